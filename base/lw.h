@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The door of base/: status and error, sinks for text, arenas, growing arrays,
+ * bit helpers, hashing, command rows and the YAML reader. Everything else in
+ * the tree may include this header; it includes nothing of ours.
+ */
+#ifndef LW_H
+#define LW_H
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#define LW_MUST_CHECK __attribute__((warn_unused_result))
+#define LW_PRINTF(fmt, args) __attribute__((format(printf, fmt, args)))
+#define LW_COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
+
+/* ---- status and error --------------------------------------------------- */
+
+/** What a fallible function answers. A guest fault is never one of these. */
+enum lw_status {
+    LW_OK = 0,
+    LW_EUSAGE,   /* a wrong command line or command */
+    LW_EINPUT,   /* an input file or value that the user can mend */
+    LW_EFORMAT,  /* bytes that are not what they claim to be */
+    LW_ERANGE,   /* an argument outside its range */
+    LW_ENOENT,   /* a file, symbol or object that is not there */
+    LW_ENOMEM,   /* host memory, or guest memory asked for by the host */
+    LW_EIO,      /* the operating system refused */
+    LW_EUNSUPP,  /* a construct we refuse by name */
+    LW_ESTATE,   /* not possible now (nothing loaded, already running) */
+    LW_EAGAIN    /* wait: other lanes have to arrive first (MACHINE 1, Step) */
+};
+
+enum { LW_ERROR_BYTES = 512 };
+
+/** One sentence about a failure; caller's memory; text is always terminated. */
+struct lw_error {
+    enum lw_status status;
+    char text[LW_ERROR_BYTES];
+};
+
+/**
+ * Set @err (may be NULL) to @status and a printf-formatted sentence.
+ * Returns @status, so that `return lw_fail(...)` reads well.
+ */
+enum lw_status lw_fail(struct lw_error *err, enum lw_status status, const char *fmt, ...)
+    LW_PRINTF(3, 4);
+/** As lw_fail. The macro is the spelling to use (STYLE 5). */
+#define LW_FAIL(err, status, ...) lw_fail((err), (status), __VA_ARGS__)
+/** Put "prefix: " before the sentence in @err; returns err's status. */
+enum lw_status lw_error_prefix(struct lw_error *err, const char *fmt, ...) LW_PRINTF(2, 3);
+
+/* ---- sinks: where text goes --------------------------------------------- */
+
+/** Receives text. @write gets @size bytes, not terminated. */
+struct lw_sink {
+    void (*write)(struct lw_sink *sink, const char *text, size_t size);
+};
+
+void lw_put(struct lw_sink *sink, const char *text);
+void lw_printf(struct lw_sink *sink, const char *fmt, ...) LW_PRINTF(2, 3);
+
+/** A sink that keeps what it gets; `text` is always terminated. */
+struct lw_buffer {
+    struct lw_sink sink;
+    char *text; /* owned; free with lw_buffer_fini */
+    size_t size, capacity;
+};
+void lw_buffer_init(struct lw_buffer *buffer);
+void lw_buffer_fini(struct lw_buffer *buffer);
+void lw_buffer_clear(struct lw_buffer *buffer);
+
+/** A sink over a stdio stream (borrowed). */
+struct lw_file_sink {
+    struct lw_sink sink;
+    void *stream; /* FILE * */
+};
+void lw_file_sink_init(struct lw_file_sink *sink, void *stream);
+
+/* ---- arena: memory with one lifetime ------------------------------------ */
+
+struct lw_arena_chunk;
+struct lw_arena {
+    struct lw_arena_chunk *first;
+};
+void lw_arena_init(struct lw_arena *arena);
+void lw_arena_fini(struct lw_arena *arena);
+/** Zeroed, 16-byte aligned; NULL when the host has no memory left. */
+void *lw_arena_alloc(struct lw_arena *arena, size_t bytes);
+char *lw_arena_strndup(struct lw_arena *arena, const char *text, size_t size);
+char *lw_arena_strdup(struct lw_arena *arena, const char *text);
+char *lw_arena_printf(struct lw_arena *arena, const char *fmt, ...) LW_PRINTF(2, 3);
+
+/**
+ * Make room for @need elements of @size bytes in a heap array, growing by half.
+ * @array   address of the pointer, @capacity its element count
+ * Returns false, with everything as before, when memory is short.
+ */
+bool lw_grow(void *array, size_t *capacity, size_t need, size_t size) LW_MUST_CHECK;
+
+/* ---- bits --------------------------------------------------------------- */
+
+static inline unsigned lw_popcount(uint64_t x)
+{
+    return (unsigned)__builtin_popcountll(x);
+}
+/** Index of the lowest set bit; @x must not be 0. */
+static inline unsigned lw_lowest(uint64_t x)
+{
+    return (unsigned)__builtin_ctzll(x);
+}
+/** The lowest @n bits set, n in [0, 64]. */
+static inline uint64_t lw_mask(unsigned n)
+{
+    return n >= 64 ? ~UINT64_C(0) : (UINT64_C(1) << n) - 1;
+}
+/** for (LW_EACH_BIT(l, mask)): l runs over the set bits, lowest first. */
+#define LW_EACH_BIT(l, mask)                                                        \
+    uint64_t l##_rest = (mask), l = l##_rest ? lw_lowest(l##_rest) : 0; l##_rest;   \
+    l##_rest &= l##_rest - 1, l = l##_rest ? lw_lowest(l##_rest) : 0
+
+static inline uint32_t lw_get32(const void *p)
+{
+    uint32_t v;
+    memcpy(&v, p, sizeof v);
+    return v;
+}
+static inline uint64_t lw_get64(const void *p)
+{
+    uint64_t v;
+    memcpy(&v, p, sizeof v);
+    return v;
+}
+static inline void lw_put32(void *p, uint32_t v)
+{
+    memcpy(p, &v, sizeof v);
+}
+static inline void lw_put64(void *p, uint64_t v)
+{
+    memcpy(p, &v, sizeof v);
+}
+
+/* ---- hashing ------------------------------------------------------------ */
+
+/** A 64-bit running hash with a fixed definition (FNV-1a over 8-byte words,
+ *  finished by a mixer): equal on every host. Not cryptographic. */
+struct lw_hash {
+    uint64_t state, length;
+};
+void lw_hash_init(struct lw_hash *hash);
+void lw_hash_bytes(struct lw_hash *hash, const void *data, size_t size);
+void lw_hash_u64(struct lw_hash *hash, uint64_t value);
+uint64_t lw_hash_value(const struct lw_hash *hash);
+
+/* ---- text helpers ------------------------------------------------------- */
+
+/** Edit distance of two names, for "did you mean". */
+unsigned lw_edit_distance(const char *a, const char *b);
+/** Nearest of @count names to @name (@stride bytes between the `const char *`s),
+ *  or NULL when none is near enough to be meant. */
+const char *lw_nearest(const char *name, const char *const *names, size_t count, size_t stride);
+/** A C-style integer (decimal, 0x, 0b, optional sign); the whole text must match. */
+bool lw_parse_u64(const char *text, uint64_t *out);
+bool lw_parse_i64(const char *text, int64_t *out);
+/** Read a whole file into a heap block (terminated; caller frees). */
+enum lw_status lw_file_read(const char *path, char **data, size_t *size, struct lw_error *err)
+    LW_MUST_CHECK;
+/** Write a whole file by way of a temporary one: all or nothing. */
+enum lw_status lw_file_write(const char *path, const void *data, size_t size,
+                             struct lw_error *err) LW_MUST_CHECK;
+
+/* ---- command rows: shell commands, gdb's monitor, `info os` tables ------- */
+
+/**
+ * One command. `debug`, `timing` and `check` export arrays of these; cmd/ joins
+ * them; the shell and gdb's `monitor` run the joined table.
+ *
+ * @operands  a schema, one word an operand, for help and completion: `[count]`,
+ *            `<location>`, `<register>`, `<expression>`, `<file>`, `...` for rest
+ * @run       @argv[0] is the command's name; writes to @out; a failure is a
+ *            status and one sentence in @err
+ */
+struct lw_command {
+    const char *name;
+    const char *abbreviation; /* shortest accepted prefix, or NULL: any unique one */
+    const char *operands;
+    const char *summary; /* one line, no full stop */
+    const char *example; /* a line that runs, shown by help */
+    enum lw_status (*run)(void *context, int argc, char **argv, struct lw_sink *out,
+                          struct lw_error *err);
+};
+
+/** Tables of commands, each with the context its handlers get. */
+struct lw_command_table {
+    const struct lw_command *rows;
+    size_t count;
+    void *context;
+};
+struct lw_command_set {
+    struct lw_command_table tables[8];
+    size_t count;
+};
+
+/** Find by name, accepted abbreviation or unique prefix. */
+const struct lw_command *lw_command_find(const struct lw_command_set *set, const char *name,
+                                         void **context, struct lw_error *err);
+/** Split @line into words ('...' and "..." group), find the command, run it.
+ *  An empty line or a comment (#) is LW_OK. `help [name]` is answered here. */
+enum lw_status lw_command_run(const struct lw_command_set *set, const char *line,
+                              struct lw_sink *out, struct lw_error *err);
+void lw_command_help(const struct lw_command_set *set, const char *name, struct lw_sink *out);
+
+/* ---- YAML --------------------------------------------------------------- */
+
+enum lw_yaml_kind { LW_YAML_SCALAR, LW_YAML_SEQUENCE, LW_YAML_MAPPING };
+
+/** A node of a document; all memory belongs to the document. */
+struct lw_yaml {
+    enum lw_yaml_kind kind;
+    unsigned line;      /* 1-based */
+    const char *key;    /* in a mapping: this entry's key, else NULL */
+    unsigned key_line;
+    const char *text;   /* scalar */
+    bool quoted;        /* scalar was quoted: a string even if it looks like a number */
+    struct lw_yaml *first, *next; /* children of a sequence or mapping; siblings */
+    size_t count;
+};
+
+struct lw_yaml_document;
+/** Parse text (@name is used in messages: "name:line: ..."). Anchors, aliases and
+ *  several documents are refused by name. Duplicate keys are refused. */
+enum lw_status lw_yaml_parse(const char *name, const char *text, size_t size,
+                             struct lw_yaml_document **out, struct lw_error *err) LW_MUST_CHECK;
+void lw_yaml_destroy(struct lw_yaml_document *document);
+const struct lw_yaml *lw_yaml_root(const struct lw_yaml_document *document);
+const char *lw_yaml_name(const struct lw_yaml_document *document);
+/** Child of a mapping by key, or NULL. */
+const struct lw_yaml *lw_yaml_get(const struct lw_yaml *mapping, const char *key);
+/** "file:line: sentence" into @err. */
+enum lw_status lw_yaml_fail(const struct lw_yaml_document *document, const struct lw_yaml *node,
+                            struct lw_error *err, const char *fmt, ...) LW_PRINTF(4, 5);
+/** Every key of @mapping must be one of the NULL-terminated @known; else an error
+ *  that names the nearest. */
+enum lw_status lw_yaml_known(const struct lw_yaml_document *document,
+                             const struct lw_yaml *mapping, const char *const *known,
+                             struct lw_error *err) LW_MUST_CHECK;
+/** Typed scalars: the error names the key, what was found and the range. */
+enum lw_status lw_yaml_u64(const struct lw_yaml_document *document, const struct lw_yaml *node,
+                           uint64_t low, uint64_t high, uint64_t *out, struct lw_error *err)
+    LW_MUST_CHECK;
+enum lw_status lw_yaml_i64(const struct lw_yaml_document *document, const struct lw_yaml *node,
+                           int64_t low, int64_t high, int64_t *out, struct lw_error *err)
+    LW_MUST_CHECK;
+enum lw_status lw_yaml_double(const struct lw_yaml_document *document,
+                              const struct lw_yaml *node, double *out, struct lw_error *err)
+    LW_MUST_CHECK;
+enum lw_status lw_yaml_bool(const struct lw_yaml_document *document, const struct lw_yaml *node,
+                            bool *out, struct lw_error *err) LW_MUST_CHECK;
+enum lw_status lw_yaml_string(const struct lw_yaml_document *document,
+                              const struct lw_yaml *node, const char **out,
+                              struct lw_error *err) LW_MUST_CHECK;
+
+#endif

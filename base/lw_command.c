@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Command rows: finding one by a name or its beginning, splitting a line, help. */
+#include "base/lw.h"
+
+#include <ctype.h>
+
+enum { MAX_WORDS = 64 };
+
+/* "help" has no row of its own, as it needs the whole set; it still takes part in prefixes. */
+static const char help_name[] = "help";
+
+static bool accepts(const struct lw_command *row, const char *name, size_t size)
+{
+    return strncmp(row->name, name, size) == 0 &&
+           (row->abbreviation == NULL || size >= strlen(row->abbreviation));
+}
+
+const struct lw_command *lw_command_find(const struct lw_command_set *set, const char *name,
+                                         void **context, struct lw_error *err)
+{
+    const struct lw_command *found = NULL, *shortcut = NULL;
+    void *found_context = NULL, *shortcut_context = NULL;
+    size_t size = strlen(name), matches = 0;
+    char list[160] = "";
+    size_t listed = 0;
+
+    for (size_t t = 0; t < set->count; t++) {
+        const struct lw_command_table *table = &set->tables[t];
+
+        for (size_t i = 0; i < table->count; i++) {
+            const struct lw_command *row = &table->rows[i];
+
+            if (strcmp(row->name, name) == 0) {
+                if (context != NULL)
+                    *context = table->context;
+                return row;
+            }
+            if (size == 0 || strncmp(row->name, name, size) != 0)
+                continue;
+            /* A row that declares this very abbreviation owns it, whatever else begins so. */
+            if (row->abbreviation != NULL && accepts(row, name, size) && shortcut == NULL) {
+                shortcut = row;
+                shortcut_context = table->context;
+            }
+            if (listed + strlen(row->name) + 3 < sizeof list) {
+                memcpy(list + listed, matches != 0 ? ", " : "", matches != 0 ? 2 : 0);
+                listed += matches != 0 ? 2 : 0;
+                memcpy(list + listed, row->name, strlen(row->name) + 1);
+                listed += strlen(row->name);
+            }
+            if (accepts(row, name, size)) {
+                found = row;
+                found_context = table->context;
+            }
+            matches++;
+        }
+    }
+    if (shortcut != NULL) {
+        if (context != NULL)
+            *context = shortcut_context;
+        return shortcut;
+    }
+    if (matches == 1 && found != NULL) {
+        if (context != NULL)
+            *context = found_context;
+        return found;
+    }
+    if (matches >= 1) {
+        lw_fail(err, LW_EUSAGE, "\"%s\" is not clear: it could be %s", name, list);
+        return NULL;
+    }
+    const char *near = NULL;
+    unsigned near_distance = 0;
+    for (size_t t = 0; t < set->count; t++) {
+        const struct lw_command_table *table = &set->tables[t];
+        const char *candidate;
+
+        if (table->count == 0)
+            continue;
+        candidate = lw_nearest(name, &table->rows[0].name, table->count, sizeof *table->rows);
+        if (candidate != NULL &&
+            (near == NULL || lw_edit_distance(name, candidate) < near_distance)) {
+            near = candidate;
+            near_distance = lw_edit_distance(name, candidate);
+        }
+    }
+    if (near != NULL)
+        lw_fail(err, LW_EUSAGE, "\"%s\" is no command; did you mean \"%s\"?", name, near);
+    else
+        lw_fail(err, LW_EUSAGE, "\"%s\" is no command; \"help\" lists them", name);
+    return NULL;
+}
+
+/* Splits in place; quotes group and vanish. */
+static enum lw_status split(char *line, char **words, int *count, struct lw_error *err)
+{
+    char *in = line, *out = line;
+
+    *count = 0;
+    for (;;) {
+        while (isspace((unsigned char)*in))
+            in++;
+        if (*in == '\0' || (*in == '#' && *count == 0))
+            return LW_OK;
+        if (*count == MAX_WORDS)
+            return LW_FAIL(err, LW_EUSAGE, "more than %d words in one command", MAX_WORDS);
+        words[(*count)++] = out;
+        while (*in != '\0' && !isspace((unsigned char)*in)) {
+            if (*in == '\'' || *in == '"') {
+                char quote = *in++;
+
+                while (*in != '\0' && *in != quote)
+                    *out++ = *in++;
+                if (*in == '\0')
+                    return LW_FAIL(err, LW_EUSAGE, "a %c quote is not closed", quote);
+                in++;
+            } else {
+                *out++ = *in++;
+            }
+        }
+        if (*in != '\0')
+            in++;
+        *out++ = '\0';
+    }
+}
+
+enum lw_status lw_command_run(const struct lw_command_set *set, const char *line,
+                              struct lw_sink *out, struct lw_error *err)
+{
+    enum lw_status status;
+    const struct lw_command *row;
+    struct lw_arena arena;
+    char *words[MAX_WORDS + 1], *copy;
+    void *context = NULL;
+    int count;
+
+    lw_arena_init(&arena);
+    /* One byte more: the last word's terminator when the line ends in a quote. */
+    copy = lw_arena_strndup(&arena, line, strlen(line) + 1);
+    if (copy == NULL) {
+        status = LW_FAIL(err, LW_ENOMEM, "no memory for a command of %zu bytes", strlen(line));
+        goto cleanup;
+    }
+    status = split(copy, words, &count, err);
+    if (status != LW_OK || count == 0)
+        goto cleanup;
+    words[count] = NULL;
+    row = NULL;
+    if (strcmp(words[0], help_name) != 0)
+        row = lw_command_find(set, words[0], &context, err);
+    if (strcmp(words[0], help_name) == 0 ||
+        (row == NULL && (strcmp(words[0], "h") == 0 || strcmp(words[0], "?") == 0))) {
+        const struct lw_command *topic = NULL;
+
+        if (count > 1) {
+            topic = lw_command_find(set, words[1], NULL, err);
+            if (topic == NULL) {
+                status = LW_EUSAGE;
+                goto cleanup;
+            }
+        }
+        lw_command_help(set, topic != NULL ? topic->name : NULL, out);
+        goto cleanup;
+    }
+    if (row == NULL) {
+        status = LW_EUSAGE;
+        goto cleanup;
+    }
+    words[0] = lw_arena_strdup(&arena, row->name);
+    if (words[0] == NULL) {
+        status = LW_FAIL(err, LW_ENOMEM, "no memory for a command's name");
+        goto cleanup;
+    }
+    status = row->run(context, count, words, out, err);
+cleanup:
+    lw_arena_fini(&arena);
+    return status;
+}
+
+void lw_command_help(const struct lw_command_set *set, const char *name, struct lw_sink *out)
+{
+    size_t width = strlen("help [command]");
+
+    for (size_t t = 0; t < set->count; t++)
+        for (size_t i = 0; i < set->tables[t].count; i++) {
+            const struct lw_command *row = &set->tables[t].rows[i];
+            size_t size = strlen(row->name) + 1 + strlen(row->operands ? row->operands : "");
+
+            if (size > width && size <= 36)
+                width = size;
+        }
+    for (size_t t = 0; t < set->count; t++)
+        for (size_t i = 0; i < set->tables[t].count; i++) {
+            const struct lw_command *row = &set->tables[t].rows[i];
+            const char *operands = row->operands != NULL ? row->operands : "";
+
+            if (name != NULL && strcmp(row->name, name) != 0)
+                continue;
+            if (name != NULL) {
+                lw_printf(out, "%s%s%s\n  %s.\n", row->name, *operands ? " " : "", operands,
+                          row->summary);
+                if (row->abbreviation != NULL && strcmp(row->abbreviation, row->name) != 0)
+                    lw_printf(out, "  Short form: %s\n", row->abbreviation);
+                if (row->example != NULL && *row->example != '\0')
+                    lw_printf(out, "  Example: %s\n", row->example);
+                return;
+            }
+            lw_printf(out, "  %s%s%-*s  %s\n", row->name, *operands ? " " : "",
+                      (int)(width > strlen(row->name) + (*operands != '\0')
+                                ? width - strlen(row->name) - (*operands != '\0')
+                                : 0),
+                      operands, row->summary);
+        }
+    if (name == NULL)
+        lw_printf(out, "  %-*s  %s\n", (int)width, "help [command]",
+                  "this list, or one command with an example");
+    else
+        lw_printf(out, "no command \"%s\"\n", name);
+}

@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Numbers, near names and whole files. */
+#include "base/lw.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { MAX_NAME = 63 };
+
+unsigned lw_edit_distance(const char *a, const char *b)
+{
+    unsigned row[MAX_NAME + 1];
+    size_t n = strlen(a), m = strlen(b);
+
+    /* Longer ones are never meant by a typing slip: the difference is enough. */
+    if (n > MAX_NAME || m > MAX_NAME)
+        return strcmp(a, b) == 0 ? 0 : (unsigned)(n > m ? n : m);
+    for (size_t j = 0; j <= m; j++)
+        row[j] = (unsigned)j;
+    for (size_t i = 1; i <= n; i++) {
+        unsigned diagonal = row[0];
+
+        row[0] = (unsigned)i;
+        for (size_t j = 1; j <= m; j++) {
+            unsigned best = diagonal + (a[i - 1] != b[j - 1]);
+
+            if (row[j] + 1 < best)
+                best = row[j] + 1;
+            if (row[j - 1] + 1 < best)
+                best = row[j - 1] + 1;
+            diagonal = row[j];
+            row[j] = best;
+        }
+    }
+    return row[m];
+}
+
+const char *lw_nearest(const char *name, const char *const *names, size_t count, size_t stride)
+{
+    const char *best = NULL;
+    size_t size = strlen(name);
+    unsigned best_distance = UINT_MAX;
+
+    for (size_t i = 0; i < count; i++) {
+        const char *candidate;
+        unsigned distance;
+
+        memcpy(&candidate, (const char *)names + i * stride, sizeof candidate);
+        if (candidate == NULL)
+            continue;
+        distance = lw_edit_distance(name, candidate);
+        /* The whole name as a beginning ("resident" for "resident_warps") is near too. */
+        if (size >= 3 && strncmp(name, candidate, size) == 0)
+            distance = 1;
+        if (distance < best_distance) {
+            best_distance = distance;
+            best = candidate;
+        }
+    }
+    return best_distance <= (size <= 3 ? 1 : size <= 6 ? 2 : 3) ? best : NULL;
+}
+
+/* Digits of a magnitude behind an optional base prefix; all of @text must be digits. */
+static bool parse_magnitude(const char *text, uint64_t *out)
+{
+    unsigned base = 10;
+    uint64_t value = 0;
+
+    if (text[0] == '0' && (text[1] == 'x' || text[1] == 'X')) {
+        base = 16;
+        text += 2;
+    } else if (text[0] == '0' && (text[1] == 'b' || text[1] == 'B')) {
+        base = 2;
+        text += 2;
+    }
+    if (*text == '\0')
+        return false;
+    for (; *text != '\0'; text++) {
+        unsigned digit;
+
+        if (*text >= '0' && *text <= '9')
+            digit = (unsigned)(*text - '0');
+        else if (*text >= 'a' && *text <= 'f')
+            digit = (unsigned)(*text - 'a') + 10;
+        else if (*text >= 'A' && *text <= 'F')
+            digit = (unsigned)(*text - 'A') + 10;
+        else
+            return false;
+        if (digit >= base || __builtin_mul_overflow(value, base, &value) ||
+            __builtin_add_overflow(value, digit, &value))
+            return false;
+    }
+    *out = value;
+    return true;
+}
+
+bool lw_parse_u64(const char *text, uint64_t *out)
+{
+    return parse_magnitude(*text == '+' ? text + 1 : text, out);
+}
+
+bool lw_parse_i64(const char *text, int64_t *out)
+{
+    bool negative = *text == '-';
+    uint64_t magnitude;
+
+    if (!parse_magnitude(*text == '-' || *text == '+' ? text + 1 : text, &magnitude))
+        return false;
+    if (magnitude > (uint64_t)INT64_MAX + negative)
+        return false;
+    *out = (int64_t)(negative ? 0 - magnitude : magnitude);
+    return true;
+}
+
+enum lw_status lw_file_read(const char *path, char **data, size_t *size, struct lw_error *err)
+{
+    enum lw_status status = LW_OK;
+    FILE *file = NULL;
+    char *bytes = NULL;
+    size_t used = 0, capacity = 0;
+    struct stat st;
+
+    file = fopen(path, "rb");
+    if (file == NULL)
+        return LW_FAIL(err, errno == ENOENT || errno == ENOTDIR ? LW_ENOENT : LW_EIO,
+                       "%s: cannot be read: %s", path, strerror(errno));
+    if (fstat(fileno(file), &st) == 0) {
+        if (S_ISDIR(st.st_mode)) {
+            status = LW_FAIL(err, LW_EIO, "%s: is a directory, not a file", path);
+            goto cleanup;
+        }
+        /* Only a hint: the size of a pipe or of a growing file is learnt by reading. */
+        if (S_ISREG(st.st_mode) && st.st_size > 0 &&
+            !lw_grow(&bytes, &capacity, (size_t)st.st_size + 2, 1)) {
+            status = LW_FAIL(err, LW_ENOMEM, "%s: no memory for %lld bytes", path,
+                             (long long)st.st_size);
+            goto cleanup;
+        }
+    }
+    for (;;) {
+        size_t got;
+
+        if (!lw_grow(&bytes, &capacity, used + 2, 1) ||
+            (capacity - used < 4096 && !lw_grow(&bytes, &capacity, used + 4096, 1))) {
+            status = LW_FAIL(err, LW_ENOMEM, "%s: no memory for %zu bytes", path, used);
+            goto cleanup;
+        }
+        got = fread(bytes + used, 1, capacity - used - 1, file);
+        used += got;
+        if (got == 0)
+            break;
+    }
+    if (ferror(file)) {
+        status = LW_FAIL(err, LW_EIO, "%s: cannot be read: %s", path, strerror(errno));
+        goto cleanup;
+    }
+    bytes[used] = '\0';
+    *data = bytes;
+    *size = used;
+    bytes = NULL;
+cleanup:
+    free(bytes);
+    fclose(file);
+    return status;
+}
+
+enum lw_status lw_file_write(const char *path, const void *data, size_t size,
+                             struct lw_error *err)
+{
+    enum lw_status status = LW_OK;
+    struct stat st;
+    FILE *file = NULL;
+    char *temporary = NULL;
+    bool failed, direct;
+
+    /* A device, pipe or link (/dev/stdout) cannot be replaced by renaming. */
+    direct = lstat(path, &st) == 0 && !S_ISREG(st.st_mode);
+    if (direct) {
+        file = fopen(path, "wb");
+    } else {
+        size_t room = strlen(path) + 8;
+        int fd;
+
+        temporary = malloc(room);
+        if (temporary == NULL)
+            return LW_FAIL(err, LW_ENOMEM, "%s: no memory for its name", path);
+        snprintf(temporary, room, "%s.XXXXXX", path);
+        fd = mkstemp(temporary);
+        if (fd >= 0) {
+            /* mkstemp gives 0600: take what a plain creation would have given. */
+            mode_t mask = umask(0);
+            umask(mask);
+            if (fchmod(fd, lstat(path, &st) == 0 ? st.st_mode & 07777 : 0666 & ~mask) != 0) {
+                /* Not worth a failure: the bytes are what was asked for. */
+            }
+            file = fdopen(fd, "wb");
+            if (file == NULL)
+                close(fd);
+        }
+    }
+    if (file == NULL) {
+        status = LW_FAIL(err, errno == ENOENT || errno == ENOTDIR ? LW_ENOENT : LW_EIO,
+                         "%s: cannot be written: %s", path, strerror(errno));
+        goto cleanup;
+    }
+    failed = size != 0 && fwrite(data, 1, size, file) != size;
+    failed |= fclose(file) != 0;
+    if (!failed && !direct)
+        failed = rename(temporary, path) != 0;
+    if (failed) {
+        status = LW_FAIL(err, LW_EIO, "%s: cannot be written: %s", path, strerror(errno));
+        if (!direct)
+            unlink(temporary);
+    }
+cleanup:
+    free(temporary);
+    return status;
+}
