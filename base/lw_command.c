@@ -30,7 +30,10 @@ const struct lw_command *lw_command_find(const struct lw_command_set *set, const
         for (size_t i = 0; i < table->count; i++) {
             const struct lw_command *row = &table->rows[i];
 
-            if (strcmp(row->name, name) == 0) {
+            /* "bt" for backtrace, "si" for stepi: short forms need not be beginnings. */
+            if (strcmp(row->name, name) == 0 ||
+                (row->abbreviation != NULL && strcmp(row->abbreviation, name) == 0 &&
+                 strncmp(row->name, name, size) != 0)) {
                 if (context != NULL)
                     *context = table->context;
                 return row;

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The door of launch/: launch files (MACHINE 8). A file is parsed whole and checked
+ * before anything runs; a session then carries out its steps on a machine.
+ */
+#ifndef LAUNCH_H
+#define LAUNCH_H
+
+#include "emu/emu.h"
+#include "ptx/ptx.h"
+
+struct lnc_file;
+
+/** Read and check a launch file; `machine:` keys are applied over @config.
+ *  Errors: "file:line: sentence". */
+enum lw_status lnc_file_load(const char *path, struct emu_config *config,
+                             struct lnc_file **out, struct lw_error *err) LW_MUST_CHECK;
+void lnc_file_destroy(struct lnc_file *file);
+
+/** Source to object by its suffix: .cl .ptx .s .lwo (.cu is refused by name).
+ *  The object is the caller's. */
+enum lw_status lnc_object_load(const char *path, const char *const *options,
+                               size_t option_count, const char *clang,
+                               struct isa_object **out, struct lw_error *err) LW_MUST_CHECK;
+
+/** A launch file on a machine: program loaded, buffers made. Steps are carried out by
+ *  lnc_session_next. The machine is borrowed, @file too. */
+struct lnc_session;
+struct lnc_options {
+    const char *clang;      /* NULL: as ptx_compile_cl */
+    struct lw_sink *print;  /* messages about checks, one line each; may be NULL */
+};
+enum lw_status lnc_session_create(struct lnc_file *file, struct emu_machine *machine,
+                                  const struct lnc_options *options, struct lnc_session **out,
+                                  struct lw_error *err) LW_MUST_CHECK;
+void lnc_session_destroy(struct lnc_session *session);
+const struct emu_program *lnc_session_program(const struct lnc_session *session);
+const struct isa_object *lnc_session_object(const struct lnc_session *session);
+
+enum lnc_state {
+    LNC_LAUNCHED, /* a grid was queued: run the engine until it is idle, then call again */
+    LNC_DONE      /* all steps are carried out */
+};
+/** Carry out host steps (copy, fill, swap, check, repeat, until) up to and including the
+ *  next launch. Failed checks are counted, described on @print, and do not stop. */
+enum lw_status lnc_session_next(struct lnc_session *session, enum lnc_state *state,
+                                struct lw_error *err) LW_MUST_CHECK;
+struct lnc_result {
+    unsigned checks, failed_checks, launches;
+};
+void lnc_session_result(const struct lnc_session *session, struct lnc_result *out);
+/** Fraction done in [0, 1] as far as known (blocks of the current launch, steps). */
+double lnc_session_progress(const struct lnc_session *session);
+/** Address and size of a buffer by name; false: none. */
+bool lnc_session_buffer(const struct lnc_session *session, const char *name,
+                        uint64_t *address, uint64_t *size_bytes);
+/** Write a buffer's bytes to a file. */
+enum lw_status lnc_session_dump(const struct lnc_session *session, const char *buffer,
+                                const char *path, struct lw_error *err) LW_MUST_CHECK;
+
+#endif

@@ -1,0 +1,362 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* base/: errors, sinks, arenas, hashing, text helpers, files and command rows. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "base/lw.h"
+
+static void a_prefix_stands_before_the_sentence(void **state)
+{
+    struct lw_error err;
+    (void)state;
+
+    assert_int_equal(LW_FAIL(&err, LW_ERANGE, "%d is too big", 7), LW_ERANGE);
+    assert_string_equal(err.text, "7 is too big");
+    assert_int_equal(lw_error_prefix(&err, "file:%d", 3), LW_ERANGE);
+    assert_string_equal(err.text, "file:3: 7 is too big");
+    assert_int_equal(LW_FAIL(NULL, LW_EIO, "nobody listens"), LW_EIO);
+}
+
+static void a_long_sentence_is_cut_and_terminated(void **state)
+{
+    struct lw_error err;
+    char big[2000];
+    (void)state;
+
+    memset(big, 'x', sizeof big - 1);
+    big[sizeof big - 1] = '\0';
+    LW_FAIL(&err, LW_EINPUT, "%s", big);
+    assert_int_equal(strlen(err.text), LW_ERROR_BYTES - 1);
+    lw_error_prefix(&err, "place");
+    assert_int_equal(strlen(err.text), LW_ERROR_BYTES - 1);
+    assert_memory_equal(err.text, "place: xxx", 10);
+}
+
+static void an_error_may_quote_itself(void **state)
+{
+    struct lw_error err;
+    (void)state;
+
+    LW_FAIL(&err, LW_EINPUT, "inner");
+    LW_FAIL(&err, LW_EUSAGE, "outer (%s)", err.text);
+    assert_string_equal(err.text, "outer (inner)");
+}
+
+static void a_buffer_keeps_all_text(void **state)
+{
+    struct lw_buffer b;
+    char big[3000];
+    (void)state;
+
+    lw_buffer_init(&b);
+    assert_string_equal(b.text, "");
+    memset(big, 'y', sizeof big - 1);
+    big[sizeof big - 1] = '\0';
+    lw_put(&b.sink, "a");
+    lw_printf(&b.sink, "%s|%d", big, 42);
+    assert_int_equal(b.size, 1 + 2999 + 3);
+    assert_string_equal(b.text + 3000, "|42");
+    lw_buffer_clear(&b);
+    assert_string_equal(b.text, "");
+    lw_buffer_fini(&b);
+    lw_put(NULL, "a sink may be missing");
+}
+
+static void arena_memory_is_zeroed_aligned_and_apart(void **state)
+{
+    struct lw_arena a;
+    uint8_t *blocks[400];
+    (void)state;
+
+    lw_arena_init(&a);
+    for (unsigned i = 0; i < 400; i++) {
+        size_t size = i % 7 == 0 ? 9000 : i;
+        blocks[i] = lw_arena_alloc(&a, size);
+        assert_non_null(blocks[i]);
+        assert_int_equal((uintptr_t)blocks[i] % 16, 0);
+        for (size_t j = 0; j < size; j++)
+            assert_int_equal(blocks[i][j], 0);
+        memset(blocks[i], (int)(i % 251) + 1, size);
+    }
+    for (unsigned i = 0; i < 400; i++)
+        for (size_t j = 0; j < (i % 7 == 0 ? 9000 : i); j++)
+            assert_int_equal(blocks[i][j], i % 251 + 1);
+    assert_string_equal(lw_arena_printf(&a, "%d-%s", 5, "x"), "5-x");
+    assert_string_equal(lw_arena_strndup(&a, "abcdef", 3), "abc");
+    assert_null(lw_arena_alloc(&a, SIZE_MAX - 4));
+    lw_arena_fini(&a);
+}
+
+static void a_grown_array_keeps_its_elements(void **state)
+{
+    uint32_t *v = NULL;
+    size_t capacity = 0;
+    (void)state;
+
+    for (uint32_t i = 0; i < 1000; i++) {
+        assert_true(lw_grow(&v, &capacity, i + 1, sizeof *v));
+        v[i] = i * 3;
+    }
+    for (uint32_t i = 0; i < 1000; i++)
+        assert_int_equal(v[i], i * 3);
+    assert_false(lw_grow(&v, &capacity, SIZE_MAX / 2, sizeof *v));
+    assert_int_equal(v[999], 2997);
+    free(v);
+}
+
+static void each_bit_runs_lowest_first(void **state)
+{
+    unsigned seen[4], n = 0;
+    (void)state;
+
+    for (LW_EACH_BIT(l, UINT64_C(0x8000000100000005)))
+        seen[n++] = (unsigned)l;
+    assert_int_equal(n, 4);
+    assert_int_equal(seen[0], 0);
+    assert_int_equal(seen[1], 2);
+    assert_int_equal(seen[2], 32);
+    assert_int_equal(seen[3], 63);
+    n = 0;
+    for (LW_EACH_BIT(l, 0))
+        n += (unsigned)l + 1;
+    assert_int_equal(n, 0);
+    assert_int_equal(lw_mask(0), 0);
+    assert_true(lw_mask(64) == UINT64_MAX);
+}
+
+static uint64_t hash_of(const void *data, size_t size)
+{
+    struct lw_hash h;
+
+    lw_hash_init(&h);
+    lw_hash_bytes(&h, data, size);
+    return lw_hash_value(&h);
+}
+
+static void hashes_tell_contents_apart(void **state)
+{
+    uint8_t data[64] = {0};
+    struct lw_hash h;
+    (void)state;
+
+    /* Every length of zeros, every single bit, and the order of words differ. */
+    for (size_t i = 0; i < 64; i++)
+        assert_true(hash_of(data, i) != hash_of(data, i + 1));
+    for (unsigned bit = 0; bit < 512; bit++) {
+        uint8_t other[64] = {0};
+        other[bit / 8] = (uint8_t)(1 << bit % 8);
+        assert_true(hash_of(other, 64) != hash_of(data, 64));
+    }
+    uint64_t ab[2] = {1, 2}, ba[2] = {2, 1};
+    assert_true(hash_of(ab, 16) != hash_of(ba, 16));
+    lw_hash_init(&h);
+    lw_hash_u64(&h, 1);
+    lw_hash_u64(&h, 2);
+    assert_true(lw_hash_value(&h) == hash_of("\1\0\0\0\0\0\0\0\2\0\0\0\0\0\0", 16));
+}
+
+static void the_hash_is_fixed_for_ever(void **state)
+{
+    (void)state;
+    /* Published hashes of runs rest on these values. */
+    assert_true(hash_of("", 0) == UINT64_C(0xf52a15e9a9b5e89b));
+    assert_true(hash_of("lanewise", 8) == UINT64_C(0xe94ed8f92708ddf7));
+    assert_true(hash_of("lanewise runs", 13) == UINT64_C(0x73032d1fad900f8b));
+}
+
+static void numbers_must_match_as_a_whole(void **state)
+{
+    uint64_t u = 99;
+    int64_t s = 99;
+    (void)state;
+
+    assert_true(lw_parse_u64("18446744073709551615", &u) && u == UINT64_MAX);
+    assert_true(lw_parse_u64("0x10", &u) && u == 16);
+    assert_true(lw_parse_u64("0b101", &u) && u == 5);
+    u = 99;
+    assert_false(lw_parse_u64("18446744073709551616", &u));
+    assert_false(lw_parse_u64("", &u));
+    assert_false(lw_parse_u64("0x", &u));
+    assert_false(lw_parse_u64("12a", &u));
+    assert_false(lw_parse_u64("-1", &u));
+    assert_false(lw_parse_u64(" 1", &u));
+    assert_false(lw_parse_u64("0b2", &u));
+    assert_false(lw_parse_u64("+-1", &u));
+    assert_true(u == 99);
+    assert_true(lw_parse_i64("-9223372036854775808", &s) && s == INT64_MIN);
+    assert_true(lw_parse_i64("+0x7f", &s) && s == 127);
+    assert_false(lw_parse_i64("9223372036854775808", &s));
+    assert_false(lw_parse_i64("--1", &s));
+}
+
+static void near_names_are_found_and_far_ones_are_not(void **state)
+{
+    static const char *const names[] = {"warp", "policy", "resident_warps", "quantum"};
+    (void)state;
+
+    assert_int_equal(lw_edit_distance("kitten", "sitting"), 3);
+    assert_int_equal(lw_edit_distance("", "abc"), 3);
+    assert_string_equal(lw_nearest("wrap", names, 4, sizeof names[0]) ? "hit" : "miss", "hit");
+    assert_string_equal(lw_nearest("polcy", names, 4, sizeof names[0]), "policy");
+    assert_string_equal(lw_nearest("resident", names, 4, sizeof names[0]), "resident_warps");
+    assert_null(lw_nearest("banana", names, 4, sizeof names[0]));
+    assert_null(lw_nearest("x", names, 4, sizeof names[0]));
+}
+
+static void a_file_is_written_whole_or_not_at_all(void **state)
+{
+    char folder[] = "/tmp/lw_base_XXXXXX", path[64], *data;
+    size_t size;
+    struct lw_error err;
+    (void)state;
+
+    assert_non_null(mkdtemp(folder));
+    snprintf(path, sizeof path, "%s/a", folder);
+    assert_int_equal(lw_file_write(path, "x\0y", 3, &err), LW_OK);
+    assert_int_equal(lw_file_read(path, &data, &size, &err), LW_OK);
+    assert_int_equal(size, 3);
+    assert_memory_equal(data, "x\0y", 4);
+    free(data);
+    assert_int_equal(lw_file_write(path, "", 0, &err), LW_OK);
+    assert_int_equal(lw_file_read(path, &data, &size, &err), LW_OK);
+    assert_int_equal(size, 0);
+    free(data);
+    unlink(path);
+    assert_int_equal(lw_file_read(path, &data, &size, &err), LW_ENOENT);
+    assert_non_null(strstr(err.text, path));
+    assert_int_equal(lw_file_read(folder, &data, &size, &err), LW_EIO);
+    assert_non_null(strstr(err.text, "directory"));
+    snprintf(path, sizeof path, "%s/no/such", folder);
+    assert_int_equal(lw_file_write(path, "x", 1, &err), LW_ENOENT);
+    assert_int_equal(rmdir(folder), 0); /* nothing was left behind */
+}
+
+/* ---- commands ---- */
+
+struct trace {
+    char text[256];
+};
+
+static enum lw_status record(void *context, int argc, char **argv, struct lw_sink *out,
+                             struct lw_error *err)
+{
+    struct trace *t = context;
+
+    t->text[0] = '\0';
+    for (int i = 0; i < argc; i++) {
+        strcat(t->text, "[");
+        strcat(t->text, argv[i]);
+        strcat(t->text, "]");
+    }
+    lw_put(out, "ran\n");
+    if (argc > 1 && strcmp(argv[1], "bad") == 0)
+        return LW_FAIL(err, LW_ERANGE, "bad operand");
+    return LW_OK;
+}
+
+static const struct lw_command rows_a[] = {
+    {"break", "b", "<location>", "set a breakpoint", "break k.cl:3", record},
+    {"continue", "c", "", "run on", "continue", record},
+    {"condition", "cond", "<id> <expression>", "give a point a condition", "cond 1 x", record},
+};
+static const struct lw_command rows_b[] = {
+    {"backtrace", "bt", "", "show frames", "bt", record},
+    {"lanes", NULL, "<expression>", "one value a lane", "lanes v1", record},
+    {"list", NULL, "", "source lines", "list", record},
+};
+
+static void a_command_is_found_by_name_short_form_or_unique_beginning(void **state)
+{
+    struct trace t = {""};
+    struct lw_command_set set = {{{rows_a, 3, &t}, {rows_b, 3, &t}}, 2};
+    struct lw_error err;
+    (void)state;
+
+    assert_string_equal(lw_command_find(&set, "b", NULL, &err)->name, "break");
+    assert_string_equal(lw_command_find(&set, "bt", NULL, &err)->name, "backtrace");
+    assert_string_equal(lw_command_find(&set, "c", NULL, &err)->name, "continue");
+    assert_string_equal(lw_command_find(&set, "con", NULL, &err)->name, "continue");
+    assert_string_equal(lw_command_find(&set, "cond", NULL, &err)->name, "condition");
+    assert_string_equal(lw_command_find(&set, "lan", NULL, &err)->name, "lanes");
+    assert_null(lw_command_find(&set, "l", NULL, &err));
+    assert_string_equal(err.text, "\"l\" is not clear: it could be lanes, list");
+    assert_null(lw_command_find(&set, "lanse", NULL, &err));
+    assert_string_equal(err.text, "\"lanse\" is no command; did you mean \"lanes\"?");
+    assert_null(lw_command_find(&set, "zebra", NULL, &err));
+    assert_int_equal(err.status, LW_EUSAGE);
+}
+
+static void a_line_is_split_into_words_and_quotes_group(void **state)
+{
+    struct trace t = {""};
+    struct lw_command_set set = {{{rows_a, 3, &t}, {rows_b, 3, &t}}, 2};
+    struct lw_error err;
+    struct lw_buffer out;
+    (void)state;
+
+    lw_buffer_init(&out);
+    assert_int_equal(lw_command_run(&set, "  b  k.cl:3 'a b'\"c d\" # ", &out.sink, &err),
+                     LW_OK);
+    assert_string_equal(t.text, "[break][k.cl:3][a bc d][#]");
+    assert_string_equal(out.text, "ran\n");
+    assert_int_equal(lw_command_run(&set, "c ''", &out.sink, &err), LW_OK);
+    assert_string_equal(t.text, "[continue][]");
+    strcpy(t.text, "same");
+    assert_int_equal(lw_command_run(&set, "", &out.sink, &err), LW_OK);
+    assert_int_equal(lw_command_run(&set, "  # note", &out.sink, &err), LW_OK);
+    assert_string_equal(t.text, "same");
+    assert_int_equal(lw_command_run(&set, "c 'open", &out.sink, &err), LW_EUSAGE);
+    assert_int_equal(lw_command_run(&set, "c bad", &out.sink, &err), LW_ERANGE);
+    lw_buffer_fini(&out);
+}
+
+static void help_lists_all_and_explains_one(void **state)
+{
+    struct trace t = {""};
+    struct lw_command_set set = {{{rows_a, 3, &t}, {rows_b, 3, &t}}, 2};
+    struct lw_error err;
+    struct lw_buffer out;
+    (void)state;
+
+    lw_buffer_init(&out);
+    assert_int_equal(lw_command_run(&set, "help", &out.sink, &err), LW_OK);
+    for (unsigned i = 0; i < 3; i++) {
+        assert_non_null(strstr(out.text, rows_a[i].summary));
+        assert_non_null(strstr(out.text, rows_b[i].name));
+    }
+    lw_buffer_clear(&out);
+    assert_int_equal(lw_command_run(&set, "help b", &out.sink, &err), LW_OK);
+    assert_string_equal(out.text, "break <location>\n  set a breakpoint.\n"
+                                  "  Short form: b\n  Example: break k.cl:3\n");
+    assert_int_equal(lw_command_run(&set, "help zebra", &out.sink, &err), LW_EUSAGE);
+    lw_buffer_fini(&out);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_prefix_stands_before_the_sentence),
+        cmocka_unit_test(a_long_sentence_is_cut_and_terminated),
+        cmocka_unit_test(an_error_may_quote_itself),
+        cmocka_unit_test(a_buffer_keeps_all_text),
+        cmocka_unit_test(arena_memory_is_zeroed_aligned_and_apart),
+        cmocka_unit_test(a_grown_array_keeps_its_elements),
+        cmocka_unit_test(each_bit_runs_lowest_first),
+        cmocka_unit_test(hashes_tell_contents_apart),
+        cmocka_unit_test(the_hash_is_fixed_for_ever),
+        cmocka_unit_test(numbers_must_match_as_a_whole),
+        cmocka_unit_test(near_names_are_found_and_far_ones_are_not),
+        cmocka_unit_test(a_file_is_written_whole_or_not_at_all),
+        cmocka_unit_test(a_command_is_found_by_name_short_form_or_unique_beginning),
+        cmocka_unit_test(a_line_is_split_into_words_and_quotes_group),
+        cmocka_unit_test(help_lists_all_and_explains_one),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
