@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The door of debug/: one debugger core under the shell and the gdb stub. Everything
+ * that knows of lanes is here (MACHINE 9); the skins only format and frame.
+ */
+#ifndef DEBUG_H
+#define DEBUG_H
+
+#include "emu/emu.h"
+
+/** Asked when the engine is idle: carry out host steps up to the next launch. Sets *more
+ *  to false when there is nothing left to run. */
+typedef enum lw_status (*dbg_next_fn)(void *context, bool *more, struct lw_error *err);
+
+struct dbg;
+
+struct dbg_config {
+    struct emu_machine *machine;  /* borrowed */
+    struct emu_engine *engine;    /* borrowed */
+    dbg_next_fn next;             /* may be NULL: only what is queued runs */
+    void *next_context;
+    struct lw_sink *messages;     /* notes while running ("lane 5 exited, ..."); may be NULL */
+};
+/** Starts with the first grid queued (calls next) and the focus on its first warp.
+ *  Errors: as next. With nothing to run: LW_OK, dbg_ended() is true. */
+enum lw_status dbg_create(const struct dbg_config *config, struct dbg **out,
+                          struct lw_error *err) LW_MUST_CHECK;
+void dbg_destroy(struct dbg *dbg);
+void dbg_set_messages(struct dbg *dbg, struct lw_sink *messages);
+/** Commands dim inactive lanes with terminal colours from now on. */
+void dbg_set_colour(struct dbg *dbg, bool on);
+struct emu_machine *dbg_machine(const struct dbg *dbg);
+
+/* ---- threads: warps, named as gdb names them ------------------------------- */
+
+/** 1 + warps of earlier grids + block * warps per block + warp. Never reused. */
+typedef uint64_t dbg_thread_id;
+struct dbg_thread {
+    dbg_thread_id id;
+    struct emu_place place;   /* grid, block, warp; split and pc of the focus lane */
+    uint32_t block_index[3];
+    unsigned lane;            /* focus lane of this warp */
+    uint64_t active;          /* M & exec of the focus lane's split */
+    uint64_t live;
+};
+/** Resident warps in (grid, block, warp) order. */
+unsigned dbg_thread_count(const struct dbg *dbg);
+bool dbg_thread_at(const struct dbg *dbg, unsigned index, struct dbg_thread *out);
+bool dbg_thread_get(const struct dbg *dbg, dbg_thread_id id, struct dbg_thread *out);
+/** "block(0,0,0) w0 lane 0" and "pc=0x.. active=32/32 state=ready splits=1". */
+void dbg_thread_name(const struct dbg *dbg, const struct dbg_thread *thread,
+                     struct lw_sink *out);
+void dbg_thread_state(const struct dbg *dbg, const struct dbg_thread *thread,
+                      struct lw_sink *out);
+
+/* ---- focus: what runs and what is shown -------------------------------------- */
+
+enum dbg_focus { DBG_FOCUS_RUN, DBG_FOCUS_VIEW };
+/** The thread a focus is on; 0 when nothing is resident. */
+dbg_thread_id dbg_focus_get(const struct dbg *dbg, enum dbg_focus focus);
+enum lw_status dbg_focus_set(struct dbg *dbg, enum dbg_focus focus, dbg_thread_id id,
+                             struct lw_error *err) LW_MUST_CHECK;
+/** Focus lane of a thread. Errors: LW_ERANGE for a lane that exited or does not exist. */
+unsigned dbg_lane_get(const struct dbg *dbg, dbg_thread_id id);
+enum lw_status dbg_lane_set(struct dbg *dbg, dbg_thread_id id, unsigned lane,
+                            struct lw_error *err) LW_MUST_CHECK;
+
+/* ---- points -------------------------------------------------------------------- */
+
+enum dbg_owner { DBG_OWNER_SHELL, DBG_OWNER_GDB };
+struct dbg_point {
+    unsigned id;
+    enum dbg_owner owner;
+    uint64_t pc;
+    bool enabled, temporary;
+    uint64_t hits;
+    const char *condition; /* expression text, NULL: none; evaluated once per active lane */
+};
+enum lw_status dbg_point_add(struct dbg *dbg, enum dbg_owner owner, uint64_t pc,
+                             const char *condition, bool temporary, unsigned *id,
+                             struct lw_error *err) LW_MUST_CHECK;
+enum lw_status dbg_point_remove(struct dbg *dbg, unsigned id, struct lw_error *err)
+    LW_MUST_CHECK;
+enum lw_status dbg_point_enable(struct dbg *dbg, unsigned id, bool on, struct lw_error *err)
+    LW_MUST_CHECK;
+unsigned dbg_point_count(const struct dbg *dbg);
+bool dbg_point_at(const struct dbg *dbg, unsigned index, struct dbg_point *out);
+/** A condition made by the owner instead of an expression: called with the lane in focus,
+ *  returns true to stop. Used for gdb's agent expressions. */
+typedef bool (*dbg_condition_fn)(void *context, struct dbg *dbg, dbg_thread_id id,
+                                 unsigned lane);
+enum lw_status dbg_point_set_condition(struct dbg *dbg, unsigned id, dbg_condition_fn fn,
+                                       void *context, void (*release)(void *context),
+                                       struct lw_error *err) LW_MUST_CHECK;
+
+/* ---- running -------------------------------------------------------------------- */
+
+enum dbg_stop_kind {
+    DBG_STOP_NONE, DBG_STOP_BREAKPOINT, DBG_STOP_STEP, DBG_STOP_FAULT, DBG_STOP_HANG,
+    DBG_STOP_INTERRUPT, DBG_STOP_ENDED, /* everything ran to its end */
+    DBG_STOP_WAITS                      /* a locked warp waits for others */
+};
+/** Why it stopped; printed by the shell, encoded by the stub. */
+struct dbg_stop {
+    enum dbg_stop_kind kind;
+    dbg_thread_id thread;
+    unsigned lane;
+    uint64_t pc, hit_lanes;
+    unsigned point;
+    struct emu_fault fault;
+    struct emu_hang hang;
+    char text[512]; /* a sentence, when there is more to say than the kind; may be empty */
+};
+void dbg_stop_print(const struct dbg *dbg, const struct dbg_stop *stop, struct lw_sink *out);
+const struct dbg_stop *dbg_last_stop(const struct dbg *dbg);
+bool dbg_ended(const struct dbg *dbg);
+
+/** Run all until something stops. Breakpoints the focus stands on are stepped over for the
+ *  split that was reported. */
+enum lw_status dbg_continue(struct dbg *dbg, struct dbg_stop *stop, struct lw_error *err)
+    LW_MUST_CHECK;
+/** The focus lane of @id retires one instruction (MACHINE 9). @locked: nothing else runs;
+ *  DBG_STOP_WAITS when it would have to. */
+enum lw_status dbg_step(struct dbg *dbg, dbg_thread_id id, bool locked, struct dbg_stop *stop,
+                        struct lw_error *err) LW_MUST_CHECK;
+/** Steps until the focus lane's pc leaves [low, high), or something stops. */
+enum lw_status dbg_step_range(struct dbg *dbg, dbg_thread_id id, uint64_t low, uint64_t high,
+                              bool locked, struct dbg_stop *stop, struct lw_error *err)
+    LW_MUST_CHECK;
+/** A source line: step into calls, or over them (by the lane's frame). */
+enum lw_status dbg_step_line(struct dbg *dbg, dbg_thread_id id, bool over, bool locked,
+                             struct dbg_stop *stop, struct lw_error *err) LW_MUST_CHECK;
+/** Async-signal-safe: the current run stops at the next chance. */
+void dbg_interrupt(struct dbg *dbg);
+
+/* ---- places and values ------------------------------------------------------------ */
+
+/** "file:line", "line" (file of the focus), "function", "*address", "+n/-n". Several pcs
+ *  may match (one for each is_stmt row that starts the line in a function); the lowest of
+ *  each function is given. */
+enum lw_status dbg_location_parse(const struct dbg *dbg, const char *text, uint64_t *pcs,
+                                  unsigned room, unsigned *count, struct lw_error *err)
+    LW_MUST_CHECK;
+/** "saxpy+0x30 (saxpy.cl:12)". */
+void dbg_place_print(const struct dbg *dbg, uint64_t pc, struct lw_sink *out);
+bool dbg_source_at(const struct dbg *dbg, uint64_t pc, const char **file, unsigned *line);
+/** Text of a source line, found by the object's compilation folder, then the working
+ *  folder; NULL when the file cannot be read. Borrowed until dbg_destroy. */
+const char *dbg_source_line(struct dbg *dbg, const char *file, unsigned line);
+/** Disassembly with symbols: @count instructions from @pc. */
+void dbg_disassemble(const struct dbg *dbg, uint64_t pc, unsigned count, bool source,
+                     struct lw_sink *out);
+
+/** Values of expressions, per lane: 64-bit integers or floats. */
+enum dbg_type { DBG_U32, DBG_S32, DBG_U64, DBG_S64, DBG_F32, DBG_F64 };
+struct dbg_value {
+    enum dbg_type type;
+    uint64_t bits;
+};
+/** Evaluate for one lane of a thread. Names: v0 (u32), v0.f32, v0.s32, v2:3 (u64, .f64),
+ *  s0, p0, sp0, exec, pc, lane, warp, active, tid.x ..., $-prefix allowed, integers,
+ *  operators of C, [address] typed loads as u32[expr], f32[expr], ... */
+enum lw_status dbg_eval(struct dbg *dbg, dbg_thread_id id, unsigned lane, const char *text,
+                        struct dbg_value *out, struct lw_error *err) LW_MUST_CHECK;
+void dbg_value_print(const struct dbg_value *value, char format, struct lw_sink *out);
+/** One expression over all lanes of a thread: inactive lanes dimmed when @colour. */
+enum lw_status dbg_print_lanes(struct dbg *dbg, dbg_thread_id id, const char *text,
+                               bool colour, struct lw_sink *out, struct lw_error *err)
+    LW_MUST_CHECK;
+
+/** Registers as the skins see them: one table for shell names and target.xml. */
+enum dbg_reg_kind {
+    DBG_REG_VECTOR, DBG_REG_SCALAR, DBG_REG_PRED, DBG_REG_SPRED, DBG_REG_SPECIAL,
+    DBG_REG_EXEC, DBG_REG_PC, DBG_REG_LANE, DBG_REG_ACTIVE, DBG_REG_HIT_LANES,
+    DBG_REG_WARP, DBG_REG_BLOCK, DBG_REG_RETIRED, DBG_REG_FAULT_CODE, DBG_REG_FAULT_ADDR,
+    DBG_REG_FAULT_LANES, DBG_REG_BARRIER, DBG_REG_LANE_PCS
+};
+struct dbg_reg {
+    char name[16];
+    enum dbg_reg_kind kind;
+    unsigned number;
+    unsigned bytes;      /* whole register: vectors have 4 * W */
+    const char *group;   /* "vector", "scalar", "predicate", "warp", "special" */
+    bool writable;
+};
+/** The registers that the current program's kernels use; fixed for a connection. */
+unsigned dbg_reg_count(const struct dbg *dbg);
+bool dbg_reg_at(const struct dbg *dbg, unsigned index, struct dbg_reg *out);
+int dbg_reg_find(const struct dbg *dbg, const char *name);
+/** Whole register of a thread, little-endian; @room >= bytes. */
+enum lw_status dbg_reg_read(const struct dbg *dbg, dbg_thread_id id, unsigned index,
+                            void *data, size_t room, struct lw_error *err) LW_MUST_CHECK;
+enum lw_status dbg_reg_write(struct dbg *dbg, dbg_thread_id id, unsigned index,
+                             const void *data, size_t size, struct lw_error *err)
+    LW_MUST_CHECK;
+
+/** Memory as a debugger sees it (facts/gdb.md 5): generic addresses through the thread's
+ *  focus lane, and the debug windows in the top bytes 0xF0..0xF9. Whole lines are
+ *  answered, zero-filled inside windows. Returns bytes copied from the start. */
+uint64_t dbg_mem_read(struct dbg *dbg, dbg_thread_id id, uint64_t address, void *data,
+                      uint64_t size_bytes);
+uint64_t dbg_mem_write(struct dbg *dbg, dbg_thread_id id, uint64_t address, const void *data,
+                       uint64_t size_bytes);
+
+/** A lane's frames, innermost first; false when @index is past the last. */
+struct dbg_frame {
+    uint64_t pc, cfa;
+    const struct isa_function *function;
+};
+bool dbg_frame_at(struct dbg *dbg, dbg_thread_id id, unsigned lane, unsigned index,
+                  struct dbg_frame *out);
+/** The lane's stack pointer as an address in the stack window,
+ *  0xF4<<56 | warp slot<<40 | lane<<32 | offset: [sp] and [CFA - 8] hold the return address
+ *  there, in every function of the ABI. 0 when the thread is gone. */
+uint64_t dbg_stack_pointer(const struct dbg *dbg, dbg_thread_id id, unsigned lane);
+
+/** The command table: break, step, continue, warps, lanes, print, ... The context of its
+ *  rows is a struct dbg *. Commands that resume print the stop. */
+extern const struct lw_command dbg_commands[];
+extern const size_t dbg_command_count;
+
+#endif

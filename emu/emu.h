@@ -1,0 +1,466 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The door of emu/: machine, programs, grids, cores, the event of one warp
+ * instruction, engines and views of the state. emu has never heard of cycles.
+ *
+ * Who owns what (MACHINE 5): a machine holds memory, programs and grids; a core holds
+ * what runs (resident blocks and their warps); an engine decides what goes next and
+ * is the only one that starts, steps and frees blocks.
+ */
+#ifndef EMU_H
+#define EMU_H
+
+#include "isa/isa.h"
+
+struct emu_machine;
+struct emu_program;
+struct emu_core;
+struct emu_engine;
+
+enum { EMU_MAX_LANES = 64, EMU_PAGE_BYTES = 4096, EMU_MAX_BLOCK_THREADS = 1024 };
+
+/* ---- machine -------------------------------------------------------------- */
+
+/** What to do on a write that MACHINE 3 forbids. */
+enum emu_scalar_rule { EMU_SCALAR_FAULT, EMU_SCALAR_WARN, EMU_SCALAR_ALLOW };
+
+struct emu_config {
+    unsigned warp_width;        /* 4, 8, 16, 32, 64 */
+    const char *reconv;         /* row of emu_reconv_names: "cbar" */
+    const char *policy;         /* row of emu_policy_names: "rr_quantum" ... */
+    unsigned split_quantum;     /* 0: the policy's own (64 for rr_quantum) */
+    unsigned fairness_window;   /* warp instructions, 0: pure policy */
+    bool merge;                 /* merge splits at equal pcs on selection */
+    unsigned resident_warps;    /* 2,048 */
+    unsigned warp_quantum;      /* 64 */
+    uint64_t arena_bytes;       /* global memory reserved: 64 GiB */
+    uint64_t hang_window;       /* warp instructions without progress: 2^26; 0: never */
+    enum emu_scalar_rule scalar_rule;
+    unsigned level;             /* x86-64 level of the core: 0 best here, 1, 3 or 4 */
+};
+void emu_config_default(struct emu_config *config);
+extern const char *const emu_policy_names[]; /* NULL-terminated */
+extern const char *const emu_reconv_names[];
+
+/** Errors: LW_ERANGE and a sentence for a bad config; LW_ENOMEM. */
+enum lw_status emu_machine_create(const struct emu_config *config, struct emu_machine **out,
+                                  struct lw_error *err) LW_MUST_CHECK;
+void emu_machine_destroy(struct emu_machine *machine);
+const struct emu_config *emu_machine_config(const struct emu_machine *machine);
+/** Where printed text goes; borrowed; NULL drops it. */
+void emu_machine_set_print(struct emu_machine *machine, struct lw_sink *sink);
+
+/* ---- programs ------------------------------------------------------------- */
+
+/** Decode, validate and place an object; module variables are allocated. The object is
+ *  borrowed until the program is destroyed. @machine keeps the program.
+ *  Errors: LW_EFORMAT, LW_EUNSUPP with place and construct. */
+enum lw_status emu_program_load(struct emu_machine *machine, const struct isa_object *object,
+                                struct emu_program **out, struct lw_error *err) LW_MUST_CHECK;
+const struct isa_object *emu_program_object(const struct emu_program *program);
+/** Kernel by name, or NULL. */
+const struct isa_function *emu_program_kernel(const struct emu_program *program,
+                                              const char *name);
+/** Guest address of a module variable, 0 if there is none. */
+uint64_t emu_program_variable(const struct emu_program *program, const char *name,
+                              uint64_t *size_bytes);
+/** The program whose code holds @pc, or NULL; code starts at emu_program_base. */
+struct emu_program *emu_machine_program_at(const struct emu_machine *machine, uint64_t pc);
+uint64_t emu_program_base(const struct emu_program *program);
+/** Decoded instruction at a guest address, NULL outside the code or misaligned. */
+const struct isa_insn *emu_program_insn(const struct emu_program *program, uint64_t pc);
+/** No global *observes* row is reachable from the kernel's entry (MACHINE 4). */
+bool emu_kernel_block_order_free(const struct emu_program *program,
+                                 const struct isa_function *kernel);
+/** There is none of either kind. */
+bool emu_kernel_order_free(const struct emu_program *program,
+                           const struct isa_function *kernel);
+
+/* ---- global memory, from the host ------------------------------------------ */
+
+enum emu_alloc_flag {
+    EMU_ALLOC_READ_ONLY = 1 << 0, /* guest stores fault (.const variables) */
+    EMU_ALLOC_WATCHED = 1 << 1,
+    EMU_ALLOC_FREED = 1 << 2,
+    EMU_ALLOC_MODULE = 1 << 3 /* a module variable */
+};
+/** A live or freed allocation, as shown to users. */
+struct emu_allocation {
+    uint64_t address, size_bytes;
+    unsigned flags;
+    const char *name; /* owned by the machine; "" if none */
+};
+/** Zeroed global memory; starts on a page of its own, a free page behind it.
+ *  Errors: LW_ENOMEM when the arena is full. size 0 is allowed (one page, 0 valid). */
+enum lw_status emu_alloc(struct emu_machine *machine, uint64_t size_bytes, const char *name,
+                         unsigned flags, uint64_t *address, struct lw_error *err) LW_MUST_CHECK;
+/** Errors: LW_ENOENT when @address is not the start of a live allocation. */
+enum lw_status emu_free(struct emu_machine *machine, uint64_t address, struct lw_error *err)
+    LW_MUST_CHECK;
+/** Copies between host and global memory; every byte must be in one live allocation.
+ *  Read-only allocations may be written by the host. Errors: LW_ERANGE with address. */
+enum lw_status emu_global_read(const struct emu_machine *machine, uint64_t address, void *data,
+                               uint64_t size_bytes, struct lw_error *err) LW_MUST_CHECK;
+enum lw_status emu_global_write(struct emu_machine *machine, uint64_t address, const void *data,
+                                uint64_t size_bytes, struct lw_error *err) LW_MUST_CHECK;
+/** Allocation that holds @address, or the nearest below it (then *inside is false);
+ *  also freed ones. Returns false when there is none. */
+bool emu_allocation_at(const struct emu_machine *machine, uint64_t address,
+                       struct emu_allocation *out, bool *inside);
+unsigned emu_allocation_count(const struct emu_machine *machine);
+bool emu_allocation_get(const struct emu_machine *machine, unsigned index,
+                        struct emu_allocation *out);
+/** hash_mem of MACHINE 4: live global allocations in address order, and printed text. */
+uint64_t emu_hash_mem(const struct emu_machine *machine);
+
+/* ---- grids ------------------------------------------------------------------ */
+
+struct emu_launch {
+    const struct emu_program *program;
+    const struct isa_function *kernel;
+    uint32_t grid[3], block[3]; /* all >= 1 */
+    uint32_t offset[3];         /* OpenCL global work offset */
+    uint32_t work_dim;          /* 1..3 */
+    uint32_t dynamic_shared_bytes;
+    const void *params; /* param_bytes of the kernel; copied */
+};
+/** One launch. Constant while it runs. */
+struct emu_grid {
+    uint32_t sequence; /* 1, 2, ... in launch order: never reused */
+    struct emu_launch launch;
+    uint64_t block_count;
+    uint32_t block_threads, block_warps, shared_bytes;
+    uint64_t first_warp_id; /* number of warps of all earlier grids (MACHINE 9) */
+    uint64_t blocks_started, blocks_ended;
+    const uint8_t *bank0; /* parameters, ISA_CONST_BANK_BYTES, rest zero */
+    unsigned bank0_valid; /* bytes of it that exist */
+    struct emu_grid *next;
+};
+/** Checks sizes against the kernel's and machine's limits and queues the grid.
+ *  Errors: LW_ERANGE with a sentence (block too large, W refused, shared memory). */
+enum lw_status emu_grid_launch(struct emu_machine *machine, const struct emu_launch *launch,
+                               struct emu_grid **out, struct lw_error *err) LW_MUST_CHECK;
+/** The first grid not yet ended, NULL when idle. */
+struct emu_grid *emu_grid_current(const struct emu_machine *machine);
+
+/* ---- faults and verdicts ----------------------------------------------------- */
+
+enum emu_fault_kind {
+    EMU_FAULT_NONE,
+#define FAULT(id, name, sentence) EMU_FAULT_##id,
+#include "emu/faults.def"
+    EMU_FAULT_COUNT
+};
+const char *emu_fault_name(enum emu_fault_kind kind);
+
+/** A guest fault: a value, never a host error. */
+struct emu_fault {
+    enum emu_fault_kind kind;
+    uint64_t lanes;        /* lanes that fault */
+    uint64_t pc;
+    uint64_t address;      /* of the lowest faulting lane, for memory faults */
+    enum isa_space space;
+    uint8_t bytes;
+    bool write;
+    uint32_t grid;         /* sequence */
+    uint64_t block;        /* linear id */
+    unsigned warp;         /* in the block */
+    char detail[200];      /* a clause: which allocation, how far outside, which rule */
+};
+/** "fault: out-of-bounds global store of 4 bytes at 0x... ..." one line, no newline. */
+void emu_fault_print(const struct emu_machine *machine, const struct emu_fault *fault,
+                     struct lw_sink *out);
+
+enum emu_hang_kind {
+    EMU_HANG_NONE,
+    EMU_HANG_DEADLOCK,      /* nothing ready, sleeping or pending */
+    EMU_HANG_CONVERGENCE,   /* lanes wait at a convergence barrier for lanes that cannot come */
+    EMU_HANG_CTA_BARRIER,   /* a CTA barrier not all lanes reach */
+    EMU_HANG_LIVELOCK       /* no progress in the window */
+};
+struct emu_hang {
+    enum emu_hang_kind kind;
+    uint32_t grid;
+    uint64_t block;
+    unsigned warp;
+    uint64_t lanes, pc;
+    char detail[1600]; /* the wait-for set in words: lanes, pcs, barriers */
+};
+
+/* ---- the event (MACHINE 5) ------------------------------------------------------ */
+
+enum emu_event_kind { EMU_EV_RETIRED, EMU_EV_FAULT };
+enum emu_conv_op {
+    EMU_CONV_NONE, EMU_CONV_JOIN, EMU_CONV_ARRIVE, EMU_CONV_PASS, EMU_CONV_BREAK,
+    EMU_CONV_TAKE, EMU_CONV_GIVE, EMU_CONV_YIELD, EMU_CONV_WARPSYNC
+};
+
+struct emu_outcome {
+    uint64_t pc, lanes;
+    unsigned split; /* id after the step */
+};
+struct emu_access {
+    enum isa_space space;      /* of the instruction */
+    uint8_t kind;              /* 0 load, 1 store, 2 atomic, 3 reduction, 4 constant operand */
+    uint8_t bytes;             /* a lane */
+    uint8_t order, scope, cache; /* values of the modifier groups */
+    uint64_t lanes;
+    const uint8_t *lane_space; /* [lane] enum isa_space after generic resolution */
+    const uint64_t *address;   /* [lane] generic addresses */
+    const uint8_t (*old_value)[16]; /* [lane]: memory before; NULL if not read */
+    const uint8_t (*new_value)[16]; /* [lane]: memory after a write; NULL for loads */
+    bool affine;
+    uint64_t base;
+    int64_t stride;
+};
+
+/** What one step did. Pointers are borrowed until the next step on the same core. */
+struct emu_event {
+    enum emu_event_kind kind;
+    /* who */
+    const struct emu_core *core;
+    const struct emu_grid *grid;
+    uint32_t block_index[3];
+    uint64_t block;    /* linear id */
+    unsigned slot;     /* resident block slot on the core */
+    unsigned warp;     /* in the block */
+    unsigned split;
+    uint64_t sequence; /* warp instructions of the machine before this one */
+    uint64_t warp_sequence, block_sequence;
+    /* what */
+    uint64_t pc;
+    const struct isa_insn *insn;
+    /* lanes: the split's, exec, guard, M & exec & guard */
+    uint64_t split_lanes, exec, guard, effective;
+    /* flow */
+    const struct emu_outcome *outcomes;
+    unsigned outcome_count;
+    uint64_t exited;
+    struct {
+        enum emu_conv_op op;
+        uint8_t reg;
+        bool soft;
+        uint64_t group;    /* number */
+        uint64_t arrived, released; /* lanes */
+    } conv;
+    struct {
+        bool used, completed;
+        uint8_t id;
+        unsigned arrived, expected;
+        uint64_t generation;
+    } cta;
+    /* memory */
+    struct emu_access access[2];
+    unsigned access_count;
+    /* life */
+    bool warp_ended, block_ended, grid_ended;
+    struct emu_fault fault; /* kind == EMU_EV_FAULT */
+};
+
+/* ---- core: what runs ------------------------------------------------------------- */
+
+/** Questions that a core asks its engine. Any member may be NULL: the default. */
+struct emu_core_ops {
+    uint64_t (*clock)(void *context, unsigned slot, unsigned warp);       /* default: block count */
+    uint64_t (*globaltimer)(void *context);                              /* default: core count */
+    unsigned (*sm_id)(void *context);                                    /* default: 0 */
+    uint64_t (*sleep_length)(void *context, uint32_t nanoseconds);       /* default: as is */
+};
+
+enum lw_status emu_core_create(struct emu_machine *machine, unsigned slots,
+                               const struct emu_core_ops *ops, void *context,
+                               struct emu_core **out, struct lw_error *err) LW_MUST_CHECK;
+void emu_core_destroy(struct emu_core *core);
+/** Start block @block (linear) of @grid in a free slot. State is made here. */
+enum lw_status emu_core_block_start(struct emu_core *core, struct emu_grid *grid,
+                                    uint64_t block, unsigned *slot, struct lw_error *err)
+    LW_MUST_CHECK;
+/** Give an ended block's slot back. */
+void emu_core_block_free(struct emu_core *core, unsigned slot);
+
+/**
+ * Execute one instruction for some lanes of one split (the watched path).
+ *
+ * @slot   a started block, @warp in it, @split the id of a ready split
+ * @lanes  a non-empty subset of the split's; the rest stay behind as another split
+ * @ev     filled on LW_OK
+ * Errors: LW_ERANGE for bad arguments; LW_ESTATE when the split is not ready;
+ *         LW_EAGAIN when a *whole* row waits for the rest of a divided split.
+ *         A guest fault is LW_OK with ev->kind == EMU_EV_FAULT, lanes left at the pc.
+ */
+enum lw_status emu_warp_step(struct emu_core *core, unsigned slot, unsigned warp,
+                             unsigned split, uint64_t lanes, struct emu_event *ev,
+                             struct lw_error *err);
+/** The split that the policy gives the next turn in this warp (its id), or -1: nothing is
+ *  ready. Yielded splits become ready here when nothing else is. */
+int emu_warp_select(struct emu_core *core, unsigned slot, unsigned warp);
+
+/* ---- engine: what goes next --------------------------------------------------------- */
+
+enum emu_stop_kind {
+    EMU_STOP_NONE,
+    EMU_STOP_IDLE,        /* all queued grids have ended */
+    EMU_STOP_BREAK,       /* a split stands before an instruction with a breakpoint */
+    EMU_STOP_FAULT,
+    EMU_STOP_HANG,
+    EMU_STOP_INTERRUPTED, /* emu_engine_interrupt */
+    EMU_STOP_STEPPED,     /* one instruction was executed */
+    EMU_STOP_OBSERVER,    /* an observer asked to stop after this instruction */
+    EMU_STOP_WAITS        /* step_warp: the warp or split cannot run now */
+};
+
+/** A warp, wherever it is: thread ids of gdb are these + 1 (MACHINE 9). */
+struct emu_place {
+    uint32_t grid;  /* sequence */
+    uint64_t block; /* linear */
+    unsigned warp;
+    unsigned split; /* id */
+    uint64_t lanes, pc;
+};
+
+struct emu_stop {
+    enum emu_stop_kind kind;
+    struct emu_place place;
+    struct emu_fault fault;
+    struct emu_hang hang;
+};
+
+/** Observers see every event; while one is attached, runs take the watched path.
+ *  @on_event returns true to stop after this instruction. It must not change state. */
+struct emu_observer {
+    bool (*on_event)(struct emu_observer *observer, const struct emu_event *ev);
+    struct emu_observer *next; /* the list's own */
+};
+
+/** An engine, whatever its kind. The functional engine is a deterministic rotation. */
+struct emu_engine_ops {
+    const char *name;
+    void (*destroy)(struct emu_engine *engine);
+    /** Run until something stops it. */
+    enum lw_status (*run)(struct emu_engine *engine, struct emu_stop *stop,
+                          struct lw_error *err);
+    /** One instruction, of the warp that is next in the engine's own order. */
+    enum lw_status (*step)(struct emu_engine *engine, struct emu_event *ev,
+                           struct emu_stop *stop, struct lw_error *err);
+    /** One instruction of the given resident warp and split (EMU_STOP_WAITS with the
+     *  reason in stop->hang.detail when it cannot run). Breakpoints are not looked at. */
+    enum lw_status (*step_warp)(struct emu_engine *engine, const struct emu_place *place,
+                                struct emu_event *ev, struct emu_stop *stop,
+                                struct lw_error *err);
+    /** One rotation of all others: each other warp of the block one turn, other splits too. */
+    enum lw_status (*run_others)(struct emu_engine *engine, const struct emu_place *place,
+                                 struct emu_stop *stop, struct lw_error *err);
+    /** Resident warps in (grid, block, warp) order; blocks not yet begun are listed with
+     *  their entry state. */
+    unsigned (*warp_count)(const struct emu_engine *engine);
+    bool (*warp_at)(const struct emu_engine *engine, unsigned index, struct emu_place *place);
+    /** Core and slot of a resident block; makes its state if it has not begun. */
+    bool (*locate)(struct emu_engine *engine, uint32_t grid, uint64_t block,
+                   struct emu_core **core, unsigned *slot);
+    uint64_t (*instructions)(const struct emu_engine *engine);
+    uint64_t (*cycles)(const struct emu_engine *engine); /* NULL: no clock */
+};
+struct emu_engine {
+    const struct emu_engine_ops *ops;
+    struct emu_machine *machine;
+    struct emu_observer *observers;
+    volatile int interrupted; /* set by emu_engine_interrupt, async-signal-safe */
+};
+enum lw_status emu_engine_functional_create(struct emu_machine *machine,
+                                            struct emu_engine **out, struct lw_error *err)
+    LW_MUST_CHECK;
+static inline void emu_engine_destroy(struct emu_engine *engine)
+{
+    if (engine != NULL)
+        engine->ops->destroy(engine);
+}
+static inline void emu_engine_interrupt(struct emu_engine *engine)
+{
+    engine->interrupted = 1;
+}
+void emu_observer_add(struct emu_engine *engine, struct emu_observer *observer);
+void emu_observer_remove(struct emu_engine *engine, struct emu_observer *observer);
+
+/** Breakpoints are other handlers in the decoded instruction: nothing is paid when none
+ *  is set. Errors: LW_ERANGE when @pc is not an instruction. */
+enum lw_status emu_breakpoint_set(struct emu_machine *machine, uint64_t pc, bool on,
+                                  struct lw_error *err) LW_MUST_CHECK;
+
+/* ---- statistics ------------------------------------------------------------------------ */
+
+struct emu_stats {
+    uint64_t warp_instructions, thread_instructions;
+    uint64_t blocks, warps, grids;
+    uint64_t divergences, reconvergences, merges, cta_barriers;
+    uint64_t loads, stores, atomics;
+};
+/** Sum over the machine's cores. thread_instructions counts M's lanes. */
+void emu_stats_get(const struct emu_machine *machine, struct emu_stats *out);
+
+/* ---- views and edits, for debuggers and tests ------------------------------------------- */
+
+enum emu_split_state {
+    EMU_SPLIT_READY, EMU_SPLIT_BLOCKED, EMU_SPLIT_YIELDED, EMU_SPLIT_WARPSYNC,
+    EMU_SPLIT_CTA, EMU_SPLIT_SLEEPING, EMU_SPLIT_SUSPENDED
+};
+const char *emu_split_state_name(enum emu_split_state state);
+struct emu_split_view {
+    unsigned id;
+    uint64_t pc, lanes;
+    enum emu_split_state state;
+    uint8_t barrier; /* BLOCKED: convergence register; CTA: barrier */
+    bool soft, running; /* running: has the turn */
+};
+struct emu_warp_view {
+    uint64_t launched, live, exec; /* lanes */
+    unsigned split_count;
+    unsigned vreg_count, sreg_count, breg_count;
+    uint64_t retired;
+};
+struct emu_block_view {
+    const struct emu_grid *grid;
+    uint64_t block;
+    uint32_t index[3];
+    unsigned warp_count;
+    uint32_t shared_bytes, local_bytes;
+    uint64_t retired;
+    bool ended;
+};
+bool emu_block_view(const struct emu_core *core, unsigned slot, struct emu_block_view *out);
+bool emu_warp_view(const struct emu_core *core, unsigned slot, unsigned warp,
+                   struct emu_warp_view *out);
+/** Splits in id order; returns the count (at most @room are filled). */
+unsigned emu_split_views(const struct emu_core *core, unsigned slot, unsigned warp,
+                         struct emu_split_view *out, unsigned room);
+/** pc and split of a lane; false when the lane is not live. */
+bool emu_lane_where(const struct emu_core *core, unsigned slot, unsigned warp, unsigned lane,
+                    struct emu_split_view *out);
+/** Lanes whose barrier register @reg holds the same group as @lane's; 0: none. */
+uint64_t emu_barrier_group(const struct emu_core *core, unsigned slot, unsigned warp,
+                           unsigned reg, unsigned lane, uint64_t *number);
+
+/** Registers: V per lane, S, P as lane masks, SP as a bit, exec as S 126:127. False when
+ *  there is no such register or lane. Dead lanes may be read. */
+bool emu_reg_read(const struct emu_core *core, unsigned slot, unsigned warp,
+                  enum isa_reg_class reg_class, unsigned number, unsigned lane,
+                  uint64_t *value);
+bool emu_reg_write(struct emu_core *core, unsigned slot, unsigned warp,
+                   enum isa_reg_class reg_class, unsigned number, unsigned lane,
+                   uint64_t value, struct lw_error *err);
+/** Special register of a lane (tid.x ...). */
+bool emu_special_read(const struct emu_core *core, unsigned slot, unsigned warp,
+                      enum isa_special sr, unsigned lane, uint64_t *value);
+/** Move a lane's whole split to @pc (a debugger's jump). */
+enum lw_status emu_pc_write(struct emu_core *core, unsigned slot, unsigned warp, unsigned lane,
+                            uint64_t pc, struct lw_error *err);
+/** Generic memory as a lane of a warp sees it (shared and local apertures are its own;
+ *  constant banks and code can be read). Returns the bytes copied from the start: fewer
+ *  than @size_bytes where memory ends. Null page and windows: 0. */
+uint64_t emu_mem_peek(const struct emu_core *core, unsigned slot, unsigned warp, unsigned lane,
+                      uint64_t address, void *data, uint64_t size_bytes);
+uint64_t emu_mem_poke(struct emu_core *core, unsigned slot, unsigned warp, unsigned lane,
+                      uint64_t address, const void *data, uint64_t size_bytes);
+/** hash_state of MACHINE 4 over everything resident, and the memory hash. */
+uint64_t emu_hash_state(const struct emu_machine *machine);
+
+#endif

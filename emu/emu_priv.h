@@ -1,0 +1,428 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Inside emu/: the state of machine, core, block and warp, and the seams between
+ *
+ *   emu_memory.c    arena, allocations, page maps, host copies, hash_mem
+ *   emu_mem_body.h  bodies of loads, stores and atomics, compiled once per x86-64 level
+ *   emu_exec.c      expansion of isa/insns.def, compiled once per level
+ *   emu_control.c   branches, barriers, exit: what acts on the split
+ *   emu_split.c     split table, policies, convergence and CTA barriers, verdicts
+ *   emu_decode.c    isa_insn -> emu_dinsn
+ *   emu_core.c      blocks, warps, the turn of a warp, the watched step
+ *   emu_engine.c    the functional engine
+ */
+#ifndef EMU_PRIV_H
+#define EMU_PRIV_H
+
+#include "emu/emu.h"
+
+struct emu_warp;
+struct emu_block;
+struct emu_dinsn;
+
+/* ---- decoded instructions -------------------------------------------------- */
+
+/**
+ * A handler executes its instruction for the warp's running split and goes on with the
+ * next one (a tail call, or a return to the driver in LW_LOOP builds). It leaves the
+ * chain by EMU_LEAVE with w->di at the instruction to execute next.
+ */
+typedef void emu_handler_fn(struct emu_warp *w, const struct emu_dinsn *di);
+
+struct emu_handlers {
+    emu_handler_fn *full; /* all lanes of the padded row may be written */
+    emu_handler_fn *part; /* results are blended by w->mask_row */
+};
+
+/** 64 bytes. Row operands are byte offsets from w->regs; a uniform operand (scalar,
+ *  constant, immediate) is at w->ubase[ukind] + b. */
+struct emu_dinsn {
+    struct emu_handlers h;
+    uint32_t d, a, b, c;
+    int32_t delta;      /* branch target, in instructions from this one */
+    int32_t disp;       /* memory offset */
+    uint32_t index;     /* in the program */
+    uint16_t run;       /* instructions to the end of the straight-line run, this included */
+    uint16_t op;        /* enum isa_op */
+    uint8_t guard;      /* 0..6, 7 none; | 8 negated; | 16 scalar */
+    uint8_t ukind;      /* enum emu_ukind of b */
+    uint8_t p, q;       /* predicates written, 7: none (p[8] is the sink) */
+    uint8_t r;          /* predicate read; | 8 negated */
+    uint8_t sub;        /* compare, conversion or size selector; barrier number */
+    uint8_t flags;      /* EMU_D_* */
+    uint8_t reg;        /* plain register number where a handler wants one */
+    uint64_t aux;       /* lookup tables, lane modes, member-mask rows */
+};
+_Static_assert(sizeof(struct emu_dinsn) == 64, "decoded instructions are a cache line");
+
+enum emu_ukind { EMU_U_IMM, EMU_U_SCALAR, EMU_U_BANK0, EMU_U_BANK1, EMU_U_COUNT };
+enum {
+    EMU_D_SOFT = 1,     /* bsync.soft */
+    EMU_D_COUNTED = 2,  /* bar with a count */
+    EMU_D_A_SCALAR = 4, /* A was splatted from a scalar by a prelude */
+    EMU_D_CONTROL = 8,
+    EMU_D_MODIFIED = 16 /* a prelude applies source modifiers */
+};
+
+/** Per-instruction cache of the allocation that scattered accesses hit last. */
+struct emu_icache {
+    uint64_t base, limit; /* guest addresses, [base, limit) */
+};
+
+/** A program decoded for a core: its own copy, so that handlers can be patched. */
+struct emu_code {
+    const struct emu_program *program;
+    struct emu_dinsn *insn;      /* program->count + 1: the last is a bad-pc sentinel */
+    struct emu_handlers *normal; /* handlers without breakpoints */
+    struct emu_icache *icache;
+};
+
+struct emu_program {
+    struct emu_machine *machine;
+    const struct isa_object *object;
+    struct isa_insn *insn; /* decoded, object->text_count */
+    uint32_t count;
+    uint64_t base;         /* guest address of instruction 0 */
+    uint64_t *imm_pool;    /* values of immediates, 8 bytes each */
+    uint32_t imm_count;
+    uint8_t *bank1;        /* ISA_CONST_BANK_BYTES or NULL */
+    uint64_t *variable_address; /* per object variable; 0 for shared */
+    uint8_t *breakpoint;   /* per instruction */
+    struct emu_program *next;
+};
+
+/* ---- memory ------------------------------------------------------------------ */
+
+struct emu_alloc_record {
+    uint64_t address, size_bytes;
+    unsigned flags;
+    char *name;
+};
+
+/** Global memory: one reservation; host = host_base + (guest - ISA_GLOBAL_BASE). */
+struct emu_memory {
+    uint8_t *host;
+    uint64_t bytes;         /* reserved, multiple of the page */
+    uint16_t *load_valid;   /* per page: bytes usable from its start, for loads */
+    uint16_t *store_valid;  /* the same for stores: 0 where read-only */
+    uint8_t *dirty;         /* per page, set by stores */
+    struct emu_alloc_record *record; /* sorted by address; freed ones stay until reuse */
+    size_t count, capacity;
+    uint64_t next_free;     /* first never-used offset */
+};
+enum lw_status emu_memory_init(struct emu_memory *memory, uint64_t bytes, struct lw_error *err)
+    LW_MUST_CHECK;
+void emu_memory_fini(struct emu_memory *memory);
+/** Record that holds @address (live or freed), or NULL. */
+const struct emu_alloc_record *emu_memory_find(const struct emu_memory *memory,
+                                               uint64_t address);
+
+/** Exact test of one access of @bytes at a guest address in global memory. */
+static inline bool emu_global_ok(const struct emu_memory *memory, const uint16_t *valid,
+                                 uint64_t address, uint64_t bytes)
+{
+    uint64_t offset = address - ISA_GLOBAL_BASE;
+
+    if (offset >= memory->bytes)
+        return false;
+    uint64_t page = offset / EMU_PAGE_BYTES, in = offset % EMU_PAGE_BYTES;
+    if (in + bytes <= valid[page])
+        return true;
+    if (in + bytes <= EMU_PAGE_BYTES || valid[page] != EMU_PAGE_BYTES)
+        return false;
+    return in + bytes - EMU_PAGE_BYTES <= valid[page + 1]; /* one guard page ends the map */
+}
+
+/* ---- warps ---------------------------------------------------------------------- */
+
+/** Why a warp left its handler chain. */
+enum emu_leave {
+    EMU_RUNNING = 0,
+    EMU_LEAVE_BUDGET,  /* w->budget is used up; the split may go on at w->di */
+    EMU_LEAVE_TURN,    /* the split's turn ended: parted, blocked, passed, exited */
+    EMU_LEAVE_BREAK,   /* a breakpoint at w->di, not executed */
+    EMU_LEAVE_FAULT    /* w->fault; nothing was changed for the faulting instruction */
+};
+
+struct emu_split {
+    uint8_t id, state; /* enum emu_split_state */
+    uint8_t barrier;   /* blocked at this convergence register / CTA barrier */
+    bool soft;
+    uint32_t pc;       /* instruction index in the program; while it runs, w->di has it */
+    uint64_t lanes;
+    uint64_t since;    /* warp's instruction count when it last ran or became ready */
+    uint64_t seq;      /* for stack_like: order of pushing */
+    uint64_t wake;     /* sleeping: block instruction count when it wakes */
+    uint64_t suspended_with; /* suspended: lanes of the divided split it waits for */
+    uint32_t member_reg;     /* warpsync: masks are w->member[lane] */
+};
+
+/** One warp. The first part is hot; 64-byte aligned, and laid out so that it does not
+ *  alias low register rows modulo 4 KiB. */
+struct emu_warp {
+    char *regs;            /* rows: v0.., then the special rows below */
+    uint32_t stride;       /* bytes of a row */
+    uint32_t n;            /* lanes, rounded up to 8 */
+    uint64_t e;            /* lanes that effects reach: m & exec */
+    uint64_t m;            /* lanes of the running split */
+    int64_t budget;        /* instructions this turn may still retire, after the current run */
+    const struct emu_dinsn *run_start; /* first instruction not yet counted */
+    const struct emu_dinsn *di;        /* where to go on, when the chain was left */
+    const char *ubase[EMU_U_COUNT];
+    uint8_t leave;         /* enum emu_leave */
+    bool full;             /* e covers all lanes of the row that exist: `full` chain */
+    bool watched;          /* a single step: leave after each instruction */
+    uint8_t width;         /* W */
+    uint64_t all;          /* lw_mask(width) */
+    uint64_t p[9];         /* p0..p6, pt = ~0, sink */
+    struct emu_core *core;
+    struct emu_block *block;
+    struct emu_code *code;
+    uint32_t row_zero, row_sink, row_a, row_b, row_c, row_guard; /* byte offsets */
+    uint32_t mask_row[EMU_MAX_LANES] __attribute__((aligned(64))); /* e as 0 / ~0 */
+    uint32_t s[128] __attribute__((aligned(64))); /* s0..s125, exec in 126:127 */
+    uint8_t sp[8];         /* sp0..sp6 as 0/1, spt = 1 */
+
+    /* cold */
+    uint64_t launched, live;
+    unsigned index;        /* in the block */
+    uint64_t retired;      /* warp instructions */
+    uint64_t lane_retired; /* sum of split sizes */
+    struct emu_fault fault;
+    uint8_t *local;        /* word-interleaved: [word][padded lane] uint32_t */
+    uint32_t local_bytes;  /* per lane */
+
+    /* splits, owned by emu_split.c */
+    struct emu_split split[EMU_MAX_LANES]; /* [0, split_count), in no order */
+    unsigned split_count;
+    int running;           /* index in split[] of the one with the turn, or -1 */
+    unsigned turn_used;    /* instructions of the running split's turn */
+    unsigned last_low;     /* lowest lane of the split selected last */
+    uint64_t seq_counter, group_counter;
+    uint64_t (*breg)[EMU_MAX_LANES]; /* [breg_count][lane] group numbers */
+    unsigned breg_count;
+    uint64_t member[EMU_MAX_LANES]; /* warpsync masks of waiting lanes */
+};
+
+struct emu_cta_barrier {
+    bool in_use, has_count;
+    uint32_t count;
+    uint32_t arrived;      /* lanes, phantom lanes of a partial group included */
+    uint64_t generation;
+    uint64_t *lanes;       /* [warp] arrived lanes */
+};
+
+struct emu_block {
+    struct emu_core *core;
+    struct emu_grid *grid;
+    uint64_t linear;
+    uint32_t index[3];
+    unsigned slot;
+    bool in_use, ended, begun;
+    struct emu_warp *warp;   /* [warp_count] */
+    unsigned warp_count, warps_live;
+    uint32_t threads, threads_live;
+    uint8_t *shared;
+    uint32_t shared_bytes;
+    struct emu_cta_barrier cta[ISA_CTA_BARRIER_COUNT];
+    uint64_t retired;        /* warp instructions; `clock` */
+    uint64_t progress;       /* grows with every store that changes a byte, exit, release, text */
+    uint64_t progress_seen, progress_at; /* of the live-lock watch */
+    uint64_t sleep_offset;   /* added to retired for sleepers when time jumps */
+    unsigned next_warp;      /* rotation */
+    void *memory;            /* the one heap block behind warps, rows, shared */
+};
+
+struct emu_core {
+    struct emu_machine *machine;
+    struct emu_core_ops ops;
+    void *context;
+    struct emu_block *block; /* [slots] */
+    unsigned slots;
+    struct emu_code *code;   /* decoded copies, one per program used */
+    unsigned code_count, code_capacity;
+    const struct emu_level *level;
+    uint64_t retired;
+    struct emu_stats stats;
+    struct emu_step_scratch *scratch; /* rows behind the event */
+};
+
+/* Handlers of one compilation level; expanded by emu_exec.c. */
+struct emu_level {
+    const char *name;
+    unsigned level; /* 1, 3, 4 */
+    /** Handlers of a decoded instruction (operands already filled in); both NULL when the
+     *  level has none for these modifiers: then *why is a clause for the message. */
+    void (*handlers)(const struct isa_insn *insn, const struct emu_dinsn *di,
+                     struct emu_handlers *out, const char **why);
+    /** Fill mask_row from e. */
+    void (*expand_mask)(uint32_t *row, uint64_t lanes, unsigned n);
+};
+extern const struct emu_level emu_level_v1, emu_level_v3, emu_level_v4;
+const struct emu_level *emu_level_choose(unsigned wanted);
+
+struct emu_machine {
+    struct emu_config config;
+    struct emu_memory memory;
+    struct emu_program *programs;
+    uint64_t next_code;
+    struct emu_grid *grids, *last_grid;
+    uint32_t grid_count;
+    uint64_t warp_ids;
+    struct emu_core **cores;
+    unsigned core_count;
+    struct lw_sink *print;
+    struct lw_hash text_hash;
+    const struct emu_policy *policy;
+    unsigned breakpoint_count;
+};
+
+/* ---- the turn --------------------------------------------------------------------- */
+
+/** Leave the chain; @next is what the split executes when it goes on. */
+static inline void emu_leave(struct emu_warp *w, enum emu_leave why,
+                             const struct emu_dinsn *next)
+{
+    w->leave = (uint8_t)why;
+    w->di = next;
+}
+
+/** Count the straight-line run that ends with @last (included) against the budget. */
+static inline void emu_count_run(struct emu_warp *w, const struct emu_dinsn *last)
+{
+    int64_t n = last - w->run_start + 1;
+
+    w->budget -= n;
+    w->retired += (uint64_t)n;
+    w->lane_retired += (uint64_t)n * lw_popcount(w->m);
+    w->run_start = last + 1;
+}
+
+/** Raise a guest fault at @di for @lanes; the instruction has no effect. Nothing before it
+ *  in the run is lost. Call, then return from the handler. */
+void emu_raise(struct emu_warp *w, const struct emu_dinsn *di, enum emu_fault_kind kind,
+               uint64_t lanes, const char *fmt, ...) LW_PRINTF(5, 6);
+/** The same for memory. */
+void emu_raise_memory(struct emu_warp *w, const struct emu_dinsn *di, enum emu_fault_kind kind,
+                      uint64_t lanes, enum isa_space space, uint64_t address, unsigned bytes,
+                      bool write);
+
+/** Guard mask: lanes of the machine word for which @di's guard holds. */
+static inline uint64_t emu_guard(const struct emu_warp *w, const struct emu_dinsn *di)
+{
+    uint64_t g = di->guard & 16 ? (w->sp[di->guard & 7] ? ~UINT64_C(0) : 0) : w->p[di->guard & 7];
+    return di->guard & 8 ? ~g : g;
+}
+static inline uint64_t emu_exec_mask(const struct emu_warp *w)
+{
+    return (uint64_t)w->s[127] << 32 | w->s[126];
+}
+/** A row of the register file. */
+static inline uint32_t *emu_row(const struct emu_warp *w, uint32_t offset)
+{
+    return (uint32_t *)(void *)(w->regs + offset);
+}
+/** 32- or 64-bit value of a uniform operand. */
+static inline uint32_t emu_uniform32(const struct emu_warp *w, const struct emu_dinsn *di)
+{
+    return lw_get32(w->ubase[di->ukind] + di->b);
+}
+static inline uint64_t emu_uniform64(const struct emu_warp *w, const struct emu_dinsn *di)
+{
+    return lw_get64(w->ubase[di->ukind] + di->b);
+}
+
+/* ---- emu_split.c -------------------------------------------------------------------- */
+
+struct emu_policy {
+    const char *name, *summary;
+    unsigned quantum; /* 0: until it blocks */
+    /** True when candidate a goes before b; ties are broken by lowest lane. */
+    bool (*before)(const struct emu_warp *w, const struct emu_split *a,
+                   const struct emu_split *b);
+};
+const struct emu_policy *emu_policy_find(const char *name);
+
+/** One split with all launched lanes at instruction @pc; barrier registers cleared. */
+void emu_split_init(struct emu_warp *w, uint32_t pc);
+/** Give a split the turn if none has it: merges ready splits at its pc, sets w->m, w->e,
+ *  w->full, mask_row and w->di. Yielded splits become ready when nothing else is; sleepers
+ *  whose time has come wake first. False: nothing can run. */
+bool emu_split_select(struct emu_warp *w);
+/** Instructions the running split may retire before policy (quantum) or fairness window
+ *  want a look; INT64_MAX when it is alone. */
+int64_t emu_split_allowance(const struct emu_warp *w);
+/** @count instructions of the running split retired, it stands at w->di: account for
+ *  quantum and window; ends the turn (parks it) when they say so. */
+void emu_split_ran(struct emu_warp *w, unsigned count);
+/** Park the running split, ready, at w->di: no split has the turn. */
+void emu_split_park(struct emu_warp *w);
+/** Give the turn to split @id for @lanes of it (a step); the rest stays as another split.
+ *  False when it is not ready. */
+bool emu_split_force(struct emu_warp *w, unsigned id, uint64_t lanes, bool whole);
+/** Index in split[] by id, or -1. */
+int emu_split_by_id(const struct emu_warp *w, unsigned id);
+
+/* What control instructions do to the running split; all end its turn unless they say
+ * otherwise. @next and targets are instruction indices. `out` may be NULL; else it takes
+ * the outcomes for the event. */
+struct emu_flow {
+    struct emu_outcome outcome[EMU_MAX_LANES]; /* pc is filled by the caller */
+    uint32_t target[EMU_MAX_LANES];
+    unsigned count;
+    uint64_t arrived, released, group, exited;
+};
+/** The split's lanes go to up to W targets: lane l to target[l] (l in w->m). */
+void emu_split_branch(struct emu_warp *w, const uint32_t *target);
+/** Two-way: @taken to @target, the rest to @next; both non-empty. */
+void emu_split_branch2(struct emu_warp *w, uint64_t taken, uint32_t target, uint32_t next);
+/** @lanes exit; the others of the split go on at @next. Re-tests all barriers. */
+void emu_split_exit(struct emu_warp *w, uint64_t lanes, uint32_t next);
+void emu_split_bssy(struct emu_warp *w, unsigned reg, uint64_t lanes); /* turn goes on */
+/** @lanes (guard on) arrive, the others become ready at @next. Returns true when the turn may
+ *  go on in the handler chain: the warp has one split and it passed whole. */
+bool emu_split_bsync(struct emu_warp *w, unsigned reg, bool soft, uint64_t lanes, uint32_t next);
+void emu_split_bbreak(struct emu_warp *w, unsigned reg, uint64_t lanes); /* turn goes on */
+void emu_split_yield(struct emu_warp *w, uint64_t lanes, uint32_t next);
+/** @member[lane] for lanes in @lanes; false: a lane's own bit is missing (*bad gets them). */
+bool emu_split_warpsync(struct emu_warp *w, uint64_t lanes, const uint64_t *member,
+                        uint32_t next, uint64_t *bad);
+/** Lanes of the running split's @lanes that may execute a .sync operation at the current
+ *  pc now, or 0: they wait there (turn ended). On success the running split is the union of
+ *  the lanes that waited at this pc with the same masks, w->m and w->e are set. */
+uint64_t emu_split_sync(struct emu_warp *w, uint64_t lanes, const uint64_t *member);
+/** Sleep for @length instructions of the block. */
+void emu_split_sleep(struct emu_warp *w, uint64_t lanes, uint64_t length, uint32_t next);
+enum emu_cta_result { EMU_CTA_WAITS, EMU_CTA_COMPLETED, EMU_CTA_BAD };
+/** Lanes arrive at CTA barrier @id (@counts[lane] where has_count). With @block they wait.
+ *  EMU_CTA_BAD: why gets a clause (a guest fault; nothing changed). */
+enum emu_cta_result emu_split_bar(struct emu_warp *w, unsigned id, uint64_t lanes,
+                                  bool has_count, uint32_t count, bool wait, uint32_t next,
+                                  char *why, size_t why_size);
+/** mov from / to a barrier register (take, give). */
+void emu_split_take(struct emu_warp *w, unsigned reg, uint64_t lanes, uint64_t *number);
+void emu_split_give(struct emu_warp *w, unsigned reg, uint64_t lanes, const uint64_t *number);
+/** Can any split of the block run now (ready, yielded, or sleeping with time to jump)? */
+bool emu_block_can_run(const struct emu_block *block);
+/** Explain why the block does not move. @livelock: it runs without progress. */
+void emu_block_explain(const struct emu_block *block, bool livelock, struct emu_hang *out);
+/** Abort with a message on a broken invariant (debug and test builds). */
+bool emu_split_check(const struct emu_warp *w, char *why, size_t why_size);
+
+/** Set w->m, w->e, w->full, mask_row for @lanes of the running split. */
+void emu_warp_set_lanes(struct emu_warp *w, uint64_t lanes);
+
+/* ---- memory beyond the fast path (emu_memory.c) --------------------------------------- */
+
+/** Where a lane's generic address leads. NULL: a fault of @kind. */
+enum emu_fault_kind emu_resolve(const struct emu_warp *w, unsigned lane, uint64_t address,
+                                unsigned bytes, bool write, enum isa_space *space);
+/** Copy to or from any mapped memory of a lane, byte by byte where it must. Returns bytes. */
+uint64_t emu_lane_copy(struct emu_warp *w, unsigned lane, uint64_t address, void *data,
+                       uint64_t size_bytes, bool write);
+/** Generic addresses of the lanes of @lanes of a memory instruction (what the fast path
+ *  computes, one lane at a time), for events and faults. */
+void emu_addresses(const struct emu_warp *w, const struct isa_insn *insn,
+                   const struct emu_dinsn *di, uint64_t lanes, uint64_t *address);
+
+#endif

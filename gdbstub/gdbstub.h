@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The door of gdbstub/: gdb's remote serial protocol over debug/. */
+#ifndef GDBSTUB_H
+#define GDBSTUB_H
+
+#include "debug/debug.h"
+
+enum rsp_arch { RSP_X86_64, RSP_AARCH64 };
+
+struct rsp_config {
+    struct dbg *dbg;                  /* borrowed */
+    const struct isa_object *object;  /* served to gdb as an ELF, e_machine patched */
+    enum rsp_arch arch;
+    const struct lw_command_set *monitor; /* `monitor` runs these; may be NULL */
+};
+
+/** One connection's protocol state, without a socket: bytes in, bytes out. */
+struct rsp;
+enum lw_status rsp_create(const struct rsp_config *config, struct lw_sink *out,
+                          struct rsp **rsp, struct lw_error *err) LW_MUST_CHECK;
+void rsp_destroy(struct rsp *rsp);
+/** Feed bytes from the client. Replies go to the sink. Never fails: what is not understood
+ *  is answered as the protocol wants. */
+void rsp_feed(struct rsp *rsp, const uint8_t *data, size_t size);
+/** One packet's payload behind framing and checksum, for tests and fuzzers. */
+void rsp_packet(struct rsp *rsp, const char *payload, size_t size);
+enum rsp_end { RSP_RUNNING, RSP_DETACHED, RSP_KILLED };
+enum rsp_end rsp_ended(const struct rsp *rsp);
+/** While the target runs, polls for 0x03: called by the running debugger often. */
+void rsp_set_poll(struct rsp *rsp, bool (*interrupted)(void *context), void *context);
+
+/**
+ * Serve connections on a TCP address until killed, detached with @once, or the end.
+ *
+ * @address  "PORT", "HOST:PORT"; an empty host is 127.0.0.1; port 0 takes a free one
+ * @ready    called with the bound port before waiting; may be NULL
+ * Errors: LW_EUSAGE for a bad address, LW_EIO with the system's reason.
+ */
+enum lw_status rsp_serve(const struct rsp_config *config, const char *address, bool once,
+                         void (*ready)(void *context, unsigned port), void *context,
+                         struct lw_error *err) LW_MUST_CHECK;
+
+#endif

@@ -1,0 +1,486 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The door of isa/: the instruction table and its readers (encode, decode,
+ * assemble, disassemble), register and special-register names, and the object
+ * file. One row of isa/insns.def is the only place that knows an instruction.
+ */
+#ifndef ISA_H
+#define ISA_H
+
+#include "base/lw.h"
+
+/* ---- limits and fixed addresses (MACHINE 6) ------------------------------ */
+
+enum {
+    ISA_WORD_BYTES = 16,
+    ISA_VREG_COUNT = 255, /* v0..v254 */
+    ISA_VZ = 255,         /* vz: reads zero, writes are dropped */
+    ISA_SREG_COUNT = 126, /* s0..s125 */
+    ISA_S_EXEC = 126,     /* s126:127 is exec */
+    ISA_SZ = 255,
+    ISA_PRED_COUNT = 7, /* p0..p6, sp0..sp6 */
+    ISA_PT = 7,         /* pt, spt: always true; as a destination: none */
+    ISA_BREG_COUNT = 16,
+    ISA_CTA_BARRIER_COUNT = 16,
+    ISA_CONST_BANK_BYTES = 65536,
+    ISA_CONST_BANK_COUNT = 32
+};
+
+#define ISA_CODE_BASE (UINT64_C(1) << 32)
+#define ISA_SHARED_BASE (UINT64_C(1) << 40)
+#define ISA_LOCAL_BASE (UINT64_C(1) << 41)
+#define ISA_APERTURE_BYTES (UINT64_C(1) << 32) /* of shared and of local */
+#define ISA_CONST_BASE (UINT64_C(1) << 42)
+#define ISA_CONST_STRIDE (UINT64_C(1) << 32) /* bank k at base + k * stride */
+#define ISA_GLOBAL_BASE (UINT64_C(1) << 45)
+
+/* ---- the table ----------------------------------------------------------- */
+
+/** Formats: which modifier groups (isa/mods.def) an instruction has. */
+enum isa_format {
+    ISA_FMT_ALU,  /* no modifiers */
+    ISA_FMT_FLT,  /* rounding, ftz, saturate */
+    ISA_FMT_CMP,  /* compare, boolean combination, ftz */
+    ISA_FMT_CVT,  /* destination and source type, rounding, saturate, ftz */
+    ISA_FMT_LUT,  /* 8-bit truth table (lop3) */
+    ISA_FMT_PLUT, /* plop3 */
+    ISA_FMT_MEM,  /* addressing, size, order, scope, cache hint */
+    ISA_FMT_ATOM, /* the same and the atomic operation */
+    ISA_FMT_WARP, /* shuffles, votes, match, redux */
+    ISA_FMT_CTRL, /* control flow, barriers, system */
+    ISA_FMT_PRM,  /* prmt: byte permute mode */
+    ISA_FMT_FNC,  /* fence: scope */
+    ISA_FMT_COUNT
+};
+
+/** Functional units, the key of every latency table. */
+enum isa_unit {
+    ISA_UNIT_INT,
+    ISA_UNIT_FP,   /* f32, f16 */
+    ISA_UNIT_DP,   /* f64 */
+    ISA_UNIT_SFU,  /* mufu, division, square root */
+    ISA_UNIT_CVT,
+    ISA_UNIT_MEM,  /* loads, stores, atomics */
+    ISA_UNIT_WARP, /* cross-lane */
+    ISA_UNIT_SCALAR,
+    ISA_UNIT_CTRL,
+    ISA_UNIT_SYNC,
+    ISA_UNIT_COUNT
+};
+
+/** Column `order` (MACHINE 4). */
+enum isa_order {
+    ISA_ORDER_NONE,
+    ISA_ORDER_COMMUTES, /* integer reductions without result */
+    ISA_ORDER_BLOCK,    /* observes order in its block only */
+    ISA_ORDER_GRID,     /* observes order between blocks */
+    ISA_ORDER_ACCESS    /* by space, operation and memory-order modifier: isa_insn_order() */
+};
+
+enum isa_flag {
+    ISA_F_WHOLE = 1 << 0,     /* takes the whole split (MACHINE 1, Step) */
+    ISA_F_SCALAR = 1 << 1,    /* runs once a warp, ignores exec */
+    ISA_F_BRANCH = 1 << 2,    /* may set the pc to something else than the next */
+    ISA_F_CONTROL = 1 << 3,   /* acts on M; ends a straight-line run */
+    ISA_F_MEMORY = 1 << 4,    /* reads or writes memory */
+    ISA_F_STORE = 1 << 5,     /* writes memory */
+    ISA_F_ATOMIC = 1 << 6,
+    ISA_F_BARRIER = 1 << 7,   /* can release or block: bsync, bar, warpsync, yield, exit */
+    ISA_F_CROSS = 1 << 8,     /* reads other lanes */
+    ISA_F_SYNC = 1 << 9,      /* has a member mask register in 63:56 */
+    ISA_F_CALL = 1 << 10,
+    ISA_F_FLOAT = 1 << 11,    /* source modifiers are neg/abs of floats, else neg/not */
+    ISA_F_NOSRCMOD = 1 << 12, /* bits 85:80 must be zero (or are modifiers) */
+    ISA_F_WARP32 = 1 << 13    /* meaning depends on the 32-lane contract of MACHINE 1 */
+};
+
+enum isa_op {
+    ISA_OP_NONE,
+#define INSN(id, ...) ISA_##id,
+#include "isa/insns.def"
+    ISA_OP_COUNT
+};
+
+struct isa_op_info {
+    const char *id;       /* "V_ADD_U32" */
+    const char *mnemonic; /* "v_add_u32" */
+    enum isa_format format;
+    uint16_t opcode; /* 10 bits: 5:0 low part 1..0x3f, 9:6 high part */
+    enum isa_unit unit;
+    enum isa_order order;
+    unsigned flags;
+    const char *operands; /* comma-separated tokens, see below */
+    const char *semantics; /* the table's last column as text, for the manual */
+};
+
+/**
+ * Operand tokens (column `operands`). A number is the register count; `n` is the
+ * count that the size modifier gives (1, 2 or 4).
+ *
+ *   vd vd2 vdn   D, vector row / aligned-or-not pair (v, v+1) / by size
+ *   sd sd2       D, scalar register / pair
+ *   va va2       A, vector; a scalar register is accepted too (sets a_scalar)
+ *   sa sa2       A, scalar (a_scalar is always set)
+ *   xb xb2       X: vector, scalar, constant c[bank][offset] or immediate, 32/64 bits.
+ *                A 64-bit immediate is imm32 sign-extended (integers) or the high
+ *                word (f64).
+ *   sx sx2       X: scalar, constant or immediate
+ *   vc vc2       C, vector; a scalar register is accepted too (sets c_scalar)
+ *                Rows with both xb and vc: written a, b, c. With the variant bit X
+ *                is the third source and C the second; the assembler sets it when
+ *                the third operand is not a vector register and the second is.
+ *   sc           C, scalar
+ *   pd qd        P, Q: predicate written, `_` or pt = none
+ *   spd          P: scalar predicate written
+ *   rr           R: predicate read, with `!`; left out when pt
+ *   ma           memory address: A (mode in the modifiers), offset in 63:40
+ *   mc           constant-memory address c[bank][A + offset]: bank in C (71:64)
+ *   xd xdn       X register 39:32 as data: one row / by size
+ *   xp           X register 39:32, comparand or data of an atomic, by type (1 or 2)
+ *   cw           C register, swap value of cas, by type (1 or 2)
+ *   dt           D, result of an atomic, by type (1 or 2)
+ *   tg           branch target (label or address), signed 32 bits in 63:32 counted
+ *                in instructions from the next pc
+ *   bn           barrier register, 19:16
+ *   bo           optional barrier register of a branch or call (variant bit set)
+ *   cb           CTA barrier: number in X (register or immediate 0..15)
+ *   cn           optional thread count of a CTA barrier in C (vector register);
+ *                present when the variant bit is set
+ *   im           32-bit immediate in 63:32
+ *   sr           special register number in 63:32
+ *   lt           8-bit truth table in the modifiers
+ *   wl           X lane operand (register or imm in 39:32), clamp and segment 51:40
+ *   wm           member mask register 63:56 (vector; `_` = all lanes = 255)
+ *   vt xt        D and X of a conversion: 1 or 2 registers by DTYPE and STYPE
+ *   ra rb        further predicates read, 98:96 with negate 99, 102:100 with negate 103
+ *   l8           8-bit truth table in 39:32
+ *   sf           no operand: the variant bit, printed as the suffix .soft
+ *   bx           barrier register in X, 35:32
+ *   xm           member mask: X vector register or immediate
+ *   pa pw        no operand: reads all, writes all of p0..p6
+ *
+ * Bits that the row or the address mode implies are set by the encoder whatever the
+ * struct holds: a_scalar of sa, c_scalar of sc and of a scalar base, the variant bit of
+ * a scalar base (AMODE SU32, SS32: C is the pair, A the 32-bit offset), the X kind of
+ * im (immediate) and of tokens without a kind (vector). Fields that a row does not use
+ * must be zero; mc has no AMODE (zero): A is one 32-bit register, vz for none.
+ * Source modifiers are refused on immediates.
+ */
+
+/** Rows with a `variant` bit, etc.: what a decoded instruction holds. */
+enum isa_xkind { ISA_X_VECTOR, ISA_X_SCALAR, ISA_X_CONST, ISA_X_IMM };
+
+struct isa_control {
+    uint8_t stall;       /* 0..15 */
+    uint8_t yield;       /* 0..1 */
+    uint8_t write_bar;   /* 0..7, 7 = none; encoded inverted so that zero = none */
+    uint8_t read_bar;    /* the same */
+    uint8_t wait_mask;   /* 6 bits */
+    uint8_t reuse;       /* 3 bits */
+};
+
+/** One decoded instruction. Zero-initialise, then isa_insn_init(). */
+struct isa_insn {
+    uint16_t op; /* enum isa_op */
+    uint8_t guard; /* 0..6, ISA_PT */
+    bool guard_neg, guard_scalar;
+    uint8_t d, a, c;
+    bool a_scalar, c_scalar;
+    uint8_t xkind; /* enum isa_xkind */
+    bool variant;
+    uint32_t x;   /* bits 63:32 as they stand; see the accessors */
+    uint32_t mod; /* bits 107:80: source modifiers, P, Q, R, modifiers */
+    struct isa_control control;
+};
+
+/** X as a constant-bank reference. */
+static inline unsigned isa_x_offset(uint32_t x)
+{
+    return x & 0xffff;
+}
+static inline unsigned isa_x_bank(uint32_t x)
+{
+    return x >> 16 & 31;
+}
+/** X register of memory and warp instructions (39:32); its signed 24-bit offset
+ *  (63:40); the member mask register (63:56). */
+static inline unsigned isa_x_reg(uint32_t x)
+{
+    return x & 0xff;
+}
+static inline int32_t isa_x_disp(uint32_t x)
+{
+    return (int32_t)x >> 8;
+}
+static inline unsigned isa_x_member(uint32_t x)
+{
+    return x >> 24;
+}
+
+/** Clamp (45:40) and segment mask (51:46) of shuffles when the variant bit is clear. */
+static inline unsigned isa_x_clamp(uint32_t x)
+{
+    return x >> 8 & 63;
+}
+static inline unsigned isa_x_segment(uint32_t x)
+{
+    return x >> 14 & 63;
+}
+/** Guest address of a branch target (token tg) of the instruction at @pc. */
+static inline uint64_t isa_x_target(uint32_t x, uint64_t pc)
+{
+    return pc + ISA_WORD_BYTES + (uint64_t)(int64_t)(int32_t)x * ISA_WORD_BYTES;
+}
+
+/** Fields of `mod`, as (shift, bits) from bit 80. */
+static inline unsigned isa_insn_p(const struct isa_insn *insn)
+{
+    return insn->mod >> 6 & 7;
+}
+static inline unsigned isa_insn_q(const struct isa_insn *insn)
+{
+    return insn->mod >> 9 & 7;
+}
+static inline unsigned isa_insn_r(const struct isa_insn *insn)
+{
+    return insn->mod >> 12 & 7;
+}
+static inline bool isa_insn_r_neg(const struct isa_insn *insn)
+{
+    return insn->mod >> 15 & 1;
+}
+/** Truth table of lop3 (token lt, 103:96). */
+static inline unsigned isa_insn_lut(const struct isa_insn *insn)
+{
+    return insn->mod >> 16 & 0xff;
+}
+/** Predicates ra (98:96, negate 99) and rb (102:100, negate 103) of plop3; its table
+ *  l8 is isa_x_reg(x). */
+static inline unsigned isa_insn_ra(const struct isa_insn *insn)
+{
+    return insn->mod >> 16 & 7;
+}
+static inline bool isa_insn_ra_neg(const struct isa_insn *insn)
+{
+    return insn->mod >> 19 & 1;
+}
+static inline unsigned isa_insn_rb(const struct isa_insn *insn)
+{
+    return insn->mod >> 20 & 7;
+}
+static inline bool isa_insn_rb_neg(const struct isa_insn *insn)
+{
+    return insn->mod >> 23 & 1;
+}
+/** Source modifiers of A, X, C: bit 0 neg, bit 1 abs (floats) or not (integers). */
+static inline unsigned isa_insn_srcmod(const struct isa_insn *insn, unsigned source)
+{
+    return insn->mod >> (2 * source) & 3;
+}
+
+/** Modifier groups (isa/mods.def). */
+enum isa_mod {
+#define MOD(id, ...) ISA_MOD_##id,
+#define VALUE(...)
+#include "isa/mods.def"
+    ISA_MOD_COUNT
+};
+/** Values of the groups: ISA_RND_RN, ISA_SIZE_B32, ... */
+#define MOD(id, format, lsb, bits, deflt, summary) enum isa_mod_##id {
+#define VALUE(id, value, suffix) ISA_##id = (value),
+#define MOD_END(id) ISA_MOD_##id##_END };
+#include "isa/mods.def"
+
+unsigned isa_mod_get(const struct isa_insn *insn, enum isa_mod mod);
+void isa_mod_set(struct isa_insn *insn, enum isa_mod mod, unsigned value);
+void isa_insn_set_p(struct isa_insn *insn, unsigned p);
+void isa_insn_set_q(struct isa_insn *insn, unsigned q);
+void isa_insn_set_r(struct isa_insn *insn, unsigned r, bool negate);
+void isa_insn_set_srcmod(struct isa_insn *insn, unsigned source, unsigned bits);
+void isa_insn_set_lut(struct isa_insn *insn, unsigned table);
+void isa_insn_set_ra(struct isa_insn *insn, unsigned ra, bool negate);
+void isa_insn_set_rb(struct isa_insn *insn, unsigned rb, bool negate);
+
+/** A fresh instruction: guard pt, unused registers zero, P/Q/R none where the row
+ *  has them, modifiers at their defaults, control {stall 0, no barriers}. */
+void isa_insn_init(struct isa_insn *insn, enum isa_op op);
+const struct isa_op_info *isa_op_info(enum isa_op op);
+/** By mnemonic without modifier suffixes; ISA_OP_NONE if there is none. */
+enum isa_op isa_op_find(const char *mnemonic, size_t size);
+const char *isa_unit_name(enum isa_unit unit);
+
+/** Order column with ISA_ORDER_ACCESS resolved for this instruction's modifiers:
+ *  shared or local -> BLOCK or NONE; reductions of integers -> COMMUTES; etc.
+ *  (MACHINE 4). Generic counts as global. */
+enum isa_order isa_insn_order(const struct isa_insn *insn);
+
+/** Bytes a lane that a memory instruction moves (1..16) and registers it takes. */
+unsigned isa_mem_bytes(const struct isa_insn *insn);
+unsigned isa_mem_regs(const struct isa_insn *insn);
+
+/** What an instruction reads and writes, for allocators, scoreboards, lints. */
+enum isa_reg_class { ISA_REG_V, ISA_REG_S, ISA_REG_P, ISA_REG_SP, ISA_REG_B };
+struct isa_reg_use {
+    uint8_t reg_class; /* enum isa_reg_class */
+    uint8_t first, count;
+    bool written;
+};
+enum { ISA_MAX_USES = 12 };
+/** Fills @uses (room for ISA_MAX_USES); vz, sz and pt are left out. Returns the count. */
+unsigned isa_insn_uses(const struct isa_insn *insn, struct isa_reg_use *uses);
+
+/* ---- words --------------------------------------------------------------- */
+
+struct isa_word {
+    uint64_t lo, hi;
+};
+
+/** False when no row matches, a reserved or unused field is not canonical, or a
+ *  modifier has no such value. Never fails on an instruction that encode made. */
+bool isa_insn_decode(struct isa_word word, struct isa_insn *insn);
+/** Errors: LW_ERANGE with a sentence when a field does not fit its row. */
+enum lw_status isa_insn_encode(const struct isa_insn *insn, struct isa_word *word,
+                               struct lw_error *err) LW_MUST_CHECK;
+
+/** Names an address in disassembly: writes e.g. "loop" or "saxpy+0x30" into @text and
+ *  returns true, or returns false. */
+typedef bool (*isa_symbol_fn)(void *context, uint64_t address, char *text, size_t size);
+/** One instruction as text that the assembler reads back. @pc is its guest address;
+ *  @symbol may be NULL (targets are then printed as absolute addresses). */
+void isa_insn_print(const struct isa_insn *insn, uint64_t pc, isa_symbol_fn symbol,
+                    void *context, struct lw_sink *out);
+
+/* ---- registers ----------------------------------------------------------- */
+
+/** Special registers (isa/specials.def): s2r and s_s2r, debugger names. */
+enum isa_special {
+#define SPECIAL(id, name, width, uniform, order, summary) ISA_SR_##id,
+#include "isa/specials.def"
+    ISA_SR_COUNT
+};
+struct isa_special_info {
+    const char *name; /* "tid.x" */
+    uint8_t width;    /* 32 or 64 */
+    bool uniform;     /* equal in all lanes of a warp */
+    enum isa_order order;
+    const char *summary;
+};
+const struct isa_special_info *isa_special_info(enum isa_special sr);
+int isa_special_find(const char *name, size_t size); /* -1: none */
+
+/* ---- objects ------------------------------------------------------------- */
+
+enum isa_space {
+    ISA_SPACE_GENERIC,
+    ISA_SPACE_GLOBAL,
+    ISA_SPACE_SHARED,
+    ISA_SPACE_LOCAL,
+    ISA_SPACE_CONST,
+    ISA_SPACE_COUNT
+};
+const char *isa_space_name(enum isa_space space);
+
+enum isa_param_kind { ISA_PARAM_VALUE, ISA_PARAM_POINTER };
+struct isa_param {
+    const char *name;
+    uint8_t kind;         /* enum isa_param_kind */
+    uint8_t space;        /* of a pointer: enum isa_space */
+    uint32_t offset, size_bytes, align; /* in constant bank 0 */
+};
+
+/** A kernel or a device function: a contiguous range of instructions. */
+struct isa_function {
+    const char *name;
+    uint32_t first, count; /* instructions, index into the text */
+    bool kernel;
+    uint32_t line; /* of its declaration, 0 unknown; file in `file` */
+    uint16_t file;
+    /* kernels only from here */
+    struct isa_param *params;
+    unsigned param_count;
+    uint32_t param_bytes;
+    uint32_t shared_bytes; /* static; dynamic shared starts behind, aligned to 16 */
+    uint32_t local_bytes;  /* per thread, stack included */
+    uint16_t vreg_count, sreg_count, breg_count; /* of the whole call tree */
+    uint32_t max_threads;     /* 0: no limit */
+    uint32_t required_block[3]; /* 0: free */
+    uint8_t needs_warp;       /* 0: any width; 32: see MACHINE 1 */
+};
+
+/** A line-table row: instruction index -> source place. Sorted by index. */
+struct isa_line {
+    uint32_t insn;
+    uint16_t file; /* index into files */
+    uint32_t line;
+    uint16_t column;
+    bool is_stmt, prologue_end;
+};
+
+/** A module variable in global or constant memory (or a static shared one). */
+struct isa_variable {
+    const char *name;
+    uint8_t space; /* ISA_SPACE_GLOBAL, CONST (read-only global), SHARED */
+    uint32_t align;
+    uint64_t size_bytes;
+    uint32_t shared_offset;     /* ISA_SPACE_SHARED: offset in the block's memory */
+    const uint8_t *init;        /* NULL: zero; else size_bytes */
+};
+
+/** The text holds an address that the loader must fill in: the 32-bit immediate X of
+ *  instruction @insn becomes the low or high word of variable/function + addend.
+ *  With insn == UINT32_MAX the 8 bytes at @offset of variable @in are filled. */
+struct isa_reloc {
+    uint32_t insn;
+    bool high;
+    uint32_t in, offset;
+    bool to_function;
+    uint32_t to;     /* index of the variable or function */
+    int64_t addend;
+};
+
+/** An object in memory; everything is owned by its arena. */
+struct isa_object {
+    struct lw_arena arena;
+    struct isa_word *text;
+    uint32_t text_count;
+    struct isa_function *functions;
+    unsigned function_count;
+    struct isa_variable *variables;
+    unsigned variable_count;
+    struct isa_reloc *relocs;
+    unsigned reloc_count;
+    struct isa_line *lines;
+    unsigned line_count;
+    const char **files; /* index 0 unused: "" */
+    unsigned file_count;
+    const char *producer; /* what made it */
+    const char *comp_dir;
+    bool no_order;        /* reserved: zero */
+    const uint8_t *const_bank; /* bank 1: 64-bit immediates etc.; may be NULL */
+    uint32_t const_bank_bytes;
+};
+
+void isa_object_destroy(struct isa_object *object);
+/** Assemble text. Errors are "name:line: sentence". */
+enum lw_status isa_assemble(const char *name, const char *text, size_t size,
+                            struct isa_object **out, struct lw_error *err) LW_MUST_CHECK;
+/** An object as text that isa_assemble turns into an equal one. */
+void isa_disassemble(const struct isa_object *object, struct lw_sink *out);
+/** ELF64, our e_machine (0x4C57), text at ISA_CODE_BASE, symbols, metadata, DWARF:
+ *  .debug_line, .debug_info, .debug_abbrev, .debug_frame. *@bytes is a heap block. */
+enum lw_status isa_object_write(const struct isa_object *object, uint8_t **bytes, size_t *size,
+                                struct lw_error *err) LW_MUST_CHECK;
+/** Every field is checked: hostile bytes give LW_EFORMAT and a sentence. */
+enum lw_status isa_object_read(const char *name, const uint8_t *bytes, size_t size,
+                               struct isa_object **out, struct lw_error *err) LW_MUST_CHECK;
+/** Function that contains instruction @index, or NULL. */
+const struct isa_function *isa_object_function_at(const struct isa_object *object,
+                                                  uint32_t index);
+/** Line row in force at instruction @index, or NULL. */
+const struct isa_line *isa_object_line_at(const struct isa_object *object, uint32_t index);
+enum { ISA_ELF_MACHINE = 0x4C57 };
+
+/** The instruction manual, generated from the table (docs/isa.md). */
+void isa_manual_print(struct lw_sink *out);
+
+#endif

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The door of ptx/: PTX text to an object of our ISA, and clang for .cl files. */
+#ifndef PTX_H
+#define PTX_H
+
+#include "isa/isa.h"
+
+struct ptx_options {
+    bool no_scalar;       /* do not scalarise */
+    bool verify;          /* check the barrier placement (on by default) */
+    const char *comp_dir; /* for the line table; NULL: as the source says */
+};
+void ptx_options_default(struct ptx_options *options);
+
+/**
+ * Translate one PTX module.
+ *
+ * @name  used in messages, "name:line: sentence"
+ * Errors: LW_EINPUT for text that is not PTX, LW_EUNSUPP naming the construct.
+ */
+enum lw_status ptx_translate(const char *name, const char *text, size_t size,
+                             const struct ptx_options *options, struct isa_object **out,
+                             struct lw_error *err) LW_MUST_CHECK;
+/** The control-flow graph with regions and barriers, as text (compile --emit cfg). */
+enum lw_status ptx_print_cfg(const char *name, const char *text, size_t size,
+                             struct lw_sink *out, struct lw_error *err) LW_MUST_CHECK;
+
+/**
+ * Compile an OpenCL C file to PTX text by running clang as a child process.
+ *
+ * @path     the source
+ * @flags    extra compiler options (-D..., -I...), @flag_count of them; may be NULL
+ * @clang    program to run, NULL: LANEWISE_CLANG from the environment, else the newest
+ *           of clang-19, -16, -15, -14, clang on PATH
+ * @ptx      heap text, terminated; caller frees
+ * Errors: LW_EINPUT with the compiler's own words; LW_ENOENT when no clang or no libclc
+ *         is installed (names the Debian packages).
+ */
+enum lw_status ptx_compile_cl(const char *path, const char *const *flags, size_t flag_count,
+                              const char *clang, char **ptx, size_t *size,
+                              struct lw_error *err) LW_MUST_CHECK;
+
+#endif
