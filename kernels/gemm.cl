@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* C = A * B for square matrices, one element of C a thread, all from global memory. */
+__kernel void gemm(__global const float *a, __global const float *b, __global float *c, int n)
+{
+    int column = get_global_id(0), row = get_global_id(1);
+    float sum = 0;
+
+    if (column >= n || row >= n)
+        return;
+    for (int k = 0; k < n; k++)
+        sum += a[row * n + k] * b[k * n + column];
+    c[row * n + column] = sum;
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "expected.h"
+
+enum { N = 64 };
+
+int main(int argc, char **argv)
+{
+    static float a[N][N], b[N][N], c[N][N];
+    uint32_t seed = 1;
+
+    begin(argc, argv);
+    /* Multiples of a half below 4: every sum is exact, whatever is fused. */
+    for (int i = 0; i < N; i++) {
+        for (int k = 0; k < N; k++) {
+            a[i][k] = (float)(next_random(&seed) % 8) * 0.5f;
+            b[i][k] = (float)(next_random(&seed) % 8) * 0.5f - 2.0f;
+        }
+    }
+    for (int i = 0; i < N; i++) {
+        for (int j = 0; j < N; j++) {
+            float sum = 0;
+
+            for (int k = 0; k < N; k++)
+                sum += a[i][k] * b[k][j];
+            c[i][j] = sum;
+        }
+    }
+    save("gemm_a.bin", a, sizeof a);
+    save("gemm_b.bin", b, sizeof b);
+    save("gemm.expected", c, sizeof c);
+    return 0;
+}
