@@ -142,7 +142,8 @@ struct isa_op_info {
  *   tg           branch target (label or address), signed 32 bits in 63:32 counted
  *                in instructions from the next pc
  *   bn           barrier register, 19:16
- *   bo           optional barrier register of a branch or call (variant bit set)
+ *   bo           optional barrier register of a branch or call (variant bit set):
+ *                19:16, or 67:64 in rows whose D is a register; isa_insn_bo()
  *   cb           CTA barrier: number in X (register or immediate 0..15)
  *   cn           optional thread count of a CTA barrier in C (vector register);
  *                present when the variant bit is set
@@ -297,6 +298,9 @@ void isa_insn_set_p(struct isa_insn *insn, unsigned p);
 void isa_insn_set_q(struct isa_insn *insn, unsigned q);
 void isa_insn_set_r(struct isa_insn *insn, unsigned r, bool negate);
 void isa_insn_set_srcmod(struct isa_insn *insn, unsigned source, unsigned bits);
+/** Barrier that a branch or call names (token bo), or -1; setting one sets the variant. */
+int isa_insn_bo(const struct isa_insn *insn);
+void isa_insn_set_bo(struct isa_insn *insn, unsigned barrier);
 void isa_insn_set_lut(struct isa_insn *insn, unsigned table);
 void isa_insn_set_ra(struct isa_insn *insn, unsigned ra, bool negate);
 void isa_insn_set_rb(struct isa_insn *insn, unsigned rb, bool negate);
@@ -460,6 +464,15 @@ struct isa_object {
     uint32_t const_bank_bytes;
 };
 
+/** An empty object (files[0] is ""), to be filled by a translator; its strings and
+ *  arrays are allocated in its arena. NULL when memory is short. */
+struct isa_object *isa_object_create(void);
+/** Rules that isa_object_write and isa_object_read enforce: functions sorted by `first`,
+ *  disjoint and not empty; names not empty and unique among functions and variables;
+ *  lines sorted by instruction; every index, size and alignment in range; every word
+ *  decodes; a relocated instruction has an immediate X. Errors: LW_EFORMAT. */
+enum lw_status isa_object_check(const struct isa_object *object, struct lw_error *err)
+    LW_MUST_CHECK;
 void isa_object_destroy(struct isa_object *object);
 /** Assemble text. Errors are "name:line: sentence". */
 enum lw_status isa_assemble(const char *name, const char *text, size_t size,

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Inside isa/: operand tokens, modifier groups and the layout of the word, shared by
+ * the encoder, the decoder, the assembler, the disassembler and the manual.
+ */
+#ifndef ISA_PRIV_H
+#define ISA_PRIV_H
+
+#include "isa/isa.h"
+
+/* ---- operand tokens (isa/tokens.def) -------------------------------------- */
+
+enum { C_V = 1 << ISA_X_VECTOR, C_S = 1 << ISA_X_SCALAR, C_C = 1 << ISA_X_CONST, C_I = 1 << ISA_X_IMM };
+enum { T_WRITE = 1, T_READ = 2, T_OPT = 4 };
+
+enum isa_tok_kind {
+    ISA_TK_D,       /* D */
+    ISA_TK_A,       /* A */
+    ISA_TK_X,       /* X, by xkind */
+    ISA_TK_C,       /* C */
+    ISA_TK_SWAP,    /* C of a compare-and-swap, unused else */
+    ISA_TK_XREG,    /* X 39:32 */
+    ISA_TK_P,       /* P, Q, R */
+    ISA_TK_Q,
+    ISA_TK_SP,      /* P, scalar predicate */
+    ISA_TK_R,
+    ISA_TK_RA,
+    ISA_TK_RB,
+    ISA_TK_ALLP,    /* no field: all predicates */
+    ISA_TK_ADDR,    /* A, X 63:40, AMODE, C of a scalar base */
+    ISA_TK_CADDR,   /* A, X 63:40, C is the bank */
+    ISA_TK_TARGET,  /* X */
+    ISA_TK_BREG,    /* D 19:16 */
+    ISA_TK_BOPT,    /* D 19:16 where the variant bit is set */
+    ISA_TK_XBREG,   /* X 35:32 */
+    ISA_TK_CTABAR,  /* X: register or 0..15 */
+    ISA_TK_COUNT,   /* C where the variant bit is set */
+    ISA_TK_IMM,     /* X */
+    ISA_TK_SPECIAL, /* X */
+    ISA_TK_LUT,     /* modifiers 103:96 */
+    ISA_TK_LUTX,    /* X 39:32 */
+    ISA_TK_LANE,    /* X 39:32 by xkind, X 51:40 or C */
+    ISA_TK_MEMBER,  /* X 63:56 */
+    ISA_TK_SOFT     /* the variant bit */
+};
+
+enum isa_tok_count {
+    ISA_N1 = 1,
+    ISA_N2 = 2,
+    ISA_NSIZE,  /* by SIZE */
+    ISA_NATYPE, /* by ATYPE */
+    ISA_NDTYPE, /* by DTYPE */
+    ISA_NSTYPE  /* by STYPE */
+};
+
+enum isa_tok {
+#define TOKEN(id, ...) ISA_TOK_##id,
+#include "isa/tokens.def"
+    ISA_TOK_NONE /* ends a row's list */
+};
+
+struct isa_token {
+    const char *name;
+    uint8_t kind;    /* enum isa_tok_kind */
+    uint8_t classes; /* C_V... */
+    uint8_t count;   /* enum isa_tok_count */
+    uint8_t flags;   /* T_... */
+};
+
+enum { ISA_MAX_TOKENS = 8 };
+
+/** The operands of one row, read from its column. */
+struct isa_operands {
+    uint8_t tok[ISA_MAX_TOKENS]; /* enum isa_tok */
+    unsigned count;
+};
+void isa_operands_read(const struct isa_op_info *info, struct isa_operands *out);
+const struct isa_token *isa_token_info(unsigned tok);
+/** Position in the row of a token of @kind, or -1. */
+int isa_operands_find(const struct isa_operands *operands, enum isa_tok_kind kind);
+/** Registers that token @tok takes in @insn (1, 2 or 4). */
+unsigned isa_token_regs(unsigned tok, const struct isa_insn *insn);
+/** Registers of the operand in X or C: they change places by the variant bit. */
+unsigned isa_operand_regs(const struct isa_operands *operands, unsigned index,
+                          const struct isa_insn *insn);
+/** The row has both an X and a C source, so the variant bit exchanges them. */
+bool isa_operands_swappable(const struct isa_operands *operands);
+/** The variant bit that the operands imply where a row is swappable. */
+bool isa_insn_natural_variant(const struct isa_insn *insn);
+
+/* ---- modifier groups (isa/mods.def) --------------------------------------- */
+
+struct isa_mod_value {
+    const char *id; /* "RND_RN" */
+    uint8_t value;
+    const char *suffix; /* "" never printed */
+};
+struct isa_mod_info {
+    const char *name;
+    unsigned formats; /* bits 1 << enum isa_format */
+    uint8_t lsb, bits; /* in the word */
+    int8_t deflt;      /* -1: none; -2: hidden */
+    const char *summary;
+    const struct isa_mod_value *values;
+    unsigned value_count;
+};
+const struct isa_mod_info *isa_mod_info(enum isa_mod mod);
+/** The group exists for rows of @format and is not replaced by an operand of @info. */
+bool isa_mod_applies(enum isa_mod mod, const struct isa_op_info *info);
+
+/* ---- what a row is, beyond isa_op_info ------------------------------------- */
+
+enum isa_access { ISA_ACCESS_NONE, ISA_ACCESS_LOAD, ISA_ACCESS_STORE, ISA_ACCESS_ATOMIC,
+                  ISA_ACCESS_REDUCE };
+/** How and where a row accesses memory, from its semantics column. */
+enum isa_access isa_op_access(enum isa_op op, enum isa_space *space);
+
+enum isa_op isa_op_by_opcode(unsigned opcode);
+
+/** Set the bits that the row or the address mode implies (see isa.h, tokens). */
+void isa_insn_normalise(struct isa_insn *insn);
+/** Every field fits the row: LW_OK, or LW_ERANGE with a sentence that starts with the
+ *  mnemonic. */
+enum lw_status isa_insn_check(const struct isa_insn *insn, struct lw_error *err) LW_MUST_CHECK;
+
+#endif

@@ -1,0 +1,11 @@
+# SPDX-License-Identifier: Apache-2.0
+liblanewise_a_SOURCES += \
+	%D%/isa.h \
+	%D%/isa_priv.h \
+	%D%/insns.def \
+	%D%/mods.def \
+	%D%/specials.def \
+	%D%/tokens.def \
+	%D%/isa_table.c \
+	%D%/isa_code.c \
+	%D%/isa_object.c
