@@ -24,7 +24,8 @@ enum lw_status lnc_object_load(const char *path, const char *const *options,
                                struct isa_object **out, struct lw_error *err) LW_MUST_CHECK;
 
 /** A launch file on a machine: program loaded, buffers made. Steps are carried out by
- *  lnc_session_next. The machine is borrowed, @file too. */
+ *  lnc_session_next. The machine is borrowed, @file too. The machine's program borrows the
+ *  session's object: destroy engine and machine first, then the session, then the file. */
 struct lnc_session;
 struct lnc_options {
     const char *clang;      /* NULL: as ptx_compile_cl */

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the files of launch/ share: element types, and a launch file as read. */
+#ifndef LAUNCH_PRIV_H
+#define LAUNCH_PRIV_H
+
+#include "launch/launch.h"
+
+/* ---- element types (lnc_value.c) -------------------------------------------- */
+
+enum lnc_kind { LNC_UNSIGNED, LNC_SIGNED, LNC_FLOAT };
+struct lnc_type {
+    const char *name;
+    enum lnc_kind kind;
+    uint8_t bytes;
+};
+/** By name ("f32", also "float", "int" ...), or NULL. */
+const struct lnc_type *lnc_type_find(const char *name);
+/** Nearest type name for a message, or NULL. */
+const char *lnc_type_nearest(const char *name);
+
+/** A number as text to the bits of one element, rounded once; false when it is no such
+ *  number or outside the type's range. */
+bool lnc_value_parse(const struct lnc_type *type, const char *text, uint64_t *bits);
+/** "3.5", "-7" into @text. */
+void lnc_value_format(const struct lnc_type *type, uint64_t bits, char *text, size_t size);
+uint64_t lnc_value_load(const struct lnc_type *type, const uint8_t *data, uint64_t index);
+void lnc_value_store(const struct lnc_type *type, uint8_t *data, uint64_t index,
+                     uint64_t bits);
+double lnc_value_double(const struct lnc_type *type, uint64_t bits);
+
+/* ---- contents (lnc_value.c) --------------------------------------------------- */
+
+enum lnc_init_kind { LNC_ZERO, LNC_CONSTANT, LNC_RAMP, LNC_RANDOM, LNC_DATA };
+/** What a buffer, or a part of one, is filled with. */
+struct lnc_init {
+    enum lnc_init_kind kind;
+    uint64_t constant;     /* bits */
+    int64_t start, step;   /* ramp of integers; wraps to the type */
+    double fstart, fstep;  /* ramp of floats: start + i * step in double, rounded once */
+    uint64_t modulo;       /* ramp: i runs modulo this; 0: it does not */
+    uint64_t seed;         /* random: see lnc_init_make */
+    uint64_t low, span;    /* integers: low + z % span, span 0: all of z */
+    double flow, fhigh;    /* floats: low + u * (high - low) */
+    const uint8_t *data;   /* LNC_DATA: @count elements; the file's arena */
+    uint64_t count;
+};
+/**
+ * Elements [@first, @first + @count) of @init into @data.
+ *
+ * Random element i is made of z, the i-th output of splitmix64 seeded with `seed`
+ * (state = seed + (i + 1) * 0x9e3779b97f4a7c15, then its finisher), so that host programs
+ * can make the same numbers. u = (z >> 11) * 2^-53.
+ */
+void lnc_init_make(const struct lnc_init *init, const struct lnc_type *type, uint64_t first,
+                   uint64_t count, uint8_t *data);
+/** Read numbers from a file: raw little-endian (.bin, .raw), else text separated by white
+ *  space or commas, # to the end of the line being a comment. The data belongs to @arena. */
+enum lw_status lnc_data_read(const char *path, const struct lnc_type *type,
+                             struct lw_arena *arena, const uint8_t **data, uint64_t *count,
+                             struct lw_error *err) LW_MUST_CHECK;
+
+/* ---- a launch file as read (lnc_file.c) ------------------------------------------ */
+
+struct lnc_buffer {
+    const char *name;
+    const struct lw_yaml *node;
+    const struct lnc_type *type;
+    uint64_t count;
+    struct lnc_init init;
+    bool read_only;
+    unsigned index;
+    struct lnc_buffer *next;
+};
+
+enum lnc_arg_kind {
+    LNC_ARG_NUMBER,    /* typed by the kernel's parameter */
+    LNC_ARG_TYPED,     /* {f32: 1.5}, {u32: [1, 2, 3, 4]} */
+    LNC_ARG_BUFFER,
+    LNC_ARG_LOCAL,     /* bytes of shared memory */
+    LNC_ARG_ITERATION  /* start * factor^i + step * i of the innermost repeat */
+};
+struct lnc_arg {
+    enum lnc_arg_kind kind;
+    const struct lw_yaml *node;
+    const char *text;                /* NUMBER */
+    const uint8_t *data;             /* TYPED */
+    unsigned size_bytes;             /* TYPED */
+    const struct lnc_buffer *buffer; /* BUFFER */
+    uint64_t offset_bytes;           /* BUFFER: from its start */
+    uint32_t local_bytes;            /* LOCAL */
+    int64_t start, step, factor;     /* ITERATION */
+};
+
+enum lnc_step_kind { LNC_LAUNCH, LNC_COPY, LNC_FILL, LNC_SWAP, LNC_CHECK, LNC_REPEAT };
+struct lnc_step {
+    enum lnc_step_kind kind;
+    const struct lw_yaml *node;
+    struct lnc_step *next;
+    unsigned index; /* among its siblings */
+    /* launch */
+    const char *entry;
+    uint32_t grid[3], block[3], offset[3], work_dim, shared_bytes;
+    struct lnc_arg *args;
+    unsigned arg_count;
+    const struct isa_function *kernel; /* bound by the session */
+    /* the others: buffer is what is written, swapped or checked */
+    const struct lnc_buffer *buffer, *other; /* other: copied from, swapped with, expected */
+    uint64_t first, other_first, count;      /* elements */
+    struct lnc_init value;                   /* fill; expected value of a check */
+    double absolute, relative;               /* tolerance */
+    /* repeat */
+    struct lnc_step *steps;
+    unsigned step_count;
+    uint64_t repeat_count;
+    const struct lnc_buffer *until; /* NULL: a plain count */
+    uint64_t until_index, until_bits;
+};
+
+enum { LNC_MAX_NEST = 8, LNC_MAX_ARGS = 256 };
+
+struct lnc_file {
+    struct lw_arena arena;
+    struct lw_yaml_document *doc;
+    const char *folder; /* of the launch file, with the slash; "" if none */
+    const char *source; /* path, resolved */
+    const struct lw_yaml *source_node;
+    const char **options;
+    size_t option_count;
+    const char *compiler;
+    struct lnc_buffer *buffers;
+    unsigned buffer_count;
+    struct lnc_step *steps;
+    unsigned step_count;
+};
+
+/** `machine:` over @config (lnc_machine.c). @node may be NULL. */
+enum lw_status lnc_machine_read(const struct lw_yaml_document *doc, const struct lw_yaml *node,
+                                struct emu_config *config, struct lw_error *err) LW_MUST_CHECK;
+/** `steps:` (lnc_steps.c); buffers are already read. */
+enum lw_status lnc_steps_read(struct lnc_file *file, const struct lw_yaml *node,
+                              struct lw_error *err) LW_MUST_CHECK;
+/** The forms of `init` and `value` (lnc_file.c). @count may be 0: taken from the data.
+ *  On return *count is the number of elements. */
+enum lw_status lnc_init_read(struct lnc_file *file, const struct lw_yaml *node,
+                             const struct lnc_type *type, uint64_t *count,
+                             struct lnc_init *init, struct lw_error *err) LW_MUST_CHECK;
+/** @path beside the launch file, in its arena; NULL: no memory. */
+const char *lnc_path(struct lnc_file *file, const char *path);
+/** Buffer that @node names. */
+enum lw_status lnc_buffer_named(const struct lnc_file *file, const struct lw_yaml *node,
+                                const struct lnc_buffer **out, struct lw_error *err)
+    LW_MUST_CHECK;
+enum lw_status lnc_no_memory(const struct lnc_file *file, const struct lw_yaml *node,
+                             struct lw_error *err);
+
+/** Compare (lnc_check.c): 0 when all elements agree, else how many differ; @first is the
+ *  lowest. */
+struct lnc_difference {
+    uint64_t count, first, got, want; /* bits of the first */
+};
+void lnc_compare(const struct lnc_type *type, const uint8_t *got, const uint8_t *want,
+                 uint64_t count, uint64_t base, double absolute, double relative,
+                 struct lnc_difference *difference);
+
+#endif

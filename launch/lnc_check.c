@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Comparing results with what was expected. */
+#include "launch/launch_priv.h"
+
+#include <math.h>
+
+static bool floats_agree(double got, double want, double absolute, double relative)
+{
+    if (isnan(got) || isnan(want))
+        return isnan(got) && isnan(want);
+    if (got == want)
+        return true;
+    if (isinf(got) || isinf(want))
+        return false;
+    return fabs(got - want) <= absolute + relative * fabs(want);
+}
+
+static bool integers_agree(const struct lnc_type *type, uint64_t got, uint64_t want,
+                           double absolute, double relative)
+{
+    double w;
+    uint64_t distance;
+
+    if (got == want)
+        return true;
+    if (absolute == 0 && relative == 0)
+        return false;
+    /* The distance is exact in integers; doubles would lose low bits of 64-bit values. */
+    w = lnc_value_double(type, want);
+    if (type->kind == LNC_SIGNED) {
+        unsigned shift = 64 - 8u * type->bytes;
+        int64_t a = (int64_t)(got << shift) >> shift, b = (int64_t)(want << shift) >> shift;
+
+        distance = a > b ? (uint64_t)a - (uint64_t)b : (uint64_t)b - (uint64_t)a;
+    } else {
+        distance = got > want ? got - want : want - got;
+    }
+    return (double)distance <= absolute + relative * fabs(w);
+}
+
+void lnc_compare(const struct lnc_type *type, const uint8_t *got, const uint8_t *want,
+                 uint64_t count, uint64_t base, double absolute, double relative,
+                 struct lnc_difference *difference)
+{
+    /* The usual case needs no look at single elements: equal bytes agree whatever they are. */
+    if (memcmp(got, want, count * type->bytes) == 0)
+        return;
+    for (uint64_t i = 0; i < count; i++) {
+        uint64_t g = lnc_value_load(type, got, i), w = lnc_value_load(type, want, i);
+        bool agree = g == w;
+
+        if (!agree && type->kind == LNC_FLOAT)
+            agree = floats_agree(lnc_value_double(type, g), lnc_value_double(type, w),
+                                 absolute, relative);
+        else if (!agree)
+            agree = integers_agree(type, g, w, absolute, relative);
+        if (agree)
+            continue;
+        if (difference->count++ == 0) {
+            difference->first = base + i;
+            difference->got = g;
+            difference->want = w;
+        }
+    }
+}

@@ -1,0 +1,473 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Launch files: program and buffers; steps are in lnc_steps.c. */
+#include "launch/launch_priv.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* 1 TiB: beyond any arena, and products with element sizes stay far from overflow. */
+static const uint64_t max_elements = UINT64_C(1) << 40;
+
+enum lw_status lnc_no_memory(const struct lnc_file *file, const struct lw_yaml *node,
+                             struct lw_error *err)
+{
+    return LW_FAIL(err, LW_ENOMEM, "%s:%u: no memory for this file", lw_yaml_name(file->doc),
+                   node != NULL ? node->line : 1);
+}
+
+const char *lnc_path(struct lnc_file *file, const char *path)
+{
+    if (path[0] == '/')
+        return path;
+    return lw_arena_printf(&file->arena, "%s%s", file->folder, path);
+}
+
+enum lw_status lnc_buffer_named(const struct lnc_file *file, const struct lw_yaml *node,
+                                const struct lnc_buffer **out, struct lw_error *err)
+{
+    const struct lnc_buffer *near = NULL;
+    unsigned near_distance = 0;
+    const char *name;
+    enum lw_status status = lw_yaml_string(file->doc, node, &name, err);
+
+    if (status != LW_OK)
+        return status;
+    for (const struct lnc_buffer *b = file->buffers; b != NULL; b = b->next) {
+        unsigned distance = lw_edit_distance(b->name, name);
+
+        if (distance == 0) {
+            *out = b;
+            return LW_OK;
+        }
+        if (lw_nearest(name, &b->name, 1, sizeof b->name) != NULL &&
+            (near == NULL || distance < near_distance)) {
+            near = b;
+            near_distance = distance;
+        }
+    }
+    if (near != NULL)
+        return lw_yaml_fail(file->doc, node, err,
+                            "there is no buffer \"%.60s\"; did you mean \"%s\"?", name,
+                            near->name);
+    return lw_yaml_fail(file->doc, node, err,
+                        "there is no buffer \"%.60s\": name it under \"buffers:\"", name);
+}
+
+/* One number of the type of the buffer. */
+static enum lw_status read_number(const struct lnc_file *file, const struct lw_yaml *node,
+                                  const struct lnc_type *type, uint64_t *bits,
+                                  struct lw_error *err)
+{
+    if (node->kind == LW_YAML_SCALAR && !node->quoted && lnc_value_parse(type, node->text, bits))
+        return LW_OK;
+    return lw_yaml_fail(file->doc, node, err, "%s%sexpected a number of type %s, found %s%.40s%s",
+                        node->key != NULL ? node->key : "", node->key != NULL ? ": " : "",
+                        type->name, node->kind == LW_YAML_SCALAR ? "\"" : "",
+                        node->kind == LW_YAML_SCALAR    ? node->text
+                        : node->kind == LW_YAML_MAPPING ? "a mapping"
+                                                        : "a list",
+                        node->kind == LW_YAML_SCALAR ? "\"" : "");
+}
+
+static enum lw_status read_values(struct lnc_file *file, const struct lw_yaml *node,
+                                  const struct lnc_type *type, struct lnc_init *init,
+                                  struct lw_error *err)
+{
+    uint8_t *data = lw_arena_alloc(&file->arena, node->count * type->bytes);
+    uint64_t i = 0;
+
+    if (data == NULL)
+        return lnc_no_memory(file, node, err);
+    for (const struct lw_yaml *n = node->first; n != NULL; n = n->next, i++) {
+        uint64_t bits;
+        enum lw_status status = read_number(file, n, type, &bits, err);
+
+        if (status != LW_OK)
+            return status;
+        lnc_value_store(type, data, i, bits);
+    }
+    init->kind = LNC_DATA;
+    init->data = data;
+    init->count = node->count;
+    return LW_OK;
+}
+
+/* {ramp: {start, step, modulo}}; start 0 and step 1 if not given. */
+static enum lw_status read_ramp(struct lnc_file *file, const struct lw_yaml *node,
+                                const struct lnc_type *type, struct lnc_init *init,
+                                struct lw_error *err)
+{
+    static const char *const known[] = {"start", "step", "modulo", NULL};
+    const struct lw_yaml *start, *step, *modulo;
+    enum lw_status status = LW_OK;
+
+    if (node->kind != LW_YAML_MAPPING)
+        return lw_yaml_fail(file->doc, node, err,
+                            "ramp: expected a mapping such as {start: 0, step: 1}");
+    status = lw_yaml_known(file->doc, node, known, err);
+    if (status != LW_OK)
+        return status;
+    start = lw_yaml_get(node, "start");
+    step = lw_yaml_get(node, "step");
+    modulo = lw_yaml_get(node, "modulo");
+    init->kind = LNC_RAMP;
+    init->step = 1;
+    init->fstep = 1;
+    if (start != NULL)
+        status = type->kind == LNC_FLOAT
+                     ? lw_yaml_double(file->doc, start, &init->fstart, err)
+                     : lw_yaml_i64(file->doc, start, INT64_MIN, INT64_MAX, &init->start, err);
+    if (status == LW_OK && step != NULL)
+        status = type->kind == LNC_FLOAT
+                     ? lw_yaml_double(file->doc, step, &init->fstep, err)
+                     : lw_yaml_i64(file->doc, step, INT64_MIN, INT64_MAX, &init->step, err);
+    if (status == LW_OK && modulo != NULL)
+        status = lw_yaml_u64(file->doc, modulo, 1, max_elements, &init->modulo, err);
+    return status;
+}
+
+/* {random: SEED} or {random: {seed, low, high}}, or with low and high beside `random`. */
+static enum lw_status read_random(struct lnc_file *file, const struct lw_yaml *outer,
+                                  const struct lw_yaml *node, const struct lnc_type *type,
+                                  struct lnc_init *init, struct lw_error *err)
+{
+    static const char *const known[] = {"seed", "low", "high", NULL};
+    const struct lw_yaml *seed = node, *low = lw_yaml_get(outer, "low"),
+                         *high = lw_yaml_get(outer, "high");
+    enum lw_status status = LW_OK;
+
+    if (node->kind == LW_YAML_MAPPING) {
+        status = lw_yaml_known(file->doc, node, known, err);
+        if (status != LW_OK)
+            return status;
+        seed = lw_yaml_get(node, "seed");
+        if (low == NULL)
+            low = lw_yaml_get(node, "low");
+        if (high == NULL)
+            high = lw_yaml_get(node, "high");
+        if (seed == NULL)
+            return lw_yaml_fail(file->doc, node, err,
+                                "random: \"seed\" is missing: any integer, so that each run "
+                                "makes the same numbers");
+    }
+    init->kind = LNC_RANDOM;
+    status = lw_yaml_u64(file->doc, seed, 0, UINT64_MAX, &init->seed, err);
+    if (status != LW_OK)
+        return status;
+    if (type->kind == LNC_FLOAT) {
+        init->fhigh = 1;
+        if (low != NULL)
+            status = lw_yaml_double(file->doc, low, &init->flow, err);
+        if (status == LW_OK && high != NULL)
+            status = lw_yaml_double(file->doc, high, &init->fhigh, err);
+        if (status == LW_OK && !(init->flow <= init->fhigh))
+            status = lw_yaml_fail(file->doc, node, err, "random: low %g is above high %g",
+                                  init->flow, init->fhigh);
+        return status;
+    }
+    /* Integers: the ends belong to the range; all values of the type if not given. */
+    uint64_t low_bits, high_bits, width = lw_mask(type->bytes * 8u);
+    low_bits = type->kind == LNC_SIGNED ? (width >> 1) + 1 : 0;
+    high_bits = type->kind == LNC_SIGNED ? width >> 1 : width;
+    if (low != NULL)
+        status = read_number(file, low, type, &low_bits, err);
+    else if (high != NULL)
+        low_bits = 0; /* {random: 1, high: 9}: from zero */
+    if (status == LW_OK && high != NULL)
+        status = read_number(file, high, type, &high_bits, err);
+    if (status != LW_OK)
+        return status;
+    if (lnc_value_double(type, low_bits) > lnc_value_double(type, high_bits))
+        return lw_yaml_fail(file->doc, node, err, "random: low %.0f is above high %.0f",
+                            lnc_value_double(type, low_bits), lnc_value_double(type, high_bits));
+    /* Modulo the type's width: the stored element takes its low bytes only. */
+    init->low = low_bits;
+    init->span = ((high_bits - low_bits) & width) + 1;
+    return LW_OK;
+}
+
+enum lw_status lnc_init_read(struct lnc_file *file, const struct lw_yaml *node,
+                             const struct lnc_type *type, uint64_t *count,
+                             struct lnc_init *init, struct lw_error *err)
+{
+    static const char *const known[] = {"constant", "ramp", "random", "low",
+                                        "high",     "file", "values", NULL};
+    const struct lw_yaml *form = NULL;
+    enum lw_status status = LW_OK;
+
+    *init = (struct lnc_init){.kind = LNC_ZERO};
+    if (node->kind == LW_YAML_SCALAR) {
+        init->kind = LNC_CONSTANT;
+        status = read_number(file, node, type, &init->constant, err);
+    } else if (node->kind == LW_YAML_SEQUENCE) {
+        status = read_values(file, node, type, init, err);
+    } else {
+        status = lw_yaml_known(file->doc, node, known, err);
+        if (status != LW_OK)
+            return status;
+        for (const struct lw_yaml *n = node->first; n != NULL; n = n->next) {
+            if (strcmp(n->key, "low") == 0 || strcmp(n->key, "high") == 0) {
+                if (lw_yaml_get(node, "random") == NULL)
+                    return lw_yaml_fail(file->doc, n, err, "\"%s\" belongs to \"random\"",
+                                        n->key);
+                continue;
+            }
+            if (form != NULL)
+                return lw_yaml_fail(file->doc, n, err,
+                                    "\"%s\" and \"%s\" exclude each other", form->key, n->key);
+            form = n;
+        }
+        if (form == NULL)
+            return lw_yaml_fail(file->doc, node, err,
+                                "expected one of constant, ramp, random, file or values");
+        if (strcmp(form->key, "constant") == 0) {
+            init->kind = LNC_CONSTANT;
+            status = read_number(file, form, type, &init->constant, err);
+        } else if (strcmp(form->key, "ramp") == 0) {
+            status = read_ramp(file, form, type, init, err);
+        } else if (strcmp(form->key, "random") == 0) {
+            status = read_random(file, node, form, type, init, err);
+        } else if (strcmp(form->key, "values") == 0) {
+            if (form->kind != LW_YAML_SEQUENCE)
+                return lw_yaml_fail(file->doc, form, err, "values: expected a list of numbers");
+            status = read_values(file, form, type, init, err);
+        } else {
+            const char *name, *path;
+
+            status = lw_yaml_string(file->doc, form, &name, err);
+            if (status != LW_OK)
+                return status;
+            path = lnc_path(file, name);
+            if (path == NULL)
+                return lnc_no_memory(file, form, err);
+            init->kind = LNC_DATA;
+            status = lnc_data_read(path, type, &file->arena, &init->data, &init->count, err);
+            if (status != LW_OK)
+                lw_error_prefix(err, "%s:%u", lw_yaml_name(file->doc), form->line);
+        }
+    }
+    if (status != LW_OK || init->kind != LNC_DATA)
+        return status;
+    if (*count == 0)
+        *count = init->count;
+    if (*count != init->count)
+        return lw_yaml_fail(file->doc, form != NULL ? form : node, err,
+                            "expected %" PRIu64 " numbers, found %" PRIu64, *count,
+                            init->count);
+    return LW_OK;
+}
+
+static enum lw_status read_buffer(struct lnc_file *file, const struct lw_yaml *node,
+                                  struct lnc_buffer *buffer, struct lw_error *err)
+{
+    static const char *const known[] = {"type", "count", "init", "read_only", NULL};
+    const struct lw_yaml *n;
+    enum lw_status status;
+    const char *name;
+
+    buffer->name = node->key;
+    buffer->node = node;
+    if (node->kind != LW_YAML_MAPPING)
+        return lw_yaml_fail(file->doc, node, err,
+                            "buffer %.60s: expected a mapping such as {type: f32, count: 1024}",
+                            node->key);
+    status = lw_yaml_known(file->doc, node, known, err);
+    if (status != LW_OK)
+        return status;
+    n = lw_yaml_get(node, "type");
+    if (n == NULL)
+        return lw_yaml_fail(file->doc, node, err,
+                            "buffer %.60s: \"type\" is missing: u8 s8 u16 s16 u32 s32 u64 s64 "
+                            "f32 or f64",
+                            node->key);
+    status = lw_yaml_string(file->doc, n, &name, err);
+    if (status != LW_OK)
+        return status;
+    buffer->type = lnc_type_find(name);
+    if (buffer->type == NULL) {
+        const char *near = lnc_type_nearest(name);
+
+        return lw_yaml_fail(file->doc, n, err, "type: unknown type \"%.40s\"%s%s%s", name,
+                            near != NULL ? "; did you mean \"" : ": u8 s8 u16 s16 u32 s32 u64 s64 f32 or f64",
+                            near != NULL ? near : "", near != NULL ? "\"?" : "");
+    }
+    n = lw_yaml_get(node, "count");
+    if (n != NULL) {
+        status = lw_yaml_u64(file->doc, n, 1, max_elements, &buffer->count, err);
+        if (status != LW_OK)
+            return status;
+    }
+    n = lw_yaml_get(node, "init");
+    if (n != NULL) {
+        status = lnc_init_read(file, n, buffer->type, &buffer->count, &buffer->init, err);
+        if (status != LW_OK)
+            return status;
+    }
+    if (buffer->count == 0)
+        return lw_yaml_fail(file->doc, node, err,
+                            "buffer %.60s: \"count\" is missing, the number of its elements",
+                            node->key);
+    n = lw_yaml_get(node, "read_only");
+    if (n != NULL)
+        status = lw_yaml_bool(file->doc, n, &buffer->read_only, err);
+    return status;
+}
+
+static enum lw_status read_buffers(struct lnc_file *file, const struct lw_yaml *node,
+                                   struct lw_error *err)
+{
+    struct lnc_buffer **tail = &file->buffers;
+
+    if (node == NULL)
+        return LW_OK; /* a kernel without buffers is unusual, not wrong */
+    if (node->kind != LW_YAML_MAPPING)
+        return lw_yaml_fail(file->doc, node, err,
+                            "buffers: expected a mapping such as {A: {type: f32, count: 64}}");
+    for (const struct lw_yaml *n = node->first; n != NULL; n = n->next) {
+        struct lnc_buffer *buffer = lw_arena_alloc(&file->arena, sizeof *buffer);
+        enum lw_status status;
+
+        if (buffer == NULL)
+            return lnc_no_memory(file, n, err);
+        status = read_buffer(file, n, buffer, err);
+        if (status != LW_OK)
+            return status;
+        buffer->index = file->buffer_count++;
+        *tail = buffer;
+        tail = &buffer->next;
+    }
+    return LW_OK;
+}
+
+static enum lw_status read_program(struct lnc_file *file, const struct lw_yaml *node,
+                                   struct lw_error *err)
+{
+    static const char *const known[] = {"source", "options", "compiler", NULL};
+    const struct lw_yaml *n;
+    const char *text;
+    enum lw_status status;
+
+    if (node->kind != LW_YAML_MAPPING)
+        return lw_yaml_fail(file->doc, node, err,
+                            "program: expected a mapping such as {source: saxpy.cl}");
+    status = lw_yaml_known(file->doc, node, known, err);
+    if (status != LW_OK)
+        return status;
+    n = lw_yaml_get(node, "source");
+    if (n == NULL)
+        return lw_yaml_fail(file->doc, node, err,
+                            "program: \"source\" is missing: a .cl, .ptx, .s or .lwo file");
+    status = lw_yaml_string(file->doc, n, &text, err);
+    if (status != LW_OK)
+        return status;
+    file->source_node = n;
+    file->source = lnc_path(file, text);
+    if (file->source == NULL)
+        return lnc_no_memory(file, n, err);
+    n = lw_yaml_get(node, "compiler");
+    if (n != NULL) {
+        status = lw_yaml_string(file->doc, n, &file->compiler, err);
+        if (status != LW_OK)
+            return status;
+    }
+    n = lw_yaml_get(node, "options");
+    if (n == NULL)
+        return LW_OK;
+    if (n->kind != LW_YAML_SEQUENCE)
+        return lw_yaml_fail(file->doc, n, err,
+                            "options: expected a list such as [-DN=512, -O3]");
+    file->options = lw_arena_alloc(&file->arena, n->count * sizeof *file->options);
+    if (file->options == NULL)
+        return lnc_no_memory(file, n, err);
+    for (n = n->first; n != NULL; n = n->next) {
+        status = lw_yaml_string(file->doc, n, &file->options[file->option_count++], err);
+        if (status != LW_OK)
+            return status;
+    }
+    return LW_OK;
+}
+
+static enum lw_status read_root(struct lnc_file *file, struct emu_config *config,
+                                struct lw_error *err)
+{
+    static const char *const known[] = {"machine", "program", "buffers", "steps", NULL};
+    const struct lw_yaml *root = lw_yaml_root(file->doc), *node;
+    struct emu_config changed = *config;
+    enum lw_status status;
+
+    if (root->kind != LW_YAML_MAPPING)
+        return lw_yaml_fail(file->doc, root, err,
+                            "expected a launch file: a mapping with program, buffers and steps");
+    status = lw_yaml_known(file->doc, root, known, err);
+    if (status != LW_OK)
+        return status;
+    status = lnc_machine_read(file->doc, lw_yaml_get(root, "machine"), &changed, err);
+    if (status != LW_OK)
+        return status;
+    node = lw_yaml_get(root, "program");
+    if (node == NULL)
+        return lw_yaml_fail(file->doc, root, err,
+                            "\"program\" is missing, such as program: {source: saxpy.cl}");
+    status = read_program(file, node, err);
+    if (status != LW_OK)
+        return status;
+    status = read_buffers(file, lw_yaml_get(root, "buffers"), err);
+    if (status != LW_OK)
+        return status;
+    node = lw_yaml_get(root, "steps");
+    if (node == NULL)
+        return lw_yaml_fail(file->doc, root, err,
+                            "\"steps\" is missing: a list of launch, copy, fill, swap, check "
+                            "and repeat");
+    status = lnc_steps_read(file, node, err);
+    if (status == LW_OK)
+        *config = changed;
+    return status;
+}
+
+enum lw_status lnc_file_load(const char *path, struct emu_config *config,
+                             struct lnc_file **out, struct lw_error *err)
+{
+    struct lnc_file *file = NULL;
+    const char *slash = strrchr(path, '/');
+    char *text = NULL;
+    size_t size = 0;
+    enum lw_status status = lw_file_read(path, &text, &size, err);
+
+    if (status != LW_OK)
+        return status;
+    file = calloc(1, sizeof *file);
+    if (file == NULL) {
+        status = LW_FAIL(err, LW_ENOMEM, "%s: no memory for this file", path);
+        goto cleanup;
+    }
+    lw_arena_init(&file->arena);
+    file->folder =
+        lw_arena_strndup(&file->arena, path, slash != NULL ? (size_t)(slash - path) + 1 : 0);
+    if (file->folder == NULL) {
+        status = LW_FAIL(err, LW_ENOMEM, "%s: no memory for this file", path);
+        goto cleanup;
+    }
+    status = lw_yaml_parse(path, text, size, &file->doc, err);
+    if (status != LW_OK)
+        goto cleanup;
+    status = read_root(file, config, err);
+    if (status == LW_OK) {
+        *out = file;
+        file = NULL;
+    }
+cleanup:
+    free(text);
+    lnc_file_destroy(file);
+    return status;
+}
+
+void lnc_file_destroy(struct lnc_file *file)
+{
+    if (file == NULL)
+        return;
+    lw_yaml_destroy(file->doc);
+    lw_arena_fini(&file->arena);
+    free(file);
+}

@@ -1,0 +1,665 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A launch file on a machine: buffers made, arguments laid out, steps carried out. */
+#include "launch/launch_priv.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { CHUNK_BYTES = 1 << 20 };
+
+/* Where a list of steps stands; the outermost has no repeat. */
+struct frame {
+    const struct lnc_step *repeat, *next;
+    unsigned index;     /* of the step begun last */
+    uint64_t iteration; /* rounds done */
+};
+
+struct lnc_session {
+    struct lnc_file *file;
+    struct emu_machine *machine;
+    struct lw_sink *print;
+    struct isa_object *object;
+    struct emu_program *program;
+    uint64_t *addresses; /* by buffer index; swap exchanges them */
+    uint8_t *chunk, *other_chunk;
+    struct frame frames[LNC_MAX_NEST + 1];
+    unsigned depth;
+    bool begun, done;
+    const struct emu_grid *grid; /* launched last */
+    struct lnc_result result;
+};
+
+/* ---- arguments against parameters ------------------------------------------------ */
+
+static enum lw_status at(const struct lnc_session *session, const struct lw_yaml *node,
+                         struct lw_error *err)
+{
+    return lw_error_prefix(err, "%s:%u", lw_yaml_name(session->file->doc), node->line);
+}
+
+/* Bytes of a plain number in a parameter of @size bytes; false: cannot be. */
+static bool number_bits(const char *text, unsigned size, uint64_t *bits)
+{
+    int64_t s;
+
+    if (size != 1 && size != 2 && size != 4 && size != 8)
+        return false;
+    if (lw_parse_u64(text, bits))
+        return (*bits & ~lw_mask(8 * size)) == 0;
+    if (lw_parse_i64(text, &s)) {
+        *bits = (uint64_t)s & lw_mask(8 * size);
+        return s >= -(int64_t)(lw_mask(8 * size) >> 1) - 1;
+    }
+    return size >= 4 && lnc_value_parse(lnc_type_find(size == 4 ? "f32" : "f64"), text, bits);
+}
+
+static enum lw_status check_arg(const struct lnc_session *session, const struct lnc_step *step,
+                                unsigned index, struct lw_error *err)
+{
+    const struct lw_yaml_document *doc = session->file->doc;
+    const struct lnc_arg *arg = &step->args[index];
+    const struct isa_param *param = &step->kernel->params[index];
+    const char *name = param->name != NULL ? param->name : "";
+    bool shared = param->kind == ISA_PARAM_POINTER && param->space == ISA_SPACE_SHARED;
+    bool pointer = param->kind == ISA_PARAM_POINTER && !shared;
+    uint64_t bits;
+
+    switch (arg->kind) {
+    case LNC_ARG_BUFFER:
+        if (shared)
+            return lw_yaml_fail(doc, arg->node, err,
+                                "argument %u (%s) of %s is __local memory: give its size, such "
+                                "as {local: 1024}, not the buffer %s",
+                                index + 1, name, step->entry, arg->buffer->name);
+        if (param->size_bytes != 8)
+            return lw_yaml_fail(doc, arg->node, err,
+                                "argument %u (%s) of %s is a value of %u bytes, not a buffer",
+                                index + 1, name, step->entry, param->size_bytes);
+        return LW_OK;
+    case LNC_ARG_LOCAL:
+        if (!shared)
+            return lw_yaml_fail(doc, arg->node, err,
+                                "argument %u (%s) of %s is not __local memory: {local: ...} "
+                                "does not fit",
+                                index + 1, name, step->entry);
+        return LW_OK;
+    case LNC_ARG_TYPED:
+        if (param->size_bytes != arg->size_bytes)
+            return lw_yaml_fail(doc, arg->node, err,
+                                "argument %u (%s) of %s has %u bytes, found a value of %u",
+                                index + 1, name, step->entry, param->size_bytes,
+                                arg->size_bytes);
+        return LW_OK;
+    case LNC_ARG_NUMBER:
+        if (shared)
+            return lw_yaml_fail(doc, arg->node, err,
+                                "argument %u (%s) of %s is __local memory: give its size, such "
+                                "as {local: %s}",
+                                index + 1, name, step->entry, arg->text);
+        if (pointer && strcmp(arg->text, "0") != 0)
+            return lw_yaml_fail(doc, arg->node, err,
+                                "argument %u (%s) of %s is a pointer: name a buffer, found "
+                                "\"%.40s\"",
+                                index + 1, name, step->entry, arg->text);
+        if (!number_bits(arg->text, param->size_bytes, &bits))
+            return lw_yaml_fail(doc, arg->node, err,
+                                "argument %u (%s) of %s has %u bytes: \"%.40s\" does not fit; "
+                                "a typed value such as {f32: 1.5} may",
+                                index + 1, name, step->entry, param->size_bytes, arg->text);
+        return LW_OK;
+    case LNC_ARG_ITERATION:
+        if (param->kind == ISA_PARAM_POINTER || param->size_bytes > 8)
+            return lw_yaml_fail(doc, arg->node, err,
+                                "argument %u (%s) of %s is no integer: {iteration: ...} does "
+                                "not fit",
+                                index + 1, name, step->entry);
+        return LW_OK;
+    }
+    return LW_OK;
+}
+
+static enum lw_status bind_launch(struct lnc_session *session, struct lnc_step *step,
+                                  struct lw_error *err)
+{
+    const struct lw_yaml_document *doc = session->file->doc;
+    const struct lw_yaml *entry = lw_yaml_get(step->node, "entry");
+    const struct lw_yaml *args = lw_yaml_get(step->node, "args");
+    const struct isa_function *kernel = NULL;
+    uint32_t threads = step->block[0] * step->block[1] * step->block[2];
+
+    for (unsigned i = 0; i < session->object->function_count; i++)
+        if (session->object->functions[i].kernel &&
+            strcmp(session->object->functions[i].name, step->entry) == 0)
+            kernel = &session->object->functions[i];
+    if (kernel == NULL) {
+        const struct isa_function *near = NULL;
+        unsigned kernels = 0;
+
+        for (unsigned i = 0; i < session->object->function_count; i++) {
+            const struct isa_function *f = &session->object->functions[i];
+
+            kernels += f->kernel;
+            if (f->kernel && lw_nearest(step->entry, &f->name, 1, sizeof f->name) != NULL &&
+                (near == NULL || lw_edit_distance(f->name, step->entry) <
+                                     lw_edit_distance(near->name, step->entry)))
+                near = f;
+        }
+        if (near != NULL)
+            return lw_yaml_fail(doc, entry, err,
+                                "entry: %s has no kernel \"%.60s\"; did you mean \"%s\"?",
+                                session->file->source, step->entry, near->name);
+        for (unsigned i = 0; i < session->object->function_count && kernels != 0; i++)
+            if (session->object->functions[i].kernel)
+                return lw_yaml_fail(doc, entry, err,
+                                    "entry: %s has no kernel \"%.60s\"; it has %u, the first "
+                                    "is \"%s\"",
+                                    session->file->source, step->entry, kernels,
+                                    session->object->functions[i].name);
+        return lw_yaml_fail(doc, entry, err, "entry: %s has no kernel at all",
+                            session->file->source);
+    }
+    step->kernel = kernel;
+    if (step->arg_count != kernel->param_count) {
+        char list[200] = "";
+        size_t used = 0;
+
+        for (unsigned i = 0; i < kernel->param_count; i++) {
+            int more = snprintf(list + used, sizeof list - used, "%s%s", i != 0 ? ", " : " (",
+                                kernel->params[i].name != NULL ? kernel->params[i].name : "?");
+            if (more < 0 || (size_t)more >= sizeof list - used - 2)
+                break;
+            used += (size_t)more;
+        }
+        if (used != 0)
+            list[used++] = ')';
+        list[used] = '\0';
+        return lw_yaml_fail(doc, args != NULL ? args : step->node, err,
+                            "args: %s takes %u argument%s%s, found %u", step->entry,
+                            kernel->param_count, kernel->param_count == 1 ? "" : "s", list,
+                            step->arg_count);
+    }
+    for (unsigned i = 0; i < step->arg_count; i++) {
+        enum lw_status status = check_arg(session, step, i, err);
+
+        if (status != LW_OK)
+            return status;
+    }
+    if (kernel->max_threads != 0 && threads > kernel->max_threads)
+        return lw_yaml_fail(doc, lw_yaml_get(step->node, "block"), err,
+                            "block: %u threads are more than the %u that %s allows", threads,
+                            kernel->max_threads, step->entry);
+    for (unsigned i = 0; i < 3; i++)
+        if (kernel->required_block[i] != 0 && kernel->required_block[i] != step->block[i])
+            return lw_yaml_fail(doc, lw_yaml_get(step->node, "block"), err,
+                                "block: %s was compiled for blocks of [%u, %u, %u], found [%u, "
+                                "%u, %u]",
+                                step->entry, kernel->required_block[0],
+                                kernel->required_block[1], kernel->required_block[2],
+                                step->block[0], step->block[1], step->block[2]);
+    return LW_OK;
+}
+
+static enum lw_status bind_steps(struct lnc_session *session, struct lnc_step *step,
+                                 struct lw_error *err)
+{
+    for (; step != NULL; step = step->next) {
+        enum lw_status status = LW_OK;
+
+        if (step->kind == LNC_LAUNCH)
+            status = bind_launch(session, step, err);
+        else if (step->kind == LNC_REPEAT)
+            status = bind_steps(session, step->steps, err);
+        if (status != LW_OK)
+            return status;
+    }
+    return LW_OK;
+}
+
+/* ---- creation ----------------------------------------------------------------------- */
+
+/* Elements of @init into memory at @address, piece by piece. */
+static enum lw_status write_init(struct lnc_session *session, const struct lnc_init *init,
+                                 const struct lnc_type *type, uint64_t address, uint64_t count,
+                                 struct lw_error *err)
+{
+    const uint64_t step = CHUNK_BYTES / type->bytes;
+
+    for (uint64_t done = 0; done < count; done += step) {
+        uint64_t n = count - done < step ? count - done : step;
+        enum lw_status status;
+
+        lnc_init_make(init, type, done, n, session->chunk);
+        status = emu_global_write(session->machine, address + done * type->bytes,
+                                  session->chunk, n * type->bytes, err);
+        if (status != LW_OK)
+            return status;
+    }
+    return LW_OK;
+}
+
+static enum lw_status make_buffers(struct lnc_session *session, struct lw_error *err)
+{
+    for (const struct lnc_buffer *b = session->file->buffers; b != NULL; b = b->next) {
+        uint64_t *address = &session->addresses[b->index];
+        enum lw_status status =
+            emu_alloc(session->machine, b->count * b->type->bytes, b->name,
+                      b->read_only ? EMU_ALLOC_READ_ONLY : 0, address, err);
+
+        /* Fresh memory is zero. */
+        if (status == LW_OK && b->init.kind != LNC_ZERO &&
+            !(b->init.kind == LNC_CONSTANT && b->init.constant == 0))
+            status = write_init(session, &b->init, b->type, *address, b->count, err);
+        if (status != LW_OK) {
+            at(session, b->node, err);
+            return status;
+        }
+    }
+    return LW_OK;
+}
+
+enum lw_status lnc_session_create(struct lnc_file *file, struct emu_machine *machine,
+                                  const struct lnc_options *options, struct lnc_session **out,
+                                  struct lw_error *err)
+{
+    struct lnc_session *session = calloc(1, sizeof *session);
+    const char *clang = options != NULL && options->clang != NULL ? options->clang
+                                                                  : file->compiler;
+    enum lw_status status = LW_OK;
+
+    if (session == NULL)
+        return LW_FAIL(err, LW_ENOMEM, "no memory for a session");
+    session->file = file;
+    session->machine = machine;
+    session->print = options != NULL ? options->print : NULL;
+    session->addresses = calloc(file->buffer_count + 1, sizeof *session->addresses);
+    session->chunk = malloc(CHUNK_BYTES);
+    session->other_chunk = malloc(CHUNK_BYTES);
+    if (session->addresses == NULL || session->chunk == NULL || session->other_chunk == NULL) {
+        status = LW_FAIL(err, LW_ENOMEM, "no memory for a session");
+        goto cleanup;
+    }
+    status = lnc_object_load(file->source, file->options, file->option_count, clang,
+                             &session->object, err);
+    if (status != LW_OK) {
+        /* The compiler's and assembler's own sentences have a place; a missing file, or a
+         * suffix of no meaning, is this file's mistake. */
+        if (strncmp(err != NULL ? err->text : "", file->source, strlen(file->source)) == 0 &&
+            err != NULL && err->text[strlen(file->source)] == ':' &&
+            err->text[strlen(file->source) + 1] == ' ')
+            at(session, file->source_node, err);
+        goto cleanup;
+    }
+    status = bind_steps(session, file->steps, err);
+    if (status == LW_OK)
+        status = make_buffers(session, err);
+    /* Last: once the machine has the program, the object must live as long as it. */
+    if (status == LW_OK)
+        status = emu_program_load(machine, session->object, &session->program, err);
+    session->frames[0] = (struct frame){.next = file->steps};
+    if (status == LW_OK) {
+        *out = session;
+        session = NULL;
+    }
+cleanup:
+    lnc_session_destroy(session);
+    return status;
+}
+
+void lnc_session_destroy(struct lnc_session *session)
+{
+    if (session == NULL)
+        return;
+    isa_object_destroy(session->object);
+    free(session->addresses);
+    free(session->chunk);
+    free(session->other_chunk);
+    free(session);
+}
+
+const struct emu_program *lnc_session_program(const struct lnc_session *session)
+{
+    return session->program;
+}
+
+const struct isa_object *lnc_session_object(const struct lnc_session *session)
+{
+    return session->object;
+}
+
+/* ---- steps ----------------------------------------------------------------------------- */
+
+static uint64_t iteration_value(const struct lnc_arg *arg, uint64_t iteration)
+{
+    uint64_t value = (uint64_t)arg->start, power = (uint64_t)arg->factor;
+
+    for (uint64_t n = iteration; n != 0; n >>= 1, power *= power)
+        if (n & 1)
+            value *= power;
+    return value + (uint64_t)arg->step * iteration;
+}
+
+static enum lw_status launch(struct lnc_session *session, const struct lnc_step *step,
+                             struct lw_error *err)
+{
+    const struct isa_function *kernel = step->kernel;
+    struct emu_launch l = {
+        .program = session->program,
+        .kernel = emu_program_kernel(session->program, step->entry),
+        .work_dim = step->work_dim};
+    uint8_t *params = calloc(1, kernel->param_bytes + 1u);
+    /* Dynamic shared memory begins behind the static one, on 16 bytes: first what `shared`
+     * asks for (an extern array), then one piece for each {local: bytes}. */
+    uint64_t static_end = ((uint64_t)kernel->shared_bytes + 15) & ~UINT64_C(15);
+    uint64_t shared = static_end + step->shared_bytes;
+    struct emu_grid *grid = NULL;
+    enum lw_status status;
+
+    if (params == NULL)
+        return LW_FAIL(err, LW_ENOMEM, "no memory for %u bytes of parameters",
+                       kernel->param_bytes);
+    memcpy(l.grid, step->grid, sizeof l.grid);
+    memcpy(l.block, step->block, sizeof l.block);
+    memcpy(l.offset, step->offset, sizeof l.offset);
+    for (unsigned i = 0; i < step->arg_count; i++) {
+        const struct lnc_arg *arg = &step->args[i];
+        const struct isa_param *param = &kernel->params[i];
+        uint64_t bits = 0;
+
+        if ((uint64_t)param->offset + param->size_bytes > kernel->param_bytes) {
+            status = lw_yaml_fail(session->file->doc, arg->node, err,
+                                  "parameter %u of %s lies outside its %u bytes", i + 1,
+                                  step->entry, kernel->param_bytes);
+            goto cleanup;
+        }
+        if (arg->kind == LNC_ARG_TYPED) {
+            memcpy(params + param->offset, arg->data, arg->size_bytes);
+            continue;
+        }
+        if (arg->kind == LNC_ARG_BUFFER) {
+            bits = session->addresses[arg->buffer->index] + arg->offset_bytes;
+        } else if (arg->kind == LNC_ARG_LOCAL) {
+            shared = (shared + 15) & ~UINT64_C(15);
+            bits = shared;
+            shared += arg->local_bytes;
+        } else if (arg->kind == LNC_ARG_ITERATION) {
+            bits = iteration_value(arg, session->frames[session->depth].iteration);
+        } else {
+            (void)number_bits(arg->text, param->size_bytes, &bits); /* bind_launch tested it */
+        }
+        memcpy(params + param->offset, &bits, param->size_bytes < 8 ? param->size_bytes : 8);
+    }
+    if (shared - static_end > UINT32_MAX) {
+        status = lw_yaml_fail(session->file->doc, step->node, err,
+                              "launch: %" PRIu64 " bytes of shared memory are too many", shared);
+        goto cleanup;
+    }
+    l.dynamic_shared_bytes = (uint32_t)(shared - static_end);
+    l.params = params;
+    status = emu_grid_launch(session->machine, &l, &grid, err);
+    if (status != LW_OK) {
+        at(session, step->node, err);
+        goto cleanup;
+    }
+    session->grid = grid;
+    session->result.launches++;
+cleanup:
+    free(params);
+    return status;
+}
+
+static enum lw_status copy(struct lnc_session *session, const struct lnc_step *step,
+                           struct lw_error *err)
+{
+    const unsigned bytes = step->buffer->type->bytes;
+    uint64_t to = session->addresses[step->buffer->index] + step->first * bytes;
+    uint64_t from = session->addresses[step->other->index] + step->other_first * bytes;
+    uint64_t size = step->count * bytes;
+
+    /* Pieces may overlap when a buffer is copied onto itself: then from the far end. */
+    for (uint64_t done = 0; done < size;) {
+        uint64_t n = size - done < CHUNK_BYTES ? size - done : CHUNK_BYTES;
+        uint64_t offset = to > from ? size - done - n : done;
+        enum lw_status status =
+            emu_global_read(session->machine, from + offset, session->chunk, n, err);
+
+        if (status == LW_OK)
+            status = emu_global_write(session->machine, to + offset, session->chunk, n, err);
+        if (status != LW_OK)
+            return status;
+        done += n;
+    }
+    return LW_OK;
+}
+
+static enum lw_status check(struct lnc_session *session, const struct lnc_step *step,
+                            struct lw_error *err)
+{
+    const struct lnc_type *type = step->buffer->type;
+    uint64_t address = session->addresses[step->buffer->index] + step->first * type->bytes;
+    uint64_t other = step->other != NULL ? session->addresses[step->other->index] +
+                                               step->other_first * type->bytes
+                                         : 0;
+    struct lnc_difference difference = {0};
+    const uint64_t room = CHUNK_BYTES / type->bytes;
+    char got[40], want[40];
+
+    for (uint64_t done = 0; done < step->count; done += room) {
+        uint64_t n = step->count - done < room ? step->count - done : room;
+        uint64_t at_byte = done * type->bytes, size = n * type->bytes;
+        enum lw_status status =
+            emu_global_read(session->machine, address + at_byte, session->chunk, size, err);
+
+        if (status == LW_OK && step->other != NULL)
+            status = emu_global_read(session->machine, other + at_byte, session->other_chunk,
+                                     size, err);
+        else if (status == LW_OK)
+            lnc_init_make(&step->value, type, done, n, session->other_chunk);
+        if (status != LW_OK)
+            return status;
+        lnc_compare(type, session->chunk, session->other_chunk, n, step->first + done,
+                    step->absolute, step->relative, &difference);
+    }
+    session->result.checks++;
+    if (difference.count == 0)
+        return LW_OK;
+    session->result.failed_checks++;
+    lnc_value_format(type, difference.got, got, sizeof got);
+    lnc_value_format(type, difference.want, want, sizeof want);
+    lw_printf(session->print,
+              "%s:%u: check failed: %s[%" PRIu64 "] is %s, expected %s; %" PRIu64 " of %" PRIu64
+              " elements differ",
+              lw_yaml_name(session->file->doc), step->node->line, step->buffer->name,
+              difference.first, got, want, difference.count, step->count);
+    if (step->absolute != 0 || step->relative != 0)
+        lw_printf(session->print, " by more than %g + %g * |expected|", step->absolute,
+                  step->relative);
+    lw_put(session->print, "\n");
+    return LW_OK;
+}
+
+/* The end of a round: again from the start, or out. */
+static enum lw_status end_round(struct lnc_session *session, struct lw_error *err)
+{
+    struct frame *frame = &session->frames[session->depth];
+    const struct lnc_step *repeat = frame->repeat;
+
+    frame->iteration++;
+    if (repeat->until != NULL) {
+        const struct lnc_type *type = repeat->until->type;
+        char got[40], want[40];
+        uint64_t bits = 0;
+        enum lw_status status =
+            emu_global_read(session->machine,
+                            session->addresses[repeat->until->index] +
+                                repeat->until_index * type->bytes,
+                            &bits, type->bytes, err);
+
+        if (status != LW_OK)
+            return status;
+        /* As numbers, so that -0.0 equals 0; a NaN that is waited for has the same bits. */
+        if (bits == repeat->until_bits ||
+            (type->kind == LNC_FLOAT &&
+             lnc_value_double(type, bits) == lnc_value_double(type, repeat->until_bits))) {
+            session->depth--;
+            return LW_OK;
+        }
+        if (frame->iteration >= repeat->repeat_count) {
+            session->result.checks++;
+            session->result.failed_checks++;
+            lnc_value_format(type, bits, got, sizeof got);
+            lnc_value_format(type, repeat->until_bits, want, sizeof want);
+            lw_printf(session->print,
+                      "%s:%u: until failed: %s[%" PRIu64 "] is still %s, expected %s, after %" PRIu64
+                      " rounds\n",
+                      lw_yaml_name(session->file->doc), repeat->node->line,
+                      repeat->until->name, repeat->until_index, got, want, frame->iteration);
+        }
+    }
+    if (frame->iteration >= repeat->repeat_count) {
+        session->depth--;
+        return LW_OK;
+    }
+    frame->next = repeat->steps;
+    return LW_OK;
+}
+
+static enum lw_status carry_out(struct lnc_session *session, const struct lnc_step *step,
+                                struct lw_error *err)
+{
+    switch (step->kind) {
+    case LNC_LAUNCH:
+        return launch(session, step, err);
+    case LNC_COPY:
+        return copy(session, step, err);
+    case LNC_FILL:
+        return write_init(session, &step->value, step->buffer->type,
+                          session->addresses[step->buffer->index] +
+                              step->first * step->buffer->type->bytes,
+                          step->count, err);
+    case LNC_SWAP: {
+        uint64_t *a = &session->addresses[step->buffer->index];
+        uint64_t *b = &session->addresses[step->other->index];
+        uint64_t kept = *a;
+
+        *a = *b;
+        *b = kept;
+        return LW_OK;
+    }
+    case LNC_CHECK:
+        return check(session, step, err);
+    case LNC_REPEAT:
+        session->frames[++session->depth] =
+            (struct frame){.repeat = step, .next = step->steps};
+        return LW_OK;
+    }
+    return LW_OK;
+}
+
+enum lw_status lnc_session_next(struct lnc_session *session, enum lnc_state *state,
+                                struct lw_error *err)
+{
+    session->begun = true;
+    session->grid = NULL;
+    for (;;) {
+        struct frame *frame = &session->frames[session->depth];
+        const struct lnc_step *step = frame->next;
+        enum lw_status status;
+
+        if (step == NULL && session->depth == 0) {
+            session->done = true;
+            *state = LNC_DONE;
+            return LW_OK;
+        }
+        if (step == NULL) {
+            status = end_round(session, err);
+        } else {
+            frame->next = step->next;
+            frame->index = step->index;
+            status = carry_out(session, step, err);
+        }
+        if (status != LW_OK)
+            return status;
+        if (step != NULL && step->kind == LNC_LAUNCH) {
+            *state = LNC_LAUNCHED;
+            return LW_OK;
+        }
+    }
+}
+
+/* ---- answers ------------------------------------------------------------------------------ */
+
+void lnc_session_result(const struct lnc_session *session, struct lnc_result *out)
+{
+    *out = session->result;
+}
+
+double lnc_session_progress(const struct lnc_session *session)
+{
+    double part = 0;
+
+    if (session->done)
+        return 1;
+    if (!session->begun)
+        return 0;
+    if (session->grid != NULL && session->grid->block_count != 0)
+        part = (double)session->grid->blocks_ended / (double)session->grid->block_count;
+    for (unsigned d = session->depth + 1; d-- > 0;) {
+        const struct frame *frame = &session->frames[d];
+        unsigned count = d != 0 ? frame->repeat->step_count : session->file->step_count;
+
+        part = (frame->index + part) / count;
+        if (d != 0)
+            part = ((double)frame->iteration + part) / (double)frame->repeat->repeat_count;
+    }
+    return part < 0 ? 0 : part > 1 ? 1 : part;
+}
+
+static const struct lnc_buffer *find(const struct lnc_session *session, const char *name)
+{
+    for (const struct lnc_buffer *b = session->file->buffers; b != NULL; b = b->next)
+        if (strcmp(b->name, name) == 0)
+            return b;
+    return NULL;
+}
+
+bool lnc_session_buffer(const struct lnc_session *session, const char *name,
+                        uint64_t *address, uint64_t *size_bytes)
+{
+    const struct lnc_buffer *b = find(session, name);
+
+    if (b == NULL)
+        return false;
+    *address = session->addresses[b->index];
+    *size_bytes = b->count * b->type->bytes;
+    return true;
+}
+
+enum lw_status lnc_session_dump(const struct lnc_session *session, const char *buffer,
+                                const char *path, struct lw_error *err)
+{
+    const struct lnc_buffer *b = find(session, buffer);
+    enum lw_status status;
+    uint64_t size;
+    void *data;
+
+    if (b == NULL) {
+        for (b = session->file->buffers; b != NULL; b = b->next)
+            if (lw_nearest(buffer, &b->name, 1, sizeof b->name) != NULL)
+                return LW_FAIL(err, LW_EUSAGE,
+                               "there is no buffer \"%.60s\"; did you mean \"%s\"?", buffer,
+                               b->name);
+        return LW_FAIL(err, LW_EUSAGE, "there is no buffer \"%.60s\" in %s", buffer,
+                       lw_yaml_name(session->file->doc));
+    }
+    size = b->count * b->type->bytes;
+    data = malloc(size);
+    if (data == NULL)
+        return LW_FAIL(err, LW_ENOMEM, "no memory for the %" PRIu64 " bytes of %s", size,
+                       buffer);
+    status = emu_global_read(session->machine, session->addresses[b->index], data, size, err);
+    if (status == LW_OK)
+        status = lw_file_write(path, data, size, err);
+    free(data);
+    return status;
+}

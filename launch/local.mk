@@ -1,0 +1,11 @@
+# SPDX-License-Identifier: Apache-2.0
+liblanewise_a_SOURCES += \
+	%D%/launch.h \
+	%D%/launch_priv.h \
+	%D%/lnc_check.c \
+	%D%/lnc_file.c \
+	%D%/lnc_machine.c \
+	%D%/lnc_object.c \
+	%D%/lnc_session.c \
+	%D%/lnc_steps.c \
+	%D%/lnc_value.c
