@@ -3,26 +3,19 @@
  * Breadth-first search, a level a launch: vertices of the current level visit their
  * neighbours. Several threads may give a vertex its level at once; all write the same.
  */
-__kernel void bfs_expand(__global const uint *row, __global const uint *column,
-                         __global int *level, __global const int *current,
-                         __global uint *changed, uint n)
+__kernel void bfs(__global const uint *row, __global const uint *column, __global int *level,
+                  __global uint *changed, uint n, int current)
 {
     uint v = get_global_id(0);
 
-    if (v >= n || level[v] != current[0])
+    if (v >= n || level[v] != current)
         return;
     for (uint e = row[v]; e < row[v + 1]; e++) {
         uint w = column[e];
 
         if (level[w] < 0) {
-            level[w] = current[0] + 1;
+            level[w] = current + 1;
             changed[0] = 1;
         }
     }
-}
-
-__kernel void bfs_advance(__global int *current)
-{
-    if (get_global_id(0) == 0)
-        current[0]++;
 }

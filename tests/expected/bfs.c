@@ -38,6 +38,6 @@ int main(int argc, char **argv)
             }
         }
     }
-    save("bfs.expected", level, sizeof level);
+    save("bfs.expected.bin", level, sizeof level);
     return 0;
 }

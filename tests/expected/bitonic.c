@@ -24,6 +24,6 @@ int main(int argc, char **argv)
     save("bitonic_key.bin", key, sizeof key);
     for (int g = 0; g < GROUPS; g++)
         qsort(key[g], SIZE, sizeof key[g][0], ascending);
-    save("bitonic.expected", key, sizeof key);
+    save("bitonic.expected.bin", key, sizeof key);
     return 0;
 }

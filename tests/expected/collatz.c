@@ -17,7 +17,7 @@ int main(int argc, char **argv)
         if (length[i] > longest)
             longest = length[i];
     }
-    save("collatz_length.expected", length, sizeof length);
-    save("collatz_longest.expected", &longest, sizeof longest);
+    save("collatz_length.expected.bin", length, sizeof length);
+    save("collatz_longest.expected.bin", &longest, sizeof longest);
     return 0;
 }

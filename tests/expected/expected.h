@@ -36,6 +36,22 @@ static inline void save(const char *name, const void *data, size_t size)
     }
 }
 
+/** Element @index of a launch file's {random: @seed}, of integers: its low bits. */
+static inline uint64_t launch_random(uint64_t seed, uint64_t index)
+{
+    uint64_t z = seed + (index + 1) * UINT64_C(0x9e3779b97f4a7c15);
+
+    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
+    return z ^ z >> 31;
+}
+
+/** The same for floats in [0, 1), before scaling. */
+static inline double launch_uniform(uint64_t seed, uint64_t index)
+{
+    return (double)(launch_random(seed, index) >> 11) * 0x1p-53;
+}
+
 /** The next of a fixed sequence of 24-bit numbers. */
 static inline uint32_t next_random(uint32_t *state)
 {

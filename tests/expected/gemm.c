@@ -12,7 +12,7 @@ int main(int argc, char **argv)
     /* Multiples of a half below 4: every sum is exact, whatever is fused. */
     for (int i = 0; i < N; i++) {
         for (int k = 0; k < N; k++) {
-            a[i][k] = (float)(next_random(&seed) % 8) * 0.5f;
+            a[i][k] = (float)((i * N + k) % 7) * 0.5f;
             b[i][k] = (float)(next_random(&seed) % 8) * 0.5f - 2.0f;
         }
     }
@@ -25,8 +25,7 @@ int main(int argc, char **argv)
             c[i][j] = sum;
         }
     }
-    save("gemm_a.bin", a, sizeof a);
     save("gemm_b.bin", b, sizeof b);
-    save("gemm.expected", c, sizeof c);
+    save("gemm.expected.bin", c, sizeof c);
     return 0;
 }

@@ -15,6 +15,6 @@ int main(int argc, char **argv)
         bins[data[i] & 0xff]++;
     }
     save("histogram_data.bin", data, sizeof data);
-    save("histogram.expected", bins, sizeof bins);
+    save("histogram.expected.bin", bins, sizeof bins);
     return 0;
 }

@@ -25,6 +25,6 @@ int main(int argc, char **argv)
             steps[y][x] = k;
         }
     }
-    save("mandelbrot.expected", steps, sizeof steps);
+    save("mandelbrot.expected.bin", steps, sizeof steps);
     return 0;
 }

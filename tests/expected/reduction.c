@@ -18,6 +18,6 @@ int main(int argc, char **argv)
     }
     total = (float)sum;
     save("reduction_in.bin", in, sizeof in);
-    save("reduction.expected", &total, sizeof total);
+    save("reduction.expected.bin", &total, sizeof total);
     return 0;
 }

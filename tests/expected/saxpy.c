@@ -11,6 +11,6 @@ int main(int argc, char **argv)
     /* x = i and y = 3 are small whole numbers: fused and separate rounding agree. */
     for (int i = 0; i < N; i++)
         y[i] = 2.5f * (float)i + 3.0f;
-    save("saxpy.expected", y, sizeof y);
+    save("saxpy.expected.bin", y, sizeof y);
     return 0;
 }

@@ -12,7 +12,7 @@ int main(int argc, char **argv)
         count[i % LOCKS]++;
         sum[i % LOCKS] += i;
     }
-    save("spinlock_count.expected", count, sizeof count);
-    save("spinlock_sum.expected", sum, sizeof sum);
+    save("spinlock_count.expected.bin", count, sizeof count);
+    save("spinlock_sum.expected.bin", sum, sizeof sum);
     return 0;
 }

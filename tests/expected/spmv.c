@@ -32,6 +32,6 @@ int main(int argc, char **argv)
     save("spmv_column.bin", column, sizeof column);
     save("spmv_value.bin", value, sizeof value);
     save("spmv_x.bin", x, sizeof x);
-    save("spmv.expected", y, sizeof y);
+    save("spmv.expected.bin", y, sizeof y);
     return 0;
 }

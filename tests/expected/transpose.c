@@ -13,6 +13,6 @@ int main(int argc, char **argv)
         for (uint32_t x = 0; x < WIDTH; x++)
             out[x][y] = y * WIDTH + x;
     }
-    save("transpose.expected", out, sizeof out);
+    save("transpose.expected.bin", out, sizeof out);
     return 0;
 }

@@ -10,6 +10,6 @@ int main(int argc, char **argv)
     begin(argc, argv);
     for (int i = 0; i < N; i++)
         c[i] = (float)i + (1000.0f - 0.5f * (float)i);
-    save("vadd.expected", c, sizeof c);
+    save("vadd.expected.bin", c, sizeof c);
     return 0;
 }

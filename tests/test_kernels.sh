@@ -1,0 +1,69 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# Every kernel of kernels/ gives the result that plain C gave on the host, with every clang
+# that is installed; a wrong result, a wild store and a missing file are told apart.
+set -u
+src=$(cd "${srcdir:-.}" && pwd)
+lanewise=${LANEWISE:-$(pwd)/lanewise}
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+failures=0
+
+fail() {
+    echo "FAIL: $*"
+    failures=$((failures + 1))
+}
+
+# expect STATUS WHAT COMMAND...: runs the command, its output in $work/out
+expect() {
+    want=$1
+    what=$2
+    shift 2
+    "$@" >"$work/out" 2>&1
+    got=$?
+    if [ $got != "$want" ]; then
+        fail "$what: exit status $got, expected $want"
+        head -n 5 "$work/out" | sed 's/^/    /'
+    fi
+}
+
+sh "$src/kernels/prepare" "$work/k" || exit 1
+cd "$work/k" || exit 1
+
+for clang in clang-14 clang-19; do
+    command -v $clang >/dev/null || continue
+    for launch in *.yaml; do
+        expect 0 "$launch with $clang" env LANEWISE_CLANG=$clang "$lanewise" run "$launch"
+    done
+done
+# The default choice of clang must do, whatever is installed.
+for launch in vadd.yaml gemm_tiled.yaml spinlock.yaml; do
+    expect 0 "$launch" "$lanewise" run "$launch"
+done
+
+# One bit of one expected number is wrong: that is seen.
+cp vadd.expected.bin kept
+printf '\001' | dd of=vadd.expected.bin bs=1 seek=1996 conv=notrunc 2>/dev/null
+expect 1 "vadd with a damaged expectation" "$lanewise" run vadd.yaml
+grep -q 499 "$work/out" || fail "the damaged element 499 is not named"
+mv kept vadd.expected.bin
+
+# The kernel is told of one element more than there is.
+sed 's/args: \[a, b, c, 1000\]/args: [a, b, c, 1001]/; s/grid: \[4\]/grid: [5]/' vadd.yaml >wild.yaml
+expect 3 "vadd beyond its buffers" "$lanewise" run wild.yaml
+grep -q 'vadd.cl:9' "$work/out" || fail "the source line of the wild access is not named"
+
+# 250 of 256: the last warp and the last block are partly used.
+sed 's/grid: \[4\], block: \[250\]/grid: [32], block: [32]/' vadd.yaml >blocks.yaml
+expect 0 "vadd in blocks of 32" "$lanewise" run blocks.yaml
+
+sed 's/vadd.cl/none.cl/' vadd.yaml >none.yaml
+expect 2 "a missing source" "$lanewise" run none.yaml
+grep -q 'none.cl' "$work/out" || fail "the missing source is not named"
+
+sed 's/entry: vadd/entry: vsub/' vadd.yaml >entry.yaml
+expect 2 "a missing kernel" "$lanewise" run entry.yaml
+grep -q 'vsub' "$work/out" || fail "the missing kernel is not named"
+
+[ $failures = 0 ] && echo "all kernels verified"
+exit $((failures > 0))

@@ -1,0 +1,97 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# Every kernel at every warp width under every policy, and in blocks of 1, 31, 33 and 250
+# threads: each run is verified, and hash_mem is the same in all runs of a kernel that is
+# order-free (no instruction whose result tells in which order threads ran).
+# Words after the name restrict the kernels: tests/test_matrix.sh vadd bfs
+set -u
+src=$(cd "${srcdir:-.}" && pwd)
+lanewise=${LANEWISE:-$(pwd)/lanewise}
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+widths='8 16 32 64'
+policies='rr_quantum rr minpc minpc_step maxpc'
+blocks='1 31 33 250'
+# Threads take the lock in any order; the rest is order-free.
+observes=' spinlock '
+# Kernels whose source allows any block size.
+any_block=' vadd saxpy reduction scan histogram mandelbrot bfs nbody spinlock bitonic spmv collatz '
+# Their grids stay as they are: the work is shared out by loops.
+any_grid=' saxpy reduction scan histogram bitonic '
+failures=0
+runs=0
+
+fail() {
+    echo "FAIL: $*"
+    failures=$((failures + 1))
+}
+
+# verify LAUNCH HASH NAME OPTION...: one run; the first hash of HASH is kept, others compared
+verify() {
+    launch=$1
+    kept=$2
+    name=$3
+    shift 3
+    runs=$((runs + 1))
+    "$lanewise" run "$launch" --hash "$@" >out 2>&1
+    status=$?
+    if [ $status != 0 ]; then
+        fail "$name $*: exit status $status"
+        head -n 5 out | sed 's/^/    /'
+        return
+    fi
+    hash=$(sed -n 's/^hash_mem //p' out)
+    [ -n "$hash" ] || fail "$name $*: no hash_mem"
+    case $observes in *" $name "*) return ;; esac
+    if [ ! -e "$kept" ]; then
+        echo "$hash" >"$kept"
+    elif [ "$hash" != "$(cat "$kept")" ]; then
+        fail "$name $*: hash_mem $hash, expected $(cat "$kept")"
+    fi
+}
+
+# in_blocks LAUNCH SIZE: the launch file with one-dimensional blocks of SIZE threads
+in_blocks() {
+    awk -v size="$2" -v keep="$3" '
+        match($0, /grid: \[[0-9]+\], block: \[[0-9]+\]/) {
+            text = substr($0, RSTART, RLENGTH)
+            split(text, part, /[^0-9]+/)
+            grid = part[2]
+            if (!keep)
+                grid = int((part[2] * part[3] + size - 1) / size)
+            $0 = substr($0, 1, RSTART - 1) "grid: [" grid "], block: [" size "]" \
+                 substr($0, RSTART + RLENGTH)
+        }
+        { print }' "$1"
+}
+
+sh "$src/kernels/prepare" "$work" || exit 1
+cd "$work" || exit 1
+for launch in *.yaml; do
+    name=${launch%.yaml}
+    [ $# = 0 ] || case " $* " in *" $name "*) ;; *) continue ;; esac
+    # Compiled once: the runs are about the machine.
+    source=$(sed -n 's/^program: {source: \([^,}]*\).*/\1/p' "$launch")
+    options=$(sed -n 's/^program: .*options: \[\(.*\)\]}.*/\1/p' "$launch" | tr ',' ' ')
+    if ! "$lanewise" compile "$source" -o "$name.lwo" $options >out 2>&1; then
+        fail "$name: lanewise compile: $(head -n 1 out)"
+        continue
+    fi
+    sed "s/^program: .*/program: {source: $name.lwo}/" "$launch" >"$name.object"
+    for w in $widths; do
+        for p in $policies; do
+            verify "$name.object" "$name.hash" "$name" --warp "$w" --policy "$p"
+        done
+    done
+    case $any_block in *" $name "*) ;; *) continue ;; esac
+    keep=0
+    case $any_grid in *" $name "*) keep=1 ;; esac
+    for b in $blocks; do
+        in_blocks "$name.object" "$b" $keep >"$name.$b"
+        for w in $widths; do
+            verify "$name.$b" "$name.hash.$b" "$name" --warp "$w"
+        done
+    done
+done
+echo "$runs runs, $failures failures"
+[ $failures = 0 ] && [ $runs -gt 0 ]

@@ -1,0 +1,330 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Running clang on OpenCL C: with every clang of the list that is installed. */
+#define _GNU_SOURCE
+#include <dirent.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "ptx/ptx.h"
+
+/** A folder for each test: sources in it, TMPDIR and the cache below it. */
+struct fixture {
+    char root[64], tmp[96], cache[96], source[96];
+};
+
+static int setup(void **state)
+{
+    struct fixture *f = calloc(1, sizeof *f);
+
+    assert_non_null(f);
+    strcpy(f->root, "/tmp/test_ptx_clang.XXXXXX");
+    assert_non_null(mkdtemp(f->root));
+    snprintf(f->tmp, sizeof f->tmp, "%s/tmp", f->root);
+    snprintf(f->cache, sizeof f->cache, "%s/cache", f->root);
+    snprintf(f->source, sizeof f->source, "%s/k.cl", f->root);
+    assert_int_equal(mkdir(f->tmp, 0700), 0);
+    assert_int_equal(mkdir(f->cache, 0700), 0);
+    setenv("TMPDIR", f->tmp, 1);
+    setenv("XDG_CACHE_HOME", f->cache, 1);
+    unsetenv("LANEWISE_CLANG");
+    *state = f;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    struct fixture *f = *state;
+    char command[128];
+
+    snprintf(command, sizeof command, "rm -rf '%s'", f->root);
+    assert_int_equal(system(command), 0);
+    free(f);
+    return 0;
+}
+
+static void put(const char *path, const char *text, mode_t mode)
+{
+    assert_int_equal(lw_file_write(path, text, strlen(text), NULL), LW_OK);
+    assert_int_equal(chmod(path, mode), 0);
+}
+
+static unsigned entries(const char *path)
+{
+    unsigned count = 0;
+    DIR *dir = opendir(path);
+
+    assert_non_null(dir);
+    for (struct dirent *e = readdir(dir); e != NULL; e = readdir(dir))
+        count += e->d_name[0] != '.';
+    closedir(dir);
+    return count;
+}
+
+static bool installed(const char *name)
+{
+    char command[128];
+
+    snprintf(command, sizeof command, "command -v %s >/dev/null", name);
+    return system(command) == 0;
+}
+
+static char *compile(const struct fixture *f, const char *text, const char *flag,
+                     const char *clang)
+{
+    struct lw_error err = {.text = ""};
+    const char *const flags[] = {flag};
+    char *ptx = NULL;
+    size_t size = 0;
+
+    put(f->source, text, 0600);
+    if (ptx_compile_cl(f->source, flags, flag != NULL, clang, &ptx, &size, &err) != LW_OK)
+        fail_msg("%s", err.text);
+    assert_int_equal(strlen(ptx), size);
+    return ptx;
+}
+
+static struct lw_error refuse(const struct fixture *f, const char *text, const char *clang,
+                              enum lw_status expected)
+{
+    struct lw_error err = {.text = ""};
+    char *ptx = NULL;
+    size_t size = 0;
+
+    put(f->source, text, 0600);
+    assert_int_equal(ptx_compile_cl(f->source, NULL, 0, clang, &ptx, &size, &err), expected);
+    assert_null(ptx);
+    assert_null(strchr(err.text, '\n'));
+    return err;
+}
+
+static void expect_text(const char *text, const char *part)
+{
+    if (strstr(text, part) == NULL)
+        fail_msg("no \"%s\" in: %s", part, text);
+}
+
+static const char *const versions[] = {"clang-14", "clang-15", "clang-16", "clang-19"};
+
+static const char plain[] = "__kernel void k(__global float *p)\n"
+                            "{\n"
+                            "    p[get_global_id(0)] += 1;\n"
+                            "}\n";
+
+static void every_installed_clang_makes_an_entry_with_source_lines(void **state)
+{
+    unsigned found = 0;
+
+    for (size_t i = 0; i < LW_COUNT_OF(versions); i++) {
+        char *ptx;
+
+        if (!installed(versions[i]))
+            continue;
+        found++;
+        ptx = compile(*state, plain, NULL, versions[i]);
+        expect_text(ptx, ".entry k(");
+        expect_text(ptx, ".ptr .global");
+        expect_text(ptx, "\"k.cl\"");
+        expect_text(ptx, ".loc\t1 3");
+        free(ptx);
+    }
+    assert_int_not_equal(found, 0);
+}
+
+static void global_ids_include_the_offset_and_dimensions_are_known(void **state)
+{
+    static const char text[] =
+        "__kernel void k(__global ulong *p)\n"
+        "{\n"
+        "    p[0] = get_global_id(0); p[1] = get_global_id(1); p[2] = get_global_id(2);\n"
+        "    p[3] = get_work_dim();\n"
+        "}\n";
+
+    for (size_t i = 0; i < LW_COUNT_OF(versions); i++) {
+        char *ptx;
+
+        if (!installed(versions[i]))
+            continue;
+        ptx = compile(*state, text, NULL, versions[i]);
+        expect_text(ptx, "%envreg3");
+        expect_text(ptx, "%envreg4");
+        expect_text(ptx, "%envreg5");
+        expect_text(ptx, "%envreg6");
+        assert_null(strstr(ptx, "call"));
+        free(ptx);
+    }
+}
+
+static void native_functions_of_every_width_become_approximations(void **state)
+{
+    static const char text[] =
+        "__kernel void k(__global float *p, __global float4 *v, __global int8 *i)\n"
+        "{\n"
+        "    p[0] = native_sin(p[1]) + native_exp(p[2]) + half_log2(p[3]) + rsqrt(p[4]);\n"
+        "    v[0] = native_cos(v[1]) + native_powr(v[2], v[3]);\n"
+        "    i[0] = mad_hi(i[1], i[2], i[3]);\n"
+        "}\n";
+
+    for (size_t i = 0; i < LW_COUNT_OF(versions); i++) {
+        char *ptx;
+
+        if (!installed(versions[i]))
+            continue;
+        ptx = compile(*state, text, NULL, versions[i]);
+        expect_text(ptx, "sin.approx.f32");
+        expect_text(ptx, "cos.approx.f32");
+        expect_text(ptx, "ex2.approx.f32");
+        expect_text(ptx, "lg2.approx.f32");
+        expect_text(ptx, "rsqrt.approx.f32");
+        expect_text(ptx, "mul.hi.s32");
+        assert_null(strstr(ptx, "call"));
+        assert_null(strstr(ptx, ".extern"));
+        free(ptx);
+    }
+}
+
+static void library_functions_come_from_libclc(void **state)
+{
+    char *ptx = compile(*state, "__kernel void k(__global float *p) { p[0] = exp(sin(p[1])); }",
+                        NULL, NULL);
+
+    assert_null(strstr(ptx, ".extern"));
+    expect_text(ptx, "fma.rn.f32");
+    free(ptx);
+}
+
+static void options_of_the_user_replace_ours(void **state)
+{
+    char *ptx = compile(*state,
+                        "#if __OPENCL_C_VERSION__ != 110\n#error\n#endif\n"
+                        "__kernel void k(__global int *p) { p[0] = 1; }",
+                        "-cl-std=CL1.1", NULL);
+
+    free(ptx);
+    ptx = compile(*state, "__kernel void k(__global int *p) { p[0] = N; }", "-DN=4711", NULL);
+    expect_text(ptx, "4711");
+    free(ptx);
+}
+
+static void an_error_in_the_source_is_told_with_its_line_and_the_next_ones(void **state)
+{
+    const struct fixture *f = *state;
+    struct lw_error err = refuse(f, "__kernel void k(__global int *p)\n{\n    p[0] = x;\n"
+                                    "    p[1] = y;\n}\n",
+                                 NULL, LW_EINPUT);
+    char place[128];
+
+    snprintf(place, sizeof place, "%s:3:12: error: ", f->source);
+    assert_int_equal(strncmp(err.text, place, strlen(place)), 0);
+    expect_text(err.text, "'x'");
+    expect_text(err.text, "k.cl:4:12");
+}
+
+static void a_crash_of_the_compiler_is_called_one_and_leaves_nothing(void **state)
+{
+    const struct fixture *f = *state;
+    struct lw_error err = refuse(
+        f, "__kernel void k(__global float *p) { p[0] = __builtin_sinf(p[1]); }", NULL, LW_EINPUT);
+
+    expect_text(err.text, "crashed (exit status");
+    expect_text(err.text, "error in backend");
+    assert_int_equal(entries(f->tmp), 0);
+}
+
+static void a_compiler_that_dies_of_a_signal_is_reported(void **state)
+{
+    const struct fixture *f = *state;
+    struct lw_error err;
+    char fake[96];
+
+    snprintf(fake, sizeof fake, "%s/fake", f->root);
+    put(fake, "#!/bin/sh\nkill -SEGV $$\n", 0700);
+    err = refuse(f, plain, fake, LW_EINPUT);
+    expect_text(err.text, "fake crashed (signal 11)");
+}
+
+static void missing_programs_and_libraries_name_the_packages(void **state)
+{
+    const struct fixture *f = *state;
+    char *path = strdup(getenv("PATH"));
+    struct lw_error err;
+
+    setenv("PATH", f->tmp, 1);
+    err = refuse(f, plain, NULL, LW_ENOENT);
+    setenv("PATH", path, 1);
+    free(path);
+    expect_text(err.text, "clang-14");
+    expect_text(err.text, "libclc-14");
+    setenv("LANEWISE_CLANG", "clang-none", 1);
+    err = refuse(f, plain, NULL, LW_ENOENT);
+    expect_text(err.text, "LANEWISE_CLANG: clang-none");
+    unsetenv("LANEWISE_CLANG");
+    setenv("LANEWISE_LIBCLC", f->tmp, 1);
+    err = refuse(f, plain, NULL, LW_ENOENT);
+    unsetenv("LANEWISE_LIBCLC");
+    expect_text(err.text, "nvptx64--nvidiacl.bc");
+}
+
+static void missing_sources_and_folders_are_refused(void **state)
+{
+    const struct fixture *f = *state;
+    struct lw_error err = {.text = ""};
+    char *ptx = NULL;
+    size_t size = 0;
+
+    assert_int_equal(ptx_compile_cl("/no/such.cl", NULL, 0, NULL, &ptx, &size, &err), LW_ENOENT);
+    expect_text(err.text, "/no/such.cl");
+    assert_int_equal(ptx_compile_cl(f->tmp, NULL, 0, NULL, &ptx, &size, &err), LW_EINPUT);
+    assert_null(ptx);
+}
+
+static void the_override_library_is_kept_and_the_scratch_folder_is_not(void **state)
+{
+    const struct fixture *f = *state;
+    char folder[128];
+
+    free(compile(f, plain, NULL, NULL));
+    snprintf(folder, sizeof folder, "%s/lanewise", f->cache);
+    assert_int_equal(entries(folder), 1);
+    free(compile(f, plain, NULL, NULL));
+    assert_int_equal(entries(folder), 1);
+    assert_int_equal(entries(f->tmp), 0);
+}
+
+static void without_a_cache_folder_it_works_all_the_same(void **state)
+{
+    const struct fixture *f = *state;
+
+    setenv("XDG_CACHE_HOME", "/proc/none", 1);
+    free(compile(f, plain, NULL, NULL));
+    assert_int_equal(entries(f->tmp), 0);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+    const struct CMUnitTest tests[] = {
+        TEST(every_installed_clang_makes_an_entry_with_source_lines),
+        TEST(global_ids_include_the_offset_and_dimensions_are_known),
+        TEST(native_functions_of_every_width_become_approximations),
+        TEST(library_functions_come_from_libclc),
+        TEST(options_of_the_user_replace_ours),
+        TEST(an_error_in_the_source_is_told_with_its_line_and_the_next_ones),
+        TEST(a_crash_of_the_compiler_is_called_one_and_leaves_nothing),
+        TEST(a_compiler_that_dies_of_a_signal_is_reported),
+        TEST(missing_programs_and_libraries_name_the_packages),
+        TEST(missing_sources_and_folders_are_refused),
+        TEST(the_override_library_is_kept_and_the_scratch_folder_is_not),
+        TEST(without_a_cache_folder_it_works_all_the_same),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
