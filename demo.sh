@@ -1,0 +1,63 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# Builds Lanewise and shows its main job: a real OpenCL C kernel, stopped in stock gdb, then
+# run to a result that is compared with what plain C computes on the host. On a terminal you
+# are left in gdb; elsewhere a batch session runs. Missing Debian packages are installed.
+set -eu
+cd "$(dirname "$0")"
+top=$(pwd)
+
+echo "== packages"
+scripts/install-deps.sh demo
+
+echo "== build"
+[ -x configure ] || autoreconf -fi >autoreconf.log 2>&1 || { cat autoreconf.log; exit 1; }
+mkdir -p build
+cd build
+[ -f Makefile ] || ../configure -q
+make -s -j "$(nproc)" lanewise
+sh "$top/kernels/prepare" kernels
+
+echo "== the kernel, stopped in gdb"
+log=$(pwd)/demo.log
+: >"$log"
+./lanewise run kernels/mandelbrot.yaml --gdb 127.0.0.1:0 >"$log" 2>&1 &
+emulator=$!
+trap 'kill $emulator 2>/dev/null || true' EXIT
+port=
+tries=0
+while [ -z "$port" ]; do
+    port=$(sed -n 's/.*127\.0\.0\.1:\([1-9][0-9]*\).*/\1/p' "$log" | head -n 1)
+    tries=$((tries + 1))
+    if [ $tries -gt 200 ] || ! kill -0 $emulator 2>/dev/null; then
+        echo "demo: lanewise does not answer:" >&2
+        cat "$log" >&2
+        exit 1
+    fi
+    [ -n "$port" ] || sleep 0.1
+done
+
+line=$(sed -n '/re = next/=' "$top/kernels/mandelbrot.cl")
+if [ -t 0 ] && [ -t 1 ]; then
+    echo "gdb stands at line $line of mandelbrot.cl, in the loop. Try: info threads, print \$lane,"
+    echo "set \$lane = 5, next, backtrace, delete, continue; then quit."
+    gdb -q -iex 'set debuginfod enabled off' -ex "target remote 127.0.0.1:$port" \
+        -ex "break mandelbrot.cl:$line" -ex continue
+else
+    gdb -q -batch -nx -iex 'set debuginfod enabled off' -ex 'set pagination off' \
+        -ex 'set confirm off' -ex 'set width 0' \
+        -ex "target remote 127.0.0.1:$port" -ex "break mandelbrot.cl:$line" -ex continue \
+        -ex 'info threads' -ex 'backtrace' -ex 'print $lane' -ex 'set $lane = 5' -ex 'next' \
+        -ex 'info registers pc' -ex 'x/3i $pc' -ex 'delete' -ex continue </dev/null
+fi
+
+echo "== the result"
+status=0
+wait $emulator || status=$?
+trap - EXIT
+cat "$log"
+if [ $status != 0 ]; then
+    echo "demo: the run did not end well (status $status)"
+    exit 1
+fi
+echo "demo: mandelbrot ran to its end, and its picture is the host's"

@@ -1,0 +1,54 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# scripts/install-deps.sh [demo|test]: installs the Debian packages that are missing to build
+# and run (demo), or to run all tests as well (test). Nothing is touched when all are there.
+set -eu
+what=${1:-demo}
+case $what in demo | test) ;; *) echo "usage: $0 [demo|test]" >&2; exit 2 ;; esac
+
+if ! command -v dpkg-query >/dev/null; then
+    echo "install-deps: not a Debian system: see README.md for what is needed" >&2
+    exit 0
+fi
+
+installed() {
+    dpkg-query -W -f '${db:Status-Abbrev}' "$1" 2>/dev/null | grep -q '^ii'
+}
+
+missing=
+need() {
+    for package; do
+        installed "$package" || missing="$missing $package"
+    done
+}
+
+need gcc libc6-dev make autoconf automake pkg-config
+need libyaml-dev libreadline-dev libcmocka-dev libelf-dev gdb
+# Any clang of these and any libclc will do; the oldest is the smallest.
+have=
+for c in clang-19 clang-16 clang-15 clang-14; do
+    ! command -v $c >/dev/null || have=yes
+done
+[ -n "$have" ] || need clang-14
+if [ -z "$(ls /usr/lib/clc/nvptx64--nvidiacl.bc 2>/dev/null)" ]; then
+    need libclc-14
+fi
+if [ "$what" = test ]; then
+    need clang-14 clang-19 gdb-multiarch
+fi
+[ -n "$missing" ] || exit 0
+
+if [ "$(id -u)" = 0 ]; then
+    run=
+elif command -v sudo >/dev/null; then
+    run=sudo
+else
+    echo "install-deps: missing, and neither root nor sudo: apt-get install$missing" >&2
+    exit 1
+fi
+echo "install-deps: installing$missing"
+export DEBIAN_FRONTEND=noninteractive
+$run apt-get -q -o Acquire::Retries=3 update >/dev/null
+# shellcheck disable=SC2086
+$run env DEBIAN_FRONTEND=noninteractive apt-get -q -y -o Acquire::Retries=3 \
+    install --no-install-recommends $missing >/dev/null
