@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* lanewise compile, asm and dis. */
+#include "cmd/cmd_priv.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { MAX_FLAGS = 256 };
+
+struct options {
+    const struct cmd *cmd;
+    const char *output, *emit, *clang;
+    const char *flags[MAX_FLAGS];
+    unsigned flag_count;
+    bool no_scalar;
+    struct lw_arena arena;
+};
+
+static enum lw_status take(void *context, unsigned option, const char *value,
+                           struct lw_error *err)
+{
+    struct options *o = context;
+    const char *name = o->cmd->options[option].name, *flag = NULL;
+
+    if (strcmp(name, "output") == 0)
+        o->output = value;
+    else if (strcmp(name, "emit") == 0)
+        o->emit = value;
+    else if (strcmp(name, "clang") == 0)
+        o->clang = value;
+    else if (strcmp(name, "no-scalar") == 0)
+        o->no_scalar = true;
+    else if (strcmp(name, "define") == 0)
+        flag = lw_arena_printf(&o->arena, "-D%s", value);
+    else if (strcmp(name, "include") == 0)
+        flag = lw_arena_printf(&o->arena, "-I%s", value);
+    else
+        flag = lw_arena_strdup(&o->arena, value);
+    if (flag != NULL && o->flag_count == MAX_FLAGS)
+        return LW_FAIL(err, LW_EUSAGE, "more than %d options for the compiler", MAX_FLAGS);
+    if (flag != NULL)
+        o->flags[o->flag_count++] = flag;
+    return LW_OK;
+}
+
+static bool has_suffix(const char *path, const char *suffix)
+{
+    size_t n = strlen(path), m = strlen(suffix);
+
+    return n > m && strcmp(path + n - m, suffix) == 0;
+}
+
+/* dir/saxpy.cl becomes saxpy.lwo, as compilers do. */
+static const char *object_name(struct options *o, const char *path)
+{
+    const char *slash = strrchr(path, '/'), *base = slash != NULL ? slash + 1 : path;
+    const char *dot = strrchr(base, '.');
+
+    return lw_arena_printf(&o->arena, "%.*s.lwo",
+                           (int)(dot != NULL ? (size_t)(dot - base) : strlen(base)), base);
+}
+
+static int write_object(struct options *o, const char *path, const struct isa_object *object)
+{
+    const char *output = o->output != NULL ? o->output : object_name(o, path);
+    uint8_t *bytes = NULL;
+    size_t size = 0;
+    struct lw_error err;
+    int status;
+
+    if (isa_object_write(object, &bytes, &size, &err) != LW_OK)
+        return cmd_error(&err);
+    status = cmd_write(output, bytes, size);
+    free(bytes);
+    return status;
+}
+
+static int write_assembly(struct options *o, const struct isa_object *object)
+{
+    struct lw_buffer text;
+    int status;
+
+    lw_buffer_init(&text);
+    isa_disassemble(object, &text.sink);
+    status = cmd_write(o->output, text.text, text.size);
+    lw_buffer_fini(&text);
+    return status;
+}
+
+static int operand(const struct cmd *cmd, struct options *o, int argc, char **argv,
+                   const char **path)
+{
+    int status, operands;
+
+    *o = (struct options){.cmd = cmd, .emit = "obj"};
+    lw_arena_init(&o->arena);
+    operands = cmd_parse(cmd, argc, argv, take, o, &status);
+    *path = NULL;
+    if (operands == 1)
+        *path = argv[1];
+    else if (operands == 0)
+        status = cmd_wrong_usage(cmd, "which file? give %s", cmd->operands);
+    else if (operands > 1)
+        status = cmd_wrong_usage(cmd, "one file at a time");
+    return status;
+}
+
+int cmd_asm(const struct cmd *cmd, int argc, char **argv)
+{
+    struct isa_object *object = NULL;
+    struct options o;
+    struct lw_error err;
+    const char *path;
+    int status = operand(cmd, &o, argc, argv, &path);
+
+    if (path == NULL)
+        goto cleanup;
+    if (!has_suffix(path, ".s"))
+        status = cmd_wrong_usage(cmd, "%s: expected a .s file; \"lanewise compile\" takes .cl "
+                                      "and .ptx",
+                                 path);
+    else if (lnc_object_load(path, NULL, 0, NULL, &object, &err) != LW_OK)
+        status = cmd_error(&err);
+    else
+        status = write_object(&o, path, object);
+    isa_object_destroy(object);
+cleanup:
+    lw_arena_fini(&o.arena);
+    return status;
+}
+
+int cmd_dis(const struct cmd *cmd, int argc, char **argv)
+{
+    struct isa_object *object = NULL;
+    struct options o;
+    struct lw_error err;
+    const char *path;
+    int status = operand(cmd, &o, argc, argv, &path);
+
+    if (path == NULL)
+        goto cleanup;
+    if (lnc_object_load(path, NULL, 0, NULL, &object, &err) != LW_OK)
+        status = cmd_error(&err);
+    else
+        status = write_assembly(&o, object);
+    isa_object_destroy(object);
+cleanup:
+    lw_arena_fini(&o.arena);
+    return status;
+}
+
+int cmd_compile(const struct cmd *cmd, int argc, char **argv)
+{
+    static const char *const kinds[] = {"obj", "ptx", "asm", "cfg"};
+    struct isa_object *object = NULL;
+    struct ptx_options options;
+    struct lw_buffer graph;
+    struct options o;
+    struct lw_error err;
+    const char *path, *near = NULL;
+    char *ptx = NULL;
+    size_t size = 0;
+    unsigned kind = 0;
+    enum lw_status got = LW_OK;
+    int status = operand(cmd, &o, argc, argv, &path);
+
+    lw_buffer_init(&graph);
+    if (path == NULL)
+        goto cleanup;
+    while (kind < LW_COUNT_OF(kinds) && strcmp(kinds[kind], o.emit) != 0)
+        kind++;
+    if (kind == LW_COUNT_OF(kinds)) {
+        near = lw_nearest(o.emit, kinds, kind, sizeof *kinds);
+        status = cmd_wrong_usage(cmd, "--emit: \"%s\" is none of obj, ptx, asm and cfg%s%s%s",
+                                 o.emit, near != NULL ? "; did you mean \"" : "",
+                                 near != NULL ? near : "", near != NULL ? "\"?" : "");
+        goto cleanup;
+    }
+    if (has_suffix(path, ".cl")) {
+        got = ptx_compile_cl(path, o.flags, o.flag_count, o.clang, &ptx, &size, &err);
+    } else if (has_suffix(path, ".ptx")) {
+        if (o.flag_count != 0)
+            got = LW_FAIL(&err, LW_EUSAGE, "%s: compiler options are for .cl sources only", path);
+        else
+            got = lw_file_read(path, &ptx, &size, &err);
+    } else {
+        /* .s and .lwo need no compiler, but "compile" may be said of them; others are
+         * refused there by name. */
+        if (kind == 1 || kind == 3)
+            got = LW_FAIL(&err, LW_EUSAGE, "%s: --emit %s needs a .cl or .ptx file", path,
+                          o.emit);
+        else
+            got = lnc_object_load(path, o.flags, o.flag_count, o.clang, &object, &err);
+    }
+    if (got == LW_OK && ptx != NULL && kind == 3) {
+        got = ptx_print_cfg(path, ptx, size, &graph.sink, &err);
+    } else if (got == LW_OK && ptx != NULL && kind != 1) {
+        ptx_options_default(&options);
+        options.no_scalar = o.no_scalar;
+        got = ptx_translate(path, ptx, size, &options, &object, &err);
+    }
+    if (got != LW_OK)
+        status = cmd_error(&err);
+    else if (kind == 0)
+        status = write_object(&o, path, object);
+    else if (kind == 1)
+        status = cmd_write(o.output, ptx, size);
+    else if (kind == 2)
+        status = write_assembly(&o, object);
+    else
+        status = cmd_write(o.output, graph.text, graph.size);
+    isa_object_destroy(object);
+cleanup:
+    free(ptx);
+    lw_buffer_fini(&graph);
+    lw_arena_fini(&o.arena);
+    return status;
+}

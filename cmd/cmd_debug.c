@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* lanewise debug, and gdb's server for it and for run. */
+#include "cmd/cmd_priv.h"
+#include "gdbstub/gdbstub.h"
+#include "shell/shell.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+enum { MAX_SCRIPTS = 64 };
+
+struct options {
+    const struct cmd *cmd;
+    struct cmd_machine_options machine;
+    const char *scripts[MAX_SCRIPTS], *lines[MAX_SCRIPTS], *gdb;
+    unsigned script_count, line_count;
+    bool batch, serve;
+};
+
+static enum lw_status take(void *context, unsigned option, const char *value,
+                           struct lw_error *err)
+{
+    struct options *o = context;
+    const char *name = o->cmd->options[option].name;
+    struct {
+        const char *name;
+        const char **to;
+    } texts[] = {
+        {"gdb", &o->gdb},
+        {"warp", &o->machine.warp},     {"reconv", &o->machine.reconv},
+        {"policy", &o->machine.policy}, {"quantum", &o->machine.quantum},
+        {"window", &o->machine.window}, {"level", &o->machine.level},
+        {"clang", &o->machine.clang},
+    };
+
+    for (unsigned i = 0; i < LW_COUNT_OF(texts); i++)
+        if (strcmp(name, texts[i].name) == 0)
+            *texts[i].to = value;
+    if (strcmp(name, "gdb") == 0) {
+        o->serve = true;
+    } else if (strcmp(name, "batch") == 0) {
+        o->batch = true;
+    } else if (strcmp(name, "execute") == 0) {
+        if (o->script_count == MAX_SCRIPTS)
+            return LW_FAIL(err, LW_EUSAGE, "more than %d of them", MAX_SCRIPTS);
+        o->scripts[o->script_count++] = value;
+    } else if (strcmp(name, "command") == 0) {
+        if (o->line_count == MAX_SCRIPTS)
+            return LW_FAIL(err, LW_EUSAGE, "more than %d of them", MAX_SCRIPTS);
+        o->lines[o->line_count++] = value;
+    }
+    return LW_OK;
+}
+
+/* What a script that drives a debugger wants to know in the end. */
+static int verdict(const struct cmd_machine *m, const struct dbg *dbg)
+{
+    const struct dbg_stop *stop = dbg_last_stop(dbg);
+    struct lnc_result result;
+
+    lnc_session_result(m->session, &result);
+    if (stop != NULL && stop->kind == DBG_STOP_HANG)
+        return CMD_HANG;
+    if (stop != NULL && stop->kind == DBG_STOP_FAULT)
+        return CMD_FAULT;
+    return result.failed_checks != 0 ? CMD_WRONG : CMD_FINE;
+}
+
+static enum lw_status open_debugger(struct cmd_machine *m, struct lw_sink *messages,
+                                    struct dbg **dbg, struct lw_error *err)
+{
+    struct dbg_config config = {
+        .machine = m->machine,
+        .engine = m->engine,
+        .next = cmd_machine_next,
+        .next_context = m,
+        .messages = messages,
+    };
+
+    return dbg_create(&config, dbg, err);
+}
+
+static struct lw_command_set commands_for(struct dbg *dbg)
+{
+    struct lw_command_set set = {.count = 1};
+
+    set.tables[0] =
+        (struct lw_command_table){.rows = dbg_commands, .count = dbg_command_count, .context = dbg};
+    return set;
+}
+
+static void announce(void *context, unsigned port)
+{
+    const char *address = context, *colon = strrchr(address, ':');
+    int host = colon != NULL ? (int)(colon - address) : 0;
+
+    printf("gdb: target remote %.*s:%u\n", host, address, port);
+    printf("waiting for it; in another terminal: gdb -ex 'target remote %.*s:%u'\n", host,
+           address, port);
+    fflush(stdout); /* whoever reads the port from a pipe waits for this line */
+}
+
+int cmd_serve_gdb(struct cmd_machine *m, const char *address)
+{
+    struct rsp_config config = {.object = lnc_session_object(m->session), .arch = RSP_X86_64};
+    struct lw_command_set set;
+    struct lw_file_sink messages;
+    struct dbg *dbg = NULL;
+    struct lw_error err;
+    char copy[300];
+    int status;
+
+    snprintf(copy, sizeof copy, "%s", address != NULL ? address : "0");
+    lw_file_sink_init(&messages, stdout);
+    if (open_debugger(m, &messages.sink, &dbg, &err) != LW_OK)
+        return cmd_error(&err);
+    set = commands_for(dbg);
+    config.dbg = dbg;
+    config.monitor = &set;
+    if (rsp_serve(&config, copy, true, announce, copy, &err) != LW_OK)
+        status = cmd_error(&err);
+    else
+        status = verdict(m, dbg);
+    dbg_destroy(dbg);
+    return status;
+}
+
+int cmd_debug(const struct cmd *cmd, int argc, char **argv)
+{
+    struct options o = {.cmd = cmd};
+    struct cmd_machine m = {0};
+    struct lw_command_set set;
+    struct lw_file_sink out;
+    struct dbg *dbg = NULL;
+    struct lw_error err;
+    int status, quit = 0, operands = cmd_parse(cmd, argc, argv, take, &o, &status);
+
+    if (operands < 0)
+        return status;
+    if (operands != 1)
+        return cmd_wrong_usage(cmd, operands == 0 ? "which launch file? give LAUNCH.yaml"
+                                                  : "one launch file at a time");
+    lw_file_sink_init(&out, stdout);
+    if (cmd_machine_open(argv[1], &o.machine, &out.sink, &out.sink, &m, &err) != LW_OK)
+        return cmd_error(&err);
+    if (o.serve) {
+        status = cmd_serve_gdb(&m, o.gdb);
+        goto cleanup;
+    }
+    if (open_debugger(&m, &out.sink, &dbg, &err) != LW_OK) {
+        status = cmd_error(&err);
+        goto cleanup;
+    }
+    set = commands_for(dbg);
+    struct sh_config shell = {
+        .dbg = dbg,
+        .commands = &set,
+        .out = &out.sink,
+        .interactive = !o.batch && isatty(STDIN_FILENO) && isatty(STDOUT_FILENO),
+        .batch = o.batch,
+        .scripts = o.scripts,
+        .script_count = o.script_count,
+        .lines = o.lines,
+        .line_count = o.line_count,
+    };
+    status = sh_run(&shell, &quit, &err) != LW_OK ? cmd_error(&err) : quit;
+    if (status == CMD_FINE && o.batch)
+        status = verdict(&m, dbg);
+cleanup:
+    dbg_destroy(dbg);
+    cmd_machine_close(&m);
+    return status;
+}

@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The program: finds the command; help and version. */
+#include "cmd/cmd_priv.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#ifdef HAVE_CONFIG_H
+#include "config.h"
+#endif
+#ifndef PACKAGE_VERSION
+#define PACKAGE_VERSION "(unpackaged)"
+#endif
+
+static const char out_help[] = "write to this file; - is standard output";
+#define MACHINE_OPTIONS                                                                    \
+    {"warp", 'w', "W", "lanes of a warp: 4, 8, 16, 32 or 64", NULL},                       \
+    {"reconv", 0, "NAME", "reconvergence engine", NULL},                                   \
+    {"policy", 'p', "NAME", "which split of a warp runs next", NULL},                      \
+    {"quantum", 0, "N", "warp instructions a split runs before the policy is asked", NULL},\
+    {"window", 0, "N", "fairness window in warp instructions; 0: none", NULL},             \
+    {"level", 0, "N", "x86-64 level of the interpreter: 1, 3 or 4; 0: the best here", NULL},\
+    {"clang", 0, "PROGRAM", "compiler for .cl sources", NULL},                             \
+    {"timing", 0, "[FILE]", NULL, "the timing model is not part of this version"},         \
+    {"check", 0, "[LIST]", NULL, "the checkers are not part of this version; accesses are "\
+                                 "always checked"},                                        \
+    {"tags", 0, "[MODE]", NULL, "uniform and affine tags are not part of this version"},   \
+    {"log", 0, "[FILE]", NULL, "the schedule log is not part of this version"},            \
+    {"replay", 0, "[FILE]", NULL, "replaying a schedule is not part of this version"},     \
+    {"seed", 0, "[N]", NULL, "random contents take their seed from the launch file"}
+
+static const struct cmd_option run_options[] = {
+    {"stats", 's', "FILE", "write statistics as JSON; - is standard output", NULL},
+    {"hash", 0, NULL, "print hash_mem and hash_state of the end", NULL},
+    {"dump", 'd', "BUFFER=FILE", "write a buffer's bytes after the run", NULL},
+    {"gdb", 'g', "[ADDR]", "wait for gdb at PORT or HOST:PORT (a free port of this machine)",
+     NULL},
+    {"threads", 0, "N", "host threads for blocks: 1", NULL},
+    {"quiet", 'q', NULL, "no line about success", NULL},
+    MACHINE_OPTIONS,
+};
+static const struct cmd_option debug_options[] = {
+    {"execute", 'x', "FILE", "run the shell commands of a file first", NULL},
+    {"command", 'c', "COMMAND", "run one shell command first", NULL},
+    {"batch", 'b', NULL, "leave behind them, and at the first that fails", NULL},
+    {"gdb", 'g', "[ADDR]", "wait for gdb instead: PORT or HOST:PORT", NULL},
+    MACHINE_OPTIONS,
+};
+static const struct cmd_option compile_options[] = {
+    {"output", 'o', "FILE", out_help, NULL},
+    {"emit", 'e', "KIND", "obj (an object, the default), ptx, asm or cfg", NULL},
+    {"define", 'D', "NAME[=VALUE]", "for the compiler of .cl sources", NULL},
+    {"include", 'I', "FOLDER", "for the compiler of .cl sources", NULL},
+    {"option", 'X', "OPTION", "any other option of that compiler, such as -X -O1", NULL},
+    {"clang", 0, "PROGRAM", "compiler for .cl sources", NULL},
+    {"no-scalar", 0, NULL, "put nothing on the scalar unit", NULL},
+};
+static const struct cmd_option output_options[] = {
+    {"output", 'o', "FILE", out_help, NULL},
+};
+
+static int help(const struct cmd *cmd, int argc, char **argv);
+
+static int version(const struct cmd *cmd, int argc, char **argv)
+{
+    (void)cmd, (void)argc, (void)argv;
+    printf("lanewise %s\n", PACKAGE_VERSION);
+    return CMD_FINE;
+}
+
+static int manual(const struct cmd *cmd, int argc, char **argv)
+{
+    struct lw_file_sink out;
+
+    (void)cmd, (void)argc, (void)argv;
+    lw_file_sink_init(&out, stdout);
+    isa_manual_print(&out.sink);
+    return CMD_FINE;
+}
+
+const struct cmd cmd_table[] = {
+    {"run", "LAUNCH.yaml", "run a launch file and check its results", run_options,
+     LW_COUNT_OF(run_options), cmd_run},
+    {"debug", "LAUNCH.yaml", "the shell, stopped at the first kernel's entry", debug_options,
+     LW_COUNT_OF(debug_options), cmd_debug},
+    {"compile", "FILE", "a .cl or .ptx source to an object", compile_options,
+     LW_COUNT_OF(compile_options), cmd_compile},
+    {"asm", "FILE.s", "assembly to an object", output_options, LW_COUNT_OF(output_options),
+     cmd_asm},
+    {"dis", "OBJECT", "an object to assembly", output_options, LW_COUNT_OF(output_options),
+     cmd_dis},
+    {"manual", "", "print the manual of the instruction set", NULL, 0, manual},
+    {"help", "[COMMAND]", "this list, or a command's options", NULL, 0, help},
+    {"version", "", "print the version", NULL, 0, version},
+};
+const size_t cmd_count = LW_COUNT_OF(cmd_table);
+
+static const struct cmd *find(const char *name)
+{
+    const char *near;
+
+    for (size_t i = 0; i < cmd_count; i++)
+        if (strcmp(cmd_table[i].name, name) == 0)
+            return &cmd_table[i];
+    near = lw_nearest(name, &cmd_table[0].name, cmd_count, sizeof *cmd_table);
+    if (near != NULL)
+        cmd_wrong_usage(NULL, "\"%s\" is no command; did you mean \"%s\"?", name, near);
+    else
+        cmd_wrong_usage(NULL, "\"%s\" is no command; \"lanewise help\" lists them", name);
+    return NULL;
+}
+
+static int help(const struct cmd *cmd, int argc, char **argv)
+{
+    struct lw_file_sink out;
+
+    lw_file_sink_init(&out, stdout);
+    if (argc > 1) {
+        cmd = find(argv[1]);
+        if (cmd == NULL)
+            return CMD_USAGE;
+        cmd_help(cmd, &out.sink);
+        return CMD_FINE;
+    }
+    lw_put(&out.sink, "Lanewise runs GPU kernels without a GPU and lets you see everything.\n\n"
+                      "usage: lanewise COMMAND [OPTION]... [OPERAND]...\n\n");
+    for (size_t i = 0; i < cmd_count; i++) {
+        char name[40];
+
+        snprintf(name, sizeof name, "%s %s", cmd_table[i].name, cmd_table[i].operands);
+        lw_printf(&out.sink, "  %-20s %s\n", name, cmd_table[i].summary);
+    }
+    lw_put(&out.sink, "\n\"lanewise help COMMAND\" lists a command's options.\n"
+                      "exit status: 0 fine, 1 wrong result, 2 usage or input, 3 guest fault, "
+                      "4 hang\n");
+    return CMD_FINE;
+}
+
+int main(int argc, char **argv)
+{
+    const struct cmd *cmd;
+    int status;
+
+    if (argc < 2) {
+        help(NULL, 0, NULL);
+        return CMD_USAGE;
+    }
+    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)
+        return help(NULL, argc - 1, argv + 1);
+    if (strcmp(argv[1], "--version") == 0)
+        return version(NULL, 0, NULL);
+    cmd = find(argv[1]);
+    if (cmd == NULL)
+        return CMD_USAGE;
+    if (cmd->options == NULL) {
+        if (argc > 2 && (strcmp(argv[2], "--help") == 0 || strcmp(argv[2], "-h") == 0)) {
+            struct lw_file_sink out;
+
+            lw_file_sink_init(&out, stdout);
+            cmd_help(cmd, &out.sink);
+            return CMD_FINE;
+        }
+        if (argc > (cmd->operands[0] != '\0' ? 3 : 2))
+            return cmd_wrong_usage(cmd, "\"%s\" is one operand too many", argv[argc - 1]);
+    }
+    status = cmd->run(cmd, argc - 1, argv + 1);
+    /* A full disk or a closed pipe must not look like success. */
+    if (fflush(stdout) != 0 || ferror(stdout)) {
+        fprintf(stderr, "lanewise: standard output could not be written\n");
+        return CMD_USAGE;
+    }
+    return status;
+}

@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Options by getopt_long from the rows of cmd_main.c; messages that name the nearest. */
+#include "cmd/cmd_priv.h"
+
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+enum { MAX_OPTIONS = 40, FIRST_LONG = 1000 };
+
+bool cmd_colour(int fd)
+{
+    const char *term = getenv("TERM"), *no = getenv("NO_COLOR");
+
+    return isatty(fd) && (no == NULL || *no == '\0') && term != NULL &&
+           strcmp(term, "dumb") != 0;
+}
+
+int cmd_error(const struct lw_error *err)
+{
+    const char *on = cmd_colour(STDERR_FILENO) ? "\033[1;31m" : "";
+
+    fflush(stdout);
+    fprintf(stderr, "%slanewise:%s %s\n", on, *on ? "\033[0m" : "", err->text);
+    return CMD_USAGE;
+}
+
+int cmd_wrong_usage(const struct cmd *cmd, const char *fmt, ...)
+{
+    struct lw_error err = {.status = LW_EUSAGE};
+    va_list args;
+
+    va_start(args, fmt);
+    vsnprintf(err.text, sizeof err.text, fmt, args);
+    va_end(args);
+    if (cmd != NULL)
+        lw_error_prefix(&err, "%s", cmd->name);
+    return cmd_error(&err);
+}
+
+void cmd_help(const struct cmd *cmd, struct lw_sink *out)
+{
+    lw_printf(out, "usage: lanewise %s%s%s%s\n\n%s.\n", cmd->name,
+              cmd->option_count != 0 ? " [OPTION]..." : "", *cmd->operands ? " " : "",
+              cmd->operands, cmd->summary);
+    if (cmd->option_count != 0)
+        lw_put(out, "\n");
+    for (size_t i = 0; i < cmd->option_count; i++) {
+        const struct cmd_option *o = &cmd->options[i];
+        char left[64], letter[8] = "    ";
+        bool optional = o->operand != NULL && o->operand[0] == '[';
+
+        if (o->refused != NULL)
+            continue;
+        if (o->letter != 0)
+            snprintf(letter, sizeof letter, "-%c, ", o->letter);
+        if (optional)
+            snprintf(left, sizeof left, "%s--%s[=%s", letter, o->name, o->operand + 1);
+        else
+            snprintf(left, sizeof left, "%s--%s%s%s", letter, o->name,
+                     o->operand != NULL ? " " : "", o->operand != NULL ? o->operand : "");
+        lw_printf(out, "  %-28s %s\n", left, o->help);
+    }
+    if (cmd->option_count != 0)
+        lw_printf(out, "  %-28s %s\n", "-h, --help", "this list");
+}
+
+static int unknown(const struct cmd *cmd, const char *word)
+{
+    const char *names[MAX_OPTIONS], *near = NULL;
+    size_t count = 0;
+    char bare[40];
+
+    if (word[0] == '-' && word[1] == '-') {
+        snprintf(bare, sizeof bare, "%.*s", (int)strcspn(word + 2, "="), word + 2);
+        for (size_t i = 0; i < cmd->option_count; i++)
+            if (cmd->options[i].refused == NULL)
+                names[count++] = cmd->options[i].name;
+        near = count != 0 ? lw_nearest(bare, names, count, sizeof *names) : NULL;
+    }
+    if (near != NULL)
+        return cmd_wrong_usage(cmd, "unknown option \"%s\"; did you mean \"--%s\"?", word, near);
+    return cmd_wrong_usage(cmd, "unknown option \"%s\"; \"lanewise help %s\" lists them", word,
+                           cmd->name);
+}
+
+/* "--gdb 1234": an optional operand as a word of its own, when it can only be that. */
+static bool looks_like_address(const char *word)
+{
+    const char *colon = strrchr(word, ':');
+    uint64_t port;
+
+    return word[0] != '-' && lw_parse_u64(colon != NULL ? colon + 1 : word, &port);
+}
+
+int cmd_parse(const struct cmd *cmd, int argc, char **argv, cmd_take_fn take, void *context,
+              int *status)
+{
+    struct option longs[MAX_OPTIONS + 2] = {0};
+    char shorts[2 * MAX_OPTIONS + 8] = ":h";
+    size_t used = 2;
+    int got;
+
+    for (size_t i = 0; i < cmd->option_count && i < MAX_OPTIONS; i++) {
+        const struct cmd_option *o = &cmd->options[i];
+        int has = o->operand == NULL ? no_argument
+                  : o->operand[0] == '[' ? optional_argument
+                                         : required_argument;
+
+        longs[i] = (struct option){o->name, has, NULL, FIRST_LONG + (int)i};
+        if (o->letter != 0) {
+            shorts[used++] = o->letter;
+            for (int n = 0; n < has; n++) /* one colon or two */
+                shorts[used++] = ':';
+        }
+    }
+    longs[cmd->option_count] = (struct option){"help", no_argument, NULL, 'h'};
+    *status = CMD_USAGE;
+    opterr = 0;
+    optind = 0; /* glibc: start afresh, permuting */
+    for (;;) {
+        int before = optind == 0 ? 1 : optind;
+        const struct cmd_option *o;
+        struct lw_error err;
+        size_t i;
+
+        got = getopt_long(argc, argv, shorts, longs, NULL);
+        if (got == -1)
+            break;
+        if (got == 'h') {
+            struct lw_file_sink out;
+
+            lw_file_sink_init(&out, stdout);
+            cmd_help(cmd, &out.sink);
+            *status = CMD_FINE;
+            return -1;
+        }
+        if (got == '?' || got == ':') {
+            const char *word = argv[optind - 1 >= before ? optind - 1 : before];
+            char letter[3] = {'-', (char)optopt, 0};
+
+            if (got == ':') {
+                cmd_wrong_usage(cmd, "option \"%s\" needs an operand", word);
+                return -1;
+            }
+            if (optopt >= FIRST_LONG) /* "--hash=1" */
+                cmd_wrong_usage(cmd, "option \"--%s\" takes no operand",
+                                cmd->options[optopt - FIRST_LONG].name);
+            else
+                unknown(cmd, optopt != 0 ? letter : word);
+            return -1;
+        }
+        for (i = 0; i < cmd->option_count; i++)
+            if (got == FIRST_LONG + (int)i || got == cmd->options[i].letter)
+                break;
+        o = &cmd->options[i];
+        if (o->refused != NULL) {
+            cmd_wrong_usage(cmd, "--%s: %s", o->name, o->refused);
+            return -1;
+        }
+        if (optarg == NULL && o->operand != NULL && optind < argc &&
+            looks_like_address(argv[optind]))
+            optarg = argv[optind++];
+        if (take(context, (unsigned)i, optarg, &err) != LW_OK) {
+            lw_error_prefix(&err, "%s: --%s", cmd->name, o->name);
+            cmd_error(&err);
+            return -1;
+        }
+    }
+    for (int i = optind; i < argc; i++)
+        argv[1 + i - optind] = argv[i];
+    *status = CMD_FINE;
+    return argc - optind;
+}
+
+int cmd_write(const char *path, const void *data, size_t size)
+{
+    struct lw_error err;
+
+    if (path == NULL || strcmp(path, "-") == 0) {
+        fwrite(data, 1, size, stdout);
+        return CMD_FINE;
+    }
+    if (lw_file_write(path, data, size, &err) != LW_OK)
+        return cmd_error(&err);
+    return CMD_FINE;
+}

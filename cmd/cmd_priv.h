@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the files of cmd/ share: the commands, their options, and exit statuses. */
+#ifndef CMD_PRIV_H
+#define CMD_PRIV_H
+
+#include "debug/debug.h"
+#include "launch/launch.h"
+
+/** DESIGN 8; of several the first of 2, 4, 3, 1. */
+enum cmd_exit { CMD_FINE, CMD_WRONG, CMD_USAGE, CMD_FAULT, CMD_HANG };
+
+/** One option; @operand NULL: takes none; "[X]": may take one. */
+struct cmd_option {
+    const char *name; /* without the dashes */
+    char letter;      /* 0: none */
+    const char *operand;
+    const char *help;
+    const char *refused; /* not here: the sentence why */
+};
+struct cmd {
+    const char *name;
+    const char *operands;
+    const char *summary;
+    const struct cmd_option *options;
+    size_t option_count;
+    int (*run)(const struct cmd *cmd, int argc, char **argv);
+};
+extern const struct cmd cmd_table[];
+extern const size_t cmd_count;
+void cmd_help(const struct cmd *cmd, struct lw_sink *out);
+
+/** Walk @argv: each option is given to @take with its index in cmd->options; the operands
+ *  are moved to the front of argv[1..]. Returns their number, or -1 after an error message
+ *  (or help: then *status is 0). */
+typedef enum lw_status (*cmd_take_fn)(void *context, unsigned option, const char *value,
+                                      struct lw_error *err);
+int cmd_parse(const struct cmd *cmd, int argc, char **argv, cmd_take_fn take, void *context,
+              int *status);
+/** Print "lanewise: sentence" on stderr; returns CMD_USAGE. */
+int cmd_error(const struct lw_error *err);
+int cmd_wrong_usage(const struct cmd *cmd, const char *fmt, ...) LW_PRINTF(2, 3);
+/** Is this stream a terminal that shows colours? */
+bool cmd_colour(int fd);
+/** Text to a file, or to standard output for NULL and "-". */
+int cmd_write(const char *path, const void *data, size_t size);
+
+/* ---- a launch file, its machine and engine, wired (cmd_machine.c) ---------------- */
+
+/** Machine options of a command line, over those of the launch file; 0 or NULL: not given. */
+struct cmd_machine_options {
+    const char *warp, *reconv, *policy, *quantum, *window, *level, *clang;
+};
+struct cmd_machine {
+    struct emu_config config;
+    struct lnc_file *file;
+    struct emu_machine *machine;
+    struct emu_engine *engine;
+    struct lnc_session *session;
+};
+enum lw_status cmd_machine_open(const char *path, const struct cmd_machine_options *options,
+                                struct lw_sink *print, struct lw_sink *messages,
+                                struct cmd_machine *out, struct lw_error *err) LW_MUST_CHECK;
+void cmd_machine_close(struct cmd_machine *m);
+/** A dbg_next_fn over lnc_session_next; @context is a struct cmd_machine. */
+enum lw_status cmd_machine_next(void *context, bool *more, struct lw_error *err);
+/** Why a run stopped early, with block, warp, lanes, pc, source line: to @out. */
+void cmd_print_fault(const struct cmd_machine *m, const struct emu_fault *fault,
+                     struct lw_sink *out);
+void cmd_print_hang(const struct cmd_machine *m, const struct emu_hang *hang,
+                    struct lw_sink *out);
+
+/** Serve gdb (cmd_debug.c). Returns an exit status. */
+int cmd_serve_gdb(struct cmd_machine *m, const char *address);
+
+/* ---- statistics (cmd_stats.c) ------------------------------------------------------ */
+
+struct cmd_outcome {
+    enum cmd_exit exit;
+    struct emu_stop stop;
+    struct lnc_result result;
+    double load_seconds, run_seconds;
+    bool hashed;
+    uint64_t hash_mem, hash_state;
+};
+int cmd_stats_write(const char *path, const char *launch_file, const struct cmd_machine *m,
+                    const struct cmd_outcome *outcome);
+
+int cmd_run(const struct cmd *cmd, int argc, char **argv);
+int cmd_debug(const struct cmd *cmd, int argc, char **argv);
+int cmd_compile(const struct cmd *cmd, int argc, char **argv);
+int cmd_asm(const struct cmd *cmd, int argc, char **argv);
+int cmd_dis(const struct cmd *cmd, int argc, char **argv);
+
+#endif

@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* lanewise run. */
+#include "cmd/cmd_priv.h"
+
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/time.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { MAX_DUMPS = 64 };
+
+struct options {
+    const struct cmd *cmd;
+    struct cmd_machine_options machine;
+    const char *stats, *gdb;
+    const char *dump_file[MAX_DUMPS];
+    char *dump_name[MAX_DUMPS];
+    unsigned dump_count;
+    bool hash, serve, quiet;
+};
+
+static enum lw_status take(void *context, unsigned option, const char *value,
+                           struct lw_error *err)
+{
+    struct options *o = context;
+    const char *name = o->cmd->options[option].name;
+    struct {
+        const char *name;
+        const char **to;
+    } texts[] = {
+        {"stats", &o->stats},          {"gdb", &o->gdb},
+        {"warp", &o->machine.warp},    {"reconv", &o->machine.reconv},
+        {"policy", &o->machine.policy}, {"quantum", &o->machine.quantum},
+        {"window", &o->machine.window}, {"level", &o->machine.level},
+        {"clang", &o->machine.clang},
+    };
+
+    for (unsigned i = 0; i < LW_COUNT_OF(texts); i++)
+        if (strcmp(name, texts[i].name) == 0)
+            *texts[i].to = value;
+    if (strcmp(name, "gdb") == 0) {
+        o->serve = true;
+    } else if (strcmp(name, "hash") == 0) {
+        o->hash = true;
+    } else if (strcmp(name, "quiet") == 0) {
+        o->quiet = true;
+    } else if (strcmp(name, "threads") == 0) {
+        uint64_t threads;
+
+        if (!lw_parse_u64(value, &threads) || threads == 0)
+            return LW_FAIL(err, LW_EUSAGE, "expected an integer of 1 or more, found \"%.40s\"",
+                           value);
+        if (threads != 1)
+            return LW_FAIL(err, LW_EUNSUPP,
+                           "blocks run on one thread in this version: give 1 or leave it out");
+    } else if (strcmp(name, "dump") == 0) {
+        const char *equal = strchr(value, '=');
+
+        if (equal == NULL || equal == value || equal[1] == '\0')
+            return LW_FAIL(err, LW_EUSAGE, "expected BUFFER=FILE, found \"%.80s\"", value);
+        if (o->dump_count == MAX_DUMPS)
+            return LW_FAIL(err, LW_EUSAGE, "more than %d of them", MAX_DUMPS);
+        o->dump_name[o->dump_count] = strndup(value, (size_t)(equal - value));
+        if (o->dump_name[o->dump_count] == NULL)
+            return LW_FAIL(err, LW_ENOMEM, "no memory for a name");
+        o->dump_file[o->dump_count++] = equal + 1;
+    }
+    return LW_OK;
+}
+
+static double seconds(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* ---- progress on a terminal ----------------------------------------------------- */
+
+/* A signal handler has no other way to its engine. */
+static struct emu_engine *volatile progress_engine;
+
+static void on_alarm(int number)
+{
+    struct emu_engine *engine = progress_engine;
+
+    (void)number;
+    if (engine != NULL)
+        emu_engine_interrupt(engine);
+}
+
+/* First after half a second, then five times a second. */
+static void progress_start(struct emu_engine *engine)
+{
+    struct sigaction action = {.sa_handler = on_alarm, .sa_flags = SA_RESTART};
+    struct itimerval timer = {.it_interval = {0, 200000}, .it_value = {0, 500000}};
+
+    sigemptyset(&action.sa_mask);
+    progress_engine = engine;
+    sigaction(SIGALRM, &action, NULL);
+    setitimer(ITIMER_REAL, &timer, NULL);
+}
+
+static void progress_show(const struct cmd_machine *m, double started)
+{
+    struct emu_stats stats;
+    char text[100];
+
+    emu_stats_get(m->machine, &stats);
+    snprintf(text, sizeof text, "%5.1f %%  %.0f M thread instructions  %.1f s",
+             100 * lnc_session_progress(m->session),
+             1e-6 * (double)stats.thread_instructions, seconds() - started);
+    fprintf(stderr, "\r\033[K%s", text);
+    fflush(stderr);
+}
+
+static void progress_end(bool shown)
+{
+    struct itimerval timer = {0};
+
+    setitimer(ITIMER_REAL, &timer, NULL);
+    progress_engine = NULL;
+    if (shown)
+        fputs("\r\033[K", stderr);
+}
+
+/* ---- the run --------------------------------------------------------------------- */
+
+static enum lw_status run(struct cmd_machine *m, struct emu_stop *stop, struct lw_error *err)
+{
+    bool terminal = isatty(STDERR_FILENO), shown = false, more = true;
+    double started = seconds();
+    enum lw_status status = LW_OK;
+
+    *stop = (struct emu_stop){.kind = EMU_STOP_IDLE};
+    if (terminal)
+        progress_start(m->engine);
+    while (status == LW_OK) {
+        status = cmd_machine_next(m, &more, err);
+        if (status != LW_OK || !more)
+            break;
+        do {
+            status = m->engine->ops->run(m->engine, stop, err);
+            if (status == LW_OK && stop->kind == EMU_STOP_INTERRUPTED) {
+                shown = true;
+                progress_show(m, started);
+            }
+        } while (status == LW_OK && stop->kind == EMU_STOP_INTERRUPTED);
+        if (stop->kind != EMU_STOP_IDLE)
+            break;
+    }
+    if (terminal)
+        progress_end(shown);
+    return status;
+}
+
+static void print_summary(const struct cmd_machine *m, const struct cmd_outcome *outcome)
+{
+    const struct lnc_result *r = &outcome->result;
+    const char *good = cmd_colour(STDOUT_FILENO) ? "\033[1;32m" : "";
+    const char *bad = cmd_colour(STDOUT_FILENO) ? "\033[1;31m" : "";
+    struct emu_stats stats;
+    double n;
+
+    emu_stats_get(m->machine, &stats);
+    n = (double)stats.thread_instructions;
+    if (r->failed_checks != 0)
+        printf("%sfailed:%s %u of %u checks failed", bad, *bad ? "\033[0m" : "",
+               r->failed_checks, r->checks);
+    else if (r->checks != 0)
+        printf("%sok:%s %u check%s passed", good, *good ? "\033[0m" : "", r->checks,
+               r->checks == 1 ? "" : "s");
+    else
+        printf("%sok:%s nothing to check", good, *good ? "\033[0m" : "");
+    printf(", %u launch%s, ", r->launches, r->launches == 1 ? "" : "es");
+    if (n >= 1e9)
+        printf("%.2f G", n * 1e-9);
+    else if (n >= 1e6)
+        printf("%.1f M", n * 1e-6);
+    else
+        printf("%.0f", n);
+    printf(" thread instructions, %.2f s\n", outcome->run_seconds);
+}
+
+static int finish(struct cmd_machine *m, const struct options *o, const char *path,
+                  struct cmd_outcome *outcome)
+{
+    struct lw_file_sink errors;
+    int status = CMD_FINE;
+
+    fflush(stdout);
+    lw_file_sink_init(&errors, stderr);
+    lnc_session_result(m->session, &outcome->result);
+    if (outcome->stop.kind == EMU_STOP_FAULT) {
+        outcome->exit = CMD_FAULT;
+        cmd_print_fault(m, &outcome->stop.fault, &errors.sink);
+    } else if (outcome->stop.kind == EMU_STOP_HANG) {
+        outcome->exit = CMD_HANG;
+        cmd_print_hang(m, &outcome->stop.hang, &errors.sink);
+    } else {
+        outcome->exit = outcome->result.failed_checks != 0 ? CMD_WRONG : CMD_FINE;
+        outcome->hashed = o->hash;
+        if (o->hash) {
+            outcome->hash_mem = emu_hash_mem(m->machine);
+            outcome->hash_state = emu_hash_state(m->machine);
+        }
+        if (!o->quiet || outcome->exit == CMD_WRONG)
+            print_summary(m, outcome);
+        if (o->hash)
+            printf("hash_mem %016" PRIx64 "\nhash_state %016" PRIx64 "\n", outcome->hash_mem,
+                   outcome->hash_state);
+    }
+    for (unsigned i = 0; i < o->dump_count; i++) {
+        struct lw_error err;
+
+        if (lnc_session_dump(m->session, o->dump_name[i], o->dump_file[i], &err) != LW_OK)
+            status = cmd_error(&err);
+    }
+    if (o->stats != NULL && cmd_stats_write(o->stats, path, m, outcome) != CMD_FINE)
+        status = CMD_USAGE;
+    return status != CMD_FINE ? status : (int)outcome->exit;
+}
+
+int cmd_run(const struct cmd *cmd, int argc, char **argv)
+{
+    struct options o = {.cmd = cmd};
+    struct cmd_machine m = {0};
+    struct cmd_outcome outcome = {0};
+    struct lw_file_sink out, messages;
+    struct lw_error err;
+    double started = seconds();
+    int status, operands = cmd_parse(cmd, argc, argv, take, &o, &status);
+
+    if (operands < 0)
+        goto cleanup;
+    if (operands != 1) {
+        status = cmd_wrong_usage(cmd, operands == 0 ? "which launch file? give LAUNCH.yaml"
+                                                    : "one launch file at a time");
+        goto cleanup;
+    }
+    lw_file_sink_init(&out, stdout);
+    lw_file_sink_init(&messages, stderr);
+    if (cmd_machine_open(argv[1], &o.machine, &out.sink, &messages.sink, &m, &err) != LW_OK) {
+        status = cmd_error(&err);
+        goto cleanup;
+    }
+    for (unsigned i = 0; i < o.dump_count; i++) {
+        uint64_t address, size;
+
+        /* Before the run: a wrong name must not cost a long one. */
+        if (!lnc_session_buffer(m.session, o.dump_name[i], &address, &size)) {
+            if (lnc_session_dump(m.session, o.dump_name[i], "", &err) != LW_OK)
+                lw_error_prefix(&err, "run: --dump");
+            status = cmd_error(&err);
+            goto cleanup;
+        }
+    }
+    if (o.serve) {
+        status = cmd_serve_gdb(&m, o.gdb);
+        goto cleanup;
+    }
+    outcome.load_seconds = seconds() - started;
+    started = seconds();
+    if (run(&m, &outcome.stop, &err) != LW_OK) {
+        status = cmd_error(&err);
+        goto cleanup;
+    }
+    outcome.run_seconds = seconds() - started;
+    status = finish(&m, &o, argv[1], &outcome);
+cleanup:
+    cmd_machine_close(&m);
+    for (unsigned i = 0; i < o.dump_count; i++)
+        free(o.dump_name[i]);
+    return status;
+}

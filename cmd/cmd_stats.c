@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* run --stats: one JSON object; docs/run.md lists its keys. */
+#include "cmd/cmd_priv.h"
+
+#include <inttypes.h>
+
+/* A JSON string. Bytes that are not UTF-8 (of a file name) become U+FFFD. */
+static void put_string(struct lw_sink *out, const char *text)
+{
+    const unsigned char *p = (const unsigned char *)text;
+
+    lw_put(out, "\"");
+    while (*p != '\0') {
+        unsigned n = *p < 0x80                  ? 1
+                     : *p >= 0xc2 && *p <= 0xdf ? 2
+                     : *p >= 0xe0 && *p <= 0xef ? 3
+                     : *p >= 0xf0 && *p <= 0xf4 ? 4
+                                                : 0;
+        bool good = n != 0;
+
+        for (unsigned i = 1; i < n && good; i++)
+            good = (p[i] & 0xc0) == 0x80;
+        if (!good) {
+            lw_put(out, "\\ufffd");
+            p++;
+        } else if (*p < 0x20 || *p == '"' || *p == '\\') {
+            lw_printf(out, "\\u%04x", *p);
+            p++;
+        } else {
+            lw_printf(out, "%.*s", (int)n, (const char *)p);
+            p += n;
+        }
+    }
+    lw_put(out, "\"");
+}
+
+static void put_text(struct lw_sink *out, const char *key, const char *text)
+{
+    lw_printf(out, ",\n  \"%s\": ", key);
+    put_string(out, text);
+}
+
+static void put_number(struct lw_sink *out, const char *key, uint64_t value)
+{
+    lw_printf(out, ",\n  \"%s\": %" PRIu64, key, value);
+}
+
+int cmd_stats_write(const char *path, const char *launch_file, const struct cmd_machine *m,
+                    const struct cmd_outcome *outcome)
+{
+    static const char *const exits[] = {"ok", "check-failed", "error", "fault", "hang"};
+    static const char *const hangs[] = {"none", "deadlock", "convergence", "cta-barrier",
+                                        "livelock"};
+    const struct emu_config *config = emu_machine_config(m->machine);
+    struct emu_stats stats;
+    struct lw_buffer text;
+    int status;
+
+    emu_stats_get(m->machine, &stats);
+    lw_buffer_init(&text);
+    struct lw_sink *out = &text.sink;
+    const struct {
+        const char *key;
+        uint64_t value;
+    } counts[] = {
+        {"launches", outcome->result.launches},
+        {"checks", outcome->result.checks},
+        {"failed_checks", outcome->result.failed_checks},
+        {"warp_instructions", stats.warp_instructions},
+        {"thread_instructions", stats.thread_instructions},
+        {"grids", stats.grids},
+        {"blocks", stats.blocks},
+        {"warps", stats.warps},
+        {"divergences", stats.divergences},
+        {"reconvergences", stats.reconvergences},
+        {"merges", stats.merges},
+        {"cta_barriers", stats.cta_barriers},
+        {"loads", stats.loads},
+        {"stores", stats.stores},
+        {"atomics", stats.atomics},
+    };
+
+    lw_put(out, "{\n  \"launch_file\": ");
+    put_string(out, launch_file);
+    put_text(out, "status", exits[outcome->exit]);
+    put_number(out, "exit_status", outcome->exit);
+    lw_printf(out, ",\n  \"load_seconds\": %.6f,\n  \"run_seconds\": %.6f",
+              outcome->load_seconds, outcome->run_seconds);
+    for (unsigned i = 0; i < LW_COUNT_OF(counts); i++)
+        put_number(out, counts[i].key, counts[i].value);
+    if (outcome->run_seconds > 0)
+        lw_printf(out, ",\n  \"thread_instructions_per_second\": %.0f",
+                  (double)stats.thread_instructions / outcome->run_seconds);
+    if (outcome->hashed)
+        lw_printf(out, ",\n  \"hash_mem\": \"%016" PRIx64 "\",\n  \"hash_state\": \"%016" PRIx64
+                       "\"",
+                  outcome->hash_mem, outcome->hash_state);
+    lw_printf(out, ",\n  \"machine\": {\"warp\": %u, \"quantum\": %u, \"window\": %u, "
+                   "\"merge\": %s, \"resident_warps\": %u, \"warp_quantum\": %u, \"level\": %u, "
+                   "\"policy\": ",
+              config->warp_width, config->split_quantum, config->fairness_window,
+              config->merge ? "true" : "false", config->resident_warps, config->warp_quantum,
+              config->level);
+    put_string(out, config->policy);
+    lw_put(out, ", \"reconv\": ");
+    put_string(out, config->reconv);
+    lw_put(out, "}");
+    if (outcome->exit == CMD_FAULT) {
+        const struct emu_fault *f = &outcome->stop.fault;
+
+        lw_put(out, ",\n  \"fault\": {\"kind\": ");
+        put_string(out, emu_fault_name(f->kind));
+        lw_printf(out, ", \"grid\": %u, \"block\": %" PRIu64 ", \"warp\": %u, \"lanes\": \"0x%"
+                       PRIx64 "\", \"pc\": \"0x%" PRIx64 "\", \"address\": \"0x%" PRIx64
+                       "\", \"bytes\": %u, \"write\": %s, \"detail\": ",
+                  f->grid, f->block, f->warp, f->lanes, f->pc, f->address, f->bytes,
+                  f->write ? "true" : "false");
+        put_string(out, f->detail);
+        lw_put(out, "}");
+    }
+    if (outcome->exit == CMD_HANG) {
+        const struct emu_hang *h = &outcome->stop.hang;
+
+        lw_put(out, ",\n  \"hang\": {\"kind\": ");
+        put_string(out, hangs[h->kind]);
+        lw_printf(out, ", \"grid\": %u, \"block\": %" PRIu64 ", \"warp\": %u, \"lanes\": \"0x%"
+                       PRIx64 "\", \"pc\": \"0x%" PRIx64 "\", \"detail\": ",
+                  h->grid, h->block, h->warp, h->lanes, h->pc);
+        put_string(out, h->detail);
+        lw_put(out, "}");
+    }
+    lw_put(out, "\n}\n");
+    status = cmd_write(path, text.text, text.size);
+    lw_buffer_fini(&text);
+    return status;
+}

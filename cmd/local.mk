@@ -1,0 +1,12 @@
+# SPDX-License-Identifier: Apache-2.0
+bin_PROGRAMS += lanewise
+lanewise_SOURCES = \
+	%D%/cmd_compile.c \
+	%D%/cmd_debug.c \
+	%D%/cmd_machine.c \
+	%D%/cmd_main.c \
+	%D%/cmd_options.c \
+	%D%/cmd_priv.h \
+	%D%/cmd_run.c \
+	%D%/cmd_stats.c
+lanewise_LDADD = liblanewise.a $(LANEWISE_LIBS)
