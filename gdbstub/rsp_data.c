@@ -1,0 +1,482 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Registers, memory, and what the stub serves: description, thread list, the ELF. */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE /* memmem */
+#endif
+#include "gdbstub/rsp_priv.h"
+
+#include <stdlib.h>
+
+/* ---- registers ------------------------------------------------------------------- */
+
+static dbg_thread_id view_thread(const struct rsp *rsp)
+{
+    return dbg_focus_get(rsp->dbg, DBG_FOCUS_VIEW);
+}
+
+void rsp_do_regs_read(struct rsp *rsp, const struct rsp_args *args)
+{
+    (void)args;
+    for (unsigned i = 0; i < rsp->target.mandatory; i++) {
+        uint8_t data[RSP_REG_BYTES];
+        struct lw_error err;
+
+        if (rsp_reg_read(&rsp->target, rsp->dbg, view_thread(rsp), i, data, &err) != LW_OK) {
+            lw_buffer_clear(&rsp->reply);
+            rsp_put_error(&rsp->reply, err.text);
+            return;
+        }
+        rsp_put_hex(&rsp->reply, data, rsp->target.regs[i].bytes);
+    }
+}
+
+/* Of the carrier's registers only the pc is the machine's: the others keep their values. */
+void rsp_do_regs_write(struct rsp *rsp, const struct rsp_args *args)
+{
+    const char *text = args->rest, *end = text + args->rest_size;
+
+    for (unsigned i = 0; i < rsp->target.mandatory; i++) {
+        const struct rsp_reg *reg = &rsp->target.regs[i];
+        uint8_t data[RSP_REG_BYTES], old[RSP_REG_BYTES];
+        struct lw_error err;
+
+        if ((size_t)(end - text) < reg->bytes * 2 ||
+            !rsp_hex_decode(text, reg->bytes * 2, data)) {
+            lw_put(&rsp->reply.sink, "E01");
+            return;
+        }
+        text += reg->bytes * 2;
+        if (reg->role != RSP_ROLE_PC)
+            continue;
+        if (rsp_reg_read(&rsp->target, rsp->dbg, view_thread(rsp), i, old, &err) != LW_OK ||
+            (memcmp(old, data, reg->bytes) != 0 &&
+             rsp_reg_write(&rsp->target, rsp->dbg, view_thread(rsp), i, data, &err) !=
+                 LW_OK)) {
+            rsp_put_error(&rsp->reply, err.text);
+            return;
+        }
+    }
+    rsp->threads_valid = false;
+    lw_put(&rsp->reply.sink, "OK");
+}
+
+void rsp_do_reg_read(struct rsp *rsp, const struct rsp_args *args)
+{
+    uint8_t data[RSP_REG_BYTES];
+    struct lw_error err;
+
+    if (args->n[0] >= rsp->target.count) {
+        lw_put(&rsp->reply.sink, "E01");
+        return;
+    }
+    if (rsp_reg_read(&rsp->target, rsp->dbg, view_thread(rsp), (unsigned)args->n[0], data,
+                     &err) != LW_OK)
+        rsp_put_error(&rsp->reply, err.text);
+    else
+        rsp_put_hex(&rsp->reply, data, rsp->target.regs[args->n[0]].bytes);
+}
+
+void rsp_do_reg_write(struct rsp *rsp, const struct rsp_args *args)
+{
+    uint8_t data[RSP_REG_BYTES];
+    struct lw_error err;
+
+    if (args->n[0] >= rsp->target.count ||
+        args->rest_size != rsp->target.regs[args->n[0]].bytes * 2 ||
+        !rsp_hex_decode(args->rest, args->rest_size, data)) {
+        lw_put(&rsp->reply.sink, "E01");
+        return;
+    }
+    rsp->threads_valid = false; /* thread names hold the focus lane, states the pc */
+    if (rsp_reg_write(&rsp->target, rsp->dbg, view_thread(rsp), (unsigned)args->n[0], data,
+                      &err) != LW_OK)
+        rsp_put_error(&rsp->reply, err.text);
+    else
+        lw_put(&rsp->reply.sink, "OK");
+}
+
+/* ---- memory ----------------------------------------------------------------------- */
+
+enum { PIECE_BYTES = 4096 };
+
+/* Up to @size bytes, given piece by piece; stops where memory ends. */
+static uint64_t read_pieces(struct rsp *rsp, uint64_t address, uint64_t size,
+                            void (*piece)(void *context, const uint8_t *data, size_t size),
+                            void *context)
+{
+    uint64_t done = 0;
+
+    while (done < size) {
+        uint8_t data[PIECE_BYTES];
+        uint64_t want = size - done < sizeof data ? size - done : sizeof data;
+        uint64_t got = dbg_mem_read(rsp->dbg, view_thread(rsp), address + done, data, want);
+
+        if (got > want)
+            got = want;
+        piece(context, data, (size_t)got);
+        done += got;
+        if (got < want || address + done < address)
+            break;
+    }
+    return done;
+}
+
+static void piece_hex(void *context, const uint8_t *data, size_t size)
+{
+    rsp_put_hex(context, data, size);
+}
+
+static void piece_binary(void *context, const uint8_t *data, size_t size)
+{
+    rsp_put_binary(context, data, size);
+}
+
+void rsp_do_mem_read(struct rsp *rsp, const struct rsp_args *args)
+{
+    uint64_t room = RSP_PACKET_BYTES / 2 - 16;
+    uint64_t size = args->n[1] < room ? args->n[1] : room;
+
+    if (read_pieces(rsp, args->n[0], size, piece_hex, &rsp->reply) == 0)
+        lw_put(&rsp->reply.sink, "E01");
+}
+
+/* lldb's form: the bytes and nothing else; a length of 0 asks whether it is known. */
+void rsp_do_mem_read_binary(struct rsp *rsp, const struct rsp_args *args)
+{
+    uint64_t room = RSP_PACKET_BYTES / 2 - 16;
+    uint64_t size = args->n[1] < room ? args->n[1] : room;
+
+    if (size == 0)
+        lw_put(&rsp->reply.sink, "OK");
+    else if (read_pieces(rsp, args->n[0], size, piece_binary, &rsp->reply) == 0)
+        lw_put(&rsp->reply.sink, "E01");
+}
+
+static void mem_write(struct rsp *rsp, uint64_t address, const uint8_t *data, size_t size)
+{
+    rsp->threads_valid = false; /* a window may hold what thread states show */
+    if (size != 0 && dbg_mem_write(rsp->dbg, view_thread(rsp), address, data, size) != size)
+        lw_put(&rsp->reply.sink, "E01");
+    else
+        lw_put(&rsp->reply.sink, "OK");
+}
+
+void rsp_do_mem_write(struct rsp *rsp, const struct rsp_args *args)
+{
+    uint8_t *data = malloc(args->rest_size / 2 + 1);
+
+    if (data == NULL || args->rest_size / 2 != args->n[1] ||
+        !rsp_hex_decode(args->rest, args->rest_size, data))
+        lw_put(&rsp->reply.sink, "E01");
+    else
+        mem_write(rsp, args->n[0], data, args->rest_size / 2);
+    free(data);
+}
+
+void rsp_do_mem_write_binary(struct rsp *rsp, const struct rsp_args *args)
+{
+    if (args->rest_size != args->n[1])
+        lw_put(&rsp->reply.sink, "E01");
+    else
+        mem_write(rsp, args->n[0], (const uint8_t *)args->rest, args->rest_size);
+}
+
+/* gdb's CRC: polynomial 0x04c11db7, highest bit first, no final inversion. */
+static void piece_crc(void *context, const uint8_t *data, size_t size)
+{
+    uint32_t *crc = context;
+
+    for (size_t i = 0; i < size; i++) {
+        *crc ^= (uint32_t)data[i] << 24;
+        for (int bit = 0; bit < 8; bit++)
+            *crc = *crc << 1 ^ (*crc >> 31 ? UINT32_C(0x04c11db7) : 0);
+    }
+}
+
+void rsp_do_crc(struct rsp *rsp, const struct rsp_args *args)
+{
+    uint32_t crc = UINT32_MAX;
+
+    if (args->n[1] > RSP_SEARCH_BYTES ||
+        read_pieces(rsp, args->n[0], args->n[1], piece_crc, &crc) != args->n[1])
+        lw_put(&rsp->reply.sink, "E01");
+    else
+        lw_printf(&rsp->reply.sink, "C%08x", crc);
+}
+
+void rsp_do_search(struct rsp *rsp, const struct rsp_args *args)
+{
+    uint64_t address = args->n[0], size = args->n[1], done = 0;
+    size_t pattern = args->rest_size, kept = 0;
+    uint8_t *window;
+
+    if (pattern == 0 || pattern > PIECE_BYTES || size > RSP_SEARCH_BYTES) {
+        lw_put(&rsp->reply.sink, "E01");
+        return;
+    }
+    window = malloc(PIECE_BYTES * 2);
+    if (window == NULL) {
+        lw_put(&rsp->reply.sink, "E01");
+        return;
+    }
+    while (done < size) {
+        uint64_t want = size - done < PIECE_BYTES ? size - done : PIECE_BYTES;
+        uint64_t got = dbg_mem_read(rsp->dbg, view_thread(rsp), address + done,
+                                    window + kept, want);
+        const uint8_t *hit;
+
+        if (got > want)
+            got = want;
+        hit = memmem(window, kept + (size_t)got, args->rest, pattern);
+        if (hit != NULL) {
+            lw_printf(&rsp->reply.sink, "1,%llx",
+                      (unsigned long long)(address + done - kept +
+                                           (uint64_t)(hit - window)));
+            free(window);
+            return;
+        }
+        if (got < want)
+            break;
+        done += got;
+        /* A match may begin in this piece and end in the next. */
+        kept += (size_t)got;
+        if (kept > pattern - 1) {
+            memmove(window, window + kept - (pattern - 1), pattern - 1);
+            kept = pattern - 1;
+        }
+    }
+    free(window);
+    lw_put(&rsp->reply.sink, "0");
+}
+
+/* ---- qXfer --------------------------------------------------------------------------- */
+
+/* One piece of a document: 'm' more follows, 'l' the last. */
+static void xfer(struct rsp *rsp, const char *data, size_t size, uint64_t offset,
+                 uint64_t length)
+{
+    uint64_t left, n;
+
+    if (offset > size) {
+        lw_put(&rsp->reply.sink, "E01");
+        return;
+    }
+    left = size - offset;
+    n = length < left ? length : left;
+    if (n > RSP_PACKET_BYTES / 2 - 16)
+        n = RSP_PACKET_BYTES / 2 - 16;
+    lw_put(&rsp->reply.sink, n < left ? "m" : "l");
+    rsp_put_binary(&rsp->reply, data + offset, (size_t)n);
+}
+
+void rsp_do_features_read(struct rsp *rsp, const struct rsp_args *args)
+{
+    if (args->rest_size != 10 || memcmp(args->rest, "target.xml", 10) != 0) {
+        lw_put(&rsp->reply.sink, "E00"); /* the description is one document */
+        return;
+    }
+    xfer(rsp, rsp->target.xml.text, rsp->target.xml.size, args->n[0], args->n[1]);
+}
+
+void rsp_do_exec_file_read(struct rsp *rsp, const struct rsp_args *args)
+{
+    uint64_t pid;
+    const char *p = args->rest, *end = args->rest + args->rest_size;
+
+    /* The annex is a process id or nothing: there is one process. */
+    if (p != end && (!rsp_hex_number(&p, end, &pid) || p != end)) {
+        lw_put(&rsp->reply.sink, "E00");
+        return;
+    }
+    xfer(rsp, rsp->elf_name, strlen(rsp->elf_name), args->n[0], args->n[1]);
+}
+
+static void xml_escape(struct lw_sink *out, const char *text, size_t size)
+{
+    for (size_t i = 0; i < size; i++) {
+        char c = text[i];
+
+        switch (c) {
+        case '<': lw_put(out, "&lt;"); break;
+        case '>': lw_put(out, "&gt;"); break;
+        case '&': lw_put(out, "&amp;"); break;
+        case '"': lw_put(out, "&quot;"); break;
+        case '\n': lw_put(out, " "); break;
+        default: out->write(out, &c, 1); break;
+        }
+    }
+}
+
+enum { THREADS_WITH_NAMES = 2048 };
+
+static void threads_build(struct rsp *rsp)
+{
+    struct lw_sink *xml = &rsp->threads.sink;
+    unsigned count = dbg_thread_count(rsp->dbg);
+    struct lw_buffer text;
+
+    lw_buffer_init(&text);
+    lw_buffer_clear(&rsp->threads);
+    lw_put(xml, "<?xml version=\"1.0\"?>\n<threads>\n");
+    for (unsigned i = 0; i < count; i++) {
+        struct dbg_thread thread;
+
+        if (!dbg_thread_at(rsp->dbg, i, &thread))
+            continue;
+        lw_printf(xml, "<thread id=\"%llx\"", (unsigned long long)thread.id);
+        if (count > THREADS_WITH_NAMES) { /* the cost of names grows with the square */
+            lw_put(xml, "/>\n");
+            continue;
+        }
+        lw_buffer_clear(&text);
+        dbg_thread_name(rsp->dbg, &thread, &text.sink);
+        lw_put(xml, " name=\"");
+        xml_escape(xml, text.text, text.size);
+        lw_buffer_clear(&text);
+        dbg_thread_state(rsp->dbg, &thread, &text.sink);
+        lw_put(xml, "\">");
+        xml_escape(xml, text.text, text.size);
+        lw_put(xml, "</thread>\n");
+    }
+    lw_put(xml, "</threads>\n");
+    lw_buffer_fini(&text);
+    rsp->threads_valid = true;
+}
+
+void rsp_do_threads_read(struct rsp *rsp, const struct rsp_args *args)
+{
+    /* gdb reads this in small pieces at every stop: made once, at the first of them. */
+    if (args->n[0] == 0 && !rsp->threads_valid)
+        threads_build(rsp);
+    if (rsp->threads.text == NULL)
+        threads_build(rsp);
+    xfer(rsp, rsp->threads.text, rsp->threads.size, args->n[0], args->n[1]);
+}
+
+/* ---- vFile: the ELF, read-only --------------------------------------------------------- */
+
+enum { FILEIO_ENOENT = 2, FILEIO_EBADF = 9, FILEIO_EROFS = 30, ELF_FD = 3 };
+
+enum lw_status rsp_elf_init(struct rsp *rsp, struct lw_error *err)
+{
+    const struct isa_object *object = rsp->config.object;
+    const char *name = "kernel", *slash;
+    size_t at = 0;
+    enum lw_status status;
+
+    if (object == NULL)
+        return LW_OK;
+    status = isa_object_write(object, &rsp->elf, &rsp->elf_size, err);
+    if (status != LW_OK)
+        return status;
+    if (rsp->elf_size < 52)
+        return LW_FAIL(err, LW_EFORMAT, "the object's ELF has only %zu bytes", rsp->elf_size);
+    /* An e_machine that gdb does not know gets 32-bit pointers, which cut window addresses. */
+    rsp->elf[18] = (uint8_t)rsp->target.carrier->elf_machine;
+    rsp->elf[19] = (uint8_t)(rsp->target.carrier->elf_machine >> 8);
+    memset(rsp->elf + 48, 0, 4);
+    if (object->file_count > 1 && object->files[1] != NULL && object->files[1][0] != '\0')
+        name = object->files[1];
+    slash = strrchr(name, '/');
+    if (slash != NULL)
+        name = slash + 1;
+    /* gdb wants an absolute name. */
+    memcpy(rsp->elf_name, "/lanewise/", 10);
+    at = 10;
+    for (; *name != '\0' && at < sizeof rsp->elf_name - 5; name++) {
+        char c = *name;
+        bool plain = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') ||
+                     (c >= 'A' && c <= 'Z') || c == '.' || c == '_' || c == '-';
+
+        rsp->elf_name[at++] = plain ? c : '_';
+    }
+    memcpy(rsp->elf_name + at, ".lwo", 5);
+    return LW_OK;
+}
+
+void rsp_do_file_setfs(struct rsp *rsp, const struct rsp_args *args)
+{
+    (void)args;
+    lw_put(&rsp->reply.sink, "F0");
+}
+
+void rsp_do_file_open(struct rsp *rsp, const struct rsp_args *args)
+{
+    /* "hexname,flags,mode" */
+    const char *comma = memchr(args->rest, ',', args->rest_size);
+    size_t size = comma != NULL ? (size_t)(comma - args->rest) : args->rest_size;
+    char name[RSP_NAME_BYTES];
+    const char *p, *end = args->rest + args->rest_size;
+    uint64_t flags, mode;
+
+    if (comma == NULL) {
+        lw_put(&rsp->reply.sink, "E01");
+        return;
+    }
+    p = comma + 1;
+    if (!rsp_hex_number(&p, end, &flags) || p == end || *p++ != ',' ||
+        !rsp_hex_number(&p, end, &mode) || p != end) {
+        lw_put(&rsp->reply.sink, "E01");
+        return;
+    }
+    if (rsp->elf == NULL || size / 2 >= sizeof name ||
+        !rsp_hex_decode(args->rest, size, (uint8_t *)name) ||
+        size / 2 != strlen(rsp->elf_name) ||
+        memcmp(name, rsp->elf_name, size / 2) != 0)
+        lw_printf(&rsp->reply.sink, "F-1,%x", FILEIO_ENOENT);
+    else if (flags != 0)
+        lw_printf(&rsp->reply.sink, "F-1,%x", FILEIO_EROFS);
+    else
+        lw_printf(&rsp->reply.sink, "F%x", ELF_FD);
+}
+
+static void put_big_endian(uint8_t *out, unsigned bytes, uint64_t value)
+{
+    for (unsigned i = 0; i < bytes; i++)
+        out[i] = (uint8_t)(value >> 8 * (bytes - 1 - i));
+}
+
+static bool bad_descriptor(struct rsp *rsp, const struct rsp_args *args)
+{
+    if (rsp->elf != NULL && args->n[0] == ELF_FD)
+        return false;
+    lw_printf(&rsp->reply.sink, "F-1,%x", FILEIO_EBADF);
+    return true;
+}
+
+void rsp_do_file_fstat(struct rsp *rsp, const struct rsp_args *args)
+{
+    uint8_t st[64] = {0}; /* struct stat of the protocol: big-endian, 64 bytes */
+
+    if (bad_descriptor(rsp, args))
+        return;
+    put_big_endian(st + 8, 4, 0100444);             /* st_mode: a read-only regular file */
+    put_big_endian(st + 12, 4, 1);                  /* st_nlink */
+    put_big_endian(st + 28, 8, rsp->elf_size);      /* st_size */
+    put_big_endian(st + 36, 8, 4096);               /* st_blksize */
+    put_big_endian(st + 44, 8, (rsp->elf_size + 511) / 512);
+    lw_printf(&rsp->reply.sink, "F%zx;", sizeof st);
+    rsp_put_binary(&rsp->reply, st, sizeof st);
+}
+
+void rsp_do_file_pread(struct rsp *rsp, const struct rsp_args *args)
+{
+    uint64_t size = args->n[1], offset = args->n[2];
+
+    if (bad_descriptor(rsp, args))
+        return;
+    if (offset > rsp->elf_size)
+        offset = rsp->elf_size;
+    if (size > rsp->elf_size - offset)
+        size = rsp->elf_size - offset;
+    if (size > RSP_PACKET_BYTES / 2 - 32) /* twice that when all is escaped */
+        size = RSP_PACKET_BYTES / 2 - 32;
+    lw_printf(&rsp->reply.sink, "F%llx;", (unsigned long long)size);
+    rsp_put_binary(&rsp->reply, rsp->elf + offset, (size_t)size);
+}
+
+void rsp_do_file_close(struct rsp *rsp, const struct rsp_args *args)
+{
+    if (!bad_descriptor(rsp, args))
+        lw_put(&rsp->reply.sink, "F0");
+}

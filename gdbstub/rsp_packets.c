@@ -1,0 +1,432 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The packet table. A packet is one row: its name, how the name is matched, a schema of
+ * its arguments, the handler, and what qSupported says about it. Nothing else in the stub
+ * knows a packet's name. A packet without a row gets the empty reply: not supported.
+ */
+#include "gdbstub/rsp_priv.h"
+
+#include <stdlib.h>
+
+enum match { EXACT, PREFIX };
+
+/**
+ * Schema, left to right:
+ *   x  a hex number of up to 16 digits, into n[]
+ *   t  a thread id: a hex number; -1 gives UINT64_MAX ("all")
+ *   a  an annex: what stands before the next colon, into rest
+ *   *  everything left, into rest
+ *   ?  what follows may be missing (once)
+ *   other characters stand for themselves
+ */
+struct packet {
+    const char *name;
+    enum match match;
+    const char *schema;
+    void (*run)(struct rsp *rsp, const struct rsp_args *args);
+    const char *feature; /* in our answer to qSupported; NULL: nothing to announce */
+};
+
+static void do_supported(struct rsp *rsp, const struct rsp_args *args);
+
+static void ok(struct rsp *rsp, const struct rsp_args *args)
+{
+    (void)args;
+    lw_put(&rsp->reply.sink, "OK");
+}
+
+static void do_no_ack(struct rsp *rsp, const struct rsp_args *args)
+{
+    ok(rsp, args);
+    rsp->no_ack_next = true; /* this packet itself is still acknowledged */
+}
+
+static void set_focus(struct rsp *rsp, enum dbg_focus focus, uint64_t id)
+{
+    struct lw_error err;
+
+    /* 0 is any thread, -1 all of them: the focus stays. */
+    if (id != 0 && id != UINT64_MAX && dbg_focus_set(rsp->dbg, focus, id, &err) != LW_OK)
+        lw_put(&rsp->reply.sink, "E01");
+    else
+        lw_put(&rsp->reply.sink, "OK");
+}
+
+static void do_thread_view(struct rsp *rsp, const struct rsp_args *args)
+{
+    set_focus(rsp, DBG_FOCUS_VIEW, args->n[0]);
+}
+
+static void do_thread_run(struct rsp *rsp, const struct rsp_args *args)
+{
+    set_focus(rsp, DBG_FOCUS_RUN, args->n[0]);
+}
+
+static void do_thread_alive(struct rsp *rsp, const struct rsp_args *args)
+{
+    struct dbg_thread thread;
+
+    lw_put(&rsp->reply.sink, dbg_thread_get(rsp->dbg, args->n[0], &thread) ? "OK" : "E01");
+}
+
+static void do_current(struct rsp *rsp, const struct rsp_args *args)
+{
+    (void)args;
+    lw_printf(&rsp->reply.sink, "QC%llx",
+              (unsigned long long)dbg_focus_get(rsp->dbg, DBG_FOCUS_VIEW));
+}
+
+static void do_threads_next(struct rsp *rsp, const struct rsp_args *args)
+{
+    enum { PER_PACKET = 256 };
+    struct dbg_thread thread;
+    size_t n = 0;
+
+    (void)args;
+    while (n < PER_PACKET &&
+           dbg_thread_at(rsp->dbg, (unsigned)rsp->thread_cursor, &thread)) {
+        lw_printf(&rsp->reply.sink, "%s%llx", n == 0 ? "m" : ",",
+                  (unsigned long long)thread.id);
+        rsp->thread_cursor++;
+        n++;
+    }
+    if (n == 0)
+        lw_put(&rsp->reply.sink, "l");
+}
+
+static void do_threads_first(struct rsp *rsp, const struct rsp_args *args)
+{
+    rsp->thread_cursor = 0;
+    do_threads_next(rsp, args);
+}
+
+static void do_thread_extra(struct rsp *rsp, const struct rsp_args *args)
+{
+    struct dbg_thread thread;
+    struct lw_buffer text;
+
+    if (!dbg_thread_get(rsp->dbg, args->n[0], &thread)) {
+        lw_put(&rsp->reply.sink, "E01");
+        return;
+    }
+    lw_buffer_init(&text);
+    dbg_thread_name(rsp->dbg, &thread, &text.sink);
+    lw_put(&text.sink, " ");
+    dbg_thread_state(rsp->dbg, &thread, &text.sink);
+    rsp_put_hex(&rsp->reply, text.text, text.size);
+    lw_buffer_fini(&text);
+}
+
+static void do_attached(struct rsp *rsp, const struct rsp_args *args)
+{
+    (void)args;
+    lw_put(&rsp->reply.sink, "1"); /* a client that quits detaches, and may come back */
+}
+
+static void put_triple(struct rsp *rsp)
+{
+    const char *triple = rsp->target.carrier->triple;
+
+    lw_put(&rsp->reply.sink, "triple:");
+    rsp_put_hex(&rsp->reply, triple, strlen(triple));
+    lw_put(&rsp->reply.sink, ";endian:little;ptrsize:8;");
+}
+
+static void do_host_info(struct rsp *rsp, const struct rsp_args *args)
+{
+    (void)args;
+    put_triple(rsp);
+}
+
+static void do_process_info(struct rsp *rsp, const struct rsp_args *args)
+{
+    (void)args;
+    lw_put(&rsp->reply.sink, "pid:1;");
+    put_triple(rsp);
+}
+
+static void do_detach(struct rsp *rsp, const struct rsp_args *args)
+{
+    ok(rsp, args);
+    rsp->end = RSP_DETACHED;
+}
+
+static void do_kill(struct rsp *rsp, const struct rsp_args *args)
+{
+    (void)args;
+    rsp->end = RSP_KILLED;
+}
+
+static void do_vkill(struct rsp *rsp, const struct rsp_args *args)
+{
+    ok(rsp, args);
+    rsp->end = RSP_KILLED;
+}
+
+static void do_point_add_0(struct rsp *rsp, const struct rsp_args *args)
+{
+    rsp_do_point_add(rsp, args, 0);
+}
+
+static void do_point_add_1(struct rsp *rsp, const struct rsp_args *args)
+{
+    rsp_do_point_add(rsp, args, 1);
+}
+
+static void do_point_remove_0(struct rsp *rsp, const struct rsp_args *args)
+{
+    rsp_do_point_remove(rsp, args, 0);
+}
+
+static void do_point_remove_1(struct rsp *rsp, const struct rsp_args *args)
+{
+    rsp_do_point_remove(rsp, args, 1);
+}
+
+/* clang-format off */
+static const struct packet packets[] = {
+    /* name                          match   schema      handler                  qSupported */
+    {"qSupported",                   PREFIX, "*",        do_supported,            NULL},
+    {"QStartNoAckMode",              EXACT,  "",         do_no_ack,               "QStartNoAckMode+"},
+    {"?",                            EXACT,  "",         rsp_do_why,              "no-resumed+"},
+    {"g",                            EXACT,  "",         rsp_do_regs_read,        NULL},
+    {"G",                            PREFIX, "*",        rsp_do_regs_write,       NULL},
+    {"p",                            PREFIX, "x",        rsp_do_reg_read,         NULL},
+    {"P",                            PREFIX, "x=*",      rsp_do_reg_write,        NULL},
+    {"m",                            PREFIX, "x,x",      rsp_do_mem_read,         NULL},
+    {"x",                            PREFIX, "x,x",      rsp_do_mem_read_binary,  NULL},
+    {"M",                            PREFIX, "x,x:*",    rsp_do_mem_write,        NULL},
+    {"X",                            PREFIX, "x,x:*",    rsp_do_mem_write_binary, NULL},
+    {"Hg",                           PREFIX, "t",        do_thread_view,          NULL},
+    {"Hc",                           PREFIX, "t",        do_thread_run,           NULL},
+    {"T",                            PREFIX, "t",        do_thread_alive,         NULL},
+    {"qC",                           EXACT,  "",         do_current,              NULL},
+    {"qfThreadInfo",                 EXACT,  "",         do_threads_first,        NULL},
+    {"qsThreadInfo",                 EXACT,  "",         do_threads_next,         NULL},
+    {"qThreadExtraInfo,",            PREFIX, "t",        do_thread_extra,         NULL},
+    {"qXfer:features:read:",         PREFIX, "a:x,x",    rsp_do_features_read,    "qXfer:features:read+"},
+    {"qXfer:threads:read:",          PREFIX, ":x,x",     rsp_do_threads_read,     "qXfer:threads:read+"},
+    {"qXfer:exec-file:read:",        PREFIX, "a:x,x",    rsp_do_exec_file_read,   "qXfer:exec-file:read+"},
+    {"vFile:setfs:",                 PREFIX, "x",        rsp_do_file_setfs,       NULL},
+    {"vFile:open:",                  PREFIX, "*",        rsp_do_file_open,        NULL},
+    {"vFile:fstat:",                 PREFIX, "x",        rsp_do_file_fstat,       NULL},
+    {"vFile:pread:",                 PREFIX, "x,x,x",    rsp_do_file_pread,       NULL},
+    {"vFile:close:",                 PREFIX, "x",        rsp_do_file_close,       NULL},
+    {"Z0,",                          PREFIX, "x,x?*",    do_point_add_0,          "swbreak+;ConditionalBreakpoints+"},
+    {"z0,",                          PREFIX, "x,x",      do_point_remove_0,       NULL},
+    {"Z1,",                          PREFIX, "x,x?*",    do_point_add_1,          "hwbreak+"},
+    {"z1,",                          PREFIX, "x,x",      do_point_remove_1,       NULL},
+    {"vCont?",                       EXACT,  "",         rsp_do_vcont_query,      "vContSupported+"},
+    {"vCont",                        PREFIX, "*",        rsp_do_vcont,            NULL},
+    {"c",                            PREFIX, "*",        rsp_do_continue,         NULL},
+    {"C",                            PREFIX, "*",        rsp_do_continue_signal,  NULL},
+    {"s",                            PREFIX, "*",        rsp_do_step,             NULL},
+    {"S",                            PREFIX, "*",        rsp_do_step_signal,      NULL},
+    {"qRcmd,",                       PREFIX, "*",        rsp_do_monitor,          NULL},
+    {"qCRC:",                        PREFIX, "x,x",      rsp_do_crc,              NULL},
+    {"qSearch:memory:",              PREFIX, "x;x;*",    rsp_do_search,           NULL},
+    {"qAttached",                    PREFIX, "?:x",      do_attached,             NULL},
+    {"qHostInfo",                    EXACT,  "",         do_host_info,            NULL},
+    {"qProcessInfo",                 EXACT,  "",         do_process_info,         NULL},
+    {"D",                            PREFIX, "?;x",      do_detach,               NULL},
+    {"k",                            EXACT,  "",         do_kill,                 NULL},
+    {"vKill;",                       PREFIX, "x",        do_vkill,                NULL},
+};
+/* clang-format on */
+
+static bool thread_id(const char **text, const char *end, uint64_t *out)
+{
+    if (end - *text >= 2 && (*text)[0] == '-' && (*text)[1] == '1') {
+        *text += 2;
+        *out = UINT64_MAX;
+        return true;
+    }
+    return rsp_hex_number(text, end, out);
+}
+
+/* False when the arguments are not what the schema says. */
+static bool take_apart(const char *schema, const char *text, size_t size,
+                       struct rsp_args *args)
+{
+    const char *p = text, *end = text + size;
+    size_t n = 0;
+
+    memset(args, 0, sizeof *args);
+    args->rest = end;
+    for (; *schema != '\0'; schema++) {
+        switch (*schema) {
+        case '?':
+            if (p == end)
+                return true;
+            break;
+        case '*':
+            args->rest = p;
+            args->rest_size = (size_t)(end - p);
+            return true;
+        case 'a':
+            args->rest = p;
+            while (p < end && *p != ':')
+                p++;
+            args->rest_size = (size_t)(p - args->rest);
+            break;
+        case 'x':
+        case 't':
+            if (n == LW_COUNT_OF(args->n) ||
+                !(*schema == 't' ? thread_id : rsp_hex_number)(&p, end, &args->n[n]))
+                return false;
+            n++;
+            break;
+        default:
+            if (p == end || *p++ != *schema)
+                return false;
+            break;
+        }
+    }
+    return p == end;
+}
+
+/* The row with the longest name that matches, or NULL. */
+static const struct packet *find(const char *payload, size_t size, size_t *name_size)
+{
+    const struct packet *best = NULL;
+
+    *name_size = 0;
+    for (size_t i = 0; i < LW_COUNT_OF(packets); i++) {
+        size_t length = strlen(packets[i].name);
+
+        if (length > size || (packets[i].match == EXACT && length != size) ||
+            memcmp(payload, packets[i].name, length) != 0 ||
+            (best != NULL && length <= *name_size))
+            continue;
+        best = &packets[i];
+        *name_size = length;
+    }
+    return best;
+}
+
+static bool offered(const struct rsp_args *args, const char *feature)
+{
+    size_t length = strlen(feature);
+    const char *p = args->rest, *end = p + args->rest_size;
+
+    while (p < end) {
+        const char *stop = memchr(p, ';', (size_t)(end - p));
+
+        if (stop == NULL)
+            stop = end;
+        if (*p == ':') /* "qSupported:first;second" */
+            p++;
+        if ((size_t)(stop - p) == length && memcmp(p, feature, length) == 0)
+            return true;
+        p = stop + 1;
+    }
+    return false;
+}
+
+static void do_supported(struct rsp *rsp, const struct rsp_args *args)
+{
+    /* A stop reason that was not negotiated is an error to gdb; without it x86 gdb takes
+     * one from the pc. */
+    rsp->swbreak = offered(args, "swbreak+");
+    rsp->hwbreak = offered(args, "hwbreak+");
+    rsp->no_resumed = offered(args, "no-resumed+");
+    lw_printf(&rsp->reply.sink, "PacketSize=%x", RSP_PACKET_BYTES);
+    for (size_t i = 0; i < LW_COUNT_OF(packets); i++) {
+        if (packets[i].feature == NULL ||
+            (packets[i].run == rsp_do_exec_file_read && rsp->elf == NULL))
+            continue;
+        lw_printf(&rsp->reply.sink, ";%s", packets[i].feature);
+    }
+}
+
+void rsp_packet(struct rsp *rsp, const char *payload, size_t size)
+{
+    struct rsp_args args;
+    size_t name_size;
+    const struct packet *packet = find(payload, size, &name_size);
+
+    if (rsp->end != RSP_RUNNING)
+        return;
+    lw_buffer_clear(&rsp->reply);
+    if (packet == NULL) {
+        rsp_send(rsp, "", 0);
+        return;
+    }
+    if (!take_apart(packet->schema, payload + name_size, size - name_size, &args))
+        lw_put(&rsp->reply.sink, "E01");
+    else
+        packet->run(rsp, &args);
+    /* `k` is the one packet without an answer. */
+    if (packet->run != do_kill)
+        rsp_send(rsp, rsp->reply.text, rsp->reply.size);
+}
+
+/* ---- a connection ---------------------------------------------------------------------- */
+
+enum lw_status rsp_create(const struct rsp_config *config, struct lw_sink *out,
+                          struct rsp **result, struct lw_error *err)
+{
+    struct rsp *rsp = calloc(1, sizeof *rsp);
+    enum lw_status status;
+
+    if (rsp == NULL)
+        return LW_FAIL(err, LW_ENOMEM, "gdb stub: no memory for a connection");
+    rsp->config = *config;
+    rsp->dbg = config->dbg;
+    rsp->out = out;
+    rsp->ack = true;
+    lw_buffer_init(&rsp->frame);
+    lw_buffer_init(&rsp->reply);
+    lw_buffer_init(&rsp->threads);
+    lw_buffer_init(&rsp->target.xml);
+    rsp_messages_init(rsp);
+    rsp->packet = malloc(RSP_PACKET_BYTES);
+    if (rsp->packet == NULL) {
+        status = LW_FAIL(err, LW_ENOMEM, "gdb stub: no memory for packets");
+        goto cleanup;
+    }
+    status = rsp_target_init(&rsp->target, config->arch, rsp->dbg, err);
+    if (status != LW_OK)
+        goto cleanup;
+    status = rsp_elf_init(rsp, err);
+    if (status != LW_OK)
+        goto cleanup;
+    dbg_set_messages(rsp->dbg, &rsp->messages);
+    *result = rsp;
+    rsp = NULL; /* the caller owns it now */
+cleanup:
+    rsp_destroy(rsp);
+    return status;
+}
+
+void rsp_destroy(struct rsp *rsp)
+{
+    if (rsp == NULL)
+        return;
+    rsp_watch_destroy(rsp->watch);
+    rsp_points_clear(rsp);
+    dbg_set_messages(rsp->dbg, NULL);
+    rsp_target_fini(&rsp->target);
+    lw_buffer_fini(&rsp->frame);
+    lw_buffer_fini(&rsp->reply);
+    lw_buffer_fini(&rsp->threads);
+    lw_buffer_fini(&rsp->note);
+    free(rsp->points);
+    free(rsp->packet);
+    free(rsp->elf);
+    free(rsp);
+}
+
+enum rsp_end rsp_ended(const struct rsp *rsp)
+{
+    return rsp->end;
+}
+
+void rsp_set_poll(struct rsp *rsp, bool (*interrupted)(void *context), void *context)
+{
+    rsp_watch_destroy(rsp->watch);
+    rsp->watch = NULL;
+    if (interrupted != NULL)
+        rsp->watch_failed =
+            rsp_watch_create(rsp->dbg, interrupted, context, &rsp->watch) != LW_OK;
+}

@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Inside gdbstub/: the state of one connection, and who does what. */
+#ifndef RSP_PRIV_H
+#define RSP_PRIV_H
+
+#include "gdbstub/gdbstub.h"
+
+enum {
+    RSP_PACKET_BYTES = 0x20000,   /* advertised PacketSize; longer payloads are refused */
+    RSP_MAX_POINTS = 4096,        /* breakpoints of one connection */
+    RSP_REG_BYTES = 1024,         /* the widest register: 64 lanes of 8 bytes, twice */
+    RSP_SEARCH_BYTES = 64 << 20,  /* longest qCRC and qSearch */
+    RSP_NAME_BYTES = 128
+};
+
+/** gdb's own signal numbers, equal on every carrier. */
+enum rsp_signal {
+    RSP_SIGINT = 0x02, RSP_SIGILL = 0x04, RSP_SIGTRAP = 0x05, RSP_SIGABRT = 0x06,
+    RSP_SIGBUS = 0x0a, RSP_SIGSEGV = 0x0b
+};
+
+/* ---- registers of the target description (rsp_target.c) ------------------------- */
+
+/** What a register of the carrier shows; the machine's own have RSP_ROLE_DEBUG. */
+enum rsp_role { RSP_ROLE_ZERO, RSP_ROLE_PC, RSP_ROLE_SP, RSP_ROLE_DEBUG };
+
+struct rsp_reg {
+    char name[24];
+    enum rsp_role role;
+    unsigned bytes;
+    unsigned first, count; /* RSP_ROLE_DEBUG: rows of dbg_reg_at, concatenated */
+};
+
+struct rsp_carrier {
+    const char *name;         /* <architecture> */
+    const char *triple;       /* for lldb */
+    uint16_t elf_machine;
+    unsigned fp, sp, pc;      /* register numbers, expedited in stop replies */
+};
+
+/** The register table and target.xml; fixed for a connection. The first @mandatory
+ *  registers are the carrier's: they alone are in the `g` packet. */
+struct rsp_target {
+    const struct rsp_carrier *carrier;
+    struct rsp_reg *regs;
+    size_t count, capacity;
+    unsigned mandatory;
+    struct lw_buffer xml;
+};
+enum lw_status rsp_target_init(struct rsp_target *target, enum rsp_arch arch,
+                               const struct dbg *dbg, struct lw_error *err) LW_MUST_CHECK;
+void rsp_target_fini(struct rsp_target *target);
+/** Value of a register of a thread, little-endian; @data has RSP_REG_BYTES. */
+enum lw_status rsp_reg_read(const struct rsp_target *target, struct dbg *dbg,
+                            dbg_thread_id id, unsigned number, uint8_t *data,
+                            struct lw_error *err) LW_MUST_CHECK;
+/** Errors: a sentence for registers that cannot be written and what debug/ refuses. */
+enum lw_status rsp_reg_write(const struct rsp_target *target, struct dbg *dbg,
+                             dbg_thread_id id, unsigned number, const uint8_t *data,
+                             struct lw_error *err) LW_MUST_CHECK;
+
+/* ---- agent expressions (rsp_agent.c) --------------------------------------------- */
+
+/** What an expression may ask. Return false: cannot be read. */
+struct rsp_agent_ops {
+    bool (*reg)(void *context, unsigned number, uint64_t *value);
+    bool (*memory)(void *context, uint64_t address, void *data, unsigned bytes);
+};
+/** Evaluate gdb's bytecode. False when it cannot be evaluated: an unknown opcode, a stack
+ *  or code overrun, unreadable memory, too many steps. */
+bool rsp_agent_eval(const uint8_t *code, size_t size, const struct rsp_agent_ops *ops,
+                    void *context, uint64_t *value);
+
+/* ---- one connection ---------------------------------------------------------------- */
+
+/** A Z packet in force. */
+struct rsp_point {
+    uint64_t pc;
+    unsigned type; /* 0 software, 1 hardware: only the stop reply differs */
+    unsigned id;   /* of dbg_point_add */
+};
+
+enum rsp_frame_state { RSP_IDLE, RSP_PAYLOAD, RSP_ESCAPED, RSP_SUM_HIGH, RSP_SUM_LOW };
+
+/** A thread that only calls the poll function while the target runs (rsp_watch.c). */
+struct rsp_watch;
+
+struct rsp {
+    struct rsp_config config;
+    struct dbg *dbg;
+    struct lw_sink *out;
+    enum rsp_end end;
+
+    /* framing (rsp_frame.c) */
+    enum rsp_frame_state state;
+    char *packet; /* RSP_PACKET_BYTES */
+    size_t packet_size;
+    bool oversize, ack, no_ack_next;
+    uint8_t sum, sum_sent;
+    struct lw_buffer frame;  /* the last one sent, for `-` */
+    const uint8_t *ahead;    /* bytes of this feed behind the packet being handled */
+    size_t ahead_size;
+
+    struct lw_buffer reply;  /* payload under construction */
+    struct lw_sink messages; /* debug's notes: O packets while running */
+    struct lw_buffer note;   /* an unfinished line of them */
+    bool running;
+
+    struct rsp_target target;
+    struct lw_buffer threads; /* thread list, kept from offset 0 until something changes */
+    bool threads_valid;
+    size_t thread_cursor;     /* of qsThreadInfo */
+
+    struct rsp_point *points;
+    size_t point_count, point_capacity;
+
+    uint8_t *elf;
+    size_t elf_size;
+    char elf_name[RSP_NAME_BYTES];
+
+    bool swbreak, hwbreak, no_resumed; /* what the client said it knows */
+    struct rsp_watch *watch;
+    bool watch_failed;
+};
+
+/* framing: send a payload as it stands, and text as console output (O packets) */
+void rsp_send(struct rsp *rsp, const char *payload, size_t size);
+void rsp_send_console(struct rsp *rsp, const char *text, size_t size);
+/** Ctrl-C stands in the bytes already received behind the packet being handled. */
+bool rsp_interrupt_ahead(const struct rsp *rsp);
+
+/* building a reply */
+void rsp_put_hex(struct lw_buffer *reply, const void *data, size_t size);
+/** With the escapes of binary replies. */
+void rsp_put_binary(struct lw_buffer *reply, const void *data, size_t size);
+/** `E.sentence`, without characters that framing would take for its own. */
+void rsp_put_error(struct lw_buffer *reply, const char *sentence);
+/** Hex digits of @text into bytes; false for an odd count or another character. */
+bool rsp_hex_decode(const char *text, size_t size, uint8_t *out);
+int rsp_hex_digit(char c);
+/** A hex number of 1..16 digits at *@text, which is moved behind it. */
+bool rsp_hex_number(const char **text, const char *end, uint64_t *out);
+
+/* ---- packets: the table (rsp_packets.c), handlers by theme ---------------------------- */
+
+/** A packet's arguments after its row's schema took them apart. */
+struct rsp_args {
+    uint64_t n[4];
+    const char *rest; /* what `*` matched */
+    size_t rest_size;
+};
+
+/* rsp_run.c: resuming and stop replies */
+void rsp_do_why(struct rsp *rsp, const struct rsp_args *args);
+void rsp_do_vcont_query(struct rsp *rsp, const struct rsp_args *args);
+void rsp_do_vcont(struct rsp *rsp, const struct rsp_args *args);
+void rsp_do_continue(struct rsp *rsp, const struct rsp_args *args);
+void rsp_do_continue_signal(struct rsp *rsp, const struct rsp_args *args);
+void rsp_do_step(struct rsp *rsp, const struct rsp_args *args);
+void rsp_do_step_signal(struct rsp *rsp, const struct rsp_args *args);
+void rsp_do_monitor(struct rsp *rsp, const struct rsp_args *args);
+/** Between these the watcher polls for Ctrl-C and debug's notes become console text. */
+void rsp_run_begin(struct rsp *rsp);
+void rsp_run_end(struct rsp *rsp);
+void rsp_messages_init(struct rsp *rsp);
+
+/* rsp_data.c: registers, memory, served files */
+void rsp_do_regs_read(struct rsp *rsp, const struct rsp_args *args);
+void rsp_do_regs_write(struct rsp *rsp, const struct rsp_args *args);
+void rsp_do_reg_read(struct rsp *rsp, const struct rsp_args *args);
+void rsp_do_reg_write(struct rsp *rsp, const struct rsp_args *args);
+void rsp_do_mem_read(struct rsp *rsp, const struct rsp_args *args);
+void rsp_do_mem_read_binary(struct rsp *rsp, const struct rsp_args *args);
+void rsp_do_mem_write(struct rsp *rsp, const struct rsp_args *args);
+void rsp_do_mem_write_binary(struct rsp *rsp, const struct rsp_args *args);
+void rsp_do_crc(struct rsp *rsp, const struct rsp_args *args);
+void rsp_do_search(struct rsp *rsp, const struct rsp_args *args);
+void rsp_do_features_read(struct rsp *rsp, const struct rsp_args *args);
+void rsp_do_threads_read(struct rsp *rsp, const struct rsp_args *args);
+void rsp_do_exec_file_read(struct rsp *rsp, const struct rsp_args *args);
+void rsp_do_file_setfs(struct rsp *rsp, const struct rsp_args *args);
+void rsp_do_file_open(struct rsp *rsp, const struct rsp_args *args);
+void rsp_do_file_fstat(struct rsp *rsp, const struct rsp_args *args);
+void rsp_do_file_pread(struct rsp *rsp, const struct rsp_args *args);
+void rsp_do_file_close(struct rsp *rsp, const struct rsp_args *args);
+/** The ELF with the carrier's e_machine, and its name. */
+enum lw_status rsp_elf_init(struct rsp *rsp, struct lw_error *err) LW_MUST_CHECK;
+
+/* rsp_points.c: breakpoints with conditions */
+void rsp_do_point_add(struct rsp *rsp, const struct rsp_args *args, unsigned type);
+void rsp_do_point_remove(struct rsp *rsp, const struct rsp_args *args, unsigned type);
+void rsp_points_clear(struct rsp *rsp);
+/** The connection's point with debug's id @id, or NULL. */
+const struct rsp_point *rsp_point_find(const struct rsp *rsp, unsigned id);
+
+/* rsp_watch.c */
+enum lw_status rsp_watch_create(struct dbg *dbg, bool (*interrupted)(void *context),
+                                void *context, struct rsp_watch **out) LW_MUST_CHECK;
+void rsp_watch_destroy(struct rsp_watch *watch);
+void rsp_watch_begin(struct rsp_watch *watch);
+void rsp_watch_end(struct rsp_watch *watch);
+/** Ask once, in the calling thread; true when an interrupt is waiting. */
+bool rsp_watch_ask(struct rsp_watch *watch);
+
+#endif

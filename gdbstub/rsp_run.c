@@ -1,0 +1,493 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Resuming and stop replies. debug/ knows what a step of a lane is (MACHINE 9); here
+ * gdb's packets become its calls, and its stops become replies.
+ */
+#include "gdbstub/rsp_priv.h"
+
+#include <stdio.h>
+
+/* ---- notes while running -------------------------------------------------------------- */
+
+static void note_flush(struct rsp *rsp)
+{
+    if (rsp->note.size != 0)
+        rsp_send_console(rsp, rsp->note.text, rsp->note.size);
+    lw_buffer_clear(&rsp->note);
+}
+
+static void note_write(struct lw_sink *sink, const char *text, size_t size)
+{
+    struct rsp *rsp = (struct rsp *)((char *)sink - offsetof(struct rsp, messages));
+
+    /* Console packets are only allowed while the client waits for a stop or for a
+     * monitor command's output. */
+    if (!rsp->running)
+        return;
+    rsp->note.sink.write(&rsp->note.sink, text, size);
+    if (rsp->note.size >= 1024 || (size != 0 && text[size - 1] == '\n'))
+        note_flush(rsp);
+}
+
+void rsp_messages_init(struct rsp *rsp)
+{
+    rsp->messages.write = note_write;
+    lw_buffer_init(&rsp->note);
+}
+
+void rsp_run_begin(struct rsp *rsp)
+{
+    rsp->running = true;
+    rsp->threads_valid = false;
+    rsp_watch_begin(rsp->watch);
+    if (rsp->watch_failed) {
+        rsp->watch_failed = false;
+        lw_put(&rsp->messages, "note: no thread for Ctrl-C could be made; it has no effect\n");
+    }
+}
+
+void rsp_run_end(struct rsp *rsp)
+{
+    rsp_watch_end(rsp->watch);
+    note_flush(rsp);
+    rsp->running = false;
+}
+
+/* ---- stop replies ---------------------------------------------------------------------- */
+
+static unsigned fault_signal(enum emu_fault_kind kind)
+{
+    switch (kind) {
+    case EMU_FAULT_OUT_OF_BOUNDS:
+    case EMU_FAULT_FREED:
+    case EMU_FAULT_READ_ONLY:
+    case EMU_FAULT_NULL_PAGE:
+    case EMU_FAULT_BAD_PC:
+    case EMU_FAULT_BAD_CALL:
+    case EMU_FAULT_STACK:
+        return RSP_SIGSEGV;
+    case EMU_FAULT_MISALIGNED:
+        return RSP_SIGBUS;
+    case EMU_FAULT_ASSERT:
+        return RSP_SIGABRT;
+    default:
+        /* Not SIGTRAP for `trap`: gdb would take it for the end of a step. */
+        return RSP_SIGILL;
+    }
+}
+
+static unsigned stop_signal(const struct dbg_stop *stop)
+{
+    switch (stop->kind) {
+    case DBG_STOP_FAULT: return fault_signal(stop->fault.kind);
+    case DBG_STOP_HANG: return RSP_SIGABRT;
+    case DBG_STOP_INTERRUPT: return RSP_SIGINT;
+    default: return RSP_SIGTRAP;
+    }
+}
+
+static void put_expedited(struct rsp *rsp, dbg_thread_id id, unsigned number)
+{
+    uint8_t data[RSP_REG_BYTES];
+
+    if (rsp_reg_read(&rsp->target, rsp->dbg, id, number, data, NULL) != LW_OK)
+        return;
+    lw_printf(&rsp->reply.sink, "%02x:", number);
+    rsp_put_hex(&rsp->reply, data, rsp->target.regs[number].bytes);
+    lw_put(&rsp->reply.sink, ";");
+}
+
+/* "T05thread:1;swbreak:;10:...;": with the registers that the unwinder asks for. */
+static void put_stop(struct rsp *rsp, unsigned signal, dbg_thread_id id,
+                     const struct rsp_point *point)
+{
+    const struct rsp_carrier *carrier = rsp->target.carrier;
+
+    if (id == 0) {
+        lw_put(&rsp->reply.sink, "W00");
+        return;
+    }
+    lw_printf(&rsp->reply.sink, "T%02xthread:%llx;", signal, (unsigned long long)id);
+    if (point != NULL && point->type == 0 && rsp->swbreak)
+        lw_put(&rsp->reply.sink, "swbreak:;");
+    if (point != NULL && point->type == 1 && rsp->hwbreak)
+        lw_put(&rsp->reply.sink, "hwbreak:;");
+    put_expedited(rsp, id, carrier->pc);
+    put_expedited(rsp, id, carrier->sp);
+    put_expedited(rsp, id, carrier->fp);
+}
+
+static bool resident(struct rsp *rsp, dbg_thread_id id)
+{
+    struct dbg_thread thread;
+
+    return id != 0 && dbg_thread_get(rsp->dbg, id, &thread);
+}
+
+/* The thread to name in a stop reply: the stopped one, else where the focus went. */
+static dbg_thread_id stopped_thread(struct rsp *rsp, const struct dbg_stop *stop)
+{
+    struct dbg_thread thread;
+
+    if (resident(rsp, stop->thread))
+        return stop->thread;
+    if (resident(rsp, dbg_focus_get(rsp->dbg, DBG_FOCUS_RUN)))
+        return dbg_focus_get(rsp->dbg, DBG_FOCUS_RUN);
+    return dbg_thread_at(rsp->dbg, 0, &thread) ? thread.id : 0;
+}
+
+static void focus_on(struct rsp *rsp, dbg_thread_id id)
+{
+    struct lw_error err;
+    enum lw_status run, view;
+
+    if (id == 0)
+        return;
+    run = dbg_focus_set(rsp->dbg, DBG_FOCUS_RUN, id, &err);
+    view = dbg_focus_set(rsp->dbg, DBG_FOCUS_VIEW, id, &err);
+    (void)run; /* @id is resident */
+    (void)view;
+}
+
+/* What a stop has to say beyond its signal, as console text. */
+static void explain(struct rsp *rsp, const struct dbg_stop *stop)
+{
+    struct lw_buffer text;
+    bool foreign = stop->kind == DBG_STOP_BREAKPOINT &&
+                   rsp_point_find(rsp, stop->point) == NULL;
+
+    if (stop->kind != DBG_STOP_FAULT && stop->kind != DBG_STOP_HANG &&
+        stop->kind != DBG_STOP_WAITS && !foreign && stop->text[0] == '\0')
+        return;
+    lw_buffer_init(&text);
+    if (stop->kind == DBG_STOP_STEP || (stop->kind == DBG_STOP_BREAKPOINT && !foreign) ||
+        stop->kind == DBG_STOP_INTERRUPT)
+        lw_put(&text.sink, stop->text);
+    else
+        dbg_stop_print(rsp->dbg, stop, &text.sink);
+    if (text.size != 0 && text.text[text.size - 1] != '\n')
+        lw_put(&text.sink, "\n");
+    rsp_send_console(rsp, text.text, text.size);
+    lw_buffer_fini(&text);
+}
+
+static void report(struct rsp *rsp, const struct dbg_stop *stop)
+{
+    dbg_thread_id id;
+    const struct rsp_point *point = NULL;
+
+    if (stop->kind == DBG_STOP_ENDED) {
+        lw_put(&rsp->reply.sink, "W00");
+        return;
+    }
+    explain(rsp, stop);
+    id = stopped_thread(rsp, stop);
+    focus_on(rsp, id);
+    if (stop->kind == DBG_STOP_BREAKPOINT)
+        point = rsp_point_find(rsp, stop->point);
+    put_stop(rsp, stop_signal(stop), id, point);
+}
+
+void rsp_do_why(struct rsp *rsp, const struct rsp_args *args)
+{
+    const struct dbg_stop *last = dbg_last_stop(rsp->dbg);
+    dbg_thread_id id = dbg_focus_get(rsp->dbg, DBG_FOCUS_RUN);
+    struct dbg_thread thread;
+    unsigned signal = RSP_SIGTRAP;
+
+    (void)args;
+    if (dbg_ended(rsp->dbg)) {
+        lw_put(&rsp->reply.sink, "W00");
+        return;
+    }
+    if (!resident(rsp, id))
+        id = dbg_thread_at(rsp->dbg, 0, &thread) ? thread.id : 0;
+    /* A client that comes back after a fault is told again. */
+    if (last != NULL && (last->kind == DBG_STOP_FAULT || last->kind == DBG_STOP_HANG))
+        signal = stop_signal(last);
+    focus_on(rsp, id);
+    put_stop(rsp, signal, id, NULL);
+}
+
+/* ---- resuming ----------------------------------------------------------------------------- */
+
+enum verb { VERB_CONTINUE, VERB_STEP, VERB_RANGE };
+
+struct action {
+    enum verb verb;
+    dbg_thread_id id; /* 0: the run focus, with continue: all */
+    bool locked;      /* nothing else is resumed */
+    uint64_t low, high;
+    unsigned signal;
+};
+
+static enum lw_status resume(struct rsp *rsp, const struct action *action,
+                             struct dbg_stop *stop, struct lw_error *err)
+{
+    switch (action->verb) {
+    case VERB_STEP: return dbg_step(rsp->dbg, action->id, action->locked, stop, err);
+    case VERB_RANGE:
+        return dbg_step_range(rsp->dbg, action->id, action->low, action->high,
+                              action->locked, stop, err);
+    case VERB_CONTINUE: break;
+    }
+    /* One thread alone: the range that it cannot leave. */
+    if (action->locked)
+        return dbg_step_range(rsp->dbg, action->id, 0, UINT64_MAX, true, stop, err);
+    return dbg_continue(rsp->dbg, stop, err);
+}
+
+static void run(struct rsp *rsp, struct action *action)
+{
+    const struct dbg_stop *last = dbg_last_stop(rsp->dbg);
+    struct dbg_stop stop = {0};
+    struct lw_error err = {0};
+    enum lw_status status;
+
+    if (dbg_ended(rsp->dbg)) {
+        lw_put(&rsp->reply.sink, "W00");
+        return;
+    }
+    /* Continuing with the signal of a fault or a hang delivers it: that is the end. */
+    if (action->signal != 0 && last != NULL &&
+        (last->kind == DBG_STOP_FAULT || last->kind == DBG_STOP_HANG) &&
+        action->signal == stop_signal(last)) {
+        lw_printf(&rsp->reply.sink, "X%02x", action->signal);
+        rsp->end = RSP_KILLED;
+        return;
+    }
+    if (action->id == 0)
+        action->id = dbg_focus_get(rsp->dbg, DBG_FOCUS_RUN);
+    rsp_run_begin(rsp);
+    if (rsp_interrupt_ahead(rsp) || rsp_watch_ask(rsp->watch)) {
+        stop.kind = DBG_STOP_INTERRUPT;
+        stop.thread = action->id;
+        status = LW_OK;
+    } else {
+        focus_on(rsp, resident(rsp, action->id) ? action->id : 0);
+        status = resume(rsp, action, &stop, &err);
+    }
+    rsp_run_end(rsp);
+    if (status != LW_OK) {
+        char text[LW_ERROR_BYTES + 16];
+
+        snprintf(text, sizeof text, "error: %s\n", err.text);
+        rsp_send_console(rsp, text, strlen(text));
+        stop.kind = DBG_STOP_NONE;
+        stop.thread = action->id;
+        if (dbg_ended(rsp->dbg))
+            stop.kind = DBG_STOP_ENDED;
+    }
+    /* The only thread that ran is gone, others are not: nothing is left to wait for. */
+    if (action->locked && stop.kind == DBG_STOP_STEP && !resident(rsp, action->id) &&
+        rsp->no_resumed && !dbg_ended(rsp->dbg)) {
+        focus_on(rsp, stopped_thread(rsp, &stop));
+        lw_put(&rsp->reply.sink, "N");
+        return;
+    }
+    report(rsp, &stop);
+}
+
+void rsp_do_vcont_query(struct rsp *rsp, const struct rsp_args *args)
+{
+    (void)args;
+    /* Without C and S gdb does not use vCont at all. */
+    lw_put(&rsp->reply.sink, "vCont;c;C;s;S;t;r");
+}
+
+/* One ";action[:thread]"; *p moves behind it. A thread of 0 is "any or all". */
+static bool parse_action(const char **text, const char *end, char *verb, struct action *out)
+{
+    const char *p = *text;
+    uint64_t value;
+
+    if (p == end || *p++ != ';' || p == end)
+        return false;
+    *verb = *p++;
+    memset(out, 0, sizeof *out);
+    switch (*verb) {
+    case 'c':
+    case 't': break;
+    case 'C':
+        if (!rsp_hex_number(&p, end, &value) || value > 255)
+            return false;
+        out->signal = (unsigned)value;
+        break;
+    case 's': out->verb = VERB_STEP; break;
+    case 'S':
+        out->verb = VERB_STEP;
+        if (!rsp_hex_number(&p, end, &value) || value > 255)
+            return false;
+        out->signal = (unsigned)value;
+        break;
+    case 'r':
+        out->verb = VERB_RANGE;
+        if (!rsp_hex_number(&p, end, &out->low) || p == end || *p++ != ',' ||
+            !rsp_hex_number(&p, end, &out->high))
+            return false;
+        break;
+    default: return false;
+    }
+    if (p < end && *p == ':') {
+        p++;
+        if (end - p >= 2 && p[0] == '-' && p[1] == '1')
+            p += 2;
+        else if (!rsp_hex_number(&p, end, &out->id))
+            return false;
+    }
+    *text = p;
+    return p == end || *p == ';';
+}
+
+/*
+ * gdb sends a step of one thread with or without `;c` for the others, or a continue of all
+ * or of one. A step decides; the others' `c` is leave to run when the step needs them.
+ */
+void rsp_do_vcont(struct rsp *rsp, const struct rsp_args *args)
+{
+    const char *p = args->rest, *end = p + args->rest_size;
+    struct action chosen = {0};
+    bool have = false, others = false, dropped = false;
+
+    while (p < end) {
+        struct action action;
+        char verb;
+
+        if (!parse_action(&p, end, &verb, &action)) {
+            lw_put(&rsp->reply.sink, "E01");
+            return;
+        }
+        if (verb == 't')
+            continue; /* only non-stop has something to stop */
+        if (action.id != 0 && !resident(rsp, action.id)) {
+            dropped = true;
+            continue;
+        }
+        if (action.verb == VERB_CONTINUE && action.id == 0)
+            others = true;
+        if (!have || (chosen.verb == VERB_CONTINUE && action.verb != VERB_CONTINUE)) {
+            unsigned signal = chosen.signal;
+
+            chosen = action;
+            if (chosen.signal == 0)
+                chosen.signal = signal;
+            have = true;
+        }
+    }
+    if (!have) {
+        if (dropped && dbg_ended(rsp->dbg))
+            lw_put(&rsp->reply.sink, "W00");
+        else
+            lw_put(&rsp->reply.sink, dropped && rsp->no_resumed ? "N" : "E01");
+        return;
+    }
+    chosen.locked = !others && !(chosen.verb == VERB_CONTINUE && chosen.id == 0);
+    run(rsp, &chosen);
+}
+
+/* The plain forms that lldb uses: "c", "c ADDRESS", "C SIGNAL", "C SIGNAL;ADDRESS", s, S. */
+static void plain(struct rsp *rsp, enum verb verb, unsigned signal, const char *address,
+                  size_t size)
+{
+    struct action action = {.verb = verb, .signal = signal};
+
+    if (size != 0) {
+        const char *p = address, *end = address + size;
+        uint8_t data[8];
+        uint64_t pc;
+        struct lw_error err;
+
+        if (!rsp_hex_number(&p, end, &pc) || p != end) {
+            lw_put(&rsp->reply.sink, "E01");
+            return;
+        }
+        lw_put64(data, pc);
+        if (rsp_reg_write(&rsp->target, rsp->dbg, dbg_focus_get(rsp->dbg, DBG_FOCUS_RUN),
+                          rsp->target.carrier->pc, data, &err) != LW_OK) {
+            rsp_put_error(&rsp->reply, err.text);
+            return;
+        }
+    }
+    run(rsp, &action);
+}
+
+void rsp_do_continue(struct rsp *rsp, const struct rsp_args *args)
+{
+    plain(rsp, VERB_CONTINUE, 0, args->rest, args->rest_size);
+}
+
+void rsp_do_step(struct rsp *rsp, const struct rsp_args *args)
+{
+    plain(rsp, VERB_STEP, 0, args->rest, args->rest_size);
+}
+
+static void plain_signal(struct rsp *rsp, enum verb verb, const struct rsp_args *args)
+{
+    const char *p = args->rest, *end = p + args->rest_size;
+    uint64_t signal;
+
+    if (!rsp_hex_number(&p, end, &signal) || signal > 255 || (p < end && *p++ != ';')) {
+        lw_put(&rsp->reply.sink, "E01");
+        return;
+    }
+    plain(rsp, verb, (unsigned)signal, p, (size_t)(end - p));
+}
+
+void rsp_do_continue_signal(struct rsp *rsp, const struct rsp_args *args)
+{
+    plain_signal(rsp, VERB_CONTINUE, args);
+}
+
+void rsp_do_step_signal(struct rsp *rsp, const struct rsp_args *args)
+{
+    plain_signal(rsp, VERB_STEP, args);
+}
+
+/* ---- monitor ---------------------------------------------------------------------------------- */
+
+struct place {
+    dbg_thread_id id;
+    unsigned lane;
+    uint64_t pc;
+    bool ended;
+};
+
+static struct place where(const struct rsp *rsp)
+{
+    struct place place = {.id = dbg_focus_get(rsp->dbg, DBG_FOCUS_VIEW),
+                          .ended = dbg_ended(rsp->dbg)};
+    struct dbg_thread thread;
+
+    if (dbg_thread_get(rsp->dbg, place.id, &thread)) {
+        place.lane = thread.lane;
+        place.pc = thread.place.pc;
+    }
+    return place;
+}
+
+void rsp_do_monitor(struct rsp *rsp, const struct rsp_args *args)
+{
+    struct place before = where(rsp), after;
+    struct lw_error err = {0};
+    size_t size = args->rest_size / 2;
+    char line[4096];
+
+    if (size >= sizeof line || !rsp_hex_decode(args->rest, args->rest_size, (uint8_t *)line)) {
+        lw_put(&rsp->reply.sink, "E01");
+        return;
+    }
+    line[size] = '\0';
+    rsp_run_begin(rsp);
+    if (rsp->config.monitor == NULL)
+        lw_put(&rsp->messages, "there are no monitor commands here\n");
+    else if (lw_command_run(rsp->config.monitor, line, &rsp->messages, &err) != LW_OK)
+        lw_printf(&rsp->messages, "error: %s\n", err.text);
+    after = where(rsp);
+    /* Only `set $lane` makes gdb forget registers and frames by itself. */
+    if (before.id != after.id || before.lane != after.lane || before.pc != after.pc ||
+        before.ended != after.ended)
+        lw_put(&rsp->messages, "note: gdb still shows the state before this command; "
+                               "`maint flush register-cache` makes it look again\n");
+    rsp_run_end(rsp);
+    lw_put(&rsp->reply.sink, "OK");
+}

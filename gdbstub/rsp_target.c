@@ -1,0 +1,399 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The target description: a carrier architecture that stock gdb knows, with only its
+ * mandatory registers, and behind them the machine's own from debug/'s register table.
+ * <osabi>none</osabi> keeps gdb from treating the program as a GNU/Linux one.
+ */
+#include "gdbstub/rsp_priv.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+/* ---- carriers -------------------------------------------------------------------- */
+
+struct carrier_reg {
+    const char *name;
+    const char *type;
+    unsigned bits;
+    enum rsp_role role;
+};
+
+#define INT64(name) {name, "int64", 64, RSP_ROLE_ZERO}
+#define INT32(name) {name, "int32", 32, RSP_ROLE_ZERO}
+#define PTR64(name, type, role) {name, type, 64, role}
+#define FPU80(name) {name, "i387_ext", 80, RSP_ROLE_ZERO}
+
+static const struct carrier_reg x86_64_regs[] = {
+    INT64("rax"), INT64("rbx"), INT64("rcx"), INT64("rdx"), INT64("rsi"), INT64("rdi"),
+    PTR64("rbp", "data_ptr", RSP_ROLE_SP), PTR64("rsp", "data_ptr", RSP_ROLE_SP),
+    INT64("r8"), INT64("r9"), INT64("r10"), INT64("r11"), INT64("r12"), INT64("r13"),
+    INT64("r14"), INT64("r15"), PTR64("rip", "code_ptr", RSP_ROLE_PC),
+    INT32("eflags"), INT32("cs"), INT32("ss"), INT32("ds"), INT32("es"), INT32("fs"),
+    INT32("gs"),
+    FPU80("st0"), FPU80("st1"), FPU80("st2"), FPU80("st3"), FPU80("st4"), FPU80("st5"),
+    FPU80("st6"), FPU80("st7"),
+    INT32("fctrl"), INT32("fstat"), INT32("ftag"), INT32("fiseg"), INT32("fioff"),
+    INT32("foseg"), INT32("fooff"), INT32("fop"),
+};
+
+/* x7 is the stack pointer too: the served ELF's frame rules name DWARF register 7, which
+ * is rsp on the one carrier and x7 on the other. */
+static const struct carrier_reg aarch64_regs[] = {
+    INT64("x0"), INT64("x1"), INT64("x2"), INT64("x3"), INT64("x4"), INT64("x5"),
+    INT64("x6"), PTR64("x7", "data_ptr", RSP_ROLE_SP), INT64("x8"), INT64("x9"),
+    INT64("x10"), INT64("x11"), INT64("x12"), INT64("x13"), INT64("x14"), INT64("x15"),
+    INT64("x16"), INT64("x17"), INT64("x18"), INT64("x19"), INT64("x20"), INT64("x21"),
+    INT64("x22"), INT64("x23"), INT64("x24"), INT64("x25"), INT64("x26"), INT64("x27"),
+    INT64("x28"), PTR64("x29", "data_ptr", RSP_ROLE_SP), INT64("x30"),
+    PTR64("sp", "data_ptr", RSP_ROLE_SP), PTR64("pc", "code_ptr", RSP_ROLE_PC),
+    INT32("cpsr"),
+};
+
+struct carrier_row {
+    struct rsp_carrier carrier;
+    const char *feature;
+    const struct carrier_reg *regs;
+    size_t count;
+};
+
+static const struct carrier_row carriers[] = {
+    [RSP_X86_64] = {{"i386:x86-64", "x86_64-unknown-unknown", 62, 6, 7, 16},
+                    "org.gnu.gdb.i386.core", x86_64_regs, LW_COUNT_OF(x86_64_regs)},
+    [RSP_AARCH64] = {{"aarch64", "aarch64-unknown-unknown", 183, 29, 31, 32},
+                     "org.gnu.gdb.aarch64.core", aarch64_regs, LW_COUNT_OF(aarch64_regs)},
+};
+
+/* ---- the description --------------------------------------------------------------- */
+
+static void put_reg(struct rsp_target *target, const char *name, unsigned bits,
+                    const char *type, const char *rest)
+{
+    lw_printf(&target->xml.sink,
+              "<reg name=\"%s\" bitsize=\"%u\" type=\"%s\" regnum=\"%zu\"%s/>\n", name, bits,
+              type, target->count, rest);
+}
+
+static enum lw_status add_reg(struct rsp_target *target, const struct rsp_reg *reg,
+                              struct lw_error *err)
+{
+    if (!lw_grow(&target->regs, &target->capacity, target->count + 1, sizeof *target->regs))
+        return LW_FAIL(err, LW_ENOMEM, "target description: no memory for register %s",
+                       reg->name);
+    target->regs[target->count++] = *reg;
+    return LW_OK;
+}
+
+static enum lw_status put_carrier(struct rsp_target *target, const struct carrier_row *row,
+                                  struct lw_error *err)
+{
+    lw_printf(&target->xml.sink, "<feature name=\"%s\">\n", row->feature);
+    for (size_t i = 0; i < row->count; i++) {
+        const struct carrier_reg *from = &row->regs[i];
+        struct rsp_reg reg = {.role = from->role, .bytes = from->bits / 8};
+        enum lw_status status;
+
+        snprintf(reg.name, sizeof reg.name, "%s", from->name);
+        put_reg(target, reg.name, from->bits, from->type, "");
+        status = add_reg(target, &reg, err);
+        if (status != LW_OK)
+            return status;
+    }
+    lw_put(&target->xml.sink, "</feature>\n");
+    return LW_OK;
+}
+
+static bool name_taken(const struct rsp_target *target, const char *name)
+{
+    for (size_t i = 0; i < target->count; i++)
+        if (strcmp(target->regs[i].name, name) == 0)
+            return true;
+    return false;
+}
+
+/* gdb's register names are letters, digits and _; a dot would be a member. */
+static void name_for_gdb(const struct rsp_target *target, const char *name, char *out,
+                         size_t room)
+{
+    snprintf(out, room, "%s%.16s", name_taken(target, name) ? "lw_" : "", name);
+    for (char *p = out; *p != '\0'; p++)
+        if (!(*p >= '0' && *p <= '9') && !(*p >= 'a' && *p <= 'z') &&
+            !(*p >= 'A' && *p <= 'Z'))
+            *p = '_';
+}
+
+/* "tid_x", "tid_y", "tid_z" at @index: one register of a struct type. */
+static bool is_triple(const struct dbg *dbg, unsigned index, char *stem, size_t room)
+{
+    size_t length = 0;
+
+    for (unsigned i = 0; i < 3; i++) {
+        struct dbg_reg reg;
+
+        if (!dbg_reg_at(dbg, index + i, &reg) || reg.bytes != 4)
+            return false;
+        if (i == 0) {
+            length = strlen(reg.name);
+            if (length < 3 || length > room)
+                return false;
+            memcpy(stem, reg.name, length - 2);
+            stem[length - 2] = '\0';
+        }
+        if (strlen(reg.name) != length || strncmp(reg.name, stem, length - 2) != 0 ||
+            (reg.name[length - 2] != '_' && reg.name[length - 2] != '.') ||
+            reg.name[length - 1] != "xyz"[i])
+            return false;
+    }
+    return true;
+}
+
+static bool in_feature(const struct dbg_reg *reg, enum dbg_reg_kind feature)
+{
+    bool other = reg->kind == DBG_REG_SCALAR || reg->kind == DBG_REG_VECTOR;
+
+    return feature == DBG_REG_LANE ? !other : reg->kind == feature;
+}
+
+static const char *type_of(const struct dbg_reg *reg)
+{
+    switch (reg->kind) {
+    case DBG_REG_VECTOR: return "lanes";
+    case DBG_REG_LANE_PCS: return "lane_pcs";
+    default: break;
+    }
+    switch (reg->bytes) {
+    case 1: return "uint8";
+    case 2: return "uint16";
+    case 4: return "uint32";
+    case 8: return "uint64";
+    case 12: return "dim3";
+    default: return NULL;
+    }
+}
+
+/* One register of the machine, or three that make a struct; *index moves behind it. */
+static enum lw_status put_debug_reg(struct rsp_target *target, const struct dbg *dbg,
+                                    unsigned *index, struct lw_error *err)
+{
+    struct dbg_reg from;
+    struct rsp_reg reg = {.role = RSP_ROLE_DEBUG, .first = *index, .count = 1};
+    char stem[16], rest[96], bytes_type[24];
+    const char *type;
+
+    if (!dbg_reg_at(dbg, *index, &from))
+        return LW_FAIL(err, LW_ERANGE, "target description: register %u is missing", *index);
+    type = type_of(&from);
+    if (is_triple(dbg, *index, stem, sizeof stem)) {
+        reg.count = 3;
+        reg.bytes = 12;
+        type = "dim3";
+        name_for_gdb(target, stem, reg.name, sizeof reg.name);
+    } else {
+        reg.bytes = from.bytes;
+        name_for_gdb(target, from.name, reg.name, sizeof reg.name);
+    }
+    *index += reg.count;
+    if (from.kind == DBG_REG_PC)
+        return LW_OK; /* the carrier's own */
+    if (reg.bytes == 0 || reg.bytes > RSP_REG_BYTES)
+        return LW_FAIL(err, LW_ERANGE, "target description: register %s has %u bytes",
+                       from.name, reg.bytes);
+    if (type == NULL) {
+        snprintf(bytes_type, sizeof bytes_type, "bytes%u", reg.bytes);
+        lw_printf(&target->xml.sink, "<vector id=\"%s\" type=\"uint8\" count=\"%u\"/>\n",
+                  bytes_type, reg.bytes);
+        type = bytes_type;
+    }
+    snprintf(rest, sizeof rest, " group=\"%.24s\"%s%s", from.group,
+             from.kind == DBG_REG_VECTOR
+                 ? " encoding=\"vector\" format=\"vector-uint32\"" /* for lldb */
+                 : "",
+             from.kind == DBG_REG_SCALAR || from.kind == DBG_REG_VECTOR
+                 ? ""
+                 : " save-restore=\"no\"");
+    put_reg(target, reg.name, reg.bytes * 8, type, rest);
+    return add_reg(target, &reg, err);
+}
+
+static void put_types(struct rsp_target *target, const struct dbg *dbg,
+                      enum dbg_reg_kind feature)
+{
+    struct lw_sink *xml = &target->xml.sink;
+    unsigned vector_bytes = 0, pcs_bytes = 0;
+
+    for (unsigned i = 0; i < dbg_reg_count(dbg); i++) {
+        struct dbg_reg reg;
+
+        if (!dbg_reg_at(dbg, i, &reg))
+            continue;
+        if (reg.kind == DBG_REG_VECTOR)
+            vector_bytes = reg.bytes;
+        if (reg.kind == DBG_REG_LANE_PCS)
+            pcs_bytes = reg.bytes;
+    }
+    if (feature == DBG_REG_VECTOR && vector_bytes != 0) {
+        unsigned lanes = vector_bytes / 4;
+
+        lw_printf(xml,
+                  "<vector id=\"lanes_u32\" type=\"uint32\" count=\"%u\"/>\n"
+                  "<vector id=\"lanes_i32\" type=\"int32\" count=\"%u\"/>\n"
+                  "<vector id=\"lanes_f32\" type=\"ieee_single\" count=\"%u\"/>\n"
+                  "<union id=\"lanes\"><field name=\"u32\" type=\"lanes_u32\"/>"
+                  "<field name=\"i32\" type=\"lanes_i32\"/>"
+                  "<field name=\"f32\" type=\"lanes_f32\"/></union>\n",
+                  lanes, lanes, lanes);
+    }
+    if (feature == DBG_REG_LANE) {
+        lw_put(xml, "<struct id=\"dim3\"><field name=\"x\" type=\"uint32\"/>"
+                    "<field name=\"y\" type=\"uint32\"/><field name=\"z\" type=\"uint32\"/>"
+                    "</struct>\n");
+        if (pcs_bytes != 0)
+            lw_printf(xml, "<vector id=\"lane_pcs\" type=\"code_ptr\" count=\"%u\"/>\n",
+                      pcs_bytes / 8);
+    }
+}
+
+static enum lw_status put_feature(struct rsp_target *target, const struct dbg *dbg,
+                                  const char *name, enum dbg_reg_kind feature,
+                                  struct lw_error *err)
+{
+    unsigned count = dbg_reg_count(dbg);
+
+    lw_printf(&target->xml.sink, "<feature name=\"%s\">\n", name);
+    put_types(target, dbg, feature);
+    for (unsigned i = 0; i < count;) {
+        struct dbg_reg reg;
+        enum lw_status status;
+
+        if (dbg_reg_at(dbg, i, &reg) && !in_feature(&reg, feature)) {
+            i++;
+            continue;
+        }
+        status = put_debug_reg(target, dbg, &i, err);
+        if (status != LW_OK)
+            return status;
+    }
+    lw_put(&target->xml.sink, "</feature>\n");
+    return LW_OK;
+}
+
+enum lw_status rsp_target_init(struct rsp_target *target, enum rsp_arch arch,
+                               const struct dbg *dbg, struct lw_error *err)
+{
+    const struct carrier_row *row = &carriers[arch == RSP_AARCH64 ? RSP_AARCH64 : RSP_X86_64];
+    enum lw_status status;
+
+    memset(target, 0, sizeof *target);
+    lw_buffer_init(&target->xml);
+    target->carrier = &row->carrier;
+    lw_printf(&target->xml.sink,
+              "<?xml version=\"1.0\"?><!DOCTYPE target SYSTEM \"gdb-target.dtd\">\n"
+              "<target version=\"1.0\">\n<architecture>%s</architecture>\n"
+              "<osabi>none</osabi>\n",
+              row->carrier.name);
+    status = put_carrier(target, row, err);
+    target->mandatory = (unsigned)target->count;
+    if (status == LW_OK)
+        status = put_feature(target, dbg, "org.lanewise.warp", DBG_REG_LANE, err);
+    if (status == LW_OK)
+        status = put_feature(target, dbg, "org.lanewise.scalar", DBG_REG_SCALAR, err);
+    if (status == LW_OK)
+        status = put_feature(target, dbg, "org.lanewise.vector", DBG_REG_VECTOR, err);
+    lw_put(&target->xml.sink, "</target>\n");
+    if (status != LW_OK)
+        rsp_target_fini(target);
+    return status;
+}
+
+void rsp_target_fini(struct rsp_target *target)
+{
+    free(target->regs);
+    target->regs = NULL;
+    target->count = target->capacity = 0;
+    lw_buffer_fini(&target->xml);
+}
+
+/* ---- values -------------------------------------------------------------------------- */
+
+/* The stack pointer of the focus lane, in its window (MACHINE 9): the frame rules say that
+ * the caller's frame begins 8 bytes above it. */
+static uint64_t stack_pointer(struct dbg *dbg, dbg_thread_id id)
+{
+    struct dbg_frame frame;
+
+    if (dbg_frame_at(dbg, id, dbg_lane_get(dbg, id), 0, &frame))
+        return frame.cfa - 8;
+    return UINT64_C(0xF4) << 56 | (uint64_t)dbg_lane_get(dbg, id) << 32;
+}
+
+enum lw_status rsp_reg_read(const struct rsp_target *target, struct dbg *dbg,
+                            dbg_thread_id id, unsigned number, uint8_t *data,
+                            struct lw_error *err)
+{
+    const struct rsp_reg *reg;
+    struct dbg_thread thread;
+    size_t at = 0;
+
+    if (number >= target->count)
+        return LW_FAIL(err, LW_ERANGE, "there is no register %u", number);
+    reg = &target->regs[number];
+    memset(data, 0, reg->bytes);
+    if (!dbg_thread_get(dbg, id, &thread))
+        return LW_FAIL(err, LW_ENOENT, "thread %llu is not resident",
+                       (unsigned long long)id);
+    switch (reg->role) {
+    case RSP_ROLE_ZERO: return LW_OK;
+    case RSP_ROLE_PC: lw_put64(data, thread.place.pc); return LW_OK;
+    case RSP_ROLE_SP: lw_put64(data, stack_pointer(dbg, id)); return LW_OK;
+    case RSP_ROLE_DEBUG: break;
+    }
+    for (unsigned i = 0; i < reg->count; i++) {
+        struct dbg_reg part;
+        enum lw_status status;
+
+        if (!dbg_reg_at(dbg, reg->first + i, &part) || part.bytes > reg->bytes - at)
+            return LW_FAIL(err, LW_ERANGE, "register %s is gone", reg->name);
+        status = dbg_reg_read(dbg, id, reg->first + i, data + at, part.bytes, err);
+        if (status != LW_OK)
+            return status;
+        at += part.bytes;
+    }
+    return LW_OK;
+}
+
+enum lw_status rsp_reg_write(const struct rsp_target *target, struct dbg *dbg,
+                             dbg_thread_id id, unsigned number, const uint8_t *data,
+                             struct lw_error *err)
+{
+    const struct rsp_reg *reg;
+    size_t at = 0;
+
+    if (number >= target->count)
+        return LW_FAIL(err, LW_ERANGE, "there is no register %u", number);
+    reg = &target->regs[number];
+    if (reg->role == RSP_ROLE_PC) {
+        int pc = dbg_reg_find(dbg, "pc");
+
+        if (pc < 0)
+            return LW_FAIL(err, LW_EUNSUPP, "the pc cannot be written");
+        return dbg_reg_write(dbg, id, (unsigned)pc, data, 8, err);
+    }
+    if (reg->role != RSP_ROLE_DEBUG)
+        return LW_FAIL(err, LW_EUNSUPP,
+                       "$%s belongs to the carrier architecture; the machine has no such "
+                       "register",
+                       reg->name);
+    for (unsigned i = 0; i < reg->count; i++) {
+        struct dbg_reg part;
+        enum lw_status status;
+
+        if (!dbg_reg_at(dbg, reg->first + i, &part) || part.bytes > reg->bytes - at)
+            return LW_FAIL(err, LW_ERANGE, "register %s is gone", reg->name);
+        if (!part.writable)
+            return LW_FAIL(err, LW_EUNSUPP, "$%s cannot be written", reg->name);
+        status = dbg_reg_write(dbg, id, reg->first + i, data + at, part.bytes, err);
+        if (status != LW_OK)
+            return status;
+        at += part.bytes;
+    }
+    return LW_OK;
+}

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * While the target runs, the debugger is busy in its own thread. This one asks every few
+ * milliseconds whether the client sent Ctrl-C (or went away), and then does the one thing
+ * that is allowed from elsewhere: dbg_interrupt.
+ */
+#include "gdbstub/rsp_priv.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <time.h>
+
+enum { POLL_MS = 5 };
+
+struct rsp_watch {
+    struct dbg *dbg;
+    bool (*interrupted)(void *context);
+    void *context;
+    pthread_t thread;
+    pthread_mutex_t mutex;
+    pthread_cond_t changed;
+    bool running, asked, quit;
+};
+
+static void deadline(struct timespec *at)
+{
+    clock_gettime(CLOCK_MONOTONIC, at);
+    at->tv_nsec += POLL_MS * 1000000L;
+    if (at->tv_nsec >= 1000000000L) {
+        at->tv_nsec -= 1000000000L;
+        at->tv_sec++;
+    }
+}
+
+static void *watch_main(void *argument)
+{
+    struct rsp_watch *watch = argument;
+
+    pthread_mutex_lock(&watch->mutex);
+    while (!watch->quit) {
+        struct timespec at;
+
+        if (!watch->running) {
+            pthread_cond_wait(&watch->changed, &watch->mutex);
+            continue;
+        }
+        deadline(&at);
+        if (pthread_cond_timedwait(&watch->changed, &watch->mutex, &at) != ETIMEDOUT)
+            continue;
+        if (!watch->running || watch->quit)
+            continue;
+        /* The poll function runs under the lock: none is under way once a run has ended.
+         * An interrupt is repeated until then, lest it came before the run had begun. */
+        if (!watch->asked)
+            watch->asked = watch->interrupted(watch->context);
+        if (watch->asked)
+            dbg_interrupt(watch->dbg);
+    }
+    pthread_mutex_unlock(&watch->mutex);
+    return NULL;
+}
+
+enum lw_status rsp_watch_create(struct dbg *dbg, bool (*interrupted)(void *context),
+                                void *context, struct rsp_watch **out)
+{
+    struct rsp_watch *watch = calloc(1, sizeof *watch);
+    pthread_condattr_t attr;
+
+    if (watch == NULL)
+        return LW_ENOMEM;
+    watch->dbg = dbg;
+    watch->interrupted = interrupted;
+    watch->context = context;
+    pthread_mutex_init(&watch->mutex, NULL);
+    pthread_condattr_init(&attr);
+    pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+    pthread_cond_init(&watch->changed, &attr);
+    pthread_condattr_destroy(&attr);
+    if (pthread_create(&watch->thread, NULL, watch_main, watch) != 0) {
+        pthread_cond_destroy(&watch->changed);
+        pthread_mutex_destroy(&watch->mutex);
+        free(watch);
+        return LW_EIO;
+    }
+    *out = watch;
+    return LW_OK;
+}
+
+void rsp_watch_destroy(struct rsp_watch *watch)
+{
+    if (watch == NULL)
+        return;
+    pthread_mutex_lock(&watch->mutex);
+    watch->quit = true;
+    pthread_cond_signal(&watch->changed);
+    pthread_mutex_unlock(&watch->mutex);
+    pthread_join(watch->thread, NULL);
+    pthread_cond_destroy(&watch->changed);
+    pthread_mutex_destroy(&watch->mutex);
+    free(watch);
+}
+
+void rsp_watch_begin(struct rsp_watch *watch)
+{
+    if (watch == NULL)
+        return;
+    pthread_mutex_lock(&watch->mutex);
+    watch->running = true;
+    watch->asked = false;
+    pthread_cond_signal(&watch->changed);
+    pthread_mutex_unlock(&watch->mutex);
+}
+
+void rsp_watch_end(struct rsp_watch *watch)
+{
+    if (watch == NULL)
+        return;
+    pthread_mutex_lock(&watch->mutex);
+    watch->running = false;
+    pthread_mutex_unlock(&watch->mutex);
+}
+
+bool rsp_watch_ask(struct rsp_watch *watch)
+{
+    bool asked;
+
+    if (watch == NULL)
+        return false;
+    pthread_mutex_lock(&watch->mutex);
+    asked = watch->interrupted(watch->context);
+    pthread_mutex_unlock(&watch->mutex);
+    return asked;
+}

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Fuzzes the stub behind the checksum: an input is a list of packet payloads, separated by
+ * newlines, for one connection over the fake core. The first byte chooses the carrier, and
+ * whether the bytes go through the framing as they stand instead.
+ *
+ *   clang -fsanitize=fuzzer,address,undefined ...    libFuzzer
+ *   with -DFUZZ_REPLAY: a program that replays the files given as arguments
+ */
+#include "gdbstub/gdbstub.h"
+#include "tests/fake_dbg.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+static void drop(struct lw_sink *sink, const char *text, size_t size)
+{
+    (void)sink;
+    (void)text;
+    (void)size;
+}
+
+static enum lw_status say(void *context, int argc, char **argv, struct lw_sink *out,
+                          struct lw_error *err)
+{
+    (void)context;
+    (void)err;
+    for (int i = 0; i < argc; i++)
+        lw_printf(out, "%s\n", argv[i]);
+    return LW_OK;
+}
+
+/* Enough of an object for the served file; its contents do not matter here. */
+static uint8_t code[64];
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    static const struct lw_command rows[] = {{"say", NULL, "...", "Say", "say", say}};
+    const struct lw_command_set set = {.tables = {{rows, 1, NULL}}, .count = 1};
+    struct fake_options options = {.warps = 3, .fault_at = -1};
+    struct rsp_config config = {.monitor = &set};
+    struct isa_word word = {code[0], 0};
+    struct isa_object object = {.text = &word};
+    struct lw_sink out = {drop};
+    struct rsp *rsp = NULL;
+    struct lw_error err;
+
+    if (size == 0)
+        return 0;
+    config.arch = data[0] & 1 ? RSP_AARCH64 : RSP_X86_64;
+    options.fault_at = data[0] & 4 ? 7 : -1;
+    lw_arena_init(&object.arena);
+    config.object = data[0] & 8 ? &object : NULL;
+    config.dbg = fake_dbg_create(&options);
+    if (rsp_create(&config, &out, &rsp, &err) == LW_OK) {
+        const uint8_t *p = data + 1, *end = data + size;
+
+        if (data[0] & 2)
+            rsp_feed(rsp, p, (size_t)(end - p));
+        for (; (data[0] & 2) == 0 && p < end;) {
+            const uint8_t *stop = memchr(p, '\n', (size_t)(end - p));
+
+            if (stop == NULL)
+                stop = end;
+            rsp_packet(rsp, (const char *)p, (size_t)(stop - p));
+            p = stop + 1;
+        }
+    }
+    rsp_destroy(rsp);
+    dbg_destroy(config.dbg);
+    return 0;
+}
+
+#ifdef FUZZ_REPLAY
+int main(int argc, char **argv)
+{
+    for (int i = 1; i < argc; i++) {
+        struct lw_error err;
+        char *bytes;
+        size_t size;
+
+        if (lw_file_read(argv[i], &bytes, &size, &err) != LW_OK) {
+            fprintf(stderr, "%s\n", err.text);
+            return 1;
+        }
+        LLVMFuzzerTestOneInput((const uint8_t *)bytes, size);
+        free(bytes);
+    }
+    printf("%d inputs\n", argc - 1);
+    return 0;
+}
+#endif
