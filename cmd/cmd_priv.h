@@ -79,6 +79,7 @@ struct cmd_outcome {
     struct emu_stop stop;
     struct lnc_result result;
     double load_seconds, run_seconds;
+    double launch_seconds; /* of the run: kernels only, without host steps */
     bool hashed;
     uint64_t hash_mem, hash_state;
 };

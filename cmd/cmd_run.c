@@ -130,8 +130,10 @@ static void progress_end(bool shown)
 
 /* ---- the run --------------------------------------------------------------------- */
 
-static enum lw_status run(struct cmd_machine *m, struct emu_stop *stop, struct lw_error *err)
+static enum lw_status run(struct cmd_machine *m, struct cmd_outcome *outcome,
+                          struct lw_error *err)
 {
+    struct emu_stop *stop = &outcome->stop;
     bool terminal = isatty(STDERR_FILENO), shown = false, more = true;
     double started = seconds();
     enum lw_status status = LW_OK;
@@ -144,7 +146,10 @@ static enum lw_status run(struct cmd_machine *m, struct emu_stop *stop, struct l
         if (status != LW_OK || !more)
             break;
         do {
+            double launched = seconds();
+
             status = m->engine->ops->run(m->engine, stop, err);
+            outcome->launch_seconds += seconds() - launched;
             if (status == LW_OK && stop->kind == EMU_STOP_INTERRUPTED) {
                 shown = true;
                 progress_show(m, started);
@@ -265,7 +270,7 @@ int cmd_run(const struct cmd *cmd, int argc, char **argv)
     }
     outcome.load_seconds = seconds() - started;
     started = seconds();
-    if (run(&m, &outcome.stop, &err) != LW_OK) {
+    if (run(&m, &outcome, &err) != LW_OK) {
         status = cmd_error(&err);
         goto cleanup;
     }

@@ -84,13 +84,15 @@ int cmd_stats_write(const char *path, const char *launch_file, const struct cmd_
     put_string(out, launch_file);
     put_text(out, "status", exits[outcome->exit]);
     put_number(out, "exit_status", outcome->exit);
-    lw_printf(out, ",\n  \"load_seconds\": %.6f,\n  \"run_seconds\": %.6f",
-              outcome->load_seconds, outcome->run_seconds);
+    lw_printf(out,
+              ",\n  \"load_seconds\": %.6f,\n  \"run_seconds\": %.6f,\n"
+              "  \"launch_seconds\": %.6f",
+              outcome->load_seconds, outcome->run_seconds, outcome->launch_seconds);
     for (unsigned i = 0; i < LW_COUNT_OF(counts); i++)
         put_number(out, counts[i].key, counts[i].value);
-    if (outcome->run_seconds > 0)
+    if (outcome->launch_seconds > 0)
         lw_printf(out, ",\n  \"thread_instructions_per_second\": %.0f",
-                  (double)stats.thread_instructions / outcome->run_seconds);
+                  (double)stats.thread_instructions / outcome->launch_seconds);
     if (outcome->hashed)
         lw_printf(out, ",\n  \"hash_mem\": \"%016" PRIx64 "\",\n  \"hash_state\": \"%016" PRIx64
                        "\"",

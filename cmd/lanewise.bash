@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: Apache-2.0
+# Completion of lanewise for bash: commands and options are asked from the program itself.
+_lanewise()
+{
+    local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} program=${COMP_WORDS[0]}
+    local command=${COMP_WORDS[1]} files=
+    COMPREPLY=()
+    if [ "$COMP_CWORD" = 1 ] || { [ "$COMP_CWORD" = 2 ] && [ "$command" = help ]; }; then
+        COMPREPLY=($(compgen -W "$("$program" help 2>/dev/null | sed -n 's/^  \([a-z]*\) .*/\1/p')" -- "$cur"))
+        return
+    fi
+    case $prev in
+    -w | --warp) COMPREPLY=($(compgen -W '4 8 16 32 64' -- "$cur")); return ;;
+    -p | --policy) COMPREPLY=($(compgen -W 'rr_quantum rr minpc minpc_step maxpc' -- "$cur")); return ;;
+    --reconv) COMPREPLY=($(compgen -W 'cbar' -- "$cur")); return ;;
+    -e | --emit) COMPREPLY=($(compgen -W 'obj ptx asm cfg' -- "$cur")); return ;;
+    --level) COMPREPLY=($(compgen -W '0 1 3 4' -- "$cur")); return ;;
+    esac
+    case $cur in
+    -*)
+        COMPREPLY=($(compgen -W "$("$program" help "$command" 2>/dev/null |
+            sed -n 's/^  [^-]*\(-., \)\{0,1\}\(--[a-z-]*\).*/\2/p')" -- "$cur"))
+        return ;;
+    esac
+    case $command in
+    run | debug) files='yaml' ;;
+    compile) files='cl|ptx' ;;
+    asm) files='s' ;;
+    dis) files='lwo' ;;
+    esac
+    case $prev in -*) files= ;; esac
+    if [ -n "$files" ]; then
+        COMPREPLY=($(compgen -f -- "$cur" | grep -E "\.($files)\$") $(compgen -d -S / -- "$cur"))
+        compopt -o nospace 2>/dev/null
+        [ ${#COMPREPLY[@]} = 1 ] && [ "${COMPREPLY[0]%/}" = "${COMPREPLY[0]}" ] && compopt +o nospace 2>/dev/null
+    else
+        COMPREPLY=($(compgen -f -- "$cur"))
+    fi
+}
+complete -F _lanewise lanewise
