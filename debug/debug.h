@@ -162,6 +162,7 @@ struct dbg_value {
  *  operators of C, [address] typed loads as u32[expr], f32[expr], ... */
 enum lw_status dbg_eval(struct dbg *dbg, dbg_thread_id id, unsigned lane, const char *text,
                         struct dbg_value *out, struct lw_error *err) LW_MUST_CHECK;
+bool dbg_value_true(const struct dbg_value *value);
 void dbg_value_print(const struct dbg_value *value, char format, struct lw_sink *out);
 /** One expression over all lanes of a thread: inactive lanes dimmed when @colour. */
 enum lw_status dbg_print_lanes(struct dbg *dbg, dbg_thread_id id, const char *text,
@@ -210,8 +211,9 @@ struct dbg_frame {
 bool dbg_frame_at(struct dbg *dbg, dbg_thread_id id, unsigned lane, unsigned index,
                   struct dbg_frame *out);
 /** The lane's stack pointer as an address in the stack window,
- *  0xF4<<56 | warp slot<<40 | lane<<32 | offset: [sp] and [CFA - 8] hold the return address
- *  there, in every function of the ABI. 0 when the thread is gone. */
+ *  0xF4<<56 | warp slot<<40 | lane<<32 | offset. The window shows return addresses alone, 8
+ *  bytes a frame: at every pc of every function CFA = sp + 8 and [CFA - 8] is the return
+ *  address. 0 when the thread is gone. */
 uint64_t dbg_stack_pointer(const struct dbg *dbg, dbg_thread_id id, unsigned lane);
 
 /** The command table: break, step, continue, warps, lanes, print, ... The context of its

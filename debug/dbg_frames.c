@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Frames of a lane by the ABI (docs/abi.md): a call leaves the return address in v0:1, v2 is
+ * the stack pointer into local memory, and a function that calls stores its return address
+ * at [CFA - 8], CFA being v2 at its entry. How far a function has come is read from its own
+ * instructions: what they do to v2 and v0:1 before the pc, or between the pc and `ret`.
+ *
+ * What debuggers see is a stack of return addresses alone, 8 bytes a frame, in the stack
+ * window: one rule (CFA = sp + 8, return address at [CFA - 8]) then holds at every pc of
+ * every function, in prologues too, and frame ids do not move while a frame lives.
+ */
+#include "debug/debug_priv.h"
+
+enum {
+    REG_RETURN = 0, /* v0:1 */
+    REG_STACK = 2,
+    MAX_FRAMES = 1024,
+    MAX_SCAN = 64
+};
+#define STACK_TOP UINT64_C(0x10000000)
+
+/** Where a frame stands: its pc and v2 there. */
+struct cursor {
+    const struct isa_function *function;
+    uint64_t pc;
+    uint32_t sp;
+    bool innermost;
+};
+
+static const struct isa_insn *insn_at(const struct dbg *dbg, uint64_t pc)
+{
+    const struct emu_program *program = emu_machine_program_at(dbg->machine, pc);
+
+    return program != NULL ? emu_program_insn(program, pc) : NULL;
+}
+
+/* What an instruction adds to v2; false when it writes v2 otherwise. */
+static bool stack_change(const struct isa_insn *insn, int32_t *change)
+{
+    struct isa_reg_use uses[ISA_MAX_USES];
+    unsigned count = isa_insn_uses(insn, uses);
+    bool writes = false;
+
+    *change = 0;
+    for (unsigned i = 0; i < count; i++)
+        writes = writes || (uses[i].written && uses[i].reg_class == ISA_REG_V &&
+                            uses[i].first <= REG_STACK &&
+                            REG_STACK < uses[i].first + uses[i].count);
+    if (!writes)
+        return true;
+    if (insn->xkind != ISA_X_IMM || insn->a != REG_STACK || insn->a_scalar ||
+        (insn->op != ISA_V_ADD_U32 && insn->op != ISA_V_SUB_U32))
+        return false;
+    *change = insn->op == ISA_V_ADD_U32 ? (int32_t)insn->x : (int32_t)(0 - insn->x);
+    return true;
+}
+
+static bool writes_return(const struct isa_insn *insn)
+{
+    struct isa_reg_use uses[ISA_MAX_USES];
+    unsigned count = isa_insn_uses(insn, uses);
+
+    for (unsigned i = 0; i < count; i++)
+        if (uses[i].written && uses[i].reg_class == ISA_REG_V &&
+            uses[i].first <= REG_RETURN + 1)
+            return true;
+    return false;
+}
+
+static bool saves_return(const struct isa_insn *insn)
+{
+    return (insn->op == ISA_ST_LOCAL || insn->op == ISA_ST_GENERIC) &&
+           isa_x_reg(insn->x) == REG_RETURN && isa_mem_bytes(insn) == 8;
+}
+
+static bool is_control(const struct isa_insn *insn)
+{
+    return (isa_op_info((enum isa_op)insn->op)->flags & (ISA_F_BRANCH | ISA_F_CALL)) != 0;
+}
+
+static bool read_reg(const struct dbg_warp *warp, unsigned lane, unsigned number,
+                     uint64_t *value)
+{
+    return emu_reg_read(warp->core, warp->slot, warp->warp, ISA_REG_V, number, lane, value);
+}
+
+static uint64_t load_return(const struct dbg_warp *warp, unsigned lane, uint32_t cfa)
+{
+    uint8_t raw[8] = {0};
+
+    (void)!emu_mem_peek(warp->core, warp->slot, warp->warp, lane,
+                        ISA_LOCAL_BASE + (uint32_t)(cfa - 8), raw, sizeof raw);
+    return lw_get64(raw);
+}
+
+/* CFA and return address of a function that is not a kernel. */
+static bool unwind(const struct dbg *dbg, const struct dbg_warp *warp, unsigned lane,
+                   const struct cursor *at, uint32_t *cfa, uint64_t *ra)
+{
+    uint64_t entry = dbg_function_pc(dbg, at->function), low = 0, high = 0;
+    uint64_t end = entry + (uint64_t)at->function->count * ISA_WORD_BYTES;
+    bool saved = false, reload = false;
+    int32_t change, sum = 0;
+
+    /* Straight on to a `ret`: what remains to be undone is ahead. */
+    for (uint64_t pc = at->pc; pc < end && pc < at->pc + MAX_SCAN * ISA_WORD_BYTES;
+         pc += ISA_WORD_BYTES) {
+        const struct isa_insn *insn = insn_at(dbg, pc);
+
+        if (insn == NULL || !stack_change(insn, &change))
+            break;
+        if (insn->op == ISA_RET) {
+            *cfa = at->sp + (uint32_t)sum;
+            if (reload || !at->innermost) {
+                *ra = load_return(warp, lane, *cfa);
+                return true;
+            }
+            if (!read_reg(warp, lane, insn->a, &low) ||
+                !read_reg(warp, lane, insn->a + 1u, &high))
+                return false;
+            *ra = low | high << 32;
+            return true;
+        }
+        if (is_control(insn))
+            break;
+        reload = reload || writes_return(insn);
+        sum += change;
+    }
+    /* Else what the entry did before the pc. */
+    sum = 0;
+    for (uint64_t pc = entry; pc < at->pc && pc < entry + MAX_SCAN * ISA_WORD_BYTES;
+         pc += ISA_WORD_BYTES) {
+        const struct isa_insn *insn = insn_at(dbg, pc);
+
+        if (insn == NULL || is_control(insn) || !stack_change(insn, &change))
+            break;
+        saved = saved || saves_return(insn);
+        sum += change;
+    }
+    *cfa = at->sp - (uint32_t)sum;
+    if (saved || !at->innermost) {
+        *ra = load_return(warp, lane, *cfa);
+        return true;
+    }
+    if (!read_reg(warp, lane, REG_RETURN, &low) ||
+        !read_reg(warp, lane, REG_RETURN + 1, &high))
+        return false;
+    *ra = low | high << 32;
+    return true;
+}
+
+/* pcs of the lane's frames, innermost first; the count, at most @room are filled. Ends at
+ * the kernel, or where a return address leads nowhere. */
+static unsigned collect(const struct dbg *dbg, dbg_thread_id id, unsigned lane, uint64_t *pcs,
+                        unsigned room)
+{
+    struct emu_split_view split;
+    struct dbg_warp warp;
+    struct cursor at = {.innermost = true};
+    uint64_t sp = 0;
+    unsigned count = 0;
+
+    if (!dbg_warp_locate(dbg, id, &warp) ||
+        !emu_lane_where(warp.core, warp.slot, warp.warp, lane, &split))
+        return 0;
+    (void)!read_reg(&warp, lane, REG_STACK, &sp);
+    at.pc = split.pc;
+    at.sp = (uint32_t)sp;
+    while (count < room) {
+        uint32_t cfa;
+        uint64_t ra;
+
+        pcs[count++] = at.pc;
+        at.function = dbg_function_at(dbg, at.pc);
+        if (at.function == NULL || at.function->kernel ||
+            !unwind(dbg, &warp, lane, &at, &cfa, &ra) || dbg_function_at(dbg, ra) == NULL)
+            break;
+        at.pc = ra;
+        at.sp = cfa;
+        at.innermost = false;
+    }
+    return count;
+}
+
+static uint64_t window(const struct dbg_warp *warp, unsigned lane, uint64_t offset)
+{
+    return UINT64_C(0xF4) << 56 | (uint64_t)dbg_warp_slot(warp) << 40 | (uint64_t)lane << 32 |
+           offset;
+}
+
+bool dbg_frame_at(struct dbg *dbg, dbg_thread_id id, unsigned lane, unsigned index,
+                  struct dbg_frame *out)
+{
+    uint64_t pcs[MAX_FRAMES];
+    unsigned count = collect(dbg, id, lane, pcs, MAX_FRAMES);
+    struct dbg_warp warp;
+
+    if (index >= count || !dbg_warp_locate(dbg, id, &warp))
+        return false;
+    out->pc = pcs[index];
+    out->cfa = window(&warp, lane, STACK_TOP - 8 * (uint64_t)(count - 1 - index));
+    out->function = dbg_function_at(dbg, pcs[index]);
+    return true;
+}
+
+uint64_t dbg_stack_pointer(const struct dbg *dbg, dbg_thread_id id, unsigned lane)
+{
+    uint64_t pcs[MAX_FRAMES];
+    unsigned count = collect(dbg, id, lane, pcs, MAX_FRAMES);
+    struct dbg_warp warp;
+
+    if (count == 0 || !dbg_warp_locate(dbg, id, &warp))
+        return 0;
+    return window(&warp, lane, STACK_TOP - 8 * (uint64_t)count);
+}
+
+void dbg_stack_read(const struct dbg *dbg, dbg_thread_id id, unsigned lane, uint64_t offset,
+                    uint8_t *data, uint64_t size)
+{
+    uint64_t pcs[MAX_FRAMES];
+    unsigned count = collect(dbg, id, lane, pcs, MAX_FRAMES);
+
+    for (uint64_t i = 0; i < size; i++) {
+        uint64_t at = offset + i, slot;
+
+        data[i] = 0;
+        if (at >= STACK_TOP)
+            continue;
+        /* Slot d, counted from the top, is at the bottom of frame d's 8 bytes; the kernel's
+         * is 0 and holds nothing. */
+        slot = (STACK_TOP - 1 - at) / 8;
+        if (slot >= 1 && slot < count)
+            data[i] = (uint8_t)(pcs[count - slot] >> 8 * (at % 8));
+    }
+}

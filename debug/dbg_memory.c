@@ -1,0 +1,372 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Memory as a debugger sees it: the machine's own generic addresses, seen by one lane, and
+ * the debug windows in the top bytes 0xF0..0xF9.
+ *
+ *   F0 | 4*r                        vector register r of the lane
+ *   F1 | 256*r + 4*lane             vector register r of any lane
+ *   F2 | 4*n                        scalar register n
+ *   F3 | 8*n, 64+8*n, 128, 136, 144, 152, 256+8*sr
+ *                                   p0.. and sp0.., exec, active, pc, live, special registers
+ *   F4 | warp<<40 | lane<<32 | off  call stack of a lane: return addresses
+ *   F5 | 0, 16, 32, 48, 64, 68, 72  threadIdx, blockIdx, blockDim, gridDim, laneid, warpid,
+ *                                   clock64 of the lane
+ *   F6 | slot<<32 | off             shared memory of a resident block
+ *   F7 | warp<<40 | lane<<32 | off  local memory of any lane
+ *   F8 | warp<<40 | lane<<32 | 4*r  vector register r of any lane of any warp
+ *   F9 | bank<<32 | off             constant bank
+ *
+ * warp is a resident slot number: block slot * warps of a block + warp.
+ */
+#include "debug/debug_priv.h"
+
+enum { WINDOW_FIRST = 0xF0, WINDOW_LAST = 0xF9 };
+
+struct view {
+    struct dbg *dbg;
+    dbg_thread_id id;
+    struct dbg_warp warp;
+    unsigned lane;
+};
+
+unsigned dbg_warp_slot(const struct dbg_warp *warp)
+{
+    return warp->slot * warp->grid->block_warps + warp->warp;
+}
+
+bool dbg_warp_by_slot(const struct dbg *dbg, uint64_t number, struct dbg_warp *out)
+{
+    const struct emu_grid *grid = emu_grid_current(dbg->machine);
+    struct emu_block_view block;
+    struct emu_place place;
+    unsigned slot;
+
+    if (grid == NULL || !dbg->engine->ops->warp_at(dbg->engine, 0, &place) ||
+        !dbg->engine->ops->locate(dbg->engine, place.grid, place.block, &out->core, &slot))
+        return false;
+    out->slot = (unsigned)(number / grid->block_warps);
+    out->warp = (unsigned)(number % grid->block_warps);
+    if (!emu_block_view(out->core, out->slot, &block))
+        return false;
+    out->grid = block.grid;
+    out->block = block.block;
+    return block.grid->block_warps == grid->block_warps;
+}
+
+static bool special(const struct view *v, enum isa_special sr, uint64_t *value)
+{
+    return emu_special_read(v->warp.core, v->warp.slot, v->warp.warp, sr, v->lane, value);
+}
+
+/* ---- windows of words -------------------------------------------------------------- */
+
+/* One aligned word of the register-like windows. Words that name nothing read zero. */
+static uint32_t word_read(const struct view *v, unsigned window, uint64_t offset)
+{
+    struct emu_split_view split = {0};
+    struct emu_warp_view warp = {0};
+    uint64_t value = 0, index;
+
+    switch (window) {
+    case 0xF0:
+        (void)!emu_reg_read(v->warp.core, v->warp.slot, v->warp.warp, ISA_REG_V,
+                            (unsigned)(offset / 4 < ISA_VREG_COUNT ? offset / 4 : ISA_VZ),
+                            v->lane, &value);
+        break;
+    case 0xF1:
+        if (offset / 256 < ISA_VREG_COUNT)
+            (void)!emu_reg_read(v->warp.core, v->warp.slot, v->warp.warp, ISA_REG_V,
+                                (unsigned)(offset / 256), (unsigned)(offset % 256 / 4),
+                                &value);
+        break;
+    case 0xF2:
+        if (offset / 4 < ISA_SREG_COUNT)
+            (void)!emu_reg_read(v->warp.core, v->warp.slot, v->warp.warp, ISA_REG_S,
+                                (unsigned)(offset / 4), 0, &value);
+        break;
+    case 0xF3:
+        index = offset / 8;
+        (void)!emu_warp_view(v->warp.core, v->warp.slot, v->warp.warp, &warp);
+        (void)!emu_lane_where(v->warp.core, v->warp.slot, v->warp.warp, v->lane, &split);
+        if (index < ISA_PRED_COUNT)
+            (void)!emu_reg_read(v->warp.core, v->warp.slot, v->warp.warp, ISA_REG_P,
+                                (unsigned)index, v->lane, &value);
+        else if (index >= 8 && index < 8 + ISA_PRED_COUNT)
+            (void)!emu_reg_read(v->warp.core, v->warp.slot, v->warp.warp, ISA_REG_SP,
+                                (unsigned)index - 8, v->lane, &value);
+        else if (index == 16)
+            value = warp.exec;
+        else if (index == 17)
+            value = split.lanes & warp.exec;
+        else if (index == 18)
+            value = split.pc;
+        else if (index == 19)
+            value = warp.live;
+        else if (index >= 32 && index < 32 + ISA_SR_COUNT)
+            (void)!special(v, (enum isa_special)(index - 32), &value);
+        if (offset % 8 == 4)
+            value >>= 32;
+        break;
+    case 0xF5: {
+        static const enum isa_special builtin[] = {
+            ISA_SR_TID_X,  ISA_SR_TID_Y,  ISA_SR_TID_Z,  ISA_SR_COUNT,
+            ISA_SR_CTAID_X, ISA_SR_CTAID_Y, ISA_SR_CTAID_Z, ISA_SR_COUNT,
+            ISA_SR_NTID_X, ISA_SR_NTID_Y, ISA_SR_NTID_Z, ISA_SR_COUNT,
+            ISA_SR_NCTAID_X, ISA_SR_NCTAID_Y, ISA_SR_NCTAID_Z, ISA_SR_COUNT,
+            ISA_SR_LANEID, ISA_SR_WARPID, ISA_SR_CLOCK64, ISA_SR_CLOCK64};
+
+        index = offset / 4;
+        if (index < LW_COUNT_OF(builtin) && builtin[index] != ISA_SR_COUNT)
+            (void)!special(v, builtin[index], &value);
+        if (index == 19)
+            value >>= 32;
+        break;
+    }
+    case 0xF8: {
+        struct dbg_warp other;
+
+        if (dbg_warp_by_slot(v->dbg, offset >> 40 & 0xffff, &other) &&
+            (offset & UINT32_MAX) / 4 < ISA_VREG_COUNT)
+            (void)!emu_reg_read(other.core, other.slot, other.warp, ISA_REG_V,
+                                (unsigned)((offset & UINT32_MAX) / 4),
+                                (unsigned)(offset >> 32 & 0xff), &value);
+        break;
+    }
+    default:
+        break;
+    }
+    return (uint32_t)value;
+}
+
+static bool whole_warp(const struct view *v)
+{
+    struct emu_warp_view warp;
+
+    return emu_warp_view(v->warp.core, v->warp.slot, v->warp.warp, &warp) &&
+           warp.split_count == 1;
+}
+
+/* False where nothing can be written. */
+static bool word_write(const struct view *v, unsigned window, uint64_t offset, uint32_t word)
+{
+    uint64_t value = 0;
+    unsigned index, shift;
+    struct dbg_warp other;
+
+    switch (window) {
+    case 0xF0:
+        return offset / 4 < ISA_VREG_COUNT &&
+               emu_reg_write(v->warp.core, v->warp.slot, v->warp.warp, ISA_REG_V,
+                             (unsigned)(offset / 4), v->lane, word, NULL);
+    case 0xF1:
+        return offset / 256 < ISA_VREG_COUNT &&
+               emu_reg_write(v->warp.core, v->warp.slot, v->warp.warp, ISA_REG_V,
+                             (unsigned)(offset / 256), (unsigned)(offset % 256 / 4), word,
+                             NULL);
+    case 0xF2:
+        return whole_warp(v) && offset / 4 < ISA_SREG_COUNT &&
+               emu_reg_write(v->warp.core, v->warp.slot, v->warp.warp, ISA_REG_S,
+                             (unsigned)(offset / 4), 0, word, NULL);
+    case 0xF3:
+        index = (unsigned)(offset / 8 < 64 ? offset / 8 : 64);
+        shift = offset % 8 == 4 ? 32 : 0;
+        if (index < ISA_PRED_COUNT) {
+            (void)!emu_reg_read(v->warp.core, v->warp.slot, v->warp.warp, ISA_REG_P, index,
+                                v->lane, &value);
+            value = (value & ~((uint64_t)UINT32_MAX << shift)) | (uint64_t)word << shift;
+            return emu_reg_write(v->warp.core, v->warp.slot, v->warp.warp, ISA_REG_P, index,
+                                 v->lane, value, NULL);
+        }
+        if (index >= 8 && index < 8 + ISA_PRED_COUNT)
+            return shift != 0 ||
+                   (whole_warp(v) && emu_reg_write(v->warp.core, v->warp.slot, v->warp.warp,
+                                                   ISA_REG_SP, index - 8, v->lane, word, NULL));
+        if (index == 16 && whole_warp(v)) {
+            struct emu_warp_view warp;
+
+            if (!emu_warp_view(v->warp.core, v->warp.slot, v->warp.warp, &warp))
+                return false;
+            value = (warp.exec & ~((uint64_t)UINT32_MAX << shift)) | (uint64_t)word << shift;
+            return emu_reg_write(v->warp.core, v->warp.slot, v->warp.warp, ISA_REG_S,
+                                 ISA_S_EXEC, v->lane, value, NULL);
+        }
+        return false;
+    case 0xF8:
+        return dbg_warp_by_slot(v->dbg, offset >> 40 & 0xffff, &other) &&
+               (offset & UINT32_MAX) / 4 < ISA_VREG_COUNT &&
+               emu_reg_write(other.core, other.slot, other.warp, ISA_REG_V,
+                             (unsigned)((offset & UINT32_MAX) / 4),
+                             (unsigned)(offset >> 32 & 0xff), word, NULL);
+    default:
+        return false;
+    }
+}
+
+static uint64_t words_access(const struct view *v, unsigned window, uint64_t offset,
+                             uint8_t *data, uint64_t size, bool write)
+{
+    for (uint64_t done = 0; done < size;) {
+        uint64_t at = offset + done, in = at % 4, count = 4 - in;
+        uint8_t bytes[4];
+
+        if (count > size - done)
+            count = size - done;
+        lw_put32(bytes, word_read(v, window, at - in));
+        if (write) {
+            memcpy(bytes + in, data + done, count);
+            if (!word_write(v, window, at - in, lw_get32(bytes)))
+                return done;
+        } else {
+            memcpy(data + done, bytes + in, count);
+        }
+        done += count;
+    }
+    return size;
+}
+
+/* ---- windows onto memory ------------------------------------------------------------- */
+
+static uint64_t memory_access(const struct dbg_warp *warp, unsigned lane, uint64_t address,
+                              void *data, uint64_t size, bool write, bool fill)
+{
+    uint64_t done = write ? emu_mem_poke(warp->core, warp->slot, warp->warp, lane, address,
+                                         data, size)
+                          : emu_mem_peek(warp->core, warp->slot, warp->warp, lane, address,
+                                         data, size);
+
+    /* Debuggers read whole lines around what they want: the rest of a window is zeros. */
+    if (!write && fill) {
+        memset((uint8_t *)data + done, 0, size - done);
+        return size;
+    }
+    return done;
+}
+
+static uint64_t lane_access(const struct view *v, uint64_t offset, void *data, uint64_t size,
+                            bool write)
+{
+    unsigned lane = (unsigned)(offset >> 32 & 0xff);
+    struct dbg_warp warp;
+
+    if (!dbg_warp_by_slot(v->dbg, offset >> 40 & 0xffff, &warp) ||
+        lane >= emu_machine_config(v->dbg->machine)->warp_width) {
+        if (write)
+            return 0;
+        memset(data, 0, size);
+        return size;
+    }
+    return memory_access(&warp, lane, ISA_LOCAL_BASE + (offset & UINT32_MAX), data, size,
+                         write, true);
+}
+
+static uint64_t stack_access(const struct view *v, uint64_t offset, void *data, uint64_t size,
+                             bool write)
+{
+    struct dbg_warp warp;
+
+    if (write)
+        return 0;
+    memset(data, 0, size);
+    if (dbg_warp_by_slot(v->dbg, offset >> 40 & 0xffff, &warp))
+        dbg_stack_read(v->dbg,
+                       dbg_place_id(v->dbg, warp.grid->sequence, warp.block, warp.warp),
+                       (unsigned)(offset >> 32 & 0xff), offset & UINT32_MAX, data, size);
+    return size;
+}
+
+static uint64_t shared_access(const struct view *v, uint64_t offset, void *data,
+                              uint64_t size, bool write)
+{
+    struct dbg_warp warp = v->warp;
+    struct emu_block_view block;
+
+    warp.slot = (unsigned)(offset >> 32 & 0xffffff);
+    if (!emu_block_view(warp.core, warp.slot, &block)) {
+        if (write)
+            return 0;
+        memset(data, 0, size);
+        return size;
+    }
+    warp.warp = 0;
+    return memory_access(&warp, 0, ISA_SHARED_BASE + (offset & UINT32_MAX), data, size, write,
+                         true);
+}
+
+static uint64_t bank_access(const struct view *v, uint64_t offset, void *data, uint64_t size,
+                            bool write)
+{
+    uint64_t bank = offset >> 32 & 0xffffff;
+
+    if (write)
+        return 0;
+    if (bank >= ISA_CONST_BANK_COUNT) {
+        memset(data, 0, size);
+        return size;
+    }
+    return memory_access(&v->warp, v->lane,
+                         ISA_CONST_BASE + bank * ISA_CONST_STRIDE + (offset & UINT32_MAX),
+                         data, size, false, true);
+}
+
+/* Global memory without a warp to look through: after the last one has ended. */
+static uint64_t global_access(const struct dbg *dbg, uint64_t address, void *data,
+                              uint64_t size, bool write)
+{
+    struct emu_allocation allocation;
+    enum lw_status status;
+    bool inside;
+
+    if (!emu_allocation_at(dbg->machine, address, &allocation, &inside) || !inside ||
+        (allocation.flags & EMU_ALLOC_FREED) != 0)
+        return 0;
+    if (size > allocation.address + allocation.size_bytes - address)
+        size = allocation.address + allocation.size_bytes - address;
+    status = write ? emu_global_write(dbg->machine, address, data, size, NULL)
+                   : emu_global_read(dbg->machine, address, data, size, NULL);
+    return status == LW_OK ? size : 0;
+}
+
+uint64_t dbg_mem_access(struct dbg *dbg, dbg_thread_id id, unsigned lane, uint64_t address,
+                        void *data, uint64_t size_bytes, bool write)
+{
+    unsigned window = (unsigned)(address >> 56);
+    uint64_t offset = address & lw_mask(56);
+    struct view v = {.dbg = dbg, .id = id, .lane = lane};
+
+    if (size_bytes == 0)
+        return 0;
+    if (!dbg_warp_locate(dbg, id, &v.warp))
+        return global_access(dbg, address, data, size_bytes, write);
+    if (window < WINDOW_FIRST)
+        return memory_access(&v.warp, lane, address, data, size_bytes, write, false);
+    if (window > WINDOW_LAST)
+        return 0;
+    if (size_bytes > lw_mask(56) - offset)
+        size_bytes = lw_mask(56) - offset + 1;
+    switch (window) {
+    case 0xF4:
+        return stack_access(&v, offset, data, size_bytes, write);
+    case 0xF7:
+        return lane_access(&v, offset, data, size_bytes, write);
+    case 0xF6:
+        return shared_access(&v, offset, data, size_bytes, write);
+    case 0xF9:
+        return bank_access(&v, offset, data, size_bytes, write);
+    default:
+        return words_access(&v, window, offset, data, size_bytes, write);
+    }
+}
+
+uint64_t dbg_mem_read(struct dbg *dbg, dbg_thread_id id, uint64_t address, void *data,
+                      uint64_t size_bytes)
+{
+    return dbg_mem_access(dbg, id, dbg_lane_get(dbg, id), address, data, size_bytes, false);
+}
+
+uint64_t dbg_mem_write(struct dbg *dbg, dbg_thread_id id, uint64_t address, const void *data,
+                       uint64_t size_bytes)
+{
+    /* The data is only read when writing. */
+    return dbg_mem_access(dbg, id, dbg_lane_get(dbg, id), address, (void *)(uintptr_t)data,
+                          size_bytes, true);
+}

@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Points. A breakpoint hits once per split arrival: lanes that were reported at a pc are
+ * remembered until they leave it, and a resume passes them over the point in silence.
+ */
+#include "debug/debug_priv.h"
+
+#include <stdlib.h>
+
+static struct dbg_point_record *point_find(const struct dbg *dbg, unsigned id)
+{
+    for (size_t i = 0; i < dbg->point_count; i++)
+        if (dbg->points[i].pub.id == id)
+            return &dbg->points[i];
+    return NULL;
+}
+
+bool dbg_point_armed(const struct dbg *dbg, uint64_t pc)
+{
+    for (size_t i = 0; i < dbg->point_count; i++)
+        if (dbg->points[i].pub.enabled && dbg->points[i].pub.pc == pc)
+            return true;
+    return false;
+}
+
+/* The handler at @pc follows the points that want it. */
+static enum lw_status point_arm(struct dbg *dbg, uint64_t pc, struct lw_error *err)
+{
+    return emu_breakpoint_set(dbg->machine, pc, dbg_point_armed(dbg, pc), err);
+}
+
+enum lw_status dbg_point_add(struct dbg *dbg, enum dbg_owner owner, uint64_t pc,
+                             const char *condition, bool temporary, unsigned *id,
+                             struct lw_error *err)
+{
+    struct dbg_point_record point = {.pub = {.owner = owner,
+                                             .pc = pc,
+                                             .enabled = true,
+                                             .temporary = temporary}};
+    enum lw_status status;
+
+    if (condition != NULL && *condition != '\0') {
+        status = dbg_expr_check(dbg, condition, err);
+        if (status != LW_OK)
+            return lw_error_prefix(err, "condition \"%s\"", condition);
+        point.condition = strdup(condition);
+        if (point.condition == NULL)
+            return LW_FAIL(err, LW_ENOMEM, "no memory for a condition");
+        point.pub.condition = point.condition;
+    }
+    if (!lw_grow(&dbg->points, &dbg->point_capacity, dbg->point_count + 1,
+                 sizeof *dbg->points)) {
+        free(point.condition);
+        return LW_FAIL(err, LW_ENOMEM, "no memory for another point");
+    }
+    point.pub.id = dbg->last_point + 1;
+    dbg->points[dbg->point_count++] = point;
+    status = point_arm(dbg, pc, err);
+    if (status != LW_OK) {
+        dbg->point_count--;
+        free(point.condition);
+        return status;
+    }
+    dbg->last_point++;
+    if (id != NULL)
+        *id = point.pub.id;
+    return LW_OK;
+}
+
+enum lw_status dbg_point_remove(struct dbg *dbg, unsigned id, struct lw_error *err)
+{
+    struct dbg_point_record *point = point_find(dbg, id);
+    uint64_t pc;
+
+    if (point == NULL)
+        return LW_FAIL(err, LW_ENOENT, "there is no breakpoint %u", id);
+    pc = point->pub.pc;
+    if (point->release != NULL)
+        point->release(point->fn_context);
+    free(point->condition);
+    dbg->point_count--;
+    memmove(point, point + 1,
+            (size_t)(dbg->points + dbg->point_count - point) * sizeof *point);
+    return point_arm(dbg, pc, err);
+}
+
+enum lw_status dbg_point_enable(struct dbg *dbg, unsigned id, bool on, struct lw_error *err)
+{
+    struct dbg_point_record *point = point_find(dbg, id);
+
+    if (point == NULL)
+        return LW_FAIL(err, LW_ENOENT, "there is no breakpoint %u", id);
+    point->pub.enabled = on;
+    return point_arm(dbg, point->pub.pc, err);
+}
+
+unsigned dbg_point_count(const struct dbg *dbg)
+{
+    return (unsigned)dbg->point_count;
+}
+
+bool dbg_point_at(const struct dbg *dbg, unsigned index, struct dbg_point *out)
+{
+    if (index >= dbg->point_count)
+        return false;
+    *out = dbg->points[index].pub;
+    return true;
+}
+
+enum lw_status dbg_point_set_condition(struct dbg *dbg, unsigned id, dbg_condition_fn fn,
+                                       void *context, void (*release)(void *context),
+                                       struct lw_error *err)
+{
+    struct dbg_point_record *point = point_find(dbg, id);
+
+    if (point == NULL)
+        return LW_FAIL(err, LW_ENOENT, "there is no breakpoint %u", id);
+    if (point->release != NULL)
+        point->release(point->fn_context);
+    point->fn = fn;
+    point->fn_context = context;
+    point->release = release;
+    return LW_OK;
+}
+
+/* Lanes of @lanes for which the point's condition holds. A condition that cannot be
+ * evaluated counts as true, and says why: a stop too many is better than one too few. */
+static uint64_t lanes_that_hit(struct dbg *dbg, unsigned index, dbg_thread_id id,
+                               uint64_t lanes)
+{
+    uint64_t hit = 0;
+    unsigned focus = dbg_lane_get(dbg, id);
+    bool told = false;
+
+    for (LW_EACH_BIT(lane, lanes)) {
+        struct dbg_point_record *point = &dbg->points[index];
+        bool yes = true;
+
+        if (point->fn != NULL) {
+            /* The owner reads memory through the focus, so the focus is lent to the lane. */
+            dbg_lane_pin(dbg, id, (unsigned)lane);
+            yes = point->fn(point->fn_context, dbg, id, (unsigned)lane);
+            dbg_lane_pin(dbg, id, focus);
+        }
+        if (yes && point->condition != NULL) {
+            struct dbg_value value;
+            struct lw_error err;
+
+            if (dbg_eval(dbg, id, (unsigned)lane, point->condition, &value, &err) != LW_OK) {
+                if (!told)
+                    dbg_message(dbg, "breakpoint %u: condition \"%s\": %s", point->pub.id,
+                                point->condition, err.text);
+                told = true;
+            } else {
+                yes = dbg_value_true(&value);
+            }
+        }
+        if (yes)
+            hit |= UINT64_C(1) << lane;
+    }
+    return hit;
+}
+
+static uint64_t reported_lanes(const struct dbg *dbg, dbg_thread_id id, uint64_t pc)
+{
+    uint64_t lanes = 0;
+
+    for (size_t i = 0; i < dbg->arrival_count; i++)
+        if (dbg->arrivals[i].id == id && dbg->arrivals[i].pc == pc)
+            lanes |= dbg->arrivals[i].lanes;
+    return lanes;
+}
+
+unsigned dbg_point_hit(struct dbg *dbg, dbg_thread_id id, uint64_t pc, uint64_t active,
+                       uint64_t *lanes)
+{
+    uint64_t fresh = active & ~reported_lanes(dbg, id, pc), all = 0;
+    unsigned first = 0;
+
+    for (size_t i = 0; i < dbg->point_count;) {
+        struct dbg_point_record *point = &dbg->points[i];
+        unsigned number = point->pub.id;
+        uint64_t hit;
+
+        i++;
+        if (!point->pub.enabled || point->pub.pc != pc)
+            continue;
+        hit = lanes_that_hit(dbg, (unsigned)(i - 1), id,
+                             point->pub.owner == DBG_OWNER_GDB ? active : fresh);
+        if (hit == 0)
+            continue;
+        dbg->points[i - 1].pub.hits++;
+        all |= hit;
+        if (first == 0)
+            first = number;
+        if (dbg->points[i - 1].pub.temporary) {
+            (void)!dbg_point_remove(dbg, number, NULL);
+            i--;
+        }
+    }
+    *lanes = all;
+    return first;
+}
+
+void dbg_arrival_add(struct dbg *dbg, dbg_thread_id id, uint64_t pc, uint64_t lanes)
+{
+    for (size_t i = 0; i < dbg->arrival_count; i++)
+        if (dbg->arrivals[i].id == id && dbg->arrivals[i].pc == pc) {
+            dbg->arrivals[i].lanes |= lanes;
+            return;
+        }
+    /* Without memory the point is reported twice: a nuisance, not an error. */
+    if (lw_grow(&dbg->arrivals, &dbg->arrival_capacity, dbg->arrival_count + 1,
+                sizeof *dbg->arrivals))
+        dbg->arrivals[dbg->arrival_count++] = (struct dbg_arrival){id, pc, lanes};
+}
+
+void dbg_arrival_moved(struct dbg *dbg, dbg_thread_id id, uint64_t lanes)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < dbg->arrival_count; i++) {
+        struct dbg_arrival arrival = dbg->arrivals[i];
+
+        if (arrival.id == id)
+            arrival.lanes &= ~lanes;
+        if (arrival.lanes != 0)
+            dbg->arrivals[kept++] = arrival;
+    }
+    dbg->arrival_count = kept;
+}
+
+void dbg_arrival_prune(struct dbg *dbg)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < dbg->arrival_count; i++)
+        if (dbg_point_armed(dbg, dbg->arrivals[i].pc))
+            dbg->arrivals[kept++] = dbg->arrivals[i];
+    dbg->arrival_count = kept;
+}

@@ -1,0 +1,420 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A debugger session: threads and their ids, the two foci, focus lanes. */
+#include "debug/debug_priv.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+void dbg_message(const struct dbg *dbg, const char *fmt, ...)
+{
+    char text[512];
+    va_list args;
+
+    if (dbg->config.messages == NULL)
+        return;
+    va_start(args, fmt);
+    vsnprintf(text, sizeof text, fmt, args);
+    va_end(args);
+    lw_printf(dbg->config.messages, "%s\n", text);
+}
+
+enum lw_status dbg_create(const struct dbg_config *config, struct dbg **out,
+                          struct lw_error *err)
+{
+    enum lw_status status = LW_OK;
+    struct dbg *dbg = calloc(1, sizeof *dbg);
+    struct dbg_thread first;
+    bool more = true;
+
+    if (dbg == NULL)
+        return LW_FAIL(err, LW_ENOMEM, "no memory for a debugger session");
+    dbg->config = *config;
+    dbg->machine = config->machine;
+    dbg->engine = config->engine;
+    /* Host steps may queue nothing at all (a file of copies and checks only). */
+    while (emu_grid_current(dbg->machine) == NULL && config->next != NULL && more) {
+        status = config->next(config->next_context, &more, err);
+        if (status != LW_OK)
+            goto cleanup;
+    }
+    status = dbg_regs_build(dbg, err);
+    if (status != LW_OK)
+        goto cleanup;
+    if (dbg_thread_at(dbg, 0, &first)) {
+        dbg_focus_move(dbg, first.id, first.lane);
+        dbg->seen = first;
+        /* It was shown standing at the entry: a breakpoint there is for the others. */
+        dbg_arrival_add(dbg, first.id, first.place.pc, first.place.lanes);
+    } else {
+        dbg->ended = true;
+    }
+    *out = dbg;
+    dbg = NULL;
+cleanup:
+    dbg_destroy(dbg);
+    return status;
+}
+
+void dbg_destroy(struct dbg *dbg)
+{
+    if (dbg == NULL)
+        return;
+    for (size_t i = 0; i < dbg->point_count; i++) {
+        struct dbg_point_record *point = &dbg->points[i];
+
+        /* The machine may outlive the session: it must not stop for nobody. */
+        (void)!emu_breakpoint_set(dbg->machine, point->pub.pc, false, NULL);
+        if (point->release != NULL)
+            point->release(point->fn_context);
+        free(point->condition);
+    }
+    free(dbg->points);
+    free(dbg->arrivals);
+    free(dbg->pins);
+    free(dbg->regs);
+    free(dbg->list_file);
+    dbg_sources_free(dbg);
+    free(dbg);
+}
+
+void dbg_set_messages(struct dbg *dbg, struct lw_sink *messages)
+{
+    dbg->config.messages = messages;
+}
+
+void dbg_set_colour(struct dbg *dbg, bool on)
+{
+    dbg->colour = on;
+}
+
+struct emu_machine *dbg_machine(const struct dbg *dbg)
+{
+    return dbg->machine;
+}
+
+const struct dbg_stop *dbg_last_stop(const struct dbg *dbg)
+{
+    return &dbg->stop;
+}
+
+bool dbg_ended(const struct dbg *dbg)
+{
+    return dbg->ended;
+}
+
+const struct emu_program *dbg_program(const struct dbg *dbg)
+{
+    const struct emu_grid *grid = emu_grid_current(dbg->machine);
+
+    if (grid != NULL)
+        return grid->launch.program;
+    /* Between and after launches the code is still there: it is loaded from its base. */
+    return emu_machine_program_at(dbg->machine, ISA_CODE_BASE);
+}
+
+/* ---- threads ---------------------------------------------------------------- */
+
+static const struct emu_grid *grid_by_sequence(const struct dbg *dbg, uint32_t sequence)
+{
+    const struct emu_grid *grid = emu_grid_current(dbg->machine);
+
+    while (grid != NULL && grid->sequence != sequence)
+        grid = grid->next;
+    return grid;
+}
+
+static dbg_thread_id thread_id(const struct emu_grid *grid, uint64_t block, unsigned warp)
+{
+    return 1 + grid->first_warp_id + block * grid->block_warps + warp;
+}
+
+dbg_thread_id dbg_place_id(const struct dbg *dbg, uint32_t sequence, uint64_t block,
+                           unsigned warp)
+{
+    const struct emu_grid *grid = grid_by_sequence(dbg, sequence);
+
+    return grid != NULL ? thread_id(grid, block, warp) : 0;
+}
+
+void dbg_block_index(const struct emu_grid *grid, uint64_t block, uint32_t index[3])
+{
+    index[0] = (uint32_t)(block % grid->launch.grid[0]);
+    index[1] = (uint32_t)(block / grid->launch.grid[0] % grid->launch.grid[1]);
+    index[2] = (uint32_t)(block / grid->launch.grid[0] / grid->launch.grid[1]);
+}
+
+static uint64_t live_lanes(const struct emu_core *core, unsigned slot, unsigned warp)
+{
+    struct emu_warp_view view;
+
+    return emu_warp_view(core, slot, warp, &view) ? view.live : 0;
+}
+
+static const struct dbg_pin *pin_find(const struct dbg *dbg, dbg_thread_id id)
+{
+    for (size_t i = 0; i < dbg->pin_count; i++)
+        if (dbg->pins[i].id == id)
+            return &dbg->pins[i];
+    return NULL;
+}
+
+/* The pinned lane while it lives, else the lowest live one. */
+static unsigned focus_lane(const struct dbg *dbg, dbg_thread_id id, uint64_t live)
+{
+    const struct dbg_pin *pin = pin_find(dbg, id);
+
+    if (pin != NULL && (live >> pin->lane & 1) != 0)
+        return pin->lane;
+    return live != 0 ? lw_lowest(live) : 0;
+}
+
+/* Warps of blocks that have not begun are all alike; their state is not made just to list
+ * them: a stop with 2,048 warps would pay for it. */
+static bool looks_fresh(const struct dbg *dbg, const struct emu_grid *grid,
+                        const struct emu_place *place)
+{
+    return place->block >= grid->blocks_started &&
+           place->pc == dbg_function_pc(dbg, grid->launch.kernel);
+}
+
+static bool thread_fill(const struct dbg *dbg, const struct emu_place *place,
+                        struct dbg_thread *out)
+{
+    const struct emu_grid *grid = grid_by_sequence(dbg, place->grid);
+    struct emu_core *core;
+    struct emu_split_view split;
+    struct emu_warp_view view;
+    unsigned slot;
+
+    if (grid == NULL)
+        return false;
+    memset(out, 0, sizeof *out);
+    out->id = thread_id(grid, place->block, place->warp);
+    out->place = *place;
+    dbg_block_index(grid, place->block, out->block_index);
+    if (looks_fresh(dbg, grid, place)) {
+        out->live = out->active = place->lanes;
+        out->lane = focus_lane(dbg, out->id, out->live);
+        return true;
+    }
+    if (!dbg->engine->ops->locate(dbg->engine, place->grid, place->block, &core, &slot) ||
+        !emu_warp_view(core, slot, place->warp, &view) || view.live == 0)
+        return false;
+    out->live = view.live;
+    out->lane = focus_lane(dbg, out->id, view.live);
+    if (!emu_lane_where(core, slot, place->warp, out->lane, &split))
+        return false;
+    out->place.split = split.id;
+    out->place.lanes = split.lanes;
+    out->place.pc = split.pc;
+    out->active = split.lanes & view.exec;
+    return true;
+}
+
+unsigned dbg_thread_count(const struct dbg *dbg)
+{
+    return dbg->engine->ops->warp_count(dbg->engine);
+}
+
+bool dbg_thread_at(const struct dbg *dbg, unsigned index, struct dbg_thread *out)
+{
+    struct emu_place place;
+
+    return dbg->engine->ops->warp_at(dbg->engine, index, &place) &&
+           thread_fill(dbg, &place, out);
+}
+
+static int place_compare(const struct emu_place *a, uint32_t grid, uint64_t block,
+                         unsigned warp)
+{
+    if (a->grid != grid)
+        return a->grid < grid ? -1 : 1;
+    if (a->block != block)
+        return a->block < block ? -1 : 1;
+    return a->warp != warp ? (a->warp < warp ? -1 : 1) : 0;
+}
+
+/* The resident warps are in order: halve until it is found. */
+static bool place_find(const struct dbg *dbg, dbg_thread_id id, struct emu_place *out)
+{
+    const struct emu_grid *grid = emu_grid_current(dbg->machine);
+    uint64_t number = id - 1, block;
+    unsigned warp, low = 0, high;
+
+    if (id == 0)
+        return false;
+    while (grid != NULL && (number < grid->first_warp_id ||
+                            number - grid->first_warp_id >=
+                                grid->block_count * grid->block_warps))
+        grid = grid->next;
+    if (grid == NULL)
+        return false;
+    block = (number - grid->first_warp_id) / grid->block_warps;
+    warp = (unsigned)((number - grid->first_warp_id) % grid->block_warps);
+    high = dbg_thread_count(dbg);
+    while (low < high) {
+        unsigned middle = low + (high - low) / 2;
+        int order;
+
+        if (!dbg->engine->ops->warp_at(dbg->engine, middle, out))
+            return false;
+        order = place_compare(out, grid->sequence, block, warp);
+        if (order == 0)
+            return true;
+        if (order < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return false;
+}
+
+bool dbg_thread_get(const struct dbg *dbg, dbg_thread_id id, struct dbg_thread *out)
+{
+    struct emu_place place;
+
+    return place_find(dbg, id, &place) && thread_fill(dbg, &place, out);
+}
+
+bool dbg_warp_locate(const struct dbg *dbg, dbg_thread_id id, struct dbg_warp *out)
+{
+    struct emu_place place;
+
+    if (!place_find(dbg, id, &place))
+        return false;
+    if (!dbg->engine->ops->locate(dbg->engine, place.grid, place.block, &out->core,
+                                  &out->slot))
+        return false;
+    out->grid = grid_by_sequence(dbg, place.grid);
+    out->block = place.block;
+    out->warp = place.warp;
+    return out->grid != NULL && live_lanes(out->core, out->slot, out->warp) != 0;
+}
+
+enum lw_status dbg_gone(const struct dbg *dbg, dbg_thread_id id, struct lw_error *err)
+{
+    if (dbg_thread_count(dbg) == 0)
+        return LW_FAIL(err, LW_ESTATE, "nothing is running: every warp has ended");
+    return LW_FAIL(err, LW_ESTATE, "warp %llu is not resident: it has ended or not begun",
+                   (unsigned long long)id);
+}
+
+void dbg_thread_name(const struct dbg *dbg, const struct dbg_thread *thread,
+                     struct lw_sink *out)
+{
+    (void)dbg;
+    lw_printf(out, "block(%u,%u,%u) w%u lane %u", thread->block_index[0],
+              thread->block_index[1], thread->block_index[2], thread->place.warp,
+              thread->lane);
+}
+
+void dbg_thread_state(const struct dbg *dbg, const struct dbg_thread *thread,
+                      struct lw_sink *out)
+{
+    const struct emu_grid *grid = grid_by_sequence(dbg, thread->place.grid);
+    const char *state = "ready";
+    unsigned splits = 1;
+
+    if (grid != NULL && !looks_fresh(dbg, grid, &thread->place)) {
+        struct emu_split_view split;
+        struct emu_warp_view view;
+        struct dbg_warp warp;
+
+        if (dbg_warp_locate(dbg, thread->id, &warp) &&
+            emu_warp_view(warp.core, warp.slot, warp.warp, &view) &&
+            emu_lane_where(warp.core, warp.slot, warp.warp, thread->lane, &split)) {
+            state = emu_split_state_name(split.state);
+            splits = view.split_count;
+        }
+    }
+    lw_printf(out, "pc=0x%llx active=%u/%u state=%s splits=%u",
+              (unsigned long long)thread->place.pc, lw_popcount(thread->active),
+              emu_machine_config(dbg->machine)->warp_width, state, splits);
+}
+
+/* ---- foci --------------------------------------------------------------------- */
+
+void dbg_lane_pin(struct dbg *dbg, dbg_thread_id id, unsigned lane)
+{
+    for (size_t i = 0; i < dbg->pin_count; i++)
+        if (dbg->pins[i].id == id) {
+            dbg->pins[i].lane = lane;
+            return;
+        }
+    /* Pins of warps that are gone make room first. */
+    if (dbg->pin_count == dbg->pin_capacity) {
+        size_t kept = 0;
+        struct emu_place place;
+
+        for (size_t i = 0; i < dbg->pin_count; i++)
+            if (place_find(dbg, dbg->pins[i].id, &place))
+                dbg->pins[kept++] = dbg->pins[i];
+        dbg->pin_count = kept;
+    }
+    /* Without memory the lane falls back to the lowest live one: no harm is done. */
+    if (lw_grow(&dbg->pins, &dbg->pin_capacity, dbg->pin_count + 1, sizeof *dbg->pins))
+        dbg->pins[dbg->pin_count++] = (struct dbg_pin){id, lane};
+}
+
+void dbg_focus_move(struct dbg *dbg, dbg_thread_id id, unsigned lane)
+{
+    dbg->focus[DBG_FOCUS_RUN] = dbg->focus[DBG_FOCUS_VIEW] = id;
+    if (id != 0)
+        dbg_lane_pin(dbg, id, lane);
+}
+
+dbg_thread_id dbg_focus_get(const struct dbg *dbg, enum dbg_focus focus)
+{
+    struct emu_place place;
+
+    if (place_find(dbg, dbg->focus[focus], &place))
+        return dbg->focus[focus];
+    return 0;
+}
+
+enum lw_status dbg_focus_set(struct dbg *dbg, enum dbg_focus focus, dbg_thread_id id,
+                             struct lw_error *err)
+{
+    struct dbg_thread thread;
+
+    if (!dbg_thread_get(dbg, id, &thread))
+        return dbg_gone(dbg, id, err);
+    dbg->focus[focus] = id;
+    /* From now on its lane is the user's choice: divergence must not move it. */
+    dbg_lane_pin(dbg, id, thread.lane);
+    return LW_OK;
+}
+
+unsigned dbg_lane_get(const struct dbg *dbg, dbg_thread_id id)
+{
+    struct dbg_thread thread;
+
+    return dbg_thread_get(dbg, id, &thread) ? thread.lane : 0;
+}
+
+enum lw_status dbg_lane_set(struct dbg *dbg, dbg_thread_id id, unsigned lane,
+                            struct lw_error *err)
+{
+    unsigned width = emu_machine_config(dbg->machine)->warp_width;
+    struct dbg_thread thread;
+
+    if (!dbg_thread_get(dbg, id, &thread))
+        return dbg_gone(dbg, id, err);
+    if (lane >= width)
+        return LW_FAIL(err, LW_ERANGE, "lane %u does not exist: a warp has lanes 0 to %u",
+                       lane, width - 1);
+    if ((thread.live >> lane & 1) == 0)
+        return LW_FAIL(err, LW_ERANGE,
+                       "lane %u has exited or was never launched (live lanes: 0x%llx)", lane,
+                       (unsigned long long)thread.live);
+    dbg_lane_pin(dbg, id, lane);
+    return LW_OK;
+}
+
+enum lw_status dbg_view(const struct dbg *dbg, struct dbg_thread *out, struct lw_error *err)
+{
+    if (dbg_thread_get(dbg, dbg->focus[DBG_FOCUS_VIEW], out))
+        return LW_OK;
+    return dbg_gone(dbg, dbg->focus[DBG_FOCUS_VIEW], err);
+}

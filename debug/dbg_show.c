@@ -1,0 +1,387 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Tables: warps, lanes, splits, barriers, registers, allocations, points, status. */
+#include "debug/debug_priv.h"
+
+#include <stdio.h>
+
+enum { FEW_WARPS = 64 };
+
+void dbg_show_mask(const struct dbg *dbg, uint64_t lanes, struct lw_sink *out)
+{
+    unsigned digits = (emu_machine_config(dbg->machine)->warp_width + 3) / 4;
+
+    lw_printf(out, "0x%0*llx", (int)digits, (unsigned long long)lanes);
+}
+
+static void dim(const struct dbg *dbg, bool on, struct lw_sink *out)
+{
+    if (dbg->colour && on)
+        lw_put(out, "\033[2m");
+}
+
+static void undim(const struct dbg *dbg, bool on, struct lw_sink *out)
+{
+    if (dbg->colour && on)
+        lw_put(out, "\033[0m");
+}
+
+enum lw_status dbg_show_warps(struct dbg *dbg, bool all, struct lw_sink *out,
+                              struct lw_error *err)
+{
+    unsigned count = dbg_thread_count(dbg), shown = all || count < FEW_WARPS ? count : FEW_WARPS;
+    struct dbg_thread thread;
+
+    if (count == 0)
+        return dbg_gone(dbg, 0, err);
+    for (unsigned i = 0; i < shown && dbg_thread_at(dbg, i, &thread); i++) {
+        lw_printf(out, "%c %4llu  ", thread.id == dbg->focus[DBG_FOCUS_VIEW] ? '*' : ' ',
+                  (unsigned long long)thread.id);
+        dbg_thread_name(dbg, &thread, out);
+        lw_put(out, "  ");
+        dbg_thread_state(dbg, &thread, out);
+        lw_put(out, "  ");
+        dbg_place_print(dbg, thread.place.pc, out);
+        lw_put(out, "\n");
+    }
+    if (shown < count)
+        lw_printf(out, "... and %u more: `warps all` lists them\n", count - shown);
+    return LW_OK;
+}
+
+enum lw_status dbg_show_lanes(struct dbg *dbg, dbg_thread_id id, struct lw_sink *out,
+                              struct lw_error *err)
+{
+    unsigned width = emu_machine_config(dbg->machine)->warp_width;
+    struct emu_warp_view view;
+    struct dbg_thread thread;
+    struct dbg_warp warp;
+
+    if (!dbg_thread_get(dbg, id, &thread) || !dbg_warp_locate(dbg, id, &warp) ||
+        !emu_warp_view(warp.core, warp.slot, warp.warp, &view))
+        return dbg_gone(dbg, id, err);
+    lw_put(out, "  lane  tid          split  active  state       pc\n");
+    for (unsigned lane = 0; lane < width; lane++) {
+        struct emu_split_view split = {0};
+        uint64_t tid[3] = {0};
+        char text[40];
+        bool live = emu_lane_where(warp.core, warp.slot, warp.warp, lane, &split);
+        bool active = live && (view.exec >> lane & 1) != 0 &&
+                      (thread.place.lanes >> lane & 1) != 0;
+
+        if ((view.launched >> lane & 1) == 0)
+            continue;
+        for (unsigned i = 0; i < 3; i++)
+            (void)!emu_special_read(warp.core, warp.slot, warp.warp,
+                                    (enum isa_special)(ISA_SR_TID_X + i), lane, &tid[i]);
+        snprintf(text, sizeof text, "(%llu,%llu,%llu)", (unsigned long long)tid[0],
+                 (unsigned long long)tid[1], (unsigned long long)tid[2]);
+        dim(dbg, !active, out);
+        lw_printf(out, "%c %4u  %-11s", lane == thread.lane ? '*' : ' ', lane, text);
+        if (live) {
+            lw_printf(out, "  %5u  %-6s  %-10s  ", split.id, active ? "yes" : "no",
+                      emu_split_state_name(split.state));
+            dbg_place_print(dbg, split.pc, out);
+        } else {
+            lw_put(out, "      -  -       exited");
+        }
+        undim(dbg, !active, out);
+        lw_put(out, "\n");
+    }
+    return LW_OK;
+}
+
+enum lw_status dbg_show_splits(struct dbg *dbg, dbg_thread_id id, struct lw_sink *out,
+                               struct lw_error *err)
+{
+    struct emu_split_view splits[EMU_MAX_LANES];
+    struct dbg_thread thread;
+    struct dbg_warp warp;
+    unsigned count;
+
+    if (!dbg_thread_get(dbg, id, &thread) || !dbg_warp_locate(dbg, id, &warp))
+        return dbg_gone(dbg, id, err);
+    count = emu_split_views(warp.core, warp.slot, warp.warp, splits, EMU_MAX_LANES);
+    lw_put(out, "  split  state       lanes");
+    lw_printf(out, "%*s  pc\n",
+              (int)(emu_machine_config(dbg->machine)->warp_width + 3) / 4 - 3, "");
+    for (unsigned i = 0; i < count && i < EMU_MAX_LANES; i++) {
+        const struct emu_split_view *split = &splits[i];
+        bool here = (split->lanes >> thread.lane & 1) != 0;
+
+        dim(dbg, !here, out);
+        lw_printf(out, "%c %5u  %-10s  ", here ? '*' : ' ', split->id,
+                  emu_split_state_name(split->state));
+        dbg_show_mask(dbg, split->lanes, out);
+        lw_put(out, "  ");
+        dbg_place_print(dbg, split->pc, out);
+        if (split->state == EMU_SPLIT_BLOCKED)
+            lw_printf(out, ", at b%u%s", split->barrier, split->soft ? " (soft)" : "");
+        if (split->state == EMU_SPLIT_CTA)
+            lw_printf(out, ", at CTA barrier %u", split->barrier);
+        undim(dbg, !here, out);
+        lw_put(out, "\n");
+    }
+    return LW_OK;
+}
+
+/* Lanes of each group that a convergence register holds. */
+static bool show_convergence(struct dbg *dbg, const struct dbg_warp *warp,
+                             const struct emu_warp_view *view, struct lw_sink *out)
+{
+    struct emu_split_view splits[EMU_MAX_LANES];
+    unsigned count = emu_split_views(warp->core, warp->slot, warp->warp, splits,
+                                     EMU_MAX_LANES);
+    bool any = false;
+
+    for (unsigned reg = 0; reg < view->breg_count; reg++) {
+        uint64_t rest = view->live;
+
+        while (rest != 0) {
+            unsigned lane = lw_lowest(rest);
+            uint64_t number = 0, blocked = 0;
+            uint64_t group = emu_barrier_group(warp->core, warp->slot, warp->warp, reg, lane,
+                                               &number) &
+                             view->live;
+
+            rest &= ~(group | UINT64_C(1) << lane);
+            if (group == 0)
+                continue;
+            for (unsigned i = 0; i < count && i < EMU_MAX_LANES; i++)
+                if (splits[i].state == EMU_SPLIT_BLOCKED && splits[i].barrier == reg)
+                    blocked |= splits[i].lanes & group;
+            lw_printf(out, "b%u  group %llu  lanes ", reg, (unsigned long long)number);
+            dbg_show_mask(dbg, group, out);
+            lw_put(out, "  waiting ");
+            dbg_show_mask(dbg, blocked, out);
+            lw_put(out, "\n");
+            any = true;
+        }
+    }
+    return any;
+}
+
+static bool show_cta(const struct dbg_warp *warp, struct lw_sink *out)
+{
+    struct emu_block_view block;
+    unsigned waiting[ISA_CTA_BARRIER_COUNT] = {0}, live = 0;
+    bool any = false;
+
+    if (!emu_block_view(warp->core, warp->slot, &block))
+        return false;
+    for (unsigned w = 0; w < block.warp_count; w++) {
+        struct emu_split_view splits[EMU_MAX_LANES];
+        unsigned count = emu_split_views(warp->core, warp->slot, w, splits, EMU_MAX_LANES);
+
+        for (unsigned i = 0; i < count && i < EMU_MAX_LANES; i++) {
+            live += lw_popcount(splits[i].lanes);
+            if (splits[i].state == EMU_SPLIT_CTA && splits[i].barrier < ISA_CTA_BARRIER_COUNT)
+                waiting[splits[i].barrier] += lw_popcount(splits[i].lanes);
+        }
+    }
+    for (unsigned i = 0; i < ISA_CTA_BARRIER_COUNT; i++)
+        if (waiting[i] != 0) {
+            lw_printf(out, "CTA barrier %u  %u of %u live lanes of the block wait\n", i,
+                      waiting[i], live);
+            any = true;
+        }
+    return any;
+}
+
+enum lw_status dbg_show_barriers(struct dbg *dbg, dbg_thread_id id, struct lw_sink *out,
+                                 struct lw_error *err)
+{
+    struct emu_warp_view view;
+    struct dbg_warp warp;
+    bool any;
+
+    if (!dbg_warp_locate(dbg, id, &warp) ||
+        !emu_warp_view(warp.core, warp.slot, warp.warp, &view))
+        return dbg_gone(dbg, id, err);
+    any = show_convergence(dbg, &warp, &view, out);
+    any = show_cta(&warp, out) || any;
+    if (!any)
+        lw_put(out, "no barrier is in use here\n");
+    return LW_OK;
+}
+
+void dbg_show_allocations(struct dbg *dbg, struct lw_sink *out)
+{
+    struct emu_allocation allocation;
+    unsigned i;
+
+    for (i = 0; emu_allocation_get(dbg->machine, i, &allocation); i++) {
+        if (i == 0)
+            lw_put(out, "address             bytes       name\n");
+        lw_printf(out, "0x%012llx  %12llu  %s%s%s%s\n", (unsigned long long)allocation.address,
+                  (unsigned long long)allocation.size_bytes,
+                  allocation.name != NULL && *allocation.name != '\0' ? allocation.name : "-",
+                  allocation.flags & EMU_ALLOC_MODULE ? ", module variable" : "",
+                  allocation.flags & EMU_ALLOC_READ_ONLY ? ", read-only" : "",
+                  allocation.flags & EMU_ALLOC_FREED ? ", freed" : "");
+    }
+    if (i == 0)
+        lw_put(out, "nothing is allocated\n");
+}
+
+void dbg_show_points(struct dbg *dbg, struct lw_sink *out)
+{
+    struct dbg_point point;
+
+    if (dbg_point_count(dbg) == 0)
+        lw_put(out, "no breakpoints\n");
+    for (unsigned i = 0; dbg_point_at(dbg, i, &point); i++) {
+        lw_printf(out, "%u  %s%s  0x%llx  ", point.id, point.enabled ? "enabled" : "disabled",
+                  point.temporary ? ", once" : "", (unsigned long long)point.pc);
+        dbg_place_print(dbg, point.pc, out);
+        lw_printf(out, "  %llu hit%s", (unsigned long long)point.hits,
+                  point.hits == 1 ? "" : "s");
+        if (point.condition != NULL)
+            lw_printf(out, "  if %s", point.condition);
+        if (point.owner == DBG_OWNER_GDB)
+            lw_put(out, "  (gdb's)");
+        lw_put(out, "\n");
+    }
+}
+
+/* ---- registers ------------------------------------------------------------------------ */
+
+static enum lw_status show_register(struct dbg *dbg, const struct dbg_thread *thread,
+                                    unsigned index, struct lw_sink *out, struct lw_error *err)
+{
+    uint8_t data[8 * EMU_MAX_LANES];
+    struct dbg_reg reg;
+    enum lw_status status;
+    struct dbg_value value = {DBG_U32, 0};
+
+    if (!dbg_reg_at(dbg, index, &reg))
+        return LW_FAIL(err, LW_ERANGE, "there is no register number %u", index);
+    status = dbg_reg_read(dbg, thread->id, index, data, sizeof data, err);
+    if (status != LW_OK)
+        return status;
+    lw_printf(out, "%-12s ", reg.name);
+    switch (reg.kind) {
+    case DBG_REG_VECTOR:
+        value.bits = lw_get32(data + 4 * thread->lane);
+        lw_printf(out, "0x%08x  ", (unsigned)value.bits);
+        dbg_value_print(&value, 'd', out);
+        lw_put(out, "  ");
+        dbg_value_print(&value, 'f', out);
+        break;
+    case DBG_REG_PC:
+        lw_printf(out, "0x%llx  ", (unsigned long long)lw_get64(data));
+        dbg_place_print(dbg, lw_get64(data), out);
+        break;
+    case DBG_REG_BLOCK:
+        lw_printf(out, "%u,%u,%u", lw_get32(data), lw_get32(data + 4), lw_get32(data + 8));
+        break;
+    case DBG_REG_PRED:
+    case DBG_REG_EXEC:
+    case DBG_REG_ACTIVE:
+    case DBG_REG_HIT_LANES:
+    case DBG_REG_FAULT_LANES:
+    case DBG_REG_BARRIER:
+        dbg_show_mask(dbg, lw_get64(data), out);
+        break;
+    case DBG_REG_FAULT_CODE:
+        lw_printf(out, "%u", lw_get32(data));
+        if (lw_get32(data) != 0)
+            lw_printf(out, "  %s", emu_fault_name((enum emu_fault_kind)lw_get32(data)));
+        break;
+    case DBG_REG_LANE_PCS:
+        for (unsigned lane = 0; lane < reg.bytes / 8; lane++)
+            lw_printf(out, "%s0x%llx", lane != 0 ? " " : "",
+                      (unsigned long long)lw_get64(data + 8 * lane));
+        break;
+    case DBG_REG_SCALAR:
+        lw_printf(out, "0x%08x  %d", lw_get32(data), (int)(int32_t)lw_get32(data));
+        break;
+    default:
+        if (reg.bytes == 8)
+            lw_printf(out, "%llu", (unsigned long long)lw_get64(data));
+        else
+            lw_printf(out, "%u", lw_get32(data));
+    }
+    lw_put(out, "\n");
+    return LW_OK;
+}
+
+static enum lw_status show_group(struct dbg *dbg, const struct dbg_thread *thread,
+                                 const char *group, bool *found, struct lw_sink *out,
+                                 struct lw_error *err)
+{
+    enum lw_status status = LW_OK;
+    struct dbg_reg reg;
+
+    *found = false;
+    for (unsigned i = 0; status == LW_OK && dbg_reg_at(dbg, i, &reg); i++)
+        if (strcmp(reg.group, group) == 0 && reg.kind != DBG_REG_LANE_PCS) {
+            *found = true;
+            status = show_register(dbg, thread, i, out, err);
+        }
+    return status;
+}
+
+enum lw_status dbg_show_registers(struct dbg *dbg, dbg_thread_id id, int argc, char **argv,
+                                  struct lw_sink *out, struct lw_error *err)
+{
+    static const char *const usual[] = {"warp", "predicate", "scalar", "vector"};
+    enum lw_status status = LW_OK;
+    struct dbg_thread thread;
+    bool found;
+
+    if (!dbg_thread_get(dbg, id, &thread))
+        return dbg_gone(dbg, id, err);
+    for (size_t i = 0; argc == 0 && i < LW_COUNT_OF(usual) && status == LW_OK; i++)
+        status = show_group(dbg, &thread, usual[i], &found, out, err);
+    for (int i = 0; i < argc && status == LW_OK; i++) {
+        int index = dbg_reg_find(dbg, argv[i]);
+
+        if (index >= 0) {
+            status = show_register(dbg, &thread, (unsigned)index, out, err);
+            continue;
+        }
+        status = show_group(dbg, &thread, argv[i], &found, out, err);
+        if (status == LW_OK && !found)
+            status = LW_FAIL(err, LW_ENOENT,
+                             "no register or group \"%s\": the groups are warp, predicate, "
+                             "scalar, vector and special",
+                             argv[i]);
+    }
+    return status;
+}
+
+/* ---- status ------------------------------------------------------------------------------ */
+
+void dbg_show_status(struct dbg *dbg, struct lw_sink *out)
+{
+    const struct emu_grid *grid = emu_grid_current(dbg->machine);
+    const struct emu_config *config = emu_machine_config(dbg->machine);
+    struct dbg_thread thread;
+
+    lw_printf(out, "machine    %u lanes a warp, policy %s, reconvergence %s\n",
+              config->warp_width, config->policy, config->reconv);
+    if (grid != NULL)
+        lw_printf(out,
+                  "launch     %u: %s, grid (%u,%u,%u), block (%u,%u,%u), %llu of %llu blocks "
+                  "ended\n",
+                  grid->sequence, grid->launch.kernel->name, grid->launch.grid[0],
+                  grid->launch.grid[1], grid->launch.grid[2], grid->launch.block[0],
+                  grid->launch.block[1], grid->launch.block[2],
+                  (unsigned long long)grid->blocks_ended,
+                  (unsigned long long)grid->block_count);
+    else
+        lw_put(out, "launch     none: every launch has ended\n");
+    if (dbg_view(dbg, &thread, NULL) == LW_OK) {
+        lw_put(out, "focus      ");
+        dbg_thread_name(dbg, &thread, out);
+        lw_put(out, " at ");
+        dbg_place_print(dbg, thread.place.pc, out);
+        lw_put(out, "\n           ");
+        dbg_thread_state(dbg, &thread, out);
+        lw_put(out, "\n");
+    }
+    lw_printf(out, "resident   %u warp%s\n", dbg_thread_count(dbg),
+              dbg_thread_count(dbg) == 1 ? "" : "s");
+    lw_printf(out, "executed   %llu warp instructions\n",
+              (unsigned long long)dbg->engine->ops->instructions(dbg->engine));
+}

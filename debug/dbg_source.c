@@ -1,0 +1,402 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Places in the program: functions, line rows, source text, locations, disassembly. */
+#include "debug/debug_priv.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/** A source file as lines; text is NULL when it could not be read. */
+struct dbg_source_file {
+    struct dbg_source_file *next;
+    const char *name; /* of the object */
+    char *text;
+    char **line;
+    size_t count;
+};
+
+/* ---- functions and rows --------------------------------------------------------- */
+
+static const struct emu_program *program_at(const struct dbg *dbg, uint64_t pc,
+                                            uint32_t *index)
+{
+    const struct emu_program *program = emu_machine_program_at(dbg->machine, pc);
+
+    if (program != NULL)
+        *index = (uint32_t)((pc - emu_program_base(program)) / ISA_WORD_BYTES);
+    return program;
+}
+
+const struct isa_function *dbg_function_at(const struct dbg *dbg, uint64_t pc)
+{
+    uint32_t index;
+    const struct emu_program *program = program_at(dbg, pc, &index);
+
+    return program != NULL ? isa_object_function_at(emu_program_object(program), index) : NULL;
+}
+
+/* The function may be of any program of the machine; its object tells which. */
+uint64_t dbg_function_pc(const struct dbg *dbg, const struct isa_function *function)
+{
+    const struct emu_grid *grid = emu_grid_current(dbg->machine);
+    const struct emu_program *program = dbg_program(dbg);
+
+    for (; grid != NULL; grid = grid->next)
+        if (grid->launch.kernel == function)
+            program = grid->launch.program;
+    return program != NULL
+               ? emu_program_base(program) + (uint64_t)function->first * ISA_WORD_BYTES
+               : 0;
+}
+
+uint64_t dbg_function_body(const struct dbg *dbg, const struct isa_function *function)
+{
+    const struct emu_program *program = dbg_program(dbg);
+    const struct isa_object *object = emu_program_object(program);
+
+    for (unsigned i = 0; i < object->line_count; i++) {
+        const struct isa_line *row = &object->lines[i];
+
+        if (row->prologue_end && row->insn >= function->first &&
+            row->insn < function->first + function->count)
+            return emu_program_base(program) + (uint64_t)row->insn * ISA_WORD_BYTES;
+    }
+    return dbg_function_pc(dbg, function);
+}
+
+bool dbg_row_at(const struct dbg *dbg, uint64_t pc, const struct isa_line **row, bool *start)
+{
+    uint32_t index;
+    const struct emu_program *program = program_at(dbg, pc, &index);
+
+    if (program == NULL)
+        return false;
+    *row = isa_object_line_at(emu_program_object(program), index);
+    if (*row == NULL || (*row)->line == 0)
+        return false;
+    *start = (*row)->insn == index && (*row)->is_stmt;
+    return true;
+}
+
+static const char *file_name(const struct isa_object *object, unsigned file)
+{
+    return file < object->file_count && object->files[file] != NULL ? object->files[file] : "";
+}
+
+static const char *base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash != NULL ? slash + 1 : path;
+}
+
+bool dbg_source_at(const struct dbg *dbg, uint64_t pc, const char **file, unsigned *line)
+{
+    const struct isa_line *row;
+    bool start;
+
+    if (!dbg_row_at(dbg, pc, &row, &start))
+        return false;
+    *file = file_name(emu_program_object(emu_machine_program_at(dbg->machine, pc)), row->file);
+    *line = row->line;
+    return true;
+}
+
+void dbg_place_print(const struct dbg *dbg, uint64_t pc, struct lw_sink *out)
+{
+    const struct isa_function *function = dbg_function_at(dbg, pc);
+    const char *file;
+    unsigned line;
+
+    if (function != NULL) {
+        uint64_t offset = pc - dbg_function_pc(dbg, function);
+
+        lw_put(out, function->name);
+        if (offset != 0)
+            lw_printf(out, "+0x%llx", (unsigned long long)offset);
+    } else {
+        lw_printf(out, "0x%llx", (unsigned long long)pc);
+    }
+    if (dbg_source_at(dbg, pc, &file, &line))
+        lw_printf(out, " (%s:%u)", base_name(file), line);
+}
+
+/* ---- source text ------------------------------------------------------------------ */
+
+void dbg_sources_free(struct dbg *dbg)
+{
+    while (dbg->sources != NULL) {
+        struct dbg_source_file *file = dbg->sources;
+
+        dbg->sources = file->next;
+        free(file->text);
+        free(file->line);
+        free(file);
+    }
+}
+
+static bool try_read(struct dbg_source_file *file, const char *folder, const char *path)
+{
+    char full[4096];
+    size_t size;
+
+    if ((size_t)snprintf(full, sizeof full, "%s%s%s", folder, *folder != '\0' ? "/" : "",
+                         path) >= sizeof full)
+        return false;
+    return lw_file_read(full, &file->text, &size, NULL) == LW_OK;
+}
+
+/* Cut into lines in place. */
+static void cut_lines(struct dbg_source_file *file)
+{
+    size_t capacity = 0;
+    char *at = file->text;
+
+    while (at != NULL && *at != '\0') {
+        char *end = strchr(at, '\n');
+
+        if (!lw_grow(&file->line, &capacity, file->count + 1, sizeof *file->line))
+            return;
+        file->line[file->count++] = at;
+        if (end == NULL)
+            return;
+        *end = '\0';
+        if (end > at && end[-1] == '\r')
+            end[-1] = '\0';
+        at = end + 1;
+    }
+}
+
+const char *dbg_source_line(struct dbg *dbg, const char *name, unsigned line)
+{
+    struct dbg_source_file *file = dbg->sources;
+
+    while (file != NULL && strcmp(file->name, name) != 0)
+        file = file->next;
+    if (file == NULL) {
+        const struct emu_program *program = dbg_program(dbg);
+        const char *folder = NULL;
+
+        file = calloc(1, sizeof *file);
+        if (file == NULL)
+            return NULL;
+        file->name = name;
+        file->next = dbg->sources;
+        dbg->sources = file;
+        if (program != NULL)
+            folder = emu_program_object(program)->comp_dir;
+        if (*name == '/' ? try_read(file, "", name)
+                         : (folder != NULL && *folder != '\0' && try_read(file, folder, name)) ||
+                               try_read(file, "", name))
+            cut_lines(file);
+        else if (try_read(file, "", base_name(name)))
+            cut_lines(file);
+    }
+    return line >= 1 && line <= file->count ? file->line[line - 1] : NULL;
+}
+
+/* ---- locations ---------------------------------------------------------------------- */
+
+static bool file_matches(const char *have, const char *want)
+{
+    size_t h = strlen(have), w = strlen(want);
+
+    return h >= w && strcmp(have + h - w, want) == 0 &&
+           (h == w || have[h - w - 1] == '/' || *want == '/');
+}
+
+/* The lowest statement of each function on @line of the files named @name; with @next,
+ * when the line has no code, on the next line that has. */
+static enum lw_status line_parse(const struct dbg *dbg, const char *name, uint64_t line,
+                                 uint64_t *pcs, unsigned room, unsigned *count,
+                                 struct lw_error *err)
+{
+    const struct emu_program *program = dbg_program(dbg);
+    const struct isa_object *object = emu_program_object(program);
+    bool file_known = false;
+    uint64_t best = UINT64_MAX;
+
+    for (unsigned i = 1; i < object->file_count; i++)
+        file_known = file_known || file_matches(file_name(object, i), name);
+    if (!file_known) {
+        const char *near = lw_nearest(name, object->files, object->file_count,
+                                      sizeof *object->files);
+
+        return LW_FAIL(err, LW_ENOENT, "no source file \"%s\" in the program%s%s%s", name,
+                       near != NULL && *near != '\0' ? "; did you mean \"" : "",
+                       near != NULL ? near : "", near != NULL && *near != '\0' ? "\"?" : "");
+    }
+    for (unsigned i = 0; i < object->line_count; i++) {
+        const struct isa_line *row = &object->lines[i];
+
+        if (row->is_stmt && row->line >= line && row->line < best &&
+            file_matches(file_name(object, row->file), name))
+            best = row->line;
+    }
+    if (best == UINT64_MAX)
+        return LW_FAIL(err, LW_ENOENT, "%s has no code at line %llu or behind it", name,
+                       (unsigned long long)line);
+    *count = 0;
+    for (unsigned f = 0; f < object->function_count; f++) {
+        const struct isa_function *function = &object->functions[f];
+
+        for (unsigned i = 0; i < object->line_count; i++) {
+            const struct isa_line *row = &object->lines[i];
+
+            if (row->is_stmt && row->line == best && row->insn >= function->first &&
+                row->insn < function->first + function->count &&
+                file_matches(file_name(object, row->file), name)) {
+                if (*count < room)
+                    pcs[*count] =
+                        emu_program_base(program) + (uint64_t)row->insn * ISA_WORD_BYTES;
+                ++*count;
+                break; /* rows are sorted: the first is the lowest */
+            }
+        }
+    }
+    if (*count > room)
+        *count = room;
+    return *count != 0 ? LW_OK
+                       : LW_FAIL(err, LW_ENOENT, "line %llu of %s is in no function",
+                                 (unsigned long long)line, name);
+}
+
+static enum lw_status function_parse(const struct dbg *dbg, const char *name, uint64_t *pc,
+                                     struct lw_error *err)
+{
+    const struct isa_object *object = emu_program_object(dbg_program(dbg));
+    const char *near = NULL;
+
+    for (unsigned i = 0; i < object->function_count; i++)
+        if (strcmp(object->functions[i].name, name) == 0) {
+            *pc = dbg_function_body(dbg, &object->functions[i]);
+            return LW_OK;
+        }
+    if (object->function_count != 0)
+        near = lw_nearest(name, &object->functions[0].name, object->function_count,
+                          sizeof *object->functions);
+    if (near != NULL)
+        return LW_FAIL(err, LW_ENOENT, "no function \"%s\"; did you mean \"%s\"?", name, near);
+    return LW_FAIL(err, LW_ENOENT,
+                   "no function \"%s\"; a place is FILE:LINE, LINE, FUNCTION, *ADDRESS, +N or -N",
+                   name);
+}
+
+enum lw_status dbg_location_parse(const struct dbg *dbg, const char *text, uint64_t *pcs,
+                                  unsigned room, unsigned *count, struct lw_error *err)
+{
+    /* Evaluation only reads; it takes a session that is not const for its caches. */
+    struct dbg *session = (struct dbg *)(uintptr_t)dbg;
+    const char *file = NULL, *colon = strrchr(text, ':');
+    struct dbg_thread thread;
+    unsigned here = 0;
+    bool focused = dbg_thread_get(dbg, dbg->focus[DBG_FOCUS_VIEW], &thread);
+    uint64_t number;
+    enum lw_status status;
+
+    *count = 0;
+    if (dbg_program(dbg) == NULL)
+        return LW_FAIL(err, LW_ESTATE, "no program is loaded");
+    if (room == 0)
+        return LW_OK;
+    if (*text == '*') {
+        struct dbg_value value;
+        const struct emu_program *program;
+
+        status = dbg_eval(session, dbg->focus[DBG_FOCUS_VIEW],
+                          focused ? thread.lane : 0, text + 1, &value, err);
+        if (status != LW_OK)
+            return status;
+        program = emu_machine_program_at(dbg->machine, value.bits);
+        if (program == NULL || emu_program_insn(program, value.bits) == NULL)
+            return LW_FAIL(err, LW_ERANGE, "0x%llx is not the address of an instruction",
+                           (unsigned long long)value.bits);
+        pcs[0] = value.bits;
+        *count = 1;
+        return LW_OK;
+    }
+    if (focused)
+        (void)!dbg_source_at(dbg, thread.place.pc, &file, &here);
+    if (file == NULL && emu_program_object(dbg_program(dbg))->file_count > 1)
+        file = file_name(emu_program_object(dbg_program(dbg)), 1);
+    if (colon != NULL && lw_parse_u64(colon + 1, &number) && colon != text) {
+        char name[1024];
+
+        if ((size_t)(colon - text) >= sizeof name)
+            return LW_FAIL(err, LW_EUSAGE, "the file name is too long");
+        memcpy(name, text, (size_t)(colon - text));
+        name[colon - text] = '\0';
+        return line_parse(dbg, name, number, pcs, room, count, err);
+    }
+    if (*text == '+' || *text == '-' || isdigit((unsigned char)*text)) {
+        int64_t line;
+
+        if (!lw_parse_i64(text, &line))
+            return LW_FAIL(err, LW_EUSAGE, "\"%s\" is no line number", text);
+        if (file == NULL)
+            return LW_FAIL(err, LW_ENOENT, "the program has no line table: use FUNCTION or "
+                                           "*ADDRESS");
+        if (!isdigit((unsigned char)*text))
+            line += here;
+        if (line < 1)
+            return LW_FAIL(err, LW_ERANGE, "there is no line %lld", (long long)line);
+        return line_parse(dbg, file, (uint64_t)line, pcs, room, count, err);
+    }
+    status = function_parse(dbg, text, &pcs[0], err);
+    if (status == LW_OK)
+        *count = 1;
+    return status;
+}
+
+/* ---- disassembly ---------------------------------------------------------------------- */
+
+static bool symbol(void *context, uint64_t address, char *text, size_t size)
+{
+    const struct dbg *dbg = context;
+    const struct isa_function *function = dbg_function_at(dbg, address);
+    uint64_t offset;
+
+    if (function == NULL)
+        return false;
+    offset = address - dbg_function_pc(dbg, function);
+    if (offset == 0)
+        snprintf(text, size, "%s", function->name);
+    else
+        snprintf(text, size, "%s+0x%llx", function->name, (unsigned long long)offset);
+    return true;
+}
+
+void dbg_disassemble(const struct dbg *dbg, uint64_t pc, unsigned count, bool source,
+                     struct lw_sink *out)
+{
+    struct dbg *session = (struct dbg *)(uintptr_t)dbg;
+    const struct isa_line *last = NULL, *row;
+    struct dbg_thread thread;
+    bool focused = dbg_thread_get(dbg, dbg->focus[DBG_FOCUS_VIEW], &thread), start;
+
+    for (unsigned i = 0; i < count; i++, pc += ISA_WORD_BYTES) {
+        const struct emu_program *program = emu_machine_program_at(dbg->machine, pc);
+        const struct isa_insn *insn = program != NULL ? emu_program_insn(program, pc) : NULL;
+        char name[256];
+
+        if (insn == NULL)
+            return;
+        if (source && dbg_row_at(dbg, pc, &row, &start) &&
+            (last == NULL || last->line != row->line || last->file != row->file)) {
+            const char *file = file_name(emu_program_object(program), row->file);
+            const char *text = dbg_source_line(session, file, row->line);
+
+            if (text != NULL)
+                lw_printf(out, "%u\t%s\n", row->line, text);
+            else
+                lw_printf(out, "%s:%u\n", base_name(file), row->line);
+            last = row;
+        }
+        if (!symbol(session, pc, name, sizeof name))
+            snprintf(name, sizeof name, "?");
+        lw_printf(out, "%s 0x%llx <%s>  ", focused && thread.place.pc == pc ? "=>" : "  ",
+                  (unsigned long long)pc, name);
+        isa_insn_print(insn, pc, symbol, session, out);
+        lw_put(out, "\n");
+    }
+}

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Why it stopped, as text. */
+#include "debug/debug_priv.h"
+
+static void where(const struct dbg *dbg, const struct dbg_stop *stop, struct lw_sink *out)
+{
+    struct dbg *session = (struct dbg *)(uintptr_t)dbg;
+    const char *file, *text = NULL;
+    struct dbg_thread thread;
+    unsigned line = 0;
+
+    if (!dbg_thread_get(dbg, stop->thread, &thread))
+        return;
+    dbg_thread_name(dbg, &thread, out);
+    lw_put(out, " at ");
+    dbg_place_print(dbg, stop->pc, out);
+    lw_put(out, "\n");
+    if (dbg_source_at(dbg, stop->pc, &file, &line))
+        text = dbg_source_line(session, file, line);
+    if (text != NULL)
+        lw_printf(out, "%u\t%s\n", line, text);
+    else
+        dbg_disassemble(dbg, stop->pc, 1, false, out);
+}
+
+void dbg_stop_print(const struct dbg *dbg, const struct dbg_stop *stop, struct lw_sink *out)
+{
+    switch (stop->kind) {
+    case DBG_STOP_NONE:
+        if (dbg->ended)
+            lw_put(out, "nothing is running: every launch has ended\n");
+        return;
+    case DBG_STOP_BREAKPOINT:
+        lw_printf(out, "breakpoint %u, lanes 0x%llx: ", stop->point,
+                  (unsigned long long)stop->hit_lanes);
+        break;
+    case DBG_STOP_STEP:
+        break;
+    case DBG_STOP_FAULT:
+        emu_fault_print(dbg->machine, &stop->fault, out);
+        lw_put(out, "\n");
+        break;
+    case DBG_STOP_HANG:
+        lw_printf(out, "hang: %s\n", stop->hang.detail);
+        break;
+    case DBG_STOP_INTERRUPT:
+        lw_put(out, "interrupted: ");
+        break;
+    case DBG_STOP_ENDED:
+        lw_put(out, "every launch has ended\n");
+        return;
+    case DBG_STOP_WAITS:
+        lw_printf(out, "waiting: %s\n", stop->text);
+        break;
+    }
+    where(dbg, stop, out);
+}

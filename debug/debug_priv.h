@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Inside debug/: the session and the seams between
+ *
+ *   dbg_session.c      create, threads, foci, focus lanes
+ *   dbg_points.c       points, their conditions, what a split's arrival hits
+ *   dbg_run.c          continue, step, range and line stepping, finish, advance
+ *   dbg_stop.c         stops as text
+ *   dbg_regs.c         the register table
+ *   dbg_memory.c       generic memory and debug windows
+ *   dbg_expr.c         expressions and assignments
+ *   dbg_source.c       locations, lines, source text, disassembly
+ *   dbg_frames.c       frames by the ABI
+ *   dbg_show.c         tables: warps, lanes, splits, barriers, allocations
+ *   dbg_commands.c     the command table
+ */
+#ifndef DEBUG_PRIV_H
+#define DEBUG_PRIV_H
+
+#include "debug/debug.h"
+
+/** A resident warp made addressable; valid until something runs. */
+struct dbg_warp {
+    struct emu_core *core;
+    const struct emu_grid *grid;
+    uint64_t block;
+    unsigned slot, warp;
+};
+
+/** The focus lane of a thread, where it is not simply the lowest live one. */
+struct dbg_pin {
+    dbg_thread_id id;
+    unsigned lane;
+};
+
+/** Lanes of a warp that stand at @pc and have been reported there. */
+struct dbg_arrival {
+    dbg_thread_id id;
+    uint64_t pc, lanes;
+};
+
+struct dbg_point_record {
+    struct dbg_point pub;
+    char *condition; /* owned; pub.condition is the same */
+    dbg_condition_fn fn;
+    void *fn_context;
+    void (*release)(void *context);
+};
+
+struct dbg_source_file;
+
+struct dbg {
+    struct dbg_config config;
+    struct emu_machine *machine;
+    struct emu_engine *engine;
+    bool ended, colour;
+    dbg_thread_id focus[2];
+    struct dbg_thread seen; /* the run focus as it was at the last stop, for messages */
+    struct dbg_stop stop;
+
+    struct dbg_pin *pins;
+    size_t pin_count, pin_capacity;
+    struct dbg_arrival *arrivals;
+    size_t arrival_count, arrival_capacity;
+    struct dbg_point_record *points;
+    size_t point_count, point_capacity;
+    unsigned last_point;
+
+    struct dbg_reg *regs; /* the register table, made once */
+    size_t reg_count, reg_capacity;
+
+    struct dbg_source_file *sources;
+    uint64_t list_next; /* `list` without operands goes on here: line, */
+    char *list_file;    /* in this file (owned); NULL: start at the focus */
+    uint64_t listed_pc; /* and forgets it when the focus has moved */
+    uint64_t disassemble_next, disassembled_pc;
+};
+
+/* ---- session ---------------------------------------------------------------- */
+
+/** A note for the user while something runs. */
+void dbg_message(const struct dbg *dbg, const char *fmt, ...) LW_PRINTF(2, 3);
+/** Core and slot of a resident thread; false when it is gone. Makes the block's state. */
+bool dbg_warp_locate(const struct dbg *dbg, dbg_thread_id id, struct dbg_warp *out);
+/** Id of a place. */
+dbg_thread_id dbg_place_id(const struct dbg *dbg, uint32_t grid, uint64_t block, unsigned warp);
+void dbg_block_index(const struct emu_grid *grid, uint64_t block, uint32_t index[3]);
+/** Pin the lane without looking whether it lives (it was just seen). */
+void dbg_lane_pin(struct dbg *dbg, dbg_thread_id id, unsigned lane);
+/** Both foci to a thread and its lane. */
+void dbg_focus_move(struct dbg *dbg, dbg_thread_id id, unsigned lane);
+/** The thread commands are about: the view focus. LW_ESTATE when nothing is resident. */
+enum lw_status dbg_view(const struct dbg *dbg, struct dbg_thread *out, struct lw_error *err)
+    LW_MUST_CHECK;
+/** Sentence for a thread that is not resident. */
+enum lw_status dbg_gone(const struct dbg *dbg, dbg_thread_id id, struct lw_error *err);
+/** The program whose names are meant: of the current grid, else the last seen. */
+const struct emu_program *dbg_program(const struct dbg *dbg);
+
+/* ---- points ------------------------------------------------------------------- */
+
+/** An enabled point stands at @pc. */
+bool dbg_point_armed(const struct dbg *dbg, uint64_t pc);
+/**
+ * A split with active lanes @active arrived at @pc: which enabled point hits?
+ *
+ * Lanes already reported there do not count for points of the shell (gdb lifts its own
+ * points). Counts hits and removes temporary points.
+ * Returns the point's id and its lanes, or 0.
+ */
+unsigned dbg_point_hit(struct dbg *dbg, dbg_thread_id id, uint64_t pc, uint64_t active,
+                       uint64_t *lanes);
+/** @lanes of a thread were reported standing at @pc. */
+void dbg_arrival_add(struct dbg *dbg, dbg_thread_id id, uint64_t pc, uint64_t lanes);
+/** @lanes of a thread moved. */
+void dbg_arrival_moved(struct dbg *dbg, dbg_thread_id id, uint64_t lanes);
+/** All may run: only arrivals at armed pcs are kept, as nobody can leave those unseen. */
+void dbg_arrival_prune(struct dbg *dbg);
+
+/* ---- running --------------------------------------------------------------------- */
+
+/** Run until the focus lane of @id returns from its frame. */
+enum lw_status dbg_finish(struct dbg *dbg, dbg_thread_id id, struct dbg_stop *stop,
+                          struct lw_error *err) LW_MUST_CHECK;
+/** One instruction of the focus lane; a call is run through. */
+enum lw_status dbg_next_insn(struct dbg *dbg, dbg_thread_id id, struct dbg_stop *stop,
+                             struct lw_error *err) LW_MUST_CHECK;
+/** Run all until the focus lane of @id stands at @pc, or something else stops. */
+enum lw_status dbg_advance(struct dbg *dbg, dbg_thread_id id, uint64_t pc,
+                           struct dbg_stop *stop, struct lw_error *err) LW_MUST_CHECK;
+
+/* ---- values ------------------------------------------------------------------------ */
+
+/** Check an expression without values: names and syntax. */
+enum lw_status dbg_expr_check(struct dbg *dbg, const char *text, struct lw_error *err)
+    LW_MUST_CHECK;
+/** "target = expression": registers, lanes of registers, memory. */
+enum lw_status dbg_assign(struct dbg *dbg, dbg_thread_id id, unsigned lane, const char *text,
+                          struct lw_error *err) LW_MUST_CHECK;
+/** dbg_mem_read and dbg_mem_write, for a lane that need not be the focus. */
+uint64_t dbg_mem_access(struct dbg *dbg, dbg_thread_id id, unsigned lane, uint64_t address,
+                        void *data, uint64_t size_bytes, bool write);
+/** The stack window of a lane: return addresses, zeros elsewhere. */
+void dbg_stack_read(const struct dbg *dbg, dbg_thread_id id, unsigned lane, uint64_t offset,
+                    uint8_t *data, uint64_t size);
+/** Make the register table; LW_ENOMEM. */
+enum lw_status dbg_regs_build(struct dbg *dbg, struct lw_error *err) LW_MUST_CHECK;
+/** Number of a warp in window addresses. */
+unsigned dbg_warp_slot(const struct dbg_warp *warp);
+/** Warp of a window's slot number. */
+bool dbg_warp_by_slot(const struct dbg *dbg, uint64_t number, struct dbg_warp *out);
+
+/* ---- source -------------------------------------------------------------------------- */
+
+void dbg_sources_free(struct dbg *dbg);
+/** Line row at @pc and the function; *start tells whether a row begins here. False: none. */
+bool dbg_row_at(const struct dbg *dbg, uint64_t pc, const struct isa_line **row, bool *start);
+const struct isa_function *dbg_function_at(const struct dbg *dbg, uint64_t pc);
+/** Guest address of a function's first instruction. */
+uint64_t dbg_function_pc(const struct dbg *dbg, const struct isa_function *function);
+/** Where a breakpoint on a function goes: behind the prologue. */
+uint64_t dbg_function_body(const struct dbg *dbg, const struct isa_function *function);
+
+/* ---- tables ---------------------------------------------------------------------------- */
+
+/** "0x000000ff", as many digits as the width wants. */
+void dbg_show_mask(const struct dbg *dbg, uint64_t lanes, struct lw_sink *out);
+void dbg_show_points(struct dbg *dbg, struct lw_sink *out);
+enum lw_status dbg_show_warps(struct dbg *dbg, bool all, struct lw_sink *out,
+                              struct lw_error *err);
+enum lw_status dbg_show_lanes(struct dbg *dbg, dbg_thread_id id, struct lw_sink *out,
+                              struct lw_error *err);
+enum lw_status dbg_show_splits(struct dbg *dbg, dbg_thread_id id, struct lw_sink *out,
+                               struct lw_error *err);
+enum lw_status dbg_show_barriers(struct dbg *dbg, dbg_thread_id id, struct lw_sink *out,
+                                 struct lw_error *err);
+void dbg_show_allocations(struct dbg *dbg, struct lw_sink *out);
+enum lw_status dbg_show_registers(struct dbg *dbg, dbg_thread_id id, int argc, char **argv,
+                                  struct lw_sink *out, struct lw_error *err);
+void dbg_show_status(struct dbg *dbg, struct lw_sink *out);
+
+#endif
