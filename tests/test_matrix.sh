@@ -15,7 +15,7 @@ blocks='1 31 33 250'
 # Threads take the lock in any order; the rest is order-free.
 observes=' spinlock '
 # Kernels whose source allows any block size.
-any_block=' vadd saxpy reduction scan histogram mandelbrot bfs nbody spinlock bitonic spmv collatz '
+any_block=' vadd saxpy reduction scan histogram mandelbrot bfs nbody spinlock bitonic spmv collatz vadd_asm collatz_asm '
 # Their grids stay as they are: the work is shared out by loops.
 any_grid=' saxpy reduction scan histogram bitonic '
 failures=0
