@@ -1,0 +1,714 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Handlers of loads, stores, atomics and reductions; included by emu_exec.c, which is
+ * compiled once per x86-64 level and defines LEVEL(name).
+ *
+ * Three stages, each leaving what it cannot do to the next by a tail call:
+ *
+ *   fast     inlined in the handlers of common forms: all lanes' addresses are equal or
+ *            consecutive, in one page of global memory or in the block's shared memory;
+ *            local memory at one offset. One test, one move.
+ *   general  by chunks of 16 lanes: equal, consecutive or scattered. A scattered chunk must
+ *            lie in the allocation that the instruction used last (or in shared memory).
+ *   slow     emu_mem_slow: lane by lane, also names the fault.
+ *
+ * Every stage is exact to the byte for the lanes with an effect, and looks at no others.
+ * Stores have the effect of lanes storing one after the other, lowest first.
+ */
+#include "emu/emu_mem_priv.h"
+#include "emu/emu_next.h"
+#include "emu/emu_simd.h"
+
+#define MEM_INLINE static inline __attribute__((always_inline, unused))
+#define MEM_OUTLINE static __attribute__((noinline))
+#define MEM_LIKELY(x) __builtin_expect((x), 1)
+
+enum { MEM_CHUNK = 16, MEM_MODE_ANY = 4 /* the instruction says */ };
+
+/* ---- addresses ------------------------------------------------------------------- */
+
+/** Addresses in one form for all modes: base + (off[l] ^ flip). */
+struct mem_rows {
+    uint64_t base;
+    const uint32_t *off;
+    uint32_t flip;
+};
+
+/** False when the lanes are in different 4 GiB windows of a pair. @m is not 0. */
+MEM_INLINE bool mem_rows(const struct emu_warp *w, const struct emu_dinsn *di,
+                         enum isa_space space, unsigned mode, uint64_t m, bool all,
+                         struct mem_rows *out)
+{
+    out->base = (uint64_t)(int64_t)di->disp;
+    out->off = emu_row(w, di->a);
+    out->flip = 0;
+    if (space == ISA_SPACE_CONST)
+        mode = ISA_AMODE_32;
+    if (mode == MEM_MODE_ANY)
+        mode = EMU_MOD(emu_insn_of(w, di), AMODE);
+    if (mode == ISA_AMODE_PAIR) {
+        const uint32_t *high = emu_row(w, di->a + w->stride);
+        uint32_t first = high[all ? 0 : lw_lowest(m)];
+        out->base += (uint64_t)first << 32;
+        return emu_row_affine(high, w->n, m, all, first, false, 0);
+    }
+    if (mode != ISA_AMODE_32)
+        out->base += emu_scalar_pair(w, di->reg);
+    if (mode == ISA_AMODE_SS32) {
+        /* sext(x) = zext(x ^ 2^31) - 2^31 */
+        out->flip = UINT32_C(1) << 31;
+        out->base -= UINT32_C(1) << 31;
+    }
+    return true;
+}
+
+/** A range of addresses that is plain host memory. */
+struct mem_window {
+    uint8_t *host; /* of the address `base` */
+    uint64_t base, size;
+    bool global;   /* more than the window is there: the page map says what */
+};
+
+/**
+ * Are @m's lanes equal (@*ramp false) or consecutive, aligned and in one piece?
+ * @off points at lane 0 of n lanes. @*zero is the lowest lane's off ^ flip, @*span the bytes
+ * from its address to the last one's end.
+ */
+MEM_INLINE bool mem_classify(const uint32_t *off, unsigned n, uint64_t m, bool all,
+                             uint32_t flip, unsigned bytes, uint32_t *zero, unsigned *span,
+                             bool *ramp)
+{
+    unsigned low = all ? 0 : lw_lowest(m), last = all ? n - 1 : 63 - (unsigned)__builtin_clzll(m);
+    uint64_t rest = all ? 2 : m & (m - 1);
+    uint32_t first = off[low], step = 0;
+
+    *ramp = false;
+    if (rest != 0) {
+        unsigned next = all ? 1 : lw_lowest(rest);
+        step = off[next] - first;
+        *ramp = step != 0;
+        if (*ramp && step != (next - low) * bytes)
+            return false;
+    }
+    *span = (*ramp ? (last - low) * bytes : 0) + bytes;
+    *zero = first ^ flip;
+    if (*zero > UINT32_MAX - *span) /* wraps in the window (or nearly: the slow way knows) */
+        return false;
+    return emu_row_affine(off, n, m, all, first - (*ramp ? low * bytes : 0), *ramp, bytes);
+}
+
+/* ---- one lane's element ------------------------------------------------------------- */
+
+/* Kinds are sizes; B64 moves as V2B32 and V2B64 as V4B32. @stride: words between rows. */
+MEM_INLINE unsigned mem_bytes(unsigned kind)
+{
+    return kind <= ISA_SIZE_S8    ? 1
+           : kind <= ISA_SIZE_S16 ? 2
+           : kind == ISA_SIZE_B32 ? 4
+           : kind == ISA_SIZE_V2B32 ? 8
+                                    : 16;
+}
+/** @step: bytes from a word of the element to its next. */
+MEM_INLINE void mem_get(uint32_t *d, size_t stride, const uint8_t *p, size_t step, unsigned kind)
+{
+    uint16_t half;
+
+    if (kind == ISA_SIZE_U8) {
+        d[0] = p[0];
+    } else if (kind == ISA_SIZE_S8) {
+        d[0] = (uint32_t)(int8_t)p[0];
+    } else if (kind <= ISA_SIZE_S16) {
+        memcpy(&half, p, sizeof half);
+        d[0] = kind == ISA_SIZE_U16 ? half : (uint32_t)(int16_t)half;
+    } else {
+        uint32_t word[4]; /* read all before writing: rows may hold the addresses */
+        for (unsigned k = 0; k < mem_bytes(kind) / 4; k++)
+            word[k] = lw_get32(p + k * step);
+        for (unsigned k = 0; k < mem_bytes(kind) / 4; k++)
+            d[k * stride] = word[k];
+    }
+}
+/** Nonzero when a byte changed. */
+MEM_INLINE uint32_t mem_put(uint8_t *p, size_t step, const uint32_t *b, size_t stride,
+                            unsigned kind)
+{
+    uint32_t changed = 0;
+    uint16_t half = (uint16_t)b[0], old;
+
+    if (kind <= ISA_SIZE_S8) {
+        changed = (uint32_t)(p[0] ^ (uint8_t)b[0]);
+        p[0] = (uint8_t)b[0];
+    } else if (kind <= ISA_SIZE_S16) {
+        memcpy(&old, p, sizeof old);
+        changed = (uint32_t)(old ^ half);
+        memcpy(p, &half, sizeof half);
+    } else {
+        for (unsigned k = 0; k < mem_bytes(kind) / 4; k++) {
+            changed |= lw_get32(p + k * step) ^ b[k * stride];
+            lw_put32(p + k * step, b[k * stride]);
+        }
+    }
+    return changed;
+}
+
+/* ---- moves of a run of lanes ----------------------------------------------------------- */
+
+/** All lanes read the element at @p. */
+MEM_INLINE void mem_load_equal(uint32_t *d, size_t stride, unsigned n, uint64_t m, bool all,
+                               const uint8_t *p, unsigned kind)
+{
+    uint32_t word[4];
+
+    mem_get(word, 1, p, 4, kind);
+    for (unsigned k = 0; k < (mem_bytes(kind) + 3) / 4; k++)
+        emu_row_splat(d + k * stride, n, m, all, word[k]);
+}
+
+/** Lane l reads the element at @p + l * bytes. */
+MEM_INLINE void mem_load_run(uint32_t *d, size_t stride, unsigned n, uint64_t m, bool all,
+                             const uint8_t *p, unsigned kind)
+{
+    const unsigned bytes = mem_bytes(kind);
+
+    if (kind == ISA_SIZE_B32) {
+        emu_row_load(d, p, n, m, all);
+    } else if (all) {
+        EMU_LANE_LOOP
+        for (unsigned l = 0; l < n; l++)
+            mem_get(d + l, stride, p + (size_t)l * bytes, 4, kind);
+    } else {
+        for (LW_EACH_BIT(l, m))
+            mem_get(d + l, stride, p + l * bytes, 4, kind);
+    }
+}
+
+/** Lane l reads the element at @p + (off[l] ^ flip). */
+MEM_INLINE void mem_load_scattered(uint32_t *d, size_t stride, unsigned n, uint64_t m, bool all,
+                                   const uint8_t *p, const uint32_t *off, uint32_t flip,
+                                   unsigned kind)
+{
+    if (all) {
+        for (unsigned l = 0; l < n; l++)
+            mem_get(d + l, stride, p + (off[l] ^ flip), 4, kind);
+    } else {
+        for (LW_EACH_BIT(l, m))
+            mem_get(d + l, stride, p + (off[l] ^ flip), 4, kind);
+    }
+}
+
+MEM_INLINE bool mem_store_equal(uint8_t *p, const uint32_t *b, size_t stride, unsigned n,
+                                uint64_t m, bool all, unsigned kind)
+{
+    uint32_t changed = 0;
+
+    if (kind == ISA_SIZE_B32) {
+        /* One after the other: the last stays, and any that differs changed a byte. */
+        unsigned last = all ? n - 1 : 63 - (unsigned)__builtin_clzll(m);
+        changed = !emu_row_affine(b, n, m, all, lw_get32(p), false, 0);
+        lw_put32(p, b[last]);
+    } else {
+        for (LW_EACH_BIT(l, m))
+            changed |= mem_put(p, 4, b + l, stride, kind);
+    }
+    return changed != 0;
+}
+
+MEM_INLINE bool mem_store_run(uint8_t *p, const uint32_t *b, size_t stride, unsigned n,
+                              uint64_t m, bool all, unsigned kind)
+{
+    const unsigned bytes = mem_bytes(kind);
+    uint32_t changed = 0;
+
+    if (kind == ISA_SIZE_B32)
+        return emu_row_store(p, b, n, m, all);
+    if (all) {
+        EMU_LANE_LOOP
+        for (unsigned l = 0; l < n; l++)
+            changed |= mem_put(p + (size_t)l * bytes, 4, b + l, stride, kind);
+    } else {
+        for (LW_EACH_BIT(l, m))
+            changed |= mem_put(p + l * bytes, 4, b + l, stride, kind);
+    }
+    return changed != 0;
+}
+
+MEM_INLINE bool mem_store_scattered(uint8_t *p, const uint32_t *b, size_t stride, uint64_t m,
+                                    const uint32_t *off, uint32_t flip, unsigned kind)
+{
+    uint32_t changed = 0;
+
+    for (LW_EACH_BIT(l, m))
+        changed |= mem_put(p + (off[l] ^ flip), 4, b + l, stride, kind);
+    return changed != 0;
+}
+
+MEM_INLINE void mem_count(struct emu_warp *w, bool write, bool changed)
+{
+    if (write) {
+        w->core->stats.stores++;
+        w->block->progress += changed;
+    } else {
+        w->core->stats.loads++;
+    }
+}
+
+/* ---- general: flat spaces ------------------------------------------------------------------ */
+
+/** Host of the offset 0 that scattered lanes are relative to, if all of @m lie in @window. */
+MEM_INLINE uint8_t *mem_scattered(const struct mem_rows *rows, const struct mem_window *window,
+                                  unsigned n, uint64_t m, unsigned bytes)
+{
+    uint64_t ahead = rows->base - window->base; /* of the window's start, modulo 2^64 */
+    uint64_t room = window->size - bytes, low = 0, high;
+
+    if (window->size < bytes)
+        return NULL;
+    if (ahead <= room) {
+        high = room - ahead;
+    } else {
+        low = 0 - ahead;
+        if (low > UINT32_MAX)
+            return NULL;
+        high = low + room;
+    }
+    if (high > UINT32_MAX)
+        high = UINT32_MAX;
+    if (!emu_row_within(rows->off, n, m, false, rows->flip, (uint32_t)low,
+                        (uint32_t)(high - low), (uint32_t)rows->base, bytes - 1))
+        return NULL;
+    /* May lie outside the window; the sums do not. */
+    return (uint8_t *)((uintptr_t)window->host + (uintptr_t)ahead);
+}
+
+MEM_INLINE bool mem_flat(struct emu_warp *w, const struct emu_dinsn *di, uint64_t m,
+                         const struct mem_rows *rows, const struct mem_window *window,
+                         unsigned kind, bool write)
+{
+    enum form { NONE, EQUAL, RUN, SCATTERED };
+    struct emu_memory *memory = &w->core->machine->memory;
+    const unsigned bytes = mem_bytes(kind), n = w->n, chunk = n < MEM_CHUNK ? n : MEM_CHUNK;
+    const size_t stride = w->stride / 4;
+    uint8_t *host[EMU_MAX_LANES / MEM_CHUNK], *scattered_host = NULL;
+    uint8_t form[EMU_MAX_LANES / MEM_CHUNK];
+    uint64_t scattered = 0;
+    bool changed = false;
+
+    for (unsigned l = 0, i = 0; l < n; l += chunk, i++) {
+        uint64_t cm = m >> l & lw_mask(chunk), address;
+        bool all = cm == lw_mask(chunk), ramp, good;
+        uint32_t zero;
+        unsigned span;
+        form[i] = NONE;
+        if (cm == 0)
+            continue;
+        good = all ? mem_classify(rows->off + l, chunk, cm, true, rows->flip, bytes, &zero,
+                                  &span, &ramp)
+                   : mem_classify(rows->off + l, chunk, cm, false, rows->flip, bytes, &zero,
+                                  &span, &ramp);
+        if (good) {
+            address = rows->base + zero;
+            if (window->global) {
+                good = emu_global_ok(memory, write ? memory->store_valid : memory->load_valid,
+                                     address, span);
+                host[i] = good ? memory->host + (address - ISA_GLOBAL_BASE) : NULL;
+            } else {
+                good = address < window->size && span <= window->size - address;
+                host[i] = good ? window->host + address : NULL;
+            }
+            good = good && address % bytes == 0;
+            if (good && write && window->global)
+                emu_memory_touch(memory, address - ISA_GLOBAL_BASE, span);
+            form[i] = ramp ? RUN : EQUAL;
+        }
+        if (!good) {
+            form[i] = SCATTERED;
+            scattered |= cm << l;
+        }
+    }
+    if (scattered != 0) {
+        scattered_host = mem_scattered(rows, window, n, scattered, bytes);
+        if (scattered_host == NULL)
+            return emu_mem_slow(w, di, m);
+        if (write && window->global)
+            for (LW_EACH_BIT(l, scattered))
+                emu_memory_touch(memory, rows->base + (rows->off[l] ^ rows->flip) -
+                                             ISA_GLOBAL_BASE, bytes);
+    }
+    for (unsigned l = 0, i = 0; l < n; l += chunk, i++) {
+        uint64_t cm = m >> l & lw_mask(chunk);
+        bool all = cm == lw_mask(chunk);
+        uint32_t *d = emu_row(w, write ? di->b : di->d) + l;
+        const uint32_t *off = rows->off + l;
+        if (form[i] == NONE)
+            continue;
+        /* Consecutive lanes: host[] is the lowest one's; count from lane 0. */
+        uint8_t *run = form[i] == RUN ? host[i] - lw_lowest(cm) * bytes : NULL;
+        if (!write) {
+            if (form[i] == SCATTERED)
+                mem_load_scattered(d, stride, chunk, cm, all, scattered_host, off, rows->flip,
+                                   kind);
+            else if (form[i] == EQUAL)
+                mem_load_equal(d, stride, chunk, cm, all, host[i], kind);
+            else if (all)
+                mem_load_run(d, stride, chunk, cm, true, run, kind);
+            else
+                mem_load_run(d, stride, chunk, cm, false, run, kind);
+        } else {
+            if (form[i] == SCATTERED)
+                changed |= mem_store_scattered(scattered_host, d, stride, cm, off, rows->flip,
+                                               kind);
+            else if (form[i] == EQUAL)
+                changed |= mem_store_equal(host[i], d, stride, chunk, cm, all, kind);
+            else if (all)
+                changed |= mem_store_run(run, d, stride, chunk, cm, true, kind);
+            else
+                changed |= mem_store_run(run, d, stride, chunk, cm, false, kind);
+        }
+    }
+    mem_count(w, write, changed);
+    return true;
+}
+
+/* ---- general: local memory ----------------------------------------------------------------- */
+
+MEM_INLINE bool mem_local(struct emu_warp *w, const struct emu_dinsn *di, uint64_t m,
+                          const struct mem_rows *rows, unsigned kind, bool write)
+{
+    const struct mem_window window = {.host = w->local, .size = w->local_bytes};
+    const unsigned bytes = mem_bytes(kind), n = w->n;
+    const size_t stride = w->stride / 4;
+    const bool all = m == lw_mask(n);
+    uint32_t changed = 0, *d = emu_row(w, write ? di->b : di->d);
+    uint32_t first = rows->off[lw_lowest(m)];
+
+    if (mem_scattered(rows, &window, n, m, bytes) == NULL)
+        return emu_mem_slow(w, di, m);
+    if (bytes >= 4 && emu_row_affine(rows->off, n, m, all, first, false, 0)) {
+        /* One offset: rows of memory are rows of lanes. */
+        uint8_t *p = w->local + (rows->base + (first ^ rows->flip)) * n;
+        for (unsigned k = 0; k < bytes / 4; k++, p += 4 * n) {
+            if (write)
+                changed |= emu_row_store(p, d + k * stride, n, m, all);
+            else
+                emu_row_load(d + k * stride, p, n, m, all);
+        }
+        mem_count(w, write, changed != 0);
+        return true;
+    }
+    for (LW_EACH_BIT(l, m)) {
+        uint64_t at = rows->base + (rows->off[l] ^ rows->flip);
+        uint8_t *p = w->local + (at / 4 * n + l) * 4 + at % 4;
+        if (write)
+            changed |= mem_put(p, 4 * n, d + l, stride, kind);
+        else
+            mem_get(d + l, stride, p, 4 * n, kind);
+    }
+    mem_count(w, write, changed != 0);
+    return true;
+}
+
+/* ---- general: an instruction ----------------------------------------------------------------- */
+
+typedef bool mem_worker_fn(struct emu_warp *w, const struct emu_dinsn *di, uint64_t m,
+                           const struct mem_rows *rows, const struct mem_window *window);
+
+/** Find the space and run its worker; false: a fault was raised. */
+MEM_INLINE bool mem_general(struct emu_warp *w, const struct emu_dinsn *di, uint64_t m,
+                            enum isa_space space, mem_worker_fn *flat, mem_worker_fn *local)
+{
+    struct mem_rows rows;
+    struct mem_window window = {0};
+    uint32_t bytes;
+
+    if (m == 0)
+        return true;
+    if (!mem_rows(w, di, space, MEM_MODE_ANY, m, false, &rows))
+        return emu_mem_slow(w, di, m);
+    if (space == ISA_SPACE_GENERIC) {
+        uint64_t address = rows.base + (rows.off[lw_lowest(m)] ^ rows.flip);
+        space = ISA_SPACE_GLOBAL;
+        if (address - ISA_SHARED_BASE < ISA_APERTURE_BYTES) {
+            space = ISA_SPACE_SHARED;
+            rows.base -= ISA_SHARED_BASE;
+        } else if (address - ISA_LOCAL_BASE < ISA_APERTURE_BYTES) {
+            space = ISA_SPACE_LOCAL;
+            rows.base -= ISA_LOCAL_BASE;
+        }
+    }
+    if (space == ISA_SPACE_LOCAL)
+        return local(w, di, m, &rows, &window);
+    if (space == ISA_SPACE_SHARED) {
+        window.host = w->block->shared;
+        window.size = w->block->shared_bytes;
+    } else if (space == ISA_SPACE_CONST) {
+        window.host = (uint8_t *)(uintptr_t)emu_const_bank(w, di->reg, &bytes); /* only read */
+        window.size = bytes;
+    } else {
+        const struct emu_icache *cache = &w->code->icache[di->index];
+        window.global = true;
+        window.base = cache->base;
+        window.size = cache->limit - cache->base;
+        if (window.size != 0)
+            window.host = w->core->machine->memory.host + (cache->base - ISA_GLOBAL_BASE);
+    }
+    return flat(w, di, m, &rows, &window);
+}
+
+/* Workers of each kind, and the handlers of each space: these stand in both chains, guarded
+ * or not, in all modes. */
+#define MEM_WORKERS(kind, rw, write)                                                          \
+    MEM_OUTLINE bool LEVEL(mem_flat_##rw##_##kind)(                                           \
+        struct emu_warp * w, const struct emu_dinsn *di, uint64_t m,                          \
+        const struct mem_rows *rows, const struct mem_window *window)                         \
+    {                                                                                         \
+        return mem_flat(w, di, m, rows, window, ISA_SIZE_##kind, write);                      \
+    }                                                                                         \
+    MEM_OUTLINE bool LEVEL(mem_local_##rw##_##kind)(                                          \
+        struct emu_warp * w, const struct emu_dinsn *di, uint64_t m,                          \
+        const struct mem_rows *rows, const struct mem_window *window)                         \
+    {                                                                                         \
+        (void)window;                                                                         \
+        return mem_local(w, di, m, rows, ISA_SIZE_##kind, write);                             \
+    }
+#define MEM_GENERAL(space, kind, rw)                                                          \
+    MEM_OUTLINE void LEVEL(mem_##rw##_##space##_##kind)(struct emu_warp * w,                  \
+                                                        const struct emu_dinsn *di)           \
+    {                                                                                         \
+        if (mem_general(w, di, w->e & emu_guard(w, di), ISA_SPACE_##space,                    \
+                        LEVEL(mem_flat_##rw##_##kind), LEVEL(mem_local_##rw##_##kind)))       \
+            EMU_NEXT(w, di);                                                                  \
+    }
+#define MEM_LOADS(kind)                                                                       \
+    MEM_WORKERS(kind, ld, false)                                                              \
+    MEM_GENERAL(GLOBAL, kind, ld)                                                             \
+    MEM_GENERAL(SHARED, kind, ld)                                                             \
+    MEM_GENERAL(LOCAL, kind, ld)                                                              \
+    MEM_GENERAL(GENERIC, kind, ld)                                                            \
+    MEM_GENERAL(CONST, kind, ld)
+#define MEM_STORES(kind)                                                                      \
+    MEM_WORKERS(kind, st, true)                                                               \
+    MEM_GENERAL(GLOBAL, kind, st)                                                             \
+    MEM_GENERAL(SHARED, kind, st)                                                             \
+    MEM_GENERAL(LOCAL, kind, st)                                                              \
+    MEM_GENERAL(GENERIC, kind, st)
+
+/* clang-format off */
+MEM_LOADS(U8) MEM_LOADS(S8) MEM_LOADS(U16) MEM_LOADS(S16)
+MEM_LOADS(B32) MEM_LOADS(V2B32) MEM_LOADS(V4B32)
+MEM_STORES(U8) MEM_STORES(U16) MEM_STORES(B32) MEM_STORES(V2B32) MEM_STORES(V4B32)
+/* clang-format on */
+
+/* ---- fast: the common forms ------------------------------------------------------------------ */
+
+/** One block move for the whole row. False: nothing was done. */
+MEM_INLINE bool mem_fast(struct emu_warp *w, const struct emu_dinsn *di, uint64_t m, bool all,
+                         enum isa_space space, unsigned mode, unsigned kind, bool write)
+{
+    const unsigned bytes = mem_bytes(kind), n = w->n;
+    const size_t stride = w->stride / 4;
+    uint32_t zero, *d = emu_row(w, write ? di->b : di->d);
+    struct mem_rows rows;
+    uint8_t *host;
+    unsigned span;
+    bool ramp, changed = false;
+
+    if (!mem_rows(w, di, space, mode, m, all, &rows) ||
+        !mem_classify(rows.off, n, m, all, rows.flip, bytes, &zero, &span, &ramp))
+        return false;
+    uint64_t address = rows.base + zero;
+    if (address & (bytes - 1))
+        return false;
+    if (space == ISA_SPACE_LOCAL) {
+        if (ramp || address >= w->local_bytes || bytes > w->local_bytes - address)
+            return false;
+        host = w->local + address * n;
+        for (unsigned k = 0; k < bytes / 4; k++, host += 4 * n) {
+            if (write)
+                changed |= emu_row_store(host, d + k * stride, n, m, all);
+            else
+                emu_row_load(d + k * stride, host, n, m, all);
+        }
+        mem_count(w, write, changed);
+        return true;
+    }
+    if (space == ISA_SPACE_SHARED) {
+        if (address >= w->block->shared_bytes || span > w->block->shared_bytes - address)
+            return false;
+        host = w->block->shared + address;
+    } else {
+        struct emu_memory *memory = &w->core->machine->memory;
+        uint64_t offset = address - ISA_GLOBAL_BASE, page = offset / EMU_PAGE_BYTES;
+        if (offset >= memory->bytes ||
+            offset % EMU_PAGE_BYTES + span >
+                (write ? memory->store_valid : memory->load_valid)[page])
+            return false;
+        host = memory->host + offset;
+        if (write && memory->dirty[page] != EMU_DIRTY_STORE)
+            memory->dirty[page] = EMU_DIRTY_STORE;
+    }
+    if (!write) {
+        if (!ramp)
+            mem_load_equal(d, stride, n, m, all, host, kind);
+        else
+            mem_load_run(d, stride, n, m, all, all ? host : host - lw_lowest(m) * bytes, kind);
+    } else {
+        if (!ramp)
+            changed = mem_store_equal(host, d, stride, n, m, all, kind);
+        else
+            changed = mem_store_run(all ? host : host - lw_lowest(m) * bytes, d, stride, n, m,
+                                    all, kind);
+    }
+    mem_count(w, write, changed);
+    return true;
+}
+
+/* _f: the whole row, when all its lanes have an effect (a warp at the end of a block may
+ * have fewer); _p: the lanes that are left by mask and guard. */
+#define MEM_FAST(space, mode, kind, rw, write)                                                \
+    static void LEVEL(mem_##rw##_##space##_##kind##_##mode##_p)(struct emu_warp * w,          \
+                                                                const struct emu_dinsn *di)   \
+    {                                                                                         \
+        uint64_t m = w->e & emu_guard(w, di);                                                 \
+        if (m == 0 ||                                                                         \
+            MEM_LIKELY(mem_fast(w, di, m, false, ISA_SPACE_##space, MEM_MODE_##mode,          \
+                                ISA_SIZE_##kind, write)))                                     \
+            EMU_NEXT(w, di);                                                                  \
+        EMU_TAIL LEVEL(mem_##rw##_##space##_##kind)(w, di);                                   \
+    }                                                                                         \
+    static void LEVEL(mem_##rw##_##space##_##kind##_##mode##_f)(struct emu_warp * w,          \
+                                                                const struct emu_dinsn *di)   \
+    {                                                                                         \
+        if (!MEM_LIKELY(w->e == ~UINT64_C(0) >> (64 - w->n)))                                 \
+            EMU_TAIL LEVEL(mem_##rw##_##space##_##kind##_##mode##_p)(w, di);                  \
+        if (MEM_LIKELY(mem_fast(w, di, ~UINT64_C(0) >> (64 - w->n), true, ISA_SPACE_##space,  \
+                                MEM_MODE_##mode, ISA_SIZE_##kind, write)))                    \
+            EMU_NEXT_FULL(w, di);                                                             \
+        EMU_TAIL LEVEL(mem_##rw##_##space##_##kind)(w, di);                                   \
+    }
+enum {
+    MEM_MODE_PAIR = ISA_AMODE_PAIR,
+    MEM_MODE_M32 = ISA_AMODE_32,
+    MEM_MODE_SU32 = ISA_AMODE_SU32,
+    MEM_MODE_SS32 = ISA_AMODE_SS32
+};
+/* Forms that have fast handlers; all others use the general ones. */
+#define MEM_FAST_FORMS(FORM)                                                                  \
+    FORM(GLOBAL, PAIR, B32) FORM(GLOBAL, SU32, B32) FORM(GLOBAL, SS32, B32)                   \
+    FORM(GLOBAL, PAIR, V2B32) FORM(GLOBAL, PAIR, V4B32)                                       \
+    FORM(GLOBAL, SU32, V2B32) FORM(GLOBAL, SU32, V4B32)                                       \
+    FORM(SHARED, M32, B32) FORM(SHARED, M32, V2B32) FORM(SHARED, M32, V4B32)                  \
+    FORM(LOCAL, M32, B32) FORM(LOCAL, M32, V2B32)                                             \
+    FORM(GENERIC, PAIR, B32) FORM(GENERIC, PAIR, V2B32)
+#define FORM(space, mode, kind)                                                               \
+    MEM_FAST(space, mode, kind, ld, false) MEM_FAST(space, mode, kind, st, true)
+MEM_FAST_FORMS(FORM)
+#undef FORM
+
+/* ---- atomics ----------------------------------------------------------------------- */
+
+static void LEVEL(mem_atomic)(struct emu_warp *w, const struct emu_dinsn *di)
+{
+    if (emu_atomic(w, di, w->e & emu_guard(w, di)))
+        EMU_NEXT(w, di);
+}
+
+/* ---- which handlers ---------------------------------------------------------------- */
+
+/** Sizes that move alike. */
+static unsigned LEVEL(mem_kind)(unsigned size, bool write)
+{
+    if (size == ISA_SIZE_B64)
+        return ISA_SIZE_V2B32;
+    if (size == ISA_SIZE_V2B64)
+        return ISA_SIZE_V4B32;
+    if (write && size == ISA_SIZE_S8)
+        return ISA_SIZE_U8;
+    if (write && size == ISA_SIZE_S16)
+        return ISA_SIZE_U16;
+    return size;
+}
+
+static bool LEVEL(mem_handlers)(const struct isa_insn *insn, const struct emu_dinsn *di,
+                                bool write, struct emu_handlers *out, const char **why)
+{
+#define MEM_KINDS(space, rw)                                                                  \
+    {[ISA_SIZE_U8] = LEVEL(mem_##rw##_##space##_U8),                                          \
+     [ISA_SIZE_S8] = MEM_SIGNED(space, rw, S8),                                               \
+     [ISA_SIZE_U16] = LEVEL(mem_##rw##_##space##_U16),                                        \
+     [ISA_SIZE_S16] = MEM_SIGNED(space, rw, S16),                                             \
+     [ISA_SIZE_B32] = LEVEL(mem_##rw##_##space##_B32),                                        \
+     [ISA_SIZE_V2B32] = LEVEL(mem_##rw##_##space##_V2B32),                                    \
+     [ISA_SIZE_V4B32] = LEVEL(mem_##rw##_##space##_V4B32)}
+#define MEM_SIGNED(space, rw, kind) MEM_SIGNED_##rw(space, kind)
+#define MEM_SIGNED_ld(space, kind) LEVEL(mem_ld_##space##_##kind)
+#define MEM_SIGNED_st(space, kind) NULL
+    static emu_handler_fn *const general[2][ISA_SPACE_COUNT][ISA_SIZE_V2B64 + 1] = {
+        {[ISA_SPACE_GLOBAL] = MEM_KINDS(GLOBAL, ld),
+         [ISA_SPACE_SHARED] = MEM_KINDS(SHARED, ld),
+         [ISA_SPACE_LOCAL] = MEM_KINDS(LOCAL, ld),
+         [ISA_SPACE_GENERIC] = MEM_KINDS(GENERIC, ld),
+         [ISA_SPACE_CONST] = MEM_KINDS(CONST, ld)},
+        {[ISA_SPACE_GLOBAL] = MEM_KINDS(GLOBAL, st),
+         [ISA_SPACE_SHARED] = MEM_KINDS(SHARED, st),
+         [ISA_SPACE_LOCAL] = MEM_KINDS(LOCAL, st),
+         [ISA_SPACE_GENERIC] = MEM_KINDS(GENERIC, st)},
+    };
+    static const struct {
+        uint8_t space, mode, kind, write;
+        struct emu_handlers h;
+    } fast[] = {
+#define FORM(space, mode, kind)                                                               \
+    FORM_ROW(space, mode, kind, ld, 0) FORM_ROW(space, mode, kind, st, 1)
+#define FORM_ROW(space, mode, kind, rw, write)                                                \
+    {ISA_SPACE_##space, MEM_MODE_##mode, ISA_SIZE_##kind, write,                              \
+     {LEVEL(mem_##rw##_##space##_##kind##_##mode##_f),                                        \
+      LEVEL(mem_##rw##_##space##_##kind##_##mode##_p)}},
+        MEM_FAST_FORMS(FORM)
+#undef FORM
+    };
+    unsigned size = di->sub, mode = EMU_MOD(insn, AMODE), space = emu_mem_info[insn->op].space;
+    bool guarded = (di->guard & 15) != ISA_PT;
+
+    if (emu_size_bytes(size) == 0) {
+        *why = "there is no such access size";
+        return false;
+    }
+    if (space == ISA_SPACE_CONST && di->reg >= ISA_CONST_BANK_COUNT) {
+        *why = "there are 32 constant banks";
+        return false;
+    }
+    size = LEVEL(mem_kind)(size, write);
+    out->full = out->part = general[write][space][size];
+    for (size_t i = 0; i < LW_COUNT_OF(fast); i++) {
+        bool scalar = mode == ISA_AMODE_SU32 || mode == ISA_AMODE_SS32;
+        if (fast[i].space != space || fast[i].mode != mode || fast[i].kind != size ||
+            fast[i].write != write || (scalar && di->reg > 126))
+            continue;
+        out->part = fast[i].h.part;
+        out->full = guarded ? fast[i].h.part : fast[i].h.full;
+    }
+    return true;
+}
+
+static bool LEVEL(load_handlers)(const struct isa_insn *insn, const struct emu_dinsn *di,
+                                 struct emu_handlers *out, const char **why)
+{
+    return LEVEL(mem_handlers)(insn, di, false, out, why);
+}
+
+static bool LEVEL(store_handlers)(const struct isa_insn *insn, const struct emu_dinsn *di,
+                                  struct emu_handlers *out, const char **why)
+{
+    return LEVEL(mem_handlers)(insn, di, true, out, why);
+}
+
+static bool LEVEL(atomic_handlers)(const struct isa_insn *insn, const struct emu_dinsn *di,
+                                   struct emu_handlers *out, const char **why)
+{
+    (void)di;
+    *why = emu_atomic_refused(insn);
+    if (*why != NULL)
+        return false;
+    out->full = out->part = LEVEL(mem_atomic);
+    return true;
+}

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Memory instructions, between their parts:
+ *
+ *   emu_mem_body.h  fast paths, compiled once per level: affine rows and gathers that stay
+ *                   in one allocation
+ *   emu_mem_slow.c  everything else, one lane at a time, and all faults; atomics
+ *   emu_address.c   address spaces as a lane and as a debugger see them
+ *   emu_memory.c    global memory itself
+ *
+ * An address is *as computed* (an offset in its space for shared and local, generic for
+ * the others; constant banks by their generic address) or *generic*.
+ */
+#ifndef EMU_MEM_PRIV_H
+#define EMU_MEM_PRIV_H
+
+#include "emu/emu_priv.h"
+
+/** Bits of emu_memory.dirty. Stores set both; who takes snapshots clears the first only. */
+enum { EMU_DIRTY_CHANGED = 1, EMU_DIRTY_TOUCHED = 2, EMU_DIRTY_STORE = 3 };
+
+/** Mark the pages of a range, @offset from the start of the arena, @bytes >= 1. Tested
+ *  before it is set: cores of other threads share the line. */
+static inline void emu_memory_touch(struct emu_memory *memory, uint64_t offset, uint64_t bytes)
+{
+    uint64_t page = offset / EMU_PAGE_BYTES, last = (offset + bytes - 1) / EMU_PAGE_BYTES;
+
+    do
+        if (memory->dirty[page] != EMU_DIRTY_STORE)
+            memory->dirty[page] = EMU_DIRTY_STORE;
+    while (page++ < last);
+}
+
+/** Live allocations next to @address: the last that starts at or below it, the first
+ *  above it; NULL where there is none. */
+void emu_memory_neighbours(const struct emu_memory *memory, uint64_t address,
+                           const struct emu_alloc_record **below,
+                           const struct emu_alloc_record **above);
+
+/* Positions of modifier fields in isa_insn.mod, from the table. */
+enum {
+#define MOD(id, formats, lsb, bits, deflt, summary)                                           \
+    EMU_MOD_##id = (lsb) - 80, EMU_MOD_##id##_MASK = (1 << (bits)) - 1,
+#define VALUE(...)
+#include "isa/mods.def"
+};
+#define EMU_MOD(insn, id) ((insn)->mod >> EMU_MOD_##id & (unsigned)EMU_MOD_##id##_MASK)
+
+/** What a memory instruction of the table does, by operation. */
+enum emu_mem_class { EMU_MEM_NONE, EMU_MEM_LOAD, EMU_MEM_STORE, EMU_MEM_ATOMIC, EMU_MEM_REDUCE };
+struct emu_mem_info {
+    uint8_t mem_class; /* enum emu_mem_class */
+    uint8_t space;     /* enum isa_space */
+};
+extern const struct emu_mem_info emu_mem_info[ISA_OP_COUNT];
+
+/** Bytes a lane moves, by SIZE and by ATYPE; 0: no such value, or one that is refused. */
+unsigned emu_size_bytes(unsigned size);
+unsigned emu_atype_bytes(unsigned atype);
+/** NULL, or a clause that says why there is no such atomic. */
+const char *emu_atomic_refused(const struct isa_insn *insn);
+
+/** A constant bank of a warp and its size in bytes; NULL when there is none. */
+const uint8_t *emu_const_bank(const struct emu_warp *w, unsigned bank, uint32_t *bytes);
+
+static inline uint64_t emu_scalar_pair(const struct emu_warp *w, unsigned reg)
+{
+    return reg < 127 ? (uint64_t)w->s[reg + 1] << 32 | w->s[reg] : 0; /* sz and beyond: zero */
+}
+
+static inline const struct isa_insn *emu_insn_of(const struct emu_warp *w,
+                                                 const struct emu_dinsn *di)
+{
+    return &w->code->program->insn[di->index];
+}
+
+/** Addresses as computed. */
+void emu_addresses_raw(const struct emu_warp *w, const struct isa_insn *insn,
+                       const struct emu_dinsn *di, uint64_t lanes, uint64_t *address);
+
+/** Where one lane's access leads on the host. */
+struct emu_spot {
+    uint8_t *host;
+    uint32_t step;  /* bytes from one 4-byte word of the access to the next */
+    uint8_t space;  /* resolved */
+};
+/** Check one lane's access exactly. @address is as computed for @space. */
+enum emu_fault_kind emu_lane_spot(const struct emu_warp *w, enum isa_space space,
+                                   unsigned lane, uint64_t address, unsigned bytes, bool write,
+                                   struct emu_spot *out);
+
+/** Execute the load or store @di for @lanes, one lane after the other; exact. False: it
+ *  raised a fault and nothing was changed. */
+bool emu_mem_slow(struct emu_warp *w, const struct emu_dinsn *di, uint64_t lanes);
+/** The same for atomics and reductions. */
+bool emu_atomic(struct emu_warp *w, const struct emu_dinsn *di, uint64_t lanes);
+
+#endif

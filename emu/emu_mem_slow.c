@@ -1,0 +1,408 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Memory instructions one lane at a time: whatever the fast paths leave (lanes in several
+ * allocations or spaces, accesses next to an end), every fault, and all atomics. Exact, and
+ * in lane order; nothing is changed before all lanes are known to be good.
+ */
+#include "emu/emu_mem_priv.h"
+
+/* ---- checking all lanes ---------------------------------------------------------- */
+
+/** Addresses and places of @lanes, or a fault raised for all that are bad, with the kind and
+ *  address of the lowest. */
+static bool check_lanes(struct emu_warp *w, const struct emu_dinsn *di,
+                        const struct isa_insn *insn, uint64_t lanes, unsigned bytes, bool write,
+                        uint64_t *address, struct emu_spot *spot)
+{
+    enum isa_space space = (enum isa_space)emu_mem_info[insn->op].space;
+    enum emu_fault_kind first = EMU_FAULT_NONE;
+    uint64_t bad = 0;
+
+    emu_addresses_raw(w, insn, di, lanes, address);
+    for (LW_EACH_BIT(l, lanes)) {
+        enum emu_fault_kind kind =
+            emu_lane_spot(w, space, (unsigned)l, address[l], bytes, write, &spot[l]);
+        if (kind != EMU_FAULT_NULL_PAGE && address[l] % bytes != 0)
+            kind = EMU_FAULT_MISALIGNED;
+        if (kind == EMU_FAULT_NONE)
+            continue;
+        if (bad == 0)
+            first = kind;
+        bad |= UINT64_C(1) << l;
+    }
+    if (bad == 0)
+        return true;
+    emu_raise_memory(w, di, first, bad, space, address[lw_lowest(bad)], bytes, write);
+    return false;
+}
+
+/** Keep the allocation of the lowest lane if it holds all of them: the next scattered
+ *  access of this instruction takes the fast path. */
+static void remember(struct emu_warp *w, const struct emu_dinsn *di, uint64_t lanes,
+                     const uint64_t *address, const struct emu_spot *spot)
+{
+    const struct emu_alloc_record *record;
+    unsigned first = lw_lowest(lanes);
+
+    if (spot[first].space != ISA_SPACE_GLOBAL)
+        return;
+    record = emu_memory_find(&w->core->machine->memory, address[first]);
+    if (record == NULL)
+        return;
+    for (LW_EACH_BIT(l, lanes))
+        if (address[l] - record->address >= record->size_bytes)
+            return;
+    w->code->icache[di->index] = (struct emu_icache){
+        .base = record->address, .limit = record->address + record->size_bytes};
+}
+
+static void touch(struct emu_warp *w, const struct emu_spot *spot, uint64_t address,
+                  unsigned bytes)
+{
+    if (spot->space == ISA_SPACE_GLOBAL)
+        emu_memory_touch(&w->core->machine->memory, address - ISA_GLOBAL_BASE, bytes);
+}
+
+/* ---- loads and stores -------------------------------------------------------------- */
+
+bool emu_mem_slow(struct emu_warp *w, const struct emu_dinsn *di, uint64_t lanes)
+{
+    const struct isa_insn *insn = emu_insn_of(w, di);
+    bool write = emu_mem_info[insn->op].mem_class == EMU_MEM_STORE;
+    unsigned size = di->sub, bytes = emu_size_bytes(size);
+    uint64_t address[EMU_MAX_LANES];
+    struct emu_spot spot[EMU_MAX_LANES];
+    bool changed = false;
+
+    if (lanes == 0)
+        return true;
+    if (!check_lanes(w, di, insn, lanes, bytes, write, address, spot))
+        return false;
+    for (LW_EACH_BIT(l, lanes)) {
+        uint8_t *host = spot[l].host;
+        uint32_t row = write ? di->b : di->d, word = bytes < 4 ? bytes : 4;
+        for (unsigned at = 0; at < bytes; at += 4, row += w->stride, host += spot[l].step) {
+            uint32_t *lane = &emu_row(w, row)[l], value = 0;
+            memcpy(&value, host, word);
+            if (!write) {
+                if (size == ISA_SIZE_S8)
+                    value = (uint32_t)(int8_t)value;
+                else if (size == ISA_SIZE_S16)
+                    value = (uint32_t)(int16_t)value;
+                *lane = value;
+            } else if (memcmp(&value, lane, word) != 0) {
+                memcpy(host, lane, word);
+                changed = true;
+            }
+        }
+        if (write)
+            touch(w, &spot[l], address[l], bytes);
+    }
+    remember(w, di, lanes, address, spot);
+    if (write)
+        w->core->stats.stores++;
+    else
+        w->core->stats.loads++;
+    w->block->progress += changed;
+    return true;
+}
+
+/* ---- atomics ------------------------------------------------------------------------- */
+
+unsigned emu_atype_bytes(unsigned atype)
+{
+    static const uint8_t bytes[] = {
+        [ISA_ATYPE_U32] = 4, [ISA_ATYPE_S32] = 4, [ISA_ATYPE_U64] = 8, [ISA_ATYPE_S64] = 8,
+        [ISA_ATYPE_B32] = 4, [ISA_ATYPE_B64] = 8, [ISA_ATYPE_F32] = 4, [ISA_ATYPE_F64] = 8,
+    };
+    return atype < LW_COUNT_OF(bytes) ? bytes[atype] : 0;
+}
+
+const char *emu_atomic_refused(const struct isa_insn *insn)
+{
+    unsigned op = EMU_MOD(insn, AOP), type = EMU_MOD(insn, ATYPE), mode = EMU_MOD(insn, AMODE);
+    unsigned bytes = emu_atype_bytes(type);
+    bool is_float = type == ISA_ATYPE_F32 || type == ISA_ATYPE_F64;
+    bool is_bits = type == ISA_ATYPE_B32 || type == ISA_ATYPE_B64;
+
+    if (bytes == 0)
+        return "atomics on 16-bit types are not implemented";
+    switch (op) {
+    case ISA_AOP_ADD:
+    case ISA_AOP_MIN:
+    case ISA_AOP_MAX:
+        return is_bits ? "add, min and max need an integer or float type" : NULL;
+    case ISA_AOP_INC:
+    case ISA_AOP_DEC:
+        return type == ISA_ATYPE_U32 || type == ISA_ATYPE_U64
+                   ? NULL
+                   : "inc and dec need type u32 or u64";
+    case ISA_AOP_AND:
+    case ISA_AOP_OR:
+    case ISA_AOP_XOR:
+        return is_float ? "and, or and xor need an integer or bit type" : NULL;
+    case ISA_AOP_EXCH:
+        return NULL;
+    case ISA_AOP_CAS:
+        if (emu_mem_info[insn->op].mem_class == EMU_MEM_REDUCE)
+            return "cas has no form without a result";
+        if (mode == ISA_AMODE_SU32 || mode == ISA_AMODE_SS32)
+            return "cas has no register left for a scalar base";
+        return is_float ? "cas needs an integer or bit type" : NULL;
+    default:
+        return "there is no such atomic operation";
+    }
+}
+
+static float f32_of(uint32_t bits)
+{
+    float f;
+    memcpy(&f, &bits, sizeof f);
+    return f;
+}
+static double f64_of(uint64_t bits)
+{
+    double f;
+    memcpy(&f, &bits, sizeof f);
+    return f;
+}
+/* Results that are NaN are canonical (MACHINE 6). */
+static uint32_t bits_f32(float f)
+{
+    uint32_t bits;
+    memcpy(&bits, &f, sizeof bits);
+    return f != f ? UINT32_C(0x7fffffff) : bits;
+}
+static uint64_t bits_f64(double f)
+{
+    uint64_t bits;
+    memcpy(&bits, &f, sizeof bits);
+    return f != f ? UINT64_C(0x7ff8000000000000) : bits;
+}
+/** min and max: a NaN gives way to a number, -0 is below +0. @sign: 1 for max. */
+static uint32_t pick_f32(uint32_t a, uint32_t b, bool max)
+{
+    float x = f32_of(a), y = f32_of(b);
+
+    if (x != x || y != y)
+        return x == x ? a : bits_f32(y);
+    if (x == y)
+        return max ? a & b : a | b; /* equal but for the sign of zero */
+    return (x < y) != max ? a : b;
+}
+static uint64_t pick_f64(uint64_t a, uint64_t b, bool max)
+{
+    double x = f64_of(a), y = f64_of(b);
+
+    if (x != x || y != y)
+        return x == x ? a : bits_f64(y);
+    if (x == y)
+        return max ? a & b : a | b;
+    return (x < y) != max ? a : b;
+}
+
+/* One loop over the lanes for each operation: m is the value in memory, x the operand, c the
+ * swap value. With @threads other host threads run blocks on the same memory. */
+#define ATOMIC_LOOP(T, expression)                                                            \
+    for (LW_EACH_BIT(l, lanes)) {                                                             \
+        T x = (T)operand[l], c = (T)swap[l], m, r, *p = (T *)(void *)host[l];                 \
+        (void)x, (void)c;                                                                     \
+        if (!threads) {                                                                       \
+            m = *p;                                                                           \
+            r = (expression);                                                                 \
+            *p = r;                                                                           \
+        } else {                                                                              \
+            m = __atomic_load_n(p, __ATOMIC_RELAXED);                                         \
+            do                                                                                \
+                r = (expression);                                                             \
+            while (!__atomic_compare_exchange_n(p, &m, r, true, __ATOMIC_SEQ_CST,             \
+                                                __ATOMIC_RELAXED));                           \
+        }                                                                                     \
+        old[l] = m;                                                                           \
+        changed |= m != r;                                                                    \
+    }                                                                                         \
+    break
+
+/* Words of guest memory are bytes to the rest of the emulator. */
+typedef uint32_t __attribute__((may_alias)) word32;
+typedef uint64_t __attribute__((may_alias)) word64;
+
+static bool run32(unsigned op, unsigned type, uint64_t lanes, uint8_t *const *host,
+                  const uint64_t *operand, const uint64_t *swap, uint64_t *old, bool threads)
+{
+    bool changed = false, is_signed = type == ISA_ATYPE_S32, is_float = type == ISA_ATYPE_F32;
+
+    switch (op) {
+    case ISA_AOP_ADD:
+        if (is_float) {
+            ATOMIC_LOOP(word32, bits_f32(f32_of(m) + f32_of(x)));
+        }
+        ATOMIC_LOOP(word32, m + x);
+    case ISA_AOP_MIN:
+        if (is_float) {
+            ATOMIC_LOOP(word32, pick_f32(m, x, false));
+        }
+        if (is_signed) {
+            ATOMIC_LOOP(word32, (int32_t)m < (int32_t)x ? m : x);
+        }
+        ATOMIC_LOOP(word32, m < x ? m : x);
+    case ISA_AOP_MAX:
+        if (is_float) {
+            ATOMIC_LOOP(word32, pick_f32(m, x, true));
+        }
+        if (is_signed) {
+            ATOMIC_LOOP(word32, (int32_t)m > (int32_t)x ? m : x);
+        }
+        ATOMIC_LOOP(word32, m > x ? m : x);
+    case ISA_AOP_INC:
+        ATOMIC_LOOP(word32, m >= x ? 0 : m + 1);
+    case ISA_AOP_DEC:
+        ATOMIC_LOOP(word32, m == 0 || m > x ? x : m - 1);
+    case ISA_AOP_AND:
+        ATOMIC_LOOP(word32, m & x);
+    case ISA_AOP_OR:
+        ATOMIC_LOOP(word32, m | x);
+    case ISA_AOP_XOR:
+        ATOMIC_LOOP(word32, m ^ x);
+    case ISA_AOP_EXCH:
+        ATOMIC_LOOP(word32, x);
+    default: /* cas: the operand is the comparand */
+        ATOMIC_LOOP(word32, m == x ? c : m);
+    }
+    return changed;
+}
+
+static bool run64(unsigned op, unsigned type, uint64_t lanes, uint8_t *const *host,
+                  const uint64_t *operand, const uint64_t *swap, uint64_t *old, bool threads)
+{
+    bool changed = false, is_signed = type == ISA_ATYPE_S64, is_float = type == ISA_ATYPE_F64;
+
+    switch (op) {
+    case ISA_AOP_ADD:
+        if (is_float) {
+            ATOMIC_LOOP(word64, bits_f64(f64_of(m) + f64_of(x)));
+        }
+        ATOMIC_LOOP(word64, m + x);
+    case ISA_AOP_MIN:
+        if (is_float) {
+            ATOMIC_LOOP(word64, pick_f64(m, x, false));
+        }
+        if (is_signed) {
+            ATOMIC_LOOP(word64, (int64_t)m < (int64_t)x ? m : x);
+        }
+        ATOMIC_LOOP(word64, m < x ? m : x);
+    case ISA_AOP_MAX:
+        if (is_float) {
+            ATOMIC_LOOP(word64, pick_f64(m, x, true));
+        }
+        if (is_signed) {
+            ATOMIC_LOOP(word64, (int64_t)m > (int64_t)x ? m : x);
+        }
+        ATOMIC_LOOP(word64, m > x ? m : x);
+    case ISA_AOP_INC:
+        ATOMIC_LOOP(word64, m >= x ? 0 : m + 1);
+    case ISA_AOP_DEC:
+        ATOMIC_LOOP(word64, m == 0 || m > x ? x : m - 1);
+    case ISA_AOP_AND:
+        ATOMIC_LOOP(word64, m & x);
+    case ISA_AOP_OR:
+        ATOMIC_LOOP(word64, m | x);
+    case ISA_AOP_XOR:
+        ATOMIC_LOOP(word64, m ^ x);
+    case ISA_AOP_EXCH:
+        ATOMIC_LOOP(word64, x);
+    default:
+        ATOMIC_LOOP(word64, m == x ? c : m);
+    }
+    return changed;
+}
+
+/** Hosts of all lanes when they lie in the block's shared memory, or in the allocation that
+ *  this instruction used last. */
+static bool fast_hosts(struct emu_warp *w, const struct emu_dinsn *di, enum isa_space space,
+                       uint64_t lanes, unsigned bytes, const uint64_t *address, uint8_t **host)
+{
+    uint64_t base = 0, size = w->block->shared_bytes, bad = 0;
+    uint8_t *data = w->block->shared;
+
+    if (space != ISA_SPACE_SHARED) {
+        const struct emu_icache *cache = &w->code->icache[di->index];
+        base = cache->base;
+        size = cache->limit - cache->base;
+    }
+    if (size < bytes)
+        return false;
+    if (space != ISA_SPACE_SHARED)
+        data = w->core->machine->memory.host + (base - ISA_GLOBAL_BASE);
+    for (LW_EACH_BIT(l, lanes))
+        bad |= (address[l] - base > size - bytes) | (address[l] % bytes);
+    if (bad != 0)
+        return false;
+    for (LW_EACH_BIT(l, lanes))
+        host[l] = data + (address[l] - base);
+    if (space != ISA_SPACE_SHARED) {
+        struct emu_memory *memory = &w->core->machine->memory;
+        for (LW_EACH_BIT(l, lanes))
+            emu_memory_touch(memory, address[l] - ISA_GLOBAL_BASE, bytes);
+    }
+    return true;
+}
+
+bool emu_atomic(struct emu_warp *w, const struct emu_dinsn *di, uint64_t lanes)
+{
+    const struct isa_insn *insn = emu_insn_of(w, di);
+    enum isa_space space = (enum isa_space)emu_mem_info[insn->op].space;
+    bool result = emu_mem_info[insn->op].mem_class == EMU_MEM_ATOMIC;
+    unsigned op = EMU_MOD(insn, AOP), type = EMU_MOD(insn, ATYPE);
+    unsigned bytes = emu_atype_bytes(type);
+    uint64_t address[EMU_MAX_LANES], operand[EMU_MAX_LANES], swap[EMU_MAX_LANES];
+    uint64_t old[EMU_MAX_LANES], wide[EMU_MAX_LANES], local = 0;
+    uint8_t *host[EMU_MAX_LANES];
+    struct emu_spot spot[EMU_MAX_LANES];
+    bool threads = w->core->machine->core_count > 1;
+
+    if (lanes == 0)
+        return true;
+    emu_addresses_raw(w, insn, di, lanes, address);
+    if (!fast_hosts(w, di, space, lanes, bytes, address, host)) {
+        if (!check_lanes(w, di, insn, lanes, bytes, true, address, spot))
+            return false;
+        for (LW_EACH_BIT(l, lanes)) {
+            host[l] = spot[l].host;
+            touch(w, &spot[l], address[l], bytes);
+            if (spot[l].space == ISA_SPACE_LOCAL && bytes == 8) {
+                /* The two words lie apart, and nobody else sees them. */
+                local |= UINT64_C(1) << l;
+                wide[l] = lw_get32(host[l]) |
+                          (uint64_t)lw_get32(host[l] + spot[l].step) << 32;
+                host[l] = (uint8_t *)&wide[l];
+            }
+        }
+        remember(w, di, lanes, address, spot);
+    }
+
+    const uint32_t *b0 = emu_row(w, di->b), *b1 = emu_row(w, di->b + w->stride);
+    const uint32_t *c0 = emu_row(w, di->c), *c1 = emu_row(w, di->c + w->stride);
+    bool cas = op == ISA_AOP_CAS, changed;
+    for (LW_EACH_BIT(l, lanes)) {
+        operand[l] = bytes == 8 ? (uint64_t)b1[l] << 32 | b0[l] : b0[l];
+        swap[l] = !cas ? 0 : bytes == 8 ? (uint64_t)c1[l] << 32 | c0[l] : c0[l];
+    }
+    changed = bytes == 8 ? run64(op, type, lanes, host, operand, swap, old, threads)
+                         : run32(op, type, lanes, host, operand, swap, old, threads);
+    for (LW_EACH_BIT(l, local)) {
+        lw_put32(spot[l].host, (uint32_t)wide[l]);
+        lw_put32(spot[l].host + spot[l].step, (uint32_t)(wide[l] >> 32));
+    }
+    if (result) {
+        uint32_t *d0 = emu_row(w, di->d), *d1 = emu_row(w, di->d + w->stride);
+        for (LW_EACH_BIT(l, lanes)) {
+            d0[l] = (uint32_t)old[l];
+            if (bytes == 8)
+                d1[l] = (uint32_t)(old[l] >> 32);
+        }
+    }
+    w->core->stats.atomics++;
+    w->block->progress += changed;
+    return true;
+}

@@ -1,0 +1,341 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Row primitives of the memory handlers: compare a row with a ramp or with a range, move
+ * and blend rows.
+ *
+ * In the forms of each x86-64 level, chosen by what the compiler may use; included only by
+ * files that are compiled once per level. A row has n lanes of 32 bits, n one of 8, 16, 32,
+ * 64; lane l's bit in a mask is bit l. With @all the mask is not looked at. Memory of lanes
+ * outside the mask is neither read nor written, registers of them are not changed.
+ */
+#ifndef EMU_SIMD_H
+#define EMU_SIMD_H
+
+#include "base/lw.h"
+
+#define EMU_ROW static inline __attribute__((always_inline, unused))
+
+/* ---- eight lanes a step: AVX2, and narrow warps with AVX-512 ---------------------- */
+
+#if defined(__AVX2__)
+#include <immintrin.h>
+
+EMU_ROW __m256i emu_load8(const void *p)
+{
+    return _mm256_loadu_si256((const __m256i *)p);
+}
+EMU_ROW void emu_store8(void *p, __m256i v)
+{
+    _mm256_storeu_si256((__m256i *)p, v);
+}
+EMU_ROW __m256i emu_splat8(uint32_t v)
+{
+    return _mm256_set1_epi32((int)v);
+}
+/** Eight lanes of a mask as 0 / ~0. */
+EMU_ROW __m256i emu_mask8(uint64_t m, unsigned l)
+{
+    const __m256i bit = _mm256_setr_epi32(1, 2, 4, 8, 16, 32, 64, 128);
+
+    return _mm256_cmpeq_epi32(_mm256_and_si256(emu_splat8(m >> l & 0xff), bit), bit);
+}
+/** first, first + bytes, ...: @bytes is a constant of the caller. */
+EMU_ROW __m256i emu_ramp8(uint32_t first, bool ramp, unsigned bytes)
+{
+    int b = (int)bytes;
+    __m256i steps = _mm256_setr_epi32(0, b, 2 * b, 3 * b, 4 * b, 5 * b, 6 * b, 7 * b);
+
+    steps = _mm256_and_si256(steps, emu_splat8(ramp ? ~UINT32_C(0) : 0));
+    return _mm256_add_epi32(emu_splat8(first), steps);
+}
+
+EMU_ROW bool emu_affine8(const uint32_t *row, unsigned n, uint64_t m, bool all, uint32_t first,
+                         bool ramp, unsigned bytes)
+{
+    __m256i want = emu_ramp8(first, ramp, bytes), next = emu_splat8(ramp ? 8 * bytes : 0);
+    __m256i bad = _mm256_setzero_si256();
+
+    for (unsigned l = 0; l < n; l += 8) {
+        __m256i differ = _mm256_xor_si256(emu_load8(row + l), want);
+        if (!all)
+            differ = _mm256_and_si256(differ, emu_mask8(m, l));
+        bad = _mm256_or_si256(bad, differ);
+        want = _mm256_add_epi32(want, next);
+    }
+    return _mm256_testz_si256(bad, bad);
+}
+
+EMU_ROW bool emu_within8(const uint32_t *row, unsigned n, uint64_t m, bool all, uint32_t flip,
+                         uint32_t low, uint32_t span, uint32_t add, uint32_t odd_bits)
+{
+    __m256i limit = emu_splat8(span), bad = _mm256_setzero_si256();
+
+    for (unsigned l = 0; l < n; l += 8) {
+        __m256i v = emu_load8(row + l);
+        __m256i off = _mm256_sub_epi32(_mm256_xor_si256(v, emu_splat8(flip)), emu_splat8(low));
+        __m256i odd = _mm256_and_si256(_mm256_add_epi32(v, emu_splat8(add)),
+                                       emu_splat8(odd_bits));
+        __m256i out = _mm256_xor_si256(_mm256_max_epu32(off, limit), limit);
+        out = _mm256_or_si256(out, odd);
+        if (!all)
+            out = _mm256_and_si256(out, emu_mask8(m, l));
+        bad = _mm256_or_si256(bad, out);
+    }
+    return _mm256_testz_si256(bad, bad);
+}
+
+EMU_ROW void emu_splat_row8(uint32_t *d, unsigned n, uint64_t m, bool all, uint32_t value)
+{
+    __m256i v = emu_splat8(value);
+
+    for (unsigned l = 0; l < n; l += 8) {
+        if (!all)
+            emu_store8(d + l, _mm256_blendv_epi8(emu_load8(d + l), v, emu_mask8(m, l)));
+        else
+            emu_store8(d + l, v);
+    }
+}
+
+EMU_ROW void emu_load_row8(uint32_t *d, const uint8_t *p, unsigned n, uint64_t m, bool all)
+{
+    for (unsigned l = 0; l < n; l += 8) {
+        if (!all) {
+            __m256i mask = emu_mask8(m, l);
+            __m256i v = _mm256_maskload_epi32((const int *)(const void *)(p + 4 * l), mask);
+            emu_store8(d + l, _mm256_blendv_epi8(emu_load8(d + l), v, mask));
+        } else {
+            emu_store8(d + l, emu_load8(p + 4 * l));
+        }
+    }
+}
+
+EMU_ROW bool emu_store_row8(uint8_t *p, const uint32_t *b, unsigned n, uint64_t m, bool all)
+{
+    __m256i changed = _mm256_setzero_si256();
+
+    for (unsigned l = 0; l < n; l += 8) {
+        __m256i v = emu_load8(b + l);
+        if (!all) {
+            __m256i mask = emu_mask8(m, l);
+            int *at = (int *)(void *)(p + 4 * l);
+            __m256i differ = _mm256_xor_si256(_mm256_maskload_epi32(at, mask), v);
+            changed = _mm256_or_si256(changed, _mm256_and_si256(differ, mask));
+            _mm256_maskstore_epi32(at, mask, v);
+        } else {
+            changed = _mm256_or_si256(changed, _mm256_xor_si256(emu_load8(p + 4 * l), v));
+            emu_store8(p + 4 * l, v);
+        }
+    }
+    return !_mm256_testz_si256(changed, changed);
+}
+#endif
+
+/* ---- sixteen lanes a step: AVX-512 -------------------------------------------------- */
+
+#if defined(__AVX512F__) && defined(__AVX512BW__) && defined(__AVX512VL__)
+#define EMU_HAVE_16 1
+
+EMU_ROW __m512i emu_splat16(uint32_t v)
+{
+    return _mm512_set1_epi32((int)v);
+}
+EMU_ROW __mmask16 emu_bits16(uint64_t m, unsigned l, bool all)
+{
+    return all ? 0xffff : (__mmask16)(m >> l);
+}
+
+EMU_ROW bool emu_affine16(const uint32_t *row, unsigned n, uint64_t m, bool all,
+                          uint32_t first, bool ramp, unsigned bytes)
+{
+    int b = (int)bytes;
+    __m512i steps = _mm512_setr_epi32(0, b, 2 * b, 3 * b, 4 * b, 5 * b, 6 * b, 7 * b, 8 * b,
+                                      9 * b, 10 * b, 11 * b, 12 * b, 13 * b, 14 * b, 15 * b);
+    __m512i want = _mm512_add_epi32(
+        emu_splat16(first), _mm512_and_si512(steps, emu_splat16(ramp ? ~UINT32_C(0) : 0)));
+    __m512i next = emu_splat16(ramp ? 16 * bytes : 0);
+    __m512i bad = _mm512_setzero_si512();
+
+    if (all) {
+        for (unsigned l = 0; l < n; l += 16) {
+            /* bad | (row ^ want) */
+            bad = _mm512_ternarylogic_epi32(bad, _mm512_loadu_si512(row + l), want, 0xf6);
+            want = _mm512_add_epi32(want, next);
+        }
+        return _mm512_test_epi32_mask(bad, bad) == 0;
+    }
+    unsigned differ = 0;
+    for (unsigned l = 0; l < n; l += 16) {
+        differ |= _mm512_mask_cmpneq_epi32_mask(emu_bits16(m, l, false),
+                                                _mm512_loadu_si512(row + l), want);
+        want = _mm512_add_epi32(want, next);
+    }
+    return differ == 0;
+}
+
+EMU_ROW bool emu_within16(const uint32_t *row, unsigned n, uint64_t m, bool all, uint32_t flip,
+                          uint32_t low, uint32_t span, uint32_t add, uint32_t odd_bits)
+{
+    unsigned bad = 0;
+
+    for (unsigned l = 0; l < n; l += 16) {
+        __mmask16 k = emu_bits16(m, l, all);
+        __m512i v = _mm512_loadu_si512(row + l);
+        __m512i off = _mm512_sub_epi32(_mm512_xor_si512(v, emu_splat16(flip)),
+                                       emu_splat16(low));
+        bad |= _mm512_mask_cmpgt_epu32_mask(k, off, emu_splat16(span));
+        bad |= _mm512_mask_test_epi32_mask(k, _mm512_add_epi32(v, emu_splat16(add)),
+                                           emu_splat16(odd_bits));
+    }
+    return bad == 0;
+}
+
+EMU_ROW void emu_splat_row16(uint32_t *d, unsigned n, uint64_t m, bool all, uint32_t value)
+{
+    __m512i v = emu_splat16(value);
+
+    for (unsigned l = 0; l < n; l += 16) {
+        if (!all) {
+            __m512i old = _mm512_loadu_si512(d + l);
+            _mm512_storeu_si512(d + l, _mm512_mask_mov_epi32(old, emu_bits16(m, l, false), v));
+        } else {
+            _mm512_storeu_si512(d + l, v);
+        }
+    }
+}
+
+EMU_ROW void emu_load_row16(uint32_t *d, const uint8_t *p, unsigned n, uint64_t m, bool all)
+{
+    for (unsigned l = 0; l < n; l += 16) {
+        __m512i v;
+        if (!all)
+            v = _mm512_mask_loadu_epi32(_mm512_loadu_si512(d + l), emu_bits16(m, l, false),
+                                        p + 4 * l);
+        else
+            v = _mm512_loadu_si512(p + 4 * l);
+        _mm512_storeu_si512(d + l, v);
+    }
+}
+
+EMU_ROW bool emu_store_row16(uint8_t *p, const uint32_t *b, unsigned n, uint64_t m, bool all)
+{
+    unsigned changed = 0;
+
+    for (unsigned l = 0; l < n; l += 16) {
+        __mmask16 k = emu_bits16(m, l, all);
+        __m512i v = _mm512_loadu_si512(b + l);
+        if (!all) {
+            changed |= _mm512_mask_cmpneq_epi32_mask(
+                k, _mm512_maskz_loadu_epi32(k, p + 4 * l), v);
+            _mm512_mask_storeu_epi32(p + 4 * l, k, v);
+        } else {
+            changed |= _mm512_cmpneq_epi32_mask(_mm512_loadu_si512(p + 4 * l), v);
+            _mm512_storeu_si512(p + 4 * l, v);
+        }
+    }
+    return changed != 0;
+}
+#endif
+
+/* ---- what handlers call --------------------------------------------------------------- */
+
+/** row[l] == first + l * bytes (@ramp) or == first, for all lanes of the mask. */
+EMU_ROW bool emu_row_affine(const uint32_t *row, unsigned n, uint64_t m, bool all,
+                            uint32_t first, bool ramp, unsigned bytes)
+{
+#if defined(EMU_HAVE_16)
+    if (n >= 16)
+        return emu_affine16(row, n, m, all, first, ramp, bytes);
+#endif
+#if defined(__AVX2__)
+    return emu_affine8(row, n, m, all, first, ramp, bytes);
+#else
+    uint32_t bad = 0, step = ramp ? bytes : 0;
+    for (unsigned l = 0; l < n; l++)
+        bad |= (row[l] ^ (first + l * step)) & (all || m >> l & 1 ? ~UINT32_C(0) : 0);
+    return bad == 0;
+#endif
+}
+
+/** (row[l] ^ flip) - low <= span, and row[l] + add has none of the odd bits. */
+EMU_ROW bool emu_row_within(const uint32_t *row, unsigned n, uint64_t m, bool all,
+                            uint32_t flip, uint32_t low, uint32_t span, uint32_t add,
+                            uint32_t odd_bits)
+{
+#if defined(EMU_HAVE_16)
+    if (n >= 16)
+        return emu_within16(row, n, m, all, flip, low, span, add, odd_bits);
+#endif
+#if defined(__AVX2__)
+    return emu_within8(row, n, m, all, flip, low, span, add, odd_bits);
+#else
+    uint32_t bad = 0;
+    for (unsigned l = 0; l < n; l++) {
+        uint32_t out = ((row[l] ^ flip) - low > span) | ((row[l] + add) & odd_bits);
+        bad |= out & (all || m >> l & 1 ? ~UINT32_C(0) : 0);
+    }
+    return bad == 0;
+#endif
+}
+
+/** d[l] = value. */
+EMU_ROW void emu_row_splat(uint32_t *d, unsigned n, uint64_t m, bool all, uint32_t value)
+{
+#if defined(EMU_HAVE_16)
+    if (n >= 16) {
+        emu_splat_row16(d, n, m, all, value);
+        return;
+    }
+#endif
+#if defined(__AVX2__)
+    emu_splat_row8(d, n, m, all, value);
+#else
+    for (unsigned l = 0; l < n; l++)
+        d[l] = all || m >> l & 1 ? value : d[l];
+#endif
+}
+
+/** d[l] = the word at p + 4 * l. */
+EMU_ROW void emu_row_load(uint32_t *d, const uint8_t *p, unsigned n, uint64_t m, bool all)
+{
+#if defined(EMU_HAVE_16)
+    if (n >= 16) {
+        emu_load_row16(d, p, n, m, all);
+        return;
+    }
+#endif
+#if defined(__AVX2__)
+    emu_load_row8(d, p, n, m, all);
+#else
+    if (all)
+        memcpy(d, p, 4 * n);
+    else
+        for (LW_EACH_BIT(l, m))
+            d[l] = lw_get32(p + 4 * l);
+#endif
+}
+
+/** The word at p + 4 * l = b[l]; true when a byte changed. */
+EMU_ROW bool emu_row_store(uint8_t *p, const uint32_t *b, unsigned n, uint64_t m, bool all)
+{
+#if defined(EMU_HAVE_16)
+    if (n >= 16)
+        return emu_store_row16(p, b, n, m, all);
+#endif
+#if defined(__AVX2__)
+    return emu_store_row8(p, b, n, m, all);
+#else
+    bool changed = false;
+    if (all) {
+        changed = memcmp(p, b, 4 * n) != 0;
+        memcpy(p, b, 4 * n);
+        return changed;
+    }
+    for (LW_EACH_BIT(l, m)) {
+        changed |= lw_get32(p + 4 * l) != b[l];
+        lw_put32(p + 4 * l, b[l]);
+    }
+    return changed;
+#endif
+}
+
+#endif
