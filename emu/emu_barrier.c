@@ -1,0 +1,531 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Barriers (MACHINE 2): convergence registers, yield, warpsync, .sync operations, sleep and
+ * the block's CTA barriers.
+ *
+ * Nothing releasable is ever left behind after a step, so each operation re-tests only what it
+ * can have completed:
+ *   an arrival at bsync       its own groups
+ *   bbreak, take, give, bssy  groups of that register that lanes left
+ *   yield, warpsync, bar      soft groups, which these lanes no longer hold closed
+ *   exit                      everything of the warp, and the CTA barriers of the block
+ * A step changes no other warp except by completing a CTA barrier, and lanes that leave one
+ * complete nothing.
+ */
+#include <stdio.h>
+
+#include "emu/emu_split_priv.h"
+
+/* ---- barrier registers ---------------------------------------------------------------- */
+
+/** Write the numbers out into the row, so that lanes may differ. */
+static uint64_t *spread(struct emu_warp *w, unsigned reg)
+{
+    struct emu_breg_form *b = &w->bform[reg];
+    uint64_t *row = w->breg[reg];
+
+    b->lanes &= w->live;
+    if (b->number != 0) {
+        for (LW_EACH_BIT(l, b->lanes))
+            row[l] = b->number;
+        b->number = 0;
+    }
+    return row;
+}
+
+/** Back to one number if all lanes that hold one hold the same. */
+static void gather(struct emu_warp *w, unsigned reg)
+{
+    struct emu_breg_form *b = &w->bform[reg];
+    const uint64_t *row = w->breg[reg];
+
+    b->lanes &= w->live;
+    if (b->number != 0 || b->lanes == 0)
+        return;
+    for (LW_EACH_BIT(l, b->lanes))
+        if (row[l] != row[lw_lowest(b->lanes)])
+            return;
+    b->number = row[lw_lowest(b->lanes)];
+}
+
+/** Lanes of @lanes that hold @number (the row is valid). */
+static uint64_t holders(const uint64_t *row, uint64_t lanes, uint64_t number)
+{
+    uint64_t out = 0;
+
+    for (LW_EACH_BIT(l, lanes))
+        out |= (uint64_t)(row[l] == number) << l;
+    return out;
+}
+
+/** Lanes that a soft barrier does not wait for. */
+static uint64_t past_soft(const struct emu_warp *w)
+{
+    return emu_split_lanes(w, w->split_in[EMU_SPLIT_YIELDED] | w->split_in[EMU_SPLIT_WARPSYNC] |
+                                  w->split_in[EMU_SPLIT_CTA]);
+}
+
+static bool any_soft(const struct emu_warp *w, uint64_t ids, uint64_t lanes)
+{
+    for (LW_EACH_BIT(id, ids))
+        if (w->split[id].flags & EMU_SPLIT_SOFT && w->split[id].lanes & lanes)
+            return true;
+    return false;
+}
+
+/** @need: members that have not arrived at a group with the arrived lanes @arrived. */
+static bool may_open(const struct emu_warp *w, unsigned reg, uint64_t arrived, uint64_t need)
+{
+    return need == 0 ||
+           (any_soft(w, w->bform[reg].splits, arrived) && (need & ~past_soft(w)) == 0);
+}
+
+/** Part those of @ids that have other lanes than @lanes, in order of creation; returns
+ *  the ids that hold @lanes now. */
+static uint64_t part_all(struct emu_warp *w, uint64_t ids, uint64_t lanes)
+{
+    uint64_t whole = 0, todo = 0;
+
+    for (LW_EACH_BIT(id, ids)) {
+        if ((w->split[id].lanes & lanes) == 0)
+            continue;
+        if ((w->split[id].lanes & ~lanes) == 0)
+            whole |= split_bit((unsigned)id);
+        else
+            todo |= split_bit((unsigned)id);
+    }
+    while (todo != 0) {
+        unsigned first = lw_lowest(todo), rest;
+        for (LW_EACH_BIT(id, todo))
+            if (w->split[id].born < w->split[first].born)
+                first = (unsigned)id;
+        todo &= ~split_bit(first);
+        whole |= split_bit(emu_split_part(w, first, w->split[first].lanes & lanes, &rest));
+    }
+    return whole;
+}
+
+/** The group of @lanes, all blocked at @reg, goes on. */
+static void open_group(struct emu_warp *w, unsigned reg, uint64_t lanes)
+{
+    struct emu_breg_form *b = &w->bform[reg];
+    uint64_t ids = b->splits;
+
+    if (lanes != b->arrived)
+        ids = part_all(w, ids, lanes);
+    b->lanes &= ~lanes;
+    b->arrived &= ~lanes;
+    if (b->arrived == 0)
+        w->breg_blocked &= ~(UINT32_C(1) << reg);
+    if (b->number == 0)
+        gather(w, reg);
+    w->core->stats.reconvergences++;
+    emu_split_awake(w, ids);
+}
+
+struct group {
+    uint64_t lanes;
+    unsigned reg;
+};
+
+void emu_conv_release(struct emu_warp *w, uint32_t regs)
+{
+    struct group open[EMU_MAX_LANES];
+    unsigned count = 0;
+
+    regs &= w->breg_blocked;
+    for (LW_EACH_BIT(reg, regs)) {
+        struct emu_breg_form *b = &w->bform[reg];
+        uint64_t todo = b->arrived;
+        if (b->number != 0) {
+            if (may_open(w, (unsigned)reg, todo, b->lanes & w->live & ~todo))
+                open[count++] = (struct group){todo, (unsigned)reg};
+            continue;
+        }
+        while (todo != 0) {
+            const uint64_t *row = w->breg[reg];
+            uint64_t members = holders(row, b->lanes & w->live, row[lw_lowest(todo)]);
+            uint64_t arrived = members & todo;
+            todo &= ~members;
+            if (may_open(w, (unsigned)reg, arrived, members & ~arrived))
+                open[count++] = (struct group){arrived, (unsigned)reg};
+        }
+    }
+    for (unsigned i = 1; i < count; i++) { /* by lowest lane, over all registers */
+        struct group g = open[i];
+        unsigned k = i;
+        for (; k > 0 && lw_lowest(open[k - 1].lanes) > lw_lowest(g.lanes); k--)
+            open[k] = open[k - 1];
+        open[k] = g;
+    }
+    for (unsigned i = 0; i < count; i++)
+        open_group(w, open[i].reg, open[i].lanes);
+}
+
+/** After lanes of the running split left groups of @reg. */
+static void left_groups(struct emu_warp *w, unsigned reg)
+{
+    if (w->bform[reg].arrived == 0)
+        return;
+    emu_conv_release(w, UINT32_C(1) << reg);
+    emu_split_cut_budget(w);
+}
+
+void emu_split_bssy(struct emu_warp *w, unsigned reg, uint64_t lanes)
+{
+    struct emu_breg_form *b = &w->bform[reg];
+    uint64_t others = b->lanes & w->live & ~lanes, number;
+
+    if (lanes == 0)
+        return;
+    number = ++w->group_counter;
+    if (w->flow != NULL)
+        w->flow->group = number;
+    if (others == 0) {
+        b->lanes = lanes;
+        b->number = number;
+        return;
+    }
+    bool left = (b->lanes & lanes) != 0;
+    uint64_t *row = spread(w, reg);
+    for (LW_EACH_BIT(l, lanes))
+        row[l] = number;
+    b->lanes = others | lanes;
+    if (left)
+        left_groups(w, reg);
+}
+
+bool emu_split_bsync(struct emu_warp *w, unsigned reg, bool soft, uint64_t lanes, uint32_t next)
+{
+    struct emu_breg_form *b = &w->bform[reg];
+    uint64_t stay = lanes & b->lanes;
+    unsigned id = (unsigned)w->running, rest;
+    struct emu_split *s = &w->split[id];
+
+    if (w->flow != NULL) {
+        w->flow->arrived = stay;
+        w->flow->group = stay != 0 ? emu_breg_number(w, reg, lw_lowest(stay)) : 0;
+    }
+    if (w->split_count == 1 && lanes == w->m && (stay == 0 || (stay == lanes && b->number != 0))) {
+        /* Alone, it comes straight back from the barrier: the same as blocking, release and
+         * reselection, without moving anything. */
+        s->since = w->retired;
+        w->turn_used = 0;
+        w->last_low = lw_lowest(lanes);
+        if (stay != 0) {
+            b->lanes = 0;
+            s->seq = ++w->seq_counter;
+            s->flags = 0;
+            w->block->progress++;
+            if (w->flow != NULL)
+                w->flow->released = stay;
+        }
+        return true;
+    }
+    split_end_turn(w)->pc = next;
+    if (stay == 0)
+        return false;
+    id = emu_split_part(w, id, stay, &rest);
+    s = &w->split[id];
+    split_set_state(w, id, EMU_SPLIT_BLOCKED);
+    s->barrier = (uint8_t)reg;
+    s->flags = soft ? EMU_SPLIT_SOFT : 0;
+    b->splits |= split_bit(id);
+    b->arrived |= stay;
+    w->breg_blocked |= UINT32_C(1) << reg;
+    emu_conv_release(w, UINT32_C(1) << reg);
+    return false;
+}
+
+void emu_split_bbreak(struct emu_warp *w, unsigned reg, uint64_t lanes)
+{
+    struct emu_breg_form *b = &w->bform[reg];
+
+    if ((b->lanes & lanes) == 0)
+        return;
+    b->lanes &= ~lanes;
+    left_groups(w, reg);
+}
+
+void emu_split_take(struct emu_warp *w, unsigned reg, uint64_t lanes, uint64_t *number)
+{
+    for (LW_EACH_BIT(l, lanes))
+        number[l] = emu_breg_number(w, reg, (unsigned)l);
+    emu_split_bbreak(w, reg, lanes);
+}
+
+void emu_split_give(struct emu_warp *w, unsigned reg, uint64_t lanes, const uint64_t *number)
+{
+    struct emu_breg_form *b = &w->bform[reg];
+    uint64_t left = b->lanes & lanes, given = 0, *row;
+
+    for (LW_EACH_BIT(l, lanes))
+        if (number[l] != 0)
+            given |= split_bit((unsigned)l);
+    row = spread(w, reg);
+    for (LW_EACH_BIT(l, given))
+        row[l] = number[l];
+    b->lanes = (b->lanes & ~lanes) | given;
+    gather(w, reg);
+    if (left != 0)
+        left_groups(w, reg);
+}
+
+void emu_split_yield(struct emu_warp *w, uint64_t lanes, uint32_t next)
+{
+    unsigned id = (unsigned)w->running, rest;
+
+    split_end_turn(w)->pc = next;
+    split_set_state(w, emu_split_part(w, id, lanes, &rest), EMU_SPLIT_YIELDED);
+    emu_conv_release(w, w->breg_blocked);
+}
+
+/* ---- warpsync and .sync operations --------------------------------------------------------- */
+
+/** Release every set of lanes that wait with one mask and are all live lanes of it. */
+static void sync_release(struct emu_warp *w)
+{
+    uint64_t todo = emu_split_lanes(w, w->split_in[EMU_SPLIT_WARPSYNC]), waiting = todo;
+
+    while (todo != 0) {
+        uint64_t m = w->member[lw_lowest(todo)];
+        uint64_t same = holders(w->member, waiting, m);
+        todo &= ~same;
+        if ((m & w->live & ~same) == 0)
+            emu_split_awake(w, part_all(w, w->split_in[EMU_SPLIT_WARPSYNC], same));
+    }
+}
+
+bool emu_split_warpsync(struct emu_warp *w, uint64_t lanes, const uint64_t *member,
+                        uint32_t next, uint64_t *bad)
+{
+    unsigned id = (unsigned)w->running, rest;
+    uint64_t wrong = 0;
+
+    for (LW_EACH_BIT(l, lanes))
+        wrong |= ~member[l] & split_bit((unsigned)l);
+    if (wrong != 0) {
+        *bad = wrong;
+        return false;
+    }
+    for (LW_EACH_BIT(l, lanes))
+        w->member[l] = member[l];
+    if (w->flow != NULL)
+        w->flow->arrived = lanes;
+    split_end_turn(w)->pc = next;
+    id = emu_split_part(w, id, lanes, &rest);
+    split_set_state(w, id, EMU_SPLIT_WARPSYNC);
+    w->split[id].flags = 0;
+    sync_release(w);
+    emu_conv_release(w, w->breg_blocked);
+    return true;
+}
+
+/** True when each lane of @lanes finds all live members of its mask in @lanes, with the
+ *  same mask. */
+static bool meet_at_once(const struct emu_warp *w, uint64_t lanes, const uint64_t *member)
+{
+    while (lanes != 0) {
+        uint64_t m = member[lw_lowest(lanes)], same = holders(member, lanes, m);
+        if ((m & w->live & ~same) != 0)
+            return false;
+        lanes &= ~same;
+    }
+    return true;
+}
+
+uint64_t emu_split_sync(struct emu_warp *w, uint64_t lanes, const uint64_t *member, uint32_t pc)
+{
+    unsigned id = (unsigned)w->running, rest = id, used = w->turn_used;
+    struct emu_split *s = &w->split[id];
+    uint64_t joined = 0, union_lanes;
+
+    if (s->flags & EMU_SPLIT_SYNCED) {
+        bool here = s->pc == pc;
+        s->flags = 0;
+        if (here)
+            return lanes;
+    }
+    if (meet_at_once(w, lanes, member))
+        return lanes;
+    for (LW_EACH_BIT(l, lanes))
+        w->member[l] = member[l];
+    split_end_turn(w)->pc = pc;
+    id = emu_split_part(w, id, lanes, &rest);
+    if (rest != id)
+        w->split[rest].pc = pc + 1; /* guard off: not asked */
+    split_set_state(w, id, EMU_SPLIT_WARPSYNC);
+    w->split[id].flags = EMU_SPLIT_AT_SYNC;
+    sync_release(w);
+    /* The groups that this arrival completed, as far as they stand here, run now as one. */
+    for (LW_EACH_BIT(i, w->split_in[EMU_SPLIT_READY])) {
+        s = &w->split[i];
+        if (s->flags & EMU_SPLIT_SYNCED && s->pc == pc && s->lanes & lanes)
+            joined |= split_bit((unsigned)i);
+    }
+    emu_conv_release(w, w->breg_blocked);
+    if (joined == 0)
+        return 0;
+    union_lanes = emu_split_lanes(w, joined);
+    id = lw_lowest(joined);
+    for (LW_EACH_BIT(i, joined & (joined - 1)))
+        emu_split_drop(w, (unsigned)i);
+    s = &w->split[id];
+    s->lanes = union_lanes;
+    s->flags = 0;
+    w->running = (int)id;
+    w->turn_used = used;
+    w->last_low = lw_lowest(union_lanes);
+    emu_warp_set_lanes(w, union_lanes);
+    emu_split_cut_budget(w);
+    return union_lanes;
+}
+
+void emu_split_sleep(struct emu_warp *w, uint64_t lanes, uint64_t length, uint32_t next)
+{
+    unsigned id = (unsigned)w->running, rest;
+    uint64_t now = split_now(w->block);
+
+    split_end_turn(w)->pc = next;
+    id = emu_split_part(w, id, lanes, &rest);
+    w->split[id].wake = length < UINT64_MAX - now ? now + length : UINT64_MAX;
+    split_set_state(w, id, EMU_SPLIT_SLEEPING);
+}
+
+/* ---- CTA barriers ------------------------------------------------------------------------- */
+
+/** All live lanes, or as many as were asked for, have arrived. */
+static bool cta_complete(const struct emu_block *block, const struct emu_cta_barrier *c)
+{
+    return c->has_count ? c->arrived == c->count : c->arrived_live == block->threads_live;
+}
+
+static void cta_finish(struct emu_block *block, unsigned id)
+{
+    struct emu_cta_barrier *c = &block->cta[id];
+
+    c->in_use = false;
+    block->cta_open &= ~(UINT32_C(1) << id);
+    block->progress++;
+    for (unsigned i = 0; i < block->warp_count; i++) {
+        struct emu_warp *w = &block->warp[i];
+        uint64_t ids = 0;
+        c->lanes[i] = 0;
+        for (LW_EACH_BIT(k, w->split_in[EMU_SPLIT_CTA]))
+            if (w->split[k].barrier == id)
+                ids |= split_bit((unsigned)k);
+        if (ids != 0)
+            emu_split_awake(w, ids);
+    }
+}
+
+/** Positions of a partial last 32-lane group that were never launched: they arrive with the
+ *  group's first lane. */
+static unsigned phantoms(const struct emu_warp *w, uint64_t lanes)
+{
+    unsigned threads = w->block->threads, over = threads % 32, first = threads - over;
+
+    if (over == 0 || first / w->width != w->index || !(lanes >> first % w->width & 1))
+        return 0;
+    return 32 - over;
+}
+
+enum emu_cta_result emu_split_bar(struct emu_warp *w, unsigned id, uint64_t lanes,
+                                  bool has_count, uint32_t count, bool wait, uint32_t next,
+                                  char *why, size_t why_size)
+{
+    struct emu_block *block = w->block;
+    struct emu_cta_barrier *c = &block->cta[id];
+    uint32_t n = (c->in_use ? c->arrived : 0) + lw_popcount(lanes) + phantoms(w, lanes);
+    unsigned split = (unsigned)w->running, rest;
+    bool complete;
+
+    if (c->in_use) {
+        if (c->has_count != has_count || (has_count && c->count != count)) {
+            char old[32] = "all lanes", now[32] = "all lanes";
+            if (c->has_count)
+                snprintf(old, sizeof old, "%u lanes", c->count);
+            if (has_count)
+                snprintf(now, sizeof now, "%u lanes", count);
+            snprintf(why, why_size, "CTA barrier %u waits for %s, and now for %s: two counts in "
+                     "one generation", id, old, now);
+            return EMU_CTA_BAD;
+        }
+        if (c->lanes[w->index] & lanes) {
+            snprintf(why, why_size, "lane %u arrives twice at CTA barrier %u",
+                     lw_lowest(c->lanes[w->index] & lanes), id);
+            return EMU_CTA_BAD;
+        }
+    }
+    if (has_count && n > count) {
+        snprintf(why, why_size, "%u lanes arrive at CTA barrier %u, whose count is %u", n, id,
+                 count);
+        return EMU_CTA_BAD;
+    }
+    if (!c->in_use) {
+        uint64_t last = 0;
+        for (unsigned i = 0; i < ISA_CTA_BARRIER_COUNT; i++)
+            last = block->cta[i].generation > last ? block->cta[i].generation : last;
+        c->in_use = true;
+        c->has_count = has_count;
+        c->count = count;
+        c->arrived_live = 0;
+        c->generation = last + 1;
+        block->cta_open |= UINT32_C(1) << id;
+    }
+    c->arrived = n;
+    c->arrived_live += lw_popcount(lanes);
+    c->lanes[w->index] |= lanes;
+    complete = cta_complete(block, c);
+    if (w->flow != NULL)
+        w->flow->arrived = lanes;
+    if (wait) {
+        split_end_turn(w)->pc = next;
+        split = emu_split_part(w, split, lanes, &rest);
+        split_set_state(w, split, EMU_SPLIT_CTA);
+        w->split[split].barrier = (uint8_t)id;
+        w->split[split].flags = 0;
+    }
+    if (complete)
+        cta_finish(block, id);
+    if (wait)
+        emu_conv_release(w, w->breg_blocked);
+    else if (complete)
+        emu_split_cut_budget(w);
+    return complete ? EMU_CTA_COMPLETED : EMU_CTA_WAITS;
+}
+
+void emu_barriers_after_exit(struct emu_warp *w, uint64_t lanes)
+{
+    struct emu_block *block = w->block;
+    uint32_t done = 0;
+
+    for (LW_EACH_BIT(id, block->cta_open)) {
+        struct emu_cta_barrier *c = &block->cta[id];
+        c->arrived_live -= lw_popcount(c->lanes[w->index] & lanes);
+        if (cta_complete(block, c))
+            done |= UINT32_C(1) << id;
+    }
+    while (done != 0) { /* in the order in which they were opened */
+        unsigned first = lw_lowest(done);
+        for (LW_EACH_BIT(id, done))
+            if (block->cta[id].generation < block->cta[first].generation)
+                first = (unsigned)id;
+        done &= ~(UINT32_C(1) << first);
+        cta_finish(block, first);
+    }
+    if (w->split_in[EMU_SPLIT_WARPSYNC] != 0)
+        sync_release(w);
+    emu_conv_release(w, w->breg_blocked);
+}
+
+void emu_cta_hash(const struct emu_block *block, struct lw_hash *hash)
+{
+    for (LW_EACH_BIT(id, block->cta_open)) {
+        const struct emu_cta_barrier *c = &block->cta[id];
+        lw_hash_u64(hash, id << 40 | (uint64_t)c->has_count << 32 | c->count);
+        lw_hash_u64(hash, c->arrived);
+        for (unsigned i = 0; i < block->warp_count; i++)
+            lw_hash_u64(hash, c->lanes[i]);
+    }
+}

@@ -1,0 +1,423 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Who has the turn: policies as rows, selection, quantum and fairness window, sleepers, and
+ * steps of parts of a split (MACHINE 1, 2).
+ */
+#include "emu/emu_split_priv.h"
+
+/* ---- policies ------------------------------------------------------------------------- */
+
+static unsigned low_of(const struct emu_split *s)
+{
+    return lw_lowest(s->lanes);
+}
+
+/** Rotation by lowest lane: the next above the one selected last, else the lowest. */
+static bool before_rr(const struct emu_warp *w, const struct emu_split *a,
+                      const struct emu_split *b)
+{
+    bool wrap_a = low_of(a) <= w->last_low, wrap_b = low_of(b) <= w->last_low;
+
+    return wrap_a != wrap_b ? wrap_b : low_of(a) < low_of(b);
+}
+
+static bool before_minpc(const struct emu_warp *w, const struct emu_split *a,
+                         const struct emu_split *b)
+{
+    (void)w;
+    return a->pc != b->pc ? a->pc < b->pc : low_of(a) < low_of(b);
+}
+
+static bool before_maxpc(const struct emu_warp *w, const struct emu_split *a,
+                         const struct emu_split *b)
+{
+    (void)w;
+    return a->pc != b->pc ? a->pc > b->pc : low_of(a) < low_of(b);
+}
+
+static bool before_most(const struct emu_warp *w, const struct emu_split *a,
+                        const struct emu_split *b)
+{
+    unsigned n_a = lw_popcount(a->lanes), n_b = lw_popcount(b->lanes);
+
+    (void)w;
+    return n_a != n_b ? n_a > n_b : low_of(a) < low_of(b);
+}
+
+static bool before_stack(const struct emu_warp *w, const struct emu_split *a,
+                         const struct emu_split *b)
+{
+    (void)w;
+    return a->seq != b->seq ? a->seq > b->seq : low_of(a) < low_of(b);
+}
+
+/* clang-format off */
+static const struct emu_policy policies[] = {
+    {"rr_quantum", "rotate by lowest lane after a quantum of instructions",    64, before_rr},
+    {"rr",         "rotate by lowest lane after each instruction",              1, before_rr},
+    {"minpc",      "lowest pc first, until it blocks",                          0, before_minpc},
+    {"minpc_step", "lowest pc first, chosen again after each instruction",      1, before_minpc},
+    {"maxpc",      "highest pc first, until it blocks",                         0, before_maxpc},
+    {"most_lanes", "largest split first, until it blocks",                      0, before_most},
+    {"stack_like", "the split that was pushed last, as a SIMT stack would",     0, before_stack},
+};
+/* clang-format on */
+
+const char *const emu_policy_names[] = {"rr_quantum", "rr",         "minpc",      "minpc_step",
+                                        "maxpc",      "most_lanes", "stack_like", NULL};
+_Static_assert(LW_COUNT_OF(emu_policy_names) == LW_COUNT_OF(policies) + 1, "one name a row");
+
+const struct emu_policy *emu_policy_find(const char *name)
+{
+    for (unsigned i = 0; i < LW_COUNT_OF(policies); i++)
+        if (strcmp(policies[i].name, name) == 0)
+            return &policies[i];
+    return NULL;
+}
+
+/* ---- waking ------------------------------------------------------------------------------ */
+
+/** Splits @ids become ready one by one (none merge), pushed by ascending lowest lane. */
+static void wake(struct emu_warp *w, uint64_t ids)
+{
+    uint8_t order[EMU_MAX_LANES];
+    unsigned count = emu_split_by_low(w, ids, order);
+
+    for (unsigned i = 0; i < count; i++) {
+        struct emu_split *s = &w->split[order[i]];
+        split_set_state(w, order[i], EMU_SPLIT_READY);
+        s->since = w->retired;
+        s->seq = ++w->seq_counter;
+    }
+}
+
+static void wake_sleepers(struct emu_warp *w)
+{
+    uint64_t now = split_now(w->block), due = 0;
+
+    for (LW_EACH_BIT(id, w->split_in[EMU_SPLIT_SLEEPING]))
+        if (w->split[id].wake <= now)
+            due |= split_bit((unsigned)id);
+    if (due != 0)
+        wake(w, due);
+}
+
+/** Some lanes that split @s was divided from may still come to where it waits. */
+static bool family_on_the_way(const struct emu_warp *w, const struct emu_split *s)
+{
+    uint64_t moving = w->split_in[EMU_SPLIT_READY] | w->split_in[EMU_SPLIT_YIELDED] |
+                      w->split_in[EMU_SPLIT_SLEEPING];
+
+    return (emu_split_lanes(w, moving) & s->family & ~s->lanes) != 0;
+}
+
+/** Suspended parts go on without those that cannot come any more (they parted, block or
+ *  exited), and after a fairness window in any case: waiting must not stop progress. */
+static void wake_suspended(struct emu_warp *w)
+{
+    unsigned patience = w->window != 0 ? w->window : 1024;
+    uint64_t due = 0;
+
+    for (LW_EACH_BIT(id, w->split_in[EMU_SPLIT_SUSPENDED])) {
+        const struct emu_split *s = &w->split[id];
+        if (!family_on_the_way(w, s) || w->retired - s->since >= patience)
+            due |= split_bit((unsigned)id);
+    }
+    for (LW_EACH_BIT(id, due))
+        w->split[id].family = 0;
+    if (due != 0)
+        wake(w, due);
+}
+
+/** When all that is left in the block sleeps, its time jumps to the first who wakes. */
+static void jump_time(struct emu_block *block)
+{
+    uint64_t first = UINT64_MAX, now = split_now(block);
+
+    for (unsigned i = 0; i < block->warp_count; i++) {
+        const struct emu_warp *w = &block->warp[i];
+        if (w->split_in[EMU_SPLIT_READY] | w->split_in[EMU_SPLIT_YIELDED])
+            return;
+        for (LW_EACH_BIT(id, w->split_in[EMU_SPLIT_SUSPENDED]))
+            if (!family_on_the_way(w, &w->split[id]))
+                return;
+        for (LW_EACH_BIT(id, w->split_in[EMU_SPLIT_SLEEPING]))
+            first = w->split[id].wake < first ? w->split[id].wake : first;
+    }
+    if (first > now)
+        block->sleep_offset += first - now;
+}
+
+/* ---- selection ----------------------------------------------------------------------------- */
+
+/** Ready splits of @ids at the pc of the lowest of them would run as one: as a split. */
+static void join(const struct emu_warp *w, uint64_t ids, struct emu_split *out)
+{
+    *out = w->split[lw_lowest(ids)];
+    for (LW_EACH_BIT(id, ids & (ids - 1))) {
+        const struct emu_split *s = &w->split[id];
+        if (out->family != 0 || s->family != 0)
+            out->family |= s->family | out->lanes | s->lanes;
+        out->lanes |= s->lanes;
+        out->seq = s->seq > out->seq ? s->seq : out->seq;
+        out->since = s->since < out->since ? s->since : out->since;
+    }
+    if ((out->family & w->live & ~out->lanes) == 0)
+        out->family = 0;
+}
+
+static uint64_t ready_alike(const struct emu_warp *w, unsigned id, uint64_t among)
+{
+    const struct emu_split *s = &w->split[id];
+    uint64_t ids = split_bit(id);
+
+    for (LW_EACH_BIT(k, among))
+        if (w->split[k].pc == s->pc && w->split[k].flags == s->flags)
+            ids |= split_bit((unsigned)k);
+    return ids;
+}
+
+/** The candidate that goes next among several ready splits; merges it. Returns its id. */
+static unsigned choose(struct emu_warp *w, uint64_t ready)
+{
+    struct emu_split joined[2];
+    const struct emu_split *best = NULL;
+    uint64_t best_ids = 0;
+    bool best_late = false;
+    unsigned spare = 0, id;
+
+    while (ready != 0) {
+        uint64_t ids = split_bit(lw_lowest(ready));
+        const struct emu_split *c = &w->split[lw_lowest(ready)];
+        bool late, better;
+
+        ready &= ready - 1;
+        if (w->merge && ready != 0)
+            ids = ready_alike(w, c->id, ready);
+        ready &= ~ids;
+        if (ids & (ids - 1)) {
+            join(w, ids, &joined[spare]);
+            c = &joined[spare];
+        }
+        late = w->window != 0 && c->since + w->window <= w->retired;
+        if (best == NULL)
+            better = true;
+        else if (late != best_late)
+            better = late;
+        else if (late)
+            better = c->since != best->since ? c->since < best->since : low_of(c) < low_of(best);
+        else
+            better = w->policy->before(w, c, best);
+        if (!better)
+            continue;
+        best = c;
+        best_ids = ids;
+        best_late = late;
+        if (c == &joined[spare])
+            spare ^= 1;
+    }
+    id = lw_lowest(best_ids);
+    if (best_ids & (best_ids - 1)) {
+        uint64_t born = w->split[id].born;
+        w->core->stats.merges += lw_popcount(best_ids) - 1;
+        for (LW_EACH_BIT(k, best_ids & (best_ids - 1)))
+            emu_split_drop(w, (unsigned)k);
+        w->split[id] = *best;
+        w->split[id].born = born;
+    }
+    return id;
+}
+
+static void give_turn(struct emu_warp *w, unsigned id)
+{
+    struct emu_split *s = &w->split[id];
+
+    s->since = w->retired;
+    w->running = (int)id;
+    w->turn_used = 0;
+    w->last_low = low_of(s);
+    w->di = w->code->insn + s->pc;
+    emu_warp_set_lanes(w, s->lanes);
+}
+
+bool emu_split_select(struct emu_warp *w)
+{
+    uint64_t ready;
+
+    if (w->running >= 0)
+        return true;
+    if (w->split_in[EMU_SPLIT_SLEEPING] != 0)
+        wake_sleepers(w);
+    if (w->split_in[EMU_SPLIT_SUSPENDED] != 0)
+        wake_suspended(w);
+    if (w->split_in[EMU_SPLIT_READY] == 0) {
+        if (w->split_in[EMU_SPLIT_YIELDED] != 0) {
+            wake(w, w->split_in[EMU_SPLIT_YIELDED]);
+        } else if (w->split_in[EMU_SPLIT_SLEEPING] != 0) {
+            jump_time(w->block);
+            wake_sleepers(w);
+        }
+    }
+    ready = w->split_in[EMU_SPLIT_READY];
+    if (ready == 0)
+        return false;
+    give_turn(w, ready & (ready - 1) ? choose(w, ready) : lw_lowest(ready));
+    return true;
+}
+
+bool emu_block_can_run(const struct emu_block *block)
+{
+    for (unsigned i = 0; i < block->warp_count; i++) {
+        const struct emu_warp *w = &block->warp[i];
+        if (w->split_in[EMU_SPLIT_READY] | w->split_in[EMU_SPLIT_YIELDED] |
+            w->split_in[EMU_SPLIT_SLEEPING] | w->split_in[EMU_SPLIT_SUSPENDED])
+            return true;
+    }
+    return false;
+}
+
+/* ---- the length of a turn -------------------------------------------------------------------- */
+
+/** Instructions until a ready split that is passed over reaches the window. */
+static int64_t window_left(const struct emu_warp *w)
+{
+    int64_t left = INT64_MAX;
+
+    if (w->window == 0)
+        return left;
+    for (LW_EACH_BIT(id, w->split_in[EMU_SPLIT_READY] & ~split_bit((unsigned)w->running))) {
+        int64_t n = (int64_t)(w->split[id].since + w->window - w->retired);
+        left = n < left ? n : left;
+    }
+    return left;
+}
+
+int64_t emu_split_allowance(const struct emu_warp *w)
+{
+    int64_t left;
+
+    if (w->split_count == 1)
+        return INT64_MAX;
+    left = window_left(w);
+    if (w->quantum != 0 && (int64_t)w->quantum - w->turn_used < left)
+        left = (int64_t)w->quantum - w->turn_used;
+    for (LW_EACH_BIT(id, w->split_in[EMU_SPLIT_SLEEPING])) {
+        uint64_t wake_at = w->split[id].wake, now = split_now(w->block);
+        int64_t n = wake_at <= now ? 1 : wake_at - now > INT64_MAX ? INT64_MAX : (int64_t)(wake_at - now);
+        left = n < left ? n : left;
+    }
+    return left < 1 ? 1 : left;
+}
+
+void emu_split_cut_budget(struct emu_warp *w)
+{
+    int64_t left;
+
+    if (w->running < 0)
+        return;
+    left = window_left(w);
+    left = left < 1 ? 1 : left;
+    if (w->budget > left)
+        w->budget = left;
+}
+
+void emu_split_park(struct emu_warp *w)
+{
+    if (w->running < 0)
+        return;
+    w->split[w->running].pc = (uint32_t)(w->di - w->code->insn);
+    split_end_turn(w);
+}
+
+void emu_split_ran(struct emu_warp *w, unsigned count)
+{
+    if (w->running < 0 || w->split_count == 1)
+        return; /* alone: parking and reselecting would change nothing */
+    w->turn_used += count;
+    if (w->split_in[EMU_SPLIT_SLEEPING] != 0)
+        wake_sleepers(w);
+    if ((w->quantum != 0 && w->turn_used >= w->quantum) || window_left(w) <= 0)
+        emu_split_park(w);
+}
+
+/* ---- steps of parts ----------------------------------------------------------------------------- */
+
+/** Ready or suspended parts of the family of split @id that stand where it stands. */
+static uint64_t family_here(const struct emu_warp *w, unsigned id)
+{
+    const struct emu_split *s = &w->split[id];
+    uint64_t ids = split_bit(id);
+
+    for (LW_EACH_BIT(k, w->split_in[EMU_SPLIT_READY] | w->split_in[EMU_SPLIT_SUSPENDED]))
+        if (k != id && w->split[k].pc == s->pc && w->split[k].lanes & s->family)
+            ids |= split_bit((unsigned)k);
+    return ids;
+}
+
+bool emu_split_force(struct emu_warp *w, unsigned id, uint64_t lanes, bool whole)
+{
+    struct emu_split *s;
+    uint64_t family, here;
+    unsigned rest;
+
+    if (emu_split_by_id(w, id) < 0)
+        return false;
+    s = &w->split[id];
+    if ((s->state != EMU_SPLIT_READY && s->state != EMU_SPLIT_SUSPENDED) || lanes == 0 ||
+        (lanes & ~s->lanes) != 0)
+        return false;
+    if (w->running == (int)id && lanes == s->lanes && (!whole || s->family == 0))
+        return true;
+    if (w->running >= 0)
+        emu_split_park(w);
+    if (lanes != s->lanes) {
+        family = s->family != 0 ? s->family : s->lanes;
+        s->family = 0; /* what is parted by force stays one family */
+        id = emu_split_part(w, id, lanes, &rest);
+        w->split[id].family = w->split[rest].family = family;
+        w->parts = true;
+        s = &w->split[id];
+    }
+    if (whole && s->family != 0) {
+        here = family_here(w, id);
+        if ((s->family & w->live & ~emu_split_lanes(w, here)) != 0) {
+            struct emu_split all;
+            /* those that are not here may have gone another way for good */
+            join(w, here, &all);
+            all.family = s->family;
+            if (family_on_the_way(w, &all)) {
+                if (s->state != EMU_SPLIT_SUSPENDED) {
+                    split_set_state(w, id, EMU_SPLIT_SUSPENDED);
+                    s->since = w->retired;
+                }
+                return false;
+            }
+        }
+        if (here & (here - 1)) {
+            struct emu_split all;
+            join(w, here, &all);
+            id = lw_lowest(here);
+            all.born = w->split[id].born;
+            for (LW_EACH_BIT(k, here & (here - 1)))
+                emu_split_drop(w, (unsigned)k);
+            split_set_state(w, id, EMU_SPLIT_READY);
+            all.state = EMU_SPLIT_READY;
+            w->split[id] = all;
+            s = &w->split[id];
+        }
+        s->family = 0;
+    }
+    split_set_state(w, id, EMU_SPLIT_READY);
+    give_turn(w, id);
+    return true;
+}
+
+bool emu_split_divided(const struct emu_warp *w)
+{
+    if (!w->parts)
+        return false;
+    for (LW_EACH_BIT(id, w->split_ids))
+        if (w->split[id].family != 0)
+            return true;
+    return false;
+}

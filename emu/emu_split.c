@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The split table, and what parts a split: branches and exits (MACHINE 1).
+ *
+ * Ids are visible (events, debuggers, schedule logs), so who gets which id is exact: the part
+ * with the lowest lane keeps its id, the others take the lowest free ones. Where several
+ * splits are parted at once the order of their creation decides (`born`).
+ */
+#include "emu/emu_split_priv.h"
+
+/* ---- the table -------------------------------------------------------------------- */
+
+void emu_warp_set_lanes(struct emu_warp *w, uint64_t lanes)
+{
+    uint64_t e = lanes & emu_exec_mask(w);
+
+    w->m = lanes;
+    w->e = e;
+    w->full = e == w->launched;
+    if (e != w->mask_lanes) {
+        w->core->level->expand_mask(w->mask_row, e, w->n);
+        w->mask_lanes = e;
+    }
+}
+
+void emu_split_init(struct emu_warp *w, uint32_t pc)
+{
+    const struct emu_machine *machine = w->core->machine;
+    const struct emu_config *config = &machine->config;
+
+    memset(w->split_in, 0, sizeof w->split_in);
+    memset(w->bform, 0, sizeof w->bform);
+    memset(w->mask_row, 0, sizeof w->mask_row);
+    w->mask_lanes = 0;
+    w->breg_blocked = 0;
+    w->live = w->launched;
+    w->split[0] = (struct emu_split){.state = EMU_SPLIT_READY, .pc = pc, .lanes = w->launched};
+    w->split_ids = w->split_in[EMU_SPLIT_READY] = 1;
+    w->split_count = 1;
+    w->running = -1;
+    w->turn_used = w->last_low = 0;
+    w->seq_counter = w->group_counter = w->born_counter = 0;
+    w->policy = machine->policy != NULL ? machine->policy : emu_policy_find("rr_quantum");
+    w->quantum = config->split_quantum != 0 ? config->split_quantum : w->policy->quantum;
+    w->window = config->fairness_window;
+    w->merge = config->merge;
+    w->parts = false;
+    w->flow = NULL;
+}
+
+int emu_split_by_id(const struct emu_warp *w, unsigned id)
+{
+    return id < EMU_MAX_LANES && (w->split_ids >> id & 1) ? (int)id : -1;
+}
+
+uint64_t emu_split_lanes(const struct emu_warp *w, uint64_t ids)
+{
+    uint64_t lanes = 0;
+
+    for (LW_EACH_BIT(id, ids))
+        lanes |= w->split[id].lanes;
+    return lanes;
+}
+
+/** A split none of whose family is missing is whole again. */
+static void forget_family(struct emu_warp *w, struct emu_split *s)
+{
+    if ((s->family & w->live & ~s->lanes) == 0)
+        s->family = 0;
+}
+
+unsigned emu_split_part(struct emu_warp *w, unsigned id, uint64_t lanes, unsigned *rest)
+{
+    struct emu_split *s = &w->split[id], *n;
+    uint64_t others = s->lanes & ~lanes;
+    unsigned fresh;
+
+    if (others == 0)
+        return id;
+    fresh = lw_lowest(~w->split_ids);
+    n = &w->split[fresh];
+    w->split_ids |= split_bit(fresh);
+    w->split_in[s->state] |= split_bit(fresh);
+    w->split_count++;
+    if (s->state == EMU_SPLIT_BLOCKED)
+        w->bform[s->barrier].splits |= split_bit(fresh);
+    *n = *s;
+    n->id = (uint8_t)fresh;
+    w->born_counter++;
+    if (lw_lowest(lanes) < lw_lowest(others)) { /* the new part takes the old id */
+        n->lanes = others;
+        s->lanes = lanes;
+        s->born = w->born_counter;
+        *rest = fresh;
+    } else {
+        n->lanes = lanes;
+        s->lanes = others;
+        n->born = w->born_counter;
+        *rest = id;
+    }
+    if (s->family != 0) { /* what parts by itself is no longer one divided split */
+        n->family &= ~s->lanes;
+        s->family &= ~n->lanes;
+        forget_family(w, s);
+        forget_family(w, n);
+    }
+    return *rest == id ? fresh : id;
+}
+
+void emu_split_drop(struct emu_warp *w, unsigned id)
+{
+    w->split_ids &= ~split_bit(id);
+    w->split_in[w->split[id].state] &= ~split_bit(id);
+    w->split_count--;
+}
+
+unsigned emu_split_by_low(const struct emu_warp *w, uint64_t ids, uint8_t *out)
+{
+    unsigned count = 0;
+
+    for (LW_EACH_BIT(id, ids)) {
+        unsigned low = lw_lowest(w->split[id].lanes), i = count++;
+        for (; i > 0 && lw_lowest(w->split[out[i - 1]].lanes) > low; i--)
+            out[i] = out[i - 1];
+        out[i] = (uint8_t)id;
+    }
+    return count;
+}
+
+void emu_split_awake(struct emu_warp *w, uint64_t ids)
+{
+    uint64_t kept = 0;
+    uint8_t order[EMU_MAX_LANES];
+    unsigned count;
+
+    if (w->flow != NULL)
+        w->flow->released |= emu_split_lanes(w, ids);
+    for (LW_EACH_BIT(id, ids)) { /* lowest id first: it survives */
+        struct emu_split *s = &w->split[id];
+        uint64_t same = kept;
+
+        if (s->state == EMU_SPLIT_BLOCKED)
+            w->bform[s->barrier].splits &= ~split_bit((unsigned)id);
+        split_set_state(w, (unsigned)id, EMU_SPLIT_READY);
+        s->flags = s->flags & EMU_SPLIT_AT_SYNC ? EMU_SPLIT_SYNCED : 0;
+        s->family = 0;
+        while (same != 0) {
+            struct emu_split *k = &w->split[lw_lowest(same)];
+            if (k->pc == s->pc && k->flags == s->flags) {
+                k->lanes |= s->lanes;
+                break;
+            }
+            same &= same - 1;
+        }
+        if (same != 0)
+            emu_split_drop(w, (unsigned)id);
+        else
+            kept |= split_bit((unsigned)id);
+    }
+    if ((kept & (kept - 1)) == 0) {
+        order[0] = (uint8_t)lw_lowest(kept);
+        count = 1;
+    } else {
+        count = emu_split_by_low(w, kept, order);
+    }
+    for (unsigned i = 0; i < count; i++) {
+        w->split[order[i]].since = w->retired;
+        w->split[order[i]].seq = ++w->seq_counter;
+    }
+    w->block->progress++;
+}
+
+void emu_split_outcomes(const struct emu_warp *w, uint64_t m, struct emu_flow *flow)
+{
+    flow->count = 0;
+    for (LW_EACH_BIT(id, w->split_ids)) {
+        uint64_t lanes = w->split[id].lanes & m;
+        if (lanes == 0)
+            continue;
+        flow->target[flow->count] = emu_split_pc(w, (unsigned)id);
+        flow->outcome[flow->count++] = (struct emu_outcome){.lanes = lanes, .split = (unsigned)id};
+    }
+}
+
+/* ---- branches ----------------------------------------------------------------------- */
+
+void emu_split_branch2(struct emu_warp *w, uint64_t taken, uint32_t target, uint32_t next)
+{
+    unsigned id = (unsigned)w->running, other;
+    struct emu_split *s = split_end_turn(w);
+    uint64_t rest = s->lanes & ~taken;
+
+    if (rest == 0 || target == next) { /* the caller's to avoid; no harm but a turn's end */
+        s->pc = target;
+        return;
+    }
+    unsigned t = emu_split_part(w, id, taken, &other);
+    struct emu_split *to = &w->split[t], *by = &w->split[other];
+    to->pc = target;
+    by->pc = next;
+    /* stack_like: the larger below; of equals the fall-through is on top */
+    unsigned n_to = lw_popcount(taken), n_by = lw_popcount(rest);
+    uint64_t seq = w->seq_counter;
+    to->seq = seq + (n_to < n_by ? 2 : 1);
+    by->seq = seq + (n_to < n_by ? 1 : 2);
+    w->seq_counter = seq + 2;
+}
+
+/** Lanes @gone of split @id leave life; the survivors, if any, may change their id. */
+static void bury(struct emu_warp *w, unsigned *id, uint64_t gone)
+{
+    struct emu_block *block = w->block;
+    unsigned rest = *id, dead = emu_split_part(w, *id, gone, &rest);
+
+    w->live &= ~gone;
+    emu_split_drop(w, dead);
+    *id = rest;
+    block->threads_live -= lw_popcount(gone);
+    if (w->live == 0)
+        block->warps_live--;
+    block->progress++;
+    if (w->flow != NULL)
+        w->flow->exited |= gone;
+    if (w->parts)
+        for (LW_EACH_BIT(i, w->split_ids))
+            forget_family(w, &w->split[i]);
+}
+
+void emu_split_exit(struct emu_warp *w, uint64_t lanes, uint32_t next)
+{
+    unsigned id = (unsigned)w->running;
+
+    split_end_turn(w)->pc = next;
+    bury(w, &id, lanes);
+    emu_barriers_after_exit(w, lanes);
+}
+
+/** One side of a branch with many targets. */
+struct side {
+    uint64_t lanes;
+    uint32_t target;
+    unsigned id;
+};
+
+/** stack_like: true when @a is pushed before, so lies below, @b. */
+static bool below(const struct side *a, const struct side *b, uint32_t next)
+{
+    unsigned n_a = lw_popcount(a->lanes), n_b = lw_popcount(b->lanes);
+
+    if (n_a != n_b)
+        return n_a > n_b;
+    if ((a->target == next) != (b->target == next))
+        return b->target == next;
+    return lw_lowest(a->lanes) > lw_lowest(b->lanes);
+}
+
+void emu_split_branch(struct emu_warp *w, const uint32_t *target, uint32_t next)
+{
+    struct side side[EMU_MAX_LANES];
+    uint8_t order[EMU_MAX_LANES];
+    unsigned count = 0, id = (unsigned)w->running, rest;
+    struct emu_split *s = split_end_turn(w);
+    uint64_t gone = 0, todo;
+
+    for (LW_EACH_BIT(l, s->lanes))
+        if (target[l] == EMU_TARGET_EXIT)
+            gone |= split_bit((unsigned)l);
+    todo = s->lanes & ~gone;
+    while (todo != 0) {
+        uint32_t to = target[lw_lowest(todo)];
+        uint64_t lanes = 0;
+        for (LW_EACH_BIT(l, todo))
+            if (target[l] == to)
+                lanes |= split_bit((unsigned)l);
+        side[count++] = (struct side){.lanes = lanes, .target = to};
+        todo &= ~lanes;
+    }
+    if (gone != 0)
+        bury(w, &id, gone);
+    for (unsigned i = 0; i < count; i++) { /* lowest lane first: it keeps the id */
+        side[i].id = emu_split_part(w, id, side[i].lanes, &rest);
+        w->split[side[i].id].pc = side[i].target;
+        if (i + 1 < count)
+            id = rest;
+    }
+    if (count > 1) {
+        for (unsigned i = 0; i < count; i++) {
+            unsigned k = i;
+            for (; k > 0 && below(&side[i], &side[order[k - 1]], next); k--)
+                order[k] = order[k - 1];
+            order[k] = (uint8_t)i;
+        }
+        for (unsigned i = 0; i < count; i++)
+            w->split[side[order[i]].id].seq = ++w->seq_counter;
+    }
+    if (gone != 0)
+        emu_barriers_after_exit(w, gone);
+}

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Between emu_split.c (table and what parts a split), emu_barrier.c (what holds and releases
+ * lanes), emu_policy.c (who has the turn) and emu_verdict.c (views and words).
+ *
+ * A split stands in w->split[] at its id. Sets of splits are 64-bit masks of ids.
+ */
+#ifndef EMU_SPLIT_PRIV_H
+#define EMU_SPLIT_PRIV_H
+
+#include "emu/emu_priv.h"
+
+static inline uint64_t split_bit(unsigned id)
+{
+    return UINT64_C(1) << id;
+}
+
+static inline void split_set_state(struct emu_warp *w, unsigned id, enum emu_split_state state)
+{
+    w->split_in[w->split[id].state] &= ~split_bit(id);
+    w->split_in[state] |= split_bit(id);
+    w->split[id].state = (uint8_t)state;
+}
+
+/** The split that has the turn loses it. */
+static inline struct emu_split *split_end_turn(struct emu_warp *w)
+{
+    struct emu_split *s = &w->split[w->running];
+
+    w->running = -1;
+    s->since = w->retired;
+    return s;
+}
+
+/** Block time as sleepers count it. */
+static inline uint64_t split_now(const struct emu_block *block)
+{
+    return block->retired + block->sleep_offset;
+}
+
+/**
+ * Make the lanes @lanes (some of split @id's) a split of their own, alike in everything.
+ * Whatever divides it, the part with the lowest lane keeps the id and the other takes the
+ * lowest free one.
+ * Returns the id that @lanes have now; *@rest that of the others (not written when @lanes is the
+ * whole split).
+ */
+unsigned emu_split_part(struct emu_warp *w, unsigned id, uint64_t lanes, unsigned *rest);
+/** Take split @id out of the table; its lanes are gone or in another split. */
+void emu_split_drop(struct emu_warp *w, unsigned id);
+/** Splits @ids become ready: those at one pc leave as one split, with the lowest id. */
+void emu_split_awake(struct emu_warp *w, uint64_t ids);
+/** Union of the lanes of splits @ids. */
+uint64_t emu_split_lanes(const struct emu_warp *w, uint64_t ids);
+/** Ids of @ids ordered by lowest lane into @out; returns how many. */
+unsigned emu_split_by_low(const struct emu_warp *w, uint64_t ids, uint8_t *out);
+/** The running split made others ready: the turn may last no longer than they allow. */
+void emu_split_cut_budget(struct emu_warp *w);
+
+/** Release what lanes blocked at the convergence registers @regs (bits) may be let go. */
+void emu_conv_release(struct emu_warp *w, uint32_t regs);
+/** Everything, after lanes exited: CTA barriers of the block, warpsync, bsync. */
+void emu_barriers_after_exit(struct emu_warp *w, uint64_t lanes);
+
+#endif

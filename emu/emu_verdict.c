@@ -1,0 +1,506 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The split table in words: views for debuggers, hashes, the wait-for set of a block that
+ * does not move, and the invariants that tests check after each step.
+ */
+#include <stdio.h>
+
+#include "emu/emu_split_priv.h"
+
+/* ---- views ------------------------------------------------------------------------------- */
+
+const char *emu_split_state_name(enum emu_split_state state)
+{
+    static const char *const names[] = {"ready", "blocked",  "yielded",  "warpsync",
+                                        "barrier", "sleeping", "suspended"};
+
+    return (unsigned)state < LW_COUNT_OF(names) ? names[state] : "?";
+}
+
+static struct emu_warp *warp_of(const struct emu_core *core, unsigned slot, unsigned warp)
+{
+    if (slot >= core->slots || !core->block[slot].in_use || core->block[slot].warp == NULL ||
+        warp >= core->block[slot].warp_count)
+        return NULL;
+    return &core->block[slot].warp[warp];
+}
+
+static uint64_t address_of(const struct emu_warp *w, uint32_t index)
+{
+    return w->code->program->base + (uint64_t)index * ISA_WORD_BYTES;
+}
+
+static void view_of(const struct emu_warp *w, unsigned id, struct emu_split_view *out)
+{
+    const struct emu_split *s = &w->split[id];
+
+    *out = (struct emu_split_view){
+        .id = id,
+        .pc = address_of(w, emu_split_pc(w, id)),
+        .lanes = s->lanes,
+        .state = (enum emu_split_state)s->state,
+        .barrier = s->barrier,
+        .soft = s->flags & EMU_SPLIT_SOFT,
+        .running = w->running == (int)id,
+    };
+}
+
+unsigned emu_split_views(const struct emu_core *core, unsigned slot, unsigned warp,
+                         struct emu_split_view *out, unsigned room)
+{
+    const struct emu_warp *w = warp_of(core, slot, warp);
+    unsigned count = 0;
+
+    if (w == NULL)
+        return 0;
+    for (LW_EACH_BIT(id, w->split_ids)) {
+        if (count < room)
+            view_of(w, (unsigned)id, &out[count]);
+        count++;
+    }
+    return count;
+}
+
+bool emu_lane_where(const struct emu_core *core, unsigned slot, unsigned warp, unsigned lane,
+                    struct emu_split_view *out)
+{
+    const struct emu_warp *w = warp_of(core, slot, warp);
+
+    if (w == NULL || lane >= EMU_MAX_LANES)
+        return false;
+    for (LW_EACH_BIT(id, w->split_ids)) {
+        if (w->split[id].lanes >> lane & 1) {
+            view_of(w, (unsigned)id, out);
+            return true;
+        }
+    }
+    return false;
+}
+
+/** Live lanes that hold @number (not 0) in @reg. */
+static uint64_t members_of(const struct emu_warp *w, unsigned reg, uint64_t number)
+{
+    uint64_t lanes = 0;
+
+    for (LW_EACH_BIT(l, w->bform[reg].lanes & w->live))
+        lanes |= (uint64_t)(emu_breg_number(w, reg, (unsigned)l) == number) << l;
+    return lanes;
+}
+
+uint64_t emu_barrier_group(const struct emu_core *core, unsigned slot, unsigned warp,
+                           unsigned reg, unsigned lane, uint64_t *number)
+{
+    const struct emu_warp *w = warp_of(core, slot, warp);
+    uint64_t n = 0;
+
+    if (w != NULL && reg < w->breg_count && reg < ISA_BREG_COUNT && lane < EMU_MAX_LANES &&
+        (w->live >> lane & 1))
+        n = emu_breg_number(w, reg, lane);
+    if (number != NULL)
+        *number = n;
+    return n == 0 ? 0 : members_of(w, reg, n);
+}
+
+void emu_split_hash(const struct emu_warp *w, struct lw_hash *hash)
+{
+    lw_hash_u64(hash, w->live);
+    for (LW_EACH_BIT(id, w->split_ids)) {
+        const struct emu_split *s = &w->split[id];
+        bool at_barrier = s->state == EMU_SPLIT_BLOCKED || s->state == EMU_SPLIT_CTA;
+        lw_hash_u64(hash, id << 32 | (uint64_t)s->state << 24 |
+                              (uint64_t)(at_barrier ? s->barrier : 0) << 16 | s->flags);
+        lw_hash_u64(hash, emu_split_pc(w, (unsigned)id));
+        lw_hash_u64(hash, s->lanes);
+        if (s->state == EMU_SPLIT_WARPSYNC)
+            for (LW_EACH_BIT(l, s->lanes))
+                lw_hash_u64(hash, w->member[l]);
+    }
+    for (unsigned reg = 0; reg < ISA_BREG_COUNT; reg++) {
+        uint64_t lanes = w->bform[reg].lanes & w->live;
+        if (lanes == 0)
+            continue;
+        lw_hash_u64(hash, lanes);
+        for (LW_EACH_BIT(l, lanes))
+            lw_hash_u64(hash, emu_breg_number(w, reg, (unsigned)l));
+    }
+}
+
+/* ---- words --------------------------------------------------------------------------------- */
+
+/** Appends to a fixed text; what does not fit ends in "...". */
+struct words {
+    char *text;
+    size_t size, used;
+};
+
+static void say(struct words *out, const char *fmt, ...) LW_PRINTF(2, 3);
+static void say(struct words *out, const char *fmt, ...)
+{
+    va_list ap;
+    int n;
+
+    if (out->used + 4 >= out->size)
+        return;
+    va_start(ap, fmt);
+    n = vsnprintf(out->text + out->used, out->size - out->used, fmt, ap);
+    va_end(ap);
+    if (n < 0)
+        return;
+    out->used += (size_t)n;
+    if (out->used >= out->size) {
+        memcpy(out->text + out->size - 4, "...", 4);
+        out->used = out->size;
+    }
+}
+
+static void say_lanes(struct words *out, uint64_t lanes)
+{
+    bool first = true;
+
+    say(out, "%s ", lanes & (lanes - 1) ? "lanes" : "lane");
+    while (lanes != 0) {
+        unsigned low = lw_lowest(lanes), end = low;
+        while (end < EMU_MAX_LANES && (lanes >> end & 1))
+            end++;
+        lanes &= ~(lw_mask(end) & ~lw_mask(low));
+        say(out, end - low > 2 ? "%s%u-%u" : end - low == 2 ? "%s%u,%u" : "%s%u",
+            first ? "" : ",", low, end - 1);
+        first = false;
+    }
+}
+
+/** The instruction that a split waits at or stands before. */
+static uint32_t index_of(const struct emu_warp *w, unsigned id)
+{
+    const struct emu_split *s = &w->split[id];
+    uint32_t pc = emu_split_pc(w, id);
+    bool behind = s->state == EMU_SPLIT_BLOCKED || s->state == EMU_SPLIT_CTA ||
+                  s->state == EMU_SPLIT_YIELDED || s->state == EMU_SPLIT_SLEEPING ||
+                  (s->state == EMU_SPLIT_WARPSYNC && !(s->flags & EMU_SPLIT_AT_SYNC));
+
+    return behind && pc > 0 ? pc - 1 : pc;
+}
+
+static void say_pc(struct words *out, const struct emu_warp *w, uint32_t index)
+{
+    const struct isa_object *object = w->code->program->object;
+    const struct isa_line *line = object != NULL ? isa_object_line_at(object, index) : NULL;
+
+    say(out, "pc 0x%llx", (unsigned long long)address_of(w, index));
+    if (line != NULL && line->file < object->file_count && line->line != 0)
+        say(out, " (%s:%u)", object->files[line->file], line->line);
+}
+
+static void say_place(struct words *out, const struct emu_warp *w, unsigned id)
+{
+    const struct emu_split *s = &w->split[id];
+
+    switch ((enum emu_split_state)s->state) {
+    case EMU_SPLIT_READY:
+        say(out, id == (unsigned)w->running ? "running at " : "ready at ");
+        break;
+    case EMU_SPLIT_BLOCKED:
+        say(out, "blocked at bsync%s b%u, ", s->flags & EMU_SPLIT_SOFT ? ".soft" : "",
+            s->barrier);
+        break;
+    case EMU_SPLIT_YIELDED:
+        say(out, "yielded at ");
+        break;
+    case EMU_SPLIT_WARPSYNC:
+        say(out, "waiting at a warpsync with mask 0x%llx, ",
+            (unsigned long long)w->member[lw_lowest(s->lanes)]);
+        break;
+    case EMU_SPLIT_CTA:
+        say(out, "waiting at CTA barrier %u, ", s->barrier);
+        break;
+    case EMU_SPLIT_SLEEPING:
+        say(out, "asleep at ");
+        break;
+    case EMU_SPLIT_SUSPENDED:
+        say(out, "suspended at ");
+        break;
+    }
+    say_pc(out, w, index_of(w, id));
+}
+
+/** Where @lanes of a warp are: "lane 3 (blocked at bsync b0, pc ...), lane 5 (...)". */
+static void say_where(struct words *out, const struct emu_warp *w, uint64_t lanes)
+{
+    bool first = true;
+
+    for (LW_EACH_BIT(id, w->split_ids)) {
+        uint64_t here = w->split[id].lanes & lanes;
+        if (here == 0)
+            continue;
+        if (!first)
+            say(out, ", ");
+        first = false;
+        say_lanes(out, here);
+        say(out, " (");
+        say_place(out, w, (unsigned)id);
+        say(out, ")");
+    }
+}
+
+/* ---- why a block does not move ----------------------------------------------------------------- */
+
+struct culprit {
+    enum emu_hang_kind kind;
+    unsigned warp;
+    uint64_t lanes, pc;
+};
+
+/** The first of the graver kind is the culprit that the verdict shows. */
+static void blame(struct culprit *c, enum emu_hang_kind kind, const struct emu_warp *w,
+                  uint64_t lanes)
+{
+    static const unsigned weight[] = {[EMU_HANG_NONE] = 0, [EMU_HANG_DEADLOCK] = 1,
+                                      [EMU_HANG_CTA_BARRIER] = 2, [EMU_HANG_CONVERGENCE] = 3,
+                                      [EMU_HANG_LIVELOCK] = 4};
+
+    if (weight[kind] <= weight[c->kind])
+        return;
+    c->kind = kind;
+    c->warp = w->index;
+    c->lanes = lanes;
+    for (LW_EACH_BIT(id, w->split_ids))
+        if (w->split[id].lanes & lanes) {
+            c->pc = address_of(w, index_of(w, (unsigned)id));
+            break;
+        }
+}
+
+static void explain_spinning(const struct emu_block *block, struct words *out,
+                             struct culprit *culprit)
+{
+    say(out, "live-lock: no store changed a byte, no lane exited and no barrier opened for %llu "
+        "warp instructions; still running:",
+        (unsigned long long)block->core->machine->config.hang_window);
+    for (unsigned i = 0; i < block->warp_count; i++) {
+        const struct emu_warp *w = &block->warp[i];
+        uint64_t spin = w->split_in[EMU_SPLIT_READY] | w->split_in[EMU_SPLIT_YIELDED] |
+                        w->split_in[EMU_SPLIT_SLEEPING];
+        if (spin == 0)
+            continue;
+        say(out, " warp %u ", i);
+        say_where(out, w, emu_split_lanes(w, spin));
+        say(out, ";");
+        blame(culprit, EMU_HANG_LIVELOCK, w, emu_split_lanes(w, spin));
+    }
+}
+
+static void explain_convergence(const struct emu_warp *w, struct words *out,
+                                struct culprit *culprit)
+{
+    for (LW_EACH_BIT(reg, w->breg_blocked)) {
+        uint64_t todo = w->bform[reg].arrived;
+        while (todo != 0) {
+            uint64_t number = emu_breg_number(w, (unsigned)reg, lw_lowest(todo));
+            uint64_t members = members_of(w, (unsigned)reg, number), here = members & todo;
+            todo &= ~members;
+            say(out, " warp %u: ", w->index);
+            say_where(out, w, here);
+            say(out, " in group %llu of b%u wait for ", (unsigned long long)number,
+                (unsigned)reg);
+            say_where(out, w, members & ~here);
+            say(out, ";");
+            blame(culprit, EMU_HANG_CONVERGENCE, w, here);
+        }
+    }
+}
+
+static void explain_warpsync(const struct emu_warp *w, struct words *out,
+                             struct culprit *culprit)
+{
+    uint64_t waiting = emu_split_lanes(w, w->split_in[EMU_SPLIT_WARPSYNC]), todo = waiting;
+
+    while (todo != 0) {
+        uint64_t m = w->member[lw_lowest(todo)], same = 0, other;
+        for (LW_EACH_BIT(l, todo))
+            same |= (uint64_t)(w->member[l] == m) << l;
+        todo &= ~same;
+        say(out, " warp %u: ", w->index);
+        say_where(out, w, same);
+        say(out, " wait for ");
+        other = m & w->live & ~same;
+        say_where(out, w, other);
+        say(out, other & waiting ? " (with another mask);" : ";");
+        blame(culprit, EMU_HANG_DEADLOCK, w, same);
+    }
+}
+
+static void explain_cta(const struct emu_block *block, struct words *out,
+                        struct culprit *culprit)
+{
+    for (LW_EACH_BIT(id, block->cta_open)) {
+        const struct emu_cta_barrier *c = &block->cta[id];
+        bool first = true;
+        if (c->has_count)
+            say(out, " CTA barrier %u: %u of %u lanes arrived:", (unsigned)id, c->arrived,
+                c->count);
+        else
+            say(out, " CTA barrier %u: %u of %u live lanes arrived:", (unsigned)id,
+                c->arrived_live, block->threads_live);
+        for (unsigned i = 0; i < block->warp_count; i++) {
+            const struct emu_warp *w = &block->warp[i];
+            if (c->lanes[i] == 0)
+                continue;
+            say(out, "%s warp %u ", first ? "" : ",", i);
+            say_lanes(out, c->lanes[i]);
+            first = false;
+            if (emu_split_lanes(w, w->split_in[EMU_SPLIT_CTA]) & c->lanes[i])
+                blame(culprit, EMU_HANG_CTA_BARRIER, w, c->lanes[i]);
+        }
+        first = true;
+        say(out, "; missing:");
+        for (unsigned i = 0; i < block->warp_count; i++) {
+            const struct emu_warp *w = &block->warp[i];
+            uint64_t missing = w->live & ~c->lanes[i];
+            if (missing == 0)
+                continue;
+            say(out, "%s warp %u ", first ? "" : ",", i);
+            say_where(out, w, missing);
+            first = false;
+        }
+        say(out, first ? " nobody else is alive;" : ";");
+    }
+}
+
+void emu_block_explain(const struct emu_block *block, bool livelock, struct emu_hang *out)
+{
+    struct culprit culprit = {.kind = EMU_HANG_NONE};
+    struct words rest, text;
+    char waits[sizeof out->detail];
+
+    memset(out, 0, sizeof *out);
+    out->grid = block->grid != NULL ? block->grid->sequence : 0;
+    out->block = block->linear;
+    rest = (struct words){.text = waits, .size = sizeof waits};
+    text = (struct words){.text = out->detail, .size = sizeof out->detail};
+    waits[0] = '\0';
+    if (livelock)
+        explain_spinning(block, &text, &culprit);
+    for (unsigned i = 0; i < block->warp_count; i++)
+        explain_convergence(&block->warp[i], &rest, &culprit);
+    for (unsigned i = 0; i < block->warp_count; i++)
+        explain_warpsync(&block->warp[i], &rest, &culprit);
+    explain_cta(block, &rest, &culprit);
+    if (!livelock) {
+        say(&text, culprit.kind == EMU_HANG_CONVERGENCE   ? "convergence deadlock:"
+                   : culprit.kind == EMU_HANG_CTA_BARRIER ? "CTA barrier never completes:"
+                                                          : "deadlock:");
+        if (culprit.kind == EMU_HANG_NONE)
+            culprit.kind = EMU_HANG_DEADLOCK;
+    } else if (culprit.kind != EMU_HANG_LIVELOCK) {
+        culprit.kind = EMU_HANG_LIVELOCK;
+    }
+    say(&text, "%s", waits);
+    if (text.used > 0 && text.used < text.size && out->detail[text.used - 1] == ';')
+        out->detail[text.used - 1] = '\0';
+    out->kind = culprit.kind;
+    out->warp = culprit.warp;
+    out->lanes = culprit.lanes;
+    out->pc = culprit.pc;
+}
+
+/* ---- invariants --------------------------------------------------------------------------------- */
+
+static bool broken(char *why, size_t why_size, const char *what)
+{
+    snprintf(why, why_size, "%s", what);
+    return false;
+}
+
+/** Nothing that waits at a convergence register or warpsync could go on: found lane by lane,
+ *  from the numbers alone. */
+static bool nothing_releasable(const struct emu_warp *w)
+{
+    uint64_t past = 0;
+
+    for (LW_EACH_BIT(id, w->split_ids))
+        if (w->split[id].state == EMU_SPLIT_YIELDED || w->split[id].state == EMU_SPLIT_WARPSYNC ||
+            w->split[id].state == EMU_SPLIT_CTA)
+            past |= w->split[id].lanes;
+    for (LW_EACH_BIT(id, w->split_ids)) {
+        const struct emu_split *s = &w->split[id];
+        for (LW_EACH_BIT(l, s->lanes)) {
+            uint64_t need = 0, here = 0;
+            bool soft = false;
+            if (s->state == EMU_SPLIT_WARPSYNC) {
+                need = w->member[l] & w->live;
+                for (LW_EACH_BIT(k, w->split_ids))
+                    for (LW_EACH_BIT(o, w->split[k].lanes & need))
+                        if (w->split[k].state == EMU_SPLIT_WARPSYNC &&
+                            w->member[o] == w->member[l])
+                            here |= UINT64_C(1) << o;
+            } else if (s->state == EMU_SPLIT_BLOCKED) {
+                uint64_t number = emu_breg_number(w, s->barrier, (unsigned)l);
+                need = members_of(w, s->barrier, number);
+                for (LW_EACH_BIT(k, w->split_ids))
+                    if (w->split[k].state == EMU_SPLIT_BLOCKED &&
+                        w->split[k].barrier == s->barrier && w->split[k].lanes & need) {
+                        here |= w->split[k].lanes & need;
+                        soft = soft || w->split[k].flags & EMU_SPLIT_SOFT;
+                    }
+                here |= soft ? past : 0;
+            } else {
+                continue;
+            }
+            if ((need & ~here) == 0)
+                return false;
+        }
+    }
+    return true;
+}
+
+bool emu_split_check(const struct emu_warp *w, char *why, size_t why_size)
+{
+    uint64_t lanes = 0, in[EMU_SPLIT_SUSPENDED + 1] = {0}, blocked[ISA_BREG_COUNT] = {0};
+    uint64_t arrived[ISA_BREG_COUNT] = {0};
+    unsigned count = 0;
+
+    for (LW_EACH_BIT(id, w->split_ids)) {
+        const struct emu_split *s = &w->split[id];
+        count++;
+        if (s->id != id)
+            return broken(why, why_size, "a split does not stand at its id");
+        if (s->lanes == 0 || (s->lanes & lanes) != 0)
+            return broken(why, why_size, "splits overlap or are empty");
+        lanes |= s->lanes;
+        if (s->state > EMU_SPLIT_SUSPENDED)
+            return broken(why, why_size, "a state that does not exist");
+        in[s->state] |= split_bit((unsigned)id);
+        if (s->state == EMU_SPLIT_BLOCKED) {
+            if (s->barrier >= w->breg_count || s->barrier >= ISA_BREG_COUNT)
+                return broken(why, why_size, "blocked at a register that does not exist");
+            blocked[s->barrier] |= split_bit((unsigned)id);
+            arrived[s->barrier] |= s->lanes;
+        }
+        if ((s->family & s->lanes) != (s->family != 0 ? s->lanes : 0))
+            return broken(why, why_size, "a split outside its family");
+    }
+    if (lanes != w->live || (w->live & ~w->launched) != 0)
+        return broken(why, why_size, "the splits do not partition the live lanes");
+    if (count != w->split_count)
+        return broken(why, why_size, "the count of splits is wrong");
+    if (memcmp(in, w->split_in, sizeof in) != 0)
+        return broken(why, why_size, "the sets of splits by state are wrong");
+    if (w->running >= 0 && !(w->split_in[EMU_SPLIT_READY] >> w->running & 1))
+        return broken(why, why_size, "the split with the turn is not ready");
+    if (w->running >= 0 && w->split[w->running].lanes != w->m)
+        return broken(why, why_size, "the lanes of the turn are not its split's");
+    for (unsigned reg = 0; reg < ISA_BREG_COUNT; reg++) {
+        const struct emu_breg_form *b = &w->bform[reg];
+        if (b->splits != blocked[reg] || b->arrived != arrived[reg] ||
+            (w->breg_blocked >> reg & 1) != (arrived[reg] != 0))
+            return broken(why, why_size, "a barrier register does not know who is blocked");
+        if (arrived[reg] & ~b->lanes)
+            return broken(why, why_size, "blocked without membership");
+        for (LW_EACH_BIT(l, b->lanes & w->live))
+            if (emu_breg_number(w, reg, (unsigned)l) == 0)
+                return broken(why, why_size, "a member without a number");
+    }
+    if (!nothing_releasable(w))
+        return broken(why, why_size, "something could be released");
+    return true;
+}
