@@ -69,12 +69,12 @@ const struct isa_line *isa_object_line_at(const struct isa_object *object, uint3
 
 /* ---- the rules ---------------------------------------------------------------- */
 
-enum { MAX_TEXT = 1 << 26, MAX_NAME_BYTES = 4096, MAX_ALIGN = 4096, MAX_FILES = 65535 };
+enum { MAX_TEXT = 1 << 26, MAX_ALIGN = 4096, MAX_FILES = 65535 };
 #define MAX_VARIABLE_BYTES (UINT64_C(1) << 40)
 
 static bool name_ok(const char *name)
 {
-    if (name == NULL || *name == '\0' || strlen(name) > MAX_NAME_BYTES)
+    if (name == NULL || *name == '\0' || strlen(name) > ISA_NAME_BYTES)
         return false;
     for (; *name != '\0'; name++) {
         if ((unsigned char)*name < ' ' || *name == 127)
@@ -190,6 +190,9 @@ static enum lw_status check_variables(const struct isa_object *object, struct lw
                            "variable %s: %llu bytes aligned to %u are not possible",
                            variable->name, (unsigned long long)variable->size_bytes,
                            variable->align);
+        if (variable->init != NULL && variable->size_bytes > ISA_MAX_INIT_BYTES)
+            return LW_FAIL(err, LW_EFORMAT, "variable %s: %llu initialised bytes are too many",
+                           variable->name, (unsigned long long)variable->size_bytes);
         if ((!shared && variable->shared_offset != 0) || (shared && variable->init != NULL) ||
             (shared && variable->size_bytes > UINT32_MAX - variable->shared_offset))
             return LW_FAIL(err, LW_EFORMAT,
@@ -205,23 +208,45 @@ static int compare_names(const void *a, const void *b)
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
+static enum lw_status check_unique(const char **names, size_t count, const char *where,
+                                   struct lw_error *err)
+{
+    if (count != 0)
+        qsort(names, count, sizeof *names, compare_names);
+    for (size_t i = 1; i < count; i++) {
+        if (strcmp(names[i - 1], names[i]) == 0)
+            return LW_FAIL(err, LW_EFORMAT, "%s%s is defined twice", where, names[i]);
+    }
+    return LW_OK;
+}
+
 static enum lw_status check_names(const struct isa_object *object, struct lw_error *err)
 {
     size_t count = (size_t)object->function_count + object->variable_count;
-    const char **names = malloc((count + 1) * sizeof *names);
     enum lw_status status = LW_OK;
+    const char **names;
 
+    for (unsigned i = 0; i < object->function_count; i++) {
+        if (object->functions[i].param_count > count)
+            count = object->functions[i].param_count;
+    }
+    names = malloc((count + 1) * sizeof *names);
     if (names == NULL)
         return LW_FAIL(err, LW_ENOMEM, "no memory for %zu names", count);
+    for (unsigned i = 0; i < object->function_count && status == LW_OK; i++) {
+        const struct isa_function *function = &object->functions[i];
+
+        for (unsigned k = 0; k < function->param_count; k++)
+            names[k] = function->params[k].name;
+        status = check_unique(names, function->param_count, "parameter ", err);
+    }
     for (unsigned i = 0; i < object->function_count; i++)
         names[i] = object->functions[i].name;
     for (unsigned i = 0; i < object->variable_count; i++)
         names[object->function_count + i] = object->variables[i].name;
-    qsort(names, count, sizeof *names, compare_names);
-    for (size_t i = 1; i < count && status == LW_OK; i++) {
-        if (strcmp(names[i - 1], names[i]) == 0)
-            status = LW_FAIL(err, LW_EFORMAT, "%s is defined twice", names[i]);
-    }
+    if (status == LW_OK)
+        status = check_unique(names, (size_t)object->function_count + object->variable_count, "",
+                              err);
     free(names);
     return status;
 }
@@ -262,6 +287,30 @@ static enum lw_status check_relocs(const struct isa_object *object, struct lw_er
                            reloc->to_function ? "function" : "variable", reloc->to);
     }
     return LW_OK;
+}
+
+/* No two relocations fill the same bytes. */
+static enum lw_status check_reloc_overlap(const struct isa_object *object, struct lw_error *err)
+{
+    size_t count = object->reloc_count;
+    struct isa_reloc *sorted = malloc((count + 1) * sizeof *sorted);
+    enum lw_status status = LW_OK;
+
+    if (sorted == NULL)
+        return LW_FAIL(err, LW_ENOMEM, "no memory for %zu relocations", count);
+    if (count != 0)
+        memcpy(sorted, object->relocs, count * sizeof *sorted);
+    isa_relocs_sort(sorted, count);
+    for (size_t i = 1; i < count && status == LW_OK; i++) {
+        const struct isa_reloc *a = &sorted[i - 1], *b = &sorted[i];
+
+        if (a->insn == b->insn &&
+            (a->insn != UINT32_MAX || (a->in == b->in && b->offset - a->offset < 8)))
+            status = LW_FAIL(err, LW_EFORMAT, "two relocations fill instruction %u (variable %u, "
+                             "offset %u)", b->insn, b->in, b->offset);
+    }
+    free(sorted);
+    return status;
 }
 
 static enum lw_status check_lines(const struct isa_object *object, struct lw_error *err)
@@ -315,5 +364,7 @@ enum lw_status isa_object_check(const struct isa_object *object, struct lw_error
         status = check_names(object, err);
     if (status == LW_OK)
         status = check_relocs(object, err);
+    if (status == LW_OK)
+        status = check_reloc_overlap(object, err);
     return status;
 }

@@ -123,4 +123,19 @@ void isa_insn_normalise(struct isa_insn *insn);
  *  mnemonic. */
 enum lw_status isa_insn_check(const struct isa_insn *insn, struct lw_error *err) LW_MUST_CHECK;
 
+/* ---- text ---------------------------------------------------------------------- */
+
+/** An immediate for operand token @tok of @insn is a float (f32, or f64 if it takes two
+ *  registers). */
+bool isa_operand_is_float(const struct isa_insn *insn, unsigned tok);
+/** As isa_insn_print; @immediate, unless NULL, stands for an immediate X. */
+void isa_insn_print_reloc(const struct isa_insn *insn, uint64_t pc, isa_symbol_fn symbol,
+                          void *context, const char *immediate, struct lw_sink *out);
+/** Longest name of a symbol, and room for one as quoted text with an offset. */
+enum { ISA_MAX_INIT_BYTES = 1 << 30 };
+void isa_relocs_sort(struct isa_reloc *relocs, size_t count);
+enum { ISA_NAME_BYTES = 1024, ISA_NAME_TEXT_BYTES = 4 * ISA_NAME_BYTES + 32 };
+/** A name as the assembler reads it: bare if it can be, else quoted. */
+void isa_name_print(const char *name, struct lw_sink *out);
+
 #endif

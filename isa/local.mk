@@ -2,10 +2,16 @@
 liblanewise_a_SOURCES += \
 	%D%/isa.h \
 	%D%/isa_priv.h \
+	%D%/isa_asm_priv.h \
 	%D%/insns.def \
 	%D%/mods.def \
 	%D%/specials.def \
 	%D%/tokens.def \
 	%D%/isa_table.c \
 	%D%/isa_code.c \
-	%D%/isa_object.c
+	%D%/isa_object.c \
+	%D%/isa_lex.c \
+	%D%/isa_asm_insn.c \
+	%D%/isa_asm.c \
+	%D%/isa_print.c \
+	%D%/isa_disasm.c

@@ -1,0 +1,1288 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * One instruction of assembly: guard, mnemonic with suffixes, operands by the tokens of
+ * the row, control field. The row's name stands in front of every error.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "isa/isa_asm_priv.h"
+
+enum { MAX_TEXTS = 12, MAX_ADDRESS_REGS = 2 };
+
+/** The instruction being parsed. */
+struct parse {
+    struct asm_state *as;
+    const struct isa_op_info *info;
+    struct isa_operands operands;
+    struct isa_insn insn;
+    char *texts[MAX_TEXTS]; /* operands, split at commas */
+    unsigned text_count;
+    unsigned operand;       /* 1-based, for messages */
+    const char *reloc_name; /* an address in X */
+    int64_t reloc_addend;
+    bool reloc_high;
+    const char *target_name;
+    int64_t target_addend;
+    bool target_quoted;
+    bool alt, soft;
+};
+
+#define PARSE_FAIL(p, fmt, ...)                                                            \
+    asm_fail((p)->as, "%s: " fmt, (p)->info->mnemonic, ##__VA_ARGS__)
+#define OPERAND_FAIL(p, fmt, ...)                                                          \
+    asm_fail((p)->as, "%s: operand %u: " fmt, (p)->info->mnemonic, (p)->operand, ##__VA_ARGS__)
+
+/* ---- registers -------------------------------------------------------------------- */
+
+struct reg {
+    bool scalar;
+    unsigned number;
+    unsigned span; /* registers as written; 0: vz or sz, any number of them */
+};
+
+static bool is_word_end(char c)
+{
+    return !((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+             c == '_' || c == '$');
+}
+
+static bool take_decimal(const char **p, unsigned *out)
+{
+    unsigned value = 0;
+
+    if (**p < '0' || **p > '9')
+        return false;
+    while (**p >= '0' && **p <= '9' && value < 100000)
+        value = value * 10 + (unsigned)(*(*p)++ - '0');
+    *out = value;
+    return true;
+}
+
+/* True, and the cursor moves, when a register stands there. */
+static bool take_register(struct cursor *c, struct reg *out)
+{
+    static const struct {
+        const char *name;
+        struct reg reg;
+    } named[] = {
+        { "vz:vz", { false, 255, 2 } },         { "sz:sz", { true, 255, 2 } },
+        { "vz", { false, 255, 0 } },            { "sz", { true, 255, 0 } },
+        { "exec_lo", { true, ISA_S_EXEC, 1 } }, { "exec_hi", { true, ISA_S_EXEC + 1, 1 } },
+        { "exec", { true, ISA_S_EXEC, 2 } },
+    };
+    const char *p;
+    unsigned last;
+
+    cursor_space(c);
+    for (size_t i = 0; i < LW_COUNT_OF(named); i++) {
+        size_t size = strlen(named[i].name);
+
+        if (strncmp(c->p, named[i].name, size) == 0 && is_word_end(c->p[size])) {
+            c->p += size;
+            *out = named[i].reg;
+            return true;
+        }
+    }
+    p = c->p + 1;
+    if ((*c->p != 'v' && *c->p != 's') || !take_decimal(&p, &out->number))
+        return false;
+    out->scalar = *c->p == 's';
+    out->span = 1;
+    if (*p == ':') {
+        p++;
+        if (*p == *c->p)
+            p++; /* v2:v3 is as good as v2:3 */
+        if (!take_decimal(&p, &last) || last < out->number)
+            return false;
+        out->span = last - out->number + 1;
+    }
+    if (!is_word_end(*p))
+        return false;
+    c->p = p;
+    return true;
+}
+
+static enum lw_status fit_register(struct parse *p, const struct reg *reg, unsigned regs,
+                                   unsigned classes)
+{
+    char letter = reg->scalar ? 's' : 'v';
+    unsigned limit = reg->scalar ? ISA_SREG_COUNT : ISA_VREG_COUNT;
+
+    if (!(classes >> (reg->scalar ? ISA_X_SCALAR : ISA_X_VECTOR) & 1))
+        return OPERAND_FAIL(p, "expected a %s register, found a %s one",
+                            reg->scalar ? "vector" : "scalar", reg->scalar ? "scalar" : "vector");
+    if (reg->span == 0)
+        return LW_OK;
+    if (reg->span != regs) {
+        if (regs == 1)
+            return OPERAND_FAIL(p, "expected one register such as %c2, found %u", letter,
+                                reg->span);
+        return OPERAND_FAIL(p, "expected %u registers such as %c2:%u, found %u", regs, letter,
+                            1 + regs, reg->span);
+    }
+    if (reg->number == 255 || (reg->scalar && reg->number >= ISA_S_EXEC))
+        return LW_OK; /* by name */
+    if (reg->number + regs > limit)
+        return OPERAND_FAIL(p, "%c%u does not exist: the last register is %c%u", letter,
+                            reg->number + regs - 1, letter, limit - 1);
+    return LW_OK;
+}
+
+static enum lw_status parse_register(struct parse *p, struct cursor *c, unsigned regs,
+                                     unsigned classes, struct reg *out)
+{
+    if (!take_register(c, out))
+        return OPERAND_FAIL(p, "expected a register, found '%.40s'", c->p);
+    if (out->span != 0 && out->number > 254 && !out->scalar)
+        return OPERAND_FAIL(p, "v%u does not exist: the last register is v254", out->number);
+    if (out->span != 0 && out->scalar && out->number > ISA_S_EXEC + 1)
+        return OPERAND_FAIL(p, "s%u does not exist: the last register is s125", out->number);
+    return fit_register(p, out, regs, classes);
+}
+
+/* p3, !p3, pt; sp0 with @prefix "sp". */
+static bool take_predicate(struct cursor *c, const char *prefix, bool may_negate, unsigned *number,
+                           bool *negate)
+{
+    const char *p;
+    size_t size = strlen(prefix);
+
+    cursor_space(c);
+    p = c->p;
+    *negate = may_negate && *p == '!';
+    if (*negate)
+        p++;
+    if (strncmp(p, prefix, size) != 0)
+        return false;
+    p += size;
+    if (*p == 't')
+        *number = ISA_PT;
+    else if (*p >= '0' && *p < '0' + ISA_PRED_COUNT)
+        *number = (unsigned)(*p - '0');
+    else
+        return false;
+    if (!is_word_end(p[1]))
+        return false;
+    c->p = p + 1;
+    return true;
+}
+
+static bool take_barrier(struct cursor *c, unsigned *number)
+{
+    const char *p;
+
+    cursor_space(c);
+    p = c->p + 1;
+    if (*c->p != 'b' || !take_decimal(&p, number) || !is_word_end(*p) ||
+        *number >= ISA_BREG_COUNT)
+        return false;
+    c->p = p;
+    return true;
+}
+
+/* ---- sources ------------------------------------------------------------------------ */
+
+/** A source operand before it is known which field takes it. */
+struct source {
+    unsigned kind; /* enum isa_xkind */
+    uint32_t x;
+    struct reg reg;
+    unsigned srcmod;
+};
+
+static enum lw_status float_immediate(struct parse *p, const struct number *n, unsigned regs,
+                                      uint32_t *x)
+{
+    uint64_t bits = n->magnitude;
+
+    if (regs == 1) {
+        if (n->kind == NUMBER_BITS64 ||
+            (n->kind == NUMBER_INT && n->hex && (n->negative || bits > UINT32_MAX)))
+            return OPERAND_FAIL(p, "expected an f32 value such as 1.5f or 0f3fc00000");
+        *x = (uint32_t)bits;
+        if (n->kind == NUMBER_FLOAT || (n->kind == NUMBER_INT && !n->hex)) {
+            float value = number_f32(n);
+            memcpy(x, &value, sizeof *x);
+        }
+        return LW_OK;
+    }
+    if (n->kind == NUMBER_BITS32 || (n->kind == NUMBER_INT && n->hex && n->negative))
+        return OPERAND_FAIL(p, "expected an f64 value such as 1.5 or 0d3ff8000000000000");
+    if (n->kind == NUMBER_FLOAT || (n->kind == NUMBER_INT && !n->hex)) {
+        double value = number_f64(n);
+        memcpy(&bits, &value, sizeof bits);
+    }
+    if ((bits & UINT32_MAX) != 0)
+        return OPERAND_FAIL(p, "an f64 immediate holds the high word only; load this value from "
+                               "the constant bank (.bank f64 ..., c[1][offset])");
+    *x = (uint32_t)(bits >> 32);
+    return LW_OK;
+}
+
+static enum lw_status int_immediate(struct parse *p, const struct number *n, unsigned regs,
+                                    uint32_t *x)
+{
+    uint64_t value = n->negative ? 0 - n->magnitude : n->magnitude;
+    bool fits;
+
+    if (n->kind == NUMBER_FLOAT) {
+        float single = number_f32(n);
+
+        if (regs != 1 || n->suffix != 'f')
+            return OPERAND_FAIL(p, "expected an integer; write 1.5f for the bits of an f32");
+        memcpy(x, &single, sizeof *x);
+        return LW_OK;
+    }
+    if (n->negative)
+        fits = n->magnitude <= UINT64_C(1) << 31;
+    else if (regs == 1)
+        fits = value <= UINT32_MAX;
+    else
+        fits = value == (uint64_t)(int64_t)(int32_t)(uint32_t)value;
+    if (!fits && regs == 1)
+        return OPERAND_FAIL(p, "the immediate does not fit 32 bits");
+    if (!fits)
+        return OPERAND_FAIL(p, "a 64-bit immediate is 32 bits sign-extended; load this value from "
+                               "the constant bank (.bank u64 ..., c[1][offset])");
+    *x = (uint32_t)value;
+    return LW_OK;
+}
+
+/* lo(name+8), hi(name): an address that the loader fills in, or a shared variable's. */
+static enum lw_status parse_reloc(struct parse *p, struct cursor *c, uint32_t *x)
+{
+    bool high = c->p[0] == 'h';
+    uint32_t offset;
+    const char *name;
+
+    c->p += 3;
+    name = cursor_name(p->as, c, NULL);
+    if (name == NULL)
+        return LW_EINPUT;
+
+    enum lw_status status = cursor_addend(p->as, c, &p->reloc_addend);
+
+    if (status != LW_OK)
+        return status;
+    if (!cursor_take(c, ")"))
+        return OPERAND_FAIL(p, "expected ')' behind the name %s", name);
+    if (asm_shared_offset(p->as, name, &offset)) {
+        uint64_t address = ISA_SHARED_BASE + offset + (uint64_t)p->reloc_addend;
+
+        *x = (uint32_t)(high ? address >> 32 : address);
+        return LW_OK;
+    }
+    p->reloc_name = name;
+    p->reloc_high = high;
+    *x = 0;
+    return LW_OK;
+}
+
+/* [offset] or [name + offset] behind "c"; the cursor is at the bracket. */
+static enum lw_status parse_constant(struct parse *p, struct cursor *c, uint32_t *x)
+{
+    int64_t bank = 0, offset = 0, addend = 0;
+    enum lw_status status;
+
+    c->p++;
+    if (cursor_at_name(c)) {
+        const char *name = cursor_name(p->as, c, NULL);
+        uint32_t at;
+
+        if (name == NULL)
+            return LW_EINPUT;
+        if (!asm_param_offset(p->as, name, &at))
+            return OPERAND_FAIL(p, "there is no parameter %s", name);
+        status = cursor_addend(p->as, c, &addend);
+        if (status != LW_OK)
+            return status;
+        offset = at;
+    } else {
+        status = cursor_int(p->as, c, "the constant bank", 0, ISA_CONST_BANK_COUNT - 1, &bank);
+        if (status != LW_OK)
+            return status;
+        if (!cursor_take(c, "]") || !cursor_take(c, "["))
+            return OPERAND_FAIL(p, "expected c[bank][offset] or c[parameter]");
+        status = cursor_int(p->as, c, "the constant offset", 0, ISA_CONST_BANK_BYTES - 1,
+                            &offset);
+        if (status != LW_OK)
+            return status;
+    }
+    if (!cursor_take(c, "]"))
+        return OPERAND_FAIL(p, "expected ']' behind the constant");
+    if (addend < -ISA_CONST_BANK_BYTES || addend >= ISA_CONST_BANK_BYTES ||
+        offset + addend < 0 || offset + addend >= ISA_CONST_BANK_BYTES)
+        return OPERAND_FAIL(p, "the constant offset is not in 0..%d", ISA_CONST_BANK_BYTES - 1);
+    *x = (uint32_t)bank << 16 | (uint32_t)(offset + addend);
+    return LW_OK;
+}
+
+static enum lw_status parse_source_value(struct parse *p, struct cursor *c, unsigned tok,
+                                         unsigned regs, struct source *out)
+{
+    const struct isa_token *token = isa_token_info(tok);
+    enum lw_status status;
+
+    if (take_register(c, &out->reg)) {
+        out->kind = out->reg.scalar ? ISA_X_SCALAR : ISA_X_VECTOR;
+        if (out->reg.span != 0 && out->reg.number > (out->reg.scalar ? 127u : 254u))
+            return OPERAND_FAIL(p, "%c%u does not exist", out->reg.scalar ? 's' : 'v',
+                                out->reg.number);
+        out->x = out->reg.number;
+        return fit_register(p, &out->reg, regs, token->classes);
+    }
+    if (c->p[0] == 'c' && c->p[1] == '[') {
+        if (!(token->classes & C_C))
+            return OPERAND_FAIL(p, "a constant is not possible here: move it to a register "
+                                   "first");
+        out->kind = ISA_X_CONST;
+        c->p++;
+        return parse_constant(p, c, &out->x);
+    }
+    if (!(token->classes & C_I))
+        return OPERAND_FAIL(p, "expected a register, found '%.40s'", c->p);
+    out->kind = ISA_X_IMM;
+    if (strncmp(c->p, "lo(", 3) == 0 || strncmp(c->p, "hi(", 3) == 0)
+        return parse_reloc(p, c, &out->x);
+    if (cursor_at_number(c)) {
+        struct number n;
+
+        status = cursor_number(p->as, c, &n);
+        if (status != LW_OK)
+            return status;
+        if (isa_operand_is_float(&p->insn, tok))
+            return float_immediate(p, &n, regs, &out->x);
+        return int_immediate(p, &n, regs, &out->x);
+    }
+    if (cursor_at_name(c)) {
+        const char *name = cursor_name(p->as, c, NULL);
+        int64_t addend;
+
+        if (name == NULL)
+            return LW_EINPUT;
+        if (!asm_shared_offset(p->as, name, &out->x))
+            return OPERAND_FAIL(p, "%s is neither a register nor a shared variable declared "
+                                   "before", name);
+        status = cursor_addend(p->as, c, &addend);
+        if (status != LW_OK)
+            return status;
+        out->x += (uint32_t)addend;
+        return LW_OK;
+    }
+    return OPERAND_FAIL(p, "expected a register, constant or immediate, found '%.40s'", c->p);
+}
+
+static enum lw_status parse_source(struct parse *p, struct cursor *c, unsigned tok,
+                                   unsigned regs, struct source *out)
+{
+    bool allowed = !(p->info->flags & ISA_F_NOSRCMOD);
+    bool is_float = p->info->flags & ISA_F_FLOAT;
+    bool bar = false;
+    enum lw_status status;
+
+    memset(out, 0, sizeof *out);
+    cursor_space(c);
+    if (*c->p == '-' && !cursor_at_number(c)) {
+        out->srcmod |= 1;
+        c->p++;
+    } else if (*c->p == '~') {
+        out->srcmod |= 2;
+        c->p++;
+    }
+    cursor_space(c);
+    if (*c->p == '|') {
+        bar = true;
+        out->srcmod |= 2;
+        c->p++;
+        cursor_space(c);
+    }
+    if (out->srcmod != 0 && !allowed)
+        return OPERAND_FAIL(p, "this instruction has no source modifiers");
+    if ((out->srcmod & 2) && bar != is_float)
+        return OPERAND_FAIL(p, "%s", bar ? "integers have no |absolute value| modifier"
+                                         : "floats have no ~ modifier");
+    status = parse_source_value(p, c, tok, regs, out);
+    if (status != LW_OK)
+        return status;
+    if (bar && !cursor_take(c, "|"))
+        return OPERAND_FAIL(p, "expected the closing '|'");
+    if (out->srcmod != 0 && out->kind == ISA_X_IMM)
+        return OPERAND_FAIL(p, "an immediate cannot have a source modifier: write its value");
+    return LW_OK;
+}
+
+static void set_x(struct isa_insn *insn, const struct source *source)
+{
+    insn->xkind = (uint8_t)source->kind;
+    insn->x |= source->x;
+}
+
+/* ---- addresses ------------------------------------------------------------------------ */
+
+struct address {
+    struct reg regs[MAX_ADDRESS_REGS];
+    unsigned count;
+    bool is_signed; /* .s behind the last register */
+    int64_t disp;
+};
+
+/* Terms of an address up to the closing bracket; @params: names are parameters. */
+static enum lw_status parse_terms(struct parse *p, struct cursor *c, bool params,
+                                  struct address *out)
+{
+    bool first = true;
+
+    memset(out, 0, sizeof *out);
+    while (!cursor_take(c, "]")) {
+        bool minus = false;
+
+        if (cursor_end(c))
+            return OPERAND_FAIL(p, "the address has no closing bracket");
+        if (*c->p == '+' || *c->p == '-')
+            minus = *c->p++ == '-';
+        else if (!first)
+            return OPERAND_FAIL(p, "expected + or - in the address, found '%.20s'", c->p);
+        first = false;
+
+        struct reg reg;
+        int64_t value;
+
+        if (take_register(c, &reg)) {
+            if (minus || out->count == MAX_ADDRESS_REGS || out->is_signed)
+                return OPERAND_FAIL(p, "an address is [pair+offset], [register+offset] or "
+                                       "[scalar pair+register+offset]");
+            out->is_signed = cursor_take(c, ".s");
+            out->regs[out->count++] = reg;
+            continue;
+        }
+        cursor_space(c);
+        if (cursor_at_number(c)) {
+            enum lw_status status = cursor_int(p->as, c, "the offset", -(1 << 24),
+                                               UINT32_MAX, &value);
+            if (status != LW_OK)
+                return status;
+        } else if (cursor_at_name(c)) {
+            const char *name = cursor_name(p->as, c, NULL);
+            uint32_t at;
+
+            if (name == NULL)
+                return LW_EINPUT;
+            if (params ? !asm_param_offset(p->as, name, &at)
+                       : !asm_shared_offset(p->as, name, &at))
+                return OPERAND_FAIL(p, "there is no %s %s", params ? "parameter"
+                                    : "register or shared variable", name);
+            value = at;
+        } else {
+            return OPERAND_FAIL(p, "unexpected '%.20s' in the address", c->p);
+        }
+        out->disp += minus ? -value : value;
+        if (out->disp > INT64_C(1) << 40 || out->disp < -(INT64_C(1) << 40))
+            return OPERAND_FAIL(p, "the offset is far out of range");
+    }
+    return LW_OK;
+}
+
+static enum lw_status set_disp(struct parse *p, int64_t disp)
+{
+    if (disp < -(1 << 23) || disp >= 1 << 23)
+        return OPERAND_FAIL(p, "the offset %lld does not fit 24 bits", (long long)disp);
+    p->insn.x |= (uint32_t)disp << 8;
+    return LW_OK;
+}
+
+static enum lw_status parse_address(struct parse *p, struct cursor *c)
+{
+    struct isa_insn *insn = &p->insn;
+    struct address address;
+    enum lw_status status;
+    unsigned mode = ISA_AMODE_32;
+
+    if (!cursor_take(c, "["))
+        return OPERAND_FAIL(p, "expected an address in brackets, found '%.40s'", c->p);
+    status = parse_terms(p, c, false, &address);
+    if (status != LW_OK)
+        return status;
+
+    const struct reg *reg = &address.regs[0];
+
+    if (address.count == 0) {
+        insn->a = ISA_VZ;
+    } else if (address.count == 1) {
+        if (address.is_signed)
+            return OPERAND_FAIL(p, ".s needs a scalar base: [s4:5+v2.s]");
+        mode = reg->span == 2 ? ISA_AMODE_PAIR : ISA_AMODE_32;
+        status = fit_register(p, reg, reg->span == 2 ? 2 : 1, C_V | C_S);
+        insn->a = (uint8_t)reg->number;
+        insn->a_scalar = reg->scalar;
+    } else {
+        mode = address.is_signed ? ISA_AMODE_SS32 : ISA_AMODE_SU32;
+        if (!reg->scalar)
+            return OPERAND_FAIL(p, "the base of two registers must be a scalar pair such as "
+                                   "s4:5");
+        status = fit_register(p, reg, 2, C_S);
+        if (status == LW_OK)
+            status = fit_register(p, &address.regs[1], 1, C_V | C_S);
+        if (p->info->format == ISA_FMT_ATOM && isa_mod_get(insn, ISA_MOD_AOP) == ISA_AOP_CAS)
+            return OPERAND_FAIL(p, "a compare-and-swap has no room for a scalar base");
+        insn->c = (uint8_t)reg->number;
+        insn->a = (uint8_t)address.regs[1].number;
+        insn->a_scalar = address.regs[1].scalar;
+    }
+    if (status != LW_OK)
+        return status;
+    isa_mod_set(insn, ISA_MOD_AMODE, mode);
+    return set_disp(p, address.disp);
+}
+
+static enum lw_status parse_const_address(struct parse *p, struct cursor *c)
+{
+    struct address address;
+    int64_t bank = 0;
+    enum lw_status status;
+    struct cursor probe;
+
+    if (!cursor_take(c, "c["))
+        return OPERAND_FAIL(p, "expected c[bank][offset] or c[parameter], found '%.40s'", c->p);
+    probe = *c;
+
+    struct reg ignored;
+
+    if (cursor_at_number(c) && !take_register(&probe, &ignored)) {
+        status = cursor_int(p->as, c, "the constant bank", 0, ISA_CONST_BANK_COUNT - 1, &bank);
+        if (status != LW_OK)
+            return status;
+        if (!cursor_take(c, "]") || !cursor_take(c, "["))
+            return OPERAND_FAIL(p, "expected c[bank][register+offset] or c[parameter]");
+    }
+    status = parse_terms(p, c, true, &address);
+    if (status != LW_OK)
+        return status;
+    if (address.count > 1 || address.is_signed)
+        return OPERAND_FAIL(p, "a constant address has at most one register");
+    p->insn.c = (uint8_t)bank;
+    p->insn.a = ISA_VZ;
+    if (address.count == 1) {
+        status = fit_register(p, &address.regs[0], 1, C_V | C_S);
+        p->insn.a = (uint8_t)address.regs[0].number;
+        p->insn.a_scalar = address.regs[0].scalar;
+    }
+    return status == LW_OK ? set_disp(p, address.disp) : status;
+}
+
+/* ---- operands ----------------------------------------------------------------------------- */
+
+/* Does the text look like this optional operand? It is left out if not. */
+static bool looks_like(struct parse *p, unsigned tok, const char *text)
+{
+    struct cursor c = { text };
+    unsigned number;
+    bool negate;
+
+    switch ((enum isa_tok_kind)isa_token_info(tok)->kind) {
+    case ISA_TK_P:
+    case ISA_TK_Q:
+        if (cursor_take(&c, "_"))
+            return cursor_end(&c);
+        return take_predicate(&c, "p", false, &number, &negate) && cursor_end(&c);
+    case ISA_TK_R:
+        return take_predicate(&c, "p", true, &number, &negate) && cursor_end(&c);
+    case ISA_TK_BOPT:
+        return take_barrier(&c, &number) && cursor_end(&c);
+    default:
+        (void)p;
+        return true;
+    }
+}
+
+static enum lw_status parse_written_pred(struct parse *p, struct cursor *c, const char *prefix,
+                                         unsigned *number)
+{
+    bool negate;
+
+    *number = ISA_PT;
+    if (cursor_take(c, "_") || take_predicate(c, prefix, false, number, &negate))
+        return LW_OK;
+    return OPERAND_FAIL(p, "expected a predicate %s0..%s6 or _, found '%.40s'", prefix, prefix,
+                        c->p);
+}
+
+static enum lw_status parse_read_pred(struct parse *p, struct cursor *c, unsigned *number,
+                                      bool *negate)
+{
+    if (take_predicate(c, "p", true, number, negate))
+        return LW_OK;
+    return OPERAND_FAIL(p, "expected a predicate p0..p6, pt or !p0.., found '%.40s'", c->p);
+}
+
+static enum lw_status parse_lane(struct parse *p, struct cursor *c, unsigned regs)
+{
+    struct source source;
+    enum lw_status status;
+    int64_t value;
+
+    memset(&source, 0, sizeof source);
+    if (cursor_at_number(c)) {
+        status = cursor_int(p->as, c, "the lane", 0, 255, &value);
+        source.kind = ISA_X_IMM;
+        source.x = status == LW_OK ? (uint32_t)value : 0;
+    } else {
+        status = parse_register(p, c, regs, C_V | C_S, &source.reg);
+        source.kind = source.reg.scalar ? ISA_X_SCALAR : ISA_X_VECTOR;
+        source.x = source.reg.number;
+    }
+    if (status == LW_OK)
+        set_x(&p->insn, &source);
+    return status;
+}
+
+static enum lw_status parse_clamp(struct parse *p, struct cursor *c)
+{
+    int64_t clamp, segment = 0;
+    enum lw_status status;
+    struct reg reg;
+
+    if (cursor_at_number(c)) {
+        status = cursor_int(p->as, c, "the clamp", 0, 63, &clamp);
+        if (status == LW_OK && cursor_take(c, "/"))
+            status = cursor_int(p->as, c, "the segment mask", 0, 63, &segment);
+        if (status == LW_OK)
+            p->insn.x |= (uint32_t)clamp << 8 | (uint32_t)segment << 14;
+        return status;
+    }
+    status = parse_register(p, c, 1, C_V | C_S, &reg);
+    p->insn.variant = true;
+    p->insn.c = (uint8_t)reg.number;
+    p->insn.c_scalar = reg.scalar;
+    return status;
+}
+
+static enum lw_status parse_target(struct parse *p, struct cursor *c)
+{
+    uint64_t pc = ISA_CODE_BASE + (uint64_t)p->as->text_count * ISA_WORD_BYTES;
+
+    if (cursor_at_number(c)) {
+        struct number n;
+        enum lw_status status = cursor_number(p->as, c, &n);
+
+        if (status != LW_OK)
+            return status;
+
+        uint64_t distance = n.magnitude - (pc + ISA_WORD_BYTES);
+        int64_t delta = (int64_t)distance / ISA_WORD_BYTES;
+
+        if (n.kind != NUMBER_INT || n.negative || distance % ISA_WORD_BYTES != 0 ||
+            delta < INT32_MIN || delta > INT32_MAX)
+            return OPERAND_FAIL(p, "the target is no address of an instruction within reach");
+        p->insn.x = (uint32_t)delta;
+        return LW_OK;
+    }
+    p->target_name = cursor_name(p->as, c, &p->target_quoted);
+    if (p->target_name == NULL)
+        return LW_EINPUT;
+    return cursor_addend(p->as, c, &p->target_addend);
+}
+
+/* b and c of a row with both: which goes to X, which to C? */
+static enum lw_status place_sources(struct parse *p, struct source *b, struct source *c)
+{
+    bool b_wide = b->kind >= ISA_X_CONST, c_wide = c->kind >= ISA_X_CONST;
+    bool variant;
+
+    if (b_wide && c_wide)
+        return PARSE_FAIL(p, "only one operand can be a constant or an immediate: move one to a "
+                             "register first");
+    variant = c_wide || (!b_wide && c->reg.scalar && !b->reg.scalar);
+    if (p->alt) {
+        if (b_wide || c_wide)
+            return PARSE_FAIL(p, ".alt needs registers only");
+        variant = !variant;
+    }
+
+    const struct source *x = variant ? c : b, *other = variant ? b : c;
+
+    p->insn.variant = variant;
+    set_x(&p->insn, x);
+    p->insn.c = (uint8_t)other->reg.number;
+    p->insn.c_scalar = other->reg.scalar;
+    if (!(p->info->flags & ISA_F_NOSRCMOD)) {
+        isa_insn_set_srcmod(&p->insn, 1, x->srcmod);
+        isa_insn_set_srcmod(&p->insn, 2, other->srcmod);
+    }
+    return LW_OK;
+}
+
+static enum lw_status parse_operand(struct parse *p, unsigned index, struct cursor *c,
+                                    struct source *b, struct source *third)
+{
+    unsigned tok = p->operands.tok[index];
+    const struct isa_token *token = isa_token_info(tok);
+    unsigned regs = isa_token_regs(tok, &p->insn);
+    struct isa_insn *insn = &p->insn;
+    struct source source;
+    struct reg reg;
+    enum lw_status status = LW_OK;
+    unsigned number;
+    int64_t value;
+    bool negate;
+
+    switch ((enum isa_tok_kind)token->kind) {
+    case ISA_TK_D:
+        if (token->classes == C_V && cursor_take(c, "_")) {
+            insn->d = ISA_VZ;
+            return LW_OK;
+        }
+        status = parse_register(p, c, regs, token->classes, &reg);
+        insn->d = (uint8_t)reg.number;
+        return status;
+    case ISA_TK_A:
+        status = parse_source(p, c, tok, regs, &source);
+        if (status != LW_OK)
+            return status;
+        insn->a = (uint8_t)source.reg.number;
+        insn->a_scalar = source.reg.scalar;
+        if (source.srcmod != 0)
+            isa_insn_set_srcmod(insn, 0, source.srcmod);
+        return LW_OK;
+    case ISA_TK_X:
+        status = parse_source(p, c, tok, regs, b);
+        if (status == LW_OK && !isa_operands_swappable(&p->operands)) {
+            set_x(insn, b);
+            if (b->srcmod != 0)
+                isa_insn_set_srcmod(insn, 1, b->srcmod);
+        }
+        return status;
+    case ISA_TK_C: {
+        /* what the row says C can be, plus what X could take in its place */
+        static const unsigned wide[] = { [ISA_N1] = ISA_TOK_XB, [ISA_N2] = ISA_TOK_XB2 };
+
+        if (isa_operands_swappable(&p->operands))
+            return parse_source(p, c, wide[regs], regs, third);
+        status = parse_source(p, c, tok, regs, third);
+        insn->c = (uint8_t)third->reg.number;
+        insn->c_scalar = third->reg.scalar;
+        return status;
+    }
+    case ISA_TK_XREG:
+    case ISA_TK_CTABAR:
+        status = parse_source(p, c, tok, regs, &source);
+        if (status == LW_OK)
+            set_x(insn, &source);
+        return status;
+    case ISA_TK_SWAP:
+        status = parse_register(p, c, regs, C_V, &reg);
+        insn->c = (uint8_t)reg.number;
+        return status;
+    case ISA_TK_COUNT:
+        status = parse_register(p, c, 1, C_V, &reg);
+        insn->c = (uint8_t)reg.number;
+        insn->variant = true;
+        return status;
+    case ISA_TK_P:
+    case ISA_TK_SP:
+        status = parse_written_pred(p, c, token->kind == ISA_TK_P ? "p" : "sp", &number);
+        isa_insn_set_p(insn, number);
+        return status;
+    case ISA_TK_Q:
+        status = parse_written_pred(p, c, "p", &number);
+        isa_insn_set_q(insn, number);
+        return status;
+    case ISA_TK_R:
+    case ISA_TK_RA:
+    case ISA_TK_RB:
+        status = parse_read_pred(p, c, &number, &negate);
+        if (status != LW_OK)
+            return status;
+        if (token->kind == ISA_TK_R)
+            isa_insn_set_r(insn, number, negate);
+        else if (token->kind == ISA_TK_RA)
+            isa_insn_set_ra(insn, number, negate);
+        else
+            isa_insn_set_rb(insn, number, negate);
+        return LW_OK;
+    case ISA_TK_ADDR:
+        return parse_address(p, c);
+    case ISA_TK_CADDR:
+        return parse_const_address(p, c);
+    case ISA_TK_TARGET:
+        return parse_target(p, c);
+    case ISA_TK_BREG:
+    case ISA_TK_XBREG:
+    case ISA_TK_BOPT:
+        if (!take_barrier(c, &number))
+            return OPERAND_FAIL(p, "expected a barrier register b0..b15, found '%.40s'", c->p);
+        if (token->kind == ISA_TK_BREG)
+            insn->d = (uint8_t)number;
+        else if (token->kind == ISA_TK_XBREG)
+            insn->x |= number;
+        else
+            isa_insn_set_bo(insn, number);
+        return LW_OK;
+    case ISA_TK_IMM: {
+        struct number n;
+
+        status = cursor_number(p->as, c, &n);
+        if (status == LW_OK)
+            status = int_immediate(p, &n, 1, &insn->x);
+        return status;
+    }
+    case ISA_TK_SPECIAL: {
+        size_t size;
+        int sr;
+
+        if (!cursor_take(c, "%"))
+            return OPERAND_FAIL(p, "expected a special register such as %%tid.x, found '%.40s'",
+                                c->p);
+        size = strcspn(c->p, " \t");
+        sr = isa_special_find(c->p, size);
+        if (sr < 0) {
+            char name[64];
+            const char *near;
+
+            snprintf(name, sizeof name, "%.*s", (int)(size < 60 ? size : 60), c->p);
+            near = lw_nearest(name, &isa_special_info(0)->name, ISA_SR_COUNT,
+                              sizeof(struct isa_special_info));
+            return OPERAND_FAIL(p, "there is no special register %%%s%s%s%s", name,
+                                near ? " (did you mean %" : "", near ? near : "",
+                                near ? "?)" : "");
+        }
+        c->p += size;
+        insn->x = (uint32_t)sr;
+        return LW_OK;
+    }
+    case ISA_TK_LUT:
+    case ISA_TK_LUTX:
+        status = cursor_int(p->as, c, "the truth table", 0, 255, &value);
+        if (status != LW_OK)
+            return status;
+        if (token->kind == ISA_TK_LUT)
+            isa_insn_set_lut(insn, (unsigned)value);
+        else
+            insn->x |= (uint32_t)value;
+        return LW_OK;
+    case ISA_TK_LANE:
+        return parse_lane(p, c, regs);
+    case ISA_TK_MEMBER:
+        if (cursor_take(c, "_"))
+            return LW_OK; /* isa_insn_init gave all lanes */
+        status = parse_register(p, c, 1, C_V, &reg);
+        insn->x = (insn->x & 0xffffff) | reg.number << 24;
+        return status;
+    case ISA_TK_ALLP:
+    case ISA_TK_SOFT:
+        break;
+    }
+    return LW_OK;
+}
+
+static unsigned texts_of(const struct parse *p, unsigned tok)
+{
+    switch ((enum isa_tok_kind)isa_token_info(tok)->kind) {
+    case ISA_TK_ALLP:
+    case ISA_TK_SOFT:
+        return 0;
+    case ISA_TK_LANE:
+        return 2;
+    case ISA_TK_SWAP:
+        return isa_mod_get(&p->insn, ISA_MOD_AOP) == ISA_AOP_CAS;
+    default:
+        return 1;
+    }
+}
+
+static enum lw_status count_mismatch(struct parse *p)
+{
+    unsigned low = 0, high = 0;
+
+    for (unsigned i = 0; i < p->operands.count; i++) {
+        unsigned texts = texts_of(p, p->operands.tok[i]);
+
+        high += texts;
+        if (!(isa_token_info(p->operands.tok[i])->flags & T_OPT))
+            low += texts;
+    }
+    if (low == high)
+        return PARSE_FAIL(p, "expected %u operand%s, found %u", low, low == 1 ? "" : "s",
+                          p->text_count);
+    return PARSE_FAIL(p, "expected %u to %u operands, found %u", low, high, p->text_count);
+}
+
+static enum lw_status parse_operands(struct parse *p)
+{
+    struct source b, third;
+    unsigned next = 0, required = 0;
+    enum lw_status status;
+
+    memset(&b, 0, sizeof b);
+    memset(&third, 0, sizeof third);
+    for (unsigned i = 0; i < p->operands.count; i++) {
+        if (!(isa_token_info(p->operands.tok[i])->flags & T_OPT))
+            required += texts_of(p, p->operands.tok[i]);
+    }
+    for (unsigned i = 0; i < p->operands.count; i++) {
+        unsigned tok = p->operands.tok[i];
+        unsigned texts = texts_of(p, tok);
+        bool optional = isa_token_info(tok)->flags & T_OPT;
+
+        if (texts == 0)
+            continue;
+        /* leave an optional operand out when the texts are needed for the others */
+        if (optional && (p->text_count - next <= required || !looks_like(p, tok, p->texts[next])))
+            continue;
+        if (!optional)
+            required -= texts;
+        if (next + texts > p->text_count)
+            return count_mismatch(p);
+
+        struct cursor c = { p->texts[next] };
+
+        p->operand = next + 1;
+        status = parse_operand(p, i, &c, &b, &third);
+        if (status == LW_OK && !cursor_end(&c))
+            status = OPERAND_FAIL(p, "unexpected '%.40s'", c.p);
+        if (status == LW_OK && texts == 2) {
+            c.p = p->texts[next + 1];
+            p->operand = next + 2;
+            status = parse_clamp(p, &c);
+            if (status == LW_OK && !cursor_end(&c))
+                status = OPERAND_FAIL(p, "unexpected '%.40s'", c.p);
+        }
+        if (status != LW_OK)
+            return status;
+        next += texts;
+    }
+    if (next != p->text_count)
+        return count_mismatch(p);
+    if (isa_operands_swappable(&p->operands))
+        return place_sources(p, &b, &third);
+    return LW_OK;
+}
+
+/* ---- mnemonic ------------------------------------------------------------------------------- */
+
+static enum lw_status no_such_mnemonic(struct asm_state *as, const char *word, size_t size)
+{
+    char name[64];
+    const char *near = NULL;
+
+    for (size_t n = size < 60 ? size : 60; n > 0 && near == NULL; n--) {
+        if (n != size && word[n] != '.')
+            continue; /* then without suffixes */
+        snprintf(name, sizeof name, "%.*s", (int)n, word);
+        near = lw_nearest(name, &isa_op_info((enum isa_op)1)->mnemonic, ISA_OP_COUNT - 1,
+                          sizeof(struct isa_op_info));
+    }
+    return asm_fail(as, "%.*s: there is no such instruction%s%s%s",
+                    (int)(size < 60 ? size : 60), word, near ? " (did you mean " : "",
+                    near ? near : "", near ? "?)" : "");
+}
+
+/* One suffix: .soft, .alt or a value of a group that is not set yet. */
+static enum lw_status parse_suffix(struct parse *p, const char **text, unsigned *groups_set)
+{
+    const char *s = *text;
+    size_t best = 0;
+    unsigned best_mod = 0, best_value = 0;
+
+    for (unsigned mod = 0; mod < ISA_MOD_COUNT; mod++) {
+        const struct isa_mod_info *group = isa_mod_info(mod);
+
+        if ((*groups_set >> mod & 1) || group->deflt == MOD_HIDDEN ||
+            !isa_mod_applies(mod, p->info))
+            continue;
+        for (unsigned i = 0; i < group->value_count; i++) {
+            const char *suffix = group->values[i].suffix;
+            size_t size = strlen(suffix);
+
+            if (size > best && strncmp(s, suffix, size) == 0 &&
+                (s[size] == '\0' || s[size] == '.')) {
+                best = size;
+                best_mod = mod;
+                best_value = group->values[i].value;
+            }
+        }
+    }
+    if (best != 0) {
+        isa_mod_set(&p->insn, best_mod, best_value);
+        *groups_set |= 1u << best_mod;
+        *text = s + best;
+        return LW_OK;
+    }
+    best = strcspn(s, ".");
+    if (best == 4 && strncmp(s, "soft", 4) == 0 && !p->soft &&
+        isa_operands_find(&p->operands, ISA_TK_SOFT) >= 0) {
+        p->soft = true;
+        p->insn.variant = true;
+    } else if (best == 3 && strncmp(s, "alt", 3) == 0 && !p->alt &&
+               isa_operands_swappable(&p->operands)) {
+        p->alt = true;
+    } else {
+        return PARSE_FAIL(p, "there is no modifier .%.*s here",
+                          (int)(best < 40 ? best : 40), s);
+    }
+    *text = s + best;
+    return LW_OK;
+}
+
+static enum lw_status parse_mnemonic(struct parse *p, struct cursor *c)
+{
+    char word[160];
+    size_t size = strcspn(c->p, " \t\r{"), best = 0;
+    unsigned groups_set = 0;
+    enum isa_op op = ISA_OP_NONE;
+    const char *rest;
+
+    for (unsigned i = 1; i < ISA_OP_COUNT; i++) {
+        const char *mnemonic = isa_op_info((enum isa_op)i)->mnemonic;
+        size_t n = strlen(mnemonic);
+
+        if (n > best && n <= size && strncmp(c->p, mnemonic, n) == 0 &&
+            (n == size || c->p[n] == '.')) {
+            best = n;
+            op = (enum isa_op)i;
+        }
+    }
+    if (op == ISA_OP_NONE || size >= sizeof word)
+        return no_such_mnemonic(p->as, c->p, size);
+    memcpy(word, c->p, size);
+    word[size] = '\0';
+    c->p += size;
+    p->info = isa_op_info(op);
+    isa_operands_read(p->info, &p->operands);
+
+    /* guard and control were, or will be, set on top of the row's start values */
+    isa_insn_init(&p->insn, op);
+    p->insn.xkind = ISA_X_VECTOR;
+    rest = word + best;
+    while (*rest == '.') {
+        rest++;
+
+        enum lw_status status = parse_suffix(p, &rest, &groups_set);
+
+        if (status != LW_OK)
+            return status;
+    }
+    for (unsigned mod = 0; mod < ISA_MOD_COUNT; mod++) {
+        const struct isa_mod_info *group = isa_mod_info(mod);
+
+        if (group->deflt == -1 && isa_mod_applies(mod, p->info) && !(groups_set >> mod & 1))
+            return PARSE_FAIL(p, "the modifier for '%s' is missing, such as .%s", group->summary,
+                              group->values[0].suffix);
+    }
+    return LW_OK;
+}
+
+/* ---- control field ---------------------------------------------------------------------------- */
+
+static enum lw_status parse_control(struct parse *p, struct cursor *c)
+{
+    struct isa_control *control = &p->insn.control;
+
+    while (true) {
+        int64_t value;
+        uint8_t *field;
+        int64_t limit;
+
+        if (cursor_take(c, "}"))
+            return LW_OK;
+        if (cursor_word(c, "y")) {
+            control->yield = 1;
+        } else {
+            if (cursor_take(c, "st=")) {
+                field = &control->stall;
+                limit = 15;
+            } else if (cursor_take(c, "wr=")) {
+                field = &control->write_bar;
+                limit = 7;
+            } else if (cursor_take(c, "rd=")) {
+                field = &control->read_bar;
+                limit = 7;
+            } else if (cursor_take(c, "wt=")) {
+                field = &control->wait_mask;
+                limit = 63;
+            } else if (cursor_take(c, "ru=")) {
+                field = &control->reuse;
+                limit = 7;
+            } else {
+                return PARSE_FAIL(p, "the control field is {st=4,y,wr=0,rd=1,wt=0x3f,ru=7}, "
+                                     "found '%.30s'", c->p);
+            }
+
+            enum lw_status status = cursor_int(p->as, c, "the control value", 0, limit, &value);
+
+            if (status != LW_OK)
+                return status;
+            *field = (uint8_t)value;
+        }
+        cursor_take(c, ",");
+    }
+}
+
+/* ---- the whole ---------------------------------------------------------------------------------- */
+
+/* Split @text at commas that stand in no bracket and no quotes; the buffer is ours. */
+static enum lw_status split_operands(struct parse *p, char *text)
+{
+    char *start = text;
+    int depth = 0;
+
+    p->text_count = 0;
+    for (char *s = text;; s++) {
+        if (*s == '"') {
+            for (s++; *s != '\0' && *s != '"'; s++) {
+                if (*s == '\\' && s[1] != '\0')
+                    s++;
+            }
+            if (*s == '\0')
+                return PARSE_FAIL(p, "a name in quotes has no closing quote");
+            continue;
+        }
+        if (*s == '[' || *s == '(')
+            depth++;
+        if (*s == ']' || *s == ')')
+            depth--;
+        if (*s != '\0' && (*s != ',' || depth > 0))
+            continue;
+
+        bool last = *s == '\0';
+        struct cursor c = { start };
+
+        *s = '\0';
+        if (last && p->text_count == 0 && cursor_end(&c))
+            return LW_OK;
+        if (p->text_count == MAX_TEXTS)
+            return PARSE_FAIL(p, "more than %d operands", MAX_TEXTS);
+        if (cursor_end(&c))
+            return PARSE_FAIL(p, "operand %u is empty", p->text_count + 1);
+        p->texts[p->text_count++] = start;
+        if (last)
+            return LW_OK;
+        start = s + 1;
+    }
+}
+
+/* The brace of the control field, outside quotes. */
+static char *find_control(char *text)
+{
+    for (char *s = text; *s != '\0'; s++) {
+        if (*s == '"') {
+            for (s++; *s != '\0' && *s != '"'; s++) {
+                if (*s == '\\' && s[1] != '\0')
+                    s++;
+            }
+            if (*s == '\0')
+                return NULL;
+        }
+        if (*s == '{')
+            return s;
+    }
+    return NULL;
+}
+
+static void count_registers(struct asm_state *as, const struct isa_insn *insn)
+{
+    struct isa_reg_use uses[ISA_MAX_USES];
+    struct asm_function *function;
+    unsigned count = isa_insn_uses(insn, uses);
+
+    if (!as->in_function)
+        return;
+    function = &as->functions[as->function_count - 1];
+    for (unsigned i = 0; i < count; i++) {
+        unsigned end = uses[i].first + uses[i].count;
+        uint16_t *most = uses[i].reg_class == ISA_REG_V                                ? &function->v
+                         : uses[i].reg_class == ISA_REG_S && end <= ISA_SREG_COUNT ? &function->s
+                         : uses[i].reg_class == ISA_REG_B                          ? &function->b
+                                                                                   : NULL;
+
+        if (most != NULL && end > *most)
+            *most = (uint16_t)end;
+    }
+}
+
+static enum lw_status append(struct parse *p)
+{
+    struct asm_state *as = p->as;
+    struct isa_word word, *slot;
+    struct lw_error error;
+    uint32_t index = (uint32_t)as->text_count;
+
+    isa_insn_normalise(&p->insn);
+    if (isa_insn_encode(&p->insn, &word, &error) != LW_OK)
+        return asm_fail(as, "%s", error.text);
+    slot = ASM_PUSH(as->text, as->text_count, as->text_capacity);
+    if (slot == NULL)
+        return asm_no_memory(as);
+    *slot = word;
+    count_registers(as, &p->insn);
+    if (p->target_name != NULL) {
+        struct fixup *fixup = ASM_PUSH(as->fixups, as->fixup_count, as->fixup_capacity);
+
+        if (fixup == NULL)
+            return asm_no_memory(as);
+        *fixup = (struct fixup){ index, as->in_function ? (uint32_t)as->function_count : 0,
+                                 as->line, p->target_quoted, p->target_name, p->target_addend };
+    }
+    if (p->reloc_name != NULL) {
+        struct pending_reloc *reloc = ASM_PUSH(as->relocs, as->reloc_count, as->reloc_capacity);
+
+        if (reloc == NULL)
+            return asm_no_memory(as);
+        reloc->reloc.insn = index;
+        reloc->reloc.high = p->reloc_high;
+        reloc->reloc.addend = p->reloc_addend;
+        reloc->line = as->line;
+        reloc->name = p->reloc_name;
+    }
+    return LW_OK;
+}
+
+enum lw_status asm_instruction(struct asm_state *as, struct cursor *c)
+{
+    struct parse p = { .as = as };
+    unsigned guard = ISA_PT;
+    bool guard_neg = false, guard_scalar = false;
+    enum lw_status status;
+    char *buffer, *control;
+
+    if (cursor_take(c, "@")) {
+        struct cursor probe = *c;
+
+        guard_scalar = take_predicate(&probe, "sp", true, &guard, &guard_neg);
+        if (!guard_scalar) {
+            probe = *c;
+            if (!take_predicate(&probe, "p", true, &guard, &guard_neg))
+                return asm_fail(as, "expected a guard such as @p0, @!p0 or @sp0, found '@%.20s'",
+                                c->p);
+        }
+        *c = probe;
+        cursor_space(c);
+    }
+    status = parse_mnemonic(&p, c);
+    if (status != LW_OK)
+        return status;
+    buffer = strdup(c->p);
+    if (buffer == NULL)
+        return asm_no_memory(as);
+    control = find_control(buffer);
+    if (control != NULL) {
+        struct cursor at = { control + 1 };
+
+        *control = '\0';
+        status = parse_control(&p, &at);
+        if (status == LW_OK)
+            status = cursor_finish(as, &at);
+    }
+    if (status == LW_OK)
+        status = split_operands(&p, buffer);
+    if (status == LW_OK)
+        status = parse_operands(&p);
+    if (status == LW_OK) {
+        p.insn.guard = (uint8_t)guard;
+        p.insn.guard_neg = guard_neg;
+        p.insn.guard_scalar = guard_scalar;
+        status = append(&p);
+    }
+    free(buffer);
+    return status;
+}

@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Random valid instructions of every row, for property tests: every field that the row
+ * has gets a random value that the row allows.
+ */
+#ifndef PROP_ISA_RANDOM_H
+#define PROP_ISA_RANDOM_H
+
+#include <stdlib.h>
+#include <time.h>
+
+#include "isa/isa_priv.h"
+
+struct prop_random {
+    uint64_t state;
+};
+
+/** Seed from LW_SEED, else from the clock; the test prints it. */
+static inline uint64_t prop_seed(void)
+{
+    const char *text = getenv("LW_SEED");
+
+    return text != NULL ? strtoull(text, NULL, 0) : (uint64_t)time(NULL) * 2654435761u + 1;
+}
+
+static inline uint64_t prop_next(struct prop_random *r)
+{
+    uint64_t z = (r->state += UINT64_C(0x9e3779b97f4a7c15)); /* splitmix64 */
+
+    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
+    return z ^ z >> 31;
+}
+
+static inline unsigned prop_below(struct prop_random *r, unsigned n)
+{
+    return (unsigned)(prop_next(r) % n);
+}
+
+static inline uint8_t prop_register(struct prop_random *r, bool scalar, unsigned regs)
+{
+    if (prop_below(r, 8) == 0)
+        return 255;
+    if (!scalar)
+        return (uint8_t)prop_below(r, ISA_VREG_COUNT - regs + 1);
+    if (regs <= 2 && prop_below(r, 8) == 0)
+        return (uint8_t)(ISA_S_EXEC + (regs == 1 ? prop_below(r, 2) : 0));
+    return (uint8_t)prop_below(r, ISA_SREG_COUNT - regs + 1);
+}
+
+static inline unsigned prop_class(struct prop_random *r, unsigned classes)
+{
+    unsigned kind;
+
+    do
+        kind = prop_below(r, 4);
+    while (!(classes >> kind & 1));
+    return kind;
+}
+
+static inline void prop_x(struct prop_random *r, struct isa_insn *insn, unsigned classes,
+                          unsigned regs)
+{
+    insn->xkind = (uint8_t)prop_class(r, classes);
+    if (insn->xkind <= ISA_X_SCALAR)
+        insn->x = prop_register(r, insn->xkind == ISA_X_SCALAR, regs);
+    else if (insn->xkind == ISA_X_CONST)
+        insn->x = prop_below(r, 32) << 16 | prop_below(r, ISA_CONST_BANK_BYTES - 4 * regs + 1);
+    else
+        insn->x = prop_below(r, 4) == 0 ? prop_below(r, 64) : (uint32_t)prop_next(r);
+}
+
+static inline void prop_insn(struct prop_random *r, enum isa_op op, struct isa_insn *insn)
+{
+    const struct isa_op_info *info = isa_op_info(op);
+    struct isa_operands operands;
+    bool swap = false;
+
+    isa_insn_init(insn, op);
+    isa_operands_read(info, &operands);
+    insn->guard = (uint8_t)prop_below(r, 8);
+    insn->guard_neg = prop_below(r, 2);
+    insn->guard_scalar = prop_below(r, 4) == 0;
+    for (unsigned mod = 0; mod < ISA_MOD_COUNT; mod++) {
+        const struct isa_mod_info *group = isa_mod_info(mod);
+
+        if (isa_mod_applies(mod, info))
+            isa_mod_set(insn, mod, group->values[prop_below(r, group->value_count)].value);
+    }
+    if (info->format == ISA_FMT_ATOM && isa_mod_get(insn, ISA_MOD_AOP) == ISA_AOP_CAS) {
+        swap = true;
+        if (isa_operands_find(&operands, ISA_TK_SWAP) < 0) {
+            isa_mod_set(insn, ISA_MOD_AOP, ISA_AOP_ADD);
+            swap = false;
+        }
+        isa_mod_set(insn, ISA_MOD_AMODE, prop_below(r, 2));
+    }
+    if (isa_operands_swappable(&operands))
+        insn->variant = prop_below(r, 2);
+    for (unsigned i = 0; i < operands.count; i++) {
+        unsigned tok = operands.tok[i];
+        const struct isa_token *token = isa_token_info(tok);
+        unsigned regs = isa_operand_regs(&operands, i, insn);
+
+        switch ((enum isa_tok_kind)token->kind) {
+        case ISA_TK_D:
+            insn->d = prop_register(r, token->classes == C_S, regs);
+            break;
+        case ISA_TK_A:
+            insn->a_scalar = prop_class(r, token->classes) == ISA_X_SCALAR;
+            insn->a = prop_register(r, insn->a_scalar, regs);
+            break;
+        case ISA_TK_X:
+        case ISA_TK_XREG:
+            prop_x(r, insn, token->classes, regs);
+            break;
+        case ISA_TK_C:
+            insn->c_scalar = prop_class(r, token->classes) == ISA_X_SCALAR;
+            insn->c = prop_register(r, insn->c_scalar, regs);
+            break;
+        case ISA_TK_SWAP:
+            insn->c = swap ? prop_register(r, false, regs) : insn->c;
+            break;
+        case ISA_TK_P:
+        case ISA_TK_SP:
+            isa_insn_set_p(insn, prop_below(r, 8));
+            break;
+        case ISA_TK_Q:
+            isa_insn_set_q(insn, prop_below(r, 8));
+            break;
+        case ISA_TK_R:
+            isa_insn_set_r(insn, prop_below(r, 8), prop_below(r, 2));
+            break;
+        case ISA_TK_RA:
+            isa_insn_set_ra(insn, prop_below(r, 8), prop_below(r, 2));
+            break;
+        case ISA_TK_RB:
+            isa_insn_set_rb(insn, prop_below(r, 8), prop_below(r, 2));
+            break;
+        case ISA_TK_ADDR: {
+            unsigned mode = isa_mod_get(insn, ISA_MOD_AMODE);
+
+            insn->a_scalar = prop_below(r, 2);
+            insn->a = prop_register(r, insn->a_scalar, mode == ISA_AMODE_PAIR ? 2 : 1);
+            if (mode >= ISA_AMODE_SU32)
+                insn->c = prop_register(r, true, 2);
+            insn->x |= (uint32_t)prop_next(r) << 8;
+            break;
+        }
+        case ISA_TK_CADDR:
+            insn->a_scalar = prop_below(r, 2);
+            insn->a = prop_register(r, insn->a_scalar, 1);
+            insn->c = (uint8_t)prop_below(r, ISA_CONST_BANK_COUNT);
+            insn->x |= (uint32_t)prop_next(r) << 8;
+            break;
+        case ISA_TK_TARGET:
+        case ISA_TK_IMM:
+            insn->x = (uint32_t)prop_next(r);
+            break;
+        case ISA_TK_BREG:
+            insn->d = (uint8_t)prop_below(r, ISA_BREG_COUNT);
+            break;
+        case ISA_TK_BOPT:
+            if (prop_below(r, 2))
+                isa_insn_set_bo(insn, prop_below(r, ISA_BREG_COUNT));
+            break;
+        case ISA_TK_XBREG:
+            insn->x = prop_below(r, ISA_BREG_COUNT);
+            break;
+        case ISA_TK_CTABAR:
+            prop_x(r, insn, token->classes, 1);
+            if (insn->xkind == ISA_X_IMM)
+                insn->x = prop_below(r, ISA_CTA_BARRIER_COUNT);
+            break;
+        case ISA_TK_COUNT:
+            insn->variant = prop_below(r, 2);
+            insn->c = insn->variant ? prop_register(r, false, 1) : 0;
+            break;
+        case ISA_TK_SPECIAL: {
+            unsigned room = isa_token_regs(operands.tok[0], insn) * 32;
+
+            do
+                insn->x = prop_below(r, ISA_SR_COUNT);
+            while (isa_special_info(insn->x)->width > room);
+            break;
+        }
+        case ISA_TK_LUT:
+            isa_insn_set_lut(insn, prop_below(r, 256));
+            break;
+        case ISA_TK_LUTX:
+            insn->x = prop_below(r, 256);
+            break;
+        case ISA_TK_LANE:
+            insn->xkind = (uint8_t)prop_class(r, token->classes);
+            insn->x = insn->xkind == ISA_X_IMM
+                          ? prop_below(r, 256)
+                          : prop_register(r, insn->xkind == ISA_X_SCALAR, 1);
+            insn->variant = prop_below(r, 2);
+            insn->c_scalar = insn->variant && prop_below(r, 2);
+            insn->c = insn->variant ? prop_register(r, insn->c_scalar, 1) : 0;
+            if (!insn->variant)
+                insn->x |= prop_below(r, 4096) << 8;
+            break;
+        case ISA_TK_MEMBER:
+            insn->x = (insn->x & 0xffffff) | (uint32_t)prop_register(r, false, 1) << 24;
+            break;
+        case ISA_TK_SOFT:
+            insn->variant = prop_below(r, 2);
+            break;
+        case ISA_TK_ALLP:
+            break;
+        }
+    }
+    if (!(info->flags & ISA_F_NOSRCMOD)) {
+        static const enum isa_tok_kind kinds[] = { ISA_TK_A, ISA_TK_X, ISA_TK_C };
+
+        for (unsigned source = 0; source < 3; source++) {
+            if (isa_operands_find(&operands, kinds[source]) < 0 ||
+                (source == 1 && insn->xkind == ISA_X_IMM))
+                continue;
+            isa_insn_set_srcmod(insn, source,
+                                prop_below(r, info->flags & ISA_F_FLOAT ? 4 : 3));
+        }
+    }
+    if (prop_below(r, 2)) {
+        insn->control.stall = (uint8_t)prop_below(r, 16);
+        insn->control.yield = (uint8_t)prop_below(r, 2);
+        insn->control.write_bar = (uint8_t)prop_below(r, 8);
+        insn->control.read_bar = (uint8_t)prop_below(r, 8);
+        insn->control.wait_mask = (uint8_t)prop_below(r, 64);
+        insn->control.reuse = (uint8_t)prop_below(r, 8);
+    }
+    isa_insn_normalise(insn);
+}
+
+/** Same decoded instruction, field by field (structs have padding). */
+static inline bool prop_insn_equal(const struct isa_insn *a, const struct isa_insn *b)
+{
+    return a->op == b->op && a->guard == b->guard && a->guard_neg == b->guard_neg &&
+           a->guard_scalar == b->guard_scalar && a->d == b->d && a->a == b->a &&
+           a->c == b->c && a->a_scalar == b->a_scalar && a->c_scalar == b->c_scalar &&
+           a->xkind == b->xkind && a->variant == b->variant && a->x == b->x &&
+           a->mod == b->mod && a->control.stall == b->control.stall &&
+           a->control.yield == b->control.yield &&
+           a->control.write_bar == b->control.write_bar &&
+           a->control.read_bar == b->control.read_bar &&
+           a->control.wait_mask == b->control.wait_mask && a->control.reuse == b->control.reuse;
+}
+
+#endif
