@@ -1,0 +1,8 @@
+# SPDX-License-Identifier: Apache-2.0
+liblanewise_a_SOURCES += \
+	%D%/shell.h \
+	%D%/shell_priv.h \
+	%D%/sh_complete.c \
+	%D%/sh_interrupt.c \
+	%D%/sh_line.c \
+	%D%/sh_shell.c

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Candidates for completion, from the rows' operand schemas and the session's names. */
+#include "shell/shell_priv.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static void add(struct sh_candidates *out, const char *name, const char *word, size_t size)
+{
+    char *copy;
+
+    if (strncmp(name, word, size) != 0)
+        return;
+    for (size_t i = 0; i < out->count; i++)
+        if (strcmp(out->items[i], name) == 0)
+            return;
+    copy = strdup(name);
+    if (copy == NULL)
+        return;
+    if (!lw_grow(&out->items, &out->capacity, out->count + 1, sizeof *out->items)) {
+        free(copy);
+        return;
+    }
+    out->items[out->count++] = copy;
+}
+
+void sh_candidates_fini(struct sh_candidates *candidates)
+{
+    for (size_t i = 0; i < candidates->count; i++)
+        free(candidates->items[i]);
+    free(candidates->items);
+    memset(candidates, 0, sizeof *candidates);
+}
+
+static void add_commands(const struct lw_command_set *commands, const char *word, size_t size,
+                         struct sh_candidates *out)
+{
+    for (size_t t = 0; t < commands->count; t++)
+        for (size_t i = 0; i < commands->tables[t].count; i++)
+            add(out, commands->tables[t].rows[i].name, word, size);
+    add(out, "help", word, size);
+}
+
+static const struct isa_object *object_of(const struct dbg *dbg)
+{
+    const struct emu_program *program =
+        emu_machine_program_at(dbg_machine(dbg), ISA_CODE_BASE);
+
+    return program != NULL ? emu_program_object(program) : NULL;
+}
+
+static void add_places(const struct dbg *dbg, const char *word, size_t size,
+                       struct sh_candidates *out)
+{
+    const struct isa_object *object = object_of(dbg);
+
+    if (object == NULL)
+        return;
+    for (unsigned i = 0; i < object->function_count; i++)
+        add(out, object->functions[i].name, word, size);
+    for (unsigned i = 1; i < object->file_count; i++) {
+        const char *slash = strrchr(object->files[i], '/');
+        char name[512];
+
+        if (snprintf(name, sizeof name, "%s:", slash != NULL ? slash + 1 : object->files[i]) <
+            (int)sizeof name)
+            add(out, name, word, size);
+    }
+}
+
+static void add_values(const struct dbg *dbg, const char *word, size_t size,
+                       struct sh_candidates *out)
+{
+    const struct emu_grid *grid = emu_grid_current(dbg_machine(dbg));
+    const struct isa_object *object = object_of(dbg);
+    struct emu_allocation allocation;
+    struct dbg_reg reg;
+
+    for (unsigned i = 0; dbg_reg_at(dbg, i, &reg); i++)
+        if (reg.kind == DBG_REG_SPECIAL)
+            add(out, isa_special_info((enum isa_special)reg.number)->name, word, size);
+        else
+            add(out, reg.name, word, size);
+    for (unsigned i = 0; grid != NULL && i < grid->launch.kernel->param_count; i++)
+        if (grid->launch.kernel->params[i].name != NULL)
+            add(out, grid->launch.kernel->params[i].name, word, size);
+    for (unsigned i = 0; object != NULL && i < object->variable_count; i++)
+        add(out, object->variables[i].name, word, size);
+    for (unsigned i = 0; emu_allocation_get(dbg_machine(dbg), i, &allocation); i++)
+        if (allocation.name != NULL && *allocation.name != '\0')
+            add(out, allocation.name, word, size);
+}
+
+void sh_complete(const struct lw_command_set *commands, const struct dbg *dbg,
+                 const char *line, size_t start, size_t end, struct sh_candidates *out)
+{
+    const struct lw_command *row;
+    const char *word = line + start, *operands;
+    size_t size = end - start, first = 0, first_end;
+    char name[64];
+
+    memset(out, 0, sizeof *out);
+    while (isspace((unsigned char)line[first]))
+        first++;
+    if (start <= first) {
+        add_commands(commands, word, size, out);
+        return;
+    }
+    first_end = first;
+    while (first_end < start && !isspace((unsigned char)line[first_end]) &&
+           line[first_end] != '/')
+        first_end++;
+    if (first_end - first >= sizeof name)
+        return;
+    memcpy(name, line + first, first_end - first);
+    name[first_end - first] = '\0';
+    if (strcmp(name, "help") == 0 || strcmp(name, "h") == 0) {
+        add_commands(commands, word, size, out);
+        return;
+    }
+    row = lw_command_find(commands, name, NULL, NULL);
+    if (row == NULL || row->operands == NULL)
+        return;
+    operands = row->operands;
+    out->files = strstr(operands, "file") != NULL;
+    if (dbg == NULL)
+        return;
+    if (strstr(operands, "location") != NULL)
+        add_places(dbg, word, size, out);
+    if (strstr(operands, "expression") != NULL || strstr(operands, "register") != NULL ||
+        strstr(operands, "address") != NULL ||
+        (strstr(operands, "condition") != NULL && strstr(line, " if ") != NULL))
+        add_values(dbg, word, size, out);
+}

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Ctrl-C while a command runs. SIGINT is blocked and read from a descriptor by a thread of
+ * its own: a signal handler would need a global variable to find the session, and the
+ * library has none.
+ */
+#include "shell/shell_priv.h"
+
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/eventfd.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+struct sh_interrupt {
+    struct dbg *dbg;
+    int signals, done;
+    sigset_t before;
+    pthread_t thread;
+};
+
+static void *watch(void *argument)
+{
+    struct sh_interrupt *interrupt = argument;
+    struct pollfd wait[2] = {{.fd = interrupt->done, .events = POLLIN},
+                             {.fd = interrupt->signals, .events = POLLIN}};
+
+    for (;;) {
+        struct signalfd_siginfo info;
+
+        if (poll(wait, 2, -1) < 0)
+            continue; /* interrupted */
+        if (wait[0].revents != 0)
+            return NULL;
+        if (wait[1].revents != 0 &&
+            read(interrupt->signals, &info, sizeof info) == (ssize_t)sizeof info)
+            dbg_interrupt(interrupt->dbg);
+    }
+}
+
+struct sh_interrupt *sh_interrupt_begin(struct dbg *dbg)
+{
+    struct sh_interrupt *interrupt = calloc(1, sizeof *interrupt);
+    sigset_t set;
+
+    if (interrupt == NULL)
+        return NULL;
+    interrupt->dbg = dbg;
+    sigemptyset(&set);
+    sigaddset(&set, SIGINT);
+    interrupt->signals = signalfd(-1, &set, SFD_CLOEXEC);
+    interrupt->done = eventfd(0, EFD_CLOEXEC);
+    if (interrupt->signals < 0 || interrupt->done < 0)
+        goto failed;
+    pthread_sigmask(SIG_BLOCK, &set, &interrupt->before);
+    if (pthread_create(&interrupt->thread, NULL, watch, interrupt) == 0)
+        return interrupt;
+    pthread_sigmask(SIG_SETMASK, &interrupt->before, NULL);
+failed:
+    if (interrupt->signals >= 0)
+        close(interrupt->signals);
+    if (interrupt->done >= 0)
+        close(interrupt->done);
+    free(interrupt);
+    return NULL;
+}
+
+void sh_interrupt_end(struct sh_interrupt *interrupt)
+{
+    uint64_t one = 1;
+
+    if (interrupt == NULL)
+        return;
+    while (write(interrupt->done, &one, sizeof one) != (ssize_t)sizeof one)
+        ;
+    pthread_join(interrupt->thread, NULL);
+    close(interrupt->signals);
+    close(interrupt->done);
+    pthread_sigmask(SIG_SETMASK, &interrupt->before, NULL);
+    free(interrupt);
+}

@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The line editor: readline on a terminal, plain lines elsewhere. */
+#include "shell/shell_priv.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+
+#include <readline/history.h>
+#include <readline/readline.h>
+
+enum { HISTORY_LINES = 1000 };
+
+struct sh_line {
+    /* First: rl_readline_name points here, and leads the callbacks to the rest. Readline
+     * gives them no context, and a variable of ours for it would be a mutable global. */
+    char name[16];
+    const struct lw_command_set *commands;
+    const struct dbg *dbg;
+    bool terminal;
+    char *history_file; /* NULL: none */
+    struct sigaction before;
+    char *text; /* of getline */
+    size_t room;
+};
+
+static const struct sh_line *self(void)
+{
+    return (const struct sh_line *)(const void *)rl_readline_name;
+}
+
+/* ---- completion ---------------------------------------------------------------------- */
+
+/* Readline wants the common beginning first, then all, NULL-terminated, each of its own. */
+static char **complete(const char *text, int start, int end)
+{
+    struct sh_candidates candidates;
+    char **matches = NULL;
+    size_t common;
+
+    sh_complete(self()->commands, self()->dbg, rl_line_buffer, (size_t)start, (size_t)end,
+                &candidates);
+    (void)text;
+    rl_attempted_completion_over = !candidates.files;
+    if (candidates.count == 0)
+        goto cleanup;
+    common = strlen(candidates.items[0]);
+    for (size_t i = 1; i < candidates.count; i++) {
+        size_t same = 0;
+
+        while (same < common && candidates.items[i][same] == candidates.items[0][same])
+            same++;
+        common = same;
+    }
+    matches = calloc(candidates.count + 2, sizeof *matches);
+    if (matches == NULL)
+        goto cleanup;
+    matches[0] = strndup(candidates.items[0], common);
+    if (candidates.count > 1)
+        for (size_t i = 0; i < candidates.count; i++) {
+            matches[i + 1] = candidates.items[i];
+            candidates.items[i] = NULL;
+        }
+    /* "kernel.cl:" goes on with a line number. */
+    if (matches[0] != NULL && common != 0 && matches[0][common - 1] == ':')
+        rl_completion_suppress_append = 1;
+cleanup:
+    sh_candidates_fini(&candidates);
+    return matches;
+}
+
+/* ---- Ctrl-C at the prompt: a fresh line --------------------------------------------------- */
+
+static void on_signal(int number)
+{
+    (void)number; /* only there so that the read is interrupted and not the process */
+}
+
+static int fresh_line(void)
+{
+    fputs("^C\n", rl_outstream);
+    rl_replace_line("", 0);
+    rl_on_new_line();
+    rl_redisplay();
+    return 0;
+}
+
+/* ---- history -------------------------------------------------------------------------------- */
+
+/* Make the folders of @path; failing quietly is the contract. */
+static void make_folders(char *path)
+{
+    for (char *slash = path + 1; (slash = strchr(slash, '/')) != NULL; slash++) {
+        *slash = '\0';
+        (void)!mkdir(path, 0700);
+        *slash = '/';
+    }
+}
+
+static char *history_path(void)
+{
+    const char *state = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
+    const char *folder = state != NULL && *state == '/' ? state : home;
+    const char *tail = folder == state ? "/lanewise/history" : "/.local/state/lanewise/history";
+    char *path;
+
+    if (folder == NULL || *folder != '/')
+        return NULL;
+    path = malloc(strlen(folder) + strlen(tail) + 1);
+    if (path != NULL) {
+        strcpy(path, folder);
+        strcat(path, tail);
+    }
+    return path;
+}
+
+struct sh_line *sh_line_create(const struct lw_command_set *commands, const struct dbg *dbg,
+                               bool terminal)
+{
+    struct sh_line *line = calloc(1, sizeof *line);
+
+    if (line == NULL)
+        return NULL;
+    strcpy(line->name, "lanewise");
+    line->commands = commands;
+    line->dbg = dbg;
+    line->terminal = terminal;
+    using_history();
+    if (!terminal)
+        return line;
+    rl_readline_name = line->name;
+    rl_attempted_completion_function = complete;
+    rl_completer_word_break_characters = SH_WORD_BREAKS;
+    rl_signal_event_hook = fresh_line;
+    line->history_file = history_path();
+    if (line->history_file != NULL)
+        (void)!read_history(line->history_file);
+    stifle_history(HISTORY_LINES);
+    return line;
+}
+
+void sh_line_destroy(struct sh_line *line)
+{
+    if (line == NULL)
+        return;
+    if (line->history_file != NULL) {
+        make_folders(line->history_file);
+        (void)!write_history(line->history_file);
+    }
+    if (line->terminal) {
+        rl_attempted_completion_function = NULL;
+        rl_signal_event_hook = NULL;
+        rl_readline_name = "lanewise"; /* the struct goes away */
+    }
+    clear_history();
+    free(line->history_file);
+    free(line->text);
+    free(line);
+}
+
+char *sh_line_read(struct sh_line *line, const char *prompt)
+{
+    ssize_t size;
+
+    if (line->terminal) {
+        struct sigaction action = {.sa_handler = on_signal};
+        char *text;
+
+        sigemptyset(&action.sa_mask);
+        sigaction(SIGINT, &action, &line->before);
+        text = readline(prompt);
+        sigaction(SIGINT, &line->before, NULL);
+        return text;
+    }
+    size = getline(&line->text, &line->room, stdin);
+    if (size < 0)
+        return NULL;
+    while (size > 0 && (line->text[size - 1] == '\n' || line->text[size - 1] == '\r'))
+        line->text[--size] = '\0';
+    return strdup(line->text);
+}
+
+void sh_line_remember(struct sh_line *line, const char *text)
+{
+    HIST_ENTRY *last = history_length > 0 ? history_get(history_base + history_length - 1)
+                                          : NULL;
+
+    (void)line;
+    if (*text != '\0' && (last == NULL || strcmp(last->line, text) != 0))
+        add_history(text);
+}
+
+void sh_line_history(const struct sh_line *line, size_t count, struct lw_sink *out)
+{
+    int first = history_length > (int)count ? history_length - (int)count : 0;
+
+    (void)line;
+    for (int i = first; i < history_length; i++) {
+        const HIST_ENTRY *entry = history_get(history_base + i);
+
+        if (entry != NULL)
+            lw_printf(out, "%5d  %s\n", history_base + i, entry->line);
+    }
+}
