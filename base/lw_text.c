@@ -12,32 +12,38 @@
 
 enum { MAX_NAME = 63 };
 
+/* Insertions, deletions, replacements, and exchanges of two neighbours: the slips of typing. */
 unsigned lw_edit_distance(const char *a, const char *b)
 {
-    unsigned row[MAX_NAME + 1];
+    unsigned rows[3][MAX_NAME + 1], *before = rows[0], *above = rows[1], *row = rows[2];
     size_t n = strlen(a), m = strlen(b);
 
-    /* Longer ones are never meant by a typing slip: the difference is enough. */
+    /* Longer ones are never meant by a slip: the difference is enough. */
     if (n > MAX_NAME || m > MAX_NAME)
         return strcmp(a, b) == 0 ? 0 : (unsigned)(n > m ? n : m);
     for (size_t j = 0; j <= m; j++)
-        row[j] = (unsigned)j;
+        above[j] = (unsigned)j;
     for (size_t i = 1; i <= n; i++) {
-        unsigned diagonal = row[0];
+        unsigned *oldest = before;
 
         row[0] = (unsigned)i;
         for (size_t j = 1; j <= m; j++) {
-            unsigned best = diagonal + (a[i - 1] != b[j - 1]);
+            unsigned best = above[j - 1] + (a[i - 1] != b[j - 1]);
 
-            if (row[j] + 1 < best)
-                best = row[j] + 1;
+            if (above[j] + 1 < best)
+                best = above[j] + 1;
             if (row[j - 1] + 1 < best)
                 best = row[j - 1] + 1;
-            diagonal = row[j];
+            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] &&
+                before[j - 2] + 1 < best)
+                best = before[j - 2] + 1;
             row[j] = best;
         }
+        before = above;
+        above = row;
+        row = oldest;
     }
-    return row[m];
+    return above[m];
 }
 
 const char *lw_nearest(const char *name, const char *const *names, size_t count, size_t stride)

@@ -55,7 +55,7 @@ enum lw_status lnc_machine_read(const struct lw_yaml_document *doc, const struct
         {"quantum", 0, 1u << 30, &config->split_quantum, NULL},
         {"window", 0, 1u << 30, &config->fairness_window, NULL},
         {"resident_warps", 1, 1u << 20, &config->resident_warps, NULL},
-        {"warp_quantum", 1, 1u << 30, &config->warp_quantum, NULL},
+        {"warp_quantum", 1, 32768, &config->warp_quantum, NULL},
         {"memory", 1u << 20, UINT64_C(1) << 44, NULL, &config->arena_bytes},
         {"hang_window", 0, UINT64_MAX, NULL, &config->hang_window},
     };

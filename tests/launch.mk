@@ -1,0 +1,9 @@
+# SPDX-License-Identifier: Apache-2.0
+check_PROGRAMS += tests/test_launch
+tests_test_launch_SOURCES = tests/test_launch.c
+tests_test_launch_LDADD = liblanewise.a $(TEST_LIBS)
+TESTS += tests/test_cmd.sh
+
+check_PROGRAMS += tests/fuzz_yaml
+tests_fuzz_yaml_SOURCES = tests/fuzz_yaml.c
+tests_fuzz_yaml_LDADD = liblanewise.a $(TEST_LIBS)

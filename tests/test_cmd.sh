@@ -1,0 +1,232 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# The program from outside: exit statuses, sentences, files that it writes. Kernels are
+# assembly, so that no compiler is needed. LANEWISE names the program (default: ./lanewise).
+set -u
+src=$(cd "${srcdir:-.}" && pwd)
+lanewise=${LANEWISE:-$(pwd)/lanewise}
+case $lanewise in /*) ;; *) lanewise=$(pwd)/$lanewise ;; esac
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 1
+failures=0
+cases=0
+
+fail() {
+    echo "FAIL: $*"
+    sed 's/^/    /' out err 2>/dev/null | head -n 8
+    failures=$((failures + 1))
+}
+
+# expect STATUS PATTERN ARGUMENT...: the exit status, and a line of either output
+expect() {
+    want=$1
+    pattern=$2
+    shift 2
+    cases=$((cases + 1))
+    timeout 60 "$lanewise" "$@" >out 2>err </dev/null
+    got=$?
+    [ $got = "$want" ] || fail "lanewise $*: exit status $got, expected $want"
+    cat out err | grep -q -- "$pattern" || fail "lanewise $*: no line with '$pattern'"
+}
+
+# Usage errors say one sentence on standard error and nothing on standard output.
+refuse() {
+    expect 2 "$@"
+    [ ! -s out ] || fail "the error is on standard output"
+    [ "$(wc -l <err)" = 1 ] || fail "the error is not one line"
+}
+
+cat >k.s <<'END'
+.kernel add
+.param ptr.global x
+.param ptr.global y
+.param u32 n
+    v_s2r v0, %ctaid.x
+    v_s2r v1, %ntid.x
+    v_s2r v2, %tid.x
+    v_mad_u32 v0, v0, v1, v2
+    v_setp_u32.ge p0, v0, c[n]
+    @p0 exit
+    v_mulwide_u32 v4:5, v0, 4
+    v_mov_b64 v6:7, c[x]
+    v_add_u64 v6:7, v6:7, v4:5
+    ld.global.b32 v2, [v6:7]
+    v_add_u32 v2, v2, 1
+    v_mov_b64 v6:7, c[y]
+    v_add_u64 v6:7, v6:7, v4:5
+    st.global.b32 [v6:7], v2
+    exit
+.end
+.kernel stop
+    trap 3
+    exit
+.end
+.kernel forever
+top:
+    bra top
+.end
+END
+# launch FILE N WANT: add over N of 100 elements, of which WANT[0] must be the first
+launch() {
+    cat >"$1" <<END
+program: {source: k.s}
+buffers:
+  x: {type: u32, count: 100, init: {ramp: {start: 5}}}
+  y: {type: u32, count: 100}
+steps:
+  - launch: {entry: add, grid: 4, block: 32, args: [x, y, $2]}
+  - check: {buffer: y, values: [$3, 7, 8]}
+  - check: {buffer: y, index: 99, constant: 105}
+END
+}
+launch good.yaml 100 6
+launch wrong.yaml 100 4
+launch wild.yaml 101 6
+cat >trap.yaml <<'END'
+program: {source: k.s}
+steps: [launch: {entry: stop, grid: 2, block: 40}]
+END
+cat >hang.yaml <<'END'
+machine: {hang_window: 100000}
+program: {source: k.s}
+steps: [launch: {entry: forever, grid: 1, block: 32}]
+END
+
+# ---- statuses
+expect 0 '^ok: 2 checks passed, 1 launch, [0-9]* thread instructions, [0-9.]* s$' run good.yaml
+[ ! -s err ] || fail "a good run writes to standard error"
+expect 1 'wrong.yaml:7: check failed: y\[0\] is 6, expected 4; 1 of 3 elements differ' run wrong.yaml
+grep -q '^failed: 1 of 2 checks failed' out || fail "no summary of the failed run"
+expect 3 'out-of-bounds' run wild.yaml
+grep -q 'block (3,0,0) warp 0 lanes 4 of launch 1' err || fail "the fault names no block, warp and lane"
+grep -q 'pc 0x1000000[0-9a-f]*, add+0x[0-9a-f]* (.*k.s:14)' err || fail "the fault names no pc and line"
+grep -q '0x2[0-9a-f]*' err || fail "the fault names no address"
+expect 3 'trap' run trap.yaml
+expect 4 '^hang: ' run hang.yaml
+grep -q 'forever' err || fail "the hang names no kernel"
+expect 0 'hash_mem' run good.yaml --hash -q
+[ "$(wc -l <out)" = 2 ] || fail "--hash -q prints more than two lines"
+grep -Eq '^hash_mem [0-9a-f]{16}$' out || fail "no hash_mem line"
+grep -Eq '^hash_state [0-9a-f]{16}$' out || fail "no hash_state line"
+cp out first
+expect 0 hash run good.yaml --hash --quiet
+cmp -s out first || fail "two runs have different hashes"
+for w in 4 8 16 64; do
+    expect 0 "$(head -n 1 first)" run good.yaml --hash --warp $w --policy minpc
+done
+expect 3 'out-of-bounds' run wild.yaml --hash
+grep -q hash_ out && fail "a run that ended in a fault prints hashes"
+
+# ---- files
+expect 0 ok run good.yaml --dump y=y.bin --stats s.json -d x=x.bin
+[ "$(od -An -tu4 -N8 y.bin | tr -s ' ')" = ' 6 7' ] || fail "the dump of y is not 6, 7, ..."
+[ "$(wc -c <x.bin)" = 400 ] || fail "the dump of x has not 400 bytes"
+for key in '"status": "ok"' '"exit_status": 0' '"launches": 1' '"checks": 2' '"warp": 32' \
+    '"launch_seconds": 0\.' '"thread_instructions": [1-9]'; do
+    grep -q "$key" s.json || fail "no $key in the statistics"
+done
+expect 3 'out-of-bounds' run wild.yaml --stats s.json
+grep -q '"status": "fault"' s.json || fail "the statistics do not tell of the fault"
+grep -q '"lanes": "0x10"' s.json || fail "the statistics do not tell the lanes"
+expect 0 '"status": "ok"' run good.yaml -q --stats -
+if command -v python3 >/dev/null; then
+    python3 -c 'import json, sys; json.load(open("out")); json.load(open("s.json"))' ||
+        fail "the statistics are not JSON"
+fi
+refuse 'there is no buffer "yy"; did you mean "y"?' run good.yaml --dump yy=none.bin
+[ ! -e none.bin ] || fail "a refused dump left a file"
+refuse 'expected BUFFER=FILE' run good.yaml --dump y
+refuse 'no/such/s.json' run good.yaml -q --stats no/such/s.json
+
+# ---- usage
+refuse '"rum" is no command; did you mean "run"?' rum
+refuse '"frobnicate" is no command; "lanewise help" lists them' frobnicate
+refuse 'which launch file' run
+refuse 'one launch file at a time' run good.yaml wrong.yaml
+refuse 'unknown option "--stast"; did you mean "--stats"?' run good.yaml --stast x
+refuse 'unknown option "-Z"' run -Z good.yaml
+refuse 'option "--stats" needs an operand' run good.yaml --stats
+refuse 'option "--hash" takes no operand' run good.yaml --hash=1
+refuse '--warp: expected 4, 8, 16, 32 or 64, found "12"' run good.yaml --warp 12
+refuse '--warp: expected an integer from 4 to 64, found "x"' run good.yaml --warp x
+refuse 'did you mean "minpc_step"?' run good.yaml --policy minpc_stpe
+refuse 'known are cbar' run good.yaml --reconv banana
+refuse 'one thread' run good.yaml --threads 8
+expect 0 ok run good.yaml --threads 1
+for o in timing check tags log replay seed; do
+    refuse "--$o: " run good.yaml --$o=x
+    refuse "--$o: " debug good.yaml --$o
+done
+refuse 'k.s: is a program, not a launch file' run k.s
+refuse 'none.yaml: cannot be read: No such file' run none.yaml
+expect 0 'exit status' help
+expect 0 '--stats FILE' help run
+expect 0 '--stats FILE' run --help
+expect 0 '^lanewise ' version
+expect 0 '^lanewise ' --version
+expect 0 'v_add_u32' manual
+expect 2 'usage' # no argument: the list, and not success
+
+# ---- input
+sed 's/ramp/rmap/' good.yaml >bad.yaml
+refuse 'bad.yaml:3: unknown key "rmap"; did you mean "ramp"?' run bad.yaml
+sed 's/entry: add/entry: ad/' good.yaml >bad.yaml
+refuse 'bad.yaml:6: entry: k.s has no kernel "ad"; did you mean "add"?' run bad.yaml
+sed 's/k.s/none.s/' good.yaml >bad.yaml
+refuse 'bad.yaml:1: none.s: cannot be read' run bad.yaml
+sed 's/k.s/k.cu/' good.yaml >bad.yaml
+refuse 'k.cu: CUDA C sources are not supported' run bad.yaml
+sed 's/v_mad_u32/v_mda_u32/' k.s >bad.s
+refuse 'bad.s:8: ' asm bad.s
+[ ! -e bad.lwo ] || fail "a failed assembly left a file"
+printf 'a: [1\n' >bad.yaml
+refuse 'bad.yaml:2: ' run bad.yaml
+
+# ---- objects
+expect 0 '' asm k.s
+[ -s k.lwo ] || fail "asm wrote no k.lwo"
+expect 0 '' asm k.s -o again.lwo
+cmp -s k.lwo again.lwo || fail "asm is not reproducible"
+expect 0 '\.kernel add' dis k.lwo
+expect 0 '' dis k.lwo -o back.s
+expect 0 '' asm back.s -o back.lwo
+expect 0 '' dis back.lwo -o back2.s
+cmp -s back.s back2.s || fail "dis, asm, dis gives another text"
+sed 's/k.s/k.lwo/' good.yaml >object.yaml
+expect 0 "$(head -n 1 first)" run object.yaml --hash
+head -c 200 k.lwo >cut.lwo
+refuse 'cut.lwo: ' dis cut.lwo
+refuse 'expected a .s file' asm k.lwo
+refuse '"oj" is none of obj, ptx, asm and cfg; did you mean "obj"?' compile k.s --emit oj
+refuse 'needs a .cl or .ptx file' compile k.s --emit ptx
+refuse 'none of .cl .ptx .s .lwo' compile good.yaml
+refuse 'no/such/k.lwo' asm k.s -o no/such/k.lwo
+
+# ---- the debugger, as far as the program is concerned
+expect 0 'add' debug good.yaml --batch -c 'break add' -c continue
+refuse 'frobnicate' debug good.yaml --batch -c frobnicate
+expect 3 'out-of-bounds' debug wild.yaml --batch -c continue
+expect 1 'check failed' debug wrong.yaml --batch -c continue
+expect 7 '' debug good.yaml --batch -c 'quit 7'
+refuse 'is no address' run good.yaml --gdb=nowhere:x
+
+# ---- the manual page and the completion know every option
+for c in run debug compile asm dis; do
+    for o in $("$lanewise" help $c | sed -n 's/^  [^-]*\(-., \)\{0,1\}--\([a-z-]*\).*/\2/p'); do
+        [ "$o" = help ] && continue
+        sed 's/\\-/-/g' "$src/docs/lanewise.1" | grep -q -- "--$o" ||
+            { cases=$((cases + 1)); fail "docs/lanewise.1 does not know --$o of $c"; }
+    done
+done
+if command -v bash >/dev/null; then
+    reply=$(bash -c '. "$1/cmd/lanewise.bash"; COMP_WORDS=("$2" run --st) COMP_CWORD=2
+        _lanewise; echo "${COMPREPLY[@]}"' - "$src" "$lanewise")
+    [ "$reply" = --stats ] || fail "completion of --st gives '$reply'"
+    reply=$(bash -c '. "$1/cmd/lanewise.bash"; COMP_WORDS=("$2" ru) COMP_CWORD=1
+        _lanewise; echo "${COMPREPLY[@]}"' - "$src" "$lanewise")
+    [ "$reply" = run ] || fail "completion of ru gives '$reply'"
+fi
+
+echo "$cases cases, $failures failures"
+[ $failures = 0 ]

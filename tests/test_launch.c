@@ -1,0 +1,772 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Launch files: what they say comes to be, and what is wrong in them is told with its place. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "launch/launch.h"
+
+/* ---- fixture: a folder of its own, small kernels in it ------------------------------- */
+
+static const char kernels[] =
+    /* values of each size, pointers of both kinds */
+    ".kernel params\n"
+    ".param u8 a\n.param u16 b\n.param u32 c\n.param f32 d\n.param u64 e\n.param f64 f\n"
+    ".param ptr.global p\n.param ptr.shared q\n.param ptr.shared r\n.param bytes 16 v\n"
+    "    exit\n.end\n"
+    ".kernel nothing\n    exit\n.end\n"
+    ".kernel sized\n.reqblock 8, 4, 1\n    exit\n.end\n"
+    /* x[0] += k */
+    ".kernel bump\n.param ptr.global x\n.param u32 k\n"
+    "    v_mov_b64 v2:3, c[x]\n"
+    "    ld.global.b32 v0, [v2:3]\n"
+    "    v_add_u32 v0, v0, c[k]\n"
+    "    st.global.b32 [v2:3], v0\n"
+    "    exit\n.end\n";
+
+struct fixture {
+    char folder[32];
+};
+
+static void put(const char *name, const void *text, size_t size)
+{
+    struct lw_error err;
+
+    if (lw_file_write(name, text, size, &err) != LW_OK)
+        fail_msg("%s", err.text);
+}
+
+static int setup(void **state)
+{
+    struct fixture *f = calloc(1, sizeof *f);
+
+    strcpy(f->folder, "/tmp/lw_launch_XXXXXX");
+    if (mkdtemp(f->folder) == NULL || chdir(f->folder) != 0)
+        return -1;
+    put("k.s", kernels, sizeof kernels - 1);
+    *state = f;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    struct fixture *f = *state;
+    char command[64];
+
+    snprintf(command, sizeof command, "rm -rf %s", f->folder);
+    if (chdir("/") != 0 || system(command) != 0)
+        return -1;
+    free(f);
+    return 0;
+}
+
+static enum lw_status load(const char *text, struct lnc_file **file, struct emu_config *config,
+                           struct lw_error *err)
+{
+    put("l.yaml", text, strlen(text));
+    emu_config_default(config);
+    *file = NULL;
+    return lnc_file_load("l.yaml", config, file, err);
+}
+
+/* A launch file on a machine, with what it prints. */
+struct run {
+    struct emu_config config;
+    struct lnc_file *file;
+    struct emu_machine *machine;
+    struct emu_engine *engine;
+    struct lnc_session *session;
+    struct lw_buffer out;
+    struct lw_error err;
+};
+
+static enum lw_status open_run(struct run *r, const char *text)
+{
+    struct lnc_options options = {.print = &r->out.sink};
+
+    memset(r, 0, sizeof *r);
+    options.print = &r->out.sink;
+    lw_buffer_init(&r->out);
+    if (load(text, &r->file, &r->config, &r->err) != LW_OK)
+        fail_msg("%s", r->err.text);
+    if (emu_machine_create(&r->config, &r->machine, &r->err) != LW_OK ||
+        emu_engine_functional_create(r->machine, &r->engine, &r->err) != LW_OK)
+        fail_msg("%s", r->err.text);
+    return lnc_session_create(r->file, r->machine, &options, &r->session, &r->err);
+}
+
+static void close_run(struct run *r)
+{
+    emu_engine_destroy(r->engine);
+    emu_machine_destroy(r->machine);
+    lnc_session_destroy(r->session);
+    lnc_file_destroy(r->file);
+    lw_buffer_fini(&r->out);
+}
+
+/* All steps; the kernels run in between. */
+static struct lnc_result run_all(struct run *r, const char *text)
+{
+    enum lnc_state state = LNC_LAUNCHED;
+    struct emu_stop stop = {0};
+    struct lnc_result result;
+    double progress = 0;
+
+    if (open_run(r, text) != LW_OK)
+        fail_msg("%s", r->err.text);
+    for (;;) {
+        assert_int_equal(lnc_session_next(r->session, &state, &r->err), LW_OK);
+        if (state == LNC_DONE)
+            break;
+        assert_int_equal(r->engine->ops->run(r->engine, &stop, &r->err), LW_OK);
+        assert_int_equal(stop.kind, EMU_STOP_IDLE);
+        assert_true(lnc_session_progress(r->session) >= progress);
+        progress = lnc_session_progress(r->session);
+        assert_true(progress >= 0 && progress <= 1);
+    }
+    assert_true(lnc_session_progress(r->session) == 1);
+    lnc_session_result(r->session, &result);
+    return result;
+}
+
+static void read_buffer(const struct run *r, const char *name, void *data, size_t size)
+{
+    uint64_t address, bytes;
+    struct lw_error err;
+
+    assert_true(lnc_session_buffer(r->session, name, &address, &bytes));
+    assert_true(size <= bytes);
+    assert_int_equal(emu_global_read(r->machine, address, data, size, &err), LW_OK);
+}
+
+/* ---- reading ------------------------------------------------------------------------- */
+
+#define PROGRAM "program: {source: k.s}\n"
+#define NOTHING "steps: [launch: {entry: nothing, grid: 1, block: 1}]\n"
+
+static void a_mistake_is_one_sentence_with_its_line(void **state)
+{
+    static const struct {
+        const char *text, *sentence;
+    } cases[] = {
+        {"[1]\n", "l.yaml:1: expected a launch file: a mapping with program, buffers and steps"},
+        {"porgram: {}\n", "l.yaml:1: unknown key \"porgram\"; did you mean \"program\"?"},
+        {"steps: []\n",
+         "l.yaml:1: \"program\" is missing, such as program: {source: saxpy.cl}"},
+        {"program: {sorce: k.s}\n",
+         "l.yaml:1: unknown key \"sorce\"; did you mean \"source\"?"},
+        {"program: {}\n",
+         "l.yaml:1: program: \"source\" is missing: a .cl, .ptx, .s or .lwo file"},
+        {PROGRAM, "l.yaml:1: \"steps\" is missing: a list of launch, copy, fill, swap, check and "
+                  "repeat"},
+        {PROGRAM "steps: []\n", "l.yaml:2: steps: expected a list of launch, copy, fill, swap, "
+                                "check and repeat"},
+        {PROGRAM "machine: {wrap: 8}\n" NOTHING,
+         "l.yaml:2: unknown key \"wrap\"; did you mean \"warp\"?"},
+        {PROGRAM "machine:\n  warp: 12\n" NOTHING,
+         "l.yaml:3: warp: expected 4, 8, 16, 32 or 64, found 12"},
+        {PROGRAM "machine: {warp: 128}\n" NOTHING,
+         "l.yaml:2: warp: expected an integer from 4 to 64, found \"128\""},
+        {PROGRAM "machine: {policy: rr_quantm}\n" NOTHING,
+         "l.yaml:2: policy: unknown name \"rr_quantm\"; did you mean \"rr_quantum\"?"},
+        {PROGRAM "machine: {merge: maybe}\n" NOTHING,
+         "l.yaml:2: merge: expected true or false (on or off), found \"maybe\""},
+        {PROGRAM "machine: {level: 2}\n" NOTHING,
+         "l.yaml:2: level: expected 0 (best here), 1, 3 or 4, found 2"},
+        {PROGRAM "buffers: {A: {count: 3}}\n" NOTHING,
+         "l.yaml:2: buffer A: \"type\" is missing: u8 s8 u16 s16 u32 s32 u64 s64 f32 or f64"},
+        {PROGRAM "buffers: {A: {type: f23, count: 3}}\n" NOTHING,
+         "l.yaml:2: type: unknown type \"f23\"; did you mean \"f32\"?"},
+        {PROGRAM "buffers: {A: {type: f32}}\n" NOTHING,
+         "l.yaml:2: buffer A: \"count\" is missing, the number of its elements"},
+        {PROGRAM "buffers: {A: {type: f32, count: 0}}\n" NOTHING,
+         "l.yaml:2: count: expected an integer from 1 to 1099511627776, found \"0\""},
+        {PROGRAM "buffers:\n  A: {type: u8, count: 2, init: 256}\n" NOTHING,
+         "l.yaml:3: init: expected a number of type u8, found \"256\""},
+        {PROGRAM "buffers:\n  A: {type: u8, count: 2, init: [1, 2, 3]}\n" NOTHING,
+         "l.yaml:3: expected 2 numbers, found 3"},
+        {PROGRAM "buffers:\n  A: {type: s8, init: [1,\n  -129]}\n" NOTHING,
+         "l.yaml:4: expected a number of type s8, found \"-129\""},
+        {PROGRAM "buffers:\n  A: {type: s8, count: 1, init: {rmap: {}}}\n" NOTHING,
+         "l.yaml:3: unknown key \"rmap\"; did you mean \"ramp\"?"},
+        {PROGRAM "buffers:\n  A: {type: s8, count: 1, init: {low: 1}}\n" NOTHING,
+         "l.yaml:3: \"low\" belongs to \"random\""},
+        {PROGRAM "buffers:\n  A: {type: s8, count: 1, init: {constant: 1, file: x}}\n" NOTHING,
+         "l.yaml:3: \"constant\" and \"file\" exclude each other"},
+        {PROGRAM "buffers:\n  A: {type: s8, count: 1, init: {random: {seed: 1, low: 3, high: 2}}}"
+                 "\n" NOTHING,
+         "l.yaml:3: random: low 3 is above high 2"},
+        {PROGRAM "buffers:\n  A: {type: s8, init: {file: none.bin}}\n" NOTHING,
+         "l.yaml:3: none.bin: cannot be read: No such file or directory"},
+        {PROGRAM "steps:\n  - lunch: {}\n",
+         "l.yaml:3: unknown key \"lunch\"; did you mean \"launch\"?"},
+        {PROGRAM "steps:\n  - launch: {entry: a, grid: 1}\n",
+         "l.yaml:3: launch: \"block\" is missing, such as block: 128 or block: [16, 16]"},
+        {PROGRAM "steps:\n  - launch: {entry: a, grid: [1, 2, 3, 4], block: 1}\n",
+         "l.yaml:3: grid: expected an integer or a list of one to three, such as [16, 16]"},
+        {PROGRAM "steps:\n  - launch: {entry: a, grid: 1, block: [32, 33]}\n",
+         "l.yaml:3: block: 32 x 33 x 1 threads are more than the 1024 a block may have"},
+        {PROGRAM "steps:\n  - launch: {entry: a, global: 100, block: 32}\n",
+         "l.yaml:3: global: 100 is not a multiple of the block's 32: round it up and let the "
+         "kernel test its index"},
+        {PROGRAM "buffers: {in: {type: u8, count: 1}}\nsteps:\n  - launch: {entry: a, grid: 1, "
+                 "block: 1, args: [im]}\n",
+         "l.yaml:4: there is no buffer \"im\"; did you mean \"in\"?"},
+        {PROGRAM "steps:\n  - launch: {entry: a, grid: 1, block: 1, args: [zebra]}\n",
+         "l.yaml:3: there is no buffer \"zebra\": name it under \"buffers:\""},
+        {PROGRAM "steps:\n  - launch: {entry: a, grid: 1, block: 1, args: [{f23: 1}]}\n",
+         "l.yaml:3: args: unknown form \"f23\": a type (f32, u64, ...), local, iteration or "
+         "buffer"},
+        {PROGRAM "steps:\n  - launch: {entry: a, grid: 1, block: 1, args: [{iteration: {}}]}\n",
+         "l.yaml:3: iteration: this launch is inside no repeat, so nothing is counted"},
+        {PROGRAM "buffers: {A: {type: u8, count: 4}, B: {type: u16, count: 4}}\nsteps:\n  - copy: "
+                 "{from: A, to: B}\n",
+         "l.yaml:4: copy: elements of A (u8) and B (u16) have different sizes"},
+        {PROGRAM "buffers: {A: {type: u8, count: 4}, B: {type: s8, count: 2}}\nsteps:\n  - copy: "
+                 "{from: A, to: B}\n",
+         "l.yaml:4: copy: 4 elements do not fit into the 2 that B has there: give a \"count\""},
+        {PROGRAM "buffers: {A: {type: u8, count: 4}, B: {type: u8, count: 2}}\nsteps:\n  - swap: "
+                 "[A, B]\n",
+         "l.yaml:4: swap: A (u8, 4) and B (u8, 2) are not alike"},
+        {PROGRAM "buffers: {A: {type: u8, count: 4}}\nsteps:\n  - check: {buffer: A}\n",
+         "l.yaml:4: check: what is expected is missing: file, values, constant or equals"},
+        {PROGRAM "buffers: {A: {type: u8, count: 4}}\nsteps:\n  - check: {buffer: A, index: 4, "
+                 "constant: 1}\n",
+         "l.yaml:4: index: expected an integer from 0 to 3, found \"4\""},
+        {PROGRAM "buffers: {A: {type: u8, count: 4}}\nsteps:\n  - check: {buffer: A, constant: 1, "
+                 "tolerance: -1}\n",
+         "l.yaml:4: tolerance: expected a number of 0 or more"},
+        {PROGRAM "buffers: {A: {type: u8, count: 4}}\nsteps:\n  - repeat:\n      until: {buffer: A, "
+                 "equals: 0}\n      steps: []\n",
+         "l.yaml:5: until: \"max\" is missing, such as max: 100 (without a limit a wrong kernel "
+         "never ends)"},
+        {PROGRAM "steps:\n  - repeat: {count: 2}\n",
+         "l.yaml:3: repeat: \"steps\" is missing, such as repeat: {count: 10, steps: [...]}"},
+        {PROGRAM "steps:\n  - fill: {buffer: A, value: 1}\n    swap: [A, B]\n",
+         "l.yaml:4: \"fill\" and \"swap\" in one step: begin a new one with \"-\""},
+    };
+    (void)state;
+
+    for (unsigned i = 0; i < LW_COUNT_OF(cases); i++) {
+        struct emu_config config;
+        struct lnc_file *file;
+        struct lw_error err = {.text = ""};
+
+        assert_int_not_equal(load(cases[i].text, &file, &config, &err), LW_OK);
+        assert_null(file);
+        assert_string_equal(err.text, cases[i].sentence);
+    }
+}
+
+static void machine_keys_change_the_configuration(void **state)
+{
+    struct emu_config config;
+    struct lnc_file *file;
+    struct lw_error err;
+    (void)state;
+
+    assert_int_equal(load("machine: {warp: 8, policy: minpc, quantum: 5, window: 0, merge: off, "
+                          "resident_warps: 4, warp_quantum: 7, memory: 0x100000, hang_window: 99, "
+                          "scalar_rule: allow, level: 1, reconv: cbar}\n" PROGRAM NOTHING,
+                          &file, &config, &err),
+                     LW_OK);
+    assert_int_equal(config.warp_width, 8);
+    assert_string_equal(config.policy, "minpc");
+    assert_int_equal(config.split_quantum, 5);
+    assert_int_equal(config.fairness_window, 0);
+    assert_false(config.merge);
+    assert_int_equal(config.resident_warps, 4);
+    assert_int_equal(config.warp_quantum, 7);
+    assert_int_equal(config.arena_bytes, 1 << 20);
+    assert_int_equal(config.hang_window, 99);
+    assert_int_equal(config.scalar_rule, EMU_SCALAR_ALLOW);
+    assert_int_equal(config.level, 1);
+    lnc_file_destroy(file);
+}
+
+static void a_wrong_file_leaves_the_configuration_alone(void **state)
+{
+    struct emu_config config;
+    struct lnc_file *file;
+    struct lw_error err;
+    (void)state;
+
+    assert_int_equal(load("machine: {warp: 8}\n" PROGRAM "steps: 1\n", &file, &config, &err),
+                     LW_EINPUT);
+    assert_int_equal(config.warp_width, 32);
+}
+
+/* ---- programs ------------------------------------------------------------------------ */
+
+static void programs_are_known_by_their_suffix(void **state)
+{
+    struct isa_object *object = NULL;
+    struct lw_error err;
+    static const char *const option = "-O2";
+    (void)state;
+
+    assert_int_equal(lnc_object_load("k.cu", NULL, 0, NULL, &object, &err), LW_EUNSUPP);
+    assert_memory_equal(err.text, "k.cu: CUDA C", 12);
+    assert_int_equal(lnc_object_load("k.c", NULL, 0, NULL, &object, &err), LW_EINPUT);
+    assert_non_null(strstr(err.text, ".cl .ptx .s .lwo"));
+    assert_int_equal(lnc_object_load("dir.s/k", NULL, 0, NULL, &object, &err), LW_EINPUT);
+    assert_int_equal(lnc_object_load("none.s", NULL, 0, NULL, &object, &err), LW_ENOENT);
+    assert_int_equal(lnc_object_load("k.s", &option, 1, NULL, &object, &err), LW_EINPUT);
+    put("junk.lwo", "not an object", 13);
+    assert_int_equal(lnc_object_load("junk.lwo", NULL, 0, NULL, &object, &err), LW_EFORMAT);
+    assert_null(object);
+    assert_int_equal(lnc_object_load("k.s", NULL, 0, NULL, &object, &err), LW_OK);
+    isa_object_destroy(object);
+}
+
+static void an_object_gives_what_its_source_gives(void **state)
+{
+    struct isa_object *object = NULL;
+    struct lw_error err;
+    struct run r;
+    uint8_t *bytes;
+    size_t size;
+    uint32_t x;
+    (void)state;
+
+    assert_int_equal(lnc_object_load("k.s", NULL, 0, NULL, &object, &err), LW_OK);
+    assert_int_equal(isa_object_write(object, &bytes, &size, &err), LW_OK);
+    put("k.lwo", bytes, size);
+    free(bytes);
+    isa_object_destroy(object);
+    run_all(&r, "program: {source: k.lwo}\nbuffers: {x: {type: u32, count: 1, init: 5}}\n"
+                "steps: [launch: {entry: bump, grid: 1, block: 1, args: [x, 7]}]\n");
+    read_buffer(&r, "x", &x, 4);
+    assert_int_equal(x, 12);
+    close_run(&r);
+}
+
+/* ---- buffers ------------------------------------------------------------------------- */
+
+/* Independent of the code under test: from the published constants. */
+static uint64_t splitmix(uint64_t *s)
+{
+    uint64_t z = (*s += UINT64_C(0x9e3779b97f4a7c15));
+
+    z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
+    return z ^ (z >> 31);
+}
+
+static void buffers_begin_as_their_init_says(void **state)
+{
+    struct run r;
+    static float f[400000];
+    uint32_t u[5];
+    int32_t s[1000];
+    int8_t c[300];
+    double d[3];
+    uint64_t seed;
+    static const int16_t raw[] = {1, -2, 3};
+    int16_t got[3];
+    (void)state;
+
+    put("raw.bin", raw, sizeof raw);
+    put("text.txt", "1.5, -2e3\n# a note 7\n\t.inf\r\n", 28);
+    run_all(&r, PROGRAM
+            "buffers:\n"
+            "  zero: {type: u32, count: 5}\n"
+            "  one: {type: u32, count: 5, init: {constant: 0xffffffff}}\n"
+            "  ramp: {type: i8, count: 300, init: {ramp: {start: -3, step: 2}}}\n"
+            "  framp: {type: float, count: 400000, init: {ramp: {start: 1, step: 0.5, modulo: 7}}}\n"
+            "  rand: {type: f32, count: 400000, init: {random: 9}}\n"
+            "  range: {type: s32, count: 1000, init: {random: {seed: 4, low: -3, high: 3}}}\n"
+            "  beside: {type: s32, count: 1000, init: {random: 4, low: -3, high: 3}}\n"
+            "  raw: {type: s16, init: {file: raw.bin}}\n"
+            "  text: {type: f64, count: 3, init: {file: text.txt}}\n"
+            "  list: {type: u64, init: [1, 18446744073709551615]}\n"
+            "steps: [launch: {entry: nothing, grid: 1, block: 1}]\n");
+    read_buffer(&r, "zero", u, sizeof u);
+    for (unsigned i = 0; i < 5; i++)
+        assert_int_equal(u[i], 0);
+    read_buffer(&r, "one", u, sizeof u);
+    for (unsigned i = 0; i < 5; i++)
+        assert_int_equal(u[i], UINT32_MAX);
+    read_buffer(&r, "ramp", c, sizeof c);
+    for (int i = 0; i < 300; i++)
+        assert_int_equal(c[i], (int8_t)(-3 + 2 * i));
+    read_buffer(&r, "framp", f, sizeof f);
+    for (unsigned i = 0; i < 400000; i++)
+        assert_true(f[i] == 1.0f + (float)(i % 7) * 0.5f);
+    /* Over the border of a piece of the copy. */
+    read_buffer(&r, "rand", f, sizeof f);
+    seed = 9;
+    for (unsigned i = 0; i < 400000; i++)
+        assert_true(f[i] == (float)((double)(splitmix(&seed) >> 11) / 9007199254740992.0));
+    read_buffer(&r, "range", s, sizeof s);
+    seed = 4;
+    for (unsigned i = 0; i < 1000; i++)
+        assert_int_equal(s[i], -3 + (int32_t)(splitmix(&seed) % 7));
+    int32_t beside[1000];
+    read_buffer(&r, "beside", beside, sizeof beside);
+    assert_memory_equal(s, beside, sizeof s);
+    read_buffer(&r, "raw", got, sizeof got);
+    assert_memory_equal(got, raw, sizeof raw);
+    read_buffer(&r, "text", d, sizeof d);
+    assert_true(d[0] == 1.5 && d[1] == -2000 && isinf(d[2]));
+    uint64_t list[2];
+    read_buffer(&r, "list", list, sizeof list);
+    assert_true(list[0] == 1 && list[1] == UINT64_MAX);
+    close_run(&r);
+}
+
+static void a_file_with_a_wrong_number_names_its_line(void **state)
+{
+    struct emu_config config;
+    struct lnc_file *file;
+    struct lw_error err;
+    (void)state;
+
+    put("bad.txt", "1 2\n3 4x\n", 9);
+    assert_int_equal(load(PROGRAM "buffers: {A: {type: u8, init: {file: bad.txt}}}\n" NOTHING,
+                          &file, &config, &err),
+                     LW_EINPUT);
+    assert_string_equal(err.text, "l.yaml:2: bad.txt:2: \"4x\" is not a number of type u8");
+    put("odd.bin", "12345", 5);
+    assert_int_equal(load(PROGRAM "buffers: {A: {type: u16, init: {file: odd.bin}}}\n" NOTHING,
+                          &file, &config, &err),
+                     LW_EINPUT);
+    assert_string_equal(err.text,
+                        "l.yaml:2: odd.bin: 5 bytes are not a whole number of u16 elements");
+}
+
+static void a_dump_has_the_bytes_of_the_buffer(void **state)
+{
+    struct run r;
+    char *data;
+    size_t size;
+    (void)state;
+
+    run_all(&r, PROGRAM "buffers: {A: {type: u16, init: [1, 2, 0xabcd]}}\n" NOTHING);
+    assert_int_equal(lnc_session_dump(r.session, "A", "a.bin", &r.err), LW_OK);
+    assert_int_equal(lw_file_read("a.bin", &data, &size, &r.err), LW_OK);
+    assert_int_equal(size, 6);
+    assert_memory_equal(data, "\1\0\2\0\xcd\xab", 6);
+    free(data);
+    assert_int_equal(lnc_session_dump(r.session, "B", "b.bin", &r.err), LW_EUSAGE);
+    assert_int_not_equal(access("b.bin", F_OK), 0);
+    close_run(&r);
+}
+
+static void a_read_only_buffer_is_one_for_kernels(void **state)
+{
+    struct run r;
+    struct emu_stop stop = {0};
+    enum lnc_state s;
+    (void)state;
+
+    assert_int_equal(
+        open_run(&r, PROGRAM "buffers: {x: {type: u32, count: 1, init: 1, read_only: true}}\n"
+                             "steps: [launch: {entry: bump, grid: 1, block: 1, args: [x, 7]}]\n"),
+        LW_OK);
+    assert_int_equal(lnc_session_next(r.session, &s, &r.err), LW_OK);
+    assert_int_equal(r.engine->ops->run(r.engine, &stop, &r.err), LW_OK);
+    assert_int_equal(stop.kind, EMU_STOP_FAULT);
+    assert_int_equal(stop.fault.kind, EMU_FAULT_READ_ONLY);
+    close_run(&r);
+}
+
+/* ---- arguments ------------------------------------------------------------------------- */
+
+static void arguments_lie_where_the_kernel_reads_them(void **state)
+{
+    struct run r;
+    enum lnc_state s;
+    const struct emu_grid *grid;
+    const struct isa_function *k;
+    uint64_t address, size;
+    uint16_t b;
+    float d, v[4];
+    double f;
+    (void)state;
+
+    assert_int_equal(
+        open_run(&r, PROGRAM "buffers: {A: {type: u32, count: 8}}\n"
+                             "steps:\n  - launch: {entry: params, grid: [2, 3], block: [4, 2], "
+                             "offset: [5, 6], shared: 20, args: [255, -2, 0xfffffffe, 1.5, "
+                             "0x123456789a, 2.5, {buffer: A, index: 3}, {local: 17}, {local: 8}, "
+                             "{f32: [1, 2, 3, -4]}]}\n"),
+        LW_OK);
+    assert_int_equal(lnc_session_next(r.session, &s, &r.err), LW_OK);
+    assert_int_equal(s, LNC_LAUNCHED);
+    grid = emu_grid_current(r.machine);
+    assert_non_null(grid);
+    k = grid->launch.kernel;
+    assert_int_equal(grid->bank0[k->params[0].offset], 255);
+    memcpy(&b, grid->bank0 + k->params[1].offset, 2);
+    assert_int_equal(b, 0xfffe);
+    assert_int_equal(lw_get32(grid->bank0 + k->params[2].offset), 0xfffffffe);
+    memcpy(&d, grid->bank0 + k->params[3].offset, 4);
+    assert_true(d == 1.5f);
+    assert_true(lw_get64(grid->bank0 + k->params[4].offset) == UINT64_C(0x123456789a));
+    memcpy(&f, grid->bank0 + k->params[5].offset, 8);
+    assert_true(f == 2.5);
+    assert_true(lnc_session_buffer(r.session, "A", &address, &size));
+    assert_int_equal(size, 32);
+    assert_true(lw_get64(grid->bank0 + k->params[6].offset) == address + 12);
+    /* No static shared memory; 20 bytes asked for, the pieces on 16. */
+    assert_int_equal(lw_get64(grid->bank0 + k->params[7].offset), 32);
+    assert_int_equal(lw_get64(grid->bank0 + k->params[8].offset), 64);
+    assert_int_equal(grid->launch.dynamic_shared_bytes, 72);
+    memcpy(v, grid->bank0 + k->params[9].offset, 16);
+    assert_true(v[0] == 1 && v[1] == 2 && v[2] == 3 && v[3] == -4);
+    assert_int_equal(grid->launch.grid[0], 2);
+    assert_int_equal(grid->launch.grid[1], 3);
+    assert_int_equal(grid->launch.grid[2], 1);
+    assert_int_equal(grid->launch.block[1], 2);
+    assert_int_equal(grid->launch.offset[1], 6);
+    assert_int_equal(grid->launch.work_dim, 2);
+    close_run(&r);
+}
+
+static void arguments_are_compared_with_the_kernel_first(void **state)
+{
+#define BUFFERS PROGRAM "buffers: {A: {type: u32, count: 8}}\nsteps:\n"
+#define LAUNCH(entry, args) \
+    BUFFERS "  - launch: {entry: " entry ", grid: 1, block: 1, args: [" args "]}\n"
+    static const struct {
+        const char *text, *sentence;
+    } cases[] = {
+        {LAUNCH("bmup", "A, 1"),
+         "l.yaml:4: entry: k.s has no kernel \"bmup\"; did you mean \"bump\"?"},
+        {LAUNCH("zebra", "A, 1"),
+         "l.yaml:4: entry: k.s has no kernel \"zebra\"; it has 4, the first is \"params\""},
+        {LAUNCH("bump", "A"), "l.yaml:4: args: bump takes 2 arguments (x, k), found 1"},
+        {LAUNCH("nothing", "A"), "l.yaml:4: args: nothing takes 0 arguments, found 1"},
+        {LAUNCH("bump", "1, 1"),
+         "l.yaml:4: argument 1 (x) of bump is a pointer: name a buffer, found \"1\""},
+        {LAUNCH("bump", "A, A"),
+         "l.yaml:4: argument 2 (k) of bump is a value of 4 bytes, not a buffer"},
+        {LAUNCH("bump", "A, 0x100000000"),
+         "l.yaml:4: argument 2 (k) of bump has 4 bytes: \"0x100000000\" does not fit; a typed "
+         "value such as {f32: 1.5} may"},
+        {LAUNCH("bump", "A, {u64: 1}"),
+         "l.yaml:4: argument 2 (k) of bump has 4 bytes, found a value of 8"},
+        {LAUNCH("bump", "{local: 4}, 1"),
+         "l.yaml:4: argument 1 (x) of bump is not __local memory: {local: ...} does not fit"},
+        {BUFFERS "  - launch: {entry: sized, grid: 1, block: [4, 8]}\n",
+         "l.yaml:4: block: sized was compiled for blocks of [8, 4, 1], found [4, 8, 1]"},
+        {"program: {source: none.s}\nsteps: [launch: {entry: a, grid: 1, block: 1}]\n",
+         "l.yaml:1: none.s: cannot be read: No such file or directory"},
+        {"program: {source: k.cu}\nsteps: [launch: {entry: a, grid: 1, block: 1}]\n", NULL},
+    };
+    (void)state;
+
+    for (unsigned i = 0; i < LW_COUNT_OF(cases); i++) {
+        struct run r;
+
+        assert_int_not_equal(open_run(&r, cases[i].text), LW_OK);
+        assert_null(r.session);
+        if (cases[i].sentence != NULL)
+            assert_string_equal(r.err.text, cases[i].sentence);
+        else
+            assert_memory_equal(r.err.text, "l.yaml:1: k.cu: CUDA C", 22);
+        close_run(&r);
+    }
+}
+
+/* ---- steps ------------------------------------------------------------------------------- */
+
+static void host_steps_change_buffers(void **state)
+{
+    struct run r;
+    struct lnc_result result;
+    uint32_t a[6];
+    (void)state;
+
+    result = run_all(&r, PROGRAM
+                     "buffers:\n"
+                     "  A: {type: u32, count: 6, init: {ramp: {}}}\n"
+                     "  B: {type: u32, count: 6}\n"
+                     "  small: {type: s32, count: 2, init: -1}\n"
+                     "steps:\n"
+                     "  - copy: {from: A, to: B}\n"
+                     "  - check: {buffer: B, values: [0, 1, 2, 3, 4, 5]}\n"
+                     "  - copy: {from: A, from_index: 1, to: A, to_index: 2, count: 4}\n"
+                     "  - check: {buffer: A, values: [0, 1, 1, 2, 3, 4]}\n"
+                     "  - fill: {buffer: B, value: 9, index: 4}\n"
+                     "  - fill: {buffer: B, value: [7, 8], index: 1, count: 2}\n"
+                     "  - check: {buffer: B, values: [0, 7, 8, 3, 9, 9]}\n"
+                     "  - swap: [A, B]\n"
+                     "  - check: {buffer: A, values: [0, 7, 8, 3, 9, 9]}\n"
+                     "  - copy: {from: small, to: B}\n"
+                     "  - check: {buffer: B, values: [0xffffffff, 4294967295, 1, 2, 3, 4]}\n"
+                     "  - check: {buffer: A, index: 4, constant: 9}\n"
+                     "  - check: {buffer: A, equals: B}\n");
+    assert_int_equal(result.checks, 7);
+    assert_int_equal(result.failed_checks, 1);
+    assert_int_equal(result.launches, 0);
+    assert_string_equal(r.out.text, "l.yaml:19: check failed: A[0] is 0, expected 4294967295; 6 "
+                                    "of 6 elements differ\n");
+    read_buffer(&r, "A", a, sizeof a);
+    assert_int_equal(a[1], 7);
+    close_run(&r);
+}
+
+static void tolerances_are_absolute_and_relative(void **state)
+{
+    struct run r;
+    struct lnc_result result;
+    (void)state;
+
+    result = run_all(&r, PROGRAM
+                     "buffers:\n"
+                     "  A: {type: f32, init: [1.0, 100.0, .nan, .inf, -0.0]}\n"
+                     "  I: {type: s64, init: [9007199254740993, -5]}\n"
+                     "steps:\n"
+                     "  - check: {buffer: A, values: [1.0, 100.0, .nan, .inf, 0.0]}\n"
+                     "  - check: {buffer: A, values: [1.001, 100.1, .nan, .inf, 0], tolerance: 0.0011}\n"
+                     "  - check: {buffer: A, values: [1.0, 100.5], tolerance: {relative: 0.01}}\n"
+                     "  - check: {buffer: A, values: [1.5, 100.5], tolerance: {absolute: 0.5}}\n"
+                     "  - check: {buffer: I, values: [9007199254740993, -5]}\n"
+                     "  - check: {buffer: I, values: [9007199254740994, -4], tolerance: {absolute: 1}}\n"
+                     /* from here on all fail */
+                     "  - check: {buffer: A, values: [1.5, 100.5], tolerance: {relative: 0.01}}\n"
+                     "  - check: {buffer: A, values: [1.0, 100.0, 1.0], tolerance: 1e9}\n"
+                     "  - check: {buffer: A, values: [1.0, 100.0, .nan, 1.0], tolerance: 1e9}\n"
+                     "  - check: {buffer: A, values: [.nan], tolerance: 1e9}\n"
+                     "  - check: {buffer: I, values: [9007199254740992]}\n"
+                     "  - check: {buffer: I, values: [9007199254740995], tolerance: {absolute: 1}}\n");
+    assert_int_equal(result.checks, 12);
+    assert_int_equal(result.failed_checks, 6);
+    assert_non_null(strstr(r.out.text, "l.yaml:12: check failed: A[0] is 1, expected 1.5; 1 of 2 "
+                                       "elements differ by more than 0 + 0.01 * |expected|\n"));
+    assert_non_null(strstr(r.out.text, "A[2] is nan, expected 1; 1 of 3"));
+    close_run(&r);
+}
+
+static void an_expected_file_must_be_whole(void **state)
+{
+    struct emu_config config;
+    struct lnc_file *file;
+    struct lw_error err;
+    (void)state;
+
+    put("short.txt", "1 2 3", 5);
+    assert_int_equal(load(PROGRAM "buffers: {A: {type: u8, count: 4}}\nsteps:\n"
+                                  "  - check: {buffer: A, file: short.txt}\n",
+                          &file, &config, &err),
+                     LW_EINPUT);
+    assert_string_equal(err.text, "l.yaml:4: expected 4 numbers, found 3");
+    assert_int_equal(load(PROGRAM "buffers: {A: {type: u8, count: 4}}\nsteps:\n"
+                                  "  - check: {buffer: A, count: 3, file: short.txt}\n",
+                          &file, &config, &err),
+                     LW_OK);
+    lnc_file_destroy(file);
+}
+
+static void repeats_count_and_nest(void **state)
+{
+    struct run r;
+    struct lnc_result result;
+    uint32_t x[2];
+    (void)state;
+
+    result = run_all(&r, PROGRAM
+                     "buffers: {x: {type: u32, count: 1}, y: {type: u32, count: 1}}\n"
+                     "steps:\n"
+                     "  - repeat:\n"
+                     "      count: 3\n"
+                     "      steps:\n"
+                     "        - launch: {entry: bump, grid: 1, block: 1, args: [x, {iteration: {start: 10, step: 100}}]}\n"
+                     "        - repeat: 4\n"
+                     "          steps:\n"
+                     "            - launch: {entry: bump, grid: 1, block: 1, args: [y, {iteration: {start: 1, factor: 2}}]}\n");
+    assert_int_equal(result.launches, 15);
+    read_buffer(&r, "x", &x[0], 4);
+    read_buffer(&r, "y", &x[1], 4);
+    assert_int_equal(x[0], 10 + 110 + 210);
+    assert_int_equal(x[1], 3 * (1 + 2 + 4 + 8));
+    close_run(&r);
+}
+
+static void until_ends_when_the_element_has_the_value(void **state)
+{
+    struct run r;
+    struct lnc_result result;
+    uint32_t x;
+    (void)state;
+
+    result = run_all(&r, PROGRAM
+                     "buffers: {x: {type: u32, count: 2}}\n"
+                     "steps:\n"
+                     "  - repeat: 100\n"
+                     "    until: {buffer: x, index: 0, equals: 21}\n"
+                     "    steps: [launch: {entry: bump, grid: 1, block: 1, args: [x, 3]}]\n"
+                     "  - check: {buffer: x, values: [21]}\n");
+    assert_int_equal(result.launches, 7);
+    assert_int_equal(result.failed_checks, 0);
+    close_run(&r);
+    result = run_all(&r, PROGRAM
+                     "buffers: {x: {type: u32, count: 2}}\n"
+                     "steps:\n"
+                     "  - repeat:\n"
+                     "      until: {buffer: x, equals: 20, max: 9}\n"
+                     "      steps: [launch: {entry: bump, grid: 1, block: 1, args: [x, 3]}]\n");
+    read_buffer(&r, "x", &x, 4);
+    assert_int_equal(x, 27);
+    assert_int_equal(result.launches, 9);
+    assert_int_equal(result.checks, 1);
+    assert_int_equal(result.failed_checks, 1);
+    assert_string_equal(r.out.text, "l.yaml:4: until failed: x[0] is still 27, expected 20, after "
+                                    "9 rounds\n");
+    close_run(&r);
+}
+
+static void swapped_buffers_reach_the_kernel_swapped(void **state)
+{
+    struct run r;
+    struct lnc_result result;
+    (void)state;
+
+    result = run_all(&r, PROGRAM
+                     "buffers: {x: {type: u32, count: 1}, y: {type: u32, count: 1}}\n"
+                     "steps:\n"
+                     "  - repeat:\n"
+                     "      count: 3\n"
+                     "      steps:\n"
+                     "        - launch: {entry: bump, grid: 1, block: 1, args: [x, {iteration: {start: 1, factor: 10}}]}\n"
+                     "        - swap: [x, y]\n"
+                     "  - check: {buffer: y, constant: 101}\n"
+                     "  - check: {buffer: x, constant: 10}\n");
+    assert_int_equal(result.checks, 2);
+    assert_int_equal(result.failed_checks, 0);
+    close_run(&r);
+}
+
+int main(void)
+{
+#define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+    const struct CMUnitTest tests[] = {
+        T(a_mistake_is_one_sentence_with_its_line),
+        T(machine_keys_change_the_configuration),
+        T(a_wrong_file_leaves_the_configuration_alone),
+        T(programs_are_known_by_their_suffix),
+        T(an_object_gives_what_its_source_gives),
+        T(buffers_begin_as_their_init_says),
+        T(a_file_with_a_wrong_number_names_its_line),
+        T(a_dump_has_the_bytes_of_the_buffer),
+        T(a_read_only_buffer_is_one_for_kernels),
+        T(arguments_lie_where_the_kernel_reads_them),
+        T(arguments_are_compared_with_the_kernel_first),
+        T(host_steps_change_buffers),
+        T(tolerances_are_absolute_and_relative),
+        T(an_expected_file_must_be_whole),
+        T(repeats_count_and_nest),
+        T(until_ends_when_the_element_has_the_value),
+        T(swapped_buffers_reach_the_kernel_swapped),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
