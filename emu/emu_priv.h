@@ -55,13 +55,33 @@ struct emu_dinsn {
 };
 _Static_assert(sizeof(struct emu_dinsn) == 64, "decoded instructions are a cache line");
 
-enum emu_ukind { EMU_U_IMM, EMU_U_SCALAR, EMU_U_BANK0, EMU_U_BANK1, EMU_U_COUNT };
+enum emu_ukind {
+    EMU_U_IMM, EMU_U_SCALAR, EMU_U_BANK0, EMU_U_BANK1, EMU_U_COUNT,
+    EMU_U_ROW = EMU_U_COUNT /* X is a row: b is its offset */
+};
 enum {
     EMU_D_SOFT = 1,     /* bsync.soft */
     EMU_D_COUNTED = 2,  /* bar with a count */
     EMU_D_A_SCALAR = 4, /* A was splatted from a scalar by a prelude */
     EMU_D_CONTROL = 8,
-    EMU_D_MODIFIED = 16 /* a prelude applies source modifiers */
+    EMU_D_MODIFIED = 16, /* a prelude applies source modifiers or splats scalars */
+    EMU_D_FLOAT_MODE = 32, /* reg has ftz (1) and saturate (2): the `m` handlers */
+    EMU_D_ENDS_RUN = 64
+};
+
+/** What a prelude does before its instruction: each source that is listed is copied to a
+ *  scratch row, splatted or changed in sign, and the instruction reads the scratch row. */
+enum emu_prelude_kind { EMU_PRE_NONE, EMU_PRE_ROW, EMU_PRE_UNIFORM };
+struct emu_prelude {
+    struct emu_handlers behind; /* the instruction's own */
+    struct {
+        uint8_t kind;  /* enum emu_prelude_kind */
+        uint8_t ukind; /* of a uniform source */
+        uint8_t words; /* 1 or 2 */
+        uint8_t mods;  /* source modifiers */
+        uint32_t from, to; /* offsets: row or uniform place; scratch row */
+    } source[3];
+    bool is_float;
 };
 
 /** Per-instruction cache of the allocation that scattered accesses hit last. */
@@ -75,6 +95,10 @@ struct emu_code {
     struct emu_dinsn *insn;      /* program->count + 1: the last is a bad-pc sentinel */
     struct emu_handlers *normal; /* handlers without breakpoints */
     struct emu_icache *icache;
+    uint64_t *imm_pool;          /* values of immediates */
+    uint32_t imm_count;
+    struct emu_prelude *prelude; /* EMU_D_MODIFIED: indexed by dinsn.aux */
+    uint32_t prelude_count;
 };
 
 struct emu_program {
@@ -83,11 +107,10 @@ struct emu_program {
     struct isa_insn *insn; /* decoded, object->text_count */
     uint32_t count;
     uint64_t base;         /* guest address of instruction 0 */
-    uint64_t *imm_pool;    /* values of immediates, 8 bytes each */
-    uint32_t imm_count;
     uint8_t *bank1;        /* ISA_CONST_BANK_BYTES or NULL */
     uint64_t *variable_address; /* per object variable; 0 for shared */
     uint8_t *breakpoint;   /* per instruction */
+    uint16_t *vregs;       /* per function of the object: vector registers its warps need */
     struct emu_program *next;
 };
 
@@ -145,17 +168,35 @@ enum emu_leave {
 };
 
 struct emu_split {
-    uint8_t id, state; /* enum emu_split_state */
+    uint8_t id, state; /* enum emu_split_state; a split's index in the table is its id */
     uint8_t barrier;   /* blocked at this convergence register / CTA barrier */
-    bool soft;
+    uint8_t flags;     /* EMU_SPLIT_* */
     uint32_t pc;       /* instruction index in the program; while it runs, w->di has it */
     uint64_t lanes;
     uint64_t since;    /* warp's instruction count when it last ran or became ready */
     uint64_t seq;      /* for stack_like: order of pushing */
     uint64_t wake;     /* sleeping: block instruction count when it wakes */
-    uint64_t suspended_with; /* suspended: lanes of the divided split it waits for */
-    uint32_t member_reg;     /* warpsync: masks are w->member[lane] */
+    uint64_t family;   /* lanes of the split that an engine divided, this one's included; 0: whole */
+    uint64_t born;     /* order of creation, decides ids when several splits are parted at once */
+} __attribute__((aligned(64)));
+enum {
+    EMU_SPLIT_SOFT = 1,   /* blocked at a bsync.soft */
+    EMU_SPLIT_AT_SYNC = 2, /* at warpsync: stands before a .sync operation, not behind a warpsync */
+    EMU_SPLIT_SYNCED = 4  /* ready: has synchronised for the .sync operation at its pc */
 };
+_Static_assert(sizeof(struct emu_split) == 64, "a split is a cache line");
+
+/** A convergence barrier register. While all lanes that hold a number hold the same one,
+ *  `number` is it and the row w->breg[reg] is stale; number 0: the row says. Numbers of
+ *  lanes outside `lanes` are 0; dead lanes do not matter. */
+struct emu_breg_form {
+    uint64_t lanes, number;
+    uint64_t arrived;  /* lanes blocked at this register */
+    uint64_t splits;   /* ids of the splits blocked at it */
+};
+
+/** Rows before v0 in a warp's register file (emu_decode.h). */
+enum { EMU_ROW_V0 = 16 };
 
 /** One warp. The first part is hot; 64-byte aligned, and laid out so that it does not
  *  alias low register rows modulo 4 KiB. */
@@ -178,7 +219,7 @@ struct emu_warp {
     struct emu_core *core;
     struct emu_block *block;
     struct emu_code *code;
-    uint32_t row_zero, row_sink, row_a, row_b, row_c, row_guard; /* byte offsets */
+    uint32_t row_zero, row_sink, row_a, row_b, row_c; /* byte offsets */
     uint32_t mask_row[EMU_MAX_LANES] __attribute__((aligned(64))); /* e as 0 / ~0 */
     uint32_t s[128] __attribute__((aligned(64))); /* s0..s125, exec in 126:127 */
     uint8_t sp[8];         /* sp0..sp6 as 0/1, spt = 1 */
@@ -193,22 +234,34 @@ struct emu_warp {
     uint32_t local_bytes;  /* per lane */
 
     /* splits, owned by emu_split.c */
-    struct emu_split split[EMU_MAX_LANES]; /* [0, split_count), in no order */
+    struct emu_split split[EMU_MAX_LANES]; /* [id]; those in split_ids exist */
+    uint64_t split_ids;
+    uint64_t split_in[EMU_SPLIT_SUSPENDED + 1]; /* [state] ids; the running one is READY */
     unsigned split_count;
-    int running;           /* index in split[] of the one with the turn, or -1 */
+    int running;           /* id of the split with the turn, or -1 */
     unsigned turn_used;    /* instructions of the running split's turn */
+    uint64_t turn_start;   /* retired when the warp's counts were last added to its block */
     unsigned last_low;     /* lowest lane of the split selected last */
-    uint64_t seq_counter, group_counter;
-    uint64_t (*breg)[EMU_MAX_LANES]; /* [breg_count][lane] group numbers */
+    uint64_t seq_counter, group_counter, born_counter;
+    uint64_t (*breg)[EMU_MAX_LANES]; /* [breg_count][lane] group numbers: emu_breg_number() */
     unsigned breg_count;
+    uint16_t vreg_count;
+    uint32_t breg_blocked; /* registers with arrived lanes */
+    struct emu_breg_form bform[ISA_BREG_COUNT];
     uint64_t member[EMU_MAX_LANES]; /* warpsync masks of waiting lanes */
+    uint64_t mask_lanes;   /* what mask_row was filled from: emu_warp_set_lanes */
+    const struct emu_policy *policy; /* copies of the machine's options */
+    unsigned quantum, window;
+    bool merge, parts;     /* parts: emu_split_force divided a split; may be stale */
+    struct emu_flow *flow; /* NULL, or takes what a step did (watched path) */
 };
 
 struct emu_cta_barrier {
     bool in_use, has_count;
     uint32_t count;
     uint32_t arrived;      /* lanes, phantom lanes of a partial group included */
-    uint64_t generation;
+    uint32_t arrived_live; /* arrived lanes that are still live, phantoms not counted */
+    uint64_t generation;   /* numbered through the block's barriers, in order of opening */
     uint64_t *lanes;       /* [warp] arrived lanes */
 };
 
@@ -225,12 +278,14 @@ struct emu_block {
     uint8_t *shared;
     uint32_t shared_bytes;
     struct emu_cta_barrier cta[ISA_CTA_BARRIER_COUNT];
+    uint32_t cta_open;       /* barriers in use; emu_barrier.c's, 0 at the start */
     uint64_t retired;        /* warp instructions; `clock` */
     uint64_t progress;       /* grows with every store that changes a byte, exit, release, text */
     uint64_t progress_seen, progress_at; /* of the live-lock watch */
     uint64_t sleep_offset;   /* added to retired for sleepers when time jumps */
     unsigned next_warp;      /* rotation */
     void *memory;            /* the one heap block behind warps, rows, shared */
+    size_t memory_bytes;
 };
 
 struct emu_core {
@@ -239,13 +294,24 @@ struct emu_core {
     void *context;
     struct emu_block *block; /* [slots] */
     unsigned slots;
-    struct emu_code *code;   /* decoded copies, one per program used */
+    struct emu_code **code;  /* decoded copies, one per program used; owned */
     unsigned code_count, code_capacity;
+    unsigned free_hint;      /* slot to try first */
     const struct emu_level *level;
     uint64_t retired;
     struct emu_stats stats;
     struct emu_step_scratch *scratch; /* rows behind the event */
 };
+
+/** A function of the table's CALL column: effects on @lanes of the running split. */
+typedef void emu_call_fn(struct emu_warp *w, const struct emu_dinsn *di, uint64_t lanes);
+/** Handler of a row that acts on the split or the scalar unit (emu_control.c). */
+emu_handler_fn *emu_control_handler(enum isa_op op);
+void emu_prelude_full(struct emu_warp *w, const struct emu_dinsn *di);
+void emu_prelude_part(struct emu_warp *w, const struct emu_dinsn *di);
+void emu_break_handler(struct emu_warp *w, const struct emu_dinsn *di);
+void emu_budget_handler(struct emu_warp *w, const struct emu_dinsn *di);
+void emu_bad_pc_handler(struct emu_warp *w, const struct emu_dinsn *di);
 
 /* Handlers of one compilation level; expanded by emu_exec.c. */
 struct emu_level {
@@ -298,6 +364,12 @@ static inline void emu_count_run(struct emu_warp *w, const struct emu_dinsn *las
     w->run_start = last + 1;
 }
 
+/** The same for a run that ends before @di: it is not executed. */
+static inline void emu_count_before(struct emu_warp *w, const struct emu_dinsn *di)
+{
+    emu_count_run(w, di - 1);
+}
+
 /** Raise a guest fault at @di for @lanes; the instruction has no effect. Nothing before it
  *  in the run is lost. Call, then return from the handler. */
 void emu_raise(struct emu_warp *w, const struct emu_dinsn *di, enum emu_fault_kind kind,
@@ -337,65 +409,123 @@ static inline uint64_t emu_uniform64(const struct emu_warp *w, const struct emu_
 struct emu_policy {
     const char *name, *summary;
     unsigned quantum; /* 0: until it blocks */
-    /** True when candidate a goes before b; ties are broken by lowest lane. */
+    /** True when candidate a goes before b; it breaks ties by lowest lane itself. */
     bool (*before)(const struct emu_warp *w, const struct emu_split *a,
                    const struct emu_split *b);
 };
 const struct emu_policy *emu_policy_find(const char *name);
 
-/** One split with all launched lanes at instruction @pc; barrier registers cleared. */
+/** One split with all launched lanes at instruction @pc; barrier registers cleared. Wants
+ *  w->launched, w->core, w->block, w->code and the barrier rows; reads the machine's options. */
 void emu_split_init(struct emu_warp *w, uint32_t pc);
 /** Give a split the turn if none has it: merges ready splits at its pc, sets w->m, w->e,
  *  w->full, mask_row and w->di. Yielded splits become ready when nothing else is; sleepers
- *  whose time has come wake first. False: nothing can run. */
+ *  whose time has come wake first. False: nothing can run. When all splits of the block
+ *  sleep, its time jumps here. */
 bool emu_split_select(struct emu_warp *w);
-/** Instructions the running split may retire before policy (quantum) or fairness window
- *  want a look; INT64_MAX when it is alone. */
+/** Something of the warp is ready or has the turn. A warp leaves its place in the block's
+ *  rotation when this is false after a turn (MACHINE 4: "yields with nothing else ready in
+ *  it"): select would wake the yielded splits, but the other warps come first. */
+static inline bool emu_split_has_ready(const struct emu_warp *w)
+{
+    return w->split_in[EMU_SPLIT_READY] != 0;
+}
+/** Instructions the running split may retire before policy (quantum), fairness window or
+ *  a sleeper want a look; INT64_MAX when it is alone. */
 int64_t emu_split_allowance(const struct emu_warp *w);
-/** @count instructions of the running split retired, it stands at w->di: account for
- *  quantum and window; ends the turn (parks it) when they say so. */
+/** @count instructions of the running split retired (w->retired has them), it stands at w->di:
+ *  account for quantum and window; ends the turn (parks it) when they say so. */
 void emu_split_ran(struct emu_warp *w, unsigned count);
 /** Park the running split, ready, at w->di: no split has the turn. */
 void emu_split_park(struct emu_warp *w);
 /** Give the turn to split @id for @lanes of it (a step); the rest stays as another split.
- *  False when it is not ready. */
+ *  The split that has the turn keeps it when it is asked for whole. @whole: the next
+ *  instruction takes a split whole. False when the split is not ready, and when it waits, now
+ *  SUSPENDED (LW_EAGAIN), for the other parts of a split that was divided by an earlier
+ *  call. The last part to come takes the others with it: w->m may exceed @lanes. While
+ *  emu_split_divided(w), only steps may be used: the handler chains know nothing of parts. */
 bool emu_split_force(struct emu_warp *w, unsigned id, uint64_t lanes, bool whole);
+bool emu_split_divided(const struct emu_warp *w);
 /** Index in split[] by id, or -1. */
 int emu_split_by_id(const struct emu_warp *w, unsigned id);
+/** Instruction index of a split; the running one's is in w->di. */
+static inline uint32_t emu_split_pc(const struct emu_warp *w, unsigned id)
+{
+    return (int)id == w->running ? (uint32_t)(w->di - w->code->insn) : w->split[id].pc;
+}
+/** Group number of a lane in a barrier register, 0: none. */
+static inline uint64_t emu_breg_number(const struct emu_warp *w, unsigned reg, unsigned lane)
+{
+    const struct emu_breg_form *b = &w->bform[reg];
 
-/* What control instructions do to the running split; all end its turn unless they say
- * otherwise. @next and targets are instruction indices. `out` may be NULL; else it takes
- * the outcomes for the event. */
+    return !(b->lanes >> lane & 1) ? 0 : b->number != 0 ? b->number : w->breg[reg][lane];
+}
+/** Splits and barrier registers in canonical form, for hash_state. */
+void emu_split_hash(const struct emu_warp *w, struct lw_hash *hash);
+/** CTA barriers of the block, for hash_state. */
+void emu_cta_hash(const struct emu_block *block, struct lw_hash *hash);
+
+/* What control instructions do to the running split; all end its turn (w->running is -1
+ * behind them) unless they say otherwise. @next and targets are instruction indices. The caller
+ * has counted the instruction in w->retired; lane sets are not empty unless noted. */
+/** What a step did, for the event; hang it into w->flow (zeroed) before the step. */
 struct emu_flow {
-    struct emu_outcome outcome[EMU_MAX_LANES]; /* pc is filled by the caller */
+    struct emu_outcome outcome[EMU_MAX_LANES]; /* pc is filled by the caller from target */
     uint32_t target[EMU_MAX_LANES];
     unsigned count;
-    uint64_t arrived, released, group, exited;
+    uint64_t arrived, released, group, exited; /* released: of this warp */
 };
-/** The split's lanes go to up to W targets: lane l to target[l] (l in w->m). */
-void emu_split_branch(struct emu_warp *w, const uint32_t *target);
-/** Two-way: @taken to @target, the rest to @next; both non-empty. */
+/** Fill outcome and target from the table: where the lanes @m of a step are now. */
+void emu_split_outcomes(const struct emu_warp *w, uint64_t m, struct emu_flow *flow);
+/** Rows that an event borrows. */
+struct emu_step_scratch {
+    uint64_t address[EMU_MAX_LANES];
+    uint8_t space[EMU_MAX_LANES];
+    uint8_t old_value[EMU_MAX_LANES][16], new_value[EMU_MAX_LANES][16];
+    struct emu_flow flow;
+};
+enum { EMU_TARGET_EXIT = UINT32_MAX };
+/** The split's lanes go to up to W targets: lane l to target[l] (l in w->m); EMU_TARGET_EXIT
+ *  ends the lane. @next is the fall-through (for stack_like). The caller treats one common
+ *  target as a jump, without a call. */
+void emu_split_branch(struct emu_warp *w, const uint32_t *target, uint32_t next);
+/** Two-way: @taken to @target, the rest to @next; both non-empty, target != next. */
 void emu_split_branch2(struct emu_warp *w, uint64_t taken, uint32_t target, uint32_t next);
-/** @lanes exit; the others of the split go on at @next. Re-tests all barriers. */
+/** @lanes exit; the others of the split go on at @next. Re-tests all barriers. Keeps w->live,
+ *  block->threads_live and block->warps_live. */
 void emu_split_exit(struct emu_warp *w, uint64_t lanes, uint32_t next);
-void emu_split_bssy(struct emu_warp *w, unsigned reg, uint64_t lanes); /* turn goes on */
+/** Turn goes on, also for bbreak, take and give; @lanes may be empty. They may make others
+ *  ready: then w->budget is cut to what the policy allows. */
+void emu_split_bssy(struct emu_warp *w, unsigned reg, uint64_t lanes);
+/** True when that bssy takes lanes out of a group that others wait in, so that it may release
+ *  them: count the run before it (emu_count_run) and go on by a jump, as behind bbreak. */
+static inline bool emu_split_bssy_frees(const struct emu_warp *w, unsigned reg, uint64_t lanes)
+{
+    return w->bform[reg].arrived != 0 && (w->bform[reg].lanes & lanes) != 0;
+}
 /** @lanes (guard on) arrive, the others become ready at @next. Returns true when the turn may
  *  go on in the handler chain: the warp has one split and it passed whole. */
 bool emu_split_bsync(struct emu_warp *w, unsigned reg, bool soft, uint64_t lanes, uint32_t next);
-void emu_split_bbreak(struct emu_warp *w, unsigned reg, uint64_t lanes); /* turn goes on */
+void emu_split_bbreak(struct emu_warp *w, unsigned reg, uint64_t lanes);
 void emu_split_yield(struct emu_warp *w, uint64_t lanes, uint32_t next);
-/** @member[lane] for lanes in @lanes; false: a lane's own bit is missing (*bad gets them). */
+/** @member[lane] for lanes in @lanes; false: a lane's own bit is missing (*bad gets them) and
+ *  nothing happened. */
 bool emu_split_warpsync(struct emu_warp *w, uint64_t lanes, const uint64_t *member,
                         uint32_t next, uint64_t *bad);
-/** Lanes of the running split's @lanes that may execute a .sync operation at the current
- *  pc now, or 0: they wait there (turn ended). On success the running split is the union of
- *  the lanes that waited at this pc with the same masks, w->m and w->e are set. */
-uint64_t emu_split_sync(struct emu_warp *w, uint64_t lanes, const uint64_t *member);
-/** Sleep for @length instructions of the block. */
+/** Lanes that may execute the .sync operation at index @pc now, or 0: they wait there (turn
+ *  ended). On success the turn goes on, the running split is the union of @lanes and of the
+ *  lanes that waited at this pc with the same masks, w->m and w->e are set; lanes of the split
+ *  outside @lanes (guard off) stay in it if nothing joined, else they are ready at pc + 1. The
+ *  arrival alone is not an executed instruction. Own bits must be in the masks. */
+/*  Call after emu_count_before, so that w->retired is exact. */
+uint64_t emu_split_sync(struct emu_warp *w, uint64_t lanes, const uint64_t *member, uint32_t pc);
+/** Sleep for @length instructions of the block. Time is block->retired and what the warp has
+ *  retired since w->turn_start. */
 void emu_split_sleep(struct emu_warp *w, uint64_t lanes, uint64_t length, uint32_t next);
 enum emu_cta_result { EMU_CTA_WAITS, EMU_CTA_COMPLETED, EMU_CTA_BAD };
-/** Lanes arrive at CTA barrier @id (@counts[lane] where has_count). With @block they wait.
- *  EMU_CTA_BAD: why gets a clause (a guest fault; nothing changed). */
+/** Lanes arrive at CTA barrier @id. With @wait they wait and the turn ends, also when the
+ *  barrier completes; else (arrive) it goes on. EMU_CTA_BAD: why gets a clause (a guest
+ *  fault; nothing changed). */
 enum emu_cta_result emu_split_bar(struct emu_warp *w, unsigned id, uint64_t lanes,
                                   bool has_count, uint32_t count, bool wait, uint32_t next,
                                   char *why, size_t why_size);
@@ -406,7 +536,7 @@ void emu_split_give(struct emu_warp *w, unsigned reg, uint64_t lanes, const uint
 bool emu_block_can_run(const struct emu_block *block);
 /** Explain why the block does not move. @livelock: it runs without progress. */
 void emu_block_explain(const struct emu_block *block, bool livelock, struct emu_hang *out);
-/** Abort with a message on a broken invariant (debug and test builds). */
+/** False, with a clause, on a broken invariant (debug and test builds). */
 bool emu_split_check(const struct emu_warp *w, char *why, size_t why_size);
 
 /** Set w->m, w->e, w->full, mask_row for @lanes of the running split. */
@@ -424,5 +554,11 @@ uint64_t emu_lane_copy(struct emu_warp *w, unsigned lane, uint64_t address, void
  *  computes, one lane at a time), for events and faults. */
 void emu_addresses(const struct emu_warp *w, const struct isa_insn *insn,
                    const struct emu_dinsn *di, uint64_t lanes, uint64_t *address);
+/** A clause for a memory fault of @kind: which allocation is nearest and how far off, the
+ *  name of what was freed or is read-only. @address as emu_raise_memory gets it: an offset
+ *  in its space for shared and local, else a generic address. */
+void emu_describe_address(const struct emu_warp *w, enum emu_fault_kind kind,
+                          enum isa_space space, uint64_t address, unsigned bytes, bool write,
+                          char *text, size_t text_size);
 
 #endif

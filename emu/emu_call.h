@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Functions of the table's CALL column (emu_call.c): the effects of one instruction on
+ * @lanes of the running split. Lane-wise ones neither jump nor end a turn. */
+#ifndef EMU_CALL_H
+#define EMU_CALL_H
+
+#include "emu/emu_priv.h"
+
+/** dinsn.aux of a cross-lane row without a member mask: all lanes of the split. */
+#define EMU_NO_MEMBERS UINT64_MAX
+
+emu_call_fn emu_x_lop3, emu_x_prmt, emu_x_addc, emu_x_subc, emu_x_plop3, emu_x_p2r, emu_x_r2p,
+    emu_x_cvt, emu_x_s2r, emu_x_take, emu_x_give, emu_x_nop, emu_x_shfl_idx, emu_x_shfl_up,
+    emu_x_shfl_down, emu_x_shfl_bfly, emu_x_vote_all, emu_x_vote_any, emu_x_vote_uni,
+    emu_x_ballot, emu_x_readfirstlane, emu_x_s_s2r, emu_x_s_ballot;
+
+/** Value of a special register for every lane of the warp: 32-bit words, @high may be NULL. */
+void emu_special_rows(const struct emu_warp *w, enum isa_special sr, uint32_t *low,
+                      uint32_t *high);
+
+#endif

@@ -1,0 +1,680 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Handlers of rows that act on the split: branches, calls, barriers, exit; and of the
+ * scalar unit. Compiled once: a few per warp instruction, no lane loops.
+ *
+ * A row that may end the turn or jump ends a straight-line run: it counts the run first,
+ * so that w->retired includes it when the split functions look.
+ */
+#include <stdio.h>
+
+#include "emu/emu_call.h"
+#include "emu/emu_next.h"
+#include "emu/emu_priv.h"
+
+/* ---- going on ------------------------------------------------------------------- */
+
+static uint32_t index_of(const struct emu_warp *w, const struct emu_dinsn *di)
+{
+    (void)w;
+    return di->index;
+}
+
+/** Continue with @t after the run was counted: another run must fit the budget. */
+static void jump(struct emu_warp *w, const struct emu_dinsn *t)
+{
+    w->run_start = t;
+    if (t->run > w->budget) {
+        emu_leave(w, EMU_LEAVE_BUDGET, t);
+        return;
+    }
+    EMU_GO(w, t);
+}
+
+/** The turn is over: the split functions have stored the pcs. */
+static void turn_over(struct emu_warp *w, const struct emu_dinsn *di)
+{
+    emu_leave(w, EMU_LEAVE_TURN, di);
+}
+
+/** Lanes that a control instruction acts on: M & guard. Parting M under partial exec by a
+ *  guard is a fault (MACHINE 1); then *bad is set. */
+static uint64_t control_lanes(struct emu_warp *w, const struct emu_dinsn *di, bool parts, bool *bad)
+{
+    uint64_t on = w->m & emu_guard(w, di);
+
+    *bad = false;
+    if (parts && on != 0 && on != w->m && (emu_exec_mask(w) & w->live) != w->live) {
+        emu_raise(w, di, EMU_FAULT_EXEC_SPLIT, w->m & ~on,
+                  "the guard parts the split while exec does not cover all live lanes");
+        *bad = true;
+    }
+    return on;
+}
+
+/* ---- branches ------------------------------------------------------------------------ */
+
+static bool may_split(struct emu_warp *w, const struct emu_dinsn *di)
+{
+    if ((emu_exec_mask(w) & w->live) == w->live)
+        return true;
+    emu_raise(w, di, EMU_FAULT_EXEC_SPLIT, w->m,
+              "its lanes part while exec does not cover all live lanes");
+    return false;
+}
+
+static void emu_c_bra(struct emu_warp *w, const struct emu_dinsn *di)
+{
+    const struct emu_dinsn *target = di + di->delta;
+
+    if ((di->guard & 7) == ISA_PT && !(di->guard & 24)) {
+        emu_count_run(w, di);
+        jump(w, target);
+        return;
+    }
+    uint64_t g = emu_guard(w, di), ask = w->e, taken = ask & g;
+    if (taken == 0 || taken == ask) {
+        emu_count_run(w, di);
+        jump(w, taken == 0 ? di + 1 : target);
+        return;
+    }
+    if (!may_split(w, di))
+        return;
+    emu_count_run(w, di);
+    w->core->stats.divergences++;
+    emu_split_branch2(w, taken, index_of(w, target), index_of(w, di) + 1);
+    turn_over(w, di);
+}
+
+/** Instruction at a 64-bit guest address for each lane of @lanes; false: raised. */
+static bool targets_of(struct emu_warp *w, const struct emu_dinsn *di, uint64_t lanes,
+                       bool entry_only, uint32_t *target)
+{
+    const struct emu_program *program = w->code->program;
+    const uint32_t *low = emu_row(w, di->a), *high = low + w->stride / 4;
+    uint64_t bad = 0;
+
+    for (LW_EACH_BIT(l, lanes)) {
+        uint64_t at = (uint64_t)high[l] << 32 | low[l], offset = at - program->base;
+        uint64_t index = offset / ISA_WORD_BYTES;
+        bool ok = offset % ISA_WORD_BYTES == 0 && index < program->count;
+        if (ok && entry_only) {
+            const struct isa_function *f =
+                isa_object_function_at(program->object, (uint32_t)index);
+            ok = f != NULL && f->first == index && !f->kernel;
+        }
+        if (ok)
+            target[l] = (uint32_t)index;
+        else
+            bad |= UINT64_C(1) << l;
+    }
+    if (bad == 0)
+        return true;
+    unsigned l = lw_lowest(bad);
+    uint64_t at = (uint64_t)high[l] << 32 | low[l];
+    emu_raise(w, di, entry_only ? EMU_FAULT_BAD_CALL : EMU_FAULT_BAD_PC, bad,
+              "lane %u goes to 0x%llx, which is no %s", l, (unsigned long long)at,
+              entry_only ? "function's entry" : "instruction of this program");
+    w->fault.address = at;
+    return false;
+}
+
+/** Send the split's lanes to target[l]; @link row pair gets the return address, or none. */
+static void go_to_targets(struct emu_warp *w, const struct emu_dinsn *di, uint32_t *target,
+                          uint64_t on)
+{
+    const struct emu_dinsn *code = w->code->insn;
+    unsigned first = lw_lowest(w->m);
+    bool same = true;
+
+    for (LW_EACH_BIT(l, w->m)) {
+        if (!(on >> l & 1))
+            target[l] = di->index + 1;
+        same = same && target[l] == target[first];
+    }
+    if (same) {
+        emu_count_run(w, di);
+        jump(w, code + target[first]);
+        return;
+    }
+    if (!may_split(w, di))
+        return;
+    emu_count_run(w, di);
+    w->core->stats.divergences++;
+    emu_split_branch(w, target, di->index + 1);
+    turn_over(w, di);
+}
+
+/** Under partial exec a branch follows its active lanes: M asks M & exec. */
+static uint64_t asked(const struct emu_warp *w, const struct emu_dinsn *di)
+{
+    uint64_t taken = w->e & emu_guard(w, di);
+
+    if (taken != 0 && taken == w->e)
+        return w->m;
+    return taken;
+}
+
+static void indirect(struct emu_warp *w, const struct emu_dinsn *di, bool call, bool entry_only,
+                     bool direct)
+{
+    uint32_t target[EMU_MAX_LANES];
+    uint64_t on = asked(w, di);
+
+    if (direct) {
+        for (LW_EACH_BIT(l, on))
+            target[l] = (uint32_t)((int64_t)di->index + di->delta);
+    } else if (on != 0) {
+        uint64_t ask = on & w->e;
+        if (!targets_of(w, di, ask, entry_only, target))
+            return;
+        /* lanes outside exec follow the lowest active one (MACHINE 1) */
+        for (LW_EACH_BIT(l, on & ~w->e))
+            target[l] = target[lw_lowest(ask)];
+    }
+    if (call) {
+        uint64_t back = w->code->program->base + (uint64_t)(di->index + 1) * ISA_WORD_BYTES;
+        uint32_t *low = emu_row(w, di->d), *high = low + w->stride / 4;
+        bool parts = on != w->m && on != 0;
+        if (parts && !may_split(w, di))
+            return;
+        for (LW_EACH_BIT(l, on)) {
+            low[l] = (uint32_t)back;
+            high[l] = (uint32_t)(back >> 32);
+        }
+    }
+    go_to_targets(w, di, target, on);
+}
+
+static void emu_c_brx(struct emu_warp *w, const struct emu_dinsn *di)
+{
+    indirect(w, di, false, false, false);
+}
+static void emu_c_call(struct emu_warp *w, const struct emu_dinsn *di)
+{
+    indirect(w, di, true, true, true);
+}
+static void emu_c_callx(struct emu_warp *w, const struct emu_dinsn *di)
+{
+    indirect(w, di, true, true, false);
+}
+static void emu_c_ret(struct emu_warp *w, const struct emu_dinsn *di)
+{
+    indirect(w, di, false, false, false);
+}
+
+static void emu_c_exit(struct emu_warp *w, const struct emu_dinsn *di)
+{
+    uint64_t on = w->e & emu_guard(w, di); /* under partial exec only E ends */
+
+    emu_count_run(w, di);
+    if (on == 0) {
+        jump(w, di + 1);
+        return;
+    }
+    emu_split_exit(w, on, di->index + 1);
+    turn_over(w, di);
+}
+
+/* ---- convergence barriers ---------------------------------------------------------------- */
+
+static void emu_c_bssy(struct emu_warp *w, const struct emu_dinsn *di)
+{
+    bool bad;
+    uint64_t on = control_lanes(w, di, false, &bad);
+
+    if (on != 0)
+        emu_split_bssy(w, di->sub, on);
+    EMU_GO(w, di + 1);
+}
+
+static void emu_c_bsync(struct emu_warp *w, const struct emu_dinsn *di)
+{
+    bool bad;
+    uint64_t on = control_lanes(w, di, true, &bad);
+
+    if (bad)
+        return;
+    emu_count_run(w, di);
+    if (on == 0 || emu_split_bsync(w, di->sub, di->flags & EMU_D_SOFT, on, di->index + 1))
+        jump(w, di + 1);
+    else
+        turn_over(w, di);
+}
+
+static void emu_c_bbreak(struct emu_warp *w, const struct emu_dinsn *di)
+{
+    bool bad;
+    uint64_t on = control_lanes(w, di, false, &bad);
+
+    emu_count_run(w, di);
+    if (on != 0)
+        emu_split_bbreak(w, di->sub, on);
+    jump(w, di + 1);
+}
+
+static void emu_c_yield(struct emu_warp *w, const struct emu_dinsn *di)
+{
+    bool bad;
+    uint64_t on = control_lanes(w, di, true, &bad);
+
+    if (bad)
+        return;
+    emu_count_run(w, di);
+    if (on == 0) {
+        jump(w, di + 1);
+        return;
+    }
+    emu_split_yield(w, on, di->index + 1);
+    turn_over(w, di);
+}
+
+/** Member masks of lanes as the machine's lane masks (virtual warps of 32, MACHINE 1).
+ *  From a row, or one value for all. */
+static void member_masks(const struct emu_warp *w, uint64_t lanes, const uint32_t *masks,
+                         uint32_t value, uint64_t *member)
+{
+    for (LW_EACH_BIT(l, lanes)) {
+        uint32_t m = masks != NULL ? masks[l] : value;
+        member[l] = l >= 32 ? (uint64_t)m << 32 : m;
+        if (w->width < 32)
+            member[l] &= w->all;
+    }
+}
+
+static void emu_c_warpsync(struct emu_warp *w, const struct emu_dinsn *di)
+{
+    uint64_t member[EMU_MAX_LANES], wrong = 0;
+    bool bad;
+    uint64_t on = control_lanes(w, di, true, &bad);
+
+    if (bad)
+        return;
+    if (on == 0) {
+        emu_count_run(w, di);
+        jump(w, di + 1);
+        return;
+    }
+    member_masks(w, on, di->ukind == EMU_U_ROW ? emu_row(w, di->b) : NULL,
+                 di->ukind == EMU_U_ROW ? 0 : emu_uniform32(w, di), member);
+    for (LW_EACH_BIT(l, on))
+        if (!(member[l] >> l & 1))
+            wrong |= UINT64_C(1) << l;
+    if (wrong != 0) {
+        emu_raise(w, di, EMU_FAULT_WARPSYNC_SELF, wrong,
+                  "lane %u waits with mask 0x%llx, which lacks its own bit", lw_lowest(wrong),
+                  (unsigned long long)member[lw_lowest(wrong)]);
+        return;
+    }
+    emu_count_run(w, di);
+    (void)emu_split_warpsync(w, on, member, di->index + 1, &wrong);
+    turn_over(w, di);
+}
+
+/* ---- CTA barriers ---------------------------------------------------------------------------- */
+
+static void cta_barrier(struct emu_warp *w, const struct emu_dinsn *di, bool wait)
+{
+    char why[160];
+    bool bad;
+    uint64_t on = control_lanes(w, di, true, &bad);
+    uint32_t id = di->reg, count = 0;
+
+    if (bad)
+        return;
+    if (on == 0) {
+        emu_count_run(w, di);
+        jump(w, di + 1);
+        return;
+    }
+    if (di->ukind == EMU_U_ROW)
+        id = emu_row(w, di->b)[lw_lowest(on)];
+    else
+        id = emu_uniform32(w, di);
+    if (di->flags & EMU_D_COUNTED)
+        count = emu_row(w, di->c)[lw_lowest(on)];
+    for (LW_EACH_BIT(l, on)) {
+        if ((di->ukind == EMU_U_ROW && emu_row(w, di->b)[l] != id) ||
+            (di->flags & EMU_D_COUNTED && emu_row(w, di->c)[l] != count)) {
+            emu_raise(w, di, EMU_FAULT_BARRIER_COUNT, UINT64_C(1) << l,
+                      "lane %u names another barrier or count than lane %u", (unsigned)l,
+                      lw_lowest(on));
+            return;
+        }
+    }
+    if (id >= ISA_CTA_BARRIER_COUNT) {
+        emu_raise(w, di, EMU_FAULT_BARRIER_COUNT, on, "there is no CTA barrier %u (0..15)", id);
+        return;
+    }
+    /* The split functions count from w->retired; a refused arrival takes it back. */
+    const struct emu_dinsn *run_start = w->run_start;
+    int64_t budget = w->budget;
+    uint64_t retired = w->retired, lane_retired = w->lane_retired;
+    emu_count_run(w, di);
+    enum emu_cta_result r =
+        emu_split_bar(w, id, on, di->flags & EMU_D_COUNTED, count, wait, di->index + 1, why,
+                      sizeof why);
+    if (r == EMU_CTA_BAD) {
+        w->run_start = run_start;
+        w->budget = budget;
+        w->retired = retired;
+        w->lane_retired = lane_retired;
+        emu_raise(w, di, EMU_FAULT_BARRIER_COUNT, on, "%s", why);
+        return;
+    }
+    if (r == EMU_CTA_COMPLETED)
+        w->core->stats.cta_barriers++;
+    if (wait)
+        turn_over(w, di);
+    else
+        jump(w, di + 1);
+}
+static void emu_c_bar_sync(struct emu_warp *w, const struct emu_dinsn *di)
+{
+    cta_barrier(w, di, true);
+}
+static void emu_c_bar_arrive(struct emu_warp *w, const struct emu_dinsn *di)
+{
+    cta_barrier(w, di, false);
+}
+
+/* ---- system -------------------------------------------------------------------------------------- */
+
+static void emu_c_fence(struct emu_warp *w, const struct emu_dinsn *di)
+{
+    EMU_GO(w, di + 1); /* execution is sequentially consistent (MACHINE 5) */
+}
+
+static void emu_c_nanosleep(struct emu_warp *w, const struct emu_dinsn *di)
+{
+    bool bad;
+    uint64_t on = control_lanes(w, di, true, &bad);
+    uint64_t length;
+
+    if (bad)
+        return;
+    emu_count_run(w, di);
+    if (on == 0) {
+        jump(w, di + 1);
+        return;
+    }
+    length = di->ukind == EMU_U_ROW ? emu_row(w, di->b)[lw_lowest(on)] : emu_uniform32(w, di);
+    if (w->core->ops.sleep_length != NULL)
+        length = w->core->ops.sleep_length(w->core->context, (uint32_t)length);
+    emu_split_sleep(w, on, length, di->index + 1);
+    turn_over(w, di);
+}
+
+static void emu_c_trap(struct emu_warp *w, const struct emu_dinsn *di)
+{
+    uint64_t on = w->e & emu_guard(w, di);
+
+    if (on == 0) {
+        EMU_GO(w, di + 1);
+        return;
+    }
+    emu_raise(w, di, EMU_FAULT_TRAP, on, "code %u", emu_uniform32(w, di));
+}
+
+/* ---- rows with a CALL column that need the whole split or a meeting of lanes --------------------- */
+
+static bool scalar_allowed(struct emu_warp *w, const struct emu_dinsn *di)
+{
+    if (w->m == w->live)
+        return true;
+    if (w->core->machine->config.scalar_rule != EMU_SCALAR_FAULT)
+        return true;
+    emu_raise(w, di, EMU_FAULT_SCALAR_WRITE, w->m,
+              "lanes 0x%llx of live lanes 0x%llx write a scalar register",
+              (unsigned long long)w->m, (unsigned long long)w->live);
+    return false;
+}
+
+/** A write to s126 or s127 changed exec: legal only while the warp is one split. */
+static bool exec_allowed(struct emu_warp *w, const struct emu_dinsn *di)
+{
+    if (w->m == w->live)
+        return true;
+    emu_raise(w, di, EMU_FAULT_EXEC_WRITE, w->m, "the warp has %u splits", w->split_count);
+    return false;
+}
+
+static bool writes_exec(const struct emu_dinsn *di, unsigned words)
+{
+    return di->reg + words > ISA_S_EXEC && di->reg < 128;
+}
+
+static inline void call_row(struct emu_warp *w, const struct emu_dinsn *di, unsigned flags,
+                            emu_call_fn *f)
+{
+    if (flags & ISA_F_SCALAR) {
+        bool guard = (di->guard & 16) ? emu_guard(w, di) != 0 : true;
+        if (!scalar_allowed(w, di))
+            return;
+        if (writes_exec(di, 2) && !exec_allowed(w, di))
+            return;
+        if (guard)
+            f(w, di, w->e);
+        if (writes_exec(di, 2))
+            emu_warp_set_lanes(w, w->m);
+        EMU_GO(w, di + 1);
+        return;
+    }
+    if (flags & ISA_F_SYNC) {
+        uint64_t member[EMU_MAX_LANES];
+        bool bad;
+        uint64_t on = control_lanes(w, di, true, &bad), go, wrong = 0;
+        if (bad)
+            return;
+        if (on != 0 && di->aux != EMU_NO_MEMBERS) {
+            member_masks(w, on, emu_row(w, (uint32_t)di->aux), 0, member);
+            for (LW_EACH_BIT(l, on))
+                if (!(member[l] >> l & 1))
+                    wrong |= UINT64_C(1) << l;
+            if (wrong != 0) {
+                emu_raise(w, di, EMU_FAULT_WARPSYNC_SELF, wrong,
+                          "lane %u names members 0x%llx without its own bit", lw_lowest(wrong),
+                          (unsigned long long)member[lw_lowest(wrong)]);
+                return;
+            }
+            go = emu_split_sync(w, on, member, di->index);
+            if (go == 0) { /* waits here; the last arrival executes it for all */
+                emu_count_before(w, di);
+                turn_over(w, di);
+                return;
+            }
+            emu_count_run(w, di);
+            f(w, di, go & emu_exec_mask(w));
+            jump(w, di + 1);
+            return;
+        }
+        emu_count_run(w, di);
+        if (on != 0)
+            f(w, di, on & w->e);
+        jump(w, di + 1);
+        return;
+    }
+    emu_count_run(w, di);
+    if ((w->e & emu_guard(w, di)) != 0)
+        f(w, di, w->e & emu_guard(w, di));
+    jump(w, di + 1);
+}
+
+/* ---- scalar arithmetic ------------------------------------------------------------------------------ */
+
+static uint64_t scalar_read(const struct emu_warp *w, unsigned reg, unsigned words)
+{
+    uint64_t v;
+
+    if (reg > 127)
+        return 0;
+    v = w->s[reg];
+    if (words == 2)
+        v |= (uint64_t)(reg < 127 ? w->s[reg + 1] : 0) << 32;
+    return v;
+}
+static void scalar_write(struct emu_warp *w, unsigned reg, unsigned words, uint64_t v)
+{
+    if (reg > 127)
+        return;
+    w->s[reg] = (uint32_t)v;
+    if (words == 2 && reg < 127)
+        w->s[reg + 1] = (uint32_t)(v >> 32);
+}
+
+typedef uint32_t T_u32;
+typedef int32_t T_s32;
+typedef uint64_t T_u64;
+#define WORDS(T) ((unsigned)sizeof(T_##T) / 4)
+#define SCALAR_X(T) (WORDS(T) == 2 ? (T_##T)emu_uniform64(w, di) : (T_##T)emu_uniform32(w, di))
+
+static bool scalar_begin(struct emu_warp *w, const struct emu_dinsn *di, unsigned words,
+                         bool predicate)
+{
+    if (!scalar_allowed(w, di))
+        return false;
+    return predicate || !writes_exec(di, words) || exec_allowed(w, di);
+}
+static bool scalar_guard(const struct emu_warp *w, const struct emu_dinsn *di)
+{
+    bool on = w->sp[di->guard & 7];
+
+    return di->guard & 8 ? !on : on;
+}
+#define SCALAR_OP(T, e)                                                                       \
+    if (!scalar_begin(w, di, WORDS(T), false))                                                \
+        return;                                                                               \
+    if (scalar_guard(w, di)) {                                                                \
+        const T_##T a = (T_##T)scalar_read(w, di->p, WORDS(T)), b = SCALAR_X(T);              \
+        (void)a;                                                                              \
+        scalar_write(w, di->reg, WORDS(T), (uint64_t)(T_##T)(e));                             \
+        if (writes_exec(di, WORDS(T)))                                                        \
+            emu_warp_set_lanes(w, w->m);                                                      \
+    }                                                                                         \
+    EMU_GO(w, di + 1)
+#define SCALAR(T, e) SCALAR_OP(T, e)
+#define SCALAR1(T, e) SCALAR_OP(T, e)
+#define SCALAR_COMPARE(T)                                                                     \
+    if (!scalar_begin(w, di, 1, true))                                                        \
+        return;                                                                               \
+    if (scalar_guard(w, di) && di->q < ISA_PT) {                                              \
+        const T_##T a = (T_##T)scalar_read(w, di->p, 1), b = SCALAR_X(T);                     \
+        bool t;                                                                               \
+        switch (di->sub & 15) {                                                               \
+        case ISA_CMP_EQ: t = a == b; break;                                                   \
+        case ISA_CMP_NE: t = a != b; break;                                                   \
+        case ISA_CMP_LT: t = a < b; break;                                                    \
+        case ISA_CMP_LE: t = a <= b; break;                                                   \
+        case ISA_CMP_GT: t = a > b; break;                                                    \
+        default: t = a >= b; break;                                                           \
+        }                                                                                     \
+        w->sp[di->q] = t;                                                                     \
+    }                                                                                         \
+    EMU_GO(w, di + 1)
+
+/* ---- the table of handlers ------------------------------------------------------------------------------ */
+
+#define NONE (void)w, (void)di
+#define LANE1(T, e) NONE
+#define LANE(T, e) NONE
+#define LANE3(T, e) NONE
+#define LANEX1(TD, TB, e) NONE
+#define LANEX(TD, TA, TB, e) NONE
+#define LANEX3(TD, TA, TB, TC, e) NONE
+#define LANER(T, e) NONE
+#define COMPARE(T) NONE
+#define LOAD(space) NONE
+#define STORE(space) NONE
+#define ATOMIC(space) NONE
+#define REDUCE(space) NONE
+#define CONTROL(f) f(w, di)
+#define CALL(f) call_row(w, di, row_flags, f)
+
+#define INSN(id, mnemonic, format, opcode, unit, order, flags, operands, ...)                 \
+    static void control_##id(struct emu_warp *w, const struct emu_dinsn *di)                  \
+    {                                                                                         \
+        const unsigned row_flags = (flags);                                                   \
+        (void)row_flags;                                                                      \
+        __VA_ARGS__;                                                                          \
+    }
+#include "isa/insns.def"
+
+static emu_handler_fn *const handlers[ISA_OP_COUNT] = {
+#define INSN(id, ...) [ISA_##id] = control_##id,
+#include "isa/insns.def"
+};
+
+emu_handler_fn *emu_control_handler(enum isa_op op)
+{
+    return handlers[op];
+}
+
+/* ---- preludes, breakpoints, the end of the budget ----------------------------------------------------------- */
+
+static void prepare(struct emu_warp *w, const struct emu_prelude *pre)
+{
+    for (unsigned i = 0; i < 3; i++) {
+        unsigned words = pre->source[i].words, mods = pre->source[i].mods;
+        uint32_t *to = emu_row(w, pre->source[i].to);
+        uint32_t *to_high = to + w->stride / 4;
+        if (pre->source[i].kind == EMU_PRE_NONE)
+            continue;
+        if (pre->source[i].kind == EMU_PRE_UNIFORM) {
+            const char *from = w->ubase[pre->source[i].ukind] + pre->source[i].from;
+            uint32_t low = lw_get32(from), high = words == 2 ? lw_get32(from + 4) : 0;
+            for (unsigned l = 0; l < w->n; l++) {
+                to[l] = low;
+                to_high[l] = high;
+            }
+        } else {
+            memcpy(to, emu_row(w, pre->source[i].from), w->stride);
+            if (words == 2)
+                memcpy(to_high, emu_row(w, pre->source[i].from + w->stride), w->stride);
+        }
+        if (mods == 0)
+            continue;
+        for (unsigned l = 0; l < w->n; l++) {
+            uint64_t v = words == 2 ? (uint64_t)to_high[l] << 32 | to[l] : to[l];
+            uint64_t sign = words == 2 ? UINT64_C(1) << 63 : UINT64_C(1) << 31;
+            if (pre->is_float) { /* abs before neg */
+                v = mods & 2 ? v & ~sign : v;
+                v = mods & 1 ? v ^ sign : v;
+            } else {
+                v = mods & 2 ? ~v : v;
+                v = mods & 1 ? 0 - v : v;
+            }
+            to[l] = (uint32_t)v;
+            if (words == 2)
+                to_high[l] = (uint32_t)(v >> 32);
+        }
+    }
+}
+void emu_prelude_full(struct emu_warp *w, const struct emu_dinsn *di)
+{
+    const struct emu_prelude *pre = &w->code->prelude[di->aux];
+
+    prepare(w, pre);
+    pre->behind.full(w, di);
+}
+void emu_prelude_part(struct emu_warp *w, const struct emu_dinsn *di)
+{
+    const struct emu_prelude *pre = &w->code->prelude[di->aux];
+
+    prepare(w, pre);
+    pre->behind.part(w, di);
+}
+
+void emu_break_handler(struct emu_warp *w, const struct emu_dinsn *di)
+{
+    emu_count_before(w, di);
+    emu_leave(w, EMU_LEAVE_BREAK, di);
+}
+void emu_budget_handler(struct emu_warp *w, const struct emu_dinsn *di)
+{
+    emu_count_before(w, di);
+    emu_leave(w, EMU_LEAVE_BUDGET, di);
+}
+void emu_bad_pc_handler(struct emu_warp *w, const struct emu_dinsn *di)
+{
+    emu_raise(w, di, EMU_FAULT_BAD_PC, w->m, "execution ran past the end of the code");
+}

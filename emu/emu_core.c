@@ -1,0 +1,615 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Cores: blocks and their warps, the turn of a warp, the watched step. */
+#include "emu/emu_core.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "emu/emu_decode.h"
+#include "emu/emu_next.h"
+
+/* ---- levels ------------------------------------------------------------------------ */
+
+const struct emu_level *emu_level_choose(unsigned wanted)
+{
+#if defined __x86_64__ && !defined LW_ONE_LEVEL
+    __builtin_cpu_init();
+    bool v3 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
+              __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("popcnt");
+    bool v4 = v3 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+              __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
+
+    if ((wanted == 0 || wanted == 4) && v4)
+        return &emu_level_v4;
+    if ((wanted == 0 || wanted == 3) && v3)
+        return &emu_level_v3;
+    return wanted == 0 || wanted == 1 ? &emu_level_v1 : NULL;
+#else
+    return wanted == 0 || wanted == 1 ? &emu_level_v1 : NULL;
+#endif
+}
+
+/* ---- cores and decoded programs ------------------------------------------------------- */
+
+enum lw_status emu_program_try_decode(struct emu_machine *machine, struct emu_program *program,
+                                      struct lw_error *err)
+{
+    struct emu_layout layout;
+    struct emu_code code;
+    enum lw_status status;
+
+    emu_layout_make(&layout, machine->config.warp_width);
+    status = emu_code_create(program, &layout, emu_level_choose(machine->config.level), &code, err);
+    if (status == LW_OK)
+        emu_code_destroy(&code);
+    return status;
+}
+
+static enum lw_status core_code(struct emu_core *core, const struct emu_program *program,
+                                struct emu_code **out, struct lw_error *err)
+{
+    struct emu_layout layout;
+    enum lw_status status;
+    size_t capacity = core->code_capacity;
+
+    for (unsigned i = 0; i < core->code_count; i++) {
+        if (core->code[i]->program == program) {
+            *out = core->code[i];
+            return LW_OK;
+        }
+    }
+    if (!lw_grow(&core->code, &capacity, core->code_count + 1u, sizeof *core->code))
+        return LW_FAIL(err, LW_ENOMEM, "decoded programs");
+    core->code_capacity = (unsigned)capacity;
+    struct emu_code *code = calloc(1, sizeof *code);
+    if (code == NULL)
+        return LW_FAIL(err, LW_ENOMEM, "decoded program");
+    emu_layout_make(&layout, core->machine->config.warp_width);
+    status = emu_code_create((struct emu_program *)program, &layout, core->level, code, err);
+    if (status != LW_OK) {
+        free(code);
+        return status;
+    }
+    core->code[core->code_count++] = code;
+    *out = code;
+    return LW_OK;
+}
+
+enum lw_status emu_core_create(struct emu_machine *machine, unsigned slots,
+                               const struct emu_core_ops *ops, void *context,
+                               struct emu_core **out, struct lw_error *err)
+{
+    struct emu_core *core = calloc(1, sizeof *core);
+    struct emu_core **cores;
+
+    if (core == NULL)
+        return LW_FAIL(err, LW_ENOMEM, "core");
+    core->machine = machine;
+    core->level = emu_level_choose(machine->config.level);
+    if (ops != NULL)
+        core->ops = *ops;
+    core->context = context;
+    core->slots = slots;
+    core->block = calloc(slots, sizeof *core->block);
+    core->scratch = calloc(1, sizeof *core->scratch);
+    cores = realloc(machine->cores, (machine->core_count + 1) * sizeof *cores);
+    if (cores != NULL)
+        machine->cores = cores;
+    if (core->block == NULL || core->scratch == NULL || cores == NULL) {
+        free(core->block);
+        free(core->scratch);
+        free(core);
+        return LW_FAIL(err, LW_ENOMEM, "core of %u blocks", slots);
+    }
+    machine->cores[machine->core_count++] = core;
+    *out = core;
+    return LW_OK;
+}
+
+void emu_core_destroy(struct emu_core *core)
+{
+    struct emu_machine *machine;
+
+    if (core == NULL)
+        return;
+    machine = core->machine;
+    for (unsigned i = 0; i < machine->core_count; i++) {
+        if (machine->cores[i] == core) {
+            machine->cores[i] = machine->cores[--machine->core_count];
+            break;
+        }
+    }
+    for (unsigned i = 0; i < core->slots; i++)
+        free(core->block[i].memory);
+    for (unsigned i = 0; i < core->code_count; i++) {
+        emu_code_destroy(core->code[i]);
+        free(core->code[i]);
+    }
+    free(core->code);
+    free(core->block);
+    free(core->scratch);
+    free(core);
+}
+
+struct emu_block *emu_core_block(const struct emu_core *core, unsigned slot)
+{
+    return slot < core->slots && core->block[slot].in_use ? &core->block[slot] : NULL;
+}
+
+/* ---- blocks ------------------------------------------------------------------------------ */
+
+static size_t round_up(size_t bytes, size_t to)
+{
+    return (bytes + to - 1) / to * to;
+}
+
+/** Sizes of the parts of a block's one heap block. */
+struct block_plan {
+    size_t warps, rows, bregs, local, shared, cta, total;
+    unsigned vregs, bregs_count;
+    uint32_t local_bytes;
+};
+
+static void plan_block(const struct emu_core *core, const struct emu_grid *grid,
+                       struct block_plan *plan)
+{
+    const struct isa_function *kernel = grid->launch.kernel;
+    unsigned width = core->machine->config.warp_width, n = (width + 7) / 8 * 8;
+
+    plan->vregs = emu_kernel_vregs(grid->launch.program, kernel);
+    plan->bregs_count = ISA_BREG_COUNT;
+    plan->local_bytes = (uint32_t)round_up(kernel->local_bytes, 16);
+    plan->warps = round_up(grid->block_warps * sizeof(struct emu_warp), 4096);
+    /* a pair or quad may start at the last register: three rows of slack */
+    plan->rows = round_up((size_t)(EMU_ROW_V0 + plan->vregs + 3) * n * 4, 64) + 64;
+    plan->bregs = (size_t)plan->bregs_count * EMU_MAX_LANES * 8;
+    plan->local = round_up((size_t)plan->local_bytes * n, 64) + 64;
+    plan->shared = round_up((size_t)grid->shared_bytes + 64, 64);
+    plan->cta = (size_t)ISA_CTA_BARRIER_COUNT * grid->block_warps * 8;
+    plan->total = plan->warps + plan->shared + round_up(plan->cta, 64) +
+                  grid->block_warps * (plan->rows + plan->bregs + plan->local);
+}
+
+static void init_warp(struct emu_block *block, struct emu_warp *w, unsigned index,
+                      struct emu_code *code)
+{
+    struct emu_core *core = block->core;
+    const struct emu_grid *grid = block->grid;
+    unsigned width = core->machine->config.warp_width;
+    uint32_t left = block->threads - index * width;
+    struct emu_layout layout;
+
+    /* split[] and member[] need no zeroing: the id sets say which exist */
+    memset(w, 0, offsetof(struct emu_warp, split));
+    memset((char *)w + offsetof(struct emu_warp, split_ids), 0,
+           offsetof(struct emu_warp, member) - offsetof(struct emu_warp, split_ids));
+    memset((char *)w + offsetof(struct emu_warp, mask_lanes), 0,
+           sizeof *w - offsetof(struct emu_warp, mask_lanes));
+    emu_layout_make(&layout, width);
+    w->stride = layout.stride;
+    w->n = layout.stride / 4;
+    w->width = (uint8_t)width;
+    w->all = lw_mask(width);
+    w->core = core;
+    w->block = block;
+    w->code = code;
+    w->index = index;
+    w->row_zero = layout.row_zero;
+    w->row_sink = layout.row_sink;
+    w->row_a = layout.row_a;
+    w->row_b = layout.row_b;
+    w->row_c = layout.row_c;
+    w->p[ISA_PT] = ~UINT64_C(0);
+    w->sp[ISA_PT] = 1;
+    w->s[126] = w->s[127] = ~UINT32_C(0);
+    w->ubase[EMU_U_IMM] = (const char *)code->imm_pool;
+    w->ubase[EMU_U_SCALAR] = (const char *)w->s;
+    w->ubase[EMU_U_BANK0] = (const char *)grid->bank0;
+    w->ubase[EMU_U_BANK1] = (const char *)code->program->bank1;
+    w->launched = w->live = lw_mask(left < width ? left : width);
+    w->running = -1;
+}
+
+enum lw_status emu_core_block_start(struct emu_core *core, struct emu_grid *grid,
+                                    uint64_t linear, unsigned *slot, struct lw_error *err)
+{
+    struct emu_block *block = NULL;
+    struct block_plan plan;
+    struct emu_code *code = NULL;
+    enum lw_status status = core_code(core, grid->launch.program, &code, err);
+
+    if (status != LW_OK)
+        return status;
+    if (linear >= grid->block_count)
+        return LW_FAIL(err, LW_ERANGE, "block %llu of %llu", (unsigned long long)linear,
+                       (unsigned long long)grid->block_count);
+    for (unsigned i = 0; i < core->slots && block == NULL; i++) {
+        unsigned at = (core->free_hint + i) % core->slots;
+        if (!core->block[at].in_use)
+            block = &core->block[at];
+    }
+    if (block == NULL)
+        return LW_FAIL(err, LW_ESTATE, "all %u block slots of the core are in use", core->slots);
+    plan_block(core, grid, &plan);
+    if (block->memory_bytes < plan.total) {
+        free(block->memory);
+        block->memory_bytes = 0;
+        block->memory = aligned_alloc(4096, round_up(plan.total, 4096));
+        if (block->memory == NULL)
+            return LW_FAIL(err, LW_ENOMEM, "state of a block, %zu bytes", plan.total);
+        block->memory_bytes = plan.total;
+    }
+    void *memory = block->memory;
+    size_t memory_bytes = block->memory_bytes;
+    memset(block, 0, sizeof *block);
+    block->memory = memory;
+    block->memory_bytes = memory_bytes;
+    block->core = core;
+    block->grid = grid;
+    block->linear = linear;
+    block->index[0] = (uint32_t)(linear % grid->launch.grid[0]);
+    block->index[1] = (uint32_t)(linear / grid->launch.grid[0] % grid->launch.grid[1]);
+    block->index[2] = (uint32_t)(linear / grid->launch.grid[0] / grid->launch.grid[1]);
+    block->slot = (unsigned)(block - core->block);
+    block->in_use = true;
+    block->threads = block->threads_live = grid->block_threads;
+    block->warp_count = block->warps_live = grid->block_warps;
+    block->shared_bytes = grid->shared_bytes;
+
+    char *at = memory, *bregs;
+    block->warp = (struct emu_warp *)(void *)at;
+    at += plan.warps;
+    bregs = at; /* the forms in the warp say which rows count: no zeroing */
+    at += grid->block_warps * plan.bregs;
+    /* everything behind starts as zero: registers, local, shared (MACHINE 6) */
+    memset(at, 0, plan.total - (size_t)(at - (char *)memory));
+    block->shared = (uint8_t *)at;
+    at += plan.shared;
+    for (unsigned i = 0; i < ISA_CTA_BARRIER_COUNT; i++)
+        block->cta[i].lanes = (uint64_t *)(void *)at + (size_t)i * grid->block_warps;
+    at += round_up(plan.cta, 64);
+    for (unsigned i = 0; i < grid->block_warps; i++) {
+        struct emu_warp *w = &block->warp[i];
+        init_warp(block, w, i, code);
+        w->regs = at;
+        at += plan.rows;
+        w->breg = (uint64_t(*)[EMU_MAX_LANES])(void *)(bregs + i * plan.bregs);
+        w->breg_count = plan.bregs_count;
+        w->local = (uint8_t *)at;
+        w->local_bytes = plan.local_bytes;
+        at += plan.local;
+        w->vreg_count = (uint16_t)plan.vregs;
+        emu_split_init(w, grid->launch.kernel->first);
+    }
+    grid->blocks_started++;
+    core->stats.blocks++;
+    core->stats.warps += grid->block_warps;
+    *slot = block->slot;
+    return LW_OK;
+}
+
+void emu_core_block_free(struct emu_core *core, unsigned slot)
+{
+    struct emu_block *block = emu_core_block(core, slot);
+
+    if (block == NULL)
+        return;
+    block->in_use = false;
+    core->free_hint = slot;
+}
+
+/* ---- the turn -------------------------------------------------------------------------------- */
+
+void emu_counts_sync(struct emu_warp *w)
+{
+    uint64_t n = w->retired - w->turn_start;
+
+    w->block->retired += n;
+    w->core->retired += n;
+    w->turn_start = w->retired;
+}
+
+static void go(struct emu_warp *w, struct emu_handlers h)
+{
+    w->leave = EMU_RUNNING;
+    (w->full ? h.full : h.part)(w, w->di);
+#ifdef LW_LOOP
+    while (w->leave == EMU_RUNNING)
+        (w->full ? w->di->h.full : w->di->h.part)(w, w->di);
+#endif
+}
+
+/** Execute exactly up to @budget instructions of the running split from w->di. Where a
+ *  straight-line run is longer than what is left, the instruction behind the budget gets a
+ *  handler that stops: exact, and free everywhere else. @past_break: the first instruction
+ *  is executed even if it has a breakpoint. */
+static void run_chain(struct emu_warp *w, int64_t budget, bool past_break)
+{
+    struct emu_code *code = w->code;
+
+    if (budget > 32768)
+        budget = 32768; /* below the saturation of run */
+    w->budget = budget;
+    for (;;) {
+        const struct emu_dinsn *di = w->di;
+        struct emu_handlers first = past_break ? code->normal[di->index] : di->h;
+        w->run_start = di;
+        past_break = false;
+        if (di->run > w->budget) {
+            struct emu_dinsn *stop = &code->insn[di->index + (uint32_t)w->budget];
+            struct emu_handlers saved = stop->h;
+            stop->h.full = stop->h.part = emu_budget_handler;
+            go(w, first);
+            stop->h = saved;
+        } else {
+            go(w, first);
+        }
+        if (w->leave != EMU_LEAVE_BUDGET || w->budget <= 0)
+            return;
+    }
+}
+
+enum emu_turn_end emu_warp_turn(struct emu_warp *w, uint64_t limit, uint64_t *count)
+{
+    uint64_t start = w->retired;
+    enum emu_turn_end end = EMU_TURN_DONE;
+
+    w->turn_start = w->retired;
+    for (;;) {
+        uint64_t done = w->retired - start;
+        if (done >= limit || !emu_split_select(w))
+            break;
+        int64_t allowance = emu_split_allowance(w), left = (int64_t)(limit - done);
+        uint64_t before = w->retired;
+        run_chain(w, allowance < left ? allowance : left, false);
+        emu_counts_sync(w);
+        if (w->leave == EMU_LEAVE_BUDGET) {
+            emu_split_ran(w, (unsigned)(w->retired - before));
+        } else if (w->leave == EMU_LEAVE_TURN) {
+            if (w->live == 0) {
+                end = EMU_TURN_WARP_ENDED;
+                break;
+            }
+            if (!emu_split_has_ready(w))
+                break;
+        } else {
+            if (w->retired != before)
+                emu_split_ran(w, (unsigned)(w->retired - before));
+            end = w->leave == EMU_LEAVE_BREAK ? EMU_TURN_BREAK : EMU_TURN_FAULT;
+            break;
+        }
+    }
+    *count = w->retired - start;
+    return end;
+}
+
+/* ---- faults ------------------------------------------------------------------------------------ */
+
+static struct emu_fault *fault_begin(struct emu_warp *w, const struct emu_dinsn *di,
+                                     enum emu_fault_kind kind, uint64_t lanes)
+{
+    struct emu_fault *fault = &w->fault;
+
+    memset(fault, 0, sizeof *fault);
+    fault->kind = kind;
+    fault->lanes = lanes;
+    fault->pc = w->code->program->base + (uint64_t)di->index * ISA_WORD_BYTES;
+    fault->grid = w->block->grid->sequence;
+    fault->block = w->block->linear;
+    fault->warp = w->index;
+    if (w->run_start <= di)
+        emu_count_before(w, di);
+    emu_leave(w, EMU_LEAVE_FAULT, di);
+    return fault;
+}
+
+void emu_raise(struct emu_warp *w, const struct emu_dinsn *di, enum emu_fault_kind kind,
+               uint64_t lanes, const char *fmt, ...)
+{
+    struct emu_fault *fault = fault_begin(w, di, kind, lanes);
+    va_list args;
+
+    va_start(args, fmt);
+    vsnprintf(fault->detail, sizeof fault->detail, fmt, args);
+    va_end(args);
+}
+
+void emu_raise_memory(struct emu_warp *w, const struct emu_dinsn *di, enum emu_fault_kind kind,
+                      uint64_t lanes, enum isa_space space, uint64_t address, unsigned bytes,
+                      bool write)
+{
+    struct emu_fault *fault = fault_begin(w, di, kind, lanes);
+
+    fault->space = space;
+    fault->address = address;
+    fault->bytes = (uint8_t)bytes;
+    fault->write = write;
+    emu_describe_address(w, kind, space, address, bytes, write, fault->detail,
+                         sizeof fault->detail);
+}
+
+/* ---- the watched step ------------------------------------------------------------------------------ */
+
+static void fill_access(struct emu_warp *w, struct emu_step_scratch *scratch,
+                        const struct isa_insn *insn, const struct emu_dinsn *di,
+                        uint64_t lanes, struct emu_event *ev)
+{
+    const struct isa_op_info *info = isa_op_info((enum isa_op)insn->op);
+    struct emu_access *access = &ev->access[ev->access_count++];
+
+    memset(access, 0, sizeof *access);
+    access->kind = info->flags & ISA_F_ATOMIC  ? (insn->op == ISA_RED_GLOBAL ||
+                                                          insn->op == ISA_RED_SHARED ||
+                                                          insn->op == ISA_RED_GENERIC
+                                                      ? 3
+                                                      : 2)
+                   : info->flags & ISA_F_STORE ? 1
+                                               : 0;
+    access->bytes = (uint8_t)isa_mem_bytes(insn);
+    access->order = (uint8_t)isa_mod_get(insn, ISA_MOD_MORDER);
+    access->scope = (uint8_t)isa_mod_get(insn, ISA_MOD_SCOPE);
+    access->cache = (uint8_t)isa_mod_get(insn, ISA_MOD_CACHE);
+    access->lanes = lanes;
+    emu_addresses(w, insn, di, lanes, scratch->address);
+    access->address = scratch->address;
+    access->lane_space = scratch->space;
+    access->old_value = scratch->old_value;
+    access->affine = lanes != 0;
+    unsigned first = lanes ? lw_lowest(lanes) : 0, previous = first;
+    for (LW_EACH_BIT(l, lanes)) {
+        enum isa_space space = ISA_SPACE_GENERIC;
+        (void)emu_resolve(w, (unsigned)l, scratch->address[l], access->bytes, false, &space);
+        scratch->space[l] = (uint8_t)space;
+        memset(scratch->old_value[l], 0, sizeof scratch->old_value[l]);
+        (void)emu_lane_copy(w, (unsigned)l, scratch->address[l], scratch->old_value[l],
+                            access->bytes, false);
+        if (l == first)
+            access->space = space, access->base = scratch->address[l];
+        else if (previous == first)
+            access->stride = (int64_t)(scratch->address[l] - access->base) /
+                             (int64_t)(l - first);
+        previous = (unsigned)l;
+    }
+    for (LW_EACH_BIT(k, lanes))
+        if (scratch->address[k] !=
+            access->base + (uint64_t)access->stride * (uint64_t)(k - first))
+            access->affine = false;
+}
+
+static void fill_event(struct emu_warp *w, const struct isa_insn *insn,
+                       const struct emu_dinsn *di, struct emu_event *ev)
+{
+    struct emu_block *block = w->block;
+
+    memset(ev, 0, sizeof *ev);
+    ev->core = w->core;
+    ev->grid = block->grid;
+    memcpy(ev->block_index, block->index, sizeof ev->block_index);
+    ev->block = block->linear;
+    ev->slot = block->slot;
+    ev->warp = w->index;
+    ev->sequence = w->core->retired;
+    ev->warp_sequence = w->retired;
+    ev->block_sequence = block->retired;
+    ev->pc = w->code->program->base + (uint64_t)di->index * ISA_WORD_BYTES;
+    ev->insn = insn;
+    ev->split_lanes = w->m;
+    ev->exec = emu_exec_mask(w);
+    ev->guard = emu_guard(w, di);
+    ev->effective = w->m & ev->exec & ev->guard;
+}
+
+static enum emu_conv_op conv_op(unsigned op)
+{
+    switch (op) {
+    case ISA_BSSY: return EMU_CONV_JOIN;
+    case ISA_BSYNC: return EMU_CONV_ARRIVE;
+    case ISA_BBREAK: return EMU_CONV_BREAK;
+    case ISA_V_MOV_TAKE_B: return EMU_CONV_TAKE;
+    case ISA_V_MOV_GIVE_B: return EMU_CONV_GIVE;
+    case ISA_YIELD: return EMU_CONV_YIELD;
+    case ISA_WARPSYNC: return EMU_CONV_WARPSYNC;
+    default: return EMU_CONV_NONE;
+    }
+}
+
+enum lw_status emu_warp_step(struct emu_core *core, unsigned slot, unsigned warp,
+                             unsigned split, uint64_t lanes, struct emu_event *ev,
+                             struct lw_error *err)
+{
+    struct emu_block *block = emu_core_block(core, slot);
+    struct emu_step_scratch *scratch = core->scratch;
+
+    if (block == NULL || warp >= block->warp_count)
+        return LW_FAIL(err, LW_ERANGE, "no warp %u in slot %u", warp, slot);
+    struct emu_warp *w = &block->warp[warp];
+    if (emu_split_by_id(w, split) < 0)
+        return LW_FAIL(err, LW_ERANGE, "warp %u has no split %u", warp, split);
+    if (lanes == 0 || lanes & ~w->split[split].lanes)
+        return LW_FAIL(err, LW_ERANGE, "lanes 0x%llx are not of split %u",
+                       (unsigned long long)lanes, split);
+    uint32_t pc = emu_split_pc(w, split);
+    const struct emu_dinsn *di = &w->code->insn[pc];
+    if (pc >= w->code->program->count) { /* the sentinel behind the code */
+        memset(ev, 0, sizeof *ev);
+        ev->kind = EMU_EV_FAULT;
+        emu_split_force(w, split, w->split[split].lanes, true);
+        run_chain(w, 1, true);
+        ev->fault = w->fault;
+        return LW_OK;
+    }
+    const struct isa_insn *insn = &w->code->program->insn[pc];
+    const struct isa_op_info *info = isa_op_info((enum isa_op)insn->op);
+    bool whole = info->flags & ISA_F_WHOLE ||
+                 (info->flags & ISA_F_SYNC && isa_x_member(insn->x) == ISA_VZ) ||
+                 (emu_exec_mask(w) & w->live) != w->live;
+
+    w->turn_start = w->retired;
+    if (!emu_split_force(w, split, lanes, whole)) {
+        int id = emu_split_by_id(w, split);
+        if (id >= 0 && w->split[id].state == EMU_SPLIT_SUSPENDED)
+            return LW_FAIL(err, LW_EAGAIN, "split %u waits for the rest of its lanes", split);
+        return LW_FAIL(err, LW_ESTATE, "split %u is not ready", split);
+    }
+    fill_event(w, insn, di, ev);
+    ev->split = (unsigned)w->running;
+    uint64_t m = w->m;
+    if (info->flags & ISA_F_MEMORY)
+        fill_access(w, scratch, insn, di, ev->effective, ev);
+    memset(&scratch->flow, 0, sizeof scratch->flow);
+    w->flow = &scratch->flow;
+    uint64_t progress = block->progress, before = w->retired;
+    run_chain(w, 1, true);
+    emu_counts_sync(w);
+    w->flow = NULL;
+    if (w->leave == EMU_LEAVE_FAULT) {
+        ev->kind = EMU_EV_FAULT;
+        ev->fault = w->fault;
+        return LW_OK;
+    }
+    if (w->leave == EMU_LEAVE_BUDGET)
+        emu_split_ran(w, (unsigned)(w->retired - before));
+    ev->kind = EMU_EV_RETIRED;
+    emu_split_outcomes(w, m, &scratch->flow);
+    for (unsigned i = 0; i < scratch->flow.count; i++)
+        scratch->flow.outcome[i].pc =
+            w->code->program->base + (uint64_t)scratch->flow.target[i] * ISA_WORD_BYTES;
+    ev->outcomes = scratch->flow.outcome;
+    ev->outcome_count = scratch->flow.count;
+    ev->exited = scratch->flow.exited;
+    ev->conv.op = conv_op(insn->op);
+    ev->conv.reg = insn->d & 15;
+    ev->conv.soft = insn->op == ISA_BSYNC && insn->variant;
+    ev->conv.group = scratch->flow.group;
+    ev->conv.arrived = scratch->flow.arrived;
+    ev->conv.released = scratch->flow.released;
+    if (insn->op == ISA_BAR_SYNC || insn->op == ISA_BAR_ARRIVE) {
+        unsigned id = insn->xkind == ISA_X_IMM ? insn->x & 15 : 0;
+        ev->cta.used = true;
+        ev->cta.id = (uint8_t)id;
+        ev->cta.arrived = block->cta[id].arrived;
+        ev->cta.expected = block->cta[id].has_count ? block->cta[id].count : block->threads_live;
+        ev->cta.generation = block->cta[id].generation;
+        ev->cta.completed = block->progress != progress && !block->cta[id].in_use;
+    }
+    if (info->flags & ISA_F_STORE) {
+        for (LW_EACH_BIT(l, ev->effective))
+            (void)emu_lane_copy(w, (unsigned)l, scratch->address[l], scratch->new_value[l],
+                                ev->access[0].bytes, false);
+        ev->access[0].new_value = scratch->new_value;
+    }
+    ev->warp_ended = w->live == 0;
+    ev->block_ended = block->threads_live == 0;
+    ev->grid_ended =
+        ev->block_ended && block->grid->blocks_ended + 1 == block->grid->block_count;
+    return LW_OK;
+}
+
+int emu_warp_select(struct emu_core *core, unsigned slot, unsigned warp)
+{
+    struct emu_block *block = emu_core_block(core, slot);
+
+    if (block == NULL || warp >= block->warp_count || !emu_split_select(&block->warp[warp]))
+        return -1;
+    return block->warp[warp].running;
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Inside emu/: what the engine needs of cores, programs and machines beyond emu.h. */
+#ifndef EMU_CORE_H
+#define EMU_CORE_H
+
+#include "emu/emu_priv.h"
+
+/** How a warp's turn in its block's rotation ended. */
+enum emu_turn_end {
+    EMU_TURN_DONE,   /* the quantum is used up, or nothing in it is ready */
+    EMU_TURN_BREAK,  /* a breakpoint before w->di */
+    EMU_TURN_FAULT,
+    EMU_TURN_WARP_ENDED
+};
+/** Run a warp on the fast path for up to @limit instructions. *count gets those retired. */
+enum emu_turn_end emu_warp_turn(struct emu_warp *w, uint64_t limit, uint64_t *count);
+/** Add the warp's instruction counts to its block and core. */
+void emu_counts_sync(struct emu_warp *w);
+struct emu_block *emu_core_block(const struct emu_core *core, unsigned slot);
+
+void emu_programs_destroy(struct emu_machine *machine);
+unsigned emu_kernel_vregs(const struct emu_program *program, const struct isa_function *kernel);
+/** Decode once with the machine's level, so that load refuses what cannot run. */
+enum lw_status emu_program_try_decode(struct emu_machine *machine, struct emu_program *program,
+                                      struct lw_error *err) LW_MUST_CHECK;
+/** Make a block's state for a view without running it; as emu_core_block_start. */
+void emu_grid_block_ended(struct emu_machine *machine, struct emu_grid *grid);
+
+#endif

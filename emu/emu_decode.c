@@ -1,0 +1,432 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * isa_insn -> emu_dinsn: operands become row offsets or uniform places, modifiers become
+ * selectors, the level gives the handlers. What has no handler is refused by name.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "emu/emu_call.h"
+#include "emu/emu_decode.h"
+
+/** The row's operand column has token @name. */
+static bool has(const struct isa_op_info *info, const char *name)
+{
+    size_t size = strlen(name);
+
+    for (const char *p = info->operands; *p != '\0';) {
+        size_t n = strcspn(p, ",");
+        if (n == size && memcmp(p, name, n) == 0)
+            return true;
+        p += n + (p[n] == ',');
+    }
+    return false;
+}
+
+/** An immediate as the 64 bits that the row reads (MACHINE 7). */
+static uint64_t immediate(const struct isa_insn *insn, const struct isa_op_info *info)
+{
+    bool wide = has(info, "xb2") || has(info, "sx2");
+    bool is_double = info->unit == ISA_UNIT_DP || info->flags & ISA_F_FLOAT;
+
+    if (has(info, "xt")) {
+        unsigned stype = isa_mod_get(insn, ISA_MOD_STYPE);
+        wide = stype == ISA_ST_U64 || stype == ISA_ST_S64 || stype == ISA_ST_F64;
+        is_double = stype == ISA_ST_F64;
+    }
+    if (!wide)
+        return insn->x;
+    return is_double ? (uint64_t)insn->x << 32 : (uint64_t)(int64_t)(int32_t)insn->x;
+}
+
+/** Offset of register @number in a warp's rows, for reading or writing. */
+static uint32_t row_of(const struct emu_layout *layout, unsigned number, bool write)
+{
+    if (number == ISA_VZ)
+        return write ? layout->row_sink : layout->row_zero;
+    return (EMU_ROW_V0 + number) * layout->stride;
+}
+
+static enum lw_status pool_add(struct emu_decoder *dec, uint64_t value, uint32_t *offset,
+                               struct lw_error *err)
+{
+    struct emu_code *code = dec->code;
+
+    /* neighbours often share an immediate: looking back a little keeps the pool small */
+    for (uint32_t i = code->imm_count; i > 0 && i + 16 > code->imm_count; i--) {
+        if (code->imm_pool[i - 1] == value) {
+            *offset = (i - 1) * 8;
+            return LW_OK;
+        }
+    }
+    if (!lw_grow(&code->imm_pool, &dec->imm_capacity, (size_t)code->imm_count + 1, 8))
+        return LW_FAIL(err, LW_ENOMEM, "immediates of the program");
+    code->imm_pool[code->imm_count] = value;
+    *offset = code->imm_count++ * 8;
+    return LW_OK;
+}
+
+/** X as a uniform place or a row. */
+static enum lw_status decode_x(struct emu_decoder *dec, const struct isa_insn *insn,
+                               const struct isa_op_info *info, struct emu_dinsn *di,
+                               struct lw_error *err)
+{
+    switch (insn->xkind) {
+    case ISA_X_VECTOR:
+        di->ukind = EMU_U_ROW;
+        di->b = row_of(dec->layout, insn->x & 255, false);
+        return LW_OK;
+    case ISA_X_SCALAR:
+        if ((insn->x & 255) > 127)
+            break; /* sz */
+        di->ukind = EMU_U_SCALAR;
+        di->b = (insn->x & 127) * 4;
+        return LW_OK;
+    case ISA_X_CONST:
+        if (isa_x_bank(insn->x) > 1)
+            return LW_FAIL(err, LW_EUNSUPP, "constant bank %u as an operand; banks 0 and 1 exist",
+                           isa_x_bank(insn->x));
+        di->ukind = isa_x_bank(insn->x) == 0 ? EMU_U_BANK0 : EMU_U_BANK1;
+        di->b = isa_x_offset(insn->x);
+        return LW_OK;
+    default:
+        di->ukind = EMU_U_IMM;
+        return pool_add(dec, immediate(insn, info), &di->b, err);
+    }
+    di->ukind = EMU_U_IMM;
+    return pool_add(dec, 0, &di->b, err);
+}
+
+static enum lw_status prelude_add(struct emu_decoder *dec, struct emu_prelude **out,
+                                  struct emu_dinsn *di, struct lw_error *err)
+{
+    struct emu_code *code = dec->code;
+
+    if (!(di->flags & EMU_D_MODIFIED)) {
+        if (!lw_grow(&code->prelude, &dec->prelude_capacity, (size_t)code->prelude_count + 1,
+                     sizeof *code->prelude))
+            return LW_FAIL(err, LW_ENOMEM, "decoded program");
+        memset(&code->prelude[code->prelude_count], 0, sizeof *code->prelude);
+        di->aux = code->prelude_count++;
+        di->flags |= EMU_D_MODIFIED;
+    }
+    *out = &code->prelude[di->aux];
+    return LW_OK;
+}
+
+static unsigned words_of(const struct isa_op_info *info, const char *one, const char *two)
+{
+    return has(info, two) ? 2 : has(info, one) ? 1 : 0;
+}
+
+/** Scalar A and C, source modifiers and a uniform third source go through scratch rows. */
+static enum lw_status decode_sources(struct emu_decoder *dec, const struct isa_insn *insn,
+                                     const struct isa_op_info *info, struct emu_dinsn *di,
+                                     struct lw_error *err)
+{
+    unsigned a_words = words_of(info, "va", "va2"), c_words = words_of(info, "vc", "vc2");
+    unsigned x_words = words_of(info, "xb", "xb2");
+    bool mods = !(info->flags & ISA_F_NOSRCMOD) && insn->mod & 63;
+    struct emu_prelude *pre = NULL;
+    enum lw_status status;
+    uint32_t zero;
+
+    di->a = row_of(dec->layout, insn->a, false);
+    di->c = row_of(dec->layout, insn->c, false);
+    status = decode_x(dec, insn, info, di, err);
+    if (status != LW_OK)
+        return status;
+    status = pool_add(dec, 0, &zero, err);
+    if (status != LW_OK)
+        return status;
+    struct { bool used, uniform; uint8_t ukind; unsigned words, mods; uint32_t from; } src[3] = {
+        {a_words != 0, insn->a_scalar, EMU_U_SCALAR, a_words, 0, di->a},
+        {x_words != 0, di->ukind != EMU_U_ROW, di->ukind, x_words, 0, di->b},
+        {c_words != 0, insn->c_scalar, EMU_U_SCALAR, c_words, 0, di->c},
+    };
+    if (insn->a_scalar && insn->a <= 127)
+        src[0].from = insn->a * 4u;
+    else if (insn->a_scalar)
+        src[0].ukind = EMU_U_IMM, src[0].from = zero;
+    if (insn->c_scalar && insn->c <= 127)
+        src[2].from = insn->c * 4u;
+    else if (insn->c_scalar)
+        src[2].ukind = EMU_U_IMM, src[2].from = zero;
+    if (mods)
+        for (unsigned i = 0; i < 3; i++)
+            src[i].mods = isa_insn_srcmod(insn, i);
+    /* Semantics: a, b, c are the first, second and third source as written. */
+    if (insn->variant && x_words != 0 && c_words != 0) {
+        __typeof__(src[0]) t = src[1];
+        src[1] = src[2];
+        src[2] = t;
+        src[1].words = x_words, src[2].words = c_words;
+    }
+    bool float_mode = di->flags & EMU_D_FLOAT_MODE; /* its bodies read rows only */
+    uint32_t place[3] = {src[0].from, src[1].from, src[2].from};
+    uint8_t b_kind = src[1].uniform ? src[1].ukind : EMU_U_ROW;
+    for (unsigned i = 0; i < 3; i++) {
+        bool needs = src[i].used && (src[i].mods != 0 || (src[i].uniform && i != 1) ||
+                                     (src[i].uniform && float_mode));
+        if (!needs)
+            continue;
+        status = prelude_add(dec, &pre, di, err);
+        if (status != LW_OK)
+            return status;
+        pre->is_float = info->flags & ISA_F_FLOAT;
+        pre->source[i].kind = src[i].uniform ? EMU_PRE_UNIFORM : EMU_PRE_ROW;
+        pre->source[i].ukind = src[i].ukind;
+        pre->source[i].words = (uint8_t)src[i].words;
+        pre->source[i].mods = (uint8_t)src[i].mods;
+        pre->source[i].from = src[i].from;
+        pre->source[i].to = i == 0   ? dec->layout->row_a
+                            : i == 1 ? dec->layout->row_b
+                                     : dec->layout->row_c;
+        place[i] = pre->source[i].to;
+        if (i == 1)
+            b_kind = EMU_U_ROW;
+    }
+    di->a = place[0];
+    di->b = place[1];
+    di->c = place[2];
+    di->ukind = b_kind;
+    return LW_OK;
+}
+
+static enum lw_status decode_memory(struct emu_decoder *dec, const struct isa_insn *insn,
+                                    const struct isa_op_info *info, struct emu_dinsn *di)
+{
+    di->a = row_of(dec->layout, insn->a, false);
+    di->b = row_of(dec->layout, isa_x_reg(insn->x), false);
+    di->c = row_of(dec->layout, insn->c, false);
+    di->d = row_of(dec->layout, insn->d, true);
+    di->disp = isa_x_disp(insn->x);
+    di->reg = insn->c; /* scalar base or constant bank */
+    if (info->format == ISA_FMT_ATOM) {
+        di->sub = (uint8_t)isa_mod_get(insn, ISA_MOD_ATYPE);
+        di->aux = isa_mod_get(insn, ISA_MOD_AOP);
+    } else {
+        di->sub = (uint8_t)isa_mod_get(insn, ISA_MOD_SIZE);
+    }
+    return LW_OK;
+}
+
+static bool scalar_guard_ok(const struct isa_insn *insn, const struct isa_op_info *info)
+{
+    return !(info->flags & ISA_F_SCALAR) || insn->guard_scalar || insn->guard == ISA_PT;
+}
+
+enum lw_status emu_decode(struct emu_decoder *dec, uint32_t index, struct emu_dinsn *di,
+                          struct lw_error *err)
+{
+    const struct isa_insn *insn = &dec->program->insn[index];
+    const struct isa_op_info *info = isa_op_info((enum isa_op)insn->op);
+    const struct emu_layout *layout = dec->layout;
+    enum lw_status status = LW_OK;
+    const char *why = NULL;
+
+    memset(di, 0, sizeof *di);
+    di->index = index;
+    di->op = insn->op;
+    di->guard = (uint8_t)(insn->guard | insn->guard_neg << 3 | insn->guard_scalar << 4);
+    di->ukind = EMU_U_ROW;
+    di->p = 8;
+    di->q = 8;
+    di->d = row_of(layout, insn->d, true);
+    if (!scalar_guard_ok(insn, info))
+        return LW_FAIL(err, LW_EFORMAT, "%s takes a scalar guard (sp0..sp6)", info->mnemonic);
+    if (has(info, "pd"))
+        di->p = isa_insn_p(insn) == ISA_PT ? 8 : (uint8_t)isa_insn_p(insn);
+    if (has(info, "qd"))
+        di->q = isa_insn_q(insn) == ISA_PT ? 8 : (uint8_t)isa_insn_q(insn);
+    di->r = has(info, "rr") ? (uint8_t)(isa_insn_r(insn) | isa_insn_r_neg(insn) << 3) : ISA_PT;
+
+    switch (info->format) {
+    case ISA_FMT_FLT:
+        if (isa_mod_get(insn, ISA_MOD_RND) != ISA_RND_RN)
+            return LW_FAIL(err, LW_EUNSUPP, "%s with a rounding mode other than .rn",
+                           info->mnemonic);
+        di->reg = (uint8_t)(isa_mod_get(insn, ISA_MOD_FTZ) | isa_mod_get(insn, ISA_MOD_SAT) << 1);
+        if (di->reg != 0)
+            di->flags |= EMU_D_FLOAT_MODE;
+        break;
+    case ISA_FMT_CMP:
+        di->sub = (uint8_t)(isa_mod_get(insn, ISA_MOD_CMP) | isa_mod_get(insn, ISA_MOD_BOOL) << 4);
+        di->reg = (uint8_t)isa_mod_get(insn, ISA_MOD_CMPFTZ);
+        if (di->reg != 0 && !(info->flags & ISA_F_SCALAR))
+            di->flags |= EMU_D_FLOAT_MODE;
+        break;
+    case ISA_FMT_CVT:
+        di->sub = (uint8_t)(isa_mod_get(insn, ISA_MOD_DTYPE) |
+                            isa_mod_get(insn, ISA_MOD_STYPE) << 4);
+        di->reg = (uint8_t)(isa_mod_get(insn, ISA_MOD_CRND) |
+                            isa_mod_get(insn, ISA_MOD_CSAT) << 3 |
+                            isa_mod_get(insn, ISA_MOD_CFTZ) << 4);
+        break;
+    case ISA_FMT_LUT:
+        di->sub = (uint8_t)(insn->mod >> 16);
+        break;
+    case ISA_FMT_PRM:
+        di->sub = (uint8_t)isa_mod_get(insn, ISA_MOD_PRMT);
+        break;
+    case ISA_FMT_PLUT: /* 98:96 and 102:100 with negations above them */
+        di->sub = (uint8_t)(insn->mod >> 16);
+        di->reg = (uint8_t)insn->x;
+        break;
+    default:
+        break;
+    }
+
+    if (info->flags & ISA_F_MEMORY) {
+        status = decode_memory(dec, insn, info, di);
+    } else if (info->flags & ISA_F_SCALAR) {
+        di->reg = insn->d;
+        di->p = insn->a;
+        if (has(info, "spd"))
+            di->q = (uint8_t)isa_insn_p(insn);
+        if (has(info, "sr"))
+            di->aux = insn->x;
+        else if (has(info, "va"))
+            di->a = row_of(layout, insn->a, false);
+        else if (has(info, "sx") || has(info, "sx2"))
+            status = decode_x(dec, insn, info, di, err);
+    } else if (info->format == ISA_FMT_WARP) {
+        unsigned member = isa_x_member(insn->x);
+        di->a = row_of(layout, insn->a, false);
+        di->aux = member == 255 ? EMU_NO_MEMBERS : row_of(layout, member, false);
+        if (has(info, "wl")) {
+            if (insn->xkind == ISA_X_VECTOR)
+                di->b = row_of(layout, isa_x_reg(insn->x), false);
+            else if (insn->xkind == ISA_X_IMM)
+                di->ukind = EMU_U_IMM;
+            else
+                return LW_FAIL(err, LW_EUNSUPP, "%s with a scalar lane operand", info->mnemonic);
+            di->sub = (uint8_t)isa_x_reg(insn->x);
+            di->disp = (int32_t)(insn->x >> 8 & 0xfff);
+            di->c = row_of(layout, insn->c, false);
+            if (insn->variant)
+                di->flags |= EMU_D_COUNTED;
+        }
+    } else if (info->format == ISA_FMT_CTRL) {
+        di->a = row_of(layout, insn->a, false);
+        di->c = row_of(layout, insn->c, false);
+        di->sub = insn->d & 15;
+        if (has(info, "tg")) {
+            int64_t target = (int64_t)index + 1 + (int32_t)insn->x;
+            if (target < 0 || target >= dec->program->count)
+                return LW_FAIL(err, LW_EFORMAT, "%s goes outside the code", info->mnemonic);
+            di->delta = (int32_t)(target - index);
+        }
+        if (has(info, "sf") && insn->variant)
+            di->flags |= EMU_D_SOFT;
+        if (has(info, "cn") && insn->variant)
+            di->flags |= EMU_D_COUNTED;
+        if (has(info, "im") || has(info, "cb") || has(info, "xb") || has(info, "xm")) {
+            if (has(info, "im")) {
+                di->ukind = EMU_U_IMM;
+                status = pool_add(dec, insn->x, &di->b, err);
+            } else {
+                status = decode_x(dec, insn, info, di, err);
+            }
+        }
+    } else {
+        if (has(info, "sr"))
+            di->reg = (uint8_t)insn->x;
+        else if (has(info, "bx"))
+            di->sub = insn->x & 15;
+        else if (has(info, "bn"))
+            di->sub = insn->d & 15, di->a = row_of(layout, insn->a, false);
+        else if (has(info, "xt"))
+            status = decode_x(dec, insn, info, di, err);
+        else
+            status = decode_sources(dec, insn, info, di, err);
+    }
+    if (status != LW_OK)
+        return status;
+    if (info->flags & (ISA_F_BRANCH | ISA_F_BARRIER) || insn->op == ISA_TRAP ||
+        (info->flags & ISA_F_CONTROL && info->flags & ISA_F_NOSRCMOD &&
+         info->format == ISA_FMT_ALU))
+        di->flags |= EMU_D_ENDS_RUN;
+    dec->level->handlers(insn, di, &di->h, &why);
+    if (di->h.full == NULL)
+        return LW_FAIL(err, LW_EUNSUPP, "%s: %s", info->mnemonic,
+                       why != NULL ? why : "not available on this machine");
+    if (di->flags & EMU_D_MODIFIED) {
+        dec->code->prelude[di->aux].behind = di->h;
+        di->h.full = emu_prelude_full;
+        di->h.part = emu_prelude_part;
+    }
+    return LW_OK;
+}
+
+enum { MAX_RUN = 65535 }; /* longer runs saturate; turns are shorter */
+
+void emu_layout_make(struct emu_layout *layout, unsigned width)
+{
+    layout->stride = (width + 7) / 8 * 8 * 4;
+    layout->row_zero = 0;
+    layout->row_sink = 4 * layout->stride;
+    layout->row_a = 8 * layout->stride;
+    layout->row_b = 10 * layout->stride;
+    layout->row_c = 12 * layout->stride;
+}
+
+enum lw_status emu_code_create(struct emu_program *program, const struct emu_layout *layout,
+                               const struct emu_level *level, struct emu_code *code,
+                               struct lw_error *err)
+{
+    enum lw_status status = LW_OK;
+    uint32_t count = program->count;
+    struct emu_decoder dec = {.program = program, .code = code, .layout = layout, .level = level};
+
+    memset(code, 0, sizeof *code);
+    code->program = program;
+    code->insn = aligned_alloc(64, ((size_t)count + 1) * sizeof *code->insn);
+    code->normal = calloc((size_t)count + 1, sizeof *code->normal);
+    code->icache = calloc((size_t)count + 1, sizeof *code->icache);
+    if (code->insn == NULL || code->normal == NULL || code->icache == NULL) {
+        status = LW_FAIL(err, LW_ENOMEM, "decoded program of %u instructions", count);
+        goto cleanup;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        status = emu_decode(&dec, i, &code->insn[i], err);
+        if (status != LW_OK) {
+            const struct isa_line *line = isa_object_line_at(program->object, i);
+            if (line != NULL)
+                (void)lw_error_prefix(err, "%s:%u", program->object->files[line->file],
+                                      line->line);
+            goto cleanup;
+        }
+    }
+    struct emu_dinsn *end = &code->insn[count];
+    memset(end, 0, sizeof *end);
+    end->index = count;
+    end->guard = ISA_PT;
+    end->flags = EMU_D_ENDS_RUN;
+    end->h.full = end->h.part = emu_bad_pc_handler;
+    end->run = 1;
+    for (uint32_t i = count; i-- > 0;) {
+        struct emu_dinsn *di = &code->insn[i];
+        unsigned run = di->flags & EMU_D_ENDS_RUN ? 1 : di[1].run + 1u;
+        di->run = (uint16_t)(run > MAX_RUN ? MAX_RUN : run);
+    }
+    for (uint32_t i = 0; i <= count; i++) {
+        code->normal[i] = code->insn[i].h;
+        if (i < count && program->breakpoint[i])
+            code->insn[i].h.full = code->insn[i].h.part = emu_break_handler;
+    }
+cleanup:
+    if (status != LW_OK)
+        emu_code_destroy(code);
+    return status;
+}
+
+void emu_code_destroy(struct emu_code *code)
+{
+    free(code->insn);
+    free(code->normal);
+    free(code->icache);
+    free(code->prelude);
+    free(code->imm_pool);
+    memset(code, 0, sizeof *code);
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Decoding of programs for one register layout and one level. */
+#ifndef EMU_DECODE_H
+#define EMU_DECODE_H
+
+#include "emu/emu_priv.h"
+
+/** Where rows lie in a warp's register file: four rows of zeros, four that take dropped
+ *  writes, two scratch rows for each source, then from EMU_ROW_V0 on v0... */
+struct emu_layout {
+    uint32_t stride;
+    uint32_t row_zero, row_sink, row_a, row_b, row_c;
+};
+void emu_layout_make(struct emu_layout *layout, unsigned width);
+
+struct emu_decoder {
+    struct emu_program *program;
+    struct emu_code *code;
+    const struct emu_layout *layout;
+    const struct emu_level *level;
+    size_t imm_capacity, prelude_capacity;
+};
+enum lw_status emu_decode(struct emu_decoder *dec, uint32_t index, struct emu_dinsn *di,
+                          struct lw_error *err) LW_MUST_CHECK;
+/** A decoded copy; breakpoints of the program are set in it. */
+enum lw_status emu_code_create(struct emu_program *program, const struct emu_layout *layout,
+                               const struct emu_level *level, struct emu_code *code,
+                               struct lw_error *err) LW_MUST_CHECK;
+void emu_code_destroy(struct emu_code *code);
+
+#endif

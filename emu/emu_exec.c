@@ -1,0 +1,493 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The interpreter: isa/insns.def expanded into handlers. Compiled once per x86-64 level
+ * (EMU_LEVEL 1, 3, 4); emu_level_choose picks one at start.
+ *
+ * A row becomes one always-inline body and these handlers of it: X from a row or from a
+ * uniform place (v, u); all lanes or blended by the mask row (f, p); guarded (g), which
+ * blends by a mask of its own and stays on its chain. Float rows have one more, `m`, that
+ * honours ftz and saturation.
+ */
+#include "emu/emu_priv.h"
+#include "emu/emu_call.h"
+#include "emu/emu_math.h"
+#include "emu/emu_next.h"
+
+#if EMU_LEVEL == 1
+#define LEVEL(name) name##_v1
+#elif EMU_LEVEL == 3
+#define LEVEL(name) name##_v3
+#else
+#define LEVEL(name) name##_v4
+#endif
+
+#define INLINE static inline __attribute__((always_inline, unused))
+
+/* ---- rows and types --------------------------------------------------------- */
+
+typedef uint32_t T_u32;
+typedef int32_t T_s32;
+typedef float T_f32;
+typedef uint64_t T_u64;
+typedef int64_t T_s64;
+typedef double T_f64;
+
+INLINE const uint32_t *row(const struct emu_warp *w, uint32_t offset)
+{
+    return __builtin_assume_aligned(w->regs + offset, 32);
+}
+INLINE uint32_t *row_out(const struct emu_warp *w, uint32_t offset)
+{
+    return __builtin_assume_aligned(w->regs + offset, 32);
+}
+
+INLINE float f32_of(uint32_t bits)
+{
+    float f;
+    memcpy(&f, &bits, sizeof f);
+    return f;
+}
+INLINE uint32_t bits_of_f32(float f)
+{
+    uint32_t bits;
+    memcpy(&bits, &f, sizeof bits);
+    return bits;
+}
+INLINE double f64_of(uint64_t bits)
+{
+    double f;
+    memcpy(&f, &bits, sizeof f);
+    return f;
+}
+INLINE uint64_t bits_of_f64(double f)
+{
+    uint64_t bits;
+    memcpy(&bits, &f, sizeof bits);
+    return bits;
+}
+
+#define PAIR(r0, r1, l) ((uint64_t)(r1)[l] << 32 | (r0)[l])
+#define GET_u32(r0, r1, l) ((r0)[l])
+#define GET_s32(r0, r1, l) ((int32_t)(r0)[l])
+#define GET_f32(r0, r1, l) f32_of((r0)[l])
+#define GET_u64(r0, r1, l) PAIR(r0, r1, l)
+#define GET_s64(r0, r1, l) ((int64_t)PAIR(r0, r1, l))
+#define GET_f64(r0, r1, l) f64_of(PAIR(r0, r1, l))
+
+#define UNIFORM_u32(w, di) emu_uniform32(w, di)
+#define UNIFORM_s32(w, di) ((int32_t)emu_uniform32(w, di))
+#define UNIFORM_f32(w, di) f32_of(emu_uniform32(w, di))
+#define UNIFORM_u64(w, di) emu_uniform64(w, di)
+#define UNIFORM_s64(w, di) ((int64_t)emu_uniform64(w, di))
+#define UNIFORM_f64(w, di) f64_of(emu_uniform64(w, di))
+
+/* The bits of a result; NaNs are canonical (MACHINE 6). */
+#define BITS_u32(x) ((uint32_t)(x))
+#define BITS_s32(x) ((uint32_t)(x))
+#define BITS_u64(x) ((uint64_t)(x))
+#define BITS_s64(x) ((uint64_t)(x))
+INLINE uint32_t BITS_f32(float x)
+{
+    return x != x ? UINT32_C(0x7fffffff) : bits_of_f32(x);
+}
+INLINE uint64_t BITS_f64(double x)
+{
+    return x != x ? UINT64_C(0x7ff8000000000000) : bits_of_f64(x);
+}
+
+#define MERGE(dst, l, bits, mask)                                                             \
+    (dst)[l] = (mask) != NULL ? ((bits) & (mask)[l]) | ((dst)[l] & ~(mask)[l]) : (bits)
+#define PUT32(d0, d1, l, v, mask)                                                             \
+    do {                                                                                      \
+        uint32_t v_ = (v);                                                                    \
+        MERGE(d0, l, v_, mask);                                                               \
+    } while (0)
+#define PUT64(d0, d1, l, v, mask)                                                             \
+    do {                                                                                      \
+        uint64_t v_ = (v);                                                                    \
+        uint32_t lo_ = (uint32_t)v_, hi_ = (uint32_t)(v_ >> 32);                              \
+        MERGE(d0, l, lo_, mask);                                                              \
+        MERGE(d1, l, hi_, mask);                                                              \
+    } while (0)
+#define PUT_u32(d0, d1, l, x, m) PUT32(d0, d1, l, BITS_u32(x), m)
+#define PUT_s32(d0, d1, l, x, m) PUT32(d0, d1, l, BITS_s32(x), m)
+#define PUT_f32(d0, d1, l, x, m) PUT32(d0, d1, l, BITS_f32(x), m)
+#define PUT_u64(d0, d1, l, x, m) PUT64(d0, d1, l, BITS_u64(x), m)
+#define PUT_s64(d0, d1, l, x, m) PUT64(d0, d1, l, BITS_s64(x), m)
+#define PUT_f64(d0, d1, l, x, m) PUT64(d0, d1, l, BITS_f64(x), m)
+
+/* ftz and saturation of the `m` bodies: what they do to sources and results. */
+INLINE float ftz_f32(float x, unsigned sub)
+{
+    uint32_t b = bits_of_f32(x);
+    return (sub & 1) && (b & 0x7f800000u) == 0 ? f32_of(b & 0x80000000u) : x;
+}
+INLINE float fin_f32(float x, unsigned sub)
+{
+    x = ftz_f32(x, sub);
+    if (sub & 2) /* NaN saturates to +0 */
+        x = x >= 1.0f ? 1.0f : x > 0.0f ? x : 0.0f;
+    return x;
+}
+INLINE double fin_f64(double x, unsigned sub)
+{
+    if (sub & 2)
+        x = x >= 1.0 ? 1.0 : x > 0.0 ? x : 0.0;
+    return x;
+}
+#define SRC_u32(x, s) (x)
+#define SRC_s32(x, s) (x)
+#define SRC_u64(x, s) (x)
+#define SRC_s64(x, s) (x)
+#define SRC_f32(x, s) ftz_f32(x, s)
+#define SRC_f64(x, s) (x)
+#define FIN_u32(x, s) (x)
+#define FIN_s32(x, s) (x)
+#define FIN_u64(x, s) (x)
+#define FIN_s64(x, s) (x)
+#define FIN_f32(x, s) fin_f32(x, s)
+#define FIN_f64(x, s) fin_f64(x, s)
+
+INLINE unsigned lanes_of(const struct emu_warp *w)
+{
+    unsigned n = w->n;
+
+    if (n % 8 != 0 || n == 0)
+        __builtin_unreachable(); /* rows are padded to 8 lanes */
+    return n;
+}
+
+/* ---- masks -------------------------------------------------------------------- */
+
+/* Lane l of a row of 32: ~0 where the bit is set. A table of bits vectorises at every level. */
+static const uint32_t LEVEL(lane_bit)[32] __attribute__((aligned(64))) = {
+    1u << 0,  1u << 1,  1u << 2,  1u << 3,  1u << 4,  1u << 5,  1u << 6,  1u << 7,
+    1u << 8,  1u << 9,  1u << 10, 1u << 11, 1u << 12, 1u << 13, 1u << 14, 1u << 15,
+    1u << 16, 1u << 17, 1u << 18, 1u << 19, 1u << 20, 1u << 21, 1u << 22, 1u << 23,
+    1u << 24, 1u << 25, 1u << 26, 1u << 27, 1u << 28, 1u << 29, 1u << 30, 1u << 31,
+};
+
+INLINE void expand(uint32_t *out, uint64_t lanes, unsigned n)
+{
+    uint32_t low = (uint32_t)lanes, high = (uint32_t)(lanes >> 32);
+    unsigned first = n < 32 ? n : 32;
+
+    EMU_LANE_LOOP
+    for (unsigned l = 0; l < first; l++)
+        out[l] = (low & LEVEL(lane_bit)[l]) != 0 ? ~UINT32_C(0) : 0;
+    if (n > 32) {
+        EMU_LANE_LOOP
+        for (unsigned l = 0; l < 32; l++)
+            out[32 + l] = (high & LEVEL(lane_bit)[l]) != 0 ? ~UINT32_C(0) : 0;
+    }
+}
+static void LEVEL(expand_mask)(uint32_t *out, uint64_t lanes, unsigned n)
+{
+    expand(out, lanes, n);
+}
+
+/* A row of 0 / not 0 bytes to bits: 8 lanes at a time by multiplication. */
+INLINE uint64_t gather_bits(const uint8_t *truth, unsigned n)
+{
+    uint64_t mask = 0;
+
+#if defined __AVX512BW__ || defined __AVX2__ || defined __SSE2__
+    for (unsigned l = 0; l < n; l += 16) {
+        __m128i v = _mm_load_si128((const __m128i *)(const void *)(truth + l));
+        mask |= (uint64_t)(uint16_t)~_mm_movemask_epi8(_mm_cmpeq_epi8(v, _mm_setzero_si128()))
+                << l;
+    }
+#else
+    for (unsigned l = 0; l < n; l++)
+        mask |= (uint64_t)(truth[l] != 0) << l;
+#endif
+    return mask & lw_mask(n);
+}
+
+/* ---- lane semantics ------------------------------------------------------------- */
+
+/* Parameters of every body:
+ *   lanes  lanes that effects reach; meaningful where mask != NULL
+ *   mask   NULL: write whole rows
+ *   bu     X is uniform
+ *   mod    honour di->sub (ftz 1, saturate 2) */
+#define BODY_PARAMS                                                                           \
+    struct emu_warp *w, const struct emu_dinsn *di, uint64_t lanes, const uint32_t *mask,     \
+        const bool bu, const bool mod
+
+#define SOURCES                                                                               \
+    const unsigned n = lanes_of(w), step = w->stride / 4;                                     \
+    const uint32_t *const a0 = row(w, di->a), *const a1 = a0 + step;                          \
+    const uint32_t *const b0 = bu ? row(w, w->row_zero) : row(w, di->b), *const b1 = b0 + step; \
+    uint32_t *const d0 = row_out(w, di->d), *const d1 = d0 + step;                            \
+    const unsigned sub = mod ? di->reg : 0;                                                   \
+    (void)a0, (void)a1, (void)b0, (void)b1, (void)d0, (void)d1, (void)sub, (void)lanes
+
+#define LANE_BODY(TD, TA, TB, e)                                                              \
+    SOURCES;                                                                                  \
+    const T_##TB b_ = bu ? UNIFORM_##TB(w, di) : (T_##TB)0;                                   \
+    EMU_LANE_LOOP                                                                             \
+    for (unsigned l = 0; l < n; l++) {                                                        \
+        const T_##TA a = SRC_##TA(GET_##TA(a0, a1, l), sub);                                  \
+        const T_##TB b = SRC_##TB(bu ? b_ : GET_##TB(b0, b1, l), sub);                        \
+        (void)a;                                                                              \
+        PUT_##TD(d0, d1, l, FIN_##TD((T_##TD)(e), sub), mask);                                \
+    }
+#define LANE_BODY3(TD, TA, TB, TC, e)                                                         \
+    SOURCES;                                                                                  \
+    const uint32_t *const c0 = row(w, di->c), *const c1 = c0 + step;                          \
+    const T_##TB b_ = bu ? UNIFORM_##TB(w, di) : (T_##TB)0;                                   \
+    (void)c1;                                                                                 \
+    EMU_LANE_LOOP                                                                             \
+    for (unsigned l = 0; l < n; l++) {                                                        \
+        const T_##TA a = SRC_##TA(GET_##TA(a0, a1, l), sub);                                  \
+        const T_##TB b = SRC_##TB(bu ? b_ : GET_##TB(b0, b1, l), sub);                        \
+        const T_##TC c = SRC_##TC(GET_##TC(c0, c1, l), sub);                                  \
+        PUT_##TD(d0, d1, l, FIN_##TD((T_##TD)(e), sub), mask);                                \
+    }
+#define LANE1(T, e) LANE_BODY(T, T, T, e)
+#define LANE(T, e) LANE_BODY(T, T, T, e)
+#define LANE3(T, e) LANE_BODY3(T, T, T, T, e)
+#define LANEX1(TD, TB, e) LANE_BODY(TD, TB, TB, e)
+#define LANEX(TD, TA, TB, e) LANE_BODY(TD, TA, TB, e)
+#define LANEX3(TD, TA, TB, TC, e) LANE_BODY3(TD, TA, TB, TC, e)
+
+/* r: the lane's bit of predicate R, from a mask row of its own. */
+#define LANER(T, e)                                                                           \
+    SOURCES;                                                                                  \
+    const T_##T b_ = bu ? UNIFORM_##T(w, di) : (T_##T)0;                                      \
+    uint32_t pick[EMU_MAX_LANES] __attribute__((aligned(64)));                                \
+    expand(pick, predicate(w, di->r), n);                                                     \
+    EMU_LANE_LOOP                                                                             \
+    for (unsigned l = 0; l < n; l++) {                                                        \
+        const T_##T a = GET_##T(a0, a1, l);                                                   \
+        const T_##T b = bu ? b_ : GET_##T(b0, b1, l);                                         \
+        const bool r = pick[l] != 0;                                                          \
+        PUT_##T(d0, d1, l, e, mask);                                                          \
+    }
+
+/** Lanes where predicate operand @r (| 8 negated) is true. */
+INLINE uint64_t predicate(const struct emu_warp *w, unsigned r)
+{
+    uint64_t p = w->p[r & 7];
+    return r & 8 ? ~p : p;
+}
+INLINE void set_predicate(struct emu_warp *w, unsigned p, uint64_t lanes, uint64_t value)
+{
+    w->p[p] = (w->p[p] & ~lanes) | (value & lanes);
+}
+/** P and Q of a compare: P = cmp op R, Q = !cmp op R. sub: 3:0 comparison, 5:4 op. */
+INLINE void finish_compare(struct emu_warp *w, const struct emu_dinsn *di, uint64_t lanes,
+                           uint64_t truth)
+{
+    uint64_t p = truth, q = ~truth, r = predicate(w, di->r);
+
+    switch (di->sub >> 4 & 3) {
+    case ISA_BOOL_AND: p &= r, q &= r; break;
+    case ISA_BOOL_OR: p |= r, q |= r; break;
+    case ISA_BOOL_XOR: p ^= r, q ^= r; break;
+    default: break;
+    }
+    set_predicate(w, di->p, lanes, p);
+    set_predicate(w, di->q, lanes, q);
+}
+
+#define COMPARE_LOOP(T, e)                                                                    \
+    EMU_LANE_LOOP                                                                             \
+    for (unsigned l = 0; l < n; l++) {                                                        \
+        const T_##T a = SRC_##T(GET_##T(a0, a1, l), sub);                                     \
+        const T_##T b = SRC_##T(bu ? b_ : GET_##T(b0, b1, l), sub);                           \
+        truth[l] = (e);                                                                       \
+    }                                                                                         \
+    break;
+/* The rows have types, so `lt` of integers needs no unordered twin. */
+#define COMPARE(T)                                                                            \
+    SOURCES;                                                                                  \
+    const T_##T b_ = bu ? UNIFORM_##T(w, di) : (T_##T)0;                                      \
+    uint8_t truth[EMU_MAX_LANES] __attribute__((aligned(64)));                                \
+    switch (di->sub & 15) {                                                                   \
+    case ISA_CMP_EQ: COMPARE_LOOP(T, a == b)                                                  \
+    case ISA_CMP_NE: COMPARE_LOOP(T, a < b || a > b)                                          \
+    case ISA_CMP_LT: COMPARE_LOOP(T, a < b)                                                   \
+    case ISA_CMP_LE: COMPARE_LOOP(T, a <= b)                                                  \
+    case ISA_CMP_GT: COMPARE_LOOP(T, a > b)                                                   \
+    case ISA_CMP_GE: COMPARE_LOOP(T, a >= b)                                                  \
+    case ISA_CMP_EQU: COMPARE_LOOP(T, !(a < b || a > b))                                      \
+    case ISA_CMP_NEU: COMPARE_LOOP(T, a != b)                                                 \
+    case ISA_CMP_LTU: COMPARE_LOOP(T, !(a >= b))                                              \
+    case ISA_CMP_LEU: COMPARE_LOOP(T, !(a > b))                                               \
+    case ISA_CMP_GTU: COMPARE_LOOP(T, !(a <= b))                                              \
+    case ISA_CMP_GEU: COMPARE_LOOP(T, !(a < b))                                               \
+    case ISA_CMP_NUM: COMPARE_LOOP(T, a == a && b == b)                                       \
+    default: COMPARE_LOOP(T, a != a || b != b)                                                \
+    }                                                                                         \
+    finish_compare(w, di, mask == NULL ? w->e : lanes, gather_bits(truth, n))
+
+/* Lane-wise and cross-lane functions that are no loop of one expression. */
+#define CALL(f) f(w, di, mask == NULL ? w->e : lanes)
+
+/* Rows with a selector or a handler of their own have no body here. */
+#define NO_BODY (void)w, (void)di, (void)lanes, (void)mask, (void)bu, (void)mod
+#define LOAD(space) NO_BODY
+#define STORE(space) NO_BODY
+#define ATOMIC(space) NO_BODY
+#define REDUCE(space) NO_BODY
+#define CONTROL(f) NO_BODY
+#define SCALAR1(T, e) NO_BODY
+#define SCALAR(T, e) NO_BODY
+#define SCALAR_COMPARE(T) NO_BODY
+
+#define INSN(id, mnemonic, format, opcode, unit, order, flags, operands, ...)                 \
+    INLINE void LEVEL(body_##id)(BODY_PARAMS)                                                 \
+    {                                                                                         \
+        (void)bu, (void)mod, (void)mask, (void)lanes;                                         \
+        __VA_ARGS__;                                                                          \
+    }
+#include "isa/insns.def"
+#undef LANE1
+#undef LANE
+#undef LANE3
+#undef LANEX1
+#undef LANEX
+#undef LANEX3
+#undef LANER
+#undef COMPARE
+#undef CALL
+#undef SCALAR1
+#undef SCALAR
+#undef SCALAR_COMPARE
+
+/* ---- handlers ------------------------------------------------------------------------ */
+
+#define GUARDED(id, bu, mod, next)                                                            \
+    uint64_t lanes = w->e & emu_guard(w, di);                                                 \
+    if (lanes != 0) {                                                                         \
+        uint32_t mask[EMU_MAX_LANES] __attribute__((aligned(64)));                            \
+        expand(mask, lanes, lanes_of(w));                                                     \
+        LEVEL(body_##id)(w, di, lanes, mask, bu, mod);                                        \
+    }                                                                                         \
+    next(w, di)
+
+#define INSN(id, mnemonic, format, opcode, unit, order, flags, operands, ...)                 \
+    static void LEVEL(h_##id##_vf)(struct emu_warp *w, const struct emu_dinsn *di)            \
+    {                                                                                         \
+        LEVEL(body_##id)(w, di, 0, NULL, false, false);                                       \
+        EMU_NEXT_FULL(w, di);                                                                 \
+    }                                                                                         \
+    static void LEVEL(h_##id##_vp)(struct emu_warp *w, const struct emu_dinsn *di)            \
+    {                                                                                         \
+        LEVEL(body_##id)(w, di, w->e, w->mask_row, false, false);                             \
+        EMU_NEXT_PART(w, di);                                                                 \
+    }                                                                                         \
+    static void LEVEL(h_##id##_uf)(struct emu_warp *w, const struct emu_dinsn *di)            \
+    {                                                                                         \
+        LEVEL(body_##id)(w, di, 0, NULL, true, false);                                        \
+        EMU_NEXT_FULL(w, di);                                                                 \
+    }                                                                                         \
+    static void LEVEL(h_##id##_up)(struct emu_warp *w, const struct emu_dinsn *di)            \
+    {                                                                                         \
+        LEVEL(body_##id)(w, di, w->e, w->mask_row, true, false);                              \
+        EMU_NEXT_PART(w, di);                                                                 \
+    }                                                                                         \
+    static void LEVEL(h_##id##_vgf)(struct emu_warp *w, const struct emu_dinsn *di)           \
+    {                                                                                         \
+        GUARDED(id, false, false, EMU_NEXT_FULL);                                             \
+    }                                                                                         \
+    static void LEVEL(h_##id##_vgp)(struct emu_warp *w, const struct emu_dinsn *di)           \
+    {                                                                                         \
+        GUARDED(id, false, false, EMU_NEXT_PART);                                             \
+    }                                                                                         \
+    static void LEVEL(h_##id##_ugf)(struct emu_warp *w, const struct emu_dinsn *di)           \
+    {                                                                                         \
+        GUARDED(id, true, false, EMU_NEXT_FULL);                                              \
+    }                                                                                         \
+    static void LEVEL(h_##id##_ugp)(struct emu_warp *w, const struct emu_dinsn *di)           \
+    {                                                                                         \
+        GUARDED(id, true, false, EMU_NEXT_PART);                                              \
+    }
+#include "isa/insns.def"
+
+/* ftz and saturation: one guarded, unspecialised pair a float row. A guard of 7 is pt. */
+#define MODDED(id)                                                                            \
+    static void LEVEL(h_##id##_mf)(struct emu_warp *w, const struct emu_dinsn *di)            \
+    {                                                                                         \
+        GUARDED(id, false, true, EMU_NEXT_FULL);                                              \
+    }                                                                                         \
+    static void LEVEL(h_##id##_mp)(struct emu_warp *w, const struct emu_dinsn *di)            \
+    {                                                                                         \
+        GUARDED(id, false, true, EMU_NEXT_PART);                                              \
+    }
+#define NOT_MODDED(id)
+#define FMT_IS_ALU(id) NOT_MODDED(id)
+#define FMT_IS_FLT(id) MODDED(id)
+#define FMT_IS_CMP(id) MODDED(id)
+#define FMT_IS_CVT(id) NOT_MODDED(id)
+#define FMT_IS_LUT(id) NOT_MODDED(id)
+#define FMT_IS_PRM(id) NOT_MODDED(id)
+#define FMT_IS_FNC(id) NOT_MODDED(id)
+#define FMT_IS_PLUT(id) NOT_MODDED(id)
+#define FMT_IS_MEM(id) NOT_MODDED(id)
+#define FMT_IS_ATOM(id) NOT_MODDED(id)
+#define FMT_IS_WARP(id) NOT_MODDED(id)
+#define FMT_IS_CTRL(id) NOT_MODDED(id)
+#define INSN(id, mnemonic, format, ...) FMT_IS_##format(id)
+#include "isa/insns.def"
+#undef FMT_IS_FLT
+#undef FMT_IS_CMP
+
+struct LEVEL(row_handlers) {
+    emu_handler_fn *plain[2][2][2]; /* [uniform X][guarded][partial] */
+    emu_handler_fn *modded[2];      /* [partial] */
+};
+#define FMT_IS_FLT(id) {LEVEL(h_##id##_mf), LEVEL(h_##id##_mp)}
+#define FMT_IS_CMP(id) {LEVEL(h_##id##_mf), LEVEL(h_##id##_mp)}
+#undef NOT_MODDED
+#define NOT_MODDED(id) {NULL, NULL}
+#define INSN(id, mnemonic, format, ...)                                                       \
+    [ISA_##id] = {{{{LEVEL(h_##id##_vf), LEVEL(h_##id##_vp)},                                 \
+                    {LEVEL(h_##id##_vgf), LEVEL(h_##id##_vgp)}},                              \
+                   {{LEVEL(h_##id##_uf), LEVEL(h_##id##_up)},                                 \
+                    {LEVEL(h_##id##_ugf), LEVEL(h_##id##_ugp)}}},                             \
+                  FMT_IS_##format(id)},
+static const struct LEVEL(row_handlers) LEVEL(rows)[ISA_OP_COUNT] = {
+#include "isa/insns.def"
+};
+
+/* ---- memory ------------------------------------------------------------------------------ */
+
+#include "emu/emu_mem_body.h"
+
+/* ---- which handlers ------------------------------------------------------------------------ */
+
+static void LEVEL(handlers)(const struct isa_insn *insn, const struct emu_dinsn *di,
+                            struct emu_handlers *out, const char **why)
+{
+    const struct isa_op_info *info = isa_op_info((enum isa_op)insn->op);
+    const struct LEVEL(row_handlers) *rows = &LEVEL(rows)[insn->op];
+
+    out->full = out->part = NULL;
+    if (info->flags & ISA_F_ATOMIC) {
+        LEVEL(atomic_handlers)(insn, di, out, why);
+    } else if (info->flags & ISA_F_STORE) {
+        LEVEL(store_handlers)(insn, di, out, why);
+    } else if (info->flags & ISA_F_MEMORY) {
+        LEVEL(load_handlers)(insn, di, out, why);
+    } else if (info->flags & (ISA_F_CONTROL | ISA_F_SCALAR)) {
+        out->full = out->part = emu_control_handler((enum isa_op)insn->op);
+    } else if (rows->modded[0] != NULL && di->flags & EMU_D_FLOAT_MODE) {
+        out->full = rows->modded[0];
+        out->part = rows->modded[1];
+    } else {
+        bool guarded = (di->guard & 7) != ISA_PT || di->guard & 8;
+
+        out->full = rows->plain[di->ukind != EMU_U_ROW][guarded][0];
+        out->part = rows->plain[di->ukind != EMU_U_ROW][guarded][1];
+    }
+}
+
+const struct emu_level LEVEL(emu_level) = {
+    .name = "x86-64-v" EMU_LEVEL_TEXT,
+    .level = EMU_LEVEL,
+    .handlers = LEVEL(handlers),
+    .expand_mask = LEVEL(expand_mask),
+};

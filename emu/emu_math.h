@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Arithmetic of the table's expressions: total on garbage lanes, exact, without libm.
+ * Inline where the lane loops must vectorise; the rest is in emu_math.c.
+ */
+#ifndef EMU_MATH_H
+#define EMU_MATH_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+#if defined __SSE2__
+#include <immintrin.h>
+#endif
+
+#define EMU_INLINE static inline __attribute__((always_inline, unused))
+
+/* ---- integers; division by zero gives all ones, its remainder the dividend ---------- */
+
+EMU_INLINE uint32_t emu_div_u32(uint32_t a, uint32_t b)
+{
+    return b == 0 ? ~UINT32_C(0) : a / b;
+}
+EMU_INLINE uint32_t emu_rem_u32(uint32_t a, uint32_t b)
+{
+    return b == 0 ? a : a % b;
+}
+EMU_INLINE int32_t emu_div_s32(int32_t a, int32_t b)
+{
+    return b == 0 ? -1 : b == -1 ? (int32_t)(0u - (uint32_t)a) : a / b;
+}
+EMU_INLINE int32_t emu_rem_s32(int32_t a, int32_t b)
+{
+    return b == 0 ? a : b == -1 ? 0 : a % b;
+}
+EMU_INLINE uint64_t emu_div_u64(uint64_t a, uint64_t b)
+{
+    return b == 0 ? ~UINT64_C(0) : a / b;
+}
+EMU_INLINE uint64_t emu_rem_u64(uint64_t a, uint64_t b)
+{
+    return b == 0 ? a : a % b;
+}
+EMU_INLINE int64_t emu_div_s64(int64_t a, int64_t b)
+{
+    return b == 0 ? -1 : b == -1 ? (int64_t)(0u - (uint64_t)a) : a / b;
+}
+EMU_INLINE int64_t emu_rem_s64(int64_t a, int64_t b)
+{
+    return b == 0 ? a : b == -1 ? 0 : a % b;
+}
+EMU_INLINE uint64_t emu_mulhi_u64(uint64_t a, uint64_t b)
+{
+    return (uint64_t)((unsigned __int128)a * b >> 64);
+}
+EMU_INLINE int64_t emu_mulhi_s64(int64_t a, int64_t b)
+{
+    return (int64_t)((__int128)a * b >> 64);
+}
+EMU_INLINE uint32_t emu_clz_b32(uint32_t x)
+{
+    return x == 0 ? 32 : (uint32_t)__builtin_clz(x);
+}
+EMU_INLINE uint32_t emu_clz_b64(uint64_t x)
+{
+    return x == 0 ? 64 : (uint32_t)__builtin_clzll(x);
+}
+EMU_INLINE uint32_t emu_brev_b32(uint32_t x)
+{
+    x = (x >> 1 & 0x55555555u) | (x & 0x55555555u) << 1;
+    x = (x >> 2 & 0x33333333u) | (x & 0x33333333u) << 2;
+    x = (x >> 4 & 0x0f0f0f0fu) | (x & 0x0f0f0f0fu) << 4;
+    x = (x >> 8 & 0x00ff00ffu) | (x & 0x00ff00ffu) << 8;
+    return x >> 16 | x << 16;
+}
+EMU_INLINE uint64_t emu_brev_b64(uint64_t x)
+{
+    return (uint64_t)emu_brev_b32((uint32_t)x) << 32 | emu_brev_b32((uint32_t)(x >> 32));
+}
+/* Bit fields: position in 7:0 of b, length in 15:8 (docs/isa.md). Bits beyond the value's
+ * top are zero, or for signed fields copies of its top bit; length 0 gives 0. */
+EMU_INLINE uint64_t emu_bfe_u64(uint64_t a, uint32_t b)
+{
+    uint32_t pos = b & 255, len = b >> 8 & 255;
+    uint64_t v = pos > 63 ? 0 : a >> pos;
+    return len > 63 ? v : v & ((UINT64_C(1) << len) - 1);
+}
+EMU_INLINE uint32_t emu_bfe_u32(uint32_t a, uint32_t b)
+{
+    return (uint32_t)emu_bfe_u64(a, b);
+}
+EMU_INLINE int64_t emu_bfe_s64(int64_t a, uint32_t b)
+{
+    uint32_t pos = b & 255, len = b >> 8 & 255;
+    int64_t v = a >> (pos > 63 ? 63 : pos);
+    if (len == 0)
+        return 0;
+    if (len > 63)
+        return v;
+    return (int64_t)((uint64_t)v << (64 - len)) >> (64 - len);
+}
+EMU_INLINE int32_t emu_bfe_s32(int32_t a, uint32_t b)
+{
+    return (int32_t)emu_bfe_s64(a, b);
+}
+/* Insert the low bits of a into c. */
+EMU_INLINE uint64_t emu_bfi_b64(uint64_t a, uint32_t b, uint64_t c)
+{
+    uint32_t pos = b & 255, len = b >> 8 & 255;
+    uint64_t field = len > 63 ? ~UINT64_C(0) : (UINT64_C(1) << len) - 1;
+    if (pos > 63)
+        return c;
+    return (c & ~(field << pos)) | (a & field) << pos;
+}
+EMU_INLINE uint32_t emu_bfi_b32(uint32_t a, uint32_t b, uint32_t c)
+{
+    return (b & 255) > 31 ? c : (uint32_t)emu_bfi_b64(a, b, c);
+}
+/* Funnel shifts of {b:a} by c, clamped to 32: high word of << c, low word of >> c. */
+EMU_INLINE uint32_t emu_funnel_l(uint32_t a, uint32_t b, uint32_t c)
+{
+    uint32_t s = c > 32 ? 32 : c;
+    return (uint32_t)((((uint64_t)b << 32 | a) << s) >> 32);
+}
+EMU_INLINE uint32_t emu_funnel_r(uint32_t a, uint32_t b, uint32_t c)
+{
+    uint32_t s = c > 32 ? 32 : c;
+    return (uint32_t)(((uint64_t)b << 32 | a) >> s);
+}
+EMU_INLINE uint32_t emu_dp4a_u32(uint32_t a, uint32_t b, uint32_t c)
+{
+    for (int i = 0; i < 32; i += 8)
+        c += (a >> i & 255) * (b >> i & 255);
+    return c;
+}
+EMU_INLINE uint32_t emu_dp4a_s32(uint32_t a, uint32_t b, uint32_t c)
+{
+    for (int i = 0; i < 32; i += 8)
+        c += (uint32_t)((int32_t)(int8_t)(a >> i) * (int32_t)(int8_t)(b >> i));
+    return c;
+}
+
+/* ---- floats ----------------------------------------------------------------------------- */
+
+/* min and max: the other operand of a NaN; -0 is below +0. */
+#define EMU_MINMAX(name, T, U, first)                                                         \
+    EMU_INLINE T name(T a, T b)                                                               \
+    {                                                                                         \
+        U ia, ib;                                                                             \
+        memcpy(&ia, &a, sizeof ia);                                                           \
+        memcpy(&ib, &b, sizeof ib);                                                           \
+        const bool a_sign = ia >> (8 * sizeof(U) - 1) & 1;                                    \
+        T r = (first) ? a : b;                                                                \
+        r = b != b ? a : r;                                                                   \
+        return a != a ? b : r;                                                                \
+    }
+EMU_MINMAX(emu_min_f32, float, uint32_t, a < b || (a == b && a_sign))
+EMU_MINMAX(emu_max_f32, float, uint32_t, a > b || (a == b && !a_sign))
+EMU_MINMAX(emu_min_f64, double, uint64_t, a < b || (a == b && a_sign))
+EMU_MINMAX(emu_max_f64, double, uint64_t, a > b || (a == b && !a_sign))
+#undef EMU_MINMAX
+
+EMU_INLINE float emu_sqrt_f32(float x)
+{
+    return __builtin_sqrtf(x); /* -fno-math-errno: one instruction */
+}
+EMU_INLINE double emu_sqrt_f64(double x)
+{
+    return __builtin_sqrt(x);
+}
+/* Correctly rounded: tests sweep every significand of two binades. */
+EMU_INLINE float emu_rsq_f32(float x)
+{
+    return (float)(1.0 / __builtin_sqrt((double)x));
+}
+
+double emu_fma_f64_soft(double a, double b, double c);
+#if defined __FMA__ || defined __aarch64__
+EMU_INLINE float emu_fma_f32(float a, float b, float c)
+{
+    return __builtin_fmaf(a, b, c);
+}
+EMU_INLINE double emu_fma_f64(double a, double b, double c)
+{
+    return __builtin_fma(a, b, c);
+}
+#else
+/* The product of two floats is exact in double; the sum is rounded to odd, so that the
+ * second rounding, to float, is the only one that counts (53 >= 2 * 24 + 2). */
+EMU_INLINE float emu_fma_f32(float a, float b, float c)
+{
+    double p = (double)a * b, s = p + c;
+    double t = s - p, err = (p - (s - t)) + (c - t);
+    int64_t bits;
+    memcpy(&bits, &s, sizeof bits);
+    const bool finite = (bits & INT64_C(0x7ff0000000000000)) != INT64_C(0x7ff0000000000000);
+    const bool away = (err > 0) == (s > 0);
+    const int64_t step = finite && err != 0 && !(bits & 1) ? (away ? 1 : -1) : 0;
+    bits += step;
+    memcpy(&s, &bits, sizeof s);
+    return (float)s;
+}
+EMU_INLINE double emu_fma_f64(double a, double b, double c)
+{
+    return emu_fma_f64_soft(a, b, c);
+}
+#endif
+
+/* mufu: computed in double by our own code, rounded once; bounds in docs/fp.md. */
+float emu_ex2_f32(float x);
+float emu_lg2_f32(float x);
+float emu_sin_f32(float x);
+float emu_cos_f32(float x);
+float emu_tanh_f32(float x);
+double emu_rsq_f64(double x);
+
+/** One conversion. @bits holds the source in its low bits; types, rounding, saturation and
+ *  ftz are values of the modifier groups DTYPE, STYPE, CRND, CSAT, CFTZ. */
+uint64_t emu_convert(unsigned dtype, unsigned stype, unsigned rounding, bool saturate, bool ftz,
+                     uint64_t bits);
+
+#endif

@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Views and edits of the state, and its hash. */
+#include <stdio.h>
+
+#include "emu/emu_call.h"
+#include "emu/emu_core.h"
+
+static struct emu_warp *warp_at(const struct emu_core *core, unsigned slot, unsigned warp)
+{
+    struct emu_block *block = emu_core_block(core, slot);
+
+    return block != NULL && warp < block->warp_count ? &block->warp[warp] : NULL;
+}
+
+bool emu_block_view(const struct emu_core *core, unsigned slot, struct emu_block_view *out)
+{
+    const struct emu_block *block = emu_core_block(core, slot);
+
+    if (block == NULL)
+        return false;
+    memset(out, 0, sizeof *out);
+    out->grid = block->grid;
+    out->block = block->linear;
+    memcpy(out->index, block->index, sizeof out->index);
+    out->warp_count = block->warp_count;
+    out->shared_bytes = block->shared_bytes;
+    out->local_bytes = block->warp[0].local_bytes;
+    out->retired = block->retired;
+    out->ended = block->warps_live == 0;
+    return true;
+}
+
+bool emu_warp_view(const struct emu_core *core, unsigned slot, unsigned warp,
+                   struct emu_warp_view *out)
+{
+    const struct emu_warp *w = warp_at(core, slot, warp);
+
+    if (w == NULL)
+        return false;
+    memset(out, 0, sizeof *out);
+    out->launched = w->launched;
+    out->live = w->live;
+    out->exec = emu_exec_mask(w) & w->all;
+    out->split_count = w->split_count;
+    out->vreg_count = w->vreg_count;
+    out->sreg_count = ISA_SREG_COUNT;
+    out->breg_count = w->breg_count;
+    out->retired = w->retired;
+    return true;
+}
+
+static uint32_t *vector(const struct emu_warp *w, unsigned number)
+{
+    return emu_row(w, (EMU_ROW_V0 + number) * w->stride);
+}
+
+bool emu_reg_read(const struct emu_core *core, unsigned slot, unsigned warp,
+                  enum isa_reg_class reg_class, unsigned number, unsigned lane,
+                  uint64_t *value)
+{
+    const struct emu_warp *w = warp_at(core, slot, warp);
+
+    if (w == NULL || lane >= w->width)
+        return false;
+    switch (reg_class) {
+    case ISA_REG_V:
+        if (number >= w->vreg_count)
+            return false;
+        *value = vector(w, number)[lane];
+        return true;
+    case ISA_REG_S:
+        if (number > 127)
+            return false;
+        *value = w->s[number];
+        return true;
+    case ISA_REG_P:
+        if (number > ISA_PT)
+            return false;
+        *value = w->p[number] & w->all;
+        return true;
+    case ISA_REG_SP:
+        if (number > ISA_PT)
+            return false;
+        *value = w->sp[number];
+        return true;
+    case ISA_REG_B:
+        if (number >= w->breg_count)
+            return false;
+        *value = emu_breg_number(w, number, lane);
+        return true;
+    }
+    return false;
+}
+
+bool emu_reg_write(struct emu_core *core, unsigned slot, unsigned warp,
+                   enum isa_reg_class reg_class, unsigned number, unsigned lane,
+                   uint64_t value, struct lw_error *err)
+{
+    struct emu_warp *w = warp_at(core, slot, warp);
+    uint64_t old;
+
+    if (!emu_reg_read(core, slot, warp, reg_class, number, lane, &old)) {
+        (void)LW_FAIL(err, LW_ERANGE, "there is no such register");
+        return false;
+    }
+    switch (reg_class) {
+    case ISA_REG_V:
+        vector(w, number)[lane] = (uint32_t)value;
+        return true;
+    case ISA_REG_S:
+        if (w->split_count > 1) {
+            (void)LW_FAIL(err, LW_ESTATE,
+                          "scalar registers and exec cannot be changed while the warp is split");
+            return false;
+        }
+        w->s[number] = (uint32_t)value;
+        if (number >= ISA_S_EXEC && w->running >= 0)
+            emu_warp_set_lanes(w, w->m);
+        return true;
+    case ISA_REG_P:
+        if (number == ISA_PT)
+            break;
+        w->p[number] = value & w->all;
+        return true;
+    case ISA_REG_SP:
+        if (number == ISA_PT)
+            break;
+        w->sp[number] = value != 0;
+        return true;
+    case ISA_REG_B:
+        break;
+    }
+    (void)LW_FAIL(err, LW_ERANGE, "that register cannot be written");
+    return false;
+}
+
+bool emu_special_read(const struct emu_core *core, unsigned slot, unsigned warp,
+                      enum isa_special sr, unsigned lane, uint64_t *value)
+{
+    const struct emu_warp *w = warp_at(core, slot, warp);
+    uint32_t low[EMU_MAX_LANES], high[EMU_MAX_LANES];
+
+    if (w == NULL || lane >= w->width || (unsigned)sr >= ISA_SR_COUNT)
+        return false;
+    emu_special_rows(w, sr, low, high);
+    *value = (uint64_t)high[lane] << 32 | low[lane];
+    return true;
+}
+
+enum lw_status emu_pc_write(struct emu_core *core, unsigned slot, unsigned warp, unsigned lane,
+                            uint64_t pc, struct lw_error *err)
+{
+    struct emu_warp *w = warp_at(core, slot, warp);
+
+    if (w == NULL || lane >= w->width || !(w->live >> lane & 1))
+        return LW_FAIL(err, LW_ERANGE, "no live lane %u", lane);
+    uint64_t offset = pc - w->code->program->base;
+    if (offset % ISA_WORD_BYTES != 0 || offset / ISA_WORD_BYTES >= w->code->program->count)
+        return LW_FAIL(err, LW_ERANGE, "0x%llx is no instruction of the program",
+                       (unsigned long long)pc);
+    const struct isa_function *to =
+        isa_object_function_at(w->code->program->object, (uint32_t)(offset / ISA_WORD_BYTES));
+    for (LW_EACH_BIT(id, w->split_ids)) {
+        struct emu_split *s = &w->split[id];
+        if (!(s->lanes >> lane & 1))
+            continue;
+        const struct isa_function *from = isa_object_function_at(
+            w->code->program->object, emu_split_pc(w, (unsigned)id));
+        if (from != to)
+            return LW_FAIL(err, LW_ERANGE, "a jump stays in its function");
+        if (s->state != EMU_SPLIT_READY)
+            return LW_FAIL(err, LW_ESTATE, "the lane waits: %s",
+                           emu_split_state_name((enum emu_split_state)s->state));
+        if ((int)id == w->running)
+            w->di = &w->code->insn[offset / ISA_WORD_BYTES];
+        s->pc = (uint32_t)(offset / ISA_WORD_BYTES);
+        return LW_OK;
+    }
+    return LW_FAIL(err, LW_ERANGE, "no live lane %u", lane);
+}
+
+/* ---- hash_state --------------------------------------------------------------------------- */
+
+static void hash_warp(struct lw_hash *hash, const struct emu_warp *w)
+{
+    lw_hash_u64(hash, w->live);
+    lw_hash_u64(hash, w->retired);
+    if (w->live == 0)
+        return;
+    for (unsigned r = 0; r < w->vreg_count; r++) {
+        const uint32_t *row = vector(w, r);
+        for (LW_EACH_BIT(l, w->live)) /* dead lanes are skipped */
+            lw_hash_u64(hash, row[l]);
+    }
+    for (unsigned i = 0; i < ISA_PRED_COUNT; i++)
+        lw_hash_u64(hash, w->p[i] & w->live);
+    lw_hash_bytes(hash, w->s, sizeof w->s);
+    lw_hash_bytes(hash, w->sp, ISA_PRED_COUNT);
+    emu_split_hash(w, hash);
+    for (uint32_t word = 0; word < w->local_bytes / 4; word++)
+        for (LW_EACH_BIT(k, w->live))
+            lw_hash_u64(hash, ((const uint32_t *)(const void *)w->local)[word * w->n + k]);
+}
+
+uint64_t emu_hash_state(const struct emu_machine *machine)
+{
+    struct lw_hash hash;
+
+    lw_hash_init(&hash);
+    lw_hash_u64(&hash, emu_hash_mem(machine));
+    lw_hash_u64(&hash, machine->grid_count);
+    for (const struct emu_grid *g = machine->grids; g != NULL; g = g->next)
+        lw_hash_u64(&hash, g->blocks_ended);
+    for (unsigned i = 0; i < machine->core_count; i++) {
+        const struct emu_core *core = machine->cores[i];
+        lw_hash_u64(&hash, core->retired);
+        /* slots are a host matter: blocks in (grid, block) order */
+        uint32_t grid = 0;
+        uint64_t linear = 0;
+        bool first = true;
+        for (;;) {
+            const struct emu_block *best = NULL;
+            for (unsigned s = 0; s < core->slots; s++) {
+                const struct emu_block *b = &core->block[s];
+                if (!b->in_use)
+                    continue;
+                bool later = first || b->grid->sequence > grid ||
+                             (b->grid->sequence == grid && b->linear > linear);
+                if (later && (best == NULL || b->grid->sequence < best->grid->sequence ||
+                              (b->grid->sequence == best->grid->sequence &&
+                               b->linear < best->linear)))
+                    best = b;
+            }
+            if (best == NULL)
+                break;
+            first = false;
+            grid = best->grid->sequence;
+            linear = best->linear;
+            lw_hash_u64(&hash, grid);
+            lw_hash_u64(&hash, linear);
+            lw_hash_u64(&hash, best->retired);
+            lw_hash_bytes(&hash, best->shared, best->shared_bytes);
+            emu_cta_hash(best, &hash);
+            for (unsigned k = 0; k < best->warp_count; k++)
+                hash_warp(&hash, &best->warp[k]);
+        }
+    }
+    return lw_hash_value(&hash);
+}

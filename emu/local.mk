@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: Apache-2.0
+liblanewise_a_SOURCES += \
+	%D%/emu.h \
+	%D%/emu_priv.h \
+	%D%/emu_core.h \
+	%D%/emu_decode.h \
+	%D%/emu_call.h \
+	%D%/emu_math.h \
+	%D%/emu_next.h \
+	%D%/emu_simd.h \
+	%D%/emu_mem_body.h \
+	%D%/emu_mem_priv.h \
+	%D%/emu_split_priv.h \
+	%D%/faults.def \
+	%D%/emu_address.c \
+	%D%/emu_barrier.c \
+	%D%/emu_call.c \
+	%D%/emu_control.c \
+	%D%/emu_core.c \
+	%D%/emu_decode.c \
+	%D%/emu_engine.c \
+	%D%/emu_machine.c \
+	%D%/emu_math.c \
+	%D%/emu_mem_slow.c \
+	%D%/emu_memory.c \
+	%D%/emu_policy.c \
+	%D%/emu_program.c \
+	%D%/emu_split.c \
+	%D%/emu_verdict.c \
+	%D%/emu_view.c
+
+# The interpreter, once per x86-64 level; elsewhere once. Objects of these libraries go into
+# liblanewise.a, so that programs link one library.
+CORE_CFLAGS = $(AM_CFLAGS) -ftree-vectorize -fno-tree-slp-vectorize -fno-trapping-math
+noinst_LIBRARIES += libcore_v1.a
+libcore_v1_a_SOURCES = %D%/emu_exec.c
+libcore_v1_a_CPPFLAGS = $(AM_CPPFLAGS) -DEMU_LEVEL=1 '-DEMU_LEVEL_TEXT="1"'
+libcore_v1_a_CFLAGS = $(CORE_CFLAGS)
+CORE_LIBS = libcore_v1.a
+if ALL_LEVELS
+noinst_LIBRARIES += libcore_v3.a libcore_v4.a
+libcore_v3_a_SOURCES = %D%/emu_exec.c
+libcore_v3_a_CPPFLAGS = $(AM_CPPFLAGS) -DEMU_LEVEL=3 '-DEMU_LEVEL_TEXT="3"'
+libcore_v3_a_CFLAGS = $(CORE_CFLAGS) -march=x86-64-v3
+libcore_v4_a_SOURCES = %D%/emu_exec.c
+libcore_v4_a_CPPFLAGS = $(AM_CPPFLAGS) -DEMU_LEVEL=4 '-DEMU_LEVEL_TEXT="4"'
+libcore_v4_a_CFLAGS = $(CORE_CFLAGS) -march=x86-64-v4 -mprefer-vector-width=512
+CORE_LIBS += libcore_v3.a libcore_v4.a
+endif

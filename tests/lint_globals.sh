@@ -1,0 +1,20 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# Two machines live in one process: the library has no writable data. .data and .bss of
+# every object in it must be empty (tables of pointers lie in .data.rel.ro).
+set -u
+bad=0
+for lib in ${LIBS_TO_CHECK:-liblanewise.a libcore_v1.a libcore_v3.a libcore_v4.a}; do
+    [ -f "$lib" ] || continue
+    if objdump -h "$lib" | grep -q '\.data\.asan\|asan_globals'; then
+        echo "built with the address sanitizer, which has data of its own: skipped"
+        exit 77
+    fi
+    objdump -h "$lib" | awk -v lib="$lib" '
+        /file format/ { object = $1 }
+        $2 ~ /^\.(data|bss|tdata|tbss|data\.[^r].*|bss\..*)$/ && $3 !~ /^0+$/ {
+            print lib ": " object " has " $2 " of 0x" $3 " bytes"; bad = 1
+        }
+        END { exit bad }' || bad=1
+done
+exit $bad

@@ -1,0 +1,69 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# The include law: which directory may include which (STYLE, the tree). Directories include
+# each other's door only; *_priv.h stays at home; libyaml, libelf and readline are named in
+# one .c file each. With an argument: check that tree instead (the test of this test).
+set -u
+top=${1:-${srcdir:-.}}
+cd "$top" || exit 99
+bad=0
+allowed() {
+    case $1 in
+    base) echo base ;;
+    isa) echo base isa ;;
+    ptx) echo base isa ptx ;;
+    emu) echo base isa emu ;;
+    launch) echo base isa ptx emu launch ;;
+    check) echo base isa emu check ;;
+    timing) echo base isa emu timing ;;
+    debug) echo base isa emu debug ;;
+    gdbstub) echo base isa emu debug gdbstub ;;
+    shell) echo base isa emu debug shell ;;
+    cmd) echo base isa ptx emu launch check timing debug gdbstub shell cmd ;;
+    esac
+}
+door() {
+    case $1 in
+    base) echo lw.h ;;
+    *) echo "$1.h" ;;
+    esac
+}
+for dir in base isa ptx emu launch check timing debug gdbstub shell cmd; do
+    [ -d "$dir" ] || continue
+    for file in "$dir"/*.c "$dir"/*.h "$dir"/*.def "$dir"/*.inc; do
+        [ -f "$file" ] || continue
+        for inc in $(sed -n 's/^ *# *include *"\([^"]*\)".*/\1/p' "$file"); do
+            [ "$inc" = config.h ] && continue
+            to=${inc%%/*}
+            case " $(allowed "$dir") " in
+            *" $to "*) ;;
+            *) echo "$file includes $inc: $dir may include only: $(allowed "$dir")"; bad=1 ;;
+            esac
+            [ "$to" = "$dir" ] && continue
+            name=${inc##*/}
+            case $name in
+            "$(door "$to")") ;;
+            # tables are part of the door of isa/ for readers that expand it
+            insns.def | mods.def | specials.def) ;;
+            *) echo "$file includes $inc: only the door $to/$(door "$to") is open"; bad=1 ;;
+            esac
+        done
+    done
+done
+one_file() { # library, include pattern, file
+    for f in $(grep -lE "^ *# *include *<$2" */*.c */*.h 2>/dev/null | grep -v ^tests/); do
+        [ "$f" = "$3" ] || { echo "$f includes $1: only $3 may"; bad=1; }
+    done
+}
+one_file libyaml 'yaml\.h' base/lw_yaml.c
+one_file libelf '(libelf|gelf)\.h' isa/isa_elf.c
+one_file readline 'readline/' shell/sh_line.c
+dup=$(ls base isa ptx emu launch check timing debug gdbstub shell cmd 2>/dev/null | grep '\.[ch]$' | sort | uniq -d)
+[ -z "$dup" ] || { echo "file names used twice: $dup"; bad=1; }
+for f in base/*.[ch] isa/*.[ch] isa/*.def ptx/*.[ch] emu/*.[ch] emu/*.def launch/*.[ch] debug/*.[ch] \
+    gdbstub/*.[ch] shell/*.[ch] cmd/*.[ch] tests/*.[ch] tests/*.sh; do
+    [ -f "$f" ] || continue
+    head -n 3 "$f" | grep -q 'SPDX-License-Identifier: Apache-2.0' ||
+        { echo "$f: no SPDX line"; bad=1; }
+done
+exit $bad

@@ -1,0 +1,23 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# The include lint finds what it must: each planted violation makes it fail.
+set -u
+lint=$(cd "${srcdir:-.}" && pwd)/tests/lint_includes.sh
+tmp=$(mktemp -d) || exit 99
+trap 'rm -rf "$tmp"' EXIT
+plant() { # file, include line
+    rm -rf "$tmp"/* && mkdir -p "$tmp/${1%%/*}"
+    printf '/* SPDX-License-Identifier: Apache-2.0 */\n%s\n' "$2" >"$tmp/$1"
+    if "$lint" "$tmp" >/dev/null; then
+        echo "not found: $1 with $2"
+        exit 1
+    fi
+}
+plant emu/a.c '#include "timing/timing.h"'
+plant base/a.c '#include "isa/isa.h"'
+plant debug/a.c '#include "emu/emu_priv.h"'
+plant gdbstub/a.c '#include "shell/shell.h"'
+plant launch/a.c '#include <yaml.h>'
+rm -rf "$tmp"/* && mkdir "$tmp/isa"
+printf '/* SPDX-License-Identifier: Apache-2.0 */\n#include "base/lw.h"\n' >"$tmp/isa/a.c"
+"$lint" "$tmp" || { echo "a lawful tree is refused"; exit 1; }
