@@ -3,7 +3,9 @@
  * OpenCL C to PTX text: clang runs as a child process, with our override library and
  * libclc as bitcode. docs/front-end-clang.md says which options and why.
  */
+#ifndef _GNU_SOURCE
 #define _GNU_SOURCE
+#endif
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>

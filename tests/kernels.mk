@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 check_PROGRAMS += tests/test_ptx_clang
 tests_test_ptx_clang_SOURCES = tests/test_ptx_clang.c
-tests_test_ptx_clang_LDADD = liblanewise.a $(TEST_LIBS)
-TESTS += tests/test_kernels.sh tests/test_matrix.sh
+tests_test_ptx_clang_LDADD = $(TEST_LIBS)
+check_SCRIPTS += tests/test_kernels.sh tests/test_matrix.sh
+EXTRA_DIST += tests/test_kernels.sh tests/test_matrix.sh tests/expected kernels bench scripts
