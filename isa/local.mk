@@ -3,6 +3,7 @@ liblanewise_a_SOURCES += \
 	%D%/isa.h \
 	%D%/isa_priv.h \
 	%D%/isa_asm_priv.h \
+	%D%/isa_elf_priv.h \
 	%D%/insns.def \
 	%D%/mods.def \
 	%D%/specials.def \
@@ -14,4 +15,7 @@ liblanewise_a_SOURCES += \
 	%D%/isa_asm_insn.c \
 	%D%/isa_asm.c \
 	%D%/isa_print.c \
-	%D%/isa_disasm.c
+	%D%/isa_disasm.c \
+	%D%/isa_meta.c \
+	%D%/isa_dwarf.c \
+	%D%/isa_elf.c

@@ -1,0 +1,370 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Object files: ELF64 by libelf (docs/object.md). The sections .text and .lanewise are
+ * the object; symbols and DWARF are made from them for other tools and never read back.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <gelf.h>
+#include <libelf.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "isa/isa_elf_priv.h"
+
+/* ---- symbols ---------------------------------------------------------------------- */
+
+static void put_symbol(struct isa_bytes *symbols, struct isa_bytes *strings, const char *name,
+                       unsigned type, unsigned section, uint64_t value, uint64_t size)
+{
+    Elf64_Sym symbol = { .st_name = (Elf64_Word)strings->size,
+                         .st_info = (unsigned char)ELF64_ST_INFO(STB_GLOBAL, type),
+                         .st_shndx = (Elf64_Section)section,
+                         .st_value = value,
+                         .st_size = size };
+
+    isa_bytes_string(strings, name);
+    isa_bytes_put(symbols, &symbol, sizeof symbol);
+}
+
+static void make_symbols(const struct isa_object *object, unsigned text_section,
+                         struct isa_bytes *symbols, struct isa_bytes *strings)
+{
+    static const Elf64_Sym none;
+
+    isa_bytes_u8(strings, 0);
+    isa_bytes_put(symbols, &none, sizeof none);
+    for (unsigned i = 0; i < object->function_count; i++) {
+        const struct isa_function *function = &object->functions[i];
+
+        put_symbol(symbols, strings, function->name, STT_FUNC, text_section,
+                   ISA_CODE_BASE + (uint64_t)function->first * ISA_WORD_BYTES,
+                   (uint64_t)function->count * ISA_WORD_BYTES);
+    }
+    for (unsigned i = 0; i < object->variable_count; i++) {
+        const struct isa_variable *variable = &object->variables[i];
+        bool shared = variable->space == ISA_SPACE_SHARED;
+
+        /* the loader places global ones: undefined until then */
+        put_symbol(symbols, strings, variable->name, STT_OBJECT, shared ? SHN_ABS : SHN_UNDEF,
+                   shared ? ISA_SHARED_BASE + variable->shared_offset : 0, variable->size_bytes);
+    }
+}
+
+/* ---- writing --------------------------------------------------------------------------- */
+
+/** Sections in file order; the null section comes first in the file. */
+enum section {
+    SECTION_TEXT, SECTION_META, SECTION_LINE, SECTION_INFO, SECTION_ABBREV, SECTION_FRAME,
+    SECTION_SYMTAB, SECTION_STRTAB, SECTION_NAMES, SECTION_COUNT
+};
+
+static const struct {
+    const char *name;
+    uint32_t type;
+    uint64_t flags, align, entry;
+} sections[SECTION_COUNT] = {
+    [SECTION_TEXT] = { ".text", SHT_PROGBITS, SHF_ALLOC | SHF_EXECINSTR, 16, 0 },
+    [SECTION_META] = { ".lanewise", SHT_PROGBITS, 0, 1, 0 },
+    [SECTION_LINE] = { ".debug_line", SHT_PROGBITS, 0, 1, 0 },
+    [SECTION_INFO] = { ".debug_info", SHT_PROGBITS, 0, 1, 0 },
+    [SECTION_ABBREV] = { ".debug_abbrev", SHT_PROGBITS, 0, 1, 0 },
+    [SECTION_FRAME] = { ".debug_frame", SHT_PROGBITS, 0, 8, 0 },
+    [SECTION_SYMTAB] = { ".symtab", SHT_SYMTAB, 0, 8, sizeof(Elf64_Sym) },
+    [SECTION_STRTAB] = { ".strtab", SHT_STRTAB, 0, 1, 0 },
+    [SECTION_NAMES] = { ".shstrtab", SHT_STRTAB, 0, 1, 0 },
+};
+
+static enum lw_status elf_fail(struct lw_error *err)
+{
+    return LW_FAIL(err, LW_EIO, "libelf: %s", elf_errmsg(-1));
+}
+
+static enum lw_status add_section(Elf *elf, enum section id, const struct isa_bytes *content,
+                                  uint32_t name, struct lw_error *err)
+{
+    Elf_Scn *scn = elf_newscn(elf);
+    Elf_Data *data = scn != NULL ? elf_newdata(scn) : NULL;
+    Elf64_Shdr *header = scn != NULL ? elf64_getshdr(scn) : NULL;
+
+    if (data == NULL || header == NULL)
+        return elf_fail(err);
+    data->d_buf = content->data;
+    data->d_size = content->size;
+    data->d_align = sections[id].align;
+    data->d_type = ELF_T_BYTE; /* contents are little-endian already */
+    data->d_version = EV_CURRENT;
+    header->sh_name = name;
+    header->sh_type = sections[id].type;
+    header->sh_flags = sections[id].flags;
+    header->sh_addralign = sections[id].align;
+    header->sh_entsize = sections[id].entry;
+    header->sh_addr = id == SECTION_TEXT ? ISA_CODE_BASE : 0;
+    if (id == SECTION_SYMTAB) {
+        header->sh_link = SECTION_STRTAB + 1;
+        header->sh_info = 1; /* the first global symbol */
+    }
+    return LW_OK;
+}
+
+/* A loadable segment over the text, once libelf has placed it. */
+static enum lw_status place_segment(Elf *elf, size_t text_bytes, struct lw_error *err)
+{
+    Elf64_Phdr *segment;
+    Elf64_Shdr *header;
+
+    if (elf_update(elf, ELF_C_NULL) < 0)
+        return elf_fail(err);
+    segment = elf64_getphdr(elf);
+    header = elf64_getshdr(elf_getscn(elf, SECTION_TEXT + 1));
+    if (segment == NULL || header == NULL)
+        return elf_fail(err);
+    segment->p_type = PT_LOAD;
+    segment->p_flags = PF_R | PF_X;
+    segment->p_offset = header->sh_offset;
+    segment->p_vaddr = ISA_CODE_BASE;
+    segment->p_paddr = ISA_CODE_BASE;
+    segment->p_filesz = text_bytes;
+    segment->p_memsz = text_bytes;
+    segment->p_align = ISA_WORD_BYTES;
+    elf_flagphdr(elf, ELF_C_SET, ELF_F_DIRTY);
+    return LW_OK;
+}
+
+static enum lw_status build_elf(int fd, const struct isa_bytes *contents, struct lw_error *err)
+{
+    Elf *elf = elf_begin(fd, ELF_C_WRITE, NULL);
+    enum lw_status status = LW_OK;
+    uint32_t name = 1;
+    Elf64_Ehdr *header;
+
+    if (elf == NULL)
+        return elf_fail(err);
+    header = elf64_newehdr(elf);
+    if (header == NULL || elf64_newphdr(elf, 1) == NULL) {
+        status = elf_fail(err);
+        goto cleanup;
+    }
+    header->e_ident[EI_DATA] = ELFDATA2LSB;
+    header->e_type = ET_EXEC;
+    header->e_machine = ISA_ELF_MACHINE;
+    header->e_version = EV_CURRENT;
+    header->e_entry = ISA_CODE_BASE;
+    header->e_shstrndx = SECTION_NAMES + 1;
+    for (unsigned id = 0; id < SECTION_COUNT && status == LW_OK; id++) {
+        status = add_section(elf, id, &contents[id], name, err);
+        name += (uint32_t)strlen(sections[id].name) + 1;
+    }
+    if (status == LW_OK)
+        status = place_segment(elf, contents[SECTION_TEXT].size, err);
+    if (status == LW_OK && elf_update(elf, ELF_C_WRITE) < 0)
+        status = elf_fail(err);
+cleanup:
+    elf_end(elf);
+    return status;
+}
+
+static enum lw_status read_back(int fd, uint8_t **bytes, size_t *size, struct lw_error *err)
+{
+    off_t length = lseek(fd, 0, SEEK_END);
+    uint8_t *copy;
+
+    if (length < 0)
+        return LW_FAIL(err, LW_EIO, "object file: %s", strerror(errno));
+    copy = malloc((size_t)length + 1);
+    if (copy == NULL)
+        return LW_FAIL(err, LW_ENOMEM, "object file of %lld bytes", (long long)length);
+    for (off_t at = 0; at < length;) {
+        ssize_t n = pread(fd, copy + at, (size_t)(length - at), at);
+
+        if (n <= 0) {
+            free(copy);
+            return LW_FAIL(err, LW_EIO, "object file: cannot read it back");
+        }
+        at += n;
+    }
+    *bytes = copy;
+    *size = (size_t)length;
+    return LW_OK;
+}
+
+/* Relocated immediates are zero in the file: the loader gives them their values. */
+static void make_text(const struct isa_object *object, struct isa_bytes *out)
+{
+    isa_bytes_put(out, object->text, (size_t)object->text_count * ISA_WORD_BYTES);
+    for (unsigned i = 0; i < object->reloc_count && !out->failed; i++) {
+        if (object->relocs[i].insn != UINT32_MAX)
+            lw_put32(out->data + (size_t)object->relocs[i].insn * ISA_WORD_BYTES + 4, 0);
+    }
+}
+
+enum lw_status isa_object_write(const struct isa_object *object, uint8_t **bytes, size_t *size,
+                                struct lw_error *err)
+{
+    struct isa_bytes contents[SECTION_COUNT] = { 0 };
+    struct isa_dwarf dwarf;
+    enum lw_status status = isa_object_check(object, err);
+    int fd = -1;
+
+    if (status != LW_OK)
+        return status;
+    isa_dwarf_make(object, &dwarf);
+    contents[SECTION_LINE] = dwarf.line;
+    contents[SECTION_INFO] = dwarf.info;
+    contents[SECTION_ABBREV] = dwarf.abbrev;
+    contents[SECTION_FRAME] = dwarf.frame;
+    make_text(object, &contents[SECTION_TEXT]);
+    isa_meta_write(object, &contents[SECTION_META]);
+    make_symbols(object, SECTION_TEXT + 1, &contents[SECTION_SYMTAB],
+                 &contents[SECTION_STRTAB]);
+    isa_bytes_u8(&contents[SECTION_NAMES], 0);
+    for (unsigned id = 0; id < SECTION_COUNT; id++)
+        isa_bytes_string(&contents[SECTION_NAMES], sections[id].name);
+    for (unsigned id = 0; id < SECTION_COUNT; id++) {
+        if (contents[id].failed)
+            status = LW_FAIL(err, LW_ENOMEM, "no memory for section %s", sections[id].name);
+    }
+    if (status != LW_OK)
+        goto cleanup;
+    if (elf_version(EV_CURRENT) == EV_NONE) {
+        status = elf_fail(err);
+        goto cleanup;
+    }
+    fd = memfd_create("object", MFD_CLOEXEC); /* libelf writes to files only */
+    if (fd < 0) {
+        status = LW_FAIL(err, LW_EIO, "object file: %s", strerror(errno));
+        goto cleanup;
+    }
+    status = build_elf(fd, contents, err);
+    if (status == LW_OK)
+        status = read_back(fd, bytes, size, err);
+cleanup:
+    if (fd >= 0)
+        close(fd);
+    for (unsigned id = 0; id < SECTION_COUNT; id++)
+        isa_bytes_fini(&contents[id]); /* the DWARF sections too: moved above */
+    return status;
+}
+
+/* ---- reading ----------------------------------------------------------------------------- */
+
+/** A section's place in the file, checked against the file's size. */
+struct extent {
+    const uint8_t *data;
+    size_t size;
+};
+
+static enum lw_status find_sections(Elf *elf, const uint8_t *bytes, size_t size,
+                                    struct extent *text, struct extent *meta,
+                                    struct lw_error *err)
+{
+    size_t names;
+    Elf_Scn *scn = NULL;
+
+    if (elf_getshdrstrndx(elf, &names) != 0)
+        return LW_FAIL(err, LW_EFORMAT, "the section names are missing");
+    while ((scn = elf_nextscn(elf, scn)) != NULL) {
+        GElf_Shdr header;
+        const char *name;
+        struct extent *out;
+        bool is_text;
+
+        if (gelf_getshdr(scn, &header) == NULL ||
+            (name = elf_strptr(elf, names, header.sh_name)) == NULL)
+            return LW_FAIL(err, LW_EFORMAT, "section %zu has no name", elf_ndxscn(scn));
+        is_text = strcmp(name, sections[SECTION_TEXT].name) == 0;
+        if (!is_text && strcmp(name, sections[SECTION_META].name) != 0)
+            continue;
+        out = is_text ? text : meta;
+        if (out->data != NULL)
+            return LW_FAIL(err, LW_EFORMAT, "there are two sections %s", name);
+        if (header.sh_type != SHT_PROGBITS || (header.sh_flags & SHF_COMPRESSED) ||
+            header.sh_offset > size || header.sh_size > size - header.sh_offset)
+            return LW_FAIL(err, LW_EFORMAT, "section %s does not lie in the file", name);
+        if (is_text && (header.sh_addr != ISA_CODE_BASE || header.sh_size % ISA_WORD_BYTES != 0))
+            return LW_FAIL(err, LW_EFORMAT, "section .text has address 0x%llx and %llu bytes",
+                           (unsigned long long)header.sh_addr,
+                           (unsigned long long)header.sh_size);
+        out->data = bytes + header.sh_offset;
+        out->size = (size_t)header.sh_size;
+    }
+    if (text->data == NULL || meta->data == NULL)
+        return LW_FAIL(err, LW_EFORMAT, "there is no section %s",
+                       text->data == NULL ? ".text" : ".lanewise");
+    return LW_OK;
+}
+
+static enum lw_status check_header(Elf *elf, struct lw_error *err)
+{
+    GElf_Ehdr header;
+
+    if (elf == NULL || elf_kind(elf) != ELF_K_ELF || gelf_getehdr(elf, &header) == NULL)
+        return LW_FAIL(err, LW_EFORMAT, "this is no ELF file");
+    if (header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_ident[EI_DATA] != ELFDATA2LSB ||
+        header.e_type != ET_EXEC || header.e_version != EV_CURRENT)
+        return LW_FAIL(err, LW_EFORMAT, "this is no little-endian 64-bit ELF executable");
+    if (header.e_machine != ISA_ELF_MACHINE)
+        return LW_FAIL(err, LW_EFORMAT, "this ELF file is for machine 0x%x, not ours (0x%x)",
+                       header.e_machine, ISA_ELF_MACHINE);
+    return LW_OK;
+}
+
+static enum lw_status read_elf(const uint8_t *bytes, size_t size, struct isa_object *object,
+                               struct lw_error *err)
+{
+    struct extent text = { NULL, 0 }, meta = { NULL, 0 };
+    uint8_t *copy = NULL;
+    Elf *elf = NULL;
+    enum lw_status status;
+
+    if (size < sizeof(Elf64_Ehdr))
+        return LW_FAIL(err, LW_EFORMAT, "%zu bytes are too few for an object", size);
+    copy = malloc(size); /* libelf wants aligned memory that it may write */
+    if (copy == NULL)
+        return LW_FAIL(err, LW_ENOMEM, "object of %zu bytes", size);
+    memcpy(copy, bytes, size);
+    if (elf_version(EV_CURRENT) == EV_NONE) {
+        status = elf_fail(err);
+        goto cleanup;
+    }
+    elf = elf_memory((char *)copy, size);
+    status = check_header(elf, err);
+    if (status == LW_OK)
+        status = find_sections(elf, copy, size, &text, &meta, err);
+    if (status != LW_OK)
+        goto cleanup;
+    object->text_count = (uint32_t)(text.size / ISA_WORD_BYTES);
+    object->text = lw_arena_alloc(&object->arena, text.size);
+    if (object->text == NULL) {
+        status = LW_FAIL(err, LW_ENOMEM, "text of %zu bytes", text.size);
+        goto cleanup;
+    }
+    memcpy(object->text, text.data, text.size);
+    status = isa_meta_read(meta.data, meta.size, object, err);
+    if (status == LW_OK)
+        status = isa_object_check(object, err);
+cleanup:
+    elf_end(elf);
+    free(copy);
+    return status;
+}
+
+enum lw_status isa_object_read(const char *name, const uint8_t *bytes, size_t size,
+                               struct isa_object **out, struct lw_error *err)
+{
+    struct isa_object *object = isa_object_create();
+    enum lw_status status;
+
+    if (object == NULL)
+        return LW_FAIL(err, LW_ENOMEM, "%s: no memory for an object", name);
+    status = read_elf(bytes, size, object, err);
+    if (status != LW_OK) {
+        lw_error_prefix(err, "%s", name);
+        isa_object_destroy(object);
+        return status;
+    }
+    *out = object;
+    return LW_OK;
+}

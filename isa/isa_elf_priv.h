@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Inside the object file: growing bytes and the makers of section contents.
+ */
+#ifndef ISA_ELF_PRIV_H
+#define ISA_ELF_PRIV_H
+
+#include "isa/isa_priv.h"
+
+/** Growing bytes; after a failed allocation `failed` stays set and writes do nothing. */
+struct isa_bytes {
+    uint8_t *data;
+    size_t size, capacity;
+    bool failed;
+};
+void isa_bytes_put(struct isa_bytes *bytes, const void *data, size_t size);
+void isa_bytes_u8(struct isa_bytes *bytes, unsigned value);
+void isa_bytes_u16(struct isa_bytes *bytes, unsigned value);
+void isa_bytes_u32(struct isa_bytes *bytes, uint32_t value);
+void isa_bytes_u64(struct isa_bytes *bytes, uint64_t value);
+void isa_bytes_uleb(struct isa_bytes *bytes, uint64_t value);
+void isa_bytes_sleb(struct isa_bytes *bytes, int64_t value);
+void isa_bytes_string(struct isa_bytes *bytes, const char *text); /* with its NUL */
+/** Overwrite four bytes at @at: a length that is known later. */
+void isa_bytes_patch32(struct isa_bytes *bytes, size_t at, uint32_t value);
+void isa_bytes_fini(struct isa_bytes *bytes);
+
+/** DWARF 4 sections of an object (isa_dwarf.c). */
+struct isa_dwarf {
+    struct isa_bytes line, info, abbrev, frame;
+};
+void isa_dwarf_make(const struct isa_object *object, struct isa_dwarf *out);
+void isa_dwarf_fini(struct isa_dwarf *dwarf);
+
+/** The section .lanewise: everything but the text (isa_meta.c). */
+void isa_meta_write(const struct isa_object *object, struct isa_bytes *out);
+/** Fills all of @object but the text. Errors: LW_EFORMAT, LW_ENOMEM. */
+enum lw_status isa_meta_read(const uint8_t *data, size_t size, struct isa_object *object,
+                             struct lw_error *err) LW_MUST_CHECK;
+
+#endif
