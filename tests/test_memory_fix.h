@@ -131,6 +131,8 @@ static inline void fix_insn(struct fix *f, enum isa_op op, unsigned size, unsign
 {
     uint32_t stride = f->warp->stride;
 
+    if (f->insn.op != op) /* another instruction remembers nothing */
+        f->icache = (struct emu_icache){0, 0};
     f->insn = (struct isa_insn){.op = (uint16_t)op, .guard = ISA_PT};
     f->insn.mod = amode << EMU_MOD_AMODE | size << EMU_MOD_SIZE;
     f->di[0] = (struct emu_dinsn){.d = d * stride, .a = a * stride, .b = x * stride,
