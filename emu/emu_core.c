@@ -298,6 +298,21 @@ void emu_core_block_free(struct emu_core *core, unsigned slot)
     core->free_hint = slot;
 }
 
+/* ---- lanes of the running split ------------------------------------------------------------- */
+
+void emu_warp_set_lanes(struct emu_warp *w, uint64_t lanes)
+{
+    uint64_t e = lanes & emu_exec_mask(w);
+
+    w->m = lanes;
+    w->e = e;
+    w->full = e == w->all; /* loads of the full chain touch every lane of the row */
+    if (e != w->mask_lanes) {
+        w->core->level->expand_mask(w->mask_row, e, w->n);
+        w->mask_lanes = e;
+    }
+}
+
 /* ---- the turn -------------------------------------------------------------------------------- */
 
 void emu_counts_sync(struct emu_warp *w)
