@@ -8,7 +8,7 @@
  */
 #include "gdbstub/rsp_priv.h"
 
-enum { STACK_DEPTH = 64, MAX_STEPS = 10000 };
+enum { STACK_DEPTH = 64, MAX_STEPS = 4096 };
 
 enum opcode {
     OP_ADD = 0x02, OP_SUB, OP_MUL, OP_DIV_SIGNED, OP_DIV_UNSIGNED, OP_REM_SIGNED,

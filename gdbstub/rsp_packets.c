@@ -378,7 +378,6 @@ enum lw_status rsp_create(const struct rsp_config *config, struct lw_sink *out,
     lw_buffer_init(&rsp->frame);
     lw_buffer_init(&rsp->reply);
     lw_buffer_init(&rsp->threads);
-    lw_buffer_init(&rsp->target.xml);
     rsp_messages_init(rsp);
     rsp->packet = malloc(RSP_PACKET_BYTES);
     if (rsp->packet == NULL) {

@@ -170,48 +170,58 @@ static const char *type_of(const struct dbg_reg *reg)
     }
 }
 
-/* One register of the machine, or three that make a struct; *index moves behind it. */
-static enum lw_status put_debug_reg(struct rsp_target *target, const struct dbg *dbg,
-                                    unsigned *index, struct lw_error *err)
+static enum lw_status put_typed(struct rsp_target *target, const struct dbg_reg *from,
+                                struct rsp_reg *reg, const char *name, const char *type,
+                                struct lw_error *err)
 {
-    struct dbg_reg from;
-    struct rsp_reg reg = {.role = RSP_ROLE_DEBUG, .first = *index, .count = 1};
-    char stem[16], rest[96], bytes_type[24];
-    const char *type;
+    char rest[96], bytes_type[24];
 
-    if (!dbg_reg_at(dbg, *index, &from))
-        return LW_FAIL(err, LW_ERANGE, "target description: register %u is missing", *index);
-    type = type_of(&from);
-    if (is_triple(dbg, *index, stem, sizeof stem)) {
-        reg.count = 3;
-        reg.bytes = 12;
-        type = "dim3";
-        name_for_gdb(target, stem, reg.name, sizeof reg.name);
-    } else {
-        reg.bytes = from.bytes;
-        name_for_gdb(target, from.name, reg.name, sizeof reg.name);
-    }
-    *index += reg.count;
-    if (from.kind == DBG_REG_PC)
-        return LW_OK; /* the carrier's own */
-    if (reg.bytes == 0 || reg.bytes > RSP_REG_BYTES)
-        return LW_FAIL(err, LW_ERANGE, "target description: register %s has %u bytes",
-                       from.name, reg.bytes);
+    if (reg->bytes == 0 || reg->bytes > RSP_REG_BYTES)
+        return LW_FAIL(err, LW_ERANGE, "target description: register %s has %u bytes", name,
+                       reg->bytes);
+    name_for_gdb(target, name, reg->name, sizeof reg->name);
     if (type == NULL) {
-        snprintf(bytes_type, sizeof bytes_type, "bytes%u", reg.bytes);
+        snprintf(bytes_type, sizeof bytes_type, "bytes%zu", target->count);
         lw_printf(&target->xml.sink, "<vector id=\"%s\" type=\"uint8\" count=\"%u\"/>\n",
-                  bytes_type, reg.bytes);
+                  bytes_type, reg->bytes);
         type = bytes_type;
     }
-    snprintf(rest, sizeof rest, " group=\"%.24s\"%s%s", from.group,
-             from.kind == DBG_REG_VECTOR
+    snprintf(rest, sizeof rest, " group=\"%.24s\"%s%s", from->group,
+             from->kind == DBG_REG_VECTOR
                  ? " encoding=\"vector\" format=\"vector-uint32\"" /* for lldb */
                  : "",
-             from.kind == DBG_REG_SCALAR || from.kind == DBG_REG_VECTOR
+             from->kind == DBG_REG_SCALAR || from->kind == DBG_REG_VECTOR
                  ? ""
                  : " save-restore=\"no\"");
-    put_reg(target, reg.name, reg.bytes * 8, type, rest);
-    return add_reg(target, &reg, err);
+    put_reg(target, reg->name, reg->bytes * 8, type, rest);
+    return add_reg(target, reg, err);
+}
+
+/* A register of the machine; before the first of three components also the struct of them:
+ * `print $tid` is for people, `$tid_x` is an integer that conditions in the stub can use. */
+static enum lw_status put_debug_reg(struct rsp_target *target, const struct dbg *dbg,
+                                    unsigned index, struct lw_error *err)
+{
+    struct dbg_reg from;
+    struct rsp_reg reg = {.role = RSP_ROLE_DEBUG, .first = index, .count = 1};
+    char stem[16];
+
+    if (!dbg_reg_at(dbg, index, &from))
+        return LW_FAIL(err, LW_ERANGE, "target description: register %u is missing", index);
+    if (from.kind == DBG_REG_PC)
+        return LW_OK; /* the carrier's own */
+    if (is_triple(dbg, index, stem, sizeof stem)) {
+        struct rsp_reg triple = reg;
+        enum lw_status status;
+
+        triple.count = 3;
+        triple.bytes = 12;
+        status = put_typed(target, &from, &triple, stem, "dim3", err);
+        if (status != LW_OK)
+            return status;
+    }
+    reg.bytes = from.bytes;
+    return put_typed(target, &from, &reg, from.name, type_of(&from), err);
 }
 
 static void put_types(struct rsp_target *target, const struct dbg *dbg,
@@ -260,15 +270,13 @@ static enum lw_status put_feature(struct rsp_target *target, const struct dbg *d
 
     lw_printf(&target->xml.sink, "<feature name=\"%s\">\n", name);
     put_types(target, dbg, feature);
-    for (unsigned i = 0; i < count;) {
+    for (unsigned i = 0; i < count; i++) {
         struct dbg_reg reg;
         enum lw_status status;
 
-        if (dbg_reg_at(dbg, i, &reg) && !in_feature(&reg, feature)) {
-            i++;
+        if (dbg_reg_at(dbg, i, &reg) && !in_feature(&reg, feature))
             continue;
-        }
-        status = put_debug_reg(target, dbg, &i, err);
+        status = put_debug_reg(target, dbg, i, err);
         if (status != LW_OK)
             return status;
     }

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { MAX_WARPS = 4096, MAX_POINTS = 5000, RUN_LIMIT = 200000 };
+enum { MAX_WARPS = 4096, MAX_POINTS = 256 };
 
 struct fake_warp {
     uint32_t pc; /* instruction index */
@@ -332,7 +332,7 @@ enum lw_status dbg_continue(struct dbg *dbg, struct dbg_stop *stop, struct lw_er
 {
     (void)err;
     snprintf(dbg->trace, sizeof dbg->trace, "continue");
-    for (unsigned n = 0; n < RUN_LIMIT; n++) {
+    for (unsigned n = 0;; n++) {
         bool any = false;
 
         for (unsigned w = 0; w < dbg->options.warps; w++) {
@@ -364,12 +364,9 @@ enum lw_status dbg_continue(struct dbg *dbg, struct dbg_stop *stop, struct lw_er
             stop_at(dbg, stop, DBG_STOP_ENDED, 0);
             goto stopped;
         }
-        if (n + 1 == RUN_LIMIT && dbg->messages == NULL)
-            break;
         if (n == 3)
             lw_put(dbg->messages, "a note\n");
     }
-    stop_at(dbg, stop, DBG_STOP_INTERRUPT, dbg->focus[0]);
 stopped:
     dbg->stop = *stop;
     return LW_OK;
@@ -395,7 +392,7 @@ enum lw_status dbg_step_range(struct dbg *dbg, dbg_thread_id id, uint64_t low, u
 
     if (warp == NULL)
         return gone(id, err);
-    for (unsigned n = 0; n < RUN_LIMIT; n++) {
+    for (unsigned n = 0; n < FAKE_INSNS; n++) {
         enum lw_status status = dbg_step(dbg, id, locked, stop, err);
 
         if (status != LW_OK || stop->kind != DBG_STOP_STEP || warp->ended ||

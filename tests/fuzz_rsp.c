@@ -4,8 +4,8 @@
  * newlines, for one connection over the fake core. The first byte chooses the carrier, and
  * whether the bytes go through the framing as they stand instead.
  *
- *   clang -fsanitize=fuzzer,address,undefined ...    libFuzzer
- *   with -DFUZZ_REPLAY: a program that replays the files given as arguments
+ *   clang -fsanitize=fuzzer,address,undefined -DLW_FUZZ ...    libFuzzer
+ *   else a program that replays files: its arguments, or tests/golden/gdb/fuzz
  */
 #include "gdbstub/gdbstub.h"
 #include "tests/fake_dbg.h"
@@ -73,22 +73,53 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     return 0;
 }
 
-#ifdef FUZZ_REPLAY
+#ifndef LW_FUZZ
+#include <dirent.h>
+
+static int replay(const char *path)
+{
+    struct lw_error err;
+    char *bytes;
+    size_t size;
+
+    if (lw_file_read(path, &bytes, &size, &err) != LW_OK) {
+        fprintf(stderr, "%s\n", err.text);
+        return 1;
+    }
+    LLVMFuzzerTestOneInput((const uint8_t *)bytes, size);
+    free(bytes);
+    return 0;
+}
+
 int main(int argc, char **argv)
 {
-    for (int i = 1; i < argc; i++) {
-        struct lw_error err;
-        char *bytes;
-        size_t size;
+    const char *source = getenv("srcdir");
+    const struct dirent *entry;
+    char folder[1000], path[2000];
+    unsigned count = 0;
+    DIR *dir;
 
-        if (lw_file_read(argv[i], &bytes, &size, &err) != LW_OK) {
-            fprintf(stderr, "%s\n", err.text);
+    for (int i = 1; i < argc; i++)
+        if (replay(argv[i]) != 0)
             return 1;
-        }
-        LLVMFuzzerTestOneInput((const uint8_t *)bytes, size);
-        free(bytes);
+    if (argc > 1)
+        return 0;
+    snprintf(folder, sizeof folder, "%s/tests/golden/gdb/fuzz", source != NULL ? source : ".");
+    dir = opendir(folder);
+    if (dir == NULL) {
+        fprintf(stderr, "%s: no such folder\n", folder);
+        return 1;
     }
-    printf("%d inputs\n", argc - 1);
-    return 0;
+    while ((entry = readdir(dir)) != NULL) {
+        if (entry->d_name[0] == '.')
+            continue;
+        snprintf(path, sizeof path, "%s/%s", folder, entry->d_name);
+        if (replay(path) != 0)
+            return 1;
+        count++;
+    }
+    closedir(dir);
+    printf("%u inputs replayed\n", count);
+    return count == 0;
 }
 #endif

@@ -1,8 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0
-check_PROGRAMS += tests/test_rsp_frame tests/test_rsp_agent tests/test_rsp_packets
+check_PROGRAMS += tests/test_rsp_frame tests/test_rsp_agent tests/test_rsp_packets \
+    tests/test_rsp_socket tests/fuzz_rsp
 tests_test_rsp_frame_SOURCES = tests/test_rsp_frame.c tests/fake_dbg.c tests/fake_dbg.h tests/rsp_fixture.h
 tests_test_rsp_frame_LDADD = liblanewise.a $(TEST_LIBS)
 tests_test_rsp_agent_SOURCES = tests/test_rsp_agent.c
 tests_test_rsp_agent_LDADD = liblanewise.a $(TEST_LIBS)
 tests_test_rsp_packets_SOURCES = tests/test_rsp_packets.c tests/fake_dbg.c tests/fake_dbg.h tests/rsp_fixture.h
 tests_test_rsp_packets_LDADD = liblanewise.a $(TEST_LIBS)
+tests_test_rsp_socket_SOURCES = tests/test_rsp_socket.c tests/fake_dbg.c tests/fake_dbg.h tests/rsp_fixture.h
+tests_test_rsp_socket_LDADD = liblanewise.a $(TEST_LIBS)
+tests_fuzz_rsp_SOURCES = tests/fuzz_rsp.c tests/fake_dbg.c tests/fake_dbg.h
+tests_fuzz_rsp_LDADD = liblanewise.a $(TEST_LIBS)
+
+# Not a test itself: gdb_carriers.sh runs it.
+EXTRA_PROGRAMS = tests/gdb_server
+tests_gdb_server_SOURCES = tests/gdb_server.c
+tests_gdb_server_LDADD = $(LANEWISE_LIBS)
+tests/gdb_carriers.sh.log: tests/gdb_server$(EXEEXT)
+
+check_SCRIPTS += tests/gdb_session.sh tests/gdb_features.sh tests/gdb_carriers.sh
+EXTRA_DIST += tests/gdb_lib.sh tests/golden/gdb

@@ -285,12 +285,13 @@ static const char *set_reg(struct fixture *fix, const char *name, const char *he
     return fix_ask(fix, packet);
 }
 
-static void three_components_become_one_struct_register(void **state)
+static void three_components_are_a_struct_register_too(void **state)
 {
     struct fixture *fix = *state;
 
     assert_string_equal(set_reg(fix, "lane", "05000000"), "OK");
     assert_string_equal(ask_reg(fix, "tid"), "050000000000000000000000");
+    assert_string_equal(ask_reg(fix, "tid_x"), "05000000");
 }
 
 static void the_focus_lane_is_a_writable_register(void **state)
@@ -755,7 +756,7 @@ int main(void)
         TEST(an_ended_machine_has_exited),
         TEST(x86_64_description_is_well_formed_and_sizes_agree),
         TEST(aarch64_description_is_well_formed_and_sizes_agree),
-        TEST(three_components_become_one_struct_register),
+        TEST(three_components_are_a_struct_register_too),
         TEST(the_focus_lane_is_a_writable_register),
         TEST(a_vector_register_is_written_whole),
         TEST(carrier_registers_without_a_meaning_cannot_be_written),

@@ -1,0 +1,228 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# What real gdb can do with the stub, one session a theme, in plain gdb and gdb-multiarch.
+. "${srcdir:-.}/tests/gdb_lib.sh"
+
+# A fresh program for each session; @gdb is the current debugger.
+fresh() {
+    serve "$lanewise" run "$1" --gdb 127.0.0.1:0
+}
+
+all_features() {
+    gdb=$1
+
+    fresh walk.yaml
+    cat >"$work/session" <<'END'
+break walk.s:18 if $lane == 6
+continue
+print $lane
+print $hit_lanes
+break walk.s:27 if $tid_x == 37 && $ctaid_x == 1
+info breakpoints
+delete 1
+continue
+print $tid
+print $warp
+print $v5.u32[5]
+END
+    session "$gdb" "$work/session"
+    expect "$gdb: conditions are evaluated in the stub, per lane" <<'END'
+hit Breakpoint 1
+\$1 = 6
+\$2 = 64
+Breakpoint 2 at .* line 27
+stop only if .lane == 6 .target evals.
+stop only if .tid_x == 37 && .ctaid_x == 1 .target evals.
+Thread 4 "block\(1,0,0\) w1 lane 5" hit Breakpoint 2
+\$3 = \{x = 37, y = 0, z = 0\}
+\$4 = 1
+\$5 = 37
+END
+
+    fresh walk.yaml
+    cat >"$work/session" <<'END'
+break walk.s:23
+continue
+stepi
+print $pc
+info symbol $pc
+backtrace
+up
+info frame
+finish
+stepi 2
+info line *$pc
+END
+    session "$gdb" "$work/session"
+    expect "$gdb: stepi goes into a call, bt shows both frames and ends" <<'END'
+hit Breakpoint 1
+^square \(\) at walk\.s:31
+\$1 = .*<square>
+square in section
+#0  square \(\) at walk\.s:31
+#1  0x[0-9a-f]+ in walk \(\) at walk\.s:2[34]
+in walk \(\) at walk\.s:2[34]
+END
+
+    fresh walk.yaml
+    cat >"$work/session" <<'END'
+break walk.s:25
+continue
+print $v6.u32[3]
+set var $v6.u32[3] = 99
+print $v6.u32[3]
+print $v6.u32[2]
+print/x $s99
+set $exec = 1
+print *(unsigned*)(0xf000000000000000 + 4*5)
+set $lane = 7
+print *(unsigned*)(0xf000000000000000 + 4*5)
+set {unsigned}(0xf000000000000000 + 4*6) = 4321
+print $v6.u32[7]
+print/x *(unsigned long long*)0x40000000000
+x/2xg $pc
+set $lane = 40
+print $lane
+set $rax = 1
+info registers lane tid
+END
+    session "$gdb" "$work/session"
+    expect "$gdb: registers and memory are read and written, refusals are said" <<'END'
+hit Breakpoint 1
+\$1 = 6
+\$2 = 99
+\$3 = 3
+\$4 = Value can't be converted|\$4 = void
+\$5 = 0
+\$6 = 7
+\$7 = 4321
+\$8 = 0x
+<walk\+[0-9]+>:
+lane 40 does not exist
+\$9 = 7
+belongs to the carrier
+^lane +0x7 +7
+^tid +\{x = 0x7
+END
+
+    fresh walk.yaml
+    cat >"$work/session" <<'END'
+monitor help
+monitor lane 3
+maint flush register-cache
+print $lane
+monitor nonsense
+END
+    session "$gdb" "$work/session"
+    expect "$gdb: monitor runs the shell's commands" <<'END'
+^break
+^disassemble
+^step
+note: gdb still shows the state before
+\$1 = 3
+error: .*nonsense
+END
+
+    fresh fault.yaml
+    cat >"$work/session" <<'END'
+continue
+print $fault_code != 0
+print/x $fault_addr
+print/x $fault_lanes
+print $lane
+backtrace
+continue
+END
+    session "$gdb" "$work/session"
+    expect "$gdb: a fault is a signal, with text and registers" <<'END'
+fault: .*out-of-bounds
+received signal SIGSEGV
+^wild \(\) at fault\.s:
+\$1 = 1
+\$2 = 0x[0-9a-f]+
+\$3 = 0x80
+\$4 = 7
+#0  .*wild \(\) at fault\.s
+Program terminated with signal SIGSEGV
+END
+    status=$(exit_status)
+    [ "$status" = 3 ] || fail "$gdb: after a fault the program ends with $status, not 3"
+
+    fresh spin.yaml
+    interrupted "$gdb"
+    expect "$gdb: Ctrl-C stops an endless kernel, and kill ends the program" <<'END'
+received signal SIGINT
+^spin \(\) at spin\.s|in spin \(\) at spin\.s
+\$1 = \{void
+killed
+END
+    status=$(exit_status)
+    [ "$status" != running ] || fail "$gdb: the program lives on after kill"
+
+    fresh walk.yaml
+    cat >"$work/session" <<'END'
+break walk.s:12
+continue
+set scheduler-locking on
+thread 2
+stepi
+info threads
+set scheduler-locking off
+thread 1
+next
+next
+find /w &walk, +64, *(int*)&walk
+compare-sections .text
+delete
+continue
+END
+    session "$gdb" "$work/session"
+    expect "$gdb: a locked step moves one warp only; find and compare-sections work" <<'END'
+hit Breakpoint 1
+Switching to thread 2
+^ *1 .*walk \(\) at walk\.s:12
+^\* 2 .*walk \(\) at walk\.s:7
+Switching to thread 1
+^13
+0x100000000 <walk>
+1 pattern found
+matched
+exited normally
+END
+    status=$(exit_status)
+    [ "$status" = 0 ] || fail "$gdb: the run ended with $status"
+}
+
+# A continue that never ends, interrupted from outside as a terminal does.
+interrupted() {
+    cat >"$work/session" <<'END'
+continue
+print $pc
+kill
+END
+    # Ctrl-C goes to gdb only: a shell of our own finds its process id.
+    (
+        sleep 2
+        pid=$(cat "$work/gdb.pid")
+        kill -INT "$pid"
+    ) &
+    cat >"$work/gdb.sh" <<END
+echo \$\$ >$work/gdb.pid
+exec $1 "\$@"
+END
+    session_gdb "$1"
+    wait $!
+}
+
+session_gdb() {
+    printf '#!/bin/sh\n' >"$work/gdb-wrapper"
+    cat "$work/gdb.sh" >>"$work/gdb-wrapper"
+    chmod +x "$work/gdb-wrapper"
+    session "$work/gdb-wrapper" "$work/session"
+}
+
+for gdb in gdb gdb-multiarch; do
+    need $gdb
+    all_features $gdb
+done
+finish

@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: Apache-2.0
+# For the gdb_*.sh tests: a program under test that serves gdb, sessions of real gdb with
+# it, and a checker of transcripts that is itself checked by leaving lines out.
+set -u
+src=$(cd "${srcdir:-.}" && pwd)
+lanewise=${LANEWISE:-$(pwd)/lanewise}
+server_program=${GDB_SERVER:-$(pwd)/tests/gdb_server}
+work=$(mktemp -d)
+server=
+failures=0
+trap 'stop_server; rm -rf "$work"' EXIT
+cp "$src"/tests/golden/gdb/walk.* "$src"/tests/golden/gdb/*.yaml "$src"/tests/golden/gdb/*.s "$work"/
+
+fail() {
+    echo "FAIL: $*"
+    failures=$((failures + 1))
+}
+
+# Tests that need a debugger that is not here fail: they are not skipped.
+need() {
+    command -v "$1" >/dev/null || { echo "FAIL: $1 is not installed"; exit 1; }
+}
+
+stop_server() {
+    if [ -n "$server" ]; then
+        kill "$server" 2>/dev/null
+        wait "$server" 2>/dev/null
+    fi
+    server=
+}
+
+# serve COMMAND...: starts it in $work, waits for the port that it prints, sets $port
+serve() {
+    stop_server
+    : >"$work/server.out"
+    (cd "$work" && exec "$@") >"$work/server.out" 2>&1 &
+    server=$!
+    port=
+    tries=0
+    while [ -z "$port" ]; do
+        port=$(sed -n 's/.*:\([1-9][0-9]*\)[^0-9]*$/\1/p' "$work/server.out" | head -n 1)
+        tries=$((tries + 1))
+        if [ $tries -gt 300 ] || { [ -z "$port" ] && ! kill -0 "$server" 2>/dev/null; }; then
+            echo "FAIL: $* does not serve gdb:"
+            cat "$work/server.out"
+            exit 1
+        fi
+        [ -n "$port" ] || sleep 0.1
+    done
+}
+
+# exit_status: of the server, when the session is over (10 seconds are enough)
+exit_status() {
+    tries=0
+    while kill -0 "$server" 2>/dev/null && [ $tries -lt 100 ]; do
+        # A zombie counts as alive to kill.
+        grep -q '^State:.*Z' "/proc/$server/status" 2>/dev/null && break
+        sleep 0.1
+        tries=$((tries + 1))
+    done
+    if [ $tries -ge 100 ]; then
+        echo running
+        return
+    fi
+    wait "$server"
+    echo $?
+    server=
+}
+
+# session GDB COMMANDS_FILE: a batch session connected to $port; the transcript, with each
+# command echoed, is $work/transcript
+session() {
+    {
+        echo "set trace-commands on"
+        cat "$2"
+    } >"$work/commands"
+    timeout 120 "$1" -nx -batch -iex 'set debuginfod enabled off' -iex 'set confirm off' \
+        -iex 'set width 0' -iex 'set height 0' -iex 'set style enabled off' \
+        -iex "set substitute-path /nowhere $work" \
+        -ex "directory $work" -ex "target remote :$port" -x "$work/commands" \
+        </dev/null >"$work/raw" 2>&1
+    session_status=$?
+    sed -e "s#$work/##g" -e "s#:$port#:PORT#g" -e '/^warning: File transfers from remote/d' \
+        -e '/^Use "set sysroot"/d' -e '/^Reading .* from remote target/d' \
+        -e '/^Source directories searched/d' "$work/raw" >"$work/transcript"
+    [ $session_status = 0 ] || [ $session_status = 1 ] ||
+        fail "$1 ended with status $session_status"
+}
+
+# in_order EXPECTATIONS TRANSCRIPT: every line of EXPECTATIONS (an extended regular
+# expression) matches a line of TRANSCRIPT, in this order. Prints the numbers of the
+# matching lines; status 1 and the first that does not match on standard error.
+in_order() {
+    awk -v quiet="${3:-}" '
+        NR == FNR { if ($0 != "") want[++n] = $0; next }
+        BEGIN { at = 1 }
+        at <= n && $0 ~ want[at] { print FNR; at++ }
+        END { if (at <= n) { if (!quiet) print "not found: " want[at] >"/dev/stderr"; exit 1 } }
+    ' "$1" "$2"
+}
+
+# expect NAME <EXPECTATIONS: the last transcript has them, and would fail without any one
+# of the lines: a feature that is off cannot go unseen.
+expect() {
+    cat >"$work/expected"
+    if ! in_order "$work/expected" "$work/transcript" >"$work/lines"; then
+        fail "$1"
+        sed 's/^/    | /' "$work/transcript"
+        return
+    fi
+    while read -r line; do
+        sed "${line}d" "$work/transcript" >"$work/mutant"
+        if in_order "$work/expected" "$work/mutant" quiet >/dev/null; then
+            fail "$1: the expectations hold without line $line of the transcript:" \
+                "$(sed -n "${line}p" "$work/transcript")"
+        fi
+    done <"$work/lines"
+    echo "ok: $1"
+}
+
+finish() {
+    [ $failures = 0 ] || echo "$failures failures"
+    exit $((failures > 0))
+}

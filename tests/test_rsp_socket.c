@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The server: addresses, reconnecting, clients that vanish or say nonsense. */
+#include "tests/rsp_fixture.h"
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <pthread.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+struct server {
+    struct rsp_config config;
+    bool once;
+    pthread_t thread;
+    pthread_mutex_t mutex;
+    pthread_cond_t ready;
+    unsigned port;
+    enum lw_status status;
+    struct lw_error err;
+};
+
+static void on_ready(void *context, unsigned port)
+{
+    struct server *server = context;
+
+    pthread_mutex_lock(&server->mutex);
+    server->port = port;
+    pthread_cond_signal(&server->ready);
+    pthread_mutex_unlock(&server->mutex);
+}
+
+static void *server_main(void *context)
+{
+    struct server *server = context;
+
+    server->status = rsp_serve(&server->config, "0", server->once, on_ready, server,
+                               &server->err);
+    return NULL;
+}
+
+static void server_start(struct server *server, bool endless, bool once)
+{
+    struct fake_options options = {.warps = 2, .fault_at = -1, .endless = endless};
+
+    memset(server, 0, sizeof *server);
+    server->config.dbg = fake_dbg_create(&options);
+    server->once = once;
+    pthread_mutex_init(&server->mutex, NULL);
+    pthread_cond_init(&server->ready, NULL);
+    assert_int_equal(pthread_create(&server->thread, NULL, server_main, server), 0);
+    pthread_mutex_lock(&server->mutex);
+    while (server->port == 0)
+        pthread_cond_wait(&server->ready, &server->mutex);
+    pthread_mutex_unlock(&server->mutex);
+}
+
+static void server_end(struct server *server)
+{
+    pthread_join(server->thread, NULL);
+    assert_int_equal(server->status, LW_OK);
+    dbg_destroy(server->config.dbg);
+}
+
+static int client(const struct server *server, in_addr_t address)
+{
+    struct sockaddr_in to = {.sin_family = AF_INET, .sin_port = htons((uint16_t)server->port)};
+    struct timeval patience = {.tv_sec = 20};
+    int fd = socket(AF_INET, SOCK_STREAM, 0);
+
+    to.sin_addr.s_addr = address;
+    assert_true(fd >= 0);
+    setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+    if (connect(fd, (struct sockaddr *)&to, sizeof to) != 0) {
+        close(fd);
+        return -1;
+    }
+    return fd;
+}
+
+/* Sends a packet, or the one byte of Ctrl-C, and reads until @want stands in what came. */
+static void talk(int fd, const char *payload, const char *want)
+{
+    char got[4096], bytes[256];
+    size_t size = 0;
+    unsigned sum = 0;
+
+    for (const char *p = payload; *p != '\0'; p++)
+        sum += (uint8_t)*p;
+    if (payload[0] == 0x03)
+        snprintf(bytes, sizeof bytes, "%s", payload);
+    else
+        snprintf(bytes, sizeof bytes, "+$%s#%02x", payload, sum & 255);
+
+    assert_int_equal(send(fd, bytes, strlen(bytes), MSG_NOSIGNAL), (ssize_t)strlen(bytes));
+    for (;;) {
+        ssize_t n = recv(fd, got + size, sizeof got - 1 - size, 0);
+
+        if (n <= 0)
+            fail_msg("the server closed before \"%s\"", want);
+        size += (size_t)n;
+        got[size] = '\0';
+        if (strstr(got, want) != NULL)
+            return;
+        assert_true(size < sizeof got - 1);
+    }
+}
+
+static void a_client_detaches_and_another_connects(void **state)
+{
+    struct server server;
+    int fd;
+
+    (void)state;
+    server_start(&server, false, false);
+    fd = client(&server, htonl(INADDR_LOOPBACK));
+    talk(fd, "qAttached", "+$1#31");
+    talk(fd, "Z0,100000020,1", "$OK#9a");
+    talk(fd, "D", "$OK#9a");
+    close(fd);
+    fd = client(&server, htonl(INADDR_LOOPBACK));
+    talk(fd, "?", "T05thread:1;");
+    close(fd); /* without a word */
+    fd = client(&server, htonl(INADDR_LOOPBACK));
+    talk(fd, "vCont;c", "$W00#b7"); /* the breakpoint went with its owner */
+    close(fd);
+    server_end(&server);
+}
+
+static void once_means_one_client(void **state)
+{
+    struct server server;
+    int fd;
+
+    (void)state;
+    server_start(&server, false, true);
+    fd = client(&server, htonl(INADDR_LOOPBACK));
+    talk(fd, "D", "$OK#9a");
+    server_end(&server);
+    close(fd);
+}
+
+static void ctrl_c_stops_a_run_and_kill_ends_the_server(void **state)
+{
+    struct server server;
+    int fd;
+
+    (void)state;
+    server_start(&server, true, false);
+    fd = client(&server, htonl(INADDR_LOOPBACK));
+    talk(fd, "vCont;c", "+");
+    usleep(20000);
+    talk(fd, "\x03", "$T02thread:");
+    talk(fd, "vKill;1", "$OK#9a");
+    server_end(&server);
+    close(fd);
+}
+
+static void a_client_that_vanishes_during_a_run_ends_the_run(void **state)
+{
+    struct server server;
+    int fd;
+
+    (void)state;
+    server_start(&server, true, false);
+    fd = client(&server, htonl(INADDR_LOOPBACK));
+    talk(fd, "vCont;c", "+");
+    close(fd);
+    fd = client(&server, htonl(INADDR_LOOPBACK));
+    talk(fd, "?", "thread:1;");
+    talk(fd, "k", "+");
+    server_end(&server);
+    close(fd);
+}
+
+static void only_the_loopback_interface_listens(void **state)
+{
+    struct server server;
+    int fd;
+
+    (void)state;
+    server_start(&server, false, false);
+    /* 127.0.0.2 is this machine too, but not the address that was bound. */
+    assert_int_equal(client(&server, htonl(0x7f000002)), -1);
+    fd = client(&server, htonl(INADDR_LOOPBACK));
+    talk(fd, "k", "+");
+    server_end(&server);
+    close(fd);
+}
+
+static void a_bad_address_is_a_sentence(void **state)
+{
+    static const char *const addresses[] = {
+        "", "x", ":", "127.0.0.1", "70000", "1.2.3.4:99999", "-1", "12x", ":12x", "localhost:",
+        "no such host:0",
+    };
+    struct fake_options options = {.warps = 1, .fault_at = -1};
+    struct rsp_config config = {.dbg = fake_dbg_create(&options)};
+
+    (void)state;
+    for (size_t i = 0; i < LW_COUNT_OF(addresses); i++) {
+        struct lw_error err = {0};
+
+        assert_int_equal(rsp_serve(&config, addresses[i], true, NULL, NULL, &err), LW_EUSAGE);
+        assert_true(strlen(err.text) > 20);
+    }
+    dbg_destroy(config.dbg);
+}
+
+static void an_address_in_use_is_the_systems_reason(void **state)
+{
+    struct server server;
+    struct lw_error err = {0};
+    char address[32];
+    int fd;
+
+    (void)state;
+    server_start(&server, false, true);
+    snprintf(address, sizeof address, "127.0.0.1:%u", server.port);
+    assert_int_equal(rsp_serve(&server.config, address, true, NULL, NULL, &err), LW_EIO);
+    assert_non_null(strstr(err.text, "in use"));
+    fd = client(&server, htonl(INADDR_LOOPBACK));
+    talk(fd, "D", "$OK#9a");
+    server_end(&server);
+    close(fd);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_client_detaches_and_another_connects),
+        cmocka_unit_test(once_means_one_client),
+        cmocka_unit_test(ctrl_c_stops_a_run_and_kill_ends_the_server),
+        cmocka_unit_test(a_client_that_vanishes_during_a_run_ends_the_run),
+        cmocka_unit_test(only_the_loopback_interface_listens),
+        cmocka_unit_test(a_bad_address_is_a_sentence),
+        cmocka_unit_test(an_address_in_use_is_the_systems_reason),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
