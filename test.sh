@@ -1,0 +1,69 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Build Lanewise and run all its tests.
+#
+#   ./test.sh [--werror] [--sanitize] [--no-install] [-j N] [-- MAKE-ARGUMENTS...]
+#
+#   --werror      warnings are errors
+#   --sanitize    address and undefined-behaviour sanitizers, the baseline core only, a
+#                 tenth of the random programs
+#   --no-install  do not look for missing Debian packages
+#
+# The build lies in build-test/ or build-sanitize/. Exit status 0: everything passed.
+set -eu
+cd "$(dirname "$0")"
+werror=; sanitize=; install=yes; jobs=$(nproc 2>/dev/null || echo 2)
+while [ $# -gt 0 ]; do
+    case $1 in
+    --werror) werror=--enable-werror ;;
+    --sanitize) sanitize=yes ;;
+    --no-install) install= ;;
+    -j) jobs=$2; shift ;;
+    --) shift; break ;;
+    -h | --help) sed -n '3,14s/^# \{0,1\}//p' "$0"; exit 0 ;;
+    *) echo "test.sh: unknown option '$1'; see ./test.sh --help" >&2; exit 2 ;;
+    esac
+    shift
+done
+[ -z "$install" ] || scripts/install-deps.sh test
+
+build=build-test
+configure="$werror"
+if [ -n "$sanitize" ]; then
+    build=build-sanitize
+    configure="$configure --enable-asan --enable-ubsan --enable-one-level"
+    export LW_RANDOM_DIVISOR=10
+    export ASAN_OPTIONS=${ASAN_OPTIONS:-detect_leaks=1:allocator_may_return_null=1}
+fi
+start=$SECONDS
+[ -x configure ] && [ configure -nt configure.ac ] && [ Makefile.in -nt Makefile.am ] &&
+    [ -z "$(find . -path ./build\* -prune -o \( -name local.mk -o -name '*.mk' \) -newer Makefile.in -print)" ] ||
+    autoreconf -fi >/dev/null 2>&1 || { echo "test.sh: autoreconf failed" >&2; autoreconf -fi; exit 1; }
+mkdir -p "$build"
+cd "$build"
+if [ -n "$sanitize" ]; then
+    ../configure -q $configure CFLAGS='-O1 -g'
+else
+    ../configure -q $configure
+fi
+make -s -j"$jobs" V=0
+make -s -j"$jobs" V=0 check TESTS=
+echo "built in $((SECONDS - start)) s"
+status=0
+make -s -j"$jobs" check "$@" >check.log 2>&1 || status=$?
+grep -E '^(PASS|FAIL|SKIP|XFAIL|XPASS|ERROR):' check.log || true
+if [ $status -ne 0 ]; then
+    echo "---- failures"
+    for log in $(sed -n 's/^\(FAIL\|ERROR\): \(.*\)$/\2/p' check.log | sort -u); do
+        echo "---- $log"
+        tail -n 60 "${log%.sh}.log" 2>/dev/null || tail -n 60 "$log.log" 2>/dev/null || true
+    done
+    tail -n 5 check.log
+fi
+passed=$(grep -c '^PASS:' check.log || true)
+failed=$(grep -cE '^(FAIL|ERROR|XPASS):' check.log || true)
+[ $status -eq 0 ] || [ "$failed" -gt 0 ] || failed=1
+skipped=$(grep -c '^SKIP:' check.log || true)
+echo "finished in $((SECONDS - start)) s"
+echo "$passed passed, $failed failed, $skipped skipped"
+exit $status
