@@ -76,8 +76,12 @@ static bool any_soft(const struct emu_warp *w, uint64_t ids, uint64_t lanes)
 /** @need: members that have not arrived at a group with the arrived lanes @arrived. */
 static bool may_open(const struct emu_warp *w, unsigned reg, uint64_t arrived, uint64_t need)
 {
-    return need == 0 ||
-           (any_soft(w, w->bform[reg].splits, arrived) && (need & ~past_soft(w)) == 0);
+    if (need == 0)
+        return true;
+    if ((w->split_in[EMU_SPLIT_YIELDED] | w->split_in[EMU_SPLIT_WARPSYNC] |
+         w->split_in[EMU_SPLIT_CTA]) == 0)
+        return false;
+    return any_soft(w, w->bform[reg].splits, arrived) && (need & ~past_soft(w)) == 0;
 }
 
 /** Part those of @ids that have other lanes than @lanes, in order of creation; returns
@@ -233,7 +237,10 @@ bool emu_split_bsync(struct emu_warp *w, unsigned reg, bool soft, uint64_t lanes
     b->splits |= split_bit(id);
     b->arrived |= stay;
     w->breg_blocked |= UINT32_C(1) << reg;
-    emu_conv_release(w, UINT32_C(1) << reg);
+    if (b->number == 0)
+        emu_conv_release(w, UINT32_C(1) << reg);
+    else if (may_open(w, reg, b->arrived, b->lanes & w->live & ~b->arrived))
+        open_group(w, reg, b->arrived);
     return false;
 }
 
@@ -325,6 +332,14 @@ bool emu_split_warpsync(struct emu_warp *w, uint64_t lanes, const uint64_t *memb
  *  same mask. */
 static bool meet_at_once(const struct emu_warp *w, uint64_t lanes, const uint64_t *member)
 {
+    if ((lanes & (lanes + 1)) == 0) { /* lanes 0..n-1, as a rule with one mask */
+        unsigned n = lw_popcount(lanes);
+        uint64_t differ = 0;
+        for (unsigned l = 1; l < n; l++)
+            differ |= member[l] ^ member[0];
+        if (differ == 0)
+            return (member[0] & w->live & ~lanes) == 0;
+    }
     while (lanes != 0) {
         uint64_t m = member[lw_lowest(lanes)], same = holders(member, lanes, m);
         if ((m & w->live & ~same) != 0)
@@ -384,7 +399,7 @@ uint64_t emu_split_sync(struct emu_warp *w, uint64_t lanes, const uint64_t *memb
 void emu_split_sleep(struct emu_warp *w, uint64_t lanes, uint64_t length, uint32_t next)
 {
     unsigned id = (unsigned)w->running, rest;
-    uint64_t now = split_now(w->block);
+    uint64_t now = split_now(w);
 
     split_end_turn(w)->pc = next;
     id = emu_split_part(w, id, lanes, &rest);
@@ -463,14 +478,11 @@ enum emu_cta_result emu_split_bar(struct emu_warp *w, unsigned id, uint64_t lane
         return EMU_CTA_BAD;
     }
     if (!c->in_use) {
-        uint64_t last = 0;
-        for (unsigned i = 0; i < ISA_CTA_BARRIER_COUNT; i++)
-            last = block->cta[i].generation > last ? block->cta[i].generation : last;
         c->in_use = true;
         c->has_count = has_count;
         c->count = count;
         c->arrived_live = 0;
-        c->generation = last + 1;
+        c->generation = ++block->cta_generation;
         block->cta_open |= UINT32_C(1) << id;
     }
     c->arrived = n;

@@ -53,13 +53,13 @@ static bool before_stack(const struct emu_warp *w, const struct emu_split *a,
 
 /* clang-format off */
 static const struct emu_policy policies[] = {
-    {"rr_quantum", "rotate by lowest lane after a quantum of instructions",    64, before_rr},
-    {"rr",         "rotate by lowest lane after each instruction",              1, before_rr},
-    {"minpc",      "lowest pc first, until it blocks",                          0, before_minpc},
-    {"minpc_step", "lowest pc first, chosen again after each instruction",      1, before_minpc},
-    {"maxpc",      "highest pc first, until it blocks",                         0, before_maxpc},
-    {"most_lanes", "largest split first, until it blocks",                      0, before_most},
-    {"stack_like", "the split that was pushed last, as a SIMT stack would",     0, before_stack},
+    {"rr_quantum", "rotate by lowest lane after a quantum of instructions",   64, false, before_rr},
+    {"rr",         "rotate by lowest lane after each instruction",             1, false, before_rr},
+    {"minpc",      "lowest pc first, until it blocks",                         0, false, before_minpc},
+    {"minpc_step", "lowest pc first, chosen again after each instruction",     1, false, before_minpc},
+    {"maxpc",      "highest pc first, until it blocks",                        0, false, before_maxpc},
+    {"most_lanes", "largest split first, until it blocks",                     0, false, before_most},
+    {"stack_like", "the split that was pushed last, as a SIMT stack would",    0, true,  before_stack},
 };
 /* clang-format on */
 
@@ -93,7 +93,7 @@ static void wake(struct emu_warp *w, uint64_t ids)
 
 static void wake_sleepers(struct emu_warp *w)
 {
-    uint64_t now = split_now(w->block), due = 0;
+    uint64_t now = split_now(w), due = 0;
 
     for (LW_EACH_BIT(id, w->split_in[EMU_SPLIT_SLEEPING]))
         if (w->split[id].wake <= now)
@@ -102,13 +102,13 @@ static void wake_sleepers(struct emu_warp *w)
         wake(w, due);
 }
 
-/** Some lanes that split @s was divided from may still come to where it waits. */
-static bool family_on_the_way(const struct emu_warp *w, const struct emu_split *s)
+/** Some of @lanes may still come to where others wait for them. */
+static bool on_the_way(const struct emu_warp *w, uint64_t lanes)
 {
     uint64_t moving = w->split_in[EMU_SPLIT_READY] | w->split_in[EMU_SPLIT_YIELDED] |
                       w->split_in[EMU_SPLIT_SLEEPING];
 
-    return (emu_split_lanes(w, moving) & s->family & ~s->lanes) != 0;
+    return (emu_split_lanes(w, moving) & lanes) != 0;
 }
 
 /** Suspended parts go on without those that cannot come any more (they parted, block or
@@ -120,7 +120,7 @@ static void wake_suspended(struct emu_warp *w)
 
     for (LW_EACH_BIT(id, w->split_in[EMU_SPLIT_SUSPENDED])) {
         const struct emu_split *s = &w->split[id];
-        if (!family_on_the_way(w, s) || w->retired - s->since >= patience)
+        if (!on_the_way(w, s->family & ~s->lanes) || w->retired - s->since >= patience)
             due |= split_bit((unsigned)id);
     }
     for (LW_EACH_BIT(id, due))
@@ -130,16 +130,17 @@ static void wake_suspended(struct emu_warp *w)
 }
 
 /** When all that is left in the block sleeps, its time jumps to the first who wakes. */
-static void jump_time(struct emu_block *block)
+static void jump_time(const struct emu_warp *mine)
 {
-    uint64_t first = UINT64_MAX, now = split_now(block);
+    struct emu_block *block = mine->block;
+    uint64_t first = UINT64_MAX, now = split_now(mine);
 
     for (unsigned i = 0; i < block->warp_count; i++) {
         const struct emu_warp *w = &block->warp[i];
         if (w->split_in[EMU_SPLIT_READY] | w->split_in[EMU_SPLIT_YIELDED])
             return;
         for (LW_EACH_BIT(id, w->split_in[EMU_SPLIT_SUSPENDED]))
-            if (!family_on_the_way(w, &w->split[id]))
+            if (!on_the_way(w, w->split[id].family & ~w->split[id].lanes))
                 return;
         for (LW_EACH_BIT(id, w->split_in[EMU_SPLIT_SLEEPING]))
             first = w->split[id].wake < first ? w->split[id].wake : first;
@@ -150,20 +151,41 @@ static void jump_time(struct emu_block *block)
 
 /* ---- selection ----------------------------------------------------------------------------- */
 
-/** Ready splits of @ids at the pc of the lowest of them would run as one: as a split. */
+/** What policies look at, of ready splits @ids at one pc that would run as one. */
 static void join(const struct emu_warp *w, uint64_t ids, struct emu_split *out)
 {
-    *out = w->split[lw_lowest(ids)];
+    const struct emu_split *s = &w->split[lw_lowest(ids)];
+
+    out->pc = s->pc;
+    out->lanes = s->lanes;
+    out->seq = s->seq;
+    out->since = s->since;
     for (LW_EACH_BIT(id, ids & (ids - 1))) {
-        const struct emu_split *s = &w->split[id];
-        if (out->family != 0 || s->family != 0)
-            out->family |= s->family | out->lanes | s->lanes;
+        s = &w->split[id];
         out->lanes |= s->lanes;
         out->seq = s->seq > out->seq ? s->seq : out->seq;
         out->since = s->since < out->since ? s->since : out->since;
     }
-    if ((out->family & w->live & ~out->lanes) == 0)
-        out->family = 0;
+}
+
+/** Make @ids, ready or suspended at one pc, one split; the lowest id survives. */
+static unsigned merge(struct emu_warp *w, uint64_t ids)
+{
+    unsigned id = lw_lowest(ids);
+    struct emu_split *k = &w->split[id];
+
+    for (LW_EACH_BIT(i, ids & (ids - 1))) {
+        struct emu_split *s = &w->split[i];
+        if (k->family != 0 || s->family != 0)
+            k->family |= s->family | k->lanes | s->lanes;
+        k->lanes |= s->lanes;
+        k->seq = s->seq > k->seq ? s->seq : k->seq;
+        emu_split_drop(w, (unsigned)i);
+        w->core->stats.merges++;
+    }
+    if ((k->family & w->live & ~k->lanes) == 0)
+        k->family = 0;
+    return id;
 }
 
 static uint64_t ready_alike(const struct emu_warp *w, unsigned id, uint64_t among)
@@ -184,7 +206,7 @@ static unsigned choose(struct emu_warp *w, uint64_t ready)
     const struct emu_split *best = NULL;
     uint64_t best_ids = 0;
     bool best_late = false;
-    unsigned spare = 0, id;
+    unsigned spare = 0;
 
     while (ready != 0) {
         uint64_t ids = split_bit(lw_lowest(ready));
@@ -216,16 +238,7 @@ static unsigned choose(struct emu_warp *w, uint64_t ready)
         if (c == &joined[spare])
             spare ^= 1;
     }
-    id = lw_lowest(best_ids);
-    if (best_ids & (best_ids - 1)) {
-        uint64_t born = w->split[id].born;
-        w->core->stats.merges += lw_popcount(best_ids) - 1;
-        for (LW_EACH_BIT(k, best_ids & (best_ids - 1)))
-            emu_split_drop(w, (unsigned)k);
-        w->split[id] = *best;
-        w->split[id].born = born;
-    }
-    return id;
+    return merge(w, best_ids);
 }
 
 static void give_turn(struct emu_warp *w, unsigned id)
@@ -254,7 +267,7 @@ bool emu_split_select(struct emu_warp *w)
         if (w->split_in[EMU_SPLIT_YIELDED] != 0) {
             wake(w, w->split_in[EMU_SPLIT_YIELDED]);
         } else if (w->split_in[EMU_SPLIT_SLEEPING] != 0) {
-            jump_time(w->block);
+            jump_time(w);
             wake_sleepers(w);
         }
     }
@@ -299,12 +312,13 @@ int64_t emu_split_allowance(const struct emu_warp *w)
     if (w->split_count == 1)
         return INT64_MAX;
     left = window_left(w);
+    left = left < 1 ? 1 : left;
     if (w->quantum != 0 && (int64_t)w->quantum - w->turn_used < left)
         left = (int64_t)w->quantum - w->turn_used;
     for (LW_EACH_BIT(id, w->split_in[EMU_SPLIT_SLEEPING])) {
-        uint64_t wake_at = w->split[id].wake, now = split_now(w->block);
-        int64_t n = wake_at <= now ? 1 : wake_at - now > INT64_MAX ? INT64_MAX : (int64_t)(wake_at - now);
-        left = n < left ? n : left;
+        uint64_t wake_at = w->split[id].wake, now = split_now(w);
+        uint64_t n = wake_at <= now ? 1 : wake_at - now;
+        left = n < (uint64_t)left ? (int64_t)n : left;
     }
     return left < 1 ? 1 : left;
 }
@@ -381,11 +395,8 @@ bool emu_split_force(struct emu_warp *w, unsigned id, uint64_t lanes, bool whole
     if (whole && s->family != 0) {
         here = family_here(w, id);
         if ((s->family & w->live & ~emu_split_lanes(w, here)) != 0) {
-            struct emu_split all;
             /* those that are not here may have gone another way for good */
-            join(w, here, &all);
-            all.family = s->family;
-            if (family_on_the_way(w, &all)) {
+            if (on_the_way(w, s->family & ~emu_split_lanes(w, here))) {
                 if (s->state != EMU_SPLIT_SUSPENDED) {
                     split_set_state(w, id, EMU_SPLIT_SUSPENDED);
                     s->since = w->retired;
@@ -393,18 +404,8 @@ bool emu_split_force(struct emu_warp *w, unsigned id, uint64_t lanes, bool whole
                 return false;
             }
         }
-        if (here & (here - 1)) {
-            struct emu_split all;
-            join(w, here, &all);
-            id = lw_lowest(here);
-            all.born = w->split[id].born;
-            for (LW_EACH_BIT(k, here & (here - 1)))
-                emu_split_drop(w, (unsigned)k);
-            split_set_state(w, id, EMU_SPLIT_READY);
-            all.state = EMU_SPLIT_READY;
-            w->split[id] = all;
-            s = &w->split[id];
-        }
+        id = merge(w, here);
+        s = &w->split[id];
         s->family = 0;
     }
     split_set_state(w, id, EMU_SPLIT_READY);

@@ -252,7 +252,8 @@ struct emu_warp {
     uint64_t mask_lanes;   /* what mask_row was filled from: emu_warp_set_lanes */
     const struct emu_policy *policy; /* copies of the machine's options */
     unsigned quantum, window;
-    bool merge, parts;     /* parts: emu_split_force divided a split; may be stale */
+    bool merge, stacked;
+    bool parts;            /* emu_split_force divided a split; may be stale */
     struct emu_flow *flow; /* NULL, or takes what a step did (watched path) */
 };
 
@@ -279,6 +280,7 @@ struct emu_block {
     uint32_t shared_bytes;
     struct emu_cta_barrier cta[ISA_CTA_BARRIER_COUNT];
     uint32_t cta_open;       /* barriers in use; emu_barrier.c's, 0 at the start */
+    uint64_t cta_generation; /* of the barrier opened last */
     uint64_t retired;        /* warp instructions; `clock` */
     uint64_t progress;       /* grows with every store that changes a byte, exit, release, text */
     uint64_t progress_seen, progress_at; /* of the live-lock watch */
@@ -409,6 +411,7 @@ static inline uint64_t emu_uniform64(const struct emu_warp *w, const struct emu_
 struct emu_policy {
     const char *name, *summary;
     unsigned quantum; /* 0: until it blocks */
+    bool stacked;     /* looks at the order of pushing (seq) */
     /** True when candidate a goes before b; it breaks ties by lowest lane itself. */
     bool (*before)(const struct emu_warp *w, const struct emu_split *a,
                    const struct emu_split *b);

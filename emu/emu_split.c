@@ -10,19 +10,6 @@
 
 /* ---- the table -------------------------------------------------------------------- */
 
-void emu_warp_set_lanes(struct emu_warp *w, uint64_t lanes)
-{
-    uint64_t e = lanes & emu_exec_mask(w);
-
-    w->m = lanes;
-    w->e = e;
-    w->full = e == w->launched;
-    if (e != w->mask_lanes) {
-        w->core->level->expand_mask(w->mask_row, e, w->n);
-        w->mask_lanes = e;
-    }
-}
-
 void emu_split_init(struct emu_warp *w, uint32_t pc)
 {
     const struct emu_machine *machine = w->core->machine;
@@ -44,6 +31,7 @@ void emu_split_init(struct emu_warp *w, uint32_t pc)
     w->quantum = config->split_quantum != 0 ? config->split_quantum : w->policy->quantum;
     w->window = config->fairness_window;
     w->merge = config->merge;
+    w->stacked = w->policy->stacked;
     w->parts = false;
     w->flow = NULL;
 }
@@ -186,7 +174,7 @@ void emu_split_outcomes(const struct emu_warp *w, uint64_t m, struct emu_flow *f
 
 void emu_split_branch2(struct emu_warp *w, uint64_t taken, uint32_t target, uint32_t next)
 {
-    unsigned id = (unsigned)w->running, other;
+    unsigned other;
     struct emu_split *s = split_end_turn(w);
     uint64_t rest = s->lanes & ~taken;
 
@@ -194,16 +182,41 @@ void emu_split_branch2(struct emu_warp *w, uint64_t taken, uint32_t target, uint
         s->pc = target;
         return;
     }
-    unsigned t = emu_split_part(w, id, taken, &other);
-    struct emu_split *to = &w->split[t], *by = &w->split[other];
-    to->pc = target;
-    by->pc = next;
-    /* stack_like: the larger below; of equals the fall-through is on top */
-    unsigned n_to = lw_popcount(taken), n_by = lw_popcount(rest);
-    uint64_t seq = w->seq_counter;
-    to->seq = seq + (n_to < n_by ? 2 : 1);
-    by->seq = seq + (n_to < n_by ? 1 : 2);
-    w->seq_counter = seq + 2;
+    /* As emu_split_part, field by field: the side with the lowest lane counts as the new split,
+     * though it keeps the id. */
+    bool first = (taken & (s->lanes & (0 - s->lanes))) != 0;
+    other = lw_lowest(~w->split_ids);
+    struct emu_split *o = &w->split[other];
+    w->split_ids |= split_bit(other);
+    w->split_in[EMU_SPLIT_READY] |= split_bit(other);
+    w->split_count++;
+    o->id = (uint8_t)other;
+    o->state = EMU_SPLIT_READY;
+    o->barrier = o->flags = 0;
+    o->pc = first ? next : target;
+    o->lanes = first ? rest : taken;
+    o->since = w->retired;
+    o->born = s->born;
+    o->family = 0;
+    s->flags = 0;
+    s->pc = first ? target : next;
+    s->lanes = first ? taken : rest;
+    s->born = ++w->born_counter;
+    if (s->family != 0) { /* what parts by itself is no longer one divided split */
+        o->family = s->family & ~s->lanes;
+        s->family &= ~o->lanes;
+        forget_family(w, s);
+        forget_family(w, o);
+    }
+    if (w->stacked) { /* the larger below; of equals the fall-through is on top */
+        unsigned n_taken = lw_popcount(taken), n_rest = lw_popcount(rest);
+        bool taken_on_top = n_taken < n_rest;
+        (first ? s : o)->seq = w->seq_counter + (taken_on_top ? 2 : 1);
+        (first ? o : s)->seq = w->seq_counter + (taken_on_top ? 1 : 2);
+        w->seq_counter += 2;
+    } else {
+        o->seq = 0;
+    }
 }
 
 /** Lanes @gone of split @id leave life; the survivors, if any, may change their id. */
@@ -283,7 +296,7 @@ void emu_split_branch(struct emu_warp *w, const uint32_t *target, uint32_t next)
         if (i + 1 < count)
             id = rest;
     }
-    if (count > 1) {
+    if (count > 1 && w->stacked) {
         for (unsigned i = 0; i < count; i++) {
             unsigned k = i;
             for (; k > 0 && below(&side[i], &side[order[k - 1]], next); k--)

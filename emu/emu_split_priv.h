@@ -32,10 +32,10 @@ static inline struct emu_split *split_end_turn(struct emu_warp *w)
     return s;
 }
 
-/** Block time as sleepers count it. */
-static inline uint64_t split_now(const struct emu_block *block)
+/** Block time as sleepers of @w's block count it; exact also within @w's turn. */
+static inline uint64_t split_now(const struct emu_warp *w)
 {
-    return block->retired + block->sleep_offset;
+    return w->block->retired + (w->retired - w->turn_start) + w->block->sleep_offset;
 }
 
 /**
