@@ -164,7 +164,8 @@ struct isa_op_info {
  * struct holds: a_scalar of sa, c_scalar of sc and of a scalar base, the variant bit of
  * a scalar base (AMODE SU32, SS32: C is the pair, A the 32-bit offset), the X kind of
  * im (immediate) and of tokens without a kind (vector). Fields that a row does not use
- * must be zero; mc has no AMODE (zero): A is one 32-bit register, vz for none.
+ * must be zero; A of ma and mc is a vector register; mc has no AMODE (zero): A is one
+ * 32-bit register, vz for none.
  * Source modifiers are refused on immediates.
  */
 

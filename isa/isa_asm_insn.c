@@ -512,9 +512,8 @@ static enum lw_status parse_address(struct parse *p, struct cursor *c)
         if (address.is_signed)
             return OPERAND_FAIL(p, ".s needs a scalar base: [s4:5+v2.s]");
         mode = reg->span == 2 ? ISA_AMODE_PAIR : ISA_AMODE_32;
-        status = fit_register(p, reg, reg->span == 2 ? 2 : 1, C_V | C_S);
+        status = fit_register(p, reg, reg->span == 2 ? 2 : 1, C_V);
         insn->a = (uint8_t)reg->number;
-        insn->a_scalar = reg->scalar;
     } else {
         mode = address.is_signed ? ISA_AMODE_SS32 : ISA_AMODE_SU32;
         if (!reg->scalar)
@@ -522,12 +521,11 @@ static enum lw_status parse_address(struct parse *p, struct cursor *c)
                                    "s4:5");
         status = fit_register(p, reg, 2, C_S);
         if (status == LW_OK)
-            status = fit_register(p, &address.regs[1], 1, C_V | C_S);
+            status = fit_register(p, &address.regs[1], 1, C_V);
         if (p->info->format == ISA_FMT_ATOM && isa_mod_get(insn, ISA_MOD_AOP) == ISA_AOP_CAS)
             return OPERAND_FAIL(p, "a compare-and-swap has no room for a scalar base");
         insn->c = (uint8_t)reg->number;
         insn->a = (uint8_t)address.regs[1].number;
-        insn->a_scalar = address.regs[1].scalar;
     }
     if (status != LW_OK)
         return status;
@@ -563,9 +561,8 @@ static enum lw_status parse_const_address(struct parse *p, struct cursor *c)
     p->insn.c = (uint8_t)bank;
     p->insn.a = ISA_VZ;
     if (address.count == 1) {
-        status = fit_register(p, &address.regs[0], 1, C_V | C_S);
+        status = fit_register(p, &address.regs[0], 1, C_V);
         p->insn.a = (uint8_t)address.regs[0].number;
-        p->insn.a_scalar = address.regs[0].scalar;
     }
     return status == LW_OK ? set_disp(p, address.disp) : status;
 }

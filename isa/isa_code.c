@@ -185,11 +185,10 @@ static enum lw_status check_address(const struct isa_insn *insn, const struct is
                                     struct used *used, struct lw_error *err)
 {
     unsigned mode = isa_mod_get(insn, ISA_MOD_AMODE);
-    enum lw_status status = check_register(info, "A", insn->a_scalar, insn->a,
+    enum lw_status status = check_register(info, "A", false, insn->a,
                                            mode == ISA_AMODE_PAIR ? 2 : 1, err);
 
     used->a = true;
-    used->a_scalar = true;
     used->x |= 0xffffff00u;
     if (status != LW_OK || (mode != ISA_AMODE_SU32 && mode != ISA_AMODE_SS32))
         return status;
@@ -274,13 +273,12 @@ static enum lw_status check_operand(const struct isa_insn *insn, const struct is
         return LW_OK; /* after the others: a swap value has the first right to C */
     case ISA_TK_CADDR:
         used->a = true;
-        used->a_scalar = true;
         used->c = true;
         used->x |= 0xffffff00u;
         status = check_number(info, "constant bank", insn->c, ISA_CONST_BANK_COUNT, err);
         if (status != LW_OK)
             return status;
-        return check_register(info, "A", insn->a_scalar, insn->a, 1, err);
+        return check_register(info, "A", false, insn->a, 1, err);
     case ISA_TK_TARGET:
     case ISA_TK_IMM:
         used->xkind = token->kind == ISA_TK_IMM;

@@ -115,7 +115,11 @@ bool isa_operand_is_float(const struct isa_insn *insn, unsigned tok)
 
         return type == ISA_ST_F32 || type == ISA_ST_F64;
     }
-    return isa_op_info(insn->op)->flags & ISA_F_FLOAT;
+
+    const struct isa_op_info *info = isa_op_info(insn->op);
+
+    return (info->flags & ISA_F_FLOAT) || info->unit == ISA_UNIT_FP ||
+           info->unit == ISA_UNIT_DP;
 }
 
 /** Where the text of one instruction comes from. */
@@ -177,17 +181,15 @@ static void add_address(struct line *line, const struct isa_insn *insn)
     if (mode == ISA_AMODE_SU32 || mode == ISA_AMODE_SS32) {
         add_register(line, true, insn->c, 2);
         add(line, "+");
-        add_register(line, insn->a_scalar, insn->a, 1);
+        add_register(line, false, insn->a, 1);
         if (mode == ISA_AMODE_SS32)
             add(line, ".s");
     } else if (mode == ISA_AMODE_PAIR && insn->a == 255) {
-        add(line, insn->a_scalar ? "sz:sz" : "vz:vz");
-    } else if (mode == ISA_AMODE_PAIR) {
-        add_register(line, insn->a_scalar, insn->a, 2);
-    } else if (insn->a == ISA_VZ && !insn->a_scalar) {
+        add(line, "vz:vz");
+    } else if (insn->a == ISA_VZ) {
         plain = true;
     } else {
-        add_register(line, insn->a_scalar, insn->a, 1);
+        add_register(line, false, insn->a, mode == ISA_AMODE_PAIR ? 2 : 1);
     }
     add_disp(line, isa_x_disp(insn->x), plain);
     add(line, "]");
@@ -325,11 +327,11 @@ static void add_operand(struct line *line, const struct isa_insn *insn,
         add_address(line, insn);
         break;
     case ISA_TK_CADDR: {
-        bool plain = insn->a == ISA_VZ && !insn->a_scalar;
+        bool plain = insn->a == ISA_VZ;
 
         add(line, "c[%u][", insn->c);
         if (!plain)
-            add_register(line, insn->a_scalar, insn->a, 1);
+            add_register(line, false, insn->a, 1);
         add_disp(line, isa_x_disp(insn->x), plain);
         add(line, "]");
         break;

@@ -65,6 +65,7 @@ struct isa_token {
     uint8_t classes; /* C_V... */
     uint8_t count;   /* enum isa_tok_count */
     uint8_t flags;   /* T_... */
+    const char *summary; /* for the manual */
 };
 
 enum { ISA_MAX_TOKENS = 8 };
@@ -75,6 +76,7 @@ struct isa_operands {
     unsigned count;
 };
 void isa_operands_read(const struct isa_op_info *info, struct isa_operands *out);
+enum { ISA_TOKEN_COUNT = ISA_TOK_NONE };
 const struct isa_token *isa_token_info(unsigned tok);
 /** Position in the row of a token of @kind, or -1. */
 int isa_operands_find(const struct isa_operands *operands, enum isa_tok_kind kind);

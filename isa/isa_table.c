@@ -140,8 +140,8 @@ int isa_special_find(const char *name, size_t size)
 /* ---- operand tokens ---------------------------------------------------------- */
 
 static const struct isa_token tokens[] = {
-#define TOKEN(id, name, kind, classes, count, flags)                                       \
-    { name, ISA_TK_##kind, classes, ISA_##count, flags },
+#define TOKEN(id, name, kind, classes, count, flags, summary)                              \
+    { name, ISA_TK_##kind, classes, ISA_##count, flags, summary },
 #include "isa/tokens.def"
 };
 
@@ -622,13 +622,13 @@ unsigned isa_insn_uses(const struct isa_insn *insn, struct isa_reg_use *uses)
         case ISA_TK_ADDR: {
             unsigned mode = isa_mod_get(insn, ISA_MOD_AMODE);
 
-            use_add(&list, a_class, insn->a, mode == ISA_AMODE_PAIR ? 2 : 1, false);
+            use_add(&list, ISA_REG_V, insn->a, mode == ISA_AMODE_PAIR ? 2 : 1, false);
             if (mode == ISA_AMODE_SU32 || mode == ISA_AMODE_SS32)
                 use_add(&list, ISA_REG_S, insn->c, 2, false);
             break;
         }
         case ISA_TK_CADDR:
-            use_add(&list, a_class, insn->a, 1, false);
+            use_add(&list, ISA_REG_V, insn->a, 1, false);
             break;
         case ISA_TK_BREG: /* bssy and bbreak only write, bsync does both: count both */
             use_add(&list, ISA_REG_B, insn->d & 15, 1, false);

@@ -18,4 +18,5 @@ liblanewise_a_SOURCES += \
 	%D%/isa_disasm.c \
 	%D%/isa_meta.c \
 	%D%/isa_dwarf.c \
-	%D%/isa_elf.c
+	%D%/isa_elf.c \
+	%D%/isa_manual.c

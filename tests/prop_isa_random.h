@@ -140,16 +140,14 @@ static inline void prop_insn(struct prop_random *r, enum isa_op op, struct isa_i
         case ISA_TK_ADDR: {
             unsigned mode = isa_mod_get(insn, ISA_MOD_AMODE);
 
-            insn->a_scalar = prop_below(r, 2);
-            insn->a = prop_register(r, insn->a_scalar, mode == ISA_AMODE_PAIR ? 2 : 1);
+            insn->a = prop_register(r, false, mode == ISA_AMODE_PAIR ? 2 : 1);
             if (mode >= ISA_AMODE_SU32)
                 insn->c = prop_register(r, true, 2);
             insn->x |= (uint32_t)prop_next(r) << 8;
             break;
         }
         case ISA_TK_CADDR:
-            insn->a_scalar = prop_below(r, 2);
-            insn->a = prop_register(r, insn->a_scalar, 1);
+            insn->a = prop_register(r, false, 1);
             insn->c = (uint8_t)prop_below(r, ISA_CONST_BANK_COUNT);
             insn->x |= (uint32_t)prop_next(r) << 8;
             break;

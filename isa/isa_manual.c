@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The instruction manual in Markdown (docs/isa.md), printed from the tables.
+ */
+#include "isa/isa_priv.h"
+
+static const struct {
+    const char *title, *text;
+} formats[ISA_FMT_COUNT] = {
+    [ISA_FMT_ALU] = { "Integers, moves, special registers, scalar unit",
+                      "Rows of the scalar unit run once a warp and ignore `exec`." },
+    [ISA_FMT_FLT] = { "Floats", "A result that is NaN is the canonical one." },
+    [ISA_FMT_CMP] = { "Comparisons", "P = a cmp b, Q = its complement, combined with R." },
+    [ISA_FMT_CVT] = { "Conversions", "Written `v_cvt.TO.FROM`." },
+    [ISA_FMT_LUT] = { "Three-input logic", "" },
+    [ISA_FMT_PRM] = { "Byte permutation", "" },
+    [ISA_FMT_PLUT] = { "Predicate logic", "" },
+    [ISA_FMT_MEM] = { "Loads and stores", "" },
+    [ISA_FMT_ATOM] = { "Atomics and reductions", "" },
+    [ISA_FMT_WARP] = { "Cross-lane operations", "" },
+    [ISA_FMT_CTRL] = { "Control flow, barriers, system", "" },
+    [ISA_FMT_FNC] = { "Fences", "" },
+};
+
+/* A cell of a table: bars would end it. */
+static void put_cell(const char *text, struct lw_sink *out)
+{
+    for (; *text != '\0'; text++) {
+        if (*text == '|')
+            lw_put(out, "\\|");
+        else
+            out->write(out, text, 1);
+    }
+}
+
+static const char *order_name(enum isa_order order)
+{
+    static const char *const names[] = {
+        [ISA_ORDER_NONE] = "",
+        [ISA_ORDER_COMMUTES] = "commutes",
+        [ISA_ORDER_BLOCK] = "observes (block)",
+        [ISA_ORDER_GRID] = "observes (grid)",
+        [ISA_ORDER_ACCESS] = "by access",
+    };
+
+    return names[order];
+}
+
+static void put_flags(const struct isa_op_info *info, struct lw_sink *out)
+{
+    static const struct {
+        unsigned flag;
+        const char *name;
+    } flags[] = {
+        { ISA_F_WHOLE, "whole" },   { ISA_F_SCALAR, "scalar" }, { ISA_F_BRANCH, "branch" },
+        { ISA_F_BARRIER, "barrier" }, { ISA_F_CROSS, "cross-lane" }, { ISA_F_SYNC, "sync" },
+        { ISA_F_CALL, "call" },     { ISA_F_WARP32, "warp32" },
+    };
+    const char *separator = "";
+
+    for (size_t i = 0; i < LW_COUNT_OF(flags); i++) {
+        if (info->flags & flags[i].flag) {
+            lw_printf(out, "%s%s", separator, flags[i].name);
+            separator = " ";
+        }
+    }
+    if (!(info->flags & ISA_F_NOSRCMOD))
+        lw_printf(out, "%s%s", separator, info->flags & ISA_F_FLOAT ? "neg/abs" : "neg/not");
+}
+
+static void put_operands(const struct isa_op_info *info, struct lw_sink *out)
+{
+    struct isa_operands operands;
+
+    isa_operands_read(info, &operands);
+    for (unsigned i = 0; i < operands.count; i++)
+        lw_printf(out, "%s%s", i == 0 ? "" : ", ", isa_token_info(operands.tok[i])->name);
+}
+
+static void put_mods(unsigned format, struct lw_sink *out)
+{
+    bool any = false;
+
+    for (unsigned mod = 0; mod < ISA_MOD_COUNT; mod++) {
+        const struct isa_mod_info *group = isa_mod_info(mod);
+
+        if (!(group->formats >> format & 1))
+            continue;
+        if (!any)
+            lw_put(out, "| modifier | bits | values (the default in brackets) | meaning |\n"
+                        "|---|---|---|---|\n");
+        any = true;
+        lw_printf(out, "| %s | %u:%u |", group->name, group->lsb + group->bits - 1u, group->lsb);
+        for (unsigned i = 0; i < group->value_count; i++) {
+            const struct isa_mod_value *value = &group->values[i];
+            bool is_default = (int)value->value == group->deflt;
+
+            if (group->deflt == MOD_HIDDEN)
+                lw_printf(out, " %u", value->value);
+            else if (*value->suffix == '\0')
+                lw_printf(out, " [none] = %u", value->value);
+            else
+                lw_printf(out, is_default ? " [`.%s`] = %u" : " `.%s` = %u", value->suffix,
+                          value->value);
+            if (i + 1 != group->value_count)
+                lw_put(out, ",");
+        }
+        lw_put(out, " | ");
+        put_cell(group->summary, out);
+        lw_put(out, " |\n");
+    }
+    if (any)
+        lw_put(out, "\n");
+}
+
+static void put_format(unsigned format, struct lw_sink *out)
+{
+    lw_printf(out, "## %s\n\n", formats[format].title);
+    if (*formats[format].text != '\0')
+        lw_printf(out, "%s\n\n", formats[format].text);
+    put_mods(format, out);
+    lw_put(out, "| instruction | operands | opcode | unit | order | properties | semantics |\n"
+                "|---|---|---|---|---|---|---|\n");
+    for (unsigned op = 1; op < ISA_OP_COUNT; op++) {
+        const struct isa_op_info *info = isa_op_info((enum isa_op)op);
+
+        if (info->format != format)
+            continue;
+        lw_printf(out, "| `%s` | ", info->mnemonic);
+        put_operands(info, out);
+        lw_printf(out, " | 0x%03x | %s | %s | ", info->opcode, isa_unit_name(info->unit),
+                  order_name(info->order));
+        put_flags(info, out);
+        lw_put(out, " | `");
+        put_cell(info->semantics, out);
+        lw_put(out, "` |\n");
+    }
+    lw_put(out, "\n");
+}
+
+static void put_specials(struct lw_sink *out)
+{
+    lw_put(out, "## Special registers\n\n"
+                "Read by `v_s2r`, `v_s2r_b64` and `s_s2r`.\n\n"
+                "| name | bits | equal in a warp | order | meaning |\n|---|---|---|---|---|\n");
+    for (unsigned sr = 0; sr < ISA_SR_COUNT; sr++) {
+        const struct isa_special_info *info = isa_special_info((enum isa_special)sr);
+
+        lw_printf(out, "| `%%%s` | %u | %s | %s | ", info->name, info->width,
+                  info->uniform ? "yes" : "no", order_name(info->order));
+        put_cell(info->summary, out);
+        lw_put(out, " |\n");
+    }
+}
+
+void isa_manual_print(struct lw_sink *out)
+{
+    lw_put(out,
+           "<!-- SPDX-License-Identifier: Apache-2.0 -->\n"
+           "# The instruction set\n\n"
+           "This page is printed from the tables in `isa/` by `isa_manual_print()`; after a change "
+           "there, run\n`LW_GOLDEN=1 tests/test_isa_manual` to renew it. How programs are written "
+           "down is in\n[assembly.md](assembly.md), the object file in [object.md](object.md).\n\n"
+           "## Registers\n\n"
+           "| name | what |\n|---|---|\n"
+           "| `v0`..`v254`, `vz` | vector registers, 32 bits a lane; `vz` reads zero and drops "
+           "writes; a 64-bit value is a pair `v2:3` (low word first), four registers are `v4:7` |\n"
+           "| `s0`..`s125`, `sz` | scalar registers of the warp, 32 bits; pairs `s4:5` |\n"
+           "| `exec` | scalar pair 126:127 (`exec_lo`, `exec_hi`): lanes that vector operations "
+           "reach |\n"
+           "| `p0`..`p6`, `pt` | predicates, one bit a lane; `pt` is true |\n"
+           "| `sp0`..`sp6`, `spt` | scalar predicates |\n"
+           "| `b0`..`b15` | convergence barrier registers |\n\n"
+           "## The instruction word\n\n"
+           "128 bits, little-endian. Fields that a row does not use are zero; the decoder refuses "
+           "every other word.\n\n"
+           "| bits | field | bits | field |\n|---|---|---|---|\n"
+           "| 5:0 | opcode low, 0x01..0x3f | 29:28 | X kind: 0 vector, 1 scalar, 2 constant, "
+           "3 immediate |\n"
+           "| 7:6 | zero | 30 | variant: X is the third source and C the second; C is a scalar "
+           "base or a clamp register; a barrier or count is named; `.soft` |\n"
+           "| 11:8 | opcode high | 31 | zero |\n"
+           "| 14:12, 15 | guard, negate | 63:32 | X: register 39:32, or imm32, or constant offset "
+           "47:32 and bank 52:48 |\n"
+           "| 23:16 | D (barrier register 19:16) | 71:64, 79:72 | C, A |\n"
+           "| 24, 25, 26 | guard, A, C are scalar | 85:80 | neg/abs or neg/not of A, X, C |\n"
+           "| 27 | zero | 88:86, 91:89, 95:92 | predicates P, Q written (7: none), R read with "
+           "negate |\n"
+           "| | | 107:96, 127:108 | modifiers; control: stall 4, yield 1, write barrier 3, read "
+           "barrier 3, wait mask 6, reuse 3 |\n\n"
+           "Memory rows have a signed 24-bit offset in 63:40 and modifiers in 85:80 and 107:89; "
+           "cross-lane rows have\nclamp 45:40, segment 51:46 and the member mask register in 63:56 "
+           "(255: all lanes); targets are signed\ncounts of instructions from the next one. "
+           "Barriers of the control field are stored inverted: zero is none.\n\n"
+           "## Operands\n\n"
+           "| token | operand |\n|---|---|\n");
+    for (unsigned tok = 0; tok < ISA_TOKEN_COUNT; tok++) {
+        lw_printf(out, "| %s | ", isa_token_info(tok)->name);
+        put_cell(isa_token_info(tok)->summary, out);
+        lw_put(out, " |\n");
+    }
+    lw_put(out,
+           "\nIn the semantics a, b and c are the first, second and third source as written, d "
+           "the result, r the lane's\nbit of predicate R. `LANE` rows do this in every lane, "
+           "`SCALAR` rows once; `COMPARE` writes predicates;\n`LOAD`, `STORE`, `ATOMIC` and "
+           "`REDUCE` name the space; `CALL` and `CONTROL` name the emulator's function.\n"
+           "Properties: *neg/abs*, *neg/not* are the modifiers that the sources may have; "
+           "*whole*, *sync*, *warp32*\nand the column *order* have the meaning that the machine's "
+           "rules give them.\n\n");
+    for (unsigned format = 0; format < ISA_FMT_COUNT; format++)
+        put_format(format, out);
+    put_specials(out);
+}
