@@ -272,6 +272,14 @@ const struct lw_yaml *lw_yaml_get(const struct lw_yaml *mapping, const char *key
     return NULL;
 }
 
+/* A block mapping begins a line below its key; users look for the key. */
+static unsigned node_line(const struct lw_yaml *node)
+{
+    if (node == NULL)
+        return 1;
+    return node->key != NULL && node->kind != LW_YAML_SCALAR ? node->key_line : node->line;
+}
+
 enum lw_status lw_yaml_fail(const struct lw_yaml_document *document, const struct lw_yaml *node,
                             struct lw_error *err, const char *fmt, ...)
 {
@@ -281,8 +289,7 @@ enum lw_status lw_yaml_fail(const struct lw_yaml_document *document, const struc
     va_start(args, fmt);
     vsnprintf(text, sizeof text, fmt, args);
     va_end(args);
-    return LW_FAIL(err, LW_EINPUT, "%s:%u: %s", document->name, node != NULL ? node->line : 1,
-                   text);
+    return LW_FAIL(err, LW_EINPUT, "%s:%u: %s", document->name, node_line(node), text);
 }
 
 enum lw_status lw_yaml_known(const struct lw_yaml_document *document,

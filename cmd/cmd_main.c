@@ -5,11 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#ifdef HAVE_CONFIG_H
-#include "config.h"
-#endif
-#ifndef PACKAGE_VERSION
-#define PACKAGE_VERSION "(unpackaged)"
+#ifndef LW_VERSION
+#define LW_VERSION "(unpackaged)"
 #endif
 
 static const char out_help[] = "write to this file; - is standard output";
@@ -64,7 +61,7 @@ static int help(const struct cmd *cmd, int argc, char **argv);
 static int version(const struct cmd *cmd, int argc, char **argv)
 {
     (void)cmd, (void)argc, (void)argv;
-    printf("lanewise %s\n", PACKAGE_VERSION);
+    printf("lanewise %s\n", LW_VERSION);
     return CMD_FINE;
 }
 

@@ -10,3 +10,6 @@ lanewise_SOURCES = \
 	%D%/cmd_run.c \
 	%D%/cmd_stats.c
 lanewise_LDADD = liblanewise.a $(LANEWISE_LIBS)
+dist_man_MANS += docs/lanewise.1
+completionsdir = $(datadir)/bash-completion/completions
+dist_completions_DATA = %D%/lanewise.bash

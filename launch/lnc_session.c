@@ -35,7 +35,8 @@ struct lnc_session {
 static enum lw_status at(const struct lnc_session *session, const struct lw_yaml *node,
                          struct lw_error *err)
 {
-    return lw_error_prefix(err, "%s:%u", lw_yaml_name(session->file->doc), node->line);
+    return lw_error_prefix(err, "%s:%u", lw_yaml_name(session->file->doc),
+                           node->key != NULL ? node->key_line : node->line);
 }
 
 /* Bytes of a plain number in a parameter of @size bytes; false: cannot be. */
@@ -469,7 +470,7 @@ static enum lw_status check(struct lnc_session *session, const struct lnc_step *
     lw_printf(session->print,
               "%s:%u: check failed: %s[%" PRIu64 "] is %s, expected %s; %" PRIu64 " of %" PRIu64
               " elements differ",
-              lw_yaml_name(session->file->doc), step->node->line, step->buffer->name,
+              lw_yaml_name(session->file->doc), step->node->key_line, step->buffer->name,
               difference.first, got, want, difference.count, step->count);
     if (step->absolute != 0 || step->relative != 0)
         lw_printf(session->print, " by more than %g + %g * |expected|", step->absolute,
@@ -512,7 +513,7 @@ static enum lw_status end_round(struct lnc_session *session, struct lw_error *er
             lw_printf(session->print,
                       "%s:%u: until failed: %s[%" PRIu64 "] is still %s, expected %s, after %" PRIu64
                       " rounds\n",
-                      lw_yaml_name(session->file->doc), repeat->node->line,
+                      lw_yaml_name(session->file->doc), repeat->node->key_line,
                       repeat->until->name, repeat->until_index, got, want, frame->iteration);
         }
     }
