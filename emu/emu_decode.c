@@ -26,7 +26,9 @@ static bool has(const struct isa_op_info *info, const char *name)
 /** An immediate as the 64 bits that the row reads (MACHINE 7). */
 static uint64_t immediate(const struct isa_insn *insn, const struct isa_op_info *info)
 {
-    bool wide = has(info, "xb2") || has(info, "sx2");
+    bool third = insn->variant && (has(info, "vc") || has(info, "vc2")) &&
+                 (has(info, "xb") || has(info, "xb2"));
+    bool wide = third ? has(info, "vc2") : has(info, "xb2") || has(info, "sx2");
     bool is_double = info->unit == ISA_UNIT_DP || info->flags & ISA_F_FLOAT;
 
     if (has(info, "xt")) {

@@ -7,3 +7,5 @@ include tests/isa.mk
 include tests/launch.mk
 include tests/gdbstub.mk
 include tests/kernels.mk
+include tests/emu.mk
+include tests/mem.mk

@@ -1,0 +1,666 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Random structured programs on the emulator (fast and watched path, every level of the
+ * core, any width and policy) against the plain lane-at-a-time reference of ref_lane.c.
+ *
+ * LW_SEED repeats a run; LW_RANDOM_COUNT sets the number of programs; LW_RANDOM_DIVISOR
+ * divides it. A failure prints the seed and the program.
+ */
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <cmocka.h>
+
+#include "emu/emu.h"
+#include "tests/prop_isa_random.h"
+#include "tests/ref_lane.h"
+
+enum { MAX_CODE = 4096, SLOT = 64, OUT = 128, SHARED_SLOT = 32, PARAMS = 264, DATA_REGS = 24 };
+
+struct gen {
+    struct prop_random r;
+    struct isa_insn code[MAX_CODE];
+    uint32_t count;
+    unsigned loops;
+    enum isa_op alu[ISA_OP_COUNT];
+    unsigned alu_count;
+};
+
+static struct isa_insn *emit(struct gen *g, enum isa_op op)
+{
+    struct isa_insn *i = &g->code[g->count++];
+    isa_insn_init(i, op);
+    return i;
+}
+
+/* ---- pieces ------------------------------------------------------------------------ */
+
+static void random_source(struct gen *g, struct isa_insn *i, unsigned classes)
+{
+    i->xkind = (uint8_t)prop_class(&g->r, classes);
+    switch (i->xkind) {
+    case ISA_X_VECTOR: i->x = prop_below(&g->r, 16) ? prop_below(&g->r, DATA_REGS - 1) : 255; break;
+    case ISA_X_SCALAR: i->x = prop_below(&g->r, 8) ? prop_below(&g->r, 7) : 255; break;
+    case ISA_X_CONST: i->x = 8 + prop_below(&g->r, 240); break;
+    default:
+        i->x = prop_below(&g->r, 3) ? prop_below(&g->r, 70) : (uint32_t)prop_next(&g->r);
+        break;
+    }
+}
+static uint8_t data_reg(struct gen *g)
+{
+    return prop_below(&g->r, 16) ? (uint8_t)prop_below(&g->r, DATA_REGS - 1) : 255;
+}
+
+static bool plain_alu(enum isa_op op)
+{
+    const struct isa_op_info *info = isa_op_info(op);
+    struct isa_insn i;
+
+    if (info->flags & (ISA_F_CONTROL | ISA_F_SCALAR | ISA_F_MEMORY | ISA_F_CROSS))
+        return false;
+    isa_insn_init(&i, op);
+    return op == ISA_V_S2R || ref_knows(&i);
+}
+
+static void alu(struct gen *g)
+{
+    struct isa_operands operands;
+    enum isa_op op = g->alu[prop_below(&g->r, g->alu_count)];
+    const struct isa_op_info *info = isa_op_info(op);
+    struct isa_insn *i = emit(g, op);
+
+    isa_operands_read(info, &operands);
+    for (unsigned mod = 0; mod < ISA_MOD_COUNT; mod++) {
+        const struct isa_mod_info *group = isa_mod_info((enum isa_mod)mod);
+        if (isa_mod_applies((enum isa_mod)mod, info) && mod != ISA_MOD_RND)
+            isa_mod_set(i, (enum isa_mod)mod,
+                        group->values[prop_below(&g->r, group->value_count)].value);
+    }
+    if (info->format == ISA_FMT_FLT && prop_below(&g->r, 2)) {
+        isa_mod_set(i, ISA_MOD_FTZ, 0);
+        isa_mod_set(i, ISA_MOD_SAT, 0);
+    }
+    if (isa_operands_swappable(&operands))
+        i->variant = prop_below(&g->r, 2);
+    for (unsigned k = 0; k < operands.count; k++) {
+        const struct isa_token *token = isa_token_info(operands.tok[k]);
+        switch ((enum isa_tok_kind)token->kind) {
+        case ISA_TK_D: i->d = data_reg(g); break;
+        case ISA_TK_A:
+            i->a_scalar = prop_below(&g->r, 8) == 0;
+            i->a = i->a_scalar ? (uint8_t)prop_below(&g->r, 7) : data_reg(g);
+            break;
+        case ISA_TK_C:
+            i->c_scalar = prop_below(&g->r, 8) == 0;
+            i->c = i->c_scalar ? (uint8_t)prop_below(&g->r, 7) : data_reg(g);
+            break;
+        case ISA_TK_X: random_source(g, i, token->classes); break;
+        case ISA_TK_P: isa_insn_set_p(i, prop_below(&g->r, 8)); break;
+        case ISA_TK_Q: isa_insn_set_q(i, prop_below(&g->r, 8)); break;
+        case ISA_TK_R: isa_insn_set_r(i, prop_below(&g->r, 8), prop_below(&g->r, 2)); break;
+        case ISA_TK_RA: isa_insn_set_ra(i, prop_below(&g->r, 8), prop_below(&g->r, 2)); break;
+        case ISA_TK_RB: isa_insn_set_rb(i, prop_below(&g->r, 8), prop_below(&g->r, 2)); break;
+        case ISA_TK_LUT: isa_insn_set_lut(i, prop_below(&g->r, 256)); break;
+        case ISA_TK_LUTX: i->x = prop_below(&g->r, 256); break;
+        case ISA_TK_SPECIAL:
+            i->x = ISA_SR_TID_X + prop_below(&g->r, 4);
+            break;
+        default: break;
+        }
+    }
+    if (!(info->flags & ISA_F_NOSRCMOD) && prop_below(&g->r, 4) == 0) {
+        static const char *const source[3] = {"va", "xb", "vc"};
+        for (unsigned k = 0; k < 3; k++)
+            if (strstr(info->operands, source[k]) != NULL && (k != 1 || i->xkind != ISA_X_IMM))
+                isa_insn_set_srcmod(i, k, prop_below(&g->r, info->flags & ISA_F_FLOAT ? 4 : 3));
+    }
+    if (prop_below(&g->r, 4) == 0) {
+        i->guard = (uint8_t)prop_below(&g->r, 8);
+        i->guard_neg = prop_below(&g->r, 2);
+    }
+}
+
+/* An access to the lane's own slot, in any space and addressing mode, aligned. */
+static void memory(struct gen *g)
+{
+    static const enum isa_op ops[] = {
+        ISA_LD_GLOBAL, ISA_LD_SHARED, ISA_LD_LOCAL, ISA_LD_GENERIC, ISA_ST_GLOBAL,
+        ISA_ST_SHARED, ISA_ST_LOCAL, ISA_ST_GENERIC, ISA_ATOM_GLOBAL, ISA_ATOM_SHARED,
+        ISA_ATOM_GENERIC, ISA_RED_GLOBAL, ISA_RED_SHARED, ISA_RED_GENERIC};
+    enum isa_op op = ops[prop_below(&g->r, LW_COUNT_OF(ops))];
+    struct isa_insn *i = emit(g, op);
+    const struct isa_op_info *info = isa_op_info(op);
+    unsigned bytes, slot, data;
+    bool is_atomic = info->flags & ISA_F_ATOMIC;
+
+    if (is_atomic) {
+        static const uint8_t types[] = {ISA_ATYPE_U32, ISA_ATYPE_S32, ISA_ATYPE_U64,
+                                        ISA_ATYPE_S64};
+        unsigned aop = prop_below(&g->r, ISA_AOP_CAS + 1);
+        bool reduce = op == ISA_RED_GLOBAL || op == ISA_RED_SHARED || op == ISA_RED_GENERIC;
+        if (reduce && aop >= ISA_AOP_EXCH)
+            aop = ISA_AOP_ADD;
+        unsigned type = types[prop_below(&g->r, 4)];
+        if (aop >= ISA_AOP_AND)
+            type = prop_below(&g->r, 2) ? ISA_ATYPE_B32 : ISA_ATYPE_B64;
+        if (aop == ISA_AOP_INC || aop == ISA_AOP_DEC)
+            type = ISA_ATYPE_U32;
+        isa_mod_set(i, ISA_MOD_AOP, aop);
+        isa_mod_set(i, ISA_MOD_ATYPE, type);
+        if (!reduce && aop == ISA_AOP_CAS)
+            i->c = (uint8_t)prop_below(&g->r, DATA_REGS - 2);
+    } else {
+        isa_mod_set(i, ISA_MOD_SIZE, prop_below(&g->r, ISA_SIZE_V2B64 + 1));
+    }
+    bytes = isa_mem_bytes(i);
+    data = is_atomic ? 2 : isa_mem_regs(i);
+    i->d = info->flags & ISA_F_STORE && !strstr(info->operands, "dt")
+               ? 0
+               : (uint8_t)prop_below(&g->r, DATA_REGS - data);
+    if (info->flags & ISA_F_STORE)
+        i->x = prop_below(&g->r, DATA_REGS - data);
+    switch (op) {
+    case ISA_LD_GLOBAL: case ISA_ST_GLOBAL: case ISA_ATOM_GLOBAL: case ISA_RED_GLOBAL:
+        slot = SLOT;
+        if (prop_below(&g->r, 2) || is_atomic) {
+            isa_mod_set(i, ISA_MOD_AMODE, ISA_AMODE_PAIR);
+            i->a = 24;
+        } else {
+            isa_mod_set(i, ISA_MOD_AMODE, prop_below(&g->r, 2) ? ISA_AMODE_SU32 : ISA_AMODE_SS32);
+            i->a = 30;
+            i->c = 8;
+        }
+        break;
+    case ISA_LD_GENERIC: case ISA_ST_GENERIC: case ISA_ATOM_GENERIC: case ISA_RED_GENERIC:
+        isa_mod_set(i, ISA_MOD_AMODE, ISA_AMODE_PAIR);
+        /* 24: global, 28: shared, 36: lanes differ */
+        i->a = (uint8_t[]){24, 28, 36}[prop_below(&g->r, 3)];
+        slot = SHARED_SLOT;
+        break;
+    case ISA_LD_LOCAL: case ISA_ST_LOCAL:
+        isa_mod_set(i, ISA_MOD_AMODE, ISA_AMODE_32);
+        i->a = prop_below(&g->r, 2) ? 255 : 27;
+        slot = 32;
+        break;
+    default:
+        isa_mod_set(i, ISA_MOD_AMODE, ISA_AMODE_32);
+        i->a = 26;
+        slot = SHARED_SLOT;
+        break;
+    }
+    i->x |= (prop_below(&g->r, slot / bytes) * bytes) << 8;
+    if (prop_below(&g->r, 5) == 0) {
+        i->guard = (uint8_t)prop_below(&g->r, 7);
+        i->guard_neg = prop_below(&g->r, 2);
+    }
+}
+
+static void branch(struct gen *g, uint32_t at, uint32_t target)
+{
+    g->code[at].x = target - at - 1;
+}
+
+static void sequence(struct gen *g, unsigned depth);
+
+static void test(struct gen *g, unsigned p)
+{
+    struct isa_insn *i = emit(g, ISA_V_SETP_S32);
+    isa_mod_set(i, ISA_MOD_CMP, prop_below(&g->r, 6));
+    isa_insn_set_p(i, p);
+    isa_insn_set_q(i, ISA_PT);
+    i->a = (uint8_t)prop_below(&g->r, DATA_REGS - 1);
+    i->xkind = prop_below(&g->r, 2) ? ISA_X_VECTOR : ISA_X_IMM;
+    i->x = prop_below(&g->r, DATA_REGS - 1);
+}
+
+static void condition(struct gen *g, unsigned depth)
+{
+    unsigned p = prop_below(&g->r, 6);
+    uint32_t join, over, skip = 0;
+    bool has_else = prop_below(&g->r, 2);
+
+    test(g, p);
+    join = g->count;
+    emit(g, ISA_BSSY)->d = (uint8_t)depth;
+    over = g->count;
+    struct isa_insn *b = emit(g, ISA_BRA);
+    b->guard = (uint8_t)p;
+    b->guard_neg = prop_below(&g->r, 2);
+    b->variant = true;
+    b->d = (uint8_t)depth;
+    sequence(g, depth - 1);
+    if (has_else) {
+        skip = g->count;
+        emit(g, ISA_BRA);
+    }
+    branch(g, over, g->count);
+    if (has_else) {
+        sequence(g, depth - 1);
+        branch(g, skip, g->count);
+    }
+    branch(g, join, g->count);
+    emit(g, ISA_BSYNC)->d = (uint8_t)depth;
+}
+
+static void loop(struct gen *g, unsigned depth)
+{
+    uint8_t counter = (uint8_t)(40 + depth);
+    uint32_t join, head, back;
+    struct isa_insn *i = emit(g, ISA_V_AND_B32);
+
+    i->d = counter;
+    i->a = (uint8_t)prop_below(&g->r, DATA_REGS - 1);
+    i->xkind = ISA_X_IMM;
+    i->x = 3;
+    join = g->count;
+    emit(g, ISA_BSSY)->d = (uint8_t)depth;
+    head = g->count;
+    sequence(g, depth - 1);
+    i = emit(g, ISA_V_SUB_U32);
+    i->d = i->a = counter;
+    i->xkind = ISA_X_IMM;
+    i->x = 1;
+    i = emit(g, ISA_V_SETP_S32);
+    isa_mod_set(i, ISA_MOD_CMP, ISA_CMP_GT);
+    isa_insn_set_p(i, 6);
+    isa_insn_set_q(i, ISA_PT);
+    i->a = counter;
+    i->xkind = ISA_X_IMM;
+    i->x = 0;
+    back = g->count;
+    i = emit(g, ISA_BRA);
+    i->guard = 6;
+    i->variant = true;
+    i->d = (uint8_t)depth;
+    branch(g, back, head);
+    branch(g, join, g->count);
+    emit(g, ISA_BSYNC)->d = (uint8_t)depth;
+}
+
+static void sequence(struct gen *g, unsigned depth)
+{
+    unsigned n = 1 + prop_below(&g->r, 8);
+
+    while (n-- > 0 && g->count < MAX_CODE - 400) {
+        unsigned kind = prop_below(&g->r, 100);
+        if (kind < 65 || depth == 0)
+            alu(g);
+        else if (kind < 82)
+            memory(g);
+        else if (kind < 91)
+            condition(g, depth);
+        else if (kind < 98)
+            loop(g, depth);
+        else if (depth < 3)
+            emit(g, ISA_EXIT)->guard = (uint8_t)prop_below(&g->r, 6);
+    }
+}
+
+/* ---- frame of a program ------------------------------------------------------------------ */
+
+static void two(struct gen *g, enum isa_op op, unsigned d, unsigned a, unsigned kind, uint32_t x)
+{
+    struct isa_insn *i = emit(g, op);
+    i->d = (uint8_t)d;
+    i->a = (uint8_t)a;
+    i->xkind = (uint8_t)kind;
+    i->x = x;
+}
+
+static void prologue(struct gen *g, unsigned threads)
+{
+    struct isa_insn *i;
+
+    for (unsigned s = 0; s < 8; s++) {
+        i = emit(g, ISA_S_MOV_B32);
+        i->d = (uint8_t)s;
+        i->xkind = ISA_X_IMM;
+        i->x = prop_below(&g->r, 2) ? prop_below(&g->r, 40) : (uint32_t)prop_next(&g->r);
+    }
+    i = emit(g, ISA_S_MOV_B64);
+    i->d = 8;
+    i->xkind = ISA_X_CONST;
+    i->x = 0;
+    i = emit(g, ISA_V_S2R);
+    i->d = 50;
+    i->x = ISA_SR_TID_X;
+    two(g, ISA_V_MUL_U32, 30, 50, ISA_X_IMM, SLOT);
+    i = emit(g, ISA_V_MADWIDE_U32); /* v24:25 = tid * SLOT + base: b through C */
+    two(g, ISA_V_MOV_B64, 24, 0, ISA_X_CONST, 0);
+    g->code[g->count - 2] = g->code[g->count - 1];
+    isa_insn_init(&g->code[g->count - 1], ISA_V_MADWIDE_U32);
+    i = &g->code[g->count - 1];
+    i->d = i->c = 24;
+    i->a = 50;
+    i->xkind = ISA_X_IMM;
+    i->x = SLOT;
+    two(g, ISA_V_MUL_U32, 26, 50, ISA_X_IMM, SHARED_SLOT);
+    two(g, ISA_V_MOV_B32, 27, 0, ISA_X_IMM, 0);
+    two(g, ISA_V_ADD_U32, 28, 26, ISA_X_IMM, 0);
+    two(g, ISA_V_MOV_B32, 29, 0, ISA_X_IMM, (uint32_t)(ISA_SHARED_BASE >> 32));
+    two(g, ISA_V_MOV_B64, 32, 0, ISA_X_CONST, 0); /* v32:33 = out */
+    i = emit(g, ISA_V_MADWIDE_U32);
+    i->d = i->c = 32;
+    i->a = 50;
+    i->xkind = ISA_X_IMM;
+    i->x = OUT;
+    two(g, ISA_V_ADD_U64, 32, 32, ISA_X_IMM, threads * SLOT);
+    /* v36:37: shared for odd threads, global for even ones */
+    two(g, ISA_V_AND_B32, 51, 50, ISA_X_IMM, 1);
+    i = emit(g, ISA_V_SETP_U32);
+    isa_mod_set(i, ISA_MOD_CMP, ISA_CMP_EQ);
+    isa_insn_set_p(i, 0);
+    isa_insn_set_q(i, ISA_PT);
+    i->a = 51;
+    i->xkind = ISA_X_IMM;
+    i = emit(g, ISA_V_SELP_B64);
+    i->d = 36;
+    i->a = 24;
+    i->xkind = ISA_X_VECTOR;
+    i->x = 28;
+    isa_insn_set_r(i, 0, false);
+    for (unsigned k = 0; k < 4; k++) {
+        i = emit(g, ISA_LD_GLOBAL);
+        isa_mod_set(i, ISA_MOD_SIZE, ISA_SIZE_V4B32);
+        i->d = (uint8_t)(4 * k);
+        i->a = 24;
+        i->x = 16 * k << 8;
+    }
+}
+
+static void epilogue(struct gen *g)
+{
+    struct isa_insn *i = emit(g, ISA_V_P2R);
+
+    i->d = 52;
+    for (unsigned r = 0; r <= DATA_REGS; r++) {
+        i = emit(g, ISA_ST_GLOBAL);
+        isa_mod_set(i, ISA_MOD_SIZE, ISA_SIZE_B32);
+        i->a = 32;
+        i->x = (r == DATA_REGS ? 52 : r) | 4 * r << 8;
+    }
+    emit(g, ISA_EXIT);
+}
+
+static uint32_t interesting(struct prop_random *r)
+{
+    static const uint32_t special[] = {0, 0x80000000, 0x3f800000, 0xbf800000, 0x7f800000,
+                                       0xff800000, 0x7fc00000, 0x00000001, 0x807fffff, 0x00800000,
+                                       0x7f7fffff, 0x4f000000, 0xcf000000, 0x4f800000, 0x7fffffff,
+                                       0xffffffff, 0x3ff00000, 0x7ff00000, 0x7ff80000, 0x43dfffff};
+    switch (prop_below(r, 5)) {
+    case 0: return special[prop_below(r, LW_COUNT_OF(special))];
+    case 1: return prop_below(r, 64);
+    case 2: return 0u - prop_below(r, 64);
+    case 3: { /* a float of moderate size */
+        float f = (float)((int)prop_below(r, 20001) - 10000) / (float)(1 + prop_below(r, 97));
+        uint32_t b;
+        memcpy(&b, &f, 4);
+        return b;
+    }
+    default: return (uint32_t)prop_next(r);
+    }
+}
+
+/* ---- comparing ------------------------------------------------------------------------------- */
+
+static bool no_event(struct emu_observer *observer, const struct emu_event *ev)
+{
+    (void)observer;
+    assert_true(ev->effective == (ev->split_lanes & ev->exec & ev->guard));
+    return false;
+}
+
+static void run_emulator(struct isa_object *object, unsigned width, unsigned level,
+                         const char *policy, unsigned threads, bool watched,
+                         const uint8_t *before, uint8_t *after, size_t bytes,
+                         const uint8_t *params_in, uint64_t *base, char *why, size_t why_size)
+{
+    struct emu_config config;
+    struct emu_machine *machine;
+    struct emu_program *program;
+    struct emu_engine *engine;
+    struct emu_stop stop;
+    struct lw_error err = {0};
+    struct emu_observer observer = {.on_event = no_event};
+    uint8_t params[PARAMS];
+
+    why[0] = '\0';
+    emu_config_default(&config);
+    config.warp_width = width;
+    config.level = level;
+    config.policy = policy;
+    config.arena_bytes = 1 << 24;
+    config.resident_warps = 64;
+    if (emu_machine_create(&config, &machine, &err) != LW_OK)
+        fail_msg("%s", err.text);
+    if (emu_alloc(machine, bytes, "data", 0, base, &err) != LW_OK ||
+        emu_global_write(machine, *base, before, bytes, &err) != LW_OK ||
+        emu_program_load(machine, object, &program, &err) != LW_OK ||
+        emu_engine_functional_create(machine, &engine, &err) != LW_OK)
+        fail_msg("%s", err.text);
+    memcpy(params, params_in, sizeof params);
+    memcpy(params, base, 8);
+    struct emu_launch launch = {.program = program, .kernel = &object->functions[0],
+                                .grid = {1, 1, 1}, .block = {threads, 1, 1}, .work_dim = 1,
+                                .params = params};
+    if (emu_grid_launch(machine, &launch, NULL, &err) != LW_OK)
+        fail_msg("%s", err.text);
+    if (watched)
+        emu_observer_add(engine, &observer);
+    if (engine->ops->run(engine, &stop, &err) != LW_OK)
+        snprintf(why, why_size, "error: %s", err.text);
+    else if (stop.kind == EMU_STOP_FAULT)
+        snprintf(why, why_size, "fault %s: %s, pc 0x%" PRIx64, emu_fault_name(stop.fault.kind),
+                 stop.fault.detail, stop.fault.pc);
+    else if (stop.kind != EMU_STOP_IDLE)
+        snprintf(why, why_size, "stop %d: %.200s", stop.kind, stop.hang.detail);
+    else if (emu_global_read(machine, *base, after, bytes, &err) != LW_OK)
+        snprintf(why, why_size, "%s", err.text);
+    emu_engine_destroy(engine);
+    emu_machine_destroy(machine);
+}
+
+/** A program with its launch, and what single lanes make of it. */
+struct trial {
+    struct gen *g;
+    struct isa_object object;
+    struct isa_function kernel;
+    unsigned width, threads;
+    size_t bytes;
+    uint8_t *before, *after, *want, *params;
+    char why[700];
+};
+
+static void encode_trial(struct trial *t)
+{
+    struct lw_error err = {0};
+
+    for (uint32_t i = 0; i < t->g->count; i++)
+        if (isa_insn_encode(&t->g->code[i], &t->object.text[i], &err) != LW_OK)
+            fail_msg("instruction %u: %s", i, err.text);
+}
+
+static void run_reference(struct trial *t, uint64_t base)
+{
+    uint32_t scalars[128] = {0}, block[3] = {t->threads, 1, 1}, grid[3] = {1, 1, 1};
+    uint8_t *shared = calloc(1, (size_t)t->threads * SHARED_SLOT);
+
+    assert_non_null(shared);
+    memcpy(t->params, &base, 8);
+    for (unsigned s = 0; s < 8; s++)
+        scalars[s] = t->g->code[s].x;
+    memcpy(&scalars[8], &base, 8);
+    memcpy(t->want, t->before, t->bytes);
+    for (unsigned n = 0; n < t->threads; n++) {
+        uint8_t local[REF_LOCAL] = {0};
+        const char *reason = "";
+        struct ref_lane lane = {.s = scalars, .bank0 = t->params, .tid = {n, 0, 0},
+                                .lane = n % t->width, .width = t->width, .block = block,
+                                .grid = grid, .shared = shared, .local = local,
+                                .global = t->want, .global_base = base, .pc = 9};
+        if (!ref_run(&lane, t->g->code, t->g->count, 1u << 22, &reason))
+            fail_msg("the reference stops: %s", reason);
+    }
+    free(shared);
+}
+
+/** Run on the emulator as described and compare. */
+static bool agrees(struct trial *t, unsigned level, const char *policy, bool watched)
+{
+    uint64_t base;
+
+    run_emulator(&t->object, t->width, level, policy, t->threads, watched, t->before, t->after,
+                 t->bytes, t->params, &base, t->why, sizeof t->why);
+    run_reference(t, base);
+    return t->why[0] == '\0' && memcmp(t->after, t->want, t->bytes) == 0;
+}
+
+/** Replace what is not needed for the difference by nop. */
+static void shrink(struct trial *t, unsigned level, const char *policy, bool watched)
+{
+    for (uint32_t i = 9; i < t->g->count; i++) {
+        struct isa_insn kept = t->g->code[i];
+        unsigned flags = isa_op_info((enum isa_op)kept.op)->flags;
+        if (flags & ISA_F_CONTROL || kept.op == ISA_NOP || i < 36)
+            continue;
+        isa_insn_init(&t->g->code[i], ISA_NOP);
+        encode_trial(t);
+        if (agrees(t, level, policy, watched))
+            t->g->code[i] = kept;
+    }
+    encode_trial(t);
+    (void)agrees(t, level, policy, watched);
+}
+
+static void show(const struct trial *t)
+{
+    struct lw_file_sink sink;
+    unsigned shown = 0;
+
+    lw_file_sink_init(&sink, stdout);
+    for (uint32_t i = 0; i < t->g->count; i++) {
+        if (t->g->code[i].op == ISA_NOP)
+            continue;
+        lw_printf(&sink.sink, "%4u  ", i);
+        isa_insn_print(&t->g->code[i], ISA_CODE_BASE + 16 * (uint64_t)i, NULL, NULL, &sink.sink);
+        lw_printf(&sink.sink, "\n");
+    }
+    for (size_t i = 0; i < t->bytes && t->why[0] == '\0' && shown < 12; i += 4) {
+        uint32_t a = lw_get32(t->after + i), b = lw_get32(t->want + i);
+        size_t out = i - (size_t)t->threads * SLOT;
+        if (a == b)
+            continue;
+        shown++;
+        if (i < (size_t)t->threads * SLOT)
+            printf("thread %zu slot word %zu", i / SLOT, i % SLOT / 4);
+        else
+            printf("thread %zu v%zu", out / OUT, out % OUT / 4);
+        printf(": emulator %08x, reference %08x\n", a, b);
+    }
+}
+
+static bool have_level(unsigned level)
+{
+    struct emu_config probe;
+    struct emu_machine *machine;
+
+    emu_config_default(&probe);
+    probe.level = level;
+    probe.arena_bytes = 1 << 20;
+    if (emu_machine_create(&probe, &machine, NULL) != LW_OK)
+        return false;
+    emu_machine_destroy(machine);
+    return true;
+}
+
+static void one_program(uint64_t seed)
+{
+    static const unsigned widths[] = {4, 8, 16, 32, 64}, levels[] = {1, 3, 4};
+    static const char *const policies[] = {"rr_quantum", "rr", "minpc", "minpc_step", "maxpc",
+                                           "most_lanes", "stack_like"};
+    struct trial t = {.g = calloc(1, sizeof *t.g)};
+    struct gen *g = t.g;
+
+    assert_non_null(g);
+    g->r.state = seed;
+    for (unsigned op = 1; op < ISA_OP_COUNT; op++)
+        if (plain_alu((enum isa_op)op))
+            g->alu[g->alu_count++] = (enum isa_op)op;
+    t.width = widths[prop_below(&g->r, 5)];
+    t.threads = 1 + prop_below(&g->r, 3 * t.width);
+    prologue(g, t.threads);
+    for (unsigned k = 0; k < 4; k++)
+        sequence(g, 3);
+    epilogue(g);
+
+    lw_arena_init(&t.object.arena);
+    t.object.text = lw_arena_alloc(&t.object.arena, g->count * sizeof *t.object.text);
+    t.object.text_count = g->count;
+    encode_trial(&t);
+    t.kernel.name = "random";
+    t.kernel.count = g->count;
+    t.kernel.kernel = true;
+    t.kernel.param_bytes = PARAMS;
+    t.kernel.shared_bytes = t.threads * SHARED_SLOT;
+    t.kernel.local_bytes = 32;
+    t.object.functions = &t.kernel;
+    t.object.function_count = 1;
+    t.bytes = (size_t)t.threads * (SLOT + OUT);
+    t.before = calloc(1, t.bytes);
+    t.after = malloc(t.bytes);
+    t.want = malloc(t.bytes);
+    t.params = calloc(1, ISA_CONST_BANK_BYTES + 8);
+    assert_true(t.before && t.after && t.want && t.params);
+    for (size_t i = 0; i < (size_t)t.threads * SLOT; i += 4)
+        lw_put32(t.before + i, interesting(&g->r));
+    for (size_t i = 8; i < PARAMS; i += 4)
+        lw_put32(t.params + i, interesting(&g->r));
+
+    for (unsigned k = 0; k < 6; k++) {
+        bool watched = k >= 3;
+        const char *policy = policies[prop_below(&g->r, LW_COUNT_OF(policies))];
+        if (!have_level(levels[k % 3]) || agrees(&t, levels[k % 3], policy, watched))
+            continue;
+        shrink(&t, levels[k % 3], policy, watched);
+        show(&t);
+        fail_msg("LW_SEED=%" PRIu64 ": W %u, %u threads, level v%u, policy %s, %s path: %s", seed,
+                 t.width, t.threads, levels[k % 3], policy, watched ? "watched" : "fast",
+                 t.why[0] ? t.why : "results differ");
+    }
+    free(t.before);
+    free(t.after);
+    free(t.want);
+    free(t.params);
+    lw_arena_fini(&t.object.arena);
+    free(g);
+}
+
+static void random_programs_give_what_single_lanes_give(void **state)
+{
+    const char *count_text = getenv("LW_RANDOM_COUNT"), *divide = getenv("LW_RANDOM_DIVISOR");
+    unsigned long count = count_text ? strtoul(count_text, NULL, 0) : 400;
+    uint64_t seed = prop_seed();
+
+    (void)state;
+    if (divide != NULL && strtoul(divide, NULL, 0) != 0)
+        count = count / strtoul(divide, NULL, 0) + 1;
+    if (getenv("LW_SEED") != NULL)
+        count = 1;
+    printf("first seed %" PRIu64 ", %lu programs\n", seed, count);
+    for (unsigned long i = 0; i < count; i++)
+        one_program(seed + i);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(random_programs_give_what_single_lanes_give),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
