@@ -24,6 +24,12 @@
 #define MEM_LIKELY(x) __builtin_expect((x), 1)
 
 enum { MEM_CHUNK = 16, MEM_MODE_ANY = 4 /* the instruction says */ };
+/* Rows of fewer lanes take the masked form of fast handlers: the other has no loop for them. */
+#if defined(EMU_HAVE_16)
+enum { MEM_LEAST = 16 };
+#else
+enum { MEM_LEAST = 8 };
+#endif
 
 /* ---- addresses ------------------------------------------------------------------- */
 
@@ -232,13 +238,19 @@ MEM_INLINE bool mem_store_run(uint8_t *p, const uint32_t *b, size_t stride, unsi
     return changed != 0;
 }
 
-MEM_INLINE bool mem_store_scattered(uint8_t *p, const uint32_t *b, size_t stride, uint64_t m,
-                                    const uint32_t *off, uint32_t flip, unsigned kind)
+MEM_INLINE bool mem_store_scattered(uint8_t *p, const uint32_t *b, size_t stride, unsigned n,
+                                    uint64_t m, bool all, const uint32_t *off, uint32_t flip,
+                                    unsigned kind)
 {
     uint32_t changed = 0;
 
-    for (LW_EACH_BIT(l, m))
-        changed |= mem_put(p + (off[l] ^ flip), 4, b + l, stride, kind);
+    if (all) {
+        for (unsigned l = 0; l < n; l++)
+            changed |= mem_put(p + (off[l] ^ flip), 4, b + l, stride, kind);
+    } else {
+        for (LW_EACH_BIT(l, m))
+            changed |= mem_put(p + (off[l] ^ flip), 4, b + l, stride, kind);
+    }
     return changed != 0;
 }
 
@@ -329,10 +341,15 @@ MEM_INLINE bool mem_flat(struct emu_warp *w, const struct emu_dinsn *di, uint64_
         scattered_host = mem_scattered(rows, window, n, scattered, bytes);
         if (scattered_host == NULL)
             return emu_mem_slow(w, di, m);
-        if (write && window->global)
-            for (LW_EACH_BIT(l, scattered))
-                emu_memory_touch(memory, rows->base + (rows->off[l] ^ rows->flip) -
-                                             ISA_GLOBAL_BASE, bytes);
+        if (write && window->global) {
+            uint8_t *dirty = memory->dirty;
+            for (LW_EACH_BIT(l, scattered)) {
+                uint64_t address = rows->base + (rows->off[l] ^ rows->flip);
+                uint64_t page = (address - ISA_GLOBAL_BASE) / EMU_PAGE_BYTES;
+                if (dirty[page] != EMU_DIRTY_STORE)
+                    dirty[page] = EMU_DIRTY_STORE;
+            }
+        }
     }
     for (unsigned l = 0, i = 0; l < n; l += chunk, i++) {
         uint64_t cm = m >> l & lw_mask(chunk);
@@ -355,8 +372,8 @@ MEM_INLINE bool mem_flat(struct emu_warp *w, const struct emu_dinsn *di, uint64_
                 mem_load_run(d, stride, chunk, cm, false, run, kind);
         } else {
             if (form[i] == SCATTERED)
-                changed |= mem_store_scattered(scattered_host, d, stride, cm, off, rows->flip,
-                                               kind);
+                changed |= mem_store_scattered(scattered_host, d, stride, chunk, cm, all, off,
+                                               rows->flip, kind);
             else if (form[i] == EQUAL)
                 changed |= mem_store_equal(host[i], d, stride, chunk, cm, all, kind);
             else if (all)
@@ -372,16 +389,16 @@ MEM_INLINE bool mem_flat(struct emu_warp *w, const struct emu_dinsn *di, uint64_
 /* ---- general: local memory ----------------------------------------------------------------- */
 
 MEM_INLINE bool mem_local(struct emu_warp *w, const struct emu_dinsn *di, uint64_t m,
-                          const struct mem_rows *rows, unsigned kind, bool write)
+                          const struct mem_rows *rows, const struct mem_window *window,
+                          unsigned kind, bool write)
 {
-    const struct mem_window window = {.host = w->local, .size = w->local_bytes};
     const unsigned bytes = mem_bytes(kind), n = w->n;
     const size_t stride = w->stride / 4;
     const bool all = m == lw_mask(n);
     uint32_t changed = 0, *d = emu_row(w, write ? di->b : di->d);
     uint32_t first = rows->off[lw_lowest(m)];
 
-    if (mem_scattered(rows, &window, n, m, bytes) == NULL)
+    if (mem_scattered(rows, window, n, m, bytes) == NULL)
         return emu_mem_slow(w, di, m);
     if (bytes >= 4 && emu_row_affine(rows->off, n, m, all, first, false, 0)) {
         /* One offset: rows of memory are rows of lanes. */
@@ -412,46 +429,59 @@ MEM_INLINE bool mem_local(struct emu_warp *w, const struct emu_dinsn *di, uint64
 typedef bool mem_worker_fn(struct emu_warp *w, const struct emu_dinsn *di, uint64_t m,
                            const struct mem_rows *rows, const struct mem_window *window);
 
+/** Addresses, space and window of @m's lanes, generic ones by the lowest lane's. False: the
+ *  slow way must do it. */
+MEM_INLINE bool mem_open(struct emu_warp *w, const struct emu_dinsn *di, uint64_t m,
+                         enum isa_space *space, struct mem_rows *rows, struct mem_window *window)
+{
+    uint32_t bytes;
+
+    *window = (struct mem_window){0};
+    if (!mem_rows(w, di, *space, MEM_MODE_ANY, m, false, rows))
+        return false;
+    if (*space == ISA_SPACE_GENERIC) {
+        uint64_t address = rows->base + (rows->off[lw_lowest(m)] ^ rows->flip);
+        *space = ISA_SPACE_GLOBAL;
+        if (address - ISA_SHARED_BASE < ISA_APERTURE_BYTES) {
+            *space = ISA_SPACE_SHARED;
+            rows->base -= ISA_SHARED_BASE;
+        } else if (address - ISA_LOCAL_BASE < ISA_APERTURE_BYTES) {
+            *space = ISA_SPACE_LOCAL;
+            rows->base -= ISA_LOCAL_BASE;
+        }
+    }
+    if (*space == ISA_SPACE_SHARED) {
+        window->host = w->block->shared;
+        window->size = w->block->shared_bytes;
+    } else if (*space == ISA_SPACE_CONST) {
+        window->host = (uint8_t *)(uintptr_t)emu_const_bank(w, di->reg, &bytes); /* only read */
+        window->size = bytes;
+    } else if (*space == ISA_SPACE_LOCAL) {
+        window->host = w->local;
+        window->size = w->local_bytes;
+    } else {
+        const struct emu_icache *cache = &w->code->icache[di->index];
+        window->global = true;
+        window->base = cache->base;
+        window->size = cache->limit - cache->base;
+        if (window->size != 0)
+            window->host = w->core->machine->memory.host + (cache->base - ISA_GLOBAL_BASE);
+    }
+    return true;
+}
+
 /** Find the space and run its worker; false: a fault was raised. */
 MEM_INLINE bool mem_general(struct emu_warp *w, const struct emu_dinsn *di, uint64_t m,
                             enum isa_space space, mem_worker_fn *flat, mem_worker_fn *local)
 {
     struct mem_rows rows;
-    struct mem_window window = {0};
-    uint32_t bytes;
+    struct mem_window window;
 
     if (m == 0)
         return true;
-    if (!mem_rows(w, di, space, MEM_MODE_ANY, m, false, &rows))
+    if (!mem_open(w, di, m, &space, &rows, &window))
         return emu_mem_slow(w, di, m);
-    if (space == ISA_SPACE_GENERIC) {
-        uint64_t address = rows.base + (rows.off[lw_lowest(m)] ^ rows.flip);
-        space = ISA_SPACE_GLOBAL;
-        if (address - ISA_SHARED_BASE < ISA_APERTURE_BYTES) {
-            space = ISA_SPACE_SHARED;
-            rows.base -= ISA_SHARED_BASE;
-        } else if (address - ISA_LOCAL_BASE < ISA_APERTURE_BYTES) {
-            space = ISA_SPACE_LOCAL;
-            rows.base -= ISA_LOCAL_BASE;
-        }
-    }
-    if (space == ISA_SPACE_LOCAL)
-        return local(w, di, m, &rows, &window);
-    if (space == ISA_SPACE_SHARED) {
-        window.host = w->block->shared;
-        window.size = w->block->shared_bytes;
-    } else if (space == ISA_SPACE_CONST) {
-        window.host = (uint8_t *)(uintptr_t)emu_const_bank(w, di->reg, &bytes); /* only read */
-        window.size = bytes;
-    } else {
-        const struct emu_icache *cache = &w->code->icache[di->index];
-        window.global = true;
-        window.base = cache->base;
-        window.size = cache->limit - cache->base;
-        if (window.size != 0)
-            window.host = w->core->machine->memory.host + (cache->base - ISA_GLOBAL_BASE);
-    }
-    return flat(w, di, m, &rows, &window);
+    return (space == ISA_SPACE_LOCAL ? local : flat)(w, di, m, &rows, &window);
 }
 
 /* Workers of each kind, and the handlers of each space: these stand in both chains, guarded
@@ -467,8 +497,7 @@ MEM_INLINE bool mem_general(struct emu_warp *w, const struct emu_dinsn *di, uint
         struct emu_warp * w, const struct emu_dinsn *di, uint64_t m,                          \
         const struct mem_rows *rows, const struct mem_window *window)                         \
     {                                                                                         \
-        (void)window;                                                                         \
-        return mem_local(w, di, m, rows, ISA_SIZE_##kind, write);                             \
+        return mem_local(w, di, m, rows, window, ISA_SIZE_##kind, write);                     \
     }
 #define MEM_GENERAL(space, kind, rw)                                                          \
     MEM_OUTLINE void LEVEL(mem_##rw##_##space##_##kind)(struct emu_warp * w,                  \
@@ -500,26 +529,57 @@ MEM_STORES(U8) MEM_STORES(U16) MEM_STORES(B32) MEM_STORES(V2B32) MEM_STORES(V4B3
 
 /* ---- fast: the common forms ------------------------------------------------------------------ */
 
-/** One block move for the whole row. False: nothing was done. */
-MEM_INLINE bool mem_fast(struct emu_warp *w, const struct emu_dinsn *di, uint64_t m, bool all,
-                         enum isa_space space, unsigned mode, unsigned kind, bool write)
+/** Host of [address, address + span), or NULL: not there, or not simply. */
+MEM_INLINE uint8_t *mem_reach(struct emu_warp *w, enum isa_space space, uint64_t address,
+                              uint64_t span, bool write)
 {
-    const unsigned bytes = mem_bytes(kind), n = w->n;
-    const size_t stride = w->stride / 4;
-    uint32_t zero, *d = emu_row(w, write ? di->b : di->d);
-    struct mem_rows rows;
-    uint8_t *host;
-    unsigned span;
-    bool ramp, changed = false;
+    if (space == ISA_SPACE_SHARED) {
+        if (address >= w->block->shared_bytes || span > w->block->shared_bytes - address)
+            return NULL;
+        return w->block->shared + address;
+    }
+    struct emu_memory *memory = &w->core->machine->memory;
+    uint64_t offset = address - ISA_GLOBAL_BASE, page = offset / EMU_PAGE_BYTES;
+    if (offset >= memory->bytes || offset % EMU_PAGE_BYTES + span >
+                                       (write ? memory->store_valid : memory->load_valid)[page])
+        return NULL;
+    if (write && memory->dirty[page] != EMU_DIRTY_STORE)
+        memory->dirty[page] = EMU_DIRTY_STORE;
+    return memory->host + offset;
+}
 
-    if (!mem_rows(w, di, space, mode, m, all, &rows) ||
-        !mem_classify(rows.off, n, m, all, rows.flip, bytes, &zero, &span, &ramp))
-        return false;
-    uint64_t address = rows.base + zero;
+/** One move for the whole row: @ramp is known, to be compared with. False: nothing was
+ *  done. @rows is not yet checked, its high words are in @high if there are. */
+MEM_INLINE bool mem_fast_form(struct emu_warp *w, const struct emu_dinsn *di, uint64_t m,
+                              bool all, enum isa_space space, unsigned kind, bool write,
+                              const struct mem_rows *rows, const uint32_t *high, bool pair,
+                              unsigned n, bool ramp)
+{
+    const unsigned bytes = mem_bytes(kind);
+    const unsigned low = all ? 0 : lw_lowest(m);
+    const unsigned last = all ? n - 1 : 63 - (unsigned)__builtin_clzll(m);
+    const uint32_t first = rows->off[low], zero = first ^ rows->flip;
+    const unsigned span = (ramp ? (last - low) * bytes : 0) + bytes;
+    const size_t stride = w->stride / 4;
+    uint64_t address = rows->base + zero;
+    uint32_t high_first = 0, *d;
+    uint8_t *host;
+    bool changed = false;
+
+    if (pair) {
+        high_first = high[low];
+        address += (uint64_t)high_first << 32;
+    }
     if (address & (bytes - 1))
         return false;
+    if (ramp && zero > UINT32_MAX - span) /* the row wraps, addresses do not */
+        return false;
+    if (!emu_rows_affine(rows->off, high, pair, n, m, all, first - (ramp ? low * bytes : 0),
+                         high_first, ramp, bytes))
+        return false;
+    d = emu_row(w, write ? di->b : di->d);
     if (space == ISA_SPACE_LOCAL) {
-        if (ramp || address >= w->local_bytes || bytes > w->local_bytes - address)
+        if (address >= w->local_bytes || bytes > w->local_bytes - address)
             return false;
         host = w->local + address * n;
         for (unsigned k = 0; k < bytes / 4; k++, host += 4 * n) {
@@ -531,56 +591,83 @@ MEM_INLINE bool mem_fast(struct emu_warp *w, const struct emu_dinsn *di, uint64_
         mem_count(w, write, changed);
         return true;
     }
-    if (space == ISA_SPACE_SHARED) {
-        if (address >= w->block->shared_bytes || span > w->block->shared_bytes - address)
-            return false;
-        host = w->block->shared + address;
-    } else {
-        struct emu_memory *memory = &w->core->machine->memory;
-        uint64_t offset = address - ISA_GLOBAL_BASE, page = offset / EMU_PAGE_BYTES;
-        if (offset >= memory->bytes ||
-            offset % EMU_PAGE_BYTES + span >
-                (write ? memory->store_valid : memory->load_valid)[page])
-            return false;
-        host = memory->host + offset;
-        if (write && memory->dirty[page] != EMU_DIRTY_STORE)
-            memory->dirty[page] = EMU_DIRTY_STORE;
-    }
-    if (!write) {
-        if (!ramp)
-            mem_load_equal(d, stride, n, m, all, host, kind);
-        else
-            mem_load_run(d, stride, n, m, all, all ? host : host - lw_lowest(m) * bytes, kind);
-    } else {
-        if (!ramp)
-            changed = mem_store_equal(host, d, stride, n, m, all, kind);
-        else
-            changed = mem_store_run(all ? host : host - lw_lowest(m) * bytes, d, stride, n, m,
-                                    all, kind);
-    }
+    host = mem_reach(w, space, address, span, write);
+    if (host == NULL)
+        return false;
+    if (ramp)
+        host -= low * bytes;
+    if (write)
+        changed = ramp ? mem_store_run(host, d, stride, n, m, all, kind)
+                       : mem_store_equal(host, d, stride, n, m, all, kind);
+    else if (ramp)
+        mem_load_run(d, stride, n, m, all, host, kind);
+    else
+        mem_load_equal(d, stride, n, m, all, host, kind);
     mem_count(w, write, changed);
     return true;
 }
 
-/* _f: the whole row, when all its lanes have an effect (a warp at the end of a block may
- * have fewer); _p: the lanes that are left by mask and guard. */
+MEM_INLINE bool mem_fast(struct emu_warp *w, const struct emu_dinsn *di, uint64_t m, bool all,
+                         unsigned n, enum isa_space space, unsigned mode, unsigned kind,
+                         bool write)
+{
+    const unsigned bytes = mem_bytes(kind);
+    struct mem_rows rows = {.base = (uint64_t)(int64_t)di->disp, .off = emu_row(w, di->a)};
+    const uint32_t *high = NULL;
+    unsigned low = all ? 0 : lw_lowest(m), next = all ? 1 : low;
+    uint32_t step;
+
+    if (all && n < MEM_LEAST)
+        __builtin_unreachable();
+    if (mode == ISA_AMODE_PAIR)
+        high = emu_row(w, di->a + w->stride);
+    if (mode == ISA_AMODE_SU32 || mode == ISA_AMODE_SS32)
+        rows.base += (uint64_t)w->s[di->reg + 1] << 32 | w->s[di->reg];
+    if (mode == ISA_AMODE_SS32) {
+        rows.flip = UINT32_C(1) << 31;
+        rows.base -= UINT32_C(1) << 31;
+    }
+    if (!all && (m & (m - 1)) != 0)
+        next = lw_lowest(m & (m - 1));
+    step = rows.off[next] - rows.off[low];
+    if (step == 0)
+        return mem_fast_form(w, di, m, all, space, kind, write, &rows, high,
+                             mode == ISA_AMODE_PAIR, n, false);
+    if (space == ISA_SPACE_LOCAL || step != (next - low) * bytes)
+        return false;
+    return mem_fast_form(w, di, m, all, space, kind, write, &rows, high,
+                         mode == ISA_AMODE_PAIR, n, true);
+}
+
+/* _f: all lanes of a warp of 32; _a: all lanes of any wider than MEM_LEAST; _p: the lanes that
+ * mask and guard leave. A warp may have fewer lanes than its row, at the end of a block. */
 #define MEM_FAST(space, mode, kind, rw, write)                                                \
     static void LEVEL(mem_##rw##_##space##_##kind##_##mode##_p)(struct emu_warp * w,          \
                                                                 const struct emu_dinsn *di)   \
     {                                                                                         \
         uint64_t m = w->e & emu_guard(w, di);                                                 \
         if (m == 0 ||                                                                         \
-            MEM_LIKELY(mem_fast(w, di, m, false, ISA_SPACE_##space, MEM_MODE_##mode,          \
+            MEM_LIKELY(mem_fast(w, di, m, false, w->n, ISA_SPACE_##space, MEM_MODE_##mode,    \
                                 ISA_SIZE_##kind, write)))                                     \
             EMU_NEXT(w, di);                                                                  \
+        EMU_TAIL LEVEL(mem_##rw##_##space##_##kind)(w, di);                                   \
+    }                                                                                         \
+    MEM_OUTLINE void LEVEL(mem_##rw##_##space##_##kind##_##mode##_a)(                         \
+        struct emu_warp * w, const struct emu_dinsn *di)                                      \
+    {                                                                                         \
+        if (w->width < MEM_LEAST || w->e != w->all)                                           \
+            EMU_TAIL LEVEL(mem_##rw##_##space##_##kind##_##mode##_p)(w, di);                  \
+        if (MEM_LIKELY(mem_fast(w, di, w->all, true, w->n, ISA_SPACE_##space,                 \
+                                MEM_MODE_##mode, ISA_SIZE_##kind, write)))                    \
+            EMU_NEXT_FULL(w, di);                                                             \
         EMU_TAIL LEVEL(mem_##rw##_##space##_##kind)(w, di);                                   \
     }                                                                                         \
     static void LEVEL(mem_##rw##_##space##_##kind##_##mode##_f)(struct emu_warp * w,          \
                                                                 const struct emu_dinsn *di)   \
     {                                                                                         \
-        if (!MEM_LIKELY(w->e == ~UINT64_C(0) >> (64 - w->n)))                                 \
-            EMU_TAIL LEVEL(mem_##rw##_##space##_##kind##_##mode##_p)(w, di);                  \
-        if (MEM_LIKELY(mem_fast(w, di, ~UINT64_C(0) >> (64 - w->n), true, ISA_SPACE_##space,  \
+        if (!MEM_LIKELY(w->width == 32 && w->e == UINT32_MAX))                                \
+            EMU_TAIL LEVEL(mem_##rw##_##space##_##kind##_##mode##_a)(w, di);                  \
+        if (MEM_LIKELY(mem_fast(w, di, UINT32_MAX, true, 32, ISA_SPACE_##space,               \
                                 MEM_MODE_##mode, ISA_SIZE_##kind, write)))                    \
             EMU_NEXT_FULL(w, di);                                                             \
         EMU_TAIL LEVEL(mem_##rw##_##space##_##kind)(w, di);                                   \
@@ -608,8 +695,21 @@ MEM_FAST_FORMS(FORM)
 
 static void LEVEL(mem_atomic)(struct emu_warp *w, const struct emu_dinsn *di)
 {
-    if (emu_atomic(w, di, w->e & emu_guard(w, di)))
-        EMU_NEXT(w, di);
+    enum isa_space space = (enum isa_space)emu_mem_info[di->op].space;
+    uint64_t m = w->e & emu_guard(w, di);
+    struct mem_rows rows;
+    struct mem_window window;
+    uint8_t *host = NULL;
+
+    if (m != 0) {
+        if (mem_open(w, di, m, &space, &rows, &window) && space != ISA_SPACE_LOCAL)
+            host = mem_scattered(&rows, &window, w->n, m, emu_atype_bytes(di->sub));
+        if (host != NULL)
+            emu_atomic_rows(w, di, m, host, rows.off, rows.flip, window.global);
+        else if (!emu_atomic(w, di, m))
+            return;
+    }
+    EMU_NEXT(w, di);
 }
 
 /* ---- which handlers ---------------------------------------------------------------- */

@@ -22,7 +22,7 @@ static bool check_lanes(struct emu_warp *w, const struct emu_dinsn *di,
     for (LW_EACH_BIT(l, lanes)) {
         enum emu_fault_kind kind =
             emu_lane_spot(w, space, (unsigned)l, address[l], bytes, write, &spot[l]);
-        if (kind != EMU_FAULT_NULL_PAGE && address[l] % bytes != 0)
+        if (kind != EMU_FAULT_NULL_PAGE && (address[l] & (bytes - 1)) != 0)
             kind = EMU_FAULT_MISALIGNED;
         if (kind == EMU_FAULT_NONE)
             continue;
@@ -201,13 +201,35 @@ static uint64_t pick_f64(uint64_t a, uint64_t b, bool max)
     return (x < y) != max ? a : b;
 }
 
-/* One loop over the lanes for each operation: m is the value in memory, x the operand, c the
- * swap value. With @threads other host threads run blocks on the same memory. */
+/** The lanes of an atomic whose places are known to be good. */
+struct emu_atomic_run {
+    uint64_t lanes;
+    uint8_t *const *place; /* [lane], or NULL: host + (off[lane] ^ flip) */
+    uint8_t *host;
+    const uint32_t *off;
+    uint32_t flip;
+    const uint32_t *x0, *x1, *c0, *c1; /* rows of operand and swap value */
+    uint32_t *d0, *d1;                 /* rows of the result, NULL: none */
+    bool threads;                      /* other host threads run on the same memory */
+};
+
+/* Words of guest memory are bytes to the rest of the emulator. */
+typedef uint32_t __attribute__((may_alias)) word32;
+typedef uint64_t __attribute__((may_alias)) word64;
+
+#define ROW_word32(r0, r1, l) ((r0)[l])
+#define ROW_word64(r0, r1, l) ((uint64_t)(r1)[l] << 32 | (r0)[l])
+#define PUT_word32(v, l) (run->d0[l] = (v))
+#define PUT_word64(v, l) (run->d0[l] = (uint32_t)(v), run->d1[l] = (uint32_t)((v) >> 32))
+
+/* One loop over the lanes for each operation: m is the value in memory, x the operand. A
+ * lane's registers are read before its result is written, which may be the same. */
 #define ATOMIC_LOOP(T, expression)                                                            \
-    for (LW_EACH_BIT(l, lanes)) {                                                             \
-        T x = (T)operand[l], c = (T)swap[l], m, r, *p = (T *)(void *)host[l];                 \
-        (void)x, (void)c;                                                                     \
-        if (!threads) {                                                                       \
+    for (LW_EACH_BIT(l, run->lanes)) {                                                        \
+        T x = ROW_##T(run->x0, run->x1, l), m, r;                                             \
+        T *p = (T *)(void *)(run->place != NULL ? run->place[l]                               \
+                                                : run->host + (run->off[l] ^ run->flip));     \
+        if (!run->threads) {                                                                  \
             m = *p;                                                                           \
             r = (expression);                                                                 \
             *p = r;                                                                           \
@@ -218,19 +240,16 @@ static uint64_t pick_f64(uint64_t a, uint64_t b, bool max)
             while (!__atomic_compare_exchange_n(p, &m, r, true, __ATOMIC_SEQ_CST,             \
                                                 __ATOMIC_RELAXED));                           \
         }                                                                                     \
-        old[l] = m;                                                                           \
-        changed |= m != r;                                                                    \
+        changed |= m ^ r;                                                                     \
+        if (run->d0 != NULL)                                                                  \
+            PUT_##T(m, l);                                                                    \
     }                                                                                         \
     break
 
-/* Words of guest memory are bytes to the rest of the emulator. */
-typedef uint32_t __attribute__((may_alias)) word32;
-typedef uint64_t __attribute__((may_alias)) word64;
-
-static bool run32(unsigned op, unsigned type, uint64_t lanes, uint8_t *const *host,
-                  const uint64_t *operand, const uint64_t *swap, uint64_t *old, bool threads)
+static bool run32(const struct emu_atomic_run *run, unsigned op, unsigned type)
 {
-    bool changed = false, is_signed = type == ISA_ATYPE_S32, is_float = type == ISA_ATYPE_F32;
+    word32 changed = 0;
+    bool is_signed = type == ISA_ATYPE_S32, is_float = type == ISA_ATYPE_F32;
 
     switch (op) {
     case ISA_AOP_ADD:
@@ -267,15 +286,15 @@ static bool run32(unsigned op, unsigned type, uint64_t lanes, uint8_t *const *ho
     case ISA_AOP_EXCH:
         ATOMIC_LOOP(word32, x);
     default: /* cas: the operand is the comparand */
-        ATOMIC_LOOP(word32, m == x ? c : m);
+        ATOMIC_LOOP(word32, m == x ? ROW_word32(run->c0, run->c1, l) : m);
     }
-    return changed;
+    return changed != 0;
 }
 
-static bool run64(unsigned op, unsigned type, uint64_t lanes, uint8_t *const *host,
-                  const uint64_t *operand, const uint64_t *swap, uint64_t *old, bool threads)
+static bool run64(const struct emu_atomic_run *run, unsigned op, unsigned type)
 {
-    bool changed = false, is_signed = type == ISA_ATYPE_S64, is_float = type == ISA_ATYPE_F64;
+    word64 changed = 0;
+    bool is_signed = type == ISA_ATYPE_S64, is_float = type == ISA_ATYPE_F64;
 
     switch (op) {
     case ISA_AOP_ADD:
@@ -312,97 +331,77 @@ static bool run64(unsigned op, unsigned type, uint64_t lanes, uint8_t *const *ho
     case ISA_AOP_EXCH:
         ATOMIC_LOOP(word64, x);
     default:
-        ATOMIC_LOOP(word64, m == x ? c : m);
+        ATOMIC_LOOP(word64, m == x ? ROW_word64(run->c0, run->c1, l) : m);
     }
-    return changed;
+    return changed != 0;
 }
 
-/** Hosts of all lanes when they lie in the block's shared memory, or in the allocation that
- *  this instruction used last. */
-static bool fast_hosts(struct emu_warp *w, const struct emu_dinsn *di, enum isa_space space,
-                       uint64_t lanes, unsigned bytes, const uint64_t *address, uint8_t **host)
+static void run_atomic(struct emu_warp *w, const struct emu_dinsn *di,
+                       struct emu_atomic_run *run)
 {
-    uint64_t base = 0, size = w->block->shared_bytes, bad = 0;
-    uint8_t *data = w->block->shared;
+    const struct isa_insn *insn = emu_insn_of(w, di);
+    unsigned op = EMU_MOD(insn, AOP), type = EMU_MOD(insn, ATYPE);
+    bool changed;
 
-    if (space != ISA_SPACE_SHARED) {
-        const struct emu_icache *cache = &w->code->icache[di->index];
-        base = cache->base;
-        size = cache->limit - cache->base;
+    run->x0 = emu_row(w, di->b);
+    run->x1 = emu_row(w, di->b + w->stride);
+    run->c0 = emu_row(w, di->c);
+    run->c1 = emu_row(w, di->c + w->stride);
+    if (emu_mem_info[insn->op].mem_class == EMU_MEM_ATOMIC) {
+        run->d0 = emu_row(w, di->d);
+        run->d1 = emu_row(w, di->d + w->stride);
     }
-    if (size < bytes)
-        return false;
-    if (space != ISA_SPACE_SHARED)
-        data = w->core->machine->memory.host + (base - ISA_GLOBAL_BASE);
-    for (LW_EACH_BIT(l, lanes))
-        bad |= (address[l] - base > size - bytes) | (address[l] % bytes);
-    if (bad != 0)
-        return false;
-    for (LW_EACH_BIT(l, lanes))
-        host[l] = data + (address[l] - base);
-    if (space != ISA_SPACE_SHARED) {
-        struct emu_memory *memory = &w->core->machine->memory;
-        for (LW_EACH_BIT(l, lanes))
-            emu_memory_touch(memory, address[l] - ISA_GLOBAL_BASE, bytes);
+    run->threads = w->core->machine->core_count > 1;
+    changed = emu_atype_bytes(type) == 8 ? run64(run, op, type) : run32(run, op, type);
+    w->core->stats.atomics++;
+    w->block->progress += changed;
+}
+
+void emu_atomic_rows(struct emu_warp *w, const struct emu_dinsn *di, uint64_t lanes,
+                     uint8_t *host, const uint32_t *off, uint32_t flip, bool global)
+{
+    struct emu_atomic_run run = {.lanes = lanes, .host = host, .off = off, .flip = flip};
+    struct emu_memory *memory = &w->core->machine->memory;
+
+    if (global) {
+        uint64_t offset = (uint64_t)((uintptr_t)host - (uintptr_t)memory->host);
+        for (LW_EACH_BIT(l, lanes)) {
+            uint64_t page = (offset + (off[l] ^ flip)) / EMU_PAGE_BYTES;
+            if (memory->dirty[page] != EMU_DIRTY_STORE)
+                memory->dirty[page] = EMU_DIRTY_STORE;
+        }
     }
-    return true;
+    run_atomic(w, di, &run);
 }
 
 bool emu_atomic(struct emu_warp *w, const struct emu_dinsn *di, uint64_t lanes)
 {
     const struct isa_insn *insn = emu_insn_of(w, di);
-    enum isa_space space = (enum isa_space)emu_mem_info[insn->op].space;
-    bool result = emu_mem_info[insn->op].mem_class == EMU_MEM_ATOMIC;
-    unsigned op = EMU_MOD(insn, AOP), type = EMU_MOD(insn, ATYPE);
-    unsigned bytes = emu_atype_bytes(type);
-    uint64_t address[EMU_MAX_LANES], operand[EMU_MAX_LANES], swap[EMU_MAX_LANES];
-    uint64_t old[EMU_MAX_LANES], wide[EMU_MAX_LANES], local = 0;
-    uint8_t *host[EMU_MAX_LANES];
+    unsigned bytes = emu_atype_bytes(EMU_MOD(insn, ATYPE));
+    uint64_t address[EMU_MAX_LANES], wide[EMU_MAX_LANES], local = 0;
     struct emu_spot spot[EMU_MAX_LANES];
-    bool threads = w->core->machine->core_count > 1;
+    uint8_t *place[EMU_MAX_LANES];
+    struct emu_atomic_run run = {.lanes = lanes, .place = place};
 
     if (lanes == 0)
         return true;
-    emu_addresses_raw(w, insn, di, lanes, address);
-    if (!fast_hosts(w, di, space, lanes, bytes, address, host)) {
-        if (!check_lanes(w, di, insn, lanes, bytes, true, address, spot))
-            return false;
-        for (LW_EACH_BIT(l, lanes)) {
-            host[l] = spot[l].host;
-            touch(w, &spot[l], address[l], bytes);
-            if (spot[l].space == ISA_SPACE_LOCAL && bytes == 8) {
-                /* The two words lie apart, and nobody else sees them. */
-                local |= UINT64_C(1) << l;
-                wide[l] = lw_get32(host[l]) |
-                          (uint64_t)lw_get32(host[l] + spot[l].step) << 32;
-                host[l] = (uint8_t *)&wide[l];
-            }
-        }
-        remember(w, di, lanes, address, spot);
-    }
-
-    const uint32_t *b0 = emu_row(w, di->b), *b1 = emu_row(w, di->b + w->stride);
-    const uint32_t *c0 = emu_row(w, di->c), *c1 = emu_row(w, di->c + w->stride);
-    bool cas = op == ISA_AOP_CAS, changed;
+    if (!check_lanes(w, di, insn, lanes, bytes, true, address, spot))
+        return false;
     for (LW_EACH_BIT(l, lanes)) {
-        operand[l] = bytes == 8 ? (uint64_t)b1[l] << 32 | b0[l] : b0[l];
-        swap[l] = !cas ? 0 : bytes == 8 ? (uint64_t)c1[l] << 32 | c0[l] : c0[l];
+        place[l] = spot[l].host;
+        touch(w, &spot[l], address[l], bytes);
+        if (spot[l].space == ISA_SPACE_LOCAL && bytes == 8) {
+            /* The two words lie apart, and nobody else sees them. */
+            local |= UINT64_C(1) << l;
+            wide[l] = lw_get32(place[l]) | (uint64_t)lw_get32(place[l] + spot[l].step) << 32;
+            place[l] = (uint8_t *)&wide[l];
+        }
     }
-    changed = bytes == 8 ? run64(op, type, lanes, host, operand, swap, old, threads)
-                         : run32(op, type, lanes, host, operand, swap, old, threads);
+    remember(w, di, lanes, address, spot);
+    run_atomic(w, di, &run);
     for (LW_EACH_BIT(l, local)) {
         lw_put32(spot[l].host, (uint32_t)wide[l]);
         lw_put32(spot[l].host + spot[l].step, (uint32_t)(wide[l] >> 32));
     }
-    if (result) {
-        uint32_t *d0 = emu_row(w, di->d), *d1 = emu_row(w, di->d + w->stride);
-        for (LW_EACH_BIT(l, lanes)) {
-            d0[l] = (uint32_t)old[l];
-            if (bytes == 8)
-                d1[l] = (uint32_t)(old[l] >> 32);
-        }
-    }
-    w->core->stats.atomics++;
-    w->block->progress += changed;
     return true;
 }

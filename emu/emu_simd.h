@@ -45,18 +45,21 @@ EMU_ROW __m256i emu_ramp8(uint32_t first, bool ramp, unsigned bytes)
     int b = (int)bytes;
     __m256i steps = _mm256_setr_epi32(0, b, 2 * b, 3 * b, 4 * b, 5 * b, 6 * b, 7 * b);
 
-    steps = _mm256_and_si256(steps, emu_splat8(ramp ? ~UINT32_C(0) : 0));
-    return _mm256_add_epi32(emu_splat8(first), steps);
+    return ramp ? _mm256_add_epi32(emu_splat8(first), steps) : emu_splat8(first);
 }
 
-EMU_ROW bool emu_affine8(const uint32_t *row, unsigned n, uint64_t m, bool all, uint32_t first,
-                         bool ramp, unsigned bytes)
+EMU_ROW bool emu_affine8(const uint32_t *row, const uint32_t *high, bool pair, unsigned n,
+                         uint64_t m, bool all, uint32_t first, uint32_t high_first, bool ramp,
+                         unsigned bytes)
 {
     __m256i want = emu_ramp8(first, ramp, bytes), next = emu_splat8(ramp ? 8 * bytes : 0);
-    __m256i bad = _mm256_setzero_si256();
+    __m256i want_high = emu_splat8(high_first), bad = _mm256_setzero_si256();
 
     for (unsigned l = 0; l < n; l += 8) {
         __m256i differ = _mm256_xor_si256(emu_load8(row + l), want);
+        if (pair)
+            differ = _mm256_or_si256(differ,
+                                     _mm256_xor_si256(emu_load8(high + l), want_high));
         if (!all)
             differ = _mm256_and_si256(differ, emu_mask8(m, l));
         bad = _mm256_or_si256(bad, differ);
@@ -144,32 +147,29 @@ EMU_ROW __mmask16 emu_bits16(uint64_t m, unsigned l, bool all)
     return all ? 0xffff : (__mmask16)(m >> l);
 }
 
-EMU_ROW bool emu_affine16(const uint32_t *row, unsigned n, uint64_t m, bool all,
-                          uint32_t first, bool ramp, unsigned bytes)
+EMU_ROW bool emu_affine16(const uint32_t *row, const uint32_t *high, bool pair, unsigned n,
+                          uint64_t m, bool all, uint32_t first, uint32_t high_first, bool ramp,
+                          unsigned bytes)
 {
     int b = (int)bytes;
     __m512i steps = _mm512_setr_epi32(0, b, 2 * b, 3 * b, 4 * b, 5 * b, 6 * b, 7 * b, 8 * b,
                                       9 * b, 10 * b, 11 * b, 12 * b, 13 * b, 14 * b, 15 * b);
-    __m512i want = _mm512_add_epi32(
-        emu_splat16(first), _mm512_and_si512(steps, emu_splat16(ramp ? ~UINT32_C(0) : 0)));
-    __m512i next = emu_splat16(ramp ? 16 * bytes : 0);
-    __m512i bad = _mm512_setzero_si512();
+    __m512i want = emu_splat16(first), next = emu_splat16(ramp ? 16 * bytes : 0);
+    __m512i want_high = emu_splat16(high_first), bad = _mm512_setzero_si512();
 
-    if (all) {
-        for (unsigned l = 0; l < n; l += 16) {
-            /* bad | (row ^ want) */
-            bad = _mm512_ternarylogic_epi32(bad, _mm512_loadu_si512(row + l), want, 0xf6);
-            want = _mm512_add_epi32(want, next);
-        }
-        return _mm512_test_epi32_mask(bad, bad) == 0;
-    }
-    unsigned differ = 0;
+    if (ramp)
+        want = _mm512_add_epi32(want, steps);
     for (unsigned l = 0; l < n; l += 16) {
-        differ |= _mm512_mask_cmpneq_epi32_mask(emu_bits16(m, l, false),
-                                                _mm512_loadu_si512(row + l), want);
-        want = _mm512_add_epi32(want, next);
+        __m512i differ = _mm512_xor_si512(_mm512_loadu_si512(row + l), want);
+        if (pair) /* differ | (high ^ want) */
+            differ = _mm512_ternarylogic_epi32(differ, _mm512_loadu_si512(high + l), want_high,
+                                               0xf6);
+        bad = all ? _mm512_or_si512(bad, differ)
+                  : _mm512_mask_or_epi32(bad, emu_bits16(m, l, false), bad, differ);
+        if (ramp)
+            want = _mm512_add_epi32(want, next);
     }
-    return differ == 0;
+    return _mm512_test_epi32_mask(bad, bad) == 0;
 }
 
 EMU_ROW bool emu_within16(const uint32_t *row, unsigned n, uint64_t m, bool all, uint32_t flip,
@@ -238,22 +238,33 @@ EMU_ROW bool emu_store_row16(uint8_t *p, const uint32_t *b, unsigned n, uint64_t
 
 /* ---- what handlers call --------------------------------------------------------------- */
 
-/** row[l] == first + l * bytes (@ramp) or == first, for all lanes of the mask. */
-EMU_ROW bool emu_row_affine(const uint32_t *row, unsigned n, uint64_t m, bool all,
-                            uint32_t first, bool ramp, unsigned bytes)
+/** row[l] == first + l * bytes (@ramp) or == first, and with @pair high[l] == high_first, for
+ *  all lanes of the mask. */
+EMU_ROW bool emu_rows_affine(const uint32_t *row, const uint32_t *high, bool pair, unsigned n,
+                             uint64_t m, bool all, uint32_t first, uint32_t high_first,
+                             bool ramp, unsigned bytes)
 {
 #if defined(EMU_HAVE_16)
     if (n >= 16)
-        return emu_affine16(row, n, m, all, first, ramp, bytes);
+        return emu_affine16(row, high, pair, n, m, all, first, high_first, ramp, bytes);
 #endif
 #if defined(__AVX2__)
-    return emu_affine8(row, n, m, all, first, ramp, bytes);
+    return emu_affine8(row, high, pair, n, m, all, first, high_first, ramp, bytes);
 #else
     uint32_t bad = 0, step = ramp ? bytes : 0;
-    for (unsigned l = 0; l < n; l++)
-        bad |= (row[l] ^ (first + l * step)) & (all || m >> l & 1 ? ~UINT32_C(0) : 0);
+    for (unsigned l = 0; l < n; l++) {
+        uint32_t differ = row[l] ^ (first + l * step);
+        if (pair)
+            differ |= high[l] ^ high_first;
+        bad |= differ & (all || m >> l & 1 ? ~UINT32_C(0) : 0);
+    }
     return bad == 0;
 #endif
+}
+EMU_ROW bool emu_row_affine(const uint32_t *row, unsigned n, uint64_t m, bool all,
+                            uint32_t first, bool ramp, unsigned bytes)
+{
+    return emu_rows_affine(row, NULL, false, n, m, all, first, 0, ramp, bytes);
 }
 
 /** (row[l] ^ flip) - low <= span, and row[l] + add has none of the odd bits. */

@@ -153,6 +153,18 @@ static void check_bytes(struct fix *f, struct oracle *o)
 
 static const struct emu_level *at_level; /* for messages */
 
+/** Four rows of random words, cut from a pool at a random place. */
+static void random_rows(struct fix *f, unsigned reg, uint64_t *seed)
+{
+    static uint32_t pool[2048];
+
+    if (pool[0] == 0)
+        for (size_t i = 0; i < LW_COUNT_OF(pool); i++)
+            pool[i] = (uint32_t)next_random(seed) | 1;
+    for (unsigned k = 0; k < 4; k++)
+        memcpy(fix_row(f, reg + k), pool + next_random(seed) % 1900, f->warp->stride);
+}
+
 /** Run the instruction in f->insn for addresses[]; compare registers, memory and fault. */
 static void run_and_compare(struct fix *f, struct oracle *o, const uint64_t *address,
                             uint64_t lanes, unsigned size, bool write, uint64_t *seed)
@@ -163,11 +175,8 @@ static void run_and_compare(struct fix *f, struct oracle *o, const uint64_t *add
     unsigned bytes = emu_size_bytes(size), regs = size_regs(size);
     bool changed = false;
 
-    for (unsigned k = 0; k < 4; k++)
-        for (unsigned l = 0; l < w->n; l++) {
-            fix_row(f, V_DATA + k)[l] = (uint32_t)next_random(seed);
-            fix_row(f, V_DEST + k)[l] = (uint32_t)next_random(seed);
-        }
+    random_rows(f, V_DATA, seed);
+    random_rows(f, V_DEST, seed);
     for (unsigned r = 0; r < FIX_ALL_ROWS; r++)
         memcpy(before[r], fix_row(f, r), w->stride);
     for (LW_EACH_BIT(l, lanes))

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 enum {
-    FIX_ROWS = 40,    /* v0.. */
+    FIX_ROWS = 24,    /* v0.. */
     FIX_ZERO = FIX_ROWS,
     FIX_SINK = FIX_ZERO + 4,
     FIX_ALL_ROWS = FIX_SINK + 4,
