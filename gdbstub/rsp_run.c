@@ -171,10 +171,26 @@ static void explain(struct rsp *rsp, const struct dbg_stop *stop)
     lw_buffer_fini(&text);
 }
 
-static void report(struct rsp *rsp, const struct dbg_stop *stop)
+/* A breakpoint that the lane in focus hits with others leaves the focus on it: gdb waits for
+ * this lane at the end of `finish` and of `next` over a call. */
+static void keep_lane(struct rsp *rsp, dbg_thread_id id, unsigned lane,
+                      const struct dbg_stop *stop)
+{
+    struct lw_error err;
+
+    if (stop->kind == DBG_STOP_BREAKPOINT && stop->thread == id &&
+        (stop->hit_lanes >> lane & 1) != 0 && stop->lane != lane) {
+        enum lw_status status = dbg_lane_set(rsp->dbg, id, lane, &err);
+
+        (void)status; /* it hit, so it lives */
+    }
+}
+
+static void report(struct rsp *rsp, dbg_thread_id asked, const struct dbg_stop *stop)
 {
     dbg_thread_id id;
     const struct rsp_point *point = NULL;
+    unsigned signal = stop_signal(stop);
 
     if (stop->kind == DBG_STOP_ENDED) {
         lw_put(&rsp->reply.sink, "W00");
@@ -185,7 +201,11 @@ static void report(struct rsp *rsp, const struct dbg_stop *stop)
     focus_on(rsp, id);
     if (stop->kind == DBG_STOP_BREAKPOINT)
         point = rsp_point_find(rsp, stop->point);
-    put_stop(rsp, stop_signal(stop), id, point);
+    /* The warp that was to step has ended: another is shown, and nothing happened to it.
+     * gdb then says "stopped", where SIGTRAP would look like a trap of the program. */
+    if (stop->kind == DBG_STOP_STEP && id != asked)
+        signal = 0;
+    put_stop(rsp, signal, id, point);
 }
 
 void rsp_do_why(struct rsp *rsp, const struct rsp_args *args)
@@ -243,6 +263,7 @@ static void run(struct rsp *rsp, struct action *action)
     struct dbg_stop stop = {0};
     struct lw_error err = {0};
     enum lw_status status;
+    unsigned lane;
 
     if (dbg_ended(rsp->dbg)) {
         lw_put(&rsp->reply.sink, "W00");
@@ -258,6 +279,7 @@ static void run(struct rsp *rsp, struct action *action)
     }
     if (action->id == 0)
         action->id = dbg_focus_get(rsp->dbg, DBG_FOCUS_RUN);
+    lane = dbg_lane_get(rsp->dbg, action->id);
     rsp_run_begin(rsp);
     if (rsp_interrupt_ahead(rsp) || rsp_watch_ask(rsp->watch)) {
         stop.kind = DBG_STOP_INTERRUPT;
@@ -278,6 +300,7 @@ static void run(struct rsp *rsp, struct action *action)
         if (dbg_ended(rsp->dbg))
             stop.kind = DBG_STOP_ENDED;
     }
+    keep_lane(rsp, action->id, lane, &stop);
     /* The only thread that ran is gone, others are not: nothing is left to wait for. */
     if (action->locked && stop.kind == DBG_STOP_STEP && !resident(rsp, action->id) &&
         rsp->no_resumed && !dbg_ended(rsp->dbg)) {
@@ -285,7 +308,7 @@ static void run(struct rsp *rsp, struct action *action)
         lw_put(&rsp->reply.sink, "N");
         return;
     }
-    report(rsp, &stop);
+    report(rsp, action->id, &stop);
 }
 
 void rsp_do_vcont_query(struct rsp *rsp, const struct rsp_args *args)

@@ -175,6 +175,8 @@ static enum lw_status put_typed(struct rsp_target *target, const struct dbg_reg 
                                 struct lw_error *err)
 {
     char rest[96], bytes_type[24];
+    /* `info registers warp` would show the register of that name, not the group. */
+    const char *group = strcmp(from->group, "warp") == 0 ? "wave" : from->group;
 
     if (reg->bytes == 0 || reg->bytes > RSP_REG_BYTES)
         return LW_FAIL(err, LW_ERANGE, "target description: register %s has %u bytes", name,
@@ -186,7 +188,7 @@ static enum lw_status put_typed(struct rsp_target *target, const struct dbg_reg 
                   bytes_type, reg->bytes);
         type = bytes_type;
     }
-    snprintf(rest, sizeof rest, " group=\"%.24s\"%s%s", from->group,
+    snprintf(rest, sizeof rest, " group=\"%.24s\"%s%s", group,
              from->kind == DBG_REG_VECTOR
                  ? " encoding=\"vector\" format=\"vector-uint32\"" /* for lldb */
                  : "",

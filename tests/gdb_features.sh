@@ -17,26 +17,28 @@ break walk.s:18 if $lane == 6
 continue
 print $lane
 print $hit_lanes
-break walk.s:27 if $tid_x == 37 && $ctaid_x == 1
-info breakpoints
+break walk.s:27 if threadIdx.x == 37 && blockIdx.x == 0
 delete 1
 continue
+info breakpoints
+print threadIdx
 print $tid
 print $warp
 print $v5.u32[5]
 END
-    session "$gdb" "$work/session"
+    session "$gdb"
     expect "$gdb: conditions are evaluated in the stub, per lane" <<'END'
 hit Breakpoint 1
 \$1 = 6
 \$2 = 64
 Breakpoint 2 at .* line 27
-stop only if .lane == 6 .target evals.
-stop only if .tid_x == 37 && .ctaid_x == 1 .target evals.
-Thread 4 "block\(1,0,0\) w1 lane 5" hit Breakpoint 2
+Thread 2 "block\(0,0,0\) w1 lane 5" hit Breakpoint 2
+stop only if threadIdx\.x == 37 && blockIdx\.x == 0 .target evals.
+already hit 1 time
 \$3 = \{x = 37, y = 0, z = 0\}
-\$4 = 1
-\$5 = 37
+\$4 = \{x = 37, y = 0, z = 0\}
+\$5 = 1
+\$6 = 37
 END
 
     fresh walk.yaml
@@ -48,20 +50,21 @@ print $pc
 info symbol $pc
 backtrace
 up
-info frame
+frame function square
 finish
-stepi 2
-info line *$pc
 END
-    session "$gdb" "$work/session"
+    session "$gdb"
     expect "$gdb: stepi goes into a call, bt shows both frames and ends" <<'END'
 hit Breakpoint 1
 ^square \(\) at walk\.s:31
 \$1 = .*<square>
 square in section
 #0  square \(\) at walk\.s:31
-#1  0x[0-9a-f]+ in walk \(\) at walk\.s:2[34]
-in walk \(\) at walk\.s:2[34]
+#1  0x[0-9a-f]+ in walk \(out=0x200000000000, n=96\) at walk\.s:23
+^\+up
+^#1 .* in walk
+^\+finish
+^walk \(.*\) at walk\.s:24
 END
 
     fresh walk.yaml
@@ -86,17 +89,17 @@ print $lane
 set $rax = 1
 info registers lane tid
 END
-    session "$gdb" "$work/session"
+    session "$gdb"
     expect "$gdb: registers and memory are read and written, refusals are said" <<'END'
 hit Breakpoint 1
 \$1 = 6
 \$2 = 99
 \$3 = 3
-\$4 = Value can't be converted|\$4 = void
+\$4 = void
 \$5 = 0
 \$6 = 7
 \$7 = 4321
-\$8 = 0x
+\$8 = 0x200000000000
 <walk\+[0-9]+>:
 lane 40 does not exist
 \$9 = 7
@@ -113,14 +116,14 @@ maint flush register-cache
 print $lane
 monitor nonsense
 END
-    session "$gdb" "$work/session"
+    session "$gdb"
     expect "$gdb: monitor runs the shell's commands" <<'END'
-^break
-^disassemble
-^step
+^ +break .location
+^ +step .count
+^ +disassemble 
 note: gdb still shows the state before
 \$1 = 3
-error: .*nonsense
+error: .*"nonsense"
 END
 
     fresh fault.yaml
@@ -133,31 +136,47 @@ print $lane
 backtrace
 continue
 END
-    session "$gdb" "$work/session"
+    session "$gdb"
     expect "$gdb: a fault is a signal, with text and registers" <<'END'
-fault: .*out-of-bounds
+^fault: out-of-bounds: global store of 4 bytes at 0x[0-9a-f]+: .*lanes 0x80
 received signal SIGSEGV
-^wild \(\) at fault\.s:
+^wild \(out=.*\) at fault\.s:10
 \$1 = 1
 \$2 = 0x[0-9a-f]+
 \$3 = 0x80
 \$4 = 7
-#0  .*wild \(\) at fault\.s
+#0  wild \(.*\) at fault\.s:10
 Program terminated with signal SIGSEGV
 END
-    status=$(exit_status)
+    server_ends
     [ "$status" = 3 ] || fail "$gdb: after a fault the program ends with $status, not 3"
 
     fresh spin.yaml
     interrupted "$gdb"
     expect "$gdb: Ctrl-C stops an endless kernel, and kill ends the program" <<'END'
 received signal SIGINT
-^spin \(\) at spin\.s|in spin \(\) at spin\.s
-\$1 = \{void
+^spin \(.*\) at spin\.s:
+\$1 = .*<spin
 killed
 END
-    status=$(exit_status)
+    server_ends
     [ "$status" != running ] || fail "$gdb: the program lives on after kill"
+
+    fresh walk.yaml
+    cat >"$work/session" <<'END'
+break walk.s:27
+continue
+delete
+stepi
+info threads
+END
+    session "$gdb"
+    expect "$gdb: a step over a warp's end shows the next warp" <<'END'
+hit Breakpoint 1
+^block\(0,0,0\) w0 has ended
+^Thread 2 .* stopped\.
+^\* 2 .* at walk\.s:6
+END
 
     fresh walk.yaml
     cat >"$work/session" <<'END'
@@ -176,20 +195,21 @@ compare-sections .text
 delete
 continue
 END
-    session "$gdb" "$work/session"
+    session "$gdb"
     expect "$gdb: a locked step moves one warp only; find and compare-sections work" <<'END'
 hit Breakpoint 1
 Switching to thread 2
-^ *1 .*walk \(\) at walk\.s:12
-^\* 2 .*walk \(\) at walk\.s:7
+^ *1 .* at walk\.s:12
+^\* 2 .* at walk\.s:7
 Switching to thread 1
-^13
+^13	
+^14	
 0x100000000 <walk>
 1 pattern found
 matched
 exited normally
 END
-    status=$(exit_status)
+    server_ends
     [ "$status" = 0 ] || fail "$gdb: the run ended with $status"
 }
 
@@ -206,19 +226,14 @@ END
         pid=$(cat "$work/gdb.pid")
         kill -INT "$pid"
     ) &
-    cat >"$work/gdb.sh" <<END
+    cat >"$work/gdb-wrapper" <<END
+#!/bin/sh
 echo \$\$ >$work/gdb.pid
 exec $1 "\$@"
 END
-    session_gdb "$1"
-    wait $!
-}
-
-session_gdb() {
-    printf '#!/bin/sh\n' >"$work/gdb-wrapper"
-    cat "$work/gdb.sh" >>"$work/gdb-wrapper"
     chmod +x "$work/gdb-wrapper"
-    session "$work/gdb-wrapper" "$work/session"
+    session "$work/gdb-wrapper"
+    wait $!
 }
 
 for gdb in gdb gdb-multiarch; do

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # The kernel of the gdb sessions: a divergent loop and a call. Line numbers matter here.
 .kernel walk
-.param out ptr.global
-.param n u32
+.param ptr.global out
+.param u32 n
     v_s2r v3, %ctaid.x
     v_s2r v4, %ntid.x
     v_s2r v5, %tid.x
@@ -20,15 +20,15 @@ loop:
     bra loop
 joined:
     bsync b0
-    call v0, square
-    v_mov_b64 v8, c[out]
-    v_madwide_u32 v8, v3, 4, v8
-    st.global.b32 [v8:v9], v4
+    call v0:1, square
+    v_mov_b64 v8:9, c[out]
+    v_madwide_u32 v8:9, v3, 4, v8:9
+    st.global.b32 [v8:9], v4
     exit
 .end
 
 .func square
     v_mul_u32 v4, v6, v6
     v_add_u32 v4, v4, v5
-    ret v0
+    ret v0:1
 .end
