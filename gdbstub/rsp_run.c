@@ -53,6 +53,16 @@ void rsp_run_end(struct rsp *rsp)
     rsp->running = false;
 }
 
+enum verb { VERB_CONTINUE, VERB_STEP, VERB_RANGE };
+
+struct action {
+    enum verb verb;
+    dbg_thread_id id; /* 0: the run focus, with continue: all */
+    bool locked;      /* nothing else is resumed */
+    uint64_t low, high;
+    unsigned signal;
+};
+
 /* ---- stop replies ---------------------------------------------------------------------- */
 
 static unsigned fault_signal(enum emu_fault_kind kind)
@@ -165,6 +175,9 @@ static void explain(struct rsp *rsp, const struct dbg_stop *stop)
         lw_put(&text.sink, stop->text);
     else
         dbg_stop_print(rsp->dbg, stop, &text.sink);
+    /* gdb itself shows the place, which is what follows the sentence. */
+    if (text.size != 0 && stop->kind != DBG_STOP_HANG && strchr(text.text, '\n') != NULL)
+        text.size = (size_t)(strchr(text.text, '\n') - text.text) + 1;
     if (text.size != 0 && text.text[text.size - 1] != '\n')
         lw_put(&text.sink, "\n");
     rsp_send_console(rsp, text.text, text.size);
@@ -186,7 +199,7 @@ static void keep_lane(struct rsp *rsp, dbg_thread_id id, unsigned lane,
     }
 }
 
-static void report(struct rsp *rsp, dbg_thread_id asked, const struct dbg_stop *stop)
+static void report(struct rsp *rsp, const struct action *action, const struct dbg_stop *stop)
 {
     dbg_thread_id id;
     const struct rsp_point *point = NULL;
@@ -201,9 +214,11 @@ static void report(struct rsp *rsp, dbg_thread_id asked, const struct dbg_stop *
     focus_on(rsp, id);
     if (stop->kind == DBG_STOP_BREAKPOINT)
         point = rsp_point_find(rsp, stop->point);
-    /* The warp that was to step has ended: another is shown, and nothing happened to it.
-     * gdb then says "stopped", where SIGTRAP would look like a trap of the program. */
-    if (stop->kind == DBG_STOP_STEP && id != asked)
+    /* gdb takes SIGTRAP for the end of its step, or else for a trap of the program. Where
+     * neither is meant, no signal makes it say "stopped": another warp is shown because the
+     * one that was to step has ended; a warp that was to run alone waits for others. */
+    if ((stop->kind == DBG_STOP_STEP && id != action->id) ||
+        (stop->kind == DBG_STOP_WAITS && action->verb == VERB_CONTINUE))
         signal = 0;
     put_stop(rsp, signal, id, point);
 }
@@ -230,16 +245,6 @@ void rsp_do_why(struct rsp *rsp, const struct rsp_args *args)
 }
 
 /* ---- resuming ----------------------------------------------------------------------------- */
-
-enum verb { VERB_CONTINUE, VERB_STEP, VERB_RANGE };
-
-struct action {
-    enum verb verb;
-    dbg_thread_id id; /* 0: the run focus, with continue: all */
-    bool locked;      /* nothing else is resumed */
-    uint64_t low, high;
-    unsigned signal;
-};
 
 static enum lw_status resume(struct rsp *rsp, const struct action *action,
                              struct dbg_stop *stop, struct lw_error *err)
@@ -308,7 +313,7 @@ static void run(struct rsp *rsp, struct action *action)
         lw_put(&rsp->reply.sink, "N");
         return;
     }
-    report(rsp, action->id, &stop);
+    report(rsp, action, &stop);
 }
 
 void rsp_do_vcont_query(struct rsp *rsp, const struct rsp_args *args)

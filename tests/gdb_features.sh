@@ -178,6 +178,48 @@ hit Breakpoint 1
 ^\* 2 .* at walk\.s:6
 END
 
+    fresh meet.yaml
+    cat >"$work/session" <<'END'
+set scheduler-locking on
+stepi
+stepi
+continue
+thread 2
+stepi
+stepi
+info threads
+continue
+END
+    session "$gdb"
+    expect "$gdb: a warp that runs alone says whom it waits for" <<'END'
+^6	    bar\.sync 0
+^waiting: lane 0 waits at CTA barrier 0 for warps 1
+^7	
+^waiting: lane 0 waits at CTA barrier 0 for warps 1
+^Thread 1 .* stopped\.
+Switching to thread 2
+^6	    bar\.sync 0
+^7	
+^ *1 .*state=ready.* at meet\.s:7
+No unwaited-for children left
+END
+
+    fresh meet.yaml
+    cat >"$work/session" <<'END'
+stepi
+next
+info threads
+continue
+END
+    session "$gdb"
+    expect "$gdb: next goes over a barrier, since others run meanwhile" <<'END'
+^6	    bar\.sync 0
+^lane 0 waits at CTA barrier 0 for warps 1: others ran
+^7	
+^ *2 .* at meet\.s:7
+exited normally
+END
+
     fresh walk.yaml
     cat >"$work/session" <<'END'
 break walk.s:12

@@ -18,5 +18,6 @@ tests_gdb_server_SOURCES = tests/gdb_server.c
 tests_gdb_server_LDADD = $(LANEWISE_LIBS)
 tests/gdb_carriers.sh.log: tests/gdb_server$(EXEEXT)
 
-check_SCRIPTS += tests/gdb_session.sh tests/gdb_features.sh tests/gdb_carriers.sh
+check_SCRIPTS += tests/gdb_session.sh tests/gdb_features.sh tests/gdb_carriers.sh \
+    tests/gdb_opencl.sh
 EXTRA_DIST += tests/gdb_lib.sh tests/golden/gdb

@@ -552,6 +552,20 @@ static void a_condition_is_tested_in_every_lane_and_moves_the_focus(void **state
     (void)packet;
 }
 
+static void the_focus_stays_on_a_lane_that_hits_itself(void **state)
+{
+    struct fixture *fix = *state;
+
+    set_reg(fix, "lane", "05000000");
+    fix_ask(fix, "Z0,100000020,1");
+    EXPECT_BEGINS(fix_ask(fix, "vCont;c"), "T05thread:1;10:2000000001000000;07:f80f0000050000f4;");
+    assert_int_equal(dbg_lane_get(fix->dbg, 1), 5);
+    /* v1 == 107 is lane 7: lane 5 does not hit. */
+    fix_ask(fix, "z0,100000020,1");
+    fix_ask(fix, "Z0,100000030,1;Xe,25f00000000000000419226b1327");
+    EXPECT_BEGINS(fix_ask(fix, "vCont;c"), "T05thread:1;10:3000000001000000;07:f80f0000070000f4;");
+}
+
 static void a_condition_may_use_registers_by_number(void **state)
 {
     struct fixture *fix = *state;
@@ -772,6 +786,7 @@ int main(void)
         TEST(the_elf_is_served_with_the_carriers_machine),
         TEST(a_breakpoint_stops_and_says_swbreak_when_negotiated),
         TEST(a_condition_is_tested_in_every_lane_and_moves_the_focus),
+        TEST(the_focus_stays_on_a_lane_that_hits_itself),
         TEST(a_condition_may_use_registers_by_number),
         TEST(one_true_condition_of_several_stops),
         TEST(a_condition_that_cannot_be_evaluated_stops),

@@ -1,0 +1,58 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# OpenCL C kernels, through clang, in stock gdb: lines, conditions on threads, barriers.
+. "${srcdir:-.}/tests/gdb_lib.sh"
+need gdb
+sh "$src/kernels/prepare" "$work/k" || exit 1
+cp -r "$work"/k/* "$work"/
+
+serve "$lanewise" run saxpy.yaml --gdb 127.0.0.1:0
+line=$(sed -n '/y\[i\] = alpha/=' "$src/kernels/saxpy.cl")
+cat >"$work/session" <<END
+break saxpy.cl:$line if threadIdx.x == 37 && blockIdx.x == 2
+continue
+print threadIdx
+print \$lane
+info threads
+backtrace
+print \$active
+next
+delete
+continue
+END
+session gdb
+expect "saxpy: a condition on a thread, from a source line" <<END
+hit Breakpoint 1, saxpy \(
+^$line	
+^\\\$1 = \{x = 37, y = 0, z = 0\}
+^\\\$2 = 5
+^\* 10 .*block\(2,0,0\) w1 lane 5.* saxpy .* at saxpy\.cl:
+^#0  saxpy \(.* at saxpy\.cl:$line
+^\\\$3 = 4294967295
+^\+next
+exited normally
+END
+server_ends
+[ "$status" = 0 ] || fail "saxpy: the run ended with status $status"
+
+# Stepping one warp to a barrier, then over it: the others run, since it waits for them.
+serve "$lanewise" run reduction.yaml --gdb 127.0.0.1:0
+line=$(sed -n '/barrier(/=' "$src/kernels/reduction.cl" | head -n 1)
+cat >"$work/session" <<END
+break reduction.cl:$line
+continue
+delete
+next
+info threads
+continue
+END
+session gdb
+expect "reduction: next goes over a barrier" <<END
+hit Breakpoint 1, reduc.* at reduction\.cl:$line
+^\+next
+^\* 1 
+exited normally
+END
+server_ends
+[ "$status" = 0 ] || fail "reduction: the run ended with status $status"
+finish
