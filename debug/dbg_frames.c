@@ -3,7 +3,7 @@
  * Frames of a lane by the ABI (docs/abi.md): a call leaves the return address in v0:1, v2 is
  * the stack pointer into local memory, and a function that calls stores its return address
  * at [CFA - 8], CFA being v2 at its entry. How far a function has come is read from its own
- * instructions: what they do to v2 and v0:1 before the pc, or between the pc and `ret`.
+ * instructions: what they do to v2, and whether they saved v0:1, on the way to the pc.
  *
  * What debuggers see is a stack of return addresses alone, 8 bytes a frame, in the stack
  * window: one rule (CFA = sp + 8, return address at [CFA - 8]) then holds at every pc of
@@ -11,11 +11,12 @@
  */
 #include "debug/debug_priv.h"
 
+#include <stdlib.h>
+
 enum {
     REG_RETURN = 0, /* v0:1 */
     REG_STACK = 2,
-    MAX_FRAMES = 1024,
-    MAX_SCAN = 64
+    MAX_FRAMES = 1024
 };
 #define STACK_TOP UINT64_C(0x10000000)
 
@@ -55,27 +56,10 @@ static bool stack_change(const struct isa_insn *insn, int32_t *change)
     return true;
 }
 
-static bool writes_return(const struct isa_insn *insn)
-{
-    struct isa_reg_use uses[ISA_MAX_USES];
-    unsigned count = isa_insn_uses(insn, uses);
-
-    for (unsigned i = 0; i < count; i++)
-        if (uses[i].written && uses[i].reg_class == ISA_REG_V &&
-            uses[i].first <= REG_RETURN + 1)
-            return true;
-    return false;
-}
-
 static bool saves_return(const struct isa_insn *insn)
 {
     return (insn->op == ISA_ST_LOCAL || insn->op == ISA_ST_GENERIC) &&
            isa_x_reg(insn->x) == REG_RETURN && isa_mem_bytes(insn) == 8;
-}
-
-static bool is_control(const struct isa_insn *insn)
-{
-    return (isa_op_info((enum isa_op)insn->op)->flags & (ISA_F_BRANCH | ISA_F_CALL)) != 0;
 }
 
 static bool read_reg(const struct dbg_warp *warp, unsigned lane, unsigned number,
@@ -93,52 +77,76 @@ static uint64_t load_return(const struct dbg_warp *warp, unsigned lane, uint32_t
     return lw_get64(raw);
 }
 
+/** How the entry of a function and an instruction of it differ, along any way between. */
+struct way {
+    int32_t sum; /* added to v2 */
+    bool known, saved; /* the return address is at [CFA - 8] */
+};
+
+/* Follow one edge; the first way that comes to an instruction counts: code of a compiler
+ * has the same frame on all of them. */
+static void follow(struct way *ways, uint32_t *work, uint32_t *count, uint32_t limit,
+                   uint64_t to, const struct way *way)
+{
+    if (to >= limit || ways[to].known)
+        return;
+    ways[to] = *way;
+    work[(*count)++] = (uint32_t)to;
+}
+
+/* What the function did before @pc. False: no way leads there, or memory is short. */
+static bool way_to(const struct dbg *dbg, const struct isa_function *function, uint64_t pc,
+                   struct way *out)
+{
+    uint64_t entry = dbg_function_pc(dbg, function);
+    uint32_t want = (uint32_t)((pc - entry) / ISA_WORD_BYTES), count = 0;
+    struct way *ways = calloc(function->count, sizeof *ways);
+    uint32_t *work = calloc(function->count, sizeof *work);
+    bool found = false;
+
+    if (ways != NULL && work != NULL && want < function->count) {
+        struct way start = {.known = true};
+
+        follow(ways, work, &count, function->count, 0, &start);
+        while (count != 0 && !ways[want].known) {
+            uint32_t at = work[--count];
+            const struct isa_insn *insn =
+                insn_at(dbg, entry + (uint64_t)at * ISA_WORD_BYTES);
+            struct way way = ways[at];
+            int32_t change;
+            bool always;
+
+            if (insn == NULL || !stack_change(insn, &change))
+                continue;
+            way.sum += change;
+            way.saved = way.saved || saves_return(insn);
+            always = insn->guard == ISA_PT && !insn->guard_neg;
+            if (insn->op == ISA_BRA)
+                follow(ways, work, &count, function->count,
+                       (uint64_t)((int64_t)at + 1 + (int32_t)insn->x), &way);
+            if (!always || (insn->op != ISA_BRA && insn->op != ISA_RET &&
+                            insn->op != ISA_EXIT && insn->op != ISA_BRX))
+                follow(ways, work, &count, function->count, (uint64_t)at + 1, &way);
+        }
+        found = ways[want].known;
+        *out = ways[want];
+    }
+    free(ways);
+    free(work);
+    return found;
+}
+
 /* CFA and return address of a function that is not a kernel. */
 static bool unwind(const struct dbg *dbg, const struct dbg_warp *warp, unsigned lane,
                    const struct cursor *at, uint32_t *cfa, uint64_t *ra)
 {
-    uint64_t entry = dbg_function_pc(dbg, at->function), low = 0, high = 0;
-    uint64_t end = entry + (uint64_t)at->function->count * ISA_WORD_BYTES;
-    bool saved = false, reload = false;
-    int32_t change, sum = 0;
+    uint64_t low = 0, high = 0;
+    struct way way;
 
-    /* Straight on to a `ret`: what remains to be undone is ahead. */
-    for (uint64_t pc = at->pc; pc < end && pc < at->pc + MAX_SCAN * ISA_WORD_BYTES;
-         pc += ISA_WORD_BYTES) {
-        const struct isa_insn *insn = insn_at(dbg, pc);
-
-        if (insn == NULL || !stack_change(insn, &change))
-            break;
-        if (insn->op == ISA_RET) {
-            *cfa = at->sp + (uint32_t)sum;
-            if (reload || !at->innermost) {
-                *ra = load_return(warp, lane, *cfa);
-                return true;
-            }
-            if (!read_reg(warp, lane, insn->a, &low) ||
-                !read_reg(warp, lane, insn->a + 1u, &high))
-                return false;
-            *ra = low | high << 32;
-            return true;
-        }
-        if (is_control(insn))
-            break;
-        reload = reload || writes_return(insn);
-        sum += change;
-    }
-    /* Else what the entry did before the pc. */
-    sum = 0;
-    for (uint64_t pc = entry; pc < at->pc && pc < entry + MAX_SCAN * ISA_WORD_BYTES;
-         pc += ISA_WORD_BYTES) {
-        const struct isa_insn *insn = insn_at(dbg, pc);
-
-        if (insn == NULL || is_control(insn) || !stack_change(insn, &change))
-            break;
-        saved = saved || saves_return(insn);
-        sum += change;
-    }
-    *cfa = at->sp - (uint32_t)sum;
-    if (saved || !at->innermost) {
+    if (!way_to(dbg, at->function, at->pc, &way))
+        return false;
+    *cfa = at->sp - (uint32_t)way.sum;
+    if (way.saved || !at->innermost) {
         *ra = load_return(warp, lane, *cfa);
         return true;
     }

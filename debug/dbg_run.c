@@ -376,27 +376,152 @@ static void stop_waits(struct stepper *s, const struct emu_split_view *split,
     snprintf(stop->text, sizeof stop->text, "%s%s", reason, behind);
 }
 
+/** Stops the others as soon as the lane is free: it must not run on in their turn. */
+struct release_watch {
+    struct emu_observer observer;
+    const struct stepper *stepper;
+    bool fired;
+};
+
+static bool on_release(struct emu_observer *observer, const struct emu_event *ev)
+{
+    struct release_watch *watch = (struct release_watch *)(void *)observer;
+    struct emu_split_view split;
+
+    (void)ev;
+    watch->fired = !stepper_where(watch->stepper, &split) || split.state == EMU_SPLIT_READY;
+    return watch->fired;
+}
+
+/* The lane stands at a barrier: the engine's rotation, until somebody's step frees it. */
+static enum lw_status others_by_engine(struct stepper *s, const struct emu_split_view *split,
+                                       struct dbg_stop *stop, struct lw_error *err)
+{
+    struct release_watch watch = {.observer = {.on_event = on_release}, .stepper = s};
+    struct emu_stop es = {0};
+    struct emu_place place;
+    enum lw_status status;
+
+    stepper_place(s, split, &place);
+    emu_observer_add(s->dbg->engine, &watch.observer);
+    status = s->dbg->engine->ops->run_others(s->dbg->engine, &place, &es, err);
+    emu_observer_remove(s->dbg->engine, &watch.observer);
+    if (status != LW_OK || es.kind == EMU_STOP_IDLE ||
+        (es.kind == EMU_STOP_OBSERVER && watch.fired))
+        return status;
+    return engine_stop(s->dbg, &es, stop, err);
+}
+
+/* One step of another split. *ran tells that it executed; a hit or a fault makes the stop. */
+static enum lw_status step_other(struct stepper *s, unsigned warp,
+                                 const struct emu_split_view *split, bool *ran,
+                                 struct dbg_stop *stop, struct lw_error *err)
+{
+    struct dbg *dbg = s->dbg;
+    struct emu_stop es = {0};
+    struct emu_place place;
+    struct emu_event ev;
+    struct emu_warp_view view;
+    dbg_thread_id id;
+    enum lw_status status;
+
+    stepper_place(s, split, &place);
+    place.warp = warp;
+    id = dbg_place_id(dbg, place.grid, place.block, warp);
+    if (dbg_point_armed(dbg, split->pc) &&
+        emu_warp_view(s->warp.core, s->warp.slot, warp, &view) &&
+        arrived(dbg, id, split->pc, split->lanes & view.exec, stop))
+        return LW_OK;
+    status = dbg->engine->ops->step_warp(dbg->engine, &place, &ev, &es, err);
+    *ran = status == LW_OK && es.kind != EMU_STOP_WAITS;
+    if (*ran)
+        dbg_arrival_moved(dbg, id, split->lanes);
+    if (status == LW_OK && (es.kind == EMU_STOP_FAULT || es.kind == EMU_STOP_HANG))
+        return engine_stop(dbg, &es, stop, err);
+    return status;
+}
+
+/* The next split of a warp that may run and does not hold the focus lane. */
+static bool pick_other(const struct stepper *s, unsigned warp, struct emu_split_view *out)
+{
+    struct emu_split_view splits[EMU_MAX_LANES];
+    bool own = warp == s->warp.warp, found = false;
+    int chosen = own ? -1 : emu_warp_select(s->warp.core, s->warp.slot, warp);
+    unsigned count = emu_split_views(s->warp.core, s->warp.slot, warp, splits, EMU_MAX_LANES);
+
+    for (unsigned i = 0; i < count && i < EMU_MAX_LANES; i++) {
+        if (!own && (int)splits[i].id == chosen) {
+            *out = splits[i];
+            return true;
+        }
+        if (!own || (splits[i].lanes >> s->lane & 1) != 0)
+            continue;
+        /* Ready ones before those that yielded. */
+        if (splits[i].state == EMU_SPLIT_READY ||
+            (splits[i].state == EMU_SPLIT_YIELDED && !found)) {
+            *out = splits[i];
+            found = true;
+            if (splits[i].state == EMU_SPLIT_READY)
+                return true;
+        }
+    }
+    return found;
+}
+
+/* The lane gave its turn away, or sleeps: selecting in its warp could let it run on, so the
+ * others are stepped one by one, each warp for its quantum. */
+static enum lw_status others_by_steps(struct stepper *s, struct dbg_stop *stop,
+                                      struct lw_error *err)
+{
+    unsigned quantum = emu_machine_config(s->dbg->machine)->warp_quantum;
+    struct emu_block_view block;
+    enum lw_status status = LW_OK;
+
+    if (!emu_block_view(s->warp.core, s->warp.slot, &block))
+        return LW_OK;
+    for (unsigned i = 1; i <= block.warp_count; i++) {
+        unsigned warp = (s->warp.warp + i) % block.warp_count;
+        struct emu_split_view split;
+
+        for (unsigned n = 0; n < quantum && pick_other(s, warp, &split); n++) {
+            bool ran = false;
+
+            status = step_other(s, warp, &split, &ran, stop, err);
+            if (status != LW_OK || stop->kind != DBG_STOP_NONE)
+                return status;
+            if (!ran)
+                break;
+        }
+    }
+    return status;
+}
+
 /* One rotation of the others; says so once a step. */
 static enum lw_status let_others_run(struct stepper *s, const struct emu_split_view *split,
                                      struct dbg_stop *stop, struct lw_error *err)
 {
-    struct emu_stop es = {0};
-    struct emu_place place;
-    enum lw_status status;
+    uint64_t before = s->dbg->engine->ops->instructions(s->dbg->engine);
     char reason[400];
+    enum lw_status status;
 
-    if (!s->told) {
-        wait_reason(s, split, reason, sizeof reason);
-        dbg_message(s->dbg, "%s: others run", reason);
-        s->told = true;
-    }
     /* The others may pass points unseen only where none is armed. */
     dbg_arrival_prune(s->dbg);
-    stepper_place(s, split, &place);
-    status = s->dbg->engine->ops->run_others(s->dbg->engine, &place, &es, err);
-    if (status != LW_OK || es.kind == EMU_STOP_IDLE)
-        return status;
-    return engine_stop(s->dbg, &es, stop, err);
+    wait_reason(s, split, reason, sizeof reason);
+    if (split->state == EMU_SPLIT_BLOCKED || split->state == EMU_SPLIT_CTA ||
+        split->state == EMU_SPLIT_WARPSYNC) {
+        status = others_by_engine(s, split, stop, err);
+    } else {
+        status = others_by_steps(s, stop, err);
+        /* A sleeper that is left alone wakes when its warp selects: time jumps. */
+        if (status == LW_OK && split->state == EMU_SPLIT_SLEEPING &&
+            s->dbg->engine->ops->instructions(s->dbg->engine) == before)
+            (void)!emu_warp_select(s->warp.core, s->warp.slot, s->warp.warp);
+    }
+    if (!s->told && s->dbg->engine->ops->instructions(s->dbg->engine) != before) {
+        dbg_message(s->dbg, "%s: others ran", reason);
+        s->told = true;
+    }
+    return status;
 }
 
 /* Until the lane's split is ready again. */

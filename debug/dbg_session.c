@@ -221,8 +221,12 @@ bool dbg_thread_at(const struct dbg *dbg, unsigned index, struct dbg_thread *out
 {
     struct emu_place place;
 
-    return dbg->engine->ops->warp_at(dbg->engine, index, &place) &&
-           thread_fill(dbg, &place, out);
+    /* Counting is what makes an engine take up a launch that was only queued. */
+    if (!dbg->engine->ops->warp_at(dbg->engine, index, &place) &&
+        (index >= dbg_thread_count(dbg) ||
+         !dbg->engine->ops->warp_at(dbg->engine, index, &place)))
+        return false;
+    return thread_fill(dbg, &place, out);
 }
 
 static int place_compare(const struct emu_place *a, uint32_t grid, uint64_t block,
