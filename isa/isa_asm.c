@@ -736,6 +736,9 @@ static enum lw_status run_directive(struct asm_state *as, unsigned id, struct cu
         as->own_lines = false;
         return LW_OK;
     case DIR_PRODUCER:
+        as->producer_given = true;
+        if (cursor_take(c, "\"\""))
+            return LW_OK; /* nobody says so */
         as->object->producer = parse_text(as, c);
         return as->object->producer != NULL ? LW_OK : LW_EINPUT;
     case DIR_COMPDIR:
@@ -1083,7 +1086,8 @@ static enum lw_status finish(struct asm_state *as)
             function->file = 1;
         else if (!as->functions[i].decl_given)
             function->line = 0;
-        if (!keep(as, &function->params, as->params + first, function->param_count,
+        if (function->param_count != 0 &&
+            !keep(as, &function->params, &as->params[first], function->param_count,
                   sizeof *as->params))
             return asm_no_memory(as);
     }
@@ -1107,7 +1111,7 @@ static enum lw_status finish(struct asm_state *as)
     object->line_count = (unsigned)row_count;
     object->file_count = (unsigned)as->file_count;
     object->const_bank_bytes = (uint32_t)as->bank.size;
-    if (object->producer == NULL)
+    if (!as->producer_given)
         object->producer = "lanewise assembler";
     status = isa_object_check(object, as->err);
     if (status != LW_OK)

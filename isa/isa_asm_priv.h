@@ -88,6 +88,7 @@ struct asm_state {
     struct name_map param_names;     /* scope: function index + 1 */
 
     bool in_function;
+    bool producer_given;
     bool own_lines;           /* no .file, .loc or .nolines was seen */
     uint32_t module_shared;   /* end of the module's shared variables */
 };

@@ -207,11 +207,9 @@ static void put_variables(struct disasm *d)
 
 static void put_sources(const struct isa_object *object, struct lw_sink *out)
 {
-    if (object->producer != NULL) {
-        lw_put(out, ".producer ");
-        put_text(object->producer, out);
-        lw_put(out, "\n");
-    }
+    lw_put(out, ".producer ");
+    put_text(object->producer != NULL ? object->producer : "", out);
+    lw_put(out, "\n");
     if (object->comp_dir != NULL) {
         lw_put(out, ".compdir ");
         put_text(object->comp_dir, out);

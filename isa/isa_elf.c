@@ -3,7 +3,6 @@
  * Object files: ELF64 by libelf (docs/object.md). The sections .text and .lanewise are
  * the object; symbols and DWARF are made from them for other tools and never read back.
  */
-#define _GNU_SOURCE
 #include <errno.h>
 #include <gelf.h>
 #include <libelf.h>
