@@ -111,11 +111,11 @@ expect() {
         return
     fi
     before=$failures
-    while read -r line; do
-        sed "${line}d" "$work/transcript" >"$work/mutant"
+    while read -r number; do
+        sed "${number}d" "$work/transcript" >"$work/mutant"
         if in_order "$work/expected" "$work/mutant" quiet >/dev/null; then
-            fail "$1: the expectations hold without line $line of the transcript:" \
-                "$(sed -n "${line}p" "$work/transcript")"
+            fail "$1: the expectations hold without line $number of the transcript:" \
+                "$(sed -n "${number}p" "$work/transcript")"
         fi
     done <"$work/lines"
     [ $failures != $before ] || echo "ok: $1"

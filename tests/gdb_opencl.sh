@@ -55,4 +55,22 @@ exited normally
 END
 server_ends
 [ "$status" = 0 ] || fail "reduction: the run ended with status $status"
+
+# The second launch of the file has threads and conditions of its own.
+serve "$lanewise" run reduction.yaml --gdb 127.0.0.1:0
+cat >"$work/session" <<END
+break reduction.cl:$line if \$gridid == 2 && threadIdx.x == 64
+continue
+print gridDim
+info threads
+delete
+continue
+END
+session gdb
+expect "reduction: a breakpoint in the second launch" <<END
+^Thread [0-9]+ "block\(0,0,0\) w2 lane 0" hit Breakpoint 1
+^\\\$1 = \{x = 1, y = 1, z = 1\}
+^\* [0-9]+ .*Thread 35 
+exited normally
+END
 finish
