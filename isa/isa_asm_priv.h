@@ -2,9 +2,11 @@
 /*
  * Inside the assembler: the state, the cursor over one line and the seams between
  *
- *   isa_lex.c        names, numbers and strings of one line
- *   isa_asm_insn.c   one instruction, by the operand tokens of its row
- *   isa_asm.c        lines, labels, directives, what is known at the end
+ *   isa_lex.c            names, numbers and strings of one line
+ *   isa_asm_operand.c    single operands
+ *   isa_asm_insn.c       one instruction, by the operand tokens of its row
+ *   isa_asm_directive.c  directives
+ *   isa_asm.c            lines and labels, what is known at the end
  */
 #ifndef ISA_ASM_PRIV_H
 #define ISA_ASM_PRIV_H
@@ -142,6 +144,16 @@ bool asm_init_put(struct asm_init *init, const void *bytes, size_t size) LW_MUST
 /** The float value of @n, rounded once. */
 float number_f32(const struct number *n);
 double number_f64(const struct number *n);
+
+/* ---- directives ------------------------------------------------------------------ */
+
+/** Run the directive at @c. */
+enum lw_status asm_directive(struct asm_state *as, struct cursor *c);
+/** The open function, or NULL. */
+struct asm_function *asm_current(struct asm_state *as);
+enum lw_status asm_define_label(struct asm_state *as, const char *name);
+/** Give the initial values read so far to the variable declared last. */
+enum lw_status asm_flush_init(struct asm_state *as);
 
 /* ---- one instruction ---------------------------------------------------------------- */
 

@@ -3,6 +3,7 @@ liblanewise_a_SOURCES += \
 	%D%/isa.h \
 	%D%/isa_priv.h \
 	%D%/isa_asm_priv.h \
+	%D%/isa_asm_insn_priv.h \
 	%D%/isa_elf_priv.h \
 	%D%/insns.def \
 	%D%/mods.def \
@@ -12,7 +13,9 @@ liblanewise_a_SOURCES += \
 	%D%/isa_code.c \
 	%D%/isa_object.c \
 	%D%/isa_lex.c \
+	%D%/isa_asm_operand.c \
 	%D%/isa_asm_insn.c \
+	%D%/isa_asm_directive.c \
 	%D%/isa_asm.c \
 	%D%/isa_print.c \
 	%D%/isa_disasm.c \
