@@ -293,18 +293,23 @@ void rsp_do_exec_file_read(struct rsp *rsp, const struct rsp_args *args)
 
 static void xml_escape(struct lw_sink *out, const char *text, size_t size)
 {
-    for (size_t i = 0; i < size; i++) {
-        char c = text[i];
+    size_t from = 0;
 
-        switch (c) {
-        case '<': lw_put(out, "&lt;"); break;
-        case '>': lw_put(out, "&gt;"); break;
-        case '&': lw_put(out, "&amp;"); break;
-        case '"': lw_put(out, "&quot;"); break;
-        case '\n': lw_put(out, " "); break;
-        default: out->write(out, &c, 1); break;
-        }
+    for (size_t i = 0; i < size; i++) {
+        const char *entity = text[i] == '<'    ? "&lt;"
+                             : text[i] == '>'  ? "&gt;"
+                             : text[i] == '&'  ? "&amp;"
+                             : text[i] == '"'  ? "&quot;"
+                             : text[i] == '\n' ? " "
+                                               : NULL;
+
+        if (entity == NULL)
+            continue;
+        out->write(out, text + from, i - from);
+        lw_put(out, entity);
+        from = i + 1;
     }
+    out->write(out, text + from, size - from);
 }
 
 enum { THREADS_WITH_NAMES = 2048 };
