@@ -56,7 +56,7 @@ static enum lw_status one_line(struct asm_state *as, struct cursor *c)
         const char *name = cursor_name(as, c, &quoted);
 
         if (name == NULL)
-            return LW_EINPUT;
+            return as->status;
         if (quoted)
             return asm_fail(as, "a label has no quotes: they are for names of functions and "
                                 "variables");

@@ -80,7 +80,7 @@ static enum lw_status begin_function(struct asm_state *as, struct cursor *c, boo
                         asm_current(as)->out.name);
     name = cursor_name(as, c, NULL);
     if (name == NULL)
-        return LW_EINPUT;
+        return as->status;
     status = define_symbol(as, name, (uint32_t)as->function_count);
     if (status != LW_OK)
         return status;
@@ -180,7 +180,7 @@ static enum lw_status directive_param(struct asm_state *as, struct cursor *c)
         return status;
     param.name = cursor_name(as, c, NULL);
     if (param.name == NULL)
-        return LW_EINPUT;
+        return as->status;
     while (status == LW_OK && !cursor_end(c)) {
         if (cursor_take(c, "size=")) {
             status = cursor_int(as, c, "the size", 1, ISA_CONST_BANK_BYTES, &value);
@@ -399,7 +399,7 @@ static enum lw_status put_address(struct asm_state *as, struct cursor *c, struct
 
     reloc.name = cursor_name(as, c, NULL);
     if (reloc.name == NULL)
-        return LW_EINPUT;
+        return as->status;
     status = cursor_addend(as, c, &reloc.reloc.addend);
     if (status != LW_OK)
         return status;
@@ -509,7 +509,7 @@ static enum lw_status parse_variable(struct asm_state *as, struct cursor *c, enu
         return status;
     variable.name = cursor_name(as, c, NULL);
     if (variable.name == NULL)
-        return LW_EINPUT;
+        return as->status;
     status = cursor_int(as, c, "the size", 0, limit, &value);
     if (status != LW_OK)
         return status;
@@ -623,7 +623,7 @@ static enum lw_status directive_file(struct asm_state *as, struct cursor *c)
         return asm_no_memory(as);
     as->own_lines = false;
     *slot = parse_text(as, c);
-    return *slot != NULL ? LW_OK : LW_EINPUT;
+    return *slot != NULL ? LW_OK : as->status;
 }
 
 /* .loc FILE LINE [COLUMN] [nostmt] [prologue_end] */
@@ -739,10 +739,10 @@ static enum lw_status run_id(struct asm_state *as, unsigned id, struct cursor *c
         if (cursor_take(c, "\"\""))
             return LW_OK; /* nobody says so */
         as->object->producer = parse_text(as, c);
-        return as->object->producer != NULL ? LW_OK : LW_EINPUT;
+        return as->object->producer != NULL ? LW_OK : as->status;
     case DIR_COMPDIR:
         as->object->comp_dir = parse_text(as, c);
-        return as->object->comp_dir != NULL ? LW_OK : LW_EINPUT;
+        return as->object->comp_dir != NULL ? LW_OK : as->status;
     case DIR_COUNT:
         break;
     }

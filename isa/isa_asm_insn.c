@@ -117,7 +117,7 @@ static enum lw_status parse_target(struct parse *p, struct cursor *c)
     }
     p->target_name = cursor_name(p->as, c, &p->target_quoted);
     if (p->target_name == NULL)
-        return LW_EINPUT;
+        return p->as->status;
     return cursor_addend(p->as, c, &p->target_addend);
 }
 

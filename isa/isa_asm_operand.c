@@ -220,7 +220,7 @@ static enum lw_status parse_reloc(struct parse *p, struct cursor *c, uint32_t *x
     c->p += 3;
     name = cursor_name(p->as, c, NULL);
     if (name == NULL)
-        return LW_EINPUT;
+        return p->as->status;
 
     enum lw_status status = cursor_addend(p->as, c, &p->reloc_addend);
 
@@ -252,7 +252,7 @@ static enum lw_status parse_constant(struct parse *p, struct cursor *c, uint32_t
         uint32_t at;
 
         if (name == NULL)
-            return LW_EINPUT;
+            return p->as->status;
         if (!asm_param_offset(p->as, name, &at))
             return OPERAND_FAIL(p, "there is no parameter %s", name);
         status = cursor_addend(p->as, c, &addend);
@@ -321,7 +321,7 @@ static enum lw_status parse_source_value(struct parse *p, struct cursor *c, unsi
         int64_t addend;
 
         if (name == NULL)
-            return LW_EINPUT;
+            return p->as->status;
         if (!asm_shared_offset(p->as, name, &out->x))
             return OPERAND_FAIL(p, "%s is neither a register nor a shared variable declared "
                                    "before", name);
@@ -428,7 +428,7 @@ static enum lw_status parse_terms(struct parse *p, struct cursor *c, bool params
             uint32_t at;
 
             if (name == NULL)
-                return LW_EINPUT;
+                return p->as->status;
             if (params ? !asm_param_offset(p->as, name, &at)
                        : !asm_shared_offset(p->as, name, &at))
                 return OPERAND_FAIL(p, "there is no %s %s", params ? "parameter"

@@ -66,6 +66,7 @@ struct asm_state {
     const char *name;
     uint32_t line;
     struct lw_error *err;
+    enum lw_status status;     /* of the last failure: what functions that give NULL mean */
     struct isa_object *object; /* its arena holds every name */
 
     struct isa_word *text;

@@ -76,12 +76,15 @@ enum lw_status asm_fail(struct asm_state *as, const char *fmt, ...)
     va_start(args, fmt);
     vsnprintf(text, sizeof text, fmt, args);
     va_end(args);
-    return LW_FAIL(as->err, LW_EINPUT, "%s:%u: %s", as->name, as->line, text);
+    as->status = LW_FAIL(as->err, LW_EINPUT, "%s:%u: %s", as->name, as->line, text);
+    return as->status;
 }
 
 enum lw_status asm_no_memory(struct asm_state *as)
 {
-    return LW_FAIL(as->err, LW_ENOMEM, "%s:%u: no memory left to assemble", as->name, as->line);
+    as->status = LW_FAIL(as->err, LW_ENOMEM, "%s:%u: no memory left to assemble", as->name,
+                         as->line);
+    return as->status;
 }
 
 /* ---- cursor ----------------------------------------------------------------------- */
