@@ -255,11 +255,12 @@ void emu_special_rows(const struct emu_warp *w, enum isa_special sr, uint32_t *l
     case ISA_SR_CLOCK:
     case ISA_SR_CLOCK64:
         v = ops->clock != NULL ? ops->clock(core->context, block->slot, w->index)
-                               : block->retired + (w->retired - w->turn_start);
+                               : block->retired + (w->retired - w->turn_start) + w->run_done;
         break;
     case ISA_SR_GLOBALTIMER:
         v = ops->globaltimer != NULL ? ops->globaltimer(core->context)
-                                     : core->retired + (w->retired - w->turn_start);
+                                     : core->retired + (w->retired - w->turn_start) +
+                                           w->run_done;
         break;
     case ISA_SR_DYN_SHARED: v = grid->launch.dynamic_shared_bytes; break;
     case ISA_SR_TOTAL_SHARED: v = block->shared_bytes; break;
@@ -303,6 +304,7 @@ void emu_x_s2r(struct emu_warp *w, const struct emu_dinsn *di, uint64_t lanes)
     bool wide = di->op == ISA_V_S2R_B64;
     uint32_t *d = emu_row(w, di->d), *d_high = d + w->stride / 4;
 
+    w->run_done = (uint32_t)(di - w->run_start); /* clocks are exact within a run */
     if (lanes == w->all && !wide) {
         emu_special_rows(w, sr, d, NULL);
         return;
@@ -319,6 +321,7 @@ void emu_x_s_s2r(struct emu_warp *w, const struct emu_dinsn *di, uint64_t lanes)
     uint32_t low[EMU_MAX_LANES];
 
     (void)lanes;
+    w->run_done = (uint32_t)(di - w->run_start);
     emu_special_rows(w, (enum isa_special)di->aux, low, NULL);
     if (di->reg < 128)
         w->s[di->reg] = low[w->live ? lw_lowest(w->live) : 0];

@@ -170,6 +170,12 @@ static void plan_block(const struct emu_core *core, const struct emu_grid *grid,
                   grid->block_warps * (plan->rows + plan->bregs + plan->local);
 }
 
+/** memset by the library: with a constant size gcc emits `rep stos`, which is slower. */
+static __attribute__((noinline)) void zero(void *at, size_t bytes)
+{
+    memset(at, 0, bytes);
+}
+
 static void init_warp(struct emu_block *block, struct emu_warp *w, unsigned index,
                       struct emu_code *code)
 {
@@ -180,11 +186,11 @@ static void init_warp(struct emu_block *block, struct emu_warp *w, unsigned inde
     struct emu_layout layout;
 
     /* split[] and member[] need no zeroing: the id sets say which exist */
-    memset(w, 0, offsetof(struct emu_warp, split));
-    memset((char *)w + offsetof(struct emu_warp, split_ids), 0,
-           offsetof(struct emu_warp, member) - offsetof(struct emu_warp, split_ids));
-    memset((char *)w + offsetof(struct emu_warp, mask_lanes), 0,
-           sizeof *w - offsetof(struct emu_warp, mask_lanes));
+    zero(w, offsetof(struct emu_warp, split));
+    zero((char *)w + offsetof(struct emu_warp, split_ids),
+         offsetof(struct emu_warp, member) - offsetof(struct emu_warp, split_ids));
+    zero((char *)w + offsetof(struct emu_warp, mask_lanes),
+         sizeof *w - offsetof(struct emu_warp, mask_lanes));
     emu_layout_make(&layout, width);
     w->stride = layout.stride;
     w->n = layout.stride / 4;
@@ -241,7 +247,7 @@ enum lw_status emu_core_block_start(struct emu_core *core, struct emu_grid *grid
     }
     void *memory = block->memory;
     size_t memory_bytes = block->memory_bytes;
-    memset(block, 0, sizeof *block);
+    zero(block, sizeof *block);
     block->memory = memory;
     block->memory_bytes = memory_bytes;
     block->core = core;
@@ -262,7 +268,7 @@ enum lw_status emu_core_block_start(struct emu_core *core, struct emu_grid *grid
     bregs = at; /* the forms in the warp say which rows count: no zeroing */
     at += grid->block_warps * plan.bregs;
     /* everything behind starts as zero: registers, local, shared (MACHINE 6) */
-    memset(at, 0, plan.total - (size_t)(at - (char *)memory));
+    zero(at, plan.total - (size_t)(at - (char *)memory));
     block->shared = (uint8_t *)at;
     at += plan.shared;
     for (unsigned i = 0; i < ISA_CTA_BARRIER_COUNT; i++)
@@ -322,6 +328,7 @@ void emu_counts_sync(struct emu_warp *w)
     w->block->retired += n;
     w->core->retired += n;
     w->turn_start = w->retired;
+    w->run_done = 0;
 }
 
 static void go(struct emu_warp *w, struct emu_handlers h)

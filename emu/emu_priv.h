@@ -241,6 +241,7 @@ struct emu_warp {
     int running;           /* id of the split with the turn, or -1 */
     unsigned turn_used;    /* instructions of the running split's turn */
     uint64_t turn_start;   /* retired when the warp's counts were last added to its block */
+    uint32_t run_done;     /* instructions of the current run before a clock is read */
     unsigned last_low;     /* lowest lane of the split selected last */
     uint64_t seq_counter, group_counter, born_counter;
     uint64_t (*breg)[EMU_MAX_LANES]; /* [breg_count][lane] group numbers: emu_breg_number() */
@@ -515,12 +516,13 @@ void emu_split_yield(struct emu_warp *w, uint64_t lanes, uint32_t next);
  *  nothing happened. */
 bool emu_split_warpsync(struct emu_warp *w, uint64_t lanes, const uint64_t *member,
                         uint32_t next, uint64_t *bad);
-/** Lanes that may execute the .sync operation at index @pc now, or 0: they wait there (turn
- *  ended). On success the turn goes on, the running split is the union of @lanes and of the
- *  lanes that waited at this pc with the same masks, w->m and w->e are set; lanes of the split
- *  outside @lanes (guard off) stay in it if nothing joined, else they are ready at pc + 1. The
- *  arrival alone is not an executed instruction. Own bits must be in the masks. */
-/*  Call after emu_count_before, so that w->retired is exact. */
+/** @lanes arrive at the .sync operation at index @pc (own bits are in their masks). Returns the
+ *  lanes that execute it now: @lanes, when all members are here or have synchronised; the turn
+ *  goes on. Else 0, and the turn has ended: the lanes wait at @pc, and are ready there as one
+ *  split with all that wait at @pc with the same masks when the last member arrives (it is
+ *  the same arrival that returns 0: the union executes the operation when it is selected).
+ *  Lanes outside @lanes (guard off) are then ready at pc + 1. The arrival alone is not an
+ *  executed instruction. Call after emu_count_before, so that w->retired is exact. */
 uint64_t emu_split_sync(struct emu_warp *w, uint64_t lanes, const uint64_t *member, uint32_t pc);
 /** Sleep for @length instructions of the block. Time is block->retired and what the warp has
  *  retired since w->turn_start. */

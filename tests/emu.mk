@@ -3,3 +3,7 @@ check_PROGRAMS += tests/prop_exec
 tests_prop_exec_SOURCES = tests/prop_exec.c tests/ref_lane.c tests/ref_lane.h \
 	tests/prop_isa_random.h
 tests_prop_exec_LDADD = liblanewise.a $(TEST_LIBS) -lm
+
+check_PROGRAMS += tests/test_emu
+tests_test_emu_SOURCES = tests/test_emu.c
+tests_test_emu_LDADD = liblanewise.a $(TEST_LIBS)

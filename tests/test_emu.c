@@ -1,0 +1,666 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The machine's rules (docs of the machine: splits, exec, faults, order) on whole kernels
+ * in assembly. */
+#include <inttypes.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <cmocka.h>
+
+#include "emu/emu.h"
+
+enum { WORDS = 4096 };
+
+struct run {
+    struct emu_machine *machine;
+    struct emu_engine *engine;
+    struct emu_program *program;
+    struct isa_object *object;
+    struct emu_stop stop;
+    uint64_t out;
+    uint32_t word[WORDS];
+};
+
+static void check(enum lw_status status, const struct lw_error *err)
+{
+    if (status != LW_OK)
+        fail_msg("%s", err->text);
+}
+
+static struct run *open_run(const char *text, const struct emu_config *config, uint32_t grid,
+                            uint32_t block)
+{
+    struct run *r = calloc(1, sizeof *r);
+    struct lw_error err;
+    uint64_t params[2];
+
+    assert_non_null(r);
+    check(emu_machine_create(config, &r->machine, &err), &err);
+    check(isa_assemble("test.s", text, strlen(text), &r->object, &err), &err);
+    check(emu_program_load(r->machine, r->object, &r->program, &err), &err);
+    check(emu_alloc(r->machine, sizeof r->word, "out", 0, &r->out, &err), &err);
+    check(emu_engine_functional_create(r->machine, &r->engine, &err), &err);
+    params[0] = r->out;
+    params[1] = 0;
+    struct emu_launch launch = {.program = r->program, .kernel = &r->object->functions[0],
+                                .grid = {grid, 1, 1}, .block = {block, 1, 1}, .work_dim = 1,
+                                .params = params};
+    check(emu_grid_launch(r->machine, &launch, NULL, &err), &err);
+    return r;
+}
+
+static void go(struct run *r)
+{
+    struct lw_error err;
+
+    check(r->engine->ops->run(r->engine, &r->stop, &err), &err);
+    check(emu_global_read(r->machine, r->out, r->word, sizeof r->word, &err), &err);
+}
+
+static struct run *run_text(const char *text, unsigned width, uint32_t grid, uint32_t block)
+{
+    struct emu_config config;
+
+    emu_config_default(&config);
+    config.warp_width = width;
+    config.arena_bytes = 1 << 24;
+    config.hang_window = 20000;
+    struct run *r = open_run(text, &config, grid, block);
+    go(r);
+    return r;
+}
+
+static void close_run(struct run *r)
+{
+    emu_engine_destroy(r->engine);
+    emu_machine_destroy(r->machine);
+    isa_object_destroy(r->object);
+    free(r);
+}
+
+/* v8:9 = address of the thread's word in out; v0 = tid.x */
+#define HEAD                                                                                  \
+    ".kernel k\n.param ptr.global out\n.param u64 spare\n"                                    \
+    "v_s2r v0, %tid.x\nv_mov_b64 v8:9, c[out]\nv_madwide_u32 v8:9, v0, 4, v8:9\n"
+#define STORE(reg) "st.global.b32 [v8:9], " reg "\n"
+
+static void expect_fault(const char *text, unsigned width, uint32_t block,
+                         enum emu_fault_kind kind, uint64_t lanes)
+{
+    struct run *r = run_text(text, width, 1, block);
+
+    if (r->stop.kind != EMU_STOP_FAULT)
+        fail_msg("stop %d instead of a fault", r->stop.kind);
+    assert_string_equal(emu_fault_name(r->stop.fault.kind), emu_fault_name(kind));
+    assert_int_equal(r->stop.fault.lanes, lanes);
+    close_run(r);
+}
+
+/* ---- exec and the scalar unit ------------------------------------------------------------ */
+
+static void exec_masks_vector_writes_but_not_scalar_ones(void **state)
+{
+    struct run *r = run_text(HEAD "v_mov_b32 v1, 7\n"
+                                  "s_mov_b64 exec, 5\n"
+                                  "v_mov_b32 v1, 9\n"
+                                  "s_mov_b32 s0, 3\n"
+                                  "s_mov_b64 exec, -1\n"
+                                  "v_add_u32 v1, v1, s0\n" STORE("v1") "exit\n.end\n",
+                             8, 1, 8);
+    (void)state;
+    assert_int_equal(r->stop.kind, EMU_STOP_IDLE);
+    for (unsigned l = 0; l < 8; l++)
+        assert_int_equal(r->word[l], l == 0 || l == 2 ? 12 : 10);
+    close_run(r);
+}
+
+static void exit_under_partial_exec_ends_only_the_active_lanes(void **state)
+{
+    struct run *r = run_text(HEAD "s_mov_b64 exec, 0xf\n"
+                                  "exit\n"
+                                  "s_mov_b64 exec, -1\n"
+                                  "v_mov_b32 v1, 1\n" STORE("v1") "exit\n.end\n",
+                             8, 1, 8);
+    (void)state;
+    assert_int_equal(r->stop.kind, EMU_STOP_IDLE);
+    for (unsigned l = 0; l < 8; l++)
+        assert_int_equal(r->word[l], l >= 4);
+    close_run(r);
+}
+
+static void a_branch_with_no_active_lane_is_not_taken(void **state)
+{
+    struct run *r = run_text(HEAD "s_mov_b64 exec, 0\n"
+                                  "v_setp_u32.eq p0, v0, v0\n"
+                                  "@p0 bra away\n"
+                                  "s_mov_b64 exec, -1\n"
+                                  "v_mov_b32 v1, 1\n" STORE("v1") "exit\n"
+                                  "away: exit\n.end\n",
+                             8, 1, 8);
+    (void)state;
+    assert_int_equal(r->word[3], 1);
+    close_run(r);
+}
+
+static void rules_of_exec_and_scalars_are_guest_faults(void **state)
+{
+    const char *split = HEAD "v_setp_u32.lt p0, v0, 3\n"
+                             "@p0 bra low\n";
+    char text[2000];
+
+    (void)state;
+    /* lanes 3..7 fall through; rr: after lane 0 comes the split with the higher lowest lane */
+    strcat(strcpy(text, split), "s_mov_b64 exec, 1\nexit\nlow: exit\n.end\n");
+    expect_fault(text, 8, 8, EMU_FAULT_SCALAR_WRITE, 0xf8);
+    strcat(strcpy(text, split), "s_add_u32 s0, s0, 1\nexit\nlow: exit\n.end\n");
+    expect_fault(text, 8, 8, EMU_FAULT_SCALAR_WRITE, 0xf8);
+    expect_fault(HEAD "v_setp_u32.lt p0, v0, 3\ns_mov_b64 exec, 0x3f\n@p0 bra low\n"
+                      "exit\nlow: exit\n.end\n",
+                 8, 8, EMU_FAULT_EXEC_SPLIT, 0xff);
+    expect_fault(HEAD "v_setp_u32.lt p0, v0, 3\ns_mov_b64 exec, 0x3f\n@p0 bar.sync 0\nexit\n.end\n",
+                 8, 8, EMU_FAULT_EXEC_SPLIT, 0xf8);
+}
+
+static void allowed_scalar_writes_need_the_option(void **state)
+{
+    struct emu_config config;
+    struct run *r;
+
+    (void)state;
+    emu_config_default(&config);
+    config.warp_width = 8;
+    config.arena_bytes = 1 << 24;
+    config.scalar_rule = EMU_SCALAR_ALLOW;
+    r = open_run(HEAD "v_setp_u32.lt p0, v0, 3\n@p0 bra low\ns_mov_b32 s0, 5\nlow: exit\n.end\n",
+                 &config, 1, 8);
+    go(r);
+    assert_int_equal(r->stop.kind, EMU_STOP_IDLE);
+    close_run(r);
+}
+
+/* ---- other faults ------------------------------------------------------------------------- */
+
+static void bad_barriers_and_masks_are_guest_faults(void **state)
+{
+    (void)state;
+    expect_fault(HEAD "warpsync 0xe\nexit\n.end\n", 8, 8, EMU_FAULT_WARPSYNC_SELF, 0xf1);
+    expect_fault(HEAD "v_mov_b32 v1, 4\nbar.sync 0, v1\nexit\n.end\n", 8, 8,
+                 EMU_FAULT_BARRIER_COUNT, 0xff);
+}
+
+static void two_arrivals_of_a_lane_are_a_guest_fault(void **state)
+{
+    (void)state;
+    /* two warps, so that the first arrival does not complete the barrier */
+    struct run *r = run_text(HEAD "v_setp_u32.ge p0, v0, 8\n@p0 bra wait\n"
+                                  "bar.arrive 1\nbar.arrive 1\nexit\nwait: bar.sync 1\nexit\n.end\n",
+                             8, 1, 16);
+    assert_int_equal(r->stop.kind, EMU_STOP_FAULT);
+    assert_int_equal(r->stop.fault.kind, EMU_FAULT_BARRIER_COUNT);
+    assert_int_equal(r->stop.fault.lanes, 0xff);
+    close_run(r);
+}
+
+static void trap_and_wild_jumps_stop_with_place_and_lanes(void **state)
+{
+    struct run *r;
+
+    (void)state;
+    expect_fault(HEAD "v_setp_u32.eq p0, v0, 5\n@p0 trap 3\nexit\n.end\n", 8, 8, EMU_FAULT_TRAP,
+                 0x20);
+    r = run_text(HEAD "v_mov_b64 v2:3, 0x123450\nbrx v2:3\nexit\n.end\n", 8, 1, 8);
+    assert_int_equal(r->stop.kind, EMU_STOP_FAULT);
+    assert_int_equal(r->stop.fault.kind, EMU_FAULT_BAD_PC);
+    assert_int_equal(r->stop.fault.address, 0x123450);
+    assert_int_equal(r->stop.fault.pc, ISA_CODE_BASE + 4 * 16);
+    close_run(r);
+    r = run_text(HEAD "v_mov_b64 v2:3, 16\nv_add_u64 v2:3, v2:3, 16\ncallx v4:5, v2:3\nexit\n.end\n",
+                 8, 1, 8);
+    assert_int_equal(r->stop.fault.kind, EMU_FAULT_BAD_CALL);
+    close_run(r);
+}
+
+static void a_fault_leaves_everything_before_it_done_and_itself_undone(void **state)
+{
+    struct run *r = run_text(HEAD "v_mov_b32 v1, 1\n" STORE("v1")
+                             "v_mov_b32 v3, 0\nv_mov_b32 v2, 64\nld.global.b32 v1, [v2:3]\nexit\n.end\n",
+                             8, 1, 8);
+    struct emu_core *core;
+    unsigned slot;
+    uint64_t value;
+
+    (void)state;
+    assert_int_equal(r->stop.kind, EMU_STOP_FAULT);
+    assert_int_equal(r->stop.fault.kind, EMU_FAULT_NULL_PAGE);
+    assert_int_equal(r->stop.fault.address, 64);
+    assert_int_equal(r->word[7], 1);
+    assert_true(r->engine->ops->locate(r->engine, 1, 0, &core, &slot));
+    assert_true(emu_reg_read(core, slot, 0, ISA_REG_V, 1, 7, &value));
+    assert_int_equal(value, 1);
+    assert_int_equal(r->engine->ops->instructions(r->engine), 7);
+    close_run(r);
+}
+
+static void programs_that_leave_their_function_are_refused_at_load(void **state)
+{
+    struct emu_config config;
+    struct emu_machine *machine;
+    struct emu_program *program;
+    struct isa_object *object;
+    struct lw_error err;
+    const char *text = ".kernel k\nv_mov_b32 v1, 1\n.end\n";
+
+    (void)state;
+    emu_config_default(&config);
+    config.arena_bytes = 1 << 20;
+    check(emu_machine_create(&config, &machine, &err), &err);
+    check(isa_assemble("t.s", text, strlen(text), &object, &err), &err);
+    assert_int_equal(emu_program_load(machine, object, &program, &err), LW_EFORMAT);
+    assert_non_null(strstr(err.text, "t.s:2"));
+    assert_non_null(strstr(err.text, "runs past its end"));
+    isa_object_destroy(object);
+    emu_machine_destroy(machine);
+}
+
+/* ---- verdicts --------------------------------------------------------------------------------- */
+
+static void a_convergence_deadlock_names_register_and_missing_lane(void **state)
+{
+    /* the book's corner case 5: lane 3 leaves the loop while still a member of b1 */
+    struct run *r = run_text(HEAD "v_mov_b32 v2, 0\n"
+                                  "bssy b0, out\n"
+                                  "again: bssy b1, meet\n"
+                                  "v_setp_u32.eq p0, v0, 3\n"
+                                  "@p0 bra out\n"
+                                  "v_add_u32 v3, v3, 1\n"
+                                  "meet: bsync b1\n"
+                                  "v_add_u32 v2, v2, 1\n"
+                                  "v_setp_u32.lt p1, v2, 2\n"
+                                  "@p1 bra again\n"
+                                  "out: bsync b0\n"
+                                  "exit\n.end\n",
+                             4, 1, 4);
+    (void)state;
+    assert_int_equal(r->stop.kind, EMU_STOP_HANG);
+    assert_int_equal(r->stop.hang.kind, EMU_HANG_CONVERGENCE);
+    assert_non_null(strstr(r->stop.hang.detail, "b1"));
+    assert_non_null(strstr(r->stop.hang.detail, "lane 3"));
+    close_run(r);
+}
+
+static void a_partial_cta_barrier_is_a_deadlock_verdict(void **state)
+{
+    struct run *r = run_text(HEAD "v_setp_u32.ge p0, v0, 8\n@p0 bra other\n"
+                                  "bar.sync 0\nexit\nother: bar.sync 1\nexit\n.end\n",
+                             8, 1, 16);
+    (void)state;
+    assert_int_equal(r->stop.kind, EMU_STOP_HANG);
+    assert_int_equal(r->stop.hang.kind, EMU_HANG_CTA_BARRIER);
+    close_run(r);
+}
+
+static void spinning_without_progress_is_a_live_lock(void **state)
+{
+    struct run *r = run_text(HEAD "again: ld.global.b32.volatile v1, [v8:9]\n"
+                                  "v_setp_u32.eq p0, v1, 0\n"
+                                  "yield\n"
+                                  "@p0 bra again\nexit\n.end\n",
+                             8, 2, 8);
+    (void)state;
+    assert_int_equal(r->stop.kind, EMU_STOP_HANG);
+    assert_int_equal(r->stop.hang.kind, EMU_HANG_LIVELOCK);
+    close_run(r);
+}
+
+/* ---- calls, cross-lane ----------------------------------------------------------------------------- */
+
+static void divergent_calls_run_each_callee_once_and_meet_again(void **state)
+{
+    struct run *r = run_text(
+        HEAD "v_and_b32 v1, v0, 1\n"
+             "v_setp_u32.eq p0, v1, 0\n"
+             "bssy b0, back\n"
+             "@p0 bra first, b0\n"
+             "call v2:3, odd\n"
+             "bra back\n"
+             "first: call v2:3, even\n"
+             "back: bsync b0\n" STORE("v4") "exit\n.end\n"
+             ".func odd\nv_mov_b32 v4, 11\nret v2:3\n.end\n"
+             ".func even\nv_mov_b32 v4, 22\nret v2:3\n.end\n",
+        4, 1, 4);
+    (void)state;
+    assert_int_equal(r->stop.kind, EMU_STOP_IDLE);
+    for (unsigned l = 0; l < 4; l++)
+        assert_int_equal(r->word[l], l % 2 ? 11 : 22);
+    close_run(r);
+}
+
+static void shuffles_and_votes_work_on_virtual_warps_of_32(void **state)
+{
+    static const char text[] =
+        HEAD "v_mov_b32 v2, -1\n"
+             "v_add_u32 v3, v0, 100\n"
+             "shfl.bfly v4, _, v3, 1, 31, v2\n"
+             "v_setp_u32.lt p1, v0, 3\n"
+             "vote.ballot.b32 v5, p1, v2\n"
+             "v_shl_b32 v5, v5, 16\n"
+             "v_or_b32 v4, v4, v5\n" STORE("v4") "exit\n.end\n";
+    (void)state;
+    for (unsigned width = 32; width <= 64; width *= 2) {
+        struct run *r = run_text(text, width, 1, 64);
+        if (r->stop.kind != EMU_STOP_IDLE)
+            fail_msg("stop %d %s", r->stop.kind, r->stop.fault.detail);
+        for (unsigned t = 0; t < 64; t++)
+            assert_int_equal(r->word[t], (100 + (t ^ 1)) | (t < 32 ? 7u << 16 : 0));
+        close_run(r);
+    }
+}
+
+/* ---- the event -------------------------------------------------------------------------------------- */
+
+static void events_tell_flow_memory_and_lanes(void **state)
+{
+    struct emu_config config;
+    struct emu_event ev;
+    struct lw_error err;
+    struct run *r;
+    unsigned branches = 0, stores = 0, releases = 0, ends = 0;
+
+    (void)state;
+    emu_config_default(&config);
+    config.warp_width = 8;
+    config.arena_bytes = 1 << 24;
+    r = open_run(HEAD "bssy b0, meet\n"
+                      "v_setp_u32.lt p0, v0, 2\n"
+                      "@p0 bra low, b0\n"
+                      "v_mov_b32 v1, 5\n"
+                      "low: @!p0 st.global.b32 [v8:9], v1\n"
+                      "meet: bsync b0\nexit\n.end\n",
+                 &config, 1, 8);
+    for (;;) {
+        check(r->engine->ops->step(r->engine, &ev, &r->stop, &err), &err);
+        if (r->stop.kind != EMU_STOP_STEPPED)
+            break;
+        assert_int_equal(ev.kind, EMU_EV_RETIRED);
+        assert_int_equal(ev.effective, ev.split_lanes & ev.exec & ev.guard);
+        uint64_t lanes = ev.exited;
+        for (unsigned i = 0; i < ev.outcome_count; i++) {
+            assert_int_equal(lanes & ev.outcomes[i].lanes, 0);
+            lanes |= ev.outcomes[i].lanes;
+        }
+        assert_int_equal(lanes, ev.split_lanes); /* every lane went somewhere */
+        if (ev.insn->op == ISA_BRA) {
+            branches++;
+            assert_int_equal(ev.outcome_count, 2);
+            assert_int_equal(ev.split_lanes, 0xff);
+        }
+        if (ev.insn->op == ISA_ST_GLOBAL && ev.effective != 0) {
+            stores++;
+            assert_int_equal(ev.effective, 0xfc);
+            assert_int_equal(ev.access_count, 1);
+            assert_int_equal(ev.access[0].bytes, 4);
+            assert_true(ev.access[0].affine);
+            assert_int_equal(ev.access[0].stride, 4);
+            assert_int_equal(ev.access[0].address[7], r->out + 28);
+            assert_int_equal(lw_get32(ev.access[0].old_value[7]), 0);
+            assert_int_equal(lw_get32(ev.access[0].new_value[7]), 5);
+        }
+        if (ev.insn->op == ISA_BSYNC && ev.conv.released == 0xff)
+            releases++;
+        ends += ev.grid_ended;
+    }
+    assert_int_equal(r->stop.kind, EMU_STOP_IDLE);
+    assert_int_equal(branches, 1);
+    assert_int_equal(stores, 1);
+    assert_int_equal(releases, 1);
+    assert_int_equal(ends, 1);
+    close_run(r);
+}
+
+static bool quiet(struct emu_observer *observer, const struct emu_event *ev)
+{
+    (void)observer, (void)ev;
+    return false;
+}
+
+static void the_fast_the_watched_and_the_stepped_run_end_in_the_same_state(void **state)
+{
+    static const char text[] =
+        HEAD "v_s2r v10, %ctaid.x\n"
+             "v_mad_u32 v1, v10, 37, v0\n"
+             "v_and_b32 v2, v1, 7\n"
+             "bssy b0, done\n"
+             "loop: v_mad_u32 v3, v3, 5, v1\n"
+             "red.global.add.u32 [v8:9], v3\n"
+             "v_sub_u32 v2, v2, 1\n"
+             "v_setp_s32.ge p0, v2, 0\n"
+             "@p0 bra loop, b0\n"
+             "done: bsync b0\n"
+             "bar.sync 0\n"
+             "v_s2r v4, %clock\n"
+             "exit\n.end\n";
+    uint64_t mem[3], full[3], count[3];
+
+    (void)state;
+    for (unsigned how = 0; how < 3; how++) {
+        struct emu_config config;
+        struct emu_observer observer = {.on_event = quiet};
+        struct emu_event ev;
+        struct lw_error err;
+        emu_config_default(&config);
+        config.warp_width = 8;
+        config.arena_bytes = 1 << 24;
+        config.resident_warps = 12;
+        struct run *r = open_run(text, &config, 9, 20);
+        if (how == 1)
+            emu_observer_add(r->engine, &observer);
+        if (how < 2) {
+            go(r);
+        } else {
+            do
+                check(r->engine->ops->step(r->engine, &ev, &r->stop, &err), &err);
+            while (r->stop.kind == EMU_STOP_STEPPED);
+        }
+        assert_int_equal(r->stop.kind, EMU_STOP_IDLE);
+        mem[how] = emu_hash_mem(r->machine);
+        full[how] = emu_hash_state(r->machine);
+        count[how] = r->engine->ops->instructions(r->engine);
+        close_run(r);
+    }
+    assert_int_equal(mem[0], mem[1]);
+    assert_int_equal(mem[0], mem[2]);
+    assert_int_equal(count[0], count[1]);
+    assert_int_equal(count[0], count[2]);
+    assert_int_equal(full[0], full[1]);
+    assert_int_equal(full[0], full[2]);
+}
+
+static void the_warp_quantum_is_exact_in_straight_line_code(void **state)
+{
+    /* two warps; warp 0 notes the block's count when its second turn begins */
+    char text[6000] = HEAD;
+    struct run *r;
+
+    (void)state;
+    for (unsigned i = 0; i < 61; i++) /* 3 instructions of the head and these fill a turn */
+        strcat(text, "v_add_u32 v1, v1, 1\n");
+    strcat(text, "v_s2r v2, %clock\n" STORE("v2") "exit\n.end\n");
+    r = run_text(text, 8, 1, 16);
+    assert_int_equal(r->word[0], 128); /* 64 of each warp before it */
+    assert_int_equal(r->word[8], 131); /* warp 1 follows warp 0's last three */
+    close_run(r);
+}
+
+static void breakpoints_stop_before_the_instruction_once_per_arrival(void **state)
+{
+    struct emu_config config;
+    struct emu_event ev;
+    struct lw_error err;
+    struct run *r;
+
+    (void)state;
+    emu_config_default(&config);
+    config.warp_width = 8;
+    config.arena_bytes = 1 << 24;
+    r = open_run(HEAD "v_mov_b32 v1, 1\n" STORE("v1") "exit\n.end\n", &config, 1, 16);
+    check(emu_breakpoint_set(r->machine, ISA_CODE_BASE + 4 * 16, true, &err), &err);
+    for (unsigned warp = 0; warp < 2; warp++) {
+        go(r);
+        assert_int_equal(r->stop.kind, EMU_STOP_BREAK);
+        assert_int_equal(r->stop.place.warp, warp);
+        assert_int_equal(r->stop.place.pc, ISA_CODE_BASE + 4 * 16);
+        assert_int_equal(r->stop.place.lanes, 0xff);
+        assert_int_equal(r->word[8 * warp], 0);
+        struct emu_place place = r->stop.place;
+        check(r->engine->ops->step_warp(r->engine, &place, &ev, &r->stop, &err), &err);
+        assert_int_equal(r->stop.kind, EMU_STOP_STEPPED);
+        assert_int_equal(ev.pc, ISA_CODE_BASE + 4 * 16);
+    }
+    go(r);
+    assert_int_equal(r->stop.kind, EMU_STOP_IDLE);
+    assert_int_equal(r->word[15], 1);
+    close_run(r);
+}
+
+static void a_single_lane_can_be_stepped_ahead_of_its_split(void **state)
+{
+    struct emu_config config;
+    struct emu_event ev;
+    struct lw_error err;
+    struct emu_core *core;
+    struct emu_split_view view[4];
+    unsigned slot;
+    struct run *r;
+
+    (void)state;
+    emu_config_default(&config);
+    config.warp_width = 8;
+    config.arena_bytes = 1 << 24;
+    r = open_run(HEAD "v_mov_b32 v1, 1\n" STORE("v1") "exit\n.end\n", &config, 1, 8);
+    assert_true(r->engine->ops->locate(r->engine, 1, 0, &core, &slot));
+    check(emu_warp_step(core, slot, 0, 0, UINT64_C(1) << 5, &ev, &err), &err);
+    assert_int_equal(ev.split_lanes, 1 << 5);
+    assert_int_equal(emu_split_views(core, slot, 0, view, 4), 2);
+    assert_int_equal(view[0].pc, ISA_CODE_BASE);
+    assert_int_equal(view[0].lanes, 0xdf);
+    assert_int_equal(view[1].pc, ISA_CODE_BASE + 16);
+    go(r);
+    assert_int_equal(r->stop.kind, EMU_STOP_IDLE);
+    for (unsigned l = 0; l < 8; l++)
+        assert_int_equal(r->word[l], 1);
+    close_run(r);
+}
+
+static void two_machines_run_side_by_side(void **state)
+{
+    static const char text[] = HEAD "v_mul_u32 v1, v0, 3\n" STORE("v1") "exit\n.end\n";
+    struct emu_config config;
+    struct lw_error err;
+    struct emu_event ev;
+    struct run *r[2];
+
+    (void)state;
+    emu_config_default(&config);
+    config.arena_bytes = 1 << 24;
+    for (unsigned i = 0; i < 2; i++) {
+        config.warp_width = i ? 64 : 8;
+        r[i] = open_run(text, &config, 1, 64);
+    }
+    for (unsigned k = 0; k < 20; k++) /* interleaved */
+        check(r[k % 2]->engine->ops->step(r[k % 2]->engine, &ev, &r[k % 2]->stop, &err), &err);
+    for (unsigned i = 0; i < 2; i++) {
+        go(r[i]);
+        for (unsigned t = 0; t < 64; t++)
+            assert_int_equal(r[i]->word[t], 3 * t);
+    }
+    assert_int_equal(emu_hash_mem(r[0]->machine), emu_hash_mem(r[1]->machine));
+    for (unsigned i = 0; i < 2; i++)
+        close_run(r[i]);
+}
+
+static void the_order_analysis_tells_what_can_be_observed(void **state)
+{
+    static const struct { const char *insn; bool block_free, free; } rows[] = {
+        {"red.global.add.u32 [v8:9], v0", true, true},
+        {"red.global.add.f32 [v8:9], v0", false, false},
+        {"atom.global.add.u32 v1, [v8:9], v0", false, false},
+        {"atom.shared.add.u32 v1, [v0], v0", true, false},
+        {"v_s2r v1, %clock", true, false},
+        {"v_s2r v1, %smid", false, false},
+        {"ld.global.b32.volatile v1, [v8:9]", false, false},
+        {"ld.global.b32 v1, [v8:9]", true, true},
+    };
+    (void)state;
+    for (size_t i = 0; i < LW_COUNT_OF(rows); i++) {
+        char text[600];
+        struct emu_config config;
+        emu_config_default(&config);
+        config.arena_bytes = 1 << 24;
+        strcat(strcat(strcpy(text, HEAD ".shared 256\n"), rows[i].insn), "\nexit\n.end\n");
+        struct run *r = open_run(text, &config, 1, 8);
+        if (emu_kernel_block_order_free(r->program, &r->object->functions[0]) !=
+                rows[i].block_free ||
+            emu_kernel_order_free(r->program, &r->object->functions[0]) != rows[i].free)
+            fail_msg("%s", rows[i].insn);
+        close_run(r);
+    }
+}
+
+static void limits_of_a_launch_are_sentences(void **state)
+{
+    struct emu_config config;
+    struct lw_error err;
+    struct run *r;
+
+    (void)state;
+    emu_config_default(&config);
+    config.arena_bytes = 1 << 24;
+    r = open_run(HEAD "exit\n.end\n", &config, 1, 8);
+    struct emu_launch launch = {.program = r->program, .kernel = &r->object->functions[0],
+                                .grid = {1, 1, 1}, .block = {1025, 1, 1}};
+    assert_int_equal(emu_grid_launch(r->machine, &launch, NULL, &err), LW_ERANGE);
+    assert_string_equal(err.text, "kernel k: block size 1025; 1024 threads a block at most");
+    launch.block[0] = 0;
+    assert_int_equal(emu_grid_launch(r->machine, &launch, NULL, &err), LW_ERANGE);
+    config.warp_width = 12;
+    assert_int_equal(emu_machine_create(&config, &r->machine, &err), LW_ERANGE);
+    config.warp_width = 32;
+    config.policy = "minpcs";
+    struct emu_machine *unused;
+    assert_int_equal(emu_machine_create(&config, &unused, &err), LW_ERANGE);
+    assert_non_null(strstr(err.text, "did you mean 'minpc'"));
+    close_run(r);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(exec_masks_vector_writes_but_not_scalar_ones),
+        cmocka_unit_test(exit_under_partial_exec_ends_only_the_active_lanes),
+        cmocka_unit_test(a_branch_with_no_active_lane_is_not_taken),
+        cmocka_unit_test(rules_of_exec_and_scalars_are_guest_faults),
+        cmocka_unit_test(allowed_scalar_writes_need_the_option),
+        cmocka_unit_test(bad_barriers_and_masks_are_guest_faults),
+        cmocka_unit_test(two_arrivals_of_a_lane_are_a_guest_fault),
+        cmocka_unit_test(trap_and_wild_jumps_stop_with_place_and_lanes),
+        cmocka_unit_test(a_fault_leaves_everything_before_it_done_and_itself_undone),
+        cmocka_unit_test(programs_that_leave_their_function_are_refused_at_load),
+        cmocka_unit_test(a_convergence_deadlock_names_register_and_missing_lane),
+        cmocka_unit_test(a_partial_cta_barrier_is_a_deadlock_verdict),
+        cmocka_unit_test(spinning_without_progress_is_a_live_lock),
+        cmocka_unit_test(divergent_calls_run_each_callee_once_and_meet_again),
+        cmocka_unit_test(shuffles_and_votes_work_on_virtual_warps_of_32),
+        cmocka_unit_test(events_tell_flow_memory_and_lanes),
+        cmocka_unit_test(the_fast_the_watched_and_the_stepped_run_end_in_the_same_state),
+        cmocka_unit_test(the_warp_quantum_is_exact_in_straight_line_code),
+        cmocka_unit_test(breakpoints_stop_before_the_instruction_once_per_arrival),
+        cmocka_unit_test(a_single_lane_can_be_stepped_ahead_of_its_split),
+        cmocka_unit_test(two_machines_run_side_by_side),
+        cmocka_unit_test(the_order_analysis_tells_what_can_be_observed),
+        cmocka_unit_test(limits_of_a_launch_are_sentences),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
