@@ -1,0 +1,710 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Register allocation: linear scan over live ranges with holes. Ranges are taken by their
+ * start; each physical row keeps the future part of what it holds, so that a test is a
+ * short merge. Copies are joined first where the ranges do not meet. What does not fit
+ * goes to local memory (or is computed again), predicates go to vector registers; then
+ * the scan starts over with the code rewritten.
+ */
+#include "ptx/ptx_priv.h"
+
+struct segment { /* [start, end): instruction i reads at 2i and writes at 2i + 1 */
+    uint32_t start, end;
+};
+struct range {
+    PTX_LIST(struct segment) s; /* ascending, disjoint */
+    float weight;               /* cost of a spill, by loop depth */
+    uint32_t hint;              /* a range worth the same register, PTX_NONE */
+};
+struct owned {
+    uint32_t start, end, owner;
+};
+struct row {
+    PTX_LIST(struct owned) s;
+    size_t head; /* what ended before the scan's position is dropped */
+    uint32_t last;
+};
+struct alloc {
+    struct ptx_unit *unit;
+    struct range *range; /* by vreg; empty for joined ones */
+    uint32_t *rep;       /* union-find */
+    struct row v[ISA_VREG_COUNT], p[ISA_PRED_COUNT];
+    uint8_t *spilled; /* by vreg (representative) */
+    bool any_spilled;
+    uint32_t *order;
+};
+
+static uint32_t find(struct alloc *al, uint32_t v)
+{
+    while (al->rep[v] != v) {
+        al->rep[v] = al->rep[al->rep[v]];
+        v = al->rep[v];
+    }
+    return v;
+}
+
+/* ---- live ranges ------------------------------------------------------------------- */
+
+/* Ranges are built from the back of the code: a new segment goes in front. Until
+ * reverse_ranges() they are stored in descending order. */
+static void add_segment(struct alloc *al, uint32_t v, uint32_t start, uint32_t end)
+{
+    struct range *r = &al->range[v];
+
+    if (r->s.count != 0 && r->s.at[r->s.count - 1].start <= end) {
+        struct segment *last = &r->s.at[r->s.count - 1];
+
+        last->start = start < last->start ? start : last->start;
+        return;
+    }
+    *PTX_PUSH(al->unit->job, r->s) = (struct segment){ start, end };
+}
+
+static bool early_clobber(const struct ptx_mi *mi)
+{
+    /* a result of several rows is not written over its sources' rows */
+    return ptx_ref_is_vreg(mi->ref[PTX_S_D]) && mi->rows[PTX_S_D] > 1 &&
+           mi->in.op != ISA_V_MOV_B64;
+}
+
+static float depth_weight(const struct ptx_unit *unit, uint32_t loop, uint32_t depth)
+{
+    float w = 1;
+
+    (void)unit;
+    for (uint32_t i = 0; i < depth && i < 6 && loop != PTX_NONE; i++)
+        w *= 10;
+    return w;
+}
+
+static void build_ranges(struct alloc *al)
+{
+    struct ptx_unit *unit = al->unit;
+    uint32_t *end_at = PTX_ARRAY(unit->job, uint32_t, unit->vregs.count);
+
+    for (size_t k = unit->blocks.count; k-- > 0;) {
+        const struct ptx_block *b = &unit->blocks.at[k];
+        uint32_t begin = 2 * b->first, end = 2 * (b->first + b->count);
+        float w = depth_weight(unit, b->loop,
+                               b->loop == PTX_NONE ? 0 : unit->loops.at[b->loop].depth);
+
+        for (unsigned s = 0; s < b->succ_count; s++) {
+            uint32_t to = b->succ[s];
+
+            for (size_t i = 0; i < unit->live_in[to].count; i++)
+                end_at[unit->live_in[to].at[i]] = end;
+        }
+        for (uint32_t i = b->first + b->count; i-- > b->first;) {
+            const struct ptx_mi *mi = &unit->code.at[i];
+            bool early = early_clobber(mi), partial = mi->flags & PTX_MI_PARTIAL;
+
+            for (unsigned s = 0; s < PTX_SLOT_COUNT; s++) {
+                uint32_t v = ptx_ref_vreg(mi->ref[s]);
+
+                if (!ptx_mi_writes(mi, (enum ptx_slot)s))
+                    continue;
+                al->range[v].weight += w;
+                if (partial) {
+                    if (end_at[v] == 0)
+                        end_at[v] = 2 * i + 2;
+                } else {
+                    add_segment(al, v, 2 * i + 1, end_at[v] != 0 ? end_at[v] : 2 * i + 2);
+                    end_at[v] = 0;
+                }
+            }
+            for (unsigned s = 0; s < PTX_SLOT_COUNT; s++) {
+                uint32_t v = ptx_ref_vreg(mi->ref[s]);
+
+                if (!ptx_mi_reads(mi, (enum ptx_slot)s))
+                    continue;
+                al->range[v].weight += w;
+                if (end_at[v] == 0)
+                    end_at[v] = early ? 2 * i + 2 : 2 * i + 1;
+            }
+        }
+        for (size_t i = 0; i < unit->live_in[k].count; i++) {
+            uint32_t v = unit->live_in[k].at[i];
+
+            if (end_at[v] != 0)
+                add_segment(al, v, begin, end_at[v]);
+            end_at[v] = 0;
+        }
+    }
+    for (size_t v = 0; v < unit->vregs.count; v++) {
+        struct range *r = &al->range[v];
+
+        for (size_t i = 0, j = r->s.count; i + 1 < j; i++) {
+            struct segment t = r->s.at[i];
+
+            r->s.at[i] = r->s.at[--j];
+            r->s.at[j] = t;
+        }
+    }
+}
+
+static bool ranges_meet(const struct range *a, const struct range *b)
+{
+    size_t i = 0, j = 0;
+
+    while (i < a->s.count && j < b->s.count) {
+        if (a->s.at[i].end <= b->s.at[j].start)
+            i++;
+        else if (b->s.at[j].end <= a->s.at[i].start)
+            j++;
+        else
+            return true;
+    }
+    return false;
+}
+
+static void join_ranges(struct alloc *al, uint32_t into, uint32_t from)
+{
+    struct range *a = &al->range[into], *b = &al->range[from], r = { .weight = a->weight + b->weight,
+                                                                   .hint = PTX_NONE };
+    size_t i = 0, j = 0;
+
+    while (i < a->s.count || j < b->s.count) {
+        struct segment next;
+
+        if (j == b->s.count || (i < a->s.count && a->s.at[i].start < b->s.at[j].start))
+            next = a->s.at[i++];
+        else
+            next = b->s.at[j++];
+        if (r.s.count != 0 && r.s.at[r.s.count - 1].end == next.start)
+            r.s.at[r.s.count - 1].end = next.end;
+        else
+            *PTX_PUSH(al->unit->job, r.s) = next;
+    }
+    *a = r;
+    b->s.count = 0;
+    al->rep[from] = into;
+}
+
+static bool is_copy(const struct ptx_unit *unit, const struct ptx_mi *mi)
+{
+    ptx_ref d = mi->ref[PTX_S_D], x = mi->ref[PTX_S_X];
+
+    return (mi->in.op == ISA_V_MOV_B32 || mi->in.op == ISA_V_MOV_B64) &&
+           mi->in.xkind == ISA_X_VECTOR && ptx_ref_is_vreg(d) && ptx_ref_is_vreg(x) &&
+           !ptx_ref_is_vreg(mi->ref[PTX_S_GUARD]) && !(mi->flags & PTX_MI_PARTIAL) &&
+           ptx_ref_row(d) == 0 && ptx_ref_row(x) == 0 &&
+           unit->vregs.at[ptx_ref_vreg(d)].rows == mi->rows[PTX_S_D] &&
+           unit->vregs.at[ptx_ref_vreg(x)].rows == mi->rows[PTX_S_D];
+}
+
+static void coalesce(struct alloc *al)
+{
+    struct ptx_unit *unit = al->unit;
+    uint32_t deepest = 0;
+
+    for (size_t l = 0; l < unit->loops.count; l++)
+        deepest = unit->loops.at[l].depth > deepest ? unit->loops.at[l].depth : deepest;
+    if (deepest > 4)
+        deepest = 4;
+    for (uint32_t depth = deepest + 1; depth-- > 0;) { /* inner loops first */
+        for (size_t k = 0; k < unit->blocks.count; k++) {
+            const struct ptx_block *b = &unit->blocks.at[k];
+            uint32_t d = b->loop == PTX_NONE ? 0 : unit->loops.at[b->loop].depth;
+
+            if ((d > deepest ? deepest : d) != depth)
+                continue;
+            for (uint32_t i = b->first; i < b->first + b->count; i++) {
+                const struct ptx_mi *mi = &unit->code.at[i];
+                uint32_t to, from;
+
+                if (!is_copy(unit, mi))
+                    continue;
+                to = find(al, ptx_ref_vreg(mi->ref[PTX_S_D]));
+                from = find(al, ptx_ref_vreg(mi->ref[PTX_S_X]));
+                if (to == from || unit->vregs.at[to].no_spill || unit->vregs.at[from].no_spill ||
+                    al->range[to].s.count + al->range[from].s.count > 4096)
+                    continue;
+                if (ranges_meet(&al->range[to], &al->range[from])) {
+                    al->range[to].hint = from;
+                    continue;
+                }
+                join_ranges(al, to, from);
+            }
+        }
+    }
+}
+
+/* ---- rows ------------------------------------------------------------------------------- */
+
+static struct row *rows_of(struct alloc *al, uint32_t v, unsigned *count)
+{
+    bool pred = al->unit->vregs.at[v].rows == 0;
+
+    *count = pred ? ISA_PRED_COUNT : ISA_VREG_COUNT;
+    return pred ? al->p : al->v;
+}
+
+static bool row_is_free(struct row *row, const struct range *r)
+{
+    uint32_t start = r->s.at[0].start;
+    size_t i, j = 0;
+
+    if (row->last <= start)
+        return true;
+    while (row->head < row->s.count && row->s.at[row->head].end <= start)
+        row->head++;
+    for (i = row->head; i < row->s.count && j < r->s.count;) {
+        if (row->s.at[i].end <= r->s.at[j].start)
+            i++;
+        else if (r->s.at[j].end <= row->s.at[i].start)
+            j++;
+        else
+            return false;
+    }
+    return true;
+}
+
+static void row_take(struct alloc *al, struct row *row, const struct range *r, uint32_t owner)
+{
+    size_t n = r->s.count, left, old;
+
+    if (row->head == row->s.count)
+        row->head = row->s.count = 0;
+    old = row->s.count;
+    for (size_t i = 0; i < n; i++)
+        (void)PTX_PUSH(al->unit->job, row->s);
+    left = old; /* merge from the back */
+    for (size_t at = row->s.count; at-- > row->head && n != 0;) {
+        if (left > row->head && row->s.at[left - 1].start > r->s.at[n - 1].start) {
+            row->s.at[at] = row->s.at[--left];
+        } else {
+            row->s.at[at] = (struct owned){ r->s.at[n - 1].start, r->s.at[n - 1].end, owner };
+            n--;
+        }
+    }
+    if (r->s.at[r->s.count - 1].end > row->last)
+        row->last = r->s.at[r->s.count - 1].end;
+}
+
+static void row_drop(struct row *row, uint32_t owner)
+{
+    size_t kept = row->head;
+
+    for (size_t i = row->head; i < row->s.count; i++) {
+        if (row->s.at[i].owner != owner)
+            row->s.at[kept++] = row->s.at[i];
+    }
+    row->s.count = kept;
+}
+
+static unsigned width_of(const struct alloc *al, uint32_t v)
+{
+    unsigned rows = al->unit->vregs.at[v].rows;
+
+    return rows == 0 ? 1 : rows;
+}
+
+static bool fits_at(struct alloc *al, uint32_t v, unsigned base)
+{
+    unsigned n, width = width_of(al, v);
+    struct row *rows = rows_of(al, v, &n);
+
+    if (base + width > n)
+        return false;
+    for (unsigned k = 0; k < width; k++) {
+        if (!row_is_free(&rows[base + k], &al->range[v]))
+            return false;
+    }
+    return true;
+}
+
+static void assign(struct alloc *al, uint32_t v, unsigned base)
+{
+    unsigned n, width = width_of(al, v);
+    struct row *rows = rows_of(al, v, &n);
+
+    for (unsigned k = 0; k < width; k++)
+        row_take(al, &rows[base + k], &al->range[v], v);
+    al->unit->assigned[v] = (uint16_t)base;
+}
+
+static void spill(struct alloc *al, uint32_t v)
+{
+    al->spilled[v] = 1;
+    al->any_spilled = true;
+    al->unit->assigned[v] = 0xffff;
+}
+
+static float cost_of(const struct alloc *al, uint32_t v)
+{
+    const struct range *r = &al->range[v];
+    float length = 0;
+
+    if (al->unit->vregs.at[v].no_spill)
+        return 1e30f;
+    for (size_t i = 0; i < r->s.count; i++)
+        length += (float)(r->s.at[i].end - r->s.at[i].start);
+    return r->weight / (length + 1) * (float)width_of(al, v);
+}
+
+/* No place is free: give up the cheapest window of rows, or this range itself. */
+static void make_room(struct alloc *al, uint32_t v)
+{
+    unsigned n, width = width_of(al, v), best = 0;
+    struct row *rows = rows_of(al, v, &n);
+    const struct range *r = &al->range[v];
+    float best_cost = 2e30f, row_cost[ISA_VREG_COUNT];
+
+    for (unsigned k = 0; k < n; k++) {
+        struct row *row = &rows[k];
+        size_t i = row->head, j = 0;
+        uint32_t last = PTX_NONE;
+
+        row_cost[k] = 0;
+        while (i < row->s.count && j < r->s.count) {
+            if (row->s.at[i].end <= r->s.at[j].start) {
+                i++;
+            } else if (r->s.at[j].end <= row->s.at[i].start) {
+                j++;
+            } else {
+                if (row->s.at[i].owner != last)
+                    row_cost[k] += cost_of(al, row->s.at[i].owner);
+                last = row->s.at[i++].owner;
+            }
+        }
+    }
+    for (unsigned base = 0; base + width <= n; base++) {
+        float cost = 0;
+
+        for (unsigned k = 0; k < width; k++)
+            cost += row_cost[base + k];
+        if (cost < best_cost) {
+            best_cost = cost;
+            best = base;
+        }
+    }
+    if (cost_of(al, v) <= best_cost) {
+        if (al->unit->vregs.at[v].no_spill)
+            ptx_fail(al->unit->job, al->unit->function->line, LW_EUNSUPP,
+                     "an instruction of '%s' needs more registers than there are",
+                     al->unit->function->name);
+        spill(al, v);
+        return;
+    }
+    for (unsigned k = 0; k < width; k++) {
+        struct row *row = &rows[best + k];
+
+        for (;;) {
+            size_t i = row->head, j = 0;
+            uint32_t owner = PTX_NONE;
+
+            while (owner == PTX_NONE && i < row->s.count && j < r->s.count) {
+                if (row->s.at[i].end <= r->s.at[j].start)
+                    i++;
+                else if (r->s.at[j].end <= row->s.at[i].start)
+                    j++;
+                else
+                    owner = row->s.at[i].owner;
+            }
+            if (owner == PTX_NONE)
+                break;
+            unsigned from = al->unit->assigned[owner];
+
+            for (unsigned w = 0; w < width_of(al, owner); w++)
+                row_drop(&rows[from + w], owner);
+            spill(al, owner);
+        }
+    }
+    assign(al, v, best);
+}
+
+/* ---- the scan ------------------------------------------------------------------------------ */
+
+static void sort_by_start(struct alloc *al, uint32_t *at, uint32_t *room, size_t n)
+{
+    size_t half = n / 2, i = 0, j = half, k = 0;
+
+    if (n < 2)
+        return;
+    sort_by_start(al, at, room, half);
+    sort_by_start(al, at + half, room, n - half);
+    while (i < half || j < n) {
+        bool left = j == n || (i < half && al->range[at[i]].s.at[0].start <=
+                                               al->range[at[j]].s.at[0].start);
+        room[k++] = left ? at[i++] : at[j++];
+    }
+    memcpy(at, room, n * sizeof *at);
+}
+
+static void scan_ranges(struct alloc *al)
+{
+    struct ptx_unit *unit = al->unit;
+    size_t n = unit->vregs.count, count = 0;
+    uint32_t *order = PTX_ARRAY(unit->job, uint32_t, n + 1);
+    uint32_t *room = PTX_ARRAY(unit->job, uint32_t, n + 1);
+
+    for (uint32_t v = 0; v < n; v++) {
+        unit->assigned[v] = 0xffff;
+        if (al->rep[v] == v && al->range[v].s.count != 0)
+            order[count++] = v;
+    }
+    sort_by_start(al, order, room, count);
+    for (size_t i = 0; i < count; i++) {
+        uint32_t v = order[i], hint = al->range[v].hint;
+        unsigned files, base;
+
+        (void)rows_of(al, v, &files);
+        if (hint != PTX_NONE) {
+            hint = unit->assigned[find(al, hint)];
+            if (hint != 0xffff && fits_at(al, v, hint)) {
+                assign(al, v, hint);
+                continue;
+            }
+        }
+        for (base = 0; base < files && !fits_at(al, v, base); base++)
+            ;
+        if (base < files)
+            assign(al, v, base);
+        else
+            make_room(al, v);
+    }
+}
+
+/* ---- spill code ------------------------------------------------------------------------------ */
+
+struct rewrite {
+    struct alloc *al;
+    PTX_LIST(struct ptx_mi) code;
+    uint32_t *slot;   /* by vreg: offset in local memory + 1; of predicates: vreg + 1 */
+    uint32_t *remat;  /* by vreg: its only definition + 1, if it can be repeated */
+};
+
+static uint32_t new_vreg(struct ptx_unit *unit, unsigned rows, bool no_spill)
+{
+    struct ptx_vreg *v = PTX_PUSH(unit->job, unit->vregs);
+
+    memset(v, 0, sizeof *v);
+    v->rows = (uint8_t)rows;
+    v->origin = PTX_NONE;
+    v->no_spill = no_spill;
+    return (uint32_t)(unit->vregs.count - 1);
+}
+
+static struct ptx_mi *put_like(struct rewrite *rw, const struct ptx_mi *like, enum isa_op op)
+{
+    struct ptx_mi *mi = PTX_PUSH(rw->al->unit->job, rw->code);
+
+    memset(mi, 0, sizeof *mi);
+    isa_insn_init(&mi->in, op);
+    for (unsigned s = 0; s < PTX_SLOT_COUNT; s++)
+        mi->ref[s] = PTX_NO_REF;
+    mi->barrier = 0xff;
+    mi->target = mi->symbol = PTX_NONE;
+    mi->flags = PTX_MI_SPILL;
+    mi->loc = like->loc;
+    mi->line = like->line;
+    return mi;
+}
+
+static void put_local(struct rewrite *rw, const struct ptx_mi *like, bool store, ptx_ref ref,
+                      unsigned rows, uint32_t offset)
+{
+    struct ptx_mi *mi = put_like(rw, like, store ? ISA_ST_LOCAL : ISA_LD_LOCAL);
+
+    mi->ref[PTX_S_A] = PTX_ZERO;
+    mi->ref[store ? PTX_S_X : PTX_S_D] = ref;
+    mi->rows[PTX_S_A] = 1;
+    mi->rows[PTX_S_X] = mi->rows[PTX_S_D] = (uint8_t)rows;
+    mi->in.x = offset << 8;
+    isa_mod_set(&mi->in, ISA_MOD_AMODE, ISA_AMODE_32);
+    isa_mod_set(&mi->in, ISA_MOD_SIZE,
+                rows == 1 ? ISA_SIZE_B32 : rows == 2 ? ISA_SIZE_B64 : ISA_SIZE_V4B32);
+}
+
+static uint32_t slot_of(struct rewrite *rw, uint32_t v)
+{
+    struct ptx_unit *unit = rw->al->unit;
+    unsigned rows = unit->vregs.at[v].rows;
+
+    if (rw->slot[v] != 0)
+        return rw->slot[v] - 1;
+    if (rows == 0) {
+        rw->slot[v] = new_vreg(unit, 1, false) + 1;
+    } else {
+        unit->local_bytes = (unit->local_bytes + rows * 4 - 1) & ~(rows * 4 - 1);
+        if (unit->local_bytes > 1u << 22)
+            ptx_fail(unit->job, unit->function->line, LW_EUNSUPP,
+                     "'%s' needs more than 4 MiB of local memory", unit->function->name);
+        rw->slot[v] = unit->local_bytes + 1;
+        unit->local_bytes += rows * 4;
+    }
+    return rw->slot[v] - 1;
+}
+
+static uint32_t fetch(struct rewrite *rw, const struct ptx_mi *mi, uint32_t v)
+{
+    struct ptx_unit *unit = rw->al->unit;
+    unsigned rows = unit->vregs.at[v].rows;
+    uint32_t t = new_vreg(unit, rows, true);
+
+    if (rw->remat[v] != 0) {
+        struct ptx_mi *again = PTX_PUSH(unit->job, rw->code);
+
+        *again = unit->code.at[rw->remat[v] - 1];
+        again->ref[PTX_S_D] = ptx_ref_of(t, 0);
+        again->loc = mi->loc;
+        again->line = mi->line;
+        again->flags |= PTX_MI_SPILL;
+    } else if (rows == 0) {
+        struct ptx_mi *test = put_like(rw, mi, ISA_V_SETP_U32);
+
+        isa_mod_set(&test->in, ISA_MOD_CMP, ISA_CMP_NE);
+        test->ref[PTX_S_A] = ptx_ref_of(slot_of(rw, v), 0);
+        test->ref[PTX_S_X] = PTX_ZERO;
+        test->ref[PTX_S_P] = ptx_ref_of(t, 0);
+        test->ref[PTX_S_R] = PTX_ZERO;
+        test->rows[PTX_S_A] = test->rows[PTX_S_X] = 1;
+    } else {
+        put_local(rw, mi, false, ptx_ref_of(t, 0), rows, slot_of(rw, v));
+    }
+    return t;
+}
+
+static void deposit(struct rewrite *rw, const struct ptx_mi *mi, uint32_t v, uint32_t t)
+{
+    struct ptx_unit *unit = rw->al->unit;
+    unsigned rows = unit->vregs.at[v].rows;
+
+    if (rows == 0) {
+        struct ptx_mi *sel = put_like(rw, mi, ISA_V_SELP_B32);
+
+        sel->ref[PTX_S_D] = ptx_ref_of(slot_of(rw, v), 0);
+        sel->ref[PTX_S_A] = PTX_ZERO;
+        sel->in.xkind = ISA_X_IMM;
+        sel->in.x = 1;
+        sel->ref[PTX_S_R] = ptx_ref_of(t, 0);
+        sel->rows[PTX_S_D] = sel->rows[PTX_S_A] = sel->rows[PTX_S_X] = 1;
+        isa_insn_set_r(&sel->in, ISA_PT, true);
+    } else {
+        put_local(rw, mi, true, ptx_ref_of(t, 0), rows, slot_of(rw, v));
+    }
+}
+
+static void rewrite_insn(struct rewrite *rw, uint32_t index)
+{
+    struct alloc *al = rw->al;
+    struct ptx_unit *unit = al->unit;
+    struct ptx_mi mi = unit->code.at[index];
+    uint32_t from[PTX_SLOT_COUNT], to[PTX_SLOT_COUNT], out_v[3], out_t[3];
+    unsigned known = 0, outs = 0;
+
+    for (unsigned s = 0; s < PTX_SLOT_COUNT; s++) {
+        bool written = ptx_mi_writes(&mi, (enum ptx_slot)s);
+        uint32_t v, t = PTX_NONE;
+
+        if (!ptx_ref_is_vreg(mi.ref[s]))
+            continue;
+        v = find(al, ptx_ref_vreg(mi.ref[s]));
+        if (!al->spilled[v])
+            continue;
+        if (written && rw->remat[v] != 0)
+            return; /* its definition is repeated where it is needed */
+        for (unsigned k = 0; k < known && (!written || (mi.flags & PTX_MI_PARTIAL)); k++) {
+            if (from[k] == v)
+                t = to[k];
+        }
+        if (t == PTX_NONE) {
+            /* a partial write completes the old value */
+            if (!written || (mi.flags & PTX_MI_PARTIAL))
+                t = fetch(rw, &mi, v);
+            else
+                t = new_vreg(unit, unit->vregs.at[v].rows, true);
+            if (!written || (mi.flags & PTX_MI_PARTIAL)) {
+                from[known] = v;
+                to[known++] = t;
+            }
+        }
+        if (written) {
+            out_v[outs] = v;
+            out_t[outs++] = t;
+        }
+        mi.ref[s] = ptx_ref_of(t, ptx_ref_row(mi.ref[s]));
+    }
+    *PTX_PUSH(unit->job, rw->code) = mi;
+    for (unsigned k = 0; k < outs; k++)
+        deposit(rw, &mi, out_v[k], out_t[k]);
+}
+
+static void rewrite_spills(struct alloc *al)
+{
+    struct ptx_unit *unit = al->unit;
+    struct rewrite rw = { .al = al };
+    size_t n = unit->vregs.count;
+    uint32_t *defs = PTX_ARRAY(unit->job, uint32_t, n);
+
+    rw.slot = PTX_ARRAY(unit->job, uint32_t, n);
+    rw.remat = PTX_ARRAY(unit->job, uint32_t, n);
+    for (size_t i = 0; i < unit->code.count; i++) {
+        const struct ptx_mi *mi = &unit->code.at[i];
+
+        for (unsigned s = 0; s < PTX_SLOT_COUNT; s++) {
+            uint32_t v;
+
+            if (!ptx_mi_writes(mi, (enum ptx_slot)s))
+                continue;
+            v = find(al, ptx_ref_vreg(mi->ref[s]));
+            bool move = (mi->in.op == ISA_V_MOV_B32 || mi->in.op == ISA_V_MOV_B64) &&
+                        (mi->in.xkind == ISA_X_IMM || mi->in.xkind == ISA_X_CONST) &&
+                        !(mi->flags & (PTX_MI_PARTIAL | PTX_MI_RELOC_LOW | PTX_MI_RELOC_HIGH)) &&
+                        !ptx_ref_is_vreg(mi->ref[PTX_S_GUARD]) &&
+                        mi->rows[PTX_S_D] == unit->vregs.at[v].rows;
+
+            rw.remat[v] = defs[v]++ == 0 && move ? (uint32_t)i + 1 : 0;
+        }
+    }
+    for (size_t k = 0; k < unit->blocks.count; k++) {
+        struct ptx_block *b = &unit->blocks.at[k];
+        uint32_t first = (uint32_t)rw.code.count;
+
+        for (uint32_t i = b->first; i < b->first + b->count; i++)
+            rewrite_insn(&rw, i);
+        b->first = first;
+        b->count = (uint32_t)rw.code.count - first;
+    }
+    unit->code.at = rw.code.at;
+    unit->code.count = rw.code.count;
+    unit->code.capacity = rw.code.capacity;
+}
+
+void ptx_alloc(struct ptx_unit *unit)
+{
+    for (int round = 0; round < 32; round++) {
+        struct alloc *al = PTX_NEW(unit->job, struct alloc);
+        size_t n = unit->vregs.count;
+
+        al->unit = unit;
+        al->range = PTX_ARRAY(unit->job, struct range, n + 1);
+        al->rep = PTX_ARRAY(unit->job, uint32_t, n + 1);
+        al->spilled = PTX_ARRAY(unit->job, uint8_t, n + 1);
+        unit->assigned = PTX_ARRAY(unit->job, uint16_t, n + 1);
+        for (uint32_t v = 0; v < n; v++) {
+            al->rep[v] = v;
+            al->range[v].hint = PTX_NONE;
+        }
+        ptx_liveness(unit);
+        build_ranges(al);
+        coalesce(al);
+        scan_ranges(al);
+        if (!al->any_spilled) {
+            for (uint32_t v = 0; v < n; v++) {
+                unsigned top;
+
+                unit->assigned[v] = unit->assigned[find(al, v)];
+                if (unit->assigned[v] == 0xffff || unit->vregs.at[v].rows == 0)
+                    continue;
+                top = unit->assigned[v] + unit->vregs.at[v].rows;
+                if (unit->vreg_count < top)
+                    unit->vreg_count = top;
+            }
+            return;
+        }
+        rewrite_spills(al);
+    }
+    ptx_fail(unit->job, unit->function->line, LW_EUNSUPP,
+             "no register allocation was found for '%s'", unit->function->name);
+}

@@ -1,0 +1,292 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Convergence barriers. For each branch that may part lanes, with R its immediate
+ * post-dominator:
+ *
+ *   bssy   before the branch; if R lies outside a loop of the branch, in the preheader
+ *          of the outermost such loop
+ *   bsync  first in R, the outermost region's last
+ *   bbreak on each edge from which R can no longer be reached without passing the bssy
+ *          (not on edges to paths that only exit: the others are freed by the exit)
+ *   yield  on the back edges of loops that may wait for another lane
+ *
+ * Branches with the same bssy block and R share a region. Regions that overlap have
+ * different barrier registers. Placement and rules are those that the executable model of
+ * the machine was fuzzed with; ptx_barrier_verify checks the result.
+ */
+#include "ptx/ptx_priv.h"
+
+static struct ptx_region *region_for(struct ptx_unit *unit, uint32_t *first_of, uint32_t *next,
+                                     uint32_t start, uint32_t join)
+{
+    for (uint32_t r = first_of[start]; r != 0; r = next[r]) {
+        if (unit->regions.at[r - 1].join == join)
+            return &unit->regions.at[r - 1];
+    }
+    struct ptx_region *g = PTX_PUSH(unit->job, unit->regions);
+
+    memset(g, 0, sizeof *g);
+    g->start = start;
+    g->join = join;
+    g->barrier = 0xff;
+    next[unit->regions.count] = first_of[start];
+    first_of[start] = (uint32_t)unit->regions.count;
+    return g;
+}
+
+static void find_regions(struct ptx_unit *unit)
+{
+    uint32_t *first_of = PTX_ARRAY(unit->job, uint32_t, unit->blocks.count);
+    uint32_t *next = PTX_ARRAY(unit->job, uint32_t, unit->blocks.count + 1);
+
+    for (uint32_t k = 0; k < unit->rpo_count; k++) {
+        uint32_t x = unit->rpo[k], start = x, r, l;
+        const struct ptx_block *b = &unit->blocks.at[x];
+
+        if (!b->may_diverge || b->end != PTX_END_BRANCH || !b->reaches_end)
+            continue;
+        r = b->ipdom;
+        if (r == PTX_NONE || ptx_just_ends(unit, r))
+            continue; /* where the kernel just ends nobody need wait */
+        for (l = b->loop; l != PTX_NONE; l = unit->loops.at[l].parent) {
+            if (ptx_in_loop(unit, r, l))
+                break;
+            start = unit->loops.at[l].preheader;
+        }
+        *PTX_PUSH(unit->job, region_for(unit, first_of, next, start, r)->branches) = x;
+    }
+}
+
+struct scratch {
+    uint32_t *inside, *can; /* by block: stamps */
+    uint32_t stamp;
+};
+
+/* Blocks between bssy and bsync, and the edges that leave without the bsync. */
+static void extend_region(struct ptx_unit *unit, struct ptx_region *g, struct scratch *s)
+{
+    PTX_LIST(uint32_t) work = { 0 };
+    PTX_LIST(uint32_t) reached = { 0 };
+    const struct ptx_block *start = &unit->blocks.at[g->start];
+
+    s->stamp++;
+    for (unsigned k = 0; k < start->succ_count; k++)
+        *PTX_PUSH(unit->job, work) = start->succ[k];
+    while (work.count != 0) {
+        uint32_t b = work.at[--work.count];
+
+        if (b == g->join || s->inside[b] == s->stamp)
+            continue;
+        s->inside[b] = s->stamp;
+        *PTX_PUSH(unit->job, reached) = b;
+        for (unsigned k = 0; k < unit->blocks.at[b].succ_count; k++) {
+            if (!ptx_is_exit_edge(&unit->blocks.at[b], k))
+                *PTX_PUSH(unit->job, work) = unit->blocks.at[b].succ[k];
+        }
+    }
+    /* from which of them can the join be reached without the start? */
+    s->can[g->join] = s->stamp;
+    *PTX_PUSH(unit->job, work) = g->join;
+    while (work.count != 0) {
+        const struct ptx_block *b = &unit->blocks.at[work.at[--work.count]];
+
+        for (uint32_t k = 0; k < b->pred_count; k++) {
+            uint32_t p = b->pred[k];
+            const struct ptx_block *from = &unit->blocks.at[p];
+
+            if (from->exit_side != 0 &&
+                &unit->blocks.at[from->succ[from->exit_side - 1]] == b)
+                continue;
+            if (p == g->start || s->inside[p] != s->stamp || s->can[p] == s->stamp)
+                continue;
+            s->can[p] = s->stamp;
+            *PTX_PUSH(unit->job, work) = p;
+        }
+    }
+    for (size_t i = 0; i <= reached.count; i++) {
+        uint32_t b = i < reached.count ? reached.at[i] : g->start;
+        const struct ptx_block *block = &unit->blocks.at[b];
+
+        if (i < reached.count && (s->can[b] == s->stamp || !block->reaches_end))
+            *PTX_PUSH(unit->job, g->inside) = b;
+        if (i < reached.count && (b == g->start || s->can[b] != s->stamp))
+            continue;
+        for (unsigned k = 0; k < block->succ_count; k++) {
+            uint32_t to = block->succ[k];
+
+            if (!ptx_is_exit_edge(block, k) && s->can[to] != s->stamp &&
+                unit->blocks.at[to].reaches_end)
+                *PTX_PUSH(unit->job, g->leaves) = (uint64_t)b << 1 | k;
+        }
+    }
+    g->size = (uint32_t)g->inside.count;
+}
+
+static int by_size(const void *a, const void *b)
+{
+    const struct ptx_region *x = *(struct ptx_region *const *)a;
+    const struct ptx_region *y = *(struct ptx_region *const *)b;
+
+    if (x->size != y->size)
+        return x->size > y->size ? -1 : 1;
+    return x < y ? -1 : 1;
+}
+
+static void sort_regions(struct ptx_region **at, size_t n, struct ptx_region **room)
+{
+    /* merge sort: qsort may allocate and is not stable across hosts */
+    if (n < 2)
+        return;
+    size_t half = n / 2, i = 0, j = half, k = 0;
+
+    sort_regions(at, half, room);
+    sort_regions(at + half, n - half, room);
+    while (i < half || j < n)
+        room[k++] = j == n || (i < half && by_size(&at[i], &at[j]) < 0) ? at[i++] : at[j++];
+    memcpy(at, room, n * sizeof *at);
+}
+
+static void number_regions(struct ptx_unit *unit)
+{
+    size_t n = unit->regions.count;
+    struct ptx_region **sorted = PTX_ARRAY(unit->job, struct ptx_region *, n + 1);
+    struct ptx_region **room = PTX_ARRAY(unit->job, struct ptx_region *, n + 1);
+    uint32_t *used = PTX_ARRAY(unit->job, uint32_t, unit->blocks.count);
+
+    for (size_t i = 0; i < n; i++)
+        sorted[i] = &unit->regions.at[i];
+    sort_regions(sorted, n, room);
+    for (size_t i = 0; i < n; i++) {
+        struct ptx_region *g = sorted[i];
+        uint32_t clash = used[g->start];
+
+        for (size_t k = 0; k < g->inside.count; k++)
+            clash |= used[g->inside.at[k]];
+        if ((clash & 0xffff) == 0xffff) {
+            const struct ptx_block *b = &unit->blocks.at[g->branches.at[0]];
+
+            ptx_fail(unit->job, b->line, LW_EUNSUPP,
+                     "'%s' nests more than %d regions of divergent flow, which is not supported",
+                     unit->function->name, ISA_BREG_COUNT);
+        }
+        g->barrier = (uint8_t)lw_lowest(~clash);
+        if (unit->breg_count <= g->barrier)
+            unit->breg_count = g->barrier + 1u;
+        used[g->start] |= 1u << g->barrier;
+        for (size_t k = 0; k < g->inside.count; k++)
+            used[g->inside.at[k]] |= 1u << g->barrier;
+    }
+    for (size_t i = 0; i < n; i++) {
+        struct ptx_region *g = sorted[i];
+
+        *PTX_PUSH(unit->job, unit->blocks.at[g->start].joins) = (uint32_t)(g - unit->regions.at);
+        for (size_t k = 0; k < g->branches.count; k++)
+            unit->blocks.at[g->branches.at[k]].branch_barrier = g->barrier;
+        for (size_t k = 0; k < g->leaves.count; k++)
+            *PTX_PUSH(unit->job, unit->blocks.at[g->leaves.at[k] >> 1].breaks[g->leaves.at[k] & 1]) =
+                g->barrier;
+        /* the smaller regions' bsync come first */
+        struct ptx_region *h = sorted[n - 1 - i];
+
+        *PTX_PUSH(unit->job, unit->blocks.at[h->join].syncs) = h->barrier;
+    }
+}
+
+/* Loops that may wait for another lane; softness of the kernel (MACHINE 2). */
+static void find_spins(struct ptx_unit *unit)
+{
+    for (uint32_t k = 0; k < unit->rpo_count; k++) {
+        const struct ptx_block *b = &unit->blocks.at[unit->rpo[k]];
+
+        for (uint32_t i = b->first; i < b->first + b->count; i++) {
+            const struct ptx_mi *mi = &unit->code.at[i];
+            unsigned flags = isa_op_info((enum isa_op)mi->in.op)->flags;
+
+            if (mi->flags & PTX_MI_SPIN) {
+                for (uint32_t l = b->loop; l != PTX_NONE; l = unit->loops.at[l].parent)
+                    unit->loops.at[l].spins = true;
+                unit->soft |= b->loop != PTX_NONE;
+            }
+            /* a CTA barrier, warpsync or .sync operation where flow may be divergent */
+            if (b->barrier_flow &&
+                (mi->in.op == ISA_BAR_SYNC || mi->in.op == ISA_BAR_ARRIVE ||
+                 mi->in.op == ISA_WARPSYNC || (flags & ISA_F_SYNC)))
+                unit->soft = true;
+        }
+    }
+    for (size_t i = 0; i < unit->loops.count; i++) {
+        const struct ptx_loop *l = &unit->loops.at[i];
+
+        for (size_t k = 0; l->spins && k < l->latches.count; k++) {
+            struct ptx_block *b = &unit->blocks.at[l->latches.at[k]];
+
+            for (unsigned s = 0; s < b->succ_count; s++)
+                b->yields[s] |= b->succ[s] == l->header;
+        }
+    }
+}
+
+void ptx_barriers(struct ptx_unit *unit)
+{
+    struct scratch scratch = { .inside = PTX_ARRAY(unit->job, uint32_t, unit->blocks.count),
+                               .can = PTX_ARRAY(unit->job, uint32_t, unit->blocks.count) };
+
+    find_regions(unit);
+    for (size_t i = 0; i < unit->regions.count; i++)
+        extend_region(unit, &unit->regions.at[i], &scratch);
+    number_regions(unit);
+    find_spins(unit);
+}
+
+/* ---- the check ---------------------------------------------------------------------- */
+
+/* After ptx_layout: from each bssy along all paths, its bsync, its bbreak or an exit is
+ * met before a bssy of the same register. */
+void ptx_barrier_verify(struct ptx_unit *unit)
+{
+    uint32_t *seen = PTX_ARRAY(unit->job, uint32_t, unit->blocks.count);
+    PTX_LIST(uint32_t) work = { 0 };
+    uint32_t stamp = 0;
+
+    for (uint32_t k = 0; k < unit->blocks.count; k++) {
+        const struct ptx_block *b = &unit->blocks.at[k];
+
+        for (uint32_t i = b->first; i < b->first + b->count; i++) {
+            uint8_t barrier = unit->code.at[i].barrier;
+            uint32_t from = i + 1, at = k;
+
+            if (unit->code.at[i].in.op != ISA_BSSY)
+                continue;
+            stamp++;
+            for (;;) {
+                const struct ptx_block *block = &unit->blocks.at[at];
+                bool ended = false;
+
+                for (uint32_t j = from; j < block->first + block->count && !ended; j++) {
+                    const struct ptx_mi *mi = &unit->code.at[j];
+
+                    if (mi->in.op == ISA_EXIT && !ptx_ref_is_vreg(mi->ref[PTX_S_GUARD]))
+                        ended = true;
+                    if (mi->barrier != barrier)
+                        continue;
+                    if (mi->in.op == ISA_BSYNC || mi->in.op == ISA_BBREAK)
+                        ended = true;
+                    else if (mi->in.op == ISA_BSSY)
+                        ptx_fail(unit->job, unit->code.at[i].line, LW_ESTATE,
+                                 "internal error: barrier b%u of '%s' is joined twice on a path",
+                                 barrier, unit->function->name);
+                }
+                for (unsigned s = 0; !ended && s < block->succ_count; s++) {
+                    if (seen[block->succ[s]] != stamp) {
+                        seen[block->succ[s]] = stamp;
+                        *PTX_PUSH(unit->job, work) = block->succ[s];
+                    }
+                }
+                if (work.count == 0)
+                    break;
+                at = work.at[--work.count];
+                from = unit->blocks.at[at].first;
+            }
+        }
+    }
+}

@@ -1,0 +1,454 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The control-flow graph: order, dominators, post-dominators, natural loops with a
+ * preheader of their own. Dominators by Cooper, Harvey and Kennedy's iteration over
+ * reverse post order; loops by walking back from the latches, inner ones first.
+ */
+#include "ptx/ptx_priv.h"
+
+/* ---- order ------------------------------------------------------------------------ */
+
+static void number_blocks(struct ptx_unit *unit)
+{
+    size_t n = unit->blocks.count;
+    uint32_t *stack = PTX_ARRAY(unit->job, uint32_t, n + 1);
+    uint8_t *next = PTX_ARRAY(unit->job, uint8_t, n);
+    uint8_t *seen = PTX_ARRAY(unit->job, uint8_t, n);
+    size_t depth = 0, left = n;
+
+    unit->rpo = PTX_ARRAY(unit->job, uint32_t, n);
+    for (size_t i = 0; i < n; i++)
+        unit->blocks.at[i].rpo = PTX_NONE;
+    stack[depth++] = unit->entry;
+    seen[unit->entry] = 1;
+    while (depth != 0) {
+        uint32_t b = stack[depth - 1];
+        const struct ptx_block *block = &unit->blocks.at[b];
+
+        if (next[b] < block->succ_count) {
+            uint32_t s = block->succ[next[b]++];
+
+            if (!seen[s]) {
+                seen[s] = 1;
+                stack[depth++] = s;
+            }
+        } else {
+            unit->rpo[--left] = b;
+            depth--;
+        }
+    }
+    unit->rpo_count = (uint32_t)(n - left);
+    memmove(unit->rpo, unit->rpo + left, unit->rpo_count * sizeof *unit->rpo);
+    for (uint32_t i = 0; i < unit->rpo_count; i++)
+        unit->blocks.at[unit->rpo[i]].rpo = i;
+}
+
+static void find_preds(struct ptx_unit *unit)
+{
+    for (size_t i = 0; i < unit->blocks.count; i++)
+        unit->blocks.at[i].pred_count = 0;
+    for (uint32_t i = 0; i < unit->rpo_count; i++) {
+        const struct ptx_block *b = &unit->blocks.at[unit->rpo[i]];
+
+        for (unsigned k = 0; k < b->succ_count; k++)
+            unit->blocks.at[b->succ[k]].pred_count++;
+    }
+    for (size_t i = 0; i < unit->blocks.count; i++) {
+        struct ptx_block *b = &unit->blocks.at[i];
+
+        b->pred = PTX_ARRAY(unit->job, uint32_t, b->pred_count);
+        b->pred_count = 0;
+    }
+    for (uint32_t i = 0; i < unit->rpo_count; i++) {
+        const struct ptx_block *b = &unit->blocks.at[unit->rpo[i]];
+
+        for (unsigned k = 0; k < b->succ_count; k++) {
+            struct ptx_block *s = &unit->blocks.at[b->succ[k]];
+
+            s->pred[s->pred_count++] = unit->rpo[i];
+        }
+    }
+}
+
+/* ---- dominators ------------------------------------------------------------------------ */
+
+static void find_dominators(struct ptx_unit *unit)
+{
+    uint32_t n = unit->rpo_count;
+    uint32_t *idom = PTX_ARRAY(unit->job, uint32_t, n); /* in numbers of the order */
+    uint32_t *size = PTX_ARRAY(unit->job, uint32_t, n);
+    bool changed = true;
+
+    for (uint32_t i = 1; i < n; i++)
+        idom[i] = PTX_NONE;
+    while (changed) {
+        changed = false;
+        for (uint32_t i = 1; i < n; i++) {
+            const struct ptx_block *b = &unit->blocks.at[unit->rpo[i]];
+            uint32_t d = PTX_NONE;
+
+            for (uint32_t k = 0; k < b->pred_count; k++) {
+                uint32_t p = unit->blocks.at[b->pred[k]].rpo;
+
+                if (idom[p] == PTX_NONE)
+                    continue;
+                if (d == PTX_NONE) {
+                    d = p;
+                    continue;
+                }
+                while (d != p) {
+                    if (d > p)
+                        d = idom[d];
+                    else
+                        p = idom[p];
+                }
+            }
+            if (idom[i] != d) {
+                idom[i] = d;
+                changed = true;
+            }
+        }
+    }
+    /* intervals: a parent stands before its children in the order, so sizes add up from
+     * the back and places are handed out from the front */
+    for (uint32_t i = n; i-- > 0;) {
+        size[i]++;
+        if (i != 0)
+            size[idom[i]] += size[i];
+    }
+    uint32_t *used = PTX_ARRAY(unit->job, uint32_t, n);
+
+    for (uint32_t i = 0; i < n; i++) {
+        struct ptx_block *b = &unit->blocks.at[unit->rpo[i]];
+
+        if (i == 0) {
+            b->dom_in = 0;
+            b->idom = PTX_NONE;
+        } else {
+            struct ptx_block *p = &unit->blocks.at[unit->rpo[idom[i]]];
+
+            b->idom = unit->rpo[idom[i]];
+            b->dom_in = p->dom_in + 1 + used[idom[i]];
+            used[idom[i]] += size[i];
+        }
+        b->dom_out = b->dom_in + size[i];
+    }
+}
+
+/* ---- post-dominators ----------------------------------------------------------------------- */
+
+bool ptx_just_ends(const struct ptx_unit *unit, uint32_t block)
+{
+    for (size_t steps = 0; steps < unit->blocks.count; steps++) {
+        const struct ptx_block *b = &unit->blocks.at[block];
+
+        if (b->count != 0)
+            return false;
+        if (b->end != PTX_END_NEXT)
+            return b->end == PTX_END_FINAL || b->end == PTX_END_EXIT;
+        block = b->succ[0];
+    }
+    return false;
+}
+
+/* A branch to the kernel's end is a guarded exit. Paths that end in exit do not count for
+ * post-dominance; but where such an edge is the only way to the end it must. */
+static void find_exit_sides(struct ptx_unit *unit)
+{
+    size_t n = unit->blocks.count;
+    uint8_t *ends = PTX_ARRAY(unit->job, uint8_t, n + 1);
+    uint32_t *work = PTX_ARRAY(unit->job, uint32_t, n + 1);
+    size_t count = 0;
+
+    for (uint32_t i = 0; i < unit->rpo_count; i++) {
+        struct ptx_block *b = &unit->blocks.at[unit->rpo[i]];
+
+        if (b->end != PTX_END_BRANCH)
+            continue;
+        for (unsigned k = 0; k < 2 && b->exit_side == 0; k++) {
+            if (ptx_just_ends(unit, b->succ[k]))
+                b->exit_side = (uint8_t)(k + 1);
+        }
+    }
+    /* what reaches the end without such an edge */
+    work[count++] = unit->final_block;
+    ends[unit->final_block] = 1;
+    while (count != 0) {
+        uint32_t to = work[--count];
+        const struct ptx_block *b = &unit->blocks.at[to];
+
+        for (uint32_t k = 0; k < b->pred_count; k++) {
+            const struct ptx_block *p = &unit->blocks.at[b->pred[k]];
+
+            if (ends[b->pred[k]] ||
+                (p->exit_side != 0 && p->succ[p->exit_side - 1] == to))
+                continue;
+            ends[b->pred[k]] = 1;
+            work[count++] = b->pred[k];
+        }
+    }
+    for (uint32_t i = 0; i < unit->rpo_count; i++) {
+        struct ptx_block *b = &unit->blocks.at[unit->rpo[i]];
+
+        if (b->exit_side != 0)
+            b->exit_ignored = ends[b->succ[2 - b->exit_side]];
+    }
+}
+
+/* Paths that end in exit do not count (MACHINE 3), unless there is no other end. */
+static void find_postdominators(struct ptx_unit *unit)
+{
+    uint32_t n = (uint32_t)unit->blocks.count, root = n, count = 0, depth = 0;
+    bool has_final = unit->blocks.at[unit->final_block].rpo != PTX_NONE;
+    uint32_t *order = PTX_ARRAY(unit->job, uint32_t, n + 1); /* post order from the ends */
+    uint32_t *number = PTX_ARRAY(unit->job, uint32_t, n + 1);
+    uint32_t *ipdom = PTX_ARRAY(unit->job, uint32_t, n + 1);
+    uint32_t *stack = PTX_ARRAY(unit->job, uint32_t, n + 1);
+    uint32_t *next = PTX_ARRAY(unit->job, uint32_t, n + 1);
+    uint8_t *seen = PTX_ARRAY(unit->job, uint8_t, n + 1);
+    uint8_t *is_end = PTX_ARRAY(unit->job, uint8_t, n + 1);
+
+    for (uint32_t i = 0; i < n; i++) {
+        const struct ptx_block *b = &unit->blocks.at[i];
+
+        is_end[i] = b->rpo != PTX_NONE &&
+                    (b->end == PTX_END_FINAL || (!has_final && b->end == PTX_END_EXIT));
+    }
+    for (uint32_t e = 0; e < n; e++) {
+        if (!is_end[e] || seen[e])
+            continue;
+        stack[depth++] = e;
+        seen[e] = 1;
+        while (depth != 0) {
+            uint32_t b = stack[depth - 1];
+
+            if (next[b] < unit->blocks.at[b].pred_count) {
+                uint32_t p = unit->blocks.at[b].pred[next[b]++];
+                const struct ptx_block *from = &unit->blocks.at[p];
+
+                if (!seen[p] && !(from->exit_ignored && from->succ[from->exit_side - 1] == b)) {
+                    seen[p] = 1;
+                    stack[depth++] = p;
+                }
+            } else {
+                number[b] = count;
+                order[count++] = b;
+                depth--;
+            }
+        }
+    }
+    number[root] = count;
+    for (uint32_t i = 0; i <= n; i++)
+        ipdom[i] = PTX_NONE;
+    ipdom[root] = root;
+    for (bool changed = true; changed;) {
+        changed = false;
+        for (uint32_t i = count; i-- > 0;) {
+            uint32_t b = order[i], d = is_end[b] ? root : PTX_NONE;
+            const struct ptx_block *block = &unit->blocks.at[b];
+
+            for (unsigned k = 0; k < block->succ_count; k++) {
+                uint32_t s = block->succ[k];
+
+                if (!seen[s] || ipdom[s] == PTX_NONE ||
+                    (block->exit_ignored && ptx_is_exit_edge(block, k)))
+                    continue;
+                if (d == PTX_NONE) {
+                    d = s;
+                    continue;
+                }
+                while (d != s) {
+                    if (number[d] < number[s])
+                        d = ipdom[d];
+                    else
+                        s = ipdom[s];
+                }
+            }
+            if (ipdom[b] != d) {
+                ipdom[b] = d;
+                changed = true;
+            }
+        }
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        struct ptx_block *b = &unit->blocks.at[i];
+
+        b->reaches_end = seen[i];
+        b->ipdom = ipdom[i] == root ? PTX_NONE : ipdom[i];
+    }
+}
+
+/* ---- loops ------------------------------------------------------------------------------------- */
+
+static uint32_t outermost(const struct ptx_unit *unit, uint32_t loop)
+{
+    while (unit->loops.at[loop].parent != PTX_NONE)
+        loop = unit->loops.at[loop].parent;
+    return loop;
+}
+
+static void find_loops(struct ptx_unit *unit)
+{
+    PTX_LIST(uint32_t) work = { 0 };
+
+    unit->loops.count = 0;
+    for (size_t i = 0; i < unit->blocks.count; i++)
+        unit->blocks.at[i].loop = PTX_NONE;
+    for (uint32_t i = unit->rpo_count; i-- > 0;) {
+        uint32_t h = unit->rpo[i];
+        const struct ptx_block *header = &unit->blocks.at[h];
+        uint32_t loop = PTX_NONE;
+
+        for (uint32_t k = 0; k < header->pred_count; k++) {
+            uint32_t p = header->pred[k];
+
+            if (unit->blocks.at[p].rpo < i)
+                continue;
+            if (!ptx_dominates(unit, h, p)) {
+                const struct ptx_block *b = &unit->blocks.at[p];
+
+                ptx_fail(unit->job, b->line != 0 ? b->line : unit->function->line, LW_EUNSUPP,
+                         "the control flow of '%s' is irreducible (a jump into the middle of a "
+                         "loop%s%s), which is not supported",
+                         unit->function->name, header->label != PTX_NONE ? " at " : "",
+                         header->label != PTX_NONE ? unit->function->label_names.at[header->label]
+                                                   : "");
+            }
+            if (loop == PTX_NONE) {
+                struct ptx_loop *l = PTX_PUSH(unit->job, unit->loops);
+
+                memset(l, 0, sizeof *l);
+                l->header = h;
+                l->preheader = l->parent = PTX_NONE;
+                loop = (uint32_t)(unit->loops.count - 1);
+            }
+            *PTX_PUSH(unit->job, unit->loops.at[loop].latches) = p;
+            *PTX_PUSH(unit->job, work) = p;
+        }
+        if (loop == PTX_NONE)
+            continue;
+        if (unit->blocks.at[h].loop == PTX_NONE)
+            unit->blocks.at[h].loop = loop;
+        while (work.count != 0) {
+            uint32_t b = work.at[--work.count], of = unit->blocks.at[b].loop;
+
+            if (b == h)
+                continue;
+            if (of == PTX_NONE) {
+                unit->blocks.at[b].loop = loop;
+            } else {
+                of = outermost(unit, of);
+                if (of == loop)
+                    continue;
+                unit->loops.at[of].parent = loop;
+                b = unit->loops.at[of].header;
+            }
+            for (uint32_t k = 0; k < unit->blocks.at[b].pred_count; k++) {
+                uint32_t p = unit->blocks.at[b].pred[k];
+
+                if (unit->blocks.at[p].rpo != PTX_NONE)
+                    *PTX_PUSH(unit->job, work) = p;
+            }
+        }
+    }
+    /* parents have higher numbers than their children: they were found later */
+    for (size_t i = unit->loops.count; i-- > 0;) {
+        struct ptx_loop *l = &unit->loops.at[i];
+
+        l->depth = l->parent == PTX_NONE ? 1 : unit->loops.at[l->parent].depth + 1;
+    }
+}
+
+bool ptx_in_loop(const struct ptx_unit *unit, uint32_t block, uint32_t loop)
+{
+    uint32_t l = unit->blocks.at[block].loop;
+
+    if (loop == PTX_NONE)
+        return true;
+    while (l != PTX_NONE && l < loop) /* a parent's number is higher */
+        l = unit->loops.at[l].parent;
+    return l == loop;
+}
+
+/* A block in front of each header through which alone the loop is entered. */
+static bool make_preheaders(struct ptx_unit *unit)
+{
+    uint32_t *before = PTX_ARRAY(unit->job, uint32_t, unit->blocks.count); /* + 1 */
+    size_t old = unit->order.count, fill;
+    bool made = false;
+
+    for (size_t i = 0; i < unit->loops.count; i++) {
+        uint32_t h = unit->loops.at[i].header, only = PTX_NONE, entering = 0, fresh;
+
+        for (uint32_t k = 0; k < unit->blocks.at[h].pred_count; k++) {
+            uint32_t p = unit->blocks.at[h].pred[k];
+
+            if (!ptx_in_loop(unit, p, (uint32_t)i)) {
+                entering++;
+                only = p;
+            }
+        }
+        if (entering == 1 && unit->blocks.at[only].succ_count == 1 && h != unit->entry) {
+            unit->loops.at[i].preheader = only;
+            continue;
+        }
+        made = true;
+        fresh = (uint32_t)(ptx_block_new(unit) - unit->blocks.at);
+        struct ptx_block *b = &unit->blocks.at[fresh];
+
+        b->end = PTX_END_NEXT;
+        b->succ_count = 1;
+        b->succ[0] = h;
+        b->first = unit->blocks.at[h].first;
+        for (uint32_t k = 0; k < unit->blocks.at[h].pred_count; k++) {
+            uint32_t p = unit->blocks.at[h].pred[k];
+
+            if (ptx_in_loop(unit, p, (uint32_t)i))
+                continue;
+            for (unsigned s = 0; s < unit->blocks.at[p].succ_count; s++) {
+                if (unit->blocks.at[p].succ[s] == h)
+                    unit->blocks.at[p].succ[s] = fresh;
+            }
+            b->loc = unit->blocks.at[p].loc;
+            b->line = unit->blocks.at[p].line;
+        }
+        if (unit->entry == h)
+            unit->entry = fresh;
+        before[h] = fresh + 1;
+        (void)PTX_PUSH(unit->job, unit->order);
+    }
+    /* in the layout it stands just before its header: widen from the back */
+    fill = unit->order.count;
+    for (size_t i = old; i-- > 0;) {
+        uint32_t b = unit->order.at[i];
+
+        unit->order.at[--fill] = b;
+        if (before[b] != 0)
+            unit->order.at[--fill] = before[b] - 1;
+    }
+    return made;
+}
+
+void ptx_cfg(struct ptx_unit *unit)
+{
+    unit->order.count = 0;
+    for (uint32_t i = 0; i < unit->blocks.count; i++)
+        *PTX_PUSH(unit->job, unit->order) = i;
+    unit->entry = 0;
+    for (int pass = 0; pass < 2; pass++) {
+        number_blocks(unit);
+        find_preds(unit);
+        find_dominators(unit);
+        find_loops(unit);
+        if (pass == 0 && !make_preheaders(unit))
+            break;
+        if (pass == 1)
+            (void)make_preheaders(unit); /* finds them; there is nothing left to make */
+    }
+}
+
+void ptx_postdominators(struct ptx_unit *unit)
+{
+    find_exit_sides(unit);
+    find_postdominators(unit);
+}

@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Registers into instructions, instructions into words, places into the line table. */
+#include "ptx/ptx_priv.h"
+
+struct emit {
+    struct ptx_unit *unit;
+    struct isa_object *object;
+    uint32_t *index; /* by instruction: its place in the function */
+};
+
+static unsigned number_of(const struct ptx_unit *unit, ptx_ref ref, unsigned none)
+{
+    if (!ptx_ref_is_vreg(ref))
+        return none;
+    return unit->assigned[ptx_ref_vreg(ref)] + ptx_ref_row(ref);
+}
+
+/* A copy whose registers came out equal. */
+static bool is_empty(const struct ptx_unit *unit, const struct ptx_mi *mi)
+{
+    return (mi->in.op == ISA_V_MOV_B32 || mi->in.op == ISA_V_MOV_B64) &&
+           mi->in.xkind == ISA_X_VECTOR &&
+           number_of(unit, mi->ref[PTX_S_D], 256) == number_of(unit, mi->ref[PTX_S_X], 257);
+}
+
+static void fill_registers(const struct ptx_unit *unit, const struct ptx_mi *mi,
+                           struct isa_insn *in)
+{
+    enum isa_format format = isa_op_info((enum isa_op)in->op)->format;
+    const ptx_ref *ref = mi->ref;
+
+    if (ref[PTX_S_D] != PTX_NO_REF)
+        in->d = (uint8_t)number_of(unit, ref[PTX_S_D], ISA_VZ);
+    if (ref[PTX_S_A] != PTX_NO_REF)
+        in->a = (uint8_t)number_of(unit, ref[PTX_S_A], ISA_VZ);
+    if (ref[PTX_S_C] != PTX_NO_REF)
+        in->c = (uint8_t)number_of(unit, ref[PTX_S_C], ISA_VZ);
+    if (ref[PTX_S_X] != PTX_NO_REF) {
+        unsigned x = number_of(unit, ref[PTX_S_X], ISA_VZ);
+
+        if (format == ISA_FMT_MEM || format == ISA_FMT_ATOM || format == ISA_FMT_WARP)
+            in->x = (in->x & 0xffffff00u) | x;
+        else
+            in->x = x;
+    }
+    if (ref[PTX_S_M] != PTX_NO_REF)
+        in->x = (in->x & 0x00ffffffu) | number_of(unit, ref[PTX_S_M], ISA_VZ) << 24;
+    if (ref[PTX_S_P] != PTX_NO_REF)
+        isa_insn_set_p(in, number_of(unit, ref[PTX_S_P], ISA_PT));
+    if (ref[PTX_S_Q] != PTX_NO_REF)
+        isa_insn_set_q(in, number_of(unit, ref[PTX_S_Q], ISA_PT));
+    if (ref[PTX_S_R] != PTX_NO_REF)
+        isa_insn_set_r(in, number_of(unit, ref[PTX_S_R], ISA_PT), isa_insn_r_neg(in));
+    if (ref[PTX_S_RA] != PTX_NO_REF)
+        isa_insn_set_ra(in, number_of(unit, ref[PTX_S_RA], ISA_PT), isa_insn_ra_neg(in));
+    if (ref[PTX_S_RB] != PTX_NO_REF)
+        isa_insn_set_rb(in, number_of(unit, ref[PTX_S_RB], ISA_PT), isa_insn_rb_neg(in));
+    if (ref[PTX_S_GUARD] != PTX_NO_REF)
+        in->guard = (uint8_t)number_of(unit, ref[PTX_S_GUARD], ISA_PT);
+    if (mi->barrier != 0xff && in->op == ISA_BRA)
+        isa_insn_set_bo(in, mi->barrier);
+}
+
+static void *object_grow(struct emit *emit, void *old, size_t old_count, size_t add, size_t size)
+{
+    void *fresh = lw_arena_alloc(&emit->object->arena, (old_count + add + 1) * size);
+
+    if (fresh == NULL)
+        ptx_fail(emit->unit->job, 0, LW_ENOMEM, "out of memory");
+    if (old_count != 0)
+        memcpy(fresh, old, old_count * size);
+    return fresh;
+}
+
+static void put_lines(struct emit *emit, uint32_t base, uint32_t count)
+{
+    struct ptx_unit *unit = emit->unit;
+    struct isa_object *object = emit->object;
+    const struct ptx_module *module = unit->module;
+    uint32_t rows = 0, now = 0, last = 0;
+    unsigned nth = 0;
+
+    /* code before the first .loc belongs to the first one there is */
+    for (size_t i = 0; i < unit->code.count && now == 0; i++)
+        now = unit->code.at[i].loc;
+    for (int pass = 0; pass < 2; pass++) {
+        uint32_t at = now, shown = 0;
+
+        rows = 0;
+        nth = 0;
+        last = UINT32_MAX;
+        for (size_t i = 0; i < unit->code.count; i++) {
+            const struct ptx_loc *loc, *old;
+
+            if (unit->code.at[i].loc != 0)
+                at = unit->code.at[i].loc;
+            if (at == 0 || emit->index[i] == last || emit->index[i] == emit->index[i + 1])
+                continue;
+            last = emit->index[i];
+            loc = &module->locs.at[at];
+            old = &module->locs.at[shown];
+            if (shown != 0 && loc->file == old->file && loc->line == old->line &&
+                loc->column == old->column)
+                continue;
+            shown = at;
+            if (pass == 1) {
+                struct isa_line *line = &object->lines[object->line_count + rows];
+
+                *line = (struct isa_line){ .insn = base + emit->index[i],
+                                           .file = (uint16_t)loc->file, .line = loc->line,
+                                           .column = loc->column, .is_stmt = true,
+                                           .prologue_end = nth == 1 };
+            }
+            nth++;
+            rows++;
+        }
+        if (pass == 0) {
+            object->lines = object_grow(emit, object->lines, object->line_count, rows,
+                                        sizeof *object->lines);
+            if (rows == 0)
+                return;
+        }
+    }
+    if (rows == 1)
+        object->lines[object->line_count].prologue_end = true;
+    object->line_count += rows;
+    (void)count;
+}
+
+void ptx_emit(struct ptx_unit *unit, struct isa_function *function)
+{
+    struct emit emit = { .unit = unit, .object = unit->object };
+    struct isa_object *object = unit->object;
+    uint32_t base = object->text_count, count = 0, relocs = 0;
+    struct lw_error err;
+
+    emit.index = PTX_ARRAY(unit->job, uint32_t, unit->code.count + 1);
+    for (size_t i = 0; i < unit->code.count; i++) {
+        emit.index[i] = count;
+        count += !is_empty(unit, &unit->code.at[i]);
+        relocs += (unit->code.at[i].flags & (PTX_MI_RELOC_LOW | PTX_MI_RELOC_HIGH)) != 0;
+    }
+    emit.index[unit->code.count] = count;
+    object->text = object_grow(&emit, object->text, base, count, sizeof *object->text);
+    object->relocs = object_grow(&emit, object->relocs, object->reloc_count, relocs,
+                                 sizeof *object->relocs);
+    for (size_t i = 0; i < unit->code.count; i++) {
+        const struct ptx_mi *mi = &unit->code.at[i];
+        struct isa_insn in = mi->in;
+
+        if (is_empty(unit, mi))
+            continue;
+        fill_registers(unit, mi, &in);
+        if (mi->target != PTX_NONE) {
+            uint32_t to = emit.index[unit->blocks.at[mi->target].first];
+
+            in.x = to - (emit.index[i] + 1);
+        }
+        if (mi->flags & (PTX_MI_RELOC_LOW | PTX_MI_RELOC_HIGH)) {
+            const struct ptx_symbol *s = &unit->module->symbols.at[mi->symbol];
+
+            object->relocs[object->reloc_count++] = (struct isa_reloc){
+                .insn = base + emit.index[i], .high = (mi->flags & PTX_MI_RELOC_HIGH) != 0,
+                .to = s->variable, .addend = (int64_t)mi->imm64
+            };
+        }
+        if (isa_insn_encode(&in, &object->text[base + emit.index[i]], &err) != LW_OK)
+            ptx_fail(unit->job, mi->line, LW_ESTATE, "internal error: %s", err.text);
+    }
+    object->text_count = base + count;
+    function->first = base;
+    function->count = count;
+    put_lines(&emit, base, count);
+}

@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Characters to words. The text need not be terminated; nothing reads at or past end. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "ptx/ptx_priv.h"
+
+static bool is_first(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '$' || c == '%';
+}
+
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+static bool is_next(char c)
+{
+    return is_first(c) || is_digit(c);
+}
+
+void ptx_lex_space(struct ptx_lexer *lex)
+{
+    while (lex->p < lex->end) {
+        char c = *lex->p;
+
+        if (c == '\n') {
+            lex->line++;
+            lex->p++;
+        } else if (c == ' ' || c == '\t' || c == '\r' || c == '\f' || c == '\v') {
+            lex->p++;
+        } else if (c == '/' && lex->end - lex->p > 1 && lex->p[1] == '/') {
+            const char *nl = memchr(lex->p, '\n', (size_t)(lex->end - lex->p));
+
+            lex->p = nl != NULL ? nl : lex->end;
+        } else if (c == '/' && lex->end - lex->p > 1 && lex->p[1] == '*') {
+            unsigned start = lex->line;
+
+            for (lex->p += 2;; lex->p++) {
+                if (lex->end - lex->p < 2)
+                    ptx_fail(lex->job, start, LW_EINPUT, "a comment is not closed with */");
+                if (lex->p[0] == '*' && lex->p[1] == '/')
+                    break;
+                lex->line += *lex->p == '\n';
+            }
+            lex->p += 2;
+        } else {
+            return;
+        }
+    }
+}
+
+char ptx_lex_peek(struct ptx_lexer *lex)
+{
+    ptx_lex_space(lex);
+    return lex->p < lex->end ? *lex->p : '\0';
+}
+
+bool ptx_lex_accept(struct ptx_lexer *lex, char c)
+{
+    if (ptx_lex_peek(lex) != c || lex->p >= lex->end)
+        return false;
+    lex->p++;
+    return true;
+}
+
+const char *ptx_lex_here(struct ptx_lexer *lex, char *room, size_t size)
+{
+    size_t n = 0;
+
+    ptx_lex_space(lex);
+    if (lex->p >= lex->end)
+        return "the end of the text";
+    room[n++] = '\'';
+    for (const char *p = lex->p; p < lex->end && n + 2 < size && n < 30; p++) {
+        bool word = is_next(*p) || *p == '.' || *p == ':';
+
+        if (p > lex->p && !(word && (is_next(*lex->p) || *lex->p == '.')))
+            break;
+        room[n++] = *p >= ' ' && *p < 127 ? *p : '?';
+    }
+    room[n++] = '\'';
+    room[n] = '\0';
+    return room;
+}
+
+void ptx_lex_expect(struct ptx_lexer *lex, char c, const char *where)
+{
+    char room[40];
+
+    if (!ptx_lex_accept(lex, c))
+        ptx_fail(lex->job, lex->line, LW_EINPUT, "expected '%c' %s, found %s", c, where,
+                 ptx_lex_here(lex, room, sizeof room));
+}
+
+bool ptx_lex_identifier(struct ptx_lexer *lex, struct ptx_name *name)
+{
+    ptx_lex_space(lex);
+    if (lex->p >= lex->end || !is_first(*lex->p))
+        return false;
+    name->text = lex->p;
+    while (lex->p < lex->end && is_next(*lex->p))
+        lex->p++;
+    name->size = (size_t)(lex->p - name->text);
+    return true;
+}
+
+bool ptx_lex_dotted(struct ptx_lexer *lex, struct ptx_name *name)
+{
+    const char *p = lex->p;
+
+    if (lex->end - p < 2 || *p != '.' || !is_next(p[1]))
+        return false;
+    name->text = ++p;
+    while (p < lex->end && (is_next(*p) || (*p == ':' && lex->end - p > 2 && p[1] == ':' &&
+                                            is_next(p[2]))))
+        p += *p == ':' ? 2 : 1;
+    name->size = (size_t)(p - name->text);
+    lex->p = p;
+    return true;
+}
+
+bool ptx_lex_number(struct ptx_lexer *lex, uint64_t *bits, enum ptx_literal *literal)
+{
+    const char *start, *p;
+    bool minus = false, digits = false;
+    uint64_t v = 0;
+    char room[40];
+
+    ptx_lex_space(lex);
+    start = p = lex->p;
+    *literal = PTX_LIT_INT;
+    if (p < lex->end && (*p == '-' || *p == '+'))
+        minus = *p++ == '-';
+    while (p < lex->end && (*p == ' ' || *p == '\t'))
+        p++;
+    if (p >= lex->end || !(is_digit(*p) || *p == '.'))
+        return false;
+    if (lex->end - p > 2 && p[0] == '0' && (p[1] == 'f' || p[1] == 'F' || p[1] == 'd' || p[1] == 'D')) {
+        unsigned want = (p[1] | 32) == 'f' ? 8 : 16, n = 0;
+
+        *literal = want == 8 ? PTX_LIT_F32 : PTX_LIT_F64;
+        for (p += 2; n < want && p < lex->end; p++, n++) {
+            char c = *p;
+            unsigned d = is_digit(c) ? (unsigned)(c - '0')
+                         : (c | 32) >= 'a' && (c | 32) <= 'f' ? (unsigned)((c | 32) - 'a' + 10)
+                                                              : 99;
+            if (d == 99)
+                break;
+            v = v << 4 | d;
+        }
+        if (n != want || (p < lex->end && is_next(*p)))
+            ptx_fail(lex->job, lex->line, LW_EINPUT,
+                     "a floating-point literal 0%c needs %u hexadecimal digits",
+                     want == 8 ? 'f' : 'd', want);
+        if (minus)
+            v ^= want == 8 ? UINT64_C(1) << 31 : UINT64_C(1) << 63;
+        lex->p = p;
+        *bits = v;
+        return true;
+    }
+    unsigned base = 10;
+
+    if (lex->end - p > 2 && p[0] == '0' && (p[1] | 32) == 'x') {
+        base = 16;
+        p += 2;
+    } else if (lex->end - p > 2 && p[0] == '0' && (p[1] | 32) == 'b') {
+        base = 2;
+        p += 2;
+    } else if (lex->end - p > 1 && p[0] == '0' && is_digit(p[1])) {
+        base = 8;
+        p++;
+    }
+    const char *first = p;
+
+    for (; p < lex->end; p++) {
+        char c = *p;
+        unsigned d = is_digit(c) ? (unsigned)(c - '0')
+                     : base == 16 && (c | 32) >= 'a' && (c | 32) <= 'f'
+                         ? (unsigned)((c | 32) - 'a' + 10)
+                         : 99;
+        if (d >= base)
+            break;
+        if (base == 10 ? v > (UINT64_MAX - d) / 10 : v > UINT64_MAX / base)
+            ptx_fail(lex->job, lex->line, LW_EINPUT, "an integer literal exceeds 64 bits");
+        v = v * base + d;
+        digits = true;
+    }
+    if (base == 10 && p < lex->end &&
+        (*p == '.' || ((*p | 32) == 'e' && (digits || first < p)))) {
+        char *stop, text[80];
+        size_t n = 0;
+
+        for (const char *q = first; q < lex->end && n + 1 < sizeof text; q++) {
+            if (!is_digit(*q) && *q != '.' && (*q | 32) != 'e' &&
+                !((*q == '-' || *q == '+') && q > first && (q[-1] | 32) == 'e'))
+                break;
+            text[n++] = *q;
+        }
+        text[n] = '\0';
+        double d = strtod(text, &stop);
+
+        if (stop == text)
+            return false;
+        p = first + (stop - text);
+        d = minus ? -d : d;
+        memcpy(&v, &d, sizeof v);
+        *literal = PTX_LIT_F64;
+        lex->p = p;
+        *bits = v;
+        return true;
+    }
+    if (!digits)
+        return false;
+    if (p < lex->end && *p == 'U')
+        p++;
+    if (p < lex->end && is_next(*p)) {
+        lex->p = start;
+        ptx_fail(lex->job, lex->line, LW_EINPUT, "%s is not a number",
+                 ptx_lex_here(lex, room, sizeof room));
+    }
+    lex->p = p;
+    *bits = minus ? 0 - v : v;
+    return true;
+}
+
+uint64_t ptx_lex_integer(struct ptx_lexer *lex, const char *what)
+{
+    enum ptx_literal literal;
+    uint64_t bits;
+    char room[40];
+
+    if (!ptx_lex_number(lex, &bits, &literal) || literal != PTX_LIT_INT)
+        ptx_fail(lex->job, lex->line, LW_EINPUT, "expected %s, found %s", what,
+                 ptx_lex_here(lex, room, sizeof room));
+    return bits;
+}
+
+bool ptx_lex_string(struct ptx_lexer *lex, struct ptx_name *text)
+{
+    if (ptx_lex_peek(lex) != '"')
+        return false;
+    text->text = ++lex->p;
+    while (lex->p < lex->end && *lex->p != '"' && *lex->p != '\n')
+        lex->p += *lex->p == '\\' && lex->end - lex->p > 1 ? 2 : 1;
+    if (lex->p >= lex->end || *lex->p != '"')
+        ptx_fail(lex->job, lex->line, LW_EINPUT, "a string is not closed with \"");
+    text->size = (size_t)(lex->p++ - text->text);
+    return true;
+}

@@ -1,0 +1,471 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Function bodies: scopes, registers, labels, statements, operands. */
+#include "ptx/ptx_priv.h"
+
+static void parse_operand(struct ptx_parser *parser, struct ptx_operand *out, bool is_label);
+
+static _Noreturn void expected(struct ptx_parser *parser, const char *what)
+{
+    char room[40];
+
+    ptx_fail(parser->lex.job, parser->lex.line, LW_EINPUT, "expected %s, found %s", what,
+             ptx_lex_here(&parser->lex, room, sizeof room));
+}
+
+/* ---- declarations -------------------------------------------------------------- */
+
+static void parse_reg(struct ptx_parser *parser)
+{
+    struct ptx_lexer *lex = &parser->lex;
+    struct ptx_name word, name;
+    enum ptx_type type;
+
+    ptx_lex_space(lex);
+    if (!ptx_lex_dotted(lex, &word))
+        expected(parser, "a type behind .reg");
+    type = ptx_type_find(word.text, word.size);
+    if (type == PTX_T_NONE)
+        ptx_fail(lex->job, lex->line, LW_EUNSUPP, "registers of type '.%.*s' are not supported",
+                 (int)word.size, word.text);
+    do {
+        if (!ptx_lex_identifier(lex, &name))
+            expected(parser, "the name of a register");
+        if (ptx_lex_accept(lex, '<')) {
+            uint64_t count = ptx_lex_integer(lex, "a number of registers");
+
+            if (count > UINT32_MAX / 16)
+                ptx_fail(lex->job, lex->line, LW_EINPUT, "%llu registers are too many",
+                         (unsigned long long)count);
+            ptx_lex_expect(lex, '>', "behind the number of registers");
+            *PTX_PUSH(lex->job, parser->scope->ranges) = (struct ptx_range){
+                name.text, (uint32_t)name.size, (uint32_t)count, (uint8_t)type
+            };
+            continue;
+        }
+        if (ptx_map_find(&parser->scope->names, name.text, name.size) != NULL)
+            ptx_fail(lex->job, lex->line, LW_EINPUT, "'%.*s' is declared twice", (int)name.size,
+                     name.text);
+        struct ptx_reg *reg = PTX_PUSH(lex->job, parser->function->regs);
+
+        reg->name = ptx_text(parser, name);
+        reg->type = (uint8_t)type;
+        ptx_map_put(lex->job, &parser->scope->names, name.text, name.size,
+                    (uint32_t)(parser->function->regs.count - 1) << 2 | PTX_NAME_REG);
+    } while (ptx_lex_accept(lex, ','));
+}
+
+static void skip_statement(struct ptx_parser *parser)
+{
+    struct ptx_lexer *lex = &parser->lex;
+
+    for (char c; (c = ptx_lex_peek(lex)) != ';'; lex->p++) {
+        if (lex->p >= lex->end)
+            expected(parser, "';'");
+    }
+    lex->p++;
+}
+
+/* Returns false when the directive has no semicolon of its own. */
+static void parse_local_directive(struct ptx_parser *parser)
+{
+    struct ptx_lexer *lex = &parser->lex;
+    struct ptx_name word;
+
+    if (!ptx_lex_dotted(lex, &word))
+        expected(parser, "a directive");
+    if (ptx_name_is(word, "loc")) {
+        ptx_parse_loc(parser);
+        return;
+    }
+    if (ptx_name_is(word, "file")) {
+        ptx_parse_file(parser);
+        return;
+    }
+    if (ptx_name_is(word, "section")) {
+        ptx_parse_section(parser);
+        return;
+    }
+    if (ptx_name_is(word, "reg")) {
+        parse_reg(parser);
+    } else if (ptx_name_is(word, "shared") || ptx_name_is(word, "local") ||
+               ptx_name_is(word, "global") || ptx_name_is(word, "const") ||
+               ptx_name_is(word, "param")) {
+        enum ptx_space space = word.text[0] == 's'   ? PTX_SP_SHARED
+                               : word.text[0] == 'l' ? PTX_SP_LOCAL
+                               : word.text[0] == 'g' ? PTX_SP_GLOBAL
+                               : word.text[0] == 'c' ? PTX_SP_CONST
+                                                     : PTX_SP_PARAM;
+
+        (void)ptx_parse_variable(parser, space, false);
+    } else if (ptx_name_is(word, "extern")) {
+        ptx_lex_space(lex);
+        if (!ptx_lex_dotted(lex, &word) || !ptx_name_is(word, "shared"))
+            expected(parser, "'.shared' behind .extern");
+        (void)ptx_parse_variable(parser, PTX_SP_SHARED, true);
+    } else if (ptx_name_is(word, "pragma")) {
+        (void)ptx_lex_string(lex, &word);
+    } else if (ptx_name_is(word, "callprototype") || ptx_name_is(word, "calltargets") ||
+               ptx_name_is(word, "branchtargets")) {
+        skip_statement(parser);
+        return;
+    } else {
+        ptx_fail(lex->job, lex->line, LW_EUNSUPP, "the directive '.%.*s' is not supported",
+                 (int)word.size, word.text);
+    }
+    ptx_lex_expect(lex, ';', "behind the declaration");
+}
+
+/* ---- operands --------------------------------------------------------------------- */
+
+static void parse_list(struct ptx_parser *parser, struct ptx_operand *out, char end)
+{
+    struct ptx_lexer *lex = &parser->lex;
+    PTX_LIST(struct ptx_operand) list = { 0 };
+
+    if (!ptx_lex_accept(lex, end)) {
+        do {
+            struct ptx_operand one;
+
+            parse_operand(parser, &one, false);
+            if (one.kind == PTX_O_VECTOR || one.kind == PTX_O_LIST || one.kind == PTX_O_ADDRESS)
+                ptx_fail(lex->job, lex->line, LW_EINPUT, "a vector holds registers and numbers");
+            *PTX_PUSH(lex->job, list) = one;
+        } while (ptx_lex_accept(lex, ','));
+        ptx_lex_expect(lex, end, "behind the list");
+    }
+    if (list.count > 64)
+        ptx_fail(lex->job, lex->line, LW_EUNSUPP, "a list of %zu operands is not supported",
+                 list.count);
+    out->element = list.at;
+    out->count = (uint16_t)list.count;
+}
+
+static void parse_named(struct ptx_parser *parser, struct ptx_operand *out, struct ptx_name name)
+{
+    struct ptx_lexer *lex = &parser->lex;
+    const uint32_t *known;
+
+    if (name.size == 1 && name.text[0] == '_') {
+        out->kind = PTX_O_SINK;
+        return;
+    }
+    known = ptx_scope_find(parser, name);
+    if (known != NULL && (*known & 3) == PTX_NAME_REG) {
+        out->kind = PTX_O_REG;
+        out->reg = *known >> 2;
+        return;
+    }
+    if (known != NULL) {
+        out->kind = PTX_O_SYMBOL;
+        out->symbol = *known >> 2;
+        return;
+    }
+    if (name.text[0] == '%') {
+        struct ptx_name part;
+        int sr;
+
+        if (lex->p < lex->end && *lex->p == '.' && ptx_lex_dotted(lex, &part))
+            name.size = (size_t)(part.text + part.size - name.text);
+        sr = ptx_special_find(name.text + 1, name.size - 1);
+        if (sr >= 0) {
+            out->kind = PTX_O_SPECIAL;
+            out->reg = (uint32_t)sr;
+            if (name.size > 4 && memcmp(name.text + name.size - 4, "r_hi", 4) == 0)
+                ptx_fail(lex->job, lex->line, LW_EUNSUPP, "'%.*s' is not supported",
+                         (int)name.size, name.text);
+            return;
+        }
+        ptx_fail(lex->job, lex->line, LW_EUNSUPP,
+                 "'%.*s' is neither a declared register nor a special register we have",
+                 (int)name.size, name.text);
+    }
+    if (ptx_name_is(name, "WARP_SZ")) {
+        out->kind = PTX_O_IMM;
+        out->literal = PTX_LIT_WARP_SIZE;
+        out->imm = 32;
+        return;
+    }
+    ptx_fail(lex->job, lex->line, LW_EINPUT, "'%.*s' is not declared", (int)name.size, name.text);
+}
+
+static void parse_address(struct ptx_parser *parser, struct ptx_operand *out)
+{
+    struct ptx_lexer *lex = &parser->lex;
+    enum ptx_literal literal;
+    struct ptx_name name;
+
+    out->kind = PTX_O_ADDRESS;
+    out->reg = out->symbol = PTX_NONE;
+    if (ptx_lex_identifier(lex, &name)) {
+        struct ptx_operand base = { .symbol = PTX_NONE };
+
+        parse_named(parser, &base, name);
+        if (base.kind == PTX_O_REG)
+            out->reg = base.reg;
+        else if (base.kind == PTX_O_SYMBOL)
+            out->symbol = base.symbol;
+        else
+            ptx_fail(lex->job, lex->line, LW_EINPUT,
+                     "an address starts with a register or a variable");
+        char sign = ptx_lex_peek(lex);
+
+        if (sign == '+' || sign == '-') {
+            lex->p += sign == '+';
+            out->imm = ptx_lex_integer(lex, "an offset in the address");
+        }
+    } else if (!ptx_lex_number(lex, &out->imm, &literal) || literal != PTX_LIT_INT) {
+        expected(parser, "an address");
+    }
+    ptx_lex_expect(lex, ']', "behind the address");
+}
+
+static void parse_operand(struct ptx_parser *parser, struct ptx_operand *out, bool is_label)
+{
+    struct ptx_lexer *lex = &parser->lex;
+    struct ptx_name name;
+    enum ptx_literal literal;
+
+    *out = (struct ptx_operand){ .symbol = PTX_NONE, .reg = PTX_NONE };
+    if (is_label) {
+        if (!ptx_lex_identifier(lex, &name))
+            expected(parser, "a label");
+        out->kind = PTX_O_LABEL;
+        return;
+    }
+    if (ptx_lex_number(lex, &out->imm, &literal)) {
+        out->kind = PTX_O_IMM;
+        out->literal = (uint8_t)literal;
+    } else if (ptx_lex_accept(lex, '[')) {
+        parse_address(parser, out);
+    } else if (ptx_lex_accept(lex, '{')) {
+        out->kind = PTX_O_VECTOR;
+        /* no nesting: parse_list refuses vectors inside */
+        if (ptx_lex_peek(lex) == '{')
+            expected(parser, "a register");
+        parse_list(parser, out, '}');
+    } else if (ptx_lex_accept(lex, '!')) {
+        if (!ptx_lex_identifier(lex, &name))
+            expected(parser, "a predicate behind '!'");
+        parse_named(parser, out, name);
+        if (out->kind != PTX_O_REG)
+            ptx_fail(lex->job, lex->line, LW_EINPUT, "'!' stands before a predicate only");
+        out->negated = true;
+    } else if (ptx_lex_identifier(lex, &name)) {
+        parse_named(parser, out, name);
+        if (ptx_lex_peek(lex) == '|') {
+            struct ptx_operand *pair = PTX_ARRAY(lex->job, struct ptx_operand, 2);
+
+            lex->p++;
+            pair[0] = *out;
+            pair[1] = (struct ptx_operand){ .symbol = PTX_NONE, .reg = PTX_NONE };
+            if (!ptx_lex_identifier(lex, &name))
+                expected(parser, "a second destination behind '|'");
+            parse_named(parser, &pair[1], name);
+            *out = (struct ptx_operand){ .kind = PTX_O_PAIR, .count = 2, .element = pair,
+                                         .symbol = PTX_NONE, .reg = PTX_NONE };
+        } else if (out->kind == PTX_O_SYMBOL) {
+            char sign = ptx_lex_peek(lex);
+
+            if (sign == '+' || sign == '-') {
+                lex->p += sign == '+';
+                out->imm = ptx_lex_integer(lex, "an offset behind the name");
+            }
+        }
+    } else {
+        expected(parser, "an operand");
+    }
+}
+
+/* ---- statements ----------------------------------------------------------------------- */
+
+static void parse_modifiers(struct ptx_parser *parser, struct ptx_insn *insn)
+{
+    struct ptx_lexer *lex = &parser->lex;
+    struct ptx_name word;
+
+    while (ptx_lex_dotted(lex, &word)) {
+        enum ptx_type type = ptx_type_find(word.text, word.size);
+        const uint32_t *known;
+
+        if (type != PTX_T_NONE) {
+            if (insn->type_count == LW_COUNT_OF(insn->type))
+                insn->unknown = ptx_text(parser, word);
+            else
+                insn->type[insn->type_count++] = (uint8_t)type;
+            continue;
+        }
+        known = ptx_map_find(&parser->words, word.text, word.size);
+        if (known == NULL) {
+            if (word.size > 4 && word.text[0] == 'L' && word.text[2] == ':') {
+                insn->words[PTX_W_HINT / 64] |= UINT64_C(1) << (PTX_W_HINT % 64);
+                continue;
+            }
+            insn->unknown = ptx_text(parser, word);
+            continue;
+        }
+        if (ptx_has(insn, (enum ptx_word)*known))
+            ptx_fail(lex->job, lex->line, LW_EINPUT, "'%s': modifier '.%.*s' stands twice",
+                     ptx_op_name((enum ptx_op)insn->op), (int)word.size, word.text);
+        insn->words[*known / 64] |= UINT64_C(1) << (*known % 64);
+    }
+}
+
+static void parse_insn(struct ptx_parser *parser, struct ptx_name name, uint32_t guard,
+                       bool guard_neg, unsigned line)
+{
+    struct ptx_lexer *lex = &parser->lex;
+    const uint32_t *op = ptx_map_find(&parser->ops, name.text, name.size);
+    PTX_LIST(struct ptx_operand) list = { 0 };
+    struct ptx_operand few[6];
+
+    if (op == NULL)
+        ptx_fail(lex->job, line, LW_EUNSUPP, "unknown instruction '%.*s'", (int)name.size,
+                 name.text);
+    struct ptx_insn insn = { .op = (uint8_t)*op, .guard = guard, .guard_neg = guard_neg,
+                             .line = line, .loc = parser->loc };
+
+    parse_modifiers(parser, &insn);
+    uint32_t index = (uint32_t)parser->function->insns.count;
+
+    if (!ptx_op_supported((enum ptx_op)*op)) {
+        skip_statement(parser);
+        *PTX_PUSH(lex->job, parser->function->insns) = insn;
+        return;
+    }
+    bool branch = insn.op == PTX_BRA;
+
+    list.at = few;
+    list.capacity = LW_COUNT_OF(few);
+    if (ptx_lex_peek(lex) != ';') {
+        do {
+            struct ptx_operand *one = PTX_PUSH(lex->job, list);
+
+            if (branch) {
+                struct ptx_name label;
+                const char *at;
+
+                ptx_lex_space(lex);
+                at = lex->p;
+                parse_operand(parser, one, true);
+                label = (struct ptx_name){ at, (size_t)(lex->p - at) };
+                *PTX_PUSH(lex->job, parser->scope->uses) =
+                    (struct ptx_label_use){ label, index, (uint32_t)(list.count - 1), lex->line };
+            } else if (ptx_lex_accept(lex, '(')) {
+                one->kind = PTX_O_LIST;
+                one->symbol = one->reg = PTX_NONE;
+                parse_list(parser, one, ')');
+            } else {
+                parse_operand(parser, one, false);
+            }
+        } while (ptx_lex_accept(lex, ','));
+    }
+    ptx_lex_expect(lex, ';', "behind the instruction");
+    if (list.count > 16)
+        ptx_fail(lex->job, line, LW_EINPUT, "'%s' has %zu operands", ptx_op_name(*op), list.count);
+    insn.operand_count = (uint8_t)list.count;
+    if (list.at == few) {
+        insn.operand = PTX_ARRAY(lex->job, struct ptx_operand, list.count);
+        memcpy(insn.operand, few, list.count * sizeof *few);
+    } else {
+        insn.operand = list.at;
+    }
+    *PTX_PUSH(lex->job, parser->function->insns) = insn;
+}
+
+/* Names of labels are local to their braces; a use may stand before the label. */
+static void close_scope(struct ptx_parser *parser)
+{
+    struct ptx_scope *scope = parser->scope;
+    bool outermost = scope->parent == NULL || scope->parent->parent == NULL;
+
+    for (size_t i = 0; i < scope->uses.count; i++) {
+        const struct ptx_label_use *use = &scope->uses.at[i];
+        const uint32_t *label = ptx_map_find(&scope->labels, use->name.text, use->name.size);
+
+        if (label != NULL)
+            parser->function->insns.at[use->insn].operand[use->operand].reg = *label;
+        else if (outermost)
+            ptx_fail(parser->lex.job, use->line, LW_EINPUT, "the label '%.*s' is not defined",
+                     (int)use->name.size, use->name.text);
+        else
+            *PTX_PUSH(parser->lex.job, scope->parent->uses) = *use;
+    }
+}
+
+static void define_label(struct ptx_parser *parser, struct ptx_name name)
+{
+    struct ptx_job *job = parser->lex.job;
+
+    if (ptx_map_find(&parser->scope->labels, name.text, name.size) != NULL)
+        ptx_fail(job, parser->lex.line, LW_EINPUT, "the label '%.*s' stands twice",
+                 (int)name.size, name.text);
+    ptx_map_put(job, &parser->scope->labels, name.text, name.size,
+                (uint32_t)parser->function->labels.count);
+    *PTX_PUSH(job, parser->function->labels) = (uint32_t)parser->function->insns.count;
+    *PTX_PUSH(job, parser->function->label_names) = ptx_text(parser, name);
+}
+
+void ptx_parse_body(struct ptx_parser *parser)
+{
+    struct ptx_lexer *lex = &parser->lex;
+    struct ptx_scope *function_scope = parser->scope;
+    unsigned depth = 1;
+
+    while (depth != 0) {
+        char c = ptx_lex_peek(lex);
+        unsigned line = lex->line;
+        struct ptx_name name;
+
+        if (c == '}') {
+            lex->p++;
+            depth--;
+            close_scope(parser);
+            if (parser->scope != function_scope)
+                parser->scope = parser->scope->parent;
+        } else if (c == '{') {
+            struct ptx_scope *inner = PTX_NEW(lex->job, struct ptx_scope);
+
+            lex->p++;
+            inner->parent = parser->scope;
+            parser->scope = inner;
+            depth++;
+        } else if (c == ';') {
+            lex->p++;
+        } else if (c == '.') {
+            parse_local_directive(parser);
+        } else if (c == '@') {
+            struct ptx_operand guard;
+            bool neg;
+
+            lex->p++;
+            neg = ptx_lex_accept(lex, '!');
+            if (!ptx_lex_identifier(lex, &name))
+                expected(parser, "a predicate behind '@'");
+            guard = (struct ptx_operand){ .symbol = PTX_NONE };
+            parse_named(parser, &guard, name);
+            if (guard.kind != PTX_O_REG ||
+                parser->function->regs.at[guard.reg].type != PTX_T_PRED)
+                ptx_fail(lex->job, line, LW_EINPUT, "the guard '%.*s' is not a predicate",
+                         (int)name.size, name.text);
+            if (!ptx_lex_identifier(lex, &name))
+                expected(parser, "an instruction behind the guard");
+            parse_insn(parser, name, guard.reg, neg, line);
+        } else if (ptx_lex_identifier(lex, &name)) {
+            const char *after = lex->p;
+            unsigned after_line = lex->line;
+
+            if (ptx_lex_accept(lex, ':')) {
+                define_label(parser, name);
+            } else {
+                lex->p = after;
+                lex->line = after_line;
+                parse_insn(parser, name, PTX_NONE, false, line);
+            }
+        } else if (lex->p >= lex->end) {
+            ptx_fail(lex->job, parser->function->line, LW_EINPUT,
+                     "the body of '%s' is not closed with '}'", parser->function->name);
+        } else {
+            expected(parser, "a statement");
+        }
+    }
+}

@@ -1,0 +1,480 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Inside ptx/: a translation is a pipeline over one arena.
+ *
+ *   text --ptx_parse--> module of statements     (struct ptx_module, ptx_insn)
+ *        --ptx_select--> machine instructions on virtual registers (struct ptx_mi)
+ *        --ptx_cfg--> blocks, dominators, loops  --ptx_opt--> fewer of them
+ *        --ptx_divergence--> branches that may part lanes --ptx_barrier--> regions
+ *        --ptx_layout--> one line of code --ptx_alloc--> registers --ptx_emit--> object
+ *
+ * A failure anywhere is ptx_fail(): it writes the sentence and leaves by longjmp to
+ * the door, which frees the arena. So nothing in between owns heap memory, and
+ * allocation never answers NULL.
+ */
+#ifndef PTX_PRIV_H
+#define PTX_PRIV_H
+
+#include <setjmp.h>
+
+#include "ptx/ptx.h"
+
+/* ---- the job: arena, errors, growing arrays ------------------------------- */
+
+struct ptx_job {
+    jmp_buf stop;
+    struct lw_arena arena;
+    struct lw_error *err;
+    enum lw_status status;
+    const char *name;
+    const struct ptx_options *options;
+    struct isa_object *object; /* being made; owned by the door */
+};
+
+/** Give up with "name:line: sentence" (line 0: "name: sentence"). */
+_Noreturn void ptx_fail(struct ptx_job *job, unsigned line, enum lw_status status,
+                        const char *fmt, ...) LW_PRINTF(4, 5);
+/** Zeroed arena memory for @count elements; never NULL. */
+void *ptx_new(struct ptx_job *job, size_t count, size_t size);
+/** As lw_grow, in the arena; never fails. */
+void *ptx_grow(struct ptx_job *job, void *array, size_t *capacity, size_t need, size_t size);
+
+#define PTX_NEW(job, type) ((type *)ptx_new((job), 1, sizeof(type)))
+#define PTX_ARRAY(job, type, count) ((type *)ptx_new((job), (count), sizeof(type)))
+/** Make room for one more and count it; the value is the new last element. */
+#define PTX_PUSH(job, list)                                                              \
+    (((list).count < (list).capacity                                                     \
+          ? (void)0                                                                      \
+          : (void)((list).at = ptx_grow((job), (list).at, &(list).capacity,              \
+                                        (list).count + 1, sizeof *(list).at))),          \
+     (list).count++, &(list).at[(list).count - 1])
+#define PTX_LIST(type)                                                                   \
+    struct {                                                                             \
+        type *at;                                                                        \
+        size_t count, capacity;                                                          \
+    }
+
+/** Names to numbers; a name is (text, size) borrowed from the source. */
+struct ptx_map_entry {
+    const char *text;
+    uint32_t size, hash, value;
+};
+struct ptx_map {
+    struct ptx_map_entry *entry;
+    size_t capacity, count;
+};
+uint32_t *ptx_map_find(const struct ptx_map *map, const char *text, size_t size);
+void ptx_map_put(struct ptx_job *job, struct ptx_map *map, const char *text, size_t size,
+                 uint32_t value);
+
+/* ---- words of the language -------------------------------------------------- */
+
+enum ptx_op {
+    PTX_OP_NONE,
+#define OP(id, name) PTX_##id,
+#include "ptx/ptx_ops.def"
+    PTX_OP_COUNT
+};
+enum ptx_word {
+#define WORD(id, text) PTX_W_##id,
+#include "ptx/ptx_words.def"
+    PTX_W_COUNT
+};
+const char *ptx_op_name(enum ptx_op op);
+const char *ptx_word_text(enum ptx_word word);
+
+enum ptx_type {
+    PTX_T_NONE,
+    PTX_T_U8, PTX_T_S8, PTX_T_B8,
+    PTX_T_U16, PTX_T_S16, PTX_T_B16,
+    PTX_T_U32, PTX_T_S32, PTX_T_B32,
+    PTX_T_U64, PTX_T_S64, PTX_T_B64,
+    PTX_T_F16, PTX_T_BF16, PTX_T_F16X2, PTX_T_BF16X2,
+    PTX_T_F32, PTX_T_F64, PTX_T_PRED,
+    PTX_T_COUNT
+};
+const char *ptx_type_name(enum ptx_type type);
+unsigned ptx_type_bytes(enum ptx_type type); /* pred: 0 */
+/** PTX_T_NONE when @text is not a type. */
+enum ptx_type ptx_type_find(const char *text, size_t size);
+static inline unsigned ptx_type_rows(enum ptx_type type)
+{
+    return ptx_type_bytes(type) > 4 ? 2 : 1;
+}
+
+/* ---- module ---------------------------------------------------------------------- */
+
+enum ptx_symbol_kind { PTX_SYM_VARIABLE, PTX_SYM_PARAM, PTX_SYM_FUNCTION };
+enum ptx_space {
+    PTX_SP_GENERIC, PTX_SP_GLOBAL, PTX_SP_SHARED, PTX_SP_LOCAL, PTX_SP_CONST, PTX_SP_PARAM,
+    PTX_SP_REG
+};
+/** An address inside an initialiser: 8 (or 4) bytes at @offset are @symbol + @addend. */
+struct ptx_init_address {
+    uint64_t offset;
+    uint32_t symbol;
+    int64_t addend;
+};
+struct ptx_symbol {
+    const char *name;
+    uint8_t kind, space; /* enum ptx_symbol_kind, enum ptx_space */
+    bool external, pointer;
+    uint8_t pointer_space; /* of a .ptr parameter */
+    uint32_t align, line;
+    uint64_t size_bytes;
+    uint8_t *init; /* NULL: zero */
+    PTX_LIST(struct ptx_init_address) addresses;
+    uint32_t offset;   /* parameter, shared or local: in its space */
+    bool placed, used; /* shared: @offset is set; global: has an object variable */
+    uint32_t variable; /* index in the object */
+    uint32_t function; /* PTX_SYM_FUNCTION */
+};
+
+enum ptx_operand_kind {
+    PTX_O_SINK, /* _ */
+    PTX_O_REG,
+    PTX_O_IMM,
+    PTX_O_ADDRESS, /* [base + imm], base a register, a symbol or nothing */
+    PTX_O_SYMBOL,  /* symbol + imm */
+    PTX_O_LABEL,
+    PTX_O_SPECIAL, /* %tid.x ... */
+    PTX_O_VECTOR,  /* {a, b, ...} */
+    PTX_O_PAIR,    /* p|q */
+    PTX_O_LIST     /* (a, b, ...) of a call */
+};
+enum ptx_literal { PTX_LIT_INT, PTX_LIT_F32, PTX_LIT_F64, PTX_LIT_WARP_SIZE };
+#define PTX_NONE UINT32_MAX
+struct ptx_operand {
+    uint8_t kind;
+    bool negated;    /* !p */
+    uint8_t literal; /* enum ptx_literal */
+    uint16_t count;  /* elements */
+    uint32_t reg;    /* register, label, special (ptx_special) */
+    uint32_t symbol; /* PTX_NONE: no symbol */
+    uint64_t imm;
+    struct ptx_operand *element;
+};
+struct ptx_insn {
+    uint8_t op;      /* enum ptx_op */
+    uint8_t type_count, type[4];
+    bool guard_neg;
+    uint8_t operand_count;
+    uint32_t guard;  /* register or PTX_NONE */
+    uint32_t line, loc;
+    uint64_t words[2]; /* modifiers not yet honoured, by enum ptx_word */
+    const char *unknown; /* a modifier that is in no list, or NULL */
+    struct ptx_operand *operand;
+};
+static inline bool ptx_has(const struct ptx_insn *insn, enum ptx_word word)
+{
+    return insn->words[word / 64] >> (word % 64) & 1;
+}
+/** Honour a modifier: true if it was there; what is left at the end is refused. */
+static inline bool ptx_take(struct ptx_insn *insn, enum ptx_word word)
+{
+    bool had = ptx_has(insn, word);
+
+    insn->words[word / 64] &= ~(UINT64_C(1) << (word % 64));
+    return had;
+}
+
+struct ptx_reg {
+    const char *name;
+    uint8_t type;
+    uint16_t definitions; /* saturates; counted by the parser's reader, ptx_select */
+    bool constant;        /* defined once, by a mov of a literal: */
+    uint64_t value;
+    uint32_t vreg; /* + 1, 0: none yet */
+};
+struct ptx_loc {
+    uint32_t file, line;
+    uint16_t column;
+};
+struct ptx_function {
+    const char *name;
+    bool kernel, has_body;
+    uint32_t symbol, line;
+    PTX_LIST(uint32_t) params;  /* symbols */
+    PTX_LIST(uint32_t) results; /* symbols of a .func */
+    PTX_LIST(struct ptx_reg) regs;
+    PTX_LIST(struct ptx_insn) insns;
+    PTX_LIST(uint32_t) labels;       /* instruction index */
+    PTX_LIST(const char *) label_names;
+    uint32_t param_bytes, max_threads, required_block[3];
+};
+struct ptx_module {
+    struct ptx_job *job;
+    PTX_LIST(struct ptx_symbol) symbols;
+    PTX_LIST(struct ptx_function) functions;
+    PTX_LIST(const char *) files; /* by .file number */
+    PTX_LIST(struct ptx_loc) locs; /* 0: none */
+    const char *producer;
+    unsigned address_bits;
+};
+/** Read a module; everything in it lives in the job's arena. */
+struct ptx_module *ptx_parse(struct ptx_job *job, const char *text, size_t size);
+
+/* ---- the reader (ptx_lex.c): characters to words ------------------------------------ */
+
+struct ptx_lexer {
+    struct ptx_job *job;
+    const char *p, *end;
+    unsigned line;
+};
+struct ptx_name {
+    const char *text;
+    size_t size;
+};
+/** Skip blanks and comments. */
+void ptx_lex_space(struct ptx_lexer *lex);
+/** The next character after blanks, 0 at the end. */
+char ptx_lex_peek(struct ptx_lexer *lex);
+bool ptx_lex_accept(struct ptx_lexer *lex, char c);
+void ptx_lex_expect(struct ptx_lexer *lex, char c, const char *where);
+/** An identifier ([%$_a-zA-Z][$_a-zA-Z0-9]*); false when there is none. */
+bool ptx_lex_identifier(struct ptx_lexer *lex, struct ptx_name *name);
+/** A word behind a dot (".global" gives "global"), with its "::" parts. */
+bool ptx_lex_dotted(struct ptx_lexer *lex, struct ptx_name *name);
+/** A literal with optional minus: integer, 0f..., 0d..., decimal float. */
+bool ptx_lex_number(struct ptx_lexer *lex, uint64_t *bits, enum ptx_literal *literal);
+uint64_t ptx_lex_integer(struct ptx_lexer *lex, const char *what);
+bool ptx_lex_string(struct ptx_lexer *lex, struct ptx_name *text);
+/** What stands here, for messages: a static copy of at most 30 characters. */
+const char *ptx_lex_here(struct ptx_lexer *lex, char *room, size_t size);
+static inline bool ptx_name_is(struct ptx_name name, const char *text)
+{
+    return strlen(text) == name.size && memcmp(name.text, text, name.size) == 0;
+}
+
+/* ---- the parser's own state (ptx_parse.c, ptx_parse_body.c) -------------------------- */
+
+struct ptx_range { /* .reg .b32 %r<40> */
+    const char *prefix;
+    uint32_t prefix_size, count;
+    uint8_t type;
+};
+struct ptx_label_use {
+    struct ptx_name name;
+    uint32_t insn, operand, line;
+};
+struct ptx_scope {
+    struct ptx_scope *parent;
+    struct ptx_map names, labels;
+    PTX_LIST(struct ptx_range) ranges;
+    PTX_LIST(struct ptx_label_use) uses;
+};
+struct ptx_parser {
+    struct ptx_lexer lex;
+    struct ptx_module *module;
+    struct ptx_function *function; /* being read */
+    struct ptx_scope *scope;
+    struct ptx_map ops, words; /* the tables, by name */
+    uint32_t loc;
+};
+/** Values of scope names: two bits of kind, the rest an index. */
+enum { PTX_NAME_SYMBOL = 0, PTX_NAME_REG = 1 };
+const uint32_t *ptx_scope_find(struct ptx_parser *parser, struct ptx_name name);
+/** A variable or parameter declaration behind its space word; the symbols are added to
+ *  the current scope. Returns the first symbol's index. */
+uint32_t ptx_parse_variable(struct ptx_parser *parser, enum ptx_space space, bool external);
+void ptx_parse_body(struct ptx_parser *parser);
+void ptx_parse_loc(struct ptx_parser *parser);
+void ptx_parse_file(struct ptx_parser *parser);
+void ptx_parse_section(struct ptx_parser *parser);
+const char *ptx_text(struct ptx_parser *parser, struct ptx_name name);
+
+/** Whether ptx_select has a rule; operands of other instructions are not read. */
+bool ptx_op_supported(enum ptx_op op);
+
+/* ---- special registers ------------------------------------------------------------------ */
+
+/** isa special register of a PTX name without '%' ("tid.x"); -1: none. */
+int ptx_special_find(const char *name, size_t size);
+
+/* ---- machine instructions on virtual registers ------------------------------------------ */
+
+/** A reference to rows of a virtual register: id << 3 | first row. */
+typedef uint32_t ptx_ref;
+#define PTX_NO_REF UINT32_MAX
+#define PTX_ZERO (UINT32_MAX - 1) /* vz; as a predicate read: pt */
+static inline bool ptx_ref_is_vreg(ptx_ref ref)
+{
+    return ref < PTX_ZERO;
+}
+static inline ptx_ref ptx_ref_of(uint32_t vreg, unsigned row)
+{
+    return vreg << 3 | row;
+}
+static inline uint32_t ptx_ref_vreg(ptx_ref ref)
+{
+    return ref >> 3;
+}
+static inline unsigned ptx_ref_row(ptx_ref ref)
+{
+    return ref & 7;
+}
+
+enum ptx_slot { /* places of references in a machine instruction */
+    PTX_S_D, PTX_S_A, PTX_S_X, PTX_S_C, /* vectors */
+    PTX_S_M,                            /* member mask */
+    PTX_S_P, PTX_S_Q,                   /* predicates written */
+    PTX_S_R, PTX_S_RA, PTX_S_RB, PTX_S_GUARD, /* predicates read */
+    PTX_SLOT_COUNT
+};
+enum ptx_mi_flag {
+    PTX_MI_PARTIAL = 1 << 0, /* D keeps its other rows or its old value: reads it too */
+    PTX_MI_IMM64 = 1 << 1,   /* pseudo: D = imm64 (op is V_MOV_B32 or V_MOV_B64) */
+    PTX_MI_DEAD = 1 << 2,
+    PTX_MI_SPIN = 1 << 3,  /* a loop with it needs yield (MACHINE 2) */
+    PTX_MI_SPILL = 1 << 4, /* made by the allocator */
+    PTX_MI_RELOC_LOW = 1 << 5,
+    PTX_MI_RELOC_HIGH = 1 << 6, /* X is a word of the address of `symbol` + imm64 */
+    PTX_MI_DYNAMIC = 1 << 7     /* imm64 is relative to the kernel's dynamic shared memory */
+};
+struct ptx_mi {
+    struct isa_insn in;           /* operation, modifiers, immediate; registers later */
+    ptx_ref ref[PTX_SLOT_COUNT];  /* PTX_NO_REF: slot not used */
+    uint8_t rows[PTX_S_M];        /* of D, A, X, C */
+    uint8_t barrier;              /* bssy, bsync, bbreak and branches; 0xff: none */
+    uint16_t flags;
+    uint32_t target;              /* block of a branch or bssy */
+    uint32_t loc, line;
+    uint32_t symbol;
+    uint64_t imm64;
+};
+struct ptx_vreg {
+    uint8_t rows;      /* 0: a predicate */
+    uint32_t origin;   /* ptx register it stands for, or PTX_NONE */
+    uint32_t def;      /* the only definition's instruction, PTX_NONE if several or none */
+    uint32_t def_count, use_count;
+    bool ssa;          /* one definition, which dominates every use */
+    bool divergent;
+    bool no_spill;     /* a spill's own temporary */
+};
+
+enum ptx_end { PTX_END_NEXT, PTX_END_BRANCH, PTX_END_FINAL, PTX_END_EXIT };
+struct ptx_block {
+    uint32_t first, count; /* instructions, without the terminator */
+    uint8_t end;           /* enum ptx_end */
+    uint8_t succ_count;
+    uint32_t succ[2];      /* BRANCH: taken, else; NEXT: the only one */
+    ptx_ref guard;         /* of a BRANCH */
+    bool guard_neg;
+    bool may_diverge, barrier_flow; /* its branch; it is in a divergent region */
+    uint32_t loc, line;    /* of the terminator */
+    uint32_t label;        /* of the source, PTX_NONE */
+    /* ptx_cfg */
+    uint32_t *pred;
+    uint32_t pred_count;
+    uint32_t rpo;          /* position, PTX_NONE: unreachable */
+    uint32_t idom, dom_in, dom_out; /* dominator tree interval */
+    uint32_t ipdom;        /* PTX_NONE: none */
+    uint8_t exit_side;     /* 1 + index of the successor where the kernel just ends, or 0:
+                            * that side is a guarded exit, which parts nobody */
+    bool exit_ignored;     /* and it does not count for post-dominance */
+    bool reaches_end;      /* some path ends other than in exit */
+    uint32_t loop;         /* innermost, PTX_NONE */
+    /* ptx_barrier */
+    uint8_t branch_barrier;     /* 0xff: none */
+    PTX_LIST(uint8_t) syncs;    /* bsync at the start, in order */
+    PTX_LIST(uint32_t) joins;   /* regions whose bssy stands at the end */
+    PTX_LIST(uint8_t) breaks[2]; /* bbreak on the edge to succ[i] */
+    bool yields[2];
+};
+struct ptx_loop {
+    uint32_t header, preheader, parent, depth;
+    uint32_t block_count;
+    bool spins, divergent;
+    PTX_LIST(uint32_t) latches;
+};
+struct ptx_region {
+    uint32_t start, join; /* blocks of bssy and bsync */
+    uint8_t barrier;
+    uint32_t size;
+    PTX_LIST(uint32_t) inside;
+    PTX_LIST(uint32_t) branches;
+    PTX_LIST(uint64_t) leaves; /* edges: block << 1 | successor index */
+};
+
+/** A function on its way. */
+struct ptx_unit {
+    struct ptx_job *job;
+    struct ptx_module *module;
+    struct ptx_function *function;
+    struct isa_object *object;
+    PTX_LIST(struct ptx_mi) code;
+    PTX_LIST(struct ptx_vreg) vregs;
+    PTX_LIST(struct ptx_block) blocks; /* in layout order until ptx_layout */
+    PTX_LIST(uint32_t) order;          /* layout, after ptx_cfg */
+    uint32_t *rpo;                     /* blocks in reverse post order */
+    uint32_t rpo_count;
+    PTX_LIST(struct ptx_loop) loops;
+    PTX_LIST(struct ptx_region) regions;
+    uint32_t entry, final_block;
+    bool soft, needs_warp_32;
+    unsigned breg_count, vreg_count;
+    uint32_t shared_bytes, dynamic_base, local_bytes;
+    /* live-in virtual registers of each block (ptx_liveness) */
+    PTX_LIST(uint32_t) *live_in;
+    /* ptx_alloc */
+    uint16_t *assigned; /* by vreg: first row, or predicate number; 0xffff none */
+};
+
+void ptx_select(struct ptx_unit *unit);
+struct ptx_block *ptx_block_new(struct ptx_unit *unit);
+/** Blocks' predecessors, order, dominators, post-dominators, loops with preheaders.
+ *  Irreducible flow is refused. */
+void ptx_cfg(struct ptx_unit *unit);
+/** Exit sides and immediate post-dominators; after ptx_opt. */
+void ptx_postdominators(struct ptx_unit *unit);
+/** From @block on only empty blocks lead to the kernel's end, or to an exit. */
+bool ptx_just_ends(const struct ptx_unit *unit, uint32_t block);
+static inline bool ptx_is_exit_edge(const struct ptx_block *block, unsigned k)
+{
+    return block->exit_side == k + 1;
+}
+static inline bool ptx_dominates(const struct ptx_unit *unit, uint32_t a, uint32_t b)
+{
+    const struct ptx_block *x = &unit->blocks.at[a], *y = &unit->blocks.at[b];
+
+    return x->dom_in <= y->dom_in && y->dom_out <= x->dom_out;
+}
+/** Whether @block lies in @loop (PTX_NONE: the whole function). */
+bool ptx_in_loop(const struct ptx_unit *unit, uint32_t block, uint32_t loop);
+void ptx_opt(struct ptx_unit *unit);
+/** Fills unit->live_in, one list a block, for virtual registers that live across. */
+void ptx_liveness(struct ptx_unit *unit);
+void ptx_divergence(struct ptx_unit *unit);
+void ptx_barriers(struct ptx_unit *unit);
+/** Checks that every path from a bssy meets its bsync, bbreak or an exit. */
+void ptx_barrier_verify(struct ptx_unit *unit);
+/** One line of code with barriers and branches as instructions; blocks are the new
+ *  straight lines, in order, with targets and successors. */
+void ptx_layout(struct ptx_unit *unit);
+void ptx_alloc(struct ptx_unit *unit);
+void ptx_emit(struct ptx_unit *unit, struct isa_function *function);
+/** Run all passes up to (and with) barriers, for ptx_print_cfg and tests. */
+void ptx_unit_analyse(struct ptx_unit *unit);
+/** Place variables, translate every kernel into job->object. */
+void ptx_module_translate(struct ptx_job *job, struct ptx_module *module);
+void ptx_unit_init(struct ptx_unit *unit, struct ptx_job *job, struct ptx_module *module,
+                   struct ptx_function *function, struct isa_object *object);
+
+/** What an instruction reads and writes. A partial write reads the old value, too. */
+static inline bool ptx_mi_writes(const struct ptx_mi *mi, enum ptx_slot slot)
+{
+    return (slot == PTX_S_D || slot == PTX_S_P || slot == PTX_S_Q) &&
+           ptx_ref_is_vreg(mi->ref[slot]);
+}
+static inline bool ptx_mi_reads(const struct ptx_mi *mi, enum ptx_slot slot)
+{
+    if (!ptx_ref_is_vreg(mi->ref[slot]))
+        return false;
+    return (slot != PTX_S_D && slot != PTX_S_P && slot != PTX_S_Q) ||
+           (mi->flags & PTX_MI_PARTIAL) != 0;
+}
+
+/** X of the row may be a constant or an immediate (token xb, xb2, xt). */
+bool ptx_op_wide_x(enum isa_op op);
+
+#endif

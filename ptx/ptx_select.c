@@ -1,0 +1,1048 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Selection: operands, blocks, and arithmetic by a table of (instruction, type). */
+#include <stdio.h>
+
+#include "ptx/ptx_select_priv.h"
+
+/* ---- helpers ------------------------------------------------------------------- */
+
+void ptx_sel_fail(struct ptx_sel *sel, enum lw_status status, const char *fmt, ...)
+{
+    char text[LW_ERROR_BYTES];
+    va_list args;
+
+    va_start(args, fmt);
+    vsnprintf(text, sizeof text, fmt, args);
+    va_end(args);
+    ptx_fail(sel->job, sel->in.line, status, "%s: %s", ptx_op_name((enum ptx_op)sel->in.op), text);
+}
+
+void ptx_sel_operands(struct ptx_sel *sel, unsigned low, unsigned high)
+{
+    unsigned n = sel->in.operand_count;
+
+    if (n >= low && n <= high)
+        return;
+    if (low == high)
+        ptx_sel_fail(sel, LW_EINPUT, "expected %u operands, found %u", low, n);
+    ptx_sel_fail(sel, LW_EINPUT, "expected %u to %u operands, found %u", low, high, n);
+}
+
+enum ptx_type ptx_sel_type(struct ptx_sel *sel, unsigned index)
+{
+    if (index >= sel->in.type_count)
+        ptx_sel_fail(sel, LW_EINPUT, "the type is missing");
+    return (enum ptx_type)sel->in.type[index];
+}
+
+ptx_ref ptx_sel_temp(struct ptx_sel *sel, unsigned rows)
+{
+    struct ptx_unit *unit = sel->unit;
+    struct ptx_vreg *v = PTX_PUSH(sel->job, unit->vregs);
+
+    v->rows = (uint8_t)rows;
+    v->origin = PTX_NONE;
+    return ptx_ref_of((uint32_t)(unit->vregs.count - 1), 0);
+}
+
+struct ptx_mi *ptx_sel_emit(struct ptx_sel *sel, enum isa_op op)
+{
+    struct ptx_mi *mi = PTX_PUSH(sel->job, sel->unit->code);
+
+    memset(mi, 0, sizeof *mi);
+    isa_insn_init(&mi->in, op);
+    for (unsigned s = 0; s < PTX_SLOT_COUNT; s++)
+        mi->ref[s] = PTX_NO_REF;
+    mi->barrier = 0xff;
+    mi->target = mi->symbol = PTX_NONE;
+    mi->loc = sel->in.loc;
+    mi->line = sel->in.line;
+    return mi;
+}
+
+struct ptx_mi *ptx_sel_put(struct ptx_sel *sel, enum isa_op op, ptx_ref d, ptx_ref a, ptx_ref x,
+                           ptx_ref c, unsigned rows)
+{
+    struct ptx_mi *mi = ptx_sel_emit(sel, op);
+
+    mi->ref[PTX_S_D] = d;
+    mi->ref[PTX_S_A] = a;
+    mi->ref[PTX_S_X] = x;
+    mi->ref[PTX_S_C] = c;
+    memset(mi->rows, (int)rows, sizeof mi->rows);
+    mi->in.xkind = ISA_X_VECTOR;
+    return mi;
+}
+
+void ptx_sel_imm(struct ptx_sel *sel, ptx_ref d, unsigned rows, uint64_t value)
+{
+    struct ptx_mi *mi = ptx_sel_put(sel, rows == 2 ? ISA_V_MOV_B64 : ISA_V_MOV_B32, d, PTX_NO_REF,
+                                    PTX_NO_REF, PTX_NO_REF, rows);
+
+    mi->in.xkind = ISA_X_IMM;
+    mi->flags |= PTX_MI_IMM64;
+    mi->imm64 = rows == 2 ? value : (uint32_t)value;
+    mi->in.x = (uint32_t)value;
+}
+
+void ptx_sel_move(struct ptx_sel *sel, ptx_ref d, ptx_ref s, unsigned rows)
+{
+    if (s == PTX_ZERO)
+        ptx_sel_imm(sel, d, rows, 0);
+    else
+        ptx_sel_put(sel, rows == 2 ? ISA_V_MOV_B64 : ISA_V_MOV_B32, d, PTX_NO_REF, s, PTX_NO_REF,
+                    rows);
+}
+
+static ptx_ref reg_ref(struct ptx_sel *sel, uint32_t reg)
+{
+    struct ptx_reg *r = &sel->fn->regs.at[reg];
+
+    if (r->vreg == 0) {
+        struct ptx_vreg *v = PTX_PUSH(sel->job, sel->unit->vregs);
+
+        v->rows = (uint8_t)(r->type == PTX_T_PRED ? 0 : ptx_type_rows((enum ptx_type)r->type));
+        v->origin = reg;
+        r->vreg = (uint32_t)sel->unit->vregs.count;
+    }
+    return ptx_ref_of(r->vreg - 1, 0);
+}
+
+unsigned ptx_sel_reg_bytes(const struct ptx_sel *sel, const struct ptx_operand *operand)
+{
+    if (operand->kind != PTX_O_REG)
+        return 4;
+    return ptx_type_bytes((enum ptx_type)sel->fn->regs.at[operand->reg].type);
+}
+
+bool ptx_sel_known(const struct ptx_sel *sel, const struct ptx_operand *operand, uint64_t *value)
+{
+    if (operand->kind == PTX_O_IMM && operand->literal == PTX_LIT_INT) {
+        *value = operand->imm;
+        return true;
+    }
+    if (operand->kind == PTX_O_REG && sel->fn->regs.at[operand->reg].constant) {
+        *value = sel->fn->regs.at[operand->reg].value;
+        return true;
+    }
+    return false;
+}
+
+static uint64_t literal_bits(struct ptx_sel *sel, const struct ptx_operand *o, enum ptx_type type)
+{
+    bool f32 = type == PTX_T_F32 || type == PTX_T_B32, f64 = type == PTX_T_F64 || type == PTX_T_B64;
+    double d;
+    float f;
+    uint32_t w;
+    uint64_t bits;
+
+    switch ((enum ptx_literal)o->literal) {
+    case PTX_LIT_WARP_SIZE:
+        sel->unit->needs_warp_32 = true;
+        return o->imm;
+    case PTX_LIT_INT:
+        if (type == PTX_T_F32) {
+            f = (float)(int64_t)o->imm;
+            memcpy(&w, &f, sizeof w);
+            return w;
+        }
+        if (type == PTX_T_F64) {
+            d = (double)(int64_t)o->imm;
+            memcpy(&bits, &d, sizeof bits);
+            return bits;
+        }
+        return o->imm;
+    case PTX_LIT_F32:
+        if (f32)
+            return o->imm;
+        break;
+    case PTX_LIT_F64:
+        if (f64)
+            return o->imm;
+        if (type == PTX_T_F32) {
+            memcpy(&d, &o->imm, sizeof d);
+            f = (float)d;
+            memcpy(&w, &f, sizeof w);
+            return w;
+        }
+        break;
+    }
+    ptx_sel_fail(sel, LW_EINPUT, "a floating-point literal does not fit type .%s",
+                 ptx_type_name(type));
+}
+
+ptx_ref ptx_sel_symbol(struct ptx_sel *sel, uint32_t symbol, int64_t addend, unsigned rows)
+{
+    struct ptx_unit *unit = sel->unit;
+    struct ptx_symbol *s = &unit->module->symbols.at[symbol];
+    ptx_ref d = ptx_sel_temp(sel, rows);
+
+    if (s->kind == PTX_SYM_FUNCTION)
+        ptx_sel_fail(sel, LW_EUNSUPP, "the address of function '%s': calls are not supported yet",
+                     s->name);
+    switch (s->space) {
+    case PTX_SP_SHARED:
+    case PTX_SP_LOCAL:
+    case PTX_SP_PARAM:
+        if (s->space == PTX_SP_PARAM && !s->placed)
+            ptx_sel_fail(sel, LW_EUNSUPP, "'%s' is a parameter of a call", s->name);
+        ptx_sel_imm(sel, d, rows, s->offset + (uint64_t)addend);
+        return d;
+    default:
+        break;
+    }
+    if (s->external)
+        ptx_sel_fail(sel, LW_EUNSUPP, "'%s' is external: it is defined in another module",
+                     s->name);
+    if (rows != 2)
+        ptx_sel_fail(sel, LW_EUNSUPP, "the address of '%s' needs a 64-bit register", s->name);
+    for (unsigned half = 0; half < 2; half++) {
+        struct ptx_mi *mi = ptx_sel_put(sel, ISA_V_MOV_B32, d + half, PTX_NO_REF, PTX_NO_REF,
+                                        PTX_NO_REF, 1);
+
+        mi->in.xkind = ISA_X_IMM;
+        mi->flags |= half == 0 ? PTX_MI_RELOC_LOW : PTX_MI_RELOC_HIGH | PTX_MI_PARTIAL;
+        mi->symbol = symbol;
+        mi->imm64 = (uint64_t)addend;
+    }
+    return d;
+}
+
+ptx_ref ptx_sel_value(struct ptx_sel *sel, const struct ptx_operand *o, enum ptx_type type)
+{
+    unsigned rows = ptx_type_rows(type);
+    uint64_t bits;
+    ptx_ref d;
+
+    switch ((enum ptx_operand_kind)o->kind) {
+    case PTX_O_REG: {
+        const struct ptx_reg *r = &sel->fn->regs.at[o->reg];
+
+        if (r->type == PTX_T_PRED)
+            ptx_sel_fail(sel, LW_EINPUT, "the predicate '%s' stands where a .%s is needed", r->name,
+                         ptx_type_name(type));
+        if (o->negated)
+            ptx_sel_fail(sel, LW_EINPUT, "'!' stands before a predicate only");
+        if (ptx_type_bytes((enum ptx_type)r->type) < ptx_type_bytes(type))
+            ptx_sel_fail(sel, LW_EINPUT, "register '%s' is .%s, too narrow for .%s", r->name,
+                         ptx_type_name((enum ptx_type)r->type), ptx_type_name(type));
+        return reg_ref(sel, o->reg);
+    }
+    case PTX_O_IMM:
+        bits = literal_bits(sel, o, type);
+        if (rows == 1)
+            bits = (uint32_t)bits;
+        if (bits == 0)
+            return PTX_ZERO;
+        d = ptx_sel_temp(sel, rows);
+        ptx_sel_imm(sel, d, rows, bits);
+        return d;
+    case PTX_O_SPECIAL: {
+        const struct isa_special_info *info = isa_special_info((enum isa_special)o->reg);
+        unsigned have = info->width > 32 ? 2 : 1;
+        struct ptx_mi *mi;
+
+        if (have < rows)
+            ptx_sel_fail(sel, LW_EINPUT, "%%%s has 32 bits only", info->name);
+        d = ptx_sel_temp(sel, have);
+        mi = ptx_sel_put(sel, have == 2 ? ISA_V_S2R_B64 : ISA_V_S2R, d, PTX_NO_REF, PTX_NO_REF,
+                         PTX_NO_REF, have);
+        mi->in.x = o->reg;
+        switch (o->reg) {
+        case ISA_SR_LANEID: case ISA_SR_LANEMASK_EQ: case ISA_SR_LANEMASK_LE:
+        case ISA_SR_LANEMASK_LT: case ISA_SR_LANEMASK_GE: case ISA_SR_LANEMASK_GT:
+            sel->unit->needs_warp_32 = true;
+            break;
+        default:
+            break;
+        }
+        return d;
+    }
+    case PTX_O_SYMBOL:
+        return ptx_sel_symbol(sel, o->symbol, (int64_t)o->imm, rows);
+    default:
+        ptx_sel_fail(sel, LW_EINPUT, "an operand of type .%s is a register or a number",
+                     ptx_type_name(type));
+    }
+}
+
+ptx_ref ptx_sel_source(struct ptx_sel *sel, unsigned index, enum ptx_type type)
+{
+    return ptx_sel_value(sel, &sel->in.operand[index], type);
+}
+
+ptx_ref ptx_sel_extend(struct ptx_sel *sel, ptx_ref ref, enum ptx_type type)
+{
+    struct ptx_mi *mi;
+    unsigned to = ISA_DT_U32, from;
+    ptx_ref d;
+
+    switch (type) {
+    case PTX_T_U8: case PTX_T_B8:
+        from = ISA_ST_U8;
+        break;
+    case PTX_T_S8:
+        from = ISA_ST_S8;
+        to = ISA_DT_S32;
+        break;
+    case PTX_T_U16: case PTX_T_B16:
+        from = ISA_ST_U16;
+        break;
+    case PTX_T_S16:
+        from = ISA_ST_S16;
+        to = ISA_DT_S32;
+        break;
+    default:
+        return ref;
+    }
+    if (ref == PTX_ZERO)
+        return ref;
+    d = ptx_sel_temp(sel, 1);
+    mi = ptx_sel_put(sel, ISA_V_CVT, d, PTX_NO_REF, ref, PTX_NO_REF, 1);
+    isa_mod_set(&mi->in, ISA_MOD_DTYPE, to);
+    isa_mod_set(&mi->in, ISA_MOD_STYPE, from);
+    return d;
+}
+
+ptx_ref ptx_sel_extended(struct ptx_sel *sel, unsigned index, enum ptx_type type)
+{
+    const struct ptx_operand *o = &sel->in.operand[index];
+
+    if (o->kind == PTX_O_IMM && o->literal == PTX_LIT_INT && ptx_type_bytes(type) < 4) {
+        struct ptx_operand wide = *o;
+
+        switch (type) {
+        case PTX_T_S8: wide.imm = (uint64_t)(int8_t)o->imm; break;
+        case PTX_T_S16: wide.imm = (uint64_t)(int16_t)o->imm; break;
+        case PTX_T_U8: case PTX_T_B8: wide.imm = (uint8_t)o->imm; break;
+        default: wide.imm = (uint16_t)o->imm; break;
+        }
+        return ptx_sel_value(sel, &wide, PTX_T_B32);
+    }
+    return ptx_sel_extend(sel, ptx_sel_value(sel, o, type), type);
+}
+
+ptx_ref ptx_sel_dest(struct ptx_sel *sel, const struct ptx_operand *o, unsigned rows)
+{
+    if (o->kind == PTX_O_SINK)
+        return ptx_sel_temp(sel, rows);
+    if (o->kind != PTX_O_REG)
+        ptx_sel_fail(sel, LW_EINPUT, "the destination is not a register");
+    const struct ptx_reg *r = &sel->fn->regs.at[o->reg];
+
+    if (r->type == PTX_T_PRED || ptx_type_rows((enum ptx_type)r->type) != rows)
+        ptx_sel_fail(sel, LW_EINPUT, "register '%s' is .%s, but the result has %u bits", r->name,
+                     ptx_type_name((enum ptx_type)r->type), rows * 32);
+    return reg_ref(sel, o->reg);
+}
+
+static ptx_ref pred_ref(struct ptx_sel *sel, const struct ptx_operand *o)
+{
+    if (o->kind != PTX_O_REG || sel->fn->regs.at[o->reg].type != PTX_T_PRED)
+        ptx_sel_fail(sel, LW_EINPUT, "expected a predicate, found %s",
+                     o->kind == PTX_O_REG ? sel->fn->regs.at[o->reg].name : "something else");
+    return reg_ref(sel, o->reg);
+}
+
+ptx_ref ptx_sel_pred_dest(struct ptx_sel *sel, const struct ptx_operand *o)
+{
+    if (o->kind == PTX_O_SINK)
+        return PTX_NO_REF;
+    return pred_ref(sel, o);
+}
+
+void ptx_mi_negate(struct ptx_mi *mi, enum ptx_slot slot, bool negate)
+{
+    unsigned bit = slot == PTX_S_R ? 15 : slot == PTX_S_RA ? 19 : 23;
+
+    if (slot == PTX_S_GUARD)
+        mi->in.guard_neg = negate;
+    else
+        mi->in.mod = (mi->in.mod & ~(1u << bit)) | (uint32_t)negate << bit;
+}
+
+bool ptx_mi_negated(const struct ptx_mi *mi, enum ptx_slot slot)
+{
+    unsigned bit = slot == PTX_S_R ? 15 : slot == PTX_S_RA ? 19 : 23;
+
+    return slot == PTX_S_GUARD ? mi->in.guard_neg : mi->in.mod >> bit & 1;
+}
+
+void ptx_sel_pred_read(struct ptx_sel *sel, struct ptx_mi *mi, enum ptx_slot slot,
+                       const struct ptx_operand *o)
+{
+    if (o->kind == PTX_O_IMM && o->literal == PTX_LIT_INT && o->imm <= 1) {
+        mi->ref[slot] = PTX_ZERO; /* pt */
+        ptx_mi_negate(mi, slot, o->imm == 0);
+        return;
+    }
+    size_t at = (size_t)(mi - sel->unit->code.at);
+    ptx_ref ref = pred_ref(sel, o);
+
+    mi = &sel->unit->code.at[at];
+    mi->ref[slot] = ref;
+    ptx_mi_negate(mi, slot, o->negated);
+}
+
+/* ---- arithmetic by table --------------------------------------------------------- */
+
+#define T(x) (1u << PTX_T_##x)
+#define I16 (T(U16) | T(S16) | T(B16))
+#define I32 (T(U32) | T(S32) | T(B32))
+#define I64 (T(U64) | T(S64) | T(B64))
+#define B16OR32 (T(B16) | T(B32))
+
+enum shape {
+    SH_1,     /* d, x */
+    SH_2,     /* d, a, x */
+    SH_3,     /* d, a, x, c */
+    SH_SHIFT, /* d, a, x with x of 32 bits */
+    SH_WIDE2, /* d of 64 bits; a, x of 32 */
+    SH_WIDE3, /* d, c of 64 bits; a, x of 32 */
+    SH_COUNT  /* d of 32 bits; x by type */
+};
+enum {
+    AF_EXT = 1,   /* sources narrower than 32 bits are extended first */
+    AF_FLOAT = 2, /* rounding, ftz, sat */
+    AF_SAT_REFUSED = 4
+};
+struct alu_row {
+    uint8_t op, mode; /* enum ptx_op; PTX_W_LO, HI, WIDE or NONE */
+    uint32_t types;
+    uint16_t isa;
+    uint8_t shape, flags;
+};
+/* clang-format off */
+static const struct alu_row alu_rows[] = {
+    { PTX_ADD, 0, I16 | I32, ISA_V_ADD_U32, SH_2, 0 },
+    { PTX_ADD, 0, I64, ISA_V_ADD_U64, SH_2, 0 },
+    { PTX_ADD, 0, T(F32), ISA_V_ADD_F32, SH_2, AF_FLOAT },
+    { PTX_ADD, 0, T(F64), ISA_V_ADD_F64, SH_2, AF_FLOAT },
+    { PTX_SUB, 0, I16 | I32, ISA_V_SUB_U32, SH_2, 0 },
+    { PTX_SUB, 0, I64, ISA_V_SUB_U64, SH_2, 0 },
+    { PTX_SUB, 0, T(F32), ISA_V_SUB_F32, SH_2, AF_FLOAT },
+    { PTX_SUB, 0, T(F64), ISA_V_SUB_F64, SH_2, AF_FLOAT },
+    { PTX_MUL, PTX_W_LO, I16 | I32, ISA_V_MUL_U32, SH_2, 0 },
+    { PTX_MUL, PTX_W_LO, I64, ISA_V_MUL_U64, SH_2, 0 },
+    { PTX_MUL, PTX_W_HI, T(U32), ISA_V_MULHI_U32, SH_2, 0 },
+    { PTX_MUL, PTX_W_HI, T(S32), ISA_V_MULHI_S32, SH_2, 0 },
+    { PTX_MUL, PTX_W_HI, T(U64), ISA_V_MULHI_U64, SH_2, 0 },
+    { PTX_MUL, PTX_W_HI, T(S64), ISA_V_MULHI_S64, SH_2, 0 },
+    { PTX_MUL, PTX_W_WIDE, I16, ISA_V_MUL_U32, SH_2, AF_EXT },
+    { PTX_MUL, PTX_W_WIDE, T(U32), ISA_V_MULWIDE_U32, SH_WIDE2, 0 },
+    { PTX_MUL, PTX_W_WIDE, T(S32), ISA_V_MULWIDE_S32, SH_WIDE2, 0 },
+    { PTX_MUL, 0, T(F32), ISA_V_MUL_F32, SH_2, AF_FLOAT },
+    { PTX_MUL, 0, T(F64), ISA_V_MUL_F64, SH_2, AF_FLOAT },
+    { PTX_MAD, PTX_W_LO, I16 | I32, ISA_V_MAD_U32, SH_3, 0 },
+    { PTX_MAD, PTX_W_LO, I64, ISA_V_MAD_U64, SH_3, 0 },
+    { PTX_MAD, PTX_W_WIDE, I16, ISA_V_MAD_U32, SH_3, AF_EXT },
+    { PTX_MAD, PTX_W_WIDE, T(U32), ISA_V_MADWIDE_U32, SH_WIDE3, 0 },
+    { PTX_MAD, PTX_W_WIDE, T(S32), ISA_V_MADWIDE_S32, SH_WIDE3, 0 },
+    { PTX_MAD, 0, T(F32), ISA_V_FMA_F32, SH_3, AF_FLOAT },
+    { PTX_MAD, 0, T(F64), ISA_V_FMA_F64, SH_3, AF_FLOAT },
+    { PTX_FMA, 0, T(F32), ISA_V_FMA_F32, SH_3, AF_FLOAT },
+    { PTX_FMA, 0, T(F64), ISA_V_FMA_F64, SH_3, AF_FLOAT },
+    { PTX_DIV, 0, T(U16) | T(U32), ISA_V_DIV_U32, SH_2, AF_EXT },
+    { PTX_DIV, 0, T(S16) | T(S32), ISA_V_DIV_S32, SH_2, AF_EXT },
+    { PTX_DIV, 0, T(U64), ISA_V_DIV_U64, SH_2, 0 },
+    { PTX_DIV, 0, T(S64), ISA_V_DIV_S64, SH_2, 0 },
+    { PTX_DIV, 0, T(F32), ISA_V_DIV_F32, SH_2, AF_FLOAT },
+    { PTX_DIV, 0, T(F64), ISA_V_DIV_F64, SH_2, AF_FLOAT },
+    { PTX_REM, 0, T(U16) | T(U32), ISA_V_REM_U32, SH_2, AF_EXT },
+    { PTX_REM, 0, T(S16) | T(S32), ISA_V_REM_S32, SH_2, AF_EXT },
+    { PTX_REM, 0, T(U64), ISA_V_REM_U64, SH_2, 0 },
+    { PTX_REM, 0, T(S64), ISA_V_REM_S64, SH_2, 0 },
+    { PTX_MIN, 0, T(U16) | T(U32), ISA_V_MIN_U32, SH_2, AF_EXT },
+    { PTX_MIN, 0, T(S16) | T(S32), ISA_V_MIN_S32, SH_2, AF_EXT },
+    { PTX_MIN, 0, T(U64), ISA_V_MIN_U64, SH_2, 0 },
+    { PTX_MIN, 0, T(S64), ISA_V_MIN_S64, SH_2, 0 },
+    { PTX_MIN, 0, T(F32), ISA_V_MIN_F32, SH_2, AF_FLOAT },
+    { PTX_MIN, 0, T(F64), ISA_V_MIN_F64, SH_2, AF_FLOAT },
+    { PTX_MAX, 0, T(U16) | T(U32), ISA_V_MAX_U32, SH_2, AF_EXT },
+    { PTX_MAX, 0, T(S16) | T(S32), ISA_V_MAX_S32, SH_2, AF_EXT },
+    { PTX_MAX, 0, T(U64), ISA_V_MAX_U64, SH_2, 0 },
+    { PTX_MAX, 0, T(S64), ISA_V_MAX_S64, SH_2, 0 },
+    { PTX_MAX, 0, T(F32), ISA_V_MAX_F32, SH_2, AF_FLOAT },
+    { PTX_MAX, 0, T(F64), ISA_V_MAX_F64, SH_2, AF_FLOAT },
+    { PTX_SHL, 0, I16 | I32, ISA_V_SHL_B32, SH_SHIFT, 0 },
+    { PTX_SHL, 0, I64, ISA_V_SHL_B64, SH_SHIFT, 0 },
+    { PTX_SHR, 0, T(U16) | T(B16) | T(U32) | T(B32), ISA_V_SHR_U32, SH_SHIFT, AF_EXT },
+    { PTX_SHR, 0, T(S16) | T(S32), ISA_V_SHR_S32, SH_SHIFT, AF_EXT },
+    { PTX_SHR, 0, T(U64) | T(B64), ISA_V_SHR_U64, SH_SHIFT, 0 },
+    { PTX_SHR, 0, T(S64), ISA_V_SHR_S64, SH_SHIFT, 0 },
+    { PTX_POPC, 0, T(B32), ISA_V_POPC_B32, SH_COUNT, 0 },
+    { PTX_POPC, 0, T(B64), ISA_V_POPC_B64, SH_COUNT, 0 },
+    { PTX_CLZ, 0, T(B32), ISA_V_CLZ_B32, SH_COUNT, 0 },
+    { PTX_CLZ, 0, T(B64), ISA_V_CLZ_B64, SH_COUNT, 0 },
+    { PTX_BREV, 0, T(B32), ISA_V_BREV_B32, SH_1, 0 },
+    { PTX_BREV, 0, T(B64), ISA_V_BREV_B64, SH_1, 0 },
+    { PTX_RCP, 0, T(F32), ISA_V_RCP_F32, SH_1, AF_FLOAT },
+    { PTX_RCP, 0, T(F64), ISA_V_RCP_F64, SH_1, AF_FLOAT },
+    { PTX_SQRT, 0, T(F32), ISA_V_SQRT_F32, SH_1, AF_FLOAT },
+    { PTX_SQRT, 0, T(F64), ISA_V_SQRT_F64, SH_1, AF_FLOAT },
+    { PTX_RSQRT, 0, T(F32), ISA_V_RSQ_F32, SH_1, AF_FLOAT },
+    { PTX_RSQRT, 0, T(F64), ISA_V_RSQ_F64, SH_1, AF_FLOAT },
+    { PTX_EX2, 0, T(F32), ISA_V_EX2_F32, SH_1, AF_FLOAT },
+    { PTX_LG2, 0, T(F32), ISA_V_LG2_F32, SH_1, AF_FLOAT },
+    { PTX_SIN, 0, T(F32), ISA_V_SIN_F32, SH_1, AF_FLOAT },
+    { PTX_COS, 0, T(F32), ISA_V_COS_F32, SH_1, AF_FLOAT },
+    { PTX_TANH, 0, T(F32), ISA_V_TANH_F32, SH_1, AF_FLOAT },
+    { PTX_COPYSIGN, 0, T(F32), ISA_V_COPYSIGN_F32, SH_2, 0 },
+    { PTX_COPYSIGN, 0, T(F64), ISA_V_COPYSIGN_F64, SH_2, 0 },
+    { PTX_DP4A, 0, T(U32), ISA_V_DP4A_U32, SH_3, 0 },
+    { PTX_DP4A, 0, T(S32), ISA_V_DP4A_S32, SH_3, 0 },
+    { PTX_NEG, 0, T(S16) | T(S32), ISA_V_NEG_S32, SH_1, 0 },
+    { PTX_NEG, 0, T(S64), ISA_V_NEG_S64, SH_1, 0 },
+    { PTX_NEG, 0, T(F32), ISA_V_NEG_F32, SH_1, 0 },
+    { PTX_NEG, 0, T(F64), ISA_V_NEG_F64, SH_1, 0 },
+    { PTX_ABS, 0, T(S16) | T(S32), ISA_V_ABS_S32, SH_1, AF_EXT },
+    { PTX_ABS, 0, T(S64), ISA_V_ABS_S64, SH_1, 0 },
+    { PTX_ABS, 0, T(F32), ISA_V_ABS_F32, SH_1, 0 },
+    { PTX_ABS, 0, T(F64), ISA_V_ABS_F64, SH_1, 0 },
+    { PTX_AND, 0, B16OR32, ISA_V_AND_B32, SH_2, 0 },
+    { PTX_AND, 0, T(B64), ISA_V_AND_B64, SH_2, 0 },
+    { PTX_OR, 0, B16OR32, ISA_V_OR_B32, SH_2, 0 },
+    { PTX_OR, 0, T(B64), ISA_V_OR_B64, SH_2, 0 },
+    { PTX_XOR, 0, B16OR32, ISA_V_XOR_B32, SH_2, 0 },
+    { PTX_XOR, 0, T(B64), ISA_V_XOR_B64, SH_2, 0 },
+    { PTX_NOT, 0, B16OR32, ISA_V_NOT_B32, SH_1, 0 },
+    { PTX_NOT, 0, T(B64), ISA_V_NOT_B64, SH_1, 0 },
+};
+/* clang-format on */
+
+static void take_float(struct ptx_sel *sel, struct ptx_mi *mi)
+{
+    static const uint8_t roundings[] = { PTX_W_RN, PTX_W_RZ, PTX_W_RM, PTX_W_RP };
+
+    for (unsigned i = 0; i < LW_COUNT_OF(roundings); i++) {
+        if (ptx_take(&sel->in, (enum ptx_word)roundings[i]))
+            isa_mod_set(&mi->in, ISA_MOD_RND, i);
+    }
+    if (ptx_take(&sel->in, PTX_W_FTZ))
+        isa_mod_set(&mi->in, ISA_MOD_FTZ, ISA_FTZ_ON);
+    if (ptx_take(&sel->in, PTX_W_SAT))
+        isa_mod_set(&mi->in, ISA_MOD_SAT, ISA_SAT_ON);
+    /* our division, root and reciprocal are exact: better than what these allow */
+    (void)ptx_take(&sel->in, PTX_W_APPROX);
+    (void)ptx_take(&sel->in, PTX_W_FULL);
+}
+
+void ptx_rule_alu(struct ptx_sel *sel)
+{
+    enum ptx_type type = ptx_sel_type(sel, 0);
+    const struct alu_row *row = NULL;
+    ptx_ref a = PTX_NO_REF, x, c = PTX_NO_REF, d;
+    struct ptx_mi *mi;
+    unsigned mode = PTX_W_NONE, rows = ptx_type_rows(type), n;
+
+    if (type != PTX_T_F32 && type != PTX_T_F64) {
+        if (ptx_take(&sel->in, PTX_W_LO))
+            mode = PTX_W_LO;
+        else if (ptx_take(&sel->in, PTX_W_HI))
+            mode = PTX_W_HI;
+        else if (ptx_take(&sel->in, PTX_W_WIDE))
+            mode = PTX_W_WIDE;
+    }
+    for (unsigned i = 0; i < LW_COUNT_OF(alu_rows) && row == NULL; i++) {
+        const struct alu_row *r = &alu_rows[i];
+
+        if (r->op == sel->in.op && r->mode == mode && (r->types >> type & 1))
+            row = r;
+    }
+    if (row == NULL)
+        ptx_sel_fail(sel, LW_EUNSUPP, "%s%stype .%s is not supported",
+                     mode != PTX_W_NONE ? ptx_word_text((enum ptx_word)mode) : "",
+                     mode != PTX_W_NONE ? ", " : "", ptx_type_name(type));
+    n = row->shape == SH_1 || row->shape == SH_COUNT ? 1
+        : row->shape == SH_3 || row->shape == SH_WIDE3 ? 3 : 2;
+    ptx_sel_operands(sel, n + 1, n + 1);
+    if (sel->in.op == PTX_DP4A) {
+        if (ptx_sel_type(sel, 1) != type)
+            ptx_sel_fail(sel, LW_EUNSUPP, "sources of different signedness are not supported");
+        sel->in.type_count = 1;
+    }
+    unsigned k = 1;
+
+    if (n > 1)
+        a = row->flags & AF_EXT ? ptx_sel_extended(sel, k, type) : ptx_sel_source(sel, k, type), k++;
+    if (row->shape == SH_SHIFT)
+        x = ptx_sel_source(sel, k, PTX_T_U32);
+    else
+        x = row->flags & AF_EXT ? ptx_sel_extended(sel, k, type) : ptx_sel_source(sel, k, type);
+    k++;
+    if (n == 3) {
+        enum ptx_type third = row->shape == SH_WIDE3 ? PTX_T_U64
+                              : mode == PTX_W_WIDE   ? PTX_T_U32
+                                                     : type;
+
+        c = ptx_sel_source(sel, k, third);
+    }
+    bool wide = row->shape == SH_WIDE2 || row->shape == SH_WIDE3;
+
+    d = ptx_sel_dest(sel, &sel->in.operand[0], wide ? 2 : row->shape == SH_COUNT ? 1 : rows);
+    mi = ptx_sel_put(sel, (enum isa_op)row->isa, d, a, x, c, rows);
+    if (wide)
+        mi->rows[PTX_S_D] = mi->rows[PTX_S_C] = 2;
+    if (row->shape == SH_COUNT)
+        mi->rows[PTX_S_D] = 1;
+    if (row->shape == SH_SHIFT)
+        mi->rows[PTX_S_X] = 1;
+    if (row->flags & AF_FLOAT)
+        take_float(sel, mi);
+}
+
+/* mul.hi and mad.hi of 16 bits, mad.hi of more: two steps */
+void ptx_rule_mulhi16(struct ptx_sel *sel)
+{
+    enum ptx_type type = ptx_sel_type(sel, 0);
+    bool mad = sel->in.op == PTX_MAD, narrow = type == PTX_T_U16 || type == PTX_T_S16;
+    unsigned rows = ptx_type_rows(type);
+    ptx_ref t, d;
+
+    if (!ptx_has(&sel->in, PTX_W_HI) || !(narrow || mad)) {
+        ptx_rule_alu(sel);
+        return;
+    }
+    (void)ptx_take(&sel->in, PTX_W_HI);
+    ptx_sel_operands(sel, mad ? 4 : 3, mad ? 4 : 3);
+    d = ptx_sel_dest(sel, &sel->in.operand[0], rows);
+    t = ptx_sel_temp(sel, rows);
+    if (narrow) {
+        ptx_ref a = ptx_sel_extended(sel, 1, type), x = ptx_sel_extended(sel, 2, type);
+        ptx_ref p = ptx_sel_temp(sel, 1), by = ptx_sel_temp(sel, 1);
+
+        ptx_sel_imm(sel, by, 1, 16);
+        ptx_sel_put(sel, ISA_V_MUL_U32, p, a, x, PTX_NO_REF, 1);
+        ptx_sel_put(sel, type == PTX_T_S16 ? ISA_V_SHR_S32 : ISA_V_SHR_U32, mad ? t : d, p, by,
+                    PTX_NO_REF, 1);
+    } else {
+        enum isa_op op = type == PTX_T_U32   ? ISA_V_MULHI_U32
+                         : type == PTX_T_S32 ? ISA_V_MULHI_S32
+                         : type == PTX_T_U64 ? ISA_V_MULHI_U64
+                         : type == PTX_T_S64 ? ISA_V_MULHI_S64
+                                             : ISA_OP_NONE;
+
+        if (op == ISA_OP_NONE)
+            ptx_sel_fail(sel, LW_EUNSUPP, "hi, type .%s is not supported", ptx_type_name(type));
+        ptx_ref a = ptx_sel_source(sel, 1, type), x = ptx_sel_source(sel, 2, type);
+
+        ptx_sel_put(sel, op, t, a, x, PTX_NO_REF, rows);
+    }
+    if (mad)
+        ptx_sel_put(sel, rows == 2 ? ISA_V_ADD_U64 : ISA_V_ADD_U32, d, t,
+                    ptx_sel_source(sel, 3, type), PTX_NO_REF, rows);
+}
+
+/* neg.ftz and abs.ftz flush: our sign rows keep bits, so these add -0 instead */
+void ptx_rule_negabs(struct ptx_sel *sel)
+{
+    enum ptx_type type = ptx_sel_type(sel, 0);
+    bool neg = sel->in.op == PTX_NEG;
+    struct ptx_mi *mi;
+    ptx_ref a, x, d;
+
+    if (type != PTX_T_F32 || !ptx_take(&sel->in, PTX_W_FTZ)) {
+        ptx_rule_alu(sel);
+        return;
+    }
+    ptx_sel_operands(sel, 2, 2);
+    a = ptx_sel_source(sel, 1, type);
+    d = ptx_sel_dest(sel, &sel->in.operand[0], 1);
+    x = ptx_sel_temp(sel, 1);
+    ptx_sel_imm(sel, x, 1, 0x80000000u);
+    mi = ptx_sel_put(sel, ISA_V_ADD_F32, d, a, x, PTX_NO_REF, 1);
+    isa_insn_set_srcmod(&mi->in, 0, neg ? 1 : 2);
+    isa_mod_set(&mi->in, ISA_MOD_FTZ, ISA_FTZ_ON);
+}
+
+/* ---- rules ------------------------------------------------------------------------- */
+
+/* The flow of control is made into blocks by ptx_select itself. */
+static void rule_flow(struct ptx_sel *sel)
+{
+    (void)sel;
+}
+
+ptx_rule_fn ptx_rule(enum ptx_op op)
+{
+    static const ptx_rule_fn rules[PTX_OP_COUNT] = {
+        [PTX_ADD] = ptx_rule_alu, [PTX_SUB] = ptx_rule_alu, [PTX_MUL] = ptx_rule_mulhi16,
+        [PTX_MAD] = ptx_rule_mulhi16, [PTX_FMA] = ptx_rule_alu, [PTX_DIV] = ptx_rule_alu,
+        [PTX_REM] = ptx_rule_alu, [PTX_MIN] = ptx_rule_alu, [PTX_MAX] = ptx_rule_alu,
+        [PTX_SHL] = ptx_rule_alu, [PTX_SHR] = ptx_rule_alu, [PTX_POPC] = ptx_rule_alu,
+        [PTX_CLZ] = ptx_rule_alu, [PTX_BREV] = ptx_rule_alu, [PTX_RCP] = ptx_rule_alu,
+        [PTX_SQRT] = ptx_rule_alu, [PTX_RSQRT] = ptx_rule_alu, [PTX_EX2] = ptx_rule_alu,
+        [PTX_LG2] = ptx_rule_alu, [PTX_SIN] = ptx_rule_alu, [PTX_COS] = ptx_rule_alu,
+        [PTX_TANH] = ptx_rule_alu, [PTX_COPYSIGN] = ptx_rule_alu, [PTX_DP4A] = ptx_rule_alu,
+        [PTX_NEG] = ptx_rule_negabs, [PTX_ABS] = ptx_rule_negabs,
+        [PTX_AND] = ptx_rule_bit, [PTX_OR] = ptx_rule_bit, [PTX_XOR] = ptx_rule_bit,
+        [PTX_NOT] = ptx_rule_bit, [PTX_CNOT] = ptx_rule_bit,
+        [PTX_MOV] = ptx_rule_mov, [PTX_CVT] = ptx_rule_cvt, [PTX_CVTA] = ptx_rule_cvta,
+        [PTX_SETP] = ptx_rule_setp, [PTX_SET] = ptx_rule_set, [PTX_SELP] = ptx_rule_selp,
+        [PTX_SLCT] = ptx_rule_slct, [PTX_BFE] = ptx_rule_bfe, [PTX_BFI] = ptx_rule_bfi,
+        [PTX_BFIND] = ptx_rule_bfind, [PTX_SHF] = ptx_rule_shf, [PTX_LOP3] = ptx_rule_lop3,
+        [PTX_PRMT] = ptx_rule_prmt, [PTX_SHFL] = ptx_rule_shfl, [PTX_VOTE] = ptx_rule_vote,
+        [PTX_ACTIVEMASK] = ptx_rule_activemask, [PTX_BAR] = ptx_rule_bar,
+        [PTX_BARRIER] = ptx_rule_bar, [PTX_MEMBAR] = ptx_rule_fence, [PTX_FENCE] = ptx_rule_fence,
+        [PTX_NANOSLEEP] = ptx_rule_nanosleep, [PTX_TRAP] = ptx_rule_trap,
+        [PTX_LD] = ptx_rule_ld, [PTX_LDU] = ptx_rule_ld, [PTX_ST] = ptx_rule_st,
+        [PTX_ATOM] = ptx_rule_atom, [PTX_RED] = ptx_rule_red,
+        [PTX_ISSPACEP] = ptx_rule_isspacep, [PTX_PREFETCH] = ptx_rule_prefetch,
+        [PTX_PREFETCHU] = ptx_rule_prefetch,
+        [PTX_BRA] = rule_flow, [PTX_RET] = rule_flow, [PTX_EXIT] = rule_flow,
+        [PTX_CALL] = rule_flow,
+    };
+
+    return (unsigned)op < PTX_OP_COUNT ? rules[op] : NULL;
+}
+
+bool ptx_op_supported(enum ptx_op op)
+{
+    return ptx_rule(op) != NULL;
+}
+
+/* ---- the whole function ---------------------------------------------------------------- */
+
+static void refuse_leftovers(struct ptx_sel *sel, unsigned types_used)
+{
+    const struct ptx_insn *in = &sel->in;
+
+    if (in->unknown != NULL)
+        ptx_sel_fail(sel, LW_EUNSUPP, "the modifier '.%s' is not supported", in->unknown);
+    for (unsigned w = 1; w < PTX_W_COUNT; w++) {
+        if (ptx_has(in, (enum ptx_word)w) && w != PTX_W_HINT)
+            ptx_sel_fail(sel, LW_EUNSUPP, "the modifier '.%s' is not supported here",
+                         ptx_word_text((enum ptx_word)w));
+    }
+    if (in->type_count > types_used)
+        ptx_sel_fail(sel, LW_EINPUT, "too many types");
+}
+
+/* Registers set once by a mov of a literal have a known value. */
+static void find_constants(struct ptx_function *fn)
+{
+    for (size_t i = 0; i < fn->insns.count; i++) {
+        const struct ptx_insn *in = &fn->insns.at[i];
+
+        if (in->operand_count == 0)
+            continue;
+        const struct ptx_operand *o = &in->operand[0];
+        unsigned n = o->kind == PTX_O_VECTOR || o->kind == PTX_O_PAIR || o->kind == PTX_O_LIST
+                         ? o->count : 1;
+
+        for (unsigned k = 0; k < n; k++) {
+            const struct ptx_operand *e = n == 1 && o->element == NULL ? o : &o->element[k];
+
+            if (e->kind != PTX_O_REG)
+                continue;
+            struct ptx_reg *r = &fn->regs.at[e->reg];
+
+            if (r->definitions < 2)
+                r->definitions++;
+            r->constant = r->definitions == 1 && in->op == PTX_MOV && in->guard == PTX_NONE &&
+                          o->kind == PTX_O_REG && in->operand_count == 2 &&
+                          in->operand[1].kind == PTX_O_IMM &&
+                          in->operand[1].literal == PTX_LIT_INT && r->type != PTX_T_F32 &&
+                          r->type != PTX_T_F64;
+            if (r->constant)
+                r->value = in->operand[1].imm;
+        }
+    }
+}
+
+static void place_symbol(struct ptx_sel *sel, uint32_t index)
+{
+    struct ptx_unit *unit = sel->unit;
+    struct ptx_symbol *s = &unit->module->symbols.at[index];
+    uint32_t *top;
+
+    s->used = true;
+    if (s->kind != PTX_SYM_VARIABLE || (s->space != PTX_SP_SHARED && s->space != PTX_SP_LOCAL))
+        return;
+    if (s->space == PTX_SP_SHARED && s->size_bytes == 0)
+        return; /* dynamic: placed behind all the others */
+    top = s->space == PTX_SP_SHARED ? &unit->shared_bytes : &unit->local_bytes;
+    if (!s->placed) {
+        uint64_t at = ((uint64_t)*top + s->align - 1) & ~(uint64_t)(s->align - 1);
+
+        if (at + s->size_bytes > (s->space == PTX_SP_SHARED ? 1u << 22 : 1u << 22))
+            ptx_fail(sel->job, s->line, LW_EUNSUPP, "'%s' makes %s memory larger than 4 MiB",
+                     s->name, s->space == PTX_SP_SHARED ? "shared" : "local");
+        s->offset = (uint32_t)at;
+        s->placed = true;
+    }
+    if (*top < s->offset + s->size_bytes)
+        *top = (uint32_t)(s->offset + s->size_bytes);
+}
+
+/* Shared and local variables that the function names get their offsets; module-scope
+ * shared ones have theirs already (ptx_module_translate). */
+static void place_symbols(struct ptx_sel *sel)
+{
+    struct ptx_function *fn = sel->fn;
+    struct ptx_module *module = sel->unit->module;
+
+    for (int pass = 0; pass < 2; pass++) { /* those with a fixed place first */
+        for (size_t i = 0; i < fn->insns.count; i++) {
+            const struct ptx_insn *in = &fn->insns.at[i];
+
+            for (unsigned k = 0; k < in->operand_count; k++) {
+                const struct ptx_operand *o = &in->operand[k];
+                unsigned n = o->element != NULL ? o->count : 1;
+
+                for (unsigned e = 0; e < n; e++) {
+                    const struct ptx_operand *one = o->element != NULL ? &o->element[e] : o;
+
+                    if ((one->kind == PTX_O_SYMBOL || one->kind == PTX_O_ADDRESS) &&
+                        one->symbol != PTX_NONE &&
+                        (pass == 1 || module->symbols.at[one->symbol].placed))
+                        place_symbol(sel, one->symbol);
+                }
+            }
+        }
+    }
+    sel->unit->dynamic_base = (sel->unit->shared_bytes + 15) & ~15u;
+    for (size_t i = 0; i < module->symbols.count; i++) {
+        struct ptx_symbol *s = &module->symbols.at[i];
+
+        if (s->kind == PTX_SYM_VARIABLE && s->space == PTX_SP_SHARED && s->size_bytes == 0)
+            s->offset = sel->unit->dynamic_base;
+    }
+}
+
+struct ptx_block *ptx_block_new(struct ptx_unit *unit)
+{
+    struct ptx_block *b = PTX_PUSH(unit->job, unit->blocks);
+
+    memset(b, 0, sizeof *b);
+    b->guard = PTX_NO_REF;
+    b->rpo = b->idom = b->ipdom = b->loop = b->label = PTX_NONE;
+    b->branch_barrier = 0xff;
+    return b;
+}
+
+static uint32_t new_block(struct ptx_sel *sel)
+{
+    return (uint32_t)(ptx_block_new(sel->unit) - sel->unit->blocks.at);
+}
+
+/* Guards: what only computes temporaries may run for all lanes; the rest is guarded, and
+ * a guarded write keeps the old value in the other lanes. */
+static void apply_guard(struct ptx_sel *sel, size_t first)
+{
+    struct ptx_unit *unit = sel->unit;
+    struct ptx_operand o = { .kind = PTX_O_REG, .reg = sel->in.guard, .symbol = PTX_NONE };
+    ptx_ref guard = pred_ref(sel, &o);
+
+    for (size_t i = first; i < unit->code.count; i++) {
+        struct ptx_mi *mi = &unit->code.at[i];
+        const struct isa_op_info *info = isa_op_info((enum isa_op)mi->in.op);
+        bool temporary = true;
+
+        for (unsigned s = 0; s < PTX_SLOT_COUNT; s++) {
+            bool written = s == PTX_S_D || s == PTX_S_P || s == PTX_S_Q;
+
+            if (written && ptx_ref_is_vreg(mi->ref[s]) &&
+                ptx_ref_vreg(mi->ref[s]) < sel->first_temp)
+                temporary = false;
+        }
+        if (temporary && !(info->flags & (ISA_F_MEMORY | ISA_F_CONTROL)))
+            continue;
+        mi->ref[PTX_S_GUARD] = guard;
+        mi->in.guard_neg = sel->in.guard_neg;
+        mi->flags |= PTX_MI_PARTIAL;
+    }
+}
+
+static void select_one(struct ptx_sel *sel, const struct ptx_insn *insn)
+{
+    ptx_rule_fn rule = ptx_rule((enum ptx_op)insn->op);
+    size_t first = sel->unit->code.count;
+
+    sel->in = *insn;
+    /* the guard's and the operands' own registers are not temporaries */
+    if (insn->guard != PTX_NONE)
+        (void)reg_ref(sel, insn->guard);
+    for (unsigned k = 0; k < insn->operand_count; k++) {
+        const struct ptx_operand *o = &insn->operand[k];
+
+        if (o->kind == PTX_O_REG)
+            (void)reg_ref(sel, o->reg);
+        for (unsigned e = 0; o->element != NULL && e < o->count; e++) {
+            if (o->element[e].kind == PTX_O_REG)
+                (void)reg_ref(sel, o->element[e].reg);
+        }
+    }
+    sel->first_temp = (uint32_t)sel->unit->vregs.count;
+    if (rule == NULL)
+        ptx_fail(sel->job, insn->line, LW_EUNSUPP, "the instruction '%s' is not supported",
+                 ptx_op_name((enum ptx_op)insn->op));
+    if (sel->in.unknown != NULL)
+        refuse_leftovers(sel, 4);
+    rule(sel);
+    refuse_leftovers(sel, 4);
+    if (insn->guard != PTX_NONE)
+        apply_guard(sel, first);
+}
+
+static void end_block(struct ptx_sel *sel, uint32_t block, const struct ptx_insn *insn,
+                      uint32_t taken, uint32_t next)
+{
+    ptx_ref guard = PTX_NO_REF;
+
+    if (insn->guard != PTX_NONE) {
+        sel->in = *insn;
+        guard = reg_ref(sel, insn->guard);
+    }
+    struct ptx_block *b = &sel->unit->blocks.at[block];
+
+    b->loc = insn->loc;
+    b->line = insn->line;
+    if (insn->guard != PTX_NONE && taken != next) {
+        b->end = PTX_END_BRANCH;
+        b->succ_count = 2;
+        b->succ[0] = taken;
+        b->succ[1] = next;
+        b->guard = guard;
+        b->guard_neg = insn->guard_neg;
+    } else {
+        b->end = PTX_END_NEXT;
+        b->succ_count = 1;
+        b->succ[0] = taken;
+    }
+}
+
+static void check_calls(struct ptx_sel *sel)
+{
+    const struct ptx_module *module = sel->unit->module;
+
+    for (size_t i = 0; i < sel->fn->insns.count; i++) {
+        const struct ptx_insn *in = &sel->fn->insns.at[i];
+        const char *callee = "a function pointer";
+
+        if (in->op != PTX_CALL)
+            continue;
+        for (unsigned k = 0; k < in->operand_count; k++) {
+            const struct ptx_operand *o = &in->operand[k];
+
+            if (o->kind == PTX_O_SYMBOL && module->symbols.at[o->symbol].kind == PTX_SYM_FUNCTION)
+                callee = module->symbols.at[o->symbol].name;
+        }
+        ptx_fail(sel->job, in->line, LW_EUNSUPP,
+                 "call to %s: device functions are not supported yet, compile with -O2 so that "
+                 "they are inlined",
+                 callee);
+    }
+}
+
+void ptx_select(struct ptx_unit *unit)
+{
+    struct ptx_function *fn = unit->function;
+    struct ptx_sel sel = { .unit = unit, .job = unit->job, .fn = fn };
+    size_t n = fn->insns.count;
+    uint32_t current;
+
+    check_calls(&sel);
+    find_constants(fn);
+    place_symbols(&sel);
+    sel.block_at = PTX_ARRAY(unit->job, uint32_t, n + 1);
+    /* block numbers follow the text, so that layout order is their order */
+    for (size_t l = 0; l < fn->labels.count; l++)
+        sel.block_at[fn->labels.at[l]] = 1;
+    sel.block_at[0] = 1;
+    for (size_t i = 0; i < n; i++) {
+        const struct ptx_insn *in = &fn->insns.at[i];
+        bool ends = in->op == PTX_BRA || in->op == PTX_RET ||
+                    (in->op == PTX_EXIT && in->guard == PTX_NONE);
+
+        if (ends)
+            sel.block_at[i + 1] = 1;
+    }
+    for (size_t i = 0; i <= n; i++)
+        sel.block_at[i] = sel.block_at[i] != 0 ? new_block(&sel) : PTX_NONE;
+    for (size_t l = 0; l < fn->labels.count; l++)
+        unit->blocks.at[sel.block_at[fn->labels.at[l]]].label = (uint32_t)l;
+    /* the block behind the last instruction is the one where the kernel ends */
+    if (sel.block_at[n] == PTX_NONE)
+        sel.block_at[n] = new_block(&sel);
+    unit->final_block = new_block(&sel);
+    unit->blocks.at[unit->final_block].end = PTX_END_FINAL;
+    unit->blocks.at[sel.block_at[n]].succ_count = 1;
+    unit->blocks.at[sel.block_at[n]].succ[0] = unit->final_block;
+    current = sel.block_at[0];
+    bool ended = n == 0; /* block 0 is then the last one, already tied to the end */
+
+    for (size_t i = 0; i < n; i++) {
+        const struct ptx_insn *in = &fn->insns.at[i];
+
+        if (sel.block_at[i] != PTX_NONE) {
+            uint32_t b = sel.block_at[i];
+
+            if (i != 0 && !ended) {
+                unit->blocks.at[current].end = PTX_END_NEXT;
+                unit->blocks.at[current].succ_count = 1;
+                unit->blocks.at[current].succ[0] = b;
+            }
+            current = b;
+            unit->blocks.at[b].first = (uint32_t)unit->code.count;
+            ended = false;
+        }
+        uint32_t next = sel.block_at[i + 1];
+
+        switch (in->op) {
+        case PTX_BRA:
+            sel.in = *in;
+            (void)ptx_take(&sel.in, PTX_W_UNI);
+            refuse_leftovers(&sel, 0);
+            ptx_sel_operands(&sel, 1, 1);
+            end_block(&sel, current, in, sel.block_at[fn->labels.at[in->operand[0].reg]], next);
+            ended = true;
+            break;
+        case PTX_RET:
+            sel.in = *in;
+            (void)ptx_take(&sel.in, PTX_W_UNI);
+            refuse_leftovers(&sel, 0);
+            end_block(&sel, current, in, unit->final_block, next);
+            ended = true;
+            break;
+        case PTX_EXIT:
+            if (in->guard == PTX_NONE) {
+                sel.in = *in;
+                refuse_leftovers(&sel, 0);
+                unit->blocks.at[current].end = PTX_END_EXIT;
+                unit->blocks.at[current].loc = in->loc;
+                unit->blocks.at[current].line = in->line;
+                ended = true;
+            } else {
+                sel.in = *in;
+                sel.first_temp = (uint32_t)unit->vregs.count;
+                size_t first = unit->code.count;
+
+                (void)ptx_sel_emit(&sel, ISA_EXIT);
+                apply_guard(&sel, first);
+                unit->blocks.at[current].count++;
+            }
+            break;
+        default:
+            select_one(&sel, in);
+            break;
+        }
+        unit->blocks.at[current].count =
+            (uint32_t)unit->code.count - unit->blocks.at[current].first;
+    }
+    if (!ended) {
+        unit->blocks.at[current].end = PTX_END_NEXT;
+        unit->blocks.at[current].succ_count = 1;
+        unit->blocks.at[current].succ[0] = sel.block_at[n];
+    }
+    /* the final exit belongs to the last line of the text */
+    for (size_t i = n; i-- > 0;) {
+        if (fn->insns.at[i].op == PTX_RET) {
+            unit->blocks.at[unit->final_block].loc = fn->insns.at[i].loc;
+            unit->blocks.at[unit->final_block].line = fn->insns.at[i].line;
+            break;
+        }
+    }
+    unit->blocks.at[unit->final_block].first = (uint32_t)unit->code.count;
+    unit->blocks.at[sel.block_at[n]].first = (uint32_t)unit->code.count;
+}

@@ -1,0 +1,732 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Selection of memory, cross-lane and synchronising instructions. */
+#include "ptx/ptx_select_priv.h"
+
+/* ---- words -------------------------------------------------------------------------- */
+
+static enum ptx_space take_space(struct ptx_sel *sel)
+{
+    static const struct {
+        uint8_t word, space;
+    } spaces[] = {
+        { PTX_W_GLOBAL, PTX_SP_GLOBAL },       { PTX_W_SHARED, PTX_SP_SHARED },
+        { PTX_W_SHARED_CTA, PTX_SP_SHARED },   { PTX_W_LOCAL, PTX_SP_LOCAL },
+        { PTX_W_CONST, PTX_SP_CONST },         { PTX_W_PARAM, PTX_SP_PARAM },
+        { PTX_W_PARAM_ENTRY, PTX_SP_PARAM },
+    };
+
+    for (unsigned i = 0; i < LW_COUNT_OF(spaces); i++) {
+        if (ptx_take(&sel->in, (enum ptx_word)spaces[i].word))
+            return (enum ptx_space)spaces[i].space;
+    }
+    return PTX_SP_GENERIC;
+}
+
+void ptx_sel_order(struct ptx_sel *sel, struct ptx_mi *mi)
+{
+    static const struct {
+        uint8_t word, mod, value;
+    } words[] = {
+        { PTX_W_VOLATILE, ISA_MOD_MORDER, ISA_MORDER_VOLATILE },
+        { PTX_W_RELAXED, ISA_MOD_MORDER, ISA_MORDER_RELAXED },
+        { PTX_W_ACQUIRE, ISA_MOD_MORDER, ISA_MORDER_ACQUIRE },
+        { PTX_W_RELEASE, ISA_MOD_MORDER, ISA_MORDER_RELEASE },
+        { PTX_W_ACQ_REL, ISA_MOD_MORDER, ISA_MORDER_ACQREL },
+        { PTX_W_WEAK, ISA_MOD_MORDER, ISA_MORDER_WEAK },
+        { PTX_W_CTA, ISA_MOD_SCOPE, ISA_SCOPE_CTA },
+        { PTX_W_GPU, ISA_MOD_SCOPE, ISA_SCOPE_GPU },
+        { PTX_W_SYS, ISA_MOD_SCOPE, ISA_SCOPE_SYS },
+        { PTX_W_CLUSTER, ISA_MOD_SCOPE, ISA_SCOPE_CLUSTER },
+        { PTX_W_CA, ISA_MOD_CACHE, ISA_CACHE_CA },
+        { PTX_W_CG, ISA_MOD_CACHE, ISA_CACHE_CG },
+        { PTX_W_CS, ISA_MOD_CACHE, ISA_CACHE_CS },
+        { PTX_W_LU, ISA_MOD_CACHE, ISA_CACHE_LU },
+        { PTX_W_CV, ISA_MOD_CACHE, ISA_CACHE_CV },
+        { PTX_W_WT, ISA_MOD_CACHE, ISA_CACHE_WT },
+        { PTX_W_NC, ISA_MOD_CACHE, ISA_CACHE_NC },
+        { PTX_W_WB, ISA_MOD_CACHE, ISA_CACHE_NONE },
+    };
+
+    for (unsigned i = 0; i < LW_COUNT_OF(words); i++) {
+        if (ptx_take(&sel->in, (enum ptx_word)words[i].word))
+            isa_mod_set(&mi->in, (enum isa_mod)words[i].mod, words[i].value);
+    }
+    switch (isa_mod_get(&mi->in, ISA_MOD_MORDER)) {
+    case ISA_MORDER_VOLATILE: case ISA_MORDER_RELAXED: case ISA_MORDER_ACQUIRE:
+    case ISA_MORDER_ACQREL:
+        if (!(isa_op_info((enum isa_op)mi->in.op)->flags & ISA_F_STORE))
+            mi->flags |= PTX_MI_SPIN;
+        break;
+    default:
+        break;
+    }
+}
+
+/* ---- addresses ----------------------------------------------------------------------- */
+
+static bool fits_disp(int64_t v)
+{
+    return v >= -(1 << 23) && v < (1 << 23);
+}
+
+/* Sets A, the addressing mode and the offset of @mi for operand @index. Since it may emit
+ * code of its own it runs first and gives back what to store. */
+struct place {
+    ptx_ref base;
+    unsigned rows;
+    int32_t disp;
+};
+static struct place address(struct ptx_sel *sel, unsigned index, enum ptx_space space)
+{
+    const struct ptx_operand *o = &sel->in.operand[index];
+    struct place p = { .rows = 1, .base = PTX_ZERO };
+    int64_t disp = (int64_t)o->imm;
+
+    if (o->kind != PTX_O_ADDRESS)
+        ptx_sel_fail(sel, LW_EINPUT, "operand %u is not an address in brackets", index + 1);
+    if (o->symbol != PTX_NONE) {
+        const struct ptx_symbol *s = &sel->unit->module->symbols.at[o->symbol];
+        bool offset = s->kind != PTX_SYM_FUNCTION &&
+                      (s->space == PTX_SP_SHARED || s->space == PTX_SP_LOCAL ||
+                       s->space == PTX_SP_PARAM);
+
+        if (space != PTX_SP_GENERIC && s->space != space)
+            ptx_sel_fail(sel, LW_EINPUT, "'%s' is not in this space", s->name);
+        if (space == PTX_SP_GENERIC && offset)
+            ptx_sel_fail(sel, LW_EUNSUPP, "'%s' in a generic access needs cvta", s->name);
+        if (!offset) {
+            p.base = ptx_sel_symbol(sel, o->symbol, disp, 2);
+            p.rows = 2;
+            return p;
+        }
+        disp += s->offset;
+        if (s->kind == PTX_SYM_PARAM && !s->placed)
+            ptx_sel_fail(sel, LW_EUNSUPP, "'%s' is a parameter of a call", s->name);
+    } else if (o->reg != PTX_NONE) {
+        const struct ptx_operand base = { .kind = PTX_O_REG, .reg = o->reg, .symbol = PTX_NONE };
+
+        p.rows = ptx_sel_reg_bytes(sel, &base) > 4 ? 2 : 1;
+        p.base = ptx_sel_value(sel, &base, p.rows == 2 ? PTX_T_U64 : PTX_T_U32);
+    }
+    if (!fits_disp(disp)) {
+        ptx_ref far = ptx_sel_temp(sel, p.rows), sum = far;
+
+        if (p.base == PTX_ZERO) {
+            p.rows = 2;
+            far = sum = ptx_sel_temp(sel, 2);
+        }
+        ptx_sel_imm(sel, far, p.rows, (uint64_t)disp);
+        if (p.base != PTX_ZERO) {
+            sum = ptx_sel_temp(sel, p.rows);
+            ptx_sel_put(sel, p.rows == 2 ? ISA_V_ADD_U64 : ISA_V_ADD_U32, sum, p.base, far,
+                        PTX_NO_REF, p.rows);
+        }
+        p.base = sum;
+        disp = 0;
+    }
+    p.disp = (int32_t)disp;
+    return p;
+}
+
+static struct ptx_mi *put_memory(struct ptx_sel *sel, enum isa_op op, struct place place, ptx_ref d,
+                                 ptx_ref x, ptx_ref c, unsigned rows)
+{
+    struct ptx_mi *mi = ptx_sel_put(sel, op, d, place.base, x, c, rows);
+
+    mi->rows[PTX_S_A] = (uint8_t)place.rows;
+    mi->in.x = (uint32_t)place.disp << 8;
+    isa_mod_set(&mi->in, ISA_MOD_AMODE, place.rows == 2 ? ISA_AMODE_PAIR : ISA_AMODE_32);
+    return mi;
+}
+
+/* ---- ld, st ---------------------------------------------------------------------------- */
+
+static unsigned size_of(enum ptx_type type)
+{
+    switch (ptx_type_bytes(type)) {
+    case 1: return type == PTX_T_S8 ? ISA_SIZE_S8 : ISA_SIZE_U8;
+    case 2: return type == PTX_T_S16 ? ISA_SIZE_S16 : ISA_SIZE_U16;
+    case 4: return ISA_SIZE_B32;
+    default: return ISA_SIZE_B64;
+    }
+}
+
+static unsigned take_vector(struct ptx_sel *sel, const struct ptx_operand *o)
+{
+    unsigned n = ptx_take(&sel->in, PTX_W_V2)   ? 2
+                 : ptx_take(&sel->in, PTX_W_V4) ? 4
+                 : ptx_take(&sel->in, PTX_W_V8) ? 8
+                                                : 1;
+
+    if (n == 1 && o->kind == PTX_O_VECTOR && o->count == 1)
+        return 1;
+    if (n == 1 ? o->kind == PTX_O_VECTOR : o->kind != PTX_O_VECTOR || o->count != n)
+        ptx_sel_fail(sel, LW_EINPUT, "the operand does not match .v%u", n);
+    return n;
+}
+
+static const struct ptx_operand *element(const struct ptx_operand *o, unsigned i)
+{
+    return o->kind == PTX_O_VECTOR ? &o->element[i] : o;
+}
+
+/* A loaded row (or two) into the register that the text names: wider ones are extended. */
+static void deliver(struct ptx_sel *sel, const struct ptx_operand *to, ptx_ref from,
+                    enum ptx_type type)
+{
+    unsigned rows = ptx_type_rows(type);
+    ptx_ref d;
+
+    if (to->kind == PTX_O_SINK)
+        return;
+    d = ptx_sel_dest(sel, to, ptx_sel_reg_bytes(sel, to) == 8 ? 2 : rows);
+    if (rows == 1 && ptx_sel_reg_bytes(sel, to) == 8) {
+        bool is_signed = type == PTX_T_S8 || type == PTX_T_S16 || type == PTX_T_S32;
+        struct ptx_mi *mi = ptx_sel_put(sel, ISA_V_CVT, d, PTX_NO_REF, from, PTX_NO_REF, 1);
+
+        mi->rows[PTX_S_D] = 2;
+        isa_mod_set(&mi->in, ISA_MOD_DTYPE, is_signed ? ISA_DT_S64 : ISA_DT_U64);
+        isa_mod_set(&mi->in, ISA_MOD_STYPE, is_signed ? ISA_ST_S32 : ISA_ST_U32);
+    } else if (d != from) {
+        ptx_sel_move(sel, d, from, rows);
+    }
+}
+
+/* Parameters of the kernel lie in constant bank 0: a move from there, which later passes
+ * make an operand of its consumer. */
+static void load_param(struct ptx_sel *sel, enum ptx_type type, unsigned n)
+{
+    unsigned bytes = ptx_type_bytes(type), rows = ptx_type_rows(type);
+    struct place place = address(sel, 1, PTX_SP_PARAM);
+
+    if (place.base == PTX_ZERO &&
+        (place.disp < 0 || (uint32_t)place.disp + bytes * n > sel->fn->param_bytes))
+        ptx_sel_fail(sel, LW_EINPUT, "reads behind the %u bytes of parameters",
+                     sel->fn->param_bytes);
+    for (unsigned i = 0; i < n; i++) {
+        const struct ptx_operand *to = element(&sel->in.operand[0], i);
+        int32_t at = place.disp + (int32_t)(i * bytes);
+        bool direct = bytes >= 4 && place.base == PTX_ZERO;
+        bool widen = rows == 1 && to->kind == PTX_O_REG && ptx_sel_reg_bytes(sel, to) == 8;
+        ptx_ref d = widen || to->kind == PTX_O_SINK ? ptx_sel_temp(sel, rows)
+                                                    : ptx_sel_dest(sel, to, rows);
+        struct ptx_mi *mi;
+
+        if (direct) {
+            mi = ptx_sel_put(sel, rows == 2 ? ISA_V_MOV_B64 : ISA_V_MOV_B32, d, PTX_NO_REF,
+                             PTX_NO_REF, PTX_NO_REF, rows);
+            mi->in.xkind = ISA_X_CONST;
+            mi->in.x = (uint32_t)at; /* bank 0 */
+        } else {
+            /* the low word of an address in parameter space is all of it */
+            mi = ptx_sel_put(sel, ISA_LD_CONST, d, place.base, PTX_NO_REF, PTX_NO_REF, rows);
+            mi->rows[PTX_S_A] = 1;
+            mi->in.x = (uint32_t)at << 8;
+            isa_mod_set(&mi->in, ISA_MOD_SIZE, size_of(type));
+        }
+        if (widen)
+            deliver(sel, to, d, type);
+    }
+}
+
+static enum isa_op load_op(enum ptx_space space)
+{
+    switch (space) {
+    case PTX_SP_GLOBAL: case PTX_SP_CONST: return ISA_LD_GLOBAL; /* .const is read-only global */
+    case PTX_SP_SHARED: return ISA_LD_SHARED;
+    case PTX_SP_LOCAL: return ISA_LD_LOCAL;
+    default: return ISA_LD_GENERIC;
+    }
+}
+
+/* Vectors of 8 and 16 bits travel in rows; @i-th element sits @bytes * i into them. */
+static void load_small(struct ptx_sel *sel, enum ptx_space space, enum ptx_type type, unsigned n)
+{
+    unsigned bytes = ptx_type_bytes(type), total = bytes * n;
+    unsigned rows = total > 4 ? total / 4 : 1;
+    struct place place = address(sel, 1, space);
+    ptx_ref group = ptx_sel_temp(sel, rows);
+    struct ptx_mi *mi = put_memory(sel, load_op(space), place, group, PTX_NO_REF, PTX_NO_REF, rows);
+    bool is_signed = type == PTX_T_S8 || type == PTX_T_S16;
+
+    isa_mod_set(&mi->in, ISA_MOD_SIZE,
+                total == 2 ? ISA_SIZE_U16 : total == 4 ? ISA_SIZE_B32
+                : total == 8 ? ISA_SIZE_V2B32 : ISA_SIZE_V4B32);
+    ptx_sel_order(sel, mi);
+    for (unsigned i = 0; i < n; i++) {
+        const struct ptx_operand *to = element(&sel->in.operand[0], i);
+        unsigned at = i * bytes % 4;
+        ptx_ref row = group + i * bytes / 4, d, selector;
+        uint32_t pick;
+
+        if (to->kind == PTX_O_SINK)
+            continue;
+        if (ptx_sel_reg_bytes(sel, to) == 8)
+            ptx_sel_fail(sel, LW_EUNSUPP, "vectors of .%s into 64-bit registers",
+                         ptx_type_name(type));
+        d = ptx_sel_dest(sel, to, 1);
+        /* bytes 4..7 are those of vz: zeros; bit 3 of a digit repeats the sign */
+        if (bytes == 1)
+            pick = is_signed ? (8u | at) * 0x1110u | at : 0x4440u | at;
+        else
+            pick = (is_signed ? (8u | (at + 1)) * 0x1100u : 0x4400u) | (at + 1) << 4 | at;
+        selector = ptx_sel_temp(sel, 1);
+        ptx_sel_imm(sel, selector, 1, pick);
+        ptx_sel_put(sel, ISA_V_PRMT_B32, d, row, selector, PTX_ZERO, 1);
+    }
+}
+
+void ptx_rule_ld(struct ptx_sel *sel)
+{
+    enum ptx_type type = ptx_sel_type(sel, 0);
+    enum ptx_space space = take_space(sel);
+    unsigned bytes = ptx_type_bytes(type), rows = ptx_type_rows(type), n, size;
+    struct ptx_mi *mi;
+
+    ptx_sel_operands(sel, 2, 2);
+    if (bytes == 0)
+        ptx_sel_fail(sel, LW_EINPUT, "type .pred cannot be loaded");
+    n = take_vector(sel, &sel->in.operand[0]);
+    if (bytes * n > 16)
+        ptx_sel_fail(sel, LW_EUNSUPP, "an access of %u bytes is not supported", bytes * n);
+    if (space == PTX_SP_PARAM) {
+        load_param(sel, type, n);
+        return;
+    }
+    if (space == PTX_SP_GENERIC && ptx_has(&sel->in, PTX_W_NC))
+        ptx_sel_fail(sel, LW_EINPUT, ".nc needs .global");
+    if (n > 1 && bytes < 4) {
+        load_small(sel, space, type, n);
+        return;
+    }
+    struct place place = address(sel, 1, space);
+
+    if (n == 1) {
+        const struct ptx_operand *to = element(&sel->in.operand[0], 0);
+        bool direct = to->kind == PTX_O_REG &&
+                      (ptx_sel_reg_bytes(sel, to) == 8) == (rows == 2);
+        ptx_ref d = direct ? ptx_sel_dest(sel, to, rows) : ptx_sel_temp(sel, rows);
+
+        if (to->kind != PTX_O_REG && to->kind != PTX_O_SINK)
+            ptx_sel_fail(sel, LW_EINPUT, "the destination is not a register");
+        mi = put_memory(sel, load_op(space), place, d, PTX_NO_REF, PTX_NO_REF, rows);
+        isa_mod_set(&mi->in, ISA_MOD_SIZE, size_of(type));
+        ptx_sel_order(sel, mi);
+        if (!direct)
+            deliver(sel, to, d, type);
+        return;
+    }
+    ptx_ref group = ptx_sel_temp(sel, rows * n);
+
+    size = rows == 2 ? ISA_SIZE_V2B64 : n == 2 ? ISA_SIZE_V2B32 : ISA_SIZE_V4B32;
+    mi = put_memory(sel, load_op(space), place, group, PTX_NO_REF, PTX_NO_REF, rows * n);
+    isa_mod_set(&mi->in, ISA_MOD_SIZE, size);
+    ptx_sel_order(sel, mi);
+    for (unsigned i = 0; i < n; i++)
+        deliver(sel, element(&sel->in.operand[0], i), group + i * rows, type);
+}
+
+void ptx_rule_st(struct ptx_sel *sel)
+{
+    enum ptx_type type = ptx_sel_type(sel, 0);
+    enum ptx_space space = take_space(sel);
+    unsigned bytes = ptx_type_bytes(type), rows = ptx_type_rows(type), n, total, size;
+    enum isa_op op = space == PTX_SP_GLOBAL   ? ISA_ST_GLOBAL
+                     : space == PTX_SP_SHARED ? ISA_ST_SHARED
+                     : space == PTX_SP_LOCAL  ? ISA_ST_LOCAL
+                                              : ISA_ST_GENERIC;
+    struct ptx_mi *mi;
+    ptx_ref x, part[8];
+
+    ptx_sel_operands(sel, 2, 2);
+    if (space == PTX_SP_PARAM || space == PTX_SP_CONST)
+        ptx_sel_fail(sel, LW_EUNSUPP, "this space cannot be written");
+    if (bytes == 0)
+        ptx_sel_fail(sel, LW_EINPUT, "type .pred cannot be stored");
+    n = take_vector(sel, &sel->in.operand[1]);
+    total = bytes * n;
+    if (total > 16)
+        ptx_sel_fail(sel, LW_EUNSUPP, "an access of %u bytes is not supported", total);
+    for (unsigned i = 0; i < n; i++)
+        part[i] = ptx_sel_value(sel, element(&sel->in.operand[1], i), type);
+    struct place place = address(sel, 0, space);
+
+    if (n == 1) {
+        x = part[0];
+        size = size_of(type);
+        if (size == ISA_SIZE_S8 || size == ISA_SIZE_S16) /* a store has no sign */
+            size = size == ISA_SIZE_S8 ? ISA_SIZE_U8 : ISA_SIZE_U16;
+    } else {
+        unsigned group_rows = total > 4 ? total / 4 : 1, per_row = bytes < 4 ? 4 / bytes : 1;
+
+        if (per_row > n)
+            per_row = n;
+        x = ptx_sel_temp(sel, group_rows);
+        for (unsigned i = 0; i < n; i += per_row) {
+            ptx_ref v = part[i], d = x + i * bytes / 4;
+
+            for (unsigned k = 1; k < per_row; k++) {
+                ptx_ref selector = ptx_sel_temp(sel, 1), t = ptx_sel_temp(sel, 1);
+                uint32_t pick = bytes == 2 ? 0x5410u : k == 1 ? 0x3240u : k == 2 ? 0x3410u : 0x4210u;
+
+                ptx_sel_imm(sel, selector, 1, pick);
+                ptx_sel_put(sel, ISA_V_PRMT_B32, t, v, selector, part[i + k], 1);
+                v = t;
+            }
+            ptx_sel_move(sel, d, v, rows);
+            if (i != 0)
+                sel->unit->code.at[sel->unit->code.count - 1].flags |= PTX_MI_PARTIAL;
+        }
+        size = total == 2   ? ISA_SIZE_U16
+               : total == 4 ? ISA_SIZE_B32
+               : rows == 2  ? ISA_SIZE_V2B64
+               : total == 8 ? ISA_SIZE_V2B32
+                            : ISA_SIZE_V4B32;
+        rows = group_rows;
+    }
+    mi = put_memory(sel, op, place, PTX_NO_REF, x, PTX_NO_REF, rows);
+    isa_mod_set(&mi->in, ISA_MOD_SIZE, size);
+    ptx_sel_order(sel, mi);
+}
+
+/* ---- atomics ------------------------------------------------------------------------------- */
+
+#define T(x) (1u << PTX_T_##x)
+static const struct {
+    uint8_t word, aop;
+    uint32_t types;
+} atomics[] = {
+    { PTX_W_ADD, ISA_AOP_ADD, T(U32) | T(S32) | T(U64) | T(S64) | T(F32) | T(F64) },
+    { PTX_W_MIN, ISA_AOP_MIN, T(U32) | T(S32) | T(U64) | T(S64) },
+    { PTX_W_MAX, ISA_AOP_MAX, T(U32) | T(S32) | T(U64) | T(S64) },
+    { PTX_W_INC, ISA_AOP_INC, T(U32) },
+    { PTX_W_DEC, ISA_AOP_DEC, T(U32) },
+    { PTX_W_AND, ISA_AOP_AND, T(B32) | T(B64) },
+    { PTX_W_OR, ISA_AOP_OR, T(B32) | T(B64) },
+    { PTX_W_XOR, ISA_AOP_XOR, T(B32) | T(B64) },
+    { PTX_W_EXCH, ISA_AOP_EXCH, T(B32) | T(B64) | T(U32) | T(S32) | T(U64) | T(S64) | T(F32) | T(F64) },
+    { PTX_W_CAS, ISA_AOP_CAS, T(B32) | T(B64) | T(U32) | T(S32) | T(U64) | T(S64) },
+};
+
+static unsigned atomic_type(unsigned aop, enum ptx_type type)
+{
+    unsigned bits = ptx_type_rows(type) == 2;
+
+    if (aop == ISA_AOP_EXCH || aop == ISA_AOP_CAS)
+        return bits ? ISA_ATYPE_B64 : ISA_ATYPE_B32;
+    switch (type) {
+    case PTX_T_U32: return ISA_ATYPE_U32;
+    case PTX_T_S32: return ISA_ATYPE_S32;
+    case PTX_T_U64: return ISA_ATYPE_U64;
+    case PTX_T_S64: return ISA_ATYPE_S64;
+    case PTX_T_B32: return ISA_ATYPE_B32;
+    case PTX_T_F32: return ISA_ATYPE_F32;
+    case PTX_T_F64: return ISA_ATYPE_F64;
+    default: return ISA_ATYPE_B64;
+    }
+}
+
+static void atomic(struct ptx_sel *sel, bool result)
+{
+    enum ptx_type type = ptx_sel_type(sel, 0);
+    enum ptx_space space = take_space(sel);
+    unsigned k = result ? 1 : 0, rows = ptx_type_rows(type), row = LW_COUNT_OF(atomics);
+    enum isa_op op;
+    ptx_ref d = PTX_NO_REF, x, c = PTX_NO_REF;
+    struct ptx_mi *mi;
+
+    for (unsigned i = 0; i < LW_COUNT_OF(atomics); i++) {
+        if (ptx_take(&sel->in, (enum ptx_word)atomics[i].word)) {
+            row = i;
+            break;
+        }
+    }
+    if (row == LW_COUNT_OF(atomics))
+        ptx_sel_fail(sel, LW_EUNSUPP, "this operation is not supported");
+    bool cas = atomics[row].aop == ISA_AOP_CAS, exch = atomics[row].aop == ISA_AOP_EXCH;
+
+    if (!(atomics[row].types >> type & 1) || (!result && (cas || exch)))
+        ptx_sel_fail(sel, LW_EUNSUPP, ".%s of type .%s is not supported",
+                     ptx_word_text((enum ptx_word)atomics[row].word), ptx_type_name(type));
+    (void)ptx_take(&sel->in, PTX_W_NOFTZ); /* f32 additions keep denormals: documented */
+    ptx_sel_operands(sel, k + 2 + cas, k + 2 + cas);
+    x = ptx_sel_source(sel, k + 1, type);
+    if (cas)
+        c = ptx_sel_source(sel, k + 2, type);
+    struct place place = address(sel, k, space);
+
+    if (result && sel->in.operand[0].kind != PTX_O_SINK)
+        d = ptx_sel_dest(sel, &sel->in.operand[0], rows);
+    else if (result)
+        d = ptx_sel_temp(sel, rows);
+    if (space == PTX_SP_GLOBAL)
+        op = result ? ISA_ATOM_GLOBAL : ISA_RED_GLOBAL;
+    else if (space == PTX_SP_SHARED)
+        op = result ? ISA_ATOM_SHARED : ISA_RED_SHARED;
+    else if (space == PTX_SP_GENERIC)
+        op = result ? ISA_ATOM_GENERIC : ISA_RED_GENERIC;
+    else
+        ptx_sel_fail(sel, LW_EUNSUPP, "this space has no atomics");
+    mi = put_memory(sel, op, place, d, x, c, rows);
+    isa_mod_set(&mi->in, ISA_MOD_AOP, atomics[row].aop);
+    isa_mod_set(&mi->in, ISA_MOD_ATYPE, atomic_type(atomics[row].aop, type));
+    ptx_sel_order(sel, mi);
+    if (result)
+        mi->flags |= PTX_MI_SPIN; /* until its result is found to be unused */
+}
+
+void ptx_rule_atom(struct ptx_sel *sel)
+{
+    atomic(sel, true);
+}
+
+void ptx_rule_red(struct ptx_sel *sel)
+{
+    atomic(sel, false);
+}
+
+/* ---- address spaces --------------------------------------------------------------------------- */
+
+/* Shared and local generic addresses have a fixed high word; global ones are unchanged. */
+void ptx_rule_cvta(struct ptx_sel *sel)
+{
+    bool to = ptx_take(&sel->in, PTX_W_TO);
+    enum ptx_space space = take_space(sel);
+    enum ptx_type type = ptx_sel_type(sel, 0);
+    ptx_ref s, d;
+    uint64_t base = 0;
+
+    ptx_sel_operands(sel, 2, 2);
+    if (type != PTX_T_U64)
+        ptx_sel_fail(sel, LW_EUNSUPP, "type .%s is not supported", ptx_type_name(type));
+    switch (space) {
+    case PTX_SP_GLOBAL: case PTX_SP_CONST: break;
+    case PTX_SP_SHARED: base = ISA_SHARED_BASE; break;
+    case PTX_SP_LOCAL: base = ISA_LOCAL_BASE; break;
+    case PTX_SP_PARAM: base = ISA_CONST_BASE; break;
+    default: ptx_sel_fail(sel, LW_EINPUT, "the space is missing");
+    }
+    s = ptx_sel_source(sel, 1, type);
+    d = ptx_sel_dest(sel, &sel->in.operand[0], 2);
+    if (base == 0) {
+        ptx_sel_move(sel, d, s, 2);
+        return;
+    }
+    ptx_ref t = ptx_sel_temp(sel, 2);
+
+    ptx_sel_move(sel, t, s, 1);
+    ptx_sel_imm(sel, t + 1, 1, to ? 0 : base >> 32);
+    sel->unit->code.at[sel->unit->code.count - 1].flags |= PTX_MI_PARTIAL;
+    ptx_sel_move(sel, d, t, 2);
+}
+
+void ptx_rule_isspacep(struct ptx_sel *sel)
+{
+    enum ptx_space space = take_space(sel);
+    ptx_ref p, s, word;
+    struct ptx_mi *mi;
+    uint64_t high;
+
+    ptx_sel_operands(sel, 2, 2);
+    switch (space) {
+    case PTX_SP_GLOBAL: high = ISA_GLOBAL_BASE >> 32; break;
+    case PTX_SP_SHARED: high = ISA_SHARED_BASE >> 32; break;
+    case PTX_SP_LOCAL: high = ISA_LOCAL_BASE >> 32; break;
+    default: ptx_sel_fail(sel, LW_EUNSUPP, "this space is not supported");
+    }
+    s = ptx_sel_source(sel, 1, PTX_T_U64);
+    p = ptx_sel_pred_dest(sel, &sel->in.operand[0]);
+    word = ptx_sel_temp(sel, 1);
+    ptx_sel_imm(sel, word, 1, high);
+    mi = ptx_sel_put(sel, ISA_V_SETP_U32, PTX_NO_REF, s == PTX_ZERO ? s : s + 1, word, PTX_NO_REF, 1);
+    isa_mod_set(&mi->in, ISA_MOD_CMP, space == PTX_SP_GLOBAL ? ISA_CMP_GE : ISA_CMP_EQ);
+    mi->ref[PTX_S_P] = p;
+    mi->ref[PTX_S_R] = PTX_ZERO;
+}
+
+/* Advice for caches: nothing to do. */
+void ptx_rule_prefetch(struct ptx_sel *sel)
+{
+    (void)take_space(sel);
+    (void)ptx_take(&sel->in, PTX_W_L1);
+    (void)ptx_take(&sel->in, PTX_W_L2);
+}
+
+/* ---- cross-lane ------------------------------------------------------------------------------- */
+
+/* The member mask: all lanes need no register. */
+static ptx_ref members(struct ptx_sel *sel, unsigned index)
+{
+    uint64_t mask;
+
+    sel->unit->needs_warp_32 = true;
+    if (ptx_sel_known(sel, &sel->in.operand[index], &mask) && (uint32_t)mask == UINT32_MAX)
+        return PTX_NO_REF;
+    return ptx_sel_source(sel, index, PTX_T_B32);
+}
+
+void ptx_rule_shfl(struct ptx_sel *sel)
+{
+    static const struct {
+        uint8_t word;
+        uint16_t op;
+    } modes[] = {
+        { PTX_W_IDX, ISA_SHFL_IDX }, { PTX_W_UP, ISA_SHFL_UP },
+        { PTX_W_DOWN, ISA_SHFL_DOWN }, { PTX_W_BFLY, ISA_SHFL_BFLY },
+    };
+    enum ptx_type type = ptx_sel_type(sel, 0);
+    enum isa_op op = ISA_OP_NONE;
+    const struct ptx_operand *to;
+    ptx_ref a, x = PTX_NO_REF, c = PTX_NO_REF, m, d, p = PTX_NO_REF;
+    uint64_t lane = 0, clamp = 0;
+    struct ptx_mi *mi;
+
+    if (!ptx_take(&sel->in, PTX_W_SYNC))
+        ptx_sel_fail(sel, LW_EUNSUPP, "only shfl.sync is supported");
+    for (unsigned i = 0; i < LW_COUNT_OF(modes); i++) {
+        if (ptx_take(&sel->in, (enum ptx_word)modes[i].word))
+            op = (enum isa_op)modes[i].op;
+    }
+    ptx_sel_operands(sel, 5, 5);
+    if (op == ISA_OP_NONE || ptx_type_bytes(type) != 4)
+        ptx_sel_fail(sel, LW_EUNSUPP, "type .%s is not supported", ptx_type_name(type));
+    to = &sel->in.operand[0];
+    a = ptx_sel_source(sel, 1, type);
+    bool lane_known = ptx_sel_known(sel, &sel->in.operand[2], &lane);
+    bool clamp_known = ptx_sel_known(sel, &sel->in.operand[3], &clamp);
+
+    if (!lane_known)
+        x = ptx_sel_source(sel, 2, PTX_T_U32);
+    if (!clamp_known)
+        c = ptx_sel_source(sel, 3, PTX_T_U32);
+    m = members(sel, 4);
+    if (to->kind == PTX_O_PAIR) {
+        p = ptx_sel_pred_dest(sel, &to->element[1]);
+        to = &to->element[0];
+    }
+    d = ptx_sel_dest(sel, to, 1);
+    mi = ptx_sel_put(sel, op, d, a, x, c, 1);
+    mi->in.xkind = lane_known ? ISA_X_IMM : ISA_X_VECTOR;
+    mi->in.x &= 0xff000000u;
+    if (lane_known)
+        mi->in.x |= (uint32_t)lane & 63;
+    if (clamp_known)
+        mi->in.x |= ((uint32_t)clamp & 31) << 8 | ((uint32_t)clamp >> 8 & 31) << 14;
+    mi->in.variant = !clamp_known;
+    mi->ref[PTX_S_M] = m;
+    mi->ref[PTX_S_P] = p;
+}
+
+void ptx_rule_vote(struct ptx_sel *sel)
+{
+    bool ballot;
+    enum isa_op op;
+    struct ptx_mi *mi;
+    ptx_ref m, to;
+
+    if (!ptx_take(&sel->in, PTX_W_SYNC))
+        ptx_sel_fail(sel, LW_EUNSUPP, "only vote.sync is supported");
+    ballot = ptx_take(&sel->in, PTX_W_BALLOT);
+    op = ballot                                ? ISA_VOTE_BALLOT_B32
+         : ptx_take(&sel->in, PTX_W_ALL) ? ISA_VOTE_ALL
+         : ptx_take(&sel->in, PTX_W_ANY) ? ISA_VOTE_ANY
+         : ptx_take(&sel->in, PTX_W_UNI) ? ISA_VOTE_UNI
+                                               : ISA_OP_NONE;
+    if (op == ISA_OP_NONE)
+        ptx_sel_fail(sel, LW_EINPUT, "the mode is missing");
+    ptx_sel_operands(sel, 3, 3);
+    m = members(sel, 2);
+    to = ballot ? ptx_sel_dest(sel, &sel->in.operand[0], 1)
+                : ptx_sel_pred_dest(sel, &sel->in.operand[0]);
+    mi = ptx_sel_emit(sel, op);
+    mi->rows[PTX_S_D] = 1;
+    mi->ref[ballot ? PTX_S_D : PTX_S_P] = to;
+    mi->ref[PTX_S_M] = m;
+    ptx_sel_pred_read(sel, mi, PTX_S_R, &sel->in.operand[1]);
+}
+
+void ptx_rule_activemask(struct ptx_sel *sel)
+{
+    struct ptx_mi *mi;
+
+    ptx_sel_operands(sel, 1, 1);
+    sel->unit->needs_warp_32 = true;
+    mi = ptx_sel_put(sel, ISA_V_S2R, ptx_sel_dest(sel, &sel->in.operand[0], 1), PTX_NO_REF,
+                     PTX_NO_REF, PTX_NO_REF, 1);
+    mi->in.x = ISA_SR_ACTIVEMASK;
+}
+
+/* ---- synchronisation --------------------------------------------------------------------------- */
+
+void ptx_rule_bar(struct ptx_sel *sel)
+{
+    bool warp = ptx_take(&sel->in, PTX_W_WARP), arrive = ptx_take(&sel->in, PTX_W_ARRIVE);
+    struct ptx_mi *mi;
+    uint64_t number;
+    ptx_ref x = PTX_NO_REF, c = PTX_NO_REF;
+
+    (void)ptx_take(&sel->in, PTX_W_ALIGNED);
+    (void)ptx_take(&sel->in, PTX_W_CTA);
+    if (!ptx_take(&sel->in, PTX_W_SYNC) && !arrive)
+        ptx_sel_fail(sel, LW_EUNSUPP, "only .sync and .arrive are supported");
+    if (warp) {
+        ptx_sel_operands(sel, 1, 1);
+        sel->unit->needs_warp_32 = true;
+        x = ptx_sel_source(sel, 0, PTX_T_B32);
+        ptx_sel_put(sel, ISA_WARPSYNC, PTX_NO_REF, PTX_NO_REF, x, PTX_NO_REF, 1);
+        return;
+    }
+    ptx_sel_operands(sel, arrive ? 2 : 1, 2);
+    if (ptx_sel_known(sel, &sel->in.operand[0], &number)) {
+        if (number >= ISA_CTA_BARRIER_COUNT)
+            ptx_sel_fail(sel, LW_EINPUT, "there is no barrier %llu", (unsigned long long)number);
+    } else {
+        x = ptx_sel_source(sel, 0, PTX_T_U32);
+    }
+    if (sel->in.operand_count > 1)
+        c = ptx_sel_source(sel, 1, PTX_T_U32);
+    mi = ptx_sel_put(sel, arrive ? ISA_BAR_ARRIVE : ISA_BAR_SYNC, PTX_NO_REF, PTX_NO_REF, x, c, 1);
+    if (x == PTX_NO_REF) {
+        mi->in.xkind = ISA_X_IMM;
+        mi->in.x = (uint32_t)number;
+    }
+    mi->in.variant = c != PTX_NO_REF;
+}
+
+void ptx_rule_fence(struct ptx_sel *sel)
+{
+    struct ptx_mi *mi;
+    unsigned scope = ISA_FSCOPE_GPU;
+
+    ptx_sel_operands(sel, 0, 0);
+    (void)ptx_take(&sel->in, PTX_W_SC); /* issue order is sequentially consistent */
+    (void)ptx_take(&sel->in, PTX_W_ACQ_REL);
+    if (ptx_take(&sel->in, PTX_W_CTA))
+        scope = ISA_FSCOPE_CTA;
+    else if (ptx_take(&sel->in, PTX_W_SYS))
+        scope = ISA_FSCOPE_SYS;
+    else if (ptx_take(&sel->in, PTX_W_CLUSTER))
+        scope = ISA_FSCOPE_CLUSTER;
+    else if (!ptx_take(&sel->in, PTX_W_GL))
+        (void)ptx_take(&sel->in, PTX_W_GPU);
+    mi = ptx_sel_emit(sel, ISA_FENCE);
+    isa_mod_set(&mi->in, ISA_MOD_FSCOPE, scope);
+    mi->flags |= PTX_MI_SPIN;
+}
+
+void ptx_rule_nanosleep(struct ptx_sel *sel)
+{
+    struct ptx_mi *mi;
+    ptx_ref x;
+
+    ptx_sel_operands(sel, 1, 1);
+    x = ptx_sel_source(sel, 0, PTX_T_U32);
+    mi = ptx_sel_put(sel, ISA_NANOSLEEP, PTX_NO_REF, PTX_NO_REF, x, PTX_NO_REF, 1);
+    mi->flags |= PTX_MI_SPIN;
+}
+
+void ptx_rule_trap(struct ptx_sel *sel)
+{
+    ptx_sel_operands(sel, 0, 0);
+    ptx_sel_emit(sel, ISA_TRAP)->in.xkind = ISA_X_IMM;
+}

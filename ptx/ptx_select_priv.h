@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Instruction selection, shared by ptx_select*.c: one PTX instruction at a time becomes
+ * machine instructions on virtual registers. */
+#ifndef PTX_SELECT_PRIV_H
+#define PTX_SELECT_PRIV_H
+
+#include "ptx/ptx_priv.h"
+
+struct ptx_sel {
+    struct ptx_unit *unit;
+    struct ptx_job *job;
+    struct ptx_function *fn;
+    struct ptx_insn in; /* a copy; words are taken from it as they are honoured */
+    uint32_t first_temp; /* virtual registers from here on are this instruction's own */
+    uint32_t *block_at;  /* by PTX instruction: its block, where one starts */
+};
+typedef void (*ptx_rule_fn)(struct ptx_sel *sel);
+
+/** The rule of an instruction, NULL: refused by name. */
+ptx_rule_fn ptx_rule(enum ptx_op op);
+
+_Noreturn void ptx_sel_fail(struct ptx_sel *sel, enum lw_status status, const char *fmt, ...)
+    LW_PRINTF(3, 4);
+void ptx_sel_operands(struct ptx_sel *sel, unsigned low, unsigned high);
+enum ptx_type ptx_sel_type(struct ptx_sel *sel, unsigned index);
+
+/** A fresh virtual register of @rows rows (0: a predicate). */
+ptx_ref ptx_sel_temp(struct ptx_sel *sel, unsigned rows);
+struct ptx_mi *ptx_sel_emit(struct ptx_sel *sel, enum isa_op op);
+/** D, A, X and C at once; PTX_NO_REF leaves a slot out; rows are those of the slot. */
+struct ptx_mi *ptx_sel_put(struct ptx_sel *sel, enum isa_op op, ptx_ref d, ptx_ref a, ptx_ref x,
+                           ptx_ref c, unsigned rows);
+/** d = value, as an instruction that later passes fold away where they can. */
+void ptx_sel_imm(struct ptx_sel *sel, ptx_ref d, unsigned rows, uint64_t value);
+void ptx_sel_move(struct ptx_sel *sel, ptx_ref d, ptx_ref s, unsigned rows);
+
+/** An operand as a source of type @type (PTX_ZERO for zero). */
+ptx_ref ptx_sel_source(struct ptx_sel *sel, unsigned index, enum ptx_type type);
+ptx_ref ptx_sel_value(struct ptx_sel *sel, const struct ptx_operand *operand,
+                      enum ptx_type type);
+/** The same, extended to 32 bits by its type if it has fewer. */
+ptx_ref ptx_sel_extended(struct ptx_sel *sel, unsigned index, enum ptx_type type);
+ptx_ref ptx_sel_extend(struct ptx_sel *sel, ptx_ref ref, enum ptx_type type);
+/** A destination of exactly @rows rows. */
+ptx_ref ptx_sel_dest(struct ptx_sel *sel, const struct ptx_operand *operand, unsigned rows);
+unsigned ptx_sel_reg_bytes(const struct ptx_sel *sel, const struct ptx_operand *operand);
+/** A predicate written (PTX_NO_REF for _) or read. */
+ptx_ref ptx_sel_pred_dest(struct ptx_sel *sel, const struct ptx_operand *operand);
+void ptx_sel_pred_read(struct ptx_sel *sel, struct ptx_mi *mi, enum ptx_slot slot,
+                       const struct ptx_operand *operand);
+/** True when the operand's value is known: a literal, or a register set once to one. */
+bool ptx_sel_known(const struct ptx_sel *sel, const struct ptx_operand *operand, uint64_t *value);
+void ptx_mi_negate(struct ptx_mi *mi, enum ptx_slot slot, bool negate);
+bool ptx_mi_negated(const struct ptx_mi *mi, enum ptx_slot slot);
+/** The address of a variable as a value. */
+ptx_ref ptx_sel_symbol(struct ptx_sel *sel, uint32_t symbol, int64_t addend, unsigned rows);
+/** Take whatever cache, order and scope words there are; @mem tells a memory row. */
+void ptx_sel_order(struct ptx_sel *sel, struct ptx_mi *mi);
+
+void ptx_rule_ld(struct ptx_sel *sel);
+void ptx_rule_st(struct ptx_sel *sel);
+void ptx_rule_atom(struct ptx_sel *sel);
+void ptx_rule_red(struct ptx_sel *sel);
+void ptx_rule_cvta(struct ptx_sel *sel);
+void ptx_rule_isspacep(struct ptx_sel *sel);
+void ptx_rule_prefetch(struct ptx_sel *sel);
+void ptx_rule_mov(struct ptx_sel *sel);
+void ptx_rule_cvt(struct ptx_sel *sel);
+void ptx_rule_setp(struct ptx_sel *sel);
+void ptx_rule_set(struct ptx_sel *sel);
+void ptx_rule_selp(struct ptx_sel *sel);
+void ptx_rule_slct(struct ptx_sel *sel);
+void ptx_rule_bit(struct ptx_sel *sel);
+void ptx_rule_bfe(struct ptx_sel *sel);
+void ptx_rule_bfi(struct ptx_sel *sel);
+void ptx_rule_bfind(struct ptx_sel *sel);
+void ptx_rule_shf(struct ptx_sel *sel);
+void ptx_rule_lop3(struct ptx_sel *sel);
+void ptx_rule_prmt(struct ptx_sel *sel);
+void ptx_rule_shfl(struct ptx_sel *sel);
+void ptx_rule_vote(struct ptx_sel *sel);
+void ptx_rule_activemask(struct ptx_sel *sel);
+void ptx_rule_bar(struct ptx_sel *sel);
+void ptx_rule_fence(struct ptx_sel *sel);
+void ptx_rule_nanosleep(struct ptx_sel *sel);
+void ptx_rule_trap(struct ptx_sel *sel);
+void ptx_rule_negabs(struct ptx_sel *sel);
+void ptx_rule_alu(struct ptx_sel *sel);
+void ptx_rule_mulhi16(struct ptx_sel *sel);
+
+#endif

@@ -1,0 +1,396 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The door of ptx/: one module to one object; the flow graph as text. */
+#include <stdlib.h>
+
+#include "ptx/ptx_priv.h"
+
+void ptx_options_default(struct ptx_options *options)
+{
+    *options = (struct ptx_options){ .verify = true };
+}
+
+void ptx_unit_init(struct ptx_unit *unit, struct ptx_job *job, struct ptx_module *module,
+                   struct ptx_function *function, struct isa_object *object)
+{
+    memset(unit, 0, sizeof *unit);
+    unit->job = job;
+    unit->module = module;
+    unit->function = function;
+    unit->object = object;
+}
+
+void ptx_unit_analyse(struct ptx_unit *unit)
+{
+    ptx_select(unit);
+    ptx_cfg(unit);
+    ptx_opt(unit);
+    ptx_postdominators(unit);
+    ptx_divergence(unit);
+    ptx_barriers(unit);
+}
+
+/* ---- module ----------------------------------------------------------------------- */
+
+static void *arena_array(struct ptx_job *job, struct isa_object *object, size_t count, size_t size)
+{
+    void *p = lw_arena_alloc(&object->arena, (count + 1) * size);
+
+    if (p == NULL)
+        ptx_fail(job, 0, LW_ENOMEM, "out of memory");
+    return p;
+}
+
+static const char *arena_text(struct ptx_job *job, struct isa_object *object, const char *text)
+{
+    char *p = lw_arena_strdup(&object->arena, text);
+
+    if (p == NULL)
+        ptx_fail(job, 0, LW_ENOMEM, "out of memory");
+    return p;
+}
+
+/* Module-scope shared variables lie at the same offset in every kernel. */
+static void place_shared(struct ptx_job *job, struct ptx_module *module, size_t count)
+{
+    uint64_t top = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        struct ptx_symbol *s = &module->symbols.at[i];
+
+        if (s->kind != PTX_SYM_VARIABLE || s->space != PTX_SP_SHARED || s->size_bytes == 0 ||
+            !s->used)
+            continue;
+        top = (top + s->align - 1) & ~(uint64_t)(s->align - 1);
+        if (top + s->size_bytes > 1u << 22)
+            ptx_fail(job, s->line, LW_EUNSUPP, "'%s' makes shared memory larger than 4 MiB",
+                     s->name);
+        s->offset = (uint32_t)top;
+        s->placed = true;
+        top += s->size_bytes;
+    }
+}
+
+/* A shared variable that two kernels name needs one place; the first to need it decides. */
+static void find_common_shared(struct ptx_module *module)
+{
+    uint32_t *user = ptx_new(module->job, module->symbols.count + 1, sizeof *user);
+
+    for (uint32_t f = 0; f < module->functions.count; f++) {
+        const struct ptx_function *fn = &module->functions.at[f];
+
+        for (size_t i = 0; fn->kernel && i < fn->insns.count; i++) {
+            const struct ptx_insn *in = &fn->insns.at[i];
+
+            for (unsigned k = 0; k < in->operand_count; k++) {
+                const struct ptx_operand *o = &in->operand[k];
+
+                if ((o->kind != PTX_O_SYMBOL && o->kind != PTX_O_ADDRESS) ||
+                    o->symbol == PTX_NONE)
+                    continue;
+                if (user[o->symbol] != 0 && user[o->symbol] != f + 1)
+                    module->symbols.at[o->symbol].used = true;
+                user[o->symbol] = f + 1;
+            }
+        }
+    }
+}
+
+static void put_variables(struct ptx_job *job, struct ptx_module *module,
+                          struct isa_object *object)
+{
+    unsigned count = 0, addresses = 0;
+
+    for (size_t i = 0; i < module->symbols.count; i++) {
+        struct ptx_symbol *s = &module->symbols.at[i];
+
+        if (s->kind != PTX_SYM_VARIABLE || s->external ||
+            (s->space != PTX_SP_GLOBAL && s->space != PTX_SP_CONST))
+            continue;
+        s->variable = count++;
+        addresses += (unsigned)s->addresses.count;
+    }
+    object->variables = arena_array(job, object, count, sizeof *object->variables);
+    object->variable_count = count;
+    object->relocs = arena_array(job, object, addresses, sizeof *object->relocs);
+    for (size_t i = 0; i < module->symbols.count; i++) {
+        const struct ptx_symbol *s = &module->symbols.at[i];
+        struct isa_variable *v = &object->variables[s->variable];
+
+        if (s->kind != PTX_SYM_VARIABLE || s->external ||
+            (s->space != PTX_SP_GLOBAL && s->space != PTX_SP_CONST))
+            continue;
+        v->name = arena_text(job, object, s->name);
+        v->space = s->space == PTX_SP_CONST ? ISA_SPACE_CONST : ISA_SPACE_GLOBAL;
+        v->align = s->align;
+        v->size_bytes = s->size_bytes;
+        if (s->init != NULL) {
+            uint8_t *init = arena_array(job, object, s->size_bytes, 1);
+
+            memcpy(init, s->init, s->size_bytes);
+            v->init = init;
+        }
+        for (size_t k = 0; k < s->addresses.count; k++) {
+            const struct ptx_init_address *a = &s->addresses.at[k];
+            const struct ptx_symbol *to = &module->symbols.at[a->symbol];
+
+            if (to->kind != PTX_SYM_VARIABLE || to->external)
+                ptx_fail(job, s->line, LW_EUNSUPP,
+                         "'%s' is initialised with the address of '%s', which is %s", s->name,
+                         to->name,
+                         to->kind == PTX_SYM_FUNCTION ? "a function: not supported yet"
+                                                      : "defined in another module");
+            object->relocs[object->reloc_count++] = (struct isa_reloc){
+                .insn = UINT32_MAX, .in = s->variable, .offset = (uint32_t)a->offset,
+                .to = to->variable, .addend = a->addend
+            };
+        }
+    }
+}
+
+/* Shared variables, for debuggers: known once their kernels are done. */
+static void put_shared(struct ptx_job *job, struct ptx_module *module, struct isa_object *object)
+{
+    unsigned count = object->variable_count;
+    struct isa_variable *all;
+
+    for (size_t i = 0; i < module->symbols.count; i++) {
+        const struct ptx_symbol *s = &module->symbols.at[i];
+
+        count += s->kind == PTX_SYM_VARIABLE && s->space == PTX_SP_SHARED && s->placed;
+    }
+    all = arena_array(job, object, count, sizeof *all);
+    if (object->variable_count != 0)
+        memcpy(all, object->variables, object->variable_count * sizeof *all);
+    object->variables = all;
+    for (size_t i = 0; i < module->symbols.count; i++) {
+        const struct ptx_symbol *s = &module->symbols.at[i];
+
+        if (s->kind != PTX_SYM_VARIABLE || s->space != PTX_SP_SHARED || !s->placed)
+            continue;
+        all[object->variable_count++] = (struct isa_variable){
+            .name = arena_text(job, object, s->name), .space = ISA_SPACE_SHARED,
+            .align = s->align, .size_bytes = s->size_bytes, .shared_offset = s->offset
+        };
+    }
+}
+
+static void put_files(struct ptx_job *job, struct ptx_module *module, struct isa_object *object)
+{
+    size_t count = module->files.count < 1 ? 1 : module->files.count;
+
+    for (size_t i = 1; i < module->locs.count; i++) {
+        if (module->locs.at[i].file >= count)
+            count = module->locs.at[i].file + 1;
+    }
+    if (count > UINT16_MAX)
+        ptx_fail(job, 0, LW_EUNSUPP, "more than %u source files are not supported", UINT16_MAX);
+    object->files = arena_array(job, object, count, sizeof *object->files);
+    object->file_count = (unsigned)count;
+    for (size_t i = 0; i < count; i++) {
+        const char *name = i != 0 && i < module->files.count ? module->files.at[i] : NULL;
+
+        object->files[i] = arena_text(job, object, name != NULL ? name : "");
+    }
+}
+
+static uint8_t object_space(unsigned space)
+{
+    switch (space) {
+    case PTX_SP_GLOBAL: return ISA_SPACE_GLOBAL;
+    case PTX_SP_SHARED: return ISA_SPACE_SHARED;
+    case PTX_SP_LOCAL: return ISA_SPACE_LOCAL;
+    case PTX_SP_CONST: return ISA_SPACE_CONST;
+    default: return ISA_SPACE_GENERIC;
+    }
+}
+
+static void put_kernel(struct ptx_unit *unit, struct isa_function *out)
+{
+    struct ptx_function *fn = unit->function;
+    struct isa_object *object = unit->object;
+
+    out->name = arena_text(unit->job, object, fn->name);
+    out->kernel = true;
+    for (size_t i = 0; i < fn->insns.count && out->line == 0; i++) {
+        if (fn->insns.at[i].loc != 0) {
+            out->line = unit->module->locs.at[fn->insns.at[i].loc].line;
+            out->file = (uint16_t)unit->module->locs.at[fn->insns.at[i].loc].file;
+        }
+    }
+    out->params = arena_array(unit->job, object, fn->params.count, sizeof *out->params);
+    out->param_count = (unsigned)fn->params.count;
+    for (size_t i = 0; i < fn->params.count; i++) {
+        const struct ptx_symbol *s = &unit->module->symbols.at[fn->params.at[i]];
+
+        out->params[i] = (struct isa_param){
+            .name = arena_text(unit->job, object, s->name),
+            .kind = s->pointer ? ISA_PARAM_POINTER : ISA_PARAM_VALUE,
+            .space = object_space(s->pointer ? s->pointer_space : PTX_SP_GENERIC),
+            .offset = s->offset, .size_bytes = (uint32_t)s->size_bytes, .align = s->align
+        };
+    }
+    out->param_bytes = fn->param_bytes;
+    out->shared_bytes = unit->shared_bytes;
+    out->local_bytes = (unit->local_bytes + 15) & ~15u;
+    out->vreg_count = (uint16_t)unit->vreg_count;
+    out->breg_count = (uint16_t)unit->breg_count;
+    out->max_threads = fn->max_threads;
+    memcpy(out->required_block, fn->required_block, sizeof out->required_block);
+    out->needs_warp = unit->needs_warp_32 ? 32 : 0;
+}
+
+void ptx_module_translate(struct ptx_job *job, struct ptx_module *module)
+{
+    struct isa_object *object = job->object;
+    unsigned kernels = 0;
+
+    find_common_shared(module);
+    place_shared(job, module, module->symbols.count);
+    put_variables(job, module, object);
+    put_files(job, module, object);
+    object->producer = arena_text(job, object, module->producer);
+    object->comp_dir = arena_text(job, object,
+                                  job->options != NULL && job->options->comp_dir != NULL
+                                      ? job->options->comp_dir : "");
+    for (size_t f = 0; f < module->functions.count; f++)
+        kernels += module->functions.at[f].kernel && module->functions.at[f].has_body;
+    object->functions = arena_array(job, object, kernels, sizeof *object->functions);
+    for (size_t f = 0; f < module->functions.count; f++) {
+        struct ptx_function *fn = &module->functions.at[f];
+        struct isa_function *out = &object->functions[object->function_count];
+        struct ptx_unit unit;
+
+        if (!fn->kernel || !fn->has_body)
+            continue;
+        ptx_unit_init(&unit, job, module, fn, object);
+        ptx_unit_analyse(&unit);
+        ptx_layout(&unit);
+        if (job->options == NULL || job->options->verify)
+            ptx_barrier_verify(&unit);
+        ptx_alloc(&unit);
+        ptx_emit(&unit, out);
+        put_kernel(&unit, out);
+        object->function_count++;
+    }
+    put_shared(job, module, object);
+}
+
+/* ---- the door --------------------------------------------------------------------------- */
+
+/* What a job is for; ptx_fail() ends @body from wherever it is. */
+struct work {
+    const char *text;
+    size_t size;
+    struct lw_sink *out;
+};
+static enum lw_status run_job(const char *name, const struct ptx_options *options,
+                              void (*body)(struct ptx_job *, const struct work *),
+                              const struct work *work, struct isa_object **object,
+                              struct lw_error *err)
+{
+    struct ptx_job *job = calloc(1, sizeof *job);
+    enum lw_status status;
+
+    if (job == NULL)
+        return LW_FAIL(err, LW_ENOMEM, "%s: out of memory", name);
+    lw_arena_init(&job->arena);
+    job->name = name;
+    job->err = err;
+    job->options = options;
+    job->object = calloc(1, sizeof *job->object);
+    if (job->object == NULL) {
+        job->status = LW_FAIL(err, LW_ENOMEM, "%s: out of memory", name);
+    } else {
+        lw_arena_init(&job->object->arena);
+        if (setjmp(job->stop) == 0)
+            body(job, work);
+    }
+    status = job->status;
+    if (status == LW_OK && object != NULL)
+        *object = job->object; /* the caller owns it now */
+    else
+        isa_object_destroy(job->object);
+    lw_arena_fini(&job->arena);
+    free(job);
+    return status;
+}
+
+static void translate(struct ptx_job *job, const struct work *work)
+{
+    ptx_module_translate(job, ptx_parse(job, work->text, work->size));
+}
+
+enum lw_status ptx_translate(const char *name, const char *text, size_t size,
+                             const struct ptx_options *options, struct isa_object **out,
+                             struct lw_error *err)
+{
+    const struct work work = { .text = text, .size = size };
+
+    return run_job(name, options, translate, &work, out, err);
+}
+
+static void print_block(const struct ptx_unit *unit, uint32_t id, struct lw_sink *out)
+{
+    const struct ptx_block *b = &unit->blocks.at[id];
+
+    lw_printf(out, "  block %u", id);
+    if (b->label != PTX_NONE)
+        lw_printf(out, " %s", unit->function->label_names.at[b->label]);
+    lw_printf(out, ": %u instructions", b->count);
+    for (size_t i = 0; i < b->syncs.count; i++)
+        lw_printf(out, ", bsync%s b%u", unit->soft ? ".soft" : "", b->syncs.at[i]);
+    for (size_t i = 0; i < b->joins.count; i++)
+        lw_printf(out, ", bssy b%u", unit->regions.at[b->joins.at[i]].barrier);
+    for (unsigned k = 0; k < b->succ_count; k++) {
+        lw_printf(out, " %s %u", k == 0 ? "->" : "|", b->succ[k]);
+        if (ptx_is_exit_edge(b, k))
+            lw_put(out, " (exit)");
+        for (size_t i = 0; i < b->breaks[k].count; i++)
+            lw_printf(out, " (bbreak b%u)", b->breaks[k].at[i]);
+        if (b->yields[k])
+            lw_put(out, " (yield)");
+    }
+    if (b->ipdom != PTX_NONE && b->end == PTX_END_BRANCH)
+        lw_printf(out, ", joins at %u", b->ipdom);
+    if (b->may_diverge)
+        lw_put(out, ", may diverge");
+    if (b->loop != PTX_NONE)
+        lw_printf(out, ", in the loop of %u", unit->loops.at[b->loop].header);
+    lw_put(out, "\n");
+}
+
+static void print_unit(struct ptx_unit *unit, struct lw_sink *out)
+{
+    ptx_unit_analyse(unit);
+    lw_printf(out, "%s: %u blocks, %zu loops, %zu regions, %u barrier registers%s\n",
+              unit->function->name, unit->rpo_count, unit->loops.count, unit->regions.count,
+              unit->breg_count, unit->soft ? ", soft" : "");
+    for (size_t i = 0; i < unit->order.count; i++) {
+        if (unit->blocks.at[unit->order.at[i]].rpo != PTX_NONE)
+            print_block(unit, unit->order.at[i], out);
+    }
+}
+
+static void print_module(struct ptx_job *job, const struct work *work)
+{
+    struct ptx_module *module = ptx_parse(job, work->text, work->size);
+
+    find_common_shared(module);
+    place_shared(job, module, module->symbols.count);
+    for (size_t f = 0; f < module->functions.count; f++) {
+        struct ptx_unit unit;
+
+        if (!module->functions.at[f].kernel || !module->functions.at[f].has_body)
+            continue;
+        ptx_unit_init(&unit, job, module, &module->functions.at[f], NULL);
+        print_unit(&unit, work->out);
+    }
+}
+
+enum lw_status ptx_print_cfg(const char *name, const char *text, size_t size,
+                             struct lw_sink *out, struct lw_error *err)
+{
+    const struct work work = { .text = text, .size = size, .out = out };
+
+    return run_job(name, NULL, print_module, &work, NULL, err);
+}
