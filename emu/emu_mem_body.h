@@ -238,19 +238,28 @@ MEM_INLINE bool mem_store_run(uint8_t *p, const uint32_t *b, size_t stride, unsi
     return changed != 0;
 }
 
+/** With @dirty lane l's page is (offset + (off[l] ^ flip)) / 4096. */
 MEM_INLINE bool mem_store_scattered(uint8_t *p, const uint32_t *b, size_t stride, unsigned n,
                                     uint64_t m, bool all, const uint32_t *off, uint32_t flip,
-                                    unsigned kind)
+                                    bool mark, uint8_t *dirty, uint64_t offset, unsigned kind)
 {
     uint32_t changed = 0;
 
+#define STORE_LANE(l)                                                                         \
+    do {                                                                                      \
+        uint32_t zero = off[l] ^ flip;                                                        \
+        changed |= mem_put(p + zero, 4, b + (l), stride, kind);                               \
+        if (mark && dirty[(offset + zero) / EMU_PAGE_BYTES] != EMU_DIRTY_STORE)               \
+            dirty[(offset + zero) / EMU_PAGE_BYTES] = EMU_DIRTY_STORE;                        \
+    } while (0)
     if (all) {
         for (unsigned l = 0; l < n; l++)
-            changed |= mem_put(p + (off[l] ^ flip), 4, b + l, stride, kind);
+            STORE_LANE(l);
     } else {
         for (LW_EACH_BIT(l, m))
-            changed |= mem_put(p + (off[l] ^ flip), 4, b + l, stride, kind);
+            STORE_LANE(l);
     }
+#undef STORE_LANE
     return changed != 0;
 }
 
@@ -294,11 +303,11 @@ MEM_INLINE uint8_t *mem_scattered(const struct mem_rows *rows, const struct mem_
 
 MEM_INLINE bool mem_flat(struct emu_warp *w, const struct emu_dinsn *di, uint64_t m,
                          const struct mem_rows *rows, const struct mem_window *window,
-                         unsigned kind, bool write)
+                         unsigned n, unsigned kind, bool write)
 {
     enum form { NONE, EQUAL, RUN, SCATTERED };
     struct emu_memory *memory = &w->core->machine->memory;
-    const unsigned bytes = mem_bytes(kind), n = w->n, chunk = n < MEM_CHUNK ? n : MEM_CHUNK;
+    const unsigned bytes = mem_bytes(kind), chunk = n < MEM_CHUNK ? n : MEM_CHUNK;
     const size_t stride = w->stride / 4;
     uint8_t *host[EMU_MAX_LANES / MEM_CHUNK], *scattered_host = NULL;
     uint8_t form[EMU_MAX_LANES / MEM_CHUNK];
@@ -341,15 +350,6 @@ MEM_INLINE bool mem_flat(struct emu_warp *w, const struct emu_dinsn *di, uint64_
         scattered_host = mem_scattered(rows, window, n, scattered, bytes);
         if (scattered_host == NULL)
             return emu_mem_slow(w, di, m);
-        if (write && window->global) {
-            uint8_t *dirty = memory->dirty;
-            for (LW_EACH_BIT(l, scattered)) {
-                uint64_t address = rows->base + (rows->off[l] ^ rows->flip);
-                uint64_t page = (address - ISA_GLOBAL_BASE) / EMU_PAGE_BYTES;
-                if (dirty[page] != EMU_DIRTY_STORE)
-                    dirty[page] = EMU_DIRTY_STORE;
-            }
-        }
     }
     for (unsigned l = 0, i = 0; l < n; l += chunk, i++) {
         uint64_t cm = m >> l & lw_mask(chunk);
@@ -372,8 +372,12 @@ MEM_INLINE bool mem_flat(struct emu_warp *w, const struct emu_dinsn *di, uint64_
                 mem_load_run(d, stride, chunk, cm, false, run, kind);
         } else {
             if (form[i] == SCATTERED)
-                changed |= mem_store_scattered(scattered_host, d, stride, chunk, cm, all, off,
-                                               rows->flip, kind);
+                changed |= window->global
+                               ? mem_store_scattered(scattered_host, d, stride, chunk, cm, all,
+                                                     off, rows->flip, true, memory->dirty,
+                                                     rows->base - ISA_GLOBAL_BASE, kind)
+                               : mem_store_scattered(scattered_host, d, stride, chunk, cm, all,
+                                                     off, rows->flip, false, NULL, 0, kind);
             else if (form[i] == EQUAL)
                 changed |= mem_store_equal(host[i], d, stride, chunk, cm, all, kind);
             else if (all)
@@ -491,7 +495,9 @@ MEM_INLINE bool mem_general(struct emu_warp *w, const struct emu_dinsn *di, uint
         struct emu_warp * w, const struct emu_dinsn *di, uint64_t m,                          \
         const struct mem_rows *rows, const struct mem_window *window)                         \
     {                                                                                         \
-        return mem_flat(w, di, m, rows, window, ISA_SIZE_##kind, write);                      \
+        if (ISA_SIZE_##kind == ISA_SIZE_B32 && w->n == 32)                                    \
+            return mem_flat(w, di, m, rows, window, 32, ISA_SIZE_##kind, write);              \
+        return mem_flat(w, di, m, rows, window, w->n, ISA_SIZE_##kind, write);                \
     }                                                                                         \
     MEM_OUTLINE bool LEVEL(mem_local_##rw##_##kind)(                                          \
         struct emu_warp * w, const struct emu_dinsn *di, uint64_t m,                          \
@@ -607,12 +613,25 @@ MEM_INLINE bool mem_fast_form(struct emu_warp *w, const struct emu_dinsn *di, ui
     return true;
 }
 
+/** As mem_rows, but for the high words. */
+MEM_INLINE void mem_start(const struct emu_warp *w, const struct emu_dinsn *di, unsigned mode,
+                          struct mem_rows *rows)
+{
+    *rows = (struct mem_rows){.base = (uint64_t)(int64_t)di->disp, .off = emu_row(w, di->a)};
+    if (mode == ISA_AMODE_SU32 || mode == ISA_AMODE_SS32)
+        rows->base += (uint64_t)w->s[di->reg + 1] << 32 | w->s[di->reg];
+    if (mode == ISA_AMODE_SS32) {
+        rows->flip = UINT32_C(1) << 31;
+        rows->base -= UINT32_C(1) << 31;
+    }
+}
+
 MEM_INLINE bool mem_fast(struct emu_warp *w, const struct emu_dinsn *di, uint64_t m, bool all,
                          unsigned n, enum isa_space space, unsigned mode, unsigned kind,
                          bool write)
 {
     const unsigned bytes = mem_bytes(kind);
-    struct mem_rows rows = {.base = (uint64_t)(int64_t)di->disp, .off = emu_row(w, di->a)};
+    struct mem_rows rows;
     const uint32_t *high = NULL;
     unsigned low = all ? 0 : lw_lowest(m), next = all ? 1 : low;
     uint32_t step;
@@ -621,12 +640,7 @@ MEM_INLINE bool mem_fast(struct emu_warp *w, const struct emu_dinsn *di, uint64_
         __builtin_unreachable();
     if (mode == ISA_AMODE_PAIR)
         high = emu_row(w, di->a + w->stride);
-    if (mode == ISA_AMODE_SU32 || mode == ISA_AMODE_SS32)
-        rows.base += (uint64_t)w->s[di->reg + 1] << 32 | w->s[di->reg];
-    if (mode == ISA_AMODE_SS32) {
-        rows.flip = UINT32_C(1) << 31;
-        rows.base -= UINT32_C(1) << 31;
-    }
+    mem_start(w, di, mode, &rows);
     if (!all && (m & (m - 1)) != 0)
         next = lw_lowest(m & (m - 1));
     step = rows.off[next] - rows.off[low];
@@ -639,11 +653,63 @@ MEM_INLINE bool mem_fast(struct emu_warp *w, const struct emu_dinsn *di, uint64_
                          mode == ISA_AMODE_PAIR, n, true);
 }
 
-/* _f: all lanes of a warp of 32; _a: all lanes of any wider than MEM_LEAST; _p: the lanes that
- * mask and guard leave. A warp may have fewer lanes than its row, at the end of a block. */
+/** Lanes [l, l + 16) as mem_fast_form does, up to the move. NULL: not in one piece. */
+MEM_INLINE uint8_t *mem_half(struct emu_warp *w, enum isa_space space, unsigned bytes, bool write,
+                             const struct mem_rows *rows, const uint32_t *high, bool pair,
+                             unsigned l, bool *ramp)
+{
+    const uint32_t *off = rows->off + l, first = off[0], zero = first ^ rows->flip;
+    const uint32_t high_first = pair ? high[l] : 0, step = off[1] - first;
+    uint64_t address = rows->base + zero + ((uint64_t)high_first << 32);
+
+    *ramp = step != 0;
+    if ((*ramp && (step != bytes || zero > UINT32_MAX - 16 * bytes)) || (address & (bytes - 1)))
+        return NULL;
+    if (*ramp ? !emu_rows_affine(off, high + l, pair, 16, 0, true, first, high_first, true, bytes)
+              : !emu_rows_affine(off, high + l, pair, 16, 0, true, first, high_first, false,
+                                 bytes))
+        return NULL;
+    return mem_reach(w, space, address, *ramp ? 16 * bytes : bytes, write);
+}
+
+/** A row of 32 lanes whose halves are equal or consecutive: blocks that are 16 wide. */
+MEM_INLINE bool mem_halves(struct emu_warp *w, const struct emu_dinsn *di, enum isa_space space,
+                           unsigned mode, unsigned kind, bool write)
+{
+    const unsigned bytes = mem_bytes(kind);
+    const bool pair = mode == ISA_AMODE_PAIR;
+    const size_t stride = w->stride / 4;
+    struct mem_rows rows;
+    uint8_t *host[2];
+    bool ramp[2], changed = false;
+    uint32_t *d = emu_row(w, write ? di->b : di->d);
+
+    mem_start(w, di, mode, &rows);
+    const uint32_t *high = pair ? emu_row(w, di->a + w->stride) : rows.off;
+    for (unsigned h = 0; h < 2; h++) {
+        host[h] = mem_half(w, space, bytes, write, &rows, high, pair, 16 * h, &ramp[h]);
+        if (host[h] == NULL)
+            return false;
+    }
+    for (unsigned h = 0; h < 2; h++, d += 16) {
+        if (write)
+            changed |= ramp[h] ? mem_store_run(host[h], d, stride, 16, 0xffff, true, kind)
+                               : mem_store_equal(host[h], d, stride, 16, 0xffff, true, kind);
+        else if (ramp[h])
+            mem_load_run(d, stride, 16, 0xffff, true, host[h], kind);
+        else
+            mem_load_equal(d, stride, 16, 0xffff, true, host[h], kind);
+    }
+    mem_count(w, write, changed);
+    return true;
+}
+
+/* _f: all lanes of a warp of 32; _h: what _f left, by halves; _a: all lanes of one that has MEM_LEAST or more; _p: the lanes
+ * that mask and guard leave, of a warp of 32; _q: the same, any width. A warp may have fewer
+ * lanes than its row, at the end of a block. */
 #define MEM_FAST(space, mode, kind, rw, write)                                                \
-    static void LEVEL(mem_##rw##_##space##_##kind##_##mode##_p)(struct emu_warp * w,          \
-                                                                const struct emu_dinsn *di)   \
+    MEM_OUTLINE void LEVEL(mem_##rw##_##space##_##kind##_##mode##_q)(                         \
+        struct emu_warp * w, const struct emu_dinsn *di)                                      \
     {                                                                                         \
         uint64_t m = w->e & emu_guard(w, di);                                                 \
         if (m == 0 ||                                                                         \
@@ -652,13 +718,32 @@ MEM_INLINE bool mem_fast(struct emu_warp *w, const struct emu_dinsn *di, uint64_
             EMU_NEXT(w, di);                                                                  \
         EMU_TAIL LEVEL(mem_##rw##_##space##_##kind)(w, di);                                   \
     }                                                                                         \
+    static void LEVEL(mem_##rw##_##space##_##kind##_##mode##_p)(struct emu_warp * w,          \
+                                                                const struct emu_dinsn *di)   \
+    {                                                                                         \
+        uint64_t m = w->e & emu_guard(w, di);                                                 \
+        if (!MEM_LIKELY(w->width == 32))                                                      \
+            EMU_TAIL LEVEL(mem_##rw##_##space##_##kind##_##mode##_q)(w, di);                  \
+        if (m == 0 || MEM_LIKELY(mem_fast(w, di, m, false, 32, ISA_SPACE_##space,             \
+                                          MEM_MODE_##mode, ISA_SIZE_##kind, write)))          \
+            EMU_NEXT(w, di);                                                                  \
+        EMU_TAIL LEVEL(mem_##rw##_##space##_##kind)(w, di);                                   \
+    }                                                                                         \
     MEM_OUTLINE void LEVEL(mem_##rw##_##space##_##kind##_##mode##_a)(                         \
         struct emu_warp * w, const struct emu_dinsn *di)                                      \
     {                                                                                         \
         if (w->width < MEM_LEAST || w->e != w->all)                                           \
-            EMU_TAIL LEVEL(mem_##rw##_##space##_##kind##_##mode##_p)(w, di);                  \
+            EMU_TAIL LEVEL(mem_##rw##_##space##_##kind##_##mode##_q)(w, di);                  \
         if (MEM_LIKELY(mem_fast(w, di, w->all, true, w->n, ISA_SPACE_##space,                 \
                                 MEM_MODE_##mode, ISA_SIZE_##kind, write)))                    \
+            EMU_NEXT_FULL(w, di);                                                             \
+        EMU_TAIL LEVEL(mem_##rw##_##space##_##kind)(w, di);                                   \
+    }                                                                                         \
+    MEM_OUTLINE void LEVEL(mem_##rw##_##space##_##kind##_##mode##_h)(                         \
+        struct emu_warp * w, const struct emu_dinsn *di)                                      \
+    {                                                                                         \
+        if (ISA_SIZE_##kind == ISA_SIZE_B32 && ISA_SPACE_##space != ISA_SPACE_LOCAL &&        \
+            mem_halves(w, di, ISA_SPACE_##space, MEM_MODE_##mode, ISA_SIZE_##kind, write))    \
             EMU_NEXT_FULL(w, di);                                                             \
         EMU_TAIL LEVEL(mem_##rw##_##space##_##kind)(w, di);                                   \
     }                                                                                         \
@@ -670,7 +755,7 @@ MEM_INLINE bool mem_fast(struct emu_warp *w, const struct emu_dinsn *di, uint64_
         if (MEM_LIKELY(mem_fast(w, di, UINT32_MAX, true, 32, ISA_SPACE_##space,               \
                                 MEM_MODE_##mode, ISA_SIZE_##kind, write)))                    \
             EMU_NEXT_FULL(w, di);                                                             \
-        EMU_TAIL LEVEL(mem_##rw##_##space##_##kind)(w, di);                                   \
+        EMU_TAIL LEVEL(mem_##rw##_##space##_##kind##_##mode##_h)(w, di);                      \
     }
 enum {
     MEM_MODE_PAIR = ISA_AMODE_PAIR,
@@ -693,6 +778,27 @@ MEM_FAST_FORMS(FORM)
 
 /* ---- atomics ----------------------------------------------------------------------- */
 
+/** Mark the pages of scattered lanes; often there is one. */
+MEM_INLINE void mem_touch(struct emu_memory *memory, const struct mem_rows *rows, unsigned n,
+                          uint64_t m)
+{
+    uint64_t start = rows->base - ISA_GLOBAL_BASE;
+    uint64_t page = (start + (rows->off[lw_lowest(m)] ^ rows->flip)) / EMU_PAGE_BYTES;
+    uint64_t low = page * EMU_PAGE_BYTES - start;
+
+    if (low <= UINT32_MAX - EMU_PAGE_BYTES &&
+        emu_row_within(rows->off, n, m, false, rows->flip, (uint32_t)low, EMU_PAGE_BYTES - 1, 0,
+                       0)) {
+        memory->dirty[page] = EMU_DIRTY_STORE;
+        return;
+    }
+    for (LW_EACH_BIT(l, m)) {
+        page = (start + (rows->off[l] ^ rows->flip)) / EMU_PAGE_BYTES;
+        if (memory->dirty[page] != EMU_DIRTY_STORE)
+            memory->dirty[page] = EMU_DIRTY_STORE;
+    }
+}
+
 static void LEVEL(mem_atomic)(struct emu_warp *w, const struct emu_dinsn *di)
 {
     enum isa_space space = (enum isa_space)emu_mem_info[di->op].space;
@@ -704,8 +810,10 @@ static void LEVEL(mem_atomic)(struct emu_warp *w, const struct emu_dinsn *di)
     if (m != 0) {
         if (mem_open(w, di, m, &space, &rows, &window) && space != ISA_SPACE_LOCAL)
             host = mem_scattered(&rows, &window, w->n, m, emu_atype_bytes(di->sub));
+        if (host != NULL && window.global)
+            mem_touch(&w->core->machine->memory, &rows, w->n, m);
         if (host != NULL)
-            emu_atomic_rows(w, di, m, host, rows.off, rows.flip, window.global);
+            emu_atomic_rows(w, di, m, host, rows.off, rows.flip);
         else if (!emu_atomic(w, di, m))
             return;
     }

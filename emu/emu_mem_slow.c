@@ -217,7 +217,14 @@ struct emu_atomic_run {
 typedef uint32_t __attribute__((may_alias)) word32;
 typedef uint64_t __attribute__((may_alias)) word64;
 
-#define ROW_word32(r0, r1, l) ((r0)[l])
+/* Rows as locals: guest memory may alias everything behind a pointer. */
+#define ATOMIC_LOCALS                                                                         \
+    const uint32_t *const x0 = run->x0, *const x1 = run->x1, *const c0 = run->c0;             \
+    const uint32_t *const c1 = run->c1, *const off = run->off, flip = run->flip;              \
+    uint8_t *const host = run->host;                                                          \
+    const uint64_t lanes = run->lanes;                                                        \
+    const bool plain = run->place == NULL && !run->threads && run->d0 == NULL
+#define ROW_word32(r0, r1, l) ((void)(r1), (r0)[l])
 #define ROW_word64(r0, r1, l) ((uint64_t)(r1)[l] << 32 | (r0)[l])
 #define PUT_word32(v, l) (run->d0[l] = (v))
 #define PUT_word64(v, l) (run->d0[l] = (uint32_t)(v), run->d1[l] = (uint32_t)((v) >> 32))
@@ -225,10 +232,19 @@ typedef uint64_t __attribute__((may_alias)) word64;
 /* One loop over the lanes for each operation: m is the value in memory, x the operand. A
  * lane's registers are read before its result is written, which may be the same. */
 #define ATOMIC_LOOP(T, expression)                                                            \
-    for (LW_EACH_BIT(l, run->lanes)) {                                                        \
-        T x = ROW_##T(run->x0, run->x1, l), m, r;                                             \
-        T *p = (T *)(void *)(run->place != NULL ? run->place[l]                               \
-                                                : run->host + (run->off[l] ^ run->flip));     \
+    if (plain) {                                                                              \
+        for (uint64_t rest = lanes; rest != 0; rest &= rest - 1) {                            \
+            unsigned l = lw_lowest(rest);                                                     \
+            T *p = (T *)(void *)(host + (off[l] ^ flip)), m = *p, x = ROW_##T(x0, x1, l), r;  \
+            r = (expression);                                                                 \
+            *p = r;                                                                           \
+            changed |= m ^ r;                                                                 \
+        }                                                                                     \
+        break;                                                                                \
+    }                                                                                         \
+    for (LW_EACH_BIT(l, lanes)) {                                                             \
+        T x = ROW_##T(x0, x1, l), m, r;                                                       \
+        T *p = (T *)(void *)(run->place != NULL ? run->place[l] : host + (off[l] ^ flip));    \
         if (!run->threads) {                                                                  \
             m = *p;                                                                           \
             r = (expression);                                                                 \
@@ -248,6 +264,7 @@ typedef uint64_t __attribute__((may_alias)) word64;
 
 static bool run32(const struct emu_atomic_run *run, unsigned op, unsigned type)
 {
+    ATOMIC_LOCALS;
     word32 changed = 0;
     bool is_signed = type == ISA_ATYPE_S32, is_float = type == ISA_ATYPE_F32;
 
@@ -286,13 +303,14 @@ static bool run32(const struct emu_atomic_run *run, unsigned op, unsigned type)
     case ISA_AOP_EXCH:
         ATOMIC_LOOP(word32, x);
     default: /* cas: the operand is the comparand */
-        ATOMIC_LOOP(word32, m == x ? ROW_word32(run->c0, run->c1, l) : m);
+        ATOMIC_LOOP(word32, m == x ? ROW_word32(c0, c1, l) : m);
     }
     return changed != 0;
 }
 
 static bool run64(const struct emu_atomic_run *run, unsigned op, unsigned type)
 {
+    ATOMIC_LOCALS;
     word64 changed = 0;
     bool is_signed = type == ISA_ATYPE_S64, is_float = type == ISA_ATYPE_F64;
 
@@ -331,7 +349,7 @@ static bool run64(const struct emu_atomic_run *run, unsigned op, unsigned type)
     case ISA_AOP_EXCH:
         ATOMIC_LOOP(word64, x);
     default:
-        ATOMIC_LOOP(word64, m == x ? ROW_word64(run->c0, run->c1, l) : m);
+        ATOMIC_LOOP(word64, m == x ? ROW_word64(c0, c1, l) : m);
     }
     return changed != 0;
 }
@@ -358,19 +376,10 @@ static void run_atomic(struct emu_warp *w, const struct emu_dinsn *di,
 }
 
 void emu_atomic_rows(struct emu_warp *w, const struct emu_dinsn *di, uint64_t lanes,
-                     uint8_t *host, const uint32_t *off, uint32_t flip, bool global)
+                     uint8_t *host, const uint32_t *off, uint32_t flip)
 {
     struct emu_atomic_run run = {.lanes = lanes, .host = host, .off = off, .flip = flip};
-    struct emu_memory *memory = &w->core->machine->memory;
 
-    if (global) {
-        uint64_t offset = (uint64_t)((uintptr_t)host - (uintptr_t)memory->host);
-        for (LW_EACH_BIT(l, lanes)) {
-            uint64_t page = (offset + (off[l] ^ flip)) / EMU_PAGE_BYTES;
-            if (memory->dirty[page] != EMU_DIRTY_STORE)
-                memory->dirty[page] = EMU_DIRTY_STORE;
-        }
-    }
     run_atomic(w, di, &run);
 }
 
