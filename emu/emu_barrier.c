@@ -16,7 +16,7 @@
 
 #include "emu/emu_split_priv.h"
 
-/* ---- barrier registers ---------------------------------------------------------------- */
+/* ---- barrier registers -------------------------------------------------------------- */
 
 /** Write the numbers out into the row, so that lanes may differ. */
 static uint64_t *spread(struct emu_warp *w, unsigned reg)
@@ -287,7 +287,7 @@ void emu_split_yield(struct emu_warp *w, uint64_t lanes, uint32_t next)
     emu_conv_release(w, w->breg_blocked);
 }
 
-/* ---- warpsync and .sync operations --------------------------------------------------------- */
+/* ---- warpsync and .sync operations -------------------------------------------------- */
 
 /** Release every set of lanes that wait with one mask and are all live lanes of it. */
 static void sync_release(struct emu_warp *w)
@@ -351,9 +351,8 @@ static bool meet_at_once(const struct emu_warp *w, uint64_t lanes, const uint64_
 
 uint64_t emu_split_sync(struct emu_warp *w, uint64_t lanes, const uint64_t *member, uint32_t pc)
 {
-    unsigned id = (unsigned)w->running, rest = id, used = w->turn_used;
+    unsigned id = (unsigned)w->running, rest = id;
     struct emu_split *s = &w->split[id];
-    uint64_t joined = 0, union_lanes;
 
     if (s->flags & EMU_SPLIT_SYNCED) {
         bool here = s->pc == pc;
@@ -365,6 +364,8 @@ uint64_t emu_split_sync(struct emu_warp *w, uint64_t lanes, const uint64_t *memb
         return lanes;
     for (LW_EACH_BIT(l, lanes))
         w->member[l] = member[l];
+    if (w->flow != NULL)
+        w->flow->arrived = lanes;
     split_end_turn(w)->pc = pc;
     id = emu_split_part(w, id, lanes, &rest);
     if (rest != id)
@@ -372,28 +373,8 @@ uint64_t emu_split_sync(struct emu_warp *w, uint64_t lanes, const uint64_t *memb
     split_set_state(w, id, EMU_SPLIT_WARPSYNC);
     w->split[id].flags = EMU_SPLIT_AT_SYNC;
     sync_release(w);
-    /* The groups that this arrival completed, as far as they stand here, run now as one. */
-    for (LW_EACH_BIT(i, w->split_in[EMU_SPLIT_READY])) {
-        s = &w->split[i];
-        if (s->flags & EMU_SPLIT_SYNCED && s->pc == pc && s->lanes & lanes)
-            joined |= split_bit((unsigned)i);
-    }
     emu_conv_release(w, w->breg_blocked);
-    if (joined == 0)
-        return 0;
-    union_lanes = emu_split_lanes(w, joined);
-    id = lw_lowest(joined);
-    for (LW_EACH_BIT(i, joined & (joined - 1)))
-        emu_split_drop(w, (unsigned)i);
-    s = &w->split[id];
-    s->lanes = union_lanes;
-    s->flags = 0;
-    w->running = (int)id;
-    w->turn_used = used;
-    w->last_low = lw_lowest(union_lanes);
-    emu_warp_set_lanes(w, union_lanes);
-    emu_split_cut_budget(w);
-    return union_lanes;
+    return 0;
 }
 
 void emu_split_sleep(struct emu_warp *w, uint64_t lanes, uint64_t length, uint32_t next)
@@ -407,7 +388,7 @@ void emu_split_sleep(struct emu_warp *w, uint64_t lanes, uint64_t length, uint32
     split_set_state(w, id, EMU_SPLIT_SLEEPING);
 }
 
-/* ---- CTA barriers ------------------------------------------------------------------------- */
+/* ---- CTA barriers ------------------------------------------------------------------- */
 
 /** All live lanes, or as many as were asked for, have arrived. */
 static bool cta_complete(const struct emu_block *block, const struct emu_cta_barrier *c)

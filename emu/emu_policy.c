@@ -5,7 +5,7 @@
  */
 #include "emu/emu_split_priv.h"
 
-/* ---- policies ------------------------------------------------------------------------- */
+/* ---- policies ----------------------------------------------------------------------- */
 
 static unsigned low_of(const struct emu_split *s)
 {
@@ -75,7 +75,7 @@ const struct emu_policy *emu_policy_find(const char *name)
     return NULL;
 }
 
-/* ---- waking ------------------------------------------------------------------------------ */
+/* ---- waking ------------------------------------------------------------------------- */
 
 /** Splits @ids become ready one by one (none merge), pushed by ascending lowest lane. */
 static void wake(struct emu_warp *w, uint64_t ids)
@@ -111,16 +111,18 @@ static bool on_the_way(const struct emu_warp *w, uint64_t lanes)
     return (emu_split_lanes(w, moving) & lanes) != 0;
 }
 
+enum { SUSPENDED_PATIENCE = 1 << 16 }; /* instructions of the warp */
+
 /** Suspended parts go on without those that cannot come any more (they parted, block or
- *  exited), and after a fairness window in any case: waiting must not stop progress. */
+ *  exited), and after a long while in any case: waiting must not stop progress. */
 static void wake_suspended(struct emu_warp *w)
 {
-    unsigned patience = w->window != 0 ? w->window : 1024;
     uint64_t due = 0;
 
     for (LW_EACH_BIT(id, w->split_in[EMU_SPLIT_SUSPENDED])) {
         const struct emu_split *s = &w->split[id];
-        if (!on_the_way(w, s->family & ~s->lanes) || w->retired - s->since >= patience)
+        if (!on_the_way(w, s->family & ~s->lanes) ||
+            w->retired - s->since >= SUSPENDED_PATIENCE)
             due |= split_bit((unsigned)id);
     }
     for (LW_EACH_BIT(id, due))
@@ -149,7 +151,7 @@ static void jump_time(const struct emu_warp *mine)
         block->sleep_offset += first - now;
 }
 
-/* ---- selection ----------------------------------------------------------------------------- */
+/* ---- selection ---------------------------------------------------------------------- */
 
 /** What policies look at, of ready splits @ids at one pc that would run as one. */
 static void join(const struct emu_warp *w, uint64_t ids, struct emu_split *out)
@@ -289,7 +291,7 @@ bool emu_block_can_run(const struct emu_block *block)
     return false;
 }
 
-/* ---- the length of a turn -------------------------------------------------------------------- */
+/* ---- the length of a turn ----------------------------------------------------------- */
 
 /** Instructions until a ready split that is passed over reaches the window. */
 static int64_t window_left(const struct emu_warp *w)
@@ -354,16 +356,16 @@ void emu_split_ran(struct emu_warp *w, unsigned count)
         emu_split_park(w);
 }
 
-/* ---- steps of parts ----------------------------------------------------------------------------- */
+/* ---- steps of parts ----------------------------------------------------------------- */
 
-/** Ready or suspended parts of the family of split @id that stand where it stands. */
+/** Split @id and the parts of its family that wait where it stands. */
 static uint64_t family_here(const struct emu_warp *w, unsigned id)
 {
     const struct emu_split *s = &w->split[id];
     uint64_t ids = split_bit(id);
 
-    for (LW_EACH_BIT(k, w->split_in[EMU_SPLIT_READY] | w->split_in[EMU_SPLIT_SUSPENDED]))
-        if (k != id && w->split[k].pc == s->pc && w->split[k].lanes & s->family)
+    for (LW_EACH_BIT(k, w->split_in[EMU_SPLIT_SUSPENDED]))
+        if (w->split[k].pc == s->pc && w->split[k].lanes & s->family)
             ids |= split_bit((unsigned)k);
     return ids;
 }

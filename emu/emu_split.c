@@ -8,7 +8,7 @@
  */
 #include "emu/emu_split_priv.h"
 
-/* ---- the table -------------------------------------------------------------------- */
+/* ---- the table ---------------------------------------------------------------------- */
 
 void emu_split_init(struct emu_warp *w, uint32_t pc)
 {
@@ -131,10 +131,11 @@ void emu_split_awake(struct emu_warp *w, uint64_t ids)
             w->bform[s->barrier].splits &= ~split_bit((unsigned)id);
         split_set_state(w, (unsigned)id, EMU_SPLIT_READY);
         s->flags = s->flags & EMU_SPLIT_AT_SYNC ? EMU_SPLIT_SYNCED : 0;
-        s->family = 0;
         while (same != 0) {
             struct emu_split *k = &w->split[lw_lowest(same)];
             if (k->pc == s->pc && k->flags == s->flags) {
+                if (k->family != 0 || s->family != 0)
+                    k->family |= s->family | k->lanes | s->lanes;
                 k->lanes |= s->lanes;
                 break;
             }
@@ -145,6 +146,11 @@ void emu_split_awake(struct emu_warp *w, uint64_t ids)
         else
             kept |= split_bit((unsigned)id);
     }
+    if (w->parts) /* what leaves to other places is no longer waited for */
+        for (LW_EACH_BIT(id, kept)) {
+            w->split[id].family &= ~emu_split_lanes(w, kept & ~split_bit((unsigned)id));
+            forget_family(w, &w->split[id]);
+        }
     if ((kept & (kept - 1)) == 0) {
         order[0] = (uint8_t)lw_lowest(kept);
         count = 1;

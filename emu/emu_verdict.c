@@ -7,7 +7,7 @@
 
 #include "emu/emu_split_priv.h"
 
-/* ---- views ------------------------------------------------------------------------------- */
+/* ---- views -------------------------------------------------------------------------- */
 
 const char *emu_split_state_name(enum emu_split_state state)
 {
@@ -125,7 +125,7 @@ void emu_split_hash(const struct emu_warp *w, struct lw_hash *hash)
     }
 }
 
-/* ---- words --------------------------------------------------------------------------------- */
+/* ---- words -------------------------------------------------------------------------- */
 
 /** Appends to a fixed text; what does not fit ends in "...". */
 struct words {
@@ -223,13 +223,34 @@ static void say_place(struct words *out, const struct emu_warp *w, unsigned id)
     say_pc(out, w, index_of(w, id));
 }
 
+static bool same_place(const struct emu_warp *w, unsigned a, unsigned b)
+{
+    const struct emu_split *x = &w->split[a], *y = &w->split[b];
+
+    return x->state == y->state && x->flags == y->flags &&
+           emu_split_pc(w, a) == emu_split_pc(w, b) &&
+           ((x->state != EMU_SPLIT_BLOCKED && x->state != EMU_SPLIT_CTA) ||
+            x->barrier == y->barrier) &&
+           (x->state != EMU_SPLIT_WARPSYNC ||
+            w->member[lw_lowest(x->lanes)] == w->member[lw_lowest(y->lanes)]) &&
+           (w->running == (int)a) == (w->running == (int)b);
+}
+
 /** Where @lanes of a warp are: "lane 3 (blocked at bsync b0, pc ...), lane 5 (...)". */
 static void say_where(struct words *out, const struct emu_warp *w, uint64_t lanes)
 {
+    uint64_t todo = w->split_ids;
     bool first = true;
 
-    for (LW_EACH_BIT(id, w->split_ids)) {
-        uint64_t here = w->split[id].lanes & lanes;
+    while (todo != 0) {
+        unsigned id = lw_lowest(todo);
+        uint64_t here = 0;
+        for (LW_EACH_BIT(k, todo)) {
+            if (!same_place(w, id, (unsigned)k))
+                continue;
+            here |= w->split[k].lanes & lanes;
+            todo &= ~split_bit((unsigned)k);
+        }
         if (here == 0)
             continue;
         if (!first)
@@ -237,12 +258,12 @@ static void say_where(struct words *out, const struct emu_warp *w, uint64_t lane
         first = false;
         say_lanes(out, here);
         say(out, " (");
-        say_place(out, w, (unsigned)id);
+        say_place(out, w, id);
         say(out, ")");
     }
 }
 
-/* ---- why a block does not move ----------------------------------------------------------------- */
+/* ---- why a block does not move ------------------------------------------------------ */
 
 struct culprit {
     enum emu_hang_kind kind;
@@ -403,7 +424,7 @@ void emu_block_explain(const struct emu_block *block, bool livelock, struct emu_
     out->pc = culprit.pc;
 }
 
-/* ---- invariants --------------------------------------------------------------------------------- */
+/* ---- invariants --------------------------------------------------------------------- */
 
 static bool broken(char *why, size_t why_size, const char *what)
 {

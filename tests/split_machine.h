@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A tiny machine around emu_split.c for tests: it parses mini programs (one instruction a line
+ * or parted by `;`), runs them lane by lane and lets the split functions decide everything
+ * about splits and barriers. No memory system, no handlers.
+ *
+ *   nop            mov d, expr          push r     pop r
+ *   ld d, [expr]   st [expr], expr      red [expr], expr     cas d, [expr]
+ *   bra [cond,] L [, bN]    call expr [, bN]    ret    exit
+ *   bssy bN, L     bsync bN     bsync.soft bN     bbreak bN     yield     mov d, bN     mov bN, d
+ *   warpsync expr  bar i [, count]      bar.arrive i, count  scalar
+ *   nanosleep expr                      sync d, expr (a .sync operation: d = lanes that ran it)
+ *   .lanes W       .warps N             .threads N
+ *
+ * `@cond` before a mnemonic guards it. Expressions have the operators of C plus `and`, `or`,
+ * `not` and `x if c else y`; names are the lane's registers (0 at start), t (thread), lane,
+ * warp, labels, and mix(a, b), a 32-bit hash. A pc is an instruction's index.
+ */
+#ifndef SPLIT_MACHINE_H
+#define SPLIT_MACHINE_H
+
+#include "emu/emu_priv.h"
+
+struct sm_program;
+
+/** NULL and a message in @err when @text cannot be read. */
+struct sm_program *sm_parse(const char *text, size_t size, struct lw_error *err);
+void sm_program_free(struct sm_program *program);
+
+struct sm_options {
+    const char *policy;
+    unsigned lanes, threads; /* 0: the program's, else 4 lanes and one warp */
+    unsigned quantum, window;
+    bool merge_off;
+    bool chunked;  /* run to the end of the allowance instead of single steps */
+    bool check;    /* invariants after every step */
+    uint64_t limit, hang; /* issues; 0: 2^20 */
+};
+
+enum sm_verdict { SM_ENDS, SM_DEADLOCK, SM_LIVELOCK, SM_LIMIT, SM_FAULT, SM_BROKEN };
+
+struct sm {
+    struct sm_program *program; /* borrowed */
+    struct sm_options options;
+    struct emu_machine machine;
+    struct emu_core core;
+    struct emu_block block;
+    struct emu_program guest;
+    struct emu_code code;
+    struct emu_level level;
+    struct sm_lane *lane;
+    struct sm_cell *cell;
+    size_t cell_count, cell_capacity;
+    uint64_t issues, slots, last_progress;
+    enum sm_verdict verdict;
+    char message[400]; /* of a fault or a broken invariant */
+    bool passed;       /* the last instruction was a bsync that kept its turn */
+    /** Called after each step, if not NULL. */
+    void (*on_step)(struct sm *m, struct emu_warp *w, uint32_t pc, uint64_t lanes);
+    void *context;
+};
+
+/** Ready to run at pc 0. Aborts the test when memory is short. */
+struct sm *sm_create(struct sm_program *program, const struct sm_options *options);
+void sm_destroy(struct sm *m);
+/** Runs the block in rotation to its end, a verdict or the limit. */
+enum sm_verdict sm_run(struct sm *m);
+/** One instruction of the split that has the turn in @w (there must be one); @account: and
+ *  emu_split_ran for it. False: a fault. */
+bool sm_step(struct sm *m, struct emu_warp *w, bool account);
+const char *sm_mnemonic(const struct sm *m, uint32_t pc);
+/** The split table and groups as in golden traces. */
+void sm_show(const struct emu_warp *w, struct lw_sink *out);
+/** A character a lane: * running, R ready, digit blocked there, Y, W, C, S, X exited. */
+void sm_chars(const struct sm *m, const struct emu_warp *w, char *out);
+/** Lanes that are members of / blocked at a register. */
+uint64_t sm_members(const struct emu_warp *w, unsigned reg);
+uint64_t sm_blocked(const struct emu_warp *w, unsigned reg);
+int64_t sm_register(const struct sm *m, const char *name, unsigned thread);
+int64_t sm_memory(struct sm *m, int64_t address);
+/** One trace line, and the lines behind a trace: verdict, totals, memory, registers. */
+void sm_trace_line(struct sm *m, const struct emu_warp *w, uint32_t pc, uint64_t lanes,
+                   struct lw_sink *out);
+void sm_finish(struct sm *m, struct lw_sink *out);
+
+#endif
