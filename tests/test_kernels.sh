@@ -57,6 +57,12 @@ grep -q 'vadd.cl:8' "$work/out" || fail "the source line of the wild access is n
 sed 's/grid: \[4\], block: \[250\]/grid: [32], block: [32]/' vadd.yaml >blocks.yaml
 expect 0 "vadd in blocks of 32" "$lanewise" run blocks.yaml
 
+# In two halves, the second by a global offset.
+sed 's/^  - launch: \(.*\)grid: \[4\]\(.*\)}$/  - launch: \1grid: [2]\2}\
+  - launch: \1grid: [2]\2, offset: [500]}/' vadd.yaml >offset.yaml
+[ "$(grep -c launch: offset.yaml)" = 2 ] || fail "the launch with an offset was not made"
+expect 0 "vadd with a global offset" "$lanewise" run offset.yaml
+
 sed 's/vadd.cl/none.cl/' vadd.yaml >none.yaml
 expect 2 "a missing source" "$lanewise" run none.yaml
 grep -q 'none.cl' "$work/out" || fail "the missing source is not named"
