@@ -300,28 +300,50 @@ INLINE void finish_compare(struct emu_warp *w, const struct emu_dinsn *di, uint6
         truth[l] = (e);                                                                       \
     }                                                                                         \
     break;
-/* The rows have types, so `lt` of integers needs no unordered twin. */
+/* Each comparison is one of few loops or its complement: of integers eq, lt, le; of floats,
+ * where an unordered pair makes `u` comparisons true, also the ordered gt, ge, ne and num. */
+#define LOOPS_OF_INTEGERS(T)                                                                  \
+    switch (di->sub & 15) {                                                                   \
+    case ISA_CMP_NE: case ISA_CMP_NEU: flip = ~UINT64_C(0); /* fall through */                \
+    case ISA_CMP_EQ: case ISA_CMP_EQU: COMPARE_LOOP(T, a == b)                                \
+    case ISA_CMP_GE: case ISA_CMP_GEU: flip = ~UINT64_C(0); /* fall through */                \
+    case ISA_CMP_LT: case ISA_CMP_LTU: COMPARE_LOOP(T, a < b)                                 \
+    case ISA_CMP_GT: case ISA_CMP_GTU: flip = ~UINT64_C(0); /* fall through */                \
+    case ISA_CMP_LE: case ISA_CMP_LEU: COMPARE_LOOP(T, a <= b)                                \
+    default: /* num, nan */                                                                   \
+        memset(truth, (di->sub & 15) == ISA_CMP_NUM, sizeof truth);                           \
+        break;                                                                                \
+    }
+#define LOOPS_OF_FLOATS(T)                                                                    \
+    switch (di->sub & 15) {                                                                   \
+    case ISA_CMP_NEU: flip = ~UINT64_C(0); /* fall through */                                 \
+    case ISA_CMP_EQ: COMPARE_LOOP(T, a == b)                                                  \
+    case ISA_CMP_EQU: flip = ~UINT64_C(0); /* fall through */                                 \
+    case ISA_CMP_NE: COMPARE_LOOP(T, (a < b) | (a > b))                                       \
+    case ISA_CMP_GEU: flip = ~UINT64_C(0); /* fall through */                                 \
+    case ISA_CMP_LT: COMPARE_LOOP(T, a < b)                                                   \
+    case ISA_CMP_GTU: flip = ~UINT64_C(0); /* fall through */                                 \
+    case ISA_CMP_LE: COMPARE_LOOP(T, a <= b)                                                  \
+    case ISA_CMP_LEU: flip = ~UINT64_C(0); /* fall through */                                 \
+    case ISA_CMP_GT: COMPARE_LOOP(T, a > b)                                                   \
+    case ISA_CMP_LTU: flip = ~UINT64_C(0); /* fall through */                                 \
+    case ISA_CMP_GE: COMPARE_LOOP(T, a >= b)                                                  \
+    case ISA_CMP_NAN: flip = ~UINT64_C(0); /* fall through */                                 \
+    default: COMPARE_LOOP(T, (a == a) & (b == b))                                             \
+    }
+#define LOOPS_u32(T) LOOPS_OF_INTEGERS(T)
+#define LOOPS_s32(T) LOOPS_OF_INTEGERS(T)
+#define LOOPS_u64(T) LOOPS_OF_INTEGERS(T)
+#define LOOPS_s64(T) LOOPS_OF_INTEGERS(T)
+#define LOOPS_f32(T) LOOPS_OF_FLOATS(T)
+#define LOOPS_f64(T) LOOPS_OF_FLOATS(T)
 #define COMPARE(T)                                                                            \
     SOURCES;                                                                                  \
     const T_##T b_ = bu ? UNIFORM_##T(w, di) : (T_##T)0;                                      \
+    uint64_t flip = 0;                                                                        \
     uint8_t truth[EMU_MAX_LANES] __attribute__((aligned(64)));                                \
-    switch (di->sub & 15) {                                                                   \
-    case ISA_CMP_EQ: COMPARE_LOOP(T, a == b)                                                  \
-    case ISA_CMP_NE: COMPARE_LOOP(T, a < b || a > b)                                          \
-    case ISA_CMP_LT: COMPARE_LOOP(T, a < b)                                                   \
-    case ISA_CMP_LE: COMPARE_LOOP(T, a <= b)                                                  \
-    case ISA_CMP_GT: COMPARE_LOOP(T, a > b)                                                   \
-    case ISA_CMP_GE: COMPARE_LOOP(T, a >= b)                                                  \
-    case ISA_CMP_EQU: COMPARE_LOOP(T, !(a < b || a > b))                                      \
-    case ISA_CMP_NEU: COMPARE_LOOP(T, a != b)                                                 \
-    case ISA_CMP_LTU: COMPARE_LOOP(T, !(a >= b))                                              \
-    case ISA_CMP_LEU: COMPARE_LOOP(T, !(a > b))                                               \
-    case ISA_CMP_GTU: COMPARE_LOOP(T, !(a <= b))                                              \
-    case ISA_CMP_GEU: COMPARE_LOOP(T, !(a < b))                                               \
-    case ISA_CMP_NUM: COMPARE_LOOP(T, a == a && b == b)                                       \
-    default: COMPARE_LOOP(T, a != a || b != b)                                                \
-    }                                                                                         \
-    finish_compare(w, di, mask == NULL ? w->e : lanes, gather_bits(truth, n))
+    LOOPS_##T(T)                                                                              \
+    finish_compare(w, di, mask == NULL ? w->e : lanes, gather_bits(truth, n) ^ flip)
 
 /* Lane-wise and cross-lane functions that are no loop of one expression. */
 #define CALL(f) f(w, di, mask == NULL ? w->e : lanes)

@@ -9,3 +9,5 @@ include tests/gdbstub.mk
 include tests/kernels.mk
 include tests/emu.mk
 include tests/mem.mk
+include tests/split.mk
+include tests/debug.mk
