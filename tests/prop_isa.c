@@ -13,7 +13,7 @@
 
 #include "tests/prop_isa_random.h"
 
-enum { PER_ROW = 400, RANDOM_WORDS = 1000000 };
+enum { PER_ROW = 400, RANDOM_WORDS = 400000 };
 
 static void decode_undoes_encode_on_every_row(void **state)
 {
