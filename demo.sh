@@ -37,18 +37,22 @@ while [ -z "$port" ]; do
     [ -n "$port" ] || sleep 0.1
 done
 
-line=$(sed -n '/re = next/=' "$top/kernels/mandelbrot.cl")
+line=$(sed -n '/im = 2/=' "$top/kernels/mandelbrot.cl")
+# What both sessions begin with. Debian's gdb asks for debug files on the net otherwise.
+set -- -q -iex 'set debuginfod enabled off' -ex 'set print frame-arguments presence' \
+    -ex "target remote 127.0.0.1:$port" -ex "break mandelbrot.cl:$line" -ex continue
 if [ -t 0 ] && [ -t 1 ]; then
-    echo "gdb stands at line $line of mandelbrot.cl, in the loop. Try: info threads, print \$lane,"
-    echo "set \$lane = 5, next, backtrace, delete, continue; then quit."
-    gdb -q -iex 'set debuginfod enabled off' -ex "target remote 127.0.0.1:$port" \
-        -ex "break mandelbrot.cl:$line" -ex continue
+    echo "gdb will stand at line $line of mandelbrot.cl, in the loop. Try: info threads, p \$lane,"
+    echo "set \$lane = 5, next, backtrace, p \$v3, delete, continue; then quit."
+    gdb "$@"
 else
-    gdb -q -batch -nx -iex 'set debuginfod enabled off' -ex 'set pagination off' \
-        -ex 'set confirm off' -ex 'set width 0' \
-        -ex "target remote 127.0.0.1:$port" -ex "break mandelbrot.cl:$line" -ex continue \
-        -ex 'info threads' -ex 'backtrace' -ex 'print $lane' -ex 'set $lane = 5' -ex 'next' \
-        -ex 'info registers pc' -ex 'x/3i $pc' -ex 'delete' -ex continue </dev/null
+    # Some turns later lanes have left the loop: $active are those that still run.
+    gdb -batch -nx -iex 'set pagination off' -iex 'set confirm off' -iex 'set width 0' "$@" \
+        -ex 'info threads 1-3' -ex 'backtrace' -ex 'echo \nwhich lane, and where is lane 5?\n' \
+        -ex 'print $lane' -ex 'set $lane = 5' -ex 'next' -ex 'print $v0.u32' \
+        -ex 'echo \nsome turns of the loop later\n' -ex 'ignore 1 30' -ex continue \
+        -ex 'thread' -ex 'print $lane' -ex 'print/t $active' -ex delete \
+        -ex 'echo \nto the end\n' -ex continue </dev/null
 fi
 
 echo "== the result"
