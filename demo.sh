@@ -49,7 +49,7 @@ else
     # Some turns later lanes have left the loop: $active are those that still run.
     gdb -batch -nx -iex 'set pagination off' -iex 'set confirm off' -iex 'set width 0' "$@" \
         -ex 'info threads 1-3' -ex 'backtrace' -ex 'echo \nwhich lane, and where is lane 5?\n' \
-        -ex 'print $lane' -ex 'set $lane = 5' -ex 'next' -ex 'print $v0.u32' \
+        -ex 'print $lane' -ex 'set $lane = 5' -ex 'next' -ex 'print $v0.f32' \
         -ex 'echo \nsome turns of the loop later\n' -ex 'ignore 1 30' -ex continue \
         -ex 'thread' -ex 'print $lane' -ex 'print/t $active' -ex delete \
         -ex 'echo \nto the end\n' -ex continue </dev/null
