@@ -488,7 +488,10 @@ static enum lw_status do_where(void *context, int argc, char **argv, struct lw_s
         return status;
     for (unsigned i = 0; dbg_frame_at(dbg, thread.id, thread.lane, i, &frame); i++) {
         lw_printf(out, "#%u  ", i);
-        dbg_place_print(dbg, frame.pc, out);
+        if (i == 0)
+            dbg_place_print(dbg, frame.pc, out);
+        else /* the call, not what it returns to */
+            dbg_place_print(dbg, frame.pc - ISA_WORD_BYTES, out);
         lw_put(out, "\n");
     }
     return LW_OK;

@@ -96,14 +96,14 @@ enum lw_status dbg_show_splits(struct dbg *dbg, dbg_thread_id id, struct lw_sink
     struct emu_split_view splits[EMU_MAX_LANES];
     struct dbg_thread thread;
     struct dbg_warp warp;
-    unsigned count;
+    /* "lanes" is wider than the mask of a narrow warp. */
+    unsigned digits = (emu_machine_config(dbg->machine)->warp_width + 3) / 4, count;
+    int mask = digits > 3 ? (int)digits + 2 : 5;
 
     if (!dbg_thread_get(dbg, id, &thread) || !dbg_warp_locate(dbg, id, &warp))
         return dbg_gone(dbg, id, err);
     count = emu_split_views(warp.core, warp.slot, warp.warp, splits, EMU_MAX_LANES);
-    lw_put(out, "  split  state       lanes");
-    lw_printf(out, "%*s  pc\n",
-              (int)(emu_machine_config(dbg->machine)->warp_width + 3) / 4 - 3, "");
+    lw_printf(out, "  split  state       %-*s  pc\n", mask, "lanes");
     for (unsigned i = 0; i < count && i < EMU_MAX_LANES; i++) {
         const struct emu_split_view *split = &splits[i];
         bool here = (split->lanes >> thread.lane & 1) != 0;
@@ -112,7 +112,7 @@ enum lw_status dbg_show_splits(struct dbg *dbg, dbg_thread_id id, struct lw_sink
         lw_printf(out, "%c %5u  %-10s  ", here ? '*' : ' ', split->id,
                   emu_split_state_name(split->state));
         dbg_show_mask(dbg, split->lanes, out);
-        lw_put(out, "  ");
+        lw_printf(out, "%*s  ", mask - (int)digits - 2, "");
         dbg_place_print(dbg, split->pc, out);
         if (split->state == EMU_SPLIT_BLOCKED)
             lw_printf(out, ", at b%u%s", split->barrier, split->soft ? " (soft)" : "");

@@ -31,8 +31,9 @@ void dbg_stop_print(const struct dbg *dbg, const struct dbg_stop *stop, struct l
             lw_put(out, "nothing is running: every launch has ended\n");
         return;
     case DBG_STOP_BREAKPOINT:
-        lw_printf(out, "breakpoint %u, lanes 0x%llx: ", stop->point,
-                  (unsigned long long)stop->hit_lanes);
+        lw_printf(out, "breakpoint %u, lanes ", stop->point);
+        dbg_show_mask(dbg, stop->hit_lanes, out);
+        lw_put(out, ": ");
         break;
     case DBG_STOP_STEP:
         break;

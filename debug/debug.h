@@ -162,6 +162,10 @@ struct dbg_value {
  *  operators of C, [address] typed loads as u32[expr], f32[expr], ... */
 enum lw_status dbg_eval(struct dbg *dbg, dbg_thread_id id, unsigned lane, const char *text,
                         struct dbg_value *out, struct lw_error *err) LW_MUST_CHECK;
+/** "TARGET = EXPRESSION": a register of the lane (v3, v2:3, v3.f32, p0, s0), of another lane
+ *  (v3[5]), memory (u32[...]), pc, lane or exec. */
+enum lw_status dbg_assign(struct dbg *dbg, dbg_thread_id id, unsigned lane, const char *text,
+                          struct lw_error *err) LW_MUST_CHECK;
 bool dbg_value_true(const struct dbg_value *value);
 void dbg_value_print(const struct dbg_value *value, char format, struct lw_sink *out);
 /** One expression over all lanes of a thread: inactive lanes dimmed when @colour. */

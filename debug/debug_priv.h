@@ -134,9 +134,6 @@ enum lw_status dbg_advance(struct dbg *dbg, dbg_thread_id id, uint64_t pc,
 /** Check an expression without values: names and syntax. */
 enum lw_status dbg_expr_check(struct dbg *dbg, const char *text, struct lw_error *err)
     LW_MUST_CHECK;
-/** "target = expression": registers, lanes of registers, memory. */
-enum lw_status dbg_assign(struct dbg *dbg, dbg_thread_id id, unsigned lane, const char *text,
-                          struct lw_error *err) LW_MUST_CHECK;
 /** dbg_mem_read and dbg_mem_write, for a lane that need not be the focus. */
 uint64_t dbg_mem_access(struct dbg *dbg, dbg_thread_id id, unsigned lane, uint64_t address,
                         void *data, uint64_t size_bytes, bool write);
