@@ -53,18 +53,27 @@ static enum lw_status take(void *context, unsigned option, const char *value,
     return LW_OK;
 }
 
-/* What a script that drives a debugger wants to know in the end. */
-static int verdict(const struct cmd_machine *m, const struct dbg *dbg)
+static void stop_of(const struct dbg *dbg, struct emu_stop *out)
 {
     const struct dbg_stop *stop = dbg_last_stop(dbg);
+
+    *out = (struct emu_stop){.kind = dbg_ended(dbg) ? EMU_STOP_IDLE : EMU_STOP_NONE};
+    if (stop != NULL && (stop->kind == DBG_STOP_FAULT || stop->kind == DBG_STOP_HANG)) {
+        out->kind = stop->kind == DBG_STOP_FAULT ? EMU_STOP_FAULT : EMU_STOP_HANG;
+        out->fault = stop->fault;
+        out->hang = stop->hang;
+    }
+}
+
+enum cmd_exit cmd_verdict(const struct cmd_machine *m, const struct emu_stop *stop)
+{
     struct lnc_result result;
 
     lnc_session_result(m->session, &result);
-    if (stop != NULL && stop->kind == DBG_STOP_HANG)
-        return CMD_HANG;
-    if (stop != NULL && stop->kind == DBG_STOP_FAULT)
-        return CMD_FAULT;
-    return result.failed_checks != 0 ? CMD_WRONG : CMD_FINE;
+    return stop->kind == EMU_STOP_HANG    ? CMD_HANG
+           : stop->kind == EMU_STOP_FAULT ? CMD_FAULT
+           : result.failed_checks != 0    ? CMD_WRONG
+                                          : CMD_FINE;
 }
 
 static enum lw_status open_debugger(struct cmd_machine *m, struct lw_sink *messages,
@@ -101,27 +110,26 @@ static void announce(void *context, unsigned port)
     fflush(stdout); /* whoever reads the port from a pipe waits for this line */
 }
 
-int cmd_serve_gdb(struct cmd_machine *m, const char *address)
+enum lw_status cmd_serve_gdb(struct cmd_machine *m, const char *address, struct emu_stop *stop,
+                             struct lw_error *err)
 {
     struct rsp_config config = {.object = lnc_session_object(m->session), .arch = RSP_X86_64};
     struct lw_command_set set;
     struct lw_file_sink messages;
     struct dbg *dbg = NULL;
-    struct lw_error err;
+    enum lw_status status;
     char copy[300];
-    int status;
 
     snprintf(copy, sizeof copy, "%s", address != NULL ? address : "0");
     lw_file_sink_init(&messages, stdout);
-    if (open_debugger(m, &messages.sink, &dbg, &err) != LW_OK)
-        return cmd_error(&err);
+    status = open_debugger(m, &messages.sink, &dbg, err);
+    if (status != LW_OK)
+        return status;
     set = commands_for(dbg);
     config.dbg = dbg;
     config.monitor = &set;
-    if (rsp_serve(&config, copy, true, announce, copy, &err) != LW_OK)
-        status = cmd_error(&err);
-    else
-        status = verdict(m, dbg);
+    status = rsp_serve(&config, copy, true, announce, copy, err);
+    stop_of(dbg, stop);
     dbg_destroy(dbg);
     return status;
 }
@@ -133,6 +141,7 @@ int cmd_debug(const struct cmd *cmd, int argc, char **argv)
     struct lw_command_set set;
     struct lw_file_sink out;
     struct dbg *dbg = NULL;
+    struct emu_stop stop;
     struct lw_error err;
     int status, quit = 0, operands = cmd_parse(cmd, argc, argv, take, &o, &status);
 
@@ -145,7 +154,8 @@ int cmd_debug(const struct cmd *cmd, int argc, char **argv)
     if (cmd_machine_open(argv[1], &o.machine, &out.sink, &out.sink, &m, &err) != LW_OK)
         return cmd_error(&err);
     if (o.serve) {
-        status = cmd_serve_gdb(&m, o.gdb);
+        status = cmd_serve_gdb(&m, o.gdb, &stop, &err) != LW_OK ? cmd_error(&err)
+                                                                : (int)cmd_verdict(&m, &stop);
         goto cleanup;
     }
     if (open_debugger(&m, &out.sink, &dbg, &err) != LW_OK) {
@@ -165,8 +175,9 @@ int cmd_debug(const struct cmd *cmd, int argc, char **argv)
         .line_count = o.line_count,
     };
     status = sh_run(&shell, &quit, &err) != LW_OK ? cmd_error(&err) : quit;
+    stop_of(dbg, &stop);
     if (status == CMD_FINE && o.batch)
-        status = verdict(&m, dbg);
+        status = (int)cmd_verdict(&m, &stop);
 cleanup:
     dbg_destroy(dbg);
     cmd_machine_close(&m);

@@ -138,86 +138,15 @@ enum lw_status cmd_machine_next(void *context, bool *more, struct lw_error *err)
     return status;
 }
 
-static void print_place(const struct cmd_machine *m, uint64_t pc, struct lw_sink *out)
+void cmd_print_hang(const struct emu_hang *hang, struct lw_sink *out)
 {
-    const struct emu_program *program = emu_machine_program_at(m->machine, pc);
-    const struct isa_object *object;
-    const struct isa_function *function;
-    const struct isa_line *line;
-    uint32_t index;
+    const char *rest = hang->detail, *end;
 
-    lw_printf(out, "pc 0x%" PRIx64, pc);
-    if (program == NULL)
-        return;
-    object = emu_program_object(program);
-    index = (uint32_t)((pc - emu_program_base(program)) / ISA_WORD_BYTES);
-    function = isa_object_function_at(object, index);
-    line = isa_object_line_at(object, index);
-    if (function != NULL)
-        lw_printf(out, ", %s+0x%x", function->name,
-                  (index - function->first) * (unsigned)ISA_WORD_BYTES);
-    if (line != NULL && line->line != 0 && line->file < object->file_count)
-        lw_printf(out, " (%s:%" PRIu32 ")", object->files[line->file], line->line);
-}
-
-static void print_who(const struct cmd_machine *m, uint32_t sequence, uint64_t block,
-                      unsigned warp, uint64_t lanes, struct lw_sink *out)
-{
-    const struct emu_grid *grid = emu_grid_current(m->machine);
-
-    lw_printf(out, "block ");
-    if (grid != NULL && grid->sequence == sequence) {
-        const uint32_t *n = grid->launch.grid;
-
-        lw_printf(out, "(%u,%u,%u)", (unsigned)(block % n[0]), (unsigned)(block / n[0] % n[1]),
-                  (unsigned)(block / n[0] / n[1]));
-    } else {
-        lw_printf(out, "%" PRIu64, block);
+    /* The wait-for set is one clause for each who waits: a line for each is easier to read. */
+    lw_put(out, "hang: ");
+    while ((end = strstr(rest, "; ")) != NULL) {
+        lw_printf(out, "%.*s\n  ", (int)(end - rest + 1), rest);
+        rest = end + 2;
     }
-    lw_printf(out, " warp %u lanes", warp);
-    for (unsigned l = 0; l < EMU_MAX_LANES;) {
-        unsigned end = l;
-
-        while (end < EMU_MAX_LANES && (lanes >> end & 1) != 0)
-            end++;
-        if (end == l) {
-            l++;
-            continue;
-        }
-        lw_printf(out, end - l > 1 ? " %u-%u" : " %u", l, end - 1);
-        l = end;
-    }
-    lw_printf(out, " of launch %u", sequence);
-}
-
-void cmd_print_fault(const struct cmd_machine *m, const struct emu_fault *fault,
-                     struct lw_sink *out)
-{
-    emu_fault_print(m->machine, fault, out);
-    lw_put(out, "\n  ");
-    print_who(m, fault->grid, fault->block, fault->warp, fault->lanes, out);
-    lw_put(out, "\n  ");
-    print_place(m, fault->pc, out);
-    lw_put(out, "\n");
-}
-
-void cmd_print_hang(const struct cmd_machine *m, const struct emu_hang *hang,
-                    struct lw_sink *out)
-{
-    static const char *const kinds[] = {
-        [EMU_HANG_NONE] = "nothing moves",
-        [EMU_HANG_DEADLOCK] = "deadlock: nothing can run",
-        [EMU_HANG_CONVERGENCE] = "deadlock at a convergence barrier",
-        [EMU_HANG_CTA_BARRIER] = "a block barrier that not all lanes reach",
-        [EMU_HANG_LIVELOCK] = "live-lock: no progress in the hang window",
-    };
-
-    lw_printf(out, "hang: %s\n  ", kinds[hang->kind]);
-    print_who(m, hang->grid, hang->block, hang->warp, hang->lanes, out);
-    lw_put(out, "\n  ");
-    print_place(m, hang->pc, out);
-    lw_put(out, "\n");
-    if (hang->detail[0] != '\0')
-        lw_printf(out, "%s%s", hang->detail,
-                  hang->detail[strlen(hang->detail) - 1] == '\n' ? "" : "\n");
+    lw_printf(out, "%s\n", rest);
 }

@@ -63,14 +63,15 @@ enum lw_status cmd_machine_open(const char *path, const struct cmd_machine_optio
 void cmd_machine_close(struct cmd_machine *m);
 /** A dbg_next_fn over lnc_session_next; @context is a struct cmd_machine. */
 enum lw_status cmd_machine_next(void *context, bool *more, struct lw_error *err);
-/** Why a run stopped early, with block, warp, lanes, pc, source line: to @out. */
-void cmd_print_fault(const struct cmd_machine *m, const struct emu_fault *fault,
-                     struct lw_sink *out);
-void cmd_print_hang(const struct cmd_machine *m, const struct emu_hang *hang,
-                    struct lw_sink *out);
+/** Who waits for whom, in words. */
+void cmd_print_hang(const struct emu_hang *hang, struct lw_sink *out);
 
-/** Serve gdb (cmd_debug.c). Returns an exit status. */
-int cmd_serve_gdb(struct cmd_machine *m, const char *address);
+/** Serve gdb until it leaves or all has run (cmd_debug.c). @stop is where the run stands:
+ *  EMU_STOP_IDLE at its end, a fault, a hang, or EMU_STOP_NONE when gdb left in the middle. */
+enum lw_status cmd_serve_gdb(struct cmd_machine *m, const char *address, struct emu_stop *stop,
+                             struct lw_error *err) LW_MUST_CHECK;
+/** Exit status of a run that stands at @stop. */
+enum cmd_exit cmd_verdict(const struct cmd_machine *m, const struct emu_stop *stop);
 
 /* ---- statistics (cmd_stats.c) ------------------------------------------------------ */
 

@@ -202,12 +202,17 @@ static int finish(struct cmd_machine *m, const struct options *o, const char *pa
     lnc_session_result(m->session, &outcome->result);
     if (outcome->stop.kind == EMU_STOP_FAULT) {
         outcome->exit = CMD_FAULT;
-        cmd_print_fault(m, &outcome->stop.fault, &errors.sink);
+        emu_fault_print(m->machine, &outcome->stop.fault, &errors.sink);
+        lw_put(&errors.sink, "\n");
     } else if (outcome->stop.kind == EMU_STOP_HANG) {
         outcome->exit = CMD_HANG;
-        cmd_print_hang(m, &outcome->stop.hang, &errors.sink);
+        cmd_print_hang(&outcome->stop.hang, &errors.sink);
+    } else if (outcome->stop.kind != EMU_STOP_IDLE) {
+        /* Nothing is known to be wrong, but "fine" would claim that all was checked. */
+        outcome->exit = CMD_WRONG;
+        fprintf(stderr, "lanewise: gdb left before the end: the results are not checked\n");
     } else {
-        outcome->exit = outcome->result.failed_checks != 0 ? CMD_WRONG : CMD_FINE;
+        outcome->exit = cmd_verdict(m, &outcome->stop);
         outcome->hashed = o->hash;
         if (o->hash) {
             outcome->hash_mem = emu_hash_mem(m->machine);
@@ -264,13 +269,10 @@ int cmd_run(const struct cmd *cmd, int argc, char **argv)
             goto cleanup;
         }
     }
-    if (o.serve) {
-        status = cmd_serve_gdb(&m, o.gdb);
-        goto cleanup;
-    }
     outcome.load_seconds = seconds() - started;
     started = seconds();
-    if (run(&m, &outcome, &err) != LW_OK) {
+    if ((o.serve ? cmd_serve_gdb(&m, o.gdb, &outcome.stop, &err)
+                 : run(&m, &outcome, &err)) != LW_OK) {
         status = cmd_error(&err);
         goto cleanup;
     }

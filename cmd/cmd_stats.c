@@ -82,7 +82,11 @@ int cmd_stats_write(const char *path, const char *launch_file, const struct cmd_
 
     lw_put(out, "{\n  \"launch_file\": ");
     put_string(out, launch_file);
-    put_text(out, "status", exits[outcome->exit]);
+    /* The same exit status as a wrong result, but none was found. */
+    put_text(out, "status",
+             outcome->exit == CMD_WRONG && outcome->stop.kind != EMU_STOP_IDLE
+                 ? "left"
+                 : exits[outcome->exit]);
     put_number(out, "exit_status", outcome->exit);
     lw_printf(out,
               ",\n  \"load_seconds\": %.6f,\n  \"run_seconds\": %.6f,\n"
