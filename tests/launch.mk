@@ -8,3 +8,8 @@ EXTRA_DIST += tests/test_cmd.sh
 check_PROGRAMS += tests/fuzz_yaml
 tests_fuzz_yaml_SOURCES = tests/fuzz_yaml.c
 tests_fuzz_yaml_LDADD = liblanewise.a $(TEST_LIBS)
+
+check_PROGRAMS += tests/test_oom_launch
+tests_test_oom_launch_SOURCES = tests/test_oom_launch.c
+tests_test_oom_launch_LDADD = liblanewise.a $(TEST_LIBS)
+tests_test_oom_launch_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc

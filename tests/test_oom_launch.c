@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Every allocation of base/ and launch/ may fail: the answer is then a sentence about memory,
+ * and nothing leaks (the sanitizer build says so). Linked with --wrap for the allocators. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "launch/launch.h"
+
+static unsigned long until_failure; /* allocations that still succeed; 0: all do */
+static unsigned long failures;
+
+void *__real_malloc(size_t size);
+void *__real_calloc(size_t count, size_t size);
+void *__real_realloc(void *p, size_t size);
+void *__wrap_malloc(size_t size);
+void *__wrap_calloc(size_t count, size_t size);
+void *__wrap_realloc(void *p, size_t size);
+
+static bool fails(void)
+{
+    if (until_failure == 0 || --until_failure != 0)
+        return false;
+    failures++;
+    return true;
+}
+
+void *__wrap_malloc(size_t size)
+{
+    return fails() ? NULL : __real_malloc(size);
+}
+
+void *__wrap_calloc(size_t count, size_t size)
+{
+    return fails() ? NULL : __real_calloc(count, size);
+}
+
+void *__wrap_realloc(void *p, size_t size)
+{
+    return fails() ? NULL : __real_realloc(p, size);
+}
+
+static const char text[] =
+    "machine: {warp: 8}\nprogram: {source: k.s}\n"
+    "buffers: {A: {type: f32, count: 8, init: {ramp: {}}}, B: {type: u32, init: {file: n.txt}}}\n"
+    "steps:\n  - launch: {entry: k, grid: 1, block: 8, args: [A, {u32: [1, 2]}]}\n"
+    "  - copy: {from: A, to: A}\n  - swap: [B, B]\n"
+    "  - repeat: {count: 2, steps: [check: {buffer: A, values: [0, 1, 2]}]}\n";
+static const char kernel[] = ".kernel k\n.param ptr.global a\n.param bytes 8 v\n    exit\n.end\n";
+
+/* Everything up to the last step; the status of what failed first. */
+static enum lw_status go(struct lw_error *err)
+{
+    struct emu_config config;
+    struct lnc_file *file = NULL;
+    struct emu_machine *machine = NULL;
+    struct emu_engine *engine = NULL;
+    struct lnc_session *session = NULL;
+    struct emu_stop stop;
+    enum lnc_state state = LNC_LAUNCHED;
+    enum lw_status status;
+
+    emu_config_default(&config);
+    config.arena_bytes = 1 << 24;
+    status = lnc_file_load("l.yaml", &config, &file, err);
+    if (status == LW_OK)
+        status = emu_machine_create(&config, &machine, err);
+    if (status == LW_OK)
+        status = lnc_session_create(file, machine, NULL, &session, err);
+    if (status == LW_OK)
+        status = emu_engine_functional_create(machine, &engine, err);
+    while (status == LW_OK && state == LNC_LAUNCHED) {
+        status = lnc_session_next(session, &state, err);
+        if (status == LW_OK && state == LNC_LAUNCHED)
+            status = engine->ops->run(engine, &stop, err);
+    }
+    emu_engine_destroy(engine);
+    emu_machine_destroy(machine);
+    lnc_session_destroy(session);
+    lnc_file_destroy(file);
+    return status;
+}
+
+static void each_failed_allocation_is_a_sentence(void **state)
+{
+    char folder[] = "/tmp/lw_oom_XXXXXX";
+    struct lw_error err;
+    unsigned long n = 0;
+    (void)state;
+
+    assert_non_null(mkdtemp(folder));
+    assert_int_equal(chdir(folder), 0);
+    assert_int_equal(lw_file_write("l.yaml", text, sizeof text - 1, &err), LW_OK);
+    assert_int_equal(lw_file_write("k.s", kernel, sizeof kernel - 1, &err), LW_OK);
+    assert_int_equal(lw_file_write("n.txt", "1 2 3", 5, &err), LW_OK);
+    if (go(&err) != LW_OK)
+        fail_msg("%s", err.text);
+    do {
+        enum lw_status status;
+
+        err = (struct lw_error){0};
+        failures = 0;
+        until_failure = ++n;
+        status = go(&err);
+        until_failure = 0;
+        if (failures != 0 && status != LW_OK) {
+            assert_int_equal(status, LW_ENOMEM);
+            assert_true(err.text[0] != '\0');
+        }
+    } while (failures != 0);
+    assert_true(n > 20); /* the wrapping works */
+    assert_int_equal(go(&err), LW_OK);
+    unlink("l.yaml");
+    unlink("k.s");
+    unlink("n.txt");
+    rmdir(folder);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(each_failed_allocation_is_a_sentence),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
