@@ -199,6 +199,41 @@ void emu_split_bssy(struct emu_warp *w, unsigned reg, uint64_t lanes)
         left_groups(w, reg);
 }
 
+/** The usual end of a region: split @id, whole and already behind the bsync, is the last
+ *  to come to the one group of @reg, and all who wait go on at its pc. The same as blocking,
+ *  opening and waking, in one go. False: it is not that case, and nothing was done. */
+static bool meet(struct emu_warp *w, unsigned id, unsigned reg)
+{
+    struct emu_breg_form *b = &w->bform[reg];
+    struct emu_split *s = &w->split[id];
+    uint64_t others = b->splits, all = b->arrived | s->lanes, gone;
+
+    if (b->number == 0 || others == 0 || (b->lanes & w->live & ~all) != 0 || w->parts ||
+        w->flow != NULL)
+        return false;
+    for (LW_EACH_BIT(k, others))
+        if (w->split[k].pc != s->pc)
+            return false;
+    unsigned keep = lw_lowest(others | split_bit(id));
+    gone = (others | split_bit(id)) & ~split_bit(keep);
+    w->split_ids &= ~gone;
+    w->split_count -= others & (others - 1) ? lw_popcount(gone) : 1;
+    w->split_in[EMU_SPLIT_BLOCKED] &= ~others;
+    w->split_in[EMU_SPLIT_READY] =
+        (w->split_in[EMU_SPLIT_READY] & ~split_bit(id)) | split_bit(keep);
+    b->lanes = b->arrived = b->splits = 0;
+    w->breg_blocked &= ~(UINT32_C(1) << reg);
+    s = &w->split[keep];
+    s->state = EMU_SPLIT_READY;
+    s->flags = 0;
+    s->lanes = all;
+    s->since = w->retired;
+    s->seq = ++w->seq_counter;
+    w->block->progress++;
+    w->core->stats.reconvergences++;
+    return true;
+}
+
 bool emu_split_bsync(struct emu_warp *w, unsigned reg, bool soft, uint64_t lanes, uint32_t next)
 {
     struct emu_breg_form *b = &w->bform[reg];
@@ -228,6 +263,8 @@ bool emu_split_bsync(struct emu_warp *w, unsigned reg, bool soft, uint64_t lanes
     }
     split_end_turn(w)->pc = next;
     if (stay == 0)
+        return false;
+    if (stay == s->lanes && meet(w, id, reg))
         return false;
     id = emu_split_part(w, id, stay, &rest);
     s = &w->split[id];

@@ -190,53 +190,60 @@ static unsigned merge(struct emu_warp *w, uint64_t ids)
     return id;
 }
 
-static uint64_t ready_alike(const struct emu_warp *w, unsigned id, uint64_t among)
+static bool is_late(const struct emu_warp *w, const struct emu_split *c)
 {
-    const struct emu_split *s = &w->split[id];
-    uint64_t ids = split_bit(id);
+    return w->window != 0 && c->since + w->window <= w->retired;
+}
 
-    for (LW_EACH_BIT(k, among))
-        if (w->split[k].pc == s->pc && w->split[k].flags == s->flags)
-            ids |= split_bit((unsigned)k);
-    return ids;
+/** Candidate @a goes before @b: those that were passed over for a window first. */
+static bool goes_before(const struct emu_warp *w, const struct emu_split *a,
+                        const struct emu_split *b)
+{
+    bool late_a = is_late(w, a), late_b = is_late(w, b);
+
+    if (late_a != late_b)
+        return late_a;
+    if (late_a)
+        return a->since != b->since ? a->since < b->since : low_of(a) < low_of(b);
+    return w->policy->before(w, a, b);
+}
+
+static bool alike(const struct emu_split *a, const struct emu_split *b)
+{
+    return a->pc == b->pc && a->flags == b->flags;
 }
 
 /** The candidate that goes next among several ready splits; merges it. Returns its id. */
 static unsigned choose(struct emu_warp *w, uint64_t ready)
 {
     struct emu_split joined[2];
-    const struct emu_split *best = NULL;
-    uint64_t best_ids = 0;
-    bool best_late = false;
+    const struct emu_split *best = &w->split[lw_lowest(ready)];
+    uint64_t best_ids = 0, rest = ready & (ready - 1);
     unsigned spare = 0;
 
+    if ((rest & (rest - 1)) == 0) { /* two: the usual case */
+        const struct emu_split *other = &w->split[lw_lowest(rest)];
+        if (w->merge && alike(best, other))
+            return merge(w, ready);
+        return goes_before(w, other, best) ? other->id : best->id;
+    }
     while (ready != 0) {
-        uint64_t ids = split_bit(lw_lowest(ready));
         const struct emu_split *c = &w->split[lw_lowest(ready)];
-        bool late, better;
+        uint64_t ids = split_bit(c->id);
 
-        ready &= ready - 1;
-        if (w->merge && ready != 0)
-            ids = ready_alike(w, c->id, ready);
+        if (w->merge)
+            for (LW_EACH_BIT(k, ready & (ready - 1)))
+                if (alike(&w->split[k], c))
+                    ids |= split_bit((unsigned)k);
         ready &= ~ids;
         if (ids & (ids - 1)) {
             join(w, ids, &joined[spare]);
             c = &joined[spare];
         }
-        late = w->window != 0 && c->since + w->window <= w->retired;
-        if (best == NULL)
-            better = true;
-        else if (late != best_late)
-            better = late;
-        else if (late)
-            better = c->since != best->since ? c->since < best->since : low_of(c) < low_of(best);
-        else
-            better = w->policy->before(w, c, best);
-        if (!better)
+        if (best_ids != 0 && !goes_before(w, c, best))
             continue;
         best = c;
         best_ids = ids;
-        best_late = late;
         if (c == &joined[spare])
             spare ^= 1;
     }
