@@ -216,14 +216,19 @@ static enum lw_status step_times(struct dbg *dbg, int argc, char **argv, enum st
         return LW_FAIL(err, LW_ESTATE, "nothing is running: every launch has ended");
     for (uint64_t i = 0; i < count && status == LW_OK; i++) {
         dbg_thread_id id = dbg_focus_get(dbg, DBG_FOCUS_VIEW);
+        unsigned lane = dbg_lane_get(dbg, id);
 
+        /* An interrupt between two steps: the next one would begin by forgetting it. */
+        if (i != 0 && dbg->engine->interrupted)
+            break;
         if (verb == STEP_INSN)
             status = dbg_step(dbg, id, false, &stop, err);
         else if (verb == STEP_NEXT_INSN)
             status = dbg_next_insn(dbg, id, &stop, err);
         else
             status = dbg_step_line(dbg, id, verb == STEP_NEXT, false, &stop, err);
-        if (stop.kind != DBG_STOP_STEP)
+        /* The rest of the count was meant for this lane. */
+        if (stop.kind != DBG_STOP_STEP || stop.thread != id || stop.lane != lane)
             break;
     }
     if (status == LW_OK)

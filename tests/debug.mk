@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-EXTRA_DIST += tests/debug_fixture.h
+EXTRA_DIST += tests/golden/shell
+check_SCRIPTS += tests/test_shell.sh
+check_PROGRAMS += tests/test_shell
+tests_test_shell_SOURCES = tests/test_shell.c tests/debug_fixture.h
+tests_test_shell_LDADD = liblanewise.a $(TEST_LIBS) -lutil
 check_PROGRAMS += tests/test_debug
 tests_test_debug_SOURCES = tests/test_debug.c tests/debug_fixture.h
 tests_test_debug_LDADD = liblanewise.a $(TEST_LIBS)

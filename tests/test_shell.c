@@ -1,0 +1,311 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* shell/: completion, and the line editor on a real pseudo-terminal. */
+#include "shell/shell_priv.h"
+#include "tests/debug_fixture.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <pty.h>
+#include <signal.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+/* ---- completion ------------------------------------------------------------------------ */
+
+/* The candidates for the end of a line, joined by blanks. */
+static const char *completed(struct fix *f, const char *line, struct lw_buffer *out)
+{
+    struct sh_candidates candidates;
+    size_t size = strlen(line), start = size;
+
+    while (start > 0 && strchr(SH_WORD_BREAKS, line[start - 1]) == NULL)
+        start--;
+    sh_complete(&f->set, f->dbg, line, start, size, &candidates);
+    lw_buffer_clear(out);
+    for (size_t i = 0; i < candidates.count; i++)
+        lw_printf(&out->sink, "%s%s", i != 0 ? " " : "", candidates.items[i]);
+    if (candidates.files)
+        lw_put(&out->sink, " +files");
+    sh_candidates_fini(&candidates);
+    return out->text != NULL ? out->text : "";
+}
+
+static void completion_knows_commands_registers_functions_and_files(void **state)
+{
+    static const struct {
+        const char *line, *words;
+    } cases[] = {
+        {"sta", "status"},
+        {"ste", "step stepi"},
+        {"  disas", "disassemble"},
+        {"help sta", "status"},
+        {"h br", "break"},
+        {"break s", "saxpy saxpy.s:"},
+        {"break saxpy.", "saxpy.s:"},
+        {"b sax", "saxpy saxpy.s:"},
+        {"break saxpy if hit", "hit_lanes"},
+        {"break saxpy if v0+ti", "tid.x tid.y tid.z"},
+        {"print exe", "exec"},
+        {"print/x exe", "exec"},
+        {"print u32[in_", "in_buffer"},
+        {"print v1", "v1"},
+        {"set fault", "fault_code fault_addr fault_lanes"},
+        {"registers lane_p", "lane_pcs"},
+        {"x out", "out_buffer"},
+        {"continue x", ""},
+        {"nosuchcommand x", ""},
+        {"zz", ""},
+    };
+    struct fix *f = fix_open("saxpy.s", 8, 1, 8, 1);
+    struct lw_buffer out;
+
+    (void)state;
+    lw_buffer_init(&out);
+    for (size_t i = 0; i < LW_COUNT_OF(cases); i++) {
+        const char *words = completed(f, cases[i].line, &out);
+
+        if (strcmp(words, cases[i].words) != 0)
+            fail_msg("\"%s\": \"%s\", wanted \"%s\"", cases[i].line, words, cases[i].words);
+    }
+    lw_buffer_fini(&out);
+    fix_close(f);
+}
+
+/* ---- on a terminal ----------------------------------------------------------------------- */
+
+struct terminal {
+    int fd;
+    pid_t child;
+    char text[65536];
+    size_t size;
+    char state[64]; /* folder of the history */
+};
+
+/* The shell on kernel NAME in a child with a terminal of its own. */
+static void terminal_open(struct terminal *t, const char *name, const char *state_home)
+{
+    struct winsize window = {.ws_row = 24, .ws_col = 200};
+
+    t->size = 0;
+    t->text[0] = '\0';
+    t->child = forkpty(&t->fd, NULL, NULL, &window);
+    assert_true(t->child >= 0);
+    if (t->child == 0) {
+        struct fix *f;
+        struct lw_file_sink out;
+        struct lw_error err = {0};
+        int status = 99;
+
+        setenv("TERM", "dumb", 1);
+        setenv("INPUTRC", "/dev/null", 1);
+        setenv("XDG_STATE_HOME", state_home, 1);
+        f = fix_open(name, 8, 2, 16, 1);
+        lw_file_sink_init(&out, stdout);
+        setvbuf(stdout, NULL, _IONBF, 0);
+        dbg_set_messages(f->dbg, &out.sink);
+        struct sh_config config = {.dbg = f->dbg,
+                                   .commands = &f->set,
+                                   .out = &out.sink,
+                                   .interactive = true};
+        if (sh_run(&config, &status, &err) != LW_OK)
+            status = 98;
+        fix_close(f);
+        _exit(status);
+    }
+}
+
+/* Read until the new output holds @wanted; it is consumed. */
+static void expect(struct terminal *t, const char *wanted)
+{
+    time_t until = time(NULL) + 20;
+
+    for (;;) {
+        char *found = strstr(t->text, wanted);
+        struct pollfd wait = {.fd = t->fd, .events = POLLIN};
+        ssize_t size;
+
+        if (found != NULL) {
+            found += strlen(wanted);
+            t->size -= (size_t)(found - t->text);
+            memmove(t->text, found, t->size + 1);
+            return;
+        }
+        if (time(NULL) > until || t->size + 4096 >= sizeof t->text)
+            break;
+        if (poll(&wait, 1, 500) <= 0)
+            continue;
+        size = read(t->fd, t->text + t->size, 4096);
+        if (size <= 0)
+            break;
+        t->size += (size_t)size;
+        t->text[t->size] = '\0';
+    }
+    kill(t->child, SIGKILL);
+    waitpid(t->child, NULL, 0);
+    fail_msg("\"%s\" did not come; there is: %s", wanted, t->text);
+}
+
+static void type(struct terminal *t, const char *keys)
+{
+    assert_int_equal(write(t->fd, keys, strlen(keys)), (ssize_t)strlen(keys));
+}
+
+static int terminal_close(struct terminal *t)
+{
+    int status = 0;
+    char rest[4096];
+
+    while (read(t->fd, rest, sizeof rest) > 0)
+        ;
+    close(t->fd);
+    waitpid(t->child, &status, 0);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+static void the_prompt_shows_the_focus_and_quit_its_status(void **state)
+{
+    struct terminal t;
+
+    (void)state;
+    terminal_open(&t, "saxpy.s", "/dev/null/none");
+    expect(&t, "(lanewise b0,0,0 w0 l0) ");
+    type(&t, "focus 4 3\n");
+    expect(&t, "(lanewise b1,0,0 w1 l3) ");
+    type(&t, "continue\n");
+    expect(&t, "every launch has ended");
+    expect(&t, "\n(lanewise) ");
+    type(&t, "quit 7\n");
+    assert_int_equal(terminal_close(&t), 7);
+}
+
+static void an_empty_line_repeats_the_last_step(void **state)
+{
+    struct terminal t;
+
+    (void)state;
+    terminal_open(&t, "saxpy.s", "/dev/null/none");
+    expect(&t, "l0) ");
+    type(&t, "stepi\n");
+    expect(&t, "saxpy+0x10");
+    expect(&t, "l0) ");
+    type(&t, "\n");
+    expect(&t, "saxpy+0x20");
+    expect(&t, "l0) ");
+    type(&t, "print 41 + 1\n");
+    expect(&t, "41 + 1 = 42");
+    expect(&t, "l0) ");
+    type(&t, "\n"); /* print is not repeated */
+    expect(&t, "l0) ");
+    type(&t, "where\n");
+    expect(&t, "#0  saxpy+0x20");
+    type(&t, "\004"); /* the end of input leaves */
+    assert_int_equal(terminal_close(&t), 0);
+}
+
+static void the_tabulator_completes(void **state)
+{
+    struct terminal t;
+
+    (void)state;
+    terminal_open(&t, "saxpy.s", "/dev/null/none");
+    expect(&t, "l0) ");
+    type(&t, "disa\tsaxp\t 1\n"); /* disa: disable or disassemble: nothing to add */
+    expect(&t, "error: ");
+    expect(&t, "l0) ");
+    type(&t, "disas\tsaxpy 1\n");
+    expect(&t, "<saxpy>  v_s2r v0, %ctaid.x");
+    expect(&t, "l0) ");
+    type(&t, "break saxpy.\t18\n"); /* no blank behind the colon */
+    expect(&t, "breakpoint 1 at saxpy+0xa0");
+    type(&t, "quit\n");
+    assert_int_equal(terminal_close(&t), 0);
+}
+
+static void control_c_interrupts_a_run_and_the_shell_goes_on(void **state)
+{
+    struct terminal t;
+
+    (void)state;
+    terminal_open(&t, "spin.s", "/dev/null/none");
+    expect(&t, "l0) ");
+    type(&t, "continue\n");
+    expect(&t, "continue");
+    usleep(200000);
+    type(&t, "\003");
+    expect(&t, "interrupted: block(0,0,0) w0 lane 0");
+    expect(&t, "l0) ");
+    type(&t, "stepi 1000000\n");
+    usleep(100000);
+    type(&t, "\003");
+    expect(&t, "lane 0 at spin");
+    expect(&t, "l0) ");
+    type(&t, "print 6 * 7\n");
+    expect(&t, "= 42");
+    type(&t, "quit\n");
+    assert_int_equal(terminal_close(&t), 0);
+}
+
+static void control_c_at_the_prompt_drops_the_line(void **state)
+{
+    struct terminal t;
+
+    (void)state;
+    terminal_open(&t, "saxpy.s", "/dev/null/none");
+    expect(&t, "l0) ");
+    type(&t, "quit 9");
+    expect(&t, "quit 9");
+    type(&t, "\003");
+    expect(&t, "l0) ");
+    type(&t, "print 6 * 7\n");
+    expect(&t, "6 * 7 = 42");
+    type(&t, "quit 5\n");
+    assert_int_equal(terminal_close(&t), 5);
+}
+
+static void history_is_kept_between_sessions(void **state)
+{
+    char folder[] = "/tmp/lanewise-test-XXXXXX", path[256];
+    struct terminal t;
+    struct stat info;
+
+    (void)state;
+    assert_non_null(mkdtemp(folder));
+    terminal_open(&t, "saxpy.s", folder);
+    expect(&t, "l0) ");
+    type(&t, "print 1234\n");
+    expect(&t, "= 1234");
+    type(&t, "quit\n");
+    assert_int_equal(terminal_close(&t), 0);
+    snprintf(path, sizeof path, "%s/lanewise/history", folder);
+    assert_int_equal(stat(path, &info), 0);
+    terminal_open(&t, "saxpy.s", folder);
+    expect(&t, "l0) ");
+    type(&t, "history\n");
+    expect(&t, "print 1234");
+    expect(&t, "l0) ");
+    type(&t, "\020\020\020\n"); /* up three lines: history, quit, print */
+    expect(&t, "1234 = 1234");
+    type(&t, "quit\n");
+    assert_int_equal(terminal_close(&t), 0);
+    unlink(path);
+    snprintf(path, sizeof path, "%s/lanewise", folder);
+    rmdir(path);
+    rmdir(folder);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(completion_knows_commands_registers_functions_and_files),
+        cmocka_unit_test(the_prompt_shows_the_focus_and_quit_its_status),
+        cmocka_unit_test(an_empty_line_repeats_the_last_step),
+        cmocka_unit_test(the_tabulator_completes),
+        cmocka_unit_test(control_c_interrupts_a_run_and_the_shell_goes_on),
+        cmocka_unit_test(control_c_at_the_prompt_drops_the_line),
+        cmocka_unit_test(history_is_kept_between_sessions),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,45 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# Runs `lanewise debug` on the sessions of tests/golden/shell and compares what it says byte
+# for byte. A session NAME.in begins with "# launch: FILE" and may hold "# args: OPTIONS" and
+# "# status: N". GOLDEN=update rewrites the expected outputs instead.
+set -u
+srcdir=${srcdir:-.}
+program=${LANEWISE:-./lanewise}
+case $program in
+    /*) ;;
+    *) program=$(pwd)/$program ;;
+esac
+folder=$srcdir/tests/golden/shell
+work=$(mktemp -d) || exit 99
+trap 'rm -rf "$work"' EXIT
+failed=0
+count=0
+for session in "$folder"/*.in; do
+    name=$(basename "$session" .in)
+    launch=$(sed -n 's/^# launch: //p' "$session")
+    args=$(sed -n 's/^# args: //p' "$session")
+    wanted=$(sed -n 's/^# status: //p' "$session")
+    input=$(cd "$(dirname "$session")" && pwd)/$name.in
+    # Sessions name their files relative to the folder; args are words of a shell.
+    (cd "$folder" && eval "exec \"\$program\" debug $args \"\$launch\"" <"$input" \
+        >"$work/$name.out" 2>&1)
+    status=$?
+    count=$((count + 1))
+    if [ "$status" != "${wanted:-0}" ]; then
+        echo "$name: exit status $status, wanted ${wanted:-0}"
+        failed=1
+    fi
+    if [ "${GOLDEN:-}" = update ]; then
+        cp "$work/$name.out" "$folder/$name.out"
+    elif ! diff -u "$folder/$name.out" "$work/$name.out"; then
+        echo "$name: the session says something else"
+        failed=1
+    fi
+done
+if [ "$count" -eq 0 ]; then
+    echo "no sessions in $folder"
+    exit 99
+fi
+[ "$failed" -eq 0 ] && echo "$count sessions say what is expected"
+exit $failed
