@@ -336,6 +336,8 @@ bool sm_step(struct sm *m, struct emu_warp *w, bool account)
     if (pc >= m->program->count)
         return fault(m, "ran past the end of the program");
     m->passed = false;
+    memset(&m->flow, 0, sizeof m->flow);
+    w->flow = m->options.chunked ? NULL : &m->flow; /* steps are watched, turns are not */
     w->retired++;
     m->block.retired++;
     w->turn_start = w->retired;
@@ -344,6 +346,7 @@ bool sm_step(struct sm *m, struct emu_warp *w, bool account)
         ordinary_step(m, w, i, pc);
     else if (!sync_step(m, w, i, pc))
         return false;
+    w->flow = NULL;
     if (account)
         emu_split_ran(w, 1);
     if (m->block.progress != progress)
@@ -360,6 +363,17 @@ static bool after_step(struct sm *m, struct emu_warp *w, uint32_t pc, uint64_t l
 
     if (m->on_step != NULL)
         m->on_step(m, w, pc, lanes);
+    if (m->options.check && !m->options.chunked) {
+        uint64_t went = m->flow.exited;
+        emu_split_outcomes(w, lanes, &m->flow);
+        for (unsigned i = 0; i < m->flow.count; i++)
+            went |= m->flow.outcome[i].lanes;
+        if (went != lanes) {
+            m->verdict = SM_BROKEN;
+            snprintf(m->message, sizeof m->message, "a step lost lanes");
+            return false;
+        }
+    }
     if (m->options.check && !emu_split_check(w, m->message, sizeof m->message)) {
         m->verdict = SM_BROKEN;
         return false;

@@ -55,6 +55,7 @@ struct sm {
     enum sm_verdict verdict;
     char message[400]; /* of a fault or a broken invariant */
     bool passed;       /* the last instruction was a bsync that kept its turn */
+    struct emu_flow flow; /* of the last step, unless options.chunked */
     /** Called after each step, if not NULL. */
     void (*on_step)(struct sm *m, struct emu_warp *w, uint32_t pc, uint64_t lanes);
     void *context;
