@@ -170,15 +170,20 @@ static unsigned focus_lane(const struct dbg *dbg, dbg_thread_id id, uint64_t liv
 }
 
 /* Warps of blocks that have not begun are all alike; their state is not made just to list
- * them: a stop with 2,048 warps would pay for it. */
+ * them: a stop with 2,048 warps would pay for it. A warp that stands whole at the entry looks
+ * the same; where it must be @exact, its block has surely not begun. */
 static bool looks_fresh(const struct dbg *dbg, const struct emu_grid *grid,
-                        const struct emu_place *place)
+                        const struct emu_place *place, bool exact)
 {
-    return place->block >= grid->blocks_started &&
-           place->pc == dbg_function_pc(dbg, grid->launch.kernel);
+    unsigned width = emu_machine_config(dbg->machine)->warp_width;
+    uint32_t left = grid->block_threads - place->warp * width;
+
+    return place->pc == dbg_function_pc(dbg, grid->launch.kernel) &&
+           place->lanes == lw_mask(left < width ? left : width) &&
+           (!exact || place->block >= grid->blocks_started);
 }
 
-static bool thread_fill(const struct dbg *dbg, const struct emu_place *place,
+static bool thread_fill(const struct dbg *dbg, const struct emu_place *place, bool exact,
                         struct dbg_thread *out)
 {
     const struct emu_grid *grid = grid_by_sequence(dbg, place->grid);
@@ -193,7 +198,7 @@ static bool thread_fill(const struct dbg *dbg, const struct emu_place *place,
     out->id = thread_id(grid, place->block, place->warp);
     out->place = *place;
     dbg_block_index(grid, place->block, out->block_index);
-    if (looks_fresh(dbg, grid, place)) {
+    if (looks_fresh(dbg, grid, place, exact)) {
         out->live = out->active = place->lanes;
         out->lane = focus_lane(dbg, out->id, out->live);
         return true;
@@ -226,7 +231,7 @@ bool dbg_thread_at(const struct dbg *dbg, unsigned index, struct dbg_thread *out
         (index >= dbg_thread_count(dbg) ||
          !dbg->engine->ops->warp_at(dbg->engine, index, &place)))
         return false;
-    return thread_fill(dbg, &place, out);
+    return thread_fill(dbg, &place, false, out);
 }
 
 static int place_compare(const struct emu_place *a, uint32_t grid, uint64_t block,
@@ -239,28 +244,49 @@ static int place_compare(const struct emu_place *a, uint32_t grid, uint64_t bloc
     return a->warp != warp ? (a->warp < warp ? -1 : 1) : 0;
 }
 
-/* The resident warps are in order: halve until it is found. */
-static bool place_find(const struct dbg *dbg, dbg_thread_id id, struct emu_place *out)
+/* Grid, block and warp of an id; NULL when no queued grid has it. */
+static const struct emu_grid *id_split(const struct dbg *dbg, dbg_thread_id id,
+                                       uint64_t *block, unsigned *warp)
 {
     const struct emu_grid *grid = emu_grid_current(dbg->machine);
-    uint64_t number = id - 1, block;
-    unsigned warp, low = 0, high;
+    uint64_t number = id - 1;
 
     if (id == 0)
-        return false;
+        return NULL;
     while (grid != NULL && (number < grid->first_warp_id ||
                             number - grid->first_warp_id >=
                                 grid->block_count * grid->block_warps))
         grid = grid->next;
     if (grid == NULL)
+        return NULL;
+    *block = (number - grid->first_warp_id) / grid->block_warps;
+    *warp = (unsigned)((number - grid->first_warp_id) % grid->block_warps);
+    return grid;
+}
+
+/* The resident warps are in order: halve until it is found. To look one up takes an engine
+ * longer the later it is, so the likely index comes first: right until a warp has ended. */
+static bool place_find(const struct dbg *dbg, dbg_thread_id id, struct emu_place *out)
+{
+    uint64_t block;
+    unsigned warp, low = 0, high;
+    const struct emu_grid *grid = id_split(dbg, id, &block, &warp);
+    bool first = true;
+
+    if (grid == NULL)
         return false;
-    block = (number - grid->first_warp_id) / grid->block_warps;
-    warp = (unsigned)((number - grid->first_warp_id) % grid->block_warps);
     high = dbg_thread_count(dbg);
     while (low < high) {
         unsigned middle = low + (high - low) / 2;
         int order;
 
+        if (first && dbg->engine->ops->warp_at(dbg->engine, 0, out)) {
+            dbg_thread_id lowest = dbg_place_id(dbg, out->grid, out->block, out->warp);
+
+            if (id >= lowest && id - lowest < high)
+                middle = (unsigned)(id - lowest);
+        }
+        first = false;
         if (!dbg->engine->ops->warp_at(dbg->engine, middle, out))
             return false;
         order = place_compare(out, grid->sequence, block, warp);
@@ -278,22 +304,16 @@ bool dbg_thread_get(const struct dbg *dbg, dbg_thread_id id, struct dbg_thread *
 {
     struct emu_place place;
 
-    return place_find(dbg, id, &place) && thread_fill(dbg, &place, out);
+    return place_find(dbg, id, &place) && thread_fill(dbg, &place, true, out);
 }
 
 bool dbg_warp_locate(const struct dbg *dbg, dbg_thread_id id, struct dbg_warp *out)
 {
-    struct emu_place place;
-
-    if (!place_find(dbg, id, &place))
-        return false;
-    if (!dbg->engine->ops->locate(dbg->engine, place.grid, place.block, &out->core,
-                                  &out->slot))
-        return false;
-    out->grid = grid_by_sequence(dbg, place.grid);
-    out->block = place.block;
-    out->warp = place.warp;
-    return out->grid != NULL && live_lanes(out->core, out->slot, out->warp) != 0;
+    out->grid = id_split(dbg, id, &out->block, &out->warp);
+    return out->grid != NULL &&
+           dbg->engine->ops->locate(dbg->engine, out->grid->sequence, out->block, &out->core,
+                                    &out->slot) &&
+           live_lanes(out->core, out->slot, out->warp) != 0;
 }
 
 enum lw_status dbg_gone(const struct dbg *dbg, dbg_thread_id id, struct lw_error *err)
@@ -320,7 +340,7 @@ void dbg_thread_state(const struct dbg *dbg, const struct dbg_thread *thread,
     const char *state = "ready";
     unsigned splits = 1;
 
-    if (grid != NULL && !looks_fresh(dbg, grid, &thread->place)) {
+    if (grid != NULL && !looks_fresh(dbg, grid, &thread->place, false)) {
         struct emu_split_view split;
         struct emu_warp_view view;
         struct dbg_warp warp;
