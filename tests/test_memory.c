@@ -307,11 +307,12 @@ static void sweep_end(struct fix *f, struct oracle *o, const struct sweep *s, ui
     const enum isa_op op = write ? s->store : s->load;
 
     for (int at = -140; at <= 140; at += s->coarse) {
-        for (unsigned p = 0; p < 2 * PATTERN_COUNT; p++) {
+        for (unsigned p = 0; p < PATTERN_COUNT; p++) {
             uint64_t address[EMU_MAX_LANES] = {0}, some = next_random(seed);
-            uint64_t lanes = p % 2 == 0 ? ~UINT64_C(0) /* full, then partial masks */
-                             : some % 3 ? masks[some / 3 % LW_COUNT_OF(masks)]
-                                        : next_random(seed);
+            /* Every other time all lanes, else some. */
+            uint64_t lanes = some >> 61 & 1 ? ~UINT64_C(0)
+                             : some % 3     ? masks[some / 3 % LW_COUNT_OF(masks)]
+                                            : next_random(seed);
             lanes &= f->warp->all;
             if (lanes == 0)
                 continue;
@@ -320,7 +321,7 @@ static void sweep_end(struct fix *f, struct oracle *o, const struct sweep *s, ui
                                             : 63 - (unsigned)__builtin_clzll(lanes);
             for (LW_EACH_BIT(l, lanes))
                 address[l] = end + (uint64_t)(int64_t)at +
-                             (uint64_t)pattern_offset((enum pattern)(p / 2), (unsigned)l, pivot,
+                             (uint64_t)pattern_offset((enum pattern)p, (unsigned)l, pivot,
                                                       emu_size_bytes(size), seed);
             fix_insn(f, op, size, s->mode, V_DEST, V_ADDRESS, V_DATA, V_OTHER);
             fix_lanes(f, lanes);
