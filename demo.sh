@@ -15,7 +15,7 @@ echo "== build"
 mkdir -p build
 cd build
 [ -f Makefile ] || ../configure -q
-make -s -j "$(nproc)" lanewise
+make -s -j "$(nproc)" lanewise >make.log 2>&1 || { tail -n 40 make.log >&2; exit 1; }
 sh "$top/kernels/prepare" kernels
 
 echo "== the kernel, stopped in gdb"
