@@ -254,6 +254,25 @@ static void read_register(struct expr *e, struct operand *o)
     o->value = make(o->value.type, o->pair ? low | high << 32 : low);
 }
 
+/* bN: the lanes that joined the lane's group of a convergence barrier. */
+static bool barrier_name(struct expr *e, const char *name, struct operand *o)
+{
+    unsigned count = class_count(e->dbg, DBG_REG_BARRIER);
+    uint64_t number;
+
+    if (name[0] != 'b' || !isdigit((unsigned char)name[1]) || !lw_parse_u64(name + 1, &number))
+        return false;
+    if (number >= count) {
+        fail(e, LW_ENOENT, "%s: the program uses %u barrier registers", name, count);
+        return true;
+    }
+    o->value = make(DBG_U64, 0);
+    if (!e->dry && need_warp(e))
+        o->value.bits = emu_barrier_group(e->warp.core, e->warp.slot, e->warp.warp,
+                                          (unsigned)number, e->lane, NULL);
+    return true;
+}
+
 /* vN, sN, pN, spN with :N+1, [lane] and .type behind. */
 static bool register_name(struct expr *e, const char *name, struct operand *o)
 {
@@ -679,15 +698,16 @@ static void primary(struct expr *e, struct operand *o)
         }
         return;
     }
-    if (register_name(e, name, o) || special_name(e, name, o) || state_name(e, name, o) ||
-        program_name(e, name, o)) {
+    if (register_name(e, name, o) || barrier_name(e, name, o) ||
+        special_name(e, name, o) || state_name(e, name, o) || program_name(e, name, o)) {
         if (e->status == LW_OK)
             suffixes(e, o);
         return;
     }
     fail(e, LW_ENOENT,
-         "nothing here is called \"%s\"; registers are v0, s0, p0, names are parameters, "
-         "variables, functions, buffers and tid.x, pc, lane, exec",
+         "nothing here is called \"%s\": there are registers (v0, s0, p0), tid.x and the like, "
+         "pc, lane, exec, parameters, module variables, functions and buffers, but no local "
+         "variables",
          name);
 }
 

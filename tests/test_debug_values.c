@@ -731,6 +731,55 @@ static void wrong_operands_are_refused(void **state)
     fix_close(f);
 }
 
+/* Any text is an expression or a sentence about what is wrong with it. */
+static void no_text_upsets_expressions_or_commands(void **state)
+{
+    static const char *const words[] = {
+        "v0",  "v2:3", "v8:9", "v99", "s0",  "p0",   "sp6", "b0",   "exec", "pc",  "lane", "tid.x",
+        "n",   "a",    "x",    "u32", "f32", "u8[",  "s16(", "[",   "]",    "(",   ")",    "+",
+        "-",   "*",    "/",    "%",   "<<",  ">>",   "<=",  "==",   "!=",   "&&",  "||",   "?",
+        ":",   "!",    "~",    "=",   "0",   "1",    "63",  "0x",   "1e",   "1.5", "1e400", "$",
+        "%",   ".f32", ".u64", ".",   "\x80", "'",   "\"",  "#",    ",",    " ",   "18446744073709551615",
+        "0xf000000000000000", "0xf400000000000000", "lane_pcs", "saxpy", "@", "\\", "/x", "/99999xw"};
+    static const char *const heads[] = {"print ", "plane ", "x ", "x /4xg ", "set ", "break ",
+                                        "break *", "registers ", "list ", "disassemble ",
+                                        "block ", "lane ", "info ", "focus ", "points "};
+    struct fix *f = in_saxpy();
+    struct lw_buffer out;
+    uint64_t seed = 0x9e3779b97f4a7c15;
+
+    (void)state;
+    lw_buffer_init(&out);
+    for (unsigned round = 0; round < 20000; round++) {
+        struct lw_error err = {0};
+        struct dbg_value value;
+        char text[600] = "";
+        enum lw_status status;
+
+        seed = seed * 6364136223846793005u + 1442695040888963407u;
+        for (unsigned i = 0, count = 1 + (seed >> 60); i < count; i++) {
+            seed = seed * 6364136223846793005u + 1442695040888963407u;
+            strcat(text, words[(seed >> 33) % LW_COUNT_OF(words)]);
+        }
+        status = dbg_eval(f->dbg, 3, 3, text, &value, &err);
+        if (status != LW_OK && err.text[0] == '\0')
+            fail_msg("round %u: \"%s\" failed without a sentence", round, text);
+        memmove(text + 32, text, strlen(text) + 1);
+        memset(text, ' ', 32);
+        memcpy(text, heads[seed % LW_COUNT_OF(heads)],
+               strlen(heads[seed % LW_COUNT_OF(heads)]));
+        err.text[0] = '\0';
+        lw_buffer_clear(&out);
+        status = lw_command_run(&f->set, text, &out.sink, &err);
+        if (status != LW_OK && err.text[0] == '\0')
+            fail_msg("round %u: \"%s\" failed without a sentence", round, text);
+        while (dbg_point_count(f->dbg) > 1)
+            (void)fix_run(f, "delete", &out);
+    }
+    lw_buffer_fini(&out);
+    fix_close(f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -756,6 +805,7 @@ int main(void)
         cmocka_unit_test(every_commands_example_runs),
         cmocka_unit_test(commands_survive_the_end_of_everything),
         cmocka_unit_test(wrong_operands_are_refused),
+        cmocka_unit_test(no_text_upsets_expressions_or_commands),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

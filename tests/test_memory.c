@@ -501,12 +501,12 @@ static void check_fault_sentences(struct fix *f)
     fix_pair(f, V_ADDRESS, 9, 204);
     assert_false(access_b32(f, ISA_ST_SHARED, 1u << 9));
     fault_is(f, EMU_FAULT_OUT_OF_BOUNDS, 1u << 9, 204,
-             "the block has 205 bytes of shared memory");
+             "the block has 207 bytes of shared memory");
 
     fix_pair(f, V_ADDRESS, 9, ISA_LOCAL_BASE + 80);
     assert_false(access_b32(f, ISA_LD_GENERIC, 1u << 9));
     fault_is(f, EMU_FAULT_OUT_OF_BOUNDS, 1u << 9, ISA_LOCAL_BASE + 80,
-             "each lane has 77 bytes of local memory");
+             "each lane has 79 bytes of local memory");
 
     fix_pair(f, V_ADDRESS, 9, ISA_CONST_BASE + 4);
     assert_true(access_b32(f, ISA_LD_GENERIC, 1u << 9));
@@ -783,11 +783,26 @@ static void check_windows(struct fix *f)
             assert_int_equal(lw_get32(memory->host + (line - shift + 4 * l - ISA_GLOBAL_BASE)),
                              l < 31 ? 9000 + l : 7031);
     }
-    /* Low words that wrap with equal high words are 4 GiB apart, not neighbours. */
-    for (unsigned l = 0; l < 32; l++)
-        fix_pair(f, V_ADDRESS, l, ((line - 64) & ~(uint64_t)UINT32_MAX) | (uint32_t)(4 * l - 64));
-    assert_false(access_b32(f, ISA_LD_GLOBAL, UINT64_C(0xfffff000)) &&
-                 fix_row(f, V_DEST)[20] == 7020);
+    /* Low words that wrap under equal high words: those lanes are 4 GiB below. */
+    for (unsigned i = 0; i < 64; i++) {
+        lw_put32(memory->host + 4 * i, 3000 + i); /* the first window */
+        lw_put32(memory->host + (line - 128 - ISA_GLOBAL_BASE) + 4 * i, 7000 + i);
+    }
+    for (unsigned wrap = 1; wrap < 32; wrap++) {
+        for (unsigned part = 0; part < 3; part++) {
+            uint64_t lanes = part == 0 ? f->warp->all : part == 1 ? 0xfffffffe : 0x7ffeffff;
+            for (unsigned l = 0; l < 32; l++) {
+                fix_pair(f, V_ADDRESS, l, ISA_GLOBAL_BASE + (uint32_t)(4 * l - 4 * wrap));
+                fix_row(f, V_DEST)[l] = 1;
+            }
+            assert_true(access_b32(f, ISA_LD_GLOBAL, lanes));
+            for (unsigned l = 0; l < 32; l++)
+                assert_int_equal(fix_row(f, V_DEST)[l],
+                                 !(lanes >> l & 1) ? 1
+                                 : l < wrap        ? 7032 + l - wrap
+                                                   : 3000 + l - wrap);
+        }
+    }
 }
 
 static void rows_across_a_4_gib_line_are_right(void **state)
@@ -1180,13 +1195,13 @@ static void peek_and_poke_reach_what_a_lane_sees_and_stop_at_its_end(void **stat
     assert_memory_equal(back, ((uint8_t[]){0, 10, 11}), 3);
     assert_int_equal(emu_mem_poke(&f->core, 0, 0, 5, r, data, 4), 4); /* debuggers may */
     assert_int_equal(emu_lane_copy(f->warp, 5, r, data, 4, true), 0);
-    assert_int_equal(emu_mem_poke(&f->core, 0, 0, 5, ISA_LOCAL_BASE + 74, data, 8), 3);
-    assert_int_equal(emu_mem_peek(&f->core, 0, 0, 6, ISA_LOCAL_BASE + 74, back, 8), 3);
+    assert_int_equal(emu_mem_poke(&f->core, 0, 0, 5, ISA_LOCAL_BASE + 76, data, 8), 3);
+    assert_int_equal(emu_mem_peek(&f->core, 0, 0, 6, ISA_LOCAL_BASE + 76, back, 8), 3);
     assert_memory_equal(back, ((uint8_t[]){0, 0, 0}), 3); /* another lane's */
-    assert_int_equal(emu_mem_peek(&f->core, 0, 0, 5, ISA_LOCAL_BASE + 73, back, 8), 4);
+    assert_int_equal(emu_mem_peek(&f->core, 0, 0, 5, ISA_LOCAL_BASE + 75, back, 8), 4);
     assert_memory_equal(back, ((uint8_t[]){0, 10, 11, 12}), 4);
-    assert_int_equal(emu_mem_poke(&f->core, 0, 0, 5, ISA_SHARED_BASE + 200, data, 8), 5);
-    assert_int_equal(emu_mem_peek(&f->core, 0, 0, 9, ISA_SHARED_BASE + 200, back, 8), 5);
+    assert_int_equal(emu_mem_poke(&f->core, 0, 0, 5, ISA_SHARED_BASE + 202, data, 8), 5);
+    assert_int_equal(emu_mem_peek(&f->core, 0, 0, 9, ISA_SHARED_BASE + 202, back, 8), 5);
     assert_memory_equal(back, data, 5);
     assert_int_equal(emu_mem_peek(&f->core, 0, 0, 5, ISA_CONST_BASE + 130, back, 8), 1);
     assert_int_equal(emu_mem_poke(&f->core, 0, 0, 5, ISA_CONST_BASE, data, 1), 0);

@@ -13,8 +13,8 @@ enum {
     FIX_ZERO = FIX_ROWS,
     FIX_SINK = FIX_ZERO + 4,
     FIX_ALL_ROWS = FIX_SINK + 4,
-    FIX_SHARED = 205, /* odd sizes: every end is in the middle of a word */
-    FIX_LOCAL = 77,
+    FIX_SHARED = 207, /* odd sizes: one byte is missing in the last word */
+    FIX_LOCAL = 79,
     FIX_BANK0 = 131,
     FIX_GUARD = 64    /* bytes around shared memory that nobody may touch */
 };
