@@ -237,6 +237,14 @@ enum lw_status emu_decode(struct emu_decoder *dec, uint32_t index, struct emu_di
     di->d = row_of(layout, insn->d, true);
     if (!scalar_guard_ok(insn, info))
         return LW_FAIL(err, LW_EFORMAT, "%s takes a scalar guard (sp0..sp6)", info->mnemonic);
+    /* only lane-wise sources go through a prelude that splats scalars */
+    bool splats = !(info->flags & (ISA_F_MEMORY | ISA_F_SCALAR | ISA_F_CONTROL | ISA_F_CROSS));
+    if (insn->a_scalar && !splats && (has(info, "va") || has(info, "va2")))
+        return LW_FAIL(err, LW_EUNSUPP, "%s with a scalar register as its vector source: move it "
+                       "to a vector register first", info->mnemonic);
+    if (insn->c_scalar && info->format == ISA_FMT_WARP)
+        return LW_FAIL(err, LW_EUNSUPP, "%s with a scalar clamp register: move it to a vector "
+                       "register first", info->mnemonic);
     if (has(info, "pd"))
         di->p = isa_insn_p(insn) == ISA_PT ? 8 : (uint8_t)isa_insn_p(insn);
     if (has(info, "qd"))
