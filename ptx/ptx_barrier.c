@@ -10,17 +10,26 @@
  *          (not on edges to paths that only exit: the others are freed by the exit)
  *   yield  on the back edges of loops that may wait for another lane
  *
- * Branches with the same bssy block and R share a region. Regions that overlap have
- * different barrier registers. Placement and rules are those that the executable model of
+ * Branches with the same R share a region where the first one's bssy covers the others.
+ * Regions that overlap have different barrier registers. Placement and rules are those that the executable model of
  * the machine was fuzzed with; ptx_barrier_verify checks the result.
  */
 #include "ptx/ptx_priv.h"
 
+/* Whether region @g does for a branch with bssy block @start and the same join: then every
+ * lane at the branch is a member of g and meets the others at the join anyway. g's start
+ * must dominate, and lie in the loop of the join, so that no round passes it by. */
+static bool serves(const struct ptx_unit *unit, const struct ptx_region *g, uint32_t start)
+{
+    return ptx_dominates(unit, g->start, start) &&
+           ptx_in_loop(unit, g->start, unit->blocks.at[g->join].loop);
+}
+
 static struct ptx_region *region_for(struct ptx_unit *unit, uint32_t *first_of, uint32_t *next,
                                      uint32_t start, uint32_t join)
 {
-    for (uint32_t r = first_of[start]; r != 0; r = next[r]) {
-        if (unit->regions.at[r - 1].join == join)
+    for (uint32_t r = first_of[join]; r != 0; r = next[r]) {
+        if (serves(unit, &unit->regions.at[r - 1], start))
             return &unit->regions.at[r - 1];
     }
     struct ptx_region *g = PTX_PUSH(unit->job, unit->regions);
@@ -29,8 +38,8 @@ static struct ptx_region *region_for(struct ptx_unit *unit, uint32_t *first_of, 
     g->start = start;
     g->join = join;
     g->barrier = 0xff;
-    next[unit->regions.count] = first_of[start];
-    first_of[start] = (uint32_t)unit->regions.count;
+    next[unit->regions.count] = first_of[join];
+    first_of[join] = (uint32_t)unit->regions.count;
     return g;
 }
 
@@ -151,17 +160,26 @@ static void number_regions(struct ptx_unit *unit)
     size_t n = unit->regions.count;
     struct ptx_region **sorted = PTX_ARRAY(unit->job, struct ptx_region *, n + 1);
     struct ptx_region **room = PTX_ARRAY(unit->job, struct ptx_region *, n + 1);
-    uint32_t *used = PTX_ARRAY(unit->job, uint32_t, unit->blocks.count);
+    /* by block: registers of the regions that have it inside, start or end there */
+    uint32_t *inside = PTX_ARRAY(unit->job, uint32_t, unit->blocks.count);
+    uint32_t *starts = PTX_ARRAY(unit->job, uint32_t, unit->blocks.count);
+    uint32_t *joins = PTX_ARRAY(unit->job, uint32_t, unit->blocks.count);
 
     for (size_t i = 0; i < n; i++)
         sorted[i] = &unit->regions.at[i];
     sort_regions(sorted, n, room);
     for (size_t i = 0; i < n; i++) {
         struct ptx_region *g = sorted[i];
-        uint32_t clash = used[g->start];
+        /* A block's bsyncs stand at its start and its bssys at its end, so a region may
+         * end where another starts; but no lane may pass, inside, a bsync or bssy of its
+         * own register that belongs to another region. */
+        uint32_t clash = inside[g->start] | starts[g->start] | inside[g->join];
 
-        for (size_t k = 0; k < g->inside.count; k++)
-            clash |= used[g->inside.at[k]];
+        for (size_t k = 0; k < g->inside.count; k++) {
+            uint32_t b = g->inside.at[k];
+
+            clash |= inside[b] | starts[b] | joins[b];
+        }
         if ((clash & 0xffff) == 0xffff) {
             const struct ptx_block *b = &unit->blocks.at[g->branches.at[0]];
 
@@ -172,9 +190,10 @@ static void number_regions(struct ptx_unit *unit)
         g->barrier = (uint8_t)lw_lowest(~clash);
         if (unit->breg_count <= g->barrier)
             unit->breg_count = g->barrier + 1u;
-        used[g->start] |= 1u << g->barrier;
+        starts[g->start] |= 1u << g->barrier;
+        joins[g->join] |= 1u << g->barrier;
         for (size_t k = 0; k < g->inside.count; k++)
-            used[g->inside.at[k]] |= 1u << g->barrier;
+            inside[g->inside.at[k]] |= 1u << g->barrier;
     }
     for (size_t i = 0; i < n; i++) {
         struct ptx_region *g = sorted[i];

@@ -103,6 +103,9 @@ bool ptx_lex_identifier(struct ptx_lexer *lex, struct ptx_name *name)
     while (lex->p < lex->end && is_next(*lex->p))
         lex->p++;
     name->size = (size_t)(lex->p - name->text);
+    if (name->size > PTX_NAME_BYTES)
+        ptx_fail(lex->job, lex->line, LW_EINPUT, "a name of %zu characters is too long (%d at most)",
+                 name->size, PTX_NAME_BYTES);
     return true;
 }
 

@@ -348,33 +348,6 @@ static bool unguarded(const struct ptx_mi *mi)
     return !ptx_ref_is_vreg(mi->ref[PTX_S_GUARD]);
 }
 
-/* shl(cvt.s64.s32 a, k) = mulwide(a, 1 << k): nothing is lost on the way */
-static void join_shift(struct opt *opt, struct ptx_mi *mi)
-{
-    const struct ptx_mi *cvt;
-    struct constant k;
-    unsigned to, from;
-
-    if (mi->in.op != ISA_V_SHL_B64 || !unguarded(mi) || mi->in.xkind != ISA_X_VECTOR ||
-        ptx_ref_row(mi->ref[PTX_S_A]) != 0 || !constant_of(opt, mi->ref[PTX_S_X], &k) ||
-        k.is_bank || k.value > 30)
-        return;
-    cvt = definition(opt, mi->ref[PTX_S_A]);
-    if (cvt == NULL || cvt->in.op != ISA_V_CVT || !unguarded(cvt) ||
-        cvt->in.xkind != ISA_X_VECTOR || !ssa_or_zero(opt, cvt->ref[PTX_S_X]))
-        return;
-    to = isa_mod_get(&cvt->in, ISA_MOD_DTYPE);
-    from = isa_mod_get(&cvt->in, ISA_MOD_STYPE);
-    if (!(to == ISA_DT_S64 && from == ISA_ST_S32) && !(to == ISA_DT_U64 && from == ISA_ST_U32))
-        return;
-    isa_insn_init(&mi->in, to == ISA_DT_S64 ? ISA_V_MULWIDE_S32 : ISA_V_MULWIDE_U32);
-    mi->in.xkind = ISA_X_IMM;
-    mi->in.x = UINT32_C(1) << k.value;
-    mi->ref[PTX_S_A] = cvt->ref[PTX_S_X];
-    mi->ref[PTX_S_X] = PTX_NO_REF;
-    mi->rows[PTX_S_A] = mi->rows[PTX_S_X] = 1;
-}
-
 /* Whether @ref has at instruction @to the value that it had at @from, in one block. */
 static bool unchanged(const struct opt *opt, ptx_ref ref, uint32_t from, uint32_t to)
 {
@@ -392,6 +365,40 @@ static bool unchanged(const struct opt *opt, ptx_ref ref, uint32_t from, uint32_
         }
     }
     return true;
+}
+
+/* shl(cvt.s64.s32 a, k) = mulwide(a, 1 << k): nothing is lost on the way */
+static void join_shift(struct opt *opt, struct ptx_mi *mi)
+{
+    const struct ptx_mi *cvt;
+    struct constant k;
+    unsigned to, from;
+    uint32_t here, from_insn;
+
+    if (mi->in.op != ISA_V_SHL_B64 || !unguarded(mi) || mi->in.xkind != ISA_X_VECTOR ||
+        ptx_ref_row(mi->ref[PTX_S_A]) != 0 || !constant_of(opt, mi->ref[PTX_S_X], &k) ||
+        k.is_bank || k.value > 30)
+        return;
+    cvt = definition(opt, mi->ref[PTX_S_A]);
+    if (cvt == NULL || cvt->in.op != ISA_V_CVT || !unguarded(cvt) ||
+        cvt->in.xkind != ISA_X_VECTOR)
+        return;
+    here = (uint32_t)(mi - opt->unit->code.at);
+    from_insn = (uint32_t)(cvt - opt->unit->code.at);
+    if (!ssa_or_zero(opt, cvt->ref[PTX_S_X]) &&
+        (opt->block_of[from_insn] != opt->block_of[here] ||
+         !unchanged(opt, cvt->ref[PTX_S_X], from_insn, here)))
+        return;
+    to = isa_mod_get(&cvt->in, ISA_MOD_DTYPE);
+    from = isa_mod_get(&cvt->in, ISA_MOD_STYPE);
+    if (!(to == ISA_DT_S64 && from == ISA_ST_S32) && !(to == ISA_DT_U64 && from == ISA_ST_U32))
+        return;
+    isa_insn_init(&mi->in, to == ISA_DT_S64 ? ISA_V_MULWIDE_S32 : ISA_V_MULWIDE_U32);
+    mi->in.xkind = ISA_X_IMM;
+    mi->in.x = UINT32_C(1) << k.value;
+    mi->ref[PTX_S_A] = cvt->ref[PTX_S_X];
+    mi->ref[PTX_S_X] = PTX_NO_REF;
+    mi->rows[PTX_S_A] = mi->rows[PTX_S_X] = 1;
 }
 
 /* x + 0 of integers is a copy */

@@ -232,7 +232,8 @@ uint32_t ptx_parse_variable(struct ptx_parser *parser, enum ptx_space space, boo
         }
         /* .param .u64 .ptr .global .align 4 name: the pointer's words follow the type */
         while (type != PTX_T_NONE && space == PTX_SP_PARAM && ptx_lex_peek(lex) == '.') {
-            ptx_lex_dotted(lex, &word);
+            if (!ptx_lex_dotted(lex, &word))
+                break;
             if (ptx_name_is(word, "ptr")) {
                 proto.pointer = true;
             } else if (ptx_name_is(word, "align")) {
@@ -281,6 +282,11 @@ uint32_t ptx_parse_variable(struct ptx_parser *parser, enum ptx_space space, boo
             count *= open ? 1 : n;
         }
         symbol.size_bytes = open ? 0 : count * bytes;
+        if (symbol.size_bytes > UINT64_C(1) << 40)
+            ptx_fail(lex->job, lex->line, LW_EINPUT, "'%s' is too large", symbol.name);
+        if (space == PTX_SP_PARAM && symbol.size_bytes == 0)
+            ptx_fail(lex->job, lex->line, LW_EINPUT, "the parameter '%s' has no bytes",
+                     symbol.name);
         if (open && space != PTX_SP_SHARED && !external)
             ptx_fail(lex->job, lex->line, LW_EUNSUPP,
                      "'%s' has no size; only extern shared arrays may", symbol.name);
@@ -525,7 +531,7 @@ void ptx_parse_loc(struct ptx_parser *parser)
                      (int)name.size, name.text);
         }
     }
-    if (line == 0)
+    if (line == 0 || file == 0)
         return; /* code of no line: it stays with the line before it */
     parser->loc = (uint32_t)parser->module->locs.count;
     *PTX_PUSH(lex->job, parser->module->locs) = (struct ptx_loc){

@@ -225,6 +225,7 @@ struct ptx_name {
     const char *text;
     size_t size;
 };
+enum { PTX_NAME_BYTES = 900 }; /* objects allow 1,024, with a prefix */
 /** Skip blanks and comments. */
 void ptx_lex_space(struct ptx_lexer *lex);
 /** The next character after blanks, 0 at the end. */

@@ -147,6 +147,32 @@ static void put_variables(struct ptx_job *job, struct ptx_module *module,
     }
 }
 
+/* Names in an object differ; variables of two functions, or of two braces, may not. */
+static const char *unique_name(struct ptx_job *job, struct ptx_map *names, const char *name)
+{
+    for (unsigned n = 1; ptx_map_find(names, name, strlen(name)) != NULL; n++) {
+        char *longer = lw_arena_printf(&job->arena, "%.*s.%u", PTX_NAME_BYTES, name, n);
+
+        if (longer == NULL)
+            ptx_fail(job, 0, LW_ENOMEM, "out of memory");
+        if (ptx_map_find(names, longer, strlen(longer)) == NULL)
+            name = longer;
+    }
+    ptx_map_put(job, names, name, strlen(name), 0);
+    return name;
+}
+
+static void make_names_unique(struct ptx_job *job, struct isa_object *object)
+{
+    struct ptx_map names = { 0 };
+
+    for (unsigned i = 0; i < object->function_count; i++)
+        ptx_map_put(job, &names, object->functions[i].name, strlen(object->functions[i].name), 0);
+    for (unsigned i = 0; i < object->variable_count; i++)
+        object->variables[i].name =
+            arena_text(job, object, unique_name(job, &names, object->variables[i].name));
+}
+
 /* Shared variables, for debuggers: known once their kernels are done. */
 static void put_shared(struct ptx_job *job, struct ptx_module *module, struct isa_object *object)
 {
@@ -187,9 +213,19 @@ static void put_files(struct ptx_job *job, struct ptx_module *module, struct isa
     object->files = arena_array(job, object, count, sizeof *object->files);
     object->file_count = (unsigned)count;
     for (size_t i = 0; i < count; i++) {
-        const char *name = i != 0 && i < module->files.count ? module->files.at[i] : NULL;
+        const char *name = i < module->files.count ? module->files.at[i] : NULL;
+        char *copy;
 
-        object->files[i] = arena_text(job, object, name != NULL ? name : "");
+        if (name == NULL || *name == '\0')
+            name = "unknown";
+        copy = lw_arena_strndup(&object->arena, name, i == 0 ? 0 : strnlen(name, PTX_NAME_BYTES));
+        if (copy == NULL)
+            ptx_fail(job, 0, LW_ENOMEM, "out of memory");
+        object->files[i] = copy;
+        for (; *copy != '\0'; copy++) {
+            if ((unsigned char)*copy < ' ' || *copy == 127)
+                *copy = '?';
+        }
     }
 }
 
@@ -273,6 +309,7 @@ void ptx_module_translate(struct ptx_job *job, struct ptx_module *module)
         object->function_count++;
     }
     put_shared(job, module, object);
+    make_names_unique(job, object);
 }
 
 /* ---- the door --------------------------------------------------------------------------- */

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Fuzzes the translator with text. What is accepted must write and read as an object and
+ * print as assembly; what is refused must say why, and where.
+ * libFuzzer: compile with -DLW_FUZZ_LIBFUZZER -fsanitize=fuzzer; else it replays files.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "ptx/ptx.h"
+#include "tests/fuzz_isa_replay.h"
+
+static void require(bool condition, const char *what, const char *detail)
+{
+    if (!condition) {
+        fprintf(stderr, "violated: %s: %s\n", what, detail);
+        abort();
+    }
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct isa_object *object = NULL, *back = NULL;
+    struct lw_error err = { LW_OK, "" };
+    struct ptx_options options;
+    struct lw_buffer text;
+    uint8_t *bytes = NULL;
+    size_t byte_count = 0;
+    enum lw_status status;
+
+    ptx_options_default(&options);
+    status = ptx_translate("fuzz.ptx", (const char *)data, size, &options, &object, &err);
+    if (status != LW_OK) {
+        require(object == NULL, "nothing is left of a refusal", err.text);
+        require(strncmp(err.text, "fuzz.ptx:", 9) == 0, "a refusal says where", err.text);
+        require(strstr(err.text, "internal error") == NULL, "no internal error", err.text);
+        require(status == LW_EINPUT || status == LW_EUNSUPP, "it is the input's fault", err.text);
+        return 0;
+    }
+    require(isa_object_write(object, &bytes, &byte_count, &err) == LW_OK, "it can be written",
+            err.text);
+    require(isa_object_read("fuzz.lwo", bytes, byte_count, &back, &err) == LW_OK,
+            "it can be read", err.text);
+    lw_buffer_init(&text);
+    isa_disassemble(back, &text.sink);
+    isa_object_destroy(back);
+    isa_object_destroy(object);
+    lw_buffer_clear(&text);
+    status = ptx_print_cfg("fuzz.ptx", (const char *)data, size, &text.sink, &err);
+    require(status == LW_OK, "what translates has a flow graph", err.text);
+    lw_buffer_fini(&text);
+    free(bytes);
+    return 0;
+}
+
+#ifndef LW_FUZZ_LIBFUZZER
+int main(int argc, char **argv)
+{
+    return fuzz_replay("ptx", argc, argv);
+}
+#endif

@@ -1,0 +1,476 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Random structured programs: nested ifs, loops, breaks, continues and early returns over
+ * a few variables. Each is run by this file, thread by thread, and as PTX by the machine,
+ * at several widths and under every policy; memory must be equal. A failure prints the
+ * seed and the program. PROP_PTX_SEED and PROP_PTX_COUNT choose others.
+ */
+#include <inttypes.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <cmocka.h>
+
+#include "emu/emu.h"
+#include "ptx/ptx.h"
+
+enum { VARS = 6, THREADS = 100, MAX_NODES = 4000, LOCALS = 8 };
+
+enum kind { ASSIGN, ARITH64, RED, SWAP, IF, LOOP, BREAK, CONTINUE, RETURN, SYNC };
+struct node {
+    enum kind kind;
+    unsigned op, a, b, d, counter;
+    uint32_t k;
+    int then, other, next; /* node indices, -1: none */
+};
+struct program {
+    struct node node[MAX_NODES];
+    int count, first;
+    unsigned counters, labels;
+    bool barriers;
+    uint64_t seed;
+    struct lw_buffer text;
+};
+
+static uint64_t next_random(uint64_t *state)
+{
+    uint64_t z = (*state += UINT64_C(0x9e3779b97f4a7c15));
+
+    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
+    return z ^ z >> 31;
+}
+static unsigned pick(struct program *p, unsigned n)
+{
+    return (unsigned)(next_random(&p->seed) % n);
+}
+
+/* ---- making ------------------------------------------------------------------- */
+
+static int make_list(struct program *p, unsigned depth, unsigned loops, bool top);
+
+static int make_node(struct program *p, unsigned depth, unsigned loops, bool top)
+{
+    int at = p->count++;
+    struct node *n = &p->node[at];
+    unsigned x = pick(p, 100);
+
+    *n = (struct node){ .op = pick(p, 6), .a = pick(p, VARS), .b = pick(p, VARS),
+                        .d = pick(p, VARS), .k = (uint32_t)next_random(&p->seed),
+                        .then = -1, .other = -1, .next = -1 };
+    if (depth != 0 && x < 35 && p->count < MAX_NODES / 2) {
+        bool has_else = pick(p, 2);
+
+        n->kind = IF;
+        n->then = make_list(p, depth - 1, loops, false);
+        if (has_else)
+            p->node[at].other = make_list(p, depth - 1, loops, false);
+    } else if (depth != 0 && x < 55 && p->count < MAX_NODES / 2 && p->counters < 40) {
+        n->kind = LOOP;
+        n->counter = p->counters++;
+        n->then = make_list(p, depth - 1, loops + 1, false);
+    } else if (loops != 0 && x < 63) {
+        n->kind = BREAK;
+    } else if (loops != 0 && x < 69) {
+        n->kind = CONTINUE;
+    } else if (x < 72 && !top) {
+        n->kind = RETURN;
+    } else if (x < 76) {
+        n->kind = RED;
+    } else if (x < 80) {
+        n->kind = ARITH64;
+    } else if (x < 83) {
+        n->kind = SWAP;
+    } else if (top && p->barriers && x < 90) {
+        n->kind = SYNC;
+    } else {
+        n->kind = ASSIGN;
+    }
+    return at;
+}
+
+static int make_list(struct program *p, unsigned depth, unsigned loops, bool top)
+{
+    unsigned count = 1 + pick(p, top ? 6 : 4);
+    int first = -1, last = -1;
+
+    for (unsigned i = 0; i < count && p->count < MAX_NODES - 8; i++) {
+        int n = make_node(p, depth, loops, top);
+
+        if (first < 0)
+            first = n;
+        else
+            p->node[last].next = n;
+        last = n;
+    }
+    return first;
+}
+
+/* ---- meaning -------------------------------------------------------------------- */
+
+enum flow { GO, BROKEN, CONTINUED, RETURNED };
+struct thread {
+    uint32_t v[VARS], tid;
+    uint32_t *sum; /* shared by all threads: reductions */
+    unsigned steps;
+};
+
+static bool condition(const struct node *n, const struct thread *t)
+{
+    uint32_t x = t->v[n->a] ^ n->k;
+
+    switch (n->op) {
+    case 0: return (x & 3) != 0;
+    case 1: return (x & 7) == 0;
+    case 2: return (int32_t)t->v[n->a] < (int32_t)t->v[n->b];
+    case 3: return (t->tid & n->k & 31) != 0;
+    case 4: return t->tid >= (n->k & 127);
+    default: return (n->k & 1) != 0; /* the same in all threads */
+    }
+}
+
+static unsigned trips(const struct node *n, const struct thread *t)
+{
+    return n->op < 2 ? n->k % 5 : n->op < 4 ? (t->v[n->a] ^ n->k) % 5 : (t->tid + n->k) % 6;
+}
+
+static enum flow run_list(const struct program *p, int at, struct thread *t)
+{
+    for (; at >= 0; at = p->node[at].next) {
+        const struct node *n = &p->node[at];
+        uint32_t a = t->v[n->a], b = t->v[n->b];
+        enum flow flow = GO;
+
+        if (++t->steps > 200000)
+            return RETURNED;
+        switch (n->kind) {
+        case ASSIGN:
+            t->v[n->d] = n->op == 0   ? a + b
+                         : n->op == 1 ? a * (n->k | 1)
+                         : n->op == 2 ? a ^ b ^ n->k
+                         : n->op == 3 ? (a << 7 | a >> 25) + b
+                         : n->op == 4 ? (a < b ? a : b)
+                                      : a - n->k;
+            break;
+        case ARITH64: {
+            uint64_t w = ((uint64_t)b << 32 | a) * 3 + (int64_t)(int32_t)n->k;
+
+            t->v[n->d] = (uint32_t)(w >> (n->k % 40));
+            break;
+        }
+        case SWAP:
+            t->v[n->a] = b;
+            t->v[n->b] = a;
+            break;
+        case RED:
+            t->sum[n->k & 7] += a;
+            break;
+        case SYNC:
+            break;
+        case IF:
+            flow = run_list(p, condition(n, t) ? n->then : n->other, t);
+            break;
+        case LOOP: {
+            unsigned count = trips(n, t);
+
+            for (unsigned i = 0; i < count; i++) {
+                t->v[n->d] += i;
+                flow = run_list(p, n->then, t);
+                if (flow == BROKEN || flow == RETURNED)
+                    break;
+            }
+            if (flow != RETURNED)
+                flow = GO;
+            break;
+        }
+        case BREAK:
+            if (condition(n, t))
+                return BROKEN;
+            break;
+        case CONTINUE:
+            if (condition(n, t))
+                return CONTINUED;
+            break;
+        case RETURN:
+            if (condition(n, t))
+                return RETURNED;
+            break;
+        }
+        if (flow != GO)
+            return flow;
+    }
+    return GO;
+}
+
+/* ---- text ------------------------------------------------------------------------ */
+
+static void put_condition(struct program *p, const struct node *n)
+{
+    struct lw_sink *s = &p->text.sink;
+
+    switch (n->op) {
+    case 0:
+        lw_printf(s, "xor.b32 %%t0,%%v%u,%u;\nand.b32 %%t0,%%t0,3;\nsetp.ne.u32 %%p0,%%t0,0;\n",
+                  n->a, n->k);
+        break;
+    case 1:
+        lw_printf(s, "xor.b32 %%t0,%%v%u,%u;\nand.b32 %%t0,%%t0,7;\nsetp.eq.u32 %%p0,%%t0,0;\n",
+                  n->a, n->k);
+        break;
+    case 2:
+        lw_printf(s, "setp.lt.s32 %%p0,%%v%u,%%v%u;\n", n->a, n->b);
+        break;
+    case 3:
+        lw_printf(s, "and.b32 %%t0,%%tid0,%u;\nsetp.ne.u32 %%p0,%%t0,0;\n", n->k & 31);
+        break;
+    case 4:
+        lw_printf(s, "setp.ge.u32 %%p0,%%tid0,%u;\n", n->k & 127);
+        break;
+    default:
+        lw_printf(s, "and.b32 %%t0,%%uni,%u;\nsetp.ne.u32 %%p0,%%t0,0;\n", n->k & 1);
+        break;
+    }
+}
+
+/* One return block, as compilers make it. */
+static void put_list(struct program *p, int at, unsigned out, unsigned latch)
+{
+    struct lw_sink *s = &p->text.sink;
+
+    for (; at >= 0; at = p->node[at].next) {
+        const struct node *n = &p->node[at];
+        unsigned l = p->labels += 4;
+
+        switch (n->kind) {
+        case ASSIGN:
+            switch (n->op) {
+            case 0: lw_printf(s, "add.s32 %%v%u,%%v%u,%%v%u;\n", n->d, n->a, n->b); break;
+            case 1: lw_printf(s, "mul.lo.s32 %%v%u,%%v%u,%u;\n", n->d, n->a, n->k | 1); break;
+            case 2:
+                lw_printf(s, "lop3.b32 %%v%u,%%v%u,%%v%u,%u,0x96;\n", n->d, n->a, n->b, n->k);
+                break;
+            case 3:
+                lw_printf(s, "shf.l.wrap.b32 %%t0,%%v%u,%%v%u,7;\nadd.u32 %%v%u,%%t0,%%v%u;\n",
+                          n->a, n->a, n->d, n->b);
+                break;
+            case 4: lw_printf(s, "min.u32 %%v%u,%%v%u,%%v%u;\n", n->d, n->a, n->b); break;
+            default: lw_printf(s, "sub.u32 %%v%u,%%v%u,%u;\n", n->d, n->a, n->k); break;
+            }
+            break;
+        case ARITH64:
+            lw_printf(s, "mov.b64 %%w0,{%%v%u,%%v%u};\nmad.lo.s64 %%w1,%%w0,3,%d;\n"
+                         "shr.u64 %%w2,%%w1,%u;\ncvt.u32.u64 %%v%u,%%w2;\n",
+                      n->a, n->b, (int)(int32_t)n->k, n->k % 40, n->d);
+            break;
+        case SWAP:
+            lw_printf(s, "mov.u32 %%t1,%%v%u;\nmov.u32 %%v%u,%%v%u;\nmov.u32 %%v%u,%%t1;\n", n->a,
+                      n->a, n->b, n->b);
+            break;
+        case RED:
+            lw_printf(s, "atom.global.add.u32 %%t2,[%%sum+%u],%%v%u;\n", (n->k & 7) * 4, n->a);
+            break;
+        case SYNC:
+            lw_put(s, "bar.sync 0;\n");
+            break;
+        case IF:
+            put_condition(p, n);
+            lw_printf(s, "@!%%p0 bra L%u;\n", l);
+            put_list(p, n->then, out, latch);
+            if (n->other >= 0)
+                lw_printf(s, "bra.uni L%u;\n", l + 1);
+            lw_printf(s, "L%u:\n", l);
+            if (n->other >= 0) {
+                put_list(p, n->other, out, latch);
+                lw_printf(s, "L%u:\n", l + 1);
+            }
+            break;
+        case LOOP: {
+            unsigned c = n->counter;
+
+            if (n->op < 2)
+                lw_printf(s, "mov.u32 %%n%u,%u;\n", c, n->k % 5);
+            else if (n->op < 4)
+                lw_printf(s, "xor.b32 %%t0,%%v%u,%u;\nrem.u32 %%n%u,%%t0,5;\n", n->a, n->k, c);
+            else
+                lw_printf(s, "add.u32 %%t0,%%tid0,%u;\nrem.u32 %%n%u,%%t0,6;\n", n->k, c);
+            lw_printf(s, "mov.u32 %%i%u,0;\n", c);
+            if (n->b & 1) { /* tested at the bottom, as rotated loops are */
+                lw_printf(s, "setp.eq.u32 %%p0,%%n%u,0;\n@%%p0 bra L%u;\n", c, l + 1);
+                lw_printf(s, "L%u:\nadd.u32 %%v%u,%%v%u,%%i%u;\n", l, n->d, n->d, c);
+                put_list(p, n->then, l + 1, l + 2);
+                lw_printf(s, "L%u:\nadd.u32 %%i%u,%%i%u,1;\nsetp.lt.u32 %%p0,%%i%u,%%n%u;\n"
+                             "@%%p0 bra L%u;\nL%u:\n",
+                          l + 2, c, c, c, c, l, l + 1);
+            } else {
+                lw_printf(s, "L%u:\nsetp.ge.u32 %%p0,%%i%u,%%n%u;\n@%%p0 bra L%u;\n", l, c, c,
+                          l + 1);
+                lw_printf(s, "add.u32 %%v%u,%%v%u,%%i%u;\n", n->d, n->d, c);
+                put_list(p, n->then, l + 1, l + 2);
+                lw_printf(s, "L%u:\nadd.u32 %%i%u,%%i%u,1;\nbra.uni L%u;\nL%u:\n", l + 2, c, c, l,
+                          l + 1);
+            }
+            break;
+        }
+        case BREAK:
+        case CONTINUE:
+            put_condition(p, n);
+            lw_printf(s, "@%%p0 bra L%u;\n", n->kind == BREAK ? out : latch);
+            break;
+        case RETURN:
+            put_condition(p, n);
+            lw_put(s, "@%p0 bra END;\n");
+            break;
+        }
+    }
+}
+
+static void put_program(struct program *p)
+{
+    struct lw_sink *s = &p->text.sink;
+
+    lw_put(s, ".version 7.0\n.target sm_75\n.address_size 64\n"
+              ".visible .entry k(.param .u64 out, .param .u32 one)\n{\n"
+              ".reg .b32 %v<6>, %t<4>, %n<41>, %i<41>, %tid0, %uni;\n"
+              ".reg .b64 %w<3>, %sum, %row;\n.reg .pred %p<2>;\n"
+              "ld.param.u64 %sum,[out];\nld.param.u32 %uni,[one];\n"
+              "mov.u32 %t0,%ctaid.x;\nmov.u32 %t1,%ntid.x;\nmov.u32 %t2,%tid.x;\n"
+              "mad.lo.s32 %tid0,%t0,%t1,%t2;\n");
+    for (unsigned v = 0; v < VARS; v++)
+        lw_printf(s, "mad.lo.u32 %%v%u,%%tid0,%u,%u;\n", v, 2654435761u * (v + 1), v * 40503u);
+    put_list(p, p->first, 0, 0);
+    lw_put(s, "END:\nmul.wide.u32 %w0,%tid0,32;\nadd.s64 %row,%sum,%w0;\n");
+    for (unsigned v = 0; v < VARS; v++)
+        lw_printf(s, "st.global.u32 [%%row+%u],%%v%u;\n", 64 + 4 * v, v);
+    lw_put(s, "ret;\n}\n");
+}
+
+/* ---- comparing ---------------------------------------------------------------------- */
+
+static bool run_on(const struct program *p, const struct isa_object *object, unsigned width,
+                   const char *policy, unsigned quantum, uint32_t block, const uint32_t *want,
+                   char *why, size_t size)
+{
+    struct emu_config config;
+    struct emu_machine *machine = NULL;
+    struct emu_engine *engine = NULL;
+    struct emu_program *program = NULL;
+    struct emu_stop stop;
+    struct lw_error err = { LW_OK, "" };
+    uint32_t got[16 + THREADS * 8];
+    uint64_t out = 0;
+    bool ok = false;
+
+    (void)p;
+    emu_config_default(&config);
+    config.warp_width = width;
+    config.policy = policy;
+    config.split_quantum = quantum;
+    if (emu_machine_create(&config, &machine, &err) != LW_OK ||
+        emu_program_load(machine, object, &program, &err) != LW_OK ||
+        emu_alloc(machine, sizeof got, "out", 0, &out, &err) != LW_OK ||
+        emu_engine_functional_create(machine, &engine, &err) != LW_OK)
+        goto cleanup;
+    uint64_t params[2] = { out, 1 };
+    struct emu_launch launch = { .program = program, .kernel = &object->functions[0],
+                                 .grid = { THREADS / block, 1, 1 }, .block = { block, 1, 1 },
+                                 .work_dim = 1, .params = params };
+
+    if (emu_grid_launch(machine, &launch, NULL, &err) != LW_OK ||
+        engine->ops->run(engine, &stop, &err) != LW_OK)
+        goto cleanup;
+    if (stop.kind != EMU_STOP_IDLE) {
+        snprintf(err.text, sizeof err.text, "stopped: %d %.300s", stop.kind, stop.hang.detail);
+        goto cleanup;
+    }
+    if (emu_global_read(machine, out, got, sizeof got, &err) != LW_OK)
+        goto cleanup;
+    ok = true;
+    for (unsigned i = 0; i < 16 + THREADS * 8 && ok; i++) {
+        if (got[i] != want[i]) {
+            snprintf(err.text, sizeof err.text, "word %u is %u, not %u", i, got[i], want[i]);
+            ok = false;
+        }
+    }
+cleanup:
+    if (!ok)
+        snprintf(why, size, "width %u, %s, quantum %u, block %u: %s", width, policy, quantum,
+                 block, err.text);
+    emu_engine_destroy(engine);
+    emu_machine_destroy(machine);
+    return ok;
+}
+
+static void one_program(uint64_t seed)
+{
+    static const unsigned widths[] = { 4, 8, 16, 32, 64 };
+    static const uint32_t blocks[] = { 100, 50, 25, 10 };
+    struct program *p = calloc(1, sizeof *p);
+    struct isa_object *object = NULL;
+    struct ptx_options options;
+    struct lw_error err;
+    uint32_t want[16 + THREADS * 8] = { 0 };
+    char why[700] = "";
+
+    assert_non_null(p);
+    p->seed = seed * 1000003 + 1;
+    p->barriers = pick(p, 4) == 0;
+    p->first = make_list(p, 1 + pick(p, 4), 0, true);
+    lw_buffer_init(&p->text);
+    put_program(p);
+    for (uint32_t t = 0; t < THREADS; t++) {
+        struct thread th = { .tid = t, .sum = want };
+
+        for (unsigned v = 0; v < VARS; v++)
+            th.v[v] = t * (2654435761u * (v + 1)) + v * 40503u;
+        (void)run_list(p, p->first, &th);
+        if (th.steps > 200000)
+            goto done; /* too long to be worth it */
+        memcpy(&want[16 + 8 * t], th.v, sizeof th.v);
+    }
+    ptx_options_default(&options);
+    if (ptx_translate("random.ptx", p->text.text, p->text.size, &options, &object, &err) != LW_OK) {
+        /* the one thing that may be refused: more regions than barrier registers */
+        if (strstr(err.text, "nests more than") == NULL)
+            snprintf(why, sizeof why, "%s", err.text);
+        goto done;
+    }
+    for (unsigned k = 0; emu_policy_names[k] != NULL && why[0] == '\0'; k++) {
+        unsigned x = (unsigned)(seed + k);
+
+        (void)run_on(p, object, widths[x % LW_COUNT_OF(widths)], emu_policy_names[k],
+                     x % 3 == 0 ? 3 : 0, blocks[x / 5 % LW_COUNT_OF(blocks)], want, why,
+                     sizeof why);
+    }
+done:
+    isa_object_destroy(object);
+    if (why[0] != '\0') {
+        printf("%s\n", p->text.text);
+        fflush(stdout);
+        fail_msg("seed %" PRIu64 ": %s", seed, why);
+    }
+    lw_buffer_fini(&p->text);
+    free(p);
+}
+
+static void random_programs_compute_what_their_threads_do(void **state)
+{
+    const char *seed = getenv("PROP_PTX_SEED"), *count = getenv("PROP_PTX_COUNT");
+    uint64_t first = seed != NULL ? strtoull(seed, NULL, 0) : 1;
+    uint64_t n = count != NULL ? strtoull(count, NULL, 0) : 300;
+
+    (void)state;
+    for (uint64_t i = 0; i < n; i++)
+        one_program(first + i);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(random_programs_compute_what_their_threads_do),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
