@@ -98,8 +98,10 @@ double emu_fma_f64_soft(double a, double b, double c)
     uint64_t inf = UINT64_C(0x7ff0000000000000), magnitude = INT64_MAX;
     uint64_t ba = bits64(a) & magnitude, bb = bits64(b) & magnitude, bc = bits64(c) & magnitude;
 
-    if (ba >= inf || bb >= inf || ba == 0 || bb == 0 || bc >= inf)
+    if (ba >= inf || bb >= inf || ba == 0 || bb == 0)
         return a * b + c; /* exact product or special: one rounding at most */
+    if (bc >= inf)
+        return c; /* the product is finite, even where a * b would overflow */
     struct unpacked x = unpack(a), y = unpack(b), z = unpack(c);
     bool negative = x.negative != y.negative;
     unsigned __int128 p = (unsigned __int128)x.significand * y.significand;
@@ -248,9 +250,8 @@ static double quarter_turns(float x, int *quadrant)
     }
     /* window * 2^(-128 - first) is the tail of 2/pi; keep the product modulo 2^128. */
     unsigned __int128 product = window * m; /* weight 2^(e - 128 - first) a unit */
-    int unit = 128 + first - e;             /* bit of weight 1 in the product, >= 101 */
-    if (unit >= 128) {
-        /* all of the product may be fraction; e is negative and x small */
+    int unit = 128 + first - e;             /* bit of weight 1 in the product */
+    if (unit > 126) { /* small x: give the quadrant its two bits */
         int drop = unit - 126;
         product = (window >> drop) * m;
         unit = 126;

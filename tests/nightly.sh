@@ -1,0 +1,56 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# What is too long for every test run: exhaustive sweeps, full random campaigns and the
+# fuzzers. Run by `make nightly` in a build folder.
+#
+#   LW_NIGHTLY_PROGRAMS  random programs (20000)     LW_FUZZ_SECONDS  seconds a fuzzer (600)
+set -u
+src=$(cd "${srcdir:-.}" && pwd)
+programs=${LW_NIGHTLY_PROGRAMS:-20000}
+seconds=${LW_FUZZ_SECONDS:-600}
+passed=0; failed=0
+step() { # name, command...
+    name=$1; shift
+    if "$@" >"nightly-$name.log" 2>&1; then
+        passed=$((passed + 1)); echo "ok: $name"
+    else
+        failed=$((failed + 1)); echo "FAILED: $name (nightly-$name.log)"
+    fi
+}
+step math env LW_EXHAUSTIVE=1 tests/test_math
+step programs env LW_RANDOM_COUNT="$programs" tests/prop_exec
+[ ! -x tests/prop_split ] || step splits env LW_RANDOM_COUNT="$programs" tests/prop_split
+[ ! -x tests/prop_isa ] || step rows env LW_RANDOM_COUNT="$programs" tests/prop_isa
+clang=
+for c in clang-19 clang-16 clang-15 clang-14; do
+    if [ -z "$clang" ] && command -v $c >/dev/null &&
+        echo 'int LLVMFuzzerTestOneInput(const char *d, unsigned long n) { (void)d; return n > 99999; }' |
+        $c -fsanitize=fuzzer -x c - -o /dev/null 2>/dev/null; then
+        clang=$c
+    fi
+done
+if [ -z "$clang" ]; then
+    echo "no clang with libFuzzer (Debian: clang-19 libclang-rt-19-dev): the fuzzers are left out"
+else
+    libs="-lelf -lyaml -lreadline -lpthread"
+    for harness in "$src"/tests/fuzz_*.c; do
+        name=$(basename "$harness" .c)
+        extra=; [ "$name" != fuzz_rsp ] || extra="$src/tests/fake_dbg.c"
+        dirs="base isa ptx"; [ "$name" != fuzz_rsp ] || dirs="base isa gdbstub"
+        files=; for d in $dirs; do files="$files $(ls "$src/$d"/*.c)"; done
+        # shellcheck disable=SC2086
+        if ! $clang -g -O1 -std=gnu11 -D_GNU_SOURCE -DLW_FUZZ_LIBFUZZER -w \
+            -fsanitize=fuzzer,address,undefined -I"$src" "$harness" $extra $files $libs -o "nightly-$name"; then
+            failed=$((failed + 1)); echo "FAILED: $name does not build"; continue
+        fi
+        mkdir -p "nightly-corpus/$name"
+        seeds="$src/tests/corpus/${name#fuzz_}"
+        [ -d "$seeds" ] || seeds=
+        # shellcheck disable=SC2086
+        step "$name" "./nightly-$name" -max_total_time="$seconds" -print_final_stats=1 \
+            "nightly-corpus/$name" $seeds
+        grep -hE 'cov: |number_of_executed_units' "nightly-$name.log" | tail -n 2
+    done
+fi
+echo "$passed passed, $failed failed"
+[ "$failed" = 0 ]

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Arithmetic of emu/emu_math.* against the host's libm: exact where it must be, within the
+ * bounds of docs/fp.md elsewhere. LW_EXHAUSTIVE=1 sweeps all 2^32 inputs.
+ */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <cmocka.h>
+
+#include "emu/emu_math.h"
+
+static float f_of(uint32_t b) { float f; memcpy(&f, &b, 4); return f; }
+static uint32_t b_of(float f) { uint32_t b; memcpy(&b, &f, 4); return b; }
+static double d_of(uint64_t b) { double f; memcpy(&f, &b, 8); return f; }
+static uint64_t q_of(double f) { uint64_t b; memcpy(&b, &f, 8); return b; }
+
+static uint64_t next(uint64_t *s)
+{
+    uint64_t z = (*s += UINT64_C(0x9e3779b97f4a7c15));
+    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
+    return z ^ z >> 31;
+}
+static unsigned scale(void)
+{
+    const char *text = getenv("LW_RANDOM_DIVISOR");
+    return text != NULL && atoi(text) > 0 ? (unsigned)atoi(text) : 1;
+}
+/* Order-preserving integers, so that a difference counts units in the last place. */
+static int64_t order(float f)
+{
+    uint32_t b = b_of(f);
+    return b >> 31 ? -(int64_t)(b & 0x7fffffff) : (int64_t)b;
+}
+
+static void fma_of_floats_is_exact(void **state)
+{
+    uint64_t s = 1;
+    (void)state;
+    for (unsigned i = 0; i < 4000000 / scale(); i++) {
+        uint32_t x = (uint32_t)next(&s), y = (uint32_t)next(&s), z = (uint32_t)next(&s);
+        if (i & 1) /* products near the addend: cancellation and ties */
+            z = b_of(-f_of(x) * f_of(y)) ^ (uint32_t)(next(&s) & 3);
+        float want = fmaf(f_of(x), f_of(y), f_of(z)), got = emu_fma_f32(f_of(x), f_of(y), f_of(z));
+        if (b_of(want) != b_of(got) && !(isnan(want) && isnan(got)))
+            fail_msg("fma(%a, %a, %a) = %a, not %a", f_of(x), f_of(y), f_of(z), want, got);
+    }
+}
+static void fma_of_doubles_is_exact(void **state)
+{
+    uint64_t s = 2;
+    (void)state;
+    for (unsigned i = 0; i < 2000000 / scale(); i++) {
+        uint64_t x = next(&s), y = next(&s), z = next(&s);
+        if (i % 4 == 1)
+            z = q_of(-d_of(x) * d_of(y)) ^ (next(&s) & 7);
+        if (i % 4 == 2) { /* around the smallest numbers */
+            x = (x & ~(UINT64_C(0x7ff) << 52)) | (uint64_t)(300 + i % 200) << 52;
+            y = (y & ~(UINT64_C(0x7ff) << 52)) | (uint64_t)(650 + i % 200) << 52;
+            z &= ~(UINT64_C(0x7f0) << 52);
+        }
+        double want = fma(d_of(x), d_of(y), d_of(z));
+        double got = emu_fma_f64_soft(d_of(x), d_of(y), d_of(z));
+        if (q_of(want) != q_of(got) && !(isnan(want) && isnan(got)))
+            fail_msg("fma(%a, %a, %a) = %a, not %a", d_of(x), d_of(y), d_of(z), want, got);
+    }
+}
+
+/* 1/sqrt(x) depends on the significand and the parity of the exponent alone. */
+static void reciprocal_square_roots_are_correctly_rounded(void **state)
+{
+    (void)state;
+    for (uint32_t b = 0x3f800000; b < 0x40800000; b += scale()) {
+        float x = f_of(b), want = (float)(1.0L / sqrtl((long double)x));
+        if (b_of(want) != b_of(emu_rsq_f32(x)))
+            fail_msg("rsq(%a) = %a, not %a", x, want, emu_rsq_f32(x));
+    }
+    assert_true(isinf(emu_rsq_f32(0.0f)));
+    assert_true(emu_rsq_f32(-0.0f) < 0);
+    assert_true(isnan(emu_rsq_f32(-1.0f)));
+}
+
+struct function {
+    const char *name;
+    float (*ours)(float);
+    long double (*host)(long double);
+};
+static void sweep(const struct function *f)
+{
+    uint64_t step = getenv("LW_EXHAUSTIVE") ? 1 : 4099u * scale(), off = 0, count = 0;
+    int64_t worst = 0;
+
+    for (uint64_t i = 0; i < UINT64_C(1) << 32; i += step) {
+        float x = f_of((uint32_t)i), got = f->ours(x), want = (float)f->host((long double)x);
+        count++;
+        if (isnan(want) || isnan(got)) {
+            if (isnan(want) != isnan(got))
+                fail_msg("%s(%a) = %a, not %a", f->name, x, want, got);
+            continue;
+        }
+        int64_t ulps = order(got) - order(want);
+        ulps = ulps < 0 ? -ulps : ulps;
+        off += ulps != 0;
+        if (ulps > worst)
+            worst = ulps;
+        if (ulps > 1)
+            fail_msg("%s(%a) = %a, not %a", f->name, x, want, got);
+    }
+    printf("%s: %llu inputs, %llu not correctly rounded, worst %lld ulp\n", f->name,
+           (unsigned long long)count, (unsigned long long)off, (long long)worst);
+}
+static void special_functions_are_within_one_unit_in_the_last_place(void **state)
+{
+    static const struct function functions[] = {
+        {"ex2", emu_ex2_f32, exp2l}, {"lg2", emu_lg2_f32, log2l}, {"sin", emu_sin_f32, sinl},
+        {"cos", emu_cos_f32, cosl},  {"tanh", emu_tanh_f32, tanhl},
+    };
+    (void)state;
+    for (unsigned i = 0; i < sizeof functions / sizeof functions[0]; i++)
+        sweep(&functions[i]);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(fma_of_floats_is_exact),
+        cmocka_unit_test(fma_of_doubles_is_exact),
+        cmocka_unit_test(reciprocal_square_roots_are_correctly_rounded),
+        cmocka_unit_test(special_functions_are_within_one_unit_in_the_last_place),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
