@@ -831,7 +831,7 @@ const struct lw_command dbg_commands[] = {
     {"bt",          "bt",   "",                           "Short for backtrace",                                        "bt", do_where},
     {"allocations", "al",   "",                           "Global memory: addresses, sizes and names",                  "allocations", do_allocations},
     {"status",      "sta",  "",                           "Machine, launch, focus and counts",                          "status", do_status},
-    {"info",        "i",    "<topic>",                    "breakpoints, warps, lanes, splits, barriers, registers",     "info breakpoints", do_info},
+    {"info",        "i",    "<topic>",                    "breakpoints, warps, lanes, splits, barriers, registers, allocations, status", "info breakpoints", do_info},
 };
 /* clang-format on */
 const size_t dbg_command_count = LW_COUNT_OF(dbg_commands);

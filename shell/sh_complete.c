@@ -123,6 +123,22 @@ void sh_complete(const struct lw_command_set *commands, const struct dbg *dbg,
     if (row == NULL || row->operands == NULL)
         return;
     operands = row->operands;
+    if (strstr(operands, "topic") != NULL) { /* its summary is the list */
+        const char *at = row->summary;
+
+        while (*at != '\0') {
+            size_t length = strcspn(at, ", ");
+            char topic[32];
+
+            if (length > 0 && length < sizeof topic) {
+                memcpy(topic, at, length);
+                topic[length] = '\0';
+                add(out, topic, word, size);
+            }
+            at += length;
+            at += strspn(at, ", ");
+        }
+    }
     out->files = strstr(operands, "file") != NULL;
     if (dbg == NULL)
         return;

@@ -150,6 +150,36 @@ static void a_false_condition_changes_nothing(void **state)
     fix_close(f);
 }
 
+static void warps_of_any_width_are_debugged(void **state)
+{
+    static const unsigned widths[] = {4, 8, 16, 32, 64};
+
+    (void)state;
+    for (size_t i = 0; i < LW_COUNT_OF(widths); i++) {
+        unsigned width = widths[i], last = width - 1;
+        struct fix *f = fix_open("diverge.s", width, 1, width, 1);
+        uint64_t odd = UINT64_C(0xaaaaaaaaaaaaaaaa) & lw_mask(width);
+        char condition[32];
+        struct dbg_stop stop;
+
+        snprintf(condition, sizeof condition, "lane == %u", last);
+        (void)fix_break(f, 17, condition);
+        stop = fix_continue(f);
+        assert_int_equal(stop.lane, last);
+        assert_true(stop.hit_lanes == UINT64_C(1) << last);
+        assert_true(fix_thread(f).active == odd);
+        assert_true(fix_eval(f, last, "active") == odd);
+        while (fix_lane_line(f, last) != 20)
+            assert_int_equal(fix_step(f, false).lane, last);
+        assert_int_equal(fix_lane_line(f, 0), 12);
+        (void)fix_step(f, false);
+        assert_int_equal(fix_lane_line(f, last), 21);
+        assert_true(fix_thread(f).active == lw_mask(width));
+        assert_int_equal(fix_continue(f).kind, DBG_STOP_ENDED);
+        fix_close(f);
+    }
+}
+
 static void a_wrong_condition_is_refused(void **state)
 {
     struct fix *f = fix_open("saxpy.s", 8, 2, 16, 1);
@@ -779,6 +809,7 @@ int main(void)
         cmocka_unit_test(a_breakpoint_stops_each_warp_once),
         cmocka_unit_test(a_condition_moves_the_focus_to_the_first_lane_where_it_holds),
         cmocka_unit_test(a_false_condition_changes_nothing),
+        cmocka_unit_test(warps_of_any_width_are_debugged),
         cmocka_unit_test(a_wrong_condition_is_refused),
         cmocka_unit_test(points_are_disabled_enabled_and_removed),
         cmocka_unit_test(a_temporary_point_stops_once),

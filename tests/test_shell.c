@@ -54,6 +54,8 @@ static void completion_knows_commands_registers_functions_and_files(void **state
         {"set fault", "fault_code fault_addr fault_lanes"},
         {"registers lane_p", "lane_pcs"},
         {"x out", "out_buffer"},
+        {"info st", "status"},
+        {"info b", "breakpoints barriers"},
         {"continue x", ""},
         {"nosuchcommand x", ""},
         {"zz", ""},
