@@ -704,9 +704,9 @@ MEM_INLINE bool mem_halves(struct emu_warp *w, const struct emu_dinsn *di, enum 
     return true;
 }
 
-/* _f: all lanes of a warp of 32; _h: what _f left, by halves; _a: all lanes of one that has MEM_LEAST or more; _p: the lanes
- * that mask and guard leave, of a warp of 32; _q: the same, any width. A warp may have fewer
- * lanes than its row, at the end of a block. */
+/* _f: all lanes of a warp of 32; _h: what _f left, by halves; _a: all lanes of a warp of
+ * MEM_LEAST or more; _p: the lanes that mask and guard leave, of a warp of 32; _q: the same,
+ * any width. A warp may have fewer lanes than its row, at the end of a block. */
 #define MEM_FAST(space, mode, kind, rw, write)                                                \
     MEM_OUTLINE void LEVEL(mem_##rw##_##space##_##kind##_##mode##_q)(                         \
         struct emu_warp * w, const struct emu_dinsn *di)                                      \

@@ -94,7 +94,8 @@ enum emu_fault_kind emu_lane_spot(const struct emu_warp *w, enum isa_space space
 bool emu_mem_slow(struct emu_warp *w, const struct emu_dinsn *di, uint64_t lanes);
 /** The same for atomics and reductions. */
 bool emu_atomic(struct emu_warp *w, const struct emu_dinsn *di, uint64_t lanes);
-/** An atomic of lanes that were checked, their pages marked: lane l's place is host + (off[l] ^ flip). */
+/** An atomic of lanes that were checked, their pages marked: lane l's place is
+ *  host + (off[l] ^ flip). */
 void emu_atomic_rows(struct emu_warp *w, const struct emu_dinsn *di, uint64_t lanes,
                      uint8_t *host, const uint32_t *off, uint32_t flip);
 

@@ -170,4 +170,34 @@ static inline bool fix_run(struct fix *f, const struct emu_level *level)
     return w->fault.kind == EMU_FAULT_NONE;
 }
 
+/* ---- what tests share -------------------------------------------------------- */
+
+enum { V_ADDRESS = 0, V_DATA = 4, V_DEST = 12, V_OTHER = 20, S_BASE = 10 };
+
+static const unsigned fix_levels[] = {1, 3, 4};
+
+/** The level's handlers, or NULL when this host cannot run them. */
+static inline const struct emu_level *fix_level(unsigned wanted)
+{
+    const struct emu_level *level = emu_level_choose(wanted);
+
+    return level != NULL && level->level == wanted ? level : NULL;
+}
+
+static inline uint64_t next_random(uint64_t *state)
+{
+    *state ^= *state << 13;
+    *state ^= *state >> 7;
+    *state ^= *state << 17;
+    return *state;
+}
+
+/** Registers that a size takes. */
+static inline unsigned size_regs(unsigned size)
+{
+    unsigned bytes = emu_size_bytes(size);
+
+    return bytes <= 4 ? 1 : bytes / 4;
+}
+
 #endif
