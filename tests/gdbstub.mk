@@ -16,7 +16,7 @@ tests_fuzz_rsp_LDADD = liblanewise.a $(TEST_LIBS)
 EXTRA_PROGRAMS = tests/gdb_server
 tests_gdb_server_SOURCES = tests/gdb_server.c
 tests_gdb_server_LDADD = $(LANEWISE_LIBS)
-tests/gdb_carriers.sh.log: tests/gdb_server$(EXEEXT)
+check_DATA = tests/gdb_server$(EXEEXT)
 
 check_SCRIPTS += tests/gdb_session.sh tests/gdb_features.sh tests/gdb_carriers.sh \
     tests/gdb_opencl.sh
