@@ -4,11 +4,15 @@
  *
  *   dbg_session.c      create, threads, foci, focus lanes
  *   dbg_points.c       points, their conditions, what a split's arrival hits
- *   dbg_run.c          continue, step, range and line stepping, finish, advance
+ *   dbg_run.c          continue, advance, what the engine's stops mean
+ *   dbg_step.c         one instruction of a lane
+ *   dbg_walk.c         steps by range, by line and out of functions
  *   dbg_stop.c         stops as text
  *   dbg_regs.c         the register table
  *   dbg_memory.c       generic memory and debug windows
  *   dbg_expr.c         expressions and assignments
+ *   dbg_names.c        what names in them stand for
+ *   dbg_value.c        values: conversions, printing
  *   dbg_source.c       locations, lines, source text, disassembly
  *   dbg_frames.c       frames by the ABI
  *   dbg_show.c         tables: warps, lanes, splits, barriers, allocations

@@ -2,14 +2,20 @@
 liblanewise_a_SOURCES += \
 	%D%/debug.h \
 	%D%/debug_priv.h \
+	%D%/dbg_expr_priv.h \
+	%D%/dbg_run_priv.h \
 	%D%/dbg_commands.c \
 	%D%/dbg_expr.c \
 	%D%/dbg_frames.c \
 	%D%/dbg_memory.c \
+	%D%/dbg_names.c \
 	%D%/dbg_points.c \
 	%D%/dbg_regs.c \
 	%D%/dbg_run.c \
 	%D%/dbg_session.c \
 	%D%/dbg_show.c \
 	%D%/dbg_source.c \
-	%D%/dbg_stop.c
+	%D%/dbg_step.c \
+	%D%/dbg_stop.c \
+	%D%/dbg_value.c \
+	%D%/dbg_walk.c

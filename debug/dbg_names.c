@@ -1,0 +1,372 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What names stand for in expressions: registers, special registers, the lane's state,
+ * parameters, variables, functions and buffers. */
+#include "debug/dbg_expr_priv.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+void dbg_expr_fail(struct dbg_expr *e, enum lw_status status, const char *fmt, ...)
+{
+    char text[400];
+    va_list args;
+
+    if (e->status != LW_OK)
+        return;
+    va_start(args, fmt);
+    vsnprintf(text, sizeof text, fmt, args);
+    va_end(args);
+    e->status = LW_FAIL(e->err, status, "%s", text);
+}
+
+bool dbg_name_char(char c)
+{
+    return isalnum((unsigned char)c) || c == '_';
+}
+
+bool dbg_type_by_name(const char *name, enum dbg_type *type, unsigned *bytes)
+{
+    static const struct {
+        const char *name;
+        enum dbg_type type;
+        unsigned bytes;
+    } types[] = {
+        {"u8",  DBG_U32, 1},
+        {"s8",  DBG_S32, 1},
+        {"u16", DBG_U32, 2},
+        {"s16", DBG_S32, 2},
+        {"u32", DBG_U32, 4},
+        {"s32", DBG_S32, 4},
+        {"f32", DBG_F32, 4},
+        {"b32", DBG_U32, 4},
+        {"u64", DBG_U64, 8},
+        {"s64", DBG_S64, 8},
+        {"f64", DBG_F64, 8},
+        {"b64", DBG_U64, 8},
+    };
+
+    for (size_t i = 0; i < LW_COUNT_OF(types); i++)
+        if (strcmp(types[i].name, name) == 0) {
+            *type = types[i].type;
+            *bytes = types[i].bytes;
+            return true;
+        }
+    return false;
+}
+
+bool dbg_expr_warp(struct dbg_expr *e)
+{
+    if (!e->have_warp && dbg_warp_locate(e->dbg, e->id, &e->warp))
+        e->have_warp = true;
+    if (!e->have_warp && e->status == LW_OK)
+        e->status = dbg_gone(e->dbg, e->id, e->err);
+    return e->have_warp;
+}
+
+/* ---- names ---------------------------------------------------------------------- */
+
+static unsigned class_count(const struct dbg *dbg, enum dbg_reg_kind kind)
+{
+    unsigned count = 0;
+    struct dbg_reg reg;
+
+    for (unsigned i = 0; dbg_reg_at(dbg, i, &reg); i++)
+        if (reg.kind == kind && reg.number >= count)
+            count = reg.number + 1;
+    return count;
+}
+
+void dbg_name_register(struct dbg_expr *e, struct dbg_operand *o)
+{
+    enum isa_reg_class reg_class = o->kind == DBG_TARGET_V   ? ISA_REG_V
+                                   : o->kind == DBG_TARGET_S ? ISA_REG_S
+                                   : o->kind == DBG_TARGET_P ? ISA_REG_P
+                                                             : ISA_REG_SP;
+    uint64_t low = 0, high = 0;
+
+    if (e->dry || !dbg_expr_warp(e))
+        return;
+    if (!emu_reg_read(e->warp.core, e->warp.slot, e->warp.warp, reg_class, o->number, o->lane,
+                      &low) ||
+        (o->pair && !emu_reg_read(e->warp.core, e->warp.slot, e->warp.warp, reg_class,
+                                  o->number + 1, o->lane, &high))) {
+        dbg_expr_fail(e, LW_ERANGE, "register %u of lane %u does not exist here", o->number,
+                      o->lane);
+        return;
+    }
+    if (o->kind == DBG_TARGET_P)
+        low = low >> o->lane & 1;
+    o->value = dbg_value_make(o->value.type, o->pair ? low | high << 32 : low);
+}
+
+/* bN: the lanes that joined the lane's group of a convergence barrier. */
+static bool barrier_name(struct dbg_expr *e, const char *name, struct dbg_operand *o)
+{
+    unsigned count = class_count(e->dbg, DBG_REG_BARRIER);
+    uint64_t number;
+
+    if (name[0] != 'b' || !isdigit((unsigned char)name[1]) || !lw_parse_u64(name + 1, &number))
+        return false;
+    if (number >= count) {
+        dbg_expr_fail(e, LW_ENOENT, "%s: the program uses %u barrier registers", name, count);
+        return true;
+    }
+    o->value = dbg_value_make(DBG_U64, 0);
+    if (!e->dry && dbg_expr_warp(e))
+        o->value.bits = emu_barrier_group(e->warp.core, e->warp.slot, e->warp.warp,
+                                          (unsigned)number, e->lane, NULL);
+    return true;
+}
+
+/* vN, sN, pN, spN with :N+1, [lane] and .type behind. */
+static bool register_name(struct dbg_expr *e, const char *name, struct dbg_operand *o)
+{
+    static const struct {
+        const char *prefix;
+        enum dbg_target kind;
+        enum dbg_reg_kind reg;
+    } classes[] = {
+        {"v",  DBG_TARGET_V,  DBG_REG_VECTOR},
+        {"sp", DBG_TARGET_SP, DBG_REG_SPRED },
+        {"s",  DBG_TARGET_S,  DBG_REG_SCALAR},
+        {"p",  DBG_TARGET_P,  DBG_REG_PRED  },
+    };
+    unsigned count;
+
+    for (size_t i = 0; i < LW_COUNT_OF(classes); i++) {
+        size_t size = strlen(classes[i].prefix);
+        const char *digits = name + size;
+        char *end;
+        unsigned long number;
+
+        if (strncmp(name, classes[i].prefix, size) != 0 || !isdigit((unsigned char)*digits))
+            continue;
+        number = strtoul(digits, &end, 10);
+        if (*end != '\0')
+            continue;
+        count = class_count(e->dbg, classes[i].reg);
+        if (number >= count) {
+            if (count == 0)
+                dbg_expr_fail(e, LW_ENOENT, "%s: the program uses no %s registers", name,
+                              classes[i].prefix);
+            else
+                dbg_expr_fail(e, LW_ENOENT, "%s: the program uses %s0 to %s%u", name,
+                              classes[i].prefix, classes[i].prefix, count - 1);
+            return true;
+        }
+        o->kind = classes[i].kind;
+        o->number = (unsigned)number;
+        o->lane = e->lane;
+        o->value = dbg_value_make(DBG_U32, 0);
+        if ((o->kind == DBG_TARGET_V || o->kind == DBG_TARGET_S) && *e->at == ':' &&
+            isdigit((unsigned char)e->at[1])) {
+            unsigned long second = strtoul(e->at + 1, &end, 10);
+
+            if (second != number + 1 || second >= count) {
+                dbg_expr_fail(e, LW_EUSAGE, "%s:%lu is no register pair: write %s:%lu", name,
+                              second, name, number + 1);
+                return true;
+            }
+            e->at = end;
+            o->pair = true;
+            o->value = dbg_value_make(DBG_U64, 0);
+        }
+        return true;
+    }
+    return false;
+}
+
+/* CUDA's names of the built-in variables. */
+static const char *special_alias(const char *name)
+{
+    static const char *const alias[][2] = {
+        {"threadIdx", "tid"   },
+        {"blockIdx",  "ctaid" },
+        {"blockDim",  "ntid"  },
+        {"gridDim",   "nctaid"}
+    };
+
+    for (size_t i = 0; i < LW_COUNT_OF(alias); i++)
+        if (strcmp(alias[i][0], name) == 0)
+            return alias[i][1];
+    return name;
+}
+
+static bool special_name(struct dbg_expr *e, const char *name, struct dbg_operand *o)
+{
+    char full[DBG_MAX_NAME + 4];
+    const struct isa_special_info *info;
+    uint64_t value = 0;
+    int sr;
+
+    snprintf(full, sizeof full, "%s", special_alias(name));
+    if (*e->at == '.' && e->at[1] >= 'x' && e->at[1] <= 'z' && !dbg_name_char(e->at[2])) {
+        size_t size = strlen(full);
+
+        full[size] = '.';
+        full[size + 1] = e->at[1];
+        full[size + 2] = '\0';
+    }
+    sr = isa_special_find(full, strlen(full));
+    if (sr >= 0 && strchr(full, '.') != NULL)
+        e->at += 2;
+    if (sr < 0) {
+        /* gdb's spelling: tid_x */
+        size_t size = strlen(full);
+
+        if (size > 2 && full[size - 2] == '_' && full[size - 1] >= 'x') {
+            full[size - 2] = '.';
+            sr = isa_special_find(full, size);
+        }
+    }
+    if (sr < 0)
+        return false;
+    info = isa_special_info((enum isa_special)sr);
+    if (!e->dry && dbg_expr_warp(e) &&
+        !emu_special_read(e->warp.core, e->warp.slot, e->warp.warp, (enum isa_special)sr,
+                          e->lane, &value))
+        dbg_expr_fail(e, LW_ERANGE, "%s cannot be read for lane %u", full, e->lane);
+    o->value = dbg_value_make(info->width == 64 ? DBG_U64 : DBG_U32, value);
+    return true;
+}
+
+static bool state_name(struct dbg_expr *e, const char *name, struct dbg_operand *o)
+{
+    static const char *const names[] = {
+        "pc",   "lane",  "warp",      "block",      "grid",       "active",      "live",
+        "exec", "split", "hit_lanes", "fault_code", "fault_addr", "fault_lanes", "retired"};
+    const struct dbg_stop *stop = &e->dbg->stop;
+    struct emu_split_view split = {0};
+    struct emu_warp_view view = {0};
+    size_t which = 0;
+    bool mine, here = true;
+
+    while (which < LW_COUNT_OF(names) && strcmp(names[which], name) != 0)
+        which++;
+    if (which == LW_COUNT_OF(names))
+        return false;
+    o->kind = which == 0 ? DBG_TARGET_PC : which == 1 ? DBG_TARGET_LANE : DBG_TARGET_NONE;
+    if (which == 7)
+        o->kind = DBG_TARGET_EXEC;
+    o->value = dbg_value_make(
+        which == 1 || which == 2 || which == 8 || which == 10 ? DBG_U32 : DBG_U64, 0);
+    if (e->dry || !dbg_expr_warp(e))
+        return true;
+    mine = stop->thread == e->id;
+    here = emu_lane_where(e->warp.core, e->warp.slot, e->warp.warp, e->lane, &split);
+    (void)!emu_warp_view(e->warp.core, e->warp.slot, e->warp.warp, &view);
+    switch (which) {
+    case 0:
+        if (!here)
+            dbg_expr_fail(e, LW_ERANGE, "lane %u has no pc: it is not live", e->lane);
+        o->value.bits = split.pc;
+        break;
+    case 1:
+        o->value.bits = e->lane;
+        break;
+    case 2:
+        o->value.bits = e->warp.warp;
+        break;
+    case 3:
+        o->value.bits = e->warp.block;
+        break;
+    case 4:
+        o->value.bits = e->warp.grid->sequence;
+        break;
+    case 5:
+        o->value.bits = split.lanes & view.exec;
+        break;
+    case 6:
+        o->value.bits = view.live;
+        break;
+    case 7:
+        o->value.bits = view.exec;
+        break;
+    case 8:
+        o->value.bits = split.id;
+        break;
+    case 9:
+        o->value.bits = mine ? stop->hit_lanes : 0;
+        break;
+    case 10:
+        o->value.bits = mine && stop->kind == DBG_STOP_FAULT ? stop->fault.kind : 0;
+        break;
+    case 11:
+        o->value.bits = mine && stop->kind == DBG_STOP_FAULT ? stop->fault.address : 0;
+        break;
+    case 12:
+        o->value.bits = mine && stop->kind == DBG_STOP_FAULT ? stop->fault.lanes : 0;
+        break;
+    default:
+        o->value.bits = view.retired;
+        break;
+    }
+    return true;
+}
+
+/* Kernel parameters (their value), module variables, functions and named allocations
+ * (their address). */
+static bool program_name(struct dbg_expr *e, const char *name, struct dbg_operand *o)
+{
+    const struct emu_grid *grid = emu_grid_current(e->dbg->machine);
+    const struct emu_program *program = dbg_program(e->dbg);
+    const struct isa_object *object;
+    struct emu_allocation allocation;
+
+    if (grid != NULL) {
+        const struct isa_function *kernel = grid->launch.kernel;
+
+        for (unsigned i = 0; i < kernel->param_count; i++) {
+            const struct isa_param *param = &kernel->params[i];
+            uint8_t raw[8] = {0};
+
+            if (param->name == NULL || strcmp(param->name, name) != 0)
+                continue;
+            if (param->size_bytes > 8) {
+                dbg_expr_fail(
+                    e, LW_EUNSUPP, "parameter %s has %u bytes: read it as u32[0x%llx]", name,
+                    param->size_bytes, (unsigned long long)(ISA_CONST_BASE + param->offset));
+                return true;
+            }
+            if (grid->bank0 != NULL)
+                memcpy(raw, grid->bank0 + param->offset, param->size_bytes);
+            o->value =
+                dbg_value_make(param->size_bytes == 8 ? DBG_U64 : DBG_U32, lw_get64(raw));
+            return true;
+        }
+    }
+    if (program != NULL) {
+        object = emu_program_object(program);
+        for (unsigned i = 0; i < object->variable_count; i++) {
+            const struct isa_variable *variable = &object->variables[i];
+
+            if (strcmp(variable->name, name) != 0)
+                continue;
+            o->value =
+                dbg_value_make(DBG_U64, variable->space == ISA_SPACE_SHARED
+                                            ? ISA_SHARED_BASE + variable->shared_offset
+                                            : emu_program_variable(program, name, NULL));
+            return true;
+        }
+        for (unsigned i = 0; i < object->function_count; i++)
+            if (strcmp(object->functions[i].name, name) == 0) {
+                o->value =
+                    dbg_value_make(DBG_U64, dbg_function_pc(e->dbg, &object->functions[i]));
+                return true;
+            }
+    }
+    for (unsigned i = 0; emu_allocation_get(e->dbg->machine, i, &allocation); i++)
+        if ((allocation.flags & EMU_ALLOC_FREED) == 0 && allocation.name != NULL &&
+            strcmp(allocation.name, name) == 0) {
+            o->value = dbg_value_make(DBG_U64, allocation.address);
+            return true;
+        }
+    return false;
+}
+
+bool dbg_name_resolve(struct dbg_expr *e, const char *name, struct dbg_operand *o)
+{
+    return register_name(e, name, o) || barrier_name(e, name, o) || special_name(e, name, o) ||
+           state_name(e, name, o) || program_name(e, name, o);
+}

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Between dbg_run.c, dbg_step.c and dbg_walk.c. */
+#ifndef DBG_RUN_PRIV_H
+#define DBG_RUN_PRIV_H
+
+#include "debug/debug_priv.h"
+
+/* ---- stops (dbg_run.c) ----------------------------------------------------------- */
+
+/** Every resuming door begins and ends here. */
+enum lw_status dbg_run_begin(struct dbg *dbg, struct dbg_stop *stop, struct lw_error *err)
+    LW_MUST_CHECK;
+enum lw_status dbg_run_end(struct dbg *dbg, enum lw_status status, const struct dbg_stop *stop)
+    LW_MUST_CHECK;
+/** Both foci to @lane of a thread, and the stop there. */
+void dbg_stop_on(struct dbg *dbg, struct dbg_stop *stop, enum dbg_stop_kind kind,
+                 dbg_thread_id id, unsigned lane);
+/** A stop that does not move the focus by itself: it stays unless its lane or warp is gone. */
+enum lw_status dbg_settle(struct dbg *dbg, enum dbg_stop_kind kind, struct dbg_stop *stop,
+                          struct lw_error *err) LW_MUST_CHECK;
+/** Is this arrival of a split a hit? Then the stop is made and the focus moves to the first
+ *  lane that hit. */
+bool dbg_arrived(struct dbg *dbg, dbg_thread_id id, uint64_t pc, uint64_t active,
+                 struct dbg_stop *stop);
+/** What the engine stopped for, as a stop of ours; stop->kind stays NONE when the run goes on
+ *  (a breakpoint whose condition is false was stepped over, a new launch was queued). */
+enum lw_status dbg_engine_stop(struct dbg *dbg, const struct emu_stop *es,
+                               struct dbg_stop *stop, struct lw_error *err) LW_MUST_CHECK;
+
+/* ---- one instruction of a lane (dbg_step.c) ----------------------------------------- */
+
+enum dbg_outcome {
+    DBG_RETIRED, /* the lane retired one instruction and lives */
+    DBG_EXITED,
+    DBG_STOPPED  /* the stop is made */
+};
+
+/** A lane being stepped. Its block cannot go away while it lives. */
+struct dbg_stepper {
+    struct dbg *dbg;
+    dbg_thread_id id;
+    struct dbg_warp warp;
+    unsigned lane;
+    bool locked, told;
+    int depth;                     /* calls less returns since the start */
+    const struct isa_insn *insn;   /* executed last */
+};
+
+/** Errors: LW_ESTATE when the thread is gone. */
+enum lw_status dbg_stepper_init(struct dbg_stepper *s, struct dbg *dbg, dbg_thread_id id,
+                                bool locked, struct lw_error *err) LW_MUST_CHECK;
+enum lw_status dbg_stepper_step(struct dbg_stepper *s, enum dbg_outcome *outcome,
+                                struct dbg_stop *stop, struct lw_error *err) LW_MUST_CHECK;
+/** Where the lane stands behind a step: *pc. The stop is made when that ends a walk: a point
+ *  hit there, an exit, an interrupt. */
+enum lw_status dbg_stepper_look(struct dbg_stepper *s, enum dbg_outcome outcome, uint64_t *pc,
+                                struct dbg_stop *stop, struct lw_error *err) LW_MUST_CHECK;
+
+#endif

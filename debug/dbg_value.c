@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Values: conversions by the rules of C, with defined answers, and printing. */
+#include "debug/dbg_expr_priv.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+struct dbg_value dbg_value_make(enum dbg_type type, uint64_t bits)
+{
+    struct dbg_value value = {type, bits};
+
+    if (type == DBG_U32 || type == DBG_S32 || type == DBG_F32)
+        value.bits &= UINT32_MAX;
+    return value;
+}
+
+struct dbg_value dbg_value_f32(float f)
+{
+    uint32_t bits;
+
+    memcpy(&bits, &f, sizeof bits);
+    return dbg_value_make(DBG_F32, bits);
+}
+
+struct dbg_value dbg_value_f64(double f)
+{
+    uint64_t bits;
+
+    memcpy(&bits, &f, sizeof bits);
+    return dbg_value_make(DBG_F64, bits);
+}
+
+bool dbg_value_is_float(const struct dbg_value *value)
+{
+    return value->type == DBG_F32 || value->type == DBG_F64;
+}
+
+double dbg_value_double(const struct dbg_value *value)
+{
+    uint32_t low = (uint32_t)value->bits;
+    float f;
+    double d;
+
+    switch (value->type) {
+    case DBG_U32:
+        return (double)low;
+    case DBG_S32:
+        return (double)(int32_t)low;
+    case DBG_U64:
+        return (double)value->bits;
+    case DBG_S64:
+        return (double)(int64_t)value->bits;
+    case DBG_F32:
+        memcpy(&f, &low, sizeof f);
+        return (double)f;
+    case DBG_F64:
+        memcpy(&d, &value->bits, sizeof d);
+        return d;
+    }
+    return 0;
+}
+
+/* 64-bit integer of any value: sign-extended, floats truncated and clamped. */
+uint64_t dbg_value_u64(const struct dbg_value *value)
+{
+    if (dbg_value_is_float(value)) {
+        double d = dbg_value_double(value);
+
+        if (isnan(d))
+            return 0;
+        if (d < 0)
+            return d <= -0x1p63 ? (uint64_t)INT64_MIN : (uint64_t)(int64_t)d;
+        return d >= 0x1p64 ? UINT64_MAX : (uint64_t)d;
+    }
+    if (value->type == DBG_S32)
+        return (uint64_t)(int64_t)(int32_t)(uint32_t)value->bits;
+    return value->bits;
+}
+
+struct dbg_value dbg_value_convert(const struct dbg_value *value, enum dbg_type type)
+{
+    if (type == DBG_F32)
+        return dbg_value_f32((float)dbg_value_double(value));
+    if (type == DBG_F64)
+        return dbg_value_f64(dbg_value_double(value));
+    return dbg_value_make(type, dbg_value_u64(value));
+}
+
+bool dbg_value_true(const struct dbg_value *value)
+{
+    return dbg_value_is_float(value) ? dbg_value_double(value) != 0 : value->bits != 0;
+}
+
+/* ---- printing ------------------------------------------------------------------------- */
+
+/* The shortest decimal that reads back as the same float. */
+static void print_float(double d, bool single, struct lw_sink *out)
+{
+    char text[40];
+
+    for (int digits = single ? 6 : 15; digits <= 17; digits++) {
+        double back;
+
+        snprintf(text, sizeof text, "%.*g", digits, d);
+        back = strtod(text, NULL);
+        if (single ? (float)back == (float)d : back == d)
+            break;
+    }
+    if (isnan(d))
+        snprintf(text, sizeof text, "nan");
+    lw_put(out, text);
+}
+
+void dbg_value_print(const struct dbg_value *value, char format, struct lw_sink *out)
+{
+    bool wide = value->type == DBG_U64 || value->type == DBG_S64 || value->type == DBG_F64;
+    uint64_t bits = value->bits;
+    int64_t as_signed = wide ? (int64_t)bits : (int64_t)(int32_t)(uint32_t)bits;
+    struct dbg_value view = *value;
+
+    switch (format) {
+    case 'x':
+    case 'a':
+        lw_printf(out, "0x%llx", (unsigned long long)bits);
+        return;
+    case 'z':
+        lw_printf(out, "0x%0*llx", wide ? 16 : 8, (unsigned long long)bits);
+        return;
+    case 'u':
+        lw_printf(out, "%llu", (unsigned long long)bits);
+        return;
+    case 'd':
+        lw_printf(out, "%lld", (long long)as_signed);
+        return;
+    case 'o':
+        lw_printf(out, "0%llo", (unsigned long long)bits);
+        return;
+    case 'c':
+        lw_printf(out, isprint((int)(bits & 0x7f)) && bits < 0x80 ? "%lld '%c'" : "%lld",
+                  (long long)as_signed, (int)(bits & 0x7f));
+        return;
+    case 't': {
+        unsigned top = bits != 0 ? 63u - (unsigned)__builtin_clzll(bits) : 0;
+
+        for (unsigned i = top + 1; i-- > 0;)
+            lw_put(out, bits >> i & 1 ? "1" : "0");
+        return;
+    }
+    case 'f':
+        view.type = wide ? DBG_F64 : DBG_F32;
+        break;
+    default:
+        break;
+    }
+    if (dbg_value_is_float(&view))
+        print_float(dbg_value_double(&view), view.type == DBG_F32, out);
+    else if (view.type == DBG_S32 || view.type == DBG_S64)
+        lw_printf(out, "%lld", (long long)as_signed);
+    else
+        lw_printf(out, "%llu", (unsigned long long)bits);
+}
+
+enum lw_status dbg_print_lanes(struct dbg *dbg, dbg_thread_id id, const char *text,
+                               bool colour, struct lw_sink *out, struct lw_error *err)
+{
+    unsigned width = emu_machine_config(dbg->machine)->warp_width, longest = 1;
+    enum lw_status status = LW_OK;
+    struct emu_warp_view view;
+    struct dbg_thread thread;
+    struct dbg_warp warp;
+    struct lw_buffer cells[EMU_MAX_LANES];
+    char format = 0;
+
+    if (!dbg_thread_get(dbg, id, &thread) || !dbg_warp_locate(dbg, id, &warp) ||
+        !emu_warp_view(warp.core, warp.slot, warp.warp, &view))
+        return dbg_gone(dbg, id, err);
+    if (text[0] == '/' && text[1] != '\0') {
+        format = text[1];
+        text += 2;
+    }
+    for (unsigned lane = 0; lane < width; lane++)
+        lw_buffer_init(&cells[lane]);
+    for (unsigned lane = 0; lane < width && status == LW_OK; lane++) {
+        bool live = (view.live >> lane & 1) != 0;
+        struct dbg_value value;
+
+        if (!live) {
+            lw_put(&cells[lane].sink, "-");
+        } else {
+            bool active = (thread.active >> lane & 1) != 0;
+
+            status = dbg_eval(dbg, id, lane, text, &value, err);
+            if (status == LW_OK) {
+                /* Without colour the lanes that do not run now stand in parentheses. */
+                if (!active && !colour)
+                    lw_put(&cells[lane].sink, "(");
+                dbg_value_print(&value, format, &cells[lane].sink);
+                if (!active && !colour)
+                    lw_put(&cells[lane].sink, ")");
+            }
+        }
+        if (cells[lane].size > longest)
+            longest = (unsigned)cells[lane].size;
+    }
+    for (unsigned lane = 0; lane < width && status == LW_OK; lane++) {
+        bool dim = colour && (thread.active >> lane & 1) == 0;
+
+        if (lane % 8 == 0)
+            lw_printf(out, "%s%3u:", lane != 0 ? "\n" : "", lane);
+        lw_printf(out, " %s%*s%s", dim ? "\033[2m" : "", (int)longest,
+                  cells[lane].text != NULL ? cells[lane].text : "", dim ? "\033[0m" : "");
+    }
+    if (status == LW_OK)
+        lw_put(out, "\n");
+    for (unsigned lane = 0; lane < width; lane++)
+        lw_buffer_fini(&cells[lane]);
+    return status;
+}
