@@ -73,7 +73,7 @@ static void emu_c_bra(struct emu_warp *w, const struct emu_dinsn *di)
         return;
     }
     uint64_t g = emu_guard(w, di), ask = w->e, taken = ask & g;
-    if (taken == 0 || taken == ask) {
+    if (taken == 0 || taken == ask || di->delta == 1) { /* +1: both ways lead there */
         emu_count_run(w, di);
         jump(w, taken == 0 ? di + 1 : target);
         return;
@@ -223,6 +223,13 @@ static void emu_c_bssy(struct emu_warp *w, const struct emu_dinsn *di)
     bool bad;
     uint64_t on = control_lanes(w, di, false, &bad);
 
+    if (on != 0 && emu_split_bssy_frees(w, di->sub, on)) {
+        /* lanes that overwrite their number leave a group, which may release it */
+        emu_count_run(w, di);
+        emu_split_bssy(w, di->sub, on);
+        jump(w, di + 1);
+        return;
+    }
     if (on != 0)
         emu_split_bssy(w, di->sub, on);
     EMU_GO(w, di + 1);
@@ -477,9 +484,9 @@ static inline void call_row(struct emu_warp *w, const struct emu_dinsn *di, unsi
                           (unsigned long long)member[lw_lowest(wrong)]);
                 return;
             }
+            emu_count_before(w, di);
             go = emu_split_sync(w, on, member, di->index);
-            if (go == 0) { /* waits here; the last arrival executes it for all */
-                emu_count_before(w, di);
+            if (go == 0) { /* waits here; executed for all when the last has come */
                 turn_over(w, di);
                 return;
             }

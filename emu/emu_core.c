@@ -158,12 +158,12 @@ static void plan_block(const struct emu_core *core, const struct emu_grid *grid,
 
     plan->vregs = emu_kernel_vregs(grid->launch.program, kernel);
     plan->bregs_count = ISA_BREG_COUNT;
-    plan->local_bytes = (uint32_t)round_up(kernel->local_bytes, 16);
+    plan->local_bytes = kernel->local_bytes; /* exact to the byte */
     plan->warps = round_up(grid->block_warps * sizeof(struct emu_warp), 4096);
     /* a pair or quad may start at the last register: three rows of slack */
     plan->rows = round_up((size_t)(EMU_ROW_V0 + plan->vregs + 3) * n * 4, 64) + 64;
     plan->bregs = (size_t)plan->bregs_count * EMU_MAX_LANES * 8;
-    plan->local = round_up((size_t)plan->local_bytes * n, 64) + 64;
+    plan->local = round_up(round_up(plan->local_bytes, 16) * n, 64) + 64;
     plan->shared = round_up((size_t)grid->shared_bytes + 64, 64);
     plan->cta = (size_t)ISA_CTA_BARRIER_COUNT * grid->block_warps * 8;
     plan->total = plan->warps + plan->shared + round_up(plan->cta, 64) +

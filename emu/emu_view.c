@@ -174,6 +174,7 @@ enum lw_status emu_pc_write(struct emu_core *core, unsigned slot, unsigned warp,
         if ((int)id == w->running)
             w->di = &w->code->insn[offset / ISA_WORD_BYTES];
         s->pc = (uint32_t)(offset / ISA_WORD_BYTES);
+        s->flags &= (uint8_t)~EMU_SPLIT_SYNCED;
         return LW_OK;
     }
     return LW_FAIL(err, LW_ERANGE, "no live lane %u", lane);
@@ -197,7 +198,7 @@ static void hash_warp(struct lw_hash *hash, const struct emu_warp *w)
     lw_hash_bytes(hash, w->s, sizeof w->s);
     lw_hash_bytes(hash, w->sp, ISA_PRED_COUNT);
     emu_split_hash(w, hash);
-    for (uint32_t word = 0; word < w->local_bytes / 4; word++)
+    for (uint32_t word = 0; word < (w->local_bytes + 3) / 4; word++)
         for (LW_EACH_BIT(k, w->live))
             lw_hash_u64(hash, ((const uint32_t *)(const void *)w->local)[word * w->n + k]);
 }

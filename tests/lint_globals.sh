@@ -6,7 +6,7 @@ set -u
 bad=0
 for lib in ${LIBS_TO_CHECK:-liblanewise.a libcore_v1.a libcore_v3.a libcore_v4.a}; do
     [ -f "$lib" ] || continue
-    if objdump -h "$lib" | grep -q '\.data\.asan\|asan_globals'; then
+    if nm "$lib" 2>/dev/null | grep -q '__asan_init'; then
         echo "built with the address sanitizer, which has data of its own: skipped"
         exit 77
     fi

@@ -66,7 +66,7 @@ static void run_probe(struct probe *p, const struct bad_access *c, unsigned widt
     config.level = level;
     snprintf(access, sizeof access, c->insn, "[v2:3]");
     snprintf(text, sizeof text,
-             ".kernel probe\n.shared 205\n.local 80\n"
+             ".kernel probe\n.shared 205\n.local 77\n"
              ".param u64 good\n.param u64 bad\n.param u32 lane\n"
              "v_s2r v0, %%tid.x\nv_s2r v1, %%ctaid.x\n"
              "v_setp_u32.eq p0, v0, c[lane]\n"
@@ -160,10 +160,10 @@ static const struct bad_access accesses[] = {
      176, EMU_FAULT_OUT_OF_BOUNDS, 16},
     {"past shared memory, an atomic", "atom.shared.exch.b32 v4, %s, v5", NOWHERE, 204, 0,
      EMU_FAULT_OUT_OF_BOUNDS, 4},
-    /* local: 80 bytes */
-    {"past local memory", "ld.local.u8 v4, %s", NOWHERE, 80, 79, EMU_FAULT_OUT_OF_BOUNDS, 1},
-    {"past its end, a store", "st.local.b32 %s, v4", NOWHERE, 80, 76, EMU_FAULT_OUT_OF_BOUNDS, 4},
-    {"past local memory, generic", "ld.generic.u16 v4, %s", NOWHERE, ISA_LOCAL_BASE + 80,
+    /* local: 77 bytes */
+    {"past local memory", "ld.local.u8 v4, %s", NOWHERE, 77, 76, EMU_FAULT_OUT_OF_BOUNDS, 1},
+    {"past its end, a store", "st.local.b32 %s, v4", NOWHERE, 76, 72, EMU_FAULT_OUT_OF_BOUNDS, 4},
+    {"past local memory, generic", "ld.generic.u16 v4, %s", NOWHERE, ISA_LOCAL_BASE + 76,
      ISA_LOCAL_BASE, EMU_FAULT_OUT_OF_BOUNDS, 2},
     {"before local memory, generic", "st.generic.u8 %s, v4", NOWHERE, ISA_LOCAL_BASE - 1,
      ISA_LOCAL_BASE, EMU_FAULT_OUT_OF_BOUNDS, 1},
