@@ -51,7 +51,9 @@ static void add_segment(struct alloc *al, uint32_t v, uint32_t start, uint32_t e
 {
     struct range *r = &al->range[v];
 
-    if (r->s.count != 0 && r->s.at[r->s.count - 1].start <= end) {
+    /* a segment that starts with a write (odd) stays apart from what ends there */
+    if (r->s.count != 0 && r->s.at[r->s.count - 1].start <= end &&
+        !(r->s.at[r->s.count - 1].start == end && end % 2 == 1)) {
         struct segment *last = &r->s.at[r->s.count - 1];
 
         last->start = start < last->start ? start : last->start;
@@ -142,17 +144,47 @@ static void build_ranges(struct alloc *al)
     }
 }
 
-static bool ranges_meet(const struct range *a, const struct range *b)
+static bool is_copy(const struct ptx_unit *unit, const struct ptx_mi *mi)
 {
+    ptx_ref d = mi->ref[PTX_S_D], x = mi->ref[PTX_S_X];
+
+    return (mi->in.op == ISA_V_MOV_B32 || mi->in.op == ISA_V_MOV_B64) &&
+           mi->in.xkind == ISA_X_VECTOR && ptx_ref_is_vreg(d) && ptx_ref_is_vreg(x) &&
+           !ptx_ref_is_vreg(mi->ref[PTX_S_GUARD]) && !(mi->flags & PTX_MI_PARTIAL) &&
+           ptx_ref_row(d) == 0 && ptx_ref_row(x) == 0 &&
+           unit->vregs.at[ptx_ref_vreg(d)].rows == mi->rows[PTX_S_D] &&
+           unit->vregs.at[ptx_ref_vreg(x)].rows == mi->rows[PTX_S_D];
+}
+
+/* Two ranges may overlap from a copy between them on: until one of them is written again,
+ * which starts a segment, they hold the same. */
+static bool same_from(struct alloc *al, uint32_t position, uint32_t a, uint32_t b)
+{
+    const struct ptx_mi *mi = &al->unit->code.at[position / 2];
+    uint32_t d, x;
+
+    if (position % 2 == 0 || !is_copy(al->unit, mi))
+        return false;
+    d = find(al, ptx_ref_vreg(mi->ref[PTX_S_D]));
+    x = find(al, ptx_ref_vreg(mi->ref[PTX_S_X]));
+    return (d == a && x == b) || (d == b && x == a);
+}
+
+static bool ranges_meet(struct alloc *al, uint32_t va, uint32_t vb)
+{
+    const struct range *a = &al->range[va], *b = &al->range[vb];
     size_t i = 0, j = 0;
 
     while (i < a->s.count && j < b->s.count) {
-        if (a->s.at[i].end <= b->s.at[j].start)
-            i++;
-        else if (b->s.at[j].end <= a->s.at[i].start)
-            j++;
-        else
+        struct segment x = a->s.at[i], y = b->s.at[j];
+
+        if (x.end > y.start && y.end > x.start &&
+            !same_from(al, x.start > y.start ? x.start : y.start, va, vb))
             return true;
+        if (x.end <= y.end)
+            i++;
+        else
+            j++;
     }
     return false;
 }
@@ -170,26 +202,18 @@ static void join_ranges(struct alloc *al, uint32_t into, uint32_t from)
             next = a->s.at[i++];
         else
             next = b->s.at[j++];
-        if (r.s.count != 0 && r.s.at[r.s.count - 1].end == next.start)
-            r.s.at[r.s.count - 1].end = next.end;
-        else
+        if (r.s.count != 0 && next.start < r.s.at[r.s.count - 1].end &&
+            r.s.at[r.s.count - 1].end < next.end) {
+            /* the later write starts a segment of its own, without overlap */
+            r.s.at[r.s.count - 1].end = next.start;
             *PTX_PUSH(al->unit->job, r.s) = next;
+        } else if (r.s.count == 0 || next.start >= r.s.at[r.s.count - 1].end) {
+            *PTX_PUSH(al->unit->job, r.s) = next;
+        } /* else it lies in the last one: the same value */
     }
     *a = r;
     b->s.count = 0;
     al->rep[from] = into;
-}
-
-static bool is_copy(const struct ptx_unit *unit, const struct ptx_mi *mi)
-{
-    ptx_ref d = mi->ref[PTX_S_D], x = mi->ref[PTX_S_X];
-
-    return (mi->in.op == ISA_V_MOV_B32 || mi->in.op == ISA_V_MOV_B64) &&
-           mi->in.xkind == ISA_X_VECTOR && ptx_ref_is_vreg(d) && ptx_ref_is_vreg(x) &&
-           !ptx_ref_is_vreg(mi->ref[PTX_S_GUARD]) && !(mi->flags & PTX_MI_PARTIAL) &&
-           ptx_ref_row(d) == 0 && ptx_ref_row(x) == 0 &&
-           unit->vregs.at[ptx_ref_vreg(d)].rows == mi->rows[PTX_S_D] &&
-           unit->vregs.at[ptx_ref_vreg(x)].rows == mi->rows[PTX_S_D];
 }
 
 static void coalesce(struct alloc *al)
@@ -219,7 +243,7 @@ static void coalesce(struct alloc *al)
                 if (to == from || unit->vregs.at[to].no_spill || unit->vregs.at[from].no_spill ||
                     al->range[to].s.count + al->range[from].s.count > 4096)
                     continue;
-                if (ranges_meet(&al->range[to], &al->range[from])) {
+                if (ranges_meet(al, to, from)) {
                     al->range[to].hint = from;
                     continue;
                 }

@@ -10,6 +10,9 @@
  *          (not on edges to paths that only exit: the others are freed by the exit)
  *   yield  on the back edges of loops that may wait for another lane
  *
+ * A branch in a loop whose R lies outside (there is a break on one side) also joins where
+ * it would if nobody left the loop; lanes that leave then break that barrier.
+ *
  * Branches with the same R share a region where the first one's bssy covers the others.
  * Regions that overlap have different barrier registers. Placement and rules are those that the executable model of
  * the machine was fuzzed with; ptx_barrier_verify checks the result.
@@ -26,43 +29,178 @@ static bool serves(const struct ptx_unit *unit, const struct ptx_region *g, uint
 }
 
 static struct ptx_region *region_for(struct ptx_unit *unit, uint32_t *first_of, uint32_t *next,
-                                     uint32_t start, uint32_t join)
+                                     uint32_t start, uint32_t join, uint32_t scope)
 {
     for (uint32_t r = first_of[join]; r != 0; r = next[r]) {
-        if (serves(unit, &unit->regions.at[r - 1], start))
+        if (unit->regions.at[r - 1].scope == scope && serves(unit, &unit->regions.at[r - 1], start))
             return &unit->regions.at[r - 1];
     }
     struct ptx_region *g = PTX_PUSH(unit->job, unit->regions);
 
+    /* `next` has room for a region of each branch and loop around it */
     memset(g, 0, sizeof *g);
     g->start = start;
     g->join = join;
+    g->scope = scope;
     g->barrier = 0xff;
     next[unit->regions.count] = first_of[join];
     first_of[join] = (uint32_t)unit->regions.count;
     return g;
 }
 
+/* In front of the outermost loop that has @x and not @join, or at @x itself. */
+static uint32_t start_for(const struct ptx_unit *unit, uint32_t x, uint32_t join)
+{
+    uint32_t start = x;
+
+    for (uint32_t l = unit->blocks.at[x].loop; l != PTX_NONE; l = unit->loops.at[l].parent) {
+        if (ptx_in_loop(unit, join, l))
+            break;
+        start = unit->loops.at[l].preheader;
+    }
+    return start;
+}
+
+/*
+ * Where a branch in a loop joins if nobody left that loop: a break in one arm must not
+ * keep the others apart for the rest of their rounds. Immediate post-dominators of one
+ * round: the ends are the latches, edges out of the loop do not count.
+ */
+struct local {
+    uint32_t *ipdom, *number; /* by block; valid where seen has the stamp */
+    uint32_t *seen, *next, *order, *stack;
+    uint32_t stamp;
+};
+
+static bool in_round(const struct ptx_unit *unit, uint32_t from, unsigned k, uint32_t loop)
+{
+    uint32_t to = unit->blocks.at[from].succ[k];
+
+    return to != unit->loops.at[loop].header && ptx_in_loop(unit, to, loop);
+}
+
+static void local_postdominators(struct ptx_unit *unit, uint32_t loop, struct local *lo)
+{
+    const struct ptx_loop *l = &unit->loops.at[loop];
+    uint32_t count = 0, depth = 0, root = PTX_NONE;
+
+    lo->stamp++;
+    for (size_t i = 0; i < l->latches.count; i++) {
+        if (lo->seen[l->latches.at[i]] == lo->stamp)
+            continue;
+        lo->stack[depth++] = l->latches.at[i];
+        lo->seen[l->latches.at[i]] = lo->stamp;
+        lo->next[l->latches.at[i]] = 0;
+        while (depth != 0) {
+            uint32_t b = lo->stack[depth - 1];
+            const struct ptx_block *block = &unit->blocks.at[b];
+
+            if (b != l->header && lo->next[b] < block->pred_count) {
+                uint32_t p = block->pred[lo->next[b]++];
+
+                if (lo->seen[p] != lo->stamp && ptx_in_loop(unit, p, loop)) {
+                    lo->seen[p] = lo->stamp;
+                    lo->next[p] = 0;
+                    lo->stack[depth++] = p;
+                }
+            } else {
+                lo->ipdom[b] = PTX_NONE - 1; /* not known yet */
+                lo->number[b] = count;
+                lo->order[count++] = b;
+                depth--;
+            }
+        }
+    }
+    for (bool changed = true; changed;) {
+        changed = false;
+        for (uint32_t i = count; i-- > 0;) {
+            uint32_t b = lo->order[i], d = PTX_NONE - 1;
+
+            for (unsigned k = 0; k < unit->blocks.at[b].succ_count; k++) {
+                uint32_t s = unit->blocks.at[b].succ[k];
+
+                if (s == l->header)
+                    s = root; /* the round ends */
+                else if (!in_round(unit, b, k, loop) || lo->seen[s] != lo->stamp ||
+                         lo->ipdom[s] == PTX_NONE - 1)
+                    continue;
+                if (d == PTX_NONE - 1) {
+                    d = s;
+                    continue;
+                }
+                while (d != s && d != root && s != root) {
+                    if (lo->number[d] < lo->number[s])
+                        d = lo->ipdom[d];
+                    else
+                        s = lo->ipdom[s];
+                }
+                if (s == root)
+                    d = root;
+            }
+            if (lo->ipdom[b] != d) {
+                lo->ipdom[b] = d;
+                changed = true;
+            }
+        }
+    }
+}
+
 static void find_regions(struct ptx_unit *unit)
 {
-    uint32_t *first_of = PTX_ARRAY(unit->job, uint32_t, unit->blocks.count);
-    uint32_t *next = PTX_ARRAY(unit->job, uint32_t, unit->blocks.count + 1);
+    size_t n = unit->blocks.count, room = 1;
+    uint32_t *first_of = PTX_ARRAY(unit->job, uint32_t, n), *next;
+    uint8_t *wanted = PTX_ARRAY(unit->job, uint8_t, unit->loops.count + 1);
+    PTX_LIST(uint32_t) branches = { 0 };
+    struct local lo = { .ipdom = PTX_ARRAY(unit->job, uint32_t, n),
+                        .number = PTX_ARRAY(unit->job, uint32_t, n),
+                        .seen = PTX_ARRAY(unit->job, uint32_t, n),
+                        .next = PTX_ARRAY(unit->job, uint32_t, n),
+                        .order = PTX_ARRAY(unit->job, uint32_t, n),
+                        .stack = PTX_ARRAY(unit->job, uint32_t, n) };
 
     for (uint32_t k = 0; k < unit->rpo_count; k++) {
-        uint32_t x = unit->rpo[k], start = x, r, l;
-        const struct ptx_block *b = &unit->blocks.at[x];
+        const struct ptx_block *b = &unit->blocks.at[unit->rpo[k]];
 
         if (!b->may_diverge || b->end != PTX_END_BRANCH || !b->reaches_end)
             continue;
-        r = b->ipdom;
+        *PTX_PUSH(unit->job, branches) = unit->rpo[k];
+        room++;
+        for (uint32_t l = b->loop; l != PTX_NONE; l = unit->loops.at[l].parent) {
+            if (b->ipdom != PTX_NONE && ptx_in_loop(unit, b->ipdom, l))
+                break;
+            wanted[l] = 1;
+            room++;
+        }
+    }
+    next = PTX_ARRAY(unit->job, uint32_t, room + 1);
+    for (size_t i = 0; i < branches.count; i++) {
+        uint32_t x = branches.at[i], r = unit->blocks.at[x].ipdom;
+
         if (r == PTX_NONE || ptx_just_ends(unit, r))
             continue; /* where the kernel just ends nobody need wait */
-        for (l = b->loop; l != PTX_NONE; l = unit->loops.at[l].parent) {
-            if (ptx_in_loop(unit, r, l))
-                break;
-            start = unit->loops.at[l].preheader;
+        *PTX_PUSH(unit->job, region_for(unit, first_of, next, start_for(unit, x, r), r, PTX_NONE)
+                                 ->branches) = x;
+    }
+    for (uint32_t l = 0; l < unit->loops.count; l++) {
+        if (!wanted[l])
+            continue;
+        local_postdominators(unit, l, &lo);
+        for (size_t i = 0; i < branches.count; i++) {
+            uint32_t x = branches.at[i], r = unit->blocks.at[x].ipdom, join, start;
+            struct ptx_region *g;
+
+            if (!ptx_in_loop(unit, x, l) || (r != PTX_NONE && ptx_in_loop(unit, r, l)) ||
+                lo.seen[x] != lo.stamp)
+                continue;
+            join = lo.ipdom[x];
+            if (join >= PTX_NONE - 1)
+                continue;
+            start = start_for(unit, x, join);
+            if (start == x && !(in_round(unit, x, 0, l) && in_round(unit, x, 1, l)))
+                continue; /* one side leaves at once: the other is not split */
+            g = region_for(unit, first_of, next, start, join, l);
+            *PTX_PUSH(unit->job, g->branches) = x;
         }
-        *PTX_PUSH(unit->job, region_for(unit, first_of, next, start, r)->branches) = x;
     }
 }
 
@@ -70,6 +208,14 @@ struct scratch {
     uint32_t *inside, *can; /* by block: stamps */
     uint32_t stamp;
 };
+
+/* Whether an edge may lead to the join: not into an exit, nor out of the region's loop. */
+static bool stays(const struct ptx_unit *unit, const struct ptx_region *g, uint32_t from,
+                  unsigned k)
+{
+    return !ptx_is_exit_edge(&unit->blocks.at[from], k) &&
+           (g->scope == PTX_NONE || in_round(unit, from, k, g->scope));
+}
 
 /* Blocks between bssy and bsync, and the edges that leave without the bsync. */
 static void extend_region(struct ptx_unit *unit, struct ptx_region *g, struct scratch *s)
@@ -79,8 +225,10 @@ static void extend_region(struct ptx_unit *unit, struct ptx_region *g, struct sc
     const struct ptx_block *start = &unit->blocks.at[g->start];
 
     s->stamp++;
-    for (unsigned k = 0; k < start->succ_count; k++)
-        *PTX_PUSH(unit->job, work) = start->succ[k];
+    for (unsigned k = 0; k < start->succ_count; k++) {
+        if (stays(unit, g, g->start, k))
+            *PTX_PUSH(unit->job, work) = start->succ[k];
+    }
     while (work.count != 0) {
         uint32_t b = work.at[--work.count];
 
@@ -89,7 +237,7 @@ static void extend_region(struct ptx_unit *unit, struct ptx_region *g, struct sc
         s->inside[b] = s->stamp;
         *PTX_PUSH(unit->job, reached) = b;
         for (unsigned k = 0; k < unit->blocks.at[b].succ_count; k++) {
-            if (!ptx_is_exit_edge(&unit->blocks.at[b], k))
+            if (stays(unit, g, b, k))
                 *PTX_PUSH(unit->job, work) = unit->blocks.at[b].succ[k];
         }
     }
@@ -101,12 +249,9 @@ static void extend_region(struct ptx_unit *unit, struct ptx_region *g, struct sc
 
         for (uint32_t k = 0; k < b->pred_count; k++) {
             uint32_t p = b->pred[k];
-            const struct ptx_block *from = &unit->blocks.at[p];
+            unsigned edge = &unit->blocks.at[unit->blocks.at[p].succ[0]] == b ? 0 : 1;
 
-            if (from->exit_side != 0 &&
-                &unit->blocks.at[from->succ[from->exit_side - 1]] == b)
-                continue;
-            if (p == g->start || s->inside[p] != s->stamp || s->can[p] == s->stamp)
+            if (!stays(unit, g, p, edge) || p == g->start || s->inside[p] != s->stamp || s->can[p] == s->stamp)
                 continue;
             s->can[p] = s->stamp;
             *PTX_PUSH(unit->job, work) = p;
@@ -123,8 +268,8 @@ static void extend_region(struct ptx_unit *unit, struct ptx_region *g, struct sc
         for (unsigned k = 0; k < block->succ_count; k++) {
             uint32_t to = block->succ[k];
 
-            if (!ptx_is_exit_edge(block, k) && s->can[to] != s->stamp &&
-                unit->blocks.at[to].reaches_end)
+            if (!ptx_is_exit_edge(block, k) && unit->blocks.at[to].reaches_end &&
+                (s->can[to] != s->stamp || !stays(unit, g, b, k)))
                 *PTX_PUSH(unit->job, g->leaves) = (uint64_t)b << 1 | k;
         }
     }
@@ -199,7 +344,9 @@ static void number_regions(struct ptx_unit *unit)
         struct ptx_region *g = sorted[i];
 
         *PTX_PUSH(unit->job, unit->blocks.at[g->start].joins) = (uint32_t)(g - unit->regions.at);
-        for (size_t k = 0; k < g->branches.count; k++)
+        /* a branch names the barrier at its post-dominator: a stack needs a place that all
+         * lanes come to; the joins of loops that may be left serve convergence barriers */
+        for (size_t k = 0; g->scope == PTX_NONE && k < g->branches.count; k++)
             unit->blocks.at[g->branches.at[k]].branch_barrier = g->barrier;
         for (size_t k = 0; k < g->leaves.count; k++)
             *PTX_PUSH(unit->job, unit->blocks.at[g->leaves.at[k] >> 1].breaks[g->leaves.at[k] & 1]) =

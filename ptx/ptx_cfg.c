@@ -305,9 +305,10 @@ static void find_loops(struct ptx_unit *unit)
             if (unit->blocks.at[p].rpo < i)
                 continue;
             if (!ptx_dominates(unit, h, p)) {
-                const struct ptx_block *b = &unit->blocks.at[p];
+                uint32_t line = header->count != 0 ? unit->code.at[header->first].line
+                                                   : header->line;
 
-                ptx_fail(unit->job, b->line != 0 ? b->line : unit->function->line, LW_EUNSUPP,
+                ptx_fail(unit->job, line != 0 ? line : unit->function->line, LW_EUNSUPP,
                          "the control flow of '%s' is irreducible (a jump into the middle of a "
                          "loop%s%s), which is not supported",
                          unit->function->name, header->label != PTX_NONE ? " at " : "",

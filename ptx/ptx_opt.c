@@ -492,6 +492,47 @@ static void join_sign(struct opt *opt, struct ptx_mi *mi)
     }
 }
 
+/* ---- copies into loop variables ----------------------------------------------------------------- */
+
+/* Behind d = s in a block the readers of s read d, as long as both keep their values: then
+ * s often ends at the copy, and the allocator gives both one register. */
+static void forward_copies(struct opt *opt, const struct ptx_block *b)
+{
+    struct ptx_unit *unit = opt->unit;
+    enum { REACH = 128 };
+
+    for (uint32_t i = b->first; i < b->first + b->count; i++) {
+        const struct ptx_mi *copy = &unit->code.at[i];
+        ptx_ref d = copy->ref[PTX_S_D], s = copy->ref[PTX_S_X];
+        bool ended = false;
+
+        if (!is_move(copy) || copy->flags & (PTX_MI_DEAD | PTX_MI_PARTIAL) || !unguarded(copy) ||
+            copy->in.xkind != ISA_X_VECTOR || !ptx_ref_is_vreg(d) || !ptx_ref_is_vreg(s) ||
+            opt->alias[ptx_ref_vreg(d)] != PTX_NO_REF || ptx_ref_row(d) != 0 || ptx_ref_row(s) != 0 || ptx_ref_vreg(d) == ptx_ref_vreg(s) ||
+            unit->vregs.at[ptx_ref_vreg(d)].rows != copy->rows[PTX_S_D] ||
+            unit->vregs.at[ptx_ref_vreg(s)].rows != copy->rows[PTX_S_D])
+            continue;
+        for (uint32_t k = i + 1; k < b->first + b->count && k - i < REACH && !ended; k++) {
+            struct ptx_mi *mi = &unit->code.at[k];
+
+            if (mi->flags & PTX_MI_DEAD)
+                continue;
+            for (unsigned slot = 0; slot < PTX_SLOT_COUNT; slot++) {
+                if (ptx_ref_is_vreg(mi->ref[slot]) && slot != PTX_S_D && slot != PTX_S_P &&
+                    slot != PTX_S_Q && ptx_ref_vreg(mi->ref[slot]) == ptx_ref_vreg(s))
+                    mi->ref[slot] = d + ptx_ref_row(mi->ref[slot]);
+            }
+            for (unsigned slot = 0; slot < PTX_SLOT_COUNT; slot++) {
+                uint32_t v = ptx_ref_vreg(mi->ref[slot]);
+
+                if (ptx_mi_writes(mi, (enum ptx_slot)slot) &&
+                    (v == ptx_ref_vreg(d) || v == ptx_ref_vreg(s)))
+                    ended = true;
+            }
+        }
+    }
+}
+
 /* ---- dead code -------------------------------------------------------------------------------------- */
 
 static bool has_effect(const struct ptx_mi *mi)
@@ -686,6 +727,8 @@ void ptx_opt(struct ptx_unit *unit)
             fold_constants(&opt, mi, unit->rpo[k]);
         }
     }
+    for (uint32_t k = 0; k < unit->rpo_count; k++)
+        forward_copies(&opt, &unit->blocks.at[unit->rpo[k]]);
     remove_dead(&opt);
     compact(unit);
 }

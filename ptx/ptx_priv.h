@@ -390,6 +390,7 @@ struct ptx_loop {
 };
 struct ptx_region {
     uint32_t start, join; /* blocks of bssy and bsync */
+    uint32_t scope;       /* a loop that lanes leave with bbreak, PTX_NONE: the function */
     uint8_t barrier;
     uint32_t size;
     PTX_LIST(uint32_t) inside;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Random structured programs: nested ifs, loops, breaks, continues and early returns over
- * a few variables. Each is run by this file, thread by thread, and as PTX by the machine,
+ * Random structured programs: nested ifs, loops, breaks, continues, early returns, CTA
+ * barriers and spin locks over a few variables. Each is run by this file, thread by thread, and as PTX by the machine,
  * at several widths and under every policy; memory must be equal. A failure prints the
  * seed and the program. PROP_PTX_SEED and PROP_PTX_COUNT choose others.
  */
@@ -19,7 +19,11 @@
 
 enum { VARS = 6, THREADS = 100, MAX_NODES = 4000, LOCALS = 8 };
 
-enum kind { ASSIGN, ARITH64, RED, SWAP, IF, LOOP, BREAK, CONTINUE, RETURN, SYNC };
+enum kind {
+    ASSIGN, ARITH64, RED, SWAP, IF, LOOP, BREAK, CONTINUE, RETURN,
+    SYNC,  /* a CTA barrier; k & 1: one in each arm of a divergent if */
+    LOCK   /* a spin lock around a plain increment */
+};
 struct node {
     enum kind kind;
     unsigned op, a, b, d, counter;
@@ -30,7 +34,7 @@ struct program {
     struct node node[MAX_NODES];
     int count, first;
     unsigned counters, labels;
-    bool barriers;
+    bool barriers, locks;
     uint64_t seed;
     struct lw_buffer text;
 };
@@ -86,6 +90,8 @@ static int make_node(struct program *p, unsigned depth, unsigned loops, bool top
         n->kind = SWAP;
     } else if (top && p->barriers && x < 90) {
         n->kind = SYNC;
+    } else if (p->locks && x < 93) {
+        n->kind = LOCK;
     } else {
         n->kind = ASSIGN;
     }
@@ -169,6 +175,9 @@ static enum flow run_list(const struct program *p, int at, struct thread *t)
             t->sum[n->k & 7] += a;
             break;
         case SYNC:
+            break;
+        case LOCK:
+            t->sum[10 + (n->k & 1)] += b;
             break;
         case IF:
             flow = run_list(p, condition(n, t) ? n->then : n->other, t);
@@ -273,7 +282,22 @@ static void put_list(struct program *p, int at, unsigned out, unsigned latch)
             lw_printf(s, "atom.global.add.u32 %%t2,[%%sum+%u],%%v%u;\n", (n->k & 7) * 4, n->a);
             break;
         case SYNC:
-            lw_put(s, "bar.sync 0;\n");
+            if (n->k & 1) {
+                put_condition(p, n);
+                lw_printf(s, "@%%p0 bra L%u;\nbar.sync 0;\nbra L%u;\nL%u:\nbar.sync 0;\nL%u:\n",
+                          l, l + 1, l, l + 1);
+            } else {
+                lw_put(s, "bar.sync 0;\n");
+            }
+            break;
+        case LOCK:
+            lw_printf(s, "L%u:\natom.global.cas.b32 %%t0,[%%sum+%u],0,1;\n"
+                         "setp.ne.u32 %%p0,%%t0,0;\n@%%p0 bra L%u;\n"
+                         "ld.volatile.global.u32 %%t1,[%%sum+%u];\nadd.u32 %%t1,%%t1,%%v%u;\n"
+                         "st.volatile.global.u32 [%%sum+%u],%%t1;\nmembar.gl;\n"
+                         "atom.global.exch.b32 %%t0,[%%sum+%u],0;\n",
+                      l, 32 + (n->k & 1) * 4, l, 40 + (n->k & 1) * 4, n->b,
+                      40 + (n->k & 1) * 4, 32 + (n->k & 1) * 4);
             break;
         case IF:
             put_condition(p, n);
@@ -417,6 +441,7 @@ static void one_program(uint64_t seed)
     assert_non_null(p);
     p->seed = seed * 1000003 + 1;
     p->barriers = pick(p, 4) == 0;
+    p->locks = pick(p, 4) == 0;
     p->first = make_list(p, 1 + pick(p, 4), 0, true);
     lw_buffer_init(&p->text);
     put_program(p);

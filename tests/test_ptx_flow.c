@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Flow graphs whose loops, post-dominators, divergence and barriers are known. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <cmocka.h>
+
+#include "ptx/ptx_priv.h"
+
+#define HEAD ".version 7.0\n.target sm_75\n.address_size 64\n" \
+    ".entry k(.param .u64 p, .param .u32 n) {\n" \
+    ".reg .pred %p<40>; .reg .b32 %r<40>; .reg .b64 %rd<8>;\n" \
+    "mov.u32 %r0,%tid.x; ld.param.u64 %rd1,[p]; ld.param.u32 %r1,[n];\n" \
+    "setp.lt.u32 %p0,%r0,7; setp.lt.u32 %p1,%r0,%r1; setp.eq.u32 %p2,%r1,3;\n"
+#define TAIL "\nst.global.u32 [%rd1],%r2; ret; }\n"
+
+static void graph(const char *text, struct lw_buffer *out)
+{
+    struct lw_error err;
+
+    lw_buffer_init(out);
+    if (ptx_print_cfg("t.ptx", text, strlen(text), &out->sink, &err) != LW_OK)
+        fail_msg("%s", err.text);
+}
+
+static void expect_graph(const char *text, const char *want)
+{
+    struct lw_buffer out;
+
+    graph(text, &out);
+    assert_string_equal(out.text, want);
+    lw_buffer_fini(&out);
+}
+
+static void a_divergent_if_joins_at_its_post_dominator(void **state)
+{
+    (void)state;
+    expect_graph(HEAD "mov.u32 %r2,0;\n@%p0 bra J;\nmov.u32 %r2,1;\nJ:" TAIL,
+                 "k: 4 blocks, 0 loops, 1 regions, 1 barrier registers\n"
+                 "  block 0: 4 instructions, bssy b0 -> 2 | 1, joins at 2, may diverge\n"
+                 "  block 1: 1 instructions -> 2\n"
+                 "  block 2 J: 1 instructions, bsync b0 -> 4\n"
+                 "  block 4: 0 instructions\n");
+}
+
+static void a_branch_on_parameters_gets_no_barrier(void **state)
+{
+    (void)state;
+    expect_graph(HEAD "mov.u32 %r2,0;\n@%p2 bra J;\nmov.u32 %r2,1;\nJ:" TAIL,
+                 "k: 4 blocks, 0 loops, 0 regions, 0 barrier registers\n"
+                 "  block 0: 4 instructions -> 2 | 1, joins at 2\n"
+                 "  block 1: 1 instructions -> 2\n"
+                 "  block 2 J: 1 instructions -> 4\n"
+                 "  block 4: 0 instructions\n");
+}
+
+static void nested_ifs_use_two_registers_and_arms_one_after_the_other_share(void **state)
+{
+    (void)state;
+    expect_graph(HEAD "mov.u32 %r2,0;\n@%p0 bra A;\n@%p1 bra B;\nmov.u32 %r2,1;\n"
+                      "B: add.u32 %r2,%r2,5;\nA: @!%p1 bra J;\nadd.u32 %r2,%r2,9;\nJ:" TAIL,
+                 "k: 8 blocks, 0 loops, 3 regions, 2 barrier registers\n"
+                 "  block 0: 5 instructions, bssy b0 -> 4 | 1, joins at 4, may diverge\n"
+                 "  block 1: 0 instructions, bssy b1 -> 3 | 2, joins at 3, may diverge\n"
+                 "  block 2: 1 instructions -> 3\n"
+                 "  block 3 B: 1 instructions, bsync b1 -> 4\n"
+                 "  block 4 A: 0 instructions, bsync b0, bssy b0 -> 6 | 5, joins at 6, may diverge\n"
+                 "  block 5: 1 instructions -> 6\n"
+                 "  block 6 J: 1 instructions, bsync b0 -> 8\n"
+                 "  block 8: 0 instructions\n");
+}
+
+static void a_loop_that_lanes_leave_apart_joins_in_its_preheader(void **state)
+{
+    (void)state;
+    expect_graph(HEAD "mov.u32 %r2,0;\nL: add.u32 %r2,%r2,1;\nsetp.lt.u32 %p3,%r2,%r0;\n@%p3 bra L;"
+                      TAIL,
+                 "k: 4 blocks, 1 loops, 1 regions, 1 barrier registers\n"
+                 "  block 0: 3 instructions, bssy b0 -> 1\n"
+                 "  block 1 L: 2 instructions -> 1 | 2, joins at 2, may diverge, in the loop of 1\n"
+                 "  block 2: 1 instructions, bsync b0 -> 4\n"
+                 "  block 4: 0 instructions\n");
+}
+
+static void breaking_out_of_an_inner_region_frees_its_barrier(void **state)
+{
+    /* inner if of a loop; one arm leaves the loop: b1 must be broken on that edge */
+    (void)state;
+    expect_graph(HEAD "mov.u32 %r2,0;\nL: ld.global.u32 %r3,[%rd1];\nsetp.lt.u32 %p3,%r3,5;\n"
+                      "@%p3 bra C;\nadd.u32 %r2,%r2,1;\nsetp.gt.u32 %p4,%r3,90;\n@%p4 bra OUT;\n"
+                      "C: add.u32 %r2,%r2,3;\nsetp.lt.u32 %p5,%r2,%r1;\n@%p5 bra L;\nOUT:" TAIL,
+                 "k: 6 blocks, 1 loops, 2 regions, 2 barrier registers\n"
+                 "  block 0: 2 instructions, bssy b0 -> 1\n"
+                 "  block 1 L: 2 instructions, bssy b1 -> 3 | 2, joins at 4, may diverge, "
+                 "in the loop of 1\n"
+                 "  block 2: 2 instructions -> 4 (bbreak b1) | 3, joins at 4, may diverge, "
+                 "in the loop of 1\n"
+                 "  block 3 C: 2 instructions, bsync b1 -> 1 | 4, joins at 4, may diverge, "
+                 "in the loop of 1\n"
+                 "  block 4 OUT: 1 instructions, bsync b0 -> 6\n"
+                 "  block 6: 0 instructions\n");
+}
+
+static void a_branch_to_the_end_is_an_exit_and_parts_nobody(void **state)
+{
+    (void)state;
+    expect_graph(HEAD "@%p1 bra END;\nbar.sync 0;\nst.global.u32 [%rd1],%r0;\nEND: ret; }\n",
+                 "k: 4 blocks, 0 loops, 0 regions, 0 barrier registers\n"
+                 "  block 0: 3 instructions -> 2 (exit) | 1, joins at 1\n"
+                 "  block 1: 2 instructions -> 2\n"
+                 "  block 2 END: 0 instructions -> 4\n"
+                 "  block 4: 0 instructions\n");
+}
+
+static void a_value_from_a_loop_that_lanes_leave_apart_is_divergent_behind_it(void **state)
+{
+    /* %r2 counts rounds; inside all lanes agree, behind the loop they do not */
+    struct lw_buffer out;
+
+    (void)state;
+    graph(HEAD "mov.u32 %r2,0;\nL: add.u32 %r2,%r2,1;\nld.global.u32 %r4,[%rd1];\n"
+               "setp.lt.u32 %p3,%r4,9;\n@%p3 bra OUT;\nsetp.lt.u32 %p4,%r2,%r1;\n@%p4 bra L;\n"
+               "OUT: setp.eq.u32 %p5,%r2,4;\n@%p5 bra J;\nadd.u32 %r2,%r2,7;\nJ:" TAIL,
+          &out);
+    assert_non_null(strstr(out.text, "-> 3 | 2, joins at 3, may diverge, in the loop of 1"));
+    assert_non_null(strstr(out.text, "block 3 OUT: 1 instructions, bsync b0, bssy b0 -> 5 | 4, "
+                                     "joins at 5, may diverge"));
+    lw_buffer_fini(&out);
+}
+
+static void a_loop_that_may_wait_for_a_lane_yields_and_makes_barriers_soft(void **state)
+{
+    struct lw_buffer out;
+
+    (void)state;
+    graph(HEAD "mov.u32 %r2,0;\nL: atom.global.cas.b32 %r3,[%rd1],0,1;\nsetp.ne.u32 %p3,%r3,0;\n"
+               "@%p3 bra L;" TAIL,
+          &out);
+    assert_non_null(strstr(out.text, ", soft\n"));
+    assert_non_null(strstr(out.text, "-> 1 (yield) | 2"));
+    assert_non_null(strstr(out.text, "bsync.soft b0"));
+    lw_buffer_fini(&out);
+    /* a reduction waits for nobody */
+    graph(HEAD "mov.u32 %r2,0;\nL: atom.global.add.u32 %r3,[%rd1],1;\nadd.u32 %r2,%r2,1;\n"
+               "setp.lt.u32 %p3,%r2,%r0;\n@%p3 bra L;" TAIL,
+          &out);
+    assert_null(strstr(out.text, "yield"));
+    assert_null(strstr(out.text, "soft"));
+    lw_buffer_fini(&out);
+}
+
+static void a_block_barrier_in_an_arm_makes_barriers_soft(void **state)
+{
+    struct lw_buffer out;
+
+    (void)state;
+    graph(HEAD "@%p0 bra A;\nbar.sync 0;\nbra J;\nA: bar.sync 0;\nJ: mov.u32 %r2,1;" TAIL, &out);
+    assert_non_null(strstr(out.text, ", soft\n"));
+    lw_buffer_fini(&out);
+    graph(HEAD "mov.u32 %r2,0;\n@%p0 bra J;\nmov.u32 %r2,1;\nJ: bar.sync 0;" TAIL, &out);
+    assert_null(strstr(out.text, "soft"));
+    lw_buffer_fini(&out);
+}
+
+static void a_chain_of_jumps_to_one_place_is_one_region(void **state)
+{
+    struct lw_buffer text, out;
+
+    (void)state;
+    lw_buffer_init(&text);
+    lw_put(&text.sink, HEAD "mov.u32 %r2,0;\n");
+    for (unsigned i = 0; i < 30; i++)
+        lw_printf(&text.sink, "add.u32 %%r2,%%r2,%%r0; setp.eq.u32 %%p%u,%%r2,%u; @%%p%u bra T;\n",
+                  4 + i, i * 77, 4 + i);
+    lw_put(&text.sink, "T:" TAIL);
+    graph(text.text, &out);
+    assert_non_null(strstr(out.text, "1 regions, 1 barrier registers"));
+    lw_buffer_fini(&out);
+    lw_buffer_fini(&text);
+}
+
+static void refused(const char *text, const char *sentence)
+{
+    struct isa_object *object = NULL;
+    struct lw_error err;
+
+    assert_int_equal(ptx_translate("t.ptx", text, strlen(text), NULL, &object, &err), LW_EUNSUPP);
+    assert_string_equal(err.text, sentence);
+}
+
+static void a_jump_into_a_loop_is_refused_by_name(void **state)
+{
+    (void)state;
+    refused(HEAD "@%p0 bra M;\nL: add.u32 %r2,%r2,1;\nM: add.u32 %r2,%r2,3;\n"
+                 "setp.lt.u32 %p3,%r2,50;\n@%p3 bra L;" TAIL,
+            "t.ptx:10: the control flow of 'k' is irreducible (a jump into the middle of a loop at "
+            "M), which is not supported");
+}
+
+static void more_than_sixteen_nested_regions_are_refused_by_name(void **state)
+{
+    struct lw_buffer text;
+
+    (void)state;
+    lw_buffer_init(&text);
+    lw_put(&text.sink, HEAD "mov.u32 %r2,0;\n");
+    for (unsigned i = 0; i < 18; i++)
+        lw_printf(&text.sink, "setp.eq.u32 %%p%u,%%r0,%u; @%%p%u bra L%u;\n", 4 + i, i, 4 + i, i);
+    for (unsigned i = 18; i-- > 0;)
+        lw_printf(&text.sink, "L%u: add.u32 %%r2,%%r2,%u;\n", i, i);
+    lw_put(&text.sink, TAIL);
+    refused(text.text, "t.ptx:25: 'k' nests more than 16 regions of divergent flow, which is not "
+                       "supported");
+    lw_buffer_fini(&text);
+}
+
+/* Takes one instruction of this kind away after layout; the verifier must notice. */
+static enum lw_status verify_without(const char *text, enum isa_op op, struct lw_error *err)
+{
+    struct ptx_job *job = calloc(1, sizeof *job);
+    enum lw_status status;
+
+    assert_non_null(job);
+    lw_arena_init(&job->arena);
+    job->name = "t.ptx";
+    job->err = err;
+    if (setjmp(job->stop) == 0) {
+        struct ptx_module *module = ptx_parse(job, text, strlen(text));
+        struct ptx_unit *unit = PTX_NEW(job, struct ptx_unit);
+
+        ptx_unit_init(unit, job, module, &module->functions.at[0], NULL);
+        ptx_unit_analyse(unit);
+        ptx_layout(unit);
+        for (size_t i = 0; i < unit->code.count; i++) {
+            if (unit->code.at[i].in.op == op) {
+                isa_insn_init(&unit->code.at[i].in, ISA_NOP);
+                unit->code.at[i].barrier = 0xff;
+                break;
+            }
+        }
+        ptx_barrier_verify(unit);
+    }
+    status = job->status;
+    lw_arena_fini(&job->arena);
+    free(job);
+    return status;
+}
+
+static void the_verifier_finds_a_missing_bsync_and_a_missing_bbreak(void **state)
+{
+    static const char loop[] = HEAD
+        "mov.u32 %r2,0;\nL: ld.global.u32 %r3,[%rd1];\nsetp.lt.u32 %p3,%r3,5;\n@%p3 bra C;\n"
+        "add.u32 %r2,%r2,1;\nC: add.u32 %r2,%r2,3;\nsetp.lt.u32 %p5,%r2,%r1;\n@%p5 bra L;" TAIL;
+    static const char nest[] = HEAD /* the inner loop is left to the outer one's latch */
+        "mov.u32 %r2,0;\nO: mov.u32 %r5,0;\nL: ld.global.u32 %r3,[%rd1];\n"
+        "setp.lt.u32 %p3,%r3,5;\n@%p3 bra C;\nadd.u32 %r2,%r2,1;\nsetp.eq.u32 %p7,%r3,9;\n"
+        "@%p7 bra X;\nC: add.u32 %r5,%r5,1;\nsetp.lt.u32 %p5,%r5,%r1;\n@%p5 bra L;\n"
+        "add.u32 %r2,%r2,2;\nX: add.u32 %r2,%r2,1;\nsetp.lt.u32 %p6,%r2,%r1;\n@%p6 bra O;" TAIL;
+    struct lw_error err;
+
+    (void)state;
+    assert_int_equal(verify_without(loop, ISA_TRAP, &err), LW_OK); /* nothing taken away */
+    assert_int_equal(verify_without(nest, ISA_TRAP, &err), LW_OK);
+    assert_int_equal(verify_without(loop, ISA_BSYNC, &err), LW_ESTATE);
+    assert_non_null(strstr(err.text, "is joined twice on a path"));
+    assert_int_equal(verify_without(nest, ISA_BBREAK, &err), LW_ESTATE);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_divergent_if_joins_at_its_post_dominator),
+        cmocka_unit_test(a_branch_on_parameters_gets_no_barrier),
+        cmocka_unit_test(nested_ifs_use_two_registers_and_arms_one_after_the_other_share),
+        cmocka_unit_test(a_loop_that_lanes_leave_apart_joins_in_its_preheader),
+        cmocka_unit_test(breaking_out_of_an_inner_region_frees_its_barrier),
+        cmocka_unit_test(a_branch_to_the_end_is_an_exit_and_parts_nobody),
+        cmocka_unit_test(a_value_from_a_loop_that_lanes_leave_apart_is_divergent_behind_it),
+        cmocka_unit_test(a_loop_that_may_wait_for_a_lane_yields_and_makes_barriers_soft),
+        cmocka_unit_test(a_block_barrier_in_an_arm_makes_barriers_soft),
+        cmocka_unit_test(a_chain_of_jumps_to_one_place_is_one_region),
+        cmocka_unit_test(a_jump_into_a_loop_is_refused_by_name),
+        cmocka_unit_test(more_than_sixteen_nested_regions_are_refused_by_name),
+        cmocka_unit_test(the_verifier_finds_a_missing_bsync_and_a_missing_bbreak),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

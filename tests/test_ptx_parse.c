@@ -1,0 +1,350 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The PTX reader and selection: what is read, what is refused and with which words. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <cmocka.h>
+
+#include "ptx/ptx.h"
+
+#define HEAD ".version 7.0\n.target sm_75\n.address_size 64\n"
+/* line 4 is the entry, statements start at line 6 */
+#define KERNEL(body) HEAD ".entry k(.param .u64 p) {\n" \
+    ".reg .pred %p<4>; .reg .b16 %rs<4>; .reg .b32 %r<8>; .reg .b64 %rd<8>; .reg .f32 %f<4>;\n" \
+    body "\nret; }\n"
+
+static char *file(const char *name, size_t *size)
+{
+    const char *dir = getenv("srcdir");
+    struct lw_error err;
+    char path[1024], *text;
+
+    snprintf(path, sizeof path, "%s/tests/ptx/%s", dir != NULL ? dir : ".", name);
+    if (lw_file_read(path, &text, size, &err) != LW_OK)
+        fail_msg("%s", err.text);
+    return text;
+}
+
+static struct isa_object *translate(const char *text, size_t size)
+{
+    struct isa_object *object = NULL;
+    struct lw_error err;
+
+    if (ptx_translate("t.ptx", text, size, NULL, &object, &err) != LW_OK)
+        fail_msg("%s", err.text);
+    return object;
+}
+
+static void refusals_name_line_construct_and_reason(void **state)
+{
+    static const struct {
+        const char *text, *sentence;
+        enum lw_status status;
+    } cases[] = {
+        { "rubbish", "t.ptx:1: expected a directive, found 'rubbish'", LW_EINPUT },
+        { HEAD ".texref t;", "t.ptx:4: the directive '.texref' is not supported", LW_EUNSUPP },
+        { ".address_size 32", "t.ptx:1: .address_size 32 is not supported: compile for nvptx64",
+          LW_EUNSUPP },
+        { HEAD ".entry k(.param .u64 p) {\nret;\n", "t.ptx:4: the body of 'k' is not closed with '}'",
+          LW_EINPUT },
+        { HEAD "/* no end", "t.ptx:4: a comment is not closed with */", LW_EINPUT },
+        { KERNEL("frobnicate.b32 %r1;"), "t.ptx:6: unknown instruction 'frobnicate'", LW_EUNSUPP },
+        { KERNEL("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%f0}, {%f1};"),
+          "t.ptx:6: the instruction 'mma' is not supported", LW_EUNSUPP },
+        { KERNEL("tex.2d.v4.f32.f32 {%f0,%f1,%f2,%f3}, [t, {%f0,%f1}];"),
+          "t.ptx:6: the instruction 'tex' is not supported", LW_EUNSUPP },
+        { KERNEL("add.s32 %r1, %r2;"), "t.ptx:6: add: expected 3 operands, found 2", LW_EINPUT },
+        { KERNEL("add.s32 %r1, %r2, %r99;"),
+          "t.ptx:6: '%r99' is neither a declared register nor a special register we have",
+          LW_EUNSUPP },
+        { KERNEL("add.s32 %r1, %r2, %rs1;"),
+          "t.ptx:6: add: register '%rs1' is .b16, too narrow for .s32", LW_EINPUT },
+        { KERNEL("add.s32 %rd1, %r2, %r1;"),
+          "t.ptx:6: add: register '%rd1' is .b64, but the result has 32 bits", LW_EINPUT },
+        { KERNEL("add.sat.s32 %r1, %r2, %r3;"),
+          "t.ptx:6: add: the modifier '.sat' is not supported here", LW_EUNSUPP },
+        { KERNEL("add.zz.s32 %r1, %r2, %r3;"), "t.ptx:6: add: the modifier '.zz' is not supported",
+          LW_EUNSUPP },
+        { KERNEL("add.f16 %rs1, %rs2, %rs3;"), "t.ptx:6: add: type .f16 is not supported",
+          LW_EUNSUPP },
+        { KERNEL("add.rn.rn.f32 %f1, %f2, %f3;"), "t.ptx:6: 'add': modifier '.rn' stands twice",
+          LW_EINPUT },
+        { KERNEL("min.NaN.f32 %f1, %f2, %f3;"), "t.ptx:6: min: the modifier '.NaN' is not supported",
+          LW_EUNSUPP },
+        { KERNEL("mov.u32 %r1, %envreg9;"),
+          "t.ptx:6: '%envreg9' is neither a declared register nor a special register we have",
+          LW_EUNSUPP },
+        { KERNEL("bra NOWHERE;"), "t.ptx:6: the label 'NOWHERE' is not defined", LW_EINPUT },
+        { KERNEL("L: L: ret;"), "t.ptx:6: the label 'L' stands twice", LW_EINPUT },
+        { KERNEL("@%r1 bra L; L:"), "t.ptx:6: the guard '%r1' is not a predicate", LW_EINPUT },
+        { KERNEL("ld.global.u32 %r1, %rd1;"),
+          "t.ptx:6: ld: operand 2 is not an address in brackets", LW_EINPUT },
+        { KERNEL("ld.param.u64 %rd1, [p+4];"), "t.ptx:6: ld: reads behind the 8 bytes of parameters",
+          LW_EINPUT },
+        { KERNEL("ld.global.v4.u64 {%rd1,%rd2,%rd3,%rd4}, [%rd1];"),
+          "t.ptx:6: ld: an access of 32 bytes is not supported", LW_EUNSUPP },
+        { KERNEL("st.param.u32 [p], %r1;"), "t.ptx:6: st: this space cannot be written", LW_EUNSUPP },
+        { KERNEL("shfl.idx.b32 %r1, %r2, 0, 31;"), "t.ptx:6: shfl: only shfl.sync is supported",
+          LW_EUNSUPP },
+        { KERNEL("bar.sync 16;"), "t.ptx:6: bar: there is no barrier 16", LW_EINPUT },
+        { KERNEL("mov.f32 %f1, 0f123;"),
+          "t.ptx:6: a floating-point literal 0f needs 8 hexadecimal digits", LW_EINPUT },
+        { KERNEL("mov.u32 %r1, 99999999999999999999;"), "t.ptx:6: an integer literal exceeds 64 bits",
+          LW_EINPUT },
+        { HEAD ".func f(.param .u32 a);\n" ".entry k() {\n call f, (1);\nret; }\n",
+          "t.ptx:6: call to f: device functions are not supported yet, compile with -O2 so that "
+          "they are inlined", LW_EUNSUPP },
+        { HEAD ".extern .global .u32 x;\n.entry k() {\n.reg .b32 %r1;\nld.global.u32 %r1, [x];\nret; }",
+          "t.ptx:7: ld: 'x' is external: it is defined in another module", LW_EUNSUPP },
+        { HEAD ".global .u32 x; .global .u32 x;", "t.ptx:4: 'x' is declared twice", LW_EINPUT },
+        { HEAD ".global .u8 x[2] = {1, 2, 3};",
+          "t.ptx:4: the initialiser of 'x' has more than its 2 bytes", LW_EINPUT },
+        { HEAD ".entry k() {\nbra M;\nL: bra M;\nM: bra L;\n}", NULL, LW_OK }, /* a loop of two */
+    };
+
+    (void)state;
+    for (unsigned i = 0; i < LW_COUNT_OF(cases); i++) {
+        struct isa_object *object = NULL;
+        struct lw_error err = { LW_OK, "" };
+        enum lw_status status = ptx_translate("t.ptx", cases[i].text, strlen(cases[i].text), NULL,
+                                              &object, &err);
+
+        if (cases[i].sentence == NULL) {
+            assert_int_equal(status, LW_OK);
+            isa_object_destroy(object);
+            continue;
+        }
+        assert_string_equal(err.text, cases[i].sentence);
+        assert_int_equal(status, cases[i].status);
+        assert_null(object);
+    }
+}
+
+static void every_truncation_is_answered_and_never_crashes(void **state)
+{
+    static const char *const names[] = { "features.ptx", "gemm_tiled_clang19.ptx",
+                                         "spinlock_clang14.ptx" };
+
+    (void)state;
+    for (unsigned f = 0; f < LW_COUNT_OF(names); f++) {
+        size_t size;
+        char *text = file(names[f], &size);
+
+        for (size_t n = 0; n < size; n++) {
+            struct isa_object *object = NULL;
+            struct lw_error err = { LW_OK, "" };
+            char *exact = malloc(n + 1); /* its end is the end of the block: overruns show */
+
+            assert_non_null(exact);
+            memcpy(exact + 1, text, n);
+            if (ptx_translate("cut.ptx", exact + 1, n, NULL, &object, &err) == LW_OK)
+                isa_object_destroy(object);
+            else
+                assert_memory_equal(err.text, "cut.ptx:", 8);
+            free(exact);
+        }
+        free(text);
+    }
+}
+
+static void the_syntax_of_compilers_is_read(void **state)
+{
+    size_t size;
+    char *text = file("features.ptx", &size);
+    struct isa_object *object = translate(text, size);
+    const struct isa_function *k = &object->functions[0];
+
+    (void)state;
+    assert_int_equal(object->function_count, 1);
+    assert_string_equal(k->name, "features");
+    assert_int_equal(k->max_threads, 256);
+    assert_int_equal(k->required_block[0], 0);
+    assert_int_equal(k->needs_warp, 32);
+    assert_int_equal(k->shared_bytes, 68);
+    assert_int_equal(k->local_bytes, 32);
+    assert_int_equal(k->param_bytes, 48);
+    assert_int_equal(k->param_count, 5);
+    assert_int_equal(k->params[0].kind, ISA_PARAM_POINTER);
+    assert_int_equal(k->params[0].space, ISA_SPACE_GLOBAL);
+    assert_int_equal(k->params[1].space, ISA_SPACE_SHARED);
+    assert_int_equal(k->params[1].offset, 8);
+    assert_int_equal(k->params[2].kind, ISA_PARAM_VALUE);
+    assert_int_equal(k->params[2].size_bytes, 16);
+    assert_int_equal(k->params[3].offset, 32);
+    assert_int_equal(k->params[4].offset, 40);
+    assert_string_equal(object->files[1], "features.cl");
+    assert_string_equal(object->files[2], "include/part.h");
+    assert_int_equal(k->line, 11); /* the first .loc that an instruction has */
+    isa_object_destroy(object);
+    free(text);
+}
+
+static const struct isa_variable *variable(const struct isa_object *object, const char *name)
+{
+    for (unsigned i = 0; i < object->variable_count; i++) {
+        if (strcmp(object->variables[i].name, name) == 0)
+            return &object->variables[i];
+    }
+    fail_msg("no variable %s", name);
+    return NULL;
+}
+
+static void variables_keep_values_spaces_and_addresses(void **state)
+{
+    size_t size;
+    char *text = file("features.ptx", &size);
+    struct isa_object *object = translate(text, size);
+    const struct isa_variable *v = variable(object, "table");
+    static const uint8_t table[16] = { 1, 2, 3, 4, 5, 6, 7, 8, 0xff, 8, 3, 0xff };
+    unsigned into_where = 0;
+
+    (void)state;
+    assert_int_equal(v->size_bytes, 16);
+    assert_int_equal(v->align, 16);
+    assert_memory_equal(v->init, table, 16);
+    v = variable(object, "halves");
+    assert_int_equal(lw_get32(v->init), 0x3f000000);
+    assert_int_equal(lw_get32(v->init + 4), 0x3e800000);
+    assert_int_equal(variable(object, "coefficients")->space, ISA_SPACE_CONST);
+    assert_int_equal(variable(object, "inside")->space, ISA_SPACE_SHARED);
+    assert_int_equal(variable(object, "inside")->shared_offset, 0);
+    for (unsigned i = 0; i < object->reloc_count; i++) {
+        const struct isa_reloc *r = &object->relocs[i];
+
+        if (r->insn != UINT32_MAX)
+            continue;
+        assert_ptr_equal(&object->variables[r->in], variable(object, "where"));
+        assert_ptr_equal(&object->variables[r->to], variable(object, "counter"));
+        assert_int_equal(r->addend, r->offset == 8 ? 4 : 0);
+        into_where++;
+    }
+    assert_int_equal(into_where, 2);
+    isa_object_destroy(object);
+    free(text);
+}
+
+static void the_line_table_follows_loc_and_skips_line_zero(void **state)
+{
+    static const char text[] = HEAD
+        ".entry k(.param .u64 p) {\n.reg .b32 %r<4>; .reg .b64 %rd<3>;\n"
+        ".loc 1 5 0\n ld.param.u64 %rd1,[p];\n.loc 1 6 3\n ld.global.u32 %r1,[%rd1];\n"
+        ".loc 1 0 3\n add.s32 %r2,%r1,%r1;\n.loc 1 7 9\n st.global.u32 [%rd1],%r2;\n ret;\n}\n"
+        ".file 1 \"dir\" \"a.cl\"\n";
+    struct isa_object *object = translate(text, strlen(text));
+
+    (void)state;
+    assert_int_equal(object->line_count, 3);
+    assert_int_equal(object->lines[0].line, 5);
+    assert_false(object->lines[0].prologue_end);
+    assert_int_equal(object->lines[1].line, 6);
+    assert_int_equal(object->lines[1].column, 3);
+    assert_true(object->lines[1].prologue_end);
+    assert_int_equal(object->lines[2].line, 7);
+    assert_int_equal(object->lines[2].insn, object->lines[1].insn + 2);
+    assert_string_equal(object->files[object->lines[1].file], "dir/a.cl");
+    assert_int_equal(object->functions[0].line, 5);
+    isa_object_destroy(object);
+}
+
+static void print(const struct isa_object *object, struct lw_buffer *out)
+{
+    lw_buffer_init(out);
+    isa_disassemble(object, &out->sink);
+}
+
+static void literals_parameters_and_offsets_become_operands(void **state)
+{
+    static const char text[] = KERNEL(
+        "ld.param.u64 %rd1,[p]; ld.param.u32 %r1,[p]; ld.global.u32 %r2,[%rd1+-8];\n"
+        "mad.lo.s32 %r3,%r2,%r1,7; sub.s32 %r4,5,%r3; setp.gt.s32 %p1,10,%r4;\n"
+        "selp.b32 %r5,3,%r4,%p1; st.global.u32 [%rd1+16],%r5;");
+    struct isa_object *object = translate(text, strlen(text));
+    struct lw_buffer out;
+
+    (void)state;
+    print(object, &out);
+    assert_non_null(strstr(out.text, "ld.global.b32 v2, [v0:1-8]"));
+    assert_non_null(strstr(out.text, "c[0][0x0]"));
+    assert_non_null(strstr(out.text, "v_setp_s32.lt p0, v2, 10"));
+    assert_non_null(strstr(out.text, "v_selp_b32 v2, v2, 3, !p0"));
+    lw_buffer_fini(&out);
+    isa_object_destroy(object);
+}
+
+static void an_atomic_whose_result_nobody_reads_is_a_reduction(void **state)
+{
+    static const char text[] = KERNEL(
+        "ld.param.u64 %rd1,[p]; atom.global.add.u32 %r1,[%rd1],1;\n"
+        "atom.global.exch.b32 %r2,[%rd1],2; atom.global.min.u32 %r3,[%rd1],3;\n"
+        "st.global.u32 [%rd1+4],%r3;");
+    struct isa_object *object = translate(text, strlen(text));
+    struct lw_buffer out;
+
+    (void)state;
+    print(object, &out);
+    assert_non_null(strstr(out.text, "red.global.add.u32"));
+    assert_non_null(strstr(out.text, "atom.global.exch.b32")); /* there is no such reduction */
+    assert_non_null(strstr(out.text, "atom.global.min.u32"));
+    lw_buffer_fini(&out);
+    isa_object_destroy(object);
+}
+
+static void modifiers_of_floats_are_kept(void **state)
+{
+    static const char text[] = KERNEL(
+        "ld.param.u64 %rd1,[p]; ld.global.f32 %f1,[%rd1];\n"
+        "add.rz.ftz.sat.f32 %f2,%f1,%f1; neg.f32 %f3,%f1; fma.rm.f32 %f2,%f2,%f1,%f3;\n"
+        "st.global.f32 [%rd1],%f2;");
+    struct isa_object *object = translate(text, strlen(text));
+    struct lw_buffer out;
+
+    (void)state;
+    print(object, &out);
+    assert_non_null(strstr(out.text, "v_add_f32.rz.ftz.sat"));
+    assert_non_null(strstr(out.text, "v_fma_f32.rm v"));
+    assert_non_null(strstr(out.text, ", -v")); /* neg is a source modifier now */
+    assert_null(strstr(out.text, "v_neg_f32"));
+    lw_buffer_fini(&out);
+    isa_object_destroy(object);
+}
+
+static void variables_of_one_name_in_two_kernels_both_exist(void **state)
+{
+    static const char text[] = HEAD
+        ".entry a(.param .u64 p) { .shared .b32 s; .reg .b32 %r1; ld.shared.u32 %r1,[s];\n"
+        "st.shared.u32 [s],%r1; ret; }\n"
+        ".entry b(.param .u64 p) { .shared .b32 t; .shared .b32 s; st.shared.u32 [t],1;\n"
+        "st.shared.u32 [s],1; ret; }\n";
+    struct isa_object *object = translate(text, strlen(text));
+    struct lw_error err;
+    uint8_t *bytes;
+    size_t size;
+
+    (void)state;
+    assert_int_equal(object->variable_count, 3);
+    assert_int_equal(object->functions[0].shared_bytes, 4);
+    assert_int_equal(object->functions[1].shared_bytes, 8);
+    assert_int_equal(isa_object_write(object, &bytes, &size, &err), LW_OK);
+    free(bytes);
+    isa_object_destroy(object);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(refusals_name_line_construct_and_reason),
+        cmocka_unit_test(every_truncation_is_answered_and_never_crashes),
+        cmocka_unit_test(the_syntax_of_compilers_is_read),
+        cmocka_unit_test(variables_keep_values_spaces_and_addresses),
+        cmocka_unit_test(the_line_table_follows_loc_and_skips_line_zero),
+        cmocka_unit_test(literals_parameters_and_offsets_become_operands),
+        cmocka_unit_test(an_atomic_whose_result_nobody_reads_is_a_reduction),
+        cmocka_unit_test(modifiers_of_floats_are_kept),
+        cmocka_unit_test(variables_of_one_name_in_two_kernels_both_exist),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
