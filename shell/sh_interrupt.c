@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <sys/eventfd.h>
 #include <sys/signalfd.h>
+#include <time.h>
 #include <unistd.h>
 
 struct sh_interrupt {
@@ -69,7 +70,9 @@ failed:
 
 void sh_interrupt_end(struct sh_interrupt *interrupt)
 {
+    const struct timespec now = {0};
     uint64_t one = 1;
+    sigset_t set;
 
     if (interrupt == NULL)
         return;
@@ -78,6 +81,11 @@ void sh_interrupt_end(struct sh_interrupt *interrupt)
     pthread_join(interrupt->thread, NULL);
     close(interrupt->signals);
     close(interrupt->done);
+    /* One that came too late has nothing left to interrupt. */
+    sigemptyset(&set);
+    sigaddset(&set, SIGINT);
+    while (sigtimedwait(&set, NULL, &now) > 0)
+        ;
     pthread_sigmask(SIG_SETMASK, &interrupt->before, NULL);
     free(interrupt);
 }

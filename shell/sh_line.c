@@ -20,15 +20,16 @@ struct sh_line {
     const struct lw_command_set *commands;
     const struct dbg *dbg;
     bool terminal;
+    volatile sig_atomic_t dropped; /* Ctrl-C came: drop what is typed */
     char *history_file; /* NULL: none */
     struct sigaction before;
     char *text; /* of getline */
     size_t room;
 };
 
-static const struct sh_line *self(void)
+static struct sh_line *self(void)
 {
-    return (const struct sh_line *)(const void *)rl_readline_name;
+    return (struct sh_line *)(uintptr_t)rl_readline_name;
 }
 
 /* ---- completion ---------------------------------------------------------------------- */
@@ -75,12 +76,18 @@ cleanup:
 
 static void on_signal(int number)
 {
-    (void)number; /* only there so that the read is interrupted and not the process */
+    (void)number;
+    self()->dropped = 1;
 }
 
+/* Called when a read was interrupted, and ten times a second: the signal may come while
+ * readline is not reading. */
 static int fresh_line(void)
 {
-    fputs("^C\n", rl_outstream);
+    if (!self()->dropped)
+        return 0;
+    self()->dropped = 0;
+    putc('\n', rl_outstream);
     rl_replace_line("", 0);
     rl_on_new_line();
     rl_redisplay();
@@ -130,10 +137,17 @@ struct sh_line *sh_line_create(const struct lw_command_set *commands, const stru
     using_history();
     if (!terminal)
         return line;
+    struct sigaction action = {.sa_handler = on_signal};
+
     rl_readline_name = line->name;
+    /* For the whole session: a Ctrl-C that comes just behind the end of a run must not end
+     * the shell. */
+    sigemptyset(&action.sa_mask);
+    sigaction(SIGINT, &action, &line->before);
     rl_attempted_completion_function = complete;
     rl_completer_word_break_characters = SH_WORD_BREAKS;
     rl_signal_event_hook = fresh_line;
+    rl_event_hook = fresh_line;
     line->history_file = history_path();
     if (line->history_file != NULL)
         (void)!read_history(line->history_file);
@@ -150,8 +164,10 @@ void sh_line_destroy(struct sh_line *line)
         (void)!write_history(line->history_file);
     }
     if (line->terminal) {
+        sigaction(SIGINT, &line->before, NULL);
         rl_attempted_completion_function = NULL;
         rl_signal_event_hook = NULL;
+        rl_event_hook = NULL;
         rl_readline_name = "lanewise"; /* the struct goes away */
     }
     clear_history();
@@ -165,14 +181,8 @@ char *sh_line_read(struct sh_line *line, const char *prompt)
     ssize_t size;
 
     if (line->terminal) {
-        struct sigaction action = {.sa_handler = on_signal};
-        char *text;
-
-        sigemptyset(&action.sa_mask);
-        sigaction(SIGINT, &action, &line->before);
-        text = readline(prompt);
-        sigaction(SIGINT, &line->before, NULL);
-        return text;
+        line->dropped = 0;
+        return readline(prompt);
     }
     size = getline(&line->text, &line->room, stdin);
     if (size < 0)
