@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# A recursive function by the ABI: v0:1 return address, v2 stack pointer, v3 argument and
-# result. sum(n) = n + sum(n - 1).
+# A recursive function with the frames of the ABI: v0:1 return address, v2 stack pointer; its
+# argument and result are simply in v3. sum(n) = n + sum(n - 1).
 .kernel calls
     .param ptr.global out
     .local 1024
