@@ -61,14 +61,21 @@ static void fill_registers(const struct ptx_unit *unit, const struct ptx_mi *mi,
         isa_insn_set_bo(in, mi->barrier);
 }
 
-static void *object_grow(struct emit *emit, void *old, size_t old_count, size_t add, size_t size)
+/* Room for @add more elements in an array of the object; it grows by doubling. */
+static void *object_grow(struct emit *emit, void *old, size_t count, size_t add, size_t *room,
+                         size_t size)
 {
-    void *fresh = lw_arena_alloc(&emit->object->arena, (old_count + add + 1) * size);
+    size_t more = *room * 2 > count + add ? *room * 2 : count + add + 16;
+    void *fresh;
 
+    if (count + add <= *room)
+        return old;
+    fresh = lw_arena_alloc(&emit->object->arena, more * size);
     if (fresh == NULL)
         ptx_fail(emit->unit->job, 0, LW_ENOMEM, "out of memory");
-    if (old_count != 0)
-        memcpy(fresh, old, old_count * size);
+    if (count != 0)
+        memcpy(fresh, old, count * size);
+    *room = more;
     return fresh;
 }
 
@@ -116,7 +123,7 @@ static void put_lines(struct emit *emit, uint32_t base, uint32_t count)
         }
         if (pass == 0) {
             object->lines = object_grow(emit, object->lines, object->line_count, rows,
-                                        sizeof *object->lines);
+                                        &unit->job->line_room, sizeof *object->lines);
             if (rows == 0)
                 return;
         }
@@ -141,9 +148,10 @@ void ptx_emit(struct ptx_unit *unit, struct isa_function *function)
         relocs += (unit->code.at[i].flags & (PTX_MI_RELOC_LOW | PTX_MI_RELOC_HIGH)) != 0;
     }
     emit.index[unit->code.count] = count;
-    object->text = object_grow(&emit, object->text, base, count, sizeof *object->text);
+    object->text = object_grow(&emit, object->text, base, count, &unit->job->text_room,
+                               sizeof *object->text);
     object->relocs = object_grow(&emit, object->relocs, object->reloc_count, relocs,
-                                 sizeof *object->relocs);
+                                 &unit->job->reloc_room, sizeof *object->relocs);
     for (size_t i = 0; i < unit->code.count; i++) {
         const struct ptx_mi *mi = &unit->code.at[i];
         struct isa_insn in = mi->in;

@@ -24,11 +24,13 @@
 struct ptx_job {
     jmp_buf stop;
     struct lw_arena arena;
+    struct lw_arena module; /* while a kernel is translated in `arena`: the module's memory */
     struct lw_error *err;
     enum lw_status status;
     const char *name;
     const struct ptx_options *options;
     struct isa_object *object; /* being made; owned by the door */
+    size_t text_room, reloc_room, line_room; /* elements that its arrays have room for */
 };
 
 /** Give up with "name:line: sentence" (line 0: "name: sentence"). */

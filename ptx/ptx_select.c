@@ -709,6 +709,8 @@ static void refuse_leftovers(struct ptx_sel *sel, unsigned types_used)
 
     if (in->unknown != NULL)
         ptx_sel_fail(sel, LW_EUNSUPP, "the modifier '.%s' is not supported", in->unknown);
+    if ((in->words[0] | in->words[1]) == 0 && in->type_count <= types_used)
+        return;
     for (unsigned w = 1; w < PTX_W_COUNT; w++) {
         if (ptx_has(in, (enum ptx_word)w) && w != PTX_W_HINT)
             ptx_sel_fail(sel, LW_EUNSUPP, "the modifier '.%s' is not supported here",

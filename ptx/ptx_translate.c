@@ -112,6 +112,7 @@ static void put_variables(struct ptx_job *job, struct ptx_module *module,
     object->variables = arena_array(job, object, count, sizeof *object->variables);
     object->variable_count = count;
     object->relocs = arena_array(job, object, addresses, sizeof *object->relocs);
+    job->reloc_room = addresses + 1;
     for (size_t i = 0; i < module->symbols.count; i++) {
         const struct ptx_symbol *s = &module->symbols.at[i];
         struct isa_variable *v = &object->variables[s->variable];
@@ -298,6 +299,9 @@ void ptx_module_translate(struct ptx_job *job, struct ptx_module *module)
 
         if (!fn->kernel || !fn->has_body)
             continue;
+        /* a kernel's own memory goes when it is done; nothing of it stays in the module */
+        job->module = job->arena;
+        lw_arena_init(&job->arena);
         ptx_unit_init(&unit, job, module, fn, object);
         ptx_unit_analyse(&unit);
         ptx_layout(&unit);
@@ -307,6 +311,9 @@ void ptx_module_translate(struct ptx_job *job, struct ptx_module *module)
         ptx_emit(&unit, out);
         put_kernel(&unit, out);
         object->function_count++;
+        lw_arena_fini(&job->arena);
+        job->arena = job->module;
+        lw_arena_init(&job->module);
     }
     put_shared(job, module, object);
     make_names_unique(job, object);
@@ -331,6 +338,7 @@ static enum lw_status run_job(const char *name, const struct ptx_options *option
     if (job == NULL)
         return LW_FAIL(err, LW_ENOMEM, "%s: out of memory", name);
     lw_arena_init(&job->arena);
+    lw_arena_init(&job->module);
     job->name = name;
     job->err = err;
     job->options = options;
@@ -348,6 +356,7 @@ static enum lw_status run_job(const char *name, const struct ptx_options *option
     else
         isa_object_destroy(job->object);
     lw_arena_fini(&job->arena);
+    lw_arena_fini(&job->module);
     free(job);
     return status;
 }

@@ -1,0 +1,21 @@
+# SPDX-License-Identifier: Apache-2.0
+check_PROGRAMS += tests/test_ptx_parse tests/test_ptx_flow tests/test_ptx_alloc \
+	tests/test_ptx_run tests/test_ptx_oom tests/prop_ptx tests/fuzz_ptx
+tests_test_ptx_parse_SOURCES = tests/test_ptx_parse.c
+tests_test_ptx_parse_LDADD = liblanewise.a $(TEST_LIBS)
+tests_test_ptx_flow_SOURCES = tests/test_ptx_flow.c
+tests_test_ptx_flow_LDADD = liblanewise.a $(TEST_LIBS)
+tests_test_ptx_alloc_SOURCES = tests/test_ptx_alloc.c
+tests_test_ptx_alloc_LDADD = liblanewise.a $(TEST_LIBS)
+tests_test_ptx_run_SOURCES = tests/test_ptx_run.c
+tests_test_ptx_run_LDADD = liblanewise.a $(TEST_LIBS)
+tests_test_ptx_oom_SOURCES = tests/test_ptx_oom.c
+tests_test_ptx_oom_LDADD = liblanewise.a $(TEST_LIBS)
+tests_test_ptx_oom_LDFLAGS = $(AM_LDFLAGS) \
+	-Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=strdup
+tests_prop_ptx_SOURCES = tests/prop_ptx.c
+tests_prop_ptx_LDADD = liblanewise.a $(TEST_LIBS)
+tests_fuzz_ptx_SOURCES = tests/fuzz_ptx.c tests/fuzz_isa_replay.h
+tests_fuzz_ptx_LDADD = liblanewise.a $(TEST_LIBS)
+check_SCRIPTS += tests/test_ptx_ops.sh
+EXTRA_DIST += tests/test_ptx_ops.sh tests/ptx tests/corpus/ptx
