@@ -7,6 +7,7 @@ include tests/isa.mk
 include tests/launch.mk
 include tests/gdbstub.mk
 include tests/kernels.mk
+include tests/ptx.mk
 include tests/emu.mk
 include tests/mem.mk
 include tests/split.mk
