@@ -31,7 +31,7 @@ static enum lw_status take(void *context, unsigned option, const char *value,
         {"warp", &o->machine.warp},     {"reconv", &o->machine.reconv},
         {"policy", &o->machine.policy}, {"quantum", &o->machine.quantum},
         {"window", &o->machine.window}, {"level", &o->machine.level},
-        {"clang", &o->machine.clang},
+        {"clang", &o->machine.clang},   {"gdb-arch", &o->machine.gdb_arch},
     };
 
     for (unsigned i = 0; i < LW_COUNT_OF(texts); i++)
@@ -110,16 +110,24 @@ static void announce(void *context, unsigned port)
     fflush(stdout); /* whoever reads the port from a pipe waits for this line */
 }
 
-enum lw_status cmd_serve_gdb(struct cmd_machine *m, const char *address, struct emu_stop *stop,
+enum lw_status cmd_serve_gdb(struct cmd_machine *m, const char *address, const char *arch,
+                             bool once, struct emu_stop *stop, bool *detached,
                              struct lw_error *err)
 {
-    struct rsp_config config = {.object = lnc_session_object(m->session), .arch = RSP_X86_64};
+    enum rsp_end end = RSP_RUNNING;
+    struct rsp_config config = {.object = lnc_session_object(m->session), .arch = RSP_X86_64,
+                                .ended = &end};
     struct lw_command_set set;
     struct lw_file_sink messages;
     struct dbg *dbg = NULL;
     enum lw_status status;
     char copy[300];
 
+    if (arch != NULL && strcmp(arch, "aarch64") == 0)
+        config.arch = RSP_AARCH64;
+    else if (arch != NULL && strcmp(arch, "x86-64") != 0)
+        return LW_FAIL(err, LW_EUSAGE, "--gdb-arch: expected x86-64 or aarch64, found \"%.40s\"",
+                       arch);
     snprintf(copy, sizeof copy, "%s", address != NULL ? address : "0");
     lw_file_sink_init(&messages, stdout);
     status = open_debugger(m, &messages.sink, &dbg, err);
@@ -128,7 +136,8 @@ enum lw_status cmd_serve_gdb(struct cmd_machine *m, const char *address, struct 
     set = commands_for(dbg);
     config.dbg = dbg;
     config.monitor = &set;
-    status = rsp_serve(&config, copy, true, announce, copy, err);
+    status = rsp_serve(&config, copy, once, announce, copy, err);
+    *detached = end == RSP_DETACHED;
     stop_of(dbg, stop);
     dbg_destroy(dbg);
     return status;
@@ -154,8 +163,11 @@ int cmd_debug(const struct cmd *cmd, int argc, char **argv)
     if (cmd_machine_open(argv[1], &o.machine, &out.sink, &out.sink, &m, &err) != LW_OK)
         return cmd_error(&err);
     if (o.serve) {
-        status = cmd_serve_gdb(&m, o.gdb, &stop, &err) != LW_OK ? cmd_error(&err)
-                                                                : (int)cmd_verdict(&m, &stop);
+        bool detached;
+        status = cmd_serve_gdb(&m, o.gdb, o.machine.gdb_arch, false, &stop, &detached, &err) !=
+                         LW_OK
+                     ? cmd_error(&err)
+                     : (int)cmd_verdict(&m, &stop);
         goto cleanup;
     }
     if (open_debugger(&m, &out.sink, &dbg, &err) != LW_OK) {

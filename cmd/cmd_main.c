@@ -32,6 +32,8 @@ static const struct cmd_option run_options[] = {
     {"dump", 'd', "BUFFER=FILE", "write a buffer's bytes after the run", NULL},
     {"gdb", 'g', "[ADDR]", "wait for gdb at PORT or HOST:PORT (a free port of this machine)",
      NULL},
+    {"gdb-arch", 0, "ARCH", "what gdb takes us for: x86-64 (any gdb) or aarch64 (gdb-multiarch)",
+     NULL},
     {"threads", 0, "N", "host threads for blocks: 1", NULL},
     {"quiet", 'q', NULL, "no line about success", NULL},
     MACHINE_OPTIONS,
@@ -41,6 +43,8 @@ static const struct cmd_option debug_options[] = {
     {"command", 'c', "COMMAND", "run one shell command first", NULL},
     {"batch", 'b', NULL, "leave behind them, and at the first that fails", NULL},
     {"gdb", 'g', "[ADDR]", "wait for gdb instead: PORT or HOST:PORT", NULL},
+    {"gdb-arch", 0, "ARCH", "what gdb takes us for: x86-64 (any gdb) or aarch64 (gdb-multiarch)",
+     NULL},
     MACHINE_OPTIONS,
 };
 static const struct cmd_option compile_options[] = {

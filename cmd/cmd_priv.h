@@ -49,6 +49,7 @@ int cmd_write(const char *path, const void *data, size_t size);
 /** Machine options of a command line, over those of the launch file; 0 or NULL: not given. */
 struct cmd_machine_options {
     const char *warp, *reconv, *policy, *quantum, *window, *level, *clang;
+    const char *gdb_arch; /* of --gdb */
 };
 struct cmd_machine {
     struct emu_config config;
@@ -67,8 +68,12 @@ enum lw_status cmd_machine_next(void *context, bool *more, struct lw_error *err)
 void cmd_print_hang(const struct emu_hang *hang, struct lw_sink *out);
 
 /** Serve gdb until it leaves or all has run (cmd_debug.c). @stop is where the run stands:
- *  EMU_STOP_IDLE at its end, a fault, a hang, or EMU_STOP_NONE when gdb left in the middle. */
-enum lw_status cmd_serve_gdb(struct cmd_machine *m, const char *address, struct emu_stop *stop,
+ *  EMU_STOP_IDLE at its end, a fault, a hang, or EMU_STOP_NONE when gdb left in the middle;
+ *  *detached: by `detach`, so the run may go on alone.
+ *  @arch  "x86-64", "aarch64", or NULL: x86-64
+ *  @once  false: after a detach the next gdb may come */
+enum lw_status cmd_serve_gdb(struct cmd_machine *m, const char *address, const char *arch,
+                             bool once, struct emu_stop *stop, bool *detached,
                              struct lw_error *err) LW_MUST_CHECK;
 /** Exit status of a run that stands at @stop. */
 enum cmd_exit cmd_verdict(const struct cmd_machine *m, const struct emu_stop *stop);

@@ -35,7 +35,7 @@ static enum lw_status take(void *context, unsigned option, const char *value,
         {"warp", &o->machine.warp},    {"reconv", &o->machine.reconv},
         {"policy", &o->machine.policy}, {"quantum", &o->machine.quantum},
         {"window", &o->machine.window}, {"level", &o->machine.level},
-        {"clang", &o->machine.clang},
+        {"clang", &o->machine.clang},   {"gdb-arch", &o->machine.gdb_arch},
     };
 
     for (unsigned i = 0; i < LW_COUNT_OF(texts); i++)
@@ -130,7 +130,8 @@ static void progress_end(bool shown)
 
 /* ---- the run --------------------------------------------------------------------- */
 
-static enum lw_status run(struct cmd_machine *m, struct cmd_outcome *outcome,
+/** @resume: a launch is under way. */
+static enum lw_status run(struct cmd_machine *m, bool resume, struct cmd_outcome *outcome,
                           struct lw_error *err)
 {
     struct emu_stop *stop = &outcome->stop;
@@ -142,7 +143,9 @@ static enum lw_status run(struct cmd_machine *m, struct cmd_outcome *outcome,
     if (terminal)
         progress_start(m->engine);
     while (status == LW_OK) {
-        status = cmd_machine_next(m, &more, err);
+        if (!resume)
+            status = cmd_machine_next(m, &more, err);
+        resume = false;
         if (status != LW_OK || !more)
             break;
         do {
@@ -271,10 +274,19 @@ int cmd_run(const struct cmd *cmd, int argc, char **argv)
     }
     outcome.load_seconds = seconds() - started;
     started = seconds();
-    if ((o.serve ? cmd_serve_gdb(&m, o.gdb, &outcome.stop, &err)
-                 : run(&m, &outcome, &err)) != LW_OK) {
+    bool detached = false;
+    if ((o.serve ? cmd_serve_gdb(&m, o.gdb, o.machine.gdb_arch, true, &outcome.stop, &detached,
+                                 &err)
+                 : run(&m, false, &outcome, &err)) != LW_OK) {
         status = cmd_error(&err);
         goto cleanup;
+    }
+    if (detached && outcome.stop.kind == EMU_STOP_NONE) {
+        fprintf(stderr, "lanewise: gdb has detached; the run goes on\n");
+        if (run(&m, true, &outcome, &err) != LW_OK) {
+            status = cmd_error(&err);
+            goto cleanup;
+        }
     }
     outcome.run_seconds = seconds() - started;
     status = finish(&m, &o, argv[1], &outcome);

@@ -6,12 +6,15 @@
 #include "debug/debug.h"
 
 enum rsp_arch { RSP_X86_64, RSP_AARCH64 };
+/** RSP_RUNNING: the connection is open, or broke off. */
+enum rsp_end { RSP_RUNNING, RSP_DETACHED, RSP_KILLED };
 
 struct rsp_config {
     struct dbg *dbg;                  /* borrowed */
     const struct isa_object *object;  /* served to gdb as an ELF, e_machine patched */
     enum rsp_arch arch;
     const struct lw_command_set *monitor; /* `monitor` runs these; may be NULL */
+    enum rsp_end *ended;                  /* rsp_serve: how gdb left; may be NULL */
 };
 
 /** One connection's protocol state, without a socket: bytes in, bytes out. */
@@ -24,13 +27,13 @@ void rsp_destroy(struct rsp *rsp);
 void rsp_feed(struct rsp *rsp, const uint8_t *data, size_t size);
 /** One packet's payload behind framing and checksum, for tests and fuzzers. */
 void rsp_packet(struct rsp *rsp, const char *payload, size_t size);
-enum rsp_end { RSP_RUNNING, RSP_DETACHED, RSP_KILLED };
 enum rsp_end rsp_ended(const struct rsp *rsp);
 /** While the target runs, polls for 0x03: called by the running debugger often. */
 void rsp_set_poll(struct rsp *rsp, bool (*interrupted)(void *context), void *context);
 
 /**
  * Serve connections on a TCP address until killed, detached with @once, or the end.
+ * @ended of the config gets how the last connection ended.
  *
  * @address  "PORT", "HOST:PORT"; an empty host is 127.0.0.1; port 0 takes a free one
  * @ready    called with the bound port before waiting; may be NULL

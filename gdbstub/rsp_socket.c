@@ -244,5 +244,7 @@ enum lw_status rsp_serve(const struct rsp_config *config, const char *address, b
         close(fd);
     }
     close(listener);
+    if (config->ended != NULL)
+        *config->ended = end;
     return status;
 }
