@@ -46,8 +46,16 @@ if [ -n "$sanitize" ]; then
 else
     ../configure -q $configure
 fi
-make -s -j"$jobs" V=0
-make -s -j"$jobs" V=0 check TESTS=
+build() { # quiet while it goes well
+    make -j"$jobs" V=0 "$@" >>build.log 2>&1 && return
+    grep -E 'error|Error|warning|undefined' build.log | head -n 40 >&2
+    echo "test.sh: the build failed; the whole log is $build/build.log" >&2
+    exit 1
+}
+echo "building in $build/ ..."
+: >build.log
+build all
+build check TESTS=
 echo "built in $((SECONDS - start)) s"
 status=0
 make -s -j"$jobs" check "$@" >check.log 2>&1 || status=$?

@@ -158,35 +158,79 @@ void emu_x_cvt(struct emu_warp *w, const struct emu_dinsn *di, uint64_t lanes)
     bool wide_to = dtype == ISA_DT_U64 || dtype == ISA_DT_S64 || dtype == ISA_DT_F64;
     uint32_t *d = emu_row(w, di->d), *d_high = d + w->stride / 4;
 
-    if (!saturate && !ftz) {
+    if (!saturate && !ftz && di->ukind == EMU_U_ROW) {
+        /* whole rows are converted; lanes that the instruction does not reach keep theirs */
+        const uint32_t *b = emu_row(w, di->b), *b_high = b + w->stride / 4;
+        uint32_t low[EMU_MAX_LANES], high[EMU_MAX_LANES];
+        bool known = true;
         switch (CVT_KEY(dtype, stype, rounding)) {
         case CVT_KEY(ISA_DT_F32, ISA_ST_S32, ISA_CRND_RN):
-            for (LW_EACH_BIT(l, lanes)) {
-                float f = (float)(int32_t)x_lane(w, di, (unsigned)l);
-                memcpy(&d[l], &f, 4);
+            for (unsigned l = 0; l < w->n; l++) {
+                float f = (float)(int32_t)b[l];
+                memcpy(&low[l], &f, 4);
             }
-            return;
-        case CVT_KEY(ISA_DT_F32, ISA_ST_U32, ISA_CRND_RN):
-            for (LW_EACH_BIT(l, lanes)) {
-                float f = (float)x_lane(w, di, (unsigned)l);
-                memcpy(&d[l], &f, 4);
-            }
-            return;
-        case CVT_KEY(ISA_DT_S64, ISA_ST_S32, ISA_CRND_RN):
-            for (LW_EACH_BIT(l, lanes)) {
-                uint32_t x = x_lane(w, di, (unsigned)l);
-                d[l] = x;
-                d_high[l] = x >> 31 ? ~UINT32_C(0) : 0;
-            }
-            return;
-        case CVT_KEY(ISA_DT_U64, ISA_ST_U32, ISA_CRND_RN):
-            for (LW_EACH_BIT(l, lanes)) {
-                d[l] = x_lane(w, di, (unsigned)l);
-                d_high[l] = 0;
-            }
-            return;
-        default:
             break;
+        case CVT_KEY(ISA_DT_F32, ISA_ST_U32, ISA_CRND_RN):
+            for (unsigned l = 0; l < w->n; l++) {
+                float f = (float)b[l];
+                memcpy(&low[l], &f, 4);
+            }
+            break;
+        case CVT_KEY(ISA_DT_S64, ISA_ST_S32, ISA_CRND_RN):
+            for (unsigned l = 0; l < w->n; l++) {
+                low[l] = b[l];
+                high[l] = 0u - (b[l] >> 31);
+            }
+            break;
+        case CVT_KEY(ISA_DT_U64, ISA_ST_U32, ISA_CRND_RN):
+            for (unsigned l = 0; l < w->n; l++) {
+                low[l] = b[l];
+                high[l] = 0;
+            }
+            break;
+        case CVT_KEY(ISA_DT_U32, ISA_ST_U64, ISA_CRND_RN):
+        case CVT_KEY(ISA_DT_S32, ISA_ST_S64, ISA_CRND_RN):
+            memcpy(low, b, w->stride);
+            break;
+        case CVT_KEY(ISA_DT_F64, ISA_ST_F32, ISA_CRND_RN):
+            for (unsigned l = 0; l < w->n; l++) {
+                float f;
+                memcpy(&f, &b[l], 4);
+                double g = (double)f;
+                uint64_t bits;
+                memcpy(&bits, &g, 8);
+                bits = g != g ? UINT64_C(0x7ff8000000000000) : bits;
+                low[l] = (uint32_t)bits;
+                high[l] = (uint32_t)(bits >> 32);
+            }
+            break;
+        case CVT_KEY(ISA_DT_F32, ISA_ST_F64, ISA_CRND_RN):
+            for (unsigned l = 0; l < w->n; l++) {
+                uint64_t bits = (uint64_t)b_high[l] << 32 | b[l];
+                double g;
+                memcpy(&g, &bits, 8);
+                float f = (float)g;
+                memcpy(&low[l], &f, 4);
+                low[l] = f != f ? UINT32_C(0x7fffffff) : low[l];
+            }
+            break;
+        default:
+            known = false;
+            break;
+        }
+        if (known && lanes == w->all) {
+            memcpy(d, low, w->stride);
+            if (wide_to)
+                memcpy(d_high, high, w->stride);
+            return;
+        }
+        if (known) {
+            for (LW_EACH_BIT(l, lanes)) {
+                d[l] = low[l];
+                if (wide_to)
+                    d_high[l] = high[l];
+            }
+            return;
         }
     }
     for (LW_EACH_BIT(l, lanes)) {

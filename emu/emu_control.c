@@ -340,7 +340,8 @@ static void cta_barrier(struct emu_warp *w, const struct emu_dinsn *di, bool wai
         id = emu_uniform32(w, di);
     if (di->flags & EMU_D_COUNTED)
         count = emu_row(w, di->c)[lw_lowest(on)];
-    for (LW_EACH_BIT(l, on)) {
+    bool by_lane = di->ukind == EMU_U_ROW || di->flags & EMU_D_COUNTED;
+    for (LW_EACH_BIT(l, by_lane ? on : 0)) {
         if ((di->ukind == EMU_U_ROW && emu_row(w, di->b)[l] != id) ||
             (di->flags & EMU_D_COUNTED && emu_row(w, di->c)[l] != count)) {
             emu_raise(w, di, EMU_FAULT_BARRIER_COUNT, UINT64_C(1) << l,

@@ -310,7 +310,10 @@ void emu_warp_set_lanes(struct emu_warp *w, uint64_t lanes)
 {
     uint64_t e = lanes & emu_exec_mask(w);
 
-    w->m = lanes;
+    if (lanes != w->m) {
+        w->m = lanes;
+        w->m_count = (uint8_t)lw_popcount(lanes); /* a library call on baseline processors */
+    }
     w->e = e;
     w->full = e == w->all; /* loads of the full chain touch every lane of the row */
     if (e != w->mask_lanes) {

@@ -205,7 +205,7 @@ struct emu_warp {
     uint32_t stride;       /* bytes of a row */
     uint32_t n;            /* lanes, rounded up to 8 */
     uint64_t e;            /* lanes that effects reach: m & exec */
-    uint64_t m;            /* lanes of the running split */
+    uint64_t m;            /* lanes of the running split: set by emu_warp_set_lanes() only */
     int64_t budget;        /* instructions this turn may still retire, after the current run */
     const struct emu_dinsn *run_start; /* first instruction not yet counted */
     const struct emu_dinsn *di;        /* where to go on, when the chain was left */
@@ -214,6 +214,7 @@ struct emu_warp {
     bool full;             /* e covers all lanes of the row that exist: `full` chain */
     bool watched;          /* a single step: leave after each instruction */
     uint8_t width;         /* W */
+    uint8_t m_count;       /* lanes in m */
     uint64_t all;          /* lw_mask(width) */
     uint64_t p[9];         /* p0..p6, pt = ~0, sink */
     struct emu_core *core;
@@ -363,7 +364,7 @@ static inline void emu_count_run(struct emu_warp *w, const struct emu_dinsn *las
 
     w->budget -= n;
     w->retired += (uint64_t)n;
-    w->lane_retired += (uint64_t)n * lw_popcount(w->m);
+    w->lane_retired += (uint64_t)n * w->m_count;
     w->run_start = last + 1;
 }
 

@@ -222,7 +222,7 @@ static bool run_anyhow(struct sm *m, struct rng *r, uint64_t limit, char *why, s
         }
         stuck = 0;
         if (!sm_step(m, w, true)) {
-            snprintf(why, why_size, "%s", m->message);
+            snprintf(why, why_size, "%.290s", m->message);
             return false;
         }
         if (!emu_split_check(w, why, why_size))
