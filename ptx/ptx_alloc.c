@@ -15,6 +15,7 @@ struct range {
     PTX_LIST(struct segment) s; /* ascending, disjoint */
     float weight;               /* cost of a spill, by loop depth */
     uint32_t hint;              /* a range worth the same register, PTX_NONE */
+    bool partial;               /* some write does not replace the whole value */
 };
 struct owned {
     uint32_t start, end, owner;
@@ -51,7 +52,11 @@ static void add_segment(struct alloc *al, uint32_t v, uint32_t start, uint32_t e
 {
     struct range *r = &al->range[v];
 
-    /* a segment that starts with a write (odd) stays apart from what ends there */
+    /* a segment that starts with a write (odd) stays apart from what ends there, also from a
+     * source that lives one step longer because its instruction must not overwrite it */
+    if (r->s.count != 0 && r->s.at[r->s.count - 1].start % 2 == 1 &&
+        end == r->s.at[r->s.count - 1].start + 1 && start < end - 1)
+        end--;
     if (r->s.count != 0 && r->s.at[r->s.count - 1].start <= end &&
         !(r->s.at[r->s.count - 1].start == end && end % 2 == 1)) {
         struct segment *last = &r->s.at[r->s.count - 1];
@@ -107,6 +112,7 @@ static void build_ranges(struct alloc *al)
                     continue;
                 al->range[v].weight += w;
                 if (partial) {
+                    al->range[v].partial = true;
                     if (end_at[v] == 0)
                         end_at[v] = 2 * i + 2;
                 } else {
@@ -163,7 +169,9 @@ static bool same_from(struct alloc *al, uint32_t position, uint32_t a, uint32_t 
     const struct ptx_mi *mi = &al->unit->code.at[position / 2];
     uint32_t d, x;
 
-    if (position % 2 == 0 || !is_copy(al->unit, mi))
+    /* a partial write changes the value without starting a segment */
+    if (position % 2 == 0 || !is_copy(al->unit, mi) || al->range[a].partial ||
+        al->range[b].partial)
         return false;
     d = find(al, ptx_ref_vreg(mi->ref[PTX_S_D]));
     x = find(al, ptx_ref_vreg(mi->ref[PTX_S_X]));
@@ -192,7 +200,8 @@ static bool ranges_meet(struct alloc *al, uint32_t va, uint32_t vb)
 static void join_ranges(struct alloc *al, uint32_t into, uint32_t from)
 {
     struct range *a = &al->range[into], *b = &al->range[from], r = { .weight = a->weight + b->weight,
-                                                                   .hint = PTX_NONE };
+                                                                   .hint = PTX_NONE,
+                                                                   .partial = a->partial || b->partial };
     size_t i = 0, j = 0;
 
     while (i < a->s.count || j < b->s.count) {
