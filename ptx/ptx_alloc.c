@@ -126,8 +126,10 @@ static void build_ranges(struct alloc *al)
                 if (!ptx_mi_reads(mi, (enum ptx_slot)s))
                     continue;
                 al->range[v].weight += w;
+                /* its own result may take its place: d = d + 1 */
                 if (end_at[v] == 0)
-                    end_at[v] = early ? 2 * i + 2 : 2 * i + 1;
+                    end_at[v] = early && ptx_ref_vreg(mi->ref[PTX_S_D]) != v ? 2 * i + 2
+                                                                             : 2 * i + 1;
             }
         }
         for (size_t i = 0; i < unit->live_in[k].count; i++) {

@@ -17,10 +17,10 @@
 #include "emu/emu.h"
 #include "ptx/ptx.h"
 
-enum { VARS = 6, THREADS = 100, MAX_NODES = 4000, LOCALS = 8 };
+enum { VARS = 6, WIDES = 3, THREADS = 100, MAX_NODES = 4000, LOCALS = 8 };
 
 enum kind {
-    ASSIGN, ARITH64, RED, SWAP, IF, LOOP, BREAK, CONTINUE, RETURN,
+    ASSIGN, ARITH64, COPY, WIDE, RED, SWAP, IF, LOOP, BREAK, CONTINUE, RETURN,
     SYNC,  /* a CTA barrier; k & 1: one in each arm of a divergent if */
     LOCK   /* a spin lock around a plain increment */
 };
@@ -88,9 +88,13 @@ static int make_node(struct program *p, unsigned depth, unsigned loops, bool top
         n->kind = ARITH64;
     } else if (x < 83) {
         n->kind = SWAP;
-    } else if (top && p->barriers && x < 90) {
+    } else if (x < 87) {
+        n->kind = COPY;
+    } else if (x < 90) {
+        n->kind = WIDE;
+    } else if (top && p->barriers && x < 94) {
         n->kind = SYNC;
-    } else if (p->locks && x < 93) {
+    } else if (p->locks && x < 96) {
         n->kind = LOCK;
     } else {
         n->kind = ASSIGN;
@@ -120,6 +124,7 @@ static int make_list(struct program *p, unsigned depth, unsigned loops, bool top
 enum flow { GO, BROKEN, CONTINUED, RETURNED };
 struct thread {
     uint32_t v[VARS], tid;
+    uint64_t w[WIDES];
     uint32_t *sum; /* shared by all threads: reductions */
     unsigned steps;
 };
@@ -165,6 +170,17 @@ static enum flow run_list(const struct program *p, int at, struct thread *t)
             uint64_t w = ((uint64_t)b << 32 | a) * 3 + (int64_t)(int32_t)n->k;
 
             t->v[n->d] = (uint32_t)(w >> (n->k % 40));
+            break;
+        }
+        case COPY:
+            t->v[n->d] = a;
+            t->w[n->d % WIDES] = t->w[n->b % WIDES];
+            break;
+        case WIDE: {
+            uint64_t *w = &t->w[n->d % WIDES];
+
+            *w = n->op < 3 ? *w + (uint64_t)(int64_t)(int32_t)n->k : *w * 5 + a;
+            t->v[n->b] ^= (uint32_t)(*w >> 32);
             break;
         }
         case SWAP:
@@ -274,6 +290,21 @@ static void put_list(struct program *p, int at, unsigned out, unsigned latch)
                          "shr.u64 %%w2,%%w1,%u;\ncvt.u32.u64 %%v%u,%%w2;\n",
                       n->a, n->b, (int)(int32_t)n->k, n->k % 40, n->d);
             break;
+        case COPY:
+            lw_printf(s, "mov.u32 %%v%u,%%v%u;\nmov.u64 %%x%u,%%x%u;\n", n->d, n->a,
+                      n->d % WIDES, n->b % WIDES);
+            break;
+        case WIDE:
+            if (n->op < 3)
+                lw_printf(s, "add.s64 %%x%u,%%x%u,%d;\n", n->d % WIDES, n->d % WIDES,
+                          (int)(int32_t)n->k);
+            else
+                lw_printf(s, "cvt.u64.u32 %%w0,%%v%u;\nmad.lo.u64 %%x%u,%%x%u,5,%%w0;\n", n->a,
+                          n->d % WIDES, n->d % WIDES);
+            lw_printf(s, "shr.u64 %%w1,%%x%u,32;\ncvt.u32.u64 %%t0,%%w1;\n"
+                         "xor.b32 %%v%u,%%v%u,%%t0;\n",
+                      n->d % WIDES, n->b, n->b);
+            break;
         case SWAP:
             lw_printf(s, "mov.u32 %%t1,%%v%u;\nmov.u32 %%v%u,%%v%u;\nmov.u32 %%v%u,%%t1;\n", n->a,
                       n->a, n->b, n->b);
@@ -358,17 +389,20 @@ static void put_program(struct program *p)
     lw_put(s, ".version 7.0\n.target sm_75\n.address_size 64\n"
               ".visible .entry k(.param .u64 out, .param .u32 one)\n{\n"
               ".reg .b32 %v<6>, %t<4>, %n<41>, %i<41>, %tid0, %uni;\n"
-              ".reg .b64 %w<3>, %sum, %row;\n.reg .pred %p<2>;\n"
+              ".reg .b64 %w<3>, %x<3>, %sum, %row;\n.reg .pred %p<2>;\n"
               "ld.param.u64 %sum,[out];\nld.param.u32 %uni,[one];\n"
               "mov.u32 %t0,%ctaid.x;\nmov.u32 %t1,%ntid.x;\nmov.u32 %t2,%tid.x;\n"
               "mad.lo.s32 %tid0,%t0,%t1,%t2;\n");
     for (unsigned v = 0; v < VARS; v++)
         lw_printf(s, "mad.lo.u32 %%v%u,%%tid0,%u,%u;\n", v, 2654435761u * (v + 1), v * 40503u);
+    for (unsigned w = 0; w < WIDES; w++)
+        lw_printf(s, "mul.wide.u32 %%x%u,%%v%u,%%v%u;\n", w, w, w + 1);
     put_list(p, p->first, 0, 0);
     lw_put(s, "END:\nmul.wide.u32 %w0,%tid0,32;\nadd.s64 %row,%sum,%w0;\n");
     for (unsigned v = 0; v < VARS; v++)
         lw_printf(s, "st.global.u32 [%%row+%u],%%v%u;\n", 64 + 4 * v, v);
-    lw_put(s, "ret;\n}\n");
+    lw_put(s, "xor.b64 %w1,%x0,%x1;\nxor.b64 %w1,%w1,%x2;\nst.global.u64 [%row+88],%w1;\n"
+              "ret;\n}\n");
 }
 
 /* ---- comparing ---------------------------------------------------------------------- */
@@ -450,10 +484,16 @@ static void one_program(uint64_t seed)
 
         for (unsigned v = 0; v < VARS; v++)
             th.v[v] = t * (2654435761u * (v + 1)) + v * 40503u;
+        for (unsigned w = 0; w < WIDES; w++)
+            th.w[w] = (uint64_t)th.v[w] * th.v[w + 1];
         (void)run_list(p, p->first, &th);
         if (th.steps > 200000)
             goto done; /* too long to be worth it */
         memcpy(&want[16 + 8 * t], th.v, sizeof th.v);
+        for (unsigned w = 0; w < WIDES; w++) {
+            want[16 + 8 * t + 6] ^= (uint32_t)th.w[w];
+            want[16 + 8 * t + 7] ^= (uint32_t)(th.w[w] >> 32);
+        }
     }
     ptx_options_default(&options);
     if (ptx_translate("random.ptx", p->text.text, p->text.size, &options, &object, &err) != LW_OK) {

@@ -263,12 +263,26 @@ static void copies_of_loop_variables_cost_nothing(void **state)
     isa_object_destroy(object);
 }
 
+static void a_copy_that_changes_leaves_its_source_alone(void **state)
+{
+    static const char text[] =
+        ".version 7.0\n.target sm_75\n.address_size 64\n.entry k(.param .u64 p) {\n"
+        ".reg .pred %p<9>; .reg .b32 %r<9>; .reg .b64 %rd<9>;\nld.param.u64 %rd1,[p];\n"
+        "mov.u32 %r1,%tid.x; cvt.u64.u32 %rd2,%r1; setp.gt.u32 %p1,%r1,255;\n@%p1 bra A;\n"
+        "mov.u64 %rd3,%rd2;\nL: st.global.u64 [%rd1],%rd3; add.s64 %rd3,%rd3,7;\n"
+        "setp.lt.u64 %p2,%rd3,256;\n@%p2 bra L;\nA: st.global.u64 [%rd1+8],%rd2;\nret; }\n";
+
+    (void)state;
+    (void)allocate(text, strlen(text));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(compiled_kernels_keep_what_they_need),
         cmocka_unit_test(what_does_not_fit_goes_to_local_memory),
         cmocka_unit_test(copies_of_loop_variables_cost_nothing),
+        cmocka_unit_test(a_copy_that_changes_leaves_its_source_alone),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
