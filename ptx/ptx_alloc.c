@@ -44,7 +44,7 @@ static uint32_t find(struct alloc *al, uint32_t v)
     return v;
 }
 
-/* ---- live ranges ------------------------------------------------------------------- */
+/* ---- live ranges --------------------------------------------------------- */
 
 /* Ranges are built from the back of the code: a new segment goes in front. Until
  * reverse_ranges() they are stored in descending order. */
@@ -201,9 +201,9 @@ static bool ranges_meet(struct alloc *al, uint32_t va, uint32_t vb)
 
 static void join_ranges(struct alloc *al, uint32_t into, uint32_t from)
 {
-    struct range *a = &al->range[into], *b = &al->range[from], r = { .weight = a->weight + b->weight,
-                                                                   .hint = PTX_NONE,
-                                                                   .partial = a->partial || b->partial };
+    struct range *a = &al->range[into], *b = &al->range[from];
+    struct range r = { .weight = a->weight + b->weight, .hint = PTX_NONE,
+                       .partial = a->partial || b->partial };
     size_t i = 0, j = 0;
 
     while (i < a->s.count || j < b->s.count) {
@@ -264,7 +264,7 @@ static void coalesce(struct alloc *al)
     }
 }
 
-/* ---- rows ------------------------------------------------------------------------------- */
+/* ---- rows ---------------------------------------------------------------- */
 
 static struct row *rows_of(struct alloc *al, uint32_t v, unsigned *count)
 {
@@ -448,7 +448,7 @@ static void make_room(struct alloc *al, uint32_t v)
     assign(al, v, best);
 }
 
-/* ---- the scan ------------------------------------------------------------------------------ */
+/* ---- the scan ------------------------------------------------------------ */
 
 static void sort_by_start(struct alloc *al, uint32_t *at, uint32_t *room, size_t n)
 {
@@ -500,7 +500,7 @@ static void scan_ranges(struct alloc *al)
     }
 }
 
-/* ---- spill code ------------------------------------------------------------------------------ */
+/* ---- spill code ---------------------------------------------------------- */
 
 struct rewrite {
     struct alloc *al;

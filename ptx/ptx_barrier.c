@@ -14,8 +14,8 @@
  * it would if nobody left the loop; lanes that leave then break that barrier.
  *
  * Branches with the same R share a region where the first one's bssy covers the others.
- * Regions that overlap have different barrier registers. Placement and rules are those that the executable model of
- * the machine was fuzzed with; ptx_barrier_verify checks the result.
+ * Regions that overlap have different barrier registers. ptx_barrier_verify checks the
+ * result; random programs are compared with their threads run one by one.
  */
 #include "ptx/ptx_priv.h"
 
@@ -251,7 +251,8 @@ static void extend_region(struct ptx_unit *unit, struct ptx_region *g, struct sc
             uint32_t p = b->pred[k];
             unsigned edge = &unit->blocks.at[unit->blocks.at[p].succ[0]] == b ? 0 : 1;
 
-            if (!stays(unit, g, p, edge) || p == g->start || s->inside[p] != s->stamp || s->can[p] == s->stamp)
+            if (!stays(unit, g, p, edge) || p == g->start || s->inside[p] != s->stamp ||
+                s->can[p] == s->stamp)
                 continue;
             s->can[p] = s->stamp;
             *PTX_PUSH(unit->job, work) = p;
@@ -348,9 +349,11 @@ static void number_regions(struct ptx_unit *unit)
          * lanes come to; the joins of loops that may be left serve convergence barriers */
         for (size_t k = 0; g->scope == PTX_NONE && k < g->branches.count; k++)
             unit->blocks.at[g->branches.at[k]].branch_barrier = g->barrier;
-        for (size_t k = 0; k < g->leaves.count; k++)
-            *PTX_PUSH(unit->job, unit->blocks.at[g->leaves.at[k] >> 1].breaks[g->leaves.at[k] & 1]) =
-                g->barrier;
+        for (size_t k = 0; k < g->leaves.count; k++) {
+            struct ptx_block *from = &unit->blocks.at[g->leaves.at[k] >> 1];
+
+            *PTX_PUSH(unit->job, from->breaks[g->leaves.at[k] & 1]) = g->barrier;
+        }
         /* the smaller regions' bsync come first */
         struct ptx_region *h = sorted[n - 1 - i];
 
@@ -404,7 +407,7 @@ void ptx_barriers(struct ptx_unit *unit)
     find_spins(unit);
 }
 
-/* ---- the check ---------------------------------------------------------------------- */
+/* ---- the check ----------------------------------------------------------- */
 
 /* After ptx_layout: from each bssy along all paths, its bsync, its bbreak or an exit is
  * met before a bssy of the same register. */

@@ -6,7 +6,7 @@
  */
 #include "ptx/ptx_priv.h"
 
-/* ---- order ------------------------------------------------------------------------ */
+/* ---- order --------------------------------------------------------------- */
 
 static void number_blocks(struct ptx_unit *unit)
 {
@@ -70,7 +70,7 @@ static void find_preds(struct ptx_unit *unit)
     }
 }
 
-/* ---- dominators ------------------------------------------------------------------------ */
+/* ---- dominators ---------------------------------------------------------- */
 
 static void find_dominators(struct ptx_unit *unit)
 {
@@ -278,7 +278,7 @@ static void find_postdominators(struct ptx_unit *unit)
     }
 }
 
-/* ---- loops ------------------------------------------------------------------------------------- */
+/* ---- loops --------------------------------------------------------------- */
 
 static uint32_t outermost(const struct ptx_unit *unit, uint32_t loop)
 {

@@ -104,8 +104,8 @@ bool ptx_lex_identifier(struct ptx_lexer *lex, struct ptx_name *name)
         lex->p++;
     name->size = (size_t)(lex->p - name->text);
     if (name->size > PTX_NAME_BYTES)
-        ptx_fail(lex->job, lex->line, LW_EINPUT, "a name of %zu characters is too long (%d at most)",
-                 name->size, PTX_NAME_BYTES);
+        ptx_fail(lex->job, lex->line, LW_EINPUT,
+                 "a name of %zu characters is too long (%d at most)", name->size, PTX_NAME_BYTES);
     return true;
 }
 
@@ -140,7 +140,7 @@ bool ptx_lex_number(struct ptx_lexer *lex, uint64_t *bits, enum ptx_literal *lit
         p++;
     if (p >= lex->end || !(is_digit(*p) || *p == '.'))
         return false;
-    if (lex->end - p > 2 && p[0] == '0' && (p[1] == 'f' || p[1] == 'F' || p[1] == 'd' || p[1] == 'D')) {
+    if (lex->end - p > 2 && p[0] == '0' && ((p[1] | 32) == 'f' || (p[1] | 32) == 'd')) {
         unsigned want = (p[1] | 32) == 'f' ? 8 : 16, n = 0;
 
         *literal = want == 8 ? PTX_LIT_F32 : PTX_LIT_F64;

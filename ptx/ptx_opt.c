@@ -55,7 +55,7 @@ static bool is_move(const struct ptx_mi *mi)
     return mi->in.op == ISA_V_MOV_B32 || mi->in.op == ISA_V_MOV_B64;
 }
 
-/* ---- definitions and uses ------------------------------------------------------------- */
+/* ---- definitions and uses ------------------------------------------------ */
 
 static void count_all(struct opt *opt)
 {
@@ -144,7 +144,7 @@ static struct ptx_mi *definition(const struct opt *opt, ptx_ref ref)
     return v->ssa ? &opt->unit->code.at[v->def] : NULL;
 }
 
-/* ---- copies -------------------------------------------------------------------------------- */
+/* ---- copies -------------------------------------------------------------- */
 
 static bool ssa_or_zero(const struct opt *opt, ptx_ref ref)
 {
@@ -188,7 +188,7 @@ static ptx_ref follow(const struct opt *opt, ptx_ref ref, bool *negate)
     return ref;
 }
 
-/* ---- constants -------------------------------------------------------------------------------- */
+/* ---- constants ----------------------------------------------------------- */
 
 struct constant {
     bool is_bank; /* c[0][x] */
@@ -336,7 +336,7 @@ static void fold_constants(struct opt *opt, struct ptx_mi *mi, uint32_t block)
     }
 }
 
-/* ---- patterns ------------------------------------------------------------------------------------ */
+/* ---- patterns ------------------------------------------------------------ */
 
 static bool single_use(const struct opt *opt, ptx_ref ref)
 {
@@ -492,7 +492,7 @@ static void join_sign(struct opt *opt, struct ptx_mi *mi)
     }
 }
 
-/* ---- copies into loop variables ----------------------------------------------------------------- */
+/* ---- copies into loop variables ------------------------------------------ */
 
 /* Behind d = s in a block the readers of s read d, as long as both keep their values: then
  * s often ends at the copy, and the allocator gives both one register. */
@@ -508,7 +508,8 @@ static void forward_copies(struct opt *opt, const struct ptx_block *b)
 
         if (!is_move(copy) || copy->flags & (PTX_MI_DEAD | PTX_MI_PARTIAL) || !unguarded(copy) ||
             copy->in.xkind != ISA_X_VECTOR || !ptx_ref_is_vreg(d) || !ptx_ref_is_vreg(s) ||
-            opt->alias[ptx_ref_vreg(d)] != PTX_NO_REF || ptx_ref_row(d) != 0 || ptx_ref_row(s) != 0 || ptx_ref_vreg(d) == ptx_ref_vreg(s) ||
+            opt->alias[ptx_ref_vreg(d)] != PTX_NO_REF || ptx_ref_row(d) != 0 ||
+            ptx_ref_row(s) != 0 || ptx_ref_vreg(d) == ptx_ref_vreg(s) ||
             unit->vregs.at[ptx_ref_vreg(d)].rows != copy->rows[PTX_S_D] ||
             unit->vregs.at[ptx_ref_vreg(s)].rows != copy->rows[PTX_S_D])
             continue;
@@ -533,7 +534,7 @@ static void forward_copies(struct opt *opt, const struct ptx_block *b)
     }
 }
 
-/* ---- dead code -------------------------------------------------------------------------------------- */
+/* ---- dead code ----------------------------------------------------------- */
 
 static bool has_effect(const struct ptx_mi *mi)
 {

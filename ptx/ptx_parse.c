@@ -60,7 +60,7 @@ const uint32_t *ptx_scope_find(struct ptx_parser *parser, struct ptx_name name)
     return NULL;
 }
 
-/* ---- variables ----------------------------------------------------------------- */
+/* ---- variables ----------------------------------------------------------- */
 
 static void put_scalar(struct ptx_parser *parser, struct ptx_symbol *symbol, uint64_t offset,
                        unsigned bytes, uint64_t bits, enum ptx_literal literal,
@@ -317,7 +317,7 @@ uint32_t ptx_parse_variable(struct ptx_parser *parser, enum ptx_space space, boo
     return first;
 }
 
-/* ---- functions --------------------------------------------------------------------- */
+/* ---- functions ----------------------------------------------------------- */
 
 static void parse_params(struct ptx_parser *parser, bool results)
 {
@@ -333,7 +333,8 @@ static void parse_params(struct ptx_parser *parser, bool results)
         ptx_lex_space(lex);
         if (!ptx_lex_dotted(lex, &word) ||
             !(ptx_name_is(word, "param") || (!function->kernel && ptx_name_is(word, "reg"))))
-            ptx_fail(lex->job, lex->line, LW_EINPUT, "expected '.param' in the parameters, found %s",
+            ptx_fail(lex->job, lex->line, LW_EINPUT,
+                     "expected '.param' in the parameters, found %s",
                      ptx_lex_here(lex, room, sizeof room));
         uint32_t index = ptx_parse_variable(parser, PTX_SP_PARAM, false);
         struct ptx_symbol *symbol = &parser->module->symbols.at[index];
@@ -469,7 +470,7 @@ static void parse_function(struct ptx_parser *parser, bool kernel)
     parser->function = NULL;
 }
 
-/* ---- directives ------------------------------------------------------------------------ */
+/* ---- directives ---------------------------------------------------------- */
 
 void ptx_parse_file(struct ptx_parser *parser)
 {

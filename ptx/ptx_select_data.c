@@ -2,7 +2,7 @@
 /* Selection of moves, conversions, comparisons, predicates and bit operations. */
 #include "ptx/ptx_select_priv.h"
 
-/* ---- mov ------------------------------------------------------------------------- */
+/* ---- mov ----------------------------------------------------------------- */
 
 
 /* {a, b} = x: rows of x; halves of a row by shifts. */
@@ -122,7 +122,7 @@ void ptx_rule_mov(struct ptx_sel *sel)
     }
 }
 
-/* ---- cvt ---------------------------------------------------------------------------- */
+/* ---- cvt ----------------------------------------------------------------- */
 
 static int cvt_type(enum ptx_type type)
 {
@@ -249,7 +249,7 @@ void ptx_rule_cvt(struct ptx_sel *sel)
     isa_mod_set(&mi->in, ISA_MOD_CFTZ, ftz ? ISA_CFTZ_ON : ISA_CFTZ_OFF);
 }
 
-/* ---- comparisons ------------------------------------------------------------------------ */
+/* ---- comparisons --------------------------------------------------------- */
 
 static enum isa_op setp_op(struct ptx_sel *sel, enum ptx_type type)
 {
@@ -389,7 +389,7 @@ void ptx_rule_slct(struct ptx_sel *sel)
     mi->ref[PTX_S_R] = p;
 }
 
-/* ---- bits --------------------------------------------------------------------------------- */
+/* ---- bits ---------------------------------------------------------------- */
 
 /* Truth tables that do not depend on the order of the three predicates. */
 enum { PLOP_AND = 0x80, PLOP_OR = 0xfe, PLOP_XOR = 0x96 };
@@ -428,7 +428,9 @@ void ptx_rule_bit(struct ptx_sel *sel)
     ptx_ref d = ptx_sel_pred_dest(sel, &sel->in.operand[0]);
 
     mi = ptx_sel_emit(sel, ISA_V_PLOP3);
-    mi->in.x = unary || sel->in.op == PTX_AND ? PLOP_AND : sel->in.op == PTX_OR ? PLOP_OR : PLOP_XOR;
+    mi->in.x = unary || sel->in.op == PTX_AND ? PLOP_AND
+               : sel->in.op == PTX_OR         ? PLOP_OR
+                                              : PLOP_XOR;
     mi->ref[PTX_S_P] = d;
     mi->ref[PTX_S_RA] = mi->ref[PTX_S_RB] = mi->ref[PTX_S_R] = PTX_ZERO;
     if (sel->in.op == PTX_OR || sel->in.op == PTX_XOR)
@@ -452,7 +454,8 @@ static ptx_ref field(struct ptx_sel *sel, unsigned position, unsigned length)
         ptx_sel_imm(sel, d, 1, (pos & 255) | (len & 255) << 8);
         return d;
     }
-    ptx_ref p = ptx_sel_source(sel, position, PTX_T_U32), l = ptx_sel_source(sel, length, PTX_T_U32);
+    ptx_ref p = ptx_sel_source(sel, position, PTX_T_U32);
+    ptx_ref l = ptx_sel_source(sel, length, PTX_T_U32);
     ptx_ref selector = ptx_sel_temp(sel, 1);
 
     ptx_sel_imm(sel, selector, 1, 0x7640); /* bytes 0 of both; the rest is not looked at */
@@ -511,7 +514,8 @@ void ptx_rule_bfind(struct ptx_sel *sel)
         ptx_sel_fail(sel, LW_EUNSUPP, "type .%s is not supported", ptx_type_name(type));
     a = ptx_sel_source(sel, 1, type);
     if (is_signed) {
-        ptx_ref sign = ptx_sel_temp(sel, rows), by = ptx_sel_temp(sel, 1), t = ptx_sel_temp(sel, rows);
+        ptx_ref sign = ptx_sel_temp(sel, rows), by = ptx_sel_temp(sel, 1);
+        ptx_ref t = ptx_sel_temp(sel, rows);
 
         ptx_sel_imm(sel, by, 1, rows == 2 ? 63 : 31);
         mi = ptx_sel_put(sel, rows == 2 ? ISA_V_SHR_S64 : ISA_V_SHR_S32, sign, a, by, PTX_NO_REF,

@@ -2,7 +2,7 @@
 /* Selection of memory, cross-lane and synchronising instructions. */
 #include "ptx/ptx_select_priv.h"
 
-/* ---- words -------------------------------------------------------------------------- */
+/* ---- words --------------------------------------------------------------- */
 
 static enum ptx_space take_space(struct ptx_sel *sel)
 {
@@ -62,7 +62,7 @@ void ptx_sel_order(struct ptx_sel *sel, struct ptx_mi *mi)
     }
 }
 
-/* ---- addresses ----------------------------------------------------------------------- */
+/* ---- addresses ----------------------------------------------------------- */
 
 static bool fits_disp(int64_t v)
 {
@@ -139,7 +139,7 @@ static struct ptx_mi *put_memory(struct ptx_sel *sel, enum isa_op op, struct pla
     return mi;
 }
 
-/* ---- ld, st ---------------------------------------------------------------------------- */
+/* ---- ld, st -------------------------------------------------------------- */
 
 static unsigned size_of(enum ptx_type type)
 {
@@ -367,7 +367,8 @@ void ptx_rule_st(struct ptx_sel *sel)
 
             for (unsigned k = 1; k < per_row; k++) {
                 ptx_ref selector = ptx_sel_temp(sel, 1), t = ptx_sel_temp(sel, 1);
-                uint32_t pick = bytes == 2 ? 0x5410u : k == 1 ? 0x3240u : k == 2 ? 0x3410u : 0x4210u;
+                static const uint16_t bytes_pick[4] = { 0, 0x3240, 0x3410, 0x4210 };
+                uint32_t pick = bytes == 2 ? 0x5410u : bytes_pick[k & 3];
 
                 ptx_sel_imm(sel, selector, 1, pick);
                 ptx_sel_put(sel, ISA_V_PRMT_B32, t, v, selector, part[i + k], 1);
@@ -389,7 +390,7 @@ void ptx_rule_st(struct ptx_sel *sel)
     ptx_sel_order(sel, mi);
 }
 
-/* ---- atomics ------------------------------------------------------------------------------- */
+/* ---- atomics ------------------------------------------------------------- */
 
 #define T(x) (1u << PTX_T_##x)
 static const struct {
@@ -404,7 +405,8 @@ static const struct {
     { PTX_W_AND, ISA_AOP_AND, T(B32) | T(B64) },
     { PTX_W_OR, ISA_AOP_OR, T(B32) | T(B64) },
     { PTX_W_XOR, ISA_AOP_XOR, T(B32) | T(B64) },
-    { PTX_W_EXCH, ISA_AOP_EXCH, T(B32) | T(B64) | T(U32) | T(S32) | T(U64) | T(S64) | T(F32) | T(F64) },
+    { PTX_W_EXCH, ISA_AOP_EXCH,
+      T(B32) | T(B64) | T(U32) | T(S32) | T(U64) | T(S64) | T(F32) | T(F64) },
     { PTX_W_CAS, ISA_AOP_CAS, T(B32) | T(B64) | T(U32) | T(S32) | T(U64) | T(S64) },
 };
 
@@ -485,7 +487,7 @@ void ptx_rule_red(struct ptx_sel *sel)
     atomic(sel, false);
 }
 
-/* ---- address spaces --------------------------------------------------------------------------- */
+/* ---- address spaces ------------------------------------------------------ */
 
 /* Shared and local generic addresses have a fixed high word; global ones are unchanged. */
 void ptx_rule_cvta(struct ptx_sel *sel)
@@ -538,7 +540,8 @@ void ptx_rule_isspacep(struct ptx_sel *sel)
     p = ptx_sel_pred_dest(sel, &sel->in.operand[0]);
     word = ptx_sel_temp(sel, 1);
     ptx_sel_imm(sel, word, 1, high);
-    mi = ptx_sel_put(sel, ISA_V_SETP_U32, PTX_NO_REF, s == PTX_ZERO ? s : s + 1, word, PTX_NO_REF, 1);
+    mi = ptx_sel_put(sel, ISA_V_SETP_U32, PTX_NO_REF, s == PTX_ZERO ? s : s + 1, word,
+                     PTX_NO_REF, 1);
     isa_mod_set(&mi->in, ISA_MOD_CMP, space == PTX_SP_GLOBAL ? ISA_CMP_GE : ISA_CMP_EQ);
     mi->ref[PTX_S_P] = p;
     mi->ref[PTX_S_R] = PTX_ZERO;
@@ -656,7 +659,7 @@ void ptx_rule_activemask(struct ptx_sel *sel)
     mi->in.x = ISA_SR_ACTIVEMASK;
 }
 
-/* ---- synchronisation --------------------------------------------------------------------------- */
+/* ---- synchronisation ----------------------------------------------------- */
 
 void ptx_rule_bar(struct ptx_sel *sel)
 {

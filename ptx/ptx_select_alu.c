@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Selection of arithmetic, by a table of (instruction, mode, type). */
+#include "ptx/ptx_select_priv.h"
+
+#define T(x) (1u << PTX_T_##x)
+#define I16 (T(U16) | T(S16) | T(B16))
+#define I32 (T(U32) | T(S32) | T(B32))
+#define I64 (T(U64) | T(S64) | T(B64))
+#define B16OR32 (T(B16) | T(B32))
+
+enum shape {
+    SH_1,     /* d, x */
+    SH_2,     /* d, a, x */
+    SH_3,     /* d, a, x, c */
+    SH_SHIFT, /* d, a, x with x of 32 bits */
+    SH_WIDE2, /* d of 64 bits; a, x of 32 */
+    SH_WIDE3, /* d, c of 64 bits; a, x of 32 */
+    SH_COUNT  /* d of 32 bits; x by type */
+};
+enum {
+    AF_EXT = 1,   /* sources narrower than 32 bits are extended first */
+    AF_FLOAT = 2, /* rounding, ftz, sat */
+    AF_SAT_REFUSED = 4
+};
+struct alu_row {
+    uint8_t op, mode; /* enum ptx_op; PTX_W_LO, HI, WIDE or NONE */
+    uint32_t types;
+    uint16_t isa;
+    uint8_t shape, flags;
+};
+/* clang-format off */
+static const struct alu_row alu_rows[] = {
+    { PTX_ADD, 0, I16 | I32, ISA_V_ADD_U32, SH_2, 0 },
+    { PTX_ADD, 0, I64, ISA_V_ADD_U64, SH_2, 0 },
+    { PTX_ADD, 0, T(F32), ISA_V_ADD_F32, SH_2, AF_FLOAT },
+    { PTX_ADD, 0, T(F64), ISA_V_ADD_F64, SH_2, AF_FLOAT },
+    { PTX_SUB, 0, I16 | I32, ISA_V_SUB_U32, SH_2, 0 },
+    { PTX_SUB, 0, I64, ISA_V_SUB_U64, SH_2, 0 },
+    { PTX_SUB, 0, T(F32), ISA_V_SUB_F32, SH_2, AF_FLOAT },
+    { PTX_SUB, 0, T(F64), ISA_V_SUB_F64, SH_2, AF_FLOAT },
+    { PTX_MUL, PTX_W_LO, I16 | I32, ISA_V_MUL_U32, SH_2, 0 },
+    { PTX_MUL, PTX_W_LO, I64, ISA_V_MUL_U64, SH_2, 0 },
+    { PTX_MUL, PTX_W_HI, T(U32), ISA_V_MULHI_U32, SH_2, 0 },
+    { PTX_MUL, PTX_W_HI, T(S32), ISA_V_MULHI_S32, SH_2, 0 },
+    { PTX_MUL, PTX_W_HI, T(U64), ISA_V_MULHI_U64, SH_2, 0 },
+    { PTX_MUL, PTX_W_HI, T(S64), ISA_V_MULHI_S64, SH_2, 0 },
+    { PTX_MUL, PTX_W_WIDE, I16, ISA_V_MUL_U32, SH_2, AF_EXT },
+    { PTX_MUL, PTX_W_WIDE, T(U32), ISA_V_MULWIDE_U32, SH_WIDE2, 0 },
+    { PTX_MUL, PTX_W_WIDE, T(S32), ISA_V_MULWIDE_S32, SH_WIDE2, 0 },
+    { PTX_MUL, 0, T(F32), ISA_V_MUL_F32, SH_2, AF_FLOAT },
+    { PTX_MUL, 0, T(F64), ISA_V_MUL_F64, SH_2, AF_FLOAT },
+    { PTX_MAD, PTX_W_LO, I16 | I32, ISA_V_MAD_U32, SH_3, 0 },
+    { PTX_MAD, PTX_W_LO, I64, ISA_V_MAD_U64, SH_3, 0 },
+    { PTX_MAD, PTX_W_WIDE, I16, ISA_V_MAD_U32, SH_3, AF_EXT },
+    { PTX_MAD, PTX_W_WIDE, T(U32), ISA_V_MADWIDE_U32, SH_WIDE3, 0 },
+    { PTX_MAD, PTX_W_WIDE, T(S32), ISA_V_MADWIDE_S32, SH_WIDE3, 0 },
+    { PTX_MAD, 0, T(F32), ISA_V_FMA_F32, SH_3, AF_FLOAT },
+    { PTX_MAD, 0, T(F64), ISA_V_FMA_F64, SH_3, AF_FLOAT },
+    { PTX_FMA, 0, T(F32), ISA_V_FMA_F32, SH_3, AF_FLOAT },
+    { PTX_FMA, 0, T(F64), ISA_V_FMA_F64, SH_3, AF_FLOAT },
+    { PTX_DIV, 0, T(U16) | T(U32), ISA_V_DIV_U32, SH_2, AF_EXT },
+    { PTX_DIV, 0, T(S16) | T(S32), ISA_V_DIV_S32, SH_2, AF_EXT },
+    { PTX_DIV, 0, T(U64), ISA_V_DIV_U64, SH_2, 0 },
+    { PTX_DIV, 0, T(S64), ISA_V_DIV_S64, SH_2, 0 },
+    { PTX_DIV, 0, T(F32), ISA_V_DIV_F32, SH_2, AF_FLOAT },
+    { PTX_DIV, 0, T(F64), ISA_V_DIV_F64, SH_2, AF_FLOAT },
+    { PTX_REM, 0, T(U16) | T(U32), ISA_V_REM_U32, SH_2, AF_EXT },
+    { PTX_REM, 0, T(S16) | T(S32), ISA_V_REM_S32, SH_2, AF_EXT },
+    { PTX_REM, 0, T(U64), ISA_V_REM_U64, SH_2, 0 },
+    { PTX_REM, 0, T(S64), ISA_V_REM_S64, SH_2, 0 },
+    { PTX_MIN, 0, T(U16) | T(U32), ISA_V_MIN_U32, SH_2, AF_EXT },
+    { PTX_MIN, 0, T(S16) | T(S32), ISA_V_MIN_S32, SH_2, AF_EXT },
+    { PTX_MIN, 0, T(U64), ISA_V_MIN_U64, SH_2, 0 },
+    { PTX_MIN, 0, T(S64), ISA_V_MIN_S64, SH_2, 0 },
+    { PTX_MIN, 0, T(F32), ISA_V_MIN_F32, SH_2, AF_FLOAT },
+    { PTX_MIN, 0, T(F64), ISA_V_MIN_F64, SH_2, AF_FLOAT },
+    { PTX_MAX, 0, T(U16) | T(U32), ISA_V_MAX_U32, SH_2, AF_EXT },
+    { PTX_MAX, 0, T(S16) | T(S32), ISA_V_MAX_S32, SH_2, AF_EXT },
+    { PTX_MAX, 0, T(U64), ISA_V_MAX_U64, SH_2, 0 },
+    { PTX_MAX, 0, T(S64), ISA_V_MAX_S64, SH_2, 0 },
+    { PTX_MAX, 0, T(F32), ISA_V_MAX_F32, SH_2, AF_FLOAT },
+    { PTX_MAX, 0, T(F64), ISA_V_MAX_F64, SH_2, AF_FLOAT },
+    { PTX_SHL, 0, I16 | I32, ISA_V_SHL_B32, SH_SHIFT, 0 },
+    { PTX_SHL, 0, I64, ISA_V_SHL_B64, SH_SHIFT, 0 },
+    { PTX_SHR, 0, T(U16) | T(B16) | T(U32) | T(B32), ISA_V_SHR_U32, SH_SHIFT, AF_EXT },
+    { PTX_SHR, 0, T(S16) | T(S32), ISA_V_SHR_S32, SH_SHIFT, AF_EXT },
+    { PTX_SHR, 0, T(U64) | T(B64), ISA_V_SHR_U64, SH_SHIFT, 0 },
+    { PTX_SHR, 0, T(S64), ISA_V_SHR_S64, SH_SHIFT, 0 },
+    { PTX_POPC, 0, T(B32), ISA_V_POPC_B32, SH_COUNT, 0 },
+    { PTX_POPC, 0, T(B64), ISA_V_POPC_B64, SH_COUNT, 0 },
+    { PTX_CLZ, 0, T(B32), ISA_V_CLZ_B32, SH_COUNT, 0 },
+    { PTX_CLZ, 0, T(B64), ISA_V_CLZ_B64, SH_COUNT, 0 },
+    { PTX_BREV, 0, T(B32), ISA_V_BREV_B32, SH_1, 0 },
+    { PTX_BREV, 0, T(B64), ISA_V_BREV_B64, SH_1, 0 },
+    { PTX_RCP, 0, T(F32), ISA_V_RCP_F32, SH_1, AF_FLOAT },
+    { PTX_RCP, 0, T(F64), ISA_V_RCP_F64, SH_1, AF_FLOAT },
+    { PTX_SQRT, 0, T(F32), ISA_V_SQRT_F32, SH_1, AF_FLOAT },
+    { PTX_SQRT, 0, T(F64), ISA_V_SQRT_F64, SH_1, AF_FLOAT },
+    { PTX_RSQRT, 0, T(F32), ISA_V_RSQ_F32, SH_1, AF_FLOAT },
+    { PTX_RSQRT, 0, T(F64), ISA_V_RSQ_F64, SH_1, AF_FLOAT },
+    { PTX_EX2, 0, T(F32), ISA_V_EX2_F32, SH_1, AF_FLOAT },
+    { PTX_LG2, 0, T(F32), ISA_V_LG2_F32, SH_1, AF_FLOAT },
+    { PTX_SIN, 0, T(F32), ISA_V_SIN_F32, SH_1, AF_FLOAT },
+    { PTX_COS, 0, T(F32), ISA_V_COS_F32, SH_1, AF_FLOAT },
+    { PTX_TANH, 0, T(F32), ISA_V_TANH_F32, SH_1, AF_FLOAT },
+    { PTX_COPYSIGN, 0, T(F32), ISA_V_COPYSIGN_F32, SH_2, 0 },
+    { PTX_COPYSIGN, 0, T(F64), ISA_V_COPYSIGN_F64, SH_2, 0 },
+    { PTX_DP4A, 0, T(U32), ISA_V_DP4A_U32, SH_3, 0 },
+    { PTX_DP4A, 0, T(S32), ISA_V_DP4A_S32, SH_3, 0 },
+    { PTX_NEG, 0, T(S16) | T(S32), ISA_V_NEG_S32, SH_1, 0 },
+    { PTX_NEG, 0, T(S64), ISA_V_NEG_S64, SH_1, 0 },
+    { PTX_NEG, 0, T(F32), ISA_V_NEG_F32, SH_1, 0 },
+    { PTX_NEG, 0, T(F64), ISA_V_NEG_F64, SH_1, 0 },
+    { PTX_ABS, 0, T(S16) | T(S32), ISA_V_ABS_S32, SH_1, AF_EXT },
+    { PTX_ABS, 0, T(S64), ISA_V_ABS_S64, SH_1, 0 },
+    { PTX_ABS, 0, T(F32), ISA_V_ABS_F32, SH_1, 0 },
+    { PTX_ABS, 0, T(F64), ISA_V_ABS_F64, SH_1, 0 },
+    { PTX_AND, 0, B16OR32, ISA_V_AND_B32, SH_2, 0 },
+    { PTX_AND, 0, T(B64), ISA_V_AND_B64, SH_2, 0 },
+    { PTX_OR, 0, B16OR32, ISA_V_OR_B32, SH_2, 0 },
+    { PTX_OR, 0, T(B64), ISA_V_OR_B64, SH_2, 0 },
+    { PTX_XOR, 0, B16OR32, ISA_V_XOR_B32, SH_2, 0 },
+    { PTX_XOR, 0, T(B64), ISA_V_XOR_B64, SH_2, 0 },
+    { PTX_NOT, 0, B16OR32, ISA_V_NOT_B32, SH_1, 0 },
+    { PTX_NOT, 0, T(B64), ISA_V_NOT_B64, SH_1, 0 },
+};
+/* clang-format on */
+
+static void take_float(struct ptx_sel *sel, struct ptx_mi *mi)
+{
+    static const uint8_t roundings[] = { PTX_W_RN, PTX_W_RZ, PTX_W_RM, PTX_W_RP };
+
+    for (unsigned i = 0; i < LW_COUNT_OF(roundings); i++) {
+        if (ptx_take(&sel->in, (enum ptx_word)roundings[i]))
+            isa_mod_set(&mi->in, ISA_MOD_RND, i);
+    }
+    if (ptx_take(&sel->in, PTX_W_FTZ))
+        isa_mod_set(&mi->in, ISA_MOD_FTZ, ISA_FTZ_ON);
+    if (ptx_take(&sel->in, PTX_W_SAT))
+        isa_mod_set(&mi->in, ISA_MOD_SAT, ISA_SAT_ON);
+    /* our division, root and reciprocal are exact: better than what these allow */
+    (void)ptx_take(&sel->in, PTX_W_APPROX);
+    (void)ptx_take(&sel->in, PTX_W_FULL);
+}
+
+void ptx_rule_alu(struct ptx_sel *sel)
+{
+    enum ptx_type type = ptx_sel_type(sel, 0);
+    const struct alu_row *row = NULL;
+    ptx_ref a = PTX_NO_REF, x, c = PTX_NO_REF, d;
+    struct ptx_mi *mi;
+    unsigned mode = PTX_W_NONE, rows = ptx_type_rows(type), n;
+
+    if (type != PTX_T_F32 && type != PTX_T_F64) {
+        if (ptx_take(&sel->in, PTX_W_LO))
+            mode = PTX_W_LO;
+        else if (ptx_take(&sel->in, PTX_W_HI))
+            mode = PTX_W_HI;
+        else if (ptx_take(&sel->in, PTX_W_WIDE))
+            mode = PTX_W_WIDE;
+    }
+    for (unsigned i = 0; i < LW_COUNT_OF(alu_rows) && row == NULL; i++) {
+        const struct alu_row *r = &alu_rows[i];
+
+        if (r->op == sel->in.op && r->mode == mode && (r->types >> type & 1))
+            row = r;
+    }
+    if (row == NULL)
+        ptx_sel_fail(sel, LW_EUNSUPP, "%s%stype .%s is not supported",
+                     mode != PTX_W_NONE ? ptx_word_text((enum ptx_word)mode) : "",
+                     mode != PTX_W_NONE ? ", " : "", ptx_type_name(type));
+    n = row->shape == SH_1 || row->shape == SH_COUNT ? 1
+        : row->shape == SH_3 || row->shape == SH_WIDE3 ? 3 : 2;
+    ptx_sel_operands(sel, n + 1, n + 1);
+    if (sel->in.op == PTX_DP4A) {
+        if (ptx_sel_type(sel, 1) != type)
+            ptx_sel_fail(sel, LW_EUNSUPP, "sources of different signedness are not supported");
+        sel->in.type_count = 1;
+    }
+    unsigned k = 1;
+
+    if (n > 1)
+        a = row->flags & AF_EXT ? ptx_sel_extended(sel, k++, type)
+                                : ptx_sel_source(sel, k++, type);
+    if (row->shape == SH_SHIFT)
+        x = ptx_sel_source(sel, k, PTX_T_U32);
+    else
+        x = row->flags & AF_EXT ? ptx_sel_extended(sel, k, type) : ptx_sel_source(sel, k, type);
+    k++;
+    if (n == 3) {
+        enum ptx_type third = row->shape == SH_WIDE3 ? PTX_T_U64
+                              : mode == PTX_W_WIDE   ? PTX_T_U32
+                                                     : type;
+
+        c = ptx_sel_source(sel, k, third);
+    }
+    bool wide = row->shape == SH_WIDE2 || row->shape == SH_WIDE3;
+
+    d = ptx_sel_dest(sel, &sel->in.operand[0], wide ? 2 : row->shape == SH_COUNT ? 1 : rows);
+    mi = ptx_sel_put(sel, (enum isa_op)row->isa, d, a, x, c, rows);
+    if (wide)
+        mi->rows[PTX_S_D] = mi->rows[PTX_S_C] = 2;
+    if (row->shape == SH_COUNT)
+        mi->rows[PTX_S_D] = 1;
+    if (row->shape == SH_SHIFT)
+        mi->rows[PTX_S_X] = 1;
+    if (row->flags & AF_FLOAT)
+        take_float(sel, mi);
+}
+
+/* mul.hi and mad.hi of 16 bits, mad.hi of more: two steps */
+void ptx_rule_mulhi16(struct ptx_sel *sel)
+{
+    enum ptx_type type = ptx_sel_type(sel, 0);
+    bool mad = sel->in.op == PTX_MAD, narrow = type == PTX_T_U16 || type == PTX_T_S16;
+    unsigned rows = ptx_type_rows(type);
+    ptx_ref t, d;
+
+    if (!ptx_has(&sel->in, PTX_W_HI) || !(narrow || mad)) {
+        ptx_rule_alu(sel);
+        return;
+    }
+    (void)ptx_take(&sel->in, PTX_W_HI);
+    ptx_sel_operands(sel, mad ? 4 : 3, mad ? 4 : 3);
+    d = ptx_sel_dest(sel, &sel->in.operand[0], rows);
+    t = ptx_sel_temp(sel, rows);
+    if (narrow) {
+        ptx_ref a = ptx_sel_extended(sel, 1, type), x = ptx_sel_extended(sel, 2, type);
+        ptx_ref p = ptx_sel_temp(sel, 1), by = ptx_sel_temp(sel, 1);
+
+        ptx_sel_imm(sel, by, 1, 16);
+        ptx_sel_put(sel, ISA_V_MUL_U32, p, a, x, PTX_NO_REF, 1);
+        ptx_sel_put(sel, type == PTX_T_S16 ? ISA_V_SHR_S32 : ISA_V_SHR_U32, mad ? t : d, p, by,
+                    PTX_NO_REF, 1);
+    } else {
+        enum isa_op op = type == PTX_T_U32   ? ISA_V_MULHI_U32
+                         : type == PTX_T_S32 ? ISA_V_MULHI_S32
+                         : type == PTX_T_U64 ? ISA_V_MULHI_U64
+                         : type == PTX_T_S64 ? ISA_V_MULHI_S64
+                                             : ISA_OP_NONE;
+
+        if (op == ISA_OP_NONE)
+            ptx_sel_fail(sel, LW_EUNSUPP, "hi, type .%s is not supported", ptx_type_name(type));
+        ptx_ref a = ptx_sel_source(sel, 1, type), x = ptx_sel_source(sel, 2, type);
+
+        ptx_sel_put(sel, op, t, a, x, PTX_NO_REF, rows);
+    }
+    if (mad)
+        ptx_sel_put(sel, rows == 2 ? ISA_V_ADD_U64 : ISA_V_ADD_U32, d, t,
+                    ptx_sel_source(sel, 3, type), PTX_NO_REF, rows);
+}
+
+/* neg.ftz and abs.ftz flush: our sign rows keep bits, so these add -0 instead */
+void ptx_rule_negabs(struct ptx_sel *sel)
+{
+    enum ptx_type type = ptx_sel_type(sel, 0);
+    bool neg = sel->in.op == PTX_NEG;
+    struct ptx_mi *mi;
+    ptx_ref a, x, d;
+
+    if (type != PTX_T_F32 || !ptx_take(&sel->in, PTX_W_FTZ)) {
+        ptx_rule_alu(sel);
+        return;
+    }
+    ptx_sel_operands(sel, 2, 2);
+    a = ptx_sel_source(sel, 1, type);
+    d = ptx_sel_dest(sel, &sel->in.operand[0], 1);
+    x = ptx_sel_temp(sel, 1);
+    ptx_sel_imm(sel, x, 1, 0x80000000u);
+    mi = ptx_sel_put(sel, ISA_V_ADD_F32, d, a, x, PTX_NO_REF, 1);
+    isa_insn_set_srcmod(&mi->in, 0, neg ? 1 : 2);
+    isa_mod_set(&mi->in, ISA_MOD_FTZ, ISA_FTZ_ON);
+}
