@@ -189,7 +189,11 @@ struct emu_hang {
 
 /* ---- the event (MACHINE 5) ------------------------------------------------------ */
 
-enum emu_event_kind { EMU_EV_RETIRED, EMU_EV_FAULT };
+enum emu_event_kind {
+    EMU_EV_RETIRED,
+    EMU_EV_FAULT,
+    EMU_EV_ARRIVED /* lanes came to wait at a .sync operation: nothing was executed */
+};
 enum emu_conv_op {
     EMU_CONV_NONE, EMU_CONV_JOIN, EMU_CONV_ARRIVE, EMU_CONV_PASS, EMU_CONV_BREAK,
     EMU_CONV_TAKE, EMU_CONV_GIVE, EMU_CONV_YIELD, EMU_CONV_WARPSYNC
@@ -200,7 +204,7 @@ struct emu_outcome {
     unsigned split; /* id after the step */
 };
 struct emu_access {
-    enum isa_space space;      /* of the instruction */
+    enum isa_space space;      /* of the lowest lane, after generic resolution */
     uint8_t kind;              /* 0 load, 1 store, 2 atomic, 3 reduction, 4 constant operand */
     uint8_t bytes;             /* a lane */
     uint8_t order, scope, cache; /* values of the modifier groups */
@@ -253,6 +257,7 @@ struct emu_event {
     struct emu_access access[2];
     unsigned access_count;
     /* life */
+    bool warp_started, block_started, grid_started; /* its first instruction */
     bool warp_ended, block_ended, grid_ended;
     struct emu_fault fault; /* kind == EMU_EV_FAULT */
 };

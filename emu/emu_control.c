@@ -31,6 +31,19 @@ static void jump(struct emu_warp *w, const struct emu_dinsn *t)
     EMU_GO(w, t);
 }
 
+/** Go on behind @di, which did nothing because no lane is active. Not behind the last
+ *  instruction of a function. */
+static void fall_through(struct emu_warp *w, const struct emu_dinsn *di)
+{
+    if (di->flags & EMU_D_LAST) {
+        emu_raise(w, di, EMU_FAULT_BAD_PC, w->m,
+                  "no lane is active, and the function ends behind this instruction");
+        return;
+    }
+    emu_count_run(w, di);
+    jump(w, di + 1);
+}
+
 /** The turn is over: the split functions have stored the pcs. */
 static void turn_over(struct emu_warp *w, const struct emu_dinsn *di)
 {
@@ -67,9 +80,13 @@ static void emu_c_bra(struct emu_warp *w, const struct emu_dinsn *di)
 {
     const struct emu_dinsn *target = di + di->delta;
 
-    if ((di->guard & 7) == ISA_PT && !(di->guard & 24)) {
+    if ((di->guard & 7) == ISA_PT && !(di->guard & 24) && w->e != 0) {
         emu_count_run(w, di);
         jump(w, target);
+        return;
+    }
+    if (w->e == 0) { /* M & exec = 0: not taken */
+        fall_through(w, di);
         return;
     }
     uint64_t g = emu_guard(w, di), ask = w->e, taken = ask & g;
@@ -161,10 +178,14 @@ static void indirect(struct emu_warp *w, const struct emu_dinsn *di, bool call, 
     uint32_t target[EMU_MAX_LANES];
     uint64_t on = asked(w, di);
 
+    if (on == 0) {
+        fall_through(w, di);
+        return;
+    }
     if (direct) {
         for (LW_EACH_BIT(l, on))
             target[l] = (uint32_t)((int64_t)di->index + di->delta);
-    } else if (on != 0) {
+    } else {
         uint64_t ask = on & w->e;
         if (!targets_of(w, di, ask, entry_only, target))
             return;
@@ -175,7 +196,7 @@ static void indirect(struct emu_warp *w, const struct emu_dinsn *di, bool call, 
     if (call) {
         uint64_t back = w->code->program->base + (uint64_t)(di->index + 1) * ISA_WORD_BYTES;
         uint32_t *low = emu_row(w, di->d), *high = low + w->stride / 4;
-        bool parts = on != w->m && on != 0;
+        bool parts = on != w->m;
         if (parts && !may_split(w, di))
             return;
         for (LW_EACH_BIT(l, on)) {
@@ -207,11 +228,16 @@ static void emu_c_exit(struct emu_warp *w, const struct emu_dinsn *di)
 {
     uint64_t on = w->e & emu_guard(w, di); /* under partial exec only E ends */
 
-    emu_count_run(w, di);
     if (on == 0) {
-        jump(w, di + 1);
+        fall_through(w, di);
         return;
     }
+    if (on != w->m && di->flags & EMU_D_LAST) {
+        emu_raise(w, di, EMU_FAULT_BAD_PC, w->m & ~on,
+                  "these lanes are not active, and the function ends behind this exit");
+        return;
+    }
+    emu_count_run(w, di);
     emu_split_exit(w, on, di->index + 1);
     turn_over(w, di);
 }
@@ -359,10 +385,17 @@ static void cta_barrier(struct emu_warp *w, const struct emu_dinsn *di, bool wai
     int64_t budget = w->budget;
     uint64_t retired = w->retired, lane_retired = w->lane_retired;
     emu_count_run(w, di);
+    if (w->flow != NULL) {
+        w->flow->cta_used = true;
+        w->flow->cta_id = (uint8_t)id;
+        w->flow->cta_expected = di->flags & EMU_D_COUNTED ? count : w->block->threads_live;
+    }
     enum emu_cta_result r =
         emu_split_bar(w, id, on, di->flags & EMU_D_COUNTED, count, wait, di->index + 1, why,
                       sizeof why);
     if (r == EMU_CTA_BAD) {
+        if (w->flow != NULL)
+            w->flow->cta_used = false;
         w->run_start = run_start;
         w->budget = budget;
         w->retired = retired;
@@ -372,6 +405,12 @@ static void cta_barrier(struct emu_warp *w, const struct emu_dinsn *di, bool wai
     }
     if (r == EMU_CTA_COMPLETED)
         w->core->stats.cta_barriers++;
+    if (w->flow != NULL) {
+        const struct emu_cta_barrier *c = &w->block->cta[id];
+        w->flow->cta_completed = r == EMU_CTA_COMPLETED;
+        w->flow->cta_arrived = r == EMU_CTA_COMPLETED ? w->flow->cta_expected : c->arrived;
+        w->flow->cta_generation = c->generation;
+    }
     if (wait)
         turn_over(w, di);
     else
@@ -418,7 +457,7 @@ static void emu_c_trap(struct emu_warp *w, const struct emu_dinsn *di)
     uint64_t on = w->e & emu_guard(w, di);
 
     if (on == 0) {
-        EMU_GO(w, di + 1);
+        fall_through(w, di);
         return;
     }
     emu_raise(w, di, EMU_FAULT_TRAP, on, "code %u", emu_uniform32(w, di));
@@ -430,7 +469,18 @@ static bool scalar_allowed(struct emu_warp *w, const struct emu_dinsn *di)
 {
     if (w->m == w->live)
         return true;
-    if (w->core->machine->config.scalar_rule != EMU_SCALAR_FAULT)
+    struct emu_machine *machine = w->core->machine;
+    if (machine->config.scalar_rule == EMU_SCALAR_WARN && !machine->scalar_warned &&
+        machine->print != NULL) {
+        machine->scalar_warned = true;
+        lw_printf(machine->print,
+                  "warning: lanes 0x%llx of live lanes 0x%llx write a scalar register, block %llu "
+                  "warp %u, pc 0x%llx (said once)\n",
+                  (unsigned long long)w->m, (unsigned long long)w->live,
+                  (unsigned long long)w->block->linear, w->index,
+                  (unsigned long long)(w->code->program->base + (uint64_t)di->index * 16));
+    }
+    if (machine->config.scalar_rule != EMU_SCALAR_FAULT)
         return true;
     emu_raise(w, di, EMU_FAULT_SCALAR_WRITE, w->m,
               "lanes 0x%llx of live lanes 0x%llx write a scalar register",
@@ -474,8 +524,10 @@ static inline void call_row(struct emu_warp *w, const struct emu_dinsn *di, unsi
         uint64_t on = control_lanes(w, di, true, &bad), go, wrong = 0;
         if (bad)
             return;
-        if (on != 0 && di->aux != EMU_NO_MEMBERS) {
-            member_masks(w, on, emu_row(w, (uint32_t)di->aux), 0, member);
+        if (on != 0) { /* no register: all lanes of the virtual warp */
+            member_masks(w, on,
+                         di->aux != EMU_NO_MEMBERS ? emu_row(w, (uint32_t)di->aux) : NULL,
+                         ~UINT32_C(0), member);
             for (LW_EACH_BIT(l, on))
                 if (!(member[l] >> l & 1))
                     wrong |= UINT64_C(1) << l;
@@ -497,8 +549,6 @@ static inline void call_row(struct emu_warp *w, const struct emu_dinsn *di, unsi
             return;
         }
         emu_count_run(w, di);
-        if (on != 0)
-            f(w, di, on & w->e);
         jump(w, di + 1);
         return;
     }

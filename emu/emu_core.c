@@ -501,6 +501,32 @@ static void fill_access(struct emu_warp *w, struct emu_step_scratch *scratch,
             access->affine = false;
 }
 
+/** A constant operand: all lanes read one place of a bank. */
+static void fill_constant(struct emu_warp *w, struct emu_step_scratch *scratch,
+                          const struct isa_insn *insn, struct emu_event *ev)
+{
+    struct emu_access *access = &ev->access[ev->access_count++];
+    uint64_t address = ISA_CONST_BASE + isa_x_bank(insn->x) * ISA_CONST_STRIDE +
+                       isa_x_offset(insn->x);
+
+    memset(access, 0, sizeof *access);
+    access->kind = 4;
+    access->space = ISA_SPACE_CONST;
+    access->bytes = strstr(isa_op_info((enum isa_op)insn->op)->operands, "x2") != NULL ||
+                            strstr(isa_op_info((enum isa_op)insn->op)->operands, "xb2") != NULL
+                        ? 8
+                        : 4;
+    access->lanes = ev->effective;
+    access->address = scratch->address;
+    access->lane_space = scratch->space;
+    access->affine = true;
+    access->base = address;
+    for (unsigned l = 0; l < w->width; l++) {
+        scratch->address[l] = address;
+        scratch->space[l] = ISA_SPACE_CONST;
+    }
+}
+
 static void fill_event(struct emu_warp *w, const struct isa_insn *insn,
                        const struct emu_dinsn *di, struct emu_event *ev)
 {
@@ -516,6 +542,9 @@ static void fill_event(struct emu_warp *w, const struct isa_insn *insn,
     ev->sequence = w->core->retired;
     ev->warp_sequence = w->retired;
     ev->block_sequence = block->retired;
+    ev->warp_started = w->retired == 0;
+    ev->block_started = block->retired == 0;
+    ev->grid_started = ev->block_started && block->grid->blocks_started == 1;
     ev->pc = w->code->program->base + (uint64_t)di->index * ISA_WORD_BYTES;
     ev->insn = insn;
     ev->split_lanes = w->m;
@@ -566,7 +595,6 @@ enum lw_status emu_warp_step(struct emu_core *core, unsigned slot, unsigned warp
     const struct isa_insn *insn = &w->code->program->insn[pc];
     const struct isa_op_info *info = isa_op_info((enum isa_op)insn->op);
     bool whole = info->flags & ISA_F_WHOLE ||
-                 (info->flags & ISA_F_SYNC && isa_x_member(insn->x) == ISA_VZ) ||
                  (emu_exec_mask(w) & w->live) != w->live;
 
     w->turn_start = w->retired;
@@ -581,9 +609,11 @@ enum lw_status emu_warp_step(struct emu_core *core, unsigned slot, unsigned warp
     uint64_t m = w->m;
     if (info->flags & ISA_F_MEMORY)
         fill_access(w, scratch, insn, di, ev->effective, ev);
+    else if (insn->xkind == ISA_X_CONST)
+        fill_constant(w, scratch, insn, ev);
     memset(&scratch->flow, 0, sizeof scratch->flow);
     w->flow = &scratch->flow;
-    uint64_t progress = block->progress, before = w->retired;
+    uint64_t before = w->retired;
     run_chain(w, 1, true);
     emu_counts_sync(w);
     w->flow = NULL;
@@ -594,7 +624,7 @@ enum lw_status emu_warp_step(struct emu_core *core, unsigned slot, unsigned warp
     }
     if (w->leave == EMU_LEAVE_BUDGET)
         emu_split_ran(w, (unsigned)(w->retired - before));
-    ev->kind = EMU_EV_RETIRED;
+    ev->kind = w->retired != before ? EMU_EV_RETIRED : EMU_EV_ARRIVED;
     emu_split_outcomes(w, m, &scratch->flow);
     for (unsigned i = 0; i < scratch->flow.count; i++)
         scratch->flow.outcome[i].pc =
@@ -608,15 +638,12 @@ enum lw_status emu_warp_step(struct emu_core *core, unsigned slot, unsigned warp
     ev->conv.group = scratch->flow.group;
     ev->conv.arrived = scratch->flow.arrived;
     ev->conv.released = scratch->flow.released;
-    if (insn->op == ISA_BAR_SYNC || insn->op == ISA_BAR_ARRIVE) {
-        unsigned id = insn->xkind == ISA_X_IMM ? insn->x & 15 : 0;
-        ev->cta.used = true;
-        ev->cta.id = (uint8_t)id;
-        ev->cta.arrived = block->cta[id].arrived;
-        ev->cta.expected = block->cta[id].has_count ? block->cta[id].count : block->threads_live;
-        ev->cta.generation = block->cta[id].generation;
-        ev->cta.completed = block->progress != progress && !block->cta[id].in_use;
-    }
+    ev->cta.used = scratch->flow.cta_used;
+    ev->cta.completed = scratch->flow.cta_completed;
+    ev->cta.id = scratch->flow.cta_id;
+    ev->cta.arrived = scratch->flow.cta_arrived;
+    ev->cta.expected = scratch->flow.cta_expected;
+    ev->cta.generation = scratch->flow.cta_generation;
     if (info->flags & ISA_F_STORE) {
         for (LW_EACH_BIT(l, ev->effective))
             (void)emu_lane_copy(w, (unsigned)l, scratch->address[l], scratch->new_value[l],

@@ -408,6 +408,10 @@ enum lw_status emu_code_create(struct emu_program *program, const struct emu_lay
             goto cleanup;
         }
     }
+    for (unsigned f = 0; f < program->object->function_count; f++) {
+        const struct isa_function *fn = &program->object->functions[f];
+        code->insn[fn->first + fn->count - 1].flags |= EMU_D_LAST;
+    }
     struct emu_dinsn *end = &code->insn[count];
     memset(end, 0, sizeof *end);
     end->index = count;

@@ -313,7 +313,7 @@ static enum lw_status step_current(struct functional *f, struct emu_warp *w,
         stop_fault(w, stop);
         return LW_OK;
     }
-    account(f, 1, emu_split_has_ready(w));
+    account(f, ev->kind == EMU_EV_RETIRED, emu_split_has_ready(w));
     stop->kind = EMU_STOP_STEPPED;
     if (tell(f, ev))
         stop->kind = EMU_STOP_OBSERVER;

@@ -66,7 +66,8 @@ enum {
     EMU_D_CONTROL = 8,
     EMU_D_MODIFIED = 16, /* a prelude applies source modifiers or splats scalars */
     EMU_D_FLOAT_MODE = 32, /* reg has ftz (1) and saturate (2): the `m` handlers */
-    EMU_D_ENDS_RUN = 64
+    EMU_D_ENDS_RUN = 64,
+    EMU_D_LAST = 128 /* of its function: flow must not fall through, the next has other registers */
 };
 
 /** What a prelude does before its instruction: each source that is listed is copied to a
@@ -345,6 +346,7 @@ struct emu_machine {
     struct lw_hash text_hash;
     const struct emu_policy *policy;
     unsigned breakpoint_count;
+    bool scalar_warned;    /* scalar_rule warn: said once */
 };
 
 /* ---- the turn --------------------------------------------------------------------- */
@@ -479,6 +481,10 @@ struct emu_flow {
     uint32_t target[EMU_MAX_LANES];
     unsigned count;
     uint64_t arrived, released, group, exited; /* released: of this warp */
+    bool cta_used, cta_completed;
+    uint8_t cta_id;
+    unsigned cta_arrived, cta_expected;
+    uint64_t cta_generation;
 };
 /** Fill outcome and target from the table: where the lanes @m of a step are now. */
 void emu_split_outcomes(const struct emu_warp *w, uint64_t m, struct emu_flow *flow);

@@ -81,6 +81,7 @@ static enum lw_status check_flow(const struct emu_program *p, const struct isa_f
     return LW_OK;
 }
 
+/** @calls is set where flow can leave the function: calls, and jumps through registers. */
 static unsigned vregs_in(const struct emu_program *p, uint32_t first, uint32_t count,
                          bool *calls)
 {
@@ -93,7 +94,7 @@ static unsigned vregs_in(const struct emu_program *p, uint32_t first, uint32_t c
             if (use[k].reg_class == ISA_REG_V && use[k].first + use[k].count > (int)most)
                 most = use[k].first + use[k].count;
         if (isa_op_info((enum isa_op)p->insn[i].op)->flags & ISA_F_CALL ||
-            p->insn[i].op == ISA_BRX)
+            p->insn[i].op == ISA_BRX || p->insn[i].op == ISA_RET)
             *calls = true;
     }
     return most;

@@ -12,7 +12,7 @@ for lib in ${LIBS_TO_CHECK:-liblanewise.a libcore_v1.a libcore_v3.a libcore_v4.a
     fi
     objdump -h "$lib" | awk -v lib="$lib" '
         /file format/ { object = $1 }
-        $2 ~ /^\.(data|bss|tdata|tbss|data\.[^r].*|bss\..*)$/ && $3 !~ /^0+$/ {
+        $2 ~ /^\.(data|bss|tdata|tbss|data\..*|bss\..*)$/ && $2 !~ /^\.data\.rel\.ro/ && $3 !~ /^0+$/ {
             print lib ": " object " has " $2 " of 0x" $3 " bytes"; bad = 1
         }
         END { exit bad }' || bad=1

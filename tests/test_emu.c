@@ -265,6 +265,76 @@ static void programs_that_leave_their_function_are_refused_at_load(void **state)
     emu_machine_destroy(machine);
 }
 
+static void flow_never_falls_into_another_function(void **state)
+{
+    /* its registers would be others than the warp has */
+    static const char *const ends[] = {"exit", "trap 1", "ret v2:3", "brx v2:3", "bra k0"};
+    (void)state;
+    for (size_t i = 0; i < LW_COUNT_OF(ends); i++) {
+        char text[600] = HEAD "k0: s_mov_b64 exec, 0\n";
+        strcat(strcat(text, ends[i]), "\n.end\n.func big\ns_mov_b64 exec, -1\n"
+                                      "v_mov_b32 v254, 1\nexit\n.end\n");
+        struct run *r = run_text(text, 8, 1, 8);
+        assert_int_equal(r->stop.kind, EMU_STOP_FAULT);
+        assert_int_equal(r->stop.fault.kind, EMU_FAULT_BAD_PC);
+        close_run(r);
+    }
+}
+
+static void a_return_to_anywhere_finds_all_registers(void **state)
+{
+    struct run *r = run_text(HEAD "v_mov_b32 v2, 0x60\nv_mov_b32 v3, 1\nret v2:3\n.end\n"
+                                  ".kernel big\nv_mov_b32 v254, 7\nexit\n.end\n",
+                             8, 1, 8);
+    (void)state;
+    assert_int_equal(r->stop.kind, EMU_STOP_IDLE);
+    close_run(r);
+}
+
+static void a_shuffle_without_a_mask_waits_for_the_whole_warp(void **state)
+{
+    /* lanes take a lock one by one; the vote behind it must still see all of them */
+    struct run *r = run_text(
+        HEAD ".shared 4\nv_mov_b32 v1, 0\n"
+             "again: v_mov_b32 v2, 0\nv_mov_b32 v3, 1\n"
+             "atom.shared.cas.b32 v4, [v1], v2, v3\n"
+             "v_setp_u32.ne p0, v4, 0\nyield\n@p0 bra again\n"
+             "st.shared.b32 [v1], v2\n"
+             "v_setp_u32.eq p1, v0, v0\n"
+             "vote.ballot.b32 v5, p1\n" STORE("v5") "exit\n.end\n",
+        32, 1, 32);
+    (void)state;
+    if (r->stop.kind != EMU_STOP_IDLE)
+        fail_msg("stop %d %s%s", r->stop.kind, r->stop.fault.detail, r->stop.hang.detail);
+    for (unsigned l = 0; l < 32; l++)
+        assert_int_equal(r->word[l], 0xffffffff);
+    close_run(r);
+}
+
+static void scalar_warnings_are_said_once(void **state)
+{
+    struct emu_config config;
+    struct lw_buffer text;
+
+    (void)state;
+    emu_config_default(&config);
+    config.warp_width = 8;
+    config.arena_bytes = 1 << 24;
+    config.scalar_rule = EMU_SCALAR_WARN;
+    struct run *r = open_run(HEAD "v_setp_u32.lt p0, v0, 3\n@p0 bra low\ns_mov_b32 s0, 5\n"
+                                  "s_mov_b32 s1, 5\nlow: exit\n.end\n",
+                             &config, 1, 8);
+    lw_buffer_init(&text);
+    emu_machine_set_print(r->machine, &text.sink);
+    go(r);
+    assert_int_equal(r->stop.kind, EMU_STOP_IDLE);
+    assert_non_null(strstr(text.text, "lanes 0xf8 of live lanes 0xff write a scalar register"));
+    assert_ptr_equal(strstr(text.text, "warning"), text.text);
+    assert_null(strstr(text.text + 1, "warning"));
+    lw_buffer_fini(&text);
+    close_run(r);
+}
+
 /* ---- verdicts --------------------------------------------------------------------------------- */
 
 static void a_convergence_deadlock_names_register_and_missing_lane(void **state)
@@ -648,6 +718,10 @@ int main(void)
         cmocka_unit_test(trap_and_wild_jumps_stop_with_place_and_lanes),
         cmocka_unit_test(a_fault_leaves_everything_before_it_done_and_itself_undone),
         cmocka_unit_test(programs_that_leave_their_function_are_refused_at_load),
+        cmocka_unit_test(flow_never_falls_into_another_function),
+        cmocka_unit_test(a_return_to_anywhere_finds_all_registers),
+        cmocka_unit_test(a_shuffle_without_a_mask_waits_for_the_whole_warp),
+        cmocka_unit_test(scalar_warnings_are_said_once),
         cmocka_unit_test(a_convergence_deadlock_names_register_and_missing_lane),
         cmocka_unit_test(a_partial_cta_barrier_is_a_deadlock_verdict),
         cmocka_unit_test(spinning_without_progress_is_a_live_lock),
