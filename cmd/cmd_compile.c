@@ -197,6 +197,7 @@ int cmd_compile(const struct cmd *cmd, int argc, char **argv)
     } else if (got == LW_OK && ptx != NULL && kind != 1) {
         ptx_options_default(&options);
         options.no_scalar = o.no_scalar;
+        options.from_source = strlen(path) > 3 && strcmp(path + strlen(path) - 3, ".cl") == 0;
         got = ptx_translate(path, ptx, size, &options, &object, &err);
     }
     if (got != LW_OK)

@@ -4,12 +4,13 @@
 
 #include <stdlib.h>
 
-static enum lw_status from_ptx(const char *path, const char *text, size_t size,
+static enum lw_status from_ptx(const char *path, bool compiled, const char *text, size_t size,
                                struct isa_object **out, struct lw_error *err)
 {
     struct ptx_options options;
 
     ptx_options_default(&options);
+    options.from_source = compiled;
     return ptx_translate(path, text, size, &options, out, err);
 }
 
@@ -38,7 +39,7 @@ enum lw_status lnc_object_load(const char *path, const char *const *options,
     if (strcmp(suffix, ".cl") == 0) {
         status = ptx_compile_cl(path, options, option_count, clang, &text, &size, err);
         if (status == LW_OK)
-            status = from_ptx(path, text, size, out, err);
+            status = from_ptx(path, true, text, size, out, err);
         free(text);
         return status;
     }
@@ -50,7 +51,7 @@ enum lw_status lnc_object_load(const char *path, const char *const *options,
     if (status != LW_OK)
         return status;
     if (strcmp(suffix, ".ptx") == 0)
-        status = from_ptx(path, text, size, out, err);
+        status = from_ptx(path, false, text, size, out, err);
     else if (strcmp(suffix, ".s") == 0)
         status = isa_assemble(path, text, size, out, err);
     else

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The `steps:` part of a launch file. */
+#include <math.h>
 #include "launch/launch_priv.h"
 
 #include <inttypes.h>
@@ -378,8 +379,10 @@ static enum lw_status read_tolerance(struct lnc_file *file, const struct lw_yaml
         status = lw_yaml_double(file->doc, node, &step->absolute, err);
         step->relative = step->absolute;
     }
-    if (status == LW_OK && !(step->absolute >= 0 && step->relative >= 0))
-        status = lw_yaml_fail(file->doc, node, err, "tolerance: expected a number of 0 or more");
+    if (status == LW_OK && !(step->absolute >= 0 && step->relative >= 0 &&
+                             step->absolute < HUGE_VAL && step->relative < HUGE_VAL))
+        status = lw_yaml_fail(file->doc, node, err,
+                              "tolerance: expected a finite number of 0 or more");
     return status;
 }
 
@@ -423,6 +426,9 @@ static enum lw_status read_check(struct lnc_file *file, const struct lw_yaml *no
         if (status != LW_OK)
             return status;
         step->other_first = step->first;
+        if (step->other == step->buffer)
+            return lw_yaml_fail(file->doc, form, err,
+                                "equals: %s is the buffer itself; name another", form->text);
         if (step->other->type != step->buffer->type ||
             step->other->count < step->first + step->count)
             return lw_yaml_fail(file->doc, form, err,

@@ -8,6 +8,8 @@
 struct ptx_options {
     bool no_scalar;       /* do not scalarise */
     bool verify;          /* check the barrier placement (on by default) */
+    bool from_source;     /* @name is the source the text was compiled from: messages give its
+                             line, by the last .loc, and the PTX's behind it */
     const char *comp_dir; /* for the line table; NULL: as the source says */
 };
 void ptx_options_default(struct ptx_options *options);

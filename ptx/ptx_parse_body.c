@@ -232,6 +232,7 @@ static void parse_operand(struct ptx_parser *parser, struct ptx_operand *out, bo
         out->kind = PTX_O_LABEL;
         return;
     }
+again:
     if (ptx_lex_number(lex, &out->imm, &literal)) {
         out->kind = PTX_O_IMM;
         out->literal = (uint8_t)literal;
@@ -251,6 +252,10 @@ static void parse_operand(struct ptx_parser *parser, struct ptx_operand *out, bo
             ptx_fail(lex->job, lex->line, LW_EINPUT, "'!' stands before a predicate only");
         out->negated = true;
     } else if (ptx_lex_identifier(lex, &name)) {
+        /* clang puts debug labels inside calls: `call (r), \n$L__tmp1:\n f, (a);` */
+        if (name.text[0] == '$' && ptx_lex_accept(lex, ':')) {
+            goto again;
+        }
         parse_named(parser, out, name);
         if (ptx_lex_peek(lex) == '|') {
             struct ptx_operand *pair = PTX_ARRAY(lex->job, struct ptx_operand, 2);

@@ -28,6 +28,8 @@ struct ptx_job {
     struct lw_error *err;
     enum lw_status status;
     const char *name;
+    const char *text;   /* the module, to find source lines for messages; may be NULL */
+    size_t text_size;
     const struct ptx_options *options;
     struct isa_object *object; /* being made; owned by the door */
     size_t text_room, reloc_room, line_room; /* elements that its arrays have room for */

@@ -340,6 +340,8 @@ static enum lw_status run_job(const char *name, const struct ptx_options *option
     lw_arena_init(&job->arena);
     lw_arena_init(&job->module);
     job->name = name;
+    job->text = work->text;
+    job->text_size = work->size;
     job->err = err;
     job->options = options;
     job->object = calloc(1, sizeof *job->object);
