@@ -75,7 +75,8 @@ server_ends() {
 # the commands. One that fails does not end the session.
 session() {
     session_gdb=$1
-    set -- -nx -batch -iex 'set debuginfod enabled off' -iex 'set confirm off' \
+    # gdb_off: a command of gdb's that takes a feature of the stub away
+    set -- -nx -batch ${gdb_off:+-iex "$gdb_off"} -iex 'set debuginfod enabled off' -iex 'set confirm off' \
         -iex 'set width 0' -iex 'set height 0' -iex 'set style enabled off' \
         -ex "directory $work" -ex "target remote :$port" -ex 'set trace-commands on'
     while read -r command; do
