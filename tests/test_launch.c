@@ -242,7 +242,7 @@ static void a_mistake_is_one_sentence_with_its_line(void **state)
          "l.yaml:4: index: expected an integer from 0 to 3, found \"4\""},
         {PROGRAM "buffers: {A: {type: u8, count: 4}}\nsteps:\n  - check: {buffer: A, constant: 1, "
                  "tolerance: -1}\n",
-         "l.yaml:4: tolerance: expected a number of 0 or more"},
+         "l.yaml:4: tolerance: expected a finite number of 0 or more"},
         {PROGRAM "buffers: {A: {type: u8, count: 4}}\nsteps:\n  - repeat:\n      until: {buffer: A, "
                  "equals: 0}\n      steps: []\n",
          "l.yaml:5: until: \"max\" is missing, such as max: 100 (without a limit a wrong kernel "
