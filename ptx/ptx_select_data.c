@@ -529,6 +529,20 @@ void ptx_rule_bfind(struct ptx_sel *sel)
                      PTX_NO_REF, rows);
     mi->rows[PTX_S_D] = 1;
     top = ptx_sel_temp(sel, 1);
+    if (ptx_take(&sel->in, PTX_W_SHIFTAMT)) { /* clz, but -1 when no bit is found */
+        ptx_ref p = ptx_sel_temp(sel, 0), none = ptx_sel_temp(sel, 1);
+
+        ptx_sel_imm(sel, top, 1, rows == 2 ? 64 : 32);
+        mi = ptx_sel_put(sel, ISA_V_SETP_U32, PTX_NO_REF, count, top, PTX_NO_REF, 1);
+        isa_mod_set(&mi->in, ISA_MOD_CMP, ISA_CMP_NE);
+        mi->ref[PTX_S_P] = p;
+        mi->ref[PTX_S_R] = PTX_ZERO;
+        ptx_sel_imm(sel, none, 1, UINT32_MAX);
+        d = ptx_sel_dest(sel, &sel->in.operand[0], 1);
+        mi = ptx_sel_put(sel, ISA_V_SELP_B32, d, count, none, PTX_NO_REF, 1);
+        mi->ref[PTX_S_R] = p;
+        return;
+    }
     ptx_sel_imm(sel, top, 1, rows == 2 ? 63 : 31);
     d = ptx_sel_dest(sel, &sel->in.operand[0], 1);
     ptx_sel_put(sel, ISA_V_SUB_U32, d, top, count, PTX_NO_REF, 1);

@@ -145,12 +145,14 @@ static void bit_operations_match_their_definitions(void **state)
         "bfe.u32 %r4,%r1,%r3,9; bfe.s32 %r5,%r1,5,11; bfi.b32 %r6,%r1,%r2,%r3,7;\n"
         "shf.l.wrap.b32 %r7,%r1,%r2,%r0; shf.r.clamp.b32 %r8,%r1,%r2,%r0; prmt.b32 %r9,%r1,%r2,0x7a52;\n"
         "lop3.b32 %r10,%r1,%r2,%r0,0xca; bfind.u32 %r11,%r0; bfind.s32 %r12,%r1;\n"
+        "bfind.shiftamt.u32 %r21,%r3; xor.b32 %r0,%r0,0;\n"
         "dp4a.s32.s32 %r13,%r1,%r2,%r0; mul.hi.s32 %r14,%r1,%r2; mad.hi.u32 %r15,%r1,%r2,%r0;\n"
         "set.lt.u32.s32 %r16,%r1,%r2; slct.u32.s32 %r17,%r0,%r2,%r1; cnot.b32 %r18,%r3;\n"
         "cvt.u16.u32 %s1,%r1; cvt.u16.u32 %s2,%r2; mul.hi.s16 %s3,%s1,%s2; mad.wide.u16 %r19,%s1,%s2,%r0;\n"
         "cvt.s32.s16 %r20,%s3; st.global.v4.u32 [%d0],{%r4,%r5,%r6,%r7};\n"
         "st.global.v4.u32 [%d0+16],{%r8,%r9,%r10,%r11}; st.global.v4.u32 [%d0+32],{%r12,%r13,%r14,%r15};\n"
-        "xor.b32 %r16,%r16,%r17; st.global.v4.u32 [%d0+48],{%r16,%r18,%r19,%r20};",
+        "xor.b32 %r16,%r16,%r17; mad.lo.u32 %r18,%r21,2,%r18;\n"
+        "st.global.v4.u32 [%d0+48],{%r16,%r18,%r19,%r20};",
         8);
     EACH(t)
     {
@@ -181,7 +183,8 @@ static void bit_operations_match_their_definitions(void **state)
         assert_int_equal(GOT(t, 11), (uint32_t)((uint64_t)a * b >> 32) + t);
         assert_int_equal(GOT(t, 12),
                          ((int32_t)a < (int32_t)b ? UINT32_MAX : 0) ^ ((int32_t)a >= 0 ? t : b));
-        assert_int_equal(GOT(t, 13), s == 0);
+        assert_int_equal(GOT(t, 13),
+                         s == 0 ? UINT32_MAX : 2 * (uint32_t)__builtin_clz(s));
         assert_int_equal(GOT(t, 14), (a & 0xffff) * (b & 0xffff) + t);
         assert_int_equal(GOT(t, 15), (uint32_t)((int32_t)(int16_t)a * (int16_t)b >> 16));
     }
