@@ -27,7 +27,7 @@ static unsigned source_line(const struct ptx_job *job, unsigned line)
             for (found = 0; p < stop && *p >= '0' && *p <= '9' && found < 100000000; p++)
                 found = found * 10 + (unsigned)(*p - '0');
         }
-        p = stop + 1;
+        p = stop < end ? stop + 1 : end;
     }
     return found;
 }
