@@ -52,6 +52,8 @@ const char *lw_nearest(const char *name, const char *const *names, size_t count,
     size_t size = strlen(name);
     unsigned best_distance = UINT_MAX;
 
+    if (size <= 1) /* every other letter is as near: a guess would mislead */
+        return NULL;
     for (size_t i = 0; i < count; i++) {
         const char *candidate;
         unsigned distance;

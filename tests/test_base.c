@@ -199,6 +199,7 @@ static void numbers_must_match_as_a_whole(void **state)
 static void near_names_are_found_and_far_ones_are_not(void **state)
 {
     static const char *const names[] = {"warp", "policy", "resident_warps", "quantum"};
+    static const char *const letters[] = {"y", "z"};
     (void)state;
 
     assert_int_equal(lw_edit_distance("kitten", "sitting"), 3);
@@ -210,6 +211,9 @@ static void near_names_are_found_and_far_ones_are_not(void **state)
     assert_string_equal(lw_nearest("resident", names, 4, sizeof names[0]), "resident_warps");
     assert_null(lw_nearest("banana", names, 4, sizeof names[0]));
     assert_null(lw_nearest("x", names, 4, sizeof names[0]));
+    assert_string_equal(lw_nearest("yy", letters, 2, sizeof letters[0]), "y");
+    assert_null(lw_nearest("x", letters, 2, sizeof letters[0]));
+    assert_null(lw_nearest("", letters, 2, sizeof letters[0]));
 }
 
 static void a_file_is_written_whole_or_not_at_all(void **state)
