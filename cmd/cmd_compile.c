@@ -201,7 +201,7 @@ int cmd_compile(const struct cmd *cmd, int argc, char **argv)
         got = ptx_translate(path, ptx, size, &options, &object, &err);
     }
     if (got != LW_OK)
-        status = cmd_error(&err);
+        status = cmd_open_error(&err, o.clang);
     else if (kind == 0)
         status = write_object(&o, path, object);
     else if (kind == 1)

@@ -161,7 +161,7 @@ int cmd_debug(const struct cmd *cmd, int argc, char **argv)
                                                   : "one launch file at a time");
     lw_file_sink_init(&out, stdout);
     if (cmd_machine_open(argv[1], &o.machine, &out.sink, &out.sink, &m, &err) != LW_OK)
-        return cmd_error(&err);
+        return cmd_open_error(&err, o.machine.clang);
     if (o.serve) {
         bool detached;
         status = cmd_serve_gdb(&m, o.gdb, o.machine.gdb_arch, false, &stop, &detached, &err) !=

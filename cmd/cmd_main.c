@@ -5,8 +5,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#ifndef LW_VERSION
-#define LW_VERSION "(unpackaged)"
+/* configure gives it; other builds have no version. */
+#ifndef PACKAGE_VERSION
+#define PACKAGE_VERSION "(unpackaged)"
 #endif
 
 static const char out_help[] = "write to this file; - is standard output";
@@ -27,7 +28,8 @@ static const char out_help[] = "write to this file; - is standard output";
     {"seed", 0, "[N]", NULL, "random contents take their seed from the launch file"}
 
 static const struct cmd_option run_options[] = {
-    {"stats", 's', "FILE", "write statistics as JSON; - is standard output", NULL},
+    {"stats", 's', "FILE", "write statistics as JSON; - is standard output, the summary is on "
+                          "standard error then", NULL},
     {"hash", 0, NULL, "print hash_mem and hash_state of the end", NULL},
     {"dump", 'd', "BUFFER=FILE", "write a buffer's bytes after the run", NULL},
     {"gdb", 'g', "[ADDR]", "wait for gdb at PORT or HOST:PORT (a free port of this machine)",
@@ -65,7 +67,7 @@ static int help(const struct cmd *cmd, int argc, char **argv);
 static int version(const struct cmd *cmd, int argc, char **argv)
 {
     (void)cmd, (void)argc, (void)argv;
-    printf("lanewise %s\n", LW_VERSION);
+    printf("lanewise %s\n", PACKAGE_VERSION);
     return CMD_FINE;
 }
 
@@ -88,8 +90,8 @@ const struct cmd cmd_table[] = {
      LW_COUNT_OF(compile_options), cmd_compile},
     {"asm", "FILE.s", "assembly to an object", output_options, LW_COUNT_OF(output_options),
      cmd_asm},
-    {"dis", "OBJECT", "an object to assembly", output_options, LW_COUNT_OF(output_options),
-     cmd_dis},
+    {"dis", "FILE", "an object, or a source, to assembly", output_options,
+     LW_COUNT_OF(output_options), cmd_dis},
     {"manual", "", "print the manual of the instruction set", NULL, 0, manual},
     {"help", "[COMMAND]", "this list, or a command's options", NULL, 0, help},
     {"version", "", "print the version", NULL, 0, version},

@@ -26,6 +26,15 @@ int cmd_error(const struct lw_error *err)
     return CMD_USAGE;
 }
 
+int cmd_open_error(struct lw_error *err, const char *clang)
+{
+    size_t size = clang != NULL ? strlen(clang) : 0;
+
+    if (size != 0 && strncmp(err->text, clang, size) == 0 && err->text[size] == ':')
+        lw_error_prefix(err, "--clang");
+    return cmd_error(err);
+}
+
 int cmd_wrong_usage(const struct cmd *cmd, const char *fmt, ...)
 {
     struct lw_error err = {.status = LW_EUSAGE};
@@ -85,13 +94,19 @@ static int unknown(const struct cmd *cmd, const char *word)
                            cmd->name);
 }
 
-/* "--gdb 1234": an optional operand as a word of its own, when it can only be that. */
+/* "--gdb 1234": an optional operand as a word of its own, when it can only be that. A word
+ * that is neither a launch file nor any file is meant as one too: its error says what is wrong. */
 static bool looks_like_address(const char *word)
 {
-    const char *colon = strrchr(word, ':');
+    const char *colon = strrchr(word, ':'), *dot = strrchr(word, '.');
     uint64_t port;
 
-    return word[0] != '-' && lw_parse_u64(colon != NULL ? colon + 1 : word, &port);
+    if (word[0] == '-')
+        return false;
+    if (lw_parse_u64(colon != NULL ? colon + 1 : word, &port))
+        return true;
+    return (dot == NULL || (strcmp(dot, ".yaml") != 0 && strcmp(dot, ".yml") != 0)) &&
+           access(word, F_OK) != 0;
 }
 
 int cmd_parse(const struct cmd *cmd, int argc, char **argv, cmd_take_fn take, void *context,

@@ -83,6 +83,7 @@ static double seconds(void)
 
 /* A signal handler has no other way to its engine. */
 static struct emu_engine *volatile progress_engine;
+static volatile sig_atomic_t progress_shown;
 
 static void on_alarm(int number)
 {
@@ -93,15 +94,30 @@ static void on_alarm(int number)
         emu_engine_interrupt(engine);
 }
 
+/* Ctrl-C: the prompt that follows must not stand behind half a line. The action was reset, so
+ * raising ends the program as if it had not been caught. */
+static void on_interrupt(int number)
+{
+    static const char clear[] = "\r\033[K";
+
+    if (progress_shown && write(STDERR_FILENO, clear, sizeof clear - 1) < 0)
+        progress_shown = 0; /* nothing else could be done */
+    raise(number);
+}
+
 /* First after half a second, then five times a second. */
 static void progress_start(struct emu_engine *engine)
 {
-    struct sigaction action = {.sa_handler = on_alarm, .sa_flags = SA_RESTART};
+    struct sigaction action = {.sa_handler = on_alarm, .sa_flags = SA_RESTART}, old;
+    struct sigaction interrupt = {.sa_handler = on_interrupt, .sa_flags = (int)SA_RESETHAND};
     struct itimerval timer = {.it_interval = {0, 200000}, .it_value = {0, 500000}};
 
     sigemptyset(&action.sa_mask);
     progress_engine = engine;
     sigaction(SIGALRM, &action, NULL);
+    sigemptyset(&interrupt.sa_mask);
+    if (sigaction(SIGINT, NULL, &old) == 0 && old.sa_handler == SIG_DFL)
+        sigaction(SIGINT, &interrupt, NULL);
     setitimer(ITIMER_REAL, &timer, NULL);
 }
 
@@ -114,6 +130,7 @@ static void progress_show(const struct cmd_machine *m, double started)
     snprintf(text, sizeof text, "%5.1f %%  %.0f M thread instructions  %.1f s",
              100 * lnc_session_progress(m->session),
              1e-6 * (double)stats.thread_instructions, seconds() - started);
+    progress_shown = 1;
     fprintf(stderr, "\r\033[K%s", text);
     fflush(stderr);
 }
@@ -124,6 +141,7 @@ static void progress_end(bool shown)
 
     setitimer(ITIMER_REAL, &timer, NULL);
     progress_engine = NULL;
+    progress_shown = 0;
     if (shown)
         fputs("\r\033[K", stderr);
 }
@@ -166,37 +184,40 @@ static enum lw_status run(struct cmd_machine *m, bool resume, struct cmd_outcome
     return status;
 }
 
-static void print_summary(const struct cmd_machine *m, const struct cmd_outcome *outcome)
+static void print_summary(const struct cmd_machine *m, const struct cmd_outcome *outcome,
+                          FILE *out)
 {
     const struct lnc_result *r = &outcome->result;
-    const char *good = cmd_colour(STDOUT_FILENO) ? "\033[1;32m" : "";
-    const char *bad = cmd_colour(STDOUT_FILENO) ? "\033[1;31m" : "";
+    const char *good = cmd_colour(fileno(out)) ? "\033[1;32m" : "";
+    const char *bad = cmd_colour(fileno(out)) ? "\033[1;31m" : "";
     struct emu_stats stats;
     double n;
 
     emu_stats_get(m->machine, &stats);
     n = (double)stats.thread_instructions;
     if (r->failed_checks != 0)
-        printf("%sfailed:%s %u of %u checks failed", bad, *bad ? "\033[0m" : "",
-               r->failed_checks, r->checks);
+        fprintf(out, "%sfailed:%s %u of %u checks failed", bad, *bad ? "\033[0m" : "",
+                r->failed_checks, r->checks);
     else if (r->checks != 0)
-        printf("%sok:%s %u check%s passed", good, *good ? "\033[0m" : "", r->checks,
-               r->checks == 1 ? "" : "s");
+        fprintf(out, "%sok:%s %u check%s passed", good, *good ? "\033[0m" : "",
+                r->checks, r->checks == 1 ? "" : "s");
     else
-        printf("%sok:%s nothing to check", good, *good ? "\033[0m" : "");
-    printf(", %u launch%s, ", r->launches, r->launches == 1 ? "" : "es");
+        fprintf(out, "%sok:%s nothing to check", good, *good ? "\033[0m" : "");
+    fprintf(out, ", %u launch%s, ", r->launches, r->launches == 1 ? "" : "es");
     if (n >= 1e9)
-        printf("%.2f G", n * 1e-9);
+        fprintf(out, "%.2f G", n * 1e-9);
     else if (n >= 1e6)
-        printf("%.1f M", n * 1e-6);
+        fprintf(out, "%.1f M", n * 1e-6);
     else
-        printf("%.0f", n);
-    printf(" thread instructions, %.2f s\n", outcome->run_seconds);
+        fprintf(out, "%.0f", n);
+    fprintf(out, " thread instructions, %.2f s\n", outcome->run_seconds);
 }
 
 static int finish(struct cmd_machine *m, const struct options *o, const char *path,
                   struct cmd_outcome *outcome)
 {
+    /* Whoever reads the statistics from standard output wants nothing else there. */
+    FILE *out = o->stats != NULL && strcmp(o->stats, "-") == 0 ? stderr : stdout;
     struct lw_file_sink errors;
     int status = CMD_FINE;
 
@@ -222,10 +243,10 @@ static int finish(struct cmd_machine *m, const struct options *o, const char *pa
             outcome->hash_state = emu_hash_state(m->machine);
         }
         if (!o->quiet || outcome->exit == CMD_WRONG)
-            print_summary(m, outcome);
+            print_summary(m, outcome, out);
         if (o->hash)
-            printf("hash_mem %016" PRIx64 "\nhash_state %016" PRIx64 "\n", outcome->hash_mem,
-                   outcome->hash_state);
+            fprintf(out, "hash_mem %016" PRIx64 "\nhash_state %016" PRIx64 "\n",
+                    outcome->hash_mem, outcome->hash_state);
     }
     for (unsigned i = 0; i < o->dump_count; i++) {
         struct lw_error err;
@@ -258,7 +279,7 @@ int cmd_run(const struct cmd *cmd, int argc, char **argv)
     lw_file_sink_init(&out, stdout);
     lw_file_sink_init(&messages, stderr);
     if (cmd_machine_open(argv[1], &o.machine, &out.sink, &messages.sink, &m, &err) != LW_OK) {
-        status = cmd_error(&err);
+        status = cmd_open_error(&err, o.machine.clang);
         goto cleanup;
     }
     for (unsigned i = 0; i < o.dump_count; i++) {

@@ -130,7 +130,9 @@ done
 expect 3 'out-of-bounds' run wild.yaml --stats s.json
 grep -q '"status": "fault"' s.json || fail "the statistics do not tell of the fault"
 grep -q '"lanes": "0x10"' s.json || fail "the statistics do not tell the lanes"
-expect 0 '"status": "ok"' run good.yaml -q --stats -
+expect 0 '"status": "ok"' run good.yaml --hash --stats -
+grep -q '^ok: ' err || fail "the summary is not on standard error, beside the statistics"
+grep -q '^hash_mem ' err || fail "the hashes are not on standard error, beside the statistics"
 if command -v python3 >/dev/null; then
     python3 -c 'import json, sys; json.load(open("out")); json.load(open("s.json"))' ||
         fail "the statistics are not JSON"
@@ -142,6 +144,7 @@ refuse 'no/such/s.json' run good.yaml -q --stats no/such/s.json
 
 # ---- usage
 refuse '"rum" is no command; did you mean "run"?' rum
+refuse '"x" is no command; "lanewise help" lists them' x
 refuse '"frobnicate" is no command; "lanewise help" lists them' frobnicate
 refuse 'which launch file' run
 refuse 'one launch file at a time' run good.yaml wrong.yaml
@@ -164,8 +167,8 @@ refuse 'none.yaml: cannot be read: No such file' run none.yaml
 expect 0 'exit status' help
 expect 0 '--stats FILE' help run
 expect 0 '--stats FILE' run --help
-expect 0 '^lanewise ' version
-expect 0 '^lanewise ' --version
+expect 0 '^lanewise [0-9]' version
+expect 0 '^lanewise [0-9]' --version
 expect 0 'v_add_u32' manual
 expect 2 'usage' # no argument: the list, and not success
 
@@ -202,6 +205,12 @@ refuse 'expected a .s file' asm k.lwo
 refuse '"oj" is none of obj, ptx, asm and cfg; did you mean "obj"?' compile k.s --emit oj
 refuse 'needs a .cl or .ptx file' compile k.s --emit ptx
 refuse 'none of .cl .ptx .s .lwo' compile good.yaml
+echo '__kernel void empty(void) {}' >k.cl
+refuse '--clang: no-such-clang: ' compile k.cl --clang no-such-clang
+sed 's/k.s/k.cl/' good.yaml >cl.yaml
+refuse '--clang: no-such-clang: ' run cl.yaml --clang no-such-clang
+refuse '--clang: no-such-clang: ' debug cl.yaml --clang no-such-clang
+expect 0 '\.kernel add' dis k.s
 refuse 'no/such/k.lwo' asm k.s -o no/such/k.lwo
 
 # ---- the debugger, as far as the program is concerned
@@ -211,6 +220,9 @@ expect 3 'out-of-bounds' debug wild.yaml --batch -c continue
 expect 1 'check failed' debug wrong.yaml --batch -c continue
 expect 7 '' debug good.yaml --batch -c 'quit 7'
 refuse 'is no address' run good.yaml --gdb=nowhere:x
+refuse '99999x.*is no address' run --gdb 99999x good.yaml
+refuse '99999x.*is no address' run good.yaml --gdb 99999x
+refuse 'none.yaml: cannot be read' run --gdb none.yaml
 
 # ---- the manual page and the completion know every option
 for c in run debug compile asm dis; do
