@@ -42,11 +42,33 @@ void emu_config_default(struct emu_config *config);
 extern const char *const emu_policy_names[]; /* NULL-terminated */
 extern const char *const emu_reconv_names[];
 
+/** What happens to a machine beside instructions: told to every listener at once. */
+enum emu_life_kind {
+    EMU_LIFE_LAUNCH,     /* a grid was queued: `grid` */
+    EMU_LIFE_ALLOC,      /* address, size_bytes, name */
+    EMU_LIFE_FREE,
+    EMU_LIFE_HOST_READ,  /* a host copy of global memory */
+    EMU_LIFE_HOST_WRITE
+};
+struct emu_life {
+    enum emu_life_kind kind;
+    const struct emu_grid *grid;
+    uint64_t address, size_bytes;
+    const char *name;
+};
+struct emu_life_listener {
+    void (*on_life)(struct emu_life_listener *listener, const struct emu_life *life);
+    struct emu_life_listener *next; /* the list's own */
+};
+
 /** Errors: LW_ERANGE and a sentence for a bad config; LW_ENOMEM. */
 enum lw_status emu_machine_create(const struct emu_config *config, struct emu_machine **out,
                                   struct lw_error *err) LW_MUST_CHECK;
 void emu_machine_destroy(struct emu_machine *machine);
 const struct emu_config *emu_machine_config(const struct emu_machine *machine);
+/** Borrowed until removed or the machine ends. */
+void emu_life_listen(struct emu_machine *machine, struct emu_life_listener *listener);
+void emu_life_ignore(struct emu_machine *machine, struct emu_life_listener *listener);
 /** Where printed text goes; borrowed; NULL drops it. */
 void emu_machine_set_print(struct emu_machine *machine, struct lw_sink *sink);
 
@@ -132,6 +154,12 @@ struct emu_grid {
     uint32_t block_threads, block_warps, shared_bytes;
     uint64_t first_warp_id; /* number of warps of all earlier grids (MACHINE 9) */
     uint64_t blocks_started, blocks_ended;
+    /** Who launched it: grid 0 is the host. */
+    struct {
+        uint32_t grid;
+        uint64_t block;
+        unsigned warp, lane;
+    } parent;
     const uint8_t *bank0; /* parameters, ISA_CONST_BANK_BYTES, rest zero */
     unsigned bank0_valid; /* bytes of it that exist */
     struct emu_grid *next;
@@ -199,6 +227,12 @@ enum emu_conv_op {
     EMU_CONV_TAKE, EMU_CONV_GIVE, EMU_CONV_YIELD, EMU_CONV_WARPSYNC
 };
 
+/** What made waiting lanes ready. */
+enum emu_release {
+    EMU_RELEASE_NONE, EMU_RELEASE_ARRIVAL, EMU_RELEASE_YIELD, EMU_RELEASE_EXIT,
+    EMU_RELEASE_BREAK, EMU_RELEASE_REJOIN, EMU_RELEASE_CTA, EMU_RELEASE_WARPSYNC
+};
+
 struct emu_outcome {
     uint64_t pc, lanes;
     unsigned split; /* id after the step */
@@ -216,6 +250,12 @@ struct emu_access {
     bool affine;
     uint64_t base;
     int64_t stride;
+    /** Global accesses: the allocation of the lowest lane's address. */
+    bool in_allocation;
+    struct emu_allocation allocation;
+    /** Atomics: lanes in the order in which they were served; else all at once. */
+    const uint8_t *service; /* [service_count] */
+    unsigned service_count;
 };
 
 /** What one step did. Pointers are borrowed until the next step on the same core. */
@@ -246,6 +286,7 @@ struct emu_event {
         bool soft;
         uint64_t group;    /* number */
         uint64_t arrived, released; /* lanes */
+        enum emu_release why;
     } conv;
     struct {
         bool used, completed;
@@ -270,6 +311,9 @@ struct emu_core_ops {
     uint64_t (*globaltimer)(void *context);                              /* default: core count */
     unsigned (*sm_id)(void *context);                                    /* default: 0 */
     uint64_t (*sleep_length)(void *context, uint32_t nanoseconds);       /* default: as is */
+    /** A memory fault: true lets the instruction go on without the faulting lanes: what they
+     *  store is dropped, what they load is @read_value in each 32-bit register. Default: stop. */
+    bool (*skip_fault)(void *context, const struct emu_fault *fault, uint32_t *read_value);
 };
 
 enum lw_status emu_core_create(struct emu_machine *machine, unsigned slots,

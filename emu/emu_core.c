@@ -348,7 +348,7 @@ static void go(struct emu_warp *w, struct emu_handlers h)
  *  straight-line run is longer than what is left, the instruction behind the budget gets a
  *  handler that stops: exact, and free everywhere else. @past_break: the first instruction
  *  is executed even if it has a breakpoint. */
-static void run_chain(struct emu_warp *w, int64_t budget, bool past_break)
+static void run_chain_once(struct emu_warp *w, int64_t budget, bool past_break)
 {
     struct emu_code *code = w->code;
 
@@ -371,6 +371,54 @@ static void run_chain(struct emu_warp *w, int64_t budget, bool past_break)
         }
         if (w->leave != EMU_LEAVE_BUDGET || w->budget <= 0)
             return;
+    }
+}
+
+/** The engine may let a memory instruction go on without its faulting lanes. True: it did,
+ *  and the split stands behind it. */
+static bool skip_fault(struct emu_warp *w)
+{
+    const struct emu_core *core = w->core;
+    const struct emu_dinsn *di = w->di;
+    uint64_t m = w->m, skipped = 0, all = w->e;
+    uint32_t value = 0;
+
+    while (w->leave == EMU_LEAVE_FAULT && di->index < w->code->program->count) {
+        const struct isa_insn *insn = &w->code->program->insn[di->index];
+        unsigned flags = isa_op_info((enum isa_op)insn->op)->flags;
+        uint64_t lanes = w->fault.lanes & all & ~skipped;
+        if (!(flags & ISA_F_MEMORY) || lanes == 0 ||
+            !core->ops.skip_fault(core->context, &w->fault, &value))
+            return false;
+        skipped |= lanes;
+        /* what they would have loaded; reductions and stores have no result */
+        bool result = !(flags & ISA_F_STORE) || strncmp(isa_op_info((enum isa_op)insn->op)->operands,
+                                                        "dt", 2) == 0;
+        for (unsigned r = 0; result && r < isa_mem_regs(insn); r++)
+            for (LW_EACH_BIT(l, lanes))
+                emu_row(w, di->d + r * w->stride)[l] = value;
+        /* the others, one instruction; none left is a no-op that still retires */
+        w->e = all & ~skipped;
+        w->full = false;
+        core->level->expand_mask(w->mask_row, w->e, w->n);
+        w->mask_lanes = w->e;
+        w->di = di;
+        run_chain_once(w, 1, true);
+    }
+    emu_warp_set_lanes(w, m);
+    return w->leave == EMU_LEAVE_BUDGET;
+}
+
+static void run_chain(struct emu_warp *w, int64_t budget, bool past_break)
+{
+    uint64_t before = w->retired;
+
+    run_chain_once(w, budget, past_break);
+    while (w->leave == EMU_LEAVE_FAULT && w->core->ops.skip_fault != NULL && skip_fault(w)) {
+        int64_t left = budget - (int64_t)(w->retired - before);
+        if (left <= 0)
+            return;
+        run_chain_once(w, left, false);
     }
 }
 
@@ -481,6 +529,15 @@ static void fill_access(struct emu_warp *w, struct emu_step_scratch *scratch,
     access->old_value = scratch->old_value;
     access->affine = lanes != 0;
     unsigned first = lanes ? lw_lowest(lanes) : 0, previous = first;
+    if (lanes != 0)
+        access->in_allocation =
+            emu_allocation_at(w->core->machine, scratch->address[first], &access->allocation,
+                              &access->in_allocation) && access->in_allocation;
+    if (info->flags & ISA_F_ATOMIC) {
+        access->service = scratch->service;
+        for (LW_EACH_BIT(k, lanes)) /* in lane order (MACHINE 6) */
+            scratch->service[access->service_count++] = (uint8_t)k;
+    }
     for (LW_EACH_BIT(l, lanes)) {
         enum isa_space space = ISA_SPACE_GENERIC;
         (void)emu_resolve(w, (unsigned)l, scratch->address[l], access->bytes, false, &space);
@@ -567,6 +624,24 @@ static enum emu_conv_op conv_op(unsigned op)
     }
 }
 
+/** What the instruction that released lanes did to do so. */
+static enum emu_release release_by(unsigned op)
+{
+    switch (op) {
+    case ISA_EXIT: return EMU_RELEASE_EXIT;
+    case ISA_BBREAK: return EMU_RELEASE_BREAK;
+    case ISA_V_MOV_TAKE_B: return EMU_RELEASE_BREAK;
+    case ISA_BSSY:
+    case ISA_V_MOV_GIVE_B: return EMU_RELEASE_REJOIN;
+    case ISA_YIELD:
+    case ISA_NANOSLEEP: return EMU_RELEASE_YIELD;
+    case ISA_BAR_SYNC:
+    case ISA_BAR_ARRIVE: return EMU_RELEASE_CTA;
+    case ISA_WARPSYNC: return EMU_RELEASE_WARPSYNC;
+    default: return EMU_RELEASE_ARRIVAL;
+    }
+}
+
 enum lw_status emu_warp_step(struct emu_core *core, unsigned slot, unsigned warp,
                              unsigned split, uint64_t lanes, struct emu_event *ev,
                              struct lw_error *err)
@@ -638,6 +713,7 @@ enum lw_status emu_warp_step(struct emu_core *core, unsigned slot, unsigned warp
     ev->conv.group = scratch->flow.group;
     ev->conv.arrived = scratch->flow.arrived;
     ev->conv.released = scratch->flow.released;
+    ev->conv.why = scratch->flow.released == 0 ? EMU_RELEASE_NONE : release_by(insn->op);
     ev->cta.used = scratch->flow.cta_used;
     ev->cta.completed = scratch->flow.cta_completed;
     ev->cta.id = scratch->flow.cta_id;

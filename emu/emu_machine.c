@@ -98,6 +98,26 @@ void emu_machine_set_print(struct emu_machine *machine, struct lw_sink *sink)
     machine->print = sink;
 }
 
+void emu_life_listen(struct emu_machine *machine, struct emu_life_listener *listener)
+{
+    listener->next = machine->listeners;
+    machine->listeners = listener;
+}
+void emu_life_ignore(struct emu_machine *machine, struct emu_life_listener *listener)
+{
+    for (struct emu_life_listener **at = &machine->listeners; *at != NULL; at = &(*at)->next) {
+        if (*at == listener) {
+            *at = listener->next;
+            return;
+        }
+    }
+}
+void emu_life_tell(const struct emu_machine *machine, const struct emu_life *life)
+{
+    for (struct emu_life_listener *l = machine->listeners; l != NULL; l = l->next)
+        l->on_life(l, life);
+}
+
 /* ---- grids --------------------------------------------------------------------------- */
 
 enum lw_status emu_grid_launch(struct emu_machine *machine, const struct emu_launch *launch,
@@ -176,6 +196,7 @@ enum lw_status emu_grid_launch(struct emu_machine *machine, const struct emu_lau
     else
         machine->grids = grid;
     machine->last_grid = grid;
+    emu_life_tell(machine, &(struct emu_life){.kind = EMU_LIFE_LAUNCH, .grid = grid});
     if (out != NULL)
         *out = grid;
     return LW_OK;

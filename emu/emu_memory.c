@@ -221,6 +221,8 @@ enum lw_status emu_alloc(struct emu_machine *machine, uint64_t size_bytes, const
         memory->next_free = offset + taken;
     set_valid(memory, &memory->record[i]);
     *address = fresh.address;
+    emu_life_tell(machine, &(struct emu_life){.kind = EMU_LIFE_ALLOC, .address = *address,
+                                              .size_bytes = size_bytes, .name = name});
     return LW_OK;
 }
 
@@ -263,6 +265,9 @@ enum lw_status emu_free(struct emu_machine *machine, uint64_t address, struct lw
     for (uint64_t page = offset / EMU_PAGE_BYTES, n = pages; n != 0; n--, page++)
         if (memory->dirty[page] != 0)
             memory->dirty[page] = EMU_DIRTY_CHANGED;
+    emu_life_tell(machine, &(struct emu_life){.kind = EMU_LIFE_FREE, .address = address,
+                                              .size_bytes = record->size_bytes,
+                                              .name = record->name});
     return LW_OK;
 }
 
@@ -339,6 +344,8 @@ enum lw_status emu_global_read(const struct emu_machine *machine, uint64_t addre
     if (host == NULL)
         return LW_ERANGE;
     memcpy(data, host, size_bytes);
+    emu_life_tell(machine, &(struct emu_life){.kind = EMU_LIFE_HOST_READ, .address = address,
+                                              .size_bytes = size_bytes, .name = ""});
     return LW_OK;
 }
 
@@ -352,6 +359,8 @@ enum lw_status emu_global_write(struct emu_machine *machine, uint64_t address, c
         return LW_ERANGE;
     memcpy(host, data, size_bytes);
     emu_memory_touch(&machine->memory, address - ISA_GLOBAL_BASE, size_bytes);
+    emu_life_tell(machine, &(struct emu_life){.kind = EMU_LIFE_HOST_WRITE, .address = address,
+                                              .size_bytes = size_bytes, .name = ""});
     return LW_OK;
 }
 

@@ -331,6 +331,8 @@ struct emu_level {
 };
 extern const struct emu_level emu_level_v1, emu_level_v3, emu_level_v4;
 const struct emu_level *emu_level_choose(unsigned wanted);
+/** Tell the machine's listeners. */
+void emu_life_tell(const struct emu_machine *machine, const struct emu_life *life);
 
 struct emu_machine {
     struct emu_config config;
@@ -346,6 +348,7 @@ struct emu_machine {
     struct lw_hash text_hash;
     const struct emu_policy *policy;
     unsigned breakpoint_count;
+    struct emu_life_listener *listeners;
     bool scalar_warned;    /* scalar_rule warn: said once */
 };
 
@@ -493,6 +496,7 @@ struct emu_step_scratch {
     uint64_t address[EMU_MAX_LANES];
     uint8_t space[EMU_MAX_LANES];
     uint8_t old_value[EMU_MAX_LANES][16], new_value[EMU_MAX_LANES][16];
+    uint8_t service[EMU_MAX_LANES];
     struct emu_flow flow;
 };
 enum { EMU_TARGET_EXIT = UINT32_MAX };

@@ -475,11 +475,18 @@ static void events_tell_flow_memory_and_lanes(void **state)
             assert_true(ev.access[0].affine);
             assert_int_equal(ev.access[0].stride, 4);
             assert_int_equal(ev.access[0].address[7], r->out + 28);
+            assert_true(ev.access[0].in_allocation);
+            assert_string_equal(ev.access[0].allocation.name, "out");
             assert_int_equal(lw_get32(ev.access[0].old_value[7]), 0);
             assert_int_equal(lw_get32(ev.access[0].new_value[7]), 5);
         }
         if (ev.insn->op == ISA_BSYNC && ev.conv.released == 0xff)
-            releases++;
+            releases += ev.conv.why == EMU_RELEASE_ARRIVAL;
+        if (ev.insn->op == ISA_V_MOV_B64) { /* reads a parameter */
+            assert_int_equal(ev.access[0].kind, 4);
+            assert_int_equal(ev.access[0].base, ISA_CONST_BASE);
+            assert_int_equal(ev.access[0].bytes, 8);
+        }
         ends += ev.grid_ended;
     }
     assert_int_equal(r->stop.kind, EMU_STOP_IDLE);
@@ -624,6 +631,104 @@ static void a_single_lane_can_be_stepped_ahead_of_its_split(void **state)
     close_run(r);
 }
 
+struct skipper {
+    unsigned faults;
+    uint64_t lanes;
+};
+static bool skip_and_give_7(void *context, const struct emu_fault *fault, uint32_t *read_value)
+{
+    struct skipper *s = context;
+
+    s->faults++;
+    s->lanes |= fault->lanes;
+    *read_value = 7;
+    return true;
+}
+
+static void an_engine_may_skip_the_lanes_that_fault(void **state)
+{
+    struct skipper skipper = {0};
+    struct emu_core_ops ops = {.skip_fault = skip_and_give_7};
+    struct emu_config config;
+    struct emu_core *core;
+    struct emu_event ev;
+    struct lw_error err;
+    unsigned slot;
+    int split;
+
+    (void)state;
+    emu_config_default(&config);
+    config.warp_width = 8;
+    config.arena_bytes = 1 << 24;
+    /* odd lanes read and write the null page */
+    struct run *r = open_run(HEAD "v_mov_b32 v4, 5\n" STORE("v4")
+                             "v_and_b32 v1, v0, 1\nv_setp_u32.eq p0, v1, 1\n"
+                             "v_mov_b64 v6:7, v8:9\n@p0 v_mov_b64 v6:7, 64\n"
+                             "ld.global.b32 v5, [v6:7]\nst.global.b32 [v6:7], v5\n"
+                             "v_add_u32 v5, v5, 1\n" STORE("v5") "exit\n.end\n",
+                             &config, 1, 8);
+    check(emu_core_create(r->machine, 1, &ops, &skipper, &core, &err), &err);
+    check(emu_core_block_start(core, emu_grid_current(r->machine), 0, &slot, &err), &err);
+    while ((split = emu_warp_select(core, slot, 0)) >= 0) {
+        struct emu_split_view view[8];
+        unsigned n = emu_split_views(core, slot, 0, view, 8);
+        for (unsigned i = 0; i < n; i++)
+            if (view[i].id == (unsigned)split)
+                check(emu_warp_step(core, slot, 0, (unsigned)split, view[i].lanes, &ev, &err), &err);
+        assert_int_equal(ev.kind, EMU_EV_RETIRED);
+    }
+    assert_true(ev.block_ended);
+    assert_int_equal(skipper.faults, 2);
+    assert_int_equal(skipper.lanes, 0xaa);
+    check(emu_global_read(r->machine, r->out, r->word, 32, &err), &err);
+    for (unsigned l = 0; l < 8; l++)
+        assert_int_equal(r->word[l], l % 2 ? 8 : 6);
+    close_run(r);
+}
+
+struct diary {
+    struct emu_life_listener base;
+    unsigned count[EMU_LIFE_HOST_WRITE + 1];
+    uint64_t freed;
+};
+static void note(struct emu_life_listener *listener, const struct emu_life *life)
+{
+    struct diary *d = (struct diary *)listener;
+
+    d->count[life->kind]++;
+    if (life->kind == EMU_LIFE_FREE)
+        d->freed = life->address;
+}
+
+static void listeners_hear_of_launches_allocations_and_host_copies(void **state)
+{
+    struct diary diary = {.base = {.on_life = note}};
+    struct emu_config config;
+    struct lw_error err;
+    uint64_t address;
+
+    (void)state;
+    emu_config_default(&config);
+    config.arena_bytes = 1 << 24;
+    struct run *r = open_run(HEAD "exit\n.end\n", &config, 1, 8);
+    emu_life_listen(r->machine, &diary.base);
+    check(emu_alloc(r->machine, 100, "b", 0, &address, &err), &err);
+    check(emu_global_write(r->machine, address, r->word, 100, &err), &err);
+    check(emu_free(r->machine, address, &err), &err);
+    assert_int_equal(diary.freed, address);
+    struct emu_launch launch = {.program = r->program, .kernel = &r->object->functions[0],
+                                .grid = {1, 1, 1}, .block = {8, 1, 1}};
+    check(emu_grid_launch(r->machine, &launch, NULL, &err), &err);
+    emu_life_ignore(r->machine, &diary.base);
+    go(r); /* reads, unheard */
+    assert_int_equal(diary.count[EMU_LIFE_ALLOC], 1);
+    assert_int_equal(diary.count[EMU_LIFE_HOST_WRITE], 1);
+    assert_int_equal(diary.count[EMU_LIFE_FREE], 1);
+    assert_int_equal(diary.count[EMU_LIFE_LAUNCH], 1);
+    assert_int_equal(diary.count[EMU_LIFE_HOST_READ], 0);
+    close_run(r);
+}
+
 static void two_machines_run_side_by_side(void **state)
 {
     static const char text[] = HEAD "v_mul_u32 v1, v0, 3\n" STORE("v1") "exit\n.end\n";
@@ -732,6 +837,8 @@ int main(void)
         cmocka_unit_test(the_warp_quantum_is_exact_in_straight_line_code),
         cmocka_unit_test(breakpoints_stop_before_the_instruction_once_per_arrival),
         cmocka_unit_test(a_single_lane_can_be_stepped_ahead_of_its_split),
+        cmocka_unit_test(an_engine_may_skip_the_lanes_that_fault),
+        cmocka_unit_test(listeners_hear_of_launches_allocations_and_host_copies),
         cmocka_unit_test(two_machines_run_side_by_side),
         cmocka_unit_test(the_order_analysis_tells_what_can_be_observed),
         cmocka_unit_test(limits_of_a_launch_are_sentences),
