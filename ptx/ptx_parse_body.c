@@ -253,9 +253,8 @@ again:
         out->negated = true;
     } else if (ptx_lex_identifier(lex, &name)) {
         /* clang puts debug labels inside calls: `call (r), \n$L__tmp1:\n f, (a);` */
-        if (name.text[0] == '$' && ptx_lex_accept(lex, ':')) {
+        if (ptx_lex_accept(lex, ':'))
             goto again;
-        }
         parse_named(parser, out, name);
         if (ptx_lex_peek(lex) == '|') {
             struct ptx_operand *pair = PTX_ARRAY(lex->job, struct ptx_operand, 2);

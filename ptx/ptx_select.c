@@ -659,6 +659,12 @@ static void check_calls(struct ptx_sel *sel)
             if (o->kind == PTX_O_SYMBOL && module->symbols.at[o->symbol].kind == PTX_SYM_FUNCTION)
                 callee = module->symbols.at[o->symbol].name;
         }
+        if (strcmp(callee, "printf") == 0 || strcmp(callee, "vprintf") == 0)
+            ptx_fail(sel->job, in->line, LW_EUNSUPP,
+                     "printf is not supported yet: take it out of the kernel");
+        if (strstr(callee, "image") != NULL || strstr(callee, "sampler") != NULL)
+            ptx_fail(sel->job, in->line, LW_EUNSUPP,
+                     "call to %s: images are not supported yet, use a buffer", callee);
         ptx_fail(sel->job, in->line, LW_EUNSUPP,
                  "call to %s: device functions are not supported yet, compile with -O2 so that "
                  "they are inlined",

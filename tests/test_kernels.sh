@@ -36,6 +36,28 @@ for clang in clang-14 clang-19; do
         expect 0 "$launch with $clang" env LANEWISE_CLANG=$clang "$lanewise" run "$launch"
     done
 done
+# What is not supported is refused by name, at the source's line.
+cat >call.cl <<'END'
+__attribute__((noinline)) uint sq(uint x) { return x * x; }
+__kernel void k(__global uint *a)
+{
+    a[get_global_id(0)] = sq(a[get_global_id(0)]);
+}
+END
+cat >print.cl <<'END'
+__kernel void k(__global int *a)
+{
+    printf("hi\n");
+    a[0] = 1;
+}
+END
+for clang in clang-14 clang-19; do
+    command -v $clang >/dev/null || continue
+    expect 2 "a call with $clang" "$lanewise" compile call.cl -o x.lwo --clang $clang
+    grep -q 'call.cl:4: call to sq' "$work/out" || fail "the call is not refused by name with $clang"
+    expect 2 "printf with $clang" "$lanewise" compile print.cl -o x.lwo --clang $clang
+    grep -q 'print.cl:3: printf is not' "$work/out" || fail "printf is not refused by name with $clang"
+done
 # The default choice of clang must do, whatever is installed.
 for launch in vadd.yaml gemm_tiled.yaml spinlock.yaml; do
     expect 0 "$launch" "$lanewise" run "$launch"
