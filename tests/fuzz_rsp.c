@@ -4,7 +4,7 @@
  * newlines, for one connection over the fake core. The first byte chooses the carrier, and
  * whether the bytes go through the framing as they stand instead.
  *
- *   clang -fsanitize=fuzzer,address,undefined -DLW_FUZZ ...    libFuzzer
+ *   clang -fsanitize=fuzzer,address,undefined -DLW_FUZZ_LIBFUZZER ...    libFuzzer
  *   else a program that replays files: its arguments, or tests/golden/gdb/fuzz
  */
 #include "gdbstub/gdbstub.h"
@@ -73,7 +73,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     return 0;
 }
 
-#ifndef LW_FUZZ
+#ifndef LW_FUZZ_LIBFUZZER
 #include <dirent.h>
 
 static int replay(const char *path)

@@ -87,7 +87,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     return 0;
 }
 
-#ifndef LW_LIBFUZZER
+#ifndef LW_FUZZ_LIBFUZZER
 static const char *const seeds[] = {
     "machine: {warp: 8, policy: rr, merge: off}\nprogram: {source: k.cl, options: [-DN=1]}\n"
     "buffers:\n  A: {type: f32, count: 16, init: {ramp: {start: 0, step: 1.5, modulo: 7}}}\n"

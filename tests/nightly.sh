@@ -4,6 +4,7 @@
 # fuzzers. Run by `make nightly` in a build folder.
 #
 #   LW_NIGHTLY_PROGRAMS  random programs (20000)     LW_FUZZ_SECONDS  seconds a fuzzer (600)
+#   LW_NIGHTLY_SWEEP     0: leave out the sweeps over all 2^32 inputs
 set -u
 src=$(cd "${srcdir:-.}" && pwd)
 programs=${LW_NIGHTLY_PROGRAMS:-20000}
@@ -17,10 +18,11 @@ step() { # name, command...
         failed=$((failed + 1)); echo "FAILED: $name (nightly-$name.log)"
     fi
 }
-step math env LW_EXHAUSTIVE=1 tests/test_math
+[ "${LW_NIGHTLY_SWEEP:-1}" = 0 ] || step math env LW_EXHAUSTIVE=1 tests/test_math
 step programs env LW_RANDOM_COUNT="$programs" tests/prop_exec
 [ ! -x tests/prop_split ] || step splits env LW_RANDOM_COUNT="$programs" tests/prop_split
 [ ! -x tests/prop_isa ] || step rows env LW_RANDOM_COUNT="$programs" tests/prop_isa
+[ ! -x tests/prop_ptx ] || step front-end env LW_RANDOM_COUNT="$programs" tests/prop_ptx
 clang=
 for c in clang-19 clang-16 clang-15 clang-14; do
     if [ -z "$clang" ] && command -v $c >/dev/null &&
@@ -30,16 +32,19 @@ for c in clang-19 clang-16 clang-15 clang-14; do
     fi
 done
 if [ -z "$clang" ]; then
-    echo "no clang with libFuzzer (Debian: clang-19 libclang-rt-19-dev): the fuzzers are left out"
+    failed=$((failed + 1))
+    echo "FAILED: no clang with libFuzzer for the fuzzers (Debian: clang-19 libclang-rt-19-dev)"
 else
     libs="-lelf -lyaml -lreadline -lpthread"
     for harness in "$src"/tests/fuzz_*.c; do
         name=$(basename "$harness" .c)
         extra=; [ "$name" != fuzz_rsp ] || extra="$src/tests/fake_dbg.c"
         dirs="base isa ptx"; [ "$name" != fuzz_rsp ] || dirs="base isa gdbstub"
+        [ "$name" != fuzz_yaml ] || dirs="base isa ptx emu launch"
         files=; for d in $dirs; do files="$files $(ls "$src/$d"/*.c)"; done
         # shellcheck disable=SC2086
         if ! $clang -g -O1 -std=gnu11 -D_GNU_SOURCE -DLW_FUZZ_LIBFUZZER -w \
+            -DLW_LOOP -DLW_ONE_LEVEL -DEMU_LEVEL=1 '-DEMU_LEVEL_TEXT="1"' -fno-math-errno \
             -fsanitize=fuzzer,address,undefined -I"$src" "$harness" $extra $files $libs -o "nightly-$name"; then
             failed=$((failed + 1)); echo "FAILED: $name does not build"; continue
         fi
