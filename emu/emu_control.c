@@ -544,7 +544,16 @@ static inline void call_row(struct emu_warp *w, const struct emu_dinsn *di, unsi
                 return;
             }
             emu_count_run(w, di);
-            f(w, di, go & emu_exec_mask(w));
+            /* each set of members by itself: one split may hold several, all complete */
+            member_masks(w, go, di->aux != EMU_NO_MEMBERS ? emu_row(w, (uint32_t)di->aux) : NULL,
+                         ~UINT32_C(0), member);
+            while (go != 0) {
+                uint64_t first = member[lw_lowest(go)], group = 0;
+                for (LW_EACH_BIT(l, go))
+                    group |= (uint64_t)(member[l] == first) << l;
+                f(w, di, group & emu_exec_mask(w));
+                go &= ~group;
+            }
             jump(w, di + 1);
             return;
         }

@@ -12,3 +12,4 @@ include tests/emu.mk
 include tests/mem.mk
 include tests/split.mk
 include tests/debug.mk
+include tests/vectors.mk
