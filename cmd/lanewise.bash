@@ -26,7 +26,7 @@ _lanewise()
     run | debug) files='yaml' ;;
     compile) files='cl|ptx' ;;
     asm) files='s' ;;
-    dis) files='lwo' ;;
+    dis) files='lwo|s|ptx|cl' ;;
     esac
     case $prev in -*) files= ;; esac
     if [ -n "$files" ]; then

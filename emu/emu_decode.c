@@ -253,10 +253,8 @@ enum lw_status emu_decode(struct emu_decoder *dec, uint32_t index, struct emu_di
 
     switch (info->format) {
     case ISA_FMT_FLT:
-        if (isa_mod_get(insn, ISA_MOD_RND) != ISA_RND_RN)
-            return LW_FAIL(err, LW_EUNSUPP, "%s with a rounding mode other than .rn",
-                           info->mnemonic);
-        di->reg = (uint8_t)(isa_mod_get(insn, ISA_MOD_FTZ) | isa_mod_get(insn, ISA_MOD_SAT) << 1);
+        di->reg = (uint8_t)(isa_mod_get(insn, ISA_MOD_FTZ) | isa_mod_get(insn, ISA_MOD_SAT) << 1 |
+                            isa_mod_get(insn, ISA_MOD_RND) << 2);
         if (di->reg != 0)
             di->flags |= EMU_D_FLOAT_MODE;
         break;

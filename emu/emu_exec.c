@@ -429,15 +429,59 @@ INLINE void finish_compare(struct emu_warp *w, const struct emu_dinsn *di, uint6
     }
 #include "isa/insns.def"
 
-/* ftz and saturation: one guarded, unspecialised pair a float row. A guard of 7 is pt. */
+/* Rounding of the processor while a body runs. The barriers keep the body's loads behind the
+ * first and its stores before the second, so its arithmetic lies between them. */
+#ifdef __SSE2__
+INLINE unsigned rounding_begin(unsigned mode)
+{
+    static const uint8_t field[4] = {0, 3, 1, 2}; /* rn, rz, rm, rp in MXCSR 14:13 */
+    unsigned old = _mm_getcsr();
+
+    _mm_setcsr((old & ~0x6000u) | (unsigned)field[mode] << 13);
+    __asm__ volatile("" ::: "memory");
+    return old;
+}
+INLINE void rounding_end(unsigned old)
+{
+    __asm__ volatile("" ::: "memory");
+    _mm_setcsr(old);
+}
+#else
+INLINE unsigned rounding_begin(unsigned mode)
+{
+    return mode; /* modes other than rn are refused when the program is loaded */
+}
+INLINE void rounding_end(unsigned old)
+{
+    (void)old;
+}
+#endif
+
+/* ftz, saturation and rounding: one guarded, unspecialised body a float row. A guard of 7 is
+ * pt. The body is a function of its own: nothing of it moves past the rounding. */
 #define MODDED(id)                                                                            \
+    static __attribute__((noinline)) void LEVEL(m_##id)(struct emu_warp *w,                   \
+                                                        const struct emu_dinsn *di)           \
+    {                                                                                         \
+        uint64_t lanes = w->e & emu_guard(w, di);                                             \
+        uint32_t mask[EMU_MAX_LANES] __attribute__((aligned(64)));                            \
+        unsigned old;                                                                         \
+        if (lanes == 0)                                                                       \
+            return;                                                                           \
+        expand(mask, lanes, lanes_of(w));                                                     \
+        old = rounding_begin(di->reg >> 2 & 3);                                               \
+        LEVEL(body_##id)(w, di, lanes, mask, false, true);                                    \
+        rounding_end(old);                                                                    \
+    }                                                                                         \
     static void LEVEL(h_##id##_mf)(struct emu_warp *w, const struct emu_dinsn *di)            \
     {                                                                                         \
-        GUARDED(id, false, true, EMU_NEXT_FULL);                                              \
+        LEVEL(m_##id)(w, di);                                                                 \
+        EMU_NEXT_FULL(w, di);                                                                 \
     }                                                                                         \
     static void LEVEL(h_##id##_mp)(struct emu_warp *w, const struct emu_dinsn *di)            \
     {                                                                                         \
-        GUARDED(id, false, true, EMU_NEXT_PART);                                              \
+        LEVEL(m_##id)(w, di);                                                                 \
+        EMU_NEXT_PART(w, di);                                                                 \
     }
 #define NOT_MODDED(id)
 #define FMT_IS_ALU(id) NOT_MODDED(id)
@@ -497,6 +541,17 @@ static void LEVEL(handlers)(const struct isa_insn *insn, const struct emu_dinsn 
     } else if (info->flags & (ISA_F_CONTROL | ISA_F_SCALAR)) {
         out->full = out->part = emu_control_handler((enum isa_op)insn->op);
     } else if (rows->modded[0] != NULL && di->flags & EMU_D_FLOAT_MODE) {
+#if !defined __SSE2__
+        if (di->reg >> 2 != 0) {
+            *why = "rounding modes other than .rn need an x86-64 processor";
+            return;
+        }
+#elif !defined __FMA__
+        if (di->reg >> 2 != 0 && (insn->op == ISA_V_FMA_F32 || insn->op == ISA_V_FMA_F64)) {
+            *why = "rounding modes other than .rn need a processor with fma (level 3)";
+            return;
+        }
+#endif
         out->full = rows->modded[0];
         out->part = rows->modded[1];
     } else {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/ref_lane.h"
 
+#include <fenv.h>
 #include <math.h>
 #include <stdio.h>
 
@@ -128,6 +129,25 @@ static u64 finish_d(double x, bool sat)
     if (sat)
         x = isnan(x) ? 0 : x < 0 ? 0 : x > 1 ? 1 : x == 0 ? 0 : x;
     return d_bits(x);
+}
+/* One operation of f32 (words 1) or f64 in a rounding mode of the host's. */
+static double directed(double a, double b, char op, int words, unsigned mode)
+{
+    static const int host[4] = {FE_TONEAREST, FE_TOWARDZERO, FE_DOWNWARD, FE_UPWARD};
+    volatile double x = a, y = b, r;
+    volatile float fx = (float)a, fy = (float)b, fr;
+
+    fesetround(host[mode]);
+    if (words == 1) {
+        fr = op == '+' ? fx + fy : op == '-' ? fx - fy : op == '*' ? fx * fy
+             : op == '/' ? fx / fy : sqrtf(fx);
+        r = fr;
+    } else {
+        r = op == '+' ? x + y : op == '-' ? x - y : op == '*' ? x * y
+            : op == '/' ? x / y : sqrt(x);
+    }
+    fesetround(FE_TONEAREST);
+    return r;
 }
 static double min_d(double a, double b)
 {
@@ -463,6 +483,7 @@ static enum result execute(struct ref_lane *t, const struct isa_insn *i, bool pr
         c = k;
     }
     bool ftz = info->format == ISA_FMT_FLT ? isa_mod_get(i, ISA_MOD_FTZ) : false;
+    unsigned rnd = info->format == ISA_FMT_FLT ? isa_mod_get(i, ISA_MOD_RND) : 0;
     bool sat = info->format == ISA_FMT_FLT ? isa_mod_get(i, ISA_MOD_SAT) : false;
     float fa = flush(as_f((u32)a), ftz), fb = flush(as_f((u32)b), ftz),
           fc = flush(as_f((u32)c), ftz);
@@ -474,7 +495,7 @@ static enum result execute(struct ref_lane *t, const struct isa_insn *i, bool pr
     unsigned bpos = ub & 255, blen = ub >> 8 & 255;
 #define D1(x) do { if (!probe) put(t, i->d, 1, (u32)(x)); return DONE; } while (0)
 #define D2(x) do { if (!probe) put(t, i->d, 2, (u64)(x)); return DONE; } while (0)
-#define F1(x) D1(finish((x), ftz, sat))
+#define F1(x) D1(finish((float)(x), ftz, sat))
 #define F2(x) D2(finish_d((x), sat))
     switch (i->op) {
     case ISA_V_MOV_B32: D1(b);
@@ -598,26 +619,26 @@ static enum result execute(struct ref_lane *t, const struct isa_insn *i, bool pr
     case ISA_V_DIV_S64: D2(!b ? ~0ull : (u64)((__int128)la / lb));
     case ISA_V_REM_U64: D2(b ? a % b : a);
     case ISA_V_REM_S64: D2(!b ? a : (u64)((__int128)la % lb));
-    case ISA_V_ADD_F32: F1(fa + fb);
-    case ISA_V_SUB_F32: F1(fa - fb);
-    case ISA_V_MUL_F32: F1(fa * fb);
+    case ISA_V_ADD_F32: F1(directed(fa, fb, '+', 1, rnd));
+    case ISA_V_SUB_F32: F1(directed(fa, fb, '-', 1, rnd));
+    case ISA_V_MUL_F32: F1(directed(fa, fb, '*', 1, rnd));
     case ISA_V_FMA_F32: F1(fmaf(fa, fb, fc));
-    case ISA_V_DIV_F32: F1(fa / fb);
-    case ISA_V_RCP_F32: F1(1 / fb);
-    case ISA_V_SQRT_F32: F1(sqrtf(fb));
+    case ISA_V_DIV_F32: F1(directed(fa, fb, '/', 1, rnd));
+    case ISA_V_RCP_F32: F1(directed(1, fb, '/', 1, rnd));
+    case ISA_V_SQRT_F32: F1(directed(fb, 0, 'q', 1, rnd));
     case ISA_V_MIN_F32: F1((float)min_d(fa, fb));
     case ISA_V_MAX_F32: F1((float)max_d(fa, fb));
     case ISA_V_ABS_F32: D1(ub & 0x7fffffff);
     case ISA_V_NEG_F32: D1(ub ^ 0x80000000);
     case ISA_V_COPYSIGN_F32: D1((ua & 0x80000000) | (ub & 0x7fffffff));
     case ISA_V_RSQ_F32: F1((float)(1.0L / sqrtl((long double)fb)));
-    case ISA_V_ADD_F64: F2(da + db);
-    case ISA_V_SUB_F64: F2(da - db);
-    case ISA_V_MUL_F64: F2(da * db);
+    case ISA_V_ADD_F64: F2(directed(da, db, '+', 2, rnd));
+    case ISA_V_SUB_F64: F2(directed(da, db, '-', 2, rnd));
+    case ISA_V_MUL_F64: F2(directed(da, db, '*', 2, rnd));
     case ISA_V_FMA_F64: F2(fma(da, db, dc));
-    case ISA_V_DIV_F64: F2(da / db);
-    case ISA_V_RCP_F64: F2(1 / db);
-    case ISA_V_SQRT_F64: F2(sqrt(db));
+    case ISA_V_DIV_F64: F2(directed(da, db, '/', 2, rnd));
+    case ISA_V_RCP_F64: F2(directed(1, db, '/', 2, rnd));
+    case ISA_V_SQRT_F64: F2(directed(db, 0, 'q', 2, rnd));
     case ISA_V_MIN_F64: F2(min_d(da, db));
     case ISA_V_MAX_F64: F2(max_d(da, db));
     case ISA_V_ABS_F64: D2(b & INT64_MAX);
