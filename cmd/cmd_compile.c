@@ -12,7 +12,6 @@ struct options {
     const char *output, *emit, *clang;
     const char *flags[MAX_FLAGS];
     unsigned flag_count;
-    bool no_scalar;
     struct lw_arena arena;
 };
 
@@ -28,8 +27,6 @@ static enum lw_status take(void *context, unsigned option, const char *value,
         o->emit = value;
     else if (strcmp(name, "clang") == 0)
         o->clang = value;
-    else if (strcmp(name, "no-scalar") == 0)
-        o->no_scalar = true;
     else if (strcmp(name, "define") == 0)
         flag = lw_arena_printf(&o->arena, "-D%s", value);
     else if (strcmp(name, "include") == 0)
@@ -196,7 +193,6 @@ int cmd_compile(const struct cmd *cmd, int argc, char **argv)
         got = ptx_print_cfg(path, ptx, size, &graph.sink, &err);
     } else if (got == LW_OK && ptx != NULL && kind != 1) {
         ptx_options_default(&options);
-        options.no_scalar = o.no_scalar;
         options.from_source = strlen(path) > 3 && strcmp(path + strlen(path) - 3, ".cl") == 0;
         got = ptx_translate(path, ptx, size, &options, &object, &err);
     }

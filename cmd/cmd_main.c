@@ -56,7 +56,7 @@ static const struct cmd_option compile_options[] = {
     {"include", 'I', "FOLDER", "for the compiler of .cl sources", NULL},
     {"option", 'X', "OPTION", "any other option of that compiler, such as -X -O1", NULL},
     {"clang", 0, "PROGRAM", "compiler for .cl sources", NULL},
-    {"no-scalar", 0, NULL, "put nothing on the scalar unit", NULL},
+    {"no-scalar", 0, NULL, NULL, "this version never puts vector code on the scalar unit"},
 };
 static const struct cmd_option output_options[] = {
     {"output", 'o', "FILE", out_help, NULL},

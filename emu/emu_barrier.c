@@ -440,6 +440,7 @@ static void cta_finish(struct emu_block *block, unsigned id)
     c->in_use = false;
     block->cta_open &= ~(UINT32_C(1) << id);
     block->progress++;
+    block->core->stats.cta_barriers++; /* completed by an arrival or by an exit */
     for (unsigned i = 0; i < block->warp_count; i++) {
         struct emu_warp *w = &block->warp[i];
         uint64_t ids = 0;

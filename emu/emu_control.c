@@ -14,12 +14,6 @@
 
 /* ---- going on ------------------------------------------------------------------- */
 
-static uint32_t index_of(const struct emu_warp *w, const struct emu_dinsn *di)
-{
-    (void)w;
-    return di->index;
-}
-
 /** Continue with @t after the run was counted: another run must fit the budget. */
 static void jump(struct emu_warp *w, const struct emu_dinsn *t)
 {
@@ -99,7 +93,7 @@ static void emu_c_bra(struct emu_warp *w, const struct emu_dinsn *di)
         return;
     emu_count_run(w, di);
     w->core->stats.divergences++;
-    emu_split_branch2(w, taken, index_of(w, target), index_of(w, di) + 1);
+    emu_split_branch2(w, taken, target->index, di->index + 1);
     turn_over(w, di);
 }
 
@@ -403,8 +397,6 @@ static void cta_barrier(struct emu_warp *w, const struct emu_dinsn *di, bool wai
         emu_raise(w, di, EMU_FAULT_BARRIER_COUNT, on, "%s", why);
         return;
     }
-    if (r == EMU_CTA_COMPLETED)
-        w->core->stats.cta_barriers++;
     if (w->flow != NULL) {
         const struct emu_cta_barrier *c = &w->block->cta[id];
         w->flow->cta_completed = r == EMU_CTA_COMPLETED;

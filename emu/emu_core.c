@@ -380,23 +380,23 @@ static bool skip_fault(struct emu_warp *w)
 {
     const struct emu_core *core = w->core;
     const struct emu_dinsn *di = w->di;
-    uint64_t m = w->m, skipped = 0, all = w->e;
-    uint32_t value = 0;
+    uint64_t m = w->m, all = w->e, skipped = 0;
+    uint32_t value[EMU_MAX_LANES];
 
-    while (w->leave == EMU_LEAVE_FAULT && di->index < w->code->program->count) {
-        const struct isa_insn *insn = &w->code->program->insn[di->index];
-        unsigned flags = isa_op_info((enum isa_op)insn->op)->flags;
+    if (di->index >= w->code->program->count)
+        return false;
+    const struct isa_insn *insn = &w->code->program->insn[di->index];
+    const struct isa_op_info *info = isa_op_info((enum isa_op)insn->op);
+    if (!(info->flags & ISA_F_MEMORY))
+        return false;
+    while (w->leave == EMU_LEAVE_FAULT) {
         uint64_t lanes = w->fault.lanes & all & ~skipped;
-        if (!(flags & ISA_F_MEMORY) || lanes == 0 ||
-            !core->ops.skip_fault(core->context, &w->fault, &value))
-            return false;
+        uint32_t read_value = 0;
+        if (lanes == 0 || !core->ops.skip_fault(core->context, &w->fault, &read_value))
+            break;
+        for (LW_EACH_BIT(l, lanes))
+            value[l] = read_value;
         skipped |= lanes;
-        /* what they would have loaded; reductions and stores have no result */
-        bool result = !(flags & ISA_F_STORE) || strncmp(isa_op_info((enum isa_op)insn->op)->operands,
-                                                        "dt", 2) == 0;
-        for (unsigned r = 0; result && r < isa_mem_regs(insn); r++)
-            for (LW_EACH_BIT(l, lanes))
-                emu_row(w, di->d + r * w->stride)[l] = value;
         /* the others, one instruction; none left is a no-op that still retires */
         w->e = all & ~skipped;
         w->full = false;
@@ -406,7 +406,14 @@ static bool skip_fault(struct emu_warp *w)
         run_chain_once(w, 1, true);
     }
     emu_warp_set_lanes(w, m);
-    return w->leave == EMU_LEAVE_BUDGET;
+    if (w->leave != EMU_LEAVE_BUDGET)
+        return false;
+    /* what they would have loaded; reductions and stores have no result */
+    bool result = !(info->flags & ISA_F_STORE) || strncmp(info->operands, "dt", 2) == 0;
+    for (unsigned r = 0; result && r < isa_mem_regs(insn); r++)
+        for (LW_EACH_BIT(l, skipped))
+            emu_row(w, di->d + r * w->stride)[l] = value[l];
+    return true;
 }
 
 static void run_chain(struct emu_warp *w, int64_t budget, bool past_break)

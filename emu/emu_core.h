@@ -23,7 +23,5 @@ unsigned emu_kernel_vregs(const struct emu_program *program, const struct isa_fu
 /** Decode once with the machine's level, so that load refuses what cannot run. */
 enum lw_status emu_program_try_decode(struct emu_machine *machine, struct emu_program *program,
                                       struct lw_error *err) LW_MUST_CHECK;
-/** Make a block's state for a view without running it; as emu_core_block_start. */
-void emu_grid_block_ended(struct emu_machine *machine, struct emu_grid *grid);
 
 #endif

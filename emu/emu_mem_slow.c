@@ -126,7 +126,7 @@ const char *emu_atomic_refused(const struct isa_insn *insn)
     bool is_bits = type == ISA_ATYPE_B32 || type == ISA_ATYPE_B64;
 
     if (bytes == 0)
-        return "atomics on 16-bit types are not implemented";
+        return "atomics on 16-bit types are not supported";
     switch (op) {
     case ISA_AOP_ADD:
     case ISA_AOP_MIN:

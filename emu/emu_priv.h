@@ -62,8 +62,6 @@ enum emu_ukind {
 enum {
     EMU_D_SOFT = 1,     /* bsync.soft */
     EMU_D_COUNTED = 2,  /* bar with a count */
-    EMU_D_A_SCALAR = 4, /* A was splatted from a scalar by a prelude */
-    EMU_D_CONTROL = 8,
     EMU_D_MODIFIED = 16, /* a prelude applies source modifiers or splats scalars */
     EMU_D_FLOAT_MODE = 32, /* reg has ftz (1) and saturate (2): the `m` handlers */
     EMU_D_ENDS_RUN = 64,
@@ -213,7 +211,6 @@ struct emu_warp {
     const char *ubase[EMU_U_COUNT];
     uint8_t leave;         /* enum emu_leave */
     bool full;             /* e covers all lanes of the row that exist: `full` chain */
-    bool watched;          /* a single step: leave after each instruction */
     uint8_t width;         /* W */
     uint8_t m_count;       /* lanes in m */
     uint64_t all;          /* lw_mask(width) */

@@ -460,7 +460,6 @@ struct isa_object {
     unsigned file_count;
     const char *producer; /* what made it */
     const char *comp_dir;
-    bool no_order;        /* reserved: zero */
     const uint8_t *const_bank; /* bank 1: 64-bit immediates etc.; may be NULL */
     uint32_t const_bank_bytes;
 };

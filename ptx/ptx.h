@@ -6,7 +6,6 @@
 #include "isa/isa.h"
 
 struct ptx_options {
-    bool no_scalar;       /* do not scalarise */
     bool verify;          /* check the barrier placement (on by default) */
     bool from_source;     /* @name is the source the text was compiled from: messages give its
                              line, by the last .loc, and the PTX's behind it */

@@ -634,6 +634,7 @@ static void a_single_lane_can_be_stepped_ahead_of_its_split(void **state)
 struct skipper {
     unsigned faults;
     uint64_t lanes;
+    unsigned patience; /* faults to skip before it wants to stop; 0: all */
 };
 static bool skip_and_give_7(void *context, const struct emu_fault *fault, uint32_t *read_value)
 {
@@ -642,7 +643,49 @@ static bool skip_and_give_7(void *context, const struct emu_fault *fault, uint32
     s->faults++;
     s->lanes |= fault->lanes;
     *read_value = 7;
-    return true;
+    return s->patience == 0 || s->faults <= s->patience;
+}
+
+static void an_engine_that_stops_after_skipping_leaves_the_instruction_undone(void **state)
+{
+    struct skipper skipper = {.patience = 1};
+    struct emu_core_ops ops = {.skip_fault = skip_and_give_7};
+    struct emu_config config;
+    struct emu_core *core;
+    struct emu_event ev;
+    struct lw_error err;
+    uint64_t value;
+    unsigned slot;
+    int split;
+
+    (void)state;
+    emu_config_default(&config);
+    config.warp_width = 8;
+    config.arena_bytes = 1 << 24;
+    /* the first load is skipped by odd lanes, the second one stops */
+    struct run *r = open_run(HEAD "v_mov_b32 v5, 1\nv_and_b32 v1, v0, 1\nv_setp_u32.eq p0, v1, 1\n"
+                             "v_mov_b64 v6:7, v8:9\n@p0 v_mov_b64 v6:7, 64\n"
+                             "ld.global.b32 v4, [v6:7]\nld.global.b32 v5, [v6:7]\nexit\n.end\n",
+                             &config, 1, 8);
+    check(emu_core_create(r->machine, 1, &ops, &skipper, &core, &err), &err);
+    check(emu_core_block_start(core, emu_grid_current(r->machine), 0, &slot, &err), &err);
+    do {
+        split = emu_warp_select(core, slot, 0);
+        check(emu_warp_step(core, slot, 0, (unsigned)split, 0xff, &ev, &err), &err);
+    } while (ev.kind == EMU_EV_RETIRED && !ev.block_ended);
+    assert_int_equal(ev.kind, EMU_EV_FAULT);
+    assert_int_equal(ev.effective, 0xff);
+    for (unsigned l = 0; l < 8; l++) {
+        assert_true(emu_reg_read(core, slot, 0, ISA_REG_V, 4, l, &value));
+        assert_int_equal(value, l % 2 ? 7 : 0);
+        assert_true(emu_reg_read(core, slot, 0, ISA_REG_V, 5, l, &value));
+        assert_int_equal(value, 1);
+    }
+    skipper.patience = 0; /* it goes on for all lanes, the split is whole */
+    check(emu_warp_step(core, slot, 0, (unsigned)split, 0xff, &ev, &err), &err);
+    assert_int_equal(ev.kind, EMU_EV_RETIRED);
+    assert_int_equal(ev.effective, 0xff);
+    close_run(r);
 }
 
 static void an_engine_may_skip_the_lanes_that_fault(void **state)
@@ -838,6 +881,7 @@ int main(void)
         cmocka_unit_test(breakpoints_stop_before_the_instruction_once_per_arrival),
         cmocka_unit_test(a_single_lane_can_be_stepped_ahead_of_its_split),
         cmocka_unit_test(an_engine_may_skip_the_lanes_that_fault),
+        cmocka_unit_test(an_engine_that_stops_after_skipping_leaves_the_instruction_undone),
         cmocka_unit_test(listeners_hear_of_launches_allocations_and_host_copies),
         cmocka_unit_test(two_machines_run_side_by_side),
         cmocka_unit_test(the_order_analysis_tells_what_can_be_observed),
