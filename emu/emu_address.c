@@ -139,7 +139,7 @@ const struct emu_mem_info emu_mem_info[ISA_OP_COUNT] = {
 #define STORE(s) {EMU_MEM_STORE, ISA_SPACE_##s}
 #define ATOMIC(s) {EMU_MEM_ATOMIC, ISA_SPACE_##s}
 #define REDUCE(s) {EMU_MEM_REDUCE, ISA_SPACE_##s}
-#define INSN(id, mnemonic, format, opcode, unit, order, flags, operands, semantics)           \
+#define INSN(id, mnemonic, format, opcode, unit, order, tag, flags, operands, semantics)           \
     [ISA_##id] = semantics,
 #include "isa/insns.def"
 };

@@ -649,7 +649,7 @@ static bool scalar_guard(const struct emu_warp *w, const struct emu_dinsn *di)
 #define CONTROL(f) f(w, di)
 #define CALL(f) call_row(w, di, row_flags, f)
 
-#define INSN(id, mnemonic, format, opcode, unit, order, flags, operands, ...)                 \
+#define INSN(id, mnemonic, format, opcode, unit, order, tag, flags, operands, ...)                 \
     static void control_##id(struct emu_warp *w, const struct emu_dinsn *di)                  \
     {                                                                                         \
         const unsigned row_flags = (flags);                                                   \

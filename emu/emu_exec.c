@@ -359,7 +359,7 @@ INLINE void finish_compare(struct emu_warp *w, const struct emu_dinsn *di, uint6
 #define SCALAR(T, e) NO_BODY
 #define SCALAR_COMPARE(T) NO_BODY
 
-#define INSN(id, mnemonic, format, opcode, unit, order, flags, operands, ...)                 \
+#define INSN(id, mnemonic, format, opcode, unit, order, tag, flags, operands, ...)                 \
     INLINE void LEVEL(body_##id)(BODY_PARAMS)                                                 \
     {                                                                                         \
         (void)bu, (void)mod, (void)mask, (void)lanes;                                         \
@@ -390,7 +390,7 @@ INLINE void finish_compare(struct emu_warp *w, const struct emu_dinsn *di, uint6
     }                                                                                         \
     next(w, di)
 
-#define INSN(id, mnemonic, format, opcode, unit, order, flags, operands, ...)                 \
+#define INSN(id, mnemonic, format, opcode, unit, order, tag, flags, operands, ...)                 \
     static void LEVEL(h_##id##_vf)(struct emu_warp *w, const struct emu_dinsn *di)            \
     {                                                                                         \
         LEVEL(body_##id)(w, di, 0, NULL, false, false);                                       \

@@ -77,6 +77,29 @@ enum isa_order {
     ISA_ORDER_ACCESS    /* by space, operation and memory-order modifier: isa_insn_order() */
 };
 
+/** Column `tag`: how uniform and affine tags pass through a row (docs/tags.md). The rule is
+ *  for the vector registers that it writes. */
+enum isa_tag_rule {
+    ISA_TAG_NONE,    /* writes no vector register */
+    ISA_TAG_VECTOR,  /* always V: cross-lane, atomics, lane state */
+    ISA_TAG_UNIFORM, /* U when all sources are U, else V */
+    ISA_TAG_MOV,
+    ISA_TAG_ADD,
+    ISA_TAG_SUB,
+    ISA_TAG_MUL,     /* low half */
+    ISA_TAG_MAD,
+    ISA_TAG_MULWIDE, /* 32 x 32 -> 64 */
+    ISA_TAG_MADWIDE,
+    ISA_TAG_SHL,
+    ISA_TAG_SHR,     /* signed and unsigned */
+    ISA_TAG_NEG,
+    ISA_TAG_NOT,
+    ISA_TAG_SELECT,
+    ISA_TAG_CVT,     /* integer widening keeps affine values that do not wrap */
+    ISA_TAG_SPECIAL, /* by the special register and the shape of the block */
+    ISA_TAG_LOAD     /* U when all lanes read one place */
+};
+
 enum isa_flag {
     ISA_F_WHOLE = 1 << 0,     /* takes the whole split (MACHINE 1, Step) */
     ISA_F_SCALAR = 1 << 1,    /* runs once a warp, ignores exec */
@@ -108,6 +131,7 @@ struct isa_op_info {
     uint16_t opcode; /* 10 bits: 5:0 low part 1..0x3f, 9:6 high part */
     enum isa_unit unit;
     enum isa_order order;
+    enum isa_tag_rule tag;
     unsigned flags;
     const char *operands; /* comma-separated tokens, see below */
     const char *semantics; /* the table's last column as text, for the manual */

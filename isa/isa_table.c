@@ -8,10 +8,10 @@
 /* ---- rows ------------------------------------------------------------------ */
 
 static const struct isa_op_info op_infos[ISA_OP_COUNT] = {
-#define INSN(id, mnemonic, format, opcode, unit, order, flags, operands, semantics)       \
+#define INSN(id, mnemonic, format, opcode, unit, order, tag, flags, operands, semantics)  \
     [ISA_##id] = { #id,           mnemonic,           ISA_FMT_##format, opcode,           \
-                   ISA_UNIT_##unit, ISA_ORDER_##order, flags,           operands,         \
-                   #semantics },
+                   ISA_UNIT_##unit, ISA_ORDER_##order, ISA_TAG_##tag,   flags,            \
+                   operands,        #semantics },
 #include "isa/insns.def"
 };
 
@@ -43,7 +43,7 @@ static const struct access_row op_access[ISA_OP_COUNT] = {
 #define SCALAR_COMPARE NOWHERE
 #define CALL NOWHERE
 #define CONTROL NOWHERE
-#define INSN(id, mnemonic, format, opcode, unit, order, flags, operands, semantics)       \
+#define INSN(id, mnemonic, format, opcode, unit, order, tag, flags, operands, semantics)  \
     [ISA_##id] = semantics,
 #include "isa/insns.def"
 #undef LOAD
