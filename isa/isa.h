@@ -141,7 +141,7 @@ struct isa_op_info {
  * Operand tokens (column `operands`). A number is the register count; `n` is the
  * count that the size modifier gives (1, 2 or 4).
  *
- *   vd vd2 vdn   D, vector row / aligned-or-not pair (v, v+1) / by size
+ *   vd vd2 vdn   D, vector row / aligned pair (v, v+1) / by size, aligned to its count
  *   sd sd2       D, scalar register / pair
  *   va va2       A, vector; a scalar register is accepted too (sets a_scalar)
  *   sa sa2       A, scalar (a_scalar is always set)

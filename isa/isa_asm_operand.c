@@ -87,14 +87,18 @@ static enum lw_status fit_register(struct parse *p, const struct reg *reg, unsig
         if (regs == 1)
             return OPERAND_FAIL(p, "expected one register such as %c2, found %u", letter,
                                 reg->span);
-        return OPERAND_FAIL(p, "expected %u registers such as %c2:%u, found %u", regs, letter,
-                            1 + regs, reg->span);
+        return OPERAND_FAIL(p, "expected %u registers such as %c%u:%u, found %u", regs, letter,
+                            regs, 2 * regs - 1, reg->span);
     }
     if (reg->number == 255 || (reg->scalar && reg->number >= ISA_S_EXEC))
         return LW_OK; /* by name */
     if (reg->number + regs > limit)
         return OPERAND_FAIL(p, "%c%u does not exist: the last register is %c%u", letter,
                             reg->number + regs - 1, letter, limit - 1);
+    if (reg->number % regs != 0)
+        return OPERAND_FAIL(p, "a group of %u starts at a multiple of %u such as %c%u:%u, "
+                            "found %c%u:%u", regs, regs, letter, regs, 2 * regs - 1, letter,
+                            reg->number, reg->number + regs - 1);
     return LW_OK;
 }
 

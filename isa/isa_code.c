@@ -70,10 +70,8 @@ static const char *class_name(bool scalar)
 }
 
 /** Register @number with its @regs - 1 followers exists in its file. */
-static bool register_fits(bool scalar, unsigned number, unsigned regs)
+static bool register_exists(bool scalar, unsigned number, unsigned regs)
 {
-    if (number == 255)
-        return true; /* vz, sz: every register of the group reads zero */
     if (!scalar)
         return number + regs <= ISA_VREG_COUNT;
     if (number >= ISA_S_EXEC)
@@ -85,7 +83,12 @@ static enum lw_status check_register(const struct isa_op_info *info, const char 
                                      bool scalar, unsigned number, unsigned regs,
                                      struct lw_error *err)
 {
-    if (register_fits(scalar, number, regs))
+    if (number == 255)
+        return LW_OK; /* vz, sz: every register of the group reads zero */
+    if (number % regs != 0)
+        return LW_FAIL(err, LW_ERANGE, "%s: field %s: %u %s registers start at a multiple of %u, "
+                       "not at %u", info->mnemonic, field, regs, class_name(scalar), regs, number);
+    if (register_exists(scalar, number, regs))
         return LW_OK;
     return LW_FAIL(err, LW_ERANGE, "%s: field %s: there are no %u %s registers from number %u",
                    info->mnemonic, field, regs, class_name(scalar), number);

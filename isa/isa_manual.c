@@ -164,7 +164,7 @@ void isa_manual_print(struct lw_sink *out)
            "## Registers\n\n"
            "| name | what |\n|---|---|\n"
            "| `v0`..`v254`, `vz` | vector registers, 32 bits a lane; `vz` reads zero and drops "
-           "writes; a 64-bit value is a pair `v2:3` (low word first), four registers are `v4:7` |\n"
+           "writes; a 64-bit value is a pair `v2:3` (low word first) that starts at an even register, four registers, `v4:7`, start at a multiple of four |\n"
            "| `s0`..`s125`, `sz` | scalar registers of the warp, 32 bits; pairs `s4:5` |\n"
            "| `exec` | scalar pair 126:127 (`exec_lo`, `exec_hi`): lanes that vector operations "
            "reach |\n"

@@ -339,7 +339,7 @@ static bool fits_at(struct alloc *al, uint32_t v, unsigned base)
     unsigned n, width = width_of(al, v);
     struct row *rows = rows_of(al, v, &n);
 
-    if (base + width > n)
+    if (base % width != 0 || base + width > n) /* pairs and quads are aligned */
         return false;
     for (unsigned k = 0; k < width; k++) {
         if (!row_is_free(&rows[base + k], &al->range[v]))
@@ -403,7 +403,7 @@ static void make_room(struct alloc *al, uint32_t v)
             }
         }
     }
-    for (unsigned base = 0; base + width <= n; base++) {
+    for (unsigned base = 0; base + width <= n; base += width) {
         float cost = 0;
 
         for (unsigned k = 0; k < width; k++)
@@ -491,7 +491,7 @@ static void scan_ranges(struct alloc *al)
                 continue;
             }
         }
-        for (base = 0; base < files && !fits_at(al, v, base); base++)
+        for (base = 0; base < files && !fits_at(al, v, base); base += width_of(al, v))
             ;
         if (base < files)
             assign(al, v, base);

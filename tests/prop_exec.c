@@ -127,6 +127,7 @@ static void alu(struct gen *g)
         i->guard = (uint8_t)prop_below(&g->r, 8);
         i->guard_neg = prop_below(&g->r, 2);
     }
+    prop_align_groups(i);
 }
 
 /* An access to the lane's own slot, in any space and addressing mode, aligned. */
@@ -202,6 +203,7 @@ static void memory(struct gen *g)
         i->guard = (uint8_t)prop_below(&g->r, 7);
         i->guard_neg = prop_below(&g->r, 2);
     }
+    prop_align_groups(i);
 }
 
 static void branch(struct gen *g, uint32_t at, uint32_t target)

@@ -42,10 +42,10 @@ static inline uint8_t prop_register(struct prop_random *r, bool scalar, unsigned
     if (prop_below(r, 8) == 0)
         return 255;
     if (!scalar)
-        return (uint8_t)prop_below(r, ISA_VREG_COUNT - regs + 1);
+        return (uint8_t)(prop_below(r, ISA_VREG_COUNT / regs) * regs);
     if (regs <= 2 && prop_below(r, 8) == 0)
         return (uint8_t)(ISA_S_EXEC + (regs == 1 ? prop_below(r, 2) : 0));
-    return (uint8_t)prop_below(r, ISA_SREG_COUNT - regs + 1);
+    return (uint8_t)(prop_below(r, ISA_SREG_COUNT / regs) * regs);
 }
 
 static inline unsigned prop_class(struct prop_random *r, unsigned classes)
@@ -243,6 +243,33 @@ static inline bool prop_insn_equal(const struct isa_insn *a, const struct isa_in
            a->control.write_bar == b->control.write_bar &&
            a->control.read_bar == b->control.read_bar &&
            a->control.wait_mask == b->control.wait_mask && a->control.reuse == b->control.reuse;
+}
+
+/** Moves each pair and quad of an instruction down to where it may start. */
+static inline void prop_align_groups(struct isa_insn *insn)
+{
+    struct isa_operands operands;
+
+    isa_operands_read(isa_op_info((enum isa_op)insn->op), &operands);
+    for (unsigned i = 0; i < operands.count; i++) {
+        unsigned low = isa_operand_regs(&operands, i, insn) - 1;
+
+        switch ((enum isa_tok_kind)isa_token_info(operands.tok[i])->kind) {
+        case ISA_TK_D: insn->d = (uint8_t)(insn->d == 255 ? 255 : insn->d & ~low); break;
+        case ISA_TK_A: insn->a = (uint8_t)(insn->a == 255 ? 255 : insn->a & ~low); break;
+        case ISA_TK_C:
+        case ISA_TK_SWAP: insn->c = (uint8_t)(insn->c == 255 ? 255 : insn->c & ~low); break;
+        case ISA_TK_X:
+            if (insn->xkind <= ISA_X_SCALAR && insn->x != 255)
+                insn->x &= ~low;
+            break;
+        case ISA_TK_XREG:
+            if (isa_x_reg(insn->x) != 255)
+                insn->x &= ~low;
+            break;
+        default: break;
+        }
+    }
 }
 
 #endif

@@ -159,6 +159,10 @@ static void encode_names_the_field_that_does_not_fit(void **state)
 
     (void)state;
     isa_insn_init(&insn, ISA_V_ADD_U64);
+    insn.d = 3; /* pairs are aligned */
+    assert_int_equal(isa_insn_encode(&insn, &word, &err), LW_ERANGE);
+    assert_string_equal(err.text, "v_add_u64: field D: 2 vector registers start at a multiple "
+                                  "of 2, not at 3");
     insn.d = 254; /* v254:255 does not exist */
     assert_int_equal(isa_insn_encode(&insn, &word, &err), LW_ERANGE);
     assert_string_equal(err.text,
