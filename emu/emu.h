@@ -355,7 +355,8 @@ enum emu_stop_kind {
     EMU_STOP_INTERRUPTED, /* emu_engine_interrupt */
     EMU_STOP_STEPPED,     /* one instruction was executed */
     EMU_STOP_OBSERVER,    /* an observer asked to stop after this instruction */
-    EMU_STOP_WAITS        /* step_warp: the warp or split cannot run now */
+    EMU_STOP_WAITS,       /* step_warp: the warp or split cannot run now */
+    EMU_STOP_COUNT        /* run: emu_engine.stop_at instructions have been retired */
 };
 
 /** A warp, wherever it is: thread ids of gdb are these + 1 (MACHINE 9). */
@@ -414,6 +415,7 @@ struct emu_engine {
     struct emu_machine *machine;
     struct emu_observer *observers;
     volatile int interrupted; /* set by emu_engine_interrupt, async-signal-safe */
+    uint64_t stop_at; /* `run` stops at this count of instructions; UINT64_MAX: never */
 };
 enum lw_status emu_engine_functional_create(struct emu_machine *machine,
                                             struct emu_engine **out, struct lw_error *err)

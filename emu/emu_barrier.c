@@ -552,10 +552,12 @@ void emu_barriers_after_exit(struct emu_warp *w, uint64_t lanes)
 
 void emu_cta_hash(const struct emu_block *block, struct lw_hash *hash)
 {
+    lw_hash_u64(hash, block->cta_generation);
     for (LW_EACH_BIT(id, block->cta_open)) {
         const struct emu_cta_barrier *c = &block->cta[id];
         lw_hash_u64(hash, id << 40 | (uint64_t)c->has_count << 32 | c->count);
         lw_hash_u64(hash, c->arrived);
+        lw_hash_u64(hash, c->generation);
         for (unsigned i = 0; i < block->warp_count; i++)
             lw_hash_u64(hash, c->lanes[i]);
     }

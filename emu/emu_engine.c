@@ -6,55 +6,33 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "emu/emu_core.h"
+#include "emu/emu_engine_priv.h"
 
-enum { BLOCK_TURN = 1 << 20 }; /* warp instructions before the next resident block */
-
-/** A resident block: its state is made at its first instruction. */
-struct resident {
-    uint64_t linear;
-    int slot; /* -1: not begun */
-};
-
-struct functional {
-    struct emu_engine base;
-    struct emu_core *core;
-    struct emu_grid *grid;     /* the one that runs, NULL: look for the next */
-    struct resident *resident; /* in block order */
-    unsigned count, capacity;
-    unsigned current;          /* index of the block whose turn it is */
-    uint64_t next_block;       /* first block not resident yet */
-    uint64_t turn_left;        /* of the current block's turn */
-    uint64_t warp_left;        /* of the current warp's quantum; 0: the next warp's turn */
-    uint64_t watch_at;         /* core count of the next look for a live-lock */
-    bool order_free;
-};
-
-static struct functional *self(struct emu_engine *engine)
+static struct emu_functional *self(struct emu_engine *engine)
 {
-    return (struct functional *)engine;
+    return (struct emu_functional *)engine;
 }
-static const struct functional *self_const(const struct emu_engine *engine)
+static const struct emu_functional *self_const(const struct emu_engine *engine)
 {
-    return (const struct functional *)engine;
+    return (const struct emu_functional *)engine;
 }
 
 /* ---- residency ------------------------------------------------------------------------ */
 
-static void fill_residents(struct functional *f)
+static void fill_residents(struct emu_functional *f)
 {
     while (f->count < f->capacity && f->next_block < f->grid->block_count)
-        f->resident[f->count++] = (struct resident){.linear = f->next_block++, .slot = -1};
+        f->resident[f->count++] = (struct emu_resident){.linear = f->next_block++, .slot = -1};
 }
 
-static void new_turn(struct functional *f)
+static void new_turn(struct emu_functional *f)
 {
-    f->turn_left = f->order_free ? UINT64_MAX : BLOCK_TURN;
+    f->turn_left = f->order_free ? UINT64_MAX : EMU_BLOCK_TURN;
     f->warp_left = 0;
 }
 
 /** Take up the next queued grid if none runs. False: idle. */
-static bool begin_grid(struct functional *f)
+static bool begin_grid(struct emu_functional *f)
 {
     struct emu_machine *machine = f->base.machine;
 
@@ -75,12 +53,12 @@ static bool begin_grid(struct functional *f)
     return true;
 }
 
-static struct emu_block *block_of(const struct functional *f, const struct resident *r)
+static struct emu_block *block_of(const struct emu_functional *f, const struct emu_resident *r)
 {
     return r->slot < 0 ? NULL : emu_core_block(f->core, (unsigned)r->slot);
 }
 
-static enum lw_status begin_block(struct functional *f, struct resident *r,
+static enum lw_status begin_block(struct emu_functional *f, struct emu_resident *r,
                                   struct emu_block **out, struct lw_error *err)
 {
     if (r->slot < 0) {
@@ -97,9 +75,9 @@ static enum lw_status begin_block(struct functional *f, struct resident *r,
 }
 
 /** The block at @index has ended: its place goes to the next one. */
-static void retire_block(struct functional *f, unsigned index)
+static void retire_block(struct emu_functional *f, unsigned index)
 {
-    struct resident *r = &f->resident[index];
+    struct emu_resident *r = &f->resident[index];
     struct emu_block *block = block_of(f, r);
 
     for (unsigned i = 0; i < block->warp_count; i++)
@@ -120,7 +98,7 @@ static void retire_block(struct functional *f, unsigned index)
         f->grid = NULL;
 }
 
-static void retire_ended(struct functional *f)
+static void retire_ended(struct emu_functional *f)
 {
     for (unsigned i = 0; f->grid != NULL && i < f->count;) {
         struct emu_block *block = block_of(f, &f->resident[i]);
@@ -131,7 +109,15 @@ static void retire_ended(struct functional *f)
     }
 }
 
-static struct resident *find_resident(struct functional *f, uint32_t grid, uint64_t block)
+/** The current block ran. An ended one goes at once, so that the state behind an instruction is
+ *  the same however it was run. */
+static void retire_ended_current(struct emu_functional *f, const struct emu_block *block)
+{
+    if (block->warps_live == 0)
+        retire_block(f, f->current);
+}
+
+static struct emu_resident *find_resident(struct emu_functional *f, uint32_t grid, uint64_t block)
 {
     if (!begin_grid(f) || f->grid->sequence != grid)
         return NULL;
@@ -180,7 +166,7 @@ static void stop_hang(struct emu_block *block, bool livelock, struct emu_stop *s
 
 /** A window without progress in any block is a live-lock (MACHINE 4). Looked at when the
  *  core's count passes watch_at, so the verdict comes at the same instruction every run. */
-static bool livelocked(struct functional *f)
+static bool livelocked(struct emu_functional *f)
 {
     uint64_t window = f->base.machine->config.hang_window, latest = 0;
 
@@ -203,7 +189,7 @@ static bool livelocked(struct functional *f)
 }
 
 /** Nothing in any resident block can run, and all of them have begun. */
-static bool deadlocked(const struct functional *f)
+static bool deadlocked(const struct emu_functional *f)
 {
     for (unsigned i = 0; i < f->count; i++) {
         const struct emu_block *b = block_of(f, &f->resident[i]);
@@ -216,7 +202,7 @@ static bool deadlocked(const struct functional *f)
 /* ---- the order ---------------------------------------------------------------------------------- */
 
 /** The warp of @block that goes next, its split selected; NULL: none can run. */
-static struct emu_warp *next_warp(struct functional *f, struct emu_block *block)
+static struct emu_warp *next_warp(struct emu_functional *f, struct emu_block *block)
 {
     struct emu_warp *w = &block->warp[block->next_warp];
 
@@ -236,7 +222,7 @@ static struct emu_warp *next_warp(struct functional *f, struct emu_block *block)
 
 /** Bring the engine to the warp that goes next. NULL with stop->kind set (idle, hang), or
  *  with *status an error. */
-static struct emu_warp *settle(struct functional *f, struct emu_stop *stop,
+static struct emu_warp *settle(struct emu_functional *f, struct emu_stop *stop,
                                enum lw_status *status, struct lw_error *err)
 {
     unsigned stuck = 0;
@@ -277,14 +263,14 @@ static struct emu_warp *settle(struct functional *f, struct emu_stop *stop,
 }
 
 /** @count instructions of the current warp ran; @more: it may go on within its quantum. */
-static void account(struct functional *f, uint64_t count, bool more)
+static void account(struct emu_functional *f, uint64_t count, bool more)
 {
     f->warp_left = more && count < f->warp_left ? f->warp_left - count : 0;
     if (f->turn_left != UINT64_MAX)
         f->turn_left = count < f->turn_left ? f->turn_left - count : 0;
 }
 
-static bool tell(struct functional *f, const struct emu_event *ev)
+static bool tell(struct emu_functional *f, const struct emu_event *ev)
 {
     bool stop = false;
 
@@ -294,7 +280,7 @@ static bool tell(struct functional *f, const struct emu_event *ev)
 }
 
 /** One watched instruction of the warp that settle() gave. */
-static enum lw_status step_current(struct functional *f, struct emu_warp *w,
+static enum lw_status step_current(struct emu_functional *f, struct emu_warp *w,
                                    struct emu_event *ev, struct emu_stop *stop,
                                    struct lw_error *err)
 {
@@ -317,6 +303,7 @@ static enum lw_status step_current(struct functional *f, struct emu_warp *w,
     stop->kind = EMU_STOP_STEPPED;
     if (tell(f, ev))
         stop->kind = EMU_STOP_OBSERVER;
+    retire_ended_current(f, w->block);
     return LW_OK;
 }
 
@@ -327,10 +314,21 @@ static bool at_breakpoint(const struct emu_warp *w)
     return index < w->code->program->count && w->code->program->breakpoint[index];
 }
 
+/** The core's count at which a turn ends because something is to be looked at. Turns end
+ *  exactly there, so that it is found at the same instruction however the run is cut. */
+static uint64_t pause_at(const struct emu_functional *f)
+{
+    uint64_t at = f->base.stop_at;
+
+    if (f->base.machine->config.hang_window != 0 && f->watch_at < at)
+        at = f->watch_at;
+    return at;
+}
+
 static enum lw_status functional_run(struct emu_engine *engine, struct emu_stop *stop,
                                      struct lw_error *err)
 {
-    struct functional *f = self(engine);
+    struct emu_functional *f = self(engine);
     struct emu_event ev;
     enum lw_status status;
 
@@ -340,6 +338,10 @@ static enum lw_status functional_run(struct emu_engine *engine, struct emu_stop 
         if (engine->interrupted) {
             engine->interrupted = 0;
             stop->kind = EMU_STOP_INTERRUPTED;
+            break;
+        }
+        if (f->core->retired >= engine->stop_at) {
+            stop->kind = EMU_STOP_COUNT;
             break;
         }
         struct emu_warp *w = settle(f, stop, &status, err);
@@ -357,6 +359,9 @@ static enum lw_status functional_run(struct emu_engine *engine, struct emu_stop 
             continue;
         }
         uint64_t limit = f->warp_left < f->turn_left ? f->warp_left : f->turn_left, count;
+        uint64_t left = pause_at(f) - f->core->retired;
+        if (limit > left)
+            limit = left;
         enum emu_turn_end end = emu_warp_turn(w, limit, &count);
         account(f, count, end == EMU_TURN_BREAK || (end == EMU_TURN_DONE && count == limit));
         if (end == EMU_TURN_BREAK) {
@@ -365,6 +370,7 @@ static enum lw_status functional_run(struct emu_engine *engine, struct emu_stop 
         } else if (end == EMU_TURN_FAULT) {
             stop_fault(w, stop);
         }
+        retire_ended_current(f, w->block);
     }
     return LW_OK;
 }
@@ -372,7 +378,7 @@ static enum lw_status functional_run(struct emu_engine *engine, struct emu_stop 
 static enum lw_status functional_step(struct emu_engine *engine, struct emu_event *ev,
                                       struct emu_stop *stop, struct lw_error *err)
 {
-    struct functional *f = self(engine);
+    struct emu_functional *f = self(engine);
     enum lw_status status;
 
     memset(stop, 0, sizeof *stop);
@@ -382,7 +388,6 @@ static enum lw_status functional_step(struct emu_engine *engine, struct emu_even
             return status;
         status = step_current(f, w, ev, stop, err);
     } while (status == LW_OK && stop->kind == EMU_STOP_NONE);
-    retire_ended(f);
     return status;
 }
 
@@ -408,8 +413,8 @@ static enum lw_status functional_step_warp(struct emu_engine *engine,
                                            const struct emu_place *place, struct emu_event *ev,
                                            struct emu_stop *stop, struct lw_error *err)
 {
-    struct functional *f = self(engine);
-    struct resident *r = find_resident(f, place->grid, place->block);
+    struct emu_functional *f = self(engine);
+    struct emu_resident *r = find_resident(f, place->grid, place->block);
     struct emu_block *block;
     enum lw_status status;
 
@@ -456,7 +461,7 @@ static enum lw_status functional_step_warp(struct emu_engine *engine,
 }
 
 /** One turn of a warp on behalf of another that waits. True: stop. */
-static bool turn_of_other(struct functional *f, struct emu_warp *w, uint64_t *ran,
+static bool turn_of_other(struct emu_functional *f, struct emu_warp *w, uint64_t *ran,
                           struct emu_stop *stop, enum lw_status *status, struct lw_error *err)
 {
     uint64_t count = 0, quantum = f->base.machine->config.warp_quantum;
@@ -507,8 +512,8 @@ static enum lw_status functional_run_others(struct emu_engine *engine,
                                             const struct emu_place *place,
                                             struct emu_stop *stop, struct lw_error *err)
 {
-    struct functional *f = self(engine);
-    struct resident *r = find_resident(f, place->grid, place->block);
+    struct emu_functional *f = self(engine);
+    struct emu_resident *r = find_resident(f, place->grid, place->block);
     struct emu_block *block;
     enum lw_status status;
     uint64_t ran = 0;
@@ -556,7 +561,7 @@ done:
 
 static unsigned functional_warp_count(const struct emu_engine *engine)
 {
-    struct functional *f = self((struct emu_engine *)(uintptr_t)engine);
+    struct emu_functional *f = self((struct emu_engine *)(uintptr_t)engine);
     unsigned n = 0;
 
     if (!begin_grid(f))
@@ -571,7 +576,7 @@ static unsigned functional_warp_count(const struct emu_engine *engine)
 static bool functional_warp_at(const struct emu_engine *engine, unsigned index,
                                struct emu_place *place)
 {
-    const struct functional *f = self_const(engine);
+    const struct emu_functional *f = self_const(engine);
 
     if (f->grid == NULL)
         return false;
@@ -613,8 +618,8 @@ static bool functional_warp_at(const struct emu_engine *engine, unsigned index,
 static bool functional_locate(struct emu_engine *engine, uint32_t grid, uint64_t linear,
                               struct emu_core **core, unsigned *slot)
 {
-    struct functional *f = self(engine);
-    struct resident *r = find_resident(f, grid, linear);
+    struct emu_functional *f = self(engine);
+    struct emu_resident *r = find_resident(f, grid, linear);
     struct emu_block *block;
 
     if (r == NULL || begin_block(f, r, &block, NULL) != LW_OK)
@@ -631,7 +636,7 @@ static uint64_t functional_instructions(const struct emu_engine *engine)
 
 static void functional_destroy(struct emu_engine *engine)
 {
-    struct functional *f = self(engine);
+    struct emu_functional *f = self(engine);
 
     emu_core_destroy(f->core);
     free(f->resident);
@@ -654,7 +659,7 @@ static const struct emu_engine_ops functional_ops = {
 enum lw_status emu_engine_functional_create(struct emu_machine *machine,
                                             struct emu_engine **out, struct lw_error *err)
 {
-    struct functional *f = calloc(1, sizeof *f);
+    struct emu_functional *f = calloc(1, sizeof *f);
     unsigned slots = machine->config.resident_warps; /* a block has a warp at least */
     enum lw_status status;
 
@@ -662,6 +667,7 @@ enum lw_status emu_engine_functional_create(struct emu_machine *machine,
         return LW_FAIL(err, LW_ENOMEM, "engine");
     f->base.ops = &functional_ops;
     f->base.machine = machine;
+    f->base.stop_at = UINT64_MAX;
     f->resident = calloc(slots, sizeof *f->resident);
     if (f->resident == NULL) {
         free(f);

@@ -10,6 +10,7 @@
  *   emu_decode.c    isa_insn -> emu_dinsn
  *   emu_core.c      blocks, warps, the turn of a warp, the watched step
  *   emu_engine.c    the functional engine
+ *   emu_hash.c      hash_state
  */
 #ifndef EMU_PRIV_H
 #define EMU_PRIV_H

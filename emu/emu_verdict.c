@@ -111,14 +111,18 @@ void emu_split_hash(const struct emu_warp *w, struct lw_hash *hash)
                               (uint64_t)(at_barrier ? s->barrier : 0) << 16 | s->flags);
         lw_hash_u64(hash, emu_split_pc(w, (unsigned)id));
         lw_hash_u64(hash, s->lanes);
+        if (s->state == EMU_SPLIT_SLEEPING)
+            lw_hash_u64(hash, s->wake);
         if (s->state == EMU_SPLIT_WARPSYNC)
             for (LW_EACH_BIT(l, s->lanes))
                 lw_hash_u64(hash, w->member[l]);
     }
+    lw_hash_u64(hash, w->group_counter);
     for (unsigned reg = 0; reg < ISA_BREG_COUNT; reg++) {
         uint64_t lanes = w->bform[reg].lanes & w->live;
         if (lanes == 0)
             continue;
+        lw_hash_u64(hash, reg);
         lw_hash_u64(hash, lanes);
         for (LW_EACH_BIT(l, lanes))
             lw_hash_u64(hash, emu_breg_number(w, reg, (unsigned)l));

@@ -4,6 +4,7 @@ liblanewise_a_SOURCES += \
 	%D%/emu_priv.h \
 	%D%/emu_core.h \
 	%D%/emu_decode.h \
+	%D%/emu_engine_priv.h \
 	%D%/emu_call.h \
 	%D%/emu_math.h \
 	%D%/emu_next.h \
@@ -19,6 +20,7 @@ liblanewise_a_SOURCES += \
 	%D%/emu_core.c \
 	%D%/emu_decode.c \
 	%D%/emu_engine.c \
+	%D%/emu_hash.c \
 	%D%/emu_machine.c \
 	%D%/emu_math.c \
 	%D%/emu_mem_slow.c \

@@ -10,6 +10,7 @@ include tests/kernels.mk
 include tests/ptx.mk
 include tests/emu.mk
 include tests/mem.mk
+include tests/history.mk
 include tests/split.mk
 include tests/debug.mk
 include tests/vectors.mk

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * hash_state (MACHINE 4): all architectural state in canonical form. What is a matter of the
+ * host or of the order in which somebody looked stays out: slots and cores, padding of rows,
+ * dead lanes, registers that the kernel does not use, and blocks that stand untouched at their
+ * entry (their state is made when they are first looked at).
+ */
+#include "emu/emu_core.h"
+
+static const uint32_t *row_of(const struct emu_warp *w, unsigned number)
+{
+    return emu_row(w, (EMU_ROW_V0 + number) * w->stride);
+}
+
+static const uint32_t *local_row(const struct emu_warp *w, uint32_t word)
+{
+    return (const uint32_t *)(const void *)w->local + (size_t)word * w->n;
+}
+
+static void hash_warp(struct lw_hash *hash, const struct emu_warp *w)
+{
+    lw_hash_u64(hash, w->launched);
+    lw_hash_u64(hash, w->live);
+    lw_hash_u64(hash, w->retired);
+    lw_hash_u64(hash, w->lane_retired);
+    if (w->live == 0)
+        return;
+    for (unsigned r = 0; r < w->vreg_count; r++) {
+        const uint32_t *row = row_of(w, r);
+        for (LW_EACH_BIT(l, w->live))
+            lw_hash_u64(hash, row[l]);
+    }
+    for (unsigned i = 0; i < ISA_PRED_COUNT; i++)
+        lw_hash_u64(hash, w->p[i] & w->live);
+    lw_hash_bytes(hash, w->s, sizeof w->s);
+    lw_hash_bytes(hash, w->sp, ISA_PRED_COUNT);
+    emu_split_hash(w, hash);
+    for (uint32_t word = 0; word < (w->local_bytes + 3) / 4; word++)
+        for (LW_EACH_BIT(k, w->live))
+            lw_hash_u64(hash, local_row(w, word)[k]);
+}
+
+static bool row_is_zero(const uint32_t *row, uint64_t lanes)
+{
+    uint32_t any = 0;
+
+    for (LW_EACH_BIT(l, lanes))
+        any |= row[l];
+    return any == 0;
+}
+
+static bool warp_is_fresh(const struct emu_warp *w)
+{
+    uint64_t any = 0;
+
+    if (w->retired != 0 || w->live != w->launched || w->split_ids != 1 ||
+        w->split[0].state != EMU_SPLIT_READY ||
+        emu_split_pc(w, 0) != w->block->grid->launch.kernel->first || w->group_counter != 0 ||
+        emu_exec_mask(w) != ~UINT64_C(0))
+        return false;
+    for (unsigned i = 0; i < ISA_PT; i++)
+        any |= (w->p[i] & w->live) | w->sp[i];
+    for (unsigned i = 0; i < 126; i++)
+        any |= w->s[i];
+    if (any != 0)
+        return false;
+    for (unsigned r = 0; r < w->vreg_count; r++)
+        if (!row_is_zero(row_of(w, r), w->live))
+            return false;
+    for (uint32_t word = 0; word < (w->local_bytes + 3) / 4; word++)
+        if (!row_is_zero(local_row(w, word), w->live))
+            return false;
+    return true;
+}
+
+/** Nothing ran in it and nobody changed it: it looks as if it had not begun. */
+static bool block_is_fresh(const struct emu_block *block)
+{
+    if (block->retired != 0 || block->cta_open != 0)
+        return false;
+    for (unsigned i = 0; i < block->warp_count; i++)
+        if (!warp_is_fresh(&block->warp[i]))
+            return false;
+    for (uint32_t i = 0; i < block->shared_bytes; i++)
+        if (block->shared[i] != 0)
+            return false;
+    return true;
+}
+
+static void hash_block(struct lw_hash *hash, const struct emu_block *block)
+{
+    lw_hash_u64(hash, block->grid->sequence);
+    lw_hash_u64(hash, block->linear);
+    lw_hash_u64(hash, block->retired);
+    lw_hash_u64(hash, block->sleep_offset);
+    lw_hash_bytes(hash, block->shared, block->shared_bytes);
+    emu_cta_hash(block, hash);
+    for (unsigned k = 0; k < block->warp_count; k++)
+        hash_warp(hash, &block->warp[k]);
+}
+
+static void hash_grid(struct lw_hash *hash, const struct emu_grid *grid)
+{
+    const struct emu_launch *launch = &grid->launch;
+
+    lw_hash_u64(hash, grid->blocks_ended);
+    if (grid->blocks_ended == grid->block_count)
+        return;
+    lw_hash_u64(hash, emu_program_base(launch->program) + launch->kernel->first);
+    lw_hash_bytes(hash, launch->grid, sizeof launch->grid);
+    lw_hash_bytes(hash, launch->block, sizeof launch->block);
+    lw_hash_bytes(hash, launch->offset, sizeof launch->offset);
+    lw_hash_u64(hash, (uint64_t)launch->work_dim << 32 | grid->shared_bytes);
+    lw_hash_bytes(hash, grid->bank0, grid->bank0_valid);
+}
+
+/** The first block behind (grid, linear) on any core; from the start if @grid is 0. */
+static const struct emu_block *next_block(const struct emu_machine *machine, uint32_t grid,
+                                          uint64_t linear)
+{
+    const struct emu_block *best = NULL;
+
+    for (unsigned i = 0; i < machine->core_count; i++) {
+        const struct emu_core *core = machine->cores[i];
+        for (unsigned s = 0; s < core->slots; s++) {
+            const struct emu_block *b = &core->block[s];
+            if (!b->in_use)
+                continue;
+            uint32_t g = b->grid->sequence;
+            bool later = g > grid || (g == grid && b->linear > linear);
+            if (later && (best == NULL || g < best->grid->sequence ||
+                          (g == best->grid->sequence && b->linear < best->linear)))
+                best = b;
+        }
+    }
+    return best;
+}
+
+uint64_t emu_hash_state(const struct emu_machine *machine)
+{
+    const struct emu_block *block = NULL;
+    struct lw_hash hash;
+    uint64_t retired = 0;
+
+    lw_hash_init(&hash);
+    lw_hash_u64(&hash, emu_hash_mem(machine));
+    lw_hash_u64(&hash, machine->grid_count);
+    for (const struct emu_grid *g = machine->grids; g != NULL; g = g->next)
+        hash_grid(&hash, g);
+    for (unsigned i = 0; i < machine->core_count; i++)
+        retired += machine->cores[i]->retired;
+    lw_hash_u64(&hash, retired);
+    while ((block = next_block(machine, block != NULL ? block->grid->sequence : 0,
+                               block != NULL ? block->linear : 0)) != NULL)
+        if (!block_is_fresh(block))
+            hash_block(&hash, block);
+    return lw_hash_value(&hash);
+}
