@@ -135,6 +135,7 @@ const struct emu_mem_info emu_mem_info[ISA_OP_COUNT] = {
 #define SCALAR_COMPARE NONE
 #define CALL NONE
 #define CONTROL NONE
+#define REFUSED NONE
 #define LOAD(s) {EMU_MEM_LOAD, ISA_SPACE_##s}
 #define STORE(s) {EMU_MEM_STORE, ISA_SPACE_##s}
 #define ATOMIC(s) {EMU_MEM_ATOMIC, ISA_SPACE_##s}

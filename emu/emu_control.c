@@ -646,6 +646,7 @@ static bool scalar_guard(const struct emu_warp *w, const struct emu_dinsn *di)
 #define STORE(space) NONE
 #define ATOMIC(space) NONE
 #define REDUCE(space) NONE
+#define REFUSED(what) NONE
 #define CONTROL(f) f(w, di)
 #define CALL(f) call_row(w, di, row_flags, f)
 

@@ -358,6 +358,7 @@ INLINE void finish_compare(struct emu_warp *w, const struct emu_dinsn *di, uint6
 #define SCALAR1(T, e) NO_BODY
 #define SCALAR(T, e) NO_BODY
 #define SCALAR_COMPARE(T) NO_BODY
+#define REFUSED(what) NO_BODY
 
 #define INSN(id, mnemonic, format, opcode, unit, order, tag, flags, operands, ...)                 \
     INLINE void LEVEL(body_##id)(BODY_PARAMS)                                                 \
@@ -496,6 +497,10 @@ INLINE void rounding_end(unsigned old)
 #define FMT_IS_ATOM(id) NOT_MODDED(id)
 #define FMT_IS_WARP(id) NOT_MODDED(id)
 #define FMT_IS_CTRL(id) NOT_MODDED(id)
+#define FMT_IS_TEX(id) NOT_MODDED(id)
+#define FMT_IS_TLD(id) NOT_MODDED(id)
+#define FMT_IS_MMA(id) NOT_MODDED(id)
+#define FMT_IS_LDM(id) NOT_MODDED(id)
 #define INSN(id, mnemonic, format, ...) FMT_IS_##format(id)
 #include "isa/insns.def"
 #undef FMT_IS_FLT

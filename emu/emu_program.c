@@ -219,6 +219,13 @@ enum lw_status emu_program_load(struct emu_machine *machine, const struct isa_ob
                              place(object, i, text, sizeof text), i);
             goto cleanup;
         }
+        const char *refused = isa_op_refused((enum isa_op)p->insn[i].op);
+        if (refused != NULL) {
+            status = LW_FAIL(err, LW_EUNSUPP, "%s: %s: this emulator does not execute %s",
+                             place(object, i, text, sizeof text),
+                             isa_op_info((enum isa_op)p->insn[i].op)->mnemonic, refused);
+            goto cleanup;
+        }
     }
     for (unsigned i = 0; i < object->function_count; i++) {
         status = check_flow(p, &object->functions[i], err);

@@ -50,6 +50,10 @@ enum isa_format {
     ISA_FMT_CTRL, /* control flow, barriers, system */
     ISA_FMT_PRM,  /* prmt: byte permute mode */
     ISA_FMT_FNC,  /* fence: scope */
+    ISA_FMT_TEX,  /* texture fetch: geometry, types, level of detail, depth comparison */
+    ISA_FMT_TLD,  /* texture gather: geometry, type, component, depth comparison */
+    ISA_FMT_MMA,  /* matrix multiply: shape and types, saturation */
+    ISA_FMT_LDM,  /* matrix load: addressing, count, transposition */
     ISA_FMT_COUNT
 };
 
@@ -65,6 +69,8 @@ enum isa_unit {
     ISA_UNIT_SCALAR,
     ISA_UNIT_CTRL,
     ISA_UNIT_SYNC,
+    ISA_UNIT_TEX,    /* texture fetches */
+    ISA_UNIT_MATRIX, /* matrix multiply */
     ISA_UNIT_COUNT
 };
 
@@ -110,7 +116,7 @@ enum isa_flag {
     ISA_F_ATOMIC = 1 << 6,
     ISA_F_BARRIER = 1 << 7,   /* can release or block: bsync, bar, warpsync, yield, exit */
     ISA_F_CROSS = 1 << 8,     /* reads other lanes */
-    ISA_F_SYNC = 1 << 9,      /* has a member mask register in 63:56 */
+    ISA_F_SYNC = 1 << 9,      /* its members meet; with wm, a mask register in 63:56 says who */
     ISA_F_CALL = 1 << 10,
     ISA_F_FLOAT = 1 << 11,    /* source modifiers are neg/abs of floats, else neg/not */
     ISA_F_NOSRCMOD = 1 << 12, /* bits 85:80 must be zero (or are modifiers) */
@@ -183,6 +189,17 @@ struct isa_op_info {
  *   bx           barrier register in X, 35:32
  *   xm           member mask: X vector register or immediate
  *   pa pw        no operand: reads all, writes all of p0..p6
+ *   vd4          D, quad
+ *   xd2          X register 39:32, pair
+ *   vac          A, coordinates of a texture: 1, 2 or 4 registers by the geometry (a layer
+ *                first, a sample last; the fourth of four may be unused)
+ *   vc4          C, vector or scalar quad: 64-bit handles of a texture and of a sampler
+ *   xl           X register 39:32, what .level, .bias, .grad and .dc ask for: level or bias, or
+ *                the derivatives by x and then by y of each dimension; last the value to compare
+ *                with; 0, 1, 2, 4 or 8 registers, left out when 0
+ *   xo           texel offsets, three signed nibbles 51:40, written (x,y,z); left out when zero
+ *   vdm vam xbm vcm   D, A, X 39:32 and C of a matrix multiply, 1, 2 or 4 registers by its form
+ *   vdl          D of a matrix load, 1, 2 or 4 registers
  *
  * Bits that the row or the address mode implies are set by the encoder whatever the
  * struct holds: a_scalar of sa, c_scalar of sc and of a scalar base, the variant bit of
@@ -241,6 +258,11 @@ static inline int32_t isa_x_disp(uint32_t x)
 static inline unsigned isa_x_member(uint32_t x)
 {
     return x >> 24;
+}
+/** Texel offset of a texture fetch in dimension @axis (token xo), -8..7. */
+static inline int isa_x_texel(uint32_t x, unsigned axis)
+{
+    return (int)((x >> (8 + 4 * axis) & 15) ^ 8) - 8;
 }
 
 /** Clamp (45:40) and segment mask (51:46) of shuffles when the variant bit is clear. */
@@ -336,6 +358,9 @@ void isa_insn_init(struct isa_insn *insn, enum isa_op op);
 const struct isa_op_info *isa_op_info(enum isa_op op);
 /** By mnemonic without modifier suffixes; ISA_OP_NONE if there is none. */
 enum isa_op isa_op_find(const char *mnemonic, size_t size);
+/** What the row would do, in words ("texture fetches"), where no emulator of ours executes it:
+ *  it can be written, encoded and shown, and a loader refuses it. NULL for all others. */
+const char *isa_op_refused(enum isa_op op);
 const char *isa_unit_name(enum isa_unit unit);
 
 /** Order column with ISA_ORDER_ACCESS resolved for this instruction's modifiers:

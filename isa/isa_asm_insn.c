@@ -27,6 +27,8 @@ static bool looks_like(struct parse *p, unsigned tok, const char *text)
         return asm_take_predicate(&c, "p", true, &number, &negate) && cursor_end(&c);
     case ISA_TK_BOPT:
         return asm_take_barrier(&c, &number) && cursor_end(&c);
+    case ISA_TK_TEXEL:
+        return cursor_take(&c, "(");
     default:
         (void)p;
         return true;
@@ -121,6 +123,26 @@ static enum lw_status parse_target(struct parse *p, struct cursor *c)
     return cursor_addend(p->as, c, &p->target_addend);
 }
 
+/* (x), (x,y) or (x,y,z) */
+static enum lw_status parse_texels(struct parse *p, struct cursor *c)
+{
+    unsigned axis = 0;
+
+    if (!cursor_take(c, "("))
+        return OPERAND_FAIL(p, "expected texel offsets such as (1,-1), found '%.40s'", c->p);
+    do {
+        int64_t value;
+        enum lw_status status = cursor_int(p->as, c, "the texel offset", -8, 7, &value);
+
+        if (status != LW_OK)
+            return status;
+        p->insn.x |= ((uint32_t)value & 15) << (8 + 4 * axis);
+    } while (++axis < 3 && cursor_take(c, ","));
+    if (!cursor_take(c, ")"))
+        return OPERAND_FAIL(p, "expected ')' behind at most three texel offsets");
+    return LW_OK;
+}
+
 /* b and c of a row with both: which goes to X, which to C? */
 static enum lw_status place_sources(struct parse *p, struct source *b, struct source *c)
 {
@@ -202,6 +224,7 @@ static enum lw_status parse_operand(struct parse *p, unsigned index, struct curs
         return status;
     }
     case ISA_TK_XREG:
+    case ISA_TK_TEXARG:
     case ISA_TK_CTABAR:
         status = asm_parse_source(p, c, tok, regs, &source);
         if (status == LW_OK)
@@ -306,6 +329,8 @@ static enum lw_status parse_operand(struct parse *p, unsigned index, struct curs
         status = asm_parse_register(p, c, 1, C_V, &reg);
         insn->x = (insn->x & 0xffffff) | reg.number << 24;
         return status;
+    case ISA_TK_TEXEL:
+        return parse_texels(p, c);
     case ISA_TK_ALLP:
     case ISA_TK_SOFT:
         break;
@@ -323,6 +348,8 @@ static unsigned texts_of(const struct parse *p, unsigned tok)
         return 2;
     case ISA_TK_SWAP:
         return isa_mod_get(&p->insn, ISA_MOD_AOP) == ISA_AOP_CAS;
+    case ISA_TK_TEXARG:
+        return isa_token_regs(tok, &p->insn) != 0;
     default:
         return 1;
     }
@@ -416,7 +443,7 @@ static enum lw_status no_such_mnemonic(struct asm_state *as, const char *word, s
 }
 
 /* One suffix: .soft, .alt or a value of a group that is not set yet. */
-static enum lw_status parse_suffix(struct parse *p, const char **text, unsigned *groups_set)
+static enum lw_status parse_suffix(struct parse *p, const char **text, uint64_t *groups_set)
 {
     const char *s = *text;
     size_t best = 0;
@@ -442,7 +469,7 @@ static enum lw_status parse_suffix(struct parse *p, const char **text, unsigned 
     }
     if (best != 0) {
         isa_mod_set(&p->insn, best_mod, best_value);
-        *groups_set |= 1u << best_mod;
+        *groups_set |= UINT64_C(1) << best_mod;
         *text = s + best;
         return LW_OK;
     }
@@ -466,7 +493,7 @@ static enum lw_status parse_mnemonic(struct parse *p, struct cursor *c)
 {
     char word[160];
     size_t size = strcspn(c->p, " \t\r{"), best = 0;
-    unsigned groups_set = 0;
+    uint64_t groups_set = 0;
     enum isa_op op = ISA_OP_NONE;
     const char *rest;
 

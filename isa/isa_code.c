@@ -364,6 +364,11 @@ static enum lw_status check_operand(const struct isa_insn *insn, const struct is
     case ISA_TK_SOFT:
         used->variant = true;
         return LW_OK;
+    case ISA_TK_TEXARG:
+        return regs != 0 ? check_x(insn, info, token, regs, used, err) : LW_OK;
+    case ISA_TK_TEXEL:
+        used->x |= 0xfff00;
+        return LW_OK;
     }
     return LW_OK;
 }

@@ -20,6 +20,11 @@ static const struct {
     [ISA_FMT_WARP] = { "Cross-lane operations", "" },
     [ISA_FMT_CTRL] = { "Control flow, barriers, system", "" },
     [ISA_FMT_FNC] = { "Fences", "" },
+    [ISA_FMT_TEX] = { "Texture fetches", "" },
+    [ISA_FMT_TLD] = { "Texture gathers", "" },
+    [ISA_FMT_MMA] = { "Matrix multiplication",
+                      "Each lane holds a part of the four matrices, as PTX lays them out." },
+    [ISA_FMT_LDM] = { "Matrix loads", "" },
 };
 
 /* A cell of a table: bars would end it. */
@@ -204,6 +209,7 @@ void isa_manual_print(struct lw_sink *out)
            "the result, r the lane's\nbit of predicate R. `LANE` rows do this in every lane, "
            "`SCALAR` rows once; `COMPARE` writes predicates;\n`LOAD`, `STORE`, `ATOMIC` and "
            "`REDUCE` name the space; `CALL` and `CONTROL` name the emulator's function.\n"
+           "`REFUSED` rows can be written and encoded, and a loader refuses them.\n"
            "Properties: *neg/abs*, *neg/not* are the modifiers that the sources may have; "
            "*whole*, *sync*, *warp32*\nand the column *order* have the meaning that the machine's "
            "rules give them.\n\n");

@@ -244,6 +244,10 @@ static bool is_left_out(const struct isa_insn *insn, const struct isa_operands *
         return isa_x_member(insn->x) == ISA_VZ;
     case ISA_TK_SWAP:
         return isa_mod_get(insn, ISA_MOD_AOP) != ISA_AOP_CAS;
+    case ISA_TK_TEXARG:
+        return isa_token_regs(operands->tok[index], insn) == 0;
+    case ISA_TK_TEXEL:
+        return (insn->x >> 8 & 0xfff) == 0;
     case ISA_TK_ALLP:
     case ISA_TK_SOFT:
         return true;
@@ -289,6 +293,7 @@ static void add_operand(struct line *line, const struct isa_insn *insn,
         break;
     case ISA_TK_X:
     case ISA_TK_XREG:
+    case ISA_TK_TEXARG:
     case ISA_TK_CTABAR:
         if (kind == ISA_TK_X)
             open_source(line, insn, 1);
@@ -376,6 +381,10 @@ static void add_operand(struct line *line, const struct isa_insn *insn,
         break;
     case ISA_TK_MEMBER:
         add_register(line, false, isa_x_member(insn->x), 1);
+        break;
+    case ISA_TK_TEXEL:
+        add(line, "(%d,%d,%d)", isa_x_texel(insn->x, 0), isa_x_texel(insn->x, 1),
+            isa_x_texel(insn->x, 2));
         break;
     case ISA_TK_ALLP:
     case ISA_TK_SOFT:

@@ -41,7 +41,9 @@ enum isa_tok_kind {
     ISA_TK_LUTX,    /* X 39:32 */
     ISA_TK_LANE,    /* X 39:32 by xkind, X 51:40 or C */
     ISA_TK_MEMBER,  /* X 63:56 */
-    ISA_TK_SOFT     /* the variant bit */
+    ISA_TK_SOFT,    /* the variant bit */
+    ISA_TK_TEXARG,  /* X 39:32 where modifiers ask for it */
+    ISA_TK_TEXEL    /* X 51:40 */
 };
 
 enum isa_tok_count {
@@ -50,7 +52,14 @@ enum isa_tok_count {
     ISA_NSIZE,  /* by SIZE */
     ISA_NATYPE, /* by ATYPE */
     ISA_NDTYPE, /* by DTYPE */
-    ISA_NSTYPE  /* by STYPE */
+    ISA_NSTYPE, /* by STYPE */
+    ISA_N4,
+    ISA_NCOORD, /* by TGEOM or TGATHER */
+    ISA_NTEX,   /* by these, TLOD and TDC */
+    ISA_NMATD,  /* by MFORM: D and C, A, B */
+    ISA_NMATA,
+    ISA_NMATB,
+    ISA_NMLD    /* by MLDN */
 };
 
 enum isa_tok {
@@ -80,7 +89,7 @@ enum { ISA_TOKEN_COUNT = ISA_TOK_NONE };
 const struct isa_token *isa_token_info(unsigned tok);
 /** Position in the row of a token of @kind, or -1. */
 int isa_operands_find(const struct isa_operands *operands, enum isa_tok_kind kind);
-/** Registers that token @tok takes in @insn (1, 2 or 4). */
+/** Registers that token @tok takes in @insn: 1, 2, 4 or 8; 0: the operand is not there. */
 unsigned isa_token_regs(unsigned tok, const struct isa_insn *insn);
 /** Registers of the operand in X or C: they change places by the variant bit. */
 unsigned isa_operand_regs(const struct isa_operands *operands, unsigned index,

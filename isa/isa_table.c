@@ -20,16 +20,19 @@ static const uint16_t op_by_opcode[1024] = {
 #include "isa/insns.def"
 };
 
-/* The semantics column says where a row accesses memory; every other body is "nowhere". */
+/* The semantics column says where a row accesses memory, and which rows nobody executes; every
+ * other body is "nowhere". */
 struct access_row {
     uint8_t access, space;
+    const char *refused;
 };
 static const struct access_row op_access[ISA_OP_COUNT] = {
-#define LOAD(space) { ISA_ACCESS_LOAD, ISA_SPACE_##space }
-#define STORE(space) { ISA_ACCESS_STORE, ISA_SPACE_##space }
-#define ATOMIC(space) { ISA_ACCESS_ATOMIC, ISA_SPACE_##space }
-#define REDUCE(space) { ISA_ACCESS_REDUCE, ISA_SPACE_##space }
-#define NOWHERE(...) { ISA_ACCESS_NONE, ISA_SPACE_GENERIC }
+#define LOAD(space) { ISA_ACCESS_LOAD, ISA_SPACE_##space, NULL }
+#define STORE(space) { ISA_ACCESS_STORE, ISA_SPACE_##space, NULL }
+#define ATOMIC(space) { ISA_ACCESS_ATOMIC, ISA_SPACE_##space, NULL }
+#define REDUCE(space) { ISA_ACCESS_REDUCE, ISA_SPACE_##space, NULL }
+#define NOWHERE(...) { ISA_ACCESS_NONE, ISA_SPACE_GENERIC, NULL }
+#define REFUSED(what) { ISA_ACCESS_NONE, ISA_SPACE_GENERIC, what }
 #define LANE1 NOWHERE
 #define LANE NOWHERE
 #define LANE3 NOWHERE
@@ -63,6 +66,7 @@ static const struct access_row op_access[ISA_OP_COUNT] = {
 #undef SCALAR_COMPARE
 #undef CALL
 #undef CONTROL
+#undef REFUSED
 };
 
 const struct isa_op_info *isa_op_info(enum isa_op op)
@@ -92,13 +96,18 @@ enum isa_access isa_op_access(enum isa_op op, enum isa_space *space)
     return (enum isa_access)op_access[op].access;
 }
 
+const char *isa_op_refused(enum isa_op op)
+{
+    return (unsigned)op < ISA_OP_COUNT ? op_access[op].refused : NULL;
+}
+
 const char *isa_unit_name(enum isa_unit unit)
 {
     static const char *const names[ISA_UNIT_COUNT] = {
         [ISA_UNIT_INT] = "int",   [ISA_UNIT_FP] = "fp",         [ISA_UNIT_DP] = "dp",
         [ISA_UNIT_SFU] = "sfu",   [ISA_UNIT_CVT] = "cvt",       [ISA_UNIT_MEM] = "mem",
         [ISA_UNIT_WARP] = "warp", [ISA_UNIT_SCALAR] = "scalar", [ISA_UNIT_CTRL] = "ctrl",
-        [ISA_UNIT_SYNC] = "sync",
+        [ISA_UNIT_SYNC] = "sync", [ISA_UNIT_TEX] = "tex",       [ISA_UNIT_MATRIX] = "matrix",
     };
 
     return (unsigned)unit < ISA_UNIT_COUNT ? names[unit] : "?";
@@ -207,6 +216,61 @@ static const struct {
     [ISA_ATYPE_BF16X2] = { 1, 4 }, [ISA_ATYPE_B16] = { 1, 2 },   [ISA_ATYPE_F16] = { 1, 2 },
 };
 
+/* Registers of a matrix multiply by MFORM: D and C, A, B. */
+static const struct {
+    uint8_t d, a, b;
+} form_info[] = {
+    [ISA_MFORM_1688_F16] = { 2, 2, 1 },    [ISA_MFORM_1688_F32_F16] = { 4, 2, 1 },
+    [ISA_MFORM_16816_F16] = { 2, 4, 2 },   [ISA_MFORM_16816_F32_F16] = { 4, 4, 2 },
+    [ISA_MFORM_1688_BF16] = { 4, 2, 1 },   [ISA_MFORM_16816_BF16] = { 4, 4, 2 },
+    [ISA_MFORM_1684_TF32] = { 4, 2, 1 },   [ISA_MFORM_1688_TF32] = { 4, 4, 2 },
+    [ISA_MFORM_16816_U8U8] = { 4, 2, 1 },  [ISA_MFORM_16816_U8S8] = { 4, 2, 1 },
+    [ISA_MFORM_16816_S8U8] = { 4, 2, 1 },  [ISA_MFORM_16816_S8S8] = { 4, 2, 1 },
+    [ISA_MFORM_16832_U8U8] = { 4, 4, 2 },  [ISA_MFORM_16832_U8S8] = { 4, 4, 2 },
+    [ISA_MFORM_16832_S8U8] = { 4, 4, 2 },  [ISA_MFORM_16832_S8S8] = { 4, 4, 2 },
+    [ISA_MFORM_884_F64] = { 4, 2, 2 },
+};
+
+/* Registers of a texture's coordinates, and its dimensions, by TGEOM or TGATHER. */
+static const struct {
+    uint8_t regs, dims;
+} geom_info[] = {
+    [ISA_TGEOM_1D] = { 1, 1 },   [ISA_TGEOM_2D] = { 2, 2 },    [ISA_TGEOM_3D] = { 4, 3 },
+    [ISA_TGEOM_A1D] = { 2, 1 },  [ISA_TGEOM_A2D] = { 4, 2 },   [ISA_TGEOM_CUBE] = { 4, 3 },
+    [ISA_TGEOM_ACUBE] = { 4, 3 }, [ISA_TGEOM_2DMS] = { 4, 2 }, [ISA_TGEOM_A2DMS] = { 4, 2 },
+};
+
+static unsigned mma_regs(const struct isa_insn *insn, enum isa_tok_count which)
+{
+    unsigned form = isa_mod_get(insn, ISA_MOD_MFORM);
+
+    if (form >= LW_COUNT_OF(form_info))
+        return 1;
+    return which == ISA_NMATD   ? form_info[form].d
+           : which == ISA_NMATA ? form_info[form].a
+                                : form_info[form].b;
+}
+
+static unsigned texture_regs(const struct isa_insn *insn, enum isa_tok_count which)
+{
+    bool gather = isa_op_info(insn->op)->format == ISA_FMT_TLD;
+    unsigned geom = isa_mod_get(insn, gather ? ISA_MOD_TGATHER : ISA_MOD_TGEOM), words = 0, regs;
+
+    if (geom >= LW_COUNT_OF(geom_info))
+        return 1;
+    if (which == ISA_NCOORD)
+        return geom_info[geom].regs;
+    if (!gather) {
+        unsigned lod = isa_mod_get(insn, ISA_MOD_TLOD);
+
+        words = lod == ISA_TLOD_NONE ? 0 : lod == ISA_TLOD_GRAD ? 2u * geom_info[geom].dims : 1;
+    }
+    words += isa_mod_get(insn, ISA_MOD_TDC);
+    for (regs = words != 0; regs < words;)
+        regs *= 2; /* groups are powers of two */
+    return regs;
+}
+
 static unsigned cvt_regs(const struct isa_insn *insn, enum isa_mod mod)
 {
     return cvt_type_is_wide(isa_mod_get(insn, mod)) ? 2 : 1;
@@ -226,6 +290,8 @@ unsigned isa_mem_bytes(const struct isa_insn *insn)
         unsigned type = isa_mod_get(insn, ISA_MOD_ATYPE);
         return type < LW_COUNT_OF(atype_info) ? atype_info[type].bytes : 0;
     }
+    if (info->format == ISA_FMT_LDM)
+        return 16; /* a row of a matrix */
     return 0;
 }
 
@@ -243,6 +309,8 @@ unsigned isa_mem_regs(const struct isa_insn *insn)
         unsigned type = isa_mod_get(insn, ISA_MOD_ATYPE);
         return type < LW_COUNT_OF(atype_info) ? atype_info[type].regs : 1;
     }
+    if (info->format == ISA_FMT_LDM)
+        return 1u << isa_mod_get(insn, ISA_MOD_MLDN);
     return 0;
 }
 
@@ -253,9 +321,19 @@ unsigned isa_token_regs(unsigned tok, const struct isa_insn *insn)
         return 1;
     case ISA_N2:
         return 2;
+    case ISA_N4:
+        return 4;
     case ISA_NSIZE:
     case ISA_NATYPE:
+    case ISA_NMLD:
         return isa_mem_regs(insn);
+    case ISA_NCOORD:
+    case ISA_NTEX:
+        return texture_regs(insn, (enum isa_tok_count)tokens[tok].count);
+    case ISA_NMATD:
+    case ISA_NMATA:
+    case ISA_NMATB:
+        return mma_regs(insn, (enum isa_tok_count)tokens[tok].count);
     case ISA_NDTYPE:
         return cvt_regs(insn, ISA_MOD_DTYPE);
     case ISA_NSTYPE:
@@ -582,6 +660,10 @@ unsigned isa_insn_uses(const struct isa_insn *insn, struct isa_reg_use *uses)
         case ISA_TK_CTABAR:
             use_x(&list, insn, regs);
             break;
+        case ISA_TK_TEXARG:
+            if (regs != 0)
+                use_x(&list, insn, regs);
+            break;
         case ISA_TK_LANE:
             use_x(&list, insn, regs);
             if (insn->variant)
@@ -651,6 +733,7 @@ unsigned isa_insn_uses(const struct isa_insn *insn, struct isa_reg_use *uses)
         case ISA_TK_LUT:
         case ISA_TK_LUTX:
         case ISA_TK_SOFT:
+        case ISA_TK_TEXEL:
             break;
         }
     }

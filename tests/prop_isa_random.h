@@ -205,6 +205,13 @@ static inline void prop_insn(struct prop_random *r, enum isa_op op, struct isa_i
         case ISA_TK_SOFT:
             insn->variant = prop_below(r, 2);
             break;
+        case ISA_TK_TEXARG:
+            if (regs != 0)
+                prop_x(r, insn, token->classes, regs);
+            break;
+        case ISA_TK_TEXEL:
+            insn->x |= prop_below(r, 2) ? prop_below(r, 4096) << 8 : 0;
+            break;
         case ISA_TK_ALLP:
             break;
         }

@@ -109,6 +109,172 @@ static void fields_of_a_row_do_not_overlap(void **state)
     }
 }
 
+/* ---- fields of the word, as the machine's rules lay them out (isa/isa.h, tokens) ------- */
+
+struct word_bits {
+    uint64_t lo, hi;
+};
+
+static struct word_bits bits_of(unsigned low, unsigned high)
+{
+    struct word_bits b = { 0, 0 };
+
+    for (unsigned bit = low; bit <= high; bit++) {
+        if (bit < 64)
+            b.lo |= UINT64_C(1) << bit;
+        else
+            b.hi |= UINT64_C(1) << (bit - 64);
+    }
+    return b;
+}
+
+/* Bits of an operand; @d_taken: the row's D is a register. Written down here a second time,
+ * from the layout and not from the encoder. */
+static struct word_bits operand_bits(enum isa_tok_kind kind, bool d_taken)
+{
+    struct word_bits b = { 0, 0 };
+
+#define ADD(low, high)                                                                      \
+    (b.lo |= bits_of(low, high).lo, b.hi |= bits_of(low, high).hi)
+    switch (kind) {
+    case ISA_TK_D: ADD(16, 23); break;
+    case ISA_TK_A: ADD(25, 25), ADD(72, 79); break;
+    case ISA_TK_X: case ISA_TK_CTABAR: ADD(28, 29), ADD(32, 63); break;
+    case ISA_TK_C: ADD(26, 26), ADD(64, 71); break;
+    case ISA_TK_SWAP: ADD(64, 71); break;
+    case ISA_TK_XREG: case ISA_TK_TEXARG: ADD(28, 29), ADD(32, 39); break;
+    case ISA_TK_P: case ISA_TK_SP: ADD(86, 88); break;
+    case ISA_TK_Q: ADD(89, 91); break;
+    case ISA_TK_R: ADD(92, 95); break;
+    case ISA_TK_RA: ADD(96, 99); break;
+    case ISA_TK_RB: ADD(100, 103); break;
+    case ISA_TK_ALLP: break;
+    case ISA_TK_ADDR: ADD(40, 63), ADD(72, 79); break; /* a scalar base shares C with SWAP */
+    case ISA_TK_CADDR: ADD(40, 63), ADD(64, 71), ADD(72, 79); break;
+    case ISA_TK_TARGET: case ISA_TK_IMM: case ISA_TK_SPECIAL: ADD(32, 63); break;
+    case ISA_TK_BREG: ADD(16, 19); break;
+    case ISA_TK_BOPT: ADD(30, 30); d_taken ? ADD(64, 67) : ADD(16, 19); break;
+    case ISA_TK_XBREG: ADD(32, 35); break;
+    case ISA_TK_COUNT: ADD(30, 30), ADD(64, 71); break;
+    case ISA_TK_LUT: ADD(96, 103); break;
+    case ISA_TK_LUTX: ADD(32, 39); break;
+    case ISA_TK_LANE: ADD(26, 26), ADD(28, 30), ADD(32, 51), ADD(64, 71); break;
+    case ISA_TK_MEMBER: ADD(56, 63); break;
+    case ISA_TK_SOFT: ADD(30, 30); break;
+    case ISA_TK_TEXEL: ADD(40, 51); break;
+    }
+#undef ADD
+    return b;
+}
+
+static void fields_of_every_row_lie_apart_in_the_word(void **state)
+{
+    (void)state;
+    for (unsigned op = 1; op < ISA_OP_COUNT; op++) {
+        const struct isa_op_info *info = isa_op_info((enum isa_op)op);
+        struct word_bits seen = bits_of(0, 15), reserved = bits_of(27, 27), b;
+        struct isa_operands operands;
+
+        seen.lo |= reserved.lo | bits_of(24, 24).lo | bits_of(31, 31).lo;
+        seen.hi |= bits_of(108, 127).hi; /* the control field */
+        isa_operands_read(info, &operands);
+        bool d_taken = isa_operands_find(&operands, ISA_TK_D) >= 0;
+        for (unsigned i = 0; i < operands.count; i++) {
+            b = operand_bits(isa_token_info(operands.tok[i])->kind, d_taken);
+            if ((seen.lo & b.lo) != 0 || (seen.hi & b.hi) != 0)
+                fail_msg("%s: operand %s overlaps another field", info->mnemonic,
+                         isa_token_info(operands.tok[i])->name);
+            seen.lo |= b.lo;
+            seen.hi |= b.hi;
+        }
+        for (unsigned mod = 0; mod < ISA_MOD_COUNT; mod++) {
+            const struct isa_mod_info *group = isa_mod_info((enum isa_mod)mod);
+
+            if (!isa_mod_applies((enum isa_mod)mod, info))
+                continue;
+            b = bits_of(group->lsb, group->lsb + group->bits - 1u);
+            if ((seen.hi & b.hi) != 0)
+                fail_msg("%s: modifier %s overlaps another field", info->mnemonic, group->name);
+            seen.hi |= b.hi;
+        }
+        if (info->flags & ISA_F_NOSRCMOD)
+            continue;
+        b = bits_of(80, 85);
+        if ((seen.hi & b.hi) != 0)
+            fail_msg("%s: source modifiers overlap another field", info->mnemonic);
+    }
+}
+
+/* What the test above says about a row's bits is what the decoder accepts: no bit outside a
+ * row's fields may be set in any word that decodes. */
+static void random_words_set_no_bit_outside_the_fields_of_their_row(void **state)
+{
+    struct prop_random r = { 20 };
+
+    (void)state;
+    for (unsigned op = 1; op < ISA_OP_COUNT; op++) {
+        const struct isa_op_info *info = isa_op_info((enum isa_op)op);
+        struct word_bits may = bits_of(0, 26), b;
+        struct isa_operands operands;
+
+        may.lo &= ~bits_of(16, 23).lo & ~bits_of(25, 26).lo;
+        may.hi = bits_of(108, 127).hi;
+        isa_operands_read(info, &operands);
+        bool d_taken = isa_operands_find(&operands, ISA_TK_D) >= 0;
+        for (unsigned i = 0; i < operands.count; i++) {
+            enum isa_tok_kind kind = isa_token_info(operands.tok[i])->kind;
+
+            b = operand_bits(kind, d_taken);
+            may.lo |= b.lo;
+            may.hi |= b.hi;
+            if (kind == ISA_TK_IMM || kind == ISA_TK_C)
+                may.lo |= bits_of(28, 30).lo; /* X kind is implied; the variant exchanges X, C */
+            if (kind == ISA_TK_ADDR) {
+                may.lo |= bits_of(26, 26).lo | bits_of(30, 30).lo;
+                may.hi |= bits_of(64, 71).hi;
+            }
+        }
+        for (unsigned mod = 0; mod < ISA_MOD_COUNT; mod++) {
+            const struct isa_mod_info *group = isa_mod_info((enum isa_mod)mod);
+
+            if (isa_mod_applies((enum isa_mod)mod, info))
+                may.hi |= bits_of(group->lsb, group->lsb + group->bits - 1u).hi;
+        }
+        if (!(info->flags & ISA_F_NOSRCMOD))
+            may.hi |= bits_of(80, 85).hi;
+        for (unsigned i = 0; i < 300; i++) {
+            struct isa_insn insn;
+            struct isa_word word;
+            struct lw_error err;
+
+            prop_insn(&r, (enum isa_op)op, &insn);
+            if (isa_insn_encode(&insn, &word, &err) != LW_OK)
+                fail_msg("%s", err.text);
+            if ((word.lo & ~may.lo) != 0 || (word.hi & ~may.hi) != 0)
+                fail_msg("%s: %016llx%016llx sets bits outside its fields", info->mnemonic,
+                         (unsigned long long)word.hi, (unsigned long long)word.lo);
+        }
+    }
+}
+
+static void rows_that_nobody_executes_say_what_they_would_do(void **state)
+{
+    unsigned refused = 0;
+
+    (void)state;
+    for (unsigned op = 1; op < ISA_OP_COUNT; op++) {
+        const struct isa_op_info *info = isa_op_info((enum isa_op)op);
+        bool says = strncmp(info->semantics, "REFUSED", 7) == 0;
+
+        assert_int_equal(isa_op_refused((enum isa_op)op) != NULL, says);
+        refused += says;
+    }
+    assert_true(refused > 0);
+    assert_string_equal(isa_op_refused(ISA_TEX), "texture fetches");
+    assert_null(isa_op_refused(ISA_V_ADD_U32));
+    assert_null(isa_op_refused(ISA_OP_COUNT));
+}
+
 static void a_fresh_instruction_of_every_row_can_be_encoded(void **state)
 {
     (void)state;
@@ -276,6 +442,16 @@ static void uses_name_every_register_that_is_read_or_written(void **state)
     assert_uses("v_cvt.f64.s32 v4:5, s7", "v4+2w s7+1");
     assert_uses("s_setp_u32.lt sp1, s2, s3", "sp1+1w s2+1 s3+1");
     assert_uses("bar.sync 3, v4", "v4+1");
+    assert_uses("tex.2d.f32.f32 v4:7, v2:3, s8:11", "v4+4w v2+2 s8+4");
+    assert_uses("tex.3d.s32.s32.level v4:7, p2, v8:11, v12:15, v1, (0,0,3)",
+                "v4+4w p2+1w v8+4 v12+4 v1+1");
+    assert_uses("tex.3d.f32.f32.grad.dc v4:7, v8:11, s12:15, v16:23", "v4+4w v8+4 s12+4 v16+8");
+    assert_uses("tld4.a2d.u32.b.dc v4:7, v8:11, s12:15, v3", "v4+4w v8+4 s12+4 v3+1");
+    assert_uses("mma.m16n8k8.f16.f16.f16.f16 v2:3, v4:5, v6, v8:9", "v2+2w v4+2 v6+1 v8+2");
+    assert_uses("mma.m16n8k32.s32.s8.u8.s32.satfinite v4:7, v8:11, v12:13, vz, v1",
+                "v4+4w v8+4 v12+2 v1+1");
+    assert_uses("ldmatrix.x2.trans v4:5, [v3+64]", "v4+2w v3+1");
+    assert_uses("launch.kernel v1, v2:3, v4:5, v6:7", "v1+1w v2+2 v4+2 v6+2");
     assert_uses("@pt exit", "");
 }
 
@@ -324,6 +500,9 @@ int main(void)
         cmocka_unit_test(every_operand_column_consists_of_known_tokens),
         cmocka_unit_test(every_modifier_value_fits_its_group),
         cmocka_unit_test(fields_of_a_row_do_not_overlap),
+        cmocka_unit_test(fields_of_every_row_lie_apart_in_the_word),
+        cmocka_unit_test(random_words_set_no_bit_outside_the_fields_of_their_row),
+        cmocka_unit_test(rows_that_nobody_executes_say_what_they_would_do),
         cmocka_unit_test(a_fresh_instruction_of_every_row_can_be_encoded),
         cmocka_unit_test(reserved_bits_and_unused_fields_are_refused),
         cmocka_unit_test(encode_names_the_field_that_does_not_fit),

@@ -20,6 +20,7 @@
  *   | statement
  *   words OFFSET 00000001 ...              of `out`; all others are zero
  *   fault NAME LANES                       the stop, if it is no end
+ *   refuse TEXT                            loading it fails, with TEXT in the message
  *
  * Lane-wise cases run with all lanes, with every other lane guarded off, and under a partial
  * exec; outputs of lanes that are off keep what they had. Scalar cases run with exec full
@@ -55,7 +56,7 @@ struct vectors {
     uint64_t value[MAX_ROWS][2 * MAX_COLUMNS]; /* inputs, then outputs */
     char text[8192];
     uint32_t word[OUT_WORDS];
-    char fault[32];
+    char fault[32], refuse[80];
     uint64_t fault_lanes;
 };
 
@@ -160,6 +161,8 @@ static bool read_line(char *line, struct vectors *t)
                 return false;
             t->word[at] = (uint32_t)w;
         }
+    } else if (!strcmp(line, "refuse")) {
+        snprintf(t->refuse, sizeof t->refuse, "%.*s", (int)strcspn(rest, "\n"), rest);
     } else if (!strcmp(line, "fault")) {
         return sscanf(rest, "%31s %" SCNx64, t->fault, &t->fault_lanes) == 2;
     } else {
@@ -183,8 +186,8 @@ struct run {
     struct isa_object *object;
 };
 
-static void open_run(struct run *r, const char *where, const char *text, unsigned width,
-                     unsigned level)
+static void open_run(struct run *r, const char *where, const char *text, const char *refuse,
+                     unsigned width, unsigned level)
 {
     struct emu_config config;
     struct lw_error err;
@@ -196,6 +199,14 @@ static void open_run(struct run *r, const char *where, const char *text, unsigne
     config.hang_window = 20000;
     check(where, emu_machine_create(&config, &r->machine, &err), &err);
     check(where, isa_assemble("vector.s", text, strlen(text), &r->object, &err), &err);
+    r->engine = NULL;
+    if (refuse[0]) {
+        if (emu_program_load(r->machine, r->object, &r->program, &err) == LW_OK)
+            fail_msg("%s: it is loaded instead of refused", where);
+        if (!strstr(err.text, refuse))
+            fail_msg("%s: refused with \"%s\" instead of \"%s\"", where, err.text, refuse);
+        return;
+    }
     check(where, emu_program_load(r->machine, r->object, &r->program, &err), &err);
     check(where, emu_engine_functional_create(r->machine, &r->engine, &err), &err);
 }
@@ -219,7 +230,11 @@ static void run_program(const char *where, const struct vectors *t, unsigned wid
              ".kernel k\n.param ptr.global out\nv_s2r v0, %%tid.x\nv_mov_b64 v8:9, c[out]\n"
              "v_madwide_u32 v8:9, v0, 4, v8:9\n%s",
              t->text);
-    open_run(&r, where, text, width, level);
+    open_run(&r, where, text, t->refuse, width, level);
+    if (t->refuse[0]) {
+        close_run(&r);
+        return;
+    }
     check(where, emu_alloc(r.machine, sizeof got, "out", 0, &out, &err), &err);
     params[0] = out;
     struct emu_launch launch = {.program = r.program, .kernel = &r.object->functions[0],
@@ -382,7 +397,7 @@ static void run_rows(const char *where, const struct vectors *t, unsigned width,
     for (unsigned mode = 0; mode < MODES; mode++)
         if (mode_runs(t, mode))
             put_kernel(&text.sink, t, mode);
-    open_run(&r, where, text.text, width, level);
+    open_run(&r, where, text.text, "", width, level);
     check(where, emu_alloc(r.machine, t->rows * columns * 8, "inputs", 0, &params[0], &err), &err);
     check(where, emu_alloc(r.machine, t->rows * t->outs * 8, "outputs", 0, &params[1], &err), &err);
     check(where, emu_alloc(r.machine, t->rows * 16, "cells", 0, &params[2], &err), &err);
