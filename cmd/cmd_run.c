@@ -216,7 +216,6 @@ static void print_summary(const struct cmd_machine *m, const struct cmd_outcome 
 static int finish(struct cmd_machine *m, const struct options *o, const char *path,
                   struct cmd_outcome *outcome)
 {
-    /* Whoever reads the statistics from standard output wants nothing else there. */
     FILE *out = o->stats != NULL && strcmp(o->stats, "-") == 0 ? stderr : stdout;
     struct lw_file_sink errors;
     int status = CMD_FINE;
@@ -276,7 +275,8 @@ int cmd_run(const struct cmd *cmd, int argc, char **argv)
                                                     : "one launch file at a time");
         goto cleanup;
     }
-    lw_file_sink_init(&out, stdout);
+    /* Whoever reads the statistics from standard output wants nothing else there. */
+    lw_file_sink_init(&out, o.stats != NULL && strcmp(o.stats, "-") == 0 ? stderr : stdout);
     lw_file_sink_init(&messages, stderr);
     if (cmd_machine_open(argv[1], &o.machine, &out.sink, &messages.sink, &m, &err) != LW_OK) {
         status = cmd_open_error(&err, o.machine.clang);

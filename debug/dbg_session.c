@@ -19,6 +19,15 @@ void dbg_message(const struct dbg *dbg, const char *fmt, ...)
     lw_printf(dbg->config.messages, "%s\n", text);
 }
 
+/** What kernels print goes where notes go. */
+static void print_write(struct lw_sink *sink, const char *text, size_t size)
+{
+    const struct dbg *dbg = (const struct dbg *)((const char *)sink - offsetof(struct dbg, print));
+
+    if (dbg->config.messages != NULL)
+        dbg->config.messages->write(dbg->config.messages, text, size);
+}
+
 enum lw_status dbg_create(const struct dbg_config *config, struct dbg **out,
                           struct lw_error *err)
 {
@@ -32,6 +41,10 @@ enum lw_status dbg_create(const struct dbg_config *config, struct dbg **out,
     dbg->config = *config;
     dbg->machine = config->machine;
     dbg->engine = config->engine;
+    dbg->print.write = print_write;
+    dbg->printed_to = emu_machine_print(dbg->machine);
+    emu_machine_set_print(dbg->machine, &dbg->print);
+    emu_machine_print_at_once(dbg->machine, true);
     /* Host steps may queue nothing at all (a file of copies and checks only). */
     while (emu_grid_current(dbg->machine) == NULL && config->next != NULL && more) {
         status = config->next(config->next_context, &more, err);
@@ -60,6 +73,8 @@ void dbg_destroy(struct dbg *dbg)
 {
     if (dbg == NULL)
         return;
+    emu_machine_set_print(dbg->machine, dbg->printed_to);
+    emu_machine_print_at_once(dbg->machine, false);
     for (size_t i = 0; i < dbg->point_count; i++) {
         struct dbg_point_record *point = &dbg->points[i];
 

@@ -19,7 +19,8 @@ struct dbg_config {
     struct emu_engine *engine;    /* borrowed */
     dbg_next_fn next;             /* may be NULL: only what is queued runs */
     void *next_context;
-    struct lw_sink *messages;     /* notes while running ("lane 5 exited, ..."); may be NULL */
+    struct lw_sink *messages;     /* notes while running ("lane 5 exited, ..."), and what kernels
+                                   * print, when they do; may be NULL */
 };
 /** Starts with the first grid queued (calls next) and the focus on its first warp.
  *  Errors: as next. With nothing to run: LW_OK, dbg_ended() is true. */

@@ -55,6 +55,8 @@ struct dbg_source_file;
 
 struct dbg {
     struct dbg_config config;
+    struct lw_sink print;      /* the machine's, while this session lasts: to the messages */
+    struct lw_sink *printed_to; /* the machine's own */
     struct emu_machine *machine;
     struct emu_engine *engine;
     bool ended, colour;

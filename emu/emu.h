@@ -48,13 +48,20 @@ enum emu_life_kind {
     EMU_LIFE_ALLOC,      /* address, size_bytes, name */
     EMU_LIFE_FREE,
     EMU_LIFE_HOST_READ,  /* a host copy of global memory */
-    EMU_LIFE_HOST_WRITE
+    EMU_LIFE_HOST_WRITE,
+    EMU_LIFE_TEXT,       /* a lane printed: grid .. lane, text, size_bytes of it */
+    EMU_LIFE_ASSERT      /* an assertion failed: grid .. lane (the lowest of lanes), text */
 };
+/** Pointers are borrowed for the time of the call. */
 struct emu_life {
     enum emu_life_kind kind;
     const struct emu_grid *grid;
     uint64_t address, size_bytes;
     const char *name;
+    uint64_t block; /* linear id */
+    unsigned warp, lane;
+    uint64_t lanes;
+    const char *text; /* not terminated: size_bytes; may hold any byte */
 };
 struct emu_life_listener {
     void (*on_life)(struct emu_life_listener *listener, const struct emu_life *life);
@@ -69,8 +76,13 @@ const struct emu_config *emu_machine_config(const struct emu_machine *machine);
 /** Borrowed until removed or the machine ends. */
 void emu_life_listen(struct emu_machine *machine, struct emu_life_listener *listener);
 void emu_life_ignore(struct emu_machine *machine, struct emu_life_listener *listener);
-/** Where printed text goes; borrowed; NULL drops it. */
+/** Where printed text goes; borrowed; NULL drops it. It comes out in block order: what a
+ *  block prints is kept until all lower (grid, block) have ended. */
 void emu_machine_set_print(struct emu_machine *machine, struct lw_sink *sink);
+struct lw_sink *emu_machine_print(const struct emu_machine *machine);
+/** True: text comes out when it is printed (a debugger is there). hash_mem takes block order
+ *  all the same. */
+void emu_machine_print_at_once(struct emu_machine *machine, bool at_once);
 
 /* ---- programs ------------------------------------------------------------- */
 
@@ -305,11 +317,18 @@ struct emu_event {
 
 /* ---- core: what runs ------------------------------------------------------------- */
 
+/** What %smid, %nsmid, %warpid and %nwarpid read (%gridid is the grid's sequence number). */
+struct emu_place_ids {
+    uint32_t smid, nsmid;     /* core, cores; default: 0 and the machine's cores */
+    uint32_t warpid, nwarpid; /* warp slot, warp slots; default: of the block's own warps */
+};
+
 /** Questions that a core asks its engine. Any member may be NULL: the default. */
 struct emu_core_ops {
     uint64_t (*clock)(void *context, unsigned slot, unsigned warp);       /* default: block count */
     uint64_t (*globaltimer)(void *context);                              /* default: core count */
-    unsigned (*sm_id)(void *context);                                    /* default: 0 */
+    /** Ids of the place where a warp runs; @ids holds the defaults. */
+    void (*place_ids)(void *context, unsigned slot, unsigned warp, struct emu_place_ids *ids);
     uint64_t (*sleep_length)(void *context, uint32_t nanoseconds);       /* default: as is */
     /** A memory fault: true lets the instruction go on without the faulting lanes: what they
      *  store is dropped, what they load is @read_value in each 32-bit register. Default: stop. */

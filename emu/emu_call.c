@@ -264,6 +264,19 @@ static void tid_rows(const struct emu_warp *w, unsigned axis, uint32_t *out)
     }
 }
 
+static struct emu_place_ids place_ids(const struct emu_warp *w)
+{
+    const struct emu_core *core = w->core;
+    struct emu_place_ids ids = {.smid = 0,
+                                .nsmid = core->machine->core_count,
+                                .warpid = w->index,
+                                .nwarpid = w->block->warp_count};
+
+    if (core->ops.place_ids != NULL)
+        core->ops.place_ids(core->context, w->block->slot, w->index, &ids);
+    return ids;
+}
+
 void emu_special_rows(const struct emu_warp *w, enum isa_special sr, uint32_t *low,
                       uint32_t *high)
 {
@@ -291,10 +304,10 @@ void emu_special_rows(const struct emu_warp *w, enum isa_special sr, uint32_t *l
     case ISA_SR_OFFSET_Y: v = grid->launch.offset[1]; break;
     case ISA_SR_OFFSET_Z: v = grid->launch.offset[2]; break;
     case ISA_SR_WORKDIM: v = grid->launch.work_dim; break;
-    case ISA_SR_WARPID: v = w->index; break;
-    case ISA_SR_NWARPID: v = block->warp_count; break;
-    case ISA_SR_SMID: v = ops->sm_id != NULL ? ops->sm_id(core->context) : 0; break;
-    case ISA_SR_NSMID: v = core->machine->core_count; break;
+    case ISA_SR_WARPID: v = place_ids(w).warpid; break;
+    case ISA_SR_NWARPID: v = place_ids(w).nwarpid; break;
+    case ISA_SR_SMID: v = place_ids(w).smid; break;
+    case ISA_SR_NSMID: v = place_ids(w).nsmid; break;
     case ISA_SR_GRIDID: v = grid->sequence; break;
     case ISA_SR_CLOCK:
     case ISA_SR_CLOCK64:

@@ -14,6 +14,9 @@ emu_call_fn emu_x_lop3, emu_x_prmt, emu_x_addc, emu_x_subc, emu_x_plop3, emu_x_p
     emu_x_shfl_down, emu_x_shfl_bfly, emu_x_vote_all, emu_x_vote_any, emu_x_vote_uni,
     emu_x_ballot, emu_x_readfirstlane, emu_x_s_s2r, emu_x_s_ballot;
 
+/** Handlers of printed text and assertions (emu_text.c). */
+emu_handler_fn emu_c_vprintf, emu_c_assertfail;
+
 /** Value of a special register for every lane of the warp: 32-bit words, @high may be NULL. */
 void emu_special_rows(const struct emu_warp *w, enum isa_special sr, uint32_t *low,
                       uint32_t *high);

@@ -300,6 +300,8 @@ void emu_core_block_free(struct emu_core *core, unsigned slot)
 
     if (block == NULL)
         return;
+    if (block->threads_live == 0)
+        emu_text_block_ended(core->machine, block->grid, block->linear);
     block->in_use = false;
     core->free_hint = slot;
 }

@@ -329,7 +329,8 @@ enum lw_status emu_decode(struct emu_decoder *dec, uint32_t index, struct emu_di
             di->flags |= EMU_D_SOFT;
         if (has(info, "cn") && insn->variant)
             di->flags |= EMU_D_COUNTED;
-        if (has(info, "im") || has(info, "cb") || has(info, "xb") || has(info, "xm")) {
+        if (has(info, "im") || has(info, "cb") || has(info, "xb") || has(info, "xb2") ||
+            has(info, "xm")) {
             if (has(info, "im")) {
                 di->ukind = EMU_U_IMM;
                 status = pool_add(dec, insn->x, &di->b, err);

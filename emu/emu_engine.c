@@ -145,6 +145,10 @@ static void place_of(const struct emu_warp *w, int split, struct emu_place *plac
 
 static void stop_fault(const struct emu_warp *w, struct emu_stop *stop)
 {
+    const struct emu_launch *launch = &w->block->grid->launch;
+
+    emu_text_stopped(w->core->machine, w->block->grid->sequence, w->block->linear,
+                     emu_kernel_block_order_free(launch->program, launch->kernel));
     stop->kind = EMU_STOP_FAULT;
     stop->fault = w->fault;
     place_of(w, w->running, &stop->place);
@@ -155,6 +159,7 @@ static void stop_fault(const struct emu_warp *w, struct emu_stop *stop)
 
 static void stop_hang(struct emu_block *block, bool livelock, struct emu_stop *stop)
 {
+    emu_text_stopped(block->core->machine, block->grid->sequence, block->linear, false);
     stop->kind = EMU_STOP_HANG;
     emu_block_explain(block, livelock, &stop->hang);
     stop->place.grid = block->grid->sequence;

@@ -62,8 +62,10 @@ enum lw_status emu_machine_create(const struct emu_config *config, struct emu_ma
     machine->policy = policy;
     machine->next_code = ISA_CODE_BASE;
     lw_hash_init(&machine->text_hash);
+    emu_text_init(&machine->text);
     status = emu_memory_init(&machine->memory, config->arena_bytes, err);
     if (status != LW_OK) {
+        emu_text_fini(&machine->text);
         free(machine);
         return status;
     }
@@ -86,6 +88,7 @@ void emu_machine_destroy(struct emu_machine *machine)
     }
     emu_programs_destroy(machine);
     emu_memory_fini(&machine->memory);
+    emu_text_fini(&machine->text);
     free(machine);
 }
 
@@ -96,6 +99,10 @@ const struct emu_config *emu_machine_config(const struct emu_machine *machine)
 void emu_machine_set_print(struct emu_machine *machine, struct lw_sink *sink)
 {
     machine->print = sink;
+}
+struct lw_sink *emu_machine_print(const struct emu_machine *machine)
+{
+    return machine->print;
 }
 
 void emu_life_listen(struct emu_machine *machine, struct emu_life_listener *listener)
@@ -178,9 +185,14 @@ enum lw_status emu_grid_launch(struct emu_machine *machine, const struct emu_lau
     }
     if (kernel->param_bytes != 0 && launch->params != NULL)
         memcpy(bank, launch->params, kernel->param_bytes);
-    grid->sequence = ++machine->grid_count;
     grid->launch = *launch;
     grid->launch.params = NULL;
+    if (emu_text_grid_launched(machine, grid, err) != LW_OK) {
+        free(grid);
+        free(bank);
+        return LW_ENOMEM;
+    }
+    grid->sequence = ++machine->grid_count;
     if (grid->launch.work_dim < 1 || grid->launch.work_dim > 3)
         grid->launch.work_dim = 1;
     grid->block_count = blocks;

@@ -11,11 +11,13 @@
  *   emu_core.c      blocks, warps, the turn of a warp, the watched step
  *   emu_engine.c    the functional engine
  *   emu_hash.c      hash_state
+ *   emu_text.c      printed text, its order; assertions
  */
 #ifndef EMU_PRIV_H
 #define EMU_PRIV_H
 
 #include "emu/emu.h"
+#include "emu/emu_text.h"
 
 struct emu_warp;
 struct emu_block;
@@ -110,6 +112,7 @@ struct emu_program {
     uint8_t *bank1;        /* ISA_CONST_BANK_BYTES or NULL */
     uint64_t *variable_address; /* per object variable; 0 for shared */
     uint8_t *breakpoint;   /* per instruction */
+    bool prints;           /* has a vprintf */
     uint16_t *vregs;       /* per function of the object: vector registers its warps need */
     struct emu_program *next;
 };
@@ -344,6 +347,7 @@ struct emu_machine {
     unsigned core_count;
     struct lw_sink *print;
     struct lw_hash text_hash;
+    struct emu_text text;
     const struct emu_policy *policy;
     unsigned breakpoint_count;
     struct emu_life_listener *listeners;

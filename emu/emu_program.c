@@ -227,6 +227,8 @@ enum lw_status emu_program_load(struct emu_machine *machine, const struct isa_ob
             goto cleanup;
         }
     }
+    for (uint32_t i = 0; i < p->count; i++)
+        p->prints = p->prints || p->insn[i].op == ISA_VPRINTF;
     for (unsigned i = 0; i < object->function_count; i++) {
         status = check_flow(p, &object->functions[i], err);
         if (status != LW_OK)

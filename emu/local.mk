@@ -12,6 +12,7 @@ liblanewise_a_SOURCES += \
 	%D%/emu_mem_body.h \
 	%D%/emu_mem_priv.h \
 	%D%/emu_split_priv.h \
+	%D%/emu_text.h \
 	%D%/faults.def \
 	%D%/emu_address.c \
 	%D%/emu_barrier.c \
@@ -21,6 +22,7 @@ liblanewise_a_SOURCES += \
 	%D%/emu_decode.c \
 	%D%/emu_engine.c \
 	%D%/emu_hash.c \
+	%D%/emu_format.c \
 	%D%/emu_machine.c \
 	%D%/emu_math.c \
 	%D%/emu_mem_slow.c \
@@ -28,6 +30,7 @@ liblanewise_a_SOURCES += \
 	%D%/emu_policy.c \
 	%D%/emu_program.c \
 	%D%/emu_split.c \
+	%D%/emu_text.c \
 	%D%/emu_verdict.c \
 	%D%/emu_view.c
 

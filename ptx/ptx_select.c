@@ -419,7 +419,7 @@ ptx_rule_fn ptx_rule(enum ptx_op op)
         [PTX_ISSPACEP] = ptx_rule_isspacep, [PTX_PREFETCH] = ptx_rule_prefetch,
         [PTX_PREFETCHU] = ptx_rule_prefetch,
         [PTX_BRA] = rule_flow, [PTX_RET] = rule_flow, [PTX_EXIT] = rule_flow,
-        [PTX_CALL] = rule_flow,
+        [PTX_CALL] = ptx_rule_call,
     };
 
     return (unsigned)op < PTX_OP_COUNT ? rules[op] : NULL;
@@ -643,35 +643,6 @@ static void end_block(struct ptx_sel *sel, uint32_t block, const struct ptx_insn
     }
 }
 
-static void check_calls(struct ptx_sel *sel)
-{
-    const struct ptx_module *module = sel->unit->module;
-
-    for (size_t i = 0; i < sel->fn->insns.count; i++) {
-        const struct ptx_insn *in = &sel->fn->insns.at[i];
-        const char *callee = "a function pointer";
-
-        if (in->op != PTX_CALL)
-            continue;
-        for (unsigned k = 0; k < in->operand_count; k++) {
-            const struct ptx_operand *o = &in->operand[k];
-
-            if (o->kind == PTX_O_SYMBOL && module->symbols.at[o->symbol].kind == PTX_SYM_FUNCTION)
-                callee = module->symbols.at[o->symbol].name;
-        }
-        if (strcmp(callee, "printf") == 0 || strcmp(callee, "vprintf") == 0)
-            ptx_fail(sel->job, in->line, LW_EUNSUPP,
-                     "printf is not supported yet: take it out of the kernel");
-        if (strstr(callee, "image") != NULL || strstr(callee, "sampler") != NULL)
-            ptx_fail(sel->job, in->line, LW_EUNSUPP,
-                     "call to %s: images are not supported yet, use a buffer", callee);
-        ptx_fail(sel->job, in->line, LW_EUNSUPP,
-                 "call to %s: device functions are not supported yet, compile with -O2 so that "
-                 "they are inlined",
-                 callee);
-    }
-}
-
 void ptx_select(struct ptx_unit *unit)
 {
     struct ptx_function *fn = unit->function;
@@ -679,9 +650,9 @@ void ptx_select(struct ptx_unit *unit)
     size_t n = fn->insns.count;
     uint32_t current;
 
-    check_calls(&sel);
     find_constants(fn);
     place_symbols(&sel);
+    ptx_sel_place_calls(&sel);
     sel.block_at = PTX_ARRAY(unit->job, uint32_t, n + 1);
     /* block numbers follow the text, so that layout order is their order */
     for (size_t l = 0; l < fn->labels.count; l++)

@@ -22,6 +22,16 @@ static enum ptx_space take_space(struct ptx_sel *sel)
     return PTX_SP_GENERIC;
 }
 
+/** Parameters of calls lie in local memory: what a .param access to operand @index means. */
+static enum ptx_space param_space(const struct ptx_sel *sel, unsigned index, enum ptx_space space)
+{
+    const struct ptx_operand *o = &sel->in.operand[index];
+
+    return space == PTX_SP_PARAM && o->kind == PTX_O_ADDRESS && o->symbol != PTX_NONE &&
+                   sel->unit->module->symbols.at[o->symbol].space == PTX_SP_LOCAL
+               ? PTX_SP_LOCAL : space;
+}
+
 void ptx_sel_order(struct ptx_sel *sel, struct ptx_mi *mi)
 {
     static const struct {
@@ -289,6 +299,7 @@ void ptx_rule_ld(struct ptx_sel *sel)
     n = take_vector(sel, &sel->in.operand[0]);
     if (bytes * n > 16)
         ptx_sel_fail(sel, LW_EUNSUPP, "an access of %u bytes is not supported", bytes * n);
+    space = param_space(sel, 1, space);
     if (space == PTX_SP_PARAM) {
         load_param(sel, type, n);
         return;
@@ -331,14 +342,15 @@ void ptx_rule_st(struct ptx_sel *sel)
     enum ptx_type type = ptx_sel_type(sel, 0);
     enum ptx_space space = take_space(sel);
     unsigned bytes = ptx_type_bytes(type), rows = ptx_type_rows(type), n, total, size;
-    enum isa_op op = space == PTX_SP_GLOBAL   ? ISA_ST_GLOBAL
-                     : space == PTX_SP_SHARED ? ISA_ST_SHARED
-                     : space == PTX_SP_LOCAL  ? ISA_ST_LOCAL
-                                              : ISA_ST_GENERIC;
     struct ptx_mi *mi;
     ptx_ref x, part[8];
 
     ptx_sel_operands(sel, 2, 2);
+    space = param_space(sel, 0, space);
+    enum isa_op op = space == PTX_SP_GLOBAL   ? ISA_ST_GLOBAL
+                     : space == PTX_SP_SHARED ? ISA_ST_SHARED
+                     : space == PTX_SP_LOCAL  ? ISA_ST_LOCAL
+                                              : ISA_ST_GENERIC;
     if (space == PTX_SP_PARAM || space == PTX_SP_CONST)
         ptx_sel_fail(sel, LW_EUNSUPP, "this space cannot be written");
     if (bytes == 0)

@@ -57,6 +57,11 @@ ptx_ref ptx_sel_symbol(struct ptx_sel *sel, uint32_t symbol, int64_t addend, uns
 /** Take whatever cache, order and scope words there are; @mem tells a memory row. */
 void ptx_sel_order(struct ptx_sel *sel, struct ptx_mi *mi);
 
+/** Give the parameters of calls their places in local memory, behind the variables; refuse
+ *  calls that are not known. */
+void ptx_sel_place_calls(struct ptx_sel *sel);
+
+void ptx_rule_call(struct ptx_sel *sel);
 void ptx_rule_ld(struct ptx_sel *sel);
 void ptx_rule_st(struct ptx_sel *sel);
 void ptx_rule_atom(struct ptx_sel *sel);

@@ -18,8 +18,9 @@ if [ "${LW_RANDOM_DIVISOR:-1}" -gt 1 ]; then
     policies='rr_quantum minpc'
     blocks='33'
 fi
-# Threads take the lock in any order; the rest is order-free.
-observes=' spinlock '
+# Threads take the lock in any order, and print in the order of their warps; the rest is
+# order-free.
+observes=' spinlock hello '
 # Kernels whose source allows any block size.
 any_block=' vadd saxpy reduction scan histogram mandelbrot bfs nbody spinlock bitonic spmv collatz vadd_asm collatz_asm '
 # Their grids stay as they are: the work is shared out by loops.

@@ -21,6 +21,7 @@
  *   words OFFSET 00000001 ...              of `out`; all others are zero
  *   fault NAME LANES                       the stop, if it is no end
  *   refuse TEXT                            loading it fails, with TEXT in the message
+ *   text WORDS\n                           what it prints
  *
  * Lane-wise cases run with all lanes, with every other lane guarded off, and under a partial
  * exec; outputs of lanes that are off keep what they had. Scalar cases run with exec full
@@ -56,7 +57,7 @@ struct vectors {
     uint64_t value[MAX_ROWS][2 * MAX_COLUMNS]; /* inputs, then outputs */
     char text[8192];
     uint32_t word[OUT_WORDS];
-    char fault[32], refuse[80];
+    char fault[32], refuse[80], printed[1000];
     uint64_t fault_lanes;
 };
 
@@ -163,6 +164,14 @@ static bool read_line(char *line, struct vectors *t)
         }
     } else if (!strcmp(line, "refuse")) {
         snprintf(t->refuse, sizeof t->refuse, "%.*s", (int)strcspn(rest, "\n"), rest);
+    } else if (!strcmp(line, "text")) {
+        char *to = t->printed + strlen(t->printed);
+        for (; *rest && *rest != '\n' && to < t->printed + sizeof t->printed - 1; rest++) {
+            bool end = rest[0] == '\\' && rest[1] == 'n';
+            *to++ = end ? '\n' : *rest;
+            rest += end;
+        }
+        *to = 0;
     } else if (!strcmp(line, "fault")) {
         return sscanf(rest, "%31s %" SCNx64, t->fault, &t->fault_lanes) == 2;
     } else {
@@ -222,6 +231,7 @@ static void run_program(const char *where, const struct vectors *t, unsigned wid
     char text[10000];
     uint32_t got[OUT_WORDS];
     struct lw_error err;
+    struct lw_buffer printed;
     struct run r;
     struct emu_stop stop;
     uint64_t out, params[1];
@@ -235,6 +245,8 @@ static void run_program(const char *where, const struct vectors *t, unsigned wid
         close_run(&r);
         return;
     }
+    lw_buffer_init(&printed);
+    emu_machine_set_print(r.machine, &printed.sink);
     check(where, emu_alloc(r.machine, sizeof got, "out", 0, &out, &err), &err);
     params[0] = out;
     struct emu_launch launch = {.program = r.program, .kernel = &r.object->functions[0],
@@ -259,6 +271,9 @@ static void run_program(const char *where, const struct vectors *t, unsigned wid
         if (got[k] != t->word[k])
             fail_msg("%s: width %u, level %u: word %u is %08x instead of %08x", where, width, level,
                      k, got[k], t->word[k]);
+    if (strcmp(printed.text, t->printed))
+        fail_msg("%s: width %u, level %u: it prints \"%s\"", where, width, level, printed.text);
+    lw_buffer_fini(&printed);
     close_run(&r);
 }
 
