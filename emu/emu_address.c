@@ -128,6 +128,8 @@ const struct emu_mem_info emu_mem_info[ISA_OP_COUNT] = {
 #define LANEX1 NONE
 #define LANEX NONE
 #define LANEX3 NONE
+#define LANEW NONE
+#define LANEW3 NONE
 #define LANER NONE
 #define COMPARE NONE
 #define SCALAR1 NONE

@@ -640,6 +640,8 @@ static bool scalar_guard(const struct emu_warp *w, const struct emu_dinsn *di)
 #define LANEX1(TD, TB, e) NONE
 #define LANEX(TD, TA, TB, e) NONE
 #define LANEX3(TD, TA, TB, TC, e) NONE
+#define LANEW(lo, hi) NONE
+#define LANEW3(lo, hi) NONE
 #define LANER(T, e) NONE
 #define COMPARE(T) NONE
 #define LOAD(space) NONE
@@ -669,60 +671,7 @@ emu_handler_fn *emu_control_handler(enum isa_op op)
     return handlers[op];
 }
 
-/* ---- preludes, breakpoints, the end of the budget ----------------------------------------------------------- */
-
-static void prepare(struct emu_warp *w, const struct emu_prelude *pre)
-{
-    for (unsigned i = 0; i < 3; i++) {
-        unsigned words = pre->source[i].words, mods = pre->source[i].mods;
-        uint32_t *to = emu_row(w, pre->source[i].to);
-        uint32_t *to_high = to + w->stride / 4;
-        if (pre->source[i].kind == EMU_PRE_NONE)
-            continue;
-        if (pre->source[i].kind == EMU_PRE_UNIFORM) {
-            const char *from = w->ubase[pre->source[i].ukind] + pre->source[i].from;
-            uint32_t low = lw_get32(from), high = words == 2 ? lw_get32(from + 4) : 0;
-            for (unsigned l = 0; l < w->n; l++) {
-                to[l] = low;
-                to_high[l] = high;
-            }
-        } else {
-            memcpy(to, emu_row(w, pre->source[i].from), w->stride);
-            if (words == 2)
-                memcpy(to_high, emu_row(w, pre->source[i].from + w->stride), w->stride);
-        }
-        if (mods == 0)
-            continue;
-        for (unsigned l = 0; l < w->n; l++) {
-            uint64_t v = words == 2 ? (uint64_t)to_high[l] << 32 | to[l] : to[l];
-            uint64_t sign = words == 2 ? UINT64_C(1) << 63 : UINT64_C(1) << 31;
-            if (pre->is_float) { /* abs before neg */
-                v = mods & 2 ? v & ~sign : v;
-                v = mods & 1 ? v ^ sign : v;
-            } else {
-                v = mods & 2 ? ~v : v;
-                v = mods & 1 ? 0 - v : v;
-            }
-            to[l] = (uint32_t)v;
-            if (words == 2)
-                to_high[l] = (uint32_t)(v >> 32);
-        }
-    }
-}
-void emu_prelude_full(struct emu_warp *w, const struct emu_dinsn *di)
-{
-    const struct emu_prelude *pre = &w->code->prelude[di->aux];
-
-    prepare(w, pre);
-    pre->behind.full(w, di);
-}
-void emu_prelude_part(struct emu_warp *w, const struct emu_dinsn *di)
-{
-    const struct emu_prelude *pre = &w->code->prelude[di->aux];
-
-    prepare(w, pre);
-    pre->behind.part(w, di);
-}
+/* ---- breakpoints, the end of the budget ----------------------------------------------------------- */
 
 void emu_break_handler(struct emu_warp *w, const struct emu_dinsn *di)
 {

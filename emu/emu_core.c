@@ -38,8 +38,10 @@ enum lw_status emu_program_try_decode(struct emu_machine *machine, struct emu_pr
     struct emu_code code;
     enum lw_status status;
 
-    emu_layout_make(&layout, machine->config.warp_width);
-    status = emu_code_create(program, &layout, emu_level_choose(machine->config.level), &code, err);
+    const struct emu_level *level = emu_level_choose(machine->config.level);
+
+    emu_layout_make(&layout, machine->config.warp_width, level);
+    status = emu_code_create(program, &layout, level, &code, err);
     if (status == LW_OK)
         emu_code_destroy(&code);
     return status;
@@ -64,7 +66,7 @@ static enum lw_status core_code(struct emu_core *core, const struct emu_program 
     struct emu_code *code = calloc(1, sizeof *code);
     if (code == NULL)
         return LW_FAIL(err, LW_ENOMEM, "decoded program");
-    emu_layout_make(&layout, core->machine->config.warp_width);
+    emu_layout_make(&layout, core->machine->config.warp_width, core->level);
     status = emu_code_create((struct emu_program *)program, &layout, core->level, code, err);
     if (status != LW_OK) {
         free(code);
@@ -154,8 +156,11 @@ static void plan_block(const struct emu_core *core, const struct emu_grid *grid,
                        struct block_plan *plan)
 {
     const struct isa_function *kernel = grid->launch.kernel;
-    unsigned width = core->machine->config.warp_width, n = (width + 7) / 8 * 8;
+    struct emu_layout layout;
+    size_t n;
 
+    emu_layout_make(&layout, core->machine->config.warp_width, core->level);
+    n = layout.stride / 4;
     plan->vregs = emu_kernel_vregs(grid->launch.program, kernel);
     plan->bregs_count = ISA_BREG_COUNT;
     plan->local_bytes = kernel->local_bytes; /* exact to the byte */
@@ -191,7 +196,7 @@ static void init_warp(struct emu_block *block, struct emu_warp *w, unsigned inde
          offsetof(struct emu_warp, member) - offsetof(struct emu_warp, split_ids));
     zero((char *)w + offsetof(struct emu_warp, mask_lanes),
          sizeof *w - offsetof(struct emu_warp, mask_lanes));
-    emu_layout_make(&layout, width);
+    emu_layout_make(&layout, width, core->level);
     w->stride = layout.stride;
     w->n = layout.stride / 4;
     w->width = (uint8_t)width;

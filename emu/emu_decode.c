@@ -362,17 +362,16 @@ enum lw_status emu_decode(struct emu_decoder *dec, uint32_t index, struct emu_di
                        why != NULL ? why : "not available on this machine");
     if (di->flags & EMU_D_MODIFIED) {
         dec->code->prelude[di->aux].behind = di->h;
-        di->h.full = emu_prelude_full;
-        di->h.part = emu_prelude_part;
+        di->h = dec->level->prelude;
     }
     return LW_OK;
 }
 
 enum { MAX_RUN = 65535 }; /* longer runs saturate; turns are shorter */
 
-void emu_layout_make(struct emu_layout *layout, unsigned width)
+void emu_layout_make(struct emu_layout *layout, unsigned width, const struct emu_level *level)
 {
-    layout->stride = (width + 7) / 8 * 8 * 4;
+    layout->stride = (width + level->row_lanes - 1) / level->row_lanes * level->row_lanes * 4;
     layout->row_zero = 0;
     layout->row_sink = 4 * layout->stride;
     layout->row_a = 8 * layout->stride;

@@ -11,7 +11,8 @@ struct emu_layout {
     uint32_t stride;
     uint32_t row_zero, row_sink, row_a, row_b, row_c;
 };
-void emu_layout_make(struct emu_layout *layout, unsigned width);
+/** Rows are padded to whole vectors of the level. */
+void emu_layout_make(struct emu_layout *layout, unsigned width, const struct emu_level *level);
 
 struct emu_decoder {
     struct emu_program *program;

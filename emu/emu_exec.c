@@ -12,6 +12,7 @@
 #include "emu/emu_call.h"
 #include "emu/emu_math.h"
 #include "emu/emu_next.h"
+#include "emu/emu_simd.h"
 
 #if EMU_LEVEL == 1
 #define LEVEL(name) name##_v1
@@ -20,6 +21,9 @@
 #else
 #define LEVEL(name) name##_v4
 #endif
+
+/* Lanes of a vector; 8 where that is less: warps have 4 lanes at least. */
+enum { ROW_LANES = EMU_LEVEL == 4 ? 16 : 8 };
 
 #define INLINE static inline __attribute__((always_inline, unused))
 
@@ -152,8 +156,8 @@ INLINE unsigned lanes_of(const struct emu_warp *w)
 {
     unsigned n = w->n;
 
-    if (n % 8 != 0 || n == 0)
-        __builtin_unreachable(); /* rows are padded to 8 lanes */
+    if (n % ROW_LANES != 0 || n == 0)
+        __builtin_unreachable(); /* rows are padded: no loop has a remainder */
     return n;
 }
 
@@ -252,6 +256,26 @@ INLINE uint64_t gather_bits(const uint8_t *truth, unsigned n)
 #define LANEX(TD, TA, TB, e) LANE_BODY(TD, TA, TB, e)
 #define LANEX3(TD, TA, TB, TC, e) LANE_BODY3(TD, TA, TB, TC, e)
 
+/* 64-bit results in halves: what has no carry or one carry is cheaper so than with the words
+ * of each lane brought together. */
+#define LANEW_BODY(uniform, cl_, ch_, lo_, hi_)                                               \
+    SOURCES;                                                                                  \
+    const uint64_t b_ = bu ? uniform(w, di) : 0;                                              \
+    const uint32_t b_low = (uint32_t)b_, b_high = (uint32_t)(b_ >> 32);                       \
+    EMU_LANE_LOOP                                                                             \
+    for (unsigned l = 0; l < n; l++) {                                                        \
+        const uint32_t al = a0[l], ah = a1[l], cl = cl_, ch = ch_;                            \
+        const uint32_t bl = bu ? b_low : b0[l], bh = bu ? b_high : b1[l];                     \
+        const uint32_t lo = (lo_), hi = (hi_);                                                \
+        (void)al, (void)ah, (void)bl, (void)bh, (void)cl, (void)ch;                           \
+        MERGE(d0, l, lo, mask);                                                               \
+        MERGE(d1, l, hi, mask);                                                               \
+    }
+#define LANEW(lo, hi) LANEW_BODY(emu_uniform64, 0, 0, lo, hi)
+#define LANEW3(lo, hi)                                                                        \
+    const uint32_t *const c0 = row(w, di->c), *const c1 = c0 + w->stride / 4;                 \
+    LANEW_BODY(emu_uniform32, c0[l], c1[l], lo, hi)
+
 /* r: the lane's bit of predicate R, from a mask row of its own. */
 #define LANER(T, e)                                                                           \
     SOURCES;                                                                                  \
@@ -292,44 +316,66 @@ INLINE void finish_compare(struct emu_warp *w, const struct emu_dinsn *di, uint6
     set_predicate(w, di->q, lanes, q);
 }
 
-#define COMPARE_LOOP(T, e)                                                                    \
-    EMU_LANE_LOOP                                                                             \
-    for (unsigned l = 0; l < n; l++) {                                                        \
-        const T_##T a = SRC_##T(GET_##T(a0, a1, l), sub);                                     \
-        const T_##T b = SRC_##T(bu ? b_ : GET_##T(b0, b1, l), sub);                           \
-        truth[l] = (e);                                                                       \
+/* Rows of a type that the level compares by host vectors, without modifiers; else a loop. */
+#define COMPARE_LOOP(T, op, e)                                                                \
+    if (!mod && EMU_FAST_COMPARE_##T) {                                                       \
+        bits = EMU_COMPARE_##T(op);                                                           \
+    } else {                                                                                  \
+        uint8_t truth[EMU_MAX_LANES] __attribute__((aligned(64)));                            \
+        EMU_LANE_LOOP                                                                         \
+        for (unsigned l = 0; l < n; l++) {                                                    \
+            const T_##T a = SRC_##T(GET_##T(a0, a1, l), sub);                                 \
+            const T_##T b = SRC_##T(bu ? b_ : GET_##T(b0, b1, l), sub);                       \
+            truth[l] = (e);                                                                   \
+        }                                                                                     \
+        bits = gather_bits(truth, n);                                                         \
     }                                                                                         \
     break;
+#define EMU_COMPARE_u32(op) emu_compare_row(EMU_CMP_##op, false, a0, b0, bu, (uint32_t)b_, n)
+#define EMU_COMPARE_s32(op) emu_compare_row(EMU_CMP_##op, true, a0, b0, bu, (uint32_t)b_, n)
+#define EMU_COMPARE_u64(op)                                                                   \
+    emu_compare_pair(EMU_CMP_##op, false, a0, a1, b0, b1, bu, (uint64_t)b_, n)
+#define EMU_COMPARE_s64(op)                                                                   \
+    emu_compare_pair(EMU_CMP_##op, true, a0, a1, b0, b1, bu, (uint64_t)b_, n)
+#define EMU_COMPARE_f32(op) emu_compare_float(EMU_CMP_##op, a0, b0, bu, bits_of_f32((float)b_), n)
+#define EMU_COMPARE_f64(op) 0
+#define EMU_FAST_COMPARE_u32 EMU_HAVE_COMPARE
+#define EMU_FAST_COMPARE_s32 EMU_HAVE_COMPARE
+#define EMU_FAST_COMPARE_u64 EMU_HAVE_COMPARE
+#define EMU_FAST_COMPARE_s64 EMU_HAVE_COMPARE
+#define EMU_FAST_COMPARE_f32 EMU_HAVE_COMPARE
+#define EMU_FAST_COMPARE_f64 0
+
 /* Each comparison is one of few loops or its complement: of integers eq, lt, le; of floats,
  * where an unordered pair makes `u` comparisons true, also the ordered gt, ge, ne and num. */
 #define LOOPS_OF_INTEGERS(T)                                                                  \
     switch (di->sub & 15) {                                                                   \
     case ISA_CMP_NE: case ISA_CMP_NEU: flip = ~UINT64_C(0); /* fall through */                \
-    case ISA_CMP_EQ: case ISA_CMP_EQU: COMPARE_LOOP(T, a == b)                                \
+    case ISA_CMP_EQ: case ISA_CMP_EQU: COMPARE_LOOP(T, EQ, a == b)                            \
     case ISA_CMP_GE: case ISA_CMP_GEU: flip = ~UINT64_C(0); /* fall through */                \
-    case ISA_CMP_LT: case ISA_CMP_LTU: COMPARE_LOOP(T, a < b)                                 \
+    case ISA_CMP_LT: case ISA_CMP_LTU: COMPARE_LOOP(T, LT, a < b)                             \
     case ISA_CMP_GT: case ISA_CMP_GTU: flip = ~UINT64_C(0); /* fall through */                \
-    case ISA_CMP_LE: case ISA_CMP_LEU: COMPARE_LOOP(T, a <= b)                                \
+    case ISA_CMP_LE: case ISA_CMP_LEU: COMPARE_LOOP(T, LE, a <= b)                            \
     default: /* num, nan */                                                                   \
-        memset(truth, (di->sub & 15) == ISA_CMP_NUM, sizeof truth);                           \
+        bits = (di->sub & 15) == ISA_CMP_NUM ? ~UINT64_C(0) : 0;                              \
         break;                                                                                \
     }
 #define LOOPS_OF_FLOATS(T)                                                                    \
     switch (di->sub & 15) {                                                                   \
     case ISA_CMP_NEU: flip = ~UINT64_C(0); /* fall through */                                 \
-    case ISA_CMP_EQ: COMPARE_LOOP(T, a == b)                                                  \
+    case ISA_CMP_EQ: COMPARE_LOOP(T, EQ, a == b)                                              \
     case ISA_CMP_EQU: flip = ~UINT64_C(0); /* fall through */                                 \
-    case ISA_CMP_NE: COMPARE_LOOP(T, (a < b) | (a > b))                                       \
+    case ISA_CMP_NE: COMPARE_LOOP(T, NE, (a < b) | (a > b))                                   \
     case ISA_CMP_GEU: flip = ~UINT64_C(0); /* fall through */                                 \
-    case ISA_CMP_LT: COMPARE_LOOP(T, a < b)                                                   \
+    case ISA_CMP_LT: COMPARE_LOOP(T, LT, a < b)                                               \
     case ISA_CMP_GTU: flip = ~UINT64_C(0); /* fall through */                                 \
-    case ISA_CMP_LE: COMPARE_LOOP(T, a <= b)                                                  \
+    case ISA_CMP_LE: COMPARE_LOOP(T, LE, a <= b)                                              \
     case ISA_CMP_LEU: flip = ~UINT64_C(0); /* fall through */                                 \
-    case ISA_CMP_GT: COMPARE_LOOP(T, a > b)                                                   \
+    case ISA_CMP_GT: COMPARE_LOOP(T, GT, a > b)                                               \
     case ISA_CMP_LTU: flip = ~UINT64_C(0); /* fall through */                                 \
-    case ISA_CMP_GE: COMPARE_LOOP(T, a >= b)                                                  \
+    case ISA_CMP_GE: COMPARE_LOOP(T, GE, a >= b)                                              \
     case ISA_CMP_NAN: flip = ~UINT64_C(0); /* fall through */                                 \
-    default: COMPARE_LOOP(T, (a == a) & (b == b))                                             \
+    default: COMPARE_LOOP(T, NUM, (a == a) & (b == b))                                        \
     }
 #define LOOPS_u32(T) LOOPS_OF_INTEGERS(T)
 #define LOOPS_s32(T) LOOPS_OF_INTEGERS(T)
@@ -340,10 +386,9 @@ INLINE void finish_compare(struct emu_warp *w, const struct emu_dinsn *di, uint6
 #define COMPARE(T)                                                                            \
     SOURCES;                                                                                  \
     const T_##T b_ = bu ? UNIFORM_##T(w, di) : (T_##T)0;                                      \
-    uint64_t flip = 0;                                                                        \
-    uint8_t truth[EMU_MAX_LANES] __attribute__((aligned(64)));                                \
+    uint64_t flip = 0, bits;                                                                  \
     LOOPS_##T(T)                                                                              \
-    finish_compare(w, di, mask == NULL ? w->e : lanes, gather_bits(truth, n) ^ flip)
+    finish_compare(w, di, mask == NULL ? w->e : lanes, bits ^ flip)
 
 /* Lane-wise and cross-lane functions that are no loop of one expression. */
 #define CALL(f) f(w, di, mask == NULL ? w->e : lanes)
@@ -373,6 +418,8 @@ INLINE void finish_compare(struct emu_warp *w, const struct emu_dinsn *di, uint6
 #undef LANEX1
 #undef LANEX
 #undef LANEX3
+#undef LANEW
+#undef LANEW3
 #undef LANER
 #undef COMPARE
 #undef CALL
@@ -528,7 +575,80 @@ static const struct LEVEL(row_handlers) LEVEL(rows)[ISA_OP_COUNT] = {
 
 #include "emu/emu_mem_body.h"
 
+/* ---- preludes ------------------------------------------------------------------------------ */
+
+/** The sign of floats is in one word; a negated integer has a carry from word to word. */
+static __attribute__((noinline)) void LEVEL(prepare)(struct emu_warp *w,
+                                                     const struct emu_prelude *pre)
+{
+    const unsigned n = lanes_of(w), step = w->stride / 4;
+
+    for (unsigned i = 0; i < 3; i++) {
+        const bool wide = pre->source[i].words == 2;
+        const unsigned mods = pre->source[i].mods;
+        uint32_t *const d0 = row_out(w, pre->source[i].to), *const d1 = d0 + step;
+        const uint32_t *a0, *a1;
+        if (pre->source[i].kind == EMU_PRE_NONE)
+            continue;
+        if (pre->source[i].kind == EMU_PRE_UNIFORM) {
+            const char *from = w->ubase[pre->source[i].ukind] + pre->source[i].from;
+            emu_row_splat(d0, n, 0, true, lw_get32(from));
+            if (wide)
+                emu_row_splat(d1, n, 0, true, lw_get32(from + 4));
+            if (mods == 0)
+                continue;
+            a0 = d0;
+        } else {
+            a0 = row(w, pre->source[i].from);
+        }
+        a1 = a0 + step;
+        if (pre->is_float) { /* abs before neg */
+            const uint32_t keep = mods & 2 ? 0x7fffffffu : ~0u, turn = mods & 1 ? 1u << 31 : 0;
+            const uint32_t *const sign = wide ? a1 : a0;
+            uint32_t *const out = wide ? d1 : d0;
+            if (wide) {
+                EMU_LANE_LOOP
+                for (unsigned l = 0; l < n; l++)
+                    d0[l] = a0[l];
+            }
+            EMU_LANE_LOOP
+            for (unsigned l = 0; l < n; l++)
+                out[l] = (sign[l] & keep) ^ turn;
+        } else { /* not before neg, which is not and + 1 */
+            const uint32_t turn = (mods & 2 ? ~0u : 0) ^ (mods & 1 ? ~0u : 0);
+            const uint32_t one = mods & 1;
+            if (wide) {
+                EMU_LANE_LOOP
+                for (unsigned l = 0; l < n; l++) {
+                    uint32_t low = (a0[l] ^ turn) + one;
+                    d0[l] = low;
+                    d1[l] = (a1[l] ^ turn) + (low < one);
+                }
+            } else {
+                EMU_LANE_LOOP
+                for (unsigned l = 0; l < n; l++)
+                    d0[l] = (a0[l] ^ turn) + one;
+            }
+        }
+    }
+}
+
 /* ---- which handlers ------------------------------------------------------------------------ */
+
+static void LEVEL(prelude_full)(struct emu_warp *w, const struct emu_dinsn *di)
+{
+    const struct emu_prelude *pre = &w->code->prelude[di->aux];
+
+    LEVEL(prepare)(w, pre);
+    EMU_TAIL pre->behind.full(w, di);
+}
+static void LEVEL(prelude_part)(struct emu_warp *w, const struct emu_dinsn *di)
+{
+    const struct emu_prelude *pre = &w->code->prelude[di->aux];
+
+    LEVEL(prepare)(w, pre);
+    EMU_TAIL pre->behind.part(w, di);
+}
 
 static void LEVEL(handlers)(const struct isa_insn *insn, const struct emu_dinsn *di,
                             struct emu_handlers *out, const char **why)
@@ -570,6 +690,8 @@ static void LEVEL(handlers)(const struct isa_insn *insn, const struct emu_dinsn 
 const struct emu_level LEVEL(emu_level) = {
     .name = "x86-64-v" EMU_LEVEL_TEXT,
     .level = EMU_LEVEL,
+    .row_lanes = ROW_LANES,
+    .prelude = {LEVEL(prelude_full), LEVEL(prelude_part)},
     .handlers = LEVEL(handlers),
     .expand_mask = LEVEL(expand_mask),
 };

@@ -704,10 +704,28 @@ MEM_INLINE bool mem_halves(struct emu_warp *w, const struct emu_dinsn *di, enum 
     return true;
 }
 
-/* _f: all lanes of a warp of 32; _h: what _f left, by halves; _a: all lanes of a warp of
- * MEM_LEAST or more; _p: the lanes that mask and guard leave, of a warp of 32; _q: the same,
- * any width. A warp may have fewer lanes than its row, at the end of a block. */
+/** Which of two full handlers an instruction tries first: it follows what served it last.
+ *  Breakpoints and the end of a budget stand in the same place and stay. */
+MEM_INLINE void mem_prefer(struct emu_warp *w, const struct emu_dinsn *di, emu_handler_fn *from,
+                           emu_handler_fn *to)
+{
+    struct emu_dinsn *at = &w->code->insn[di->index];
+    struct emu_handlers *normal = &w->code->normal[di->index];
+
+    if (at->h.full == from)
+        at->h.full = to;
+    if (normal->full == from)
+        normal->full = to;
+}
+
+/* _f: all lanes of a warp of 32; _h: what _f left, by halves; _H: by halves at once, where
+ * that served the last time; _b: back to _f; _a: all lanes of a warp of MEM_LEAST or more; _p: the lanes that
+ * mask and guard leave, of a warp of 32; _q: the same, any width. A warp may have fewer lanes
+ * than its row, at the end of a block. */
 #define MEM_FAST(space, mode, kind, rw, write)                                                \
+    static emu_handler_fn LEVEL(mem_##rw##_##space##_##kind##_##mode##_f);                    \
+    static emu_handler_fn LEVEL(mem_##rw##_##space##_##kind##_##mode##_H);                    \
+    static emu_handler_fn LEVEL(mem_##rw##_##space##_##kind##_##mode##_b);                    \
     MEM_OUTLINE void LEVEL(mem_##rw##_##space##_##kind##_##mode##_q)(                         \
         struct emu_warp * w, const struct emu_dinsn *di)                                      \
     {                                                                                         \
@@ -743,9 +761,28 @@ MEM_INLINE bool mem_halves(struct emu_warp *w, const struct emu_dinsn *di, enum 
         struct emu_warp * w, const struct emu_dinsn *di)                                      \
     {                                                                                         \
         if (ISA_SIZE_##kind == ISA_SIZE_B32 && ISA_SPACE_##space != ISA_SPACE_LOCAL &&        \
-            mem_halves(w, di, ISA_SPACE_##space, MEM_MODE_##mode, ISA_SIZE_##kind, write))    \
+            mem_halves(w, di, ISA_SPACE_##space, MEM_MODE_##mode, ISA_SIZE_##kind, write)) {  \
+            mem_prefer(w, di, LEVEL(mem_##rw##_##space##_##kind##_##mode##_f),                \
+                       LEVEL(mem_##rw##_##space##_##kind##_##mode##_H));                      \
             EMU_NEXT_FULL(w, di);                                                             \
+        }                                                                                     \
         EMU_TAIL LEVEL(mem_##rw##_##space##_##kind)(w, di);                                   \
+    }                                                                                         \
+    static void LEVEL(mem_##rw##_##space##_##kind##_##mode##_H)(struct emu_warp * w,          \
+                                                                const struct emu_dinsn *di)   \
+    {                                                                                         \
+        if (MEM_LIKELY(w->width == 32 && w->e == UINT32_MAX &&                                \
+                       mem_halves(w, di, ISA_SPACE_##space, MEM_MODE_##mode, ISA_SIZE_##kind, \
+                                  write)))                                                    \
+            EMU_NEXT_FULL(w, di);                                                             \
+        EMU_TAIL LEVEL(mem_##rw##_##space##_##kind##_##mode##_b)(w, di);                      \
+    }                                                                                         \
+    MEM_OUTLINE void LEVEL(mem_##rw##_##space##_##kind##_##mode##_b)(                         \
+        struct emu_warp * w, const struct emu_dinsn *di)                                      \
+    {                                                                                         \
+        mem_prefer(w, di, LEVEL(mem_##rw##_##space##_##kind##_##mode##_H),                    \
+                   LEVEL(mem_##rw##_##space##_##kind##_##mode##_f));                          \
+        EMU_TAIL LEVEL(mem_##rw##_##space##_##kind##_##mode##_f)(w, di);                      \
     }                                                                                         \
     static void LEVEL(mem_##rw##_##space##_##kind##_##mode##_f)(struct emu_warp * w,          \
                                                                 const struct emu_dinsn *di)   \
@@ -769,6 +806,7 @@ enum {
     FORM(GLOBAL, PAIR, V2B32) FORM(GLOBAL, PAIR, V4B32)                                       \
     FORM(GLOBAL, SU32, V2B32) FORM(GLOBAL, SU32, V4B32)                                       \
     FORM(SHARED, M32, B32) FORM(SHARED, M32, V2B32) FORM(SHARED, M32, V4B32)                  \
+    FORM(SHARED, PAIR, B32) FORM(SHARED, PAIR, V2B32) FORM(SHARED, PAIR, V4B32)               \
     FORM(LOCAL, M32, B32) FORM(LOCAL, M32, V2B32)                                             \
     FORM(GENERIC, PAIR, B32) FORM(GENERIC, PAIR, V2B32)
 #define FORM(space, mode, kind)                                                               \

@@ -206,7 +206,7 @@ enum { EMU_ROW_V0 = 16 };
 struct emu_warp {
     char *regs;            /* rows: v0.., then the special rows below */
     uint32_t stride;       /* bytes of a row */
-    uint32_t n;            /* lanes, rounded up to 8 */
+    uint32_t n;            /* lanes of a padded row */
     uint64_t e;            /* lanes that effects reach: m & exec */
     uint64_t m;            /* lanes of the running split: set by emu_warp_set_lanes() only */
     int64_t budget;        /* instructions this turn may still retire, after the current run */
@@ -313,8 +313,6 @@ struct emu_core {
 typedef void emu_call_fn(struct emu_warp *w, const struct emu_dinsn *di, uint64_t lanes);
 /** Handler of a row that acts on the split or the scalar unit (emu_control.c). */
 emu_handler_fn *emu_control_handler(enum isa_op op);
-void emu_prelude_full(struct emu_warp *w, const struct emu_dinsn *di);
-void emu_prelude_part(struct emu_warp *w, const struct emu_dinsn *di);
 void emu_break_handler(struct emu_warp *w, const struct emu_dinsn *di);
 void emu_budget_handler(struct emu_warp *w, const struct emu_dinsn *di);
 void emu_bad_pc_handler(struct emu_warp *w, const struct emu_dinsn *di);
@@ -323,10 +321,12 @@ void emu_bad_pc_handler(struct emu_warp *w, const struct emu_dinsn *di);
 struct emu_level {
     const char *name;
     unsigned level; /* 1, 3, 4 */
+    unsigned row_lanes; /* rows are padded to a multiple of it */
     /** Handlers of a decoded instruction (operands already filled in); both NULL when the
      *  level has none for these modifiers: then *why is a clause for the message. */
     void (*handlers)(const struct isa_insn *insn, const struct emu_dinsn *di,
                      struct emu_handlers *out, const char **why);
+    struct emu_handlers prelude; /* of EMU_D_MODIFIED instructions */
     /** Fill mask_row from e. */
     void (*expand_mask)(uint32_t *row, uint64_t lanes, unsigned n);
 };

@@ -236,6 +236,145 @@ EMU_ROW bool emu_store_row16(uint8_t *p, const uint32_t *b, unsigned n, uint64_t
 }
 #endif
 
+/* ---- comparisons: one bit a lane ------------------------------------------------------- */
+
+enum emu_cmp { EMU_CMP_EQ, EMU_CMP_LT, EMU_CMP_LE, EMU_CMP_GT, EMU_CMP_GE, EMU_CMP_NE, EMU_CMP_NUM };
+
+#if defined(EMU_HAVE_16)
+#define EMU_HAVE_COMPARE 1
+enum { EMU_CMP_LANES = 16 };
+typedef __m512i emu_chunk;
+
+EMU_ROW emu_chunk emu_chunk_load(const uint32_t *p)
+{
+    return _mm512_loadu_si512(p);
+}
+EMU_ROW emu_chunk emu_chunk_splat(uint32_t v)
+{
+    return emu_splat16(v);
+}
+/** Integers: eq, lt, le. */
+EMU_ROW uint64_t emu_chunk_compare(enum emu_cmp op, bool is_signed, emu_chunk a, emu_chunk b)
+{
+    if (op == EMU_CMP_EQ)
+        return _mm512_cmpeq_epi32_mask(a, b);
+    if (op == EMU_CMP_LT)
+        return is_signed ? _mm512_cmplt_epi32_mask(a, b) : _mm512_cmplt_epu32_mask(a, b);
+    return is_signed ? _mm512_cmple_epi32_mask(a, b) : _mm512_cmple_epu32_mask(a, b);
+}
+/** Floats: false for unordered lanes; num is true for ordered ones. */
+EMU_ROW uint64_t emu_chunk_float(enum emu_cmp op, emu_chunk a, emu_chunk b)
+{
+    __m512 x = _mm512_castsi512_ps(a), y = _mm512_castsi512_ps(b);
+
+    switch (op) {
+    case EMU_CMP_EQ: return _mm512_cmp_ps_mask(x, y, _CMP_EQ_OQ);
+    case EMU_CMP_LT: return _mm512_cmp_ps_mask(x, y, _CMP_LT_OQ);
+    case EMU_CMP_LE: return _mm512_cmp_ps_mask(x, y, _CMP_LE_OQ);
+    case EMU_CMP_GT: return _mm512_cmp_ps_mask(x, y, _CMP_GT_OQ);
+    case EMU_CMP_GE: return _mm512_cmp_ps_mask(x, y, _CMP_GE_OQ);
+    case EMU_CMP_NE: return _mm512_cmp_ps_mask(x, y, _CMP_NEQ_OQ);
+    default: return _mm512_cmp_ps_mask(x, y, _CMP_ORD_Q);
+    }
+}
+#elif defined(__AVX2__)
+#define EMU_HAVE_COMPARE 1
+enum { EMU_CMP_LANES = 8 };
+typedef __m256i emu_chunk;
+
+EMU_ROW emu_chunk emu_chunk_load(const uint32_t *p)
+{
+    return emu_load8(p);
+}
+EMU_ROW emu_chunk emu_chunk_splat(uint32_t v)
+{
+    return emu_splat8(v);
+}
+EMU_ROW uint64_t emu_chunk_bits(__m256i v)
+{
+    return (unsigned)_mm256_movemask_ps(_mm256_castsi256_ps(v));
+}
+EMU_ROW uint64_t emu_chunk_compare(enum emu_cmp op, bool is_signed, emu_chunk a, emu_chunk b)
+{
+    if (op == EMU_CMP_EQ)
+        return emu_chunk_bits(_mm256_cmpeq_epi32(a, b));
+    if (!is_signed) {
+        const __m256i top = emu_splat8(UINT32_C(1) << 31);
+        a = _mm256_xor_si256(a, top);
+        b = _mm256_xor_si256(b, top);
+    }
+    if (op == EMU_CMP_LT)
+        return emu_chunk_bits(_mm256_cmpgt_epi32(b, a));
+    return emu_chunk_bits(_mm256_cmpgt_epi32(a, b)) ^ 0xff;
+}
+EMU_ROW uint64_t emu_chunk_float(enum emu_cmp op, emu_chunk a, emu_chunk b)
+{
+    __m256 x = _mm256_castsi256_ps(a), y = _mm256_castsi256_ps(b), r;
+
+    switch (op) {
+    case EMU_CMP_EQ: r = _mm256_cmp_ps(x, y, _CMP_EQ_OQ); break;
+    case EMU_CMP_LT: r = _mm256_cmp_ps(x, y, _CMP_LT_OQ); break;
+    case EMU_CMP_LE: r = _mm256_cmp_ps(x, y, _CMP_LE_OQ); break;
+    case EMU_CMP_GT: r = _mm256_cmp_ps(x, y, _CMP_GT_OQ); break;
+    case EMU_CMP_GE: r = _mm256_cmp_ps(x, y, _CMP_GE_OQ); break;
+    case EMU_CMP_NE: r = _mm256_cmp_ps(x, y, _CMP_NEQ_OQ); break;
+    default: r = _mm256_cmp_ps(x, y, _CMP_ORD_Q); break;
+    }
+    return (unsigned)_mm256_movemask_ps(r);
+}
+#else
+#define EMU_HAVE_COMPARE 0
+#define emu_compare_row(...) 0
+#define emu_compare_pair(...) 0
+#define emu_compare_float(...) 0
+#endif
+
+#if EMU_HAVE_COMPARE
+/** a[l] op b[l], or op @u for all lanes with @bu, of 32-bit integers; @op eq, lt or le. */
+EMU_ROW uint64_t emu_compare_row(enum emu_cmp op, bool is_signed, const uint32_t *a,
+                                 const uint32_t *b, bool bu, uint32_t u, unsigned n)
+{
+    uint64_t bits = 0;
+
+    for (unsigned l = 0; l < n; l += EMU_CMP_LANES) {
+        emu_chunk y = bu ? emu_chunk_splat(u) : emu_chunk_load(b + l);
+        bits |= emu_chunk_compare(op, is_signed, emu_chunk_load(a + l), y) << l;
+    }
+    return bits;
+}
+/** The same of 64-bit integers in two rows: the high words decide unless they are equal. */
+EMU_ROW uint64_t emu_compare_pair(enum emu_cmp op, bool is_signed, const uint32_t *a0,
+                                  const uint32_t *a1, const uint32_t *b0, const uint32_t *b1,
+                                  bool bu, uint64_t u, unsigned n)
+{
+    uint64_t bits = 0;
+
+    for (unsigned l = 0; l < n; l += EMU_CMP_LANES) {
+        emu_chunk x0 = emu_chunk_load(a0 + l), x1 = emu_chunk_load(a1 + l);
+        emu_chunk y0 = bu ? emu_chunk_splat((uint32_t)u) : emu_chunk_load(b0 + l);
+        emu_chunk y1 = bu ? emu_chunk_splat((uint32_t)(u >> 32)) : emu_chunk_load(b1 + l);
+        uint64_t r = emu_chunk_compare(op, false, x0, y0) &
+                     emu_chunk_compare(EMU_CMP_EQ, false, x1, y1);
+        if (op != EMU_CMP_EQ)
+            r |= emu_chunk_compare(EMU_CMP_LT, is_signed, x1, y1);
+        bits |= r << l;
+    }
+    return bits;
+}
+/** The same of floats, given as bits; @op any. */
+EMU_ROW uint64_t emu_compare_float(enum emu_cmp op, const uint32_t *a, const uint32_t *b,
+                                   bool bu, uint32_t u, unsigned n)
+{
+    uint64_t bits = 0;
+
+    for (unsigned l = 0; l < n; l += EMU_CMP_LANES) {
+        emu_chunk y = bu ? emu_chunk_splat(u) : emu_chunk_load(b + l);
+        bits |= emu_chunk_float(op, emu_chunk_load(a + l), y) << l;
+    }
+    return bits;
+}
+#endif
+
 /* ---- what handlers call --------------------------------------------------------------- */
 
 /** row[l] == first + l * bytes (@ramp) or == first, and with @pair high[l] == high_first, for

@@ -96,6 +96,7 @@ enum isa_tag_rule {
     ISA_TAG_MAD,
     ISA_TAG_MULWIDE, /* 32 x 32 -> 64 */
     ISA_TAG_MADWIDE,
+    ISA_TAG_LEA,     /* (a << b) + c, a widened to 64 bits */
     ISA_TAG_SHL,
     ISA_TAG_SHR,     /* signed and unsigned */
     ISA_TAG_NEG,

@@ -39,6 +39,8 @@ static const struct access_row op_access[ISA_OP_COUNT] = {
 #define LANEX1 NOWHERE
 #define LANEX NOWHERE
 #define LANEX3 NOWHERE
+#define LANEW NOWHERE
+#define LANEW3 NOWHERE
 #define LANER NOWHERE
 #define COMPARE NOWHERE
 #define SCALAR1 NOWHERE
@@ -59,6 +61,8 @@ static const struct access_row op_access[ISA_OP_COUNT] = {
 #undef LANEX1
 #undef LANEX
 #undef LANEX3
+#undef LANEW
+#undef LANEW3
 #undef LANER
 #undef COMPARE
 #undef SCALAR1

@@ -508,6 +508,8 @@ static enum result execute(struct ref_lane *t, const struct isa_insn *i, bool pr
     case ISA_V_MULWIDE_U32: D2((u64)ua * ub);
     case ISA_V_MULWIDE_S32: D2((s64)sa * sb);
     case ISA_V_MADWIDE_U32: D2((u64)ua * ub + c);
+    case ISA_V_LEA_U32: D2(((u64)ua << (ub & 31)) + c);
+    case ISA_V_LEA_S32: D2((u64)((s64)((u64)(s64)sa << (ub & 31))) + c);
     case ISA_V_MADWIDE_S32: D2((u64)((s64)sa * sb) + c);
     case ISA_V_MIN_U32: D1(ua < ub ? ua : ub);
     case ISA_V_MAX_U32: D1(ua > ub ? ua : ub);

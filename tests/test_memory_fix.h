@@ -27,6 +27,7 @@ struct fix {
     struct emu_program program;
     struct isa_insn insn;
     struct emu_dinsn di[2];
+    struct emu_handlers normal;
     struct emu_icache icache;
     struct emu_code code, *code_list[1];
     struct emu_warp *warp;
@@ -70,7 +71,8 @@ static inline struct fix *fix_make(unsigned width)
     f->program.insn = &f->insn;
     f->program.count = 1;
     f->program.base = ISA_CODE_BASE;
-    f->code = (struct emu_code){.program = &f->program, .insn = f->di, .icache = &f->icache};
+    f->code = (struct emu_code){.program = &f->program, .insn = f->di, .icache = &f->icache,
+                                .normal = &f->normal};
     w->width = (uint8_t)width;
     w->n = width < 8 ? 8 : width;
     w->stride = w->n * 4;
