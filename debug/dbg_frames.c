@@ -121,10 +121,10 @@ static bool way_to(const struct dbg *dbg, const struct isa_function *function, u
             way.sum += change;
             way.saved = way.saved || saves_return(insn);
             always = insn->guard == ISA_PT && !insn->guard_neg;
-            if (insn->op == ISA_BRA)
+            if (insn->op == ISA_BRA || insn->op == ISA_S_BRA)
                 follow(ways, work, &count, function->count,
                        (uint64_t)((int64_t)at + 1 + (int32_t)insn->x), &way);
-            if (!always || (insn->op != ISA_BRA && insn->op != ISA_RET &&
+            if (!always || (insn->op != ISA_BRA && insn->op != ISA_S_BRA && insn->op != ISA_RET &&
                             insn->op != ISA_EXIT && insn->op != ISA_BRX))
                 follow(ways, work, &count, function->count, (uint64_t)at + 1, &way);
         }

@@ -134,7 +134,12 @@ const struct emu_mem_info emu_mem_info[ISA_OP_COUNT] = {
 #define COMPARE NONE
 #define SCALAR1 NONE
 #define SCALAR NONE
+#define SCALARX1 NONE
+#define SCALARX NONE
+#define SCALAR3 NONE
+#define SCALARR NONE
 #define SCALAR_COMPARE NONE
+#define SCALAR_LOAD LOAD
 #define CALL NONE
 #define CONTROL NONE
 #define REFUSED NONE
@@ -160,6 +165,11 @@ unsigned emu_size_bytes(unsigned size)
 void emu_addresses_raw(const struct emu_warp *w, const struct isa_insn *insn,
                        const struct emu_dinsn *di, uint64_t lanes, uint64_t *address)
 {
+    if (isa_op_info((enum isa_op)insn->op)->flags & ISA_F_SCALAR) {
+        for (LW_EACH_BIT(l, lanes))
+            address[l] = emu_scalar_address(w, di);
+        return;
+    }
     const uint32_t *low = emu_row(w, di->a), *high = emu_row(w, di->a + w->stride);
     enum isa_space space = (enum isa_space)emu_mem_info[insn->op].space;
     unsigned mode = EMU_MOD(insn, AMODE);

@@ -445,9 +445,15 @@ static void cta_finish(struct emu_block *block, unsigned id)
         struct emu_warp *w = &block->warp[i];
         uint64_t ids = 0;
         c->lanes[i] = 0;
-        for (LW_EACH_BIT(k, w->split_in[EMU_SPLIT_CTA]))
-            if (w->split[k].barrier == id)
-                ids |= split_bit((unsigned)k);
+        for (LW_EACH_BIT(k, w->split_in[EMU_SPLIT_CTA])) {
+            struct emu_split *s = &w->split[k];
+            if (s->barrier != id)
+                continue;
+            ids |= split_bit((unsigned)k);
+            if (s->reduction != 0)
+                emu_reduction_result(w, s->reduction - 1, s->lanes, c->brought, c->yes);
+            s->reduction = 0;
+        }
         if (ids != 0)
             emu_split_awake(w, ids);
     }
@@ -466,7 +472,7 @@ static unsigned phantoms(const struct emu_warp *w, uint64_t lanes)
 
 enum emu_cta_result emu_split_bar(struct emu_warp *w, unsigned id, uint64_t lanes,
                                   bool has_count, uint32_t count, bool wait, uint32_t next,
-                                  char *why, size_t why_size)
+                                  const struct emu_reduction *red, char *why, size_t why_size)
 {
     struct emu_block *block = w->block;
     struct emu_cta_barrier *c = &block->cta[id];
@@ -501,12 +507,17 @@ enum emu_cta_result emu_split_bar(struct emu_warp *w, unsigned id, uint64_t lane
         c->has_count = has_count;
         c->count = count;
         c->arrived_live = 0;
+        c->brought = c->yes = 0;
         c->generation = ++block->cta_generation;
         block->cta_open |= UINT32_C(1) << id;
     }
     c->arrived = n;
     c->arrived_live += lw_popcount(lanes);
     c->lanes[w->index] |= lanes;
+    if (red != NULL) {
+        c->brought += red->brought;
+        c->yes += red->yes;
+    }
     complete = cta_complete(block, c);
     if (w->flow != NULL)
         w->flow->arrived = lanes;
@@ -516,6 +527,7 @@ enum emu_cta_result emu_split_bar(struct emu_warp *w, unsigned id, uint64_t lane
         split_set_state(w, split, EMU_SPLIT_CTA);
         w->split[split].barrier = (uint8_t)id;
         w->split[split].flags = 0;
+        w->split[split].reduction = red != NULL ? red->index + 1 : 0;
     }
     if (complete)
         cta_finish(block, id);
@@ -557,6 +569,7 @@ void emu_cta_hash(const struct emu_block *block, struct lw_hash *hash)
         const struct emu_cta_barrier *c = &block->cta[id];
         lw_hash_u64(hash, id << 40 | (uint64_t)c->has_count << 32 | c->count);
         lw_hash_u64(hash, c->arrived);
+        lw_hash_u64(hash, (uint64_t)c->brought << 32 | c->yes);
         lw_hash_u64(hash, c->generation);
         for (unsigned i = 0; i < block->warp_count; i++)
             lw_hash_u64(hash, c->lanes[i]);

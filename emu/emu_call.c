@@ -30,6 +30,21 @@ static uint64_t x_lane64(const struct emu_warp *w, const struct emu_dinsn *di, u
     return (uint64_t)low[w->stride / 4 + lane] << 32 | low[lane];
 }
 
+/** The scalar result of a row, one or two words. */
+static void put_scalar(struct emu_warp *w, const struct emu_dinsn *di, uint64_t value)
+{
+    if (di->reg < 128)
+        w->s[di->reg] = (uint32_t)value;
+    if (di->delta == 2 && di->reg < 127)
+        w->s[di->reg + 1] = (uint32_t)(value >> 32);
+}
+/** Scalar predicate operand R (| 8 negated). */
+static bool scalar_predicate(const struct emu_warp *w, unsigned r)
+{
+    bool p = w->sp[r & 7];
+    return r & 8 ? !p : p;
+}
+
 /* ---- logic and bytes ------------------------------------------------------------ */
 
 void emu_x_lop3(struct emu_warp *w, const struct emu_dinsn *di, uint64_t lanes)
@@ -375,13 +390,13 @@ void emu_x_s2r(struct emu_warp *w, const struct emu_dinsn *di, uint64_t lanes)
 }
 void emu_x_s_s2r(struct emu_warp *w, const struct emu_dinsn *di, uint64_t lanes)
 {
-    uint32_t low[EMU_MAX_LANES];
+    uint32_t low[EMU_MAX_LANES], high[EMU_MAX_LANES];
+    unsigned from = w->live ? lw_lowest(w->live) : 0;
 
     (void)lanes;
     w->run_done = (uint32_t)(di - w->run_start);
-    emu_special_rows(w, (enum isa_special)di->aux, low, NULL);
-    if (di->reg < 128)
-        w->s[di->reg] = low[w->live ? lw_lowest(w->live) : 0];
+    emu_special_rows(w, (enum isa_special)di->aux, low, high);
+    put_scalar(w, di, (uint64_t)high[from] << 32 | low[from]);
 }
 
 /* ---- barrier registers ---------------------------------------------------------------------- */
@@ -515,21 +530,132 @@ void emu_x_ballot(struct emu_warp *w, const struct emu_dinsn *di, uint64_t lanes
     }
 }
 
-/* ---- scalar results of vector sources --------------------------------------------------------------- */
+/** Value of a lane as match and redux see it. */
+static uint64_t lane_value(const struct emu_warp *w, const struct emu_dinsn *di, unsigned lane,
+                           bool wide)
+{
+    const uint32_t *a = emu_row(w, di->a);
+
+    return wide ? (uint64_t)a[w->stride / 4 + lane] << 32 | a[lane] : a[lane];
+}
+/** Each lane gets the lanes of its virtual warp that hold its value. */
+void emu_x_match_any(struct emu_warp *w, const struct emu_dinsn *di, uint64_t lanes)
+{
+    bool wide = di->op == ISA_MATCH_ANY_B64;
+    uint32_t *d = emu_row(w, di->d), result[EMU_MAX_LANES];
+    uint64_t todo = lanes;
+
+    while (todo != 0) {
+        uint64_t value = lane_value(w, di, lw_lowest(todo), wide), same = 0;
+        for (LW_EACH_BIT(l, todo))
+            same |= (uint64_t)(lane_value(w, di, (unsigned)l, wide) == value) << l;
+        for (LW_EACH_BIT(l, same))
+            result[l] = (uint32_t)(same >> (l & 32));
+        todo &= ~same;
+    }
+    for (LW_EACH_BIT(l, lanes)) /* D may be A */
+        d[l] = result[l];
+}
+/** All members if they hold one value, else none; P says which. */
+void emu_x_match_all(struct emu_warp *w, const struct emu_dinsn *di, uint64_t lanes)
+{
+    bool wide = di->op == ISA_MATCH_ALL_B64;
+    uint32_t *d = emu_row(w, di->d);
+    uint64_t equal = 0;
+
+    for (unsigned k = 0; k < 2; k++) {
+        uint64_t in = lanes & (UINT64_C(0xffffffff) << (32 * k));
+        bool all = true;
+        for (LW_EACH_BIT(l, in))
+            all = all && lane_value(w, di, (unsigned)l, wide) ==
+                             lane_value(w, di, lw_lowest(in), wide);
+        equal |= all ? in : 0;
+    }
+    for (LW_EACH_BIT(l, lanes))
+        d[l] = (uint32_t)((equal & lanes) >> (l & 32));
+    set_predicate(w, di->p, lanes, equal);
+}
+static uint32_t reduce(unsigned op, uint32_t x, uint32_t y)
+{
+    switch (op) {
+    case ISA_REDUX_MIN_U32: return x < y ? x : y;
+    case ISA_REDUX_MAX_U32: return x > y ? x : y;
+    case ISA_REDUX_MIN_S32: return (int32_t)x < (int32_t)y ? x : y;
+    case ISA_REDUX_MAX_S32: return (int32_t)x > (int32_t)y ? x : y;
+    case ISA_REDUX_AND_B32: return x & y;
+    case ISA_REDUX_OR_B32: return x | y;
+    case ISA_REDUX_XOR_B32: return x ^ y;
+    default: return x + y;
+    }
+}
+void emu_x_redux(struct emu_warp *w, const struct emu_dinsn *di, uint64_t lanes)
+{
+    const uint32_t *a = emu_row(w, di->a);
+    uint32_t *d = emu_row(w, di->d);
+
+    for (unsigned k = 0; k < 2; k++) {
+        uint64_t in = lanes & (UINT64_C(0xffffffff) << (32 * k));
+        if (in == 0)
+            continue;
+        uint32_t r = a[lw_lowest(in)];
+        for (LW_EACH_BIT(l, in & (in - 1)))
+            r = reduce(di->op, r, a[l]);
+        for (LW_EACH_BIT(l, in))
+            d[l] = r;
+    }
+}
+
+/* ---- between scalar and vector unit ------------------------------------------------------------------ */
 
 void emu_x_readfirstlane(struct emu_warp *w, const struct emu_dinsn *di, uint64_t lanes)
 {
     uint64_t from = lanes ? lanes : w->live; /* no lane active: the lowest live one */
 
-    if (di->reg < 128)
-        w->s[di->reg] = emu_row(w, di->a)[lw_lowest(from)];
+    put_scalar(w, di, emu_row(w, di->a)[lw_lowest(from)]);
+}
+/* Lane numbers count modulo the width; exec does not matter, as in GCN. */
+void emu_x_readlane(struct emu_warp *w, const struct emu_dinsn *di, uint64_t lanes)
+{
+    (void)lanes;
+    put_scalar(w, di, emu_row(w, di->a)[emu_uniform32(w, di) & (w->width - 1u)]);
+}
+void emu_x_writelane(struct emu_warp *w, const struct emu_dinsn *di, uint64_t lanes)
+{
+    (void)lanes;
+    emu_row(w, di->d)[emu_uniform32(w, di) & (w->width - 1u)] = di->p < 128 ? w->s[di->p] : 0;
 }
 void emu_x_s_ballot(struct emu_warp *w, const struct emu_dinsn *di, uint64_t lanes)
 {
+    put_scalar(w, di, lanes & predicate(w, di->r));
+}
+/** The inverse: P of a lane is its bit of a scalar pair. */
+void emu_x_unballot(struct emu_warp *w, const struct emu_dinsn *di, uint64_t lanes)
+{
+    set_predicate(w, di->p, lanes, emu_uniform64(w, di));
+}
+void emu_x_s_vote(struct emu_warp *w, const struct emu_dinsn *di, uint64_t lanes)
+{
     uint64_t yes = lanes & predicate(w, di->r);
 
-    if (di->reg < 128)
-        w->s[di->reg] = (uint32_t)yes;
-    if (di->reg < 127)
-        w->s[di->reg + 1] = (uint32_t)(yes >> 32);
+    if (di->q < ISA_PT)
+        w->sp[di->q] = di->op == ISA_S_VOTE_ANY ? yes != 0 : yes == lanes;
+}
+void emu_x_sp2r(struct emu_warp *w, const struct emu_dinsn *di, uint64_t lanes)
+{
+    uint32_t bits = 0;
+
+    (void)lanes;
+    for (unsigned p = 0; p < ISA_PRED_COUNT; p++)
+        bits |= (uint32_t)w->sp[p] << p;
+    put_scalar(w, di, bits);
+}
+void emu_x_r2sp(struct emu_warp *w, const struct emu_dinsn *di, uint64_t lanes)
+{
+    (void)lanes;
+    for (unsigned p = 0; p < ISA_PRED_COUNT; p++)
+        w->sp[p] = di->p < 128 ? w->s[di->p] >> p & 1 : 0;
+}
+void emu_x_sp2p(struct emu_warp *w, const struct emu_dinsn *di, uint64_t lanes)
+{
+    set_predicate(w, di->p, lanes, scalar_predicate(w, di->r) ? ~UINT64_C(0) : 0);
 }

@@ -9,6 +9,8 @@
 #include <stdio.h>
 
 #include "emu/emu_call.h"
+#include "emu/emu_math.h"
+#include "emu/emu_mem_priv.h"
 #include "emu/emu_next.h"
 #include "emu/emu_priv.h"
 
@@ -59,6 +61,12 @@ static uint64_t control_lanes(struct emu_warp *w, const struct emu_dinsn *di, bo
     return on;
 }
 
+static uint64_t predicate(const struct emu_warp *w, unsigned r)
+{
+    uint64_t p = w->p[r & 7];
+    return r & 8 ? ~p : p;
+}
+
 /* ---- branches ------------------------------------------------------------------------ */
 
 static bool may_split(struct emu_warp *w, const struct emu_dinsn *di)
@@ -95,6 +103,19 @@ static void emu_c_bra(struct emu_warp *w, const struct emu_dinsn *di)
     w->core->stats.divergences++;
     emu_split_branch2(w, taken, target->index, di->index + 1);
     turn_over(w, di);
+}
+
+/** A scalar branch ignores exec, and its guard cannot part the lanes. */
+static void emu_c_s_bra(struct emu_warp *w, const struct emu_dinsn *di)
+{
+    bool on = w->sp[di->guard & 7] != (di->guard >> 3 & 1);
+
+    if (!on) {
+        fall_through(w, di);
+        return;
+    }
+    emu_count_run(w, di);
+    jump(w, di + di->delta);
 }
 
 /** Instruction at a 64-bit guest address for each lane of @lanes; false: raised. */
@@ -340,7 +361,7 @@ static void emu_c_warpsync(struct emu_warp *w, const struct emu_dinsn *di)
 
 /* ---- CTA barriers ---------------------------------------------------------------------------- */
 
-static void cta_barrier(struct emu_warp *w, const struct emu_dinsn *di, bool wait)
+static void cta_barrier(struct emu_warp *w, const struct emu_dinsn *di, bool wait, bool reduce)
 {
     char why[160];
     bool bad;
@@ -384,9 +405,12 @@ static void cta_barrier(struct emu_warp *w, const struct emu_dinsn *di, bool wai
         w->flow->cta_id = (uint8_t)id;
         w->flow->cta_expected = di->flags & EMU_D_COUNTED ? count : w->block->threads_live;
     }
+    uint64_t active = on & emu_exec_mask(w);
+    struct emu_reduction red = { di->index, lw_popcount(active),
+                                 lw_popcount(active & predicate(w, di->r)) };
     enum emu_cta_result r =
-        emu_split_bar(w, id, on, di->flags & EMU_D_COUNTED, count, wait, di->index + 1, why,
-                      sizeof why);
+        emu_split_bar(w, id, on, di->flags & EMU_D_COUNTED, count, wait, di->index + 1,
+                      reduce ? &red : NULL, why, sizeof why);
     if (r == EMU_CTA_BAD) {
         if (w->flow != NULL)
             w->flow->cta_used = false;
@@ -410,11 +434,30 @@ static void cta_barrier(struct emu_warp *w, const struct emu_dinsn *di, bool wai
 }
 static void emu_c_bar_sync(struct emu_warp *w, const struct emu_dinsn *di)
 {
-    cta_barrier(w, di, true);
+    cta_barrier(w, di, true, false);
 }
 static void emu_c_bar_arrive(struct emu_warp *w, const struct emu_dinsn *di)
 {
-    cta_barrier(w, di, false);
+    cta_barrier(w, di, false, false);
+}
+static void emu_c_bar_red(struct emu_warp *w, const struct emu_dinsn *di)
+{
+    cta_barrier(w, di, true, true);
+}
+void emu_reduction_result(struct emu_warp *w, uint32_t index, uint64_t lanes, uint32_t brought,
+                          uint32_t yes)
+{
+    const struct emu_dinsn *di = &w->code->insn[index];
+    uint32_t *d = emu_row(w, di->d);
+
+    lanes &= emu_exec_mask(w);
+    if (di->op == ISA_BAR_RED_POPC) {
+        for (LW_EACH_BIT(l, lanes))
+            d[l] = yes;
+        return;
+    }
+    bool result = di->op == ISA_BAR_RED_AND ? yes == brought : yes != 0;
+    w->p[di->p] = (w->p[di->p] & ~lanes) | (result ? lanes : 0);
 }
 
 /* ---- system -------------------------------------------------------------------------------------- */
@@ -494,18 +537,25 @@ static bool writes_exec(const struct emu_dinsn *di, unsigned words)
     return di->reg + words > ISA_S_EXEC && di->reg < 128;
 }
 
+static bool scalar_guard(const struct emu_warp *w, const struct emu_dinsn *di)
+{
+    bool on = w->sp[di->guard & 7];
+
+    return di->guard & 8 ? !on : on;
+}
+
 static inline void call_row(struct emu_warp *w, const struct emu_dinsn *di, unsigned flags,
                             emu_call_fn *f)
 {
     if (flags & ISA_F_SCALAR) {
-        bool guard = (di->guard & 16) ? emu_guard(w, di) != 0 : true;
+        bool exec = writes_exec(di, (unsigned)di->delta);
         if (!scalar_allowed(w, di))
             return;
-        if (writes_exec(di, 2) && !exec_allowed(w, di))
+        if (exec && !exec_allowed(w, di))
             return;
-        if (guard)
+        if (scalar_guard(w, di))
             f(w, di, w->e);
-        if (writes_exec(di, 2))
+        if (exec)
             emu_warp_set_lanes(w, w->m);
         EMU_GO(w, di + 1);
         return;
@@ -518,7 +568,7 @@ static inline void call_row(struct emu_warp *w, const struct emu_dinsn *di, unsi
             return;
         if (on != 0) { /* no register: all lanes of the virtual warp */
             member_masks(w, on,
-                         di->aux != EMU_NO_MEMBERS ? emu_row(w, (uint32_t)di->aux) : NULL,
+                         di->delta != EMU_NO_MEMBERS ? emu_row(w, (uint32_t)di->delta) : NULL,
                          ~UINT32_C(0), member);
             for (LW_EACH_BIT(l, on))
                 if (!(member[l] >> l & 1))
@@ -537,7 +587,7 @@ static inline void call_row(struct emu_warp *w, const struct emu_dinsn *di, unsi
             }
             emu_count_run(w, di);
             /* each set of members by itself: one split may hold several, all complete */
-            member_masks(w, go, di->aux != EMU_NO_MEMBERS ? emu_row(w, (uint32_t)di->aux) : NULL,
+            member_masks(w, go, di->delta != EMU_NO_MEMBERS ? emu_row(w, (uint32_t)di->delta) : NULL,
                          ~UINT32_C(0), member);
             while (go != 0) {
                 uint64_t first = member[lw_lowest(go)], group = 0;
@@ -584,6 +634,7 @@ static void scalar_write(struct emu_warp *w, unsigned reg, unsigned words, uint6
 typedef uint32_t T_u32;
 typedef int32_t T_s32;
 typedef uint64_t T_u64;
+typedef int64_t T_s64;
 #define WORDS(T) ((unsigned)sizeof(T_##T) / 4)
 #define SCALAR_X(T) (WORDS(T) == 2 ? (T_##T)emu_uniform64(w, di) : (T_##T)emu_uniform32(w, di))
 
@@ -594,40 +645,92 @@ static bool scalar_begin(struct emu_warp *w, const struct emu_dinsn *di, unsigne
         return false;
     return predicate || !writes_exec(di, words) || exec_allowed(w, di);
 }
-static bool scalar_guard(const struct emu_warp *w, const struct emu_dinsn *di)
-{
-    bool on = w->sp[di->guard & 7];
-
-    return di->guard & 8 ? !on : on;
-}
-#define SCALAR_OP(T, e)                                                                       \
+#define SCALAR_OP(TD, TA, TB, e)                                                              \
+    if (!scalar_begin(w, di, WORDS(TD), false))                                               \
+        return;                                                                               \
+    if (scalar_guard(w, di)) {                                                                \
+        const T_##TA a = (T_##TA)scalar_read(w, di->p, WORDS(TA));                            \
+        const T_##TB b = SCALAR_X(TB);                                                        \
+        (void)a;                                                                              \
+        scalar_write(w, di->reg, WORDS(TD), (uint64_t)(T_##TD)(e));                           \
+        if (writes_exec(di, WORDS(TD)))                                                       \
+            emu_warp_set_lanes(w, w->m);                                                      \
+    }                                                                                         \
+    EMU_GO(w, di + 1)
+#define SCALAR(T, e) SCALAR_OP(T, T, T, e)
+#define SCALAR1(T, e) SCALAR_OP(T, T, T, e)
+#define SCALARX1(TD, TB, e) SCALAR_OP(TD, TB, TB, e)
+#define SCALARX(TD, TA, TB, e) SCALAR_OP(TD, TA, TB, e)
+/* with the variant X has the third source and C the second */
+#define SCALAR3(T, e)                                                                         \
     if (!scalar_begin(w, di, WORDS(T), false))                                                \
         return;                                                                               \
     if (scalar_guard(w, di)) {                                                                \
-        const T_##T a = (T_##T)scalar_read(w, di->p, WORDS(T)), b = SCALAR_X(T);              \
-        (void)a;                                                                              \
+        const T_##T a = (T_##T)scalar_read(w, di->p, WORDS(T)), at_x = SCALAR_X(T);           \
+        const T_##T at_c = (T_##T)scalar_read(w, di->c, WORDS(T));                            \
+        const T_##T b = di->sub ? at_c : at_x, c = di->sub ? at_x : at_c;                     \
         scalar_write(w, di->reg, WORDS(T), (uint64_t)(T_##T)(e));                             \
         if (writes_exec(di, WORDS(T)))                                                        \
             emu_warp_set_lanes(w, w->m);                                                      \
     }                                                                                         \
     EMU_GO(w, di + 1)
-#define SCALAR(T, e) SCALAR_OP(T, e)
-#define SCALAR1(T, e) SCALAR_OP(T, e)
+#define SCALARR(T, e)                                                                         \
+    const bool r = w->sp[di->r & 7] != (di->r >> 3 & 1);                                      \
+    SCALAR_OP(T, T, T, e)
 #define SCALAR_COMPARE(T)                                                                     \
     if (!scalar_begin(w, di, 1, true))                                                        \
         return;                                                                               \
     if (scalar_guard(w, di) && di->q < ISA_PT) {                                              \
-        const T_##T a = (T_##T)scalar_read(w, di->p, 1), b = SCALAR_X(T);                     \
+        const T_##T a = (T_##T)scalar_read(w, di->p, WORDS(T)), b = SCALAR_X(T);              \
+        const bool r = w->sp[di->r & 7] != (di->r >> 3 & 1);                                  \
         bool t;                                                                               \
         switch (di->sub & 15) {                                                               \
-        case ISA_CMP_EQ: t = a == b; break;                                                   \
-        case ISA_CMP_NE: t = a != b; break;                                                   \
-        case ISA_CMP_LT: t = a < b; break;                                                    \
-        case ISA_CMP_LE: t = a <= b; break;                                                   \
-        case ISA_CMP_GT: t = a > b; break;                                                    \
-        default: t = a >= b; break;                                                           \
+        case ISA_CMP_EQ: case ISA_CMP_EQU: t = a == b; break;                                 \
+        case ISA_CMP_NE: case ISA_CMP_NEU: t = a != b; break;                                 \
+        case ISA_CMP_LT: case ISA_CMP_LTU: t = a < b; break;                                  \
+        case ISA_CMP_LE: case ISA_CMP_LEU: t = a <= b; break;                                 \
+        case ISA_CMP_GT: case ISA_CMP_GTU: t = a > b; break;                                  \
+        case ISA_CMP_GE: case ISA_CMP_GEU: t = a >= b; break;                                 \
+        default: t = (di->sub & 15) == ISA_CMP_NUM; break;                                    \
+        }                                                                                     \
+        switch (di->sub >> 4 & 3) {                                                           \
+        case ISA_BOOL_AND: t = t && r; break;                                                 \
+        case ISA_BOOL_OR: t = t || r; break;                                                  \
+        case ISA_BOOL_XOR: t = t != r; break;                                                 \
+        default: break;                                                                       \
         }                                                                                     \
         w->sp[di->q] = t;                                                                     \
+    }                                                                                         \
+    EMU_GO(w, di + 1)
+
+/** A load once a warp. False: raised. */
+static bool scalar_load(struct emu_warp *w, const struct emu_dinsn *di, enum isa_space space)
+{
+    unsigned bytes = emu_size_bytes(di->sub);
+    uint64_t address = emu_scalar_address(w, di);
+    struct emu_spot spot;
+    enum emu_fault_kind kind =
+        emu_lane_spot(w, space, lw_lowest(w->m), address, bytes, false, &spot);
+
+    if (kind != EMU_FAULT_NULL_PAGE && (address & (bytes - 1)) != 0)
+        kind = EMU_FAULT_MISALIGNED;
+    if (kind != EMU_FAULT_NONE) {
+        emu_raise_memory(w, di, kind, w->m, space, address, bytes, false);
+        return false;
+    }
+    for (unsigned k = 0; k < bytes / 4 && di->reg + k < 128; k++)
+        w->s[di->reg + k] = lw_get32(spot.host + 4 * k);
+    w->core->stats.loads++;
+    return true;
+}
+#define SCALAR_LOAD(space)                                                                    \
+    if (!scalar_begin(w, di, (unsigned)di->delta, false))                                     \
+        return;                                                                               \
+    if (scalar_guard(w, di)) {                                                                \
+        if (!scalar_load(w, di, ISA_SPACE_##space))                                           \
+            return;                                                                           \
+        if (writes_exec(di, (unsigned)di->delta))                                             \
+            emu_warp_set_lanes(w, w->m);                                                      \
     }                                                                                         \
     EMU_GO(w, di + 1)
 

@@ -396,6 +396,18 @@ static bool skip_fault(struct emu_warp *w)
     const struct isa_op_info *info = isa_op_info((enum isa_op)insn->op);
     if (!(info->flags & ISA_F_MEMORY))
         return false;
+    if (info->flags & ISA_F_SCALAR) { /* all of the warp or nothing */
+        uint32_t read_value = 0;
+        if (!core->ops.skip_fault(core->context, &w->fault, &read_value))
+            return false;
+        for (unsigned r = 0; r < isa_mem_regs(insn) && di->reg + r < 128; r++)
+            w->s[di->reg + r] = read_value;
+        emu_warp_set_lanes(w, m); /* exec may be what was loaded */
+        w->run_start = di;
+        emu_count_run(w, di);
+        emu_leave(w, EMU_LEAVE_BUDGET, di + 1);
+        return true;
+    }
     while (w->leave == EMU_LEAVE_FAULT) {
         uint64_t lanes = w->fault.lanes & all & ~skipped;
         uint32_t read_value = 0;
@@ -650,7 +662,10 @@ static enum emu_release release_by(unsigned op)
     case ISA_YIELD:
     case ISA_NANOSLEEP: return EMU_RELEASE_YIELD;
     case ISA_BAR_SYNC:
-    case ISA_BAR_ARRIVE: return EMU_RELEASE_CTA;
+    case ISA_BAR_ARRIVE:
+    case ISA_BAR_RED_POPC:
+    case ISA_BAR_RED_AND:
+    case ISA_BAR_RED_OR: return EMU_RELEASE_CTA;
     case ISA_WARPSYNC: return EMU_RELEASE_WARPSYNC;
     default: return EMU_RELEASE_ARRIVAL;
     }
@@ -697,7 +712,8 @@ enum lw_status emu_warp_step(struct emu_core *core, unsigned slot, unsigned warp
     ev->split = (unsigned)w->running;
     uint64_t m = w->m;
     if (info->flags & ISA_F_MEMORY)
-        fill_access(w, scratch, insn, di, ev->effective, ev);
+        fill_access(w, scratch, insn, di,
+                    info->flags & ISA_F_SCALAR ? w->m & ev->guard & (0 - w->m) : ev->effective, ev);
     else if (insn->xkind == ISA_X_CONST)
         fill_constant(w, scratch, insn, ev);
     memset(&scratch->flow, 0, sizeof scratch->flow);

@@ -116,6 +116,29 @@ static enum lw_status prelude_add(struct emu_decoder *dec, struct emu_prelude **
     return LW_OK;
 }
 
+/** Source @source, scalar register @number, of a row that reads only vector rows: copied to
+ *  all lanes of its scratch row before the instruction. */
+static enum lw_status splat(struct emu_decoder *dec, struct emu_dinsn *di, unsigned source,
+                            unsigned number, unsigned words, uint32_t *row, struct lw_error *err)
+{
+    const struct emu_layout *layout = dec->layout;
+    struct emu_prelude *pre;
+    enum lw_status status = prelude_add(dec, &pre, di, err);
+    uint32_t from = number * 4;
+
+    if (status == LW_OK && number > 127)
+        status = pool_add(dec, 0, &from, err); /* sz */
+    if (status != LW_OK)
+        return status;
+    *row = source == 0 ? layout->row_a : source == 1 ? layout->row_b : layout->row_c;
+    pre->source[source].kind = EMU_PRE_UNIFORM;
+    pre->source[source].ukind = number > 127 ? EMU_U_IMM : EMU_U_SCALAR;
+    pre->source[source].words = (uint8_t)words;
+    pre->source[source].from = from;
+    pre->source[source].to = *row;
+    return LW_OK;
+}
+
 static unsigned words_of(const struct isa_op_info *info, const char *one, const char *two)
 {
     return has(info, two) ? 2 : has(info, one) ? 1 : 0;
@@ -213,6 +236,52 @@ static enum lw_status decode_memory(struct emu_decoder *dec, const struct isa_in
     return LW_OK;
 }
 
+static enum lw_status decode_target(const struct emu_decoder *dec, const struct isa_insn *insn,
+                                    const struct isa_op_info *info, struct emu_dinsn *di,
+                                    struct lw_error *err)
+{
+    int64_t target = (int64_t)di->index + 1 + (int32_t)insn->x;
+
+    if (target < 0 || target >= dec->program->count)
+        return LW_FAIL(err, LW_EFORMAT, "%s goes outside the code", info->mnemonic);
+    di->delta = (int32_t)(target - di->index);
+    return LW_OK;
+}
+
+/** Rows of the scalar unit: plain register numbers. D is in reg (255: it writes no scalar
+ *  register) and delta has its words, A in p, C in c, P in q. */
+static enum lw_status decode_scalar(struct emu_decoder *dec, const struct isa_insn *insn,
+                                    const struct isa_op_info *info, struct emu_dinsn *di,
+                                    struct lw_error *err)
+{
+    bool writes = has(info, "sd") || has(info, "sd2") || has(info, "sdn");
+
+    di->reg = writes ? insn->d : ISA_SZ;
+    di->delta = has(info, "sd2") ? 2 : has(info, "sdn") ? (int32_t)isa_mem_regs(insn) : 1;
+    di->p = insn->a;
+    di->c = insn->c;
+    if (has(info, "spd"))
+        di->q = (uint8_t)isa_insn_p(insn);
+    if (has(info, "sc"))
+        di->sub = insn->variant;
+    if (has(info, "va"))
+        di->a = row_of(dec->layout, insn->a, false);
+    if (info->flags & ISA_F_MEMORY) {
+        di->sub = (uint8_t)isa_mod_get(insn, ISA_MOD_SSIZE);
+        di->disp = isa_x_disp(insn->x);
+        di->q = insn->c; /* the bank */
+        di->c = isa_x_reg(insn->x);
+        return LW_OK;
+    }
+    if (has(info, "tg"))
+        return decode_target(dec, insn, info, di, err);
+    if (has(info, "sr"))
+        di->aux = insn->x;
+    else if (has(info, "sx") || has(info, "sx2"))
+        return decode_x(dec, insn, info, di, err);
+    return LW_OK;
+}
+
 static bool scalar_guard_ok(const struct isa_insn *insn, const struct isa_op_info *info)
 {
     return !(info->flags & ISA_F_SCALAR) || insn->guard_scalar || insn->guard == ISA_PT;
@@ -239,17 +308,14 @@ enum lw_status emu_decode(struct emu_decoder *dec, uint32_t index, struct emu_di
         return LW_FAIL(err, LW_EFORMAT, "%s takes a scalar guard (sp0..sp6)", info->mnemonic);
     /* only lane-wise sources go through a prelude that splats scalars */
     bool splats = !(info->flags & (ISA_F_MEMORY | ISA_F_SCALAR | ISA_F_CONTROL | ISA_F_CROSS));
-    if (insn->a_scalar && !splats && (has(info, "va") || has(info, "va2")))
-        return LW_FAIL(err, LW_EUNSUPP, "%s with a scalar register as its vector source: move it "
-                       "to a vector register first", info->mnemonic);
-    if (insn->c_scalar && info->format == ISA_FMT_WARP)
-        return LW_FAIL(err, LW_EUNSUPP, "%s with a scalar clamp register: move it to a vector "
-                       "register first", info->mnemonic);
+    if (insn->a_scalar && info->flags & ISA_F_SCALAR && has(info, "va"))
+        return LW_FAIL(err, LW_EUNSUPP, "%s of a scalar register: it is the same in all lanes, use "
+                       "s_mov_b32", info->mnemonic);
     if (has(info, "pd"))
         di->p = isa_insn_p(insn) == ISA_PT ? 8 : (uint8_t)isa_insn_p(insn);
     if (has(info, "qd"))
         di->q = isa_insn_q(insn) == ISA_PT ? 8 : (uint8_t)isa_insn_q(insn);
-    di->r = has(info, "rr") ? (uint8_t)(isa_insn_r(insn) | isa_insn_r_neg(insn) << 3) : ISA_PT;
+    di->r = has(info, "rr") || has(info, "rs") ? (uint8_t)(isa_insn_r(insn) | isa_insn_r_neg(insn) << 3) : ISA_PT;
 
     switch (info->format) {
     case ISA_FMT_FLT:
@@ -285,45 +351,37 @@ enum lw_status emu_decode(struct emu_decoder *dec, uint32_t index, struct emu_di
         break;
     }
 
-    if (info->flags & ISA_F_MEMORY) {
+    if (info->flags & ISA_F_SCALAR) {
+        status = decode_scalar(dec, insn, info, di, err);
+    } else if (info->flags & ISA_F_MEMORY) {
         status = decode_memory(dec, insn, info, di);
-    } else if (info->flags & ISA_F_SCALAR) {
-        di->reg = insn->d;
-        di->p = insn->a;
-        if (has(info, "spd"))
-            di->q = (uint8_t)isa_insn_p(insn);
-        if (has(info, "sr"))
-            di->aux = insn->x;
-        else if (has(info, "va"))
-            di->a = row_of(layout, insn->a, false);
-        else if (has(info, "sx") || has(info, "sx2"))
-            status = decode_x(dec, insn, info, di, err);
     } else if (info->format == ISA_FMT_WARP) {
         unsigned member = isa_x_member(insn->x);
         di->a = row_of(layout, insn->a, false);
-        di->aux = member == 255 ? EMU_NO_MEMBERS : row_of(layout, member, false);
+        di->delta = member == 255 ? EMU_NO_MEMBERS : (int32_t)row_of(layout, member, false);
         if (has(info, "wl")) {
             if (insn->xkind == ISA_X_VECTOR)
                 di->b = row_of(layout, isa_x_reg(insn->x), false);
             else if (insn->xkind == ISA_X_IMM)
                 di->ukind = EMU_U_IMM;
             else
-                return LW_FAIL(err, LW_EUNSUPP, "%s with a scalar lane operand", info->mnemonic);
+                status = splat(dec, di, 1, isa_x_reg(insn->x), 1, &di->b, err);
             di->sub = (uint8_t)isa_x_reg(insn->x);
             di->disp = (int32_t)(insn->x >> 8 & 0xfff);
             di->c = row_of(layout, insn->c, false);
             if (insn->variant)
                 di->flags |= EMU_D_COUNTED;
+            if (status == LW_OK && insn->c_scalar)
+                status = splat(dec, di, 2, insn->c, 1, &di->c, err);
         }
     } else if (info->format == ISA_FMT_CTRL) {
         di->a = row_of(layout, insn->a, false);
         di->c = row_of(layout, insn->c, false);
         di->sub = insn->d & 15;
         if (has(info, "tg")) {
-            int64_t target = (int64_t)index + 1 + (int32_t)insn->x;
-            if (target < 0 || target >= dec->program->count)
-                return LW_FAIL(err, LW_EFORMAT, "%s goes outside the code", info->mnemonic);
-            di->delta = (int32_t)(target - index);
+            status = decode_target(dec, insn, info, di, err);
+            if (status != LW_OK)
+                return status;
         }
         if (has(info, "sf") && insn->variant)
             di->flags |= EMU_D_SOFT;
@@ -345,11 +403,14 @@ enum lw_status emu_decode(struct emu_decoder *dec, uint32_t index, struct emu_di
             di->sub = insn->x & 15;
         else if (has(info, "bn"))
             di->sub = insn->d & 15, di->a = row_of(layout, insn->a, false);
-        else if (has(info, "xt"))
+        else if (has(info, "xt") || has(info, "sx2"))
             status = decode_x(dec, insn, info, di, err);
         else
             status = decode_sources(dec, insn, info, di, err);
     }
+    if (status == LW_OK && insn->a_scalar && !splats && !(info->flags & ISA_F_SCALAR) &&
+        (has(info, "va") || has(info, "va2")))
+        status = splat(dec, di, 0, insn->a, has(info, "va2") ? 2 : 1, &di->a, err);
     if (status != LW_OK)
         return status;
     if (info->flags & (ISA_F_BRANCH | ISA_F_BARRIER) || insn->op == ISA_TRAP ||

@@ -402,7 +402,12 @@ INLINE void finish_compare(struct emu_warp *w, const struct emu_dinsn *di, uint6
 #define CONTROL(f) NO_BODY
 #define SCALAR1(T, e) NO_BODY
 #define SCALAR(T, e) NO_BODY
+#define SCALARX1(TD, TB, e) NO_BODY
+#define SCALARX(TD, TA, TB, e) NO_BODY
+#define SCALAR3(T, e) NO_BODY
+#define SCALARR(T, e) NO_BODY
 #define SCALAR_COMPARE(T) NO_BODY
+#define SCALAR_LOAD(space) NO_BODY
 #define REFUSED(what) NO_BODY
 
 #define INSN(id, mnemonic, format, opcode, unit, order, tag, flags, operands, ...)                 \
@@ -425,7 +430,12 @@ INLINE void finish_compare(struct emu_warp *w, const struct emu_dinsn *di, uint6
 #undef CALL
 #undef SCALAR1
 #undef SCALAR
+#undef SCALARX1
+#undef SCALARX
+#undef SCALAR3
+#undef SCALARR
 #undef SCALAR_COMPARE
+#undef SCALAR_LOAD
 
 /* ---- handlers ------------------------------------------------------------------------ */
 
@@ -548,6 +558,7 @@ INLINE void rounding_end(unsigned old)
 #define FMT_IS_TLD(id) NOT_MODDED(id)
 #define FMT_IS_MMA(id) NOT_MODDED(id)
 #define FMT_IS_LDM(id) NOT_MODDED(id)
+#define FMT_IS_SMEM(id) NOT_MODDED(id)
 #define INSN(id, mnemonic, format, ...) FMT_IS_##format(id)
 #include "isa/insns.def"
 #undef FMT_IS_FLT
@@ -657,14 +668,14 @@ static void LEVEL(handlers)(const struct isa_insn *insn, const struct emu_dinsn 
     const struct LEVEL(row_handlers) *rows = &LEVEL(rows)[insn->op];
 
     out->full = out->part = NULL;
-    if (info->flags & ISA_F_ATOMIC) {
+    if (info->flags & (ISA_F_CONTROL | ISA_F_SCALAR)) {
+        out->full = out->part = emu_control_handler((enum isa_op)insn->op);
+    } else if (info->flags & ISA_F_ATOMIC) {
         LEVEL(atomic_handlers)(insn, di, out, why);
     } else if (info->flags & ISA_F_STORE) {
         LEVEL(store_handlers)(insn, di, out, why);
     } else if (info->flags & ISA_F_MEMORY) {
         LEVEL(load_handlers)(insn, di, out, why);
-    } else if (info->flags & (ISA_F_CONTROL | ISA_F_SCALAR)) {
-        out->full = out->part = emu_control_handler((enum isa_op)insn->op);
     } else if (rows->modded[0] != NULL && di->flags & EMU_D_FLOAT_MODE) {
 #if !defined __SSE2__
         if (di->reg >> 2 != 0) {

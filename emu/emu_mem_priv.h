@@ -68,6 +68,16 @@ static inline uint64_t emu_scalar_pair(const struct emu_warp *w, unsigned reg)
     return reg < 127 ? (uint64_t)w->s[reg + 1] << 32 | w->s[reg] : 0; /* sz and beyond: zero */
 }
 
+/** Address of a scalar load: base of a pair and index, or a constant bank and index. */
+static inline uint64_t emu_scalar_address(const struct emu_warp *w, const struct emu_dinsn *di)
+{
+    uint64_t base = (uint64_t)(int64_t)di->disp;
+
+    if (emu_mem_info[di->op].space == ISA_SPACE_CONST)
+        return base + ISA_CONST_BASE + di->q * ISA_CONST_STRIDE + (di->p < 128 ? w->s[di->p] : 0);
+    return base + emu_scalar_pair(w, di->p) + (di->c < 128 ? w->s[di->c] : 0);
+}
+
 static inline const struct isa_insn *emu_insn_of(const struct emu_warp *w,
                                                  const struct emu_dinsn *di)
 {

@@ -181,6 +181,7 @@ struct emu_split {
     uint64_t wake;     /* sleeping: block instruction count when it wakes */
     uint64_t family;   /* lanes of the split that an engine divided, this one's included; 0: whole */
     uint64_t born;     /* order of creation, decides ids when several splits are parted at once */
+    uint32_t reduction; /* at a CTA barrier: 1 + index of the bar.red whose result it waits for */
 } __attribute__((aligned(64)));
 enum {
     EMU_SPLIT_SOFT = 1,   /* blocked at a bsync.soft */
@@ -268,6 +269,7 @@ struct emu_cta_barrier {
     uint32_t arrived_live; /* arrived lanes that are still live, phantoms not counted */
     uint64_t generation;   /* numbered through the block's barriers, in order of opening */
     uint64_t *lanes;       /* [warp] arrived lanes */
+    uint32_t brought, yes; /* by bar.red: active lanes, and those with a true predicate */
 };
 
 struct emu_block {
@@ -540,13 +542,20 @@ uint64_t emu_split_sync(struct emu_warp *w, uint64_t lanes, const uint64_t *memb
 /** Sleep for @length instructions of the block. Time is block->retired and what the warp has
  *  retired since w->turn_start. */
 void emu_split_sleep(struct emu_warp *w, uint64_t lanes, uint64_t length, uint32_t next);
+/** What a bar.red brings: its instruction, its active lanes, those with a true predicate. */
+struct emu_reduction {
+    uint32_t index, brought, yes;
+};
+/** Write the result of the bar.red at @index to @lanes, which waited for it. (emu_control.c) */
+void emu_reduction_result(struct emu_warp *w, uint32_t index, uint64_t lanes, uint32_t brought,
+                          uint32_t yes);
 enum emu_cta_result { EMU_CTA_WAITS, EMU_CTA_COMPLETED, EMU_CTA_BAD };
 /** Lanes arrive at CTA barrier @id. With @wait they wait and the turn ends, also when the
- *  barrier completes; else (arrive) it goes on. EMU_CTA_BAD: why gets a clause (a guest
- *  fault; nothing changed). */
+ *  barrier completes; else (arrive) it goes on. @red: NULL, or they wait for the sum over all
+ *  arrivals that bring one. EMU_CTA_BAD: why gets a clause (a guest fault; nothing changed). */
 enum emu_cta_result emu_split_bar(struct emu_warp *w, unsigned id, uint64_t lanes,
                                   bool has_count, uint32_t count, bool wait, uint32_t next,
-                                  char *why, size_t why_size);
+                                  const struct emu_reduction *red, char *why, size_t why_size);
 /** mov from / to a barrier register (take, give). */
 void emu_split_take(struct emu_warp *w, unsigned reg, uint64_t lanes, uint64_t *number);
 void emu_split_give(struct emu_warp *w, unsigned reg, uint64_t lanes, const uint64_t *number);

@@ -44,7 +44,7 @@ static const char *place(const struct isa_object *object, uint32_t index, char *
 static bool ends_flow(const struct isa_insn *insn)
 {
     return insn->guard == ISA_PT && !insn->guard_neg &&
-           (insn->op == ISA_BRA || insn->op == ISA_BRX || insn->op == ISA_EXIT ||
+           (insn->op == ISA_BRA || insn->op == ISA_S_BRA || insn->op == ISA_BRX || insn->op == ISA_EXIT ||
             insn->op == ISA_RET || insn->op == ISA_TRAP);
 }
 
@@ -60,7 +60,7 @@ static enum lw_status check_flow(const struct emu_program *p, const struct isa_f
     for (uint32_t i = f->first; i < f->first + f->count; i++) {
         const struct isa_insn *insn = &p->insn[i];
         int64_t target = (int64_t)i + 1 + (int32_t)insn->x;
-        if (insn->op == ISA_BRA || insn->op == ISA_BSSY) {
+        if (insn->op == ISA_BRA || insn->op == ISA_S_BRA || insn->op == ISA_BSSY) {
             if (target < f->first || target >= (int64_t)f->first + f->count)
                 return LW_FAIL(err, LW_EFORMAT, "%s: the target lies outside function %s",
                                place(p->object, i, text, sizeof text), f->name);

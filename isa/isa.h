@@ -54,6 +54,7 @@ enum isa_format {
     ISA_FMT_TLD,  /* texture gather: geometry, type, component, depth comparison */
     ISA_FMT_MMA,  /* matrix multiply: shape and types, saturation */
     ISA_FMT_LDM,  /* matrix load: addressing, count, transposition */
+    ISA_FMT_SMEM, /* scalar load: size */
     ISA_FMT_COUNT
 };
 
@@ -190,6 +191,12 @@ struct isa_op_info {
  *   bx           barrier register in X, 35:32
  *   xm           member mask: X vector register or immediate
  *   pa pw        no operand: reads all, writes all of p0..p6
+ *   rs           R: scalar predicate read, with `!`; left out when spt
+ *   sps spw      no operand: reads all, writes all of sp0..sp6
+ *   sdn          D, scalar registers by size
+ *   sm           scalar address: A scalar pair, scalar index register in X 39:32 (sz: none),
+ *                offset in 63:40
+ *   smc          constant address c[bank][s + offset]: A scalar (sz: none), bank in C
  *   vd4          D, quad
  *   xd2          X register 39:32, pair
  *   vac          A, coordinates of a texture: 1, 2 or 4 registers by the geometry (a layer

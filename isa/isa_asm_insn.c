@@ -25,6 +25,10 @@ static bool looks_like(struct parse *p, unsigned tok, const char *text)
         return asm_take_predicate(&c, "p", false, &number, &negate) && cursor_end(&c);
     case ISA_TK_R:
         return asm_take_predicate(&c, "p", true, &number, &negate) && cursor_end(&c);
+    case ISA_TK_RS:
+        return asm_take_predicate(&c, "sp", true, &number, &negate) && cursor_end(&c);
+    case ISA_TK_COUNT:
+        return !asm_take_predicate(&c, "p", true, &number, &negate) || !cursor_end(&c);
     case ISA_TK_BOPT:
         return asm_take_barrier(&c, &number) && cursor_end(&c);
     case ISA_TK_TEXEL:
@@ -47,12 +51,13 @@ static enum lw_status parse_written_pred(struct parse *p, struct cursor *c, cons
                         c->p);
 }
 
-static enum lw_status parse_read_pred(struct parse *p, struct cursor *c, unsigned *number,
-                                      bool *negate)
+static enum lw_status parse_read_pred(struct parse *p, struct cursor *c, const char *prefix,
+                                      unsigned *number, bool *negate)
 {
-    if (asm_take_predicate(c, "p", true, number, negate))
+    if (asm_take_predicate(c, prefix, true, number, negate))
         return LW_OK;
-    return OPERAND_FAIL(p, "expected a predicate p0..p6, pt or !p0.., found '%.40s'", c->p);
+    return OPERAND_FAIL(p, "expected a predicate %s0..%s6, %st or !%s0.., found '%.40s'", prefix,
+                        prefix, prefix, prefix, c->p);
 }
 
 static enum lw_status parse_lane(struct parse *p, struct cursor *c, unsigned regs)
@@ -215,9 +220,11 @@ static enum lw_status parse_operand(struct parse *p, unsigned index, struct curs
     case ISA_TK_C: {
         /* what the row says C can be, plus what X could take in its place */
         static const unsigned wide[] = { [ISA_N1] = ISA_TOK_XB, [ISA_N2] = ISA_TOK_XB2 };
+        static const unsigned scalar[] = { [ISA_N1] = ISA_TOK_SX, [ISA_N2] = ISA_TOK_SX2 };
 
         if (isa_operands_swappable(&p->operands))
-            return asm_parse_source(p, c, wide[regs], regs, third);
+            return asm_parse_source(p, c, token->classes == C_S ? scalar[regs] : wide[regs], regs,
+                                    third);
         status = asm_parse_source(p, c, tok, regs, third);
         insn->c = (uint8_t)third->reg.number;
         insn->c_scalar = third->reg.scalar;
@@ -249,12 +256,13 @@ static enum lw_status parse_operand(struct parse *p, unsigned index, struct curs
         isa_insn_set_q(insn, number);
         return status;
     case ISA_TK_R:
+    case ISA_TK_RS:
     case ISA_TK_RA:
     case ISA_TK_RB:
-        status = parse_read_pred(p, c, &number, &negate);
+        status = parse_read_pred(p, c, token->kind == ISA_TK_RS ? "sp" : "p", &number, &negate);
         if (status != LW_OK)
             return status;
-        if (token->kind == ISA_TK_R)
+        if (token->kind == ISA_TK_R || token->kind == ISA_TK_RS)
             isa_insn_set_r(insn, number, negate);
         else if (token->kind == ISA_TK_RA)
             isa_insn_set_ra(insn, number, negate);
@@ -264,7 +272,9 @@ static enum lw_status parse_operand(struct parse *p, unsigned index, struct curs
     case ISA_TK_ADDR:
         return asm_parse_address(p, c);
     case ISA_TK_CADDR:
-        return asm_parse_const_address(p, c);
+        return asm_parse_const_address(p, c, token->classes);
+    case ISA_TK_SADDR:
+        return asm_parse_scalar_address(p, c);
     case ISA_TK_TARGET:
         return parse_target(p, c);
     case ISA_TK_BREG:

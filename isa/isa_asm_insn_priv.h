@@ -65,6 +65,8 @@ void asm_set_x(struct isa_insn *insn, const struct source *source);
 /** [...] of loads, stores and atomics. */
 enum lw_status asm_parse_address(struct parse *p, struct cursor *c);
 /** c[bank][...] of constant loads. */
-enum lw_status asm_parse_const_address(struct parse *p, struct cursor *c);
+enum lw_status asm_parse_const_address(struct parse *p, struct cursor *c, unsigned classes);
+/** [pair+register+offset] of scalar loads. */
+enum lw_status asm_parse_scalar_address(struct parse *p, struct cursor *c);
 
 #endif

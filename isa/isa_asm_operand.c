@@ -498,7 +498,28 @@ enum lw_status asm_parse_address(struct parse *p, struct cursor *c)
     return set_disp(p, address.disp);
 }
 
-enum lw_status asm_parse_const_address(struct parse *p, struct cursor *c)
+enum lw_status asm_parse_scalar_address(struct parse *p, struct cursor *c)
+{
+    struct address address;
+    enum lw_status status;
+
+    if (!cursor_take(c, "["))
+        return OPERAND_FAIL(p, "expected an address in brackets, found '%.40s'", c->p);
+    status = parse_terms(p, c, false, &address);
+    if (status != LW_OK)
+        return status;
+    if (address.count == 0 || address.is_signed)
+        return OPERAND_FAIL(p, "a scalar address is [s4:5+offset] or [s4:5+s6+offset]");
+    status = fit_register(p, &address.regs[0], 2, C_S);
+    p->insn.a = (uint8_t)address.regs[0].number;
+    if (status == LW_OK && address.count == 2) {
+        status = fit_register(p, &address.regs[1], 1, C_S);
+        p->insn.x = (p->insn.x & ~UINT32_C(0xff)) | address.regs[1].number;
+    }
+    return status == LW_OK ? set_disp(p, address.disp) : status;
+}
+
+enum lw_status asm_parse_const_address(struct parse *p, struct cursor *c, unsigned classes)
 {
     struct address address;
     int64_t bank = 0;
@@ -526,7 +547,7 @@ enum lw_status asm_parse_const_address(struct parse *p, struct cursor *c)
     p->insn.c = (uint8_t)bank;
     p->insn.a = ISA_VZ;
     if (address.count == 1) {
-        status = fit_register(p, &address.regs[0], 1, C_V);
+        status = fit_register(p, &address.regs[0], 1, classes);
         p->insn.a = (uint8_t)address.regs[0].number;
     }
     return status == LW_OK ? set_disp(p, address.disp) : status;

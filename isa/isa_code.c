@@ -22,8 +22,14 @@ void isa_insn_normalise(struct isa_insn *insn)
 
         switch ((enum isa_tok_kind)token->kind) {
         case ISA_TK_A:
+        case ISA_TK_CADDR:
             if (token->classes == C_S)
                 insn->a_scalar = true;
+            break;
+        case ISA_TK_SADDR:
+            insn->a_scalar = true;
+            insn->xkind = ISA_X_SCALAR;
+            kind_free = true;
             break;
         case ISA_TK_C:
             if (token->classes == C_S)
@@ -262,6 +268,7 @@ static enum lw_status check_operand(const struct isa_insn *insn, const struct is
         used->mod |= 7u << 9;
         return LW_OK;
     case ISA_TK_R:
+    case ISA_TK_RS:
         used->mod |= 15u << 12;
         return LW_OK;
     case ISA_TK_RA:
@@ -281,7 +288,21 @@ static enum lw_status check_operand(const struct isa_insn *insn, const struct is
         status = check_number(info, "constant bank", insn->c, ISA_CONST_BANK_COUNT, err);
         if (status != LW_OK)
             return status;
-        return check_register(info, "A", false, insn->a, 1, err);
+        used->a_scalar = token->classes == C_S;
+        if (used->a_scalar && !insn->a_scalar)
+            return LW_FAIL(err, LW_ERANGE, "%s: A must be scalar", info->mnemonic);
+        return check_register(info, "A", used->a_scalar, insn->a, 1, err);
+    case ISA_TK_SADDR:
+        used->a = true;
+        used->a_scalar = true;
+        used->xkind = true;
+        used->x = ~UINT32_C(0);
+        if (!insn->a_scalar || insn->xkind != ISA_X_SCALAR)
+            return LW_FAIL(err, LW_ERANGE, "%s: A and X must be scalar", info->mnemonic);
+        status = check_register(info, "A", true, insn->a, 2, err);
+        if (status != LW_OK)
+            return status;
+        return check_register(info, "X", true, isa_x_reg(insn->x), 1, err);
     case ISA_TK_TARGET:
     case ISA_TK_IMM:
         used->xkind = token->kind == ISA_TK_IMM;

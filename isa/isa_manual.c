@@ -24,6 +24,8 @@ static const struct {
     [ISA_FMT_TLD] = { "Texture gathers", "" },
     [ISA_FMT_MMA] = { "Matrix multiplication",
                       "Each lane holds a part of the four matrices, as PTX lays them out." },
+    [ISA_FMT_SMEM] = { "Scalar loads", "Once a warp, into aligned scalar registers; read-only "
+                                       "memory is meant, but any may be named." },
     [ISA_FMT_LDM] = { "Matrix loads", "" },
 };
 

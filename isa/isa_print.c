@@ -216,6 +216,7 @@ static bool is_predicate(unsigned tok)
     case ISA_TK_Q:
     case ISA_TK_SP:
     case ISA_TK_R:
+    case ISA_TK_RS:
     case ISA_TK_RA:
     case ISA_TK_RB:
         return true;
@@ -236,6 +237,7 @@ static bool is_left_out(const struct isa_insn *insn, const struct isa_operands *
     case ISA_TK_Q:
         return isa_insn_q(insn) == ISA_PT && !before_pred;
     case ISA_TK_R:
+    case ISA_TK_RS:
         return isa_insn_r(insn) == ISA_PT && !isa_insn_r_neg(insn);
     case ISA_TK_BOPT:
     case ISA_TK_COUNT:
@@ -322,6 +324,9 @@ static void add_operand(struct line *line, const struct isa_insn *insn,
     case ISA_TK_R:
         add_pred(line, isa_insn_r_neg(insn), "p", isa_insn_r(insn));
         break;
+    case ISA_TK_RS:
+        add_pred(line, isa_insn_r_neg(insn), "sp", isa_insn_r(insn));
+        break;
     case ISA_TK_RA:
         add_pred(line, isa_insn_ra_neg(insn), "p", isa_insn_ra(insn));
         break;
@@ -336,11 +341,24 @@ static void add_operand(struct line *line, const struct isa_insn *insn,
 
         add(line, "c[%u][", insn->c);
         if (!plain)
-            add_register(line, false, insn->a, 1);
+            add_register(line, insn->a_scalar, insn->a, 1);
         add_disp(line, isa_x_disp(insn->x), plain);
         add(line, "]");
         break;
     }
+    case ISA_TK_SADDR:
+        add(line, "[");
+        if (insn->a == ISA_SZ)
+            add(line, "sz:sz");
+        else
+            add_register(line, true, insn->a, 2);
+        if (isa_x_reg(insn->x) != ISA_SZ) {
+            add(line, "+");
+            add_register(line, true, isa_x_reg(insn->x), 1);
+        }
+        add_disp(line, isa_x_disp(insn->x), false);
+        add(line, "]");
+        break;
     case ISA_TK_TARGET:
         add_target(line, insn, place);
         break;

@@ -42,6 +42,8 @@ enum isa_tok_kind {
     ISA_TK_LANE,    /* X 39:32 by xkind, X 51:40 or C */
     ISA_TK_MEMBER,  /* X 63:56 */
     ISA_TK_SOFT,    /* the variant bit */
+    ISA_TK_RS,      /* R, scalar predicate */
+    ISA_TK_SADDR,   /* A, X 39:32, X 63:40 */
     ISA_TK_TEXARG,  /* X 39:32 where modifiers ask for it */
     ISA_TK_TEXEL    /* X 51:40 */
 };

@@ -45,7 +45,12 @@ static const struct access_row op_access[ISA_OP_COUNT] = {
 #define COMPARE NOWHERE
 #define SCALAR1 NOWHERE
 #define SCALAR NOWHERE
+#define SCALARX1 NOWHERE
+#define SCALARX NOWHERE
+#define SCALAR3 NOWHERE
+#define SCALARR NOWHERE
 #define SCALAR_COMPARE NOWHERE
+#define SCALAR_LOAD NOWHERE
 #define CALL NOWHERE
 #define CONTROL NOWHERE
 #define INSN(id, mnemonic, format, opcode, unit, order, tag, flags, operands, semantics)  \
@@ -67,7 +72,12 @@ static const struct access_row op_access[ISA_OP_COUNT] = {
 #undef COMPARE
 #undef SCALAR1
 #undef SCALAR
+#undef SCALARX1
+#undef SCALARX
+#undef SCALAR3
+#undef SCALARR
 #undef SCALAR_COMPARE
+#undef SCALAR_LOAD
 #undef CALL
 #undef CONTROL
 #undef REFUSED
@@ -286,8 +296,8 @@ unsigned isa_mem_bytes(const struct isa_insn *insn)
 
     if (info == NULL)
         return 0;
-    if (info->format == ISA_FMT_MEM) {
-        unsigned size = isa_mod_get(insn, ISA_MOD_SIZE);
+    if (info->format == ISA_FMT_MEM || info->format == ISA_FMT_SMEM) {
+        unsigned size = isa_mod_get(insn, ISA_MOD_SIZE); /* SSIZE lies there too */
         return size < LW_COUNT_OF(size_info) ? size_info[size].bytes : 0;
     }
     if (info->format == ISA_FMT_ATOM) {
@@ -305,8 +315,8 @@ unsigned isa_mem_regs(const struct isa_insn *insn)
 
     if (info == NULL)
         return 0;
-    if (info->format == ISA_FMT_MEM) {
-        unsigned size = isa_mod_get(insn, ISA_MOD_SIZE);
+    if (info->format == ISA_FMT_MEM || info->format == ISA_FMT_SMEM) {
+        unsigned size = isa_mod_get(insn, ISA_MOD_SIZE); /* SSIZE lies there too */
         return size < LW_COUNT_OF(size_info) ? size_info[size].regs : 1;
     }
     if (info->format == ISA_FMT_ATOM) {
@@ -518,7 +528,11 @@ void isa_insn_init(struct isa_insn *insn, enum isa_op op)
             isa_insn_set_q(insn, ISA_PT);
             break;
         case ISA_TK_R:
+        case ISA_TK_RS:
             isa_insn_set_r(insn, ISA_PT, false);
+            break;
+        case ISA_TK_SADDR:
+            insn->x |= ISA_SZ; /* no index */
             break;
         case ISA_TK_RA:
             isa_insn_set_ra(insn, ISA_PT, false);
@@ -540,6 +554,8 @@ void isa_insn_init(struct isa_insn *insn, enum isa_op op)
     for (unsigned mod = 0; mod < ISA_MOD_COUNT; mod++) {
         if (isa_mod_applies(mod, info) && mod_infos[mod].deflt > 0)
             isa_mod_set(insn, mod, (unsigned)mod_infos[mod].deflt);
+        else if (isa_mod_applies(mod, info) && mod_infos[mod].values[0].value != 0)
+            isa_mod_set(insn, mod, mod_infos[mod].values[0].value); /* it has no zero */
     }
     isa_insn_normalise(insn);
 }
@@ -696,6 +712,9 @@ unsigned isa_insn_uses(const struct isa_insn *insn, struct isa_reg_use *uses)
         case ISA_TK_R:
             use_add(&list, ISA_REG_P, isa_insn_r(insn), 1, false);
             break;
+        case ISA_TK_RS:
+            use_add(&list, ISA_REG_SP, isa_insn_r(insn), 1, false);
+            break;
         case ISA_TK_RA:
             use_add(&list, ISA_REG_P, isa_insn_ra(insn), 1, false);
             break;
@@ -703,7 +722,8 @@ unsigned isa_insn_uses(const struct isa_insn *insn, struct isa_reg_use *uses)
             use_add(&list, ISA_REG_P, isa_insn_rb(insn), 1, false);
             break;
         case ISA_TK_ALLP:
-            use_add(&list, ISA_REG_P, 0, ISA_PRED_COUNT, token->flags & T_WRITE);
+            use_add(&list, token->classes & C_S ? ISA_REG_SP : ISA_REG_P, 0, ISA_PRED_COUNT,
+                    token->flags & T_WRITE);
             break;
         case ISA_TK_ADDR: {
             unsigned mode = isa_mod_get(insn, ISA_MOD_AMODE);
@@ -714,7 +734,11 @@ unsigned isa_insn_uses(const struct isa_insn *insn, struct isa_reg_use *uses)
             break;
         }
         case ISA_TK_CADDR:
-            use_add(&list, ISA_REG_V, insn->a, 1, false);
+            use_add(&list, a_class, insn->a, 1, false);
+            break;
+        case ISA_TK_SADDR:
+            use_add(&list, ISA_REG_S, insn->a, 2, false);
+            use_add(&list, ISA_REG_S, isa_x_reg(insn->x), 1, false);
             break;
         case ISA_TK_BREG: /* bssy and bbreak only write, bsync does both: count both */
             use_add(&list, ISA_REG_B, insn->d & 15, 1, false);

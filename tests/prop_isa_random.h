@@ -129,6 +129,7 @@ static inline void prop_insn(struct prop_random *r, enum isa_op op, struct isa_i
             isa_insn_set_q(insn, prop_below(r, 8));
             break;
         case ISA_TK_R:
+        case ISA_TK_RS:
             isa_insn_set_r(insn, prop_below(r, 8), prop_below(r, 2));
             break;
         case ISA_TK_RA:
@@ -147,9 +148,13 @@ static inline void prop_insn(struct prop_random *r, enum isa_op op, struct isa_i
             break;
         }
         case ISA_TK_CADDR:
-            insn->a = prop_register(r, false, 1);
+            insn->a = prop_register(r, token->classes == C_S, 1);
             insn->c = (uint8_t)prop_below(r, ISA_CONST_BANK_COUNT);
             insn->x |= (uint32_t)prop_next(r) << 8;
+            break;
+        case ISA_TK_SADDR:
+            insn->a = prop_register(r, true, 2);
+            insn->x = (uint32_t)prop_next(r) << 8 | prop_register(r, true, 1);
             break;
         case ISA_TK_TARGET:
         case ISA_TK_IMM:

@@ -282,7 +282,7 @@ static bool sync_step(struct sm *m, struct emu_warp *w, const struct sm_ins *i, 
     case BAR:
     case ARRIVE:
         if (emu_split_bar(w, (unsigned)i->bar, on, i->label >= 0, (uint32_t)i->label,
-                          i->op == BAR, pc + 1, why, sizeof why) == EMU_CTA_BAD)
+                          i->op == BAR, pc + 1, NULL, why, sizeof why) == EMU_CTA_BAD)
             return fault(m, why);
         break;
     case SLEEP:

@@ -88,7 +88,7 @@ static void fields_of_a_row_do_not_overlap(void **state)
                 isa_insn_set_p(&insn, 7);
             else if (kind == ISA_TK_Q)
                 isa_insn_set_q(&insn, 7);
-            else if (kind == ISA_TK_R)
+            else if (kind == ISA_TK_R || kind == ISA_TK_RS)
                 isa_insn_set_r(&insn, 7, true);
             else if (kind == ISA_TK_RA)
                 isa_insn_set_ra(&insn, 7, true);
@@ -145,12 +145,13 @@ static struct word_bits operand_bits(enum isa_tok_kind kind, bool d_taken)
     case ISA_TK_XREG: case ISA_TK_TEXARG: ADD(28, 29), ADD(32, 39); break;
     case ISA_TK_P: case ISA_TK_SP: ADD(86, 88); break;
     case ISA_TK_Q: ADD(89, 91); break;
-    case ISA_TK_R: ADD(92, 95); break;
+    case ISA_TK_R: case ISA_TK_RS: ADD(92, 95); break;
     case ISA_TK_RA: ADD(96, 99); break;
     case ISA_TK_RB: ADD(100, 103); break;
     case ISA_TK_ALLP: break;
     case ISA_TK_ADDR: ADD(40, 63), ADD(72, 79); break; /* a scalar base shares C with SWAP */
-    case ISA_TK_CADDR: ADD(40, 63), ADD(64, 71), ADD(72, 79); break;
+    case ISA_TK_CADDR: ADD(25, 25), ADD(40, 63), ADD(64, 71), ADD(72, 79); break;
+    case ISA_TK_SADDR: ADD(25, 25), ADD(28, 29), ADD(32, 63), ADD(72, 79); break;
     case ISA_TK_TARGET: case ISA_TK_IMM: case ISA_TK_SPECIAL: ADD(32, 63); break;
     case ISA_TK_BREG: ADD(16, 19); break;
     case ISA_TK_BOPT: ADD(30, 30); d_taken ? ADD(64, 67) : ADD(16, 19); break;

@@ -305,7 +305,9 @@ static void put_load(struct lw_sink *s, const struct vectors *t, const struct co
         return;
     }
     lw_printf(s, "ld.global.b64 v4:5, [v2:3+%u]\n", 8 * k);
-    if (c->predicate)
+    if (c->predicate && c->name[0] == 's')
+        lw_printf(s, "v_readfirstlane_b32 s99, v4\ns_setp_u32.ne %s, s99, 0\n", c->name);
+    else if (c->predicate)
         lw_printf(s, "v_setp_u32.ne %s, v4, 0\n", c->name);
     else if (c->memory)
         lw_printf(s, "st.%s.b32 [%s+%d], v4\n", cell_suffix(t), cell_register(t),
