@@ -141,6 +141,7 @@ const struct emu_mem_info emu_mem_info[ISA_OP_COUNT] = {
 #define SCALAR_COMPARE NONE
 #define SCALAR_LOAD LOAD
 #define CALL NONE
+#define SELDOM NONE
 #define CONTROL NONE
 #define REFUSED NONE
 #define LOAD(s) {EMU_MEM_LOAD, ISA_SPACE_##s}

@@ -747,6 +747,7 @@ static bool scalar_load(struct emu_warp *w, const struct emu_dinsn *di, enum isa
 #define LANEW3(lo, hi) NONE
 #define LANER(T, e) NONE
 #define COMPARE(T) NONE
+#define SELDOM(semantics) NONE
 #define LOAD(space) NONE
 #define STORE(space) NONE
 #define ATOMIC(space) NONE

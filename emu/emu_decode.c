@@ -8,6 +8,7 @@
 
 #include "emu/emu_call.h"
 #include "emu/emu_decode.h"
+#include "emu/emu_math.h"
 
 /** The row's operand column has token @name. */
 static bool has(const struct isa_op_info *info, const char *name)
@@ -187,12 +188,12 @@ static enum lw_status decode_sources(struct emu_decoder *dec, const struct isa_i
         src[2] = t;
         src[1].words = x_words, src[2].words = c_words;
     }
-    bool float_mode = di->flags & EMU_D_FLOAT_MODE; /* its bodies read rows only */
+    bool rows_only = di->flags & EMU_D_FLOAT_MODE || dec->level->rows_only(insn->op);
     uint32_t place[3] = {src[0].from, src[1].from, src[2].from};
     uint8_t b_kind = src[1].uniform ? src[1].ukind : EMU_U_ROW;
     for (unsigned i = 0; i < 3; i++) {
         bool needs = src[i].used && (src[i].mods != 0 || (src[i].uniform && i != 1) ||
-                                     (src[i].uniform && float_mode));
+                                     (src[i].uniform && rows_only));
         if (!needs)
             continue;
         status = prelude_add(dec, &pre, di, err);
@@ -321,14 +322,22 @@ enum lw_status emu_decode(struct emu_decoder *dec, uint32_t index, struct emu_di
     case ISA_FMT_FLT:
         di->reg = (uint8_t)(isa_mod_get(insn, ISA_MOD_FTZ) | isa_mod_get(insn, ISA_MOD_SAT) << 1 |
                             isa_mod_get(insn, ISA_MOD_RND) << 2);
-        if (di->reg != 0)
-            di->flags |= EMU_D_FLOAT_MODE;
+        break;
+    case ISA_FMT_FUN:
+        di->reg = (uint8_t)(isa_mod_get(insn, ISA_MOD_FTZ) | isa_mod_get(insn, ISA_MOD_SAT) << 1);
+        break;
+    case ISA_FMT_HLF:
+        di->reg = (uint8_t)(isa_mod_get(insn, ISA_MOD_FTZ) | isa_mod_get(insn, ISA_MOD_SAT) << 1 |
+                            (isa_mod_get(insn, ISA_MOD_RELU) ? EMU_RELU : 0));
+        break;
+    case ISA_FMT_MNM:
+        di->reg = (uint8_t)(isa_mod_get(insn, ISA_MOD_FTZ) |
+                            (isa_mod_get(insn, ISA_MOD_MNAN) ? EMU_MIN_NAN : 0) |
+                            (isa_mod_get(insn, ISA_MOD_XORSIGN) ? EMU_XORSIGN : 0));
         break;
     case ISA_FMT_CMP:
         di->sub = (uint8_t)(isa_mod_get(insn, ISA_MOD_CMP) | isa_mod_get(insn, ISA_MOD_BOOL) << 4);
         di->reg = (uint8_t)isa_mod_get(insn, ISA_MOD_CMPFTZ);
-        if (di->reg != 0 && !(info->flags & ISA_F_SCALAR))
-            di->flags |= EMU_D_FLOAT_MODE;
         break;
     case ISA_FMT_CVT:
         di->sub = (uint8_t)(isa_mod_get(insn, ISA_MOD_DTYPE) |
@@ -350,6 +359,10 @@ enum lw_status emu_decode(struct emu_decoder *dec, uint32_t index, struct emu_di
     default:
         break;
     }
+
+    if (di->reg != 0 && info->format != ISA_FMT_CVT && info->format != ISA_FMT_PLUT &&
+        !(info->flags & ISA_F_SCALAR))
+        di->flags |= EMU_D_FLOAT_MODE;
 
     if (info->flags & ISA_F_SCALAR) {
         status = decode_scalar(dec, insn, info, di, err);

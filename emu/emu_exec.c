@@ -6,7 +6,8 @@
  * A row becomes one always-inline body and these handlers of it: X from a row or from a
  * uniform place (v, u); all lanes or blended by the mask row (f, p); guarded (g), which
  * blends by a mask of its own and stays on its chain. Float rows have one more, `m`, that
- * honours ftz and saturation.
+ * honours their modifiers. A row marked SELDOM has two bodies: whole rows without modifiers,
+ * and everything else.
  */
 #include "emu/emu_priv.h"
 #include "emu/emu_call.h"
@@ -126,6 +127,12 @@ INLINE float ftz_f32(float x, unsigned sub)
     uint32_t b = bits_of_f32(x);
     return (sub & 1) && (b & 0x7f800000u) == 0 ? f32_of(b & 0x80000000u) : x;
 }
+INLINE double ftz_f64(double x, unsigned sub)
+{
+    uint64_t b = bits_of_f64(x);
+    return (sub & 1) && (b & UINT64_C(0x7ff0000000000000)) == 0
+               ? f64_of(b & UINT64_C(0x8000000000000000)) : x;
+}
 INLINE float fin_f32(float x, unsigned sub)
 {
     x = ftz_f32(x, sub);
@@ -135,6 +142,7 @@ INLINE float fin_f32(float x, unsigned sub)
 }
 INLINE double fin_f64(double x, unsigned sub)
 {
+    x = ftz_f64(x, sub);
     if (sub & 2)
         x = x >= 1.0 ? 1.0 : x > 0.0 ? x : 0.0;
     return x;
@@ -144,7 +152,7 @@ INLINE double fin_f64(double x, unsigned sub)
 #define SRC_u64(x, s) (x)
 #define SRC_s64(x, s) (x)
 #define SRC_f32(x, s) ftz_f32(x, s)
-#define SRC_f64(x, s) (x)
+#define SRC_f64(x, s) ftz_f64(x, s)
 #define FIN_u32(x, s) (x)
 #define FIN_s32(x, s) (x)
 #define FIN_u64(x, s) (x)
@@ -214,7 +222,7 @@ INLINE uint64_t gather_bits(const uint8_t *truth, unsigned n)
  *   lanes  lanes that effects reach; meaningful where mask != NULL
  *   mask   NULL: write whole rows
  *   bu     X is uniform
- *   mod    honour di->sub (ftz 1, saturate 2) */
+ *   mod    honour the modifiers of di->reg, which expressions know as `sub` */
 #define BODY_PARAMS                                                                           \
     struct emu_warp *w, const struct emu_dinsn *di, uint64_t lanes, const uint32_t *mask,     \
         const bool bu, const bool mod
@@ -391,7 +399,8 @@ INLINE void finish_compare(struct emu_warp *w, const struct emu_dinsn *di, uint6
     finish_compare(w, di, mask == NULL ? w->e : lanes, bits ^ flip)
 
 /* Lane-wise and cross-lane functions that are no loop of one expression. */
-#define CALL(f) f(w, di, mask == NULL ? w->e : lanes)
+#define CALL(f) f(w, di, lanes)
+#define SELDOM(semantics) semantics
 
 /* Rows with a selector or a handler of their own have no body here. */
 #define NO_BODY (void)w, (void)di, (void)lanes, (void)mask, (void)bu, (void)mod
@@ -428,6 +437,7 @@ INLINE void finish_compare(struct emu_warp *w, const struct emu_dinsn *di, uint6
 #undef LANER
 #undef COMPARE
 #undef CALL
+#undef SELDOM
 #undef SCALAR1
 #undef SCALAR
 #undef SCALARX1
@@ -439,6 +449,43 @@ INLINE void finish_compare(struct emu_warp *w, const struct emu_dinsn *di, uint6
 
 /* ---- handlers ------------------------------------------------------------------------ */
 
+/* What handlers a row gets, by its semantics: HANDLERS(LANE(f32, a + b), V_ADD_F32, FLT) is
+ * HANDLERS_HOT(V_ADD_F32, FLT). */
+#define LANE1(...) HOT
+#define LANE(...) HOT
+#define LANE3(...) HOT
+#define LANEX1(...) HOT
+#define LANEX(...) HOT
+#define LANEX3(...) HOT
+#define LANEW(...) HOT
+#define LANEW3(...) HOT
+#define LANER(...) HOT
+#define COMPARE(...) HOT
+#define SELDOM(...) FEW
+#define CALL(...) CALLED
+#undef LOAD
+#undef STORE
+#undef ATOMIC
+#undef REDUCE
+#undef CONTROL
+#define LOAD(...) NONE
+#define STORE(...) NONE
+#define ATOMIC(...) NONE
+#define REDUCE(...) NONE
+#define CONTROL(...) NONE
+#define SCALAR1(...) NONE
+#define SCALAR(...) NONE
+#define SCALARX1(...) NONE
+#define SCALARX(...) NONE
+#define SCALAR3(...) NONE
+#define SCALARR(...) NONE
+#define SCALAR_COMPARE(...) NONE
+#define SCALAR_LOAD(...) NONE
+#undef REFUSED
+#define REFUSED(...) NONE
+#define HANDLERS(kind, id, format) HANDLERS_(kind, id, format)
+#define HANDLERS_(kind, id, format) HANDLERS_##kind(id, format)
+
 #define GUARDED(id, bu, mod, next)                                                            \
     uint64_t lanes = w->e & emu_guard(w, di);                                                 \
     if (lanes != 0) {                                                                         \
@@ -448,12 +495,14 @@ INLINE void finish_compare(struct emu_warp *w, const struct emu_dinsn *di, uint6
     }                                                                                         \
     next(w, di)
 
-#define INSN(id, mnemonic, format, opcode, unit, order, tag, flags, operands, ...)                 \
+#define WHOLE_ROWS(id)                                                                        \
     static void LEVEL(h_##id##_vf)(struct emu_warp *w, const struct emu_dinsn *di)            \
     {                                                                                         \
         LEVEL(body_##id)(w, di, 0, NULL, false, false);                                       \
         EMU_NEXT_FULL(w, di);                                                                 \
-    }                                                                                         \
+    }
+#define PLAIN(id)                                                                             \
+    WHOLE_ROWS(id)                                                                            \
     static void LEVEL(h_##id##_vp)(struct emu_warp *w, const struct emu_dinsn *di)            \
     {                                                                                         \
         LEVEL(body_##id)(w, di, w->e, w->mask_row, false, false);                             \
@@ -485,7 +534,6 @@ INLINE void finish_compare(struct emu_warp *w, const struct emu_dinsn *di, uint6
     {                                                                                         \
         GUARDED(id, true, false, EMU_NEXT_PART);                                              \
     }
-#include "isa/insns.def"
 
 /* Rounding of the processor while a body runs. The barriers keep the body's loads behind the
  * first and its stores before the second, so its arithmetic lies between them. */
@@ -504,6 +552,23 @@ INLINE void rounding_end(unsigned old)
     __asm__ volatile("" ::: "memory");
     _mm_setcsr(old);
 }
+#elif defined __aarch64__
+INLINE unsigned rounding_begin(unsigned mode)
+{
+    static const uint8_t field[4] = {0, 3, 2, 1}; /* rn, rz, rm, rp in FPCR 23:22 */
+    uint64_t old;
+
+    __asm__ volatile("mrs %0, fpcr" : "=r"(old));
+    __asm__ volatile("msr fpcr, %0"
+                     :
+                     : "r"((old & ~UINT64_C(0xc00000)) | (uint64_t)field[mode] << 22)
+                     : "memory");
+    return (unsigned)old;
+}
+INLINE void rounding_end(unsigned old)
+{
+    __asm__ volatile("msr fpcr, %0" : : "r"((uint64_t)old) : "memory");
+}
 #else
 INLINE unsigned rounding_begin(unsigned mode)
 {
@@ -515,21 +580,24 @@ INLINE void rounding_end(unsigned old)
 }
 #endif
 
-/* ftz, saturation and rounding: one guarded, unspecialised body a float row. A guard of 7 is
- * pt. The body is a function of its own: nothing of it moves past the rounding. */
+/* Modifiers and rounding: one guarded, unspecialised body a row. A guard of 7 is pt. The body
+ * is a function of its own: nothing of it moves past the rounding. */
 #define MODDED(id)                                                                            \
     static __attribute__((noinline)) void LEVEL(m_##id)(struct emu_warp *w,                   \
                                                         const struct emu_dinsn *di)           \
     {                                                                                         \
         uint64_t lanes = w->e & emu_guard(w, di);                                             \
         uint32_t mask[EMU_MAX_LANES] __attribute__((aligned(64)));                            \
-        unsigned old;                                                                         \
+        const unsigned mode = di->reg >> 2 & 3;                                               \
+        unsigned old = 0;                                                                     \
         if (lanes == 0)                                                                       \
             return;                                                                           \
         expand(mask, lanes, lanes_of(w));                                                     \
-        old = rounding_begin(di->reg >> 2 & 3);                                               \
+        if (mode != 0)                                                                        \
+            old = rounding_begin(mode);                                                       \
         LEVEL(body_##id)(w, di, lanes, mask, false, true);                                    \
-        rounding_end(old);                                                                    \
+        if (mode != 0)                                                                        \
+            rounding_end(old);                                                                \
     }                                                                                         \
     static void LEVEL(h_##id##_mf)(struct emu_warp *w, const struct emu_dinsn *di)            \
     {                                                                                         \
@@ -542,45 +610,68 @@ INLINE void rounding_end(unsigned old)
         EMU_NEXT_PART(w, di);                                                                 \
     }
 #define NOT_MODDED(id)
-#define FMT_IS_ALU(id) NOT_MODDED(id)
-#define FMT_IS_FLT(id) MODDED(id)
-#define FMT_IS_CMP(id) MODDED(id)
-#define FMT_IS_CVT(id) NOT_MODDED(id)
-#define FMT_IS_LUT(id) NOT_MODDED(id)
-#define FMT_IS_PRM(id) NOT_MODDED(id)
-#define FMT_IS_FNC(id) NOT_MODDED(id)
-#define FMT_IS_PLUT(id) NOT_MODDED(id)
-#define FMT_IS_MEM(id) NOT_MODDED(id)
-#define FMT_IS_ATOM(id) NOT_MODDED(id)
-#define FMT_IS_WARP(id) NOT_MODDED(id)
-#define FMT_IS_CTRL(id) NOT_MODDED(id)
-#define FMT_IS_TEX(id) NOT_MODDED(id)
-#define FMT_IS_TLD(id) NOT_MODDED(id)
-#define FMT_IS_MMA(id) NOT_MODDED(id)
-#define FMT_IS_LDM(id) NOT_MODDED(id)
-#define FMT_IS_SMEM(id) NOT_MODDED(id)
-#define INSN(id, mnemonic, format, ...) FMT_IS_##format(id)
+
+/* Formats with modifiers that the `m` bodies honour. */
+#define FMT_IS_ALU(has, not, id) not(id)
+#define FMT_IS_FLT(has, not, id) has(id)
+#define FMT_IS_FUN(has, not, id) has(id)
+#define FMT_IS_MNM(has, not, id) has(id)
+#define FMT_IS_CMP(has, not, id) has(id)
+#define FMT_IS_LUT(has, not, id) not(id)
+#define FMT_IS_PRM(has, not, id) not(id)
+
+#define CALLED_ROW(id)                                                                        \
+    static void LEVEL(h_##id##_cf)(struct emu_warp *w, const struct emu_dinsn *di)            \
+    {                                                                                         \
+        LEVEL(body_##id)(w, di, w->e & emu_guard(w, di), w->mask_row, false, false);          \
+        EMU_NEXT_FULL(w, di);                                                                 \
+    }                                                                                         \
+    static void LEVEL(h_##id##_cp)(struct emu_warp *w, const struct emu_dinsn *di)            \
+    {                                                                                         \
+        LEVEL(body_##id)(w, di, w->e & emu_guard(w, di), w->mask_row, false, false);          \
+        EMU_NEXT_PART(w, di);                                                                 \
+    }
+
+#define HANDLERS_HOT(id, format) PLAIN(id) FMT_IS_##format(MODDED, NOT_MODDED, id)
+#define HANDLERS_FEW(id, format) WHOLE_ROWS(id) MODDED(id)
+#define HANDLERS_CALLED(id, format) CALLED_ROW(id)
+#define HANDLERS_NONE(id, format)
+#define INSN(id, mnemonic, format, opcode, unit, order, tag, flags, operands, semantics)      \
+    HANDLERS(semantics, id, format)
 #include "isa/insns.def"
-#undef FMT_IS_FLT
-#undef FMT_IS_CMP
+#undef HANDLERS_HOT
+#undef HANDLERS_FEW
+#undef HANDLERS_CALLED
+#undef HANDLERS_NONE
 
 struct LEVEL(row_handlers) {
     emu_handler_fn *plain[2][2][2]; /* [uniform X][guarded][partial] */
     emu_handler_fn *modded[2];      /* [partial] */
+    bool rows_only;                 /* no handlers for a uniform X */
 };
-#define FMT_IS_FLT(id) {LEVEL(h_##id##_mf), LEVEL(h_##id##_mp)}
-#define FMT_IS_CMP(id) {LEVEL(h_##id##_mf), LEVEL(h_##id##_mp)}
-#undef NOT_MODDED
-#define NOT_MODDED(id) {NULL, NULL}
-#define INSN(id, mnemonic, format, ...)                                                       \
-    [ISA_##id] = {{{{LEVEL(h_##id##_vf), LEVEL(h_##id##_vp)},                                 \
-                    {LEVEL(h_##id##_vgf), LEVEL(h_##id##_vgp)}},                              \
-                   {{LEVEL(h_##id##_uf), LEVEL(h_##id##_up)},                                 \
-                    {LEVEL(h_##id##_ugf), LEVEL(h_##id##_ugp)}}},                             \
-                  FMT_IS_##format(id)},
+#define MODDED_PAIR(id) {LEVEL(h_##id##_mf), LEVEL(h_##id##_mp)}
+#define NO_PAIR(id) {NULL, NULL}
+#define CALLED_PAIR(id) {LEVEL(h_##id##_cf), LEVEL(h_##id##_cp)}
+#define HANDLERS_HOT(id, format)                                                              \
+    {{{{LEVEL(h_##id##_vf), LEVEL(h_##id##_vp)}, {LEVEL(h_##id##_vgf), LEVEL(h_##id##_vgp)}}, \
+      {{LEVEL(h_##id##_uf), LEVEL(h_##id##_up)}, {LEVEL(h_##id##_ugf), LEVEL(h_##id##_ugp)}}}, \
+     FMT_IS_##format(MODDED_PAIR, NO_PAIR, id),                                               \
+     false}
+#define HANDLERS_FEW(id, format)                                                              \
+    {{{{LEVEL(h_##id##_vf), LEVEL(h_##id##_mp)}, MODDED_PAIR(id)}}, MODDED_PAIR(id), true}
+#define HANDLERS_CALLED(id, format)                                                           \
+    {{{CALLED_PAIR(id), CALLED_PAIR(id)}, {CALLED_PAIR(id), CALLED_PAIR(id)}}, {NULL, NULL},  \
+     false}
+#define HANDLERS_NONE(id, format) {.rows_only = false}
+#define INSN(id, mnemonic, format, opcode, unit, order, tag, flags, operands, semantics)      \
+    [ISA_##id] = HANDLERS(semantics, id, format),
 static const struct LEVEL(row_handlers) LEVEL(rows)[ISA_OP_COUNT] = {
 #include "isa/insns.def"
 };
+static bool LEVEL(rows_only)(unsigned op)
+{
+    return LEVEL(rows)[op].rows_only;
+}
 
 /* ---- memory ------------------------------------------------------------------------------ */
 
@@ -677,14 +768,9 @@ static void LEVEL(handlers)(const struct isa_insn *insn, const struct emu_dinsn 
     } else if (info->flags & ISA_F_MEMORY) {
         LEVEL(load_handlers)(insn, di, out, why);
     } else if (rows->modded[0] != NULL && di->flags & EMU_D_FLOAT_MODE) {
-#if !defined __SSE2__
-        if (di->reg >> 2 != 0) {
-            *why = "rounding modes other than .rn need an x86-64 processor";
-            return;
-        }
-#elif !defined __FMA__
-        if (di->reg >> 2 != 0 && (insn->op == ISA_V_FMA_F32 || insn->op == ISA_V_FMA_F64)) {
-            *why = "rounding modes other than .rn need a processor with fma (level 3)";
+#if !defined __SSE2__ && !defined __aarch64__
+        if ((di->reg >> 2 & 3) != 0) {
+            *why = "rounding modes other than .rn need an x86-64 or AArch64 processor";
             return;
         }
 #endif
@@ -705,4 +791,5 @@ const struct emu_level LEVEL(emu_level) = {
     .prelude = {LEVEL(prelude_full), LEVEL(prelude_part)},
     .handlers = LEVEL(handlers),
     .expand_mask = LEVEL(expand_mask),
+    .rows_only = LEVEL(rows_only),
 };

@@ -55,8 +55,21 @@ static struct unpacked unpack(double x)
     return u;
 }
 
-/* Round significand * 2^exponent (sticky: more below) to nearest even and pack. */
-static double pack(bool negative, unsigned __int128 m, int exponent, bool sticky)
+/* What rounding cuts off, against half a unit; and whether the magnitude goes up for it. */
+enum { CUT_NONE = -2, CUT_BELOW = -1, CUT_HALF = 0, CUT_ABOVE = 1 };
+static bool round_up(unsigned rounding, bool negative, bool odd, int cut)
+{
+    switch (rounding) {
+    case ISA_RND_RN: return cut == CUT_ABOVE || (cut == CUT_HALF && odd);
+    case ISA_RND_RM: return negative && cut != CUT_NONE;
+    case ISA_RND_RP: return !negative && cut != CUT_NONE;
+    default: return false;
+    }
+}
+
+/* Round significand * 2^exponent (sticky: more below) and pack. */
+static double pack(bool negative, unsigned __int128 m, int exponent, bool sticky,
+                   unsigned rounding)
 {
     uint64_t sign = (uint64_t)negative << 63;
 
@@ -69,46 +82,58 @@ static double pack(bool negative, unsigned __int128 m, int exponent, bool sticky
 
     if (e < -1022)
         target = 52 - (-1022 - e); /* denormal: fewer bits */
-    int shift = top - target;
+    int shift = top - target, cut = sticky ? CUT_BELOW : CUT_NONE;
     uint64_t r;
     if (shift <= 0) {
-        r = (uint64_t)(m << -shift); /* exact: what is sticky is below half a unit */
+        r = (uint64_t)(m << -shift); /* what is sticky is below half a unit */
     } else if (shift > 127) {
         r = 0; /* far below half of the least denormal */
+        cut = CUT_BELOW;
     } else {
         unsigned __int128 rest = m & (((unsigned __int128)1 << shift) - 1);
         unsigned __int128 half = (unsigned __int128)1 << (shift - 1);
         r = (uint64_t)(m >> shift);
-        if (rest > half || (rest == half && (sticky || (r & 1))))
-            r++;
+        if (rest > half || (rest == half && sticky))
+            cut = CUT_ABOVE;
+        else if (rest == half)
+            cut = CUT_HALF;
+        else if (rest != 0)
+            cut = CUT_BELOW;
     }
+    r += round_up(rounding, negative, r & 1, cut);
     if (e < -1022)
         return float64(sign | r); /* a carry into the exponent is the right encoding */
     if (r >> 53) {
         r >>= 1;
         e++;
     }
-    if (e > 1023)
-        return float64(sign | UINT64_C(0x7ff0000000000000));
+    if (e > 1023) /* infinity, or the greatest number where rounding goes to zero */
+        return float64((sign | UINT64_C(0x7ff0000000000000)) -
+                       !round_up(rounding, negative, true, CUT_ABOVE));
     return float64(sign | (uint64_t)(e + 1023) << 52 | (r & ((UINT64_C(1) << 52) - 1)));
 }
 
-double emu_fma_f64_soft(double a, double b, double c)
+double emu_fma_f64_soft(double a, double b, double c, unsigned rounding)
 {
     uint64_t inf = UINT64_C(0x7ff0000000000000), magnitude = INT64_MAX;
     uint64_t ba = bits64(a) & magnitude, bb = bits64(b) & magnitude, bc = bits64(c) & magnitude;
+    bool negative = (bits64(a) ^ bits64(b)) >> 63, other = bits64(c) >> 63;
 
-    if (ba >= inf || bb >= inf || ba == 0 || bb == 0)
-        return a * b + c; /* exact product or special: one rounding at most */
-    if (bc >= inf)
+    if (ba >= inf || bb >= inf || bc > inf)
+        return a * b + c; /* infinite or NaN: nothing to round */
+    if (bc == inf)
         return c; /* the product is finite, even where a * b would overflow */
+    if (ba == 0 || bb == 0) {
+        if (bc != 0)
+            return c;
+        return negative == other ? c : float64((uint64_t)(rounding == ISA_RND_RM) << 63);
+    }
     struct unpacked x = unpack(a), y = unpack(b), z = unpack(c);
-    bool negative = x.negative != y.negative;
     unsigned __int128 p = (unsigned __int128)x.significand * y.significand;
     int e = x.exponent + y.exponent;
 
     if (z.significand == 0)
-        return pack(negative, p, e, false);
+        return pack(negative, p, e, false, rounding);
     /* Align: p has at most 106 bits, z 53. Give both 20 spare bits where possible. */
     unsigned __int128 q = z.significand;
     int ez = z.exponent;
@@ -141,22 +166,14 @@ double emu_fma_f64_soft(double a, double b, double c)
         }
     }
     bool sticky = sticky_p || sticky_q;
-    if (negative == z.negative)
-        return pack(negative, p + q, e, sticky);
+    if (negative == other)
+        return pack(negative, p + q, e, sticky, rounding);
     /* A lost tail makes the subtrahend a little larger: borrow one, keep it sticky. */
-    if (p > q || (p == q && sticky_p)) {
-        unsigned __int128 d = p - q;
-        if (sticky_q)
-            d -= 1;
-        return pack(negative, d, e, sticky);
-    }
-    if (q > p) {
-        unsigned __int128 d = q - p;
-        if (sticky_p)
-            d -= 1;
-        return pack(z.negative, d, e, sticky);
-    }
-    return 0.0;
+    if (p > q || (p == q && sticky_p))
+        return pack(negative, p - q - sticky_q, e, sticky, rounding);
+    if (q > p || sticky_q)
+        return pack(other, q - p - sticky_p, e, sticky, rounding);
+    return float64((uint64_t)(rounding == ISA_RND_RM) << 63);
 }
 
 /* ---- mufu -------------------------------------------------------------------------- */

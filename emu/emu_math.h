@@ -15,6 +15,16 @@
 
 #define EMU_INLINE static inline __attribute__((always_inline, unused))
 
+/** Modifiers of a row, `sub` in its expression: dinsn.reg. */
+enum {
+    EMU_FTZ = 1,
+    EMU_SAT = 2,
+    EMU_ROUNDING = 12, /* values of RND, shifted by 2 */
+    EMU_MIN_NAN = 16,
+    EMU_XORSIGN = 32,
+    EMU_RELU = 64
+};
+
 /* ---- integers; division by zero gives all ones, its remainder the dividend ---------- */
 
 EMU_INLINE uint32_t emu_div_u32(uint32_t a, uint32_t b)
@@ -142,9 +152,11 @@ EMU_INLINE uint32_t emu_dp4a_s32(uint32_t a, uint32_t b, uint32_t c)
 
 /* ---- floats ----------------------------------------------------------------------------- */
 
-/* min and max: the other operand of a NaN; -0 is below +0. */
+/* min and max: the other operand of a NaN; -0 is below +0. @sub: EMU_MIN_NAN makes a NaN of
+ * either operand the result, EMU_XORSIGN compares magnitudes and gives a number the sign of
+ * a * b. */
 #define EMU_MINMAX(name, T, U, first)                                                         \
-    EMU_INLINE T name(T a, T b)                                                               \
+    EMU_INLINE T name##_plain(T a, T b)                                                       \
     {                                                                                         \
         U ia, ib;                                                                             \
         memcpy(&ia, &a, sizeof ia);                                                           \
@@ -153,6 +165,29 @@ EMU_INLINE uint32_t emu_dp4a_s32(uint32_t a, uint32_t b, uint32_t c)
         T r = (first) ? a : b;                                                                \
         r = b != b ? a : r;                                                                   \
         return a != a ? b : r;                                                                \
+    }                                                                                         \
+    EMU_INLINE T name(T a, T b, unsigned sub)                                                 \
+    {                                                                                         \
+        const U top = (U)1 << (8 * sizeof(U) - 1);                                            \
+        U ia, ib, ir;                                                                         \
+        T r;                                                                                  \
+        if (!(sub & (EMU_MIN_NAN | EMU_XORSIGN)))                                             \
+            return name##_plain(a, b);                                                        \
+        memcpy(&ia, &a, sizeof ia);                                                           \
+        memcpy(&ib, &b, sizeof ib);                                                           \
+        if (sub & EMU_XORSIGN) {                                                              \
+            const U ma = ia & ~top, mb = ib & ~top;                                           \
+            memcpy(&a, &ma, sizeof a);                                                        \
+            memcpy(&b, &mb, sizeof b);                                                        \
+        }                                                                                     \
+        r = name##_plain(a, b);                                                               \
+        if (sub & EMU_MIN_NAN)                                                                \
+            r = a != a ? a : b != b ? b : r;                                                  \
+        memcpy(&ir, &r, sizeof ir);                                                           \
+        if (sub & EMU_XORSIGN)                                                                \
+            ir |= (ia ^ ib) & top; /* a NaN will lose it */                                   \
+        memcpy(&r, &ir, sizeof r);                                                            \
+        return r;                                                                             \
     }
 EMU_MINMAX(emu_min_f32, float, uint32_t, a < b || (a == b && a_sign))
 EMU_MINMAX(emu_max_f32, float, uint32_t, a > b || (a == b && !a_sign))
@@ -174,7 +209,8 @@ EMU_INLINE float emu_rsq_f32(float x)
     return (float)(1.0 / __builtin_sqrt((double)x));
 }
 
-double emu_fma_f64_soft(double a, double b, double c);
+/** a * b + c in integers, rounded once; @rounding is a value of RND. */
+double emu_fma_f64_soft(double a, double b, double c, unsigned rounding);
 #if defined __FMA__ || defined __aarch64__
 EMU_INLINE float emu_fma_f32(float a, float b, float c)
 {
@@ -186,8 +222,9 @@ EMU_INLINE double emu_fma_f64(double a, double b, double c)
 }
 #else
 /* The product of two floats is exact in double; the sum is rounded to odd, so that the
- * second rounding, to float, is the only one that counts (53 >= 2 * 24 + 2). */
-EMU_INLINE float emu_fma_f32(float a, float b, float c)
+ * second rounding, to float, is the only one that counts (53 >= 2 * 24 + 2). With @sub's
+ * directed rounding in force in the processor, both roundings go the same way. */
+EMU_INLINE float emu_fma_f32_in(float a, float b, float c, unsigned sub)
 {
     double p = (double)a * b, s = p + c;
     double t = s - p, err = (p - (s - t)) + (c - t);
@@ -195,15 +232,19 @@ EMU_INLINE float emu_fma_f32(float a, float b, float c)
     memcpy(&bits, &s, sizeof bits);
     const bool finite = (bits & INT64_C(0x7ff0000000000000)) != INT64_C(0x7ff0000000000000);
     const bool away = (err > 0) == (s > 0);
-    const int64_t step = finite && err != 0 && !(bits & 1) ? (away ? 1 : -1) : 0;
+    const bool odd = (sub & EMU_ROUNDING) != 0 || (bits & 1);
+    const int64_t step = finite && err != 0 && !odd ? (away ? 1 : -1) : 0;
     bits += step;
     memcpy(&s, &bits, sizeof s);
     return (float)s;
 }
-EMU_INLINE double emu_fma_f64(double a, double b, double c)
+EMU_INLINE double emu_fma_f64_in(double a, double b, double c, unsigned sub)
 {
-    return emu_fma_f64_soft(a, b, c);
+    return emu_fma_f64_soft(a, b, c, sub >> 2 & 3);
 }
+/* For the table's expressions, which have `sub`. */
+#define emu_fma_f32(a, b, c) emu_fma_f32_in(a, b, c, sub)
+#define emu_fma_f64(a, b, c) emu_fma_f64_in(a, b, c, sub)
 #endif
 
 /* mufu: computed in double by our own code, rounded once; bounds in docs/fp.md. */

@@ -66,7 +66,7 @@ enum {
     EMU_D_SOFT = 1,     /* bsync.soft */
     EMU_D_COUNTED = 2,  /* bar with a count */
     EMU_D_MODIFIED = 16, /* a prelude applies source modifiers or splats scalars */
-    EMU_D_FLOAT_MODE = 32, /* reg has ftz (1) and saturate (2): the `m` handlers */
+    EMU_D_FLOAT_MODE = 32, /* reg has modifiers (emu_math.h): the `m` handlers */
     EMU_D_ENDS_RUN = 64,
     EMU_D_LAST = 128 /* of its function: flow must not fall through, the next has other registers */
 };
@@ -331,6 +331,8 @@ struct emu_level {
     struct emu_handlers prelude; /* of EMU_D_MODIFIED instructions */
     /** Fill mask_row from e. */
     void (*expand_mask)(uint32_t *row, uint64_t lanes, unsigned n);
+    /** The handlers of row @op read X from a row only. */
+    bool (*rows_only)(unsigned op);
 };
 extern const struct emu_level emu_level_v1, emu_level_v3, emu_level_v4;
 const struct emu_level *emu_level_choose(unsigned wanted);

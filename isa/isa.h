@@ -55,6 +55,9 @@ enum isa_format {
     ISA_FMT_MMA,  /* matrix multiply: shape and types, saturation */
     ISA_FMT_LDM,  /* matrix load: addressing, count, transposition */
     ISA_FMT_SMEM, /* scalar load: size */
+    ISA_FMT_FUN,  /* functions of floats: ftz, saturate; rounded to nearest */
+    ISA_FMT_MNM,  /* minimum and maximum of floats: ftz, NaN, xor of signs */
+    ISA_FMT_HLF,  /* 16-bit floats: ftz, saturate, relu; rounded to nearest */
     ISA_FMT_COUNT
 };
 

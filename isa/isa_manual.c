@@ -10,6 +10,12 @@ static const struct {
     [ISA_FMT_ALU] = { "Integers, moves, special registers, scalar unit",
                       "Rows of the scalar unit run once a warp and ignore `exec`." },
     [ISA_FMT_FLT] = { "Floats", "A result that is NaN is the canonical one." },
+    [ISA_FMT_FUN] = { "Functions of floats", "Rounded to nearest even; docs/fp.md has the bounds." },
+    [ISA_FMT_MNM] = { "Minimum and maximum of floats",
+                      "A NaN gives way to the other operand, -0 is below +0." },
+    [ISA_FMT_HLF] = { "16-bit floats", "Rounded to nearest even; of a register, bits 15:0 count, "
+                                       "and 31:16 of a result are zero. `x2` rows work on both "
+                                       "halves." },
     [ISA_FMT_CMP] = { "Comparisons", "P = a cmp b, Q = its complement, combined with R." },
     [ISA_FMT_CVT] = { "Conversions", "Written `v_cvt.TO.FROM`." },
     [ISA_FMT_LUT] = { "Three-input logic", "" },

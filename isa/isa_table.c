@@ -52,6 +52,7 @@ static const struct access_row op_access[ISA_OP_COUNT] = {
 #define SCALAR_COMPARE NOWHERE
 #define SCALAR_LOAD NOWHERE
 #define CALL NOWHERE
+#define SELDOM NOWHERE
 #define CONTROL NOWHERE
 #define INSN(id, mnemonic, format, opcode, unit, order, tag, flags, operands, semantics)  \
     [ISA_##id] = semantics,
@@ -79,6 +80,7 @@ static const struct access_row op_access[ISA_OP_COUNT] = {
 #undef SCALAR_COMPARE
 #undef SCALAR_LOAD
 #undef CALL
+#undef SELDOM
 #undef CONTROL
 #undef REFUSED
 };

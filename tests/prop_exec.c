@@ -77,17 +77,16 @@ static void alu(struct gen *g)
     isa_operands_read(info, &operands);
     for (unsigned mod = 0; mod < ISA_MOD_COUNT; mod++) {
         const struct isa_mod_info *group = isa_mod_info((enum isa_mod)mod);
-        /* without the processor's fma, its directed roundings are refused */
-        bool directed = mod == ISA_MOD_RND && (op == ISA_V_FMA_F32 || op == ISA_V_FMA_F64 ||
-                                               op == ISA_V_RSQ_F32);
-        if (isa_mod_applies((enum isa_mod)mod, info) && !directed)
+        if (isa_mod_applies((enum isa_mod)mod, info))
             isa_mod_set(i, (enum isa_mod)mod,
                         group->values[prop_below(&g->r, group->value_count)].value);
     }
-    if (info->format == ISA_FMT_FLT && prop_below(&g->r, 2)) {
+    if (isa_mod_applies(ISA_MOD_FTZ, info) && prop_below(&g->r, 2)) { /* often none at all */
         isa_mod_set(i, ISA_MOD_FTZ, 0);
-        isa_mod_set(i, ISA_MOD_SAT, 0);
-        isa_mod_set(i, ISA_MOD_RND, 0);
+        if (isa_mod_applies(ISA_MOD_SAT, info))
+            isa_mod_set(i, ISA_MOD_SAT, 0);
+        if (isa_mod_applies(ISA_MOD_RND, info))
+            isa_mod_set(i, ISA_MOD_RND, 0);
     }
     if (isa_operands_swappable(&operands))
         i->variant = prop_below(&g->r, 2);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/ref_lane.h"
+#include "isa/isa_priv.h"
 
 #include <fenv.h>
 #include <math.h>
@@ -117,6 +118,10 @@ static float flush(float x, bool ftz)
 {
     return ftz && fpclassify(x) == FP_SUBNORMAL ? copysignf(0, x) : x;
 }
+static double flush_d(double x, bool ftz)
+{
+    return ftz && fpclassify(x) == FP_SUBNORMAL ? copysign(0, x) : x;
+}
 static u32 finish(float x, bool ftz, bool sat)
 {
     x = flush(x, ftz);
@@ -124,16 +129,17 @@ static u32 finish(float x, bool ftz, bool sat)
         x = isnan(x) ? 0 : x < 0 ? 0 : x > 1 ? 1 : x == 0 ? 0 : x;
     return f_bits(x);
 }
-static u64 finish_d(double x, bool sat)
+static u64 finish_d(double x, bool ftz, bool sat)
 {
+    x = flush_d(x, ftz);
     if (sat)
         x = isnan(x) ? 0 : x < 0 ? 0 : x > 1 ? 1 : x == 0 ? 0 : x;
     return d_bits(x);
 }
+static const int host[4] = {FE_TONEAREST, FE_TOWARDZERO, FE_DOWNWARD, FE_UPWARD};
 /* One operation of f32 (words 1) or f64 in a rounding mode of the host's. */
 static double directed(double a, double b, char op, int words, unsigned mode)
 {
-    static const int host[4] = {FE_TONEAREST, FE_TOWARDZERO, FE_DOWNWARD, FE_UPWARD};
     volatile double x = a, y = b, r;
     volatile float fx = (float)a, fy = (float)b, fr;
 
@@ -145,6 +151,21 @@ static double directed(double a, double b, char op, int words, unsigned mode)
     } else {
         r = op == '+' ? x + y : op == '-' ? x - y : op == '*' ? x * y
             : op == '/' ? x / y : sqrt(x);
+    }
+    fesetround(FE_TONEAREST);
+    return r;
+}
+static double directed_fma(double a, double b, double c, int words, unsigned mode)
+{
+    volatile double x = a, y = b, z = c, r;
+    volatile float fx = (float)a, fy = (float)b, fz = (float)c, fr;
+
+    fesetround(host[mode]);
+    if (words == 1) {
+        fr = fmaf(fx, fy, fz);
+        r = fr;
+    } else {
+        r = fma(x, y, z);
     }
     fesetround(FE_TONEAREST);
     return r;
@@ -168,6 +189,25 @@ static double max_d(double a, double b)
     if (a == b)
         return signbit(a) ? b : a;
     return a > b ? a : b;
+}
+
+static unsigned mod(const struct isa_insn *i, enum isa_mod group)
+{
+    return isa_mod_applies(group, isa_op_info((enum isa_op)i->op)) ? isa_mod_get(i, group) : 0;
+}
+/* PTX's text of min and max, step by step. */
+static double least(const struct isa_insn *i, double a, double b, bool greatest)
+{
+    bool sign = signbit(a) != signbit(b), x = mod(i, ISA_MOD_XORSIGN);
+    double d;
+    if (x) {
+        a = fabs(a);
+        b = fabs(b);
+    }
+    if (mod(i, ISA_MOD_MNAN) && (isnan(a) || isnan(b)))
+        return NAN;
+    d = greatest ? max_d(a, b) : min_d(a, b);
+    return x && !isnan(d) ? copysign(d, sign ? -1 : 1) : d;
 }
 
 static bool compare_d(unsigned cmp, double a, double b)
@@ -482,12 +522,11 @@ static enum result execute(struct ref_lane *t, const struct isa_insn *i, bool pr
         b = c;
         c = k;
     }
-    bool ftz = info->format == ISA_FMT_FLT ? isa_mod_get(i, ISA_MOD_FTZ) : false;
-    unsigned rnd = info->format == ISA_FMT_FLT ? isa_mod_get(i, ISA_MOD_RND) : 0;
-    bool sat = info->format == ISA_FMT_FLT ? isa_mod_get(i, ISA_MOD_SAT) : false;
+    bool ftz = mod(i, ISA_MOD_FTZ), sat = mod(i, ISA_MOD_SAT);
+    unsigned rnd = mod(i, ISA_MOD_RND);
     float fa = flush(as_f((u32)a), ftz), fb = flush(as_f((u32)b), ftz),
           fc = flush(as_f((u32)c), ftz);
-    double da = as_d(a), db = as_d(b), dc = as_d(c);
+    double da = flush_d(as_d(a), ftz), db = flush_d(as_d(b), ftz), dc = flush_d(as_d(c), ftz);
     u32 ua = (u32)a, ub = (u32)b, uc = (u32)c;
     s32 sa = (s32)ua, sb = (s32)ub;
     s64 la = (s64)a, lb = (s64)b;
@@ -496,7 +535,7 @@ static enum result execute(struct ref_lane *t, const struct isa_insn *i, bool pr
 #define D1(x) do { if (!probe) put(t, i->d, 1, (u32)(x)); return DONE; } while (0)
 #define D2(x) do { if (!probe) put(t, i->d, 2, (u64)(x)); return DONE; } while (0)
 #define F1(x) D1(finish((float)(x), ftz, sat))
-#define F2(x) D2(finish_d((x), sat))
+#define F2(x) D2(finish_d((x), ftz, sat))
     switch (i->op) {
     case ISA_V_MOV_B32: D1(b);
     case ISA_V_ADD_U32: D1(ua + ub);
@@ -624,12 +663,12 @@ static enum result execute(struct ref_lane *t, const struct isa_insn *i, bool pr
     case ISA_V_ADD_F32: F1(directed(fa, fb, '+', 1, rnd));
     case ISA_V_SUB_F32: F1(directed(fa, fb, '-', 1, rnd));
     case ISA_V_MUL_F32: F1(directed(fa, fb, '*', 1, rnd));
-    case ISA_V_FMA_F32: F1(fmaf(fa, fb, fc));
+    case ISA_V_FMA_F32: F1(directed_fma(fa, fb, fc, 1, rnd));
     case ISA_V_DIV_F32: F1(directed(fa, fb, '/', 1, rnd));
     case ISA_V_RCP_F32: F1(directed(1, fb, '/', 1, rnd));
     case ISA_V_SQRT_F32: F1(directed(fb, 0, 'q', 1, rnd));
-    case ISA_V_MIN_F32: F1((float)min_d(fa, fb));
-    case ISA_V_MAX_F32: F1((float)max_d(fa, fb));
+    case ISA_V_MIN_F32: F1((float)least(i, fa, fb, false));
+    case ISA_V_MAX_F32: F1((float)least(i, fa, fb, true));
     case ISA_V_ABS_F32: D1(ub & 0x7fffffff);
     case ISA_V_NEG_F32: D1(ub ^ 0x80000000);
     case ISA_V_COPYSIGN_F32: D1((ua & 0x80000000) | (ub & 0x7fffffff));
@@ -637,12 +676,12 @@ static enum result execute(struct ref_lane *t, const struct isa_insn *i, bool pr
     case ISA_V_ADD_F64: F2(directed(da, db, '+', 2, rnd));
     case ISA_V_SUB_F64: F2(directed(da, db, '-', 2, rnd));
     case ISA_V_MUL_F64: F2(directed(da, db, '*', 2, rnd));
-    case ISA_V_FMA_F64: F2(fma(da, db, dc));
+    case ISA_V_FMA_F64: F2(directed_fma(da, db, dc, 2, rnd));
     case ISA_V_DIV_F64: F2(directed(da, db, '/', 2, rnd));
     case ISA_V_RCP_F64: F2(directed(1, db, '/', 2, rnd));
     case ISA_V_SQRT_F64: F2(directed(db, 0, 'q', 2, rnd));
-    case ISA_V_MIN_F64: F2(min_d(da, db));
-    case ISA_V_MAX_F64: F2(max_d(da, db));
+    case ISA_V_MIN_F64: F2(least(i, da, db, false));
+    case ISA_V_MAX_F64: F2(least(i, da, db, true));
     case ISA_V_ABS_F64: D2(b & INT64_MAX);
     case ISA_V_NEG_F64: D2(b ^ 1ull << 63);
     case ISA_V_COPYSIGN_F64: D2((a & 1ull << 63) | (b & INT64_MAX));
@@ -653,7 +692,7 @@ static enum result execute(struct ref_lane *t, const struct isa_insn *i, bool pr
         if (i->op == ISA_V_SETP_F32)
             x = compare_d(cmp, flush(as_f(ua), z), flush(as_f(ub), z));
         else if (i->op == ISA_V_SETP_F64)
-            x = compare_d(cmp, da, db);
+            x = compare_d(cmp, flush_d(da, z), flush_d(db, z));
         else if (i->op == ISA_V_SETP_S32)
             x = compare_i(cmp, sa, sb, true);
         else

@@ -3,6 +3,7 @@
  * Arithmetic of emu/emu_math.* against the host's libm: exact where it must be, within the
  * bounds of docs/fp.md elsewhere. LW_EXHAUSTIVE=1 sweeps all 2^32 inputs.
  */
+#include <fenv.h>
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -38,17 +39,25 @@ static int64_t order(float f)
     return b >> 31 ? -(int64_t)(b & 0x7fffffff) : (int64_t)b;
 }
 
+static const int host_rounding[4] = {FE_TONEAREST, FE_TOWARDZERO, FE_DOWNWARD, FE_UPWARD};
+
 static void fma_of_floats_is_exact(void **state)
 {
     uint64_t s = 1;
     (void)state;
     for (unsigned i = 0; i < 4000000 / scale(); i++) {
+        unsigned sub = (i >> 1 & 3) << 2; /* the directed modes need the processor's help */
         uint32_t x = (uint32_t)next(&s), y = (uint32_t)next(&s), z = (uint32_t)next(&s);
         if (i & 1) /* products near the addend: cancellation and ties */
             z = b_of(-f_of(x) * f_of(y)) ^ (uint32_t)(next(&s) & 3);
-        float want = fmaf(f_of(x), f_of(y), f_of(z)), got = emu_fma_f32(f_of(x), f_of(y), f_of(z));
+        volatile float fx = f_of(x), fy = f_of(y), fz = f_of(z), want, got;
+        fesetround(host_rounding[sub >> 2]);
+        want = fmaf(fx, fy, fz);
+        got = emu_fma_f32(fx, fy, fz);
+        fesetround(FE_TONEAREST);
+        (void)sub;
         if (b_of(want) != b_of(got) && !(isnan(want) && isnan(got)))
-            fail_msg("fma(%a, %a, %a) = %a, not %a", f_of(x), f_of(y), f_of(z), want, got);
+            fail_msg("rounding %u: fma(%a, %a, %a) = %a, not %a", sub >> 2, fx, fy, fz, want, got);
     }
 }
 static void fma_of_doubles_is_exact(void **state)
@@ -64,10 +73,18 @@ static void fma_of_doubles_is_exact(void **state)
             y = (y & ~(UINT64_C(0x7ff) << 52)) | (uint64_t)(650 + i % 200) << 52;
             z &= ~(UINT64_C(0x7f0) << 52);
         }
-        double want = fma(d_of(x), d_of(y), d_of(z));
-        double got = emu_fma_f64_soft(d_of(x), d_of(y), d_of(z));
+        if (i % 16 == 3) /* products and sums that are zero */
+            x &= UINT64_C(1) << 63, z &= i & 16 ? ~UINT64_C(0) : UINT64_C(1) << 63;
+        if (i % 16 == 7)
+            x &= ~UINT64_C(0xffffffff), y &= ~UINT64_C(0xffffffff), z = q_of(-d_of(x) * d_of(y));
+        volatile double dx = d_of(x), dy = d_of(y), dz = d_of(z), want;
+        unsigned rounding = (unsigned)(next(&s) & 3);
+        fesetround(host_rounding[rounding]);
+        want = fma(dx, dy, dz);
+        fesetround(FE_TONEAREST);
+        double got = emu_fma_f64_soft(dx, dy, dz, rounding);
         if (q_of(want) != q_of(got) && !(isnan(want) && isnan(got)))
-            fail_msg("fma(%a, %a, %a) = %a, not %a", d_of(x), d_of(y), d_of(z), want, got);
+            fail_msg("rounding %u: fma(%a, %a, %a) = %a, not %a", rounding, dx, dy, dz, want, got);
     }
 }
 
