@@ -32,6 +32,7 @@ static enum lw_status take(void *context, unsigned option, const char *value,
         {"policy", &o->machine.policy}, {"quantum", &o->machine.quantum},
         {"window", &o->machine.window}, {"level", &o->machine.level},
         {"clang", &o->machine.clang},   {"gdb-arch", &o->machine.gdb_arch},
+        {"push-order", &o->machine.push_order},
     };
 
     for (unsigned i = 0; i < LW_COUNT_OF(texts); i++)

@@ -68,6 +68,8 @@ static enum lw_status apply(const struct cmd_machine_options *o, struct emu_conf
     if (status == LW_OK)
         status = name("reconv", o->reconv, emu_reconv_names, &config->reconv, err);
     if (status == LW_OK)
+        status = name("push-order", o->push_order, emu_push_order_names, &config->push_order, err);
+    if (status == LW_OK)
         status = name("policy", o->policy, emu_policy_names, &config->policy, err);
     return status;
 }

@@ -13,7 +13,9 @@
 static const char out_help[] = "write to this file; - is standard output";
 #define MACHINE_OPTIONS                                                                    \
     {"warp", 'w', "W", "lanes of a warp: 4, 8, 16, 32 or 64", NULL},                       \
-    {"reconv", 0, "NAME", "reconvergence engine", NULL},                                   \
+    {"reconv", 0, "NAME", "reconvergence engine: cbar or stack", NULL},                    \
+    {"push-order", 0, "NAME", "stack: the side of a branch that runs first: smaller, larger "\
+                              "or fall_through", NULL},                                    \
     {"policy", 'p', "NAME", "which split of a warp runs next", NULL},                      \
     {"quantum", 0, "N", "warp instructions a split runs before the policy is asked", NULL},\
     {"window", 0, "N", "fairness window in warp instructions; 0: none", NULL},             \

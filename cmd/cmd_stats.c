@@ -75,6 +75,8 @@ int cmd_stats_write(const char *path, const char *launch_file, const struct cmd_
         {"reconvergences", stats.reconvergences},
         {"merges", stats.merges},
         {"cta_barriers", stats.cta_barriers},
+        {"stack_pops", stats.stack_pops},
+        {"stack_depth", stats.stack_depth},
         {"loads", stats.loads},
         {"stores", stats.stores},
         {"atomics", stats.atomics},
@@ -94,6 +96,10 @@ int cmd_stats_write(const char *path, const char *launch_file, const struct cmd_
               outcome->load_seconds, outcome->run_seconds, outcome->launch_seconds);
     for (unsigned i = 0; i < LW_COUNT_OF(counts); i++)
         put_number(out, counts[i].key, counts[i].value);
+    if (stats.warp_instructions != 0)
+        lw_printf(out, ",\n  \"simd_efficiency\": %.4f",
+                  (double)stats.thread_instructions /
+                      ((double)stats.warp_instructions * config->warp_width));
     if (outcome->launch_seconds > 0)
         lw_printf(out, ",\n  \"thread_instructions_per_second\": %.0f",
                   (double)stats.thread_instructions / outcome->launch_seconds);
@@ -110,6 +116,8 @@ int cmd_stats_write(const char *path, const char *launch_file, const struct cmd_
     put_string(out, config->policy);
     lw_put(out, ", \"reconv\": ");
     put_string(out, config->reconv);
+    lw_put(out, ", \"push_order\": ");
+    put_string(out, config->push_order);
     lw_put(out, "}");
     if (outcome->exit == CMD_FAULT) {
         const struct emu_fault *f = &outcome->stop.fault;

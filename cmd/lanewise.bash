@@ -12,7 +12,8 @@ _lanewise()
     case $prev in
     -w | --warp) COMPREPLY=($(compgen -W '4 8 16 32 64' -- "$cur")); return ;;
     -p | --policy) COMPREPLY=($(compgen -W 'rr_quantum rr minpc minpc_step maxpc most_lanes stack_like' -- "$cur")); return ;;
-    --reconv) COMPREPLY=($(compgen -W 'cbar' -- "$cur")); return ;;
+    --reconv) COMPREPLY=($(compgen -W 'cbar stack' -- "$cur")); return ;;
+    --push-order) COMPREPLY=($(compgen -W 'smaller larger fall_through' -- "$cur")); return ;;
     -e | --emit) COMPREPLY=($(compgen -W 'obj ptx asm cfg' -- "$cur")); return ;;
     --level) COMPREPLY=($(compgen -W '0 1 3 4' -- "$cur")); return ;;
     esac

@@ -90,6 +90,31 @@ enum lw_status dbg_show_lanes(struct dbg *dbg, dbg_thread_id id, struct lw_sink 
     return LW_OK;
 }
 
+/* The SIMT stack, what runs first; nothing under other engines. */
+static void show_stack(struct dbg *dbg, const struct dbg_warp *warp, struct lw_sink *out)
+{
+    enum { SHOWN = 200 };
+    struct emu_stack_view entry[SHOWN];
+    unsigned count = emu_stack_views(warp->core, warp->slot, warp->warp, entry, SHOWN);
+
+    if (count > SHOWN)
+        lw_printf(out, "  stack of %u entries, the lowest %u:\n", count, (unsigned)SHOWN);
+    else if (count > 0)
+        lw_printf(out, "  stack of %u %s, the top first:\n", count,
+                  count == 1 ? "entry" : "entries");
+    for (unsigned i = count < SHOWN ? count : SHOWN; i-- > 0;) {
+        lw_printf(out, "%7u  lanes ", i);
+        dbg_show_mask(dbg, entry[i].lanes, out);
+        lw_put(out, " at ");
+        dbg_place_print(dbg, entry[i].pc, out);
+        if (entry[i].rpc != 0) {
+            lw_put(out, " until ");
+            dbg_place_print(dbg, entry[i].rpc, out);
+        }
+        lw_put(out, "\n");
+    }
+}
+
 enum lw_status dbg_show_splits(struct dbg *dbg, dbg_thread_id id, struct lw_sink *out,
                                struct lw_error *err)
 {
@@ -121,6 +146,7 @@ enum lw_status dbg_show_splits(struct dbg *dbg, dbg_thread_id id, struct lw_sink
         undim(dbg, !here, out);
         lw_put(out, "\n");
     }
+    show_stack(dbg, &warp, out);
     return LW_OK;
 }
 

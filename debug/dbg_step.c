@@ -73,6 +73,9 @@ static void wait_reason(const struct dbg_stepper *s, const struct emu_split_view
     case EMU_SPLIT_YIELDED:
         snprintf(text, size, "lane %u yielded to other splits of its warp", s->lane);
         return;
+    case EMU_SPLIT_STACKED:
+        snprintf(text, size, "lane %u waits below on the SIMT stack", s->lane);
+        return;
     case EMU_SPLIT_READY:
         snprintf(text, size, "lane %u waits for its turn", s->lane);
         return;
@@ -351,6 +354,7 @@ enum lw_status dbg_stepper_step(struct dbg_stepper *s, enum dbg_outcome *outcome
     }
     switch (split.state) {
     case EMU_SPLIT_READY:
+    case EMU_SPLIT_STACKED: /* its next step waits for those above */
         return LW_OK;
     case EMU_SPLIT_YIELDED:
     case EMU_SPLIT_SLEEPING:

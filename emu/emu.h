@@ -26,7 +26,8 @@ enum emu_scalar_rule { EMU_SCALAR_FAULT, EMU_SCALAR_WARN, EMU_SCALAR_ALLOW };
 
 struct emu_config {
     unsigned warp_width;        /* 4, 8, 16, 32, 64 */
-    const char *reconv;         /* row of emu_reconv_names: "cbar" */
+    const char *reconv;         /* row of emu_reconv_names: "cbar", "stack" */
+    const char *push_order;     /* stack: row of emu_push_order_names; NULL: "smaller" */
     const char *policy;         /* row of emu_policy_names: "rr_quantum" ... */
     unsigned split_quantum;     /* 0: the policy's own (64 for rr_quantum) */
     unsigned fairness_window;   /* warp instructions, 0: pure policy */
@@ -41,6 +42,9 @@ struct emu_config {
 void emu_config_default(struct emu_config *config);
 extern const char *const emu_policy_names[]; /* NULL-terminated */
 extern const char *const emu_reconv_names[];
+/** Which side of a divergent branch the `stack` engine runs first: the smaller, the larger,
+ *  or the one that falls through. */
+extern const char *const emu_push_order_names[];
 
 /** What happens to a machine beside instructions: told to every listener at once. */
 enum emu_life_kind {
@@ -242,7 +246,8 @@ enum emu_conv_op {
 /** What made waiting lanes ready. */
 enum emu_release {
     EMU_RELEASE_NONE, EMU_RELEASE_ARRIVAL, EMU_RELEASE_YIELD, EMU_RELEASE_EXIT,
-    EMU_RELEASE_BREAK, EMU_RELEASE_REJOIN, EMU_RELEASE_CTA, EMU_RELEASE_WARPSYNC
+    EMU_RELEASE_BREAK, EMU_RELEASE_REJOIN, EMU_RELEASE_CTA, EMU_RELEASE_WARPSYNC,
+    EMU_RELEASE_POP /* stack: what lay above has come to the reconvergence pc, or exited */
 };
 
 struct emu_outcome {
@@ -463,6 +468,7 @@ struct emu_stats {
     uint64_t blocks, warps, grids;
     uint64_t divergences, reconvergences, merges, cta_barriers;
     uint64_t loads, stores, atomics;
+    uint64_t stack_pops, stack_depth; /* `stack`: entries popped, most entries of any warp */
 };
 /** Sum over the machine's cores. thread_instructions counts M's lanes. */
 void emu_stats_get(const struct emu_machine *machine, struct emu_stats *out);
@@ -471,8 +477,10 @@ void emu_stats_get(const struct emu_machine *machine, struct emu_stats *out);
 
 enum emu_split_state {
     EMU_SPLIT_READY, EMU_SPLIT_BLOCKED, EMU_SPLIT_YIELDED, EMU_SPLIT_WARPSYNC,
-    EMU_SPLIT_CTA, EMU_SPLIT_SLEEPING, EMU_SPLIT_SUSPENDED
+    EMU_SPLIT_CTA, EMU_SPLIT_SLEEPING, EMU_SPLIT_SUSPENDED,
+    EMU_SPLIT_STACKED /* `stack`: below the top of the warp's SIMT stack */
 };
+enum { EMU_SPLIT_STATE_COUNT = EMU_SPLIT_STACKED + 1 };
 const char *emu_split_state_name(enum emu_split_state state);
 struct emu_split_view {
     unsigned id;
@@ -502,6 +510,16 @@ bool emu_warp_view(const struct emu_core *core, unsigned slot, unsigned warp,
 /** Splits in id order; returns the count (at most @room are filled). */
 unsigned emu_split_views(const struct emu_core *core, unsigned slot, unsigned warp,
                          struct emu_split_view *out, unsigned room);
+/** An entry of a warp's SIMT stack: lanes that go on at @pc, together until @rpc. */
+struct emu_stack_view {
+    uint64_t pc, rpc; /* rpc 0: none */
+    uint64_t lanes;
+    int depth;        /* calls it is in, counted from the kernel */
+};
+/** Entries of the `stack` engine, bottom first; returns the count (at most @room are filled),
+ *  0 under other engines. */
+unsigned emu_stack_views(const struct emu_core *core, unsigned slot, unsigned warp,
+                         struct emu_stack_view *out, unsigned room);
 /** pc and split of a lane; false when the lane is not live. */
 bool emu_lane_where(const struct emu_core *core, unsigned slot, unsigned warp, unsigned lane,
                     struct emu_split_view *out);

@@ -324,13 +324,51 @@ void emu_split_yield(struct emu_warp *w, uint64_t lanes, uint32_t next)
     emu_conv_release(w, w->breg_blocked);
 }
 
+/** The lanes @lanes of split @id, whose turn has ended, are about to wait: make them a split of
+ *  their own. Returns its id; *@rest that of the others (not written when there are none). */
+static unsigned part_to_wait(struct emu_warp *w, unsigned id, uint64_t lanes, unsigned *rest)
+{
+    if (w->split[id].lanes == lanes)
+        return id;
+    unsigned waits = emu_split_part(w, id, lanes, rest);
+    if (w->reconv->parted != NULL)
+        w->reconv->parted(w, waits, *rest);
+    return waits;
+}
+
 /* ---- warpsync and .sync operations -------------------------------------------------- */
+
+/** True when each lane of @lanes finds all live members of its mask in @lanes, with the
+ *  same mask. */
+static bool meet_at_once(const struct emu_warp *w, uint64_t lanes, const uint64_t *member)
+{
+    if ((lanes & (lanes + 1)) == 0) { /* lanes 0..n-1, as a rule with one mask */
+        unsigned n = lw_popcount(lanes);
+        uint64_t differ = 0;
+        for (unsigned l = 1; l < n; l++)
+            differ |= member[l] ^ member[0];
+        if (differ == 0)
+            return (member[0] & w->live & ~lanes) == 0;
+    }
+    while (lanes != 0) {
+        uint64_t m = member[lw_lowest(lanes)], same = holders(member, lanes, m);
+        if ((m & w->live & ~same) != 0)
+            return false;
+        lanes &= ~same;
+    }
+    return true;
+}
 
 /** Release every set of lanes that wait with one mask and are all live lanes of it. */
 static void sync_release(struct emu_warp *w)
 {
     uint64_t todo = emu_split_lanes(w, w->split_in[EMU_SPLIT_WARPSYNC]), waiting = todo;
 
+    if (w->reconv->lockstep) { /* they stay together: all sets of them go on, or none */
+        if (todo != 0 && meet_at_once(w, waiting, w->member))
+            emu_split_awake(w, w->split_in[EMU_SPLIT_WARPSYNC]);
+        return;
+    }
     while (todo != 0) {
         uint64_t m = w->member[lw_lowest(todo)];
         uint64_t same = holders(w->member, waiting, m);
@@ -357,7 +395,7 @@ bool emu_split_warpsync(struct emu_warp *w, uint64_t lanes, const uint64_t *memb
     if (w->flow != NULL)
         w->flow->arrived = lanes;
     split_end_turn(w)->pc = next;
-    id = emu_split_part(w, id, lanes, &rest);
+    id = part_to_wait(w, id, lanes, &rest);
     split_set_state(w, id, EMU_SPLIT_WARPSYNC);
     w->split[id].flags = 0;
     sync_release(w);
@@ -365,30 +403,9 @@ bool emu_split_warpsync(struct emu_warp *w, uint64_t lanes, const uint64_t *memb
     return true;
 }
 
-/** True when each lane of @lanes finds all live members of its mask in @lanes, with the
- *  same mask. */
-static bool meet_at_once(const struct emu_warp *w, uint64_t lanes, const uint64_t *member)
-{
-    if ((lanes & (lanes + 1)) == 0) { /* lanes 0..n-1, as a rule with one mask */
-        unsigned n = lw_popcount(lanes);
-        uint64_t differ = 0;
-        for (unsigned l = 1; l < n; l++)
-            differ |= member[l] ^ member[0];
-        if (differ == 0)
-            return (member[0] & w->live & ~lanes) == 0;
-    }
-    while (lanes != 0) {
-        uint64_t m = member[lw_lowest(lanes)], same = holders(member, lanes, m);
-        if ((m & w->live & ~same) != 0)
-            return false;
-        lanes &= ~same;
-    }
-    return true;
-}
-
 uint64_t emu_split_sync(struct emu_warp *w, uint64_t lanes, const uint64_t *member, uint32_t pc)
 {
-    unsigned id = (unsigned)w->running, rest = id;
+    unsigned id = (unsigned)w->running, rest = id, waits;
     struct emu_split *s = &w->split[id];
 
     if (s->flags & EMU_SPLIT_SYNCED) {
@@ -404,11 +421,11 @@ uint64_t emu_split_sync(struct emu_warp *w, uint64_t lanes, const uint64_t *memb
     if (w->flow != NULL)
         w->flow->arrived = lanes;
     split_end_turn(w)->pc = pc;
-    id = emu_split_part(w, id, lanes, &rest);
-    if (rest != id)
+    waits = part_to_wait(w, id, lanes, &rest);
+    if (rest != waits)
         w->split[rest].pc = pc + 1; /* guard off: not asked */
-    split_set_state(w, id, EMU_SPLIT_WARPSYNC);
-    w->split[id].flags = EMU_SPLIT_AT_SYNC;
+    split_set_state(w, waits, EMU_SPLIT_WARPSYNC);
+    w->split[waits].flags = EMU_SPLIT_AT_SYNC;
     sync_release(w);
     emu_conv_release(w, w->breg_blocked);
     return 0;
@@ -420,7 +437,8 @@ void emu_split_sleep(struct emu_warp *w, uint64_t lanes, uint64_t length, uint32
     uint64_t now = split_now(w);
 
     split_end_turn(w)->pc = next;
-    id = emu_split_part(w, id, lanes, &rest);
+    if (!w->reconv->lockstep) /* else all of it sleeps: time is all that it costs */
+        id = emu_split_part(w, id, lanes, &rest);
     w->split[id].wake = length < UINT64_MAX - now ? now + length : UINT64_MAX;
     split_set_state(w, id, EMU_SPLIT_SLEEPING);
 }
@@ -523,7 +541,7 @@ enum emu_cta_result emu_split_bar(struct emu_warp *w, unsigned id, uint64_t lane
         w->flow->arrived = lanes;
     if (wait) {
         split_end_turn(w)->pc = next;
-        split = emu_split_part(w, split, lanes, &rest);
+        split = part_to_wait(w, split, lanes, &rest);
         split_set_state(w, split, EMU_SPLIT_CTA);
         w->split[split].barrier = (uint8_t)id;
         w->split[split].flags = 0;

@@ -46,18 +46,36 @@ static void turn_over(struct emu_warp *w, const struct emu_dinsn *di)
     emu_leave(w, EMU_LEAVE_TURN, di);
 }
 
+/** Where the engine must have room for each side that lanes part into; false: raised. */
+static __attribute__((noinline, cold)) bool has_room(struct emu_warp *w,
+                                                     const struct emu_dinsn *di, unsigned sides)
+{
+    if (w->reconv->room(w, sides))
+        return true;
+    emu_raise(w, di, EMU_FAULT_SIMT_STACK, w->m, "it has %u entries, of at most %u",
+              w->simt.count, EMU_SIMT_LIMIT);
+    return false;
+}
+
+/** A guard parts M: false, and raised, where it must not. */
+static __attribute__((noinline, cold)) bool may_part(struct emu_warp *w,
+                                                     const struct emu_dinsn *di, uint64_t on)
+{
+    if ((emu_exec_mask(w) & w->live) != w->live) {
+        emu_raise(w, di, EMU_FAULT_EXEC_SPLIT, w->m & ~on,
+                  "the guard parts the split while exec does not cover all live lanes");
+        return false;
+    }
+    return w->reconv->room == NULL || has_room(w, di, 1);
+}
+
 /** Lanes that a control instruction acts on: M & guard. Parting M under partial exec by a
  *  guard is a fault (MACHINE 1); then *bad is set. */
 static uint64_t control_lanes(struct emu_warp *w, const struct emu_dinsn *di, bool parts, bool *bad)
 {
     uint64_t on = w->m & emu_guard(w, di);
 
-    *bad = false;
-    if (parts && on != 0 && on != w->m && (emu_exec_mask(w) & w->live) != w->live) {
-        emu_raise(w, di, EMU_FAULT_EXEC_SPLIT, w->m & ~on,
-                  "the guard parts the split while exec does not cover all live lanes");
-        *bad = true;
-    }
+    *bad = parts && on != 0 && on != w->m && !may_part(w, di, on);
     return on;
 }
 
@@ -72,10 +90,22 @@ static uint64_t predicate(const struct emu_warp *w, unsigned r)
 static bool may_split(struct emu_warp *w, const struct emu_dinsn *di)
 {
     if ((emu_exec_mask(w) & w->live) == w->live)
-        return true;
+        return w->reconv->room == NULL || has_room(w, di, w->m_count);
     emu_raise(w, di, EMU_FAULT_EXEC_SPLIT, w->m,
               "its lanes part while exec does not cover all live lanes");
     return false;
+}
+
+/** Out of line: what is never parted should not pay for it. */
+static __attribute__((noinline)) void part_in_two(struct emu_warp *w, const struct emu_dinsn *di,
+                                                  uint64_t taken)
+{
+    if (!may_split(w, di))
+        return;
+    emu_count_run(w, di);
+    w->core->stats.divergences++;
+    emu_split_branch2(w, taken, di[di->delta].index, di->index + 1);
+    turn_over(w, di);
 }
 
 static void emu_c_bra(struct emu_warp *w, const struct emu_dinsn *di)
@@ -97,12 +127,7 @@ static void emu_c_bra(struct emu_warp *w, const struct emu_dinsn *di)
         jump(w, taken == 0 ? di + 1 : target);
         return;
     }
-    if (!may_split(w, di))
-        return;
-    emu_count_run(w, di);
-    w->core->stats.divergences++;
-    emu_split_branch2(w, taken, target->index, di->index + 1);
-    turn_over(w, di);
+    part_in_two(w, di, taken);
 }
 
 /** A scalar branch ignores exec, and its guard cannot part the lanes. */
@@ -165,6 +190,11 @@ static void go_to_targets(struct emu_warp *w, const struct emu_dinsn *di, uint32
         same = same && target[l] == target[first];
     }
     if (same) {
+        if (w->reconv->jumped != NULL && target[first] != di->index + 1) {
+            if (!has_room(w, di, 1))
+                return;
+            w->reconv->jumped(w, di->index);
+        }
         emu_count_run(w, di);
         jump(w, code + target[first]);
         return;
@@ -776,6 +806,28 @@ emu_handler_fn *emu_control_handler(enum isa_op op)
 }
 
 /* ---- breakpoints, the end of the budget ----------------------------------------------------------- */
+
+void emu_pass_handler(struct emu_warp *w, const struct emu_dinsn *di)
+{
+    if (di->flags & EMU_D_ENDS_RUN) {
+        emu_count_run(w, di);
+        jump(w, di + 1);
+        return;
+    }
+    EMU_GO(w, di + 1);
+}
+void emu_rpc_handler(struct emu_warp *w, const struct emu_dinsn *di)
+{
+    const struct emu_handlers *h = &w->code->behind[di->index];
+
+    w->di = di;
+    if (w->reconv->reach != NULL && w->reconv->reach(w)) {
+        emu_count_before(w, di);
+        turn_over(w, di);
+        return;
+    }
+    (w->full ? h->full : h->part)(w, di);
+}
 
 void emu_break_handler(struct emu_warp *w, const struct emu_dinsn *di)
 {

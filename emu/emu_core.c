@@ -121,8 +121,11 @@ void emu_core_destroy(struct emu_core *core)
             break;
         }
     }
-    for (unsigned i = 0; i < core->slots; i++)
+    for (unsigned i = 0; i < core->slots; i++) {
+        if (core->block[i].in_use)
+            emu_core_block_free(core, i);
         free(core->block[i].memory);
+    }
     for (unsigned i = 0; i < core->code_count; i++) {
         emu_code_destroy(core->code[i]);
         free(core->code[i]);
@@ -307,6 +310,9 @@ void emu_core_block_free(struct emu_core *core, unsigned slot)
         return;
     if (block->threads_live == 0)
         emu_text_block_ended(core->machine, block->grid, block->linear);
+    for (unsigned i = 0; i < block->warp_count; i++)
+        if (block->warp[i].simt.heap != NULL)
+            emu_split_fini(&block->warp[i]);
     block->in_use = false;
     core->free_hint = slot;
 }
@@ -471,6 +477,9 @@ enum emu_turn_end emu_warp_turn(struct emu_warp *w, uint64_t limit, uint64_t *co
             }
             if (!emu_split_has_ready(w))
                 break;
+        } else if (w->leave == EMU_LEAVE_BREAK && w->reconv->reach != NULL &&
+                   w->reconv->reach(w)) {
+            continue; /* its lanes wait there: they have not come to the instruction yet */
         } else {
             if (w->retired != before)
                 emu_split_ran(w, (unsigned)(w->retired - before));
@@ -686,6 +695,10 @@ enum lw_status emu_warp_step(struct emu_core *core, unsigned slot, unsigned warp
     if (lanes == 0 || lanes & ~w->split[split].lanes)
         return LW_FAIL(err, LW_ERANGE, "lanes 0x%llx are not of split %u",
                        (unsigned long long)lanes, split);
+    if (w->reconv->lockstep && lanes != w->split[split].lanes)
+        return LW_FAIL(err, LW_EUNSUPP, "the %s engine runs a split whole: lanes 0x%llx of split "
+                       "%u, which has 0x%llx", w->reconv->name, (unsigned long long)lanes, split,
+                       (unsigned long long)w->split[split].lanes);
     uint32_t pc = emu_split_pc(w, split);
     const struct emu_dinsn *di = &w->code->insn[pc];
     if (pc >= w->code->program->count) { /* the sentinel behind the code */
@@ -737,13 +750,16 @@ enum lw_status emu_warp_step(struct emu_core *core, unsigned slot, unsigned warp
     ev->outcomes = scratch->flow.outcome;
     ev->outcome_count = scratch->flow.count;
     ev->exited = scratch->flow.exited;
-    ev->conv.op = conv_op(insn->op);
+    ev->conv.op = w->reconv->lockstep && insn->op != ISA_WARPSYNC ? EMU_CONV_NONE
+                                                                  : conv_op(insn->op);
     ev->conv.reg = insn->d & 15;
     ev->conv.soft = insn->op == ISA_BSYNC && insn->variant;
     ev->conv.group = scratch->flow.group;
     ev->conv.arrived = scratch->flow.arrived;
     ev->conv.released = scratch->flow.released;
-    ev->conv.why = scratch->flow.released == 0 ? EMU_RELEASE_NONE : release_by(insn->op);
+    ev->conv.why = scratch->flow.released == 0 ? EMU_RELEASE_NONE
+                   : scratch->flow.popped      ? EMU_RELEASE_POP
+                                               : release_by(insn->op);
     ev->cta.used = scratch->flow.cta_used;
     ev->cta.completed = scratch->flow.cta_completed;
     ev->cta.id = scratch->flow.cta_id;

@@ -453,6 +453,31 @@ void emu_layout_make(struct emu_layout *layout, unsigned width, const struct emu
     layout->row_c = 12 * layout->stride;
 }
 
+/** Under `stack`: rows of barrier registers do nothing, and whoever comes to a reconvergence
+ *  pc looks at the stack. */
+static enum lw_status mark_rpcs(struct emu_code *code, struct lw_error *err)
+{
+    const struct emu_program *program = code->program;
+
+    code->behind = calloc((size_t)program->count + 1, sizeof *code->behind);
+    if (code->behind == NULL)
+        return LW_FAIL(err, LW_ENOMEM, "decoded program of %u instructions", program->count);
+    for (uint32_t i = 0; i < program->count; i++) {
+        struct emu_dinsn *di = &code->insn[i];
+        if (di->op == ISA_BSSY || di->op == ISA_BSYNC || di->op == ISA_BBREAK ||
+            di->op == ISA_YIELD)
+            di->h.full = di->h.part = emu_pass_handler;
+    }
+    for (uint32_t i = 0; i < program->count; i++) {
+        uint32_t at = program->rpc[i];
+        if (at == EMU_NO_RPC || code->behind[at].full != NULL)
+            continue;
+        code->behind[at] = code->insn[at].h;
+        code->insn[at].h.full = code->insn[at].h.part = emu_rpc_handler;
+    }
+    return LW_OK;
+}
+
 enum lw_status emu_code_create(struct emu_program *program, const struct emu_layout *layout,
                                const struct emu_level *level, struct emu_code *code,
                                struct lw_error *err)
@@ -496,6 +521,11 @@ enum lw_status emu_code_create(struct emu_program *program, const struct emu_lay
         unsigned run = di->flags & EMU_D_ENDS_RUN ? 1 : di[1].run + 1u;
         di->run = (uint16_t)(run > MAX_RUN ? MAX_RUN : run);
     }
+    if (program->machine->reconv->lockstep) {
+        status = mark_rpcs(code, err);
+        if (status != LW_OK)
+            goto cleanup;
+    }
     for (uint32_t i = 0; i <= count; i++) {
         code->normal[i] = code->insn[i].h;
         if (i < count && program->breakpoint[i])
@@ -511,6 +541,7 @@ void emu_code_destroy(struct emu_code *code)
 {
     free(code->insn);
     free(code->normal);
+    free(code->behind);
     free(code->icache);
     free(code->prelude);
     free(code->imm_pool);

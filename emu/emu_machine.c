@@ -5,13 +5,12 @@
 
 #include "emu/emu_core.h"
 
-const char *const emu_reconv_names[] = {"cbar", NULL};
-
 void emu_config_default(struct emu_config *config)
 {
     *config = (struct emu_config){
         .warp_width = 32,
         .reconv = "cbar",
+        .push_order = "smaller",
         .policy = "rr_quantum",
         .split_quantum = 0,
         .fairness_window = 1024,
@@ -25,27 +24,37 @@ void emu_config_default(struct emu_config *config)
     };
 }
 
+static enum lw_status unknown_name(const char *what, const char *name, const char *const *names,
+                                   struct lw_error *err)
+{
+    size_t count = 0;
+
+    while (names[count] != NULL)
+        count++;
+    const char *near = lw_nearest(name, names, count, sizeof(char *));
+    return LW_FAIL(err, LW_ERANGE, "%s '%s'%s%s%s", what, name,
+                   near ? "; did you mean '" : " does not exist", near ? near : "",
+                   near ? "'?" : "");
+}
+
 enum lw_status emu_machine_create(const struct emu_config *config, struct emu_machine **out,
                                   struct lw_error *err)
 {
     unsigned w = config->warp_width;
     struct emu_machine *machine;
     const struct emu_policy *policy = emu_policy_find(config->policy);
+    const struct emu_reconv *reconv = emu_reconv_find(config->reconv);
+    int push_order = emu_push_order_find(config->push_order);
     enum lw_status status;
 
     if (w != 4 && w != 8 && w != 16 && w != 32 && w != 64)
         return LW_FAIL(err, LW_ERANGE, "warp width %u; 4, 8, 16, 32 and 64 exist", w);
-    if (strcmp(config->reconv, "cbar") != 0)
-        return LW_FAIL(err, LW_EUNSUPP, "reconvergence engine '%s'; cbar exists", config->reconv);
-    if (policy == NULL) {
-        size_t count = 0;
-        while (emu_policy_names[count] != NULL)
-            count++;
-        const char *near = lw_nearest(config->policy, emu_policy_names, count, sizeof(char *));
-        return LW_FAIL(err, LW_ERANGE, "split policy '%s'%s%s%s", config->policy,
-                       near ? "; did you mean '" : " does not exist", near ? near : "",
-                       near ? "'?" : "");
-    }
+    if (reconv == NULL)
+        return unknown_name("reconvergence engine", config->reconv, emu_reconv_names, err);
+    if (push_order < 0)
+        return unknown_name("push order", config->push_order, emu_push_order_names, err);
+    if (policy == NULL)
+        return unknown_name("split policy", config->policy, emu_policy_names, err);
     if (config->resident_warps == 0 || config->resident_warps > 1u << 20)
         return LW_FAIL(err, LW_ERANGE, "resident_warps %u; 1..1048576", config->resident_warps);
     if (config->warp_quantum == 0 || config->warp_quantum > 32768)
@@ -57,9 +66,12 @@ enum lw_status emu_machine_create(const struct emu_config *config, struct emu_ma
     if (machine == NULL)
         return LW_FAIL(err, LW_ENOMEM, "machine");
     machine->config = *config;
-    machine->config.reconv = "cbar";
+    machine->config.reconv = reconv->name;
+    machine->config.push_order = emu_push_order_names[push_order];
     machine->config.policy = policy->name;
     machine->policy = policy;
+    machine->reconv = reconv;
+    machine->push_order = (enum emu_push_order)push_order;
     machine->next_code = ISA_CODE_BASE;
     lw_hash_init(&machine->text_hash);
     emu_text_init(&machine->text);
@@ -243,6 +255,9 @@ void emu_stats_get(const struct emu_machine *machine, struct emu_stats *out)
         out->loads += s->loads;
         out->stores += s->stores;
         out->atomics += s->atomics;
+        out->stack_pops += s->stack_pops;
+        if (s->stack_depth > out->stack_depth)
+            out->stack_depth = s->stack_depth;
         /* warps that still run have not been added yet */
         for (unsigned b = 0; b < core->slots; b++)
             if (core->block[b].in_use && !core->block[b].ended)

@@ -89,6 +89,8 @@ static void wake(struct emu_warp *w, uint64_t ids)
         s->since = w->retired;
         s->seq = ++w->seq_counter;
     }
+    if (w->reconv->woken != NULL)
+        w->reconv->woken(w);
 }
 
 static void wake_sleepers(struct emu_warp *w)
@@ -354,6 +356,8 @@ void emu_split_park(struct emu_warp *w)
 
 void emu_split_ran(struct emu_warp *w, unsigned count)
 {
+    if (w->reaches && w->reconv->reach(w))
+        return;
     if (w->running < 0 || w->split_count == 1)
         return; /* alone: parking and reselecting would change nothing */
     w->turn_used += count;
@@ -387,7 +391,7 @@ bool emu_split_force(struct emu_warp *w, unsigned id, uint64_t lanes, bool whole
         return false;
     s = &w->split[id];
     if ((s->state != EMU_SPLIT_READY && s->state != EMU_SPLIT_SUSPENDED) || lanes == 0 ||
-        (lanes & ~s->lanes) != 0)
+        (lanes & ~s->lanes) != 0 || (w->reconv->lockstep && lanes != s->lanes))
         return false;
     if (w->running == (int)id && lanes == s->lanes && (!whole || s->family == 0))
         return true;

@@ -7,6 +7,7 @@
  *   emu_exec.c      expansion of isa/insns.def, compiled once per level
  *   emu_control.c   branches, barriers, exit: what acts on the split
  *   emu_split.c     split table, policies, convergence and CTA barriers, verdicts
+ *   emu_reconv.c    reconvergence engines as rows, reconvergence pcs; emu_stack.c the SIMT stack
  *   emu_decode.c    isa_insn -> emu_dinsn
  *   emu_core.c      blocks, warps, the turn of a warp, the watched step
  *   emu_engine.c    the functional engine
@@ -101,6 +102,7 @@ struct emu_code {
     uint32_t imm_count;
     struct emu_prelude *prelude; /* EMU_D_MODIFIED: indexed by dinsn.aux */
     uint32_t prelude_count;
+    struct emu_handlers *behind; /* `stack`: of instructions that got emu_rpc_handler; or NULL */
 };
 
 struct emu_program {
@@ -114,6 +116,7 @@ struct emu_program {
     uint8_t *breakpoint;   /* per instruction */
     bool prints;           /* has a vprintf */
     uint16_t *vregs;       /* per function of the object: vector registers its warps need */
+    uint32_t *rpc;         /* [count] reconvergence pc of branches that name one, else EMU_NO_RPC */
     struct emu_program *next;
 };
 
@@ -199,6 +202,25 @@ struct emu_breg_form {
     uint64_t splits;   /* ids of the splits blocked at it */
 };
 
+enum { EMU_NO_RPC = UINT32_MAX };
+enum emu_push_order { EMU_PUSH_SMALLER, EMU_PUSH_LARGER, EMU_PUSH_FALL_THROUGH };
+
+/** An entry of a SIMT stack (emu_stack.c). The top's pc is its split's; so is that of any entry
+ *  with lanes of its own (those that no entry above has). */
+struct emu_simt_entry {
+    uint32_t rpc;          /* where it is popped, at call depth rdepth; EMU_NO_RPC: never */
+    uint32_t pc;           /* where it goes on */
+    uint32_t rdepth, depth; /* calls minus returns since the kernel's entry; depth: at pc */
+    uint64_t lanes;
+    int32_t split;         /* id of the split of its own lanes; -1: all are above */
+};
+enum { EMU_SIMT_BASE = 6, EMU_SIMT_LIMIT = 1 << 14 };
+struct emu_simt {
+    unsigned count, capacity;
+    struct emu_simt_entry *heap; /* owned; NULL while base is enough */
+    struct emu_simt_entry base[EMU_SIMT_BASE];
+};
+
 /** Rows before v0 in a warp's register file (emu_decode.h). */
 enum { EMU_ROW_V0 = 16 };
 
@@ -240,7 +262,7 @@ struct emu_warp {
     /* splits, owned by emu_split.c */
     struct emu_split split[EMU_MAX_LANES]; /* [id]; those in split_ids exist */
     uint64_t split_ids;
-    uint64_t split_in[EMU_SPLIT_SUSPENDED + 1]; /* [state] ids; the running one is READY */
+    uint64_t split_in[EMU_SPLIT_STATE_COUNT]; /* [state] ids; the running one is READY */
     unsigned split_count;
     int running;           /* id of the split with the turn, or -1 */
     unsigned turn_used;    /* instructions of the running split's turn */
@@ -259,6 +281,9 @@ struct emu_warp {
     unsigned quantum, window;
     bool merge, stacked;
     bool parts;            /* emu_split_force divided a split; may be stale */
+    bool reaches;          /* reconv->reach is to be asked at the end of each turn */
+    const struct emu_reconv *reconv;
+    struct emu_simt simt;  /* `stack` only; owns memory: emu_split_fini() */
     struct emu_flow *flow; /* NULL, or takes what a step did (watched path) */
 };
 
@@ -353,6 +378,8 @@ struct emu_machine {
     struct lw_hash text_hash;
     struct emu_text text;
     const struct emu_policy *policy;
+    const struct emu_reconv *reconv; /* NULL: cbar */
+    enum emu_push_order push_order;
     unsigned breakpoint_count;
     struct emu_life_listener *listeners;
     bool scalar_warned;    /* scalar_rule warn: said once */
@@ -421,6 +448,53 @@ static inline uint64_t emu_uniform64(const struct emu_warp *w, const struct emu_
 
 /* ---- emu_split.c -------------------------------------------------------------------- */
 
+/** A reconvergence engine: how lanes of a warp part and meet. What is NULL does nothing. */
+struct emu_reconv {
+    const char *name, *summary;
+    /** A split is never divided by steps or sleep; warpsync waits with all of it; the rows bssy,
+     *  bsync, bbreak and yield do nothing. */
+    bool lockstep;
+    void (*begin)(struct emu_warp *w); /* at the end of emu_split_init */
+    /** As the functions emu_split_branch, _branch2 and _exit below say. */
+    void (*branch)(struct emu_warp *w, const uint32_t *target, uint32_t next);
+    void (*branch2)(struct emu_warp *w, uint64_t taken, uint32_t target, uint32_t next);
+    void (*exit)(struct emu_warp *w, uint64_t lanes, uint32_t next);
+    /** All lanes of the running split follow the call, return or indirect branch at @index
+     *  together; the turn goes on. */
+    void (*jumped)(struct emu_warp *w, uint32_t index);
+    /** False: no memory for what an instruction that parts the split into up to @sides needs. */
+    bool (*room)(struct emu_warp *w, unsigned sides);
+    /** The split with the turn may have come to where it waits for others. True: it does, and
+     *  its turn has ended. */
+    bool (*reach)(struct emu_warp *w);
+    /** Split @waits was parted from @rest to wait at something; both were one. */
+    void (*parted)(struct emu_warp *w, unsigned waits, unsigned rest);
+    void (*woken)(struct emu_warp *w); /* splits that waited became ready */
+};
+const struct emu_reconv *emu_reconv_find(const char *name);
+extern const struct emu_reconv emu_reconv_cbar, emu_reconv_stack;
+/** Index in emu_push_order_names, -1: no such name. NULL is "smaller". */
+int emu_push_order_find(const char *name);
+/** Fill program->rpc of the instructions [first, first + count): the targets of the bssy
+ *  that reach the branches and calls that name a barrier (MACHINE 7).
+ *  Errors: LW_EFORMAT with the place when none or several reach one. */
+enum lw_status emu_reconv_resolve(struct emu_program *program, uint32_t first, uint32_t count,
+                                  struct lw_error *err) LW_MUST_CHECK;
+/** "file:line" of an instruction, else "function+0xoffset"; @text gets it. */
+const char *emu_program_place(const struct isa_object *object, uint32_t index, char *text,
+                              size_t size);
+/** The warp's SIMT stack, bottom first; w->simt.count entries. */
+static inline struct emu_simt_entry *emu_simt_entries(const struct emu_warp *w)
+{
+    const struct emu_simt *st = &w->simt;
+
+    return st->heap != NULL ? st->heap : (struct emu_simt_entry *)(uintptr_t)st->base;
+}
+/** Handler in front of instructions that are reconvergence pcs, under `stack`. */
+void emu_rpc_handler(struct emu_warp *w, const struct emu_dinsn *di);
+/** Handler of bssy, bsync, bbreak and yield where they do nothing. */
+void emu_pass_handler(struct emu_warp *w, const struct emu_dinsn *di);
+
 struct emu_policy {
     const char *name, *summary;
     unsigned quantum; /* 0: until it blocks */
@@ -434,6 +508,8 @@ const struct emu_policy *emu_policy_find(const char *name);
 /** One split with all launched lanes at instruction @pc; barrier registers cleared. Wants
  *  w->launched, w->core, w->block, w->code and the barrier rows; reads the machine's options. */
 void emu_split_init(struct emu_warp *w, uint32_t pc);
+/** Frees what splits of a warp may own beyond the block's memory. */
+void emu_split_fini(struct emu_warp *w);
 /** Give a split the turn if none has it: merges ready splits at its pc, sets w->m, w->e,
  *  w->full, mask_row and w->di. Yielded splits become ready when nothing else is; sleepers
  *  whose time has come wake first. False: nothing can run. When all splits of the block
@@ -490,6 +566,7 @@ struct emu_flow {
     uint32_t target[EMU_MAX_LANES];
     unsigned count;
     uint64_t arrived, released, group, exited; /* released: of this warp */
+    bool popped;                               /* released by the SIMT stack */
     bool cta_used, cta_completed;
     uint8_t cta_id;
     unsigned cta_arrived, cta_expected;
@@ -509,12 +586,22 @@ enum { EMU_TARGET_EXIT = UINT32_MAX };
 /** The split's lanes go to up to W targets: lane l to target[l] (l in w->m); EMU_TARGET_EXIT
  *  ends the lane. @next is the fall-through (for stack_like). The caller treats one common
  *  target as a jump, without a call. */
-void emu_split_branch(struct emu_warp *w, const uint32_t *target, uint32_t next);
+static inline void emu_split_branch(struct emu_warp *w, const uint32_t *target, uint32_t next)
+{
+    w->reconv->branch(w, target, next);
+}
 /** Two-way: @taken to @target, the rest to @next; both non-empty, target != next. */
-void emu_split_branch2(struct emu_warp *w, uint64_t taken, uint32_t target, uint32_t next);
+static inline void emu_split_branch2(struct emu_warp *w, uint64_t taken, uint32_t target,
+                                     uint32_t next)
+{
+    w->reconv->branch2(w, taken, target, next);
+}
 /** @lanes exit; the others of the split go on at @next. Re-tests all barriers. Keeps w->live,
  *  block->threads_live and block->warps_live. */
-void emu_split_exit(struct emu_warp *w, uint64_t lanes, uint32_t next);
+static inline void emu_split_exit(struct emu_warp *w, uint64_t lanes, uint32_t next)
+{
+    w->reconv->exit(w, lanes, next);
+}
 /** Turn goes on, also for bbreak, take and give; @lanes may be empty. They may make others
  *  ready: then w->budget is cut to what the policy allows. */
 void emu_split_bssy(struct emu_warp *w, unsigned reg, uint64_t lanes);

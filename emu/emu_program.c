@@ -14,6 +14,7 @@ static void program_destroy(struct emu_program *p)
     free(p->variable_address);
     free(p->breakpoint);
     free(p->vregs);
+    free(p->rpc);
     free(p);
 }
 
@@ -28,7 +29,8 @@ void emu_programs_destroy(struct emu_machine *machine)
 
 /* ---- validation ------------------------------------------------------------------- */
 
-static const char *place(const struct isa_object *object, uint32_t index, char *text, size_t size)
+const char *emu_program_place(const struct isa_object *object, uint32_t index, char *text,
+                              size_t size)
 {
     const struct isa_line *line = isa_object_line_at(object, index);
     const struct isa_function *f = isa_object_function_at(object, index);
@@ -63,7 +65,7 @@ static enum lw_status check_flow(const struct emu_program *p, const struct isa_f
         if (insn->op == ISA_BRA || insn->op == ISA_S_BRA || insn->op == ISA_BSSY) {
             if (target < f->first || target >= (int64_t)f->first + f->count)
                 return LW_FAIL(err, LW_EFORMAT, "%s: the target lies outside function %s",
-                               place(p->object, i, text, sizeof text), f->name);
+                               emu_program_place(p->object, i, text, sizeof text), f->name);
         } else if (insn->op == ISA_CALL) {
             const struct isa_function *to =
                 target >= 0 && target < p->count
@@ -71,13 +73,13 @@ static enum lw_status check_flow(const struct emu_program *p, const struct isa_f
                     : NULL;
             if (to == NULL || to->first != target)
                 return LW_FAIL(err, LW_EFORMAT, "%s: call to something that is no function",
-                               place(p->object, i, text, sizeof text));
+                               emu_program_place(p->object, i, text, sizeof text));
         }
     }
     if (!ends_flow(&p->insn[f->first + f->count - 1]))
         return LW_FAIL(err, LW_EFORMAT,
                        "%s: function %s runs past its end; finish it with exit, ret or bra",
-                       place(p->object, f->first + f->count - 1, text, sizeof text), f->name);
+                       emu_program_place(p->object, f->first + f->count - 1, text, sizeof text), f->name);
     return LW_OK;
 }
 
@@ -201,7 +203,8 @@ enum lw_status emu_program_load(struct emu_machine *machine, const struct isa_ob
     p->breakpoint = calloc((size_t)p->count + 1, 1);
     p->variable_address = calloc(object->variable_count + 1, sizeof *p->variable_address);
     p->bank1 = calloc(1, ISA_CONST_BANK_BYTES + 8);
-    if (p->insn == NULL || p->breakpoint == NULL || p->variable_address == NULL ||
+    p->rpc = malloc(((size_t)p->count + 1) * sizeof *p->rpc);
+    if (p->insn == NULL || p->rpc == NULL || p->breakpoint == NULL || p->variable_address == NULL ||
         p->bank1 == NULL) {
         status = LW_FAIL(err, LW_ENOMEM, "program of %u instructions", p->count);
         goto cleanup;
@@ -214,15 +217,16 @@ enum lw_status emu_program_load(struct emu_machine *machine, const struct isa_ob
     if (object->const_bank_bytes != 0)
         memcpy(p->bank1, object->const_bank, object->const_bank_bytes);
     for (uint32_t i = 0; i < p->count; i++) {
+        p->rpc[i] = EMU_NO_RPC;
         if (!isa_insn_decode(object->text[i], &p->insn[i])) {
             status = LW_FAIL(err, LW_EFORMAT, "%s: word %u is no instruction",
-                             place(object, i, text, sizeof text), i);
+                             emu_program_place(object, i, text, sizeof text), i);
             goto cleanup;
         }
         const char *refused = isa_op_refused((enum isa_op)p->insn[i].op);
         if (refused != NULL) {
             status = LW_FAIL(err, LW_EUNSUPP, "%s: %s: this emulator does not execute %s",
-                             place(object, i, text, sizeof text),
+                             emu_program_place(object, i, text, sizeof text),
                              isa_op_info((enum isa_op)p->insn[i].op)->mnemonic, refused);
             goto cleanup;
         }
@@ -231,6 +235,9 @@ enum lw_status emu_program_load(struct emu_machine *machine, const struct isa_ob
         p->prints = p->prints || p->insn[i].op == ISA_VPRINTF;
     for (unsigned i = 0; i < object->function_count; i++) {
         status = check_flow(p, &object->functions[i], err);
+        if (status == LW_OK)
+            status = emu_reconv_resolve(p, object->functions[i].first,
+                                        object->functions[i].count, err);
         if (status != LW_OK)
             goto cleanup;
     }

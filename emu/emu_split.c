@@ -6,6 +6,8 @@
  * with the lowest lane keeps its id, the others take the lowest free ones. Where several
  * splits are parted at once the order of their creation decides (`born`).
  */
+#include <stdlib.h>
+
 #include "emu/emu_split_priv.h"
 
 /* ---- the table ---------------------------------------------------------------------- */
@@ -34,6 +36,17 @@ void emu_split_init(struct emu_warp *w, uint32_t pc)
     w->stacked = w->policy->stacked;
     w->parts = false;
     w->flow = NULL;
+    w->reconv = machine->reconv != NULL ? machine->reconv : &emu_reconv_cbar;
+    w->reaches = w->reconv->reach != NULL;
+    if (w->reconv->begin != NULL)
+        w->reconv->begin(w);
+}
+
+void emu_split_fini(struct emu_warp *w)
+{
+    free(w->simt.heap);
+    w->simt.heap = NULL;
+    w->simt.count = 0;
 }
 
 int emu_split_by_id(const struct emu_warp *w, unsigned id)
@@ -162,6 +175,8 @@ void emu_split_awake(struct emu_warp *w, uint64_t ids)
         w->split[order[i]].seq = ++w->seq_counter;
     }
     w->block->progress++;
+    if (w->reconv->woken != NULL)
+        w->reconv->woken(w);
 }
 
 void emu_split_outcomes(const struct emu_warp *w, uint64_t m, struct emu_flow *flow)
@@ -178,7 +193,7 @@ void emu_split_outcomes(const struct emu_warp *w, uint64_t m, struct emu_flow *f
 
 /* ---- branches ----------------------------------------------------------------------- */
 
-void emu_split_branch2(struct emu_warp *w, uint64_t taken, uint32_t target, uint32_t next)
+static void cbar_branch2(struct emu_warp *w, uint64_t taken, uint32_t target, uint32_t next)
 {
     unsigned other;
     struct emu_split *s = split_end_turn(w);
@@ -225,8 +240,7 @@ void emu_split_branch2(struct emu_warp *w, uint64_t taken, uint32_t target, uint
     }
 }
 
-/** Lanes @gone of split @id leave life; the survivors, if any, may change their id. */
-static void bury(struct emu_warp *w, unsigned *id, uint64_t gone)
+void emu_split_bury(struct emu_warp *w, unsigned *id, uint64_t gone)
 {
     struct emu_block *block = w->block;
     unsigned rest = *id, dead = emu_split_part(w, *id, gone, &rest);
@@ -245,24 +259,17 @@ static void bury(struct emu_warp *w, unsigned *id, uint64_t gone)
             forget_family(w, &w->split[i]);
 }
 
-void emu_split_exit(struct emu_warp *w, uint64_t lanes, uint32_t next)
+static void cbar_exit(struct emu_warp *w, uint64_t lanes, uint32_t next)
 {
     unsigned id = (unsigned)w->running;
 
     split_end_turn(w)->pc = next;
-    bury(w, &id, lanes);
+    emu_split_bury(w, &id, lanes);
     emu_barriers_after_exit(w, lanes);
 }
 
-/** One side of a branch with many targets. */
-struct side {
-    uint64_t lanes;
-    uint32_t target;
-    unsigned id;
-};
-
 /** stack_like: true when @a is pushed before, so lies below, @b. */
-static bool below(const struct side *a, const struct side *b, uint32_t next)
+static bool below(const struct split_side *a, const struct split_side *b, uint32_t next)
 {
     unsigned n_a = lw_popcount(a->lanes), n_b = lw_popcount(b->lanes);
 
@@ -273,35 +280,49 @@ static bool below(const struct side *a, const struct side *b, uint32_t next)
     return lw_lowest(a->lanes) > lw_lowest(b->lanes);
 }
 
-void emu_split_branch(struct emu_warp *w, const uint32_t *target, uint32_t next)
+unsigned emu_split_sides(uint64_t lanes, const uint32_t *target, struct split_side *side)
 {
-    struct side side[EMU_MAX_LANES];
+    unsigned count = 0;
+
+    while (lanes != 0) {
+        uint32_t to = target[lw_lowest(lanes)];
+        uint64_t here = 0;
+        for (LW_EACH_BIT(l, lanes))
+            if (target[l] == to)
+                here |= split_bit((unsigned)l);
+        side[count++] = (struct split_side){.lanes = here, .target = to};
+        lanes &= ~here;
+    }
+    return count;
+}
+
+void emu_split_part_sides(struct emu_warp *w, unsigned id, struct split_side *side,
+                          unsigned count)
+{
+    unsigned rest = id;
+
+    for (unsigned i = 0; i < count; i++) { /* lowest lane first: it keeps the id */
+        side[i].id = emu_split_part(w, id, side[i].lanes, &rest);
+        w->split[side[i].id].pc = side[i].target;
+        id = rest;
+    }
+}
+
+static void cbar_branch(struct emu_warp *w, const uint32_t *target, uint32_t next)
+{
+    struct split_side side[EMU_MAX_LANES];
     uint8_t order[EMU_MAX_LANES];
-    unsigned count = 0, id = (unsigned)w->running, rest;
+    unsigned count, id = (unsigned)w->running;
     struct emu_split *s = split_end_turn(w);
-    uint64_t gone = 0, todo;
+    uint64_t gone = 0;
 
     for (LW_EACH_BIT(l, s->lanes))
         if (target[l] == EMU_TARGET_EXIT)
             gone |= split_bit((unsigned)l);
-    todo = s->lanes & ~gone;
-    while (todo != 0) {
-        uint32_t to = target[lw_lowest(todo)];
-        uint64_t lanes = 0;
-        for (LW_EACH_BIT(l, todo))
-            if (target[l] == to)
-                lanes |= split_bit((unsigned)l);
-        side[count++] = (struct side){.lanes = lanes, .target = to};
-        todo &= ~lanes;
-    }
+    count = emu_split_sides(s->lanes & ~gone, target, side);
     if (gone != 0)
-        bury(w, &id, gone);
-    for (unsigned i = 0; i < count; i++) { /* lowest lane first: it keeps the id */
-        side[i].id = emu_split_part(w, id, side[i].lanes, &rest);
-        w->split[side[i].id].pc = side[i].target;
-        if (i + 1 < count)
-            id = rest;
-    }
+        emu_split_bury(w, &id, gone);
+    emu_split_part_sides(w, id, side, count);
     if (count > 1 && w->stacked) {
         for (unsigned i = 0; i < count; i++) {
             unsigned k = i;
@@ -315,3 +336,11 @@ void emu_split_branch(struct emu_warp *w, const uint32_t *target, uint32_t next)
     if (gone != 0)
         emu_barriers_after_exit(w, gone);
 }
+
+const struct emu_reconv emu_reconv_cbar = {
+    .name = "cbar",
+    .summary = "convergence barriers: lanes with pcs of their own, met at bsync",
+    .branch = cbar_branch,
+    .branch2 = cbar_branch2,
+    .exit = cbar_exit,
+};

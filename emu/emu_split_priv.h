@@ -57,6 +57,20 @@ unsigned emu_split_by_low(const struct emu_warp *w, uint64_t ids, uint8_t *out);
 /** The running split made others ready: the turn may last no longer than they allow. */
 void emu_split_cut_budget(struct emu_warp *w);
 
+/** A side of a branch: lanes that go to one place. */
+struct split_side {
+    uint64_t lanes;
+    uint32_t target;
+    unsigned id;
+};
+/** Group @lanes by target, by ascending lowest lane; returns how many sides. */
+unsigned emu_split_sides(uint64_t lanes, const uint32_t *target, struct split_side *side);
+/** Make each side of split @id a split, standing at its target; side[].id gets the ids. */
+void emu_split_part_sides(struct emu_warp *w, unsigned id, struct split_side *side,
+                          unsigned count);
+/** Lanes @gone of split *@id leave life; the survivors, if any, may change their id. */
+void emu_split_bury(struct emu_warp *w, unsigned *id, uint64_t gone);
+
 /** Release what lanes blocked at the convergence registers @regs (bits) may be let go. */
 void emu_conv_release(struct emu_warp *w, uint32_t regs);
 /** Everything, after lanes exited: CTA barriers of the block, warpsync, bsync. */

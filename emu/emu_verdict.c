@@ -12,7 +12,7 @@
 const char *emu_split_state_name(enum emu_split_state state)
 {
     static const char *const names[] = {"ready", "blocked",  "yielded",  "warpsync",
-                                        "barrier", "sleeping", "suspended"};
+                                        "barrier", "sleeping", "suspended", "stacked"};
 
     return (unsigned)state < LW_COUNT_OF(names) ? names[state] : "?";
 }
@@ -77,6 +77,24 @@ bool emu_lane_where(const struct emu_core *core, unsigned slot, unsigned warp, u
     return false;
 }
 
+unsigned emu_stack_views(const struct emu_core *core, unsigned slot, unsigned warp,
+                         struct emu_stack_view *out, unsigned room)
+{
+    const struct emu_warp *w = warp_of(core, slot, warp);
+    unsigned count = w == NULL ? 0 : w->simt.count;
+
+    for (unsigned i = 0; i < count && i < room; i++) {
+        const struct emu_simt_entry *e = &emu_simt_entries(w)[i];
+        out[i] = (struct emu_stack_view){
+            .pc = address_of(w, e->split >= 0 ? emu_split_pc(w, (unsigned)e->split) : e->pc),
+            .rpc = e->rpc != EMU_NO_RPC ? address_of(w, e->rpc) : 0,
+            .lanes = e->lanes,
+            .depth = (int)e->depth,
+        };
+    }
+    return count;
+}
+
 /** Live lanes that hold @number (not 0) in @reg. */
 static uint64_t members_of(const struct emu_warp *w, unsigned reg, uint64_t number)
 {
@@ -118,6 +136,13 @@ void emu_split_hash(const struct emu_warp *w, struct lw_hash *hash)
                 lw_hash_u64(hash, w->member[l]);
     }
     lw_hash_u64(hash, w->group_counter);
+    for (unsigned i = 0; i < w->simt.count; i++) {
+        const struct emu_simt_entry *e = &emu_simt_entries(w)[i];
+        uint32_t pc = e->split >= 0 ? emu_split_pc(w, (unsigned)e->split) : e->pc;
+        lw_hash_u64(hash, (uint64_t)e->rpc << 32 | pc);
+        lw_hash_u64(hash, (uint64_t)e->rdepth << 32 | e->depth);
+        lw_hash_u64(hash, e->lanes);
+    }
     for (unsigned reg = 0; reg < ISA_BREG_COUNT; reg++) {
         uint64_t lanes = w->bform[reg].lanes & w->live;
         if (lanes == 0)
@@ -222,6 +247,9 @@ static void say_place(struct words *out, const struct emu_warp *w, unsigned id)
         break;
     case EMU_SPLIT_SUSPENDED:
         say(out, "suspended at ");
+        break;
+    case EMU_SPLIT_STACKED:
+        say(out, "below on the SIMT stack at ");
         break;
     }
     say_pc(out, w, index_of(w, id));
@@ -441,6 +469,7 @@ static bool broken(char *why, size_t why_size, const char *what)
 static bool nothing_releasable(const struct emu_warp *w)
 {
     uint64_t past = 0;
+    bool open = false, closed = false;
 
     for (LW_EACH_BIT(id, w->split_ids))
         if (w->split[id].state == EMU_SPLIT_YIELDED || w->split[id].state == EMU_SPLIT_WARPSYNC ||
@@ -472,15 +501,57 @@ static bool nothing_releasable(const struct emu_warp *w)
                 continue;
             }
             if ((need & ~here) == 0)
-                return false;
+                open = true;
+            else
+                closed = true;
         }
     }
+    return !open || (closed && w->reconv->lockstep); /* there all sets go on, or none */
+}
+
+/** Of a SIMT stack: the lanes that an entry has and no higher one are its split's; only the top
+ *  may run or wait; what is popped at an rpc finds who waits there; depths agree. */
+static bool stack_holds(const struct emu_warp *w, char *why, size_t why_size)
+{
+    const struct emu_simt_entry *e = emu_simt_entries(w);
+    uint64_t above = 0, seen = 0;
+
+    for (unsigned i = w->simt.count; i-- > 0;) {
+        uint64_t own = e[i].lanes & ~above;
+        above |= e[i].lanes;
+        if (e[i].lanes == 0 || (own != 0) != (e[i].split >= 0))
+            return broken(why, why_size, "a stack entry without lanes or split");
+        if (own != 0) {
+            const struct emu_split *s = &w->split[e[i].split];
+            bool top = i + 1 == w->simt.count;
+            if (!(w->split_ids >> e[i].split & 1) || s->lanes != own)
+                return broken(why, why_size, "a stack entry's split is not its own lanes");
+            if ((s->state == EMU_SPLIT_STACKED) == top)
+                return broken(why, why_size, "the top of the stack is not what may run");
+            seen |= split_bit((unsigned)e[i].split);
+        }
+        if (e[i].rpc == EMU_NO_RPC)
+            continue;
+        unsigned k = i;
+        while (k > 0 && !(e[k - 1].lanes & e[i].lanes))
+            k--;
+        /* the first below with its lanes, but for entries alike that share the rpc */
+        if (k == 0 || (e[i].lanes & ~e[k - 1].lanes) || e[k - 1].depth != e[i].rdepth ||
+            (e[k - 1].split >= 0 ? w->split[e[k - 1].split].pc : e[k - 1].pc) != e[i].rpc)
+            return broken(why, why_size, "nobody waits where a stack entry ends");
+        if (i + 1 == w->simt.count && e[i].depth == e[i].rdepth &&
+            w->split[e[i].split].state == EMU_SPLIT_READY &&
+            emu_split_pc(w, (unsigned)e[i].split) == e[i].rpc)
+            return broken(why, why_size, "the top of the stack should have been popped");
+    }
+    if (seen != w->split_ids || above != w->live)
+        return broken(why, why_size, "lanes outside the stack");
     return true;
 }
 
 bool emu_split_check(const struct emu_warp *w, char *why, size_t why_size)
 {
-    uint64_t lanes = 0, in[EMU_SPLIT_SUSPENDED + 1] = {0}, blocked[ISA_BREG_COUNT] = {0};
+    uint64_t lanes = 0, in[EMU_SPLIT_STATE_COUNT] = {0}, blocked[ISA_BREG_COUNT] = {0};
     uint64_t arrived[ISA_BREG_COUNT] = {0};
     unsigned count = 0;
 
@@ -492,7 +563,7 @@ bool emu_split_check(const struct emu_warp *w, char *why, size_t why_size)
         if (s->lanes == 0 || (s->lanes & lanes) != 0)
             return broken(why, why_size, "splits overlap or are empty");
         lanes |= s->lanes;
-        if (s->state > EMU_SPLIT_SUSPENDED)
+        if (s->state >= EMU_SPLIT_STATE_COUNT)
             return broken(why, why_size, "a state that does not exist");
         in[s->state] |= split_bit((unsigned)id);
         if (s->state == EMU_SPLIT_BLOCKED) {
@@ -527,5 +598,7 @@ bool emu_split_check(const struct emu_warp *w, char *why, size_t why_size)
     }
     if (!nothing_releasable(w))
         return broken(why, why_size, "something could be released");
+    if (w->simt.count != 0 || w->split_in[EMU_SPLIT_STACKED] != 0)
+        return stack_holds(w, why, why_size);
     return true;
 }

@@ -175,6 +175,8 @@ enum lw_status emu_pc_write(struct emu_core *core, unsigned slot, unsigned warp,
             w->di = &w->code->insn[offset / ISA_WORD_BYTES];
         s->pc = (uint32_t)(offset / ISA_WORD_BYTES);
         s->flags &= (uint8_t)~EMU_SPLIT_SYNCED;
+        if (w->running == (int)id && w->reconv->reach != NULL)
+            (void)w->reconv->reach(w);
         return LW_OK;
     }
     return LW_FAIL(err, LW_ERANGE, "no live lane %u", lane);

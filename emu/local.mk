@@ -29,7 +29,9 @@ liblanewise_a_SOURCES += \
 	%D%/emu_memory.c \
 	%D%/emu_policy.c \
 	%D%/emu_program.c \
+	%D%/emu_reconv.c \
 	%D%/emu_split.c \
+	%D%/emu_stack.c \
 	%D%/emu_text.c \
 	%D%/emu_verdict.c \
 	%D%/emu_view.c

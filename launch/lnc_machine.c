@@ -41,7 +41,8 @@ enum lw_status lnc_machine_read(const struct lw_yaml_document *doc, const struct
 {
     static const char *const known[] = {
         "warp",           "policy",       "reconv", "quantum",     "window",      "merge",
-        "resident_warps", "warp_quantum", "memory", "hang_window", "scalar_rule", "level", NULL};
+        "resident_warps", "warp_quantum", "memory", "hang_window", "scalar_rule", "level",
+        "push_order",     NULL};
     static const char *const rules[] = {"fault", "warn", "allow", NULL};
     static const enum emu_scalar_rule rule_values[] = {EMU_SCALAR_FAULT, EMU_SCALAR_WARN,
                                                        EMU_SCALAR_ALLOW};
@@ -112,6 +113,11 @@ enum lw_status lnc_machine_read(const struct lw_yaml_document *doc, const struct
     }
     if ((n = lw_yaml_get(node, "reconv")) != NULL) {
         status = read_name(doc, n, emu_reconv_names, &config->reconv, err);
+        if (status != LW_OK)
+            return status;
+    }
+    if ((n = lw_yaml_get(node, "push_order")) != NULL) {
+        status = read_name(doc, n, emu_push_order_names, &config->push_order, err);
         if (status != LW_OK)
             return status;
     }

@@ -421,8 +421,15 @@ static bool no_event(struct emu_observer *observer, const struct emu_event *ev)
     return false;
 }
 
-static void run_emulator(struct isa_object *object, unsigned width, unsigned level,
-                         const char *policy, unsigned threads, bool watched,
+/** How the machine is set up; drawn anew for each run of a program. */
+struct setup {
+    const char *reconv, *push_order, *policy;
+    unsigned level, quantum, window;
+    bool merge, watched;
+};
+
+static void run_emulator(struct isa_object *object, unsigned width, const struct setup *setup,
+                         unsigned threads,
                          const uint8_t *before, uint8_t *after, size_t bytes,
                          const uint8_t *params_in, uint64_t *base, char *why, size_t why_size)
 {
@@ -438,8 +445,13 @@ static void run_emulator(struct isa_object *object, unsigned width, unsigned lev
     why[0] = '\0';
     emu_config_default(&config);
     config.warp_width = width;
-    config.level = level;
-    config.policy = policy;
+    config.level = setup->level;
+    config.reconv = setup->reconv;
+    config.push_order = setup->push_order;
+    config.policy = setup->policy;
+    config.split_quantum = setup->quantum;
+    config.fairness_window = setup->window;
+    config.merge = setup->merge;
     config.arena_bytes = 1 << 24;
     config.resident_warps = 64;
     if (emu_machine_create(&config, &machine, &err) != LW_OK)
@@ -456,7 +468,7 @@ static void run_emulator(struct isa_object *object, unsigned width, unsigned lev
                                 .params = params};
     if (emu_grid_launch(machine, &launch, NULL, &err) != LW_OK)
         fail_msg("%s", err.text);
-    if (watched)
+    if (setup->watched)
         emu_observer_add(engine, &observer);
     if (engine->ops->run(engine, &stop, &err) != LW_OK)
         snprintf(why, why_size, "error: %s", err.text);
@@ -516,18 +528,18 @@ static void run_reference(struct trial *t, uint64_t base)
 }
 
 /** Run on the emulator as described and compare. */
-static bool agrees(struct trial *t, unsigned level, const char *policy, bool watched)
+static bool agrees(struct trial *t, const struct setup *setup)
 {
     uint64_t base;
 
-    run_emulator(&t->object, t->width, level, policy, t->threads, watched, t->before, t->after,
-                 t->bytes, t->params, &base, t->why, sizeof t->why);
+    run_emulator(&t->object, t->width, setup, t->threads, t->before, t->after, t->bytes,
+                 t->params, &base, t->why, sizeof t->why);
     run_reference(t, base);
     return t->why[0] == '\0' && memcmp(t->after, t->want, t->bytes) == 0;
 }
 
 /** Replace what is not needed for the difference by nop. */
-static void shrink(struct trial *t, unsigned level, const char *policy, bool watched)
+static void shrink(struct trial *t, const struct setup *setup)
 {
     for (uint32_t i = 9; i < t->g->count; i++) {
         struct isa_insn kept = t->g->code[i];
@@ -536,11 +548,11 @@ static void shrink(struct trial *t, unsigned level, const char *policy, bool wat
             continue;
         isa_insn_init(&t->g->code[i], ISA_NOP);
         encode_trial(t);
-        if (agrees(t, level, policy, watched))
+        if (agrees(t, setup))
             t->g->code[i] = kept;
     }
     encode_trial(t);
-    (void)agrees(t, level, policy, watched);
+    (void)agrees(t, setup);
 }
 
 static void show(const struct trial *t)
@@ -584,11 +596,32 @@ static bool have_level(unsigned level)
     return true;
 }
 
+static const char *random_name(struct prop_random *r, const char *const *names)
+{
+    unsigned count = 0;
+
+    while (names[count] != NULL)
+        count++;
+    return names[prop_below(r, count)];
+}
+
+static struct setup random_setup(struct prop_random *r, unsigned level, bool watched)
+{
+    static const unsigned windows[] = {0, 7, 64, 1024};
+    struct setup s = {.level = level, .watched = watched};
+
+    s.reconv = random_name(r, emu_reconv_names);
+    s.push_order = random_name(r, emu_push_order_names);
+    s.policy = random_name(r, emu_policy_names);
+    s.quantum = prop_below(r, 3) ? 0 : 1 + prop_below(r, 9);
+    s.window = windows[prop_below(r, LW_COUNT_OF(windows))];
+    s.merge = prop_below(r, 3) != 0;
+    return s;
+}
+
 static void one_program(uint64_t seed)
 {
     static const unsigned widths[] = {4, 8, 16, 32, 64}, levels[] = {1, 3, 4};
-    static const char *const policies[] = {"rr_quantum", "rr", "minpc", "minpc_step", "maxpc",
-                                           "most_lanes", "stack_like"};
     struct trial t = {.g = calloc(1, sizeof *t.g)};
     struct gen *g = t.g;
 
@@ -627,16 +660,17 @@ static void one_program(uint64_t seed)
     for (size_t i = 8; i < PARAMS; i += 4)
         lw_put32(t.params + i, interesting(&g->r));
 
-    for (unsigned k = 0; k < 6; k++) {
-        bool watched = k >= 3;
-        const char *policy = policies[prop_below(&g->r, LW_COUNT_OF(policies))];
-        if (!have_level(levels[k % 3]) || agrees(&t, levels[k % 3], policy, watched))
+    for (unsigned k = 0; k < 8; k++) {
+        struct setup setup = random_setup(&g->r, levels[k % 3], k >= 4);
+        if (!have_level(setup.level) || agrees(&t, &setup))
             continue;
-        shrink(&t, levels[k % 3], policy, watched);
+        shrink(&t, &setup);
         show(&t);
-        fail_msg("LW_SEED=%" PRIu64 ": W %u, %u threads, level v%u, policy %s, %s path: %s", seed,
-                 t.width, t.threads, levels[k % 3], policy, watched ? "watched" : "fast",
-                 t.why[0] ? t.why : "results differ");
+        fail_msg("LW_SEED=%" PRIu64 ": W %u, %u threads, level v%u, %s (%s), policy %s, quantum %u, "
+                 "window %u, merge %s, %s path: %s",
+                 seed, t.width, t.threads, setup.level, setup.reconv, setup.push_order, setup.policy,
+                 setup.quantum, setup.window, setup.merge ? "on" : "off",
+                 setup.watched ? "watched" : "fast", t.why[0] ? t.why : "results differ");
     }
     free(t.before);
     free(t.after);

@@ -49,7 +49,7 @@ static void describe(char *out, size_t size, const char *name, const char *got, 
 
 bool golden_next(const char **at, const char *end, struct golden_case *out)
 {
-    const char *head = *at, *head_end = line_end(head, end), *stop, *next, *policy;
+    const char *head = *at, *head_end = line_end(head, end), *stop, *next, *policy, *order;
 
     memset(out, 0, sizeof *out);
     out->text = stop = head_end + 1;
@@ -79,6 +79,9 @@ bool golden_next(const char **at, const char *end, struct golden_case *out)
         .limit = number_after(head, head_end, "limit="),
         .hang = number_after(head, head_end, "hang="),
     };
+    order = strstr(out->name, "order=");
+    if (order != NULL && sscanf(order, "order=%23s", out->order) == 1)
+        out->options.reconv = "stack"; /* push_order, as policy, by who runs it */
     return true;
 }
 
@@ -92,6 +95,7 @@ static bool run_case(const struct golden_case *c, struct sm_program *p, bool chu
     bool same;
 
     o.policy = c->policy;
+    o.push_order = c->order[0] != '\0' ? c->order : NULL;
     o.chunked = chunked;
     m = sm_create(p, &o);
     lw_buffer_init(&got);

@@ -2,7 +2,8 @@
 /*
  * Reader of golden traces of splits. A file holds cases:
  *
- *   == NAME policy=P lanes=W threads=N quantum=Q window=N merge=on|off limit=N hang=N
+ *   == NAME policy=P lanes=W threads=N quantum=Q window=N merge=on|off limit=N hang=N [order=O]
+ *   (with order, the engine is stack and policy and what belongs to it mean nothing)
  *   program (tests/split_machine.h)
  *   --
  *   one line a step: number, warp if several, pc, mnemonic, lanes, split table and groups
@@ -15,7 +16,7 @@
 
 /** One case of a file; texts point into the file's. */
 struct golden_case {
-    char name[160], policy[24];
+    char name[160], policy[24], order[24];
     struct sm_options options; /* policy is to be set to the array above */
     const char *text, *trace;
     size_t text_size, trace_size;

@@ -120,6 +120,64 @@ static void expand(uint32_t *row, uint64_t lanes, unsigned n)
         row[l] = lanes >> l & 1 ? UINT32_MAX : 0;
 }
 
+static bool mentions(const struct sm_program *p, int e, uint32_t pc)
+{
+    const struct sm_node *n;
+
+    if (e < 0)
+        return false;
+    n = &p->node[e];
+    if (n->kind == K_IF)
+        return mentions(p, n->b, pc) || mentions(p, n->c, pc);
+    return n->kind == K_CONST && n->value == (int64_t)pc;
+}
+static bool is_called(const struct sm_program *p, uint32_t pc)
+{
+    for (size_t i = 0; i < p->count; i++)
+        if (p->ins[i].op == CALL && mentions(p, p->ins[i].x, pc))
+            return true;
+    return false;
+}
+
+/** What the stack engine asks of a program: which barrier a branch names, and what reaches it. */
+static void make_guest(struct sm *m)
+{
+    static const enum isa_op ops[] = {[BRA] = ISA_BRA,     [CALL] = ISA_CALL,   [RET] = ISA_RET,
+                                      [EXIT] = ISA_EXIT,   [BSSY] = ISA_BSSY,   [BSYNC] = ISA_BSYNC,
+                                      [BBREAK] = ISA_BBREAK, [SYNC] = ISA_NOP};
+    const struct sm_program *p = m->program;
+    struct lw_error err;
+
+    m->guest.insn = calloc(p->count + 1, sizeof *m->guest.insn);
+    m->guest.rpc = malloc((p->count + 1) * sizeof *m->guest.rpc);
+    if (m->guest.insn == NULL || m->guest.rpc == NULL)
+        abort();
+    for (uint32_t i = 0; i < p->count; i++) {
+        const struct sm_ins *in = &p->ins[i];
+        struct isa_insn *out = &m->guest.insn[i];
+        isa_insn_init(out, ops[in->op] != ISA_OP_NONE ? ops[in->op] : ISA_NOP);
+        out->guard = in->guard >= 0 ? 0 : ISA_PT;
+        if (in->op == BRA || in->op == BSSY)
+            out->x = in->target - (i + 1);
+        if (in->op == BSSY || in->op == BSYNC || in->op == BBREAK)
+            out->d = (uint8_t)in->bar;
+        else if ((in->op == BRA || in->op == CALL) && in->bar >= 0)
+            isa_insn_set_bo(out, (unsigned)in->bar);
+        m->guest.rpc[i] = EMU_NO_RPC;
+    }
+    if (!m->machine.reconv->lockstep)
+        return;
+    /* a function is what begins at a label that some call mentions */
+    for (uint32_t first = 0, end; first < p->count; first = end) {
+        for (end = first + 1; end < p->count && !is_called(p, end); end++)
+            ;
+        if (emu_reconv_resolve(&m->guest, first, end - first, &err) != LW_OK) {
+            fprintf(stderr, "%s\n", err.text);
+            abort();
+        }
+    }
+}
+
 struct sm *sm_create(struct sm_program *program, const struct sm_options *options)
 {
     struct sm *m = aligned_alloc(64, (sizeof *m + 63) / 64 * 64);
@@ -140,7 +198,9 @@ struct sm *sm_create(struct sm_program *program, const struct sm_options *option
     m->machine.config.merge = !options->merge_off;
     m->machine.config.hang_window = options->hang;
     m->machine.policy = emu_policy_find(options->policy != NULL ? options->policy : "rr_quantum");
-    if (m->machine.policy == NULL)
+    m->machine.reconv = emu_reconv_find(options->reconv != NULL ? options->reconv : "cbar");
+    m->machine.push_order = (enum emu_push_order)emu_push_order_find(options->push_order);
+    if (m->machine.policy == NULL || m->machine.reconv == NULL)
         abort();
     m->level = (struct emu_level){.name = "test", .expand_mask = expand};
     m->core.machine = &m->machine;
@@ -150,6 +210,7 @@ struct sm *sm_create(struct sm_program *program, const struct sm_options *option
     m->guest.machine = &m->machine;
     m->guest.base = ISA_CODE_BASE;
     m->guest.count = (uint32_t)program->count;
+    make_guest(m);
     m->code.program = &m->guest;
     m->code.insn = calloc(program->count + 1, sizeof *m->code.insn);
     m->lane = calloc(threads, sizeof *m->lane);
@@ -202,8 +263,12 @@ void sm_destroy(struct sm *m)
     }
     for (unsigned i = 0; i < ISA_CTA_BARRIER_COUNT; i++)
         free(m->block.cta[i].lanes);
-    for (unsigned i = 0; i < m->block.warp_count; i++)
+    for (unsigned i = 0; i < m->block.warp_count; i++) {
+        emu_split_fini(&m->block.warp[i]);
         free(m->block.warp[i].breg);
+    }
+    free(m->guest.insn);
+    free(m->guest.rpc);
     free(m->block.warp);
     free(m->lane);
     free(m->cell);
@@ -249,8 +314,11 @@ static bool sync_step(struct sm *m, struct emu_warp *w, const struct sm_ins *i, 
                  w->live);
         return fault(m, why);
     }
-    if (on == 0)
+    if (on == 0 || (w->reconv->lockstep && (i->op == BSSY || i->op == BSYNC ||
+                                            i->op == BBREAK || i->op == YIELD)))
         return true;
+    if (w->reconv->room != NULL && !w->reconv->room(w, 1))
+        return fault(m, "no room");
     if (i->x >= 0)
         for (LW_EACH_BIT(l, on))
             value[l] = (uint64_t)sm_value(m->program, lane_at(m, w, (unsigned)l)->r, i->x);
@@ -317,6 +385,10 @@ static void ordinary_step(struct sm *m, struct emu_warp *w, const struct sm_ins 
         else if (target[l] != pc + 1)
             taken |= UINT64_C(1) << l;
     }
+    if (w->reconv->room != NULL && !w->reconv->room(w, lw_popcount(lanes)))
+        abort();
+    if (same && gone == 0 && w->reconv->jumped != NULL && target[first] != pc + 1)
+        w->reconv->jumped(w, pc);
     if (same && gone == 0)
         w->di = &m->code.insn[target[first]];
     else if (i->op == EXIT)
@@ -407,6 +479,8 @@ static bool warp_turn(struct sm *m, struct emu_warp *w, bool *moved)
                 return false;
             count++;
             left--;
+            if (w->reconv->reach != NULL) /* as the handler at a reconvergence pc does */
+                (void)w->reconv->reach(w);
             if (w->running < 0 || w->budget <= 0)
                 emu_split_ran(w, count);
             if (!after_step(m, w, pc, lanes))
@@ -439,10 +513,39 @@ const char *sm_mnemonic(const struct sm *m, uint32_t pc)
     return m->program->ins[pc].name;
 }
 
+/** "(rpc,pc,lanes)" of each entry, bottom first. One that waits at its rpc for something else is
+ *  shown as popped: the model pops before it waits. */
+static void show_stack(const struct emu_warp *w, struct lw_sink *out)
+{
+    const struct emu_simt_entry *e = emu_simt_entries(w);
+    unsigned count = w->simt.count;
+
+    while (count > 0) {
+        const struct emu_simt_entry *top = &e[count - 1];
+        uint32_t pc = top->split >= 0 ? emu_split_pc(w, (unsigned)top->split) : top->pc;
+        if (top->rpc != pc || top->depth != top->rdepth)
+            break;
+        count--;
+    }
+    for (unsigned i = 0; i < count; i++) {
+        uint32_t pc = e[i].split >= 0 ? emu_split_pc(w, (unsigned)e[i].split) : e[i].pc;
+        lw_put(out, i > 0 ? " (" : "(");
+        if (e[i].rpc == EMU_NO_RPC)
+            lw_put(out, "-");
+        else
+            lw_printf(out, "%u", e[i].rpc);
+        lw_printf(out, ",%u,%" PRIX64 ")", pc, e[i].lanes);
+    }
+}
+
 void sm_show(const struct emu_warp *w, struct lw_sink *out)
 {
     struct lw_buffer text;
 
+    if (w->reconv->lockstep) {
+        show_stack(w, out);
+        return;
+    }
     lw_buffer_init(&text);
     for (LW_EACH_BIT(id, w->split_ids)) {
         const struct emu_split *s = &w->split[id];

@@ -29,6 +29,8 @@ void sm_program_free(struct sm_program *program);
 
 struct sm_options {
     const char *policy;
+    const char *reconv;      /* NULL: cbar */
+    const char *push_order;  /* of stack; NULL: smaller */
     unsigned lanes, threads; /* 0: the program's, else 4 lanes and one warp */
     unsigned quantum, window;
     bool merge_off;

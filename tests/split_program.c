@@ -288,12 +288,16 @@ static void read_instruction(struct reader *r, const char *at, const char *end, 
     switch (i->op) {
     case BRA:
         if (o.count > 1 && barrier_number(&o, o.count - 1) >= 0)
-            o.count--;
+            i->bar = barrier_number(&o, --o.count);
         i->target = operand_label(r, &o, o.count - 1);
         if (o.count > 1)
             i->guard = operand_value(r, &o, 0);
         break;
     case CALL:
+        if (o.count > 1)
+            i->bar = barrier_number(&o, 1);
+        i->x = operand_value(r, &o, 0);
+        break;
     case WARPSYNC:
     case SLEEP:
         i->x = operand_value(r, &o, 0);
@@ -303,6 +307,8 @@ static void read_instruction(struct reader *r, const char *at, const char *end, 
     case BBREAK:
         i->bar = barrier_number(&o, 0);
         r->bad |= i->bar < 0 || i->bar >= ISA_BREG_COUNT;
+        if (i->op == BSSY)
+            i->target = operand_label(r, &o, 1);
         break;
     case MOV:
         if (barrier_number(&o, 1) >= 0) {

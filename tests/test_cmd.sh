@@ -155,7 +155,9 @@ refuse 'option "--hash" takes no operand' run good.yaml --hash=1
 refuse '--warp: expected 4, 8, 16, 32 or 64, found "12"' run good.yaml --warp 12
 refuse '--warp: expected an integer from 4 to 64, found "x"' run good.yaml --warp x
 refuse 'did you mean "minpc_step"?' run good.yaml --policy minpc_stpe
-refuse 'known are cbar' run good.yaml --reconv banana
+refuse 'known are cbar, stack' run good.yaml --reconv banana
+refuse 'did you mean "smaller"' run good.yaml --push-order smalle
+expect 0 ok run good.yaml --reconv stack --push-order larger
 refuse 'one thread' run good.yaml --threads 8
 expect 0 ok run good.yaml --threads 1
 for o in timing check tags log replay seed; do

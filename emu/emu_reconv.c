@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Reconvergence engines as rows of a table, and what `stack` needs of a program: for each branch
+ * that names a barrier register the target of the bssy that reaches it (MACHINE 7).
+ */
+#include <stdlib.h>
+
+#include "emu/emu_priv.h"
+
+/* ---- rows --------------------------------------------------------------------------- */
+
+static const struct emu_reconv *const engines[] = {&emu_reconv_cbar, &emu_reconv_stack};
+
+const char *const emu_reconv_names[] = {"cbar", "stack", NULL};
+_Static_assert(LW_COUNT_OF(emu_reconv_names) == LW_COUNT_OF(engines) + 1, "one name a row");
+
+const char *const emu_push_order_names[] = {"smaller", "larger", "fall_through", NULL};
+
+const struct emu_reconv *emu_reconv_find(const char *name)
+{
+    for (unsigned i = 0; i < LW_COUNT_OF(engines); i++)
+        if (strcmp(engines[i]->name, name) == 0)
+            return engines[i];
+    return NULL;
+}
+
+int emu_push_order_find(const char *name)
+{
+    if (name == NULL)
+        return EMU_PUSH_SMALLER;
+    for (int i = 0; emu_push_order_names[i] != NULL; i++)
+        if (strcmp(emu_push_order_names[i], name) == 0)
+            return i;
+    return -1;
+}
+
+/* ---- which bssy reaches a branch ---------------------------------------------------- */
+
+enum { NOTHING = 0, SEVERAL = UINT32_MAX }; /* else the bssy's target + 1 */
+
+/** At the start of an instruction: what each barrier register's bssy is. */
+struct reach {
+    uint32_t from[ISA_BREG_COUNT];
+};
+
+struct flow {
+    const struct emu_program *program;
+    uint32_t first, count;
+    struct reach *at;     /* [count] */
+    bool *reached;        /* [count]: flow comes there */
+    bool *waiting;        /* [count]: in work[] */
+    uint32_t *work;       /* [count] a stack */
+    uint32_t work_count;
+    bool *taken;          /* [count]: indirect branches may go there */
+};
+
+static bool always(const struct isa_insn *insn)
+{
+    return insn->guard == ISA_PT && !insn->guard_neg;
+}
+
+static bool names_barrier(const struct isa_insn *insn)
+{
+    return isa_op_info((enum isa_op)insn->op)->flags & ISA_F_BRANCH && isa_insn_bo(insn) >= 0;
+}
+
+/** Flow goes on at @to with what is in @in. */
+static void flow_to(struct flow *f, int64_t to, const struct reach *in)
+{
+    bool changed;
+
+    if (to < 0 || to >= (int64_t)f->count)
+        return;
+    changed = !f->reached[to];
+    f->reached[to] = true;
+    for (unsigned b = 0; b < ISA_BREG_COUNT; b++) {
+        uint32_t old = f->at[to].from[b], now = in->from[b];
+        if (now == NOTHING || old == now || old == SEVERAL)
+            continue;
+        f->at[to].from[b] = old == NOTHING ? now : SEVERAL;
+        changed = true;
+    }
+    if (changed && !f->waiting[to]) {
+        f->waiting[to] = true;
+        f->work[f->work_count++] = (uint32_t)to;
+    }
+}
+
+/** Follow the flow from what is in work[]. */
+static void follow(struct flow *f)
+{
+    while (f->work_count > 0) {
+        uint32_t i = f->work[--f->work_count];
+        const struct isa_insn *insn = &f->program->insn[f->first + i];
+        int64_t target = (int64_t)i + 1 + (int32_t)insn->x;
+        struct reach in = f->at[i];
+        bool goes_on = true;
+
+        f->waiting[i] = false;
+        switch (insn->op) {
+        case ISA_BSSY:
+            if (always(insn))
+                in.from[insn->d & 15] = f->first + (uint32_t)target + 1;
+            else if (in.from[insn->d & 15] != f->first + (uint32_t)target + 1)
+                in.from[insn->d & 15] = in.from[insn->d & 15] == NOTHING
+                                            ? f->first + (uint32_t)target + 1
+                                            : SEVERAL;
+            break;
+        case ISA_BSYNC:
+        case ISA_BBREAK:
+            if (always(insn))
+                in.from[insn->d & 15] = NOTHING;
+            break;
+        case ISA_BRA:
+            flow_to(f, target, &in);
+            goes_on = !always(insn);
+            break;
+        case ISA_BRX:
+            for (uint32_t k = 0; k < f->count; k++)
+                if (f->taken[k])
+                    flow_to(f, k, &in);
+            goes_on = !always(insn);
+            break;
+        case ISA_EXIT:
+        case ISA_RET:
+        case ISA_TRAP:
+            goes_on = !always(insn);
+            break;
+        default:
+            break; /* calls come back */
+        }
+        if (goes_on)
+            flow_to(f, (int64_t)i + 1, &in);
+    }
+}
+
+/** Where an indirect branch may go: code whose address something holds, and code that nothing
+ *  else leads to. False: there is no indirect branch that flow comes to. */
+static bool find_taken(struct flow *f)
+{
+    const struct emu_program *p = f->program;
+    const struct isa_object *o = p->object;
+    bool any = false;
+
+    for (uint32_t i = 0; i < f->count; i++)
+        any = any || (f->reached[i] && p->insn[f->first + i].op == ISA_BRX);
+    if (!any)
+        return false;
+    for (unsigned r = 0; o != NULL && r < o->reloc_count; r++) {
+        const struct isa_reloc *reloc = &o->relocs[r];
+        if (!reloc->to_function || reloc->to >= o->function_count)
+            continue;
+        int64_t at = (int64_t)o->functions[reloc->to].first + reloc->addend / ISA_WORD_BYTES -
+                     f->first;
+        if (at > 0 && at < f->count)
+            f->taken[at] = true;
+    }
+    for (uint32_t i = 1; i < f->count; i++) {
+        const struct isa_insn *before = &p->insn[f->first + i - 1];
+        bool ends = always(before) && (before->op == ISA_BRA || before->op == ISA_BRX ||
+                                       before->op == ISA_EXIT || before->op == ISA_RET ||
+                                       before->op == ISA_TRAP);
+        if (!f->reached[i] && ends)
+            f->taken[i] = true;
+    }
+    return true;
+}
+
+static enum lw_status read_result(const struct flow *f, struct lw_error *err)
+{
+    struct emu_program *p = (struct emu_program *)(uintptr_t)f->program;
+    char text[300];
+
+    for (uint32_t i = 0; i < f->count; i++) {
+        const struct isa_insn *insn = &p->insn[f->first + i];
+        if (!f->reached[i] || !names_barrier(insn))
+            continue;
+        unsigned b = (unsigned)isa_insn_bo(insn) & 15;
+        uint32_t from = f->at[i].from[b];
+        if (from != NOTHING && from != SEVERAL) {
+            p->rpc[f->first + i] = from - 1;
+            continue;
+        }
+        (void)emu_program_place(p->object, f->first + i, text, sizeof text);
+        if (from == NOTHING)
+            return LW_FAIL(err, LW_EFORMAT, "%s: %s names b%u, but no bssy b%u reaches it: put one "
+                           "before it, or leave b%u out", text,
+                           isa_op_info((enum isa_op)insn->op)->mnemonic, b, b, b);
+        return LW_FAIL(err, LW_EFORMAT, "%s: %s names b%u, and several bssy b%u with different "
+                       "targets reach it: where its lanes meet is not clear", text,
+                       isa_op_info((enum isa_op)insn->op)->mnemonic, b, b);
+    }
+    return LW_OK;
+}
+
+enum lw_status emu_reconv_resolve(struct emu_program *program, uint32_t first, uint32_t count,
+                                  struct lw_error *err)
+{
+    struct flow f = {.program = program, .first = first, .count = count};
+    struct reach nothing = {{NOTHING}};
+    enum lw_status status = LW_OK;
+    bool any = false;
+
+    for (uint32_t i = first; i < first + count && !any; i++)
+        any = names_barrier(&program->insn[i]);
+    if (!any)
+        return LW_OK;
+    f.at = calloc(count, sizeof *f.at);
+    f.reached = calloc(count, sizeof *f.reached);
+    f.waiting = calloc(count, sizeof *f.waiting);
+    f.taken = calloc(count, sizeof *f.taken);
+    f.work = calloc(count, sizeof *f.work);
+    if (f.at == NULL || f.reached == NULL || f.waiting == NULL || f.taken == NULL ||
+        f.work == NULL) {
+        status = LW_FAIL(err, LW_ENOMEM, "program of %u instructions", count);
+    } else {
+        flow_to(&f, 0, &nothing);
+        follow(&f);
+        if (find_taken(&f)) {
+            for (uint32_t i = 0; i < count; i++) { /* once more through the indirect branches */
+                if (f.reached[i] && program->insn[first + i].op == ISA_BRX && !f.waiting[i]) {
+                    f.waiting[i] = true;
+                    f.work[f.work_count++] = i;
+                }
+            }
+            follow(&f);
+        }
+        status = read_result(&f, err);
+    }
+    free(f.at);
+    free(f.reached);
+    free(f.waiting);
+    free(f.taken);
+    free(f.work);
+    return status;
+}
