@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 check_PROGRAMS += tests/prop_exec
-tests_prop_exec_SOURCES = tests/prop_exec.c tests/ref_lane.c tests/ref_lane.h \
+tests_prop_exec_SOURCES = tests/prop_exec.c tests/ref_lane.c tests/ref_scalar.c tests/ref_lane.h \
 	tests/prop_isa_random.h
 tests_prop_exec_LDADD = liblanewise.a $(TEST_LIBS) -lm
 

@@ -19,15 +19,15 @@
 #include "tests/prop_isa_random.h"
 #include "tests/ref_lane.h"
 
-enum { MAX_CODE = 4096, SLOT = 64, OUT = 128, SHARED_SLOT = 32, PARAMS = 264, DATA_REGS = 24 };
+enum { TOP = 3, MAX_CODE = 4096, SLOT = 64, OUT = 128, SHARED_SLOT = 32, PARAMS = 264, DATA_REGS = 24 };
 
 struct gen {
     struct prop_random r;
     struct isa_insn code[MAX_CODE];
     uint32_t count;
     unsigned loops;
-    enum isa_op alu[ISA_OP_COUNT];
-    unsigned alu_count;
+    enum isa_op alu[ISA_OP_COUNT], scalar[ISA_OP_COUNT];
+    unsigned alu_count, scalar_count;
 };
 
 static struct isa_insn *emit(struct gen *g, enum isa_op op)
@@ -105,7 +105,8 @@ static void alu(struct gen *g)
         case ISA_TK_X: random_source(g, i, token->classes); break;
         case ISA_TK_P: isa_insn_set_p(i, prop_below(&g->r, 8)); break;
         case ISA_TK_Q: isa_insn_set_q(i, prop_below(&g->r, 8)); break;
-        case ISA_TK_R: isa_insn_set_r(i, prop_below(&g->r, 8), prop_below(&g->r, 2)); break;
+        case ISA_TK_R:
+        case ISA_TK_RS: isa_insn_set_r(i, prop_below(&g->r, 8), prop_below(&g->r, 2)); break;
         case ISA_TK_RA: isa_insn_set_ra(i, prop_below(&g->r, 8), prop_below(&g->r, 2)); break;
         case ISA_TK_RB: isa_insn_set_rb(i, prop_below(&g->r, 8), prop_below(&g->r, 2)); break;
         case ISA_TK_LUT: isa_insn_set_lut(i, prop_below(&g->r, 256)); break;
@@ -125,7 +126,48 @@ static void alu(struct gen *g)
     if (prop_below(&g->r, 4) == 0) {
         i->guard = (uint8_t)prop_below(&g->r, 8);
         i->guard_neg = prop_below(&g->r, 2);
+        i->guard_scalar = prop_below(&g->r, 4) == 0;
     }
+    prop_align_groups(i);
+}
+
+static bool scalar_alu(enum isa_op op)
+{
+    struct isa_insn i;
+
+    if (!(isa_op_info(op)->flags & ISA_F_SCALAR) || op == ISA_S_BRA)
+        return false;
+    isa_insn_init(&i, op);
+    return ref_knows(&i);
+}
+
+/* An instruction of the scalar unit, on s0..s7: only where all lanes of a warp are together. */
+static void scalar(struct gen *g)
+{
+    enum isa_op op = g->scalar[prop_below(&g->r, g->scalar_count)];
+    const struct isa_op_info *info = isa_op_info(op);
+    struct isa_insn *i = emit(g, op);
+
+    prop_insn(&g->r, op, i);
+    i->guard_scalar = true;
+    if (prop_below(&g->r, 2))
+        i->guard = ISA_PT, i->guard_neg = false;
+    if (info->operands[0] == 's' && info->operands[1] == 'd')
+        i->d = prop_below(&g->r, 16) ? (uint8_t)prop_below(&g->r, 8) : 255;
+    if (info->flags & ISA_F_MEMORY) { /* aligned, in the parameters behind the first */
+        unsigned bytes = isa_mem_bytes(i);
+        i->a = 255;
+        i->c = 0;
+        i->x = (16 + prop_below(&g->r, 14) * 16 + (bytes < 16 ? prop_below(&g->r, 2) * 8 : 0)) << 8;
+    } else if (strstr(info->operands, "sa") != NULL) {
+        i->a = prop_below(&g->r, 8) ? (uint8_t)prop_below(&g->r, 8) : 255;
+    }
+    if (strstr(info->operands, "sc") != NULL)
+        i->c = (uint8_t)prop_below(&g->r, 8);
+    if (strstr(info->operands, "sx") != NULL && i->xkind == ISA_X_SCALAR)
+        i->x = prop_below(&g->r, 8) ? prop_below(&g->r, 8) : 255;
+    else if (i->xkind == ISA_X_CONST)
+        i->x = 8 + prop_below(&g->r, 240);
     prop_align_groups(i);
 }
 
@@ -287,13 +329,31 @@ static void loop(struct gen *g, unsigned depth)
     emit(g, ISA_BSYNC)->d = (uint8_t)depth;
 }
 
+/* Some instructions that a scalar branch may jump over. */
+static void jump_over(struct gen *g)
+{
+    uint32_t at = g->count;
+    struct isa_insn *i = emit(g, ISA_S_BRA);
+
+    i->guard = (uint8_t)prop_below(&g->r, 8);
+    i->guard_neg = prop_below(&g->r, 2);
+    i->guard_scalar = true;
+    for (unsigned n = prop_below(&g->r, 4); n > 0; n--)
+        prop_below(&g->r, 2) ? alu(g) : scalar(g);
+    branch(g, at, g->count);
+}
+
 static void sequence(struct gen *g, unsigned depth)
 {
     unsigned n = 1 + prop_below(&g->r, 8);
 
     while (n-- > 0 && g->count < MAX_CODE - 400) {
         unsigned kind = prop_below(&g->r, 100);
-        if (kind < 65 || depth == 0)
+        if (depth == TOP && kind < 25) /* convergent */
+            scalar(g);
+        else if (depth == TOP && kind < 28)
+            jump_over(g);
+        else if (kind < 65 || depth == 0)
             alu(g);
         else if (kind < 82)
             memory(g);
@@ -388,6 +448,18 @@ static void epilogue(struct gen *g)
         isa_mod_set(i, ISA_MOD_SIZE, ISA_SIZE_B32);
         i->a = 32;
         i->x = (r == DATA_REGS ? 52 : r) | 4 * r << 8;
+    }
+    /* s0..s5, then s6 ^ s7 with the scalar predicates on top */
+    two(g, ISA_S_XOR_B32, 6, 6, ISA_X_SCALAR, 7);
+    emit(g, ISA_S_SP2R)->d = 7;
+    two(g, ISA_S_MUL_U32, 7, 7, ISA_X_IMM, 0x02000001);
+    two(g, ISA_S_XOR_B32, 6, 6, ISA_X_SCALAR, 7);
+    for (unsigned s = 0; s <= 6; s++) {
+        two(g, ISA_V_MOV_B32, 53, 0, ISA_X_SCALAR, s);
+        i = emit(g, ISA_ST_GLOBAL);
+        isa_mod_set(i, ISA_MOD_SIZE, ISA_SIZE_B32);
+        i->a = 32;
+        i->x = 53 | 4 * (DATA_REGS + 1 + s) << 8;
     }
     emit(g, ISA_EXIT);
 }
@@ -517,10 +589,11 @@ static void run_reference(struct trial *t, uint64_t base)
     for (unsigned n = 0; n < t->threads; n++) {
         uint8_t local[REF_LOCAL] = {0};
         const char *reason = "";
-        struct ref_lane lane = {.s = scalars, .bank0 = t->params, .tid = {n, 0, 0},
+        struct ref_lane lane = {.bank0 = t->params, .tid = {n, 0, 0},
                                 .lane = n % t->width, .width = t->width, .block = block,
                                 .grid = grid, .shared = shared, .local = local,
                                 .global = t->want, .global_base = base, .pc = 9};
+        memcpy(lane.s, scalars, sizeof scalars);
         if (!ref_run(&lane, t->g->code, t->g->count, 1u << 22, &reason))
             fail_msg("the reference stops: %s", reason);
     }
@@ -630,11 +703,13 @@ static void one_program(uint64_t seed)
     for (unsigned op = 1; op < ISA_OP_COUNT; op++)
         if (plain_alu((enum isa_op)op))
             g->alu[g->alu_count++] = (enum isa_op)op;
+        else if (scalar_alu((enum isa_op)op))
+            g->scalar[g->scalar_count++] = (enum isa_op)op;
     t.width = widths[prop_below(&g->r, 5)];
     t.threads = 1 + prop_below(&g->r, 3 * t.width);
     prologue(g, t.threads);
     for (unsigned k = 0; k < 4; k++)
-        sequence(g, 3);
+        sequence(g, TOP);
     epilogue(g);
 
     lw_arena_init(&t.object.arena);

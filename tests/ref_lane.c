@@ -106,6 +106,10 @@ static bool pred(const struct ref_lane *t, unsigned p, bool neg)
 {
     return (p == 7 ? true : t->p[p]) != neg;
 }
+static bool scalar_pred(const struct ref_lane *t, unsigned p, bool neg)
+{
+    return (p == 7 ? true : t->sp[p]) != neg;
+}
 static void set_pred(struct ref_lane *t, unsigned p, bool v)
 {
     if (p != 7)
@@ -764,14 +768,24 @@ static enum result execute(struct ref_lane *t, const struct isa_insn *i, bool pr
     case ISA_NOP: case ISA_BSSY: case ISA_BSYNC: case ISA_BBREAK: case ISA_YIELD: case ISA_FENCE:
     case ISA_BAR_SYNCH_PARTNER:
         return DONE;
+    case ISA_V_SP2P:
+    case ISA_V_UNBALLOT: {
+        bool x = i->op == ISA_V_SP2P
+                     ? !probe && scalar_pred(t, i->mod >> 12 & 7, i->mod >> 15 & 1)
+                     : !probe && x_value(t, i, 2, false) >> t->lane & 1;
+        if (!probe)
+            set_pred(t, i->mod >> 6 & 7, x);
+        return DONE;
+    }
     default:
-        return UNKNOWN;
+        return ref_scalar(t, i) ? DONE : UNKNOWN;
     }
 }
 
 bool ref_knows(const struct isa_insn *insn)
 {
-    return execute(NULL, insn, true) == DONE || insn->op == ISA_BRA || insn->op == ISA_EXIT;
+    return execute(NULL, insn, true) == DONE || insn->op == ISA_BRA ||
+           insn->op == ISA_S_BRA || insn->op == ISA_EXIT;
 }
 
 bool ref_run(struct ref_lane *t, const struct isa_insn *code, uint32_t count,
@@ -787,11 +801,12 @@ bool ref_run(struct ref_lane *t, const struct isa_insn *code, uint32_t count,
             return false;
         }
         const struct isa_insn *i = &code[t->pc];
-        bool on = pred(t, i->guard, i->guard_neg);
+        bool on = i->guard_scalar ? scalar_pred(t, i->guard, i->guard_neg)
+                                  : pred(t, i->guard, i->guard_neg);
         t->pc++;
         if (!on)
             continue;
-        if (i->op == ISA_BRA) {
+        if (i->op == ISA_BRA || i->op == ISA_S_BRA) {
             t->pc = (uint32_t)((s64)t->pc + (s32)i->x);
         } else if (i->op == ISA_EXIT) {
             t->exited = true;

@@ -13,7 +13,8 @@ enum { REF_REGS = 256, REF_SHARED = 4096, REF_LOCAL = 512, REF_GLOBAL = 8192 };
 struct ref_lane {
     uint32_t v[REF_REGS];
     bool p[8];
-    const uint32_t *s;        /* 128 scalars of the warp */
+    uint32_t s[128];          /* scalars: the warp's, executed by each lane for itself */
+    bool sp[8];
     const uint8_t *bank0;     /* parameters, 64 KiB */
     uint32_t tid[3], lane, width;
     const uint32_t *block, *grid; /* sizes */
@@ -28,6 +29,8 @@ struct ref_lane {
  *  reference or @limit steps pass; *why says which. */
 bool ref_run(struct ref_lane *lane, const struct isa_insn *code, uint32_t count,
              unsigned long limit, const char **why);
+/** One instruction of the scalar unit (ref_scalar.c); false: unknown. NULL: only asks. */
+bool ref_scalar(struct ref_lane *lane, const struct isa_insn *insn);
 /** The reference knows the row. */
 bool ref_knows(const struct isa_insn *insn);
 
