@@ -57,25 +57,27 @@ static __attribute__((noinline, cold)) bool has_room(struct emu_warp *w,
     return false;
 }
 
-/** A guard parts M: false, and raised, where it must not. */
+/** A guard parts M, into two splits if @parts: false, and raised, where it must not. */
 static __attribute__((noinline, cold)) bool may_part(struct emu_warp *w,
-                                                     const struct emu_dinsn *di, uint64_t on)
+                                                     const struct emu_dinsn *di, uint64_t on,
+                                                     bool parts)
 {
     if ((emu_exec_mask(w) & w->live) != w->live) {
         emu_raise(w, di, EMU_FAULT_EXEC_SPLIT, w->m & ~on,
                   "the guard parts the split while exec does not cover all live lanes");
         return false;
     }
-    return w->reconv->room == NULL || has_room(w, di, 1);
+    return !parts || w->reconv->room == NULL || has_room(w, di, 1);
 }
 
 /** Lanes that a control instruction acts on: M & guard. Parting M under partial exec by a
  *  guard is a fault (MACHINE 1); then *bad is set. */
-static uint64_t control_lanes(struct emu_warp *w, const struct emu_dinsn *di, bool parts, bool *bad)
+static uint64_t control_lanes(struct emu_warp *w, const struct emu_dinsn *di, bool parts,
+                              bool *bad)
 {
     uint64_t on = w->m & emu_guard(w, di);
 
-    *bad = parts && on != 0 && on != w->m && !may_part(w, di, on);
+    *bad = on != 0 && on != w->m && !may_part(w, di, on, parts);
     return on;
 }
 
@@ -294,6 +296,8 @@ static void emu_c_bssy(struct emu_warp *w, const struct emu_dinsn *di)
     bool bad;
     uint64_t on = control_lanes(w, di, false, &bad);
 
+    if (bad)
+        return;
     if (on != 0 && emu_split_bssy_frees(w, di->sub, on)) {
         /* lanes that overwrite their number leave a group, which may release it */
         emu_count_run(w, di);
@@ -325,6 +329,8 @@ static void emu_c_bbreak(struct emu_warp *w, const struct emu_dinsn *di)
     bool bad;
     uint64_t on = control_lanes(w, di, false, &bad);
 
+    if (bad)
+        return;
     emu_count_run(w, di);
     if (on != 0)
         emu_split_bbreak(w, di->sub, on);
@@ -558,7 +564,9 @@ static bool exec_allowed(struct emu_warp *w, const struct emu_dinsn *di)
 {
     if (w->m == w->live)
         return true;
-    emu_raise(w, di, EMU_FAULT_EXEC_WRITE, w->m, "the warp has %u splits", w->split_count);
+    emu_raise(w, di, EMU_FAULT_EXEC_WRITE, w->m,
+              "lanes 0x%llx of live lanes 0x%llx write exec; the warp has %u splits",
+              (unsigned long long)w->m, (unsigned long long)w->live, w->split_count);
     return false;
 }
 
@@ -579,9 +587,7 @@ static inline void call_row(struct emu_warp *w, const struct emu_dinsn *di, unsi
 {
     if (flags & ISA_F_SCALAR) {
         bool exec = writes_exec(di, (unsigned)di->delta);
-        if (!scalar_allowed(w, di))
-            return;
-        if (exec && !exec_allowed(w, di))
+        if (!(exec ? exec_allowed(w, di) : scalar_allowed(w, di)))
             return;
         if (scalar_guard(w, di))
             f(w, di, w->e);
@@ -671,9 +677,9 @@ typedef int64_t T_s64;
 static bool scalar_begin(struct emu_warp *w, const struct emu_dinsn *di, unsigned words,
                          bool predicate)
 {
-    if (!scalar_allowed(w, di))
-        return false;
-    return predicate || !writes_exec(di, words) || exec_allowed(w, di);
+    if (!predicate && writes_exec(di, words))
+        return exec_allowed(w, di);
+    return scalar_allowed(w, di);
 }
 #define SCALAR_OP(TD, TA, TB, e)                                                              \
     if (!scalar_begin(w, di, WORDS(TD), false))                                               \

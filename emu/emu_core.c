@@ -716,8 +716,10 @@ enum lw_status emu_warp_step(struct emu_core *core, unsigned slot, unsigned warp
 
     w->turn_start = w->retired;
     if (!emu_split_force(w, split, lanes, whole)) {
-        int id = emu_split_by_id(w, split);
-        if (id >= 0 && w->split[id].state == EMU_SPLIT_SUSPENDED)
+        uint64_t waits = 0; /* the part may have got another id than the split had */
+        for (LW_EACH_BIT(id, w->split_in[EMU_SPLIT_SUSPENDED]))
+            waits |= w->split[id].lanes;
+        if ((lanes & ~waits) == 0)
             return LW_FAIL(err, LW_EAGAIN, "split %u waits for the rest of its lanes", split);
         return LW_FAIL(err, LW_ESTATE, "split %u is not ready", split);
     }

@@ -154,7 +154,7 @@ static void rules_of_exec_and_scalars_are_guest_faults(void **state)
     (void)state;
     /* lanes 3..7 fall through; rr: after lane 0 comes the split with the higher lowest lane */
     strcat(strcpy(text, split), "s_mov_b64 exec, 1\nexit\nlow: exit\n.end\n");
-    expect_fault(text, 8, 8, EMU_FAULT_SCALAR_WRITE, 0xf8);
+    expect_fault(text, 8, 8, EMU_FAULT_EXEC_WRITE, 0xf8);
     strcat(strcpy(text, split), "s_add_u32 s0, s0, 1\nexit\nlow: exit\n.end\n");
     expect_fault(text, 8, 8, EMU_FAULT_SCALAR_WRITE, 0xf8);
     expect_fault(HEAD "v_setp_u32.lt p0, v0, 3\ns_mov_b64 exec, 0x3f\n@p0 bra low\n"
