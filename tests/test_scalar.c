@@ -128,7 +128,7 @@ static void what_would_part_the_lanes_under_partial_exec_is_a_fault(void **state
         const char *before, *insn, *behind;
         uint64_t lanes;
     } rows[] = {
-        { "", "@p0 bra", " join, b0", 0xff },
+        { "", "@p0 bra", " join", 0xff },
         { "", "@!p0 bra", " join", 0xff },
         { "v_mov_b32 v2, lo(a)\nv_mov_b32 v3, hi(a)\n@p0 v_mov_b32 v2, lo(b)\n", "brx v2:3", "",
           0xff },
