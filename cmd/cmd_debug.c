@@ -31,6 +31,8 @@ static enum lw_status take(void *context, unsigned option, const char *value,
         {"warp", &o->machine.warp},     {"reconv", &o->machine.reconv},
         {"policy", &o->machine.policy}, {"quantum", &o->machine.quantum},
         {"window", &o->machine.window}, {"level", &o->machine.level},
+        {"tags", &o->machine.tags}, {"tag-rules", &o->machine.tag_rules},
+        {"tag-expansion", &o->machine.tag_expansion},
         {"clang", &o->machine.clang},   {"gdb-arch", &o->machine.gdb_arch},
         {"push-order", &o->machine.push_order},
     };

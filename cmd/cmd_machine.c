@@ -51,9 +51,23 @@ static enum lw_status name(const char *option, const char *text, const char *con
                    list);
 }
 
+/** The same, by position in the list. */
+static enum lw_status choice(const char *option, const char *text, const char *const *names,
+                             unsigned *out, struct lw_error *err)
+{
+    const char *found = NULL;
+    enum lw_status status = name(option, text, names, &found, err);
+
+    for (unsigned i = 0; status == LW_OK && found != NULL && names[i] != NULL; i++)
+        if (names[i] == found)
+            *out = i;
+    return status;
+}
+
 static enum lw_status apply(const struct cmd_machine_options *o, struct emu_config *config,
                             struct lw_error *err)
 {
+    unsigned tags = config->tags, rules = config->tag_rules, expansion = config->tag_expansion;
     enum lw_status status = number("warp", o->warp, 4, EMU_MAX_LANES, &config->warp_width, err);
 
     if (status == LW_OK && o->warp != NULL && lw_popcount(config->warp_width) != 1)
@@ -71,6 +85,16 @@ static enum lw_status apply(const struct cmd_machine_options *o, struct emu_conf
         status = name("push-order", o->push_order, emu_push_order_names, &config->push_order, err);
     if (status == LW_OK)
         status = name("policy", o->policy, emu_policy_names, &config->policy, err);
+    if (status == LW_OK)
+        status = choice("tags", o->tags, emu_tag_mode_names, &tags, err);
+    if (status == LW_OK)
+        status = choice("tag-rules", o->tag_rules, emu_tag_rules_names, &rules, err);
+    if (status == LW_OK)
+        status = choice("tag-expansion", o->tag_expansion, emu_tag_expansion_names, &expansion,
+                        err);
+    config->tags = (enum emu_tag_mode)tags;
+    config->tag_rules = (enum emu_tag_rules)rules;
+    config->tag_expansion = (enum emu_tag_expansion)expansion;
     return status;
 }
 

@@ -19,12 +19,14 @@ static const char out_help[] = "write to this file; - is standard output";
     {"policy", 'p', "NAME", "which split of a warp runs next", NULL},                      \
     {"quantum", 0, "N", "warp instructions a split runs before the policy is asked", NULL},\
     {"window", 0, "N", "fairness window in warp instructions; 0: none", NULL},             \
+    {"tags", 0, "MODE", "uniform and affine registers: off, shadow or compact", NULL},     \
+    {"tag-rules", 0, "NAME", "how tags pass through instructions: table, exact or fold", NULL}, \
+    {"tag-expansion", 0, "NAME", "when tagged registers become rows: lazy or eager", NULL}, \
     {"level", 0, "N", "x86-64 level of the interpreter: 1, 3 or 4; 0: the best here", NULL},\
     {"clang", 0, "PROGRAM", "compiler for .cl sources", NULL},                             \
     {"timing", 0, "[FILE]", NULL, "the timing model is not part of this version"},         \
     {"check", 0, "[LIST]", NULL, "the checkers are not part of this version; accesses are "\
                                  "always checked"},                                        \
-    {"tags", 0, "[MODE]", NULL, "uniform and affine tags are not part of this version"},   \
     {"log", 0, "[FILE]", NULL, "the schedule log is not part of this version"},            \
     {"replay", 0, "[FILE]", NULL, "replaying a schedule is not part of this version"},     \
     {"seed", 0, "[N]", NULL, "random contents take their seed from the launch file"}

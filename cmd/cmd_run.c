@@ -35,6 +35,8 @@ static enum lw_status take(void *context, unsigned option, const char *value,
         {"warp", &o->machine.warp},    {"reconv", &o->machine.reconv},
         {"policy", &o->machine.policy}, {"quantum", &o->machine.quantum},
         {"window", &o->machine.window}, {"level", &o->machine.level},
+        {"tags", &o->machine.tags}, {"tag-rules", &o->machine.tag_rules},
+        {"tag-expansion", &o->machine.tag_expansion},
         {"clang", &o->machine.clang},   {"gdb-arch", &o->machine.gdb_arch},
         {"push-order", &o->machine.push_order},
     };
@@ -212,6 +214,15 @@ static void print_summary(const struct cmd_machine *m, const struct cmd_outcome 
     else
         fprintf(out, "%.0f", n);
     fprintf(out, " thread instructions, %.2f s\n", outcome->run_seconds);
+    if (emu_machine_config(m->machine)->tags != EMU_TAGS_OFF) {
+        struct lw_file_sink sink;
+
+        fflush(out);
+        lw_file_sink_init(&sink, out);
+        lw_put(&sink.sink, "tags: ");
+        emu_tag_stats_print(&stats.tags, &sink.sink);
+        lw_put(&sink.sink, "\n");
+    }
 }
 
 static int finish(struct cmd_machine *m, const struct options *o, const char *path,
@@ -219,11 +230,20 @@ static int finish(struct cmd_machine *m, const struct options *o, const char *pa
 {
     FILE *out = o->stats != NULL && strcmp(o->stats, "-") == 0 ? stderr : stdout;
     struct lw_file_sink errors;
+    struct emu_stats stats;
     int status = CMD_FINE;
 
     fflush(stdout);
     lw_file_sink_init(&errors, stderr);
     lnc_session_result(m->session, &outcome->result);
+    emu_stats_get(m->machine, &stats);
+    if (stats.tags.mismatches != 0) {
+        fprintf(stderr,
+                "lanewise: internal error: registers differed from their tags %" PRIu64
+                " times; results are those of --tags off\n",
+                stats.tags.mismatches);
+        status = CMD_USAGE;
+    }
     if (outcome->stop.kind == EMU_STOP_FAULT) {
         outcome->exit = CMD_FAULT;
         emu_fault_print(m->machine, &outcome->stop.fault, &errors.sink);

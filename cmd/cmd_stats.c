@@ -45,6 +45,26 @@ static void put_number(struct lw_sink *out, const char *key, uint64_t value)
     lw_printf(out, ",\n  \"%s\": %" PRIu64, key, value);
 }
 
+/* Counts by tag. */
+static void put_tagged(struct lw_sink *out, const char *key, const uint64_t count[3])
+{
+    lw_printf(out, "\"%s\": {\"u\": %" PRIu64 ", \"a\": %" PRIu64 ", \"v\": %" PRIu64 "}, ", key,
+              count[EMU_TAG_U], count[EMU_TAG_A], count[EMU_TAG_V]);
+}
+
+static void put_tags(struct lw_sink *out, const struct emu_tag_stats *tags)
+{
+    lw_put(out, ",\n  \"tags\": {");
+    put_tagged(out, "instructions", tags->instructions);
+    put_tagged(out, "reads", tags->reads);
+    put_tagged(out, "writes", tags->writes);
+    put_tagged(out, "addresses", tags->addresses);
+    lw_printf(out, "\"expansions\": %" PRIu64 ", \"lane_operations\": %" PRIu64
+                   ", \"lane_operations_done\": %" PRIu64 ", \"mismatches\": %" PRIu64 "}",
+              tags->expansions, tags->lane_operations, tags->lane_operations_done,
+              tags->mismatches);
+}
+
 int cmd_stats_write(const char *path, const char *launch_file, const struct cmd_machine *m,
                     const struct cmd_outcome *outcome)
 {
@@ -118,7 +138,11 @@ int cmd_stats_write(const char *path, const char *launch_file, const struct cmd_
     put_string(out, config->reconv);
     lw_put(out, ", \"push_order\": ");
     put_string(out, config->push_order);
-    lw_put(out, "}");
+    lw_printf(out, ", \"tags\": \"%s\", \"tag_rules\": \"%s\", \"tag_expansion\": \"%s\"}",
+              emu_tag_mode_names[config->tags], emu_tag_rules_names[config->tag_rules],
+              emu_tag_expansion_names[config->tag_expansion]);
+    if (config->tags != EMU_TAGS_OFF)
+        put_tags(out, &stats.tags);
     if (outcome->exit == CMD_FAULT) {
         const struct emu_fault *f = &outcome->stop.fault;
 

@@ -24,6 +24,21 @@ enum { EMU_MAX_LANES = 64, EMU_PAGE_BYTES = 4096, EMU_MAX_BLOCK_THREADS = 1024 }
 /** What to do on a write that MACHINE 3 forbids. */
 enum emu_scalar_rule { EMU_SCALAR_FAULT, EMU_SCALAR_WARN, EMU_SCALAR_ALLOW };
 
+/** How uniform and affine registers are kept (docs/tags.md). */
+enum emu_tag_mode {
+    EMU_TAGS_OFF,     /* there are no tags */
+    EMU_TAGS_SHADOW,  /* rows are the truth; each tag is compared with them after a write */
+    EMU_TAGS_COMPACT  /* a tagged register has no row until somebody needs it */
+};
+enum emu_tag_rules { EMU_TAG_RULES_TABLE, EMU_TAG_RULES_EXACT, EMU_TAG_RULES_FOLD };
+/** When tagged registers get rows: the destination of a partial write, or all at the first
+ *  branch that parts the warp. */
+enum emu_tag_expansion { EMU_TAG_LAZY, EMU_TAG_EAGER };
+/** Names by value, NULL-terminated. */
+extern const char *const emu_tag_mode_names[];
+extern const char *const emu_tag_rules_names[];
+extern const char *const emu_tag_expansion_names[];
+
 struct emu_config {
     unsigned warp_width;        /* 4, 8, 16, 32, 64 */
     const char *reconv;         /* row of emu_reconv_names: "cbar", "stack" */
@@ -38,6 +53,9 @@ struct emu_config {
     uint64_t hang_window;       /* warp instructions without progress: 2^26; 0: never */
     enum emu_scalar_rule scalar_rule;
     unsigned level;             /* x86-64 level of the core: 0 best here, 1, 3 or 4 */
+    enum emu_tag_mode tags;
+    enum emu_tag_rules tag_rules;
+    enum emu_tag_expansion tag_expansion;
 };
 void emu_config_default(struct emu_config *config);
 extern const char *const emu_policy_names[]; /* NULL-terminated */
@@ -250,6 +268,26 @@ enum emu_release {
     EMU_RELEASE_POP /* stack: what lay above has come to the reconvergence pc, or exited */
 };
 
+/** Tag of a vector register of a warp: what all its live lanes hold.
+ *  U: base. A: base + stride * (lane % fold) + rise * (lane / fold) modulo 2^32, where fold is
+ *  the machine's warp width (then rise is 0) but under the rules `fold`. V: anything. */
+enum emu_tag_kind { EMU_TAG_U, EMU_TAG_A, EMU_TAG_V };
+struct emu_tag {
+    uint8_t kind;  /* enum emu_tag_kind */
+    bool pair;     /* this register and the next are one 64-bit value that is U or A: */
+    uint8_t fold;  /* lanes in a row of the block, or W */
+    uint32_t base;
+    int32_t stride, rise;
+    uint64_t pair_base;
+    int64_t pair_stride, pair_rise;
+};
+/** A vector register that an instruction reads or writes. */
+struct emu_tag_change {
+    uint8_t reg;
+    bool read, written; /* by its operands: a guard may leave no lane */
+    struct emu_tag before, after;
+};
+
 struct emu_outcome {
     uint64_t pc, lanes;
     unsigned split; /* id after the step */
@@ -314,11 +352,19 @@ struct emu_event {
     /* memory */
     struct emu_access access[2];
     unsigned access_count;
+    /* registers: tags of those read and written. None are listed with the tags off: then
+     * every register is V (emu_event_tag) */
+    const struct emu_tag_change *tags;
+    unsigned tag_count;
+    unsigned expansions; /* tagged registers that became V because some lanes were written */
     /* life */
     bool warp_started, block_started, grid_started; /* its first instruction */
     bool warp_ended, block_ended, grid_ended;
     struct emu_fault fault; /* kind == EMU_EV_FAULT */
 };
+/** Tag of vector register @reg before or after the event's instruction; V where the event
+ *  does not list it. */
+struct emu_tag emu_event_tag(const struct emu_event *ev, unsigned reg, bool after);
 
 /* ---- core: what runs ------------------------------------------------------------- */
 
@@ -463,13 +509,28 @@ enum lw_status emu_breakpoint_set(struct emu_machine *machine, uint64_t pc, bool
 
 /* ---- statistics ------------------------------------------------------------------------ */
 
+/** Counts of the tags (docs/tags.md), indexed by enum emu_tag_kind. Shadow and compact mode
+ *  count what their tags say; compact counts what it did. */
+struct emu_tag_stats {
+    /* Instructions on vector registers, by their sources: all U; all U or A; others. */
+    uint64_t instructions[3];
+    uint64_t reads[3], writes[3]; /* vector registers, by tag (writes: after them) */
+    uint64_t addresses[3];        /* of memory instructions */
+    uint64_t expansions;
+    uint64_t lane_operations;     /* lanes with an effect, over all instructions on vectors */
+    uint64_t lane_operations_done; /* 1 for a U result, 2 for an A result, else all */
+    uint64_t mismatches;          /* shadow: rows that differ from their tag. An internal error */
+};
 struct emu_stats {
+    struct emu_tag_stats tags;
     uint64_t warp_instructions, thread_instructions;
     uint64_t blocks, warps, grids;
     uint64_t divergences, reconvergences, merges, cta_barriers;
     uint64_t loads, stores, atomics;
     uint64_t stack_pops, stack_depth; /* `stack`: entries popped, most entries of any warp */
 };
+/** Shares and counts of the tags in words: one line, no newline. */
+void emu_tag_stats_print(const struct emu_tag_stats *stats, struct lw_sink *out);
 /** Sum over the machine's cores. thread_instructions counts M's lanes. */
 void emu_stats_get(const struct emu_machine *machine, struct emu_stats *out);
 
@@ -532,6 +593,9 @@ uint64_t emu_barrier_group(const struct emu_core *core, unsigned slot, unsigned 
 bool emu_reg_read(const struct emu_core *core, unsigned slot, unsigned warp,
                   enum isa_reg_class reg_class, unsigned number, unsigned lane,
                   uint64_t *value);
+/** Tag of a vector register; false when there is no such register. V with the tags off. */
+bool emu_reg_tag(const struct emu_core *core, unsigned slot, unsigned warp, unsigned number,
+                 struct emu_tag *out);
 bool emu_reg_write(struct emu_core *core, unsigned slot, unsigned warp,
                    enum isa_reg_class reg_class, unsigned number, unsigned lane,
                    uint64_t value, struct lw_error *err);

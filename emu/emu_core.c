@@ -7,6 +7,7 @@
 
 #include "emu/emu_decode.h"
 #include "emu/emu_next.h"
+#include "emu/emu_tags.h"
 
 /* ---- levels ------------------------------------------------------------------------ */
 
@@ -94,12 +95,15 @@ enum lw_status emu_core_create(struct emu_machine *machine, unsigned slots,
     core->slots = slots;
     core->block = calloc(slots, sizeof *core->block);
     core->scratch = calloc(1, sizeof *core->scratch);
+    core->tag_step = calloc(1, sizeof *core->tag_step);
     cores = realloc(machine->cores, (machine->core_count + 1) * sizeof *cores);
     if (cores != NULL)
         machine->cores = cores;
-    if (core->block == NULL || core->scratch == NULL || cores == NULL) {
+    if (core->block == NULL || core->scratch == NULL || core->tag_step == NULL ||
+        cores == NULL) {
         free(core->block);
         free(core->scratch);
+        free(core->tag_step);
         free(core);
         return LW_FAIL(err, LW_ENOMEM, "core of %u blocks", slots);
     }
@@ -133,6 +137,7 @@ void emu_core_destroy(struct emu_core *core)
     free(core->code);
     free(core->block);
     free(core->scratch);
+    free(core->tag_step);
     free(core);
 }
 
@@ -150,7 +155,7 @@ static size_t round_up(size_t bytes, size_t to)
 
 /** Sizes of the parts of a block's one heap block. */
 struct block_plan {
-    size_t warps, rows, bregs, local, shared, cta, total;
+    size_t warps, rows, bregs, local, shared, cta, tags, total;
     unsigned vregs, bregs_count;
     uint32_t local_bytes;
 };
@@ -174,8 +179,11 @@ static void plan_block(const struct emu_core *core, const struct emu_grid *grid,
     plan->local = round_up(round_up(plan->local_bytes, 16) * n, 64) + 64;
     plan->shared = round_up((size_t)grid->shared_bytes + 64, 64);
     plan->cta = (size_t)ISA_CTA_BARRIER_COUNT * grid->block_warps * 8;
+    plan->tags = 0;
+    if (core->machine->config.tags == EMU_TAGS_SHADOW)
+        plan->tags = round_up(sizeof(struct emu_shadow) + plan->vregs * sizeof(struct emu_tag), 64);
     plan->total = plan->warps + plan->shared + round_up(plan->cta, 64) +
-                  grid->block_warps * (plan->rows + plan->bregs + plan->local);
+                  grid->block_warps * (plan->rows + plan->bregs + plan->local + plan->tags);
 }
 
 /** memset by the library: with a constant size gcc emits `rep stos`, which is slower. */
@@ -293,6 +301,11 @@ enum lw_status emu_core_block_start(struct emu_core *core, struct emu_grid *grid
         w->local_bytes = plan.local_bytes;
         at += plan.local;
         w->vreg_count = (uint16_t)plan.vregs;
+        if (plan.tags != 0) {
+            w->shadow = (struct emu_shadow *)(void *)at;
+            at += plan.tags;
+            emu_shadow_init(w);
+        }
         emu_split_init(w, grid->launch.kernel->first);
     }
     grid->blocks_started++;
@@ -444,14 +457,20 @@ static bool skip_fault(struct emu_warp *w)
 static void run_chain(struct emu_warp *w, int64_t budget, bool past_break)
 {
     uint64_t before = w->retired;
+    bool shadow = w->shadow != NULL && w->di->index < w->code->program->count, skipped = false;
 
+    if (shadow) /* the budget is one instruction */
+        emu_shadow_before(w, w->di);
     run_chain_once(w, budget, past_break);
     while (w->leave == EMU_LEAVE_FAULT && w->core->ops.skip_fault != NULL && skip_fault(w)) {
         int64_t left = budget - (int64_t)(w->retired - before);
+        skipped = true;
         if (left <= 0)
-            return;
+            break;
         run_chain_once(w, left, false);
     }
+    if (shadow && w->retired != before)
+        emu_shadow_after(w, skipped);
 }
 
 enum emu_turn_end emu_warp_turn(struct emu_warp *w, uint64_t limit, uint64_t *count)
@@ -466,7 +485,7 @@ enum emu_turn_end emu_warp_turn(struct emu_warp *w, uint64_t limit, uint64_t *co
             break;
         int64_t allowance = emu_split_allowance(w), left = (int64_t)(limit - done);
         uint64_t before = w->retired;
-        run_chain(w, allowance < left ? allowance : left, false);
+        run_chain(w, w->shadow != NULL ? 1 : allowance < left ? allowance : left, false);
         emu_counts_sync(w);
         if (w->leave == EMU_LEAVE_BUDGET) {
             emu_split_ran(w, (unsigned)(w->retired - before));
@@ -737,6 +756,11 @@ enum lw_status emu_warp_step(struct emu_core *core, unsigned slot, unsigned warp
     run_chain(w, 1, true);
     emu_counts_sync(w);
     w->flow = NULL;
+    if (w->shadow != NULL) {
+        ev->tags = core->tag_step->change;
+        ev->tag_count = w->retired != before ? core->tag_step->change_count : 0;
+        ev->expansions = w->retired != before ? core->tag_step->expansions : 0;
+    }
     if (w->leave == EMU_LEAVE_FAULT) {
         ev->kind = EMU_EV_FAULT;
         ev->fault = w->fault;

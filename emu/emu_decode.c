@@ -9,6 +9,7 @@
 #include "emu/emu_call.h"
 #include "emu/emu_decode.h"
 #include "emu/emu_math.h"
+#include "emu/emu_tags.h"
 
 /** The row's operand column has token @name. */
 static bool has(const struct isa_op_info *info, const char *name)
@@ -505,6 +506,15 @@ enum lw_status emu_code_create(struct emu_program *program, const struct emu_lay
             goto cleanup;
         }
     }
+    if (program->machine->config.tags != EMU_TAGS_OFF) {
+        code->tag = calloc((size_t)count + 1, sizeof *code->tag);
+        if (code->tag == NULL) {
+            status = LW_FAIL(err, LW_ENOMEM, "tags of %u instructions", count);
+            goto cleanup;
+        }
+        for (uint32_t i = 0; i < count; i++)
+            emu_tag_insn_read(&program->insn[i], &code->tag[i]);
+    }
     for (unsigned f = 0; f < program->object->function_count; f++) {
         const struct isa_function *fn = &program->object->functions[f];
         code->insn[fn->first + fn->count - 1].flags |= EMU_D_LAST;
@@ -545,5 +555,6 @@ void emu_code_destroy(struct emu_code *code)
     free(code->icache);
     free(code->prelude);
     free(code->imm_pool);
+    free(code->tag);
     memset(code, 0, sizeof *code);
 }

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "emu/emu_core.h"
+#include "emu/emu_tags.h"
 
 void emu_config_default(struct emu_config *config)
 {
@@ -21,6 +22,9 @@ void emu_config_default(struct emu_config *config)
         .hang_window = UINT64_C(1) << 26,
         .scalar_rule = EMU_SCALAR_FAULT,
         .level = 0,
+        .tags = EMU_TAGS_OFF,
+        .tag_rules = EMU_TAG_RULES_EXACT,
+        .tag_expansion = EMU_TAG_LAZY,
     };
 }
 
@@ -62,6 +66,8 @@ enum lw_status emu_machine_create(const struct emu_config *config, struct emu_ma
     if (emu_level_choose(config->level) == NULL)
         return LW_FAIL(err, LW_ERANGE, "level %u; this processor has no x86-64-v%u or there is no "
                        "such level (1, 3, 4)", config->level, config->level);
+    if (config->tags == EMU_TAGS_COMPACT)
+        return LW_FAIL(err, LW_EUNSUPP, "tags compact: this version has off and shadow");
     machine = calloc(1, sizeof *machine);
     if (machine == NULL)
         return LW_FAIL(err, LW_ENOMEM, "machine");
@@ -258,6 +264,7 @@ void emu_stats_get(const struct emu_machine *machine, struct emu_stats *out)
         out->stack_pops += s->stack_pops;
         if (s->stack_depth > out->stack_depth)
             out->stack_depth = s->stack_depth;
+        emu_tag_stats_add(&out->tags, &s->tags);
         /* warps that still run have not been added yet */
         for (unsigned b = 0; b < core->slots; b++)
             if (core->block[b].in_use && !core->block[b].ended)

@@ -103,6 +103,7 @@ struct emu_code {
     struct emu_prelude *prelude; /* EMU_D_MODIFIED: indexed by dinsn.aux */
     uint32_t prelude_count;
     struct emu_handlers *behind; /* `stack`: of instructions that got emu_rpc_handler; or NULL */
+    struct emu_tag_insn *tag;    /* per instruction; NULL with the tags off */
 };
 
 struct emu_program {
@@ -285,6 +286,7 @@ struct emu_warp {
     const struct emu_reconv *reconv;
     struct emu_simt simt;  /* `stack` only; owns memory: emu_split_fini() */
     struct emu_flow *flow; /* NULL, or takes what a step did (watched path) */
+    struct emu_shadow *shadow; /* tags beside the rows (emu_tags.h), NULL: not in that mode */
 };
 
 struct emu_cta_barrier {
@@ -334,6 +336,7 @@ struct emu_core {
     uint64_t retired;
     struct emu_stats stats;
     struct emu_step_scratch *scratch; /* rows behind the event */
+    struct emu_tag_step *tag_step;    /* shadow mode: the instruction being executed */
 };
 
 /** A function of the table's CALL column: effects on @lanes of the running split. */

@@ -4,6 +4,7 @@
 
 #include "emu/emu_call.h"
 #include "emu/emu_core.h"
+#include "emu/emu_tags.h"
 
 static struct emu_warp *warp_at(const struct emu_core *core, unsigned slot, unsigned warp)
 {
@@ -92,6 +93,18 @@ bool emu_reg_read(const struct emu_core *core, unsigned slot, unsigned warp,
     return false;
 }
 
+bool emu_reg_tag(const struct emu_core *core, unsigned slot, unsigned warp, unsigned number,
+                 struct emu_tag *out)
+{
+    const struct emu_warp *w = warp_at(core, slot, warp);
+
+    if (w == NULL || number >= w->vreg_count)
+        return false;
+    *out = w->shadow != NULL ? w->shadow->reg[number]
+                             : (struct emu_tag){.kind = EMU_TAG_V, .fold = w->width};
+    return true;
+}
+
 bool emu_reg_write(struct emu_core *core, unsigned slot, unsigned warp,
                    enum isa_reg_class reg_class, unsigned number, unsigned lane,
                    uint64_t value, struct lw_error *err)
@@ -105,6 +118,7 @@ bool emu_reg_write(struct emu_core *core, unsigned slot, unsigned warp,
     }
     switch (reg_class) {
     case ISA_REG_V:
+        emu_shadow_forget(w, number);
         vector(w, number)[lane] = (uint32_t)value;
         return true;
     case ISA_REG_S:

@@ -13,6 +13,7 @@ liblanewise_a_SOURCES += \
 	%D%/emu_mem_priv.h \
 	%D%/emu_split_priv.h \
 	%D%/emu_text.h \
+	%D%/emu_tags.h \
 	%D%/faults.def \
 	%D%/emu_address.c \
 	%D%/emu_barrier.c \
@@ -30,9 +31,11 @@ liblanewise_a_SOURCES += \
 	%D%/emu_policy.c \
 	%D%/emu_program.c \
 	%D%/emu_reconv.c \
+	%D%/emu_shadow.c \
 	%D%/emu_split.c \
 	%D%/emu_stack.c \
 	%D%/emu_text.c \
+	%D%/emu_tags.c \
 	%D%/emu_verdict.c \
 	%D%/emu_view.c
 

@@ -88,27 +88,37 @@ enum isa_order {
 };
 
 /** Column `tag`: how uniform and affine tags pass through a row (docs/tags.md). The rule is
- *  for the vector registers that it writes. */
+ *  for the vector registers that it writes; that of a compare for its predicates. */
 enum isa_tag_rule {
-    ISA_TAG_NONE,    /* writes no vector register */
-    ISA_TAG_VECTOR,  /* always V: cross-lane, atomics, lane state */
-    ISA_TAG_UNIFORM, /* U when all sources are U, else V */
+    ISA_TAG_NONE,     /* writes no vector register */
+    ISA_TAG_VECTOR,   /* always V: cross-lane, atomics, lane state */
+    ISA_TAG_UNIFORM,  /* U when all sources are U, else V */
+    ISA_TAG_EVALUATE, /* the same; of affine sources U if the results are equal */
     ISA_TAG_MOV,
     ISA_TAG_ADD,
     ISA_TAG_SUB,
-    ISA_TAG_MUL,     /* low half */
+    ISA_TAG_ADDC,     /* add with a carry from R and to P */
+    ISA_TAG_SUBC,     /* adds the complement */
+    ISA_TAG_MUL,      /* low half */
     ISA_TAG_MAD,
-    ISA_TAG_MULWIDE, /* 32 x 32 -> 64 */
+    ISA_TAG_MULWIDE,  /* 32 x 32 -> 64, unsigned; _S: signed */
+    ISA_TAG_MULWIDE_S,
     ISA_TAG_MADWIDE,
-    ISA_TAG_LEA,     /* (a << b) + c, a widened to 64 bits */
+    ISA_TAG_MADWIDE_S,
+    ISA_TAG_LEA,      /* (a << b) + c, a widened to 64 bits */
+    ISA_TAG_LEA_S,
     ISA_TAG_SHL,
-    ISA_TAG_SHR,     /* signed and unsigned */
+    ISA_TAG_SHR,
+    ISA_TAG_SHR_S,
     ISA_TAG_NEG,
     ISA_TAG_NOT,
     ISA_TAG_SELECT,
-    ISA_TAG_CVT,     /* integer widening keeps affine values that do not wrap */
-    ISA_TAG_SPECIAL, /* by the special register and the shape of the block */
-    ISA_TAG_LOAD     /* U when all lanes read one place */
+    ISA_TAG_CVT,      /* integer widening keeps affine values that do not wrap */
+    ISA_TAG_SPECIAL,  /* by the special register and the shape of the block */
+    ISA_TAG_LOAD,     /* U when all lanes read one place */
+    ISA_TAG_CMP,      /* P and Q: compare of unsigned integers; _S signed */
+    ISA_TAG_CMP_S,
+    ISA_TAG_COUNT
 };
 
 enum isa_flag {

@@ -42,7 +42,7 @@ enum lw_status lnc_machine_read(const struct lw_yaml_document *doc, const struct
     static const char *const known[] = {
         "warp",           "policy",       "reconv", "quantum",     "window",      "merge",
         "resident_warps", "warp_quantum", "memory", "hang_window", "scalar_rule", "level",
-        "push_order",     NULL};
+        "push_order",     "tags",         "tag_rules", "tag_expansion", NULL};
     static const char *const rules[] = {"fault", "warn", "allow", NULL};
     static const enum emu_scalar_rule rule_values[] = {EMU_SCALAR_FAULT, EMU_SCALAR_WARN,
                                                        EMU_SCALAR_ALLOW};
@@ -59,6 +59,17 @@ enum lw_status lnc_machine_read(const struct lw_yaml_document *doc, const struct
         {"warp_quantum", 1, 32768, &config->warp_quantum, NULL},
         {"memory", 1u << 20, UINT64_C(1) << 44, NULL, &config->arena_bytes},
         {"hang_window", 0, UINT64_MAX, NULL, &config->hang_window},
+    };
+    unsigned tags = config->tags, rules_of_tags = config->tag_rules;
+    unsigned expansion = config->tag_expansion;
+    const struct {
+        const char *key;
+        const char *const *names;
+        unsigned *out;
+    } choices[] = {
+        {"tags", emu_tag_mode_names, &tags},
+        {"tag_rules", emu_tag_rules_names, &rules_of_tags},
+        {"tag_expansion", emu_tag_expansion_names, &expansion},
     };
     const struct lw_yaml *n;
     enum lw_status status;
@@ -121,6 +132,21 @@ enum lw_status lnc_machine_read(const struct lw_yaml_document *doc, const struct
         if (status != LW_OK)
             return status;
     }
+    for (unsigned i = 0; i < LW_COUNT_OF(choices); i++) {
+        const char *name;
+
+        if ((n = lw_yaml_get(node, choices[i].key)) == NULL)
+            continue;
+        status = read_name(doc, n, choices[i].names, &name, err);
+        if (status != LW_OK)
+            return status;
+        for (unsigned k = 0; choices[i].names[k] != NULL; k++)
+            if (choices[i].names[k] == name)
+                *choices[i].out = k;
+    }
+    config->tags = (enum emu_tag_mode)tags;
+    config->tag_rules = (enum emu_tag_rules)rules_of_tags;
+    config->tag_expansion = (enum emu_tag_expansion)expansion;
     if ((n = lw_yaml_get(node, "scalar_rule")) != NULL) {
         const char *name;
 

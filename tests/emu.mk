@@ -19,3 +19,7 @@ tests_test_text_LDADD = liblanewise.a $(TEST_LIBS)
 check_PROGRAMS += tests/test_scalar
 tests_test_scalar_SOURCES = tests/test_scalar.c tests/emu_fixture.h
 tests_test_scalar_LDADD = liblanewise.a $(TEST_LIBS)
+
+check_PROGRAMS += tests/test_tags
+tests_test_tags_SOURCES = tests/test_tags.c
+tests_test_tags_LDADD = liblanewise.a $(TEST_LIBS)

@@ -377,7 +377,27 @@ static void two(struct gen *g, enum isa_op op, unsigned d, unsigned a, unsigned 
     i->x = x;
 }
 
-static void prologue(struct gen *g, unsigned threads)
+static uint32_t interesting(struct prop_random *r)
+{
+    static const uint32_t special[] = {0, 0x80000000, 0x3f800000, 0xbf800000, 0x7f800000,
+                                       0xff800000, 0x7fc00000, 0x00000001, 0x807fffff, 0x00800000,
+                                       0x7f7fffff, 0x4f000000, 0xcf000000, 0x4f800000, 0x7fffffff,
+                                       0xffffffff, 0x3ff00000, 0x7ff00000, 0x7ff80000, 0x43dfffff};
+    switch (prop_below(r, 5)) {
+    case 0: return special[prop_below(r, LW_COUNT_OF(special))];
+    case 1: return prop_below(r, 64);
+    case 2: return 0u - prop_below(r, 64);
+    case 3: { /* a float of moderate size */
+        float f = (float)((int)prop_below(r, 20001) - 10000) / (float)(1 + prop_below(r, 97));
+        uint32_t b;
+        memcpy(&b, &f, 4);
+        return b;
+    }
+    default: return (uint32_t)prop_next(r);
+    }
+}
+
+static void prologue(struct gen *g, unsigned threads, const uint32_t block[3])
 {
     struct isa_insn *i;
 
@@ -394,6 +414,20 @@ static void prologue(struct gen *g, unsigned threads)
     i = emit(g, ISA_V_S2R);
     i->d = 50;
     i->x = ISA_SR_TID_X;
+    i = emit(g, ISA_V_S2R);
+    i->d = 53;
+    i->x = ISA_SR_TID_Y;
+    i = emit(g, ISA_V_S2R);
+    i->d = 54;
+    i->x = ISA_SR_TID_Z;
+    for (unsigned axis = 2; axis-- > 0;) { /* v50 = place in the block */
+        i = emit(g, ISA_V_MAD_U32);
+        i->d = axis == 1 ? 53 : 50;
+        i->a = axis == 1 ? 54 : 53;
+        i->xkind = ISA_X_IMM;
+        i->x = block[axis];
+        i->c = i->d;
+    }
     two(g, ISA_V_MUL_U32, 30, 50, ISA_X_IMM, SLOT);
     i = emit(g, ISA_V_MADWIDE_U32); /* v24:25 = tid * SLOT + base: b through C */
     two(g, ISA_V_MOV_B64, 24, 0, ISA_X_CONST, 0);
@@ -436,6 +470,20 @@ static void prologue(struct gen *g, unsigned threads)
         i->a = 24;
         i->x = 16 * k << 8;
     }
+    /* some registers start equal in all lanes, some linear in the thread's indices */
+    for (unsigned r = 0; r < DATA_REGS; r++) {
+        uint32_t value = prop_below(&g->r, 2) ? prop_below(&g->r, 40) : interesting(&g->r);
+        unsigned kind = prop_below(&g->r, 3);
+        if (kind == 1) {
+            two(g, ISA_V_MOV_B32, r, 0, ISA_X_IMM, value);
+        } else if (kind == 2) {
+            i = emit(g, ISA_V_S2R);
+            i->d = (uint8_t)r;
+            i->x = ISA_SR_TID_X + prop_below(&g->r, 2);
+            two(g, ISA_V_MUL_U32, r, r, ISA_X_IMM, 1 + prop_below(&g->r, 9));
+            two(g, ISA_V_ADD_U32, r, r, ISA_X_IMM, value);
+        }
+    }
 }
 
 static void epilogue(struct gen *g)
@@ -464,26 +512,6 @@ static void epilogue(struct gen *g)
     emit(g, ISA_EXIT);
 }
 
-static uint32_t interesting(struct prop_random *r)
-{
-    static const uint32_t special[] = {0, 0x80000000, 0x3f800000, 0xbf800000, 0x7f800000,
-                                       0xff800000, 0x7fc00000, 0x00000001, 0x807fffff, 0x00800000,
-                                       0x7f7fffff, 0x4f000000, 0xcf000000, 0x4f800000, 0x7fffffff,
-                                       0xffffffff, 0x3ff00000, 0x7ff00000, 0x7ff80000, 0x43dfffff};
-    switch (prop_below(r, 5)) {
-    case 0: return special[prop_below(r, LW_COUNT_OF(special))];
-    case 1: return prop_below(r, 64);
-    case 2: return 0u - prop_below(r, 64);
-    case 3: { /* a float of moderate size */
-        float f = (float)((int)prop_below(r, 20001) - 10000) / (float)(1 + prop_below(r, 97));
-        uint32_t b;
-        memcpy(&b, &f, 4);
-        return b;
-    }
-    default: return (uint32_t)prop_next(r);
-    }
-}
-
 /* ---- comparing ------------------------------------------------------------------------------- */
 
 static bool no_event(struct emu_observer *observer, const struct emu_event *ev)
@@ -498,10 +526,13 @@ struct setup {
     const char *reconv, *push_order, *policy;
     unsigned level, quantum, window;
     bool merge, watched;
+    enum emu_tag_mode tags;
+    enum emu_tag_rules rules;
+    enum emu_tag_expansion expansion;
 };
 
 static void run_emulator(struct isa_object *object, unsigned width, const struct setup *setup,
-                         unsigned threads,
+                         const uint32_t block[3],
                          const uint8_t *before, uint8_t *after, size_t bytes,
                          const uint8_t *params_in, uint64_t *base, char *why, size_t why_size)
 {
@@ -524,8 +555,12 @@ static void run_emulator(struct isa_object *object, unsigned width, const struct
     config.split_quantum = setup->quantum;
     config.fairness_window = setup->window;
     config.merge = setup->merge;
+    config.tags = setup->tags;
+    config.tag_rules = setup->rules;
+    config.tag_expansion = setup->expansion;
     config.arena_bytes = 1 << 24;
     config.resident_warps = 64;
+    config.hang_window = 1 << 18; /* a program that is being shrunk may loop */
     if (emu_machine_create(&config, &machine, &err) != LW_OK)
         fail_msg("%s", err.text);
     if (emu_alloc(machine, bytes, "data", 0, base, &err) != LW_OK ||
@@ -536,8 +571,10 @@ static void run_emulator(struct isa_object *object, unsigned width, const struct
     memcpy(params, params_in, sizeof params);
     memcpy(params, base, 8);
     struct emu_launch launch = {.program = program, .kernel = &object->functions[0],
-                                .grid = {1, 1, 1}, .block = {threads, 1, 1}, .work_dim = 1,
+                                .grid = {1, 1, 1},
+                                .block = {block[0], block[1], block[2]}, .work_dim = 1,
                                 .params = params};
+    struct emu_stats stats;
     if (emu_grid_launch(machine, &launch, NULL, &err) != LW_OK)
         fail_msg("%s", err.text);
     if (setup->watched)
@@ -551,6 +588,10 @@ static void run_emulator(struct isa_object *object, unsigned width, const struct
         snprintf(why, why_size, "stop %d: %.200s", stop.kind, stop.hang.detail);
     else if (emu_global_read(machine, *base, after, bytes, &err) != LW_OK)
         snprintf(why, why_size, "%s", err.text);
+    emu_stats_get(machine, &stats);
+    if (stats.tags.mismatches != 0)
+        snprintf(why, why_size, "%" PRIu64 " registers differ from their tags",
+                 stats.tags.mismatches);
     emu_engine_destroy(engine);
     emu_machine_destroy(machine);
 }
@@ -561,6 +602,7 @@ struct trial {
     struct isa_object object;
     struct isa_function kernel;
     unsigned width, threads;
+    uint32_t block[3];
     size_t bytes;
     uint8_t *before, *after, *want, *params;
     char why[700];
@@ -577,7 +619,7 @@ static void encode_trial(struct trial *t)
 
 static void run_reference(struct trial *t, uint64_t base)
 {
-    uint32_t scalars[128] = {0}, block[3] = {t->threads, 1, 1}, grid[3] = {1, 1, 1};
+    uint32_t scalars[128] = {0}, grid[3] = {1, 1, 1};
     uint8_t *shared = calloc(1, (size_t)t->threads * SHARED_SLOT);
 
     assert_non_null(shared);
@@ -589,8 +631,10 @@ static void run_reference(struct trial *t, uint64_t base)
     for (unsigned n = 0; n < t->threads; n++) {
         uint8_t local[REF_LOCAL] = {0};
         const char *reason = "";
-        struct ref_lane lane = {.bank0 = t->params, .tid = {n, 0, 0},
-                                .lane = n % t->width, .width = t->width, .block = block,
+        struct ref_lane lane = {.bank0 = t->params,
+                                .tid = {n % t->block[0], n / t->block[0] % t->block[1],
+                                        n / t->block[0] / t->block[1]},
+                                .lane = n % t->width, .width = t->width, .block = t->block,
                                 .grid = grid, .shared = shared, .local = local,
                                 .global = t->want, .global_base = base, .pc = 9};
         memcpy(lane.s, scalars, sizeof scalars);
@@ -605,7 +649,7 @@ static bool agrees(struct trial *t, const struct setup *setup)
 {
     uint64_t base;
 
-    run_emulator(&t->object, t->width, setup, t->threads, t->before, t->after, t->bytes,
+    run_emulator(&t->object, t->width, setup, t->block, t->before, t->after, t->bytes,
                  t->params, &base, t->why, sizeof t->why);
     run_reference(t, base);
     return t->why[0] == '\0' && memcmp(t->after, t->want, t->bytes) == 0;
@@ -617,7 +661,11 @@ static void shrink(struct trial *t, const struct setup *setup)
     for (uint32_t i = 9; i < t->g->count; i++) {
         struct isa_insn kept = t->g->code[i];
         unsigned flags = isa_op_info((enum isa_op)kept.op)->flags;
-        if (flags & ISA_F_CONTROL || kept.op == ISA_NOP || i < 36)
+        /* the tests and counters of loops stay, so that programs end */
+        bool counts = (kept.op == ISA_V_SETP_S32 && isa_insn_p(&kept) == 6) ||
+                      (kept.d > 40 && kept.d < 44 &&
+                       (kept.op == ISA_V_SUB_U32 || kept.op == ISA_V_AND_B32));
+        if (flags & ISA_F_CONTROL || kept.op == ISA_NOP || i < 40 || counts)
             continue;
         isa_insn_init(&t->g->code[i], ISA_NOP);
         encode_trial(t);
@@ -689,6 +737,9 @@ static struct setup random_setup(struct prop_random *r, unsigned level, bool wat
     s.quantum = prop_below(r, 3) ? 0 : 1 + prop_below(r, 9);
     s.window = windows[prop_below(r, LW_COUNT_OF(windows))];
     s.merge = prop_below(r, 3) != 0;
+    s.tags = prop_below(r, 2) ? EMU_TAGS_SHADOW : EMU_TAGS_OFF;
+    s.rules = (enum emu_tag_rules)prop_below(r, 3);
+    s.expansion = (enum emu_tag_expansion)prop_below(r, 2);
     return s;
 }
 
@@ -706,8 +757,17 @@ static void one_program(uint64_t seed)
         else if (scalar_alu((enum isa_op)op))
             g->scalar[g->scalar_count++] = (enum isa_op)op;
     t.width = widths[prop_below(&g->r, 5)];
-    t.threads = 1 + prop_below(&g->r, 3 * t.width);
-    prologue(g, t.threads);
+    if (prop_below(&g->r, 2)) {
+        t.block[0] = 1 + prop_below(&g->r, 3 * t.width);
+        t.block[1] = t.block[2] = 1;
+    } else { /* rows of a power of two are common, and fold in a warp */
+        t.block[0] = prop_below(&g->r, 3) ? 1u << prop_below(&g->r, 6)
+                                          : 1 + prop_below(&g->r, 12);
+        t.block[1] = 1 + prop_below(&g->r, 5);
+        t.block[2] = 1 + prop_below(&g->r, 2);
+    }
+    t.threads = t.block[0] * t.block[1] * t.block[2];
+    prologue(g, t.threads, t.block);
     for (unsigned k = 0; k < 4; k++)
         sequence(g, TOP);
     epilogue(g);
@@ -741,10 +801,13 @@ static void one_program(uint64_t seed)
             continue;
         shrink(&t, &setup);
         show(&t);
-        fail_msg("LW_SEED=%" PRIu64 ": W %u, %u threads, level v%u, %s (%s), policy %s, quantum %u, "
-                 "window %u, merge %s, %s path: %s",
-                 seed, t.width, t.threads, setup.level, setup.reconv, setup.push_order, setup.policy,
+        fail_msg("LW_SEED=%" PRIu64 ": W %u, block [%u, %u, %u], level v%u, %s (%s), policy %s, "
+                 "quantum %u, window %u, merge %s, tags %s, rules %s, %s, %s path: %s",
+                 seed, t.width, t.block[0], t.block[1], t.block[2], setup.level, setup.reconv,
+                 setup.push_order, setup.policy,
                  setup.quantum, setup.window, setup.merge ? "on" : "off",
+                 emu_tag_mode_names[setup.tags], emu_tag_rules_names[setup.rules],
+                 emu_tag_expansion_names[setup.expansion],
                  setup.watched ? "watched" : "fast", t.why[0] ? t.why : "results differ");
     }
     free(t.before);

@@ -116,6 +116,13 @@ cmp -s out first || fail "two runs have different hashes"
 for w in 4 8 16 64; do
     expect 0 "$(head -n 1 first)" run good.yaml --hash --warp $w --policy minpc
 done
+for t in off shadow; do
+    for r in table exact fold; do
+        expect 0 "$(head -n 1 first)" run good.yaml --hash --tags $t --tag-rules $r --tag-expansion eager
+        grep -q "$(tail -n 1 first)" out || fail "--tags $t changes hash_state"
+    done
+done
+grep -q '^tags: instructions U [0-9.]*, A [0-9.]*, V [0-9.]* %; reads' out || fail "no line about tags"
 expect 3 'out-of-bounds' run wild.yaml --hash
 grep -q hash_ out && fail "a run that ended in a fault prints hashes"
 
@@ -130,6 +137,16 @@ done
 expect 3 'out-of-bounds' run wild.yaml --stats s.json
 grep -q '"status": "fault"' s.json || fail "the statistics do not tell of the fault"
 grep -q '"lanes": "0x10"' s.json || fail "the statistics do not tell the lanes"
+sed 's/^program/machine: {tags: shadow, tag_rules: fold, tag_expansion: eager}\nprogram/' good.yaml >tags.yaml
+expect 0 ok run tags.yaml --stats s.json
+for key in '"tags": "shadow", "tag_rules": "fold", "tag_expansion": "eager"' '"mismatches": 0' \
+    '"lane_operations_done": [1-9]'; do
+    grep -q "$key" s.json || fail "no $key in the statistics"
+done
+sed 's/shadow/off/' tags.yaml >off.yaml
+expect 0 ok run off.yaml
+sed 's/shadow/shade/' tags.yaml >bad.yaml
+refuse 'bad.yaml:1: tags: unknown name "shade"' run bad.yaml
 expect 0 '"status": "ok"' run good.yaml --hash --stats -
 grep -q '^ok: ' err || fail "the summary is not on standard error, beside the statistics"
 grep -q '^hash_mem ' err || fail "the hashes are not on standard error, beside the statistics"
@@ -155,12 +172,15 @@ refuse 'option "--hash" takes no operand' run good.yaml --hash=1
 refuse '--warp: expected 4, 8, 16, 32 or 64, found "12"' run good.yaml --warp 12
 refuse '--warp: expected an integer from 4 to 64, found "x"' run good.yaml --warp x
 refuse 'did you mean "minpc_step"?' run good.yaml --policy minpc_stpe
+refuse 'did you mean "shadow"?' run good.yaml --tags shadwo
+refuse 'did you mean "exact"?' debug good.yaml --tag-rules exakt
+refuse 'known are lazy, eager' run good.yaml --tag-expansion 1
 refuse 'known are cbar, stack' run good.yaml --reconv banana
 refuse 'did you mean "smaller"' run good.yaml --push-order smalle
 expect 0 ok run good.yaml --reconv stack --push-order larger
 refuse 'one thread' run good.yaml --threads 8
 expect 0 ok run good.yaml --threads 1
-for o in timing check tags log replay seed; do
+for o in timing check log replay seed; do
     refuse "--$o: " run good.yaml --$o=x
     refuse "--$o: " debug good.yaml --$o
 done
