@@ -10,6 +10,7 @@ enum { MAX_FLAGS = 256 };
 struct options {
     const struct cmd *cmd;
     const char *output, *emit, *clang;
+    bool no_scalar;
     const char *flags[MAX_FLAGS];
     unsigned flag_count;
     struct lw_arena arena;
@@ -27,6 +28,8 @@ static enum lw_status take(void *context, unsigned option, const char *value,
         o->emit = value;
     else if (strcmp(name, "clang") == 0)
         o->clang = value;
+    else if (strcmp(name, "no-scalar") == 0)
+        o->no_scalar = true;
     else if (strcmp(name, "define") == 0)
         flag = lw_arena_printf(&o->arena, "-D%s", value);
     else if (strcmp(name, "include") == 0)
@@ -72,32 +75,12 @@ static int write_object(struct options *o, const char *path, const struct isa_ob
     return status;
 }
 
-/** A comment for each kernel: what it can observe of the order of threads. */
-static void put_orders(const struct isa_object *object, struct lw_buffer *out)
-{
-    for (unsigned i = 0; i < object->function_count; i++) {
-        const struct isa_function *f = &object->functions[i];
-        struct isa_order_verdict verdict;
-        size_t start = out->size;
-
-        if (!f->kernel || !isa_object_order(object, f, &verdict))
-            continue;
-        lw_printf(&out->sink, "# kernel %s: ", f->name);
-        isa_order_print(object, &verdict, &out->sink);
-        for (; start < out->size; start++) /* names may hold anything */
-            if ((unsigned char)out->text[start] < ' ')
-                out->text[start] = '?';
-        lw_put(&out->sink, "\n");
-    }
-}
-
 static int write_assembly(struct options *o, const struct isa_object *object)
 {
     struct lw_buffer text;
     int status;
 
     lw_buffer_init(&text);
-    put_orders(object, &text);
     isa_disassemble(object, &text.sink);
     status = cmd_write(o->output, text.text, text.size);
     lw_buffer_fini(&text);
@@ -213,6 +196,7 @@ int cmd_compile(const struct cmd *cmd, int argc, char **argv)
         got = ptx_print_cfg(path, ptx, size, &graph.sink, &err);
     } else if (got == LW_OK && ptx != NULL && kind != 1) {
         ptx_options_default(&options);
+        options.no_scalar = o.no_scalar;
         options.from_source = strlen(path) > 3 && strcmp(path + strlen(path) - 3, ".cl") == 0;
         got = ptx_translate(path, ptx, size, &options, &object, &err);
     }

@@ -40,8 +40,7 @@ static const struct cmd_option run_options[] = {
      NULL},
     {"gdb-arch", 0, "ARCH", "what gdb takes us for: x86-64 (any gdb) or aarch64 (gdb-multiarch)",
      NULL},
-    {"threads", 't', "N", "host threads for blocks, as far as results cannot tell (all cores)", NULL},
-    {"verbose", 'v', NULL, "say of each kernel in which order its blocks run, and why", NULL},
+    {"threads", 0, "N", "host threads for blocks: 1", NULL},
     {"quiet", 'q', NULL, "no line about success", NULL},
     MACHINE_OPTIONS,
 };
@@ -61,7 +60,8 @@ static const struct cmd_option compile_options[] = {
     {"include", 'I', "FOLDER", "for the compiler of .cl sources", NULL},
     {"option", 'X', "OPTION", "any other option of that compiler, such as -X -O1", NULL},
     {"clang", 0, "PROGRAM", "compiler for .cl sources", NULL},
-    {"no-scalar", 0, NULL, NULL, "this version never puts vector code on the scalar unit"},
+    {"no-scalar", 0, NULL, "keep addresses off the scalar unit, for engines that divide warps freely",
+     NULL},
 };
 static const struct cmd_option output_options[] = {
     {"output", 'o', "FILE", out_help, NULL},

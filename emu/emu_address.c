@@ -180,12 +180,17 @@ void emu_addresses_raw(const struct emu_warp *w, const struct isa_insn *insn,
         mode = ISA_AMODE_32;
         base += ISA_CONST_BASE + di->reg * ISA_CONST_STRIDE;
     }
-    if (mode == ISA_AMODE_SU32 || mode == ISA_AMODE_SS32)
+    unsigned scale = 0;
+    if (mode == ISA_AMODE_SU32 || mode == ISA_AMODE_SS32) {
         base += emu_scalar_pair(w, di->reg);
-    for (LW_EACH_BIT(l, lanes))
-        address[l] = base + (mode == ISA_AMODE_PAIR   ? (uint64_t)high[l] << 32 | low[l]
-                             : mode == ISA_AMODE_SS32 ? (uint64_t)(int64_t)(int32_t)low[l]
-                                                      : low[l]);
+        scale = EMU_MOD(insn, ASCALE);
+    }
+    for (LW_EACH_BIT(l, lanes)) {
+        uint64_t at = mode == ISA_AMODE_PAIR   ? (uint64_t)high[l] << 32 | low[l]
+                      : mode == ISA_AMODE_SS32 ? (uint64_t)(int64_t)(int32_t)low[l]
+                                               : low[l];
+        address[l] = base + (at << scale);
+    }
 }
 
 void emu_addresses(const struct emu_warp *w, const struct isa_insn *insn,

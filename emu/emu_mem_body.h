@@ -23,7 +23,11 @@
 #define MEM_OUTLINE static __attribute__((noinline))
 #define MEM_LIKELY(x) __builtin_expect((x), 1)
 
-enum { MEM_CHUNK = 16, MEM_MODE_ANY = 4 /* the instruction says */ };
+enum {
+    MEM_CHUNK = 16,
+    MEM_MODE_ANY = 4, /* the instruction says */
+    MEM_SCALED = 8    /* beside a mode: the offset times the bytes of a lane */
+};
 /* Rows of fewer lanes take the masked form of fast handlers: the other has no loop for them. */
 #if defined(EMU_HAVE_16)
 enum { MEM_LEAST = 16 };
@@ -33,21 +37,49 @@ enum { MEM_LEAST = 8 };
 
 /* ---- addresses ------------------------------------------------------------------- */
 
-/** Addresses in one form for all modes: base + (off[l] ^ flip). */
+/** Addresses in one form for all modes: base + ((off[l] ^ flip) << scale). The general stage
+ *  has no scale: a row of offsets is made. */
 struct mem_rows {
     uint64_t base;
     const uint32_t *off;
     uint32_t flip;
+    uint8_t scale;
 };
 
+/** Offsets times a factor, in a scratch row, relative to the lowest lane's address less 2^31.
+ *  False when lanes are too far apart for that. */
+MEM_OUTLINE bool LEVEL(mem_unscale)(struct emu_warp *w, uint64_t m, unsigned scale,
+                                    struct mem_rows *rows)
+{
+    const uint32_t *off = rows->off;
+    const int64_t first = (int64_t)(off[lw_lowest(m)] ^ rows->flip);
+    uint32_t *out = emu_row(w, w->row_c);
+    const unsigned n = w->n;
+    uint64_t bad = 0;
+
+    for (unsigned l = 0; l < n; l++) {
+        uint64_t at = (uint64_t)(((int64_t)(off[l] ^ rows->flip) - first) * (1 << scale)) +
+                      (UINT64_C(1) << 31);
+        out[l] = (uint32_t)at;
+        bad |= (m >> l & 1) != 0 ? at >> 32 : 0;
+    }
+    if (bad != 0)
+        return false;
+    rows->base += ((uint64_t)first << scale) - (UINT64_C(1) << 31);
+    rows->off = out;
+    rows->flip = 0;
+    return true;
+}
+
 /** False when the lanes are in different 4 GiB windows of a pair. @m is not 0. */
-MEM_INLINE bool mem_rows(const struct emu_warp *w, const struct emu_dinsn *di,
+MEM_INLINE bool mem_rows(struct emu_warp *w, const struct emu_dinsn *di,
                          enum isa_space space, unsigned mode, uint64_t m, bool all,
                          struct mem_rows *out)
 {
     out->base = (uint64_t)(int64_t)di->disp;
     out->off = emu_row(w, di->a);
     out->flip = 0;
+    out->scale = 0;
     if (space == ISA_SPACE_CONST)
         mode = ISA_AMODE_32;
     if (mode == MEM_MODE_ANY)
@@ -60,12 +92,13 @@ MEM_INLINE bool mem_rows(const struct emu_warp *w, const struct emu_dinsn *di,
     }
     if (mode != ISA_AMODE_32)
         out->base += emu_scalar_pair(w, di->reg);
+    const unsigned scale = mode == ISA_AMODE_32 ? 0 : EMU_MOD(emu_insn_of(w, di), ASCALE);
     if (mode == ISA_AMODE_SS32) {
         /* sext(x) = zext(x ^ 2^31) - 2^31 */
         out->flip = UINT32_C(1) << 31;
-        out->base -= UINT32_C(1) << 31;
+        out->base -= UINT64_C(1) << (31 + scale);
     }
-    return true;
+    return scale == 0 || LEVEL(mem_unscale)(w, m, scale, out);
 }
 
 /** A range of addresses that is plain host memory. */
@@ -249,8 +282,8 @@ MEM_INLINE bool mem_store_scattered(uint8_t *p, const uint32_t *b, size_t stride
     do {                                                                                      \
         uint32_t zero = off[l] ^ flip;                                                        \
         changed |= mem_put(p + zero, 4, b + (l), stride, kind);                               \
-        if (mark)                                                                             \
-            emu_dirty_mark(dirty + (offset + zero) / EMU_PAGE_BYTES);                         \
+        if (mark && dirty[(offset + zero) / EMU_PAGE_BYTES] != EMU_DIRTY_STORE)               \
+            dirty[(offset + zero) / EMU_PAGE_BYTES] = EMU_DIRTY_STORE;                        \
     } while (0)
     if (all) {
         for (unsigned l = 0; l < n; l++)
@@ -549,8 +582,8 @@ MEM_INLINE uint8_t *mem_reach(struct emu_warp *w, enum isa_space space, uint64_t
     if (offset >= memory->bytes || offset % EMU_PAGE_BYTES + span >
                                        (write ? memory->store_valid : memory->load_valid)[page])
         return NULL;
-    if (write)
-        emu_dirty_mark(memory->dirty + page);
+    if (write && memory->dirty[page] != EMU_DIRTY_STORE)
+        memory->dirty[page] = EMU_DIRTY_STORE;
     return memory->host + offset;
 }
 
@@ -561,13 +594,13 @@ MEM_INLINE bool mem_fast_form(struct emu_warp *w, const struct emu_dinsn *di, ui
                               const struct mem_rows *rows, const uint32_t *high, bool pair,
                               unsigned n, bool ramp)
 {
-    const unsigned bytes = mem_bytes(kind);
+    const unsigned bytes = mem_bytes(kind), unit = bytes >> rows->scale;
     const unsigned low = all ? 0 : lw_lowest(m);
     const unsigned last = all ? n - 1 : 63 - (unsigned)__builtin_clzll(m);
     const uint32_t first = rows->off[low], zero = first ^ rows->flip;
     const unsigned span = (ramp ? (last - low) * bytes : 0) + bytes;
     const size_t stride = w->stride / 4;
-    uint64_t address = rows->base + zero;
+    uint64_t address = rows->base + ((uint64_t)zero << rows->scale);
     uint32_t high_first = 0, *d;
     uint8_t *host;
     bool changed = false;
@@ -580,8 +613,8 @@ MEM_INLINE bool mem_fast_form(struct emu_warp *w, const struct emu_dinsn *di, ui
         return false;
     if (ramp && zero > UINT32_MAX - span) /* the row wraps, addresses do not */
         return false;
-    if (!emu_rows_affine(rows->off, high, pair, n, m, all, first - (ramp ? low * bytes : 0),
-                         high_first, ramp, bytes))
+    if (!emu_rows_affine(rows->off, high, pair, n, m, all, first - (ramp ? low * unit : 0),
+                         high_first, ramp, unit))
         return false;
     d = emu_row(w, write ? di->b : di->d);
     if (space == ISA_SPACE_LOCAL) {
@@ -613,16 +646,20 @@ MEM_INLINE bool mem_fast_form(struct emu_warp *w, const struct emu_dinsn *di, ui
     return true;
 }
 
-/** As mem_rows, but for the high words. */
+/** As mem_rows, but for the high words. @mode may have MEM_SCALED: times @bytes. */
 MEM_INLINE void mem_start(const struct emu_warp *w, const struct emu_dinsn *di, unsigned mode,
-                          struct mem_rows *rows)
+                          unsigned bytes, struct mem_rows *rows)
 {
+    const unsigned plain = mode & ~(unsigned)MEM_SCALED;
+
     *rows = (struct mem_rows){.base = (uint64_t)(int64_t)di->disp, .off = emu_row(w, di->a)};
-    if (mode == ISA_AMODE_SU32 || mode == ISA_AMODE_SS32)
+    if (mode & MEM_SCALED)
+        rows->scale = (uint8_t)lw_lowest(bytes);
+    if (plain == ISA_AMODE_SU32 || plain == ISA_AMODE_SS32)
         rows->base += (uint64_t)w->s[di->reg + 1] << 32 | w->s[di->reg];
-    if (mode == ISA_AMODE_SS32) {
+    if (plain == ISA_AMODE_SS32) {
         rows->flip = UINT32_C(1) << 31;
-        rows->base -= UINT32_C(1) << 31;
+        rows->base -= UINT64_C(1) << (31 + rows->scale);
     }
 }
 
@@ -640,67 +677,64 @@ MEM_INLINE bool mem_fast(struct emu_warp *w, const struct emu_dinsn *di, uint64_
         __builtin_unreachable();
     if (mode == ISA_AMODE_PAIR)
         high = emu_row(w, di->a + w->stride);
-    mem_start(w, di, mode, &rows);
+    mem_start(w, di, mode, bytes, &rows);
     if (!all && (m & (m - 1)) != 0)
         next = lw_lowest(m & (m - 1));
     step = rows.off[next] - rows.off[low];
     if (step == 0)
         return mem_fast_form(w, di, m, all, space, kind, write, &rows, high,
                              mode == ISA_AMODE_PAIR, n, false);
-    if (space == ISA_SPACE_LOCAL || step != (next - low) * bytes)
+    if (space == ISA_SPACE_LOCAL || step != (next - low) * (bytes >> rows.scale))
         return false;
     return mem_fast_form(w, di, m, all, space, kind, write, &rows, high,
                          mode == ISA_AMODE_PAIR, n, true);
 }
 
-/** Lanes [l, l + 16) as mem_fast_form does, up to the move. NULL: not in one piece. */
-MEM_INLINE uint8_t *mem_half(struct emu_warp *w, enum isa_space space, unsigned bytes, bool write,
-                             const struct mem_rows *rows, const uint32_t *high, bool pair,
-                             unsigned l, bool *ramp)
-{
-    const uint32_t *off = rows->off + l, first = off[0], zero = first ^ rows->flip;
-    const uint32_t high_first = pair ? high[l] : 0, step = off[1] - first;
-    uint64_t address = rows->base + zero + ((uint64_t)high_first << 32);
-
-    *ramp = step != 0;
-    if ((*ramp && (step != bytes || zero > UINT32_MAX - 16 * bytes)) || (address & (bytes - 1)))
-        return NULL;
-    if (*ramp ? !emu_rows_affine(off, high + l, pair, 16, 0, true, first, high_first, true, bytes)
-              : !emu_rows_affine(off, high + l, pair, 16, 0, true, first, high_first, false,
-                                 bytes))
-        return NULL;
-    return mem_reach(w, space, address, *ramp ? 16 * bytes : bytes, write);
-}
-
-/** A row of 32 lanes whose halves are equal or consecutive: blocks that are 16 wide. */
+/** A row of 32 lanes whose halves are equal or consecutive, words in one 4 GiB window: blocks
+ *  that are 16 wide. False: nothing was done. */
 MEM_INLINE bool mem_halves(struct emu_warp *w, const struct emu_dinsn *di, enum isa_space space,
-                           unsigned mode, unsigned kind, bool write)
+                           unsigned mode, bool write)
 {
-    const unsigned bytes = mem_bytes(kind);
+    enum { BYTES = 4, HALF = 16 };
+    const unsigned unit = mode & MEM_SCALED ? 1 : BYTES;
     const bool pair = mode == ISA_AMODE_PAIR;
-    const size_t stride = w->stride / 4;
     struct mem_rows rows;
-    uint8_t *host[2];
-    bool ramp[2], changed = false;
-    uint32_t *d = emu_row(w, write ? di->b : di->d);
+    uint64_t base;
 
-    mem_start(w, di, mode, &rows);
+    mem_start(w, di, mode, BYTES, &rows);
     const uint32_t *high = pair ? emu_row(w, di->a + w->stride) : rows.off;
-    for (unsigned h = 0; h < 2; h++) {
-        host[h] = mem_half(w, space, bytes, write, &rows, high, pair, 16 * h, &ramp[h]);
-        if (host[h] == NULL)
-            return false;
+    const uint32_t high_first = pair ? high[0] : 0;
+    const uint32_t first0 = rows.off[0], first1 = rows.off[HALF];
+    const uint32_t step0 = rows.off[1] - first0, step1 = rows.off[HALF + 1] - first1;
+    const uint32_t zero0 = first0 ^ rows.flip, zero1 = first1 ^ rows.flip;
+    if ((step0 & ~unit) | (step1 & ~unit))
+        return false;
+    base = rows.base + ((uint64_t)high_first << 32);
+    const uint64_t address0 = base + ((uint64_t)zero0 << rows.scale);
+    const uint64_t address1 = base + ((uint64_t)zero1 << rows.scale);
+    if ((address0 | address1) & (BYTES - 1))
+        return false;
+    if (zero0 > UINT32_MAX - HALF * BYTES || zero1 > UINT32_MAX - HALF * BYTES)
+        return false; /* a half may wrap, addresses do not */
+    if (!emu_halves_affine(rows.off, high, pair, high_first, first0, step0, first1, step1, unit))
+        return false;
+    uint8_t *host0 = mem_reach(w, space, address0, step0 ? HALF * BYTES : BYTES, write);
+    uint8_t *host1 = mem_reach(w, space, address1, step1 ? HALF * BYTES : BYTES, write);
+    uint32_t *d = emu_row(w, write ? di->b : di->d);
+    if (host0 == NULL || host1 == NULL)
+        return false;
+    if (write) {
+        bool changed = step0 ? mem_store_run(host0, d, 0, HALF, 0xffff, true, ISA_SIZE_B32)
+                             : mem_store_equal(host0, d, 0, HALF, 0xffff, true, ISA_SIZE_B32);
+        d += HALF;
+        changed |= step1 ? mem_store_run(host1, d, 0, HALF, 0xffff, true, ISA_SIZE_B32)
+                         : mem_store_equal(host1, d, 0, HALF, 0xffff, true, ISA_SIZE_B32);
+        mem_count(w, true, changed);
+    } else {
+        emu_half_load(d, host0, step0 != 0);
+        emu_half_load(d + HALF, host1, step1 != 0);
+        mem_count(w, false, false);
     }
-    for (unsigned h = 0; h < 2; h++, d += 16) {
-        if (write)
-            changed |= ramp[h] ? mem_store_run(host[h], d, stride, 16, 0xffff, true, kind)
-                               : mem_store_equal(host[h], d, stride, 16, 0xffff, true, kind);
-        else if (ramp[h])
-            mem_load_run(d, stride, 16, 0xffff, true, host[h], kind);
-        else
-            mem_load_equal(d, stride, 16, 0xffff, true, host[h], kind);
-    }
-    mem_count(w, write, changed);
     return true;
 }
 
@@ -761,7 +795,7 @@ MEM_INLINE void mem_prefer(struct emu_warp *w, const struct emu_dinsn *di, emu_h
         struct emu_warp * w, const struct emu_dinsn *di)                                      \
     {                                                                                         \
         if (ISA_SIZE_##kind == ISA_SIZE_B32 && ISA_SPACE_##space != ISA_SPACE_LOCAL &&        \
-            mem_halves(w, di, ISA_SPACE_##space, MEM_MODE_##mode, ISA_SIZE_##kind, write)) {  \
+            mem_halves(w, di, ISA_SPACE_##space, MEM_MODE_##mode, write)) {                   \
             mem_prefer(w, di, LEVEL(mem_##rw##_##space##_##kind##_##mode##_f),                \
                        LEVEL(mem_##rw##_##space##_##kind##_##mode##_H));                      \
             EMU_NEXT_FULL(w, di);                                                             \
@@ -772,8 +806,7 @@ MEM_INLINE void mem_prefer(struct emu_warp *w, const struct emu_dinsn *di, emu_h
                                                                 const struct emu_dinsn *di)   \
     {                                                                                         \
         if (MEM_LIKELY(w->width == 32 && w->e == UINT32_MAX &&                                \
-                       mem_halves(w, di, ISA_SPACE_##space, MEM_MODE_##mode, ISA_SIZE_##kind, \
-                                  write)))                                                    \
+                       mem_halves(w, di, ISA_SPACE_##space, MEM_MODE_##mode, write)))         \
             EMU_NEXT_FULL(w, di);                                                             \
         EMU_TAIL LEVEL(mem_##rw##_##space##_##kind##_##mode##_b)(w, di);                      \
     }                                                                                         \
@@ -798,13 +831,17 @@ enum {
     MEM_MODE_PAIR = ISA_AMODE_PAIR,
     MEM_MODE_M32 = ISA_AMODE_32,
     MEM_MODE_SU32 = ISA_AMODE_SU32,
-    MEM_MODE_SS32 = ISA_AMODE_SS32
+    MEM_MODE_SS32 = ISA_AMODE_SS32,
+    MEM_MODE_SU32X = ISA_AMODE_SU32 | MEM_SCALED,
+    MEM_MODE_SS32X = ISA_AMODE_SS32 | MEM_SCALED
 };
 /* Forms that have fast handlers; all others use the general ones. */
 #define MEM_FAST_FORMS(FORM)                                                                  \
     FORM(GLOBAL, PAIR, B32) FORM(GLOBAL, SU32, B32) FORM(GLOBAL, SS32, B32)                   \
     FORM(GLOBAL, PAIR, V2B32) FORM(GLOBAL, PAIR, V4B32)                                       \
     FORM(GLOBAL, SU32, V2B32) FORM(GLOBAL, SU32, V4B32)                                       \
+    FORM(GLOBAL, SU32X, B32) FORM(GLOBAL, SU32X, V2B32) FORM(GLOBAL, SU32X, V4B32)            \
+    FORM(GLOBAL, SS32X, B32) FORM(GLOBAL, SS32X, V2B32) FORM(GLOBAL, SS32X, V4B32)            \
     FORM(SHARED, M32, B32) FORM(SHARED, M32, V2B32) FORM(SHARED, M32, V4B32)                  \
     FORM(SHARED, PAIR, B32) FORM(SHARED, PAIR, V2B32) FORM(SHARED, PAIR, V4B32)               \
     FORM(LOCAL, M32, B32) FORM(LOCAL, M32, V2B32)                                             \
@@ -827,12 +864,13 @@ MEM_INLINE void mem_touch(struct emu_memory *memory, const struct mem_rows *rows
     if (low <= UINT32_MAX - EMU_PAGE_BYTES &&
         emu_row_within(rows->off, n, m, false, rows->flip, (uint32_t)low, EMU_PAGE_BYTES - 1, 0,
                        0)) {
-        emu_dirty_mark(memory->dirty + page);
+        memory->dirty[page] = EMU_DIRTY_STORE;
         return;
     }
     for (LW_EACH_BIT(l, m)) {
         page = (start + (rows->off[l] ^ rows->flip)) / EMU_PAGE_BYTES;
-        emu_dirty_mark(memory->dirty + page);
+        if (memory->dirty[page] != EMU_DIRTY_STORE)
+            memory->dirty[page] = EMU_DIRTY_STORE;
     }
 }
 
@@ -850,7 +888,7 @@ static void LEVEL(mem_atomic)(struct emu_warp *w, const struct emu_dinsn *di)
         if (host != NULL && window.global)
             mem_touch(&w->core->machine->memory, &rows, w->n, m);
         if (host != NULL)
-            emu_atomic_rows(w, di, m, host, rows.off, rows.flip, window.global);
+            emu_atomic_rows(w, di, m, host, rows.off, rows.flip);
         else if (!emu_atomic(w, di, m))
             return;
     }
@@ -926,7 +964,11 @@ static bool LEVEL(mem_handlers)(const struct isa_insn *insn, const struct emu_di
     out->full = out->part = general[write][space][size];
     for (size_t i = 0; i < LW_COUNT_OF(fast); i++) {
         bool scalar = mode == ISA_AMODE_SU32 || mode == ISA_AMODE_SS32;
-        if (fast[i].space != space || fast[i].mode != mode || fast[i].kind != size ||
+        unsigned scale = scalar ? EMU_MOD(insn, ASCALE) : 0;
+        unsigned wanted = scale == 0 ? mode : mode | MEM_SCALED;
+        if (scale != 0 && 1u << scale != mem_bytes(size))
+            continue;
+        if (fast[i].space != space || fast[i].mode != wanted || fast[i].kind != size ||
             fast[i].write != write || (scalar && di->reg > 126))
             continue;
         out->part = fast[i].h.part;

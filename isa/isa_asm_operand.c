@@ -389,6 +389,7 @@ struct address {
     struct reg regs[MAX_ADDRESS_REGS];
     unsigned count;
     bool is_signed; /* .s behind the last register */
+    uint8_t scale;  /* * 2, 4, 8 or 16 behind it: 1..4 */
     int64_t disp;
 };
 
@@ -419,6 +420,15 @@ static enum lw_status parse_terms(struct parse *p, struct cursor *c, bool params
                                        "[scalar pair+register+offset]");
             out->is_signed = cursor_take(c, ".s");
             out->regs[out->count++] = reg;
+            if (cursor_take(c, "*")) {
+                enum lw_status status = cursor_int(p->as, c, "the factor", 1, 16, &value);
+                if (status != LW_OK)
+                    return status;
+                if ((value & (value - 1)) != 0 || out->count != MAX_ADDRESS_REGS)
+                    return OPERAND_FAIL(p, "a factor is 1, 2, 4, 8 or 16 and needs a scalar "
+                                           "base: [s4:5+v2*4]");
+                out->scale = (uint8_t)lw_lowest((uint64_t)value);
+            }
             continue;
         }
         cursor_space(c);
@@ -495,6 +505,8 @@ enum lw_status asm_parse_address(struct parse *p, struct cursor *c)
     if (status != LW_OK)
         return status;
     isa_mod_set(insn, ISA_MOD_AMODE, mode);
+    if (address.scale != 0)
+        isa_mod_set(insn, ISA_MOD_ASCALE, address.scale);
     return set_disp(p, address.disp);
 }
 

@@ -199,8 +199,14 @@ static enum lw_status check_address(const struct isa_insn *insn, const struct is
 
     used->a = true;
     used->x |= 0xffffff00u;
-    if (status != LW_OK || (mode != ISA_AMODE_SU32 && mode != ISA_AMODE_SS32))
+    if (status != LW_OK)
         return status;
+    if (mode != ISA_AMODE_SU32 && mode != ISA_AMODE_SS32) {
+        if (isa_mod_get(insn, ISA_MOD_ASCALE) != ISA_ASCALE_1)
+            return LW_FAIL(err, LW_ERANGE, "%s: a factor needs a scalar base address",
+                           info->mnemonic);
+        return LW_OK;
+    }
     if (used->c)
         return LW_FAIL(err, LW_ERANGE,
                        "%s: a compare-and-swap has no room for a scalar base address",

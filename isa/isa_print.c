@@ -184,6 +184,8 @@ static void add_address(struct line *line, const struct isa_insn *insn)
         add_register(line, false, insn->a, 1);
         if (mode == ISA_AMODE_SS32)
             add(line, ".s");
+        if (isa_mod_get(insn, ISA_MOD_ASCALE) != 0)
+            add(line, "*%u", 1u << isa_mod_get(insn, ISA_MOD_ASCALE));
     } else if (mode == ISA_AMODE_PAIR && insn->a == 255) {
         add(line, "vz:vz");
     } else if (insn->a == ISA_VZ) {

@@ -7,6 +7,7 @@
 
 struct ptx_options {
     bool verify;          /* check the barrier placement (on by default) */
+    bool no_scalar;       /* nothing on the scalar unit: for engines that divide warps freely */
     bool from_source;     /* @name is the source the text was compiled from: messages give its
                              line, by the last .loc, and the PTX's behind it */
     const char *comp_dir; /* for the line table; NULL: as the source says */

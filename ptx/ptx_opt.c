@@ -456,26 +456,6 @@ static void join_mad(struct opt *opt, struct ptx_mi *mi, uint32_t block)
     }
 }
 
-/* a * 2^k of a widened 32-bit value, also with a sum, is an address: lea */
-static void make_lea(struct ptx_mi *mi)
-{
-    const bool is_signed = mi->in.op == ISA_V_MULWIDE_S32 || mi->in.op == ISA_V_MADWIDE_S32;
-    const bool sum = mi->in.op == ISA_V_MADWIDE_U32 || mi->in.op == ISA_V_MADWIDE_S32;
-
-    if (!is_signed && !sum && mi->in.op != ISA_V_MULWIDE_U32)
-        return;
-    /* 2^31 is negative as a signed factor */
-    if (mi->in.xkind != ISA_X_IMM || mi->in.x == 0 || (mi->in.x & (mi->in.x - 1)) != 0 ||
-        mi->in.x > UINT32_C(1) << 30)
-        return;
-    mi->in.op = is_signed ? ISA_V_LEA_S32 : ISA_V_LEA_U32;
-    mi->in.x = lw_lowest(mi->in.x);
-    if (!sum) {
-        mi->ref[PTX_S_C] = PTX_ZERO;
-        mi->rows[PTX_S_C] = 2;
-    }
-}
-
 /* neg and abs of floats become source modifiers of their only reader */
 static void join_sign(struct opt *opt, struct ptx_mi *mi)
 {
@@ -669,6 +649,8 @@ static void compact(struct ptx_unit *unit)
         struct ptx_block *b = &unit->blocks.at[unit->order.at[k]];
         uint32_t first = (uint32_t)kept.count;
 
+        for (size_t i = 0; unit->order.at[k] == unit->entry && i < unit->prologue.count; i++)
+            *PTX_PUSH(unit->job, kept) = unit->prologue.at[i];
         for (uint32_t i = b->first; b->rpo != PTX_NONE && i < b->first + b->count; i++) {
             if (!(unit->code.at[i].flags & PTX_MI_DEAD))
                 *PTX_PUSH(unit->job, kept) = unit->code.at[i];
@@ -751,7 +733,6 @@ void ptx_opt(struct ptx_unit *unit)
     for (uint32_t k = 0; k < unit->rpo_count; k++)
         forward_copies(&opt, &unit->blocks.at[unit->rpo[k]]);
     remove_dead(&opt);
-    for (size_t i = 0; i < unit->code.count; i++)
-        make_lea(&unit->code.at[i]);
+    ptx_addresses(unit);
     compact(unit);
 }

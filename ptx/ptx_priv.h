@@ -417,8 +417,9 @@ struct ptx_unit {
     PTX_LIST(struct ptx_loop) loops;
     PTX_LIST(struct ptx_region) regions;
     uint32_t entry, final_block;
+    PTX_LIST(struct ptx_mi) prologue; /* goes in front of the entry block */
     bool soft, needs_warp_32;
-    unsigned breg_count, vreg_count;
+    unsigned breg_count, vreg_count, sreg_count;
     uint32_t shared_bytes, dynamic_base, local_bytes;
     /* live-in virtual registers of each block (ptx_liveness) */
     PTX_LIST(uint32_t) *live_in;
@@ -448,6 +449,9 @@ static inline bool ptx_dominates(const struct ptx_unit *unit, uint32_t a, uint32
 /** Whether @block lies in @loop (PTX_NONE: the whole function). */
 bool ptx_in_loop(const struct ptx_unit *unit, uint32_t block, uint32_t loop);
 void ptx_opt(struct ptx_unit *unit);
+/** Makes lea of widened products, and loads and stores with a scalar base; the last part of
+ *  ptx_opt: definitions and counts of uses hold. */
+void ptx_addresses(struct ptx_unit *unit);
 /** Fills unit->live_in, one list a block, for virtual registers that live across. */
 void ptx_liveness(struct ptx_unit *unit);
 void ptx_divergence(struct ptx_unit *unit);

@@ -271,6 +271,7 @@ static void put_kernel(struct ptx_unit *unit, struct isa_function *out)
     out->local_bytes = (unit->local_bytes + 15) & ~15u;
     out->vreg_count = (uint16_t)unit->vreg_count;
     out->breg_count = (uint16_t)unit->breg_count;
+    out->sreg_count = (uint16_t)unit->sreg_count;
     out->max_threads = fn->max_threads;
     memcpy(out->required_block, fn->required_block, sizeof out->required_block);
     out->needs_warp = unit->needs_warp_32 ? 32 : 0;

@@ -19,7 +19,8 @@
 #include "tests/prop_isa_random.h"
 #include "tests/ref_lane.h"
 
-enum { TOP = 3, MAX_CODE = 4096, SLOT = 64, OUT = 128, SHARED_SLOT = 32, PARAMS = 264, DATA_REGS = 24 };
+enum { TOP = 3, MAX_CODE = 4096, SLOT = 64, OUT = 128, SHARED_SLOT = 32, PARAMS = 264, DATA_REGS = 24,
+       SCALED = 53 /* and the scale: the offset of the slot, divided */ };
 
 struct gen {
     struct prop_random r;
@@ -213,12 +214,14 @@ static void memory(struct gen *g)
     switch (op) {
     case ISA_LD_GLOBAL: case ISA_ST_GLOBAL: case ISA_ATOM_GLOBAL: case ISA_RED_GLOBAL:
         slot = SLOT;
-        if (prop_below(&g->r, 2) || is_atomic) {
+        if (prop_below(&g->r, 2) || isa_mod_get(i, ISA_MOD_AOP) == ISA_AOP_CAS) {
             isa_mod_set(i, ISA_MOD_AMODE, ISA_AMODE_PAIR);
             i->a = 24;
         } else {
+            unsigned scale = prop_below(&g->r, ISA_ASCALE_16 + 1);
             isa_mod_set(i, ISA_MOD_AMODE, prop_below(&g->r, 2) ? ISA_AMODE_SU32 : ISA_AMODE_SS32);
-            i->a = 30;
+            isa_mod_set(i, ISA_MOD_ASCALE, scale);
+            i->a = (uint8_t)(scale == 0 ? 30 : SCALED + scale);
             i->c = 8;
         }
         break;
@@ -429,6 +432,8 @@ static void prologue(struct gen *g, unsigned threads, const uint32_t block[3])
         i->c = i->d;
     }
     two(g, ISA_V_MUL_U32, 30, 50, ISA_X_IMM, SLOT);
+    for (unsigned scale = 1; scale <= ISA_ASCALE_16; scale++)
+        two(g, ISA_V_MUL_U32, SCALED + scale, 50, ISA_X_IMM, SLOT >> scale);
     i = emit(g, ISA_V_MADWIDE_U32); /* v24:25 = tid * SLOT + base: b through C */
     two(g, ISA_V_MOV_B64, 24, 0, ISA_X_CONST, 0);
     g->code[g->count - 2] = g->code[g->count - 1];

@@ -142,8 +142,11 @@ static inline void prop_insn(struct prop_random *r, enum isa_op op, struct isa_i
             unsigned mode = isa_mod_get(insn, ISA_MOD_AMODE);
 
             insn->a = prop_register(r, false, mode == ISA_AMODE_PAIR ? 2 : 1);
+            isa_mod_set(insn, ISA_MOD_ASCALE, 0);
             if (mode >= ISA_AMODE_SU32)
                 insn->c = prop_register(r, true, 2);
+            if (mode >= ISA_AMODE_SU32 && isa_mod_applies(ISA_MOD_ASCALE, isa_op_info(insn->op)))
+                isa_mod_set(insn, ISA_MOD_ASCALE, prop_below(r, ISA_ASCALE_16 + 1));
             insn->x |= (uint32_t)prop_next(r) << 8;
             break;
         }

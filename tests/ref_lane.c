@@ -409,12 +409,16 @@ static u64 convert(const struct isa_insn *i, u64 bits)
 static uint8_t *place(const struct ref_lane *t, const struct isa_insn *i)
 {
     s64 disp = (s32)i->x >> 8;
-    u64 address;
+    u64 address, factor = (u64)1 << isa_mod_get(i, ISA_MOD_ASCALE);
     switch (isa_mod_get(i, ISA_MOD_AMODE)) {
     case ISA_AMODE_PAIR: address = vreg(t, i->a, 2) + (u64)disp; break;
     case ISA_AMODE_32: address = (u32)(vreg(t, i->a, 1) + (u64)disp); break;
-    case ISA_AMODE_SU32: address = sreg(t, i->c, 2) + vreg(t, i->a, 1) + (u64)disp; break;
-    default: address = sreg(t, i->c, 2) + (u64)(s64)(s32)vreg(t, i->a, 1) + (u64)disp; break;
+    case ISA_AMODE_SU32:
+        address = sreg(t, i->c, 2) + vreg(t, i->a, 1) * factor + (u64)disp;
+        break;
+    default:
+        address = sreg(t, i->c, 2) + (u64)(s64)(s32)vreg(t, i->a, 1) * factor + (u64)disp;
+        break;
     }
     switch (i->op) {
     case ISA_LD_SHARED: case ISA_ST_SHARED: case ISA_ATOM_SHARED: case ISA_RED_SHARED:

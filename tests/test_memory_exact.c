@@ -194,8 +194,8 @@ static void run_and_compare(struct fix *f, struct oracle *o, const uint64_t *add
 
 /** Put addresses into the registers of an addressing mode, with wild ones for the other
  *  lanes. @start is the space's. */
-static void set_addresses(struct fix *f, enum isa_op op, unsigned mode, const uint64_t *address,
-                          uint64_t lanes, uint64_t *seed)
+static void set_addresses(struct fix *f, enum isa_op op, unsigned mode, unsigned scale,
+                          const uint64_t *address, uint64_t lanes, uint64_t *seed)
 {
     struct emu_warp *w = f->warp;
     int32_t disp = (int32_t)(next_random(seed) % 20001) - 10000;
@@ -222,6 +222,10 @@ static void set_addresses(struct fix *f, enum isa_op op, unsigned mode, const ui
     f->di[0].disp = disp;
     for (unsigned l = 0; l < w->n; l++) {
         uint64_t value = address[l] - (uint64_t)(int64_t)disp - base;
+        if (lanes >> l & 1) {
+            assert_int_equal(value & ((1u << scale) - 1), 0);
+            value = (uint64_t)((int64_t)value >> scale);
+        }
         if (!(lanes >> l & 1)) {
             fix_pair(f, V_ADDRESS, l, next_random(seed));
             continue;
@@ -268,6 +272,7 @@ struct sweep {
     uint64_t size;
     bool read_only;
     int coarse; /* step of the offset */
+    bool scaled;
 };
 
 /** Every offset from -140 to +140 around one end. */
@@ -295,9 +300,14 @@ static void sweep_end(struct fix *f, struct oracle *o, const struct sweep *s, ui
                 address[l] = end + (uint64_t)(int64_t)at +
                              (uint64_t)pattern_offset((enum pattern)p, (unsigned)l, pivot,
                                                       emu_size_bytes(size), seed);
+            unsigned scales = lw_lowest(emu_size_bytes(size)) + 1;
+            unsigned scale = s->scaled ? (unsigned)(next_random(seed) % (2 * scales)) : 0;
+            if (scale >= scales) /* mostly times the size: there is a form of its own for it */
+                scale = scales - 1;
             fix_insn(f, op, size, s->mode, V_DEST, V_ADDRESS, V_DATA, V_OTHER);
+            f->insn.mod |= scale << EMU_MOD_ASCALE;
             fix_lanes(f, lanes);
-            set_addresses(f, op, s->mode, address, lanes, seed);
+            set_addresses(f, op, s->mode, scale, address, lanes, seed);
             run_and_compare(f, o, address, lanes, size, write, seed);
         }
     }
@@ -314,33 +324,41 @@ static void sweep_spaces(unsigned width, int coarse)
     assert_int_equal(emu_alloc(&f->machine, 8192, "whole", 0, &c, NULL), LW_OK);
     assert_int_equal(emu_alloc(&f->machine, 333, "const", EMU_ALLOC_READ_ONLY, &d, NULL), LW_OK);
     const struct sweep sweeps[] = {
-        {"global", ISA_LD_GLOBAL, ISA_ST_GLOBAL, ISA_SPACE_GLOBAL, ISA_AMODE_PAIR, b, 4099, 0, 1},
+        {"global", ISA_LD_GLOBAL, ISA_ST_GLOBAL, ISA_SPACE_GLOBAL, ISA_AMODE_PAIR, b, 4099, 0, 1, false},
         {"whole pages", ISA_LD_GLOBAL, ISA_ST_GLOBAL, ISA_SPACE_GLOBAL, ISA_AMODE_PAIR, c, 8192,
-         0, 3},
-        {"one byte", ISA_LD_GLOBAL, ISA_ST_GLOBAL, ISA_SPACE_GLOBAL, ISA_AMODE_PAIR, a, 1, 0, 3},
+         0, 3, false},
+        {"one byte", ISA_LD_GLOBAL, ISA_ST_GLOBAL, ISA_SPACE_GLOBAL, ISA_AMODE_PAIR, a, 1, 0, 3, false},
         {"scalar + u32", ISA_LD_GLOBAL, ISA_ST_GLOBAL, ISA_SPACE_GLOBAL, ISA_AMODE_SU32, b, 4099,
-         0, 1},
+         0, 1, false},
         {"scalar + s32", ISA_LD_GLOBAL, ISA_ST_GLOBAL, ISA_SPACE_GLOBAL, ISA_AMODE_SS32, b, 4099,
-         0, 1},
+         0, 1, false},
+        {"scalar + u32 * size", ISA_LD_GLOBAL, ISA_ST_GLOBAL, ISA_SPACE_GLOBAL, ISA_AMODE_SU32, b,
+         4099, 0, 1, true},
+        {"scalar + s32 * size", ISA_LD_GLOBAL, ISA_ST_GLOBAL, ISA_SPACE_GLOBAL, ISA_AMODE_SS32, b,
+         4099, 0, 1, true},
+        {"generic, scalar + s32 * size", ISA_LD_GENERIC, ISA_ST_GENERIC, ISA_SPACE_GENERIC,
+         ISA_AMODE_SS32, b, 4099, 0, 2, true},
+        {"local, scalar + u32 * size", ISA_LD_LOCAL, ISA_ST_LOCAL, ISA_SPACE_LOCAL,
+         ISA_AMODE_SS32, 0, FIX_LOCAL, 0, 2, true},
         {"read-only", ISA_LD_GLOBAL, ISA_ST_GLOBAL, ISA_SPACE_GLOBAL, ISA_AMODE_PAIR, d, 333, 1,
-         3},
+         3, false},
         {"generic", ISA_LD_GENERIC, ISA_ST_GENERIC, ISA_SPACE_GENERIC, ISA_AMODE_PAIR, b, 4099,
-         0, 1},
+         0, 1, false},
         {"shared", ISA_LD_SHARED, ISA_ST_SHARED, ISA_SPACE_SHARED, ISA_AMODE_32, 0, FIX_SHARED,
-         0, 1},
+         0, 1, false},
         {"shared, 64-bit", ISA_LD_SHARED, ISA_ST_SHARED, ISA_SPACE_SHARED, ISA_AMODE_PAIR, 0,
-         FIX_SHARED, 0, 2},
+         FIX_SHARED, 0, 2, false},
         {"generic shared", ISA_LD_GENERIC, ISA_ST_GENERIC, ISA_SPACE_GENERIC, ISA_AMODE_PAIR,
-         ISA_SHARED_BASE, FIX_SHARED, 0, 1},
-        {"local", ISA_LD_LOCAL, ISA_ST_LOCAL, ISA_SPACE_LOCAL, ISA_AMODE_32, 0, FIX_LOCAL, 0, 1},
+         ISA_SHARED_BASE, FIX_SHARED, 0, 1, false},
+        {"local", ISA_LD_LOCAL, ISA_ST_LOCAL, ISA_SPACE_LOCAL, ISA_AMODE_32, 0, FIX_LOCAL, 0, 1, false},
         {"local, scalar", ISA_LD_LOCAL, ISA_ST_LOCAL, ISA_SPACE_LOCAL, ISA_AMODE_SS32, 0,
-         FIX_LOCAL, 0, 2},
+         FIX_LOCAL, 0, 2, false},
         {"generic local", ISA_LD_GENERIC, ISA_ST_GENERIC, ISA_SPACE_GENERIC, ISA_AMODE_PAIR,
-         ISA_LOCAL_BASE, FIX_LOCAL, 0, 1},
+         ISA_LOCAL_BASE, FIX_LOCAL, 0, 1, false},
         {"constant bank", ISA_LD_CONST, ISA_OP_NONE, ISA_SPACE_CONST, ISA_AMODE_PAIR,
-         ISA_CONST_BASE, FIX_BANK0, 1, 1},
+         ISA_CONST_BASE, FIX_BANK0, 1, 1, false},
         {"generic constant", ISA_LD_GENERIC, ISA_ST_GENERIC, ISA_SPACE_CONST, ISA_AMODE_PAIR,
-         ISA_CONST_BASE, FIX_BANK0, 1, 3},
+         ISA_CONST_BASE, FIX_BANK0, 1, 3, false},
     };
 
     for (size_t i = 0; i < LW_COUNT_OF(sweeps); i++) {

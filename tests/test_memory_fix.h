@@ -77,8 +77,9 @@ static inline struct fix *fix_make(unsigned width)
     w->n = width < 8 ? 8 : width;
     w->stride = w->n * 4;
     w->all = lw_mask(width);
-    w->regs = aligned_alloc(64, FIX_ALL_ROWS * w->stride);
-    memset(w->regs, 0, FIX_ALL_ROWS * w->stride);
+    w->regs = aligned_alloc(64, (FIX_ALL_ROWS + 2) * w->stride);
+    memset(w->regs, 0, (FIX_ALL_ROWS + 2) * w->stride);
+    w->row_c = FIX_ALL_ROWS * w->stride; /* scratch: not looked at */
     w->row_zero = FIX_ZERO * w->stride;
     w->row_sink = FIX_SINK * w->stride;
     w->core = &f->core;

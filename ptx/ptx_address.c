@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Addresses: widened indices times a power of two become lea, and where the base is a pointer
+ * parameter it goes into a scalar pair, so that a load or store takes the index itself:
+ *
+ *     v_lea_s32 v4:5, v1, 2, v2:3          ld.global.b32 v6, [s0:1+v1.s*4]
+ *     ld.global.b32 v6, [v4:5]
+ *
+ * The pairs are written where the kernel begins, before any lane can have left (MACHINE 3),
+ * and never again.
+ */
+#include "ptx/ptx_priv.h"
+
+enum {
+    MAX_BASES = 16,   /* scalar pairs taken */
+    MAX_DISTANCE = 64 /* instructions looked through for a write to an index */
+};
+
+/* a * 2^k of a widened 32-bit value, also with a sum, is an address: lea */
+static void make_lea(struct ptx_mi *mi)
+{
+    const bool is_signed = mi->in.op == ISA_V_MULWIDE_S32 || mi->in.op == ISA_V_MADWIDE_S32;
+    const bool sum = mi->in.op == ISA_V_MADWIDE_U32 || mi->in.op == ISA_V_MADWIDE_S32;
+
+    if (!is_signed && !sum && mi->in.op != ISA_V_MULWIDE_U32)
+        return;
+    /* 2^31 is negative as a signed factor */
+    if (mi->in.xkind != ISA_X_IMM || mi->in.x == 0 || (mi->in.x & (mi->in.x - 1)) != 0 ||
+        mi->in.x > UINT32_C(1) << 30)
+        return;
+    mi->in.op = is_signed ? ISA_V_LEA_S32 : ISA_V_LEA_U32;
+    mi->in.x = lw_lowest(mi->in.x);
+    if (!sum) {
+        mi->ref[PTX_S_C] = PTX_ZERO;
+        mi->rows[PTX_S_C] = 2;
+    }
+}
+
+static bool unguarded(const struct ptx_mi *mi)
+{
+    return !ptx_ref_is_vreg(mi->ref[PTX_S_GUARD]) && !(mi->flags & PTX_MI_PARTIAL);
+}
+
+/* The unguarded instruction that makes all of a pair, or NULL. */
+static const struct ptx_mi *pair_definition(const struct ptx_unit *unit, ptx_ref ref)
+{
+    const struct ptx_vreg *v;
+
+    if (!ptx_ref_is_vreg(ref) || ptx_ref_row(ref) != 0)
+        return NULL;
+    v = &unit->vregs.at[ptx_ref_vreg(ref)];
+    if (!v->ssa || v->def == PTX_NONE || v->rows != 2 || unit->code.at[v->def].flags & PTX_MI_DEAD ||
+        !unguarded(&unit->code.at[v->def]))
+        return NULL;
+    return &unit->code.at[v->def];
+}
+
+/* Offset in bank 0 of a pair that is nothing but a parameter, or -1. */
+static int parameter_of(const struct ptx_unit *unit, ptx_ref ref)
+{
+    const struct ptx_mi *mi = pair_definition(unit, ref);
+
+    if (mi == NULL || mi->in.op != ISA_V_MOV_B64 || mi->in.xkind != ISA_X_CONST ||
+        isa_x_bank(mi->in.x) != 0)
+        return -1;
+    return (int)isa_x_offset(mi->in.x);
+}
+
+struct index {
+    const struct ptx_mi *lea; /* or NULL */
+    int param;                /* offset of the base */
+};
+
+/* parameter + (index << k), in one instruction or two */
+static struct index index_of(const struct ptx_unit *unit, ptx_ref ref)
+{
+    struct index none = { NULL, -1 }, out = none;
+    const struct ptx_mi *mi = pair_definition(unit, ref);
+
+    if (mi == NULL)
+        return none;
+    if (mi->in.op == ISA_V_ADD_U64 && mi->in.xkind == ISA_X_CONST &&
+        isa_x_bank(mi->in.x) == 0) {
+        out.param = (int)isa_x_offset(mi->in.x);
+        out.lea = pair_definition(unit, mi->ref[PTX_S_A]);
+        if (out.lea == NULL || out.lea->ref[PTX_S_C] != PTX_ZERO)
+            return none;
+    } else {
+        out.lea = mi;
+        out.param = parameter_of(unit, mi->ref[PTX_S_C]);
+    }
+    if ((out.lea->in.op != ISA_V_LEA_S32 && out.lea->in.op != ISA_V_LEA_U32) || out.param < 0 ||
+        out.lea->in.xkind != ISA_X_IMM || out.lea->in.x > ISA_ASCALE_16)
+        return none;
+    return out;
+}
+
+/* The index still has, at @mi, the value that the lea read. */
+static bool still_there(const struct ptx_unit *unit, ptx_ref ref, const struct ptx_mi *lea,
+                        const struct ptx_mi *mi, const struct ptx_block *block)
+{
+    const struct ptx_mi *first = &unit->code.at[block->first];
+
+    if (ref == PTX_ZERO)
+        return true;
+    if (!ptx_ref_is_vreg(ref))
+        return false;
+    if (unit->vregs.at[ptx_ref_vreg(ref)].ssa)
+        return true; /* its definition dominates the lea, which dominates this */
+    if (lea < first || lea >= mi || mi - lea > MAX_DISTANCE)
+        return false;
+    for (const struct ptx_mi *at = lea; at < mi; at++) {
+        for (unsigned s = 0; s < PTX_SLOT_COUNT; s++) {
+            if (!(at->flags & PTX_MI_DEAD) && ptx_mi_writes(at, (enum ptx_slot)s) &&
+                ptx_ref_vreg(at->ref[s]) == ptx_ref_vreg(ref))
+                return false;
+        }
+    }
+    return true;
+}
+
+static bool takes_scalar_base(const struct ptx_mi *mi)
+{
+    switch (mi->in.op) {
+    case ISA_LD_GLOBAL:
+    case ISA_ST_GLOBAL:
+    case ISA_RED_GLOBAL:
+        return true;
+    case ISA_ATOM_GLOBAL: /* the swap value has the place of the base */
+        return isa_mod_get(&mi->in, ISA_MOD_AOP) != ISA_AOP_CAS;
+    default:
+        return false;
+    }
+}
+
+struct bases {
+    int param[MAX_BASES];
+    unsigned count;
+};
+
+/* Scalar pair of a parameter, -1 when there are too many. */
+static int base_of(struct bases *bases, int param)
+{
+    for (unsigned i = 0; i < bases->count; i++) {
+        if (bases->param[i] == param)
+            return (int)(2 * i);
+    }
+    if (bases->count == MAX_BASES)
+        return -1;
+    bases->param[bases->count] = param;
+    return (int)(2 * bases->count++);
+}
+
+static void use_base(struct ptx_unit *unit, struct ptx_mi *mi, const struct ptx_block *block,
+                     struct bases *bases)
+{
+    struct index index;
+    ptx_ref a;
+    int base;
+
+    if (mi->flags & PTX_MI_DEAD || !takes_scalar_base(mi) ||
+        isa_mod_get(&mi->in, ISA_MOD_AMODE) != ISA_AMODE_PAIR)
+        return;
+    index = index_of(unit, mi->ref[PTX_S_A]);
+    if (index.lea == NULL || !still_there(unit, index.lea->ref[PTX_S_A], index.lea, mi, block))
+        return;
+    base = base_of(bases, index.param);
+    if (base < 0)
+        return;
+    a = mi->ref[PTX_S_A];
+    isa_mod_set(&mi->in, ISA_MOD_AMODE,
+                index.lea->in.op == ISA_V_LEA_S32 ? ISA_AMODE_SS32 : ISA_AMODE_SU32);
+    isa_mod_set(&mi->in, ISA_MOD_ASCALE, index.lea->in.x);
+    mi->in.c = (uint8_t)base;
+    mi->ref[PTX_S_A] = index.lea->ref[PTX_S_A];
+    mi->rows[PTX_S_A] = 1;
+    if (ptx_ref_is_vreg(mi->ref[PTX_S_A]))
+        unit->vregs.at[ptx_ref_vreg(mi->ref[PTX_S_A])].use_count++;
+    /* what made the address may be needed no more */
+    while (ptx_ref_is_vreg(a)) {
+        struct ptx_vreg *v = &unit->vregs.at[ptx_ref_vreg(a)];
+        struct ptx_mi *def = &unit->code.at[v->def];
+
+        if (--v->use_count != 0)
+            break;
+        def->flags |= PTX_MI_DEAD;
+        for (unsigned s = PTX_S_A; s <= PTX_S_C; s++) {
+            if (s != PTX_S_A && ptx_ref_is_vreg(def->ref[s]))
+                unit->vregs.at[ptx_ref_vreg(def->ref[s])].use_count--;
+        }
+        if (def->in.op != ISA_V_ADD_U64) { /* the index itself stays in use */
+            if (ptx_ref_is_vreg(def->ref[PTX_S_A]))
+                unit->vregs.at[ptx_ref_vreg(def->ref[PTX_S_A])].use_count--;
+            break;
+        }
+        a = def->ref[PTX_S_A];
+    }
+}
+
+/* Copies of parameters that only fed addresses. */
+static void drop_copies(struct ptx_unit *unit)
+{
+    for (size_t v = 0; v < unit->vregs.count; v++) {
+        const struct ptx_vreg *reg = &unit->vregs.at[v];
+
+        if (reg->ssa && reg->use_count == 0 &&
+            parameter_of(unit, ptx_ref_of((uint32_t)v, 0)) >= 0)
+            unit->code.at[reg->def].flags |= PTX_MI_DEAD;
+    }
+}
+
+void ptx_addresses(struct ptx_unit *unit)
+{
+    const struct ptx_options *options = unit->job->options;
+    struct bases bases = { .count = 0 };
+
+    for (size_t i = 0; i < unit->code.count; i++)
+        make_lea(&unit->code.at[i]);
+    /* lanes come back to an entry that is a loop's head */
+    if (!unit->function->kernel || unit->blocks.at[unit->entry].pred_count != 0 ||
+        (options != NULL && options->no_scalar))
+        return;
+    for (uint32_t k = 0; k < unit->rpo_count; k++) {
+        const struct ptx_block *b = &unit->blocks.at[unit->rpo[k]];
+
+        for (uint32_t i = b->first; i < b->first + b->count; i++)
+            use_base(unit, &unit->code.at[i], b, &bases);
+    }
+    drop_copies(unit);
+    for (unsigned i = 0; i < bases.count; i++) {
+        struct ptx_mi *mi = PTX_PUSH(unit->job, unit->prologue);
+        const struct ptx_block *entry = &unit->blocks.at[unit->entry];
+
+        memset(mi, 0, sizeof *mi);
+        for (unsigned s = 0; s < PTX_SLOT_COUNT; s++)
+            mi->ref[s] = PTX_NO_REF;
+        isa_insn_init(&mi->in, ISA_S_MOV_B64);
+        mi->in.d = (uint8_t)(2 * i);
+        mi->in.xkind = ISA_X_CONST;
+        mi->in.x = (uint32_t)bases.param[i];
+        mi->barrier = 0xff;
+        mi->target = PTX_NONE;
+        if (entry->count != 0) {
+            mi->loc = unit->code.at[entry->first].loc;
+            mi->line = unit->code.at[entry->first].line;
+        }
+    }
+    unit->sreg_count = 2 * bases.count;
+}
