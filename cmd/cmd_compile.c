@@ -75,12 +75,32 @@ static int write_object(struct options *o, const char *path, const struct isa_ob
     return status;
 }
 
+/** A comment for each kernel: what it can observe of the order of threads. */
+static void put_orders(const struct isa_object *object, struct lw_buffer *out)
+{
+    for (unsigned i = 0; i < object->function_count; i++) {
+        const struct isa_function *f = &object->functions[i];
+        struct isa_order_verdict verdict;
+        size_t start = out->size;
+
+        if (!f->kernel || !isa_object_order(object, f, &verdict))
+            continue;
+        lw_printf(&out->sink, "# kernel %s: ", f->name);
+        isa_order_print(object, &verdict, &out->sink);
+        for (; start < out->size; start++) /* names may hold anything */
+            if ((unsigned char)out->text[start] < ' ')
+                out->text[start] = '?';
+        lw_put(&out->sink, "\n");
+    }
+}
+
 static int write_assembly(struct options *o, const struct isa_object *object)
 {
     struct lw_buffer text;
     int status;
 
     lw_buffer_init(&text);
+    put_orders(object, &text);
     isa_disassemble(object, &text.sink);
     status = cmd_write(o->output, text.text, text.size);
     lw_buffer_fini(&text);

@@ -40,7 +40,8 @@ static const struct cmd_option run_options[] = {
      NULL},
     {"gdb-arch", 0, "ARCH", "what gdb takes us for: x86-64 (any gdb) or aarch64 (gdb-multiarch)",
      NULL},
-    {"threads", 0, "N", "host threads for blocks: 1", NULL},
+    {"threads", 't', "N", "host threads for blocks, as far as results cannot tell (all cores)", NULL},
+    {"verbose", 'v', NULL, "say of each kernel in which order its blocks run, and why", NULL},
     {"quiet", 'q', NULL, "no line about success", NULL},
     MACHINE_OPTIONS,
 };

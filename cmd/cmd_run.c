@@ -3,6 +3,7 @@
 #include "cmd/cmd_priv.h"
 
 #include <inttypes.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,7 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { MAX_DUMPS = 64 };
+enum { MAX_DUMPS = 64, MAX_THREADS = 1024 };
 
 struct options {
     const struct cmd *cmd;
@@ -19,7 +20,8 @@ struct options {
     const char *dump_file[MAX_DUMPS];
     char *dump_name[MAX_DUMPS];
     unsigned dump_count;
-    bool hash, serve, quiet;
+    unsigned threads; /* 0: not given */
+    bool hash, serve, quiet, verbose;
 };
 
 static enum lw_status take(void *context, unsigned option, const char *value,
@@ -50,15 +52,17 @@ static enum lw_status take(void *context, unsigned option, const char *value,
         o->hash = true;
     } else if (strcmp(name, "quiet") == 0) {
         o->quiet = true;
+    } else if (strcmp(name, "verbose") == 0) {
+        o->verbose = true;
     } else if (strcmp(name, "threads") == 0) {
         uint64_t threads;
 
         if (!lw_parse_u64(value, &threads) || threads == 0)
             return LW_FAIL(err, LW_EUSAGE, "expected an integer of 1 or more, found \"%.40s\"",
                            value);
-        if (threads != 1)
-            return LW_FAIL(err, LW_EUNSUPP,
-                           "blocks run on one thread in this version: give 1 or leave it out");
+        if (threads > MAX_THREADS)
+            return LW_FAIL(err, LW_EUSAGE, "at most %d, found %.40s", MAX_THREADS, value);
+        o->threads = (unsigned)threads;
     } else if (strcmp(name, "dump") == 0) {
         const char *equal = strchr(value, '=');
 
@@ -149,14 +153,57 @@ static void progress_end(bool shown)
         fputs("\r\033[K", stderr);
 }
 
+/* ---- threads ----------------------------------------------------------------------- */
+
+/** Processors that this process may use. */
+static unsigned host_threads(void)
+{
+    cpu_set_t set;
+    int n = 1;
+
+    if (sched_getaffinity(0, sizeof set, &set) == 0)
+        n = CPU_COUNT(&set);
+    return n < 1 ? 1 : n > MAX_THREADS ? MAX_THREADS : (unsigned)n;
+}
+
+/** Say how the launch that comes next runs: with --verbose for each kernel, else once, when
+ *  threads were asked for (or a person watches) and its order does not allow them. */
+static void tell_order(const struct cmd_machine *m, const struct options *o, bool *told,
+                       const struct isa_function **last)
+{
+    const struct emu_grid *grid = emu_grid_current(m->machine);
+    struct lw_file_sink out;
+
+    if (grid == NULL)
+        return;
+    const struct emu_program *program = grid->launch.program;
+    const struct isa_function *kernel = grid->launch.kernel;
+    bool fixed = !emu_kernel_block_order_free(program, kernel) && m->engine->threads > 1;
+    bool person = o->threads > 1 || (isatty(STDERR_FILENO) && !o->quiet);
+    if (o->verbose ? *last == kernel : !fixed || !person || *told)
+        return;
+    *last = kernel;
+    *told = *told || fixed;
+    lw_file_sink_init(&out, stderr);
+    lw_printf(&out.sink, "lanewise: kernel %s: ", kernel->name);
+    isa_order_print(emu_program_object(program), emu_kernel_order(program, kernel), &out.sink);
+    if (fixed)
+        lw_put(&out.sink, "; its blocks run in the fixed order on one thread");
+    else if (o->verbose)
+        lw_printf(&out.sink, "; up to %u thread%s", m->engine->threads,
+                  m->engine->threads == 1 ? "" : "s");
+    lw_put(&out.sink, "\n");
+}
+
 /* ---- the run --------------------------------------------------------------------- */
 
 /** @resume: a launch is under way. */
-static enum lw_status run(struct cmd_machine *m, bool resume, struct cmd_outcome *outcome,
-                          struct lw_error *err)
+static enum lw_status run(struct cmd_machine *m, const struct options *o, bool resume,
+                          struct cmd_outcome *outcome, struct lw_error *err)
 {
+    const struct isa_function *last = NULL;
     struct emu_stop *stop = &outcome->stop;
-    bool terminal = isatty(STDERR_FILENO), shown = false, more = true;
+    bool terminal = isatty(STDERR_FILENO), shown = false, more = true, told = false;
     double started = seconds();
     enum lw_status status = LW_OK;
 
@@ -169,6 +216,7 @@ static enum lw_status run(struct cmd_machine *m, bool resume, struct cmd_outcome
         resume = false;
         if (status != LW_OK || !more)
             break;
+        tell_order(m, o, &told, &last);
         do {
             double launched = seconds();
 
@@ -314,18 +362,19 @@ int cmd_run(const struct cmd *cmd, int argc, char **argv)
             goto cleanup;
         }
     }
+    m.engine->threads = o.threads != 0 ? o.threads : host_threads();
     outcome.load_seconds = seconds() - started;
     started = seconds();
     bool detached = false;
     if ((o.serve ? cmd_serve_gdb(&m, o.gdb, o.machine.gdb_arch, true, &outcome.stop, &detached,
                                  &err)
-                 : run(&m, false, &outcome, &err)) != LW_OK) {
+                 : run(&m, &o, false, &outcome, &err)) != LW_OK) {
         status = cmd_error(&err);
         goto cleanup;
     }
     if (detached && outcome.stop.kind == EMU_STOP_NONE) {
         fprintf(stderr, "lanewise: gdb has detached; the run goes on\n");
-        if (run(&m, true, &outcome, &err) != LW_OK) {
+        if (run(&m, &o, true, &outcome, &err) != LW_OK) {
             status = cmd_error(&err);
             goto cleanup;
         }

@@ -65,6 +65,41 @@ static void put_tags(struct lw_sink *out, const struct emu_tag_stats *tags)
               tags->mismatches);
 }
 
+/** The verdict on the order of each kernel. */
+static void put_kernels(struct lw_sink *out, const struct cmd_machine *m)
+{
+    static const char *const words[] = {[ISA_ORDER_NONE] = "order-free",
+                                        [ISA_ORDER_BLOCK] = "block-order-free",
+                                        [ISA_ORDER_GRID] = "fixed"};
+    const struct isa_object *object = lnc_session_object(m->session);
+    const char *comma = "";
+
+    lw_put(out, ",\n  \"kernels\": [");
+    for (unsigned i = 0; object != NULL && i < object->function_count; i++) {
+        const struct isa_function *f = &object->functions[i];
+        struct isa_order_verdict verdict;
+        struct lw_buffer why;
+
+        if (!f->kernel || !isa_object_order(object, f, &verdict))
+            continue;
+        lw_printf(out, "%s\n    {\"name\": ", comma);
+        put_string(out, f->name);
+        lw_printf(out, ", \"order\": \"%s\"", words[verdict.worst]);
+        lw_buffer_init(&why);
+        isa_order_print(object, &verdict, &why.sink);
+        if (verdict.worst != ISA_ORDER_NONE) {
+            const char *reason = strstr(why.text, ": ");
+
+            lw_put(out, ", \"because\": ");
+            put_string(out, reason != NULL ? reason + 2 : why.text);
+        }
+        lw_buffer_fini(&why);
+        lw_put(out, "}");
+        comma = ",";
+    }
+    lw_put(out, "\n  ]");
+}
+
 int cmd_stats_write(const char *path, const char *launch_file, const struct cmd_machine *m,
                     const struct cmd_outcome *outcome)
 {
@@ -100,6 +135,7 @@ int cmd_stats_write(const char *path, const char *launch_file, const struct cmd_
         {"loads", stats.loads},
         {"stores", stats.stores},
         {"atomics", stats.atomics},
+        {"threads", stats.threads},
     };
 
     lw_put(out, "{\n  \"launch_file\": ");
@@ -143,6 +179,7 @@ int cmd_stats_write(const char *path, const char *launch_file, const struct cmd_
               emu_tag_expansion_names[config->tag_expansion]);
     if (config->tags != EMU_TAGS_OFF)
         put_tags(out, &stats.tags);
+    put_kernels(out, m);
     if (outcome->exit == CMD_FAULT) {
         const struct emu_fault *f = &outcome->stop.fault;
 

@@ -128,6 +128,9 @@ const struct isa_insn *emu_program_insn(const struct emu_program *program, uint6
 /** No global *observes* row is reachable from the kernel's entry (MACHINE 4). */
 bool emu_kernel_block_order_free(const struct emu_program *program,
                                  const struct isa_function *kernel);
+/** The verdict on a kernel and what it rests on; borrowed. */
+const struct isa_order_verdict *emu_kernel_order(const struct emu_program *program,
+                                                 const struct isa_function *kernel);
 /** There is none of either kind. */
 bool emu_kernel_order_free(const struct emu_program *program,
                            const struct isa_function *kernel);
@@ -486,6 +489,13 @@ struct emu_engine {
     struct emu_observer *observers;
     volatile int interrupted; /* set by emu_engine_interrupt, async-signal-safe */
     uint64_t stop_at; /* `run` stops at this count of instructions; UINT64_MAX: never */
+    /** Host threads that `run` may use, 1 at first. The functional engine gives each of them
+     *  blocks of its own when the kernel is block-order-free and nobody watches: no observer,
+     *  life listener, breakpoint, text at once, scalar_rule warn, or stop_at. All else runs in
+     *  the fixed order on the caller's thread; results, reports and text are the same. A
+     *  grid that began on several threads ends on them: what is attached to an interrupted run
+     *  holds from the next grid on, and steps are refused (LW_ESTATE). */
+    unsigned threads;
 };
 enum lw_status emu_engine_functional_create(struct emu_machine *machine,
                                             struct emu_engine **out, struct lw_error *err)
@@ -497,7 +507,7 @@ static inline void emu_engine_destroy(struct emu_engine *engine)
 }
 static inline void emu_engine_interrupt(struct emu_engine *engine)
 {
-    engine->interrupted = 1;
+    __atomic_store_n(&engine->interrupted, 1, __ATOMIC_RELAXED);
 }
 void emu_observer_add(struct emu_engine *engine, struct emu_observer *observer);
 void emu_observer_remove(struct emu_engine *engine, struct emu_observer *observer);
@@ -528,6 +538,7 @@ struct emu_stats {
     uint64_t divergences, reconvergences, merges, cta_barriers;
     uint64_t loads, stores, atomics;
     uint64_t stack_pops, stack_depth; /* `stack`: entries popped, most entries of any warp */
+    uint64_t threads; /* host threads: the most that a grid ran on */
 };
 /** Shares and counts of the tags in words: one line, no newline. */
 void emu_tag_stats_print(const struct emu_tag_stats *stats, struct lw_sink *out);

@@ -283,7 +283,7 @@ static struct emu_place_ids place_ids(const struct emu_warp *w)
 {
     const struct emu_core *core = w->core;
     struct emu_place_ids ids = {.smid = 0,
-                                .nsmid = core->machine->core_count,
+                                .nsmid = core->machine->core_count - core->machine->helper_count,
                                 .warpid = w->index,
                                 .nwarpid = w->block->warp_count};
 

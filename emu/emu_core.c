@@ -30,6 +30,11 @@ const struct emu_level *emu_level_choose(unsigned wanted)
 #endif
 }
 
+static size_t round_up(size_t bytes, size_t to)
+{
+    return (bytes + to - 1) / to * to;
+}
+
 /* ---- cores and decoded programs ------------------------------------------------------- */
 
 enum lw_status emu_program_try_decode(struct emu_machine *machine, struct emu_program *program,
@@ -82,18 +87,21 @@ enum lw_status emu_core_create(struct emu_machine *machine, unsigned slots,
                                const struct emu_core_ops *ops, void *context,
                                struct emu_core **out, struct lw_error *err)
 {
-    struct emu_core *core = calloc(1, sizeof *core);
+    /* blocks and counters change all the time: a cache line is one core's */
+    size_t block_bytes = round_up(slots * sizeof(struct emu_block), 128);
+    struct emu_core *core = aligned_alloc(128, round_up(sizeof *core, 128));
     struct emu_core **cores;
 
     if (core == NULL)
         return LW_FAIL(err, LW_ENOMEM, "core");
+    memset(core, 0, sizeof *core);
     core->machine = machine;
     core->level = emu_level_choose(machine->config.level);
     if (ops != NULL)
         core->ops = *ops;
     core->context = context;
     core->slots = slots;
-    core->block = calloc(slots, sizeof *core->block);
+    core->block = aligned_alloc(128, block_bytes);
     core->scratch = calloc(1, sizeof *core->scratch);
     core->tag_step = calloc(1, sizeof *core->tag_step);
     cores = realloc(machine->cores, (machine->core_count + 1) * sizeof *cores);
@@ -107,6 +115,7 @@ enum lw_status emu_core_create(struct emu_machine *machine, unsigned slots,
         free(core);
         return LW_FAIL(err, LW_ENOMEM, "core of %u blocks", slots);
     }
+    memset(core->block, 0, block_bytes);
     machine->cores[machine->core_count++] = core;
     *out = core;
     return LW_OK;
@@ -125,6 +134,7 @@ void emu_core_destroy(struct emu_core *core)
             break;
         }
     }
+    machine->helper_count -= core->helper;
     for (unsigned i = 0; i < core->slots; i++) {
         if (core->block[i].in_use)
             emu_core_block_free(core, i);
@@ -141,17 +151,20 @@ void emu_core_destroy(struct emu_core *core)
     free(core);
 }
 
+void emu_core_counts_move(struct emu_core *from, struct emu_core *to)
+{
+    to->retired += from->retired;
+    from->retired = 0;
+    emu_stats_add(&to->stats, &from->stats);
+    memset(&from->stats, 0, sizeof from->stats);
+}
+
 struct emu_block *emu_core_block(const struct emu_core *core, unsigned slot)
 {
     return slot < core->slots && core->block[slot].in_use ? &core->block[slot] : NULL;
 }
 
 /* ---- blocks ------------------------------------------------------------------------------ */
-
-static size_t round_up(size_t bytes, size_t to)
-{
-    return (bytes + to - 1) / to * to;
-}
 
 /** Sizes of the parts of a block's one heap block. */
 struct block_plan {
@@ -308,7 +321,7 @@ enum lw_status emu_core_block_start(struct emu_core *core, struct emu_grid *grid
         }
         emu_split_init(w, grid->launch.kernel->first);
     }
-    grid->blocks_started++;
+    __atomic_fetch_add(&grid->blocks_started, 1, __ATOMIC_RELAXED);
     core->stats.blocks++;
     core->stats.warps += grid->block_warps;
     *slot = block->slot;

@@ -16,6 +16,10 @@ enum emu_turn_end {
 enum emu_turn_end emu_warp_turn(struct emu_warp *w, uint64_t limit, uint64_t *count);
 /** Add the warp's instruction counts to its block and core. */
 void emu_counts_sync(struct emu_warp *w);
+/** Add what cores count; warp instructions are the core's own field. */
+void emu_stats_add(struct emu_stats *to, const struct emu_stats *from);
+/** Move a core's counts to another: sums stay. */
+void emu_core_counts_move(struct emu_core *from, struct emu_core *to);
 struct emu_block *emu_core_block(const struct emu_core *core, unsigned slot);
 
 void emu_programs_destroy(struct emu_machine *machine);

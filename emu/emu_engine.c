@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "emu/emu_engine_priv.h"
+#include "emu/emu_threads.h"
 
 static struct emu_functional *self(struct emu_engine *engine)
 {
@@ -19,8 +19,22 @@ static const struct emu_functional *self_const(const struct emu_engine *engine)
 
 /* ---- residency ------------------------------------------------------------------------ */
 
+/** The next block that no thread has taken, if it must run. */
+static void claim_block(struct emu_functional *f)
+{
+    uint64_t b = __atomic_fetch_add(&f->claims->next, 1, __ATOMIC_RELAXED);
+
+    if (b < f->grid->block_count && b <= __atomic_load_n(&f->claims->limit, __ATOMIC_RELAXED))
+        f->resident[f->count++] = (struct emu_resident){.linear = b, .slot = -1};
+}
+
 static void fill_residents(struct emu_functional *f)
 {
+    if (f->claims != NULL) {
+        if (f->count == 0)
+            claim_block(f);
+        return;
+    }
     while (f->count < f->capacity && f->next_block < f->grid->block_count)
         f->resident[f->count++] = (struct emu_resident){.linear = f->next_block++, .slot = -1};
 }
@@ -29,6 +43,22 @@ static void new_turn(struct emu_functional *f)
 {
     f->turn_left = f->order_free ? UINT64_MAX : EMU_BLOCK_TURN;
     f->warp_left = 0;
+    if (f->order_free)
+        f->watch_at = f->core->retired; /* the window is each block's own */
+}
+
+void emu_functional_claim(struct emu_functional *f, struct emu_grid *grid,
+                          struct emu_claims *claims)
+{
+    for (unsigned i = 0; i < f->count; i++)
+        if (f->resident[i].slot >= 0)
+            emu_core_block_free(f->core, (unsigned)f->resident[i].slot);
+    f->count = 0;
+    f->current = 0;
+    f->grid = grid;
+    f->claims = claims;
+    f->order_free = true;
+    new_turn(f);
 }
 
 /** Take up the next queued grid if none runs. False: idle. */
@@ -36,6 +66,10 @@ static bool begin_grid(struct emu_functional *f)
 {
     struct emu_machine *machine = f->base.machine;
 
+    if (f->claims != NULL) {
+        fill_residents(f);
+        return f->count != 0;
+    }
     if (f->grid != NULL)
         return true;
     f->grid = emu_grid_current(machine);
@@ -86,7 +120,7 @@ static void retire_block(struct emu_functional *f, unsigned index)
     emu_core_block_free(f->core, (unsigned)r->slot);
     memmove(r, r + 1, (f->count - index - 1) * sizeof *r);
     f->count--;
-    f->grid->blocks_ended++;
+    __atomic_fetch_add(&f->grid->blocks_ended, 1, __ATOMIC_RELAXED);
     fill_residents(f);
     if (index < f->current)
         f->current--;
@@ -94,7 +128,7 @@ static void retire_block(struct emu_functional *f, unsigned index)
         new_turn(f);
     if (f->current >= f->count)
         f->current = 0;
-    if (f->grid->blocks_ended == f->grid->block_count)
+    if (f->claims == NULL && f->grid->blocks_ended == f->grid->block_count)
         f->grid = NULL;
 }
 
@@ -147,8 +181,9 @@ static void stop_fault(const struct emu_warp *w, struct emu_stop *stop)
 {
     const struct emu_launch *launch = &w->block->grid->launch;
 
-    emu_text_stopped(w->core->machine, w->block->grid->sequence, w->block->linear,
-                     emu_kernel_block_order_free(launch->program, launch->kernel));
+    if (!w->core->machine->threaded) /* else when all threads are back */
+        emu_text_stopped(w->core->machine, w->block->grid->sequence, w->block->linear,
+                         emu_kernel_block_order_free(launch->program, launch->kernel));
     stop->kind = EMU_STOP_FAULT;
     stop->fault = w->fault;
     place_of(w, w->running, &stop->place);
@@ -159,7 +194,11 @@ static void stop_fault(const struct emu_warp *w, struct emu_stop *stop)
 
 static void stop_hang(struct emu_block *block, bool livelock, struct emu_stop *stop)
 {
-    emu_text_stopped(block->core->machine, block->grid->sequence, block->linear, false);
+    const struct emu_launch *launch = &block->grid->launch;
+
+    if (!block->core->machine->threaded)
+        emu_text_stopped(block->core->machine, block->grid->sequence, block->linear,
+                         emu_kernel_block_order_free(launch->program, launch->kernel));
     stop->kind = EMU_STOP_HANG;
     emu_block_explain(block, livelock, &stop->hang);
     stop->place.grid = block->grid->sequence;
@@ -169,26 +208,35 @@ static void stop_hang(struct emu_block *block, bool livelock, struct emu_stop *s
     stop->place.pc = stop->hang.pc;
 }
 
+/** Note progress of a block at time @now; when it was last seen to make any. */
+static uint64_t see_progress(struct emu_block *b, uint64_t now)
+{
+    if (b->progress != b->progress_seen || b->progress_at == 0) {
+        b->progress_seen = b->progress;
+        b->progress_at = now + 1;
+    }
+    return b->progress_at;
+}
+
 /** A window without progress in any block is a live-lock (MACHINE 4). Looked at when the
- *  core's count passes watch_at, so the verdict comes at the same instruction every run. */
-static bool livelocked(struct emu_functional *f)
+ *  core's count passes watch_at, so the verdict comes at the same instruction every run. Blocks
+ *  of a block-order-free grid run one by one, on any number of threads: there the window is
+ *  that of @current alone, in its own instructions. */
+static bool livelocked(struct emu_functional *f, struct emu_block *current)
 {
     uint64_t window = f->base.machine->config.hang_window, latest = 0;
+    uint64_t now = f->order_free ? current->retired : f->core->retired;
 
     if (window == 0 || f->core->retired < f->watch_at)
         return false;
-    for (unsigned i = 0; i < f->count; i++) {
+    if (f->order_free)
+        latest = see_progress(current, now);
+    for (unsigned i = 0; !f->order_free && i < f->count; i++) {
         struct emu_block *b = block_of(f, &f->resident[i]);
-        if (b == NULL)
-            continue;
-        if (b->progress != b->progress_seen || b->progress_at == 0) {
-            b->progress_seen = b->progress;
-            b->progress_at = f->core->retired + 1;
-        }
-        if (b->progress_at > latest)
+        if (b != NULL && see_progress(b, now) > latest)
             latest = b->progress_at;
     }
-    uint64_t since = f->core->retired + 1 - latest;
+    uint64_t since = now + 1 - latest;
     f->watch_at = f->core->retired + (window - (since < window ? since : 0)) / 2 + 1;
     return latest != 0 && since >= window;
 }
@@ -252,13 +300,18 @@ static struct emu_warp *settle(struct emu_functional *f, struct emu_stop *stop,
             stuck = 0;
             continue;
         }
-        if (livelocked(f)) {
+        if (livelocked(f, block)) {
             stop_hang(block, true, stop);
             return NULL;
         }
         w = next_warp(f, block);
         if (w != NULL)
             return w;
+        /* No other block can help one of a block-order-free grid: the lowest is reported. */
+        if (f->order_free && !emu_block_can_run(block)) {
+            stop_hang(block, false, stop);
+            return NULL;
+        }
         if (++stuck >= f->count && deadlocked(f)) {
             stop_hang(block, false, stop);
             return NULL;
@@ -279,6 +332,8 @@ static bool tell(struct emu_functional *f, const struct emu_event *ev)
 {
     bool stop = false;
 
+    if (f->claims != NULL) /* whoever came meanwhile sees the next grid */
+        return false;
     for (struct emu_observer *o = f->base.observers; o != NULL; o = o->next)
         stop = o->on_event(o, ev) || stop;
     return stop;
@@ -340,10 +395,16 @@ static enum lw_status functional_run(struct emu_engine *engine, struct emu_stop 
     memset(stop, 0, sizeof *stop);
     while (stop->kind == EMU_STOP_NONE || stop->kind == EMU_STOP_STEPPED) {
         stop->kind = EMU_STOP_NONE;
-        if (engine->interrupted) {
+        if (f->claims == NULL && engine->interrupted) {
             engine->interrupted = 0;
             stop->kind = EMU_STOP_INTERRUPTED;
             break;
+        }
+        if (f->claims == NULL && engine->threads > 1 && begin_grid(f) && emu_threads_wanted(f)) {
+            status = emu_threads_run(f, stop, err);
+            if (status != LW_OK)
+                return status;
+            continue;
         }
         if (f->core->retired >= engine->stop_at) {
             stop->kind = EMU_STOP_COUNT;
@@ -352,7 +413,7 @@ static enum lw_status functional_run(struct emu_engine *engine, struct emu_stop 
         struct emu_warp *w = settle(f, stop, &status, err);
         if (w == NULL)
             return status;
-        if (engine->observers != NULL || emu_split_divided(w)) {
+        if ((f->claims == NULL && engine->observers != NULL) || emu_split_divided(w)) {
             if (at_breakpoint(w)) {
                 stop->kind = EMU_STOP_BREAK;
                 place_of(w, w->running, &stop->place);
@@ -369,15 +430,31 @@ static enum lw_status functional_run(struct emu_engine *engine, struct emu_stop 
             limit = left;
         enum emu_turn_end end = emu_warp_turn(w, limit, &count);
         account(f, count, end == EMU_TURN_BREAK || (end == EMU_TURN_DONE && count == limit));
-        if (end == EMU_TURN_BREAK) {
+        if (end == EMU_TURN_BREAK && f->claims != NULL) { /* set meanwhile: go over it */
+            status = step_current(f, w, &ev, stop, err);
+            if (status != LW_OK)
+                return status;
+        } else if (end == EMU_TURN_BREAK) {
             stop->kind = EMU_STOP_BREAK;
             place_of(w, w->running, &stop->place);
+            break;
         } else if (end == EMU_TURN_FAULT) {
             stop_fault(w, stop);
+            break;
+        } else {
+            retire_ended_current(f, w->block);
         }
-        retire_ended_current(f, w->block);
+        /* behind the turn: however often a run is interrupted, it gets on */
+        if (f->claims != NULL && stop->kind != EMU_STOP_FAULT && f->count != 0)
+            (void)emu_claims_stop(f->claims, f->resident[0].linear, stop);
     }
     return LW_OK;
+}
+
+static enum lw_status on_threads(struct lw_error *err)
+{
+    return LW_FAIL(err, LW_ESTATE, "the grid runs on several threads: it cannot be stepped; "
+                   "start it on one");
 }
 
 static enum lw_status functional_step(struct emu_engine *engine, struct emu_event *ev,
@@ -387,6 +464,8 @@ static enum lw_status functional_step(struct emu_engine *engine, struct emu_even
     enum lw_status status;
 
     memset(stop, 0, sizeof *stop);
+    if (emu_threads_under_way(f))
+        return on_threads(err);
     do { /* again while a divided split only came to wait */
         struct emu_warp *w = settle(f, stop, &status, err);
         if (w == NULL)
@@ -424,6 +503,8 @@ static enum lw_status functional_step_warp(struct emu_engine *engine,
     enum lw_status status;
 
     memset(stop, 0, sizeof *stop);
+    if (emu_threads_under_way(f))
+        return on_threads(err);
     if (r == NULL)
         return LW_FAIL(err, LW_ERANGE, "block %llu of grid %u is not resident",
                        (unsigned long long)place->block, place->grid);
@@ -524,6 +605,8 @@ static enum lw_status functional_run_others(struct emu_engine *engine,
     uint64_t ran = 0;
 
     memset(stop, 0, sizeof *stop);
+    if (emu_threads_under_way(f))
+        return on_threads(err);
     if (r == NULL)
         return LW_FAIL(err, LW_ERANGE, "block %llu of grid %u is not resident",
                        (unsigned long long)place->block, place->grid);
@@ -555,7 +638,7 @@ static enum lw_status functional_run_others(struct emu_engine *engine,
     }
     if (ran == 0 && deadlocked(f))
         stop_hang(block, false, stop);
-    else if (livelocked(f))
+    else if (livelocked(f, block))
         stop_hang(block, true, stop);
 done:
     retire_ended(f);
@@ -566,7 +649,7 @@ done:
 
 static unsigned functional_warp_count(const struct emu_engine *engine)
 {
-    struct emu_functional *f = self((struct emu_engine *)(uintptr_t)engine);
+    struct emu_functional *f = emu_threads_view(self((struct emu_engine *)(uintptr_t)engine));
     unsigned n = 0;
 
     if (!begin_grid(f))
@@ -581,7 +664,8 @@ static unsigned functional_warp_count(const struct emu_engine *engine)
 static bool functional_warp_at(const struct emu_engine *engine, unsigned index,
                                struct emu_place *place)
 {
-    const struct emu_functional *f = self_const(engine);
+    const struct emu_functional *f =
+        emu_threads_view(self((struct emu_engine *)(uintptr_t)engine));
 
     if (f->grid == NULL)
         return false;
@@ -623,7 +707,7 @@ static bool functional_warp_at(const struct emu_engine *engine, unsigned index,
 static bool functional_locate(struct emu_engine *engine, uint32_t grid, uint64_t linear,
                               struct emu_core **core, unsigned *slot)
 {
-    struct emu_functional *f = self(engine);
+    struct emu_functional *f = emu_threads_view(self(engine));
     struct emu_resident *r = find_resident(f, grid, linear);
     struct emu_block *block;
 
@@ -636,13 +720,14 @@ static bool functional_locate(struct emu_engine *engine, uint32_t grid, uint64_t
 
 static uint64_t functional_instructions(const struct emu_engine *engine)
 {
-    return self_const(engine)->core->retired;
+    return emu_threads_instructions(self_const(engine));
 }
 
 static void functional_destroy(struct emu_engine *engine)
 {
     struct emu_functional *f = self(engine);
 
+    emu_threads_destroy(f->pool);
     emu_core_destroy(f->core);
     free(f->resident);
     free(f);
@@ -661,16 +746,19 @@ static const struct emu_engine_ops functional_ops = {
     .instructions = functional_instructions,
 };
 
-enum lw_status emu_engine_functional_create(struct emu_machine *machine,
-                                            struct emu_engine **out, struct lw_error *err)
+static enum lw_status create(struct emu_machine *machine, unsigned slots,
+                             struct emu_functional **out, struct lw_error *err)
 {
-    struct emu_functional *f = calloc(1, sizeof *f);
-    unsigned slots = machine->config.resident_warps; /* a block has a warp at least */
+    /* a cache line is one thread's */
+    size_t bytes = (sizeof(struct emu_functional) + 127) / 128 * 128;
+    struct emu_functional *f = aligned_alloc(128, bytes);
     enum lw_status status;
 
     if (f == NULL)
         return LW_FAIL(err, LW_ENOMEM, "engine");
+    memset(f, 0, sizeof *f);
     f->base.ops = &functional_ops;
+    f->base.threads = 1;
     f->base.machine = machine;
     f->base.stop_at = UINT64_MAX;
     f->resident = calloc(slots, sizeof *f->resident);
@@ -684,8 +772,31 @@ enum lw_status emu_engine_functional_create(struct emu_machine *machine,
         free(f);
         return status;
     }
-    *out = &f->base;
+    *out = f;
     return LW_OK;
+}
+
+enum lw_status emu_engine_functional_create(struct emu_machine *machine,
+                                            struct emu_engine **out, struct lw_error *err)
+{
+    struct emu_functional *f;
+    /* a block has a warp at least */
+    enum lw_status status = create(machine, machine->config.resident_warps, &f, err);
+
+    if (status == LW_OK)
+        *out = &f->base;
+    return status;
+}
+
+struct emu_functional *emu_functional_helper(struct emu_machine *machine)
+{
+    struct emu_functional *f;
+
+    if (create(machine, 1, &f, NULL) != LW_OK)
+        return NULL;
+    f->core->helper = true;
+    machine->helper_count++;
+    return f;
 }
 
 void emu_observer_add(struct emu_engine *engine, struct emu_observer *observer)

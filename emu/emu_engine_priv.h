@@ -13,6 +13,9 @@ struct emu_resident {
     int slot; /* -1: not begun */
 };
 
+struct emu_pool;
+struct emu_claims;
+
 struct emu_functional {
     struct emu_engine base;
     struct emu_core *core;
@@ -25,6 +28,14 @@ struct emu_functional {
     uint64_t warp_left;        /* of the current warp's quantum; 0: the next warp's turn */
     uint64_t watch_at;         /* core count of the next look for a live-lock */
     bool order_free;
+    struct emu_pool *pool;     /* host threads, NULL until there are any; of the first engine */
+    struct emu_claims *claims; /* not NULL: the grid runs on threads, blocks are taken from here */
 };
+
+/** An engine for one more thread: one block at a time. NULL without memory. */
+struct emu_functional *emu_functional_helper(struct emu_machine *machine);
+/** Run blocks of @grid taken from @claims from now on; NULL: no longer. */
+void emu_functional_claim(struct emu_functional *f, struct emu_grid *grid,
+                          struct emu_claims *claims);
 
 #endif

@@ -243,28 +243,33 @@ struct emu_grid *emu_grid_current(const struct emu_machine *machine)
 
 /* ---- statistics ----------------------------------------------------------------------------- */
 
+void emu_stats_add(struct emu_stats *to, const struct emu_stats *s)
+{
+    to->thread_instructions += s->thread_instructions;
+    to->blocks += s->blocks;
+    to->warps += s->warps;
+    to->divergences += s->divergences;
+    to->reconvergences += s->reconvergences;
+    to->merges += s->merges;
+    to->cta_barriers += s->cta_barriers;
+    to->loads += s->loads;
+    to->stores += s->stores;
+    to->atomics += s->atomics;
+    to->stack_pops += s->stack_pops;
+    if (s->stack_depth > to->stack_depth)
+        to->stack_depth = s->stack_depth;
+    emu_tag_stats_add(&to->tags, &s->tags);
+}
+
 void emu_stats_get(const struct emu_machine *machine, struct emu_stats *out)
 {
     memset(out, 0, sizeof *out);
     out->grids = machine->grid_count;
+    out->threads = machine->threads_used != 0 ? machine->threads_used : 1;
     for (unsigned i = 0; i < machine->core_count; i++) {
         const struct emu_core *core = machine->cores[i];
-        const struct emu_stats *s = &core->stats;
         out->warp_instructions += core->retired;
-        out->thread_instructions += s->thread_instructions;
-        out->blocks += s->blocks;
-        out->warps += s->warps;
-        out->divergences += s->divergences;
-        out->reconvergences += s->reconvergences;
-        out->merges += s->merges;
-        out->cta_barriers += s->cta_barriers;
-        out->loads += s->loads;
-        out->stores += s->stores;
-        out->atomics += s->atomics;
-        out->stack_pops += s->stack_pops;
-        if (s->stack_depth > out->stack_depth)
-            out->stack_depth = s->stack_depth;
-        emu_tag_stats_add(&out->tags, &s->tags);
+        emu_stats_add(out, &core->stats);
         /* warps that still run have not been added yet */
         for (unsigned b = 0; b < core->slots; b++)
             if (core->block[b].in_use && !core->block[b].ended)

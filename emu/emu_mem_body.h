@@ -282,8 +282,8 @@ MEM_INLINE bool mem_store_scattered(uint8_t *p, const uint32_t *b, size_t stride
     do {                                                                                      \
         uint32_t zero = off[l] ^ flip;                                                        \
         changed |= mem_put(p + zero, 4, b + (l), stride, kind);                               \
-        if (mark && dirty[(offset + zero) / EMU_PAGE_BYTES] != EMU_DIRTY_STORE)               \
-            dirty[(offset + zero) / EMU_PAGE_BYTES] = EMU_DIRTY_STORE;                        \
+        if (mark)                                                                             \
+            emu_dirty_mark(dirty + (offset + zero) / EMU_PAGE_BYTES);                         \
     } while (0)
     if (all) {
         for (unsigned l = 0; l < n; l++)
@@ -582,8 +582,8 @@ MEM_INLINE uint8_t *mem_reach(struct emu_warp *w, enum isa_space space, uint64_t
     if (offset >= memory->bytes || offset % EMU_PAGE_BYTES + span >
                                        (write ? memory->store_valid : memory->load_valid)[page])
         return NULL;
-    if (write && memory->dirty[page] != EMU_DIRTY_STORE)
-        memory->dirty[page] = EMU_DIRTY_STORE;
+    if (write)
+        emu_dirty_mark(memory->dirty + page);
     return memory->host + offset;
 }
 
@@ -864,13 +864,12 @@ MEM_INLINE void mem_touch(struct emu_memory *memory, const struct mem_rows *rows
     if (low <= UINT32_MAX - EMU_PAGE_BYTES &&
         emu_row_within(rows->off, n, m, false, rows->flip, (uint32_t)low, EMU_PAGE_BYTES - 1, 0,
                        0)) {
-        memory->dirty[page] = EMU_DIRTY_STORE;
+        emu_dirty_mark(memory->dirty + page);
         return;
     }
     for (LW_EACH_BIT(l, m)) {
         page = (start + (rows->off[l] ^ rows->flip)) / EMU_PAGE_BYTES;
-        if (memory->dirty[page] != EMU_DIRTY_STORE)
-            memory->dirty[page] = EMU_DIRTY_STORE;
+        emu_dirty_mark(memory->dirty + page);
     }
 }
 
@@ -888,7 +887,7 @@ static void LEVEL(mem_atomic)(struct emu_warp *w, const struct emu_dinsn *di)
         if (host != NULL && window.global)
             mem_touch(&w->core->machine->memory, &rows, w->n, m);
         if (host != NULL)
-            emu_atomic_rows(w, di, m, host, rows.off, rows.flip);
+            emu_atomic_rows(w, di, m, host, rows.off, rows.flip, window.global);
         else if (!emu_atomic(w, di, m))
             return;
     }

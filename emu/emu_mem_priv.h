@@ -19,15 +19,21 @@
 /** Bits of emu_memory.dirty. Stores set both; who takes snapshots clears the first only. */
 enum { EMU_DIRTY_CHANGED = 1, EMU_DIRTY_TOUCHED = 2, EMU_DIRTY_STORE = 3 };
 
-/** Mark the pages of a range, @offset from the start of the arena, @bytes >= 1. Tested
- *  before it is set: cores of other threads share the line. */
+/** Mark a page. Tested before it is set: cores of other threads share the line. The same
+ *  instructions as plain ones, but defined where two threads do it at once. */
+static inline void emu_dirty_mark(uint8_t *dirty)
+{
+    if (__atomic_load_n(dirty, __ATOMIC_RELAXED) != EMU_DIRTY_STORE)
+        __atomic_store_n(dirty, (uint8_t)EMU_DIRTY_STORE, __ATOMIC_RELAXED);
+}
+
+/** Mark the pages of a range, @offset from the start of the arena, @bytes >= 1. */
 static inline void emu_memory_touch(struct emu_memory *memory, uint64_t offset, uint64_t bytes)
 {
     uint64_t page = offset / EMU_PAGE_BYTES, last = (offset + bytes - 1) / EMU_PAGE_BYTES;
 
     do
-        if (memory->dirty[page] != EMU_DIRTY_STORE)
-            memory->dirty[page] = EMU_DIRTY_STORE;
+        emu_dirty_mark(memory->dirty + page);
     while (page++ < last);
 }
 
@@ -105,8 +111,8 @@ bool emu_mem_slow(struct emu_warp *w, const struct emu_dinsn *di, uint64_t lanes
 /** The same for atomics and reductions. */
 bool emu_atomic(struct emu_warp *w, const struct emu_dinsn *di, uint64_t lanes);
 /** An atomic of lanes that were checked, their pages marked: lane l's place is
- *  host + (off[l] ^ flip). */
+ *  host + (off[l] ^ flip). @global: in global memory, where other threads may be. */
 void emu_atomic_rows(struct emu_warp *w, const struct emu_dinsn *di, uint64_t lanes,
-                     uint8_t *host, const uint32_t *off, uint32_t flip);
+                     uint8_t *host, const uint32_t *off, uint32_t flip, bool global);
 
 #endif

@@ -229,6 +229,21 @@ typedef uint64_t __attribute__((may_alias)) word64;
 #define PUT_word32(v, l) (run->d0[l] = (v))
 #define PUT_word64(v, l) (run->d0[l] = (uint32_t)(v), run->d1[l] = (uint32_t)((v) >> 32))
 
+/* What the host does in one instruction; the expression is the value behind it. */
+#define ATOMIC_HOST(T, function, expression)                                                  \
+    if (run->threads) {                                                                       \
+        for (uint64_t rest = lanes; rest != 0; rest &= rest - 1) {                            \
+            unsigned l = lw_lowest(rest);                                                     \
+            T *p = (T *)(void *)(run->place != NULL ? run->place[l] : host + (off[l] ^ flip)); \
+            T x = ROW_##T(x0, x1, l), m = function(p, x, __ATOMIC_SEQ_CST);                   \
+            changed |= m ^ (expression);                                                      \
+            if (run->d0 != NULL)                                                              \
+                PUT_##T(m, l);                                                                \
+        }                                                                                     \
+        break;                                                                                \
+    }                                                                                         \
+    ATOMIC_LOOP(T, expression)
+
 /* One loop over the lanes for each operation: m is the value in memory, x the operand. A
  * lane's registers are read before its result is written, which may be the same. */
 #define ATOMIC_LOOP(T, expression)                                                            \
@@ -273,7 +288,7 @@ static bool run32(const struct emu_atomic_run *run, unsigned op, unsigned type)
         if (is_float) {
             ATOMIC_LOOP(word32, bits_f32(f32_of(m) + f32_of(x)));
         }
-        ATOMIC_LOOP(word32, m + x);
+        ATOMIC_HOST(word32, __atomic_fetch_add, m + x);
     case ISA_AOP_MIN:
         if (is_float) {
             ATOMIC_LOOP(word32, pick_f32(m, x, false));
@@ -295,11 +310,11 @@ static bool run32(const struct emu_atomic_run *run, unsigned op, unsigned type)
     case ISA_AOP_DEC:
         ATOMIC_LOOP(word32, m == 0 || m > x ? x : m - 1);
     case ISA_AOP_AND:
-        ATOMIC_LOOP(word32, m & x);
+        ATOMIC_HOST(word32, __atomic_fetch_and, m & x);
     case ISA_AOP_OR:
-        ATOMIC_LOOP(word32, m | x);
+        ATOMIC_HOST(word32, __atomic_fetch_or, m | x);
     case ISA_AOP_XOR:
-        ATOMIC_LOOP(word32, m ^ x);
+        ATOMIC_HOST(word32, __atomic_fetch_xor, m ^ x);
     case ISA_AOP_EXCH:
         ATOMIC_LOOP(word32, x);
     default: /* cas: the operand is the comparand */
@@ -319,7 +334,7 @@ static bool run64(const struct emu_atomic_run *run, unsigned op, unsigned type)
         if (is_float) {
             ATOMIC_LOOP(word64, bits_f64(f64_of(m) + f64_of(x)));
         }
-        ATOMIC_LOOP(word64, m + x);
+        ATOMIC_HOST(word64, __atomic_fetch_add, m + x);
     case ISA_AOP_MIN:
         if (is_float) {
             ATOMIC_LOOP(word64, pick_f64(m, x, false));
@@ -341,11 +356,11 @@ static bool run64(const struct emu_atomic_run *run, unsigned op, unsigned type)
     case ISA_AOP_DEC:
         ATOMIC_LOOP(word64, m == 0 || m > x ? x : m - 1);
     case ISA_AOP_AND:
-        ATOMIC_LOOP(word64, m & x);
+        ATOMIC_HOST(word64, __atomic_fetch_and, m & x);
     case ISA_AOP_OR:
-        ATOMIC_LOOP(word64, m | x);
+        ATOMIC_HOST(word64, __atomic_fetch_or, m | x);
     case ISA_AOP_XOR:
-        ATOMIC_LOOP(word64, m ^ x);
+        ATOMIC_HOST(word64, __atomic_fetch_xor, m ^ x);
     case ISA_AOP_EXCH:
         ATOMIC_LOOP(word64, x);
     default:
@@ -369,16 +384,16 @@ static void run_atomic(struct emu_warp *w, const struct emu_dinsn *di,
         run->d0 = emu_row(w, di->d);
         run->d1 = emu_row(w, di->d + w->stride);
     }
-    run->threads = w->core->machine->core_count > 1;
     changed = emu_atype_bytes(type) == 8 ? run64(run, op, type) : run32(run, op, type);
     w->core->stats.atomics++;
     w->block->progress += changed;
 }
 
 void emu_atomic_rows(struct emu_warp *w, const struct emu_dinsn *di, uint64_t lanes,
-                     uint8_t *host, const uint32_t *off, uint32_t flip)
+                     uint8_t *host, const uint32_t *off, uint32_t flip, bool global)
 {
-    struct emu_atomic_run run = {.lanes = lanes, .host = host, .off = off, .flip = flip};
+    struct emu_atomic_run run = {.lanes = lanes, .host = host, .off = off, .flip = flip,
+                                 .threads = global && w->core->machine->threaded};
 
     run_atomic(w, di, &run);
 }
@@ -390,7 +405,8 @@ bool emu_atomic(struct emu_warp *w, const struct emu_dinsn *di, uint64_t lanes)
     uint64_t address[EMU_MAX_LANES], wide[EMU_MAX_LANES], local = 0;
     struct emu_spot spot[EMU_MAX_LANES];
     uint8_t *place[EMU_MAX_LANES];
-    struct emu_atomic_run run = {.lanes = lanes, .place = place};
+    struct emu_atomic_run run = {.lanes = lanes, .place = place,
+                                 .threads = w->core->machine->threaded};
 
     if (lanes == 0)
         return true;

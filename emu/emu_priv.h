@@ -116,6 +116,7 @@ struct emu_program {
     uint64_t *variable_address; /* per object variable; 0 for shared */
     uint8_t *breakpoint;   /* per instruction */
     bool prints;           /* has a vprintf */
+    struct isa_order_verdict *order; /* per function of the object: of kernels */
     uint16_t *vregs;       /* per function of the object: vector registers its warps need */
     uint32_t *rpc;         /* [count] reconvergence pc of branches that name one, else EMU_NO_RPC */
     struct emu_program *next;
@@ -337,6 +338,7 @@ struct emu_core {
     struct emu_stats stats;
     struct emu_step_scratch *scratch; /* rows behind the event */
     struct emu_tag_step *tag_step;    /* shadow mode: the instruction being executed */
+    bool helper;           /* of one more host thread: guests do not count it */
 };
 
 /** A function of the table's CALL column: effects on @lanes of the running split. */
@@ -386,6 +388,9 @@ struct emu_machine {
     unsigned breakpoint_count;
     struct emu_life_listener *listeners;
     bool scalar_warned;    /* scalar_rule warn: said once */
+    bool threaded;         /* several host threads run on its memory now */
+    unsigned helper_count; /* cores that guests do not count */
+    unsigned threads_used; /* most threads that a grid ran on, 0: one */
 };
 
 /* ---- the turn --------------------------------------------------------------------- */

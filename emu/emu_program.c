@@ -15,6 +15,7 @@ static void program_destroy(struct emu_program *p)
     free(p->breakpoint);
     free(p->vregs);
     free(p->rpc);
+    free(p->order);
     free(p);
 }
 
@@ -100,6 +101,19 @@ static unsigned vregs_in(const struct emu_program *p, uint32_t first, uint32_t c
             *calls = true;
     }
     return most;
+}
+
+/** What each kernel can observe of the order of threads. */
+static enum lw_status find_order(struct emu_program *p, struct lw_error *err)
+{
+    p->order = calloc(p->object->function_count + 1, sizeof *p->order);
+    if (p->order == NULL)
+        return LW_FAIL(err, LW_ENOMEM, "program");
+    for (unsigned k = 0; k < p->object->function_count; k++)
+        if (p->object->functions[k].kernel)
+            isa_kernel_order(p->object, p->insn, p->count, &p->object->functions[k],
+                             &p->order[k]);
+    return LW_OK;
 }
 
 /** Registers that warps of a kernel need: declared, and used wherever flow can go. */
@@ -243,6 +257,8 @@ enum lw_status emu_program_load(struct emu_machine *machine, const struct isa_ob
     }
     status = count_registers(p, err);
     if (status == LW_OK)
+        status = find_order(p, err);
+    if (status == LW_OK)
         status = place_variables(machine, p, err);
     if (status == LW_OK)
         status = relocate(machine, p, err);
@@ -312,32 +328,17 @@ const struct isa_insn *emu_program_insn(const struct emu_program *program, uint6
 
 /* ---- order (MACHINE 4) --------------------------------------------------------------------- */
 
-/** The strongest order column among what the kernel can reach: its own code, and all of the
- *  program where it calls. Flow stays in a function, so its range is a sound bound. */
-static enum isa_order worst_order(const struct emu_program *p, const struct isa_function *kernel)
+const struct isa_order_verdict *emu_kernel_order(const struct emu_program *program,
+                                                 const struct isa_function *kernel)
 {
-    bool calls = false;
-    enum isa_order worst = ISA_ORDER_NONE;
-    uint32_t first = kernel->first, count = kernel->count;
-
-    (void)vregs_in(p, first, count, &calls);
-    if (calls) {
-        first = 0;
-        count = p->count;
-    }
-    for (uint32_t i = first; i < first + count; i++) {
-        enum isa_order o = isa_insn_order(&p->insn[i]);
-        if (o == ISA_ORDER_GRID || (o == ISA_ORDER_BLOCK && worst != ISA_ORDER_GRID))
-            worst = o;
-    }
-    return worst;
+    return &program->order[kernel - program->object->functions];
 }
 bool emu_kernel_block_order_free(const struct emu_program *program,
                                  const struct isa_function *kernel)
 {
-    return worst_order(program, kernel) != ISA_ORDER_GRID;
+    return emu_kernel_order(program, kernel)->worst != ISA_ORDER_GRID;
 }
 bool emu_kernel_order_free(const struct emu_program *program, const struct isa_function *kernel)
 {
-    return worst_order(program, kernel) == ISA_ORDER_NONE;
+    return emu_kernel_order(program, kernel)->worst == ISA_ORDER_NONE;
 }

@@ -14,6 +14,7 @@ liblanewise_a_SOURCES += \
 	%D%/emu_split_priv.h \
 	%D%/emu_text.h \
 	%D%/emu_tags.h \
+	%D%/emu_threads.h \
 	%D%/faults.def \
 	%D%/emu_address.c \
 	%D%/emu_barrier.c \
@@ -36,6 +37,7 @@ liblanewise_a_SOURCES += \
 	%D%/emu_stack.c \
 	%D%/emu_text.c \
 	%D%/emu_tags.c \
+	%D%/emu_threads.c \
 	%D%/emu_verdict.c \
 	%D%/emu_view.c
 

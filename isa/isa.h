@@ -563,6 +563,29 @@ const struct isa_function *isa_object_function_at(const struct isa_object *objec
 const struct isa_line *isa_object_line_at(const struct isa_object *object, uint32_t index);
 enum { ISA_ELF_MACHINE = 0x4C57 };
 
+/** What a kernel can observe of the order in which threads run (MACHINE 4). */
+struct isa_order_verdict {
+    enum isa_order worst; /* NONE: order-free; BLOCK: block-order-free; GRID: neither */
+    uint32_t insn;        /* index of the first instruction that makes it so */
+    bool mixed;           /* it is a reduction, and another one of its size has another operation */
+    bool everything;      /* an indirect branch or call: all of the text counts */
+};
+/**
+ * Look at everything that flow from @kernel can reach: its function, those it calls, and all
+ * of the text where it jumps through registers. Generic accesses count as global.
+ *
+ * @insn  the object's text decoded, @count instructions
+ */
+void isa_kernel_order(const struct isa_object *object, const struct isa_insn *insn,
+                      uint32_t count, const struct isa_function *kernel,
+                      struct isa_order_verdict *out);
+/** The same for an object whose text is not decoded. False: out of memory. */
+bool isa_object_order(const struct isa_object *object, const struct isa_function *kernel,
+                      struct isa_order_verdict *out) LW_MUST_CHECK;
+/** "order-free", "block-order-free: ..." or "fixed order: ...", with instruction and place. */
+void isa_order_print(const struct isa_object *object, const struct isa_order_verdict *verdict,
+                     struct lw_sink *out);
+
 /** The instruction manual, generated from the table (docs/isa.md). */
 void isa_manual_print(struct lw_sink *out);
 

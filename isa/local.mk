@@ -18,6 +18,7 @@ liblanewise_a_SOURCES += \
 	%D%/isa_asm_directive.c \
 	%D%/isa_asm.c \
 	%D%/isa_print.c \
+	%D%/isa_order.c \
 	%D%/isa_disasm.c \
 	%D%/isa_meta.c \
 	%D%/isa_dwarf.c \

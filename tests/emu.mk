@@ -23,3 +23,9 @@ tests_test_scalar_LDADD = liblanewise.a $(TEST_LIBS)
 check_PROGRAMS += tests/test_tags
 tests_test_tags_SOURCES = tests/test_tags.c
 tests_test_tags_LDADD = liblanewise.a $(TEST_LIBS)
+
+check_PROGRAMS += tests/test_threads
+tests_test_threads_SOURCES = tests/test_threads.c
+tests_test_threads_LDADD = liblanewise.a $(TEST_LIBS)
+check_SCRIPTS += tests/test_threads.sh
+EXTRA_DIST += tests/test_threads.sh tests/kernels

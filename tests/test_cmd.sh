@@ -178,8 +178,10 @@ refuse 'known are lazy, eager' run good.yaml --tag-expansion 1
 refuse 'known are cbar, stack' run good.yaml --reconv banana
 refuse 'did you mean "smaller"' run good.yaml --push-order smalle
 expect 0 ok run good.yaml --reconv stack --push-order larger
-refuse 'one thread' run good.yaml --threads 8
-expect 0 ok run good.yaml --threads 1
+refuse '--threads: expected an integer of 1 or more' run good.yaml --threads 0
+refuse '--threads: at most 1024' run good.yaml --threads 5000
+expect 0 ok run good.yaml --threads 8
+expect 0 'up to 1 thread' run good.yaml --threads 1 -v
 for o in timing check log replay seed; do
     refuse "--$o: " run good.yaml --$o=x
     refuse "--$o: " debug good.yaml --$o

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a kernel can observe of the order in which threads run (MACHINE 4). */
+#include <stdlib.h>
+
+#include "isa/isa_priv.h"
+
+/* ---- which functions the kernel can reach --------------------------------------------- */
+
+struct reach {
+    const struct isa_object *object;
+    const struct isa_insn *insn;
+    uint32_t count;
+    bool *seen;      /* per function */
+    unsigned *stack; /* functions to look at */
+    unsigned depth;
+    bool everything; /* flow may go anywhere */
+};
+
+static void reach_function(struct reach *r, const struct isa_function *f)
+{
+    unsigned k = (unsigned)(f - r->object->functions);
+
+    if (!r->seen[k]) {
+        r->seen[k] = true;
+        r->stack[r->depth++] = k;
+    }
+}
+
+static void reach_from(struct reach *r, const struct isa_function *f)
+{
+    for (uint32_t i = f->first; i < f->first + f->count && i < r->count; i++) {
+        const struct isa_insn *insn = &r->insn[i];
+
+        if (insn->op == ISA_CALL) {
+            int64_t target = (int64_t)i + 1 + (int32_t)insn->x;
+            const struct isa_function *to =
+                target >= 0 && target < (int64_t)r->count
+                    ? isa_object_function_at(r->object, (uint32_t)target) : NULL;
+
+            if (to != NULL)
+                reach_function(r, to);
+            else
+                r->everything = true;
+        } else if (insn->op == ISA_CALLX || insn->op == ISA_BRX ||
+                   (insn->op == ISA_RET && f->kernel)) {
+            r->everything = true; /* a return of a function goes to one of its calls */
+        }
+    }
+}
+
+/* ---- what they do ------------------------------------------------------------------------ */
+
+enum { MIX_SIZES = 2, MIX_PLACES = 2 }; /* of 4 and 8 bytes; shared, anywhere else */
+
+struct mix {
+    unsigned op[MIX_SIZES][MIX_PLACES]; /* 1 + operation of the reductions so far, 0: none */
+};
+
+/** Reductions commute with their like; another operation on the same place does not. True: so
+ *  far there was another. */
+static bool mixes(struct mix *mix, const struct isa_insn *insn, bool *shared)
+{
+    enum isa_space space;
+    unsigned aop = isa_mod_get(insn, ISA_MOD_AOP), type = isa_mod_get(insn, ISA_MOD_ATYPE);
+    bool ordered = aop == ISA_AOP_MIN || aop == ISA_AOP_MAX;
+    bool is_signed = ordered && (type == ISA_ATYPE_S32 || type == ISA_ATYPE_S64);
+    unsigned key = 1 + 2 * aop + is_signed, *at;
+
+    (void)isa_op_access((enum isa_op)insn->op, &space);
+    *shared = space == ISA_SPACE_SHARED;
+    at = &mix->op[isa_mem_bytes(insn) == 8][*shared ? 0 : 1];
+    if (*at == 0)
+        *at = key;
+    return *at != key;
+}
+
+static void look(const struct isa_insn *insn, uint32_t index, struct mix *mix,
+                 struct isa_order_verdict *out)
+{
+    enum isa_order order = isa_insn_order(insn);
+    bool mixed = false, shared;
+
+    if (order == ISA_ORDER_COMMUTES && mixes(mix, insn, &shared)) {
+        mixed = true;
+        order = shared ? ISA_ORDER_BLOCK : ISA_ORDER_GRID;
+    }
+    if (order != ISA_ORDER_BLOCK && order != ISA_ORDER_GRID)
+        return;
+    if (out->worst == ISA_ORDER_GRID || (out->worst == order && out->insn <= index))
+        return;
+    out->worst = order;
+    out->insn = index;
+    out->mixed = mixed;
+}
+
+void isa_kernel_order(const struct isa_object *object, const struct isa_insn *insn,
+                      uint32_t count, const struct isa_function *kernel,
+                      struct isa_order_verdict *out)
+{
+    unsigned functions = object->function_count;
+    struct reach r = { .object = object, .insn = insn, .count = count };
+    struct mix mix = { 0 };
+
+    *out = (struct isa_order_verdict){ .worst = ISA_ORDER_NONE };
+    r.seen = calloc((size_t)functions + 1, sizeof *r.seen);
+    r.stack = calloc((size_t)functions + 1, sizeof *r.stack);
+    if (r.seen != NULL && r.stack != NULL) {
+        reach_function(&r, kernel);
+        while (r.depth != 0 && !r.everything)
+            reach_from(&r, &object->functions[r.stack[--r.depth]]);
+    } else {
+        r.everything = true; /* no memory to know better */
+    }
+    out->everything = r.everything;
+    for (uint32_t i = 0; r.everything && i < count; i++)
+        look(&insn[i], i, &mix, out);
+    for (unsigned k = 0; !r.everything && k < functions; k++) {
+        const struct isa_function *f = &object->functions[k];
+
+        if (!r.seen[k])
+            continue;
+        for (uint32_t i = f->first; i < f->first + f->count && i < count; i++)
+            look(&insn[i], i, &mix, out);
+    }
+    free(r.seen);
+    free(r.stack);
+}
+
+bool isa_object_order(const struct isa_object *object, const struct isa_function *kernel,
+                      struct isa_order_verdict *out)
+{
+    struct isa_insn *insn = calloc((size_t)object->text_count + 1, sizeof *insn);
+
+    if (insn == NULL)
+        return false;
+    for (uint32_t i = 0; i < object->text_count; i++)
+        (void)isa_insn_decode(object->text[i], &insn[i]);
+    isa_kernel_order(object, insn, object->text_count, kernel, out);
+    free(insn);
+    return true;
+}
+
+void isa_order_print(const struct isa_object *object, const struct isa_order_verdict *verdict,
+                     struct lw_sink *out)
+{
+    static const char *const words[] = { [ISA_ORDER_NONE] = "order-free",
+                                         [ISA_ORDER_BLOCK] = "block-order-free",
+                                         [ISA_ORDER_GRID] = "fixed order" };
+    const struct isa_line *line;
+    const struct isa_function *f;
+    struct isa_insn insn;
+
+    lw_put(out, words[verdict->worst]);
+    if (verdict->worst == ISA_ORDER_NONE || verdict->insn >= object->text_count ||
+        !isa_insn_decode(object->text[verdict->insn], &insn))
+        return;
+    lw_put(out, ": ");
+    isa_insn_print(&insn, ISA_CODE_BASE + (uint64_t)verdict->insn * ISA_WORD_BYTES, NULL, NULL,
+                   out);
+    line = isa_object_line_at(object, verdict->insn);
+    f = isa_object_function_at(object, verdict->insn);
+    if (line != NULL && line->file < object->file_count)
+        lw_printf(out, " at %s:%u", object->files[line->file], line->line);
+    else if (f != NULL)
+        lw_printf(out, " at %s+0x%x", f->name, (verdict->insn - f->first) * ISA_WORD_BYTES);
+    if (verdict->mixed)
+        lw_put(out, " beside another operation of its size");
+    if (verdict->everything)
+        lw_put(out, ", which an indirect jump may reach");
+}

@@ -1,0 +1,97 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# Kernels that observe the order of threads, fault, hang or print, on one thread, on two and on
+# three: what they print, their reports, hashes, counts and exit status are the same. Those whose
+# results tell the order of blocks must not run on several threads, the others must.
+set -u
+src=$(cd "${srcdir:-.}" && pwd)
+lanewise=${LANEWISE:-$(pwd)/lanewise}
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+repeats=$((${LW_REPEATS:-6} / ${LW_RANDOM_DIVISOR:-1}))
+failures=0
+runs=0
+
+fail() {
+    echo "FAIL: $*"
+    failures=$((failures + 1))
+}
+
+# one NAME THREADS OUT: everything that a run says, but for times and the number of threads
+one() {
+    "$lanewise" run "$work/$1.yaml" --threads "$2" --quiet --hash --stats "$work/stats" \
+        >"$3" 2>"$work/err"
+    echo "status $?" >>"$3"
+    grep -v 'in the fixed order on one thread' "$work/err" >>"$3"
+    # counts of blocks above one that stopped the run are not results
+    case $4 in
+    stops) sed -n '/"status"/p; /"exit_status"/p; /"fault"/p; /"hang"/p' "$work/stats" >>"$3" ;;
+    *) grep -v 'second\|"threads"' "$work/stats" >>"$3" ;;
+    esac
+    runs=$((runs + 1))
+}
+
+# same NAME ORDER STATUS ends|stops
+same() {
+    one "$1" 1 "$work/want" "$4"
+    grep -q "^status $3\$" "$work/want" || {
+        fail "$1: expected exit status $3"
+        sed 's/^/    /' "$work/want" | head -n 8
+    }
+    grep -q "\"name\": \"k\", \"order\": \"$2\"" "$work/stats" || fail "$1 is not $2"
+    i=0
+    while [ $i -lt "$repeats" ]; do
+        for threads in 2 3; do
+            one "$1" $threads "$work/got" "$4"
+            cmp -s "$work/want" "$work/got" || {
+                fail "$1 on $threads threads"
+                diff "$work/want" "$work/got" | head -n 8 | sed 's/^/    /'
+            }
+            case $2 in
+            fixed)
+                grep -q '"threads": 1,' "$work/stats" || fail "$1 runs on several threads"
+                grep -q 'in the fixed order on one thread' "$work/err" ||
+                    fail "$1: nobody says that it runs on one thread" ;;
+            *) grep -q "\"threads\": $threads," "$work/stats" || fail "$1 runs on one thread" ;;
+            esac
+        done
+        i=$((i + 1))
+    done
+}
+
+cp "$src"/tests/kernels/*.s "$src"/tests/kernels/*.yaml "$work"
+same ticket fixed 0 ends
+same float_add fixed 0 ends
+same flag fixed 0 ends
+same generic fixed 0 ends
+same mixed fixed 0 ends
+same shared_ticket block-order-free 0 ends
+same count order-free 0 ends
+same text block-order-free 0 ends
+same fault7 block-order-free 3 stops
+same assert5 block-order-free 3 stops
+same barrier order-free 4 stops
+same spin order-free 4 stops
+
+# What is known of these runs.
+"$lanewise" run "$work/fault7.yaml" --threads 3 >"$work/out" 2>"$work/err"
+grep -q 'block (7,0,0), warp 1, lanes 0xe0000000' "$work/err" || fail "fault7 is not that of block 7"
+for b in 0 1 2 3 4 5 6; do
+    printf 'block %d\nblock %d is late\n' $b $b
+done >"$work/text"
+printf 'block 7\nblock 7 is late\n' >>"$work/text"
+cmp -s "$work/text" "$work/out" || fail "fault7: the text is not that of blocks 0 to 7"
+"$lanewise" run "$work/barrier.yaml" --threads 3 2>"$work/err"
+grep -q 'barrier 0: 32 of 64' "$work/err" || fail "barrier: the verdict does not name the barrier"
+"$lanewise" run "$work/assert5.yaml" --threads 3 2>"$work/err"
+grep -q 'assert5.cu:12: kernel: assertion .x != 5. failed; kernel k, block (5,0,0)' "$work/err" ||
+    fail "assert5: the assertion of block 5 is not named"
+
+# The disassembly says it, too, and can be read back.
+"$lanewise" dis "$work/mixed.s" >"$work/dis.s" || fail "dis"
+grep -q '^# kernel k: fixed order: red.global.add.u32 .* beside another operation' "$work/dis.s" ||
+    fail "dis does not name the instruction that observes order"
+"$lanewise" asm "$work/dis.s" -o "$work/dis.lwo" || fail "what dis writes does not assemble"
+
+[ $failures = 0 ] && echo "$runs runs are equal"
+exit $((failures > 0))
