@@ -22,7 +22,7 @@ fi
 # order-free.
 observes=' spinlock hello '
 # Kernels whose source allows any block size.
-any_block=' vadd saxpy reduction scan histogram mandelbrot bfs nbody spinlock bitonic spmv collatz vadd_asm collatz_asm '
+any_block=' vadd saxpy reduction scan histogram mandelbrot bfs nbody spinlock bitonic spmv collatz vadd_asm collatz_asm gcn_saxpy gcn_branch styles '
 # Their grids stay as they are: the work is shared out by loops.
 any_grid=' saxpy reduction scan histogram bitonic '
 failures=0
