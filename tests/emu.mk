@@ -29,3 +29,7 @@ tests_test_threads_SOURCES = tests/test_threads.c
 tests_test_threads_LDADD = liblanewise.a $(TEST_LIBS)
 check_SCRIPTS += tests/test_threads.sh
 EXTRA_DIST += tests/test_threads.sh tests/kernels
+
+check_PROGRAMS += tests/test_calls
+tests_test_calls_SOURCES = tests/test_calls.c tests/emu_fixture.h
+tests_test_calls_LDADD = liblanewise.a $(TEST_LIBS)
