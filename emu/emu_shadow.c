@@ -335,6 +335,8 @@ void emu_shadow_before(struct emu_warp *w, const struct emu_dinsn *di)
     s->live = w->live;
     if (flags & ISA_F_SYNC)
         s->mask = w->e; /* more lanes than these may take part: always V */
+    if (flags & ISA_F_SCALAR && s->info.d_words != 0)
+        s->mask = w->live & emu_guard(w, di); /* v_writelane: whatever exec says */
     note_registers(w, s, insn);
     memcpy(s->p_before, w->p, sizeof s->p_before);
 

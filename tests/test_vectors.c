@@ -25,7 +25,8 @@
  *
  * Lane-wise cases run with all lanes, with every other lane guarded off, and under a partial
  * exec; outputs of lanes that are off keep what they had. Scalar cases run with exec full
- * and zero. All of it runs on every level of the core that the machine has.
+ * and zero. All of it runs on every level of the core that the machine has; warps of 8 lanes
+ * with shadow tags, which must never differ from the registers.
  */
 #include <dirent.h>
 #include <inttypes.h>
@@ -206,6 +207,7 @@ static void open_run(struct run *r, const char *where, const char *text, const c
     config.level = level;
     config.arena_bytes = 1 << 22;
     config.hang_window = 20000;
+    config.tags = width == 8 ? EMU_TAGS_SHADOW : EMU_TAGS_OFF;
     check(where, emu_machine_create(&config, &r->machine, &err), &err);
     check(where, isa_assemble("vector.s", text, strlen(text), &r->object, &err), &err);
     r->engine = NULL;
@@ -219,8 +221,13 @@ static void open_run(struct run *r, const char *where, const char *text, const c
     check(where, emu_program_load(r->machine, r->object, &r->program, &err), &err);
     check(where, emu_engine_functional_create(r->machine, &r->engine, &err), &err);
 }
-static void close_run(struct run *r)
+static void close_run(const char *where, struct run *r)
 {
+    struct emu_stats stats;
+
+    emu_stats_get(r->machine, &stats);
+    if (stats.tags.mismatches != 0)
+        fail_msg("%s: registers differ from their tags", where);
     emu_engine_destroy(r->engine);
     emu_machine_destroy(r->machine);
     isa_object_destroy(r->object);
@@ -242,7 +249,7 @@ static void run_program(const char *where, const struct vectors *t, unsigned wid
              t->text);
     open_run(&r, where, text, t->refuse, width, level);
     if (t->refuse[0]) {
-        close_run(&r);
+        close_run(where, &r);
         return;
     }
     lw_buffer_init(&printed);
@@ -274,7 +281,7 @@ static void run_program(const char *where, const struct vectors *t, unsigned wid
     if (strcmp(printed.text, t->printed))
         fail_msg("%s: width %u, level %u: it prints \"%s\"", where, width, level, printed.text);
     lw_buffer_fini(&printed);
-    close_run(&r);
+    close_run(where, &r);
 }
 
 /* The cell of a lane is 16 bytes; its address goes to v32 (and v33). */
@@ -449,7 +456,7 @@ static void run_rows(const char *where, const struct vectors *t, unsigned width,
                              t->ins > 2 ? t->value[row][2] : 0, t->out[k].name, got, want);
             }
     }
-    close_run(&r);
+    close_run(where, &r);
     lw_buffer_fini(&text);
     free(in);
     free(out);
