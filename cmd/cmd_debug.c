@@ -34,6 +34,7 @@ static enum lw_status take(void *context, unsigned option, const char *value,
         {"tags", &o->machine.tags}, {"tag-rules", &o->machine.tag_rules},
         {"tag-expansion", &o->machine.tag_expansion},
         {"clang", &o->machine.clang},   {"gdb-arch", &o->machine.gdb_arch},
+        {"log", &o->machine.log},       {"replay", &o->machine.replay},
         {"push-order", &o->machine.push_order},
     };
 
@@ -195,6 +196,8 @@ int cmd_debug(const struct cmd *cmd, int argc, char **argv)
         status = (int)cmd_verdict(&m, &stop);
 cleanup:
     dbg_destroy(dbg);
+    if (m.log_path != NULL && cmd_machine_finish(&m, false, &err) != LW_OK && status == CMD_FINE)
+        status = cmd_error(&err);
     cmd_machine_close(&m);
     return status;
 }

@@ -3,6 +3,7 @@
 #include "cmd/cmd_priv.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 
 static enum lw_status number(const char *option, const char *text, uint64_t low, uint64_t high,
                              unsigned *out, struct lw_error *err)
@@ -112,6 +113,28 @@ static bool is_source(const char *path)
     return false;
 }
 
+static enum lw_status open_log(struct cmd_machine *m, const struct cmd_machine_options *o,
+                               struct lw_error *err)
+{
+    enum lw_status status;
+    size_t size;
+    char *data;
+
+    if (o->log != NULL && o->replay != NULL)
+        return LW_FAIL(err, LW_EUSAGE, "--log and --replay: give one of them");
+    m->log_path = o->log;
+    if (o->log != NULL)
+        return emu_log_create(m->machine, &m->log, err);
+    if (o->replay == NULL)
+        return LW_OK;
+    status = lw_file_read(o->replay, &data, &size, err);
+    if (status == LW_OK) {
+        status = emu_log_open(m->machine, o->replay, data, size, &m->log, err);
+        free(data);
+    }
+    return status;
+}
+
 enum lw_status cmd_machine_open(const char *path, const struct cmd_machine_options *options,
                                 struct lw_sink *print, struct lw_sink *messages,
                                 struct cmd_machine *out, struct lw_error *err)
@@ -131,12 +154,16 @@ enum lw_status cmd_machine_open(const char *path, const struct cmd_machine_optio
         status = apply(options, &m.config, err);
     if (status == LW_OK)
         status = emu_machine_create(&m.config, &m.machine, err);
+    if (status == LW_OK)
+        status = open_log(&m, options, err);
     if (status == LW_OK) {
         emu_machine_set_print(m.machine, print);
         status = lnc_session_create(m.file, m.machine, &session_options, &m.session, err);
     }
     if (status == LW_OK)
-        status = emu_engine_functional_create(m.machine, &m.engine, err);
+        status = options->replay != NULL
+                     ? emu_engine_replay_create(m.machine, &m.engine, err)
+                     : emu_engine_functional_create(m.machine, &m.engine, err);
     if (status != LW_OK) {
         cmd_machine_close(&m);
         return status;
@@ -149,9 +176,19 @@ void cmd_machine_close(struct cmd_machine *m)
 {
     emu_engine_destroy(m->engine);
     emu_machine_destroy(m->machine);
+    emu_log_destroy(m->log);
     lnc_session_destroy(m->session); /* has the object that the machine's program borrows */
     lnc_file_destroy(m->file);
     *m = (struct cmd_machine){0};
+}
+
+enum lw_status cmd_machine_finish(struct cmd_machine *m, bool whole, struct lw_error *err)
+{
+    if (m->log == NULL)
+        return LW_OK;
+    if (m->log_path != NULL)
+        return emu_log_save(m->log, m->log_path, err);
+    return whole ? emu_log_finish(m->log, err) : LW_OK;
 }
 
 enum lw_status cmd_machine_next(void *context, bool *more, struct lw_error *err)

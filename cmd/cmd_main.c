@@ -27,8 +27,8 @@ static const char out_help[] = "write to this file; - is standard output";
     {"timing", 0, "[FILE]", NULL, "the timing model is not part of this version"},         \
     {"check", 0, "[LIST]", NULL, "the checkers are not part of this version; accesses are "\
                                  "always checked"},                                        \
-    {"log", 0, "[FILE]", NULL, "the schedule log is not part of this version"},            \
-    {"replay", 0, "[FILE]", NULL, "replaying a schedule is not part of this version"},     \
+    {"log", 0, "FILE", "write the schedule: what ran, in which order", NULL},              \
+    {"replay", 0, "FILE", "run what a schedule log says", NULL},                           \
     {"seed", 0, "[N]", NULL, "random contents take their seed from the launch file"}
 
 static const struct cmd_option run_options[] = {

@@ -53,6 +53,7 @@ struct cmd_machine_options {
     const char *warp, *reconv, *push_order, *policy, *quantum, *window, *level, *clang;
     const char *tags, *tag_rules, *tag_expansion;
     const char *gdb_arch; /* of --gdb */
+    const char *log, *replay;
 };
 struct cmd_machine {
     struct emu_config config;
@@ -60,11 +61,17 @@ struct cmd_machine {
     struct emu_machine *machine;
     struct emu_engine *engine;
     struct lnc_session *session;
+    struct emu_log *log; /* of --log or --replay, else NULL */
+    const char *log_path; /* of --log */
 };
 enum lw_status cmd_machine_open(const char *path, const struct cmd_machine_options *options,
                                 struct lw_sink *print, struct lw_sink *messages,
                                 struct cmd_machine *out, struct lw_error *err) LW_MUST_CHECK;
 void cmd_machine_close(struct cmd_machine *m);
+/** At the end of a run: write the log of --log; did --replay come to the log's end? @whole: the
+ *  run came to its own. */
+enum lw_status cmd_machine_finish(struct cmd_machine *m, bool whole, struct lw_error *err)
+    LW_MUST_CHECK;
 /** A dbg_next_fn over lnc_session_next; @context is a struct cmd_machine. */
 enum lw_status cmd_machine_next(void *context, bool *more, struct lw_error *err);
 /** Who waits for whom, in words. */

@@ -40,6 +40,7 @@ static enum lw_status take(void *context, unsigned option, const char *value,
         {"tags", &o->machine.tags}, {"tag-rules", &o->machine.tag_rules},
         {"tag-expansion", &o->machine.tag_expansion},
         {"clang", &o->machine.clang},   {"gdb-arch", &o->machine.gdb_arch},
+        {"log", &o->machine.log},       {"replay", &o->machine.replay},
         {"push-order", &o->machine.push_order},
     };
 
@@ -322,6 +323,11 @@ static int finish(struct cmd_machine *m, const struct options *o, const char *pa
         if (lnc_session_dump(m->session, o->dump_name[i], o->dump_file[i], &err) != LW_OK)
             status = cmd_error(&err);
     }
+    struct lw_error log_error;
+    bool whole = outcome->stop.kind == EMU_STOP_IDLE || outcome->stop.kind == EMU_STOP_FAULT ||
+                 outcome->stop.kind == EMU_STOP_HANG;
+    if (cmd_machine_finish(m, whole, &log_error) != LW_OK)
+        status = cmd_error(&log_error);
     if (o->stats != NULL && cmd_stats_write(o->stats, path, m, outcome) != CMD_FINE)
         status = CMD_USAGE;
     return status != CMD_FINE ? status : (int)outcome->exit;

@@ -517,6 +517,38 @@ void emu_observer_remove(struct emu_engine *engine, struct emu_observer *observe
 enum lw_status emu_breakpoint_set(struct emu_machine *machine, uint64_t pc, bool on,
                                   struct lw_error *err) LW_MUST_CHECK;
 
+/* ---- schedule log and replay (docs/history.md) -------------------------------------------- */
+
+/**
+ * What ran in which order, and what the host and a debugger did in between: enough to run it
+ * again, exactly. While a log is attached to a machine, emu notes all of it by itself: host
+ * steps, edits, blocks that an engine starts and frees, steps of its warps, its answers; the
+ * functional engine's fixed order is noted as such, so a plain run is a few bytes.
+ */
+struct emu_log;
+/** An empty log of what @machine does from now on; created before programs are loaded if it is
+ *  to be saved. One a machine. Errors: LW_ESTATE when it has one. */
+enum lw_status emu_log_create(struct emu_machine *machine, struct emu_log **out,
+                              struct lw_error *err) LW_MUST_CHECK;
+/** A saved log (@size bytes at @data; @name in messages), to be replayed by
+ *  emu_engine_replay_create on a machine that is still empty. The host does its steps again,
+ *  as when the log was made; where one differs it gets LW_EINPUT with the sentence.
+ *  Errors: LW_EFORMAT, LW_EUNSUPP (version), LW_EINPUT (other options). */
+enum lw_status emu_log_open(struct emu_machine *machine, const char *name, const void *data,
+                            size_t size, struct emu_log **out, struct lw_error *err)
+    LW_MUST_CHECK;
+/** Detach and free. The machine may be gone already. */
+void emu_log_destroy(struct emu_log *log);
+/** Before the engine is destroyed. */
+enum lw_status emu_log_save(struct emu_log *log, const char *path, struct lw_error *err)
+    LW_MUST_CHECK;
+/** Did a replay end where the log ends? Errors: LW_EINPUT. */
+enum lw_status emu_log_finish(const struct emu_log *log, struct lw_error *err) LW_MUST_CHECK;
+/** An engine that runs what the machine's log says, and behind its end the fixed order.
+ *  Errors: LW_ESTATE when the machine has no log. */
+enum lw_status emu_engine_replay_create(struct emu_machine *machine, struct emu_engine **out,
+                                        struct lw_error *err) LW_MUST_CHECK;
+
 /* ---- statistics ------------------------------------------------------------------------ */
 
 /** Counts of the tags (docs/tags.md), indexed by enum emu_tag_kind. Shadow and compact mode

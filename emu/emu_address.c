@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Address spaces: what an address is for a lane, for a fault's sentence, for a debugger. */
+#include "emu/emu_log.h"
 #include "emu/emu_mem_priv.h"
 
 #include <stdio.h>
@@ -425,7 +426,21 @@ uint64_t emu_mem_peek(const struct emu_core *core, unsigned slot, unsigned warp,
 uint64_t emu_mem_poke(struct emu_core *core, unsigned slot, unsigned warp, unsigned lane,
                       uint64_t address, const void *data, uint64_t size_bytes)
 {
+    const struct emu_warp *w = warp_at(core, slot, warp);
+    struct emu_machine *machine = core->machine;
     /* COPY_FORCE only reads from @data. */
-    return copy_generic(core->machine, warp_at(core, slot, warp), lane, address,
-                        (uint8_t *)(uintptr_t)data, size_bytes, COPY_FORCE);
+    uint64_t done = copy_generic(machine, w, lane, address, (uint8_t *)(uintptr_t)data, size_bytes,
+                                 COPY_FORCE);
+    struct emu_log_entry e = {.kind = EMU_LOG_MEMORY, .address = address, .size = done,
+                              .bytes = data};
+
+    if (done == 0 || !emu_log_noting(machine))
+        return done;
+    if (w != NULL)
+        e.place = (struct emu_place){.grid = w->block->grid->sequence,
+                                     .block = w->block->linear,
+                                     .warp = warp,
+                                     .split = lane};
+    emu_log_add(machine->log, &e);
+    return done;
 }

@@ -426,6 +426,7 @@ uint64_t emu_split_sync(struct emu_warp *w, uint64_t lanes, const uint64_t *memb
         w->split[rest].pc = pc + 1; /* guard off: not asked */
     split_set_state(w, waits, EMU_SPLIT_WARPSYNC);
     w->split[waits].flags = EMU_SPLIT_AT_SYNC;
+    emu_pass(w);
     sync_release(w);
     emu_conv_release(w, w->breg_blocked);
     return 0;

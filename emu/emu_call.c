@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Lane-wise functions that are no loop of one expression, and cross-lane operations. */
 #include "emu/emu_call.h"
+#include "emu/emu_log.h"
 #include "emu/emu_math.h"
 
 static bool pred_bit(uint64_t mask, unsigned lane)
@@ -358,6 +359,8 @@ void emu_special_rows(const struct emu_warp *w, enum isa_special sr, uint32_t *l
     default:
         break;
     }
+    if (core->answers != NULL)
+        (void)emu_answer_take(core, sr, &v);
     for (unsigned l = 0; l < w->n; l++)
         low[l] = (uint32_t)v;
     if (high != NULL)
@@ -367,6 +370,26 @@ void emu_special_rows(const struct emu_warp *w, enum isa_special sr, uint32_t *l
 high_zero:
     if (high != NULL)
         memset(high, 0, w->n * sizeof *high);
+}
+
+/** What an engine answered when an instruction read @sr, into the schedule log. */
+static void note_special(const struct emu_warp *w, enum isa_special sr, uint64_t value)
+{
+    const struct emu_core_ops *ops = &w->core->ops;
+    bool asked = false;
+
+    switch (sr) {
+    case ISA_SR_WARPID:
+    case ISA_SR_NWARPID:
+    case ISA_SR_SMID: asked = ops->place_ids != NULL; break;
+    case ISA_SR_NSMID: asked = !w->core->notes_itself; break; /* a replay has one core */
+    case ISA_SR_CLOCK:
+    case ISA_SR_CLOCK64: asked = ops->clock != NULL; break;
+    case ISA_SR_GLOBALTIMER: asked = ops->globaltimer != NULL; break;
+    default: break;
+    }
+    if (asked)
+        emu_answer_note(w->core, sr, value);
 }
 
 void emu_x_s2r(struct emu_warp *w, const struct emu_dinsn *di, uint64_t lanes)
@@ -379,9 +402,11 @@ void emu_x_s2r(struct emu_warp *w, const struct emu_dinsn *di, uint64_t lanes)
     w->run_done = (uint32_t)(di - w->run_start); /* clocks are exact within a run */
     if (lanes == w->all && !wide) {
         emu_special_rows(w, sr, d, NULL);
+        note_special(w, sr, d[0]);
         return;
     }
     emu_special_rows(w, sr, low, high);
+    note_special(w, sr, (uint64_t)high[0] << 32 | low[0]);
     for (LW_EACH_BIT(l, lanes)) {
         d[l] = low[l];
         if (wide)
@@ -396,6 +421,7 @@ void emu_x_s_s2r(struct emu_warp *w, const struct emu_dinsn *di, uint64_t lanes)
     (void)lanes;
     w->run_done = (uint32_t)(di - w->run_start);
     emu_special_rows(w, (enum isa_special)di->aux, low, high);
+    note_special(w, (enum isa_special)di->aux, (uint64_t)high[from] << 32 | low[from]);
     put_scalar(w, di, (uint64_t)high[from] << 32 | low[from]);
 }
 

@@ -9,6 +9,7 @@
 #include <stdio.h>
 
 #include "emu/emu_call.h"
+#include "emu/emu_log.h"
 #include "emu/emu_math.h"
 #include "emu/emu_mem_priv.h"
 #include "emu/emu_next.h"
@@ -517,8 +518,11 @@ static void emu_c_nanosleep(struct emu_warp *w, const struct emu_dinsn *di)
         return;
     }
     length = di->ukind == EMU_U_ROW ? emu_row(w, di->b)[lw_lowest(on)] : emu_uniform32(w, di);
-    if (w->core->ops.sleep_length != NULL)
+    if (w->core->ops.sleep_length != NULL) {
         length = w->core->ops.sleep_length(w->core->context, (uint32_t)length);
+        emu_answer_note(w->core, EMU_ANSWER_SLEEP, length);
+    }
+    (void)emu_answer_take(w->core, EMU_ANSWER_SLEEP, &length);
     emu_split_sleep(w, on, length, di->index + 1);
     turn_over(w, di);
 }

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "emu/emu_decode.h"
+#include "emu/emu_log.h"
 #include "emu/emu_next.h"
 #include "emu/emu_tags.h"
 
@@ -321,6 +322,10 @@ enum lw_status emu_core_block_start(struct emu_core *core, struct emu_grid *grid
         }
         emu_split_init(w, grid->launch.kernel->first);
     }
+    if (!core->notes_itself && emu_log_noting(core->machine))
+        emu_log_add(core->machine->log,
+                    &(struct emu_log_entry){.kind = EMU_LOG_BEGIN,
+                                            .place = {.grid = grid->sequence, .block = linear}});
     __atomic_fetch_add(&grid->blocks_started, 1, __ATOMIC_RELAXED);
     core->stats.blocks++;
     core->stats.warps += grid->block_warps;
@@ -339,6 +344,17 @@ void emu_core_block_free(struct emu_core *core, unsigned slot)
     for (unsigned i = 0; i < block->warp_count; i++)
         if (block->warp[i].simt.heap != NULL)
             emu_split_fini(&block->warp[i]);
+    if (block->threads_live == 0 && !block->ended) {
+        for (unsigned i = 0; i < block->warp_count; i++)
+            core->stats.thread_instructions += block->warp[i].lane_retired;
+        block->ended = true;
+        __atomic_fetch_add(&block->grid->blocks_ended, 1, __ATOMIC_RELAXED);
+    }
+    if (!core->notes_itself && emu_log_noting(core->machine))
+        emu_log_add(core->machine->log,
+                    &(struct emu_log_entry){.kind = EMU_LOG_END,
+                                            .place = {.grid = block->grid->sequence,
+                                                      .block = block->linear}});
     block->in_use = false;
     core->free_hint = slot;
 }
@@ -413,6 +429,30 @@ static void run_chain_once(struct emu_warp *w, int64_t budget, bool past_break)
     }
 }
 
+/** Asks the engine, or the log in a replay. */
+static bool ask_skip(const struct emu_core *core, const struct emu_fault *fault, uint32_t *read)
+{
+    uint64_t yes = 0, value = 0;
+
+    if (core->answers != NULL) {
+        (void)emu_answer_take(core, EMU_ANSWER_SKIP, &yes);
+        if (yes != 0)
+            (void)emu_answer_take(core, EMU_ANSWER_SKIP_VALUE, &value);
+        *read = (uint32_t)value;
+        return yes != 0;
+    }
+    yes = core->ops.skip_fault(core->context, fault, read);
+    emu_answer_note(core, EMU_ANSWER_SKIP, yes);
+    if (yes != 0)
+        emu_answer_note(core, EMU_ANSWER_SKIP_VALUE, *read);
+    return yes != 0;
+}
+
+static bool may_skip(const struct emu_core *core)
+{
+    return core->ops.skip_fault != NULL || core->answers != NULL;
+}
+
 /** The engine may let a memory instruction go on without its faulting lanes. True: it did,
  *  and the split stands behind it. */
 static bool skip_fault(struct emu_warp *w)
@@ -443,7 +483,7 @@ static bool skip_fault(struct emu_warp *w)
     while (w->leave == EMU_LEAVE_FAULT) {
         uint64_t lanes = w->fault.lanes & all & ~skipped;
         uint32_t read_value = 0;
-        if (lanes == 0 || !core->ops.skip_fault(core->context, &w->fault, &read_value))
+        if (lanes == 0 || !ask_skip(core, &w->fault, &read_value))
             break;
         for (LW_EACH_BIT(l, lanes))
             value[l] = read_value;
@@ -475,7 +515,7 @@ static void run_chain(struct emu_warp *w, int64_t budget, bool past_break)
     if (shadow) /* the budget is one instruction */
         emu_shadow_before(w, w->di);
     run_chain_once(w, budget, past_break);
-    while (w->leave == EMU_LEAVE_FAULT && w->core->ops.skip_fault != NULL && skip_fault(w)) {
+    while (w->leave == EMU_LEAVE_FAULT && may_skip(w->core) && skip_fault(w)) {
         int64_t left = budget - (int64_t)(w->retired - before);
         skipped = true;
         if (left <= 0)
@@ -712,9 +752,8 @@ static enum emu_release release_by(unsigned op)
     }
 }
 
-enum lw_status emu_warp_step(struct emu_core *core, unsigned slot, unsigned warp,
-                             unsigned split, uint64_t lanes, struct emu_event *ev,
-                             struct lw_error *err)
+static enum lw_status step(struct emu_core *core, unsigned slot, unsigned warp, unsigned split,
+                           uint64_t lanes, struct emu_event *ev, struct lw_error *err)
 {
     struct emu_block *block = emu_core_block(core, slot);
     struct emu_step_scratch *scratch = core->scratch;
@@ -818,11 +857,45 @@ enum lw_status emu_warp_step(struct emu_core *core, unsigned slot, unsigned warp
     return LW_OK;
 }
 
+static void note(const struct emu_block *block, enum emu_log_kind kind, unsigned warp,
+                 unsigned split, uint64_t lanes)
+{
+    if (emu_log_noting(block->core->machine))
+        emu_log_add(block->core->machine->log,
+                    &(struct emu_log_entry){.kind = kind,
+                                            .place = {.grid = block->grid->sequence,
+                                                      .block = block->linear,
+                                                      .warp = warp,
+                                                      .split = split,
+                                                      .lanes = lanes},
+                                            .count = 1});
+}
+
+enum lw_status emu_warp_step(struct emu_core *core, unsigned slot, unsigned warp,
+                             unsigned split, uint64_t lanes, struct emu_event *ev,
+                             struct lw_error *err)
+{
+    const struct emu_block *block = emu_core_block(core, slot);
+    bool noted = core->machine->log != NULL && !core->notes_itself && block != NULL;
+    bool whole = noted && warp < block->warp_count && split < EMU_MAX_LANES &&
+                 block->warp[warp].split[split].lanes == lanes;
+    enum lw_status status = step(core, slot, warp, split, lanes, ev, err);
+
+    if (noted && (status == LW_OK || status == LW_EAGAIN))
+        note(block, EMU_LOG_STEP, warp, split, whole ? 0 : lanes);
+    return status;
+}
+
 int emu_warp_select(struct emu_core *core, unsigned slot, unsigned warp)
 {
     struct emu_block *block = emu_core_block(core, slot);
 
-    if (block == NULL || warp >= block->warp_count || !emu_split_select(&block->warp[warp]))
+    if (block == NULL || warp >= block->warp_count)
         return -1;
-    return block->warp[warp].running;
+    struct emu_warp *w = &block->warp[warp];
+    if (w->running < 0 && !emu_log_in_past(core->machine->log)) {
+        (void)emu_split_select(w);
+        note(block, EMU_LOG_SELECT, warp, 0, 0);
+    }
+    return w->running;
 }

@@ -25,7 +25,8 @@ static void claim_block(struct emu_functional *f)
     uint64_t b = __atomic_fetch_add(&f->claims->next, 1, __ATOMIC_RELAXED);
 
     if (b < f->grid->block_count && b <= __atomic_load_n(&f->claims->limit, __ATOMIC_RELAXED))
-        f->resident[f->count++] = (struct emu_resident){.linear = b, .slot = -1};
+        f->resident[f->count++] =
+            (struct emu_resident){.grid = f->grid, .linear = b, .slot = -1};
 }
 
 static void fill_residents(struct emu_functional *f)
@@ -36,7 +37,8 @@ static void fill_residents(struct emu_functional *f)
         return;
     }
     while (f->count < f->capacity && f->next_block < f->grid->block_count)
-        f->resident[f->count++] = (struct emu_resident){.linear = f->next_block++, .slot = -1};
+        f->resident[f->count++] =
+            (struct emu_resident){.grid = f->grid, .linear = f->next_block++, .slot = -1};
 }
 
 static void new_turn(struct emu_functional *f)
@@ -70,8 +72,8 @@ static bool begin_grid(struct emu_functional *f)
         fill_residents(f);
         return f->count != 0;
     }
-    if (f->grid != NULL)
-        return true;
+    if (f->grid != NULL || f->placed)
+        return f->grid != NULL || f->count != 0;
     f->grid = emu_grid_current(machine);
     if (f->grid == NULL)
         return false;
@@ -92,12 +94,12 @@ static struct emu_block *block_of(const struct emu_functional *f, const struct e
     return r->slot < 0 ? NULL : emu_core_block(f->core, (unsigned)r->slot);
 }
 
-static enum lw_status begin_block(struct emu_functional *f, struct emu_resident *r,
+enum lw_status emu_fixed_begin(struct emu_functional *f, struct emu_resident *r,
                                   struct emu_block **out, struct lw_error *err)
 {
     if (r->slot < 0) {
         unsigned slot;
-        enum lw_status status = emu_core_block_start(f->core, f->grid, r->linear, &slot, err);
+        enum lw_status status = emu_core_block_start(f->core, r->grid, r->linear, &slot, err);
         if (status != LW_OK)
             return status;
         r->slot = (int)slot;
@@ -114,13 +116,11 @@ static void retire_block(struct emu_functional *f, unsigned index)
     struct emu_resident *r = &f->resident[index];
     struct emu_block *block = block_of(f, r);
 
-    for (unsigned i = 0; i < block->warp_count; i++)
-        f->core->stats.thread_instructions += block->warp[i].lane_retired;
-    block->ended = true;
-    emu_core_block_free(f->core, (unsigned)r->slot);
+    emu_core_block_free(f->core, block->slot);
     memmove(r, r + 1, (f->count - index - 1) * sizeof *r);
     f->count--;
-    __atomic_fetch_add(&f->grid->blocks_ended, 1, __ATOMIC_RELAXED);
+    if (f->placed)
+        return;
     fill_residents(f);
     if (index < f->current)
         f->current--;
@@ -132,9 +132,9 @@ static void retire_block(struct emu_functional *f, unsigned index)
         f->grid = NULL;
 }
 
-static void retire_ended(struct emu_functional *f)
+void emu_fixed_retire(struct emu_functional *f)
 {
-    for (unsigned i = 0; f->grid != NULL && i < f->count;) {
+    for (unsigned i = 0; !f->placed && f->grid != NULL && i < f->count;) {
         struct emu_block *block = block_of(f, &f->resident[i]);
         if (block != NULL && block->warps_live == 0)
             retire_block(f, i);
@@ -151,19 +151,19 @@ static void retire_ended_current(struct emu_functional *f, const struct emu_bloc
         retire_block(f, f->current);
 }
 
-static struct emu_resident *find_resident(struct emu_functional *f, uint32_t grid, uint64_t block)
+struct emu_resident *emu_fixed_find(struct emu_functional *f, uint32_t grid, uint64_t block)
 {
-    if (!begin_grid(f) || f->grid->sequence != grid)
+    if (!begin_grid(f))
         return NULL;
     for (unsigned i = 0; i < f->count; i++)
-        if (f->resident[i].linear == block)
+        if (f->resident[i].linear == block && f->resident[i].grid->sequence == grid)
             return &f->resident[i];
     return NULL;
 }
 
 /* ---- stops -------------------------------------------------------------------------------- */
 
-static void place_of(const struct emu_warp *w, int split, struct emu_place *place)
+void emu_fixed_place(const struct emu_warp *w, int split, struct emu_place *place)
 {
     memset(place, 0, sizeof *place);
     place->grid = w->block->grid->sequence;
@@ -177,7 +177,7 @@ static void place_of(const struct emu_warp *w, int split, struct emu_place *plac
     }
 }
 
-static void stop_fault(const struct emu_warp *w, struct emu_stop *stop)
+void emu_fixed_fault(const struct emu_warp *w, struct emu_stop *stop)
 {
     const struct emu_launch *launch = &w->block->grid->launch;
 
@@ -186,13 +186,13 @@ static void stop_fault(const struct emu_warp *w, struct emu_stop *stop)
                          emu_kernel_block_order_free(launch->program, launch->kernel));
     stop->kind = EMU_STOP_FAULT;
     stop->fault = w->fault;
-    place_of(w, w->running, &stop->place);
+    emu_fixed_place(w, w->running, &stop->place);
     stop->place.pc = w->fault.pc;
     if (w->running < 0)
         stop->place.lanes = w->fault.lanes;
 }
 
-static void stop_hang(struct emu_block *block, bool livelock, struct emu_stop *stop)
+void emu_fixed_hang(struct emu_block *block, bool livelock, struct emu_stop *stop)
 {
     const struct emu_launch *launch = &block->grid->launch;
 
@@ -222,7 +222,7 @@ static uint64_t see_progress(struct emu_block *b, uint64_t now)
  *  core's count passes watch_at, so the verdict comes at the same instruction every run. Blocks
  *  of a block-order-free grid run one by one, on any number of threads: there the window is
  *  that of @current alone, in its own instructions. */
-static bool livelocked(struct emu_functional *f, struct emu_block *current)
+bool emu_fixed_look(struct emu_functional *f, struct emu_block *current)
 {
     uint64_t window = f->base.machine->config.hang_window, latest = 0;
     uint64_t now = f->order_free ? current->retired : f->core->retired;
@@ -242,7 +242,7 @@ static bool livelocked(struct emu_functional *f, struct emu_block *current)
 }
 
 /** Nothing in any resident block can run, and all of them have begun. */
-static bool deadlocked(const struct emu_functional *f)
+bool emu_fixed_deadlocked(const struct emu_functional *f)
 {
     for (unsigned i = 0; i < f->count; i++) {
         const struct emu_block *b = block_of(f, &f->resident[i]);
@@ -275,7 +275,7 @@ static struct emu_warp *next_warp(struct emu_functional *f, struct emu_block *bl
 
 /** Bring the engine to the warp that goes next. NULL with stop->kind set (idle, hang), or
  *  with *status an error. */
-static struct emu_warp *settle(struct emu_functional *f, struct emu_stop *stop,
+struct emu_warp *emu_fixed_settle(struct emu_functional *f, struct emu_stop *stop,
                                enum lw_status *status, struct lw_error *err)
 {
     unsigned stuck = 0;
@@ -292,7 +292,7 @@ static struct emu_warp *settle(struct emu_functional *f, struct emu_stop *stop,
             f->current = (f->current + 1) % f->count;
             new_turn(f);
         }
-        *status = begin_block(f, &f->resident[f->current], &block, err);
+        *status = emu_fixed_begin(f, &f->resident[f->current], &block, err);
         if (*status != LW_OK)
             return NULL;
         if (block->warps_live == 0) {
@@ -300,8 +300,8 @@ static struct emu_warp *settle(struct emu_functional *f, struct emu_stop *stop,
             stuck = 0;
             continue;
         }
-        if (livelocked(f, block)) {
-            stop_hang(block, true, stop);
+        if (emu_fixed_look(f, block) && !f->replaying) { /* then the log says how it went on */
+            emu_fixed_hang(block, true, stop);
             return NULL;
         }
         w = next_warp(f, block);
@@ -309,11 +309,11 @@ static struct emu_warp *settle(struct emu_functional *f, struct emu_stop *stop,
             return w;
         /* No other block can help one of a block-order-free grid: the lowest is reported. */
         if (f->order_free && !emu_block_can_run(block)) {
-            stop_hang(block, false, stop);
+            emu_fixed_hang(block, false, stop);
             return NULL;
         }
-        if (++stuck >= f->count && deadlocked(f)) {
-            stop_hang(block, false, stop);
+        if (++stuck >= f->count && emu_fixed_deadlocked(f)) {
+            emu_fixed_hang(block, false, stop);
             return NULL;
         }
         f->turn_left = 0; /* nothing in it can run */
@@ -328,21 +328,19 @@ static void account(struct emu_functional *f, uint64_t count, bool more)
         f->turn_left = count < f->turn_left ? f->turn_left - count : 0;
 }
 
-static bool tell(struct emu_functional *f, const struct emu_event *ev)
+bool emu_fixed_tell(struct emu_observer *observers, const struct emu_event *ev)
 {
     bool stop = false;
 
-    if (f->claims != NULL) /* whoever came meanwhile sees the next grid */
-        return false;
-    for (struct emu_observer *o = f->base.observers; o != NULL; o = o->next)
+    for (struct emu_observer *o = observers; o != NULL; o = o->next)
         stop = o->on_event(o, ev) || stop;
     return stop;
 }
 
-/** One watched instruction of the warp that settle() gave. */
-static enum lw_status step_current(struct emu_functional *f, struct emu_warp *w,
-                                   struct emu_event *ev, struct emu_stop *stop,
-                                   struct lw_error *err)
+/** One watched instruction of the warp that emu_fixed_settle() gave. */
+enum lw_status emu_fixed_step(struct emu_functional *f, struct emu_warp *w,
+                                   struct emu_event *ev, struct emu_observer *observers,
+                                   struct emu_stop *stop, struct lw_error *err)
 {
     unsigned split = (unsigned)w->running;
     enum lw_status status =
@@ -354,45 +352,73 @@ static enum lw_status step_current(struct emu_functional *f, struct emu_warp *w,
     }
     if (status != LW_OK)
         return status;
-    place_of(w, w->running, &stop->place);
+    emu_fixed_place(w, w->running, &stop->place);
     if (ev->kind == EMU_EV_FAULT) {
-        stop_fault(w, stop);
+        emu_fixed_fault(w, stop);
         return LW_OK;
     }
     account(f, ev->kind == EMU_EV_RETIRED, emu_split_has_ready(w));
     stop->kind = EMU_STOP_STEPPED;
-    if (tell(f, ev))
+    if (emu_fixed_tell(observers, ev))
         stop->kind = EMU_STOP_OBSERVER;
     retire_ended_current(f, w->block);
     return LW_OK;
 }
 
-static bool at_breakpoint(const struct emu_warp *w)
+bool emu_fixed_at_breakpoint(const struct emu_warp *w)
 {
     uint32_t index = emu_split_pc(w, (unsigned)w->running);
 
     return index < w->code->program->count && w->code->program->breakpoint[index];
 }
 
-/** The core's count at which a turn ends because something is to be looked at. Turns end
- *  exactly there, so that it is found at the same instruction however the run is cut. */
-static uint64_t pause_at(const struct emu_functional *f)
+struct emu_mark emu_fixed_mark(const struct emu_functional *f)
 {
-    uint64_t at = f->base.stop_at;
-
-    if (f->base.machine->config.hang_window != 0 && f->watch_at < at)
-        at = f->watch_at;
-    return at;
+    return (struct emu_mark){f->core->retired, f->core->passes};
 }
 
-static enum lw_status functional_run(struct emu_engine *engine, struct emu_stop *stop,
-                                     struct lw_error *err)
+uint64_t emu_fixed_passes(const struct emu_functional *f, const struct emu_mark *mark)
 {
-    struct emu_functional *f = self(engine);
+    uint64_t passes = f->core->passes - mark->passes;
+
+    if (f->core->retired != f->core->pass_retired)
+        return 0;
+    return passes < f->core->pass_run ? passes : f->core->pass_run;
+}
+
+/** What the fixed order did since @mark, into the schedule log. @settled: it has chosen what
+ *  goes next as well. */
+static void note_run(struct emu_functional *f, const struct emu_mark *mark, bool settled)
+{
+    struct emu_machine *machine = f->base.machine;
+    struct emu_log_entry run = {.kind = EMU_LOG_RUN, .count = f->core->retired - mark->retired};
+    struct emu_log_entry pass = {.kind = EMU_LOG_PASS, .count = emu_fixed_passes(f, mark)};
+
+    if (!emu_log_noting(machine))
+        return;
+    if (run.count != 0)
+        emu_log_add(machine->log, &run);
+    if (pass.count != 0)
+        emu_log_add(machine->log, &pass);
+    if (settled)
+        emu_log_add(machine->log, &(struct emu_log_entry){.kind = EMU_LOG_SETTLE});
+}
+
+static bool stands_settled(const struct emu_stop *stop)
+{
+    return stop->kind == EMU_STOP_BREAK || stop->kind == EMU_STOP_FAULT ||
+           stop->kind == EMU_STOP_HANG;
+}
+
+static enum lw_status run_on(struct emu_functional *f, struct emu_stop *stop,
+                             struct lw_error *err)
+{
+    struct emu_engine *engine = &f->base;
+    /* on threads: whoever came meanwhile sees the next grid */
+    struct emu_observer *observers = f->claims == NULL ? engine->observers : NULL;
     struct emu_event ev;
     enum lw_status status;
 
-    memset(stop, 0, sizeof *stop);
     while (stop->kind == EMU_STOP_NONE || stop->kind == EMU_STOP_STEPPED) {
         stop->kind = EMU_STOP_NONE;
         if (f->claims == NULL && engine->interrupted) {
@@ -410,39 +436,32 @@ static enum lw_status functional_run(struct emu_engine *engine, struct emu_stop 
             stop->kind = EMU_STOP_COUNT;
             break;
         }
-        struct emu_warp *w = settle(f, stop, &status, err);
+        struct emu_warp *w = emu_fixed_settle(f, stop, &status, err);
         if (w == NULL)
             return status;
-        if ((f->claims == NULL && engine->observers != NULL) || emu_split_divided(w)) {
-            if (at_breakpoint(w)) {
+        if (observers != NULL || emu_split_divided(w)) {
+            if (emu_fixed_at_breakpoint(w)) {
                 stop->kind = EMU_STOP_BREAK;
-                place_of(w, w->running, &stop->place);
+                emu_fixed_place(w, w->running, &stop->place);
                 break;
             }
-            status = step_current(f, w, &ev, stop, err);
+            status = emu_fixed_step(f, w, &ev, observers, stop, err);
             if (status != LW_OK)
                 return status;
             continue;
         }
-        uint64_t limit = f->warp_left < f->turn_left ? f->warp_left : f->turn_left, count;
-        uint64_t left = pause_at(f) - f->core->retired;
-        if (limit > left)
-            limit = left;
-        enum emu_turn_end end = emu_warp_turn(w, limit, &count);
-        account(f, count, end == EMU_TURN_BREAK || (end == EMU_TURN_DONE && count == limit));
+        enum emu_turn_end end = emu_fixed_turn(f, w, engine->stop_at - f->core->retired);
         if (end == EMU_TURN_BREAK && f->claims != NULL) { /* set meanwhile: go over it */
-            status = step_current(f, w, &ev, stop, err);
+            status = emu_fixed_step(f, w, &ev, observers, stop, err);
             if (status != LW_OK)
                 return status;
         } else if (end == EMU_TURN_BREAK) {
             stop->kind = EMU_STOP_BREAK;
-            place_of(w, w->running, &stop->place);
+            emu_fixed_place(w, w->running, &stop->place);
             break;
         } else if (end == EMU_TURN_FAULT) {
-            stop_fault(w, stop);
+            emu_fixed_fault(w, stop);
             break;
-        } else {
-            retire_ended_current(f, w->block);
         }
         /* behind the turn: however often a run is interrupted, it gets on */
         if (f->claims != NULL && stop->kind != EMU_STOP_FAULT && f->count != 0)
@@ -451,197 +470,73 @@ static enum lw_status functional_run(struct emu_engine *engine, struct emu_stop 
     return LW_OK;
 }
 
-static enum lw_status on_threads(struct lw_error *err)
+enum lw_status emu_fixed_on_threads(struct lw_error *err)
 {
     return LW_FAIL(err, LW_ESTATE, "the grid runs on several threads: it cannot be stepped; "
                    "start it on one");
+}
+
+enum emu_turn_end emu_fixed_turn(struct emu_functional *f, struct emu_warp *w, uint64_t limit)
+{
+    uint64_t count;
+    enum emu_turn_end end;
+
+    /* a look for a live-lock is due exactly at watch_at, so that it is found at the same
+     * instruction however the run is cut */
+    if (f->base.machine->config.hang_window != 0 && limit > f->watch_at - f->core->retired)
+        limit = f->watch_at - f->core->retired;
+    if (limit > f->warp_left)
+        limit = f->warp_left;
+    if (limit > f->turn_left)
+        limit = f->turn_left;
+    end = emu_warp_turn(w, limit, &count);
+    account(f, count, emu_split_has_ready(w));
+    retire_ended_current(f, w->block);
+    return end;
+}
+
+static enum lw_status functional_run(struct emu_engine *engine, struct emu_stop *stop,
+                                     struct lw_error *err)
+{
+    struct emu_functional *f = self(engine);
+    struct emu_mark mark;
+    enum lw_status status;
+
+    memset(stop, 0, sizeof *stop);
+    if (emu_log_in_past(engine->machine->log)) {
+        status = emu_replay_run(f, stop, err);
+        if (status != LW_OK || stop->kind != EMU_STOP_NONE)
+            return status;
+    }
+    mark = emu_fixed_mark(f);
+    status = run_on(f, stop, err);
+    note_run(f, &mark, stands_settled(stop));
+    return status;
 }
 
 static enum lw_status functional_step(struct emu_engine *engine, struct emu_event *ev,
                                       struct emu_stop *stop, struct lw_error *err)
 {
     struct emu_functional *f = self(engine);
+    struct emu_mark mark;
     enum lw_status status;
 
     memset(stop, 0, sizeof *stop);
     if (emu_threads_under_way(f))
-        return on_threads(err);
+        return emu_fixed_on_threads(err);
+    if (emu_log_in_past(engine->machine->log)) {
+        status = emu_replay_step(f, ev, stop, err);
+        if (status != LW_OK || stop->kind != EMU_STOP_NONE)
+            return status;
+    }
+    mark = emu_fixed_mark(f);
     do { /* again while a divided split only came to wait */
-        struct emu_warp *w = settle(f, stop, &status, err);
+        struct emu_warp *w = emu_fixed_settle(f, stop, &status, err);
         if (w == NULL)
-            return status;
-        status = step_current(f, w, ev, stop, err);
+            break;
+        status = emu_fixed_step(f, w, ev, engine->observers, stop, err);
     } while (status == LW_OK && stop->kind == EMU_STOP_NONE);
-    return status;
-}
-
-static void stop_waits(const struct emu_warp *w, const struct emu_place *place,
-                       const char *why, struct emu_stop *stop)
-{
-    int id = emu_split_by_id(w, place->split);
-
-    stop->kind = EMU_STOP_WAITS;
-    stop->place = *place;
-    if (why != NULL)
-        snprintf(stop->hang.detail, sizeof stop->hang.detail, "%s", why);
-    else if (id < 0)
-        snprintf(stop->hang.detail, sizeof stop->hang.detail, "the split has ended");
-    else
-        snprintf(stop->hang.detail, sizeof stop->hang.detail, "%s",
-                 emu_split_state_name((enum emu_split_state)w->split[id].state));
-    if (id >= 0 && (w->split[id].state == EMU_SPLIT_BLOCKED || w->split[id].state == EMU_SPLIT_CTA))
-        emu_block_explain(w->block, false, &stop->hang);
-}
-
-static enum lw_status functional_step_warp(struct emu_engine *engine,
-                                           const struct emu_place *place, struct emu_event *ev,
-                                           struct emu_stop *stop, struct lw_error *err)
-{
-    struct emu_functional *f = self(engine);
-    struct emu_resident *r = find_resident(f, place->grid, place->block);
-    struct emu_block *block;
-    enum lw_status status;
-
-    memset(stop, 0, sizeof *stop);
-    if (emu_threads_under_way(f))
-        return on_threads(err);
-    if (r == NULL)
-        return LW_FAIL(err, LW_ERANGE, "block %llu of grid %u is not resident",
-                       (unsigned long long)place->block, place->grid);
-    status = begin_block(f, r, &block, err);
-    if (status != LW_OK)
-        return status;
-    if (place->warp >= block->warp_count)
-        return LW_FAIL(err, LW_ERANGE, "block %llu has no warp %u",
-                       (unsigned long long)place->block, place->warp);
-    struct emu_warp *w = &block->warp[place->warp];
-    if (emu_split_by_id(w, place->split) < 0) {
-        stop_waits(w, place, NULL, stop);
-        return LW_OK;
-    }
-    if (w->split[place->split].state == EMU_SPLIT_YIELDED && !emu_split_has_ready(w))
-        (void)emu_split_select(w); /* nothing else is ready: yielded splits go on */
-    struct lw_error why;
-    uint64_t lanes = place->lanes ? place->lanes & w->split[place->split].lanes
-                                  : w->split[place->split].lanes;
-    status = emu_warp_step(f->core, block->slot, place->warp, place->split, lanes, ev, &why);
-    if (status == LW_EAGAIN || status == LW_ESTATE) {
-        stop_waits(w, place, status == LW_EAGAIN ? why.text : NULL, stop);
-        return LW_OK;
-    }
-    if (status != LW_OK) {
-        if (err != NULL)
-            *err = why;
-        return status;
-    }
-    stop->place = *place;
-    if (ev->kind == EMU_EV_FAULT) {
-        stop_fault(w, stop);
-        return LW_OK;
-    }
-    stop->kind = EMU_STOP_STEPPED;
-    if (tell(f, ev))
-        stop->kind = EMU_STOP_OBSERVER;
-    retire_ended(f);
-    return LW_OK;
-}
-
-/** One turn of a warp on behalf of another that waits. True: stop. */
-static bool turn_of_other(struct emu_functional *f, struct emu_warp *w, uint64_t *ran,
-                          struct emu_stop *stop, enum lw_status *status, struct lw_error *err)
-{
-    uint64_t count = 0, quantum = f->base.machine->config.warp_quantum;
-    enum emu_turn_end end = EMU_TURN_DONE;
-
-    if (w->live == 0)
-        return false;
-    if (f->base.observers == NULL && !emu_split_divided(w)) {
-        end = emu_warp_turn(w, quantum, &count);
-    } else {
-        while (count < quantum && emu_split_select(w)) {
-            struct emu_event ev;
-            unsigned split = (unsigned)w->running;
-            if (at_breakpoint(w)) {
-                end = EMU_TURN_BREAK;
-                break;
-            }
-            *status = emu_warp_step(f->core, w->block->slot, w->index, split,
-                                    w->split[split].lanes, &ev, err);
-            if (*status == LW_EAGAIN) {
-                *status = LW_OK;
-                continue;
-            }
-            if (*status != LW_OK)
-                return true;
-            if (ev.kind == EMU_EV_FAULT) {
-                end = EMU_TURN_FAULT;
-                break;
-            }
-            count++;
-            if (tell(f, &ev))
-                stop->kind = EMU_STOP_OBSERVER;
-            if (stop->kind != EMU_STOP_NONE || w->live == 0 || !emu_split_has_ready(w))
-                break;
-        }
-    }
-    *ran += count;
-    if (end == EMU_TURN_BREAK) {
-        stop->kind = EMU_STOP_BREAK;
-        place_of(w, w->running, &stop->place);
-    } else if (end == EMU_TURN_FAULT) {
-        stop_fault(w, stop);
-    }
-    return stop->kind != EMU_STOP_NONE;
-}
-
-static enum lw_status functional_run_others(struct emu_engine *engine,
-                                            const struct emu_place *place,
-                                            struct emu_stop *stop, struct lw_error *err)
-{
-    struct emu_functional *f = self(engine);
-    struct emu_resident *r = find_resident(f, place->grid, place->block);
-    struct emu_block *block;
-    enum lw_status status;
-    uint64_t ran = 0;
-
-    memset(stop, 0, sizeof *stop);
-    if (emu_threads_under_way(f))
-        return on_threads(err);
-    if (r == NULL)
-        return LW_FAIL(err, LW_ERANGE, "block %llu of grid %u is not resident",
-                       (unsigned long long)place->block, place->grid);
-    status = begin_block(f, r, &block, err);
-    if (status != LW_OK)
-        return status;
-    if (engine->interrupted) {
-        engine->interrupted = 0;
-        stop->kind = EMU_STOP_INTERRUPTED;
-        return LW_OK;
-    }
-    /* the others first, its own warp (other splits) last */
-    for (unsigned i = 1; i <= block->warp_count; i++) {
-        struct emu_warp *w = &block->warp[(place->warp + i) % block->warp_count];
-        if (turn_of_other(f, w, &ran, stop, &status, err))
-            goto done;
-    }
-    /* it may wait for another block */
-    for (unsigned k = 0; ran == 0 && k < f->count; k++) {
-        struct emu_block *other;
-        if (f->resident[k].linear == place->block)
-            continue;
-        status = begin_block(f, &f->resident[k], &other, err);
-        if (status != LW_OK)
-            return status;
-        for (unsigned i = 0; i < other->warp_count; i++)
-            if (turn_of_other(f, &other->warp[i], &ran, stop, &status, err))
-                goto done;
-    }
-    if (ran == 0 && deadlocked(f))
-        stop_hang(block, false, stop);
-    else if (livelocked(f, block))
-        stop_hang(block, true, stop);
-done:
-    retire_ended(f);
+    note_run(f, &mark, stands_settled(stop));
     return status;
 }
 
@@ -656,7 +551,7 @@ static unsigned functional_warp_count(const struct emu_engine *engine)
         return 0;
     for (unsigned i = 0; i < f->count; i++) {
         const struct emu_block *b = block_of(f, &f->resident[i]);
-        n += b != NULL ? b->warps_live : f->grid->block_warps;
+        n += b != NULL ? b->warps_live : f->resident[i].grid->block_warps;
     }
     return n;
 }
@@ -667,25 +562,24 @@ static bool functional_warp_at(const struct emu_engine *engine, unsigned index,
     const struct emu_functional *f =
         emu_threads_view(self((struct emu_engine *)(uintptr_t)engine));
 
-    if (f->grid == NULL)
-        return false;
     for (unsigned i = 0; i < f->count; i++) {
         const struct emu_block *b = block_of(f, &f->resident[i]);
-        unsigned n = b != NULL ? b->warps_live : f->grid->block_warps;
+        const struct emu_grid *grid = f->resident[i].grid;
+        unsigned n = b != NULL ? b->warps_live : grid->block_warps;
         if (index >= n) {
             index -= n;
             continue;
         }
         if (b == NULL) {
             unsigned width = f->base.machine->config.warp_width;
-            uint32_t left = f->grid->block_threads - index * width;
+            uint32_t left = grid->block_threads - index * width;
             memset(place, 0, sizeof *place);
-            place->grid = f->grid->sequence;
+            place->grid = grid->sequence;
             place->block = f->resident[i].linear;
             place->warp = index;
             place->lanes = lw_mask(left < width ? left : width);
-            place->pc = emu_program_base(f->grid->launch.program) +
-                        (uint64_t)f->grid->launch.kernel->first * ISA_WORD_BYTES;
+            place->pc = emu_program_base(grid->launch.program) +
+                        (uint64_t)grid->launch.kernel->first * ISA_WORD_BYTES;
             return true;
         }
         for (unsigned k = 0; k < b->warp_count; k++) {
@@ -697,7 +591,7 @@ static bool functional_warp_at(const struct emu_engine *engine, unsigned index,
                 if (split < 0 || (w->running < 0 && lw_lowest(w->split[id].lanes) <
                                                         lw_lowest(w->split[split].lanes)))
                     split = (int)id;
-            place_of(w, split, place);
+            emu_fixed_place(w, split, place);
             return true;
         }
     }
@@ -708,10 +602,10 @@ static bool functional_locate(struct emu_engine *engine, uint32_t grid, uint64_t
                               struct emu_core **core, unsigned *slot)
 {
     struct emu_functional *f = emu_threads_view(self(engine));
-    struct emu_resident *r = find_resident(f, grid, linear);
+    struct emu_resident *r = emu_fixed_find(f, grid, linear);
     struct emu_block *block;
 
-    if (r == NULL || begin_block(f, r, &block, NULL) != LW_OK)
+    if (r == NULL || emu_fixed_begin(f, r, &block, NULL) != LW_OK)
         return false;
     *core = f->core;
     *slot = block->slot;
@@ -733,18 +627,16 @@ static void functional_destroy(struct emu_engine *engine)
     free(f);
 }
 
-static const struct emu_engine_ops functional_ops = {
-    .name = "functional",
-    .destroy = functional_destroy,
-    .run = functional_run,
-    .step = functional_step,
-    .step_warp = functional_step_warp,
-    .run_others = functional_run_others,
-    .warp_count = functional_warp_count,
-    .warp_at = functional_warp_at,
-    .locate = functional_locate,
-    .instructions = functional_instructions,
-};
+/* One engine with two names: it replays while its machine's log is not at its end. */
+#define OPS(engine_name)                                                                      \
+    {                                                                                         \
+        .name = engine_name, .destroy = functional_destroy, .run = functional_run,            \
+        .step = functional_step, .step_warp = emu_fixed_step_warp,                            \
+        .run_others = emu_fixed_run_others, .warp_count = functional_warp_count,              \
+        .warp_at = functional_warp_at, .locate = functional_locate,                           \
+        .instructions = functional_instructions,                                              \
+    }
+static const struct emu_engine_ops engine_ops[] = {OPS("functional"), OPS("replay")};
 
 static enum lw_status create(struct emu_machine *machine, unsigned slots,
                              struct emu_functional **out, struct lw_error *err)
@@ -757,10 +649,11 @@ static enum lw_status create(struct emu_machine *machine, unsigned slots,
     if (f == NULL)
         return LW_FAIL(err, LW_ENOMEM, "engine");
     memset(f, 0, sizeof *f);
-    f->base.ops = &functional_ops;
+    f->base.ops = &engine_ops[0];
     f->base.threads = 1;
     f->base.machine = machine;
     f->base.stop_at = UINT64_MAX;
+    f->resident_room = slots;
     f->resident = calloc(slots, sizeof *f->resident);
     if (f->resident == NULL) {
         free(f);
@@ -772,6 +665,7 @@ static enum lw_status create(struct emu_machine *machine, unsigned slots,
         free(f);
         return status;
     }
+    f->core->notes_itself = true;
     *out = f;
     return LW_OK;
 }
@@ -779,13 +673,21 @@ static enum lw_status create(struct emu_machine *machine, unsigned slots,
 enum lw_status emu_engine_functional_create(struct emu_machine *machine,
                                             struct emu_engine **out, struct lw_error *err)
 {
+    return emu_fixed_create(machine, false, out, err);
+}
+
+enum lw_status emu_fixed_create(struct emu_machine *machine, bool replay,
+                                struct emu_engine **out, struct lw_error *err)
+{
     struct emu_functional *f;
     /* a block has a warp at least */
     enum lw_status status = create(machine, machine->config.resident_warps, &f, err);
 
-    if (status == LW_OK)
-        *out = &f->base;
-    return status;
+    if (status != LW_OK)
+        return status;
+    f->base.ops = &engine_ops[replay];
+    *out = &f->base;
+    return LW_OK;
 }
 
 struct emu_functional *emu_functional_helper(struct emu_machine *machine)

@@ -1,14 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The functional engine's own state. */
+/*
+ * The functional engine from inside: its state, the fixed order (emu_engine.c), steps out of it
+ * (emu_steps.c), and replay (emu_replay.c).
+ */
 #ifndef EMU_ENGINE_PRIV_H
 #define EMU_ENGINE_PRIV_H
 
 #include "emu/emu_core.h"
+#include "emu/emu_log.h"
 
 enum { EMU_BLOCK_TURN = 1 << 20 }; /* warp instructions before the next resident block */
 
 /** A resident block: its state is made at its first instruction. */
 struct emu_resident {
+    struct emu_grid *grid;
     uint64_t linear;
     int slot; /* -1: not begun */
 };
@@ -28,6 +33,12 @@ struct emu_functional {
     uint64_t warp_left;        /* of the current warp's quantum; 0: the next warp's turn */
     uint64_t watch_at;         /* core count of the next look for a live-lock */
     bool order_free;
+    /* replay */
+    unsigned resident_room;    /* allocated */
+    bool replaying;            /* settle() is on behalf of a log */
+    bool placed;               /* another engine placed the blocks: only the log starts and frees */
+    struct emu_answers answers;
+    /* threads */
     struct emu_pool *pool;     /* host threads, NULL until there are any; of the first engine */
     struct emu_claims *claims; /* not NULL: the grid runs on threads, blocks are taken from here */
 };
@@ -37,5 +48,73 @@ struct emu_functional *emu_functional_helper(struct emu_machine *machine);
 /** Run blocks of @grid taken from @claims from now on; NULL: no longer. */
 void emu_functional_claim(struct emu_functional *f, struct emu_grid *grid,
                           struct emu_claims *claims);
+enum lw_status emu_fixed_on_threads(struct lw_error *err);
+
+enum lw_status emu_fixed_create(struct emu_machine *machine, bool replay,
+                                struct emu_engine **out, struct lw_error *err) LW_MUST_CHECK;
+
+/* ---- the fixed order (emu_engine.c) ------------------------------------------------------- */
+
+enum lw_status emu_fixed_begin(struct emu_functional *f, struct emu_resident *r,
+                               struct emu_block **out, struct lw_error *err) LW_MUST_CHECK;
+/** Resident block by name, or NULL. */
+struct emu_resident *emu_fixed_find(struct emu_functional *f, uint32_t grid, uint64_t block);
+/** Ended blocks give their places to the next. */
+void emu_fixed_retire(struct emu_functional *f);
+void emu_fixed_place(const struct emu_warp *w, int split, struct emu_place *place);
+void emu_fixed_fault(const struct emu_warp *w, struct emu_stop *stop);
+void emu_fixed_hang(struct emu_block *block, bool livelock, struct emu_stop *stop);
+/** Look for a live-lock if it is time; @current: the block whose turn it is. */
+bool emu_fixed_look(struct emu_functional *f, struct emu_block *current);
+bool emu_fixed_deadlocked(const struct emu_functional *f);
+/** Bring the engine to the warp that goes next. NULL with stop->kind set (idle, hang), or
+ *  with *status an error. Done twice it changes nothing more. */
+struct emu_warp *emu_fixed_settle(struct emu_functional *f, struct emu_stop *stop,
+                                  enum lw_status *status, struct lw_error *err);
+/** Up to @limit instructions of the warp that settling gave, on the fast path. */
+enum emu_turn_end emu_fixed_turn(struct emu_functional *f, struct emu_warp *w, uint64_t limit);
+/** One watched instruction of it. stop->kind stays EMU_STOP_NONE when a part of a divided split
+ *  only came to wait. */
+enum lw_status emu_fixed_step(struct emu_functional *f, struct emu_warp *w, struct emu_event *ev,
+                              struct emu_observer *observers, struct emu_stop *stop,
+                              struct lw_error *err) LW_MUST_CHECK;
+bool emu_fixed_at_breakpoint(const struct emu_warp *w);
+/** Tell the observers of a list; true: one asks to stop. */
+bool emu_fixed_tell(struct emu_observer *observers, const struct emu_event *ev);
+
+/** Counts at some moment. */
+struct emu_mark {
+    uint64_t retired, passes;
+};
+struct emu_mark emu_fixed_mark(const struct emu_functional *f);
+/** Steps that retired nothing, behind the last instruction that was retired since @mark. */
+uint64_t emu_fixed_passes(const struct emu_functional *f, const struct emu_mark *mark);
+
+/* ---- out of the order (emu_steps.c) --------------------------------------------------------- */
+
+enum lw_status emu_fixed_step_warp(struct emu_engine *engine, const struct emu_place *place,
+                                   struct emu_event *ev, struct emu_stop *stop,
+                                   struct lw_error *err);
+enum lw_status emu_fixed_run_others(struct emu_engine *engine, const struct emu_place *place,
+                                    struct emu_stop *stop, struct lw_error *err);
+
+/* ---- replay (emu_replay.c): from the log's cursor; stop->kind NONE: the log is at its end ------ */
+
+enum lw_status emu_replay_run(struct emu_functional *f, struct emu_stop *stop,
+                              struct lw_error *err) LW_MUST_CHECK;
+/** One instruction. */
+enum lw_status emu_replay_step(struct emu_functional *f, struct emu_event *ev,
+                               struct emu_stop *stop, struct lw_error *err) LW_MUST_CHECK;
+/** Until some of place->lanes of a warp have executed an instruction. */
+enum lw_status emu_replay_lanes(struct emu_functional *f, const struct emu_place *place,
+                                struct emu_event *ev, struct emu_stop *stop,
+                                struct lw_error *err) LW_MUST_CHECK;
+/** As many instructions as a rotation of the others has. */
+enum lw_status emu_replay_others(struct emu_functional *f, struct emu_stop *stop,
+                                 struct lw_error *err) LW_MUST_CHECK;
+/** Silently (no observers, no breakpoints, no interrupts) to the count @until, and all that was
+ *  done there between instructions; UINT64_MAX: to the log's end. */
+enum lw_status emu_replay_to(struct emu_functional *f, uint64_t until, struct lw_error *err)
+    LW_MUST_CHECK;
 
 #endif

@@ -6,6 +6,7 @@
  * entry (their state is made when they are first looked at).
  */
 #include "emu/emu_core.h"
+#include "emu/emu_log.h"
 
 static const uint32_t *row_of(const struct emu_warp *w, unsigned number)
 {
@@ -140,16 +141,13 @@ uint64_t emu_hash_state(const struct emu_machine *machine)
 {
     const struct emu_block *block = NULL;
     struct lw_hash hash;
-    uint64_t retired = 0;
 
     lw_hash_init(&hash);
     lw_hash_u64(&hash, emu_hash_mem(machine));
     lw_hash_u64(&hash, machine->grid_count);
     for (const struct emu_grid *g = machine->grids; g != NULL; g = g->next)
         hash_grid(&hash, g);
-    for (unsigned i = 0; i < machine->core_count; i++)
-        retired += machine->cores[i]->retired;
-    lw_hash_u64(&hash, retired);
+    lw_hash_u64(&hash, emu_machine_retired(machine));
     while ((block = next_block(machine, block != NULL ? block->grid->sequence : 0,
                                block != NULL ? block->linear : 0)) != NULL)
         if (!block_is_fresh(block))

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "emu/emu_core.h"
+#include "emu/emu_log.h"
 #include "emu/emu_tags.h"
 
 void emu_config_default(struct emu_config *config)
@@ -95,6 +96,8 @@ void emu_machine_destroy(struct emu_machine *machine)
 {
     if (machine == NULL)
         return;
+    if (machine->log != NULL)
+        machine->log->machine = NULL;
     while (machine->core_count != 0)
         emu_core_destroy(machine->cores[0]);
     free(machine->cores);
@@ -229,7 +232,7 @@ enum lw_status emu_grid_launch(struct emu_machine *machine, const struct emu_lau
     emu_life_tell(machine, &(struct emu_life){.kind = EMU_LIFE_LAUNCH, .grid = grid});
     if (out != NULL)
         *out = grid;
-    return LW_OK;
+    return emu_log_launch_step(machine, grid, err);
 }
 
 struct emu_grid *emu_grid_current(const struct emu_machine *machine)
@@ -259,6 +262,15 @@ void emu_stats_add(struct emu_stats *to, const struct emu_stats *s)
     if (s->stack_depth > to->stack_depth)
         to->stack_depth = s->stack_depth;
     emu_tag_stats_add(&to->tags, &s->tags);
+}
+
+uint64_t emu_machine_retired(const struct emu_machine *machine)
+{
+    uint64_t retired = 0;
+
+    for (unsigned i = 0; i < machine->core_count; i++)
+        retired += machine->cores[i]->retired;
+    return retired;
 }
 
 void emu_stats_get(const struct emu_machine *machine, struct emu_stats *out)

@@ -7,6 +7,7 @@
  * may read beside an access. An allocation has pages of its own and a dead page behind
  * them; the page maps say to the byte what may be touched (emu_global_ok).
  */
+#include "emu/emu_log.h"
 #include "emu/emu_mem_priv.h"
 
 #include <stdio.h>
@@ -223,7 +224,14 @@ enum lw_status emu_alloc(struct emu_machine *machine, uint64_t size_bytes, const
     *address = fresh.address;
     emu_life_tell(machine, &(struct emu_life){.kind = EMU_LIFE_ALLOC, .address = *address,
                                               .size_bytes = size_bytes, .name = name});
-    return LW_OK;
+    return emu_log_host_step(machine,
+                             &(struct emu_log_entry){.kind = EMU_LOG_ALLOC,
+                                                     .address = *address,
+                                                     .value = size_bytes,
+                                                     .which = flags & UINT16_MAX,
+                                                     .bytes = (const uint8_t *)name,
+                                                     .size = strlen(name)},
+                             err);
 }
 
 /** What instructions remember of allocations is void. */
@@ -268,7 +276,8 @@ enum lw_status emu_free(struct emu_machine *machine, uint64_t address, struct lw
     emu_life_tell(machine, &(struct emu_life){.kind = EMU_LIFE_FREE, .address = address,
                                               .size_bytes = record->size_bytes,
                                               .name = record->name});
-    return LW_OK;
+    return emu_log_host_step(
+        machine, &(struct emu_log_entry){.kind = EMU_LOG_FREE, .address = address}, err);
 }
 
 static void show(const struct emu_alloc_record *record, struct emu_allocation *out)
@@ -361,7 +370,17 @@ enum lw_status emu_global_write(struct emu_machine *machine, uint64_t address, c
     emu_memory_touch(&machine->memory, address - ISA_GLOBAL_BASE, size_bytes);
     emu_life_tell(machine, &(struct emu_life){.kind = EMU_LIFE_HOST_WRITE, .address = address,
                                               .size_bytes = size_bytes, .name = ""});
-    return LW_OK;
+    if (machine->log == NULL)
+        return LW_OK;
+    struct lw_hash hash;
+    lw_hash_init(&hash);
+    lw_hash_bytes(&hash, data, size_bytes);
+    return emu_log_host_step(machine, &(struct emu_log_entry){.kind = EMU_LOG_WRITE,
+                                                              .address = address,
+                                                              .size = size_bytes,
+                                                              .value = lw_hash_value(&hash),
+                                                              .bytes = data},
+                             err);
 }
 
 /* ---- the memory hash --------------------------------------------------------------- */

@@ -414,6 +414,7 @@ bool emu_split_force(struct emu_warp *w, unsigned id, uint64_t lanes, bool whole
                     split_set_state(w, id, EMU_SPLIT_SUSPENDED);
                     s->since = w->retired;
                 }
+                emu_pass(w);
                 return false;
             }
         }

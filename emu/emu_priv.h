@@ -324,6 +324,7 @@ struct emu_block {
     size_t memory_bytes;
 };
 
+struct emu_answers;
 struct emu_core {
     struct emu_machine *machine;
     struct emu_core_ops ops;
@@ -339,7 +340,23 @@ struct emu_core {
     struct emu_step_scratch *scratch; /* rows behind the event */
     struct emu_tag_step *tag_step;    /* shadow mode: the instruction being executed */
     bool helper;           /* of one more host thread: guests do not count it */
+    struct emu_answers *answers; /* of a replay, or NULL */
+    bool notes_itself;       /* its engine writes the schedule log: the core does not */
+    uint64_t passes;         /* steps that retired nothing (emu_pass), of them */
+    uint64_t pass_retired;   /* at this count of instructions, the last, */
+    uint64_t pass_run;       /* so many */
 };
+
+/** Lanes of @w came to wait without an instruction being retired. */
+static inline void emu_pass(const struct emu_warp *w)
+{
+    struct emu_core *core = w->core;
+    uint64_t now = core->retired + (w->retired - w->turn_start);
+
+    core->passes++;
+    core->pass_run = now == core->pass_retired ? core->pass_run + 1 : 1;
+    core->pass_retired = now;
+}
 
 /** A function of the table's CALL column: effects on @lanes of the running split. */
 typedef void emu_call_fn(struct emu_warp *w, const struct emu_dinsn *di, uint64_t lanes);
@@ -369,6 +386,7 @@ const struct emu_level *emu_level_choose(unsigned wanted);
 /** Tell the machine's listeners. */
 void emu_life_tell(const struct emu_machine *machine, const struct emu_life *life);
 
+struct emu_log;
 struct emu_machine {
     struct emu_config config;
     struct emu_memory memory;
@@ -391,6 +409,7 @@ struct emu_machine {
     bool threaded;         /* several host threads run on its memory now */
     unsigned helper_count; /* cores that guests do not count */
     unsigned threads_used; /* most threads that a grid ran on, 0: one */
+    struct emu_log *log;   /* the schedule log, or NULL */
 };
 
 /* ---- the turn --------------------------------------------------------------------- */

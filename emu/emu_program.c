@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "emu/emu_core.h"
+#include "emu/emu_log.h"
 
 static void program_destroy(struct emu_program *p)
 {
@@ -209,6 +210,14 @@ enum lw_status emu_program_load(struct emu_machine *machine, const struct isa_ob
 
     if (p == NULL)
         return LW_FAIL(err, LW_ENOMEM, "program");
+    status = machine->log == NULL
+                 ? LW_OK
+                 : emu_log_host_step(machine,
+                                     &(struct emu_log_entry){.kind = EMU_LOG_PROGRAM,
+                                                             .value = emu_program_fingerprint(object)},
+                                     err);
+    if (status != LW_OK)
+        goto cleanup;
     p->machine = machine;
     p->object = object;
     p->count = object->text_count;
@@ -275,6 +284,46 @@ enum lw_status emu_program_load(struct emu_machine *machine, const struct isa_ob
 cleanup:
     program_destroy(p);
     return status;
+}
+
+static void hash_text(struct lw_hash *hash, const char *text)
+{
+    lw_hash_u64(hash, strlen(text));
+    lw_hash_bytes(hash, text, strlen(text));
+}
+
+uint64_t emu_program_fingerprint(const struct isa_object *object)
+{
+    struct lw_hash hash;
+
+    lw_hash_init(&hash);
+    for (uint32_t i = 0; i < object->text_count; i++)
+        lw_hash_bytes(&hash, &object->text[i], sizeof object->text[i]);
+    for (unsigned i = 0; i < object->function_count; i++) {
+        const struct isa_function *f = &object->functions[i];
+        hash_text(&hash, f->name);
+        lw_hash_u64(&hash, (uint64_t)f->first << 32 | f->count);
+        lw_hash_u64(&hash, (uint64_t)f->kernel << 32 | f->param_bytes);
+        lw_hash_u64(&hash, (uint64_t)f->shared_bytes << 32 | f->local_bytes);
+    }
+    for (unsigned i = 0; i < object->variable_count; i++) {
+        const struct isa_variable *v = &object->variables[i];
+        hash_text(&hash, v->name);
+        lw_hash_u64(&hash, (uint64_t)v->space << 32 | v->shared_offset);
+        lw_hash_u64(&hash, v->size_bytes);
+        if (v->init != NULL)
+            lw_hash_bytes(&hash, v->init, v->size_bytes);
+    }
+    for (unsigned i = 0; i < object->reloc_count; i++) {
+        const struct isa_reloc *r = &object->relocs[i];
+        lw_hash_u64(&hash, (uint64_t)r->insn << 32 | r->to);
+        lw_hash_u64(&hash, (uint64_t)r->addend);
+        lw_hash_u64(&hash, (uint64_t)r->to_function << 32 | r->high);
+    }
+    lw_hash_u64(&hash, object->const_bank_bytes);
+    if (object->const_bank_bytes != 0)
+        lw_hash_bytes(&hash, object->const_bank, object->const_bank_bytes);
+    return lw_hash_value(&hash);
 }
 
 /* ---- look-ups --------------------------------------------------------------------------- */

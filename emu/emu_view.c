@@ -4,6 +4,7 @@
 
 #include "emu/emu_call.h"
 #include "emu/emu_core.h"
+#include "emu/emu_log.h"
 #include "emu/emu_tags.h"
 
 static struct emu_warp *warp_at(const struct emu_core *core, unsigned slot, unsigned warp)
@@ -105,9 +106,25 @@ bool emu_reg_tag(const struct emu_core *core, unsigned slot, unsigned warp, unsi
     return true;
 }
 
-bool emu_reg_write(struct emu_core *core, unsigned slot, unsigned warp,
-                   enum isa_reg_class reg_class, unsigned number, unsigned lane,
-                   uint64_t value, struct lw_error *err)
+/** An edit of @lane's state, into the schedule log. */
+static void note(const struct emu_warp *w, enum emu_log_kind kind, unsigned lane,
+                 unsigned which, uint64_t number, uint64_t value)
+{
+    if (emu_log_noting(w->core->machine))
+        emu_log_add(w->core->machine->log,
+                    &(struct emu_log_entry){.kind = kind,
+                                            .place = {.grid = w->block->grid->sequence,
+                                                      .block = w->block->linear,
+                                                      .warp = w->index,
+                                                      .split = lane},
+                                            .which = which,
+                                            .address = number,
+                                            .value = value});
+}
+
+static bool reg_write(struct emu_core *core, unsigned slot, unsigned warp,
+                      enum isa_reg_class reg_class, unsigned number, unsigned lane,
+                      uint64_t value, struct lw_error *err)
 {
     struct emu_warp *w = warp_at(core, slot, warp);
     uint64_t old;
@@ -146,6 +163,16 @@ bool emu_reg_write(struct emu_core *core, unsigned slot, unsigned warp,
     }
     (void)LW_FAIL(err, LW_ERANGE, "that register cannot be written");
     return false;
+}
+
+bool emu_reg_write(struct emu_core *core, unsigned slot, unsigned warp,
+                   enum isa_reg_class reg_class, unsigned number, unsigned lane,
+                   uint64_t value, struct lw_error *err)
+{
+    if (!reg_write(core, slot, warp, reg_class, number, lane, value, err))
+        return false;
+    note(warp_at(core, slot, warp), EMU_LOG_REGISTER, lane, reg_class, number, value);
+    return true;
 }
 
 bool emu_special_read(const struct emu_core *core, unsigned slot, unsigned warp,
@@ -191,6 +218,7 @@ enum lw_status emu_pc_write(struct emu_core *core, unsigned slot, unsigned warp,
         s->flags &= (uint8_t)~EMU_SPLIT_SYNCED;
         if (w->running == (int)id && w->reconv->reach != NULL)
             (void)w->reconv->reach(w);
+        note(w, EMU_LOG_PC, lane, 0, 0, pc);
         return LW_OK;
     }
     return LW_FAIL(err, LW_ERANGE, "no live lane %u", lane);

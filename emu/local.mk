@@ -4,7 +4,9 @@ liblanewise_a_SOURCES += \
 	%D%/emu_priv.h \
 	%D%/emu_core.h \
 	%D%/emu_decode.h \
+	%D%/emu_bytes.h \
 	%D%/emu_engine_priv.h \
+	%D%/emu_log.h \
 	%D%/emu_call.h \
 	%D%/emu_math.h \
 	%D%/emu_next.h \
@@ -18,12 +20,16 @@ liblanewise_a_SOURCES += \
 	%D%/faults.def \
 	%D%/emu_address.c \
 	%D%/emu_barrier.c \
+	%D%/emu_bytes.c \
 	%D%/emu_call.c \
+	%D%/emu_config.c \
 	%D%/emu_control.c \
 	%D%/emu_core.c \
 	%D%/emu_decode.c \
 	%D%/emu_engine.c \
 	%D%/emu_hash.c \
+	%D%/emu_log.c \
+	%D%/emu_log_file.c \
 	%D%/emu_format.c \
 	%D%/emu_machine.c \
 	%D%/emu_math.c \
@@ -33,8 +39,10 @@ liblanewise_a_SOURCES += \
 	%D%/emu_program.c \
 	%D%/emu_reconv.c \
 	%D%/emu_shadow.c \
+	%D%/emu_replay.c \
 	%D%/emu_split.c \
 	%D%/emu_stack.c \
+	%D%/emu_steps.c \
 	%D%/emu_text.c \
 	%D%/emu_tags.c \
 	%D%/emu_threads.c \

@@ -1,4 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 check_PROGRAMS += tests/test_hash
-tests_test_hash_SOURCES = tests/test_hash.c tests/history_fixture.h
+tests_test_hash_SOURCES = tests/test_hash.c tests/history_kernels.c tests/history_kernels.h \
+	tests/history_fixture.h
 tests_test_hash_LDADD = liblanewise.a $(TEST_LIBS)
+
+check_PROGRAMS += tests/test_replay
+tests_test_replay_SOURCES = tests/test_replay.c tests/history_kernels.c tests/history_kernels.h \
+	tests/history_fixture.h
+tests_test_replay_LDADD = liblanewise.a $(TEST_LIBS)
+
+check_SCRIPTS += tests/test_history.sh

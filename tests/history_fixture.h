@@ -15,10 +15,20 @@
 
 enum { FIX_BYTES = 16384 };
 
+extern uint64_t fix_seed; /* of a random test, for messages */
+
 static inline void fix_check(enum lw_status status, const struct lw_error *err)
 {
     if (status != LW_OK)
-        fail_msg("%s", err->text);
+        fail_msg("seed %llu: %s", (unsigned long long)fix_seed, err->text);
+}
+
+/** LW_SEED in the environment, or 1. */
+static inline uint64_t fix_first_seed(void)
+{
+    const char *text = getenv("LW_SEED");
+
+    return text != NULL ? strtoull(text, NULL, 0) : 1;
 }
 
 struct fix {

@@ -1,0 +1,95 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# Schedule logs from outside: every kernel, and a debugger's session, is replayed to
+# the same hashes; a log that does not fit is refused in one sentence.
+set -u
+src=$(cd "${srcdir:-.}" && pwd)
+lanewise=${LANEWISE:-$(pwd)/lanewise}
+case $lanewise in /*) ;; *) lanewise=$(pwd)/$lanewise ;; esac
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+failures=0
+
+fail() {
+    echo "FAIL: $*"
+    head -n 5 "$work/out" "$work/err" 2>/dev/null | sed 's/^/    /'
+    failures=$((failures + 1))
+}
+# ok WHAT ARGUMENT...: status 0; the output without times is in $work/out
+ok() {
+    what=$1
+    shift
+    "$lanewise" "$@" >"$work/raw" 2>"$work/err" </dev/null || fail "$what"
+    sed 's/, [0-9.]* s$//' "$work/raw" >"$work/out"
+}
+# refused WORDS ARGUMENT...: status 2 and one sentence with these words
+refused() {
+    words=$1
+    shift
+    "$lanewise" "$@" >"$work/out" 2>"$work/err" </dev/null
+    [ $? = 2 ] || fail "not refused: $*"
+    grep -q -- "$words" "$work/err" || fail "no '$words': $*"
+    [ "$(wc -l <"$work/err")" = 1 ] || fail "not one sentence: $*"
+}
+
+sh "$src/kernels/prepare" "$work/k" || exit 1
+cd "$work/k" || exit 1
+for launch in *.yaml; do
+    ok "$launch" run "$launch" --hash --log "$work/log"
+    cp "$work/out" "$work/first"
+    ok "$launch, replayed" run "$launch" --hash --replay "$work/log"
+    cmp -s "$work/first" "$work/out" || fail "$launch: the replay ends elsewhere"
+    [ "$(wc -c <"$work/log")" -lt 100000 ] || fail "$launch: its log has $(wc -c <"$work/log") bytes"
+done
+
+# steps of single warps and an edit make another schedule, which clocks show: it is replayed, too
+cat >order.s <<'END'
+.kernel order
+.param ptr.global c
+    v_s2r v0, %tid.x
+    v_mov_b64 v2:3, c[c]
+    v_madwide_u32 v2:3, v0, 4, v2:3
+    v_s2r v1, %clock
+    v_add_u32 v1, v1, v4
+    st.global.b32 [v2:3], v1
+    bar.sync 0
+    exit
+.end
+END
+cat >order.yaml <<'END'
+program: {source: order.s}
+buffers: {c: {type: u32, count: 128}}
+steps:
+  - launch: {entry: order, grid: [1], block: [128], args: [c]}
+END
+cat >"$work/session" <<'END'
+stepi 2
+warp 2
+stepi 3
+set v4 = 1234
+break *0x100000050
+continue
+stepi
+delete 1
+warp 1
+stepi
+continue
+END
+ok "a session" debug order.yaml --log "$work/log" --batch -x "$work/session"
+ok "the session replayed" run order.yaml --replay "$work/log" --dump c=c1
+ok "the session replayed in the shell" debug order.yaml --replay "$work/log" --batch -c continue
+ok "a plain run" run order.yaml --log "$work/log2" --dump c=c2
+cmp -s c1 c2 && fail "the session has left no trace"
+ok "it replayed" run order.yaml --replay "$work/log2" --dump c=c3
+cmp -s c2 c3 || fail "the replay of a plain run differs"
+
+refused 'warp: 32, this machine has 64' run order.yaml --replay "$work/log" --warp 64
+refused 'does not fit this run' run collatz_asm.yaml --replay "$work/log"
+refused 'give one of them' run vadd_asm.yaml --replay "$work/log" --log "$work/log2"
+refused 'no schedule log' run vadd_asm.yaml --replay vadd.s
+refused 'none/such' run vadd_asm.yaml --replay none/such
+refused 'none/such' run vadd_asm.yaml -q --log none/such
+head -c 50 "$work/log" >"$work/short"
+refused 'damaged' run vadd_asm.yaml --replay "$work/short"
+
+[ $failures = 0 ] || exit 1
