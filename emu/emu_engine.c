@@ -421,8 +421,7 @@ static enum lw_status run_on(struct emu_functional *f, struct emu_stop *stop,
 
     while (stop->kind == EMU_STOP_NONE || stop->kind == EMU_STOP_STEPPED) {
         stop->kind = EMU_STOP_NONE;
-        if (f->claims == NULL && engine->interrupted) {
-            engine->interrupted = 0;
+        if (f->claims == NULL && emu_interrupt_take(engine)) {
             stop->kind = EMU_STOP_INTERRUPTED;
             break;
         }

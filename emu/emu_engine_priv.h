@@ -117,4 +117,13 @@ enum lw_status emu_replay_others(struct emu_functional *f, struct emu_stop *stop
 enum lw_status emu_replay_to(struct emu_functional *f, uint64_t until, struct lw_error *err)
     LW_MUST_CHECK;
 
+/** An interrupt came (from a signal or another thread) and is answered now. */
+static inline bool emu_interrupt_take(struct emu_engine *engine)
+{
+    if (!__atomic_load_n(&engine->interrupted, __ATOMIC_RELAXED))
+        return false;
+    __atomic_store_n(&engine->interrupted, 0, __ATOMIC_RELAXED);
+    return true;
+}
+
 #endif

@@ -271,19 +271,20 @@ MEM_INLINE bool mem_store_run(uint8_t *p, const uint32_t *b, size_t stride, unsi
     return changed != 0;
 }
 
-/** With @dirty lane l's page is (offset + (off[l] ^ flip)) / 4096. */
+/** With @mark lane l's page is (offset + (off[l] ^ flip)) / 4096. */
 MEM_INLINE bool mem_store_scattered(uint8_t *p, const uint32_t *b, size_t stride, unsigned n,
                                     uint64_t m, bool all, const uint32_t *off, uint32_t flip,
-                                    bool mark, uint8_t *dirty, uint64_t offset, unsigned kind)
+                                    bool mark, struct emu_memory *memory, uint64_t offset,
+                                    unsigned kind)
 {
     uint32_t changed = 0;
 
 #define STORE_LANE(l)                                                                         \
     do {                                                                                      \
         uint32_t zero = off[l] ^ flip;                                                        \
-        changed |= mem_put(p + zero, 4, b + (l), stride, kind);                               \
         if (mark)                                                                             \
-            emu_dirty_mark(dirty + (offset + zero) / EMU_PAGE_BYTES);                         \
+            emu_dirty_mark(memory, (offset + zero) / EMU_PAGE_BYTES);                         \
+        changed |= mem_put(p + zero, 4, b + (l), stride, kind);                               \
     } while (0)
     if (all) {
         for (unsigned l = 0; l < n; l++)
@@ -407,7 +408,7 @@ MEM_INLINE bool mem_flat(struct emu_warp *w, const struct emu_dinsn *di, uint64_
             if (form[i] == SCATTERED)
                 changed |= window->global
                                ? mem_store_scattered(scattered_host, d, stride, chunk, cm, all,
-                                                     off, rows->flip, true, memory->dirty,
+                                                     off, rows->flip, true, memory,
                                                      rows->base - ISA_GLOBAL_BASE, kind)
                                : mem_store_scattered(scattered_host, d, stride, chunk, cm, all,
                                                      off, rows->flip, false, NULL, 0, kind);
@@ -583,7 +584,7 @@ MEM_INLINE uint8_t *mem_reach(struct emu_warp *w, enum isa_space space, uint64_t
                                        (write ? memory->store_valid : memory->load_valid)[page])
         return NULL;
     if (write)
-        emu_dirty_mark(memory->dirty + page);
+        emu_dirty_mark(memory, page);
     return memory->host + offset;
 }
 
@@ -864,12 +865,12 @@ MEM_INLINE void mem_touch(struct emu_memory *memory, const struct mem_rows *rows
     if (low <= UINT32_MAX - EMU_PAGE_BYTES &&
         emu_row_within(rows->off, n, m, false, rows->flip, (uint32_t)low, EMU_PAGE_BYTES - 1, 0,
                        0)) {
-        emu_dirty_mark(memory->dirty + page);
+        emu_dirty_mark(memory, page);
         return;
     }
     for (LW_EACH_BIT(l, m)) {
         page = (start + (rows->off[l] ^ rows->flip)) / EMU_PAGE_BYTES;
-        emu_dirty_mark(memory->dirty + page);
+        emu_dirty_mark(memory, page);
     }
 }
 

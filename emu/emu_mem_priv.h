@@ -19,12 +19,16 @@
 /** Bits of emu_memory.dirty. Stores set both; who takes snapshots clears the first only. */
 enum { EMU_DIRTY_CHANGED = 1, EMU_DIRTY_TOUCHED = 2, EMU_DIRTY_STORE = 3 };
 
-/** Mark a page. Tested before it is set: cores of other threads share the line. The same
- *  instructions as plain ones, but defined where two threads do it at once. */
-static inline void emu_dirty_mark(uint8_t *dirty)
+/** The first store to a page since it was clean (emu_memory.c). */
+void emu_dirty_first(struct emu_memory *memory, uint64_t page);
+
+/** A page is about to be stored to. Tested before it is set: cores of other threads share the
+ *  line. The same instructions as plain ones, but defined where two threads do it at once. */
+static inline void emu_dirty_mark(struct emu_memory *memory, uint64_t page)
 {
-    if (__atomic_load_n(dirty, __ATOMIC_RELAXED) != EMU_DIRTY_STORE)
-        __atomic_store_n(dirty, (uint8_t)EMU_DIRTY_STORE, __ATOMIC_RELAXED);
+    if (__builtin_expect(__atomic_load_n(&memory->dirty[page], __ATOMIC_RELAXED) !=
+                             EMU_DIRTY_STORE, 0))
+        emu_dirty_first(memory, page);
 }
 
 /** Mark the pages of a range, @offset from the start of the arena, @bytes >= 1. */
@@ -33,7 +37,7 @@ static inline void emu_memory_touch(struct emu_memory *memory, uint64_t offset, 
     uint64_t page = offset / EMU_PAGE_BYTES, last = (offset + bytes - 1) / EMU_PAGE_BYTES;
 
     do
-        emu_dirty_mark(memory->dirty + page);
+        emu_dirty_mark(memory, page);
     while (page++ < last);
 }
 

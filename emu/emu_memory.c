@@ -72,6 +72,15 @@ void emu_memory_fini(struct emu_memory *memory)
     memset(memory, 0, sizeof *memory);
 }
 
+/* A page that was never written is the host's zero page as soon as it is read, and stores
+ * here read first, to see what changes. Writing nothing to it makes it a page of its own at once:
+ * the second fault would, on several threads, stop all of them. */
+void emu_dirty_first(struct emu_memory *memory, uint64_t page)
+{
+    (void)__atomic_fetch_or(memory->host + page * EMU_PAGE_BYTES, (uint8_t)0, __ATOMIC_RELAXED);
+    __atomic_store_n(&memory->dirty[page], (uint8_t)EMU_DIRTY_STORE, __ATOMIC_RELAXED);
+}
+
 /* ---- records ------------------------------------------------------------------ */
 
 /** Index of the first record whose address is above @address. */

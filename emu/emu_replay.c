@@ -444,8 +444,7 @@ static enum lw_status walk(struct emu_functional *f, const struct want *want,
             stop->kind = EMU_STOP_COUNT;
             break;
         }
-        if (f->base.interrupted && !want->silent) {
-            f->base.interrupted = 0;
+        if (!want->silent && emu_interrupt_take(&f->base)) {
             stop->kind = EMU_STOP_INTERRUPTED;
             break;
         }

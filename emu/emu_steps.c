@@ -203,8 +203,7 @@ enum lw_status emu_fixed_run_others(struct emu_engine *engine, const struct emu_
     status = emu_fixed_begin(f, r, &block, err);
     if (status != LW_OK)
         return status;
-    if (engine->interrupted) {
-        engine->interrupted = 0;
+    if (emu_interrupt_take(engine)) {
         stop->kind = EMU_STOP_INTERRUPTED;
         return LW_OK;
     }
