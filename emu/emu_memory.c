@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
-enum { SLACK_BYTES = EMU_PAGE_BYTES };
+enum { SLACK_BYTES = EMU_PAGE_BYTES, LARGE_BYTES = 16 << 20, HUGE_BYTES = 1 << 30 };
 #define WINDOW_BYTES (UINT64_C(1) << 32)
 
 /* ---- the arena ------------------------------------------------------------- */
@@ -230,6 +230,9 @@ enum lw_status emu_alloc(struct emu_machine *machine, uint64_t size_bytes, const
     if (offset + taken > memory->next_free)
         memory->next_free = offset + taken;
     set_valid(memory, &memory->record[i]);
+    /* Fewer page faults; not where much may stay untouched. Only advice. */
+    if (size_bytes >= LARGE_BYTES && size_bytes <= HUGE_BYTES)
+        (void)madvise(memory->host + offset, taken, MADV_HUGEPAGE);
     *address = fresh.address;
     emu_life_tell(machine, &(struct emu_life){.kind = EMU_LIFE_ALLOC, .address = *address,
                                               .size_bytes = size_bytes, .name = name});
