@@ -200,16 +200,3 @@ enum lw_status cmd_machine_next(void *context, bool *more, struct lw_error *err)
     *more = status == LW_OK && state == LNC_LAUNCHED;
     return status;
 }
-
-void cmd_print_hang(const struct emu_hang *hang, struct lw_sink *out)
-{
-    const char *rest = hang->detail, *end;
-
-    /* The wait-for set is one clause for each who waits: a line for each is easier to read. */
-    lw_put(out, "hang: ");
-    while ((end = strstr(rest, "; ")) != NULL) {
-        lw_printf(out, "%.*s\n  ", (int)(end - rest + 1), rest);
-        rest = end + 2;
-    }
-    lw_printf(out, "%s\n", rest);
-}

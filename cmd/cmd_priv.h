@@ -74,8 +74,6 @@ enum lw_status cmd_machine_finish(struct cmd_machine *m, bool whole, struct lw_e
     LW_MUST_CHECK;
 /** A dbg_next_fn over lnc_session_next; @context is a struct cmd_machine. */
 enum lw_status cmd_machine_next(void *context, bool *more, struct lw_error *err);
-/** Who waits for whom, in words. */
-void cmd_print_hang(const struct emu_hang *hang, struct lw_sink *out);
 
 /** Serve gdb until it leaves or all has run (cmd_debug.c). @stop is where the run stands:
  *  EMU_STOP_IDLE at its end, a fault, a hang, or EMU_STOP_NONE when gdb left in the middle;

@@ -299,7 +299,8 @@ static int finish(struct cmd_machine *m, const struct options *o, const char *pa
         lw_put(&errors.sink, "\n");
     } else if (outcome->stop.kind == EMU_STOP_HANG) {
         outcome->exit = CMD_HANG;
-        cmd_print_hang(&outcome->stop.hang, &errors.sink);
+        emu_hang_print(&outcome->stop.hang, &errors.sink);
+        lw_put(&errors.sink, "\n");
     } else if (outcome->stop.kind != EMU_STOP_IDLE) {
         /* Nothing is known to be wrong, but "fine" would claim that all was checked. */
         outcome->exit = CMD_WRONG;

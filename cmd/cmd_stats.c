@@ -104,8 +104,6 @@ int cmd_stats_write(const char *path, const char *launch_file, const struct cmd_
                     const struct cmd_outcome *outcome)
 {
     static const char *const exits[] = {"ok", "check-failed", "error", "fault", "hang"};
-    static const char *const hangs[] = {"none", "deadlock", "convergence", "cta-barrier",
-                                        "livelock"};
     const struct emu_config *config = emu_machine_config(m->machine);
     struct emu_stats stats;
     struct lw_buffer text;
@@ -197,7 +195,7 @@ int cmd_stats_write(const char *path, const char *launch_file, const struct cmd_
         const struct emu_hang *h = &outcome->stop.hang;
 
         lw_put(out, ",\n  \"hang\": {\"kind\": ");
-        put_string(out, hangs[h->kind]);
+        put_string(out, emu_hang_name(h->kind));
         lw_printf(out, ", \"grid\": %u, \"block\": %" PRIu64 ", \"warp\": %u, \"lanes\": \"0x%"
                        PRIx64 "\", \"pc\": \"0x%" PRIx64 "\", \"detail\": ",
                   h->grid, h->block, h->warp, h->lanes, h->pc);

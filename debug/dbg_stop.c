@@ -42,7 +42,8 @@ void dbg_stop_print(const struct dbg *dbg, const struct dbg_stop *stop, struct l
         lw_put(out, "\n");
         break;
     case DBG_STOP_HANG:
-        lw_printf(out, "hang: %s\n", stop->hang.detail);
+        emu_hang_print(&stop->hang, out);
+        lw_put(out, "\n");
         break;
     case DBG_STOP_INTERRUPT:
         lw_put(out, "interrupted: ");

@@ -241,16 +241,24 @@ enum emu_hang_kind {
     EMU_HANG_DEADLOCK,      /* nothing ready, sleeping or pending */
     EMU_HANG_CONVERGENCE,   /* lanes wait at a convergence barrier for lanes that cannot come */
     EMU_HANG_CTA_BARRIER,   /* a CTA barrier not all lanes reach */
-    EMU_HANG_LIVELOCK       /* no progress in the window */
+    EMU_HANG_LIVELOCK,      /* no progress in the window */
+    EMU_HANG_SIMT,          /* `stack`: the top waits for lanes below it */
+    EMU_HANG_VALUE          /* no progress: what lanes read again and again nobody writes */
 };
+/** "deadlock", "convergence", "cta-barrier", "livelock", "simt", "value"; "none". */
+const char *emu_hang_name(enum emu_hang_kind kind);
 struct emu_hang {
     enum emu_hang_kind kind;
     uint32_t grid;
     uint64_t block;
     unsigned warp;
     uint64_t lanes, pc;
-    char detail[1600]; /* the wait-for set in words: lanes, pcs, barriers */
+    /** What happened, then a line for each who waits and for whom: lanes, pcs with source
+     *  lines, barriers, places in memory with their values. */
+    char detail[4000];
 };
+/** "hang: ..." and the lines behind it indented; no newline at the end. */
+void emu_hang_print(const struct emu_hang *hang, struct lw_sink *out);
 
 /* ---- the event (MACHINE 5) ------------------------------------------------------ */
 

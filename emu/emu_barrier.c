@@ -229,7 +229,7 @@ static bool meet(struct emu_warp *w, unsigned id, unsigned reg)
     s->lanes = all;
     s->since = w->retired;
     s->seq = ++w->seq_counter;
-    w->block->progress++;
+    w->block->releases++;
     w->core->stats.reconvergences++;
     return true;
 }
@@ -255,7 +255,7 @@ bool emu_split_bsync(struct emu_warp *w, unsigned reg, bool soft, uint64_t lanes
             b->lanes = 0;
             s->seq = ++w->seq_counter;
             s->flags = 0;
-            w->block->progress++;
+            w->block->releases++;
             if (w->flow != NULL)
                 w->flow->released = stay;
         }

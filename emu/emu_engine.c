@@ -192,30 +192,54 @@ void emu_fixed_fault(const struct emu_warp *w, struct emu_stop *stop)
         stop->place.lanes = w->fault.lanes;
 }
 
-void emu_fixed_hang(struct emu_block *block, bool livelock, struct emu_stop *stop)
+/** Stop looking at what spins. */
+static void end_probe(struct emu_functional *f)
+{
+    emu_probe_destroy(f->probe);
+    f->probe = NULL;
+}
+
+void emu_fixed_hang(struct emu_functional *f, struct emu_block *block, bool livelock,
+                    struct emu_stop *stop)
 {
     const struct emu_launch *launch = &block->grid->launch;
+    struct emu_hang_cause cause = {.livelock = livelock, .probe = f->probe, .alone = f->order_free,
+                                   .strong = f->probe != NULL ? f->probe->strong : f->strong};
 
     if (!block->core->machine->threaded)
         emu_text_stopped(block->core->machine, block->grid->sequence, block->linear,
                          emu_kernel_block_order_free(launch->program, launch->kernel));
     stop->kind = EMU_STOP_HANG;
-    emu_block_explain(block, livelock, &stop->hang);
-    stop->place.grid = block->grid->sequence;
-    stop->place.block = block->linear;
+    emu_block_explain(block, &cause, &stop->hang);
+    stop->place.grid = stop->hang.grid;
+    stop->place.block = stop->hang.block;
     stop->place.warp = stop->hang.warp;
     stop->place.lanes = stop->hang.lanes;
     stop->place.pc = stop->hang.pc;
+    end_probe(f);
 }
 
-/** Note progress of a block at time @now; when it was last seen to make any. */
-static uint64_t see_progress(struct emu_block *b, uint64_t now)
+/** @which 0: with convergence barriers that opened; 1: without. */
+static uint64_t progress_of(const struct emu_block *b, unsigned which)
 {
-    if (b->progress != b->progress_seen || b->progress_at == 0) {
-        b->progress_seen = b->progress;
-        b->progress_at = now + 1;
+    return b->progress + (which == 0 ? b->releases : 0);
+}
+
+/** Note progress of a block at time @now; latest[] is when some was last seen. True: it made
+ *  some. */
+static bool see_progress(struct emu_block *b, uint64_t now, uint64_t *latest)
+{
+    bool moved = false;
+
+    for (unsigned k = 0; k < 2; k++) {
+        if (progress_of(b, k) != b->watch[k].seen || b->watch[k].at == 0) {
+            b->watch[k].seen = progress_of(b, k);
+            b->watch[k].at = now + 1;
+            moved = moved || k == 0;
+        }
+        latest[k] = b->watch[k].at > latest[k] ? b->watch[k].at : latest[k];
     }
-    return b->progress_at;
+    return moved;
 }
 
 /** A window without progress in any block is a live-lock (MACHINE 4). Looked at when the
@@ -224,21 +248,84 @@ static uint64_t see_progress(struct emu_block *b, uint64_t now)
  *  that of @current alone, in its own instructions. */
 bool emu_fixed_look(struct emu_functional *f, struct emu_block *current)
 {
-    uint64_t window = f->base.machine->config.hang_window, latest = 0;
+    uint64_t window = f->base.machine->config.hang_window, latest[2] = {0, 0}, since[2];
     uint64_t now = f->order_free ? current->retired : f->core->retired;
+    bool moved = false;
 
     if (window == 0 || f->core->retired < f->watch_at)
         return false;
     if (f->order_free)
-        latest = see_progress(current, now);
+        (void)see_progress(current, now, latest);
     for (unsigned i = 0; !f->order_free && i < f->count; i++) {
         struct emu_block *b = block_of(f, &f->resident[i]);
-        if (b != NULL && see_progress(b, now) > latest)
-            latest = b->progress_at;
+        if (b != NULL)
+            moved = see_progress(b, now, latest) || moved;
     }
-    uint64_t since = now + 1 - latest;
-    f->watch_at = f->core->retired + (window - (since < window ? since : 0)) / 2 + 1;
-    return latest != 0 && since >= window;
+    for (unsigned i = 0; moved && i < f->count; i++) {
+        struct emu_block *b = block_of(f, &f->resident[i]);
+        if (b != NULL)
+            b->retired_then = b->retired;
+    }
+    for (unsigned k = 0; k < 2; k++)
+        since[k] = now + 1 - latest[k];
+    f->watch_at = f->core->retired + (window - (since[0] < window ? since[0] : 0)) / 2 + 1;
+    f->strong = since[0] < window;
+    return latest[0] != 0 && (since[0] >= window || since[1] / EMU_STRONG_WINDOWS >= window);
+}
+
+static uint64_t all_progress(const struct emu_functional *f, unsigned which)
+{
+    uint64_t sum = 0;
+
+    for (unsigned i = 0; i < f->count; i++) {
+        const struct emu_block *b = block_of(f, &f->resident[i]);
+        sum += b != NULL ? progress_of(b, which) : 0;
+    }
+    return sum;
+}
+
+/** A live-lock was found, and enough was seen of what its lanes do: a block at a time they are
+ *  observed from the start of its turn, until each that runs has been. Progress ends it. */
+static bool hangs(struct emu_functional *f, struct emu_block *block)
+{
+    bool found = emu_fixed_look(f, block), all = true;
+    /* alone, it is the only one that runs */
+    uint64_t ended = f->order_free ? 0 : f->grid->blocks_ended;
+
+    if (f->replaying)
+        return false; /* the log says how it went on */
+    if (f->probe == NULL) {
+        if (!found)
+            return false;
+        f->probe = emu_probe_create();
+        if (f->probe == NULL)
+            return true; /* no memory: the verdict does not name places */
+        f->probe->strong = f->strong;
+        f->probe->progress = all_progress(f, f->strong);
+        f->probe->blocks_ended = ended;
+    } else if (all_progress(f, f->probe->strong) != f->probe->progress ||
+               f->probe->blocks_ended != ended) {
+        end_probe(f);
+        return false;
+    }
+    f->probe->attached = !emu_probe_saw(f->probe, block);
+    for (unsigned i = 0; i < f->count && all && !f->order_free; i++) {
+        const struct emu_block *b = block_of(f, &f->resident[i]);
+        if (b == NULL)
+            all = false; /* it has not begun, and may write what the others wait for */
+        else if (b->warps_live != 0 && emu_block_can_run(b))
+            all = b->retired != b->retired_then && emu_probe_saw(f->probe, b);
+    }
+    return all && !f->probe->attached;
+}
+
+/** Who sees the instructions of the current block. */
+static struct emu_observer *watching(struct emu_functional *f, struct emu_observer *observers)
+{
+    if (f->probe == NULL || !f->probe->attached)
+        return observers;
+    f->probe->observer.next = observers;
+    return &f->probe->observer;
 }
 
 /** Nothing in any resident block can run, and all of them have begun. */
@@ -300,8 +387,8 @@ struct emu_warp *emu_fixed_settle(struct emu_functional *f, struct emu_stop *sto
             stuck = 0;
             continue;
         }
-        if (emu_fixed_look(f, block) && !f->replaying) { /* then the log says how it went on */
-            emu_fixed_hang(block, true, stop);
+        if (hangs(f, block)) {
+            emu_fixed_hang(f, block, true, stop);
             return NULL;
         }
         w = next_warp(f, block);
@@ -309,11 +396,11 @@ struct emu_warp *emu_fixed_settle(struct emu_functional *f, struct emu_stop *sto
             return w;
         /* No other block can help one of a block-order-free grid: the lowest is reported. */
         if (f->order_free && !emu_block_can_run(block)) {
-            emu_fixed_hang(block, false, stop);
+            emu_fixed_hang(f, block, false, stop);
             return NULL;
         }
         if (++stuck >= f->count && emu_fixed_deadlocked(f)) {
-            emu_fixed_hang(block, false, stop);
+            emu_fixed_hang(f, block, false, stop);
             return NULL;
         }
         f->turn_left = 0; /* nothing in it can run */
@@ -438,13 +525,14 @@ static enum lw_status run_on(struct emu_functional *f, struct emu_stop *stop,
         struct emu_warp *w = emu_fixed_settle(f, stop, &status, err);
         if (w == NULL)
             return status;
-        if (observers != NULL || emu_split_divided(w)) {
-            if (emu_fixed_at_breakpoint(w)) {
+        struct emu_observer *seers = watching(f, observers);
+        if (seers != NULL || emu_split_divided(w)) {
+            if (emu_fixed_at_breakpoint(w) && f->claims == NULL) {
                 stop->kind = EMU_STOP_BREAK;
                 emu_fixed_place(w, w->running, &stop->place);
                 break;
             }
-            status = emu_fixed_step(f, w, &ev, observers, stop, err);
+            status = emu_fixed_step(f, w, &ev, seers, stop, err);
             if (status != LW_OK)
                 return status;
             continue;
@@ -533,7 +621,7 @@ static enum lw_status functional_step(struct emu_engine *engine, struct emu_even
         struct emu_warp *w = emu_fixed_settle(f, stop, &status, err);
         if (w == NULL)
             break;
-        status = emu_fixed_step(f, w, ev, engine->observers, stop, err);
+        status = emu_fixed_step(f, w, ev, watching(f, engine->observers), stop, err);
     } while (status == LW_OK && stop->kind == EMU_STOP_NONE);
     note_run(f, &mark, stands_settled(stop));
     return status;
@@ -621,6 +709,7 @@ static void functional_destroy(struct emu_engine *engine)
     struct emu_functional *f = self(engine);
 
     emu_threads_destroy(f->pool);
+    end_probe(f);
     emu_core_destroy(f->core);
     free(f->resident);
     free(f);

@@ -8,6 +8,7 @@
 
 #include "emu/emu_core.h"
 #include "emu/emu_log.h"
+#include "emu/emu_probe_priv.h"
 
 enum { EMU_BLOCK_TURN = 1 << 20 }; /* warp instructions before the next resident block */
 
@@ -33,6 +34,8 @@ struct emu_functional {
     uint64_t warp_left;        /* of the current warp's quantum; 0: the next warp's turn */
     uint64_t watch_at;         /* core count of the next look for a live-lock */
     bool order_free;
+    bool strong;               /* the last look: barriers did open (EMU_STRONG_WINDOWS) */
+    struct emu_probe *probe;   /* looks at what spins, before a live-lock verdict; else NULL */
     /* replay */
     unsigned resident_room;    /* allocated */
     bool replaying;            /* settle() is on behalf of a log */
@@ -63,7 +66,8 @@ struct emu_resident *emu_fixed_find(struct emu_functional *f, uint32_t grid, uin
 void emu_fixed_retire(struct emu_functional *f);
 void emu_fixed_place(const struct emu_warp *w, int split, struct emu_place *place);
 void emu_fixed_fault(const struct emu_warp *w, struct emu_stop *stop);
-void emu_fixed_hang(struct emu_block *block, bool livelock, struct emu_stop *stop);
+void emu_fixed_hang(struct emu_functional *f, struct emu_block *block, bool livelock,
+                    struct emu_stop *stop);
 /** Look for a live-lock if it is time; @current: the block whose turn it is. */
 bool emu_fixed_look(struct emu_functional *f, struct emu_block *current);
 bool emu_fixed_deadlocked(const struct emu_functional *f);

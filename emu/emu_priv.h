@@ -316,8 +316,12 @@ struct emu_block {
     uint32_t cta_open;       /* barriers in use; emu_barrier.c's, 0 at the start */
     uint64_t cta_generation; /* of the barrier opened last */
     uint64_t retired;        /* warp instructions; `clock` */
-    uint64_t progress;       /* grows with every store that changes a byte, exit, release, text */
-    uint64_t progress_seen, progress_at; /* of the live-lock watch */
+    uint64_t progress;       /* grows with every store that changes a byte, exit, CTA barrier, text */
+    uint64_t releases;       /* of lanes at convergence barriers and warpsync: progress, too */
+    struct {
+        uint64_t seen, at;
+    } watch[2];              /* of the live-lock watch: with releases, and without */
+    uint64_t retired_then;   /* when a look found progress in some block */
     uint64_t sleep_offset;   /* added to retired for sleepers when time jumps */
     unsigned next_warp;      /* rotation */
     void *memory;            /* the one heap block behind warps, rows, shared */
@@ -677,8 +681,19 @@ void emu_split_take(struct emu_warp *w, unsigned reg, uint64_t lanes, uint64_t *
 void emu_split_give(struct emu_warp *w, unsigned reg, uint64_t lanes, const uint64_t *number);
 /** Can any split of the block run now (ready, yielded, or sleeping with time to jump)? */
 bool emu_block_can_run(const struct emu_block *block);
-/** Explain why the block does not move. @livelock: it runs without progress. */
-void emu_block_explain(const struct emu_block *block, bool livelock, struct emu_hang *out);
+/** Without a store that changes a byte, an exit or new text for so many hang windows it is a
+ *  live-lock, even if barriers open: a loop with a region in it releases all the time. */
+enum { EMU_STRONG_WINDOWS = 64 };
+struct emu_probe;
+struct emu_hang_cause {
+    bool livelock; /* it runs without progress; else nothing can run */
+    bool strong;   /* though barriers do open */
+    bool alone;    /* no other block matters */
+    const struct emu_probe *probe; /* what was seen of a live-lock, or NULL */
+};
+/** Explain why a block does not go on. */
+void emu_block_explain(const struct emu_block *block, const struct emu_hang_cause *cause,
+                       struct emu_hang *out);
 /** False, with a clause, on a broken invariant (debug and test builds). */
 bool emu_split_check(const struct emu_warp *w, char *why, size_t why_size);
 

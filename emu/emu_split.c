@@ -174,7 +174,7 @@ void emu_split_awake(struct emu_warp *w, uint64_t ids)
         w->split[order[i]].since = w->retired;
         w->split[order[i]].seq = ++w->seq_counter;
     }
-    w->block->progress++;
+    w->block->releases++;
     if (w->reconv->woken != NULL)
         w->reconv->woken(w);
 }

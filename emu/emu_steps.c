@@ -33,7 +33,7 @@ static void stop_waits(const struct emu_warp *w, const struct emu_place *place,
         snprintf(stop->hang.detail, sizeof stop->hang.detail, "%s",
                  emu_split_state_name((enum emu_split_state)w->split[id].state));
     if (id >= 0 && (w->split[id].state == EMU_SPLIT_BLOCKED || w->split[id].state == EMU_SPLIT_CTA))
-        emu_block_explain(w->block, false, &stop->hang);
+        emu_block_explain(w->block, &(struct emu_hang_cause){0}, &stop->hang);
 }
 
 enum lw_status emu_fixed_step_warp(struct emu_engine *engine, const struct emu_place *place,
@@ -226,9 +226,9 @@ enum lw_status emu_fixed_run_others(struct emu_engine *engine, const struct emu_
                 goto done;
     }
     if (ran == 0 && emu_fixed_deadlocked(f))
-        emu_fixed_hang(block, false, stop);
+        emu_fixed_hang(f, block, false, stop);
     else if (look(f, block))
-        emu_fixed_hang(block, true, stop);
+        emu_fixed_hang(f, block, true, stop);
 done:
     emu_fixed_retire(f);
     return status;

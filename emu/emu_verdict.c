@@ -1,98 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The split table in words: views for debuggers, hashes, the wait-for set of a block that
- * does not move, and the invariants that tests check after each step.
+ * Hang verdicts: why a grid does not go on, as a graph in words. Each line says who waits for
+ * whom: lanes with their place, barriers, places in memory.
  */
 #include <stdio.h>
 
+#include "emu/emu_probe_priv.h"
 #include "emu/emu_split_priv.h"
-
-/* ---- views -------------------------------------------------------------------------- */
-
-const char *emu_split_state_name(enum emu_split_state state)
-{
-    static const char *const names[] = {"ready", "blocked",  "yielded",  "warpsync",
-                                        "barrier", "sleeping", "suspended", "stacked"};
-
-    return (unsigned)state < LW_COUNT_OF(names) ? names[state] : "?";
-}
-
-static struct emu_warp *warp_of(const struct emu_core *core, unsigned slot, unsigned warp)
-{
-    if (slot >= core->slots || !core->block[slot].in_use || core->block[slot].warp == NULL ||
-        warp >= core->block[slot].warp_count)
-        return NULL;
-    return &core->block[slot].warp[warp];
-}
 
 static uint64_t address_of(const struct emu_warp *w, uint32_t index)
 {
     return w->code->program->base + (uint64_t)index * ISA_WORD_BYTES;
-}
-
-static void view_of(const struct emu_warp *w, unsigned id, struct emu_split_view *out)
-{
-    const struct emu_split *s = &w->split[id];
-
-    *out = (struct emu_split_view){
-        .id = id,
-        .pc = address_of(w, emu_split_pc(w, id)),
-        .lanes = s->lanes,
-        .state = (enum emu_split_state)s->state,
-        .barrier = s->barrier,
-        .soft = s->flags & EMU_SPLIT_SOFT,
-        .running = w->running == (int)id,
-    };
-}
-
-unsigned emu_split_views(const struct emu_core *core, unsigned slot, unsigned warp,
-                         struct emu_split_view *out, unsigned room)
-{
-    const struct emu_warp *w = warp_of(core, slot, warp);
-    unsigned count = 0;
-
-    if (w == NULL)
-        return 0;
-    for (LW_EACH_BIT(id, w->split_ids)) {
-        if (count < room)
-            view_of(w, (unsigned)id, &out[count]);
-        count++;
-    }
-    return count;
-}
-
-bool emu_lane_where(const struct emu_core *core, unsigned slot, unsigned warp, unsigned lane,
-                    struct emu_split_view *out)
-{
-    const struct emu_warp *w = warp_of(core, slot, warp);
-
-    if (w == NULL || lane >= EMU_MAX_LANES)
-        return false;
-    for (LW_EACH_BIT(id, w->split_ids)) {
-        if (w->split[id].lanes >> lane & 1) {
-            view_of(w, (unsigned)id, out);
-            return true;
-        }
-    }
-    return false;
-}
-
-unsigned emu_stack_views(const struct emu_core *core, unsigned slot, unsigned warp,
-                         struct emu_stack_view *out, unsigned room)
-{
-    const struct emu_warp *w = warp_of(core, slot, warp);
-    unsigned count = w == NULL ? 0 : w->simt.count;
-
-    for (unsigned i = 0; i < count && i < room; i++) {
-        const struct emu_simt_entry *e = &emu_simt_entries(w)[i];
-        out[i] = (struct emu_stack_view){
-            .pc = address_of(w, e->split >= 0 ? emu_split_pc(w, (unsigned)e->split) : e->pc),
-            .rpc = e->rpc != EMU_NO_RPC ? address_of(w, e->rpc) : 0,
-            .lanes = e->lanes,
-            .depth = (int)e->depth,
-        };
-    }
-    return count;
 }
 
 /** Live lanes that hold @number (not 0) in @reg. */
@@ -103,55 +21,6 @@ static uint64_t members_of(const struct emu_warp *w, unsigned reg, uint64_t numb
     for (LW_EACH_BIT(l, w->bform[reg].lanes & w->live))
         lanes |= (uint64_t)(emu_breg_number(w, reg, (unsigned)l) == number) << l;
     return lanes;
-}
-
-uint64_t emu_barrier_group(const struct emu_core *core, unsigned slot, unsigned warp,
-                           unsigned reg, unsigned lane, uint64_t *number)
-{
-    const struct emu_warp *w = warp_of(core, slot, warp);
-    uint64_t n = 0;
-
-    if (w != NULL && reg < w->breg_count && reg < ISA_BREG_COUNT && lane < EMU_MAX_LANES &&
-        (w->live >> lane & 1))
-        n = emu_breg_number(w, reg, lane);
-    if (number != NULL)
-        *number = n;
-    return n == 0 ? 0 : members_of(w, reg, n);
-}
-
-void emu_split_hash(const struct emu_warp *w, struct lw_hash *hash)
-{
-    lw_hash_u64(hash, w->live);
-    for (LW_EACH_BIT(id, w->split_ids)) {
-        const struct emu_split *s = &w->split[id];
-        bool at_barrier = s->state == EMU_SPLIT_BLOCKED || s->state == EMU_SPLIT_CTA;
-        lw_hash_u64(hash, id << 32 | (uint64_t)s->state << 24 |
-                              (uint64_t)(at_barrier ? s->barrier : 0) << 16 | s->flags);
-        lw_hash_u64(hash, emu_split_pc(w, (unsigned)id));
-        lw_hash_u64(hash, s->lanes);
-        if (s->state == EMU_SPLIT_SLEEPING)
-            lw_hash_u64(hash, s->wake);
-        if (s->state == EMU_SPLIT_WARPSYNC)
-            for (LW_EACH_BIT(l, s->lanes))
-                lw_hash_u64(hash, w->member[l]);
-    }
-    lw_hash_u64(hash, w->group_counter);
-    for (unsigned i = 0; i < w->simt.count; i++) {
-        const struct emu_simt_entry *e = &emu_simt_entries(w)[i];
-        uint32_t pc = e->split >= 0 ? emu_split_pc(w, (unsigned)e->split) : e->pc;
-        lw_hash_u64(hash, (uint64_t)e->rpc << 32 | pc);
-        lw_hash_u64(hash, (uint64_t)e->rdepth << 32 | e->depth);
-        lw_hash_u64(hash, e->lanes);
-    }
-    for (unsigned reg = 0; reg < ISA_BREG_COUNT; reg++) {
-        uint64_t lanes = w->bform[reg].lanes & w->live;
-        if (lanes == 0)
-            continue;
-        lw_hash_u64(hash, reg);
-        lw_hash_u64(hash, lanes);
-        for (LW_EACH_BIT(l, lanes))
-            lw_hash_u64(hash, emu_breg_number(w, reg, (unsigned)l));
-    }
 }
 
 /* ---- words -------------------------------------------------------------------------- */
@@ -226,7 +95,7 @@ static void say_place(struct words *out, const struct emu_warp *w, unsigned id)
 
     switch ((enum emu_split_state)s->state) {
     case EMU_SPLIT_READY:
-        say(out, id == (unsigned)w->running ? "running at " : "ready at ");
+        say(out, "at ");
         break;
     case EMU_SPLIT_BLOCKED:
         say(out, "blocked at bsync%s b%u, ", s->flags & EMU_SPLIT_SOFT ? ".soft" : "",
@@ -249,7 +118,7 @@ static void say_place(struct words *out, const struct emu_warp *w, unsigned id)
         say(out, "suspended at ");
         break;
     case EMU_SPLIT_STACKED:
-        say(out, "below on the SIMT stack at ");
+        say(out, "stacked at ");
         break;
     }
     say_pc(out, w, index_of(w, id));
@@ -264,8 +133,7 @@ static bool same_place(const struct emu_warp *w, unsigned a, unsigned b)
            ((x->state != EMU_SPLIT_BLOCKED && x->state != EMU_SPLIT_CTA) ||
             x->barrier == y->barrier) &&
            (x->state != EMU_SPLIT_WARPSYNC ||
-            w->member[lw_lowest(x->lanes)] == w->member[lw_lowest(y->lanes)]) &&
-           (w->running == (int)a) == (w->running == (int)b);
+            w->member[lw_lowest(x->lanes)] == w->member[lw_lowest(y->lanes)]);
 }
 
 /** Where @lanes of a warp are: "lane 3 (blocked at bsync b0, pc ...), lane 5 (...)". */
@@ -295,25 +163,80 @@ static void say_where(struct words *out, const struct emu_warp *w, uint64_t lane
     }
 }
 
-/* ---- why a block does not move ------------------------------------------------------ */
+/* ---- lines -------------------------------------------------------------------------- */
 
 struct culprit {
     enum emu_hang_kind kind;
+    uint64_t block;
     unsigned warp;
     uint64_t lanes, pc;
 };
 
+/** Lines of the verdict. One that says the same as the last of the warp before is not said
+ *  again: the last one is of warps first to last then. */
+struct report {
+    struct words out;
+    const struct emu_probe *probe; /* NULL: nothing was observed */
+    bool name_blocks;
+    struct culprit culprit;
+    struct {
+        uint64_t block;
+        unsigned first, last;
+        char text[700];
+    } held;
+    bool holds, values; /* values: all that spins reads what nobody writes */
+    unsigned lines, dropped;
+};
+enum { MOST_LINES = 24 };
+
+static void flush(struct report *r)
+{
+    if (!r->holds)
+        return;
+    r->holds = false;
+    if (r->lines++ >= MOST_LINES) {
+        r->dropped++;
+        return;
+    }
+    say(&r->out, "\n");
+    if (r->name_blocks)
+        say(&r->out, "block %llu ", (unsigned long long)r->held.block);
+    if (r->held.first == r->held.last)
+        say(&r->out, "warp %u ", r->held.first);
+    else
+        say(&r->out, "warps %u-%u ", r->held.first, r->held.last);
+    say(&r->out, "%s", r->held.text);
+}
+
+/** A line about lanes of @w. */
+static void put_line(struct report *r, const struct emu_warp *w, const char *text)
+{
+    if (r->holds && r->held.block == w->block->linear && r->held.last + 1 == w->index &&
+        strcmp(r->held.text, text) == 0) {
+        r->held.last = w->index;
+        return;
+    }
+    flush(r);
+    r->holds = true;
+    r->held.block = w->block->linear;
+    r->held.first = r->held.last = w->index;
+    snprintf(r->held.text, sizeof r->held.text, "%s", text);
+}
+
 /** The first of the graver kind is the culprit that the verdict shows. */
-static void blame(struct culprit *c, enum emu_hang_kind kind, const struct emu_warp *w,
+static void blame(struct report *r, enum emu_hang_kind kind, const struct emu_warp *w,
                   uint64_t lanes)
 {
-    static const unsigned weight[] = {[EMU_HANG_NONE] = 0, [EMU_HANG_DEADLOCK] = 1,
+    static const unsigned weight[] = {[EMU_HANG_NONE] = 0,       [EMU_HANG_DEADLOCK] = 1,
                                       [EMU_HANG_CTA_BARRIER] = 2, [EMU_HANG_CONVERGENCE] = 3,
-                                      [EMU_HANG_LIVELOCK] = 4};
+                                      [EMU_HANG_LIVELOCK] = 4,    [EMU_HANG_VALUE] = 4,
+                                      [EMU_HANG_SIMT] = 5};
+    struct culprit *c = &r->culprit;
 
     if (weight[kind] <= weight[c->kind])
         return;
     c->kind = kind;
+    c->block = w->block->linear;
     c->warp = w->index;
     c->lanes = lanes;
     for (LW_EACH_BIT(id, w->split_ids))
@@ -323,282 +246,395 @@ static void blame(struct culprit *c, enum emu_hang_kind kind, const struct emu_w
         }
 }
 
-static void explain_spinning(const struct emu_block *block, struct words *out,
-                             struct culprit *culprit)
+/* ---- who spins ---------------------------------------------------------------------- */
+
+/** "lock+0x4 (0x200000000004)" */
+static void say_memory(struct words *out, const struct emu_warp *w, uint64_t address)
 {
-    say(out, "live-lock: no store changed a byte, no lane exited and no barrier opened for %llu "
-        "warp instructions; still running:",
-        (unsigned long long)block->core->machine->config.hang_window);
-    for (unsigned i = 0; i < block->warp_count; i++) {
-        const struct emu_warp *w = &block->warp[i];
-        uint64_t spin = w->split_in[EMU_SPLIT_READY] | w->split_in[EMU_SPLIT_YIELDED] |
-                        w->split_in[EMU_SPLIT_SLEEPING];
-        if (spin == 0)
+    const struct isa_object *object = w->code->program->object;
+    struct emu_allocation a;
+    bool inside = false;
+
+    if (address >= ISA_SHARED_BASE && address < ISA_LOCAL_BASE) {
+        uint64_t offset = address - ISA_SHARED_BASE;
+        for (unsigned i = 0; object != NULL && i < object->variable_count; i++) {
+            const struct isa_variable *v = &object->variables[i];
+            if (v->space == ISA_SPACE_SHARED && offset - v->shared_offset < v->size_bytes) {
+                say(out, "%s+0x%llx (shared 0x%llx)", v->name,
+                    (unsigned long long)(offset - v->shared_offset), (unsigned long long)offset);
+                return;
+            }
+        }
+        say(out, "shared 0x%llx", (unsigned long long)offset);
+        return;
+    }
+    if (emu_allocation_at(w->core->machine, address, &a, &inside) && inside && *a.name != '\0')
+        say(out, "%s+0x%llx (0x%llx)", a.name, (unsigned long long)(address - a.address),
+            (unsigned long long)address);
+    else
+        say(out, "0x%llx", (unsigned long long)address);
+}
+
+/** Lanes of @lanes that @p saw read one place with one value, more than once. */
+static uint64_t steady(const struct emu_poll *p, uint64_t lanes)
+{
+    return p->kind == 0 || p->kind == 2 ? p->again & ~p->moved & ~p->changed & lanes : 0;
+}
+
+static uint64_t value_in(const struct emu_poll *p, unsigned lane)
+{
+    uint64_t value = 0;
+
+    memcpy(&value, p->value[lane], p->bytes < 8 ? p->bytes : 8); /* little-endian, as guests are */
+    return value;
+}
+
+static void say_polled(struct words *out, const struct emu_warp *w, const struct emu_poll *p,
+                       uint64_t lanes)
+{
+    uint32_t index = (uint32_t)((p->pc - w->code->program->base) / ISA_WORD_BYTES);
+    unsigned places = 0, first = lw_lowest(lanes), last = first;
+    bool same = true;
+
+    say_lanes(out, lanes);
+    say(out, lanes & (lanes - 1) ? " spin with %s at " : " spins with %s at ",
+        isa_op_info((enum isa_op)w->code->program->insn[index].op)->mnemonic);
+    say_pc(out, w, index);
+    for (LW_EACH_BIT(l, lanes)) {
+        bool again = false;
+        for (LW_EACH_BIT(k, lanes & lw_mask((unsigned)l)))
+            again = again || p->address[k] == p->address[l];
+        places += !again;
+        first = p->address[l] < p->address[first] ? (unsigned)l : first;
+        last = p->address[l] > p->address[last] ? (unsigned)l : last;
+        same = same && value_in(p, (unsigned)l) == value_in(p, lw_lowest(lanes));
+    }
+    if (places == 1)
+        say(out, " until a change of ");
+    else
+        say(out, " until changes of %u places from ", places);
+    say_memory(out, w, p->address[first]);
+    if (!same)
+        say(out, ", now 0x%llx,", (unsigned long long)value_in(p, first));
+    if (places > 1) {
+        say(out, " to ");
+        say_memory(out, w, p->address[last]);
+    }
+    say(out, ", now 0x%llx", (unsigned long long)value_in(p, last));
+}
+
+static void explain_spinning(struct report *r, const struct emu_warp *w)
+{
+    uint64_t spin = w->split_in[EMU_SPLIT_READY] | w->split_in[EMU_SPLIT_YIELDED] |
+                    w->split_in[EMU_SPLIT_SLEEPING];
+    uint64_t lanes = emu_split_lanes(w, spin), rest = lanes, by_order = 0;
+    char text[sizeof r->held.text];
+    bool seen = r->probe != NULL && emu_probe_knows(r->probe, w->block->linear);
+
+    if (lanes == 0)
+        return;
+    blame(r, EMU_HANG_LIVELOCK, w, lanes);
+    for (unsigned ordered = 2; ordered-- > 0 && seen;) { /* plain loads only where that is all */
+        for (size_t i = 0; i < r->probe->count; i++) {
+            const struct emu_poll *p = &r->probe->poll[i];
+            struct words out = {.text = text, .size = sizeof text};
+            uint64_t here;
+            if (p->block != w->block->linear || p->warp != w->index || p->ordered != ordered)
+                continue;
+            here = steady(p, lanes) & ~(ordered ? 0 : by_order);
+            if (here == 0)
+                continue;
+            rest &= ~here;
+            by_order |= ordered ? here : 0;
+            for (LW_EACH_BIT(l, here))
+                r->values = r->values && !emu_probe_written(r->probe, p, (unsigned)l);
+            say_polled(&out, w, p, here);
+            put_line(r, w, text);
+        }
+    }
+    if (rest == 0)
+        return;
+    struct words out = {.text = text, .size = sizeof text};
+    say_where(&out, w, rest);
+    say(&out, rest & (rest - 1) ? " run" : " runs");
+    if (seen)
+        say(&out, " in a loop that waits for nothing in memory");
+    put_line(r, w, text);
+    r->values = false;
+}
+
+/* ---- who waits ---------------------------------------------------------------------- */
+
+/** Lanes below the top of a SIMT stack wait for those above. */
+static void explain_stack(struct report *r, const struct emu_warp *w)
+{
+    const struct emu_simt_entry *e = emu_simt_entries(w);
+    uint64_t above = 0, top, waits_for = 0;
+    const struct emu_split *s;
+    char text[sizeof r->held.text];
+
+    if (w->simt.count < 2 || w->split_in[EMU_SPLIT_STACKED] == 0)
+        return;
+    s = &w->split[e[w->simt.count - 1].split];
+    top = s->lanes;
+    for (LW_EACH_BIT(l, s->state == EMU_SPLIT_WARPSYNC ? top : 0))
+        waits_for |= w->member[l];
+    if (s->state == EMU_SPLIT_READY || s->state == EMU_SPLIT_SLEEPING ||
+        (s->state == EMU_SPLIT_CTA && !w->block->cta[s->barrier].has_count))
+        waits_for = w->live;
+    if (waits_for & ~top & w->live)
+        blame(r, EMU_HANG_SIMT, w, top);
+    for (unsigned i = w->simt.count; i-- > 0; above |= e[i].lanes) {
+        struct words out = {.text = text, .size = sizeof text};
+        if (above == 0 || e[i].split < 0)
             continue;
-        say(out, " warp %u ", i);
-        say_where(out, w, emu_split_lanes(w, spin));
-        say(out, ";");
-        blame(culprit, EMU_HANG_LIVELOCK, w, emu_split_lanes(w, spin));
+        s = &w->split[e[i].split];
+        say_where(&out, w, s->lanes);
+        say(&out, s->lanes & (s->lanes - 1) ? " wait below " : " waits below ");
+        say_lanes(&out, above);
+        say(&out, " on the SIMT stack");
+        if (e[i + 1].rpc != EMU_NO_RPC) {
+            say(&out, ", until they come to ");
+            say_pc(&out, w, e[i + 1].rpc);
+        }
+        put_line(r, w, text);
     }
 }
 
-static void explain_convergence(const struct emu_warp *w, struct words *out,
-                                struct culprit *culprit)
+static void explain_convergence(struct report *r, const struct emu_warp *w)
 {
+    char text[sizeof r->held.text];
+
     for (LW_EACH_BIT(reg, w->breg_blocked)) {
         uint64_t todo = w->bform[reg].arrived;
         while (todo != 0) {
+            struct words out = {.text = text, .size = sizeof text};
             uint64_t number = emu_breg_number(w, (unsigned)reg, lw_lowest(todo));
             uint64_t members = members_of(w, (unsigned)reg, number), here = members & todo;
             todo &= ~members;
-            say(out, " warp %u: ", w->index);
-            say_where(out, w, here);
-            say(out, " in group %llu of b%u wait for ", (unsigned long long)number,
-                (unsigned)reg);
-            say_where(out, w, members & ~here);
-            say(out, ";");
-            blame(culprit, EMU_HANG_CONVERGENCE, w, here);
+            say_where(&out, w, here);
+            say(&out, " wait%s in group %llu of b%u for ", here & (here - 1) ? "" : "s",
+                (unsigned long long)number, (unsigned)reg);
+            say_where(&out, w, members & ~here);
+            put_line(r, w, text);
+            blame(r, EMU_HANG_CONVERGENCE, w, here);
         }
     }
 }
 
-static void explain_warpsync(const struct emu_warp *w, struct words *out,
-                             struct culprit *culprit)
+static void explain_warpsync(struct report *r, const struct emu_warp *w)
 {
     uint64_t waiting = emu_split_lanes(w, w->split_in[EMU_SPLIT_WARPSYNC]), todo = waiting;
+    char text[sizeof r->held.text];
 
     while (todo != 0) {
+        struct words out = {.text = text, .size = sizeof text};
         uint64_t m = w->member[lw_lowest(todo)], same = 0, other;
         for (LW_EACH_BIT(l, todo))
             same |= (uint64_t)(w->member[l] == m) << l;
         todo &= ~same;
-        say(out, " warp %u: ", w->index);
-        say_where(out, w, same);
-        say(out, " wait for ");
+        say_where(&out, w, same);
+        say(&out, same & (same - 1) ? " wait for " : " waits for ");
         other = m & w->live & ~same;
-        say_where(out, w, other);
-        say(out, other & waiting ? " (with another mask);" : ";");
-        blame(culprit, EMU_HANG_DEADLOCK, w, same);
+        say_where(&out, w, other);
+        if (other & waiting)
+            say(&out, " (with another mask)");
+        put_line(r, w, text);
+        blame(r, EMU_HANG_DEADLOCK, w, same);
     }
 }
 
-static void explain_cta(const struct emu_block *block, struct words *out,
-                        struct culprit *culprit)
+/** "warp 0 lanes 0-7" or "warps 0-3 lanes 0-7", for warps of which the same is said. */
+static void say_warps(struct words *out, unsigned first, unsigned last, const char *text)
+{
+    if (first == last)
+        say(out, " warp %u %s", first, text);
+    else
+        say(out, " warps %u-%u %s", first, last, text);
+}
+
+/** The lanes of each warp that have arrived, or that are @missing with their places. False:
+ *  there are none. */
+static bool say_by_warp(struct words *out, const struct emu_block *block,
+                        const struct emu_cta_barrier *c, bool missing)
+{
+    char held[400] = "", text[400];
+    unsigned first = 0, last = 0;
+    bool any = false;
+
+    for (unsigned i = 0; i < block->warp_count; i++) {
+        const struct emu_warp *w = &block->warp[i];
+        uint64_t lanes = missing ? w->live & ~c->lanes[i] : c->lanes[i];
+        struct words one = {.text = text, .size = sizeof text};
+        if (lanes == 0)
+            continue;
+        if (missing)
+            say_where(&one, w, lanes);
+        else
+            say_lanes(&one, lanes);
+        if (any && last + 1 == i && strcmp(held, text) == 0) {
+            last = i;
+            continue;
+        }
+        if (any) {
+            say_warps(out, first, last, held);
+            say(out, ",");
+        }
+        any = true;
+        first = last = i;
+        memcpy(held, text, sizeof held);
+    }
+    if (any)
+        say_warps(out, first, last, held);
+    return any;
+}
+
+static void explain_cta(struct report *r, const struct emu_block *block)
 {
     for (LW_EACH_BIT(id, block->cta_open)) {
         const struct emu_cta_barrier *c = &block->cta[id];
-        bool first = true;
+        for (unsigned i = 0; i < block->warp_count; i++) {
+            const struct emu_warp *w = &block->warp[i];
+            if (emu_split_lanes(w, w->split_in[EMU_SPLIT_CTA]) & c->lanes[i])
+                blame(r, EMU_HANG_CTA_BARRIER, w, c->lanes[i]);
+        }
+        flush(r);
+        if (r->lines++ >= MOST_LINES) {
+            r->dropped++;
+            continue;
+        }
+        say(&r->out, "\n");
+        if (r->name_blocks)
+            say(&r->out, "block %llu ", (unsigned long long)block->linear);
         if (c->has_count)
-            say(out, " CTA barrier %u: %u of %u lanes arrived:", (unsigned)id, c->arrived,
+            say(&r->out, "CTA barrier %u: %u of %u lanes arrived:", (unsigned)id, c->arrived,
                 c->count);
         else
-            say(out, " CTA barrier %u: %u of %u live lanes arrived:", (unsigned)id,
+            say(&r->out, "CTA barrier %u: %u of %u live lanes arrived:", (unsigned)id,
                 c->arrived_live, block->threads_live);
-        for (unsigned i = 0; i < block->warp_count; i++) {
-            const struct emu_warp *w = &block->warp[i];
-            if (c->lanes[i] == 0)
-                continue;
-            say(out, "%s warp %u ", first ? "" : ",", i);
-            say_lanes(out, c->lanes[i]);
-            first = false;
-            if (emu_split_lanes(w, w->split_in[EMU_SPLIT_CTA]) & c->lanes[i])
-                blame(culprit, EMU_HANG_CTA_BARRIER, w, c->lanes[i]);
-        }
-        first = true;
-        say(out, "; missing:");
-        for (unsigned i = 0; i < block->warp_count; i++) {
-            const struct emu_warp *w = &block->warp[i];
-            uint64_t missing = w->live & ~c->lanes[i];
-            if (missing == 0)
-                continue;
-            say(out, "%s warp %u ", first ? "" : ",", i);
-            say_where(out, w, missing);
-            first = false;
-        }
-        say(out, first ? " nobody else is alive;" : ";");
+        (void)say_by_warp(&r->out, block, c, false);
+        say(&r->out, "; missing:");
+        if (!say_by_warp(&r->out, block, c, true))
+            say(&r->out, " nobody else is alive");
     }
 }
 
-void emu_block_explain(const struct emu_block *block, bool livelock, struct emu_hang *out)
+static void explain_waiting(struct report *r, const struct emu_block *block)
 {
-    struct culprit culprit = {.kind = EMU_HANG_NONE};
-    struct words rest, text;
-    char waits[sizeof out->detail];
+    for (unsigned i = 0; i < block->warp_count; i++)
+        explain_stack(r, &block->warp[i]);
+    for (unsigned i = 0; i < block->warp_count; i++)
+        explain_convergence(r, &block->warp[i]);
+    for (unsigned i = 0; i < block->warp_count; i++)
+        explain_warpsync(r, &block->warp[i]);
+    explain_cta(r, block);
+    flush(r);
+}
+
+/** The resident block of @core's grid that comes after @linear (the first: UINT64_MAX). */
+static const struct emu_block *next_block(const struct emu_block *mine, uint64_t linear)
+{
+    const struct emu_core *core = mine->core;
+    const struct emu_block *best = NULL;
+
+    for (unsigned i = 0; i < core->slots; i++) {
+        const struct emu_block *b = &core->block[i];
+        if (b->in_use && b->grid == mine->grid && b->warps_live != 0 &&
+            (linear == UINT64_MAX || b->linear > linear) &&
+            (best == NULL || b->linear < best->linear))
+            best = b;
+    }
+    return best;
+}
+
+const char *emu_hang_name(enum emu_hang_kind kind)
+{
+    static const char *const names[] = {"none",     "deadlock", "convergence", "cta-barrier",
+                                        "livelock", "simt",     "value"};
+
+    return (unsigned)kind < LW_COUNT_OF(names) ? names[kind] : "?";
+}
+
+static void say_headline(struct words *out, const struct report *r,
+                         const struct emu_block *block, bool livelock, bool strong)
+{
+    static const char *const what[] = {
+        [EMU_HANG_DEADLOCK] = "deadlock: nothing can run",
+        [EMU_HANG_CONVERGENCE] = "convergence deadlock: lanes wait at a convergence barrier for "
+                                 "lanes that cannot come",
+        [EMU_HANG_CTA_BARRIER] = "partial CTA barrier: lanes wait there for lanes that cannot "
+                                 "come",
+        [EMU_HANG_LIVELOCK] = "live-lock",
+        [EMU_HANG_SIMT] = "SIMT deadlock: the lanes on top of the SIMT stack wait for lanes "
+                          "below them",
+        [EMU_HANG_VALUE] = "wait on a value that nobody writes",
+    };
+    uint64_t window = block->core->machine->config.hang_window;
+
+    say(out, "%s", what[r->culprit.kind]);
+    if (!livelock)
+        return;
+    if (strong)
+        say(out, ": no store changed a byte and no lane exited for %llu warp instructions",
+            (unsigned long long)(window * EMU_STRONG_WINDOWS));
+    else
+        say(out, ": no store changed a byte, no lane exited and no barrier opened for %llu warp "
+            "instructions", (unsigned long long)window);
+}
+
+void emu_block_explain(const struct emu_block *block, const struct emu_hang_cause *cause,
+                       struct emu_hang *out)
+{
+    const struct emu_probe *probe = cause->probe;
+    bool livelock = cause->livelock;
+    char lines[sizeof out->detail - 500]; /* room for what stands before and behind */
+    struct report r = {.out = {.text = lines, .size = sizeof lines}, .probe = probe,
+                       .values = livelock && probe != NULL && !probe->incomplete};
+    struct words text = {.text = out->detail, .size = sizeof out->detail};
+    char behind[200] = "";
+    struct words tail = {.text = behind, .size = sizeof behind};
+    const struct emu_grid *grid = block->grid;
 
     memset(out, 0, sizeof *out);
-    out->grid = block->grid != NULL ? block->grid->sequence : 0;
-    out->block = block->linear;
-    rest = (struct words){.text = waits, .size = sizeof waits};
-    text = (struct words){.text = out->detail, .size = sizeof out->detail};
-    waits[0] = '\0';
-    if (livelock)
-        explain_spinning(block, &text, &culprit);
-    for (unsigned i = 0; i < block->warp_count; i++)
-        explain_convergence(&block->warp[i], &rest, &culprit);
-    for (unsigned i = 0; i < block->warp_count; i++)
-        explain_warpsync(&block->warp[i], &rest, &culprit);
-    explain_cta(block, &rest, &culprit);
-    if (!livelock) {
-        say(&text, culprit.kind == EMU_HANG_CONVERGENCE   ? "convergence deadlock:"
-                   : culprit.kind == EMU_HANG_CTA_BARRIER ? "CTA barrier never completes:"
-                                                          : "deadlock:");
-        if (culprit.kind == EMU_HANG_NONE)
-            culprit.kind = EMU_HANG_DEADLOCK;
-    } else if (culprit.kind != EMU_HANG_LIVELOCK) {
-        culprit.kind = EMU_HANG_LIVELOCK;
-    }
-    say(&text, "%s", waits);
-    if (text.used > 0 && text.used < text.size && out->detail[text.used - 1] == ';')
-        out->detail[text.used - 1] = '\0';
-    out->kind = culprit.kind;
-    out->warp = culprit.warp;
-    out->lanes = culprit.lanes;
-    out->pc = culprit.pc;
+    lines[0] = '\0';
+    r.name_blocks = grid != NULL && grid->block_count > 1;
+    explain_waiting(&r, block);
+    for (const struct emu_block *b = next_block(block, UINT64_MAX); b != NULL && !cause->alone;
+         b = next_block(block, b->linear))
+        if (b != block)
+            explain_waiting(&r, b);
+    for (const struct emu_block *b = cause->alone ? block : next_block(block, UINT64_MAX);
+         livelock && b != NULL; b = cause->alone ? NULL : next_block(block, b->linear))
+        for (unsigned i = 0; i < b->warp_count; i++)
+            explain_spinning(&r, &b->warp[i]);
+    flush(&r);
+    if (r.dropped > 0)
+        say(&tail, "\nand %u more lines like these", r.dropped);
+    if (livelock && grid != NULL && !cause->alone && grid->blocks_started < grid->block_count)
+        say(&tail, "\n%llu blocks of the grid have not begun: they come when others end",
+            (unsigned long long)(grid->block_count - grid->blocks_started));
+    if (r.culprit.kind == EMU_HANG_LIVELOCK && r.values)
+        r.culprit.kind = EMU_HANG_VALUE;
+    if (r.culprit.kind == EMU_HANG_NONE)
+        r.culprit.kind = livelock ? EMU_HANG_LIVELOCK : EMU_HANG_DEADLOCK;
+    say_headline(&text, &r, block, livelock, cause->strong);
+    say(&text, "%s%s", lines, behind);
+    out->kind = r.culprit.kind;
+    out->grid = grid != NULL ? grid->sequence : 0;
+    out->block = r.culprit.lanes != 0 ? r.culprit.block : block->linear;
+    out->warp = r.culprit.warp;
+    out->lanes = r.culprit.lanes;
+    out->pc = r.culprit.pc;
 }
 
-/* ---- invariants --------------------------------------------------------------------- */
-
-static bool broken(char *why, size_t why_size, const char *what)
+void emu_hang_print(const struct emu_hang *hang, struct lw_sink *out)
 {
-    snprintf(why, why_size, "%s", what);
-    return false;
-}
+    const char *rest = hang->detail, *end;
 
-/** Nothing that waits at a convergence register or warpsync could go on: found lane by lane,
- *  from the numbers alone. */
-static bool nothing_releasable(const struct emu_warp *w)
-{
-    uint64_t past = 0;
-    bool open = false, closed = false;
-
-    for (LW_EACH_BIT(id, w->split_ids))
-        if (w->split[id].state == EMU_SPLIT_YIELDED || w->split[id].state == EMU_SPLIT_WARPSYNC ||
-            w->split[id].state == EMU_SPLIT_CTA)
-            past |= w->split[id].lanes;
-    for (LW_EACH_BIT(id, w->split_ids)) {
-        const struct emu_split *s = &w->split[id];
-        for (LW_EACH_BIT(l, s->lanes)) {
-            uint64_t need = 0, here = 0;
-            bool soft = false;
-            if (s->state == EMU_SPLIT_WARPSYNC) {
-                need = w->member[l] & w->live;
-                for (LW_EACH_BIT(k, w->split_ids))
-                    for (LW_EACH_BIT(o, w->split[k].lanes & need))
-                        if (w->split[k].state == EMU_SPLIT_WARPSYNC &&
-                            w->member[o] == w->member[l])
-                            here |= UINT64_C(1) << o;
-            } else if (s->state == EMU_SPLIT_BLOCKED) {
-                uint64_t number = emu_breg_number(w, s->barrier, (unsigned)l);
-                need = members_of(w, s->barrier, number);
-                for (LW_EACH_BIT(k, w->split_ids))
-                    if (w->split[k].state == EMU_SPLIT_BLOCKED &&
-                        w->split[k].barrier == s->barrier && w->split[k].lanes & need) {
-                        here |= w->split[k].lanes & need;
-                        soft = soft || w->split[k].flags & EMU_SPLIT_SOFT;
-                    }
-                here |= soft ? past : 0;
-            } else {
-                continue;
-            }
-            if ((need & ~here) == 0)
-                open = true;
-            else
-                closed = true;
-        }
+    lw_put(out, "hang: ");
+    while ((end = strchr(rest, '\n')) != NULL) {
+        lw_printf(out, "%.*s\n  ", (int)(end - rest), rest);
+        rest = end + 1;
     }
-    return !open || (closed && w->reconv->lockstep); /* there all sets go on, or none */
-}
-
-/** Of a SIMT stack: the lanes that an entry has and no higher one are its split's; only the top
- *  may run or wait; what is popped at an rpc finds who waits there; depths agree. */
-static bool stack_holds(const struct emu_warp *w, char *why, size_t why_size)
-{
-    const struct emu_simt_entry *e = emu_simt_entries(w);
-    uint64_t above = 0, seen = 0;
-
-    for (unsigned i = w->simt.count; i-- > 0;) {
-        uint64_t own = e[i].lanes & ~above;
-        above |= e[i].lanes;
-        if (e[i].lanes == 0 || (own != 0) != (e[i].split >= 0))
-            return broken(why, why_size, "a stack entry without lanes or split");
-        if (own != 0) {
-            const struct emu_split *s = &w->split[e[i].split];
-            bool top = i + 1 == w->simt.count;
-            if (!(w->split_ids >> e[i].split & 1) || s->lanes != own)
-                return broken(why, why_size, "a stack entry's split is not its own lanes");
-            if ((s->state == EMU_SPLIT_STACKED) == top)
-                return broken(why, why_size, "the top of the stack is not what may run");
-            seen |= split_bit((unsigned)e[i].split);
-        }
-        if (e[i].rpc == EMU_NO_RPC)
-            continue;
-        unsigned k = i;
-        while (k > 0 && !(e[k - 1].lanes & e[i].lanes))
-            k--;
-        /* the first below with its lanes, but for entries alike that share the rpc */
-        if (k == 0 || (e[i].lanes & ~e[k - 1].lanes) || e[k - 1].depth != e[i].rdepth ||
-            (e[k - 1].split >= 0 ? w->split[e[k - 1].split].pc : e[k - 1].pc) != e[i].rpc)
-            return broken(why, why_size, "nobody waits where a stack entry ends");
-        if (i + 1 == w->simt.count && e[i].depth == e[i].rdepth &&
-            w->split[e[i].split].state == EMU_SPLIT_READY &&
-            emu_split_pc(w, (unsigned)e[i].split) == e[i].rpc)
-            return broken(why, why_size, "the top of the stack should have been popped");
-    }
-    if (seen != w->split_ids || above != w->live)
-        return broken(why, why_size, "lanes outside the stack");
-    return true;
-}
-
-bool emu_split_check(const struct emu_warp *w, char *why, size_t why_size)
-{
-    uint64_t lanes = 0, in[EMU_SPLIT_STATE_COUNT] = {0}, blocked[ISA_BREG_COUNT] = {0};
-    uint64_t arrived[ISA_BREG_COUNT] = {0};
-    unsigned count = 0;
-
-    for (LW_EACH_BIT(id, w->split_ids)) {
-        const struct emu_split *s = &w->split[id];
-        count++;
-        if (s->id != id)
-            return broken(why, why_size, "a split does not stand at its id");
-        if (s->lanes == 0 || (s->lanes & lanes) != 0)
-            return broken(why, why_size, "splits overlap or are empty");
-        lanes |= s->lanes;
-        if (s->state >= EMU_SPLIT_STATE_COUNT)
-            return broken(why, why_size, "a state that does not exist");
-        in[s->state] |= split_bit((unsigned)id);
-        if (s->state == EMU_SPLIT_BLOCKED) {
-            if (s->barrier >= w->breg_count || s->barrier >= ISA_BREG_COUNT)
-                return broken(why, why_size, "blocked at a register that does not exist");
-            blocked[s->barrier] |= split_bit((unsigned)id);
-            arrived[s->barrier] |= s->lanes;
-        }
-        if ((s->family & s->lanes) != (s->family != 0 ? s->lanes : 0))
-            return broken(why, why_size, "a split outside its family");
-    }
-    if (lanes != w->live || (w->live & ~w->launched) != 0)
-        return broken(why, why_size, "the splits do not partition the live lanes");
-    if (count != w->split_count)
-        return broken(why, why_size, "the count of splits is wrong");
-    if (memcmp(in, w->split_in, sizeof in) != 0)
-        return broken(why, why_size, "the sets of splits by state are wrong");
-    if (w->running >= 0 && !(w->split_in[EMU_SPLIT_READY] >> w->running & 1))
-        return broken(why, why_size, "the split with the turn is not ready");
-    if (w->running >= 0 && w->split[w->running].lanes != w->m)
-        return broken(why, why_size, "the lanes of the turn are not its split's");
-    for (unsigned reg = 0; reg < ISA_BREG_COUNT; reg++) {
-        const struct emu_breg_form *b = &w->bform[reg];
-        if (b->splits != blocked[reg] || b->arrived != arrived[reg] ||
-            (w->breg_blocked >> reg & 1) != (arrived[reg] != 0))
-            return broken(why, why_size, "a barrier register does not know who is blocked");
-        if (arrived[reg] & ~b->lanes)
-            return broken(why, why_size, "blocked without membership");
-        for (LW_EACH_BIT(l, b->lanes & w->live))
-            if (emu_breg_number(w, reg, (unsigned)l) == 0)
-                return broken(why, why_size, "a member without a number");
-    }
-    if (!nothing_releasable(w))
-        return broken(why, why_size, "something could be released");
-    if (w->simt.count != 0 || w->split_in[EMU_SPLIT_STACKED] != 0)
-        return stack_holds(w, why, why_size);
-    return true;
+    lw_put(out, rest);
 }

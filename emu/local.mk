@@ -37,11 +37,14 @@ liblanewise_a_SOURCES += \
 	%D%/emu_mem_slow.c \
 	%D%/emu_memory.c \
 	%D%/emu_policy.c \
+	%D%/emu_probe.c \
+	%D%/emu_probe_priv.h \
 	%D%/emu_program.c \
 	%D%/emu_reconv.c \
 	%D%/emu_shadow.c \
 	%D%/emu_replay.c \
 	%D%/emu_split.c \
+	%D%/emu_split_view.c \
 	%D%/emu_stack.c \
 	%D%/emu_steps.c \
 	%D%/emu_text.c \

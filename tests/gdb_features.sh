@@ -11,6 +11,21 @@ fresh() {
 all_features() {
     gdb=$1
 
+    cp "$src"/tests/kernels/simt_barrier.* "$work/"
+    serve "$lanewise" run simt_barrier.yaml --reconv stack --gdb 127.0.0.1:0
+    cat >"$work/session" <<'END'
+continue
+monitor splits
+END
+    session "$gdb"
+    expect "$gdb: a hang says who waits for whom, the SIMT stack is shown" <<'END'
+^hang: SIMT deadlock: the lanes on top of the SIMT stack wait for lanes below them
+^  warp 0 lanes 0-3 \(stacked at pc 0x100000060 \(simt_barrier\.s:12\)\) wait below lanes 4-7 on the SIMT stack
+^  CTA barrier 0: 12 of 16 live lanes arrived: warp 0 lanes 4-7, warp 1 lanes 0-7; missing: warp 0 lanes 0-3
+SIGABRT
+stack of 3 entries, the top first
+END
+
     fresh walk.yaml
     cat >"$work/session" <<'END'
 break walk.s:18 if $lane == 6

@@ -14,3 +14,4 @@ include tests/history.mk
 include tests/split.mk
 include tests/debug.mk
 include tests/vectors.mk
+include tests/hangs.mk

@@ -403,7 +403,7 @@ bool sm_step(struct sm *m, struct emu_warp *w, bool account)
 {
     uint32_t pc = (uint32_t)(w->di - m->code.insn);
     const struct sm_ins *i = &m->program->ins[pc];
-    uint64_t progress = m->block.progress, lanes = w->m;
+    uint64_t progress = m->block.progress + m->block.releases, lanes = w->m;
 
     if (pc >= m->program->count)
         return fault(m, "ran past the end of the program");
@@ -421,7 +421,7 @@ bool sm_step(struct sm *m, struct emu_warp *w, bool account)
     w->flow = NULL;
     if (account)
         emu_split_ran(w, 1);
-    if (m->block.progress != progress)
+    if (m->block.progress + m->block.releases != progress)
         m->last_progress = m->issues;
     m->issues++;
     m->slots += lw_popcount(lanes);

@@ -59,6 +59,16 @@ for launch in vadd.yaml gemm_tiled.yaml spinlock.yaml; do
     expect 0 "$launch" "$lanewise" run "$launch"
 done
 
+# The lock needs lanes that make progress of their own: on a SIMT stack the verdict names who
+# waits for whom, with the lines of the source.
+sed 's/^program:/machine: {hang_window: 200000}\nprogram:/' spinlock.yaml >stack.yaml
+expect 4 "spinlock on a SIMT stack" "$lanewise" run stack.yaml --reconv stack
+grep -q '^hang: SIMT deadlock' "$work/out" || fail "the hang is not called a SIMT deadlock"
+grep -q 'warp 0 lanes 0-6 (stacked at pc .*spinlock.cl:17)) wait below lanes 7-31 on the SIMT stack' \
+    "$work/out" || fail "the lanes that hold the locks are not named"
+grep -q 'warp 0 lanes 7-31 spin with atom.global at pc .*spinlock.cl:14) until changes of 7 places from lock' \
+    "$work/out" || fail "the lanes that wait are not named"
+
 # One bit of one expected number is wrong: that is seen.
 cp vadd.expected.bin kept
 printf '\001' | dd of=vadd.expected.bin bs=1 seek=1996 conv=notrunc 2>/dev/null

@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Every kernel at every warp width under every policy, and in blocks of 1, 31, 33 and 250
-# threads: each run is verified, and hash_mem is the same in all runs of a kernel that is
-# order-free (no instruction whose result tells in which order threads ran).
+# Every kernel at every warp width under every policy, under every reconvergence engine, and in
+# blocks of 1, 31, 33 and 250 threads: each run is verified, and hash_mem is the same in all
+# runs of a kernel that is order-free (no instruction whose result tells in which order threads
+# ran). A lock between lanes of a warp hangs on a SIMT stack: that is the verdict it must give.
 # Words after the name restrict the kernels: tests/test_matrix.sh vadd bfs
 set -u
 src=$(cd "${srcdir:-.}" && pwd)
@@ -10,17 +11,21 @@ lanewise=${LANEWISE:-$(pwd)/lanewise}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 widths='4 8 16 32 64'
-policies='rr_quantum rr minpc minpc_step maxpc'
+policies='rr_quantum rr minpc minpc_step maxpc most_lanes stack_like'
+orders='smaller larger fall_through'
 blocks='1 31 33 250'
 # A build with sanitizers is some ten times slower: a part of the matrix will do.
 if [ "${LW_RANDOM_DIVISOR:-1}" -gt 1 ]; then
     widths='8 64'
     policies='rr_quantum minpc'
+    orders='smaller'
     blocks='33'
 fi
 # Threads take the lock in any order, and print in the order of their warps; the rest is
 # order-free.
 observes=' spinlock hello '
+# A lane waits for another lane of its warp.
+locks=' spinlock '
 # Kernels whose source allows any block size.
 any_block=' vadd saxpy reduction scan histogram mandelbrot bfs nbody spinlock bitonic spmv collatz vadd_asm collatz_asm gcn_saxpy gcn_branch styles '
 # Their grids stay as they are: the work is shared out by loops.
@@ -55,6 +60,19 @@ verify() {
     elif [ "$hash" != "$(cat "$kept")" ]; then
         fail "$name $*: hash_mem $hash, expected $(cat "$kept")"
     fi
+}
+
+# hangs LAUNCH NAME OPTION...: one run that ends in the verdict SIMT deadlock
+hangs() {
+    launch=$1
+    name=$2
+    shift 2
+    runs=$((runs + 1))
+    sed '1,/^[a-z]/s/^\(program: .*\)/machine: {hang_window: 200000}\n\1/' "$launch" >"$launch.hang"
+    "$lanewise" run "$launch.hang" "$@" >out 2>&1
+    status=$?
+    [ $status = 4 ] || fail "$name $*: exit status $status, expected 4"
+    grep -q '^hang: SIMT deadlock' out || fail "$name $*: $(head -n 1 out)"
 }
 
 # object LAUNCH SOURCE NAME OPTIONS: NAME.lwo, and NAME.object, the launch file that runs it
@@ -96,6 +114,12 @@ for launch in *.yaml; do
         for p in $policies; do
             verify "$name.object" "$name.hash" "$name" --warp "$w" --policy "$p"
         done
+        for o in $orders; do
+            case $locks in
+            *" $name "*) hangs "$name.object" "$name" --warp "$w" --reconv stack --push-order "$o" ;;
+            *) verify "$name.object" "$name.hash" "$name" --warp "$w" --reconv stack --push-order "$o" ;;
+            esac
+        done
     done
     # The oldest compiler's code is other code, with the same results.
     case $source in *.cl)
@@ -113,6 +137,8 @@ for launch in *.yaml; do
         in_blocks "$name.object" "$b" $keep >"$name.$b"
         for w in $widths; do
             verify "$name.$b" "$name.hash.$b" "$name" --warp "$w"
+            case $locks in *" $name "*) continue ;; esac
+            verify "$name.$b" "$name.hash.$b" "$name" --warp "$w" --reconv stack
         done
     done
 done

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "emu/emu_probe_priv.h"
+
+#include <stdlib.h>
+
+enum { MAX_POLLS = 4096, LEAST_SEEN = 1024, MOST_SEEN = 1 << 16, SEEN_PER_SPLIT = 256 };
+
+static struct emu_poll *poll_of(struct emu_probe *probe, const struct emu_event *ev)
+{
+    for (size_t i = 0; i < probe->count; i++) {
+        struct emu_poll *p = &probe->poll[i];
+        if (p->pc == ev->pc && p->warp == ev->warp && p->block == ev->block)
+            return p;
+    }
+    if (probe->count == MAX_POLLS || !lw_grow(&probe->poll, &probe->capacity, probe->count + 1,
+                                              sizeof *probe->poll)) {
+        probe->incomplete = true;
+        return NULL;
+    }
+    struct emu_poll *p = &probe->poll[probe->count++];
+    memset(p, 0, sizeof *p);
+    p->block = ev->block;
+    p->warp = ev->warp;
+    p->pc = ev->pc;
+    return p;
+}
+
+/** Local memory is a lane's own and banks never change: nobody waits there. */
+static bool is_private(uint64_t address)
+{
+    return address >= ISA_LOCAL_BASE && address < ISA_GLOBAL_BASE;
+}
+
+static void note(struct emu_probe *probe, const struct emu_event *ev,
+                 const struct emu_access *access)
+{
+    uint64_t lanes = access->lanes;
+    unsigned bytes = access->bytes < 16 ? access->bytes : 16;
+    struct emu_poll *p;
+
+    for (LW_EACH_BIT(l, lanes))
+        if (is_private(access->address[l]))
+            lanes &= ~(UINT64_C(1) << l);
+    if (lanes == 0 || (p = poll_of(probe, ev)) == NULL)
+        return;
+    p->kind = access->kind;
+    p->bytes = access->bytes;
+    p->ordered = access->kind >= 2 || access->order != ISA_MORDER_WEAK;
+    for (LW_EACH_BIT(l, lanes)) {
+        uint64_t bit = UINT64_C(1) << l;
+        if (p->lanes & bit) {
+            p->again |= bit;
+            if (p->address[l] != access->address[l])
+                p->moved |= bit;
+            else if (access->old_value != NULL &&
+                     memcmp(p->value[l], access->old_value[l], bytes) != 0)
+                p->changed |= bit;
+        }
+        p->address[l] = access->address[l];
+        if (access->old_value != NULL)
+            memcpy(p->value[l], access->old_value[l], bytes);
+    }
+    p->lanes |= lanes;
+}
+
+static bool on_event(struct emu_observer *observer, const struct emu_event *ev)
+{
+    struct emu_probe *probe = (struct emu_probe *)(void *)observer;
+
+    for (unsigned i = 0; i < ev->access_count; i++)
+        if (ev->access[i].kind <= 3 && ev->kind == EMU_EV_RETIRED)
+            note(probe, ev, &ev->access[i]);
+    for (unsigned i = 0; i < probe->block_count; i++)
+        if (probe->block[i].linear == ev->block && probe->block[i].left > 0)
+            probe->block[i].left--;
+    return false;
+}
+
+struct emu_probe *emu_probe_create(void)
+{
+    struct emu_probe *probe = calloc(1, sizeof *probe);
+
+    if (probe != NULL)
+        probe->observer.on_event = on_event;
+    return probe;
+}
+
+void emu_probe_destroy(struct emu_probe *probe)
+{
+    if (probe == NULL)
+        return;
+    free(probe->poll);
+    free(probe);
+}
+
+bool emu_probe_knows(const struct emu_probe *probe, uint64_t linear)
+{
+    for (unsigned i = 0; i < probe->block_count; i++)
+        if (probe->block[i].linear == linear)
+            return probe->block[i].left == 0;
+    return false;
+}
+
+bool emu_probe_saw(struct emu_probe *probe, const struct emu_block *block)
+{
+    uint64_t splits = 0, left;
+
+    for (unsigned i = 0; i < probe->block_count; i++)
+        if (probe->block[i].linear == block->linear)
+            return probe->block[i].left == 0;
+    if (probe->block_count == EMU_PROBE_BLOCKS)
+        return true;
+    for (unsigned i = 0; i < block->warp_count; i++) {
+        const struct emu_warp *w = &block->warp[i];
+        splits += lw_popcount(w->split_in[EMU_SPLIT_READY] | w->split_in[EMU_SPLIT_YIELDED] |
+                              w->split_in[EMU_SPLIT_SLEEPING]);
+    }
+    left = splits * SEEN_PER_SPLIT;
+    left = left < LEAST_SEEN ? LEAST_SEEN : left > MOST_SEEN ? MOST_SEEN : left;
+    probe->block[probe->block_count].linear = block->linear;
+    probe->block[probe->block_count++].left = left;
+    return false;
+}
+
+static bool overlap(uint64_t a, unsigned a_bytes, uint64_t b, unsigned b_bytes)
+{
+    return a < b + b_bytes && b < a + a_bytes;
+}
+
+bool emu_probe_written(const struct emu_probe *probe, const struct emu_poll *poll, unsigned lane)
+{
+    uint64_t at = poll->address[lane];
+    bool shared = at >= ISA_SHARED_BASE && at < ISA_LOCAL_BASE;
+
+    for (size_t i = 0; i < probe->count; i++) {
+        const struct emu_poll *p = &probe->poll[i];
+        if (p->kind == 0 || (shared && p->block != poll->block))
+            continue;
+        for (LW_EACH_BIT(l, p->lanes))
+            if ((p->moved >> l & 1) || overlap(at, poll->bytes, p->address[l], p->bytes))
+                return true; /* one that moves may come there, too */
+    }
+    return false;
+}

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a kernel that makes no progress reads again and again: an observer that the engine adds
+ * for a while before a live-lock verdict, block by block, so that the verdict can name the
+ * places in memory. Nothing is paid before.
+ */
+#ifndef EMU_PROBE_PRIV_H
+#define EMU_PROBE_PRIV_H
+
+#include "emu/emu_priv.h"
+
+/** Accesses of one instruction by one warp. */
+struct emu_poll {
+    uint64_t block, pc;
+    unsigned warp;
+    uint64_t lanes;            /* that executed it */
+    uint64_t moved, changed;   /* lanes whose address, or what they found there, was not always the same */
+    uint64_t again;            /* lanes that executed it more than once */
+    uint8_t kind, bytes;       /* of struct emu_access */
+    bool ordered;              /* an atomic, or volatile, relaxed or acquire */
+    uint64_t address[EMU_MAX_LANES];
+    uint8_t value[EMU_MAX_LANES][16];
+};
+
+enum { EMU_PROBE_BLOCKS = 16 };
+struct emu_probe {
+    struct emu_observer observer;
+    bool attached;             /* the block whose turn it is is observed */
+    bool strong;               /* convergence barriers do open */
+    uint64_t progress;         /* of all resident blocks when it began */
+    uint64_t blocks_ended;     /* of the grid, then */
+    struct {
+        uint64_t linear;
+        uint64_t left;         /* instructions still to see */
+    } block[EMU_PROBE_BLOCKS];
+    unsigned block_count;
+    struct emu_poll *poll;
+    size_t count, capacity;
+    bool incomplete;           /* no memory for some access */
+};
+
+/** NULL when memory is short. */
+struct emu_probe *emu_probe_create(void);
+void emu_probe_destroy(struct emu_probe *probe);
+/** Has @block been seen for long enough? One that is new is noted, if there is room. */
+bool emu_probe_saw(struct emu_probe *probe, const struct emu_block *block);
+/** The same without noting it. */
+bool emu_probe_knows(const struct emu_probe *probe, uint64_t linear);
+/** Something that some lane wrote, or tried to, overlaps what @poll reads in lane @lane. */
+bool emu_probe_written(const struct emu_probe *probe, const struct emu_poll *poll, unsigned lane);
+
+#endif
