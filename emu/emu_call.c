@@ -161,9 +161,7 @@ void emu_x_r2p(struct emu_warp *w, const struct emu_dinsn *di, uint64_t lanes)
     }
 }
 
-/* ---- conversions: the common ones as loops, the rest lane by lane ----------------------- */
-
-#define CVT_KEY(dtype, stype, rounding) ((dtype) | (stype) << 4 | (rounding) << 8)
+/* ---- conversions, lane by lane; frequent ones are rows of emu_exec.c --------------------- */
 
 void emu_x_cvt(struct emu_warp *w, const struct emu_dinsn *di, uint64_t lanes)
 {
@@ -174,81 +172,6 @@ void emu_x_cvt(struct emu_warp *w, const struct emu_dinsn *di, uint64_t lanes)
     bool wide_to = dtype == ISA_DT_U64 || dtype == ISA_DT_S64 || dtype == ISA_DT_F64;
     uint32_t *d = emu_row(w, di->d), *d_high = d + w->stride / 4;
 
-    if (!saturate && !ftz && di->ukind == EMU_U_ROW) {
-        /* whole rows are converted; lanes that the instruction does not reach keep theirs */
-        const uint32_t *b = emu_row(w, di->b), *b_high = b + w->stride / 4;
-        uint32_t low[EMU_MAX_LANES], high[EMU_MAX_LANES];
-        bool known = true;
-        switch (CVT_KEY(dtype, stype, rounding)) {
-        case CVT_KEY(ISA_DT_F32, ISA_ST_S32, ISA_CRND_RN):
-            for (unsigned l = 0; l < w->n; l++) {
-                float f = (float)(int32_t)b[l];
-                memcpy(&low[l], &f, 4);
-            }
-            break;
-        case CVT_KEY(ISA_DT_F32, ISA_ST_U32, ISA_CRND_RN):
-            for (unsigned l = 0; l < w->n; l++) {
-                float f = (float)b[l];
-                memcpy(&low[l], &f, 4);
-            }
-            break;
-        case CVT_KEY(ISA_DT_S64, ISA_ST_S32, ISA_CRND_RN):
-            for (unsigned l = 0; l < w->n; l++) {
-                low[l] = b[l];
-                high[l] = 0u - (b[l] >> 31);
-            }
-            break;
-        case CVT_KEY(ISA_DT_U64, ISA_ST_U32, ISA_CRND_RN):
-            for (unsigned l = 0; l < w->n; l++) {
-                low[l] = b[l];
-                high[l] = 0;
-            }
-            break;
-        case CVT_KEY(ISA_DT_U32, ISA_ST_U64, ISA_CRND_RN):
-        case CVT_KEY(ISA_DT_S32, ISA_ST_S64, ISA_CRND_RN):
-            memcpy(low, b, w->stride);
-            break;
-        case CVT_KEY(ISA_DT_F64, ISA_ST_F32, ISA_CRND_RN):
-            for (unsigned l = 0; l < w->n; l++) {
-                float f;
-                memcpy(&f, &b[l], 4);
-                double g = (double)f;
-                uint64_t bits;
-                memcpy(&bits, &g, 8);
-                bits = g != g ? UINT64_C(0x7ff8000000000000) : bits;
-                low[l] = (uint32_t)bits;
-                high[l] = (uint32_t)(bits >> 32);
-            }
-            break;
-        case CVT_KEY(ISA_DT_F32, ISA_ST_F64, ISA_CRND_RN):
-            for (unsigned l = 0; l < w->n; l++) {
-                uint64_t bits = (uint64_t)b_high[l] << 32 | b[l];
-                double g;
-                memcpy(&g, &bits, 8);
-                float f = (float)g;
-                memcpy(&low[l], &f, 4);
-                low[l] = f != f ? UINT32_C(0x7fffffff) : low[l];
-            }
-            break;
-        default:
-            known = false;
-            break;
-        }
-        if (known && lanes == w->all) {
-            memcpy(d, low, w->stride);
-            if (wide_to)
-                memcpy(d_high, high, w->stride);
-            return;
-        }
-        if (known) {
-            for (LW_EACH_BIT(l, lanes)) {
-                d[l] = low[l];
-                if (wide_to)
-                    d_high[l] = high[l];
-            }
-            return;
-        }
-    }
     for (LW_EACH_BIT(l, lanes)) {
         uint64_t x = wide_from ? x_lane64(w, di, (unsigned)l) : x_lane(w, di, (unsigned)l);
         uint64_t r = emu_convert(dtype, stype, rounding, saturate, ftz, x);
@@ -293,8 +216,7 @@ static struct emu_place_ids place_ids(const struct emu_warp *w)
     return ids;
 }
 
-void emu_special_rows(const struct emu_warp *w, enum isa_special sr, uint32_t *low,
-                      uint32_t *high)
+bool emu_special_uniform(const struct emu_warp *w, enum isa_special sr, uint64_t *value)
 {
     const struct emu_block *block = w->block;
     const struct emu_grid *grid = block->grid;
@@ -304,9 +226,6 @@ void emu_special_rows(const struct emu_warp *w, enum isa_special sr, uint32_t *l
     uint64_t v = 0;
 
     switch (sr) {
-    case ISA_SR_TID_X: tid_rows(w, 0, low); goto high_zero;
-    case ISA_SR_TID_Y: tid_rows(w, 1, low); goto high_zero;
-    case ISA_SR_TID_Z: tid_rows(w, 2, low); goto high_zero;
     case ISA_SR_NTID_X: v = grid->launch.block[0]; break;
     case ISA_SR_NTID_Y: v = grid->launch.block[1]; break;
     case ISA_SR_NTID_Z: v = grid->launch.block[2]; break;
@@ -338,6 +257,21 @@ void emu_special_rows(const struct emu_warp *w, enum isa_special sr, uint32_t *l
     case ISA_SR_DYN_SHARED: v = grid->launch.dynamic_shared_bytes; break;
     case ISA_SR_TOTAL_SHARED: v = block->shared_bytes; break;
     case ISA_SR_WARPWIDTH: v = virtual_width; break;
+    default: return false;
+    }
+    *value = v;
+    return true;
+}
+
+void emu_special_rows(const struct emu_warp *w, enum isa_special sr, uint32_t *low,
+                      uint32_t *high)
+{
+    uint64_t v = 0;
+
+    switch (sr) {
+    case ISA_SR_TID_X:
+    case ISA_SR_TID_Y:
+    case ISA_SR_TID_Z: tid_rows(w, sr - ISA_SR_TID_X, low); goto high_zero;
     case ISA_SR_LANEID:
     case ISA_SR_LANEMASK_EQ:
     case ISA_SR_LANEMASK_LE:
@@ -357,10 +291,11 @@ void emu_special_rows(const struct emu_warp *w, enum isa_special sr, uint32_t *l
         }
         goto high_zero;
     default:
+        (void)emu_special_uniform(w, sr, &v);
         break;
     }
-    if (core->answers != NULL)
-        (void)emu_answer_take(core, sr, &v);
+    if (w->core->answers != NULL)
+        (void)emu_answer_take(w->core, sr, &v);
     for (unsigned l = 0; l < w->n; l++)
         low[l] = (uint32_t)v;
     if (high != NULL)

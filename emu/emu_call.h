@@ -19,6 +19,8 @@ emu_call_fn emu_x_lop3, emu_x_prmt, emu_x_addc, emu_x_subc, emu_x_plop3, emu_x_p
 /** Handlers of printed text and assertions (emu_text.c). */
 emu_handler_fn emu_c_vprintf, emu_c_assertfail;
 
+/** A special register that is equal in all lanes; false for the others. */
+bool emu_special_uniform(const struct emu_warp *w, enum isa_special sr, uint64_t *value);
 /** Value of a special register for every lane of the warp: 32-bit words, @high may be NULL. */
 void emu_special_rows(const struct emu_warp *w, enum isa_special sr, uint32_t *low,
                       uint32_t *high);

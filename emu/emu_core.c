@@ -246,6 +246,14 @@ static void init_warp(struct emu_block *block, struct emu_warp *w, unsigned inde
     w->running = -1;
 }
 
+/** The rows of zeros and the registers; scratch rows and the sink are written before they are
+ *  read. */
+static void zero_rows(struct emu_warp *w, size_t bytes)
+{
+    zero(w->regs + w->row_zero, w->row_sink - w->row_zero);
+    zero(w->regs + EMU_ROW_V0 * w->stride, bytes - EMU_ROW_V0 * w->stride);
+}
+
 enum lw_status emu_core_block_start(struct emu_core *core, struct emu_grid *grid,
                                     uint64_t linear, unsigned *slot, struct lw_error *err)
 {
@@ -297,8 +305,8 @@ enum lw_status emu_core_block_start(struct emu_core *core, struct emu_grid *grid
     at += plan.warps;
     bregs = at; /* the forms in the warp say which rows count: no zeroing */
     at += grid->block_warps * plan.bregs;
-    /* everything behind starts as zero: registers, local, shared (MACHINE 6) */
-    zero(at, plan.total - (size_t)(at - (char *)memory));
+    /* registers, local and shared memory start as zero (MACHINE 6) */
+    zero(at, plan.shared + round_up(plan.cta, 64));
     block->shared = (uint8_t *)at;
     at += plan.shared;
     for (unsigned i = 0; i < ISA_CTA_BARRIER_COUNT; i++)
@@ -308,11 +316,13 @@ enum lw_status emu_core_block_start(struct emu_core *core, struct emu_grid *grid
         struct emu_warp *w = &block->warp[i];
         init_warp(block, w, i, code);
         w->regs = at;
+        zero_rows(w, plan.rows);
         at += plan.rows;
         w->breg = (uint64_t(*)[EMU_MAX_LANES])(void *)(bregs + i * plan.bregs);
         w->breg_count = plan.bregs_count;
         w->local = (uint8_t *)at;
         w->local_bytes = plan.local_bytes;
+        zero(at, plan.local);
         at += plan.local;
         w->vreg_count = (uint16_t)plan.vregs;
         if (plan.tags != 0) {

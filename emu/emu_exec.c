@@ -752,6 +752,104 @@ static void LEVEL(prelude_part)(struct emu_warp *w, const struct emu_dinsn *di)
     EMU_TAIL pre->behind.part(w, di);
 }
 
+/* ---- called rows that are frequent in whole rows ------------------------------------------ */
+
+/** Numbers of threads, l-th lane of the warp @linear + l of the block, where they are ramps. */
+INLINE bool tid_ramp(const struct emu_warp *w, unsigned axis, uint32_t *d, unsigned n)
+{
+    const uint32_t *size = w->block->grid->launch.block;
+    const uint32_t linear = w->index * w->width, x = linear % size[0];
+    const uint32_t rows = linear / size[0];
+
+    if (x + n > size[0] && size[1] * size[2] != 1)
+        return false;
+    if (axis != 0) {
+        emu_row_splat(d, n, 0, true, axis == 1 ? rows % size[1] : rows / size[1]);
+        return true;
+    }
+    EMU_LANE_LOOP
+    for (unsigned l = 0; l < n; l++)
+        d[l] = x + l;
+    return true;
+}
+
+static void LEVEL(s2r_f)(struct emu_warp *w, const struct emu_dinsn *di)
+{
+    const enum isa_special sr = (enum isa_special)di->reg;
+    const unsigned n = lanes_of(w);
+    uint32_t *const d = row_out(w, di->d);
+    uint64_t value;
+
+    if (sr > ISA_SR_TID_Z || !tid_ramp(w, sr - ISA_SR_TID_X, d, n)) {
+        if (emu_special_uniform(w, sr, &value))
+            emu_row_splat(d, n, 0, true, (uint32_t)value);
+        else
+            emu_special_rows(w, sr, d, NULL);
+    }
+    EMU_NEXT_FULL(w, di);
+}
+/** What no engine is asked for and no log has to note. */
+static bool LEVEL(s2r_is_plain)(enum isa_special sr)
+{
+    const struct isa_special_info *info = isa_special_info(sr);
+
+    return info->order == ISA_ORDER_NONE && sr != ISA_SR_NSMID &&
+           (info->uniform || sr <= ISA_SR_TID_Z);
+}
+
+/* Conversions without modifiers, from rows: what emu_convert does, as loops. */
+#define WIDEN(hi) LANEW_BODY(emu_uniform32, 0, 0, bl, hi)
+#define CONVERSIONS(ROW)                                                                      \
+    ROW(F32, S32, LANE_BODY(f32, s32, s32, (float)b))                                         \
+    ROW(F32, U32, LANE_BODY(f32, u32, u32, (float)b))                                         \
+    ROW(F64, F32, LANE_BODY(f64, f32, f32, (double)b))                                        \
+    ROW(F32, F64, LANE_BODY(f32, f64, f64, (float)b))                                         \
+    ROW(S64, S32, WIDEN((uint32_t)((int32_t)bl >> 31)))                                       \
+    ROW(U64, S32, WIDEN((uint32_t)((int32_t)bl >> 31)))                                       \
+    ROW(S64, U32, WIDEN(0))                                                                   \
+    ROW(U64, U32, WIDEN(0))                                                                   \
+    ROW(U32, U64, LANE_BODY(u32, u32, u32, b))                                                \
+    ROW(S32, S64, LANE_BODY(u32, u32, u32, b))
+#define ROW(to, from, ...)                                                                    \
+    INLINE void LEVEL(cvt_##to##_##from)(BODY_PARAMS)                                         \
+    {                                                                                         \
+        __VA_ARGS__;                                                                          \
+    }                                                                                         \
+    static void LEVEL(h_cvt_##to##_##from##_f)(struct emu_warp *w, const struct emu_dinsn *di) \
+    {                                                                                         \
+        LEVEL(cvt_##to##_##from)(w, di, 0, NULL, false, false);                               \
+        EMU_NEXT_FULL(w, di);                                                                 \
+    }                                                                                         \
+    static void LEVEL(h_cvt_##to##_##from##_p)(struct emu_warp *w, const struct emu_dinsn *di) \
+    {                                                                                         \
+        LEVEL(cvt_##to##_##from)(w, di, w->e, w->mask_row, false, false);                     \
+        EMU_NEXT_PART(w, di);                                                                 \
+    }
+CONVERSIONS(ROW)
+#undef ROW
+
+static void LEVEL(called_handlers)(const struct emu_dinsn *di, struct emu_handlers *out)
+{
+    static const struct {
+        uint8_t sub;
+        struct emu_handlers h;
+    } conversions[] = {
+#define ROW(to, from, ...)                                                                    \
+    {ISA_DT_##to | ISA_ST_##from << 4,                                                        \
+     {LEVEL(h_cvt_##to##_##from##_f), LEVEL(h_cvt_##to##_##from##_p)}},
+        CONVERSIONS(ROW)
+#undef ROW
+    };
+
+    if (di->op == ISA_V_S2R && LEVEL(s2r_is_plain)((enum isa_special)di->reg))
+        out->full = LEVEL(s2r_f);
+    if (di->op != ISA_V_CVT || di->reg != ISA_CRND_RN || di->ukind != EMU_U_ROW)
+        return;
+    for (unsigned i = 0; i < LW_COUNT_OF(conversions); i++)
+        if (conversions[i].sub == di->sub)
+            *out = conversions[i].h;
+}
+
 static void LEVEL(handlers)(const struct isa_insn *insn, const struct emu_dinsn *di,
                             struct emu_handlers *out, const char **why)
 {
@@ -781,6 +879,8 @@ static void LEVEL(handlers)(const struct isa_insn *insn, const struct emu_dinsn 
 
         out->full = rows->plain[di->ukind != EMU_U_ROW][guarded][0];
         out->part = rows->plain[di->ukind != EMU_U_ROW][guarded][1];
+        if (!guarded)
+            LEVEL(called_handlers)(di, out);
     }
 }
 
