@@ -37,8 +37,7 @@ enum { MEM_LEAST = 8 };
 
 /* ---- addresses ------------------------------------------------------------------- */
 
-/** Addresses in one form for all modes: base + ((off[l] ^ flip) << scale). The general stage
- *  has no scale: a row of offsets is made. */
+/** Addresses in one form for all modes: base + ((off[l] ^ flip) << scale). */
 struct mem_rows {
     uint64_t base;
     const uint32_t *off;
@@ -46,12 +45,12 @@ struct mem_rows {
     uint8_t scale;
 };
 
-/** Offsets times a factor, in a scratch row, relative to the lowest lane's address less 2^31.
- *  False when lanes are too far apart for that. */
-MEM_OUTLINE bool LEVEL(mem_unscale)(struct emu_warp *w, uint64_t m, unsigned scale,
-                                    struct mem_rows *rows)
+/** The same addresses without a scale: offsets times the factor, in a scratch row, relative to
+ *  the lowest lane's address less 2^31. False when lanes are too far apart for that. */
+MEM_OUTLINE bool LEVEL(mem_unscale)(struct emu_warp *w, uint64_t m, struct mem_rows *rows)
 {
     const uint32_t *off = rows->off;
+    const unsigned scale = rows->scale;
     const int64_t first = (int64_t)(off[lw_lowest(m)] ^ rows->flip);
     uint32_t *out = emu_row(w, w->row_c);
     const unsigned n = w->n;
@@ -68,6 +67,7 @@ MEM_OUTLINE bool LEVEL(mem_unscale)(struct emu_warp *w, uint64_t m, unsigned sca
     rows->base += ((uint64_t)first << scale) - (UINT64_C(1) << 31);
     rows->off = out;
     rows->flip = 0;
+    rows->scale = 0;
     return true;
 }
 
@@ -98,7 +98,8 @@ MEM_INLINE bool mem_rows(struct emu_warp *w, const struct emu_dinsn *di,
         out->flip = UINT32_C(1) << 31;
         out->base -= UINT64_C(1) << (31 + scale);
     }
-    return scale == 0 || LEVEL(mem_unscale)(w, m, scale, out);
+    out->scale = (uint8_t)scale;
+    return true;
 }
 
 /** A range of addresses that is plain host memory. */
@@ -221,17 +222,17 @@ MEM_INLINE void mem_load_run(uint32_t *d, size_t stride, unsigned n, uint64_t m,
     }
 }
 
-/** Lane l reads the element at @p + (off[l] ^ flip). */
+/** Lane l reads the element at @p + ((off[l] ^ flip) << scale). */
 MEM_INLINE void mem_load_scattered(uint32_t *d, size_t stride, unsigned n, uint64_t m, bool all,
                                    const uint8_t *p, const uint32_t *off, uint32_t flip,
-                                   unsigned kind)
+                                   unsigned scale, unsigned kind)
 {
     if (all) {
         for (unsigned l = 0; l < n; l++)
-            mem_get(d + l, stride, p + (off[l] ^ flip), 4, kind);
+            mem_get(d + l, stride, p + ((uint64_t)(off[l] ^ flip) << scale), 4, kind);
     } else {
         for (LW_EACH_BIT(l, m))
-            mem_get(d + l, stride, p + (off[l] ^ flip), 4, kind);
+            mem_get(d + l, stride, p + ((uint64_t)(off[l] ^ flip) << scale), 4, kind);
     }
 }
 
@@ -271,17 +272,18 @@ MEM_INLINE bool mem_store_run(uint8_t *p, const uint32_t *b, size_t stride, unsi
     return changed != 0;
 }
 
-/** With @mark lane l's page is (offset + (off[l] ^ flip)) / 4096. */
+/** With @mark lane l's page is (offset + ((off[l] ^ flip) << scale)) / 4096. */
 MEM_INLINE bool mem_store_scattered(uint8_t *p, const uint32_t *b, size_t stride, unsigned n,
                                     uint64_t m, bool all, const uint32_t *off, uint32_t flip,
-                                    bool mark, struct emu_memory *memory, uint64_t offset,
+                                    unsigned scale, bool mark, struct emu_memory *memory,
+                                    uint64_t offset,
                                     unsigned kind)
 {
     uint32_t changed = 0;
 
 #define STORE_LANE(l)                                                                         \
     do {                                                                                      \
-        uint32_t zero = off[l] ^ flip;                                                        \
+        uint64_t zero = (uint64_t)(off[l] ^ flip) << scale;                                   \
         if (mark)                                                                             \
             emu_dirty_mark(memory, (offset + zero) / EMU_PAGE_BYTES);                         \
         changed |= mem_put(p + zero, 4, b + (l), stride, kind);                               \
@@ -313,6 +315,7 @@ MEM_INLINE void mem_count(struct emu_warp *w, bool write, bool changed)
 MEM_INLINE uint8_t *mem_scattered(const struct mem_rows *rows, const struct mem_window *window,
                                   unsigned n, uint64_t m, unsigned bytes)
 {
+    const unsigned scale = rows->scale;
     uint64_t ahead = rows->base - window->base; /* of the window's start, modulo 2^64 */
     uint64_t room = window->size - bytes, low = 0, high;
 
@@ -322,22 +325,49 @@ MEM_INLINE uint8_t *mem_scattered(const struct mem_rows *rows, const struct mem_
         high = room - ahead;
     } else {
         low = 0 - ahead;
-        if (low > UINT32_MAX)
+        if (low > (uint64_t)UINT32_MAX << scale)
             return NULL;
         high = low + room;
     }
+    /* from bytes to steps of the offset row */
+    low = (low + (UINT64_C(1) << scale) - 1) >> scale;
+    high >>= scale;
+    if (low > high || low > UINT32_MAX || (rows->base & (bytes - 1) & ((1u << scale) - 1)) != 0)
+        return NULL;
     if (high > UINT32_MAX)
         high = UINT32_MAX;
     if (!emu_row_within(rows->off, n, m, false, rows->flip, (uint32_t)low,
-                        (uint32_t)(high - low), (uint32_t)rows->base, bytes - 1))
+                        (uint32_t)(high - low), (uint32_t)(rows->base >> scale),
+                        (bytes - 1) >> scale))
         return NULL;
     /* May lie outside the window; the sums do not. */
     return (uint8_t *)((uintptr_t)window->host + (uintptr_t)ahead);
 }
 
+/** All lanes of @m scattered, with the host of offset 0. */
+MEM_INLINE bool mem_gather(struct emu_warp *w, const struct emu_dinsn *di, uint64_t m,
+                           const struct mem_rows *rows, bool global, uint8_t *host, unsigned n,
+                           unsigned kind, bool write)
+{
+    struct emu_memory *memory = &w->core->machine->memory;
+    const size_t stride = w->stride / 4;
+    const bool all = m == lw_mask(n);
+    uint32_t *d = emu_row(w, write ? di->b : di->d);
+    bool changed = false;
+
+    if (!write)
+        mem_load_scattered(d, stride, n, m, all, host, rows->off, rows->flip, rows->scale, kind);
+    else
+        changed = mem_store_scattered(host, d, stride, n, m, all, rows->off, rows->flip,
+                                      rows->scale, global, memory,
+                                      rows->base - ISA_GLOBAL_BASE, kind);
+    mem_count(w, write, changed);
+    return true;
+}
+
 MEM_INLINE bool mem_flat(struct emu_warp *w, const struct emu_dinsn *di, uint64_t m,
-                         const struct mem_rows *rows, const struct mem_window *window,
-                         unsigned n, unsigned kind, bool write)
+                         struct mem_rows *rows, const struct mem_window *window, unsigned n,
+                         unsigned kind, bool write)
 {
     enum form { NONE, EQUAL, RUN, SCATTERED };
     struct emu_memory *memory = &w->core->machine->memory;
@@ -348,6 +378,14 @@ MEM_INLINE bool mem_flat(struct emu_warp *w, const struct emu_dinsn *di, uint64_
     uint64_t scattered = 0;
     bool changed = false;
 
+    /* What came here is seldom equal or consecutive: the fast stage had it first. */
+    if (n <= 32 || rows->scale != 0) {
+        scattered_host = mem_scattered(rows, window, n, m, bytes);
+        if (scattered_host != NULL)
+            return mem_gather(w, di, m, rows, window->global, scattered_host, n, kind, write);
+        if (rows->scale != 0 && !LEVEL(mem_unscale)(w, m, rows))
+            return emu_mem_slow(w, di, m);
+    }
     for (unsigned l = 0, i = 0; l < n; l += chunk, i++) {
         uint64_t cm = m >> l & lw_mask(chunk), address;
         bool all = cm == lw_mask(chunk), ramp, good;
@@ -397,7 +435,7 @@ MEM_INLINE bool mem_flat(struct emu_warp *w, const struct emu_dinsn *di, uint64_
         if (!write) {
             if (form[i] == SCATTERED)
                 mem_load_scattered(d, stride, chunk, cm, all, scattered_host, off, rows->flip,
-                                   kind);
+                                   0, kind);
             else if (form[i] == EQUAL)
                 mem_load_equal(d, stride, chunk, cm, all, host[i], kind);
             else if (all)
@@ -408,10 +446,10 @@ MEM_INLINE bool mem_flat(struct emu_warp *w, const struct emu_dinsn *di, uint64_
             if (form[i] == SCATTERED)
                 changed |= window->global
                                ? mem_store_scattered(scattered_host, d, stride, chunk, cm, all,
-                                                     off, rows->flip, true, memory,
+                                                     off, rows->flip, 0, true, memory,
                                                      rows->base - ISA_GLOBAL_BASE, kind)
                                : mem_store_scattered(scattered_host, d, stride, chunk, cm, all,
-                                                     off, rows->flip, false, NULL, 0, kind);
+                                                     off, rows->flip, 0, false, NULL, 0, kind);
             else if (form[i] == EQUAL)
                 changed |= mem_store_equal(host[i], d, stride, chunk, cm, all, kind);
             else if (all)
@@ -465,7 +503,7 @@ MEM_INLINE bool mem_local(struct emu_warp *w, const struct emu_dinsn *di, uint64
 /* ---- general: an instruction ----------------------------------------------------------------- */
 
 typedef bool mem_worker_fn(struct emu_warp *w, const struct emu_dinsn *di, uint64_t m,
-                           const struct mem_rows *rows, const struct mem_window *window);
+                           struct mem_rows *rows, const struct mem_window *window);
 
 /** Addresses, space and window of @m's lanes, generic ones by the lowest lane's. False: the
  *  slow way must do it. */
@@ -478,7 +516,8 @@ MEM_INLINE bool mem_open(struct emu_warp *w, const struct emu_dinsn *di, uint64_
     if (!mem_rows(w, di, *space, MEM_MODE_ANY, m, false, rows))
         return false;
     if (*space == ISA_SPACE_GENERIC) {
-        uint64_t address = rows->base + (rows->off[lw_lowest(m)] ^ rows->flip);
+        uint64_t address = rows->base +
+                           ((uint64_t)(rows->off[lw_lowest(m)] ^ rows->flip) << rows->scale);
         *space = ISA_SPACE_GLOBAL;
         if (address - ISA_SHARED_BASE < ISA_APERTURE_BYTES) {
             *space = ISA_SPACE_SHARED;
@@ -517,7 +556,8 @@ MEM_INLINE bool mem_general(struct emu_warp *w, const struct emu_dinsn *di, uint
 
     if (m == 0)
         return true;
-    if (!mem_open(w, di, m, &space, &rows, &window))
+    if (!mem_open(w, di, m, &space, &rows, &window) ||
+        (space == ISA_SPACE_LOCAL && rows.scale != 0 && !LEVEL(mem_unscale)(w, m, &rows)))
         return emu_mem_slow(w, di, m);
     return (space == ISA_SPACE_LOCAL ? local : flat)(w, di, m, &rows, &window);
 }
@@ -527,7 +567,7 @@ MEM_INLINE bool mem_general(struct emu_warp *w, const struct emu_dinsn *di, uint
 #define MEM_WORKERS(kind, rw, write)                                                          \
     MEM_OUTLINE bool LEVEL(mem_flat_##rw##_##kind)(                                           \
         struct emu_warp * w, const struct emu_dinsn *di, uint64_t m,                          \
-        const struct mem_rows *rows, const struct mem_window *window)                         \
+        struct mem_rows *rows, const struct mem_window *window)                               \
     {                                                                                         \
         if (ISA_SIZE_##kind == ISA_SIZE_B32 && w->n == 32)                                    \
             return mem_flat(w, di, m, rows, window, 32, ISA_SIZE_##kind, write);              \
@@ -535,7 +575,7 @@ MEM_INLINE bool mem_general(struct emu_warp *w, const struct emu_dinsn *di, uint
     }                                                                                         \
     MEM_OUTLINE bool LEVEL(mem_local_##rw##_##kind)(                                          \
         struct emu_warp * w, const struct emu_dinsn *di, uint64_t m,                          \
-        const struct mem_rows *rows, const struct mem_window *window)                         \
+        struct mem_rows *rows, const struct mem_window *window)                               \
     {                                                                                         \
         return mem_local(w, di, m, rows, window, ISA_SIZE_##kind, write);                     \
     }
@@ -883,7 +923,8 @@ static void LEVEL(mem_atomic)(struct emu_warp *w, const struct emu_dinsn *di)
     uint8_t *host = NULL;
 
     if (m != 0) {
-        if (mem_open(w, di, m, &space, &rows, &window) && space != ISA_SPACE_LOCAL)
+        if (mem_open(w, di, m, &space, &rows, &window) && space != ISA_SPACE_LOCAL &&
+            (rows.scale == 0 || LEVEL(mem_unscale)(w, m, &rows)))
             host = mem_scattered(&rows, &window, w->n, m, emu_atype_bytes(di->sub));
         if (host != NULL && window.global)
             mem_touch(&w->core->machine->memory, &rows, w->n, m);
