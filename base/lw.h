@@ -105,7 +105,14 @@ bool lw_grow(void *array, size_t *capacity, size_t need, size_t size) LW_MUST_CH
 
 static inline unsigned lw_popcount(uint64_t x)
 {
+#if defined __POPCNT__ || defined __aarch64__
     return (unsigned)__builtin_popcountll(x);
+#else /* the builtin would be a call into a table */
+    x -= x >> 1 & UINT64_C(0x5555555555555555);
+    x = (x & UINT64_C(0x3333333333333333)) + (x >> 2 & UINT64_C(0x3333333333333333));
+    x = (x + (x >> 4)) & UINT64_C(0x0f0f0f0f0f0f0f0f);
+    return (unsigned)(x * UINT64_C(0x0101010101010101) >> 56);
+#endif
 }
 /** Index of the lowest set bit; @x must not be 0. */
 static inline unsigned lw_lowest(uint64_t x)

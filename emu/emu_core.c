@@ -377,7 +377,7 @@ void emu_warp_set_lanes(struct emu_warp *w, uint64_t lanes)
 
     if (lanes != w->m) {
         w->m = lanes;
-        w->m_count = (uint8_t)lw_popcount(lanes); /* a library call on baseline processors */
+        w->m_count = (uint8_t)lw_popcount(lanes);
     }
     w->e = e;
     w->full = e == w->all; /* loads of the full chain touch every lane of the row */
