@@ -27,8 +27,8 @@ tests_test_tags_LDADD = liblanewise.a $(TEST_LIBS)
 check_PROGRAMS += tests/test_threads
 tests_test_threads_SOURCES = tests/test_threads.c
 tests_test_threads_LDADD = liblanewise.a $(TEST_LIBS)
-check_SCRIPTS += tests/test_threads.sh
-EXTRA_DIST += tests/test_threads.sh tests/kernels
+check_SCRIPTS += tests/test_threads.sh tests/test_print.sh
+EXTRA_DIST += tests/test_threads.sh tests/test_print.sh tests/kernels
 
 check_PROGRAMS += tests/test_calls
 tests_test_calls_SOURCES = tests/test_calls.c tests/emu_fixture.h

@@ -892,9 +892,55 @@ static void limits_of_a_launch_are_sentences(void **state)
     close_run(r);
 }
 
+static void at_3_of_80(void *context, unsigned slot, unsigned warp, struct emu_place_ids *ids)
+{
+    *(struct emu_place_ids *)context = *ids; /* the defaults */
+    ids->smid = 3;
+    ids->nsmid = 80;
+    ids->warpid = 10 * slot + warp + 7;
+    ids->nwarpid = 64;
+}
+
+static void the_engine_says_where_a_warp_runs(void **state)
+{
+    static const unsigned want[] = {3, 80, 8, 64};
+    struct emu_core_ops ops = {.place_ids = at_3_of_80};
+    struct emu_place_ids defaults;
+    struct emu_config config;
+    struct emu_core *core;
+    struct emu_event ev;
+    struct lw_error err;
+    uint64_t value;
+    unsigned slot;
+
+    (void)state;
+    emu_config_default(&config);
+    config.warp_width = 8;
+    config.arena_bytes = 1 << 24;
+    struct run *r = open_run(HEAD "v_s2r v1, %smid\nv_s2r v2, %nsmid\nv_s2r v3, %warpid\n"
+                                  "v_s2r v4, %nwarpid\nexit\n.end\n",
+                             &config, 1, 24);
+    check(emu_core_create(r->machine, 1, &ops, &defaults, &core, &err), &err);
+    check(emu_core_block_start(core, emu_grid_current(r->machine), 0, &slot, &err), &err);
+    do {
+        int split = emu_warp_select(core, slot, 1);
+        check(emu_warp_step(core, slot, 1, (unsigned)split, 0xff, &ev, &err), &err);
+    } while (ev.kind == EMU_EV_RETIRED && !ev.warp_ended);
+    for (unsigned i = 0; i < 4; i++) {
+        assert_true(emu_reg_read(core, slot, 1, ISA_REG_V, 1 + i, 5, &value));
+        assert_int_equal(value, want[i]);
+    }
+    assert_int_equal(defaults.smid, 0);
+    assert_int_equal(defaults.nsmid, 2); /* the engine's own core, and this one */
+    assert_int_equal(defaults.warpid, 1);
+    assert_int_equal(defaults.nwarpid, 3);
+    close_run(r);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_engine_says_where_a_warp_runs),
         cmocka_unit_test(exec_masks_vector_writes_but_not_scalar_ones),
         cmocka_unit_test(exit_under_partial_exec_ends_only_the_active_lanes),
         cmocka_unit_test(a_branch_with_no_active_lane_is_not_taken),

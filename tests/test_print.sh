@@ -1,0 +1,64 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# PTX that prints and asserts as compilers write it; where text goes in run, in the shell and
+# in gdb.
+. "${srcdir:-.}/tests/gdb_lib.sh"
+cp "$src"/tests/kernels/print* "$src"/tests/kernels/text.* "$work"
+
+# same WHAT STATUS: what was printed is on standard input
+same() {
+    cat >"$work/want"
+    cmp -s "$work/want" "$work/out" || {
+        fail "$1"
+        diff "$work/want" "$work/out" | head -n 10 | sed 's/^/    /'
+    }
+    [ "$status" = "$2" ] || fail "$1: exit status $status, expected $2"
+}
+run() {
+    (cd "$work" && "$lanewise" run "$@") >"$work/out" 2>"$work/err"
+    status=$?
+}
+
+run print_cuda.yaml --quiet
+same "CUDA's printf" 0 <<'END'
+0 0.00 beef
+1 1.00 beef
+done
+END
+run print_opencl.yaml --quiet
+same "OpenCL's printf, its arguments one by one" 0 <<'END'
+word 0,1,0,1 A
+word 1,2,1,2 B
+word 2,3,2,3 C
+END
+run print_assert.yaml
+same "what was printed before an assertion failed" 3 <<'END'
+0 0.00 beef
+1 1.00 beef
+END
+grep -q 'fault: assert: a.cu:77: a.cu: assertion .x < 4. failed; kernel cuda, block (0,0,0), warp 0, lanes 0x60' \
+    "$work/err" || fail "the assertion is not named: $(cat "$work/err")"
+
+# The shell shows the same text, once.
+run text.yaml --quiet
+(cd "$work" && "$lanewise" debug text.yaml --batch -c continue) >"$work/shell" 2>&1 ||
+    fail "the shell ends with $?"
+grep '^block [0-9]' "$work/shell" | cmp -s - "$work/out" || fail "the shell does not show what run prints"
+[ "$(wc -l <"$work/out")" = 4190 ] || fail "text.yaml does not print 4190 lines"
+
+need gdb
+serve "$lanewise" run print_cuda.yaml --gdb 127.0.0.1:0
+cat >"$work/session" <<'END'
+continue
+END
+session gdb
+expect "gdb's console shows what kernels print" <<'END'
+^0 0\.00 beef
+^1 1\.00 beef
+^done
+exited normally
+END
+server_ends
+[ "$status" = 0 ] || fail "the run under gdb ended with status $status"
+grep -q beef "$work/server.out" && fail "the text came out at the server, too"
+finish
