@@ -370,6 +370,11 @@ int cmd_run(const struct cmd *cmd, int argc, char **argv)
         }
     }
     m.engine->threads = o.threads != 0 ? o.threads : host_threads();
+    if (o.threads > 1 && (o.serve || o.machine.log != NULL || o.machine.replay != NULL))
+        fprintf(stderr, "lanewise: --threads: %s; blocks run in the fixed order on one thread\n",
+                o.serve                   ? "gdb watches"
+                : o.machine.log != NULL ? "the schedule is logged"
+                                          : "a schedule is replayed");
     outcome.load_seconds = seconds() - started;
     started = seconds();
     bool detached = false;

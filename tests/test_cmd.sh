@@ -182,6 +182,7 @@ refuse '--threads: expected an integer of 1 or more' run good.yaml --threads 0
 refuse '--threads: at most 1024' run good.yaml --threads 5000
 expect 0 ok run good.yaml --threads 8
 expect 0 'up to 1 thread' run good.yaml --threads 1 -v
+expect 0 'the schedule is logged; blocks run in the fixed order' run good.yaml --threads 2 --log x.log
 for o in timing check seed; do
     refuse "--$o: " run good.yaml --$o=x
     refuse "--$o: " debug good.yaml --$o
