@@ -147,6 +147,7 @@ void emu_core_destroy(struct emu_core *core)
     }
     free(core->code);
     free(core->block);
+    free(core->text_room.data);
     free(core->scratch);
     free(core->tag_step);
     free(core);

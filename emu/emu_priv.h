@@ -342,6 +342,7 @@ struct emu_core {
     uint64_t retired;
     struct emu_stats stats;
     struct emu_step_scratch *scratch; /* rows behind the event */
+    struct emu_text_room text_room;
     struct emu_tag_step *tag_step;    /* shadow mode: the instruction being executed */
     bool helper;           /* of one more host thread: guests do not count it */
     struct emu_answers *answers; /* of a replay, or NULL */

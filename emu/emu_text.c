@@ -247,11 +247,10 @@ static enum emu_fault_kind missing(const struct emu_warp *w, unsigned lane, uint
     return kind != EMU_FAULT_NONE ? kind : EMU_FAULT_OUT_OF_BOUNDS;
 }
 
-/** The texts of all lanes behind one another; those of @lanes that cannot be read go to *bad.
+/** The texts of all lanes, behind one another in the core's room; those of @lanes that cannot be read go to *bad.
  *  False: out of memory. */
 struct texts {
-    char *data;
-    size_t size, capacity;
+    size_t size;
     size_t end[EMU_MAX_LANES]; /* [lane] */
     int32_t result[EMU_MAX_LANES];
     uint64_t bad, bad_address;
@@ -261,6 +260,7 @@ static bool format_lanes(struct emu_warp *w, const struct emu_dinsn *di, uint64_
 {
     const uint32_t *low = emu_row(w, di->a), *high = low + w->stride / 4;
     const uint32_t *args = emu_row(w, di->b), *args_high = args + w->stride / 4;
+    struct emu_text_room *room = &w->core->text_room;
     bool row = di->ukind == EMU_U_ROW;
     uint64_t uniform = row ? 0 : emu_uniform64(w, di);
 
@@ -272,9 +272,9 @@ static bool format_lanes(struct emu_warp *w, const struct emu_dinsn *di, uint64_
         size_t size = 0;
         t->result[l] = -1; /* CUDA: no format */
         if (format != 0) {
-            if (!lw_grow(&t->data, &t->capacity, t->size + EMU_FORMAT_LIMIT + 1, 1))
+            if (!lw_grow(&room->data, &room->capacity, t->size + EMU_FORMAT_LIMIT + 1, 1))
                 return false;
-            if (emu_format(&source, format, at, t->data + t->size, &size)) {
+            if (emu_format(&source, format, at, room->data + t->size, &size)) {
                 t->result[l] = (int32_t)size;
             } else {
                 if (t->bad == 0)
@@ -289,49 +289,52 @@ static bool format_lanes(struct emu_warp *w, const struct emu_dinsn *di, uint64_
     return true;
 }
 
-void emu_c_vprintf(struct emu_warp *w, const struct emu_dinsn *di)
+/** False: it raised a fault. Not part of the handler: with locals that others have seen a
+ *  handler could not jump to the next one. */
+static __attribute__((noinline)) bool print_lanes(struct emu_warp *w, const struct emu_dinsn *di,
+                                                  uint64_t on)
 {
-    uint64_t on = w->e & emu_guard(w, di);
     struct emu_machine *machine = w->core->machine;
     uint32_t *d = emu_row(w, di->d);
     struct texts t = {0};
     size_t from = 0;
 
-    if (on == 0) {
-        EMU_GO(w, di + 1);
-        return;
-    }
     if (!format_lanes(w, di, on, &t)) { /* CUDA: an internal error */
         for (LW_EACH_BIT(l, on))
             d[l] = (uint32_t)-2;
-        free(t.data);
-        EMU_GO(w, di + 1);
-        return;
+        return true;
     }
     if (t.bad != 0) {
         emu_raise_memory(w, di, missing(w, lw_lowest(t.bad), t.bad_address), t.bad,
                          ISA_SPACE_GENERIC, t.bad_address, 1, false);
-        free(t.data);
-        return;
+        return false;
     }
+    const char *text = w->core->text_room.data;
     pthread_mutex_lock(&machine->text.lock);
     for (LW_EACH_BIT(l, on)) {
         size_t size = t.end[l] - from;
         if (size != 0) {
-            text_put(machine, w->block, t.data + from, size);
+            text_put(machine, w->block, text + from, size);
             emu_life_tell(machine, &(struct emu_life){
                                        .kind = EMU_LIFE_TEXT, .grid = w->block->grid,
                                        .block = w->block->linear, .warp = w->index,
                                        .lane = (unsigned)l, .lanes = UINT64_C(1) << l,
-                                       .text = t.data + from, .size_bytes = size});
+                                       .text = text + from, .size_bytes = size});
         }
         from = t.end[l];
         d[l] = (uint32_t)t.result[l];
     }
     pthread_mutex_unlock(&machine->text.lock);
     w->block->progress += t.size != 0;
-    free(t.data);
-    EMU_GO(w, di + 1);
+    return true;
+}
+
+void emu_c_vprintf(struct emu_warp *w, const struct emu_dinsn *di)
+{
+    uint64_t on = w->e & emu_guard(w, di);
+
+    if (on == 0 || print_lanes(w, di, on))
+        EMU_GO(w, di + 1);
 }
 
 /* ---- assertfail ------------------------------------------------------------------------------ */
@@ -358,21 +361,14 @@ static void read_words(struct emu_warp *w, unsigned lane, uint64_t address, uint
     out[n] = '\0';
 }
 
-void emu_c_assertfail(struct emu_warp *w, const struct emu_dinsn *di)
+static __attribute__((noinline)) void assert_lanes(struct emu_warp *w,
+                                                   const struct emu_dinsn *di, uint64_t on)
 {
-    uint64_t on = w->e & emu_guard(w, di), bad = 0, bad_address = 0;
+    uint64_t bad = 0, bad_address = 0;
     const uint32_t *low = emu_row(w, di->a), *high = low + w->stride / 4;
     uint8_t record[40] = {0};
     char message[90], file[60], function[40];
 
-    if (on == 0) {
-        if (di->flags & EMU_D_LAST)
-            emu_raise(w, di, EMU_FAULT_BAD_PC, w->m,
-                      "no lane is active, and the function ends behind this instruction");
-        else
-            EMU_GO(w, di + 1);
-        return;
-    }
     for (LW_EACH_BIT(l, on)) {
         uint64_t at = (uint64_t)high[l] << 32 | low[l], got;
         uint8_t bytes[sizeof record];
@@ -405,4 +401,14 @@ void emu_c_assertfail(struct emu_warp *w, const struct emu_dinsn *di)
                                      .lanes = on, .text = w->fault.detail,
                                      .size_bytes = strlen(w->fault.detail)});
     pthread_mutex_unlock(&w->core->machine->text.lock);
+}
+
+void emu_c_assertfail(struct emu_warp *w, const struct emu_dinsn *di)
+{
+    uint64_t on = w->e & emu_guard(w, di);
+
+    if (on != 0)
+        assert_lanes(w, di, on);
+    else
+        EMU_GO(w, di + 1);
 }

@@ -64,6 +64,12 @@ struct emu_text {
     bool at_once;
 };
 
+/** A core's room for what one instruction prints; data is owned. */
+struct emu_text_room {
+    char *data;
+    size_t capacity;
+};
+
 void emu_text_init(struct emu_text *text);
 void emu_text_fini(struct emu_text *text);
 /** A grid was launched. Errors: LW_ENOMEM. */
