@@ -114,18 +114,15 @@ static bool way_to(const struct dbg *dbg, const struct isa_function *function, u
                 insn_at(dbg, entry + (uint64_t)at * ISA_WORD_BYTES);
             struct way way = ways[at];
             int32_t change;
-            bool always;
+            int64_t target;
 
             if (insn == NULL || !stack_change(insn, &change))
                 continue;
             way.sum += change;
             way.saved = way.saved || saves_return(insn);
-            always = insn->guard == ISA_PT && !insn->guard_neg;
-            if (insn->op == ISA_BRA || insn->op == ISA_S_BRA)
-                follow(ways, work, &count, function->count,
-                       (uint64_t)((int64_t)at + 1 + (int32_t)insn->x), &way);
-            if (!always || (insn->op != ISA_BRA && insn->op != ISA_S_BRA && insn->op != ISA_RET &&
-                            insn->op != ISA_EXIT && insn->op != ISA_BRX))
+            if (isa_insn_jumps(insn, at, &target))
+                follow(ways, work, &count, function->count, (uint64_t)target, &way);
+            if (!isa_insn_ends(insn))
                 follow(ways, work, &count, function->count, (uint64_t)at + 1, &way);
         }
         found = ways[want].known;

@@ -45,13 +45,6 @@ const char *emu_program_place(const struct isa_object *object, uint32_t index, c
     return text;
 }
 
-static bool ends_flow(const struct isa_insn *insn)
-{
-    return insn->guard == ISA_PT && !insn->guard_neg &&
-           (insn->op == ISA_BRA || insn->op == ISA_S_BRA || insn->op == ISA_BRX || insn->op == ISA_EXIT ||
-            insn->op == ISA_RET || insn->op == ISA_TRAP);
-}
-
 /** Flow stays in its function (calls aside), so a kernel's registers can be counted. */
 static enum lw_status check_flow(const struct emu_program *p, const struct isa_function *f,
                                  struct lw_error *err)
@@ -63,12 +56,14 @@ static enum lw_status check_flow(const struct emu_program *p, const struct isa_f
                        f->name);
     for (uint32_t i = f->first; i < f->first + f->count; i++) {
         const struct isa_insn *insn = &p->insn[i];
-        int64_t target = (int64_t)i + 1 + (int32_t)insn->x;
-        if (insn->op == ISA_BRA || insn->op == ISA_S_BRA || insn->op == ISA_BSSY) {
+        int64_t target;
+        if (!isa_insn_target(insn, i, &target))
+            continue;
+        if (!(isa_op_info((enum isa_op)insn->op)->flags & ISA_F_CALL)) {
             if (target < f->first || target >= (int64_t)f->first + f->count)
                 return LW_FAIL(err, LW_EFORMAT, "%s: the target lies outside function %s",
                                emu_program_place(p->object, i, text, sizeof text), f->name);
-        } else if (insn->op == ISA_CALL) {
+        } else {
             const struct isa_function *to =
                 target >= 0 && target < p->count
                     ? isa_object_function_at(p->object, (uint32_t)target)
@@ -78,7 +73,7 @@ static enum lw_status check_flow(const struct emu_program *p, const struct isa_f
                                emu_program_place(p->object, i, text, sizeof text));
         }
     }
-    if (!ends_flow(&p->insn[f->first + f->count - 1]))
+    if (!isa_insn_ends(&p->insn[f->first + f->count - 1]))
         return LW_FAIL(err, LW_EFORMAT,
                        "%s: function %s runs past its end; finish it with exit, ret or bra",
                        emu_program_place(p->object, f->first + f->count - 1, text, sizeof text), f->name);

@@ -94,7 +94,6 @@ static void follow(struct flow *f)
         const struct isa_insn *insn = &f->program->insn[f->first + i];
         int64_t target = (int64_t)i + 1 + (int32_t)insn->x;
         struct reach in = f->at[i];
-        bool goes_on = true;
 
         f->waiting[i] = false;
         switch (insn->op) {
@@ -111,25 +110,17 @@ static void follow(struct flow *f)
             if (always(insn))
                 in.from[insn->d & 15] = NOTHING;
             break;
-        case ISA_BRA:
-            flow_to(f, target, &in);
-            goes_on = !always(insn);
-            break;
         case ISA_BRX:
             for (uint32_t k = 0; k < f->count; k++)
                 if (f->taken[k])
                     flow_to(f, k, &in);
-            goes_on = !always(insn);
-            break;
-        case ISA_EXIT:
-        case ISA_RET:
-        case ISA_TRAP:
-            goes_on = !always(insn);
             break;
         default:
-            break; /* calls come back */
+            break;
         }
-        if (goes_on)
+        if (isa_insn_jumps(insn, i, &target))
+            flow_to(f, target, &in);
+        if (!isa_insn_ends(insn)) /* calls come back */
             flow_to(f, (int64_t)i + 1, &in);
     }
 }
@@ -156,11 +147,7 @@ static bool find_taken(struct flow *f)
             f->taken[at] = true;
     }
     for (uint32_t i = 1; i < f->count; i++) {
-        const struct isa_insn *before = &p->insn[f->first + i - 1];
-        bool ends = always(before) && (before->op == ISA_BRA || before->op == ISA_BRX ||
-                                       before->op == ISA_EXIT || before->op == ISA_RET ||
-                                       before->op == ISA_TRAP);
-        if (!f->reached[i] && ends)
+        if (!f->reached[i] && isa_insn_ends(&p->insn[f->first + i - 1]))
             f->taken[i] = true;
     }
     return true;

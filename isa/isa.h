@@ -135,7 +135,8 @@ enum isa_flag {
     ISA_F_CALL = 1 << 10,
     ISA_F_FLOAT = 1 << 11,    /* source modifiers are neg/abs of floats, else neg/not */
     ISA_F_NOSRCMOD = 1 << 12, /* bits 85:80 must be zero (or are modifiers) */
-    ISA_F_WARP32 = 1 << 13    /* meaning depends on the 32-lane contract of MACHINE 1 */
+    ISA_F_WARP32 = 1 << 13,   /* meaning depends on the 32-lane contract of MACHINE 1 */
+    ISA_F_ENDS = 1 << 14      /* without a guard, flow never goes on behind it */
 };
 
 enum isa_op {
@@ -388,6 +389,14 @@ const char *isa_unit_name(enum isa_unit unit);
  *  shared or local -> BLOCK or NONE; reductions of integers -> COMMUTES; etc.
  *  (MACHINE 4). Generic counts as global. */
 enum isa_order isa_insn_order(const struct isa_insn *insn);
+
+/** Flow never goes on behind it: no guard, and the row says so (ISA_F_ENDS). Calls come back. */
+bool isa_insn_ends(const struct isa_insn *insn);
+/** Direct target (token tg) of a branch, a call or a bssy that is instruction @index: the index
+ *  of an instruction, which may lie anywhere. False: it has none. */
+bool isa_insn_target(const struct isa_insn *insn, uint32_t index, int64_t *target);
+/** The same for branches alone: flow may go on there in the same function. */
+bool isa_insn_jumps(const struct isa_insn *insn, uint32_t index, int64_t *target);
 
 /** Bytes a lane that a memory instruction moves (1..16) and registers it takes. */
 unsigned isa_mem_bytes(const struct isa_insn *insn);

@@ -67,7 +67,7 @@ static void put_flags(const struct isa_op_info *info, struct lw_sink *out)
     } flags[] = {
         { ISA_F_WHOLE, "whole" },   { ISA_F_SCALAR, "scalar" }, { ISA_F_BRANCH, "branch" },
         { ISA_F_BARRIER, "barrier" }, { ISA_F_CROSS, "cross-lane" }, { ISA_F_SYNC, "sync" },
-        { ISA_F_CALL, "call" },     { ISA_F_WARP32, "warp32" },
+        { ISA_F_CALL, "call" },     { ISA_F_WARP32, "warp32" }, { ISA_F_ENDS, "ends" },
     };
     const char *separator = "";
 
@@ -220,7 +220,7 @@ void isa_manual_print(struct lw_sink *out)
            "`REFUSED` rows can be written and encoded, and a loader refuses them.\n"
            "Properties: *neg/abs*, *neg/not* are the modifiers that the sources may have; "
            "*whole*, *sync*, *warp32*\nand the column *order* have the meaning that the machine's "
-           "rules give them.\n\n");
+           "rules give them; *ends*: without a guard, flow never goes on behind it.\n\n");
     for (unsigned format = 0; format < ISA_FMT_COUNT; format++)
         put_format(format, out);
     put_specials(out);

@@ -625,6 +625,38 @@ enum isa_order isa_insn_order(const struct isa_insn *insn)
     return ISA_ORDER_NONE;
 }
 
+/* ---- flow ------------------------------------------------------------------------------ */
+
+bool isa_insn_ends(const struct isa_insn *insn)
+{
+    const struct isa_op_info *info = isa_op_info((enum isa_op)insn->op);
+
+    return insn->guard == ISA_PT && !insn->guard_neg && info != NULL &&
+           (info->flags & ISA_F_ENDS) != 0;
+}
+
+bool isa_insn_target(const struct isa_insn *insn, uint32_t index, int64_t *target)
+{
+    const struct isa_op_info *info = isa_op_info((enum isa_op)insn->op);
+    struct isa_operands operands;
+
+    if (info == NULL || !(info->flags & ISA_F_CONTROL))
+        return false;
+    isa_operands_read(info, &operands);
+    if (isa_operands_find(&operands, ISA_TK_TARGET) < 0)
+        return false;
+    *target = (int64_t)index + 1 + (int32_t)insn->x;
+    return true;
+}
+
+bool isa_insn_jumps(const struct isa_insn *insn, uint32_t index, int64_t *target)
+{
+    const struct isa_op_info *info = isa_op_info((enum isa_op)insn->op);
+
+    return info != NULL && (info->flags & (ISA_F_BRANCH | ISA_F_CALL)) == ISA_F_BRANCH &&
+           isa_insn_target(insn, index, target);
+}
+
 /* ---- registers read and written ---------------------------------------------------- */
 
 struct use_list {

@@ -11,6 +11,7 @@
 
 #include <cmocka.h>
 
+#include "tests/emu_fixture.h"
 #include "tests/split_golden.h"
 #include "tests/split_machine.h"
 
@@ -359,6 +360,41 @@ static void an_exit_takes_lanes_out_of_all_entries(void **state)
     done(&r);
 }
 
+/* ---- which bssy reaches a branch ------------------------------------------------------ */
+
+static struct emu_stats stats_behind(const char *jump)
+{
+    static const uint32_t expected[] = {2, 1, 2, 1, 2, 1, 2, 1};
+    struct fix *f = fix_new(8);
+    struct emu_stats stats;
+    char text[600];
+
+    snprintf(text, sizeof text,
+             "%s%s start\nexit\n"
+             "start: bssy b0, meet\nv_and_b32 v1, v0, 1\nv_setp_u32.ne p0, v1, 0\n"
+             "@p0 bra odd, b0\nv_mov_b32 v2, 2\nbra meet\n"
+             "odd: v_mov_b32 v2, 1\n"
+             "meet: bsync b0\n%sexit\n.end\n", FIX_HEAD, jump, FIX_STORE("v2"));
+    f->config.reconv = "stack";
+    fix_load(f, text, 8);
+    fix_go(f);
+    assert_int_equal(f->stop.kind, EMU_STOP_IDLE);
+    assert_memory_equal(f->word, expected, sizeof expected);
+    emu_stats_get(f->machine, &stats);
+    fix_free(f);
+    return stats;
+}
+
+static void lanes_meet_behind_a_scalar_jump_as_behind_any_other(void **state)
+{
+    struct emu_stats vector = stats_behind("bra"), scalar = stats_behind("s_bra");
+
+    (void)state;
+    assert_int_equal(vector.warp_instructions, 3 + 1 + 4 + 2 + 1 + 3); /* the tail only once */
+    assert_int_equal(scalar.warp_instructions, vector.warp_instructions);
+    assert_int_equal(scalar.stack_pops, vector.stack_pops);
+}
+
 /* ---- steps, views --------------------------------------------------------------------- */
 
 static void a_split_is_never_divided(void **state)
@@ -565,6 +601,7 @@ int main(void)
         cmocka_unit_test(guarded_off_lanes_go_on_behind_those_that_wait),
         cmocka_unit_test(a_split_sleeps_whole),
         cmocka_unit_test(an_exit_takes_lanes_out_of_all_entries),
+        cmocka_unit_test(lanes_meet_behind_a_scalar_jump_as_behind_any_other),
         cmocka_unit_test(a_split_is_never_divided),
         cmocka_unit_test(every_engine_has_a_row_and_unknown_names_have_none),
         cmocka_unit_test(the_nested_if_executes_the_same_masks_under_both_engines),
