@@ -10,6 +10,7 @@ enum { MAX_FLAGS = 256 };
 struct options {
     const struct cmd *cmd;
     const char *output, *emit, *clang;
+    const char *host, *level, *warp;
     bool no_scalar;
     const char *flags[MAX_FLAGS];
     unsigned flag_count;
@@ -28,6 +29,12 @@ static enum lw_status take(void *context, unsigned option, const char *value,
         o->emit = value;
     else if (strcmp(name, "clang") == 0)
         o->clang = value;
+    else if (strcmp(name, "host") == 0)
+        o->host = value;
+    else if (strcmp(name, "level") == 0)
+        o->level = value;
+    else if (strcmp(name, "warp") == 0)
+        o->warp = value;
     else if (strcmp(name, "no-scalar") == 0)
         o->no_scalar = true;
     else if (strcmp(name, "define") == 0)
@@ -118,7 +125,7 @@ static int operand(const struct cmd *cmd, struct options *o, int argc, char **ar
     *path = NULL;
     if (operands == 1)
         *path = argv[1];
-    else if (operands == 0)
+    else if (operands == 0 && o->host == NULL)
         status = cmd_wrong_usage(cmd, "which file? give %s", cmd->operands);
     else if (operands > 1)
         status = cmd_wrong_usage(cmd, "one file at a time");
@@ -149,14 +156,71 @@ cleanup:
     return status;
 }
 
+/** An object whose first instruction is @text, or the row @text with registers and modifiers
+ *  that it can have. */
+static enum lw_status host_object(const char *text, struct isa_object **object,
+                                  struct lw_error *err)
+{
+    struct lw_buffer source;
+    struct isa_insn insn;
+    enum isa_op op = isa_op_find(text, strlen(text));
+    enum lw_status status;
+
+    lw_buffer_init(&source);
+    lw_put(&source.sink, ".kernel host\n");
+    if (op != ISA_OP_NONE) {
+        isa_insn_example(&insn, op);
+        isa_insn_print(&insn, ISA_CODE_BASE, NULL, NULL, &source.sink);
+    } else {
+        lw_put(&source.sink, text);
+    }
+    lw_put(&source.sink, "\nexit\n.end\n");
+    status = isa_assemble("--host", source.text, source.size, object, err);
+    lw_buffer_fini(&source);
+    return status;
+}
+
+static int print_host(struct options *o)
+{
+    struct isa_object *object = NULL;
+    struct emu_config config;
+    struct lw_buffer text;
+    struct lw_error err;
+    enum lw_status got = LW_OK;
+    int status;
+
+    lw_buffer_init(&text);
+    emu_config_default(&config);
+    if (o->level != NULL)
+        got = cmd_number("level", o->level, 0, 4, &config.level, &err);
+    if (got == LW_OK && o->warp != NULL)
+        got = cmd_number("warp", o->warp, 4, 64, &config.warp_width, &err);
+    if (got == LW_OK)
+        got = host_object(o->host, &object, &err);
+    if (got == LW_OK)
+        got = emu_host_print(object, &config, &text.sink, &err);
+    status = got != LW_OK ? cmd_error(&err) : cmd_write(o->output, text.text, text.size);
+    isa_object_destroy(object);
+    lw_buffer_fini(&text);
+    return status;
+}
+
 int cmd_dis(const struct cmd *cmd, int argc, char **argv)
 {
     struct isa_object *object = NULL;
-    struct options o;
+    struct options o = {.host = NULL};
     struct lw_error err;
     const char *path;
     int status = operand(cmd, &o, argc, argv, &path);
 
+    if (o.host != NULL && path == NULL && status == CMD_FINE) {
+        status = print_host(&o);
+        goto cleanup;
+    }
+    if (path != NULL && o.host != NULL) {
+        status = cmd_wrong_usage(cmd, "--host takes the instruction itself, and no file");
+        goto cleanup;
+    }
     if (path == NULL)
         goto cleanup;
     if (lnc_object_load(path, NULL, 0, NULL, &object, &err) != LW_OK)

@@ -5,8 +5,8 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-static enum lw_status number(const char *option, const char *text, uint64_t low, uint64_t high,
-                             unsigned *out, struct lw_error *err)
+enum lw_status cmd_number(const char *option, const char *text, uint64_t low, uint64_t high,
+                          unsigned *out, struct lw_error *err)
 {
     uint64_t value;
 
@@ -69,17 +69,17 @@ static enum lw_status apply(const struct cmd_machine_options *o, struct emu_conf
                             struct lw_error *err)
 {
     unsigned tags = config->tags, rules = config->tag_rules, expansion = config->tag_expansion;
-    enum lw_status status = number("warp", o->warp, 4, EMU_MAX_LANES, &config->warp_width, err);
+    enum lw_status status = cmd_number("warp", o->warp, 4, EMU_MAX_LANES, &config->warp_width, err);
 
     if (status == LW_OK && o->warp != NULL && lw_popcount(config->warp_width) != 1)
         status = LW_FAIL(err, LW_EUSAGE, "--warp: expected 4, 8, 16, 32 or 64, found \"%s\"",
                          o->warp);
     if (status == LW_OK)
-        status = number("quantum", o->quantum, 0, 1u << 30, &config->split_quantum, err);
+        status = cmd_number("quantum", o->quantum, 0, 1u << 30, &config->split_quantum, err);
     if (status == LW_OK)
-        status = number("window", o->window, 0, 1u << 30, &config->fairness_window, err);
+        status = cmd_number("window", o->window, 0, 1u << 30, &config->fairness_window, err);
     if (status == LW_OK)
-        status = number("level", o->level, 0, 4, &config->level, err);
+        status = cmd_number("level", o->level, 0, 4, &config->level, err);
     if (status == LW_OK)
         status = name("reconv", o->reconv, emu_reconv_names, &config->reconv, err);
     if (status == LW_OK)

@@ -68,6 +68,14 @@ static const struct cmd_option output_options[] = {
     {"output", 'o', "FILE", out_help, NULL},
 };
 
+static const struct cmd_option dis_options[] = {
+    {"output", 'o', "FILE", out_help, NULL},
+    {"host", 0, "INSTRUCTION", "the host code that runs one instruction here: a mnemonic, or the "
+                               "whole text", NULL},
+    {"level", 0, "N", "x86-64 level for --host: 1, 3 or 4; 0: the best here", NULL},
+    {"warp", 'w', "W", "lanes of a warp for --host", NULL},
+};
+
 static int help(const struct cmd *cmd, int argc, char **argv);
 
 static int version(const struct cmd *cmd, int argc, char **argv)
@@ -96,8 +104,8 @@ const struct cmd cmd_table[] = {
      LW_COUNT_OF(compile_options), cmd_compile},
     {"asm", "FILE.s", "assembly to an object", output_options, LW_COUNT_OF(output_options),
      cmd_asm},
-    {"dis", "FILE", "an object, or a source, to assembly", output_options,
-     LW_COUNT_OF(output_options), cmd_dis},
+    {"dis", "[FILE]", "an object, or a source, to assembly; or --host: an instruction's host code",
+     dis_options, LW_COUNT_OF(dis_options), cmd_dis},
     {"manual", "", "print the manual of the instruction set", NULL, 0, manual},
     {"help", "[COMMAND]", "this list, or a command's options", NULL, 0, help},
     {"version", "", "print the version", NULL, 0, version},

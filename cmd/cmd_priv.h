@@ -64,6 +64,9 @@ struct cmd_machine {
     struct emu_log *log; /* of --log or --replay, else NULL */
     const char *log_path; /* of --log */
 };
+/** The value of an option that is a number in [low, high]; nothing for a NULL @text. */
+enum lw_status cmd_number(const char *option, const char *text, uint64_t low, uint64_t high,
+                          unsigned *out, struct lw_error *err) LW_MUST_CHECK;
 enum lw_status cmd_machine_open(const char *path, const struct cmd_machine_options *options,
                                 struct lw_sink *print, struct lw_sink *messages,
                                 struct cmd_machine *out, struct lw_error *err) LW_MUST_CHECK;

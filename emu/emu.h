@@ -557,6 +557,12 @@ enum lw_status emu_log_finish(const struct emu_log *log, struct lw_error *err) L
 enum lw_status emu_engine_replay_create(struct emu_machine *machine, struct emu_engine **out,
                                         struct lw_error *err) LW_MUST_CHECK;
 
+/** The host code of the first instruction of @object's text, as this machine would run it:
+ *  the handler for all lanes and the one for some. Errors: as emu_program_load; LW_EUNSUPP on
+ *  a processor whose code cannot be shown. */
+enum lw_status emu_host_print(const struct isa_object *object, const struct emu_config *config,
+                              struct lw_sink *out, struct lw_error *err) LW_MUST_CHECK;
+
 /* ---- statistics ------------------------------------------------------------------------ */
 
 /** Counts of the tags (docs/tags.md), indexed by enum emu_tag_kind. Shadow and compact mode

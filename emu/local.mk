@@ -28,6 +28,7 @@ liblanewise_a_SOURCES += \
 	%D%/emu_core.c \
 	%D%/emu_decode.c \
 	%D%/emu_engine.c \
+	%D%/emu_host.c \
 	%D%/emu_hash.c \
 	%D%/emu_log.c \
 	%D%/emu_log_file.c \

@@ -801,3 +801,14 @@ unsigned isa_insn_uses(const struct isa_insn *insn, struct isa_reg_use *uses)
     }
     return list.count;
 }
+
+void isa_insn_example(struct isa_insn *insn, enum isa_op op)
+{
+    const struct isa_op_info *info = isa_op_info(op);
+
+    isa_insn_init(insn, op);
+    for (unsigned mod = 0; mod < ISA_MOD_COUNT; mod++) {
+        if (isa_mod_applies((enum isa_mod)mod, info) && mod_infos[mod].deflt == -1)
+            isa_mod_set(insn, (enum isa_mod)mod, mod_infos[mod].values[0].value);
+    }
+}

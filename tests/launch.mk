@@ -2,8 +2,8 @@
 check_PROGRAMS += tests/test_launch
 tests_test_launch_SOURCES = tests/test_launch.c
 tests_test_launch_LDADD = liblanewise.a $(TEST_LIBS)
-TESTS += tests/test_cmd.sh
-EXTRA_DIST += tests/test_cmd.sh
+TESTS += tests/test_cmd.sh tests/test_host.sh
+EXTRA_DIST += tests/test_cmd.sh tests/test_host.sh
 
 check_PROGRAMS += tests/fuzz_yaml
 tests_fuzz_yaml_SOURCES = tests/fuzz_yaml.c

@@ -1,0 +1,40 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# `lanewise dis --host`: the host code behind an instruction, from the processor's own bytes.
+set -u
+lanewise=${LANEWISE:-./lanewise}
+work=$(mktemp -d "${TMPDIR:-/tmp}/lanewise-host.XXXXXX")
+trap 'rm -rf "$work"' EXIT
+bad=0
+fail() { echo "FAIL: $1"; sed 's/^/    /' "$work/out" | head -n 12; bad=$((bad + 1)); }
+
+# every row that is executed has host code; it ends in a jump or a return
+for name in $(sed -n 's/^INSN([A-Z0-9_]*, *"\([^"]*\)".*/\1/p' "${srcdir:-.}/isa/insns.def"); do
+    if ! "$lanewise" dis --host "$name" >"$work/out" 2>&1; then
+        grep -q 'does not execute\|call to something' "$work/out" || fail "$name"
+        continue
+    fi
+    awk '/^[a-z].*host instructions/ { if (n && last !~ /^(jmp|ret|br|b)$/) bad = 1; n++; next }
+         { last = $2 } END { exit bad || !n || last !~ /^(jmp|ret|br|b)$/ }' "$work/out" ||
+        fail "$name: a handler ends in the middle"
+done
+
+case $(uname -m) in
+x86_64)
+    "$lanewise" dis --host v_add_f32 --level 1 >"$work/out"
+    grep -q ' addps ' "$work/out" || fail "v_add_f32 at level 1 adds four lanes at once"
+    "$lanewise" dis --host 'v_fma_f32 v1, v2, v3, -v4' --level 1 >"$work/out"
+    grep -q '^prelude' "$work/out" || fail "a source modifier has a prelude"
+    ;;
+esac
+
+refuse() { # what, arguments
+    what=$1
+    shift
+    "$lanewise" dis "$@" >"$work/out" 2>&1
+    [ $? = 2 ] && [ "$(wc -l <"$work/out")" = 1 ] || fail "$what: one sentence and status 2"
+}
+refuse "an unknown mnemonic" --host frobnicate
+refuse "wrong operands" --host 'v_add_f32 v1'
+refuse "an unknown level" --host v_add_f32 --level 9
+exit $((bad != 0))
