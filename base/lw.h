@@ -48,7 +48,7 @@ struct lw_error {
  */
 enum lw_status lw_fail(struct lw_error *err, enum lw_status status, const char *fmt, ...)
     LW_PRINTF(3, 4);
-/** As lw_fail. The macro is the spelling to use (STYLE 5). */
+/** As lw_fail. The macro is the spelling to use. */
 #define LW_FAIL(err, status, ...) lw_fail((err), (status), __VA_ARGS__)
 /** Put "prefix: " before the sentence in @err; returns err's status. */
 enum lw_status lw_error_prefix(struct lw_error *err, const char *fmt, ...) LW_PRINTF(2, 3);

@@ -6,7 +6,7 @@
 #include "debug/debug.h"
 #include "launch/launch.h"
 
-/** DESIGN 8; of several the first of 2, 4, 3, 1. */
+/** Of several the first of 2, 4, 3, 1 (docs/run.md). */
 enum cmd_exit { CMD_FINE, CMD_WRONG, CMD_USAGE, CMD_FAULT, CMD_HANG };
 
 /** One option; @operand NULL: takes none; "[X]": may take one. */

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# The include law: which directory may include which (STYLE, the tree). Directories include
+# The include law: which directory may include which (CONTRIBUTING.md, the house). Directories include
 # each other's door only; *_priv.h stays at home; libyaml, libelf and readline are named in
 # one .c file each. With an argument: check that tree instead (the test of this test).
 set -u
