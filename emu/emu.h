@@ -563,6 +563,51 @@ enum lw_status emu_engine_replay_create(struct emu_machine *machine, struct emu_
 enum lw_status emu_host_print(const struct isa_object *object, const struct emu_config *config,
                               struct lw_sink *out, struct lw_error *err) LW_MUST_CHECK;
 
+/* ---- history (docs/history.md) -------------------------------------------------------------- */
+
+struct emu_history;
+struct emu_history_options {
+    uint64_t budget_bytes; /* for snapshots and the log; 0: 256 MiB */
+    uint64_t interval;     /* warp instructions between snapshots; 0: by time, some 2 % of it */
+    /** The host's own state (where it is in its steps): a heap block. May be NULL. Called when
+     *  it has taken steps since. False: no memory. */
+    bool (*save_host)(void *context, void **data, size_t *size);
+    /** Back to it: what the host did later is forgotten. */
+    void (*load_host)(void *context, const void *data, size_t size);
+    /** Something was changed in the past: the later history is gone. May be NULL. */
+    void (*forgotten)(void *context);
+    void *context;
+};
+/**
+ * Keep snapshots and a schedule log (the machine's, or one of its own) of what @engine does from
+ * now on, and be able to go back. While the machine stands in the past, the engine replays what
+ * was recorded: run, step and step_warp follow the log up to its end, and print nothing again.
+ * An edit there forgets the later history. Destroy it before engine and machine.
+ * Errors: LW_EUNSUPP when the engine keeps none.
+ */
+enum lw_status emu_history_create(struct emu_engine *engine,
+                                  const struct emu_history_options *options,
+                                  struct emu_history **out, struct lw_error *err) LW_MUST_CHECK;
+void emu_history_destroy(struct emu_history *history);
+/** The history of an engine, or NULL. */
+struct emu_history *emu_history_of(const struct emu_engine *engine);
+/** Go to where @instructions warp instructions have been retired and what was done then, before
+ *  the next, is done; UINT64_MAX: to where the run has come. Nothing is printed, observers and
+ *  breakpoints are not asked. Errors: LW_ERANGE, with the reason, when that is out of reach. */
+enum lw_status emu_history_goto(struct emu_history *history, uint64_t instructions,
+                                struct lw_error *err) LW_MUST_CHECK;
+struct emu_history_info {
+    bool kept;    /* false: it has ended, see why */
+    bool in_past;
+    uint64_t earliest, now, latest; /* instructions */
+    unsigned snapshots;
+    uint64_t bytes, budget_bytes;
+    const char *why; /* nothing earlier is kept; "" if history begins where it was created */
+};
+void emu_history_info(const struct emu_history *history, struct emu_history_info *out);
+/** Instructions at the last snapshot that has fewer than @instructions, or at the first one. */
+uint64_t emu_history_before(const struct emu_history *history, uint64_t instructions);
+
 /* ---- statistics ------------------------------------------------------------------------ */
 
 /** Counts of the tags (docs/tags.md), indexed by enum emu_tag_kind. Shadow and compact mode

@@ -590,6 +590,7 @@ void emu_cta_hash(const struct emu_block *block, struct lw_hash *hash)
         lw_hash_u64(hash, c->arrived);
         lw_hash_u64(hash, (uint64_t)c->brought << 32 | c->yes);
         lw_hash_u64(hash, c->generation);
+        lw_hash_u64(hash, (uint64_t)c->brought << 32 | c->yes);
         for (unsigned i = 0; i < block->warp_count; i++)
             lw_hash_u64(hash, c->lanes[i]);
     }

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "emu/emu_history.h"
 #include "emu/emu_threads.h"
 
 static struct emu_functional *self(struct emu_engine *engine)
@@ -63,6 +64,14 @@ void emu_functional_claim(struct emu_functional *f, struct emu_grid *grid,
     new_turn(f);
 }
 
+void emu_fixed_take_up(struct emu_functional *f)
+{
+    f->capacity = f->base.machine->config.resident_warps / f->grid->block_warps;
+    if (f->capacity == 0)
+        f->capacity = 1;
+    f->order_free = emu_kernel_block_order_free(f->grid->launch.program, f->grid->launch.kernel);
+}
+
 /** Take up the next queued grid if none runs. False: idle. */
 static bool begin_grid(struct emu_functional *f)
 {
@@ -77,10 +86,7 @@ static bool begin_grid(struct emu_functional *f)
     f->grid = emu_grid_current(machine);
     if (f->grid == NULL)
         return false;
-    f->capacity = machine->config.resident_warps / f->grid->block_warps;
-    if (f->capacity == 0)
-        f->capacity = 1;
-    f->order_free = emu_kernel_block_order_free(f->grid->launch.program, f->grid->launch.kernel);
+    emu_fixed_take_up(f);
     f->count = 0;
     f->current = 0;
     f->next_block = 0;
@@ -292,8 +298,6 @@ static bool hangs(struct emu_functional *f, struct emu_block *block)
     /* alone, it is the only one that runs */
     uint64_t ended = f->order_free ? 0 : f->grid->blocks_ended;
 
-    if (f->replaying)
-        return false; /* the log says how it went on */
     if (f->probe == NULL) {
         if (!found)
             return false;
@@ -316,11 +320,15 @@ static bool hangs(struct emu_functional *f, struct emu_block *block)
         else if (b->warps_live != 0 && emu_block_can_run(b))
             all = b->retired != b->retired_then && emu_probe_saw(f->probe, b);
     }
-    return all && !f->probe->attached;
+    if (!all || f->probe->attached)
+        return false;
+    if (f->replaying) /* the log says that it went on */
+        end_probe(f);
+    return !f->replaying;
 }
 
 /** Who sees the instructions of the current block. */
-static struct emu_observer *watching(struct emu_functional *f, struct emu_observer *observers)
+struct emu_observer *emu_fixed_watching(struct emu_functional *f, struct emu_observer *observers)
 {
     if (f->probe == NULL || !f->probe->attached)
         return observers;
@@ -497,8 +505,8 @@ static bool stands_settled(const struct emu_stop *stop)
            stop->kind == EMU_STOP_HANG;
 }
 
-static enum lw_status run_on(struct emu_functional *f, struct emu_stop *stop,
-                             struct lw_error *err)
+static enum lw_status run_on(struct emu_functional *f, struct emu_mark *mark,
+                             struct emu_stop *stop, struct lw_error *err)
 {
     struct emu_engine *engine = &f->base;
     /* on threads: whoever came meanwhile sees the next grid */
@@ -522,10 +530,15 @@ static enum lw_status run_on(struct emu_functional *f, struct emu_stop *stop,
             stop->kind = EMU_STOP_COUNT;
             break;
         }
+        if (f->core->retired >= f->snapshot_at) {
+            note_run(f, mark, false);
+            *mark = emu_fixed_mark(f);
+            emu_history_tick(f->history);
+        }
         struct emu_warp *w = emu_fixed_settle(f, stop, &status, err);
         if (w == NULL)
             return status;
-        struct emu_observer *seers = watching(f, observers);
+        struct emu_observer *seers = emu_fixed_watching(f, observers);
         if (seers != NULL || emu_split_divided(w)) {
             if (emu_fixed_at_breakpoint(w) && f->claims == NULL) {
                 stop->kind = EMU_STOP_BREAK;
@@ -574,6 +587,8 @@ enum emu_turn_end emu_fixed_turn(struct emu_functional *f, struct emu_warp *w, u
         limit = f->watch_at - f->core->retired;
     if (limit > f->warp_left)
         limit = f->warp_left;
+    if (limit > f->snapshot_at - f->core->retired && f->snapshot_at > f->core->retired)
+        limit = f->snapshot_at - f->core->retired;
     if (limit > f->turn_left)
         limit = f->turn_left;
     end = emu_warp_turn(w, limit, &count);
@@ -590,13 +605,15 @@ static enum lw_status functional_run(struct emu_engine *engine, struct emu_stop 
     enum lw_status status;
 
     memset(stop, 0, sizeof *stop);
+    if (f->history != NULL)
+        emu_history_begin(f->history);
     if (emu_log_in_past(engine->machine->log)) {
         status = emu_replay_run(f, stop, err);
         if (status != LW_OK || stop->kind != EMU_STOP_NONE)
             return status;
     }
     mark = emu_fixed_mark(f);
-    status = run_on(f, stop, err);
+    status = run_on(f, &mark, stop, err);
     note_run(f, &mark, stands_settled(stop));
     return status;
 }
@@ -611,6 +628,8 @@ static enum lw_status functional_step(struct emu_engine *engine, struct emu_even
     memset(stop, 0, sizeof *stop);
     if (emu_threads_under_way(f))
         return emu_fixed_on_threads(err);
+    if (f->history != NULL)
+        emu_history_begin(f->history);
     if (emu_log_in_past(engine->machine->log)) {
         status = emu_replay_step(f, ev, stop, err);
         if (status != LW_OK || stop->kind != EMU_STOP_NONE)
@@ -621,7 +640,7 @@ static enum lw_status functional_step(struct emu_engine *engine, struct emu_even
         struct emu_warp *w = emu_fixed_settle(f, stop, &status, err);
         if (w == NULL)
             break;
-        status = emu_fixed_step(f, w, ev, watching(f, engine->observers), stop, err);
+        status = emu_fixed_step(f, w, ev, emu_fixed_watching(f, engine->observers), stop, err);
     } while (status == LW_OK && stop->kind == EMU_STOP_NONE);
     note_run(f, &mark, stands_settled(stop));
     return status;
@@ -726,6 +745,11 @@ static void functional_destroy(struct emu_engine *engine)
     }
 static const struct emu_engine_ops engine_ops[] = {OPS("functional"), OPS("replay")};
 
+struct emu_functional *emu_fixed_of(struct emu_engine *engine)
+{
+    return engine->ops == &engine_ops[0] || engine->ops == &engine_ops[1] ? self(engine) : NULL;
+}
+
 static enum lw_status create(struct emu_machine *machine, unsigned slots,
                              struct emu_functional **out, struct lw_error *err)
 {
@@ -741,6 +765,7 @@ static enum lw_status create(struct emu_machine *machine, unsigned slots,
     f->base.threads = 1;
     f->base.machine = machine;
     f->base.stop_at = UINT64_MAX;
+    f->snapshot_at = UINT64_MAX;
     f->resident_room = slots;
     f->resident = calloc(slots, sizeof *f->resident);
     if (f->resident == NULL) {

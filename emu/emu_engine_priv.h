@@ -41,6 +41,8 @@ struct emu_functional {
     bool replaying;            /* settle() is on behalf of a log */
     bool placed;               /* another engine placed the blocks: only the log starts and frees */
     struct emu_answers answers;
+    struct emu_history *history; /* or NULL */
+    uint64_t snapshot_at;      /* core count at which to tell it */
     /* threads */
     struct emu_pool *pool;     /* host threads, NULL until there are any; of the first engine */
     struct emu_claims *claims; /* not NULL: the grid runs on threads, blocks are taken from here */
@@ -53,6 +55,8 @@ void emu_functional_claim(struct emu_functional *f, struct emu_grid *grid,
                           struct emu_claims *claims);
 enum lw_status emu_fixed_on_threads(struct lw_error *err);
 
+/** @engine, if it is one of these; else NULL. */
+struct emu_functional *emu_fixed_of(struct emu_engine *engine);
 enum lw_status emu_fixed_create(struct emu_machine *machine, bool replay,
                                 struct emu_engine **out, struct lw_error *err) LW_MUST_CHECK;
 
@@ -60,6 +64,8 @@ enum lw_status emu_fixed_create(struct emu_machine *machine, bool replay,
 
 enum lw_status emu_fixed_begin(struct emu_functional *f, struct emu_resident *r,
                                struct emu_block **out, struct lw_error *err) LW_MUST_CHECK;
+/** What the engine knows of the grid that it runs: f->grid. */
+void emu_fixed_take_up(struct emu_functional *f);
 /** Resident block by name, or NULL. */
 struct emu_resident *emu_fixed_find(struct emu_functional *f, uint32_t grid, uint64_t block);
 /** Ended blocks give their places to the next. */
@@ -82,6 +88,8 @@ enum emu_turn_end emu_fixed_turn(struct emu_functional *f, struct emu_warp *w, u
 enum lw_status emu_fixed_step(struct emu_functional *f, struct emu_warp *w, struct emu_event *ev,
                               struct emu_observer *observers, struct emu_stop *stop,
                               struct lw_error *err) LW_MUST_CHECK;
+/** Who sees the instructions of the current block, @observers among them. */
+struct emu_observer *emu_fixed_watching(struct emu_functional *f, struct emu_observer *observers);
 bool emu_fixed_at_breakpoint(const struct emu_warp *w);
 /** Tell the observers of a list; true: one asks to stop. */
 bool emu_fixed_tell(struct emu_observer *observers, const struct emu_event *ev);
@@ -117,7 +125,7 @@ enum lw_status emu_replay_lanes(struct emu_functional *f, const struct emu_place
 enum lw_status emu_replay_others(struct emu_functional *f, struct emu_stop *stop,
                                  struct lw_error *err) LW_MUST_CHECK;
 /** Silently (no observers, no breakpoints, no interrupts) to the count @until, and all that was
- *  done there between instructions; UINT64_MAX: to the log's end. */
+ *  done there between instructions; no farther than the log's front. */
 enum lw_status emu_replay_to(struct emu_functional *f, uint64_t until, struct lw_error *err)
     LW_MUST_CHECK;
 

@@ -144,6 +144,12 @@ uint64_t emu_hash_state(const struct emu_machine *machine)
 
     lw_hash_init(&hash);
     lw_hash_u64(&hash, emu_hash_mem(machine));
+    for (size_t i = 0; i < machine->text.block_count; i++) { /* of blocks that still print */
+        const struct emu_text_block *text = &machine->text.block[i];
+        lw_hash_u64(&hash, text->grid);
+        lw_hash_u64(&hash, text->block);
+        lw_hash_u64(&hash, lw_hash_value(&text->hash));
+    }
     lw_hash_u64(&hash, machine->grid_count);
     for (const struct emu_grid *g = machine->grids; g != NULL; g = g->next)
         hash_grid(&hash, g);

@@ -239,6 +239,8 @@ void emu_log_advance(struct emu_log *log, uint64_t count)
     log->cursor.done += count;
     if (!emu_log_is_counted(e.kind) || log->cursor.done >= e.count)
         log->cursor = behind;
+    if (emu_log_behind(&log->cursor, &log->front))
+        log->front = log->cursor;
     log->last = behind; /* what is added here starts here */
     log->has_last = false;
 }
@@ -282,6 +284,7 @@ static void append(struct emu_log *log, const struct emu_log_entry *e)
         end->grid = e->place.grid;
         end->block = e->place.block;
     }
+    log->front = *end;
     log->host_steps += emu_log_is_host(e->kind);
 }
 
@@ -330,6 +333,15 @@ void emu_log_seek(struct emu_log *log, const struct emu_log_cursor *cursor)
         log->cursor = behind;
 }
 
+void emu_log_trim(struct emu_log *log, size_t bytes)
+{
+    memmove(log->bytes.data, log->bytes.data + bytes, log->bytes.size - bytes);
+    log->bytes.size -= bytes;
+    log->cursor.at -= bytes;
+    log->front.at -= bytes;
+    log->last.at -= log->has_last ? bytes : 0;
+}
+
 void emu_log_forget(struct emu_log *log)
 {
     struct emu_log_entry e;
@@ -343,6 +355,7 @@ void emu_log_forget(struct emu_log *log)
     log->cursor.done = 0;
     log->has_last = log->settled = log->complete = false;
     log->mode = EMU_LOG_RECORD;
+    log->front = log->cursor;
     if (part) {
         e.count = at.done;
         e.value = e.kind == EMU_LOG_TURN ? 0 : e.value;
@@ -442,6 +455,26 @@ static void difference(const struct emu_machine *machine, const struct emu_log_e
     }
 }
 
+/** Put @e, with its data, in the place of the entry at the cursor. */
+static bool splice(struct emu_log *log, const struct emu_log_entry *e, size_t end)
+{
+    struct emu_bytes fresh = {0};
+    size_t at = log->cursor.at, rest = log->bytes.size - end;
+
+    encode(e, &log->cursor, true, &fresh);
+    if (!fresh.failed && fresh.size > end - at)
+        (void)emu_bytes_add(&log->bytes, fresh.size - (end - at));
+    if (fresh.failed || log->bytes.failed) {
+        emu_bytes_fini(&fresh);
+        return false;
+    }
+    memmove(log->bytes.data + at + fresh.size, log->bytes.data + end, rest);
+    memcpy(log->bytes.data + at, fresh.data, fresh.size);
+    log->bytes.size = at + fresh.size + rest;
+    emu_bytes_fini(&fresh);
+    return true;
+}
+
 enum lw_status emu_log_host_step(struct emu_machine *machine, const struct emu_log_entry *e,
                                  struct lw_error *err)
 {
@@ -453,23 +486,27 @@ enum lw_status emu_log_host_step(struct emu_machine *machine, const struct emu_l
 
     if (log == NULL || log->applying)
         return LW_OK;
-    if (log->mode != EMU_LOG_REPLAY || !emu_log_in_past(log)) {
+    if (log->mode != EMU_LOG_REPLAY || !emu_log_in_past(log) || emu_log_again(log)) {
         if (emu_log_noting(machine))
             emu_log_add(log, e);
         return LW_OK;
     }
     (void)emu_log_peek(log, &log->cursor, &want, &behind, &bad);
     difference(machine, e, &want, why, sizeof why);
-    if (why[0] == '\0') {
-        log->cursor = behind;
-        return LW_OK;
-    }
-    return LW_FAIL(err, LW_EINPUT, "%s does not fit this run: %s", log->name, why);
+    if (why[0] != '\0')
+        return LW_FAIL(err, LW_EINPUT, "%s does not fit this run: %s", log->name, why);
+    /* history may go back before it: then the log has to do it again */
+    if (log->keep_data && e->kind == EMU_LOG_WRITE && !splice(log, e, behind.at))
+        return LW_FAIL(err, LW_ENOMEM, "no memory for the schedule log");
+    emu_log_advance(log, 0);
+    log->host_steps++;
+    return LW_OK;
 }
 
-static void put_launch(struct emu_bytes *out, const struct emu_launch *launch,
-                       const uint8_t *params, unsigned param_bytes)
+void emu_log_launch_put(struct emu_bytes *out, const struct emu_grid *grid)
 {
+    const struct emu_launch *launch = &grid->launch;
+
     emu_put_number(out, emu_program_base(launch->program));
     emu_put_number(out, launch->kernel->first);
     for (unsigned i = 0; i < 3; i++) {
@@ -479,8 +516,8 @@ static void put_launch(struct emu_bytes *out, const struct emu_launch *launch,
     }
     emu_put_number(out, launch->work_dim);
     emu_put_number(out, launch->dynamic_shared_bytes);
-    emu_put_number(out, param_bytes);
-    emu_put(out, params, param_bytes);
+    emu_put_number(out, grid->bank0_valid);
+    emu_put(out, grid->bank0, grid->bank0_valid);
 }
 
 bool emu_log_launch_read(const struct emu_machine *machine, const uint8_t *bytes, size_t size,
@@ -518,7 +555,7 @@ enum lw_status emu_log_launch_step(struct emu_machine *machine, const struct emu
 
     if (machine->log == NULL || machine->log->applying)
         return LW_OK;
-    put_launch(&bytes, &grid->launch, grid->bank0, grid->bank0_valid);
+    emu_log_launch_put(&bytes, grid);
     if (bytes.failed)
         status = LW_FAIL(err, LW_ENOMEM, "no memory for the log of a launch");
     else

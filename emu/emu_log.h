@@ -35,7 +35,7 @@ enum emu_log_kind {
 };
 enum emu_log_host {
     EMU_LOG_PROGRAM = 16, /* value: fingerprint */
-    EMU_LOG_LAUNCH,       /* bytes: see emu_log_launch */
+    EMU_LOG_LAUNCH,       /* bytes: emu_log_launch_put */
     EMU_LOG_ALLOC,        /* address, size; which: flags; bytes: name */
     EMU_LOG_FREE,         /* address */
     EMU_LOG_WRITE,        /* address, size; value: hash; bytes: the data if it is kept */
@@ -68,6 +68,7 @@ struct emu_log {
     enum emu_log_mode mode;
     struct emu_bytes bytes;
     struct emu_log_cursor cursor; /* where the machine stands; at the end: bytes.size, 0 */
+    struct emu_log_cursor front;  /* how far it ever was: what is behind it is done again */
     struct emu_log_cursor last;   /* the entry that was added last, for counting it up */
     bool has_last;
     bool settled;    /* an EMU_LOG_SETTLE that a run behind it would make superfluous */
@@ -83,9 +84,20 @@ struct emu_log {
     void *context;
 };
 
+/** There is something to be replayed. */
 static inline bool emu_log_in_past(const struct emu_log *log)
 {
     return log != NULL && log->cursor.at < log->bytes.size;
+}
+/** Is @a farther than @b? */
+static inline bool emu_log_behind(const struct emu_log_cursor *a, const struct emu_log_cursor *b)
+{
+    return a->at != b->at ? a->at > b->at : a->done > b->done;
+}
+/** What comes next has happened before: history went back. */
+static inline bool emu_log_again(const struct emu_log *log)
+{
+    return log != NULL && emu_log_behind(&log->front, &log->cursor);
 }
 
 /** Is something to be noted? Edits and steps in the past make it the present first. */
@@ -106,6 +118,8 @@ bool emu_log_is_host(unsigned kind);
 void emu_log_add(struct emu_log *log, const struct emu_log_entry *entry);
 /** Where the machine stands, as a cursor that stays right when the log grows. */
 struct emu_log_cursor emu_log_tell(struct emu_log *log);
+/** Forget the first @bytes: entries that nobody goes back to. */
+void emu_log_trim(struct emu_log *log, size_t bytes);
 /** Go to such a cursor. */
 void emu_log_seek(struct emu_log *log, const struct emu_log_cursor *cursor);
 /** One of the host's steps: noted, or compared with the file. Errors: LW_EINPUT, it differs. */
@@ -113,7 +127,9 @@ enum lw_status emu_log_host_step(struct emu_machine *machine, const struct emu_l
                                  struct lw_error *err) LW_MUST_CHECK;
 /** Warp instructions of all cores. */
 uint64_t emu_machine_retired(const struct emu_machine *machine);
-/** emu_grid of a launch as bytes, to be compared and to be launched again. */
+/** A launch as bytes, to be compared and to be launched again. */
+void emu_log_launch_put(struct emu_bytes *out, const struct emu_grid *grid);
+/** It happened: as emu_log_host_step. */
 enum lw_status emu_log_launch_step(struct emu_machine *machine, const struct emu_grid *grid,
                                    struct lw_error *err) LW_MUST_CHECK;
 /** The launch that such bytes stand for; params borrow @bytes. False: they do not fit. */

@@ -92,6 +92,16 @@ enum lw_status emu_machine_create(const struct emu_config *config, struct emu_ma
     return LW_OK;
 }
 
+static void free_grids(struct emu_grid *grid)
+{
+    while (grid != NULL) {
+        struct emu_grid *next = grid->next;
+        free((void *)(uintptr_t)grid->bank0);
+        free(grid);
+        grid = next;
+    }
+}
+
 void emu_machine_destroy(struct emu_machine *machine)
 {
     if (machine == NULL)
@@ -101,12 +111,8 @@ void emu_machine_destroy(struct emu_machine *machine)
     while (machine->core_count != 0)
         emu_core_destroy(machine->cores[0]);
     free(machine->cores);
-    while (machine->grids != NULL) {
-        struct emu_grid *next = machine->grids->next;
-        free((void *)(uintptr_t)machine->grids->bank0);
-        free(machine->grids);
-        machine->grids = next;
-    }
+    free_grids(machine->grids);
+    free_grids(machine->spare_grids);
     emu_programs_destroy(machine);
     emu_memory_fini(&machine->memory);
     emu_text_fini(&machine->text);
@@ -147,6 +153,19 @@ void emu_life_tell(const struct emu_machine *machine, const struct emu_life *lif
 }
 
 /* ---- grids --------------------------------------------------------------------------- */
+
+/** A launch that history went back from keeps its place in memory when it comes again. */
+static struct emu_grid *take_spare(struct emu_machine *machine, uint32_t sequence)
+{
+    for (struct emu_grid **at = &machine->spare_grids; *at != NULL; at = &(*at)->next) {
+        struct emu_grid *grid = *at;
+        if (grid->sequence == sequence) {
+            *at = grid->next;
+            return grid;
+        }
+    }
+    return NULL;
+}
 
 enum lw_status emu_grid_launch(struct emu_machine *machine, const struct emu_launch *launch,
                                struct emu_grid **out, struct lw_error *err)
@@ -197,13 +216,18 @@ enum lw_status emu_grid_launch(struct emu_machine *machine, const struct emu_lau
     if (kernel->param_bytes > ISA_CONST_BANK_BYTES)
         return LW_FAIL(err, LW_ERANGE, "kernel %s: %u bytes of parameters; 65536 at most",
                        kernel->name, kernel->param_bytes);
-    grid = calloc(1, sizeof *grid);
-    bank = calloc(1, ISA_CONST_BANK_BYTES + 8);
+    grid = take_spare(machine, machine->grid_count + 1);
+    bank = grid != NULL ? (uint8_t *)(uintptr_t)grid->bank0 : calloc(1, ISA_CONST_BANK_BYTES + 8);
+    if (grid == NULL)
+        grid = calloc(1, sizeof *grid);
+    else
+        memset(bank, 0, ISA_CONST_BANK_BYTES + 8);
     if (grid == NULL || bank == NULL) {
         free(grid);
         free(bank);
         return LW_FAIL(err, LW_ENOMEM, "grid");
     }
+    memset(grid, 0, sizeof *grid);
     if (kernel->param_bytes != 0 && launch->params != NULL)
         memcpy(bank, launch->params, kernel->param_bytes);
     grid->launch = *launch;

@@ -7,8 +7,8 @@
  * may read beside an access. An allocation has pages of its own and a dead page behind
  * them; the page maps say to the byte what may be touched (emu_global_ok).
  */
-#include "emu/emu_log.h"
 #include "emu/emu_mem_priv.h"
+#include "emu/emu_state.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -393,6 +393,80 @@ enum lw_status emu_global_write(struct emu_machine *machine, uint64_t address, c
                                                               .value = lw_hash_value(&hash),
                                                               .bytes = data},
                              err);
+}
+
+/* ---- the table of allocations, saved and loaded ----------------------------------------- */
+
+void emu_memory_save(const struct emu_memory *memory, struct emu_bytes *out)
+{
+    {
+        const struct emu_memory *p = memory;
+#define MEMORY(how, member) EMU_SAVE_##how(member)
+#include "emu/emu_state.def"
+    }
+    emu_put_number(out, memory->count);
+    for (size_t i = 0; i < memory->count; i++) {
+        const struct emu_alloc_record *p = &memory->record[i];
+#define RECORD(how, member) EMU_SAVE_##how(member)
+#include "emu/emu_state.def"
+        emu_put_text(out, p->name);
+    }
+}
+
+static bool record_fits(const struct emu_memory *memory, const struct emu_alloc_record *record,
+                        uint64_t from)
+{
+    uint64_t offset = record->address - ISA_GLOBAL_BASE;
+    const unsigned known = EMU_ALLOC_READ_ONLY | EMU_ALLOC_WATCHED | EMU_ALLOC_FREED |
+                           EMU_ALLOC_MODULE;
+
+    return offset % EMU_PAGE_BYTES == 0 && offset >= from && offset < memory->bytes &&
+           record->size_bytes <= memory->bytes &&
+           pages_taken(record->size_bytes) * EMU_PAGE_BYTES <= memory->bytes - offset &&
+           (record->flags & ~known) == 0;
+}
+
+enum lw_status emu_memory_load(struct emu_machine *machine, struct emu_reader *in,
+                               struct lw_error *err)
+{
+    struct emu_memory *memory = &machine->memory;
+    uint64_t end = 0;
+    char name[4096];
+
+    for (size_t i = 0; i < memory->count; i++) {
+        struct emu_alloc_record *record = &memory->record[i];
+        record->flags |= EMU_ALLOC_FREED; /* its pages are dead */
+        set_valid(memory, record);
+        free(record->name);
+    }
+    memory->count = 0;
+    forget_caches(machine);
+    {
+        struct emu_memory *p = memory;
+#define MEMORY(how, member) EMU_LOAD_##how(member)
+#include "emu/emu_state.def"
+    }
+    uint64_t count = emu_get_number(in);
+    for (uint64_t i = 0; i < count && !in->bad; i++) {
+        struct emu_alloc_record fresh = {0}, *p = &fresh;
+#define RECORD(how, member) EMU_LOAD_##how(member)
+#include "emu/emu_state.def"
+        emu_get_text(in, name, sizeof name);
+        if (in->bad || !record_fits(memory, p, end))
+            return emu_state_bad(err, "an allocation");
+        end = p->address - ISA_GLOBAL_BASE + pages_taken(p->size_bytes) * EMU_PAGE_BYTES;
+        fresh.name = strdup(name);
+        if (fresh.name == NULL ||
+            !lw_grow(&memory->record, &memory->capacity, memory->count + 1, sizeof fresh)) {
+            free(fresh.name);
+            return LW_FAIL(err, LW_ENOMEM, "out of memory for the list of allocations");
+        }
+        memory->record[memory->count++] = fresh;
+        set_valid(memory, p);
+    }
+    if (in->bad || memory->next_free < end || memory->next_free > memory->bytes)
+        return emu_state_bad(err, "the allocations");
+    return LW_OK;
 }
 
 /* ---- the memory hash --------------------------------------------------------------- */

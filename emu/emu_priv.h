@@ -415,6 +415,7 @@ struct emu_machine {
     unsigned helper_count; /* cores that guests do not count */
     unsigned threads_used; /* most threads that a grid ran on, 0: one */
     struct emu_log *log;   /* the schedule log, or NULL */
+    struct emu_grid *spare_grids; /* launched in a future that history went back from */
 };
 
 /* ---- the turn --------------------------------------------------------------------- */

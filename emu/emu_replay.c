@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Replay: the functional engine's state, driven by the entries of a schedule log instead of by
- * its own choice. What lies between two instructions (edits, host steps, selections) is done
- * as soon as the first of them has been executed, so "at instruction N" is one state.
+ * its own choice. Edits and host steps between two instructions are done as soon as the first
+ * of them has been executed, so "at instruction N" is one state.
  */
 #include <limits.h>
 #include <stdio.h>
 
+#include "emu/emu_history.h"
 #include "emu/emu_threads.h"
 
 /** What a replay is to do. */
@@ -16,6 +17,7 @@ struct want {
     bool one;         /* one instruction, */
     const struct emu_place *lanes; /* of these lanes, if not NULL */
     struct emu_event *ev; /* of one */
+    bool front;       /* no farther than the log's front */
 };
 
 static enum lw_status misfit(const struct emu_functional *f, struct lw_error *err,
@@ -55,19 +57,22 @@ static enum lw_status run_order(struct emu_functional *f, const struct want *wan
     struct emu_mark mark = emu_fixed_mark(f);
     struct emu_event local, *ev = want->ev != NULL ? want->ev : &local;
     enum lw_status status;
-    struct emu_warp *w = emu_fixed_settle(f, stop, &status, err);
+    struct emu_warp *w = f->placed ? NULL : emu_fixed_settle(f, stop, &status, err);
 
+    if (f->placed)
+        return misfit(f, err, "the fixed order cannot run what another engine placed");
     if (w == NULL) {
         stop->kind = EMU_STOP_NONE;
         return status != LW_OK ? status : misfit(f, err, "nothing can run, but the log goes on");
     }
-    if (e->kind == EMU_LOG_PASS || watched(f, want, w)) {
+    struct emu_observer *seers = emu_fixed_watching(f, want->silent ? NULL : f->base.observers);
+    if (e->kind == EMU_LOG_PASS || want->one || seers != NULL || emu_split_divided(w)) {
         if (!want->silent && !want->one && emu_fixed_at_breakpoint(w)) {
             stop->kind = EMU_STOP_BREAK;
             emu_fixed_place(w, w->running, &stop->place);
             return LW_OK;
         }
-        status = emu_fixed_step(f, w, ev, want->silent ? NULL : f->base.observers, stop, err);
+        status = emu_fixed_step(f, w, ev, seers, stop, err);
         if (status != LW_OK)
             return status;
         if (stop->kind == EMU_STOP_FAULT)
@@ -82,6 +87,9 @@ static enum lw_status run_order(struct emu_functional *f, const struct want *wan
         return LW_OK;
     }
     uint64_t left = e->count - log->cursor.done;
+    if (want->front && log->front.at == log->cursor.at &&
+        left > log->front.done - log->cursor.done)
+        left = log->front.done - log->cursor.done;
     if (left > want->until - f->core->retired)
         left = want->until - f->core->retired;
     enum emu_turn_end end = emu_fixed_turn(f, w, left);
@@ -207,7 +215,7 @@ static enum lw_status run_turn(struct emu_functional *f, const struct want *want
 {
     struct emu_log *log = f->base.machine->log;
     struct emu_mark mark = emu_fixed_mark(f);
-    uint64_t left = e->count - log->cursor.done, count;
+    uint64_t left = e->count - log->cursor.done, count, most = left;
     struct emu_warp *w;
     enum lw_status status = warp_of(f, e, &w, err);
 
@@ -225,8 +233,12 @@ static enum lw_status run_turn(struct emu_functional *f, const struct want *want
             if (stop->kind == EMU_STOP_FAULT)
                 return misfit(f, err, "an instruction faults, but the log goes on");
         } else {
-            uint64_t limit = want->until - f->core->retired;
-            enum emu_turn_end end = emu_warp_turn(w, left < limit ? left : limit, &count);
+            if (want->front && log->front.at == log->cursor.at &&
+                most > log->front.done - log->cursor.done)
+                most = log->front.done - log->cursor.done;
+            if (most > want->until - f->core->retired)
+                most = want->until - f->core->retired;
+            enum emu_turn_end end = emu_warp_turn(w, most, &count);
             if (end == EMU_TURN_FAULT)
                 return misfit(f, err, "an instruction faults, but the log goes on");
             if (end == EMU_TURN_BREAK) {
@@ -370,8 +382,10 @@ static enum lw_status between(struct emu_functional *f, const struct emu_log_ent
 
     switch (e->kind) {
     case EMU_LOG_SETTLE:
-        (void)emu_fixed_settle(f, stop, &status, err);
-        memset(stop, 0, sizeof *stop); /* a hang then is none now: the log goes on */
+        f->replaying = false; /* if the run stopped here, for good */
+        if (!f->placed)
+            (void)emu_fixed_settle(f, stop, &status, err);
+        f->replaying = true;
         break;
     case EMU_LOG_LOOK:
         if (emu_fixed_find(f, e->place.grid, e->place.block) == NULL)
@@ -414,6 +428,28 @@ static enum lw_status between(struct emu_functional *f, const struct emu_log_ent
 
 /* ---- the walk ---------------------------------------------------------------------------------- */
 
+static bool is_edit(unsigned kind)
+{
+    return (kind >= EMU_LOG_REGISTER && kind <= EMU_LOG_MEMORY) || emu_log_is_host(kind);
+}
+
+/** Before the next instruction somebody changes something: then the choices that the engine
+ *  made until then belong to this place, else to that instruction. */
+static bool edit_follows(const struct emu_log *log)
+{
+    struct emu_log_cursor at = log->cursor, behind;
+    struct emu_log_entry e;
+    bool bad;
+
+    for (; emu_log_peek(log, &at, &e, &behind, &bad); at = behind) {
+        if (is_edit(e.kind))
+            return true;
+        if (emu_log_is_counted(e.kind))
+            return false;
+    }
+    return false;
+}
+
 static enum lw_status walk(struct emu_functional *f, const struct want *want,
                            struct emu_stop *stop, struct lw_error *err)
 {
@@ -423,10 +459,11 @@ static enum lw_status walk(struct emu_functional *f, const struct want *want,
     bool bad = false, done = false;
     enum lw_status status = LW_OK;
 
-    while (status == LW_OK && emu_log_peek(log, &log->cursor, &e, &behind, &bad)) {
+    while (status == LW_OK && (!want->front || emu_log_again(log)) &&
+           emu_log_peek(log, &log->cursor, &e, &behind, &bad)) {
         bool runs = emu_log_is_counted(e.kind);
         if (!runs) {
-            if (emu_log_is_host(e.kind) && log->mode == EMU_LOG_REPLAY) {
+            if (emu_log_is_host(e.kind) && log->mode == EMU_LOG_REPLAY && !emu_log_again(log)) {
                 if (done)
                     break;
                 if (emu_grid_current(f->base.machine) != NULL)
@@ -434,9 +471,15 @@ static enum lw_status walk(struct emu_functional *f, const struct want *want,
                 stop->kind = EMU_STOP_IDLE; /* the host does it again, itself */
                 break;
             }
-            struct emu_stop none = {0};
-            status = between(f, &e, &none, err);
-            continue;
+            bool enough = done || f->core->retired >= want->until;
+            if (!enough || is_edit(e.kind) || edit_follows(log)) {
+                struct emu_stop found = {0};
+                status = between(f, &e, &found, err);
+                if (found.kind != EMU_STOP_HANG || emu_log_in_past(log) || want->silent)
+                    continue;
+                *stop = found;
+                break;
+            }
         }
         if (done)
             break;
@@ -444,6 +487,8 @@ static enum lw_status walk(struct emu_functional *f, const struct want *want,
             stop->kind = EMU_STOP_COUNT;
             break;
         }
+        if (f->core->retired >= f->snapshot_at && !want->silent)
+            emu_history_tick(f->history);
         if (!want->silent && emu_interrupt_take(&f->base)) {
             stop->kind = EMU_STOP_INTERRUPTED;
             break;
@@ -460,7 +505,8 @@ static enum lw_status walk(struct emu_functional *f, const struct want *want,
     }
     if (bad)
         status = misfit(f, err, "it is damaged");
-    if (status == LW_OK && stop->kind == EMU_STOP_NONE && f->placed && f->count != 0)
+    if (status == LW_OK && stop->kind == EMU_STOP_NONE && !emu_log_in_past(log) && f->placed &&
+        f->count != 0)
         status = misfit(f, err, "it ends within a kernel that another engine ran");
     return status;
 }
@@ -468,12 +514,22 @@ static enum lw_status walk(struct emu_functional *f, const struct want *want,
 static enum lw_status replay(struct emu_functional *f, const struct want *want,
                              struct emu_stop *stop, struct lw_error *err)
 {
-    struct emu_log *log = f->base.machine->log;
-    enum lw_status status;
+    struct emu_machine *machine = f->base.machine;
+    struct emu_log *log = machine->log;
+    enum lw_status status = LW_OK;
 
     log->applying = true;
     f->replaying = true;
-    status = walk(f, want, stop, err);
+    if (emu_log_again(log)) { /* it has been printed */
+        struct lw_sink *print = machine->print;
+        struct want again = *want;
+        again.front = true;
+        machine->print = NULL;
+        status = walk(f, &again, stop, err);
+        machine->print = print;
+    }
+    if (status == LW_OK && stop->kind == EMU_STOP_NONE && !want->front)
+        status = walk(f, want, stop, err);
     f->replaying = false;
     log->applying = false;
     return status;
@@ -537,7 +593,7 @@ enum lw_status emu_replay_to(struct emu_functional *f, uint64_t until, struct lw
 
     if (points)
         lift_breakpoints(f->core, true);
-    status = replay(f, &(struct want){.until = until, .silent = true}, &stop, err);
+    status = replay(f, &(struct want){.until = until, .silent = true, .front = true}, &stop, err);
     if (points)
         lift_breakpoints(f->core, false);
     return status;

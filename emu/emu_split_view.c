@@ -129,6 +129,8 @@ void emu_split_hash(const struct emu_warp *w, struct lw_hash *hash)
         lw_hash_u64(hash, s->lanes);
         if (s->state == EMU_SPLIT_SLEEPING)
             lw_hash_u64(hash, s->wake);
+        if (s->state == EMU_SPLIT_CTA)
+            lw_hash_u64(hash, s->reduction);
         if (s->state == EMU_SPLIT_WARPSYNC)
             for (LW_EACH_BIT(l, s->lanes))
                 lw_hash_u64(hash, w->member[l]);

@@ -2,6 +2,7 @@
 /* The functional engine out of its order: steps of one warp, turns of the others (MACHINE 9). */
 #include <stdio.h>
 
+#include "emu/emu_history.h"
 #include "emu/emu_threads.h"
 
 /** Into the schedule log: what was run of one warp. */
@@ -48,10 +49,17 @@ enum lw_status emu_fixed_step_warp(struct emu_engine *engine, const struct emu_p
     memset(stop, 0, sizeof *stop);
     if (emu_threads_under_way(f))
         return emu_fixed_on_threads(err);
+    if (f->history != NULL)
+        emu_history_begin(f->history);
     if (emu_log_in_past(engine->machine->log)) {
         status = emu_replay_lanes(f, place, ev, stop, err);
         if (status != LW_OK || stop->kind != EMU_STOP_NONE)
             return status;
+        stop->kind = EMU_STOP_WAITS;
+        stop->place = *place;
+        snprintf(stop->hang.detail, sizeof stop->hang.detail,
+                 "what was recorded ends before its next instruction");
+        return LW_OK;
     }
     r = emu_fixed_find(f, place->grid, place->block);
     if (r == NULL)
@@ -191,6 +199,8 @@ enum lw_status emu_fixed_run_others(struct emu_engine *engine, const struct emu_
     memset(stop, 0, sizeof *stop);
     if (emu_threads_under_way(f))
         return emu_fixed_on_threads(err);
+    if (f->history != NULL)
+        emu_history_begin(f->history);
     if (emu_log_in_past(engine->machine->log)) {
         status = emu_replay_others(f, stop, err);
         if (status != LW_OK || stop->kind != EMU_STOP_NONE || emu_log_in_past(engine->machine->log))

@@ -7,6 +7,7 @@
 
 #include "emu/emu_call.h"
 #include "emu/emu_next.h"
+#include "emu/emu_state.h"
 
 /* ---- who has ended ------------------------------------------------------------------- */
 
@@ -220,6 +221,123 @@ static void text_put(struct emu_machine *machine, const struct emu_block *block,
 void emu_machine_print_at_once(struct emu_machine *machine, bool at_once)
 {
     machine->text.at_once = at_once;
+}
+
+/* ---- saved and loaded ---------------------------------------------------------------------- */
+
+void emu_text_save(const struct emu_text *text, struct emu_bytes *out)
+{
+    emu_put_number(out, text->grid_count);
+    for (size_t i = 0; i < text->grid_count; i++) {
+        const struct emu_text_grid *p = &text->grid[i];
+        emu_put_number(out, p->grid->sequence);
+#define TEXT_GRID(how, member) EMU_SAVE_##how(member)
+#include "emu/emu_state.def"
+        emu_put_number(out, p->count);
+        for (size_t k = 0; k < p->count; k++) {
+            emu_put_number(out, p->ended[k][0]);
+            emu_put_number(out, p->ended[k][1]);
+        }
+    }
+    emu_put_number(out, text->block_count);
+    for (size_t i = 0; i < text->block_count; i++) {
+        const struct emu_text_block *p = &text->block[i];
+        emu_put_number(out, p->grid);
+#define TEXT_BLOCK(how, member) EMU_SAVE_##how(member)
+#include "emu/emu_state.def"
+        emu_put_number(out, p->hash.state);
+        emu_put_number(out, p->hash.length);
+        emu_put_number(out, p->size);
+        emu_put(out, p->text, p->size);
+    }
+}
+
+static struct emu_grid *launched(struct emu_machine *machine, uint64_t sequence)
+{
+    struct emu_grid *grid = machine->grids;
+
+    while (grid != NULL && grid->sequence != sequence)
+        grid = grid->next;
+    return grid;
+}
+
+static enum lw_status load_text_grid(struct emu_machine *machine, struct emu_reader *in,
+                                     struct lw_error *err)
+{
+    struct emu_text *text = &machine->text;
+    struct emu_grid *grid = launched(machine, emu_get_number(in));
+
+    if (grid == NULL || (text->grid_count != 0 &&
+                         text->grid[text->grid_count - 1].grid->sequence >= grid->sequence))
+        return emu_state_bad(err, "printed text");
+    if (!lw_grow(&text->grid, &text->grid_capacity, text->grid_count + 1, sizeof *text->grid))
+        return LW_FAIL(err, LW_ENOMEM, "order of printed text");
+    struct emu_text_grid *p = &text->grid[text->grid_count++];
+    memset(p, 0, sizeof *p);
+    p->grid = grid;
+#define TEXT_GRID(how, member) EMU_LOAD_##how(member)
+#include "emu/emu_state.def"
+    uint64_t count = emu_get_number(in), end = p->prefix;
+    for (uint64_t k = 0; k < count && !in->bad; k++) {
+        uint64_t first = emu_get_number(in), last = emu_get_number(in);
+        if (first <= end || last <= first || last > grid->block_count)
+            return emu_state_bad(err, "printed text");
+        if (!lw_grow(&p->ended, &p->capacity, p->count + 1, sizeof *p->ended))
+            return LW_FAIL(err, LW_ENOMEM, "order of printed text");
+        p->ended[p->count][0] = first;
+        p->ended[p->count++][1] = end = last;
+    }
+    return in->bad || p->prefix >= grid->block_count ? emu_state_bad(err, "printed text") : LW_OK;
+}
+
+static enum lw_status load_text_block(struct emu_text *text, struct emu_reader *in,
+                                      struct lw_error *err)
+{
+    if (!lw_grow(&text->block, &text->block_capacity, text->block_count + 1,
+                 sizeof *text->block))
+        return LW_FAIL(err, LW_ENOMEM, "printed text");
+    struct emu_text_block *p = &text->block[text->block_count++];
+    memset(p, 0, sizeof *p);
+    p->grid = (uint32_t)emu_get_limited(in, UINT32_MAX);
+#define TEXT_BLOCK(how, member) EMU_LOAD_##how(member)
+#include "emu/emu_state.def"
+    p->hash.state = emu_get_number(in);
+    p->hash.length = emu_get_number(in);
+    p->size = (size_t)emu_get_number(in);
+    const uint8_t *kept = emu_get(in, p->size);
+    bool rises = text->block_count == 1 || p[-1].grid < p->grid ||
+                 (p[-1].grid == p->grid && p[-1].block < p->block);
+    if (kept == NULL || !rises) {
+        p->size = 0;
+        return emu_state_bad(err, "printed text");
+    }
+    if (p->size != 0 && !lw_grow(&p->text, &p->capacity, p->size, 1)) {
+        p->size = 0;
+        return LW_FAIL(err, LW_ENOMEM, "printed text");
+    }
+    if (p->size != 0)
+        memcpy(p->text, kept, p->size);
+    return LW_OK;
+}
+
+enum lw_status emu_text_load(struct emu_machine *machine, struct emu_reader *in,
+                             struct lw_error *err)
+{
+    struct emu_text *text = &machine->text;
+    enum lw_status status = LW_OK;
+
+    for (size_t i = 0; i < text->block_count; i++)
+        free(text->block[i].text);
+    for (size_t i = 0; i < text->grid_count; i++)
+        free(text->grid[i].ended);
+    text->block_count = text->grid_count = 0;
+    uint64_t count = emu_get_number(in);
+    for (uint64_t i = 0; i < count && status == LW_OK; i++)
+        status = load_text_grid(machine, in, err);
+    count = status == LW_OK ? emu_get_number(in) : 0;
+    for (uint64_t i = 0; i < count && status == LW_OK; i++)
+        status = load_text_block(text, in, err);
+    return status == LW_OK && in->bad ? emu_state_bad(err, "printed text") : status;
 }
 
 /* ---- vprintf ------------------------------------------------------------------------------ */

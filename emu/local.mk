@@ -6,7 +6,10 @@ liblanewise_a_SOURCES += \
 	%D%/emu_decode.h \
 	%D%/emu_bytes.h \
 	%D%/emu_engine_priv.h \
+	%D%/emu_history.h \
 	%D%/emu_log.h \
+	%D%/emu_state.def \
+	%D%/emu_state.h \
 	%D%/emu_call.h \
 	%D%/emu_math.h \
 	%D%/emu_next.h \
@@ -30,6 +33,7 @@ liblanewise_a_SOURCES += \
 	%D%/emu_engine.c \
 	%D%/emu_host.c \
 	%D%/emu_hash.c \
+	%D%/emu_history.c \
 	%D%/emu_log.c \
 	%D%/emu_log_file.c \
 	%D%/emu_format.c \
@@ -37,6 +41,7 @@ liblanewise_a_SOURCES += \
 	%D%/emu_math.c \
 	%D%/emu_mem_slow.c \
 	%D%/emu_memory.c \
+	%D%/emu_pages.c \
 	%D%/emu_policy.c \
 	%D%/emu_probe.c \
 	%D%/emu_probe_priv.h \
@@ -47,6 +52,8 @@ liblanewise_a_SOURCES += \
 	%D%/emu_split.c \
 	%D%/emu_split_view.c \
 	%D%/emu_stack.c \
+	%D%/emu_state.c \
+	%D%/emu_state_warp.c \
 	%D%/emu_steps.c \
 	%D%/emu_text.c \
 	%D%/emu_tags.c \

@@ -180,6 +180,9 @@ static void what_lanes_wait_for_changes_the_hash(void **state)
     FLIPS(&fix, c->count);
     FLIPS(&fix, c->arrived);
     FLIPS(&fix, c->generation);
+    FLIPS(&fix, c->brought);
+    FLIPS(&fix, c->yes);
+    FLIPS(&fix, split_in(w, EMU_SPLIT_CTA)->reduction);
     FLIPS(&fix, c->lanes[0]);
     /* two groups in one register: numbers come from the row */
     w->bform[7].lanes = 3;

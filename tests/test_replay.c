@@ -473,49 +473,74 @@ static void a_plain_run_is_a_few_bytes(void **state)
     free(data);
 }
 
-static void a_fault_comes_again(void **state)
+/** How a run of @text ends, recorded or replayed. */
+static struct emu_stop end_of(const char *text, bool replay, uint64_t *retired)
 {
-    static const char text[] = ".kernel k\n.param ptr.global out\n.param u64 number\n"
-                               "v_s2r v0, %tid.x\nv_mov_b64 v4:5, c[out]\n"
-                               "v_madwide_u32 v4:5, v0, 4096, v4:5\n"
-                               "st.global.b32 [v4:5], v0\nexit\n.end\n";
-    struct emu_fault fault[2];
+    struct emu_log *log = NULL;
+    struct emu_config config;
+    struct emu_stop stop;
+    struct lw_error err;
+    struct fix fix = {0};
+    char *data = NULL;
+    size_t size = 0;
+
+    emu_config_default(&config);
+    config.warp_width = 8;
+    config.arena_bytes = 1 << 24;
+    config.hang_window = 3000;
+    config.resident_warps = 6;
+    fix_check(emu_machine_create(&config, &fix.machine, &err), &err);
+    if (replay)
+        fix_check(lw_file_read(path, &data, &size, &err), &err);
+    fix_check(replay ? emu_log_open(fix.machine, path, data, size, &log, &err)
+                     : emu_log_create(fix.machine, &log, &err), &err);
+    free(data);
+    fix_check(isa_assemble("test.s", text, strlen(text), &fix.object, &err), &err);
+    fix_check(emu_program_load(fix.machine, fix.object, &fix.program, &err), &err);
+    fix_check(emu_alloc(fix.machine, FIX_BYTES, "out", 0, &fix.out, &err), &err);
+    fix_check(replay ? emu_engine_replay_create(fix.machine, &fix.engine, &err)
+                     : emu_engine_functional_create(fix.machine, &fix.engine, &err), &err);
+    fix_launch(&fix, 3, 24, 0);
+    fix_check(fix.engine->ops->run(fix.engine, &stop, &err), &err);
+    *retired = fix.engine->ops->instructions(fix.engine);
+    fix_check(replay ? emu_log_finish(log, &err) : emu_log_save(log, path, &err), &err);
+    fix_close(&fix);
+    emu_log_destroy(log);
+    return stop;
+}
+
+static void faults_and_hangs_come_again(void **state)
+{
+    static const char head[] = ".kernel k\n.param ptr.global out\n.param u64 number\n"
+                               "v_s2r v0, %tid.x\nv_mov_b64 v4:5, c[out]\n";
+    static const struct {
+        const char *text;
+        enum emu_stop_kind kind;
+    } runs[] = {
+        {"v_madwide_u32 v4:5, v0, 4096, v4:5\nst.global.b32 [v4:5], v0\nexit\n.end\n",
+         EMU_STOP_FAULT},
+        {"v_setp_u32.lt p0, v0, 9\n@p0 bar.sync 1\nbar.sync 0\nexit\n.end\n", EMU_STOP_HANG},
+        {"again: ld.global.volatile.b32 v1, [v4:5]\nv_setp_u32.eq p0, v1, 0\n@p0 bra again\n"
+         "exit\n.end\n", EMU_STOP_HANG},
+        {"atom.global.add.u32 v1, [v4:5], v0\n"
+         "again: ld.global.volatile.b32 v1, [v4:5+4]\nv_setp_u32.eq p0, v1, 0\n@p0 bra again\n"
+         "exit\n.end\n", EMU_STOP_HANG},
+    };
 
     (void)state;
-    for (unsigned replay = 0; replay < 2; replay++) {
-        struct emu_log *log = NULL;
-        struct emu_config config;
-        struct emu_stop stop;
-        struct lw_error err;
-        struct fix fix = {0};
-        char *data = NULL;
-        size_t size;
-        emu_config_default(&config);
-        config.warp_width = 8;
-        config.arena_bytes = 1 << 24;
-        fix_check(emu_machine_create(&config, &fix.machine, &err), &err);
-        if (replay) {
-            fix_check(lw_file_read(path, &data, &size, &err), &err);
-            fix_check(emu_log_open(fix.machine, path, data, size, &log, &err), &err);
-            free(data);
-        } else {
-            fix_check(emu_log_create(fix.machine, &log, &err), &err);
-        }
-        fix_check(isa_assemble("test.s", text, strlen(text), &fix.object, &err), &err);
-        fix_check(emu_program_load(fix.machine, fix.object, &fix.program, &err), &err);
-        fix_check(emu_alloc(fix.machine, FIX_BYTES, "out", 0, &fix.out, &err), &err);
-        fix_check(replay ? emu_engine_replay_create(fix.machine, &fix.engine, &err)
-                         : emu_engine_functional_create(fix.machine, &fix.engine, &err), &err);
-        fix_launch(&fix, 2, 24, 0);
-        fix_check(fix.engine->ops->run(fix.engine, &stop, &err), &err);
-        assert_int_equal(stop.kind, EMU_STOP_FAULT);
-        fault[replay] = stop.fault;
-        if (!replay)
-            fix_check(emu_log_save(log, path, &err), &err);
-        fix_close(&fix);
-        emu_log_destroy(log);
+    for (unsigned i = 0; i < LW_COUNT_OF(runs); i++) {
+        char text[1000];
+        uint64_t retired[2];
+        snprintf(text, sizeof text, "%s%s", head, runs[i].text);
+        struct emu_stop first = end_of(text, false, &retired[0]);
+        struct emu_stop again = end_of(text, true, &retired[1]);
+        assert_int_equal(first.kind, runs[i].kind);
+        assert_int_equal(again.kind, first.kind);
+        assert_int_equal(retired[1], retired[0]);
+        assert_string_equal(again.hang.detail, first.hang.detail);
+        assert_string_equal(again.fault.detail, first.fault.detail);
+        assert_memory_equal(&again.place, &first.place, sizeof first.place);
     }
-    assert_memory_equal(&fault[0], &fault[1], sizeof fault[0]);
 }
 
 static void damaged_files_are_refused(void **state)
@@ -564,7 +589,7 @@ int main(void)
         cmocka_unit_test(what_another_engine_ran_is_replayed),
         cmocka_unit_test(a_log_that_does_not_fit_is_told_in_a_sentence),
         cmocka_unit_test(a_plain_run_is_a_few_bytes),
-        cmocka_unit_test(a_fault_comes_again),
+        cmocka_unit_test(faults_and_hangs_come_again),
         cmocka_unit_test(damaged_files_are_refused),
     };
 

@@ -1,0 +1,417 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The state of machine, core and engine as bytes. */
+#include "emu/emu_state.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+/* ---- the list is whole ------------------------------------------------------------------ */
+
+/* A structure made of the rows, in order, with the members' own types and alignments, is as
+ * large as the real one and has its last member at the same place. */
+#define MEMBER(type, member)                                                                  \
+    _Alignas(__alignof__(((struct type *)0)->member)) __typeof__(((struct type *)0)->member) member;
+#define CHECKED(mirror, type)                                                                 \
+    _Static_assert(sizeof(struct mirror) == sizeof(struct type),                              \
+                   "a member of struct " #type " is missing in emu_state.def")
+
+/* clang-format off */
+struct mirror_machine {
+#define MACHINE(how, member) MEMBER(emu_machine, member)
+#include "emu/emu_state.def"
+};
+CHECKED(mirror_machine, emu_machine);
+struct mirror_grid {
+#define GRID(how, member) MEMBER(emu_grid, member)
+#include "emu/emu_state.def"
+};
+CHECKED(mirror_grid, emu_grid);
+struct mirror_record {
+#define RECORD(how, member) MEMBER(emu_alloc_record, member)
+#include "emu/emu_state.def"
+};
+CHECKED(mirror_record, emu_alloc_record);
+struct mirror_memory {
+#define MEMORY(how, member) MEMBER(emu_memory, member)
+#include "emu/emu_state.def"
+};
+CHECKED(mirror_memory, emu_memory);
+struct mirror_core {
+#define CORE(how, member) MEMBER(emu_core, member)
+#include "emu/emu_state.def"
+};
+CHECKED(mirror_core, emu_core);
+struct mirror_functional {
+#define FUNCTIONAL(how, member) MEMBER(emu_functional, member)
+#include "emu/emu_state.def"
+};
+CHECKED(mirror_functional, emu_functional);
+struct mirror_resident {
+#define RESIDENT(how, member) MEMBER(emu_resident, member)
+#include "emu/emu_state.def"
+};
+CHECKED(mirror_resident, emu_resident);
+struct mirror_block {
+#define BLOCK(how, member) MEMBER(emu_block, member)
+#include "emu/emu_state.def"
+};
+CHECKED(mirror_block, emu_block);
+struct mirror_cta {
+#define CTA(how, member) MEMBER(emu_cta_barrier, member)
+#include "emu/emu_state.def"
+};
+CHECKED(mirror_cta, emu_cta_barrier);
+struct mirror_warp {
+#define WARP(how, member) MEMBER(emu_warp, member)
+#include "emu/emu_state.def"
+};
+CHECKED(mirror_warp, emu_warp);
+struct mirror_split {
+#define SPLIT(how, member) MEMBER(emu_split, member)
+#include "emu/emu_state.def"
+} __attribute__((aligned(64)));
+CHECKED(mirror_split, emu_split);
+struct mirror_breg {
+#define BREG(how, member) MEMBER(emu_breg_form, member)
+#include "emu/emu_state.def"
+};
+CHECKED(mirror_breg, emu_breg_form);
+struct mirror_simt {
+#define SIMT(how, member) MEMBER(emu_simt, member)
+#include "emu/emu_state.def"
+};
+CHECKED(mirror_simt, emu_simt);
+struct mirror_entry {
+#define ENTRY(how, member) MEMBER(emu_simt_entry, member)
+#include "emu/emu_state.def"
+};
+CHECKED(mirror_entry, emu_simt_entry);
+struct mirror_text {
+#define TEXT(how, member) MEMBER(emu_text, member)
+#include "emu/emu_state.def"
+};
+CHECKED(mirror_text, emu_text);
+struct mirror_text_block {
+#define TEXT_BLOCK(how, member) MEMBER(emu_text_block, member)
+#include "emu/emu_state.def"
+};
+CHECKED(mirror_text_block, emu_text_block);
+struct mirror_text_grid {
+#define TEXT_GRID(how, member) MEMBER(emu_text_grid, member)
+#include "emu/emu_state.def"
+};
+CHECKED(mirror_text_grid, emu_text_grid);
+/* clang-format on */
+
+/* Every row of every structure. */
+#define ROW(how, member) ROW_##how(member)
+#define ROW_KEEP(member) #member " "
+#define ROW_HAND(member) #member "* "
+#define ROW_MADE(member)
+#define ROW_IDLE(member)
+#define MACHINE ROW
+#define GRID ROW
+#define RECORD ROW
+#define MEMORY ROW
+#define CORE ROW
+#define FUNCTIONAL ROW
+#define RESIDENT ROW
+#define BLOCK ROW
+#define CTA ROW
+#define WARP ROW
+#define SPLIT ROW
+#define BREG ROW
+#define SIMT ROW
+#define ENTRY ROW
+#define TEXT ROW
+#define TEXT_BLOCK ROW
+#define TEXT_GRID ROW
+static const char all_rows[] =
+#include "emu/emu_state.def"
+    "";
+
+uint64_t emu_state_layout(void)
+{
+    struct lw_hash hash;
+
+    lw_hash_init(&hash);
+    lw_hash_bytes(&hash, all_rows, sizeof all_rows);
+    lw_hash_u64(&hash, sizeof(struct emu_stats));
+    return lw_hash_value(&hash);
+}
+
+enum lw_status emu_state_bad(struct lw_error *err, const char *what)
+{
+    return LW_FAIL(err, LW_EFORMAT, "the saved state is damaged: %s", what);
+}
+
+/* ---- grids --------------------------------------------------------------------------------- */
+
+static void save_grids(const struct emu_machine *machine, struct emu_bytes *out)
+{
+    struct emu_bytes launch = {0};
+
+    emu_put_number(out, machine->grid_count);
+    for (const struct emu_grid *p = machine->grids; p != NULL; p = p->next) {
+        launch.size = 0;
+        emu_log_launch_put(&launch, p);
+        out->failed = out->failed || launch.failed;
+        emu_put_number(out, launch.size);
+        emu_put(out, launch.data, launch.size);
+#define GRID(how, member) EMU_SAVE_##how(member)
+#include "emu/emu_state.def"
+    }
+    emu_bytes_fini(&launch);
+}
+
+/** Grids behind the first @count go to the spare ones: a replay launches them again. */
+static void put_aside(struct emu_machine *machine, uint32_t count)
+{
+    struct emu_grid **at = &machine->grids, **end = &machine->spare_grids;
+
+    machine->last_grid = NULL;
+    while (*at != NULL && (*at)->sequence <= count) {
+        machine->last_grid = *at;
+        at = &(*at)->next;
+    }
+    while (*end != NULL)
+        end = &(*end)->next;
+    *end = *at;
+    *at = NULL;
+    if (machine->grid_count > count)
+        machine->grid_count = count;
+}
+
+static enum lw_status load_grids(struct emu_machine *machine, struct emu_reader *in,
+                                 struct lw_error *err)
+{
+    uint32_t count = (uint32_t)emu_get_limited(in, UINT32_MAX);
+    struct emu_grid *p = NULL;
+    bool earlier_ended = true;
+
+    put_aside(machine, count);
+    for (uint32_t i = 1; i <= count; i++) {
+        size_t size = (size_t)emu_get_number(in);
+        const uint8_t *bytes = emu_get(in, size);
+        struct emu_launch launch;
+        p = i == 1 ? machine->grids : p->next;
+        if (bytes == NULL)
+            return emu_state_bad(err, "a launch");
+        if (p == NULL) {
+            if (!emu_log_launch_read(machine, bytes, size, &launch))
+                return emu_state_bad(err, "a launch");
+            enum lw_status status = emu_grid_launch(machine, &launch, &p, err);
+            if (status != LW_OK)
+                return status;
+        }
+#define GRID(how, member) EMU_LOAD_##how(member)
+#include "emu/emu_state.def"
+        if (in->bad || p->blocks_started > p->block_count ||
+            p->blocks_ended > p->blocks_started || (!earlier_ended && p->blocks_ended != 0))
+            return emu_state_bad(err, "the blocks of a launch");
+        earlier_ended = earlier_ended && p->blocks_ended == p->block_count;
+    }
+    return LW_OK;
+}
+
+static struct emu_grid *grid_by_sequence(const struct emu_machine *machine, uint64_t sequence)
+{
+    struct emu_grid *grid = machine->grids;
+
+    while (grid != NULL && grid->sequence != sequence)
+        grid = grid->next;
+    return grid;
+}
+
+/* ---- core and engine ------------------------------------------------------------------------- */
+
+static void save_core(const struct emu_core *p, struct emu_bytes *out)
+{
+#define CORE(how, member) EMU_SAVE_##how(member)
+#include "emu/emu_state.def"
+    emu_put(out, &p->stats, sizeof p->stats);
+}
+
+/** After blocks were started again: that counted them. */
+static enum lw_status load_core(struct emu_core *p, struct emu_reader *in, struct lw_error *err)
+{
+#define CORE(how, member) EMU_LOAD_##how(member)
+#include "emu/emu_state.def"
+    const uint8_t *stats = emu_get(in, sizeof p->stats);
+
+    if (stats == NULL)
+        return emu_state_bad(err, "counts");
+    memcpy(&p->stats, stats, sizeof p->stats);
+    return LW_OK;
+}
+
+static void save_residents(const struct emu_functional *f, struct emu_bytes *out)
+{
+    emu_put_number(out, f->grid != NULL ? f->grid->sequence : 0);
+    emu_put_number(out, f->count);
+    for (unsigned i = 0; i < f->count; i++) {
+        const struct emu_resident *p = &f->resident[i];
+        emu_put_number(out, p->grid->sequence);
+#define RESIDENT(how, member) EMU_SAVE_##how(member)
+#include "emu/emu_state.def"
+        emu_put_number(out, p->slot >= 0);
+        if (p->slot >= 0)
+            emu_block_save(emu_core_block(f->core, (unsigned)p->slot), out);
+    }
+}
+
+/** The fixed order finds what it relies on. */
+static bool residents_fit(const struct emu_functional *f)
+{
+    if (f->placed)
+        return f->grid == NULL;
+    if (f->grid == NULL) {
+        const struct emu_grid *next = emu_grid_current(f->base.machine);
+        return f->count == 0 && (next == NULL || next->blocks_ended == 0);
+    }
+    if (f->grid != emu_grid_current(f->base.machine) || f->count == 0 ||
+        f->count > f->capacity || f->current >= f->count ||
+        f->next_block > f->grid->block_count ||
+        f->next_block - f->grid->blocks_ended != f->count)
+        return false;
+    for (unsigned i = 0; i < f->count; i++)
+        if (f->resident[i].grid != f->grid || f->resident[i].linear >= f->next_block)
+            return false;
+    return true;
+}
+
+static enum lw_status load_residents(struct emu_functional *f, struct emu_reader *in,
+                                     bool trusted, struct lw_error *err)
+{
+    struct emu_machine *machine = f->base.machine;
+    uint64_t sequence = emu_get_number(in), count = emu_get_limited(in, 1u << 20);
+    size_t room = f->resident_room;
+
+    f->grid = sequence != 0 ? grid_by_sequence(machine, sequence) : NULL;
+    if (in->bad || (sequence != 0 && f->grid == NULL))
+        return emu_state_bad(err, "the running launch");
+    if (f->grid != NULL)
+        emu_fixed_take_up(f);
+    if (!lw_grow(&f->resident, &room, (size_t)count, sizeof *f->resident))
+        return LW_FAIL(err, LW_ENOMEM, "list of resident blocks");
+    f->resident_room = (unsigned)room;
+    for (uint64_t i = 0; i < count; i++) {
+        struct emu_resident *p = &f->resident[i];
+        struct emu_resident before = i > 0 ? p[-1] : (struct emu_resident){0};
+        unsigned slot;
+        memset(p, 0, sizeof *p);
+        p->grid = grid_by_sequence(machine, emu_get_number(in));
+#define RESIDENT(how, member) EMU_LOAD_##how(member)
+#include "emu/emu_state.def"
+        p->slot = -1;
+        bool begun = emu_get_limited(in, 1) != 0;
+        if (in->bad || p->grid == NULL || p->linear >= p->grid->block_count ||
+            (i > 0 && (p->grid->sequence < before.grid->sequence ||
+                       (p->grid == before.grid && p->linear <= before.linear))) ||
+            (!begun && f->placed))
+            return emu_state_bad(err, "the resident blocks");
+        f->count = (unsigned)i + 1;
+        if (!begun)
+            continue;
+        uint64_t started = p->grid->blocks_started;
+        enum lw_status status = emu_core_block_start(f->core, p->grid, p->linear, &slot, err);
+        if (status != LW_OK)
+            return status;
+        p->grid->blocks_started = started;
+        p->slot = (int)slot;
+        status = emu_block_load(emu_core_block(f->core, slot), in, trusted, err);
+        if (status != LW_OK)
+            return status;
+    }
+    return LW_OK;
+}
+
+static void free_blocks(struct emu_functional *f)
+{
+    for (unsigned s = 0; s < f->core->slots; s++) {
+        struct emu_block *block = &f->core->block[s];
+        if (!block->in_use)
+            continue;
+        for (unsigned i = 0; i < block->warp_count; i++)
+            if (block->warp[i].simt.heap != NULL)
+                emu_split_fini(&block->warp[i]);
+        block->in_use = false;
+    }
+    f->count = 0;
+    f->grid = NULL;
+}
+
+/* ---- all of it ------------------------------------------------------------------------------------ */
+
+void emu_state_save(const struct emu_functional *f, struct emu_bytes *out)
+{
+    const struct emu_machine *machine = f->base.machine;
+
+    {
+        const struct emu_machine *p = machine;
+#define MACHINE(how, member) EMU_SAVE_##how(member)
+#include "emu/emu_state.def"
+    }
+    emu_put_number(out, machine->text_hash.state);
+    emu_put_number(out, machine->text_hash.length);
+    emu_memory_save(&machine->memory, out);
+    save_grids(machine, out);
+    emu_text_save(&machine->text, out);
+    {
+        const struct emu_functional *p = f;
+#define FUNCTIONAL(how, member) EMU_SAVE_##how(member)
+#include "emu/emu_state.def"
+    }
+    save_residents(f, out);
+    save_core(f->core, out);
+}
+
+enum lw_status emu_state_load(struct emu_functional *f, struct emu_reader *in, bool trusted,
+                              struct lw_error *err)
+{
+    struct emu_machine *machine = f->base.machine;
+    enum lw_status status;
+    uint64_t current, turn_left, warp_left, watch_at, next_block, warp_ids;
+
+    free_blocks(f);
+    emu_probe_destroy(f->probe);
+    f->probe = NULL;
+    {
+        struct emu_machine *p = machine;
+#define MACHINE(how, member) EMU_LOAD_##how(member)
+#include "emu/emu_state.def"
+    }
+    warp_ids = machine->warp_ids;
+    machine->text_hash.state = emu_get_number(in);
+    machine->text_hash.length = emu_get_number(in);
+    status = emu_memory_load(machine, in, err);
+    if (status == LW_OK)
+        status = load_grids(machine, in, err);
+    machine->warp_ids = warp_ids;
+    if (status == LW_OK)
+        status = emu_text_load(machine, in, err);
+    if (status != LW_OK)
+        return status;
+    {
+        struct emu_functional *p = f;
+#define FUNCTIONAL(how, member) EMU_LOAD_##how(member)
+#include "emu/emu_state.def"
+    }
+    current = f->current;
+    next_block = f->next_block;
+    turn_left = f->turn_left;
+    warp_left = f->warp_left;
+    watch_at = f->watch_at;
+    status = load_residents(f, in, trusted, err);
+    f->current = (unsigned)current;
+    f->next_block = next_block;
+    f->turn_left = turn_left;
+    f->warp_left = warp_left;
+    f->watch_at = watch_at;
+    if (status == LW_OK && !residents_fit(f))
+        status = emu_state_bad(err, "the resident blocks");
+    if (status == LW_OK)
+        status = load_core(f->core, in, err);
+    f->answers.count = f->answers.next = 0;
+    return status;
+}
