@@ -466,7 +466,14 @@ enum isa_space {
 };
 const char *isa_space_name(enum isa_space space);
 
-enum isa_param_kind { ISA_PARAM_VALUE, ISA_PARAM_POINTER };
+/** VALUE: bits of a type that nobody told; INTEGER has 1, 2, 4 or 8 bytes, FLOAT 4 or 8. */
+enum isa_param_kind {
+    ISA_PARAM_VALUE,
+    ISA_PARAM_POINTER,
+    ISA_PARAM_INTEGER,
+    ISA_PARAM_FLOAT,
+    ISA_PARAM_KIND_COUNT
+};
 struct isa_param {
     const char *name;
     uint8_t kind;         /* enum isa_param_kind */
@@ -487,7 +494,9 @@ struct isa_function {
     uint32_t param_bytes;
     uint32_t shared_bytes; /* static; dynamic shared starts behind, aligned to 16 */
     uint32_t local_bytes;  /* per thread, stack included */
-    uint16_t vreg_count, sreg_count, breg_count; /* of the whole call tree */
+    /* of the whole call tree; sreg_count is also the flag that the kernel uses the scalar unit:
+     * 0 means that it does not */
+    uint16_t vreg_count, sreg_count, breg_count;
     uint32_t max_threads;     /* 0: no limit */
     uint32_t required_block[3]; /* 0: free */
     uint8_t needs_warp;       /* 0: any width; 32: see MACHINE 1 */

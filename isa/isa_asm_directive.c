@@ -123,11 +123,13 @@ static enum lw_status end_function(struct asm_state *as)
 
 static const struct {
     const char *name;
-    uint8_t bytes;
+    uint8_t bytes, kind; /* enum isa_param_kind */
 } value_types[] = {
-    { "u8", 1 },  { "s8", 1 },  { "b8", 1 },  { "u16", 2 }, { "s16", 2 }, { "b16", 2 },
-    { "f16", 2 }, { "u32", 4 }, { "s32", 4 }, { "b32", 4 }, { "f32", 4 }, { "u64", 8 },
-    { "s64", 8 }, { "b64", 8 }, { "f64", 8 },
+    { "u8", 1, ISA_PARAM_INTEGER },  { "s8", 1, ISA_PARAM_INTEGER },  { "b8", 1, ISA_PARAM_VALUE },
+    { "u16", 2, ISA_PARAM_INTEGER }, { "s16", 2, ISA_PARAM_INTEGER }, { "b16", 2, ISA_PARAM_VALUE },
+    { "u32", 4, ISA_PARAM_INTEGER }, { "s32", 4, ISA_PARAM_INTEGER }, { "b32", 4, ISA_PARAM_VALUE },
+    { "u64", 8, ISA_PARAM_INTEGER }, { "s64", 8, ISA_PARAM_INTEGER }, { "b64", 8, ISA_PARAM_VALUE },
+    { "f32", 4, ISA_PARAM_FLOAT },   { "f64", 8, ISA_PARAM_FLOAT },   { "f16", 2, ISA_PARAM_VALUE },
 };
 
 static enum lw_status parse_param_type(struct asm_state *as, struct cursor *c,
@@ -159,6 +161,7 @@ static enum lw_status parse_param_type(struct asm_state *as, struct cursor *c,
     for (size_t i = 0; i < LW_COUNT_OF(value_types); i++) {
         if (cursor_word(c, value_types[i].name)) {
             out->size_bytes = value_types[i].bytes;
+            out->kind = value_types[i].kind;
             return LW_OK;
         }
     }
@@ -186,6 +189,8 @@ static enum lw_status directive_param(struct asm_state *as, struct cursor *c)
             status = cursor_int(as, c, "the size", 1, ISA_CONST_BANK_BYTES, &value);
             if (status == LW_OK)
                 param.size_bytes = (uint32_t)value;
+            if (param.kind != ISA_PARAM_POINTER) /* no longer the type's own size */
+                param.kind = ISA_PARAM_VALUE;
         } else if (cursor_take(c, "align=")) {
             status = cursor_int(as, c, "the alignment", 1, 4096, &value);
             if (status == LW_OK)
@@ -764,5 +769,6 @@ enum lw_status asm_directive(struct asm_state *as, struct cursor *c)
     snprintf(name, sizeof name, "%.*s", (int)strcspn(c->p, " \t\r"), c->p);
     near = lw_nearest(name, directive_names, DIR_COUNT, sizeof directive_names[0]);
     return asm_fail(as, "%s: there is no such directive%s%s%s", name,
-                    near ? " (did you mean " : "", near ? near : "", near ? "?)" : "");
+                    near ? " (did you mean " : "",
+                    near ? near : ": docs/assembly.md lists those there are", near ? "?)" : "");
 }

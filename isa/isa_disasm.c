@@ -234,7 +234,11 @@ static void put_param(const struct isa_param *param, struct lw_sink *out)
             lw_printf(out, ".%s", isa_space_name(param->space));
     } else if (param->size_bytes == 1 || param->size_bytes == 2 || param->size_bytes == 4 ||
                param->size_bytes == 8) {
-        lw_printf(out, ".param b%u", 8 * param->size_bytes);
+        lw_printf(out, ".param %c%u",
+                  param->kind == ISA_PARAM_INTEGER ? 'u'
+                  : param->kind == ISA_PARAM_FLOAT ? 'f'
+                                                   : 'b',
+                  8 * param->size_bytes);
     } else {
         lw_printf(out, ".param bytes %u", param->size_bytes);
     }

@@ -310,6 +310,24 @@ static enum lw_status check_header(Elf *elf, struct lw_error *err)
     return LW_OK;
 }
 
+/* libelf would say less: a header without its section table is "no such section" to it. */
+static enum lw_status check_whole(const uint8_t *bytes, size_t size, struct lw_error *err)
+{
+    Elf64_Ehdr header;
+    uint64_t end;
+
+    memcpy(&header, bytes, sizeof header);
+    if (memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 ||
+        header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_ident[EI_DATA] != ELFDATA2LSB ||
+        __builtin_add_overflow(header.e_shoff, (uint64_t)header.e_shnum * header.e_shentsize, &end))
+        return LW_OK; /* check_header has more to say */
+    if (end > size)
+        return LW_FAIL(err, LW_EFORMAT, "the object is truncated: its header speaks of %llu "
+                                        "bytes, found %zu; make it again",
+                       (unsigned long long)end, size);
+    return LW_OK;
+}
+
 static enum lw_status read_elf(const uint8_t *bytes, size_t size, struct isa_object *object,
                                struct lw_error *err)
 {
@@ -320,6 +338,9 @@ static enum lw_status read_elf(const uint8_t *bytes, size_t size, struct isa_obj
 
     if (size < sizeof(Elf64_Ehdr))
         return LW_FAIL(err, LW_EFORMAT, "%zu bytes are too few for an object", size);
+    status = check_whole(bytes, size, err);
+    if (status != LW_OK)
+        return status;
     copy = malloc(size); /* libelf wants aligned memory that it may write */
     if (copy == NULL)
         return LW_FAIL(err, LW_ENOMEM, "object of %zu bytes", size);

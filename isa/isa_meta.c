@@ -358,7 +358,7 @@ static void get_kernel(struct reader *r, struct isa_function *function)
         struct isa_param *param = &function->params[i];
 
         param->name = get_text(r, "name of a parameter");
-        param->kind = (uint8_t)get_number(r, ISA_PARAM_POINTER, "parameter kind");
+        param->kind = (uint8_t)get_number(r, ISA_PARAM_KIND_COUNT - 1, "parameter kind");
         param->space = (uint8_t)get_number(r, ISA_SPACE_COUNT - 1, "parameter space");
         param->offset = (uint32_t)get_number(r, ISA_CONST_BANK_BYTES, "parameter offset");
         param->size_bytes = (uint32_t)get_number(r, ISA_CONST_BANK_BYTES, "parameter size");

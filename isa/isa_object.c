@@ -96,10 +96,17 @@ static enum lw_status check_param(const struct isa_function *function, unsigned 
     if (!name_ok(param->name))
         return LW_FAIL(err, LW_EFORMAT, "kernel %s: parameter %u has a bad name",
                        function->name, index);
-    if (param->kind > ISA_PARAM_POINTER || param->space >= ISA_SPACE_COUNT ||
-        (param->kind == ISA_PARAM_VALUE && param->space != 0))
+    if (param->kind >= ISA_PARAM_KIND_COUNT || param->space >= ISA_SPACE_COUNT ||
+        (param->kind != ISA_PARAM_POINTER && param->space != 0))
         return LW_FAIL(err, LW_EFORMAT, "kernel %s: parameter %s has kind %u and space %u",
                        function->name, param->name, param->kind, param->space);
+    if ((param->kind == ISA_PARAM_FLOAT && param->size_bytes != 4 && param->size_bytes != 8) ||
+        (param->kind == ISA_PARAM_INTEGER && param->size_bytes != 1 && param->size_bytes != 2 &&
+         param->size_bytes != 4 && param->size_bytes != 8))
+        return LW_FAIL(err, LW_EFORMAT, "kernel %s: parameter %s is %s of %u bytes",
+                       function->name, param->name,
+                       param->kind == ISA_PARAM_FLOAT ? "a float" : "an integer",
+                       param->size_bytes);
     if (!align_ok(param->align) || param->size_bytes == 0 ||
         param->offset > function->param_bytes ||
         param->size_bytes > function->param_bytes - param->offset)

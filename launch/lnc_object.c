@@ -14,6 +14,51 @@ static enum lw_status from_ptx(const char *path, bool compiled, const char *text
     return ptx_translate(path, text, size, &options, out, err);
 }
 
+/* Assembly may be without functions for those who place code themselves; nobody could launch
+ * it from a file. */
+static enum lw_status refuse_loose_code(const char *path, const struct isa_object *object,
+                                        struct lw_error *err)
+{
+    uint32_t at = 0;
+    const struct isa_line *row;
+
+    for (bool moved = true; moved;) { /* functions stand in any order */
+        moved = false;
+        for (unsigned i = 0; i < object->function_count; i++) {
+            const struct isa_function *f = &object->functions[i];
+
+            if (f->count != 0 && at >= f->first && at - f->first < f->count) {
+                at = f->first + f->count;
+                moved = true;
+            }
+        }
+    }
+    if (at >= object->text_count) {
+        if (object->text_count == 0 && object->function_count == 0 && object->variable_count == 0)
+            return LW_FAIL(err, LW_EINPUT, "%s:1: there is nothing to assemble: expected .kernel "
+                                           "or .func, instructions and .end", path);
+        return LW_OK;
+    }
+    row = isa_object_line_at(object, at);
+    return LW_FAIL(err, LW_EINPUT, "%s:%u: code outside any function: write .kernel or .func "
+                                   "before it and .end behind it", path,
+                   row != NULL ? row->line : 1);
+}
+
+static enum lw_status from_assembly(const char *path, const char *text, size_t size,
+                                    struct isa_object **out, struct lw_error *err)
+{
+    enum lw_status status = isa_assemble(path, text, size, out, err);
+
+    if (status == LW_OK)
+        status = refuse_loose_code(path, *out, err);
+    if (status != LW_OK) {
+        isa_object_destroy(*out);
+        *out = NULL;
+    }
+    return status;
+}
+
 enum lw_status lnc_object_load(const char *path, const char *const *options,
                                size_t option_count, const char *clang,
                                struct isa_object **out, struct lw_error *err)
@@ -53,7 +98,7 @@ enum lw_status lnc_object_load(const char *path, const char *const *options,
     if (strcmp(suffix, ".ptx") == 0)
         status = from_ptx(path, false, text, size, out, err);
     else if (strcmp(suffix, ".s") == 0)
-        status = isa_assemble(path, text, size, out, err);
+        status = from_assembly(path, text, size, out, err);
     else
         status = isa_object_read(path, (const uint8_t *)text, size, out, err);
     free(text);

@@ -39,11 +39,16 @@ static enum lw_status at(const struct lnc_session *session, const struct lw_yaml
                            node->key != NULL ? node->key_line : node->line);
 }
 
-/* Bytes of a plain number in a parameter of @size bytes; false: cannot be. */
-static bool number_bits(const char *text, unsigned size, uint64_t *bits)
+/* Bytes of a plain number in a parameter; false: cannot be. Where nobody told the parameter's
+ * type, a number without a point or exponent is an integer. */
+static bool number_bits(const char *text, const struct isa_param *param, uint64_t *bits)
 {
+    unsigned size = param->size_bytes;
+    const struct lnc_type *real = lnc_type_find(size == 4 ? "f32" : "f64");
     int64_t s;
 
+    if (param->kind == ISA_PARAM_FLOAT)
+        return (size == 4 || size == 8) && lnc_value_parse(real, text, bits);
     if (size != 1 && size != 2 && size != 4 && size != 8)
         return false;
     if (lw_parse_u64(text, bits))
@@ -52,7 +57,7 @@ static bool number_bits(const char *text, unsigned size, uint64_t *bits)
         *bits = (uint64_t)s & lw_mask(8 * size);
         return s >= -(int64_t)(lw_mask(8 * size) >> 1) - 1;
     }
-    return size >= 4 && lnc_value_parse(lnc_type_find(size == 4 ? "f32" : "f64"), text, bits);
+    return param->kind != ISA_PARAM_INTEGER && size >= 4 && lnc_value_parse(real, text, bits);
 }
 
 static enum lw_status check_arg(const struct lnc_session *session, const struct lnc_step *step,
@@ -103,14 +108,20 @@ static enum lw_status check_arg(const struct lnc_session *session, const struct 
                                 "argument %u (%s) of %s is a pointer: name a buffer, found "
                                 "\"%.40s\"",
                                 index + 1, name, step->entry, arg->text);
-        if (!number_bits(arg->text, param->size_bytes, &bits))
+        if (param->kind == ISA_PARAM_INTEGER && !number_bits(arg->text, param, &bits))
+            return lw_yaml_fail(doc, arg->node, err,
+                                "argument %u (%s) of %s is an integer of %u bytes: \"%.40s\" "
+                                "does not fit",
+                                index + 1, name, step->entry, param->size_bytes, arg->text);
+        if (!number_bits(arg->text, param, &bits))
             return lw_yaml_fail(doc, arg->node, err,
                                 "argument %u (%s) of %s has %u bytes: \"%.40s\" does not fit; "
                                 "a typed value such as {f32: 1.5} may",
                                 index + 1, name, step->entry, param->size_bytes, arg->text);
         return LW_OK;
     case LNC_ARG_ITERATION:
-        if (param->kind == ISA_PARAM_POINTER || param->size_bytes > 8)
+        if (param->kind == ISA_PARAM_POINTER || param->kind == ISA_PARAM_FLOAT ||
+            param->size_bytes > 8)
             return lw_yaml_fail(doc, arg->node, err,
                                 "argument %u (%s) of %s is no integer: {iteration: ...} does "
                                 "not fit",
@@ -386,7 +397,7 @@ static enum lw_status launch(struct lnc_session *session, const struct lnc_step 
         } else if (arg->kind == LNC_ARG_ITERATION) {
             bits = iteration_value(arg, session->frames[session->depth].iteration);
         } else {
-            (void)number_bits(arg->text, param->size_bytes, &bits); /* bind_launch tested it */
+            (void)number_bits(arg->text, param, &bits); /* bind_launch tested it */
         }
         memcpy(params + param->offset, &bits, param->size_bytes < 8 ? param->size_bytes : 8);
     }

@@ -252,6 +252,7 @@ uint32_t ptx_parse_variable(struct ptx_parser *parser, enum ptx_space space, boo
     }
     unsigned bytes = ptx_type_bytes(type) * vector;
 
+    proto.type = (uint8_t)type;
     if (bytes == 0)
         ptx_fail(lex->job, lex->line, LW_EINPUT, "a variable cannot have type .%s",
                  ptx_type_name(type));

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Function bodies: scopes, registers, labels, statements, operands. */
+#include <stdio.h>
+
 #include "ptx/ptx_priv.h"
 
 static void parse_operand(struct ptx_parser *parser, struct ptx_operand *out, bool is_label);
@@ -314,6 +316,23 @@ static void parse_modifiers(struct ptx_parser *parser, struct ptx_insn *insn)
     }
 }
 
+_Noreturn static void unknown_insn(struct ptx_job *job, struct ptx_name name, unsigned line)
+{
+    const char *names[PTX_OP_COUNT], *near;
+    char text[40];
+
+    for (unsigned i = 1; i < PTX_OP_COUNT; i++)
+        names[i] = ptx_op_name((enum ptx_op)i);
+    snprintf(text, sizeof text, "%.*s", (int)name.size, name.text);
+    near = lw_nearest(text, names + 1, PTX_OP_COUNT - 1, sizeof names[0]);
+    if (near != NULL)
+        ptx_fail(job, line, LW_EUNSUPP, "unknown instruction '%.*s' (did you mean %s?)",
+                 (int)name.size, name.text, near);
+    ptx_fail(job, line, LW_EUNSUPP,
+             "unknown instruction '%.*s': docs/front-end.md lists those there are", (int)name.size,
+             name.text);
+}
+
 static void parse_insn(struct ptx_parser *parser, struct ptx_name name, uint32_t guard,
                        bool guard_neg, unsigned line)
 {
@@ -323,8 +342,7 @@ static void parse_insn(struct ptx_parser *parser, struct ptx_name name, uint32_t
     struct ptx_operand few[6];
 
     if (op == NULL)
-        ptx_fail(lex->job, line, LW_EUNSUPP, "unknown instruction '%.*s'", (int)name.size,
-                 name.text);
+        unknown_insn(lex->job, name, line);
     struct ptx_insn insn = { .op = (uint8_t)*op, .guard = guard, .guard_neg = guard_neg,
                              .line = line, .loc = parser->loc };
 
@@ -376,6 +394,24 @@ static void parse_insn(struct ptx_parser *parser, struct ptx_name name, uint32_t
     *PTX_PUSH(lex->job, parser->function->insns) = insn;
 }
 
+_Noreturn static void undefined_label(struct ptx_parser *parser, const struct ptx_label_use *use)
+{
+    const struct ptx_function *fn = parser->function;
+    const char *near = NULL;
+    char text[PTX_NAME_BYTES + 1];
+
+    snprintf(text, sizeof text, "%.*s", (int)use->name.size, use->name.text);
+    if (fn->label_names.count != 0)
+        near = lw_nearest(text, fn->label_names.at, fn->label_names.count,
+                          sizeof fn->label_names.at[0]);
+    if (near != NULL && strcmp(near, text) != 0)
+        ptx_fail(parser->lex.job, use->line, LW_EINPUT,
+                 "the label '%s' is not defined (did you mean %s?)", text, near);
+    ptx_fail(parser->lex.job, use->line, LW_EINPUT,
+             "the label '%s' is not defined here: write '%s:' where the branch shall go", text,
+             text);
+}
+
 /* Names of labels are local to their braces; a use may stand before the label. */
 static void close_scope(struct ptx_parser *parser)
 {
@@ -389,8 +425,7 @@ static void close_scope(struct ptx_parser *parser)
         if (label != NULL)
             parser->function->insns.at[use->insn].operand[use->operand].reg = *label;
         else if (outermost)
-            ptx_fail(parser->lex.job, use->line, LW_EINPUT, "the label '%.*s' is not defined",
-                     (int)use->name.size, use->name.text);
+            undefined_label(parser, use);
         else
             *PTX_PUSH(parser->lex.job, scope->parent->uses) = *use;
     }

@@ -99,6 +99,8 @@ enum ptx_type {
 };
 const char *ptx_type_name(enum ptx_type type);
 unsigned ptx_type_bytes(enum ptx_type type); /* pred: 0 */
+enum ptx_type_class { PTX_CLASS_NONE, PTX_CLASS_BITS, PTX_CLASS_INTEGER, PTX_CLASS_FLOAT };
+enum ptx_type_class ptx_type_class(enum ptx_type type);
 /** PTX_T_NONE when @text is not a type. */
 enum ptx_type ptx_type_find(const char *text, size_t size);
 static inline unsigned ptx_type_rows(enum ptx_type type)
@@ -124,6 +126,7 @@ struct ptx_symbol {
     uint8_t kind, space; /* enum ptx_symbol_kind, enum ptx_space */
     bool external, pointer;
     uint8_t pointer_space; /* of a .ptr parameter */
+    uint8_t type;          /* enum ptx_type of an element */
     uint32_t align, line;
     uint64_t size_bytes;
     uint8_t *init; /* NULL: zero */

@@ -208,7 +208,36 @@ ptx_ref ptx_sel_symbol(struct ptx_sel *sel, uint32_t symbol, int64_t addend, uns
     return d;
 }
 
-ptx_ref ptx_sel_value(struct ptx_sel *sel, const struct ptx_operand *o, enum ptx_type type)
+/* The types that fit each other (PTX ISA, operand types): a .b type any of its size, integers
+ * those of their size with or without sign, floats their own type. @wide: a register of more
+ * bits will do too, though not a float for another float or for an integer (ISA, relaxed type
+ * checking of ld, st and cvt). */
+static void check_type(struct ptx_sel *sel, const struct ptx_reg *r, enum ptx_type type, bool wide)
+{
+    enum ptx_type have = (enum ptx_type)r->type;
+    enum ptx_type_class c = ptx_type_class(type), hc = ptx_type_class(have);
+    unsigned bytes = ptx_type_bytes(type), bits = bytes * 8;
+    const char *more = wide && bytes < 8 ? ", or a wider one" : "";
+
+    if ((wide ? ptx_type_bytes(have) >= bytes : ptx_type_bytes(have) == bytes) &&
+        (c == PTX_CLASS_BITS || hc == PTX_CLASS_BITS ||
+         (c == hc && (c == PTX_CLASS_INTEGER || type == have))))
+        return;
+    switch (c) {
+    case PTX_CLASS_INTEGER:
+        ptx_sel_fail(sel, LW_EINPUT, "register '%s' is .%s, expected .u%u, .s%u or .b%u%s", r->name,
+                     ptx_type_name(have), bits, bits, bits, more);
+    case PTX_CLASS_FLOAT:
+        ptx_sel_fail(sel, LW_EINPUT, "register '%s' is .%s, expected .%s or .b%u%s", r->name,
+                     ptx_type_name(have), ptx_type_name(type), bits, more);
+    default:
+        ptx_sel_fail(sel, LW_EINPUT, "register '%s' is .%s, expected one of %u bits%s", r->name,
+                     ptx_type_name(have), bits, more);
+    }
+}
+
+static ptx_ref value(struct ptx_sel *sel, const struct ptx_operand *o, enum ptx_type type,
+                     bool wide)
 {
     unsigned rows = ptx_type_rows(type);
     uint64_t bits;
@@ -223,9 +252,7 @@ ptx_ref ptx_sel_value(struct ptx_sel *sel, const struct ptx_operand *o, enum ptx
                          ptx_type_name(type));
         if (o->negated)
             ptx_sel_fail(sel, LW_EINPUT, "'!' stands before a predicate only");
-        if (ptx_type_bytes((enum ptx_type)r->type) < ptx_type_bytes(type))
-            ptx_sel_fail(sel, LW_EINPUT, "register '%s' is .%s, too narrow for .%s", r->name,
-                         ptx_type_name((enum ptx_type)r->type), ptx_type_name(type));
+        check_type(sel, r, type, wide);
         return reg_ref(sel, o->reg);
     }
     case PTX_O_IMM:
@@ -264,6 +291,16 @@ ptx_ref ptx_sel_value(struct ptx_sel *sel, const struct ptx_operand *o, enum ptx
         ptx_sel_fail(sel, LW_EINPUT, "an operand of type .%s is a register or a number",
                      ptx_type_name(type));
     }
+}
+
+ptx_ref ptx_sel_value(struct ptx_sel *sel, const struct ptx_operand *o, enum ptx_type type)
+{
+    return value(sel, o, type, false);
+}
+
+ptx_ref ptx_sel_value_wide(struct ptx_sel *sel, const struct ptx_operand *o, enum ptx_type type)
+{
+    return value(sel, o, type, true);
 }
 
 ptx_ref ptx_sel_source(struct ptx_sel *sel, unsigned index, enum ptx_type type)
@@ -322,7 +359,8 @@ ptx_ref ptx_sel_extended(struct ptx_sel *sel, unsigned index, enum ptx_type type
     return ptx_sel_extend(sel, ptx_sel_value(sel, o, type), type);
 }
 
-ptx_ref ptx_sel_dest(struct ptx_sel *sel, const struct ptx_operand *o, unsigned rows)
+static ptx_ref dest(struct ptx_sel *sel, const struct ptx_operand *o, enum ptx_type type,
+                    unsigned rows, bool wide)
 {
     if (o->kind == PTX_O_SINK)
         return ptx_sel_temp(sel, rows);
@@ -330,10 +368,25 @@ ptx_ref ptx_sel_dest(struct ptx_sel *sel, const struct ptx_operand *o, unsigned 
         ptx_sel_fail(sel, LW_EINPUT, "the destination is not a register");
     const struct ptx_reg *r = &sel->fn->regs.at[o->reg];
 
-    if (r->type == PTX_T_PRED || ptx_type_rows((enum ptx_type)r->type) != rows)
-        ptx_sel_fail(sel, LW_EINPUT, "register '%s' is .%s, but the result has %u bits", r->name,
-                     ptx_type_name((enum ptx_type)r->type), rows * 32);
+    if (r->type == PTX_T_PRED)
+        ptx_sel_fail(sel, LW_EINPUT, "the predicate '%s' stands where a .%s is needed", r->name,
+                     ptx_type_name(type));
+    check_type(sel, r, type, wide);
+    if (ptx_type_rows((enum ptx_type)r->type) != rows)
+        ptx_sel_fail(sel, LW_EUNSUPP, "register '%s' is .%s: only one of %u bits is supported here",
+                     r->name, ptx_type_name((enum ptx_type)r->type), rows * 32);
     return reg_ref(sel, o->reg);
+}
+
+ptx_ref ptx_sel_dest(struct ptx_sel *sel, const struct ptx_operand *o, enum ptx_type type)
+{
+    return dest(sel, o, type, ptx_type_rows(type), false);
+}
+
+ptx_ref ptx_sel_dest_wide(struct ptx_sel *sel, const struct ptx_operand *o, enum ptx_type type,
+                          unsigned rows)
+{
+    return dest(sel, o, type, rows, true);
 }
 
 static ptx_ref pred_ref(struct ptx_sel *sel, const struct ptx_operand *o)
@@ -606,7 +659,8 @@ static void select_one(struct ptx_sel *sel, const struct ptx_insn *insn)
     }
     sel->first_temp = (uint32_t)sel->unit->vregs.count;
     if (rule == NULL)
-        ptx_fail(sel->job, insn->line, LW_EUNSUPP, "the instruction '%s' is not supported",
+        ptx_fail(sel->job, insn->line, LW_EUNSUPP, "the instruction '%s' is not supported: "
+                 "write it with those that docs/front-end.md lists",
                  ptx_op_name((enum ptx_op)insn->op));
     if (sel->in.unknown != NULL)
         refuse_leftovers(sel, 4);

@@ -196,7 +196,9 @@ void ptx_rule_alu(struct ptx_sel *sel)
     }
     bool wide = row->shape == SH_WIDE2 || row->shape == SH_WIDE3;
 
-    d = ptx_sel_dest(sel, &sel->in.operand[0], wide ? 2 : row->shape == SH_COUNT ? 1 : rows);
+    d = ptx_sel_dest(sel, &sel->in.operand[0],
+                     wide ? PTX_T_U64
+                     : row->shape == SH_COUNT || mode == PTX_W_WIDE ? PTX_T_U32 : type);
     mi = ptx_sel_put(sel, (enum isa_op)row->isa, d, a, x, c, rows);
     if (wide)
         mi->rows[PTX_S_D] = mi->rows[PTX_S_C] = 2;
@@ -222,7 +224,7 @@ void ptx_rule_mulhi16(struct ptx_sel *sel)
     }
     (void)ptx_take(&sel->in, PTX_W_HI);
     ptx_sel_operands(sel, mad ? 4 : 3, mad ? 4 : 3);
-    d = ptx_sel_dest(sel, &sel->in.operand[0], rows);
+    d = ptx_sel_dest(sel, &sel->in.operand[0], type);
     t = ptx_sel_temp(sel, rows);
     if (narrow) {
         ptx_ref a = ptx_sel_extended(sel, 1, type), x = ptx_sel_extended(sel, 2, type);
@@ -264,7 +266,7 @@ void ptx_rule_negabs(struct ptx_sel *sel)
     }
     ptx_sel_operands(sel, 2, 2);
     a = ptx_sel_source(sel, 1, type);
-    d = ptx_sel_dest(sel, &sel->in.operand[0], 1);
+    d = ptx_sel_dest(sel, &sel->in.operand[0], type);
     x = ptx_sel_temp(sel, 1);
     ptx_sel_imm(sel, x, 1, 0x80000000u);
     mi = ptx_sel_put(sel, ISA_V_ADD_F32, d, a, x, PTX_NO_REF, 1);

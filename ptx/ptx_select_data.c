@@ -20,7 +20,8 @@ static void unpack(struct ptx_sel *sel, const struct ptx_operand *to, enum ptx_t
 
         if (to->element[i].kind == PTX_O_SINK)
             continue;
-        d = ptx_sel_dest(sel, &to->element[i], 1);
+        d = each == 1 ? ptx_sel_dest_wide(sel, &to->element[i], PTX_T_B8, 1)
+                      : ptx_sel_dest(sel, &to->element[i], each == 2 ? PTX_T_B16 : PTX_T_B32);
         if (shift == 0) {
             ptx_sel_move(sel, d, row, 1);
         } else {
@@ -43,9 +44,10 @@ static void pack(struct ptx_sel *sel, const struct ptx_operand *from, enum ptx_t
         ptx_sel_fail(sel, LW_EINPUT, "a vector of %u cannot make .%s", from->count,
                      ptx_type_name(type));
     for (unsigned i = 0; i < from->count; i++)
-        part[i] = ptx_sel_value(sel, &from->element[i],
-                                each == 4 ? PTX_T_B32 : each == 2 ? PTX_T_B16 : PTX_T_B8);
-    d = ptx_sel_dest(sel, &sel->in.operand[0], rows);
+        part[i] = each == 1 ? ptx_sel_value_wide(sel, &from->element[i], PTX_T_B8)
+                            : ptx_sel_value(sel, &from->element[i],
+                                            each == 2 ? PTX_T_B16 : PTX_T_B32);
+    d = ptx_sel_dest(sel, &sel->in.operand[0], type);
     per_row = from->count / rows;
     if (per_row == 0)
         ptx_sel_fail(sel, LW_EINPUT, "a vector of one is not a vector");
@@ -103,7 +105,7 @@ void ptx_rule_mov(struct ptx_sel *sel)
     } else if (from->kind == PTX_O_VECTOR) {
         pack(sel, from, type);
     } else {
-        ptx_ref d = ptx_sel_dest(sel, to, rows), s;
+        ptx_ref d = ptx_sel_dest(sel, to, type), s;
 
         /* %clock64 read as 32 bits, %tid read as 16: the low part */
         if (from->kind == PTX_O_SPECIAL && rows == 2 &&
@@ -168,11 +170,9 @@ static void cvt_integer(struct ptx_sel *sel, enum ptx_type to, enum ptx_type fro
     unsigned reg_bytes = ptx_sel_reg_bytes(sel, &sel->in.operand[0]);
     bool from_signed = from == PTX_T_S8 || from == PTX_T_S16 || from == PTX_T_S32;
     bool to_signed = to == PTX_T_S8 || to == PTX_T_S16 || to == PTX_T_S32;
-    ptx_ref s = ptx_sel_source(sel, 1, from);
-    ptx_ref d = ptx_sel_dest(sel, &sel->in.operand[0], reg_bytes > 4 ? 2 : 1);
+    ptx_ref s = ptx_sel_value_wide(sel, &sel->in.operand[1], from);
+    ptx_ref d = ptx_sel_dest_wide(sel, &sel->in.operand[0], to, reg_bytes > 4 ? 2 : 1);
 
-    if (to_bytes > 4 && reg_bytes <= 4)
-        ptx_sel_fail(sel, LW_EINPUT, "the destination is too narrow for .%s", ptx_type_name(to));
     if (reg_bytes < to_bytes)
         reg_bytes = to_bytes;
     if (to_bytes == 8 && from_bytes < 8) {
@@ -235,8 +235,8 @@ void ptx_rule_cvt(struct ptx_sel *sel)
         cvt_integer(sel, to, from, dtype, stype);
         return;
     }
-    s = ptx_sel_source(sel, 1, from);
-    d = ptx_sel_dest(sel, &sel->in.operand[0], ptx_type_rows(to));
+    s = ptx_sel_value_wide(sel, &sel->in.operand[1], from);
+    d = ptx_sel_dest_wide(sel, &sel->in.operand[0], to, ptx_type_rows(to));
     if (to == from && !sat && !ftz && rounding < 0) {
         ptx_sel_move(sel, d, s, ptx_type_rows(to));
         return;
@@ -338,7 +338,7 @@ void ptx_rule_set(struct ptx_sel *sel)
     if (to != PTX_T_U32 && to != PTX_T_S32 && to != PTX_T_F32)
         ptx_sel_fail(sel, LW_EUNSUPP, "a result of type .%s is not supported", ptx_type_name(to));
     compare(sel, from, p, PTX_NO_REF);
-    d = ptx_sel_dest(sel, &sel->in.operand[0], 1);
+    d = ptx_sel_dest(sel, &sel->in.operand[0], to);
     one = ptx_sel_temp(sel, 1);
     ptx_sel_imm(sel, one, 1, to == PTX_T_F32 ? 0x3f800000u : UINT32_MAX);
     mi = ptx_sel_put(sel, ISA_V_SELP_B32, d, PTX_ZERO, one, PTX_NO_REF, 1);
@@ -358,7 +358,7 @@ void ptx_rule_selp(struct ptx_sel *sel)
         ptx_sel_fail(sel, LW_EUNSUPP, "type .pred is not supported");
     a = ptx_sel_source(sel, 1, type);
     x = ptx_sel_source(sel, 2, type);
-    d = ptx_sel_dest(sel, &sel->in.operand[0], rows);
+    d = ptx_sel_dest(sel, &sel->in.operand[0], type);
     mi = ptx_sel_put(sel, rows == 2 ? ISA_V_SELP_B64 : ISA_V_SELP_B32, d, a, x, PTX_NO_REF, rows);
     ptx_sel_pred_read(sel, mi, PTX_S_R, &sel->in.operand[3]);
 }
@@ -384,7 +384,7 @@ void ptx_rule_slct(struct ptx_sel *sel)
         isa_mod_set(&mi->in, ISA_MOD_CMPFTZ, ISA_CMPFTZ_ON);
     mi->ref[PTX_S_P] = p;
     mi->ref[PTX_S_R] = PTX_ZERO;
-    d = ptx_sel_dest(sel, &sel->in.operand[0], rows);
+    d = ptx_sel_dest(sel, &sel->in.operand[0], type);
     mi = ptx_sel_put(sel, rows == 2 ? ISA_V_SELP_B64 : ISA_V_SELP_B32, d, a, x, PTX_NO_REF, rows);
     mi->ref[PTX_S_R] = p;
 }
@@ -411,7 +411,7 @@ void ptx_rule_bit(struct ptx_sel *sel)
         isa_mod_set(&mi->in, ISA_MOD_CMP, ISA_CMP_EQ);
         mi->ref[PTX_S_P] = p;
         mi->ref[PTX_S_R] = PTX_ZERO;
-        d = ptx_sel_dest(sel, &sel->in.operand[0], rows);
+        d = ptx_sel_dest(sel, &sel->in.operand[0], type);
         one = ptx_sel_temp(sel, rows);
         ptx_sel_imm(sel, one, rows, 1);
         mi = ptx_sel_put(sel, rows == 2 ? ISA_V_SELP_B64 : ISA_V_SELP_B32, d, PTX_ZERO, one,
@@ -479,7 +479,7 @@ void ptx_rule_bfe(struct ptx_sel *sel)
         ptx_sel_fail(sel, LW_EUNSUPP, "type .%s is not supported", ptx_type_name(type));
     ptx_ref a = ptx_sel_source(sel, 1, type), f = field(sel, 2, 3);
 
-    mi = ptx_sel_put(sel, op, ptx_sel_dest(sel, &sel->in.operand[0], rows), a, f, PTX_NO_REF, rows);
+    mi = ptx_sel_put(sel, op, ptx_sel_dest(sel, &sel->in.operand[0], type), a, f, PTX_NO_REF, rows);
     mi->rows[PTX_S_X] = 1;
 }
 
@@ -496,7 +496,7 @@ void ptx_rule_bfi(struct ptx_sel *sel)
     ptx_ref f = field(sel, 3, 4);
 
     mi = ptx_sel_put(sel, rows == 2 ? ISA_V_BFI_B64 : ISA_V_BFI_B32,
-                     ptx_sel_dest(sel, &sel->in.operand[0], rows), a, f, c, rows);
+                     ptx_sel_dest(sel, &sel->in.operand[0], type), a, f, c, rows);
     mi->rows[PTX_S_X] = 1;
 }
 
@@ -538,13 +538,13 @@ void ptx_rule_bfind(struct ptx_sel *sel)
         mi->ref[PTX_S_P] = p;
         mi->ref[PTX_S_R] = PTX_ZERO;
         ptx_sel_imm(sel, none, 1, UINT32_MAX);
-        d = ptx_sel_dest(sel, &sel->in.operand[0], 1);
+        d = ptx_sel_dest(sel, &sel->in.operand[0], PTX_T_U32);
         mi = ptx_sel_put(sel, ISA_V_SELP_B32, d, count, none, PTX_NO_REF, 1);
         mi->ref[PTX_S_R] = p;
         return;
     }
     ptx_sel_imm(sel, top, 1, rows == 2 ? 63 : 31);
-    d = ptx_sel_dest(sel, &sel->in.operand[0], 1);
+    d = ptx_sel_dest(sel, &sel->in.operand[0], PTX_T_U32);
     ptx_sel_put(sel, ISA_V_SUB_U32, d, top, count, PTX_NO_REF, 1);
 }
 
@@ -575,7 +575,7 @@ void ptx_rule_shf(struct ptx_sel *sel)
             c = t;
         }
     }
-    d = ptx_sel_dest(sel, &sel->in.operand[0], 1);
+    d = ptx_sel_dest(sel, &sel->in.operand[0], type);
     ptx_sel_put(sel, left ? ISA_V_SHFL_B32 : ISA_V_SHFR_B32, d, a, b, c, 1);
 }
 
@@ -591,7 +591,7 @@ void ptx_rule_lop3(struct ptx_sel *sel)
     ptx_ref a = ptx_sel_source(sel, 1, type), b = ptx_sel_source(sel, 2, type);
     ptx_ref c = ptx_sel_source(sel, 3, type);
 
-    mi = ptx_sel_put(sel, ISA_V_LOP3_B32, ptx_sel_dest(sel, &sel->in.operand[0], 1), a, b, c, 1);
+    mi = ptx_sel_put(sel, ISA_V_LOP3_B32, ptx_sel_dest(sel, &sel->in.operand[0], type), a, b, c, 1);
     isa_insn_set_lut(&mi->in, (unsigned)table);
 }
 
@@ -615,6 +615,7 @@ void ptx_rule_prmt(struct ptx_sel *sel)
     ptx_ref c = ptx_sel_source(sel, 3, PTX_T_B32);
 
     /* our row has the selector second, the other bytes third */
-    mi = ptx_sel_put(sel, ISA_V_PRMT_B32, ptx_sel_dest(sel, &sel->in.operand[0], 1), a, c, b, 1);
+    mi = ptx_sel_put(sel, ISA_V_PRMT_B32, ptx_sel_dest(sel, &sel->in.operand[0], PTX_T_B32), a, c,
+                     b, 1);
     isa_mod_set(&mi->in, ISA_MOD_PRMT, mode);
 }

@@ -189,7 +189,7 @@ static void deliver(struct ptx_sel *sel, const struct ptx_operand *to, ptx_ref f
 
     if (to->kind == PTX_O_SINK)
         return;
-    d = ptx_sel_dest(sel, to, ptx_sel_reg_bytes(sel, to) == 8 ? 2 : rows);
+    d = ptx_sel_dest_wide(sel, to, type, ptx_sel_reg_bytes(sel, to) == 8 ? 2 : rows);
     if (rows == 1 && ptx_sel_reg_bytes(sel, to) == 8) {
         bool is_signed = type == PTX_T_S8 || type == PTX_T_S16 || type == PTX_T_S32;
         struct ptx_mi *mi = ptx_sel_put(sel, ISA_V_CVT, d, PTX_NO_REF, from, PTX_NO_REF, 1);
@@ -219,7 +219,7 @@ static void load_param(struct ptx_sel *sel, enum ptx_type type, unsigned n)
         bool direct = bytes >= 4 && place.base == PTX_ZERO;
         bool widen = rows == 1 && to->kind == PTX_O_REG && ptx_sel_reg_bytes(sel, to) == 8;
         ptx_ref d = widen || to->kind == PTX_O_SINK ? ptx_sel_temp(sel, rows)
-                                                    : ptx_sel_dest(sel, to, rows);
+                                                    : ptx_sel_dest_wide(sel, to, type, rows);
         struct ptx_mi *mi;
 
         if (direct) {
@@ -274,7 +274,7 @@ static void load_small(struct ptx_sel *sel, enum ptx_space space, enum ptx_type 
         if (ptx_sel_reg_bytes(sel, to) == 8)
             ptx_sel_fail(sel, LW_EUNSUPP, "vectors of .%s into 64-bit registers",
                          ptx_type_name(type));
-        d = ptx_sel_dest(sel, to, 1);
+        d = ptx_sel_dest_wide(sel, to, type, 1);
         /* bytes 4..7 are those of vz: zeros; bit 3 of a digit repeats the sign */
         if (bytes == 1)
             pick = is_signed ? (8u | at) * 0x1110u | at : 0x4440u | at;
@@ -316,7 +316,7 @@ void ptx_rule_ld(struct ptx_sel *sel)
         const struct ptx_operand *to = element(&sel->in.operand[0], 0);
         bool direct = to->kind == PTX_O_REG &&
                       (ptx_sel_reg_bytes(sel, to) == 8) == (rows == 2);
-        ptx_ref d = direct ? ptx_sel_dest(sel, to, rows) : ptx_sel_temp(sel, rows);
+        ptx_ref d = direct ? ptx_sel_dest_wide(sel, to, type, rows) : ptx_sel_temp(sel, rows);
 
         if (to->kind != PTX_O_REG && to->kind != PTX_O_SINK)
             ptx_sel_fail(sel, LW_EINPUT, "the destination is not a register");
@@ -360,7 +360,7 @@ void ptx_rule_st(struct ptx_sel *sel)
     if (total > 16)
         ptx_sel_fail(sel, LW_EUNSUPP, "an access of %u bytes is not supported", total);
     for (unsigned i = 0; i < n; i++)
-        part[i] = ptx_sel_value(sel, element(&sel->in.operand[1], i), type);
+        part[i] = ptx_sel_value_wide(sel, element(&sel->in.operand[1], i), type);
     struct place place = address(sel, 0, space);
 
     if (n == 1) {
@@ -470,7 +470,7 @@ static void atomic(struct ptx_sel *sel, bool result)
     struct place place = address(sel, k, space);
 
     if (result && sel->in.operand[0].kind != PTX_O_SINK)
-        d = ptx_sel_dest(sel, &sel->in.operand[0], rows);
+        d = ptx_sel_dest(sel, &sel->in.operand[0], type);
     else if (result)
         d = ptx_sel_temp(sel, rows);
     if (space == PTX_SP_GLOBAL)
@@ -521,7 +521,7 @@ void ptx_rule_cvta(struct ptx_sel *sel)
     default: ptx_sel_fail(sel, LW_EINPUT, "the space is missing");
     }
     s = ptx_sel_source(sel, 1, type);
-    d = ptx_sel_dest(sel, &sel->in.operand[0], 2);
+    d = ptx_sel_dest(sel, &sel->in.operand[0], type);
     if (base == 0) {
         ptx_sel_move(sel, d, s, 2);
         return;
@@ -619,7 +619,7 @@ void ptx_rule_shfl(struct ptx_sel *sel)
         p = ptx_sel_pred_dest(sel, &to->element[1]);
         to = &to->element[0];
     }
-    d = ptx_sel_dest(sel, to, 1);
+    d = ptx_sel_dest(sel, to, type);
     mi = ptx_sel_put(sel, op, d, a, x, c, 1);
     mi->in.xkind = lane_known ? ISA_X_IMM : ISA_X_VECTOR;
     mi->in.x &= 0xff000000u;
@@ -651,7 +651,7 @@ void ptx_rule_vote(struct ptx_sel *sel)
         ptx_sel_fail(sel, LW_EINPUT, "the mode is missing");
     ptx_sel_operands(sel, 3, 3);
     m = members(sel, 2);
-    to = ballot ? ptx_sel_dest(sel, &sel->in.operand[0], 1)
+    to = ballot ? ptx_sel_dest(sel, &sel->in.operand[0], PTX_T_B32)
                 : ptx_sel_pred_dest(sel, &sel->in.operand[0]);
     mi = ptx_sel_emit(sel, op);
     mi->rows[PTX_S_D] = 1;
@@ -666,8 +666,8 @@ void ptx_rule_activemask(struct ptx_sel *sel)
 
     ptx_sel_operands(sel, 1, 1);
     sel->unit->needs_warp_32 = true;
-    mi = ptx_sel_put(sel, ISA_V_S2R, ptx_sel_dest(sel, &sel->in.operand[0], 1), PTX_NO_REF,
-                     PTX_NO_REF, PTX_NO_REF, 1);
+    mi = ptx_sel_put(sel, ISA_V_S2R, ptx_sel_dest(sel, &sel->in.operand[0], PTX_T_B32),
+                     PTX_NO_REF, PTX_NO_REF, PTX_NO_REF, 1);
     mi->in.x = ISA_SR_ACTIVEMASK;
 }
 

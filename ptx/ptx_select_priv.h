@@ -34,15 +34,21 @@ struct ptx_mi *ptx_sel_put(struct ptx_sel *sel, enum isa_op op, ptx_ref d, ptx_r
 void ptx_sel_imm(struct ptx_sel *sel, ptx_ref d, unsigned rows, uint64_t value);
 void ptx_sel_move(struct ptx_sel *sel, ptx_ref d, ptx_ref s, unsigned rows);
 
-/** An operand as a source of type @type (PTX_ZERO for zero). */
+/** An operand as a source of type @type (PTX_ZERO for zero); a register of another type is
+ *  refused. */
 ptx_ref ptx_sel_source(struct ptx_sel *sel, unsigned index, enum ptx_type type);
 ptx_ref ptx_sel_value(struct ptx_sel *sel, const struct ptx_operand *operand,
                       enum ptx_type type);
 /** The same, extended to 32 bits by its type if it has fewer. */
 ptx_ref ptx_sel_extended(struct ptx_sel *sel, unsigned index, enum ptx_type type);
 ptx_ref ptx_sel_extend(struct ptx_sel *sel, ptx_ref ref, enum ptx_type type);
-/** A destination of exactly @rows rows. */
-ptx_ref ptx_sel_dest(struct ptx_sel *sel, const struct ptx_operand *operand, unsigned rows);
+/** The same where PTX lets the register have more bits than the type: ld, st, cvt. */
+ptx_ref ptx_sel_value_wide(struct ptx_sel *sel, const struct ptx_operand *operand,
+                           enum ptx_type type);
+/** A destination of type @type; _wide: or of more bits, in exactly @rows rows. */
+ptx_ref ptx_sel_dest(struct ptx_sel *sel, const struct ptx_operand *operand, enum ptx_type type);
+ptx_ref ptx_sel_dest_wide(struct ptx_sel *sel, const struct ptx_operand *operand,
+                          enum ptx_type type, unsigned rows);
 unsigned ptx_sel_reg_bytes(const struct ptx_sel *sel, const struct ptx_operand *operand);
 /** A predicate written (PTX_NO_REF for _) or read. */
 ptx_ref ptx_sel_pred_dest(struct ptx_sel *sel, const struct ptx_operand *operand);

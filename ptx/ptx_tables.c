@@ -163,19 +163,25 @@ const char *ptx_word_text(enum ptx_word word)
 
 static const struct {
     const char *name;
-    uint8_t bytes;
+    uint8_t bytes, class; /* enum ptx_type_class */
 } types[PTX_T_COUNT] = {
-    [PTX_T_NONE] = { "", 0 },
-    [PTX_T_U8] = { "u8", 1 },      [PTX_T_S8] = { "s8", 1 },
-    [PTX_T_B8] = { "b8", 1 },      [PTX_T_U16] = { "u16", 2 },
-    [PTX_T_S16] = { "s16", 2 },    [PTX_T_B16] = { "b16", 2 },
-    [PTX_T_U32] = { "u32", 4 },    [PTX_T_S32] = { "s32", 4 },
-    [PTX_T_B32] = { "b32", 4 },    [PTX_T_U64] = { "u64", 8 },
-    [PTX_T_S64] = { "s64", 8 },    [PTX_T_B64] = { "b64", 8 },
-    [PTX_T_F16] = { "f16", 2 },    [PTX_T_BF16] = { "bf16", 2 },
-    [PTX_T_F16X2] = { "f16x2", 4 }, [PTX_T_BF16X2] = { "bf16x2", 4 },
-    [PTX_T_F32] = { "f32", 4 },    [PTX_T_F64] = { "f64", 8 },
-    [PTX_T_PRED] = { "pred", 0 },
+#define BITS PTX_CLASS_BITS
+#define INTEGER PTX_CLASS_INTEGER
+#define FLOAT PTX_CLASS_FLOAT
+    [PTX_T_NONE] = { "", 0, PTX_CLASS_NONE },
+    [PTX_T_U8] = { "u8", 1, INTEGER },       [PTX_T_S8] = { "s8", 1, INTEGER },
+    [PTX_T_B8] = { "b8", 1, BITS },          [PTX_T_U16] = { "u16", 2, INTEGER },
+    [PTX_T_S16] = { "s16", 2, INTEGER },     [PTX_T_B16] = { "b16", 2, BITS },
+    [PTX_T_U32] = { "u32", 4, INTEGER },     [PTX_T_S32] = { "s32", 4, INTEGER },
+    [PTX_T_B32] = { "b32", 4, BITS },        [PTX_T_U64] = { "u64", 8, INTEGER },
+    [PTX_T_S64] = { "s64", 8, INTEGER },     [PTX_T_B64] = { "b64", 8, BITS },
+    [PTX_T_F16] = { "f16", 2, FLOAT },       [PTX_T_BF16] = { "bf16", 2, FLOAT },
+    [PTX_T_F16X2] = { "f16x2", 4, FLOAT },   [PTX_T_BF16X2] = { "bf16x2", 4, FLOAT },
+    [PTX_T_F32] = { "f32", 4, FLOAT },       [PTX_T_F64] = { "f64", 8, FLOAT },
+    [PTX_T_PRED] = { "pred", 0, PTX_CLASS_NONE },
+#undef BITS
+#undef INTEGER
+#undef FLOAT
 };
 
 const char *ptx_type_name(enum ptx_type type)
@@ -186,6 +192,11 @@ const char *ptx_type_name(enum ptx_type type)
 unsigned ptx_type_bytes(enum ptx_type type)
 {
     return (unsigned)type < PTX_T_COUNT ? types[type].bytes : 0;
+}
+
+enum ptx_type_class ptx_type_class(enum ptx_type type)
+{
+    return (unsigned)type < PTX_T_COUNT ? (enum ptx_type_class)types[type].class : PTX_CLASS_NONE;
 }
 
 enum ptx_type ptx_type_find(const char *text, size_t size)

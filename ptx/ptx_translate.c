@@ -241,6 +241,22 @@ static uint8_t object_space(unsigned space)
     }
 }
 
+static enum isa_param_kind param_kind(const struct ptx_symbol *s)
+{
+    enum ptx_type type = (enum ptx_type)s->type;
+
+    if (s->pointer)
+        return ISA_PARAM_POINTER;
+    if (s->size_bytes != ptx_type_bytes(type)) /* a vector or an array */
+        return ISA_PARAM_VALUE;
+    switch (ptx_type_class(type)) {
+    case PTX_CLASS_INTEGER: return ISA_PARAM_INTEGER;
+    case PTX_CLASS_FLOAT: return s->size_bytes >= 4 && type != PTX_T_F16X2 && type != PTX_T_BF16X2
+                                     ? ISA_PARAM_FLOAT : ISA_PARAM_VALUE;
+    default: return ISA_PARAM_VALUE;
+    }
+}
+
 static void put_kernel(struct ptx_unit *unit, struct isa_function *out)
 {
     struct ptx_function *fn = unit->function;
@@ -261,7 +277,7 @@ static void put_kernel(struct ptx_unit *unit, struct isa_function *out)
 
         out->params[i] = (struct isa_param){
             .name = arena_text(unit->job, object, s->name),
-            .kind = s->pointer ? ISA_PARAM_POINTER : ISA_PARAM_VALUE,
+            .kind = (uint8_t)param_kind(s),
             .space = object_space(s->pointer ? s->pointer_space : PTX_SP_GENERIC),
             .offset = s->offset, .size_bytes = (uint32_t)s->size_bytes, .align = s->align
         };
@@ -282,6 +298,10 @@ void ptx_module_translate(struct ptx_job *job, struct ptx_module *module)
     struct isa_object *object = job->object;
     unsigned kernels = 0;
 
+    if (module->symbols.count == 0)
+        ptx_fail(job, 1, LW_EINPUT,
+                 "there is nothing to translate: expected a kernel (.visible .entry ...) behind "
+                 ".version, .target and .address_size");
     find_common_shared(module);
     place_shared(job, module, module->symbols.count);
     put_variables(job, module, object);

@@ -29,7 +29,9 @@ static const char kernels[] =
     "    ld.global.b32 v0, [v2:3]\n"
     "    v_add_u32 v0, v0, c[k]\n"
     "    st.global.b32 [v2:3], v0\n"
-    "    exit\n.end\n";
+    "    exit\n.end\n"
+    ".kernel typed\n.param f32 a\n.param f64 b\n.param s32 c\n.param u8 d\n.param b32 e\n"
+    ".param b32 f\n    exit\n.end\n";
 
 struct fixture {
     char folder[32];
@@ -534,6 +536,36 @@ static void arguments_lie_where_the_kernel_reads_them(void **state)
     close_run(&r);
 }
 
+static void a_number_becomes_what_its_parameter_is(void **state)
+{
+    struct run r;
+    enum lnc_state s;
+    const struct isa_param *p;
+    const uint8_t *bank;
+    float f;
+    double d;
+    (void)state;
+
+    assert_int_equal(
+        open_run(&r, PROGRAM "steps:\n  - launch: {entry: typed, grid: 1, block: 1, "
+                             "args: [2, -3, -4, 200, 2, 2.5]}\n"),
+        LW_OK);
+    assert_int_equal(lnc_session_next(r.session, &s, &r.err), LW_OK);
+    assert_int_equal(s, LNC_LAUNCHED);
+    p = emu_grid_current(r.machine)->launch.kernel->params;
+    bank = emu_grid_current(r.machine)->bank0;
+    memcpy(&f, bank + p[0].offset, sizeof f);
+    assert_true(f == 2.0f);
+    memcpy(&d, bank + p[1].offset, sizeof d);
+    assert_true(d == -3.0);
+    assert_int_equal(lw_get32(bank + p[2].offset), (uint32_t)-4);
+    assert_int_equal(bank[p[3].offset], 200);
+    assert_int_equal(lw_get32(bank + p[4].offset), 2); /* nobody knows: as it is written */
+    memcpy(&f, bank + p[5].offset, sizeof f);
+    assert_true(f == 2.5f);
+    close_run(&r);
+}
+
 static void arguments_are_compared_with_the_kernel_first(void **state)
 {
 #define BUFFERS PROGRAM "buffers: {A: {type: u32, count: 8}}\nsteps:\n"
@@ -545,7 +577,7 @@ static void arguments_are_compared_with_the_kernel_first(void **state)
         {LAUNCH("bmup", "A, 1"),
          "l.yaml:4: entry: k.s has no kernel \"bmup\"; did you mean \"bump\"?"},
         {LAUNCH("zebra", "A, 1"),
-         "l.yaml:4: entry: k.s has no kernel \"zebra\"; it has 4, the first is \"params\""},
+         "l.yaml:4: entry: k.s has no kernel \"zebra\"; it has 5, the first is \"params\""},
         {LAUNCH("bump", "A"), "l.yaml:4: args: bump takes 2 arguments (x, k), found 1"},
         {LAUNCH("nothing", "A"), "l.yaml:4: args: nothing takes 0 arguments, found 1"},
         {LAUNCH("bump", "1, 1"),
@@ -553,7 +585,16 @@ static void arguments_are_compared_with_the_kernel_first(void **state)
         {LAUNCH("bump", "A, A"),
          "l.yaml:4: argument 2 (k) of bump is a value of 4 bytes, not a buffer"},
         {LAUNCH("bump", "A, 0x100000000"),
-         "l.yaml:4: argument 2 (k) of bump has 4 bytes: \"0x100000000\" does not fit; a typed "
+         "l.yaml:4: argument 2 (k) of bump is an integer of 4 bytes: \"0x100000000\" does not fit"},
+        {LAUNCH("bump", "A, 2.5"),
+         "l.yaml:4: argument 2 (k) of bump is an integer of 4 bytes: \"2.5\" does not fit"},
+        {LAUNCH("bump", "A, 1e3"),
+         "l.yaml:4: argument 2 (k) of bump is an integer of 4 bytes: \"1e3\" does not fit"},
+        {BUFFERS "  - repeat: {count: 2, steps: [{launch: {entry: typed, grid: 1, block: 1, args: "
+                 "[{iteration: {}}, 1, 1, 1, 1, 1]}}]}\n",
+         "l.yaml:4: argument 1 (a) of typed is no integer: {iteration: ...} does not fit"},
+        {LAUNCH("typed", "1, 1, 1, 1, 1, 0x100000000"),
+         "l.yaml:4: argument 6 (f) of typed has 4 bytes: \"0x100000000\" does not fit; a typed "
          "value such as {f32: 1.5} may"},
         {LAUNCH("bump", "A, {u64: 1}"),
          "l.yaml:4: argument 2 (k) of bump has 4 bytes, found a value of 8"},
@@ -763,6 +804,8 @@ int main(void)
         T(a_dump_has_the_bytes_of_the_buffer),
         T(a_read_only_buffer_is_one_for_kernels),
         T(arguments_lie_where_the_kernel_reads_them),
+        T(a_number_becomes_what_its_parameter_is),
+        T(a_number_becomes_what_its_parameter_is),
         T(arguments_are_compared_with_the_kernel_first),
         T(host_steps_change_buffers),
         T(tolerances_are_absolute_and_relative),

@@ -51,19 +51,72 @@ static void refusals_name_line_construct_and_reason(void **state)
         { HEAD ".entry k(.param .u64 p) {\nret;\n", "t.ptx:4: the body of 'k' is not closed with '}'",
           LW_EINPUT },
         { HEAD "/* no end", "t.ptx:4: a comment is not closed with */", LW_EINPUT },
-        { KERNEL("frobnicate.b32 %r1;"), "t.ptx:6: unknown instruction 'frobnicate'", LW_EUNSUPP },
+        { KERNEL("frobnicate.b32 %r1;"), "t.ptx:6: unknown instruction 'frobnicate': docs/front-end.md lists those there are",
+          LW_EUNSUPP },
+        { KERNEL("addd.b32 %r1;"), "t.ptx:6: unknown instruction 'addd' (did you mean add?)",
+          LW_EUNSUPP },
+        { "", "t.ptx:1: there is nothing to translate: expected a kernel (.visible .entry ...) behind "
+          ".version, .target and .address_size", LW_EINPUT },
+        { HEAD, "t.ptx:1: there is nothing to translate: expected a kernel (.visible .entry ...) "
+          "behind .version, .target and .address_size", LW_EINPUT },
         { KERNEL("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%f0}, {%f1};"),
-          "t.ptx:6: the instruction 'mma' is not supported", LW_EUNSUPP },
+          "t.ptx:6: the instruction 'mma' is not supported: write it with those that docs/front-end.md "
+          "lists", LW_EUNSUPP },
         { KERNEL("tex.2d.v4.f32.f32 {%f0,%f1,%f2,%f3}, [t, {%f0,%f1}];"),
-          "t.ptx:6: the instruction 'tex' is not supported", LW_EUNSUPP },
+          "t.ptx:6: the instruction 'tex' is not supported: write it with those that docs/front-end.md "
+          "lists", LW_EUNSUPP },
         { KERNEL("add.s32 %r1, %r2;"), "t.ptx:6: add: expected 3 operands, found 2", LW_EINPUT },
         { KERNEL("add.s32 %r1, %r2, %r99;"),
           "t.ptx:6: '%r99' is neither a declared register nor a special register we have",
           LW_EUNSUPP },
         { KERNEL("add.s32 %r1, %r2, %rs1;"),
-          "t.ptx:6: add: register '%rs1' is .b16, too narrow for .s32", LW_EINPUT },
+          "t.ptx:6: add: register '%rs1' is .b16, expected .u32, .s32 or .b32", LW_EINPUT },
         { KERNEL("add.s32 %rd1, %r2, %r1;"),
-          "t.ptx:6: add: register '%rd1' is .b64, but the result has 32 bits", LW_EINPUT },
+          "t.ptx:6: add: register '%rd1' is .b64, expected .u32, .s32 or .b32", LW_EINPUT },
+        { KERNEL("add.u32 %r1, %rd1, %r2;"),
+          "t.ptx:6: add: register '%rd1' is .b64, expected .u32, .s32 or .b32", LW_EINPUT },
+        { KERNEL("add.s32 %f1, %f2, %r1;"),
+          "t.ptx:6: add: register '%f2' is .f32, expected .u32, .s32 or .b32", LW_EINPUT },
+        { KERNEL("add.s32 %f1, %r2, %r1;"),
+          "t.ptx:6: add: register '%f1' is .f32, expected .u32, .s32 or .b32", LW_EINPUT },
+        { KERNEL("add.f32 %f1, %f2, %rd1;"),
+          "t.ptx:6: add: register '%rd1' is .b64, expected .f32 or .b32", LW_EINPUT },
+        { KERNEL(".reg .s32 %s<2>; mul.f32 %f1, %f2, %s1;"),
+          "t.ptx:6: mul: register '%s1' is .s32, expected .f32 or .b32", LW_EINPUT },
+        { KERNEL("mul.wide.u32 %r1, %r2, %r3;"),
+          "t.ptx:6: mul: register '%r1' is .b32, expected .u64, .s64 or .b64", LW_EINPUT },
+        { KERNEL("mad.wide.s32 %rd1, %r2, %r3, %r4;"),
+          "t.ptx:6: mad: register '%r4' is .b32, expected .u64, .s64 or .b64", LW_EINPUT },
+        { KERNEL("mul.wide.u16 %rd1, %rs2, %rs3;"),
+          "t.ptx:6: mul: register '%rd1' is .b64, expected .u32, .s32 or .b32", LW_EINPUT },
+        { KERNEL("shl.b64 %rd1, %rd2, %rd3;"),
+          "t.ptx:6: shl: register '%rd3' is .b64, expected .u32, .s32 or .b32", LW_EINPUT },
+        { KERNEL("popc.b64 %rd1, %rd2;"),
+          "t.ptx:6: popc: register '%rd1' is .b64, expected .u32, .s32 or .b32", LW_EINPUT },
+        { KERNEL("xor.b32 %r1, %rd2, %r3;"),
+          "t.ptx:6: xor: register '%rd2' is .b64, expected one of 32 bits", LW_EINPUT },
+        { KERNEL("mov.b32 %r1, %rd2;"),
+          "t.ptx:6: mov: register '%rd2' is .b64, expected one of 32 bits", LW_EINPUT },
+        { KERNEL("setp.lt.f32 %p1, %f1, %rd1;"),
+          "t.ptx:6: setp: register '%rd1' is .b64, expected .f32 or .b32", LW_EINPUT },
+        { KERNEL("selp.b32 %rs1, %r1, %r2, %p1;"),
+          "t.ptx:6: selp: register '%rs1' is .b16, expected one of 32 bits", LW_EINPUT },
+        { KERNEL("st.global.u32 [%rd1], %rs1;"),
+          "t.ptx:6: st: register '%rs1' is .b16, expected .u32, .s32 or .b32, or a wider one",
+          LW_EINPUT },
+        { KERNEL("st.global.u32 [%rd1], %f1;"),
+          "t.ptx:6: st: register '%f1' is .f32, expected .u32, .s32 or .b32, or a wider one",
+          LW_EINPUT },
+        { KERNEL("ld.global.f32 %rs1, [%rd1];"),
+          "t.ptx:6: ld: register '%rs1' is .b16, expected .f32 or .b32, or a wider one",
+          LW_EINPUT },
+        { KERNEL("cvt.rn.f32.s32 %f1, %rs1;"),
+          "t.ptx:6: cvt: register '%rs1' is .b16, expected .u32, .s32 or .b32, or a wider one",
+          LW_EINPUT },
+        { KERNEL("st.global.u8 [%rd1], %r1; st.global.b32 [%rd1], %f1; ld.global.s8 %r1, [%rd1]; "
+                 "ld.global.u16 %rd2, [%rd1]; cvt.u16.u32 %r1, %rd1; and.b32 %f1, %f2, %r1; "
+                 "add.f32 %r1, %r2, %f1; mov.b32 %r1, %f1; mul.wide.u16 %r1, %rs1, %rs2;"),
+          NULL, LW_OK },
         { KERNEL("add.sat.s32 %r1, %r2, %r3;"),
           "t.ptx:6: add: the modifier '.sat' is not supported here", LW_EUNSUPP },
         { KERNEL("add.zz.s32 %r1, %r2, %r3;"), "t.ptx:6: add: the modifier '.zz' is not supported",
@@ -77,7 +130,10 @@ static void refusals_name_line_construct_and_reason(void **state)
         { KERNEL("mov.u32 %r1, %envreg9;"),
           "t.ptx:6: '%envreg9' is neither a declared register nor a special register we have",
           LW_EUNSUPP },
-        { KERNEL("bra NOWHERE;"), "t.ptx:6: the label 'NOWHERE' is not defined", LW_EINPUT },
+        { KERNEL("bra NOWHERE;"), "t.ptx:6: the label 'NOWHERE' is not defined here: write 'NOWHERE:' "
+          "where the branch shall go", LW_EINPUT },
+        { KERNEL("LOOP: bra LOPP;"), "t.ptx:6: the label 'LOPP' is not defined (did you mean LOOP?)",
+          LW_EINPUT },
         { KERNEL("L: L: ret;"), "t.ptx:6: the label 'L' stands twice", LW_EINPUT },
         { KERNEL("@%r1 bra L; L:"), "t.ptx:6: the guard '%r1' is not a predicate", LW_EINPUT },
         { KERNEL("ld.global.u32 %r1, %rd1;"),
@@ -180,6 +236,25 @@ static void the_syntax_of_compilers_is_read(void **state)
     assert_int_equal(k->line, 11); /* the first .loc that an instruction has */
     isa_object_destroy(object);
     free(text);
+}
+
+static void parameters_are_integers_or_floats_where_their_types_say_so(void **state)
+{
+    static const char text[] =
+        HEAD ".entry k(.param .u32 a, .param .s64 b, .param .f32 c, .param .f64 d, .param .b32 e,\n"
+             ".param .f32 f[2], .param .align 16 .v4 .f32 g, .param .s8 h, .param .b64 i,\n"
+             ".param .u64 .ptr .global .align 4 j) {\nret; }\n";
+    static const uint8_t kinds[] = { ISA_PARAM_INTEGER, ISA_PARAM_INTEGER, ISA_PARAM_FLOAT,
+                                     ISA_PARAM_FLOAT,   ISA_PARAM_VALUE,   ISA_PARAM_VALUE,
+                                     ISA_PARAM_VALUE,   ISA_PARAM_INTEGER, ISA_PARAM_VALUE,
+                                     ISA_PARAM_POINTER };
+    struct isa_object *object = translate(text, strlen(text));
+
+    (void)state;
+    assert_int_equal(object->functions[0].param_count, LW_COUNT_OF(kinds));
+    for (unsigned i = 0; i < LW_COUNT_OF(kinds); i++)
+        assert_int_equal(object->functions[0].params[i].kind, kinds[i]);
+    isa_object_destroy(object);
 }
 
 static const struct isa_variable *variable(const struct isa_object *object, const char *name)
@@ -338,6 +413,7 @@ int main(void)
         cmocka_unit_test(refusals_name_line_construct_and_reason),
         cmocka_unit_test(every_truncation_is_answered_and_never_crashes),
         cmocka_unit_test(the_syntax_of_compilers_is_read),
+        cmocka_unit_test(parameters_are_integers_or_floats_where_their_types_say_so),
         cmocka_unit_test(variables_keep_values_spaces_and_addresses),
         cmocka_unit_test(the_line_table_follows_loc_and_skips_line_zero),
         cmocka_unit_test(literals_parameters_and_offsets_become_operands),
