@@ -4,6 +4,43 @@
 
 #include <stdio.h>
 
+/* Bytes of the UTF-8 character at @p that a terminal shows as it is; 0: it may obey it. */
+static size_t printable(const unsigned char *p)
+{
+    size_t size = *p < 0x80 ? 1 : *p >= 0xf0 ? 4 : *p >= 0xe0 ? 3 : 2;
+
+    if (*p < ' ' || *p == 0x7f || (*p >= 0x80 && *p < 0xc2) || *p > 0xf4)
+        return 0;
+    for (size_t i = 1; i < size; i++) {
+        if ((p[i] & 0xc0) != 0x80)
+            return 0;
+    }
+    return *p == 0xc2 && p[1] < 0xa0 ? 0 : size; /* U+0080..U+009f are controls */
+}
+
+/* Sentences quote what was read, from files that anybody may have written: here, where all of
+ * them pass, bytes that a terminal would obey become \xNN. */
+static void escape(char *to, const char *from)
+{
+    const unsigned char *p = (const unsigned char *)from;
+    size_t used = 0;
+
+    while (*p != '\0') {
+        size_t size = printable(p);
+
+        if (used + (size != 0 ? size : 4) >= LW_ERROR_BYTES)
+            break;
+        if (size != 0) {
+            memcpy(to + used, p, size);
+        } else {
+            snprintf(to + used, 5, "\\x%02x", (unsigned)*p);
+        }
+        used += size != 0 ? size : 4;
+        p += size != 0 ? size : 1;
+    }
+    to[used] = '\0';
+}
+
 enum lw_status lw_fail(struct lw_error *err, enum lw_status status, const char *fmt, ...)
 {
     if (err != NULL) {
@@ -14,7 +51,7 @@ enum lw_status lw_fail(struct lw_error *err, enum lw_status status, const char *
         va_start(args, fmt);
         vsnprintf(text, sizeof text, fmt, args);
         va_end(args);
-        memcpy(err->text, text, sizeof text);
+        escape(err->text, text);
         err->status = status;
     }
     return status;
@@ -40,6 +77,6 @@ enum lw_status lw_error_prefix(struct lw_error *err, const char *fmt, ...)
     size = strnlen(err->text, sizeof text - (size_t)used - 1);
     memcpy(text + used, err->text, size);
     text[(size_t)used + size] = '\0';
-    memcpy(err->text, text, (size_t)used + size + 1);
+    escape(err->text, text);
     return err->status;
 }

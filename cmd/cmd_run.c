@@ -274,18 +274,43 @@ static void print_summary(const struct cmd_machine *m, const struct cmd_outcome 
     }
 }
 
+/* What kernels print, on its way to a stream: remembers whether its last line is whole. */
+struct text_sink {
+    struct lw_sink sink;
+    struct lw_file_sink file;
+    bool open_line;
+};
+
+static void write_text(struct lw_sink *sink, const char *text, size_t size)
+{
+    struct text_sink *t = (struct text_sink *)(void *)sink;
+
+    if (size != 0)
+        t->open_line = text[size - 1] != '\n';
+    t->file.sink.write(&t->file.sink, text, size);
+}
+
 static int finish(struct cmd_machine *m, const struct options *o, const char *path,
-                  struct cmd_outcome *outcome)
+                  const struct text_sink *text, struct cmd_outcome *outcome)
 {
     FILE *out = o->stats != NULL && strcmp(o->stats, "-") == 0 ? stderr : stdout;
     struct lw_file_sink errors;
     struct emu_stats stats;
+    bool dumped = true;
     int status = CMD_FINE;
 
     fflush(stdout);
     lw_file_sink_init(&errors, stderr);
     lnc_session_result(m->session, &outcome->result);
     emu_stats_get(m->machine, &stats);
+    for (unsigned i = 0; i < o->dump_count; i++) { /* first: "ok" is for all that was asked */
+        struct lw_error err;
+
+        if (lnc_session_dump(m->session, o->dump_name[i], o->dump_file[i], &err) != LW_OK) {
+            status = cmd_error(&err);
+            dumped = false;
+        }
+    }
     if (stats.tags.mismatches != 0) {
         fprintf(stderr,
                 "lanewise: internal error: registers differed from their tags %" PRIu64
@@ -312,17 +337,13 @@ static int finish(struct cmd_machine *m, const struct options *o, const char *pa
             outcome->hash_mem = emu_hash_mem(m->machine);
             outcome->hash_state = emu_hash_state(m->machine);
         }
-        if (!o->quiet || outcome->exit == CMD_WRONG)
+        if (text->open_line && (o->hash || !o->quiet || outcome->exit == CMD_WRONG))
+            fputc('\n', out);
+        if ((!o->quiet && dumped) || outcome->exit == CMD_WRONG)
             print_summary(m, outcome, out);
         if (o->hash)
             fprintf(out, "hash_mem %016" PRIx64 "\nhash_state %016" PRIx64 "\n",
                     outcome->hash_mem, outcome->hash_state);
-    }
-    for (unsigned i = 0; i < o->dump_count; i++) {
-        struct lw_error err;
-
-        if (lnc_session_dump(m->session, o->dump_name[i], o->dump_file[i], &err) != LW_OK)
-            status = cmd_error(&err);
     }
     struct lw_error log_error;
     bool whole = outcome->stop.kind == EMU_STOP_IDLE || outcome->stop.kind == EMU_STOP_FAULT ||
@@ -339,7 +360,8 @@ int cmd_run(const struct cmd *cmd, int argc, char **argv)
     struct options o = {.cmd = cmd};
     struct cmd_machine m = {0};
     struct cmd_outcome outcome = {0};
-    struct lw_file_sink out, messages;
+    struct text_sink out = {.sink = {write_text}};
+    struct lw_file_sink messages;
     struct lw_error err;
     double started = seconds();
     int status, operands = cmd_parse(cmd, argc, argv, take, &o, &status);
@@ -352,7 +374,7 @@ int cmd_run(const struct cmd *cmd, int argc, char **argv)
         goto cleanup;
     }
     /* Whoever reads the statistics from standard output wants nothing else there. */
-    lw_file_sink_init(&out, o.stats != NULL && strcmp(o.stats, "-") == 0 ? stderr : stdout);
+    lw_file_sink_init(&out.file, o.stats != NULL && strcmp(o.stats, "-") == 0 ? stderr : stdout);
     lw_file_sink_init(&messages, stderr);
     if (cmd_machine_open(argv[1], &o.machine, &out.sink, &messages.sink, &m, &err) != LW_OK) {
         status = cmd_open_error(&err, o.machine.clang);
@@ -392,7 +414,7 @@ int cmd_run(const struct cmd *cmd, int argc, char **argv)
         }
     }
     outcome.run_seconds = seconds() - started;
-    status = finish(&m, &o, argv[1], &outcome);
+    status = finish(&m, &o, argv[1], &out, &outcome);
 cleanup:
     cmd_machine_close(&m);
     for (unsigned i = 0; i < o.dump_count; i++)

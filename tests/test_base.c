@@ -24,6 +24,27 @@ static void a_prefix_stands_before_the_sentence(void **state)
     assert_int_equal(LW_FAIL(NULL, LW_EIO, "nobody listens"), LW_EIO);
 }
 
+static void a_sentence_has_no_bytes_that_a_terminal_obeys(void **state)
+{
+    struct lw_error err;
+    char big[2000];
+    (void)state;
+
+    LW_FAIL(&err, LW_EINPUT, "found '%s'", "a\x1b[31m\tb\nc\x7f");
+    assert_string_equal(err.text, "found 'a\\x1b[31m\\x09b\\x0ac\\x7f'");
+    /* UTF-8 stays: ae, euro, clef; C1 controls, lone and overlong bytes do not */
+    LW_FAIL(&err, LW_EINPUT, "\xc3\xa6 \xe2\x82\xac \xf0\x9d\x84\x9e \xc2\x9b \x9b \xc0\x80 \xe2\x82");
+    assert_string_equal(err.text, "\xc3\xa6 \xe2\x82\xac \xf0\x9d\x84\x9e \\xc2\\x9b \\x9b "
+                                  "\\xc0\\x80 \\xe2\\x82");
+    LW_FAIL(&err, LW_EINPUT, "here");
+    lw_error_prefix(&err, "%s", "\033c.s");
+    assert_string_equal(err.text, "\\x1bc.s: here");
+    memset(big, 1, sizeof big - 1);
+    big[sizeof big - 1] = '\0';
+    LW_FAIL(&err, LW_EINPUT, "%s", big);
+    assert_int_equal(strlen(err.text), (LW_ERROR_BYTES - 1) / 4 * 4);
+}
+
 static void a_long_sentence_is_cut_and_terminated(void **state)
 {
     struct lw_error err;
@@ -349,6 +370,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_prefix_stands_before_the_sentence),
+        cmocka_unit_test(a_sentence_has_no_bytes_that_a_terminal_obeys),
         cmocka_unit_test(a_long_sentence_is_cut_and_terminated),
         cmocka_unit_test(an_error_may_quote_itself),
         cmocka_unit_test(a_buffer_keeps_all_text),

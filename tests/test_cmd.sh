@@ -157,6 +157,7 @@ fi
 refuse 'there is no buffer "yy"; did you mean "y"?' run good.yaml --dump yy=none.bin
 [ ! -e none.bin ] || fail "a refused dump left a file"
 refuse 'expected BUFFER=FILE' run good.yaml --dump y
+refuse 'no/such/y.bin: cannot be written' run good.yaml --dump y=no/such/y.bin
 refuse 'no/such/s.json' run good.yaml -q --stats no/such/s.json
 
 # ---- usage
@@ -209,6 +210,18 @@ refuse 'k.cu: CUDA C sources are not supported' run bad.yaml
 sed 's/v_mad_u32/v_mda_u32/' k.s >bad.s
 refuse 'bad.s:8: ' asm bad.s
 [ ! -e bad.lwo ] || fail "a failed assembly left a file"
+launch bad.yaml 99.5 6
+refuse 'bad.yaml:6: argument 3 (n) of add is an integer of 4 bytes: "99.5" does not fit' run bad.yaml
+printf '.func f\n    exit\n.end\n# loose:\n    v_mov_b32 v0, 1\n' >bad.s
+refuse 'bad.s:5: code outside any function: write .kernel' asm bad.s
+printf '    exit\n.func f\n    exit\n.end\n' >bad.s
+refuse 'bad.s:1: code outside any function' asm bad.s
+: >bad.s
+refuse 'bad.s:1: there is nothing to assemble' asm bad.s
+: >bad.ptx
+refuse 'bad.ptx:1: there is nothing to translate' compile bad.ptx
+printf 'fr\033[31mob\n' >bad.s
+refuse 'bad.s:1: fr\\x1b\[31mob: there is no such instruction' asm bad.s
 printf 'a: [1\n' >bad.yaml
 refuse 'bad.yaml:2: ' run bad.yaml
 
@@ -225,7 +238,7 @@ cmp -s back.s back2.s || fail "dis, asm, dis gives another text"
 sed 's/k.s/k.lwo/' good.yaml >object.yaml
 expect 0 "$(head -n 1 first)" run object.yaml --hash
 head -c 200 k.lwo >cut.lwo
-refuse 'cut.lwo: ' dis cut.lwo
+refuse 'cut.lwo: the object is truncated: its header speaks of [0-9]* bytes, found 200' dis cut.lwo
 refuse 'expected a .s file' asm k.lwo
 refuse '"oj" is none of obj, ptx, asm and cfg; did you mean "obj"?' compile k.s --emit oj
 refuse 'needs a .cl or .ptx file' compile k.s --emit ptx
@@ -237,6 +250,28 @@ refuse '--clang: no-such-clang: ' run cl.yaml --clang no-such-clang
 refuse '--clang: no-such-clang: ' debug cl.yaml --clang no-such-clang
 expect 0 '\.kernel add' dis k.s
 refuse 'no/such/k.lwo' asm k.s -o no/such/k.lwo
+
+# ---- addresses on the scalar unit, or not: the object's count of scalar registers tells
+cp "$src/tests/ptx/gemm_clang19.ptx" gemm.ptx
+cat >gemm.yaml <<'END'
+program: {source: gemm.lwo}
+buffers:
+  a: {type: f32, count: 256, init: {ramp: {step: 0.5, modulo: 7}}}
+  b: {type: f32, count: 256, init: {ramp: {start: -3, modulo: 11}}}
+  c: {type: f32, count: 256}
+steps: [launch: {entry: gemm, grid: [2, 2], block: [8, 8], args: [a, b, c, 16]}]
+END
+expect 0 '' compile gemm.ptx
+expect 0 '^\.regs v=[0-9]* s=[1-9]' dis gemm.lwo
+grep -q 'ld\.global\.b32 v[0-9]*, \[s0:1+v[0-9]*\.s\*4\]' out || fail "no scalar base"
+expect 0 hash_mem run gemm.yaml --hash --quiet --dump c=scalar.bin
+head -n 1 out >scalar
+expect 0 '' compile gemm.ptx --no-scalar
+expect 0 '^\.regs v=[0-9]* s=0 ' dis gemm.lwo
+grep -Eq '(\[|[ ,])s[0-9]+(:|,|\+|$)' out && fail "--no-scalar leaves scalar registers"
+expect 0 "$(cat scalar)" run gemm.yaml --hash --quiet --dump c=vector.bin
+cmp -s scalar.bin vector.bin || fail "--no-scalar changes the result"
+[ "$(tr -d '\0' <scalar.bin | wc -c)" -gt 256 ] || fail "gemm writes hardly anything"
 
 # ---- the debugger, as far as the program is concerned
 expect 0 'add' debug good.yaml --batch -c 'break add' -c continue

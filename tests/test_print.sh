@@ -31,6 +31,16 @@ word 0,1,0,1 A
 word 1,2,1,2 B
 word 2,3,2,3 C
 END
+# A last line that the kernel leaves open does not run into the summary.
+sed 's/110, 101, 10, 0/110, 101, 0, 0/' "$src/tests/kernels/print.ptx" >"$work/open.ptx"
+sed 's/print\.ptx/open.ptx/' "$work/print_cuda.yaml" >"$work/open.yaml"
+run open.yaml --quiet
+printf '0 0.00 beef\n1 1.00 beef\ndone' >"$work/want"
+cmp -s "$work/want" "$work/out" || fail "--quiet adds to what kernels print"
+run open.yaml
+sed -n 3p "$work/out" | grep -qx done || fail "the text runs into the summary"
+sed -n 4p "$work/out" | grep -q '^ok: 1 check passed' || fail "no summary behind the text"
+
 run print_assert.yaml
 same "what was printed before an assertion failed" 3 <<'END'
 0 0.00 beef
