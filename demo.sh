@@ -10,7 +10,7 @@ top=$(pwd)
 echo "== packages"
 scripts/install-deps.sh demo
 
-echo "== build"
+echo "== build (a minute or two on two cores)"
 [ -x configure ] || autoreconf -fi >autoreconf.log 2>&1 || { cat autoreconf.log; exit 1; }
 mkdir -p build
 cd build

@@ -77,18 +77,19 @@ static bool condition_true(void *context, struct dbg *dbg, dbg_thread_id id, uns
     return false;
 }
 
-/* ";X10,25f0..;X.." into *@out, NULL when there is none. False: malformed. */
+/* ";X10,25f0..X.." into *@out, NULL when there is none. False: malformed. gdb 13 writes one
+ * semicolon before the first of several expressions, its manual one before each: both do. */
 static bool condition_parse(const struct rsp *rsp, const char *text, size_t size,
                             struct condition **out)
 {
     const char *p = text, *end = text + size;
     struct condition *condition = NULL;
 
-    while (p < end && *p == ';') {
+    while (p < end && (*p == ';' || (*p == 'X' && condition != NULL))) {
         struct expression *e;
         uint64_t bytes;
 
-        p++;
+        p += *p == ';';
         if (p == end || *p != 'X')
             goto malformed; /* "cmds:" was not offered */
         p++;

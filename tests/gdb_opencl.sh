@@ -35,6 +35,31 @@ END
 server_ends
 [ "$status" = 0 ] || fail "saxpy: the run ended with status $status"
 
+# Two conditional breakpoints at one line are one packet with two expressions.
+serve "$lanewise" run saxpy.yaml --gdb 127.0.0.1:0
+line=$(sed -n '/y\[i\] = alpha/=' "$src/kernels/saxpy.cl")
+cat >"$work/session" <<END
+break saxpy.cl:$line if threadIdx.x == 37 && blockIdx.x == 0
+break saxpy.cl:$line if \$lane == 6 && blockIdx.x == 1
+continue
+print \$lane
+delete 1
+continue
+print \$lane
+delete
+continue
+END
+session gdb
+expect "saxpy: two conditions at one place" <<END
+hit Breakpoint 1, saxpy \\(
+^\\\$1 = 5
+hit Breakpoint 2, saxpy \\(
+^\\\$2 = 6
+exited normally
+END
+server_ends
+[ "$status" = 0 ] || fail "saxpy: the run ended with status $status"
+
 # Stepping one warp to a barrier, then over it: the others run, since it waits for them.
 serve "$lanewise" run reduction.yaml --gdb 127.0.0.1:0
 line=$(sed -n '/barrier(/=' "$src/kernels/reduction.cl" | head -n 1)
