@@ -190,7 +190,8 @@ struct emu_grid {
     uint64_t block_count;
     uint32_t block_threads, block_warps, shared_bytes;
     uint64_t first_warp_id; /* number of warps of all earlier grids (MACHINE 9) */
-    uint64_t blocks_started, blocks_ended;
+    uint64_t blocks_started, blocks_ended; /* ended: no lane lives; a slot may still hold it */
+    bool begun; /* an instruction of it was retired */
     /** Who launched it: grid 0 is the host. */
     struct {
         uint32_t grid;
@@ -303,15 +304,28 @@ struct emu_outcome {
     uint64_t pc, lanes;
     unsigned split; /* id after the step */
 };
+enum emu_access_kind {
+    EMU_ACCESS_LOAD,
+    EMU_ACCESS_STORE,
+    EMU_ACCESS_ATOMIC,
+    EMU_ACCESS_REDUCE,  /* atomic without a result */
+    EMU_ACCESS_CONSTANT /* operand: all lanes read one place of a bank */
+};
+/**
+ * One access list of a step. What vprintf and assertfail read of guest memory (format, arguments,
+ * names) is in none: strings have no size before they are read. Their text says what it was.
+ */
 struct emu_access {
     enum isa_space space;      /* of the lowest lane, after generic resolution */
-    uint8_t kind;              /* 0 load, 1 store, 2 atomic, 3 reduction, 4 constant operand */
+    enum emu_access_kind kind;
     uint8_t bytes;             /* a lane */
     uint8_t order, scope, cache; /* values of the modifier groups */
+    /** Lanes that it is for. A scalar load is one access, told for the lowest lane; a constant
+     *  operand of a scalar row serves all lanes of the split. */
     uint64_t lanes;
     const uint8_t *lane_space; /* [lane] enum isa_space after generic resolution */
     const uint64_t *address;   /* [lane] generic addresses */
-    const uint8_t (*old_value)[16]; /* [lane]: memory before; NULL if not read */
+    const uint8_t (*old_value)[16]; /* [lane]: memory before */
     const uint8_t (*new_value)[16]; /* [lane]: memory after a write; NULL for loads */
     bool affine;
     uint64_t base;
@@ -335,7 +349,9 @@ struct emu_event {
     unsigned slot;     /* resident block slot on the core */
     unsigned warp;     /* in the block */
     unsigned split;
-    uint64_t sequence; /* warp instructions of the machine before this one */
+    /** Instructions retired before this one: by the core (of its warps; several cores together
+     *  have no common order), by the warp, by the block. */
+    uint64_t sequence;
     uint64_t warp_sequence, block_sequence;
     /* what */
     uint64_t pc;
@@ -369,8 +385,9 @@ struct emu_event {
     unsigned tag_count;
     unsigned expansions; /* tagged registers that became V because some lanes were written */
     /* life */
-    bool warp_started, block_started, grid_started; /* its first instruction */
-    bool warp_ended, block_ended, grid_ended;
+    /** It has retired nothing before; told again when this step was a fault or an arrival. */
+    bool warp_started, block_started, grid_started;
+    bool warp_ended, block_ended, grid_ended; /* this step ended its last lane */
     struct emu_fault fault; /* kind == EMU_EV_FAULT */
 };
 /** Tag of vector register @reg before or after the event's instruction; V where the event

@@ -182,6 +182,7 @@ void emu_split_bssy(struct emu_warp *w, unsigned reg, uint64_t lanes)
 
     if (lanes == 0)
         return;
+    emu_flow_note(w, EMU_CONV_JOIN, reg, EMU_RELEASE_REJOIN);
     number = ++w->group_counter;
     if (w->flow != NULL)
         w->flow->group = number;
@@ -241,7 +242,9 @@ bool emu_split_bsync(struct emu_warp *w, unsigned reg, bool soft, uint64_t lanes
     unsigned id = (unsigned)w->running, rest;
     struct emu_split *s = &w->split[id];
 
+    emu_flow_note(w, EMU_CONV_ARRIVE, reg, EMU_RELEASE_ARRIVAL);
     if (w->flow != NULL) {
+        w->flow->soft = soft;
         w->flow->arrived = stay;
         w->flow->group = stay != 0 ? emu_breg_number(w, reg, lw_lowest(stay)) : 0;
     }
@@ -281,7 +284,7 @@ bool emu_split_bsync(struct emu_warp *w, unsigned reg, bool soft, uint64_t lanes
     return false;
 }
 
-void emu_split_bbreak(struct emu_warp *w, unsigned reg, uint64_t lanes)
+static void leave_groups(struct emu_warp *w, unsigned reg, uint64_t lanes)
 {
     struct emu_breg_form *b = &w->bform[reg];
 
@@ -291,11 +294,18 @@ void emu_split_bbreak(struct emu_warp *w, unsigned reg, uint64_t lanes)
     left_groups(w, reg);
 }
 
+void emu_split_bbreak(struct emu_warp *w, unsigned reg, uint64_t lanes)
+{
+    emu_flow_note(w, EMU_CONV_BREAK, reg, EMU_RELEASE_BREAK);
+    leave_groups(w, reg, lanes);
+}
+
 void emu_split_take(struct emu_warp *w, unsigned reg, uint64_t lanes, uint64_t *number)
 {
+    emu_flow_note(w, EMU_CONV_TAKE, reg, EMU_RELEASE_BREAK);
     for (LW_EACH_BIT(l, lanes))
         number[l] = emu_breg_number(w, reg, (unsigned)l);
-    emu_split_bbreak(w, reg, lanes);
+    leave_groups(w, reg, lanes);
 }
 
 void emu_split_give(struct emu_warp *w, unsigned reg, uint64_t lanes, const uint64_t *number)
@@ -303,6 +313,7 @@ void emu_split_give(struct emu_warp *w, unsigned reg, uint64_t lanes, const uint
     struct emu_breg_form *b = &w->bform[reg];
     uint64_t left = b->lanes & lanes, given = 0, *row;
 
+    emu_flow_note(w, EMU_CONV_GIVE, reg, EMU_RELEASE_REJOIN);
     for (LW_EACH_BIT(l, lanes))
         if (number[l] != 0)
             given |= split_bit((unsigned)l);
@@ -319,6 +330,7 @@ void emu_split_yield(struct emu_warp *w, uint64_t lanes, uint32_t next)
 {
     unsigned id = (unsigned)w->running, rest;
 
+    emu_flow_note(w, EMU_CONV_YIELD, 0, EMU_RELEASE_YIELD);
     split_end_turn(w)->pc = next;
     split_set_state(w, emu_split_part(w, id, lanes, &rest), EMU_SPLIT_YIELDED);
     emu_conv_release(w, w->breg_blocked);
@@ -392,6 +404,7 @@ bool emu_split_warpsync(struct emu_warp *w, uint64_t lanes, const uint64_t *memb
     }
     for (LW_EACH_BIT(l, lanes))
         w->member[l] = member[l];
+    emu_flow_note(w, EMU_CONV_WARPSYNC, 0, EMU_RELEASE_WARPSYNC);
     if (w->flow != NULL)
         w->flow->arrived = lanes;
     split_end_turn(w)->pc = next;
@@ -418,6 +431,7 @@ uint64_t emu_split_sync(struct emu_warp *w, uint64_t lanes, const uint64_t *memb
         return lanes;
     for (LW_EACH_BIT(l, lanes))
         w->member[l] = member[l];
+    emu_flow_note(w, EMU_CONV_NONE, 0, EMU_RELEASE_WARPSYNC);
     if (w->flow != NULL)
         w->flow->arrived = lanes;
     split_end_turn(w)->pc = pc;
@@ -538,6 +552,7 @@ enum emu_cta_result emu_split_bar(struct emu_warp *w, unsigned id, uint64_t lane
         c->yes += red->yes;
     }
     complete = cta_complete(block, c);
+    emu_flow_note(w, EMU_CONV_NONE, 0, EMU_RELEASE_CTA);
     if (w->flow != NULL)
         w->flow->arrived = lanes;
     if (wait) {

@@ -350,17 +350,13 @@ void emu_core_block_free(struct emu_core *core, unsigned slot)
 
     if (block == NULL)
         return;
-    if (block->threads_live == 0)
+    if (block->ended)
         emu_text_block_ended(core->machine, block->grid, block->linear);
     for (unsigned i = 0; i < block->warp_count; i++)
         if (block->warp[i].simt.heap != NULL)
             emu_split_fini(&block->warp[i]);
-    if (block->threads_live == 0 && !block->ended) {
-        for (unsigned i = 0; i < block->warp_count; i++)
-            core->stats.thread_instructions += block->warp[i].lane_retired;
-        block->ended = true;
-        __atomic_fetch_add(&block->grid->blocks_ended, 1, __ATOMIC_RELAXED);
-    }
+    for (unsigned i = 0; block->ended && i < block->warp_count; i++)
+        core->stats.thread_instructions += block->warp[i].lane_retired;
     if (!core->notes_itself && emu_log_noting(core->machine))
         emu_log_add(core->machine->log,
                     &(struct emu_log_entry){.kind = EMU_LOG_END,
@@ -571,6 +567,8 @@ enum emu_turn_end emu_warp_turn(struct emu_warp *w, uint64_t limit, uint64_t *co
         }
     }
     *count = w->retired - start;
+    if (*count != 0 && w->block->retired == *count) /* the block's first turn */
+        __atomic_store_n(&w->block->grid->begun, true, __ATOMIC_RELAXED);
     return end;
 }
 
@@ -621,6 +619,20 @@ void emu_raise_memory(struct emu_warp *w, const struct emu_dinsn *di, enum emu_f
 
 /* ---- the watched step ------------------------------------------------------------------------------ */
 
+static enum emu_access_kind kind_of(enum isa_op op)
+{
+    enum isa_space space;
+
+    switch (isa_op_access(op, &space)) {
+    case ISA_ACCESS_STORE: return EMU_ACCESS_STORE;
+    case ISA_ACCESS_ATOMIC: return EMU_ACCESS_ATOMIC;
+    case ISA_ACCESS_REDUCE: return EMU_ACCESS_REDUCE;
+    case ISA_ACCESS_LOAD:
+    case ISA_ACCESS_NONE: break; /* scalar loads */
+    }
+    return EMU_ACCESS_LOAD;
+}
+
 static void fill_access(struct emu_warp *w, struct emu_step_scratch *scratch,
                         const struct isa_insn *insn, const struct emu_dinsn *di,
                         uint64_t lanes, struct emu_event *ev)
@@ -629,13 +641,7 @@ static void fill_access(struct emu_warp *w, struct emu_step_scratch *scratch,
     struct emu_access *access = &ev->access[ev->access_count++];
 
     memset(access, 0, sizeof *access);
-    access->kind = info->flags & ISA_F_ATOMIC  ? (insn->op == ISA_RED_GLOBAL ||
-                                                          insn->op == ISA_RED_SHARED ||
-                                                          insn->op == ISA_RED_GENERIC
-                                                      ? 3
-                                                      : 2)
-                   : info->flags & ISA_F_STORE ? 1
-                                               : 0;
+    access->kind = kind_of((enum isa_op)insn->op);
     access->bytes = (uint8_t)isa_mem_bytes(insn);
     access->order = (uint8_t)isa_mod_get(insn, ISA_MOD_MORDER);
     access->scope = (uint8_t)isa_mod_get(insn, ISA_MOD_SCOPE);
@@ -683,22 +689,24 @@ static void fill_constant(struct emu_warp *w, struct emu_step_scratch *scratch,
     struct emu_access *access = &ev->access[ev->access_count++];
     uint64_t address = ISA_CONST_BASE + isa_x_bank(insn->x) * ISA_CONST_STRIDE +
                        isa_x_offset(insn->x);
+    uint8_t value[16] = {0};
 
     memset(access, 0, sizeof *access);
-    access->kind = 4;
+    access->kind = EMU_ACCESS_CONSTANT;
     access->space = ISA_SPACE_CONST;
-    access->bytes = strstr(isa_op_info((enum isa_op)insn->op)->operands, "x2") != NULL ||
-                            strstr(isa_op_info((enum isa_op)insn->op)->operands, "xb2") != NULL
-                        ? 8
-                        : 4;
-    access->lanes = ev->effective;
+    access->bytes = (uint8_t)isa_insn_x_bytes(insn);
+    access->lanes = isa_op_info((enum isa_op)insn->op)->flags & ISA_F_SCALAR ? w->m & ev->guard
+                                                                            : ev->effective;
     access->address = scratch->address;
     access->lane_space = scratch->space;
+    access->old_value = scratch->old_value;
     access->affine = true;
     access->base = address;
+    (void)emu_lane_copy(w, 0, address, value, access->bytes, false);
     for (unsigned l = 0; l < w->width; l++) {
         scratch->address[l] = address;
         scratch->space[l] = ISA_SPACE_CONST;
+        memcpy(scratch->old_value[l], value, sizeof value);
     }
 }
 
@@ -719,48 +727,14 @@ static void fill_event(struct emu_warp *w, const struct isa_insn *insn,
     ev->block_sequence = block->retired;
     ev->warp_started = w->retired == 0;
     ev->block_started = block->retired == 0;
-    ev->grid_started = ev->block_started && block->grid->blocks_started == 1;
+    ev->grid_started =
+        ev->block_started && !__atomic_load_n(&block->grid->begun, __ATOMIC_RELAXED);
     ev->pc = w->code->program->base + (uint64_t)di->index * ISA_WORD_BYTES;
     ev->insn = insn;
     ev->split_lanes = w->m;
     ev->exec = emu_exec_mask(w);
     ev->guard = emu_guard(w, di);
     ev->effective = w->m & ev->exec & ev->guard;
-}
-
-static enum emu_conv_op conv_op(unsigned op)
-{
-    switch (op) {
-    case ISA_BSSY: return EMU_CONV_JOIN;
-    case ISA_BSYNC: return EMU_CONV_ARRIVE;
-    case ISA_BBREAK: return EMU_CONV_BREAK;
-    case ISA_V_MOV_TAKE_B: return EMU_CONV_TAKE;
-    case ISA_V_MOV_GIVE_B: return EMU_CONV_GIVE;
-    case ISA_YIELD: return EMU_CONV_YIELD;
-    case ISA_WARPSYNC: return EMU_CONV_WARPSYNC;
-    default: return EMU_CONV_NONE;
-    }
-}
-
-/** What the instruction that released lanes did to do so. */
-static enum emu_release release_by(unsigned op)
-{
-    switch (op) {
-    case ISA_EXIT: return EMU_RELEASE_EXIT;
-    case ISA_BBREAK: return EMU_RELEASE_BREAK;
-    case ISA_V_MOV_TAKE_B: return EMU_RELEASE_BREAK;
-    case ISA_BSSY:
-    case ISA_V_MOV_GIVE_B: return EMU_RELEASE_REJOIN;
-    case ISA_YIELD:
-    case ISA_NANOSLEEP: return EMU_RELEASE_YIELD;
-    case ISA_BAR_SYNC:
-    case ISA_BAR_ARRIVE:
-    case ISA_BAR_RED_POPC:
-    case ISA_BAR_RED_AND:
-    case ISA_BAR_RED_OR: return EMU_RELEASE_CTA;
-    case ISA_WARPSYNC: return EMU_RELEASE_WARPSYNC;
-    default: return EMU_RELEASE_ARRIVAL;
-    }
 }
 
 static enum lw_status step(struct emu_core *core, unsigned slot, unsigned warp, unsigned split,
@@ -818,7 +792,11 @@ static enum lw_status step(struct emu_core *core, unsigned slot, unsigned warp, 
     uint64_t before = w->retired;
     run_chain(w, 1, true);
     emu_counts_sync(w);
+    if (w->leave == EMU_LEAVE_BUDGET)
+        emu_split_ran(w, (unsigned)(w->retired - before)); /* a SIMT stack may pop here */
     w->flow = NULL;
+    if (ev->grid_started && w->retired != before) /* of several at once, one is the first */
+        ev->grid_started = !__atomic_exchange_n(&block->grid->begun, true, __ATOMIC_RELAXED);
     if (w->shadow != NULL) {
         ev->tags = core->tag_step->change;
         ev->tag_count = w->retired != before ? core->tag_step->change_count : 0;
@@ -829,8 +807,6 @@ static enum lw_status step(struct emu_core *core, unsigned slot, unsigned warp, 
         ev->fault = w->fault;
         return LW_OK;
     }
-    if (w->leave == EMU_LEAVE_BUDGET)
-        emu_split_ran(w, (unsigned)(w->retired - before));
     ev->kind = w->retired != before ? EMU_EV_RETIRED : EMU_EV_ARRIVED;
     emu_split_outcomes(w, m, &scratch->flow);
     for (unsigned i = 0; i < scratch->flow.count; i++)
@@ -839,16 +815,13 @@ static enum lw_status step(struct emu_core *core, unsigned slot, unsigned warp, 
     ev->outcomes = scratch->flow.outcome;
     ev->outcome_count = scratch->flow.count;
     ev->exited = scratch->flow.exited;
-    ev->conv.op = w->reconv->lockstep && insn->op != ISA_WARPSYNC ? EMU_CONV_NONE
-                                                                  : conv_op(insn->op);
-    ev->conv.reg = insn->d & 15;
-    ev->conv.soft = insn->op == ISA_BSYNC && insn->variant;
+    ev->conv.op = scratch->flow.op;
+    ev->conv.reg = scratch->flow.reg;
+    ev->conv.soft = scratch->flow.soft;
     ev->conv.group = scratch->flow.group;
     ev->conv.arrived = scratch->flow.arrived;
     ev->conv.released = scratch->flow.released;
-    ev->conv.why = scratch->flow.released == 0 ? EMU_RELEASE_NONE
-                   : scratch->flow.popped      ? EMU_RELEASE_POP
-                                               : release_by(insn->op);
+    ev->conv.why = scratch->flow.released == 0 ? EMU_RELEASE_NONE : scratch->flow.why;
     ev->cta.used = scratch->flow.cta_used;
     ev->cta.completed = scratch->flow.cta_completed;
     ev->cta.id = scratch->flow.cta_id;
@@ -863,8 +836,7 @@ static enum lw_status step(struct emu_core *core, unsigned slot, unsigned warp, 
     }
     ev->warp_ended = w->live == 0;
     ev->block_ended = block->threads_live == 0;
-    ev->grid_ended =
-        ev->block_ended && block->grid->blocks_ended + 1 == block->grid->block_count;
+    ev->grid_ended = block->ends_grid;
     return LW_OK;
 }
 

@@ -134,7 +134,7 @@ static void retire_block(struct emu_functional *f, unsigned index)
         new_turn(f);
     if (f->current >= f->count)
         f->current = 0;
-    if (f->claims == NULL && f->grid->blocks_ended == f->grid->block_count)
+    if (f->claims == NULL && f->count == 0 && f->grid->blocks_ended == f->grid->block_count)
         f->grid = NULL;
 }
 

@@ -306,7 +306,9 @@ struct emu_block {
     uint64_t linear;
     uint32_t index[3];
     unsigned slot;
-    bool in_use, ended, begun;
+    bool in_use, begun;
+    bool ended;       /* no lane lives; counted in the grid */
+    bool ends_grid;   /* it was the last of the grid that ended */
     struct emu_warp *warp;   /* [warp_count] */
     unsigned warp_count, warps_live;
     uint32_t threads, threads_live;
@@ -599,12 +601,28 @@ struct emu_flow {
     uint32_t target[EMU_MAX_LANES];
     unsigned count;
     uint64_t arrived, released, group, exited; /* released: of this warp */
-    bool popped;                               /* released by the SIMT stack */
+    /* Noted by the functions that do it: the operation, its register, and why lanes are released
+     * if any are. */
+    enum emu_conv_op op;
+    enum emu_release why;
+    uint8_t reg;
+    bool soft;
     bool cta_used, cta_completed;
     uint8_t cta_id;
     unsigned cta_arrived, cta_expected;
     uint64_t cta_generation;
 };
+/** A step begins operation @op on convergence register @reg; lanes that it makes ready are so
+ *  because of @why. */
+static inline void emu_flow_note(struct emu_warp *w, enum emu_conv_op op, unsigned reg,
+                                 enum emu_release why)
+{
+    if (w->flow != NULL) {
+        w->flow->op = op;
+        w->flow->reg = (uint8_t)reg;
+        w->flow->why = why;
+    }
+}
 /** Fill outcome and target from the table: where the lanes @m of a step are now. */
 void emu_split_outcomes(const struct emu_warp *w, uint64_t m, struct emu_flow *flow);
 /** Rows that an event borrows. */

@@ -45,7 +45,7 @@ static void note(struct emu_probe *probe, const struct emu_event *ev,
         return;
     p->kind = access->kind;
     p->bytes = access->bytes;
-    p->ordered = access->kind >= 2 || access->order != ISA_MORDER_WEAK;
+    p->ordered = access->kind >= EMU_ACCESS_ATOMIC || access->order != ISA_MORDER_WEAK;
     for (LW_EACH_BIT(l, lanes)) {
         uint64_t bit = UINT64_C(1) << l;
         if (p->lanes & bit) {
@@ -68,7 +68,7 @@ static bool on_event(struct emu_observer *observer, const struct emu_event *ev)
     struct emu_probe *probe = (struct emu_probe *)(void *)observer;
 
     for (unsigned i = 0; i < ev->access_count; i++)
-        if (ev->access[i].kind <= 3 && ev->kind == EMU_EV_RETIRED)
+        if (ev->access[i].kind != EMU_ACCESS_CONSTANT && ev->kind == EMU_EV_RETIRED)
             note(probe, ev, &ev->access[i]);
     for (unsigned i = 0; i < probe->block_count; i++)
         if (probe->block[i].linear == ev->block && probe->block[i].left > 0)

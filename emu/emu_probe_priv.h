@@ -16,7 +16,7 @@ struct emu_poll {
     uint64_t lanes;            /* that executed it */
     uint64_t moved, changed;   /* lanes whose address, or what they found there, was not always the same */
     uint64_t again;            /* lanes that executed it more than once */
-    uint8_t kind, bytes;       /* of struct emu_access */
+    uint8_t kind, bytes;       /* of struct emu_access (enum emu_access_kind) */
     bool ordered;              /* an atomic, or volatile, relaxed or acquire */
     uint64_t address[EMU_MAX_LANES];
     uint8_t value[EMU_MAX_LANES][16];

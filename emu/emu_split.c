@@ -251,7 +251,13 @@ void emu_split_bury(struct emu_warp *w, unsigned *id, uint64_t gone)
     block->threads_live -= lw_popcount(gone);
     if (w->live == 0)
         block->warps_live--;
+    if (block->threads_live == 0) {
+        block->ended = true;
+        block->ends_grid = __atomic_add_fetch(&block->grid->blocks_ended, 1, __ATOMIC_ACQ_REL) ==
+                           block->grid->block_count;
+    }
     block->progress++;
+    emu_flow_note(w, EMU_CONV_NONE, 0, EMU_RELEASE_EXIT);
     if (w->flow != NULL)
         w->flow->exited |= gone;
     if (w->parts)

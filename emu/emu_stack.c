@@ -98,7 +98,7 @@ static void settle(struct emu_warp *w)
                     w->core->stats.reconvergences++;
                 if (w->flow != NULL) {
                     w->flow->released |= s->lanes;
-                    w->flow->popped = true;
+                    w->flow->why = EMU_RELEASE_POP;
                 }
             }
             return;

@@ -269,15 +269,18 @@ static bool residents_fit(const struct emu_functional *f)
         const struct emu_grid *next = emu_grid_current(f->base.machine);
         return f->count == 0 && (next == NULL || next->blocks_ended == 0);
     }
-    if (f->grid != emu_grid_current(f->base.machine) || f->count == 0 ||
-        f->count > f->capacity || f->current >= f->count ||
-        f->next_block > f->grid->block_count ||
-        f->next_block - f->grid->blocks_ended != f->count)
+    if (f->count == 0 || f->count > f->capacity || f->current >= f->count ||
+        f->next_block > f->grid->block_count)
         return false;
-    for (unsigned i = 0; i < f->count; i++)
-        if (f->resident[i].grid != f->grid || f->resident[i].linear >= f->next_block)
+    unsigned ended = 0; /* those still have their slots */
+    for (unsigned i = 0; i < f->count; i++) {
+        const struct emu_resident *r = &f->resident[i];
+        if (r->grid != f->grid || r->linear >= f->next_block)
             return false;
-    return true;
+        ended += r->slot >= 0 && emu_core_block(f->core, (unsigned)r->slot)->ended;
+    }
+    return f->next_block - f->grid->blocks_ended == f->count - ended &&
+           (ended == f->count || f->grid == emu_grid_current(f->base.machine));
 }
 
 static enum lw_status load_residents(struct emu_functional *f, struct emu_reader *in,

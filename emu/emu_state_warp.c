@@ -347,7 +347,7 @@ enum lw_status emu_block_load(struct emu_block *block, struct emu_reader *in, bo
         block->watch[k].seen = emu_get_number(in);
         block->watch[k].at = emu_get_number(in);
     }
-    if (in->bad || block->next_warp >= block->warp_count || block->ended)
+    if (in->bad || block->next_warp >= block->warp_count)
         return emu_state_bad(err, "a block");
     if (!emu_get_rows(in, block->shared, (block->shared_bytes + 63) / 64, 64) ||
         !load_cta(block, in))
@@ -366,5 +366,6 @@ enum lw_status emu_block_load(struct emu_block *block, struct emu_reader *in, bo
             if (!(block->cta_open >> w->split[s].barrier & 1))
                 return emu_state_bad(err, "a split waits at a CTA barrier that nobody opened");
     }
+    block->ended = block->threads_live == 0;
     return LW_OK;
 }

@@ -278,7 +278,9 @@ static void say_memory(struct words *out, const struct emu_warp *w, uint64_t add
 /** Lanes of @lanes that @p saw read one place with one value, more than once. */
 static uint64_t steady(const struct emu_poll *p, uint64_t lanes)
 {
-    return p->kind == 0 || p->kind == 2 ? p->again & ~p->moved & ~p->changed & lanes : 0;
+    if (p->kind != EMU_ACCESS_LOAD && p->kind != EMU_ACCESS_ATOMIC)
+        return 0;
+    return p->again & ~p->moved & ~p->changed & lanes;
 }
 
 static uint64_t value_in(const struct emu_poll *p, unsigned lane)

@@ -387,6 +387,20 @@ enum isa_op isa_op_find(const char *mnemonic, size_t size);
 const char *isa_op_refused(enum isa_op op);
 const char *isa_unit_name(enum isa_unit unit);
 
+enum isa_space {
+    ISA_SPACE_GENERIC,
+    ISA_SPACE_GLOBAL,
+    ISA_SPACE_SHARED,
+    ISA_SPACE_LOCAL,
+    ISA_SPACE_CONST,
+    ISA_SPACE_COUNT
+};
+const char *isa_space_name(enum isa_space space);
+enum isa_access { ISA_ACCESS_NONE, ISA_ACCESS_LOAD, ISA_ACCESS_STORE, ISA_ACCESS_ATOMIC,
+                  ISA_ACCESS_REDUCE };
+/** How and where lanes of a row access memory, from its semantics column; scalar loads: NONE. */
+enum isa_access isa_op_access(enum isa_op op, enum isa_space *space);
+
 /** Order column with ISA_ORDER_ACCESS resolved for this instruction's modifiers:
  *  shared or local -> BLOCK or NONE; reductions of integers -> COMMUTES; etc.
  *  (MACHINE 4). Generic counts as global. */
@@ -403,6 +417,8 @@ bool isa_insn_jumps(const struct isa_insn *insn, uint32_t index, int64_t *target
 /** Bytes a lane that a memory instruction moves (1..16) and registers it takes. */
 unsigned isa_mem_bytes(const struct isa_insn *insn);
 unsigned isa_mem_regs(const struct isa_insn *insn);
+/** Bytes of the source in X (register, constant or immediate): 4 or 8; 0: it has none there. */
+unsigned isa_insn_x_bytes(const struct isa_insn *insn);
 
 /** What an instruction reads and writes, for allocators, scoreboards, lints. */
 enum isa_reg_class { ISA_REG_V, ISA_REG_S, ISA_REG_P, ISA_REG_SP, ISA_REG_B };
@@ -455,16 +471,6 @@ const struct isa_special_info *isa_special_info(enum isa_special sr);
 int isa_special_find(const char *name, size_t size); /* -1: none */
 
 /* ---- objects ------------------------------------------------------------- */
-
-enum isa_space {
-    ISA_SPACE_GENERIC,
-    ISA_SPACE_GLOBAL,
-    ISA_SPACE_SHARED,
-    ISA_SPACE_LOCAL,
-    ISA_SPACE_CONST,
-    ISA_SPACE_COUNT
-};
-const char *isa_space_name(enum isa_space space);
 
 /** VALUE: bits of a type that nobody told; INTEGER has 1, 2, 4 or 8 bytes, FLOAT 4 or 8. */
 enum isa_param_kind {

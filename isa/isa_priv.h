@@ -123,11 +123,6 @@ bool isa_mod_applies(enum isa_mod mod, const struct isa_op_info *info);
 
 /* ---- what a row is, beyond isa_op_info ------------------------------------- */
 
-enum isa_access { ISA_ACCESS_NONE, ISA_ACCESS_LOAD, ISA_ACCESS_STORE, ISA_ACCESS_ATOMIC,
-                  ISA_ACCESS_REDUCE };
-/** How and where a row accesses memory, from its semantics column. */
-enum isa_access isa_op_access(enum isa_op op, enum isa_space *space);
-
 enum isa_op isa_op_by_opcode(unsigned opcode);
 
 /** Set the bits that the row or the address mode implies (see isa.h, tokens). */

@@ -625,6 +625,19 @@ enum isa_order isa_insn_order(const struct isa_insn *insn)
     return ISA_ORDER_NONE;
 }
 
+unsigned isa_insn_x_bytes(const struct isa_insn *insn)
+{
+    const struct isa_op_info *info = isa_op_info((enum isa_op)insn->op);
+    struct isa_operands operands;
+    int index;
+
+    if (info == NULL)
+        return 0;
+    isa_operands_read(info, &operands);
+    index = isa_operands_find(&operands, ISA_TK_X);
+    return index < 0 ? 0 : 4 * isa_operand_regs(&operands, (unsigned)index, insn);
+}
+
 /* ---- flow ------------------------------------------------------------------------------ */
 
 bool isa_insn_ends(const struct isa_insn *insn)

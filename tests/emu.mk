@@ -33,3 +33,7 @@ EXTRA_DIST += tests/test_threads.sh tests/test_print.sh tests/kernels
 check_PROGRAMS += tests/test_calls
 tests_test_calls_SOURCES = tests/test_calls.c tests/emu_fixture.h
 tests_test_calls_LDADD = liblanewise.a $(TEST_LIBS)
+
+check_PROGRAMS += tests/test_event
+tests_test_event_SOURCES = tests/test_event.c tests/emu_fixture.h
+tests_test_event_LDADD = liblanewise.a $(TEST_LIBS)

@@ -215,6 +215,8 @@ struct sm *sm_create(struct sm_program *program, const struct sm_options *option
     m->code.insn = calloc(program->count + 1, sizeof *m->code.insn);
     m->lane = calloc(threads, sizeof *m->lane);
     m->block.core = &m->core;
+    m->block.grid = &m->grid;
+    m->grid.block_count = 1;
     m->block.in_use = m->block.begun = true;
     m->block.warp_count = m->block.warps_live = warps;
     m->block.threads = m->block.threads_live = threads;

@@ -47,6 +47,7 @@ struct sm {
     struct emu_machine machine;
     struct emu_core core;
     struct emu_block block;
+    struct emu_grid grid;
     struct emu_program guest;
     struct emu_code code;
     struct emu_level level;

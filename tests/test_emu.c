@@ -522,7 +522,7 @@ static void events_tell_flow_memory_and_lanes(void **state)
         if (ev.insn->op == ISA_BSYNC && ev.conv.released == 0xff)
             releases += ev.conv.why == EMU_RELEASE_ARRIVAL;
         if (ev.insn->op == ISA_V_MOV_B64) { /* reads a parameter */
-            assert_int_equal(ev.access[0].kind, 4);
+            assert_int_equal(ev.access[0].kind, EMU_ACCESS_CONSTANT);
             assert_int_equal(ev.access[0].base, ISA_CONST_BASE);
             assert_int_equal(ev.access[0].bytes, 8);
         }

@@ -230,9 +230,9 @@ static bool any_skip(void *context, const struct emu_fault *fault, uint32_t *val
 static bool run_wildly(struct fix *fix, struct rnd *r, struct emu_core **cores, unsigned core_count)
 {
     struct emu_grid *grid = emu_grid_current(fix->machine);
-    uint64_t next = 0, idle = 0;
+    uint64_t next = 0, freed = 0, idle = 0;
 
-    while (grid->blocks_ended != grid->block_count) {
+    while (freed != grid->block_count) {
         struct emu_core *core = cores[rnd_below(r, core_count)];
         struct emu_split_view splits[EMU_MAX_LANES];
         struct emu_event ev;
@@ -249,6 +249,7 @@ static bool run_wildly(struct fix *fix, struct rnd *r, struct emu_core **cores, 
             continue;
         if (block->warps_live == 0) {
             emu_core_block_free(core, slot);
+            freed++;
             continue;
         }
         unsigned warp = rnd_below(r, block->warp_count);
