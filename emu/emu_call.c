@@ -161,6 +161,51 @@ void emu_x_r2p(struct emu_warp *w, const struct emu_dinsn *di, uint64_t lanes)
     }
 }
 
+/* ---- comparisons of 16-bit floats ------------------------------------------------------- */
+
+/** One bit of {less, equal, greater, unordered}. */
+static unsigned relation(float a, float b)
+{
+    return a < b ? 1 : a == b ? 2 : a > b ? 4 : 8;
+}
+/** P = cmp op R, Q = !cmp op R; of packed rows P is from the low halves, Q from the high. */
+void emu_x_setp_half(struct emu_warp *w, const struct emu_dinsn *di, uint64_t lanes)
+{
+    static const uint8_t wanted[] = {
+        [ISA_CMP_EQ] = 2,      [ISA_CMP_NE] = 1 | 4,      [ISA_CMP_LT] = 1,
+        [ISA_CMP_LE] = 1 | 2,  [ISA_CMP_GT] = 4,          [ISA_CMP_GE] = 2 | 4,
+        [ISA_CMP_EQU] = 2 | 8, [ISA_CMP_NEU] = 1 | 4 | 8, [ISA_CMP_LTU] = 1 | 8,
+        [ISA_CMP_LEU] = 1 | 2 | 8, [ISA_CMP_GTU] = 4 | 8, [ISA_CMP_GEU] = 2 | 4 | 8,
+        [ISA_CMP_NUM] = 1 | 2 | 4, [ISA_CMP_NAN] = 8,
+    };
+    bool bf = di->op == ISA_V_SETP_BF16 || di->op == ISA_V_SETP_BF16X2;
+    bool packed = di->op == ISA_V_SETP_F16X2 || di->op == ISA_V_SETP_BF16X2;
+    const uint32_t *a = emu_row(w, di->a);
+    unsigned cmp = di->sub & 15, sub = di->reg;
+    uint64_t p = 0, q, high = 0, r = predicate(w, di->r);
+
+    for (LW_EACH_BIT(l, lanes)) {
+        uint32_t x = a[l], y = x_lane(w, di, (unsigned)l);
+        for (unsigned half = 0; half < (packed ? 2 : 1); half++, x >>= 16, y >>= 16) {
+            float s = bf ? emu_f32_of_bf16(x) : emu_f32_of_f16(x);
+            float t = bf ? emu_f32_of_bf16(y) : emu_f32_of_f16(y);
+            float least = bf ? 0x1p-126f : 0x1p-14f;
+            bool truth = wanted[cmp] & relation(emu_flush_below(s, least, sub),
+                                                emu_flush_below(t, least, sub));
+            *(half == 0 ? &p : &high) |= (uint64_t)truth << l;
+        }
+    }
+    q = packed ? high : ~p;
+    switch (di->sub >> 4 & 3) {
+    case ISA_BOOL_AND: p &= r, q &= r; break;
+    case ISA_BOOL_OR: p |= r, q |= r; break;
+    case ISA_BOOL_XOR: p ^= r, q ^= r; break;
+    default: break;
+    }
+    set_predicate(w, di->p, lanes, p);
+    set_predicate(w, di->q, lanes, q);
+}
+
 /* ---- conversions, lane by lane; frequent ones are rows of emu_exec.c --------------------- */
 
 void emu_x_cvt(struct emu_warp *w, const struct emu_dinsn *di, uint64_t lanes)

@@ -36,6 +36,8 @@ typedef float T_f32;
 typedef uint64_t T_u64;
 typedef int64_t T_s64;
 typedef double T_f64;
+typedef float T_f16; /* 16-bit floats are computed in f32 (emu_math.h) */
+typedef float T_bf16;
 
 INLINE const uint32_t *row(const struct emu_warp *w, uint32_t offset)
 {
@@ -79,12 +81,20 @@ INLINE uint64_t bits_of_f64(double f)
 #define GET_s64(r0, r1, l) ((int64_t)PAIR(r0, r1, l))
 #define GET_f64(r0, r1, l) f64_of(PAIR(r0, r1, l))
 
+#define GET_f16(r0, r1, l) emu_f32_of_f16((r0)[l])
+#define GET_bf16(r0, r1, l) emu_f32_of_bf16((r0)[l])
+#define GET_f16high(r0, r1, l) emu_f32_of_f16((r0)[l] >> 16)
+#define GET_bf16high(r0, r1, l) emu_f32_of_bf16((r0)[l] >> 16)
+
 #define UNIFORM_u32(w, di) emu_uniform32(w, di)
 #define UNIFORM_s32(w, di) ((int32_t)emu_uniform32(w, di))
 #define UNIFORM_f32(w, di) f32_of(emu_uniform32(w, di))
 #define UNIFORM_u64(w, di) emu_uniform64(w, di)
 #define UNIFORM_s64(w, di) ((int64_t)emu_uniform64(w, di))
 #define UNIFORM_f64(w, di) f64_of(emu_uniform64(w, di))
+/* rows of these types are SELDOM: X is never uniform */
+#define UNIFORM_f16(w, di) 0.0f
+#define UNIFORM_bf16(w, di) 0.0f
 
 /* The bits of a result; NaNs are canonical (MACHINE 6). */
 #define BITS_u32(x) ((uint32_t)(x))
@@ -114,6 +124,10 @@ INLINE uint64_t BITS_f64(double x)
         MERGE(d0, l, lo_, mask);                                                              \
         MERGE(d1, l, hi_, mask);                                                              \
     } while (0)
+#define BITS_f16(x) emu_f16_of_f32(x)
+#define BITS_bf16(x) emu_bf16_of_f32(x)
+#define PUT_f16(d0, d1, l, x, m) PUT32(d0, d1, l, BITS_f16(x), m)
+#define PUT_bf16(d0, d1, l, x, m) PUT32(d0, d1, l, BITS_bf16(x), m)
 #define PUT_u32(d0, d1, l, x, m) PUT32(d0, d1, l, BITS_u32(x), m)
 #define PUT_s32(d0, d1, l, x, m) PUT32(d0, d1, l, BITS_s32(x), m)
 #define PUT_f32(d0, d1, l, x, m) PUT32(d0, d1, l, BITS_f32(x), m)
@@ -159,6 +173,10 @@ INLINE double fin_f64(double x, unsigned sub)
 #define FIN_s64(x, s) (x)
 #define FIN_f32(x, s) fin_f32(x, s)
 #define FIN_f64(x, s) fin_f64(x, s)
+#define SRC_f16(x, s) emu_flush_below(x, 0x1p-14f, s)
+#define SRC_bf16(x, s) emu_flush_below(x, 0x1p-126f, s)
+#define FIN_f16(x, s) emu_clamp_half(emu_flush_below(x, 0x1.ffcp-15f, s), s)
+#define FIN_bf16(x, s) emu_clamp_half(emu_flush_below(x, 0x1.fep-127f, s), s)
 
 INLINE unsigned lanes_of(const struct emu_warp *w)
 {
@@ -257,6 +275,32 @@ INLINE uint64_t gather_bits(const uint8_t *truth, unsigned n)
         const T_##TC c = SRC_##TC(GET_##TC(c0, c1, l), sub);                                  \
         PUT_##TD(d0, d1, l, FIN_##TD((T_##TD)(e), sub), mask);                                \
     }
+/* Both halves of a register; c is X's row again where a row has no third source. */
+#define PACKED_BODY(T, third, e)                                                              \
+    SOURCES;                                                                                  \
+    const uint32_t *const c0 = row(w, third);                                                 \
+    EMU_LANE_LOOP                                                                             \
+    for (unsigned l = 0; l < n; l++) {                                                        \
+        uint32_t low, high;                                                                   \
+        {                                                                                     \
+            const T_##T a = SRC_##T(GET_##T(a0, a1, l), sub);                                 \
+            const T_##T b = SRC_##T(GET_##T(b0, b1, l), sub);                                 \
+            const T_##T c = SRC_##T(GET_##T(c0, c0, l), sub);                                 \
+            (void)a, (void)c;                                                                 \
+            low = BITS_##T(FIN_##T((T_##T)(e), sub));                                         \
+        }                                                                                     \
+        {                                                                                     \
+            const T_##T a = SRC_##T(GET_##T##high(a0, a1, l), sub);                           \
+            const T_##T b = SRC_##T(GET_##T##high(b0, b1, l), sub);                           \
+            const T_##T c = SRC_##T(GET_##T##high(c0, c0, l), sub);                           \
+            (void)a, (void)c;                                                                 \
+            high = BITS_##T(FIN_##T((T_##T)(e), sub));                                        \
+        }                                                                                     \
+        PUT32(d0, d1, l, low | high << 16, mask);                                             \
+    }
+#define PACKED1(T, e) PACKED_BODY(T, di->b, e)
+#define PACKED(T, e) PACKED_BODY(T, di->b, e)
+#define PACKED3(T, e) PACKED_BODY(T, di->c, e)
 #define LANE1(T, e) LANE_BODY(T, T, T, e)
 #define LANE(T, e) LANE_BODY(T, T, T, e)
 #define LANE3(T, e) LANE_BODY3(T, T, T, T, e)

@@ -176,6 +176,54 @@ double emu_fma_f64_soft(double a, double b, double c, unsigned rounding)
     return float64((uint64_t)(rounding == ISA_RND_RM) << 63);
 }
 
+/* Round a double (or an integer given exactly as significand and exponent) to a format with
+ * @p bits of precision, least exponent @emin, greatest @emax; result packed. */
+static uint64_t round_pack(bool negative, uint64_t m, int e, unsigned mode, unsigned p, int emin,
+                           int emax)
+{
+    unsigned exponent_bits = emax == 15 ? 5 : emax == 127 ? 8 : 11;
+    uint64_t sign = (uint64_t)negative << (p - 1 + exponent_bits);
+    uint64_t infinity = (lw_mask(exponent_bits)) << (p - 1);
+
+    if (m == 0)
+        return sign;
+    int top = 63 - __builtin_clzll(m), exponent = e + top;
+    int keep = (int)p - 1;
+    if (exponent < emin)
+        keep -= emin - exponent;
+    int shift = top - keep;
+    uint64_t r, rest = 0, half = 0;
+    if (shift <= 0) {
+        r = m << -shift;
+    } else if (shift > 64) {
+        r = 0;
+        rest = 1;
+        half = 2;
+    } else if (shift == 64) {
+        r = 0;
+        rest = m;
+        half = UINT64_C(1) << 63;
+    } else {
+        r = m >> shift;
+        rest = m & lw_mask((unsigned)shift);
+        half = UINT64_C(1) << (shift - 1);
+    }
+    r += round_up(mode, negative, r & 1,
+                  rest == 0 ? CUT_NONE : rest < half ? CUT_BELOW : rest == half ? CUT_HALF
+                                                                               : CUT_ABOVE);
+    if (exponent < emin)
+        return sign | r;
+    if (r >> p) {
+        r >>= 1;
+        exponent++;
+    }
+    if (exponent > emax) {
+        bool to_infinity = mode == 0 || (mode == 2 && negative) || (mode == 3 && !negative);
+        return sign | (to_infinity ? infinity : infinity - 1);
+    }
+    return sign | (uint64_t)(exponent + emax) << (p - 1) | (r & lw_mask(p - 1));
+}
+
 /* ---- mufu -------------------------------------------------------------------------- */
 
 /** 2^k for k in the normal range. */
@@ -204,16 +252,20 @@ static int nearest(double x)
     return (int)(x + (x < 0 ? -0.5 : 0.5));
 }
 
-float emu_ex2_f32(float x)
+static double exp2_of(float x)
 {
     if (x != x)
         return x;
     if (x >= 128.0f)
-        return float32(0x7f800000u);
+        return float64(UINT64_C(0x7ff0000000000000));
     if (x < -151.0f)
-        return 0.0f;
+        return 0.0;
     int k = nearest(x);
-    return (float)(exp2_near((double)x - k) * power_of_two(k));
+    return exp2_near((double)x - k) * power_of_two(k);
+}
+float emu_ex2_f32(float x)
+{
+    return (float)exp2_of(x);
 }
 
 float emu_lg2_f32(float x)
@@ -339,7 +391,7 @@ float emu_cos_f32(float x)
     return circular(x, 1);
 }
 
-float emu_tanh_f32(float x)
+static double tanh_of(float x)
 {
     double a = x < 0 ? -(double)x : (double)x, r;
 
@@ -357,12 +409,70 @@ float emu_tanh_f32(float x)
         double e = exp2_near(y - k) * power_of_two(k); /* exp(2a) */
         r = (e - 1) / (e + 1);
     }
-    return (float)(x < 0 ? -r : r);
+    return x < 0 ? -r : r;
+}
+float emu_tanh_f32(float x)
+{
+    return (float)tanh_of(x);
 }
 
 double emu_rsq_f64(double x)
 {
     return 1.0 / __builtin_sqrt(x);
+}
+
+/* ---- 16-bit floats ------------------------------------------------------------------- */
+
+/* Functions round once, from double: their f32 results could be ties by rounding. */
+static float to_f16(double x)
+{
+    struct unpacked u = unpack(x);
+
+    if ((bits64(x) & INT64_MAX) >= UINT64_C(0x7ff0000000000000))
+        return (float)x;
+    return emu_f32_of_f16((uint32_t)round_pack(u.negative, u.significand, u.exponent, ISA_RND_RN,
+                                               11, -14, 15));
+}
+static float to_bf16(double x)
+{
+    struct unpacked u = unpack(x);
+
+    if ((bits64(x) & INT64_MAX) >= UINT64_C(0x7ff0000000000000))
+        return (float)x;
+    return emu_f32_of_bf16((uint32_t)round_pack(u.negative, u.significand, u.exponent, ISA_RND_RN,
+                                                8, -126, 127));
+}
+float emu_ex2_f16(float x)
+{
+    return to_f16(exp2_of(x));
+}
+float emu_ex2_bf16(float x)
+{
+    return to_bf16(exp2_of(x));
+}
+float emu_tanh_f16(float x)
+{
+    return to_f16(tanh_of(x));
+}
+float emu_tanh_bf16(float x)
+{
+    return to_bf16(tanh_of(x));
+}
+float emu_rsq_f16(float x)
+{
+    return to_f16(1.0 / __builtin_sqrt((double)x));
+}
+/* As emu_fma_f32 without a processor's fma, but rounded from the double to bf16 at once: f32
+ * has too few bits for the product and bf16 has the same small numbers. */
+float emu_fma_bf16(float a, float b, float c)
+{
+    double p = (double)a * b, s = p + c;
+    double t = s - p, err = (p - (s - t)) + (c - t);
+    uint64_t bits = bits64(s);
+
+    if (err != 0 && !(bits & 1) && (bits & INT64_MAX) < UINT64_C(0x7ff0000000000000))
+        bits += (err > 0) == (s > 0) ? 1 : -1;
+    return to_bf16(float64(bits));
 }
 
 /* ---- conversions ------------------------------------------------------------------------ */
@@ -406,56 +516,6 @@ static double integral(double x, unsigned mode)
     if (up)
         t += 1;
     return negative ? float64(bits64(t) | UINT64_C(1) << 63) : t;
-}
-
-/* Round a double (or an integer given exactly as significand and exponent) to a format with
- * @p bits of precision, least exponent @emin, greatest @emax; result packed. */
-static uint64_t round_pack(bool negative, uint64_t m, int e, unsigned mode, unsigned p, int emin,
-                           int emax)
-{
-    unsigned exponent_bits = emax == 15 ? 5 : emax == 127 ? 8 : 11;
-    uint64_t sign = (uint64_t)negative << (p - 1 + exponent_bits);
-    uint64_t infinity = (lw_mask(exponent_bits)) << (p - 1);
-
-    if (m == 0)
-        return sign;
-    int top = 63 - __builtin_clzll(m), exponent = e + top;
-    int keep = (int)p - 1;
-    if (exponent < emin)
-        keep -= emin - exponent;
-    int shift = top - keep;
-    uint64_t r, rest = 0, half = 0;
-    if (shift <= 0) {
-        r = m << -shift;
-    } else if (shift > 64) {
-        r = 0;
-        rest = 1;
-        half = 2;
-    } else if (shift == 64) {
-        r = 0;
-        rest = m;
-        half = UINT64_C(1) << 63;
-    } else {
-        r = m >> shift;
-        rest = m & lw_mask((unsigned)shift);
-        half = UINT64_C(1) << (shift - 1);
-    }
-    bool up = mode == 0   ? rest > half || (rest != 0 && rest == half && (r & 1))
-              : mode == 2 ? negative && rest
-              : mode == 3 ? !negative && rest
-                          : false;
-    r += up;
-    if (exponent < emin)
-        return sign | r;
-    if (r >> p) {
-        r >>= 1;
-        exponent++;
-    }
-    if (exponent > emax) {
-        bool to_infinity = mode == 0 || (mode == 2 && negative) || (mode == 3 && !negative);
-        return sign | (to_infinity ? infinity : infinity - 1);
-    }
-    return sign | (uint64_t)(exponent + emax) << (p - 1) | (r & lw_mask(p - 1));
 }
 
 static uint64_t pack_type(unsigned type, bool negative, uint64_t m, int e, unsigned mode)

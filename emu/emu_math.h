@@ -255,6 +255,92 @@ float emu_cos_f32(float x);
 float emu_tanh_f32(float x);
 double emu_rsq_f64(double x);
 
+/* ---- 16-bit floats: computed in f32, where a second rounding changes nothing ------------- */
+
+/* (24 >= 2 * 11 + 2 and 2 * 8 + 2: sums, products, quotients and roots of f16 and bf16 that
+ * were rounded to f32 round to the same as the exact ones. tests/test_half tries them.) */
+
+EMU_INLINE float emu_f32_bits(uint32_t bits)
+{
+    float x;
+    memcpy(&x, &bits, sizeof x);
+    return x;
+}
+EMU_INLINE uint32_t emu_bits_f32(float x)
+{
+    uint32_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    return bits;
+}
+/** f16 in bits 15:0 to f32, exactly. No denormal is computed with. */
+EMU_INLINE float emu_f32_of_f16(uint32_t h)
+{
+    uint32_t m = (h & 0x7fff) << 13, e = m & 0x0f800000u, n = m + 0x38000000u;
+    uint32_t small = emu_bits_f32(emu_f32_bits(m + 0x38800000u) - 0x1p-14f);
+
+    n = e == 0x0f800000u ? n + 0x38000000u : n; /* infinity and NaN */
+    n = e == 0 ? small : n;
+    return emu_f32_bits(n | (h & 0x8000) << 16);
+}
+/** Rounded to nearest even, in bits 15:0; NaN is the canonical one. */
+EMU_INLINE uint32_t emu_f16_of_f32(float x)
+{
+    uint32_t b = emu_bits_f32(x), m = b & 0x7fffffffu, r;
+    uint32_t normal = (m + 0xc8000fffu + (m >> 13 & 1)) >> 13;
+    /* 0.5 has units of 2^-24, those of denormal f16: the sum rounds */
+    uint32_t small = emu_bits_f32(emu_f32_bits(m) + 0.5f) - 0x3f000000u;
+
+    r = m < 0x38800000u ? small : normal;
+    r = m >= 0x477ff000u ? 0x7c00u : r;
+    r |= b >> 16 & 0x8000;
+    return m > 0x7f800000u ? 0x7fffu : r;
+}
+EMU_INLINE float emu_f32_of_bf16(uint32_t h)
+{
+    return emu_f32_bits(h << 16);
+}
+EMU_INLINE uint32_t emu_bf16_of_f32(float x)
+{
+    uint32_t b = emu_bits_f32(x);
+    uint32_t r = (b + 0x7fffu + (b >> 16 & 1)) >> 16;
+    return (b & 0x7fffffffu) > 0x7f800000u ? 0x7fffu : r;
+}
+/* Denormal sources and what would round to a denormal result become zeros of their sign. A
+ * value is an f16 below 2^-14 when it is below the tie with it, 2^-14 - 2^-25. */
+EMU_INLINE float emu_flush_below(float x, float least, unsigned sub)
+{
+    uint32_t b = emu_bits_f32(x);
+    return (sub & EMU_FTZ) && (b & 0x7fffffffu) < emu_bits_f32(least)
+               ? emu_f32_bits(b & 0x80000000u) : x;
+}
+EMU_INLINE float emu_clamp_half(float x, unsigned sub)
+{
+    if (sub & EMU_SAT) /* NaN saturates to +0 */
+        x = x >= 1.0f ? 1.0f : x > 0.0f ? x : 0.0f;
+    if (sub & EMU_RELU)
+        x = x <= 0.0f ? 0.0f : x;
+    return x;
+}
+/** The product of two f16 is exact in f32; the sum is rounded to odd, so that only the
+ *  rounding to f16 counts. */
+EMU_INLINE float emu_fma_f16(float a, float b, float c)
+{
+    float p = a * b, s = p + c;
+    float t = s - p, err = (p - (s - t)) + (c - t);
+    uint32_t bits = emu_bits_f32(s);
+    const bool finite = (bits & 0x7f800000u) != 0x7f800000u;
+    const bool away = (err > 0) == (s > 0);
+    const uint32_t step = finite && err != 0 && !(bits & 1) ? (away ? 1u : ~0u) : 0;
+    return emu_f32_bits(bits + step);
+}
+/* The 16-bit result, held in an f32. */
+float emu_fma_bf16(float a, float b, float c);
+float emu_ex2_f16(float x);
+float emu_ex2_bf16(float x);
+float emu_tanh_f16(float x);
+float emu_tanh_bf16(float x);
+float emu_rsq_f16(float x);
+
 /** One conversion. @bits holds the source in its low bits; types, rounding, saturation and
  *  ftz are values of the modifier groups DTYPE, STYPE, CRND, CSAT, CFTZ. */
 uint64_t emu_convert(unsigned dtype, unsigned stype, unsigned rounding, bool saturate, bool ftz,

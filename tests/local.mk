@@ -15,3 +15,4 @@ include tests/split.mk
 include tests/debug.mk
 include tests/vectors.mk
 include tests/hangs.mk
+include tests/arith.mk

@@ -404,6 +404,71 @@ static u64 convert(const struct isa_insn *i, u64 bits)
     return pack_float(dt, x);
 }
 
+/* ---- 16-bit floats, by doubles --------------------------------------------------------------- */
+
+/* Which of the 16-bit rows, from its name: v_fma_bf16x2 is "fma", bf16, packed. */
+static bool half_row(const struct isa_op_info *info, char op[8], bool *bf, bool *x2)
+{
+    const char *end = strrchr(info->mnemonic, '_');
+    size_t n = end ? (size_t)(end - info->mnemonic) - 2 : 0;
+    if (!end || n >= 8 || (strncmp(end, "_f16", 4) && strncmp(end, "_bf16", 5)))
+        return false;
+    memcpy(op, info->mnemonic + 2, n);
+    op[n] = 0;
+    *bf = end[1] == 'b';
+    *x2 = strstr(end, "x2") != NULL;
+    return true;
+}
+static double half_in(u32 h, bool bf, bool ftz)
+{
+    double x = bf ? (double)as_f(h << 16) : half_to_double((uint16_t)h);
+    return ftz && fabs(x) < ldexp(1, bf ? -126 : -14) ? copysign(0, x) : x;
+}
+/* Rounded to odd: to zero, and the last bit set if that was not exact. */
+static double fma_to_odd(double a, double b, double c)
+{
+    volatile double x = a, y = b, z = c, r;
+    u64 bits;
+    fesetround(FE_TOWARDZERO);
+    feclearexcept(FE_INEXACT);
+    r = fma(x, y, z);
+    memcpy(&bits, (const void *)&r, 8);
+    if (fetestexcept(FE_INEXACT))
+        bits |= 1;
+    fesetround(FE_TONEAREST);
+    if (r == 0 && !fetestexcept(FE_INEXACT)) /* the sign of a zero is that of the nearest */
+        return fma(a, b, c);
+    return isnan(r) ? NAN : as_d(bits);
+}
+static bool half_lane(const struct isa_insn *i, const char *op, bool bf, const u32 h[3], u32 *out)
+{
+    bool ftz = mod(i, ISA_MOD_FTZ), sat = mod(i, ISA_MOD_SAT), relu = mod(i, ISA_MOD_RELU);
+    double a = half_in(h[0], bf, ftz), b = half_in(h[1], bf, ftz), c = half_in(h[2], bf, ftz), d;
+    int p = bf ? 8 : 11, emin = bf ? -126 : -14, emax = bf ? 127 : 15;
+    if (!strcmp(op, "abs"))
+        return *out = h[1] & 0x7fff, true;
+    if (!strcmp(op, "neg"))
+        return *out = h[1] ^ 0x8000, true;
+    d = !strcmp(op, "add") ? a + b : !strcmp(op, "sub") ? a - b : !strcmp(op, "mul") ? a * b
+        : !strcmp(op, "fma") ? fma_to_odd(a, b, c) : !strcmp(op, "div") ? a / b
+        : !strcmp(op, "rcp") ? 1 / b : !strcmp(op, "sqrt") ? sqrt(b)
+        : !strcmp(op, "min") ? least(i, a, b, false) : !strcmp(op, "max") ? least(i, a, b, true)
+        : ldexp(1, 300);
+    if (d == ldexp(1, 300))
+        return false; /* functions have bounds, not one result */
+    if (bf && (!strcmp(op, "add") || !strcmp(op, "sub")))
+        d = fma_to_odd(1, a, op[0] == 's' ? -b : b); /* 2 * 127 + 8 bits are no double */
+    d = round_to(d, p, emin, emax, 0);
+    if (ftz && fabs(d) < ldexp(1, emin))
+        d = copysign(0, d);
+    if (sat)
+        d = d > 1 ? 1 : d > 0 ? d : 0;
+    if (relu && d <= 0)
+        d = 0;
+    *out = (u32)pack_float(bf ? ISA_DT_BF16 : ISA_DT_F16, d);
+    return true;
+}
+
 /* ---- memory ------------------------------------------------------------------------------------ */
 
 static uint8_t *place(const struct ref_lane *t, const struct isa_insn *i)
@@ -544,6 +609,36 @@ static enum result execute(struct ref_lane *t, const struct isa_insn *i, bool pr
 #define D2(x) do { if (!probe) put(t, i->d, 2, (u64)(x)); return DONE; } while (0)
 #define F1(x) D1(finish((float)(x), ftz, sat))
 #define F2(x) D2(finish_d((x), ftz, sat))
+    char half[8];
+    bool bf, x2;
+    if (half_row(info, half, &bf, &x2)) {
+        u32 out[2] = {0, 0};
+        bool truth[2];
+        for (int k = 0; k < (x2 ? 2 : 1); k++) {
+            u32 in[3] = {ua >> (16 * k) & 0xffff, ub >> (16 * k) & 0xffff, uc >> (16 * k) & 0xffff};
+            bool z = mod(i, ISA_MOD_CMPFTZ);
+            if (!strcmp(half, "setp"))
+                truth[k] = compare_d(isa_mod_get(i, ISA_MOD_CMP), half_in(in[0], bf, z),
+                                     half_in(in[1], bf, z));
+            else if (!half_lane(i, half, bf, in, &out[k]))
+                return UNKNOWN;
+        }
+        if (!strcmp(half, "setp")) {
+            if (!x2)
+                truth[1] = !truth[0];
+            for (int k = 0; k < 2 && !probe; k++) {
+                switch (isa_mod_get(i, ISA_MOD_BOOL)) {
+                case ISA_BOOL_AND: truth[k] &= r; break;
+                case ISA_BOOL_OR: truth[k] |= r; break;
+                case ISA_BOOL_XOR: truth[k] ^= r; break;
+                default: break;
+                }
+                set_pred(t, i->mod >> (k ? 9 : 6) & 7, truth[k]);
+            }
+            return DONE;
+        }
+        D1(out[0] | out[1] << 16);
+    }
     switch (i->op) {
     case ISA_V_MOV_B32: D1(b);
     case ISA_V_ADD_U32: D1(ua + ub);

@@ -1,0 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
+check_PROGRAMS += tests/test_half
+tests_test_half_SOURCES = tests/test_half.c tests/sweep.h
+tests_test_half_LDADD = liblanewise.a $(TEST_LIBS) -lm

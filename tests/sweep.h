@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A claim about each 32-bit number: a sample of them, or with LW_EXHAUSTIVE=1 all 2^32, shared
+ * out among the processors. Include after cmocka.h.
+ */
+#ifndef SWEEP_H
+#define SWEEP_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/** False, with a sentence in @why, if the claim does not hold for @i. */
+typedef bool sweep_fn(const void *context, uint32_t i, char *why, size_t size);
+
+static inline unsigned sweep_divisor(void)
+{
+    const char *text = getenv("LW_RANDOM_DIVISOR");
+    return text != NULL && atoi(text) > 0 ? (unsigned)atoi(text) : 1;
+}
+
+/** Every @step-th number (an odd number; LW_RANDOM_DIVISOR enlarges it), or all. Fails the
+ *  test with the first sentence of one of the processes. */
+static inline void sweep_all(sweep_fn *holds, const void *context, const char *what,
+                             uint32_t step)
+{
+    bool all = getenv("LW_EXHAUSTIVE") != NULL;
+    long processors = sysconf(_SC_NPROCESSORS_ONLN);
+    unsigned parts = all ? processors > 0 && processors < 64 ? (unsigned)processors : 1 : 1;
+    uint64_t stride = all ? 1 : (uint64_t)step * sweep_divisor();
+    char why[256] = "";
+    int pipes[2];
+
+    if (parts == 1) {
+        for (uint64_t i = 0; i >> 32 == 0; i += stride)
+            if (!holds(context, (uint32_t)i, why, sizeof why))
+                fail_msg("%s: %s", what, why);
+        return;
+    }
+    fflush(stdout);
+    assert_int_equal(pipe(pipes), 0);
+    for (unsigned part = 0; part < parts; part++) {
+        pid_t child = fork();
+        assert_true(child >= 0);
+        if (child != 0)
+            continue;
+        for (uint64_t i = part; i >> 32 == 0; i += parts)
+            if (!holds(context, (uint32_t)i, why, sizeof why)) {
+                if (write(pipes[1], why, strlen(why)) < 0)
+                    _exit(2);
+                _exit(1);
+            }
+        _exit(0);
+    }
+    close(pipes[1]);
+    ssize_t got = read(pipes[0], why, sizeof why - 1); /* nothing, or the first that failed */
+    bool failed = got != 0;
+    for (unsigned part = 0; part < parts; part++) {
+        int status;
+        if (wait(&status) < 0 || status != 0)
+            failed = true;
+    }
+    close(pipes[0]);
+    if (failed)
+        fail_msg("%s: %.*s", what, (int)(got > 0 ? got : 0), why);
+    printf("%s: all 2^32 hold\n", what);
+}
+
+#endif

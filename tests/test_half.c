@@ -1,0 +1,368 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * f16 and bf16, which the rows compute in f32 and round twice, against a soft float of this
+ * test's own that rounds exact integers once. Every one of the 2^16 operands of functions and
+ * a dense sample of pairs; LW_EXHAUSTIVE=1 tries all 2^32 pairs and all f32 to convert.
+ */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "emu/emu_math.h"
+#include "tests/sweep.h"
+
+typedef __int128 wide;
+
+/* ---- the reference ------------------------------------------------------------------- */
+
+struct format {
+    const char *name;
+    int precision, emin, emax; /* the significand's bits; exponents of its first bit */
+    float (*in)(uint32_t);
+    uint32_t (*out)(float);
+};
+static float in_f16(uint32_t h) { return emu_f32_of_f16(h); }
+static float in_bf16(uint32_t h) { return emu_f32_of_bf16(h); }
+static uint32_t out_f16(float x) { return emu_f16_of_f32(x); }
+static uint32_t out_bf16(float x) { return emu_bf16_of_f32(x); }
+static const struct format f16 = {"f16", 11, -14, 15, in_f16, out_f16};
+static const struct format bf16 = {"bf16", 8, -126, 127, in_bf16, out_bf16};
+
+static uint32_t infinity_of(const struct format *f)
+{
+    return (uint32_t)(f->emax * 2 + 1) << (f->precision - 1);
+}
+static bool is_nan(const struct format *f, uint32_t h)
+{
+    return (h & 0x7fff) > infinity_of(f);
+}
+static bool is_infinite(const struct format *f, uint32_t h)
+{
+    return (h & 0x7fff) == infinity_of(f);
+}
+
+/* A number is m * 2^e; m has the sign. */
+struct number {
+    wide m;
+    int e;
+};
+static struct number number_of(const struct format *f, uint32_t h)
+{
+    uint32_t bits = h & 0x7fff, fraction = bits & ((1u << (f->precision - 1)) - 1);
+    int e = (int)(bits >> (f->precision - 1));
+    struct number n = {e ? fraction | 1u << (f->precision - 1) : fraction,
+                       (e ? e : 1) - f->emax - (f->precision - 1)};
+    if (h & 0x8000)
+        n.m = -n.m;
+    return n;
+}
+static int top_bit(wide m)
+{
+    uint64_t high = (uint64_t)(m >> 64);
+    return high ? 127 - __builtin_clzll(high) : 63 - __builtin_clzll((uint64_t)m);
+}
+/* To nearest even; what was lost below m is in @sticky and has m's sign. */
+static uint32_t rounded(const struct format *f, struct number n, bool sticky, bool negative_zero)
+{
+    uint32_t sign = n.m < 0 || (n.m == 0 && negative_zero) ? 0x8000 : 0;
+    wide m = n.m < 0 ? -n.m : n.m, kept, rest, half;
+    int unit;
+    if (m == 0)
+        return sign;
+    m = m << 1 | sticky; /* one bit more holds what was lost */
+    n.e--;
+    int e = n.e + top_bit(m);
+    unit = (e < f->emin ? f->emin : e) - (f->precision - 1);
+    int cut = unit - n.e;
+    if (cut > 120)
+        return sign;
+    if (cut <= 0) {
+        kept = m << -cut;
+    } else {
+        kept = m >> cut;
+        rest = m - (kept << cut);
+        half = (wide)1 << (cut - 1);
+        kept += rest > half || (rest == half && (kept & 1));
+    }
+    if (kept >> f->precision) {
+        kept >>= 1;
+        unit++;
+    }
+    if (unit + f->precision - 1 > f->emax)
+        return sign | infinity_of(f);
+    uint32_t exponent = 0;
+    if (kept >> (f->precision - 1)) /* normal: the hidden bit adds one to the exponent */
+        exponent = (uint32_t)(unit + f->precision - 1 + f->emax - 1) << (f->precision - 1);
+    return sign | (exponent + (uint32_t)kept);
+}
+static struct number sum(struct number a, struct number b, bool *sticky)
+{
+    if (a.m == 0)
+        return b;
+    if (b.m == 0)
+        return a;
+    if (a.e < b.e) {
+        struct number t = a;
+        a = b;
+        b = t;
+    }
+    if (a.e - b.e > 80) { /* b is a crumb below all bits that count: more, or one less and more */
+        int sign = a.m < 0 ? -1 : 1;
+        a.m = sign * ((sign * a.m << 60) - ((b.m < 0) != (a.m < 0)));
+        a.e -= 60;
+        *sticky = true;
+        return a;
+    }
+    a.m = (a.m << (a.e - b.e)) + b.m;
+    a.e = b.e;
+    return a;
+}
+static uint32_t ref_fma(const struct format *f, uint32_t a, uint32_t b, uint32_t c)
+{
+    bool sign = (a ^ b) & 0x8000, sticky = false;
+    if (is_nan(f, a) || is_nan(f, b) || is_nan(f, c))
+        return 0x7fff;
+    struct number x = number_of(f, a), y = number_of(f, b), z = number_of(f, c);
+    if (is_infinite(f, a) || is_infinite(f, b)) {
+        if ((!is_infinite(f, a) && x.m == 0) || (!is_infinite(f, b) && y.m == 0) ||
+            (is_infinite(f, c) && sign != ((c & 0x8000) != 0)))
+            return 0x7fff;
+        return infinity_of(f) | (sign ? 0x8000 : 0);
+    }
+    if (is_infinite(f, c))
+        return c;
+    struct number p = {x.m * y.m, x.e + y.e}, s = sum(p, z, &sticky);
+    return rounded(f, s, sticky, p.m == 0 && z.m == 0 && sign && (c & 0x8000));
+}
+static uint32_t one_of(const struct format *f)
+{
+    return (uint32_t)f->emax << (f->precision - 1);
+}
+static uint32_t ref_add(const struct format *f, uint32_t a, uint32_t b)
+{
+    return ref_fma(f, a, one_of(f), b);
+}
+static uint32_t ref_mul(const struct format *f, uint32_t a, uint32_t b)
+{
+    return ref_fma(f, a, b, ((a ^ b) & 0x8000)); /* a zero of the product's sign */
+}
+static uint32_t ref_div(const struct format *f, uint32_t a, uint32_t b)
+{
+    uint32_t sign = (a ^ b) & 0x8000;
+    if (is_nan(f, a) || is_nan(f, b) || (is_infinite(f, a) && is_infinite(f, b)))
+        return 0x7fff;
+    if (is_infinite(f, a))
+        return infinity_of(f) | sign;
+    if (is_infinite(f, b))
+        return sign;
+    struct number x = number_of(f, a), y = number_of(f, b), q;
+    if (y.m == 0)
+        return x.m == 0 ? 0x7fff : infinity_of(f) | sign;
+    x.m <<= 40;
+    q.m = x.m / y.m;
+    q.e = x.e - 40 - y.e;
+    return rounded(f, q, x.m % y.m != 0, sign);
+}
+/* A real number with 64 bits: enough where it is no tie of 11 bits by chance. */
+static uint32_t ref_real(const struct format *f, long double x)
+{
+    int e;
+    if (isnan(x))
+        return 0x7fff;
+    if (isinf(x))
+        return infinity_of(f) | (signbit(x) ? 0x8000 : 0);
+    struct number n;
+    n.m = (wide)ldexpl(frexpl(x, &e), 64);
+    n.e = e - 64;
+    return rounded(f, n, false, signbit(x));
+}
+
+/* ---- the rows' expressions --------------------------------------------------------------- */
+
+static uint32_t our_add(const struct format *f, uint32_t a, uint32_t b)
+{
+    return f->out(f->in(a) + f->in(b));
+}
+static uint32_t our_mul(const struct format *f, uint32_t a, uint32_t b)
+{
+    return f->out(f->in(a) * f->in(b));
+}
+static uint32_t our_div(const struct format *f, uint32_t a, uint32_t b)
+{
+    return f->out(f->in(a) / f->in(b));
+}
+static uint32_t our_fma(const struct format *f, uint32_t a, uint32_t b, uint32_t c)
+{
+    float x = f->in(a), y = f->in(b), z = f->in(c);
+    return f->out(f == &f16 ? emu_fma_f16(x, y, z) : emu_fma_bf16(x, y, z));
+}
+
+struct pairs {
+    const struct format *format;
+    const char *what;
+    uint32_t (*ours)(const struct format *, uint32_t, uint32_t);
+    uint32_t (*reference)(const struct format *, uint32_t, uint32_t);
+};
+static bool pair_is_right(const void *context, uint32_t i, char *why, size_t size)
+{
+    const struct pairs *p = context;
+    uint32_t a = i >> 16, b = i & 0xffff, want = p->reference(p->format, a, b);
+    uint32_t got = p->ours(p->format, a, b);
+    if (got == want)
+        return true;
+    snprintf(why, size, "%s of %s %04x and %04x is %04x, not %04x", p->what, p->format->name, a, b,
+             got, want);
+    return false;
+}
+static void sums_products_and_quotients_round_once(void **state)
+{
+    static const struct pairs all[] = {
+        {&f16, "sum", our_add, ref_add},       {&f16, "product", our_mul, ref_mul},
+        {&f16, "quotient", our_div, ref_div},  {&bf16, "sum", our_add, ref_add},
+        {&bf16, "product", our_mul, ref_mul},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
+        sweep_all(pair_is_right, &all[i], all[i].what, 4099);
+}
+
+struct triples {
+    const struct format *format;
+};
+static bool fma_is_right(const void *context, uint32_t i, char *why, size_t size)
+{
+    const struct format *f = ((const struct triples *)context)->format;
+    uint64_t z = (i + UINT64_C(1)) * UINT64_C(0x9e3779b97f4a7c15);
+    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
+    z ^= z >> 31;
+    uint32_t a = z & 0xffff, b = z >> 16 & 0xffff, c = z >> 32 & 0xffff;
+    switch (i & 3) {
+    case 1: /* near cancellation */
+        c = (our_mul(f, a, b) ^ 0x8000 ^ (uint32_t)(z >> 62)) & 0xffff;
+        break;
+    case 2: /* a product of about one, an addend that is a crumb or of half a unit */
+        a = (a & 0x803f) | one_of(f);
+        b = (b & 0x3f) | one_of(f);
+        break;
+    case 3: /* small products */
+        a &= 0x8fff;
+        c &= 0x83ff;
+        break;
+    default: break;
+    }
+    uint32_t want = ref_fma(f, a, b, c), got = our_fma(f, a, b, c);
+    if (got == want)
+        return true;
+    snprintf(why, size, "fma of %s %04x, %04x and %04x is %04x, not %04x", f->name, a, b, c, got,
+             want);
+    return false;
+}
+static void fma_rounds_once(void **state)
+{
+    static const struct triples all[] = {{&f16}, {&bf16}};
+    (void)state;
+    for (size_t i = 0; i < 2; i++)
+        sweep_all(fma_is_right, &all[i], "fma", 1031);
+}
+
+static bool conversion_is_right(const void *context, uint32_t i, char *why, size_t size)
+{
+    const struct format *f = context;
+    uint32_t want, got;
+    float x;
+    memcpy(&x, &i, sizeof x);
+    want = ref_real(f, x);
+    got = f->out(x);
+    if (got == want)
+        return true;
+    snprintf(why, size, "%a to %s is %04x, not %04x", (double)x, f->name, got, want);
+    return false;
+}
+static void numbers_narrow_to_the_nearest(void **state)
+{
+    (void)state;
+    sweep_all(conversion_is_right, &f16, "f32 to f16", 1031);
+    sweep_all(conversion_is_right, &bf16, "f32 to bf16", 1031);
+}
+static void numbers_widen_exactly(void **state)
+{
+    (void)state;
+    for (int k = 0; k < 2; k++) {
+        const struct format *f = k ? &bf16 : &f16;
+        for (uint32_t h = 0; h < 65536; h++) {
+            struct number n = number_of(f, h);
+            double want = ldexp((double)n.m, n.e);
+            float got = f->in(h);
+            if (is_nan(f, h)) {
+                assert_true(isnan(got));
+                continue;
+            }
+            if (is_infinite(f, h))
+                want = INFINITY * (h & 0x8000 ? -1 : 1);
+            if (got != want || !signbit(got) != !(h & 0x8000))
+                fail_msg("%s %04x is %a, not %a", f->name, h, (double)got, want);
+        }
+    }
+}
+
+static long double host_rsqrt(long double x)
+{
+    return 1 / sqrtl(x);
+}
+static long double host_rcp(long double x)
+{
+    return 1 / x;
+}
+static float our_rcp(float x)
+{
+    return 1.0f / x;
+}
+static float our_sqrt(float x)
+{
+    return emu_sqrt_f32(x);
+}
+static void functions_of_all_operands_are_correctly_rounded(void **state)
+{
+    static const struct {
+        const char *name;
+        const struct format *format;
+        float (*ours)(float);
+        long double (*host)(long double);
+    } functions[] = {
+        {"ex2", &f16, emu_ex2_f16, exp2l},    {"tanh", &f16, emu_tanh_f16, tanhl},
+        {"rcp", &f16, our_rcp, host_rcp},     {"sqrt", &f16, our_sqrt, sqrtl},
+        {"rsq", &f16, emu_rsq_f16, host_rsqrt}, {"ex2", &bf16, emu_ex2_bf16, exp2l},
+        {"tanh", &bf16, emu_tanh_bf16, tanhl},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof functions / sizeof functions[0]; i++) {
+        const struct format *f = functions[i].format;
+        for (uint32_t h = 0; h < 65536; h++) {
+            float x = f->in(h);
+            uint32_t got = f->out(functions[i].ours(x));
+            uint32_t want = ref_real(f, functions[i].host((long double)x));
+            if (got != want)
+                fail_msg("%s of %s %04x is %04x, not %04x", functions[i].name, f->name, h, got,
+                         want);
+        }
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(numbers_widen_exactly),
+        cmocka_unit_test(numbers_narrow_to_the_nearest),
+        cmocka_unit_test(sums_products_and_quotients_round_once),
+        cmocka_unit_test(fma_rounds_once),
+        cmocka_unit_test(functions_of_all_operands_are_correctly_rounded),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
