@@ -206,20 +206,25 @@ void emu_x_setp_half(struct emu_warp *w, const struct emu_dinsn *di, uint64_t la
     set_predicate(w, di->q, lanes, q);
 }
 
-/* ---- conversions, lane by lane; frequent ones are rows of emu_exec.c --------------------- */
+/* ---- conversions: what emu_cvt_body.h has no loop for ----------------------------------- */
 
 void emu_x_cvt(struct emu_warp *w, const struct emu_dinsn *di, uint64_t lanes)
 {
     unsigned dtype = di->sub & 15, stype = di->sub >> 4;
     unsigned rounding = di->reg & 7;
-    bool saturate = di->reg & 8, ftz = di->reg & 16;
+    bool saturate = di->reg & 8, ftz = di->reg & 16, uniform = di->ukind != EMU_U_ROW;
     bool wide_from = stype == ISA_ST_U64 || stype == ISA_ST_S64 || stype == ISA_ST_F64;
     bool wide_to = dtype == ISA_DT_U64 || dtype == ISA_DT_S64 || dtype == ISA_DT_F64;
     uint32_t *d = emu_row(w, di->d), *d_high = d + w->stride / 4;
+    uint64_t r = 0;
 
+    if (uniform)
+        r = emu_convert(dtype, stype, rounding, saturate, ftz,
+                        wide_from ? emu_uniform64(w, di) : emu_uniform32(w, di));
     for (LW_EACH_BIT(l, lanes)) {
-        uint64_t x = wide_from ? x_lane64(w, di, (unsigned)l) : x_lane(w, di, (unsigned)l);
-        uint64_t r = emu_convert(dtype, stype, rounding, saturate, ftz, x);
+        if (!uniform)
+            r = emu_convert(dtype, stype, rounding, saturate, ftz,
+                            wide_from ? x_lane64(w, di, (unsigned)l) : x_lane(w, di, (unsigned)l));
         d[l] = (uint32_t)r;
         if (wide_to)
             d_high[l] = (uint32_t)(r >> 32);

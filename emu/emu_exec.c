@@ -717,6 +717,10 @@ static bool LEVEL(rows_only)(unsigned op)
     return LEVEL(rows)[op].rows_only;
 }
 
+/* ---- conversions ------------------------------------------------------------------------- */
+
+#include "emu/emu_cvt_body.h"
+
 /* ---- memory ------------------------------------------------------------------------------ */
 
 #include "emu/emu_mem_body.h"
@@ -841,59 +845,6 @@ static bool LEVEL(s2r_is_plain)(enum isa_special sr)
            (info->uniform || sr <= ISA_SR_TID_Z);
 }
 
-/* Conversions without modifiers, from rows: what emu_convert does, as loops. */
-#define WIDEN(hi) LANEW_BODY(emu_uniform32, 0, 0, bl, hi)
-#define CONVERSIONS(ROW)                                                                      \
-    ROW(F32, S32, LANE_BODY(f32, s32, s32, (float)b))                                         \
-    ROW(F32, U32, LANE_BODY(f32, u32, u32, (float)b))                                         \
-    ROW(F64, F32, LANE_BODY(f64, f32, f32, (double)b))                                        \
-    ROW(F32, F64, LANE_BODY(f32, f64, f64, (float)b))                                         \
-    ROW(S64, S32, WIDEN((uint32_t)((int32_t)bl >> 31)))                                       \
-    ROW(U64, S32, WIDEN((uint32_t)((int32_t)bl >> 31)))                                       \
-    ROW(S64, U32, WIDEN(0))                                                                   \
-    ROW(U64, U32, WIDEN(0))                                                                   \
-    ROW(U32, U64, LANE_BODY(u32, u32, u32, b))                                                \
-    ROW(S32, S64, LANE_BODY(u32, u32, u32, b))
-#define ROW(to, from, ...)                                                                    \
-    INLINE void LEVEL(cvt_##to##_##from)(BODY_PARAMS)                                         \
-    {                                                                                         \
-        __VA_ARGS__;                                                                          \
-    }                                                                                         \
-    static void LEVEL(h_cvt_##to##_##from##_f)(struct emu_warp *w, const struct emu_dinsn *di) \
-    {                                                                                         \
-        LEVEL(cvt_##to##_##from)(w, di, 0, NULL, false, false);                               \
-        EMU_NEXT_FULL(w, di);                                                                 \
-    }                                                                                         \
-    static void LEVEL(h_cvt_##to##_##from##_p)(struct emu_warp *w, const struct emu_dinsn *di) \
-    {                                                                                         \
-        LEVEL(cvt_##to##_##from)(w, di, w->e, w->mask_row, false, false);                     \
-        EMU_NEXT_PART(w, di);                                                                 \
-    }
-CONVERSIONS(ROW)
-#undef ROW
-
-static void LEVEL(called_handlers)(const struct emu_dinsn *di, struct emu_handlers *out)
-{
-    static const struct {
-        uint8_t sub;
-        struct emu_handlers h;
-    } conversions[] = {
-#define ROW(to, from, ...)                                                                    \
-    {ISA_DT_##to | ISA_ST_##from << 4,                                                        \
-     {LEVEL(h_cvt_##to##_##from##_f), LEVEL(h_cvt_##to##_##from##_p)}},
-        CONVERSIONS(ROW)
-#undef ROW
-    };
-
-    if (di->op == ISA_V_S2R && LEVEL(s2r_is_plain)((enum isa_special)di->reg))
-        out->full = LEVEL(s2r_f);
-    if (di->op != ISA_V_CVT || di->reg != ISA_CRND_RN || di->ukind != EMU_U_ROW)
-        return;
-    for (unsigned i = 0; i < LW_COUNT_OF(conversions); i++)
-        if (conversions[i].sub == di->sub)
-            *out = conversions[i].h;
-}
-
 static void LEVEL(handlers)(const struct isa_insn *insn, const struct emu_dinsn *di,
                             struct emu_handlers *out, const char **why)
 {
@@ -909,6 +860,8 @@ static void LEVEL(handlers)(const struct isa_insn *insn, const struct emu_dinsn 
         LEVEL(store_handlers)(insn, di, out, why);
     } else if (info->flags & ISA_F_MEMORY) {
         LEVEL(load_handlers)(insn, di, out, why);
+    } else if (info->format == ISA_FMT_CVT && LEVEL(cvt_handlers)(di, out)) {
+        return;
     } else if (rows->modded[0] != NULL && di->flags & EMU_D_FLOAT_MODE) {
 #if !defined __SSE2__ && !defined __aarch64__
         if ((di->reg >> 2 & 3) != 0) {
@@ -923,8 +876,8 @@ static void LEVEL(handlers)(const struct isa_insn *insn, const struct emu_dinsn 
 
         out->full = rows->plain[di->ukind != EMU_U_ROW][guarded][0];
         out->part = rows->plain[di->ukind != EMU_U_ROW][guarded][1];
-        if (!guarded)
-            LEVEL(called_handlers)(di, out);
+        if (!guarded && di->op == ISA_V_S2R && LEVEL(s2r_is_plain)((enum isa_special)di->reg))
+            out->full = LEVEL(s2r_f);
     }
 }
 

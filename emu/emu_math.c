@@ -577,9 +577,10 @@ uint64_t emu_convert(unsigned dtype, unsigned stype, unsigned rounding, bool sat
     if (!is_float_type(dtype)) {
         unsigned to = int_bits(dtype);
         bool to_signed = dtype & 1;
-        /* NaN: zero for small types, 0x8000... of 64 bits (PTX: cvt) */
-        if (x != x)
-            return to == 64 ? UINT64_C(1) << 63 : 0;
+        if (x != x) { /* PTX: cvt, integer notes; signed small values are sign-extended to 32 */
+            uint64_t top = stype == ISA_DT_F64 || to == 64 ? UINT64_C(1) << (to - 1) : 0;
+            return to_signed && to < 32 ? (uint32_t)(0 - top) : top;
+        }
         x = integral(x, mode);
         uint64_t v;
         if (to_signed) {

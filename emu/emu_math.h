@@ -255,11 +255,6 @@ float emu_cos_f32(float x);
 float emu_tanh_f32(float x);
 double emu_rsq_f64(double x);
 
-/* ---- 16-bit floats: computed in f32, where a second rounding changes nothing ------------- */
-
-/* (24 >= 2 * 11 + 2 and 2 * 8 + 2: sums, products, quotients and roots of f16 and bf16 that
- * were rounded to f32 round to the same as the exact ones. tests/test_half tries them.) */
-
 EMU_INLINE float emu_f32_bits(uint32_t bits)
 {
     float x;
@@ -272,6 +267,66 @@ EMU_INLINE uint32_t emu_bits_f32(float x)
     memcpy(&bits, &x, sizeof bits);
     return bits;
 }
+
+/* ---- integral values; the sign of a zero is that of the operand ------------------------- */
+
+/* From 2^23 on every float is integral; below, the integer unit or an addition rounds. */
+EMU_INLINE float emu_signed_as(float magnitude, float x)
+{
+    return emu_f32_bits(emu_bits_f32(magnitude) | (emu_bits_f32(x) & 0x80000000u));
+}
+EMU_INLINE bool emu_has_fraction(float x)
+{
+    return (emu_bits_f32(x) & 0x7fffffffu) < 0x4b000000u;
+}
+EMU_INLINE float emu_rint_f32(float x)
+{
+    float a = emu_f32_bits(emu_bits_f32(x) & 0x7fffffffu);
+    float t = (a + 0x1p23f) - 0x1p23f; /* the processor rounds to nearest even */
+    return emu_has_fraction(x) ? emu_signed_as(t, x) : x;
+}
+EMU_INLINE float emu_trunc_f32(float x)
+{
+    float t = emu_has_fraction(x) ? (float)(int32_t)x : x;
+    return emu_signed_as(t, x);
+}
+EMU_INLINE float emu_floor_f32(float x)
+{
+    float t = emu_has_fraction(x) ? (float)(int32_t)x : x;
+    t = t > x ? t - 1.0f : t;
+    return emu_signed_as(t, x);
+}
+EMU_INLINE float emu_ceil_f32(float x)
+{
+    float t = emu_has_fraction(x) ? (float)(int32_t)x : x;
+    t = t < x ? t + 1.0f : t;
+    return emu_signed_as(t, x);
+}
+/* Towards zero, clamped to the type; NaN gives 0, from f64 the least integer (PTX, cvt). */
+EMU_INLINE int32_t emu_s32_of_f32(float x)
+{
+    const bool inside = x > -0x1.000002p31f && x < 0x1p31f;
+    int32_t r = inside ? (int32_t)x : x > 0 ? INT32_MAX : INT32_MIN;
+    return x != x ? 0 : r;
+}
+EMU_INLINE uint32_t emu_u32_of_f32(float x)
+{
+    const bool high = x >= 0x1p31f && x < 0x1p32f, low = x > 0 && x < 0x1p31f;
+    uint32_t r = x > 0 ? UINT32_MAX : 0;
+    r = high ? (uint32_t)(int32_t)(x - 0x1p31f) + 0x80000000u : r;
+    return low ? (uint32_t)(int32_t)x : r;
+}
+EMU_INLINE int32_t emu_s32_of_f64(double x)
+{
+    const bool inside = x > -0x1.00000002p31 && x < 0x1p31;
+    return inside ? (int32_t)x : x > 0 ? INT32_MAX : INT32_MIN;
+}
+
+/* ---- 16-bit floats: computed in f32, where a second rounding changes nothing ------------- */
+
+/* (24 >= 2 * 11 + 2 and 2 * 8 + 2: sums, products, quotients and roots of f16 and bf16 that
+ * were rounded to f32 round to the same as the exact ones. tests/test_half tries them.) */
+
 /** f16 in bits 15:0 to f32, exactly. No denormal is computed with. */
 EMU_INLINE float emu_f32_of_f16(uint32_t h)
 {

@@ -16,6 +16,7 @@ liblanewise_a_SOURCES += \
 	%D%/emu_simd.h \
 	%D%/emu_mem_body.h \
 	%D%/emu_scalar_body.h \
+	%D%/emu_cvt_body.h \
 	%D%/emu_mem_priv.h \
 	%D%/emu_split_priv.h \
 	%D%/emu_text.h \

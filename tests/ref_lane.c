@@ -379,8 +379,12 @@ static u64 convert(const struct isa_insn *i, u64 bits)
                : st == ISA_ST_F16 ? half_to_double((uint16_t)bits) : (double)as_f((u32)bits << 16);
     if (dt < ISA_DT_F16) {
         int to = widths[dt];
-        if (isnan(x))
-            return to == 64 ? 1ull << 63 : 0;
+        if (isnan(x)) { /* the text of PTX */
+            u64 least_value = st != ISA_ST_F64 && to != 64 ? 0 : 1ull << (to - 1);
+            if (dt == ISA_DT_S8 || dt == ISA_DT_S16)
+                return (u32)(s32)(dt == ISA_DT_S8 ? (int8_t)least_value : (int16_t)least_value);
+            return least_value;
+        }
         x = mode == 0 ? nearbyint(x) : mode == 1 ? trunc(x) : mode == 2 ? floor(x) : ceil(x);
         double low = dt & 1 ? -ldexp(1, to - 1) : 0, high = ldexp(1, dt & 1 ? to - 1 : to);
         u64 r;

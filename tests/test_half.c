@@ -15,15 +15,11 @@
 #include <cmocka.h>
 
 #include "emu/emu_math.h"
+#include "tests/soft_float.h"
 #include "tests/sweep.h"
 
-typedef __int128 wide;
-
-/* ---- the reference ------------------------------------------------------------------- */
-
 struct format {
-    const char *name;
-    int precision, emin, emax; /* the significand's bits; exponents of its first bit */
+    struct soft_format soft;
     float (*in)(uint32_t);
     uint32_t (*out)(float);
 };
@@ -31,84 +27,35 @@ static float in_f16(uint32_t h) { return emu_f32_of_f16(h); }
 static float in_bf16(uint32_t h) { return emu_f32_of_bf16(h); }
 static uint32_t out_f16(float x) { return emu_f16_of_f32(x); }
 static uint32_t out_bf16(float x) { return emu_bf16_of_f32(x); }
-static const struct format f16 = {"f16", 11, -14, 15, in_f16, out_f16};
-static const struct format bf16 = {"bf16", 8, -126, 127, in_bf16, out_bf16};
+static struct format f16 = {.in = in_f16, .out = out_f16};
+static struct format bf16 = {.in = in_bf16, .out = out_bf16};
+
+/* ---- the reference ------------------------------------------------------------------- */
 
 static uint32_t infinity_of(const struct format *f)
 {
-    return (uint32_t)(f->emax * 2 + 1) << (f->precision - 1);
+    return (uint32_t)soft_infinity(&f->soft);
 }
 static bool is_nan(const struct format *f, uint32_t h)
 {
-    return (h & 0x7fff) > infinity_of(f);
+    return soft_is_nan(&f->soft, h);
 }
 static bool is_infinite(const struct format *f, uint32_t h)
 {
-    return (h & 0x7fff) == infinity_of(f);
+    return soft_is_infinite(&f->soft, h);
 }
-
-/* A number is m * 2^e; m has the sign. */
-struct number {
-    wide m;
-    int e;
-};
-static struct number number_of(const struct format *f, uint32_t h)
+static uint32_t rounded(const struct format *f, struct soft_number n, bool sticky, bool negative)
 {
-    uint32_t bits = h & 0x7fff, fraction = bits & ((1u << (f->precision - 1)) - 1);
-    int e = (int)(bits >> (f->precision - 1));
-    struct number n = {e ? fraction | 1u << (f->precision - 1) : fraction,
-                       (e ? e : 1) - f->emax - (f->precision - 1)};
-    if (h & 0x8000)
-        n.m = -n.m;
-    return n;
+    return (uint32_t)soft_round(&f->soft, n, sticky, SOFT_RN, negative);
 }
-static int top_bit(wide m)
-{
-    uint64_t high = (uint64_t)(m >> 64);
-    return high ? 127 - __builtin_clzll(high) : 63 - __builtin_clzll((uint64_t)m);
-}
-/* To nearest even; what was lost below m is in @sticky and has m's sign. */
-static uint32_t rounded(const struct format *f, struct number n, bool sticky, bool negative_zero)
-{
-    uint32_t sign = n.m < 0 || (n.m == 0 && negative_zero) ? 0x8000 : 0;
-    wide m = n.m < 0 ? -n.m : n.m, kept, rest, half;
-    int unit;
-    if (m == 0)
-        return sign;
-    m = m << 1 | sticky; /* one bit more holds what was lost */
-    n.e--;
-    int e = n.e + top_bit(m);
-    unit = (e < f->emin ? f->emin : e) - (f->precision - 1);
-    int cut = unit - n.e;
-    if (cut > 120)
-        return sign;
-    if (cut <= 0) {
-        kept = m << -cut;
-    } else {
-        kept = m >> cut;
-        rest = m - (kept << cut);
-        half = (wide)1 << (cut - 1);
-        kept += rest > half || (rest == half && (kept & 1));
-    }
-    if (kept >> f->precision) {
-        kept >>= 1;
-        unit++;
-    }
-    if (unit + f->precision - 1 > f->emax)
-        return sign | infinity_of(f);
-    uint32_t exponent = 0;
-    if (kept >> (f->precision - 1)) /* normal: the hidden bit adds one to the exponent */
-        exponent = (uint32_t)(unit + f->precision - 1 + f->emax - 1) << (f->precision - 1);
-    return sign | (exponent + (uint32_t)kept);
-}
-static struct number sum(struct number a, struct number b, bool *sticky)
+static struct soft_number sum(struct soft_number a, struct soft_number b, bool *sticky)
 {
     if (a.m == 0)
         return b;
     if (b.m == 0)
         return a;
     if (a.e < b.e) {
-        struct number t = a;
+        struct soft_number t = a;
         a = b;
         b = t;
     }
@@ -128,7 +75,7 @@ static uint32_t ref_fma(const struct format *f, uint32_t a, uint32_t b, uint32_t
     bool sign = (a ^ b) & 0x8000, sticky = false;
     if (is_nan(f, a) || is_nan(f, b) || is_nan(f, c))
         return 0x7fff;
-    struct number x = number_of(f, a), y = number_of(f, b), z = number_of(f, c);
+    struct soft_number x = soft_number(&f->soft, a), y = soft_number(&f->soft, b), z = soft_number(&f->soft, c);
     if (is_infinite(f, a) || is_infinite(f, b)) {
         if ((!is_infinite(f, a) && x.m == 0) || (!is_infinite(f, b) && y.m == 0) ||
             (is_infinite(f, c) && sign != ((c & 0x8000) != 0)))
@@ -137,12 +84,12 @@ static uint32_t ref_fma(const struct format *f, uint32_t a, uint32_t b, uint32_t
     }
     if (is_infinite(f, c))
         return c;
-    struct number p = {x.m * y.m, x.e + y.e}, s = sum(p, z, &sticky);
+    struct soft_number p = {x.m * y.m, x.e + y.e}, s = sum(p, z, &sticky);
     return rounded(f, s, sticky, p.m == 0 && z.m == 0 && sign && (c & 0x8000));
 }
 static uint32_t one_of(const struct format *f)
 {
-    return (uint32_t)f->emax << (f->precision - 1);
+    return (uint32_t)f->soft.emax << (f->soft.precision - 1);
 }
 static uint32_t ref_add(const struct format *f, uint32_t a, uint32_t b)
 {
@@ -161,7 +108,7 @@ static uint32_t ref_div(const struct format *f, uint32_t a, uint32_t b)
         return infinity_of(f) | sign;
     if (is_infinite(f, b))
         return sign;
-    struct number x = number_of(f, a), y = number_of(f, b), q;
+    struct soft_number x = soft_number(&f->soft, a), y = soft_number(&f->soft, b), q;
     if (y.m == 0)
         return x.m == 0 ? 0x7fff : infinity_of(f) | sign;
     x.m <<= 40;
@@ -169,18 +116,9 @@ static uint32_t ref_div(const struct format *f, uint32_t a, uint32_t b)
     q.e = x.e - 40 - y.e;
     return rounded(f, q, x.m % y.m != 0, sign);
 }
-/* A real number with 64 bits: enough where it is no tie of 11 bits by chance. */
 static uint32_t ref_real(const struct format *f, long double x)
 {
-    int e;
-    if (isnan(x))
-        return 0x7fff;
-    if (isinf(x))
-        return infinity_of(f) | (signbit(x) ? 0x8000 : 0);
-    struct number n;
-    n.m = (wide)ldexpl(frexpl(x, &e), 64);
-    n.e = e - 64;
-    return rounded(f, n, false, signbit(x));
+    return (uint32_t)soft_real(&f->soft, x);
 }
 
 /* ---- the rows' expressions --------------------------------------------------------------- */
@@ -216,7 +154,7 @@ static bool pair_is_right(const void *context, uint32_t i, char *why, size_t siz
     uint32_t got = p->ours(p->format, a, b);
     if (got == want)
         return true;
-    snprintf(why, size, "%s of %s %04x and %04x is %04x, not %04x", p->what, p->format->name, a, b,
+    snprintf(why, size, "%s of %s %04x and %04x is %04x, not %04x", p->what, p->format->soft.name, a, b,
              got, want);
     return false;
 }
@@ -260,7 +198,7 @@ static bool fma_is_right(const void *context, uint32_t i, char *why, size_t size
     uint32_t want = ref_fma(f, a, b, c), got = our_fma(f, a, b, c);
     if (got == want)
         return true;
-    snprintf(why, size, "fma of %s %04x, %04x and %04x is %04x, not %04x", f->name, a, b, c, got,
+    snprintf(why, size, "fma of %s %04x, %04x and %04x is %04x, not %04x", f->soft.name, a, b, c, got,
              want);
     return false;
 }
@@ -282,7 +220,7 @@ static bool conversion_is_right(const void *context, uint32_t i, char *why, size
     got = f->out(x);
     if (got == want)
         return true;
-    snprintf(why, size, "%a to %s is %04x, not %04x", (double)x, f->name, got, want);
+    snprintf(why, size, "%a to %s is %04x, not %04x", (double)x, f->soft.name, got, want);
     return false;
 }
 static void numbers_narrow_to_the_nearest(void **state)
@@ -297,7 +235,7 @@ static void numbers_widen_exactly(void **state)
     for (int k = 0; k < 2; k++) {
         const struct format *f = k ? &bf16 : &f16;
         for (uint32_t h = 0; h < 65536; h++) {
-            struct number n = number_of(f, h);
+            struct soft_number n = soft_number(&f->soft, h);
             double want = ldexp((double)n.m, n.e);
             float got = f->in(h);
             if (is_nan(f, h)) {
@@ -307,7 +245,7 @@ static void numbers_widen_exactly(void **state)
             if (is_infinite(f, h))
                 want = INFINITY * (h & 0x8000 ? -1 : 1);
             if (got != want || !signbit(got) != !(h & 0x8000))
-                fail_msg("%s %04x is %a, not %a", f->name, h, (double)got, want);
+                fail_msg("%s %04x is %a, not %a", f->soft.name, h, (double)got, want);
         }
     }
 }
@@ -349,7 +287,7 @@ static void functions_of_all_operands_are_correctly_rounded(void **state)
             uint32_t got = f->out(functions[i].ours(x));
             uint32_t want = ref_real(f, functions[i].host((long double)x));
             if (got != want)
-                fail_msg("%s of %s %04x is %04x, not %04x", functions[i].name, f->name, h, got,
+                fail_msg("%s of %s %04x is %04x, not %04x", functions[i].name, f->soft.name, h, got,
                          want);
         }
     }
@@ -364,5 +302,7 @@ int main(void)
         cmocka_unit_test(fma_rounds_once),
         cmocka_unit_test(functions_of_all_operands_are_correctly_rounded),
     };
+    f16.soft = soft_f16;
+    bf16.soft = soft_bf16;
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A soft float for tests: numbers are integers times powers of two, exact until they are
+ * rounded, once, to a format. It shares nothing with the emulator.
+ */
+#ifndef SOFT_FLOAT_H
+#define SOFT_FLOAT_H
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+typedef __int128 soft_wide;
+
+struct soft_format {
+    const char *name;
+    int precision, emin, emax, width; /* of the significand; exponents of its first bit; bits */
+    uint64_t nan;                     /* the canonical one */
+};
+static const struct soft_format soft_f16 = {"f16", 11, -14, 15, 16, 0x7fff};
+static const struct soft_format soft_bf16 = {"bf16", 8, -126, 127, 16, 0x7fff};
+static const struct soft_format soft_f32 __attribute__((unused)) = {"f32", 24, -126, 127, 32,
+                                                                    0x7fffffff};
+static const struct soft_format soft_f64 __attribute__((unused)) = {
+    "f64", 53, -1022, 1023, 64, UINT64_C(0x7ff8000000000000)};
+
+enum soft_rounding { SOFT_RN, SOFT_RZ, SOFT_RM, SOFT_RP };
+
+static inline uint64_t soft_sign(const struct soft_format *f)
+{
+    return UINT64_C(1) << (f->width - 1);
+}
+static inline uint64_t soft_infinity(const struct soft_format *f)
+{
+    return (uint64_t)(f->emax * 2 + 1) << (f->precision - 1);
+}
+static inline bool soft_is_nan(const struct soft_format *f, uint64_t h)
+{
+    return (h & (soft_sign(f) - 1)) > soft_infinity(f);
+}
+static inline bool soft_is_infinite(const struct soft_format *f, uint64_t h)
+{
+    return (h & (soft_sign(f) - 1)) == soft_infinity(f);
+}
+
+/** m * 2^e; m has the sign. */
+struct soft_number {
+    soft_wide m;
+    int e;
+};
+static inline struct soft_number soft_number(const struct soft_format *f, uint64_t h)
+{
+    uint64_t bits = h & (soft_sign(f) - 1), hidden = UINT64_C(1) << (f->precision - 1);
+    int e = (int)(bits >> (f->precision - 1));
+    uint64_t fraction = bits & (hidden - 1);
+    struct soft_number n = {e ? fraction | hidden : fraction,
+                            (e ? e : 1) - f->emax - (f->precision - 1)};
+    if (h & soft_sign(f))
+        n.m = -n.m;
+    return n;
+}
+static inline int soft_top_bit(soft_wide m)
+{
+    uint64_t high = (uint64_t)(m >> 64);
+    return high ? 127 - __builtin_clzll(high) : 63 - __builtin_clzll((uint64_t)m);
+}
+static inline bool soft_goes_up(enum soft_rounding mode, bool negative, bool odd, soft_wide rest,
+                                soft_wide half)
+{
+    switch (mode) {
+    case SOFT_RN: return rest > half || (rest == half && odd);
+    case SOFT_RM: return negative && rest != 0;
+    case SOFT_RP: return !negative && rest != 0;
+    default: return false;
+    }
+}
+/** To the format. @sticky: something was lost below m, of m's sign. |m| < 2^125. */
+static inline uint64_t soft_round(const struct soft_format *f, struct soft_number n, bool sticky,
+                                  enum soft_rounding mode, bool negative_zero)
+{
+    bool negative = n.m < 0 || (n.m == 0 && negative_zero);
+    uint64_t sign = negative ? soft_sign(f) : 0, exponent = 0;
+    soft_wide m = n.m < 0 ? -n.m : n.m, kept, rest;
+    if (m == 0)
+        return sign;
+    m = m << 1 | sticky; /* one bit more holds what was lost */
+    n.e--;
+    int e = n.e + soft_top_bit(m);
+    int unit = (e < f->emin ? f->emin : e) - (f->precision - 1), cut = unit - n.e;
+    if (cut > 126) {
+        kept = soft_goes_up(mode, negative, false, 1, 2);
+    } else if (cut <= 0) {
+        kept = m << -cut;
+    } else {
+        kept = m >> cut;
+        rest = m - (kept << cut);
+        kept += soft_goes_up(mode, negative, kept & 1, rest, (soft_wide)1 << (cut - 1));
+    }
+    if (kept >> f->precision) {
+        kept >>= 1;
+        unit++;
+    }
+    if (unit + f->precision - 1 > f->emax)
+        return sign | (soft_infinity(f) - !soft_goes_up(mode, negative, true, 2, 1));
+    if (kept >> (f->precision - 1)) /* normal: the hidden bit adds one to the exponent */
+        exponent = (uint64_t)(unit + f->precision - 1 + f->emax - 1) << (f->precision - 1);
+    return sign | (exponent + (uint64_t)kept);
+}
+/** Towards an integer; the result may be cut to 2^100 by a number far above 2^64. */
+static inline soft_wide soft_integral(struct soft_number n, enum soft_rounding mode)
+{
+    bool negative = n.m < 0;
+    soft_wide m = negative ? -n.m : n.m, kept;
+    if (m == 0)
+        return 0;
+    if (n.e >= 0) {
+        int room = 100 - soft_top_bit(m);
+        kept = m << (n.e > room ? room : n.e);
+    } else if (n.e < -126) {
+        kept = soft_goes_up(mode, negative, false, 1, 2);
+    } else {
+        kept = m >> -n.e;
+        kept += soft_goes_up(mode, negative, kept & 1, m - (kept << -n.e),
+                             (soft_wide)1 << (-n.e - 1));
+    }
+    return negative ? -kept : kept;
+}
+/** A real number with 64 bits: enough where they are no tie by chance. */
+static inline uint64_t soft_real(const struct soft_format *f, long double x)
+{
+    int e;
+    if (isnan(x))
+        return f->nan;
+    if (isinf(x))
+        return soft_infinity(f) | (signbit(x) ? soft_sign(f) : 0);
+    struct soft_number n;
+    n.m = (soft_wide)ldexpl(frexpl(x, &e), 64);
+    n.e = e - 64;
+    return soft_round(f, n, false, SOFT_RN, signbit(x));
+}
+
+#endif
