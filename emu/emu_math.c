@@ -421,6 +421,39 @@ double emu_rsq_f64(double x)
     return 1.0 / __builtin_sqrt(x);
 }
 
+static double flushed(double x)
+{
+    return (bits64(x) & UINT64_C(0x7ff0000000000000)) != 0
+               ? x : float64(bits64(x) & UINT64_C(0x8000000000000000));
+}
+static uint32_t high_word(double x)
+{
+    return x != x ? 0x7fffffffu : (uint32_t)(bits64(flushed(x)) >> 32);
+}
+uint32_t emu_rcp64h(uint32_t high)
+{
+    return high_word(1.0 / flushed(float64((uint64_t)high << 32)));
+}
+uint32_t emu_rsq64h(uint32_t high)
+{
+    return high_word(emu_rsq_f64(flushed(float64((uint64_t)high << 32))));
+}
+
+uint32_t emu_fns_b32(uint32_t mask, uint32_t base, uint32_t offset)
+{
+    bool down = offset >> 31;
+    uint32_t count = down ? 0 - offset : offset;
+
+    if (base > 31 || count > 32)
+        return UINT32_MAX;
+    if (count == 0)
+        return mask >> base & 1 ? base : UINT32_MAX;
+    for (uint32_t pos = base; pos < 32; pos = down ? pos - 1 : pos + 1)
+        if (mask >> pos & 1 && --count == 0)
+            return pos;
+    return UINT32_MAX;
+}
+
 /* ---- 16-bit floats ------------------------------------------------------------------- */
 
 /* Functions round once, from double: their f32 results could be ties by rounding. */

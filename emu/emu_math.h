@@ -150,6 +150,51 @@ EMU_INLINE uint32_t emu_dp4a_s32(uint32_t a, uint32_t b, uint32_t c)
     return c;
 }
 
+/* Dot products with the signs told: bytes with bytes; halves of a with the low bytes of b. */
+EMU_INLINE uint32_t emu_dot4(uint32_t a, uint32_t b, uint32_t c, bool a_signed, bool b_signed)
+{
+    for (int i = 0; i < 32; i += 8) {
+        uint32_t x = a >> i & 255, y = b >> i & 255;
+        x = a_signed ? (uint32_t)(int32_t)(int8_t)x : x;
+        y = b_signed ? (uint32_t)(int32_t)(int8_t)y : y;
+        c += x * y;
+    }
+    return c;
+}
+EMU_INLINE uint32_t emu_dot2(uint32_t a, uint32_t b, uint32_t c, bool a_signed, bool b_signed)
+{
+    for (int i = 0; i < 2; i++) {
+        uint32_t x = a >> (16 * i) & 0xffff, y = b >> (8 * i) & 255;
+        x = a_signed ? (uint32_t)(int32_t)(int16_t)x : x;
+        y = b_signed ? (uint32_t)(int32_t)(int8_t)y : y;
+        c += x * y;
+    }
+    return c;
+}
+/* PTX bmsk.clamp: @width ones from bit @position. */
+EMU_INLINE uint32_t emu_bmsk_b32(uint32_t position, uint32_t width)
+{
+    uint32_t ones = width > 31 ? ~UINT32_C(0) : (UINT32_C(1) << (width & 31)) - 1;
+    return position > 31 ? 0 : ones << (position & 31);
+}
+/* PTX szext.clamp: a as a number of @bits bits; of 0 bits it is 0. */
+EMU_INLINE uint32_t emu_szext_u32(uint32_t a, uint32_t bits)
+{
+    return bits > 31 ? a : a & ((UINT32_C(1) << (bits & 31)) - 1);
+}
+EMU_INLINE uint32_t emu_szext_s32(uint32_t a, uint32_t bits)
+{
+    uint32_t shift = bits > 31 ? 0 : 32 - bits;
+    return bits == 0 ? 0 : (uint32_t)((int32_t)(a << (shift & 31)) >> (shift & 31));
+}
+EMU_INLINE int32_t emu_clamp_s32(int64_t x)
+{
+    return x > INT32_MAX ? INT32_MAX : x < INT32_MIN ? INT32_MIN : (int32_t)x;
+}
+/** PTX fns: the position of the |offset|-th set bit of @mask at or above (offset > 0) or below
+ *  bit @base, @base itself for 0; all ones: there is none, or @base is above 31. */
+uint32_t emu_fns_b32(uint32_t mask, uint32_t base, uint32_t offset);
+
 /* ---- floats ----------------------------------------------------------------------------- */
 
 /* min and max: the other operand of a NaN; -0 is below +0. @sub: EMU_MIN_NAN makes a NaN of
@@ -254,6 +299,10 @@ float emu_sin_f32(float x);
 float emu_cos_f32(float x);
 float emu_tanh_f32(float x);
 double emu_rsq_f64(double x);
+/* PTX rcp.approx.ftz.f64, rsqrt.approx.ftz.f64: of a high word, its low word taken as zero; the
+ * high word of the correctly rounded result (of the square root's reciprocal: twice rounded). */
+uint32_t emu_rcp64h(uint32_t high);
+uint32_t emu_rsq64h(uint32_t high);
 
 EMU_INLINE float emu_f32_bits(uint32_t bits)
 {

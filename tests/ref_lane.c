@@ -5,6 +5,7 @@
 #include <fenv.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 typedef uint32_t u32;
 typedef int32_t s32;
@@ -737,6 +738,45 @@ static enum result execute(struct ref_lane *t, const struct isa_insn *i, bool pr
     case ISA_V_SHFR_B32: D1(uc >= 32 ? ub : uc == 0 ? ua : ua >> uc | ub << (32 - uc));
     case ISA_V_DP4A_U32: { u32 x = uc; for (int k = 0; k < 4; k++) x += (uint8_t)(ua >> 8 * k) * (uint8_t)(ub >> 8 * k); D1(x); }
     case ISA_V_DP4A_S32: { u32 x = uc; for (int k = 0; k < 4; k++) x += (u32)((int8_t)(ua >> 8 * k) * (int8_t)(ub >> 8 * k)); D1(x); }
+    case ISA_V_DP4A_US32: { u32 x = uc; for (int k = 0; k < 4; k++) x += (u32)((uint8_t)(ua >> 8 * k) * (int8_t)(ub >> 8 * k)); D1(x); }
+    case ISA_V_DP4A_SU32: { u32 x = uc; for (int k = 0; k < 4; k++) x += (u32)((int8_t)(ua >> 8 * k) * (uint8_t)(ub >> 8 * k)); D1(x); }
+    case ISA_V_DP2A_U32: D1(uc + (u32)(u64)((ua & 0xffff) * (ub & 255)) + (ua >> 16) * (ub >> 8 & 255));
+    case ISA_V_DP2A_S32: D1(uc + (u32)((int16_t)ua * (int8_t)ub) + (u32)((int16_t)(ua >> 16) * (int8_t)(ub >> 8)));
+    case ISA_V_DP2A_US32: D1(uc + (u32)((uint16_t)ua * (int8_t)ub) + (u32)((uint16_t)(ua >> 16) * (int8_t)(ub >> 8)));
+    case ISA_V_DP2A_SU32: D1(uc + (u32)((int16_t)ua * (uint8_t)ub) + (u32)((int16_t)(ua >> 16) * (uint8_t)(ub >> 8)));
+    case ISA_V_BMSK_B32: { u32 x = 0; for (u64 k = ua; k < 32 && k < (u64)ua + ub; k++) x |= 1u << k; D1(x); }
+    case ISA_V_SZEXT_U32: { u32 x = 0; for (u32 k = 0; k < 32 && k < ub; k++) x |= ua & 1u << k; D1(x); }
+    case ISA_V_SZEXT_S32: {
+        u32 x = 0, n = ub < 32 ? ub : 32;
+        for (u32 k = 0; k < 32 && n; k++)
+            x |= (ua >> (k < n ? k : n - 1) & 1) << k;
+        D1(x);
+    }
+    case ISA_V_FNS_B32: { /* the text of PTX */
+        u32 x = 0xffffffff;
+        s64 pos = ub, off = (s32)uc, left = (off < 0 ? -off : off) - 1;
+        if (ub > 31)
+            D1(x);
+        if (off == 0 && ua >> ub & 1)
+            x = ub;
+        for (; off != 0 && pos >= 0 && pos < 32; pos += off > 0 ? 1 : -1)
+            if (ua >> pos & 1 && left-- == 0) {
+                x = (u32)pos;
+                break;
+            }
+        D1(x);
+    }
+    case ISA_V_ADDSAT_S32: { s64 x = (s64)sa + sb; D1(x < INT32_MIN ? INT32_MIN : x > INT32_MAX ? INT32_MAX : x); }
+    case ISA_V_SUBSAT_S32: { s64 x = (s64)sa - sb; D1(x < INT32_MIN ? INT32_MIN : x > INT32_MAX ? INT32_MAX : x); }
+    case ISA_V_SAD_U32: D1(uc + (u32)llabs((s64)ua - (s64)ub));
+    case ISA_V_SAD_S32: D1(uc + (u32)llabs((s64)sa - sb));
+    case ISA_V_RCP64H: case ISA_V_RSQ64H: {
+        double x = flush_d(as_d((u64)ub << 32), true);
+        x = flush_d(i->op == ISA_V_RCP64H ? 1 / x : 1 / sqrt(x), true);
+        u64 bits;
+        memcpy(&bits, &x, 8);
+        D1(isnan(x) ? 0x7fffffff : bits >> 32);
+    }
     case ISA_V_ADDC_U32: case ISA_V_SUBC_U32: {
         u64 x = (u64)ua + (i->op == ISA_V_SUBC_U32 ? (u32)~ub : ub) + r;
         if (!probe)
