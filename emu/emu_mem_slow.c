@@ -4,6 +4,7 @@
  * allocations or spaces, accesses next to an end), every fault, and all atomics. Exact, and
  * in lane order; nothing is changed before all lanes are known to be good.
  */
+#include "emu/emu_math.h"
 #include "emu/emu_mem_priv.h"
 
 /* ---- checking all lanes ---------------------------------------------------------- */
@@ -114,6 +115,8 @@ unsigned emu_atype_bytes(unsigned atype)
     static const uint8_t bytes[] = {
         [ISA_ATYPE_U32] = 4, [ISA_ATYPE_S32] = 4, [ISA_ATYPE_U64] = 8, [ISA_ATYPE_S64] = 8,
         [ISA_ATYPE_B32] = 4, [ISA_ATYPE_B64] = 8, [ISA_ATYPE_F32] = 4, [ISA_ATYPE_F64] = 8,
+        [ISA_ATYPE_B16] = 2, [ISA_ATYPE_F16] = 2, [ISA_ATYPE_BF16] = 2, [ISA_ATYPE_F16X2] = 4,
+        [ISA_ATYPE_BF16X2] = 4,
     };
     return atype < LW_COUNT_OF(bytes) ? bytes[atype] : 0;
 }
@@ -121,12 +124,15 @@ unsigned emu_atype_bytes(unsigned atype)
 const char *emu_atomic_refused(const struct isa_insn *insn)
 {
     unsigned op = EMU_MOD(insn, AOP), type = EMU_MOD(insn, ATYPE), mode = EMU_MOD(insn, AMODE);
-    unsigned bytes = emu_atype_bytes(type);
-    bool is_float = type == ISA_ATYPE_F32 || type == ISA_ATYPE_F64;
+    bool is_half = type == ISA_ATYPE_F16 || type == ISA_ATYPE_BF16 || type == ISA_ATYPE_F16X2 ||
+                   type == ISA_ATYPE_BF16X2;
+    bool is_float = type == ISA_ATYPE_F32 || type == ISA_ATYPE_F64 || is_half;
     bool is_bits = type == ISA_ATYPE_B32 || type == ISA_ATYPE_B64;
 
-    if (bytes == 0)
-        return "atomics on 16-bit types are not supported";
+    if (emu_atype_bytes(type) == 0)
+        return "there is no such atomic type";
+    if (type == ISA_ATYPE_B16 && op != ISA_AOP_EXCH && op != ISA_AOP_CAS)
+        return "of 16 bits there are exch and cas only";
     switch (op) {
     case ISA_AOP_ADD:
     case ISA_AOP_MIN:
@@ -201,6 +207,21 @@ static uint64_t pick_f64(uint64_t a, uint64_t b, bool max)
     return (x < y) != max ? a : b;
 }
 
+/* One half, with bits 31:16 zero; both. */
+static uint32_t pick_half(uint32_t a, uint32_t b, bool bf, unsigned op)
+{
+    float x = bf ? emu_f32_of_bf16(a & 0xffff) : emu_f32_of_f16(a);
+    float y = bf ? emu_f32_of_bf16(b & 0xffff) : emu_f32_of_f16(b);
+
+    x = op == ISA_AOP_ADD ? x + y
+                          : f32_of(pick_f32(bits_f32(x), bits_f32(y), op == ISA_AOP_MAX));
+    return bf ? emu_bf16_of_f32(x) : emu_f16_of_f32(x);
+}
+static uint32_t pick_halves(uint32_t a, uint32_t b, bool bf, unsigned op)
+{
+    return pick_half(a, b, bf, op) | pick_half(a >> 16, b >> 16, bf, op) << 16;
+}
+
 /** The lanes of an atomic whose places are known to be good. */
 struct emu_atomic_run {
     uint64_t lanes;
@@ -214,6 +235,7 @@ struct emu_atomic_run {
 };
 
 /* Words of guest memory are bytes to the rest of the emulator. */
+typedef uint16_t __attribute__((may_alias)) word16;
 typedef uint32_t __attribute__((may_alias)) word32;
 typedef uint64_t __attribute__((may_alias)) word64;
 
@@ -224,8 +246,10 @@ typedef uint64_t __attribute__((may_alias)) word64;
     uint8_t *const host = run->host;                                                          \
     const uint64_t lanes = run->lanes;                                                        \
     const bool plain = run->place == NULL && !run->threads && run->d0 == NULL
+#define ROW_word16(r0, r1, l) ((void)(r1), (word16)(r0)[l])
 #define ROW_word32(r0, r1, l) ((void)(r1), (r0)[l])
 #define ROW_word64(r0, r1, l) ((uint64_t)(r1)[l] << 32 | (r0)[l])
+#define PUT_word16(v, l) (run->d0[l] = (v))
 #define PUT_word32(v, l) (run->d0[l] = (v))
 #define PUT_word64(v, l) (run->d0[l] = (uint32_t)(v), run->d1[l] = (uint32_t)((v) >> 32))
 
@@ -276,6 +300,40 @@ typedef uint64_t __attribute__((may_alias)) word64;
             PUT_##T(m, l);                                                                    \
     }                                                                                         \
     break
+
+static bool run16(const struct emu_atomic_run *run, unsigned op, unsigned type)
+{
+    ATOMIC_LOCALS;
+    word16 changed = 0;
+    (void)c1;
+
+    switch (op) {
+    case ISA_AOP_ADD:
+    case ISA_AOP_MIN:
+    case ISA_AOP_MAX:
+        ATOMIC_LOOP(word16, (word16)pick_half(m, x, type == ISA_ATYPE_BF16, op));
+    case ISA_AOP_EXCH:
+        ATOMIC_LOOP(word16, x);
+    default:
+        ATOMIC_LOOP(word16, m == x ? ROW_word16(c0, c1, l) : m);
+    }
+    return changed != 0;
+}
+
+static bool run_packed(const struct emu_atomic_run *run, unsigned op, unsigned type)
+{
+    ATOMIC_LOCALS;
+    word32 changed = 0;
+    (void)c0, (void)c1;
+
+    switch (op) {
+    case ISA_AOP_EXCH:
+        ATOMIC_LOOP(word32, x);
+    default:
+        ATOMIC_LOOP(word32, pick_halves(m, x, type == ISA_ATYPE_BF16X2, op));
+    }
+    return changed != 0;
+}
 
 static bool run32(const struct emu_atomic_run *run, unsigned op, unsigned type)
 {
@@ -384,7 +442,12 @@ static void run_atomic(struct emu_warp *w, const struct emu_dinsn *di,
         run->d0 = emu_row(w, di->d);
         run->d1 = emu_row(w, di->d + w->stride);
     }
-    changed = emu_atype_bytes(type) == 8 ? run64(run, op, type) : run32(run, op, type);
+    if (type == ISA_ATYPE_F16X2 || type == ISA_ATYPE_BF16X2)
+        changed = run_packed(run, op, type);
+    else if (emu_atype_bytes(type) == 2)
+        changed = run16(run, op, type);
+    else
+        changed = emu_atype_bytes(type) == 8 ? run64(run, op, type) : run32(run, op, type);
     w->core->stats.atomics++;
     w->block->progress += changed;
 }

@@ -230,6 +230,7 @@ static const struct {
     [ISA_ATYPE_S64] = { 2, 8 },   [ISA_ATYPE_B32] = { 1, 4 },    [ISA_ATYPE_B64] = { 2, 8 },
     [ISA_ATYPE_F32] = { 1, 4 },   [ISA_ATYPE_F64] = { 2, 8 },    [ISA_ATYPE_F16X2] = { 1, 4 },
     [ISA_ATYPE_BF16X2] = { 1, 4 }, [ISA_ATYPE_B16] = { 1, 2 },   [ISA_ATYPE_F16] = { 1, 2 },
+    [ISA_ATYPE_BF16] = { 1, 2 },
 };
 
 /* Registers of a matrix multiply by MFORM: D and C, A, B. */
@@ -569,7 +570,7 @@ static bool atomic_is_commutative(const struct isa_insn *insn)
     unsigned type = isa_mod_get(insn, ISA_MOD_ATYPE);
 
     if (type == ISA_ATYPE_F32 || type == ISA_ATYPE_F64 || type == ISA_ATYPE_F16 ||
-        type == ISA_ATYPE_F16X2 || type == ISA_ATYPE_BF16X2)
+        type == ISA_ATYPE_F16X2 || type == ISA_ATYPE_BF16X2 || type == ISA_ATYPE_BF16)
         return false;
     unsigned order = isa_mod_get(insn, ISA_MOD_MORDER);
 

@@ -197,6 +197,13 @@ static void memory(struct gen *g)
             type = prop_below(&g->r, 2) ? ISA_ATYPE_B32 : ISA_ATYPE_B64;
         if (aop == ISA_AOP_INC || aop == ISA_AOP_DEC)
             type = ISA_ATYPE_U32;
+        if (aop <= ISA_AOP_MAX && prop_below(&g->r, 3) == 0) {
+            static const uint8_t halves[] = {ISA_ATYPE_F16, ISA_ATYPE_BF16, ISA_ATYPE_F16X2,
+                                             ISA_ATYPE_BF16X2};
+            type = halves[prop_below(&g->r, 4)];
+        }
+        if ((aop == ISA_AOP_EXCH || aop == ISA_AOP_CAS) && prop_below(&g->r, 3) == 0)
+            type = ISA_ATYPE_B16;
         isa_mod_set(i, ISA_MOD_AOP, aop);
         isa_mod_set(i, ISA_MOD_ATYPE, type);
         if (!reduce && aop == ISA_AOP_CAS)

@@ -544,7 +544,27 @@ static void atomic(struct ref_lane *t, const struct isa_insn *i, bool result)
                 : 1;
     u64 old = 0, x = vreg(t, i->x & 255, n), c = result ? vreg(t, i->c, n) : 0, r = 0;
     bool is_signed = type == ISA_ATYPE_S32 || type == ISA_ATYPE_S64;
-    memcpy(&old, m, (size_t)n * 4);
+    int half = type == ISA_ATYPE_F16 || type == ISA_ATYPE_BF16 || type == ISA_ATYPE_B16 ? 1
+               : type == ISA_ATYPE_F16X2 || type == ISA_ATYPE_BF16X2 ? 2 : 0;
+    size_t bytes = half ? (size_t)half * 2 : (size_t)n * 4;
+    memcpy(&old, m, bytes);
+    if (half == 1)
+        x &= 0xffff, c &= 0xffff;
+    if (half && type != ISA_ATYPE_B16 && isa_mod_get(i, ISA_MOD_AOP) <= ISA_AOP_MAX) {
+        bool bf = type == ISA_ATYPE_BF16 || type == ISA_ATYPE_BF16X2;
+        static const char *const names[3] = {"add", "min", "max"};
+        for (int k = 0; k < half; k++) {
+            struct isa_insn plain;
+            u32 out, h[3] = {(u32)(old >> 16 * k) & 0xffff, (u32)(x >> 16 * k) & 0xffff, 0};
+            isa_insn_init(&plain, ISA_V_ADD_F16);
+            half_lane(&plain, names[isa_mod_get(i, ISA_MOD_AOP)], bf, h, &out);
+            r |= (u64)out << 16 * k;
+        }
+        memcpy(m, &r, bytes);
+        if (result)
+            put(t, i->d, 1, old);
+        return;
+    }
     s64 so = n == 1 ? (s32)old : (s64)old, sx = n == 1 ? (s32)x : (s64)x;
     switch (isa_mod_get(i, ISA_MOD_AOP)) {
     case ISA_AOP_ADD:
@@ -561,7 +581,7 @@ static void atomic(struct ref_lane *t, const struct isa_insn *i, bool result)
     case ISA_AOP_EXCH: r = x; break;
     default: r = old == x ? c : old; break;
     }
-    memcpy(m, &r, (size_t)n * 4);
+    memcpy(m, &r, bytes);
     if (result)
         put(t, i->d, n, old);
 }
