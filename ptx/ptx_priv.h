@@ -420,6 +420,8 @@ struct ptx_unit {
     PTX_LIST(struct ptx_loop) loops;
     PTX_LIST(struct ptx_region) regions;
     uint32_t entry, final_block;
+    ptx_ref carry;                     /* PTX's condition code, a predicate, where */
+    bool has_carry;
     PTX_LIST(struct ptx_mi) prologue; /* goes in front of the entry block */
     bool soft, needs_warp_32;
     unsigned breg_count, vreg_count, sreg_count;

@@ -18,9 +18,8 @@ enum shape {
     SH_COUNT  /* d of 32 bits; x by type */
 };
 enum {
-    AF_EXT = 1,   /* sources narrower than 32 bits are extended first */
-    AF_FLOAT = 2, /* rounding, ftz, sat */
-    AF_SAT_REFUSED = 4
+    AF_EXT = 1,  /* sources narrower than 32 bits are extended first */
+    AF_FLOAT = 2 /* modifiers of floats, as the format of the row has them */
 };
 struct alu_row {
     uint8_t op, mode; /* enum ptx_op; PTX_W_LO, HI, WIDE or NONE */
@@ -105,8 +104,6 @@ static const struct alu_row alu_rows[] = {
     { PTX_TANH, 0, T(F32), ISA_V_TANH_F32, SH_1, AF_FLOAT },
     { PTX_COPYSIGN, 0, T(F32), ISA_V_COPYSIGN_F32, SH_2, 0 },
     { PTX_COPYSIGN, 0, T(F64), ISA_V_COPYSIGN_F64, SH_2, 0 },
-    { PTX_DP4A, 0, T(U32), ISA_V_DP4A_U32, SH_3, 0 },
-    { PTX_DP4A, 0, T(S32), ISA_V_DP4A_S32, SH_3, 0 },
     { PTX_NEG, 0, T(S16) | T(S32), ISA_V_NEG_S32, SH_1, 0 },
     { PTX_NEG, 0, T(S64), ISA_V_NEG_S64, SH_1, 0 },
     { PTX_NEG, 0, T(F32), ISA_V_NEG_F32, SH_1, 0 },
@@ -115,6 +112,42 @@ static const struct alu_row alu_rows[] = {
     { PTX_ABS, 0, T(S64), ISA_V_ABS_S64, SH_1, 0 },
     { PTX_ABS, 0, T(F32), ISA_V_ABS_F32, SH_1, 0 },
     { PTX_ABS, 0, T(F64), ISA_V_ABS_F64, SH_1, 0 },
+    { PTX_ADD, 0, T(F16), ISA_V_ADD_F16, SH_2, AF_FLOAT },
+    { PTX_ADD, 0, T(F16X2), ISA_V_ADD_F16X2, SH_2, AF_FLOAT },
+    { PTX_ADD, 0, T(BF16), ISA_V_ADD_BF16, SH_2, AF_FLOAT },
+    { PTX_ADD, 0, T(BF16X2), ISA_V_ADD_BF16X2, SH_2, AF_FLOAT },
+    { PTX_SUB, 0, T(F16), ISA_V_SUB_F16, SH_2, AF_FLOAT },
+    { PTX_SUB, 0, T(F16X2), ISA_V_SUB_F16X2, SH_2, AF_FLOAT },
+    { PTX_SUB, 0, T(BF16), ISA_V_SUB_BF16, SH_2, AF_FLOAT },
+    { PTX_SUB, 0, T(BF16X2), ISA_V_SUB_BF16X2, SH_2, AF_FLOAT },
+    { PTX_MUL, 0, T(F16), ISA_V_MUL_F16, SH_2, AF_FLOAT },
+    { PTX_MUL, 0, T(F16X2), ISA_V_MUL_F16X2, SH_2, AF_FLOAT },
+    { PTX_MUL, 0, T(BF16), ISA_V_MUL_BF16, SH_2, AF_FLOAT },
+    { PTX_MUL, 0, T(BF16X2), ISA_V_MUL_BF16X2, SH_2, AF_FLOAT },
+    { PTX_FMA, 0, T(F16), ISA_V_FMA_F16, SH_3, AF_FLOAT },
+    { PTX_FMA, 0, T(F16X2), ISA_V_FMA_F16X2, SH_3, AF_FLOAT },
+    { PTX_FMA, 0, T(BF16), ISA_V_FMA_BF16, SH_3, AF_FLOAT },
+    { PTX_FMA, 0, T(BF16X2), ISA_V_FMA_BF16X2, SH_3, AF_FLOAT },
+    { PTX_MIN, 0, T(F16), ISA_V_MIN_F16, SH_2, AF_FLOAT },
+    { PTX_MIN, 0, T(F16X2), ISA_V_MIN_F16X2, SH_2, AF_FLOAT },
+    { PTX_MIN, 0, T(BF16), ISA_V_MIN_BF16, SH_2, AF_FLOAT },
+    { PTX_MIN, 0, T(BF16X2), ISA_V_MIN_BF16X2, SH_2, AF_FLOAT },
+    { PTX_MAX, 0, T(F16), ISA_V_MAX_F16, SH_2, AF_FLOAT },
+    { PTX_MAX, 0, T(F16X2), ISA_V_MAX_F16X2, SH_2, AF_FLOAT },
+    { PTX_MAX, 0, T(BF16), ISA_V_MAX_BF16, SH_2, AF_FLOAT },
+    { PTX_MAX, 0, T(BF16X2), ISA_V_MAX_BF16X2, SH_2, AF_FLOAT },
+    { PTX_EX2, 0, T(F16), ISA_V_EX2_F16, SH_1, AF_FLOAT },
+    { PTX_EX2, 0, T(F16X2), ISA_V_EX2_F16X2, SH_1, AF_FLOAT },
+    { PTX_EX2, 0, T(BF16), ISA_V_EX2_BF16, SH_1, AF_FLOAT },
+    { PTX_EX2, 0, T(BF16X2), ISA_V_EX2_BF16X2, SH_1, AF_FLOAT },
+    { PTX_TANH, 0, T(F16), ISA_V_TANH_F16, SH_1, AF_FLOAT },
+    { PTX_TANH, 0, T(F16X2), ISA_V_TANH_F16X2, SH_1, AF_FLOAT },
+    { PTX_TANH, 0, T(BF16), ISA_V_TANH_BF16, SH_1, AF_FLOAT },
+    { PTX_TANH, 0, T(BF16X2), ISA_V_TANH_BF16X2, SH_1, AF_FLOAT },
+    { PTX_NEG, 0, T(F16) | T(BF16), ISA_V_NEG_F16, SH_1, 0 },
+    { PTX_NEG, 0, T(F16X2) | T(BF16X2), ISA_V_NEG_F16X2, SH_1, 0 },
+    { PTX_ABS, 0, T(F16) | T(BF16), ISA_V_ABS_F16, SH_1, 0 },
+    { PTX_ABS, 0, T(F16X2) | T(BF16X2), ISA_V_ABS_F16X2, SH_1, 0 },
     { PTX_AND, 0, B16OR32, ISA_V_AND_B32, SH_2, 0 },
     { PTX_AND, 0, T(B64), ISA_V_AND_B64, SH_2, 0 },
     { PTX_OR, 0, B16OR32, ISA_V_OR_B32, SH_2, 0 },
@@ -129,18 +162,34 @@ static const struct alu_row alu_rows[] = {
 static void take_float(struct ptx_sel *sel, struct ptx_mi *mi)
 {
     static const uint8_t roundings[] = { PTX_W_RN, PTX_W_RZ, PTX_W_RM, PTX_W_RP };
+    enum isa_format format = isa_op_info((enum isa_op)mi->in.op)->format;
 
-    for (unsigned i = 0; i < LW_COUNT_OF(roundings); i++) {
+    for (unsigned i = 0; i < LW_COUNT_OF(roundings) && format == ISA_FMT_FLT; i++) {
         if (ptx_take(&sel->in, (enum ptx_word)roundings[i]))
             isa_mod_set(&mi->in, ISA_MOD_RND, i);
     }
     if (ptx_take(&sel->in, PTX_W_FTZ))
         isa_mod_set(&mi->in, ISA_MOD_FTZ, ISA_FTZ_ON);
-    if (ptx_take(&sel->in, PTX_W_SAT))
+    if ((format == ISA_FMT_FLT || format == ISA_FMT_HLF) && ptx_take(&sel->in, PTX_W_SAT))
         isa_mod_set(&mi->in, ISA_MOD_SAT, ISA_SAT_ON);
-    /* our division, root and reciprocal are exact: better than what these allow */
-    (void)ptx_take(&sel->in, PTX_W_APPROX);
-    (void)ptx_take(&sel->in, PTX_W_FULL);
+    if (format == ISA_FMT_HLF) {
+        (void)ptx_take(&sel->in, PTX_W_RN); /* they have no other */
+        if (ptx_take(&sel->in, PTX_W_RELU))
+            isa_mod_set(&mi->in, ISA_MOD_RELU, ISA_RELU_ON);
+    }
+    if (format == ISA_FMT_MNM) {
+        if (ptx_take(&sel->in, PTX_W_NAN_WINS))
+            isa_mod_set(&mi->in, ISA_MOD_MNAN, ISA_MNAN_ON);
+        if (ptx_has(&sel->in, PTX_W_XORSIGN) && ptx_take(&sel->in, PTX_W_MAGNITUDE)) {
+            (void)ptx_take(&sel->in, PTX_W_XORSIGN);
+            isa_mod_set(&mi->in, ISA_MOD_XORSIGN, ISA_XORSIGN_ON);
+        }
+    }
+    if (format == ISA_FMT_FLT || format == ISA_FMT_FUN) {
+        /* our division, root and reciprocal are exact: better than what these allow */
+        (void)ptx_take(&sel->in, PTX_W_APPROX);
+        (void)ptx_take(&sel->in, PTX_W_FULL);
+    }
 }
 
 void ptx_rule_alu(struct ptx_sel *sel)
@@ -172,11 +221,6 @@ void ptx_rule_alu(struct ptx_sel *sel)
     n = row->shape == SH_1 || row->shape == SH_COUNT ? 1
         : row->shape == SH_3 || row->shape == SH_WIDE3 ? 3 : 2;
     ptx_sel_operands(sel, n + 1, n + 1);
-    if (sel->in.op == PTX_DP4A) {
-        if (ptx_sel_type(sel, 1) != type)
-            ptx_sel_fail(sel, LW_EUNSUPP, "sources of different signedness are not supported");
-        sel->in.type_count = 1;
-    }
     unsigned k = 1;
 
     if (n > 1)
@@ -210,57 +254,15 @@ void ptx_rule_alu(struct ptx_sel *sel)
         take_float(sel, mi);
 }
 
-/* mul.hi and mad.hi of 16 bits, mad.hi of more: two steps */
-void ptx_rule_mulhi16(struct ptx_sel *sel)
-{
-    enum ptx_type type = ptx_sel_type(sel, 0);
-    bool mad = sel->in.op == PTX_MAD, narrow = type == PTX_T_U16 || type == PTX_T_S16;
-    unsigned rows = ptx_type_rows(type);
-    ptx_ref t, d;
-
-    if (!ptx_has(&sel->in, PTX_W_HI) || !(narrow || mad)) {
-        ptx_rule_alu(sel);
-        return;
-    }
-    (void)ptx_take(&sel->in, PTX_W_HI);
-    ptx_sel_operands(sel, mad ? 4 : 3, mad ? 4 : 3);
-    d = ptx_sel_dest(sel, &sel->in.operand[0], type);
-    t = ptx_sel_temp(sel, rows);
-    if (narrow) {
-        ptx_ref a = ptx_sel_extended(sel, 1, type), x = ptx_sel_extended(sel, 2, type);
-        ptx_ref p = ptx_sel_temp(sel, 1), by = ptx_sel_temp(sel, 1);
-
-        ptx_sel_imm(sel, by, 1, 16);
-        ptx_sel_put(sel, ISA_V_MUL_U32, p, a, x, PTX_NO_REF, 1);
-        ptx_sel_put(sel, type == PTX_T_S16 ? ISA_V_SHR_S32 : ISA_V_SHR_U32, mad ? t : d, p, by,
-                    PTX_NO_REF, 1);
-    } else {
-        enum isa_op op = type == PTX_T_U32   ? ISA_V_MULHI_U32
-                         : type == PTX_T_S32 ? ISA_V_MULHI_S32
-                         : type == PTX_T_U64 ? ISA_V_MULHI_U64
-                         : type == PTX_T_S64 ? ISA_V_MULHI_S64
-                                             : ISA_OP_NONE;
-
-        if (op == ISA_OP_NONE)
-            ptx_sel_fail(sel, LW_EUNSUPP, "hi, type .%s is not supported", ptx_type_name(type));
-        ptx_ref a = ptx_sel_source(sel, 1, type), x = ptx_sel_source(sel, 2, type);
-
-        ptx_sel_put(sel, op, t, a, x, PTX_NO_REF, rows);
-    }
-    if (mad)
-        ptx_sel_put(sel, rows == 2 ? ISA_V_ADD_U64 : ISA_V_ADD_U32, d, t,
-                    ptx_sel_source(sel, 3, type), PTX_NO_REF, rows);
-}
-
-/* neg.ftz and abs.ftz flush: our sign rows keep bits, so these add -0 instead */
+/* neg.ftz and abs.ftz flush: our sign rows keep bits, so the result is added to -0 */
 void ptx_rule_negabs(struct ptx_sel *sel)
 {
     enum ptx_type type = ptx_sel_type(sel, 0);
-    bool neg = sel->in.op == PTX_NEG;
+    bool neg = sel->in.op == PTX_NEG, packed = type == PTX_T_F16X2;
     struct ptx_mi *mi;
     ptx_ref a, x, d;
 
-    if (type != PTX_T_F32 || !ptx_take(&sel->in, PTX_W_FTZ)) {
+    if ((type != PTX_T_F32 && type != PTX_T_F16 && !packed) || !ptx_take(&sel->in, PTX_W_FTZ)) {
         ptx_rule_alu(sel);
         return;
     }
@@ -268,8 +270,18 @@ void ptx_rule_negabs(struct ptx_sel *sel)
     a = ptx_sel_source(sel, 1, type);
     d = ptx_sel_dest(sel, &sel->in.operand[0], type);
     x = ptx_sel_temp(sel, 1);
-    ptx_sel_imm(sel, x, 1, 0x80000000u);
-    mi = ptx_sel_put(sel, ISA_V_ADD_F32, d, a, x, PTX_NO_REF, 1);
-    isa_insn_set_srcmod(&mi->in, 0, neg ? 1 : 2);
+    ptx_sel_imm(sel, x, 1, type == PTX_T_F32 ? 0x80000000u : packed ? 0x80008000u : 0x8000u);
+    if (type != PTX_T_F32) {
+        ptx_ref t = ptx_sel_temp(sel, 1);
+        enum isa_op op = packed ? (neg ? ISA_V_NEG_F16X2 : ISA_V_ABS_F16X2)
+                                : (neg ? ISA_V_NEG_F16 : ISA_V_ABS_F16);
+
+        ptx_sel_put(sel, op, t, PTX_NO_REF, a, PTX_NO_REF, 1);
+        a = t;
+    }
+    mi = ptx_sel_put(sel, packed ? ISA_V_ADD_F16X2 : type == PTX_T_F16 ? ISA_V_ADD_F16 : ISA_V_ADD_F32,
+                     d, a, x, PTX_NO_REF, 1);
+    if (type == PTX_T_F32)
+        isa_insn_set_srcmod(&mi->in, 0, neg ? 1 : 2);
     isa_mod_set(&mi->in, ISA_MOD_FTZ, ISA_FTZ_ON);
 }

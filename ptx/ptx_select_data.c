@@ -260,6 +260,10 @@ static enum isa_op setp_op(struct ptx_sel *sel, enum ptx_type type)
     case PTX_T_S64: return ISA_V_SETP_S64;
     case PTX_T_F32: return ISA_V_SETP_F32;
     case PTX_T_F64: return ISA_V_SETP_F64;
+    case PTX_T_F16: return ISA_V_SETP_F16;
+    case PTX_T_BF16: return ISA_V_SETP_BF16;
+    case PTX_T_F16X2: return ISA_V_SETP_F16X2;
+    case PTX_T_BF16X2: return ISA_V_SETP_BF16X2;
     default: ptx_sel_fail(sel, LW_EUNSUPP, "type .%s is not supported", ptx_type_name(type));
     }
 }
@@ -279,7 +283,7 @@ static void compare(struct ptx_sel *sel, enum ptx_type type, ptx_ref p, ptx_ref 
     };
     enum isa_op op = setp_op(sel, type);
     unsigned comparison = UINT32_MAX, boolean = ISA_BOOL_NONE, rows = ptx_type_rows(type);
-    bool floats = type == PTX_T_F32 || type == PTX_T_F64;
+    bool floats = is_float(type) || type == PTX_T_F16X2 || type == PTX_T_BF16X2;
     ptx_ref a, x;
     struct ptx_mi *mi;
 
@@ -329,21 +333,48 @@ void ptx_rule_setp(struct ptx_sel *sel)
     compare(sel, ptx_sel_type(sel, 0), p, q);
 }
 
-void ptx_rule_set(struct ptx_sel *sel)
+/* d = p ? one : 0 */
+static void put_truth(struct ptx_sel *sel, ptx_ref d, ptx_ref p, uint32_t truth)
 {
-    enum ptx_type to = ptx_sel_type(sel, 0), from = ptx_sel_type(sel, 1);
-    ptx_ref p = ptx_sel_temp(sel, 0), d, one;
+    ptx_ref one = ptx_sel_temp(sel, 1);
     struct ptx_mi *mi;
 
-    if (to != PTX_T_U32 && to != PTX_T_S32 && to != PTX_T_F32)
-        ptx_sel_fail(sel, LW_EUNSUPP, "a result of type .%s is not supported", ptx_type_name(to));
-    compare(sel, from, p, PTX_NO_REF);
-    d = ptx_sel_dest(sel, &sel->in.operand[0], to);
-    one = ptx_sel_temp(sel, 1);
-    ptx_sel_imm(sel, one, 1, to == PTX_T_F32 ? 0x3f800000u : UINT32_MAX);
+    ptx_sel_imm(sel, one, 1, truth);
     mi = ptx_sel_put(sel, ISA_V_SELP_B32, d, PTX_ZERO, one, PTX_NO_REF, 1);
     mi->ref[PTX_S_R] = p;
     ptx_mi_negate(mi, PTX_S_R, true);
+}
+
+void ptx_rule_set(struct ptx_sel *sel)
+{
+    enum ptx_type to = ptx_sel_type(sel, 0), from = ptx_sel_type(sel, 1);
+    bool packed = from == PTX_T_F16X2 || from == PTX_T_BF16X2;
+    ptx_ref p = ptx_sel_temp(sel, 0), q = packed ? ptx_sel_temp(sel, 0) : PTX_NO_REF, d;
+    uint32_t truth;
+
+    switch (to) {
+    case PTX_T_U32: case PTX_T_S32: truth = packed ? 0xffff : UINT32_MAX; break;
+    case PTX_T_U16: case PTX_T_S16: truth = packed ? 0 : 0xffff; break;
+    case PTX_T_F32: truth = packed ? 0 : 0x3f800000u; break;
+    case PTX_T_F16: truth = packed ? 0 : 0x3c00; break;
+    case PTX_T_BF16: truth = packed ? 0 : 0x3f80; break;
+    case PTX_T_F16X2: truth = from == to ? 0x3c00 : 0; break;
+    case PTX_T_BF16X2: truth = from == to ? 0x3f80 : 0; break;
+    default: truth = 0; break;
+    }
+    if (truth == 0)
+        ptx_sel_fail(sel, LW_EUNSUPP, "a result of type .%s is not supported", ptx_type_name(to));
+    compare(sel, from, p, q);
+    d = ptx_sel_dest(sel, &sel->in.operand[0], to);
+    if (packed) {
+        ptx_ref low = ptx_sel_temp(sel, 1), high = ptx_sel_temp(sel, 1);
+
+        put_truth(sel, low, p, truth);
+        put_truth(sel, high, q, truth << 16);
+        ptx_sel_put(sel, ISA_V_OR_B32, d, low, high, PTX_NO_REF, 1);
+    } else {
+        put_truth(sel, d, p, truth);
+    }
 }
 
 void ptx_rule_selp(struct ptx_sel *sel)

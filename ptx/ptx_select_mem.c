@@ -409,7 +409,8 @@ static const struct {
     uint8_t word, aop;
     uint32_t types;
 } atomics[] = {
-    { PTX_W_ADD, ISA_AOP_ADD, T(U32) | T(S32) | T(U64) | T(S64) | T(F32) | T(F64) },
+    { PTX_W_ADD, ISA_AOP_ADD,
+      T(U32) | T(S32) | T(U64) | T(S64) | T(F32) | T(F64) | T(F16) | T(F16X2) | T(BF16) | T(BF16X2) },
     { PTX_W_MIN, ISA_AOP_MIN, T(U32) | T(S32) | T(U64) | T(S64) },
     { PTX_W_MAX, ISA_AOP_MAX, T(U32) | T(S32) | T(U64) | T(S64) },
     { PTX_W_INC, ISA_AOP_INC, T(U32) },
@@ -419,7 +420,7 @@ static const struct {
     { PTX_W_XOR, ISA_AOP_XOR, T(B32) | T(B64) },
     { PTX_W_EXCH, ISA_AOP_EXCH,
       T(B32) | T(B64) | T(U32) | T(S32) | T(U64) | T(S64) | T(F32) | T(F64) },
-    { PTX_W_CAS, ISA_AOP_CAS, T(B32) | T(B64) | T(U32) | T(S32) | T(U64) | T(S64) },
+    { PTX_W_CAS, ISA_AOP_CAS, T(B16) | T(B32) | T(B64) | T(U32) | T(S32) | T(U64) | T(S64) },
 };
 
 static unsigned atomic_type(unsigned aop, enum ptx_type type)
@@ -427,7 +428,7 @@ static unsigned atomic_type(unsigned aop, enum ptx_type type)
     unsigned bits = ptx_type_rows(type) == 2;
 
     if (aop == ISA_AOP_EXCH || aop == ISA_AOP_CAS)
-        return bits ? ISA_ATYPE_B64 : ISA_ATYPE_B32;
+        return bits ? ISA_ATYPE_B64 : type == PTX_T_B16 ? ISA_ATYPE_B16 : ISA_ATYPE_B32;
     switch (type) {
     case PTX_T_U32: return ISA_ATYPE_U32;
     case PTX_T_S32: return ISA_ATYPE_S32;
@@ -436,6 +437,10 @@ static unsigned atomic_type(unsigned aop, enum ptx_type type)
     case PTX_T_B32: return ISA_ATYPE_B32;
     case PTX_T_F32: return ISA_ATYPE_F32;
     case PTX_T_F64: return ISA_ATYPE_F64;
+    case PTX_T_F16: return ISA_ATYPE_F16;
+    case PTX_T_BF16: return ISA_ATYPE_BF16;
+    case PTX_T_F16X2: return ISA_ATYPE_F16X2;
+    case PTX_T_BF16X2: return ISA_ATYPE_BF16X2;
     default: return ISA_ATYPE_B64;
     }
 }

@@ -97,6 +97,16 @@ void ptx_rule_nanosleep(struct ptx_sel *sel);
 void ptx_rule_trap(struct ptx_sel *sel);
 void ptx_rule_negabs(struct ptx_sel *sel);
 void ptx_rule_alu(struct ptx_sel *sel);
-void ptx_rule_mulhi16(struct ptx_sel *sel);
+void ptx_rule_addsub(struct ptx_sel *sel);
+void ptx_rule_mulmad(struct ptx_sel *sel);
+void ptx_rule_mul24(struct ptx_sel *sel);
+void ptx_rule_sad(struct ptx_sel *sel);
+void ptx_rule_dot(struct ptx_sel *sel);
+void ptx_rule_minmax(struct ptx_sel *sel);
+void ptx_rule_mask(struct ptx_sel *sel);
+void ptx_rule_fns(struct ptx_sel *sel);
+void ptx_rule_reciprocal(struct ptx_sel *sel);
+void ptx_rule_testp(struct ptx_sel *sel);
+void ptx_rule_cvt_half(struct ptx_sel *sel);
 
 #endif

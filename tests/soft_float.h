@@ -139,4 +139,79 @@ static inline uint64_t soft_real(const struct soft_format *f, long double x)
     return soft_round(f, n, false, SOFT_RN, signbit(x));
 }
 
+/* ---- arithmetic of the 16-bit formats, to nearest even ----------------------------------- */
+
+static inline struct soft_number soft_sum(struct soft_number a, struct soft_number b, bool *sticky)
+{
+    if (a.m == 0)
+        return b;
+    if (b.m == 0)
+        return a;
+    if (a.e < b.e) {
+        struct soft_number t = a;
+        a = b;
+        b = t;
+    }
+    if (a.e - b.e > 80) { /* b is a crumb below all bits that count: more, or one less and more */
+        int sign = a.m < 0 ? -1 : 1;
+        a.m = sign * (((sign * a.m) << 60) - ((b.m < 0) != (a.m < 0)));
+        a.e -= 60;
+        *sticky = true;
+        return a;
+    }
+    a.m = a.m * ((soft_wide)1 << (a.e - b.e)) + b.m;
+    a.e = b.e;
+    return a;
+}
+static inline uint32_t soft_half_fma(const struct soft_format *f, uint32_t a, uint32_t b,
+                                     uint32_t c)
+{
+    bool sign = (a ^ b) & 0x8000, sticky = false, wide_a = soft_is_infinite(f, a);
+    bool wide_b = soft_is_infinite(f, b), wide_c = soft_is_infinite(f, c);
+    struct soft_number x = soft_number(f, a), y = soft_number(f, b), z = soft_number(f, c);
+    if (soft_is_nan(f, a) || soft_is_nan(f, b) || soft_is_nan(f, c))
+        return 0x7fff;
+    if (wide_a || wide_b) {
+        if ((!wide_a && x.m == 0) || (!wide_b && y.m == 0) ||
+            (wide_c && sign != ((c & 0x8000) != 0)))
+            return 0x7fff;
+        return (uint32_t)soft_infinity(f) | (sign ? 0x8000 : 0);
+    }
+    if (wide_c)
+        return c;
+    struct soft_number p = {x.m * y.m, x.e + y.e}, s = soft_sum(p, z, &sticky);
+    return (uint32_t)soft_round(f, s, sticky, SOFT_RN,
+                                p.m == 0 && z.m == 0 && sign && (c & 0x8000));
+}
+static inline uint32_t soft_half_one(const struct soft_format *f)
+{
+    return (uint32_t)f->emax << (f->precision - 1);
+}
+static inline uint32_t soft_half_add(const struct soft_format *f, uint32_t a, uint32_t b)
+{
+    return soft_half_fma(f, a, soft_half_one(f), b);
+}
+static inline uint32_t soft_half_mul(const struct soft_format *f, uint32_t a, uint32_t b)
+{
+    return soft_half_fma(f, a, b, (a ^ b) & 0x8000); /* a zero of the product's sign */
+}
+static inline uint32_t soft_half_div(const struct soft_format *f, uint32_t a, uint32_t b)
+{
+    uint32_t sign = (a ^ b) & 0x8000, infinity = (uint32_t)soft_infinity(f);
+    bool wide_a = soft_is_infinite(f, a), wide_b = soft_is_infinite(f, b);
+    if (soft_is_nan(f, a) || soft_is_nan(f, b) || (wide_a && wide_b))
+        return 0x7fff;
+    if (wide_a)
+        return infinity | sign;
+    if (wide_b)
+        return sign;
+    struct soft_number x = soft_number(f, a), y = soft_number(f, b), q;
+    if (y.m == 0)
+        return x.m == 0 ? 0x7fff : infinity | sign;
+    x.m *= (soft_wide)1 << 40;
+    q.m = x.m / y.m;
+    q.e = x.e - 40 - y.e;
+    return (uint32_t)soft_round(f, q, x.m % y.m != 0, SOFT_RN, sign);
+}
+
 #endif

@@ -30,95 +30,17 @@ static uint32_t out_bf16(float x) { return emu_bf16_of_f32(x); }
 static struct format f16 = {.in = in_f16, .out = out_f16};
 static struct format bf16 = {.in = in_bf16, .out = out_bf16};
 
-/* ---- the reference ------------------------------------------------------------------- */
-
-static uint32_t infinity_of(const struct format *f)
-{
-    return (uint32_t)soft_infinity(&f->soft);
-}
-static bool is_nan(const struct format *f, uint32_t h)
-{
-    return soft_is_nan(&f->soft, h);
-}
-static bool is_infinite(const struct format *f, uint32_t h)
-{
-    return soft_is_infinite(&f->soft, h);
-}
-static uint32_t rounded(const struct format *f, struct soft_number n, bool sticky, bool negative)
-{
-    return (uint32_t)soft_round(&f->soft, n, sticky, SOFT_RN, negative);
-}
-static struct soft_number sum(struct soft_number a, struct soft_number b, bool *sticky)
-{
-    if (a.m == 0)
-        return b;
-    if (b.m == 0)
-        return a;
-    if (a.e < b.e) {
-        struct soft_number t = a;
-        a = b;
-        b = t;
-    }
-    if (a.e - b.e > 80) { /* b is a crumb below all bits that count: more, or one less and more */
-        int sign = a.m < 0 ? -1 : 1;
-        a.m = sign * ((sign * a.m << 60) - ((b.m < 0) != (a.m < 0)));
-        a.e -= 60;
-        *sticky = true;
-        return a;
-    }
-    a.m = (a.m << (a.e - b.e)) + b.m;
-    a.e = b.e;
-    return a;
-}
-static uint32_t ref_fma(const struct format *f, uint32_t a, uint32_t b, uint32_t c)
-{
-    bool sign = (a ^ b) & 0x8000, sticky = false;
-    if (is_nan(f, a) || is_nan(f, b) || is_nan(f, c))
-        return 0x7fff;
-    struct soft_number x = soft_number(&f->soft, a), y = soft_number(&f->soft, b), z = soft_number(&f->soft, c);
-    if (is_infinite(f, a) || is_infinite(f, b)) {
-        if ((!is_infinite(f, a) && x.m == 0) || (!is_infinite(f, b) && y.m == 0) ||
-            (is_infinite(f, c) && sign != ((c & 0x8000) != 0)))
-            return 0x7fff;
-        return infinity_of(f) | (sign ? 0x8000 : 0);
-    }
-    if (is_infinite(f, c))
-        return c;
-    struct soft_number p = {x.m * y.m, x.e + y.e}, s = sum(p, z, &sticky);
-    return rounded(f, s, sticky, p.m == 0 && z.m == 0 && sign && (c & 0x8000));
-}
-static uint32_t one_of(const struct format *f)
-{
-    return (uint32_t)f->soft.emax << (f->soft.precision - 1);
-}
 static uint32_t ref_add(const struct format *f, uint32_t a, uint32_t b)
 {
-    return ref_fma(f, a, one_of(f), b);
+    return soft_half_add(&f->soft, a, b);
 }
 static uint32_t ref_mul(const struct format *f, uint32_t a, uint32_t b)
 {
-    return ref_fma(f, a, b, ((a ^ b) & 0x8000)); /* a zero of the product's sign */
+    return soft_half_mul(&f->soft, a, b);
 }
 static uint32_t ref_div(const struct format *f, uint32_t a, uint32_t b)
 {
-    uint32_t sign = (a ^ b) & 0x8000;
-    if (is_nan(f, a) || is_nan(f, b) || (is_infinite(f, a) && is_infinite(f, b)))
-        return 0x7fff;
-    if (is_infinite(f, a))
-        return infinity_of(f) | sign;
-    if (is_infinite(f, b))
-        return sign;
-    struct soft_number x = soft_number(&f->soft, a), y = soft_number(&f->soft, b), q;
-    if (y.m == 0)
-        return x.m == 0 ? 0x7fff : infinity_of(f) | sign;
-    x.m <<= 40;
-    q.m = x.m / y.m;
-    q.e = x.e - 40 - y.e;
-    return rounded(f, q, x.m % y.m != 0, sign);
-}
-static uint32_t ref_real(const struct format *f, long double x)
-{
-    return (uint32_t)soft_real(&f->soft, x);
+    return soft_half_div(&f->soft, a, b);
 }
 
 /* ---- the rows' expressions --------------------------------------------------------------- */
@@ -186,8 +108,8 @@ static bool fma_is_right(const void *context, uint32_t i, char *why, size_t size
         c = (our_mul(f, a, b) ^ 0x8000 ^ (uint32_t)(z >> 62)) & 0xffff;
         break;
     case 2: /* a product of about one, an addend that is a crumb or of half a unit */
-        a = (a & 0x803f) | one_of(f);
-        b = (b & 0x3f) | one_of(f);
+        a = (a & 0x803f) | soft_half_one(&f->soft);
+        b = (b & 0x3f) | soft_half_one(&f->soft);
         break;
     case 3: /* small products */
         a &= 0x8fff;
@@ -195,7 +117,7 @@ static bool fma_is_right(const void *context, uint32_t i, char *why, size_t size
         break;
     default: break;
     }
-    uint32_t want = ref_fma(f, a, b, c), got = our_fma(f, a, b, c);
+    uint32_t want = soft_half_fma(&f->soft, a, b, c), got = our_fma(f, a, b, c);
     if (got == want)
         return true;
     snprintf(why, size, "fma of %s %04x, %04x and %04x is %04x, not %04x", f->soft.name, a, b, c, got,
@@ -216,7 +138,7 @@ static bool conversion_is_right(const void *context, uint32_t i, char *why, size
     uint32_t want, got;
     float x;
     memcpy(&x, &i, sizeof x);
-    want = ref_real(f, x);
+    want = (uint32_t)soft_real(&f->soft, x);
     got = f->out(x);
     if (got == want)
         return true;
@@ -238,11 +160,11 @@ static void numbers_widen_exactly(void **state)
             struct soft_number n = soft_number(&f->soft, h);
             double want = ldexp((double)n.m, n.e);
             float got = f->in(h);
-            if (is_nan(f, h)) {
+            if (soft_is_nan(&f->soft, h)) {
                 assert_true(isnan(got));
                 continue;
             }
-            if (is_infinite(f, h))
+            if (soft_is_infinite(&f->soft, h))
                 want = INFINITY * (h & 0x8000 ? -1 : 1);
             if (got != want || !signbit(got) != !(h & 0x8000))
                 fail_msg("%s %04x is %a, not %a", f->soft.name, h, (double)got, want);
@@ -285,7 +207,7 @@ static void functions_of_all_operands_are_correctly_rounded(void **state)
         for (uint32_t h = 0; h < 65536; h++) {
             float x = f->in(h);
             uint32_t got = f->out(functions[i].ours(x));
-            uint32_t want = ref_real(f, functions[i].host((long double)x));
+            uint32_t want = (uint32_t)soft_real(&f->soft, functions[i].host((long double)x));
             if (got != want)
                 fail_msg("%s of %s %04x is %04x, not %04x", functions[i].name, f->soft.name, h, got,
                          want);
