@@ -19,6 +19,7 @@ step() { # name, command...
     fi
 }
 [ "${LW_NIGHTLY_SWEEP:-1}" = 0 ] || step math env LW_EXHAUSTIVE=1 tests/test_math
+step flow env LW_RANDOM_COUNT="$programs" tests/prop_flow
 step programs env LW_RANDOM_COUNT="$programs" tests/prop_exec
 [ ! -x tests/prop_split ] || step splits env LW_RANDOM_COUNT="$programs" tests/prop_split
 [ ! -x tests/prop_isa ] || step rows env LW_RANDOM_COUNT="$programs" tests/prop_isa

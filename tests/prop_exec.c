@@ -16,7 +16,7 @@
 #include <cmocka.h>
 
 #include "emu/emu.h"
-#include "tests/prop_isa_random.h"
+#include "tests/prop_setup.h"
 #include "tests/ref_lane.h"
 
 enum { TOP = 3, MAX_CODE = 4096, SLOT = 64, OUT = 128, SHARED_SLOT = 32, PARAMS = 264, DATA_REGS = 24,
@@ -533,16 +533,6 @@ static bool no_event(struct emu_observer *observer, const struct emu_event *ev)
     return false;
 }
 
-/** How the machine is set up; drawn anew for each run of a program. */
-struct setup {
-    const char *reconv, *push_order, *policy;
-    unsigned level, quantum, window;
-    bool merge, watched;
-    enum emu_tag_mode tags;
-    enum emu_tag_rules rules;
-    enum emu_tag_expansion expansion;
-};
-
 static void run_emulator(struct isa_object *object, unsigned width, const struct setup *setup,
                          const uint32_t block[3],
                          const uint8_t *before, uint8_t *after, size_t bytes,
@@ -560,16 +550,7 @@ static void run_emulator(struct isa_object *object, unsigned width, const struct
     why[0] = '\0';
     emu_config_default(&config);
     config.warp_width = width;
-    config.level = setup->level;
-    config.reconv = setup->reconv;
-    config.push_order = setup->push_order;
-    config.policy = setup->policy;
-    config.split_quantum = setup->quantum;
-    config.fairness_window = setup->window;
-    config.merge = setup->merge;
-    config.tags = setup->tags;
-    config.tag_rules = setup->rules;
-    config.tag_expansion = setup->expansion;
+    setup_apply(setup, &config);
     config.arena_bytes = 1 << 24;
     config.resident_warps = 64;
     config.hang_window = 1 << 18; /* a program that is being shrunk may loop */
@@ -715,46 +696,6 @@ static void show(const struct trial *t)
     }
 }
 
-static bool have_level(unsigned level)
-{
-    struct emu_config probe;
-    struct emu_machine *machine;
-
-    emu_config_default(&probe);
-    probe.level = level;
-    probe.arena_bytes = 1 << 20;
-    if (emu_machine_create(&probe, &machine, NULL) != LW_OK)
-        return false;
-    emu_machine_destroy(machine);
-    return true;
-}
-
-static const char *random_name(struct prop_random *r, const char *const *names)
-{
-    unsigned count = 0;
-
-    while (names[count] != NULL)
-        count++;
-    return names[prop_below(r, count)];
-}
-
-static struct setup random_setup(struct prop_random *r, unsigned level, bool watched)
-{
-    static const unsigned windows[] = {0, 7, 64, 1024};
-    struct setup s = {.level = level, .watched = watched};
-
-    s.reconv = random_name(r, emu_reconv_names);
-    s.push_order = random_name(r, emu_push_order_names);
-    s.policy = random_name(r, emu_policy_names);
-    s.quantum = prop_below(r, 3) ? 0 : 1 + prop_below(r, 9);
-    s.window = windows[prop_below(r, LW_COUNT_OF(windows))];
-    s.merge = prop_below(r, 3) != 0;
-    s.tags = prop_below(r, 2) ? EMU_TAGS_SHADOW : EMU_TAGS_OFF;
-    s.rules = (enum emu_tag_rules)prop_below(r, 3);
-    s.expansion = (enum emu_tag_expansion)prop_below(r, 2);
-    return s;
-}
-
 static void one_program(uint64_t seed)
 {
     static const unsigned widths[] = {4, 8, 16, 32, 64}, levels[] = {1, 3, 4};
@@ -808,19 +749,15 @@ static void one_program(uint64_t seed)
         lw_put32(t.params + i, interesting(&g->r));
 
     for (unsigned k = 0; k < 8; k++) {
-        struct setup setup = random_setup(&g->r, levels[k % 3], k >= 4);
-        if (!have_level(setup.level) || agrees(&t, &setup))
+        struct setup setup = setup_random(&g->r, levels[k % 3], k >= 4);
+        char how[400];
+        if (!setup_have_level(setup.level) || agrees(&t, &setup))
             continue;
         shrink(&t, &setup);
         show(&t);
-        fail_msg("LW_SEED=%" PRIu64 ": W %u, block [%u, %u, %u], level v%u, %s (%s), policy %s, "
-                 "quantum %u, window %u, merge %s, tags %s, rules %s, %s, %s path: %s",
-                 seed, t.width, t.block[0], t.block[1], t.block[2], setup.level, setup.reconv,
-                 setup.push_order, setup.policy,
-                 setup.quantum, setup.window, setup.merge ? "on" : "off",
-                 emu_tag_mode_names[setup.tags], emu_tag_rules_names[setup.rules],
-                 emu_tag_expansion_names[setup.expansion],
-                 setup.watched ? "watched" : "fast", t.why[0] ? t.why : "results differ");
+        setup_print(&setup, how, sizeof how);
+        fail_msg("LW_SEED=%" PRIu64 ": W %u, block [%u, %u, %u], %s: %s", seed, t.width, t.block[0],
+                 t.block[1], t.block[2], how, t.why[0] ? t.why : "results differ");
     }
     free(t.before);
     free(t.after);

@@ -139,6 +139,13 @@ static struct sm_options random_options(struct rng *r)
     o.window = windows[below(r, 5)];
     o.quantum = chance(r, 30) ? 1 + below(r, 7) : 0;
     o.merge_off = chance(r, 30);
+    if (chance(r, 35)) {
+        unsigned orders = 0;
+        while (emu_push_order_names[orders] != NULL)
+            orders++;
+        o.reconv = "stack";
+        o.push_order = emu_push_order_names[below(r, orders)];
+    }
     return o;
 }
 
@@ -276,6 +283,53 @@ static void whatever_an_engine_picks_structured_programs_give_their_results(void
     assert_true(ran > 100);
 }
 
+/** Whatever side of a branch runs first, a SIMT stack gives the same results where no lane waits
+ *  for another. */
+static void on_a_stack_structured_programs_give_their_results(void **state)
+{
+    const char *srcdir = getenv("srcdir");
+    char path[4096];
+    struct golden_case c;
+    struct lw_error err;
+    char *data;
+    size_t size;
+    unsigned ran = 0;
+
+    (void)state;
+    snprintf(path, sizeof path, "%s/tests/golden/split/structured.txt",
+             srcdir != NULL ? srcdir : ".");
+    if (lw_file_read(path, &data, &size, &err) != LW_OK)
+        fail_msg("%s", err.text);
+    for (const char *at = data; golden_next(&at, data + size, &c);) {
+        if (strncmp(c.name, "== spin", 7) == 0 || strncmp(c.name, "== bars", 7) == 0 ||
+            strncmp(c.name, "== mix", 6) == 0 || memmem(c.text, c.text_size, "scalar", 6) != NULL)
+            continue; /* they wait, or say where barriers make flow convergent */
+        struct sm_program *p = sm_parse(c.text, c.text_size, &err);
+        assert_non_null(p);
+        c.options.policy = c.policy;
+        c.options.limit = c.options.hang = 0;
+        struct sm *want = sm_create(p, &c.options);
+        assert_int_equal(sm_run(want), SM_ENDS);
+        for (unsigned k = 0; emu_push_order_names[k] != NULL; k++, ran++) {
+            struct sm_options o = c.options;
+            o.reconv = "stack";
+            o.push_order = emu_push_order_names[k];
+            o.chunked = k == 1;
+            struct sm *m = sm_create(p, &o);
+            if (sm_run(m) != SM_ENDS)
+                fail_msg("%s, %s: %s", c.name, o.push_order, m->message);
+            for (unsigned t = 0; t < m->block.threads; t++)
+                if (sm_register(m, "a", t) != sm_register(want, "a", t))
+                    fail_msg("%s, %s: thread %u", c.name, o.push_order, t);
+            sm_destroy(m);
+        }
+        sm_destroy(want);
+        sm_program_free(p);
+    }
+    free(data);
+    assert_true(ran >= 60);
+}
+
 /** The same on jumble: no results to compare, but the invariants hold and nothing is lost. */
 static void whatever_an_engine_picks_the_table_stays_whole(void **state)
 {
@@ -310,6 +364,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(turns_give_the_trace_of_single_steps),
         cmocka_unit_test(whatever_an_engine_picks_structured_programs_give_their_results),
+        cmocka_unit_test(on_a_stack_structured_programs_give_their_results),
         cmocka_unit_test(whatever_an_engine_picks_the_table_stays_whole),
     };
 

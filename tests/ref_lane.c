@@ -929,6 +929,7 @@ static enum result execute(struct ref_lane *t, const struct isa_insn *i, bool pr
             atomic(t, i, false);
         return DONE;
     case ISA_NOP: case ISA_BSSY: case ISA_BSYNC: case ISA_BBREAK: case ISA_YIELD: case ISA_FENCE:
+    case ISA_NANOSLEEP:
     case ISA_BAR_SYNCH_PARTNER:
         return DONE;
     case ISA_V_SP2P:
@@ -951,31 +952,91 @@ bool ref_knows(const struct isa_insn *insn)
            insn->op == ISA_S_BRA || insn->op == ISA_EXIT;
 }
 
+/* The instruction that a lane's pair of registers points at. */
+static bool pointed(const struct ref_lane *t, unsigned r, uint32_t count, uint32_t *index)
+{
+    u64 at = vreg(t, r, 2) - ISA_CODE_BASE;
+
+    *index = (uint32_t)(at / ISA_WORD_BYTES);
+    return at % ISA_WORD_BYTES == 0 && at / ISA_WORD_BYTES < count;
+}
+
+enum ref_step ref_step(struct ref_lane *t, const struct isa_insn *code, uint32_t count,
+                       const char **why)
+{
+    uint32_t target;
+
+    t->steps++;
+    if (t->pc >= count) {
+        *why = "past the end";
+        return REF_UNKNOWN;
+    }
+    const struct isa_insn *i = &code[t->pc++];
+    bool on = i->guard_scalar ? scalar_pred(t, i->guard, i->guard_neg)
+                              : pred(t, i->guard, i->guard_neg);
+    if (!on)
+        return REF_NEXT;
+    target = (uint32_t)((s64)t->pc + (s32)i->x);
+    switch (i->op) {
+    case ISA_CALLX:
+    case ISA_BRX:
+    case ISA_RET:
+        if (!pointed(t, i->a, count, &target)) {
+            *why = "a jump to nowhere";
+            return REF_UNKNOWN;
+        }
+        break;
+    default:
+        break;
+    }
+    switch (i->op) {
+    case ISA_CALL:
+    case ISA_CALLX:
+        put(t, i->d, 2, ISA_CODE_BASE + (u64)t->pc * ISA_WORD_BYTES);
+        t->pc = target;
+        return REF_NEXT;
+    case ISA_BRA:
+    case ISA_S_BRA:
+    case ISA_BRX:
+    case ISA_RET:
+        t->pc = target;
+        return REF_NEXT;
+    case ISA_EXIT:
+        t->exited = true;
+        return REF_EXITED;
+    case ISA_V_MOV_TAKE_B:
+        put(t, i->d, 2, 0);
+        return REF_NEXT;
+    case ISA_V_MOV_GIVE_B:
+        return REF_NEXT;
+    case ISA_BAR_SYNC:
+    case ISA_BAR_ARRIVE:
+    case ISA_WARPSYNC:
+        return REF_MEETS;
+    default:
+        if (execute(t, i, false) == DONE)
+            return REF_NEXT;
+        *why = isa_op_info((enum isa_op)i->op)->mnemonic;
+        return REF_UNKNOWN;
+    }
+}
+
 bool ref_run(struct ref_lane *t, const struct isa_insn *code, uint32_t count,
              unsigned long limit, const char **why)
 {
     while (!t->exited) {
-        if (t->pc >= count) {
-            *why = "past the end";
-            return false;
-        }
-        if (t->steps++ > limit) {
+        if (t->steps > limit) {
             *why = "too many steps";
             return false;
         }
-        const struct isa_insn *i = &code[t->pc];
-        bool on = i->guard_scalar ? scalar_pred(t, i->guard, i->guard_neg)
-                                  : pred(t, i->guard, i->guard_neg);
-        t->pc++;
-        if (!on)
-            continue;
-        if (i->op == ISA_BRA || i->op == ISA_S_BRA) {
-            t->pc = (uint32_t)((s64)t->pc + (s32)i->x);
-        } else if (i->op == ISA_EXIT) {
-            t->exited = true;
-        } else if (execute(t, i, false) != DONE) {
-            *why = isa_op_info((enum isa_op)i->op)->mnemonic;
+        switch (ref_step(t, code, count, why)) {
+        case REF_UNKNOWN:
             return false;
+        case REF_MEETS:
+            *why = "a barrier";
+            return false;
+        default:
+            break;
         }
     }
     return true;

@@ -25,6 +25,25 @@ struct ref_lane {
     unsigned long steps;
 };
 
+/** What became of a step. */
+enum ref_step {
+    REF_UNKNOWN,  /* the reference does not know it: *why says what */
+    REF_NEXT,     /* lane->pc is where it goes on */
+    REF_EXITED,
+    REF_MEETS     /* bar.sync, bar.arrive or warpsync at lane->pc - 1, with its guard on */
+};
+/** One instruction of a lane, flow and calls included (code starts at ISA_CODE_BASE). Barrier
+ *  registers do not exist: taking one gives 0. */
+enum ref_step ref_step(struct ref_lane *lane, const struct isa_insn *code, uint32_t count,
+                       const char **why);
+
+/** How a block of lanes came to its end. */
+enum ref_end { REF_ENDS, REF_STUCK, REF_LIMIT, REF_FAULT };
+/** All lanes of a block (thread t is lane[t]), each by itself, in a random fair order: what a
+ *  program with barriers, locks and calls means on a MIMD machine. */
+enum ref_end ref_block(struct ref_lane *lane, unsigned threads, const struct isa_insn *code,
+                       uint32_t count, uint64_t seed, unsigned long limit, const char **why);
+
 /** Execute from lane->pc until the lane exits. False when an instruction is unknown to the
  *  reference or @limit steps pass; *why says which. */
 bool ref_run(struct ref_lane *lane, const struct isa_insn *code, uint32_t count,

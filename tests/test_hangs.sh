@@ -35,6 +35,10 @@ for launch in *.yaml; do
         fail "$name: other words"
     fi
     # shellcheck disable=SC2086
+    "$lanewise" run $args "$launch" --threads 3 2>&1 >"$work/out" |
+        sed '/^lanewise: kernel .*fixed order/d' >"$work/words" # why one thread runs it
+    diff -u "$name.verdict" "$work/words" || fail "$name: other words on three threads"
+    # shellcheck disable=SC2086
     "$lanewise" debug $args --batch --command continue "$launch" >"$work/shell" 2>&1
     status=$?
     [ $status = 4 ] || fail "$name in the shell: exit status $status, expected 4"
@@ -47,6 +51,6 @@ for launch in *.yaml; do
         fi ;;
     esac
 done
-[ $count -ge 12 ] || fail "only $count kernels"
+[ $count -ge 13 ] || fail "only $count kernels"
 echo "$count kernels, $failures failures"
 [ $failures = 0 ]
