@@ -62,6 +62,28 @@ static bool ends_flow(csh handle, const cs_insn *insn)
 #endif
 }
 
+/** Bytes of an instruction that capstone does not know; 0 where that cannot be said. Its version
+ *  4 lacks a few of AVX-512's, whose prefix 0x62 gives the length away. */
+static unsigned unknown_bytes(const uint8_t *p)
+{
+#if defined __x86_64__
+    unsigned map = p[1] & 7, op = p[4], mod = p[5] >> 6, rm = p[5] & 7, n = 6;
+
+    if (p[0] != 0x62)
+        return 0;
+    if (mod != 3 && rm == 4) {
+        n++;
+        n += mod == 0 && (p[6] & 7) == 5 ? 4 : 0;
+    }
+    n += mod == 1 ? 1 : mod == 2 || (mod == 0 && rm == 5) ? 4 : 0;
+    n += map == 3 || (map == 1 && ((op >= 0x70 && op <= 0x73) || op == 0xc2 || (op >= 0xc4 && op <= 0xc6)));
+    return n;
+#else
+    (void)p;
+    return 4;
+#endif
+}
+
 /** Everything from the entry to the last jump that no earlier jump leads past. */
 static void print_handler(csh handle, const char *title, emu_handler_fn *entry,
                           struct lw_sink *out)
@@ -75,10 +97,24 @@ static void print_handler(csh handle, const char *title, emu_handler_fn *entry,
     cs_insn *insn = cs_malloc(handle);
 
     lw_buffer_init(&text);
-    while (insn != NULL && count < MAX_HOST_INSNS && cs_disasm_iter(handle, &code, &left, &at, insn)) {
-        uint64_t target = jump_target(handle, insn);
+    while (insn != NULL && count < MAX_HOST_INSNS && left > 16) {
+        uint64_t target;
 
         count++;
+        if (!cs_disasm_iter(handle, &code, &left, &at, insn)) {
+            unsigned n = unknown_bytes(code);
+            if (n == 0)
+                break;
+            lw_printf(&text.sink, "  %6" PRIx64 "  (unknown)   ", at - start);
+            for (unsigned i = 0; i < n; i++)
+                lw_printf(&text.sink, " %02x", code[i]);
+            lw_put(&text.sink, "\n");
+            code += n;
+            left -= n;
+            at += n;
+            continue;
+        }
+        target = jump_target(handle, insn);
         lw_printf(&text.sink, "  %6" PRIx64 "  %-12s %s\n", insn->address - start, insn->mnemonic,
                   insn->op_str);
         if (target > furthest && target - start < MAX_HOST_BYTES)
