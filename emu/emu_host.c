@@ -63,20 +63,24 @@ static bool ends_flow(csh handle, const cs_insn *insn)
 }
 
 /** Bytes of an instruction that capstone does not know; 0 where that cannot be said. Its version
- *  4 lacks a few of AVX-512's, whose prefix 0x62 gives the length away. */
+ *  4 lacks a few of AVX-512's; the prefixes EVEX and VEX give the length away. */
 static unsigned unknown_bytes(const uint8_t *p)
 {
 #if defined __x86_64__
-    unsigned map = p[1] & 7, op = p[4], mod = p[5] >> 6, rm = p[5] & 7, n = 6;
+    unsigned opcode = p[0] == 0x62 ? 4 : p[0] == 0xc4 ? 3 : p[0] == 0xc5 ? 2 : 0;
+    unsigned map = opcode == 4 ? p[1] & 7 : opcode == 3 ? p[1] & 31 : 1;
 
-    if (p[0] != 0x62)
+    if (opcode == 0)
         return 0;
+    const uint8_t op = p[opcode], *modrm = p + opcode + 1;
+    unsigned n = opcode + 2, mod = *modrm >> 6, rm = *modrm & 7;
     if (mod != 3 && rm == 4) {
         n++;
-        n += mod == 0 && (p[6] & 7) == 5 ? 4 : 0;
+        n += mod == 0 && (modrm[1] & 7) == 5 ? 4 : 0;
     }
     n += mod == 1 ? 1 : mod == 2 || (mod == 0 && rm == 5) ? 4 : 0;
-    n += map == 3 || (map == 1 && ((op >= 0x70 && op <= 0x73) || op == 0xc2 || (op >= 0xc4 && op <= 0xc6)));
+    n += map == 3 ||
+         (map == 1 && ((op >= 0x70 && op <= 0x73) || op == 0xc2 || (op >= 0xc4 && op <= 0xc6)));
     return n;
 #else
     (void)p;
