@@ -207,9 +207,9 @@ CASE(mad24, int64_t u = (int64_t)(A & 0xffffff) * (B & 0xffffff);
      OUT((uint64_t)(uint32_t)((u >> 16) + C) << 32 | (uint32_t)(u + C),
          (uint64_t)(uint32_t)clamp((int32_t)(s >> 16) + (int64_t)S(C)) << 32 | (uint32_t)(s + C)))
 CASE(sixteen, uint16_t a = (uint16_t)A, b = (uint16_t)B;
-     OUT((uint64_t)(uint32_t)(a * b) << 32 | (uint16_t)((uint32_t)a * b >> 16),
+     OUT((uint64_t)((uint32_t)a * b) << 32 | (uint16_t)((uint32_t)a * b >> 16),
          (uint64_t)(uint32_t)((int16_t)a * (int16_t)b) << 32 |
-             (uint16_t)((int16_t)a * (int16_t)b + C)))
+             (uint16_t)((uint32_t)((int16_t)a * (int16_t)b) + C)))
 CASE(sixteen_order, uint16_t a = (uint16_t)A, b = (uint16_t)B; int16_t sa = (int16_t)a, sb = (int16_t)b;
      OUT((uint64_t)(a < b ? a : b) << 32 | (a > b ? a : b),
          (uint64_t)(uint16_t)(sa < sb ? sa : sb) << 32 | (uint16_t)(sa > sb ? sa : sb)))
