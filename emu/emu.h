@@ -622,8 +622,30 @@ struct emu_history_info {
     const char *why; /* nothing earlier is kept; "" if history begins where it was created */
 };
 void emu_history_info(const struct emu_history *history, struct emu_history_info *out);
+/** Go to @from and from there to @to, telling @observer alone of every instruction; it may stop
+ *  that by returning true. */
+enum lw_status emu_history_walk(struct emu_history *history, uint64_t from, uint64_t to,
+                                struct emu_observer *observer, struct lw_error *err)
+    LW_MUST_CHECK;
 /** Instructions at the last snapshot that has fewer than @instructions, or at the first one. */
 uint64_t emu_history_before(const struct emu_history *history, uint64_t instructions);
+
+/* ---- checkpoints (docs/history.md) ---------------------------------------------------------- */
+
+/** The state of @engine and its machine as a file, all or nothing; with @host_bytes of the
+ *  host's own. Errors: LW_EUNSUPP, LW_ESTATE (running on threads), LW_EIO. */
+enum lw_status emu_checkpoint_save(struct emu_engine *engine, const void *host, size_t host_bytes,
+                                   const char *path, struct lw_error *err) LW_MUST_CHECK;
+/**
+ * Bring a machine on which the same programs are loaded, and nothing was launched, to a saved
+ * state. The bytes may be hostile: everything is checked. On an error the machine is of no use.
+ *
+ * @host  the host's own bytes, borrowed from @data
+ * Errors: LW_EFORMAT; LW_EUNSUPP, another version; LW_EINPUT, other programs or options.
+ */
+enum lw_status emu_checkpoint_load(struct emu_engine *engine, const char *name, const void *data,
+                                   size_t size, const void **host, size_t *host_bytes,
+                                   struct lw_error *err) LW_MUST_CHECK;
 
 /* ---- statistics ------------------------------------------------------------------------ */
 

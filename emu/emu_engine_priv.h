@@ -124,10 +124,10 @@ enum lw_status emu_replay_lanes(struct emu_functional *f, const struct emu_place
 /** As many instructions as a rotation of the others has. */
 enum lw_status emu_replay_others(struct emu_functional *f, struct emu_stop *stop,
                                  struct lw_error *err) LW_MUST_CHECK;
-/** Silently (no observers, no breakpoints, no interrupts) to the count @until, and all that was
- *  done there between instructions; no farther than the log's front. */
-enum lw_status emu_replay_to(struct emu_functional *f, uint64_t until, struct lw_error *err)
-    LW_MUST_CHECK;
+/** Silently (no breakpoints, no interrupts; of observers these) to the count @until, and all that
+ *  was done there between instructions; no farther than the log's front. */
+enum lw_status emu_replay_to(struct emu_functional *f, uint64_t until,
+                             struct emu_observer *observers, struct lw_error *err) LW_MUST_CHECK;
 
 /** An interrupt came (from a signal or another thread) and is answered now. */
 static inline bool emu_interrupt_take(struct emu_engine *engine)

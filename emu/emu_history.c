@@ -373,7 +373,21 @@ enum lw_status emu_history_goto(struct emu_history *h, uint64_t instructions,
     if (instructions < now || h->snap[k].instructions > now)
         status = restore(h, k, err);
     if (status == LW_OK)
-        status = emu_replay_to(h->f, instructions, err);
+        status = emu_replay_to(h->f, instructions, NULL, err);
+    if (status != LW_OK)
+        end_history(h, "a replay failed");
+    return status;
+}
+
+enum lw_status emu_history_walk(struct emu_history *h, uint64_t from, uint64_t to,
+                                struct emu_observer *observer, struct lw_error *err)
+{
+    enum lw_status status = emu_history_goto(h, from, err);
+
+    if (status != LW_OK)
+        return status;
+    observer->next = NULL;
+    status = emu_replay_to(h->f, to, observer, err);
     if (status != LW_OK)
         end_history(h, "a replay failed");
     return status;

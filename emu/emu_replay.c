@@ -13,7 +13,8 @@
 /** What a replay is to do. */
 struct want {
     uint64_t until;   /* count to stop at */
-    bool silent;      /* no observers, breakpoints, interrupts; faults are passed */
+    bool silent;      /* no breakpoints, interrupts; faults are passed */
+    struct emu_observer *observers;
     bool one;         /* one instruction, */
     const struct emu_place *lanes; /* of these lanes, if not NULL */
     struct emu_event *ev; /* of one */
@@ -35,7 +36,8 @@ static enum lw_status misfit(const struct emu_functional *f, struct lw_error *er
 static bool watched(const struct emu_functional *f, const struct want *want,
                     const struct emu_warp *w)
 {
-    return (f->base.observers != NULL && !want->silent) || want->one || emu_split_divided(w);
+    (void)f;
+    return want->observers != NULL || want->one || emu_split_divided(w);
 }
 
 /** Is it the event that ends the replay? */
@@ -65,7 +67,7 @@ static enum lw_status run_order(struct emu_functional *f, const struct want *wan
         stop->kind = EMU_STOP_NONE;
         return status != LW_OK ? status : misfit(f, err, "nothing can run, but the log goes on");
     }
-    struct emu_observer *seers = emu_fixed_watching(f, want->silent ? NULL : f->base.observers);
+    struct emu_observer *seers = emu_fixed_watching(f, want->observers);
     if (e->kind == EMU_LOG_PASS || want->one || seers != NULL || emu_split_divided(w)) {
         if (!want->silent && !want->one && emu_fixed_at_breakpoint(w)) {
             stop->kind = EMU_STOP_BREAK;
@@ -152,7 +154,7 @@ static enum lw_status step(struct emu_functional *f, const struct want *want, st
     }
     if (wanted(want, ev))
         stop->kind = EMU_STOP_STEPPED;
-    if (!want->silent && emu_fixed_tell(f->base.observers, ev))
+    if (emu_fixed_tell(want->observers, ev))
         stop->kind = EMU_STOP_OBSERVER;
     return LW_OK;
 }
@@ -538,13 +540,13 @@ static enum lw_status replay(struct emu_functional *f, const struct want *want,
 enum lw_status emu_replay_run(struct emu_functional *f, struct emu_stop *stop,
                               struct lw_error *err)
 {
-    return replay(f, &(struct want){.until = f->base.stop_at}, stop, err);
+    return replay(f, &(struct want){.until = f->base.stop_at, .observers = f->base.observers}, stop, err);
 }
 
 enum lw_status emu_replay_step(struct emu_functional *f, struct emu_event *ev,
                                struct emu_stop *stop, struct lw_error *err)
 {
-    return replay(f, &(struct want){.until = UINT64_MAX, .one = true, .ev = ev}, stop, err);
+    return replay(f, &(struct want){.until = UINT64_MAX, .observers = f->base.observers, .one = true, .ev = ev}, stop, err);
 }
 
 enum lw_status emu_replay_lanes(struct emu_functional *f, const struct emu_place *place,
@@ -552,7 +554,7 @@ enum lw_status emu_replay_lanes(struct emu_functional *f, const struct emu_place
                                 struct lw_error *err)
 {
     return replay(f,
-                  &(struct want){.until = UINT64_MAX, .one = true, .lanes = place, .ev = ev},
+                  &(struct want){.until = UINT64_MAX, .observers = f->base.observers, .one = true, .lanes = place, .ev = ev},
                   stop, err);
 }
 
@@ -562,7 +564,10 @@ enum lw_status emu_replay_others(struct emu_functional *f, struct emu_stop *stop
     uint64_t rotation = (uint64_t)f->base.machine->config.warp_quantum *
                         f->base.machine->config.resident_warps;
     enum lw_status status =
-        replay(f, &(struct want){.until = f->core->retired + rotation}, stop, err);
+        replay(f,
+               &(struct want){.until = f->core->retired + rotation,
+                              .observers = f->base.observers},
+               stop, err);
 
     if (stop->kind == EMU_STOP_COUNT)
         stop->kind = EMU_STOP_NONE;
@@ -585,7 +590,8 @@ static void lift_breakpoints(struct emu_core *core, bool lift)
     }
 }
 
-enum lw_status emu_replay_to(struct emu_functional *f, uint64_t until, struct lw_error *err)
+enum lw_status emu_replay_to(struct emu_functional *f, uint64_t until,
+                             struct emu_observer *observers, struct lw_error *err)
 {
     struct emu_stop stop = {0};
     bool points = f->base.machine->breakpoint_count != 0;
@@ -593,7 +599,10 @@ enum lw_status emu_replay_to(struct emu_functional *f, uint64_t until, struct lw
 
     if (points)
         lift_breakpoints(f->core, true);
-    status = replay(f, &(struct want){.until = until, .silent = true, .front = true}, &stop, err);
+    status = replay(f,
+                    &(struct want){.until = until, .silent = true, .observers = observers,
+                                   .front = true},
+                    &stop, err);
     if (points)
         lift_breakpoints(f->core, false);
     return status;

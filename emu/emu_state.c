@@ -190,6 +190,7 @@ static enum lw_status load_grids(struct emu_machine *machine, struct emu_reader 
     bool earlier_ended = true;
 
     put_aside(machine, count);
+    machine->warp_ids = 0;
     for (uint32_t i = 1; i <= count; i++) {
         size_t size = (size_t)emu_get_number(in);
         const uint8_t *bytes = emu_get(in, size);
@@ -203,6 +204,8 @@ static enum lw_status load_grids(struct emu_machine *machine, struct emu_reader 
             enum lw_status status = emu_grid_launch(machine, &launch, &p, err);
             if (status != LW_OK)
                 return status;
+        } else {
+            machine->warp_ids += p->block_count * p->block_warps;
         }
 #define GRID(how, member) EMU_LOAD_##how(member)
 #include "emu/emu_state.def"
@@ -390,7 +393,8 @@ enum lw_status emu_state_load(struct emu_functional *f, struct emu_reader *in, b
     status = emu_memory_load(machine, in, err);
     if (status == LW_OK)
         status = load_grids(machine, in, err);
-    machine->warp_ids = warp_ids;
+    if (status == LW_OK && machine->warp_ids != warp_ids)
+        status = emu_state_bad(err, "the count of warps");
     if (status == LW_OK)
         status = emu_text_load(machine, in, err);
     if (status != LW_OK)

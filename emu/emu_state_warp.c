@@ -145,7 +145,7 @@ static bool is_reduction(const struct emu_warp *w, uint32_t index)
 {
     unsigned op;
 
-    if (index >= w->code->program->count)
+    if (index >= w->code->program->count || !pc_is_good(w, index))
         return false;
     op = w->code->program->insn[index].op;
     return op == ISA_BAR_RED_POPC || op == ISA_BAR_RED_AND || op == ISA_BAR_RED_OR;

@@ -27,6 +27,7 @@ liblanewise_a_SOURCES += \
 	%D%/emu_barrier.c \
 	%D%/emu_bytes.c \
 	%D%/emu_call.c \
+	%D%/emu_checkpoint.c \
 	%D%/emu_config.c \
 	%D%/emu_control.c \
 	%D%/emu_core.c \

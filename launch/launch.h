@@ -55,6 +55,13 @@ double lnc_session_progress(const struct lnc_session *session);
 /** Address and size of a buffer by name; false: none. */
 bool lnc_session_buffer(const struct lnc_session *session, const char *name,
                         uint64_t *address, uint64_t *size_bytes);
+/** Where the session is in its steps, as a heap block: for history and checkpoints. */
+enum lw_status lnc_session_save(const struct lnc_session *session, void **data, size_t *size,
+                                struct lw_error *err) LW_MUST_CHECK;
+/** Back to there, or on to there, in a session of the same launch file; the machine's state is
+ *  there already. The bytes may be hostile. Errors: LW_EFORMAT; LW_EINPUT, another launch file. */
+enum lw_status lnc_session_load(struct lnc_session *session, const void *data, size_t size,
+                                struct lw_error *err) LW_MUST_CHECK;
 /** Write a buffer's bytes to a file. */
 enum lw_status lnc_session_dump(const struct lnc_session *session, const char *buffer,
                                 const char *path, struct lw_error *err) LW_MUST_CHECK;

@@ -121,6 +121,7 @@ enum { LNC_MAX_NEST = 8, LNC_MAX_ARGS = 256 };
 struct lnc_file {
     struct lw_arena arena;
     struct lw_yaml_document *doc;
+    uint64_t hash; /* of its text */
     const char *folder; /* of the launch file, with the slash; "" if none */
     const char *source; /* path, resolved */
     const struct lw_yaml *source_node;

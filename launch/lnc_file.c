@@ -449,6 +449,10 @@ enum lw_status lnc_file_load(const char *path, struct emu_config *config,
         status = LW_FAIL(err, LW_ENOMEM, "%s: no memory for this file", path);
         goto cleanup;
     }
+    struct lw_hash hash;
+    lw_hash_init(&hash);
+    lw_hash_bytes(&hash, text, size);
+    file->hash = lw_hash_value(&hash);
     status = lw_yaml_parse(path, text, size, &file->doc, err);
     if (status != LW_OK)
         goto cleanup;

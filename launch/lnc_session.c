@@ -647,6 +647,127 @@ bool lnc_session_buffer(const struct lnc_session *session, const char *name,
     return true;
 }
 
+/* ---- where it is, as bytes ------------------------------------------------------------------ */
+
+/* All words of 64 bits, little-endian: hash of the launch file, begun, done, depth; for each
+ * frame index, next step (or how many there are), iteration; checks, failed checks, launches;
+ * grid; addresses. */
+enum { FIXED_WORDS = 8, FRAME_WORDS = 3 };
+
+static size_t word_count(const struct lnc_session *session, unsigned depth)
+{
+    return FIXED_WORDS + FRAME_WORDS * (depth + 1u) + session->file->buffer_count;
+}
+
+enum lw_status lnc_session_save(const struct lnc_session *session, void **data, size_t *size,
+                                struct lw_error *err)
+{
+    size_t bytes = word_count(session, session->depth) * 8;
+    uint8_t *out = malloc(bytes), *at = out;
+    uint64_t head[] = {session->file->hash, session->begun, session->done, session->depth};
+    uint64_t tail[] = {session->result.checks, session->result.failed_checks,
+                       session->result.launches,
+                       session->grid != NULL ? session->grid->sequence : 0};
+
+    if (out == NULL)
+        return LW_FAIL(err, LW_ENOMEM, "no memory for the state of a launch file's steps");
+    for (unsigned i = 0; i < LW_COUNT_OF(head); i++, at += 8)
+        lw_put64(at, head[i]);
+    for (unsigned d = 0; d <= session->depth; d++) {
+        const struct frame *f = &session->frames[d];
+        unsigned count = d != 0 ? f->repeat->step_count : session->file->step_count;
+
+        lw_put64(at, f->index);
+        lw_put64(at + 8, f->next != NULL ? f->next->index : count);
+        lw_put64(at + 16, f->iteration);
+        at += 8 * FRAME_WORDS;
+    }
+    for (unsigned i = 0; i < LW_COUNT_OF(tail); i++, at += 8)
+        lw_put64(at, tail[i]);
+    for (unsigned i = 0; i < session->file->buffer_count; i++, at += 8)
+        lw_put64(at, session->addresses[i]);
+    *data = out;
+    *size = bytes;
+    return LW_OK;
+}
+
+static const struct lnc_step *step_at(const struct lnc_step *steps, uint64_t index)
+{
+    while (steps != NULL && steps->index != index)
+        steps = steps->next;
+    return steps;
+}
+
+/* A whole buffer of the file lies at @address. */
+static bool holds_buffer(const struct lnc_session *session, uint64_t address)
+{
+    struct emu_allocation a;
+    bool inside;
+
+    if (!emu_allocation_at(session->machine, address, &a, &inside) || a.address != address ||
+        a.flags & EMU_ALLOC_FREED)
+        return false;
+    for (const struct lnc_buffer *b = session->file->buffers; b != NULL; b = b->next)
+        if (b->count * b->type->bytes == a.size_bytes)
+            return true;
+    return false;
+}
+
+enum lw_status lnc_session_load(struct lnc_session *session, const void *data, size_t size,
+                                struct lw_error *err)
+{
+    const uint8_t *at = data;
+    struct lnc_session fresh = *session;
+    const struct emu_grid *grid;
+    uint64_t sequence;
+
+    if (size < 8 * FIXED_WORDS || lw_get64(at + 24) > LNC_MAX_NEST ||
+        size != 8 * word_count(session, (unsigned)lw_get64(at + 24)))
+        return LW_FAIL(err, LW_EFORMAT, "the saved place in the launch file is damaged");
+    if (lw_get64(at) != session->file->hash)
+        return LW_FAIL(err, LW_EINPUT, "%s is not the launch file that the state was saved with",
+                       lw_yaml_name(session->file->doc));
+    fresh.begun = lw_get64(at + 8) != 0;
+    fresh.done = lw_get64(at + 16) != 0;
+    fresh.depth = (unsigned)lw_get64(at + 24);
+    at += 32;
+    for (unsigned d = 0; d <= fresh.depth; d++, at += 8 * FRAME_WORDS) {
+        const struct lnc_step *steps = session->file->steps, *outer = NULL;
+        uint64_t index = lw_get64(at), next = lw_get64(at + 8), iteration = lw_get64(at + 16);
+        unsigned count = session->file->step_count;
+
+        if (d != 0) {
+            const struct frame *f = &fresh.frames[d - 1];
+            outer = step_at(d > 1 ? f->repeat->steps : session->file->steps, f->index);
+            if (outer == NULL || outer->kind != LNC_REPEAT || iteration >= outer->repeat_count)
+                return LW_FAIL(err, LW_EFORMAT, "the saved place in the launch file is damaged");
+            steps = outer->steps;
+            count = outer->step_count;
+        }
+        if (next > count || index > count)
+            return LW_FAIL(err, LW_EFORMAT, "the saved place in the launch file is damaged");
+        fresh.frames[d] = (struct frame){.repeat = outer, .next = step_at(steps, next),
+                                         .index = (unsigned)index, .iteration = iteration};
+    }
+    fresh.result.checks = (unsigned)lw_get64(at);
+    fresh.result.failed_checks = (unsigned)lw_get64(at + 8);
+    fresh.result.launches = (unsigned)lw_get64(at + 16);
+    sequence = lw_get64(at + 24);
+    at += 32;
+    for (unsigned i = 0; i < session->file->buffer_count; i++)
+        if (!holds_buffer(session, lw_get64(at + 8 * i)))
+            return LW_FAIL(err, LW_EFORMAT, "the saved place of a buffer is damaged");
+    for (unsigned i = 0; i < session->file->buffer_count; i++)
+        session->addresses[i] = lw_get64(at + 8 * i);
+    /* only for progress: one that has ended counts as none */
+    for (grid = emu_grid_current(session->machine); grid != NULL; grid = grid->next)
+        if (grid->sequence == sequence)
+            break;
+    fresh.grid = grid;
+    *session = fresh;
+    return LW_OK;
+}
+
 enum lw_status lnc_session_dump(const struct lnc_session *session, const char *buffer,
                                 const char *path, struct lw_error *err)
 {

@@ -15,3 +15,10 @@ check_PROGRAMS += tests/test_history
 tests_test_history_SOURCES = tests/test_history.c tests/history_kernels.c \
 	tests/history_kernels.h tests/history_fixture.h
 tests_test_history_LDADD = liblanewise.a $(TEST_LIBS)
+
+check_PROGRAMS += tests/test_checkpoint tests/fuzz_checkpoint
+tests_test_checkpoint_SOURCES = tests/test_checkpoint.c tests/history_kernels.c \
+	tests/history_kernels.h tests/history_fixture.h
+tests_test_checkpoint_LDADD = liblanewise.a $(TEST_LIBS)
+tests_fuzz_checkpoint_SOURCES = tests/fuzz_checkpoint.c
+tests_fuzz_checkpoint_LDADD = liblanewise.a $(TEST_LIBS)

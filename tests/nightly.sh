@@ -42,6 +42,7 @@ else
         extra=; [ "$name" != fuzz_rsp ] || extra="$src/tests/fake_dbg.c"
         dirs="base isa ptx"; [ "$name" != fuzz_rsp ] || dirs="base isa gdbstub"
         [ "$name" != fuzz_yaml ] || dirs="base isa ptx emu launch"
+        [ "$name" != fuzz_checkpoint ] || dirs="base isa emu"
         files=; for d in $dirs; do files="$files $(ls "$src/$d"/*.c)"; done
         # shellcheck disable=SC2086
         if ! $clang -g -O1 -std=gnu11 -D_GNU_SOURCE -DLW_FUZZ_LIBFUZZER -w \
@@ -50,6 +51,7 @@ else
             failed=$((failed + 1)); echo "FAILED: $name does not build"; continue
         fi
         mkdir -p "nightly-corpus/$name"
+        [ "$name" != fuzz_checkpoint ] || tests/fuzz_checkpoint -w "nightly-corpus/$name"
         seeds="$src/tests/corpus/${name#fuzz_}"
         [ -d "$seeds" ] || seeds=
         # shellcheck disable=SC2086
