@@ -83,8 +83,6 @@ INLINE uint64_t bits_of_f64(double f)
 
 #define GET_f16(r0, r1, l) emu_f32_of_f16((r0)[l])
 #define GET_bf16(r0, r1, l) emu_f32_of_bf16((r0)[l])
-#define GET_f16high(r0, r1, l) emu_f32_of_f16((r0)[l] >> 16)
-#define GET_bf16high(r0, r1, l) emu_f32_of_bf16((r0)[l] >> 16)
 
 #define UNIFORM_u32(w, di) emu_uniform32(w, di)
 #define UNIFORM_s32(w, di) ((int32_t)emu_uniform32(w, di))
@@ -173,10 +171,6 @@ INLINE double fin_f64(double x, unsigned sub)
 #define FIN_s64(x, s) (x)
 #define FIN_f32(x, s) fin_f32(x, s)
 #define FIN_f64(x, s) fin_f64(x, s)
-#define SRC_f16(x, s) emu_flush_below(x, 0x1p-14f, s)
-#define SRC_bf16(x, s) emu_flush_below(x, 0x1p-126f, s)
-#define FIN_f16(x, s) emu_clamp_half(emu_flush_below(x, 0x1.ffcp-15f, s), s)
-#define FIN_bf16(x, s) emu_clamp_half(emu_flush_below(x, 0x1.fep-127f, s), s)
 
 INLINE unsigned lanes_of(const struct emu_warp *w)
 {
@@ -275,32 +269,6 @@ INLINE uint64_t gather_bits(const uint8_t *truth, unsigned n)
         const T_##TC c = SRC_##TC(GET_##TC(c0, c1, l), sub);                                  \
         PUT_##TD(d0, d1, l, FIN_##TD((T_##TD)(e), sub), mask);                                \
     }
-/* Both halves of a register; c is X's row again where a row has no third source. */
-#define PACKED_BODY(T, third, e)                                                              \
-    SOURCES;                                                                                  \
-    const uint32_t *const c0 = row(w, third);                                                 \
-    EMU_LANE_LOOP                                                                             \
-    for (unsigned l = 0; l < n; l++) {                                                        \
-        uint32_t low, high;                                                                   \
-        {                                                                                     \
-            const T_##T a = SRC_##T(GET_##T(a0, a1, l), sub);                                 \
-            const T_##T b = SRC_##T(GET_##T(b0, b1, l), sub);                                 \
-            const T_##T c = SRC_##T(GET_##T(c0, c0, l), sub);                                 \
-            (void)a, (void)c;                                                                 \
-            low = BITS_##T(FIN_##T((T_##T)(e), sub));                                         \
-        }                                                                                     \
-        {                                                                                     \
-            const T_##T a = SRC_##T(GET_##T##high(a0, a1, l), sub);                           \
-            const T_##T b = SRC_##T(GET_##T##high(b0, b1, l), sub);                           \
-            const T_##T c = SRC_##T(GET_##T##high(c0, c0, l), sub);                           \
-            (void)a, (void)c;                                                                 \
-            high = BITS_##T(FIN_##T((T_##T)(e), sub));                                        \
-        }                                                                                     \
-        PUT32(d0, d1, l, low | high << 16, mask);                                             \
-    }
-#define PACKED1(T, e) PACKED_BODY(T, di->b, e)
-#define PACKED(T, e) PACKED_BODY(T, di->b, e)
-#define PACKED3(T, e) PACKED_BODY(T, di->c, e)
 #define LANE1(T, e) LANE_BODY(T, T, T, e)
 #define LANE(T, e) LANE_BODY(T, T, T, e)
 #define LANE3(T, e) LANE_BODY3(T, T, T, T, e)
@@ -327,6 +295,8 @@ INLINE uint64_t gather_bits(const uint8_t *truth, unsigned n)
 #define LANEW3(lo, hi)                                                                        \
     const uint32_t *const c0 = row(w, di->c), *const c1 = c0 + w->stride / 4;                 \
     LANEW_BODY(emu_uniform32, c0[l], c1[l], lo, hi)
+
+#include "emu/emu_half_body.h"
 
 /* r: the lane's bit of predicate R, from a mask row of its own. */
 #define LANER(T, e)                                                                           \

@@ -409,8 +409,7 @@ EMU_INLINE uint32_t emu_bf16_of_f32(float x)
     uint32_t r = (b + 0x7fffu + (b >> 16 & 1)) >> 16;
     return (b & 0x7fffffffu) > 0x7f800000u ? 0x7fffu : r;
 }
-/* Denormal sources and what would round to a denormal result become zeros of their sign. A
- * value is an f16 below 2^-14 when it is below the tie with it, 2^-14 - 2^-25. */
+/* With EMU_FTZ, what is smaller than @least becomes a zero of its sign. */
 EMU_INLINE float emu_flush_below(float x, float least, unsigned sub)
 {
     uint32_t b = emu_bits_f32(x);

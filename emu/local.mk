@@ -17,6 +17,7 @@ liblanewise_a_SOURCES += \
 	%D%/emu_mem_body.h \
 	%D%/emu_scalar_body.h \
 	%D%/emu_cvt_body.h \
+	%D%/emu_half_body.h \
 	%D%/emu_mem_priv.h \
 	%D%/emu_split_priv.h \
 	%D%/emu_text.h \

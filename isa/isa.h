@@ -136,7 +136,8 @@ enum isa_flag {
     ISA_F_FLOAT = 1 << 11,    /* source modifiers are neg/abs of floats, else neg/not */
     ISA_F_NOSRCMOD = 1 << 12, /* bits 85:80 must be zero (or are modifiers) */
     ISA_F_WARP32 = 1 << 13,   /* meaning depends on the 32-lane contract of MACHINE 1 */
-    ISA_F_ENDS = 1 << 14      /* without a guard, flow never goes on behind it */
+    ISA_F_ENDS = 1 << 14,     /* without a guard, flow never goes on behind it */
+    ISA_F_HALF = 1 << 15      /* 16-bit floats: an immediate is written as its bits */
 };
 
 enum isa_op {

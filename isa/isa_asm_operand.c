@@ -316,6 +316,8 @@ static enum lw_status parse_source_value(struct parse *p, struct cursor *c, unsi
         status = cursor_number(p->as, c, &n);
         if (status != LW_OK)
             return status;
+        if (p->info->flags & ISA_F_HALF && n.kind == NUMBER_FLOAT)
+            return OPERAND_FAIL(p, "a 16-bit float is written as its bits (0x3e00 is the f16 1.5)");
         if (isa_operand_is_float(&p->insn, tok))
             return float_immediate(p, &n, regs, &out->x);
         return asm_int_immediate(p, &n, regs, &out->x);

@@ -118,6 +118,8 @@ bool isa_operand_is_float(const struct isa_insn *insn, unsigned tok)
 
     const struct isa_op_info *info = isa_op_info(insn->op);
 
+    if (info->flags & ISA_F_HALF)
+        return false;
     return (info->flags & ISA_F_FLOAT) || info->unit == ISA_UNIT_FP ||
            info->unit == ISA_UNIT_DP;
 }
@@ -146,6 +148,8 @@ static void add_x(struct line *line, const struct isa_insn *insn, unsigned tok, 
             lw_put(line->out, place->immediate);
         else if (isa_operand_is_float(insn, tok))
             add_float_bits(line, insn->x, regs == 1);
+        else if (isa_op_info(insn->op)->flags & ISA_F_HALF)
+            add(line, "0x%x", insn->x);
         else
             add_int(line, (int32_t)insn->x);
     }

@@ -9,7 +9,7 @@ tests_test_emu_SOURCES = tests/test_emu.c
 tests_test_emu_LDADD = liblanewise.a $(TEST_LIBS)
 
 check_PROGRAMS += tests/test_math
-tests_test_math_SOURCES = tests/test_math.c
+tests_test_math_SOURCES = tests/test_math.c tests/sweep.h
 tests_test_math_LDADD = liblanewise.a $(TEST_LIBS) -lm
 
 check_PROGRAMS += tests/test_text

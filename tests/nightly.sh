@@ -18,7 +18,11 @@ step() { # name, command...
         failed=$((failed + 1)); echo "FAILED: $name (nightly-$name.log)"
     fi
 }
-[ "${LW_NIGHTLY_SWEEP:-1}" = 0 ] || step math env LW_EXHAUSTIVE=1 tests/test_math
+if [ "${LW_NIGHTLY_SWEEP:-1}" != 0 ]; then # shared out among the processors
+    for sweep in test_math test_half test_convert; do
+        [ ! -x "tests/$sweep" ] || step "$sweep" env LW_EXHAUSTIVE=1 "tests/$sweep"
+    done
+fi
 step flow env LW_RANDOM_COUNT="$programs" tests/prop_flow
 step programs env LW_RANDOM_COUNT="$programs" tests/prop_exec
 [ ! -x tests/prop_split ] || step splits env LW_RANDOM_COUNT="$programs" tests/prop_split

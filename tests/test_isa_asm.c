@@ -448,6 +448,8 @@ static void errors_name_place_thing_and_cure(void **state)
           "value from the constant bank (.bank f64 ..., c[1][offset])" },
         { "v_mov_b32 v1, 1.5",
           "t.s:1: v_mov_b32: operand 2: expected an integer; write 1.5f for the bits of an f32" },
+        { "v_add_f16 v1, v2, 1.5f",
+          "t.s:1: v_add_f16: operand 3: a 16-bit float is written as its bits (0x3e00 is the f16 1.5)" },
         { "v_mov_b32 v1, -v2",
           "t.s:1: v_mov_b32: operand 2: this instruction has no source modifiers" },
         { "v_add_u32 v1, |v2|, v3",

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Lane loops of 16-bit floats; a part of emu_exec.c. A row is widened to f32, computed there
+ * and narrowed again, one half of the registers after the other. Levels whose processors
+ * convert f16 do so; the others use integers, with the same bits.
+ */
+
+/** Bits 15:0 (@high: 31:16) of a row, as f32. */
+static __attribute__((noinline)) void LEVEL(widen_f16)(float *out, const uint32_t *in, bool high,
+                                                       unsigned n)
+{
+    const unsigned shift = high ? 16 : 0;
+#if defined __AVX512F__
+    for (unsigned l = 0; l < n; l += 16) {
+        const __mmask16 there = l + 16 <= n ? 0xffff : 0xff;
+        const __m512i v = _mm512_srl_epi32(_mm512_maskz_loadu_epi32(there, in + l),
+                                           _mm_cvtsi32_si128((int)shift));
+        _mm512_storeu_ps(out + l, _mm512_cvtph_ps(_mm512_cvtepi32_epi16(v)));
+    }
+#elif defined __F16C__ && defined __AVX2__
+    for (unsigned l = 0; l < n; l += 8) {
+        const __m128i by = _mm_cvtsi32_si128((int)shift), low = _mm_set1_epi32(0xffff);
+        __m128i v = _mm_loadu_si128((const void *)(in + l));
+        __m128i w = _mm_loadu_si128((const void *)(in + l + 4));
+        v = _mm_and_si128(_mm_srl_epi32(v, by), low);
+        w = _mm_and_si128(_mm_srl_epi32(w, by), low);
+        _mm256_storeu_ps(out + l, _mm256_cvtph_ps(_mm_packus_epi32(v, w)));
+    }
+#else
+    EMU_LANE_LOOP
+    for (unsigned l = 0; l < n; l++)
+        out[l] = emu_f32_of_f16(in[l] >> shift);
+#endif
+}
+/** To nearest even in bits 15:0, zeros above. */
+static __attribute__((noinline)) void LEVEL(narrow_f16)(uint32_t *out, const float *in, unsigned n)
+{
+#if defined __AVX512F__
+    for (unsigned l = 0; l < n; l += 16) {
+        const __m512 v = _mm512_loadu_ps(in + l);
+        const __m512i h = _mm512_cvtepu16_epi32(_mm512_cvtps_ph(v, _MM_FROUND_TO_NEAREST_INT));
+        const __mmask16 nan = _mm512_cmp_ps_mask(v, v, _CMP_UNORD_Q);
+        _mm512_storeu_si512(out + l, _mm512_mask_mov_epi32(h, nan, _mm512_set1_epi32(0x7fff)));
+    }
+#elif defined __F16C__ && defined __AVX2__
+    for (unsigned l = 0; l < n; l += 8) {
+        const __m256 v = _mm256_loadu_ps(in + l);
+        const __m256i h =
+            _mm256_cvtepu16_epi32(_mm256_cvtps_ph(v, _MM_FROUND_TO_NEAREST_INT));
+        const __m256i nan = _mm256_castps_si256(_mm256_cmp_ps(v, v, _CMP_UNORD_Q));
+        _mm256_storeu_si256((void *)(out + l),
+                            _mm256_blendv_epi8(h, _mm256_set1_epi32(0x7fff), nan));
+    }
+#else
+    EMU_LANE_LOOP
+    for (unsigned l = 0; l < n; l++)
+        out[l] = emu_f16_of_f32(in[l]);
+#endif
+}
+static __attribute__((noinline)) void LEVEL(widen_bf16)(float *out, const uint32_t *in, bool high,
+                                                        unsigned n)
+{
+    const unsigned shift = high ? 16 : 0;
+
+    EMU_LANE_LOOP
+    for (unsigned l = 0; l < n; l++)
+        out[l] = emu_f32_of_bf16(in[l] >> shift);
+}
+static __attribute__((noinline)) void LEVEL(narrow_bf16)(uint32_t *out, const float *in,
+                                                         unsigned n)
+{
+    EMU_LANE_LOOP
+    for (unsigned l = 0; l < n; l++)
+        out[l] = emu_bf16_of_f32(in[l]);
+}
+
+/* ftz: a value is an f16 below 2^-14 when it is below the tie with it, 2^-14 - 2^-25. */
+#define SRC_f16(x, s) emu_flush_below(x, 0x1p-14f, s)
+#define SRC_bf16(x, s) emu_flush_below(x, 0x1p-126f, s)
+#define FIN_f16(x, s) emu_clamp_half(emu_flush_below(x, 0x1.ffcp-15f, s), s)
+#define FIN_bf16(x, s) emu_clamp_half(emu_flush_below(x, 0x1.fep-127f, s), s)
+
+/* @halves of the registers of type T; the first, second or third source is the last one. */
+#define HALF_BODY(T, halves, sources, value)                                                  \
+    SOURCES;                                                                                  \
+    float x[EMU_MAX_LANES] __attribute__((aligned(64)));                                      \
+    float y[EMU_MAX_LANES] __attribute__((aligned(64)));                                      \
+    float z[EMU_MAX_LANES] __attribute__((aligned(64)));                                      \
+    uint32_t bits[2][EMU_MAX_LANES] __attribute__((aligned(64)));                             \
+    for (unsigned half = 0; half < (halves); half++) {                                        \
+        if ((sources) >= 2)                                                                   \
+            LEVEL(widen_##T)(x, a0, half, n);                                                 \
+        LEVEL(widen_##T)(y, b0, half, n);                                                     \
+        if ((sources) >= 3)                                                                   \
+            LEVEL(widen_##T)(z, row(w, di->c), half, n);                                      \
+        EMU_LANE_LOOP                                                                         \
+        for (unsigned l = 0; l < n; l++) {                                                    \
+            const float a = SRC_##T((sources) >= 2 ? x[l] : 0.0f, sub);                       \
+            const float b = SRC_##T(y[l], sub);                                               \
+            const float c = SRC_##T((sources) >= 3 ? z[l] : 0.0f, sub);                       \
+            (void)a, (void)c;                                                                 \
+            y[l] = FIN_##T((value), sub);                                                     \
+        }                                                                                     \
+        LEVEL(narrow_##T)(bits[half], y, n);                                                  \
+    }                                                                                         \
+    EMU_LANE_LOOP                                                                             \
+    for (unsigned l = 0; l < n; l++)                                                          \
+        PUT32(d0, d1, l, (halves) == 2 ? bits[0][l] | bits[1][l] << 16 : bits[0][l], mask);
+#define HALF1(T, value) HALF_BODY(T, 1, 1, value)
+#define HALF(T, value) HALF_BODY(T, 1, 2, value)
+#define HALF3(T, value) HALF_BODY(T, 1, 3, value)
+#define PACKED1(T, value) HALF_BODY(T, 2, 1, value)
+#define PACKED(T, value) HALF_BODY(T, 2, 2, value)
+#define PACKED3(T, value) HALF_BODY(T, 2, 3, value)
