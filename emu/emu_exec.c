@@ -210,24 +210,6 @@ static void LEVEL(expand_mask)(uint32_t *out, uint64_t lanes, unsigned n)
     expand(out, lanes, n);
 }
 
-/* A row of 0 / not 0 bytes to bits: 8 lanes at a time by multiplication. */
-INLINE uint64_t gather_bits(const uint8_t *truth, unsigned n)
-{
-    uint64_t mask = 0;
-
-#if defined __AVX512BW__ || defined __AVX2__ || defined __SSE2__
-    for (unsigned l = 0; l < n; l += 16) {
-        __m128i v = _mm_load_si128((const __m128i *)(const void *)(truth + l));
-        mask |= (uint64_t)(uint16_t)~_mm_movemask_epi8(_mm_cmpeq_epi8(v, _mm_setzero_si128()))
-                << l;
-    }
-#else
-    for (unsigned l = 0; l < n; l++)
-        mask |= (uint64_t)(truth[l] != 0) << l;
-#endif
-    return mask & lw_mask(n);
-}
-
 /* ---- lane semantics ------------------------------------------------------------- */
 
 /* Parameters of every body:
@@ -350,7 +332,7 @@ INLINE void finish_compare(struct emu_warp *w, const struct emu_dinsn *di, uint6
             const T_##T b = SRC_##T(bu ? b_ : GET_##T(b0, b1, l), sub);                       \
             truth[l] = (e);                                                                   \
         }                                                                                     \
-        bits = gather_bits(truth, n);                                                         \
+        bits = emu_bits_of_bytes(truth, n);                                                         \
     }                                                                                         \
     break;
 #define EMU_COMPARE_u32(op) emu_compare_row(EMU_CMP_##op, false, a0, b0, bu, (uint32_t)b_, n)
@@ -549,51 +531,6 @@ INLINE void finish_compare(struct emu_warp *w, const struct emu_dinsn *di, uint6
         GUARDED(id, true, false, EMU_NEXT_PART);                                              \
     }
 
-/* Rounding of the processor while a body runs. The barriers keep the body's loads behind the
- * first and its stores before the second, so its arithmetic lies between them. */
-#ifdef __SSE2__
-INLINE unsigned rounding_begin(unsigned mode)
-{
-    static const uint8_t field[4] = {0, 3, 1, 2}; /* rn, rz, rm, rp in MXCSR 14:13 */
-    unsigned old = _mm_getcsr();
-
-    _mm_setcsr((old & ~0x6000u) | (unsigned)field[mode] << 13);
-    __asm__ volatile("" ::: "memory");
-    return old;
-}
-INLINE void rounding_end(unsigned old)
-{
-    __asm__ volatile("" ::: "memory");
-    _mm_setcsr(old);
-}
-#elif defined __aarch64__
-INLINE unsigned rounding_begin(unsigned mode)
-{
-    static const uint8_t field[4] = {0, 3, 2, 1}; /* rn, rz, rm, rp in FPCR 23:22 */
-    uint64_t old;
-
-    __asm__ volatile("mrs %0, fpcr" : "=r"(old));
-    __asm__ volatile("msr fpcr, %0"
-                     :
-                     : "r"((old & ~UINT64_C(0xc00000)) | (uint64_t)field[mode] << 22)
-                     : "memory");
-    return (unsigned)old;
-}
-INLINE void rounding_end(unsigned old)
-{
-    __asm__ volatile("msr fpcr, %0" : : "r"((uint64_t)old) : "memory");
-}
-#else
-INLINE unsigned rounding_begin(unsigned mode)
-{
-    return mode; /* modes other than rn are refused when the program is loaded */
-}
-INLINE void rounding_end(unsigned old)
-{
-    (void)old;
-}
-#endif
-
 /* Modifiers and rounding: one guarded, unspecialised body a row. A guard of 7 is pt. The body
  * is a function of its own: nothing of it moves past the rounding. */
 #define MODDED(id)                                                                            \
@@ -608,10 +545,10 @@ INLINE void rounding_end(unsigned old)
             return;                                                                           \
         expand(mask, lanes, lanes_of(w));                                                     \
         if (mode != 0)                                                                        \
-            old = rounding_begin(mode);                                                       \
+            old = emu_rounding_begin(mode);                                                       \
         LEVEL(body_##id)(w, di, lanes, mask, false, true);                                    \
         if (mode != 0)                                                                        \
-            rounding_end(old);                                                                \
+            emu_rounding_end(old);                                                                \
     }                                                                                         \
     static void LEVEL(h_##id##_mf)(struct emu_warp *w, const struct emu_dinsn *di)            \
     {                                                                                         \
@@ -833,12 +770,10 @@ static void LEVEL(handlers)(const struct isa_insn *insn, const struct emu_dinsn 
     } else if (info->format == ISA_FMT_CVT && LEVEL(cvt_handlers)(di, out)) {
         return;
     } else if (rows->modded[0] != NULL && di->flags & EMU_D_FLOAT_MODE) {
-#if !defined __SSE2__ && !defined __aarch64__
-        if ((di->reg >> 2 & 3) != 0) {
+        if (!EMU_HAVE_ROUNDING && (di->reg >> 2 & 3) != 0) {
             *why = "rounding modes other than .rn need an x86-64 or AArch64 processor";
             return;
         }
-#endif
         out->full = rows->modded[0];
         out->part = rows->modded[1];
     } else {
@@ -852,7 +787,7 @@ static void LEVEL(handlers)(const struct isa_insn *insn, const struct emu_dinsn 
 }
 
 const struct emu_level LEVEL(emu_level) = {
-    .name = "x86-64-v" EMU_LEVEL_TEXT,
+    .name = EMU_SIMD_NAME,
     .level = EMU_LEVEL,
     .row_lanes = ROW_LANES,
     .prelude = {LEVEL(prelude_full), LEVEL(prelude_part)},

@@ -10,22 +10,9 @@ static __attribute__((noinline)) void LEVEL(widen_f16)(float *out, const uint32_
                                                        unsigned n)
 {
     const unsigned shift = high ? 16 : 0;
-#if defined __AVX512F__
-    for (unsigned l = 0; l < n; l += 16) {
-        const __mmask16 there = l + 16 <= n ? 0xffff : 0xff;
-        const __m512i v = _mm512_srl_epi32(_mm512_maskz_loadu_epi32(there, in + l),
-                                           _mm_cvtsi32_si128((int)shift));
-        _mm512_storeu_ps(out + l, _mm512_cvtph_ps(_mm512_cvtepi32_epi16(v)));
-    }
-#elif defined __F16C__ && defined __AVX2__
-    for (unsigned l = 0; l < n; l += 8) {
-        const __m128i by = _mm_cvtsi32_si128((int)shift), low = _mm_set1_epi32(0xffff);
-        __m128i v = _mm_loadu_si128((const void *)(in + l));
-        __m128i w = _mm_loadu_si128((const void *)(in + l + 4));
-        v = _mm_and_si128(_mm_srl_epi32(v, by), low);
-        w = _mm_and_si128(_mm_srl_epi32(w, by), low);
-        _mm256_storeu_ps(out + l, _mm256_cvtph_ps(_mm_packus_epi32(v, w)));
-    }
+
+#if EMU_HAVE_F16
+    emu_row_of_f16(out, in, shift, n);
 #else
     EMU_LANE_LOOP
     for (unsigned l = 0; l < n; l++)
@@ -35,22 +22,8 @@ static __attribute__((noinline)) void LEVEL(widen_f16)(float *out, const uint32_
 /** To nearest even in bits 15:0, zeros above. */
 static __attribute__((noinline)) void LEVEL(narrow_f16)(uint32_t *out, const float *in, unsigned n)
 {
-#if defined __AVX512F__
-    for (unsigned l = 0; l < n; l += 16) {
-        const __m512 v = _mm512_loadu_ps(in + l);
-        const __m512i h = _mm512_cvtepu16_epi32(_mm512_cvtps_ph(v, _MM_FROUND_TO_NEAREST_INT));
-        const __mmask16 nan = _mm512_cmp_ps_mask(v, v, _CMP_UNORD_Q);
-        _mm512_storeu_si512(out + l, _mm512_mask_mov_epi32(h, nan, _mm512_set1_epi32(0x7fff)));
-    }
-#elif defined __F16C__ && defined __AVX2__
-    for (unsigned l = 0; l < n; l += 8) {
-        const __m256 v = _mm256_loadu_ps(in + l);
-        const __m256i h =
-            _mm256_cvtepu16_epi32(_mm256_cvtps_ph(v, _MM_FROUND_TO_NEAREST_INT));
-        const __m256i nan = _mm256_castps_si256(_mm256_cmp_ps(v, v, _CMP_UNORD_Q));
-        _mm256_storeu_si256((void *)(out + l),
-                            _mm256_blendv_epi8(h, _mm256_set1_epi32(0x7fff), nan));
-    }
+#if EMU_HAVE_F16
+    emu_row_to_f16(out, in, n);
 #else
     EMU_LANE_LOOP
     for (unsigned l = 0; l < n; l++)

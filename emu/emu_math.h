@@ -9,9 +9,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
-#if defined __SSE2__
-#include <immintrin.h>
-#endif
 
 #define EMU_INLINE static inline __attribute__((always_inline, unused))
 

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Row primitives of the memory handlers: compare a row with a ramp or with a range, move
- * and blend rows.
+ * Row primitives of the handlers: compare a row with a ramp or with a range, move and blend
+ * rows; conversions of 16-bit floats and the processor's rounding mode.
  *
- * In the forms of each x86-64 level, chosen by what the compiler may use; included only by
- * files that are compiled once per level. A row has n lanes of 32 bits, n one of 8, 16, 32,
+ * In the forms of each x86-64 level, chosen by what the compiler may use, and in plain C for
+ * other processors. Intrinsics stand in this file alone (tests/lint_includes.sh); included only
+ * by files that are compiled once per level. A row has n lanes of 32 bits, n one of 8, 16, 32,
  * 64; lane l's bit in a mask is bit l. With @all the mask is not looked at. Memory of lanes
  * outside the mask is neither read nor written, registers of them are not changed.
  */
@@ -15,10 +16,18 @@
 
 #define EMU_ROW static inline __attribute__((always_inline, unused))
 
+#if defined(__x86_64__)
+#include <immintrin.h>
+#define EMU_SIMD_NAME "x86-64-v" EMU_LEVEL_TEXT
+#elif defined(__aarch64__)
+#define EMU_SIMD_NAME "aarch64"
+#else
+#define EMU_SIMD_NAME "generic"
+#endif
+
 /* ---- eight lanes a step: AVX2, and narrow warps with AVX-512 ---------------------- */
 
 #if defined(__AVX2__)
-#include <immintrin.h>
 
 EMU_ROW __m256i emu_load8(const void *p)
 {
@@ -554,5 +563,125 @@ EMU_ROW bool emu_row_store(uint8_t *p, const uint32_t *b, unsigned n, uint64_t m
     return changed;
 #endif
 }
+
+/** A row of 0 / not 0 bytes to bits. @truth has room for a multiple of 16. */
+EMU_ROW uint64_t emu_bits_of_bytes(const uint8_t *truth, unsigned n)
+{
+    uint64_t mask = 0;
+
+#if defined(__SSE2__)
+    for (unsigned l = 0; l < n; l += 16) {
+        __m128i v = _mm_load_si128((const __m128i *)(const void *)(truth + l));
+        mask |= (uint64_t)(uint16_t)~_mm_movemask_epi8(_mm_cmpeq_epi8(v, _mm_setzero_si128()))
+                << l;
+    }
+#else
+    for (unsigned l = 0; l < n; l++)
+        mask |= (uint64_t)(truth[l] != 0) << l;
+#endif
+    return mask & lw_mask(n);
+}
+
+/* ---- 16-bit floats ---------------------------------------------------------------------- */
+
+#if defined(EMU_HAVE_16)
+#define EMU_HAVE_F16 1
+/** out[l] = the f16 in bits 15:0 of in[l] >> shift. */
+EMU_ROW void emu_row_of_f16(float *out, const uint32_t *in, unsigned shift, unsigned n)
+{
+    for (unsigned l = 0; l < n; l += 16) {
+        const __mmask16 there = l + 16 <= n ? 0xffff : 0xff;
+        const __m512i v = _mm512_srl_epi32(_mm512_maskz_loadu_epi32(there, in + l),
+                                           _mm_cvtsi32_si128((int)shift));
+        _mm512_storeu_ps(out + l, _mm512_cvtph_ps(_mm512_cvtepi32_epi16(v)));
+    }
+}
+/** out[l] = in[l] as f16, to nearest even; NaN is the canonical one. */
+EMU_ROW void emu_row_to_f16(uint32_t *out, const float *in, unsigned n)
+{
+    for (unsigned l = 0; l < n; l += 16) {
+        const __m512 v = _mm512_loadu_ps(in + l);
+        const __m512i h = _mm512_cvtepu16_epi32(_mm512_cvtps_ph(v, _MM_FROUND_TO_NEAREST_INT));
+        const __mmask16 nan = _mm512_cmp_ps_mask(v, v, _CMP_UNORD_Q);
+        _mm512_storeu_si512(out + l, _mm512_mask_mov_epi32(h, nan, _mm512_set1_epi32(0x7fff)));
+    }
+}
+#elif defined(__AVX2__) && defined(__F16C__)
+#define EMU_HAVE_F16 1
+EMU_ROW void emu_row_of_f16(float *out, const uint32_t *in, unsigned shift, unsigned n)
+{
+    for (unsigned l = 0; l < n; l += 8) {
+        const __m128i by = _mm_cvtsi32_si128((int)shift), low = _mm_set1_epi32(0xffff);
+        __m128i v = _mm_loadu_si128((const void *)(in + l));
+        __m128i w = _mm_loadu_si128((const void *)(in + l + 4));
+        v = _mm_and_si128(_mm_srl_epi32(v, by), low);
+        w = _mm_and_si128(_mm_srl_epi32(w, by), low);
+        _mm256_storeu_ps(out + l, _mm256_cvtph_ps(_mm_packus_epi32(v, w)));
+    }
+}
+EMU_ROW void emu_row_to_f16(uint32_t *out, const float *in, unsigned n)
+{
+    for (unsigned l = 0; l < n; l += 8) {
+        const __m256 v = _mm256_loadu_ps(in + l);
+        const __m256i h =
+            _mm256_cvtepu16_epi32(_mm256_cvtps_ph(v, _MM_FROUND_TO_NEAREST_INT));
+        const __m256i nan = _mm256_castps_si256(_mm256_cmp_ps(v, v, _CMP_UNORD_Q));
+        _mm256_storeu_si256((void *)(out + l),
+                            _mm256_blendv_epi8(h, _mm256_set1_epi32(0x7fff), nan));
+    }
+}
+#else
+#define EMU_HAVE_F16 0 /* emu_half_body.h has integers for it */
+#endif
+
+/* ---- the processor's rounding mode ------------------------------------------------------ */
+
+/* In force while a body runs; @mode is a value of RND. The barriers keep the body's loads behind
+ * the first and its stores before the second, so its arithmetic lies between them. */
+#if defined(__SSE2__)
+#define EMU_HAVE_ROUNDING 1
+EMU_ROW unsigned emu_rounding_begin(unsigned mode)
+{
+    static const uint8_t field[4] = {0, 3, 1, 2}; /* rn, rz, rm, rp in MXCSR 14:13 */
+    unsigned old = _mm_getcsr();
+
+    _mm_setcsr((old & ~0x6000u) | (unsigned)field[mode] << 13);
+    __asm__ volatile("" ::: "memory");
+    return old;
+}
+EMU_ROW void emu_rounding_end(unsigned old)
+{
+    __asm__ volatile("" ::: "memory");
+    _mm_setcsr(old);
+}
+#elif defined(__aarch64__)
+#define EMU_HAVE_ROUNDING 1
+EMU_ROW unsigned emu_rounding_begin(unsigned mode)
+{
+    static const uint8_t field[4] = {0, 3, 2, 1}; /* rn, rz, rm, rp in FPCR 23:22 */
+    uint64_t old;
+
+    __asm__ volatile("mrs %0, fpcr" : "=r"(old));
+    __asm__ volatile("msr fpcr, %0"
+                     :
+                     : "r"((old & ~UINT64_C(0xc00000)) | (uint64_t)field[mode] << 22)
+                     : "memory");
+    return (unsigned)old;
+}
+EMU_ROW void emu_rounding_end(unsigned old)
+{
+    __asm__ volatile("msr fpcr, %0" : : "r"((uint64_t)old) : "memory");
+}
+#else
+#define EMU_HAVE_ROUNDING 0
+EMU_ROW unsigned emu_rounding_begin(unsigned mode)
+{
+    return mode; /* modes other than rn are refused when the program is loaded */
+}
+EMU_ROW void emu_rounding_end(unsigned old)
+{
+    (void)old;
+}
+#endif
 
 #endif

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # The include law: which directory may include which (CONTRIBUTING.md, the house). Directories include
 # each other's door only; *_priv.h stays at home; libyaml, libelf and readline are named in
-# one .c file each. With an argument: check that tree instead (the test of this test).
+# one .c file each, intrinsics in one header. With an argument: check that tree instead (the test of this test).
 set -u
 top=${1:-${srcdir:-.}}
 cd "$top" || exit 99
@@ -55,6 +55,11 @@ one_file() { # library, include pattern, file
         [ "$f" = "$3" ] || { echo "$f includes $1: only $3 may"; bad=1; }
     done
 }
+# Instructions of one processor, by intrinsics or inline assembly, stand in one file.
+for f in $(grep -lE 'immintrin\.h|arm_neon\.h|arm_sve\.h|\b_mm(256|512)?_[a-z]|\b__m(128|256|512)|\b__mmask|__asm__|__builtin_(ia32|aarch64)_' \
+    */*.c */*.h */*.def 2>/dev/null | grep -v ^tests/); do
+    [ "$f" = emu/emu_simd.h ] || { echo "$f names instructions of one processor: only emu/emu_simd.h may"; bad=1; }
+done
 one_file libyaml 'yaml\.h' base/lw_yaml.c
 one_file libelf '(libelf|gelf)\.h' isa/isa_elf.c
 one_file readline 'readline/' shell/sh_line.c

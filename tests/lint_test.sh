@@ -18,6 +18,9 @@ plant base/a.c '#include "isa/isa.h"'
 plant debug/a.c '#include "emu/emu_priv.h"'
 plant gdbstub/a.c '#include "shell/shell.h"'
 plant launch/a.c '#include <yaml.h>'
+plant emu/a.h '#include <immintrin.h>'
+plant emu/a.c 'void f(void) { _mm_setcsr(0); }'
+plant base/a.h 'static inline void f(void) { __asm__("nop"); }'
 rm -rf "$tmp"/* && mkdir "$tmp/isa"
 printf '/* SPDX-License-Identifier: Apache-2.0 */\n#include "base/lw.h"\n' >"$tmp/isa/a.c"
 "$lint" "$tmp" || { echo "a lawful tree is refused"; exit 1; }
