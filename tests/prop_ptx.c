@@ -423,6 +423,7 @@ static bool run_on(const struct program *p, const struct isa_object *object, uns
 
     (void)p;
     emu_config_default(&config);
+    config.arena_bytes = 1 << 26;
     config.warp_width = width;
     config.policy = policy;
     config.split_quantum = quantum;

@@ -95,6 +95,7 @@ static void check(const char *code, case_fn *host)
     if (ptx_translate("t.ptx", text.text, text.size, NULL, &object, &err) != LW_OK)
         fail_msg("%s: %s", code, err.text);
     emu_config_default(&config);
+    config.arena_bytes = 1 << 26;
     ok(emu_machine_create(&config, &machine, &err), &err);
     ok(emu_program_load(machine, object, &program, &err), &err);
     ok(emu_alloc(machine, sizeof in, "in", 0, &params[0], &err), &err);

@@ -47,6 +47,7 @@ static void run(const char *body, unsigned width)
               ROW * 4, body);
     ok(ptx_translate("t.ptx", text.text, text.size, NULL, &object, &err), &err);
     emu_config_default(&config);
+    config.arena_bytes = 1 << 26;
     config.warp_width = width;
     ok(emu_machine_create(&config, &machine, &err), &err);
     ok(emu_program_load(machine, object, &program, &err), &err);
