@@ -269,7 +269,7 @@ static void print_summary(const struct cmd_machine *m, const struct cmd_outcome 
         fflush(out);
         lw_file_sink_init(&sink, out);
         lw_put(&sink.sink, "tags: ");
-        emu_tag_stats_print(&stats.tags, &sink.sink);
+        emu_tag_stats_print(&stats, &sink.sink);
         lw_put(&sink.sink, "\n");
     }
 }

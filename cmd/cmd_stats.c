@@ -52,17 +52,20 @@ static void put_tagged(struct lw_sink *out, const char *key, const uint64_t coun
               count[EMU_TAG_U], count[EMU_TAG_A], count[EMU_TAG_V]);
 }
 
-static void put_tags(struct lw_sink *out, const struct emu_tag_stats *tags)
+static void put_tags(struct lw_sink *out, const struct emu_stats *stats)
 {
+    const struct emu_tag_stats *t = &stats->tags;
+
     lw_put(out, ",\n  \"tags\": {");
-    put_tagged(out, "instructions", tags->instructions);
-    put_tagged(out, "reads", tags->reads);
-    put_tagged(out, "writes", tags->writes);
-    put_tagged(out, "addresses", tags->addresses);
-    lw_printf(out, "\"expansions\": %" PRIu64 ", \"lane_operations\": %" PRIu64
-                   ", \"lane_operations_done\": %" PRIu64 ", \"mismatches\": %" PRIu64 "}",
-              tags->expansions, tags->lane_operations, tags->lane_operations_done,
-              tags->mismatches);
+    put_tagged(out, "instructions", t->instructions);
+    put_tagged(out, "reads", t->reads);
+    put_tagged(out, "writes", t->writes);
+    put_tagged(out, "addresses", t->addresses);
+    lw_printf(out, "\"expansions\": %" PRIu64 ", \"rows_made\": %" PRIu64
+                   ", \"lane_operations\": %" PRIu64 ", \"lane_operations_done\": %" PRIu64
+                   ", \"lane_operations_saved\": %" PRIu64 ", \"mismatches\": %" PRIu64 "}",
+              t->expansions, t->rows_made, stats->thread_instructions, emu_lane_operations(stats),
+              t->lanes_saved, t->mismatches);
 }
 
 /** The verdict on the order of each kernel. */
@@ -176,7 +179,7 @@ int cmd_stats_write(const char *path, const char *launch_file, const struct cmd_
               emu_tag_mode_names[config->tags], emu_tag_rules_names[config->tag_rules],
               emu_tag_expansion_names[config->tag_expansion]);
     if (config->tags != EMU_TAGS_OFF)
-        put_tags(out, &stats.tags);
+        put_tags(out, &stats);
     put_kernels(out, m);
     if (outcome->exit == CMD_FAULT) {
         const struct emu_fault *f = &outcome->stop.fault;

@@ -459,6 +459,12 @@ static enum lw_status do_registers(void *context, int argc, char **argv, struct 
                : dbg_show_registers(context, thread.id, argc - 1, argv + 1, out, err);
 }
 
+static enum lw_status do_tags(void *context, int argc, char **argv, struct lw_sink *out,
+                              struct lw_error *err)
+{
+    return show(context, argc, argv, dbg_show_tags, out, err);
+}
+
 static enum lw_status do_allocations(void *context, int argc, char **argv,
                                      struct lw_sink *out, struct lw_error *err)
 {
@@ -782,7 +788,7 @@ static enum lw_status do_info(void *context, int argc, char **argv, struct lw_si
         {"breakpoints", do_points}, {"points", do_points},       {"threads", do_warps},
         {"warps", do_warps},        {"lanes", do_lanes},         {"splits", do_splits},
         {"barriers", do_barriers},  {"registers", do_registers}, {"allocations", do_allocations},
-        {"status", do_status},
+        {"status", do_status},      {"tags", do_tags},
     };
 
     for (size_t i = 0; argc >= 2 && i < LW_COUNT_OF(topics); i++)
@@ -822,6 +828,7 @@ const struct lw_command dbg_commands[] = {
     {"print",       "p",    "[/format] <expression>",     "Value of an expression for the focus lane",                  "print /x v0 + 1", do_print},
     {"plane",       "pl",   "[/format] <expression>",     "Value of an expression for every lane of the focus warp",    "plane v0", do_plane},
     {"registers",   "r",    "[register|group] ...",       "Registers of the focus lane",                                "registers v0 exec", do_registers},
+    {"tags",        "ta",   "",                           "Uniform and affine registers of the focus warp",             "tags", do_tags},
     {"set",         "se",   "<target> = <expression>",    "Assign to a register, to the pc or to memory",               "set v1 = v0 * 2", do_set},
     {"x",           "x",    "[/count format size] <address>", "Memory as the focus lane sees it",                       "x /4xw 0x200000000000", do_x},
     {"disassemble", "disas","[/s] [location] [count]",    "Instructions, with /s and source lines",                     "disassemble /s saxpy", do_disassemble},
@@ -831,7 +838,7 @@ const struct lw_command dbg_commands[] = {
     {"bt",          "bt",   "",                           "Short for backtrace",                                        "bt", do_where},
     {"allocations", "al",   "",                           "Global memory: addresses, sizes and names",                  "allocations", do_allocations},
     {"status",      "sta",  "",                           "Machine, launch, focus and counts",                          "status", do_status},
-    {"info",        "i",    "<topic>",                    "breakpoints, warps, lanes, splits, barriers, registers, allocations, status", "info breakpoints", do_info},
+    {"info",        "i",    "<topic>",                    "breakpoints, warps, lanes, splits, barriers, registers, tags, allocations, status", "info breakpoints", do_info},
 };
 /* clang-format on */
 const size_t dbg_command_count = LW_COUNT_OF(dbg_commands);

@@ -48,6 +48,85 @@ enum lw_status dbg_show_warps(struct dbg *dbg, bool all, struct lw_sink *out,
     return LW_OK;
 }
 
+/* A tag in words: a number, and what it goes up by. */
+static void put_tag(uint64_t base, int64_t stride, int64_t rise, unsigned digits, bool folds,
+                    struct lw_sink *out)
+{
+    lw_printf(out, "0x%0*llx", (int)digits, (unsigned long long)base);
+    if (stride != 0)
+        lw_printf(out, " %c %llu * %s", stride < 0 ? '-' : '+',
+                  (unsigned long long)(stride < 0 ? 0 - (uint64_t)stride : (uint64_t)stride),
+                  folds ? "column" : "lane");
+    if (rise != 0)
+        lw_printf(out, " %c %llu * row", rise < 0 ? '-' : '+',
+                  (unsigned long long)(rise < 0 ? 0 - (uint64_t)rise : (uint64_t)rise));
+    lw_put(out, "\n");
+}
+
+enum lw_status dbg_show_tags(struct dbg *dbg, dbg_thread_id id, struct lw_sink *out,
+                             struct lw_error *err)
+{
+    const struct emu_config *config = emu_machine_config(dbg->machine);
+    const char *between = "";
+    struct emu_warp_view view;
+    struct emu_stats stats;
+    struct dbg_warp warp;
+    struct emu_tag tag;
+    unsigned fold = config->warp_width;
+
+    if (!dbg_warp_locate(dbg, id, &warp) ||
+        !emu_warp_view(warp.core, warp.slot, warp.warp, &view))
+        return dbg_gone(dbg, id, err);
+    if (config->tags == EMU_TAGS_OFF) {
+        lw_put(out, "tags are off: start with --tags shadow or compact\n");
+        return LW_OK;
+    }
+    lw_printf(out, "%s, rules %s, expansion %s\n", emu_tag_mode_names[config->tags],
+              emu_tag_rules_names[config->tag_rules],
+              emu_tag_expansion_names[config->tag_expansion]);
+    for (unsigned r = 0; r < view.vreg_count; r++) {
+        if (!emu_reg_tag(warp.core, warp.slot, warp.warp, r, &tag) || tag.kind == EMU_TAG_V)
+            continue;
+        char name[24];
+        fold = tag.fold;
+        if (tag.pair) {
+            snprintf(name, sizeof name, "v%u:%u", r, r + 1);
+            lw_printf(out, "  %-8s %c  ", name, tag.pair_stride || tag.pair_rise ? 'A' : 'U');
+            put_tag(tag.pair_base, tag.pair_stride, tag.pair_rise, 16,
+                    fold < config->warp_width, out);
+            r++;
+        } else {
+            snprintf(name, sizeof name, "v%u", r);
+            lw_printf(out, "  %-8s %c  ", name, "UAV"[tag.kind]);
+            put_tag(tag.base, tag.stride, tag.rise, 8, fold < config->warp_width, out);
+        }
+    }
+    lw_put(out, "  vectors: ");
+    for (unsigned r = 0; r < view.vreg_count; r++) {
+        unsigned last = r;
+        bool paired = r > 0 && emu_reg_tag(warp.core, warp.slot, warp.warp, r - 1, &tag) &&
+                      tag.pair;
+        if (paired || !emu_reg_tag(warp.core, warp.slot, warp.warp, r, &tag) ||
+            tag.kind != EMU_TAG_V)
+            continue;
+        while (last + 1 < view.vreg_count &&
+               emu_reg_tag(warp.core, warp.slot, warp.warp, last + 1, &tag) &&
+               tag.kind == EMU_TAG_V)
+            last++;
+        lw_printf(out, last > r ? "%sv%u..v%u" : "%sv%u", between, r, last);
+        between = " ";
+        r = last;
+    }
+    lw_put(out, *between ? "\n" : "none\n");
+    if (fold < config->warp_width)
+        lw_printf(out, "  a row of the block is %u lanes\n", fold);
+    emu_stats_get(dbg->machine, &stats);
+    lw_put(out, "  so far: ");
+    emu_tag_stats_print(&stats, out);
+    lw_put(out, "\n");
+    return LW_OK;
+}
+
 enum lw_status dbg_show_lanes(struct dbg *dbg, dbg_thread_id id, struct lw_sink *out,
                               struct lw_error *err)
 {

@@ -173,6 +173,8 @@ enum lw_status dbg_show_warps(struct dbg *dbg, bool all, struct lw_sink *out,
                               struct lw_error *err);
 enum lw_status dbg_show_lanes(struct dbg *dbg, dbg_thread_id id, struct lw_sink *out,
                               struct lw_error *err);
+enum lw_status dbg_show_tags(struct dbg *dbg, dbg_thread_id id, struct lw_sink *out,
+                             struct lw_error *err);
 enum lw_status dbg_show_splits(struct dbg *dbg, dbg_thread_id id, struct lw_sink *out,
                                struct lw_error *err);
 enum lw_status dbg_show_barriers(struct dbg *dbg, dbg_thread_id id, struct lw_sink *out,

@@ -649,16 +649,18 @@ enum lw_status emu_checkpoint_load(struct emu_engine *engine, const char *name, 
 
 /* ---- statistics ------------------------------------------------------------------------ */
 
-/** Counts of the tags (docs/tags.md), indexed by enum emu_tag_kind. Shadow and compact mode
- *  count what their tags say; compact counts what it did. */
+/** Counts of the tags (docs/tags.md), indexed by enum emu_tag_kind. Shadow mode counts what
+ *  tags say; compact mode only what it did: expansions, lanes_saved, rows. */
 struct emu_tag_stats {
     /* Instructions on vector registers, by their sources: all U; all U or A; others. */
     uint64_t instructions[3];
     uint64_t reads[3], writes[3]; /* vector registers, by tag (writes: after them) */
     uint64_t addresses[3];        /* of memory instructions */
     uint64_t expansions;
-    uint64_t lane_operations;     /* lanes with an effect, over all instructions on vectors */
-    uint64_t lane_operations_done; /* 1 for a U result, 2 for an A result, else all */
+    /* Of thread_instructions, those that need no lane of their own: all but 1 where the result
+     * (of a compare: its sources) is U, all but 2 where it is A. */
+    uint64_t lanes_saved;
+    uint64_t rows_made, row_lanes; /* compact: rows written for tags, and their lanes */
     uint64_t mismatches;          /* shadow: rows that differ from their tag. An internal error */
 };
 struct emu_stats {
@@ -670,8 +672,14 @@ struct emu_stats {
     uint64_t stack_pops, stack_depth; /* `stack`: entries popped, most entries of any warp */
     uint64_t threads; /* host threads: the most that a grid ran on */
 };
+/** Lane operations really executed: thread_instructions less what tags saved, and the rows
+ *  that had to be made of tags. */
+static inline uint64_t emu_lane_operations(const struct emu_stats *stats)
+{
+    return stats->thread_instructions - stats->tags.lanes_saved + stats->tags.row_lanes;
+}
 /** Shares and counts of the tags in words: one line, no newline. */
-void emu_tag_stats_print(const struct emu_tag_stats *stats, struct lw_sink *out);
+void emu_tag_stats_print(const struct emu_stats *stats, struct lw_sink *out);
 /** Sum over the machine's cores. thread_instructions counts M's lanes. */
 void emu_stats_get(const struct emu_machine *machine, struct emu_stats *out);
 

@@ -10,6 +10,7 @@
 
 #include "emu/emu_call.h"
 #include "emu/emu_log.h"
+#include "emu/emu_compact.h"
 #include "emu/emu_math.h"
 #include "emu/emu_mem_priv.h"
 #include "emu/emu_next.h"
@@ -106,6 +107,8 @@ static __attribute__((noinline)) void part_in_two(struct emu_warp *w, const stru
     if (!may_split(w, di))
         return;
     emu_count_run(w, di);
+    if (w->ctag != NULL && w->core->machine->config.tag_expansion == EMU_TAG_EAGER)
+        emu_compact_forget(w);
     w->core->stats.divergences++;
     emu_split_branch2(w, taken, di[di->delta].index, di->index + 1);
     turn_over(w, di);
@@ -205,6 +208,8 @@ static void go_to_targets(struct emu_warp *w, const struct emu_dinsn *di, uint32
     if (!may_split(w, di))
         return;
     emu_count_run(w, di);
+    if (w->ctag != NULL && w->core->machine->config.tag_expansion == EMU_TAG_EAGER)
+        emu_compact_forget(w);
     w->core->stats.divergences++;
     emu_split_branch(w, target, di->index + 1);
     turn_over(w, di);
@@ -285,6 +290,8 @@ static void emu_c_exit(struct emu_warp *w, const struct emu_dinsn *di)
                   "these lanes are not active, and the function ends behind this exit");
         return;
     }
+    if (w->ctag != NULL && on != w->live)
+        emu_compact_rows(w); /* lanes that are dead keep what they held */
     emu_count_run(w, di);
     emu_split_exit(w, on, di->index + 1);
     turn_over(w, di);

@@ -8,7 +8,7 @@
 #include "emu/emu_decode.h"
 #include "emu/emu_log.h"
 #include "emu/emu_next.h"
-#include "emu/emu_tags.h"
+#include "emu/emu_compact.h"
 
 /* ---- levels ------------------------------------------------------------------------ */
 
@@ -48,21 +48,23 @@ enum lw_status emu_program_try_decode(struct emu_machine *machine, struct emu_pr
     const struct emu_level *level = emu_level_choose(machine->config.level);
 
     emu_layout_make(&layout, machine->config.warp_width, level);
-    status = emu_code_create(program, &layout, level, &code, err);
+    status = emu_code_create(program, &layout, level, NULL, &code, err);
     if (status == LW_OK)
         emu_code_destroy(&code);
     return status;
 }
 
-static enum lw_status core_code(struct emu_core *core, const struct emu_program *program,
+static enum lw_status core_code(struct emu_core *core, const struct emu_launch *launch,
                                 struct emu_code **out, struct lw_error *err)
 {
     struct emu_layout layout;
     enum lw_status status;
     size_t capacity = core->code_capacity;
+    const struct emu_program *program = launch->program;
+    uint8_t shape = emu_plan_shape(&core->machine->config, launch->block);
 
     for (unsigned i = 0; i < core->code_count; i++) {
-        if (core->code[i]->program == program) {
+        if (core->code[i]->program == program && core->code[i]->shape == shape) {
             *out = core->code[i];
             return LW_OK;
         }
@@ -74,7 +76,7 @@ static enum lw_status core_code(struct emu_core *core, const struct emu_program 
     if (code == NULL)
         return LW_FAIL(err, LW_ENOMEM, "decoded program");
     emu_layout_make(&layout, core->machine->config.warp_width, core->level);
-    status = emu_code_create((struct emu_program *)program, &layout, core->level, code, err);
+    status = emu_code_create((struct emu_program *)program, &layout, core->level, &shape, code, err);
     if (status != LW_OK) {
         free(code);
         return status;
@@ -197,6 +199,8 @@ static void plan_block(const struct emu_core *core, const struct emu_grid *grid,
     plan->tags = 0;
     if (core->machine->config.tags == EMU_TAGS_SHADOW)
         plan->tags = round_up(sizeof(struct emu_shadow) + plan->vregs * sizeof(struct emu_tag), 64);
+    else if (core->machine->config.tags == EMU_TAGS_COMPACT)
+        plan->tags = round_up(emu_compact_bytes(EMU_ROW_V0 + plan->vregs + 3), 64);
     plan->total = plan->warps + plan->shared + round_up(plan->cta, 64) +
                   grid->block_warps * (plan->rows + plan->bregs + plan->local + plan->tags);
 }
@@ -261,7 +265,7 @@ enum lw_status emu_core_block_start(struct emu_core *core, struct emu_grid *grid
     struct emu_block *block = NULL;
     struct block_plan plan;
     struct emu_code *code = NULL;
-    enum lw_status status = core_code(core, grid->launch.program, &code, err);
+    enum lw_status status = core_code(core, &grid->launch, &code, err);
 
     if (status != LW_OK)
         return status;
@@ -301,11 +305,13 @@ enum lw_status emu_core_block_start(struct emu_core *core, struct emu_grid *grid
     block->warp_count = block->warps_live = grid->block_warps;
     block->shared_bytes = grid->shared_bytes;
 
-    char *at = memory, *bregs;
+    char *at = memory, *bregs, *tags;
     block->warp = (struct emu_warp *)(void *)at;
     at += plan.warps;
     bregs = at; /* the forms in the warp say which rows count: no zeroing */
     at += grid->block_warps * plan.bregs;
+    tags = at; /* made below */
+    at += grid->block_warps * plan.tags;
     /* registers, local and shared memory start as zero (MACHINE 6) */
     zero(at, plan.shared + round_up(plan.cta, 64));
     block->shared = (uint8_t *)at;
@@ -326,10 +332,11 @@ enum lw_status emu_core_block_start(struct emu_core *core, struct emu_grid *grid
         zero(at, plan.local);
         at += plan.local;
         w->vreg_count = (uint16_t)plan.vregs;
-        if (plan.tags != 0) {
-            w->shadow = (struct emu_shadow *)(void *)at;
-            at += plan.tags;
+        if (plan.tags != 0 && core->machine->config.tags == EMU_TAGS_SHADOW) {
+            w->shadow = (struct emu_shadow *)(void *)(tags + i * plan.tags);
             emu_shadow_init(w);
+        } else if (plan.tags != 0) {
+            emu_compact_init(w, tags + i * plan.tags, EMU_ROW_V0 + plan.vregs + 3);
         }
         emu_split_init(w, grid->launch.kernel->first);
     }
@@ -356,7 +363,7 @@ void emu_core_block_free(struct emu_core *core, unsigned slot)
         if (block->warp[i].simt.heap != NULL)
             emu_split_fini(&block->warp[i]);
     for (unsigned i = 0; block->ended && i < block->warp_count; i++)
-        core->stats.thread_instructions += block->warp[i].lane_retired;
+        emu_warp_count(&block->warp[i], &core->stats);
     if (!core->notes_itself && emu_log_noting(core->machine))
         emu_log_add(core->machine->log,
                     &(struct emu_log_entry){.kind = EMU_LOG_END,
@@ -781,6 +788,11 @@ static enum lw_status step(struct emu_core *core, unsigned slot, unsigned warp, 
     }
     fill_event(w, insn, di, ev);
     ev->split = (unsigned)w->running;
+    if (w->ctag != NULL) {
+        emu_tag_note(w, insn);
+        emu_compact_sources(w, di);
+        core->tag_step->expansions = (unsigned)w->expansions;
+    }
     uint64_t m = w->m;
     if (info->flags & ISA_F_MEMORY)
         fill_access(w, scratch, insn, di,
@@ -797,10 +809,14 @@ static enum lw_status step(struct emu_core *core, unsigned slot, unsigned warp, 
     w->flow = NULL;
     if (ev->grid_started && w->retired != before) /* of several at once, one is the first */
         ev->grid_started = !__atomic_exchange_n(&block->grid->begun, true, __ATOMIC_RELAXED);
-    if (w->shadow != NULL) {
+    if (w->ctag != NULL) {
+        emu_tag_noted(w);
+        core->tag_step->expansions = (unsigned)w->expansions - core->tag_step->expansions;
+    }
+    if ((w->shadow != NULL || w->ctag != NULL) && w->retired != before) {
         ev->tags = core->tag_step->change;
-        ev->tag_count = w->retired != before ? core->tag_step->change_count : 0;
-        ev->expansions = w->retired != before ? core->tag_step->expansions : 0;
+        ev->tag_count = core->tag_step->change_count;
+        ev->expansions = core->tag_step->expansions;
     }
     if (w->leave == EMU_LEAVE_FAULT) {
         ev->kind = EMU_EV_FAULT;

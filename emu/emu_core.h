@@ -16,6 +16,8 @@ enum emu_turn_end {
 enum emu_turn_end emu_warp_turn(struct emu_warp *w, uint64_t limit, uint64_t *count);
 /** Add the warp's instruction counts to its block and core. */
 void emu_counts_sync(struct emu_warp *w);
+/** Add what a warp has counted for itself. */
+void emu_warp_count(const struct emu_warp *w, struct emu_stats *to);
 /** Add what cores count; warp instructions are the core's own field. */
 void emu_stats_add(struct emu_stats *to, const struct emu_stats *from);
 /** Move a core's counts to another: sums stay. */

@@ -7,9 +7,9 @@
 #include <stdlib.h>
 
 #include "emu/emu_call.h"
+#include "emu/emu_compact.h"
 #include "emu/emu_decode.h"
 #include "emu/emu_math.h"
-#include "emu/emu_tags.h"
 
 /** The row's operand column has token @name. */
 static bool has(const struct isa_op_info *info, const char *name)
@@ -480,8 +480,8 @@ static enum lw_status mark_rpcs(struct emu_code *code, struct lw_error *err)
 }
 
 enum lw_status emu_code_create(struct emu_program *program, const struct emu_layout *layout,
-                               const struct emu_level *level, struct emu_code *code,
-                               struct lw_error *err)
+                               const struct emu_level *level, const uint8_t *shape,
+                               struct emu_code *code, struct lw_error *err)
 {
     enum lw_status status = LW_OK;
     uint32_t count = program->count;
@@ -514,6 +514,12 @@ enum lw_status emu_code_create(struct emu_program *program, const struct emu_lay
         }
         for (uint32_t i = 0; i < count; i++)
             emu_tag_insn_read(&program->insn[i], &code->tag[i]);
+    }
+    if (program->machine->config.tags == EMU_TAGS_COMPACT && shape != NULL) {
+        code->shape = *shape;
+        status = emu_plan_make(code, level, layout->stride, err);
+        if (status != LW_OK)
+            goto cleanup;
     }
     for (unsigned f = 0; f < program->object->function_count; f++) {
         const struct isa_function *fn = &program->object->functions[f];
@@ -556,5 +562,6 @@ void emu_code_destroy(struct emu_code *code)
     free(code->prelude);
     free(code->imm_pool);
     free(code->tag);
+    free(code->plan);
     memset(code, 0, sizeof *code);
 }

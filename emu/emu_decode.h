@@ -23,10 +23,11 @@ struct emu_decoder {
 };
 enum lw_status emu_decode(struct emu_decoder *dec, uint32_t index, struct emu_dinsn *di,
                           struct lw_error *err) LW_MUST_CHECK;
-/** A decoded copy; breakpoints of the program are set in it. */
+/** A decoded copy; breakpoints of the program are set in it. @shape: of the blocks that it is
+ *  for (emu_plan_shape), or NULL: it will not run. */
 enum lw_status emu_code_create(struct emu_program *program, const struct emu_layout *layout,
-                               const struct emu_level *level, struct emu_code *code,
-                               struct lw_error *err) LW_MUST_CHECK;
+                               const struct emu_level *level, const uint8_t *shape,
+                               struct emu_code *code, struct lw_error *err) LW_MUST_CHECK;
 void emu_code_destroy(struct emu_code *code);
 
 #endif

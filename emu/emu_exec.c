@@ -631,6 +631,7 @@ static bool LEVEL(rows_only)(unsigned op)
 /* ---- memory ------------------------------------------------------------------------------ */
 
 #include "emu/emu_mem_body.h"
+#include "emu/emu_compact_body.h"
 
 /* ---- preludes ------------------------------------------------------------------------------ */
 
@@ -793,5 +794,14 @@ const struct emu_level LEVEL(emu_level) = {
     .prelude = {LEVEL(prelude_full), LEVEL(prelude_part)},
     .handlers = LEVEL(handlers),
     .expand_mask = LEVEL(expand_mask),
+#if defined EMU_HAVE_16
+    .vector_lanes = 16,
+#elif defined __AVX2__
+    .vector_lanes = 8,
+#else
+    .vector_lanes = 4,
+#endif
+    .make_row = LEVEL(make_row),
+    .tagged_memory = LEVEL(tagged_memory),
     .rows_only = LEVEL(rows_only),
 };

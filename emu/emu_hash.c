@@ -5,12 +5,17 @@
  * dead lanes, registers that the kernel does not use, and blocks that stand untouched at their
  * entry (their state is made when they are first looked at).
  */
+#include "emu/emu_compact.h"
 #include "emu/emu_core.h"
 #include "emu/emu_log.h"
 
-static const uint32_t *row_of(const struct emu_warp *w, unsigned number)
+/** What a lane of a register holds, whether it has a row or a tag. */
+static uint32_t lane_of(const struct emu_warp *w, unsigned number, unsigned lane)
 {
-    return emu_row(w, (EMU_ROW_V0 + number) * w->stride);
+    unsigned index = EMU_ROW_V0 + number;
+
+    return w->ctag != NULL ? emu_compact_lane(w, index, lane)
+                           : emu_row(w, index * w->stride)[lane];
 }
 
 static const uint32_t *local_row(const struct emu_warp *w, uint32_t word)
@@ -27,9 +32,8 @@ static void hash_warp(struct lw_hash *hash, const struct emu_warp *w)
     if (w->live == 0)
         return;
     for (unsigned r = 0; r < w->vreg_count; r++) {
-        const uint32_t *row = row_of(w, r);
         for (LW_EACH_BIT(l, w->live))
-            lw_hash_u64(hash, row[l]);
+            lw_hash_u64(hash, lane_of(w, r, (unsigned)l));
     }
     for (unsigned i = 0; i < ISA_PRED_COUNT; i++)
         lw_hash_u64(hash, w->p[i] & w->live);
@@ -66,8 +70,10 @@ static bool warp_is_fresh(const struct emu_warp *w)
     if (any != 0)
         return false;
     for (unsigned r = 0; r < w->vreg_count; r++)
-        if (!row_is_zero(row_of(w, r), w->live))
-            return false;
+        for (LW_EACH_BIT(l, w->live))
+            any |= lane_of(w, r, (unsigned)l);
+    if (any != 0)
+        return false;
     for (uint32_t word = 0; word < (w->local_bytes + 3) / 4; word++)
         if (!row_is_zero(local_row(w, word), w->live))
             return false;

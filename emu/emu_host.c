@@ -153,7 +153,7 @@ enum lw_status emu_host_print(const struct isa_object *object, const struct emu_
     if (status == LW_OK) {
         const struct emu_level *level = emu_level_choose(own.level);
         emu_layout_make(&layout, own.warp_width, level);
-        status = emu_code_create(program, &layout, level, &code, err);
+        status = emu_code_create(program, &layout, level, NULL, &code, err);
         decoded = status == LW_OK;
         if (decoded)
             status = open_host(&handle, err);

@@ -5,7 +5,7 @@
 
 #include "emu/emu_core.h"
 #include "emu/emu_log.h"
-#include "emu/emu_tags.h"
+#include "emu/emu_compact.h"
 
 void emu_config_default(struct emu_config *config)
 {
@@ -67,8 +67,6 @@ enum lw_status emu_machine_create(const struct emu_config *config, struct emu_ma
     if (emu_level_choose(config->level) == NULL)
         return LW_FAIL(err, LW_ERANGE, "level %u; this processor has no x86-64-v%u or there is no "
                        "such level (1, 3, 4)", config->level, config->level);
-    if (config->tags == EMU_TAGS_COMPACT)
-        return LW_FAIL(err, LW_EUNSUPP, "tags compact: this version has off and shadow");
     machine = calloc(1, sizeof *machine);
     if (machine == NULL)
         return LW_FAIL(err, LW_ENOMEM, "machine");
@@ -270,6 +268,13 @@ struct emu_grid *emu_grid_current(const struct emu_machine *machine)
 
 /* ---- statistics ----------------------------------------------------------------------------- */
 
+void emu_warp_count(const struct emu_warp *w, struct emu_stats *to)
+{
+    to->thread_instructions += w->lane_retired;
+    if (w->ctag != NULL)
+        emu_compact_count(w, &to->tags);
+}
+
 void emu_stats_add(struct emu_stats *to, const struct emu_stats *s)
 {
     to->thread_instructions += s->thread_instructions;
@@ -310,7 +315,7 @@ void emu_stats_get(const struct emu_machine *machine, struct emu_stats *out)
         for (unsigned b = 0; b < core->slots; b++)
             if (core->block[b].in_use && !core->block[b].ended)
                 for (unsigned w = 0; w < core->block[b].warp_count; w++)
-                    out->thread_instructions += core->block[b].warp[w].lane_retired;
+                    emu_warp_count(&core->block[b].warp[w], out);
     }
 }
 

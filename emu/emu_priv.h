@@ -43,8 +43,16 @@ struct emu_handlers {
 struct emu_dinsn {
     struct emu_handlers h;
     uint32_t d, a, b, c;
-    int32_t delta;      /* branch target, in instructions from this one */
-    int32_t disp;       /* memory offset */
+    /* The unions: rows of instructions that work on tags, by index (emu_compact.h); of
+     * memory instructions td and ta only. */
+    union {
+        int32_t delta;  /* branch target, in instructions from this one */
+        struct { uint16_t td, ta; };
+    };
+    union {
+        int32_t disp;   /* memory offset */
+        struct { uint16_t tb, tc; };
+    };
     uint32_t index;     /* in the program */
     uint16_t run;       /* instructions to the end of the straight-line run, this included */
     uint16_t op;        /* enum isa_op */
@@ -77,6 +85,7 @@ enum {
 enum emu_prelude_kind { EMU_PRE_NONE, EMU_PRE_ROW, EMU_PRE_UNIFORM };
 struct emu_prelude {
     struct emu_handlers behind; /* the instruction's own */
+    struct emu_handlers tagged; /* compact mode: the same on tags */
     struct {
         uint8_t kind;  /* enum emu_prelude_kind */
         uint8_t ukind; /* of a uniform source */
@@ -104,6 +113,8 @@ struct emu_code {
     uint32_t prelude_count;
     struct emu_handlers *behind; /* `stack`: of instructions that got emu_rpc_handler; or NULL */
     struct emu_tag_insn *tag;    /* per instruction; NULL with the tags off */
+    struct emu_plan *plan;       /* compact mode: per instruction, of those that need one */
+    uint8_t shape;               /* emu_plan_shape() of the blocks that it is for */
 };
 
 struct emu_program {
@@ -248,6 +259,10 @@ struct emu_warp {
     struct emu_block *block;
     struct emu_code *code;
     uint32_t row_zero, row_sink, row_a, row_b, row_c; /* byte offsets */
+    struct emu_ctag *ctag;   /* compact mode: by row index; NULL: not in that mode */
+    uint8_t *cstate;
+    uint8_t last_column, last_row; /* of lanes: W is (last_column + 1) * (last_row + 1) */
+    uint64_t served;       /* instructions of all W lanes done on tags */
     uint32_t mask_row[EMU_MAX_LANES] __attribute__((aligned(64))); /* e as 0 / ~0 */
     uint32_t s[128] __attribute__((aligned(64))); /* s0..s125, exec in 126:127 */
     uint8_t sp[8];         /* sp0..sp6 as 0/1, spt = 1 */
@@ -287,6 +302,8 @@ struct emu_warp {
     const struct emu_reconv *reconv;
     struct emu_simt simt;  /* `stack` only; owns memory: emu_split_fini() */
     struct emu_flow *flow; /* NULL, or takes what a step did (watched path) */
+    /* compact mode: by warps that are not whole; tags that ended; rows made of tags */
+    uint64_t lanes_saved, expansions, rows_made;
     struct emu_shadow *shadow; /* tags beside the rows (emu_tags.h), NULL: not in that mode */
 };
 
@@ -378,11 +395,17 @@ struct emu_level {
     const char *name;
     unsigned level; /* 1, 3, 4 */
     unsigned row_lanes; /* rows are padded to a multiple of it */
+    unsigned vector_lanes; /* of a vector of the host */
     /** Handlers of a decoded instruction (operands already filled in); both NULL when the
      *  level has none for these modifiers: then *why is a clause for the message. */
     void (*handlers)(const struct isa_insn *insn, const struct emu_dinsn *di,
                      struct emu_handlers *out, const char **why);
     struct emu_handlers prelude; /* of EMU_D_MODIFIED instructions */
+    /** Compact mode: make row @index what its tag says; handlers of memory at tagged
+     *  addresses. */
+    void (*make_row)(struct emu_warp *w, unsigned index);
+    bool (*tagged_memory)(const struct isa_insn *insn, const struct emu_dinsn *di, bool uniform,
+                          struct emu_handlers *out);
     /** Fill mask_row from e. */
     void (*expand_mask)(uint32_t *row, uint64_t lanes, unsigned n);
     /** The handlers of row @op read X from a row only. */

@@ -4,8 +4,8 @@
  * step: what the rule says is found before it, applied and compared with the lanes after it.
  * Also the counts and what events tell of tags.
  */
+#include "emu/emu_compact.h"
 #include "emu/emu_mem_priv.h"
-#include "emu/emu_tags.h"
 
 /* ---- operands ------------------------------------------------------------------- */
 
@@ -273,9 +273,18 @@ static bool matches(const struct emu_warp *w, unsigned number)
 
 /* ---- before an instruction -------------------------------------------------------------- */
 
-static void note_registers(struct emu_warp *w, struct emu_tag_step *s,
-                           const struct isa_insn *insn)
+struct emu_tag emu_tag_of(const struct emu_warp *w, unsigned number)
 {
+    if (w->shadow != NULL)
+        return w->shadow->reg[number];
+    if (w->ctag != NULL)
+        return emu_compact_tag(w, EMU_ROW_V0 + number);
+    return (struct emu_tag){.kind = EMU_TAG_V, .fold = w->width};
+}
+
+void emu_tag_note(const struct emu_warp *w, const struct isa_insn *insn)
+{
+    struct emu_tag_step *s = w->core->tag_step;
     struct isa_reg_use use[ISA_MAX_USES];
     unsigned count = isa_insn_uses(insn, use);
 
@@ -293,11 +302,19 @@ static void note_registers(struct emu_warp *w, struct emu_tag_step *s,
                 continue;
             if (at == s->change_count)
                 s->change[s->change_count++] =
-                    (struct emu_tag_change){.reg = (uint8_t)r, .before = w->shadow->reg[r]};
+                    (struct emu_tag_change){.reg = (uint8_t)r, .before = emu_tag_of(w, r)};
             s->change[at].read |= !use[i].written;
             s->change[at].written |= use[i].written;
         }
     }
+}
+
+void emu_tag_noted(const struct emu_warp *w)
+{
+    struct emu_tag_step *s = w->core->tag_step;
+
+    for (unsigned i = 0; i < s->change_count; i++)
+        s->change[i].after = emu_tag_of(w, s->change[i].reg);
 }
 
 /** A load gives U when all lanes read one place and nobody may notice that it is read once. */
@@ -337,7 +354,7 @@ void emu_shadow_before(struct emu_warp *w, const struct emu_dinsn *di)
         s->mask = w->e; /* more lanes than these may take part: always V */
     if (flags & ISA_F_SCALAR && s->info.d_words != 0)
         s->mask = w->live & emu_guard(w, di); /* v_writelane: whatever exec says */
-    note_registers(w, s, insn);
+    emu_tag_note(w, insn);
     memcpy(s->p_before, w->p, sizeof s->p_before);
 
     s->query.rule = (enum isa_tag_rule)s->info.rule;
@@ -503,10 +520,8 @@ void emu_shadow_after(struct emu_warp *w, bool skipped)
         if (s->mask == s->live)
             cost = c;
     }
-    if (s->change_count != 0) {
-        stats->lane_operations += lanes;
-        stats->lane_operations_done += cost < lanes ? cost : lanes;
-    }
+    if (s->counted && cost < lanes)
+        stats->lanes_saved += lanes - cost;
     if (w->core->machine->config.tag_expansion == EMU_TAG_EAGER &&
         w->core->stats.divergences != s->divergences)
         for (unsigned r = 0; r < w->vreg_count; r++)
@@ -515,6 +530,5 @@ void emu_shadow_after(struct emu_warp *w, bool skipped)
                 s->expansions++;
             }
     stats->expansions += s->expansions;
-    for (unsigned i = 0; i < s->change_count; i++)
-        s->change[i].after = w->shadow->reg[s->change[i].reg];
+    emu_tag_noted(w);
 }

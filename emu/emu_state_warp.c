@@ -5,7 +5,7 @@
 
 #include "emu/emu_split_priv.h"
 #include "emu/emu_state.h"
-#include "emu/emu_tags.h"
+#include "emu/emu_compact.h"
 
 /* ---- rows of bytes ------------------------------------------------------------------ */
 
@@ -101,6 +101,9 @@ static void save_warp(const struct emu_warp *w, struct emu_bytes *out)
 #define WARP(how, member) EMU_SAVE_##how(member)
 #include "emu/emu_state.def"
     }
+    if (w->ctag != NULL) /* rows for what has only a tag: the state is the same */
+        emu_compact_rows((struct emu_warp *)(uintptr_t)w);
+    emu_tags_save(w, out);
     emu_put_rows(out, w->regs + EMU_ROW_V0 * w->stride, w->vreg_count + SLACK_ROWS, w->stride);
     emu_put_rows(out, w->local, local_rows(w), w->n * 4);
     emu_put(out, w->s, sizeof w->s);
@@ -261,6 +264,8 @@ static enum lw_status load_warp(struct emu_warp *w, struct emu_reader *in, bool 
 #define WARP(how, member) EMU_LOAD_##how(member)
 #include "emu/emu_state.def"
     }
+    if (!emu_tags_load(w, in, trusted))
+        return emu_state_bad(err, "tags");
     if (!emu_get_rows(in, w->regs + EMU_ROW_V0 * w->stride, w->vreg_count + SLACK_ROWS,
                       w->stride) ||
         !emu_get_rows(in, w->local, local_rows(w), w->n * 4))
@@ -286,7 +291,6 @@ static enum lw_status load_warp(struct emu_warp *w, struct emu_reader *in, bool 
         w->di = w->code->insn + w->split[w->running].pc;
         emu_warp_set_lanes(w, w->split[w->running].lanes);
     }
-    emu_shadow_forget(w, EMU_ALL_REGISTERS);
     if (!trusted && w->live != 0 && !emu_split_check(w, why, sizeof why))
         return emu_state_bad(err, why);
     if (w->live == 0 && w->simt.count != 0)

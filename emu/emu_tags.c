@@ -450,8 +450,9 @@ void emu_tag_stats_add(struct emu_tag_stats *to, const struct emu_tag_stats *fro
         to->addresses[k] += from->addresses[k];
     }
     to->expansions += from->expansions;
-    to->lane_operations += from->lane_operations;
-    to->lane_operations_done += from->lane_operations_done;
+    to->lanes_saved += from->lanes_saved;
+    to->rows_made += from->rows_made;
+    to->row_lanes += from->row_lanes;
     to->mismatches += from->mismatches;
 }
 
@@ -465,16 +466,23 @@ static void print_shares(struct lw_sink *out, const char *what, const uint64_t c
               all > 0 ? 100 * (double)count[2] / all : 0.0);
 }
 
-void emu_tag_stats_print(const struct emu_tag_stats *stats, struct lw_sink *out)
+void emu_tag_stats_print(const struct emu_stats *stats, struct lw_sink *out)
 {
-    uint64_t done = stats->lane_operations_done, all = stats->lane_operations;
+    const struct emu_tag_stats *t = &stats->tags;
+    uint64_t all = stats->thread_instructions, done = emu_lane_operations(stats);
 
-    print_shares(out, "instructions", stats->instructions);
-    print_shares(out, "; reads", stats->reads);
-    print_shares(out, "; writes", stats->writes);
-    print_shares(out, "; addresses", stats->addresses);
-    lw_printf(out, "; %llu expansion%s; %llu of %llu lane operations done (%.1f %%)",
-              (unsigned long long)stats->expansions, stats->expansions == 1 ? "" : "s",
+    if (t->instructions[0] + t->instructions[1] + t->instructions[2] != 0) {
+        print_shares(out, "instructions", t->instructions);
+        print_shares(out, "; reads", t->reads);
+        print_shares(out, "; writes", t->writes);
+        print_shares(out, "; addresses", t->addresses);
+        lw_put(out, "; ");
+    }
+    if (t->rows_made != 0)
+        lw_printf(out, "%llu row%s made, ", (unsigned long long)t->rows_made,
+                  t->rows_made == 1 ? "" : "s");
+    lw_printf(out, "%llu expansion%s; %llu of %llu lane operations done (%.1f %%)",
+              (unsigned long long)t->expansions, t->expansions == 1 ? "" : "s",
               (unsigned long long)done, (unsigned long long)all,
               all != 0 ? 100 * (double)done / (double)all : 100.0);
 }

@@ -95,6 +95,13 @@ void emu_tag_insn_read(const struct isa_insn *insn, struct emu_tag_insn *out);
 void emu_tag_sources(const struct emu_warp *w, const struct emu_dinsn *di,
                      const struct emu_tag_insn *info, struct emu_affine source[3]);
 
+/** The tag of a vector register, in any mode. */
+struct emu_tag emu_tag_of(const struct emu_warp *w, unsigned number);
+/** List the registers of an instruction in the core's tag_step with their tags before it;
+ *  and add those after it. */
+void emu_tag_note(const struct emu_warp *w, const struct isa_insn *insn);
+void emu_tag_noted(const struct emu_warp *w);
+
 /* ---- shadow mode ------------------------------------------------------------------------ */
 
 /** The first half of an addition in two halves, as long as its carry is there. */

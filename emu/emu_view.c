@@ -5,7 +5,7 @@
 #include "emu/emu_call.h"
 #include "emu/emu_core.h"
 #include "emu/emu_log.h"
-#include "emu/emu_tags.h"
+#include "emu/emu_compact.h"
 
 static struct emu_warp *warp_at(const struct emu_core *core, unsigned slot, unsigned warp)
 {
@@ -68,7 +68,8 @@ bool emu_reg_read(const struct emu_core *core, unsigned slot, unsigned warp,
     case ISA_REG_V:
         if (number >= w->vreg_count)
             return false;
-        *value = vector(w, number)[lane];
+        *value = w->ctag != NULL ? emu_compact_lane(w, EMU_ROW_V0 + number, lane)
+                                 : vector(w, number)[lane];
         return true;
     case ISA_REG_S:
         if (number > 127)
@@ -101,8 +102,7 @@ bool emu_reg_tag(const struct emu_core *core, unsigned slot, unsigned warp, unsi
 
     if (w == NULL || number >= w->vreg_count)
         return false;
-    *out = w->shadow != NULL ? w->shadow->reg[number]
-                             : (struct emu_tag){.kind = EMU_TAG_V, .fold = w->width};
+    *out = emu_tag_of(w, number);
     return true;
 }
 
@@ -136,6 +136,8 @@ static bool reg_write(struct emu_core *core, unsigned slot, unsigned warp,
     switch (reg_class) {
     case ISA_REG_V:
         emu_shadow_forget(w, number);
+        if (w->ctag != NULL)
+            emu_compact_vector(w, EMU_ROW_V0 + number);
         vector(w, number)[lane] = (uint32_t)value;
         return true;
     case ISA_REG_S:
@@ -212,6 +214,8 @@ enum lw_status emu_pc_write(struct emu_core *core, unsigned slot, unsigned warp,
         if (s->state != EMU_SPLIT_READY)
             return LW_FAIL(err, LW_ESTATE, "the lane waits: %s",
                            emu_split_state_name((enum emu_split_state)s->state));
+        if (w->ctag != NULL) /* the plan does not know this path */
+            emu_compact_forget(w);
         if ((int)id == w->running)
             w->di = &w->code->insn[offset / ISA_WORD_BYTES];
         s->pc = (uint32_t)(offset / ISA_WORD_BYTES);

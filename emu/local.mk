@@ -21,6 +21,8 @@ liblanewise_a_SOURCES += \
 	%D%/emu_mem_priv.h \
 	%D%/emu_split_priv.h \
 	%D%/emu_text.h \
+	%D%/emu_compact.h \
+	%D%/emu_compact_body.h \
 	%D%/emu_tags.h \
 	%D%/emu_threads.h \
 	%D%/faults.def \
@@ -30,6 +32,7 @@ liblanewise_a_SOURCES += \
 	%D%/emu_call.c \
 	%D%/emu_checkpoint.c \
 	%D%/emu_config.c \
+	%D%/emu_compact.c \
 	%D%/emu_control.c \
 	%D%/emu_core.c \
 	%D%/emu_decode.c \
@@ -45,6 +48,7 @@ liblanewise_a_SOURCES += \
 	%D%/emu_mem_slow.c \
 	%D%/emu_memory.c \
 	%D%/emu_pages.c \
+	%D%/emu_plan.c \
 	%D%/emu_policy.c \
 	%D%/emu_probe.c \
 	%D%/emu_probe_priv.h \

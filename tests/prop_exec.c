@@ -19,7 +19,7 @@
 #include "tests/prop_setup.h"
 #include "tests/ref_lane.h"
 
-enum { TOP = 3, MAX_CODE = 4096, SLOT = 64, OUT = 128, SHARED_SLOT = 32, PARAMS = 264, DATA_REGS = 24,
+enum { TOP = 3, MAX_CODE = 8192, SLOT = 64, OUT = 128, SHARED_SLOT = 32, PARAMS = 264, DATA_REGS = 24,
        SCALED = 53 /* and the scale: the offset of the slot, divided */ };
 
 struct gen {
@@ -257,6 +257,194 @@ static void memory(struct gen *g)
     prop_align_groups(i);
 }
 
+static void two(struct gen *g, enum isa_op op, unsigned d, unsigned a, unsigned kind, uint32_t x)
+{
+    struct isa_insn *i = emit(g, op);
+    i->d = (uint8_t)d;
+    i->a = (uint8_t)a;
+    i->xkind = (uint8_t)kind;
+    i->x = x;
+}
+
+/* ---- values that are linear in the lane, and addresses made of them ------------------------- */
+
+enum { LINEAR = 64, WIDE = 68 }; /* v64..v67; pairs v68:69, v70:71, v72:73 */
+
+static uint8_t linear_reg(struct gen *g)
+{
+    return (uint8_t)(LINEAR + prop_below(&g->r, 4));
+}
+static uint8_t wide_reg(struct gen *g)
+{
+    return (uint8_t)(WIDE + 2 * prop_below(&g->r, 3));
+}
+static uint32_t factor(struct gen *g)
+{
+    static const uint32_t odd[] = {0, 1, 4, 0xffffffff, 0xfffffffc, 0x80000000, 0x10000, 0x7fffffff};
+
+    return prop_below(&g->r, 4) ? prop_below(&g->r, 20) : odd[prop_below(&g->r, LW_COUNT_OF(odd))];
+}
+/** X: a linear register, an immediate or a constant. */
+static void linear_x(struct gen *g, struct isa_insn *i, uint32_t x, bool wide)
+{
+    unsigned kind = prop_below(&g->r, 5);
+
+    i->xkind = kind < 2 ? ISA_X_VECTOR : kind == 2 ? ISA_X_SCALAR : ISA_X_IMM;
+    i->x = kind < 2     ? (wide ? wide_reg(g) : linear_reg(g))
+           : kind == 2 ? 2 * prop_below(&g->r, 3)
+                       : x;
+}
+
+static void linear_step(struct gen *g)
+{
+    static const enum isa_op narrow[] = {ISA_V_ADD_U32, ISA_V_SUB_U32, ISA_V_MUL_U32, ISA_V_SHL_B32,
+                                         ISA_V_NEG_S32, ISA_V_NOT_B32, ISA_V_MOV_B32, ISA_V_ADD_U32,
+                                         ISA_V_MAD_U32, ISA_V_ADD_U32, ISA_V_MOV_B32};
+    static const enum isa_op rare[] = {ISA_V_SHR_U32, ISA_V_SHR_S32, ISA_V_AND_B32, ISA_V_MAX_S32,
+                                       ISA_V_DIV_U32}; /* seldom linear again */
+    static const enum isa_op wide[] = {ISA_V_ADD_U64, ISA_V_SUB_U64, ISA_V_MOV_B64, ISA_V_MUL_U64,
+                                       ISA_V_NEG_S64, ISA_V_NOT_B64, ISA_V_ADD_U64,
+                                       ISA_V_SHL_B64, ISA_V_SHR_U64, ISA_V_MAD_U64};
+    static const enum isa_op widening[] = {ISA_V_MULWIDE_U32, ISA_V_MULWIDE_S32,
+                                           ISA_V_MADWIDE_U32, ISA_V_MADWIDE_S32,
+                                           ISA_V_LEA_U32, ISA_V_LEA_S32, ISA_V_CVT, ISA_V_CVT};
+    struct isa_insn *i;
+
+    switch (prop_below(&g->r, 8)) {
+    case 0: case 1: case 2:
+        i = emit(g, prop_below(&g->r, 12) ? narrow[prop_below(&g->r, LW_COUNT_OF(narrow))]
+                                          : rare[prop_below(&g->r, LW_COUNT_OF(rare))]);
+        i->d = linear_reg(g);
+        if (strstr(isa_op_info((enum isa_op)i->op)->operands, "va") != NULL)
+            i->a = linear_reg(g);
+        linear_x(g, i, factor(g), false);
+        if (i->op == ISA_V_MAD_U32)
+            i->c = linear_reg(g);
+        if (i->op == ISA_V_ADD_U32 && prop_below(&g->r, 4) == 0)
+            isa_insn_set_srcmod(i, 0, prop_below(&g->r, 3));
+        break;
+    case 3: case 4:
+        i = emit(g, wide[prop_below(&g->r, LW_COUNT_OF(wide))]);
+        i->d = wide_reg(g);
+        if (strstr(isa_op_info((enum isa_op)i->op)->operands, "va2") != NULL)
+            i->a = wide_reg(g);
+        linear_x(g, i, factor(g), i->op != ISA_V_SHL_B64 && i->op != ISA_V_SHR_U64);
+        if (i->op == ISA_V_MAD_U64)
+            i->c = wide_reg(g);
+        break;
+    case 5:
+        i = emit(g, widening[prop_below(&g->r, LW_COUNT_OF(widening))]);
+        i->d = wide_reg(g);
+        if (i->op == ISA_V_CVT) {
+            isa_mod_set(i, ISA_MOD_DTYPE, prop_below(&g->r, 2) ? ISA_DT_U64 : ISA_DT_S64);
+            isa_mod_set(i, ISA_MOD_STYPE, prop_below(&g->r, 2) ? ISA_ST_U32 : ISA_ST_S32);
+        } else {
+            i->a = linear_reg(g);
+        }
+        linear_x(g, i, factor(g), false);
+        if (strstr(isa_op_info((enum isa_op)i->op)->operands, "vc2") != NULL)
+            i->c = wide_reg(g);
+        break;
+    case 6: /* a half of a pair, or one half changed */
+        if (prop_below(&g->r, 2))
+            two(g, ISA_V_MOV_B32, linear_reg(g), 0, ISA_X_VECTOR, WIDE + prop_below(&g->r, 6));
+        else
+            two(g, ISA_V_MOV_B32, WIDE + prop_below(&g->r, 6), 0, ISA_X_VECTOR, linear_reg(g));
+        break;
+    default:
+        i = emit(g, ISA_V_S2R);
+        i->d = linear_reg(g);
+        i->x = (uint32_t[]){ISA_SR_TID_X, ISA_SR_TID_Y, ISA_SR_NTID_X,
+                            ISA_SR_NTID_X}[prop_below(&g->r, 4)];
+        break;
+    }
+    i = &g->code[g->count - 1];
+    if (prop_below(&g->r, 40) == 0) {
+        i->guard = (uint8_t)prop_below(&g->r, 7);
+        i->guard_neg = prop_below(&g->r, 2);
+    }
+}
+
+/** Compute, use the values as data, and address the own slot by what is left of them. */
+static void linear(struct gen *g)
+{
+    struct isa_insn *i;
+    unsigned bytes, size, t = linear_reg(g), w = wide_reg(g), k;
+    bool is_store = prop_below(&g->r, 2), shared = prop_below(&g->r, 3) == 0;
+
+    for (unsigned r = 0; r < 4; r++) { /* often anew: one vector spoils a long chain */
+        if (prop_below(&g->r, 2) == 0)
+            two(g, ISA_V_MOV_B32, LINEAR + r, 0, prop_below(&g->r, 2) ? ISA_X_VECTOR : ISA_X_IMM,
+                50);
+        if (r != 3 && prop_below(&g->r, 2) == 0)
+            two(g, ISA_V_MOV_B64, WIDE + 2 * r, 0, prop_below(&g->r, 2) ? ISA_X_VECTOR : ISA_X_IMM,
+                24);
+    }
+    for (unsigned n = prop_below(&g->r, 9); n-- > 0;)
+        linear_step(g);
+    if (prop_below(&g->r, 2)) { /* predicates of linear values */
+        i = emit(g, prop_below(&g->r, 2) ? ISA_V_SETP_S32 : ISA_V_SETP_U32);
+        isa_mod_set(i, ISA_MOD_CMP, prop_below(&g->r, 6));
+        isa_mod_set(i, ISA_MOD_BOOL, prop_below(&g->r, 4));
+        isa_insn_set_p(i, prop_below(&g->r, 7));
+        isa_insn_set_q(i, prop_below(&g->r, 2) ? ISA_PT : prop_below(&g->r, 7));
+        isa_insn_set_r(i, prop_below(&g->r, 7), false);
+        i->a = linear_reg(g);
+        linear_x(g, i, factor(g), false);
+    }
+    if (prop_below(&g->r, 4) == 0) {
+        i = emit(g, prop_below(&g->r, 2) ? ISA_V_SETP_S64 : ISA_V_SETP_U64);
+        isa_mod_set(i, ISA_MOD_CMP, prop_below(&g->r, 6));
+        isa_insn_set_p(i, prop_below(&g->r, 7));
+        isa_insn_set_q(i, ISA_PT);
+        i->a = wide_reg(g);
+        linear_x(g, i, factor(g), true);
+    }
+    if (prop_below(&g->r, 3) == 0)
+        two(g, ISA_V_MOV_B32, prop_below(&g->r, DATA_REGS), 0, ISA_X_VECTOR,
+            LINEAR + prop_below(&g->r, 10));
+    size = prop_below(&g->r, ISA_SIZE_V2B64 + 1);
+    i = emit(g, shared ? (is_store ? ISA_ST_SHARED : ISA_LD_SHARED)
+                       : (is_store ? ISA_ST_GLOBAL : ISA_LD_GLOBAL));
+    isa_mod_set(i, ISA_MOD_SIZE, size);
+    bytes = isa_mem_bytes(i);
+    k = prop_below(&g->r, (shared ? SHARED_SLOT : SLOT) / bytes) * bytes;
+    g->count--; /* the address comes first */
+    if (!shared && prop_below(&g->r, 2)) {
+        i = emit(g, ISA_V_SUB_U64);
+        i->d = i->a = (uint8_t)w;
+        i->xkind = ISA_X_VECTOR;
+        i->x = w;
+        two(g, ISA_V_ADD_U64, w, w, ISA_X_VECTOR, 24);
+        two(g, ISA_V_ADD_U64, w, w, ISA_X_IMM, k);
+        k = 0;
+    } else {
+        two(g, ISA_V_SUB_U32, t, t, ISA_X_VECTOR, t);
+        two(g, ISA_V_ADD_U32, t, t, ISA_X_IMM, k);
+        k = 0;
+        if (shared) {
+            two(g, ISA_V_ADD_U32, t, t, ISA_X_VECTOR, 26);
+        } else {
+            i = emit(g, ISA_V_LEA_U32);
+            i->d = (uint8_t)w;
+            i->a = (uint8_t)t;
+            i->xkind = ISA_X_IMM;
+            i->x = 0;
+            i->c = 24;
+        }
+    }
+    i = emit(g, shared ? (is_store ? ISA_ST_SHARED : ISA_LD_SHARED)
+                       : (is_store ? ISA_ST_GLOBAL : ISA_LD_GLOBAL));
+    isa_mod_set(i, ISA_MOD_SIZE, size);
+    isa_mod_set(i, ISA_MOD_AMODE, shared ? ISA_AMODE_32 : ISA_AMODE_PAIR);
+    i->a = (uint8_t)(shared ? t : w);
+    unsigned data = isa_mem_regs(i), reg = prop_below(&g->r, DATA_REGS - data) & ~(data - 1);
+    if (is_store) /* what is stored may be linear too */
+        i->x = (data == 1 && prop_below(&g->r, 2) ? LINEAR + prop_below(&g->r, 10) : reg) | k << 8;
+    else
+        i->d = (uint8_t)reg, i->x = k << 8;
+}
+
 static void branch(struct gen *g, uint32_t at, uint32_t target)
 {
     g->code[at].x = target - at - 1;
@@ -308,10 +496,11 @@ static void loop(struct gen *g, unsigned depth)
 {
     uint8_t counter = (uint8_t)(40 + depth);
     uint32_t join, head, back;
-    struct isa_insn *i = emit(g, ISA_V_AND_B32);
+    struct isa_insn *i = emit(g, prop_below(&g->r, 2) ? ISA_V_AND_B32 : ISA_V_MOV_B32);
 
     i->d = counter;
-    i->a = (uint8_t)prop_below(&g->r, DATA_REGS - 1);
+    if (i->op == ISA_V_AND_B32)
+        i->a = (uint8_t)prop_below(&g->r, DATA_REGS - 1);
     i->xkind = ISA_X_IMM;
     i->x = 3;
     join = g->count;
@@ -363,8 +552,10 @@ static void sequence(struct gen *g, unsigned depth)
             scalar(g);
         else if (depth == TOP && kind < 28)
             jump_over(g);
-        else if (kind < 65 || depth == 0)
+        else if (kind < 46 || depth == 0)
             alu(g);
+        else if (kind < 65)
+            linear(g);
         else if (kind < 82)
             memory(g);
         else if (kind < 91)
@@ -377,15 +568,6 @@ static void sequence(struct gen *g, unsigned depth)
 }
 
 /* ---- frame of a program ------------------------------------------------------------------ */
-
-static void two(struct gen *g, enum isa_op op, unsigned d, unsigned a, unsigned kind, uint32_t x)
-{
-    struct isa_insn *i = emit(g, op);
-    i->d = (uint8_t)d;
-    i->a = (uint8_t)a;
-    i->xkind = (uint8_t)kind;
-    i->x = x;
-}
 
 static uint32_t interesting(struct prop_random *r)
 {
@@ -482,6 +664,10 @@ static void prologue(struct gen *g, unsigned threads, const uint32_t block[3])
         i->a = 24;
         i->x = 16 * k << 8;
     }
+    for (unsigned r = 0; r < 4; r++)
+        two(g, ISA_V_MOV_B32, LINEAR + r, 0, r % 2 ? ISA_X_IMM : ISA_X_VECTOR, 50);
+    for (unsigned r = 0; r < 3; r++)
+        two(g, ISA_V_MOV_B64, WIDE + 2 * r, 0, r % 2 ? ISA_X_IMM : ISA_X_VECTOR, 24);
     /* some registers start equal in all lanes, some linear in the thread's indices */
     for (unsigned r = 0; r < DATA_REGS; r++) {
         uint32_t value = prop_below(&g->r, 2) ? prop_below(&g->r, 40) : interesting(&g->r);
@@ -657,7 +843,8 @@ static void shrink(struct trial *t, const struct setup *setup)
         /* the tests and counters of loops stay, so that programs end */
         bool counts = (kept.op == ISA_V_SETP_S32 && isa_insn_p(&kept) == 6) ||
                       (kept.d > 40 && kept.d < 44 &&
-                       (kept.op == ISA_V_SUB_U32 || kept.op == ISA_V_AND_B32));
+                       (kept.op == ISA_V_SUB_U32 || kept.op == ISA_V_AND_B32 ||
+                        kept.op == ISA_V_MOV_B32));
         if (flags & ISA_F_CONTROL || kept.op == ISA_NOP || i < 40 || counts)
             continue;
         isa_insn_init(&t->g->code[i], ISA_NOP);

@@ -36,7 +36,7 @@ static inline struct setup setup_random(struct prop_random *r, unsigned level, b
     s.quantum = prop_below(r, 3) ? 0 : 1 + prop_below(r, 9);
     s.window = windows[prop_below(r, LW_COUNT_OF(windows))];
     s.merge = prop_below(r, 3) != 0;
-    s.tags = prop_below(r, 2) ? EMU_TAGS_SHADOW : EMU_TAGS_OFF;
+    s.tags = (enum emu_tag_mode)prop_below(r, 3);
     s.rules = (enum emu_tag_rules)prop_below(r, 3);
     s.expansion = (enum emu_tag_expansion)prop_below(r, 2);
     return s;

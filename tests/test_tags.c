@@ -767,8 +767,7 @@ static void a_uniform_kernel_does_one_lane_operation_an_instruction(void **state
     assert_int_equal(r->stats.tags.instructions[U], 5);
     assert_int_equal(r->stats.tags.instructions[A], 0);
     assert_int_equal(r->stats.tags.instructions[V], 0);
-    assert_int_equal(r->stats.tags.lane_operations, 5 * 32);
-    assert_int_equal(r->stats.tags.lane_operations_done, 5);
+    assert_int_equal(r->stats.tags.lanes_saved, 5 * 31);
     assert_int_equal(r->stats.tags.writes[U], 4);
     assert_int_equal(r->stats.tags.reads[U], 1 + 2 + 2 + 3);
     end(r);
@@ -826,8 +825,174 @@ static void with_the_tags_off_events_say_nothing_of_them(void **state)
     config.tags = EMU_TAGS_OFF;
     struct run *r = run_one(&config, KERNEL "v_mov_b32 v0, 3\n" END);
     assert_int_equal(r->step[0].tag.kind, 255);
-    assert_int_equal(r->stats.tags.lane_operations, 0);
+    assert_int_equal(r->stats.tags.lanes_saved, 0);
     assert_int_equal(emu_event_tag(&ev, 0, true).kind, V);
+    end(r);
+}
+
+/* ---- compact mode ------------------------------------------------------------------------------------- */
+
+/* Linear values through every rule, in both halves of a branch, in a loop, with lanes that exit. */
+#define BUSY                                                                                  \
+    ".kernel k\n.param ptr.global out\n.param u64 a\n.param u32 b\n.local 16\n.shared 4096\n"    \
+    "v_s2r v0, %tid.x\nv_s2r v1, %tid.y\nv_s2r v2, %ntid.x\nv_mad_u32 v3, v1, v2, v0\n"       \
+    "v_mulwide_u32 v4:5, v3, 4\nv_add_u64 v4:5, v4:5, c[out]\nld.global.b32 v6, [v4:5]\n"     \
+    "v_add_u32 v6, v6, v3\nst.global.b32 [v4:5], v6\nst.global.b32 [v4:5], v3\n"             \
+    "v_mov_b64 v8:9, c[out]\nld.global.b32 v7, [v8:9]\nv_lea_s32 v10:11, v3, 2, v8:9\n"       \
+    "v_sub_u64 v12:13, v10:11, v8:9\nv_mov_b32 v14, v12\nv_mov_b32 v15, v13\n"               \
+    "v_neg_s32 v16, v3\nv_not_b32 v17, v3\nv_shl_b32 v18, v3, 3\nv_cvt.s64.s32 v20:21, v16\n" \
+    "v_mul_u64 v22:23, v20:21, 12\nv_shl_b32 v24, v0, 2\nst.shared.b32 [v24], v18\n"         \
+    "ld.shared.b32 v25, [v24]\nst.local.b32 [vz], v17\nld.local.b32 v26, [vz]\n"             \
+    "v_mov_b32 v27, 3\nv_setp_s32.lt p1, v16, -5\nv_setp_u64.lt p2, v12:13, 48\n"            \
+    "bssy b0, done\nagain: v_setp_u32.lt p0, v3, 9\nbssy b1, join\n@p0 bra other, b1\n"       \
+    "v_add_u32 v18, v18, v27\nv_mul_u32 v14, v14, v27\nbra join\n"                          \
+    "other: v_sub_u32 v18, v18, 1\nv_add_u64 v12:13, v12:13, v10:11\n"                       \
+    "join: bsync b1\nv_sub_u32 v27, v27, 1\nv_add_u64 v10:11, v10:11, 0\n"                   \
+    "ld.global.b32 v28, [v10:11]\n@p1 v_mov_b32 v17, 1\nv_setp_s32.gt p3, v27, 0\n"          \
+    "@p3 bra again, b0\ndone: bsync b0\nv_setp_u32.ge p4, v3, 20\n@p4 exit\n"               \
+    "v_mov_b32 v3, v2\nv_add_u32 v3, v3, v16\nv_mov_b64 v30:31, v8:9\n"                      \
+    "v_addc_u32 v28, p5, v14, v18, !pt\nv_mov_b32 v29, v31\nst.global.b32 [v4:5], v29\n" END
+
+struct twin {
+    struct emu_machine *machine;
+    struct emu_program *program;
+    struct emu_engine *engine;
+    struct isa_object *object;
+    struct emu_event ev;
+    struct emu_stop stop;
+};
+static void open_twin(struct twin *t, const struct emu_config *config, const uint32_t block[3])
+{
+    struct lw_error err;
+    uint64_t params[3] = {0};
+
+    check(emu_machine_create(config, &t->machine, &err), &err);
+    check(isa_assemble("busy.s", BUSY, sizeof BUSY - 1, &t->object, &err), &err);
+    check(emu_program_load(t->machine, t->object, &t->program, &err), &err);
+    check(emu_alloc(t->machine, 4096, "out", 0, &params[0], &err), &err);
+    check(emu_engine_functional_create(t->machine, &t->engine, &err), &err);
+    struct emu_launch launch = {.program = t->program, .kernel = &t->object->functions[0],
+                                .grid = {2, 1, 1}, .block = {block[0], block[1], block[2]},
+                                .params = params};
+    check(emu_grid_launch(t->machine, &launch, NULL, &err), &err);
+}
+static void close_twin(struct twin *t)
+{
+    emu_engine_destroy(t->engine);
+    emu_machine_destroy(t->machine);
+    isa_object_destroy(t->object);
+}
+
+static void compare_twins(const struct twin *a, const struct twin *b)
+{
+    const struct emu_event *x = &a->ev, *y = &b->ev;
+    struct emu_warp_view view;
+    uint64_t p, q;
+
+    assert_int_equal(x->pc, y->pc);
+    assert_int_equal(x->effective, y->effective);
+    assert_int_equal(x->access_count, y->access_count);
+    if (x->access_count != 0 && x->effective != 0)
+        for (LW_EACH_BIT(l, x->effective)) {
+            assert_int_equal(x->access[0].address[l], y->access[0].address[l]);
+            if (x->access[0].old_value != NULL) /* not of a constant operand */
+                assert_memory_equal(x->access[0].old_value[l], y->access[0].old_value[l], 16);
+        }
+    if (x->block_ended)
+        return; /* and its registers are gone */
+    assert_true(emu_warp_view(x->core, x->slot, x->warp, &view));
+    for (unsigned r = 0; r < view.vreg_count; r++)
+        for (unsigned l = 0; l < emu_machine_config(a->machine)->warp_width; l++) {
+            assert_true(emu_reg_read(x->core, x->slot, x->warp, ISA_REG_V, r, l, &p));
+            assert_true(emu_reg_read(y->core, y->slot, y->warp, ISA_REG_V, r, l, &q));
+            if (p != q)
+                fail_msg("behind instruction %u: lane %u of v%u is 0x%x with rows, 0x%x compact",
+                         (unsigned)((x->pc - emu_program_base(a->program)) / 16), l, r,
+                         (unsigned)p, (unsigned)q);
+        }
+    for (unsigned r = 0; r < 7; r++) {
+        assert_true(emu_reg_read(x->core, x->slot, x->warp, ISA_REG_P, r, 0, &p));
+        assert_true(emu_reg_read(y->core, y->slot, y->warp, ISA_REG_P, r, 0, &q));
+        assert_int_equal(p, q);
+    }
+}
+
+static void compact_registers_are_those_of_rows_at_every_step(void **state)
+{
+    static const uint32_t blocks[][3] = {{32, 1, 1}, {16, 2, 1}, {8, 5, 1}, {24, 1, 1}, {1, 37, 1}};
+    struct lw_error err;
+
+    (void)state;
+    for (unsigned width = 8; width <= 64; width *= 2)
+        for (unsigned b = 0; b < LW_COUNT_OF(blocks); b++)
+            for (unsigned rules = 0; rules < 3; rules++) {
+                struct emu_config config = shadow((enum emu_tag_rules)rules);
+                struct twin rows, compact;
+                uint64_t saved = 0;
+                config.warp_width = width;
+                config.tag_expansion = b % 2 ? EMU_TAG_EAGER : EMU_TAG_LAZY;
+                config.tags = EMU_TAGS_OFF;
+                open_twin(&rows, &config, blocks[b]);
+                config.tags = EMU_TAGS_COMPACT;
+                open_twin(&compact, &config, blocks[b]);
+                for (unsigned n = 0;; n++) {
+                    check(rows.engine->ops->step(rows.engine, &rows.ev, &rows.stop, &err), &err);
+                    check(compact.engine->ops->step(compact.engine, &compact.ev, &compact.stop,
+                                                    &err), &err);
+                    assert_int_equal(rows.stop.kind, compact.stop.kind);
+                    if (rows.stop.kind != EMU_STOP_STEPPED)
+                        break;
+                    compare_twins(&rows, &compact);
+                    if (n % 7 == 3 && !rows.ev.block_ended) { /* a debugger changes a lane, not of an address */
+                        static const uint8_t regs[] = {1, 6, 7, 14, 15, 16, 17, 18, 25};
+                        unsigned reg = regs[n % LW_COUNT_OF(regs)];
+                        struct emu_core *c = (struct emu_core *)(uintptr_t)rows.ev.core;
+                        struct emu_core *d = (struct emu_core *)(uintptr_t)compact.ev.core;
+                        assert_true(emu_reg_write(c, rows.ev.slot, rows.ev.warp, ISA_REG_V, reg,
+                                                  n % width, n, &err));
+                        assert_true(emu_reg_write(d, compact.ev.slot, compact.ev.warp, ISA_REG_V,
+                                                  reg, n % width, n, &err));
+                    }
+                    if (n % 5 == 0)
+                        assert_int_equal(emu_hash_state(rows.machine),
+                                         emu_hash_state(compact.machine));
+                }
+                assert_int_equal(rows.stop.kind, EMU_STOP_IDLE);
+                assert_int_equal(emu_hash_state(rows.machine), emu_hash_state(compact.machine));
+                struct emu_stats stats;
+                emu_stats_get(compact.machine, &stats);
+                saved += stats.tags.lanes_saved;
+                if (blocks[b][0] % width == 0 && rules != EMU_TAG_RULES_TABLE)
+                    assert_true(saved != 0);
+                close_twin(&rows);
+                close_twin(&compact);
+            }
+}
+
+static void compact_registers_take_no_lanes_until_somebody_needs_them(void **state)
+{
+    struct emu_config config = shadow(EMU_TAG_RULES_EXACT);
+    struct emu_tag t;
+
+    (void)state;
+    config.tags = EMU_TAGS_COMPACT;
+    config.level = 1; /* short vectors: work on tags always pays */
+    struct run *r = run_one(&config,
+                            KERNEL "v_s2r v0, %tid.x\nv_mov_b64 v2:3, c[out]\n"
+                                   "v_madwide_u32 v4:5, v0, 4, v2:3\nv_add_u64 v4:5, v4:5, 128\n"
+                                   "ld.global.b32 v6, [v4:5]\nv_add_f32 v6, v6, v6\n"
+                                   "st.global.b32 [v4:5], v6\nst.global.b32 [v4:5-128], v0\n" END);
+    expect(r, 0, A, 0, 1);
+    expect(r, 1, U, (uint32_t)r->out, 0);
+    expect_pair(r, 2, r->out, 4);
+    expect_pair(r, 3, r->out + 128, 4);
+    expect(r, 4, V, 0, 0);
+    /* s2r, mov, madwide and add: two lane operations each instead of 32 */
+    assert_int_equal(r->stats.tags.lanes_saved, 4 * 30);
+    for (unsigned l = 0; l < 32; l++)
+        assert_int_equal(r->word[l], l);
+    t = tag_at(r, 5);
+    assert_int_equal(t.kind, V);
     end(r);
 }
 
@@ -857,6 +1022,8 @@ int main(void)
         cmocka_unit_test(a_uniform_kernel_does_one_lane_operation_an_instruction),
         cmocka_unit_test(a_debugger_that_writes_a_lane_makes_its_register_a_vector),
         cmocka_unit_test(with_the_tags_off_events_say_nothing_of_them),
+        cmocka_unit_test(compact_registers_are_those_of_rows_at_every_step),
+        cmocka_unit_test(compact_registers_take_no_lanes_until_somebody_needs_them),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
