@@ -202,7 +202,7 @@ struct emu_tag emu_compact_tag(const struct emu_warp *w, unsigned index)
     out.base = (uint32_t)v.base;
     out.stride = (int32_t)v.stride;
     out.rise = (int32_t)v.rise;
-    if (state & EMU_C_LOW && w->cstate[index + 1] & EMU_C_HIGH) {
+    if (emu_ctag_paired(w, index)) {
         out.pair = true;
         out.pair_base = w->ctag[index].base;
         out.pair_stride = w->ctag[index].stride;
@@ -239,7 +239,7 @@ RULE bool untagged32(const struct emu_warp *w, unsigned index)
 }
 RULE bool untagged64(const struct emu_warp *w, unsigned index)
 {
-    return (emu_ctag_states(w, index) & EMU_C_PAIR) != EMU_C_PAIR;
+    return !emu_ctag_paired(w, index);
 }
 RULE bool untagged(const struct emu_warp *w, unsigned index, const bool wide)
 {

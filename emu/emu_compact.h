@@ -37,8 +37,7 @@ enum {
     EMU_C_VECTOR = 1, /* no tag: the row is all there is */
     EMU_C_HIGH = 2,   /* the high half of a 64-bit value: the tag is that of the whole */
     EMU_C_LOW = 4,    /* the low half; the next row is the high half if it is HIGH */
-    EMU_C_STALE = 8,  /* the row is not what the tag says */
-    EMU_C_PAIR = EMU_C_LOW | EMU_C_HIGH << 8 /* two states, as they lie in memory */
+    EMU_C_STALE = 8   /* the row is not what the tag says */
 };
 
 /** What emu_plain_* does before an ordinary handler. */
@@ -103,16 +102,10 @@ static inline void emu_ctag_put(struct emu_ctag *t, uint64_t base, uint64_t stri
 {
     t->halves = (emu_tag_halves){base, (uint32_t)stride | rise << 32};
 }
-/** States of two rows, the first in the low byte. */
-static inline unsigned emu_ctag_states(const struct emu_warp *w, unsigned index)
+/** Two rows are the halves of one tagged value. */
+static inline bool emu_ctag_paired(const struct emu_warp *w, unsigned index)
 {
-    uint16_t states;
-    unsigned two;
-
-    memcpy(&states, w->cstate + index, sizeof states);
-    two = states;
-    __asm__("" : "+r"(two)); /* immediates of 16 bits are slow to decode on x86 */
-    return two;
+    return w->cstate[index] & EMU_C_LOW && w->cstate[index + 1] & EMU_C_HIGH;
 }
 /** What a 32-bit signed or unsigned value adds at most to its base, to both sides. */
 static inline void emu_ctag_reach(const struct emu_warp *w, const struct emu_ctag *t,

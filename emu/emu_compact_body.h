@@ -72,7 +72,7 @@ MEM_INLINE bool tag_place(const struct emu_warp *w, const struct emu_dinsn *di, 
     out->rise = t->rise * scale;
     out->address = t->base + (uint64_t)(int64_t)di->disp;
     if (plain == ISA_AMODE_PAIR) {
-        if ((emu_ctag_states(w, di->ta) & EMU_C_PAIR) != EMU_C_PAIR)
+        if (!emu_ctag_paired(w, di->ta))
             return false;
     } else {
         int64_t offset = plain == ISA_AMODE_SS32 ? (int32_t)t->base : (int64_t)(uint32_t)t->base;
