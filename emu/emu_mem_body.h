@@ -779,7 +779,63 @@ MEM_INLINE bool mem_halves(struct emu_warp *w, const struct emu_dinsn *di, enum 
     return true;
 }
 
-/** Which of two full handlers an instruction tries first: it follows what served it last.
+/** The same where both halves have one form, known in advance: equal or (@ramp) consecutive. */
+MEM_INLINE bool mem_half_form(struct emu_warp *w, const struct emu_dinsn *di,
+                              enum isa_space space, unsigned mode, bool write, bool ramp)
+{
+    enum { BYTES = 4, HALF = 16 };
+    const unsigned plain = mode & ~(unsigned)MEM_SCALED, scale = mode & MEM_SCALED ? 2 : 0;
+    const unsigned unit = BYTES >> scale, span = ramp ? HALF * BYTES : BYTES;
+    const bool pair = mode == ISA_AMODE_PAIR, is_signed = plain == ISA_AMODE_SS32;
+    const uint32_t *off = emu_row(w, di->a), *high = off;
+    const uint32_t first0 = off[0], first1 = off[HALF];
+    uint64_t address0, address1, base = (uint64_t)(int64_t)di->disp;
+
+    if (pair) {
+        high = emu_row(w, di->a + w->stride);
+        base += (uint64_t)high[0] << 32;
+    } else if (plain == ISA_AMODE_SU32 || is_signed) {
+        base += (uint64_t)w->s[di->reg + 1] << 32 | w->s[di->reg];
+    }
+    address0 = base + ((is_signed ? (uint64_t)(int64_t)(int32_t)first0 : first0) << scale);
+    address1 = base + ((is_signed ? (uint64_t)(int64_t)(int32_t)first1 : first1) << scale);
+    if ((address0 | address1) & (BYTES - 1))
+        return false;
+    if (ramp) { /* the row may wrap, addresses do not */
+        const uint32_t flip = is_signed ? UINT32_C(1) << 31 : 0;
+        const uint32_t most = (UINT32_MAX - HALF * BYTES) ^ flip;
+        if (is_signed ? (int32_t)first0 > (int32_t)most || (int32_t)first1 > (int32_t)most
+                      : first0 > most || first1 > most)
+            return false;
+    }
+    if (!emu_halves_form(off, high, pair, ramp, unit))
+        return false;
+    uint8_t *host0 = mem_reach(w, space, address0, span, write);
+    if (host0 == NULL)
+        return false;
+    uint8_t *host1 = mem_reach(w, space, address1, span, write);
+    if (host1 == NULL)
+        return false;
+    uint32_t *d = emu_row(w, write ? di->b : di->d);
+    if (write) {
+        bool changed = ramp ? mem_store_run(host0, d, 0, HALF, 0xffff, true, ISA_SIZE_B32)
+                            : mem_store_equal(host0, d, 0, HALF, 0xffff, true, ISA_SIZE_B32);
+        changed |= ramp ? mem_store_run(host1, d + HALF, 0, HALF, 0xffff, true, ISA_SIZE_B32)
+                        : mem_store_equal(host1, d + HALF, 0, HALF, 0xffff, true, ISA_SIZE_B32);
+        mem_count(w, true, changed);
+    } else if (ramp) {
+        emu_row_load(d, host0, HALF, 0xffff, true);
+        emu_row_load(d + HALF, host1, HALF, 0xffff, true);
+        mem_count(w, false, false);
+    } else {
+        emu_row_splat(d, HALF, 0xffff, true, lw_get32(host0));
+        emu_row_splat(d + HALF, HALF, 0xffff, true, lw_get32(host1));
+        mem_count(w, false, false);
+    }
+    return true;
+}
+
+/** Which of its full handlers an instruction tries first: it follows what served it last.
  *  Breakpoints and the end of a budget stand in the same place and stay. */
 MEM_INLINE void mem_prefer(struct emu_warp *w, const struct emu_dinsn *di, emu_handler_fn *from,
                            emu_handler_fn *to)
@@ -793,14 +849,56 @@ MEM_INLINE void mem_prefer(struct emu_warp *w, const struct emu_dinsn *di, emu_h
         normal->full = to;
 }
 
-/* _f: all lanes of a warp of 32; _h: what _f left, by halves; _H: by halves at once, where
- * that served the last time; _b: back to _f; _a: all lanes of a warp of MEM_LEAST or more; _p: the lanes that
- * mask and guard leave, of a warp of 32; _q: the same, any width. A warp may have fewer lanes
- * than its row, at the end of a block. */
-#define MEM_FAST(space, mode, kind, rw, write)                                                \
+/* _f: all lanes of a warp of 32; _h: what _f left, by halves; _U and _R: halves of equal and of
+ * consecutive lanes at once, where that served the last time; _bU, _bR: back to _f; _a: all
+ * lanes of a warp of MEM_LEAST or more; _p: the lanes that mask and guard leave, of a warp of
+ * 32; _q: the same, any width. A warp may have fewer lanes than its row, at the end of a block. */
+#define MEM_HALF_FORM(space, mode, kind, rw, write, form, back, ramp)                         \
+    static void LEVEL(mem_##rw##_##space##_##kind##_##mode##_##form)(                         \
+        struct emu_warp * w, const struct emu_dinsn *di)                                      \
+    {                                                                                         \
+        if (MEM_LIKELY(w->width == 32 && w->e == UINT32_MAX &&                                \
+                       mem_half_form(w, di, ISA_SPACE_##space, MEM_MODE_##mode, write, ramp))) \
+            EMU_NEXT_FULL(w, di);                                                             \
+        EMU_TAIL LEVEL(mem_##rw##_##space##_##kind##_##mode##_##back)(w, di);                 \
+    }                                                                                         \
+    MEM_OUTLINE void LEVEL(mem_##rw##_##space##_##kind##_##mode##_##back)(                    \
+        struct emu_warp * w, const struct emu_dinsn *di)                                      \
+    {                                                                                         \
+        mem_prefer(w, di, LEVEL(mem_##rw##_##space##_##kind##_##mode##_##form),               \
+                   LEVEL(mem_##rw##_##space##_##kind##_##mode##_f));                          \
+        EMU_TAIL LEVEL(mem_##rw##_##space##_##kind##_##mode##_f)(w, di);                      \
+    }
+/* What _h of a form by halves has beside the general way; of all other forms: nothing. */
+#define MEM_HALVES(space, mode, kind, rw, write)                                              \
+    MEM_OUTLINE void LEVEL(mem_##rw##_##space##_##kind##_##mode##_bU)(                        \
+        struct emu_warp * w, const struct emu_dinsn *di);                                     \
+    MEM_OUTLINE void LEVEL(mem_##rw##_##space##_##kind##_##mode##_bR)(                        \
+        struct emu_warp * w, const struct emu_dinsn *di);                                     \
     static emu_handler_fn LEVEL(mem_##rw##_##space##_##kind##_##mode##_f);                    \
-    static emu_handler_fn LEVEL(mem_##rw##_##space##_##kind##_##mode##_H);                    \
-    static emu_handler_fn LEVEL(mem_##rw##_##space##_##kind##_##mode##_b);                    \
+    MEM_HALF_FORM(space, mode, kind, rw, write, U, bU, false)                                 \
+    MEM_HALF_FORM(space, mode, kind, rw, write, R, bR, true)                                  \
+    MEM_OUTLINE void LEVEL(mem_##rw##_##space##_##kind##_##mode##_h)(                         \
+        struct emu_warp * w, const struct emu_dinsn *di)                                      \
+    {                                                                                         \
+        const uint32_t *off = emu_row(w, di->a);                                              \
+        const bool ramp = off[0] != off[1], alike = ramp == (off[16] != off[17]);             \
+        if (mem_halves(w, di, ISA_SPACE_##space, MEM_MODE_##mode, write)) {                   \
+            if (alike)                                                                        \
+                mem_prefer(w, di, LEVEL(mem_##rw##_##space##_##kind##_##mode##_f),            \
+                           ramp ? LEVEL(mem_##rw##_##space##_##kind##_##mode##_R)             \
+                                : LEVEL(mem_##rw##_##space##_##kind##_##mode##_U));           \
+            EMU_NEXT_FULL(w, di);                                                             \
+        }                                                                                     \
+        EMU_TAIL LEVEL(mem_##rw##_##space##_##kind)(w, di);                                   \
+    }
+#define MEM_WHOLE(space, mode, kind, rw, write)                                               \
+    MEM_OUTLINE void LEVEL(mem_##rw##_##space##_##kind##_##mode##_h)(                         \
+        struct emu_warp * w, const struct emu_dinsn *di)                                      \
+    {                                                                                         \
+        EMU_TAIL LEVEL(mem_##rw##_##space##_##kind)(w, di);                                   \
+    }
+#define MEM_FAST(space, mode, kind, rw, write)                                                \
     MEM_OUTLINE void LEVEL(mem_##rw##_##space##_##kind##_##mode##_q)(                         \
         struct emu_warp * w, const struct emu_dinsn *di)                                      \
     {                                                                                         \
@@ -832,32 +930,6 @@ MEM_INLINE void mem_prefer(struct emu_warp *w, const struct emu_dinsn *di, emu_h
             EMU_NEXT_FULL(w, di);                                                             \
         EMU_TAIL LEVEL(mem_##rw##_##space##_##kind)(w, di);                                   \
     }                                                                                         \
-    MEM_OUTLINE void LEVEL(mem_##rw##_##space##_##kind##_##mode##_h)(                         \
-        struct emu_warp * w, const struct emu_dinsn *di)                                      \
-    {                                                                                         \
-        if (ISA_SIZE_##kind == ISA_SIZE_B32 && ISA_SPACE_##space != ISA_SPACE_LOCAL &&        \
-            mem_halves(w, di, ISA_SPACE_##space, MEM_MODE_##mode, write)) {                   \
-            mem_prefer(w, di, LEVEL(mem_##rw##_##space##_##kind##_##mode##_f),                \
-                       LEVEL(mem_##rw##_##space##_##kind##_##mode##_H));                      \
-            EMU_NEXT_FULL(w, di);                                                             \
-        }                                                                                     \
-        EMU_TAIL LEVEL(mem_##rw##_##space##_##kind)(w, di);                                   \
-    }                                                                                         \
-    static void LEVEL(mem_##rw##_##space##_##kind##_##mode##_H)(struct emu_warp * w,          \
-                                                                const struct emu_dinsn *di)   \
-    {                                                                                         \
-        if (MEM_LIKELY(w->width == 32 && w->e == UINT32_MAX &&                                \
-                       mem_halves(w, di, ISA_SPACE_##space, MEM_MODE_##mode, write)))         \
-            EMU_NEXT_FULL(w, di);                                                             \
-        EMU_TAIL LEVEL(mem_##rw##_##space##_##kind##_##mode##_b)(w, di);                      \
-    }                                                                                         \
-    MEM_OUTLINE void LEVEL(mem_##rw##_##space##_##kind##_##mode##_b)(                         \
-        struct emu_warp * w, const struct emu_dinsn *di)                                      \
-    {                                                                                         \
-        mem_prefer(w, di, LEVEL(mem_##rw##_##space##_##kind##_##mode##_H),                    \
-                   LEVEL(mem_##rw##_##space##_##kind##_##mode##_f));                          \
-        EMU_TAIL LEVEL(mem_##rw##_##space##_##kind##_##mode##_f)(w, di);                      \
-    }                                                                                         \
     static void LEVEL(mem_##rw##_##space##_##kind##_##mode##_f)(struct emu_warp * w,          \
                                                                 const struct emu_dinsn *di)   \
     {                                                                                         \
@@ -877,19 +949,28 @@ enum {
     MEM_MODE_SS32X = ISA_AMODE_SS32 | MEM_SCALED
 };
 /* Forms that have fast handlers; all others use the general ones. */
-#define MEM_FAST_FORMS(FORM)                                                                  \
+#define MEM_HALF_FORMS(FORM)                                                                  \
     FORM(GLOBAL, PAIR, B32) FORM(GLOBAL, SU32, B32) FORM(GLOBAL, SS32, B32)                   \
+    FORM(GLOBAL, SU32X, B32) FORM(GLOBAL, SS32X, B32)                                         \
+    FORM(SHARED, M32, B32) FORM(SHARED, PAIR, B32) FORM(GENERIC, PAIR, B32)
+#define MEM_WHOLE_FORMS(FORM)                                                                 \
     FORM(GLOBAL, PAIR, V2B32) FORM(GLOBAL, PAIR, V4B32)                                       \
     FORM(GLOBAL, SU32, V2B32) FORM(GLOBAL, SU32, V4B32)                                       \
-    FORM(GLOBAL, SU32X, B32) FORM(GLOBAL, SU32X, V2B32) FORM(GLOBAL, SU32X, V4B32)            \
-    FORM(GLOBAL, SS32X, B32) FORM(GLOBAL, SS32X, V2B32) FORM(GLOBAL, SS32X, V4B32)            \
-    FORM(SHARED, M32, B32) FORM(SHARED, M32, V2B32) FORM(SHARED, M32, V4B32)                  \
-    FORM(SHARED, PAIR, B32) FORM(SHARED, PAIR, V2B32) FORM(SHARED, PAIR, V4B32)               \
+    FORM(GLOBAL, SU32X, V2B32) FORM(GLOBAL, SU32X, V4B32)                                     \
+    FORM(GLOBAL, SS32X, V2B32) FORM(GLOBAL, SS32X, V4B32)                                     \
+    FORM(SHARED, M32, V2B32) FORM(SHARED, M32, V4B32)                                         \
+    FORM(SHARED, PAIR, V2B32) FORM(SHARED, PAIR, V4B32)                                       \
     FORM(LOCAL, M32, B32) FORM(LOCAL, M32, V2B32)                                             \
-    FORM(GENERIC, PAIR, B32) FORM(GENERIC, PAIR, V2B32)
+    FORM(GENERIC, PAIR, V2B32)
 #define FORM(space, mode, kind)                                                               \
+    MEM_HALVES(space, mode, kind, ld, false) MEM_HALVES(space, mode, kind, st, true)          \
     MEM_FAST(space, mode, kind, ld, false) MEM_FAST(space, mode, kind, st, true)
-MEM_FAST_FORMS(FORM)
+MEM_HALF_FORMS(FORM)
+#undef FORM
+#define FORM(space, mode, kind)                                                               \
+    MEM_WHOLE(space, mode, kind, ld, false) MEM_WHOLE(space, mode, kind, st, true)            \
+    MEM_FAST(space, mode, kind, ld, false) MEM_FAST(space, mode, kind, st, true)
+MEM_WHOLE_FORMS(FORM)
 #undef FORM
 
 /* ---- atomics ----------------------------------------------------------------------- */
@@ -987,7 +1068,7 @@ static bool LEVEL(mem_handlers)(const struct isa_insn *insn, const struct emu_di
     {ISA_SPACE_##space, MEM_MODE_##mode, ISA_SIZE_##kind, write,                              \
      {LEVEL(mem_##rw##_##space##_##kind##_##mode##_f),                                        \
       LEVEL(mem_##rw##_##space##_##kind##_##mode##_p)}},
-        MEM_FAST_FORMS(FORM)
+        MEM_HALF_FORMS(FORM) MEM_WHOLE_FORMS(FORM)
 #undef FORM
     };
     unsigned size = di->sub, mode = EMU_MOD(insn, AMODE), space = emu_mem_info[insn->op].space;

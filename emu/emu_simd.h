@@ -485,6 +485,36 @@ EMU_ROW bool emu_halves_affine(const uint32_t *row, const uint32_t *high, bool p
 #endif
 }
 
+/** The same where both halves have one known form: steps of @unit (@ramp) or 0, from their own
+ *  first words. */
+EMU_ROW bool emu_halves_form(const uint32_t *row, const uint32_t *high, bool pair, bool ramp,
+                             unsigned unit)
+{
+#if defined(EMU_HAVE_16)
+    const int u = (int)unit;
+    __m512i want0 = emu_splat16(row[0]), want1 = emu_splat16(row[16]), bad;
+    if (ramp) {
+        const __m512i steps = _mm512_setr_epi32(0, u, 2 * u, 3 * u, 4 * u, 5 * u, 6 * u, 7 * u, 8 * u,
+                                                9 * u, 10 * u, 11 * u, 12 * u, 13 * u, 14 * u,
+                                                15 * u);
+        want0 = _mm512_add_epi32(want0, steps);
+        want1 = _mm512_add_epi32(want1, steps);
+    }
+    bad = _mm512_xor_si512(_mm512_loadu_si512(row), want0);
+    bad = _mm512_ternarylogic_epi32(bad, _mm512_loadu_si512(row + 16), want1, 0xf6);
+    if (pair) {
+        __m512i want_high = emu_splat16(high[0]);
+        bad = _mm512_ternarylogic_epi32(bad, _mm512_loadu_si512(high), want_high, 0xf6);
+        bad = _mm512_ternarylogic_epi32(bad, _mm512_loadu_si512(high + 16), want_high, 0xf6);
+    }
+    return _mm512_test_epi32_mask(bad, bad) == 0;
+#else
+    const uint32_t step = ramp ? unit : 0;
+    return emu_halves_affine(row, high, pair, pair ? high[0] : 0, row[0], step, row[16], step,
+                             unit);
+#endif
+}
+
 /** 16 lanes: the words from @p on, or all the word at @p. Reads no other bytes. */
 EMU_ROW void emu_half_load(uint32_t *d, const uint8_t *p, bool run)
 {
