@@ -478,6 +478,19 @@ static void cta_finish(struct emu_block *block, unsigned id)
         struct emu_warp *w = &block->warp[i];
         uint64_t ids = 0;
         c->lanes[i] = 0;
+        if (w->split_count == 1 && w->reconv->woken == NULL && w->flow == NULL) {
+            /* emu_split_awake() of one split, alone in its warp: the usual case */
+            struct emu_split *s = &w->split[lw_lowest(w->split_ids)];
+            if (s->state == EMU_SPLIT_CTA && s->barrier == id && s->reduction == 0 &&
+                s->family == 0) {
+                split_set_state(w, s->id, EMU_SPLIT_READY);
+                s->flags = 0;
+                s->since = w->retired;
+                s->seq = ++w->seq_counter;
+                block->releases++;
+                continue;
+            }
+        }
         for (LW_EACH_BIT(k, w->split_in[EMU_SPLIT_CTA])) {
             struct emu_split *s = &w->split[k];
             if (s->barrier != id)

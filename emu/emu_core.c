@@ -521,14 +521,11 @@ static bool skip_fault(struct emu_warp *w)
     return true;
 }
 
-static void run_chain(struct emu_warp *w, int64_t budget, bool past_break)
+/** Where the engine may let lanes skip what faulted: go on until it does not. True: some did. */
+static __attribute__((noinline)) bool skip_faults(struct emu_warp *w, uint64_t before, int64_t budget)
 {
-    uint64_t before = w->retired;
-    bool shadow = w->shadow != NULL && w->di->index < w->code->program->count, skipped = false;
+    bool skipped = false;
 
-    if (shadow) /* the budget is one instruction */
-        emu_shadow_before(w, w->di);
-    run_chain_once(w, budget, past_break);
     while (w->leave == EMU_LEAVE_FAULT && may_skip(w->core) && skip_fault(w)) {
         int64_t left = budget - (int64_t)(w->retired - before);
         skipped = true;
@@ -536,8 +533,35 @@ static void run_chain(struct emu_warp *w, int64_t budget, bool past_break)
             break;
         run_chain_once(w, left, false);
     }
+    return skipped;
+}
+
+/** The same under shadow tags: @budget is one instruction. */
+static __attribute__((noinline)) void run_chain_tagged(struct emu_warp *w, int64_t budget,
+                                                       bool past_break)
+{
+    uint64_t before = w->retired;
+    bool shadow = w->di->index < w->code->program->count, skipped;
+
+    if (shadow)
+        emu_shadow_before(w, w->di);
+    run_chain_once(w, budget, past_break);
+    skipped = skip_faults(w, before, budget);
     if (shadow && w->retired != before)
         emu_shadow_after(w, skipped);
+}
+
+static inline void run_chain(struct emu_warp *w, int64_t budget, bool past_break)
+{
+    uint64_t before = w->retired;
+
+    if (w->shadow != NULL) {
+        run_chain_tagged(w, budget, past_break);
+        return;
+    }
+    run_chain_once(w, budget, past_break);
+    if (w->leave == EMU_LEAVE_FAULT)
+        (void)skip_faults(w, before, budget);
 }
 
 enum emu_turn_end emu_warp_turn(struct emu_warp *w, uint64_t limit, uint64_t *count)

@@ -505,6 +505,61 @@ static bool stands_settled(const struct emu_stop *stop)
            stop->kind == EMU_STOP_HANG;
 }
 
+/** A turn of @w, a warp of the current block; retires nothing. */
+static enum emu_turn_end turn(struct emu_functional *f, struct emu_warp *w, uint64_t limit)
+{
+    uint64_t count;
+    enum emu_turn_end end;
+
+    limit = limit < f->warp_left ? limit : f->warp_left;
+    limit = limit < f->turn_left ? limit : f->turn_left;
+    end = emu_warp_turn(w, limit, &count);
+    account(f, count, emu_split_has_ready(w));
+    return end;
+}
+
+/** Instructions until something else than the rotation of warps is due: @limit, a look for a
+ *  live-lock (exactly at watch_at, so that it is found at the same instruction however the run
+ *  is cut), a snapshot. */
+static uint64_t until_due(const struct emu_functional *f, uint64_t limit)
+{
+    const uint64_t now = f->core->retired;
+
+    if (f->base.machine->config.hang_window != 0 && limit > f->watch_at - now)
+        limit = f->watch_at - now;
+    if (limit > f->snapshot_at - now && f->snapshot_at > now)
+        limit = f->snapshot_at - now;
+    return limit;
+}
+
+/** Turns of the current block's warps from *@w on, as emu_fixed_settle() would choose them, while
+ *  nothing but the rotation decides; *@w: the last that ran. On threads not for ever: others may
+ *  have news. */
+static enum emu_turn_end rotate(struct emu_functional *f, struct emu_warp **w)
+{
+    struct emu_engine *engine = &f->base;
+    struct emu_block *block = (*w)->block;
+    const uint64_t start = f->core->retired, most = f->claims != NULL ? 1 << 16 : UINT64_MAX;
+    uint64_t due = start + until_due(f, engine->stop_at - start);
+    enum emu_turn_end end;
+
+    due = due - start < most ? due : start + most;
+    for (;;) {
+        struct emu_warp *next;
+        end = turn(f, *w, due - f->core->retired);
+        if (end == EMU_TURN_BREAK || end == EMU_TURN_FAULT || block->warps_live == 0 ||
+            f->turn_left == 0 || f->core->retired >= due || f->probe != NULL ||
+            __atomic_load_n(&engine->interrupted, __ATOMIC_RELAXED))
+            break;
+        next = next_warp(f, block);
+        if (next == NULL || emu_split_divided(next))
+            break;
+        *w = next;
+    }
+    retire_ended_current(f, block);
+    return end;
+}
+
 static enum lw_status run_on(struct emu_functional *f, struct emu_mark *mark,
                              struct emu_stop *stop, struct lw_error *err)
 {
@@ -550,7 +605,7 @@ static enum lw_status run_on(struct emu_functional *f, struct emu_mark *mark,
                 return status;
             continue;
         }
-        enum emu_turn_end end = emu_fixed_turn(f, w, engine->stop_at - f->core->retired);
+        enum emu_turn_end end = rotate(f, &w);
         if (end == EMU_TURN_BREAK && f->claims != NULL) { /* set meanwhile: go over it */
             status = emu_fixed_step(f, w, &ev, observers, stop, err);
             if (status != LW_OK)
@@ -578,21 +633,8 @@ enum lw_status emu_fixed_on_threads(struct lw_error *err)
 
 enum emu_turn_end emu_fixed_turn(struct emu_functional *f, struct emu_warp *w, uint64_t limit)
 {
-    uint64_t count;
-    enum emu_turn_end end;
+    enum emu_turn_end end = turn(f, w, until_due(f, limit));
 
-    /* a look for a live-lock is due exactly at watch_at, so that it is found at the same
-     * instruction however the run is cut */
-    if (f->base.machine->config.hang_window != 0 && limit > f->watch_at - f->core->retired)
-        limit = f->watch_at - f->core->retired;
-    if (limit > f->warp_left)
-        limit = f->warp_left;
-    if (limit > f->snapshot_at - f->core->retired && f->snapshot_at > f->core->retired)
-        limit = f->snapshot_at - f->core->retired;
-    if (limit > f->turn_left)
-        limit = f->turn_left;
-    end = emu_warp_turn(w, limit, &count);
-    account(f, count, emu_split_has_ready(w));
     retire_ended_current(f, w->block);
     return end;
 }

@@ -857,7 +857,7 @@ MEM_INLINE void mem_prefer(struct emu_warp *w, const struct emu_dinsn *di, emu_h
     static void LEVEL(mem_##rw##_##space##_##kind##_##mode##_##form)(                         \
         struct emu_warp * w, const struct emu_dinsn *di)                                      \
     {                                                                                         \
-        if (MEM_LIKELY(w->width == 32 && w->e == UINT32_MAX &&                                \
+        if (MEM_LIKELY(w->width == 32 &&                                                      \
                        mem_half_form(w, di, ISA_SPACE_##space, MEM_MODE_##mode, write, ramp))) \
             EMU_NEXT_FULL(w, di);                                                             \
         EMU_TAIL LEVEL(mem_##rw##_##space##_##kind##_##mode##_##back)(w, di);                 \
@@ -923,7 +923,7 @@ MEM_INLINE void mem_prefer(struct emu_warp *w, const struct emu_dinsn *di, emu_h
     MEM_OUTLINE void LEVEL(mem_##rw##_##space##_##kind##_##mode##_a)(                         \
         struct emu_warp * w, const struct emu_dinsn *di)                                      \
     {                                                                                         \
-        if (w->width < MEM_LEAST || w->e != w->all)                                           \
+        if (w->width < MEM_LEAST)                                                             \
             EMU_TAIL LEVEL(mem_##rw##_##space##_##kind##_##mode##_q)(w, di);                  \
         if (MEM_LIKELY(mem_fast(w, di, w->all, true, w->n, ISA_SPACE_##space,                 \
                                 MEM_MODE_##mode, ISA_SIZE_##kind, write)))                    \
@@ -933,7 +933,7 @@ MEM_INLINE void mem_prefer(struct emu_warp *w, const struct emu_dinsn *di, emu_h
     static void LEVEL(mem_##rw##_##space##_##kind##_##mode##_f)(struct emu_warp * w,          \
                                                                 const struct emu_dinsn *di)   \
     {                                                                                         \
-        if (!MEM_LIKELY(w->width == 32 && w->e == UINT32_MAX))                                \
+        if (!MEM_LIKELY(w->width == 32)) /* the full chain: e is all of them */              \
             EMU_TAIL LEVEL(mem_##rw##_##space##_##kind##_##mode##_a)(w, di);                  \
         if (MEM_LIKELY(mem_fast(w, di, UINT32_MAX, true, 32, ISA_SPACE_##space,               \
                                 MEM_MODE_##mode, ISA_SIZE_##kind, write)))                    \
@@ -962,6 +962,7 @@ enum {
     FORM(SHARED, PAIR, V2B32) FORM(SHARED, PAIR, V4B32)                                       \
     FORM(LOCAL, M32, B32) FORM(LOCAL, M32, V2B32)                                             \
     FORM(GENERIC, PAIR, V2B32)
+#define MEM_FAST_FORMS(FORM) MEM_HALF_FORMS(FORM) MEM_WHOLE_FORMS(FORM)
 #define FORM(space, mode, kind)                                                               \
     MEM_HALVES(space, mode, kind, ld, false) MEM_HALVES(space, mode, kind, st, true)          \
     MEM_FAST(space, mode, kind, ld, false) MEM_FAST(space, mode, kind, st, true)
@@ -1068,7 +1069,7 @@ static bool LEVEL(mem_handlers)(const struct isa_insn *insn, const struct emu_di
     {ISA_SPACE_##space, MEM_MODE_##mode, ISA_SIZE_##kind, write,                              \
      {LEVEL(mem_##rw##_##space##_##kind##_##mode##_f),                                        \
       LEVEL(mem_##rw##_##space##_##kind##_##mode##_p)}},
-        MEM_HALF_FORMS(FORM) MEM_WHOLE_FORMS(FORM)
+        MEM_FAST_FORMS(FORM)
 #undef FORM
     };
     unsigned size = di->sub, mode = EMU_MOD(insn, AMODE), space = emu_mem_info[insn->op].space;
