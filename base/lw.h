@@ -178,6 +178,9 @@ enum lw_status lw_file_read(const char *path, char **data, size_t *size, struct 
 /** Write a whole file by way of a temporary one: all or nothing. */
 enum lw_status lw_file_write(const char *path, const void *data, size_t size,
                              struct lw_error *err) LW_MUST_CHECK;
+/** Could lw_file_write write @path now? For those who write at the end of long work. Leaves
+ *  nothing behind. */
+enum lw_status lw_file_try_write(const char *path, struct lw_error *err) LW_MUST_CHECK;
 
 /* ---- command rows: shell commands, gdb's monitor, `info os` tables ------- */
 

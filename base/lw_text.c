@@ -177,6 +177,60 @@ cleanup:
     return status;
 }
 
+/** A new file beside @path, open; its name in *temporary (heap) is to be freed. */
+static int open_beside(const char *path, char **temporary)
+{
+    size_t room = strlen(path) + 8;
+
+    *temporary = malloc(room);
+    if (*temporary == NULL) {
+        errno = ENOMEM;
+        return -1;
+    }
+    snprintf(*temporary, room, "%s.XXXXXX", path);
+    return mkstemp(*temporary);
+}
+
+static enum lw_status no_file(const char *path, struct lw_error *err)
+{
+    return LW_FAIL(err, errno == ENOMEM ? LW_ENOMEM
+                        : errno == ENOENT || errno == ENOTDIR ? LW_ENOENT : LW_EIO,
+                   "%s: cannot be written: %s", path, strerror(errno));
+}
+
+/** A device, pipe or link (/dev/stdout) cannot be replaced by renaming. */
+static bool is_direct(const char *path)
+{
+    struct stat st;
+
+    return lstat(path, &st) == 0 && !S_ISREG(st.st_mode);
+}
+
+enum lw_status lw_file_try_write(const char *path, struct lw_error *err)
+{
+    enum lw_status status = LW_OK;
+    struct stat st;
+    char *temporary = NULL;
+    int fd;
+
+    if (is_direct(path)) {
+        if (stat(path, &st) != 0 || !S_ISDIR(st.st_mode))
+            /* a link to nowhere is made when it is written */
+            return access(path, W_OK) == 0 || errno == ENOENT ? LW_OK : no_file(path, err);
+        errno = EISDIR;
+        return no_file(path, err);
+    }
+    fd = open_beside(path, &temporary);
+    if (fd < 0) {
+        status = no_file(path, err);
+    } else {
+        close(fd);
+        unlink(temporary);
+    }
+    free(temporary);
+    return status;
+}
+
 enum lw_status lw_file_write(const char *path, const void *data, size_t size,
                              struct lw_error *err)
 {
@@ -186,19 +240,12 @@ enum lw_status lw_file_write(const char *path, const void *data, size_t size,
     char *temporary = NULL;
     bool failed, direct;
 
-    /* A device, pipe or link (/dev/stdout) cannot be replaced by renaming. */
-    direct = lstat(path, &st) == 0 && !S_ISREG(st.st_mode);
+    direct = is_direct(path);
     if (direct) {
         file = fopen(path, "wb");
     } else {
-        size_t room = strlen(path) + 8;
-        int fd;
+        int fd = open_beside(path, &temporary);
 
-        temporary = malloc(room);
-        if (temporary == NULL)
-            return LW_FAIL(err, LW_ENOMEM, "%s: no memory for its name", path);
-        snprintf(temporary, room, "%s.XXXXXX", path);
-        fd = mkstemp(temporary);
         if (fd >= 0) {
             /* mkstemp gives 0600: take what a plain creation would have given. */
             mode_t mask = umask(0);
@@ -212,8 +259,7 @@ enum lw_status lw_file_write(const char *path, const void *data, size_t size,
         }
     }
     if (file == NULL) {
-        status = LW_FAIL(err, errno == ENOENT || errno == ENOTDIR ? LW_ENOENT : LW_EIO,
-                         "%s: cannot be written: %s", path, strerror(errno));
+        status = no_file(path, err);
         goto cleanup;
     }
     failed = size != 0 && fwrite(data, 1, size, file) != size;

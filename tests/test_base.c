@@ -265,6 +265,36 @@ static void a_file_is_written_whole_or_not_at_all(void **state)
     assert_int_equal(rmdir(folder), 0); /* nothing was left behind */
 }
 
+static void a_file_that_cannot_be_written_is_known_before(void **state)
+{
+    char folder[] = "/tmp/lw_base_XXXXXX", path[64], other[64], *data;
+    size_t size;
+    struct lw_error err;
+    (void)state;
+
+    assert_non_null(mkdtemp(folder));
+    snprintf(path, sizeof path, "%s/a", folder);
+    snprintf(other, sizeof other, "%s/b", folder);
+    assert_int_equal(lw_file_try_write(path, &err), LW_OK);
+    assert_int_equal(lw_file_read(path, &data, &size, &err), LW_ENOENT); /* not made */
+    assert_int_equal(lw_file_write(path, "xy", 2, &err), LW_OK);
+    assert_int_equal(lw_file_try_write(path, &err), LW_OK);
+    assert_int_equal(lw_file_read(path, &data, &size, &err), LW_OK);
+    assert_int_equal(size, 2); /* not changed */
+    free(data);
+    unlink(path);
+    assert_int_equal(lw_file_try_write("/dev/null", &err), LW_OK);
+    assert_int_equal(symlink(path, other), 0); /* to nowhere: writing makes it */
+    assert_int_equal(lw_file_try_write(other, &err), LW_OK);
+    unlink(other);
+    assert_int_equal(lw_file_try_write(folder, &err), LW_EIO);
+    assert_non_null(strstr(err.text, "directory"));
+    snprintf(path, sizeof path, "%s/no/such", folder);
+    assert_int_equal(lw_file_try_write(path, &err), LW_ENOENT);
+    assert_non_null(strstr(err.text, path));
+    assert_int_equal(rmdir(folder), 0); /* nothing was left behind */
+}
+
 /* ---- commands ---- */
 
 struct trace {
@@ -382,6 +412,7 @@ int main(void)
         cmocka_unit_test(numbers_must_match_as_a_whole),
         cmocka_unit_test(near_names_are_found_and_far_ones_are_not),
         cmocka_unit_test(a_file_is_written_whole_or_not_at_all),
+        cmocka_unit_test(a_file_that_cannot_be_written_is_known_before),
         cmocka_unit_test(a_command_is_found_by_name_short_form_or_unique_beginning),
         cmocka_unit_test(a_line_is_split_into_words_and_quotes_group),
         cmocka_unit_test(help_lists_all_and_explains_one),
