@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "emu/emu_probe_priv.h"
+#include "emu/emu_state.h"
 
 #include <stdlib.h>
 
@@ -141,4 +142,87 @@ bool emu_probe_written(const struct emu_probe *probe, const struct emu_poll *pol
                 return true; /* one that moves may come there, too */
     }
     return false;
+}
+
+/* ---- as bytes ------------------------------------------------------------------------- */
+
+static void save_poll(const struct emu_poll *p, struct emu_bytes *out)
+{
+#define POLL(how, member) EMU_SAVE_##how(member)
+#include "emu/emu_state.def"
+    for (LW_EACH_BIT(l, p->lanes)) {
+        emu_put_number(out, p->address[l]);
+        emu_put(out, p->value[l], sizeof p->value[l]);
+    }
+}
+
+static bool load_poll(struct emu_poll *p, struct emu_reader *in)
+{
+    memset(p, 0, sizeof *p);
+#define POLL(how, member) EMU_LOAD_##how(member)
+#include "emu/emu_state.def"
+    for (LW_EACH_BIT(l, p->lanes)) {
+        p->address[l] = emu_get_number(in);
+        const uint8_t *value = emu_get(in, sizeof p->value[l]);
+        if (value != NULL)
+            memcpy(p->value[l], value, sizeof p->value[l]);
+    }
+    return !in->bad && p->kind <= EMU_ACCESS_CONSTANT && p->bytes <= sizeof p->value[0];
+}
+
+void emu_probe_save(const struct emu_probe *p, struct emu_bytes *out)
+{
+    emu_put_number(out, p != NULL);
+    if (p == NULL)
+        return;
+#define PROBE(how, member) EMU_SAVE_##how(member)
+#include "emu/emu_state.def"
+    emu_put_number(out, p->block_count);
+    for (unsigned i = 0; i < p->block_count; i++) {
+        emu_put_number(out, p->block[i].linear);
+        emu_put_number(out, p->block[i].left);
+    }
+    emu_put_number(out, p->count);
+    for (size_t i = 0; i < p->count; i++)
+        save_poll(&p->poll[i], out);
+}
+
+static enum lw_status load(struct emu_probe *p, struct emu_reader *in, struct lw_error *err)
+{
+#define PROBE(how, member) EMU_LOAD_##how(member)
+#include "emu/emu_state.def"
+    p->block_count = (unsigned)emu_get_limited(in, EMU_PROBE_BLOCKS);
+    for (unsigned i = 0; i < p->block_count; i++) {
+        p->block[i].linear = emu_get_number(in);
+        p->block[i].left = emu_get_number(in);
+    }
+    size_t count = (size_t)emu_get_limited(in, MAX_POLLS);
+    if (in->bad)
+        return emu_state_bad(err, "what was seen of a live-lock");
+    if (!lw_grow(&p->poll, &p->capacity, count, sizeof *p->poll))
+        return LW_FAIL(err, LW_ENOMEM, "no memory for what was seen of a live-lock");
+    for (; p->count < count; p->count++)
+        if (!load_poll(&p->poll[p->count], in))
+            return emu_state_bad(err, "what was seen of a live-lock");
+    return LW_OK;
+}
+
+enum lw_status emu_probe_load(struct emu_probe **probe, struct emu_reader *in,
+                              struct lw_error *err)
+{
+    enum lw_status status;
+
+    emu_probe_destroy(*probe);
+    *probe = NULL;
+    if (emu_get_limited(in, 1) == 0)
+        return in->bad ? emu_state_bad(err, "what was seen of a live-lock") : LW_OK;
+    *probe = emu_probe_create();
+    if (*probe == NULL)
+        return LW_FAIL(err, LW_ENOMEM, "no memory for what was seen of a live-lock");
+    status = load(*probe, in, err);
+    if (status != LW_OK) {
+        emu_probe_destroy(*probe);
+        *probe = NULL;
+    }
+    return status;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The state of machine, core and engine as bytes. */
+#include "emu/emu_probe_priv.h"
 #include "emu/emu_state.h"
 
 #include <stdio.h>
@@ -86,6 +87,16 @@ struct mirror_entry {
 #include "emu/emu_state.def"
 };
 CHECKED(mirror_entry, emu_simt_entry);
+struct mirror_probe {
+#define PROBE(how, member) MEMBER(emu_probe, member)
+#include "emu/emu_state.def"
+};
+CHECKED(mirror_probe, emu_probe);
+struct mirror_poll {
+#define POLL(how, member) MEMBER(emu_poll, member)
+#include "emu/emu_state.def"
+};
+CHECKED(mirror_poll, emu_poll);
 struct mirror_text {
 #define TEXT(how, member) MEMBER(emu_text, member)
 #include "emu/emu_state.def"
@@ -123,6 +134,8 @@ CHECKED(mirror_text_grid, emu_text_grid);
 #define BREG ROW
 #define SIMT ROW
 #define ENTRY ROW
+#define PROBE ROW
+#define POLL ROW
 #define TEXT ROW
 #define TEXT_BLOCK ROW
 #define TEXT_GRID ROW
@@ -368,6 +381,7 @@ void emu_state_save(const struct emu_functional *f, struct emu_bytes *out)
 #define FUNCTIONAL(how, member) EMU_SAVE_##how(member)
 #include "emu/emu_state.def"
     }
+    emu_probe_save(f->probe, out);
     save_residents(f, out);
     save_core(f->core, out);
 }
@@ -380,8 +394,6 @@ enum lw_status emu_state_load(struct emu_functional *f, struct emu_reader *in, b
     uint64_t current, turn_left, warp_left, watch_at, next_block, warp_ids;
 
     free_blocks(f);
-    emu_probe_destroy(f->probe);
-    f->probe = NULL;
     {
         struct emu_machine *p = machine;
 #define MACHINE(how, member) EMU_LOAD_##how(member)
@@ -404,6 +416,9 @@ enum lw_status emu_state_load(struct emu_functional *f, struct emu_reader *in, b
 #define FUNCTIONAL(how, member) EMU_LOAD_##how(member)
 #include "emu/emu_state.def"
     }
+    status = emu_probe_load(&f->probe, in, err);
+    if (status != LW_OK)
+        return status;
     current = f->current;
     next_block = f->next_block;
     turn_left = f->turn_left;

@@ -340,7 +340,9 @@ static void explain_spinning(struct report *r, const struct emu_warp *w)
         for (size_t i = 0; i < r->probe->count; i++) {
             const struct emu_poll *p = &r->probe->poll[i];
             struct words out = {.text = text, .size = sizeof text};
-            uint64_t here;
+            uint64_t here, offset = p->pc - w->code->program->base;
+            if (offset / ISA_WORD_BYTES >= w->code->program->count)
+                continue; /* of a checkpoint that somebody wrote */
             if (p->block != w->block->linear || p->warp != w->index || p->ordered != ordered)
                 continue;
             here = steady(p, lanes) & ~(ordered ? 0 : by_order);
