@@ -35,7 +35,7 @@ static enum lw_status take(void *context, unsigned option, const char *value,
         {"tag-expansion", &o->machine.tag_expansion},
         {"clang", &o->machine.clang},   {"gdb-arch", &o->machine.gdb_arch},
         {"log", &o->machine.log},       {"replay", &o->machine.replay},
-        {"push-order", &o->machine.push_order},
+        {"push-order", &o->machine.push_order}, {"resume", &o->machine.resume},
     };
 
     for (unsigned i = 0; i < LW_COUNT_OF(texts); i++)

@@ -122,6 +122,9 @@ static enum lw_status open_log(struct cmd_machine *m, const struct cmd_machine_o
 
     if (o->log != NULL && o->replay != NULL)
         return LW_FAIL(err, LW_EUSAGE, "--log and --replay: give one of them");
+    if (o->resume != NULL && (o->log != NULL || o->replay != NULL))
+        return LW_FAIL(err, LW_EUSAGE, "--resume and --%s: a schedule log begins where the run "
+                       "does; give one of them", o->log != NULL ? "log" : "replay");
     m->log_path = o->log;
     if (o->log != NULL)
         return emu_log_create(m->machine, &m->log, err);
@@ -132,6 +135,39 @@ static enum lw_status open_log(struct cmd_machine *m, const struct cmd_machine_o
         status = emu_log_open(m->machine, o->replay, data, size, &m->log, err);
         free(data);
     }
+    return status;
+}
+
+static enum lw_status resume(struct cmd_machine *m, const char *path, struct lw_error *err)
+{
+    enum lw_status status;
+    size_t size, place_bytes;
+    const void *place;
+    char *data;
+
+    status = lw_file_read(path, &data, &size, err);
+    if (status != LW_OK)
+        return status;
+    status = emu_checkpoint_load(m->engine, path, data, size, &place, &place_bytes, err);
+    if (status == LW_OK) {
+        status = lnc_session_load(m->session, place, place_bytes, err);
+        if (status != LW_OK)
+            lw_error_prefix(err, "%s", path);
+    }
+    free(data);
+    return status;
+}
+
+enum lw_status cmd_machine_save(struct cmd_machine *m, const char *path, struct lw_error *err)
+{
+    size_t place_bytes;
+    void *place;
+    enum lw_status status = lnc_session_save(m->session, &place, &place_bytes, err);
+
+    if (status != LW_OK)
+        return status;
+    status = emu_checkpoint_save(m->engine, place, place_bytes, path, err);
+    free(place);
     return status;
 }
 
@@ -164,6 +200,8 @@ enum lw_status cmd_machine_open(const char *path, const struct cmd_machine_optio
         status = options->replay != NULL
                      ? emu_engine_replay_create(m.machine, &m.engine, err)
                      : emu_engine_functional_create(m.machine, &m.engine, err);
+    if (status == LW_OK && options->resume != NULL)
+        status = resume(&m, options->resume, err);
     if (status != LW_OK) {
         cmd_machine_close(&m);
         return status;

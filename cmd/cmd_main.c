@@ -29,6 +29,7 @@ static const char out_help[] = "write to this file; - is standard output";
                                  "always checked"},                                        \
     {"log", 0, "FILE", "write the schedule: what ran, in which order", NULL},              \
     {"replay", 0, "FILE", "run what a schedule log says", NULL},                           \
+    {"resume", 0, "FILE", "go on from a checkpoint", NULL},                                \
     {"seed", 0, "[N]", NULL, "random contents take their seed from the launch file"}
 
 static const struct cmd_option run_options[] = {
@@ -41,6 +42,11 @@ static const struct cmd_option run_options[] = {
     {"gdb-arch", 0, "ARCH", "what gdb takes us for: x86-64 (any gdb) or aarch64 (gdb-multiarch)",
      NULL},
     {"threads", 't', "N", "host threads for blocks, as far as results cannot tell (all cores)", NULL},
+    {"checkpoint", 0, "FILE", "write the whole state to go on from: where the run ends, or",
+     NULL},
+    {"checkpoint-at", 0, "N", "at this count of warp instructions (may be repeated, with %n in "
+                              "FILE), or", NULL},
+    {"checkpoint-every", 0, "N", "whenever so many warp instructions have run", NULL},
     {"verbose", 'v', NULL, "say of each kernel in which order its blocks run, and why", NULL},
     {"quiet", 'q', NULL, "no line about success", NULL},
     MACHINE_OPTIONS,

@@ -54,6 +54,7 @@ struct cmd_machine_options {
     const char *tags, *tag_rules, *tag_expansion;
     const char *gdb_arch; /* of --gdb */
     const char *log, *replay;
+    const char *resume; /* a checkpoint to go on from */
 };
 struct cmd_machine {
     struct emu_config config;
@@ -75,6 +76,9 @@ void cmd_machine_close(struct cmd_machine *m);
  *  run came to its own. */
 enum lw_status cmd_machine_finish(struct cmd_machine *m, bool whole, struct lw_error *err)
     LW_MUST_CHECK;
+/** A checkpoint of where the run stands. */
+enum lw_status cmd_machine_save(struct cmd_machine *m, const char *path, struct lw_error *err)
+    LW_MUST_CHECK;
 /** A dbg_next_fn over lnc_session_next; @context is a struct cmd_machine. */
 enum lw_status cmd_machine_next(void *context, bool *more, struct lw_error *err);
 
@@ -88,6 +92,33 @@ enum lw_status cmd_serve_gdb(struct cmd_machine *m, const char *address, const c
                              struct lw_error *err) LW_MUST_CHECK;
 /** Exit status of a run that stands at @stop. */
 enum cmd_exit cmd_verdict(const struct cmd_machine *m, const struct emu_stop *stop);
+
+/* ---- checkpoints of a run (cmd_checkpoint.c) --------------------------------------- */
+
+enum { CMD_MAX_CHECKPOINTS = 64 };
+/** What --checkpoint, --checkpoint-at and --checkpoint-every ask for. */
+struct cmd_checkpoint {
+    const char *path;                 /* "%n" stands for the count; NULL: none */
+    uint64_t at[CMD_MAX_CHECKPOINTS]; /* ascending */
+    unsigned at_count, done;          /* done: of those */
+    uint64_t every;                   /* 0: not given */
+    bool failed;                      /* one was not written */
+};
+/** One of these options; @name is the one without the dashes. */
+enum lw_status cmd_checkpoint_take(struct cmd_checkpoint *c, const char *name, const char *value,
+                                   struct lw_error *err) LW_MUST_CHECK;
+/** All options are known: do they fit each other? Can the file be written? */
+enum lw_status cmd_checkpoint_check(struct cmd_checkpoint *c, struct lw_error *err) LW_MUST_CHECK;
+/** The run begins at @now instructions: are all places still to come? */
+enum lw_status cmd_checkpoint_begin(const struct cmd_checkpoint *c, uint64_t now,
+                                    struct lw_error *err) LW_MUST_CHECK;
+/** Where the run is to stop next for one: a count of instructions; UINT64_MAX: nowhere. */
+uint64_t cmd_checkpoint_next(const struct cmd_checkpoint *c, uint64_t now);
+/** It stands there: write the file. One that cannot be written is told and does not end a run. */
+void cmd_checkpoint_write(struct cmd_checkpoint *c, struct cmd_machine *m);
+/** The run has come to its end, whatever that is: without a place the file is written here.
+ *  False, and told: some that were asked for are not written. */
+bool cmd_checkpoint_end(struct cmd_checkpoint *c, struct cmd_machine *m);
 
 /* ---- statistics (cmd_stats.c) ------------------------------------------------------ */
 

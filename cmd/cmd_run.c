@@ -20,6 +20,7 @@ struct options {
     const char *dump_file[MAX_DUMPS];
     char *dump_name[MAX_DUMPS];
     unsigned dump_count;
+    struct cmd_checkpoint checkpoint;
     unsigned threads; /* 0: not given */
     bool hash, serve, quiet, verbose;
 };
@@ -41,7 +42,7 @@ static enum lw_status take(void *context, unsigned option, const char *value,
         {"tag-expansion", &o->machine.tag_expansion},
         {"clang", &o->machine.clang},   {"gdb-arch", &o->machine.gdb_arch},
         {"log", &o->machine.log},       {"replay", &o->machine.replay},
-        {"push-order", &o->machine.push_order},
+        {"push-order", &o->machine.push_order}, {"resume", &o->machine.resume},
     };
 
     for (unsigned i = 0; i < LW_COUNT_OF(texts); i++)
@@ -64,6 +65,8 @@ static enum lw_status take(void *context, unsigned option, const char *value,
         if (threads > MAX_THREADS)
             return LW_FAIL(err, LW_EUSAGE, "at most %d, found %.40s", MAX_THREADS, value);
         o->threads = (unsigned)threads;
+    } else if (strncmp(name, "checkpoint", 10) == 0) {
+        return cmd_checkpoint_take(&o->checkpoint, name, value, err);
     } else if (strcmp(name, "dump") == 0) {
         const char *equal = strchr(value, '=');
 
@@ -199,7 +202,7 @@ static void tell_order(const struct cmd_machine *m, const struct options *o, boo
 /* ---- the run --------------------------------------------------------------------- */
 
 /** @resume: a launch is under way. */
-static enum lw_status run(struct cmd_machine *m, const struct options *o, bool resume,
+static enum lw_status run(struct cmd_machine *m, struct options *o, bool resume,
                           struct cmd_outcome *outcome, struct lw_error *err)
 {
     const struct isa_function *last = NULL;
@@ -221,13 +224,18 @@ static enum lw_status run(struct cmd_machine *m, const struct options *o, bool r
         do {
             double launched = seconds();
 
+            m->engine->stop_at =
+                cmd_checkpoint_next(&o->checkpoint, m->engine->ops->instructions(m->engine));
             status = m->engine->ops->run(m->engine, stop, err);
             outcome->launch_seconds += seconds() - launched;
+            if (status == LW_OK && stop->kind == EMU_STOP_COUNT)
+                cmd_checkpoint_write(&o->checkpoint, m);
             if (status == LW_OK && stop->kind == EMU_STOP_INTERRUPTED) {
                 shown = true;
                 progress_show(m, started);
             }
-        } while (status == LW_OK && stop->kind == EMU_STOP_INTERRUPTED);
+        } while (status == LW_OK &&
+                 (stop->kind == EMU_STOP_INTERRUPTED || stop->kind == EMU_STOP_COUNT));
         if (stop->kind != EMU_STOP_IDLE)
             break;
     }
@@ -290,7 +298,7 @@ static void write_text(struct lw_sink *sink, const char *text, size_t size)
     t->file.sink.write(&t->file.sink, text, size);
 }
 
-static int finish(struct cmd_machine *m, const struct options *o, const char *path,
+static int finish(struct cmd_machine *m, struct options *o, const char *path,
                   const struct text_sink *text, struct cmd_outcome *outcome)
 {
     FILE *out = o->stats != NULL && strcmp(o->stats, "-") == 0 ? stderr : stdout;
@@ -346,6 +354,8 @@ static int finish(struct cmd_machine *m, const struct options *o, const char *pa
                     outcome->hash_mem, outcome->hash_state);
     }
     struct lw_error log_error;
+    if (!cmd_checkpoint_end(&o->checkpoint, m))
+        status = CMD_USAGE;
     bool whole = outcome->stop.kind == EMU_STOP_IDLE || outcome->stop.kind == EMU_STOP_FAULT ||
                  outcome->stop.kind == EMU_STOP_HANG;
     if (cmd_machine_finish(m, whole, &log_error) != LW_OK)
@@ -373,6 +383,17 @@ int cmd_run(const struct cmd *cmd, int argc, char **argv)
                                                     : "one launch file at a time");
         goto cleanup;
     }
+    if (cmd_checkpoint_check(&o.checkpoint, &err) != LW_OK) {
+        status = cmd_error(&err);
+        goto cleanup;
+    }
+    if (o.checkpoint.path != NULL && (o.serve || o.machine.replay != NULL)) {
+        status = cmd_wrong_usage(cmd, "--checkpoint and --%s: %s", o.serve ? "gdb" : "replay",
+                                 o.serve ? "gdb decides what runs; give one of them"
+                                         : "a checkpoint does not keep what a log says of the "
+                                           "rest; give one of them");
+        goto cleanup;
+    }
     /* Whoever reads the statistics from standard output wants nothing else there. */
     lw_file_sink_init(&out.file, o.stats != NULL && strcmp(o.stats, "-") == 0 ? stderr : stdout);
     lw_file_sink_init(&messages, stderr);
@@ -391,18 +412,27 @@ int cmd_run(const struct cmd *cmd, int argc, char **argv)
             goto cleanup;
         }
     }
-    m.engine->threads = o.threads != 0 ? o.threads : host_threads();
-    if (o.threads > 1 && (o.serve || o.machine.log != NULL || o.machine.replay != NULL))
+    if (cmd_checkpoint_begin(&o.checkpoint, m.engine->ops->instructions(m.engine), &err) !=
+        LW_OK) {
+        status = cmd_error(&err);
+        goto cleanup;
+    }
+    m.engine->threads = o.checkpoint.path != NULL ? 1
+                        : o.threads != 0          ? o.threads
+                                                  : host_threads();
+    if (o.threads > 1 && (o.serve || o.machine.log != NULL || o.machine.replay != NULL ||
+                          o.checkpoint.path != NULL))
         fprintf(stderr, "lanewise: --threads: %s; blocks run in the fixed order on one thread\n",
-                o.serve                   ? "gdb watches"
-                : o.machine.log != NULL ? "the schedule is logged"
-                                          : "a schedule is replayed");
+                o.serve                      ? "gdb watches"
+                : o.machine.log != NULL    ? "the schedule is logged"
+                : o.machine.replay != NULL ? "a schedule is replayed"
+                                             : "checkpoints are written");
     outcome.load_seconds = seconds() - started;
     started = seconds();
     bool detached = false;
     if ((o.serve ? cmd_serve_gdb(&m, o.gdb, o.machine.gdb_arch, true, &outcome.stop, &detached,
                                  &err)
-                 : run(&m, &o, false, &outcome, &err)) != LW_OK) {
+                 : run(&m, &o, emu_grid_current(m.machine) != NULL, &outcome, &err)) != LW_OK) {
         status = cmd_error(&err);
         goto cleanup;
     }

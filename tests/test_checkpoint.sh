@@ -1,0 +1,162 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# Checkpoints from outside: every kernel, also those that fault, hang or depend on the order, goes
+# on from several places under every engine as if it had never stopped: the same verdict, report,
+# text, checks, counts and hashes. What does not fit is refused in one sentence.
+set -u
+src=$(cd "${srcdir:-.}" && pwd)
+lanewise=${LANEWISE:-$(pwd)/lanewise}
+case $lanewise in /*) ;; *) lanewise=$(pwd)/$lanewise ;; esac
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+failures=0
+resumed=0
+
+fail() {
+    echo "FAIL: $*"
+    failures=$((failures + 1))
+}
+# one NAME ARGUMENT...: output, report, status and counts, without times, in NAME.*; not what
+# tags say: a resumed run learns it anew
+one() {
+    name=$1
+    shift
+    "$lanewise" run "$@" --hash --stats "$work/stats" >"$work/$name.raw" 2>"$work/$name.err" </dev/null
+    echo "status $?" >>"$work/$name.err"
+    sed '/^tags: /d; s/, [0-9.]* s$//' "$work/$name.raw" >"$work/$name.out"
+    sed '/second/d; /"threads"/d; /"tags": {/,/}/d' "$work/stats" >"$work/$name.stats"
+}
+# goes_on LAUNCH OPTIONS: from the start, the middle, and the end; with options from one place.
+# shellcheck disable=SC2086
+goes_on() {
+    launch=$1
+    options=$2
+    rm -f "$work"/c.*
+    one want "$launch" $options --threads 1
+    all=$(sed -n 's/.*"warp_instructions": \([0-9]*\).*/\1/p' "$work/stats")
+    places=$((all * 2 / 3))
+    [ -n "$options" ] || places=$(printf '%s\n' 0 $((all / 3)) $places "$all" | sort -nu)
+    at=
+    for n in $places; do
+        at="$at --checkpoint-at $n"
+    done
+    one got "$launch" $options --threads 1 --checkpoint "$work/c.%n" $at
+    for f in out err stats; do
+        cmp -s "$work/want.$f" "$work/got.$f" || fail "$*: writing checkpoints changes its $f"
+    done
+    for n in $places; do
+        one got "$launch" $options --threads ${threads:-1} --resume "$work/c.$n"
+        resumed=$((resumed + 1))
+        bytes=$(wc -c <"$work/got.out")
+        [ "$n" = 0 ] || tail -c "$bytes" "$work/want.out" >"$work/tail"
+        [ "$n" = 0 ] && cp "$work/want.out" "$work/tail"
+        cmp -s "$work/tail" "$work/got.out" || fail "$* from $n: another output"
+        for f in err stats; do
+            cmp -s "$work/want.$f" "$work/got.$f" || {
+                fail "$* from $n: another $f"
+                diff "$work/want.$f" "$work/got.$f" | head -n 6 | sed 's/^/    /'
+            }
+        done
+    done
+}
+# refused WORDS ARGUMENT...: status 2 and one sentence with these words
+refused() {
+    words=$1
+    shift
+    "$lanewise" "$@" >"$work/out" 2>"$work/err" </dev/null
+    [ $? = 2 ] || fail "not refused: $*"
+    grep -q -- "$words" "$work/err" || fail "no '$words': $*: $(cat "$work/err")"
+    [ "$(wc -l <"$work/err")" = 1 ] || fail "not one sentence: $*"
+}
+
+sh "$src/kernels/prepare" "$work/k" || exit 1
+cp "$src"/tests/kernels/* "$work/k"
+cd "$work/k" || exit 1
+# compiled once, not for every run
+for source in *.cl; do
+    launch=$(grep -l "source: $source" ./*.yaml | head -n 1)
+    flags=$(sed -n 's/.*options: \[\(.*\)\].*/\1/p' "$launch")
+    # shellcheck disable=SC2086
+    "$lanewise" compile "$source" $flags -o "${source%.cl}.lwo" || exit 1
+done
+sed -i 's/source: \([a-z_0-9]*\)\.cl/source: \1.lwo/; s/, options: \[.*\]//' ./*.yaml
+
+# The verdict about the lock need not take its full time.
+sed 's/^program:/machine: {hang_window: 100000}\nprogram:/' spinlock.yaml >spinlock2.yaml
+mv spinlock2.yaml spinlock.yaml
+
+for launch in *.yaml; do
+    goes_on "$launch" ''
+    goes_on "$launch" '--reconv stack'
+    goes_on "$launch" '--warp 8 --policy minpc --tags shadow'
+done
+for launch in collatz.yaml bfs.yaml spinlock.yaml styles.yaml text.yaml; do
+    for policy in rr maxpc most_lanes stack_like minpc_step; do
+        goes_on "$launch" "--policy $policy --window 0 --warp 16"
+    done
+    goes_on "$launch" '--reconv stack --push-order fall_through --warp 4 --tags shadow --tag-rules exact'
+    goes_on "$launch" '--warp 64 --level 1'
+done
+
+# On two threads, where that is the same.
+threads=2
+for launch in vadd.yaml reduction.yaml hello.yaml text.yaml; do
+    goes_on "$launch" ''
+done
+threads=1
+
+# A file may be overwritten as the run goes on; without a place it is written at the end, and a
+# fault can be looked at from there.
+one want collatz.yaml
+one got collatz.yaml --checkpoint "$work/last" --checkpoint-every 400
+cmp -s "$work/want.out" "$work/got.out" || fail "checkpoints every 400 instructions change the run"
+one got collatz.yaml --resume "$work/last" --checkpoint "$work/%n of %n" --checkpoint-every 100000
+cmp -s "$work/want.out" "$work/got.out" || fail "the last checkpoint of collatz ends elsewhere"
+ls "$work"/*' of '* >/dev/null 2>&1 && fail "a checkpoint that was not due"
+one got collatz.yaml --checkpoint "$work/end"
+one got collatz.yaml --resume "$work/end"
+cmp -s "$work/want.out" "$work/got.out" || fail "a checkpoint of the end has another end"
+"$lanewise" run fault7.yaml --checkpoint "$work/fault" >"$work/out" 2>"$work/err" && fail "fault7 made no fault"
+"$lanewise" debug fault7.yaml --resume "$work/fault" --batch -c 'info warps' -c continue \
+    >"$work/out" 2>&1
+[ $? = 3 ] || fail "a checkpoint of a fault makes no fault"
+grep -q 'block(7,0,0) w1' "$work/out" || fail "the warp that made a fault is not there"
+"$lanewise" run collatz.yaml -q --checkpoint "$work/mid" --checkpoint-at 500 || fail "at 500"
+"$lanewise" debug collatz.yaml --resume "$work/mid" --batch -c continue >"$work/out" ||
+    fail "a checkpoint in the shell"
+# the schedule of a run is the same with and without checkpoints
+"$lanewise" run bfs.yaml -q --log "$work/log1" || fail "a log"
+"$lanewise" run bfs.yaml -q --log "$work/log2" --checkpoint "$work/x" --checkpoint-every 999 ||
+    fail "a log with checkpoints"
+cmp -s "$work/log1" "$work/log2" || fail "checkpoints change the schedule log"
+
+refused 'into which file' run collatz.yaml --checkpoint-at 5
+refused 'into which file' run collatz.yaml --checkpoint-every 5
+refused 'give one of them' run collatz.yaml --checkpoint x --checkpoint-at 5 --checkpoint-every 5
+refused 'put %n' run collatz.yaml --checkpoint x --checkpoint-at 5 --checkpoint-at 6
+refused 'given twice' run collatz.yaml --checkpoint x%n --checkpoint-at 5 --checkpoint-at 5
+refused 'expected a count' run collatz.yaml --checkpoint x --checkpoint-at -5
+refused '1 or more' run collatz.yaml --checkpoint x --checkpoint-every 0
+refused 'none/such: cannot be written' run collatz.yaml --checkpoint none/such
+refused 'decides what runs' run collatz.yaml --checkpoint x --gdb
+refused 'does not keep' run collatz.yaml --checkpoint x --replay "$work/log1"
+refused 'begins where the run does' run bfs.yaml --resume "$work/mid" --log x
+refused 'begins where the run does' debug bfs.yaml --resume "$work/mid" --replay "$work/log1"
+refused 'behind it' run collatz.yaml --resume "$work/mid" --checkpoint x --checkpoint-at 5
+refused 'the run ended at' run collatz.yaml -q --checkpoint x --checkpoint-at 99999999
+refused 'none/such' run collatz.yaml --resume none/such
+refused 'no checkpoint' run collatz.yaml --resume collatz.yaml
+refused 'another program' run bfs.yaml --resume "$work/mid"
+sed 's/^steps:/# another text\nsteps:/' collatz.yaml >collatz2.yaml
+refused 'not the launch file' run collatz2.yaml --resume "$work/mid"
+refused 'warp: 32, this machine has 16' run collatz.yaml --resume "$work/mid" --warp 16
+refused 'warp: 32, this machine has 16' debug collatz.yaml --resume "$work/mid" --warp 16
+head -c 2000 "$work/mid" >"$work/short"
+refused 'damaged' run collatz.yaml --resume "$work/short"
+{ head -c 3000 "$work/mid"; printf 'x'; tail -c +3002 "$work/mid"; } >"$work/changed"
+refused 'damaged' run collatz.yaml --resume "$work/changed"
+{ head -c 8 "$work/mid"; printf '\177'; tail -c +10 "$work/mid"; } >"$work/version"
+refused 'has version 127 of checkpoints' run collatz.yaml --resume "$work/version"
+
+[ $failures = 0 ] || exit 1
+echo "$resumed runs went on from checkpoints"
