@@ -96,6 +96,7 @@ for launch in collatz.yaml bfs.yaml spinlock.yaml styles.yaml text.yaml; do
     done
     goes_on "$launch" '--reconv stack --push-order fall_through --warp 4 --tags shadow --tag-rules exact'
     goes_on "$launch" '--warp 64 --level 1'
+    goes_on "$launch" '--tags compact'
 done
 
 # On two threads, where that is the same.
@@ -104,6 +105,14 @@ for launch in vadd.yaml reduction.yaml hello.yaml text.yaml; do
     goes_on "$launch" ''
 done
 threads=1
+
+# No result depends on the tags: another mode may go on.
+for modes in 'off compact' 'compact off' 'shadow compact' 'compact shadow'; do
+    one want bfs.yaml --threads 1
+    one got bfs.yaml --tags "${modes% *}" --checkpoint "$work/tags" --checkpoint-at 20000
+    one got bfs.yaml --tags "${modes#* }" --threads 1 --resume "$work/tags"
+    cmp -s "$work/want.out" "$work/got.out" || fail "from tags ${modes% *} to ${modes#* }"
+done
 
 # A file may be overwritten as the run goes on; without a place it is written at the end, and a
 # fault can be looked at from there.
