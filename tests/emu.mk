@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 check_PROGRAMS += tests/prop_exec
-tests_prop_exec_SOURCES = tests/prop_exec.c tests/ref_lane.c tests/ref_scalar.c tests/ref_lane.h \
-	tests/prop_setup.h tests/prop_isa_random.h
+tests_prop_exec_SOURCES = tests/prop_exec.c tests/ref_lane.c tests/ref_float.c tests/ref_scalar.c \
+	tests/ref_lane.h tests/ref_parts.h tests/prop_setup.h tests/prop_isa_random.h
 tests_prop_exec_LDADD = liblanewise.a $(TEST_LIBS) -lm
 
 check_PROGRAMS += tests/test_emu
@@ -39,6 +39,6 @@ tests_test_event_SOURCES = tests/test_event.c tests/emu_fixture.h
 tests_test_event_LDADD = liblanewise.a $(TEST_LIBS)
 
 check_PROGRAMS += tests/prop_flow
-tests_prop_flow_SOURCES = tests/prop_flow.c tests/ref_lane.c tests/ref_scalar.c tests/ref_block.c \
-	tests/ref_lane.h tests/prop_setup.h tests/prop_isa_random.h
+tests_prop_flow_SOURCES = tests/prop_flow.c tests/ref_lane.c tests/ref_float.c tests/ref_scalar.c \
+	tests/ref_block.c tests/ref_lane.h tests/ref_parts.h tests/prop_setup.h tests/prop_isa_random.h
 tests_prop_flow_LDADD = liblanewise.a $(TEST_LIBS) -lm

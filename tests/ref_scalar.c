@@ -1,57 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The scalar unit for the reference: each lane executes it by itself, on scalars of its own. */
-#include "tests/ref_lane.h"
+#include "tests/ref_parts.h"
 
-typedef uint32_t u32;
-typedef int32_t s32;
-typedef uint64_t u64;
-typedef int64_t s64;
-
-static u64 get(const struct ref_lane *t, unsigned reg, int n)
-{
-    if (reg == 255)
-        return 0;
-    return n == 2 ? (u64)t->s[reg + 1] << 32 | t->s[reg] : t->s[reg];
-}
-static void put(struct ref_lane *t, unsigned reg, int n, u64 x)
-{
-    if (reg == 255)
-        return;
-    t->s[reg] = (u32)x;
-    if (n == 2)
-        t->s[reg + 1] = (u32)(x >> 32);
-}
 static u64 x_value(const struct ref_lane *t, const struct isa_insn *i, int n)
 {
     u64 v = 0;
 
     if (i->xkind == ISA_X_SCALAR)
-        return get(t, i->x & 255, n);
+        return ref_s(t, i->x & 255, n);
     if (i->xkind == ISA_X_CONST) {
         memcpy(&v, t->bank0 + (i->x & 0xffff), (size_t)n * 4);
         return v;
     }
     return n == 2 ? (u64)(s64)(s32)i->x : i->x;
 }
-static bool sp(const struct ref_lane *t, unsigned p, bool neg)
-{
-    return (p == 7 ? true : t->sp[p]) != neg;
-}
 
-static u64 field(u64 a, u32 b, int width, bool sign)
-{
-    unsigned pos = b & 255, length = b >> 8 & 255, last = pos + length - 1;
-    u64 out = 0;
-    bool fill = false;
-
-    if (sign && length != 0)
-        fill = a >> (last < (unsigned)width - 1 ? last : (unsigned)width - 1) & 1;
-    for (int k = width - 1; k >= 0; k--) {
-        bool inside = (unsigned)k < length && pos + (unsigned)k < (unsigned)width;
-        out = out << 1 | (inside ? a >> (pos + (unsigned)k) & 1 : fill);
-    }
-    return out;
-}
 static int ones(u64 x)
 {
     int n = 0;
@@ -84,24 +47,10 @@ static u32 mirrored(u32 x)
     return out;
 }
 
-static bool holds(unsigned cmp, u64 a, u64 b, bool is_signed)
-{
-    int order = is_signed ? ((s64)a > (s64)b) - ((s64)a < (s64)b) : (a > b) - (a < b);
-
-    switch (cmp) {
-    case ISA_CMP_EQ: case ISA_CMP_EQU: return order == 0;
-    case ISA_CMP_NE: case ISA_CMP_NEU: return order != 0;
-    case ISA_CMP_LT: case ISA_CMP_LTU: return order < 0;
-    case ISA_CMP_LE: case ISA_CMP_LEU: return order <= 0;
-    case ISA_CMP_GT: case ISA_CMP_GTU: return order > 0;
-    case ISA_CMP_GE: case ISA_CMP_GEU: return order >= 0;
-    default: return cmp == ISA_CMP_NUM;
-    }
-}
 static void compare(struct ref_lane *t, const struct isa_insn *i, u64 a, u64 b, bool is_signed)
 {
-    bool x = holds(isa_mod_get(i, ISA_MOD_CMP), a, b, is_signed);
-    bool r = sp(t, i->mod >> 12 & 7, i->mod >> 15 & 1);
+    bool x = ref_compare_i(isa_mod_get(i, ISA_MOD_CMP), (s64)a, (s64)b, is_signed);
+    bool r = ref_sp(t, i->mod >> 12 & 7, i->mod >> 15 & 1);
     unsigned p = i->mod >> 6 & 7;
 
     switch (isa_mod_get(i, ISA_MOD_BOOL)) {
@@ -127,16 +76,16 @@ bool ref_scalar(struct ref_lane *t, const struct isa_insn *i)
     }
 
     bool known_x = t->bank0 != NULL || i->xkind != ISA_X_CONST;
-    u32 a = (u32)get(t, i->a, 1), b = known_x ? (u32)x_value(t, i, 1) : 0;
-    u32 c = (u32)get(t, i->c, 1);
+    u32 a = (u32)ref_s(t, i->a, 1), b = known_x ? (u32)x_value(t, i, 1) : 0;
+    u32 c = (u32)ref_s(t, i->c, 1);
     /* pairs are even, so one behind a single register is there to be read */
-    u64 wa = i->a == 255 || i->a % 2 == 0 ? get(t, i->a, 2) : 0;
+    u64 wa = i->a == 255 || i->a % 2 == 0 ? ref_s(t, i->a, 2) : 0;
     u64 wb = known_x && (i->xkind != ISA_X_SCALAR || i->x % 2 == 0 || i->x == 255)
                  ? x_value(t, i, 2)
                  : 0;
-    bool r = sp(t, i->mod >> 12 & 7, i->mod >> 15 & 1);
-#define D1(x) do { put(t, i->d, 1, (u32)(x)); return true; } while (0)
-#define D2(x) do { put(t, i->d, 2, (u64)(x)); return true; } while (0)
+    bool r = ref_sp(t, i->mod >> 12 & 7, i->mod >> 15 & 1);
+#define D1(x) do { ref_put_s(t, i->d, 1, (u32)(x)); return true; } while (0)
+#define D2(x) do { ref_put_s(t, i->d, 2, (u64)(x)); return true; } while (0)
     switch (i->op) {
     case ISA_S_MOV_B32: D1(b);
     case ISA_S_ADD_U32: D1(a + b);
@@ -160,8 +109,8 @@ bool ref_scalar(struct ref_lane *t, const struct isa_insn *i)
     case ISA_S_NOT_B32: D1(b ^ 0xffffffff);
     case ISA_S_ANDN2_B32: D1(a & (b ^ 0xffffffff));
     case ISA_S_ORN2_B32: D1(a | (b ^ 0xffffffff));
-    case ISA_S_BFE_U32: D1(field(a, b, 32, false));
-    case ISA_S_BFE_S32: D1(field(a, b, 32, true));
+    case ISA_S_BFE_U32: D1(ref_field(a, b, 32, false));
+    case ISA_S_BFE_S32: D1(ref_field(a, b, 32, true));
     case ISA_S_ABS_S32: D1((s32)b < 0 ? 0u - b : b);
     case ISA_S_POPC_B32: D1(ones(b));
     case ISA_S_CLZ_B32: D1(zeros_above(b, 32));
@@ -181,8 +130,8 @@ bool ref_scalar(struct ref_lane *t, const struct isa_insn *i)
     case ISA_S_SHL_B64: D2(b >= 64 ? 0 : wa << b);
     case ISA_S_SHR_U64: D2(b >= 64 ? 0 : wa >> b);
     case ISA_S_SHR_S64: D2((s64)wa >> (b >= 64 ? 63 : b));
-    case ISA_S_BFE_U64: D2(field(wa, b, 64, false));
-    case ISA_S_BFE_S64: D2(field(wa, b, 64, true));
+    case ISA_S_BFE_U64: D2(ref_field(wa, b, 64, false));
+    case ISA_S_BFE_S64: D2(ref_field(wa, b, 64, true));
     case ISA_S_POPC_B64: D1(ones(wb));
     case ISA_S_CLZ_B64: D1(zeros_above(wb, 64));
     case ISA_S_FF1_B64: D1(first_one(wb));
