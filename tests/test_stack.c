@@ -13,16 +13,9 @@
 
 #include "tests/emu_fixture.h"
 #include "tests/split_golden.h"
-#include "tests/split_machine.h"
+#include "tests/split_run.h"
 
 /* ---- running ------------------------------------------------------------------------ */
-
-struct run {
-    struct sm_program *program;
-    struct sm *m;
-    struct lw_buffer seq;  /* "pc/lanes pc/lanes ..." */
-    struct lw_buffer rows; /* and the stack behind each step */
-};
 
 static void on_step(struct sm *m, struct emu_warp *w, uint32_t pc, uint64_t lanes)
 {
@@ -36,35 +29,12 @@ static void on_step(struct sm *m, struct emu_warp *w, uint32_t pc, uint64_t lane
 
 static struct run run_with(const char *text, struct sm_options o)
 {
-    struct run r = {0};
-    struct lw_error err;
-
-    o.check = true;
-    o.hang = o.hang != 0 ? o.hang : 2000;
-    r.program = sm_parse(text, strlen(text), &err);
-    if (r.program == NULL)
-        fail_msg("%s", err.text);
-    r.m = sm_create(r.program, &o);
-    lw_buffer_init(&r.seq);
-    lw_buffer_init(&r.rows);
-    r.m->on_step = on_step;
-    r.m->context = &r;
-    sm_run(r.m);
-    if (r.m->verdict == SM_BROKEN)
-        fail_msg("invariant: %s", r.m->message);
-    return r;
+    return run_program(text, o, on_step, 0);
 }
 static struct run run_stack(const char *text, unsigned lanes, const char *order)
 {
     return run_with(text, (struct sm_options){.reconv = "stack", .push_order = order,
                                               .lanes = lanes});
-}
-static void done(struct run *r)
-{
-    sm_destroy(r->m);
-    sm_program_free(r->program);
-    lw_buffer_fini(&r->seq);
-    lw_buffer_fini(&r->rows);
 }
 static void expect(const char *text, unsigned lanes, const char *order, const char *seq,
                    uint64_t issues, uint64_t slots)
