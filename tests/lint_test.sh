@@ -25,6 +25,18 @@ rm -rf "$tmp"/* && mkdir "$tmp/isa"
 printf '/* SPDX-License-Identifier: Apache-2.0 */\n#include "base/lw.h"\n' >"$tmp/isa/a.c"
 "$lint" "$tmp" || { echo "a lawful tree is refused"; exit 1; }
 
+# The lint of vectors wants a source that is not the emulator.
+rm -rf "$tmp"/* && mkdir -p "$tmp/tests/vectors"
+for source in '# Source: exact integers.' '# Source: runs of the emulator.' 'op nop'; do
+    for name in a b; do
+        printf '# SPDX-License-Identifier: Apache-2.0\n# nop\n%s\n' "$source" >"$tmp/tests/vectors/$name.txt"
+    done
+    "${lint%/*}/lint_vectors.sh" "$tmp" >/dev/null
+    found=$?
+    case $source in *exact*) want=0 ;; *) want=1 ;; esac
+    [ $found = $want ] || { echo "lint_vectors: exit status $found with '$source'"; exit 1; }
+done
+
 # The lint of the saved state notices a member that nobody listed, also one in padding.
 top=$(cd "${srcdir:-.}" && pwd)
 rm -rf "$tmp"/* && mkdir "$tmp/emu" && cp "$top"/emu/*.h "$top"/emu/*.def "$tmp/emu"
