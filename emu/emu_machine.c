@@ -7,26 +7,29 @@
 #include "emu/emu_log.h"
 #include "emu/emu_compact.h"
 
+/* A table, so that it is read-only on every host. */
+static const struct emu_config defaults = {
+    .warp_width = 32,
+    .reconv = "cbar",
+    .push_order = "smaller",
+    .policy = "rr_quantum",
+    .split_quantum = 0,
+    .fairness_window = 1024,
+    .merge = true,
+    .resident_warps = 2048,
+    .warp_quantum = 64,
+    .arena_bytes = UINT64_C(64) << 30,
+    .hang_window = UINT64_C(1) << 26,
+    .scalar_rule = EMU_SCALAR_FAULT,
+    .level = 0,
+    .tags = EMU_TAGS_OFF,
+    .tag_rules = EMU_TAG_RULES_EXACT,
+    .tag_expansion = EMU_TAG_LAZY,
+};
+
 void emu_config_default(struct emu_config *config)
 {
-    *config = (struct emu_config){
-        .warp_width = 32,
-        .reconv = "cbar",
-        .push_order = "smaller",
-        .policy = "rr_quantum",
-        .split_quantum = 0,
-        .fairness_window = 1024,
-        .merge = true,
-        .resident_warps = 2048,
-        .warp_quantum = 64,
-        .arena_bytes = UINT64_C(64) << 30,
-        .hang_window = UINT64_C(1) << 26,
-        .scalar_rule = EMU_SCALAR_FAULT,
-        .level = 0,
-        .tags = EMU_TAGS_OFF,
-        .tag_rules = EMU_TAG_RULES_EXACT,
-        .tag_expansion = EMU_TAG_LAZY,
-    };
+    *config = defaults;
 }
 
 static enum lw_status unknown_name(const char *what, const char *name, const char *const *names,
