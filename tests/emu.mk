@@ -5,7 +5,7 @@ tests_prop_exec_SOURCES = tests/prop_exec.c tests/ref_lane.c tests/ref_float.c t
 tests_prop_exec_LDADD = liblanewise.a $(TEST_LIBS) -lm
 
 check_PROGRAMS += tests/test_emu
-tests_test_emu_SOURCES = tests/test_emu.c
+tests_test_emu_SOURCES = tests/test_emu.c tests/emu_fixture.h
 tests_test_emu_LDADD = liblanewise.a $(TEST_LIBS)
 
 check_PROGRAMS += tests/test_math

@@ -53,10 +53,12 @@ static inline struct fix *fix_new(unsigned width)
     return f;
 }
 
-/** Load @text and queue its first kernel with one block of @threads. */
-static inline void fix_load(struct fix *f, const char *text, unsigned threads)
+/** Load @text and queue its first kernel with @blocks of @threads; a second parameter is 0. */
+static inline void fix_load_grid(struct fix *f, const char *text, unsigned blocks,
+                                 unsigned threads)
 {
     struct lw_error err;
+    uint64_t params[2];
 
     fix_check(emu_machine_create(&f->config, &f->machine, &err), &err);
     fix_check(isa_assemble("test.s", text, strlen(text), &f->object, &err), &err);
@@ -64,9 +66,16 @@ static inline void fix_load(struct fix *f, const char *text, unsigned threads)
     fix_check(emu_alloc(f->machine, sizeof f->word, "out", 0, &f->out, &err), &err);
     fix_check(emu_engine_functional_create(f->machine, &f->engine, &err), &err);
     struct emu_launch launch = {.program = f->program, .kernel = &f->object->functions[0],
-                                .grid = {1, 1, 1}, .block = {threads, 1, 1}, .work_dim = 1,
-                                .params = &f->out};
+                                .grid = {blocks, 1, 1}, .block = {threads, 1, 1},
+                                .work_dim = 1, .params = params};
+    params[0] = f->out;
+    params[1] = 0;
     fix_check(emu_grid_launch(f->machine, &launch, NULL, &err), &err);
+}
+/** One block. */
+static inline void fix_load(struct fix *f, const char *text, unsigned threads)
+{
+    fix_load_grid(f, text, 1, threads);
 }
 
 static inline void fix_go(struct fix *f)

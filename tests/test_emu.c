@@ -2,83 +2,39 @@
 /* The machine's rules (docs of the machine: splits, exec, faults, order) on whole kernels
  * in assembly. */
 #include <inttypes.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <cmocka.h>
 
-#include "emu/emu.h"
+#include "tests/emu_fixture.h"
 
-enum { WORDS = 4096 };
-
-struct run {
-    struct emu_machine *machine;
-    struct emu_engine *engine;
-    struct emu_program *program;
-    struct isa_object *object;
-    struct emu_stop stop;
-    uint64_t out;
-    uint32_t word[WORDS];
-};
-
-static void check(enum lw_status status, const struct lw_error *err)
-{
-    if (status != LW_OK)
-        fail_msg("%s", err->text);
-}
-
-static struct run *open_run(const char *text, const struct emu_config *config, uint32_t grid,
+static struct fix *open_run(const char *text, const struct emu_config *config, uint32_t grid,
                             uint32_t block)
 {
-    struct run *r = calloc(1, sizeof *r);
+    struct fix *f = fix_new(config->warp_width);
+
+    f->config = *config;
+    fix_load_grid(f, text, grid, block);
+    return f;
+}
+
+static struct fix *run_text(const char *text, unsigned width, uint32_t grid, uint32_t block)
+{
+    struct fix *f = fix_new(width);
+
+    fix_load_grid(f, text, grid, block);
+    fix_go(f);
+    return f;
+}
+
+/** Block 0 of a grid of one block, on a core of its own with @ops. */
+static struct fix *open_on_core(const char *text, uint32_t block, const struct emu_core_ops *ops,
+                                void *context, struct emu_core **core, unsigned *slot)
+{
+    struct fix *f = fix_new(8);
     struct lw_error err;
-    uint64_t params[2];
 
-    assert_non_null(r);
-    check(emu_machine_create(config, &r->machine, &err), &err);
-    check(isa_assemble("test.s", text, strlen(text), &r->object, &err), &err);
-    check(emu_program_load(r->machine, r->object, &r->program, &err), &err);
-    check(emu_alloc(r->machine, sizeof r->word, "out", 0, &r->out, &err), &err);
-    check(emu_engine_functional_create(r->machine, &r->engine, &err), &err);
-    params[0] = r->out;
-    params[1] = 0;
-    struct emu_launch launch = {.program = r->program, .kernel = &r->object->functions[0],
-                                .grid = {grid, 1, 1}, .block = {block, 1, 1}, .work_dim = 1,
-                                .params = params};
-    check(emu_grid_launch(r->machine, &launch, NULL, &err), &err);
-    return r;
-}
-
-static void go(struct run *r)
-{
-    struct lw_error err;
-
-    check(r->engine->ops->run(r->engine, &r->stop, &err), &err);
-    check(emu_global_read(r->machine, r->out, r->word, sizeof r->word, &err), &err);
-}
-
-static struct run *run_text(const char *text, unsigned width, uint32_t grid, uint32_t block)
-{
-    struct emu_config config;
-
-    emu_config_default(&config);
-    config.warp_width = width;
-    config.arena_bytes = 1 << 24;
-    config.hang_window = 20000;
-    struct run *r = open_run(text, &config, grid, block);
-    go(r);
-    return r;
-}
-
-static void close_run(struct run *r)
-{
-    emu_engine_destroy(r->engine);
-    emu_machine_destroy(r->machine);
-    isa_object_destroy(r->object);
-    free(r);
+    fix_load(f, text, block);
+    fix_check(emu_core_create(f->machine, 1, ops, context, core, &err), &err);
+    fix_check(emu_core_block_start(*core, emu_grid_current(f->machine), 0, slot, &err), &err);
+    return f;
 }
 
 /* v8:9 = address of the thread's word in out; v0 = tid.x */
@@ -90,20 +46,20 @@ static void close_run(struct run *r)
 static void expect_fault(const char *text, unsigned width, uint32_t block,
                          enum emu_fault_kind kind, uint64_t lanes)
 {
-    struct run *r = run_text(text, width, 1, block);
+    struct fix *r = run_text(text, width, 1, block);
 
     if (r->stop.kind != EMU_STOP_FAULT)
         fail_msg("stop %d instead of a fault", r->stop.kind);
     assert_string_equal(emu_fault_name(r->stop.fault.kind), emu_fault_name(kind));
     assert_int_equal(r->stop.fault.lanes, lanes);
-    close_run(r);
+    fix_free(r);
 }
 
 /* ---- exec and the scalar unit ------------------------------------------------------------ */
 
 static void exec_masks_vector_writes_but_not_scalar_ones(void **state)
 {
-    struct run *r = run_text(HEAD "v_mov_b32 v1, 7\n"
+    struct fix *r = run_text(HEAD "v_mov_b32 v1, 7\n"
                                   "s_mov_b64 exec, 5\n"
                                   "v_mov_b32 v1, 9\n"
                                   "s_mov_b32 s0, 3\n"
@@ -114,12 +70,12 @@ static void exec_masks_vector_writes_but_not_scalar_ones(void **state)
     assert_int_equal(r->stop.kind, EMU_STOP_IDLE);
     for (unsigned l = 0; l < 8; l++)
         assert_int_equal(r->word[l], l == 0 || l == 2 ? 12 : 10);
-    close_run(r);
+    fix_free(r);
 }
 
 static void exit_under_partial_exec_ends_only_the_active_lanes(void **state)
 {
-    struct run *r = run_text(HEAD "s_mov_b64 exec, 0xf\n"
+    struct fix *r = run_text(HEAD "s_mov_b64 exec, 0xf\n"
                                   "exit\n"
                                   "s_mov_b64 exec, -1\n"
                                   "v_mov_b32 v1, 1\n" STORE("v1") "exit\n.end\n",
@@ -128,12 +84,12 @@ static void exit_under_partial_exec_ends_only_the_active_lanes(void **state)
     assert_int_equal(r->stop.kind, EMU_STOP_IDLE);
     for (unsigned l = 0; l < 8; l++)
         assert_int_equal(r->word[l], l >= 4);
-    close_run(r);
+    fix_free(r);
 }
 
 static void a_branch_with_no_active_lane_is_not_taken(void **state)
 {
-    struct run *r = run_text(HEAD "s_mov_b64 exec, 0\n"
+    struct fix *r = run_text(HEAD "s_mov_b64 exec, 0\n"
                                   "v_setp_u32.eq p0, v0, v0\n"
                                   "@p0 bra away\n"
                                   "s_mov_b64 exec, -1\n"
@@ -142,7 +98,7 @@ static void a_branch_with_no_active_lane_is_not_taken(void **state)
                              8, 1, 8);
     (void)state;
     assert_int_equal(r->word[3], 1);
-    close_run(r);
+    fix_free(r);
 }
 
 static void rules_of_exec_and_scalars_are_guest_faults(void **state)
@@ -167,7 +123,7 @@ static void rules_of_exec_and_scalars_are_guest_faults(void **state)
 static void allowed_scalar_writes_need_the_option(void **state)
 {
     struct emu_config config;
-    struct run *r;
+    struct fix *r;
 
     (void)state;
     emu_config_default(&config);
@@ -176,9 +132,9 @@ static void allowed_scalar_writes_need_the_option(void **state)
     config.scalar_rule = EMU_SCALAR_ALLOW;
     r = open_run(HEAD "v_setp_u32.lt p0, v0, 3\n@p0 bra low\ns_mov_b32 s0, 5\nlow: exit\n.end\n",
                  &config, 1, 8);
-    go(r);
+    fix_go(r);
     assert_int_equal(r->stop.kind, EMU_STOP_IDLE);
-    close_run(r);
+    fix_free(r);
 }
 
 /* ---- other faults ------------------------------------------------------------------------- */
@@ -195,18 +151,18 @@ static void two_arrivals_of_a_lane_are_a_guest_fault(void **state)
 {
     (void)state;
     /* two warps, so that the first arrival does not complete the barrier */
-    struct run *r = run_text(HEAD "v_setp_u32.ge p0, v0, 8\n@p0 bra wait\n"
+    struct fix *r = run_text(HEAD "v_setp_u32.ge p0, v0, 8\n@p0 bra wait\n"
                                   "bar.arrive 1\nbar.arrive 1\nexit\nwait: bar.sync 1\nexit\n.end\n",
                              8, 1, 16);
     assert_int_equal(r->stop.kind, EMU_STOP_FAULT);
     assert_int_equal(r->stop.fault.kind, EMU_FAULT_BARRIER_COUNT);
     assert_int_equal(r->stop.fault.lanes, 0xff);
-    close_run(r);
+    fix_free(r);
 }
 
 static void trap_and_wild_jumps_stop_with_place_and_lanes(void **state)
 {
-    struct run *r;
+    struct fix *r;
 
     (void)state;
     expect_fault(HEAD "v_setp_u32.eq p0, v0, 5\n@p0 trap 3\nexit\n.end\n", 8, 8, EMU_FAULT_TRAP,
@@ -216,16 +172,16 @@ static void trap_and_wild_jumps_stop_with_place_and_lanes(void **state)
     assert_int_equal(r->stop.fault.kind, EMU_FAULT_BAD_PC);
     assert_int_equal(r->stop.fault.address, 0x123450);
     assert_int_equal(r->stop.fault.pc, ISA_CODE_BASE + 4 * 16);
-    close_run(r);
+    fix_free(r);
     r = run_text(HEAD "v_mov_b64 v2:3, 16\nv_add_u64 v2:3, v2:3, 16\ncallx v4:5, v2:3\nexit\n.end\n",
                  8, 1, 8);
     assert_int_equal(r->stop.fault.kind, EMU_FAULT_BAD_CALL);
-    close_run(r);
+    fix_free(r);
 }
 
 static void a_fault_leaves_everything_before_it_done_and_itself_undone(void **state)
 {
-    struct run *r = run_text(HEAD "v_mov_b32 v1, 1\n" STORE("v1")
+    struct fix *r = run_text(HEAD "v_mov_b32 v1, 1\n" STORE("v1")
                              "v_mov_b32 v3, 0\nv_mov_b32 v2, 64\nld.global.b32 v1, [v2:3]\nexit\n.end\n",
                              8, 1, 8);
     struct emu_core *core;
@@ -241,7 +197,7 @@ static void a_fault_leaves_everything_before_it_done_and_itself_undone(void **st
     assert_true(emu_reg_read(core, slot, 0, ISA_REG_V, 1, 7, &value));
     assert_int_equal(value, 1);
     assert_int_equal(r->engine->ops->instructions(r->engine), 7);
-    close_run(r);
+    fix_free(r);
 }
 
 static void programs_that_leave_their_function_are_refused_at_load(void **state)
@@ -256,8 +212,8 @@ static void programs_that_leave_their_function_are_refused_at_load(void **state)
     (void)state;
     emu_config_default(&config);
     config.arena_bytes = 1 << 20;
-    check(emu_machine_create(&config, &machine, &err), &err);
-    check(isa_assemble("t.s", text, strlen(text), &object, &err), &err);
+    fix_check(emu_machine_create(&config, &machine, &err), &err);
+    fix_check(isa_assemble("t.s", text, strlen(text), &object, &err), &err);
     assert_int_equal(emu_program_load(machine, object, &program, &err), LW_EFORMAT);
     assert_non_null(strstr(err.text, "t.s:2"));
     assert_non_null(strstr(err.text, "runs past its end"));
@@ -274,27 +230,27 @@ static void flow_never_falls_into_another_function(void **state)
         char text[600] = HEAD "k0: s_mov_b64 exec, 0\n";
         strcat(strcat(text, ends[i]), "\n.end\n.func big\ns_mov_b64 exec, -1\n"
                                       "v_mov_b32 v254, 1\nexit\n.end\n");
-        struct run *r = run_text(text, 8, 1, 8);
+        struct fix *r = run_text(text, 8, 1, 8);
         assert_int_equal(r->stop.kind, EMU_STOP_FAULT);
         assert_int_equal(r->stop.fault.kind, EMU_FAULT_BAD_PC);
-        close_run(r);
+        fix_free(r);
     }
 }
 
 static void a_return_to_anywhere_finds_all_registers(void **state)
 {
-    struct run *r = run_text(HEAD "v_mov_b32 v2, 0x60\nv_mov_b32 v3, 1\nret v2:3\n.end\n"
+    struct fix *r = run_text(HEAD "v_mov_b32 v2, 0x60\nv_mov_b32 v3, 1\nret v2:3\n.end\n"
                                   ".kernel big\nv_mov_b32 v254, 7\nexit\n.end\n",
                              8, 1, 8);
     (void)state;
     assert_int_equal(r->stop.kind, EMU_STOP_IDLE);
-    close_run(r);
+    fix_free(r);
 }
 
 static void a_shuffle_without_a_mask_waits_for_the_whole_warp(void **state)
 {
     /* lanes take a lock one by one; the vote behind it must still see all of them */
-    struct run *r = run_text(
+    struct fix *r = run_text(
         HEAD ".shared 4\nv_mov_b32 v1, 0\n"
              "again: v_mov_b32 v2, 0\nv_mov_b32 v3, 1\n"
              "atom.shared.cas.b32 v4, [v1], v2, v3\n"
@@ -308,7 +264,7 @@ static void a_shuffle_without_a_mask_waits_for_the_whole_warp(void **state)
         fail_msg("stop %d %s%s", r->stop.kind, r->stop.fault.detail, r->stop.hang.detail);
     for (unsigned l = 0; l < 32; l++)
         assert_int_equal(r->word[l], 0xffffffff);
-    close_run(r);
+    fix_free(r);
 }
 
 static void scalar_warnings_are_said_once(void **state)
@@ -321,18 +277,18 @@ static void scalar_warnings_are_said_once(void **state)
     config.warp_width = 8;
     config.arena_bytes = 1 << 24;
     config.scalar_rule = EMU_SCALAR_WARN;
-    struct run *r = open_run(HEAD "v_setp_u32.lt p0, v0, 3\n@p0 bra low\ns_mov_b32 s0, 5\n"
+    struct fix *r = open_run(HEAD "v_setp_u32.lt p0, v0, 3\n@p0 bra low\ns_mov_b32 s0, 5\n"
                                   "s_mov_b32 s1, 5\nlow: exit\n.end\n",
                              &config, 1, 8);
     lw_buffer_init(&text);
     emu_machine_set_print(r->machine, &text.sink);
-    go(r);
+    fix_go(r);
     assert_int_equal(r->stop.kind, EMU_STOP_IDLE);
     assert_non_null(strstr(text.text, "lanes 0xf8 of live lanes 0xff write a scalar register"));
     assert_ptr_equal(strstr(text.text, "warning"), text.text);
     assert_null(strstr(text.text + 1, "warning"));
     lw_buffer_fini(&text);
-    close_run(r);
+    fix_free(r);
 }
 
 /* ---- verdicts --------------------------------------------------------------------------------- */
@@ -340,7 +296,7 @@ static void scalar_warnings_are_said_once(void **state)
 static void a_convergence_deadlock_names_register_and_missing_lane(void **state)
 {
     /* the book's corner case 5: lane 3 leaves the loop while still a member of b1 */
-    struct run *r = run_text(HEAD "v_mov_b32 v2, 0\n"
+    struct fix *r = run_text(HEAD "v_mov_b32 v2, 0\n"
                                   "bssy b0, out\n"
                                   "again: bssy b1, meet\n"
                                   "v_setp_u32.eq p0, v0, 3\n"
@@ -358,23 +314,23 @@ static void a_convergence_deadlock_names_register_and_missing_lane(void **state)
     assert_int_equal(r->stop.hang.kind, EMU_HANG_CONVERGENCE);
     assert_non_null(strstr(r->stop.hang.detail, "b1"));
     assert_non_null(strstr(r->stop.hang.detail, "lane 3"));
-    close_run(r);
+    fix_free(r);
 }
 
 static void a_partial_cta_barrier_is_a_deadlock_verdict(void **state)
 {
-    struct run *r = run_text(HEAD "v_setp_u32.ge p0, v0, 8\n@p0 bra other\n"
+    struct fix *r = run_text(HEAD "v_setp_u32.ge p0, v0, 8\n@p0 bra other\n"
                                   "bar.sync 0\nexit\nother: bar.sync 1\nexit\n.end\n",
                              8, 1, 16);
     (void)state;
     assert_int_equal(r->stop.kind, EMU_STOP_HANG);
     assert_int_equal(r->stop.hang.kind, EMU_HANG_CTA_BARRIER);
-    close_run(r);
+    fix_free(r);
 }
 
 static void spinning_without_progress_is_a_live_lock(void **state)
 {
-    struct run *r = run_text(HEAD "again: ld.global.b32.volatile v1, [v8:9]\n"
+    struct fix *r = run_text(HEAD "again: ld.global.b32.volatile v1, [v8:9]\n"
                                   "v_setp_u32.eq p0, v1, 0\n"
                                   "yield\n"
                                   "@p0 bra again\nexit\n.end\n",
@@ -382,7 +338,7 @@ static void spinning_without_progress_is_a_live_lock(void **state)
     (void)state;
     assert_int_equal(r->stop.kind, EMU_STOP_HANG);
     assert_int_equal(r->stop.hang.kind, EMU_HANG_VALUE); /* nobody writes what they wait for */
-    close_run(r);
+    fix_free(r);
 }
 
 static void expect_refused(const char *body, const char *why)
@@ -395,7 +351,7 @@ static void expect_refused(const char *body, const char *why)
     struct lw_error err = {0};
 
     snprintf(text, sizeof text, ".kernel k\n%s\n.end\n", body);
-    check(isa_assemble("k.s", text, strlen(text), &object, &err), &err);
+    fix_check(isa_assemble("k.s", text, strlen(text), &object, &err), &err);
     emu_config_default(&config);
     config.arena_bytes = 1 << 24;
     assert_int_equal(emu_machine_create(&config, &machine, &err), LW_OK);
@@ -428,7 +384,7 @@ static void a_branch_whose_barrier_is_not_joined_is_refused_at_load(void **state
 
 static void divergent_calls_run_each_callee_once_and_meet_again(void **state)
 {
-    struct run *r = run_text(
+    struct fix *r = run_text(
         HEAD "v_and_b32 v1, v0, 1\n"
              "v_setp_u32.eq p0, v1, 0\n"
              "bssy b0, back\n"
@@ -444,7 +400,7 @@ static void divergent_calls_run_each_callee_once_and_meet_again(void **state)
     assert_int_equal(r->stop.kind, EMU_STOP_IDLE);
     for (unsigned l = 0; l < 4; l++)
         assert_int_equal(r->word[l], l % 2 ? 11 : 22);
-    close_run(r);
+    fix_free(r);
 }
 
 static void shuffles_and_votes_work_on_virtual_warps_of_32(void **state)
@@ -459,12 +415,12 @@ static void shuffles_and_votes_work_on_virtual_warps_of_32(void **state)
              "v_or_b32 v4, v4, v5\n" STORE("v4") "exit\n.end\n";
     (void)state;
     for (unsigned width = 32; width <= 64; width *= 2) {
-        struct run *r = run_text(text, width, 1, 64);
+        struct fix *r = run_text(text, width, 1, 64);
         if (r->stop.kind != EMU_STOP_IDLE)
             fail_msg("stop %d %s", r->stop.kind, r->stop.fault.detail);
         for (unsigned t = 0; t < 64; t++)
             assert_int_equal(r->word[t], (100 + (t ^ 1)) | (t < 32 ? 7u << 16 : 0));
-        close_run(r);
+        fix_free(r);
     }
 }
 
@@ -475,7 +431,7 @@ static void events_tell_flow_memory_and_lanes(void **state)
     struct emu_config config;
     struct emu_event ev;
     struct lw_error err;
-    struct run *r;
+    struct fix *r;
     unsigned branches = 0, stores = 0, releases = 0, ends = 0;
 
     (void)state;
@@ -490,7 +446,7 @@ static void events_tell_flow_memory_and_lanes(void **state)
                       "meet: bsync b0\nexit\n.end\n",
                  &config, 1, 8);
     for (;;) {
-        check(r->engine->ops->step(r->engine, &ev, &r->stop, &err), &err);
+        fix_check(r->engine->ops->step(r->engine, &ev, &r->stop, &err), &err);
         if (r->stop.kind != EMU_STOP_STEPPED)
             break;
         assert_int_equal(ev.kind, EMU_EV_RETIRED);
@@ -533,7 +489,7 @@ static void events_tell_flow_memory_and_lanes(void **state)
     assert_int_equal(stores, 1);
     assert_int_equal(releases, 1);
     assert_int_equal(ends, 1);
-    close_run(r);
+    fix_free(r);
 }
 
 static bool quiet(struct emu_observer *observer, const struct emu_event *ev)
@@ -570,21 +526,21 @@ static void the_fast_the_watched_and_the_stepped_run_end_in_the_same_state(void 
         config.warp_width = 8;
         config.arena_bytes = 1 << 24;
         config.resident_warps = 12;
-        struct run *r = open_run(text, &config, 9, 20);
+        struct fix *r = open_run(text, &config, 9, 20);
         if (how == 1)
             emu_observer_add(r->engine, &observer);
         if (how < 2) {
-            go(r);
+            fix_go(r);
         } else {
             do
-                check(r->engine->ops->step(r->engine, &ev, &r->stop, &err), &err);
+                fix_check(r->engine->ops->step(r->engine, &ev, &r->stop, &err), &err);
             while (r->stop.kind == EMU_STOP_STEPPED);
         }
         assert_int_equal(r->stop.kind, EMU_STOP_IDLE);
         mem[how] = emu_hash_mem(r->machine);
         full[how] = emu_hash_state(r->machine);
         count[how] = r->engine->ops->instructions(r->engine);
-        close_run(r);
+        fix_free(r);
     }
     assert_int_equal(mem[0], mem[1]);
     assert_int_equal(mem[0], mem[2]);
@@ -598,7 +554,7 @@ static void the_warp_quantum_is_exact_in_straight_line_code(void **state)
 {
     /* two warps; warp 0 notes the block's count when its second turn begins */
     char text[6000] = HEAD;
-    struct run *r;
+    struct fix *r;
 
     (void)state;
     for (unsigned i = 0; i < 61; i++) /* 3 instructions of the head and these fill a turn */
@@ -607,7 +563,7 @@ static void the_warp_quantum_is_exact_in_straight_line_code(void **state)
     r = run_text(text, 8, 1, 16);
     assert_int_equal(r->word[0], 128); /* 64 of each warp before it */
     assert_int_equal(r->word[8], 131); /* warp 1 follows warp 0's last three */
-    close_run(r);
+    fix_free(r);
 }
 
 static void breakpoints_stop_before_the_instruction_once_per_arrival(void **state)
@@ -615,30 +571,30 @@ static void breakpoints_stop_before_the_instruction_once_per_arrival(void **stat
     struct emu_config config;
     struct emu_event ev;
     struct lw_error err;
-    struct run *r;
+    struct fix *r;
 
     (void)state;
     emu_config_default(&config);
     config.warp_width = 8;
     config.arena_bytes = 1 << 24;
     r = open_run(HEAD "v_mov_b32 v1, 1\n" STORE("v1") "exit\n.end\n", &config, 1, 16);
-    check(emu_breakpoint_set(r->machine, ISA_CODE_BASE + 4 * 16, true, &err), &err);
+    fix_check(emu_breakpoint_set(r->machine, ISA_CODE_BASE + 4 * 16, true, &err), &err);
     for (unsigned warp = 0; warp < 2; warp++) {
-        go(r);
+        fix_go(r);
         assert_int_equal(r->stop.kind, EMU_STOP_BREAK);
         assert_int_equal(r->stop.place.warp, warp);
         assert_int_equal(r->stop.place.pc, ISA_CODE_BASE + 4 * 16);
         assert_int_equal(r->stop.place.lanes, 0xff);
         assert_int_equal(r->word[8 * warp], 0);
         struct emu_place place = r->stop.place;
-        check(r->engine->ops->step_warp(r->engine, &place, &ev, &r->stop, &err), &err);
+        fix_check(r->engine->ops->step_warp(r->engine, &place, &ev, &r->stop, &err), &err);
         assert_int_equal(r->stop.kind, EMU_STOP_STEPPED);
         assert_int_equal(ev.pc, ISA_CODE_BASE + 4 * 16);
     }
-    go(r);
+    fix_go(r);
     assert_int_equal(r->stop.kind, EMU_STOP_IDLE);
     assert_int_equal(r->word[15], 1);
-    close_run(r);
+    fix_free(r);
 }
 
 static void a_single_lane_can_be_stepped_ahead_of_its_split(void **state)
@@ -649,7 +605,7 @@ static void a_single_lane_can_be_stepped_ahead_of_its_split(void **state)
     struct emu_core *core;
     struct emu_split_view view[4];
     unsigned slot;
-    struct run *r;
+    struct fix *r;
 
     (void)state;
     emu_config_default(&config);
@@ -657,17 +613,17 @@ static void a_single_lane_can_be_stepped_ahead_of_its_split(void **state)
     config.arena_bytes = 1 << 24;
     r = open_run(HEAD "v_mov_b32 v1, 1\n" STORE("v1") "exit\n.end\n", &config, 1, 8);
     assert_true(r->engine->ops->locate(r->engine, 1, 0, &core, &slot));
-    check(emu_warp_step(core, slot, 0, 0, UINT64_C(1) << 5, &ev, &err), &err);
+    fix_check(emu_warp_step(core, slot, 0, 0, UINT64_C(1) << 5, &ev, &err), &err);
     assert_int_equal(ev.split_lanes, 1 << 5);
     assert_int_equal(emu_split_views(core, slot, 0, view, 4), 2);
     assert_int_equal(view[0].pc, ISA_CODE_BASE);
     assert_int_equal(view[0].lanes, 0xdf);
     assert_int_equal(view[1].pc, ISA_CODE_BASE + 16);
-    go(r);
+    fix_go(r);
     assert_int_equal(r->stop.kind, EMU_STOP_IDLE);
     for (unsigned l = 0; l < 8; l++)
         assert_int_equal(r->word[l], 1);
-    close_run(r);
+    fix_free(r);
 }
 
 struct skipper {
@@ -689,7 +645,6 @@ static void an_engine_that_stops_after_skipping_leaves_the_instruction_undone(vo
 {
     struct skipper skipper = {.patience = 1};
     struct emu_core_ops ops = {.skip_fault = skip_and_give_7};
-    struct emu_config config;
     struct emu_core *core;
     struct emu_event ev;
     struct lw_error err;
@@ -698,19 +653,14 @@ static void an_engine_that_stops_after_skipping_leaves_the_instruction_undone(vo
     int split;
 
     (void)state;
-    emu_config_default(&config);
-    config.warp_width = 8;
-    config.arena_bytes = 1 << 24;
     /* the first load is skipped by odd lanes, the second one stops */
-    struct run *r = open_run(HEAD "v_mov_b32 v5, 1\nv_and_b32 v1, v0, 1\nv_setp_u32.eq p0, v1, 1\n"
+    struct fix *r = open_on_core(HEAD "v_mov_b32 v5, 1\nv_and_b32 v1, v0, 1\nv_setp_u32.eq p0, v1, 1\n"
                              "v_mov_b64 v6:7, v8:9\n@p0 v_mov_b64 v6:7, 64\n"
                              "ld.global.b32 v4, [v6:7]\nld.global.b32 v5, [v6:7]\nexit\n.end\n",
-                             &config, 1, 8);
-    check(emu_core_create(r->machine, 1, &ops, &skipper, &core, &err), &err);
-    check(emu_core_block_start(core, emu_grid_current(r->machine), 0, &slot, &err), &err);
+                             8, &ops, &skipper, &core, &slot);
     do {
         split = emu_warp_select(core, slot, 0);
-        check(emu_warp_step(core, slot, 0, (unsigned)split, 0xff, &ev, &err), &err);
+        fix_check(emu_warp_step(core, slot, 0, (unsigned)split, 0xff, &ev, &err), &err);
     } while (ev.kind == EMU_EV_RETIRED && !ev.block_ended);
     assert_int_equal(ev.kind, EMU_EV_FAULT);
     assert_int_equal(ev.effective, 0xff);
@@ -721,17 +671,16 @@ static void an_engine_that_stops_after_skipping_leaves_the_instruction_undone(vo
         assert_int_equal(value, 1);
     }
     skipper.patience = 0; /* it goes on for all lanes, the split is whole */
-    check(emu_warp_step(core, slot, 0, (unsigned)split, 0xff, &ev, &err), &err);
+    fix_check(emu_warp_step(core, slot, 0, (unsigned)split, 0xff, &ev, &err), &err);
     assert_int_equal(ev.kind, EMU_EV_RETIRED);
     assert_int_equal(ev.effective, 0xff);
-    close_run(r);
+    fix_free(r);
 }
 
 static void an_engine_may_skip_the_lanes_that_fault(void **state)
 {
     struct skipper skipper = {0};
     struct emu_core_ops ops = {.skip_fault = skip_and_give_7};
-    struct emu_config config;
     struct emu_core *core;
     struct emu_event ev;
     struct lw_error err;
@@ -739,33 +688,28 @@ static void an_engine_may_skip_the_lanes_that_fault(void **state)
     int split;
 
     (void)state;
-    emu_config_default(&config);
-    config.warp_width = 8;
-    config.arena_bytes = 1 << 24;
     /* odd lanes read and write the null page */
-    struct run *r = open_run(HEAD "v_mov_b32 v4, 5\n" STORE("v4")
+    struct fix *r = open_on_core(HEAD "v_mov_b32 v4, 5\n" STORE("v4")
                              "v_and_b32 v1, v0, 1\nv_setp_u32.eq p0, v1, 1\n"
                              "v_mov_b64 v6:7, v8:9\n@p0 v_mov_b64 v6:7, 64\n"
                              "ld.global.b32 v5, [v6:7]\nst.global.b32 [v6:7], v5\n"
                              "v_add_u32 v5, v5, 1\n" STORE("v5") "exit\n.end\n",
-                             &config, 1, 8);
-    check(emu_core_create(r->machine, 1, &ops, &skipper, &core, &err), &err);
-    check(emu_core_block_start(core, emu_grid_current(r->machine), 0, &slot, &err), &err);
+                             8, &ops, &skipper, &core, &slot);
     while ((split = emu_warp_select(core, slot, 0)) >= 0) {
         struct emu_split_view view[8];
         unsigned n = emu_split_views(core, slot, 0, view, 8);
         for (unsigned i = 0; i < n; i++)
             if (view[i].id == (unsigned)split)
-                check(emu_warp_step(core, slot, 0, (unsigned)split, view[i].lanes, &ev, &err), &err);
+                fix_check(emu_warp_step(core, slot, 0, (unsigned)split, view[i].lanes, &ev, &err), &err);
         assert_int_equal(ev.kind, EMU_EV_RETIRED);
     }
     assert_true(ev.block_ended);
     assert_int_equal(skipper.faults, 2);
     assert_int_equal(skipper.lanes, 0xaa);
-    check(emu_global_read(r->machine, r->out, r->word, 32, &err), &err);
+    fix_check(emu_global_read(r->machine, r->out, r->word, 32, &err), &err);
     for (unsigned l = 0; l < 8; l++)
         assert_int_equal(r->word[l], l % 2 ? 8 : 6);
-    close_run(r);
+    fix_free(r);
 }
 
 struct diary {
@@ -792,23 +736,23 @@ static void listeners_hear_of_launches_allocations_and_host_copies(void **state)
     (void)state;
     emu_config_default(&config);
     config.arena_bytes = 1 << 24;
-    struct run *r = open_run(HEAD "exit\n.end\n", &config, 1, 8);
+    struct fix *r = open_run(HEAD "exit\n.end\n", &config, 1, 8);
     emu_life_listen(r->machine, &diary.base);
-    check(emu_alloc(r->machine, 100, "b", 0, &address, &err), &err);
-    check(emu_global_write(r->machine, address, r->word, 100, &err), &err);
-    check(emu_free(r->machine, address, &err), &err);
+    fix_check(emu_alloc(r->machine, 100, "b", 0, &address, &err), &err);
+    fix_check(emu_global_write(r->machine, address, r->word, 100, &err), &err);
+    fix_check(emu_free(r->machine, address, &err), &err);
     assert_int_equal(diary.freed, address);
     struct emu_launch launch = {.program = r->program, .kernel = &r->object->functions[0],
                                 .grid = {1, 1, 1}, .block = {8, 1, 1}};
-    check(emu_grid_launch(r->machine, &launch, NULL, &err), &err);
+    fix_check(emu_grid_launch(r->machine, &launch, NULL, &err), &err);
     emu_life_ignore(r->machine, &diary.base);
-    go(r); /* reads, unheard */
+    fix_go(r); /* reads, unheard */
     assert_int_equal(diary.count[EMU_LIFE_ALLOC], 1);
     assert_int_equal(diary.count[EMU_LIFE_HOST_WRITE], 1);
     assert_int_equal(diary.count[EMU_LIFE_FREE], 1);
     assert_int_equal(diary.count[EMU_LIFE_LAUNCH], 1);
     assert_int_equal(diary.count[EMU_LIFE_HOST_READ], 0);
-    close_run(r);
+    fix_free(r);
 }
 
 static void two_machines_run_side_by_side(void **state)
@@ -817,7 +761,7 @@ static void two_machines_run_side_by_side(void **state)
     struct emu_config config;
     struct lw_error err;
     struct emu_event ev;
-    struct run *r[2];
+    struct fix *r[2];
 
     (void)state;
     emu_config_default(&config);
@@ -827,15 +771,15 @@ static void two_machines_run_side_by_side(void **state)
         r[i] = open_run(text, &config, 1, 64);
     }
     for (unsigned k = 0; k < 20; k++) /* interleaved */
-        check(r[k % 2]->engine->ops->step(r[k % 2]->engine, &ev, &r[k % 2]->stop, &err), &err);
+        fix_check(r[k % 2]->engine->ops->step(r[k % 2]->engine, &ev, &r[k % 2]->stop, &err), &err);
     for (unsigned i = 0; i < 2; i++) {
-        go(r[i]);
+        fix_go(r[i]);
         for (unsigned t = 0; t < 64; t++)
             assert_int_equal(r[i]->word[t], 3 * t);
     }
     assert_int_equal(emu_hash_mem(r[0]->machine), emu_hash_mem(r[1]->machine));
     for (unsigned i = 0; i < 2; i++)
-        close_run(r[i]);
+        fix_free(r[i]);
 }
 
 static void the_order_analysis_tells_what_can_be_observed(void **state)
@@ -857,12 +801,12 @@ static void the_order_analysis_tells_what_can_be_observed(void **state)
         emu_config_default(&config);
         config.arena_bytes = 1 << 24;
         strcat(strcat(strcpy(text, HEAD ".shared 256\n"), rows[i].insn), "\nexit\n.end\n");
-        struct run *r = open_run(text, &config, 1, 8);
+        struct fix *r = open_run(text, &config, 1, 8);
         if (emu_kernel_block_order_free(r->program, &r->object->functions[0]) !=
                 rows[i].block_free ||
             emu_kernel_order_free(r->program, &r->object->functions[0]) != rows[i].free)
             fail_msg("%s", rows[i].insn);
-        close_run(r);
+        fix_free(r);
     }
 }
 
@@ -870,7 +814,7 @@ static void limits_of_a_launch_are_sentences(void **state)
 {
     struct emu_config config;
     struct lw_error err;
-    struct run *r;
+    struct fix *r;
 
     (void)state;
     emu_config_default(&config);
@@ -889,7 +833,7 @@ static void limits_of_a_launch_are_sentences(void **state)
     struct emu_machine *unused;
     assert_int_equal(emu_machine_create(&config, &unused, &err), LW_ERANGE);
     assert_non_null(strstr(err.text, "did you mean 'minpc'"));
-    close_run(r);
+    fix_free(r);
 }
 
 static void at_3_of_80(void *context, unsigned slot, unsigned warp, struct emu_place_ids *ids)
@@ -906,7 +850,6 @@ static void the_engine_says_where_a_warp_runs(void **state)
     static const unsigned want[] = {3, 80, 8, 64};
     struct emu_core_ops ops = {.place_ids = at_3_of_80};
     struct emu_place_ids defaults;
-    struct emu_config config;
     struct emu_core *core;
     struct emu_event ev;
     struct lw_error err;
@@ -914,17 +857,12 @@ static void the_engine_says_where_a_warp_runs(void **state)
     unsigned slot;
 
     (void)state;
-    emu_config_default(&config);
-    config.warp_width = 8;
-    config.arena_bytes = 1 << 24;
-    struct run *r = open_run(HEAD "v_s2r v1, %smid\nv_s2r v2, %nsmid\nv_s2r v3, %warpid\n"
+    struct fix *r = open_on_core(HEAD "v_s2r v1, %smid\nv_s2r v2, %nsmid\nv_s2r v3, %warpid\n"
                                   "v_s2r v4, %nwarpid\nexit\n.end\n",
-                             &config, 1, 24);
-    check(emu_core_create(r->machine, 1, &ops, &defaults, &core, &err), &err);
-    check(emu_core_block_start(core, emu_grid_current(r->machine), 0, &slot, &err), &err);
+                             24, &ops, &defaults, &core, &slot);
     do {
         int split = emu_warp_select(core, slot, 1);
-        check(emu_warp_step(core, slot, 1, (unsigned)split, 0xff, &ev, &err), &err);
+        fix_check(emu_warp_step(core, slot, 1, (unsigned)split, 0xff, &ev, &err), &err);
     } while (ev.kind == EMU_EV_RETIRED && !ev.warp_ended);
     for (unsigned i = 0; i < 4; i++) {
         assert_true(emu_reg_read(core, slot, 1, ISA_REG_V, 1 + i, 5, &value));
@@ -934,7 +872,7 @@ static void the_engine_says_where_a_warp_runs(void **state)
     assert_int_equal(defaults.nsmid, 2); /* the engine's own core, and this one */
     assert_int_equal(defaults.warpid, 1);
     assert_int_equal(defaults.nwarpid, 3);
-    close_run(r);
+    fix_free(r);
 }
 
 int main(void)
