@@ -956,16 +956,10 @@ static void one_program(uint64_t seed)
 
 static void random_programs_give_what_single_lanes_give(void **state)
 {
-    const char *count_text = getenv("LW_RANDOM_COUNT"), *divide = getenv("LW_RANDOM_DIVISOR");
-    unsigned long count = count_text ? strtoul(count_text, NULL, 0) : 400;
     uint64_t seed = prop_seed();
+    unsigned long count = prop_count(400, seed);
 
     (void)state;
-    if (divide != NULL && strtoul(divide, NULL, 0) != 0)
-        count = count / strtoul(divide, NULL, 0) + 1;
-    if (getenv("LW_SEED") != NULL)
-        count = 1;
-    printf("first seed %" PRIu64 ", %lu programs\n", seed, count);
     for (unsigned long i = 0; i < count; i++)
         one_program(seed + i);
 }

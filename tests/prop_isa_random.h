@@ -6,6 +6,8 @@
 #ifndef PROP_ISA_RANDOM_H
 #define PROP_ISA_RANDOM_H
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
 
@@ -21,6 +23,21 @@ static inline uint64_t prop_seed(void)
     const char *text = getenv("LW_SEED");
 
     return text != NULL ? strtoull(text, NULL, 0) : (uint64_t)time(NULL) * 2654435761u + 1;
+}
+
+/** How many programs: LW_RANDOM_COUNT or @usual, a part of them with LW_RANDOM_DIVISOR, one if
+ *  LW_SEED repeats it. Says so. */
+static inline unsigned long prop_count(unsigned long usual, uint64_t seed)
+{
+    const char *count_text = getenv("LW_RANDOM_COUNT"), *divide = getenv("LW_RANDOM_DIVISOR");
+    unsigned long count = count_text != NULL ? strtoul(count_text, NULL, 0) : usual;
+
+    if (divide != NULL && strtoul(divide, NULL, 0) != 0)
+        count = count / strtoul(divide, NULL, 0) + 1;
+    if (getenv("LW_SEED") != NULL)
+        count = 1;
+    printf("first seed %" PRIu64 ", %lu programs\n", seed, count);
+    return count;
 }
 
 static inline uint64_t prop_next(struct prop_random *r)
