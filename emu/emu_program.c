@@ -93,7 +93,7 @@ static unsigned vregs_in(const struct emu_program *p, uint32_t first, uint32_t c
             if (use[k].reg_class == ISA_REG_V && use[k].first + use[k].count > (int)most)
                 most = use[k].first + use[k].count;
         if (isa_op_info((enum isa_op)p->insn[i].op)->flags & ISA_F_CALL ||
-            p->insn[i].op == ISA_BRX || p->insn[i].op == ISA_RET)
+            isa_op_is_indirect((enum isa_op)p->insn[i].op))
             *calls = true;
     }
     return most;

@@ -414,6 +414,8 @@ bool isa_insn_ends(const struct isa_insn *insn);
 bool isa_insn_target(const struct isa_insn *insn, uint32_t index, int64_t *target);
 /** The same for branches alone: flow may go on there in the same function. */
 bool isa_insn_jumps(const struct isa_insn *insn, uint32_t index, int64_t *target);
+/** A branch, call or return to where a register pair says. */
+bool isa_op_is_indirect(enum isa_op op);
 
 /** Bytes a lane that a memory instruction moves (1..16) and registers it takes. */
 unsigned isa_mem_bytes(const struct isa_insn *insn);

@@ -31,8 +31,10 @@ static void reach_from(struct reach *r, const struct isa_function *f)
     for (uint32_t i = f->first; i < f->first + f->count && i < r->count; i++) {
         const struct isa_insn *insn = &r->insn[i];
 
-        if (insn->op == ISA_CALL) {
-            int64_t target = (int64_t)i + 1 + (int32_t)insn->x;
+        const struct isa_op_info *info = isa_op_info((enum isa_op)insn->op);
+        int64_t target;
+
+        if (info != NULL && info->flags & ISA_F_CALL && isa_insn_target(insn, i, &target)) {
             const struct isa_function *to =
                 target >= 0 && target < (int64_t)r->count
                     ? isa_object_function_at(r->object, (uint32_t)target) : NULL;
@@ -41,8 +43,8 @@ static void reach_from(struct reach *r, const struct isa_function *f)
                 reach_function(r, to);
             else
                 r->everything = true;
-        } else if (insn->op == ISA_CALLX || insn->op == ISA_BRX ||
-                   (insn->op == ISA_RET && f->kernel)) {
+        } else if (isa_op_is_indirect((enum isa_op)insn->op) &&
+                   (insn->op != ISA_RET || f->kernel)) {
             r->everything = true; /* a return of a function goes to one of its calls */
         }
     }

@@ -671,6 +671,13 @@ bool isa_insn_jumps(const struct isa_insn *insn, uint32_t index, int64_t *target
            isa_insn_target(insn, index, target);
 }
 
+bool isa_op_is_indirect(enum isa_op op)
+{
+    const struct isa_op_info *info = isa_op_info(op);
+
+    return info != NULL && info->flags & ISA_F_BRANCH && strstr(info->operands, "va2") != NULL;
+}
+
 /* ---- registers read and written ---------------------------------------------------- */
 
 struct use_list {
