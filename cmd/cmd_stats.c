@@ -175,9 +175,11 @@ int cmd_stats_write(const char *path, const char *launch_file, const struct cmd_
     put_string(out, config->reconv);
     lw_put(out, ", \"push_order\": ");
     put_string(out, config->push_order);
-    lw_printf(out, ", \"tags\": \"%s\", \"tag_rules\": \"%s\", \"tag_expansion\": \"%s\"}",
+    lw_printf(out, ", \"tags\": \"%s\", \"tag_rules\": \"%s\", \"tag_expansion\": \"%s\", "
+                   "\"launch_depth\": %u, \"pending_launches\": %u}",
               emu_tag_mode_names[config->tags], emu_tag_rules_names[config->tag_rules],
-              emu_tag_expansion_names[config->tag_expansion]);
+              emu_tag_expansion_names[config->tag_expansion], config->launch_depth,
+              config->pending_launches);
     if (config->tags != EMU_TAGS_OFF)
         put_tags(out, &stats);
     put_kernels(out, m);

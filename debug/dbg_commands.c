@@ -475,6 +475,16 @@ static enum lw_status do_allocations(void *context, int argc, char **argv,
     return status;
 }
 
+static enum lw_status do_launches(void *context, int argc, char **argv, struct lw_sink *out,
+                                  struct lw_error *err)
+{
+    enum lw_status status = no_operands(argc, argv, err);
+
+    if (status == LW_OK)
+        dbg_show_launches(context, out);
+    return status;
+}
+
 static enum lw_status do_status(void *context, int argc, char **argv, struct lw_sink *out,
                                 struct lw_error *err)
 {
@@ -788,7 +798,7 @@ static enum lw_status do_info(void *context, int argc, char **argv, struct lw_si
         {"breakpoints", do_points}, {"points", do_points},       {"threads", do_warps},
         {"warps", do_warps},        {"lanes", do_lanes},         {"splits", do_splits},
         {"barriers", do_barriers},  {"registers", do_registers}, {"allocations", do_allocations},
-        {"status", do_status},      {"tags", do_tags},
+        {"status", do_status},      {"tags", do_tags},           {"launches", do_launches},
     };
 
     for (size_t i = 0; argc >= 2 && i < LW_COUNT_OF(topics); i++)
@@ -796,7 +806,7 @@ static enum lw_status do_info(void *context, int argc, char **argv, struct lw_si
             return topics[i].run(context, argc - 1, argv + 1, out, err);
     return LW_FAIL(err, LW_EUSAGE,
                    "info takes a topic: breakpoints, warps, lanes, splits, barriers, "
-                   "registers, allocations or status");
+                   "registers, tags, allocations, launches or status");
 }
 
 /* clang-format off */
@@ -837,8 +847,9 @@ const struct lw_command dbg_commands[] = {
     {"backtrace",   "back",  "",                           "The same as where",                                          "backtrace", do_where},
     {"bt",          "bt",   "",                           "Short for backtrace",                                        "bt", do_where},
     {"allocations", "al",   "",                           "Global memory: addresses, sizes and names",                  "allocations", do_allocations},
+    {"launches",    "lau",  "",                           "Launches that are open, who launched them, what they wait for", "launches", do_launches},
     {"status",      "sta",  "",                           "Machine, launch, focus and counts",                          "status", do_status},
-    {"info",        "i",    "<topic>",                    "breakpoints, warps, lanes, splits, barriers, registers, tags, allocations, status", "info breakpoints", do_info},
+    {"info",        "i",    "<topic>",                    "breakpoints, warps, lanes, splits, barriers, registers, tags, allocations, launches, status", "info breakpoints", do_info},
 };
 /* clang-format on */
 const size_t dbg_command_count = LW_COUNT_OF(dbg_commands);

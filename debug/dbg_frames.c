@@ -187,10 +187,11 @@ static unsigned collect(const struct dbg *dbg, dbg_thread_id id, unsigned lane, 
     return count;
 }
 
-static uint64_t window(const struct dbg_warp *warp, unsigned lane, uint64_t offset)
+static uint64_t window(const struct dbg *dbg, const struct dbg_warp *warp, unsigned lane,
+                       uint64_t offset)
 {
-    return UINT64_C(0xF4) << 56 | (uint64_t)dbg_warp_slot(warp) << 40 | (uint64_t)lane << 32 |
-           offset;
+    return UINT64_C(0xF4) << 56 | (uint64_t)dbg_warp_slot(dbg, warp) << 40 |
+           (uint64_t)lane << 32 | offset;
 }
 
 bool dbg_frame_at(struct dbg *dbg, dbg_thread_id id, unsigned lane, unsigned index,
@@ -203,7 +204,7 @@ bool dbg_frame_at(struct dbg *dbg, dbg_thread_id id, unsigned lane, unsigned ind
     if (index >= count || !dbg_warp_locate(dbg, id, &warp))
         return false;
     out->pc = pcs[index];
-    out->cfa = window(&warp, lane, STACK_TOP - 8 * (uint64_t)(count - 1 - index));
+    out->cfa = window(dbg, &warp, lane, STACK_TOP - 8 * (uint64_t)(count - 1 - index));
     out->function = dbg_function_at(dbg, pcs[index]);
     return true;
 }
@@ -216,7 +217,7 @@ uint64_t dbg_stack_pointer(const struct dbg *dbg, dbg_thread_id id, unsigned lan
 
     if (count == 0 || !dbg_warp_locate(dbg, id, &warp))
         return 0;
-    return window(&warp, lane, STACK_TOP - 8 * (uint64_t)count);
+    return window(dbg, &warp, lane, STACK_TOP - 8 * (uint64_t)count);
 }
 
 void dbg_stack_read(const struct dbg *dbg, dbg_thread_id id, unsigned lane, uint64_t offset,

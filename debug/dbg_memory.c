@@ -29,9 +29,23 @@ struct view {
     unsigned lane;
 };
 
-unsigned dbg_warp_slot(const struct dbg_warp *warp)
+enum { NO_SLOT = 0xffff }; /* window fields have 16 bits */
+
+/* Warps that the numbers of a slot are apart: of the launch that runs; where kernels launch others,
+ * as many as any block can have. */
+static unsigned slot_warps(const struct emu_grid *grid, const struct dbg *dbg)
 {
-    return warp->slot * warp->grid->block_warps + warp->warp;
+    unsigned width = emu_machine_config(dbg->machine)->warp_width;
+
+    return emu_program_launches(grid->launch.program) ? EMU_MAX_BLOCK_THREADS / width
+                                                      : grid->block_warps;
+}
+
+unsigned dbg_warp_slot(const struct dbg *dbg, const struct dbg_warp *warp)
+{
+    uint64_t number = (uint64_t)warp->slot * slot_warps(warp->grid, dbg) + warp->warp;
+
+    return number < NO_SLOT ? (unsigned)number : NO_SLOT;
 }
 
 bool dbg_warp_by_slot(const struct dbg *dbg, uint64_t number, struct dbg_warp *out)
@@ -41,16 +55,17 @@ bool dbg_warp_by_slot(const struct dbg *dbg, uint64_t number, struct dbg_warp *o
     struct emu_place place;
     unsigned slot;
 
-    if (grid == NULL || !dbg->engine->ops->warp_at(dbg->engine, 0, &place) ||
+    if (grid == NULL || number == NO_SLOT || !dbg->engine->ops->warp_at(dbg->engine, 0, &place) ||
         !dbg->engine->ops->locate(dbg->engine, place.grid, place.block, &out->core, &slot))
         return false;
-    out->slot = (unsigned)(number / grid->block_warps);
-    out->warp = (unsigned)(number % grid->block_warps);
+    out->slot = (unsigned)(number / slot_warps(grid, dbg));
+    out->warp = (unsigned)(number % slot_warps(grid, dbg));
     if (!emu_block_view(out->core, out->slot, &block))
         return false;
     out->grid = block.grid;
     out->block = block.block;
-    return block.grid->block_warps == grid->block_warps;
+    return out->warp < block.warp_count &&
+           slot_warps(block.grid, dbg) == slot_warps(grid, dbg);
 }
 
 static bool special(const struct view *v, enum isa_special sr, uint64_t *value)

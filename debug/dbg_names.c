@@ -309,7 +309,7 @@ static bool state_name(struct dbg_expr *e, const char *name, struct dbg_operand 
  * (their address). */
 static bool program_name(struct dbg_expr *e, const char *name, struct dbg_operand *o)
 {
-    const struct emu_grid *grid = emu_grid_current(e->dbg->machine);
+    const struct emu_grid *grid = dbg_thread_grid(e->dbg, e->id);
     const struct emu_program *program = dbg_program(e->dbg);
     const struct isa_object *object;
     struct emu_allocation allocation;
@@ -338,6 +338,14 @@ static bool program_name(struct dbg_expr *e, const char *name, struct dbg_operan
     }
     if (program != NULL) {
         object = emu_program_object(program);
+        /* a condition may be for another kernel, which this one launches */
+        for (unsigned k = 0; e->dry && k < object->function_count; k++)
+            for (unsigned i = 0; i < object->functions[k].param_count; i++)
+                if (object->functions[k].params[i].name != NULL &&
+                    strcmp(object->functions[k].params[i].name, name) == 0) {
+                    o->value = dbg_value_make(DBG_U64, 0);
+                    return true;
+                }
         for (unsigned i = 0; i < object->variable_count; i++) {
             const struct isa_variable *variable = &object->variables[i];
 

@@ -279,6 +279,15 @@ static const struct emu_grid *id_split(const struct dbg *dbg, dbg_thread_id id,
     return grid;
 }
 
+const struct emu_grid *dbg_thread_grid(const struct dbg *dbg, dbg_thread_id id)
+{
+    uint64_t block;
+    unsigned warp;
+    const struct emu_grid *grid = id_split(dbg, id, &block, &warp);
+
+    return grid != NULL ? grid : emu_grid_current(dbg->machine);
+}
+
 /* The resident warps are in order: halve until it is found. To look one up takes an engine
  * longer the later it is, so the likely index comes first: right until a warp has ended. */
 static bool place_find(const struct dbg *dbg, dbg_thread_id id, struct emu_place *out)
@@ -342,7 +351,10 @@ enum lw_status dbg_gone(const struct dbg *dbg, dbg_thread_id id, struct lw_error
 void dbg_thread_name(const struct dbg *dbg, const struct dbg_thread *thread,
                      struct lw_sink *out)
 {
-    (void)dbg;
+    const struct emu_grid *grid = grid_by_sequence(dbg, thread->place.grid);
+
+    if (grid != NULL && grid->parent.grid != 0) /* blocks of several launches are there */
+        lw_printf(out, "launch %u ", grid->sequence);
     lw_printf(out, "block(%u,%u,%u) w%u lane %u", thread->block_index[0],
               thread->block_index[1], thread->block_index[2], thread->place.warp,
               thread->lane);

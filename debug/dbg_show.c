@@ -455,6 +455,50 @@ enum lw_status dbg_show_registers(struct dbg *dbg, dbg_thread_id id, int argc, c
     return status;
 }
 
+/* ---- launches ---------------------------------------------------------------------------- */
+
+static void show_launch(const struct emu_grid *grid, struct lw_sink *out)
+{
+    const uint32_t *g = grid->launch.grid, *b = grid->launch.block;
+
+    lw_printf(out, "%-6u %s, grid (%u,%u,%u), block (%u,%u,%u), ", grid->sequence,
+              grid->launch.kernel->name, g[0], g[1], g[2], b[0], b[1], b[2]);
+    if (grid->before != NULL)
+        lw_printf(out, "waits for launch %u in its stream", grid->before->sequence);
+    else if (grid->blocks_started == 0)
+        lw_put(out, "not begun");
+    else
+        lw_printf(out, "%llu of %llu blocks ended", (unsigned long long)grid->blocks_ended,
+                  (unsigned long long)grid->block_count);
+    if (grid->children_open != 0)
+        lw_printf(out, ", %u launches of its own are open", grid->children_open);
+    if (grid->groups_open != 0)
+        lw_printf(out, ", with %u groups", grid->groups_open);
+    if (grid->parent.grid != 0) {
+        uint32_t index[3] = {0};
+        if (grid->launcher != NULL)
+            dbg_block_index(grid->launcher, grid->parent.block, index);
+        lw_printf(out, "; by launch %u block(%u,%u,%u) w%u lane %u", grid->parent.grid, index[0],
+                  index[1], index[2], grid->parent.warp, grid->parent.lane);
+        if (grid->joined != NULL)
+            lw_printf(out, ", a group of launch %u", grid->joined->sequence);
+        else if (grid->group)
+            lw_put(out, ", a group by itself");
+    }
+    lw_put(out, "\n");
+}
+
+void dbg_show_launches(struct dbg *dbg, struct lw_sink *out)
+{
+    const struct emu_grid *grid = emu_grid_current(dbg->machine);
+
+    if (grid == NULL)
+        lw_put(out, "every launch has ended\n");
+    for (; grid != NULL; grid = grid->next)
+        if (!emu_grid_complete(grid))
+            show_launch(grid, out);
+}
+
 /* ---- status ------------------------------------------------------------------------------ */
 
 void dbg_show_status(struct dbg *dbg, struct lw_sink *out)

@@ -73,6 +73,9 @@ static void wait_reason(const struct dbg_stepper *s, const struct emu_split_view
     case EMU_SPLIT_YIELDED:
         snprintf(text, size, "lane %u yielded to other splits of its warp", s->lane);
         return;
+    case EMU_SPLIT_LAUNCH:
+        snprintf(text, size, "lane %u waits for kernels that its block launched", s->lane);
+        return;
     case EMU_SPLIT_STACKED:
         snprintf(text, size, "lane %u waits below on the SIMT stack", s->lane);
         return;
@@ -225,7 +228,7 @@ static enum lw_status let_others_run(struct dbg_stepper *s, const struct emu_spl
     dbg_arrival_prune(s->dbg);
     wait_reason(s, split, reason, sizeof reason);
     if (split->state == EMU_SPLIT_BLOCKED || split->state == EMU_SPLIT_CTA ||
-        split->state == EMU_SPLIT_WARPSYNC) {
+        split->state == EMU_SPLIT_WARPSYNC || split->state == EMU_SPLIT_LAUNCH) {
         status = others_by_engine(s, split, stop, err);
     } else {
         status = others_by_steps(s, stop, err);

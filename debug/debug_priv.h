@@ -148,8 +148,10 @@ void dbg_stack_read(const struct dbg *dbg, dbg_thread_id id, unsigned lane, uint
                     uint8_t *data, uint64_t size);
 /** Make the register table; LW_ENOMEM. */
 enum lw_status dbg_regs_build(struct dbg *dbg, struct lw_error *err) LW_MUST_CHECK;
+/** The launch that a thread is of, or the one that runs. NULL: none. */
+const struct emu_grid *dbg_thread_grid(const struct dbg *dbg, dbg_thread_id id);
 /** Number of a warp in window addresses. */
-unsigned dbg_warp_slot(const struct dbg_warp *warp);
+unsigned dbg_warp_slot(const struct dbg *dbg, const struct dbg_warp *warp);
 /** Warp of a window's slot number. */
 bool dbg_warp_by_slot(const struct dbg *dbg, uint64_t number, struct dbg_warp *out);
 
@@ -182,6 +184,7 @@ enum lw_status dbg_show_barriers(struct dbg *dbg, dbg_thread_id id, struct lw_si
 void dbg_show_allocations(struct dbg *dbg, struct lw_sink *out);
 enum lw_status dbg_show_registers(struct dbg *dbg, dbg_thread_id id, int argc, char **argv,
                                   struct lw_sink *out, struct lw_error *err);
+void dbg_show_launches(struct dbg *dbg, struct lw_sink *out);
 void dbg_show_status(struct dbg *dbg, struct lw_sink *out);
 
 #endif

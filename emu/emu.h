@@ -15,6 +15,7 @@
 struct emu_machine;
 struct emu_program;
 struct emu_core;
+struct emu_block; /* emu's own */
 struct emu_engine;
 
 enum { EMU_MAX_LANES = 64, EMU_PAGE_BYTES = 4096, EMU_MAX_BLOCK_THREADS = 1024 };
@@ -56,6 +57,8 @@ struct emu_config {
     enum emu_tag_mode tags;
     enum emu_tag_rules tag_rules;
     enum emu_tag_expansion tag_expansion;
+    unsigned launch_depth;      /* levels of launches at which launch.sync may wait: 24 */
+    unsigned pending_launches;  /* device launches that have not begun: 2,048 */
 };
 void emu_config_default(struct emu_config *config);
 extern const char *const emu_policy_names[]; /* NULL-terminated */
@@ -131,6 +134,8 @@ bool emu_kernel_block_order_free(const struct emu_program *program,
 /** The verdict on a kernel and what it rests on; borrowed. */
 const struct isa_order_verdict *emu_kernel_order(const struct emu_program *program,
                                                  const struct isa_function *kernel);
+/** Some instruction of it launches kernels or groups. */
+bool emu_program_launches(const struct emu_program *program);
 /** There is none of either kind. */
 bool emu_kernel_order_free(const struct emu_program *program,
                            const struct isa_function *kernel);
@@ -141,7 +146,8 @@ enum emu_alloc_flag {
     EMU_ALLOC_READ_ONLY = 1 << 0, /* guest stores fault (.const variables) */
     EMU_ALLOC_WATCHED = 1 << 1,
     EMU_ALLOC_FREED = 1 << 2,
-    EMU_ALLOC_MODULE = 1 << 3 /* a module variable */
+    EMU_ALLOC_MODULE = 1 << 3, /* a module variable */
+    EMU_ALLOC_PARAMETERS = 1 << 4 /* a parameter buffer that a kernel asked for */
 };
 /** A live or freed allocation, as shown to users. */
 struct emu_allocation {
@@ -183,31 +189,53 @@ struct emu_launch {
     uint32_t dynamic_shared_bytes;
     const void *params; /* param_bytes of the kernel; copied */
 };
-/** One launch. Constant while it runs. */
+/** One launch. Constant while it runs. The host's stay in the machine's list; a device launch
+ *  leaves it when it is complete and no slot holds a block of it. */
 struct emu_grid {
     uint32_t sequence; /* 1, 2, ... in launch order: never reused */
     struct emu_launch launch;
     uint64_t block_count;
     uint32_t block_threads, block_warps, shared_bytes;
     uint64_t first_warp_id; /* number of warps of all earlier grids (MACHINE 9) */
+    uint64_t blocks_placed; /* the engine's: first block that it has not made resident */
     uint64_t blocks_started, blocks_ended; /* ended: no lane lives; a slot may still hold it */
     bool begun; /* an instruction of it was retired */
+    bool group; /* launched as a group of thread blocks */
+    unsigned depth; /* of nesting; the host's launches: 0 */
     /** Who launched it: grid 0 is the host. */
     struct {
         uint32_t grid;
         uint64_t block;
         unsigned warp, lane;
     } parent;
+    uint64_t stream; /* of its parent's block; 0: the block's own. Groups are in none */
+    /** Of launches that are not complete: who launched it, the kernel that a group aggregated onto
+     *  (or NULL), the launches before and behind it in its stream. It may start when `before` is
+     *  NULL. */
+    struct emu_grid *launcher, *joined, *before, *behind;
+    struct emu_block *launcher_block; /* may hold another block by now */
+    uint32_t children_open, groups_open; /* launched by it, aggregated onto it: not complete */
+    uint64_t blocks_held; /* slots that hold a block of it; of device launches only */
     const uint8_t *bank0; /* parameters, ISA_CONST_BANK_BYTES, rest zero */
     unsigned bank0_valid; /* bytes of it that exist */
-    struct emu_grid *next;
+    struct emu_grid *next, *previous;
 };
+/** All blocks of it have ended, and so have all launches by it or aggregated onto it. */
+static inline bool emu_grid_complete(const struct emu_grid *grid)
+{
+    return grid->blocks_ended == grid->block_count && grid->children_open == 0 &&
+           grid->groups_open == 0;
+}
 /** Checks sizes against the kernel's and machine's limits and queues the grid.
  *  Errors: LW_ERANGE with a sentence (block too large, W refused, shared memory). */
 enum lw_status emu_grid_launch(struct emu_machine *machine, const struct emu_launch *launch,
                                struct emu_grid **out, struct lw_error *err) LW_MUST_CHECK;
-/** The first grid not yet ended, NULL when idle. */
+/** The first grid that is not complete, NULL when idle: of those that run, the host's. */
 struct emu_grid *emu_grid_current(const struct emu_machine *machine);
+/** "launched by kernel p, block (1,0,0), warp 0, lane 3; that by ..." up to the host's launch;
+ *  nothing for a launch of the host. No newline. */
+void emu_grid_chain_print(const struct emu_machine *machine, uint32_t sequence,
+                          struct lw_sink *out);
 
 /* ---- faults and verdicts ----------------------------------------------------- */
 
@@ -688,9 +716,10 @@ void emu_stats_get(const struct emu_machine *machine, struct emu_stats *out);
 enum emu_split_state {
     EMU_SPLIT_READY, EMU_SPLIT_BLOCKED, EMU_SPLIT_YIELDED, EMU_SPLIT_WARPSYNC,
     EMU_SPLIT_CTA, EMU_SPLIT_SLEEPING, EMU_SPLIT_SUSPENDED,
-    EMU_SPLIT_STACKED /* `stack`: below the top of the warp's SIMT stack */
+    EMU_SPLIT_STACKED, /* `stack`: below the top of the warp's SIMT stack */
+    EMU_SPLIT_LAUNCH   /* at launch.sync: until the kernels that its block launched are complete */
 };
-enum { EMU_SPLIT_STATE_COUNT = EMU_SPLIT_STACKED + 1 };
+enum { EMU_SPLIT_STATE_COUNT = EMU_SPLIT_LAUNCH + 1 };
 const char *emu_split_state_name(enum emu_split_state state);
 struct emu_split_view {
     unsigned id;

@@ -458,6 +458,38 @@ void emu_split_sleep(struct emu_warp *w, uint64_t lanes, uint64_t length, uint32
     split_set_state(w, id, EMU_SPLIT_SLEEPING);
 }
 
+/* ---- launches ----------------------------------------------------------------------- */
+
+void emu_split_launch_wait(struct emu_warp *w, uint64_t lanes, uint32_t next)
+{
+    unsigned id = (unsigned)w->running, rest;
+
+    split_end_turn(w)->pc = next;
+    if (!w->reconv->lockstep) /* as in sleep */
+        id = emu_split_part(w, id, lanes, &rest);
+    split_set_state(w, id, EMU_SPLIT_LAUNCH);
+    w->split[id].flags = 0;
+    w->core->machine->launch_changes++; /* its block may make room for those that it waits for */
+}
+
+void emu_block_launches_done(struct emu_block *block)
+{
+    for (unsigned i = 0; i < block->warp_count; i++) {
+        struct emu_warp *w = &block->warp[i];
+        if (w->split_in[EMU_SPLIT_LAUNCH] != 0)
+            emu_split_awake(w, w->split_in[EMU_SPLIT_LAUNCH]);
+    }
+}
+
+bool emu_block_suspended(const struct emu_block *block)
+{
+    bool waits = false;
+
+    for (unsigned i = 0; block->children != 0 && i < block->warp_count; i++)
+        waits = waits || block->warp[i].split_in[EMU_SPLIT_LAUNCH] != 0;
+    return waits && !emu_block_can_run(block);
+}
+
 /* ---- CTA barriers ------------------------------------------------------------------- */
 
 /** All live lanes, or as many as were asked for, have arrived. */

@@ -18,6 +18,8 @@ emu_call_fn emu_x_lop3, emu_x_prmt, emu_x_addc, emu_x_subc, emu_x_plop3, emu_x_s
 
 /** Handlers of printed text and assertions (emu_text.c). */
 emu_handler_fn emu_c_vprintf, emu_c_assertfail;
+/** Handlers of launches by the device (emu_launch.c). */
+emu_handler_fn emu_c_launch_buffer, emu_c_launch_stream, emu_c_launch_kernel, emu_c_launch_group;
 
 /** A special register that is equal in all lanes; false for the others. */
 bool emu_special_uniform(const struct emu_warp *w, enum isa_special sr, uint64_t *value);

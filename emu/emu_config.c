@@ -21,7 +21,9 @@
     FREE(level, "level")                                                                      \
     FREE(tags, "tags")                                                                        \
     FREE(tag_rules, "tag_rules")                                                              \
-    FREE(tag_expansion, "tag_expansion")
+    FREE(tag_expansion, "tag_expansion")                                                      \
+    NUMBER(launch_depth, "launch_depth")                                                      \
+    NUMBER(pending_launches, "pending_launches")
 
 #define MEMBER(member, key) __typeof__(((struct emu_config *)0)->member) member;
 struct mirror {

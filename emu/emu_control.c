@@ -534,6 +534,29 @@ static void emu_c_nanosleep(struct emu_warp *w, const struct emu_dinsn *di)
     turn_over(w, di);
 }
 
+/** Lanes wait until the kernels that their block launched are complete. */
+static void emu_c_launch_sync(struct emu_warp *w, const struct emu_dinsn *di)
+{
+    unsigned depth = w->block->grid->depth, most = w->core->machine->config.launch_depth;
+    bool bad;
+    uint64_t on = control_lanes(w, di, w->block->children != 0, &bad);
+
+    if (bad)
+        return;
+    if (on != 0 && depth >= most) {
+        emu_raise(w, di, EMU_FAULT_LAUNCH_DEPTH, on, "this launch is nested %u deep, and only "
+                  "those less than %u deep may wait for their own (launch_depth)", depth, most);
+        return;
+    }
+    emu_count_run(w, di);
+    if (on == 0 || w->block->children == 0) {
+        jump(w, di + 1);
+        return;
+    }
+    emu_split_launch_wait(w, on, di->index + 1);
+    turn_over(w, di);
+}
+
 static void emu_c_trap(struct emu_warp *w, const struct emu_dinsn *di)
 {
     uint64_t on = w->e & emu_guard(w, di);

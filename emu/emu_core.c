@@ -345,6 +345,7 @@ enum lw_status emu_core_block_start(struct emu_core *core, struct emu_grid *grid
                     &(struct emu_log_entry){.kind = EMU_LOG_BEGIN,
                                             .place = {.grid = grid->sequence, .block = linear}});
     __atomic_fetch_add(&grid->blocks_started, 1, __ATOMIC_RELAXED);
+    grid->blocks_held += emu_grid_of_device(grid);
     core->stats.blocks++;
     core->stats.warps += grid->block_warps;
     *slot = block->slot;
@@ -371,6 +372,8 @@ void emu_core_block_free(struct emu_core *core, unsigned slot)
                                                       .block = block->linear}});
     block->in_use = false;
     core->free_hint = slot;
+    if (emu_grid_of_device(block->grid))
+        emu_grid_unhold(core->machine, block->grid);
 }
 
 /* ---- lanes of the running split ------------------------------------------------------------- */
@@ -599,7 +602,7 @@ enum emu_turn_end emu_warp_turn(struct emu_warp *w, uint64_t limit, uint64_t *co
     }
     *count = w->retired - start;
     if (*count != 0 && w->block->retired == *count) /* the block's first turn */
-        __atomic_store_n(&w->block->grid->begun, true, __ATOMIC_RELAXED);
+        emu_grid_begin(w->core->machine, w->block->grid);
     return end;
 }
 
@@ -832,7 +835,7 @@ static enum lw_status step(struct emu_core *core, unsigned slot, unsigned warp, 
         emu_split_ran(w, (unsigned)(w->retired - before)); /* a SIMT stack may pop here */
     w->flow = NULL;
     if (ev->grid_started && w->retired != before) /* of several at once, one is the first */
-        ev->grid_started = !__atomic_exchange_n(&block->grid->begun, true, __ATOMIC_RELAXED);
+        ev->grid_started = emu_grid_begin(core->machine, block->grid);
     if (w->ctag != NULL) {
         emu_tag_noted(w);
         core->tag_step->expansions = (unsigned)w->expansions - core->tag_step->expansions;

@@ -392,6 +392,12 @@ enum lw_status emu_decode(struct emu_decoder *dec, uint32_t index, struct emu_di
         di->a = row_of(layout, insn->a, false);
         di->c = row_of(layout, insn->c, false);
         di->sub = insn->d & 15;
+        if (has(info, "xd2"))
+            di->b = row_of(layout, isa_x_reg(insn->x), false);
+        if (has(info, "vc2") && insn->c_scalar)
+            status = splat(dec, di, 2, insn->c, 2, &di->c, err);
+        if (status != LW_OK)
+            return status;
         if (has(info, "tg")) {
             status = decode_target(dec, insn, info, di, err);
             if (status != LW_OK)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The functional engine: the fixed order of MACHINE 4. One grid at a time; of it the lowest
- * blocks that fit are resident; a block runs its warps in rotation.
+ * The functional engine: the fixed order of MACHINE 4. One launch of the host at a time, with all
+ * that the device launches from it; of these the lowest blocks that fit are resident; a block
+ * runs its warps in rotation.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,16 +31,108 @@ static void claim_block(struct emu_functional *f)
             (struct emu_resident){.grid = f->grid, .linear = b, .slot = -1};
 }
 
-static void fill_residents(struct emu_functional *f)
+/** Where a block of (@grid, @linear) belongs in the list. */
+static unsigned place_of(const struct emu_functional *f, uint32_t grid, uint64_t linear)
+{
+    unsigned low = 0, high = f->count;
+
+    while (low < high) {
+        unsigned middle = low + (high - low) / 2;
+        const struct emu_resident *r = &f->resident[middle];
+        if (r->grid->sequence < grid || (r->grid->sequence == grid && r->linear < linear))
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/** The next block of @grid becomes resident. It comes after the block whose turn it is, or that
+ *  has just left (@turn), if its name is higher. False: no memory. */
+static bool make_resident(struct emu_functional *f, struct emu_grid *grid,
+                          const struct emu_resident *turn)
+{
+    uint64_t linear = grid->blocks_placed;
+    unsigned at = place_of(f, grid->sequence, linear);
+    size_t room = f->resident_room;
+
+    if (!lw_grow(&f->resident, &room, f->count + 1u, sizeof *f->resident))
+        return false;
+    f->resident_room = (unsigned)room;
+    grid->blocks_placed++;
+    memmove(&f->resident[at + 1], &f->resident[at], (f->count - at) * sizeof *f->resident);
+    f->resident[at] = (struct emu_resident){.grid = grid, .linear = linear, .slot = -1};
+    f->count++;
+    if (turn != NULL && (grid->sequence < turn->grid->sequence ||
+                         (grid->sequence == turn->grid->sequence && linear < turn->linear)))
+        f->current++;
+    return true;
+}
+
+/** With launches of the device: the lowest blocks of launches that may start, as long as the next
+ *  fits; and one of each level of nesting in any case, so that whoever waits for children, at
+ *  launch.sync or by looking, does not keep them out. A suspended block takes no room, unless
+ *  slots get rare. Depends on the machine's state alone, not on when it is done. */
+static void fill_many(struct emu_functional *f, const struct emu_resident *turn)
+{
+    uint64_t room = f->base.machine->config.resident_warps, used = 0, levels = 0, present = 0;
+    bool full = false;
+
+    for (unsigned i = 0; i < f->count; i++) {
+        const struct emu_resident *r = &f->resident[i];
+        present |= UINT64_C(1) << r->grid->depth;
+        if (r->slot >= 0 && emu_block_suspended(emu_core_block(f->core, (unsigned)r->slot)))
+            continue;
+        used += r->grid->block_warps;
+        levels |= UINT64_C(1) << r->grid->depth;
+    }
+    for (struct emu_grid *g = f->grid; g != NULL; g = g->next) {
+        uint64_t level = UINT64_C(1) << g->depth;
+        if (g->before != NULL || (g != f->grid && !emu_grid_of_device(g)))
+            continue;
+        while (g->blocks_placed < g->block_count) {
+            bool rare = f->count + EMU_LAUNCH_NESTING >= f->core->slots;
+            full = full || rare || used + g->block_warps > room;
+            if ((full && ((rare ? present : levels) & level)) || !make_resident(f, g, turn))
+                break;
+            used += g->block_warps;
+            levels |= level;
+            present |= level;
+        }
+    }
+}
+_Static_assert(EMU_LAUNCH_NESTING <= 64, "a bit for each level");
+
+/** @turn: the block whose turn it is, or that has just left. */
+static void fill_residents(struct emu_functional *f, const struct emu_resident *turn)
 {
     if (f->claims != NULL) {
         if (f->count == 0)
             claim_block(f);
         return;
     }
-    while (f->count < f->capacity && f->next_block < f->grid->block_count)
-        f->resident[f->count++] =
-            (struct emu_resident){.grid = f->grid, .linear = f->next_block++, .slot = -1};
+    f->launches_seen = f->base.machine->launch_changes;
+    if (f->base.machine->device_open != 0) {
+        fill_many(f, turn);
+        return;
+    }
+    while (f->count < f->capacity && f->grid->blocks_placed < f->grid->block_count)
+        f->resident[f->count++] = (struct emu_resident){
+            .grid = f->grid, .linear = f->grid->blocks_placed++, .slot = -1};
+}
+
+void emu_fixed_refill(struct emu_functional *f)
+{
+    struct emu_resident turn;
+
+    if (f->placed)
+        return;
+    if (f->count == 0) {
+        fill_residents(f, NULL);
+        return;
+    }
+    turn = f->resident[f->current]; /* filling moves it */
+    fill_residents(f, &turn);
 }
 
 static void new_turn(struct emu_functional *f)
@@ -78,19 +171,24 @@ static bool begin_grid(struct emu_functional *f)
     struct emu_machine *machine = f->base.machine;
 
     if (f->claims != NULL) {
-        fill_residents(f);
+        fill_residents(f, NULL);
         return f->count != 0;
     }
-    if (f->grid != NULL || f->placed)
-        return f->grid != NULL || f->count != 0;
+    if (f->placed)
+        return f->count != 0;
+    if (f->grid != NULL) {
+        if (f->launches_seen != machine->launch_changes)
+            emu_fixed_refill(f);
+        return true;
+    }
     f->grid = emu_grid_current(machine);
     if (f->grid == NULL)
         return false;
     emu_fixed_take_up(f);
+    f->grid->blocks_placed = 0;
     f->count = 0;
     f->current = 0;
-    f->next_block = 0;
-    fill_residents(f);
+    fill_residents(f, NULL);
     new_turn(f);
     return true;
 }
@@ -119,22 +217,27 @@ enum lw_status emu_fixed_begin(struct emu_functional *f, struct emu_resident *r,
 /** The block at @index has ended: its place goes to the next one. */
 static void retire_block(struct emu_functional *f, unsigned index)
 {
-    struct emu_resident *r = &f->resident[index];
+    struct emu_resident left = f->resident[index], *r = &f->resident[index];
     struct emu_block *block = block_of(f, r);
+    bool turn = index == f->current;
 
     emu_core_block_free(f->core, block->slot);
     memmove(r, r + 1, (f->count - index - 1) * sizeof *r);
     f->count--;
+    f->gone++;
+    f->gone_at = f->core->retired + 1;
     if (f->placed)
         return;
-    fill_residents(f);
     if (index < f->current)
         f->current--;
-    else if (index == f->current)
+    if (turn)
         new_turn(f);
+    else
+        left = f->resident[f->current];
+    fill_residents(f, &left);
     if (f->current >= f->count)
         f->current = 0;
-    if (f->claims == NULL && f->count == 0 && f->grid->blocks_ended == f->grid->block_count)
+    if (f->claims == NULL && f->count == 0 && emu_grid_complete(f->grid))
         f->grid = NULL;
 }
 
@@ -161,10 +264,11 @@ struct emu_resident *emu_fixed_find(struct emu_functional *f, uint32_t grid, uin
 {
     if (!begin_grid(f))
         return NULL;
-    for (unsigned i = 0; i < f->count; i++)
-        if (f->resident[i].linear == block && f->resident[i].grid->sequence == grid)
-            return &f->resident[i];
-    return NULL;
+    unsigned at = place_of(f, grid, block);
+    if (at == f->count || f->resident[at].linear != block ||
+        f->resident[at].grid->sequence != grid)
+        return NULL;
+    return &f->resident[at];
 }
 
 /* ---- stops -------------------------------------------------------------------------------- */
@@ -183,13 +287,18 @@ void emu_fixed_place(const struct emu_warp *w, int split, struct emu_place *plac
     }
 }
 
+/** Its blocks were run one by one: nobody higher has printed. */
+static bool runs_alone(const struct emu_grid *grid)
+{
+    return !emu_grid_of_device(grid) &&
+           emu_kernel_block_order_free(grid->launch.program, grid->launch.kernel);
+}
+
 void emu_fixed_fault(const struct emu_warp *w, struct emu_stop *stop)
 {
-    const struct emu_launch *launch = &w->block->grid->launch;
-
     if (!w->core->machine->threaded) /* else when all threads are back */
         emu_text_stopped(w->core->machine, w->block->grid->sequence, w->block->linear,
-                         emu_kernel_block_order_free(launch->program, launch->kernel));
+                         runs_alone(w->block->grid));
     stop->kind = EMU_STOP_FAULT;
     stop->fault = w->fault;
     emu_fixed_place(w, w->running, &stop->place);
@@ -208,13 +317,12 @@ static void end_probe(struct emu_functional *f)
 void emu_fixed_hang(struct emu_functional *f, struct emu_block *block, bool livelock,
                     struct emu_stop *stop)
 {
-    const struct emu_launch *launch = &block->grid->launch;
     struct emu_hang_cause cause = {.livelock = livelock, .probe = f->probe, .alone = f->order_free,
                                    .strong = f->probe != NULL ? f->probe->strong : f->strong};
 
     if (!block->core->machine->threaded)
         emu_text_stopped(block->core->machine, block->grid->sequence, block->linear,
-                         emu_kernel_block_order_free(launch->program, launch->kernel));
+                         runs_alone(block->grid));
     stop->kind = EMU_STOP_HANG;
     emu_block_explain(block, &cause, &stop->hang);
     stop->place.grid = stop->hang.grid;
@@ -267,6 +375,8 @@ bool emu_fixed_look(struct emu_functional *f, struct emu_block *current)
         if (b != NULL)
             moved = see_progress(b, now, latest) || moved;
     }
+    for (unsigned k = 0; k < 2 && !f->order_free; k++) /* a block's end is progress */
+        latest[k] = f->gone_at > latest[k] ? f->gone_at : latest[k];
     for (unsigned i = 0; moved && i < f->count; i++) {
         struct emu_block *b = block_of(f, &f->resident[i]);
         if (b != NULL)
@@ -296,7 +406,7 @@ static bool hangs(struct emu_functional *f, struct emu_block *block)
 {
     bool found = emu_fixed_look(f, block), all = true;
     /* alone, it is the only one that runs */
-    uint64_t ended = f->order_free ? 0 : f->grid->blocks_ended;
+    uint64_t ended = f->order_free ? 0 : f->gone;
 
     if (f->probe == NULL) {
         if (!found)
@@ -306,9 +416,9 @@ static bool hangs(struct emu_functional *f, struct emu_block *block)
             return true; /* no memory: the verdict does not name places */
         f->probe->strong = f->strong;
         f->probe->progress = all_progress(f, f->strong);
-        f->probe->blocks_ended = ended;
+        f->probe->gone = ended;
     } else if (all_progress(f, f->probe->strong) != f->probe->progress ||
-               f->probe->blocks_ended != ended) {
+               f->probe->gone != ended) {
         end_probe(f);
         return false;
     }
@@ -383,6 +493,10 @@ struct emu_warp *emu_fixed_settle(struct emu_functional *f, struct emu_stop *sto
             stop->kind = EMU_STOP_IDLE;
             return NULL;
         }
+        if (f->count == 0) { /* a saved state that cannot have come from a run */
+            *status = LW_FAIL(err, LW_ESTATE, "no block of the launches that are open can run");
+            return NULL;
+        }
         if (f->turn_left == 0) {
             f->current = (f->current + 1) % f->count;
             new_turn(f);
@@ -407,6 +521,8 @@ struct emu_warp *emu_fixed_settle(struct emu_functional *f, struct emu_stop *sto
             emu_fixed_hang(f, block, false, stop);
             return NULL;
         }
+        if (emu_block_suspended(block))
+            emu_fixed_refill(f);
         if (++stuck >= f->count && emu_fixed_deadlocked(f)) {
             emu_fixed_hang(f, block, false, stop);
             return NULL;
@@ -835,8 +951,9 @@ enum lw_status emu_fixed_create(struct emu_machine *machine, bool replay,
                                 struct emu_engine **out, struct lw_error *err)
 {
     struct emu_functional *f;
-    /* a block has a warp at least */
-    enum lw_status status = create(machine, machine->config.resident_warps, &f, err);
+    /* a block has a warp at least; see fill_many() */
+    enum lw_status status =
+        create(machine, machine->config.resident_warps + EMU_LAUNCH_NESTING, &f, err);
 
     if (status != LW_OK)
         return status;

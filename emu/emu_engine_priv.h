@@ -25,14 +25,16 @@ struct emu_claims;
 struct emu_functional {
     struct emu_engine base;
     struct emu_core *core;
-    struct emu_grid *grid;     /* the one that runs, NULL: look for the next */
+    struct emu_grid *grid;     /* the host's launch that runs, NULL: look for the next */
     struct emu_resident *resident; /* in block order */
-    unsigned count, capacity;
+    unsigned count, capacity;  /* capacity: blocks of `grid`, while it is alone */
     unsigned current;          /* index of the block whose turn it is */
-    uint64_t next_block;       /* first block not resident yet */
     uint64_t turn_left;        /* of the current block's turn */
     uint64_t warp_left;        /* of the current warp's quantum; 0: the next warp's turn */
     uint64_t watch_at;         /* core count of the next look for a live-lock */
+    uint64_t gone;             /* blocks that gave their places back, */
+    uint64_t gone_at;          /* and 1 + the core's count when the last one did */
+    uint64_t launches_seen;    /* machine->launch_changes when places were filled */
     bool order_free;
     bool strong;               /* the last look: barriers did open (EMU_STRONG_WINDOWS) */
     struct emu_probe *probe;   /* looks at what spins, before a live-lock verdict; else NULL */
@@ -68,6 +70,8 @@ enum lw_status emu_fixed_begin(struct emu_functional *f, struct emu_resident *r,
 void emu_fixed_take_up(struct emu_functional *f);
 /** Resident block by name, or NULL. */
 struct emu_resident *emu_fixed_find(struct emu_functional *f, uint32_t grid, uint64_t block);
+/** A suspended block needs no room for now: launches of the device take it. */
+void emu_fixed_refill(struct emu_functional *f);
 /** Ended blocks give their places to the next. */
 void emu_fixed_retire(struct emu_functional *f);
 void emu_fixed_place(const struct emu_warp *w, int split, struct emu_place *place);

@@ -100,6 +100,7 @@ static void hash_block(struct lw_hash *hash, const struct emu_block *block)
     lw_hash_u64(hash, block->linear);
     lw_hash_u64(hash, block->retired);
     lw_hash_u64(hash, block->sleep_offset);
+    lw_hash_u64(hash, (uint64_t)block->children << 32 | block->streams);
     lw_hash_bytes(hash, block->shared, block->shared_bytes);
     emu_cta_hash(block, hash);
     for (unsigned k = 0; k < block->warp_count; k++)
@@ -119,6 +120,15 @@ static void hash_grid(struct lw_hash *hash, const struct emu_grid *grid)
     lw_hash_bytes(hash, launch->offset, sizeof launch->offset);
     lw_hash_u64(hash, (uint64_t)launch->work_dim << 32 | grid->shared_bytes);
     lw_hash_bytes(hash, grid->bank0, grid->bank0_valid);
+    if (!emu_grid_of_device(grid))
+        return;
+    lw_hash_u64(hash, (uint64_t)grid->sequence << 32 | grid->parent.grid);
+    lw_hash_u64(hash, grid->parent.block);
+    lw_hash_u64(hash, (uint64_t)grid->parent.warp << 32 | grid->parent.lane);
+    lw_hash_u64(hash, grid->stream);
+    lw_hash_u64(hash, (uint64_t)(grid->joined != NULL ? grid->joined->sequence : 0) << 32 |
+                          (grid->before != NULL ? grid->before->sequence : 0));
+    lw_hash_u64(hash, grid->group);
 }
 
 /** The first block behind (grid, linear) on any core; from the start if @grid is 0. */

@@ -25,6 +25,8 @@ static const struct emu_config defaults = {
     .tags = EMU_TAGS_OFF,
     .tag_rules = EMU_TAG_RULES_EXACT,
     .tag_expansion = EMU_TAG_LAZY,
+    .launch_depth = 24,
+    .pending_launches = 2048,
 };
 
 void emu_config_default(struct emu_config *config)
@@ -67,6 +69,12 @@ enum lw_status emu_machine_create(const struct emu_config *config, struct emu_ma
         return LW_FAIL(err, LW_ERANGE, "resident_warps %u; 1..1048576", config->resident_warps);
     if (config->warp_quantum == 0 || config->warp_quantum > 32768)
         return LW_FAIL(err, LW_ERANGE, "warp_quantum %u; 1..32768", config->warp_quantum);
+    if (config->launch_depth >= EMU_LAUNCH_NESTING)
+        return LW_FAIL(err, LW_ERANGE, "launch_depth %u; 0..%u", config->launch_depth,
+                       EMU_LAUNCH_NESTING - 1);
+    if (config->pending_launches == 0 || config->pending_launches > 1u << 20)
+        return LW_FAIL(err, LW_ERANGE, "pending_launches %u; 1..1048576",
+                       config->pending_launches);
     if (emu_level_choose(config->level) == NULL)
         return LW_FAIL(err, LW_ERANGE, "level %u; this processor has no x86-64-v%u or there is no "
                        "such level (1, 3, 4)", config->level, config->level);
@@ -93,16 +101,6 @@ enum lw_status emu_machine_create(const struct emu_config *config, struct emu_ma
     return LW_OK;
 }
 
-static void free_grids(struct emu_grid *grid)
-{
-    while (grid != NULL) {
-        struct emu_grid *next = grid->next;
-        free((void *)(uintptr_t)grid->bank0);
-        free(grid);
-        grid = next;
-    }
-}
-
 void emu_machine_destroy(struct emu_machine *machine)
 {
     if (machine == NULL)
@@ -112,8 +110,9 @@ void emu_machine_destroy(struct emu_machine *machine)
     while (machine->core_count != 0)
         emu_core_destroy(machine->cores[0]);
     free(machine->cores);
-    free_grids(machine->grids);
-    free_grids(machine->spare_grids);
+    emu_grids_free(machine->grids);
+    emu_grids_free(machine->spare_grids);
+    emu_grids_free(machine->spare_device);
     emu_programs_destroy(machine);
     emu_memory_fini(&machine->memory);
     emu_text_fini(&machine->text);
@@ -151,122 +150,6 @@ void emu_life_tell(const struct emu_machine *machine, const struct emu_life *lif
 {
     for (struct emu_life_listener *l = machine->listeners; l != NULL; l = l->next)
         l->on_life(l, life);
-}
-
-/* ---- grids --------------------------------------------------------------------------- */
-
-/** A launch that history went back from keeps its place in memory when it comes again. */
-static struct emu_grid *take_spare(struct emu_machine *machine, uint32_t sequence)
-{
-    for (struct emu_grid **at = &machine->spare_grids; *at != NULL; at = &(*at)->next) {
-        struct emu_grid *grid = *at;
-        if (grid->sequence == sequence) {
-            *at = grid->next;
-            return grid;
-        }
-    }
-    return NULL;
-}
-
-enum lw_status emu_grid_launch(struct emu_machine *machine, const struct emu_launch *launch,
-                               struct emu_grid **out, struct lw_error *err)
-{
-    const struct isa_function *kernel = launch->kernel;
-    unsigned width = machine->config.warp_width;
-    uint64_t blocks = 1, threads = 1;
-    struct emu_grid *grid;
-    uint8_t *bank;
-
-    for (unsigned i = 0; i < 3; i++) {
-        if (launch->grid[i] == 0 || launch->block[i] == 0)
-            return LW_FAIL(err, LW_ERANGE, "kernel %s: a grid or block size of 0", kernel->name);
-        if (launch->block[i] > EMU_MAX_BLOCK_THREADS)
-            return LW_FAIL(err, LW_ERANGE, "kernel %s: block size %u; %u threads a block at most",
-                           kernel->name, launch->block[i], EMU_MAX_BLOCK_THREADS);
-        if (launch->grid[i] > INT32_MAX || blocks > (UINT64_C(1) << 40) / launch->grid[i])
-            return LW_FAIL(err, LW_ERANGE, "kernel %s: grid of more than 2^40 blocks",
-                           kernel->name);
-        blocks *= launch->grid[i];
-        threads *= launch->block[i];
-        if (kernel->required_block[i] != 0 && launch->block[i] != kernel->required_block[i])
-            return LW_FAIL(err, LW_ERANGE,
-                           "kernel %s: block [%u, %u, %u], but it was compiled for [%u, %u, %u]",
-                           kernel->name, launch->block[0], launch->block[1], launch->block[2],
-                           kernel->required_block[0], kernel->required_block[1],
-                           kernel->required_block[2]);
-    }
-    if (threads > EMU_MAX_BLOCK_THREADS)
-        return LW_FAIL(err, LW_ERANGE, "kernel %s: %llu threads a block; at most %u",
-                       kernel->name, (unsigned long long)threads, EMU_MAX_BLOCK_THREADS);
-    if (kernel->max_threads != 0 && threads > kernel->max_threads)
-        return LW_FAIL(err, LW_ERANGE, "kernel %s: %llu threads a block; it was compiled for at "
-                       "most %u", kernel->name, (unsigned long long)threads, kernel->max_threads);
-    if (kernel->needs_warp != 0 && width < kernel->needs_warp)
-        return LW_FAIL(err, LW_ERANGE, "kernel %s relies on warps of %u lanes; the machine has %u: "
-                       "run it with a warp width of %u or 64", kernel->name, kernel->needs_warp,
-                       width, kernel->needs_warp);
-    uint64_t shared = ((uint64_t)kernel->shared_bytes + 15) / 16 * 16;
-    shared = launch->dynamic_shared_bytes ? shared + launch->dynamic_shared_bytes
-                                          : kernel->shared_bytes;
-    if (shared > 1u << 24)
-        return LW_FAIL(err, LW_ERANGE, "kernel %s: %llu bytes of shared memory; 16 MiB at most",
-                       kernel->name, (unsigned long long)shared);
-    if ((uint64_t)kernel->local_bytes > 1u << 24)
-        return LW_FAIL(err, LW_ERANGE, "kernel %s: %u bytes of local memory a thread; 16 MiB at "
-                       "most", kernel->name, kernel->local_bytes);
-    if (kernel->param_bytes > ISA_CONST_BANK_BYTES)
-        return LW_FAIL(err, LW_ERANGE, "kernel %s: %u bytes of parameters; 65536 at most",
-                       kernel->name, kernel->param_bytes);
-    grid = take_spare(machine, machine->grid_count + 1);
-    bank = grid != NULL ? (uint8_t *)(uintptr_t)grid->bank0 : calloc(1, ISA_CONST_BANK_BYTES + 8);
-    if (grid == NULL)
-        grid = calloc(1, sizeof *grid);
-    else
-        memset(bank, 0, ISA_CONST_BANK_BYTES + 8);
-    if (grid == NULL || bank == NULL) {
-        free(grid);
-        free(bank);
-        return LW_FAIL(err, LW_ENOMEM, "grid");
-    }
-    memset(grid, 0, sizeof *grid);
-    if (kernel->param_bytes != 0 && launch->params != NULL)
-        memcpy(bank, launch->params, kernel->param_bytes);
-    grid->launch = *launch;
-    grid->launch.params = NULL;
-    if (emu_text_grid_launched(machine, grid, err) != LW_OK) {
-        free(grid);
-        free(bank);
-        return LW_ENOMEM;
-    }
-    grid->sequence = ++machine->grid_count;
-    if (grid->launch.work_dim < 1 || grid->launch.work_dim > 3)
-        grid->launch.work_dim = 1;
-    grid->block_count = blocks;
-    grid->block_threads = (uint32_t)threads;
-    grid->block_warps = (uint32_t)((threads + width - 1) / width);
-    grid->shared_bytes = (uint32_t)shared;
-    grid->first_warp_id = machine->warp_ids;
-    grid->bank0 = bank;
-    grid->bank0_valid = kernel->param_bytes;
-    machine->warp_ids += blocks * grid->block_warps;
-    if (machine->last_grid != NULL)
-        machine->last_grid->next = grid;
-    else
-        machine->grids = grid;
-    machine->last_grid = grid;
-    emu_life_tell(machine, &(struct emu_life){.kind = EMU_LIFE_LAUNCH, .grid = grid});
-    if (out != NULL)
-        *out = grid;
-    return emu_log_launch_step(machine, grid, err);
-}
-
-struct emu_grid *emu_grid_current(const struct emu_machine *machine)
-{
-    struct emu_grid *grid = machine->grids;
-
-    while (grid != NULL && grid->blocks_ended == grid->block_count)
-        grid = grid->next;
-    return grid;
 }
 
 /* ---- statistics ----------------------------------------------------------------------------- */
@@ -337,20 +220,10 @@ const char *emu_fault_name(enum emu_fault_kind kind)
     return (unsigned)kind < EMU_FAULT_COUNT ? fault_info[kind].name : "unknown";
 }
 
-static const struct emu_grid *grid_by_sequence(const struct emu_machine *machine,
-                                               uint32_t sequence)
-{
-    const struct emu_grid *grid = machine->grids;
-
-    while (grid != NULL && grid->sequence != sequence)
-        grid = grid->next;
-    return grid;
-}
-
 void emu_fault_print(const struct emu_machine *machine, const struct emu_fault *fault,
                      struct lw_sink *out)
 {
-    const struct emu_grid *grid = grid_by_sequence(machine, fault->grid);
+    const struct emu_grid *grid = emu_grid_find(machine, fault->grid);
     const struct emu_program *p = emu_machine_program_at(machine, fault->pc);
 
     lw_printf(out, "fault: %s", emu_fault_name(fault->kind));
@@ -375,6 +248,10 @@ void emu_fault_print(const struct emu_machine *machine, const struct emu_fault *
         const struct isa_line *line = isa_object_line_at(p->object, index);
         if (line != NULL && line->file < p->object->file_count)
             lw_printf(out, " (%s:%u)", p->object->files[line->file], line->line);
+    }
+    if (grid != NULL && emu_grid_of_device(grid)) {
+        lw_put(out, "; ");
+        emu_grid_chain_print(machine, fault->grid, out);
     }
 }
 

@@ -41,6 +41,13 @@ static inline void emu_memory_touch(struct emu_memory *memory, uint64_t offset, 
     while (page++ < last);
 }
 
+/** As emu_alloc and emu_free, for the device: not a step of the host, so in no log. */
+enum lw_status emu_memory_alloc(struct emu_machine *machine, uint64_t size_bytes, const char *name,
+                                unsigned flags, uint64_t *address, struct lw_error *err)
+    LW_MUST_CHECK;
+enum lw_status emu_memory_free(struct emu_machine *machine, uint64_t address,
+                               struct lw_error *err) LW_MUST_CHECK;
+
 /** Live allocations next to @address: the last that starts at or below it, the first
  *  above it; NULL where there is none. */
 void emu_memory_neighbours(const struct emu_memory *memory, uint64_t address,

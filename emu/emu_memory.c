@@ -196,8 +196,8 @@ static void forget_freed(struct emu_memory *memory, uint64_t address, uint64_t b
     memory->count = kept;
 }
 
-enum lw_status emu_alloc(struct emu_machine *machine, uint64_t size_bytes, const char *name,
-                         unsigned flags, uint64_t *address, struct lw_error *err)
+enum lw_status emu_memory_alloc(struct emu_machine *machine, uint64_t size_bytes, const char *name,
+                                unsigned flags, uint64_t *address, struct lw_error *err)
 {
     struct emu_memory *memory = &machine->memory;
     struct emu_alloc_record fresh = {.size_bytes = size_bytes};
@@ -236,6 +236,18 @@ enum lw_status emu_alloc(struct emu_machine *machine, uint64_t size_bytes, const
     *address = fresh.address;
     emu_life_tell(machine, &(struct emu_life){.kind = EMU_LIFE_ALLOC, .address = *address,
                                               .size_bytes = size_bytes, .name = name});
+    return LW_OK;
+}
+
+enum lw_status emu_alloc(struct emu_machine *machine, uint64_t size_bytes, const char *name,
+                         unsigned flags, uint64_t *address, struct lw_error *err)
+{
+    enum lw_status status = emu_memory_alloc(machine, size_bytes, name, flags, address, err);
+
+    if (status != LW_OK)
+        return status;
+    if (name == NULL)
+        name = "";
     return emu_log_host_step(machine,
                              &(struct emu_log_entry){.kind = EMU_LOG_ALLOC,
                                                      .address = *address,
@@ -261,7 +273,8 @@ static void forget_caches(struct emu_machine *machine)
     }
 }
 
-enum lw_status emu_free(struct emu_machine *machine, uint64_t address, struct lw_error *err)
+enum lw_status emu_memory_free(struct emu_machine *machine, uint64_t address,
+                               struct lw_error *err)
 {
     struct emu_memory *memory = &machine->memory;
     size_t i = record_above(memory, address);
@@ -288,6 +301,15 @@ enum lw_status emu_free(struct emu_machine *machine, uint64_t address, struct lw
     emu_life_tell(machine, &(struct emu_life){.kind = EMU_LIFE_FREE, .address = address,
                                               .size_bytes = record->size_bytes,
                                               .name = record->name});
+    return LW_OK;
+}
+
+enum lw_status emu_free(struct emu_machine *machine, uint64_t address, struct lw_error *err)
+{
+    enum lw_status status = emu_memory_free(machine, address, err);
+
+    if (status != LW_OK)
+        return status;
     return emu_log_host_step(
         machine, &(struct emu_log_entry){.kind = EMU_LOG_FREE, .address = address}, err);
 }
@@ -418,7 +440,7 @@ static bool record_fits(const struct emu_memory *memory, const struct emu_alloc_
 {
     uint64_t offset = record->address - ISA_GLOBAL_BASE;
     const unsigned known = EMU_ALLOC_READ_ONLY | EMU_ALLOC_WATCHED | EMU_ALLOC_FREED |
-                           EMU_ALLOC_MODULE;
+                           EMU_ALLOC_MODULE | EMU_ALLOC_PARAMETERS;
 
     return offset % EMU_PAGE_BYTES == 0 && offset >= from && offset < memory->bytes &&
            record->size_bytes <= memory->bytes &&

@@ -11,6 +11,8 @@
  *   emu_decode.c    isa_insn -> emu_dinsn
  *   emu_core.c      blocks, warps, the turn of a warp, the watched step
  *   emu_engine.c    the functional engine
+ *   emu_grid.c      launches: the host's and the device's
+ *   emu_launch.c    the rows that launch
  *   emu_hash.c      hash_state
  *   emu_text.c      printed text, its order; assertions
  */
@@ -127,6 +129,7 @@ struct emu_program {
     uint64_t *variable_address; /* per object variable; 0 for shared */
     uint8_t *breakpoint;   /* per instruction */
     bool prints;           /* has a vprintf */
+    bool launches;         /* has a launch.kernel or launch.group */
     struct isa_order_verdict *order; /* per function of the object: of kernels */
     uint16_t *vregs;       /* per function of the object: vector registers its warps need */
     uint32_t *rpc;         /* [count] reconvergence pc of branches that name one, else EMU_NO_RPC */
@@ -343,6 +346,8 @@ struct emu_block {
     uint64_t retired_then;   /* when a look found progress in some block */
     uint64_t sleep_offset;   /* added to retired for sleepers when time jumps */
     unsigned next_warp;      /* rotation */
+    uint32_t children;       /* kernels that it launched, not complete: launch.sync waits for them */
+    uint32_t streams;        /* launch.stream made so many */
     void *memory;            /* the one heap block behind warps, rows, shared */
     size_t memory_bytes;
 };
@@ -441,7 +446,50 @@ struct emu_machine {
     unsigned threads_used; /* most threads that a grid ran on, 0: one */
     struct emu_log *log;   /* the schedule log, or NULL */
     struct emu_grid *spare_grids; /* launched in a future that history went back from */
+    struct emu_grid *oldest;      /* the first that is not complete */
+    struct emu_grid *spare_device; /* device launches that are over: their memory */
+    uint32_t device_open;         /* device launches that are not complete, */
+    uint32_t pending;             /* of them, that have not begun */
+    uint64_t launch_changes;      /* grows when a device launch comes or is complete */
 };
+
+enum { EMU_LAUNCH_NESTING = 64 }; /* levels of launches, the host's included */
+
+/* ---- grids (emu_grid.c) --------------------------------------------------------------- */
+
+/** What the device tells of a launch beyond struct emu_launch. */
+struct emu_device_launch {
+    struct emu_block *block; /* of the launching lane */
+    unsigned warp, lane;
+    bool group;
+    uint64_t stream;         /* of kernels */
+};
+/** Could the machine launch this? Errors: LW_ERANGE with a sentence. */
+enum lw_status emu_grid_check(const struct emu_machine *machine, const struct emu_launch *launch,
+                              struct lw_error *err) LW_MUST_CHECK;
+/** Queue a checked launch of the device; a group aggregates where it can. Errors: LW_ENOMEM. */
+enum lw_status emu_grid_launch_device(struct emu_machine *machine, const struct emu_launch *launch,
+                                      const struct emu_device_launch *how,
+                                      struct emu_grid **out, struct lw_error *err) LW_MUST_CHECK;
+/** A grid of a saved state, numbered @sequence, with warp ids from @first_warp_id; nobody is told.
+ *  @device: it is not the host's. */
+enum lw_status emu_grid_restore(struct emu_machine *machine, const struct emu_launch *launch,
+                                uint32_t sequence, uint64_t first_warp_id, bool device,
+                                struct emu_grid **out, struct lw_error *err) LW_MUST_CHECK;
+/** Forget all device launches; their memory is kept for others. */
+void emu_grids_drop_device(struct emu_machine *machine);
+void emu_grids_free(struct emu_grid *grids);
+struct emu_grid *emu_grid_find(const struct emu_machine *machine, uint32_t sequence);
+/** @grid's last block ended: if nothing of it is open it is complete, and so may be others. */
+void emu_grid_blocks_done(struct emu_machine *machine, struct emu_grid *grid);
+/** A slot that held a block of @grid, a device launch, is free. */
+void emu_grid_unhold(struct emu_machine *machine, struct emu_grid *grid);
+/** An instruction of @grid was retired; true: the first. */
+bool emu_grid_begin(struct emu_machine *machine, struct emu_grid *grid);
+static inline bool emu_grid_of_device(const struct emu_grid *grid)
+{
+    return grid->parent.grid != 0;
+}
 
 /* ---- the turn --------------------------------------------------------------------- */
 
@@ -705,6 +753,12 @@ uint64_t emu_split_sync(struct emu_warp *w, uint64_t lanes, const uint64_t *memb
 /** Sleep for @length instructions of the block. Time is block->retired and what the warp has
  *  retired since w->turn_start. */
 void emu_split_sleep(struct emu_warp *w, uint64_t lanes, uint64_t length, uint32_t next);
+/** Wait until no kernel that the block launched is open (launch.sync). */
+void emu_split_launch_wait(struct emu_warp *w, uint64_t lanes, uint32_t next);
+/** None is: lanes that wait for it go on. */
+void emu_block_launches_done(struct emu_block *block);
+/** Lanes of it wait at launch.sync, and nothing in it can run. */
+bool emu_block_suspended(const struct emu_block *block);
 /** What a bar.red brings: its instruction, its active lanes, those with a true predicate. */
 struct emu_reduction {
     uint32_t index, brought, yes;

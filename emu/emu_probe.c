@@ -10,7 +10,8 @@ static struct emu_poll *poll_of(struct emu_probe *probe, const struct emu_event 
 {
     for (size_t i = 0; i < probe->count; i++) {
         struct emu_poll *p = &probe->poll[i];
-        if (p->pc == ev->pc && p->warp == ev->warp && p->block == ev->block)
+        if (p->pc == ev->pc && p->warp == ev->warp && p->block == ev->block &&
+            p->grid == ev->grid->sequence)
             return p;
     }
     if (probe->count == MAX_POLLS || !lw_grow(&probe->poll, &probe->capacity, probe->count + 1,
@@ -20,6 +21,7 @@ static struct emu_poll *poll_of(struct emu_probe *probe, const struct emu_event 
     }
     struct emu_poll *p = &probe->poll[probe->count++];
     memset(p, 0, sizeof *p);
+    p->grid = ev->grid->sequence;
     p->block = ev->block;
     p->warp = ev->warp;
     p->pc = ev->pc;
@@ -72,7 +74,8 @@ static bool on_event(struct emu_observer *observer, const struct emu_event *ev)
         if (ev->access[i].kind != EMU_ACCESS_CONSTANT && ev->kind == EMU_EV_RETIRED)
             note(probe, ev, &ev->access[i]);
     for (unsigned i = 0; i < probe->block_count; i++)
-        if (probe->block[i].linear == ev->block && probe->block[i].left > 0)
+        if (probe->block[i].linear == ev->block && probe->block[i].grid == ev->grid->sequence &&
+            probe->block[i].left > 0)
             probe->block[i].left--;
     return false;
 }
@@ -94,21 +97,32 @@ void emu_probe_destroy(struct emu_probe *probe)
     free(probe);
 }
 
-bool emu_probe_knows(const struct emu_probe *probe, uint64_t linear)
+/** Index of what is known of @block, or block_count. */
+static unsigned find(const struct emu_probe *probe, const struct emu_block *block)
 {
-    for (unsigned i = 0; i < probe->block_count; i++)
-        if (probe->block[i].linear == linear)
-            return probe->block[i].left == 0;
-    return false;
+    uint32_t grid = block->grid != NULL ? block->grid->sequence : 0;
+    unsigned i = 0;
+
+    while (i < probe->block_count &&
+           (probe->block[i].linear != block->linear || probe->block[i].grid != grid))
+        i++;
+    return i;
+}
+
+bool emu_probe_knows(const struct emu_probe *probe, const struct emu_block *block)
+{
+    unsigned i = find(probe, block);
+
+    return i < probe->block_count && probe->block[i].left == 0;
 }
 
 bool emu_probe_saw(struct emu_probe *probe, const struct emu_block *block)
 {
     uint64_t splits = 0, left;
+    unsigned known = find(probe, block);
 
-    for (unsigned i = 0; i < probe->block_count; i++)
-        if (probe->block[i].linear == block->linear)
-            return probe->block[i].left == 0;
+    if (known < probe->block_count)
+        return probe->block[known].left == 0;
     if (probe->block_count == EMU_PROBE_BLOCKS)
         return true;
     for (unsigned i = 0; i < block->warp_count; i++) {
@@ -118,6 +132,7 @@ bool emu_probe_saw(struct emu_probe *probe, const struct emu_block *block)
     }
     left = splits * SEEN_PER_SPLIT;
     left = left < LEAST_SEEN ? LEAST_SEEN : left > MOST_SEEN ? MOST_SEEN : left;
+    probe->block[probe->block_count].grid = block->grid != NULL ? block->grid->sequence : 0;
     probe->block[probe->block_count].linear = block->linear;
     probe->block[probe->block_count++].left = left;
     return false;
@@ -135,7 +150,7 @@ bool emu_probe_written(const struct emu_probe *probe, const struct emu_poll *pol
 
     for (size_t i = 0; i < probe->count; i++) {
         const struct emu_poll *p = &probe->poll[i];
-        if (p->kind == 0 || (shared && p->block != poll->block))
+        if (p->kind == 0 || (shared && (p->grid != poll->grid || p->block != poll->block)))
             continue;
         for (LW_EACH_BIT(l, p->lanes))
             if ((p->moved >> l & 1) || overlap(at, poll->bytes, p->address[l], p->bytes))
@@ -179,6 +194,7 @@ void emu_probe_save(const struct emu_probe *p, struct emu_bytes *out)
 #include "emu/emu_state.def"
     emu_put_number(out, p->block_count);
     for (unsigned i = 0; i < p->block_count; i++) {
+        emu_put_number(out, p->block[i].grid);
         emu_put_number(out, p->block[i].linear);
         emu_put_number(out, p->block[i].left);
     }
@@ -193,6 +209,7 @@ static enum lw_status load(struct emu_probe *p, struct emu_reader *in, struct lw
 #include "emu/emu_state.def"
     p->block_count = (unsigned)emu_get_limited(in, EMU_PROBE_BLOCKS);
     for (unsigned i = 0; i < p->block_count; i++) {
+        p->block[i].grid = (uint32_t)emu_get_limited(in, UINT32_MAX);
         p->block[i].linear = emu_get_number(in);
         p->block[i].left = emu_get_number(in);
     }

@@ -11,6 +11,7 @@
 
 /** Accesses of one instruction by one warp. */
 struct emu_poll {
+    uint32_t grid;             /* sequence */
     uint64_t block, pc;
     unsigned warp;
     uint64_t lanes;            /* that executed it */
@@ -28,8 +29,9 @@ struct emu_probe {
     bool attached;             /* the block whose turn it is is observed */
     bool strong;               /* convergence barriers do open */
     uint64_t progress;         /* of all resident blocks when it began */
-    uint64_t blocks_ended;     /* of the grid, then */
+    uint64_t gone;             /* blocks that had ended then */
     struct {
+        uint32_t grid;
         uint64_t linear;
         uint64_t left;         /* instructions still to see */
     } block[EMU_PROBE_BLOCKS];
@@ -45,7 +47,7 @@ void emu_probe_destroy(struct emu_probe *probe);
 /** Has @block been seen for long enough? One that is new is noted, if there is room. */
 bool emu_probe_saw(struct emu_probe *probe, const struct emu_block *block);
 /** The same without noting it. */
-bool emu_probe_knows(const struct emu_probe *probe, uint64_t linear);
+bool emu_probe_knows(const struct emu_probe *probe, const struct emu_block *block);
 /** Something that some lane wrote, or tried to, overlaps what @poll reads in lane @lane. */
 bool emu_probe_written(const struct emu_probe *probe, const struct emu_poll *poll, unsigned lane);
 

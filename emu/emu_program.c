@@ -249,8 +249,11 @@ enum lw_status emu_program_load(struct emu_machine *machine, const struct isa_ob
             goto cleanup;
         }
     }
-    for (uint32_t i = 0; i < p->count; i++)
-        p->prints = p->prints || p->insn[i].op == ISA_VPRINTF;
+    for (uint32_t i = 0; i < p->count; i++) {
+        unsigned op = p->insn[i].op;
+        p->prints = p->prints || op == ISA_VPRINTF;
+        p->launches = p->launches || op == ISA_LAUNCH_KERNEL || op == ISA_LAUNCH_GROUP;
+    }
     for (unsigned i = 0; i < object->function_count; i++) {
         status = check_flow(p, &object->functions[i], err);
         if (status == LW_OK)
@@ -326,6 +329,10 @@ uint64_t emu_program_fingerprint(const struct isa_object *object)
 const struct isa_object *emu_program_object(const struct emu_program *program)
 {
     return program->object;
+}
+bool emu_program_launches(const struct emu_program *program)
+{
+    return program->launches;
 }
 const struct isa_function *emu_program_kernel(const struct emu_program *program,
                                               const char *name)

@@ -113,6 +113,10 @@ static enum lw_status warp_of(struct emu_functional *f, const struct emu_log_ent
     char why[120];
     enum lw_status status;
 
+    if (r == NULL && !f->placed && f->grid != NULL) { /* its place was another's until a turn ago */
+        emu_fixed_refill(f);
+        r = emu_fixed_find(f, e->place.grid, e->place.block);
+    }
     if (r == NULL) {
         snprintf(why, sizeof why, "block %llu of grid %u is not resident",
                  (unsigned long long)e->place.block, e->place.grid);

@@ -255,6 +255,8 @@ void emu_split_bury(struct emu_warp *w, unsigned *id, uint64_t gone)
         block->ended = true;
         block->ends_grid = __atomic_add_fetch(&block->grid->blocks_ended, 1, __ATOMIC_ACQ_REL) ==
                            block->grid->block_count;
+        if (block->ends_grid)
+            emu_grid_blocks_done(block->core->machine, block->grid);
     }
     block->progress++;
     emu_flow_note(w, EMU_CONV_NONE, 0, EMU_RELEASE_EXIT);

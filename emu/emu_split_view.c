@@ -10,7 +10,8 @@
 const char *emu_split_state_name(enum emu_split_state state)
 {
     static const char *const names[] = {"ready", "blocked",  "yielded",  "warpsync",
-                                        "barrier", "sleeping", "suspended", "stacked"};
+                                        "barrier", "sleeping", "suspended", "stacked",
+                                        "launch"};
 
     return (unsigned)state < LW_COUNT_OF(names) ? names[state] : "?";
 }

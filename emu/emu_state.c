@@ -160,83 +160,222 @@ enum lw_status emu_state_bad(struct lw_error *err, const char *what)
 
 /* ---- grids --------------------------------------------------------------------------------- */
 
+static uint32_t sequence_of(const struct emu_grid *grid)
+{
+    return grid != NULL ? grid->sequence : 0;
+}
+
 static void save_grids(const struct emu_machine *machine, struct emu_bytes *out)
 {
     struct emu_bytes launch = {0};
+    uint64_t listed = 0;
 
+    for (const struct emu_grid *p = machine->grids; p != NULL; p = p->next)
+        listed++;
     emu_put_number(out, machine->grid_count);
+    emu_put_number(out, listed);
     for (const struct emu_grid *p = machine->grids; p != NULL; p = p->next) {
         launch.size = 0;
         emu_log_launch_put(&launch, p);
         out->failed = out->failed || launch.failed;
+        emu_put_number(out, p->sequence);
         emu_put_number(out, launch.size);
         emu_put(out, launch.data, launch.size);
+        emu_put_number(out, p->first_warp_id);
+        emu_put_number(out, p->parent.grid);
+        if (emu_grid_of_device(p)) {
+            emu_put_number(out, p->parent.block);
+            emu_put_number(out, p->parent.warp);
+            emu_put_number(out, p->parent.lane);
+            emu_put_number(out, sequence_of(p->joined));
+            emu_put_number(out, sequence_of(p->before));
+        }
 #define GRID(how, member) EMU_SAVE_##how(member)
 #include "emu/emu_state.def"
     }
     emu_bytes_fini(&launch);
 }
 
-/** Grids behind the first @count go to the spare ones: a replay launches them again. */
+/** The host's launches behind the first @count go to the spare ones: a replay launches them
+ *  again. */
 static void put_aside(struct emu_machine *machine, uint32_t count)
 {
-    struct emu_grid **at = &machine->grids, **end = &machine->spare_grids;
+    struct emu_grid **at = &machine->grids, **end = &machine->spare_grids, *last = NULL;
 
-    machine->last_grid = NULL;
     while (*at != NULL && (*at)->sequence <= count) {
-        machine->last_grid = *at;
+        last = *at;
         at = &(*at)->next;
     }
     while (*end != NULL)
         end = &(*end)->next;
     *end = *at;
     *at = NULL;
+    machine->last_grid = last;
     if (machine->grid_count > count)
         machine->grid_count = count;
+}
+
+/** What a launch of the device is to others; false: that cannot be. */
+static bool load_relations(struct emu_machine *machine, struct emu_grid *p,
+                           struct emu_reader *in)
+{
+    p->parent.block = emu_get_number(in);
+    p->parent.warp = (unsigned)emu_get_limited(in, EMU_MAX_BLOCK_THREADS);
+    p->parent.lane = (unsigned)emu_get_limited(in, EMU_MAX_LANES - 1);
+    uint64_t joined = emu_get_limited(in, UINT32_MAX), before = emu_get_limited(in, UINT32_MAX);
+    struct emu_grid *by = p->launcher = emu_grid_find(machine, p->parent.grid);
+    p->joined = emu_grid_find(machine, (uint32_t)joined);
+    p->before = emu_grid_find(machine, (uint32_t)before);
+    if (in->bad || by == p || p->joined == p || p->before == p)
+        return false;
+    if (by != NULL && (p->parent.block >= by->block_count || p->parent.warp >= by->block_warps))
+        return false;
+    return (joined == 0 || (p->joined != NULL && p->joined->joined == NULL)) &&
+           (before == 0 || (p->before != NULL && p->before->parent.grid == p->parent.grid &&
+                            p->before->parent.block == p->parent.block));
+}
+
+/** Counts and links, once all launches are there. */
+static bool count_open(struct emu_machine *machine)
+{
+    /* what a launch waits for is its own launches and groups, which came later, */
+    for (struct emu_grid *p = machine->last_grid; p != NULL; p = p->previous) {
+        bool open = !emu_grid_complete(p);
+        if (open)
+            machine->oldest = p;
+        if (!emu_grid_of_device(p))
+            continue;
+        machine->pending += !p->begun;
+        if (!open) {
+            p->launcher = p->joined = NULL;
+            continue;
+        }
+        if (p->launcher == NULL || p->depth != p->launcher->depth + 1)
+            return false;
+        machine->device_open++;
+        p->launcher->children_open++;
+        if (p->joined != NULL)
+            p->joined->groups_open++;
+    }
+    /* and the one before it in its stream */
+    for (struct emu_grid *p = machine->grids; p != NULL; p = p->next) {
+        if (p->before == NULL)
+            continue;
+        if (emu_grid_complete(p->before) || p->before->behind != NULL || p->group ||
+            p->blocks_started != 0 || p->before->stream != p->stream)
+            return false;
+        p->before->behind = p;
+    }
+    return true;
+}
+
+static void make_spare(struct emu_machine *machine, struct emu_grid **list)
+{
+    struct emu_grid *grid = *list;
+
+    *list = grid->next;
+    grid->next = machine->spare_grids;
+    machine->spare_grids = grid;
+}
+
+static enum lw_status load_grid(struct emu_machine *machine, struct emu_reader *in,
+                                struct emu_grid **host, struct lw_error *err)
+{
+    const struct emu_grid *last = machine->last_grid;
+    uint32_t sequence = (uint32_t)emu_get_limited(in, machine->grid_count);
+    size_t size = (size_t)emu_get_number(in);
+    const uint8_t *bytes = emu_get(in, size);
+    uint64_t first_warp_id = emu_get_limited(in, machine->warp_ids);
+    uint32_t parent = (uint32_t)emu_get_limited(in, sequence);
+    struct emu_launch launch;
+    struct emu_grid *p;
+
+    if (in->bad || !emu_log_launch_read(machine, bytes, size, &launch) ||
+        (last != NULL && (sequence <= last->sequence ||
+                          first_warp_id - last->first_warp_id <
+                              last->block_count * last->block_warps)))
+        return emu_state_bad(err, "a launch");
+    while (parent == 0 && *host != NULL && (*host)->sequence <= sequence)
+        make_spare(machine, host); /* where restoring looks for it */
+    enum lw_status status = emu_grid_restore(machine, &launch, sequence, first_warp_id,
+                                             parent != 0, &p, err);
+    if (status != LW_OK)
+        return status;
+    p->parent.grid = parent;
+    bool related = parent == 0 || load_relations(machine, p, in);
+#define GRID(how, member) EMU_LOAD_##how(member)
+#include "emu/emu_state.def"
+    if (in->bad || !related || p->blocks_started > p->block_count ||
+        p->blocks_placed > p->block_count || p->blocks_ended > p->blocks_started ||
+        p->depth >= EMU_LAUNCH_NESTING || (parent == 0) != (p->depth == 0))
+        return emu_state_bad(err, "the blocks of a launch");
+    return LW_OK;
 }
 
 static enum lw_status load_grids(struct emu_machine *machine, struct emu_reader *in,
                                  struct lw_error *err)
 {
     uint32_t count = (uint32_t)emu_get_limited(in, UINT32_MAX);
-    struct emu_grid *p = NULL;
-    bool earlier_ended = true;
+    uint64_t listed = emu_get_limited(in, count);
+    enum lw_status status = LW_OK;
+    struct emu_grid *host;
 
+    emu_grids_drop_device(machine);
     put_aside(machine, count);
-    machine->warp_ids = 0;
-    for (uint32_t i = 1; i <= count; i++) {
-        size_t size = (size_t)emu_get_number(in);
-        const uint8_t *bytes = emu_get(in, size);
-        struct emu_launch launch;
-        p = i == 1 ? machine->grids : p->next;
-        if (bytes == NULL)
-            return emu_state_bad(err, "a launch");
-        if (p == NULL) {
-            if (!emu_log_launch_read(machine, bytes, size, &launch))
-                return emu_state_bad(err, "a launch");
-            enum lw_status status = emu_grid_launch(machine, &launch, &p, err);
-            if (status != LW_OK)
-                return status;
-        } else {
-            machine->warp_ids += p->block_count * p->block_warps;
-        }
-#define GRID(how, member) EMU_LOAD_##how(member)
-#include "emu/emu_state.def"
-        if (in->bad || p->blocks_started > p->block_count ||
-            p->blocks_ended > p->blocks_started || (!earlier_ended && p->blocks_ended != 0))
+    host = machine->grids; /* those that are there go on: others know them */
+    machine->grids = machine->last_grid = machine->oldest = NULL;
+    machine->grid_count = count;
+    if (machine->warp_ids > UINT64_C(1) << 60)
+        return emu_state_bad(err, "the count of warps");
+    for (uint64_t i = 0; i < listed && status == LW_OK; i++)
+        status = load_grid(machine, in, &host, err);
+    while (host != NULL)
+        make_spare(machine, &host);
+    if (status != LW_OK)
+        return status;
+    machine->oldest = NULL;
+    if (!count_open(machine))
+        return emu_state_bad(err, "the order of launches");
+    const struct emu_grid *last = machine->last_grid;
+    if (last != NULL && machine->warp_ids - last->first_warp_id <
+                            last->block_count * last->block_warps)
+        return emu_state_bad(err, "the count of warps");
+    for (const struct emu_grid *p = machine->oldest; p != NULL; p = p->next)
+        if (!emu_grid_of_device(p) && p != machine->oldest && p->blocks_started != 0)
             return emu_state_bad(err, "the blocks of a launch");
-        earlier_ended = earlier_ended && p->blocks_ended == p->block_count;
+    return LW_OK;
+}
+
+/** Which blocks the open launches of the device came from. */
+static enum lw_status find_launchers(struct emu_functional *f, struct lw_error *err)
+{
+    for (struct emu_grid *p = f->base.machine->grids; p != NULL; p = p->next) {
+        if (!emu_grid_of_device(p))
+            continue;
+        p->launcher_block = &f->core->block[0]; /* somebody else's, if it has ended */
+        for (unsigned s = 0; s < f->core->slots; s++) {
+            struct emu_block *b = &f->core->block[s];
+            if (!b->in_use || b->grid->sequence != p->parent.grid || b->linear != p->parent.block)
+                continue;
+            p->launcher_block = b;
+            if (!emu_grid_complete(p))
+                b->children += !p->group;
+        }
+        if (p->blocks_held == 0 && emu_grid_complete(p))
+            return emu_state_bad(err, "a launch that is over");
+    }
+    for (unsigned s = 0; s < f->core->slots; s++) {
+        const struct emu_block *b = &f->core->block[s];
+        for (unsigned i = 0; b->in_use && b->children == 0 && i < b->warp_count; i++)
+            if (b->warp[i].split_in[EMU_SPLIT_LAUNCH] != 0)
+                return emu_state_bad(err, "lanes wait for launches that are complete");
     }
     return LW_OK;
 }
 
 static struct emu_grid *grid_by_sequence(const struct emu_machine *machine, uint64_t sequence)
 {
-    struct emu_grid *grid = machine->grids;
-
-    while (grid != NULL && grid->sequence != sequence)
-        grid = grid->next;
-    return grid;
+    return sequence <= UINT32_MAX ? emu_grid_find(machine, (uint32_t)sequence) : NULL;
 }
 
 /* ---- core and engine ------------------------------------------------------------------------- */
@@ -279,24 +418,38 @@ static void save_residents(const struct emu_functional *f, struct emu_bytes *out
 /** The fixed order finds what it relies on. */
 static bool residents_fit(const struct emu_functional *f)
 {
+    const struct emu_machine *machine = f->base.machine;
+    unsigned i = 0, ended = 0; /* those still have their slots */
+
     if (f->placed)
         return f->grid == NULL;
     if (f->grid == NULL) {
-        const struct emu_grid *next = emu_grid_current(f->base.machine);
-        return f->count == 0 && (next == NULL || next->blocks_ended == 0);
+        const struct emu_grid *next = emu_grid_current(machine);
+        return f->count == 0 && machine->device_open == 0 &&
+               (next == NULL || next->blocks_started == 0);
     }
-    if (f->count == 0 || f->count > f->capacity || f->current >= f->count ||
-        f->next_block > f->grid->block_count)
+    if (f->count == 0 || f->current >= f->count || emu_grid_of_device(f->grid))
         return false;
-    unsigned ended = 0; /* those still have their slots */
-    for (unsigned i = 0; i < f->count; i++) {
-        const struct emu_resident *r = &f->resident[i];
-        if (r->grid != f->grid || r->linear >= f->next_block)
+    for (const struct emu_grid *g = machine->grids; g != NULL; g = g->next) {
+        uint64_t here = 0, over = 0;
+        if (g->sequence < f->grid->sequence)
+            continue;
+        for (; i < f->count && f->resident[i].grid == g; i++) {
+            const struct emu_resident *r = &f->resident[i];
+            if (r->linear >= g->blocks_placed)
+                return false;
+            here++;
+            over += r->slot >= 0 && emu_core_block(f->core, (unsigned)r->slot)->ended;
+        }
+        ended += (unsigned)over;
+        if (g != f->grid && !emu_grid_of_device(g) ? here != 0 || g->blocks_placed != 0
+                                                   : g->blocks_placed - g->blocks_ended !=
+                                                         here - over)
             return false;
-        ended += r->slot >= 0 && emu_core_block(f->core, (unsigned)r->slot)->ended;
+        if (g->before != NULL && here != 0)
+            return false;
     }
-    return f->next_block - f->grid->blocks_ended == f->count - ended &&
-           (ended == f->count || f->grid == emu_grid_current(f->base.machine));
+    return i == f->count && (ended == f->count || f->grid == emu_grid_current(machine));
 }
 
 static enum lw_status load_residents(struct emu_functional *f, struct emu_reader *in,
@@ -382,6 +535,7 @@ void emu_state_save(const struct emu_functional *f, struct emu_bytes *out)
 #include "emu/emu_state.def"
     }
     emu_probe_save(f->probe, out);
+    emu_put_number(out, f->launches_seen != machine->launch_changes);
     save_residents(f, out);
     save_core(f->core, out);
 }
@@ -391,7 +545,7 @@ enum lw_status emu_state_load(struct emu_functional *f, struct emu_reader *in, b
 {
     struct emu_machine *machine = f->base.machine;
     enum lw_status status;
-    uint64_t current, turn_left, warp_left, watch_at, next_block, warp_ids;
+    uint64_t current, turn_left, warp_left, watch_at;
 
     free_blocks(f);
     {
@@ -399,14 +553,11 @@ enum lw_status emu_state_load(struct emu_functional *f, struct emu_reader *in, b
 #define MACHINE(how, member) EMU_LOAD_##how(member)
 #include "emu/emu_state.def"
     }
-    warp_ids = machine->warp_ids;
     machine->text_hash.state = emu_get_number(in);
     machine->text_hash.length = emu_get_number(in);
     status = emu_memory_load(machine, in, err);
     if (status == LW_OK)
         status = load_grids(machine, in, err);
-    if (status == LW_OK && machine->warp_ids != warp_ids)
-        status = emu_state_bad(err, "the count of warps");
     if (status == LW_OK)
         status = emu_text_load(machine, in, err);
     if (status != LW_OK)
@@ -420,16 +571,17 @@ enum lw_status emu_state_load(struct emu_functional *f, struct emu_reader *in, b
     if (status != LW_OK)
         return status;
     current = f->current;
-    next_block = f->next_block;
     turn_left = f->turn_left;
     warp_left = f->warp_left;
     watch_at = f->watch_at;
+    f->launches_seen = machine->launch_changes - emu_get_limited(in, 1);
     status = load_residents(f, in, trusted, err);
     f->current = (unsigned)current;
-    f->next_block = next_block;
     f->turn_left = turn_left;
     f->warp_left = warp_left;
     f->watch_at = watch_at;
+    if (status == LW_OK)
+        status = find_launchers(f, err);
     if (status == LW_OK && !residents_fit(f))
         status = emu_state_bad(err, "the resident blocks");
     if (status == LW_OK)

@@ -223,10 +223,12 @@ enum lw_status emu_fixed_run_others(struct emu_engine *engine, const struct emu_
         if (turn_of_other(f, w, &ran, stop, &status, err))
             goto done;
     }
-    /* it may wait for another block */
+    /* it may wait for another block, perhaps of a launch of its own */
+    if (ran == 0 && emu_block_suspended(block))
+        emu_fixed_refill(f);
     for (unsigned k = 0; ran == 0 && k < f->count; k++) {
         struct emu_block *other;
-        if (f->resident[k].linear == place->block)
+        if (f->resident[k].linear == place->block && f->resident[k].grid->sequence == place->grid)
             continue;
         status = emu_fixed_begin(f, &f->resident[k], &other, err);
         if (status != LW_OK)

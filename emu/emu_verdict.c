@@ -74,6 +74,7 @@ static uint32_t index_of(const struct emu_warp *w, unsigned id)
     uint32_t pc = emu_split_pc(w, id);
     bool behind = s->state == EMU_SPLIT_BLOCKED || s->state == EMU_SPLIT_CTA ||
                   s->state == EMU_SPLIT_YIELDED || s->state == EMU_SPLIT_SLEEPING ||
+                  s->state == EMU_SPLIT_LAUNCH ||
                   (s->state == EMU_SPLIT_WARPSYNC && !(s->flags & EMU_SPLIT_AT_SYNC));
 
     return behind && pc > 0 ? pc - 1 : pc;
@@ -119,6 +120,9 @@ static void say_place(struct words *out, const struct emu_warp *w, unsigned id)
         break;
     case EMU_SPLIT_STACKED:
         say(out, "stacked at ");
+        break;
+    case EMU_SPLIT_LAUNCH:
+        say(out, "waiting at launch.sync, ");
         break;
     }
     say_pc(out, w, index_of(w, id));
@@ -167,6 +171,7 @@ static void say_where(struct words *out, const struct emu_warp *w, uint64_t lane
 
 struct culprit {
     enum emu_hang_kind kind;
+    uint32_t grid;
     uint64_t block;
     unsigned warp;
     uint64_t lanes, pc;
@@ -177,9 +182,10 @@ struct culprit {
 struct report {
     struct words out;
     const struct emu_probe *probe; /* NULL: nothing was observed */
-    bool name_blocks;
+    bool name_blocks, name_grids;
     struct culprit culprit;
     struct {
+        uint32_t grid;
         uint64_t block;
         unsigned first, last;
         char text[700];
@@ -188,6 +194,15 @@ struct report {
     unsigned lines, dropped;
 };
 enum { MOST_LINES = 24 };
+
+static void begin_line(struct report *r, uint32_t grid, uint64_t block)
+{
+    say(&r->out, "\n");
+    if (r->name_grids)
+        say(&r->out, "launch %u ", grid);
+    if (r->name_blocks)
+        say(&r->out, "block %llu ", (unsigned long long)block);
+}
 
 static void flush(struct report *r)
 {
@@ -198,9 +213,7 @@ static void flush(struct report *r)
         r->dropped++;
         return;
     }
-    say(&r->out, "\n");
-    if (r->name_blocks)
-        say(&r->out, "block %llu ", (unsigned long long)r->held.block);
+    begin_line(r, r->held.grid, r->held.block);
     if (r->held.first == r->held.last)
         say(&r->out, "warp %u ", r->held.first);
     else
@@ -208,16 +221,23 @@ static void flush(struct report *r)
     say(&r->out, "%s", r->held.text);
 }
 
+static uint32_t grid_of(const struct emu_warp *w)
+{
+    return w->block->grid != NULL ? w->block->grid->sequence : 0;
+}
+
 /** A line about lanes of @w. */
 static void put_line(struct report *r, const struct emu_warp *w, const char *text)
 {
-    if (r->holds && r->held.block == w->block->linear && r->held.last + 1 == w->index &&
+    if (r->holds && r->held.grid == grid_of(w) && r->held.block == w->block->linear &&
+        r->held.last + 1 == w->index &&
         strcmp(r->held.text, text) == 0) {
         r->held.last = w->index;
         return;
     }
     flush(r);
     r->holds = true;
+    r->held.grid = grid_of(w);
     r->held.block = w->block->linear;
     r->held.first = r->held.last = w->index;
     snprintf(r->held.text, sizeof r->held.text, "%s", text);
@@ -236,6 +256,7 @@ static void blame(struct report *r, enum emu_hang_kind kind, const struct emu_wa
     if (weight[kind] <= weight[c->kind])
         return;
     c->kind = kind;
+    c->grid = grid_of(w);
     c->block = w->block->linear;
     c->warp = w->index;
     c->lanes = lanes;
@@ -331,7 +352,7 @@ static void explain_spinning(struct report *r, const struct emu_warp *w)
                     w->split_in[EMU_SPLIT_SLEEPING];
     uint64_t lanes = emu_split_lanes(w, spin), rest = lanes, by_order = 0;
     char text[sizeof r->held.text];
-    bool seen = r->probe != NULL && emu_probe_knows(r->probe, w->block->linear);
+    bool seen = r->probe != NULL && emu_probe_knows(r->probe, w->block);
 
     if (lanes == 0)
         return;
@@ -343,7 +364,8 @@ static void explain_spinning(struct report *r, const struct emu_warp *w)
             uint64_t here, offset = p->pc - w->code->program->base;
             if (offset / ISA_WORD_BYTES >= w->code->program->count)
                 continue; /* of a checkpoint that somebody wrote */
-            if (p->block != w->block->linear || p->warp != w->index || p->ordered != ordered)
+            if (p->grid != grid_of(w) || p->block != w->block->linear || p->warp != w->index ||
+                p->ordered != ordered)
                 continue;
             here = steady(p, lanes) & ~(ordered ? 0 : by_order);
             if (here == 0)
@@ -507,9 +529,7 @@ static void explain_cta(struct report *r, const struct emu_block *block)
             r->dropped++;
             continue;
         }
-        say(&r->out, "\n");
-        if (r->name_blocks)
-            say(&r->out, "block %llu ", (unsigned long long)block->linear);
+        begin_line(r, block->grid != NULL ? block->grid->sequence : 0, block->linear);
         if (c->has_count)
             say(&r->out, "CTA barrier %u: %u of %u lanes arrived:", (unsigned)id, c->arrived,
                 c->count);
@@ -523,6 +543,41 @@ static void explain_cta(struct report *r, const struct emu_block *block)
     }
 }
 
+/** Lanes at launch.sync, and how far the kernels are that their block launched. */
+static void explain_launches(struct report *r, const struct emu_warp *w)
+{
+    uint64_t lanes = emu_split_lanes(w, w->split_in[EMU_SPLIT_LAUNCH]);
+    const struct emu_machine *machine = w->core->machine;
+    char text[sizeof r->held.text];
+    struct words out = {.text = text, .size = sizeof text};
+    unsigned named = 0;
+
+    if (lanes == 0)
+        return;
+    say_where(&out, w, lanes);
+    say(&out, lanes & (lanes - 1) ? " wait for" : " waits for");
+    for (const struct emu_grid *g = machine->oldest; g != NULL && named < 4; g = g->next) {
+        if (g->group || g->parent.grid != grid_of(w) || g->parent.block != w->block->linear ||
+            emu_grid_complete(g))
+            continue;
+        say(&out, "%s launch %u of %s (", named++ != 0 ? "," : "", g->sequence,
+            g->launch.kernel->name);
+        if (g->before != NULL)
+            say(&out, "behind launch %u in its stream)", g->before->sequence);
+        else if (g->blocks_started == 0)
+            say(&out, "not begun)");
+        else if (g->blocks_ended < g->block_count)
+            say(&out, "%llu of %llu blocks ended)", (unsigned long long)g->blocks_ended,
+                (unsigned long long)g->block_count);
+        else
+            say(&out, "waiting for its own launches)");
+    }
+    if (w->block->children > named)
+        say(&out, " and %u more", w->block->children - named);
+    put_line(r, w, text);
+    blame(r, EMU_HANG_DEADLOCK, w, lanes);
+}
+
 static void explain_waiting(struct report *r, const struct emu_block *block)
 {
     for (unsigned i = 0; i < block->warp_count; i++)
@@ -531,21 +586,41 @@ static void explain_waiting(struct report *r, const struct emu_block *block)
         explain_convergence(r, &block->warp[i]);
     for (unsigned i = 0; i < block->warp_count; i++)
         explain_warpsync(r, &block->warp[i]);
+    for (unsigned i = 0; i < block->warp_count; i++)
+        explain_launches(r, &block->warp[i]);
     explain_cta(r, block);
     flush(r);
 }
 
-/** The resident block of @core's grid that comes after @linear (the first: UINT64_MAX). */
-static const struct emu_block *next_block(const struct emu_block *mine, uint64_t linear)
+/** A block whose lines belong into a verdict on @mine: of the same launch, or of others that came
+ *  from the host's with it. */
+static bool is_related(const struct emu_block *mine, const struct emu_block *b)
+{
+    if (b->grid == mine->grid)
+        return true;
+    return b->grid != NULL && mine->grid != NULL &&
+           (emu_grid_of_device(b->grid) || emu_grid_of_device(mine->grid));
+}
+
+static bool is_before(const struct emu_block *a, const struct emu_block *b)
+{
+    uint32_t ga = a->grid != NULL ? a->grid->sequence : 0;
+    uint32_t gb = b->grid != NULL ? b->grid->sequence : 0;
+
+    return ga != gb ? ga < gb : a->linear < b->linear;
+}
+
+/** The resident block of those related to @mine that comes after @last (NULL: the first). */
+static const struct emu_block *next_block(const struct emu_block *mine,
+                                          const struct emu_block *last)
 {
     const struct emu_core *core = mine->core;
     const struct emu_block *best = NULL;
 
     for (unsigned i = 0; i < core->slots; i++) {
         const struct emu_block *b = &core->block[i];
-        if (b->in_use && b->grid == mine->grid && b->warps_live != 0 &&
-            (linear == UINT64_MAX || b->linear > linear) &&
-            (best == NULL || b->linear < best->linear))
+        if (b->in_use && b->warps_live != 0 && is_related(mine, b) &&
+            (last == NULL || is_before(last, b)) && (best == NULL || is_before(b, best)))
             best = b;
     }
     return best;
@@ -601,14 +676,15 @@ void emu_block_explain(const struct emu_block *block, const struct emu_hang_caus
 
     memset(out, 0, sizeof *out);
     lines[0] = '\0';
-    r.name_blocks = grid != NULL && grid->block_count > 1;
+    r.name_grids = grid != NULL && block->core->machine->device_open != 0;
+    r.name_blocks = r.name_grids || (grid != NULL && grid->block_count > 1);
     explain_waiting(&r, block);
-    for (const struct emu_block *b = next_block(block, UINT64_MAX); b != NULL && !cause->alone;
-         b = next_block(block, b->linear))
+    for (const struct emu_block *b = next_block(block, NULL); b != NULL && !cause->alone;
+         b = next_block(block, b))
         if (b != block)
             explain_waiting(&r, b);
-    for (const struct emu_block *b = cause->alone ? block : next_block(block, UINT64_MAX);
-         livelock && b != NULL; b = cause->alone ? NULL : next_block(block, b->linear))
+    for (const struct emu_block *b = cause->alone ? block : next_block(block, NULL);
+         livelock && b != NULL; b = cause->alone ? NULL : next_block(block, b))
         for (unsigned i = 0; i < b->warp_count; i++)
             explain_spinning(&r, &b->warp[i]);
     flush(&r);
@@ -617,6 +693,9 @@ void emu_block_explain(const struct emu_block *block, const struct emu_hang_caus
     if (livelock && grid != NULL && !cause->alone && grid->blocks_started < grid->block_count)
         say(&tail, "\n%llu blocks of the grid have not begun: they come when others end",
             (unsigned long long)(grid->block_count - grid->blocks_started));
+    if (livelock && block->core->machine->pending != 0 && !cause->alone)
+        say(&tail, "\n%u launches by the device have not begun",
+            block->core->machine->pending);
     if (r.culprit.kind == EMU_HANG_LIVELOCK && r.values)
         r.culprit.kind = EMU_HANG_VALUE;
     if (r.culprit.kind == EMU_HANG_NONE)
@@ -624,7 +703,7 @@ void emu_block_explain(const struct emu_block *block, const struct emu_hang_caus
     say_headline(&text, &r, block, livelock, cause->strong);
     say(&text, "%s%s", lines, behind);
     out->kind = r.culprit.kind;
-    out->grid = grid != NULL ? grid->sequence : 0;
+    out->grid = r.culprit.lanes != 0 ? r.culprit.grid : grid != NULL ? grid->sequence : 0;
     out->block = r.culprit.lanes != 0 ? r.culprit.block : block->linear;
     out->warp = r.culprit.warp;
     out->lanes = r.culprit.lanes;

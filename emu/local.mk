@@ -37,9 +37,11 @@ liblanewise_a_SOURCES += \
 	%D%/emu_core.c \
 	%D%/emu_decode.c \
 	%D%/emu_engine.c \
+	%D%/emu_grid.c \
 	%D%/emu_host.c \
 	%D%/emu_hash.c \
 	%D%/emu_history.c \
+	%D%/emu_launch.c \
 	%D%/emu_log.c \
 	%D%/emu_log_file.c \
 	%D%/emu_format.c \

@@ -42,7 +42,8 @@ enum lw_status lnc_machine_read(const struct lw_yaml_document *doc, const struct
     static const char *const known[] = {
         "warp",           "policy",       "reconv", "quantum",     "window",      "merge",
         "resident_warps", "warp_quantum", "memory", "hang_window", "scalar_rule", "level",
-        "push_order",     "tags",         "tag_rules", "tag_expansion", NULL};
+        "push_order",     "tags",         "tag_rules", "tag_expansion", "launch_depth",
+        "pending_launches", NULL};
     static const char *const rules[] = {"fault", "warn", "allow", NULL};
     static const enum emu_scalar_rule rule_values[] = {EMU_SCALAR_FAULT, EMU_SCALAR_WARN,
                                                        EMU_SCALAR_ALLOW};
@@ -59,6 +60,8 @@ enum lw_status lnc_machine_read(const struct lw_yaml_document *doc, const struct
         {"warp_quantum", 1, 32768, &config->warp_quantum, NULL},
         {"memory", 1u << 20, UINT64_C(1) << 44, NULL, &config->arena_bytes},
         {"hang_window", 0, UINT64_MAX, NULL, &config->hang_window},
+        {"launch_depth", 0, 63, &config->launch_depth, NULL},
+        {"pending_launches", 1, 1u << 20, &config->pending_launches, NULL},
     };
     unsigned tags = config->tags, rules_of_tags = config->tag_rules;
     unsigned expansion = config->tag_expansion;

@@ -277,7 +277,8 @@ static void machine_keys_change_the_configuration(void **state)
     assert_int_equal(load("machine: {warp: 8, policy: minpc, quantum: 5, window: 0, merge: off, "
                           "resident_warps: 4, warp_quantum: 7, memory: 0x100000, hang_window: 99, "
                           "scalar_rule: allow, level: 1, reconv: stack, "
-                          "push_order: larger}\n" PROGRAM NOTHING,
+                          "push_order: larger, launch_depth: 3, pending_launches: 5}\n"
+                          PROGRAM NOTHING,
                           &file, &config, &err),
                      LW_OK);
     assert_int_equal(config.warp_width, 8);
@@ -293,6 +294,8 @@ static void machine_keys_change_the_configuration(void **state)
     assert_int_equal(config.level, 1);
     assert_string_equal(config.reconv, "stack");
     assert_string_equal(config.push_order, "larger");
+    assert_int_equal(config.launch_depth, 3);
+    assert_int_equal(config.pending_launches, 5);
     lnc_file_destroy(file);
 }
 
