@@ -54,6 +54,26 @@ enum lw_status emu_program_try_decode(struct emu_machine *machine, struct emu_pr
     return status;
 }
 
+/** Sizes of the parts of a block's one heap block: warps, barrier registers, tags, shared
+ *  memory, lanes at CTA barriers; then for each warp, in steps, its rows and local memory. */
+struct block_plan {
+    size_t warps, bregs, tags, shared, cta, rows_at, rows, local, step, total;
+    unsigned vregs, bregs_count;
+    uint32_t local_bytes;
+};
+
+/** The start of a grid's warps, and what it was made of. */
+struct emu_stencil {
+    const struct emu_code *code;
+    const struct isa_function *kernel;
+    const void *bank0;
+    unsigned warps;
+    uint32_t shared_bytes;
+    struct block_plan plan;
+    struct emu_layout layout;
+    struct emu_warp warp;
+};
+
 static enum lw_status core_code(struct emu_core *core, const struct emu_launch *launch,
                                 struct emu_code **out, struct lw_error *err)
 {
@@ -107,18 +127,21 @@ enum lw_status emu_core_create(struct emu_machine *machine, unsigned slots,
     core->block = aligned_alloc(128, block_bytes);
     core->scratch = calloc(1, sizeof *core->scratch);
     core->tag_step = calloc(1, sizeof *core->tag_step);
+    core->stencil = aligned_alloc(64, round_up(sizeof *core->stencil, 64));
     cores = realloc(machine->cores, (machine->core_count + 1) * sizeof *cores);
     if (cores != NULL)
         machine->cores = cores;
     if (core->block == NULL || core->scratch == NULL || core->tag_step == NULL ||
-        cores == NULL) {
+        core->stencil == NULL || cores == NULL) {
         free(core->block);
         free(core->scratch);
         free(core->tag_step);
+        free(core->stencil);
         free(core);
         return LW_FAIL(err, LW_ENOMEM, "core of %u blocks", slots);
     }
     memset(core->block, 0, block_bytes);
+    memset(core->stencil, 0, sizeof *core->stencil);
     machine->cores[machine->core_count++] = core;
     *out = core;
     return LW_OK;
@@ -152,6 +175,7 @@ void emu_core_destroy(struct emu_core *core)
     free(core->text_room.data);
     free(core->scratch);
     free(core->tag_step);
+    free(core->stencil);
     free(core);
 }
 
@@ -170,22 +194,27 @@ struct emu_block *emu_core_block(const struct emu_core *core, unsigned slot)
 
 /* ---- blocks ------------------------------------------------------------------------------ */
 
-/** Sizes of the parts of a block's one heap block. */
-struct block_plan {
-    size_t warps, rows, bregs, local, shared, cta, tags, total;
-    unsigned vregs, bregs_count;
-    uint32_t local_bytes;
-};
+/** memset by the library: with a constant size gcc emits `rep stos`, which is slower. */
+static __attribute__((noinline)) void zero(void *at, size_t bytes)
+{
+    memset(at, 0, bytes);
+}
+static __attribute__((noinline)) void copy(void *to, const void *from, size_t bytes)
+{
+    memcpy(to, from, bytes);
+}
+
+/* Where v0 lies from its warp, modulo 4 KiB: behind what each instruction looks at. A load
+ * whose address equals that of a store just done in these bits waits for it. */
+enum { ROW_V0_AHEAD = 1024, ALIAS_BYTES = 4096 };
 
 static void plan_block(const struct emu_core *core, const struct emu_grid *grid,
-                       struct block_plan *plan)
+                       const struct emu_layout *layout, struct block_plan *plan)
 {
     const struct isa_function *kernel = grid->launch.kernel;
-    struct emu_layout layout;
-    size_t n;
+    const size_t n = layout->stride / 4;
+    size_t v0;
 
-    emu_layout_make(&layout, core->machine->config.warp_width, core->level);
-    n = layout.stride / 4;
     plan->vregs = emu_kernel_vregs(grid->launch.program, kernel);
     plan->bregs_count = ISA_BREG_COUNT;
     plan->local_bytes = kernel->local_bytes; /* exact to the byte */
@@ -195,60 +224,78 @@ static void plan_block(const struct emu_core *core, const struct emu_grid *grid,
     plan->bregs = (size_t)plan->bregs_count * EMU_MAX_LANES * 8;
     plan->local = round_up(round_up(plan->local_bytes, 16) * n, 64) + 64;
     plan->shared = round_up((size_t)grid->shared_bytes + 64, 64);
-    plan->cta = (size_t)ISA_CTA_BARRIER_COUNT * grid->block_warps * 8;
+    plan->cta = round_up((size_t)ISA_CTA_BARRIER_COUNT * grid->block_warps * 8, 64);
     plan->tags = 0;
     if (core->machine->config.tags == EMU_TAGS_SHADOW)
         plan->tags = round_up(sizeof(struct emu_shadow) + plan->vregs * sizeof(struct emu_tag), 64);
     else if (core->machine->config.tags == EMU_TAGS_COMPACT)
         plan->tags = round_up(emu_compact_bytes(EMU_ROW_V0 + plan->vregs + 3), 64);
-    plan->total = plan->warps + plan->shared + round_up(plan->cta, 64) +
-                  grid->block_warps * (plan->rows + plan->bregs + plan->local + plan->tags);
+    plan->rows_at = plan->warps + grid->block_warps * (plan->bregs + plan->tags) + plan->shared +
+                    plan->cta;
+    v0 = plan->rows_at + EMU_ROW_V0 * layout->stride;
+    plan->rows_at += (ALIAS_BYTES + ROW_V0_AHEAD - v0 % ALIAS_BYTES) % ALIAS_BYTES;
+    plan->step = plan->rows + plan->local;
+    plan->step += (sizeof(struct emu_warp) - plan->step) % ALIAS_BYTES;
+    plan->total = plan->rows_at + grid->block_warps * plan->step;
 }
 
-/** memset by the library: with a constant size gcc emits `rep stos`, which is slower. */
-static __attribute__((noinline)) void zero(void *at, size_t bytes)
+/** What new warps of @grid are copied from; made again when it is another's. */
+static const struct emu_stencil *stencil_of(struct emu_core *core, const struct emu_grid *grid,
+                                            struct emu_code *code)
 {
-    memset(at, 0, bytes);
-}
+    struct emu_stencil *t = core->stencil;
+    struct emu_warp *w = &t->warp;
+    const struct emu_launch *launch = &grid->launch;
+    const struct emu_config *config = &core->machine->config;
 
-static void init_warp(struct emu_block *block, struct emu_warp *w, unsigned index,
-                      struct emu_code *code)
-{
-    struct emu_core *core = block->core;
-    const struct emu_grid *grid = block->grid;
-    unsigned width = core->machine->config.warp_width;
-    uint32_t left = block->threads - index * width;
-    struct emu_layout layout;
-
-    /* split[] and member[] need no zeroing: the id sets say which exist */
-    zero(w, offsetof(struct emu_warp, split));
-    zero((char *)w + offsetof(struct emu_warp, split_ids),
-         offsetof(struct emu_warp, member) - offsetof(struct emu_warp, split_ids));
-    zero((char *)w + offsetof(struct emu_warp, mask_lanes),
-         sizeof *w - offsetof(struct emu_warp, mask_lanes));
-    emu_layout_make(&layout, width, core->level);
-    w->stride = layout.stride;
-    w->n = layout.stride / 4;
-    w->width = (uint8_t)width;
-    w->all = lw_mask(width);
+    if (t->code == code && t->kernel == launch->kernel && t->bank0 == grid->bank0 &&
+        t->warps == grid->block_warps && t->shared_bytes == grid->shared_bytes)
+        return t;
+    t->code = code;
+    t->kernel = launch->kernel;
+    t->bank0 = grid->bank0;
+    t->warps = grid->block_warps;
+    t->shared_bytes = grid->shared_bytes;
+    emu_layout_make(&t->layout, config->warp_width, core->level);
+    plan_block(core, grid, &t->layout, &t->plan);
+    zero(w, sizeof *w);
+    w->stride = t->layout.stride;
+    w->n = t->layout.stride / 4;
+    w->width = (uint8_t)config->warp_width;
+    w->all = lw_mask(config->warp_width);
     w->core = core;
-    w->block = block;
     w->code = code;
-    w->index = index;
-    w->row_zero = layout.row_zero;
-    w->row_sink = layout.row_sink;
-    w->row_a = layout.row_a;
-    w->row_b = layout.row_b;
-    w->row_c = layout.row_c;
+    w->row_zero = t->layout.row_zero;
+    w->row_sink = t->layout.row_sink;
+    w->row_a = t->layout.row_a;
+    w->row_b = t->layout.row_b;
+    w->row_c = t->layout.row_c;
     w->p[ISA_PT] = ~UINT64_C(0);
     w->sp[ISA_PT] = 1;
     w->s[126] = w->s[127] = ~UINT32_C(0);
     w->ubase[EMU_U_IMM] = (const char *)code->imm_pool;
-    w->ubase[EMU_U_SCALAR] = (const char *)w->s;
     w->ubase[EMU_U_BANK0] = (const char *)grid->bank0;
     w->ubase[EMU_U_BANK1] = (const char *)code->program->bank1;
-    w->launched = w->live = lw_mask(left < width ? left : width);
-    w->running = -1;
+    w->breg_count = t->plan.bregs_count;
+    w->local_bytes = t->plan.local_bytes;
+    w->vreg_count = (uint16_t)t->plan.vregs;
+    emu_split_stencil(w);
+    return t;
+}
+
+/** Warp @index of a new block, but for its parts that have a place of their own. */
+static struct emu_warp *init_warp(struct emu_block *block, const struct emu_stencil *t,
+                                  unsigned index)
+{
+    struct emu_warp *w = &block->warp[index];
+    uint32_t left = block->threads - index * t->warp.width;
+
+    copy(w, &t->warp, offsetof(struct emu_warp, fault));
+    w->block = block;
+    w->index = index;
+    w->ubase[EMU_U_SCALAR] = (const char *)w->s;
+    w->launched = lw_mask(left < t->warp.width ? left : t->warp.width);
+    return w;
 }
 
 /** The rows of zeros and the registers; scratch rows and the sink are written before they are
@@ -259,11 +306,34 @@ static void zero_rows(struct emu_warp *w, size_t bytes)
     zero(w->regs + EMU_ROW_V0 * w->stride, bytes - EMU_ROW_V0 * w->stride);
 }
 
+/** Memory for a block, @block zeroed but for what belongs to its slot. */
+static enum lw_status take_slot(struct emu_block *block, const struct block_plan *plan,
+                                struct lw_error *err)
+{
+    if (block->memory_bytes < plan->total) {
+        free(block->memory);
+        block->memory_bytes = 0;
+        block->formed = 0;
+        block->memory = aligned_alloc(4096, round_up(plan->total, 4096));
+        if (block->memory == NULL)
+            return LW_FAIL(err, LW_ENOMEM, "state of a block, %zu bytes", plan->total);
+        block->memory_bytes = plan->total;
+    }
+    void *memory = block->memory;
+    size_t memory_bytes = block->memory_bytes;
+    unsigned formed = block->formed;
+    zero(block, sizeof *block);
+    block->memory = memory;
+    block->memory_bytes = memory_bytes;
+    block->formed = formed;
+    block->warp = memory;
+    return LW_OK;
+}
+
 enum lw_status emu_core_block_start(struct emu_core *core, struct emu_grid *grid,
                                     uint64_t linear, unsigned *slot, struct lw_error *err)
 {
     struct emu_block *block = NULL;
-    struct block_plan plan;
     struct emu_code *code = NULL;
     enum lw_status status = core_code(core, &grid->launch, &code, err);
 
@@ -279,20 +349,11 @@ enum lw_status emu_core_block_start(struct emu_core *core, struct emu_grid *grid
     }
     if (block == NULL)
         return LW_FAIL(err, LW_ESTATE, "all %u block slots of the core are in use", core->slots);
-    plan_block(core, grid, &plan);
-    if (block->memory_bytes < plan.total) {
-        free(block->memory);
-        block->memory_bytes = 0;
-        block->memory = aligned_alloc(4096, round_up(plan.total, 4096));
-        if (block->memory == NULL)
-            return LW_FAIL(err, LW_ENOMEM, "state of a block, %zu bytes", plan.total);
-        block->memory_bytes = plan.total;
-    }
-    void *memory = block->memory;
-    size_t memory_bytes = block->memory_bytes;
-    zero(block, sizeof *block);
-    block->memory = memory;
-    block->memory_bytes = memory_bytes;
+    const struct emu_stencil *t = stencil_of(core, grid, code);
+    const struct block_plan *plan = &t->plan;
+    status = take_slot(block, plan, err);
+    if (status != LW_OK)
+        return status;
     block->core = core;
     block->grid = grid;
     block->linear = linear;
@@ -305,40 +366,38 @@ enum lw_status emu_core_block_start(struct emu_core *core, struct emu_grid *grid
     block->warp_count = block->warps_live = grid->block_warps;
     block->shared_bytes = grid->shared_bytes;
 
-    char *at = memory, *bregs, *tags;
-    block->warp = (struct emu_warp *)(void *)at;
-    at += plan.warps;
-    bregs = at; /* the forms in the warp say which rows count: no zeroing */
-    at += grid->block_warps * plan.bregs;
-    tags = at; /* made below */
-    at += grid->block_warps * plan.tags;
+    char *memory = block->memory, *at = memory + plan->warps;
+    char *bregs = at; /* the forms in the warp say which rows count: no zeroing */
+    at += grid->block_warps * plan->bregs;
+    char *tags = at; /* made below */
+    at += grid->block_warps * plan->tags;
     /* registers, local and shared memory start as zero (MACHINE 6) */
-    zero(at, plan.shared + round_up(plan.cta, 64));
+    zero(at, plan->shared + plan->cta);
     block->shared = (uint8_t *)at;
-    at += plan.shared;
+    at += plan->shared;
     for (unsigned i = 0; i < ISA_CTA_BARRIER_COUNT; i++)
         block->cta[i].lanes = (uint64_t *)(void *)at + (size_t)i * grid->block_warps;
-    at += round_up(plan.cta, 64);
+    for (; block->formed < grid->block_warps; block->formed++) {
+        struct emu_warp *w = &block->warp[block->formed];
+        w->mask_lanes = 0;
+        memset(w->mask_row, 0, sizeof w->mask_row);
+    }
+    block->formed = grid->block_warps; /* rows may lie where others had been */
     for (unsigned i = 0; i < grid->block_warps; i++) {
-        struct emu_warp *w = &block->warp[i];
-        init_warp(block, w, i, code);
-        w->regs = at;
-        zero_rows(w, plan.rows);
-        at += plan.rows;
-        w->breg = (uint64_t(*)[EMU_MAX_LANES])(void *)(bregs + i * plan.bregs);
-        w->breg_count = plan.bregs_count;
-        w->local = (uint8_t *)at;
-        w->local_bytes = plan.local_bytes;
-        zero(at, plan.local);
-        at += plan.local;
-        w->vreg_count = (uint16_t)plan.vregs;
-        if (plan.tags != 0 && core->machine->config.tags == EMU_TAGS_SHADOW) {
-            w->shadow = (struct emu_shadow *)(void *)(tags + i * plan.tags);
+        struct emu_warp *w = init_warp(block, t, i);
+        w->regs = memory + plan->rows_at + i * plan->step;
+        zero_rows(w, plan->rows);
+        w->breg = (uint64_t(*)[EMU_MAX_LANES])(void *)(bregs + i * plan->bregs);
+        w->local = (uint8_t *)w->regs + plan->rows;
+        if (plan->local_bytes != 0)
+            zero(w->local, plan->local);
+        if (core->machine->config.tags == EMU_TAGS_SHADOW) {
+            w->shadow = (struct emu_shadow *)(void *)(tags + i * plan->tags);
             emu_shadow_init(w);
-        } else if (plan.tags != 0) {
-            emu_compact_init(w, tags + i * plan.tags, EMU_ROW_V0 + plan.vregs + 3);
+        } else if (plan->tags != 0) {
+            emu_compact_init(w, tags + i * plan->tags, EMU_ROW_V0 + plan->vregs + 3);
         }
-        emu_split_init(w, grid->launch.kernel->first);
+        emu_split_begin(w, grid->launch.kernel->first);
     }
     if (!core->notes_itself && emu_log_noting(core->machine))
         emu_log_add(core->machine->log,

@@ -266,7 +266,6 @@ struct emu_warp {
     uint8_t *cstate;
     uint8_t last_column, last_row; /* of lanes: W is (last_column + 1) * (last_row + 1) */
     uint64_t served;       /* instructions of all W lanes done on tags */
-    uint32_t mask_row[EMU_MAX_LANES] __attribute__((aligned(64))); /* e as 0 / ~0 */
     uint32_t s[128] __attribute__((aligned(64))); /* s0..s125, exec in 126:127 */
     uint8_t sp[8];         /* sp0..sp6 as 0/1, spt = 1 */
 
@@ -275,12 +274,10 @@ struct emu_warp {
     unsigned index;        /* in the block */
     uint64_t retired;      /* warp instructions */
     uint64_t lane_retired; /* sum of split sizes */
-    struct emu_fault fault;
     uint8_t *local;        /* word-interleaved: [word][padded lane] uint32_t */
     uint32_t local_bytes;  /* per lane */
 
     /* splits, owned by emu_split.c */
-    struct emu_split split[EMU_MAX_LANES]; /* [id]; those in split_ids exist */
     uint64_t split_ids;
     uint64_t split_in[EMU_SPLIT_STATE_COUNT]; /* [state] ids; the running one is READY */
     unsigned split_count;
@@ -295,8 +292,6 @@ struct emu_warp {
     uint16_t vreg_count;
     uint32_t breg_blocked; /* registers with arrived lanes */
     struct emu_breg_form bform[ISA_BREG_COUNT];
-    uint64_t member[EMU_MAX_LANES]; /* warpsync masks of waiting lanes */
-    uint64_t mask_lanes;   /* what mask_row was filled from: emu_warp_set_lanes */
     const struct emu_policy *policy; /* copies of the machine's options */
     unsigned quantum, window;
     bool merge, stacked;
@@ -308,6 +303,13 @@ struct emu_warp {
     /* compact mode: by warps that are not whole; tags that ended; rows made of tags */
     uint64_t lanes_saved, expansions, rows_made;
     struct emu_shadow *shadow; /* tags beside the rows (emu_tags.h), NULL: not in that mode */
+
+    /* From here on a new warp takes over what was there: what is above says what of it counts. */
+    struct emu_fault fault;
+    struct emu_split split[EMU_MAX_LANES]; /* [id]; those in split_ids exist */
+    uint64_t member[EMU_MAX_LANES]; /* warpsync masks of waiting lanes */
+    uint64_t mask_lanes;   /* what mask_row was filled from: emu_warp_set_lanes */
+    uint32_t mask_row[EMU_MAX_LANES] __attribute__((aligned(64))); /* e as 0 / ~0 */
 };
 
 struct emu_cta_barrier {
@@ -350,6 +352,7 @@ struct emu_block {
     uint32_t streams;        /* launch.stream made so many */
     void *memory;            /* the one heap block behind warps, rows, shared */
     size_t memory_bytes;
+    unsigned formed;         /* warps of it whose mask_row is what mask_lanes says */
 };
 
 struct emu_answers;
@@ -367,6 +370,7 @@ struct emu_core {
     struct emu_stats stats;
     struct emu_step_scratch *scratch; /* rows behind the event */
     struct emu_text_room text_room;
+    struct emu_stencil *stencil;      /* of the warps of the grid that had the last block */
     struct emu_tag_step *tag_step;    /* shadow mode: the instruction being executed */
     bool helper;           /* of one more host thread: guests do not count it */
     struct emu_answers *answers; /* of a replay, or NULL */
@@ -560,7 +564,7 @@ struct emu_reconv {
     /** A split is never divided by steps or sleep; warpsync waits with all of it; the rows bssy,
      *  bsync, bbreak and yield do nothing. */
     bool lockstep;
-    void (*begin)(struct emu_warp *w); /* at the end of emu_split_init */
+    void (*begin)(struct emu_warp *w); /* at the end of emu_split_begin */
     /** As the functions emu_split_branch, _branch2 and _exit below say. */
     void (*branch)(struct emu_warp *w, const uint32_t *target, uint32_t next);
     void (*branch2)(struct emu_warp *w, uint64_t taken, uint32_t target, uint32_t next);
@@ -611,9 +615,12 @@ struct emu_policy {
 };
 const struct emu_policy *emu_policy_find(const char *name);
 
-/** One split with all launched lanes at instruction @pc; barrier registers cleared. Wants
- *  w->launched, w->core, w->block, w->code and the barrier rows; reads the machine's options. */
-void emu_split_init(struct emu_warp *w, uint32_t pc);
+/** What all warps of a core have at their start, into a warp of zeros with w->core: no barrier
+ *  registers in use, the machine's options. */
+void emu_split_stencil(struct emu_warp *w);
+/** One split with all launched lanes at instruction @pc. Wants what emu_split_stencil() makes,
+ *  w->launched, w->block, w->code and the barrier rows. */
+void emu_split_begin(struct emu_warp *w, uint32_t pc);
 /** Frees what splits of a warp may own beyond the block's memory. */
 void emu_split_fini(struct emu_warp *w);
 /** Give a split the turn if none has it: merges ready splits at its pc, sets w->m, w->e,

@@ -12,32 +12,27 @@
 
 /* ---- the table ---------------------------------------------------------------------- */
 
-void emu_split_init(struct emu_warp *w, uint32_t pc)
+void emu_split_stencil(struct emu_warp *w)
 {
     const struct emu_machine *machine = w->core->machine;
     const struct emu_config *config = &machine->config;
 
-    memset(w->split_in, 0, sizeof w->split_in);
-    memset(w->bform, 0, sizeof w->bform);
-    memset(w->mask_row, 0, sizeof w->mask_row);
-    w->mask_lanes = 0;
-    w->breg_blocked = 0;
-    w->live = w->launched;
-    w->split[0] = (struct emu_split){.state = EMU_SPLIT_READY, .pc = pc, .lanes = w->launched};
-    w->split_ids = w->split_in[EMU_SPLIT_READY] = 1;
     w->split_count = 1;
+    w->split_ids = w->split_in[EMU_SPLIT_READY] = 1;
     w->running = -1;
-    w->turn_used = w->last_low = 0;
-    w->seq_counter = w->group_counter = w->born_counter = 0;
     w->policy = machine->policy != NULL ? machine->policy : emu_policy_find("rr_quantum");
     w->quantum = config->split_quantum != 0 ? config->split_quantum : w->policy->quantum;
     w->window = config->fairness_window;
     w->merge = config->merge;
     w->stacked = w->policy->stacked;
-    w->parts = false;
-    w->flow = NULL;
     w->reconv = machine->reconv != NULL ? machine->reconv : &emu_reconv_cbar;
     w->reaches = w->reconv->reach != NULL;
+}
+
+void emu_split_begin(struct emu_warp *w, uint32_t pc)
+{
+    w->live = w->launched;
+    w->split[0] = (struct emu_split){.state = EMU_SPLIT_READY, .pc = pc, .lanes = w->launched};
     if (w->reconv->begin != NULL)
         w->reconv->begin(w);
 }

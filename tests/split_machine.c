@@ -250,7 +250,8 @@ struct sm *sm_create(struct sm_program *program, const struct sm_options *option
         w->breg = calloc(ISA_BREG_COUNT, sizeof *w->breg);
         if (w->breg == NULL)
             abort();
-        emu_split_init(w, 0);
+        emu_split_stencil(w);
+        emu_split_begin(w, 0);
     }
     return m;
 }
