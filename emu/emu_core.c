@@ -194,13 +194,16 @@ struct emu_block *emu_core_block(const struct emu_core *core, unsigned slot)
 
 /* ---- blocks ------------------------------------------------------------------------------ */
 
-/** memset by the library: with a constant size gcc emits `rep stos`, which is slower. */
-static __attribute__((noinline)) void zero(void *at, size_t bytes)
+/* By the library: with a size that it knows gcc emits `rep stos` and `rep movs`, which are
+ * slower, and loads behind them wait. */
+static void zero(void *at, size_t bytes)
 {
+    __asm__("" : "+r"(bytes));
     memset(at, 0, bytes);
 }
-static __attribute__((noinline)) void copy(void *to, const void *from, size_t bytes)
+static void copy(void *to, const void *from, size_t bytes)
 {
+    __asm__("" : "+r"(bytes));
     memcpy(to, from, bytes);
 }
 

@@ -466,8 +466,8 @@ static struct emu_warp *next_warp(struct emu_functional *f, struct emu_block *bl
 
     if (f->warp_left != 0 && w->live != 0 && emu_split_has_ready(w) && emu_split_select(w))
         return w;
-    for (unsigned i = 1; i <= block->warp_count; i++) {
-        unsigned at = (block->next_warp + i) % block->warp_count;
+    for (unsigned i = 1, at = block->next_warp; i <= block->warp_count; i++) {
+        at = at + 1 < block->warp_count ? at + 1 : 0;
         w = &block->warp[at];
         if (w->live != 0 && emu_split_select(w)) {
             block->next_warp = at;
