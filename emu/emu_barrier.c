@@ -248,22 +248,8 @@ bool emu_split_bsync(struct emu_warp *w, unsigned reg, bool soft, uint64_t lanes
         w->flow->arrived = stay;
         w->flow->group = stay != 0 ? emu_breg_number(w, reg, lw_lowest(stay)) : 0;
     }
-    if (w->split_count == 1 && lanes == w->m && (stay == 0 || (stay == lanes && b->number != 0))) {
-        /* Alone, it comes straight back from the barrier: the same as blocking, release and
-         * reselection, without moving anything. */
-        s->since = w->retired;
-        w->turn_used = 0;
-        w->last_low = lw_lowest(lanes);
-        if (stay != 0) {
-            b->lanes = 0;
-            s->seq = ++w->seq_counter;
-            s->flags = 0;
-            w->block->releases++;
-            if (w->flow != NULL)
-                w->flow->released = stay;
-        }
+    if (emu_split_pass_alone(w, reg, lanes, w->retired))
         return true;
-    }
     split_end_turn(w)->pc = next;
     if (stay == 0)
         return false;
@@ -546,6 +532,34 @@ static unsigned phantoms(const struct emu_warp *w, uint64_t lanes)
     if (over == 0 || first / w->width != w->index || !(lanes >> first % w->width & 1))
         return 0;
     return 32 - over;
+}
+
+void emu_split_bar_alone(struct emu_warp *w, unsigned id, uint32_t next)
+{
+    struct emu_block *block = w->block;
+    struct emu_cta_barrier *c = &block->cta[id];
+    struct emu_split *s = &w->split[w->running];
+
+    if (!c->in_use) {
+        c->in_use = true;
+        c->has_count = false;
+        c->count = c->arrived = c->arrived_live = 0;
+        c->brought = c->yes = 0;
+        c->generation = ++block->cta_generation;
+        block->cta_open |= UINT32_C(1) << id;
+    }
+    c->arrived += w->m_count;
+    c->arrived_live += w->m_count;
+    c->lanes[w->index] = w->m;
+    w->running = -1;
+    s->since = w->retired;
+    s->pc = next;
+    split_set_state(w, s->id, EMU_SPLIT_CTA);
+    s->barrier = (uint8_t)id;
+    s->flags = 0;
+    s->reduction = 0;
+    if (c->arrived_live == block->threads_live)
+        cta_finish(block, id);
 }
 
 enum emu_cta_result emu_split_bar(struct emu_warp *w, unsigned id, uint64_t lanes,

@@ -321,6 +321,13 @@ static void emu_c_bssy(struct emu_warp *w, const struct emu_dinsn *di)
 static void emu_c_bsync(struct emu_warp *w, const struct emu_dinsn *di)
 {
     bool bad;
+
+    if (w->flow == NULL && (di->guard & 31) == ISA_PT &&
+        emu_split_pass_alone(w, di->sub, w->m, w->retired + (uint64_t)(di - w->run_start) + 1)) {
+        emu_count_run(w, di);
+        jump(w, di + 1);
+        return;
+    }
     uint64_t on = control_lanes(w, di, true, &bad);
 
     if (bad)
@@ -478,6 +485,14 @@ static void cta_barrier(struct emu_warp *w, const struct emu_dinsn *di, bool wai
 }
 static void emu_c_bar_sync(struct emu_warp *w, const struct emu_dinsn *di)
 {
+    if (di->ukind == EMU_U_IMM && !(di->flags & EMU_D_COUNTED) && (di->guard & 31) == ISA_PT &&
+        emu_uniform32(w, di) < ISA_CTA_BARRIER_COUNT &&
+        emu_split_bar_usual(w, emu_uniform32(w, di))) {
+        emu_count_run(w, di);
+        emu_split_bar_alone(w, emu_uniform32(w, di), di->index + 1);
+        turn_over(w, di);
+        return;
+    }
     cta_barrier(w, di, true, false);
 }
 static void emu_c_bar_arrive(struct emu_warp *w, const struct emu_dinsn *di)

@@ -458,7 +458,7 @@ void emu_warp_set_lanes(struct emu_warp *w, uint64_t lanes)
 
 /* ---- the turn -------------------------------------------------------------------------------- */
 
-void emu_counts_sync(struct emu_warp *w)
+static inline void counts_sync(struct emu_warp *w)
 {
     uint64_t n = w->retired - w->turn_start;
 
@@ -466,6 +466,11 @@ void emu_counts_sync(struct emu_warp *w)
     w->core->retired += n;
     w->turn_start = w->retired;
     w->run_done = 0;
+}
+
+void emu_counts_sync(struct emu_warp *w)
+{
+    counts_sync(w);
 }
 
 static void go(struct emu_warp *w, struct emu_handlers h)
@@ -631,27 +636,30 @@ static inline void run_chain(struct emu_warp *w, int64_t budget, bool past_break
 
 enum emu_turn_end emu_warp_turn(struct emu_warp *w, uint64_t limit, uint64_t *count)
 {
-    uint64_t start = w->retired;
+    const uint64_t start = w->retired;
     enum emu_turn_end end = EMU_TURN_DONE;
 
-    w->turn_start = w->retired;
+    w->turn_start = start;
     for (;;) {
-        uint64_t done = w->retired - start;
-        if (done >= limit || !emu_split_select(w))
+        const uint64_t before = w->retired, left = limit - (before - start);
+        int64_t budget = left < INT64_MAX ? (int64_t)left : INT64_MAX;
+        if (left == 0 || !emu_split_select_soon(w))
             break;
-        int64_t allowance = emu_split_allowance(w), left = (int64_t)(limit - done);
-        uint64_t before = w->retired;
-        run_chain(w, w->shadow != NULL ? 1 : allowance < left ? allowance : left, false);
-        emu_counts_sync(w);
-        if (w->leave == EMU_LEAVE_BUDGET) {
-            emu_split_ran(w, (unsigned)(w->retired - before));
-        } else if (w->leave == EMU_LEAVE_TURN) {
+        if (w->split_count != 1) { /* else nothing limits it */
+            int64_t allowance = emu_split_allowance(w);
+            budget = allowance < budget ? allowance : budget;
+        }
+        run_chain(w, w->shadow != NULL ? 1 : budget, false);
+        counts_sync(w);
+        if (w->leave == EMU_LEAVE_TURN) {
             if (w->live == 0) {
                 end = EMU_TURN_WARP_ENDED;
                 break;
             }
             if (!emu_split_has_ready(w))
                 break;
+        } else if (w->leave == EMU_LEAVE_BUDGET) {
+            emu_split_ran(w, (unsigned)(w->retired - before));
         } else if (w->leave == EMU_LEAVE_BREAK && w->reconv->reach != NULL &&
                    w->reconv->reach(w)) {
             continue; /* its lanes wait there: they have not come to the instruction yet */

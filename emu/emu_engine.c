@@ -464,12 +464,12 @@ static struct emu_warp *next_warp(struct emu_functional *f, struct emu_block *bl
 {
     struct emu_warp *w = &block->warp[block->next_warp];
 
-    if (f->warp_left != 0 && w->live != 0 && emu_split_has_ready(w) && emu_split_select(w))
+    if (f->warp_left != 0 && w->live != 0 && emu_split_has_ready(w) && emu_split_select_soon(w))
         return w;
     for (unsigned i = 1, at = block->next_warp; i <= block->warp_count; i++) {
         at = at + 1 < block->warp_count ? at + 1 : 0;
         w = &block->warp[at];
-        if (w->live != 0 && emu_split_select(w)) {
+        if (w->live != 0 && emu_split_select_soon(w)) {
             block->next_warp = at;
             f->warp_left = f->base.machine->config.warp_quantum;
             return w;
@@ -668,7 +668,7 @@ static enum emu_turn_end rotate(struct emu_functional *f, struct emu_warp **w)
             __atomic_load_n(&engine->interrupted, __ATOMIC_RELAXED))
             break;
         next = next_warp(f, block);
-        if (next == NULL || emu_split_divided(next))
+        if (next == NULL || (next->parts && emu_split_divided(next)))
             break;
         *w = next;
     }

@@ -628,6 +628,27 @@ void emu_split_fini(struct emu_warp *w);
  *  whose time has come wake first. False: nothing can run. When all splits of the block
  *  sleep, its time jumps here. */
 bool emu_split_select(struct emu_warp *w);
+/** Set w->m, w->e, w->full, mask_row for @lanes of the running split. */
+void emu_warp_set_lanes(struct emu_warp *w, uint64_t lanes);
+/** The same, with a short way for a warp of one split. */
+static inline bool emu_split_select_soon(struct emu_warp *w)
+{
+    if (w->running >= 0)
+        return true;
+    if (w->split_count != 1 || w->split_in[EMU_SPLIT_READY] == 0)
+        return emu_split_select(w);
+    const unsigned id = lw_lowest(w->split_ids);
+    struct emu_split *s = &w->split[id];
+    s->since = w->retired;
+    w->running = (int)id;
+    w->turn_used = 0;
+    w->last_low = lw_lowest(s->lanes);
+    w->di = w->code->insn + s->pc;
+    if (s->lanes != w->m || (s->lanes & emu_exec_mask(w)) != w->mask_lanes ||
+        w->e != w->mask_lanes)
+        emu_warp_set_lanes(w, s->lanes);
+    return true;
+}
 /** Something of the warp is ready or has the turn. A warp leaves its place in the block's
  *  rotation when this is false after a turn (MACHINE 4: "yields with nothing else ready in
  *  it"): select would wake the yielded splits, but the other warps come first. */
@@ -740,6 +761,31 @@ static inline bool emu_split_bssy_frees(const struct emu_warp *w, unsigned reg, 
 {
     return w->bform[reg].arrived != 0 && (w->bform[reg].lanes & lanes) != 0;
 }
+/** A split that is alone in its warp and whole comes to bsync @reg: it goes straight on, the same
+ *  as blocking, release and reselection without moving anything. False: it is not that case, and
+ *  nothing was done. @now: the warp's count behind the instruction. */
+static inline bool emu_split_pass_alone(struct emu_warp *w, unsigned reg, uint64_t lanes,
+                                        uint64_t now)
+{
+    struct emu_breg_form *b = &w->bform[reg];
+    const uint64_t stay = lanes & b->lanes;
+    struct emu_split *s = &w->split[w->running];
+
+    if (w->split_count != 1 || lanes != w->m || (stay != 0 && (stay != lanes || b->number == 0)))
+        return false;
+    s->since = now;
+    w->turn_used = 0;
+    w->last_low = lw_lowest(lanes);
+    if (stay != 0) {
+        b->lanes = 0;
+        s->seq = ++w->seq_counter;
+        s->flags = 0;
+        w->block->releases++;
+        if (w->flow != NULL)
+            w->flow->released = stay;
+    }
+    return true;
+}
 /** @lanes (guard on) arrive, the others become ready at @next. Returns true when the turn may
  *  go on in the handler chain: the warp has one split and it passed whole. */
 bool emu_split_bsync(struct emu_warp *w, unsigned reg, bool soft, uint64_t lanes, uint32_t next);
@@ -773,6 +819,17 @@ struct emu_reduction {
 /** Write the result of the bar.red at @index to @lanes, which waited for it. (emu_control.c) */
 void emu_reduction_result(struct emu_warp *w, uint32_t index, uint64_t lanes, uint32_t brought,
                           uint32_t yes);
+/** Is an arrival of all of @w's split at CTA barrier @id, without a count, the usual one: of a
+ *  split alone in its warp, in a generation without counts? */
+static inline bool emu_split_bar_usual(const struct emu_warp *w, unsigned id)
+{
+    const struct emu_cta_barrier *c = &w->block->cta[id];
+
+    return w->split_count == 1 && w->flow == NULL && !w->parts && w->breg_blocked == 0 &&
+           w->block->threads % 32 == 0 && !(c->in_use && (c->has_count || c->lanes[w->index] != 0));
+}
+/** The same as emu_split_bar() for that arrival; it waits at @next and its turn has ended. */
+void emu_split_bar_alone(struct emu_warp *w, unsigned id, uint32_t next);
 enum emu_cta_result { EMU_CTA_WAITS, EMU_CTA_COMPLETED, EMU_CTA_BAD };
 /** Lanes arrive at CTA barrier @id. With @wait they wait and the turn ends, also when the
  *  barrier completes; else (arrive) it goes on. @red: NULL, or they wait for the sum over all
@@ -801,8 +858,6 @@ void emu_block_explain(const struct emu_block *block, const struct emu_hang_caus
 /** False, with a clause, on a broken invariant (debug and test builds). */
 bool emu_split_check(const struct emu_warp *w, char *why, size_t why_size);
 
-/** Set w->m, w->e, w->full, mask_row for @lanes of the running split. */
-void emu_warp_set_lanes(struct emu_warp *w, uint64_t lanes);
 
 /* ---- memory beyond the fast path (emu_memory.c) --------------------------------------- */
 
