@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# What is too long for every test run: exhaustive sweeps, full random campaigns and the
-# fuzzers. Run by `make nightly` in a build folder.
+# What is too long for every test run: exhaustive sweeps, full random campaigns, AArch64 under
+# qemu and the fuzzers. Run by `make nightly` in a build folder.
 #
 #   LW_NIGHTLY_PROGRAMS  random programs (20000)     LW_FUZZ_SECONDS  seconds a fuzzer (600)
 #   LW_NIGHTLY_SWEEP     0: leave out the sweeps over all 2^32 inputs
@@ -28,6 +28,13 @@ step programs env LW_RANDOM_COUNT="$programs" tests/prop_exec
 [ ! -x tests/prop_split ] || step splits env LW_RANDOM_COUNT="$programs" tests/prop_split
 [ ! -x tests/prop_isa ] || step rows env LW_RANDOM_COUNT="$programs" tests/prop_isa
 [ ! -x tests/prop_ptx ] || step front-end env LW_RANDOM_COUNT="$programs" tests/prop_ptx
+# The other processor: built, tested and compared under qemu.
+"$src/tests/aarch64.sh" nightly-aarch64 >nightly-aarch64.log 2>&1
+case $? in
+0) passed=$((passed + 1)); echo "ok: $(tail -n 1 nightly-aarch64.log)" ;;
+77) echo "skipped: $(tail -n 1 nightly-aarch64.log)" ;;
+*) failed=$((failed + 1)); echo "FAILED: aarch64 (nightly-aarch64.log)" ;;
+esac
 clang=
 for c in clang-19 clang-16 clang-15 clang-14; do
     if [ -z "$clang" ] && command -v $c >/dev/null &&
