@@ -47,7 +47,7 @@ if [ -z "$clang" ]; then
     failed=$((failed + 1))
     echo "FAILED: no clang with libFuzzer for the fuzzers (Debian: clang-19 libclang-rt-19-dev)"
 else
-    libs="-lelf -lyaml -lreadline -lpthread"
+    libs="-lelf -lyaml -lreadline -lcapstone -lpthread"
     for harness in "$src"/tests/fuzz_*.c; do
         name=$(basename "$harness" .c)
         extra=; [ "$name" != fuzz_rsp ] || extra="$src/tests/fake_dbg.c"

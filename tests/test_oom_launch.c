@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Every allocation of base/ and launch/ may fail: the answer is then a sentence about memory,
- * and nothing leaks (the sanitizer build says so). Linked with --wrap for the allocators. */
+/* Every allocation of base/ and launch/, and those for checkpoints, may fail: the answer is then
+ * a sentence about memory, and nothing leaks (the sanitizer build says so). Linked with --wrap
+ * for the allocators. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -52,10 +53,44 @@ static const char text[] =
     "steps:\n  - launch: {entry: k, grid: 1, block: 8, args: [A, {u32: [1, 2]}]}\n"
     "  - copy: {from: A, to: A}\n  - swap: [B, B]\n"
     "  - repeat: {count: 2, steps: [check: {buffer: A, values: [0, 1, 2]}]}\n";
-static const char kernel[] = ".kernel k\n.param ptr.global a\n.param bytes 8 v\n    exit\n.end\n";
+static const char kernel[] = ".kernel k\n.param ptr.global a\n.param bytes 8 v\n"
+                             "    nop\n    nop\n    exit\n.end\n";
 
-/* Everything up to the last step; the status of what failed first. */
-static enum lw_status go(struct lw_error *err)
+/** A checkpoint of where the session stands. */
+static enum lw_status save(const struct lnc_session *session, struct emu_engine *engine,
+                           struct lw_error *err)
+{
+    size_t place_bytes;
+    void *place;
+    enum lw_status status = lnc_session_save(session, &place, &place_bytes, err);
+
+    if (status != LW_OK)
+        return status;
+    status = emu_checkpoint_save(engine, place, place_bytes, "l.lwc", err);
+    free(place);
+    return status;
+}
+
+static enum lw_status load(struct lnc_session *session, struct emu_engine *engine,
+                           struct lw_error *err)
+{
+    size_t size, place_bytes;
+    const void *place;
+    char *data;
+    enum lw_status status = lw_file_read("l.lwc", &data, &size, err);
+
+    if (status != LW_OK)
+        return status;
+    status = emu_checkpoint_load(engine, "l.lwc", data, size, &place, &place_bytes, err);
+    if (status == LW_OK)
+        status = lnc_session_load(session, place, place_bytes, err);
+    free(data);
+    return status;
+}
+
+/* Everything up to the last step, from the start or, with @resume, from the checkpoint that a run
+ * from the start writes in the middle of the kernel; the status of what failed first. */
+static enum lw_status go(bool resume, struct lw_error *err)
 {
     struct emu_config config;
     struct lnc_file *file = NULL;
@@ -75,10 +110,26 @@ static enum lw_status go(struct lw_error *err)
         status = lnc_session_create(file, machine, NULL, &session, err);
     if (status == LW_OK)
         status = emu_engine_functional_create(machine, &engine, err);
+    if (status == LW_OK && resume)
+        status = load(session, engine, err);
     while (status == LW_OK && state == LNC_LAUNCHED) {
-        status = lnc_session_next(session, &state, err);
-        if (status == LW_OK && state == LNC_LAUNCHED)
-            status = engine->ops->run(engine, &stop, err);
+        if (!resume)
+            status = lnc_session_next(session, &state, err);
+        if (status != LW_OK || state != LNC_LAUNCHED)
+            break;
+        engine->stop_at = resume ? UINT64_MAX : 2;
+        status = engine->ops->run(engine, &stop, err);
+        if (status == LW_OK && !resume) {
+            status = stop.kind == EMU_STOP_COUNT
+                         ? save(session, engine, err)
+                         : LW_FAIL(err, LW_ESTATE, "the kernel has fewer than 2 instructions");
+            engine->stop_at = UINT64_MAX;
+            if (status == LW_OK)
+                status = engine->ops->run(engine, &stop, err);
+        }
+        resume = false;
+        if (status == LW_OK && stop.kind != EMU_STOP_IDLE)
+            status = LW_FAIL(err, LW_ESTATE, "the kernel has not ended");
     }
     emu_engine_destroy(engine);
     emu_machine_destroy(machine);
@@ -91,7 +142,6 @@ static void each_failed_allocation_is_a_sentence(void **state)
 {
     char folder[] = "/tmp/lw_oom_XXXXXX";
     struct lw_error err;
-    unsigned long n = 0;
     (void)state;
 
     assert_non_null(mkdtemp(folder));
@@ -99,23 +149,27 @@ static void each_failed_allocation_is_a_sentence(void **state)
     assert_int_equal(lw_file_write("l.yaml", text, sizeof text - 1, &err), LW_OK);
     assert_int_equal(lw_file_write("k.s", kernel, sizeof kernel - 1, &err), LW_OK);
     assert_int_equal(lw_file_write("n.txt", "1 2 3", 5, &err), LW_OK);
-    if (go(&err) != LW_OK)
-        fail_msg("%s", err.text);
-    do {
-        enum lw_status status;
+    for (unsigned resume = 0; resume < 2; resume++) {
+        unsigned long n = 0;
+        if (go(resume, &err) != LW_OK)
+            fail_msg("%s", err.text);
+        do {
+            enum lw_status status;
 
-        err = (struct lw_error){0};
-        failures = 0;
-        until_failure = ++n;
-        status = go(&err);
-        until_failure = 0;
-        if (failures != 0 && status != LW_OK) {
-            assert_int_equal(status, LW_ENOMEM);
-            assert_true(err.text[0] != '\0');
-        }
-    } while (failures != 0);
-    assert_true(n > 20); /* the wrapping works */
-    assert_int_equal(go(&err), LW_OK);
+            err = (struct lw_error){0};
+            failures = 0;
+            until_failure = ++n;
+            status = go(resume, &err);
+            until_failure = 0;
+            if (failures != 0 && status != LW_OK) {
+                assert_int_equal(status, LW_ENOMEM);
+                assert_true(err.text[0] != '\0');
+            }
+        } while (failures != 0);
+        assert_true(n > 20); /* the wrapping works */
+        assert_int_equal(go(resume, &err), LW_OK);
+    }
+    unlink("l.lwc");
     unlink("l.yaml");
     unlink("k.s");
     unlink("n.txt");
