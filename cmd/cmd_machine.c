@@ -126,8 +126,12 @@ static enum lw_status open_log(struct cmd_machine *m, const struct cmd_machine_o
         return LW_FAIL(err, LW_EUSAGE, "--resume and --%s: a schedule log begins where the run "
                        "does; give one of them", o->log != NULL ? "log" : "replay");
     m->log_path = o->log;
-    if (o->log != NULL)
+    if (o->log != NULL) {
+        status = lw_file_try_write(o->log, err);
+        if (status != LW_OK)
+            return lw_error_prefix(err, "--log");
         return emu_log_create(m->machine, &m->log, err);
+    }
     if (o->replay == NULL)
         return LW_OK;
     status = lw_file_read(o->replay, &data, &size, err);

@@ -365,6 +365,24 @@ static int finish(struct cmd_machine *m, struct options *o, const char *path,
     return status != CMD_FINE ? status : (int)outcome->exit;
 }
 
+/** What is written at the end can be written: a long run must not end without it. */
+static enum lw_status try_files(const struct options *o, struct lw_error *err)
+{
+    enum lw_status status = LW_OK;
+
+    if (o->stats != NULL && strcmp(o->stats, "-") != 0) {
+        status = lw_file_try_write(o->stats, err);
+        if (status != LW_OK)
+            lw_error_prefix(err, "run: --stats");
+    }
+    for (unsigned i = 0; i < o->dump_count && status == LW_OK; i++) {
+        status = lw_file_try_write(o->dump_file[i], err);
+        if (status != LW_OK)
+            lw_error_prefix(err, "run: --dump %s", o->dump_name[i]);
+    }
+    return status;
+}
+
 int cmd_run(const struct cmd *cmd, int argc, char **argv)
 {
     struct options o = {.cmd = cmd};
@@ -383,7 +401,7 @@ int cmd_run(const struct cmd *cmd, int argc, char **argv)
                                                     : "one launch file at a time");
         goto cleanup;
     }
-    if (cmd_checkpoint_check(&o.checkpoint, &err) != LW_OK) {
+    if (cmd_checkpoint_check(&o.checkpoint, &err) != LW_OK || try_files(&o, &err) != LW_OK) {
         status = cmd_error(&err);
         goto cleanup;
     }

@@ -159,6 +159,13 @@ refuse 'there is no buffer "yy"; did you mean "y"?' run good.yaml --dump yy=none
 refuse 'expected BUFFER=FILE' run good.yaml --dump y
 refuse 'no/such/y.bin: cannot be written' run good.yaml --dump y=no/such/y.bin
 refuse 'no/such/s.json' run good.yaml -q --stats no/such/s.json
+# before anything runs: else a failed check would be told as well
+refuse '--dump y: no/such/y.bin: cannot be written' run wrong.yaml --dump y=no/such/y.bin
+refuse '--stats: no/such/s.json: cannot be written' run wrong.yaml --stats no/such/s.json
+refuse '--log: no/such/log: cannot be written' run wrong.yaml --log no/such/log
+refuse '--log: no/such/log: cannot be written' debug wrong.yaml --log no/such/log --batch -c continue
+refuse 'irectory' run wrong.yaml --stats .
+expect 0 '"status": "ok"' run good.yaml -q --stats /dev/stdout
 
 # ---- usage
 refuse '"rum" is no command; did you mean "run"?' rum
