@@ -163,6 +163,8 @@ int cmd_debug(const struct cmd *cmd, int argc, char **argv)
     if (operands != 1)
         return cmd_wrong_usage(cmd, operands == 0 ? "which launch file? give LAUNCH.yaml"
                                                   : "one launch file at a time");
+    if (o.machine.gdb_arch != NULL && !o.serve)
+        return cmd_wrong_usage(cmd, CMD_GDB_ARCH_ALONE);
     lw_file_sink_init(&out, stdout);
     if (cmd_machine_open(argv[1], &o.machine, &out.sink, &out.sink, &m, &err) != LW_OK)
         return cmd_open_error(&err, o.machine.clang);

@@ -96,6 +96,15 @@ static enum lw_status apply(const struct cmd_machine_options *o, struct emu_conf
     config->tags = (enum emu_tag_mode)tags;
     config->tag_rules = (enum emu_tag_rules)rules;
     config->tag_expansion = (enum emu_tag_expansion)expansion;
+    if (status == LW_OK && o->push_order != NULL && strcmp(config->reconv, "stack") != 0)
+        status = LW_FAIL(err, LW_EUSAGE, "--push-order: only the engine stack has one, and this "
+                         "run has %s: add --reconv stack", config->reconv);
+    if (status == LW_OK && o->tag_rules != NULL && config->tags == EMU_TAGS_OFF)
+        status = LW_FAIL(err, LW_EUSAGE, "--tag-rules: this run has no tags: add --tags shadow or "
+                         "compact");
+    if (status == LW_OK && o->tag_expansion != NULL && config->tags == EMU_TAGS_OFF)
+        status = LW_FAIL(err, LW_EUSAGE, "--tag-expansion: this run has no tags: add --tags shadow "
+                         "or compact");
     return status;
 }
 

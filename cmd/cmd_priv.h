@@ -82,6 +82,8 @@ enum lw_status cmd_machine_save(struct cmd_machine *m, const char *path, struct 
 /** A dbg_next_fn over lnc_session_next; @context is a struct cmd_machine. */
 enum lw_status cmd_machine_next(void *context, bool *more, struct lw_error *err);
 
+/** Why --gdb-arch is refused where nobody serves gdb. */
+#define CMD_GDB_ARCH_ALONE "--gdb-arch: nobody waits for gdb here: add --gdb"
 /** Serve gdb until it leaves or all has run (cmd_debug.c). @stop is where the run stands:
  *  EMU_STOP_IDLE at its end, a fault, a hang, or EMU_STOP_NONE when gdb left in the middle;
  *  *detached: by `detach`, so the run may go on alone.

@@ -401,6 +401,10 @@ int cmd_run(const struct cmd *cmd, int argc, char **argv)
                                                     : "one launch file at a time");
         goto cleanup;
     }
+    if (o.machine.gdb_arch != NULL && !o.serve) {
+        status = cmd_wrong_usage(cmd, CMD_GDB_ARCH_ALONE);
+        goto cleanup;
+    }
     if (cmd_checkpoint_check(&o.checkpoint, &err) != LW_OK || try_files(&o, &err) != LW_OK) {
         status = cmd_error(&err);
         goto cleanup;

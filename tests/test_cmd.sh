@@ -116,7 +116,7 @@ cmp -s out first || fail "two runs have different hashes"
 for w in 4 8 16 64; do
     expect 0 "$(head -n 1 first)" run good.yaml --hash --warp $w --policy minpc
 done
-for t in off shadow; do
+for t in compact shadow; do
     for r in table exact fold; do
         expect 0 "$(head -n 1 first)" run good.yaml --hash --tags $t --tag-rules $r --tag-expansion eager
         grep -q "$(tail -n 1 first)" out || fail "--tags $t changes hash_state"
@@ -184,6 +184,12 @@ refuse 'did you mean "shadow"?' run good.yaml --tags shadwo
 refuse 'did you mean "exact"?' debug good.yaml --tag-rules exakt
 refuse 'known are lazy, eager' run good.yaml --tag-expansion 1
 refuse 'known are cbar, stack' run good.yaml --reconv banana
+refuse '--tag-rules: this run has no tags' run good.yaml --tag-rules exact
+refuse '--tag-rules: this run has no tags' debug good.yaml --tag-rules exact
+refuse '--tag-expansion: this run has no tags' run good.yaml --tag-expansion lazy
+refuse '--push-order: only the engine stack' run good.yaml --push-order larger
+refuse '--gdb-arch: nobody waits for gdb here' run good.yaml --gdb-arch aarch64
+refuse '--gdb-arch: nobody waits for gdb here' debug good.yaml --gdb-arch aarch64
 refuse 'did you mean "smaller"' run good.yaml --push-order smalle
 expect 0 ok run good.yaml --reconv stack --push-order larger
 refuse '--threads: expected an integer of 1 or more' run good.yaml --threads 0
