@@ -654,11 +654,12 @@ static void say_headline(struct words *out, const struct report *r,
     if (!livelock)
         return;
     if (strong)
-        say(out, ": no store changed a byte and no lane exited for %llu warp instructions",
-            (unsigned long long)(window * EMU_STRONG_WINDOWS));
+        say(out, ": no store changed a byte and no lane exited for %llu warp instructions (%u times "
+            "the machine's hang_window)", (unsigned long long)(window * EMU_STRONG_WINDOWS),
+            (unsigned)EMU_STRONG_WINDOWS);
     else
         say(out, ": no store changed a byte, no lane exited and no barrier opened for %llu warp "
-            "instructions", (unsigned long long)window);
+            "instructions (the machine's hang_window)", (unsigned long long)window);
 }
 
 void emu_block_explain(const struct emu_block *block, const struct emu_hang_cause *cause,
