@@ -56,7 +56,7 @@ one_file() { # library, include pattern, file
     done
 }
 # Instructions of one processor, by intrinsics or inline assembly, stand in one file.
-for f in $(grep -lE 'immintrin\.h|arm_neon\.h|arm_sve\.h|\b_mm(256|512)?_[a-z]|\b__m(128|256|512)|\b__mmask|__asm__|__builtin_(ia32|aarch64)_' \
+for f in $(grep -lE 'immintrin\.h|arm_neon\.h|arm_sve\.h|\b_mm(256|512)?_[a-z]|\b__m(128|256|512)|\b__mmask|__asm__ *(volatile *)?\("[^"]|__builtin_(ia32|aarch64)_' \
     */*.c */*.h */*.def 2>/dev/null | grep -v ^tests/); do
     [ "$f" = emu/emu_simd.h ] || { echo "$f names instructions of one processor: only emu/emu_simd.h may"; bad=1; }
 done
