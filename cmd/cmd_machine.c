@@ -69,6 +69,7 @@ static enum lw_status apply(const struct cmd_machine_options *o, struct emu_conf
                             struct lw_error *err)
 {
     unsigned tags = config->tags, rules = config->tag_rules, expansion = config->tag_expansion;
+    unsigned plan = config->tag_plan;
     enum lw_status status = cmd_number("warp", o->warp, 4, EMU_MAX_LANES, &config->warp_width, err);
 
     if (status == LW_OK && o->warp != NULL && lw_popcount(config->warp_width) != 1)
@@ -93,9 +94,12 @@ static enum lw_status apply(const struct cmd_machine_options *o, struct emu_conf
     if (status == LW_OK)
         status = choice("tag-expansion", o->tag_expansion, emu_tag_expansion_names, &expansion,
                         err);
+    if (status == LW_OK)
+        status = choice("tag-plan", o->tag_plan, emu_tag_plan_names, &plan, err);
     config->tags = (enum emu_tag_mode)tags;
     config->tag_rules = (enum emu_tag_rules)rules;
     config->tag_expansion = (enum emu_tag_expansion)expansion;
+    config->tag_plan = (enum emu_tag_plan)plan;
     if (status == LW_OK && o->push_order != NULL && strcmp(config->reconv, "stack") != 0)
         status = LW_FAIL(err, LW_EUSAGE, "--push-order: only the engine stack has one, and this "
                          "run has %s: add --reconv stack", config->reconv);
@@ -105,6 +109,9 @@ static enum lw_status apply(const struct cmd_machine_options *o, struct emu_conf
     if (status == LW_OK && o->tag_expansion != NULL && config->tags == EMU_TAGS_OFF)
         status = LW_FAIL(err, LW_EUSAGE, "--tag-expansion: this run has no tags: add --tags shadow "
                          "or compact");
+    if (status == LW_OK && o->tag_plan != NULL && config->tags != EMU_TAGS_COMPACT)
+        status = LW_FAIL(err, LW_EUSAGE, "--tag-plan: only compact tags have one: add --tags "
+                         "compact");
     return status;
 }
 

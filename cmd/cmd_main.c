@@ -22,6 +22,7 @@ static const char out_help[] = "write to this file; - is standard output";
     {"tags", 0, "MODE", "uniform and affine registers: off, shadow or compact", NULL},     \
     {"tag-rules", 0, "NAME", "how tags pass through instructions: table, exact or fold", NULL}, \
     {"tag-expansion", 0, "NAME", "when tagged registers become rows: lazy or eager", NULL}, \
+    {"tag-plan", 0, "NAME", "what compact mode keeps as tags: gain or all", NULL}, \
     {"level", 0, "N", "x86-64 level of the interpreter: 1, 3 or 4; 0: the best here", NULL},\
     {"clang", 0, "PROGRAM", "compiler for .cl sources", NULL},                             \
     {"timing", 0, "[FILE]", NULL, "the timing model is not part of this version"},         \

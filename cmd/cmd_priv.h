@@ -51,7 +51,7 @@ int cmd_write(const char *path, const void *data, size_t size);
 /** Machine options of a command line, over those of the launch file; 0 or NULL: not given. */
 struct cmd_machine_options {
     const char *warp, *reconv, *push_order, *policy, *quantum, *window, *level, *clang;
-    const char *tags, *tag_rules, *tag_expansion;
+    const char *tags, *tag_rules, *tag_expansion, *tag_plan;
     const char *gdb_arch; /* of --gdb */
     const char *log, *replay;
     const char *resume; /* a checkpoint to go on from */

@@ -61,6 +61,11 @@ static void put_tags(struct lw_sink *out, const struct emu_stats *stats)
     put_tagged(out, "reads", t->reads);
     put_tagged(out, "writes", t->writes);
     put_tagged(out, "addresses", t->addresses);
+    lw_put(out, "\"common_bytes\": [");
+    for (unsigned k = 0; k < LW_COUNT_OF(t->common); k++)
+        lw_printf(out, "%s%" PRIu64, k != 0 ? ", " : "", t->common[k]);
+    lw_printf(out, "], \"delta_banks\": %" PRIu64 ", \"row_banks\": %" PRIu64 ", ",
+              t->delta_banks, t->row_banks);
     lw_printf(out, "\"expansions\": %" PRIu64 ", \"rows_made\": %" PRIu64
                    ", \"lane_operations\": %" PRIu64 ", \"lane_operations_done\": %" PRIu64
                    ", \"lane_operations_saved\": %" PRIu64 ", \"mismatches\": %" PRIu64 "}",
@@ -176,9 +181,10 @@ int cmd_stats_write(const char *path, const char *launch_file, const struct cmd_
     lw_put(out, ", \"push_order\": ");
     put_string(out, config->push_order);
     lw_printf(out, ", \"tags\": \"%s\", \"tag_rules\": \"%s\", \"tag_expansion\": \"%s\", "
-                   "\"launch_depth\": %u, \"pending_launches\": %u}",
+                   "\"tag_plan\": \"%s\", \"launch_depth\": %u, \"pending_launches\": %u}",
               emu_tag_mode_names[config->tags], emu_tag_rules_names[config->tag_rules],
-              emu_tag_expansion_names[config->tag_expansion], config->launch_depth,
+              emu_tag_expansion_names[config->tag_expansion],
+              emu_tag_plan_names[config->tag_plan], config->launch_depth,
               config->pending_launches);
     if (config->tags != EMU_TAGS_OFF)
         put_tags(out, &stats);

@@ -35,10 +35,14 @@ enum emu_tag_rules { EMU_TAG_RULES_TABLE, EMU_TAG_RULES_EXACT, EMU_TAG_RULES_FOL
 /** When tagged registers get rows: the destination of a partial write, or all at the first
  *  branch that parts the warp. */
 enum emu_tag_expansion { EMU_TAG_LAZY, EMU_TAG_EAGER };
+/** Compact mode: which values are kept as tags, those from which some use gains or all that may
+ *  be U or A. */
+enum emu_tag_plan { EMU_TAG_PLAN_GAIN, EMU_TAG_PLAN_ALL };
 /** Names by value, NULL-terminated. */
 extern const char *const emu_tag_mode_names[];
 extern const char *const emu_tag_rules_names[];
 extern const char *const emu_tag_expansion_names[];
+extern const char *const emu_tag_plan_names[];
 
 struct emu_config {
     unsigned warp_width;        /* 4, 8, 16, 32, 64 */
@@ -57,6 +61,7 @@ struct emu_config {
     enum emu_tag_mode tags;
     enum emu_tag_rules tag_rules;
     enum emu_tag_expansion tag_expansion;
+    enum emu_tag_plan tag_plan;
     unsigned launch_depth;      /* levels of launches at which launch.sync may wait: 24 */
     unsigned pending_launches;  /* device launches that have not begun: 2,048 */
 };
@@ -422,6 +427,21 @@ struct emu_event {
  *  does not list it. */
 struct emu_tag emu_event_tag(const struct emu_event *ev, unsigned reg, bool after);
 
+/**
+ * Blocks of memory that an affine access touches, without a look at its lanes.
+ *
+ * @base         address of lane 0; those of @lanes, base + stride * lane, must not wrap
+ * @lanes        that take part
+ * @bytes        of an access, at most @block_bytes
+ * @block_bytes  a power of two
+ * @block        gets address / block_bytes of each block once, ascending
+ */
+unsigned emu_affine_blocks(uint64_t base, int64_t stride, uint64_t lanes, unsigned bytes,
+                           unsigned block_bytes, uint64_t block[2 * EMU_MAX_LANES]);
+/** Passes over 32 banks of 4 bytes that 32 lanes take to access words that are @words words
+ *  apart: the most different words in one bank. */
+unsigned emu_affine_passes(int64_t words);
+
 /* ---- core: what runs ------------------------------------------------------------- */
 
 /** What %smid, %nsmid, %warpid and %nwarpid read (%gridid is the grid's sequence number). */
@@ -685,6 +705,9 @@ struct emu_tag_stats {
     uint64_t reads[3], writes[3]; /* vector registers, by tag (writes: after them) */
     uint64_t addresses[3];        /* of memory instructions */
     uint64_t expansions;
+    /* Shadow: registers written, by the leading bytes in which the lanes agree (docs/tags.md);
+     * banks that base and deltas of them take, and that rows take. */
+    uint64_t common[5], delta_banks, row_banks;
     /* Of thread_instructions, those that need no lane of their own: all but 1 where the result
      * (of a compare: its sources) is U, all but 2 where it is A. */
     uint64_t lanes_saved;

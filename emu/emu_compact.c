@@ -71,12 +71,25 @@ static unsigned row_count(const struct emu_warp *w)
 
 void emu_compact_rows(struct emu_warp *w)
 {
-    const uint64_t made = w->rows_made; /* not for the kernel's sake */
-
     for (unsigned i = EMU_ROW_V0; i < row_count(w); i++)
         if (w->cstate[i] & EMU_C_STALE)
             w->core->level->make_row(w, i);
+}
+/** A row for somebody who looks on: neither states nor counts tell of it. */
+static void show_row(struct emu_warp *w, unsigned index)
+{
+    const uint64_t made = w->rows_made;
+
+    if (!(w->cstate[index] & EMU_C_STALE))
+        return;
+    w->core->level->make_row(w, index);
+    w->cstate[index] |= EMU_C_STALE;
     w->rows_made = made;
+}
+void emu_compact_show(struct emu_warp *w)
+{
+    for (unsigned i = EMU_ROW_V0; i < row_count(w); i++)
+        show_row(w, i);
 }
 void emu_compact_forget(struct emu_warp *w)
 {
@@ -92,8 +105,8 @@ void emu_compact_sources(struct emu_warp *w, const struct emu_dinsn *di)
 {
     const struct emu_plan *plan = &w->code->plan[di->index];
 
-    if (plan->plain.full != NULL)
-        make_rows(w, plan);
+    for (unsigned i = 0; plan->plain.full != NULL && i < plan->source_count; i++)
+        show_row(w, plan->source[i]);
 }
 
 size_t emu_compact_bytes(unsigned rows)
@@ -492,6 +505,24 @@ RULE bool shl(RULE_PARAMS, const bool wide)
     a = scaled(a, n >= (wide ? 64 : 32) ? 0 : UINT64_C(1) << n);
     return put(w, di, bu, full, easy, wide, a.base, a.stride, a.rise);
 }
+/** Lanes that do not wrap and that all lose zeros, or end up equal. */
+static __attribute__((noinline)) bool shift_lanes(struct emu_warp *w, const struct emu_dinsn *di,
+                                                  const bool full, uint32_t n, bool is_signed,
+                                                  const struct term *a)
+{
+    const struct emu_ctag c = {{{a->base, (int32_t)a->stride, (int32_t)a->rise}}};
+    int64_t base = is_signed ? (int32_t)a->base : (int64_t)(uint32_t)a->base, below, above;
+
+    if (table_rules(w) || n >= 32 || !emu_ctag_fits32(w, &c, is_signed))
+        return false;
+    emu_ctag_reach(w, &c, &below, &above);
+    if ((base + below) >> n == (base + above) >> n)
+        return put32(w, di, false, full, false, (uint64_t)((base + below) >> n), 0, 0);
+    if ((a->stride | a->rise) & lw_mask(n))
+        return false;
+    return put32(w, di, false, full, false, (uint64_t)(base >> n),
+                 (uint64_t)((int64_t)a->stride >> n), (uint64_t)((int64_t)a->rise >> n));
+}
 RULE bool shr(RULE_PARAMS, const bool wide, const bool is_signed)
 {
     if (missing(w, di->ta, wide, easy) || X_MISSING(false))
@@ -499,8 +530,10 @@ RULE bool shr(RULE_PARAMS, const bool wide, const bool is_signed)
     struct term a = at(w, di->ta), k = at_x(w, di, bu, false);
     const unsigned bits = wide ? 64 : 32;
     uint32_t n = (uint32_t)k.base;
-    if (!term_uniform(&k) || !term_uniform(&a))
+    if (!term_uniform(&k))
         return false;
+    if (!term_uniform(&a))
+        return !easy && !wide && shift_lanes(w, di, full, n, is_signed, &a);
     if (is_signed) {
         int64_t v = wide ? (int64_t)a.base : (int32_t)a.base;
         a.base = (uint64_t)(v >> (n >= bits ? bits - 1 : n));
@@ -508,6 +541,38 @@ RULE bool shr(RULE_PARAMS, const bool wide, const bool is_signed)
         a.base = n >= bits ? 0 : (wide ? a.base : (uint32_t)a.base) >> n;
     }
     return put(w, di, bu, full, easy, wide, a.base, 0, 0);
+}
+
+static uint64_t predicate(const struct emu_warp *w, unsigned r)
+{
+    uint64_t p = w->p[r & 7];
+    return r & 8 ? ~p : p;
+}
+/** The lanes agree which source it is, or it does not matter. */
+RULE bool select(RULE_PARAMS, const bool wide)
+{
+    if (easy)
+        return false;
+    const uint64_t chosen = predicate(w, di->r) & w->live;
+    struct term t = {0}, x = {0};
+
+    if (chosen != 0) {
+        if (missing(w, di->ta, wide, easy))
+            return false;
+        t = at(w, di->ta);
+    }
+    if (chosen != w->live) {
+        if (X_MISSING(wide))
+            return false;
+        x = at_x(w, di, bu, wide);
+        if (chosen != 0 && ((wide ? t.base != x.base : (uint32_t)t.base != (uint32_t)x.base) ||
+                            t.stride != x.stride || t.rise != x.rise))
+            return false;
+        t = x;
+    }
+    if (!term_uniform(&t) && table_rules(w))
+        return false;
+    return put(w, di, bu, full, easy, wide, t.base, t.stride, t.rise);
 }
 
 /** Thread indices and what is equal in a warp. */
@@ -700,11 +765,6 @@ RULE bool uniform(RULE_PARAMS)
 
 /* ---- compares --------------------------------------------------------------------------------------- */
 
-static uint64_t predicate(const struct emu_warp *w, unsigned r)
-{
-    uint64_t p = w->p[r & 7];
-    return r & 8 ? ~p : p;
-}
 RULE void set_predicates(struct emu_warp *w, const struct emu_dinsn *di, uint64_t truth)
 {
     uint64_t p = truth, q = ~truth, r = predicate(w, di->r), lanes = w->e;
@@ -784,8 +844,8 @@ RULE bool compare(RULE_PARAMS, const bool wide, const bool is_signed)
 /* ---- handlers ---------------------------------------------------------------------------------------- */
 
 /* Of each rule: X from a row or uniform; all lanes (first the easy way, then the hard one) or
- * all live ones. */
-#define TAGGED_ONE(name, suffix, bu, rule)                                                    \
+ * all live ones, with @parts any. */
+#define TAGGED_ONE(name, suffix, bu, parts, rule)                                                    \
     static __attribute__((noinline)) void c_##name##_##suffix##h(struct emu_warp *w,          \
                                                                  const struct emu_dinsn *di)  \
     {                                                                                         \
@@ -804,13 +864,19 @@ RULE bool compare(RULE_PARAMS, const bool wide, const bool is_signed)
     static void c_##name##_##suffix##p(struct emu_warp *w, const struct emu_dinsn *di)        \
     {                                                                                         \
         const bool full = false, easy = false;                                                \
-        if (w->e == w->live && (rule))                                                        \
+        if ((parts || w->e == w->live) && (rule))                                             \
             EMU_NEXT_PART(w, di);                                                             \
         EMU_TAIL emu_plain_part(w, di);                                                       \
     }
 #define TAGGED(name, rule)                                                                    \
-    TAGGED_ONE(name, v, false, rule(false))                                                   \
-    TAGGED_ONE(name, u, true, rule(true))
+    TAGGED_ONE(name, v, false, false, rule(false))                                            \
+    TAGGED_ONE(name, u, true, false, rule(true))
+/* Compares write predicates alone, and those by lanes: any lanes will do. */
+#define COMPARED(name)                                                                  \
+    TAGGED_ONE(name##32, v, false, true, NARROW_##name(false))                                \
+    TAGGED_ONE(name##32, u, true, true, NARROW_##name(true))                                  \
+    TAGGED_ONE(name##64, v, false, true, WIDE_##name(false))                                  \
+    TAGGED_ONE(name##64, u, true, true, WIDE_##name(true))
 #define BOTH_WIDTHS(name)                                                                     \
     TAGGED(name##32, NARROW_##name)                                                           \
     TAGGED(name##64, WIDE_##name)
@@ -835,6 +901,8 @@ RULE bool compare(RULE_PARAMS, const bool wide, const bool is_signed)
 #define WIDE_shr(x) shr(w, di, x, full, easy, true, false)
 #define NARROW_sar(x) shr(w, di, x, full, easy, false, true)
 #define WIDE_sar(x) shr(w, di, x, full, easy, true, true)
+#define NARROW_select(x) select(w, di, x, full, easy, false)
+#define WIDE_select(x) select(w, di, x, full, easy, true)
 #define NARROW_special(x) special(w, di, x, full, easy, false)
 #define WIDE_special(x) special(w, di, x, full, easy, true)
 #define NARROW_convert(x) convert(w, di, x, full, easy, false)
@@ -861,10 +929,11 @@ BOTH_WIDTHS(mad)
 BOTH_WIDTHS(shl)
 BOTH_WIDTHS(shr)
 BOTH_WIDTHS(sar)
+BOTH_WIDTHS(select)
 BOTH_WIDTHS(special)
 BOTH_WIDTHS(convert)
-BOTH_WIDTHS(compare_u)
-BOTH_WIDTHS(compare_s)
+COMPARED(compare_u)
+COMPARED(compare_s)
 TAGGED(mulwide_u, RULE_mulwide_u)
 TAGGED(mulwide_s, RULE_mulwide_s)
 TAGGED(madwide_u, RULE_madwide_u)
@@ -897,6 +966,7 @@ static const struct emu_handlers rule_handlers[ISA_TAG_COUNT][2][2] = {
     [ISA_TAG_SHR_S] = WIDTHS_OF(sar),
     [ISA_TAG_NEG] = WIDTHS_OF(neg),
     [ISA_TAG_NOT] = WIDTHS_OF(not),
+    [ISA_TAG_SELECT] = WIDTHS_OF(select),
     [ISA_TAG_CVT] = WIDTHS_OF(convert),
     [ISA_TAG_SPECIAL] = WIDTHS_OF(special),
     [ISA_TAG_CMP] = WIDTHS_OF(compare_u),

@@ -76,6 +76,8 @@ size_t emu_compact_bytes(unsigned rows);
 void emu_compact_init(struct emu_warp *w, void *memory, unsigned rows);
 /** All rows are what their tags say; the tags stay. */
 void emu_compact_rows(struct emu_warp *w);
+/** The same for somebody who looks on: states and counts do not change. */
+void emu_compact_show(struct emu_warp *w);
 /** All rows are vectors. */
 void emu_compact_forget(struct emu_warp *w);
 /** All rows are vectors, as they stand: somebody has written them. */

@@ -22,6 +22,7 @@
     FREE(tags, "tags")                                                                        \
     FREE(tag_rules, "tag_rules")                                                              \
     FREE(tag_expansion, "tag_expansion")                                                      \
+    FREE(tag_plan, "tag_plan")                                                            \
     NUMBER(launch_depth, "launch_depth")                                                      \
     NUMBER(pending_launches, "pending_launches")
 

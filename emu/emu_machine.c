@@ -25,6 +25,7 @@ static const struct emu_config defaults = {
     .tags = EMU_TAGS_OFF,
     .tag_rules = EMU_TAG_RULES_EXACT,
     .tag_expansion = EMU_TAG_LAZY,
+    .tag_plan = EMU_TAG_PLAN_GAIN,
     .launch_depth = 24,
     .pending_launches = 2048,
 };

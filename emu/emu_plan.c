@@ -72,6 +72,7 @@ struct plan {
     bool *gains;       /* [root] */
     bool exec_written, changed;
     bool long_rows;    /* of so many vectors of the host that any work on tags is less */
+    bool all;          /* whatever can be tagged is */
     enum emu_tag_rules rules;
 };
 
@@ -467,7 +468,9 @@ static uint8_t result_kind(struct plan *p, uint32_t i, const uint32_t cur[256])
     case ISA_TAG_SHL: return s[1] == EMU_TAG_U ? s[0] : EMU_TAG_V;
     case ISA_TAG_SHR:
     case ISA_TAG_SHR_S:
-        return s[0] == EMU_TAG_U && s[1] == EMU_TAG_U ? EMU_TAG_U : EMU_TAG_V;
+        /* of A it often comes to nothing, which costs time */
+        return s[1] == EMU_TAG_U && (s[0] == EMU_TAG_U || p->all) ? s[0] : EMU_TAG_V;
+    case ISA_TAG_SELECT: return p->all ? higher(s[0], s[1]) : EMU_TAG_V;
     case ISA_TAG_CVT: {
         unsigned dtype = di->sub & 15, stype = di->sub >> 4;
         bool integers = dtype >= ISA_DT_U32 && dtype <= ISA_DT_S64 && stype >= ISA_ST_U32 &&
@@ -534,6 +537,10 @@ static void find_gains(struct plan *p)
 {
     uint32_t cur[256];
 
+    if (p->all) {
+        memset(p->gains, true, p->cell_count);
+        return;
+    }
     do {
         p->changed = false;
         for (uint32_t b = p->block_count; b-- > 0;) {
@@ -726,6 +733,7 @@ enum lw_status emu_plan_make(struct emu_code *code, const struct emu_level *leve
     struct plan p = {.code = code, .program = program, .level = level, .stride = stride,
                      .count = program->count,
                      .long_rows = stride / 4 > LONG_ROW * level->vector_lanes,
+                     .all = program->machine->config.tag_plan == EMU_TAG_PLAN_ALL,
                      .rules = program->machine->config.tag_rules};
     enum lw_status status = LW_OK;
     bool fits = true;

@@ -5,6 +5,7 @@
  * Also the counts and what events tell of tags.
  */
 #include "emu/emu_compact.h"
+#include "emu/emu_detect.h"
 #include "emu/emu_mem_priv.h"
 
 /* ---- operands ------------------------------------------------------------------- */
@@ -505,7 +506,15 @@ void emu_shadow_after(struct emu_warp *w, bool skipped)
     }
     follow_carry(w, s);
     for (unsigned i = 0; writes && i < s->info.d_words; i++) {
+        struct emu_detected found;
         stats->mismatches += !matches(w, d + i);
+        emu_detect(vector(w, d + i), s->mask, w->width, &found);
+        stats->common[found.common]++;
+        if (s->mask == s->live) { /* a row that is written in part is not compressed */
+            const unsigned all = (w->width * 4u + EMU_BANK_BYTES - 1) / EMU_BANK_BYTES;
+            stats->delta_banks += found.banks < all ? found.banks : all;
+            stats->row_banks += all;
+        }
         stats->writes[w->shadow->reg[d + i].kind]++;
     }
     if (writes && s->mask == s->live) {

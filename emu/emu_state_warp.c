@@ -102,7 +102,7 @@ static void save_warp(const struct emu_warp *w, struct emu_bytes *out)
 #include "emu/emu_state.def"
     }
     if (w->ctag != NULL) /* rows for what has only a tag: the state is the same */
-        emu_compact_rows((struct emu_warp *)(uintptr_t)w);
+        emu_compact_show((struct emu_warp *)(uintptr_t)w);
     emu_tags_save(w, out);
     emu_put_rows(out, w->regs + EMU_ROW_V0 * w->stride, w->vreg_count + SLACK_ROWS, w->stride);
     emu_put_rows(out, w->local, local_rows(w), w->n * 4);

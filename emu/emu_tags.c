@@ -5,6 +5,7 @@
 const char *const emu_tag_mode_names[] = {"off", "shadow", "compact", NULL};
 const char *const emu_tag_rules_names[] = {"table", "exact", "fold", NULL};
 const char *const emu_tag_expansion_names[] = {"lazy", "eager", NULL};
+const char *const emu_tag_plan_names[] = {"gain", "all", NULL};
 
 /* Values of 64 bits with their sums and products beyond. */
 typedef __int128 wide;
@@ -449,6 +450,10 @@ void emu_tag_stats_add(struct emu_tag_stats *to, const struct emu_tag_stats *fro
         to->writes[k] += from->writes[k];
         to->addresses[k] += from->addresses[k];
     }
+    for (unsigned k = 0; k < LW_COUNT_OF(to->common); k++)
+        to->common[k] += from->common[k];
+    to->delta_banks += from->delta_banks;
+    to->row_banks += from->row_banks;
     to->expansions += from->expansions;
     to->lanes_saved += from->lanes_saved;
     to->rows_made += from->rows_made;

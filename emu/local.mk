@@ -23,6 +23,7 @@ liblanewise_a_SOURCES += \
 	%D%/emu_text.h \
 	%D%/emu_compact.h \
 	%D%/emu_compact_body.h \
+	%D%/emu_detect.h \
 	%D%/emu_tags.h \
 	%D%/emu_threads.h \
 	%D%/faults.def \
@@ -36,6 +37,7 @@ liblanewise_a_SOURCES += \
 	%D%/emu_control.c \
 	%D%/emu_core.c \
 	%D%/emu_decode.c \
+	%D%/emu_detect.c \
 	%D%/emu_engine.c \
 	%D%/emu_grid.c \
 	%D%/emu_host.c \

@@ -42,8 +42,8 @@ enum lw_status lnc_machine_read(const struct lw_yaml_document *doc, const struct
     static const char *const known[] = {
         "warp",           "policy",       "reconv", "quantum",     "window",      "merge",
         "resident_warps", "warp_quantum", "memory", "hang_window", "scalar_rule", "level",
-        "push_order",     "tags",         "tag_rules", "tag_expansion", "launch_depth",
-        "pending_launches", NULL};
+        "push_order",     "tags",         "tag_rules", "tag_expansion", "tag_plan",
+        "launch_depth",   "pending_launches", NULL};
     static const char *const rules[] = {"fault", "warn", "allow", NULL};
     static const enum emu_scalar_rule rule_values[] = {EMU_SCALAR_FAULT, EMU_SCALAR_WARN,
                                                        EMU_SCALAR_ALLOW};
@@ -64,7 +64,7 @@ enum lw_status lnc_machine_read(const struct lw_yaml_document *doc, const struct
         {"pending_launches", 1, 1u << 20, &config->pending_launches, NULL},
     };
     unsigned tags = config->tags, rules_of_tags = config->tag_rules;
-    unsigned expansion = config->tag_expansion;
+    unsigned expansion = config->tag_expansion, plan = config->tag_plan;
     const struct {
         const char *key;
         const char *const *names;
@@ -73,6 +73,7 @@ enum lw_status lnc_machine_read(const struct lw_yaml_document *doc, const struct
         {"tags", emu_tag_mode_names, &tags},
         {"tag_rules", emu_tag_rules_names, &rules_of_tags},
         {"tag_expansion", emu_tag_expansion_names, &expansion},
+        {"tag_plan", emu_tag_plan_names, &plan},
     };
     const struct lw_yaml *n;
     enum lw_status status;
@@ -150,6 +151,7 @@ enum lw_status lnc_machine_read(const struct lw_yaml_document *doc, const struct
     config->tags = (enum emu_tag_mode)tags;
     config->tag_rules = (enum emu_tag_rules)rules_of_tags;
     config->tag_expansion = (enum emu_tag_expansion)expansion;
+    config->tag_plan = (enum emu_tag_plan)plan;
     if ((n = lw_yaml_get(node, "scalar_rule")) != NULL) {
         const char *name;
 

@@ -24,6 +24,10 @@ check_PROGRAMS += tests/test_tags
 tests_test_tags_SOURCES = tests/test_tags.c
 tests_test_tags_LDADD = liblanewise.a $(TEST_LIBS)
 
+check_PROGRAMS += tests/test_detect
+tests_test_detect_SOURCES = tests/test_detect.c
+tests_test_detect_LDADD = liblanewise.a $(TEST_LIBS)
+
 check_PROGRAMS += tests/test_threads
 tests_test_threads_SOURCES = tests/test_threads.c
 tests_test_threads_LDADD = liblanewise.a $(TEST_LIBS)

@@ -14,6 +14,7 @@ struct setup {
     enum emu_tag_mode tags;
     enum emu_tag_rules rules;
     enum emu_tag_expansion expansion;
+    enum emu_tag_plan plan;
 };
 
 static inline const char *setup_name(struct prop_random *r, const char *const *names)
@@ -39,6 +40,7 @@ static inline struct setup setup_random(struct prop_random *r, unsigned level, b
     s.tags = (enum emu_tag_mode)prop_below(r, 3);
     s.rules = (enum emu_tag_rules)prop_below(r, 3);
     s.expansion = (enum emu_tag_expansion)prop_below(r, 2);
+    s.plan = (enum emu_tag_plan)prop_below(r, 2);
     return s;
 }
 
@@ -54,14 +56,16 @@ static inline void setup_apply(const struct setup *s, struct emu_config *config)
     config->tags = s->tags;
     config->tag_rules = s->rules;
     config->tag_expansion = s->expansion;
+    config->tag_plan = s->plan;
 }
 
 static inline void setup_print(const struct setup *s, char *text, size_t size)
 {
     snprintf(text, size, "level v%u, %s (%s), policy %s, quantum %u, window %u, merge %s, tags %s, "
-             "rules %s, %s, %s path", s->level, s->reconv, s->push_order, s->policy, s->quantum,
+             "rules %s, %s, plan %s, %s path", s->level, s->reconv, s->push_order, s->policy, s->quantum,
              s->window, s->merge ? "on" : "off", emu_tag_mode_names[s->tags],
              emu_tag_rules_names[s->rules], emu_tag_expansion_names[s->expansion],
+             emu_tag_plan_names[s->plan],
              s->watched ? "watched" : "fast");
 }
 

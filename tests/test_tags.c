@@ -506,6 +506,44 @@ static void saxpy_has_the_published_tags(void **state)
     end(r);
 }
 
+static void saxpy_has_the_tags_that_its_block_allows(void **state)
+{
+    static const uint32_t grid[3] = {3, 1, 1};
+    static const struct {
+        uint32_t block[3];
+        unsigned warp;
+        uint32_t first; /* index of lane 0 where it is affine */
+        unsigned index;
+    } shape[] = {
+        {{32, 1, 1}, 0, 512, A},  {{64, 2, 1}, 1, 512 + 32, A}, {{64, 2, 1}, 2, 512, A},
+        {{16, 2, 1}, 0, 0, V},    {{48, 2, 1}, 0, 512, A},      {{48, 2, 1}, 1, 0, V},
+        {{48, 2, 1}, 2, 512 + 16, A},
+    };
+    const uint64_t x = UINT64_C(0x200000401000);
+
+    (void)state;
+    for (unsigned i = 0; i < LW_COUNT_OF(shape); i++)
+        for (unsigned rules = EMU_TAG_RULES_TABLE; rules <= EMU_TAG_RULES_EXACT; rules++) {
+            struct emu_config config = shadow((enum emu_tag_rules)rules);
+            bool exact = rules == EMU_TAG_RULES_EXACT;
+            unsigned affine = shape[i].index;
+            struct run *r = run_kernel(&config, SAXPY, grid, shape[i].block, 2, shape[i].warp, x, 0);
+            expect(r, 0, U, 2, 0);
+            expect(r, 1, affine, shape[i].first - 512, 1);
+            expect(r, 3, affine, shape[i].first, 1);
+            /* the index is below 550 in lanes 0 to 37 of the first rows: all or some go on */
+            expect(r, 6, affine, 4 * shape[i].first, 4);
+            expect(r, 7, exact && affine == A ? U : V, 0, 0);
+            expect(r, 8, affine, (uint32_t)x + 4 * shape[i].first, 4);
+            expect(r, 9, exact && affine == A ? U : V, (uint32_t)(x >> 32), 0);
+            if (exact && affine == A)
+                expect_pair(r, 10, x + 4 * shape[i].first, 4);
+            expect(r, 15, V, 0, 0);
+            expect(r, 16, V, 0, 0);
+            end(r);
+        }
+}
+
 static void an_address_that_crosses_a_carry_stays_an_affine_pair(void **state)
 {
     const uint64_t x = UINT64_C(0x2000fffff770), first = x + 2176;
@@ -887,6 +925,7 @@ static void compare_twins(const struct twin *a, const struct twin *b)
 {
     const struct emu_event *x = &a->ev, *y = &b->ev;
     struct emu_warp_view view;
+    struct emu_tag before, after;
     uint64_t p, q;
 
     assert_int_equal(x->pc, y->pc);
@@ -901,15 +940,19 @@ static void compare_twins(const struct twin *a, const struct twin *b)
     if (x->block_ended)
         return; /* and its registers are gone */
     assert_true(emu_warp_view(x->core, x->slot, x->warp, &view));
-    for (unsigned r = 0; r < view.vreg_count; r++)
-        for (unsigned l = 0; l < emu_machine_config(a->machine)->warp_width; l++) {
+    for (unsigned r = 0; r < view.vreg_count; r++) {
+        assert_true(emu_reg_tag(y->core, y->slot, y->warp, r, &before));
+        for (LW_EACH_BIT(l, view.live)) {
             assert_true(emu_reg_read(x->core, x->slot, x->warp, ISA_REG_V, r, l, &p));
             assert_true(emu_reg_read(y->core, y->slot, y->warp, ISA_REG_V, r, l, &q));
             if (p != q)
                 fail_msg("behind instruction %u: lane %u of v%u is 0x%x with rows, 0x%x compact",
-                         (unsigned)((x->pc - emu_program_base(a->program)) / 16), l, r,
+                         (unsigned)((x->pc - emu_program_base(a->program)) / 16), (unsigned)l, r,
                          (unsigned)p, (unsigned)q);
         }
+        assert_true(emu_reg_tag(y->core, y->slot, y->warp, r, &after));
+        assert_memory_equal(&before, &after, sizeof before); /* a look changes no tag */
+    }
     for (unsigned r = 0; r < 7; r++) {
         assert_true(emu_reg_read(x->core, x->slot, x->warp, ISA_REG_P, r, 0, &p));
         assert_true(emu_reg_read(y->core, y->slot, y->warp, ISA_REG_P, r, 0, &q));
@@ -934,6 +977,7 @@ static void compact_registers_are_those_of_rows_at_every_step(void **state)
                 config.tags = EMU_TAGS_OFF;
                 open_twin(&rows, &config, blocks[b]);
                 config.tags = EMU_TAGS_COMPACT;
+                config.tag_plan = (b + rules) % 2 ? EMU_TAG_PLAN_ALL : EMU_TAG_PLAN_GAIN;
                 open_twin(&compact, &config, blocks[b]);
                 for (unsigned n = 0;; n++) {
                     check(rows.engine->ops->step(rows.engine, &rows.ev, &rows.stop, &err), &err);
@@ -952,6 +996,9 @@ static void compact_registers_are_those_of_rows_at_every_step(void **state)
                                                   n % width, n, &err));
                         assert_true(emu_reg_write(d, compact.ev.slot, compact.ev.warp, ISA_REG_V,
                                                   reg, n % width, n, &err));
+                        struct emu_tag tag;
+                        assert_true(emu_reg_tag(d, compact.ev.slot, compact.ev.warp, reg, &tag));
+                        assert_int_equal(tag.kind, V);
                     }
                     if (n % 5 == 0)
                         assert_int_equal(emu_hash_state(rows.machine),
@@ -996,6 +1043,39 @@ static void compact_registers_take_no_lanes_until_somebody_needs_them(void **sta
     end(r);
 }
 
+static void a_uniform_kernel_needs_no_row_when_all_is_kept_as_tags(void **state)
+{
+    struct emu_config config = shadow(EMU_TAG_RULES_EXACT);
+
+    (void)state;
+    config.tags = EMU_TAGS_COMPACT;
+    config.tag_plan = EMU_TAG_PLAN_ALL;
+    struct run *r = run_one(&config, KERNEL "v_mov_b32 v0, 3\nv_add_u32 v1, v0, 4\n"
+                                            "v_mul_f32 v2, v1, v0\nv_setp_u32.lt p0, v0, v1\n"
+                                            "v_mad_u32 v3, v0, v1, v2\n" END);
+    assert_int_equal(r->stats.tags.rows_made, 0);
+    assert_int_equal(r->stats.tags.lanes_saved, 5 * 30);
+    assert_int_equal(emu_lane_operations(&r->stats), r->stats.thread_instructions - 5 * 30);
+    expect(r, 4, U, 3 * 7, 0); /* denormals: the product is 0 */
+    end(r);
+}
+
+static void rows_made_of_tags_count_as_lane_operations(void **state)
+{
+    struct emu_config config = shadow(EMU_TAG_RULES_EXACT);
+
+    (void)state;
+    config.tags = EMU_TAGS_COMPACT;
+    config.tag_plan = EMU_TAG_PLAN_ALL;
+    /* v0 as data: one row, made once */
+    struct run *r = run_one(&config, KERNEL "v_s2r v0, %tid.x\nv_mul_u32 v1, v0, v0\n"
+                                            "v_mul_u32 v2, v0, v1\n" END);
+    assert_int_equal(r->stats.tags.rows_made, 1);
+    assert_int_equal(r->stats.tags.lanes_saved, 30);
+    assert_int_equal(emu_lane_operations(&r->stats), r->stats.thread_instructions - 30 + 32);
+    end(r);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -1009,6 +1089,7 @@ int main(void)
         cmocka_unit_test(shifts_evaluate_when_the_closed_form_does_not_hold),
         cmocka_unit_test(a_select_is_its_source_when_the_lanes_agree),
         cmocka_unit_test(saxpy_has_the_published_tags),
+        cmocka_unit_test(saxpy_has_the_tags_that_its_block_allows),
         cmocka_unit_test(an_address_that_crosses_a_carry_stays_an_affine_pair),
         cmocka_unit_test(a_multiplied_index_is_affine_by_the_exact_rules_only),
         cmocka_unit_test(closed_forms_of_compares_are_the_published_ones),
@@ -1024,6 +1105,8 @@ int main(void)
         cmocka_unit_test(with_the_tags_off_events_say_nothing_of_them),
         cmocka_unit_test(compact_registers_are_those_of_rows_at_every_step),
         cmocka_unit_test(compact_registers_take_no_lanes_until_somebody_needs_them),
+        cmocka_unit_test(a_uniform_kernel_needs_no_row_when_all_is_kept_as_tags),
+        cmocka_unit_test(rows_made_of_tags_count_as_lane_operations),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

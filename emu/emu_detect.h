@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What hardware that looks at values when they are written would find in a row: how many bytes
+ * the lanes have in common, how close they are, how well base and deltas compress them.
+ * Source: the schemes of docs/tags.md, "What the values would allow".
+ */
+#ifndef EMU_DETECT_H
+#define EMU_DETECT_H
+
+#include "base/lw.h"
+
+enum { EMU_BANK_BYTES = 16 };
+
+struct emu_detected {
+    uint8_t common;  /* leading bytes that are equal in all lanes, 0..4; 4: uniform */
+    uint8_t similar; /* leading bits in which no lane differs from the first, 0..32 */
+    uint8_t delta;   /* bytes of the widest signed difference from the first lane: 0, 1, 2, 4 */
+    uint16_t bytes;  /* base and deltas */
+    uint8_t banks;   /* that those take */
+};
+/**
+ * @row    a register
+ * @lanes  those to look at, at least one; others may hold anything
+ * @width  lanes for which a compressed register has room
+ */
+void emu_detect(const uint32_t *row, uint64_t lanes, unsigned width, struct emu_detected *out);
+
+#endif
