@@ -187,6 +187,8 @@ refuse 'known are cbar, stack' run good.yaml --reconv banana
 refuse '--tag-rules: this run has no tags' run good.yaml --tag-rules exact
 refuse '--tag-rules: this run has no tags' debug good.yaml --tag-rules exact
 refuse '--tag-expansion: this run has no tags' run good.yaml --tag-expansion lazy
+refuse '--tag-plan: only compact tags' run good.yaml --tags shadow --tag-plan all
+refuse 'known are gain, all' run good.yaml --tags compact --tag-plan some
 refuse '--push-order: only the engine stack' run good.yaml --push-order larger
 refuse '--gdb-arch: nobody waits for gdb here' run good.yaml --gdb-arch aarch64
 refuse '--gdb-arch: nobody waits for gdb here' debug good.yaml --gdb-arch aarch64
