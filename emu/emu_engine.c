@@ -10,6 +10,8 @@
 #include "emu/emu_history.h"
 #include "emu/emu_threads.h"
 
+enum { SUSPENDED_SLOTS = 1024 };
+
 static struct emu_functional *self(struct emu_engine *engine)
 {
     return (struct emu_functional *)engine;
@@ -29,6 +31,11 @@ static void claim_block(struct emu_functional *f)
     if (b < f->grid->block_count && b <= __atomic_load_n(&f->claims->limit, __ATOMIC_RELAXED))
         f->resident[f->count++] =
             (struct emu_resident){.grid = f->grid, .linear = b, .slot = -1};
+}
+
+static struct emu_block *block_of(const struct emu_functional *f, const struct emu_resident *r)
+{
+    return r->slot < 0 ? NULL : emu_core_block(f->core, (unsigned)r->slot);
 }
 
 /** Where a block of (@grid, @linear) belongs in the list. */
@@ -69,36 +76,48 @@ static bool make_resident(struct emu_functional *f, struct emu_grid *grid,
     return true;
 }
 
+/** Who gets places: asked for one block after the other, in order. */
+struct places {
+    uint64_t room, used;
+    uint64_t levels; /* of nesting that have one */
+    bool full;
+};
+
+static bool take_place(struct places *p, const struct emu_grid *grid)
+{
+    uint64_t level = UINT64_C(1) << grid->depth;
+
+    if (!p->full && p->used + grid->block_warps <= p->room)
+        p->used += grid->block_warps;
+    else if (p->full = true, p->levels & level)
+        return false;
+    p->levels |= level;
+    return true;
+}
+
 /** With launches of the device: the lowest blocks of launches that may start, as long as the next
  *  fits; and one of each level of nesting in any case, so that whoever waits for children, at
- *  launch.sync or by looking, does not keep them out. A suspended block takes no room, unless
- *  slots get rare. Depends on the machine's state alone, not on when it is done. */
+ *  launch.sync or by looking, does not keep them out. A suspended block takes no place, unless
+ *  slots get rare. Blocks that are there stay, and have places or not: so it does not matter
+ *  whether this is done once or several times between two ends of blocks. */
 static void fill_many(struct emu_functional *f, const struct emu_resident *turn)
 {
-    uint64_t room = f->base.machine->config.resident_warps, used = 0, levels = 0, present = 0;
-    bool full = false;
+    struct places p = {.room = f->base.machine->config.resident_warps};
+    bool rare = f->count + EMU_LAUNCH_NESTING >= f->core->slots;
+    unsigned i = 0;
 
-    for (unsigned i = 0; i < f->count; i++) {
-        const struct emu_resident *r = &f->resident[i];
-        present |= UINT64_C(1) << r->grid->depth;
-        if (r->slot >= 0 && emu_block_suspended(emu_core_block(f->core, (unsigned)r->slot)))
-            continue;
-        used += r->grid->block_warps;
-        levels |= UINT64_C(1) << r->grid->depth;
-    }
     for (struct emu_grid *g = f->grid; g != NULL; g = g->next) {
-        uint64_t level = UINT64_C(1) << g->depth;
+        for (; i < f->count && f->resident[i].grid == g; i++) {
+            const struct emu_block *b = block_of(f, &f->resident[i]);
+            if (b == NULL || (b->warps_live != 0 && (rare || !emu_block_suspended(b))))
+                (void)take_place(&p, g);
+        }
         if (g->before != NULL || (g != f->grid && !emu_grid_of_device(g)))
             continue;
-        while (g->blocks_placed < g->block_count) {
-            bool rare = f->count + EMU_LAUNCH_NESTING >= f->core->slots;
-            full = full || rare || used + g->block_warps > room;
-            if ((full && ((rare ? present : levels) & level)) || !make_resident(f, g, turn))
-                break;
-            used += g->block_warps;
-            levels |= level;
-            present |= level;
-        }
+        p.full = p.full || rare;
+        while (g->blocks_placed < g->block_count && take_place(&p, g) &&
+               make_resident(f, g, turn))
+            i++;
     }
 }
 _Static_assert(EMU_LAUNCH_NESTING <= 64, "a bit for each level");
@@ -191,11 +210,6 @@ static bool begin_grid(struct emu_functional *f)
     fill_residents(f, NULL);
     new_turn(f);
     return true;
-}
-
-static struct emu_block *block_of(const struct emu_functional *f, const struct emu_resident *r)
-{
-    return r->slot < 0 ? NULL : emu_core_block(f->core, (unsigned)r->slot);
 }
 
 enum lw_status emu_fixed_begin(struct emu_functional *f, struct emu_resident *r,
@@ -951,9 +965,9 @@ enum lw_status emu_fixed_create(struct emu_machine *machine, bool replay,
                                 struct emu_engine **out, struct lw_error *err)
 {
     struct emu_functional *f;
-    /* a block has a warp at least; see fill_many() */
-    enum lw_status status =
-        create(machine, machine->config.resident_warps + EMU_LAUNCH_NESTING, &f, err);
+    /* a block has a warp at least; blocks that wait for launches need slots, too */
+    enum lw_status status = create(machine, machine->config.resident_warps + SUSPENDED_SLOTS +
+                                                EMU_LAUNCH_NESTING, &f, err);
 
     if (status != LW_OK)
         return status;

@@ -198,8 +198,9 @@ static bool check_buffer(const struct emu_warp *w, unsigned lane, struct lane_la
     if (l->buffer == 0)
         return refuse(no, EMU_FAULT_LAUNCH_BUFFER, "lane %u launches %s without a parameter buffer, "
                       "but it has %u bytes of parameters", lane, l->launch.kernel->name, wanted);
-    if (!emu_allocation_at(w->core->machine, l->buffer, &a, &inside) || a.address != l->buffer ||
-        !(a.flags & EMU_ALLOC_PARAMETERS))
+    if (!emu_allocation_at(w->core->machine, l->buffer, &a, &inside) ||
+        !(a.flags & EMU_ALLOC_PARAMETERS) ||
+        (a.address != l->buffer && !(inside && a.flags & EMU_ALLOC_FREED)))
         return refuse(no, EMU_FAULT_LAUNCH_BUFFER, "lane %u names 0x%llx, where launch.buffer put "
                       "no parameter buffer", lane, (unsigned long long)l->buffer);
     if (a.flags & EMU_ALLOC_FREED)

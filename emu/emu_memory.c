@@ -278,6 +278,22 @@ static void forget_caches(struct emu_machine *machine)
     }
 }
 
+/** Record @i and the one behind it, if both are parameter buffers that launches have used, become
+ *  one: a kernel may make any number of them. */
+static void merge_used(struct emu_memory *memory, size_t i)
+{
+    const unsigned used = EMU_ALLOC_PARAMETERS | EMU_ALLOC_FREED;
+    struct emu_alloc_record *a = &memory->record[i], *b = a + 1;
+
+    if (i + 1 >= memory->count || (a->flags & used) != used || (b->flags & used) != used ||
+        a->address + pages_taken(a->size_bytes) * EMU_PAGE_BYTES != b->address)
+        return;
+    a->size_bytes = b->address - a->address + (b->size_bytes != 0 ? b->size_bytes : 1);
+    free(b->name);
+    memmove(b, b + 1, (memory->count - i - 2) * sizeof *b);
+    memory->count--;
+}
+
 enum lw_status emu_memory_free(struct emu_machine *machine, uint64_t address,
                                struct lw_error *err)
 {
@@ -306,6 +322,11 @@ enum lw_status emu_memory_free(struct emu_machine *machine, uint64_t address,
     emu_life_tell(machine, &(struct emu_life){.kind = EMU_LIFE_FREE, .address = address,
                                               .size_bytes = record->size_bytes,
                                               .name = record->name});
+    if (record->flags & EMU_ALLOC_PARAMETERS) {
+        merge_used(memory, i - 1);
+        if (i >= 2)
+            merge_used(memory, i - 2);
+    }
     return LW_OK;
 }
 

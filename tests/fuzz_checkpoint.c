@@ -27,7 +27,16 @@ static const char text[] =
     "v_sub_u32 v2, v2, 1\nv_setp_s32.ge p1, v2, 0\n@p1 bra again, b1\n"
     "meet: bsync.soft b1\nshfl.bfly v11, _, v1, 1, 31, v9\nv_add_u32 v1, v1, v11\n"
     "bar.sync 0\natom.global.add.u32 v12, [v4:5], v1\nvprintf v13, v4:5, v4:5\n"
+    "v_setp_u32.lt p3, v0, 2\nlaunch.stream v20:21\n@p3 launch.buffer v24:25, 8\n"
+    "@p3 st.global.b64 [v24:25], v4:5\nv_mov_b32 v28, lo(leaf_d)\nv_mov_b32 v29, hi(leaf_d)\n"
+    "@p3 launch.kernel v30, v28:29, v24:25, v20:21\n@p3 launch.buffer v24:25, 8\n"
+    "@p3 st.global.b64 [v24:25], v4:5\n@p3 launch.group v30, v28:29, v24:25\n"
+    "launch.sync\n"
     "warpsync -1\nst.global.b32 [v4:5+4096], v12\nexit\n.end\n"
+    ".const leaf_d 40 8 = addr leaf, u32 2, 1, 1, 40, 1, 1, 0, 0\n"
+    ".kernel leaf\n.param ptr.global out\n.local 16\n.shared 64\n"
+    "v_s2r v0, %tid.x\nv_mov_b64 v4:5, c[out]\nv_mov_b32 v1, 1\n"
+    "red.global.add.u32 [v4:5], v1\nbar.sync 0\nred.global.add.u32 [v4:5], v1\nexit\n.end\n"
     ".func helper\nv_xor_b32 v1, v1, v0\nret v14:15\n.end\n";
 
 static void require(bool condition, const char *what)

@@ -13,12 +13,14 @@ uint64_t rnd_next(struct rnd *r)
 }
 
 /* v0 tid, v1 accumulator, v2 the thread's own random number, v4:5 its word, v6:7 a shared word,
- * v9 all lanes, v10.. scratch, v20.. loop counters by depth */
+ * v9 all lanes, v10.. scratch, v20.. loop counters by depth, v24.. launches */
 
 struct maker {
     struct rnd *r;
     struct lw_sink *out;
     unsigned label, depth, barrier;
+    const char *child; /* kernel that is launched, or NULL */
+    bool stream;       /* v32:33 is one */
 };
 
 static void line(struct maker *m, const char *fmt, ...) LW_PRINTF(2, 3);
@@ -42,6 +44,26 @@ static void stir(struct maker *m)
 }
 
 static void block(struct maker *m, unsigned count);
+
+/** A few lanes launch; v24.. are its own. */
+static void launch(struct maker *m)
+{
+    bool group = rnd_below(m->r, 3) == 0;
+
+    stir(m);
+    line(m, "v_and_b32 v10, v10, 127\nv_setp_u32.eq p4, v10, 0");
+    line(m, "@p4 launch.buffer v24:25, 16\nv_mov_b64 v26:27, c[out]");
+    line(m, "@p4 st.global.b64 [v24:25], v26:27\n@p4 st.global.b32 [v24:25+8], v2");
+    line(m, "v_mov_b32 v28, lo(%s_%u)\nv_mov_b32 v29, hi(%s_%u)", m->child, group, m->child, group);
+    if (group)
+        line(m, "@p4 launch.group v30, v28:29, v24:25");
+    else
+        line(m, "@p4 launch.kernel v30, v28:29, v24:25, %s", m->stream ? "v32:33" : "vz");
+    if (rnd_below(m->r, 3) == 0)
+        line(m, "launch.sync");
+    else if (rnd_below(m->r, 3) == 0)
+        line(m, "v_setp_u32.lt p5, v0, %u\n@p5 launch.sync", rnd_below(m->r, 40));
+}
 
 static void simple(struct maker *m)
 {
@@ -150,7 +172,9 @@ static void block(struct maker *m, unsigned count)
 {
     for (unsigned i = 0; i < count; i++) {
         unsigned what = rnd_below(m->r, 8);
-        if (what == 0 && m->depth < 4)
+        if (m->child != NULL && rnd_below(m->r, 6) == 0)
+            launch(m);
+        else if (what == 0 && m->depth < 4)
             branch(m);
         else if (what == 1 && m->depth < 3)
             loop(m);
@@ -161,22 +185,50 @@ static void block(struct maker *m, unsigned count)
     }
 }
 
+static void kernel(struct maker *m, const char *name, const char *child, unsigned count)
+{
+    m->child = child;
+    m->stream = child != NULL && rnd_below(m->r, 2);
+    line(m, ".kernel %s\n.param ptr.global out\n.param u64 number\n.shared 64\n.local 16", name);
+    line(m, "v_s2r v0, %%tid.x\nv_s2r v3, %%ctaid.x");
+    line(m, "s_mov_b32 s3, 7\nv_mov_b32 v9, -1");
+    line(m, "v_mad_u32 v8, v3, %u, v0", 16 + rnd_below(m->r, 40));
+    line(m, "v_mov_b64 v6:7, c[out]\nv_madwide_u32 v4:5, v8, 4, v6:7");
+    line(m, "v_add_u64 v6:7, v6:7, %u", FIX_BYTES - 64);
+    line(m, "v_mov_b64 v16:17, c[number]\nv_xor_b32 v2, v8, v16");
+    line(m, "v_add_u32 v1, v0, s3");
+    if (m->stream)
+        line(m, "launch.stream v32:33");
+    stir(m);
+    block(m, count);
+    line(m, "st.global.b32 [v4:5], v1\nexit\n.end");
+}
+
+/** Descriptors of a kernel: to launch it, and to launch a group. */
+static void descriptors(struct maker *m, const char *name)
+{
+    unsigned threads = 1 + rnd_below(m->r, 70);
+
+    for (unsigned i = 0; i < 2; i++)
+        line(m, ".const %s_%u 40 8 = addr %s, u32 %u, 1, 1, %u, 1, 1, 0, 0", name, i, name,
+             1 + rnd_below(m->r, 2), threads);
+}
+
 void random_kernel(struct rnd *r, struct lw_buffer *text)
 {
     struct maker m = {.r = r, .out = &text->sink};
+    bool launches = rnd_below(r, 2), nested = launches && rnd_below(r, 2);
 
     lw_buffer_init(text);
-    line(&m, ".kernel k\n.param ptr.global out\n.param u64 number\n.shared 64\n.local 16");
-    line(&m, "v_s2r v0, %%tid.x\nv_s2r v3, %%ctaid.x");
-    line(&m, "s_mov_b32 s3, 7\nv_mov_b32 v9, -1");
-    line(&m, "v_mad_u32 v8, v3, %u, v0", 16 + rnd_below(r, 40));
-    line(&m, "v_mov_b64 v6:7, c[out]\nv_madwide_u32 v4:5, v8, 4, v6:7");
-    line(&m, "v_add_u64 v6:7, v6:7, %u", FIX_BYTES - 64);
-    line(&m, "v_mov_b64 v16:17, c[number]\nv_xor_b32 v2, v8, v16");
-    line(&m, "v_add_u32 v1, v0, s3");
-    stir(&m);
-    block(&m, 8 + rnd_below(r, 14));
-    line(&m, "st.global.b32 [v4:5], v1\nexit\n.end");
+    kernel(&m, "k", launches ? "child" : NULL, 8 + rnd_below(r, 14));
+    if (launches) {
+        descriptors(&m, "child");
+        kernel(&m, "child", nested ? "leaf" : NULL, 3 + rnd_below(r, 5));
+    }
+    if (nested) {
+        descriptors(&m, "leaf");
+        kernel(&m, "leaf", NULL, 1 + rnd_below(r, 4));
+    }
     line(&m, ".func helper\nv_add_u32 v1, v1, 3\nv_xor_b32 v1, v1, v2\nret v14:15\n.end");
 }
 
@@ -193,6 +245,7 @@ void random_config(struct rnd *r, struct emu_config *config)
     config->merge = rnd_below(r, 4) != 0;
     config->fairness_window = rnd_below(r, 2) ? 1024 : rnd_below(r, 100);
     config->hang_window = 1 << 18;
+    config->pending_launches = 1 << 20;
 }
 
 bool random_host(struct fix *fix, struct rnd *r, unsigned *launch, unsigned launches)

@@ -15,7 +15,7 @@ static inline unsigned rnd_below(struct rnd *r, unsigned n)
 }
 
 /** Options and a program: nested divergent ifs and loops, barriers of all kinds, atomics, shared
- *  and local memory, clocks, sleeps, member masks. It always ends. Frees with lw_buffer_fini. */
+ *  and local memory, clocks, sleeps, member masks, launches. It always ends. Frees with lw_buffer_fini. */
 void random_kernel(struct rnd *r, struct lw_buffer *text);
 void random_config(struct rnd *r, struct emu_config *config);
 

@@ -401,7 +401,7 @@ static void a_small_budget_thins_snapshots(void **state)
     (void)state;
     for (uint64_t seed = 1; seed <= 40; seed++) {
         struct emu_history_options options = {.interval = 50,
-                                              .budget_bytes = 8000 + seed * 1000};
+                                              .budget_bytes = 8000 + seed * 2500};
         struct session s;
         struct rnd r = {.state = seed};
         struct emu_history_info info;

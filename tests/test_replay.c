@@ -225,22 +225,38 @@ static bool any_skip(void *context, const struct emu_fault *fault, uint32_t *val
     return true;
 }
 
+/** A launch with a block that may start: the host's, or one of the device. */
+static struct emu_grid *any_grid(struct emu_machine *machine, struct rnd *r)
+{
+    struct emu_grid *first = emu_grid_current(machine), *found = NULL;
+    unsigned count = 0;
+
+    for (struct emu_grid *g = first; g != NULL; g = g->next)
+        if (g->before == NULL && g->blocks_placed < g->block_count &&
+            (g == first || g->parent.grid != 0) && rnd_below(r, ++count) == 0)
+            found = g;
+    return found;
+}
+
 /** Blocks on any core in any order, splits (and parts of them) in any order, and answers that
  *  nobody could compute again: as a timing model does it. Returns false on a dead end. */
 static bool run_wildly(struct fix *fix, struct rnd *r, struct emu_core **cores, unsigned core_count)
 {
-    struct emu_grid *grid = emu_grid_current(fix->machine);
-    uint64_t next = 0, freed = 0, idle = 0;
+    uint64_t held = 0, idle = 0;
 
-    while (freed != grid->block_count) {
+    while (emu_grid_current(fix->machine) != NULL || held != 0) {
         struct emu_core *core = cores[rnd_below(r, core_count)];
         struct emu_split_view splits[EMU_MAX_LANES];
         struct emu_event ev;
         struct lw_error err;
         unsigned slot;
-        if (next < grid->block_count && rnd_below(r, 20) == 0) {
-            if (emu_core_block_start(core, grid, next, &slot, &err) == LW_OK)
-                next++;
+        if (rnd_below(r, 20) == 0) {
+            struct emu_grid *grid = any_grid(fix->machine, r);
+            if (grid != NULL && emu_core_block_start(core, grid, grid->blocks_placed, &slot,
+                                                     &err) == LW_OK) {
+                grid->blocks_placed++;
+                held++;
+            }
             continue;
         }
         slot = rnd_below(r, core->slots);
@@ -249,7 +265,7 @@ static bool run_wildly(struct fix *fix, struct rnd *r, struct emu_core **cores, 
             continue;
         if (block->warps_live == 0) {
             emu_core_block_free(core, slot);
-            freed++;
+            held--;
             continue;
         }
         unsigned warp = rnd_below(r, block->warp_count);
