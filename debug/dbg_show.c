@@ -471,9 +471,11 @@ static void show_launch(const struct emu_grid *grid, struct lw_sink *out)
         lw_printf(out, "%llu of %llu blocks ended", (unsigned long long)grid->blocks_ended,
                   (unsigned long long)grid->block_count);
     if (grid->children_open != 0)
-        lw_printf(out, ", %u launches of its own are open", grid->children_open);
+        lw_printf(out, grid->children_open == 1 ? ", a launch of its own is open"
+                                                : ", %u launches of its own are open",
+                  grid->children_open);
     if (grid->groups_open != 0)
-        lw_printf(out, ", with %u groups", grid->groups_open);
+        lw_printf(out, ", with %u group%s", grid->groups_open, grid->groups_open == 1 ? "" : "s");
     if (grid->parent.grid != 0) {
         uint32_t index[3] = {0};
         if (grid->launcher != NULL)

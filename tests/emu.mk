@@ -46,3 +46,7 @@ check_PROGRAMS += tests/prop_flow
 tests_prop_flow_SOURCES = tests/prop_flow.c tests/ref_lane.c tests/ref_float.c tests/ref_scalar.c \
 	tests/ref_block.c tests/ref_lane.h tests/ref_parts.h tests/prop_setup.h tests/prop_isa_random.h
 tests_prop_flow_LDADD = liblanewise.a $(TEST_LIBS) -lm
+
+check_PROGRAMS += tests/test_device_launch
+tests_test_device_launch_SOURCES = tests/test_device_launch.c tests/emu_fixture.h
+tests_test_device_launch_LDADD = liblanewise.a $(TEST_LIBS)

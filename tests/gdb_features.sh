@@ -26,6 +26,30 @@ SIGABRT
 stack of 3 entries, the top first
 END
 
+    cp "$src"/tests/kernels/launch_chain.* "$work/"
+    fresh launch_chain.yaml
+    cat >"$work/session" <<'END'
+break launch_chain.s:24
+continue
+info threads
+monitor launches
+delete
+next
+next
+continue
+END
+    session "$gdb"
+    expect "$gdb: a breakpoint stops in a kernel that a kernel launched" <<'END'
+hit Breakpoint 1, child \(out=0x200000000000, left=2, pad=0\) at launch_chain\.s:24
+launch 2 block\(0,0,0\) w0 lane 0
+^1 +parent, grid \(2,1,1\), block \(8,1,1\), 0 of 2 blocks ended, 2 launches of its own are open
+^2 +child, .* by launch 1 block\(0,0,0\) w0 lane 3
+^25
+^26
+launched by kernel child \(launch 4\), block \(0,0,0\), warp 0, lane 0; that by kernel child
+SIGSEGV
+END
+
     fresh walk.yaml
     cat >"$work/session" <<'END'
 break walk.s:18 if $lane == 6

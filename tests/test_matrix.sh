@@ -22,8 +22,8 @@ if [ "${LW_RANDOM_DIVISOR:-1}" -gt 1 ]; then
     blocks='33'
 fi
 # Threads take the lock in any order, and print in the order of their warps; the rest is
-# order-free.
-observes=' spinlock hello '
+# order-free. What launches is no order-free kernel.
+observes=' spinlock hello launch_bfs '
 # A lane waits for another lane of its warp, unless its four lanes take four of the seven locks.
 locks=' spinlock '
 # Kernels whose source allows any block size.
