@@ -346,7 +346,8 @@ enum emu_access_kind {
 };
 /**
  * One access list of a step. What vprintf and assertfail read of guest memory (format, arguments,
- * names) is in none: strings have no size before they are read. Their text says what it was.
+ * names) is in none: strings have no size before they are read. Their text says what it was. Nor is
+ * what launches read: EMU_LIFE_LAUNCH tells it.
  */
 struct emu_access {
     enum isa_space space;      /* of the lowest lane, after generic resolution */
