@@ -1060,6 +1060,40 @@ static void a_uniform_kernel_needs_no_row_when_all_is_kept_as_tags(void **state)
     end(r);
 }
 
+static void shifts_selects_and_partial_compares_work_on_tags(void **state)
+{
+    struct emu_config config = shadow(EMU_TAG_RULES_EXACT);
+
+    (void)state;
+    config.tags = EMU_TAGS_COMPACT;
+    config.tag_plan = EMU_TAG_PLAN_ALL;
+    struct run *r = run_one(&config,
+                            KERNEL "v_s2r v0, %laneid\nv_shr_u32 v1, v0, 5\nv_shr_u32 v2, v0, 4\n"
+                                   "v_mul_u32 v3, v0, -4\nv_add_u32 v3, v3, 64\n"
+                                   "v_shr_s32 v4, v3, 2\nv_shr_u32 v5, v3, 2\n"
+                                   "v_setp_u32.lt p0, v0, 40\nv_selp_b32 v6, v0, v1, p0\n"
+                                   "v_setp_u32.lt p1, v0, 4\nv_selp_b32 v7, v0, v1, p1\n"
+                                   "v_selp_b32 v8, v0, v0, p1\n" END);
+    expect(r, 1, U, 0, 0);
+    expect(r, 2, V, 0, 0);
+    expect(r, 5, A, 16, -1);
+    expect(r, 6, V, 0, 0);
+    expect(r, 8, A, 0, 1);
+    expect(r, 10, V, 0, 0);
+    expect(r, 11, A, 0, 1);
+    end(r);
+    r = run_one(&config, KERNEL "v_s2r v0, %laneid\nbssy b0, join\nv_setp_u32.lt p1, v0, 16\n"
+                                "@p1 bra join, b0\nv_setp_u32.lt p0, v0, 20\n"
+                                "v_setp_u32.lt p2, v0, 40\n@!p2 v_mul_u32 v1, v0, v0\n"
+                                "join: bsync b0\n" END);
+    /* both compares of the upper half, and the others: 14 and 30 lanes */
+    for (unsigned i = 0; i < r->count; i++)
+        if (r->step[i].index == 4)
+            assert_int_equal(r->step[i].p0, 0x000f0000);
+    assert_int_equal(r->stats.tags.lanes_saved, 2 * 14 + 2 * 30);
+    end(r);
+}
+
 static void rows_made_of_tags_count_as_lane_operations(void **state)
 {
     struct emu_config config = shadow(EMU_TAG_RULES_EXACT);
@@ -1106,6 +1140,7 @@ int main(void)
         cmocka_unit_test(compact_registers_are_those_of_rows_at_every_step),
         cmocka_unit_test(compact_registers_take_no_lanes_until_somebody_needs_them),
         cmocka_unit_test(a_uniform_kernel_needs_no_row_when_all_is_kept_as_tags),
+        cmocka_unit_test(shifts_selects_and_partial_compares_work_on_tags),
         cmocka_unit_test(rows_made_of_tags_count_as_lane_operations),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
