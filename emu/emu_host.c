@@ -30,8 +30,8 @@ static enum lw_status open_host(csh *handle, struct lw_error *err)
 /** Where a direct jump leads; 0: not a direct jump. */
 static uint64_t jump_target(csh handle, const cs_insn *insn)
 {
-    if (!cs_insn_group(handle, insn, CS_GRP_JUMP))
-        return 0;
+    if (!cs_insn_group(handle, insn, CS_GRP_JUMP) || cs_insn_group(handle, insn, CS_GRP_CALL))
+        return 0; /* AArch64's calls are of both groups */
 #if defined __x86_64__
     const cs_x86 *x86 = &insn->detail->x86;
     return x86->op_count == 1 && x86->operands[0].type == X86_OP_IMM
@@ -56,7 +56,9 @@ static bool ends_flow(csh handle, const cs_insn *insn)
 #if defined __x86_64__
     return insn->id == X86_INS_JMP;
 #elif defined __aarch64__
-    return insn->id == ARM64_INS_BR || (insn->id == ARM64_INS_B && insn->detail->arm64.cc <= 1);
+    const arm64_cc cc = insn->detail->arm64.cc;
+    return insn->id == ARM64_INS_BR ||
+           (insn->id == ARM64_INS_B && (cc == ARM64_CC_INVALID || cc == ARM64_CC_AL));
 #else
     return true;
 #endif
