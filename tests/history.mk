@@ -22,3 +22,7 @@ tests_test_checkpoint_SOURCES = tests/test_checkpoint.c tests/history_kernels.c 
 tests_test_checkpoint_LDADD = liblanewise.a $(TEST_LIBS)
 tests_fuzz_checkpoint_SOURCES = tests/fuzz_checkpoint.c
 tests_fuzz_checkpoint_LDADD = liblanewise.a $(TEST_LIBS)
+
+EXTRA_PROGRAMS += bench/history
+bench_history_SOURCES = bench/history.c
+bench_history_LDADD = liblanewise.a $(TEST_LIBS)
