@@ -114,10 +114,11 @@ static void fill_many(struct emu_functional *f, const struct emu_resident *turn)
         }
         if (g->before != NULL || (g != f->grid && !emu_grid_of_device(g)))
             continue;
-        p.full = p.full || rare;
-        while (g->blocks_placed < g->block_count && take_place(&p, g) &&
-               make_resident(f, g, turn))
-            i++;
+        for (; g->blocks_placed < g->block_count; i++) {
+            p.full = p.full || f->count + EMU_LAUNCH_NESTING >= f->core->slots;
+            if (!take_place(&p, g) || !make_resident(f, g, turn))
+                break;
+        }
     }
 }
 _Static_assert(EMU_LAUNCH_NESTING <= 64, "a bit for each level");

@@ -43,11 +43,13 @@ static void on_life(struct emu_life_listener *listener, const struct emu_life *l
     log->joined += life->grid->joined != NULL;
 }
 
-static struct fix *start(const char *text, unsigned width, unsigned threads, const char *reconv,
-                         unsigned resident, struct launch_log *log)
+static struct fix *start_tagged(const char *text, unsigned width, unsigned threads,
+                                const char *reconv, unsigned resident, enum emu_tag_mode tags,
+                                struct launch_log *log)
 {
     struct fix *f = fix_new(width);
 
+    f->config.tags = tags;
     f->config.reconv = reconv;
     f->config.resident_warps = resident;
     f->config.hang_window = 1 << 20;
@@ -61,15 +63,24 @@ static struct fix *start(const char *text, unsigned width, unsigned threads, con
     return f;
 }
 
-/** With both reconvergence engines, and with room for one warp and for many. */
+static struct fix *start(const char *text, unsigned width, unsigned threads, const char *reconv,
+                         unsigned resident, struct launch_log *log)
+{
+    return start_tagged(text, width, threads, reconv, resident, EMU_TAGS_OFF, log);
+}
+
+/** With both reconvergence engines, with room for one warp and for many, with all kinds of tags. */
 static void expect(const char *text, unsigned threads, const uint32_t *words, unsigned count)
 {
     static const unsigned resident[] = {1, 3, 2048}, widths[] = {4, 32, 64};
 
-    for (unsigned i = 0; i < 18; i++) {
-        struct fix *f = start(text, widths[i / 6], threads, emu_reconv_names[i % 2],
-                              resident[i / 2 % 3], NULL);
+    for (unsigned i = 0; i < 54; i++) {
+        struct fix *f = start_tagged(text, widths[i / 6 % 3], threads, emu_reconv_names[i % 2],
+                                     resident[i / 2 % 3], (enum emu_tag_mode)(i / 18), NULL);
+        struct emu_stats stats;
         fix_expect_words(f, words, count);
+        emu_stats_get(f->machine, &stats);
+        assert_int_equal(stats.tags.mismatches, 0);
         fix_free(f);
     }
 }
@@ -297,6 +308,37 @@ static void many_small_launches_all_run_once(void **state)
            "launch.stream v30:31\n" LAUNCH("", "v30:31") "exit\n.end\n" CHILD("1", "3")
            ".kernel child\n" PARAMS "v_mov_b32 v1, c[n]\nv_add_u32 v1, v1, 1\n"
            "v_mov_b64 v2:3, c[out]\nred.global.add.u32 [v2:3], v1\nexit\n.end\n", 512, want, 1);
+}
+
+/** More blocks wait at once than a core has slots: those that come later wait for a slot. */
+static void any_number_of_blocks_may_wait(void **state)
+{
+    enum { BLOCKS = 5000 };
+    static const char text[] =
+        ".kernel k\n.param ptr.global out\nlaunch.buffer v2:3, 8\nv_mov_b64 v4:5, c[out]\n"
+        "st.global.b64 [v2:3], v4:5\nv_mov_b32 v8, lo(many_d)\nv_mov_b32 v9, hi(many_d)\n"
+        "launch.kernel v10, v8:9, v2:3, vz\nexit\n.end\n"
+        ".const many_d 40 8 = addr many, u32 5000, 1, 1, 1, 1, 1, 0, 0\n"
+        ".const leaf_d 40 8 = addr leaf, u32 1, 1, 1, 1, 1, 1, 0, 0\n"
+        ".kernel many\n.param ptr.global out\nlaunch.buffer v2:3, 8\nv_mov_b64 v4:5, c[out]\n"
+        "st.global.b64 [v2:3], v4:5\nv_mov_b32 v8, lo(leaf_d)\nv_mov_b32 v9, hi(leaf_d)\n"
+        "launch.kernel v10, v8:9, v2:3, vz\nlaunch.sync\nv_mov_b32 v1, 1\n"
+        "red.global.add.u32 [v4:5], v1\nexit\n.end\n"
+        ".kernel leaf\n.param ptr.global out\nv_mov_b64 v4:5, c[out]\nv_mov_b32 v1, 1\n"
+        "red.global.add.u32 [v4:5+4], v1\nexit\n.end\n";
+    static const uint32_t want[] = {BLOCKS, BLOCKS};
+    (void)state;
+
+    for (unsigned i = 0; i < 2; i++) {
+        struct fix *f = fix_new(32);
+        f->config.resident_warps = i == 0 ? 2048 : 7;
+        f->config.pending_launches = 1 << 20;
+        f->config.arena_bytes = 1 << 28;
+        fix_load(f, text, 1);
+        fix_go(f);
+        fix_expect_words(f, want, 2);
+        fix_free(f);
+    }
 }
 
 /* ---- groups ----------------------------------------------------------------------------------- */
@@ -543,6 +585,7 @@ int main(void)
         cmocka_unit_test(launches_that_nobody_waits_for_nest_deeper),
         cmocka_unit_test(the_next_launch_of_the_host_comes_after_all_descendants),
         cmocka_unit_test(many_small_launches_all_run_once),
+        cmocka_unit_test(any_number_of_blocks_may_wait),
         cmocka_unit_test(groups_aggregate_onto_a_kernel_that_runs),
         cmocka_unit_test(a_group_of_another_shape_is_a_launch_of_its_own),
         cmocka_unit_test(nobody_waits_for_groups),
