@@ -680,6 +680,7 @@ static enum emu_turn_end rotate(struct emu_functional *f, struct emu_warp **w)
         end = turn(f, *w, due - f->core->retired);
         if (end == EMU_TURN_BREAK || end == EMU_TURN_FAULT || block->warps_live == 0 ||
             f->turn_left == 0 || f->core->retired >= due || f->probe != NULL ||
+            f->launches_seen != engine->machine->launch_changes ||
             __atomic_load_n(&engine->interrupted, __ATOMIC_RELAXED))
             break;
         next = next_warp(f, block);

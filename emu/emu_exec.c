@@ -229,28 +229,37 @@ static void LEVEL(expand_mask)(uint32_t *out, uint64_t lanes, unsigned n)
     const unsigned sub = mod ? di->reg : 0;                                                   \
     (void)a0, (void)a1, (void)b0, (void)b1, (void)d0, (void)d1, (void)sub, (void)lanes
 
+/* A loop over the lanes; whole rows of 32 lanes, the usual case, without its control. */
+#define EACH_LANE(...)                                                                        \
+    if (EMU_LEVEL != 1 && mask == NULL && !mod && n == 32) {                                  \
+        EMU_LANE_LOOP                                                                         \
+        for (unsigned l = 0; l < 32; l++)                                                     \
+            __VA_ARGS__                                                                       \
+    } else {                                                                                  \
+        EMU_LANE_LOOP                                                                         \
+        for (unsigned l = 0; l < n; l++)                                                      \
+            __VA_ARGS__                                                                       \
+    }
 #define LANE_BODY(TD, TA, TB, e)                                                              \
     SOURCES;                                                                                  \
     const T_##TB b_ = bu ? UNIFORM_##TB(w, di) : (T_##TB)0;                                   \
-    EMU_LANE_LOOP                                                                             \
-    for (unsigned l = 0; l < n; l++) {                                                        \
+    EACH_LANE({                                                                               \
         const T_##TA a = SRC_##TA(GET_##TA(a0, a1, l), sub);                                  \
         const T_##TB b = SRC_##TB(bu ? b_ : GET_##TB(b0, b1, l), sub);                        \
         (void)a;                                                                              \
         PUT_##TD(d0, d1, l, FIN_##TD((T_##TD)(e), sub), mask);                                \
-    }
+    })
 #define LANE_BODY3(TD, TA, TB, TC, e)                                                         \
     SOURCES;                                                                                  \
     const uint32_t *const c0 = row(w, di->c), *const c1 = c0 + step;                          \
     const T_##TB b_ = bu ? UNIFORM_##TB(w, di) : (T_##TB)0;                                   \
     (void)c1;                                                                                 \
-    EMU_LANE_LOOP                                                                             \
-    for (unsigned l = 0; l < n; l++) {                                                        \
+    EACH_LANE({                                                                               \
         const T_##TA a = SRC_##TA(GET_##TA(a0, a1, l), sub);                                  \
         const T_##TB b = SRC_##TB(bu ? b_ : GET_##TB(b0, b1, l), sub);                        \
         const T_##TC c = SRC_##TC(GET_##TC(c0, c1, l), sub);                                  \
         PUT_##TD(d0, d1, l, FIN_##TD((T_##TD)(e), sub), mask);                                \
-    }
+    })
 #define LANE1(T, e) LANE_BODY(T, T, T, e)
 #define LANE(T, e) LANE_BODY(T, T, T, e)
 #define LANE3(T, e) LANE_BODY3(T, T, T, T, e)
@@ -264,15 +273,14 @@ static void LEVEL(expand_mask)(uint32_t *out, uint64_t lanes, unsigned n)
     SOURCES;                                                                                  \
     const uint64_t b_ = bu ? uniform(w, di) : 0;                                              \
     const uint32_t b_low = (uint32_t)b_, b_high = (uint32_t)(b_ >> 32);                       \
-    EMU_LANE_LOOP                                                                             \
-    for (unsigned l = 0; l < n; l++) {                                                        \
+    EACH_LANE({                                                                               \
         const uint32_t al = a0[l], ah = a1[l], cl = cl_, ch = ch_;                            \
         const uint32_t bl = bu ? b_low : b0[l], bh = bu ? b_high : b1[l];                     \
         const uint32_t lo = (lo_), hi = (hi_);                                                \
         (void)al, (void)ah, (void)bl, (void)bh, (void)cl, (void)ch;                           \
         MERGE(d0, l, lo, mask);                                                               \
         MERGE(d1, l, hi, mask);                                                               \
-    }
+    })
 #define LANEW(lo, hi) LANEW_BODY(emu_uniform64, 0, 0, lo, hi)
 #define LANEW3(lo, hi)                                                                        \
     const uint32_t *const c0 = row(w, di->c), *const c1 = c0 + w->stride / 4;                 \
@@ -308,13 +316,15 @@ INLINE void set_predicate(struct emu_warp *w, unsigned p, uint64_t lanes, uint64
 INLINE void finish_compare(struct emu_warp *w, const struct emu_dinsn *di, uint64_t lanes,
                            uint64_t truth)
 {
-    uint64_t p = truth, q = ~truth, r = predicate(w, di->r);
+    uint64_t p = truth, q = ~truth;
 
-    switch (di->sub >> 4 & 3) {
-    case ISA_BOOL_AND: p &= r, q &= r; break;
-    case ISA_BOOL_OR: p |= r, q |= r; break;
-    case ISA_BOOL_XOR: p ^= r, q ^= r; break;
-    default: break;
+    if (__builtin_expect(di->sub & 3 << 4, 0)) {
+        const uint64_t r = predicate(w, di->r);
+        switch (di->sub >> 4 & 3) {
+        case ISA_BOOL_AND: p &= r, q &= r; break;
+        case ISA_BOOL_OR: p |= r, q |= r; break;
+        default: p ^= r, q ^= r; break;
+        }
     }
     set_predicate(w, di->p, lanes, p);
     set_predicate(w, di->q, lanes, q);

@@ -345,6 +345,13 @@ EMU_ROW uint64_t emu_compare_row(enum emu_cmp op, bool is_signed, const uint32_t
 {
     uint64_t bits = 0;
 
+    if (n == 32) { /* unrolled */
+        for (unsigned l = 0; l < 32; l += EMU_CMP_LANES) {
+            emu_chunk y = bu ? emu_chunk_splat(u) : emu_chunk_load(b + l);
+            bits |= emu_chunk_compare(op, is_signed, emu_chunk_load(a + l), y) << l;
+        }
+        return bits;
+    }
     for (unsigned l = 0; l < n; l += EMU_CMP_LANES) {
         emu_chunk y = bu ? emu_chunk_splat(u) : emu_chunk_load(b + l);
         bits |= emu_chunk_compare(op, is_signed, emu_chunk_load(a + l), y) << l;
@@ -376,6 +383,13 @@ EMU_ROW uint64_t emu_compare_float(enum emu_cmp op, const uint32_t *a, const uin
 {
     uint64_t bits = 0;
 
+    if (n == 32) { /* unrolled */
+        for (unsigned l = 0; l < 32; l += EMU_CMP_LANES) {
+            emu_chunk y = bu ? emu_chunk_splat(u) : emu_chunk_load(b + l);
+            bits |= emu_chunk_float(op, emu_chunk_load(a + l), y) << l;
+        }
+        return bits;
+    }
     for (unsigned l = 0; l < n; l += EMU_CMP_LANES) {
         emu_chunk y = bu ? emu_chunk_splat(u) : emu_chunk_load(b + l);
         bits |= emu_chunk_float(op, emu_chunk_load(a + l), y) << l;
