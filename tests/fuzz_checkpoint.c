@@ -306,8 +306,9 @@ int main(int argc, char **argv)
     }
     for (unsigned k = 0; k < SEEDS; k++)
         free(seeds[k].data);
-    printf("fuzz_checkpoint: %llu runs from seed %llu\n", (unsigned long long)runs,
-           (unsigned long long)seed);
+    if (folder == NULL)
+        printf("fuzz_checkpoint: %llu runs from seed %llu\n", (unsigned long long)runs,
+               (unsigned long long)seed);
     return 0;
 }
 #endif
