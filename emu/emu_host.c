@@ -30,8 +30,8 @@ static enum lw_status open_host(csh *handle, struct lw_error *err)
 /** Where a direct jump leads; 0: not a direct jump. */
 static uint64_t jump_target(csh handle, const cs_insn *insn)
 {
-    if (!cs_insn_group(handle, insn, CS_GRP_JUMP) || cs_insn_group(handle, insn, CS_GRP_CALL))
-        return 0; /* AArch64's calls are of both groups */
+    if (!cs_insn_group(handle, insn, CS_GRP_JUMP))
+        return 0;
 #if defined __x86_64__
     const cs_x86 *x86 = &insn->detail->x86;
     return x86->op_count == 1 && x86->operands[0].type == X86_OP_IMM
@@ -39,6 +39,8 @@ static uint64_t jump_target(csh handle, const cs_insn *insn)
                : 0;
 #elif defined __aarch64__
     const cs_arm64 *arm = &insn->detail->arm64;
+    if (insn->id == ARM64_INS_BL) /* capstone 4 has it among the jumps */
+        return 0;
     for (unsigned i = 0; i < arm->op_count; i++)
         if (arm->operands[i].type == ARM64_OP_IMM && i + 1u == arm->op_count)
             return (uint64_t)arm->operands[i].imm;
@@ -56,9 +58,7 @@ static bool ends_flow(csh handle, const cs_insn *insn)
 #if defined __x86_64__
     return insn->id == X86_INS_JMP;
 #elif defined __aarch64__
-    const arm64_cc cc = insn->detail->arm64.cc;
-    return insn->id == ARM64_INS_BR ||
-           (insn->id == ARM64_INS_B && (cc == ARM64_CC_INVALID || cc == ARM64_CC_AL));
+    return insn->id == ARM64_INS_BR || strcmp(insn->mnemonic, "b") == 0; /* not b.eq */
 #else
     return true;
 #endif
