@@ -483,6 +483,8 @@ static void go(struct emu_warp *w, struct emu_handlers h)
 #endif
 }
 
+enum { LONGEST_BUDGET = 32768 }; /* below the saturation of emu_dinsn.run */
+
 /** Execute exactly up to @budget instructions of the running split from w->di. Where a
  *  straight-line run is longer than what is left, the instruction behind the budget gets a
  *  handler that stops: exact, and free everywhere else. @past_break: the first instruction
@@ -491,9 +493,7 @@ static void run_chain_once(struct emu_warp *w, int64_t budget, bool past_break)
 {
     struct emu_code *code = w->code;
 
-    if (budget > 32768)
-        budget = 32768; /* below the saturation of run */
-    w->budget = budget;
+    w->budget = budget < LONGEST_BUDGET ? budget : LONGEST_BUDGET;
     for (;;) {
         const struct emu_dinsn *di = w->di;
         struct emu_handlers first = past_break ? code->normal[di->index] : di->h;
@@ -634,6 +634,15 @@ static inline void run_chain(struct emu_warp *w, int64_t budget, bool past_break
         (void)skip_faults(w, before, budget);
 }
 
+/** Go on where the chain of a turn of @budget, begun at the count @before, was left before its end. */
+static __attribute__((noinline)) void run_chain_on(struct emu_warp *w, int64_t budget, uint64_t before)
+{
+    if (w->leave == EMU_LEAVE_BUDGET)
+        run_chain_once(w, w->budget, false);
+    if (w->leave == EMU_LEAVE_FAULT)
+        (void)skip_faults(w, before, budget);
+}
+
 enum emu_turn_end emu_warp_turn(struct emu_warp *w, uint64_t limit, uint64_t *count)
 {
     const uint64_t start = w->retired;
@@ -649,7 +658,16 @@ enum emu_turn_end emu_warp_turn(struct emu_warp *w, uint64_t limit, uint64_t *co
             int64_t allowance = emu_split_allowance(w);
             budget = allowance < budget ? allowance : budget;
         }
-        run_chain(w, w->shadow != NULL ? 1 : budget, false);
+        if (w->shadow == NULL && w->di->run <= budget && budget <= LONGEST_BUDGET) {
+            /* run_chain() where nothing is cut short */
+            w->budget = budget;
+            w->run_start = w->di;
+            go(w, w->di->h);
+            if ((w->leave == EMU_LEAVE_BUDGET && w->budget > 0) || w->leave == EMU_LEAVE_FAULT)
+                run_chain_on(w, budget, before);
+        } else {
+            run_chain(w, w->shadow != NULL ? 1 : budget, false);
+        }
         counts_sync(w);
         if (w->leave == EMU_LEAVE_TURN) {
             if (w->live == 0) {

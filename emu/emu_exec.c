@@ -641,6 +641,7 @@ static bool LEVEL(rows_only)(unsigned op)
 /* ---- memory ------------------------------------------------------------------------------ */
 
 #include "emu/emu_mem_body.h"
+#include "emu/emu_mem_fast_body.h"
 #include "emu/emu_compact_body.h"
 
 /* ---- preludes ------------------------------------------------------------------------------ */

@@ -2,8 +2,8 @@
 /*
  * Memory instructions, between their parts:
  *
- *   emu_mem_body.h  fast paths, compiled once per level: affine rows and gathers that stay
- *                   in one allocation
+ *   emu_mem_body.h  compiled once per level: affine rows and gathers that stay in one
+ *                   allocation; emu_mem_fast_body.h the common forms in one move, and atomics
  *   emu_mem_slow.c  everything else, one lane at a time, and all faults; atomics
  *   emu_address.c   address spaces as a lane and as a debugger see them
  *   emu_memory.c    global memory itself

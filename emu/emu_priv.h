@@ -4,6 +4,7 @@
  *
  *   emu_memory.c    arena, allocations, page maps, host copies, hash_mem
  *   emu_mem_body.h  bodies of loads, stores and atomics, compiled once per x86-64 level
+ *                   (and emu_mem_fast_body.h)
  *   emu_exec.c      expansion of isa/insns.def, compiled once per level
  *   emu_control.c   branches, barriers, exit: what acts on the split
  *   emu_split.c     split table, policies, convergence and CTA barriers, verdicts

@@ -14,7 +14,7 @@ liblanewise_a_SOURCES += \
 	%D%/emu_math.h \
 	%D%/emu_next.h \
 	%D%/emu_simd.h \
-	%D%/emu_mem_body.h \
+	%D%/emu_mem_body.h %D%/emu_mem_fast_body.h \
 	%D%/emu_scalar_body.h \
 	%D%/emu_cvt_body.h \
 	%D%/emu_half_body.h \
