@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Address spaces: what an address is for a lane, for a fault's sentence, for a debugger. */
-#include "emu/emu_log.h"
+#include "emu/emu_log_priv.h"
 #include "emu/emu_mem_priv.h"
 
 #include <stdio.h>

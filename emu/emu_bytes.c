@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Growing bytes, and reading what may be hostile. */
-#include "emu/emu_bytes.h"
+#include "emu/emu_bytes_priv.h"
 
 #include <stdlib.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Lane-wise functions that are no loop of one expression, and cross-lane operations. */
-#include "emu/emu_call.h"
-#include "emu/emu_log.h"
-#include "emu/emu_math.h"
+#include "emu/emu_call_priv.h"
+#include "emu/emu_log_priv.h"
+#include "emu/emu_math_priv.h"
 
 static bool pred_bit(uint64_t mask, unsigned lane)
 {

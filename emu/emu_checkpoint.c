@@ -7,9 +7,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "emu/emu_history.h"
+#include "emu/emu_history_priv.h"
 #include "emu/emu_mem_priv.h"
-#include "emu/emu_threads.h"
+#include "emu/emu_threads_priv.h"
 
 static const char magic[8] = "LWCHECK\n";
 enum { VERSION = 2, HASH_BYTES = 8 };

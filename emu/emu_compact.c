@@ -3,11 +3,11 @@
  * Compact mode: instructions that work on tags, once a warp instead of once a lane, and the
  * bridge from them to ordinary handlers. No lane loops are here: compiled once.
  */
-#include "emu/emu_call.h"
-#include "emu/emu_compact.h"
-#include "emu/emu_math.h"
+#include "emu/emu_call_priv.h"
+#include "emu/emu_compact_priv.h"
+#include "emu/emu_math_priv.h"
 #include "emu/emu_mem_priv.h"
-#include "emu/emu_next.h"
+#include "emu/emu_next_priv.h"
 
 #define RULE static inline __attribute__((always_inline))
 #define LIKELY(x) __builtin_expect((x), 1)
@@ -621,7 +621,7 @@ typedef float T_f32;
 typedef uint64_t T_u64;
 typedef int64_t T_s64;
 typedef double T_f64;
-typedef float T_f16; /* 16-bit floats are computed in f32 (emu_math.h) */
+typedef float T_f16; /* 16-bit floats are computed in f32 (emu_math_priv.h) */
 typedef float T_bf16;
 static inline float GET_f32(uint64_t x)
 {

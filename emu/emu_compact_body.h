@@ -3,7 +3,7 @@
  * Compact mode where there are lanes: rows of tags, and loads and stores at tagged addresses.
  * Included by emu_exec.c behind emu_mem_fast_body.h, compiled once per x86-64 level.
  */
-#include "emu/emu_compact.h"
+#include "emu/emu_compact_priv.h"
 
 /** base + stride * column + rise * row, whole rows. */
 MEM_INLINE void tag_row(uint32_t *d, unsigned n, unsigned fold, uint32_t base, uint32_t stride,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The machine's options in files: a log or checkpoint fits only a machine with the same. */
-#include "emu/emu_bytes.h"
+#include "emu/emu_bytes_priv.h"
 
 #include <stdio.h>
 

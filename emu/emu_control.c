@@ -8,12 +8,12 @@
  */
 #include <stdio.h>
 
-#include "emu/emu_call.h"
-#include "emu/emu_log.h"
-#include "emu/emu_compact.h"
-#include "emu/emu_math.h"
+#include "emu/emu_call_priv.h"
+#include "emu/emu_log_priv.h"
+#include "emu/emu_compact_priv.h"
+#include "emu/emu_math_priv.h"
 #include "emu/emu_mem_priv.h"
-#include "emu/emu_next.h"
+#include "emu/emu_next_priv.h"
 #include "emu/emu_priv.h"
 
 /* ---- going on ------------------------------------------------------------------- */

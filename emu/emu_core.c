@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Cores: blocks and their warps, the turn of a warp, the watched step. */
-#include "emu/emu_core.h"
+#include "emu/emu_core_priv.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "emu/emu_decode.h"
-#include "emu/emu_log.h"
-#include "emu/emu_next.h"
-#include "emu/emu_compact.h"
+#include "emu/emu_decode_priv.h"
+#include "emu/emu_log_priv.h"
+#include "emu/emu_next_priv.h"
+#include "emu/emu_compact_priv.h"
 
 /* ---- levels ------------------------------------------------------------------------ */
 

@@ -6,10 +6,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "emu/emu_call.h"
-#include "emu/emu_compact.h"
-#include "emu/emu_decode.h"
-#include "emu/emu_math.h"
+#include "emu/emu_call_priv.h"
+#include "emu/emu_compact_priv.h"
+#include "emu/emu_decode_priv.h"
+#include "emu/emu_math_priv.h"
 
 /** The row's operand column has token @name. */
 static bool has(const struct isa_op_info *info, const char *name)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a row's values would allow, and the blocks and passes of affine accesses. */
-#include "emu/emu_detect.h"
+#include "emu/emu_detect_priv.h"
 
 #include "emu/emu.h"
 

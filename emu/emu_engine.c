@@ -7,8 +7,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "emu/emu_history.h"
-#include "emu/emu_threads.h"
+#include "emu/emu_history_priv.h"
+#include "emu/emu_threads_priv.h"
 
 enum { SUSPENDED_SLOTS = 1024 };
 

@@ -6,8 +6,8 @@
 #ifndef EMU_ENGINE_PRIV_H
 #define EMU_ENGINE_PRIV_H
 
-#include "emu/emu_core.h"
-#include "emu/emu_log.h"
+#include "emu/emu_core_priv.h"
+#include "emu/emu_log_priv.h"
 #include "emu/emu_probe_priv.h"
 
 enum { EMU_BLOCK_TURN = 1 << 20 }; /* warp instructions before the next resident block */

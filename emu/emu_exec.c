@@ -10,10 +10,10 @@
  * and everything else.
  */
 #include "emu/emu_priv.h"
-#include "emu/emu_call.h"
-#include "emu/emu_math.h"
-#include "emu/emu_next.h"
-#include "emu/emu_simd.h"
+#include "emu/emu_call_priv.h"
+#include "emu/emu_math_priv.h"
+#include "emu/emu_next_priv.h"
+#include "emu/emu_simd_priv.h"
 
 #if EMU_LEVEL == 1
 #define LEVEL(name) name##_v1
@@ -36,7 +36,7 @@ typedef float T_f32;
 typedef uint64_t T_u64;
 typedef int64_t T_s64;
 typedef double T_f64;
-typedef float T_f16; /* 16-bit floats are computed in f32 (emu_math.h) */
+typedef float T_f16; /* 16-bit floats are computed in f32 (emu_math_priv.h) */
 typedef float T_bf16;
 
 INLINE const uint32_t *row(const struct emu_warp *w, uint32_t offset)

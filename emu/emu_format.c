@@ -6,7 +6,7 @@
  */
 #include <stdio.h>
 
-#include "emu/emu_text.h"
+#include "emu/emu_text_priv.h"
 
 struct spec {
     bool minus, plus, space, hash, zero;

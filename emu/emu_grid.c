@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "emu/emu_log.h"
+#include "emu/emu_log_priv.h"
 
 struct shape {
     uint64_t blocks, threads, shared;

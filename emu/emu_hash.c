@@ -5,9 +5,9 @@
  * dead lanes, registers that the kernel does not use, and blocks that stand untouched at their
  * entry (their state is made when they are first looked at).
  */
-#include "emu/emu_compact.h"
-#include "emu/emu_core.h"
-#include "emu/emu_log.h"
+#include "emu/emu_compact_priv.h"
+#include "emu/emu_core_priv.h"
+#include "emu/emu_log_priv.h"
 
 /** What a lane of a register holds, whether it has a row or a tag. */
 static uint32_t lane_of(const struct emu_warp *w, unsigned number, unsigned lane)

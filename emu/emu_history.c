@@ -5,14 +5,14 @@
  * was at a snapshot is in that one or in the nearest earlier one that has it. To go to an
  * instruction, the nearest snapshot at or before it is restored and the log replayed.
  */
-#include "emu/emu_history.h"
+#include "emu/emu_history_priv.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
 
 #include "emu/emu_mem_priv.h"
-#include "emu/emu_threads.h"
+#include "emu/emu_threads_priv.h"
 
 enum { MOST_SNAPSHOTS = 100 };
 #define DEFAULT_BUDGET (UINT64_C(256) << 20)

@@ -3,7 +3,7 @@
 #include <capstone/capstone.h>
 #include <inttypes.h>
 
-#include "emu/emu_decode.h"
+#include "emu/emu_decode_priv.h"
 
 enum {
     MAX_HOST_BYTES = 16384, /* longer handlers are cut */

@@ -6,9 +6,9 @@
  */
 #include <stdio.h>
 
-#include "emu/emu_call.h"
+#include "emu/emu_call_priv.h"
 #include "emu/emu_mem_priv.h"
-#include "emu/emu_next.h"
+#include "emu/emu_next_priv.h"
 
 enum { DESCRIPTOR_BYTES = 40, STREAM_BITS = 20, STATUS_MEMORY = 2 };
 

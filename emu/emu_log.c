@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The schedule log: entries as bytes, noting, cursors, and the host's steps. */
-#include "emu/emu_log.h"
+#include "emu/emu_log_priv.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
  * A schedule log as a file: magic, version, the machine's options, the entries (data that the
  * host wrote left out: the host writes it again), the count of instructions, a hash of it all.
  */
-#include "emu/emu_log.h"
+#include "emu/emu_log_priv.h"
 
 #include <stdio.h>
 #include <stdlib.h>

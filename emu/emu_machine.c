@@ -3,9 +3,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "emu/emu_core.h"
-#include "emu/emu_log.h"
-#include "emu/emu_compact.h"
+#include "emu/emu_core_priv.h"
+#include "emu/emu_log_priv.h"
+#include "emu/emu_compact_priv.h"
 
 /* A table, so that it is read-only on every host. */
 static const struct emu_config defaults = {

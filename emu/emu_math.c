@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Arithmetic too long for a lane loop: soft fma, mufu, conversions. No libm. */
-#include "emu/emu_math.h"
+#include "emu/emu_math_priv.h"
 #include "isa/isa.h"
 
 static uint32_t bits32(float x)

@@ -16,8 +16,8 @@
  * Stores have the effect of lanes storing one after the other, lowest first.
  */
 #include "emu/emu_mem_priv.h"
-#include "emu/emu_next.h"
-#include "emu/emu_simd.h"
+#include "emu/emu_next_priv.h"
+#include "emu/emu_simd_priv.h"
 
 #define MEM_INLINE static inline __attribute__((always_inline, unused))
 #define MEM_OUTLINE static __attribute__((noinline))

@@ -4,7 +4,7 @@
  * allocations or spaces, accesses next to an end), every fault, and all atomics. Exact, and
  * in lane order; nothing is changed before all lanes are known to be good.
  */
-#include "emu/emu_math.h"
+#include "emu/emu_math_priv.h"
 #include "emu/emu_mem_priv.h"
 
 /* ---- checking all lanes ---------------------------------------------------------- */

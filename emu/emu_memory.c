@@ -8,7 +8,7 @@
  * them; the page maps say to the byte what may be touched (emu_global_ok).
  */
 #include "emu/emu_mem_priv.h"
-#include "emu/emu_state.h"
+#include "emu/emu_state_priv.h"
 
 #include <stdio.h>
 #include <stdlib.h>

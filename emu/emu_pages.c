@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Copies of pages of global memory. */
-#include "emu/emu_history.h"
+#include "emu/emu_history_priv.h"
 
 #include <stdlib.h>
 

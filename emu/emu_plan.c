@@ -15,7 +15,7 @@
  */
 #include <stdlib.h>
 
-#include "emu/emu_compact.h"
+#include "emu/emu_compact_priv.h"
 #include "emu/emu_mem_priv.h"
 
 enum { MAX_READS = 8, SET_WORDS = 4 };

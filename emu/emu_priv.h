@@ -21,7 +21,7 @@
 #define EMU_PRIV_H
 
 #include "emu/emu.h"
-#include "emu/emu_text.h"
+#include "emu/emu_text_priv.h"
 
 struct emu_warp;
 struct emu_block;
@@ -46,7 +46,7 @@ struct emu_handlers {
 struct emu_dinsn {
     struct emu_handlers h;
     uint32_t d, a, b, c;
-    /* The unions: rows of instructions that work on tags, by index (emu_compact.h); of
+    /* The unions: rows of instructions that work on tags, by index (emu_compact_priv.h); of
      * memory instructions td and ta only. */
     union {
         int32_t delta;  /* branch target, in instructions from this one */
@@ -78,7 +78,7 @@ enum {
     EMU_D_SOFT = 1,     /* bsync.soft */
     EMU_D_COUNTED = 2,  /* bar with a count */
     EMU_D_MODIFIED = 16, /* a prelude applies source modifiers or splats scalars */
-    EMU_D_FLOAT_MODE = 32, /* reg has modifiers (emu_math.h): the `m` handlers */
+    EMU_D_FLOAT_MODE = 32, /* reg has modifiers (emu_math_priv.h): the `m` handlers */
     EMU_D_ENDS_RUN = 64,
     EMU_D_LAST = 128 /* of its function: flow must not fall through, the next has other registers */
 };
@@ -238,7 +238,7 @@ struct emu_simt {
     struct emu_simt_entry base[EMU_SIMT_BASE];
 };
 
-/** Rows before v0 in a warp's register file (emu_decode.h). */
+/** Rows before v0 in a warp's register file (emu_decode_priv.h). */
 enum { EMU_ROW_V0 = 16 };
 
 /** One warp. The first part is hot; 64-byte aligned, and laid out so that it does not
@@ -303,7 +303,7 @@ struct emu_warp {
     struct emu_flow *flow; /* NULL, or takes what a step did (watched path) */
     /* compact mode: by warps that are not whole; tags that ended; rows made of tags */
     uint64_t lanes_saved, expansions, rows_made;
-    struct emu_shadow *shadow; /* tags beside the rows (emu_tags.h), NULL: not in that mode */
+    struct emu_shadow *shadow; /* tags beside the rows (emu_tags_priv.h), NULL: not in that mode */
 
     /* From here on a new warp takes over what was there: what is above says what of it counts. */
     struct emu_fault fault;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "emu/emu_probe_priv.h"
-#include "emu/emu_state.h"
+#include "emu/emu_state_priv.h"
 
 #include <stdlib.h>
 

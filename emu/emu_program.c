@@ -3,8 +3,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "emu/emu_core.h"
-#include "emu/emu_log.h"
+#include "emu/emu_core_priv.h"
+#include "emu/emu_log_priv.h"
 
 static void program_destroy(struct emu_program *p)
 {

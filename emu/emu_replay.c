@@ -7,8 +7,8 @@
 #include <limits.h>
 #include <stdio.h>
 
-#include "emu/emu_history.h"
-#include "emu/emu_threads.h"
+#include "emu/emu_history_priv.h"
+#include "emu/emu_threads_priv.h"
 
 /** What a replay is to do. */
 struct want {

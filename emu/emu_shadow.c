@@ -4,8 +4,8 @@
  * step: what the rule says is found before it, applied and compared with the lanes after it.
  * Also the counts and what events tell of tags.
  */
-#include "emu/emu_compact.h"
-#include "emu/emu_detect.h"
+#include "emu/emu_compact_priv.h"
+#include "emu/emu_detect_priv.h"
 #include "emu/emu_mem_priv.h"
 
 /* ---- operands ------------------------------------------------------------------- */

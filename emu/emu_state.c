@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The state of machine, core and engine as bytes. */
 #include "emu/emu_probe_priv.h"
-#include "emu/emu_state.h"
+#include "emu/emu_state_priv.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 
 #include "emu/emu_split_priv.h"
-#include "emu/emu_state.h"
-#include "emu/emu_compact.h"
+#include "emu/emu_state_priv.h"
+#include "emu/emu_compact_priv.h"
 
 /* ---- rows of bytes ------------------------------------------------------------------ */
 

@@ -2,8 +2,8 @@
 /* The functional engine out of its order: steps of one warp, turns of the others (MACHINE 9). */
 #include <stdio.h>
 
-#include "emu/emu_history.h"
-#include "emu/emu_threads.h"
+#include "emu/emu_history_priv.h"
+#include "emu/emu_threads_priv.h"
 
 /** Into the schedule log: what was run of one warp. */
 static void note(struct emu_functional *f, enum emu_log_kind kind, const struct emu_warp *w,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The algebra of uniform and affine values. Source: docs/tags.md. */
-#include "emu/emu_tags.h"
+#include "emu/emu_tags_priv.h"
 
 const char *const emu_tag_mode_names[] = {"off", "shadow", "compact", NULL};
 const char *const emu_tag_rules_names[] = {"table", "exact", "fold", NULL};

@@ -5,9 +5,9 @@
  */
 #include <stdlib.h>
 
-#include "emu/emu_call.h"
-#include "emu/emu_next.h"
-#include "emu/emu_state.h"
+#include "emu/emu_call_priv.h"
+#include "emu/emu_next_priv.h"
+#include "emu/emu_state_priv.h"
 
 /* ---- who has ended ------------------------------------------------------------------- */
 

@@ -7,7 +7,7 @@
  * up when the grid ends. A block that faults or hangs ends the run, but all lower ones go on to
  * their ends, since one of them may stop the run, too: the lowest is reported.
  */
-#include "emu/emu_threads.h"
+#include "emu/emu_threads_priv.h"
 
 #include <pthread.h>
 #include <signal.h>

@@ -2,10 +2,10 @@
 /* Views and edits of the state, and its hash. */
 #include <stdio.h>
 
-#include "emu/emu_call.h"
-#include "emu/emu_core.h"
-#include "emu/emu_log.h"
-#include "emu/emu_compact.h"
+#include "emu/emu_call_priv.h"
+#include "emu/emu_core_priv.h"
+#include "emu/emu_log_priv.h"
+#include "emu/emu_compact_priv.h"
 
 static struct emu_warp *warp_at(const struct emu_core *core, unsigned slot, unsigned warp)
 {

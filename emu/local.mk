@@ -2,30 +2,30 @@
 liblanewise_a_SOURCES += \
 	%D%/emu.h \
 	%D%/emu_priv.h \
-	%D%/emu_core.h \
-	%D%/emu_decode.h \
-	%D%/emu_bytes.h \
+	%D%/emu_core_priv.h \
+	%D%/emu_decode_priv.h \
+	%D%/emu_bytes_priv.h \
 	%D%/emu_engine_priv.h \
-	%D%/emu_history.h \
-	%D%/emu_log.h \
+	%D%/emu_history_priv.h \
+	%D%/emu_log_priv.h \
 	%D%/emu_state.def \
-	%D%/emu_state.h \
-	%D%/emu_call.h \
-	%D%/emu_math.h \
-	%D%/emu_next.h \
-	%D%/emu_simd.h \
+	%D%/emu_state_priv.h \
+	%D%/emu_call_priv.h \
+	%D%/emu_math_priv.h \
+	%D%/emu_next_priv.h \
+	%D%/emu_simd_priv.h \
 	%D%/emu_mem_body.h %D%/emu_mem_fast_body.h \
 	%D%/emu_scalar_body.h \
 	%D%/emu_cvt_body.h \
 	%D%/emu_half_body.h \
 	%D%/emu_mem_priv.h \
 	%D%/emu_split_priv.h \
-	%D%/emu_text.h \
-	%D%/emu_compact.h \
+	%D%/emu_text_priv.h \
+	%D%/emu_compact_priv.h \
 	%D%/emu_compact_body.h \
-	%D%/emu_detect.h \
-	%D%/emu_tags.h \
-	%D%/emu_threads.h \
+	%D%/emu_detect_priv.h \
+	%D%/emu_tags_priv.h \
+	%D%/emu_threads_priv.h \
 	%D%/faults.def \
 	%D%/emu_address.c \
 	%D%/emu_barrier.c \

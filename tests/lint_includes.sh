@@ -30,6 +30,12 @@ door() {
 }
 for dir in base isa ptx emu launch check timing debug gdbstub shell cmd; do
     [ -d "$dir" ] || continue
+    for file in "$dir"/*.h; do
+        case ${file##*/} in
+        "$(door "$dir")" | *_priv.h | *_body.h | '*.h') ;;
+        *) echo "$file: a header that is not the door is named *_priv.h (or *_body.h)"; bad=1 ;;
+        esac
+    done
     for file in "$dir"/*.c "$dir"/*.h "$dir"/*.def "$dir"/*.inc; do
         [ -f "$file" ] || continue
         for inc in $(sed -n 's/^ *# *include *"\([^"]*\)".*/\1/p' "$file"); do
@@ -58,7 +64,7 @@ one_file() { # library, include pattern, file
 # Instructions of one processor, by intrinsics or inline assembly, stand in one file.
 for f in $(grep -lE 'immintrin\.h|arm_neon\.h|arm_sve\.h|\b_mm(256|512)?_[a-z]|\b__m(128|256|512)|\b__mmask|__asm__ *(volatile *)?\("[^"]|__builtin_(ia32|aarch64)_' \
     */*.c */*.h */*.def 2>/dev/null | grep -v ^tests/); do
-    [ "$f" = emu/emu_simd.h ] || { echo "$f names instructions of one processor: only emu/emu_simd.h may"; bad=1; }
+    [ "$f" = emu/emu_simd_priv.h ] || { echo "$f names instructions of one processor: only emu/emu_simd_priv.h may"; bad=1; }
 done
 one_file libyaml 'yaml\.h' base/lw_yaml.c
 one_file libelf '(libelf|gelf)\.h' isa/isa_elf.c

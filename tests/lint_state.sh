@@ -40,7 +40,7 @@ check SIMT emu_simt emu_priv.h
 check ENTRY emu_simt_entry emu_priv.h
 check PROBE emu_probe emu_probe_priv.h
 check POLL emu_poll emu_probe_priv.h
-check TEXT emu_text emu_text.h
-check TEXT_BLOCK emu_text_block emu_text.h
-check TEXT_GRID emu_text_grid emu_text.h
+check TEXT emu_text emu_text_priv.h
+check TEXT_BLOCK emu_text_block emu_text_priv.h
+check TEXT_GRID emu_text_grid emu_text_priv.h
 exit $bad

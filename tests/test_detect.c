@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "emu/emu.h"
-#include "emu/emu_detect.h"
+#include "emu/emu_detect_priv.h"
 
 enum { W = 32 };
 

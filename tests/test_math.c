@@ -14,7 +14,7 @@
 #include <sys/mman.h>
 #include <cmocka.h>
 
-#include "emu/emu_math.h"
+#include "emu/emu_math_priv.h"
 #include "tests/sweep.h"
 
 static float f_of(uint32_t b) { float f; memcpy(&f, &b, 4); return f; }

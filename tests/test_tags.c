@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <cmocka.h>
 
-#include "emu/emu_tags.h"
+#include "emu/emu_tags_priv.h"
 
 enum { U = EMU_TAG_U, A = EMU_TAG_A, V = EMU_TAG_V, STEPS = 400 };
 

@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #include "emu/emu.h"
-#include "emu/emu_text.h"
+#include "emu/emu_text_priv.h"
 
 /* ---- the formatter ---------------------------------------------------------------------- */
 

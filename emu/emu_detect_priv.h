@@ -4,8 +4,8 @@
  * the lanes have in common, how close they are, how well base and deltas compress them.
  * Source: the schemes of docs/tags.md, "What the values would allow".
  */
-#ifndef EMU_DETECT_H
-#define EMU_DETECT_H
+#ifndef EMU_DETECT_PRIV_H
+#define EMU_DETECT_PRIV_H
 
 #include "base/lw.h"
 

@@ -6,10 +6,10 @@
  * An entry is a byte, its kind and flags, and numbers. Places are written as differences to the
  * block named before, so a log is read from its start or from a cursor that was there before.
  */
-#ifndef EMU_LOG_H
-#define EMU_LOG_H
+#ifndef EMU_LOG_PRIV_H
+#define EMU_LOG_PRIV_H
 
-#include "emu/emu_bytes.h"
+#include "emu/emu_bytes_priv.h"
 #include "emu/emu_priv.h"
 
 enum emu_log_kind {

@@ -3,8 +3,8 @@
  * Blocks of a block-order-free grid on several host threads (MACHINE 4). Each thread runs the
  * functional engine on a core of its own and takes the next block that nobody has taken.
  */
-#ifndef EMU_THREADS_H
-#define EMU_THREADS_H
+#ifndef EMU_THREADS_PRIV_H
+#define EMU_THREADS_PRIV_H
 
 #include "emu/emu_engine_priv.h"
 

@@ -12,11 +12,11 @@
  * make rows of the sources and a vector of the destination and run the ordinary handler.
  * Ordinary handlers stand alone where the plan proves that all their registers are vectors.
  */
-#ifndef EMU_COMPACT_H
-#define EMU_COMPACT_H
+#ifndef EMU_COMPACT_PRIV_H
+#define EMU_COMPACT_PRIV_H
 
-#include "emu/emu_bytes.h"
-#include "emu/emu_tags.h"
+#include "emu/emu_bytes_priv.h"
+#include "emu/emu_tags_priv.h"
 
 /** U when stride and rise are 0. Of a 64-bit value both halves have a copy; of a 32-bit one
  *  the upper half of the base is anything. */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Between the functional engine, the schedule log and history (emu_history.c). */
-#ifndef EMU_HISTORY_H
-#define EMU_HISTORY_H
+#ifndef EMU_HISTORY_PRIV_H
+#define EMU_HISTORY_PRIV_H
 
-#include "emu/emu_state.h"
+#include "emu/emu_state_priv.h"
 
 /** Something is about to run at the live end: the host may have taken steps since. */
 void emu_history_begin(struct emu_history *history);

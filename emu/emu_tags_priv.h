@@ -7,8 +7,8 @@
  *     base + stride * (lane % fold) + rise * (lane / fold)
  * fold is W, but under the rules `fold` in a block whose rows are 2^k < W threads.
  */
-#ifndef EMU_TAGS_H
-#define EMU_TAGS_H
+#ifndef EMU_TAGS_PRIV_H
+#define EMU_TAGS_PRIV_H
 
 #include "emu/emu_priv.h"
 

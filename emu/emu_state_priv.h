@@ -3,8 +3,8 @@
  * The whole state between two instructions as bytes, global memory's pages aside: of snapshots
  * (emu_history.c) and of checkpoints (emu_checkpoint.c). emu_state.def lists what is in it.
  */
-#ifndef EMU_STATE_H
-#define EMU_STATE_H
+#ifndef EMU_STATE_PRIV_H
+#define EMU_STATE_PRIV_H
 
 #include "emu/emu_engine_priv.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Decoding of programs for one register layout and one level. */
-#ifndef EMU_DECODE_H
-#define EMU_DECODE_H
+#ifndef EMU_DECODE_PRIV_H
+#define EMU_DECODE_PRIV_H
 
 #include "emu/emu_priv.h"
 

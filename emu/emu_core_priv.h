@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Inside emu/: what the engine needs of cores, programs and machines beyond emu.h. */
-#ifndef EMU_CORE_H
-#define EMU_CORE_H
+#ifndef EMU_CORE_PRIV_H
+#define EMU_CORE_PRIV_H
 
 #include "emu/emu_priv.h"
 

@@ -3,8 +3,8 @@
  * Arithmetic of the table's expressions: total on garbage lanes, exact, without libm.
  * Inline where the lane loops must vectorise; the rest is in emu_math.c.
  */
-#ifndef EMU_MATH_H
-#define EMU_MATH_H
+#ifndef EMU_MATH_PRIV_H
+#define EMU_MATH_PRIV_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -6,8 +6,8 @@
  * (-O2 and up). Where calls are not turned into jumps (-O0, coverage, thread sanitizer),
  * -DLW_LOOP makes it return to a driver that runs w->di while w->leave == 0.
  */
-#ifndef EMU_NEXT_H
-#define EMU_NEXT_H
+#ifndef EMU_NEXT_PRIV_H
+#define EMU_NEXT_PRIV_H
 
 #include "emu/emu_priv.h"
 

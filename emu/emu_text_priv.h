@@ -3,8 +3,8 @@
  * Printed text: the formatter (emu_format.c), and the order in which text comes out
  * (emu_text.c, where the rows vprintf and assertfail are, too).
  */
-#ifndef EMU_TEXT_H
-#define EMU_TEXT_H
+#ifndef EMU_TEXT_PRIV_H
+#define EMU_TEXT_PRIV_H
 
 #include <pthread.h>
 

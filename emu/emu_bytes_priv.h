@@ -3,8 +3,8 @@
  * Bytes of logs, snapshots and checkpoints: a buffer that grows, and a reader that never leaves
  * its range. Numbers are LEB128 (seven bits a byte, low ones first) unless they say otherwise.
  */
-#ifndef EMU_BYTES_H
-#define EMU_BYTES_H
+#ifndef EMU_BYTES_PRIV_H
+#define EMU_BYTES_PRIV_H
 
 #include "emu/emu.h"
 

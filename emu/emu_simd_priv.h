@@ -9,8 +9,8 @@
  * 64; lane l's bit in a mask is bit l. With @all the mask is not looked at. Memory of lanes
  * outside the mask is neither read nor written, registers of them are not changed.
  */
-#ifndef EMU_SIMD_H
-#define EMU_SIMD_H
+#ifndef EMU_SIMD_PRIV_H
+#define EMU_SIMD_PRIV_H
 
 #include "base/lw.h"
 
