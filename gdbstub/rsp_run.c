@@ -199,6 +199,15 @@ static void keep_lane(struct rsp *rsp, dbg_thread_id id, unsigned lane,
     }
 }
 
+/* gdb would go on with the range that the thread has not left, for ever. */
+static bool stands_in_range(struct rsp *rsp, dbg_thread_id id, const struct action *action)
+{
+    struct dbg_thread thread;
+
+    return action->verb == VERB_RANGE && dbg_thread_get(rsp->dbg, id, &thread) &&
+           thread.place.pc >= action->low && thread.place.pc < action->high;
+}
+
 static void report(struct rsp *rsp, const struct action *action, const struct dbg_stop *stop)
 {
     dbg_thread_id id;
@@ -218,7 +227,8 @@ static void report(struct rsp *rsp, const struct action *action, const struct db
      * neither is meant, no signal makes it say "stopped": another warp is shown because the
      * one that was to step has ended; a warp that was to run alone waits for others. */
     if ((stop->kind == DBG_STOP_STEP && id != action->id) ||
-        (stop->kind == DBG_STOP_WAITS && action->verb == VERB_CONTINUE))
+        (stop->kind == DBG_STOP_WAITS &&
+         (action->verb == VERB_CONTINUE || stands_in_range(rsp, id, action))))
         signal = 0;
     put_stop(rsp, signal, id, point);
 }

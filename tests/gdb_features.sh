@@ -243,6 +243,25 @@ Switching to thread 2
 No unwaited-for children left
 END
 
+    # The range of line 7 is not left: gdb would ask for it again and again.
+    fresh meet.yaml
+    cat >"$work/session" <<'END'
+set scheduler-locking on
+stepi
+next
+next
+set scheduler-locking off
+continue
+END
+    session "$gdb"
+    expect "$gdb: next stops where a locked warp waits for others" <<'END'
+^6	    bar\.sync 0
+^7	
+^waiting: lane 0 waits at CTA barrier 0 for warps 1, which may not run
+^Thread 1 .* stopped\.
+exited normally
+END
+
     fresh meet.yaml
     cat >"$work/session" <<'END'
 stepi
