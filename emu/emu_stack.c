@@ -32,6 +32,7 @@ static bool stack_room(struct emu_warp *w, unsigned sides)
         return false;
     while (capacity < need)
         capacity *= 2;
+    capacity = capacity < EMU_SIMT_LIMIT ? capacity : EMU_SIMT_LIMIT;
     heap = realloc(st->heap, capacity * sizeof *heap);
     if (heap == NULL)
         return false;
