@@ -3,11 +3,11 @@
 # What is too long for every test run: exhaustive sweeps, full random campaigns, AArch64 under
 # qemu and the fuzzers. Run by `make nightly` in a build folder.
 #
-#   LW_NIGHTLY_PROGRAMS  random programs (20000)     LW_FUZZ_SECONDS  seconds a fuzzer (600)
+#   LW_NIGHTLY_PROGRAMS  random programs (1000000)   LW_FUZZ_SECONDS  seconds a fuzzer (600)
 #   LW_NIGHTLY_SWEEP     0: leave out the sweeps over all 2^32 inputs
 set -u
 src=$(cd "${srcdir:-.}" && pwd)
-programs=${LW_NIGHTLY_PROGRAMS:-20000}
+programs=${LW_NIGHTLY_PROGRAMS:-1000000}
 seconds=${LW_FUZZ_SECONDS:-600}
 passed=0; failed=0
 step() { # name, command...
@@ -26,7 +26,10 @@ fi
 step flow env LW_RANDOM_COUNT="$programs" tests/prop_flow
 step programs env LW_RANDOM_COUNT="$programs" tests/prop_exec
 [ ! -x tests/prop_split ] || step splits env LW_RANDOM_COUNT="$programs" tests/prop_split
-[ ! -x tests/prop_isa ] || step rows env LW_RANDOM_COUNT="$programs" tests/prop_isa
+[ ! -x tests/prop_isa ] || step rows tests/prop_isa
+for t in test_checkpoint test_history test_replay; do
+    [ ! -x "tests/$t" ] || step "$t" env LW_LONG=1 "tests/$t"
+done
 [ ! -x tests/prop_ptx ] || step front-end env LW_RANDOM_COUNT="$programs" tests/prop_ptx
 # The other processor: built, tested and compared under qemu.
 "$src/tests/aarch64.sh" nightly-aarch64 >nightly-aarch64.log 2>&1

@@ -957,7 +957,7 @@ static void one_program(uint64_t seed)
 static void random_programs_give_what_single_lanes_give(void **state)
 {
     uint64_t seed = prop_seed();
-    unsigned long count = prop_count(400, seed);
+    unsigned long count = prop_count(5000, seed);
 
     (void)state;
     for (unsigned long i = 0; i < count; i++)

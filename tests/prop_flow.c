@@ -953,7 +953,7 @@ static void one_program(uint64_t seed)
 static void random_flow_ends_where_single_lanes_end(void **state)
 {
     uint64_t seed = prop_seed();
-    unsigned long count = prop_count(400, seed);
+    unsigned long count = prop_count(5000, seed);
 
     (void)state;
     for (unsigned long i = 0; i < count; i++)

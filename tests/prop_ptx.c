@@ -3,7 +3,7 @@
  * Random structured programs: nested ifs, loops, breaks, continues, early returns, CTA
  * barriers and spin locks over a few variables. Each is run by this file, thread by thread, and as PTX by the machine,
  * at several widths and under every policy; memory must be equal. A failure prints the
- * seed and the program. PROP_PTX_SEED and PROP_PTX_COUNT choose others.
+ * seed and the program. LW_SEED and LW_RANDOM_COUNT choose others.
  */
 #include <inttypes.h>
 #include <setjmp.h>
@@ -523,7 +523,7 @@ done:
 
 static void random_programs_compute_what_their_threads_do(void **state)
 {
-    const char *seed = getenv("PROP_PTX_SEED"), *count = getenv("PROP_PTX_COUNT");
+    const char *seed = getenv("LW_SEED"), *count = getenv("LW_RANDOM_COUNT");
     uint64_t first = seed != NULL ? strtoull(seed, NULL, 0) : 1;
     uint64_t n = count != NULL ? strtoull(count, NULL, 0) : 300;
 

@@ -4,7 +4,7 @@
  *
  *     LW_SEED=<seed> tests/prop_split
  *
- * LW_COUNT=<n> sets how many programs are tried.
+ * LW_RANDOM_COUNT=<n> sets how many programs are tried.
  */
 #include <inttypes.h>
 #include <setjmp.h>
@@ -154,7 +154,7 @@ static struct sm_options random_options(struct rng *r)
  *  steps. */
 static void turns_give_the_trace_of_single_steps(void **state)
 {
-    uint64_t seed = environment("LW_SEED", 0), count = environment("LW_COUNT", 1500);
+    uint64_t seed = environment("LW_SEED", 0), count = environment("LW_RANDOM_COUNT", 1500);
 
     (void)state;
     if (getenv("LW_SEED") != NULL)
@@ -274,7 +274,7 @@ static void expect_results(const struct sm *m, const struct sm *want, const char
 
 static unsigned run_in_any_order(struct golden_case *c, struct sm_program *p)
 {
-    uint64_t seed = environment("LW_SEED", 1), rounds = environment("LW_COUNT", 4);
+    uint64_t seed = environment("LW_SEED", 1), rounds = environment("LW_ROUNDS", 4);
     struct sm *want = sm_create(p, &c->options);
     bool ends = sm_run(want) == SM_ENDS; /* else its lanes wait for each other by themselves */
     char why[300], how[40];
@@ -332,7 +332,7 @@ static void on_a_stack_structured_programs_give_their_results(void **state)
 /** The same on jumble: no results to compare, but the invariants hold and nothing is lost. */
 static void whatever_an_engine_picks_the_table_stays_whole(void **state)
 {
-    uint64_t seed = environment("LW_SEED", 0), count = environment("LW_COUNT", 600);
+    uint64_t seed = environment("LW_SEED", 0), count = environment("LW_RANDOM_COUNT", 600);
 
     (void)state;
     for (uint64_t s = seed; s < seed + count; s++) {
