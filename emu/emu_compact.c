@@ -486,7 +486,8 @@ RULE bool madwide(RULE_PARAMS, const bool is_signed)
 }
 RULE bool lea(RULE_PARAMS, const bool is_signed)
 {
-    if (missing(w, di->ta, false, easy) || X_MISSING(false) || missing(w, di->tc, true, easy))
+    /* the pair first: joined, its halves are no values of their own for A and X any more */
+    if (missing(w, di->tc, true, easy) || missing(w, di->ta, false, easy) || X_MISSING(false))
         return false;
     struct term a = at(w, di->ta), k = at_x(w, di, bu, false);
     if (!term_uniform(&k) || !widen(w, &a, is_signed))

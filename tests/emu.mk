@@ -20,8 +20,10 @@ check_PROGRAMS += tests/test_scalar
 tests_test_scalar_SOURCES = tests/test_scalar.c tests/emu_fixture.h
 tests_test_scalar_LDADD = liblanewise.a $(TEST_LIBS)
 
-check_PROGRAMS += tests/test_tags
-tests_test_tags_SOURCES = tests/test_tags.c
+check_PROGRAMS += tests/test_tags tests/test_compact
+tests_test_tags_SOURCES = tests/test_tags.c tests/tag_run.c tests/tag_run.h
+tests_test_compact_SOURCES = tests/test_compact.c tests/tag_run.c tests/tag_run.h
+tests_test_compact_LDADD = liblanewise.a $(TEST_LIBS)
 tests_test_tags_LDADD = liblanewise.a $(TEST_LIBS)
 
 check_PROGRAMS += tests/test_detect
