@@ -19,7 +19,8 @@
 #include "tests/prop_setup.h"
 #include "tests/ref_lane.h"
 
-enum { TOP = 3, MAX_CODE = 8192, SLOT = 64, OUT = 128, SHARED_SLOT = 32, PARAMS = 264, DATA_REGS = 24,
+enum { TOP = 3, MAX_CODE = 8192, SLOT = 64, OUT = 128, SHARED_SLOT = 32, PARAMS = 264, LOCAL = 32,
+       DATA_REGS = 24,
        SCALED = 53 /* and the scale: the offset of the slot, divided */ };
 
 struct gen {
@@ -796,10 +797,13 @@ static void encode_trial(struct trial *t)
             fail_msg("instruction %u: %s", i, err.text);
 }
 
-static void run_reference(struct trial *t, uint64_t base)
+/** What lanes by themselves make of it; false, and why, where the reference stops. */
+static bool run_reference(struct trial *t, uint64_t base, const char **why)
 {
     uint32_t scalars[128] = {0}, grid[3] = {1, 1, 1};
-    uint8_t *shared = calloc(1, (size_t)t->threads * SHARED_SLOT);
+    size_t shared_bytes = (size_t)t->threads * SHARED_SLOT;
+    uint8_t *shared = calloc(1, shared_bytes);
+    bool ends = true;
 
     assert_non_null(shared);
     memcpy(t->params, &base, 8);
@@ -807,36 +811,40 @@ static void run_reference(struct trial *t, uint64_t base)
         scalars[s] = t->g->code[s].x;
     memcpy(&scalars[8], &base, 8);
     memcpy(t->want, t->before, t->bytes);
-    for (unsigned n = 0; n < t->threads; n++) {
-        uint8_t local[REF_LOCAL] = {0};
-        const char *reason = "";
+    for (unsigned n = 0; n < t->threads && ends; n++) {
+        uint8_t local[LOCAL] = {0};
         struct ref_lane lane = {.bank0 = t->params,
                                 .tid = {n % t->block[0], n / t->block[0] % t->block[1],
                                         n / t->block[0] / t->block[1]},
                                 .lane = n % t->width, .width = t->width, .block = t->block,
-                                .grid = grid, .shared = shared, .local = local,
-                                .global = t->want, .global_base = base, .pc = 9};
+                                .grid = grid, .shared = shared, .shared_bytes = shared_bytes,
+                                .local = local, .local_bytes = LOCAL, .global = t->want,
+                                .global_bytes = t->bytes, .global_base = base, .pc = 9};
         memcpy(lane.s, scalars, sizeof scalars);
-        if (!ref_run(&lane, t->g->code, t->g->count, 1u << 22, &reason))
-            fail_msg("the reference stops: %s", reason);
+        ends = ref_run(&lane, t->g->code, t->g->count, 1u << 22, why);
     }
     free(shared);
+    return ends;
 }
 
-/** Run on the emulator as described and compare. */
-static bool agrees(struct trial *t, const struct setup *setup)
+/** Run on the emulator as described and compare; *stops where the reference stops. */
+static bool agrees(struct trial *t, const struct setup *setup, const char **stops)
 {
     uint64_t base;
 
     run_emulator(&t->object, t->width, setup, t->block, t->before, t->after, t->bytes,
                  t->params, &base, t->why, sizeof t->why);
-    run_reference(t, base);
+    *stops = NULL;
+    if (!run_reference(t, base, stops))
+        return false;
     return t->why[0] == '\0' && memcmp(t->after, t->want, t->bytes) == 0;
 }
 
 /** Replace what is not needed for the difference by nop. */
 static void shrink(struct trial *t, const struct setup *setup)
 {
+    const char *stops;
+
     for (uint32_t i = 9; i < t->g->count; i++) {
         struct isa_insn kept = t->g->code[i];
         unsigned flags = isa_op_info((enum isa_op)kept.op)->flags;
@@ -849,11 +857,11 @@ static void shrink(struct trial *t, const struct setup *setup)
             continue;
         isa_insn_init(&t->g->code[i], ISA_NOP);
         encode_trial(t);
-        if (agrees(t, setup))
+        if (agrees(t, setup, &stops) || stops != NULL)
             t->g->code[i] = kept;
     }
     encode_trial(t);
-    (void)agrees(t, setup);
+    (void)agrees(t, setup, &stops);
 }
 
 static void show(const struct trial *t)
@@ -921,7 +929,7 @@ static void one_program(uint64_t seed)
     t.kernel.kernel = true;
     t.kernel.param_bytes = PARAMS;
     t.kernel.shared_bytes = t.threads * SHARED_SLOT;
-    t.kernel.local_bytes = 32;
+    t.kernel.local_bytes = LOCAL;
     t.object.functions = &t.kernel;
     t.object.function_count = 1;
     t.bytes = (size_t)t.threads * (SLOT + OUT);
@@ -937,9 +945,12 @@ static void one_program(uint64_t seed)
 
     for (unsigned k = 0; k < 8; k++) {
         struct setup setup = setup_random(&g->r, levels[k % 3], k >= 4);
+        const char *stops;
         char how[400];
-        if (!setup_have_level(setup.level) || agrees(&t, &setup))
+        if (!setup_have_level(setup.level) || agrees(&t, &setup, &stops))
             continue;
+        if (stops != NULL)
+            fail_msg("LW_SEED=%" PRIu64 ": the reference stops: %s", seed, stops);
         shrink(&t, &setup);
         show(&t);
         setup_print(&setup, how, sizeof how);

@@ -831,7 +831,9 @@ static enum ref_end reference(struct trial *t, uint64_t seed, uint8_t *memory)
     for (unsigned n = 0; n < g->threads; n++)
         lane[n] = (struct ref_lane){.bank0 = bank0, .tid = {n, 0, 0}, .lane = n % g->width,
                                     .width = g->width, .block = block, .grid = grid,
-                                    .local = local + (size_t)n * LOCALS, .global = memory,
+                                    .local = local + (size_t)n * LOCALS,
+                                    .local_bytes = LOCALS, .global = memory,
+                                    .global_bytes = t->bytes,
                                     .global_base = base, .pc = g->first[0]};
     for (unsigned n = 0; n < g->threads; n++)
         lane[n].p[ISA_PT] = lane[n].sp[ISA_PT] = true;

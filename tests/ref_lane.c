@@ -76,7 +76,17 @@ static u64 lookup3(u64 a, u64 b, u64 c, unsigned table, unsigned bits)
 
 /* ---- memory ------------------------------------------------------------------------------------ */
 
-static uint8_t *place(const struct ref_lane *t, const struct isa_insn *i)
+/* @bytes at @offset of a memory; zeros and a fault when they are not all in it, so that a
+ * program cut down to what fails may do anything. */
+static uint8_t *within(struct ref_lane *t, uint8_t *memory, u64 size, u64 offset, size_t bytes)
+{
+    if (bytes <= size && offset <= size - bytes)
+        return memory + offset;
+    t->fault = "an access outside of memory";
+    memset(t->nowhere, 0, sizeof t->nowhere);
+    return t->nowhere;
+}
+static uint8_t *place(struct ref_lane *t, const struct isa_insn *i, size_t bytes)
 {
     s64 disp = (s32)i->x >> 8;
     u64 address, factor = (u64)1 << isa_mod_get(i, ISA_MOD_ASCALE);
@@ -92,22 +102,23 @@ static uint8_t *place(const struct ref_lane *t, const struct isa_insn *i)
     }
     switch (i->op) {
     case ISA_LD_SHARED: case ISA_ST_SHARED: case ISA_ATOM_SHARED: case ISA_RED_SHARED:
-        return t->shared + address;
+        return within(t, t->shared, t->shared_bytes, address, bytes);
     case ISA_LD_LOCAL: case ISA_ST_LOCAL:
-        return t->local + address;
+        return within(t, t->local, t->local_bytes, address, bytes);
     case ISA_LD_GENERIC: case ISA_ST_GENERIC: case ISA_ATOM_GENERIC: case ISA_RED_GENERIC:
         if (address >= ISA_SHARED_BASE && address < ISA_SHARED_BASE + (1ull << 32))
-            return t->shared + (address - ISA_SHARED_BASE);
+            return within(t, t->shared, t->shared_bytes, address - ISA_SHARED_BASE, bytes);
         if (address >= ISA_LOCAL_BASE && address < ISA_LOCAL_BASE + (1ull << 32))
-            return t->local + (address - ISA_LOCAL_BASE);
-        return t->global + (address - t->global_base);
+            return within(t, t->local, t->local_bytes, address - ISA_LOCAL_BASE, bytes);
+        break;
     default:
-        return t->global + (address - t->global_base);
+        break;
     }
+    return within(t, t->global, t->global_bytes, address - t->global_base, bytes);
 }
 static void load(struct ref_lane *t, const struct isa_insn *i)
 {
-    const uint8_t *m = place(t, i);
+    const uint8_t *m = place(t, i, isa_mem_bytes(i));
     u32 w[4] = {0};
     switch (isa_mod_get(i, ISA_MOD_SIZE)) {
     case ISA_SIZE_U8: ref_put(t, i->d, 1, m[0]); return;
@@ -123,7 +134,7 @@ static void load(struct ref_lane *t, const struct isa_insn *i)
 }
 static void store(struct ref_lane *t, const struct isa_insn *i)
 {
-    uint8_t *m = place(t, i);
+    uint8_t *m = place(t, i, isa_mem_bytes(i));
     unsigned r = i->x & 255, n = isa_mem_regs(i);
     u32 w[4];
     for (unsigned k = 0; k < n; k++)
@@ -136,7 +147,6 @@ static void store(struct ref_lane *t, const struct isa_insn *i)
 }
 static void atomic(struct ref_lane *t, const struct isa_insn *i, bool result)
 {
-    uint8_t *m = place(t, i);
     unsigned type = isa_mod_get(i, ISA_MOD_ATYPE);
     int n = type == ISA_ATYPE_U64 || type == ISA_ATYPE_S64 || type == ISA_ATYPE_B64 ||
                     type == ISA_ATYPE_F64
@@ -147,6 +157,7 @@ static void atomic(struct ref_lane *t, const struct isa_insn *i, bool result)
     int half = type == ISA_ATYPE_F16 || type == ISA_ATYPE_BF16 || type == ISA_ATYPE_B16 ? 1
                : type == ISA_ATYPE_F16X2 || type == ISA_ATYPE_BF16X2 ? 2 : 0;
     size_t bytes = half ? (size_t)half * 2 : (size_t)n * 4;
+    uint8_t *m = place(t, i, bytes);
     memcpy(&old, m, bytes);
     if (half == 1)
         x &= 0xffff, c &= 0xffff;
@@ -602,9 +613,9 @@ enum ref_step ref_step(struct ref_lane *t, const struct isa_insn *code, uint32_t
     case ISA_WARPSYNC:
         return REF_MEETS;
     default:
-        if (execute(t, i, false) == DONE)
+        if (execute(t, i, false) == DONE && t->fault == NULL)
             return REF_NEXT;
-        *why = isa_op_info((enum isa_op)i->op)->mnemonic;
+        *why = t->fault != NULL ? t->fault : isa_op_info((enum isa_op)i->op)->mnemonic;
         return REF_UNKNOWN;
     }
 }

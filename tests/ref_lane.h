@@ -8,7 +8,7 @@
 
 #include "isa/isa.h"
 
-enum { REF_REGS = 256, REF_SHARED = 4096, REF_LOCAL = 512, REF_GLOBAL = 8192 };
+enum { REF_REGS = 256 };
 
 struct ref_lane {
     uint32_t v[REF_REGS];
@@ -19,7 +19,9 @@ struct ref_lane {
     uint32_t tid[3], lane, width;
     const uint32_t *block, *grid; /* sizes */
     uint8_t *shared, *local, *global;
-    uint64_t global_base;
+    uint64_t shared_bytes, local_bytes, global_bytes, global_base;
+    uint8_t nowhere[16]; /* what such an access touches */
+    const char *fault; /* what an access outside of them says; NULL: none */
     uint32_t pc;
     bool exited;
     unsigned long steps;
@@ -27,7 +29,7 @@ struct ref_lane {
 
 /** What became of a step. */
 enum ref_step {
-    REF_UNKNOWN,  /* the reference does not know it: *why says what */
+    REF_UNKNOWN,  /* the reference does not know it, or memory ends: *why says what */
     REF_NEXT,     /* lane->pc is where it goes on */
     REF_EXITED,
     REF_MEETS     /* bar.sync, bar.arrive or warpsync at lane->pc - 1, with its guard on */
