@@ -10,6 +10,3 @@ tests_test_convert_LDADD = liblanewise.a $(TEST_LIBS) -lm
 check_PROGRAMS += tests/test_ptx_arith
 tests_test_ptx_arith_SOURCES = tests/test_ptx_arith.c tests/soft_float.h
 tests_test_ptx_arith_LDADD = liblanewise.a $(TEST_LIBS) -lm
-
-check_SCRIPTS += tests/test_ptx_half.sh
-EXTRA_DIST += tests/test_ptx_half.sh

@@ -1,27 +1,34 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Sixty-four expressions over all scalar types give on the machine, through every clang that
-# is installed and two levels of optimisation, what the host's compiler makes of them.
+# Expressions over all scalar types, and half precision for a target that computes with it, give
+# on the machine, through every clang that is installed and two levels of optimisation, what
+# the host's compiler (a soft float for halves) makes of them.
 set -u
 src=$(cd "${srcdir:-.}" && pwd)
 lanewise=${LANEWISE:-$(pwd)/lanewise}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 failures=0
+tried=0
 
-cp "$src"/tests/ptx/ops* "$work" || exit 1
+cp "$src"/tests/ptx/ops* "$src"/tests/ptx/half* "$src/tests/soft_float.h" "$work" || exit 1
 cd "$work" || exit 1
-${CC:-cc} -std=gnu11 -O1 -fwrapv -w -ffp-contract=off ops_host.c -o host && ./host || exit 1
-for clang in clang-14 clang-19; do
-    command -v $clang >/dev/null || continue
-    for level in -O3 -O1; do
-        sed "s/\[-O3\]/[$level]/" ops.yaml >run.yaml
-        if ! LANEWISE_CLANG=$clang "$lanewise" run run.yaml >out 2>&1; then
-            echo "FAIL: $clang $level"
-            head -n 5 out
-            failures=$((failures + 1))
-        fi
+for what in ops half; do
+    ${CC:-cc} -std=gnu11 -O1 -fwrapv -w -ffp-contract=off ${what}_host.c -o host -lm && ./host ||
+        exit 1
+    for clang in clang-14 clang-19; do
+        command -v $clang >/dev/null || continue
+        tried=$((tried + 1))
+        for level in -O3 -O1; do
+            sed "s/\[-O3/[$level/" $what.yaml >run.yaml
+            if ! LANEWISE_CLANG=$clang "$lanewise" run run.yaml >out 2>&1; then
+                echo "FAIL: $what: $clang $level"
+                head -n 5 out
+                failures=$((failures + 1))
+            fi
+        done
     done
 done
+[ $tried != 0 ] || { echo "FAIL: no clang-14 or clang-19"; exit 1; }
 [ $failures = 0 ] && echo "all expressions agree"
 [ $failures = 0 ]
