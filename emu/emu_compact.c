@@ -616,14 +616,6 @@ RULE bool convert(RULE_PARAMS, const bool wide)
 
 typedef uint64_t value_fn(uint64_t a, uint64_t b, uint64_t c);
 
-typedef uint32_t T_u32;
-typedef int32_t T_s32;
-typedef float T_f32;
-typedef uint64_t T_u64;
-typedef int64_t T_s64;
-typedef double T_f64;
-typedef float T_f16; /* 16-bit floats are computed in f32 (emu_math_priv.h) */
-typedef float T_bf16;
 static inline float GET_f32(uint64_t x)
 {
     uint32_t bits = (uint32_t)x;

@@ -30,15 +30,6 @@ enum { ROW_LANES = EMU_LEVEL == 4 ? 16 : 8 };
 
 /* ---- rows and types --------------------------------------------------------- */
 
-typedef uint32_t T_u32;
-typedef int32_t T_s32;
-typedef float T_f32;
-typedef uint64_t T_u64;
-typedef int64_t T_s64;
-typedef double T_f64;
-typedef float T_f16; /* 16-bit floats are computed in f32 (emu_math_priv.h) */
-typedef float T_bf16;
-
 INLINE const uint32_t *row(const struct emu_warp *w, uint32_t offset)
 {
     return __builtin_assume_aligned(w->regs + offset, 32);
@@ -345,13 +336,18 @@ INLINE void finish_compare(struct emu_warp *w, const struct emu_dinsn *di, uint6
         bits = emu_bits_of_bytes(truth, n);                                                         \
     }                                                                                         \
     break;
-#define EMU_COMPARE_u32(op) emu_compare_row(EMU_CMP_##op, false, a0, b0, bu, (uint32_t)b_, n)
-#define EMU_COMPARE_s32(op) emu_compare_row(EMU_CMP_##op, true, a0, b0, bu, (uint32_t)b_, n)
+/* Of 32 lanes, the usual case, without a loop's control: n is a constant there. */
+#define EMU_UNROLLED(compare, ...) (n == 32 ? compare(__VA_ARGS__, 32) : compare(__VA_ARGS__, n))
+#define EMU_COMPARE_u32(op)                                                                   \
+    EMU_UNROLLED(emu_compare_row, EMU_CMP_##op, false, a0, b0, bu, (uint32_t)b_)
+#define EMU_COMPARE_s32(op)                                                                   \
+    EMU_UNROLLED(emu_compare_row, EMU_CMP_##op, true, a0, b0, bu, (uint32_t)b_)
 #define EMU_COMPARE_u64(op)                                                                   \
     emu_compare_pair(EMU_CMP_##op, false, a0, a1, b0, b1, bu, (uint64_t)b_, n)
 #define EMU_COMPARE_s64(op)                                                                   \
     emu_compare_pair(EMU_CMP_##op, true, a0, a1, b0, b1, bu, (uint64_t)b_, n)
-#define EMU_COMPARE_f32(op) emu_compare_float(EMU_CMP_##op, a0, b0, bu, bits_of_f32((float)b_), n)
+#define EMU_COMPARE_f32(op)                                                                   \
+    EMU_UNROLLED(emu_compare_float, EMU_CMP_##op, a0, b0, bu, bits_of_f32((float)b_))
 #define EMU_COMPARE_f64(op) 0
 #define EMU_FAST_COMPARE_u32 EMU_HAVE_COMPARE
 #define EMU_FAST_COMPARE_s32 EMU_HAVE_COMPARE

@@ -22,6 +22,16 @@ enum {
     EMU_RELU = 64
 };
 
+/** The table's type names, as C computes them. */
+typedef uint32_t T_u32;
+typedef int32_t T_s32;
+typedef float T_f32;
+typedef uint64_t T_u64;
+typedef int64_t T_s64;
+typedef double T_f64;
+typedef float T_f16; /* 16-bit floats are computed in f32 */
+typedef float T_bf16;
+
 /* ---- integers; division by zero gives all ones, its remainder the dividend ---------- */
 
 EMU_INLINE uint32_t emu_div_u32(uint32_t a, uint32_t b)

@@ -128,55 +128,8 @@ MEM_INLINE bool mem_fast(struct emu_warp *w, const struct emu_dinsn *di, uint64_
                          mode == ISA_AMODE_PAIR, n, true);
 }
 
-/** A row of 32 lanes whose halves are equal or consecutive, words in one 4 GiB window: blocks
- *  that are 16 wide. False: nothing was done. */
-MEM_INLINE bool mem_halves(struct emu_warp *w, const struct emu_dinsn *di, enum isa_space space,
-                           unsigned mode, bool write)
-{
-    enum { BYTES = 4, HALF = 16 };
-    const unsigned unit = mode & MEM_SCALED ? 1 : BYTES;
-    const bool pair = mode == ISA_AMODE_PAIR;
-    struct mem_rows rows;
-    uint64_t base;
-
-    mem_start(w, di, mode, BYTES, &rows);
-    const uint32_t *high = pair ? emu_row(w, di->a + w->stride) : rows.off;
-    const uint32_t high_first = pair ? high[0] : 0;
-    const uint32_t first0 = rows.off[0], first1 = rows.off[HALF];
-    const uint32_t step0 = rows.off[1] - first0, step1 = rows.off[HALF + 1] - first1;
-    const uint32_t zero0 = first0 ^ rows.flip, zero1 = first1 ^ rows.flip;
-    if ((step0 & ~unit) | (step1 & ~unit))
-        return false;
-    base = rows.base + ((uint64_t)high_first << 32);
-    const uint64_t address0 = base + ((uint64_t)zero0 << rows.scale);
-    const uint64_t address1 = base + ((uint64_t)zero1 << rows.scale);
-    if ((address0 | address1) & (BYTES - 1))
-        return false;
-    if (zero0 > UINT32_MAX - HALF * BYTES || zero1 > UINT32_MAX - HALF * BYTES)
-        return false; /* a half may wrap, addresses do not */
-    if (!emu_halves_affine(rows.off, high, pair, high_first, first0, step0, first1, step1, unit))
-        return false;
-    uint8_t *host0 = mem_reach(w, space, address0, step0 ? HALF * BYTES : BYTES, write);
-    uint8_t *host1 = mem_reach(w, space, address1, step1 ? HALF * BYTES : BYTES, write);
-    uint32_t *d = emu_row(w, write ? di->b : di->d);
-    if (host0 == NULL || host1 == NULL)
-        return false;
-    if (write) {
-        bool changed = step0 ? mem_store_run(host0, d, 0, HALF, 0xffff, true, ISA_SIZE_B32)
-                             : mem_store_equal(host0, d, 0, HALF, 0xffff, true, ISA_SIZE_B32);
-        d += HALF;
-        changed |= step1 ? mem_store_run(host1, d, 0, HALF, 0xffff, true, ISA_SIZE_B32)
-                         : mem_store_equal(host1, d, 0, HALF, 0xffff, true, ISA_SIZE_B32);
-        mem_count(w, true, changed);
-    } else {
-        emu_half_load(d, host0, step0 != 0);
-        emu_half_load(d + HALF, host1, step1 != 0);
-        mem_count(w, false, false);
-    }
-    return true;
-}
-
-/** The same where both halves have one form, known in advance: equal or (@ramp) consecutive. */
+/** A row of 32 lanes whose halves are both equal or (@ramp) both consecutive, words in one 4 GiB
+ *  window: blocks that are 16 wide. False: nothing was done. */
 MEM_INLINE bool mem_half_form(struct emu_warp *w, const struct emu_dinsn *di,
                               enum isa_space space, unsigned mode, bool write, bool ramp)
 {
@@ -205,7 +158,7 @@ MEM_INLINE bool mem_half_form(struct emu_warp *w, const struct emu_dinsn *di,
                       : first0 > most || first1 > most)
             return false;
     }
-    if (!emu_halves_form(off, high, pair, ramp, unit))
+    if (!emu_halves_affine(off, high, pair, ramp, unit))
         return false;
     uint8_t *host0 = mem_reach(w, space, address0, span, write);
     if (host0 == NULL)
@@ -279,12 +232,13 @@ MEM_INLINE void mem_prefer(struct emu_warp *w, const struct emu_dinsn *di, emu_h
         struct emu_warp * w, const struct emu_dinsn *di)                                      \
     {                                                                                         \
         const uint32_t *off = emu_row(w, di->a);                                              \
-        const bool ramp = off[0] != off[1], alike = ramp == (off[16] != off[17]);             \
-        if (mem_halves(w, di, ISA_SPACE_##space, MEM_MODE_##mode, write)) {                   \
-            if (alike)                                                                        \
-                mem_prefer(w, di, LEVEL(mem_##rw##_##space##_##kind##_##mode##_f),            \
-                           ramp ? LEVEL(mem_##rw##_##space##_##kind##_##mode##_R)             \
-                                : LEVEL(mem_##rw##_##space##_##kind##_##mode##_U));           \
+        const bool ramp = off[0] != off[1];                                                   \
+        if (ramp == (off[16] != off[17]) &&                                                   \
+            (ramp ? mem_half_form(w, di, ISA_SPACE_##space, MEM_MODE_##mode, write, true)     \
+                  : mem_half_form(w, di, ISA_SPACE_##space, MEM_MODE_##mode, write, false))) { \
+            mem_prefer(w, di, LEVEL(mem_##rw##_##space##_##kind##_##mode##_f),                \
+                       ramp ? LEVEL(mem_##rw##_##space##_##kind##_##mode##_R)                 \
+                            : LEVEL(mem_##rw##_##space##_##kind##_##mode##_U));               \
             EMU_NEXT_FULL(w, di);                                                             \
         }                                                                                     \
         EMU_TAIL LEVEL(mem_##rw##_##space##_##kind)(w, di);                                   \

@@ -26,10 +26,6 @@ static void scalar_write(struct emu_warp *w, unsigned reg, unsigned words, uint6
         w->s[reg + 1] = (uint32_t)(v >> 32);
 }
 
-typedef uint32_t T_u32;
-typedef int32_t T_s32;
-typedef uint64_t T_u64;
-typedef int64_t T_s64;
 #define WORDS(T) ((unsigned)sizeof(T_##T) / 4)
 #define SCALAR_X(T) (WORDS(T) == 2 ? (T_##T)emu_uniform64(w, di) : (T_##T)emu_uniform32(w, di))
 

@@ -345,13 +345,6 @@ EMU_ROW uint64_t emu_compare_row(enum emu_cmp op, bool is_signed, const uint32_t
 {
     uint64_t bits = 0;
 
-    if (n == 32) { /* unrolled */
-        for (unsigned l = 0; l < 32; l += EMU_CMP_LANES) {
-            emu_chunk y = bu ? emu_chunk_splat(u) : emu_chunk_load(b + l);
-            bits |= emu_chunk_compare(op, is_signed, emu_chunk_load(a + l), y) << l;
-        }
-        return bits;
-    }
     for (unsigned l = 0; l < n; l += EMU_CMP_LANES) {
         emu_chunk y = bu ? emu_chunk_splat(u) : emu_chunk_load(b + l);
         bits |= emu_chunk_compare(op, is_signed, emu_chunk_load(a + l), y) << l;
@@ -383,13 +376,6 @@ EMU_ROW uint64_t emu_compare_float(enum emu_cmp op, const uint32_t *a, const uin
 {
     uint64_t bits = 0;
 
-    if (n == 32) { /* unrolled */
-        for (unsigned l = 0; l < 32; l += EMU_CMP_LANES) {
-            emu_chunk y = bu ? emu_chunk_splat(u) : emu_chunk_load(b + l);
-            bits |= emu_chunk_float(op, emu_chunk_load(a + l), y) << l;
-        }
-        return bits;
-    }
     for (unsigned l = 0; l < n; l += EMU_CMP_LANES) {
         emu_chunk y = bu ? emu_chunk_splat(u) : emu_chunk_load(b + l);
         bits |= emu_chunk_float(op, emu_chunk_load(a + l), y) << l;
@@ -450,59 +436,10 @@ EMU_ROW bool emu_row_within(const uint32_t *row, unsigned n, uint64_t m, bool al
 #endif
 }
 
-/** Of 32 lanes in two halves of 16: row[l] is the half's first + its step * (l % 16), steps 0
- *  or @unit, which is 4 or 1; with @pair high[l] == high_first. */
-EMU_ROW bool emu_halves_affine(const uint32_t *row, const uint32_t *high, bool pair,
-                               uint32_t high_first, uint32_t first0, uint32_t step0,
-                               uint32_t first1, uint32_t step1, unsigned unit)
-{
-#if defined(EMU_HAVE_16)
-    const int u = (int)unit;
-    const __m512i steps = _mm512_setr_epi32(0, u, 2 * u, 3 * u, 4 * u, 5 * u, 6 * u, 7 * u, 8 * u,
-                                            9 * u, 10 * u, 11 * u, 12 * u, 13 * u, 14 * u, 15 * u);
-    __m512i want0 = _mm512_add_epi32(emu_splat16(first0),
-                                     _mm512_and_si512(steps, emu_splat16(0 - step0 / unit)));
-    __m512i want1 = _mm512_add_epi32(emu_splat16(first1),
-                                     _mm512_and_si512(steps, emu_splat16(0 - step1 / unit)));
-    __m512i bad = _mm512_xor_si512(_mm512_loadu_si512(row), want0);
-    bad = _mm512_ternarylogic_epi32(bad, _mm512_loadu_si512(row + 16), want1, 0xf6);
-    if (pair) {
-        __m512i want_high = emu_splat16(high_first);
-        bad = _mm512_ternarylogic_epi32(bad, _mm512_loadu_si512(high), want_high, 0xf6);
-        bad = _mm512_ternarylogic_epi32(bad, _mm512_loadu_si512(high + 16), want_high, 0xf6);
-    }
-    return _mm512_test_epi32_mask(bad, bad) == 0;
-#elif defined(__AVX2__)
-    const int u = (int)unit;
-    const __m256i steps = _mm256_setr_epi32(0, u, 2 * u, 3 * u, 4 * u, 5 * u, 6 * u, 7 * u);
-    const __m256i want_high = emu_splat8(high_first);
-    __m256i bad = _mm256_setzero_si256();
-    for (unsigned l = 0; l < 32; l += 8) {
-        uint32_t step = l < 16 ? step0 : step1;
-        uint32_t first = (l < 16 ? first0 : first1) + (l % 16) * step;
-        __m256i want = _mm256_add_epi32(emu_splat8(first),
-                                        _mm256_and_si256(steps, emu_splat8(0 - step / unit)));
-        bad = _mm256_or_si256(bad, _mm256_xor_si256(emu_load8(row + l), want));
-        if (pair)
-            bad = _mm256_or_si256(bad, _mm256_xor_si256(emu_load8(high + l), want_high));
-    }
-    return _mm256_testz_si256(bad, bad);
-#else
-    uint32_t bad = 0;
-    (void)unit;
-    for (unsigned l = 0; l < 16; l++) {
-        bad |= (row[l] ^ (first0 + l * step0)) | (row[16 + l] ^ (first1 + l * step1));
-        if (pair)
-            bad |= (high[l] ^ high_first) | (high[16 + l] ^ high_first);
-    }
-    return bad == 0;
-#endif
-}
-
-/** The same where both halves have one known form: steps of @unit (@ramp) or 0, from their own
- *  first words. */
-EMU_ROW bool emu_halves_form(const uint32_t *row, const uint32_t *high, bool pair, bool ramp,
-                             unsigned unit)
+/** Of 32 lanes in two halves of 16: row[l] is the half's first word, with @ramp plus @unit times
+ *  l % 16; with @pair high[l] is high[0]. */
+EMU_ROW bool emu_halves_affine(const uint32_t *row, const uint32_t *high, bool pair, bool ramp,
+                               unsigned unit)
 {
 #if defined(EMU_HAVE_16)
     const int u = (int)unit;
@@ -522,28 +459,24 @@ EMU_ROW bool emu_halves_form(const uint32_t *row, const uint32_t *high, bool pai
         bad = _mm512_ternarylogic_epi32(bad, _mm512_loadu_si512(high + 16), want_high, 0xf6);
     }
     return _mm512_test_epi32_mask(bad, bad) == 0;
+#elif defined(__AVX2__)
+    const __m256i want_high = emu_splat8(pair ? high[0] : 0);
+    __m256i bad = _mm256_setzero_si256();
+    for (unsigned l = 0; l < 32; l += 8) {
+        __m256i want = emu_ramp8(row[l & 16] + (ramp ? (l & 8) * unit : 0), ramp, unit);
+        bad = _mm256_or_si256(bad, _mm256_xor_si256(emu_load8(row + l), want));
+        if (pair)
+            bad = _mm256_or_si256(bad, _mm256_xor_si256(emu_load8(high + l), want_high));
+    }
+    return _mm256_testz_si256(bad, bad);
 #else
-    const uint32_t step = ramp ? unit : 0;
-    return emu_halves_affine(row, high, pair, pair ? high[0] : 0, row[0], step, row[16], step,
-                             unit);
-#endif
-}
-
-/** 16 lanes: the words from @p on, or all the word at @p. Reads no other bytes. */
-EMU_ROW void emu_half_load(uint32_t *d, const uint8_t *p, bool run)
-{
-#if defined(EMU_HAVE_16)
-    const __m512i lane = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
-    uint32_t all = 0 - (uint32_t)run; /* without a branch: neighbours differ in form */
-    __m512i v = _mm512_maskz_loadu_epi32((__mmask16)(all | 1), p);
-    v = _mm512_permutexvar_epi32(_mm512_and_si512(lane, emu_splat16(all)), v);
-    _mm512_storeu_si512(d, v);
-#else
-    if (run)
-        memcpy(d, p, 64);
-    else
-        for (unsigned l = 0; l < 16; l++)
-            d[l] = lw_get32(p);
+    uint32_t bad = 0;
+    for (unsigned l = 0; l < 32; l++) {
+        bad |= row[l] ^ (row[l & 16] + (ramp ? l % 16 * unit : 0));
+        if (pair)
+            bad |= high[l] ^ high[0];
+    }
+    return bad == 0;
 #endif
 }
 
