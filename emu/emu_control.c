@@ -720,13 +720,21 @@ static inline void call_row(struct emu_warp *w, const struct emu_dinsn *di, unsi
 #define CONTROL(f) f(w, di)
 #define CALL(f) call_row(w, di, row_flags, f)
 
-#define INSN(id, mnemonic, format, opcode, unit, order, tag, flags, operands, ...)                 \
-    static void control_##id(struct emu_warp *w, const struct emu_dinsn *di)                  \
+#define ROW(where, name, slow_, flags, ...)                                                   \
+    static where void name(struct emu_warp *w, const struct emu_dinsn *di)                      \
     {                                                                                         \
         const unsigned row_flags = (flags);                                                   \
+        emu_handler_fn *const slow = slow_;                                                   \
+        const bool is_slow = slow == NULL;                                                    \
         (void)row_flags;                                                                      \
+        (void)is_slow, (void)slow;                                                            \
         __VA_ARGS__;                                                                          \
     }
+#define INSN(id, mnemonic, format, opcode, unit, order, tag, flags, operands, ...)                 \
+    ROW(__attribute__((noinline)), control_slow_##id, NULL, flags, __VA_ARGS__)
+#include "isa/insns.def"
+#define INSN(id, mnemonic, format, opcode, unit, order, tag, flags, operands, ...)                 \
+    ROW(, control_##id, control_slow_##id, flags, __VA_ARGS__)
 #include "isa/insns.def"
 
 static emu_handler_fn *const handlers[ISA_OP_COUNT] = {

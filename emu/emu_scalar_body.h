@@ -29,70 +29,90 @@ static void scalar_write(struct emu_warp *w, unsigned reg, unsigned words, uint6
 #define WORDS(T) ((unsigned)sizeof(T_##T) / 4)
 #define SCALAR_X(T) (WORDS(T) == 2 ? (T_##T)emu_uniform64(w, di) : (T_##T)emu_uniform32(w, di))
 
-static bool scalar_begin(struct emu_warp *w, const struct emu_dinsn *di, unsigned words,
-                         bool predicate)
+/** A scalar row asks for all live lanes, unless it writes exec or has a guard; then it is slow. */
+static inline bool scalar_is_plain(const struct emu_warp *w, const struct emu_dinsn *di,
+                                   unsigned words, bool predicate)
+{
+    return w->m == w->live && (di->guard & 15) == ISA_PT &&
+           (predicate || di->reg + words <= ISA_S_EXEC);
+}
+
+/** What is left to ask of a row that is not plain. False: raised. */
+static __attribute__((noinline)) bool scalar_begin(struct emu_warp *w, const struct emu_dinsn *di,
+                                     unsigned words, bool predicate)
 {
     if (!predicate && writes_exec(di, words))
         return exec_allowed(w, di);
     return scalar_allowed(w, di);
 }
+
+/* Each row has two handlers from one body: `slow` (control_slow_ID) does everything, the other
+ * what is plain and leaves the rest to it by a tail call, so that it needs no frame. */
+#define SCALAR_ROW(words, predicate, body)                                                    \
+    if (is_slow) {                                                                            \
+        if (!scalar_begin(w, di, words, predicate))                                           \
+            return;                                                                           \
+        if (scalar_guard(w, di)) {                                                            \
+            body                                                                              \
+            if (!(predicate) && writes_exec(di, words))                                       \
+                emu_warp_set_lanes(w, w->m);                                                  \
+        }                                                                                     \
+        EMU_GO(w, di + 1);                                                                    \
+    } else if (scalar_is_plain(w, di, words, predicate)) {                                    \
+        body                                                                                  \
+        EMU_GO(w, di + 1);                                                                    \
+    } else {                                                                                  \
+        EMU_TAIL slow(w, di);                                                                 \
+    }
 #define SCALAR_OP(TD, TA, TB, e)                                                              \
-    if (!scalar_begin(w, di, WORDS(TD), false))                                               \
-        return;                                                                               \
-    if (scalar_guard(w, di)) {                                                                \
+    SCALAR_ROW(WORDS(TD), false,                                                              \
         const T_##TA a = (T_##TA)scalar_read(w, di->p, WORDS(TA));                            \
         const T_##TB b = SCALAR_X(TB);                                                        \
         (void)a;                                                                              \
-        scalar_write(w, di->reg, WORDS(TD), (uint64_t)(T_##TD)(e));                           \
-        if (writes_exec(di, WORDS(TD)))                                                       \
-            emu_warp_set_lanes(w, w->m);                                                      \
-    }                                                                                         \
-    EMU_GO(w, di + 1)
+        scalar_write(w, di->reg, WORDS(TD), (uint64_t)(T_##TD)(e));)
 #define SCALAR(T, e) SCALAR_OP(T, T, T, e)
 #define SCALAR1(T, e) SCALAR_OP(T, T, T, e)
 #define SCALARX1(TD, TB, e) SCALAR_OP(TD, TB, TB, e)
 #define SCALARX(TD, TA, TB, e) SCALAR_OP(TD, TA, TB, e)
 /* with the variant X has the third source and C the second */
 #define SCALAR3(T, e)                                                                         \
-    if (!scalar_begin(w, di, WORDS(T), false))                                                \
-        return;                                                                               \
-    if (scalar_guard(w, di)) {                                                                \
-        const T_##T a = (T_##T)scalar_read(w, di->p, WORDS(T)), at_x = SCALAR_X(T);           \
+    SCALAR_ROW(WORDS(T), false,                                                               \
+        const T_##T a = (T_##T)scalar_read(w, di->p, WORDS(T)); const T_##T at_x = SCALAR_X(T); \
         const T_##T at_c = (T_##T)scalar_read(w, di->c, WORDS(T));                            \
-        const T_##T b = di->sub ? at_c : at_x, c = di->sub ? at_x : at_c;                     \
-        scalar_write(w, di->reg, WORDS(T), (uint64_t)(T_##T)(e));                             \
-        if (writes_exec(di, WORDS(T)))                                                        \
-            emu_warp_set_lanes(w, w->m);                                                      \
-    }                                                                                         \
-    EMU_GO(w, di + 1)
+        const T_##T b = di->sub ? at_c : at_x; const T_##T c = di->sub ? at_x : at_c;         \
+        scalar_write(w, di->reg, WORDS(T), (uint64_t)(T_##T)(e));)
 #define SCALARR(T, e)                                                                         \
     const bool r = w->sp[di->r & 7] != (di->r >> 3 & 1);                                      \
     SCALAR_OP(T, T, T, e)
+
+/* What a comparison asks for, bit 0: a < b, 1: equal, 2: greater. */
+static const uint8_t relations[16] = {
+    [ISA_CMP_EQ] = 2, [ISA_CMP_NE] = 5, [ISA_CMP_LT] = 1, [ISA_CMP_LE] = 3,
+    [ISA_CMP_GT] = 4, [ISA_CMP_GE] = 6, [ISA_CMP_EQU] = 2, [ISA_CMP_NEU] = 5,
+    [ISA_CMP_LTU] = 1, [ISA_CMP_LEU] = 3, [ISA_CMP_GTU] = 4, [ISA_CMP_GEU] = 6,
+    [ISA_CMP_NUM] = 7
+};
+static bool scalar_combine(unsigned how, bool t, bool r)
+{
+    switch (how & 3) {
+    case ISA_BOOL_AND: return t && r;
+    case ISA_BOOL_OR: return t || r;
+    case ISA_BOOL_XOR: return t != r;
+    default: return t;
+    }
+}
+/* combining with R is seldom: slow */
 #define SCALAR_COMPARE(T)                                                                     \
-    if (!scalar_begin(w, di, 1, true))                                                        \
-        return;                                                                               \
-    if (scalar_guard(w, di) && di->q < ISA_PT) {                                              \
-        const T_##T a = (T_##T)scalar_read(w, di->p, WORDS(T)), b = SCALAR_X(T);              \
-        const bool r = w->sp[di->r & 7] != (di->r >> 3 & 1);                                  \
-        bool t;                                                                               \
-        switch (di->sub & 15) {                                                               \
-        case ISA_CMP_EQ: case ISA_CMP_EQU: t = a == b; break;                                 \
-        case ISA_CMP_NE: case ISA_CMP_NEU: t = a != b; break;                                 \
-        case ISA_CMP_LT: case ISA_CMP_LTU: t = a < b; break;                                  \
-        case ISA_CMP_LE: case ISA_CMP_LEU: t = a <= b; break;                                 \
-        case ISA_CMP_GT: case ISA_CMP_GTU: t = a > b; break;                                  \
-        case ISA_CMP_GE: case ISA_CMP_GEU: t = a >= b; break;                                 \
-        default: t = (di->sub & 15) == ISA_CMP_NUM; break;                                    \
-        }                                                                                     \
-        switch (di->sub >> 4 & 3) {                                                           \
-        case ISA_BOOL_AND: t = t && r; break;                                                 \
-        case ISA_BOOL_OR: t = t || r; break;                                                  \
-        case ISA_BOOL_XOR: t = t != r; break;                                                 \
-        default: break;                                                                       \
-        }                                                                                     \
-        w->sp[di->q] = t;                                                                     \
-    }                                                                                         \
-    EMU_GO(w, di + 1)
+    if (!is_slow && ((di->sub >> 4 & 3) != ISA_BOOL_NONE || di->q >= ISA_PT))                 \
+        EMU_TAIL slow(w, di);                                                                 \
+    SCALAR_ROW(1, true,                                                                       \
+        const T_##T a = (T_##T)scalar_read(w, di->p, WORDS(T)); const T_##T b = SCALAR_X(T);  \
+        const bool t = relations[di->sub & 15] >> ((a == b) + 2 * (a > b)) & 1;               \
+        if (!is_slow)                                                                         \
+            w->sp[di->q] = t;                                                                 \
+        else if (di->q < ISA_PT)                                                              \
+            w->sp[di->q] = scalar_combine(di->sub >> 4, t,                                    \
+                                          w->sp[di->r & 7] != (di->r >> 3 & 1));)
 
 /** A load once a warp. False: raised. */
 static bool scalar_load(struct emu_warp *w, const struct emu_dinsn *di, enum isa_space space)
@@ -115,14 +135,8 @@ static bool scalar_load(struct emu_warp *w, const struct emu_dinsn *di, enum isa
     return true;
 }
 #define SCALAR_LOAD(space)                                                                    \
-    if (!scalar_begin(w, di, (unsigned)di->delta, false))                                     \
-        return;                                                                               \
-    if (scalar_guard(w, di)) {                                                                \
+    SCALAR_ROW((unsigned)di->delta, false,                                                    \
         if (!scalar_load(w, di, ISA_SPACE_##space))                                           \
-            return;                                                                           \
-        if (writes_exec(di, (unsigned)di->delta))                                             \
-            emu_warp_set_lanes(w, w->m);                                                      \
-    }                                                                                         \
-    EMU_GO(w, di + 1)
+            return;)
 
 #endif
