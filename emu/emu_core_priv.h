@@ -5,6 +5,11 @@
 
 #include "emu/emu_priv.h"
 
+static inline size_t emu_round_up(size_t bytes, size_t to)
+{
+    return (bytes + to - 1) / to * to;
+}
+
 /** How a warp's turn in its block's rotation ended. */
 enum emu_turn_end {
     EMU_TURN_DONE,   /* the quantum is used up, or nothing in it is ready */
@@ -22,6 +27,11 @@ void emu_warp_count(const struct emu_warp *w, struct emu_stats *to);
 void emu_stats_add(struct emu_stats *to, const struct emu_stats *from);
 /** Move a core's counts to another: sums stay. */
 void emu_core_counts_move(struct emu_core *from, struct emu_core *to);
+/** What new warps are copied from: emu_block.c. NULL: no memory. */
+struct emu_stencil *emu_stencil_create(void);
+/** The decoded program of @launch, made at its first. */
+enum lw_status emu_core_code(struct emu_core *core, const struct emu_launch *launch,
+                             struct emu_code **out, struct lw_error *err) LW_MUST_CHECK;
 struct emu_block *emu_core_block(const struct emu_core *core, unsigned slot);
 
 void emu_programs_destroy(struct emu_machine *machine);

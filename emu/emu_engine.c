@@ -21,269 +21,12 @@ static const struct emu_functional *self_const(const struct emu_engine *engine)
     return (const struct emu_functional *)engine;
 }
 
-/* ---- residency ------------------------------------------------------------------------ */
-
-/** The next block that no thread has taken, if it must run. */
-static void claim_block(struct emu_functional *f)
-{
-    uint64_t b = __atomic_fetch_add(&f->claims->next, 1, __ATOMIC_RELAXED);
-
-    if (b < f->grid->block_count && b <= __atomic_load_n(&f->claims->limit, __ATOMIC_RELAXED))
-        f->resident[f->count++] =
-            (struct emu_resident){.grid = f->grid, .linear = b, .slot = -1};
-}
-
-static struct emu_block *block_of(const struct emu_functional *f, const struct emu_resident *r)
-{
-    return r->slot < 0 ? NULL : emu_core_block(f->core, (unsigned)r->slot);
-}
-
-/** Where a block of (@grid, @linear) belongs in the list. */
-static unsigned place_of(const struct emu_functional *f, uint32_t grid, uint64_t linear)
-{
-    unsigned low = 0, high = f->count;
-
-    while (low < high) {
-        unsigned middle = low + (high - low) / 2;
-        const struct emu_resident *r = &f->resident[middle];
-        if (r->grid->sequence < grid || (r->grid->sequence == grid && r->linear < linear))
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
-/** The next block of @grid becomes resident. It comes after the block whose turn it is, or that
- *  has just left (@turn), if its name is higher. False: no memory. */
-static bool make_resident(struct emu_functional *f, struct emu_grid *grid,
-                          const struct emu_resident *turn)
-{
-    uint64_t linear = grid->blocks_placed;
-    unsigned at = place_of(f, grid->sequence, linear);
-    size_t room = f->resident_room;
-
-    if (!lw_grow(&f->resident, &room, f->count + 1u, sizeof *f->resident))
-        return false;
-    f->resident_room = (unsigned)room;
-    grid->blocks_placed++;
-    memmove(&f->resident[at + 1], &f->resident[at], (f->count - at) * sizeof *f->resident);
-    f->resident[at] = (struct emu_resident){.grid = grid, .linear = linear, .slot = -1};
-    f->count++;
-    if (turn != NULL && (grid->sequence < turn->grid->sequence ||
-                         (grid->sequence == turn->grid->sequence && linear < turn->linear)))
-        f->current++;
-    return true;
-}
-
-/** Who gets places: asked for one block after the other, in order. */
-struct places {
-    uint64_t room, used;
-    uint64_t levels; /* of nesting that have one */
-    bool full;
-};
-
-static bool take_place(struct places *p, const struct emu_grid *grid)
-{
-    uint64_t level = UINT64_C(1) << grid->depth;
-
-    if (!p->full && p->used + grid->block_warps <= p->room)
-        p->used += grid->block_warps;
-    else if (p->full = true, p->levels & level)
-        return false;
-    p->levels |= level;
-    return true;
-}
-
-/** With launches of the device: the lowest blocks of launches that may start, as long as the next
- *  fits; and one of each level of nesting in any case, so that whoever waits for children, at
- *  launch.sync or by looking, does not keep them out. A suspended block takes no place, unless
- *  slots get rare. Blocks that are there stay, and have places or not: so it does not matter
- *  whether this is done once or several times between two ends of blocks. */
-static void fill_many(struct emu_functional *f, const struct emu_resident *turn)
-{
-    struct places p = {.room = f->base.machine->config.resident_warps};
-    bool rare = f->count + EMU_LAUNCH_NESTING >= f->core->slots;
-    unsigned i = 0;
-
-    for (struct emu_grid *g = f->grid; g != NULL; g = g->next) {
-        for (; i < f->count && f->resident[i].grid == g; i++) {
-            const struct emu_block *b = block_of(f, &f->resident[i]);
-            if (b == NULL || (b->warps_live != 0 && (rare || !emu_block_suspended(b))))
-                (void)take_place(&p, g);
-        }
-        if (g->before != NULL || (g != f->grid && !emu_grid_of_device(g)))
-            continue;
-        for (; g->blocks_placed < g->block_count; i++) {
-            p.full = p.full || f->count + EMU_LAUNCH_NESTING >= f->core->slots;
-            if (!take_place(&p, g) || !make_resident(f, g, turn))
-                break;
-        }
-    }
-}
-_Static_assert(EMU_LAUNCH_NESTING <= 64, "a bit for each level");
-
-/** @turn: the block whose turn it is, or that has just left. */
-static void fill_residents(struct emu_functional *f, const struct emu_resident *turn)
-{
-    if (f->claims != NULL) {
-        if (f->count == 0)
-            claim_block(f);
-        return;
-    }
-    f->launches_seen = f->base.machine->launch_changes;
-    if (f->base.machine->device_open != 0) {
-        fill_many(f, turn);
-        return;
-    }
-    while (f->count < f->capacity && f->grid->blocks_placed < f->grid->block_count)
-        f->resident[f->count++] = (struct emu_resident){
-            .grid = f->grid, .linear = f->grid->blocks_placed++, .slot = -1};
-}
-
-void emu_fixed_refill(struct emu_functional *f)
-{
-    struct emu_resident turn;
-
-    if (f->placed)
-        return;
-    if (f->count == 0) {
-        fill_residents(f, NULL);
-        return;
-    }
-    turn = f->resident[f->current]; /* filling moves it */
-    fill_residents(f, &turn);
-}
-
-static void new_turn(struct emu_functional *f)
-{
-    f->turn_left = f->order_free ? UINT64_MAX : EMU_BLOCK_TURN;
-    f->warp_left = 0;
-    if (f->order_free)
-        f->watch_at = f->core->retired; /* the window is each block's own */
-}
-
-void emu_functional_claim(struct emu_functional *f, struct emu_grid *grid,
-                          struct emu_claims *claims)
-{
-    for (unsigned i = 0; i < f->count; i++)
-        if (f->resident[i].slot >= 0)
-            emu_core_block_free(f->core, (unsigned)f->resident[i].slot);
-    f->count = 0;
-    f->current = 0;
-    f->grid = grid;
-    f->claims = claims;
-    f->order_free = true;
-    new_turn(f);
-}
-
-void emu_fixed_take_up(struct emu_functional *f)
-{
-    f->capacity = f->base.machine->config.resident_warps / f->grid->block_warps;
-    if (f->capacity == 0)
-        f->capacity = 1;
-    f->order_free = emu_kernel_block_order_free(f->grid->launch.program, f->grid->launch.kernel);
-}
-
-/** Take up the next queued grid if none runs. False: idle. */
-static bool begin_grid(struct emu_functional *f)
-{
-    struct emu_machine *machine = f->base.machine;
-
-    if (f->claims != NULL) {
-        fill_residents(f, NULL);
-        return f->count != 0;
-    }
-    if (f->placed)
-        return f->count != 0;
-    if (f->grid != NULL) {
-        if (f->launches_seen != machine->launch_changes)
-            emu_fixed_refill(f);
-        return true;
-    }
-    f->grid = emu_grid_current(machine);
-    if (f->grid == NULL)
-        return false;
-    emu_fixed_take_up(f);
-    f->grid->blocks_placed = 0;
-    f->count = 0;
-    f->current = 0;
-    fill_residents(f, NULL);
-    new_turn(f);
-    return true;
-}
-
-enum lw_status emu_fixed_begin(struct emu_functional *f, struct emu_resident *r,
-                                  struct emu_block **out, struct lw_error *err)
-{
-    if (r->slot < 0) {
-        unsigned slot;
-        enum lw_status status = emu_core_block_start(f->core, r->grid, r->linear, &slot, err);
-        if (status != LW_OK)
-            return status;
-        r->slot = (int)slot;
-        struct emu_block *block = emu_core_block(f->core, slot);
-        block->next_warp = block->warp_count - 1; /* the rotation starts with warp 0 */
-    }
-    *out = block_of(f, r);
-    return LW_OK;
-}
-
-/** The block at @index has ended: its place goes to the next one. */
-static void retire_block(struct emu_functional *f, unsigned index)
-{
-    struct emu_resident left = f->resident[index], *r = &f->resident[index];
-    struct emu_block *block = block_of(f, r);
-    bool turn = index == f->current;
-
-    emu_core_block_free(f->core, block->slot);
-    memmove(r, r + 1, (f->count - index - 1) * sizeof *r);
-    f->count--;
-    f->gone++;
-    f->gone_at = f->core->retired + 1;
-    if (f->placed)
-        return;
-    if (index < f->current)
-        f->current--;
-    if (turn)
-        new_turn(f);
-    else
-        left = f->resident[f->current];
-    fill_residents(f, &left);
-    if (f->current >= f->count)
-        f->current = 0;
-    if (f->claims == NULL && f->count == 0 && emu_grid_complete(f->grid))
-        f->grid = NULL;
-}
-
-void emu_fixed_retire(struct emu_functional *f)
-{
-    for (unsigned i = 0; !f->placed && f->grid != NULL && i < f->count;) {
-        struct emu_block *block = block_of(f, &f->resident[i]);
-        if (block != NULL && block->warps_live == 0)
-            retire_block(f, i);
-        else
-            i++;
-    }
-}
-
 /** The current block ran. An ended one goes at once, so that the state behind an instruction is
  *  the same however it was run. */
 static void retire_ended_current(struct emu_functional *f, const struct emu_block *block)
 {
     if (block->warps_live == 0)
-        retire_block(f, f->current);
-}
-
-struct emu_resident *emu_fixed_find(struct emu_functional *f, uint32_t grid, uint64_t block)
-{
-    if (!begin_grid(f))
-        return NULL;
-    unsigned at = place_of(f, grid, block);
-    if (at == f->count || f->resident[at].linear != block ||
-        f->resident[at].grid->sequence != grid)
-        return NULL;
-    return &f->resident[at];
+        emu_fixed_retire_block(f, f->current);
 }
 
 /* ---- stops -------------------------------------------------------------------------------- */
@@ -386,14 +129,14 @@ bool emu_fixed_look(struct emu_functional *f, struct emu_block *current)
     if (f->order_free)
         (void)see_progress(current, now, latest);
     for (unsigned i = 0; !f->order_free && i < f->count; i++) {
-        struct emu_block *b = block_of(f, &f->resident[i]);
+        struct emu_block *b = emu_resident_block(f, &f->resident[i]);
         if (b != NULL)
             moved = see_progress(b, now, latest) || moved;
     }
     for (unsigned k = 0; k < 2 && !f->order_free; k++) /* a block's end is progress */
         latest[k] = f->gone_at > latest[k] ? f->gone_at : latest[k];
     for (unsigned i = 0; moved && i < f->count; i++) {
-        struct emu_block *b = block_of(f, &f->resident[i]);
+        struct emu_block *b = emu_resident_block(f, &f->resident[i]);
         if (b != NULL)
             b->retired_then = b->retired;
     }
@@ -409,7 +152,7 @@ static uint64_t all_progress(const struct emu_functional *f, unsigned which)
     uint64_t sum = 0;
 
     for (unsigned i = 0; i < f->count; i++) {
-        const struct emu_block *b = block_of(f, &f->resident[i]);
+        const struct emu_block *b = emu_resident_block(f, &f->resident[i]);
         sum += b != NULL ? progress_of(b, which) : 0;
     }
     return sum;
@@ -439,7 +182,7 @@ static bool hangs(struct emu_functional *f, struct emu_block *block)
     }
     f->probe->attached = !emu_probe_saw(f->probe, block);
     for (unsigned i = 0; i < f->count && all && !f->order_free; i++) {
-        const struct emu_block *b = block_of(f, &f->resident[i]);
+        const struct emu_block *b = emu_resident_block(f, &f->resident[i]);
         if (b == NULL)
             all = false; /* it has not begun, and may write what the others wait for */
         else if (b->warps_live != 0 && emu_block_can_run(b))
@@ -465,7 +208,7 @@ struct emu_observer *emu_fixed_watching(struct emu_functional *f, struct emu_obs
 bool emu_fixed_deadlocked(const struct emu_functional *f)
 {
     for (unsigned i = 0; i < f->count; i++) {
-        const struct emu_block *b = block_of(f, &f->resident[i]);
+        const struct emu_block *b = emu_resident_block(f, &f->resident[i]);
         if (b == NULL || b->warps_live == 0 || emu_block_can_run(b))
             return false;
     }
@@ -504,7 +247,7 @@ struct emu_warp *emu_fixed_settle(struct emu_functional *f, struct emu_stop *sto
     for (;;) {
         struct emu_block *block;
         struct emu_warp *w;
-        if (!begin_grid(f)) {
+        if (!emu_fixed_take_up_next(f)) {
             stop->kind = EMU_STOP_IDLE;
             return NULL;
         }
@@ -514,13 +257,13 @@ struct emu_warp *emu_fixed_settle(struct emu_functional *f, struct emu_stop *sto
         }
         if (f->turn_left == 0) {
             f->current = (f->current + 1) % f->count;
-            new_turn(f);
+            emu_fixed_new_turn(f);
         }
         *status = emu_fixed_begin(f, &f->resident[f->current], &block, err);
         if (*status != LW_OK)
             return NULL;
         if (block->warps_live == 0) {
-            retire_block(f, f->current);
+            emu_fixed_retire_block(f, f->current);
             stuck = 0;
             continue;
         }
@@ -707,7 +450,7 @@ static enum lw_status run_on(struct emu_functional *f, struct emu_mark *mark,
             stop->kind = EMU_STOP_INTERRUPTED;
             break;
         }
-        if (f->claims == NULL && engine->threads > 1 && begin_grid(f) && emu_threads_wanted(f)) {
+        if (f->claims == NULL && engine->threads > 1 && emu_fixed_take_up_next(f) && emu_threads_wanted(f)) {
             status = emu_threads_run(f, stop, err);
             if (status != LW_OK)
                 return status;
@@ -827,10 +570,10 @@ static unsigned functional_warp_count(const struct emu_engine *engine)
     struct emu_functional *f = emu_threads_view(self((struct emu_engine *)(uintptr_t)engine));
     unsigned n = 0;
 
-    if (!begin_grid(f))
+    if (!emu_fixed_take_up_next(f))
         return 0;
     for (unsigned i = 0; i < f->count; i++) {
-        const struct emu_block *b = block_of(f, &f->resident[i]);
+        const struct emu_block *b = emu_resident_block(f, &f->resident[i]);
         n += b != NULL ? b->warps_live : f->resident[i].grid->block_warps;
     }
     return n;
@@ -843,7 +586,7 @@ static bool functional_warp_at(const struct emu_engine *engine, unsigned index,
         emu_threads_view(self((struct emu_engine *)(uintptr_t)engine));
 
     for (unsigned i = 0; i < f->count; i++) {
-        const struct emu_block *b = block_of(f, &f->resident[i]);
+        const struct emu_block *b = emu_resident_block(f, &f->resident[i]);
         const struct emu_grid *grid = f->resident[i].grid;
         unsigned n = b != NULL ? b->warps_live : grid->block_warps;
         if (index >= n) {
@@ -904,7 +647,7 @@ static void functional_destroy(struct emu_engine *engine)
     emu_threads_destroy(f->pool);
     end_probe(f);
     emu_core_destroy(f->core);
-    free(f->resident);
+    free(f->places);
     free(f);
 }
 
@@ -940,15 +683,13 @@ static enum lw_status create(struct emu_machine *machine, unsigned slots,
     f->base.machine = machine;
     f->base.stop_at = UINT64_MAX;
     f->snapshot_at = UINT64_MAX;
-    f->resident_room = slots;
-    f->resident = calloc(slots, sizeof *f->resident);
-    if (f->resident == NULL) {
+    if (!emu_resident_room(f, slots)) {
         free(f);
         return LW_FAIL(err, LW_ENOMEM, "engine");
     }
     status = emu_core_create(machine, slots, NULL, NULL, &f->core, err);
     if (status != LW_OK) {
-        free(f->resident);
+        free(f->places);
         free(f);
         return status;
     }

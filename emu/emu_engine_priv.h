@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The functional engine from inside: its state, the fixed order (emu_engine.c), steps out of it
- * (emu_steps.c), and replay (emu_replay.c).
+ * The functional engine from inside: its state, resident blocks (emu_resident.c), the fixed order
+ * (emu_engine.c), steps out of it (emu_steps.c), and replay (emu_replay.c).
  */
 #ifndef EMU_ENGINE_PRIV_H
 #define EMU_ENGINE_PRIV_H
@@ -25,8 +25,10 @@ struct emu_claims;
 struct emu_functional {
     struct emu_engine base;
     struct emu_core *core;
+    struct emu_resident *places; /* memory of the list of resident blocks (emu_resident.c) */
+    unsigned place_count;
     struct emu_grid *grid;     /* the host's launch that runs, NULL: look for the next */
-    struct emu_resident *resident; /* in block order */
+    struct emu_resident *resident; /* in block order, somewhere in `places` */
     unsigned count, capacity;  /* capacity: blocks of `grid`, while it is alone */
     unsigned current;          /* index of the block whose turn it is */
     uint64_t turn_left;        /* of the current block's turn */
@@ -39,7 +41,6 @@ struct emu_functional {
     bool strong;               /* the last look: barriers did open (EMU_STRONG_WINDOWS) */
     struct emu_probe *probe;   /* looks at what spins, before a live-lock verdict; else NULL */
     /* replay */
-    unsigned resident_room;    /* allocated */
     bool replaying;            /* settle() is on behalf of a log */
     bool placed;               /* another engine placed the blocks: only the log starts and frees */
     struct emu_answers answers;
@@ -61,6 +62,26 @@ enum lw_status emu_fixed_on_threads(struct lw_error *err);
 struct emu_functional *emu_fixed_of(struct emu_engine *engine);
 enum lw_status emu_fixed_create(struct emu_machine *machine, bool replay,
                                 struct emu_engine **out, struct lw_error *err) LW_MUST_CHECK;
+
+/* ---- resident blocks (emu_resident.c) ------------------------------------------------------ */
+
+/** Memory for @need blocks in all, from f->resident on. False: none. Blocks move. */
+bool emu_resident_room(struct emu_functional *f, size_t need);
+/** A block comes to @at; there is memory for it. Blocks move. */
+void emu_resident_insert(struct emu_functional *f, unsigned at, struct emu_grid *grid,
+                         uint64_t linear, int slot);
+void emu_resident_remove(struct emu_functional *f, unsigned at);
+static inline struct emu_block *emu_resident_block(const struct emu_functional *f,
+                                                   const struct emu_resident *r)
+{
+    return r->slot < 0 ? NULL : emu_core_block(f->core, (unsigned)r->slot);
+}
+/** Take up the next queued grid if none runs. False: idle. */
+bool emu_fixed_take_up_next(struct emu_functional *f);
+/** The turn of the block at f->current begins. */
+void emu_fixed_new_turn(struct emu_functional *f);
+/** The block at @index has ended: its place goes to the next one. */
+void emu_fixed_retire_block(struct emu_functional *f, unsigned index);
 
 /* ---- the fixed order (emu_engine.c) ------------------------------------------------------- */
 

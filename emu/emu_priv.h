@@ -353,7 +353,7 @@ struct emu_block {
     uint32_t streams;        /* launch.stream made so many */
     void *memory;            /* the one heap block behind warps, rows, shared */
     size_t memory_bytes;
-    unsigned formed;         /* warps of it whose mask_row is what mask_lanes says */
+    uint64_t formed_by;      /* the stencil's stamp: what its warps leave behind fits; or 0 */
 };
 
 struct emu_answers;
@@ -457,6 +457,13 @@ struct emu_machine {
     uint32_t pending;             /* of them, that have not begun */
     uint64_t launch_changes;      /* grows when a device launch comes or is complete */
 };
+
+/** Add one to a count of a grid, which other cores may do at the same time; the new value. */
+static inline uint64_t emu_count_one(const struct emu_machine *machine, uint64_t *count)
+{
+    /* a locked addition waits for all stores before it: 60 ns behind those of a new block */
+    return machine->core_count == 1 ? ++*count : __atomic_add_fetch(count, 1, __ATOMIC_ACQ_REL);
+}
 
 enum { EMU_LAUNCH_NESTING = 64 }; /* levels of launches, the host's included */
 

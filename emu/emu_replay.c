@@ -275,7 +275,6 @@ static enum lw_status place_block(struct emu_functional *f, const struct emu_log
 {
     struct emu_machine *machine = f->base.machine;
     struct emu_grid *grid = machine->grids;
-    size_t room = f->resident_room;
     unsigned slot, at = f->count;
     enum lw_status status;
 
@@ -294,9 +293,8 @@ static enum lw_status place_block(struct emu_functional *f, const struct emu_log
     }
     if (emu_fixed_find(f, e->place.grid, e->place.block) != NULL)
         return misfit(f, err, "a block is started twice");
-    if (!lw_grow(&f->resident, &room, f->count + 1u, sizeof *f->resident))
+    if (!emu_resident_room(f, f->count + 1u))
         return LW_FAIL(err, LW_ENOMEM, "list of resident blocks");
-    f->resident_room = (unsigned)room;
     status = emu_core_block_start(f->core, grid, e->place.block, &slot, err);
     if (status != LW_OK)
         return status;
@@ -304,10 +302,8 @@ static enum lw_status place_block(struct emu_functional *f, const struct emu_log
                       (f->resident[at - 1].grid == grid &&
                        f->resident[at - 1].linear > e->place.block));
          at--)
-        f->resident[at] = f->resident[at - 1];
-    f->resident[at] = (struct emu_resident){.grid = grid, .linear = e->place.block,
-                                            .slot = (int)slot};
-    f->count++;
+        ;
+    emu_resident_insert(f, at, grid, e->place.block, (int)slot);
     return LW_OK;
 }
 
@@ -320,8 +316,7 @@ static enum lw_status free_block(struct emu_functional *f, const struct emu_log_
     if (r == NULL)
         return misfit(f, err, "a block is freed that is not resident");
     emu_core_block_free(f->core, (unsigned)r->slot);
-    memmove(r, r + 1, (size_t)(f->resident + f->count - (r + 1)) * sizeof *r);
-    f->count--;
+    emu_resident_remove(f, (unsigned)(r - f->resident));
     return LW_OK;
 }
 

@@ -248,7 +248,7 @@ void emu_split_bury(struct emu_warp *w, unsigned *id, uint64_t gone)
         block->warps_live--;
     if (block->threads_live == 0) {
         block->ended = true;
-        block->ends_grid = __atomic_add_fetch(&block->grid->blocks_ended, 1, __ATOMIC_ACQ_REL) ==
+        block->ends_grid = emu_count_one(block->core->machine, &block->grid->blocks_ended) ==
                            block->grid->block_count;
         if (block->ends_grid)
             emu_grid_blocks_done(block->core->machine, block->grid);

@@ -457,16 +457,14 @@ static enum lw_status load_residents(struct emu_functional *f, struct emu_reader
 {
     struct emu_machine *machine = f->base.machine;
     uint64_t sequence = emu_get_number(in), count = emu_get_limited(in, 1u << 20);
-    size_t room = f->resident_room;
 
     f->grid = sequence != 0 ? grid_by_sequence(machine, sequence) : NULL;
     if (in->bad || (sequence != 0 && f->grid == NULL))
         return emu_state_bad(err, "the running launch");
     if (f->grid != NULL)
         emu_fixed_take_up(f);
-    if (!lw_grow(&f->resident, &room, (size_t)count, sizeof *f->resident))
+    if (!emu_resident_room(f, (size_t)count))
         return LW_FAIL(err, LW_ENOMEM, "list of resident blocks");
-    f->resident_room = (unsigned)room;
     for (uint64_t i = 0; i < count; i++) {
         struct emu_resident *p = &f->resident[i];
         struct emu_resident before = i > 0 ? p[-1] : (struct emu_resident){0};

@@ -29,6 +29,7 @@ liblanewise_a_SOURCES += \
 	%D%/faults.def \
 	%D%/emu_address.c \
 	%D%/emu_barrier.c \
+	%D%/emu_block.c \
 	%D%/emu_bytes.c \
 	%D%/emu_call.c \
 	%D%/emu_checkpoint.c \
@@ -60,6 +61,7 @@ liblanewise_a_SOURCES += \
 	%D%/emu_reconv.c \
 	%D%/emu_shadow.c \
 	%D%/emu_replay.c \
+	%D%/emu_resident.c \
 	%D%/emu_split.c \
 	%D%/emu_split_view.c \
 	%D%/emu_stack.c \
