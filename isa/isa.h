@@ -542,6 +542,92 @@ struct isa_reloc {
     int64_t addend;
 };
 
+/* ---- debug information of the source --------------------------------------- */
+
+/** Where a variable is, for some instructions. */
+enum isa_place_kind {
+    ISA_PLACE_ADDRESS,  /* @value: an address of the debugger's space (docs/object.md, windows) */
+    ISA_PLACE_FRAME,    /* @value: signed offset in local memory from the function's CFA */
+    ISA_PLACE_VARIABLE, /* @value: offset in the object's variable @variable */
+    ISA_PLACE_CONSTANT, /* @value itself: the variable is nowhere */
+    ISA_PLACE_KIND_COUNT
+};
+struct isa_place {
+    uint32_t from, to; /* instructions [from, to); the only place of all: both 0 */
+    uint8_t kind;      /* enum isa_place_kind */
+    bool here_only;    /* a register that a call does not keep: not valid for the caller's frame */
+    uint32_t variable;
+    uint64_t value;
+};
+struct isa_span { /* instructions [from, to) */
+    uint32_t from, to;
+};
+
+/** What an attribute's value is; its name decides (isa_debug_attr_kind()). */
+enum isa_attr_kind {
+    ISA_ATTR_NONE,     /* not an attribute that objects keep */
+    ISA_ATTR_NUMBER,
+    ISA_ATTR_SIGNED,
+    ISA_ATTR_FLAG,     /* value 1 */
+    ISA_ATTR_TEXT,
+    ISA_ATTR_DIE,      /* value: index of an entry */
+    ISA_ATTR_PLACES,   /* value: first place, count: how many */
+    ISA_ATTR_SPANS,    /* value: first span, count: how many; sorted, disjoint */
+    ISA_ATTR_FUNCTION  /* value: function of the object */
+};
+struct isa_attr {
+    uint16_t name; /* enum isa_dw_at */
+    uint32_t count;
+    uint64_t value;
+    const char *text;
+};
+/** A debugging information entry of DWARF; entries are in preorder. */
+struct isa_die {
+    uint16_t tag; /* enum isa_dw_tag */
+    uint32_t end; /* the first entry behind its children */
+    uint32_t first_attr, attr_count;
+};
+/** Types, variables and scopes of the source; roots are what stands in the compile unit. */
+struct isa_debug {
+    unsigned language; /* DW_LANG_..., 0: unknown */
+    struct isa_die *dies;
+    uint32_t die_count;
+    struct isa_attr *attrs;
+    uint32_t attr_count;
+    struct isa_place *places;
+    uint32_t place_count;
+    struct isa_span *spans;
+    uint32_t span_count;
+};
+/** Numbers of DWARF 4, section 7. */
+enum isa_dw_tag {
+    ISA_TAG_ARRAY = 0x01, ISA_TAG_CLASS = 0x02, ISA_TAG_ENUMERATION = 0x04,
+    ISA_TAG_PARAMETER = 0x05, ISA_TAG_BLOCK = 0x0b, ISA_TAG_MEMBER = 0x0d,
+    ISA_TAG_POINTER = 0x0f, ISA_TAG_REFERENCE = 0x10, ISA_TAG_UNIT = 0x11,
+    ISA_TAG_STRUCTURE = 0x13, ISA_TAG_SUBROUTINE = 0x15, ISA_TAG_TYPEDEF = 0x16,
+    ISA_TAG_UNION = 0x17, ISA_TAG_UNSPECIFIED = 0x18, ISA_TAG_INHERITANCE = 0x1c,
+    ISA_TAG_INLINED = 0x1d, ISA_TAG_SUBRANGE = 0x21, ISA_TAG_BASE = 0x24, ISA_TAG_CONST = 0x26,
+    ISA_TAG_ENUMERATOR = 0x28, ISA_TAG_SUBPROGRAM = 0x2e, ISA_TAG_VARIABLE = 0x34,
+    ISA_TAG_VOLATILE = 0x35, ISA_TAG_RESTRICT = 0x37, ISA_TAG_NAMESPACE = 0x39,
+    ISA_TAG_UNSPECIFIED_TYPE = 0x3b, ISA_TAG_RVALUE_REFERENCE = 0x42
+};
+enum isa_dw_at {
+    ISA_AT_LOCATION = 0x02, ISA_AT_NAME = 0x03, ISA_AT_BYTE_SIZE = 0x0b, ISA_AT_BIT_SIZE = 0x0d,
+    ISA_AT_LOW_PC = 0x11, ISA_AT_CONST_VALUE = 0x1c, ISA_AT_INLINE = 0x20,
+    ISA_AT_LOWER_BOUND = 0x22, ISA_AT_PROTOTYPED = 0x27, ISA_AT_UPPER_BOUND = 0x2f,
+    ISA_AT_ABSTRACT_ORIGIN = 0x31, ISA_AT_ACCESSIBILITY = 0x32, ISA_AT_ARTIFICIAL = 0x34,
+    ISA_AT_COUNT = 0x37, ISA_AT_MEMBER_LOCATION = 0x38, ISA_AT_DECL_FILE = 0x3a,
+    ISA_AT_DECL_LINE = 0x3b, ISA_AT_DECLARATION = 0x3c, ISA_AT_ENCODING = 0x3e,
+    ISA_AT_EXTERNAL = 0x3f, ISA_AT_TYPE = 0x49, ISA_AT_RANGES = 0x55, ISA_AT_CALL_COLUMN = 0x57,
+    ISA_AT_CALL_FILE = 0x58, ISA_AT_CALL_LINE = 0x59, ISA_AT_DATA_BIT_OFFSET = 0x6b,
+    ISA_AT_ENUM_CLASS = 0x6d, ISA_AT_LINKAGE_NAME = 0x6e, ISA_AT_VECTOR = 0x2107
+};
+/** What an object keeps of the attribute @name. */
+enum isa_attr_kind isa_debug_attr_kind(unsigned name);
+bool isa_debug_tag_known(unsigned tag);
+/** The attribute @name of entry @die, or NULL. */
+const struct isa_attr *isa_die_attr(const struct isa_debug *debug, uint32_t die, unsigned name);
+
 /** An object in memory; everything is owned by its arena. */
 struct isa_object {
     struct lw_arena arena;
@@ -561,6 +647,7 @@ struct isa_object {
     const char *comp_dir;
     const uint8_t *const_bank; /* bank 1: 64-bit immediates etc.; may be NULL */
     uint32_t const_bank_bytes;
+    const struct isa_debug *debug; /* of the source; may be NULL */
 };
 
 /** An empty object (files[0] is ""), to be filled by a translator; its strings and
@@ -582,6 +669,11 @@ void isa_disassemble(const struct isa_object *object, struct lw_sink *out);
  *  .debug_line, .debug_info, .debug_abbrev, .debug_frame. *@bytes is a heap block. */
 enum lw_status isa_object_write(const struct isa_object *object, uint8_t **bytes, size_t *size,
                                 struct lw_error *err) LW_MUST_CHECK;
+/** The same with the addresses of the object's variables, as the loader chose them, in the
+ *  symbols and in the debug information (@variables[i]; shared ones are not read). */
+enum lw_status isa_object_write_loaded(const struct isa_object *object,
+                                       const uint64_t *variables, uint8_t **bytes, size_t *size,
+                                       struct lw_error *err) LW_MUST_CHECK;
 /** Every field is checked: hostile bytes give LW_EFORMAT and a sentence. */
 enum lw_status isa_object_read(const char *name, const uint8_t *bytes, size_t size,
                                struct isa_object **out, struct lw_error *err) LW_MUST_CHECK;

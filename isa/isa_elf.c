@@ -28,8 +28,8 @@ static void put_symbol(struct isa_bytes *symbols, struct isa_bytes *strings, con
     isa_bytes_put(symbols, &symbol, sizeof symbol);
 }
 
-static void make_symbols(const struct isa_object *object, unsigned text_section,
-                         struct isa_bytes *symbols, struct isa_bytes *strings)
+static void make_symbols(const struct isa_object *object, const uint64_t *variables,
+                         unsigned text_section, struct isa_bytes *symbols, struct isa_bytes *strings)
 {
     static const Elf64_Sym none;
 
@@ -47,8 +47,12 @@ static void make_symbols(const struct isa_object *object, unsigned text_section,
         bool shared = variable->space == ISA_SPACE_SHARED;
 
         /* the loader places global ones: undefined until then */
-        put_symbol(symbols, strings, variable->name, STT_OBJECT, shared ? SHN_ABS : SHN_UNDEF,
-                   shared ? ISA_SHARED_BASE + variable->shared_offset : 0, variable->size_bytes);
+        put_symbol(symbols, strings, variable->name, STT_OBJECT,
+                   shared || variables != NULL ? SHN_ABS : SHN_UNDEF,
+                   shared              ? ISA_SHARED_BASE + variable->shared_offset
+                   : variables != NULL ? variables[i]
+                                       : 0,
+                   variable->size_bytes);
     }
 }
 
@@ -56,7 +60,8 @@ static void make_symbols(const struct isa_object *object, unsigned text_section,
 
 /** Sections in file order; the null section comes first in the file. */
 enum section {
-    SECTION_TEXT, SECTION_META, SECTION_LINE, SECTION_INFO, SECTION_ABBREV, SECTION_FRAME,
+    SECTION_TEXT, SECTION_META, SECTION_DEBUG, SECTION_LINE, SECTION_INFO, SECTION_ABBREV,
+    SECTION_FRAME, SECTION_LOC, SECTION_RANGES,
     SECTION_SYMTAB, SECTION_STRTAB, SECTION_NAMES, SECTION_COUNT
 };
 
@@ -67,10 +72,13 @@ static const struct {
 } sections[SECTION_COUNT] = {
     [SECTION_TEXT] = { ".text", SHT_PROGBITS, SHF_ALLOC | SHF_EXECINSTR, 16, 0 },
     [SECTION_META] = { ".lanewise", SHT_PROGBITS, 0, 1, 0 },
+    [SECTION_DEBUG] = { ".lanewise.debug", SHT_PROGBITS, 0, 1, 0 },
     [SECTION_LINE] = { ".debug_line", SHT_PROGBITS, 0, 1, 0 },
     [SECTION_INFO] = { ".debug_info", SHT_PROGBITS, 0, 1, 0 },
     [SECTION_ABBREV] = { ".debug_abbrev", SHT_PROGBITS, 0, 1, 0 },
     [SECTION_FRAME] = { ".debug_frame", SHT_PROGBITS, 0, 8, 0 },
+    [SECTION_LOC] = { ".debug_loc", SHT_PROGBITS, 0, 1, 0 },
+    [SECTION_RANGES] = { ".debug_ranges", SHT_PROGBITS, 0, 1, 0 },
     [SECTION_SYMTAB] = { ".symtab", SHT_SYMTAB, 0, 8, sizeof(Elf64_Sym) },
     [SECTION_STRTAB] = { ".strtab", SHT_STRTAB, 0, 1, 0 },
     [SECTION_NAMES] = { ".shstrtab", SHT_STRTAB, 0, 1, 0 },
@@ -202,6 +210,13 @@ static void make_text(const struct isa_object *object, struct isa_bytes *out)
 enum lw_status isa_object_write(const struct isa_object *object, uint8_t **bytes, size_t *size,
                                 struct lw_error *err)
 {
+    return isa_object_write_loaded(object, NULL, bytes, size, err);
+}
+
+enum lw_status isa_object_write_loaded(const struct isa_object *object,
+                                       const uint64_t *variables, uint8_t **bytes, size_t *size,
+                                       struct lw_error *err)
+{
     struct isa_bytes contents[SECTION_COUNT] = { 0 };
     struct isa_dwarf dwarf;
     enum lw_status status = isa_object_check(object, err);
@@ -209,14 +224,17 @@ enum lw_status isa_object_write(const struct isa_object *object, uint8_t **bytes
 
     if (status != LW_OK)
         return status;
-    isa_dwarf_make(object, &dwarf);
+    isa_dwarf_make(object, variables, &dwarf);
     contents[SECTION_LINE] = dwarf.line;
     contents[SECTION_INFO] = dwarf.info;
     contents[SECTION_ABBREV] = dwarf.abbrev;
     contents[SECTION_FRAME] = dwarf.frame;
+    contents[SECTION_LOC] = dwarf.loc;
+    contents[SECTION_RANGES] = dwarf.ranges;
     make_text(object, &contents[SECTION_TEXT]);
     isa_meta_write(object, &contents[SECTION_META]);
-    make_symbols(object, SECTION_TEXT + 1, &contents[SECTION_SYMTAB],
+    isa_debug_write(object, &contents[SECTION_DEBUG]);
+    make_symbols(object, variables, SECTION_TEXT + 1, &contents[SECTION_SYMTAB],
                  &contents[SECTION_STRTAB]);
     isa_bytes_u8(&contents[SECTION_NAMES], 0);
     for (unsigned id = 0; id < SECTION_COUNT; id++)
@@ -257,7 +275,7 @@ struct extent {
 
 static enum lw_status find_sections(Elf *elf, const uint8_t *bytes, size_t size,
                                     struct extent *text, struct extent *meta,
-                                    struct lw_error *err)
+                                    struct extent *debug, struct lw_error *err)
 {
     size_t names;
     Elf_Scn *scn = NULL;
@@ -274,9 +292,14 @@ static enum lw_status find_sections(Elf *elf, const uint8_t *bytes, size_t size,
             (name = elf_strptr(elf, names, header.sh_name)) == NULL)
             return LW_FAIL(err, LW_EFORMAT, "section %zu has no name", elf_ndxscn(scn));
         is_text = strcmp(name, sections[SECTION_TEXT].name) == 0;
-        if (!is_text && strcmp(name, sections[SECTION_META].name) != 0)
+        if (is_text)
+            out = text;
+        else if (strcmp(name, sections[SECTION_META].name) == 0)
+            out = meta;
+        else if (strcmp(name, sections[SECTION_DEBUG].name) == 0)
+            out = debug;
+        else
             continue;
-        out = is_text ? text : meta;
         if (out->data != NULL)
             return LW_FAIL(err, LW_EFORMAT, "there are two sections %s", name);
         if (header.sh_type != SHT_PROGBITS || (header.sh_flags & SHF_COMPRESSED) ||
@@ -331,7 +354,7 @@ static enum lw_status check_whole(const uint8_t *bytes, size_t size, struct lw_e
 static enum lw_status read_elf(const uint8_t *bytes, size_t size, struct isa_object *object,
                                struct lw_error *err)
 {
-    struct extent text = { NULL, 0 }, meta = { NULL, 0 };
+    struct extent text = { NULL, 0 }, meta = { NULL, 0 }, debug = { NULL, 0 };
     uint8_t *copy = NULL;
     Elf *elf = NULL;
     enum lw_status status;
@@ -352,7 +375,7 @@ static enum lw_status read_elf(const uint8_t *bytes, size_t size, struct isa_obj
     elf = elf_memory((char *)copy, size);
     status = check_header(elf, err);
     if (status == LW_OK)
-        status = find_sections(elf, copy, size, &text, &meta, err);
+        status = find_sections(elf, copy, size, &text, &meta, &debug, err);
     if (status != LW_OK)
         goto cleanup;
     object->text_count = (uint32_t)(text.size / ISA_WORD_BYTES);
@@ -363,6 +386,8 @@ static enum lw_status read_elf(const uint8_t *bytes, size_t size, struct isa_obj
     }
     memcpy(object->text, text.data, text.size);
     status = isa_meta_read(meta.data, meta.size, object, err);
+    if (status == LW_OK && debug.size != 0) /* objects may be stripped of it */
+        status = isa_debug_read(debug.data, debug.size, object, err);
     if (status == LW_OK)
         status = isa_object_check(object, err);
 cleanup:

@@ -25,11 +25,16 @@ void isa_bytes_string(struct isa_bytes *bytes, const char *text); /* with its NU
 void isa_bytes_patch32(struct isa_bytes *bytes, size_t at, uint32_t value);
 void isa_bytes_fini(struct isa_bytes *bytes);
 
-/** DWARF 4 sections of an object (isa_dwarf.c). */
+/** DWARF 4 sections of an object (isa_dwarf.c, isa_dwarf_info.c). */
 struct isa_dwarf {
-    struct isa_bytes line, info, abbrev, frame;
+    struct isa_bytes line, info, abbrev, frame, loc, ranges;
 };
-void isa_dwarf_make(const struct isa_object *object, struct isa_dwarf *out);
+/** @variables: addresses of the object's variables, or NULL when they are not placed yet. */
+void isa_dwarf_make(const struct isa_object *object, const uint64_t *variables,
+                    struct isa_dwarf *out);
+/** Sections .debug_info, .debug_abbrev, .debug_loc and .debug_ranges. */
+void isa_dwarf_make_info(const struct isa_object *object, const uint64_t *variables,
+                         struct isa_dwarf *out);
 void isa_dwarf_fini(struct isa_dwarf *dwarf);
 
 /** The section .lanewise: everything but the text (isa_meta.c). */
@@ -37,5 +42,29 @@ void isa_meta_write(const struct isa_object *object, struct isa_bytes *out);
 /** Fills all of @object but the text. Errors: LW_EFORMAT, LW_ENOMEM. */
 enum lw_status isa_meta_read(const uint8_t *data, size_t size, struct isa_object *object,
                              struct lw_error *err) LW_MUST_CHECK;
+/** The section .lanewise.debug (isa_debug.c): object->debug, which may be NULL. */
+void isa_debug_write(const struct isa_object *object, struct isa_bytes *out);
+enum lw_status isa_debug_read(const uint8_t *data, size_t size, struct isa_object *object,
+                              struct lw_error *err) LW_MUST_CHECK;
+enum lw_status isa_debug_check(const struct isa_object *object, struct lw_error *err)
+    LW_MUST_CHECK;
+
+/** A stream that is read; the first failure stays and then every read gives zero. */
+struct isa_reader {
+    const char *section;
+    const uint8_t *p, *end;
+    struct isa_object *object;
+    enum lw_status status;
+    struct lw_error *err;
+};
+void isa_reader_bad(struct isa_reader *r, const char *what);
+/** A number in its shortest form and at most @limit. */
+uint64_t isa_reader_number(struct isa_reader *r, uint64_t limit, const char *what);
+int64_t isa_reader_signed(struct isa_reader *r, const char *what);
+/** A count of things that take at least @each bytes of what is left. */
+size_t isa_reader_count(struct isa_reader *r, size_t each, const char *what);
+/** Zeroed memory of the object; NULL for none of them. */
+void *isa_reader_room(struct isa_reader *r, size_t count, size_t size);
+const char *isa_reader_text(struct isa_reader *r, const char *what);
 
 #endif

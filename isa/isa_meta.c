@@ -222,22 +222,15 @@ void isa_meta_write(const struct isa_object *object, struct isa_bytes *out)
 
 /* ---- reading ---------------------------------------------------------------------- */
 
-struct reader {
-    const uint8_t *p, *end;
-    struct isa_object *object;
-    enum lw_status status; /* the first failure; then every read gives zero */
-    struct lw_error *err;
-};
-
-static void bad(struct reader *r, const char *what)
+void isa_reader_bad(struct isa_reader *r, const char *what)
 {
     if (r->status == LW_OK)
-        r->status = LW_FAIL(r->err, LW_EFORMAT, ".lanewise: %s (%zu bytes before its end)", what,
+        r->status = LW_FAIL(r->err, LW_EFORMAT, "%s: %s (%zu bytes before its end)", r->section, what,
                             (size_t)(r->end - r->p));
 }
 
 /* Numbers are in their shortest form and at most @limit. */
-static uint64_t get_number(struct reader *r, uint64_t limit, const char *what)
+uint64_t isa_reader_number(struct isa_reader *r, uint64_t limit, const char *what)
 {
     uint64_t value = 0;
     unsigned shift = 0;
@@ -247,7 +240,7 @@ static uint64_t get_number(struct reader *r, uint64_t limit, const char *what)
         return 0;
     do {
         if (r->p == r->end || shift > 63 || (shift == 63 && *r->p > 1)) {
-            bad(r, what);
+            isa_reader_bad(r, what);
             return 0;
         }
         byte = *r->p++;
@@ -255,13 +248,13 @@ static uint64_t get_number(struct reader *r, uint64_t limit, const char *what)
         shift += 7;
     } while (byte & 0x80);
     if ((byte == 0 && shift > 7) || value > limit) {
-        bad(r, what);
+        isa_reader_bad(r, what);
         return 0;
     }
     return value;
 }
 
-static int64_t get_signed(struct reader *r, const char *what)
+int64_t isa_reader_signed(struct isa_reader *r, const char *what)
 {
     uint64_t value = 0;
     unsigned shift = 0;
@@ -271,7 +264,7 @@ static int64_t get_signed(struct reader *r, const char *what)
         return 0;
     do {
         if (r->p == r->end || shift > 63) {
-            bad(r, what);
+            isa_reader_bad(r, what);
             return 0;
         }
         last = shift == 0 ? 0 : byte;
@@ -281,22 +274,22 @@ static int64_t get_signed(struct reader *r, const char *what)
     } while (byte & 0x80);
     if (shift > 63) {
         if (byte != 0 && byte != 0x7f)
-            bad(r, what);
+            isa_reader_bad(r, what);
     } else if (byte & 0x40) {
         value |= ~UINT64_C(0) << shift;
     }
     if (shift > 7 && ((byte == 0 && !(last & 0x40)) || (byte == 0x7f && (last & 0x40))))
-        bad(r, what); /* not the shortest form */
+        isa_reader_bad(r, what); /* not the shortest form */
     return (int64_t)value;
 }
 
 /* A count of things that take at least @each bytes of what is left. */
-static size_t get_count(struct reader *r, size_t each, const char *what)
+size_t isa_reader_count(struct isa_reader *r, size_t each, const char *what)
 {
-    return (size_t)get_number(r, (uint64_t)(r->end - r->p) / each, what);
+    return (size_t)isa_reader_number(r, (uint64_t)(r->end - r->p) / each, what);
 }
 
-static void *get_room(struct reader *r, size_t count, size_t size)
+void *isa_reader_room(struct isa_reader *r, size_t count, size_t size)
 {
     void *room;
 
@@ -308,15 +301,15 @@ static void *get_room(struct reader *r, size_t count, size_t size)
     return room;
 }
 
-static const char *get_text(struct reader *r, const char *what)
+const char *isa_reader_text(struct isa_reader *r, const char *what)
 {
-    size_t size = get_count(r, 1, what);
+    size_t size = isa_reader_count(r, 1, what);
     const char *text = "";
 
     if (r->status != LW_OK || size == 0)
         return text;
     if (size > ISA_NAME_BYTES || memchr(r->p, 0, size) != NULL) {
-        bad(r, what);
+        isa_reader_bad(r, what);
         return text;
     }
     text = lw_arena_strndup(&r->object->arena, (const char *)r->p, size);
@@ -328,13 +321,13 @@ static const char *get_text(struct reader *r, const char *what)
     return text;
 }
 
-static const uint8_t *get_block(struct reader *r, uint64_t size, const char *what)
+static const uint8_t *get_block(struct isa_reader *r, uint64_t size, const char *what)
 {
     uint8_t *block;
 
     if (r->status == LW_OK && size > (uint64_t)(r->end - r->p))
-        bad(r, what);
-    block = get_room(r, (size_t)size, 1);
+        isa_reader_bad(r, what);
+    block = isa_reader_room(r, (size_t)size, 1);
     if (r->status != LW_OK || block == NULL)
         return NULL;
     memcpy(block, r->p, (size_t)size);
@@ -342,135 +335,135 @@ static const uint8_t *get_block(struct reader *r, uint64_t size, const char *wha
     return block;
 }
 
-static void get_kernel(struct reader *r, struct isa_function *function)
+static void get_kernel(struct isa_reader *r, struct isa_function *function)
 {
     size_t count;
 
-    function->param_bytes = (uint32_t)get_number(r, ISA_CONST_BANK_BYTES, "parameter bytes");
-    function->shared_bytes = (uint32_t)get_number(r, UINT32_MAX, "shared bytes");
-    function->local_bytes = (uint32_t)get_number(r, UINT32_MAX, "local bytes");
-    function->max_threads = (uint32_t)get_number(r, UINT32_MAX, "thread limit");
+    function->param_bytes = (uint32_t)isa_reader_number(r, ISA_CONST_BANK_BYTES, "parameter bytes");
+    function->shared_bytes = (uint32_t)isa_reader_number(r, UINT32_MAX, "shared bytes");
+    function->local_bytes = (uint32_t)isa_reader_number(r, UINT32_MAX, "local bytes");
+    function->max_threads = (uint32_t)isa_reader_number(r, UINT32_MAX, "thread limit");
     for (unsigned i = 0; i < 3; i++)
-        function->required_block[i] = (uint32_t)get_number(r, UINT32_MAX, "block size");
-    count = get_count(r, 6, "parameter count");
-    function->params = get_room(r, count, sizeof *function->params);
+        function->required_block[i] = (uint32_t)isa_reader_number(r, UINT32_MAX, "block size");
+    count = isa_reader_count(r, 6, "parameter count");
+    function->params = isa_reader_room(r, count, sizeof *function->params);
     for (size_t i = 0; i < count && r->status == LW_OK; i++) {
         struct isa_param *param = &function->params[i];
 
-        param->name = get_text(r, "name of a parameter");
-        param->kind = (uint8_t)get_number(r, ISA_PARAM_KIND_COUNT - 1, "parameter kind");
-        param->space = (uint8_t)get_number(r, ISA_SPACE_COUNT - 1, "parameter space");
-        param->offset = (uint32_t)get_number(r, ISA_CONST_BANK_BYTES, "parameter offset");
-        param->size_bytes = (uint32_t)get_number(r, ISA_CONST_BANK_BYTES, "parameter size");
-        param->align = (uint32_t)get_number(r, UINT32_MAX, "parameter alignment");
+        param->name = isa_reader_text(r, "name of a parameter");
+        param->kind = (uint8_t)isa_reader_number(r, ISA_PARAM_KIND_COUNT - 1, "parameter kind");
+        param->space = (uint8_t)isa_reader_number(r, ISA_SPACE_COUNT - 1, "parameter space");
+        param->offset = (uint32_t)isa_reader_number(r, ISA_CONST_BANK_BYTES, "parameter offset");
+        param->size_bytes = (uint32_t)isa_reader_number(r, ISA_CONST_BANK_BYTES, "parameter size");
+        param->align = (uint32_t)isa_reader_number(r, UINT32_MAX, "parameter alignment");
         function->param_count = (unsigned)i + 1;
     }
 }
 
-static void get_functions(struct reader *r)
+static void get_functions(struct isa_reader *r)
 {
-    size_t count = get_count(r, 10, "function count");
+    size_t count = isa_reader_count(r, 10, "function count");
 
-    r->object->functions = get_room(r, count, sizeof *r->object->functions);
+    r->object->functions = isa_reader_room(r, count, sizeof *r->object->functions);
     for (size_t i = 0; i < count && r->status == LW_OK; i++) {
         struct isa_function *function = &r->object->functions[i];
 
-        function->name = get_text(r, "name of a function");
-        function->first = (uint32_t)get_number(r, UINT32_MAX, "first instruction");
-        function->count = (uint32_t)get_number(r, UINT32_MAX, "instruction count");
-        function->kernel = get_number(r, 1, "kernel flag");
-        function->file = (uint16_t)get_number(r, UINT16_MAX, "file of a function");
-        function->line = (uint32_t)get_number(r, UINT32_MAX, "line of a function");
-        function->vreg_count = (uint16_t)get_number(r, ISA_VREG_COUNT, "vector registers");
-        function->sreg_count = (uint16_t)get_number(r, ISA_SREG_COUNT, "scalar registers");
-        function->breg_count = (uint16_t)get_number(r, ISA_BREG_COUNT, "barrier registers");
-        function->needs_warp = (uint8_t)get_number(r, 64, "warp width");
+        function->name = isa_reader_text(r, "name of a function");
+        function->first = (uint32_t)isa_reader_number(r, UINT32_MAX, "first instruction");
+        function->count = (uint32_t)isa_reader_number(r, UINT32_MAX, "instruction count");
+        function->kernel = isa_reader_number(r, 1, "kernel flag");
+        function->file = (uint16_t)isa_reader_number(r, UINT16_MAX, "file of a function");
+        function->line = (uint32_t)isa_reader_number(r, UINT32_MAX, "line of a function");
+        function->vreg_count = (uint16_t)isa_reader_number(r, ISA_VREG_COUNT, "vector registers");
+        function->sreg_count = (uint16_t)isa_reader_number(r, ISA_SREG_COUNT, "scalar registers");
+        function->breg_count = (uint16_t)isa_reader_number(r, ISA_BREG_COUNT, "barrier registers");
+        function->needs_warp = (uint8_t)isa_reader_number(r, 64, "warp width");
         if (function->kernel)
             get_kernel(r, function);
         r->object->function_count = (unsigned)i + 1;
     }
 }
 
-static void get_variables(struct reader *r)
+static void get_variables(struct isa_reader *r)
 {
-    size_t count = get_count(r, 6, "variable count");
+    size_t count = isa_reader_count(r, 6, "variable count");
 
-    r->object->variables = get_room(r, count, sizeof *r->object->variables);
+    r->object->variables = isa_reader_room(r, count, sizeof *r->object->variables);
     for (size_t i = 0; i < count && r->status == LW_OK; i++) {
         struct isa_variable *variable = &r->object->variables[i];
 
-        variable->name = get_text(r, "name of a variable");
-        variable->space = (uint8_t)get_number(r, ISA_SPACE_COUNT - 1, "space of a variable");
-        variable->align = (uint32_t)get_number(r, UINT32_MAX, "alignment of a variable");
-        variable->size_bytes = get_number(r, UINT64_MAX, "size of a variable");
-        variable->shared_offset = (uint32_t)get_number(r, UINT32_MAX, "offset of a variable");
-        if (get_number(r, 1, "initial value flag"))
+        variable->name = isa_reader_text(r, "name of a variable");
+        variable->space = (uint8_t)isa_reader_number(r, ISA_SPACE_COUNT - 1, "space of a variable");
+        variable->align = (uint32_t)isa_reader_number(r, UINT32_MAX, "alignment of a variable");
+        variable->size_bytes = isa_reader_number(r, UINT64_MAX, "size of a variable");
+        variable->shared_offset = (uint32_t)isa_reader_number(r, UINT32_MAX, "offset of a variable");
+        if (isa_reader_number(r, 1, "initial value flag"))
             variable->init = get_block(r, variable->size_bytes, "initial value");
         r->object->variable_count = (unsigned)i + 1;
     }
 }
 
-static void get_relocs(struct reader *r)
+static void get_relocs(struct isa_reader *r)
 {
-    size_t count = get_count(r, 6, "relocation count");
+    size_t count = isa_reader_count(r, 6, "relocation count");
 
-    r->object->relocs = get_room(r, count, sizeof *r->object->relocs);
+    r->object->relocs = isa_reader_room(r, count, sizeof *r->object->relocs);
     for (size_t i = 0; i < count && r->status == LW_OK; i++) {
         struct isa_reloc *reloc = &r->object->relocs[i];
         unsigned flags;
 
-        reloc->insn = (uint32_t)get_number(r, UINT32_MAX, "relocated instruction");
-        flags = (unsigned)get_number(r, 3, "relocation flags");
+        reloc->insn = (uint32_t)isa_reader_number(r, UINT32_MAX, "relocated instruction");
+        flags = (unsigned)isa_reader_number(r, 3, "relocation flags");
         reloc->high = flags & 1;
         reloc->to_function = flags & 2;
-        reloc->in = (uint32_t)get_number(r, UINT32_MAX, "relocated variable");
-        reloc->offset = (uint32_t)get_number(r, UINT32_MAX, "relocation offset");
-        reloc->to = (uint32_t)get_number(r, UINT32_MAX, "relocation target");
-        reloc->addend = get_signed(r, "relocation addend");
+        reloc->in = (uint32_t)isa_reader_number(r, UINT32_MAX, "relocated variable");
+        reloc->offset = (uint32_t)isa_reader_number(r, UINT32_MAX, "relocation offset");
+        reloc->to = (uint32_t)isa_reader_number(r, UINT32_MAX, "relocation target");
+        reloc->addend = isa_reader_signed(r, "relocation addend");
         r->object->reloc_count = (unsigned)i + 1;
     }
 }
 
-static void get_lines(struct reader *r)
+static void get_lines(struct isa_reader *r)
 {
-    size_t count = get_count(r, 5, "line row count");
+    size_t count = isa_reader_count(r, 5, "line row count");
     uint64_t insn = 0;
     int64_t last_line = 0;
 
-    r->object->lines = get_room(r, count, sizeof *r->object->lines);
+    r->object->lines = isa_reader_room(r, count, sizeof *r->object->lines);
     for (size_t i = 0; i < count && r->status == LW_OK; i++) {
         struct isa_line *line = &r->object->lines[i];
         unsigned flags;
         int64_t delta;
 
-        insn += get_number(r, UINT32_MAX - insn, "instruction of a line row");
+        insn += isa_reader_number(r, UINT32_MAX - insn, "instruction of a line row");
         line->insn = (uint32_t)insn;
-        line->file = (uint16_t)get_number(r, UINT16_MAX, "file of a line row");
-        delta = get_signed(r, "line of a line row");
+        line->file = (uint16_t)isa_reader_number(r, UINT16_MAX, "file of a line row");
+        delta = isa_reader_signed(r, "line of a line row");
         if (delta < -last_line || delta > (int64_t)UINT32_MAX - last_line) {
-            bad(r, "line of a line row");
+            isa_reader_bad(r, "line of a line row");
             return;
         }
         last_line += delta;
         line->line = (uint32_t)last_line;
-        line->column = (uint16_t)get_number(r, UINT16_MAX, "column of a line row");
-        flags = (unsigned)get_number(r, 3, "flags of a line row");
+        line->column = (uint16_t)isa_reader_number(r, UINT16_MAX, "column of a line row");
+        flags = (unsigned)isa_reader_number(r, 3, "flags of a line row");
         line->is_stmt = flags & 1;
         line->prologue_end = flags & 2;
         r->object->line_count = (unsigned)i + 1;
     }
 }
 
-static void get_files(struct reader *r)
+static void get_files(struct isa_reader *r)
 {
-    size_t count = get_count(r, 1, "file count");
-    const char **files = get_room(r, count + 1, sizeof *files);
+    size_t count = isa_reader_count(r, 1, "file count");
+    const char **files = isa_reader_room(r, count + 1, sizeof *files);
 
     if (files == NULL)
         return;
     files[0] = "";
     for (size_t i = 1; i <= count; i++)
-        files[i] = get_text(r, "name of a file");
+        files[i] = isa_reader_text(r, "name of a file");
     r->object->files = files;
     r->object->file_count = (unsigned)count + 1;
 }
@@ -478,25 +471,25 @@ static void get_files(struct reader *r)
 enum lw_status isa_meta_read(const uint8_t *data, size_t size, struct isa_object *object,
                              struct lw_error *err)
 {
-    struct reader r = { data, data + size, object, LW_OK, err };
+    struct isa_reader r = { ".lanewise", data, data + size, object, LW_OK, err };
     const char *text;
 
     if (size < sizeof meta_magic || memcmp(data, meta_magic, sizeof meta_magic) != 0)
         return LW_FAIL(err, LW_EFORMAT, ".lanewise: not of this version");
     r.p += sizeof meta_magic;
-    text = get_text(&r, "producer");
+    text = isa_reader_text(&r, "producer");
     object->producer = *text != '\0' ? text : NULL;
-    text = get_text(&r, "compilation directory");
+    text = isa_reader_text(&r, "compilation directory");
     object->comp_dir = *text != '\0' ? text : NULL;
     get_files(&r);
     object->const_bank_bytes =
-        (uint32_t)get_number(&r, ISA_CONST_BANK_BYTES, "size of the constant bank");
+        (uint32_t)isa_reader_number(&r, ISA_CONST_BANK_BYTES, "size of the constant bank");
     object->const_bank = get_block(&r, object->const_bank_bytes, "constant bank");
     get_functions(&r);
     get_variables(&r);
     get_relocs(&r);
     get_lines(&r);
     if (r.status == LW_OK && r.p != r.end)
-        bad(&r, "bytes behind the last table");
+        isa_reader_bad(&r, "bytes behind the last table");
     return r.status;
 }

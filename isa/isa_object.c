@@ -4,7 +4,7 @@
  */
 #include <stdlib.h>
 
-#include "isa/isa_priv.h"
+#include "isa/isa_elf_priv.h"
 
 struct isa_object *isa_object_create(void)
 {
@@ -373,5 +373,7 @@ enum lw_status isa_object_check(const struct isa_object *object, struct lw_error
         status = check_relocs(object, err);
     if (status == LW_OK)
         status = check_reloc_overlap(object, err);
+    if (status == LW_OK)
+        status = isa_debug_check(object, err);
     return status;
 }

@@ -21,6 +21,8 @@ liblanewise_a_SOURCES += \
 	%D%/isa_order.c \
 	%D%/isa_disasm.c \
 	%D%/isa_meta.c \
+	%D%/isa_debug.c \
 	%D%/isa_dwarf.c \
+	%D%/isa_dwarf_info.c \
 	%D%/isa_elf.c \
 	%D%/isa_manual.c

@@ -11,6 +11,7 @@ struct ptx_options {
     bool from_source;     /* @name is the source the text was compiled from: messages give its
                              line, by the last .loc, and the PTX's behind it */
     const char *comp_dir; /* for the line table; NULL: as the source says */
+    struct lw_sink *notes; /* sentences about what was left out; may be NULL */
 };
 void ptx_options_default(struct ptx_options *options);
 

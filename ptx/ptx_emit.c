@@ -179,4 +179,5 @@ void ptx_emit(struct ptx_unit *unit, struct isa_function *function)
     function->first = base;
     function->count = count;
     put_lines(&emit, base, count);
+    ptx_debug_function(unit, base, emit.index);
 }

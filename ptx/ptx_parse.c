@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Module level: directives, variables with initialisers, functions' heads. */
-#include "ptx/ptx_priv.h"
+#include "ptx/ptx_debug_priv.h"
 
 const char *ptx_text(struct ptx_parser *parser, struct ptx_name name)
 {
@@ -422,6 +422,7 @@ static void parse_function(struct ptx_parser *parser, bool kernel)
     function->kernel = kernel;
     function->line = lex->line;
     function->name = "";
+    function->first_symbol = (uint32_t)module->symbols.count;
     parser->function = function;
     parser->scope = &scope;
     if (!kernel && ptx_lex_peek(lex) == '(')
@@ -467,6 +468,7 @@ static void parse_function(struct ptx_parser *parser, bool kernel)
     } else {
         ptx_lex_expect(lex, ';', "or a body behind the function's head");
     }
+    function->end_symbol = (uint32_t)module->symbols.count;
     parser->scope = scope.parent;
     parser->function = NULL;
 }
@@ -550,9 +552,10 @@ void ptx_parse_section(struct ptx_parser *parser)
     ptx_lex_space(lex);
     if (!ptx_lex_dotted(lex, &name))
         (void)ptx_lex_identifier(lex, &name);
+    else
+        name = (struct ptx_name){ name.text - 1, name.size + 1 }; /* with its dot */
     ptx_lex_expect(lex, '{', "behind the section's name");
-    while (lex->p < lex->end && *lex->p != '}')
-        lex->line += *lex->p++ == '\n';
+    (void)ptx_debug_section(parser, name);
     if (!ptx_lex_accept(lex, '}'))
         ptx_fail(lex->job, start, LW_EINPUT, "the section is not closed with '}'");
 }

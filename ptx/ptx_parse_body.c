@@ -422,12 +422,14 @@ static void close_scope(struct ptx_parser *parser)
         const struct ptx_label_use *use = &scope->uses.at[i];
         const uint32_t *label = ptx_map_find(&scope->labels, use->name.text, use->name.size);
 
-        if (label != NULL)
+        if (label != NULL) {
             parser->function->insns.at[use->insn].operand[use->operand].reg = *label;
-        else if (outermost)
+            parser->function->label_used.at[*label] = 1;
+        } else if (outermost) {
             undefined_label(parser, use);
-        else
+        } else {
             *PTX_PUSH(parser->lex.job, scope->parent->uses) = *use;
+        }
     }
 }
 
@@ -442,6 +444,8 @@ static void define_label(struct ptx_parser *parser, struct ptx_name name)
                 (uint32_t)parser->function->labels.count);
     *PTX_PUSH(job, parser->function->labels) = (uint32_t)parser->function->insns.count;
     *PTX_PUSH(job, parser->function->label_names) = ptx_text(parser, name);
+    *PTX_PUSH(job, parser->function->label_lines) = parser->lex.line;
+    *PTX_PUSH(job, parser->function->label_used) = 0;
 }
 
 void ptx_parse_body(struct ptx_parser *parser)

@@ -207,6 +207,9 @@ struct ptx_function {
     PTX_LIST(struct ptx_insn) insns;
     PTX_LIST(uint32_t) labels;       /* instruction index */
     PTX_LIST(const char *) label_names;
+    PTX_LIST(uint32_t) label_lines;
+    PTX_LIST(uint8_t) label_used;    /* some statement names it */
+    uint32_t first_symbol, end_symbol; /* declared in it: parameters, variables */
     uint32_t param_bytes, max_threads, required_block[3];
 };
 struct ptx_module {
@@ -217,6 +220,7 @@ struct ptx_module {
     PTX_LIST(struct ptx_loc) locs; /* 0: none */
     const char *producer;
     unsigned address_bits;
+    struct ptx_debug *debug; /* its sections, NULL: none */
 };
 /** Read a module; everything in it lives in the job's arena. */
 struct ptx_module *ptx_parse(struct ptx_job *job, const char *text, size_t size);
@@ -488,6 +492,18 @@ static inline bool ptx_mi_reads(const struct ptx_mi *mi, enum ptx_slot slot)
     return (slot != PTX_S_D && slot != PTX_S_P && slot != PTX_S_Q) ||
            (mi->flags & PTX_MI_PARTIAL) != 0;
 }
+
+/* ---- debug information (ptx_debug_priv.h) ------------------------------------------------ */
+
+/** Entries of the source from the module's sections; after ptx_parse. */
+void ptx_debug_read(struct ptx_job *job, struct ptx_module *module);
+/** Resolve places and scopes of a function's entries: it has its registers and its words.
+ *  @index by instruction of the unit: its word in the function, one more than instructions */
+void ptx_debug_function(struct ptx_unit *unit, uint32_t base, const uint32_t *index);
+/** The function is in the object as number @number. */
+void ptx_debug_number(struct ptx_unit *unit, unsigned number);
+/** Whatever the functions in the object need, to object->debug. */
+void ptx_debug_write(struct ptx_job *job, struct ptx_module *module);
 
 /** X of the row may be a constant or an immediate (token xb, xb2, xt). */
 bool ptx_op_wide_x(enum isa_op op);

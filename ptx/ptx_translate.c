@@ -306,6 +306,7 @@ void ptx_module_translate(struct ptx_job *job, struct ptx_module *module)
     place_shared(job, module, module->symbols.count);
     put_variables(job, module, object);
     put_files(job, module, object);
+    ptx_debug_read(job, module);
     object->producer = arena_text(job, object, module->producer);
     object->comp_dir = arena_text(job, object,
                                   job->options != NULL && job->options->comp_dir != NULL
@@ -331,12 +332,14 @@ void ptx_module_translate(struct ptx_job *job, struct ptx_module *module)
         ptx_alloc(&unit);
         ptx_emit(&unit, out);
         put_kernel(&unit, out);
+        ptx_debug_number(&unit, object->function_count);
         object->function_count++;
         lw_arena_fini(&job->arena);
         job->arena = job->module;
         lw_arena_init(&job->module);
     }
     put_shared(job, module, object);
+    ptx_debug_write(job, module);
     make_names_unique(job, object);
 }
 

@@ -1,0 +1,335 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Debug information of the source in an object: the rules that it obeys, and the section
+ * .lanewise.debug that keeps it (docs/object.md). isa_dwarf_info.c makes DWARF of it.
+ */
+#include "isa/isa_elf_priv.h"
+
+static const uint8_t debug_magic[8] = { 'L', 'W', 'D', 'B', 'G', 0, 0, 1 };
+
+enum { MAX_ATTRS = 64, MAX_DEPTH = 200 };
+
+/* ---- what is kept ------------------------------------------------------------- */
+
+enum isa_attr_kind isa_debug_attr_kind(unsigned name)
+{
+    switch (name) {
+    case ISA_AT_NAME:
+    case ISA_AT_LINKAGE_NAME: return ISA_ATTR_TEXT;
+    case ISA_AT_TYPE:
+    case ISA_AT_ABSTRACT_ORIGIN: return ISA_ATTR_DIE;
+    case ISA_AT_LOCATION: return ISA_ATTR_PLACES;
+    case ISA_AT_RANGES: return ISA_ATTR_SPANS;
+    case ISA_AT_LOW_PC: return ISA_ATTR_FUNCTION;
+    case ISA_AT_CONST_VALUE:
+    case ISA_AT_LOWER_BOUND: return ISA_ATTR_SIGNED;
+    case ISA_AT_PROTOTYPED:
+    case ISA_AT_ARTIFICIAL:
+    case ISA_AT_DECLARATION:
+    case ISA_AT_EXTERNAL:
+    case ISA_AT_ENUM_CLASS:
+    case ISA_AT_VECTOR: return ISA_ATTR_FLAG;
+    case ISA_AT_BYTE_SIZE:
+    case ISA_AT_BIT_SIZE:
+    case ISA_AT_INLINE:
+    case ISA_AT_UPPER_BOUND:
+    case ISA_AT_ACCESSIBILITY:
+    case ISA_AT_COUNT:
+    case ISA_AT_MEMBER_LOCATION:
+    case ISA_AT_DECL_FILE:
+    case ISA_AT_DECL_LINE:
+    case ISA_AT_ENCODING:
+    case ISA_AT_CALL_COLUMN:
+    case ISA_AT_CALL_FILE:
+    case ISA_AT_CALL_LINE:
+    case ISA_AT_DATA_BIT_OFFSET: return ISA_ATTR_NUMBER;
+    default: return ISA_ATTR_NONE;
+    }
+}
+
+bool isa_debug_tag_known(unsigned tag)
+{
+    switch (tag) {
+    case ISA_TAG_ARRAY:
+    case ISA_TAG_CLASS:
+    case ISA_TAG_ENUMERATION:
+    case ISA_TAG_PARAMETER:
+    case ISA_TAG_BLOCK:
+    case ISA_TAG_MEMBER:
+    case ISA_TAG_POINTER:
+    case ISA_TAG_REFERENCE:
+    case ISA_TAG_STRUCTURE:
+    case ISA_TAG_SUBROUTINE:
+    case ISA_TAG_TYPEDEF:
+    case ISA_TAG_UNION:
+    case ISA_TAG_UNSPECIFIED:
+    case ISA_TAG_INHERITANCE:
+    case ISA_TAG_INLINED:
+    case ISA_TAG_SUBRANGE:
+    case ISA_TAG_BASE:
+    case ISA_TAG_CONST:
+    case ISA_TAG_ENUMERATOR:
+    case ISA_TAG_SUBPROGRAM:
+    case ISA_TAG_VARIABLE:
+    case ISA_TAG_VOLATILE:
+    case ISA_TAG_RESTRICT:
+    case ISA_TAG_NAMESPACE:
+    case ISA_TAG_UNSPECIFIED_TYPE:
+    case ISA_TAG_RVALUE_REFERENCE: return true;
+    default: return false; /* the unit is none: its children are the roots */
+    }
+}
+
+const struct isa_attr *isa_die_attr(const struct isa_debug *debug, uint32_t die, unsigned name)
+{
+    const struct isa_die *d = &debug->dies[die];
+
+    for (uint32_t i = 0; i < d->attr_count; i++) {
+        if (debug->attrs[d->first_attr + i].name == name)
+            return &debug->attrs[d->first_attr + i];
+    }
+    return NULL;
+}
+
+/* ---- rules ----------------------------------------------------------------------- */
+
+static bool places_ok(const struct isa_object *object, const struct isa_attr *attr)
+{
+    const struct isa_debug *debug = object->debug;
+    uint32_t end = 0;
+
+    if (attr->count == 0 || attr->value > debug->place_count ||
+        attr->count > debug->place_count - attr->value)
+        return false;
+    for (uint32_t i = 0; i < attr->count; i++) {
+        const struct isa_place *place = &debug->places[attr->value + i];
+        bool always = attr->count == 1 && place->from == 0 && place->to == 0;
+
+        if (place->kind >= ISA_PLACE_KIND_COUNT ||
+            (place->kind == ISA_PLACE_VARIABLE && place->variable >= object->variable_count) ||
+            (!always && (place->from < end || place->to <= place->from ||
+                         place->to > object->text_count)))
+            return false;
+        end = place->to;
+    }
+    return true;
+}
+
+static bool spans_ok(const struct isa_object *object, const struct isa_attr *attr)
+{
+    const struct isa_debug *debug = object->debug;
+    uint32_t end = 0;
+
+    if (attr->count == 0 || attr->value > debug->span_count ||
+        attr->count > debug->span_count - attr->value)
+        return false;
+    for (uint32_t i = 0; i < attr->count; i++) {
+        const struct isa_span *span = &debug->spans[attr->value + i];
+
+        if (span->from < end || span->to <= span->from || span->to > object->text_count)
+            return false;
+        end = span->to;
+    }
+    return true;
+}
+
+static bool text_ok(const char *text)
+{
+    size_t size = text != NULL ? strlen(text) : 0;
+
+    if (size == 0 || size > ISA_NAME_BYTES)
+        return false;
+    for (size_t i = 0; i < size; i++) {
+        if ((unsigned char)text[i] < ' ' || text[i] == 127)
+            return false;
+    }
+    return true;
+}
+
+static bool attr_ok(const struct isa_object *object, const struct isa_attr *attr)
+{
+    switch (isa_debug_attr_kind(attr->name)) {
+    case ISA_ATTR_TEXT: return text_ok(attr->text);
+    case ISA_ATTR_DIE: return attr->value < object->debug->die_count;
+    case ISA_ATTR_PLACES: return places_ok(object, attr);
+    case ISA_ATTR_SPANS: return spans_ok(object, attr);
+    case ISA_ATTR_FUNCTION: return attr->value < object->function_count;
+    case ISA_ATTR_FLAG: return attr->value == 1;
+    case ISA_ATTR_SIGNED: return true;
+    case ISA_ATTR_NUMBER:
+        return (attr->name != ISA_AT_DECL_FILE && attr->name != ISA_AT_CALL_FILE) ||
+               (attr->value != 0 && attr->value < object->file_count);
+    default: return false;
+    }
+}
+
+enum lw_status isa_debug_check(const struct isa_object *object, struct lw_error *err)
+{
+    const struct isa_debug *debug = object->debug;
+    uint32_t stack[MAX_DEPTH];
+    unsigned depth = 0;
+
+    if (debug == NULL)
+        return LW_OK;
+    for (uint32_t i = 0; i < debug->die_count; i++) {
+        const struct isa_die *die = &debug->dies[i];
+
+        while (depth != 0 && stack[depth - 1] == i)
+            depth--;
+        if (!isa_debug_tag_known(die->tag) || die->end <= i ||
+            die->end > (depth != 0 ? stack[depth - 1] : debug->die_count) ||
+            die->attr_count > MAX_ATTRS || die->first_attr > debug->attr_count ||
+            die->attr_count > debug->attr_count - die->first_attr || depth == MAX_DEPTH)
+            return LW_FAIL(err, LW_EFORMAT, "debug entry %u (tag 0x%x) is malformed", i, die->tag);
+        if (die->end > i + 1)
+            stack[depth++] = die->end;
+        for (uint32_t k = 0; k < die->attr_count; k++) {
+            const struct isa_attr *attr = &debug->attrs[die->first_attr + k];
+
+            if (!attr_ok(object, attr) || isa_die_attr(debug, i, attr->name) != attr)
+                return LW_FAIL(err, LW_EFORMAT, "debug entry %u: attribute 0x%x is malformed", i,
+                               attr->name);
+        }
+    }
+    return LW_OK;
+}
+
+/* ---- the section ------------------------------------------------------------------ */
+
+static void put_attr(struct isa_bytes *out, const struct isa_attr *attr)
+{
+    isa_bytes_uleb(out, attr->name);
+    switch (isa_debug_attr_kind(attr->name)) {
+    case ISA_ATTR_TEXT:
+        isa_bytes_uleb(out, strlen(attr->text));
+        isa_bytes_put(out, attr->text, strlen(attr->text));
+        break;
+    case ISA_ATTR_SIGNED: isa_bytes_sleb(out, (int64_t)attr->value); break;
+    case ISA_ATTR_FLAG: break;
+    case ISA_ATTR_PLACES:
+    case ISA_ATTR_SPANS:
+        isa_bytes_uleb(out, attr->value);
+        isa_bytes_uleb(out, attr->count);
+        break;
+    default: isa_bytes_uleb(out, attr->value); break;
+    }
+}
+
+void isa_debug_write(const struct isa_object *object, struct isa_bytes *out)
+{
+    const struct isa_debug *debug = object->debug;
+
+    if (debug == NULL)
+        return;
+    isa_bytes_put(out, debug_magic, sizeof debug_magic);
+    isa_bytes_uleb(out, debug->language);
+    isa_bytes_uleb(out, debug->place_count);
+    for (uint32_t i = 0; i < debug->place_count; i++) {
+        const struct isa_place *place = &debug->places[i];
+
+        isa_bytes_uleb(out, place->from);
+        isa_bytes_uleb(out, place->to);
+        isa_bytes_uleb(out, place->kind | (place->here_only ? 8u : 0));
+        isa_bytes_uleb(out, place->variable);
+        isa_bytes_uleb(out, place->value);
+    }
+    isa_bytes_uleb(out, debug->span_count);
+    for (uint32_t i = 0; i < debug->span_count; i++) {
+        isa_bytes_uleb(out, debug->spans[i].from);
+        isa_bytes_uleb(out, debug->spans[i].to);
+    }
+    isa_bytes_uleb(out, debug->attr_count);
+    isa_bytes_uleb(out, debug->die_count);
+    for (uint32_t i = 0; i < debug->die_count; i++) {
+        const struct isa_die *die = &debug->dies[i];
+
+        isa_bytes_uleb(out, die->tag);
+        isa_bytes_uleb(out, die->end - i);
+        isa_bytes_uleb(out, die->attr_count);
+        for (uint32_t k = 0; k < die->attr_count; k++)
+            put_attr(out, &debug->attrs[die->first_attr + k]);
+    }
+}
+
+static void get_attr(struct isa_reader *r, struct isa_attr *attr)
+{
+    attr->name = (uint16_t)isa_reader_number(r, UINT16_MAX, "name of an attribute");
+    switch (isa_debug_attr_kind(attr->name)) {
+    case ISA_ATTR_TEXT: attr->text = isa_reader_text(r, "text of an attribute"); break;
+    case ISA_ATTR_SIGNED: attr->value = (uint64_t)isa_reader_signed(r, "an attribute"); break;
+    case ISA_ATTR_FLAG: attr->value = 1; break;
+    case ISA_ATTR_PLACES:
+    case ISA_ATTR_SPANS:
+        attr->value = isa_reader_number(r, UINT32_MAX, "a list");
+        attr->count = (uint32_t)isa_reader_number(r, UINT32_MAX, "length of a list");
+        break;
+    case ISA_ATTR_NONE: isa_reader_bad(r, "an unknown attribute"); break;
+    default: attr->value = isa_reader_number(r, UINT64_MAX, "an attribute"); break;
+    }
+}
+
+static void get_dies(struct isa_reader *r, struct isa_debug *debug)
+{
+    size_t attrs = isa_reader_count(r, 1, "attribute count"), next = 0;
+    size_t count = isa_reader_count(r, 3, "entry count");
+
+    debug->attrs = isa_reader_room(r, attrs, sizeof *debug->attrs);
+    debug->dies = isa_reader_room(r, count, sizeof *debug->dies);
+    for (size_t i = 0; i < count && r->status == LW_OK; i++) {
+        struct isa_die *die = &debug->dies[i];
+
+        die->tag = (uint16_t)isa_reader_number(r, UINT16_MAX, "tag");
+        die->end = (uint32_t)(i + isa_reader_number(r, count - i, "size of an entry"));
+        die->first_attr = (uint32_t)next;
+        die->attr_count =
+            (uint32_t)isa_reader_number(r, attrs - next, "attributes of an entry");
+        for (uint32_t k = 0; k < die->attr_count && r->status == LW_OK; k++)
+            get_attr(r, &debug->attrs[next++]);
+        debug->die_count = (uint32_t)i + 1;
+    }
+    debug->attr_count = (uint32_t)next;
+    if (r->status == LW_OK && next != attrs)
+        isa_reader_bad(r, "attributes without an entry");
+}
+
+enum lw_status isa_debug_read(const uint8_t *data, size_t size, struct isa_object *object,
+                              struct lw_error *err)
+{
+    struct isa_reader r = { ".lanewise.debug", data, data + size, object, LW_OK, err };
+    struct isa_debug *debug = isa_reader_room(&r, 1, sizeof *debug);
+    size_t count;
+
+    if (r.status != LW_OK)
+        return r.status;
+    if (size < sizeof debug_magic || memcmp(data, debug_magic, sizeof debug_magic) != 0)
+        return LW_FAIL(err, LW_EFORMAT, ".lanewise.debug: not of this version");
+    r.p += sizeof debug_magic;
+    debug->language = (unsigned)isa_reader_number(&r, UINT16_MAX, "language");
+    count = isa_reader_count(&r, 5, "place count");
+    debug->places = isa_reader_room(&r, count, sizeof *debug->places);
+    for (size_t i = 0; i < count && r.status == LW_OK; i++) {
+        struct isa_place *place = &debug->places[i];
+        unsigned kind;
+
+        place->from = (uint32_t)isa_reader_number(&r, UINT32_MAX, "place");
+        place->to = (uint32_t)isa_reader_number(&r, UINT32_MAX, "place");
+        kind = (unsigned)isa_reader_number(&r, 15, "kind of a place");
+        place->kind = kind & 7;
+        place->here_only = kind & 8;
+        place->variable = (uint32_t)isa_reader_number(&r, UINT32_MAX, "variable of a place");
+        place->value = isa_reader_number(&r, UINT64_MAX, "value of a place");
+        debug->place_count = (uint32_t)i + 1;
+    }
+    count = isa_reader_count(&r, 2, "span count");
+    debug->spans = isa_reader_room(&r, count, sizeof *debug->spans);
+    for (size_t i = 0; i < count && r.status == LW_OK; i++) {
+        debug->spans[i].from = (uint32_t)isa_reader_number(&r, UINT32_MAX, "span");
+        debug->spans[i].to = (uint32_t)isa_reader_number(&r, UINT32_MAX, "span");
+        debug->span_count = (uint32_t)i + 1;
+    }
+    get_dies(&r, debug);
+    if (r.status == LW_OK && r.p != r.end)
+        isa_reader_bad(&r, "bytes behind the last table");
+    object->debug = debug;
+    return r.status;
+}

@@ -1,0 +1,689 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * .debug_info and what belongs to it: the entries of the source (object->debug), with
+ * locations in the debug windows; the built-in variables; and, for what the source does not
+ * tell, functions, kernel parameters and shared variables of the object. Numbers and names:
+ * DWARF 4 standard, section 7.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "isa/isa_elf_priv.h"
+
+enum {
+    DW_TAG_formal_parameter = 0x05, DW_TAG_member = 0x0d, DW_TAG_pointer_type = 0x0f,
+    DW_TAG_compile_unit = 0x11, DW_TAG_structure_type = 0x13, DW_TAG_base_type = 0x24,
+    DW_TAG_subprogram = 0x2e, DW_TAG_variable = 0x34, DW_TAG_array_type = 0x01,
+    DW_TAG_subrange_type = 0x21,
+    DW_AT_location = 0x02, DW_AT_name = 0x03, DW_AT_byte_size = 0x0b, DW_AT_stmt_list = 0x10,
+    DW_AT_low_pc = 0x11, DW_AT_high_pc = 0x12, DW_AT_language = 0x13, DW_AT_comp_dir = 0x1b,
+    DW_AT_producer = 0x25, DW_AT_prototyped = 0x27, DW_AT_upper_bound = 0x2f,
+    DW_AT_data_member_location = 0x38, DW_AT_decl_file = 0x3a, DW_AT_decl_line = 0x3b,
+    DW_AT_encoding = 0x3e, DW_AT_external = 0x3f, DW_AT_frame_base = 0x40, DW_AT_type = 0x49,
+    DW_AT_ranges = 0x55,
+    DW_FORM_addr = 0x01, DW_FORM_data2 = 0x05, DW_FORM_data4 = 0x06, DW_FORM_data8 = 0x07,
+    DW_FORM_string = 0x08, DW_FORM_data1 = 0x0b, DW_FORM_sdata = 0x0d, DW_FORM_udata = 0x0f,
+    DW_FORM_ref4 = 0x13, DW_FORM_sec_offset = 0x17, DW_FORM_exprloc = 0x18,
+    DW_FORM_flag_present = 0x19,
+    DW_OP_deref = 0x06, DW_OP_const8u = 0x0e, DW_OP_consts = 0x11, DW_OP_minus = 0x1c,
+    DW_OP_plus = 0x22, DW_OP_lit16 = 0x40, DW_OP_call_frame_cfa = 0x9c, DW_OP_stack_value = 0x9f,
+    DW_ATE_signed = 0x05, DW_ATE_unsigned = 0x07, DW_LANG_C99 = 0x0c
+};
+
+/* Windows of the debugger's address space: the focus lane's built-ins, and the constant
+ * banks, where kernel parameters are. */
+#define WINDOW_BUILTIN (UINT64_C(0xf5) << 56)
+#define WINDOW_CONST (UINT64_C(0xf9) << 56)
+
+static uint64_t address_of(uint32_t insn)
+{
+    return ISA_CODE_BASE + (uint64_t)insn * ISA_WORD_BYTES;
+}
+
+/** Offsets of our own types in the unit, for references. */
+struct types {
+    uint32_t u8, u16, u32, u64, i32, dim3, pointer;
+};
+struct maker {
+    const struct isa_object *object;
+    const struct isa_debug *debug; /* may be NULL */
+    const uint64_t *variables;     /* where the object's variables lie, NULL: not placed */
+    struct isa_dwarf *to;
+    struct isa_bytes *out; /* .debug_info */
+    struct types types;
+    uint32_t *offset;   /* by entry of debug: its offset in the unit */
+    uint32_t *code;     /* by entry of debug: its abbreviation */
+    bool *covered;      /* by function: an entry of debug stands for it */
+    uint32_t *calls;    /* instructions that call, ascending */
+    uint32_t call_count;
+};
+
+/* ---- .debug_abbrev ------------------------------------------------------------------- */
+
+enum abbrev {
+    ABBREV_NONE, ABBREV_UNIT, ABBREV_UNIT_DIR, ABBREV_BASE, ABBREV_STRUCT, ABBREV_MEMBER,
+    ABBREV_POINTER, ABBREV_ARRAY, ABBREV_RANGE, ABBREV_VARIABLE, ABBREV_FUNCTION,
+    ABBREV_FUNCTION_PARAMS, ABBREV_PARAM, ABBREV_COUNT
+};
+
+struct abbrev_row {
+    uint8_t tag, children;
+    uint8_t attributes[10][2]; /* ended by zero */
+};
+
+static const struct abbrev_row abbrevs[ABBREV_COUNT] = {
+#define UNIT                                                                               \
+    { DW_AT_producer, DW_FORM_string }, { DW_AT_language, DW_FORM_data1 },                 \
+        { DW_AT_name, DW_FORM_string }, { DW_AT_low_pc, DW_FORM_addr },                    \
+        { DW_AT_high_pc, DW_FORM_data8 }, { DW_AT_stmt_list, DW_FORM_sec_offset }
+    [ABBREV_UNIT] = { DW_TAG_compile_unit, 1, { UNIT } },
+    [ABBREV_UNIT_DIR] = { DW_TAG_compile_unit, 1, { UNIT, { DW_AT_comp_dir, DW_FORM_string } } },
+    [ABBREV_BASE] = { DW_TAG_base_type, 0,
+                      { { DW_AT_name, DW_FORM_string }, { DW_AT_byte_size, DW_FORM_data1 },
+                        { DW_AT_encoding, DW_FORM_data1 } } },
+    [ABBREV_STRUCT] = { DW_TAG_structure_type, 1,
+                        { { DW_AT_name, DW_FORM_string }, { DW_AT_byte_size, DW_FORM_data1 } } },
+    [ABBREV_MEMBER] = { DW_TAG_member, 0,
+                        { { DW_AT_name, DW_FORM_string }, { DW_AT_type, DW_FORM_ref4 },
+                          { DW_AT_data_member_location, DW_FORM_data1 } } },
+    [ABBREV_POINTER] = { DW_TAG_pointer_type, 0, { { DW_AT_byte_size, DW_FORM_data1 } } },
+    [ABBREV_ARRAY] = { DW_TAG_array_type, 1, { { DW_AT_type, DW_FORM_ref4 } } },
+    [ABBREV_RANGE] = { DW_TAG_subrange_type, 0,
+                       { { DW_AT_type, DW_FORM_ref4 }, { DW_AT_upper_bound, DW_FORM_data4 } } },
+    [ABBREV_VARIABLE] = { DW_TAG_variable, 0,
+                          { { DW_AT_name, DW_FORM_string }, { DW_AT_type, DW_FORM_ref4 },
+                            { DW_AT_external, DW_FORM_flag_present },
+                            { DW_AT_location, DW_FORM_exprloc } } },
+#define FUNCTION                                                                           \
+    { DW_AT_name, DW_FORM_string }, { DW_AT_decl_file, DW_FORM_data2 },                    \
+        { DW_AT_decl_line, DW_FORM_data4 }, { DW_AT_prototyped, DW_FORM_flag_present },    \
+        { DW_AT_external, DW_FORM_flag_present }, { DW_AT_low_pc, DW_FORM_addr },          \
+        { DW_AT_high_pc, DW_FORM_data8 }, { DW_AT_frame_base, DW_FORM_exprloc }
+    [ABBREV_FUNCTION] = { DW_TAG_subprogram, 0, { FUNCTION } },
+    [ABBREV_FUNCTION_PARAMS] = { DW_TAG_subprogram, 1, { FUNCTION } },
+    [ABBREV_PARAM] = { DW_TAG_formal_parameter, 0,
+                       { { DW_AT_name, DW_FORM_string }, { DW_AT_type, DW_FORM_ref4 },
+                         { DW_AT_location, DW_FORM_exprloc } } },
+#undef UNIT
+#undef FUNCTION
+};
+
+static void make_own_abbrevs(struct isa_bytes *out)
+{
+    for (unsigned i = 1; i < ABBREV_COUNT; i++) {
+        isa_bytes_uleb(out, i);
+        isa_bytes_uleb(out, abbrevs[i].tag);
+        isa_bytes_u8(out, abbrevs[i].children);
+        for (unsigned k = 0; k < 10 && abbrevs[i].attributes[k][0] != 0; k++) {
+            isa_bytes_uleb(out, abbrevs[i].attributes[k][0]);
+            isa_bytes_uleb(out, abbrevs[i].attributes[k][1]);
+        }
+        isa_bytes_u16(out, 0);
+    }
+}
+
+/* ---- abbreviations of the source's entries ----------------------------------------------- */
+
+/* A place for some instructions only is a list even if it is alone. */
+static bool is_list(const struct isa_debug *debug, const struct isa_attr *attr)
+{
+    return attr->count > 1 || debug->places[attr->value].to != 0;
+}
+
+/** The forms of an attribute: one, two for a pair of addresses, three with a frame base. */
+static unsigned forms_of(const struct isa_debug *debug, const struct isa_attr *attr,
+                         uint16_t rows[3][2])
+{
+    switch (isa_debug_attr_kind(attr->name)) {
+    case ISA_ATTR_TEXT: rows[0][1] = DW_FORM_string; break;
+    case ISA_ATTR_DIE: rows[0][1] = DW_FORM_ref4; break;
+    case ISA_ATTR_SIGNED: rows[0][1] = DW_FORM_sdata; break;
+    case ISA_ATTR_FLAG: rows[0][1] = DW_FORM_flag_present; break;
+    case ISA_ATTR_PLACES:
+        rows[0][1] = is_list(debug, attr) ? DW_FORM_sec_offset : DW_FORM_exprloc;
+        break;
+    case ISA_ATTR_SPANS:
+        if (attr->count > 1) {
+            rows[0][1] = DW_FORM_sec_offset;
+            break;
+        }
+        rows[0][0] = DW_AT_low_pc;
+        rows[0][1] = DW_FORM_addr;
+        rows[1][0] = DW_AT_high_pc;
+        rows[1][1] = DW_FORM_data8;
+        return 2;
+    case ISA_ATTR_FUNCTION:
+        rows[0][1] = DW_FORM_addr;
+        rows[1][0] = DW_AT_high_pc;
+        rows[1][1] = DW_FORM_data8;
+        rows[2][0] = DW_AT_frame_base;
+        rows[2][1] = DW_FORM_exprloc;
+        rows[0][0] = attr->name;
+        return 3;
+    default: rows[0][1] = DW_FORM_udata; break;
+    }
+    rows[0][0] = attr->name;
+    return 1;
+}
+
+static bool has_params(const struct isa_debug *debug, uint32_t die)
+{
+    for (uint32_t i = die + 1; i < debug->dies[die].end; i = debug->dies[i].end) {
+        if (debug->dies[i].tag == ISA_TAG_PARAMETER)
+            return true;
+    }
+    return false;
+}
+
+/* The kernel whose parameters the source does not name, or NULL: ours stand for them. */
+static const struct isa_function *nameless_params(const struct maker *mk, uint32_t die)
+{
+    const struct isa_attr *pc = isa_die_attr(mk->debug, die, ISA_AT_LOW_PC);
+    const struct isa_function *function =
+        pc != NULL ? &mk->object->functions[pc->value] : NULL;
+
+    return function != NULL && function->param_count != 0 && !has_params(mk->debug, die)
+               ? function : NULL;
+}
+
+static void put_shape(const struct maker *mk, uint32_t die, struct isa_bytes *out)
+{
+    const struct isa_die *d = &mk->debug->dies[die];
+
+    isa_bytes_uleb(out, d->tag);
+    isa_bytes_u8(out, d->end > die + 1 || nameless_params(mk, die) != NULL);
+    for (uint32_t k = 0; k < d->attr_count; k++) {
+        const struct isa_attr *attr = &mk->debug->attrs[d->first_attr + k];
+        uint16_t rows[3][2];
+        unsigned n = forms_of(mk->debug, attr, rows);
+
+        for (unsigned i = 0; i < n; i++) {
+            isa_bytes_uleb(out, rows[i][0]);
+            isa_bytes_uleb(out, rows[i][1]);
+        }
+    }
+    isa_bytes_u16(out, 0);
+}
+
+/* One abbreviation for all entries of a shape, found by hashing its bytes. */
+static bool make_shapes(struct maker *mk)
+{
+    uint32_t count = mk->debug->die_count, next = ABBREV_COUNT;
+    struct isa_bytes one = { 0 };
+    struct row {
+        uint32_t code, size;
+        size_t at;
+    } *table;
+    size_t room = 64;
+
+    while (room < (size_t)count * 2)
+        room *= 2;
+    table = calloc(room, sizeof *table);
+    if (table == NULL)
+        return false;
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t hash = 2166136261u;
+        struct row *row;
+
+        one.size = 0;
+        put_shape(mk, i, &one);
+        for (size_t k = 0; k < one.size; k++)
+            hash = (hash ^ one.data[k]) * 16777619u;
+        row = &table[hash & (room - 1)];
+        while (row->code != 0 && (row->size != one.size ||
+                                  mk->to->abbrev.failed || one.failed ||
+                                  memcmp(mk->to->abbrev.data + row->at, one.data, one.size) != 0))
+            row = row + 1 == table + room ? table : row + 1;
+        if (row->code == 0) {
+            row->code = next++;
+            isa_bytes_uleb(&mk->to->abbrev, row->code);
+            row->at = mk->to->abbrev.size;
+            row->size = (uint32_t)one.size;
+            isa_bytes_put(&mk->to->abbrev, one.data, one.size);
+        }
+        mk->code[i] = row->code;
+        if (one.failed || mk->to->abbrev.failed)
+            break;
+    }
+    if (one.failed)
+        mk->to->abbrev.failed = true;
+    isa_bytes_fini(&one);
+    free(table);
+    return true;
+}
+
+/* ---- .debug_info ------------------------------------------------------------------------ */
+
+static uint32_t base_type(struct isa_bytes *out, const char *name, unsigned bytes,
+                          unsigned encoding)
+{
+    uint32_t at = (uint32_t)out->size;
+
+    isa_bytes_uleb(out, ABBREV_BASE);
+    isa_bytes_string(out, name);
+    isa_bytes_u8(out, bytes);
+    isa_bytes_u8(out, encoding);
+    return at;
+}
+
+static void make_types(struct isa_bytes *out, struct types *types)
+{
+    static const char *const members[] = { "x", "y", "z" };
+
+    types->u8 = base_type(out, "unsigned char", 1, DW_ATE_unsigned);
+    types->u16 = base_type(out, "unsigned short", 2, DW_ATE_unsigned);
+    types->u32 = base_type(out, "unsigned int", 4, DW_ATE_unsigned);
+    types->u64 = base_type(out, "unsigned long", 8, DW_ATE_unsigned);
+    types->i32 = base_type(out, "int", 4, DW_ATE_signed);
+    types->pointer = (uint32_t)out->size;
+    isa_bytes_uleb(out, ABBREV_POINTER);
+    isa_bytes_u8(out, 8);
+    types->dim3 = (uint32_t)out->size;
+    isa_bytes_uleb(out, ABBREV_STRUCT);
+    isa_bytes_string(out, "uint3");
+    isa_bytes_u8(out, 12);
+    for (unsigned i = 0; i < 3; i++) {
+        isa_bytes_uleb(out, ABBREV_MEMBER);
+        isa_bytes_string(out, members[i]);
+        isa_bytes_u32(out, types->u32);
+        isa_bytes_u8(out, 4 * i);
+    }
+    isa_bytes_u8(out, 0);
+}
+
+static void put_location(struct isa_bytes *out, uint64_t address)
+{
+    isa_bytes_uleb(out, 9);
+    isa_bytes_u8(out, DW_OP_const8u);
+    isa_bytes_u64(out, address);
+}
+
+static void put_variable(struct isa_bytes *out, const char *name, uint32_t type,
+                         uint64_t address)
+{
+    isa_bytes_uleb(out, ABBREV_VARIABLE);
+    isa_bytes_string(out, name);
+    isa_bytes_u32(out, type);
+    put_location(out, address);
+}
+
+static uint32_t array_type(struct isa_bytes *out, uint32_t element, uint32_t index,
+                           uint32_t count)
+{
+    uint32_t at = (uint32_t)out->size;
+
+    isa_bytes_uleb(out, ABBREV_ARRAY);
+    isa_bytes_u32(out, element);
+    isa_bytes_uleb(out, ABBREV_RANGE);
+    isa_bytes_u32(out, index);
+    isa_bytes_u32(out, count - 1);
+    isa_bytes_u8(out, 0);
+    return at;
+}
+
+static void make_builtins(struct isa_bytes *out, const struct types *types)
+{
+    static const struct {
+        const char *name;
+        uint8_t offset, bytes; /* docs/object.md has this layout */
+    } rows[] = {
+        { "threadIdx", 0, 12 },  { "blockIdx", 16, 12 },     { "blockDim", 32, 12 },
+        { "gridDim", 48, 12 },   { "laneid", 64, 4 },        { "warpid", 68, 4 },
+        { "clock64", 72, 8 },    { "warpSize", 80, 0 },      { "work_dim", 84, 4 },
+        { "local_id", 0, 12 },   { "group_id", 16, 12 },     { "local_size", 32, 12 },
+        { "num_groups", 48, 12 }, { "global_id", 96, 12 },   { "global_size", 112, 12 },
+        { "global_offset", 128, 12 },
+    };
+
+    for (size_t i = 0; i < LW_COUNT_OF(rows); i++)
+        put_variable(out, rows[i].name,
+                     rows[i].bytes == 12  ? types->dim3
+                     : rows[i].bytes == 8 ? types->u64
+                     : rows[i].bytes == 0 ? types->i32 /* as CUDA has it */
+                                          : types->u32,
+                     WINDOW_BUILTIN + rows[i].offset);
+}
+
+/* Some entry of the source lies there already. */
+static bool place_known(const struct isa_debug *debug, uint64_t address)
+{
+    for (uint32_t i = 0; debug != NULL && i < debug->place_count; i++) {
+        if (debug->places[i].kind == ISA_PLACE_ADDRESS && debug->places[i].value == address)
+            return true;
+    }
+    return false;
+}
+
+static void make_shared(struct maker *mk)
+{
+    for (unsigned i = 0; i < mk->object->variable_count; i++) {
+        const struct isa_variable *variable = &mk->object->variables[i];
+        uint64_t address = ISA_SHARED_BASE + variable->shared_offset;
+
+        if (variable->space == ISA_SPACE_SHARED && variable->size_bytes != 0 &&
+            !place_known(mk->debug, address)) {
+            uint32_t type = array_type(mk->out, mk->types.u8, mk->types.u32,
+                                       (uint32_t)variable->size_bytes);
+            put_variable(mk->out, variable->name, type, address);
+        }
+    }
+}
+
+/** Types that a function's parameters need and that cannot stand inside it. */
+static void put_params(struct maker *mk, const struct isa_function *function)
+{
+    const struct types *types = &mk->types;
+
+    for (unsigned i = 0; i < function->param_count; i++) {
+        const struct isa_param *param = &function->params[i];
+        uint32_t type = param->kind == ISA_PARAM_POINTER && param->size_bytes == 8 ? types->pointer
+                        : param->size_bytes == 1                                   ? types->u8
+                        : param->size_bytes == 2                                   ? types->u16
+                        : param->size_bytes == 4                                   ? types->u32
+                        : param->size_bytes == 8                                   ? types->u64
+                                                                                   : 0;
+
+        if (type == 0)
+            type = array_type(mk->out, types->u8, types->u32, param->size_bytes);
+        isa_bytes_uleb(mk->out, ABBREV_PARAM);
+        isa_bytes_string(mk->out, param->name);
+        isa_bytes_u32(mk->out, type);
+        put_location(mk->out, WINDOW_CONST + param->offset);
+    }
+}
+
+static void put_extent(struct isa_bytes *out, const struct isa_function *function)
+{
+    isa_bytes_u64(out, address_of(function->first));
+    isa_bytes_u64(out, (uint64_t)function->count * ISA_WORD_BYTES);
+}
+
+static void put_frame_base(struct isa_bytes *out)
+{
+    isa_bytes_uleb(out, 1);
+    isa_bytes_u8(out, DW_OP_call_frame_cfa);
+}
+
+static void make_function(struct maker *mk, const struct isa_function *function)
+{
+    struct isa_bytes *out = mk->out;
+
+    isa_bytes_uleb(out, function->param_count ? ABBREV_FUNCTION_PARAMS : ABBREV_FUNCTION);
+    isa_bytes_string(out, function->name);
+    isa_bytes_u16(out, function->file);
+    isa_bytes_u32(out, function->line);
+    put_extent(out, function);
+    put_frame_base(out);
+    if (function->param_count == 0)
+        return;
+    put_params(mk, function);
+    isa_bytes_u8(out, 0);
+}
+
+/* ---- entries of the source ------------------------------------------------------------- */
+
+static void put_expression(const struct maker *mk, const struct isa_place *place,
+                           struct isa_bytes *out)
+{
+    switch (place->kind) {
+    case ISA_PLACE_ADDRESS:
+        isa_bytes_u8(out, DW_OP_const8u);
+        isa_bytes_u64(out, place->value);
+        break;
+    case ISA_PLACE_FRAME: /* the frame's own address in local memory lies below its CFA */
+        isa_bytes_u8(out, DW_OP_call_frame_cfa);
+        isa_bytes_u8(out, DW_OP_lit16);
+        isa_bytes_u8(out, DW_OP_minus);
+        isa_bytes_u8(out, DW_OP_deref);
+        isa_bytes_u8(out, DW_OP_consts);
+        isa_bytes_sleb(out, (int64_t)place->value);
+        isa_bytes_u8(out, DW_OP_plus);
+        break;
+    case ISA_PLACE_VARIABLE: {
+        const struct isa_variable *variable = &mk->object->variables[place->variable];
+        bool shared = variable->space == ISA_SPACE_SHARED;
+
+        if (mk->variables == NULL && !shared)
+            break; /* nowhere, until the loader places it */
+        isa_bytes_u8(out, DW_OP_const8u);
+        isa_bytes_u64(out, place->value +
+                               (shared ? ISA_SHARED_BASE + variable->shared_offset
+                                       : mk->variables[place->variable]));
+        break;
+    }
+    default:
+        isa_bytes_u8(out, DW_OP_const8u);
+        isa_bytes_u64(out, place->value);
+        isa_bytes_u8(out, DW_OP_stack_value);
+        break;
+    }
+}
+
+/* Offsets of a list count from the unit's low_pc, the start of the text. */
+static void put_list_entry(const struct maker *mk, const struct isa_place *place, uint64_t from,
+                           uint64_t to, struct isa_bytes *out)
+{
+    size_t at;
+
+    if (from >= to)
+        return;
+    isa_bytes_u64(out, from);
+    isa_bytes_u64(out, to);
+    at = out->size;
+    isa_bytes_u16(out, 0);
+    put_expression(mk, place, out);
+    if (!out->failed) {
+        out->data[at] = (uint8_t)(out->size - at - 2);
+        out->data[at + 1] = 0; /* no expression of ours is that long */
+    }
+}
+
+static void put_list(const struct maker *mk, const struct isa_attr *attr, struct isa_bytes *out)
+{
+    for (uint32_t i = 0; i < attr->count; i++) {
+        const struct isa_place *place = &mk->debug->places[attr->value + i];
+        uint64_t from = (uint64_t)place->from * ISA_WORD_BYTES;
+        uint32_t low = 0, high = mk->call_count;
+
+        while (place->here_only && low < high) {
+            uint32_t middle = low + (high - low) / 2;
+
+            if (mk->calls[middle] < place->from)
+                low = middle + 1;
+            else
+                high = middle;
+        }
+        /* debuggers look up a caller's frame inside its call instruction: not there */
+        for (; place->here_only && low < mk->call_count && mk->calls[low] < place->to; low++) {
+            uint64_t call = (uint64_t)mk->calls[low] * ISA_WORD_BYTES;
+
+            put_list_entry(mk, place, from, call + 1, out);
+            from = call + ISA_WORD_BYTES;
+        }
+        put_list_entry(mk, place, from, (uint64_t)place->to * ISA_WORD_BYTES, out);
+    }
+    isa_bytes_u64(out, 0);
+    isa_bytes_u64(out, 0);
+}
+
+static void put_attr(struct maker *mk, const struct isa_attr *attr)
+{
+    struct isa_bytes *out = mk->out;
+    struct isa_bytes place = { 0 };
+
+    switch (isa_debug_attr_kind(attr->name)) {
+    case ISA_ATTR_TEXT: isa_bytes_string(out, attr->text); break;
+    case ISA_ATTR_DIE: isa_bytes_u32(out, (uint32_t)attr->value); break; /* patched later */
+    case ISA_ATTR_SIGNED: isa_bytes_sleb(out, (int64_t)attr->value); break;
+    case ISA_ATTR_FLAG: break;
+    case ISA_ATTR_PLACES:
+        if (is_list(mk->debug, attr)) {
+            isa_bytes_u32(out, (uint32_t)mk->to->loc.size);
+            put_list(mk, attr, &mk->to->loc);
+            break;
+        }
+        put_expression(mk, &mk->debug->places[attr->value], &place);
+        isa_bytes_uleb(out, place.size);
+        isa_bytes_put(out, place.data, place.size);
+        out->failed = out->failed || place.failed;
+        isa_bytes_fini(&place);
+        break;
+    case ISA_ATTR_SPANS:
+        if (attr->count == 1) {
+            const struct isa_span *span = &mk->debug->spans[attr->value];
+
+            isa_bytes_u64(out, address_of(span->from));
+            isa_bytes_u64(out, (uint64_t)(span->to - span->from) * ISA_WORD_BYTES);
+            break;
+        }
+        isa_bytes_u32(out, (uint32_t)mk->to->ranges.size);
+        for (uint32_t i = 0; i < attr->count; i++) {
+            const struct isa_span *span = &mk->debug->spans[attr->value + i];
+
+            isa_bytes_u64(&mk->to->ranges, (uint64_t)span->from * ISA_WORD_BYTES);
+            isa_bytes_u64(&mk->to->ranges, (uint64_t)span->to * ISA_WORD_BYTES);
+        }
+        isa_bytes_u64(&mk->to->ranges, 0);
+        isa_bytes_u64(&mk->to->ranges, 0);
+        break;
+    case ISA_ATTR_FUNCTION:
+        put_extent(out, &mk->object->functions[attr->value]);
+        put_frame_base(out);
+        mk->covered[attr->value] = true;
+        break;
+    default: isa_bytes_uleb(out, attr->value); break;
+    }
+}
+
+/* References, now that every entry has its offset; @where has their places, in order. */
+static void patch_references(struct maker *mk, const uint32_t *where)
+{
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < mk->debug->die_count; i++) {
+        const struct isa_die *die = &mk->debug->dies[i];
+
+        for (uint32_t k = 0; k < die->attr_count; k++) {
+            const struct isa_attr *attr = &mk->debug->attrs[die->first_attr + k];
+
+            if (isa_debug_attr_kind(attr->name) == ISA_ATTR_DIE)
+                isa_bytes_patch32(mk->out, where[n++], mk->offset[attr->value]);
+        }
+    }
+}
+
+static void make_source(struct maker *mk)
+{
+    const struct isa_debug *debug = mk->debug;
+    uint32_t *where = calloc((size_t)debug->attr_count + 1, sizeof *where), refs = 0;
+    uint32_t ends[256];
+    unsigned depth = 0;
+
+    if (where == NULL) {
+        mk->out->failed = true;
+        return;
+    }
+    for (uint32_t i = 0; i < debug->die_count; i++) {
+        const struct isa_die *die = &debug->dies[i];
+        const struct isa_function *nameless = nameless_params(mk, i);
+
+        for (; depth != 0 && ends[depth - 1] == i; depth--)
+            isa_bytes_u8(mk->out, 0);
+        mk->offset[i] = (uint32_t)mk->out->size;
+        isa_bytes_uleb(mk->out, mk->code[i]);
+        for (uint32_t k = 0; k < die->attr_count; k++) {
+            const struct isa_attr *attr = &debug->attrs[die->first_attr + k];
+
+            if (isa_debug_attr_kind(attr->name) == ISA_ATTR_DIE)
+                where[refs++] = (uint32_t)mk->out->size;
+            put_attr(mk, attr);
+        }
+        if (nameless != NULL)
+            put_params(mk, nameless);
+        if (die->end > i + 1)
+            ends[depth++] = die->end; /* isa_debug_check() bounds the depth */
+        else if (nameless != NULL)
+            isa_bytes_u8(mk->out, 0);
+    }
+    for (; depth != 0; depth--)
+        isa_bytes_u8(mk->out, 0);
+    patch_references(mk, where);
+    free(where);
+}
+
+/* ---- the unit ------------------------------------------------------------------------------ */
+
+static void make_info(struct maker *mk)
+{
+    const struct isa_object *object = mk->object;
+    struct isa_bytes *out = mk->out;
+    const char *producer = object->producer != NULL ? object->producer : "lanewise";
+
+    isa_bytes_u32(out, 0);
+    isa_bytes_u16(out, 4);
+    isa_bytes_u32(out, 0); /* .debug_abbrev */
+    isa_bytes_u8(out, 8);
+    isa_bytes_uleb(out, object->comp_dir != NULL ? ABBREV_UNIT_DIR : ABBREV_UNIT);
+    /* x86 gdb finds the end of a prologue by line rows only for producers named clang */
+    if (strncmp(producer, "clang ", 6) != 0)
+        isa_bytes_put(out, "clang compatible: ", 18);
+    isa_bytes_string(out, producer);
+    isa_bytes_u8(out, mk->debug != NULL && mk->debug->language != 0 &&
+                              mk->debug->language < 256
+                          ? mk->debug->language : DW_LANG_C99);
+    isa_bytes_string(out, object->file_count > 1 ? object->files[1] : "");
+    isa_bytes_u64(out, ISA_CODE_BASE);
+    isa_bytes_u64(out, (uint64_t)object->text_count * ISA_WORD_BYTES);
+    isa_bytes_u32(out, 0); /* .debug_line */
+    if (object->comp_dir != NULL)
+        isa_bytes_string(out, object->comp_dir);
+    make_types(out, &mk->types);
+    if (mk->debug != NULL)
+        make_source(mk);
+    make_builtins(out, &mk->types);
+    make_shared(mk);
+    for (unsigned i = 0; i < object->function_count; i++) {
+        if (!mk->covered[i])
+            make_function(mk, &object->functions[i]);
+    }
+    isa_bytes_u8(out, 0);
+    isa_bytes_patch32(out, 0, (uint32_t)(out->size - 4));
+}
+
+static void find_calls(struct maker *mk)
+{
+    for (uint32_t i = 0; i < mk->object->text_count; i++) {
+        struct isa_insn insn;
+
+        if (isa_insn_decode(mk->object->text[i], &insn) &&
+            (isa_op_info((enum isa_op)insn.op)->flags & ISA_F_CALL) != 0)
+            mk->calls[mk->call_count++] = i;
+    }
+}
+
+void isa_dwarf_make_info(const struct isa_object *object, const uint64_t *variables,
+                         struct isa_dwarf *out)
+{
+    uint32_t dies = object->debug != NULL ? object->debug->die_count : 0;
+    struct maker mk = { .object = object, .debug = object->debug, .variables = variables,
+                        .to = out, .out = &out->info };
+
+    mk.offset = calloc((size_t)dies + 1, sizeof *mk.offset);
+    mk.code = calloc((size_t)dies + 1, sizeof *mk.code);
+    mk.covered = calloc((size_t)object->function_count + 1, sizeof *mk.covered);
+    mk.calls = calloc((size_t)object->text_count + 1, sizeof *mk.calls);
+    make_own_abbrevs(&out->abbrev);
+    if (mk.offset == NULL || mk.code == NULL || mk.covered == NULL || mk.calls == NULL ||
+        (mk.debug != NULL && !make_shapes(&mk))) {
+        out->info.failed = true;
+    } else {
+        isa_bytes_u8(&out->abbrev, 0);
+        if (mk.debug != NULL && mk.debug->place_count != 0)
+            find_calls(&mk);
+        make_info(&mk);
+    }
+    free(mk.offset);
+    free(mk.code);
+    free(mk.covered);
+    free(mk.calls);
+}

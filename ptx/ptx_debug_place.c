@@ -1,0 +1,779 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Where a function's variables are, and which words its scopes have. Words may stand in
+ * another order than the text's statements, so a scope is the set of words whose statement
+ * lies between its labels. A register's variable is in a row of the vector unit from each
+ * write of it until the row is written for something else: a forward analysis over the
+ * allocated code, 64 registers at a time.
+ */
+#include "ptx/ptx_debug_priv.h"
+
+#include <stdlib.h>
+
+enum {
+    OP_ADDR = 0x03, OP_CONST1U = 0x08, OP_CONST8S = 0x0f, OP_CONSTU = 0x10, OP_CONSTS = 0x11,
+    OP_PLUS_UCONST = 0x23, OP_LIT0 = 0x30, OP_LIT31 = 0x4f, OP_REGX = 0x90, OP_STACK_VALUE = 0x9f,
+    MAX_LIST = 1 << 16, NO_ROW = 0xffff
+};
+
+/* The debugger's windows (docs/object.md). */
+#define WINDOW_VECTOR (UINT64_C(0xf0) << 56)
+#define WINDOW_CONST (UINT64_C(0xf9) << 56)
+
+struct word {
+    uint32_t line, word;
+};
+/** A virtual register that stands for a PTX register which holds a variable. */
+struct holder {
+    uint32_t reg, vreg;
+    uint16_t row, rows;
+    PTX_LIST(struct isa_span) spans; /* words of the function before which it has its value */
+};
+struct placing {
+    struct ptx_unit *unit;
+    struct ptx_job *job;
+    struct ptx_module *module;
+    struct ptx_debug *debug;
+    struct ptx_function *fn;
+    uint32_t function, base, count; /* words */
+    struct word *by_line;           /* sorted */
+    uint8_t *mark;                  /* by word */
+    uint32_t marked_from, marked_to;
+    const uint32_t *index;
+    PTX_LIST(struct holder) holders;
+    uint32_t *wanted;               /* by PTX register: 1 + first holder, or 0 */
+    PTX_LIST(struct isa_place) places;
+    PTX_LIST(struct isa_span) spans;
+};
+
+/* ---- words of lines ------------------------------------------------------------------ */
+
+static int compare_words(const void *a, const void *b)
+{
+    const struct word *x = a, *y = b;
+
+    if (x->line != y->line)
+        return x->line < y->line ? -1 : 1;
+    return x->word < y->word ? -1 : x->word > y->word;
+}
+
+static void find_words(struct placing *pl)
+{
+    const struct ptx_unit *unit = pl->unit;
+    uint32_t n = 0;
+
+    for (size_t i = 0; i < unit->code.count; i++) {
+        if (pl->index[i] != pl->index[i + 1])
+            pl->by_line[n++] = (struct word){ unit->code.at[i].line, pl->index[i] };
+    }
+    pl->count = n;
+    if (n != 0)
+        qsort(pl->by_line, n, sizeof *pl->by_line, compare_words);
+}
+
+static bool spend(struct placing *pl, uint64_t steps)
+{
+    if (pl->debug->budget < steps)
+        return false;
+    pl->debug->budget -= steps;
+    return true;
+}
+
+/* Mark the words of lines [from, to); clear_marks() undoes all of it. */
+static void mark_lines(struct placing *pl, uint32_t from, uint32_t to)
+{
+    uint32_t low = 0, high = pl->count;
+
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+
+        if (pl->by_line[middle].line < from)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    for (; low < pl->count && pl->by_line[low].line < to && spend(pl, 1); low++) {
+        uint32_t word = pl->by_line[low].word;
+
+        pl->mark[word] = 1;
+        if (word < pl->marked_from)
+            pl->marked_from = word;
+        if (word >= pl->marked_to)
+            pl->marked_to = word + 1;
+    }
+}
+
+static void clear_marks(struct placing *pl)
+{
+    if (pl->marked_from < pl->marked_to)
+        memset(pl->mark + pl->marked_from, 0, pl->marked_to - pl->marked_from);
+    pl->marked_from = pl->count;
+    pl->marked_to = 0;
+}
+
+static void mark_all(struct placing *pl)
+{
+    memset(pl->mark, 1, pl->count);
+    pl->marked_from = 0;
+    pl->marked_to = pl->count;
+}
+
+/* A label of this function; addresses count from the unit's low_pc only where they are
+ * differences, which no compiler of PTX writes. */
+static bool line_of(const struct placing *pl, const struct ptx_fixup *fixup, uint32_t *line)
+{
+    const struct ptx_mark *mark = fixup != NULL && fixup->minus.size == 0 && fixup->addend == 0
+                                      ? ptx_debug_mark(pl->debug, fixup) : NULL;
+
+    if (mark == NULL || mark->function != pl->function)
+        return false;
+    *line = mark->line;
+    return true;
+}
+
+/* ---- scopes ------------------------------------------------------------------------------ */
+
+static void *keep(struct placing *pl, const void *list, size_t count, size_t size)
+{
+    void *copy = lw_arena_alloc(&pl->unit->object->arena, (count + 1) * size);
+
+    if (copy == NULL)
+        ptx_fail(pl->job, 0, LW_ENOMEM, "out of memory");
+    if (count != 0)
+        memcpy(copy, list, count * size);
+    return copy;
+}
+
+static void take_spans(struct placing *pl, struct ptx_die *die)
+{
+    pl->spans.count = 0;
+    for (uint32_t w = pl->marked_from; w < pl->marked_to && spend(pl, 1); w++) {
+        uint32_t start = w;
+
+        if (!pl->mark[w])
+            continue;
+        while (w < pl->marked_to && pl->mark[w])
+            w++;
+        *PTX_PUSH(pl->job, pl->spans) = (struct isa_span){ pl->base + start, pl->base + w };
+    }
+    die->spans = keep(pl, pl->spans.at, pl->spans.count, sizeof *die->spans);
+    die->span_count = (uint32_t)pl->spans.count;
+    clear_marks(pl);
+}
+
+static void place_scope(struct placing *pl, uint32_t index)
+{
+    struct ptx_die *die = &pl->debug->dies.at[index];
+    const struct ptx_value *low = ptx_debug_value(pl->debug, index, ISA_AT_LOW_PC);
+    const struct ptx_value *high = ptx_debug_value(pl->debug, index, 0x12);
+    const struct ptx_value *ranges = ptx_debug_value(pl->debug, index, ISA_AT_RANGES);
+    const struct ptx_section *section = pl->debug->ranges;
+    uint32_t from, to;
+    uint64_t at;
+
+    if (low != NULL && high != NULL && line_of(pl, low->fixup, &from) &&
+        line_of(pl, high->fixup, &to))
+        mark_lines(pl, from, to);
+    if (ranges != NULL && ranges->fixup != NULL &&
+        ptx_debug_target(section, ranges->fixup, &at)) {
+        for (; at + 16 <= section->bytes.count && spend(pl, 1); at += 16) {
+            const struct ptx_fixup *a = ptx_debug_fixup(section, (uint32_t)at);
+            const struct ptx_fixup *b = ptx_debug_fixup(section, (uint32_t)at + 8);
+
+            if (a == NULL && b == NULL)
+                break;
+            if (line_of(pl, a, &from) && line_of(pl, b, &to))
+                mark_lines(pl, from, to);
+        }
+    }
+    take_spans(pl, die);
+}
+
+/* ---- expressions ------------------------------------------------------------------------- */
+
+static bool leb_at(const struct ptx_section *section, uint32_t *at, uint32_t end, bool is_signed,
+                   uint64_t *value)
+{
+    unsigned shift = 0;
+    uint8_t byte;
+
+    *value = 0;
+    do {
+        if (*at >= end || shift > 63)
+            return false;
+        byte = section->bytes.at[(*at)++];
+        *value |= (uint64_t)(byte & 0x7f) << shift;
+        shift += 7;
+    } while (byte & 0x80);
+    if (is_signed && (byte & 0x40) && shift < 64)
+        *value |= ~UINT64_C(0) << shift;
+    return true;
+}
+
+const char *ptx_debug_spelling(struct ptx_name name, char *room, size_t size)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < name.size; i++) {
+        bool odd = name.text[i] == '.' || name.text[i] == '@';
+
+        if (n + 4 > size)
+            return NULL;
+        memcpy(room + n, odd ? "_$_" : name.text + i, odd ? 3 : 1);
+        n += odd ? 3 : 1;
+    }
+    room[n] = '\0';
+    return room;
+}
+
+/* Expressions of the compilers: an address, a register, a constant. */
+struct spot {
+    const struct ptx_fixup *address; /* of a variable, plus */
+    uint64_t offset;
+    char reg[9]; /* a register's name; empty: none */
+    bool constant;
+};
+static bool read_spot(const struct ptx_section *section, uint32_t at, uint32_t size,
+                      struct spot *spot)
+{
+    uint32_t end = at + size;
+    uint64_t value = 0;
+    unsigned op;
+
+    memset(spot, 0, sizeof *spot);
+    if (at >= end)
+        return false;
+    op = section->bytes.at[at++];
+    if (op == OP_ADDR) {
+        if (end - at < 8)
+            return false;
+        spot->address = ptx_debug_fixup(section, at);
+        at += 8;
+        if (spot->address == NULL || spot->address->minus.size != 0)
+            return false;
+        spot->offset = (uint64_t)spot->address->addend;
+        if (at < end && section->bytes.at[at] == OP_PLUS_UCONST) {
+            at++;
+            if (!leb_at(section, &at, end, false, &value))
+                return false;
+            spot->offset += value;
+        }
+        return at == end;
+    }
+    if (op == OP_REGX) { /* the name, its first character highest */
+        unsigned n = 0;
+
+        if (!leb_at(section, &at, end, false, &value) || at != end)
+            return false;
+        for (int shift = 56; shift >= 0; shift -= 8) {
+            char c = (char)(value >> shift);
+
+            if (c != 0)
+                spot->reg[n++] = c;
+        }
+        return n != 0;
+    }
+    if (op >= OP_LIT0 && op <= OP_LIT31) {
+        spot->offset = op - OP_LIT0;
+    } else if (op >= OP_CONST1U && op <= OP_CONST8S) {
+        unsigned bytes = 1u << (op - OP_CONST1U) / 2;
+
+        if (end - at < bytes)
+            return false;
+        spot->offset = ptx_debug_bytes(section, at, bytes);
+        if ((op - OP_CONST1U) % 2 == 1 && bytes < 8 && spot->offset >> (8 * bytes - 1))
+            spot->offset |= ~UINT64_C(0) << (8 * bytes);
+        at += bytes;
+    } else if (op == OP_CONSTU || op == OP_CONSTS) {
+        if (!leb_at(section, &at, end, op == OP_CONSTS, &spot->offset))
+            return false;
+    } else {
+        return false;
+    }
+    spot->constant = at + 1 == end && section->bytes.at[at] == OP_STACK_VALUE;
+    return spot->constant;
+}
+
+static bool variable_place(const struct ptx_symbol *s, uint64_t offset, struct isa_place *place)
+{
+    if (s->external || (s->space != PTX_SP_GLOBAL && s->space != PTX_SP_CONST))
+        return false;
+    *place = (struct isa_place){ .kind = ISA_PLACE_VARIABLE, .variable = s->variable,
+                                 .value = offset };
+    return true;
+}
+
+bool ptx_debug_module_place(const struct ptx_module *module, const struct ptx_value *value,
+                            struct isa_place *place)
+{
+    const struct ptx_debug *debug = module->debug;
+    char room[3 * PTX_NAME_BYTES];
+    const uint32_t *known;
+    const char *name;
+    struct spot spot;
+
+    if (value == NULL || value->kind != PTX_V_BLOCK ||
+        !read_spot(debug->info, value->at, value->size, &spot) || spot.address == NULL)
+        return false;
+    name = ptx_debug_spelling(spot.address->name, room, sizeof room);
+    known = name != NULL ? ptx_map_find(&debug->variables, name, strlen(name)) : NULL;
+    if (known == NULL)
+        return false;
+    const struct ptx_symbol *s = &module->symbols.at[*known];
+
+    if (s->space == PTX_SP_SHARED && s->placed) {
+        *place = (struct isa_place){ .value = ISA_SHARED_BASE + s->offset + spot.offset };
+        return true;
+    }
+    return variable_place(s, spot.offset, place);
+}
+
+/* A variable of the function, else one of the module. */
+static bool symbol_place(struct placing *pl, const struct spot *spot, struct isa_place *place)
+{
+    char room[3 * PTX_NAME_BYTES];
+    const char *name = ptx_debug_spelling(spot->address->name, room, sizeof room);
+    const struct ptx_symbol *s = NULL;
+    const uint32_t *known;
+
+    if (name == NULL)
+        return false;
+    for (uint32_t i = pl->fn->first_symbol; i < pl->fn->end_symbol && s == NULL && spend(pl, 1);
+         i++) {
+        if (strcmp(pl->module->symbols.at[i].name, name) == 0)
+            s = &pl->module->symbols.at[i];
+    }
+    known = ptx_map_find(&pl->debug->variables, name, strlen(name));
+    if (s == NULL && known != NULL)
+        s = &pl->module->symbols.at[*known];
+    if (s == NULL)
+        return false;
+    *place = (struct isa_place){ .kind = ISA_PLACE_ADDRESS, .value = s->offset + spot->offset };
+    switch (s->space) {
+    case PTX_SP_LOCAL: place->value += ISA_LOCAL_BASE; return pl->fn->kernel;
+    case PTX_SP_PARAM: place->value += WINDOW_CONST; return pl->fn->kernel;
+    case PTX_SP_SHARED:
+        place->value += ISA_SHARED_BASE;
+        return s->placed || s->size_bytes == 0;
+    default: return variable_place(s, spot->offset, place);
+    }
+}
+
+/* ---- registers ----------------------------------------------------------------------------- */
+
+static uint32_t find_register(struct placing *pl, const char *name)
+{
+    for (uint32_t r = 0; r < pl->fn->regs.count && spend(pl, 1); r++) {
+        if (strcmp(pl->fn->regs.at[r].name, name) == 0)
+            return r;
+    }
+    return PTX_NONE;
+}
+
+static bool is_same_row_copy(const struct placing *pl, size_t i)
+{
+    const struct ptx_mi *mi = &pl->unit->code.at[i];
+
+    return pl->index[i] == pl->index[i + 1] &&
+           (mi->in.op == ISA_V_MOV_B32 || mi->in.op == ISA_V_MOV_B64);
+}
+
+struct flow {
+    const struct holder *holder; /* the first of up to 64 */
+    unsigned count;
+    uint64_t rows[ISA_VREG_COUNT]; /* by row: holders that lie there */
+};
+
+/* What is known behind instruction @i, of what is known before it. */
+static uint64_t step(const struct placing *pl, const struct flow *flow, size_t i, uint64_t known)
+{
+    const struct ptx_unit *unit = pl->unit;
+    const struct ptx_mi *mi = &unit->code.at[i];
+
+    if (isa_op_info((enum isa_op)mi->in.op)->flags & ISA_F_CALL)
+        return 0;
+    for (unsigned s = 0; s < PTX_S_M; s++) {
+        uint32_t vreg;
+        unsigned row;
+
+        if (!ptx_mi_writes(mi, (enum ptx_slot)s))
+            continue;
+        vreg = ptx_ref_vreg(mi->ref[s]);
+        if (unit->vregs.at[vreg].rows == 0 || unit->assigned[vreg] == NO_ROW)
+            continue;
+        row = unit->assigned[vreg] + ptx_ref_row(mi->ref[s]);
+        if (!is_same_row_copy(pl, i)) {
+            for (unsigned k = 0; k < mi->rows[s] && row + k < ISA_VREG_COUNT; k++)
+                known &= ~flow->rows[row + k];
+        }
+        for (unsigned h = 0; h < flow->count; h++) {
+            /* another web of the same PTX register: the old value is no more */
+            if (unit->vregs.at[vreg].origin == flow->holder[h].reg)
+                known &= ~(UINT64_C(1) << h);
+        }
+        for (unsigned h = 0; h < flow->count; h++) {
+            if (flow->holder[h].vreg == vreg)
+                known |= UINT64_C(1) << h;
+        }
+    }
+    return known;
+}
+
+static void follow(struct placing *pl, uint32_t first)
+{
+    const struct ptx_unit *unit = pl->unit;
+    size_t blocks = unit->blocks.count;
+    struct flow *flow = PTX_NEW(pl->job, struct flow);
+    uint64_t *in = PTX_ARRAY(pl->job, uint64_t, blocks + 1);
+    uint32_t *open = PTX_ARRAY(pl->job, uint32_t, 64);
+    bool changed = true;
+
+    flow->holder = &pl->holders.at[first];
+    flow->count = pl->holders.count - first < 64 ? (unsigned)(pl->holders.count - first) : 64;
+    for (unsigned h = 0; h < flow->count; h++) {
+        const struct holder *holder = &flow->holder[h];
+
+        for (unsigned k = 0; k < holder->rows && holder->row + k < ISA_VREG_COUNT; k++)
+            flow->rows[holder->row + k] |= UINT64_C(1) << h;
+        open[h] = PTX_NONE;
+    }
+    for (size_t b = 1; b < blocks; b++)
+        in[b] = ~UINT64_C(0);
+    while (changed) { /* falling, so it ends; a few rounds for reducible flow */
+        changed = false;
+        for (size_t b = 0; b < blocks; b++) {
+            const struct ptx_block *block = &unit->blocks.at[b];
+            uint64_t known = in[b];
+
+            if (!spend(pl, block->count))
+                return;
+            for (uint32_t i = block->first; i < block->first + block->count; i++)
+                known = step(pl, flow, i, known);
+            for (unsigned s = 0; s < block->succ_count; s++) {
+                if ((in[block->succ[s]] & known) != in[block->succ[s]]) {
+                    in[block->succ[s]] &= known;
+                    changed = true;
+                }
+            }
+        }
+    }
+    for (size_t b = 0; b < blocks; b++) {
+        const struct ptx_block *block = &unit->blocks.at[b];
+        uint64_t known = in[b];
+
+        for (uint32_t i = block->first; i < block->first + block->count; i++) {
+            for (unsigned h = 0; h < flow->count; h++) {
+                bool now = known >> h & 1;
+
+                if (pl->index[i] == pl->index[i + 1])
+                    continue;
+                if (now && open[h] == PTX_NONE)
+                    open[h] = pl->index[i];
+                if (!now && open[h] != PTX_NONE) {
+                    *PTX_PUSH(pl->job, pl->holders.at[first + h].spans) =
+                        (struct isa_span){ open[h], pl->index[i] };
+                    open[h] = PTX_NONE;
+                }
+            }
+            known = step(pl, flow, i, known);
+        }
+    }
+    for (unsigned h = 0; h < flow->count; h++) {
+        if (open[h] != PTX_NONE)
+            *PTX_PUSH(pl->job, pl->holders.at[first + h].spans) =
+                (struct isa_span){ open[h], pl->count };
+    }
+}
+
+static void want(struct placing *pl, const struct ptx_section *section, uint32_t at,
+                 uint32_t size)
+{
+    struct spot spot;
+    uint32_t reg;
+
+    if (!read_spot(section, at, size, &spot) || spot.reg[0] == '\0')
+        return;
+    reg = find_register(pl, spot.reg);
+    if (reg != PTX_NONE)
+        pl->wanted[reg] = 1;
+}
+
+/* ---- lists --------------------------------------------------------------------------------- */
+
+/** An entry of a location list: lines and an expression. */
+struct list_entry {
+    uint32_t from, to;
+    uint32_t at, size;
+};
+static bool next_entry(struct placing *pl, uint64_t *at, struct list_entry *entry, bool *ours)
+{
+    const struct ptx_section *loc = pl->debug->loc;
+    const struct ptx_fixup *a, *b;
+    uint32_t size;
+
+    if (*at + 16 > loc->bytes.count || !spend(pl, 1))
+        return false;
+    a = ptx_debug_fixup(loc, (uint32_t)*at);
+    b = ptx_debug_fixup(loc, (uint32_t)*at + 8);
+    if ((a == NULL && b == NULL) || *at + 18 > loc->bytes.count)
+        return false;
+    size = (uint32_t)ptx_debug_bytes(loc, (uint32_t)*at + 16, 2);
+    if (size > loc->bytes.count - (*at + 18))
+        return false;
+    entry->at = (uint32_t)*at + 18;
+    entry->size = size;
+    *ours = line_of(pl, a, &entry->from) && line_of(pl, b, &entry->to);
+    *at += 18 + size;
+    return true;
+}
+
+static bool list_start(const struct placing *pl, const struct ptx_value *value, uint64_t *at)
+{
+    const struct ptx_section *loc = pl->debug->loc;
+
+    if (loc == NULL || (value->kind != PTX_V_OFFSET && value->kind != PTX_V_NUMBER))
+        return false;
+    if (value->fixup != NULL)
+        return ptx_debug_target(loc, value->fixup, at);
+    *at = value->number;
+    return *at < loc->bytes.count;
+}
+
+static bool is_variable(const struct ptx_die *die)
+{
+    return die->tag == ISA_TAG_VARIABLE || die->tag == ISA_TAG_PARAMETER;
+}
+
+static void find_holders(struct placing *pl, uint32_t root)
+{
+    const struct ptx_unit *unit = pl->unit;
+    bool any = false;
+
+    pl->wanted = PTX_ARRAY(pl->job, uint32_t, pl->fn->regs.count + 1);
+    for (uint32_t i = root; i < pl->debug->dies.at[root].end; i++) {
+        const struct ptx_value *value =
+            is_variable(&pl->debug->dies.at[i])
+                ? ptx_debug_value(pl->debug, i, ISA_AT_LOCATION) : NULL;
+        struct list_entry entry;
+        uint64_t at;
+        bool ours;
+
+        if (value == NULL)
+            continue;
+        if (value->kind == PTX_V_BLOCK)
+            want(pl, pl->debug->info, value->at, value->size);
+        else if (list_start(pl, value, &at))
+            while (next_entry(pl, &at, &entry, &ours))
+                want(pl, pl->debug->loc, entry.at, entry.size);
+    }
+    for (uint32_t v = 0; v < unit->vregs.count; v++) {
+        const struct ptx_vreg *vreg = &unit->vregs.at[v];
+
+        if (vreg->origin >= pl->fn->regs.count || !pl->wanted[vreg->origin] || vreg->rows == 0 ||
+            unit->assigned[v] == NO_ROW)
+            continue;
+        *PTX_PUSH(pl->job, pl->holders) = (struct holder){
+            .reg = vreg->origin, .vreg = v, .row = unit->assigned[v], .rows = vreg->rows
+        };
+        any = true;
+    }
+    for (uint32_t first = 0; any && first < pl->holders.count; first += 64)
+        follow(pl, first);
+}
+
+/* ---- variables ------------------------------------------------------------------------------ */
+
+/* The marked words of a register's variable, where it has its value. */
+static void place_register(struct placing *pl, const char *name)
+{
+    uint32_t reg = find_register(pl, name);
+
+    for (size_t h = 0; h < pl->holders.count && spend(pl, 1); h++) {
+        const struct holder *holder = &pl->holders.at[h];
+
+        if (holder->reg != reg)
+            continue;
+        for (size_t i = 0; i < holder->spans.count; i++) {
+            const struct isa_span *span = &holder->spans.at[i];
+
+            for (uint32_t w = span->from; w < span->to && spend(pl, 1); w++) {
+                uint32_t start = w;
+
+                if (!pl->mark[w])
+                    continue;
+                while (w < span->to && pl->mark[w])
+                    w++;
+                *PTX_PUSH(pl->job, pl->places) = (struct isa_place){
+                    .from = pl->base + start, .to = pl->base + w, .here_only = true,
+                    .value = WINDOW_VECTOR + 4 * (uint64_t)holder->row
+                };
+            }
+        }
+    }
+}
+
+static void place_spot(struct placing *pl, const struct ptx_section *section, uint32_t at,
+                       uint32_t size, bool always)
+{
+    struct isa_place place;
+    struct spot spot;
+
+    if (!read_spot(section, at, size, &spot))
+        return;
+    if (spot.reg[0] != '\0') {
+        if (always)
+            mark_all(pl);
+        place_register(pl, spot.reg);
+        return;
+    }
+    if (spot.constant)
+        place = (struct isa_place){ .kind = ISA_PLACE_CONSTANT, .value = spot.offset };
+    else if (!symbol_place(pl, &spot, &place))
+        return;
+    if (always) {
+        *PTX_PUSH(pl->job, pl->places) = place;
+        return;
+    }
+    for (uint32_t w = pl->marked_from; w < pl->marked_to && spend(pl, 1); w++) {
+        uint32_t start = w;
+
+        if (!pl->mark[w])
+            continue;
+        while (w < pl->marked_to && pl->mark[w])
+            w++;
+        place.from = pl->base + start;
+        place.to = pl->base + w;
+        *PTX_PUSH(pl->job, pl->places) = place;
+    }
+}
+
+static int compare_places(const void *a, const void *b)
+{
+    const struct isa_place *x = a, *y = b;
+
+    return x->from < y->from ? -1 : x->from > y->from;
+}
+
+/* Lists are ascending and disjoint, whatever the sections say. */
+static void tidy_places(struct placing *pl)
+{
+    size_t kept = 0;
+
+    if (pl->places.count > 1)
+        qsort(pl->places.at, pl->places.count, sizeof *pl->places.at, compare_places);
+    for (size_t i = 0; i < pl->places.count && pl->places.count > 1; i++) {
+        struct isa_place place = pl->places.at[i];
+        struct isa_place *last = kept != 0 ? &pl->places.at[kept - 1] : NULL;
+
+        if (last != NULL && place.from < last->to)
+            place.from = last->to;
+        if (place.from >= place.to)
+            continue;
+        if (last != NULL && last->to == place.from && last->kind == place.kind &&
+            last->value == place.value && last->variable == place.variable)
+            last->to = place.to;
+        else
+            pl->places.at[kept++] = place;
+    }
+    if (pl->places.count > 1)
+        pl->places.count = kept;
+}
+
+static void place_variable(struct placing *pl, uint32_t index)
+{
+    struct ptx_die *die = &pl->debug->dies.at[index];
+    const struct ptx_value *value = ptx_debug_value(pl->debug, index, ISA_AT_LOCATION);
+    struct list_entry entry;
+    uint64_t at;
+    bool ours;
+
+    if (value == NULL)
+        return;
+    pl->places.count = 0;
+    if (value->kind == PTX_V_BLOCK) {
+        place_spot(pl, pl->debug->info, value->at, value->size, true);
+        clear_marks(pl);
+    } else if (list_start(pl, value, &at)) {
+        for (unsigned n = 0; n < MAX_LIST && next_entry(pl, &at, &entry, &ours); n++) {
+            if (!ours)
+                continue;
+            mark_lines(pl, entry.from, entry.to);
+            place_spot(pl, pl->debug->loc, entry.at, entry.size, false);
+            clear_marks(pl);
+        }
+    }
+    tidy_places(pl);
+    die->places = keep(pl, pl->places.at, pl->places.count, sizeof *die->places);
+    die->place_count = (uint32_t)pl->places.count;
+}
+
+/* Parameters of a kernel that the compiler tells no place of lie in the constant bank. */
+static void place_params(struct placing *pl, uint32_t root)
+{
+    const struct ptx_debug *debug = pl->debug;
+    uint32_t count = 0;
+
+    for (int pass = 0; pass < 2; pass++) {
+        uint32_t n = 0;
+
+        for (uint32_t i = root + 1; i < debug->dies.at[root].end; i = debug->dies.at[i].end) {
+            struct ptx_die *die = &debug->dies.at[i];
+            struct isa_place place = { .kind = ISA_PLACE_ADDRESS };
+
+            if (die->tag != ISA_TAG_PARAMETER)
+                continue;
+            if (pass == 1 && die->place_count == 0 &&
+                ptx_debug_value(debug, i, ISA_AT_CONST_VALUE) == NULL) {
+                place.value = WINDOW_CONST + pl->module->symbols.at[pl->fn->params.at[n]].offset;
+                die->places = keep(pl, &place, 1, sizeof place);
+                die->place_count = 1;
+            }
+            n++;
+        }
+        count = n;
+        if (count != pl->fn->params.count)
+            return;
+    }
+}
+
+void ptx_debug_function(struct ptx_unit *unit, uint32_t base, const uint32_t *index)
+{
+    struct ptx_debug *debug = unit->module->debug;
+    struct placing pl = { .unit = unit, .job = unit->job, .module = unit->module, .debug = debug,
+                          .fn = unit->function, .base = base, .index = index };
+    uint32_t root;
+
+    if (debug == NULL || debug->dies.count == 0)
+        return;
+    pl.function = (uint32_t)(unit->function - unit->module->functions.at);
+    root = debug->subprogram[pl.function];
+    if (root == PTX_NONE)
+        return;
+    pl.by_line = PTX_ARRAY(unit->job, struct word, unit->code.count + 1);
+    pl.mark = PTX_ARRAY(unit->job, uint8_t, unit->code.count + 1);
+    find_words(&pl);
+    clear_marks(&pl);
+    find_holders(&pl, root);
+    for (uint32_t i = root + 1; i < debug->dies.at[root].end; i++) {
+        struct ptx_die *die = &debug->dies.at[i];
+
+        if (die->tag == ISA_TAG_BLOCK || die->tag == ISA_TAG_INLINED)
+            place_scope(&pl, i);
+        else if (is_variable(die))
+            place_variable(&pl, i);
+    }
+    if (unit->function->kernel)
+        place_params(&pl, root);
+}
+
+void ptx_debug_number(struct ptx_unit *unit, unsigned number)
+{
+    struct ptx_debug *debug = unit->module->debug;
+
+    if (debug == NULL || debug->dies.count == 0)
+        return;
+    uint32_t root = debug->subprogram[unit->function - unit->module->functions.at];
+
+    if (root != PTX_NONE)
+        debug->dies.at[root].object_function = number;
+}
