@@ -24,8 +24,8 @@ static void make_lea(struct ptx_mi *mi)
 
     if (!is_signed && !sum && mi->in.op != ISA_V_MULWIDE_U32)
         return;
-    /* 2^31 is negative as a signed factor */
-    if (mi->in.xkind != ISA_X_IMM || mi->in.x == 0 || (mi->in.x & (mi->in.x - 1)) != 0 ||
+    /* 2^31 is negative as a signed factor; with variant the literal is the addend */
+    if (mi->in.variant || mi->in.xkind != ISA_X_IMM || mi->in.x == 0 || (mi->in.x & (mi->in.x - 1)) != 0 ||
         mi->in.x > UINT32_C(1) << 30)
         return;
     mi->in.op = is_signed ? ISA_V_LEA_S32 : ISA_V_LEA_U32;

@@ -31,6 +31,7 @@ for t in test_checkpoint test_history test_replay; do
     [ ! -x "tests/$t" ] || step "$t" env LW_LONG=1 "tests/$t"
 done
 [ ! -x tests/prop_ptx ] || step front-end env LW_RANDOM_COUNT="$programs" tests/prop_ptx
+[ ! -x tests/prop_ptx_eval ] || step ptx-evaluator env LW_RANDOM_COUNT="$programs" tests/prop_ptx_eval
 # The other processor: built, tested and compared under qemu.
 "$src/tests/aarch64.sh" nightly-aarch64 >nightly-aarch64.log 2>&1
 case $? in

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 check_PROGRAMS += tests/test_ptx_parse tests/test_ptx_flow tests/test_ptx_alloc \
-	tests/test_ptx_run tests/test_ptx_oom tests/prop_ptx tests/fuzz_ptx
+	tests/test_ptx_run tests/test_ptx_oom tests/prop_ptx tests/prop_ptx_eval tests/fuzz_ptx
 tests_test_ptx_parse_SOURCES = tests/test_ptx_parse.c
 tests_test_ptx_parse_LDADD = liblanewise.a $(TEST_LIBS)
 tests_test_ptx_flow_SOURCES = tests/test_ptx_flow.c
@@ -15,6 +15,12 @@ tests_test_ptx_oom_LDFLAGS = $(AM_LDFLAGS) \
 	-Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=strdup
 tests_prop_ptx_SOURCES = tests/prop_ptx.c
 tests_prop_ptx_LDADD = liblanewise.a $(TEST_LIBS)
+# one evaluator that shares nothing with the translator; it rounds by the host's control register
+tests_prop_ptx_eval_SOURCES = tests/prop_ptx_eval.c tests/ptx_make.c tests/ptx_make.h \
+	tests/ptx_eval.c tests/ptx_eval_read.c tests/ptx_eval_math.c tests/ptx_eval.h \
+	tests/ptx_eval_priv.h
+tests_prop_ptx_eval_CFLAGS = $(AM_CFLAGS) -frounding-math
+tests_prop_ptx_eval_LDADD = liblanewise.a $(TEST_LIBS) -lm
 tests_fuzz_ptx_SOURCES = tests/fuzz_ptx.c tests/fuzz_isa_replay.h
 tests_fuzz_ptx_LDADD = liblanewise.a $(TEST_LIBS)
 check_SCRIPTS += tests/test_ptx_ops.sh

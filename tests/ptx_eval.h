@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A direct, slow evaluator of PTX for tests: it reads the text with a small reader of its own
+ * and runs every thread by itself, in fair rotation. The meaning of each instruction is written
+ * down by hand from the PTX manual; nothing is shared with the translator or the machine, not
+ * even a header. It trusts its input: what it cannot read or run is an error in words.
+ */
+#ifndef PTX_EVAL_H
+#define PTX_EVAL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct pe_module;
+
+/** Read a module; NULL with a sentence in @why on failure. */
+struct pe_module *pe_read(const char *text, char *why, size_t size);
+void pe_destroy(struct pe_module *module);
+
+/** One launch. @global is the memory at address @global_base. */
+struct pe_launch {
+    const char *entry;
+    uint32_t grid[3], block[3];
+    const void *params;
+    size_t param_bytes;
+    uint8_t *global;
+    uint64_t global_base;
+    size_t global_bytes;
+    uint32_t dynamic_shared_bytes;
+    uint64_t max_steps; /* instructions of all threads together; 0: no limit */
+};
+/** Run it to its end; false with a sentence in @why. */
+bool pe_run(struct pe_module *module, const struct pe_launch *launch, char *why, size_t size);
+
+#endif

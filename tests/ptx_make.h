@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Random PTX kernels whose results do not depend on the order of threads. */
+#ifndef PTX_MAKE_H
+#define PTX_MAKE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+    PM_ROW_BYTES = 512,  /* of global memory for each thread: 128 of input, 128 scratch, results */
+    PM_SUM_BYTES = 128,  /* behind the rows: cells for reductions */
+    PM_PARAM_BYTES = 64
+};
+/** A kernel as statements: one that opens or closes something names its other end. */
+struct pm_statement {
+    char *text;
+    int match; /* -1: stands alone; of an opening one the closing one, and back */
+    bool middle; /* belongs to the pair around it */
+};
+struct pm_kernel {
+    struct pm_statement *at;
+    int count, room;
+    bool warp;           /* uses other lanes: needs whole warps of 32 */
+    uint64_t state;      /* of the random numbers */
+    unsigned labels, counters;
+    char name[16];
+};
+/** Make kernel @name from @seed; @calls: of the functions that pm_functions writes. */
+void pm_make(struct pm_kernel *kernel, uint64_t seed, const char *name, bool calls);
+void pm_free(struct pm_kernel *kernel);
+/** The head of a module and the functions that its kernels call, heap text. */
+char *pm_head(uint64_t seed, bool calls);
+/** The kernel's text, heap. */
+char *pm_text(const struct pm_kernel *kernel);
+/** The same numbers everywhere. */
+uint64_t pm_random(uint64_t *state);
+
+#endif
