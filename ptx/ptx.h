@@ -10,6 +10,8 @@ struct ptx_options {
     bool no_scalar;       /* nothing on the scalar unit: for engines that divide warps freely */
     bool from_source;     /* @name is the source the text was compiled from: messages give its
                              line, by the last .loc, and the PTX's behind it */
+    uint32_t stack_bytes; /* of local memory for functions that call each other in a circle, which
+                             has no natural end; 0: 8,192 */
     const char *comp_dir; /* for the line table; NULL: as the source says */
     struct lw_sink *notes; /* sentences about what was left out; may be NULL */
 };

@@ -16,7 +16,9 @@ struct range {
     float weight;               /* cost of a spill, by loop depth */
     uint32_t hint;              /* a range worth the same register, PTX_NONE */
     bool partial;               /* some write does not replace the whole value */
+    bool crosses;               /* lives across a call */
 };
+enum { RESERVED_ROWS = 4 };     /* of a framed unit: v0:1, v2 and v3 */
 struct owned {
     uint32_t start, end, owner;
 };
@@ -42,6 +44,11 @@ static uint32_t find(struct alloc *al, uint32_t v)
         v = al->rep[v];
     }
     return v;
+}
+
+static bool is_fixed(const struct alloc *al, uint32_t v)
+{
+    return al->unit->vregs.at[v].fixed != 0;
 }
 
 /* ---- live ranges --------------------------------------------------------- */
@@ -251,6 +258,13 @@ static void coalesce(struct alloc *al)
                     continue;
                 to = find(al, ptx_ref_vreg(mi->ref[PTX_S_D]));
                 from = find(al, ptx_ref_vreg(mi->ref[PTX_S_X]));
+                if (is_fixed(al, to) || is_fixed(al, from)) {
+                    if (!is_fixed(al, from))
+                        al->range[from].hint = to;
+                    else if (!is_fixed(al, to))
+                        al->range[to].hint = from;
+                    continue;
+                }
                 if (to == from || unit->vregs.at[to].no_spill || unit->vregs.at[from].no_spill ||
                     al->range[to].s.count + al->range[from].s.count > 4096)
                     continue;
@@ -334,6 +348,17 @@ static unsigned width_of(const struct alloc *al, uint32_t v)
     return rows == 0 ? 1 : rows;
 }
 
+/* Rows that no range of this unit has, and those that a call in the range changes. */
+static bool is_taken(const struct alloc *al, uint32_t v, unsigned row)
+{
+    const struct ptx_clobber *c = &al->unit->clobber;
+
+    if (al->unit->vregs.at[v].rows == 0)
+        return al->range[v].crosses && c->p >> row & 1;
+    return (al->unit->framed && row < RESERVED_ROWS) ||
+           (al->range[v].crosses && c->v[row / 64] >> (row % 64) & 1);
+}
+
 static bool fits_at(struct alloc *al, uint32_t v, unsigned base)
 {
     unsigned n, width = width_of(al, v);
@@ -342,6 +367,8 @@ static bool fits_at(struct alloc *al, uint32_t v, unsigned base)
     if (base % width != 0 || base + width > n) /* pairs and quads are aligned */
         return false;
     for (unsigned k = 0; k < width; k++) {
+        if (is_taken(al, v, base + k))
+            return false;
         if (!row_is_free(&rows[base + k], &al->range[v]))
             return false;
     }
@@ -390,7 +417,7 @@ static void make_room(struct alloc *al, uint32_t v)
         size_t i = row->head, j = 0;
         uint32_t last = PTX_NONE;
 
-        row_cost[k] = 0;
+        row_cost[k] = is_taken(al, v, k) ? 4e30f : 0;
         while (i < row->s.count && j < r->s.count) {
             if (row->s.at[i].end <= r->s.at[j].start) {
                 i++;
@@ -466,6 +493,35 @@ static void sort_by_start(struct alloc *al, uint32_t *at, uint32_t *room, size_t
     memcpy(at, room, n * sizeof *at);
 }
 
+/* Whether a call writes between the ends of one of the range's segments. */
+static void find_crossings(struct alloc *al)
+{
+    struct ptx_unit *unit = al->unit;
+    PTX_LIST(uint32_t) calls = { 0 };
+
+    for (uint32_t i = 0; unit->framed && i < unit->code.count; i++) {
+        if (isa_op_info((enum isa_op)unit->code.at[i].in.op)->flags & ISA_F_CALL)
+            *PTX_PUSH(unit->job, calls) = 2 * i + 1;
+    }
+    for (size_t v = 0; calls.count != 0 && v < unit->vregs.count; v++) {
+        struct range *r = &al->range[v];
+
+        for (size_t k = 0; k < r->s.count && !r->crosses; k++) {
+            size_t low = 0, high = calls.count; /* the first call behind the segment's start */
+
+            while (low < high) {
+                size_t middle = (low + high) / 2;
+
+                if (calls.at[middle] < r->s.at[k].start)
+                    low = middle + 1;
+                else
+                    high = middle;
+            }
+            r->crosses = low < calls.count && calls.at[low] < r->s.at[k].end;
+        }
+    }
+}
+
 static void scan_ranges(struct alloc *al)
 {
     struct ptx_unit *unit = al->unit;
@@ -473,10 +529,16 @@ static void scan_ranges(struct alloc *al)
     uint32_t *order = PTX_ARRAY(unit->job, uint32_t, n + 1);
     uint32_t *room = PTX_ARRAY(unit->job, uint32_t, n + 1);
 
+    find_crossings(al);
     for (uint32_t v = 0; v < n; v++) {
         unit->assigned[v] = 0xffff;
-        if (al->rep[v] == v && al->range[v].s.count != 0)
+        if (is_fixed(al, v)) {
+            if (al->range[v].s.count != 0 && unit->vregs.at[v].fixed > RESERVED_ROWS)
+                assign(al, v, unit->vregs.at[v].fixed - 1u);
+            unit->assigned[v] = (uint16_t)(unit->vregs.at[v].fixed - 1);
+        } else if (al->rep[v] == v && al->range[v].s.count != 0) {
             order[count++] = v;
+        }
     }
     sort_by_start(al, order, room, count);
     for (size_t i = 0; i < count; i++) {
@@ -541,7 +603,7 @@ static void put_local(struct rewrite *rw, const struct ptx_mi *like, bool store,
 {
     struct ptx_mi *mi = put_like(rw, like, store ? ISA_ST_LOCAL : ISA_LD_LOCAL);
 
-    mi->ref[PTX_S_A] = PTX_ZERO;
+    mi->ref[PTX_S_A] = rw->al->unit->sp;
     mi->ref[store ? PTX_S_X : PTX_S_D] = ref;
     mi->rows[PTX_S_A] = 1;
     mi->rows[PTX_S_X] = mi->rows[PTX_S_D] = (uint8_t)rows;

@@ -319,7 +319,8 @@ static void number_regions(struct ptx_unit *unit)
         /* A block's bsyncs stand at its start and its bssys at its end, so a region may
          * end where another starts; but no lane may pass, inside, a bsync or bssy of its
          * own register that belongs to another region. */
-        uint32_t clash = inside[g->start] | starts[g->start] | inside[g->join];
+        uint32_t clash = inside[g->start] | starts[g->start] | inside[g->join] |
+                         (uint32_t)lw_mask(unit->breg_base);
 
         for (size_t k = 0; k < g->inside.count; k++) {
             uint32_t b = g->inside.at[k];
@@ -327,11 +328,13 @@ static void number_regions(struct ptx_unit *unit)
             clash |= inside[b] | starts[b] | joins[b];
         }
         if ((clash & 0xffff) == 0xffff) {
-            const struct ptx_block *b = &unit->blocks.at[g->branches.at[0]];
+            const struct ptx_block *b =
+                &unit->blocks.at[g->branches.count != 0 ? g->branches.at[0] : g->start];
 
             ptx_fail(unit->job, b->line, LW_EUNSUPP,
-                     "'%s' nests more than %d regions of divergent flow, which is not supported",
-                     unit->function->name, ISA_BREG_COUNT);
+                     "'%s' nests more than %u regions of divergent flow%s, which is not supported",
+                     unit->function->name, ISA_BREG_COUNT - unit->breg_base,
+                     unit->breg_base != 0 ? " around calls" : "");
         }
         g->barrier = (uint8_t)lw_lowest(~clash);
         if (unit->breg_count <= g->barrier)
@@ -378,7 +381,7 @@ static void find_spins(struct ptx_unit *unit)
             }
             /* a CTA barrier, warpsync or .sync operation where flow may be divergent */
             if (b->barrier_flow &&
-                (mi->in.op == ISA_BAR_SYNC || mi->in.op == ISA_BAR_ARRIVE ||
+                (mi->flags & PTX_MI_SYNCS || mi->in.op == ISA_BAR_SYNC || mi->in.op == ISA_BAR_ARRIVE ||
                  mi->in.op == ISA_WARPSYNC || (flags & ISA_F_SYNC)))
                 unit->soft = true;
         }
@@ -395,16 +398,71 @@ static void find_spins(struct ptx_unit *unit)
     }
 }
 
+/* Calls whose lanes may return apart: a region of one block each. */
+static void add_wraps(struct ptx_unit *unit)
+{
+    for (size_t i = 0; i < unit->wraps.count; i++) {
+        const struct ptx_wrap *w = &unit->wraps.at[i];
+        struct ptx_region *g;
+
+        if (unit->blocks.at[w->start].rpo == PTX_NONE || !unit->blocks.at[w->join].reaches_end)
+            continue;
+        g = PTX_PUSH(unit->job, unit->regions);
+        memset(g, 0, sizeof *g);
+        g->start = w->start;
+        g->join = w->join;
+        g->scope = PTX_NONE;
+        g->barrier = 0xff;
+    }
+}
+
+/* The call names the barrier, too: a SIMT stack pushes an entry there. */
+static void name_wraps(struct ptx_unit *unit)
+{
+    for (size_t i = 0; i < unit->wraps.count; i++) {
+        const struct ptx_block *start = &unit->blocks.at[unit->wraps.at[i].start];
+        const struct ptx_block *body = &unit->blocks.at[unit->wraps.at[i].body];
+
+        for (size_t k = 0; k < start->joins.count; k++) {
+            const struct ptx_region *g = &unit->regions.at[start->joins.at[k]];
+
+            for (uint32_t at = body->first; g->join == unit->wraps.at[i].join &&
+                                            at < body->first + body->count; at++) {
+                struct ptx_mi *mi = &unit->code.at[at];
+
+                if (isa_op_info((enum isa_op)mi->in.op)->flags & ISA_F_CALL)
+                    mi->barrier = g->barrier;
+            }
+        }
+    }
+}
+
+/* Recursion that may wait for another lane is a loop, too (MACHINE 2). */
+static void yield_at_entry(struct ptx_unit *unit)
+{
+    const struct ptx_calls *calls = &unit->function->calls;
+
+    if (unit->function->kernel || !calls->recursive)
+        return;
+    unit->soft |= calls->tree.waits || calls->tree.syncs;
+    if (calls->tree.waits)
+        unit->blocks.at[unit->entry].yields[0] = true;
+}
+
 void ptx_barriers(struct ptx_unit *unit)
 {
     struct scratch scratch = { .inside = PTX_ARRAY(unit->job, uint32_t, unit->blocks.count),
                                .can = PTX_ARRAY(unit->job, uint32_t, unit->blocks.count) };
 
     find_regions(unit);
+    add_wraps(unit);
     for (size_t i = 0; i < unit->regions.count; i++)
         extend_region(unit, &unit->regions.at[i], &scratch);
     number_regions(unit);
+    name_wraps(unit);
     find_spins(unit);
+    yield_at_entry(unit);
+    ptx_calls_save_barriers(unit);
 }
 
 /* ---- the check ----------------------------------------------------------- */

@@ -144,8 +144,8 @@ bool ptx_just_ends(const struct ptx_unit *unit, uint32_t block)
 
         if (b->count != 0)
             return false;
-        if (b->end != PTX_END_NEXT)
-            return b->end == PTX_END_FINAL || b->end == PTX_END_EXIT;
+        if (b->end != PTX_END_NEXT) /* a function goes on behind its return */
+            return (b->end == PTX_END_FINAL && unit->function->kernel) || b->end == PTX_END_EXIT;
         block = b->succ[0];
     }
     return false;

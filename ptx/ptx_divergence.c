@@ -51,6 +51,8 @@ static bool is_source(const struct ptx_mi *mi)
                isa_special_info((enum isa_special)mi->in.x)->order != ISA_ORDER_NONE;
     if (mi->in.op == ISA_LD_CONST)
         return false; /* as its address */
+    if (mi->flags & PTX_MI_PIN)
+        return true; /* what a call passes */
     return (info->flags & (ISA_F_MEMORY | ISA_F_CROSS)) != 0;
 }
 

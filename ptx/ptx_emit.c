@@ -18,6 +18,8 @@ static unsigned number_of(const struct ptx_unit *unit, ptx_ref ref, unsigned non
 /* A copy whose registers came out equal. */
 static bool is_empty(const struct ptx_unit *unit, const struct ptx_mi *mi)
 {
+    if (mi->flags & PTX_MI_PIN)
+        return true;
     return (mi->in.op == ISA_V_MOV_B32 || mi->in.op == ISA_V_MOV_B64) &&
            mi->in.xkind == ISA_X_VECTOR &&
            number_of(unit, mi->ref[PTX_S_D], 256) == number_of(unit, mi->ref[PTX_S_X], 257);
@@ -57,7 +59,8 @@ static void fill_registers(const struct ptx_unit *unit, const struct ptx_mi *mi,
         isa_insn_set_rb(in, number_of(unit, ref[PTX_S_RB], ISA_PT), isa_insn_rb_neg(in));
     if (ref[PTX_S_GUARD] != PTX_NO_REF)
         in->guard = (uint8_t)number_of(unit, ref[PTX_S_GUARD], ISA_PT);
-    if (mi->barrier != 0xff && in->op == ISA_BRA)
+    if (mi->barrier != 0xff &&
+        (in->op == ISA_BRA || isa_op_info((enum isa_op)in->op)->flags & ISA_F_CALL))
         isa_insn_set_bo(in, mi->barrier);
 }
 
@@ -167,9 +170,13 @@ void ptx_emit(struct ptx_unit *unit, struct isa_function *function)
         if (mi->flags & (PTX_MI_RELOC_LOW | PTX_MI_RELOC_HIGH)) {
             const struct ptx_symbol *s = &unit->module->symbols.at[mi->symbol];
 
+            bool function = s->kind == PTX_SYM_FUNCTION;
+
             object->relocs[object->reloc_count++] = (struct isa_reloc){
                 .insn = base + emit.index[i], .high = (mi->flags & PTX_MI_RELOC_HIGH) != 0,
-                .to = s->variable, .addend = (int64_t)mi->imm64
+                .to_function = function,
+                .to = function ? unit->module->functions.at[s->function].calls.index : s->variable,
+                .addend = (int64_t)mi->imm64
             };
         }
         if (isa_insn_encode(&in, &object->text[base + emit.index[i]], &err) != LW_OK)

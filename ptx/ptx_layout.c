@@ -216,12 +216,19 @@ static void finish(struct layout *lay, const uint32_t *kept, uint32_t count)
             lay->loc = b->loc;
             lay->line = b->line;
         }
-        if (b->end == PTX_END_FINAL || b->end == PTX_END_EXIT) {
+        if (b->end == PTX_END_FINAL && !unit->function->kernel) {
+            struct ptx_mi *mi = put(lay, ISA_RET);
+
+            mi->ref[PTX_S_A] = unit->link;
+            mi->rows[PTX_S_A] = 2;
+        } else if (b->end == PTX_END_FINAL || b->end == PTX_END_EXIT) {
             (void)put(lay, ISA_EXIT);
         } else if (b->end == PTX_END_NEXT) {
             const struct ptx_block *to = &lay->lines.at[b->succ[0]];
 
-            if (to->count == 0 && to->end != PTX_END_NEXT && to->end != PTX_END_BRANCH &&
+            if (to->count == 0 &&
+                (to->end == PTX_END_EXIT ||
+                 (to->end == PTX_END_FINAL && unit->function->kernel)) &&
                 b->succ[0] != next) {
                 (void)put(lay, ISA_EXIT); /* rather than a jump to one */
                 out->end = PTX_END_EXIT;

@@ -108,8 +108,8 @@ static void find_ssa(struct opt *opt)
 {
     struct ptx_unit *unit = opt->unit;
 
-    for (size_t v = 0; v < unit->vregs.count; v++)
-        unit->vregs.at[v].ssa = unit->vregs.at[v].def_count == 1;
+    for (size_t v = 0; v < unit->vregs.count; v++) /* fixed ones change by calls, too */
+        unit->vregs.at[v].ssa = unit->vregs.at[v].def_count == 1 && unit->vregs.at[v].fixed == 0;
     for (uint32_t k = 0; k < unit->rpo_count; k++) {
         const struct ptx_block *b = &unit->blocks.at[unit->rpo[k]];
 
@@ -510,6 +510,8 @@ static void forward_copies(struct opt *opt, const struct ptx_block *b)
             copy->in.xkind != ISA_X_VECTOR || !ptx_ref_is_vreg(d) || !ptx_ref_is_vreg(s) ||
             opt->alias[ptx_ref_vreg(d)] != PTX_NO_REF || ptx_ref_row(d) != 0 ||
             ptx_ref_row(s) != 0 || ptx_ref_vreg(d) == ptx_ref_vreg(s) ||
+            unit->vregs.at[ptx_ref_vreg(d)].fixed != 0 ||
+            unit->vregs.at[ptx_ref_vreg(s)].fixed != 0 ||
             unit->vregs.at[ptx_ref_vreg(d)].rows != copy->rows[PTX_S_D] ||
             unit->vregs.at[ptx_ref_vreg(s)].rows != copy->rows[PTX_S_D])
             continue;
@@ -540,7 +542,8 @@ static bool has_effect(const struct ptx_mi *mi)
 {
     const struct isa_op_info *info = isa_op_info((enum isa_op)mi->in.op);
 
-    if (info->flags & (ISA_F_STORE | ISA_F_CONTROL))
+    if (info->flags & (ISA_F_STORE | ISA_F_CONTROL) || mi->flags & PTX_MI_PROLOGUE ||
+        (mi->flags & PTX_MI_PIN && mi->ref[PTX_S_D] == PTX_NO_REF))
         return true;
     return (info->flags & ISA_F_MEMORY) != 0 && (mi->flags & PTX_MI_SPIN) != 0;
 }

@@ -135,6 +135,21 @@ struct ptx_symbol {
     bool placed, used; /* shared: @offset is set; global: has an object variable */
     uint32_t variable; /* index in the object */
     uint32_t function; /* PTX_SYM_FUNCTION */
+    /* parameters of calls and functions (ptx_param.c): where the value is kept, how it is used */
+    uint8_t home;               /* enum ptx_home */
+    bool odd;                   /* not only whole loads and stores at its start */
+    uint8_t narrow, wide;       /* bytes of the smallest store (0: none), of the largest load */
+    uint32_t home_vreg;         /* REGISTER: the value; POINTER: its offset in local memory */
+    uint32_t first_use, last_use; /* instructions + 1; 0: not used */
+    uint32_t first_run, last_run; /* straight lines of the text that they stand in */
+};
+/** Where a .param variable lives while its function runs. */
+enum ptx_home {
+    PTX_HOME_NONE,     /* nobody asks */
+    PTX_HOME_CONST,    /* of a kernel: constant bank 0 */
+    PTX_HOME_REGISTER,
+    PTX_HOME_FRAME,    /* an ordinary local variable */
+    PTX_HOME_POINTER   /* in the caller's frame; a register points there */
 };
 
 enum ptx_operand_kind {
@@ -197,6 +212,34 @@ struct ptx_loc {
     uint32_t file, line;
     uint16_t column;
 };
+enum { PTX_FIRST_SAVED = 96 }; /* rows from here on are kept by who is called (docs/abi.md) */
+/** Rows that a call may change: vectors as bits, then predicates. */
+struct ptx_clobber {
+    uint64_t v[4];
+    uint8_t p;
+};
+/** What callers of a function must know of everything that it calls (ptx_call.c). */
+struct ptx_tree {
+    bool waits;  /* may wait for another lane: loops around a call of it yield */
+    bool syncs;  /* has block barriers or .sync operations */
+    bool soft, needs_warp_32;
+    struct ptx_clobber clobber;
+    unsigned barriers, vreg_count; /* barrier registers 0..barriers-1 */
+    uint32_t shared_bytes;
+    uint64_t frame_bytes, below_bytes; /* of its functions, and the deepest stack of callees */
+    uint64_t stack_bytes;              /* of both, when the last of its functions is done */
+};
+/** A function's place in the graph of calls. */
+struct ptx_calls {
+    PTX_LIST(uint32_t) callees;  /* functions with a body, called directly */
+    bool any;                    /* has such a call, or one through a register */
+    bool indirect, address_taken, reachable;
+    bool recursive;              /* may come back to itself */
+    bool soft;                   /* runs in a kernel whose barriers are soft */
+    uint32_t scc;                /* functions that reach each other; callees' numbers are lower */
+    uint32_t index;              /* in the object */
+    struct ptx_tree tree;
+};
 struct ptx_function {
     const char *name;
     bool kernel, has_body;
@@ -211,6 +254,7 @@ struct ptx_function {
     PTX_LIST(uint8_t) label_used;    /* some statement names it */
     uint32_t first_symbol, end_symbol; /* declared in it: parameters, variables */
     uint32_t param_bytes, max_threads, required_block[3];
+    struct ptx_calls calls;
 };
 struct ptx_module {
     struct ptx_job *job;
@@ -221,6 +265,13 @@ struct ptx_module {
     const char *producer;
     unsigned address_bits;
     struct ptx_debug *debug; /* its sections, NULL: none */
+    /* ptx_call.c */
+    PTX_LIST(uint32_t) order;       /* functions to translate, callees first, kernels last */
+    PTX_LIST(struct ptx_tree) sccs; /* what the functions of each number have in common */
+    struct ptx_tree any;            /* of all functions whose address is taken */
+    uint32_t any_scc;               /* number of "whatever a register may call" */
+    uint32_t frame_align;           /* of every frame: the largest alignment in one */
+    bool common_dynamic;            /* a function names dynamic shared memory: one base for all */
 };
 /** Read a module; everything in it lives in the job's arena. */
 struct ptx_module *ptx_parse(struct ptx_job *job, const char *text, size_t size);
@@ -295,6 +346,9 @@ void ptx_parse_file(struct ptx_parser *parser);
 void ptx_parse_section(struct ptx_parser *parser);
 const char *ptx_text(struct ptx_parser *parser, struct ptx_name name);
 
+/** The function that a call names, NULL when it goes through a register. */
+const struct ptx_symbol *ptx_callee(const struct ptx_module *module, const struct ptx_insn *call);
+
 /** Whether ptx_select has a rule; operands of other instructions are not read. */
 bool ptx_op_supported(enum ptx_op op);
 
@@ -341,7 +395,11 @@ enum ptx_mi_flag {
     PTX_MI_SPILL = 1 << 4, /* made by the allocator */
     PTX_MI_RELOC_LOW = 1 << 5,
     PTX_MI_RELOC_HIGH = 1 << 6, /* X is a word of the address of `symbol` + imm64 */
-    PTX_MI_DYNAMIC = 1 << 7     /* imm64 is relative to the kernel's dynamic shared memory */
+    PTX_MI_DYNAMIC = 1 << 7,    /* imm64 is relative to the kernel's dynamic shared memory */
+    PTX_MI_PIN = 1 << 8,        /* no instruction: a call reads A here or leaves D, fixed ones */
+    PTX_MI_PROLOGUE = 1 << 9,   /* no instruction: the frame is made here */
+    PTX_MI_CFA = 1 << 10,       /* the offset counts from the frame's other end */
+    PTX_MI_SYNCS = 1 << 11      /* a call of what has block barriers or .sync operations */
 };
 struct ptx_mi {
     struct isa_insn in;           /* operation, modifiers, immediate; registers later */
@@ -362,6 +420,7 @@ struct ptx_vreg {
     bool ssa;          /* one definition, which dominates every use */
     bool divergent;
     bool no_spill;     /* a spill's own temporary */
+    uint16_t fixed;    /* 1 + the row it must have, 0: any */
 };
 
 enum ptx_end { PTX_END_NEXT, PTX_END_BRANCH, PTX_END_FINAL, PTX_END_EXIT };
@@ -409,6 +468,11 @@ struct ptx_region {
     PTX_LIST(uint64_t) leaves; /* edges: block << 1 | successor index */
 };
 
+/** A call whose lanes may return apart: they meet again in @join. */
+struct ptx_wrap {
+    uint32_t start, body, join; /* blocks that follow each other and nothing else */
+};
+
 /** A function on its way. */
 struct ptx_unit {
     struct ptx_job *job;
@@ -430,6 +494,14 @@ struct ptx_unit {
     bool soft, needs_warp_32;
     unsigned breg_count, vreg_count, sreg_count;
     uint32_t shared_bytes, dynamic_base, local_bytes;
+    /* calls (docs/abi.md): a unit that has v2, because it is called or calls */
+    bool framed;
+    ptx_ref sp;                  /* where its local memory begins: v2 of a function; a kernel's */
+    uint32_t frame_base;         /* begins at a fixed offset, behind the stack of its callees */
+    ptx_ref link, stack;         /* v0:1, v2 */
+    struct ptx_clobber clobber;  /* of all its calls */
+    unsigned breg_base;          /* barrier registers below are those of callees */
+    PTX_LIST(struct ptx_wrap) wraps;
     /* live-in virtual registers of each block (ptx_liveness) */
     PTX_LIST(uint32_t) *live_in;
     /* ptx_alloc */
@@ -472,6 +544,20 @@ void ptx_barrier_verify(struct ptx_unit *unit);
 void ptx_layout(struct ptx_unit *unit);
 void ptx_alloc(struct ptx_unit *unit);
 void ptx_emit(struct ptx_unit *unit, struct isa_function *function);
+/** Behind the allocator: prologue and epilogue of a framed unit, and what lies behind v2. */
+void ptx_frame(struct ptx_unit *unit);
+/** Who calls whom: the order of translation and what callees' trees do. */
+void ptx_calls_find(struct ptx_job *job, struct ptx_module *module);
+/** What a call of @callee (PTX_NONE: through a register) may do; `waits` and `syncs` hold from
+ *  the start, the rest when it is translated. */
+const struct ptx_tree *ptx_calls_tree(const struct ptx_module *module, uint32_t callee);
+/** Before a function's translation: what its calls do. Behind it: what its callers must know. */
+void ptx_calls_begin(struct ptx_unit *unit);
+void ptx_calls_end(struct ptx_unit *unit);
+/** All functions are translated: targets of calls, stacks, soft barriers, kernels' sums. */
+void ptx_calls_finish(struct ptx_job *job, struct ptx_module *module);
+/** Registers of barriers that a function must save, because it may be entered twice. */
+void ptx_calls_save_barriers(struct ptx_unit *unit);
 /** Run all passes up to (and with) barriers, for ptx_print_cfg and tests. */
 void ptx_unit_analyse(struct ptx_unit *unit);
 /** Place variables, translate every kernel into job->object. */

@@ -177,15 +177,20 @@ ptx_ref ptx_sel_symbol(struct ptx_sel *sel, uint32_t symbol, int64_t addend, uns
     struct ptx_symbol *s = &unit->module->symbols.at[symbol];
     ptx_ref d = ptx_sel_temp(sel, rows);
 
-    if (s->kind == PTX_SYM_FUNCTION)
-        ptx_sel_fail(sel, LW_EUNSUPP, "the address of function '%s': calls are not supported yet",
-                     s->name);
-    switch (s->space) {
-    case PTX_SP_SHARED:
-    case PTX_SP_LOCAL:
+    if (s->kind == PTX_SYM_FUNCTION && !unit->module->functions.at[s->function].has_body)
+        ptx_sel_fail(sel, LW_EUNSUPP, "the address of '%s', which this module only declares: link "
+                     "it with the one that defines it", s->name);
+    switch (s->kind == PTX_SYM_FUNCTION ? PTX_SP_GENERIC : s->space) {
     case PTX_SP_PARAM:
-        if (s->space == PTX_SP_PARAM && !s->placed)
+        if (s->home == PTX_HOME_POINTER)
+            return ptx_sel_pointer(sel, s, (uint64_t)addend, rows);
+        if (s->home != PTX_HOME_CONST)
             ptx_sel_fail(sel, LW_EUNSUPP, "'%s' is a parameter of a call", s->name);
+        ptx_sel_imm(sel, d, rows, s->offset + (uint64_t)addend);
+        return d;
+    case PTX_SP_LOCAL:
+        return ptx_sel_local_address(sel, s->offset + (uint64_t)addend, rows);
+    case PTX_SP_SHARED:
         ptx_sel_imm(sel, d, rows, s->offset + (uint64_t)addend);
         return d;
     default:
@@ -589,6 +594,13 @@ static void place_symbols(struct ptx_sel *sel)
             }
         }
     }
+    for (size_t i = 0; module->common_dynamic && i < module->symbols.count; i++) {
+        const struct ptx_symbol *s = &module->symbols.at[i];
+
+        if (s->kind == PTX_SYM_VARIABLE && s->space == PTX_SP_SHARED && s->placed &&
+            sel->unit->shared_bytes < s->offset + s->size_bytes)
+            sel->unit->shared_bytes = (uint32_t)(s->offset + s->size_bytes);
+    }
     sel->unit->dynamic_base = (sel->unit->shared_bytes + 15) & ~15u;
     for (size_t i = 0; i < module->symbols.count; i++) {
         struct ptx_symbol *s = &module->symbols.at[i];
@@ -701,33 +713,147 @@ static void end_block(struct ptx_sel *sel, uint32_t block, const struct ptx_insn
     }
 }
 
+/* Instructions that branches go to: labels for debuggers do not end a straight line. */
+static uint8_t *find_targets(struct ptx_sel *sel)
+{
+    const struct ptx_function *fn = sel->fn;
+    uint8_t *target = PTX_ARRAY(sel->job, uint8_t, fn->insns.count + 1);
+
+    for (size_t i = 0; i < fn->insns.count; i++) {
+        const struct ptx_insn *in = &fn->insns.at[i];
+
+        for (unsigned k = 0; k < in->operand_count; k++) {
+            const struct ptx_operand *o = &in->operand[k];
+
+            if (o->kind == PTX_O_LABEL && in->op != PTX_CALL)
+                target[fn->labels.at[o->reg]] = 1;
+            for (unsigned e = 0; o->element != NULL && e < o->count; e++) {
+                if (o->element[e].kind == PTX_O_LABEL)
+                    target[fn->labels.at[o->element[e].reg]] = 1;
+            }
+        }
+    }
+    return target;
+}
+
+/* Blocks that a call has for itself follow the one in which it stands. */
+static void number_blocks(struct ptx_sel *sel)
+{
+    const struct ptx_function *fn = sel->fn;
+    size_t n = fn->insns.count;
+
+    if (sel->unit->framed)
+        (void)new_block(sel); /* the entry: nothing branches there */
+    sel->call_at = PTX_ARRAY(sel->job, uint32_t, n + 1);
+    for (size_t i = 0; i <= n; i++) {
+        unsigned more = i < n && fn->insns.at[i].op == PTX_CALL
+                            ? ptx_sel_call_blocks(sel, &fn->insns.at[i]) : 0;
+
+        sel->block_at[i] = sel->block_at[i] != 0 ? new_block(sel) : PTX_NONE;
+        sel->call_at[i] = more == 0 ? PTX_NONE : new_block(sel);
+        for (; more > 1; more--)
+            (void)new_block(sel);
+    }
+}
+
+static void end_next(struct ptx_sel *sel, uint32_t block, uint32_t next)
+{
+    struct ptx_block *b = &sel->unit->blocks.at[block];
+
+    b->count = (uint32_t)sel->unit->code.count - b->first;
+    b->end = PTX_END_NEXT;
+    b->succ_count = 1;
+    b->succ[0] = next;
+}
+
+static void begin_block(struct ptx_sel *sel, uint32_t block)
+{
+    sel->current = block;
+    sel->unit->blocks.at[block].first = (uint32_t)sel->unit->code.count;
+}
+
+static void select_call(struct ptx_sel *sel, const struct ptx_insn *in, size_t index)
+{
+    struct ptx_insn plain = *in;
+    uint32_t own = sel->call_at[index];
+
+    plain.guard = PTX_NONE;
+    sel->wrap = PTX_NONE;
+    if (own != PTX_NONE) {
+        sel->unit->blocks.at[sel->current].count =
+            (uint32_t)sel->unit->code.count - sel->unit->blocks.at[sel->current].first;
+        if (in->guard != PTX_NONE)
+            end_block(sel, sel->current, in, own, sel->block_at[index + 1]);
+        else
+            end_next(sel, sel->current, own);
+        begin_block(sel, own);
+        sel->unit->blocks.at[own].loc = in->loc;
+        sel->unit->blocks.at[own].line = in->line;
+        if (ptx_sel_call_wraps(sel, in)) {
+            *PTX_PUSH(sel->job, sel->unit->wraps) = (struct ptx_wrap){ own, own + 1, own + 2 };
+            end_next(sel, own, own + 1);
+            begin_block(sel, own + 1);
+            sel->wrap = own + 2;
+        }
+    }
+    select_one(sel, &plain);
+}
+
+/* v2 and v0:1, the entry block. */
+static void enter(struct ptx_sel *sel)
+{
+    struct ptx_unit *unit = sel->unit;
+
+    if (!unit->framed)
+        return;
+    for (size_t i = 0; i < sel->fn->insns.count && sel->in.loc == 0; i++) {
+        sel->in.loc = sel->fn->insns.at[i].loc;
+        sel->in.line = sel->fn->insns.at[i].line;
+    }
+    begin_block(sel, 0);
+    ptx_sel_enter(sel);
+    unit->blocks.at[0].loc = sel->in.loc;
+    unit->blocks.at[0].line = sel->in.line;
+    end_next(sel, 0, sel->block_at[0]);
+}
+
 void ptx_select(struct ptx_unit *unit)
 {
     struct ptx_function *fn = unit->function;
-    struct ptx_sel sel = { .unit = unit, .job = unit->job, .fn = fn };
+    struct ptx_sel sel = { .unit = unit, .job = unit->job, .fn = fn, .wrap = PTX_NONE };
     size_t n = fn->insns.count;
-    uint32_t current;
+    uint8_t *target = find_targets(&sel);
 
+    unit->sp = PTX_ZERO;
+    if (unit->framed) {
+        unit->link = ptx_sel_fixed(&sel, 0, 2);
+        unit->stack = ptx_sel_fixed(&sel, 2, 1);
+        if (!fn->kernel)
+            unit->sp = unit->stack;
+    }
     find_constants(fn);
+    ptx_sel_call_room(&sel);
     place_symbols(&sel);
-    ptx_sel_place_calls(&sel);
+    ptx_param_homes(&sel, target);
     sel.block_at = PTX_ARRAY(unit->job, uint32_t, n + 1);
     /* block numbers follow the text, so that layout order is their order */
-    for (size_t l = 0; l < fn->labels.count; l++)
-        sel.block_at[fn->labels.at[l]] = 1;
+    for (size_t i = 0; i <= n; i++)
+        sel.block_at[i] = target[i];
     sel.block_at[0] = 1;
     for (size_t i = 0; i < n; i++) {
         const struct ptx_insn *in = &fn->insns.at[i];
         bool ends = in->op == PTX_BRA || in->op == PTX_RET ||
-                    (in->op == PTX_EXIT && in->guard == PTX_NONE);
+                    (in->op == PTX_EXIT && in->guard == PTX_NONE) ||
+                    (in->op == PTX_CALL && in->guard != PTX_NONE);
 
         if (ends)
             sel.block_at[i + 1] = 1;
     }
-    for (size_t i = 0; i <= n; i++)
-        sel.block_at[i] = sel.block_at[i] != 0 ? new_block(&sel) : PTX_NONE;
-    for (size_t l = 0; l < fn->labels.count; l++)
-        unit->blocks.at[sel.block_at[fn->labels.at[l]]].label = (uint32_t)l;
+    number_blocks(&sel);
+    for (size_t l = 0; l < fn->labels.count; l++) {
+        if (target[fn->labels.at[l]])
+            unit->blocks.at[sel.block_at[fn->labels.at[l]]].label = (uint32_t)l;
+    }
     /* the block behind the last instruction is the one where the kernel ends */
     if (sel.block_at[n] == PTX_NONE)
         sel.block_at[n] = new_block(&sel);
@@ -735,7 +861,8 @@ void ptx_select(struct ptx_unit *unit)
     unit->blocks.at[unit->final_block].end = PTX_END_FINAL;
     unit->blocks.at[sel.block_at[n]].succ_count = 1;
     unit->blocks.at[sel.block_at[n]].succ[0] = unit->final_block;
-    current = sel.block_at[0];
+    enter(&sel);
+    sel.current = sel.block_at[0];
     bool ended = n == 0; /* block 0 is then the last one, already tied to the end */
 
     for (size_t i = 0; i < n; i++) {
@@ -745,11 +872,11 @@ void ptx_select(struct ptx_unit *unit)
             uint32_t b = sel.block_at[i];
 
             if (i != 0 && !ended) {
-                unit->blocks.at[current].end = PTX_END_NEXT;
-                unit->blocks.at[current].succ_count = 1;
-                unit->blocks.at[current].succ[0] = b;
+                unit->blocks.at[sel.current].end = PTX_END_NEXT;
+                unit->blocks.at[sel.current].succ_count = 1;
+                unit->blocks.at[sel.current].succ[0] = b;
             }
-            current = b;
+            sel.current = b;
             unit->blocks.at[b].first = (uint32_t)unit->code.count;
             ended = false;
         }
@@ -761,23 +888,23 @@ void ptx_select(struct ptx_unit *unit)
             (void)ptx_take(&sel.in, PTX_W_UNI);
             refuse_leftovers(&sel, 0);
             ptx_sel_operands(&sel, 1, 1);
-            end_block(&sel, current, in, sel.block_at[fn->labels.at[in->operand[0].reg]], next);
+            end_block(&sel, sel.current, in, sel.block_at[fn->labels.at[in->operand[0].reg]], next);
             ended = true;
             break;
         case PTX_RET:
             sel.in = *in;
             (void)ptx_take(&sel.in, PTX_W_UNI);
             refuse_leftovers(&sel, 0);
-            end_block(&sel, current, in, unit->final_block, next);
+            end_block(&sel, sel.current, in, unit->final_block, next);
             ended = true;
             break;
         case PTX_EXIT:
             if (in->guard == PTX_NONE) {
                 sel.in = *in;
                 refuse_leftovers(&sel, 0);
-                unit->blocks.at[current].end = PTX_END_EXIT;
-                unit->blocks.at[current].loc = in->loc;
-                unit->blocks.at[current].line = in->line;
+                unit->blocks.at[sel.current].end = PTX_END_EXIT;
+                unit->blocks.at[sel.current].loc = in->loc;
+                unit->blocks.at[sel.current].line = in->line;
                 ended = true;
             } else {
                 sel.in = *in;
@@ -786,20 +913,23 @@ void ptx_select(struct ptx_unit *unit)
 
                 (void)ptx_sel_emit(&sel, ISA_EXIT);
                 apply_guard(&sel, first);
-                unit->blocks.at[current].count++;
+                unit->blocks.at[sel.current].count++;
             }
+            break;
+        case PTX_CALL:
+            select_call(&sel, in, i);
             break;
         default:
             select_one(&sel, in);
             break;
         }
-        unit->blocks.at[current].count =
-            (uint32_t)unit->code.count - unit->blocks.at[current].first;
+        unit->blocks.at[sel.current].count =
+            (uint32_t)unit->code.count - unit->blocks.at[sel.current].first;
     }
     if (!ended) {
-        unit->blocks.at[current].end = PTX_END_NEXT;
-        unit->blocks.at[current].succ_count = 1;
-        unit->blocks.at[current].succ[0] = sel.block_at[n];
+        unit->blocks.at[sel.current].end = PTX_END_NEXT;
+        unit->blocks.at[sel.current].succ_count = 1;
+        unit->blocks.at[sel.current].succ[0] = sel.block_at[n];
     }
     /* the final exit belongs to the last line of the text */
     for (size_t i = n; i-- > 0;) {
@@ -809,6 +939,13 @@ void ptx_select(struct ptx_unit *unit)
             break;
         }
     }
-    unit->blocks.at[unit->final_block].first = (uint32_t)unit->code.count;
     unit->blocks.at[sel.block_at[n]].first = (uint32_t)unit->code.count;
+    begin_block(&sel, unit->final_block);
+    if (!fn->kernel) {
+        sel.in.loc = unit->blocks.at[unit->final_block].loc;
+        sel.in.line = unit->blocks.at[unit->final_block].line;
+        ptx_sel_leave(&sel);
+        unit->blocks.at[unit->final_block].count =
+            (uint32_t)unit->code.count - unit->blocks.at[unit->final_block].first;
+    }
 }

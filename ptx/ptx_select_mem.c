@@ -12,7 +12,7 @@ static enum ptx_space take_space(struct ptx_sel *sel)
         { PTX_W_GLOBAL, PTX_SP_GLOBAL },       { PTX_W_SHARED, PTX_SP_SHARED },
         { PTX_W_SHARED_CTA, PTX_SP_SHARED },   { PTX_W_LOCAL, PTX_SP_LOCAL },
         { PTX_W_CONST, PTX_SP_CONST },         { PTX_W_PARAM, PTX_SP_PARAM },
-        { PTX_W_PARAM_ENTRY, PTX_SP_PARAM },
+        { PTX_W_PARAM_ENTRY, PTX_SP_PARAM },   { PTX_W_PARAM_FUNC, PTX_SP_PARAM },
     };
 
     for (unsigned i = 0; i < LW_COUNT_OF(spaces); i++) {
@@ -22,13 +22,20 @@ static enum ptx_space take_space(struct ptx_sel *sel)
     return PTX_SP_GENERIC;
 }
 
-/** Parameters of calls lie in local memory: what a .param access to operand @index means. */
+/** Parameters of calls and of functions lie in local memory: what a .param access to operand
+ *  @index means. */
 static enum ptx_space param_space(const struct ptx_sel *sel, unsigned index, enum ptx_space space)
 {
     const struct ptx_operand *o = &sel->in.operand[index];
+    const struct ptx_symbol *s = o->kind == PTX_O_ADDRESS && o->symbol != PTX_NONE
+                                     ? &sel->unit->module->symbols.at[o->symbol] : NULL;
 
-    return space == PTX_SP_PARAM && o->kind == PTX_O_ADDRESS && o->symbol != PTX_NONE &&
-                   sel->unit->module->symbols.at[o->symbol].space == PTX_SP_LOCAL
+    if (space != PTX_SP_PARAM || o->kind != PTX_O_ADDRESS)
+        return space;
+    if (s == NULL)
+        return sel->fn->kernel ? space : PTX_SP_LOCAL;
+    return s->kind == PTX_SYM_PARAM &&
+                   (s->home == PTX_HOME_FRAME || s->home == PTX_HOME_POINTER)
                ? PTX_SP_LOCAL : space;
 }
 
@@ -100,6 +107,13 @@ static struct place address(struct ptx_sel *sel, unsigned index, enum ptx_space 
                       (s->space == PTX_SP_SHARED || s->space == PTX_SP_LOCAL ||
                        s->space == PTX_SP_PARAM);
 
+        if (space == PTX_SP_LOCAL && s->kind == PTX_SYM_PARAM && s->home == PTX_HOME_POINTER) {
+            p.base = ptx_ref_of(s->home_vreg, 0);
+            p.disp = (int32_t)disp;
+            if (!fits_disp(disp))
+                ptx_sel_fail(sel, LW_EINPUT, "'%s' is not so large", s->name);
+            return p;
+        }
         if (space != PTX_SP_GENERIC && s->space != space)
             ptx_sel_fail(sel, LW_EINPUT, "'%s' is not in this space", s->name);
         if (space == PTX_SP_GENERIC && offset)
@@ -110,8 +124,10 @@ static struct place address(struct ptx_sel *sel, unsigned index, enum ptx_space 
             return p;
         }
         disp += s->offset;
-        if (s->kind == PTX_SYM_PARAM && !s->placed)
+        if (s->kind == PTX_SYM_PARAM && s->home != PTX_HOME_CONST && s->home != PTX_HOME_FRAME)
             ptx_sel_fail(sel, LW_EUNSUPP, "'%s' is a parameter of a call", s->name);
+        if (s->space == PTX_SP_LOCAL)
+            p.base = sel->unit->sp;
     } else if (o->reg != PTX_NONE) {
         const struct ptx_operand base = { .kind = PTX_O_REG, .reg = o->reg, .symbol = PTX_NONE };
 
@@ -299,6 +315,8 @@ void ptx_rule_ld(struct ptx_sel *sel)
     n = take_vector(sel, &sel->in.operand[0]);
     if (bytes * n > 16)
         ptx_sel_fail(sel, LW_EUNSUPP, "an access of %u bytes is not supported", bytes * n);
+    if (space == PTX_SP_PARAM && n == 1 && ptx_param_load(sel))
+        return;
     space = param_space(sel, 1, space);
     if (space == PTX_SP_PARAM) {
         load_param(sel, type, n);
@@ -346,6 +364,9 @@ void ptx_rule_st(struct ptx_sel *sel)
     ptx_ref x, part[8];
 
     ptx_sel_operands(sel, 2, 2);
+    if (space == PTX_SP_PARAM && bytes != 0 && !ptx_has(&sel->in, PTX_W_V2) &&
+        !ptx_has(&sel->in, PTX_W_V4) && ptx_param_store(sel))
+        return;
     space = param_space(sel, 0, space);
     enum isa_op op = space == PTX_SP_GLOBAL   ? ISA_ST_GLOBAL
                      : space == PTX_SP_SHARED ? ISA_ST_SHARED

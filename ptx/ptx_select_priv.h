@@ -13,6 +13,10 @@ struct ptx_sel {
     struct ptx_insn in; /* a copy; words are taken from it as they are honoured */
     uint32_t first_temp; /* virtual registers from here on are this instruction's own */
     uint32_t *block_at;  /* by PTX instruction: its block, where one starts */
+    uint32_t *call_at;   /* by PTX instruction: the first block of a call, or PTX_NONE */
+    uint32_t current;    /* block being filled */
+    uint32_t wrap;       /* block of a call's results, PTX_NONE: the same */
+    uint32_t call_area;  /* in the frame: arguments of print and assertion rows */
 };
 typedef void (*ptx_rule_fn)(struct ptx_sel *sel);
 
@@ -63,9 +67,55 @@ ptx_ref ptx_sel_symbol(struct ptx_sel *sel, uint32_t symbol, int64_t addend, uns
 /** Take whatever cache, order and scope words there are; @mem tells a memory row. */
 void ptx_sel_order(struct ptx_sel *sel, struct ptx_mi *mi);
 
-/** Give the parameters of calls their places in local memory, behind the variables; refuse
- *  calls that are not known. */
-void ptx_sel_place_calls(struct ptx_sel *sel);
+/** A register with a fixed row, for what a call passes. */
+ptx_ref ptx_sel_fixed(struct ptx_sel *sel, unsigned row, unsigned rows);
+/** Load or store of a register or pair at @offset of the frame; may be given other offsets. */
+struct ptx_mi *ptx_sel_local(struct ptx_sel *sel, bool store, ptx_ref ref, uint32_t offset,
+                             unsigned rows);
+/** The offset of what @addend behind an aggregate is that the caller passed. */
+ptx_ref ptx_sel_pointer(struct ptx_sel *sel, const struct ptx_symbol *s, uint64_t addend,
+                        unsigned rows);
+/** The offset in local memory of what lies at @offset of the frame, in @rows rows. */
+ptx_ref ptx_sel_local_address(struct ptx_sel *sel, uint64_t offset, unsigned rows);
+
+/* ---- parameters (ptx_param.c) ------------------------------------------------ */
+
+enum { PTX_FIRST_ARGUMENT = 4, PTX_LAST_ARGUMENT = 31 };
+/** Where a parameter travels. */
+struct ptx_place {
+    unsigned row, rows;
+    bool on_stack;
+    uint32_t offset; /* from the caller's v2 */
+};
+struct ptx_places {
+    unsigned next;
+    uint32_t bytes;
+};
+struct ptx_place ptx_param_place(struct ptx_places *places, unsigned rows);
+bool ptx_param_is_scalar(const struct ptx_symbol *s);
+/** Rows that travel: of an aggregate, those of its offset. */
+unsigned ptx_param_rows(const struct ptx_symbol *s);
+/** Bytes on the stack of a call. */
+uint32_t ptx_param_stack(const struct ptx_module *module, const uint32_t *results,
+                         size_t result_count, const uint32_t *params, size_t param_count);
+/** Give every .param variable of the function its home; @target by instruction: branches go
+ *  there. */
+void ptx_param_homes(struct ptx_sel *sel, const uint8_t *target);
+/** A load or store of a .param variable that lives in a register; false: it does not. */
+bool ptx_param_load(struct ptx_sel *sel);
+bool ptx_param_store(struct ptx_sel *sel);
+
+/* ---- calls (ptx_select_call.c) ----------------------------------------------- */
+
+/** Room at the frame's start for what calls pass on the stack, and for rows that print. */
+void ptx_sel_call_room(struct ptx_sel *sel);
+/** Blocks that a call needs of its own: guarded ones are branched around, and lanes that may
+ *  return apart meet behind it. */
+unsigned ptx_sel_call_blocks(const struct ptx_sel *sel, const struct ptx_insn *in);
+bool ptx_sel_call_wraps(const struct ptx_sel *sel, const struct ptx_insn *in);
+/** A function's parameters at its entry, its results before it returns. */
+void ptx_sel_enter(struct ptx_sel *sel);
+void ptx_sel_leave(struct ptx_sel *sel);
 
 void ptx_rule_call(struct ptx_sel *sel);
 void ptx_rule_ld(struct ptx_sel *sel);

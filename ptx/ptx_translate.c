@@ -21,6 +21,7 @@ void ptx_unit_init(struct ptx_unit *unit, struct ptx_job *job, struct ptx_module
 
 void ptx_unit_analyse(struct ptx_unit *unit)
 {
+    ptx_calls_begin(unit);
     ptx_select(unit);
     ptx_cfg(unit);
     ptx_opt(unit);
@@ -134,15 +135,18 @@ static void put_variables(struct ptx_job *job, struct ptx_module *module,
             const struct ptx_init_address *a = &s->addresses.at[k];
             const struct ptx_symbol *to = &module->symbols.at[a->symbol];
 
-            if (to->kind != PTX_SYM_VARIABLE || to->external)
+            bool function = to->kind == PTX_SYM_FUNCTION;
+
+            if (function ? !module->functions.at[to->function].has_body
+                         : to->kind != PTX_SYM_VARIABLE || to->external)
                 ptx_fail(job, s->line, LW_EUNSUPP,
-                         "'%s' is initialised with the address of '%s', which is %s", s->name,
-                         to->name,
-                         to->kind == PTX_SYM_FUNCTION ? "a function: not supported yet"
-                                                      : "defined in another module");
+                         "'%s' is initialised with the address of '%s', which is defined in "
+                         "another module", s->name, to->name);
             object->relocs[object->reloc_count++] = (struct isa_reloc){
                 .insn = UINT32_MAX, .in = s->variable, .offset = (uint32_t)a->offset,
-                .to = to->variable, .addend = a->addend
+                .to_function = function,
+                .to = function ? module->functions.at[to->function].calls.index : to->variable,
+                .addend = a->addend
             };
         }
     }
@@ -257,19 +261,25 @@ static enum isa_param_kind param_kind(const struct ptx_symbol *s)
     }
 }
 
-static void put_kernel(struct ptx_unit *unit, struct isa_function *out)
+/* What the calls below a kernel add to these numbers is known when all are translated. */
+static void put_function(struct ptx_unit *unit, struct isa_function *out)
 {
     struct ptx_function *fn = unit->function;
     struct isa_object *object = unit->object;
 
     out->name = arena_text(unit->job, object, fn->name);
-    out->kernel = true;
+    out->kernel = fn->kernel;
     for (size_t i = 0; i < fn->insns.count && out->line == 0; i++) {
         if (fn->insns.at[i].loc != 0) {
             out->line = unit->module->locs.at[fn->insns.at[i].loc].line;
             out->file = (uint16_t)unit->module->locs.at[fn->insns.at[i].loc].file;
         }
     }
+    out->sreg_count = (uint16_t)unit->sreg_count;
+    out->vreg_count = (uint16_t)unit->vreg_count;
+    out->breg_count = (uint16_t)unit->breg_count;
+    if (!fn->kernel)
+        return;
     out->params = arena_array(unit->job, object, fn->params.count, sizeof *out->params);
     out->param_count = (unsigned)fn->params.count;
     for (size_t i = 0; i < fn->params.count; i++) {
@@ -283,25 +293,46 @@ static void put_kernel(struct ptx_unit *unit, struct isa_function *out)
         };
     }
     out->param_bytes = fn->param_bytes;
-    out->shared_bytes = unit->shared_bytes;
-    out->local_bytes = (unit->local_bytes + 15) & ~15u;
-    out->vreg_count = (uint16_t)unit->vreg_count;
-    out->breg_count = (uint16_t)unit->breg_count;
-    out->sreg_count = (uint16_t)unit->sreg_count;
     out->max_threads = fn->max_threads;
     memcpy(out->required_block, fn->required_block, sizeof out->required_block);
-    out->needs_warp = unit->needs_warp_32 ? 32 : 0;
+}
+
+/* A function's own memory goes when it is done; nothing of it stays in the module. */
+static void translate_function(struct ptx_job *job, struct ptx_module *module,
+                               struct ptx_function *fn)
+{
+    struct isa_object *object = job->object;
+    struct isa_function *out = &object->functions[object->function_count];
+    struct ptx_unit unit;
+
+    job->module = job->arena;
+    lw_arena_init(&job->arena);
+    ptx_unit_init(&unit, job, module, fn, object);
+    ptx_unit_analyse(&unit);
+    ptx_layout(&unit);
+    if (job->options == NULL || job->options->verify)
+        ptx_barrier_verify(&unit);
+    ptx_alloc(&unit);
+    ptx_frame(&unit);
+    ptx_emit(&unit, out);
+    ptx_calls_end(&unit);
+    put_function(&unit, out);
+    ptx_debug_number(&unit, object->function_count);
+    object->function_count++;
+    lw_arena_fini(&job->arena);
+    job->arena = job->module;
+    lw_arena_init(&job->module);
 }
 
 void ptx_module_translate(struct ptx_job *job, struct ptx_module *module)
 {
     struct isa_object *object = job->object;
-    unsigned kernels = 0;
 
     if (module->symbols.count == 0)
         ptx_fail(job, 1, LW_EINPUT,
                  "there is nothing to translate: expected a kernel (.visible .entry ...) behind "
                  ".version, .target and .address_size");
+    ptx_calls_find(job, module);
     find_common_shared(module);
     place_shared(job, module, module->symbols.count);
     put_variables(job, module, object);
@@ -311,33 +342,12 @@ void ptx_module_translate(struct ptx_job *job, struct ptx_module *module)
     object->comp_dir = arena_text(job, object,
                                   job->options != NULL && job->options->comp_dir != NULL
                                       ? job->options->comp_dir : "");
-    for (size_t f = 0; f < module->functions.count; f++)
-        kernels += module->functions.at[f].kernel && module->functions.at[f].has_body;
-    object->functions = arena_array(job, object, kernels, sizeof *object->functions);
-    for (size_t f = 0; f < module->functions.count; f++) {
-        struct ptx_function *fn = &module->functions.at[f];
-        struct isa_function *out = &object->functions[object->function_count];
-        struct ptx_unit unit;
-
-        if (!fn->kernel || !fn->has_body)
-            continue;
-        /* a kernel's own memory goes when it is done; nothing of it stays in the module */
-        job->module = job->arena;
-        lw_arena_init(&job->arena);
-        ptx_unit_init(&unit, job, module, fn, object);
-        ptx_unit_analyse(&unit);
-        ptx_layout(&unit);
-        if (job->options == NULL || job->options->verify)
-            ptx_barrier_verify(&unit);
-        ptx_alloc(&unit);
-        ptx_emit(&unit, out);
-        put_kernel(&unit, out);
-        ptx_debug_number(&unit, object->function_count);
-        object->function_count++;
-        lw_arena_fini(&job->arena);
-        job->arena = job->module;
-        lw_arena_init(&job->module);
+    object->functions = arena_array(job, object, module->order.count, sizeof *object->functions);
+    for (size_t i = 0; i < module->order.count; i++) {
+        if (module->order.at[i] != module->functions.count)
+            translate_function(job, module, &module->functions.at[module->order.at[i]]);
     }
+    ptx_calls_finish(job, module);
     put_shared(job, module, object);
     ptx_debug_write(job, module);
     make_names_unique(job, object);
@@ -447,15 +457,18 @@ static void print_module(struct ptx_job *job, const struct work *work)
 {
     struct ptx_module *module = ptx_parse(job, work->text, work->size);
 
+    ptx_calls_find(job, module);
     find_common_shared(module);
     place_shared(job, module, module->symbols.count);
-    for (size_t f = 0; f < module->functions.count; f++) {
+    for (size_t i = 0; i < module->order.count; i++) {
         struct ptx_unit unit;
 
-        if (!module->functions.at[f].kernel || !module->functions.at[f].has_body)
+        if (module->order.at[i] == module->functions.count)
             continue;
-        ptx_unit_init(&unit, job, module, &module->functions.at[f], NULL);
+        ptx_unit_init(&unit, job, module, &module->functions.at[module->order.at[i]], NULL);
         print_unit(&unit, work->out);
+        unit.function->calls.tree.barriers =
+            unit.breg_count > unit.breg_base ? unit.breg_count : unit.breg_base;
     }
 }
 

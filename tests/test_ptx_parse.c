@@ -152,8 +152,8 @@ static void refusals_name_line_construct_and_reason(void **state)
         { KERNEL("mov.u32 %r1, 99999999999999999999;"), "t.ptx:6: an integer literal exceeds 64 bits",
           LW_EINPUT },
         { HEAD ".func f(.param .u32 a);\n" ".entry k() {\n call f, (1);\nret; }\n",
-          "t.ptx:6: call to f: device functions are not supported yet, compile with -O2 so that "
-          "they are inlined", LW_EUNSUPP },
+          "t.ptx:6: call to f: the function is declared, but this module does not define it: link "
+          "it with the one that does, or define it in the source", LW_EUNSUPP },
         { HEAD ".extern .global .u32 x;\n.entry k() {\n.reg .b32 %r1;\nld.global.u32 %r1, [x];\nret; }",
           "t.ptx:7: ld: 'x' is external: it is defined in another module", LW_EUNSUPP },
         { HEAD ".global .u32 x; .global .u32 x;", "t.ptx:4: 'x' is declared twice", LW_EINPUT },
