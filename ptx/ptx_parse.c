@@ -464,6 +464,7 @@ static void parse_function(struct ptx_parser *parser, bool kernel)
         mine->function = (uint32_t)(function - module->functions.at);
         function->has_body = true;
         parser->loc = 0;
+        parser->targets.count = 0;
         ptx_parse_body(parser);
     } else {
         ptx_lex_expect(lex, ';', "or a body behind the function's head");

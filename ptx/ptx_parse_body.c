@@ -67,6 +67,82 @@ static void skip_statement(struct ptx_parser *parser)
     lex->p++;
 }
 
+/* label: .branchtargets a, b, ...: the label stands before the directive. */
+static void parse_targets(struct ptx_parser *parser)
+{
+    struct ptx_lexer *lex = &parser->lex;
+    struct ptx_targets *t = PTX_PUSH(lex->job, parser->targets);
+    size_t labels = parser->function->labels.count;
+
+    if (labels == 0 || parser->function->labels.at[labels - 1] != parser->function->insns.count)
+        ptx_fail(lex->job, lex->line, LW_EINPUT, ".branchtargets needs a label before it");
+    t->label = (uint32_t)(labels - 1);
+    do {
+        struct ptx_name *name = PTX_PUSH(lex->job, t->names);
+
+        if (!ptx_lex_identifier(lex, name))
+            expected(parser, "a label");
+        if (t->names.count == UINT16_MAX)
+            ptx_fail(lex->job, lex->line, LW_EUNSUPP, "more than %u branch targets", UINT16_MAX - 1);
+    } while (ptx_lex_accept(lex, ','));
+}
+
+/* A label of this scope or of one around it that stands before. */
+static const uint32_t *known_label(const struct ptx_parser *parser, struct ptx_name name)
+{
+    for (const struct ptx_scope *s = parser->scope; s != NULL; s = s->parent) {
+        const uint32_t *label = ptx_map_find(&s->labels, name.text, name.size);
+
+        if (label != NULL)
+            return label;
+    }
+    return NULL;
+}
+
+/* Behind a call's parameters: the name of its prototype or of its targets. */
+static bool parse_prototype(struct ptx_parser *parser, struct ptx_operand *out)
+{
+    struct ptx_lexer *lex = &parser->lex, old = *lex;
+    const uint32_t *label;
+    struct ptx_name name;
+
+    if (ptx_lex_identifier(lex, &name) && (label = known_label(parser, name)) != NULL) {
+        *out = (struct ptx_operand){ .kind = PTX_O_LABEL, .reg = *label, .symbol = PTX_NONE };
+        return true;
+    }
+    *lex = old;
+    return false;
+}
+
+/* brx.idx index, label of a .branchtargets: its labels as a list. */
+static void parse_branch_table(struct ptx_parser *parser, struct ptx_operand *out, uint32_t insn,
+                               uint32_t operand)
+{
+    struct ptx_lexer *lex = &parser->lex;
+    const struct ptx_targets *t = NULL;
+    const uint32_t *label;
+    struct ptx_name name;
+
+    *out = (struct ptx_operand){ .kind = PTX_O_LIST, .symbol = PTX_NONE, .reg = PTX_NONE };
+    if (!ptx_lex_identifier(lex, &name))
+        expected(parser, "the label of a .branchtargets");
+    label = known_label(parser, name);
+    for (size_t i = parser->targets.count; label != NULL && i-- > 0 && t == NULL;) {
+        if (parser->targets.at[i].label == *label)
+            t = &parser->targets.at[i];
+    }
+    if (t == NULL)
+        ptx_fail(lex->job, lex->line, LW_EINPUT, "'%.*s' is no .branchtargets above",
+                 (int)name.size, name.text);
+    out->count = (uint16_t)t->names.count;
+    out->element = PTX_ARRAY(lex->job, struct ptx_operand, t->names.count);
+    for (uint32_t i = 0; i < t->names.count; i++) {
+        out->element[i] = (struct ptx_operand){ .kind = PTX_O_LABEL, .symbol = PTX_NONE };
+        *PTX_PUSH(lex->job, parser->scope->uses) =
+            (struct ptx_label_use){ t->names.at[i], insn, operand, lex->line, i + 1 };
+    }
+}
+
 /* Returns false when the directive has no semicolon of its own. */
 static void parse_local_directive(struct ptx_parser *parser)
 {
@@ -106,10 +182,11 @@ static void parse_local_directive(struct ptx_parser *parser)
         (void)ptx_parse_variable(parser, PTX_SP_SHARED, true);
     } else if (ptx_name_is(word, "pragma")) {
         (void)ptx_lex_string(lex, &word);
-    } else if (ptx_name_is(word, "callprototype") || ptx_name_is(word, "calltargets") ||
-               ptx_name_is(word, "branchtargets")) {
-        skip_statement(parser);
+    } else if (ptx_name_is(word, "callprototype") || ptx_name_is(word, "calltargets")) {
+        skip_statement(parser); /* a call's own parameters tell as much */
         return;
+    } else if (ptx_name_is(word, "branchtargets")) {
+        parse_targets(parser);
     } else {
         ptx_fail(lex->job, lex->line, LW_EUNSUPP, "the directive '.%.*s' is not supported",
                  (int)word.size, word.text);
@@ -371,7 +448,12 @@ static void parse_insn(struct ptx_parser *parser, struct ptx_name name, uint32_t
                 parse_operand(parser, one, true);
                 label = (struct ptx_name){ at, (size_t)(lex->p - at) };
                 *PTX_PUSH(lex->job, parser->scope->uses) =
-                    (struct ptx_label_use){ label, index, (uint32_t)(list.count - 1), lex->line };
+                    (struct ptx_label_use){ label, index, (uint32_t)(list.count - 1), lex->line,
+                                            0 };
+            } else if (insn.op == PTX_BRX && list.count == 2) {
+                parse_branch_table(parser, one, index, 1);
+            } else if (insn.op == PTX_CALL && list.count > 1 && parse_prototype(parser, one)) {
+                continue;
             } else if (ptx_lex_accept(lex, '(')) {
                 one->kind = PTX_O_LIST;
                 one->symbol = one->reg = PTX_NONE;
@@ -423,7 +505,9 @@ static void close_scope(struct ptx_parser *parser)
         const uint32_t *label = ptx_map_find(&scope->labels, use->name.text, use->name.size);
 
         if (label != NULL) {
-            parser->function->insns.at[use->insn].operand[use->operand].reg = *label;
+            struct ptx_operand *o = &parser->function->insns.at[use->insn].operand[use->operand];
+
+            (use->element != 0 ? &o->element[use->element - 1] : o)->reg = *label;
             parser->function->label_used.at[*label] = 1;
         } else if (outermost) {
             undefined_label(parser, use);

@@ -319,6 +319,11 @@ struct ptx_range { /* .reg .b32 %r<40> */
 struct ptx_label_use {
     struct ptx_name name;
     uint32_t insn, operand, line;
+    uint32_t element; /* + 1; 0: the operand itself */
+};
+struct ptx_targets { /* label: .branchtargets a, b, ... */
+    uint32_t label;
+    PTX_LIST(struct ptx_name) names;
 };
 struct ptx_scope {
     struct ptx_scope *parent;
@@ -332,6 +337,7 @@ struct ptx_parser {
     struct ptx_function *function; /* being read */
     struct ptx_scope *scope;
     struct ptx_map ops, words; /* the tables, by name */
+    PTX_LIST(struct ptx_targets) targets; /* of the function being read */
     uint32_t loc;
 };
 /** Values of scope names: two bits of kind, the rest an index. */

@@ -480,7 +480,7 @@ ptx_rule_fn ptx_rule(enum ptx_op op)
         [PTX_ATOM] = ptx_rule_atom, [PTX_RED] = ptx_rule_red,
         [PTX_ISSPACEP] = ptx_rule_isspacep, [PTX_PREFETCH] = ptx_rule_prefetch,
         [PTX_PREFETCHU] = ptx_rule_prefetch,
-        [PTX_BRA] = rule_flow, [PTX_RET] = rule_flow, [PTX_EXIT] = rule_flow,
+        [PTX_BRA] = rule_flow, [PTX_BRX] = rule_flow, [PTX_RET] = rule_flow, [PTX_EXIT] = rule_flow,
         [PTX_CALL] = ptx_rule_call,
     };
 
@@ -736,7 +736,12 @@ static uint8_t *find_targets(struct ptx_sel *sel)
     return target;
 }
 
-/* Blocks that a call has for itself follow the one in which it stands. */
+static unsigned table_size(const struct ptx_insn *in)
+{
+    return in->operand_count == 2 && in->operand[1].kind == PTX_O_LIST ? in->operand[1].count : 0;
+}
+
+/* Blocks that a call or a table of branches has for itself follow the one in which it stands. */
 static void number_blocks(struct ptx_sel *sel)
 {
     const struct ptx_function *fn = sel->fn;
@@ -746,8 +751,11 @@ static void number_blocks(struct ptx_sel *sel)
         (void)new_block(sel); /* the entry: nothing branches there */
     sel->call_at = PTX_ARRAY(sel->job, uint32_t, n + 1);
     for (size_t i = 0; i <= n; i++) {
-        unsigned more = i < n && fn->insns.at[i].op == PTX_CALL
-                            ? ptx_sel_call_blocks(sel, &fn->insns.at[i]) : 0;
+        const struct ptx_insn *in = i < n ? &fn->insns.at[i] : NULL;
+        unsigned more = in == NULL             ? 0
+                        : in->op == PTX_CALL ? ptx_sel_call_blocks(sel, in)
+                        : in->op == PTX_BRX  ? table_size(in)
+                                             : 0;
 
         sel->block_at[i] = sel->block_at[i] != 0 ? new_block(sel) : PTX_NONE;
         sel->call_at[i] = more == 0 ? PTX_NONE : new_block(sel);
@@ -799,6 +807,91 @@ static void select_call(struct ptx_sel *sel, const struct ptx_insn *in, size_t i
     select_one(sel, &plain);
 }
 
+/* brx.idx: a search by halves, as branches that part and meet like all others. */
+struct table {
+    struct ptx_sel *sel;
+    const struct ptx_insn *in;
+    ptx_ref index;
+    uint32_t spare; /* next of its own blocks */
+};
+
+static uint32_t table_target(const struct table *t, unsigned i)
+{
+    return t->sel->block_at[t->sel->fn->labels.at[t->in->operand[1].element[i].reg]];
+}
+
+/* The block for indices from @low to @high - 1: the target itself if they have one only. */
+static uint32_t search_table(struct table *t, unsigned low, unsigned high, uint32_t block)
+{
+    struct ptx_sel *sel = t->sel;
+    unsigned middle = low + (high - low) / 2, i = low;
+    uint32_t target = table_target(t, low);
+    struct ptx_mi *mi;
+    struct ptx_block *b;
+    ptx_ref p;
+
+    while (i < high && table_target(t, i) == target)
+        i++;
+    if (i == high && block == PTX_NONE)
+        return target;
+    if (block == PTX_NONE) {
+        block = t->spare++;
+        begin_block(sel, block);
+    }
+    if (i == high) {
+        end_next(sel, block, target);
+        sel->unit->blocks.at[block].loc = t->in->loc;
+        sel->unit->blocks.at[block].line = t->in->line;
+        return block;
+    }
+    p = ptx_sel_temp(sel, 0);
+    mi = ptx_sel_put(sel, ISA_V_SETP_U32, PTX_NO_REF, t->index, PTX_NO_REF, PTX_NO_REF, 1);
+    mi->in.xkind = ISA_X_IMM;
+    mi->in.x = middle;
+    isa_mod_set(&mi->in, ISA_MOD_CMP, ISA_CMP_LT);
+    mi->ref[PTX_S_P] = p;
+    mi->ref[PTX_S_R] = PTX_ZERO;
+    b = &sel->unit->blocks.at[block];
+    b->count = (uint32_t)sel->unit->code.count - b->first;
+    uint32_t less = search_table(t, low, middle, PTX_NONE);
+    uint32_t more = search_table(t, middle, high, PTX_NONE);
+
+    b = &sel->unit->blocks.at[block];
+    b->loc = t->in->loc;
+    b->line = t->in->line;
+    b->guard = p;
+    b->end = less == more ? PTX_END_NEXT : PTX_END_BRANCH;
+    b->succ_count = less == more ? 1 : 2;
+    b->succ[0] = less;
+    b->succ[1] = more;
+    return block;
+}
+
+static void select_table(struct ptx_sel *sel, const struct ptx_insn *in, size_t index)
+{
+    struct table t = { .sel = sel, .in = in, .spare = sel->call_at[index] };
+    unsigned n = table_size(in);
+    uint32_t block = sel->current;
+
+    sel->in = *in;
+    (void)ptx_take(&sel->in, PTX_W_IDX);
+    (void)ptx_take(&sel->in, PTX_W_UNI);
+    refuse_leftovers(sel, 0);
+    if (n == 0)
+        ptx_sel_fail(sel, LW_EINPUT, "expected an index and the label of a .branchtargets");
+    if (in->guard != PTX_NONE) {
+        struct ptx_block *b = &sel->unit->blocks.at[block];
+
+        b->count = (uint32_t)sel->unit->code.count - b->first;
+        end_block(sel, block, in, t.spare, sel->block_at[index + 1]);
+        sel->in = *in;
+        block = t.spare++;
+        begin_block(sel, block);
+    }
+    t.index = ptx_sel_value(sel, &in->operand[0], PTX_T_U32);
+    (void)search_table(&t, 0, n, block);
+}
+
 /* v2 and v0:1, the entry block. */
 static void enter(struct ptx_sel *sel)
 {
@@ -842,7 +935,7 @@ void ptx_select(struct ptx_unit *unit)
     sel.block_at[0] = 1;
     for (size_t i = 0; i < n; i++) {
         const struct ptx_insn *in = &fn->insns.at[i];
-        bool ends = in->op == PTX_BRA || in->op == PTX_RET ||
+        bool ends = in->op == PTX_BRA || in->op == PTX_BRX || in->op == PTX_RET ||
                     (in->op == PTX_EXIT && in->guard == PTX_NONE) ||
                     (in->op == PTX_CALL && in->guard != PTX_NONE);
 
@@ -916,6 +1009,10 @@ void ptx_select(struct ptx_unit *unit)
                 unit->blocks.at[sel.current].count++;
             }
             break;
+        case PTX_BRX:
+            select_table(&sel, in, i);
+            ended = true;
+            continue; /* its blocks are counted */
         case PTX_CALL:
             select_call(&sel, in, i);
             break;
