@@ -636,12 +636,14 @@ static void make_info(struct maker *mk)
     const struct isa_object *object = mk->object;
     struct isa_bytes *out = mk->out;
     const char *producer = object->producer != NULL ? object->producer : "lanewise";
+    const char *dir =
+        object->comp_dir != NULL && *object->comp_dir != '\0' ? object->comp_dir : NULL;
 
     isa_bytes_u32(out, 0);
     isa_bytes_u16(out, 4);
     isa_bytes_u32(out, 0); /* .debug_abbrev */
     isa_bytes_u8(out, 8);
-    isa_bytes_uleb(out, object->comp_dir != NULL ? ABBREV_UNIT_DIR : ABBREV_UNIT);
+    isa_bytes_uleb(out, dir != NULL ? ABBREV_UNIT_DIR : ABBREV_UNIT);
     /* x86 gdb finds the end of a prologue by line rows only for producers named clang */
     if (strncmp(producer, "clang ", 6) != 0)
         isa_bytes_put(out, "clang compatible: ", 18);
@@ -651,8 +653,8 @@ static void make_info(struct maker *mk)
     isa_bytes_u64(out, ISA_CODE_BASE);
     isa_bytes_u64(out, (uint64_t)object->text_count * ISA_WORD_BYTES);
     isa_bytes_u32(out, 0); /* .debug_line */
-    if (object->comp_dir != NULL)
-        isa_bytes_string(out, object->comp_dir);
+    if (dir != NULL)
+        isa_bytes_string(out, dir);
     make_types(out, &mk->types);
     if (mk->debug != NULL)
         make_source(mk);
