@@ -382,7 +382,8 @@ static void find_spins(struct ptx_unit *unit)
             /* a CTA barrier, warpsync or .sync operation where flow may be divergent */
             if (b->barrier_flow &&
                 (mi->flags & PTX_MI_SYNCS || mi->in.op == ISA_BAR_SYNC || mi->in.op == ISA_BAR_ARRIVE ||
-                 mi->in.op == ISA_WARPSYNC || (flags & ISA_F_SYNC)))
+                 mi->in.op == ISA_BAR_RED_POPC || mi->in.op == ISA_BAR_RED_AND ||
+                 mi->in.op == ISA_BAR_RED_OR || mi->in.op == ISA_WARPSYNC || (flags & ISA_F_SYNC)))
                 unit->soft = true;
         }
     }

@@ -249,9 +249,8 @@ static void parse_named(struct ptx_parser *parser, struct ptx_operand *out, stru
         if (sr >= 0) {
             out->kind = PTX_O_SPECIAL;
             out->reg = (uint32_t)sr;
-            if (name.size > 4 && memcmp(name.text + name.size - 4, "r_hi", 4) == 0)
-                ptx_fail(lex->job, lex->line, LW_EUNSUPP, "'%.*s' is not supported",
-                         (int)name.size, name.text);
+            /* the upper word of a register of 64 bits */
+            out->imm = name.size > 4 && memcmp(name.text + name.size - 3, "_hi", 3) == 0;
             return;
         }
         ptx_fail(lex->job, lex->line, LW_EUNSUPP,
@@ -508,6 +507,7 @@ static void close_scope(struct ptx_parser *parser)
             struct ptx_operand *o = &parser->function->insns.at[use->insn].operand[use->operand];
 
             (use->element != 0 ? &o->element[use->element - 1] : o)->reg = *label;
+            parser->function->label_used.at[*label] = 1;
         } else if (outermost) {
             undefined_label(parser, use);
         } else {
@@ -528,6 +528,7 @@ static void define_label(struct ptx_parser *parser, struct ptx_name name)
     *PTX_PUSH(job, parser->function->labels) = (uint32_t)parser->function->insns.count;
     *PTX_PUSH(job, parser->function->label_names) = ptx_text(parser, name);
     *PTX_PUSH(job, parser->function->label_lines) = parser->lex.line;
+    *PTX_PUSH(job, parser->function->label_used) = 0;
 }
 
 void ptx_parse_body(struct ptx_parser *parser)

@@ -94,7 +94,7 @@ enum ptx_type {
     PTX_T_U32, PTX_T_S32, PTX_T_B32,
     PTX_T_U64, PTX_T_S64, PTX_T_B64,
     PTX_T_F16, PTX_T_BF16, PTX_T_F16X2, PTX_T_BF16X2,
-    PTX_T_F32, PTX_T_F64, PTX_T_PRED,
+    PTX_T_F32, PTX_T_F64, PTX_T_PRED, PTX_T_U16X2, PTX_T_S16X2, PTX_T_F32X2,
     PTX_T_COUNT
 };
 const char *ptx_type_name(enum ptx_type type);
@@ -183,7 +183,7 @@ struct ptx_insn {
     uint8_t operand_count;
     uint32_t guard;  /* register or PTX_NONE */
     uint32_t line, loc;
-    uint64_t words[2]; /* modifiers not yet honoured, by enum ptx_word */
+    uint64_t words[3]; /* modifiers not yet honoured, by enum ptx_word */
     const char *unknown; /* a modifier that is in no list, or NULL */
     struct ptx_operand *operand;
 };
@@ -251,6 +251,7 @@ struct ptx_function {
     PTX_LIST(uint32_t) labels;       /* instruction index */
     PTX_LIST(const char *) label_names;
     PTX_LIST(uint32_t) label_lines;
+    PTX_LIST(uint8_t) label_used;    /* some statement names it */
     uint32_t first_symbol, end_symbol; /* declared in it: parameters, variables */
     uint32_t param_bytes, max_threads, required_block[3];
     struct ptx_calls calls;
@@ -404,7 +405,8 @@ enum ptx_mi_flag {
     PTX_MI_PIN = 1 << 8,        /* no instruction: a call reads A here or leaves D, fixed ones */
     PTX_MI_PROLOGUE = 1 << 9,   /* no instruction: the frame is made here */
     PTX_MI_CFA = 1 << 10,       /* the offset counts from the frame's other end */
-    PTX_MI_SYNCS = 1 << 11      /* a call of what has block barriers or .sync operations */
+    PTX_MI_SYNCS = 1 << 11,     /* a call of what has block barriers or .sync operations */
+    PTX_MI_NO_GUARD = 1 << 14   /* has the guard it needs: not that of its PTX instruction */
 };
 struct ptx_mi {
     struct isa_insn in;           /* operation, modifiers, immediate; registers later */

@@ -288,7 +288,7 @@ static ptx_ref value(struct ptx_sel *sel, const struct ptx_operand *o, enum ptx_
         default:
             break;
         }
-        return d;
+        return o->imm != 0 ? d + 1 : d; /* %clock_hi */
     }
     case PTX_O_SYMBOL:
         return ptx_sel_symbol(sel, o->symbol, (int64_t)o->imm, rows);
@@ -429,7 +429,7 @@ bool ptx_mi_negated(const struct ptx_mi *mi, enum ptx_slot slot)
 void ptx_sel_pred_read(struct ptx_sel *sel, struct ptx_mi *mi, enum ptx_slot slot,
                        const struct ptx_operand *o)
 {
-    if (o->kind == PTX_O_IMM && o->literal == PTX_LIT_INT && o->imm <= 1) {
+    if (o->kind == PTX_O_IMM && o->literal == PTX_LIT_INT) {
         mi->ref[slot] = PTX_ZERO; /* pt */
         ptx_mi_negate(mi, slot, o->imm == 0);
         return;
@@ -478,8 +478,12 @@ ptx_rule_fn ptx_rule(enum ptx_op op)
         [PTX_NANOSLEEP] = ptx_rule_nanosleep, [PTX_TRAP] = ptx_rule_trap,
         [PTX_LD] = ptx_rule_ld, [PTX_LDU] = ptx_rule_ld, [PTX_ST] = ptx_rule_st,
         [PTX_ATOM] = ptx_rule_atom, [PTX_RED] = ptx_rule_red,
-        [PTX_ISSPACEP] = ptx_rule_isspacep, [PTX_PREFETCH] = ptx_rule_prefetch,
-        [PTX_PREFETCHU] = ptx_rule_prefetch,
+        [PTX_ISSPACEP] = ptx_rule_isspacep, [PTX_PREFETCH] = ptx_rule_hint,
+        [PTX_PREFETCHU] = ptx_rule_hint, [PTX_DISCARD] = ptx_rule_hint,
+        [PTX_APPLYPRIORITY] = ptx_rule_hint, [PTX_CREATEPOLICY] = ptx_rule_hint,
+        [PTX_PMEVENT] = ptx_rule_hint, [PTX_GRIDDEPCONTROL] = ptx_rule_hint,
+        [PTX_BRKPT] = ptx_rule_trap, [PTX_MATCH] = ptx_rule_match, [PTX_REDUX] = ptx_rule_redux,
+        [PTX_ELECT] = ptx_rule_elect, [PTX_CP] = ptx_rule_cp,
         [PTX_BRA] = rule_flow, [PTX_BRX] = rule_flow, [PTX_RET] = rule_flow, [PTX_EXIT] = rule_flow,
         [PTX_CALL] = ptx_rule_call,
     };
@@ -500,7 +504,7 @@ static void refuse_leftovers(struct ptx_sel *sel, unsigned types_used)
 
     if (in->unknown != NULL)
         ptx_sel_fail(sel, LW_EUNSUPP, "the modifier '.%s' is not supported", in->unknown);
-    if ((in->words[0] | in->words[1]) == 0 && in->type_count <= types_used)
+    if ((in->words[0] | in->words[1] | in->words[2]) == 0 && in->type_count <= types_used)
         return;
     for (unsigned w = 1; w < PTX_W_COUNT; w++) {
         if (ptx_has(in, (enum ptx_word)w) && w != PTX_W_HINT)
@@ -646,7 +650,8 @@ static void apply_guard(struct ptx_sel *sel, size_t first)
                 ptx_ref_vreg(mi->ref[s]) < sel->first_temp)
                 temporary = false;
         }
-        if (temporary && !(info->flags & (ISA_F_MEMORY | ISA_F_CONTROL)))
+        if ((temporary && !(info->flags & (ISA_F_MEMORY | ISA_F_CONTROL))) ||
+            (mi->flags & PTX_MI_NO_GUARD))
             continue;
         mi->ref[PTX_S_GUARD] = guard;
         mi->in.guard_neg = sel->in.guard_neg;

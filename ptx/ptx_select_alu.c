@@ -163,6 +163,10 @@ void ptx_rule_alu(struct ptx_sel *sel)
     struct ptx_mi *mi;
     unsigned mode = PTX_W_NONE, rows = ptx_type_rows(type), n;
 
+    if (type == PTX_T_F32X2) {
+        ptx_rule_packed_floats(sel);
+        return;
+    }
     if (type != PTX_T_F32 && type != PTX_T_F64) {
         if (ptx_take(&sel->in, PTX_W_LO))
             mode = PTX_W_LO;
@@ -183,6 +187,22 @@ void ptx_rule_alu(struct ptx_sel *sel)
                      mode != PTX_W_NONE ? ", " : "", ptx_type_name(type));
     n = row->shape == SH_1 || row->shape == SH_COUNT ? 1
         : row->shape == SH_3 || row->shape == SH_WIDE3 ? 3 : 2;
+    if (type == PTX_T_F32 && (sel->in.op == PTX_MIN || sel->in.op == PTX_MAX) &&
+        sel->in.operand_count == 4) { /* of three: the first two, then the third */
+        struct ptx_insn first = sel->in;
+        ptx_ref t = ptx_sel_temp(sel, 1);
+
+        if (ptx_has(&sel->in, PTX_W_XORSIGN))
+            ptx_sel_fail(sel, LW_EUNSUPP, ".xorsign of three operands is not supported");
+        a = ptx_sel_source(sel, 1, type);
+        x = ptx_sel_source(sel, 2, type);
+        take_float(sel, ptx_sel_put(sel, (enum isa_op)row->isa, t, a, x, PTX_NO_REF, 1));
+        memcpy(sel->in.words, first.words, sizeof first.words);
+        x = ptx_sel_source(sel, 3, type);
+        d = ptx_sel_dest(sel, &sel->in.operand[0], type);
+        take_float(sel, ptx_sel_put(sel, (enum isa_op)row->isa, d, t, x, PTX_NO_REF, 1));
+        return;
+    }
     ptx_sel_operands(sel, n + 1, n + 1);
     unsigned k = 1;
 

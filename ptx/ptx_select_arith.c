@@ -103,6 +103,10 @@ void ptx_rule_addsub(struct ptx_sel *sel)
     bool writes = ptx_take(&sel->in, PTX_W_CC);
     unsigned rows = ptx_type_rows(type);
 
+    if (!reads && !writes && (type == PTX_T_U16X2 || type == PTX_T_S16X2)) {
+        ptx_rule_packed_integers(sel);
+        return;
+    }
     if (!reads && !writes && type == PTX_T_S32 && ptx_take(&sel->in, PTX_W_SAT)) {
         ptx_sel_operands(sel, 3, 3);
         ptx_ref a = ptx_sel_source(sel, 1, type), x = ptx_sel_source(sel, 2, type);
@@ -281,6 +285,10 @@ void ptx_rule_minmax(struct ptx_sel *sel)
     enum ptx_type type = ptx_sel_type(sel, 0);
     ptx_ref a, x, t;
 
+    if (type == PTX_T_U16X2 || type == PTX_T_S16X2) {
+        ptx_rule_packed_integers(sel);
+        return;
+    }
     if (type != PTX_T_S32 || !ptx_take(&sel->in, PTX_W_RELU)) {
         ptx_rule_alu(sel);
         return;
@@ -456,6 +464,10 @@ void ptx_rule_cvt_half(struct ptx_sel *sel)
     bool half = to == PTX_T_F16 || to == PTX_T_BF16;
     bool bf = to == PTX_T_BF16 || to == PTX_T_BF16X2;
 
+    if (ptx_take(&sel->in, PTX_W_PACK)) {
+        ptx_rule_cvt_pack(sel);
+        return;
+    }
     if (!packed && !(half && ptx_has(&sel->in, PTX_W_RELU))) {
         ptx_rule_cvt(sel);
         return;

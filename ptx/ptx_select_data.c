@@ -613,17 +613,38 @@ void ptx_rule_shf(struct ptx_sel *sel)
 void ptx_rule_lop3(struct ptx_sel *sel)
 {
     enum ptx_type type = ptx_sel_type(sel, 0);
+    const struct ptx_operand *to = &sel->in.operand[0];
+    bool both = ptx_take(&sel->in, PTX_W_AND), either = ptx_take(&sel->in, PTX_W_OR);
+    bool tests = both || either; /* d|p: p = (d != 0) op q */
+    ptx_ref p = PTX_NO_REF, d;
     uint64_t table;
     struct ptx_mi *mi;
 
-    ptx_sel_operands(sel, 5, 5);
+    ptx_sel_operands(sel, tests ? 6 : 5, tests ? 6 : 5);
+    if (tests != (to->kind == PTX_O_PAIR))
+        ptx_sel_fail(sel, LW_EINPUT, "d|p goes with .and and .or");
+    if (tests) {
+        p = ptx_sel_pred_dest(sel, &to->element[1]);
+        to = &to->element[0];
+    }
     if (type != PTX_T_B32 || !ptx_sel_known(sel, &sel->in.operand[4], &table) || table > 255)
         ptx_sel_fail(sel, LW_EUNSUPP, "only type .b32 with a table of 0 to 255 is supported");
     ptx_ref a = ptx_sel_source(sel, 1, type), b = ptx_sel_source(sel, 2, type);
     ptx_ref c = ptx_sel_source(sel, 3, type);
 
-    mi = ptx_sel_put(sel, ISA_V_LOP3_B32, ptx_sel_dest(sel, &sel->in.operand[0], type), a, b, c, 1);
+    d = tests ? ptx_sel_temp(sel, 1) : ptx_sel_dest(sel, to, type);
+    mi = ptx_sel_put(sel, ISA_V_LOP3_B32, d, a, b, c, 1);
     isa_insn_set_lut(&mi->in, (unsigned)table);
+    if (!tests)
+        return;
+    /* the predicate last: it may be the guard */
+    if (to->kind != PTX_O_SINK)
+        ptx_sel_move(sel, ptx_sel_dest(sel, to, type), d, 1);
+    mi = ptx_sel_put(sel, ISA_V_SETP_U32, PTX_NO_REF, d, PTX_ZERO, PTX_NO_REF, 1);
+    isa_mod_set(&mi->in, ISA_MOD_CMP, ISA_CMP_NE);
+    isa_mod_set(&mi->in, ISA_MOD_BOOL, both ? ISA_BOOL_AND : ISA_BOOL_OR);
+    mi->ref[PTX_S_P] = p;
+    ptx_sel_pred_read(sel, mi, PTX_S_R, &sel->in.operand[5]);
 }
 
 void ptx_rule_prmt(struct ptx_sel *sel)

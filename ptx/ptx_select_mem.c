@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Selection of memory, cross-lane and synchronising instructions. */
+/* Selection of memory instructions, fences and hints. */
 #include "ptx/ptx_select_priv.h"
 
 /* ---- words --------------------------------------------------------------- */
@@ -78,6 +78,8 @@ void ptx_sel_order(struct ptx_sel *sel, struct ptx_mi *mi)
         break;
     }
 }
+
+static void drop_policy(struct ptx_sel *sel);
 
 /* ---- addresses ----------------------------------------------------------- */
 
@@ -309,6 +311,7 @@ void ptx_rule_ld(struct ptx_sel *sel)
     unsigned bytes = ptx_type_bytes(type), rows = ptx_type_rows(type), n, size;
     struct ptx_mi *mi;
 
+    drop_policy(sel);
     ptx_sel_operands(sel, 2, 2);
     if (bytes == 0)
         ptx_sel_fail(sel, LW_EINPUT, "type .pred cannot be loaded");
@@ -363,6 +366,7 @@ void ptx_rule_st(struct ptx_sel *sel)
     struct ptx_mi *mi;
     ptx_ref x, part[8];
 
+    drop_policy(sel);
     ptx_sel_operands(sel, 2, 2);
     if (space == PTX_SP_PARAM && bytes != 0 && !ptx_has(&sel->in, PTX_W_V2) &&
         !ptx_has(&sel->in, PTX_W_V4) && ptx_param_store(sel))
@@ -466,15 +470,59 @@ static unsigned atomic_type(unsigned aop, enum ptx_type type)
     }
 }
 
+/* One element of an atomic operation: at @place, from @x (and @c), to @d. */
+static void put_atomic(struct ptx_sel *sel, enum isa_op op, struct place place, ptx_ref d,
+                       ptx_ref x, ptx_ref c, unsigned aop, enum ptx_type type)
+{
+    struct ptx_mi *mi = put_memory(sel, op, place, d, x, c, ptx_type_rows(type));
+
+    isa_mod_set(&mi->in, ISA_MOD_AOP, aop);
+    isa_mod_set(&mi->in, ISA_MOD_ATYPE, atomic_type(aop, type));
+    ptx_sel_order(sel, mi);
+    if (d != PTX_NO_REF)
+        mi->flags |= PTX_MI_SPIN; /* until its result is found to be unused */
+}
+
+/* Vectors of floats: each element is an atomic operation of its own, as PTX has it. */
+static void atomic_vector(struct ptx_sel *sel, bool result, enum isa_op op, unsigned aop,
+                          enum ptx_type type, unsigned n)
+{
+    unsigned k = result ? 1 : 0, rows = ptx_type_rows(type);
+    const struct ptx_operand *from = &sel->in.operand[k + 1];
+    ptx_ref x[8], d[8];
+    uint64_t words[3];
+
+    if (ptx_type_class(type) != PTX_CLASS_FLOAT || n > LW_COUNT_OF(x) || rows != 1)
+        ptx_sel_fail(sel, LW_EUNSUPP, "vectors of .%s are not supported", ptx_type_name(type));
+    if (result && (sel->in.operand[0].kind != PTX_O_VECTOR || sel->in.operand[0].count != n))
+        ptx_sel_fail(sel, LW_EINPUT, "the destination does not match .v%u", n);
+    for (unsigned i = 0; i < n; i++)
+        x[i] = ptx_sel_value(sel, element(from, i), type);
+    struct place place = address(sel, k, op == ISA_ATOM_GLOBAL || op == ISA_RED_GLOBAL
+                                             ? PTX_SP_GLOBAL : PTX_SP_GENERIC);
+
+    memcpy(words, sel->in.words, sizeof words);
+    for (unsigned i = 0; i < n; i++) {
+        memcpy(sel->in.words, words, sizeof words);
+        d[i] = result ? ptx_sel_temp(sel, rows) : PTX_NO_REF;
+        put_atomic(sel, op, place, d[i], x[i], PTX_NO_REF, aop, type);
+        place.disp += (int32_t)ptx_type_bytes(type);
+        if (!fits_disp(place.disp))
+            ptx_sel_fail(sel, LW_EUNSUPP, "the offset of the address is too large for a vector");
+    }
+    for (unsigned i = 0; i < n && result; i++)
+        deliver(sel, element(&sel->in.operand[0], i), d[i], type);
+}
+
 static void atomic(struct ptx_sel *sel, bool result)
 {
     enum ptx_type type = ptx_sel_type(sel, 0);
     enum ptx_space space = take_space(sel);
-    unsigned k = result ? 1 : 0, rows = ptx_type_rows(type), row = LW_COUNT_OF(atomics);
+    unsigned k = result ? 1 : 0, rows = ptx_type_rows(type), row = LW_COUNT_OF(atomics), n;
     enum isa_op op;
     ptx_ref d = PTX_NO_REF, x, c = PTX_NO_REF;
-    struct ptx_mi *mi;
 
+    drop_policy(sel);
     for (unsigned i = 0; i < LW_COUNT_OF(atomics); i++) {
         if (ptx_take(&sel->in, (enum ptx_word)atomics[i].word)) {
             row = i;
@@ -490,6 +538,21 @@ static void atomic(struct ptx_sel *sel, bool result)
                      ptx_word_text((enum ptx_word)atomics[row].word), ptx_type_name(type));
     (void)ptx_take(&sel->in, PTX_W_NOFTZ); /* f32 additions keep denormals: documented */
     ptx_sel_operands(sel, k + 2 + cas, k + 2 + cas);
+    if (space == PTX_SP_GLOBAL)
+        op = result ? ISA_ATOM_GLOBAL : ISA_RED_GLOBAL;
+    else if (space == PTX_SP_SHARED)
+        op = result ? ISA_ATOM_SHARED : ISA_RED_SHARED;
+    else if (space == PTX_SP_GENERIC)
+        op = result ? ISA_ATOM_GENERIC : ISA_RED_GENERIC;
+    else
+        ptx_sel_fail(sel, LW_EUNSUPP, "this space has no atomics");
+    n = take_vector(sel, &sel->in.operand[k + 1]);
+    if (n > 1) {
+        if (space == PTX_SP_SHARED)
+            ptx_sel_fail(sel, LW_EUNSUPP, "vectors are for global memory only");
+        atomic_vector(sel, result, op, atomics[row].aop, type, n);
+        return;
+    }
     x = ptx_sel_source(sel, k + 1, type);
     if (cas)
         c = ptx_sel_source(sel, k + 2, type);
@@ -499,20 +562,7 @@ static void atomic(struct ptx_sel *sel, bool result)
         d = ptx_sel_dest(sel, &sel->in.operand[0], type);
     else if (result)
         d = ptx_sel_temp(sel, rows);
-    if (space == PTX_SP_GLOBAL)
-        op = result ? ISA_ATOM_GLOBAL : ISA_RED_GLOBAL;
-    else if (space == PTX_SP_SHARED)
-        op = result ? ISA_ATOM_SHARED : ISA_RED_SHARED;
-    else if (space == PTX_SP_GENERIC)
-        op = result ? ISA_ATOM_GENERIC : ISA_RED_GENERIC;
-    else
-        ptx_sel_fail(sel, LW_EUNSUPP, "this space has no atomics");
-    mi = put_memory(sel, op, place, d, x, c, rows);
-    isa_mod_set(&mi->in, ISA_MOD_AOP, atomics[row].aop);
-    isa_mod_set(&mi->in, ISA_MOD_ATYPE, atomic_type(atomics[row].aop, type));
-    ptx_sel_order(sel, mi);
-    if (result)
-        mi->flags |= PTX_MI_SPIN; /* until its result is found to be unused */
+    put_atomic(sel, op, place, d, x, c, atomics[row].aop, type);
 }
 
 void ptx_rule_atom(struct ptx_sel *sel)
@@ -523,6 +573,129 @@ void ptx_rule_atom(struct ptx_sel *sel)
 void ptx_rule_red(struct ptx_sel *sel)
 {
     atomic(sel, false);
+}
+
+/* ---- cp.async ------------------------------------------------------------------- */
+
+/* p = @n >= @least, and the instruction's own guard */
+static ptx_ref at_least(struct ptx_sel *sel, ptx_ref n, uint32_t least, unsigned comparison)
+{
+    ptx_ref limit = ptx_sel_temp(sel, 1), p = ptx_sel_temp(sel, 0);
+    struct ptx_mi *mi;
+
+    ptx_sel_imm(sel, limit, 1, least);
+    mi = ptx_sel_put(sel, ISA_V_SETP_U32, PTX_NO_REF, n, limit, PTX_NO_REF, 1);
+    isa_mod_set(&mi->in, ISA_MOD_CMP, comparison);
+    mi->ref[PTX_S_P] = p;
+    mi->ref[PTX_S_R] = PTX_ZERO;
+    if (sel->in.guard != PTX_NONE) {
+        const struct ptx_operand guard = { .kind = PTX_O_REG, .reg = sel->in.guard,
+                                           .negated = sel->in.guard_neg, .symbol = PTX_NONE };
+
+        isa_mod_set(&mi->in, ISA_MOD_BOOL, ISA_BOOL_AND);
+        ptx_sel_pred_read(sel, mi, PTX_S_R, &guard);
+    }
+    return p;
+}
+
+/* A load of @size into row @d where @p holds; the other lanes keep what is there. */
+static void load_where(struct ptx_sel *sel, struct place from, unsigned offset, ptx_ref d,
+                       unsigned size, ptx_ref p)
+{
+    struct ptx_mi *mi;
+
+    from.disp += (int32_t)offset;
+    mi = put_memory(sel, ISA_LD_GLOBAL, from, d, PTX_NO_REF, PTX_NO_REF, 1);
+    isa_mod_set(&mi->in, ISA_MOD_SIZE, size);
+    mi->ref[PTX_S_GUARD] = p;
+    mi->flags |= PTX_MI_PARTIAL | PTX_MI_NO_GUARD;
+}
+
+/* Rows @group of @bytes: the first @n bytes from memory, the rest zeros. */
+static void load_part(struct ptx_sel *sel, struct place from, ptx_ref group, unsigned bytes,
+                      ptx_ref n)
+{
+    for (unsigned w = 0; w < bytes / 4; w++) {
+        ptx_ref d = group + w;
+
+        ptx_sel_imm(sel, d, 1, 0);
+        if (w != 0)
+            sel->unit->code.at[sel->unit->code.count - 1].flags |= PTX_MI_PARTIAL;
+        /* bytes one by one, then, where there is all of it, the word */
+        for (unsigned k = 0; k < 3; k++) {
+            ptx_ref byte = ptx_sel_temp(sel, 1), by = ptx_sel_temp(sel, 1);
+            ptx_ref shifted = ptx_sel_temp(sel, 1);
+
+            ptx_sel_imm(sel, byte, 1, 0);
+            load_where(sel, from, 4 * w + k, byte, ISA_SIZE_U8,
+                       at_least(sel, n, 4 * w + k + 1, ISA_CMP_GE));
+            ptx_sel_imm(sel, by, 1, 8 * k);
+            ptx_sel_put(sel, ISA_V_SHL_B32, shifted, byte, by, PTX_NO_REF, 1);
+            ptx_sel_put(sel, ISA_V_OR_B32, d, d, shifted, PTX_NO_REF, 1);
+            sel->unit->code.at[sel->unit->code.count - 1].flags |= PTX_MI_PARTIAL;
+        }
+        load_where(sel, from, 4 * w, d, ISA_SIZE_B32, at_least(sel, n, 4 * w + 4, ISA_CMP_GE));
+    }
+}
+
+/* cp.async: copies are done when they are issued, so groups are always complete. */
+void ptx_rule_cp(struct ptx_sel *sel)
+{
+    uint64_t bytes, part;
+    unsigned rows;
+
+    if (!ptx_take(&sel->in, PTX_W_ASYNC) || ptx_has(&sel->in, PTX_W_BULK))
+        ptx_sel_fail(sel, LW_EUNSUPP, "only cp.async without .bulk is supported");
+    if (ptx_take(&sel->in, PTX_W_COMMIT_GROUP) || ptx_take(&sel->in, PTX_W_WAIT_ALL)) {
+        ptx_sel_operands(sel, 0, 0);
+        return;
+    }
+    if (ptx_take(&sel->in, PTX_W_WAIT_GROUP)) {
+        ptx_sel_operands(sel, 1, 1);
+        return;
+    }
+    if (ptx_has(&sel->in, PTX_W_MBARRIER))
+        ptx_sel_fail(sel, LW_EUNSUPP, "mbarrier objects are not supported");
+    if (!ptx_take(&sel->in, PTX_W_SHARED) && !ptx_take(&sel->in, PTX_W_SHARED_CTA))
+        ptx_sel_fail(sel, LW_EINPUT, "the destination is in .shared");
+    if (!ptx_take(&sel->in, PTX_W_GLOBAL))
+        ptx_sel_fail(sel, LW_EINPUT, "the source is in .global");
+    (void)ptx_take(&sel->in, PTX_W_CA);
+    (void)ptx_take(&sel->in, PTX_W_CG);
+    drop_policy(sel);
+    ptx_sel_operands(sel, 3, 4);
+    if (!ptx_sel_known(sel, &sel->in.operand[2], &bytes) ||
+        (bytes != 4 && bytes != 8 && bytes != 16))
+        ptx_sel_fail(sel, LW_EINPUT, "the size is 4, 8 or 16");
+    rows = (unsigned)bytes / 4;
+    struct place to = address(sel, 0, PTX_SP_SHARED), from = address(sel, 1, PTX_SP_GLOBAL);
+    ptx_ref group = ptx_sel_temp(sel, rows);
+    unsigned size = rows == 1 ? ISA_SIZE_B32 : rows == 2 ? ISA_SIZE_V2B32 : ISA_SIZE_V4B32;
+    const struct ptx_operand *last = sel->in.operand_count > 3 ? &sel->in.operand[3] : NULL;
+    struct ptx_mi *mi;
+
+    if (last == NULL || (ptx_sel_known(sel, last, &part) && part == bytes)) {
+        mi = put_memory(sel, ISA_LD_GLOBAL, from, group, PTX_NO_REF, PTX_NO_REF, rows);
+        isa_mod_set(&mi->in, ISA_MOD_SIZE, size);
+    } else {
+        ptx_ref n;
+
+        if (!fits_disp((int64_t)from.disp + 16))
+            ptx_sel_fail(sel, LW_EUNSUPP, "the offset of the address is too large");
+        if (last->kind == PTX_O_REG && sel->fn->regs.at[last->reg].type == PTX_T_PRED) {
+            ptx_ref all = ptx_sel_temp(sel, 1); /* true: nothing of the source, zeros */
+
+            n = ptx_sel_temp(sel, 1);
+            ptx_sel_imm(sel, all, 1, bytes);
+            mi = ptx_sel_put(sel, ISA_V_SELP_B32, n, PTX_ZERO, all, PTX_NO_REF, 1);
+            ptx_sel_pred_read(sel, mi, PTX_S_R, last);
+        } else {
+            n = ptx_sel_value(sel, last, PTX_T_U32);
+        }
+        load_part(sel, from, group, (unsigned)bytes, n);
+    }
+    mi = put_memory(sel, ISA_ST_SHARED, to, PTX_NO_REF, group, PTX_NO_REF, rows);
+    isa_mod_set(&mi->in, ISA_MOD_SIZE, size);
 }
 
 /* ---- address spaces ------------------------------------------------------ */
@@ -572,6 +745,7 @@ void ptx_rule_isspacep(struct ptx_sel *sel)
     case PTX_SP_GLOBAL: high = ISA_GLOBAL_BASE >> 32; break;
     case PTX_SP_SHARED: high = ISA_SHARED_BASE >> 32; break;
     case PTX_SP_LOCAL: high = ISA_LOCAL_BASE >> 32; break;
+    case PTX_SP_PARAM: high = ISA_CONST_BASE >> 32; break;
     default: ptx_sel_fail(sel, LW_EUNSUPP, "this space is not supported");
     }
     s = ptx_sel_source(sel, 1, PTX_T_U64);
@@ -585,154 +759,34 @@ void ptx_rule_isspacep(struct ptx_sel *sel)
     mi->ref[PTX_S_R] = PTX_ZERO;
 }
 
-/* Advice for caches: nothing to do. */
-void ptx_rule_prefetch(struct ptx_sel *sel)
+/* Advice for caches, profilers and schedulers: nothing to do. A policy is a number that only
+ * advice reads. */
+void ptx_rule_hint(struct ptx_sel *sel)
 {
+    static const uint8_t words[] = { PTX_W_L1, PTX_W_L2, PTX_W_FRACTIONAL, PTX_W_RANGE, PTX_W_CVT,
+                                     PTX_W_MASK, PTX_W_LAUNCH_DEPENDENTS, PTX_W_WAIT };
+
     (void)take_space(sel);
-    (void)ptx_take(&sel->in, PTX_W_L1);
-    (void)ptx_take(&sel->in, PTX_W_L2);
-}
-
-/* ---- cross-lane ------------------------------------------------------------------------------- */
-
-/* The member mask: all lanes need no register. */
-static ptx_ref members(struct ptx_sel *sel, unsigned index)
-{
-    uint64_t mask;
-
-    sel->unit->needs_warp_32 = true;
-    if (ptx_sel_known(sel, &sel->in.operand[index], &mask) && (uint32_t)mask == UINT32_MAX)
-        return PTX_NO_REF;
-    return ptx_sel_source(sel, index, PTX_T_B32);
-}
-
-void ptx_rule_shfl(struct ptx_sel *sel)
-{
-    static const struct {
-        uint8_t word;
-        uint16_t op;
-    } modes[] = {
-        { PTX_W_IDX, ISA_SHFL_IDX }, { PTX_W_UP, ISA_SHFL_UP },
-        { PTX_W_DOWN, ISA_SHFL_DOWN }, { PTX_W_BFLY, ISA_SHFL_BFLY },
-    };
-    enum ptx_type type = ptx_sel_type(sel, 0);
-    enum isa_op op = ISA_OP_NONE;
-    const struct ptx_operand *to;
-    ptx_ref a, x = PTX_NO_REF, c = PTX_NO_REF, m, d, p = PTX_NO_REF;
-    uint64_t lane = 0, clamp = 0;
-    struct ptx_mi *mi;
-
-    if (!ptx_take(&sel->in, PTX_W_SYNC))
-        ptx_sel_fail(sel, LW_EUNSUPP, "only shfl.sync is supported");
-    for (unsigned i = 0; i < LW_COUNT_OF(modes); i++) {
-        if (ptx_take(&sel->in, (enum ptx_word)modes[i].word))
-            op = (enum isa_op)modes[i].op;
+    for (unsigned i = 0; i < LW_COUNT_OF(words); i++)
+        (void)ptx_take(&sel->in, (enum ptx_word)words[i]);
+    if (sel->in.op == PTX_CREATEPOLICY) {
+        ptx_sel_operands(sel, 1, 4);
+        ptx_sel_imm(sel, ptx_sel_dest(sel, &sel->in.operand[0], PTX_T_B64), 2, 0);
     }
-    ptx_sel_operands(sel, 5, 5);
-    if (op == ISA_OP_NONE || ptx_type_bytes(type) != 4)
-        ptx_sel_fail(sel, LW_EUNSUPP, "type .%s is not supported", ptx_type_name(type));
-    to = &sel->in.operand[0];
-    a = ptx_sel_source(sel, 1, type);
-    bool lane_known = ptx_sel_known(sel, &sel->in.operand[2], &lane);
-    bool clamp_known = ptx_sel_known(sel, &sel->in.operand[3], &clamp);
-
-    if (!lane_known)
-        x = ptx_sel_source(sel, 2, PTX_T_U32);
-    if (!clamp_known)
-        c = ptx_sel_source(sel, 3, PTX_T_U32);
-    m = members(sel, 4);
-    if (to->kind == PTX_O_PAIR) {
-        p = ptx_sel_pred_dest(sel, &to->element[1]);
-        to = &to->element[0];
-    }
-    d = ptx_sel_dest(sel, to, type);
-    mi = ptx_sel_put(sel, op, d, a, x, c, 1);
-    mi->in.xkind = lane_known ? ISA_X_IMM : ISA_X_VECTOR;
-    mi->in.x &= 0xff000000u;
-    if (lane_known)
-        mi->in.x |= (uint32_t)lane & 63;
-    if (clamp_known)
-        mi->in.x |= ((uint32_t)clamp & 31) << 8 | ((uint32_t)clamp >> 8 & 31) << 14;
-    mi->in.variant = !clamp_known;
-    mi->ref[PTX_S_M] = m;
-    mi->ref[PTX_S_P] = p;
 }
 
-void ptx_rule_vote(struct ptx_sel *sel)
+/** The cache policy behind the operands of an access is advice, too. */
+static void drop_policy(struct ptx_sel *sel)
 {
-    bool ballot;
-    enum isa_op op;
-    struct ptx_mi *mi;
-    ptx_ref m, to;
-
-    if (!ptx_take(&sel->in, PTX_W_SYNC))
-        ptx_sel_fail(sel, LW_EUNSUPP, "only vote.sync is supported");
-    ballot = ptx_take(&sel->in, PTX_W_BALLOT);
-    op = ballot                                ? ISA_VOTE_BALLOT_B32
-         : ptx_take(&sel->in, PTX_W_ALL) ? ISA_VOTE_ALL
-         : ptx_take(&sel->in, PTX_W_ANY) ? ISA_VOTE_ANY
-         : ptx_take(&sel->in, PTX_W_UNI) ? ISA_VOTE_UNI
-                                               : ISA_OP_NONE;
-    if (op == ISA_OP_NONE)
-        ptx_sel_fail(sel, LW_EINPUT, "the mode is missing");
-    ptx_sel_operands(sel, 3, 3);
-    m = members(sel, 2);
-    to = ballot ? ptx_sel_dest(sel, &sel->in.operand[0], PTX_T_B32)
-                : ptx_sel_pred_dest(sel, &sel->in.operand[0]);
-    mi = ptx_sel_emit(sel, op);
-    mi->rows[PTX_S_D] = 1;
-    mi->ref[ballot ? PTX_S_D : PTX_S_P] = to;
-    mi->ref[PTX_S_M] = m;
-    ptx_sel_pred_read(sel, mi, PTX_S_R, &sel->in.operand[1]);
-}
-
-void ptx_rule_activemask(struct ptx_sel *sel)
-{
-    struct ptx_mi *mi;
-
-    ptx_sel_operands(sel, 1, 1);
-    sel->unit->needs_warp_32 = true;
-    mi = ptx_sel_put(sel, ISA_V_S2R, ptx_sel_dest(sel, &sel->in.operand[0], PTX_T_B32),
-                     PTX_NO_REF, PTX_NO_REF, PTX_NO_REF, 1);
-    mi->in.x = ISA_SR_ACTIVEMASK;
-}
-
-/* ---- synchronisation ----------------------------------------------------- */
-
-void ptx_rule_bar(struct ptx_sel *sel)
-{
-    bool warp = ptx_take(&sel->in, PTX_W_WARP), arrive = ptx_take(&sel->in, PTX_W_ARRIVE);
-    struct ptx_mi *mi;
-    uint64_t number;
-    ptx_ref x = PTX_NO_REF, c = PTX_NO_REF;
-
-    (void)ptx_take(&sel->in, PTX_W_ALIGNED);
-    (void)ptx_take(&sel->in, PTX_W_CTA);
-    if (!ptx_take(&sel->in, PTX_W_SYNC) && !arrive)
-        ptx_sel_fail(sel, LW_EUNSUPP, "only .sync and .arrive are supported");
-    if (warp) {
-        ptx_sel_operands(sel, 1, 1);
-        sel->unit->needs_warp_32 = true;
-        x = ptx_sel_source(sel, 0, PTX_T_B32);
-        ptx_sel_put(sel, ISA_WARPSYNC, PTX_NO_REF, PTX_NO_REF, x, PTX_NO_REF, 1);
+    if (!ptx_take(&sel->in, PTX_W_CACHE_HINT))
         return;
-    }
-    ptx_sel_operands(sel, arrive ? 2 : 1, 2);
-    if (ptx_sel_known(sel, &sel->in.operand[0], &number)) {
-        if (number >= ISA_CTA_BARRIER_COUNT)
-            ptx_sel_fail(sel, LW_EINPUT, "there is no barrier %llu", (unsigned long long)number);
-    } else {
-        x = ptx_sel_source(sel, 0, PTX_T_U32);
-    }
-    if (sel->in.operand_count > 1)
-        c = ptx_sel_source(sel, 1, PTX_T_U32);
-    mi = ptx_sel_put(sel, arrive ? ISA_BAR_ARRIVE : ISA_BAR_SYNC, PTX_NO_REF, PTX_NO_REF, x, c, 1);
-    if (x == PTX_NO_REF) {
-        mi->in.xkind = ISA_X_IMM;
-        mi->in.x = (uint32_t)number;
-    }
-    mi->in.variant = c != PTX_NO_REF;
+    if (sel->in.operand_count < 2)
+        ptx_sel_fail(sel, LW_EINPUT, "the cache policy is missing");
+    (void)ptx_sel_source(sel, sel->in.operand_count - 1u, PTX_T_B64);
+    sel->in.operand_count--;
 }
+
+/* ---- fences, sleep, trap ------------------------------------------------------ */
 
 void ptx_rule_fence(struct ptx_sel *sel)
 {
@@ -742,6 +796,13 @@ void ptx_rule_fence(struct ptx_sel *sel)
     ptx_sel_operands(sel, 0, 0);
     (void)ptx_take(&sel->in, PTX_W_SC); /* issue order is sequentially consistent */
     (void)ptx_take(&sel->in, PTX_W_ACQ_REL);
+    if (ptx_take(&sel->in, PTX_W_PROXY)) { /* there is one way to memory only */
+        static const uint8_t words[] = { PTX_W_ALIAS, PTX_W_ASYNC, PTX_W_GLOBAL, PTX_W_SHARED_CTA,
+                                         PTX_W_SHARED_CLUSTER };
+
+        for (unsigned i = 0; i < LW_COUNT_OF(words); i++)
+            (void)ptx_take(&sel->in, (enum ptx_word)words[i]);
+    }
     if (ptx_take(&sel->in, PTX_W_CTA))
         scope = ISA_FSCOPE_CTA;
     else if (ptx_take(&sel->in, PTX_W_SYS))
@@ -766,8 +827,13 @@ void ptx_rule_nanosleep(struct ptx_sel *sel)
     mi->flags |= PTX_MI_SPIN;
 }
 
+/* trap, and brkpt, which ends a program that nobody debugs just so */
 void ptx_rule_trap(struct ptx_sel *sel)
 {
+    struct ptx_mi *mi;
+
     ptx_sel_operands(sel, 0, 0);
-    ptx_sel_emit(sel, ISA_TRAP)->in.xkind = ISA_X_IMM;
+    mi = ptx_sel_emit(sel, ISA_TRAP);
+    mi->in.xkind = ISA_X_IMM;
+    mi->in.x = sel->in.op == PTX_BRKPT;
 }

@@ -124,7 +124,11 @@ void ptx_rule_atom(struct ptx_sel *sel);
 void ptx_rule_red(struct ptx_sel *sel);
 void ptx_rule_cvta(struct ptx_sel *sel);
 void ptx_rule_isspacep(struct ptx_sel *sel);
-void ptx_rule_prefetch(struct ptx_sel *sel);
+void ptx_rule_hint(struct ptx_sel *sel);
+void ptx_rule_cp(struct ptx_sel *sel);
+void ptx_rule_match(struct ptx_sel *sel);
+void ptx_rule_redux(struct ptx_sel *sel);
+void ptx_rule_elect(struct ptx_sel *sel);
 void ptx_rule_mov(struct ptx_sel *sel);
 void ptx_rule_cvt(struct ptx_sel *sel);
 void ptx_rule_setp(struct ptx_sel *sel);
@@ -157,6 +161,10 @@ void ptx_rule_mask(struct ptx_sel *sel);
 void ptx_rule_fns(struct ptx_sel *sel);
 void ptx_rule_reciprocal(struct ptx_sel *sel);
 void ptx_rule_testp(struct ptx_sel *sel);
+/** add, min and max of u16x2 and s16x2; f32x2; cvt.pack. */
+void ptx_rule_packed_integers(struct ptx_sel *sel);
+void ptx_rule_packed_floats(struct ptx_sel *sel);
+void ptx_rule_cvt_pack(struct ptx_sel *sel);
 void ptx_rule_cvt_half(struct ptx_sel *sel);
 
 #endif

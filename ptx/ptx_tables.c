@@ -179,6 +179,8 @@ static const struct {
     [PTX_T_F16X2] = { "f16x2", 4, FLOAT },   [PTX_T_BF16X2] = { "bf16x2", 4, FLOAT },
     [PTX_T_F32] = { "f32", 4, FLOAT },       [PTX_T_F64] = { "f64", 8, FLOAT },
     [PTX_T_PRED] = { "pred", 0, PTX_CLASS_NONE },
+    [PTX_T_U16X2] = { "u16x2", 4, INTEGER }, [PTX_T_S16X2] = { "s16x2", 4, INTEGER },
+    [PTX_T_F32X2] = { "f32x2", 8, FLOAT },
 #undef BITS
 #undef INTEGER
 #undef FLOAT
@@ -232,7 +234,10 @@ int ptx_special_find(const char *name, size_t size)
         { "envreg6", ISA_SR_WORKDIM },
         { "dynamic_smem_size", ISA_SR_DYN_SHARED },
         { "total_smem_size", ISA_SR_TOTAL_SHARED },
+        { "aggr_smem_size", ISA_SR_TOTAL_SHARED },
         { "globaltimer_lo", ISA_SR_GLOBALTIMER },
+        { "globaltimer_hi", ISA_SR_GLOBALTIMER },
+        { "clock_hi", ISA_SR_CLOCK64 },
     };
 
     for (unsigned i = 0; i < LW_COUNT_OF(renamed); i++) {

@@ -214,8 +214,9 @@ static struct pe_type source_type(const struct pe_insn *in, int k)
     case PE_setp: return k == 2 ? pred : type;
     case PE_set: return k == 2 ? pred : in->type[1];
     case PE_slct: return k == 2 ? in->type[1] : type;
-    case PE_cvt: return in->type[1];
-    case PE_dp2a: case PE_dp4a: case PE_fns: case PE_bmsk: case PE_szext: case PE_lop3: return u32;
+    case PE_cvt: return pe_has(in, PE_W_pack) && k == 2 ? u32 : in->type[1];
+    case PE_dp2a: case PE_dp4a: case PE_fns: case PE_bmsk: case PE_szext: return u32;
+    case PE_lop3: return k == 4 ? pred : u32;
     case PE_prmt: return u32;
     case PE_mad:
         if (pe_has(in, PE_W_wide) && k == 2)
@@ -232,6 +233,7 @@ static struct pe_type result_type(const struct pe_insn *in)
 
     switch (in->op) {
     case PE_setp: case PE_testp: return pred;
+    case PE_cvt: return pe_has(in, PE_W_pack) ? u32 : type;
     case PE_popc: case PE_clz: case PE_bfind: case PE_dp2a: case PE_dp4a: return u32;
     case PE_mul: case PE_mad:
         if (pe_has(in, PE_W_wide))
@@ -280,19 +282,21 @@ static void atomic(struct runner *r, struct thread *t, const struct pe_insn *in)
 {
     int k = in->op == PE_atom;
     enum pe_space space = space_of(in);
-    uint64_t at = address(r, t, &in->operand[k], &space), old = 0, new;
+    const struct pe_operand *from = &in->operand[k + 1], *to = &in->operand[0];
+    uint64_t at = address(r, t, &in->operand[k], &space), old[8] = { 0 }, new;
     struct pe_type type = in->type[0];
-    unsigned bytes = pe_type_bits(type) / 8;
-    uint8_t *p = memory(r, t, space, at, bytes, in);
+    unsigned bytes = pe_type_bits(type) / 8, n = from->kind == PE_O_VECTOR ? (unsigned)from->count : 1;
+    uint8_t *p = memory(r, t, space, at, bytes * n, in);
 
-    if (r->failed)
-        return;
-    memcpy(&old, p, bytes);
-    new = pe_atomic(in, type, old, value(r, t, &in->operand[k + 1], type),
-                    in->operand_count > k + 2 ? value(r, t, &in->operand[k + 2], type) : 0);
-    memcpy(p, &new, bytes);
-    if (k)
-        set(t, &in->operand[0], old, type);
+    for (unsigned i = 0; i < n && !r->failed; i++) {
+        memcpy(&old[i], p + i * bytes, bytes);
+        new = pe_atomic(in, type, old[i],
+                        value(r, t, from->kind == PE_O_VECTOR ? &from->element[i] : from, type),
+                        in->operand_count > k + 2 ? value(r, t, &in->operand[k + 2], type) : 0);
+        memcpy(p + i * bytes, &new, bytes);
+    }
+    for (unsigned i = 0; i < n && k && !r->failed; i++)
+        set(t, to->kind == PE_O_VECTOR ? &to->element[i] : to, old[i], type);
 }
 
 /** cp.async: a copy; what is past the source's size is zero. */
@@ -308,7 +312,10 @@ static void copy(struct runner *r, struct thread *t, const struct pe_insn *in)
     uint8_t room[16] = { 0 };
 
     if (in->operand_count > 3)
-        part = (unsigned)value(r, t, &in->operand[3], u32);
+        part = in->operand[3].kind == PE_O_REG &&
+                       t->frame[t->depth].fn->regs[in->operand[3].index].type.kind == 'p'
+                   ? (value(r, t, &in->operand[3], (struct pe_type){ 'p', 1, 0 }) ? 0 : bytes)
+                   : (unsigned)value(r, t, &in->operand[3], u32);
     if (bytes > 16 || part > bytes) {
         fail(r, in, "cp.async of more than its size");
         return;
@@ -660,7 +667,7 @@ static void compute(struct runner *r, struct thread *t, const struct pe_insn *in
     }
     if (to->kind == PE_O_PAIR) {
         set(t, &to->element[0], out.value, result_type(in));
-        set(t, &to->element[1], out.second, result_type(in));
+        set(t, &to->element[1], out.second, (struct pe_type){ 'p', 1, 0 });
     } else {
         set(t, to, out.value, result_type(in));
     }
@@ -704,7 +711,7 @@ static void step(struct runner *r, struct thread *t)
         int k = mask_operand(in);
 
         t->mask = UINT32_MAX; /* without .sync: all that are there */
-        if (k < in->operand_count)
+        if (k < in->operand_count && (pe_has(in, PE_W_sync)))
             t->mask = (uint32_t)value(r, t, &in->operand[k], (struct pe_type){ 'u', 32, 0 });
         t->state = AT_WARP;
         return;
@@ -722,7 +729,7 @@ static void step(struct runner *r, struct thread *t)
         break;
     }
     case PE_membar: case PE_fence: case PE_nanosleep: case PE_prefetch: case PE_prefetchu:
-    case PE_pmevent: case PE_discard: case PE_applypriority:
+    case PE_pmevent: case PE_discard: case PE_createpolicy: case PE_applypriority:
         break;
     default: compute(r, t, in); break;
     }

@@ -749,7 +749,11 @@ bool pe_compute(const struct pe_insn *in, const uint64_t *source, bool *carry,
         return true;
     }
     case PE_cvt:
-        if (type.packed) { /* the first source is the upper half */
+        if (pe_has(in, PE_W_pack)) { /* the third, then the first, the second lowest */
+            out->value = pe_cut(source[2] << 2 * type.bits |
+                                    convert(in, type, in->type[1], source[0]) << type.bits |
+                                    convert(in, type, in->type[1], source[1]), 32);
+        } else if (type.packed) { /* the first source is the upper half */
             struct pe_type half = { type.kind, 16, 0 };
 
             out->value = convert(in, half, in->type[1], source[0]) << 16 |
@@ -761,8 +765,11 @@ bool pe_compute(const struct pe_insn *in, const uint64_t *source, bool *carry,
     default:
         break;
     }
-    if (compute_bits(in, type, source, &out->value))
+    if (compute_bits(in, type, source, &out->value)) {
+        if (in->op == PE_lop3) /* p = (d != 0) op q */
+            out->second = combine(in, out->value != 0, source[4] & 1);
         return true;
+    }
     if (type.packed) {
         struct pe_type half = { type.kind, type.bits, 0 };
 

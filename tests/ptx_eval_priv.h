@@ -25,7 +25,7 @@
     E(number) E(notanumber) E(normal) E(subnormal) E(global) E(shared) E(local) E(param)       \
     E(const) E(v2) E(v4) E(to) E(volatile) E(relaxed) E(acquire) E(release) E(acq_rel) E(sc)   \
     E(weak) E(cta) E(gpu) E(sys) E(gl) E(ca) E(cg) E(cs) E(nc) E(lu) E(cv) E(wb) E(wt) E(full) \
-    E(approx) E(async) E(commit_group) E(wait_group) E(wait_all) E(L1) E(L2) E(pack) E(bulk)
+    E(approx) E(async) E(commit_group) E(wait_group) E(wait_all) E(L1) E(L2) E(pack) E(fractional)
 
 enum pe_op {
 #define E(name) PE_##name,

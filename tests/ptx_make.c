@@ -11,6 +11,7 @@
  *   $3 $4 $5 $6 $7 $8 $9  {..}: 2 and 4 of 32 bits, 2 and 4 of 16, 2 of 64, 4 of f32, 2 of f64
  *   $n $b $x $i           numbers: 0 to 40, 0 to 255, 32 bits, 0 to 7
  *   $o                    an offset in scratch memory, a multiple of 16
+ *   \001                  a bar, '|'
  *   $S $B                 a space of scratch memory and its base register; $T: one with atomics
  *
  * Divisors are made odd or large first, so that nothing is left to the machine.
@@ -204,6 +205,17 @@ static const char *const straight[] = {
     "<abs|neg><|.ftz>.f16x2 $R,$v",
     "<abs|neg>.bf16 $H,$y",
     "<abs|neg>.bf16x2 $R,$v",
+    "add.<u16x2|s16x2> $R,$r,$r",
+    "<min|max>.<u16x2|s16x2> $R,$r,$r",
+    "<min|max>.s16x2.relu $R,$v,$v",
+    "<min|max><|.ftz><|.NaN>.f32 $F,$f,$f,$f",
+    "<add|sub|mul><|.rn|.rz|.rm|.rp><|.ftz>.f32x2 $D,$w,$w",
+    "fma.<rn|rz|rm|rp><|.ftz>.f32x2 $D,$w,$w,$w",
+    "mov.b64 $D,{$z,$z}",
+    "cvt.pack.sat.<u16|s16>.s32 $R,$r,$r",
+    "cvt.pack.sat.<u8|s8>.s32.b32 $R,$r,$r,$r",
+    "lop3.<or|and>.b32 $R\001$P,$v,$v,$v,$b,$q",
+    "mov.pred $P,<0|1|-1>",
     /* memory of the thread's own */
     "st$S.<b8|u8|s8> [$B+$o],<$y|$v|$w>",
     "st$S.<b16|u16|s16> [$B+$o],<$y|$v>",
@@ -269,6 +281,16 @@ static const char *const straight[] = {
     "atom.global.add.u32 %t0,[%sum],$r", "atom.global.xor.b32 _,[%sum+40],$r",
     "red.<relaxed.gpu.|>global.xor.b64 [%sum+64],$d",
     "red.shared.add.u32 [cell],$r", "red.shared.max.s32 [cell+4],$r",
+    "red.global.add.noftz.v2.f16 [%row+$o],$5", "red.global.add.noftz.v2.bf16x2 [%row+$o],$3",
+    "red.global.v4.f32.add [%row+$o],$8",
+    "atom.global.v2.f32.add {%f0,%f1},[%row+$o],{%f1,%f0}",
+    "cp.async.ca.shared.global [%sh+$o],[%row+$o],<4|8|16>",
+    "cp.async.cg.shared.global.L2::128B [%sh+$o],[%row+$o],16;\ncp.async.commit_group;\ncp.async.wait_group 0",
+    "and.b32 %t0,$v,15;\ncp.async.ca.shared.global [%sh+$o],[%row+$o],16,%t0;\ncp.async.wait_all",
+    "and.b32 %t0,$v,3;\n<|@%p1 |@!%p2 >cp.async.ca.shared.global [%sh+$o],[%row+$o],4,%t0",
+    "cp.async.ca.shared.global [%sh+$o],[%row+$o],<8,0|8,8|4,1|16,%p2>",
+    "createpolicy.fractional.L2::evict_first.b64 %u0,1.0;\nld.global.L2::cache_hint.u32 $R,[%row+$o],%u0",
+    "<pmevent 3|discard.global.L2 [%row+256],128|applypriority.global.L2::evict_normal [%row],128|prefetchu.L1 [%row]>",
     /* addresses */
     "isspacep.<global|shared|local> $P,<%row|%shg|%log>",
     "cvta.to.shared.u64 %u0,%shg;\nst.shared.u32 [%u0+$o],$v",
@@ -283,15 +305,28 @@ static const char *const straight[] = {
 static const char *const together[] = {
     "bar.sync 0", "barrier.sync 1", "bar.sync <2|3>",
     "bar.sync 0;\nst.shared.b32 [%xch],$v;\nbar.sync 0;\nadd.u32 %t0,%me,$i;\nrem.u32 %t0,%t0,%nt;\nshl.b32 %t0,%t0,2;\nmov.u32 %t1,xch;\nadd.u32 %t0,%t0,%t1;\nld.shared.b32 $R,[%t0]",
+    "<bar|barrier>.red.popc.u32 $R,<0|3>,$q",
+    "bar.red.<and|or>.pred $P,0,$q", "barrier.cta.red.<and|or>.pred $P,<0|1>,%nt,$q",
     "bar.sync 0;\nld.shared.u32 $R,[cell+<0|4>];\nbar.sync 0",
 };
 static const char *const warps[] = {
     "shfl.sync.<up|down|bfly|idx>.b32 $R,$v,<$n|$v>,<0x1f|0|0x1c1f|0x181f|0x1c00|0x1e01|$v>,0xffffffff",
-    "shfl.sync.<up|down|bfly|idx>.b32 %r0|%p1,$v,<$n|$v>,<0x1f|0|0x1c1f|0x181f|0x1c00|$v>,-1",
+    "shfl.sync.<up|down|bfly|idx>.b32 %r0\001%p1,$v,<$n|$v>,<0x1f|0|0x1c1f|0x181f|0x1c00|$v>,-1",
     "shfl.sync.bfly.b32 $F,$z,<1|2|4|8|16>,31,0xffffffff",
     "vote.sync.<all|any|uni>.pred $P,$q,0xffffffff",
     "vote.sync.ballot.b32 $R,$q,0xffffffff",
     "bar.warp.sync 0xffffffff",
+    "match.any.sync.b32 $R,$v,0xffffffff", "match.any.sync.b64 $R,$w,-1",
+    "and.b32 %t0,$v,<1|3|0>;\nmatch.any.sync.b32 $R,%t0,0xffffffff",
+    "and.b32 %t0,$v,<1|0>;\nmatch.all.sync.b32 <$R|%r2\001%p3>,%t0,0xffffffff",
+    "match.all.sync.b64 %r1\001%p0,$w,0xffffffff",
+    "redux.sync.<add|min|max>.<u32|s32> $R,$v,0xffffffff",
+    "redux.sync.<and|or|xor>.b32 $R,$v,0xffffffff",
+    "elect.sync <$R|_>\001$P,0xffffffff",
+    /* of the lanes that are here: all, once they have met */
+    "bar.warp.sync -1;\nvote.<all|any|uni>.pred $P,$q", "bar.warp.sync -1;\nvote.ballot.b32 $R,$q",
+    "bar.warp.sync -1;\nshfl.<up|down|bfly|idx>.b32 $R,$v,<$n|$v>,<0x1f|0x1c1f|$v>",
+    "bar.warp.sync -1;\nshfl.<up|down>.b32 %r3\001%p2,$v,$n,0",
     "mov.u32 $R,<%laneid|%lanemask_eq|%lanemask_le|%lanemask_lt|%lanemask_ge|%lanemask_gt|WARP_SZ>",
 };
 static const char *const calls[] = {
@@ -418,7 +453,7 @@ static void put_template(struct pm_kernel *k, struct text *t, const char *p, con
             continue;
         }
         if (*p != '$') {
-            put(t, "%c", *p);
+            put(t, "%c", *p == 1 ? '|' : *p);
             continue;
         }
         switch (*++p) {
