@@ -10,7 +10,8 @@
  *                                   p0.. and sp0.., exec, active, pc, live, special registers
  *   F4 | warp<<40 | lane<<32 | off  call stack of a lane: return addresses
  *   F5 | 0, 16, 32, 48, 64, 68, 72  threadIdx, blockIdx, blockDim, gridDim, laneid, warpid,
- *                                   clock64 of the lane
+ *                                   clock64 of the lane; 80 warpSize, 84 work_dim, 96 global_id,
+ *                                   112 global_size, 128 global_offset
  *   F6 | slot<<32 | off             shared memory of a resident block
  *   F7 | warp<<40 | lane<<32 | off  local memory of any lane
  *   F8 | warp<<40 | lane<<32 | 4*r  vector register r of any lane of any warp
@@ -129,12 +130,29 @@ static uint32_t word_read(const struct view *v, unsigned window, uint64_t offset
             ISA_SR_NTID_X, ISA_SR_NTID_Y, ISA_SR_NTID_Z, ISA_SR_COUNT,
             ISA_SR_NCTAID_X, ISA_SR_NCTAID_Y, ISA_SR_NCTAID_Z, ISA_SR_COUNT,
             ISA_SR_LANEID, ISA_SR_WARPID, ISA_SR_CLOCK64, ISA_SR_CLOCK64};
+        uint64_t tid, ctaid, ntid, nctaid, first;
 
         index = offset / 4;
         if (index < LW_COUNT_OF(builtin) && builtin[index] != ISA_SR_COUNT)
             (void)!special(v, builtin[index], &value);
         if (index == 19)
             value >>= 32;
+        if (index == 20)
+            value = emu_machine_config(v->dbg->machine)->warp_width;
+        if (index == 21)
+            (void)!special(v, ISA_SR_WORKDIM, &value);
+        if (index < 24 || index > 34 || index % 4 == 3)
+            break;
+        index %= 4; /* OpenCL's: x, y and z of each special register follow each other */
+        tid = ctaid = ntid = nctaid = first = 0;
+        (void)!special(v, (enum isa_special)(ISA_SR_TID_X + index), &tid);
+        (void)!special(v, (enum isa_special)(ISA_SR_CTAID_X + index), &ctaid);
+        (void)!special(v, (enum isa_special)(ISA_SR_NTID_X + index), &ntid);
+        (void)!special(v, (enum isa_special)(ISA_SR_NCTAID_X + index), &nctaid);
+        (void)!special(v, (enum isa_special)(ISA_SR_OFFSET_X + index), &first);
+        value = offset / 4 < 28   ? first + ctaid * ntid + tid
+                : offset / 4 < 32 ? nctaid * ntid
+                                  : first;
         break;
     }
     case 0xF8: {

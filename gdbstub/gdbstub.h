@@ -12,6 +12,7 @@ enum rsp_end { RSP_RUNNING, RSP_DETACHED, RSP_KILLED };
 struct rsp_config {
     struct dbg *dbg;                  /* borrowed */
     const struct isa_object *object;  /* served to gdb as an ELF, e_machine patched */
+    const uint64_t *variables;        /* where its variables lie; may be NULL */
     enum rsp_arch arch;
     const struct lw_command_set *monitor; /* `monitor` runs these; may be NULL */
     enum rsp_end *ended;                  /* rsp_serve: how gdb left; may be NULL */

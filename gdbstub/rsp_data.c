@@ -371,7 +371,8 @@ enum lw_status rsp_elf_init(struct rsp *rsp, struct lw_error *err)
 
     if (object == NULL)
         return LW_OK;
-    status = isa_object_write(object, &rsp->elf, &rsp->elf_size, err);
+    status = isa_object_write_loaded(object, rsp->config.variables, &rsp->elf, &rsp->elf_size,
+                                     err);
     if (status != LW_OK)
         return status;
     if (rsp->elf_size < 52)

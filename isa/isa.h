@@ -556,6 +556,7 @@ struct isa_place {
     uint32_t from, to; /* instructions [from, to); the only place of all: both 0 */
     uint8_t kind;      /* enum isa_place_kind */
     bool here_only;    /* a register that a call does not keep: not valid for the caller's frame */
+    bool shared_pointer; /* what lies there is an offset in shared memory, shown as an address */
     uint32_t variable;
     uint64_t value;
 };

@@ -106,6 +106,7 @@ static bool places_ok(const struct isa_object *object, const struct isa_attr *at
         bool always = attr->count == 1 && place->from == 0 && place->to == 0;
 
         if (place->kind >= ISA_PLACE_KIND_COUNT ||
+            (place->kind == ISA_PLACE_CONSTANT && place->shared_pointer) ||
             (place->kind == ISA_PLACE_VARIABLE && place->variable >= object->variable_count) ||
             (!always && (place->from < end || place->to <= place->from ||
                          place->to > object->text_count)))
@@ -229,7 +230,8 @@ void isa_debug_write(const struct isa_object *object, struct isa_bytes *out)
 
         isa_bytes_uleb(out, place->from);
         isa_bytes_uleb(out, place->to);
-        isa_bytes_uleb(out, place->kind | (place->here_only ? 8u : 0));
+        isa_bytes_uleb(out, place->kind | (place->here_only ? 8u : 0) |
+                                (place->shared_pointer ? 16u : 0));
         isa_bytes_uleb(out, place->variable);
         isa_bytes_uleb(out, place->value);
     }
@@ -313,9 +315,10 @@ enum lw_status isa_debug_read(const uint8_t *data, size_t size, struct isa_objec
 
         place->from = (uint32_t)isa_reader_number(&r, UINT32_MAX, "place");
         place->to = (uint32_t)isa_reader_number(&r, UINT32_MAX, "place");
-        kind = (unsigned)isa_reader_number(&r, 15, "kind of a place");
+        kind = (unsigned)isa_reader_number(&r, 31, "kind of a place");
         place->kind = kind & 7;
         place->here_only = kind & 8;
+        place->shared_pointer = kind & 16;
         place->variable = (uint32_t)isa_reader_number(&r, UINT32_MAX, "variable of a place");
         place->value = isa_reader_number(&r, UINT64_MAX, "value of a place");
         debug->place_count = (uint32_t)i + 1;

@@ -27,7 +27,7 @@ enum {
     DW_FORM_flag_present = 0x19,
     DW_OP_deref = 0x06, DW_OP_const8u = 0x0e, DW_OP_consts = 0x11, DW_OP_minus = 0x1c,
     DW_OP_plus = 0x22, DW_OP_lit16 = 0x40, DW_OP_call_frame_cfa = 0x9c, DW_OP_stack_value = 0x9f,
-    DW_ATE_signed = 0x05, DW_ATE_unsigned = 0x07, DW_LANG_C99 = 0x0c
+    DW_ATE_signed = 0x05, DW_ATE_unsigned = 0x07, DW_LANG_C99 = 0x0c, DW_LANG_OPENCL = 0x15
 };
 
 /* Windows of the debugger's address space: the focus lane's built-ins, and the constant
@@ -425,6 +425,8 @@ static void make_function(struct maker *mk, const struct isa_function *function)
 static void put_expression(const struct maker *mk, const struct isa_place *place,
                            struct isa_bytes *out)
 {
+    size_t start = out->size;
+
     switch (place->kind) {
     case ISA_PLACE_ADDRESS:
         isa_bytes_u8(out, DW_OP_const8u);
@@ -456,6 +458,13 @@ static void put_expression(const struct maker *mk, const struct isa_place *place
         isa_bytes_u64(out, place->value);
         isa_bytes_u8(out, DW_OP_stack_value);
         break;
+    }
+    if (place->shared_pointer && out->size != start) { /* so that debuggers can follow it */
+        isa_bytes_u8(out, DW_OP_deref);
+        isa_bytes_u8(out, DW_OP_const8u);
+        isa_bytes_u64(out, ISA_SHARED_BASE);
+        isa_bytes_u8(out, DW_OP_plus);
+        isa_bytes_u8(out, DW_OP_stack_value);
     }
 }
 
@@ -613,30 +622,39 @@ static void make_source(struct maker *mk)
 
 /* ---- the unit ------------------------------------------------------------------------------ */
 
+/* gdb makes no conditions for the target of OpenCL C, and misjudges some itself; as C they
+ * all work. */
+static unsigned language_of(const struct isa_debug *debug)
+{
+    return debug == NULL || debug->language == 0 || debug->language > UINT8_MAX ||
+                   debug->language == DW_LANG_OPENCL
+               ? DW_LANG_C99 : debug->language;
+}
+
 static void make_info(struct maker *mk)
 {
     const struct isa_object *object = mk->object;
     struct isa_bytes *out = mk->out;
     const char *producer = object->producer != NULL ? object->producer : "lanewise";
+    const char *dir =
+        object->comp_dir != NULL && *object->comp_dir != '\0' ? object->comp_dir : NULL;
 
     isa_bytes_u32(out, 0);
     isa_bytes_u16(out, 4);
     isa_bytes_u32(out, 0); /* .debug_abbrev */
     isa_bytes_u8(out, 8);
-    isa_bytes_uleb(out, object->comp_dir != NULL ? ABBREV_UNIT_DIR : ABBREV_UNIT);
+    isa_bytes_uleb(out, dir != NULL ? ABBREV_UNIT_DIR : ABBREV_UNIT);
     /* x86 gdb finds the end of a prologue by line rows only for producers named clang */
     if (strncmp(producer, "clang ", 6) != 0)
         isa_bytes_put(out, "clang compatible: ", 18);
     isa_bytes_string(out, producer);
-    isa_bytes_u8(out, mk->debug != NULL && mk->debug->language != 0 &&
-                              mk->debug->language < 256
-                          ? mk->debug->language : DW_LANG_C99);
+    isa_bytes_u8(out, language_of(mk->debug));
     isa_bytes_string(out, object->file_count > 1 ? object->files[1] : "");
     isa_bytes_u64(out, ISA_CODE_BASE);
     isa_bytes_u64(out, (uint64_t)object->text_count * ISA_WORD_BYTES);
     isa_bytes_u32(out, 0); /* .debug_line */
-    if (object->comp_dir != NULL)
-        isa_bytes_string(out, object->comp_dir);
+    if (dir != NULL)
+        isa_bytes_string(out, dir);
     make_types(out, &mk->types);
     if (mk->debug != NULL)
         make_source(mk);

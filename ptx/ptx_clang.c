@@ -472,7 +472,7 @@ static enum lw_status compile(struct job *job, const char *path, const char *con
                               struct lw_error *err)
 {
     /* User options stand behind these and may override them. */
-    static const char *const before[] = {"-cl-std=CL1.2", "-O3", "-gline-tables-only",
+    static const char *const before[] = {"-cl-std=CL1.2", "-O3", "-gdwarf-2",
                                          "-fgnu89-inline", "-target", "nvptx64-nvidia-nvcl"};
     enum lw_status status;
     struct lw_buffer output;

@@ -38,6 +38,7 @@ struct placing {
     uint32_t function, base, count; /* words */
     struct word *by_line;           /* sorted */
     uint8_t *mark;                  /* by word */
+    uint32_t *owner;                /* by word: the innermost scope so far */
     uint32_t marked_from, marked_to;
     const uint32_t *index;
     PTX_LIST(struct holder) holders;
@@ -92,7 +93,7 @@ static void mark_lines(struct placing *pl, uint32_t from, uint32_t to)
         else
             high = middle;
     }
-    for (; low < pl->count && pl->by_line[low].line < to && spend(pl, 1); low++) {
+    for (; low < pl->count && pl->by_line[low].line < to && spend(pl, 4); low++) {
         uint32_t word = pl->by_line[low].word;
 
         pl->mark[word] = 1;
@@ -144,26 +145,26 @@ static void *keep(struct placing *pl, const void *list, size_t count, size_t siz
     return copy;
 }
 
-static void take_spans(struct placing *pl, struct ptx_die *die)
+static void take_spans(struct placing *pl, uint32_t index)
 {
+    struct ptx_die *die = &pl->debug->dies.at[index];
+
     pl->spans.count = 0;
     for (uint32_t w = pl->marked_from; w < pl->marked_to && spend(pl, 1); w++) {
         uint32_t start = w;
 
-        if (!pl->mark[w])
+        if (pl->owner[w] != index)
             continue;
-        while (w < pl->marked_to && pl->mark[w])
+        while (w < pl->marked_to && pl->owner[w] == index)
             w++;
         *PTX_PUSH(pl->job, pl->spans) = (struct isa_span){ pl->base + start, pl->base + w };
     }
     die->spans = keep(pl, pl->spans.at, pl->spans.count, sizeof *die->spans);
     die->span_count = (uint32_t)pl->spans.count;
-    clear_marks(pl);
 }
 
-static void place_scope(struct placing *pl, uint32_t index)
+static void mark_scope(struct placing *pl, uint32_t index)
 {
-    struct ptx_die *die = &pl->debug->dies.at[index];
     const struct ptx_value *low = ptx_debug_value(pl->debug, index, ISA_AT_LOW_PC);
     const struct ptx_value *high = ptx_debug_value(pl->debug, index, 0x12);
     const struct ptx_value *ranges = ptx_debug_value(pl->debug, index, ISA_AT_RANGES);
@@ -186,7 +187,55 @@ static void place_scope(struct placing *pl, uint32_t index)
                 mark_lines(pl, from, to);
         }
     }
-    take_spans(pl, die);
+}
+
+struct scope {
+    uint32_t die, size;
+};
+
+static int compare_scopes(const void *a, const void *b)
+{
+    const struct scope *x = a, *y = b;
+
+    if (x->size != y->size)
+        return x->size < y->size ? -1 : 1;
+    return x->die < y->die ? -1 : x->die > y->die;
+}
+
+/* A word belongs to one of the scopes in @parent: where the labels of two take it, as optimised
+ * code has it (DWARF 2 knows no scopes of pieces), to the smaller one. */
+static void place_scopes(struct placing *pl, uint32_t parent)
+{
+    const struct ptx_debug *debug = pl->debug;
+    PTX_LIST(struct scope) inside = { 0 };
+
+    for (uint32_t i = parent + 1; i < debug->dies.at[parent].end; i = debug->dies.at[i].end) {
+        struct scope scope = { .die = i };
+
+        if (debug->dies.at[i].tag != ISA_TAG_BLOCK && debug->dies.at[i].tag != ISA_TAG_INLINED)
+            continue;
+        mark_scope(pl, i);
+        if (pl->marked_from < pl->marked_to && !spend(pl, pl->marked_to - pl->marked_from))
+            clear_marks(pl);
+        for (uint32_t w = pl->marked_from; w < pl->marked_to; w++)
+            scope.size += pl->mark[w] && pl->owner[w] == parent;
+        clear_marks(pl);
+        if (scope.size != 0)
+            *PTX_PUSH(pl->job, inside) = scope;
+    }
+    if (inside.count > 1)
+        qsort(inside.at, inside.count, sizeof *inside.at, compare_scopes);
+    for (size_t i = 0; i < inside.count; i++) {
+        mark_scope(pl, inside.at[i].die);
+        for (uint32_t w = pl->marked_from; w < pl->marked_to; w++) {
+            if (pl->mark[w] && pl->owner[w] == parent)
+                pl->owner[w] = inside.at[i].die;
+        }
+        take_spans(pl, inside.at[i].die);
+        clear_marks(pl);
+    }
+    for (size_t i = 0; i < inside.count; i++) /* the depth of the tree is bounded */
+        place_scopes(pl, inside.at[i].die);
 }
 
 /* ---- expressions ------------------------------------------------------------------------- */
@@ -583,11 +632,32 @@ static void find_holders(struct placing *pl, uint32_t root)
 
 /* ---- variables ------------------------------------------------------------------------------ */
 
+/* A place for all marked words. */
+static void place_marked(struct placing *pl, struct isa_place place)
+{
+    for (uint32_t w = pl->marked_from; w < pl->marked_to && spend(pl, 1); w++) {
+        uint32_t start = w;
+
+        if (!pl->mark[w])
+            continue;
+        while (w < pl->marked_to && pl->mark[w])
+            w++;
+        place.from = pl->base + start;
+        place.to = pl->base + w;
+        *PTX_PUSH(pl->job, pl->places) = place;
+    }
+}
+
 /* The marked words of a register's variable, where it has its value. */
 static void place_register(struct placing *pl, const char *name)
 {
     uint32_t reg = find_register(pl, name);
 
+    if (reg != PTX_NONE && pl->fn->regs.at[reg].constant) { /* it may be in no register at all */
+        place_marked(pl, (struct isa_place){ .kind = ISA_PLACE_CONSTANT,
+                                             .value = pl->fn->regs.at[reg].value });
+        return;
+    }
     for (size_t h = 0; h < pl->holders.count && spend(pl, 1); h++) {
         const struct holder *holder = &pl->holders.at[h];
 
@@ -634,17 +704,7 @@ static void place_spot(struct placing *pl, const struct ptx_section *section, ui
         *PTX_PUSH(pl->job, pl->places) = place;
         return;
     }
-    for (uint32_t w = pl->marked_from; w < pl->marked_to && spend(pl, 1); w++) {
-        uint32_t start = w;
-
-        if (!pl->mark[w])
-            continue;
-        while (w < pl->marked_to && pl->mark[w])
-            w++;
-        place.from = pl->base + start;
-        place.to = pl->base + w;
-        *PTX_PUSH(pl->job, pl->places) = place;
-    }
+    place_marked(pl, place);
 }
 
 static int compare_places(const void *a, const void *b)
@@ -751,15 +811,17 @@ void ptx_debug_function(struct ptx_unit *unit, uint32_t base, const uint32_t *in
         return;
     pl.by_line = PTX_ARRAY(unit->job, struct word, unit->code.count + 1);
     pl.mark = PTX_ARRAY(unit->job, uint8_t, unit->code.count + 1);
+    pl.owner = PTX_ARRAY(unit->job, uint32_t, unit->code.count + 1);
     find_words(&pl);
     clear_marks(&pl);
+    for (uint32_t w = 0; w < pl.count; w++)
+        pl.owner[w] = root;
+    place_scopes(&pl, root);
     find_holders(&pl, root);
     for (uint32_t i = root + 1; i < debug->dies.at[root].end; i++) {
         struct ptx_die *die = &debug->dies.at[i];
 
-        if (die->tag == ISA_TAG_BLOCK || die->tag == ISA_TAG_INLINED)
-            place_scope(&pl, i);
-        else if (is_variable(die))
+        if (is_variable(die))
             place_variable(&pl, i);
     }
     if (unit->function->kernel)

@@ -6,7 +6,7 @@
 #include "ptx/ptx_debug_priv.h"
 
 enum {
-    AT_BIT_OFFSET = 0x0c, AT_LANGUAGE = 0x13, AT_SPECIFICATION = 0x47,
+    AT_BIT_OFFSET = 0x0c, AT_LANGUAGE = 0x13, AT_ADDRESS_CLASS = 0x33, AT_SPECIFICATION = 0x47,
     AT_MIPS_LINKAGE_NAME = 0x2007, OP_PLUS_UCONST = 0x23, OP_CONSTU = 0x10, TEXT_BYTES = 1000
 };
 
@@ -283,6 +283,23 @@ static void put_bit_field(struct writing *wr, uint32_t die, size_t first)
     };
 }
 
+/* A pointer to shared memory holds an offset there (DW_AT_address_class 8). */
+static bool points_to_shared(const struct ptx_debug *debug, uint32_t die)
+{
+    for (unsigned depth = 0; depth < 16 && die != PTX_NONE; depth++) {
+        const struct ptx_die *d = &debug->dies.at[die];
+        const struct ptx_value *class = ptx_debug_value(debug, die, AT_ADDRESS_CLASS);
+
+        if (d->tag == ISA_TAG_POINTER)
+            return class != NULL && class->kind == PTX_V_NUMBER && class->number == 8;
+        if (depth != 0 && d->tag != ISA_TAG_TYPEDEF && d->tag != ISA_TAG_CONST &&
+            d->tag != ISA_TAG_VOLATILE && d->tag != ISA_TAG_RESTRICT)
+            return false;
+        die = ptx_debug_entry(debug, ptx_debug_value(debug, die, ISA_AT_TYPE));
+    }
+    return false;
+}
+
 static void put_die(struct writing *wr, uint32_t index, struct isa_die *out)
 {
     const struct ptx_debug *debug = wr->debug;
@@ -320,8 +337,13 @@ static void put_die(struct writing *wr, uint32_t index, struct isa_die *out)
         *PTX_PUSH(wr->job, wr->attrs) = (struct isa_attr){
             .name = ISA_AT_LOCATION, .value = wr->places.count, .count = d->place_count
         };
-        for (uint32_t i = 0; i < d->place_count; i++)
-            *PTX_PUSH(wr->job, wr->places) = d->places[i];
+        for (uint32_t i = 0; i < d->place_count; i++) {
+            struct isa_place *place = PTX_PUSH(wr->job, wr->places);
+
+            *place = d->places[i];
+            place->shared_pointer =
+                place->kind != ISA_PLACE_CONSTANT && points_to_shared(debug, index);
+        }
     }
     out->attr_count = (uint32_t)(wr->attrs.count - first);
 }

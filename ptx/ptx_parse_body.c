@@ -507,7 +507,6 @@ static void close_scope(struct ptx_parser *parser)
             struct ptx_operand *o = &parser->function->insns.at[use->insn].operand[use->operand];
 
             (use->element != 0 ? &o->element[use->element - 1] : o)->reg = *label;
-            parser->function->label_used.at[*label] = 1;
         } else if (outermost) {
             undefined_label(parser, use);
         } else {
@@ -528,7 +527,6 @@ static void define_label(struct ptx_parser *parser, struct ptx_name name)
     *PTX_PUSH(job, parser->function->labels) = (uint32_t)parser->function->insns.count;
     *PTX_PUSH(job, parser->function->label_names) = ptx_text(parser, name);
     *PTX_PUSH(job, parser->function->label_lines) = parser->lex.line;
-    *PTX_PUSH(job, parser->function->label_used) = 0;
 }
 
 void ptx_parse_body(struct ptx_parser *parser)

@@ -251,7 +251,6 @@ struct ptx_function {
     PTX_LIST(uint32_t) labels;       /* instruction index */
     PTX_LIST(const char *) label_names;
     PTX_LIST(uint32_t) label_lines;
-    PTX_LIST(uint8_t) label_used;    /* some statement names it */
     uint32_t first_symbol, end_symbol; /* declared in it: parameters, variables */
     uint32_t param_bytes, max_threads, required_block[3];
     struct ptx_calls calls;

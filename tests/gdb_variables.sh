@@ -1,0 +1,191 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# Source variables in stock gdb: OpenCL C compiled with -O0 -g (everything), CUDA C that nvcc
+# compiled with -G (registers), and parameters of optimised code.
+. "${srcdir:-.}/tests/gdb_lib.sh"
+need gdb
+cp "$src"/tests/golden/gdb/variables.cl "$src"/tests/corpus/ptx/debug_nvcc.ptx "$work"/
+inner=$(sed -n '/in the loop/=' "$work/variables.cl")
+behind=$(sed -n '/behind the barrier/=' "$work/variables.cl")
+
+serve "$lanewise" run variables.yaml --gdb 127.0.0.1:0
+cat >"$work/session" <<END
+break variables.cl:$inner if k == 2 && global_id.x == 70
+continue
+print k
+print t
+info locals
+info args
+ptype r
+ptype c
+print r.in
+set var r.in.big = 1234567890123
+print r.in.big
+print &arr
+delete
+break variables.cl:$behind
+continue
+print arr
+print *arr@2
+print table[0]@3
+print scratch[2]
+print records[1].weight[0]
+print/x records->id
+print small
+print c == GREEN
+print scale
+print sizeof(record)
+set \$lane = 3
+print i
+print r.id
+set var i = 100
+print global_id
+print global_size
+print warpSize
+print work_dim
+info scope variables
+up
+delete
+continue
+END
+session gdb
+expect "everything of an unoptimised kernel" <<END
+hit Breakpoint 1, variables \\(out=0x[0-9a-f]+, records=0x[0-9a-f]+, n=100, scratch=0x10000000100\\)
+^\\\$1 = 2
+^\\\$2 = 3
+^t = 3
+^k = 2
+^table = \\{0 <repeats 64 times>\\}
+^i = 70
+^r = \\{id = 70, weight = \\{0, 0, 0\\}, in = \\{tag = 0 '.000', big = -7\\}\\}
+^c = GREEN
+^arr = \\{70, 71.5, 0, 0\\}
+^small = 200
+^n = 100
+^type = struct \\{
+^    float weight\\[3\\];
+^        long big;
+^type = enum color \\{RED, GREEN = 5, BLUE\\}
+^\\\$3 = \\{tag = 0 '.000', big = -7\\}
+^\\\$4 = 1234567890123
+^\\\$5 = \\(float \\(\\*\\)\\[4\\]\\) 0x2
+hit Breakpoint 2, variables
+^\\\$6 = \\{[0-9]+, [0-9.]+, [0-9]+, [0-9.]+\\}
+^\\\$7 = \\{[0-9]+, [0-9.]+\\}
+^\\\$8 = \\{64, 65, 66\\}
+^\\\$9 = 198
+^\\\$10 = 2.3[0-9]*e-38
+^\\\$11 = 0x1010101
+^\\\$12 = 200
+^\\\$13 = 1
+^\\\$14 = \\{0.5, 2\\}
+^\\\$15 = 32
+^\\\$16 = (67|99)
+^\\\$17 = (67|99)
+^\\\$18 = \\{x = (67|99), y = 0, z = 0\\}
+^\\\$19 = \\{x = 128, y = 1, z = 1\\}
+^\\\$20 = 32
+^\\\$21 = 1
+^Symbol table is 
+^ +0: DW_OP_const8u 1099511627776
+^Initial frame selected
+exited normally
+END
+server_ends
+[ "$status" = 0 ] || fail "variables: the run ended with status $status"
+
+# Optimised: parameters with names and types, in the constant bank; inlined functions and
+# variables are known, but have no place.
+sed 's/-O0, -g, -cl-opt-disable/-O3/' "$work/variables.yaml" >"$work/fast.yaml"
+serve "$lanewise" run fast.yaml --gdb 127.0.0.1:0
+cat >"$work/session" <<END
+break variables.cl:$behind
+continue
+info args
+print i
+print *records
+print *scratch@2
+ptype records
+delete
+continue
+END
+session gdb
+expect "parameters of optimised code" <<END
+hit Breakpoint 1, variables \\(out=0x[0-9a-f]+, records=0x[0-9a-f]+, n=100, scratch=0x10000000100\\)
+^n = 100
+^\\\$1 = <optimized out>
+^\\\$2 = \\{id = 16843009, weight = \\{2
+^\\\$3 = \\{0, 3\\}
+^type = const struct \\{
+exited normally
+END
+server_ends
+[ "$status" = 0 ] || fail "fast: the run ended with status $status"
+
+# nvcc: variables in registers, for the instructions where they are there.
+cat >"$work/nvcc.yaml" <<END
+program: {source: debug_nvcc.ptx}
+buffers: {out: {type: f32, count: 128}, records: {type: u8, count: 4096}}
+steps:
+  - launch: {entry: variables, grid: [2], block: [64], args: [out, records, 100, {f32: [1, 2, 3, 4, 5]}]}
+END
+serve "$lanewise" run nvcc.yaml --gdb 127.0.0.1:0
+cat >"$work/session" <<END
+break variables.cu:12 if threadIdx.x == 5 && blockIdx.x == 1
+continue
+info locals
+print d
+set var wide = 8
+print wide
+print by
+print coef
+print &counter
+print counter
+set var counter = 11
+print counter
+ptype record
+delete
+continue
+END
+session gdb
+expect "registers with location lists" <<END
+hit Breakpoint 1, variables \\(
+^arr = \\{3, 4.5, 6, 7.5\\}
+^i = 69
+^r = \\{id = 69, weight = \\{0, 0, 0\\}, low = 0, high = 77\\}
+^d = 34.5
+^wide = -69
+^table = \\{64, 65, 
+^\\\$1 = 34.5
+^\\\$2 = 8
+^\\\$3 = \\{id = [0-9]+, weight = \\{2, 3, 4\\}
+^\\\$4 = \\{1, 2, 3, 4\\}
+^\\\$5 = \\(int \\*\\) 0x2
+^\\\$6 = 9
+^\\\$7 = 11
+^    unsigned int high : 7;
+exited normally
+END
+server_ends
+[ "$status" = 0 ] || fail "nvcc: the run ended with status $status"
+
+if command -v lldb-19 >/dev/null; then
+    serve "$lanewise" run variables.yaml --gdb 127.0.0.1:0
+    "$lanewise" compile -X -O0 -X -g -X -cl-opt-disable -o "$work/v.lwo" "$work/variables.cl"
+    # an ELF of a machine that lldb knows, as the stub serves it to gdb
+    printf '\076\000' | dd of="$work/v.lwo" bs=1 seek=18 conv=notrunc 2>/dev/null
+    timeout 60 lldb-19 --no-lldbinit --batch -o "target create $work/v.lwo" \
+        -o "gdb-remote $port" -o "breakpoint set -f variables.cl -l $behind" -o continue \
+        -o 'frame variable' -o 'frame variable r.in.big arr[1]' -o kill \
+        >"$work/transcript" 2>&1 </dev/null
+    expect "lldb" <<END
+^\\(int\\) n = 100
+^\\(int\\) i = [0-9]+
+^  weight = 
+^\\(color\\) c = GREEN
+big = -7$
+END
+else
+    echo "skipped: lldb-19 is not installed"
+fi
+finish

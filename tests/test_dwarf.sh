@@ -1,0 +1,57 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# llvm-dwarfdump --verify has nothing to say about the objects of the sample kernels: optimised,
+# with lines only, with variables, and unoptimised; by each clang; and of PTX by nvcc.
+set -u
+src=$(cd "${srcdir:-.}" && pwd)
+lanewise=${LANEWISE:-$(pwd)/lanewise}
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+failures=0
+checked=0
+dump=
+for tool in llvm-dwarfdump-19 llvm-dwarfdump-14 llvm-dwarfdump; do
+    command -v $tool >/dev/null && dump=$tool && break
+done
+if [ -z "$dump" ]; then
+    echo "skipped: llvm-dwarfdump is not installed"
+    exit 77
+fi
+
+# verify NAME: of $work/o
+verify() {
+    checked=$((checked + 1))
+    if ! $dump --verify "$work/o" >"$work/out" 2>&1 || ! grep -q '^No errors' "$work/out"; then
+        echo "FAIL: $1"
+        grep -v '^Verifying' "$work/out" | head -n 10
+        failures=$((failures + 1))
+    fi
+}
+
+for clang in clang-19 clang-14; do
+    command -v $clang >/dev/null || { echo "skipped: $clang is not installed"; continue; }
+    kernels="$src/kernels/*.cl"
+    [ $clang = clang-19 ] || kernels="$src/kernels/gemm_tiled.cl $src/kernels/bfs.cl"
+    for file in $kernels "$src/tests/golden/gdb/variables.cl"; do
+        for form in '-X -O3' '-X -gline-tables-only' '-X -O0 -X -g -X -cl-opt-disable'; do
+            # shellcheck disable=SC2086
+            if ! "$lanewise" compile --clang $clang $form -o "$work/o" "$file" 2>"$work/out"; then
+                # device functions that clang does not inline may be refused by name
+                grep -q 'not supported yet' "$work/out" ||
+                    { echo "FAIL: $clang $form $file"; cat "$work/out"; failures=$((failures + 1)); }
+                continue
+            fi
+            verify "$clang $form $(basename "$file")"
+        done
+    done
+done
+for file in "$src"/tests/corpus/ptx/debug_*.ptx; do
+    "$lanewise" compile -o "$work/o" "$file" || failures=$((failures + 1))
+    verify "$(basename "$file")"
+done
+# a verifier that sees nothing would not do
+"$lanewise" compile -o "$work/o" "$src/tests/corpus/ptx/debug_clang19.ptx"
+$dump --debug-info "$work/o" 2>/dev/null | grep -q 'DW_AT_name.*"weight"' ||
+    { echo "FAIL: the structure's member is not there"; failures=$((failures + 1)); }
+echo "$checked objects verified by $dump"
+[ $failures = 0 ] && [ $checked -ge 3 ]

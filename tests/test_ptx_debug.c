@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Debug information of PTX in objects: entries, places, scopes; what is broken is dropped. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <cmocka.h>
+
+#include "ptx/ptx.h"
+
+static struct lw_buffer notes;
+
+static char *read_corpus(const char *name, size_t *size)
+{
+    const char *dir = getenv("srcdir");
+    char path[1000], *text;
+    struct lw_error err;
+
+    snprintf(path, sizeof path, "%s/tests/corpus/ptx/%s", dir != NULL ? dir : ".", name);
+    if (lw_file_read(path, &text, size, &err) != LW_OK)
+        fail_msg("%s", err.text);
+    return text;
+}
+
+static struct isa_object *translate(const char *text, size_t size)
+{
+    struct isa_object *object = NULL;
+    struct ptx_options options;
+    struct lw_error err;
+
+    ptx_options_default(&options);
+    lw_buffer_clear(&notes);
+    options.notes = &notes.sink;
+    if (ptx_translate("t.ptx", text, size, &options, &object, &err) != LW_OK)
+        fail_msg("%s", err.text);
+    return object;
+}
+
+static struct isa_object *from_corpus(const char *name)
+{
+    size_t size;
+    char *text = read_corpus(name, &size);
+    struct isa_object *object = translate(text, size);
+
+    free(text);
+    return object;
+}
+
+/* The first entry of this tag and name; -1: none. */
+static int64_t find(const struct isa_debug *debug, unsigned tag, const char *name)
+{
+    for (uint32_t i = 0; i < debug->die_count; i++) {
+        const struct isa_attr *attr = isa_die_attr(debug, i, ISA_AT_NAME);
+
+        if (debug->dies[i].tag == tag && attr != NULL && strcmp(attr->text, name) == 0)
+            return i;
+    }
+    return -1;
+}
+
+static const struct isa_place *place_of(const struct isa_object *object, unsigned tag,
+                                        const char *name, unsigned *count)
+{
+    int64_t die = find(object->debug, tag, name);
+    const struct isa_attr *attr;
+
+    assert_true(die >= 0);
+    attr = isa_die_attr(object->debug, (uint32_t)die, ISA_AT_LOCATION);
+    *count = attr != NULL ? attr->count : 0;
+    return attr != NULL ? &object->debug->places[attr->value] : NULL;
+}
+
+static uint64_t number_of(const struct isa_debug *debug, int64_t die, unsigned name)
+{
+    const struct isa_attr *attr = isa_die_attr(debug, (uint32_t)die, name);
+
+    assert_true(die >= 0);
+    assert_non_null(attr);
+    return attr->value;
+}
+
+static void locals_of_clang_lie_in_local_memory(void **state)
+{
+    struct isa_object *object = from_corpus("debug_clang19.ptx");
+    const struct isa_place *place;
+    unsigned count;
+
+    (void)state;
+    place = place_of(object, ISA_TAG_VARIABLE, "r", &count);
+    assert_int_equal(count, 1);
+    assert_int_equal(place->kind, ISA_PLACE_ADDRESS);
+    assert_true(place->to == 0 && place->value >= ISA_LOCAL_BASE &&
+                place->value < ISA_LOCAL_BASE + object->functions[0].local_bytes);
+    place = place_of(object, ISA_TAG_VARIABLE, "table", &count);
+    assert_true(count == 1 && place->value == ISA_SHARED_BASE);
+    place = place_of(object, ISA_TAG_PARAMETER, "scratch", &count);
+    assert_true(count == 1 && place->shared_pointer);
+    place = place_of(object, ISA_TAG_PARAMETER, "out", &count);
+    assert_true(count == 1 && !place->shared_pointer);
+    place = place_of(object, ISA_TAG_VARIABLE, "scale", &count);
+    assert_int_equal(place->kind, ISA_PLACE_VARIABLE);
+    assert_string_equal(object->variables[place->variable].name, "scale");
+    isa_object_destroy(object);
+}
+
+static void registers_of_nvcc_have_lists_of_places(void **state)
+{
+    struct isa_object *object = from_corpus("debug_nvcc.ptx");
+    const struct isa_function *kernel = &object->functions[0];
+    const struct isa_place *place;
+    unsigned count;
+
+    (void)state;
+    place = place_of(object, ISA_TAG_VARIABLE, "d", &count);
+    assert_true(count >= 1);
+    assert_true(place->from > kernel->first && place->to <= kernel->first + kernel->count);
+    assert_true(place->here_only && place->value >> 56 == 0xf0);
+    assert_true((place->value & 0xffff) / 4 + 1 < kernel->vreg_count);
+    place = place_of(object, ISA_TAG_PARAMETER, "n", &count);
+    assert_true(count == 1 && place->value == (UINT64_C(0xf9) << 56) + kernel->params[2].offset);
+    assert_int_equal(object->debug->language, 4); /* C++ */
+    isa_object_destroy(object);
+}
+
+static void bit_fields_count_from_the_low_end(void **state)
+{
+    struct isa_object *object = from_corpus("debug_nvcc.ptx");
+    int64_t high = find(object->debug, ISA_TAG_MEMBER, "high");
+
+    (void)state;
+    assert_int_equal(number_of(object->debug, high, ISA_AT_BIT_SIZE), 7);
+    assert_int_equal(number_of(object->debug, high, ISA_AT_DATA_BIT_OFFSET), 16 * 8 + 3);
+    isa_object_destroy(object);
+}
+
+static void types_that_nothing_needs_are_left_out(void **state)
+{
+    struct isa_object *object = from_corpus("debug_nvcc.ptx");
+
+    (void)state;
+    assert_true(find(object->debug, ISA_TAG_STRUCTURE, "record") >= 0);
+    assert_true(find(object->debug, ISA_TAG_ENUMERATOR, "GREEN") >= 0);
+    isa_object_destroy(object);
+    object = from_corpus("debug_clang14.ptx"); /* optimised: c is there, without a place */
+    unsigned count;
+
+    assert_null(place_of(object, ISA_TAG_VARIABLE, "c", &count));
+    assert_int_equal(number_of(object->debug, find(object->debug, ISA_TAG_STRUCTURE, "") < 0
+                                                  ? find(object->debug, ISA_TAG_TYPEDEF, "record")
+                                                  : 0, ISA_AT_DECL_LINE), 10);
+    isa_object_destroy(object);
+}
+
+static void scopes_are_sets_of_words(void **state)
+{
+    struct isa_object *object = from_corpus("debug_clang19.ptx");
+    const struct isa_debug *debug = object->debug;
+    unsigned blocks = 0;
+
+    (void)state;
+    for (uint32_t i = 0; i < debug->die_count; i++) {
+        const struct isa_attr *spans = isa_die_attr(debug, i, ISA_AT_RANGES);
+
+        if (debug->dies[i].tag != ISA_TAG_BLOCK)
+            continue;
+        blocks++;
+        assert_non_null(spans);
+        assert_true(debug->spans[spans->value].from > object->functions[0].first);
+        assert_true(debug->spans[spans->value + spans->count - 1].to <
+                    object->functions[0].first + object->functions[0].count);
+    }
+    assert_int_equal(blocks, 2);
+    isa_object_destroy(object);
+}
+
+static void an_object_keeps_its_debug_information(void **state)
+{
+    static const char *const names[] = { "debug_clang19.ptx", "debug_clang14.ptx",
+                                         "debug_nvcc.ptx" };
+
+    (void)state;
+    for (size_t i = 0; i < LW_COUNT_OF(names); i++) {
+        struct isa_object *object = from_corpus(names[i]), *back;
+        uint8_t *bytes, *again;
+        size_t size, again_size;
+        struct lw_error err;
+
+        assert_non_null(object->debug);
+        assert_int_equal(isa_object_write(object, &bytes, &size, &err), LW_OK);
+        assert_int_equal(isa_object_read("o", bytes, size, &back, &err), LW_OK);
+        assert_non_null(back->debug);
+        assert_int_equal(back->debug->die_count, object->debug->die_count);
+        assert_int_equal(isa_object_write(back, &again, &again_size, &err), LW_OK);
+        assert_int_equal(size, again_size);
+        assert_memory_equal(bytes, again, size);
+        isa_object_destroy(back);
+        isa_object_destroy(object);
+        free(bytes);
+        free(again);
+    }
+}
+
+/* Change each byte of the sections' text in turn: never a crash, never a refusal, and what
+ * is kept obeys the rules of objects. */
+static void broken_sections_are_dropped(void **state)
+{
+    size_t size;
+    char *text = read_corpus("debug_nvcc.ptx", &size);
+    size_t start = (size_t)(strstr(text, ".section") - text);
+    unsigned dropped = 0, kept = 0;
+
+    (void)state;
+    for (size_t at = start + 30; at < size; at += 7) {
+        char old = text[at];
+        struct isa_object *object;
+        struct lw_error err;
+
+        if (old < '0' || old > '9')
+            continue;
+        text[at] = (char)('0' + (old - '0' + 1 + (int)(at % 7)) % 10);
+        object = translate(text, size);
+        assert_int_equal(isa_object_check(object, &err), LW_OK);
+        if (object->debug == NULL) {
+            dropped += notes.size != 0; /* else: its labels are of no function */
+        } else {
+            kept++;
+        }
+        isa_object_destroy(object);
+        text[at] = old;
+    }
+    assert_true(dropped > 20);
+    assert_true(kept > 20);
+    free(text);
+}
+
+static void a_section_of_nonsense_leaves_a_note(void **state)
+{
+    static const char text[] =
+        ".version 7.0\n.target sm_75, debug\n.address_size 64\n"
+        ".visible .entry k() { ret; }\n"
+        ".section .debug_info { .b32 nonsense! }\n.section .debug_abbrev { .b8 1 }\n";
+    struct isa_object *object = translate(text, sizeof text - 1);
+
+    (void)state;
+    assert_null(object->debug);
+    assert_non_null(strstr(notes.text, "t.ptx: debug information is left out"));
+    isa_object_destroy(object);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(locals_of_clang_lie_in_local_memory),
+        cmocka_unit_test(registers_of_nvcc_have_lists_of_places),
+        cmocka_unit_test(bit_fields_count_from_the_low_end),
+        cmocka_unit_test(types_that_nothing_needs_are_left_out),
+        cmocka_unit_test(scopes_are_sets_of_words),
+        cmocka_unit_test(an_object_keeps_its_debug_information),
+        cmocka_unit_test(broken_sections_are_dropped),
+        cmocka_unit_test(a_section_of_nonsense_leaves_a_note),
+    };
+    int failed;
+
+    lw_buffer_init(&notes);
+    failed = cmocka_run_group_tests(tests, NULL, NULL);
+    lw_buffer_fini(&notes);
+    return failed;
+}
