@@ -346,13 +346,18 @@ void ptx_calls_begin(struct ptx_unit *unit)
         unit->frame_base = unit->local_bytes = (uint32_t)calls->tree.below_bytes;
 }
 
+static bool saves_all(const struct ptx_unit *unit)
+{
+    return !unit->function->kernel && unit->breg_count > BARRIERS_KEPT;
+}
+
 /* What other functions of its scc use is saved by them; it saves its own. One with many in its
  * tree saves them all, so that its callers have some left. */
 static unsigned first_saved(const struct ptx_unit *unit)
 {
     if (unit->function->kernel)
         return ISA_BREG_COUNT;
-    if (unit->breg_count > BARRIERS_KEPT)
+    if (saves_all(unit))
         return 0;
     return unit->function->calls.recursive ? unit->breg_base : ISA_BREG_COUNT;
 }
@@ -463,7 +468,7 @@ void ptx_calls_end(struct ptx_unit *unit)
     unsigned own = unit->breg_count > unit->breg_base ? unit->breg_count : unit->breg_base;
 
     find_clobber(unit, &calls->tree.clobber);
-    calls->tree.barriers = first_saved(unit) == 0 ? 0 : own;
+    calls->tree.barriers = saves_all(unit) ? 0 : own;
     calls->tree.soft = unit->soft;
     calls->tree.needs_warp_32 = unit->needs_warp_32;
     calls->tree.vreg_count = unit->vreg_count;
