@@ -119,7 +119,7 @@ static bool still_there(const struct ptx_unit *unit, ptx_ref ref, const struct p
     return true;
 }
 
-static bool takes_scalar_base(const struct ptx_mi *mi)
+bool ptx_takes_scalar_base(const struct ptx_mi *mi)
 {
     switch (mi->in.op) {
     case ISA_LD_GLOBAL:
@@ -135,20 +135,29 @@ static bool takes_scalar_base(const struct ptx_mi *mi)
 
 struct bases {
     int param[MAX_BASES];
+    uint32_t vreg[MAX_BASES];
     unsigned count;
 };
 
-/* Scalar pair of a parameter, -1 when there are too many. */
-static int base_of(struct bases *bases, int param)
+/* Scalar pair of a parameter, PTX_NONE when there are too many. */
+static uint32_t base_of(struct ptx_unit *unit, struct bases *bases, int param)
 {
+    struct ptx_vreg *v;
+
     for (unsigned i = 0; i < bases->count; i++) {
         if (bases->param[i] == param)
-            return (int)(2 * i);
+            return bases->vreg[i];
     }
     if (bases->count == MAX_BASES)
-        return -1;
+        return PTX_NONE;
+    v = PTX_PUSH(unit->job, unit->vregs);
+    memset(v, 0, sizeof *v);
+    v->rows = 2;
+    v->scalar = true;
+    v->origin = v->def = PTX_NONE;
     bases->param[bases->count] = param;
-    return (int)(2 * bases->count++);
+    bases->vreg[bases->count] = (uint32_t)(unit->vregs.count - 1);
+    return bases->vreg[bases->count++];
 }
 
 static void use_base(struct ptx_unit *unit, struct ptx_mi *mi, const struct ptx_block *block,
@@ -156,22 +165,23 @@ static void use_base(struct ptx_unit *unit, struct ptx_mi *mi, const struct ptx_
 {
     struct index index;
     ptx_ref a;
-    int base;
+    uint32_t base;
 
-    if (mi->flags & PTX_MI_DEAD || !takes_scalar_base(mi) ||
+    if (mi->flags & PTX_MI_DEAD || !ptx_takes_scalar_base(mi) ||
         isa_mod_get(&mi->in, ISA_MOD_AMODE) != ISA_AMODE_PAIR)
         return;
     index = index_of(unit, mi->ref[PTX_S_A]);
     if (index.lea == NULL || !still_there(unit, index.lea->ref[PTX_S_A], index.lea, mi, block))
         return;
-    base = base_of(bases, index.param);
-    if (base < 0)
+    base = base_of(unit, bases, index.param);
+    if (base == PTX_NONE)
         return;
     a = mi->ref[PTX_S_A];
     isa_mod_set(&mi->in, ISA_MOD_AMODE,
                 index.lea->in.op == ISA_V_LEA_S32 ? ISA_AMODE_SS32 : ISA_AMODE_SU32);
     isa_mod_set(&mi->in, ISA_MOD_ASCALE, index.lea->in.x);
-    mi->in.c = (uint8_t)base;
+    mi->ref[PTX_S_C] = ptx_ref_of(base, 0);
+    mi->rows[PTX_S_C] = 2;
     mi->ref[PTX_S_A] = index.lea->ref[PTX_S_A];
     mi->rows[PTX_S_A] = 1;
     if (ptx_ref_is_vreg(mi->ref[PTX_S_A]))
@@ -235,15 +245,15 @@ void ptx_addresses(struct ptx_unit *unit)
         for (unsigned s = 0; s < PTX_SLOT_COUNT; s++)
             mi->ref[s] = PTX_NO_REF;
         isa_insn_init(&mi->in, ISA_S_MOV_B64);
-        mi->in.d = (uint8_t)(2 * i);
+        mi->ref[PTX_S_D] = ptx_ref_of(bases.vreg[i], 0);
+        mi->rows[PTX_S_D] = 2;
         mi->in.xkind = ISA_X_CONST;
         mi->in.x = (uint32_t)bases.param[i];
         mi->barrier = 0xff;
-        mi->target = PTX_NONE;
+        mi->target = mi->symbol = PTX_NONE;
         if (entry->count != 0) {
             mi->loc = unit->code.at[entry->first].loc;
             mi->line = unit->code.at[entry->first].line;
         }
     }
-    unit->sreg_count = 2 * bases.count;
 }

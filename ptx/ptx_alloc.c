@@ -32,8 +32,10 @@ struct alloc {
     struct range *range; /* by vreg; empty for joined ones */
     uint32_t *rep;       /* union-find */
     struct row v[ISA_VREG_COUNT], p[ISA_PRED_COUNT];
+    struct row s[ISA_SREG_COUNT], sp[ISA_PRED_COUNT]; /* of the scalar unit: never spilled */
     uint8_t *spilled; /* by vreg (representative) */
-    bool any_spilled;
+    bool any_spilled, out_of_scalars;
+    bool join_scalars; /* copies between them; not joined they always fit (ptx_scalar) */
     uint32_t *order;
 };
 
@@ -163,8 +165,11 @@ static bool is_copy(const struct ptx_unit *unit, const struct ptx_mi *mi)
 {
     ptx_ref d = mi->ref[PTX_S_D], x = mi->ref[PTX_S_X];
 
-    return (mi->in.op == ISA_V_MOV_B32 || mi->in.op == ISA_V_MOV_B64) &&
-           mi->in.xkind == ISA_X_VECTOR && ptx_ref_is_vreg(d) && ptx_ref_is_vreg(x) &&
+    return (((mi->in.op == ISA_V_MOV_B32 || mi->in.op == ISA_V_MOV_B64) &&
+             mi->in.xkind == ISA_X_VECTOR) ||
+            ((mi->in.op == ISA_S_MOV_B32 || mi->in.op == ISA_S_MOV_B64) &&
+             mi->in.xkind == ISA_X_SCALAR)) &&
+           ptx_ref_is_vreg(d) && ptx_ref_is_vreg(x) &&
            !ptx_ref_is_vreg(mi->ref[PTX_S_GUARD]) && !(mi->flags & PTX_MI_PARTIAL) &&
            ptx_ref_row(d) == 0 && ptx_ref_row(x) == 0 &&
            unit->vregs.at[ptx_ref_vreg(d)].rows == mi->rows[PTX_S_D] &&
@@ -265,6 +270,8 @@ static void coalesce(struct alloc *al)
                         al->range[to].hint = from;
                     continue;
                 }
+                if (unit->vregs.at[to].scalar && !al->join_scalars)
+                    continue;
                 if (to == from || unit->vregs.at[to].no_spill || unit->vregs.at[from].no_spill ||
                     al->range[to].s.count + al->range[from].s.count > 4096)
                     continue;
@@ -282,9 +289,11 @@ static void coalesce(struct alloc *al)
 
 static struct row *rows_of(struct alloc *al, uint32_t v, unsigned *count)
 {
-    bool pred = al->unit->vregs.at[v].rows == 0;
+    bool pred = al->unit->vregs.at[v].rows == 0, scalar = al->unit->vregs.at[v].scalar;
 
-    *count = pred ? ISA_PRED_COUNT : ISA_VREG_COUNT;
+    *count = pred ? ISA_PRED_COUNT : scalar ? ISA_SREG_COUNT : ISA_VREG_COUNT;
+    if (scalar)
+        return pred ? al->sp : al->s;
     return pred ? al->p : al->v;
 }
 
@@ -557,6 +566,8 @@ static void scan_ranges(struct alloc *al)
             ;
         if (base < files)
             assign(al, v, base);
+        else if (unit->vregs.at[v].scalar)
+            al->out_of_scalars = true;
         else
             make_room(al, v);
     }
@@ -770,11 +781,14 @@ static void rewrite_spills(struct alloc *al)
 
 void ptx_alloc(struct ptx_unit *unit)
 {
+    bool join_scalars = true;
+
     for (int round = 0; round < 32; round++) {
         struct alloc *al = PTX_NEW(unit->job, struct alloc);
         size_t n = unit->vregs.count;
 
         al->unit = unit;
+        al->join_scalars = join_scalars;
         al->range = PTX_ARRAY(unit->job, struct range, n + 1);
         al->rep = PTX_ARRAY(unit->job, uint32_t, n + 1);
         al->spilled = PTX_ARRAY(unit->job, uint8_t, n + 1);
@@ -787,16 +801,26 @@ void ptx_alloc(struct ptx_unit *unit)
         build_ranges(al);
         coalesce(al);
         scan_ranges(al);
+        if (al->out_of_scalars) {
+            if (!join_scalars)
+                break;
+            join_scalars = false;
+            continue;
+        }
         if (!al->any_spilled) {
             for (uint32_t v = 0; v < n; v++) {
                 unsigned top;
 
                 unit->assigned[v] = unit->assigned[find(al, v)];
+                if (unit->assigned[v] != 0xffff && unit->vregs.at[v].scalar && unit->sreg_count == 0)
+                    unit->sreg_count = 1; /* 0 says that the scalar unit is not used */
                 if (unit->assigned[v] == 0xffff || unit->vregs.at[v].rows == 0)
                     continue;
                 top = unit->assigned[v] + unit->vregs.at[v].rows;
-                if (unit->vreg_count < top)
-                    unit->vreg_count = top;
+                unsigned *count = unit->vregs.at[v].scalar ? &unit->sreg_count : &unit->vreg_count;
+
+                if (*count < top)
+                    *count = top;
             }
             return;
         }

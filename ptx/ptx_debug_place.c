@@ -18,15 +18,17 @@ enum {
 
 /* The debugger's windows (docs/object.md). */
 #define WINDOW_VECTOR (UINT64_C(0xf0) << 56)
+#define WINDOW_SCALAR (UINT64_C(0xf2) << 56)
 #define WINDOW_CONST (UINT64_C(0xf9) << 56)
 
 struct word {
     uint32_t line, word;
 };
 /** A virtual register that stands for a PTX register which holds a variable. */
+enum { FIRST_SCALAR = 256, ROW_COUNT = FIRST_SCALAR + ISA_SREG_COUNT };
 struct holder {
     uint32_t reg, vreg;
-    uint16_t row, rows;
+    uint16_t row, rows; /* scalar registers: behind the vector rows, from FIRST_SCALAR */
     PTX_LIST(struct isa_span) spans; /* words of the function before which it has its value */
 };
 struct placing {
@@ -424,14 +426,20 @@ static bool is_same_row_copy(const struct placing *pl, size_t i)
     const struct ptx_mi *mi = &pl->unit->code.at[i];
 
     return pl->index[i] == pl->index[i + 1] &&
-           (mi->in.op == ISA_V_MOV_B32 || mi->in.op == ISA_V_MOV_B64);
+           (mi->in.op == ISA_V_MOV_B32 || mi->in.op == ISA_V_MOV_B64 ||
+            mi->in.op == ISA_S_MOV_B32 || mi->in.op == ISA_S_MOV_B64);
 }
 
 struct flow {
     const struct holder *holder; /* the first of up to 64 */
     unsigned count;
-    uint64_t rows[ISA_VREG_COUNT]; /* by row: holders that lie there */
+    uint64_t rows[ROW_COUNT]; /* by row: holders that lie there */
 };
+
+static uint16_t row_of(const struct ptx_unit *unit, uint32_t vreg)
+{
+    return (uint16_t)(unit->assigned[vreg] + (unit->vregs.at[vreg].scalar ? FIRST_SCALAR : 0));
+}
 
 /* What is known behind instruction @i, of what is known before it. */
 static uint64_t step(const struct placing *pl, const struct flow *flow, size_t i, uint64_t known)
@@ -450,9 +458,9 @@ static uint64_t step(const struct placing *pl, const struct flow *flow, size_t i
         vreg = ptx_ref_vreg(mi->ref[s]);
         if (unit->vregs.at[vreg].rows == 0 || unit->assigned[vreg] == NO_ROW)
             continue;
-        row = unit->assigned[vreg] + ptx_ref_row(mi->ref[s]);
+        row = row_of(unit, vreg) + ptx_ref_row(mi->ref[s]);
         if (!is_same_row_copy(pl, i)) {
-            for (unsigned k = 0; k < mi->rows[s] && row + k < ISA_VREG_COUNT; k++)
+            for (unsigned k = 0; k < mi->rows[s] && row + k < ROW_COUNT; k++)
                 known &= ~flow->rows[row + k];
         }
         for (unsigned h = 0; h < flow->count; h++) {
@@ -482,7 +490,7 @@ static void follow(struct placing *pl, uint32_t first)
     for (unsigned h = 0; h < flow->count; h++) {
         const struct holder *holder = &flow->holder[h];
 
-        for (unsigned k = 0; k < holder->rows && holder->row + k < ISA_VREG_COUNT; k++)
+        for (unsigned k = 0; k < holder->rows && holder->row + k < ROW_COUNT; k++)
             flow->rows[holder->row + k] |= UINT64_C(1) << h;
         open[h] = PTX_NONE;
     }
@@ -622,7 +630,7 @@ static void find_holders(struct placing *pl, uint32_t root)
             unit->assigned[v] == NO_ROW)
             continue;
         *PTX_PUSH(pl->job, pl->holders) = (struct holder){
-            .reg = vreg->origin, .vreg = v, .row = unit->assigned[v], .rows = vreg->rows
+            .reg = vreg->origin, .vreg = v, .row = row_of(unit, v), .rows = vreg->rows
         };
         any = true;
     }
@@ -675,7 +683,9 @@ static void place_register(struct placing *pl, const char *name)
                     w++;
                 *PTX_PUSH(pl->job, pl->places) = (struct isa_place){
                     .from = pl->base + start, .to = pl->base + w, .here_only = true,
-                    .value = WINDOW_VECTOR + 4 * (uint64_t)holder->row
+                    .value = holder->row < FIRST_SCALAR
+                                 ? WINDOW_VECTOR + 4 * (uint64_t)holder->row
+                                 : WINDOW_SCALAR + 4 * (uint64_t)(holder->row - FIRST_SCALAR)
                 };
             }
         }

@@ -2,7 +2,8 @@
 /*
  * Which values may differ between the lanes of a split, and so which branches may part
  * them. A value is divergent when
- *   - it comes from the lane (tid, laneid), from memory, an atomic or another lane;
+ *   - it comes from the lane (tid, laneid), from memory that may change, an atomic or
+ *     another lane;
  *   - an operand or the guard of its instruction is divergent;
  *   - it is assigned inside the region of a divergent branch (from the branch to its
  *     immediate post-dominator) and lives into that post-dominator, or into a block that
@@ -49,7 +50,7 @@ static bool is_source(const struct ptx_mi *mi)
     if (mi->in.op == ISA_V_S2R || mi->in.op == ISA_V_S2R_B64)
         return !isa_special_info((enum isa_special)mi->in.x)->uniform ||
                isa_special_info((enum isa_special)mi->in.x)->order != ISA_ORDER_NONE;
-    if (mi->in.op == ISA_LD_CONST)
+    if (mi->in.op == ISA_LD_CONST || mi->flags & PTX_MI_READONLY)
         return false; /* as its address */
     if (mi->flags & PTX_MI_PIN)
         return true; /* what a call passes */

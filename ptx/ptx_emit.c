@@ -15,13 +15,20 @@ static unsigned number_of(const struct ptx_unit *unit, ptx_ref ref, unsigned non
     return unit->assigned[ptx_ref_vreg(ref)] + ptx_ref_row(ref);
 }
 
+static bool is_scalar(const struct ptx_unit *unit, ptx_ref ref)
+{
+    return ptx_ref_is_vreg(ref) && unit->vregs.at[ptx_ref_vreg(ref)].scalar;
+}
+
 /* A copy whose registers came out equal. */
 static bool is_empty(const struct ptx_unit *unit, const struct ptx_mi *mi)
 {
     if (mi->flags & PTX_MI_PIN)
         return true;
-    return (mi->in.op == ISA_V_MOV_B32 || mi->in.op == ISA_V_MOV_B64) &&
-           mi->in.xkind == ISA_X_VECTOR &&
+    return (((mi->in.op == ISA_V_MOV_B32 || mi->in.op == ISA_V_MOV_B64) &&
+             mi->in.xkind == ISA_X_VECTOR) ||
+            ((mi->in.op == ISA_S_MOV_B32 || mi->in.op == ISA_S_MOV_B64) &&
+             mi->in.xkind == ISA_X_SCALAR)) &&
            number_of(unit, mi->ref[PTX_S_D], 256) == number_of(unit, mi->ref[PTX_S_X], 257);
 }
 
@@ -57,8 +64,10 @@ static void fill_registers(const struct ptx_unit *unit, const struct ptx_mi *mi,
         isa_insn_set_ra(in, number_of(unit, ref[PTX_S_RA], ISA_PT), isa_insn_ra_neg(in));
     if (ref[PTX_S_RB] != PTX_NO_REF)
         isa_insn_set_rb(in, number_of(unit, ref[PTX_S_RB], ISA_PT), isa_insn_rb_neg(in));
-    if (ref[PTX_S_GUARD] != PTX_NO_REF)
+    if (ref[PTX_S_GUARD] != PTX_NO_REF) {
         in->guard = (uint8_t)number_of(unit, ref[PTX_S_GUARD], ISA_PT);
+        in->guard_scalar = is_scalar(unit, ref[PTX_S_GUARD]);
+    }
     if (mi->barrier != 0xff &&
         (in->op == ISA_BRA || isa_op_info((enum isa_op)in->op)->flags & ISA_F_CALL))
         isa_insn_set_bo(in, mi->barrier);

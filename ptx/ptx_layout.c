@@ -44,7 +44,7 @@ static void copy_insn(struct layout *lay, const struct ptx_mi *mi)
 
     lay->loc = mi->loc;
     lay->line = mi->line;
-    if (!literal || mi->in.op != ISA_V_MOV_B64 ||
+    if (!literal || (mi->in.op != ISA_V_MOV_B64 && mi->in.op != ISA_S_MOV_B64) ||
         (uint64_t)(int64_t)(int32_t)mi->imm64 == mi->imm64) {
         *PTX_PUSH(lay->unit->job, lay->code) = *mi;
         return;
@@ -52,7 +52,7 @@ static void copy_insn(struct layout *lay, const struct ptx_mi *mi)
     for (unsigned half = 0; half < 2; half++) {
         out = PTX_PUSH(lay->unit->job, lay->code);
         *out = *mi;
-        out->in.op = ISA_V_MOV_B32;
+        out->in.op = mi->in.op == ISA_S_MOV_B64 ? ISA_S_MOV_B32 : ISA_V_MOV_B32;
         out->ref[PTX_S_D] += half;
         out->rows[PTX_S_D] = out->rows[PTX_S_X] = 1;
         out->in.x = (uint32_t)(mi->imm64 >> (32 * half));
@@ -171,7 +171,8 @@ static uint32_t thread(const struct layout *lay, uint32_t line)
 static struct ptx_mi *put_branch(struct layout *lay, uint32_t target, ptx_ref guard, bool neg,
                                  uint8_t barrier)
 {
-    struct ptx_mi *mi = put(lay, ISA_BRA);
+    bool scalar = ptx_ref_is_vreg(guard) && lay->unit->vregs.at[ptx_ref_vreg(guard)].scalar;
+    struct ptx_mi *mi = put(lay, scalar ? ISA_S_BRA : ISA_BRA);
 
     mi->target = target;
     mi->ref[PTX_S_GUARD] = guard;

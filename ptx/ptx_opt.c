@@ -27,7 +27,7 @@ static bool has_c(enum isa_op op)
     return strstr(isa_op_info(op)->operands, "vc") != NULL;
 }
 
-static bool commutes(enum isa_op op)
+bool ptx_op_commutes(enum isa_op op)
 {
     switch (op) {
     case ISA_V_ADD_U32: case ISA_V_ADD_U64: case ISA_V_ADD_F32: case ISA_V_ADD_F64:
@@ -264,7 +264,7 @@ static void swap_ax(struct ptx_mi *mi)
     isa_insn_set_srcmod(&mi->in, 1, a);
 }
 
-static unsigned mirrored(unsigned comparison)
+unsigned ptx_mirrored(unsigned comparison)
 {
     switch (comparison) {
     case ISA_CMP_LT: return ISA_CMP_GT;
@@ -296,11 +296,11 @@ static void fold_constants(struct opt *opt, struct ptx_mi *mi, uint32_t block)
         return;
     if (!constant_of(opt, mi->ref[PTX_S_X], &c) && mi->ref[PTX_S_A] != PTX_NO_REF &&
         constant_of(opt, mi->ref[PTX_S_A], &c)) {
-        if (commutes(op)) {
+        if (ptx_op_commutes(op)) {
             swap_ax(mi);
         } else if (is_compare(op)) {
             swap_ax(mi);
-            isa_mod_set(&mi->in, ISA_MOD_CMP, mirrored(isa_mod_get(&mi->in, ISA_MOD_CMP)));
+            isa_mod_set(&mi->in, ISA_MOD_CMP, ptx_mirrored(isa_mod_get(&mi->in, ISA_MOD_CMP)));
         } else if (op == ISA_V_SELP_B32 || op == ISA_V_SELP_B64) {
             swap_ax(mi);
             ptx_mi_negate(mi, PTX_S_R, !ptx_mi_negated(mi, PTX_S_R));

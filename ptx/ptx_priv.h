@@ -405,6 +405,7 @@ enum ptx_mi_flag {
     PTX_MI_PROLOGUE = 1 << 9,   /* no instruction: the frame is made here */
     PTX_MI_CFA = 1 << 10,       /* the offset counts from the frame's other end */
     PTX_MI_SYNCS = 1 << 11,     /* a call of what has block barriers or .sync operations */
+    PTX_MI_READONLY = 1 << 12,  /* loads what nobody stores to while the kernel runs */
     PTX_MI_NO_GUARD = 1 << 14   /* has the guard it needs: not that of its PTX instruction */
 };
 struct ptx_mi {
@@ -425,6 +426,7 @@ struct ptx_vreg {
     uint32_t def_count, use_count;
     bool ssa;          /* one definition, which dominates every use */
     bool divergent;
+    bool scalar;       /* in a scalar register or predicate, not a vector one */
     bool no_spill;     /* a spill's own temporary */
     uint16_t fixed;    /* 1 + the row it must have, 0: any */
 };
@@ -543,6 +545,8 @@ void ptx_addresses(struct ptx_unit *unit);
 void ptx_liveness(struct ptx_unit *unit);
 void ptx_divergence(struct ptx_unit *unit);
 void ptx_barriers(struct ptx_unit *unit);
+/** Uniform work to the scalar unit, where all lanes are sure to be; after ptx_barriers. */
+void ptx_scalar(struct ptx_unit *unit);
 /** Checks that every path from a bssy meets its bsync, bbreak or an exit. */
 void ptx_barrier_verify(struct ptx_unit *unit);
 /** One line of code with barriers and branches as instructions; blocks are the new
@@ -599,5 +603,11 @@ void ptx_debug_write(struct ptx_job *job, struct ptx_module *module);
 
 /** X of the row may be a constant or an immediate (token xb, xb2, xt). */
 bool ptx_op_wide_x(enum isa_op op);
+/** A and X may change places. */
+bool ptx_op_commutes(enum isa_op op);
+/** The comparison that says the same of exchanged operands. */
+unsigned ptx_mirrored(unsigned comparison);
+/** A global access whose address may be a scalar pair and a 32-bit index. */
+bool ptx_takes_scalar_base(const struct ptx_mi *mi);
 
 #endif

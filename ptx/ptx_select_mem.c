@@ -267,6 +267,13 @@ static enum isa_op load_op(enum ptx_space space)
     }
 }
 
+/* Constants, and what .nc promises: nobody stores to it while the kernel runs. */
+static void mark_readonly(struct ptx_mi *mi, enum ptx_space space)
+{
+    if (space == PTX_SP_CONST || isa_mod_get(&mi->in, ISA_MOD_CACHE) == ISA_CACHE_NC)
+        mi->flags |= PTX_MI_READONLY;
+}
+
 /* Vectors of 8 and 16 bits travel in rows; @i-th element sits @bytes * i into them. */
 static void load_small(struct ptx_sel *sel, enum ptx_space space, enum ptx_type type, unsigned n)
 {
@@ -344,6 +351,7 @@ void ptx_rule_ld(struct ptx_sel *sel)
         mi = put_memory(sel, load_op(space), place, d, PTX_NO_REF, PTX_NO_REF, rows);
         isa_mod_set(&mi->in, ISA_MOD_SIZE, size_of(type));
         ptx_sel_order(sel, mi);
+        mark_readonly(mi, space);
         if (!direct)
             deliver(sel, to, d, type);
         return;
@@ -354,6 +362,7 @@ void ptx_rule_ld(struct ptx_sel *sel)
     mi = put_memory(sel, load_op(space), place, group, PTX_NO_REF, PTX_NO_REF, rows * n);
     isa_mod_set(&mi->in, ISA_MOD_SIZE, size);
     ptx_sel_order(sel, mi);
+    mark_readonly(mi, space);
     for (unsigned i = 0; i < n; i++)
         deliver(sel, element(&sel->in.operand[0], i), group + i * rows, type);
 }

@@ -17,12 +17,13 @@
 #include "emu/emu.h"
 #include "ptx/ptx.h"
 
-enum { VARS = 6, WIDES = 3, THREADS = 100, MAX_NODES = 4000, LOCALS = 8 };
+enum { VARS = 6, WIDES = 3, UNIFORMS = 5, THREADS = 100, MAX_NODES = 4000, LOCALS = 8 };
 
 enum kind {
     ASSIGN, ARITH64, COPY, WIDE, RED, SWAP, IF, LOOP, BREAK, CONTINUE, RETURN,
     SYNC,  /* a CTA barrier; k & 1: one in each arm of a divergent if */
-    LOCK   /* a spin lock around a plain increment */
+    LOCK,  /* a spin lock around a plain increment */
+    UNIFORM /* on variables that differ between threads only where flow has differed */
 };
 struct node {
     enum kind kind;
@@ -36,6 +37,7 @@ struct program {
     unsigned counters, labels;
     bool barriers, locks;
     uint64_t seed;
+    unsigned uniform; /* flow differs in few places or none; 0: anywhere */
     struct lw_buffer text;
 };
 
@@ -65,6 +67,8 @@ static int make_node(struct program *p, unsigned depth, unsigned loops, bool top
     *n = (struct node){ .op = pick(p, 6), .a = pick(p, VARS), .b = pick(p, VARS),
                         .d = pick(p, VARS), .k = (uint32_t)next_random(&p->seed),
                         .then = -1, .other = -1, .next = -1 };
+    if (p->uniform != 0 && pick(p, p->uniform == 1 ? 8 : 60) != 0)
+        n->op = 5 + pick(p, 2);
     if (depth != 0 && x < 35 && p->count < MAX_NODES / 2) {
         bool has_else = pick(p, 2);
 
@@ -92,6 +96,9 @@ static int make_node(struct program *p, unsigned depth, unsigned loops, bool top
         n->kind = COPY;
     } else if (x < 90) {
         n->kind = WIDE;
+    } else if (p->uniform != 0 && x < 98) {
+        n->kind = UNIFORM;
+        n->op = pick(p, 10);
     } else if (top && p->barriers && x < 94) {
         n->kind = SYNC;
     } else if (p->locks && x < 96) {
@@ -123,7 +130,7 @@ static int make_list(struct program *p, unsigned depth, unsigned loops, bool top
 
 enum flow { GO, BROKEN, CONTINUED, RETURNED };
 struct thread {
-    uint32_t v[VARS], tid;
+    uint32_t v[VARS], u[UNIFORMS], tid;
     uint64_t w[WIDES];
     uint32_t *sum; /* shared by all threads: reductions */
     unsigned steps;
@@ -139,13 +146,16 @@ static bool condition(const struct node *n, const struct thread *t)
     case 2: return (int32_t)t->v[n->a] < (int32_t)t->v[n->b];
     case 3: return (t->tid & n->k & 31) != 0;
     case 4: return t->tid >= (n->k & 127);
+    case 6: return (int32_t)t->u[n->a % UNIFORMS] < (int32_t)n->k;
     default: return (n->k & 1) != 0; /* the same in all threads */
     }
 }
 
 static unsigned trips(const struct node *n, const struct thread *t)
 {
-    return n->op < 2 ? n->k % 5 : n->op < 4 ? (t->v[n->a] ^ n->k) % 5 : (t->tid + n->k) % 6;
+    return n->op < 2 || n->op == 5 ? n->k % 5
+           : n->op == 6            ? (t->u[n->a % UNIFORMS] & 3)
+           : n->op < 4             ? (t->v[n->a] ^ n->k) % 5 : (t->tid + n->k) % 6;
 }
 
 static enum flow run_list(const struct program *p, int at, struct thread *t)
@@ -181,6 +191,24 @@ static enum flow run_list(const struct program *p, int at, struct thread *t)
 
             *w = n->op < 3 ? *w + (uint64_t)(int64_t)(int32_t)n->k : *w * 5 + a;
             t->v[n->b] ^= (uint32_t)(*w >> 32);
+            break;
+        }
+        case UNIFORM: {
+            uint32_t *d = &t->u[n->d % UNIFORMS], ua = t->u[n->a % UNIFORMS];
+            uint32_t ub = t->u[n->b % UNIFORMS];
+
+            switch (n->op) {
+            case 0: *d = ua + ub; break;
+            case 1: *d = ua * ub + n->k; break;
+            case 2: *d = ua >> (n->k & 31); break;
+            case 3: *d = (ua & n->k) ^ ub; break;
+            case 4: *d = ua < ub ? ua : n->k; break;
+            case 5: *d = (uint32_t)(((uint64_t)ua * ub + n->k) >> 7); break;
+            case 6: t->v[n->d] += ua - ub; break;
+            case 7: t->v[n->d] -= ua; break;
+            case 8: t->v[n->d] = t->v[n->a] < ua ? ub : t->v[n->b]; break;
+            default: *d = (uint32_t)((((uint64_t)ub << 32) + (int64_t)(int32_t)ua * 4) >> 5); break;
+            }
             break;
         }
         case SWAP:
@@ -232,9 +260,24 @@ static enum flow run_list(const struct program *p, int at, struct thread *t)
 
 /* ---- text ------------------------------------------------------------------------ */
 
+struct predicate {
+    char name[16];
+};
+
+/* The predicate of a condition: each uniform one has its own, or the others would spoil it. */
+static struct predicate predicate(const struct program *p, const struct node *n, bool uniform)
+{
+    struct predicate q = { "p0" };
+
+    if (uniform)
+        snprintf(q.name, sizeof q.name, "q%d", (int)(n - p->node) + 2);
+    return q;
+}
+
 static void put_condition(struct program *p, const struct node *n)
 {
     struct lw_sink *s = &p->text.sink;
+    struct predicate q = predicate(p, n, n->op >= 5);
 
     switch (n->op) {
     case 0:
@@ -254,10 +297,53 @@ static void put_condition(struct program *p, const struct node *n)
     case 4:
         lw_printf(s, "setp.ge.u32 %%p0,%%tid0,%u;\n", n->k & 127);
         break;
+    case 6:
+        lw_printf(s, "setp.lt.s32 %%%s,%%u%u,%d;\n", q.name, n->a % UNIFORMS, (int)(int32_t)n->k);
+        break;
     default:
-        lw_printf(s, "and.b32 %%t0,%%uni,%u;\nsetp.ne.u32 %%p0,%%t0,0;\n", n->k & 1);
+        lw_printf(s, "and.b32 %%y0,%%uni,%u;\nsetp.ne.u32 %%%s,%%y0,0;\n", n->k & 1,
+                  q.name);
         break;
     }
+}
+
+
+static void put_uniform(struct program *p, const struct node *n, unsigned l)
+{
+    struct lw_sink *s = &p->text.sink;
+    unsigned a = n->a % UNIFORMS, b = n->b % UNIFORMS, d = n->d % UNIFORMS;
+
+    switch (n->op) {
+    case 0: lw_printf(s, "add.s32 %%u%u,%%u%u,%%u%u;\n", d, a, b); break;
+    case 1: lw_printf(s, "mad.lo.s32 %%u%u,%%u%u,%%u%u,%u;\n", d, a, b, n->k); break;
+    case 2: lw_printf(s, "shr.u32 %%u%u,%%u%u,%u;\n", d, a, n->k & 31); break;
+    case 3:
+        lw_printf(s, "and.b32 %%y0,%%u%u,%u;\nxor.b32 %%u%u,%%y0,%%u%u;\n", a, n->k, d, b);
+        break;
+    case 4:
+        lw_printf(s, "setp.lt.u32 %%q1,%%u%u,%%u%u;\nselp.b32 %%u%u,%%u%u,%u,%%q1;\n", a, b, d, a,
+                  n->k);
+        break;
+    case 5:
+        lw_printf(s, "mul.wide.u32 %%z0,%%u%u,%%u%u;\nadd.s64 %%z1,%%z0,%u;\nshr.u64 %%z2,%%z1,7;\n"
+                     "cvt.u32.u64 %%u%u,%%z2;\n",
+                  a, b, n->k, d);
+        break;
+    case 6:
+        lw_printf(s, "sub.u32 %%y0,%%u%u,%%u%u;\nadd.u32 %%v%u,%%v%u,%%y0;\n", a, b, n->d, n->d);
+        break;
+    case 7: lw_printf(s, "sub.u32 %%v%u,%%v%u,%%u%u;\n", n->d, n->d, a); break;
+    case 8:
+        lw_printf(s, "setp.lt.u32 %%p0,%%v%u,%%u%u;\nselp.b32 %%v%u,%%u%u,%%v%u,%%p0;\n", n->a, a,
+                  n->d, b, n->b);
+        break;
+    default:
+        lw_printf(s, "mov.b64 %%z0,{0,%%u%u};\nmul.wide.s32 %%z1,%%u%u,4;\n"
+                     "add.s64 %%z2,%%z0,%%z1;\nshr.u64 %%z0,%%z2,5;\ncvt.u32.u64 %%u%u,%%z0;\n",
+                  b, a, d);
+        break;
+    }
+    (void)l;
 }
 
 /* One return block, as compilers make it. */
@@ -305,6 +391,9 @@ static void put_list(struct program *p, int at, unsigned out, unsigned latch)
                          "xor.b32 %%v%u,%%v%u,%%t0;\n",
                       n->d % WIDES, n->b, n->b);
             break;
+        case UNIFORM:
+            put_uniform(p, n, l);
+            break;
         case SWAP:
             lw_printf(s, "mov.u32 %%t1,%%v%u;\nmov.u32 %%v%u,%%v%u;\nmov.u32 %%v%u,%%t1;\n", n->a,
                       n->a, n->b, n->b);
@@ -315,8 +404,8 @@ static void put_list(struct program *p, int at, unsigned out, unsigned latch)
         case SYNC:
             if (n->k & 1) {
                 put_condition(p, n);
-                lw_printf(s, "@%%p0 bra L%u;\nbar.sync 0;\nbra L%u;\nL%u:\nbar.sync 0;\nL%u:\n",
-                          l, l + 1, l, l + 1);
+                lw_printf(s, "@%%%s bra L%u;\nbar.sync 0;\nbra L%u;\nL%u:\nbar.sync 0;\nL%u:\n",
+                          predicate(p, n, n->op >= 5).name, l, l + 1, l, l + 1);
             } else {
                 lw_put(s, "bar.sync 0;\n");
             }
@@ -332,7 +421,7 @@ static void put_list(struct program *p, int at, unsigned out, unsigned latch)
             break;
         case IF:
             put_condition(p, n);
-            lw_printf(s, "@!%%p0 bra L%u;\n", l);
+            lw_printf(s, "@!%%%s bra L%u;\n", predicate(p, n, n->op >= 5).name, l);
             put_list(p, n->then, out, latch);
             if (n->other >= 0)
                 lw_printf(s, "bra.uni L%u;\n", l + 1);
@@ -344,8 +433,12 @@ static void put_list(struct program *p, int at, unsigned out, unsigned latch)
             break;
         case LOOP: {
             unsigned c = n->counter;
+            struct predicate own = predicate(p, n, n->op < 2 || n->op >= 5);
+            const char *q = own.name;
 
-            if (n->op < 2)
+            if (n->op == 6)
+                lw_printf(s, "and.b32 %%n%u,%%u%u,3;\n", c, n->a % UNIFORMS);
+            else if (n->op < 2 || n->op == 5)
                 lw_printf(s, "mov.u32 %%n%u,%u;\n", c, n->k % 5);
             else if (n->op < 4)
                 lw_printf(s, "xor.b32 %%t0,%%v%u,%u;\nrem.u32 %%n%u,%%t0,5;\n", n->a, n->k, c);
@@ -353,15 +446,15 @@ static void put_list(struct program *p, int at, unsigned out, unsigned latch)
                 lw_printf(s, "add.u32 %%t0,%%tid0,%u;\nrem.u32 %%n%u,%%t0,6;\n", n->k, c);
             lw_printf(s, "mov.u32 %%i%u,0;\n", c);
             if (n->b & 1) { /* tested at the bottom, as rotated loops are */
-                lw_printf(s, "setp.eq.u32 %%p0,%%n%u,0;\n@%%p0 bra L%u;\n", c, l + 1);
+                lw_printf(s, "setp.eq.u32 %%%s,%%n%u,0;\n@%%%s bra L%u;\n", q, c, q, l + 1);
                 lw_printf(s, "L%u:\nadd.u32 %%v%u,%%v%u,%%i%u;\n", l, n->d, n->d, c);
                 put_list(p, n->then, l + 1, l + 2);
-                lw_printf(s, "L%u:\nadd.u32 %%i%u,%%i%u,1;\nsetp.lt.u32 %%p0,%%i%u,%%n%u;\n"
-                             "@%%p0 bra L%u;\nL%u:\n",
-                          l + 2, c, c, c, c, l, l + 1);
+                lw_printf(s, "L%u:\nadd.u32 %%i%u,%%i%u,1;\nsetp.lt.u32 %%%s,%%i%u,%%n%u;\n"
+                             "@%%%s bra L%u;\nL%u:\n",
+                          l + 2, c, c, q, c, c, q, l, l + 1);
             } else {
-                lw_printf(s, "L%u:\nsetp.ge.u32 %%p0,%%i%u,%%n%u;\n@%%p0 bra L%u;\n", l, c, c,
-                          l + 1);
+                lw_printf(s, "L%u:\nsetp.ge.u32 %%%s,%%i%u,%%n%u;\n@%%%s bra L%u;\n", l, q, c, c,
+                          q, l + 1);
                 lw_printf(s, "add.u32 %%v%u,%%v%u,%%i%u;\n", n->d, n->d, c);
                 put_list(p, n->then, l + 1, l + 2);
                 lw_printf(s, "L%u:\nadd.u32 %%i%u,%%i%u,1;\nbra.uni L%u;\nL%u:\n", l + 2, c, c, l,
@@ -372,11 +465,11 @@ static void put_list(struct program *p, int at, unsigned out, unsigned latch)
         case BREAK:
         case CONTINUE:
             put_condition(p, n);
-            lw_printf(s, "@%%p0 bra L%u;\n", n->kind == BREAK ? out : latch);
+            lw_printf(s, "@%%%s bra L%u;\n", predicate(p, n, n->op >= 5).name, n->kind == BREAK ? out : latch);
             break;
         case RETURN:
             put_condition(p, n);
-            lw_put(s, "@%p0 bra END;\n");
+            lw_printf(s, "@%%%s bra END;\n", predicate(p, n, n->op >= 5).name);
             break;
         }
     }
@@ -388,8 +481,8 @@ static void put_program(struct program *p)
 
     lw_put(s, ".version 7.0\n.target sm_75\n.address_size 64\n"
               ".visible .entry k(.param .u64 out, .param .u32 one)\n{\n"
-              ".reg .b32 %v<6>, %t<4>, %n<41>, %i<41>, %tid0, %uni;\n"
-              ".reg .b64 %w<3>, %x<3>, %sum, %row;\n.reg .pred %p<2>;\n"
+              ".reg .b32 %v<6>, %t<4>, %n<41>, %i<41>, %u<5>, %y<2>, %tid0, %uni;\n"
+              ".reg .b64 %w<3>, %x<3>, %z<3>, %sum, %row;\n.reg .pred %p<2>, %q<4002>;\n"
               "ld.param.u64 %sum,[out];\nld.param.u32 %uni,[one];\n"
               "mov.u32 %t0,%ctaid.x;\nmov.u32 %t1,%ntid.x;\nmov.u32 %t2,%tid.x;\n"
               "mad.lo.s32 %tid0,%t0,%t1,%t2;\n");
@@ -397,7 +490,11 @@ static void put_program(struct program *p)
         lw_printf(s, "mad.lo.u32 %%v%u,%%tid0,%u,%u;\n", v, 2654435761u * (v + 1), v * 40503u);
     for (unsigned w = 0; w < WIDES; w++)
         lw_printf(s, "mul.wide.u32 %%x%u,%%v%u,%%v%u;\n", w, w, w + 1);
+    for (unsigned u = 0; u < UNIFORMS; u++)
+        lw_printf(s, "mul.lo.u32 %%u%u,%%uni,%u;\n", u, 7 + u * 40503u);
     put_list(p, p->first, 0, 0);
+    for (unsigned u = 0; u < UNIFORMS; u++)
+        lw_printf(s, "END%u:\nxor.b32 %%v%u,%%v%u,%%u%u;\n", u, u, u, u);
     lw_put(s, "END:\nmul.wide.u32 %w0,%tid0,32;\nadd.s64 %row,%sum,%w0;\n");
     for (unsigned v = 0; v < VARS; v++)
         lw_printf(s, "st.global.u32 [%%row+%u],%%v%u;\n", 64 + 4 * v, v);
@@ -408,7 +505,7 @@ static void put_program(struct program *p)
 /* ---- comparing ---------------------------------------------------------------------- */
 
 static bool run_on(const struct program *p, const struct isa_object *object, unsigned width,
-                   const char *policy, unsigned quantum, uint32_t block, const uint32_t *want,
+                   const char *reconv, const char *policy, unsigned quantum, uint32_t block, const uint32_t *want,
                    char *why, size_t size)
 {
     struct emu_config config;
@@ -425,6 +522,7 @@ static bool run_on(const struct program *p, const struct isa_object *object, uns
     emu_config_default(&config);
     config.arena_bytes = 1 << 26;
     config.warp_width = width;
+    config.reconv = reconv;
     config.policy = policy;
     config.split_quantum = quantum;
     if (emu_machine_create(&config, &machine, &err) != LW_OK ||
@@ -462,7 +560,31 @@ cleanup:
     return ok;
 }
 
-static void one_program(uint64_t seed)
+struct hits {
+    unsigned programs, scalar, branches, rows;
+};
+
+/* What the scalar unit has to do, but for the pointers of the prologue. */
+static void count_scalar(const struct isa_object *object, struct hits *hits)
+{
+    bool any = false;
+
+    for (uint32_t i = 0; i < object->text_count; i++) {
+        struct isa_insn insn;
+
+        if (!isa_insn_decode(object->text[i], &insn) ||
+            !(isa_op_info((enum isa_op)insn.op)->flags & ISA_F_SCALAR) ||
+            (insn.op == ISA_S_MOV_B64 && insn.xkind == ISA_X_CONST))
+            continue;
+        any = true;
+        hits->rows++;
+        hits->branches += insn.op == ISA_S_BRA;
+    }
+    hits->programs++;
+    hits->scalar += any;
+}
+
+static void one_program(uint64_t seed, struct hits *hits)
 {
     static const unsigned widths[] = { 4, 8, 16, 32, 64 };
     static const uint32_t blocks[] = { 100, 50, 25, 10 };
@@ -477,6 +599,7 @@ static void one_program(uint64_t seed)
     p->seed = seed * 1000003 + 1;
     p->barriers = pick(p, 4) == 0;
     p->locks = pick(p, 4) == 0;
+    p->uniform = pick(p, 4) % 3; /* 0, 1, 2, 0 */
     p->first = make_list(p, 1 + pick(p, 4), 0, true);
     lw_buffer_init(&p->text);
     put_program(p);
@@ -487,7 +610,12 @@ static void one_program(uint64_t seed)
             th.v[v] = t * (2654435761u * (v + 1)) + v * 40503u;
         for (unsigned w = 0; w < WIDES; w++)
             th.w[w] = (uint64_t)th.v[w] * th.v[w + 1];
-        (void)run_list(p, p->first, &th);
+        for (unsigned u = 0; u < UNIFORMS; u++)
+            th.u[u] = 7 + u * 40503u;
+        if (run_list(p, p->first, &th) != RETURNED) {
+            for (unsigned u = 0; u < UNIFORMS; u++)
+                th.v[u] ^= th.u[u];
+        }
         if (th.steps > 200000)
             goto done; /* too long to be worth it */
         memcpy(&want[16 + 8 * t], th.v, sizeof th.v);
@@ -503,13 +631,18 @@ static void one_program(uint64_t seed)
             snprintf(why, sizeof why, "%s", err.text);
         goto done;
     }
+    count_scalar(object, hits);
     for (unsigned k = 0; emu_policy_names[k] != NULL && why[0] == '\0'; k++) {
         unsigned x = (unsigned)(seed + k);
 
-        (void)run_on(p, object, widths[x % LW_COUNT_OF(widths)], emu_policy_names[k],
+        (void)run_on(p, object, widths[x % LW_COUNT_OF(widths)], "cbar", emu_policy_names[k],
                      x % 3 == 0 ? 3 : 0, blocks[x / 5 % LW_COUNT_OF(blocks)], want, why,
                      sizeof why);
     }
+    /* lanes that wait for each other do so for ever on a stack */
+    if (why[0] == '\0' && !p->locks && !p->barriers)
+        (void)run_on(p, object, widths[seed % LW_COUNT_OF(widths)], "stack", emu_policy_names[0], 0,
+                     blocks[seed % LW_COUNT_OF(blocks)], want, why, sizeof why);
 done:
     isa_object_destroy(object);
     if (why[0] != '\0') {
@@ -527,9 +660,15 @@ static void random_programs_compute_what_their_threads_do(void **state)
     uint64_t first = seed != NULL ? strtoull(seed, NULL, 0) : 1;
     uint64_t n = count != NULL ? strtoull(count, NULL, 0) : 300;
 
+    struct hits hits = { 0 };
+
     (void)state;
     for (uint64_t i = 0; i < n; i++)
-        one_program(first + i);
+        one_program(first + i, &hits);
+    printf("scalar code in %u of %u programs: %u instructions, %u branches\n", hits.scalar,
+           hits.programs, hits.rows, hits.branches);
+    if (n >= 100) /* or the scalar unit is not tested */
+        assert_true(hits.scalar * 2 > hits.programs && hits.branches > n);
 }
 
 int main(void)

@@ -32,3 +32,6 @@ tests_test_ptx_debug_SOURCES = tests/test_ptx_debug.c
 tests_test_ptx_debug_LDADD = liblanewise.a $(TEST_LIBS)
 check_SCRIPTS += tests/test_dwarf.sh
 EXTRA_DIST += tests/test_dwarf.sh
+check_PROGRAMS += tests/test_ptx_scalar
+tests_test_ptx_scalar_SOURCES = tests/test_ptx_scalar.c
+tests_test_ptx_scalar_LDADD = liblanewise.a $(TEST_LIBS)

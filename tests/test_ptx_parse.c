@@ -371,10 +371,10 @@ static void literals_parameters_and_offsets_become_operands(void **state)
 
     (void)state;
     print(object, &out);
-    assert_non_null(strstr(out.text, "ld.global.b32 v2, [v0:1-8]"));
+    assert_non_null(strstr(out.text, "ld.global.b32 v0, [s0:1+vz-8]"));
     assert_non_null(strstr(out.text, "c[0][0x0]"));
-    assert_non_null(strstr(out.text, "v_setp_s32.lt p0, v2, 10"));
-    assert_non_null(strstr(out.text, "v_selp_b32 v2, v2, 3, !p0"));
+    assert_non_null(strstr(out.text, "v_setp_s32.lt p0, v0, 10"));
+    assert_non_null(strstr(out.text, "v_selp_b32 v0, v0, 3, !p0"));
     lw_buffer_fini(&out);
     isa_object_destroy(object);
 }
