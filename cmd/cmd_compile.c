@@ -27,7 +27,7 @@ static enum lw_status take(void *context, unsigned option, const char *value,
         o->output = value;
     else if (strcmp(name, "emit") == 0)
         o->emit = value;
-    else if (strcmp(name, "clang") == 0)
+    else if (strcmp(name, "clang") == 0 || strcmp(name, "compiler") == 0)
         o->clang = value;
     else if (strcmp(name, "host") == 0)
         o->host = value;
@@ -143,8 +143,8 @@ int cmd_asm(const struct cmd *cmd, int argc, char **argv)
     if (path == NULL)
         goto cleanup;
     if (!has_suffix(path, ".s"))
-        status = cmd_wrong_usage(cmd, "%s: expected a .s file; \"lanewise compile\" takes .cl "
-                                      "and .ptx",
+        status = cmd_wrong_usage(cmd, "%s: expected a .s file; \"lanewise compile\" takes .cl, "
+                                      ".cu and .ptx",
                                  path);
     else if (lnc_object_load(path, NULL, 0, NULL, &object, &err) != LW_OK)
         status = cmd_error(&err);
@@ -260,18 +260,18 @@ int cmd_compile(const struct cmd *cmd, int argc, char **argv)
                                  near != NULL ? near : "", near != NULL ? "\"?" : "");
         goto cleanup;
     }
-    if (has_suffix(path, ".cl")) {
-        got = ptx_compile_cl(path, o.flags, o.flag_count, o.clang, &ptx, &size, &err);
+    if (ptx_is_compiled(path)) {
+        got = ptx_compile(path, o.flags, o.flag_count, o.clang, &ptx, &size, &err);
     } else if (has_suffix(path, ".ptx")) {
         if (o.flag_count != 0)
-            got = LW_FAIL(&err, LW_EUSAGE, "%s: compiler options are for .cl sources only", path);
+            got = LW_FAIL(&err, LW_EUSAGE, "%s: compiler options are for .cl and .cu sources only", path);
         else
             got = lw_file_read(path, &ptx, &size, &err);
     } else {
         /* .s and .lwo need no compiler, but "compile" may be said of them; others are
          * refused there by name. */
         if (kind == 1 || kind == 3)
-            got = LW_FAIL(&err, LW_EUSAGE, "%s: --emit %s needs a .cl or .ptx file", path,
+            got = LW_FAIL(&err, LW_EUSAGE, "%s: --emit %s needs a .cl, .cu or .ptx file", path,
                           o.emit);
         else
             got = lnc_object_load(path, o.flags, o.flag_count, o.clang, &object, &err);
@@ -281,7 +281,7 @@ int cmd_compile(const struct cmd *cmd, int argc, char **argv)
     } else if (got == LW_OK && ptx != NULL && kind != 1) {
         ptx_options_default(&options);
         options.no_scalar = o.no_scalar;
-        options.from_source = strlen(path) > 3 && strcmp(path + strlen(path) - 3, ".cl") == 0;
+        options.from_source = ptx_is_compiled(path);
         got = ptx_translate(path, ptx, size, &options, &object, &err);
     }
     if (got != LW_OK)

@@ -34,7 +34,7 @@ static enum lw_status take(void *context, unsigned option, const char *value,
         {"tags", &o->machine.tags}, {"tag-rules", &o->machine.tag_rules},
         {"tag-expansion", &o->machine.tag_expansion},
         {"tag-plan", &o->machine.tag_plan},
-        {"clang", &o->machine.clang},   {"gdb-arch", &o->machine.gdb_arch},
+        {"clang", &o->machine.clang},   {"compiler", &o->machine.clang},   {"gdb-arch", &o->machine.gdb_arch},
         {"log", &o->machine.log},       {"replay", &o->machine.replay},
         {"push-order", &o->machine.push_order}, {"resume", &o->machine.resume},
     };

@@ -24,7 +24,8 @@ static const char out_help[] = "write to this file; - is standard output";
     {"tag-expansion", 0, "NAME", "when tagged registers become rows: lazy or eager", NULL}, \
     {"tag-plan", 0, "NAME", "what compact mode keeps as tags: gain or all", NULL}, \
     {"level", 0, "N", "x86-64 level of the interpreter: 1, 3 or 4; 0: the best here", NULL},\
-    {"clang", 0, "PROGRAM", "compiler for .cl sources", NULL},                             \
+    {"compiler", 0, "PROGRAM", "for .cl and .cu sources: a clang, or nvcc", NULL},         \
+    {"clang", 0, "PROGRAM", "the same", NULL},                                             \
     {"timing", 0, "[FILE]", NULL, "the timing model is not part of this version"},         \
     {"check", 0, "[LIST]", NULL, "the checkers are not part of this version; accesses are "\
                                  "always checked"},                                        \
@@ -64,10 +65,11 @@ static const struct cmd_option debug_options[] = {
 static const struct cmd_option compile_options[] = {
     {"output", 'o', "FILE", out_help, NULL},
     {"emit", 'e', "KIND", "obj (an object, the default), ptx, asm or cfg", NULL},
-    {"define", 'D', "NAME[=VALUE]", "for the compiler of .cl sources", NULL},
-    {"include", 'I', "FOLDER", "for the compiler of .cl sources", NULL},
+    {"define", 'D', "NAME[=VALUE]", "for the compiler of .cl and .cu sources", NULL},
+    {"include", 'I', "FOLDER", "for the compiler of .cl and .cu sources", NULL},
     {"option", 'X', "OPTION", "any other option of that compiler, such as -X -O1", NULL},
-    {"clang", 0, "PROGRAM", "compiler for .cl sources", NULL},
+    {"compiler", 0, "PROGRAM", "for .cl and .cu sources: a clang, or nvcc", NULL},
+    {"clang", 0, "PROGRAM", "the same", NULL},
     {"no-scalar", 0, NULL, "keep addresses off the scalar unit, for engines that divide warps freely",
      NULL},
 };
@@ -107,7 +109,7 @@ const struct cmd cmd_table[] = {
      LW_COUNT_OF(run_options), cmd_run},
     {"debug", "LAUNCH.yaml", "the shell, stopped at the first kernel's entry", debug_options,
      LW_COUNT_OF(debug_options), cmd_debug},
-    {"compile", "FILE", "a .cl or .ptx source to an object", compile_options,
+    {"compile", "FILE", "a .cl, .cu or .ptx source to an object", compile_options,
      LW_COUNT_OF(compile_options), cmd_compile},
     {"asm", "FILE.s", "assembly to an object", output_options, LW_COUNT_OF(output_options),
      cmd_asm},

@@ -18,6 +18,7 @@ _lanewise()
     --tag-rules) COMPREPLY=($(compgen -W 'table exact fold' -- "$cur")); return ;;
     --tag-expansion) COMPREPLY=($(compgen -W 'lazy eager' -- "$cur")); return ;;
     -e | --emit) COMPREPLY=($(compgen -W 'obj ptx asm cfg' -- "$cur")); return ;;
+    --compiler | --clang) COMPREPLY=($(compgen -c -- "$cur" | grep -E '^(clang(-[0-9]+)?|nvcc)$' | sort -u)); return ;;
     --level) COMPREPLY=($(compgen -W '0 1 3 4' -- "$cur")); return ;;
     esac
     case $cur in
@@ -28,9 +29,9 @@ _lanewise()
     esac
     case $command in
     run | debug) files='yaml' ;;
-    compile) files='cl|ptx' ;;
+    compile) files='cl|cu|ptx' ;;
     asm) files='s' ;;
-    dis) files='lwo|s|ptx|cl' ;;
+    dis) files='lwo|s|ptx|cl|cu' ;;
     esac
     case $prev in -*) files= ;; esac
     if [ -n "$files" ]; then

@@ -17,7 +17,7 @@ enum lw_status lnc_file_load(const char *path, struct emu_config *config,
                              struct lnc_file **out, struct lw_error *err) LW_MUST_CHECK;
 void lnc_file_destroy(struct lnc_file *file);
 
-/** Source to object by its suffix: .cl .ptx .s .lwo (.cu is refused by name).
+/** Source to object by its suffix: .cl .cu .ptx .s .lwo.
  *  The object is the caller's. */
 enum lw_status lnc_object_load(const char *path, const char *const *options,
                                size_t option_count, const char *clang,
@@ -28,7 +28,7 @@ enum lw_status lnc_object_load(const char *path, const char *const *options,
  *  session's object: destroy engine and machine first, then the session, then the file. */
 struct lnc_session;
 struct lnc_options {
-    const char *clang;      /* NULL: as ptx_compile_cl */
+    const char *clang;      /* the compiler; NULL: as ptx_compile */
     struct lw_sink *print;  /* messages about checks, one line each; may be NULL */
 };
 enum lw_status lnc_session_create(struct lnc_file *file, struct emu_machine *machine,

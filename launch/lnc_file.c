@@ -357,7 +357,7 @@ static enum lw_status read_program(struct lnc_file *file, const struct lw_yaml *
     n = lw_yaml_get(node, "source");
     if (n == NULL)
         return lw_yaml_fail(file->doc, node, err,
-                            "program: \"source\" is missing: a .cl, .ptx, .s or .lwo file");
+                            "program: \"source\" is missing: a .cl, .cu, .ptx, .s or .lwo file");
     status = lw_yaml_string(file->doc, n, &text, err);
     if (status != LW_OK)
         return status;

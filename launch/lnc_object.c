@@ -70,19 +70,14 @@ enum lw_status lnc_object_load(const char *path, const char *const *options,
 
     if (suffix == NULL || (slash != NULL && suffix < slash))
         suffix = "";
-    if (strcmp(suffix, ".cu") == 0)
-        return LW_FAIL(err, LW_EUNSUPP,
-                       "%s: CUDA C sources are not supported yet: compile it to PTX (clang -x "
-                       "cuda --cuda-device-only -S, or nvcc -ptx) and give the .ptx file",
-                       path);
-    if (strcmp(suffix, ".cl") != 0 && strcmp(suffix, ".ptx") != 0 && strcmp(suffix, ".s") != 0 &&
+    if (!ptx_is_compiled(path) && strcmp(suffix, ".ptx") != 0 && strcmp(suffix, ".s") != 0 &&
         strcmp(suffix, ".lwo") != 0)
         return LW_FAIL(err, LW_EINPUT,
-                       "%s: what it holds is told by its suffix, and \"%s\" is none of .cl .ptx "
-                       ".s .lwo",
+                       "%s: what it holds is told by its suffix, and \"%s\" is none of .cl .cu "
+                       ".ptx .s .lwo",
                        path, suffix);
-    if (strcmp(suffix, ".cl") == 0) {
-        status = ptx_compile_cl(path, options, option_count, clang, &text, &size, err);
+    if (ptx_is_compiled(path)) {
+        status = ptx_compile(path, options, option_count, clang, &text, &size, err);
         if (status == LW_OK)
             status = from_ptx(path, true, text, size, out, err);
         free(text);
@@ -90,7 +85,7 @@ enum lw_status lnc_object_load(const char *path, const char *const *options,
     }
     if (option_count != 0)
         return LW_FAIL(err, LW_EINPUT,
-                       "%s: compiler options such as \"%.40s\" are for .cl sources only", path,
+                       "%s: compiler options such as \"%.40s\" are for .cl and .cu sources only", path,
                        options[0]);
     status = lw_file_read(path, &text, &size, err);
     if (status != LW_OK)

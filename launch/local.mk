@@ -4,7 +4,7 @@ liblanewise_a_SOURCES += \
 	%D%/launch_priv.h \
 	%D%/lnc_check.c \
 	%D%/lnc_file.c \
-	%D%/lnc_machine.c \
+	%D%/lnc_machine.c %D%/lnc_name.c \
 	%D%/lnc_object.c \
 	%D%/lnc_session.c \
 	%D%/lnc_steps.c \

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The door of ptx/: PTX text to an object of our ISA, and clang for .cl files. */
+/* The door of ptx/: PTX text to an object of our ISA, and compilers for .cl and .cu files. */
 #ifndef PTX_H
 #define PTX_H
 
@@ -44,5 +44,22 @@ enum lw_status ptx_print_cfg(const char *name, const char *text, size_t size,
 enum lw_status ptx_compile_cl(const char *path, const char *const *flags, size_t flag_count,
                               const char *clang, char **ptx, size_t *size,
                               struct lw_error *err) LW_MUST_CHECK;
+
+/**
+ * Compile a CUDA C++ file to PTX text: its device side; host code must parse.
+ *
+ * @compiler  a clang or an nvcc; "nvcc" is LANEWISE_NVCC, else nvcc on PATH, else the one below
+ *            /usr/local/cuda. NULL: as ptx_compile_cl, else nvcc. clang needs no CUDA SDK.
+ * The rest as ptx_compile_cl.
+ */
+enum lw_status ptx_compile_cu(const char *path, const char *const *flags, size_t flag_count,
+                              const char *compiler, char **ptx, size_t *size,
+                              struct lw_error *err) LW_MUST_CHECK;
+/** Whether a file is one that a compiler makes PTX of: .cl or .cu. */
+bool ptx_is_compiled(const char *path);
+/** One of the two above, by the suffix. */
+enum lw_status ptx_compile(const char *path, const char *const *flags, size_t flag_count,
+                           const char *compiler, char **ptx, size_t *size,
+                           struct lw_error *err) LW_MUST_CHECK;
 
 #endif

@@ -285,10 +285,13 @@ uint32_t ptx_parse_variable(struct ptx_parser *parser, enum ptx_space space, boo
         symbol.size_bytes = open ? 0 : count * bytes;
         if (symbol.size_bytes > UINT64_C(1) << 40)
             ptx_fail(lex->job, lex->line, LW_EINPUT, "'%s' is too large", symbol.name);
-        if (space == PTX_SP_PARAM && symbol.size_bytes == 0)
+        /* The rest of a variadic function's arguments: only declarations may have it. */
+        if (space == PTX_SP_PARAM && symbol.size_bytes == 0 &&
+            (!open || parser->function == NULL || parser->function->kernel ||
+             parser->function->has_body))
             ptx_fail(lex->job, lex->line, LW_EINPUT, "the parameter '%s' has no bytes",
                      symbol.name);
-        if (open && space != PTX_SP_SHARED && !external)
+        if (open && space != PTX_SP_SHARED && space != PTX_SP_PARAM && !external)
             ptx_fail(lex->job, lex->line, LW_EUNSUPP,
                      "'%s' has no size; only extern shared arrays may", symbol.name);
         uint32_t index = (uint32_t)parser->module->symbols.count;
@@ -461,6 +464,13 @@ static void parse_function(struct ptx_parser *parser, bool kernel)
 
         if (module->functions.at[mine->function].has_body)
             ptx_fail(lex->job, function->line, LW_EINPUT, "'%s' has two bodies", function->name);
+        for (size_t i = 0; i < function->params.count; i++) {
+            const struct ptx_symbol *param = &module->symbols.at[function->params.at[i]];
+
+            if (param->size_bytes == 0)
+                ptx_fail(lex->job, function->line, LW_EUNSUPP,
+                         "the parameter '%s' has no bytes", param->name);
+        }
         mine->function = (uint32_t)(function - module->functions.at);
         function->has_body = true;
         parser->loc = 0;

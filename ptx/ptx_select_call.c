@@ -67,10 +67,15 @@ static enum callee callee_of(const struct call *call)
                                                : CALL_FUNCTION;
 }
 
-/** clang before 19 passes OpenCL's arguments one by one. */
-static bool is_variadic(const struct call *call)
+/** clang before 19 passes OpenCL's arguments one by one, clang 16 those behind the format as
+ *  one aggregate by value (declared without a size). */
+static bool is_variadic(const struct ptx_module *module, const struct call *call)
 {
-    return callee_of(call) == CALL_PRINTF && call->function->params.count < 2;
+    const struct ptx_function *function = call->function;
+
+    return callee_of(call) == CALL_PRINTF &&
+           (function->params.count < 2 ||
+            module->symbols.at[function->params.at[1]].size_bytes == 0);
 }
 
 static void refuse(struct ptx_sel *sel, const struct ptx_insn *in, const struct call *call)
@@ -191,9 +196,9 @@ static void set_value(struct ptx_sel *sel, const struct ptx_symbol *s, ptx_ref f
 
 /* ---- rows that print -------------------------------------------------------------------------------- */
 
-static bool gathers(const struct call *call)
+static bool gathers(const struct ptx_module *module, const struct call *call)
 {
-    return callee_of(call) == CALL_ASSERT || is_variadic(call);
+    return callee_of(call) == CALL_ASSERT || is_variadic(module, call);
 }
 
 /** Copies the arguments, each at its natural alignment, to the area from @top on; returns the
@@ -254,7 +259,8 @@ void ptx_sel_call_room(struct ptx_sel *sel)
         if (call.target == NULL)
             ptx_fail(sel->job, in->line, LW_EINPUT, "call: the function is missing");
         if (callee_of(&call) != CALL_FUNCTION) {
-            uint64_t end = gathers(&call) ? gather(sel, NULL, &call, is_variadic(&call), 0) : 0;
+            uint64_t end = gathers(module, &call)
+                               ? gather(sel, NULL, &call, is_variadic(module, &call), 0) : 0;
 
             area = end > area ? end : area;
             continue;
@@ -306,7 +312,7 @@ static ptx_ref pair_of(struct ptx_sel *sel, const struct ptx_operand *o)
 
 static void print(struct ptx_sel *sel, const struct call *call)
 {
-    bool variadic = is_variadic(call);
+    bool variadic = is_variadic(sel->unit->module, call);
     ptx_ref a, x, d = ptx_sel_temp(sel, 1);
 
     if (call->arg_count < 1 || (!variadic && call->arg_count != 2) || call->result_count > 1)

@@ -221,7 +221,7 @@ refuse 'bad.yaml:6: entry: k.s has no kernel "ad"; did you mean "add"?' run bad.
 sed 's/k.s/none.s/' good.yaml >bad.yaml
 refuse 'bad.yaml:1: none.s: cannot be read' run bad.yaml
 sed 's/k.s/k.cu/' good.yaml >bad.yaml
-refuse 'k.cu: CUDA C sources are not supported' run bad.yaml
+refuse 'k.cu: No such file' run bad.yaml
 sed 's/v_mad_u32/v_mda_u32/' k.s >bad.s
 refuse 'bad.s:8: ' asm bad.s
 [ ! -e bad.lwo ] || fail "a failed assembly left a file"
@@ -256,8 +256,8 @@ head -c 200 k.lwo >cut.lwo
 refuse 'cut.lwo: the object is truncated: its header speaks of [0-9]* bytes, found 200' dis cut.lwo
 refuse 'expected a .s file' asm k.lwo
 refuse '"oj" is none of obj, ptx, asm and cfg; did you mean "obj"?' compile k.s --emit oj
-refuse 'needs a .cl or .ptx file' compile k.s --emit ptx
-refuse 'none of .cl .ptx .s .lwo' compile good.yaml
+refuse 'needs a .cl, .cu or .ptx file' compile k.s --emit ptx
+refuse 'none of .cl .cu .ptx .s .lwo' compile good.yaml
 echo '__kernel void empty(void) {}' >k.cl
 refuse '--clang: no-such-clang: ' compile k.cl --clang no-such-clang
 sed 's/k.s/k.cl/' good.yaml >cl.yaml

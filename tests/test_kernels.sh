@@ -30,12 +30,17 @@ expect() {
 sh "$src/kernels/prepare" "$work/k" || exit 1
 cd "$work/k" || exit 1
 
-for clang in clang-14 clang-19; do
+for clang in clang-14 clang-15 clang-16 clang-19; do
     command -v $clang >/dev/null || continue
     for launch in *.yaml; do
         expect 0 "$launch with $clang" env LANEWISE_CLANG=$clang "$lanewise" run "$launch"
     done
 done
+if command -v "${LANEWISE_NVCC:-nvcc}" >/dev/null || [ -x /usr/local/cuda/bin/nvcc ]; then
+    for launch in cuda_*.yaml; do
+        expect 0 "$launch with nvcc" "$lanewise" run "$launch" --compiler nvcc
+    done
+fi
 # What is not supported is refused by name, at the source's line.
 cat >call.cl <<'END'
 uint sq(uint x);

@@ -165,7 +165,7 @@ static void a_mistake_is_one_sentence_with_its_line(void **state)
         {"program: {sorce: k.s}\n",
          "l.yaml:1: unknown key \"sorce\"; did you mean \"source\"?"},
         {"program: {}\n",
-         "l.yaml:1: program: \"source\" is missing: a .cl, .ptx, .s or .lwo file"},
+         "l.yaml:1: program: \"source\" is missing: a .cl, .cu, .ptx, .s or .lwo file"},
         {PROGRAM, "l.yaml:1: \"steps\" is missing: a list of launch, copy, fill, swap, check and "
                   "repeat"},
         {PROGRAM "steps: []\n", "l.yaml:2: steps: expected a list of launch, copy, fill, swap, "
@@ -320,10 +320,10 @@ static void programs_are_known_by_their_suffix(void **state)
     static const char *const option = "-O2";
     (void)state;
 
-    assert_int_equal(lnc_object_load("k.cu", NULL, 0, NULL, &object, &err), LW_EUNSUPP);
-    assert_memory_equal(err.text, "k.cu: CUDA C", 12);
+    assert_int_equal(lnc_object_load("k.cu", NULL, 0, NULL, &object, &err), LW_ENOENT);
+    assert_memory_equal(err.text, "k.cu: No such file", 18);
     assert_int_equal(lnc_object_load("k.c", NULL, 0, NULL, &object, &err), LW_EINPUT);
-    assert_non_null(strstr(err.text, ".cl .ptx .s .lwo"));
+    assert_non_null(strstr(err.text, ".cl .cu .ptx .s .lwo"));
     assert_int_equal(lnc_object_load("dir.s/k", NULL, 0, NULL, &object, &err), LW_EINPUT);
     assert_int_equal(lnc_object_load("none.s", NULL, 0, NULL, &object, &err), LW_ENOENT);
     assert_int_equal(lnc_object_load("k.s", &option, 1, NULL, &object, &err), LW_EINPUT);
@@ -580,7 +580,8 @@ static void arguments_are_compared_with_the_kernel_first(void **state)
         {LAUNCH("bmup", "A, 1"),
          "l.yaml:4: entry: k.s has no kernel \"bmup\"; did you mean \"bump\"?"},
         {LAUNCH("zebra", "A, 1"),
-         "l.yaml:4: entry: k.s has no kernel \"zebra\"; it has 5, the first is \"params\""},
+         "l.yaml:4: entry: k.s has no kernel \"zebra\"; its kernels: params, nothing, sized, "
+         "bump, typed"},
         {LAUNCH("bump", "A"), "l.yaml:4: args: bump takes 2 arguments (x, k), found 1"},
         {LAUNCH("nothing", "A"), "l.yaml:4: args: nothing takes 0 arguments, found 1"},
         {LAUNCH("bump", "1, 1"),
@@ -607,7 +608,8 @@ static void arguments_are_compared_with_the_kernel_first(void **state)
          "l.yaml:4: block: sized was compiled for blocks of [8, 4, 1], found [4, 8, 1]"},
         {"program: {source: none.s}\nsteps: [launch: {entry: a, grid: 1, block: 1}]\n",
          "l.yaml:1: none.s: cannot be read: No such file or directory"},
-        {"program: {source: k.cu}\nsteps: [launch: {entry: a, grid: 1, block: 1}]\n", NULL},
+        {"program: {source: k.cu}\nsteps: [launch: {entry: a, grid: 1, block: 1}]\n",
+         "l.yaml:1: k.cu: No such file or directory"},
     };
     (void)state;
 
@@ -616,10 +618,61 @@ static void arguments_are_compared_with_the_kernel_first(void **state)
 
         assert_int_not_equal(open_run(&r, cases[i].text), LW_OK);
         assert_null(r.session);
-        if (cases[i].sentence != NULL)
-            assert_string_equal(r.err.text, cases[i].sentence);
+        assert_string_equal(r.err.text, cases[i].sentence);
+        close_run(&r);
+    }
+}
+
+static void kernels_of_cpp_are_found_by_the_names_that_people_write(void **state)
+{
+    static const char text[] =
+        ".kernel _Z5saxpyifPfS_\n    exit\n.end\n"
+        ".kernel _Z4twini\n    exit\n.end\n"
+        ".kernel _Z4twinPf\n    exit\n.end\n"
+        ".kernel _ZN4tool5inner4workEv\n    exit\n.end\n"
+        ".kernel _ZN12_GLOBAL__N_14mineEv\n    exit\n.end\n"
+        ".kernel _Z6reduceIfLi256EEvPKT_i\n    exit\n.end\n"
+        ".kernel _Z6reduceIdLin1ELb1EEvPKT_i\n    exit\n.end\n"
+        ".kernel _Z99short\n    exit\n.end\n";
+    static const struct {
+        const char *entry, *sentence;
+    } cases[] = {
+        {"saxpy", NULL},
+        {"_Z5saxpyifPfS_", NULL},
+        {"_Z4twini", NULL},
+        {"work", NULL},
+        {"\"tool::inner::work\"", NULL},
+        {"mine", NULL},
+        {"\"reduce<float, 256>\"", NULL},
+        {"\"reduce<double, -1, true>\"", NULL},
+        {"_Z99short", NULL},
+        {"twin", "l.yaml:2: entry: cpp.s has 2 kernels that \"twin\" may mean; say which: "
+                 "_Z4twini, _Z4twinPf"},
+        {"reduce", "l.yaml:2: entry: cpp.s has 2 kernels that \"reduce\" may mean; say which: "
+                   "_Z6reduceIfLi256EEvPKT_i, _Z6reduceIdLin1ELb1EEvPKT_i"},
+        {"saxpi", "l.yaml:2: entry: cpp.s has no kernel \"saxpi\"; did you mean \"saxpy\"?"},
+        {"wholly_unknown",
+         "l.yaml:2: entry: cpp.s has no kernel \"wholly_unknown\"; its kernels: saxpy, twin, twin, "
+         "tool::inner::work, (anonymous namespace)::mine, reduce<float, 256>, "
+         "reduce<double, -1, true>, _Z99short"},
+    };
+    (void)state;
+
+    put("cpp.s", text, sizeof text - 1);
+    for (unsigned i = 0; i < LW_COUNT_OF(cases); i++) {
+        char launch[256];
+        struct run r;
+
+        snprintf(launch, sizeof launch,
+                 "program: {source: cpp.s}\n"
+                 "steps: [launch: {entry: %s, grid: 1, block: 1}]\n",
+                 cases[i].entry);
+        if (open_run(&r, launch) == LW_OK)
+            assert_null(cases[i].sentence);
+        else if (cases[i].sentence == NULL)
+            fail_msg("%s", r.err.text);
         else
-            assert_memory_equal(r.err.text, "l.yaml:1: k.cu: CUDA C", 22);
+            assert_string_equal(r.err.text, cases[i].sentence);
         close_run(&r);
     }
 }
@@ -810,6 +863,7 @@ int main(void)
         T(a_number_becomes_what_its_parameter_is),
         T(a_number_becomes_what_its_parameter_is),
         T(arguments_are_compared_with_the_kernel_first),
+        T(kernels_of_cpp_are_found_by_the_names_that_people_write),
         T(host_steps_change_buffers),
         T(tolerances_are_absolute_and_relative),
         T(an_expected_file_must_be_whole),

@@ -1,0 +1,321 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Cooperative groups: blocks, tiles of static size, coalesced groups, reductions and scans. A
+ * grid's and a cluster's synchronisation is refused by name. */
+#ifndef LANEWISE_COOPERATIVE_GROUPS_H
+#define LANEWISE_COOPERATIVE_GROUPS_H
+
+#include "lanewise_cuda.h"
+
+extern "C" __device__ void grid_synchronisation_is_not_supported(void);
+
+#define LW_CG __device__ inline __attribute__((always_inline, nodebug))
+
+namespace cooperative_groups {
+
+namespace lw {
+LW_FN unsigned int thread_rank()
+{
+    return (threadIdx.z * blockDim.y + threadIdx.y) * blockDim.x + threadIdx.x;
+}
+LW_FN unsigned int block_size() { return blockDim.x * blockDim.y * blockDim.z; }
+LW_FN unsigned int lanes_below() { return (1u << lw_lane()) - 1; }
+/** The lane with rank @rank in @mask. */
+LW_FN unsigned int lane_of(unsigned int mask, unsigned int rank)
+{
+    for (; rank != 0; rank--)
+        mask &= mask - 1;
+    return (unsigned int)__ffs((int)mask) - 1;
+}
+/** Values of any size travel in words. */
+template <class T, class F> LW_FN T by_words(const T &x, F move)
+{
+    T r;
+    if constexpr (sizeof(T) % 4 == 0) {
+        unsigned int words[sizeof(T) / 4];
+
+        __builtin_memcpy(words, &x, sizeof x);
+#pragma unroll
+        for (unsigned int i = 0; i < sizeof(T) / 4; i++)
+            words[i] = move(words[i]);
+        __builtin_memcpy(&r, words, sizeof r);
+    } else {
+        unsigned int words[sizeof(T) / 4 + 1] = {};
+
+        __builtin_memcpy(words, &x, sizeof x);
+#pragma unroll
+        for (unsigned int i = 0; i < sizeof(T) / 4 + 1; i++)
+            words[i] = move(words[i]);
+        __builtin_memcpy(&r, words, sizeof r);
+    }
+    return r;
+}
+} // namespace lw
+
+class thread_group {
+public:
+    enum kind { BLOCK, LANES, GRID };
+    LW_CG unsigned int size() const
+    {
+        return kind_ == BLOCK ? lw::block_size() : (unsigned int)__popc(mask_);
+    }
+    LW_CG unsigned int num_threads() const { return size(); }
+    LW_CG unsigned int thread_rank() const
+    {
+        return kind_ == BLOCK ? lw::thread_rank() : (unsigned int)__popc(mask_ & lw::lanes_below());
+    }
+    LW_CG bool is_valid() const { return true; }
+    LW_CG void sync() const
+    {
+        if (kind_ == BLOCK)
+            __syncthreads();
+        else
+            __syncwarp(mask_);
+    }
+    LW_CG thread_group(kind k, unsigned int mask) : kind_(k), mask_(mask) {}
+
+protected:
+    kind kind_;
+    unsigned int mask_; /* lanes of this warp */
+    friend LW_CG thread_group tiled_partition(const thread_group &group, unsigned int size);
+};
+
+class thread_block {
+public:
+    LW_CG static void sync() { __syncthreads(); }
+    LW_CG static unsigned int size() { return lw::block_size(); }
+    LW_CG static unsigned int num_threads() { return lw::block_size(); }
+    LW_CG static unsigned int thread_rank() { return lw::thread_rank(); }
+    LW_CG static dim3 group_index() { return blockIdx; }
+    LW_CG static dim3 thread_index() { return threadIdx; }
+    LW_CG static dim3 group_dim() { return blockDim; }
+    LW_CG static dim3 dim_threads() { return blockDim; }
+    LW_CG operator thread_group() const { return thread_group(thread_group::BLOCK, 0); }
+};
+LW_CG thread_block this_thread_block() { return thread_block(); }
+
+class grid_group {
+public:
+    LW_CG static bool is_valid() { return false; }
+    LW_CG static void sync() { grid_synchronisation_is_not_supported(); }
+    LW_CG static unsigned long long size()
+    {
+        return (unsigned long long)num_blocks() * lw::block_size();
+    }
+    LW_CG static unsigned long long num_threads() { return size(); }
+    LW_CG static unsigned int num_blocks() { return gridDim.x * gridDim.y * gridDim.z; }
+    LW_CG static unsigned int block_rank()
+    {
+        return (blockIdx.z * gridDim.y + blockIdx.y) * gridDim.x + blockIdx.x;
+    }
+    LW_CG static unsigned long long thread_rank()
+    {
+        return (unsigned long long)block_rank() * lw::block_size() + lw::thread_rank();
+    }
+    LW_CG static dim3 group_dim() { return gridDim; }
+    LW_CG static dim3 dim_blocks() { return gridDim; }
+    LW_CG static dim3 block_index() { return blockIdx; }
+};
+LW_CG grid_group this_grid() { return grid_group(); }
+
+/** Lanes that happen to be together. Their ranks go by lane. */
+class coalesced_group {
+public:
+    LW_CG explicit coalesced_group(unsigned int mask) : mask_(mask) {}
+    LW_CG unsigned int size() const { return (unsigned int)__popc(mask_); }
+    LW_CG unsigned int num_threads() const { return size(); }
+    LW_CG unsigned int thread_rank() const { return (unsigned int)__popc(mask_ & lw::lanes_below()); }
+    LW_CG unsigned int meta_group_size() const { return 1; }
+    LW_CG unsigned int meta_group_rank() const { return 0; }
+    LW_CG void sync() const { __syncwarp(mask_); }
+    LW_CG bool is_valid() const { return true; }
+    template <class T> LW_CG T shfl(T x, unsigned int rank) const
+    {
+        const unsigned int mask = mask_, at = lw::lane_of(mask, rank % size());
+
+        return lw::by_words(x, [=](unsigned int w) { return __shfl_sync(mask, w, (int)at); });
+    }
+    /* Beyond the group's ends a lane keeps its own value. */
+    template <class T> LW_CG T shfl_down(T x, unsigned int n) const
+    {
+        const unsigned int rank = thread_rank() + n;
+
+        return shfl(x, rank < size() ? rank : thread_rank());
+    }
+    template <class T> LW_CG T shfl_up(T x, unsigned int n) const
+    {
+        const unsigned int rank = thread_rank();
+
+        return shfl(x, rank >= n ? rank - n : rank);
+    }
+    LW_CG int any(int x) const { return __any_sync(mask_, x); }
+    LW_CG int all(int x) const { return __all_sync(mask_, x); }
+    LW_CG unsigned int ballot(int x) const { return packed(__ballot_sync(mask_, x)); }
+    template <class T> LW_CG unsigned int match_any(T x) const { return packed(__match_any_sync(mask_, x)); }
+    template <class T> LW_CG unsigned int match_all(T x, int &equal) const
+    {
+        return packed(__match_all_sync(mask_, x, &equal));
+    }
+    LW_CG operator thread_group() const { return thread_group(thread_group::LANES, mask_); }
+    LW_CG unsigned int lw_mask() const { return mask_; }
+
+private:
+    /** The group's bits of @lanes, side by side. */
+    LW_CG unsigned int packed(unsigned int lanes) const
+    {
+        unsigned int r = 0, to = 0;
+
+        for (unsigned int left = mask_; left != 0; left &= left - 1)
+            r |= (lanes >> (__ffs((int)left) - 1) & 1) << to++;
+        return r;
+    }
+    unsigned int mask_;
+};
+LW_CG coalesced_group coalesced_threads() { return coalesced_group(__activemask()); }
+
+template <unsigned int Size, class Parent = void> class thread_block_tile {
+    static_assert(Size != 0 && (Size & (Size - 1)) == 0, "the size of a tile is a power of two");
+    static_assert(Size <= 32, "tiles of more than a warp are not supported");
+
+public:
+    thread_block_tile() = default;
+    /* Whose tile it is makes no difference: thread_block_tile<32> is any of them. */
+    template <class Other> LW_CG thread_block_tile(const thread_block_tile<Size, Other> &) {}
+    LW_CG static constexpr unsigned int size() { return Size; }
+    LW_CG static constexpr unsigned int num_threads() { return Size; }
+    LW_CG static unsigned int thread_rank() { return lw::thread_rank() & (Size - 1); }
+    LW_CG static unsigned int meta_group_rank() { return lw::thread_rank() / Size; }
+    LW_CG static unsigned int meta_group_size() { return (lw::block_size() + Size - 1) / Size; }
+    LW_CG static void sync() { __syncwarp(lw_mask()); }
+    LW_CG static bool is_valid() { return true; }
+    template <class T> LW_CG T shfl(T x, int rank) const
+    {
+        return lw::by_words(x, [=](unsigned int w) { return __shfl_sync(lw_mask(), w, rank, Size); });
+    }
+    template <class T> LW_CG T shfl_up(T x, unsigned int n) const
+    {
+        return lw::by_words(x, [=](unsigned int w) { return __shfl_up_sync(lw_mask(), w, n, Size); });
+    }
+    template <class T> LW_CG T shfl_down(T x, unsigned int n) const
+    {
+        return lw::by_words(x, [=](unsigned int w) { return __shfl_down_sync(lw_mask(), w, n, Size); });
+    }
+    template <class T> LW_CG T shfl_xor(T x, unsigned int n) const
+    {
+        return lw::by_words(x, [=](unsigned int w) { return __shfl_xor_sync(lw_mask(), w, (int)n, Size); });
+    }
+    LW_CG int any(int x) const { return __any_sync(lw_mask(), x); }
+    LW_CG int all(int x) const { return __all_sync(lw_mask(), x); }
+    LW_CG unsigned int ballot(int x) const { return __ballot_sync(lw_mask(), x) >> first(); }
+    template <class T> LW_CG unsigned int match_any(T x) const
+    {
+        return __match_any_sync(lw_mask(), x) >> first();
+    }
+    template <class T> LW_CG unsigned int match_all(T x, int &equal) const
+    {
+        return __match_all_sync(lw_mask(), x, &equal) >> first();
+    }
+    LW_CG operator thread_group() const { return thread_group(thread_group::LANES, lw_mask()); }
+    LW_CG static unsigned int lw_mask()
+    {
+        return (Size == 32 ? 0xffffffffu : (1u << (Size & 31)) - 1) << first();
+    }
+
+private:
+    LW_CG static unsigned int first() { return lw_lane() & ~(Size - 1); }
+};
+template <unsigned int Size, class Group> LW_CG thread_block_tile<Size, Group> tiled_partition(const Group &)
+{
+    return thread_block_tile<Size, Group>();
+}
+LW_CG thread_group tiled_partition(const thread_group &group, unsigned int size)
+{
+    if (group.kind_ == thread_group::BLOCK) {
+        const unsigned int lane = lw_lane() & ~(size - 1);
+
+        return thread_group(thread_group::LANES,
+                            (size >= 32 ? 0xffffffffu : (1u << size) - 1) << lane);
+    }
+    /* The tile of this thread among the ranks of its group. */
+    unsigned int first = group.thread_rank() & ~(size - 1), rank = 0, mask = 0;
+
+    for (unsigned int left = group.mask_; left != 0; left &= left - 1, rank++) {
+        if (rank >= first && rank < first + size)
+            mask |= left & (0u - left);
+    }
+    return thread_group(thread_group::LANES, mask);
+}
+LW_CG coalesced_group lw_group_of(const coalesced_group &g) { return g; }
+template <unsigned int N, class P> LW_CG coalesced_group lw_group_of(const thread_block_tile<N, P> &t)
+{
+    return coalesced_group(t.lw_mask());
+}
+template <class Group> LW_CG coalesced_group binary_partition(const Group &group, bool x)
+{
+    const unsigned int mask = lw_group_of(group).lw_mask(), yes = __ballot_sync(mask, x);
+
+    return coalesced_group(x ? yes : mask & ~yes);
+}
+template <class Group, class T> LW_CG coalesced_group labeled_partition(const Group &group, T label)
+{
+    return coalesced_group(__match_any_sync(lw_group_of(group).lw_mask(), label));
+}
+template <class Group> LW_CG void sync(const Group &group) { group.sync(); }
+template <class Group> LW_CG auto thread_rank(const Group &group) { return group.thread_rank(); }
+template <class Group> LW_CG auto group_size(const Group &group) { return group.size(); }
+
+/* ---- <cooperative_groups/reduce.h> and <cooperative_groups/scan.h> ---------------------------- */
+
+template <class T> struct plus { LW_CG T operator()(T a, T b) const { return a + b; } };
+template <class T> struct less { LW_CG T operator()(T a, T b) const { return b < a ? b : a; } };
+template <class T> struct greater { LW_CG T operator()(T a, T b) const { return a < b ? b : a; } };
+template <class T> struct bit_and { LW_CG T operator()(T a, T b) const { return a & b; } };
+template <class T> struct bit_or { LW_CG T operator()(T a, T b) const { return a | b; } };
+template <class T> struct bit_xor { LW_CG T operator()(T a, T b) const { return a ^ b; } };
+
+template <unsigned int Size, class P, class T, class Op>
+LW_CG T reduce(const thread_block_tile<Size, P> &tile, T x, Op op)
+{
+#pragma unroll
+    for (unsigned int n = Size / 2; n != 0; n /= 2)
+        x = op(x, tile.shfl_xor(x, n));
+    return x;
+}
+template <class T, class Op> LW_CG T reduce(const coalesced_group &group, T x, Op op)
+{
+    T r = group.shfl(x, 0);
+
+    for (unsigned int i = 1; i < group.size(); i++)
+        r = op(r, group.shfl(x, i));
+    return r;
+}
+template <class Group, class T, class Op> LW_CG T inclusive_scan(const Group &group, T x, Op op)
+{
+    const unsigned int rank = group.thread_rank();
+
+    for (unsigned int n = 1; n < group.size(); n *= 2) {
+        T before = group.shfl_up(x, n);
+
+        if (rank >= n)
+            x = op(before, x);
+    }
+    return x;
+}
+template <class Group, class T> LW_CG T inclusive_scan(const Group &group, T x)
+{
+    return inclusive_scan(group, x, plus<T>());
+}
+template <class Group, class T, class Op> LW_CG T exclusive_scan(const Group &group, T x, Op op)
+{
+    T before = group.shfl_up(inclusive_scan(group, x, op), 1);
+
+    return group.thread_rank() == 0 ? T() : before;
+}
+template <class Group, class T> LW_CG T exclusive_scan(const Group &group, T x)
+{
+    return exclusive_scan(group, x, plus<T>());
+}
+
+} // namespace cooperative_groups
+
+#undef LW_CG
+#endif

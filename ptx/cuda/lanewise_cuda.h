@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What nvcc includes of itself before a .cu file: included so by Lanewise too. */
+#ifndef LANEWISE_CUDA_H
+#define LANEWISE_CUDA_H
+#include "lanewise_types.h"
+#include "lanewise_host.h"
+#include "lanewise_math.h"
+#include "lanewise_device.h"
+/* The host's C functions, without libstdc++: its using-declarations would all appear in the
+ * debug information of every kernel. */
+#define _GLIBCXX_INCLUDE_NEXT_C_HEADERS
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <math.h>
+#undef _GLIBCXX_INCLUDE_NEXT_C_HEADERS
+#include <new> /* clang puts the device's new and delete there */
+#undef signbit
+#undef isnan
+#undef isinf
+#undef isfinite
+#undef isnormal
+#endif

@@ -1,0 +1,378 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The runtime interface as far as the host code beside kernels must parse: it is neither
+ * compiled nor run. Functions that kernels' files do not mention are left out.
+ */
+#ifndef LANEWISE_HOST_H
+#define LANEWISE_HOST_H
+
+#define CUDART_VERSION 12000
+#define CUDA_VERSION 12000
+
+enum cudaError {
+    cudaSuccess = 0,
+    cudaErrorInvalidValue = 1,
+    cudaErrorMemoryAllocation = 2,
+    cudaErrorInitializationError = 3,
+    cudaErrorInvalidConfiguration = 9,
+    cudaErrorInvalidSymbol = 13,
+    cudaErrorInvalidDevicePointer = 17,
+    cudaErrorInvalidMemcpyDirection = 21,
+    cudaErrorInsufficientDriver = 35,
+    cudaErrorNoDevice = 100,
+    cudaErrorInvalidDevice = 101,
+    cudaErrorInvalidResourceHandle = 400,
+    cudaErrorNotReady = 600,
+    cudaErrorIllegalAddress = 700,
+    cudaErrorLaunchOutOfResources = 701,
+    cudaErrorLaunchFailure = 719,
+    cudaErrorNotSupported = 801,
+    cudaErrorUnknown = 999
+};
+typedef enum cudaError cudaError_t;
+enum cudaMemcpyKind {
+    cudaMemcpyHostToHost,
+    cudaMemcpyHostToDevice,
+    cudaMemcpyDeviceToHost,
+    cudaMemcpyDeviceToDevice,
+    cudaMemcpyDefault
+};
+enum cudaFuncCache {
+    cudaFuncCachePreferNone,
+    cudaFuncCachePreferShared,
+    cudaFuncCachePreferL1,
+    cudaFuncCachePreferEqual
+};
+enum cudaSharedMemConfig {
+    cudaSharedMemBankSizeDefault,
+    cudaSharedMemBankSizeFourByte,
+    cudaSharedMemBankSizeEightByte
+};
+enum cudaFuncAttribute {
+    cudaFuncAttributeMaxDynamicSharedMemorySize = 8,
+    cudaFuncAttributePreferredSharedMemoryCarveout = 9
+};
+enum cudaLimit {
+    cudaLimitStackSize,
+    cudaLimitPrintfFifoSize,
+    cudaLimitMallocHeapSize
+};
+enum cudaDeviceAttr {
+    cudaDevAttrMaxThreadsPerBlock = 1,
+    cudaDevAttrMaxSharedMemoryPerBlock = 8,
+    cudaDevAttrWarpSize = 10,
+    cudaDevAttrClockRate = 13,
+    cudaDevAttrMultiProcessorCount = 16,
+    cudaDevAttrCooperativeLaunch = 95
+};
+enum cudaMemoryAdvise { cudaMemAdviseSetReadMostly = 1, cudaMemAdviseSetPreferredLocation = 3 };
+enum cudaComputeMode { cudaComputeModeDefault, cudaComputeModeExclusive, cudaComputeModeProhibited };
+enum {
+    cudaHostAllocDefault = 0,
+    cudaHostAllocPortable = 1,
+    cudaHostAllocMapped = 2,
+    cudaHostAllocWriteCombined = 4,
+    cudaHostRegisterDefault = 0,
+    cudaEventDefault = 0,
+    cudaEventBlockingSync = 1,
+    cudaEventDisableTiming = 2,
+    cudaStreamDefault = 0,
+    cudaStreamNonBlocking = 1,
+    cudaDeviceScheduleAuto = 0,
+    cudaDeviceScheduleSpin = 1,
+    cudaDeviceBlockingSync = 4,
+    cudaDeviceMapHost = 8,
+    cudaMemAttachGlobal = 1,
+    cudaCpuDeviceId = -1
+};
+
+typedef struct CUstream_st *cudaStream_t;
+typedef struct CUevent_st *cudaEvent_t;
+typedef struct CUgraph_st *cudaGraph_t;
+typedef struct CUgraphExec_st *cudaGraphExec_t;
+typedef struct cudaArray *cudaArray_t;
+typedef const struct cudaArray *cudaArray_const_t;
+typedef unsigned long long cudaTextureObject_t;
+typedef unsigned long long cudaSurfaceObject_t;
+typedef void (*cudaStreamCallback_t)(cudaStream_t stream, cudaError_t status, void *data);
+typedef void (*cudaHostFn_t)(void *data);
+
+struct cudaExtent { size_t width, height, depth; };
+struct cudaPos { size_t x, y, z; };
+struct cudaPitchedPtr { void *ptr; size_t pitch, xsize, ysize; };
+struct cudaFuncAttributes {
+    size_t sharedSizeBytes, constSizeBytes, localSizeBytes;
+    int maxThreadsPerBlock, numRegs, ptxVersion, binaryVersion;
+};
+struct cudaDeviceProp {
+    char name[256];
+    size_t totalGlobalMem, sharedMemPerBlock;
+    int regsPerBlock, warpSize;
+    size_t memPitch;
+    int maxThreadsPerBlock, maxThreadsDim[3], maxGridSize[3], clockRate;
+    size_t totalConstMem;
+    int major, minor;
+    size_t textureAlignment, texturePitchAlignment;
+    int deviceOverlap, multiProcessorCount, kernelExecTimeoutEnabled, integrated;
+    int canMapHostMemory, computeMode, concurrentKernels, ECCEnabled, pciBusID, pciDeviceID;
+    int asyncEngineCount, unifiedAddressing, memoryClockRate, memoryBusWidth, l2CacheSize;
+    int maxThreadsPerMultiProcessor, managedMemory, maxTexture1D, maxTexture2D[2], maxTexture3D[3];
+    size_t sharedMemPerMultiprocessor, sharedMemPerBlockOptin;
+    int regsPerMultiprocessor, cooperativeLaunch, maxBlocksPerMultiProcessor;
+};
+enum cudaMemoryType { cudaMemoryTypeUnregistered, cudaMemoryTypeHost, cudaMemoryTypeDevice,
+                      cudaMemoryTypeManaged };
+struct cudaPointerAttributes {
+    enum cudaMemoryType type;
+    int device;
+    void *devicePointer, *hostPointer;
+};
+
+/* Textures: the types parse, a kernel that fetches is refused by name. */
+enum cudaChannelFormatKind {
+    cudaChannelFormatKindSigned,
+    cudaChannelFormatKindUnsigned,
+    cudaChannelFormatKindFloat,
+    cudaChannelFormatKindNone
+};
+struct cudaChannelFormatDesc { int x, y, z, w; enum cudaChannelFormatKind f; };
+enum cudaTextureReadMode { cudaReadModeElementType, cudaReadModeNormalizedFloat };
+enum cudaTextureFilterMode { cudaFilterModePoint, cudaFilterModeLinear };
+enum cudaTextureAddressMode {
+    cudaAddressModeWrap,
+    cudaAddressModeClamp,
+    cudaAddressModeMirror,
+    cudaAddressModeBorder
+};
+enum cudaResourceType {
+    cudaResourceTypeArray,
+    cudaResourceTypeMipmappedArray,
+    cudaResourceTypeLinear,
+    cudaResourceTypePitch2D
+};
+struct cudaResourceDesc {
+    enum cudaResourceType resType;
+    union {
+        struct { cudaArray_t array; } array;
+        struct { void *devPtr; struct cudaChannelFormatDesc desc; size_t sizeInBytes; } linear;
+        struct {
+            void *devPtr;
+            struct cudaChannelFormatDesc desc;
+            size_t width, height, pitchInBytes;
+        } pitch2D;
+    } res;
+};
+struct cudaTextureDesc {
+    enum cudaTextureAddressMode addressMode[3];
+    enum cudaTextureFilterMode filterMode;
+    enum cudaTextureReadMode readMode;
+    int sRGB;
+    float borderColor[4];
+    int normalizedCoords;
+    unsigned int maxAnisotropy;
+};
+struct cudaResourceViewDesc;
+#define cudaTextureType1D 1
+#define cudaTextureType2D 2
+#define cudaTextureType3D 3
+struct textureReference {
+    int normalized;
+    enum cudaTextureFilterMode filterMode;
+    enum cudaTextureAddressMode addressMode[3];
+    struct cudaChannelFormatDesc channelDesc;
+};
+template <class T, int Dimensions = cudaTextureType1D,
+          enum cudaTextureReadMode Mode = cudaReadModeElementType>
+struct __attribute__((device_builtin_texture_type)) texture : textureReference {
+    texture() = default;
+    texture(int, enum cudaTextureFilterMode, enum cudaTextureAddressMode) {}
+};
+extern "C" __device__ void texture_fetch_is_not_supported(void);
+template <class T, enum cudaTextureReadMode M> struct lw_texel { typedef T type; };
+template <class T> struct lw_texel<T, cudaReadModeNormalizedFloat> { typedef float type; };
+template <class T> LW_FN T lw_no_texel()
+{
+    texture_fetch_is_not_supported();
+    return T();
+}
+/* The operands stay alive, so that nothing of the kernel folds away before the refusal. */
+template <class T, int D, enum cudaTextureReadMode M>
+LW_FN typename lw_texel<T, M>::type tex1Dfetch(texture<T, D, M>, int)
+{
+    return lw_no_texel<typename lw_texel<T, M>::type>();
+}
+template <class T, int D, enum cudaTextureReadMode M>
+LW_FN typename lw_texel<T, M>::type tex1D(texture<T, D, M>, float)
+{
+    return lw_no_texel<typename lw_texel<T, M>::type>();
+}
+template <class T, int D, enum cudaTextureReadMode M>
+LW_FN typename lw_texel<T, M>::type tex2D(texture<T, D, M>, float, float)
+{
+    return lw_no_texel<typename lw_texel<T, M>::type>();
+}
+template <class T, int D, enum cudaTextureReadMode M>
+LW_FN typename lw_texel<T, M>::type tex3D(texture<T, D, M>, float, float, float)
+{
+    return lw_no_texel<typename lw_texel<T, M>::type>();
+}
+template <class T> LW_FN T tex1Dfetch(cudaTextureObject_t, int) { return lw_no_texel<T>(); }
+template <class T> LW_FN T tex1D(cudaTextureObject_t, float) { return lw_no_texel<T>(); }
+template <class T> LW_FN T tex2D(cudaTextureObject_t, float, float) { return lw_no_texel<T>(); }
+template <class T> LW_FN T tex3D(cudaTextureObject_t, float, float, float)
+{
+    return lw_no_texel<T>();
+}
+
+extern "C" {
+/* Both ways in which clang spells a launch with <<<>>>. */
+int cudaConfigureCall(dim3 grid, dim3 block, size_t shared = 0, cudaStream_t stream = 0);
+unsigned int __cudaPushCallConfiguration(dim3 grid, dim3 block, size_t shared = 0,
+                                         cudaStream_t stream = 0);
+
+cudaError_t cudaMallocHost(void **p, size_t size, unsigned int flags = 0);
+cudaError_t cudaHostAlloc(void **p, size_t size, unsigned int flags);
+cudaError_t cudaHostRegister(void *p, size_t size, unsigned int flags);
+cudaError_t cudaHostUnregister(void *p);
+cudaError_t cudaHostGetDevicePointer(void **device, void *host, unsigned int flags);
+cudaError_t cudaFree(void *p);
+cudaError_t cudaFreeHost(void *p);
+cudaError_t cudaFreeArray(cudaArray_t array);
+cudaError_t cudaMalloc3D(struct cudaPitchedPtr *p, struct cudaExtent extent);
+cudaError_t cudaMallocPitch(void **p, size_t *pitch, size_t width, size_t height);
+cudaError_t cudaMallocArray(cudaArray_t *array, const struct cudaChannelFormatDesc *desc,
+                            size_t width, size_t height = 0, unsigned int flags = 0);
+cudaError_t cudaMemcpy(void *to, const void *from, size_t size, enum cudaMemcpyKind kind);
+cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t size, enum cudaMemcpyKind kind,
+                            cudaStream_t stream = 0);
+cudaError_t cudaMemcpy2D(void *to, size_t to_pitch, const void *from, size_t from_pitch,
+                         size_t width, size_t height, enum cudaMemcpyKind kind);
+cudaError_t cudaMemcpy2DToArray(cudaArray_t to, size_t x, size_t y, const void *from,
+                                size_t pitch, size_t width, size_t height,
+                                enum cudaMemcpyKind kind);
+cudaError_t cudaMemcpyToArray(cudaArray_t to, size_t x, size_t y, const void *from, size_t size,
+                              enum cudaMemcpyKind kind);
+cudaError_t cudaMemset(void *p, int value, size_t size);
+cudaError_t cudaMemsetAsync(void *p, int value, size_t size, cudaStream_t stream = 0);
+cudaError_t cudaMemset2D(void *p, size_t pitch, int value, size_t width, size_t height);
+cudaError_t cudaMemGetInfo(size_t *free, size_t *total);
+cudaError_t cudaMemPrefetchAsync(const void *p, size_t size, int device, cudaStream_t stream = 0);
+cudaError_t cudaMemAdvise(const void *p, size_t size, enum cudaMemoryAdvise advice, int device);
+cudaError_t cudaPointerGetAttributes(struct cudaPointerAttributes *a, const void *p);
+struct cudaChannelFormatDesc cudaCreateChannelDesc(int x, int y, int z, int w,
+                                                   enum cudaChannelFormatKind f);
+cudaError_t cudaCreateTextureObject(cudaTextureObject_t *object,
+                                    const struct cudaResourceDesc *resource,
+                                    const struct cudaTextureDesc *texture,
+                                    const struct cudaResourceViewDesc *view);
+cudaError_t cudaDestroyTextureObject(cudaTextureObject_t object);
+cudaError_t cudaUnbindTexture(const struct textureReference *t);
+
+cudaError_t cudaGetLastError(void);
+cudaError_t cudaPeekAtLastError(void);
+const char *cudaGetErrorString(cudaError_t error);
+const char *cudaGetErrorName(cudaError_t error);
+
+cudaError_t cudaGetDeviceCount(int *count);
+cudaError_t cudaGetDevice(int *device);
+cudaError_t cudaSetDevice(int device);
+cudaError_t cudaSetDeviceFlags(unsigned int flags);
+cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *properties, int device);
+cudaError_t cudaChooseDevice(int *device, const struct cudaDeviceProp *wanted);
+cudaError_t cudaDeviceGetAttribute(int *value, enum cudaDeviceAttr attribute, int device);
+cudaError_t cudaDeviceSetLimit(enum cudaLimit limit, size_t value);
+cudaError_t cudaDeviceGetLimit(size_t *value, enum cudaLimit limit);
+cudaError_t cudaDeviceSetCacheConfig(enum cudaFuncCache config);
+cudaError_t cudaDeviceSetSharedMemConfig(enum cudaSharedMemConfig config);
+cudaError_t cudaDeviceReset(void);
+cudaError_t cudaThreadExit(void);
+cudaError_t cudaThreadSetCacheConfig(enum cudaFuncCache config);
+cudaError_t cudaThreadSynchronize(void);
+cudaError_t cudaDriverGetVersion(int *version);
+cudaError_t cudaRuntimeGetVersion(int *version);
+
+cudaError_t cudaEventCreate(cudaEvent_t *event);
+cudaError_t cudaEventCreateWithFlags(cudaEvent_t *event, unsigned int flags);
+cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream = 0);
+cudaError_t cudaEventQuery(cudaEvent_t event);
+cudaError_t cudaEventSynchronize(cudaEvent_t event);
+cudaError_t cudaEventElapsedTime(float *ms, cudaEvent_t start, cudaEvent_t end);
+cudaError_t cudaEventDestroy(cudaEvent_t event);
+cudaError_t cudaStreamCreate(cudaStream_t *stream);
+cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned int flags);
+cudaError_t cudaStreamDestroy(cudaStream_t stream);
+cudaError_t cudaStreamSynchronize(cudaStream_t stream);
+cudaError_t cudaStreamQuery(cudaStream_t stream);
+cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned int flags = 0);
+cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t callback, void *data,
+                                  unsigned int flags);
+cudaError_t cudaProfilerStart(void);
+cudaError_t cudaProfilerStop(void);
+}
+__host__ __device__ cudaError_t cudaDeviceSynchronize(void);
+
+template <class T> cudaError_t cudaMalloc(T **p, size_t size);
+template <class T> cudaError_t cudaMallocManaged(T **p, size_t size, unsigned int flags = 1);
+template <class T> cudaError_t cudaMallocHost(T **p, size_t size, unsigned int flags = 0);
+template <class T> cudaError_t cudaHostAlloc(T **p, size_t size, unsigned int flags);
+template <class T> cudaError_t cudaHostGetDevicePointer(T **device, void *host, unsigned int flags);
+template <class T> cudaError_t cudaMallocPitch(T **p, size_t *pitch, size_t width, size_t height);
+template <class T>
+cudaError_t cudaMemcpyToSymbol(const T &symbol, const void *from, size_t size, size_t offset = 0,
+                               enum cudaMemcpyKind kind = cudaMemcpyHostToDevice);
+template <class T>
+cudaError_t cudaMemcpyToSymbolAsync(const T &symbol, const void *from, size_t size, size_t offset,
+                                    enum cudaMemcpyKind kind, cudaStream_t stream = 0);
+template <class T>
+cudaError_t cudaMemcpyFromSymbol(void *to, const T &symbol, size_t size, size_t offset = 0,
+                                 enum cudaMemcpyKind kind = cudaMemcpyDeviceToHost);
+template <class T> cudaError_t cudaGetSymbolAddress(void **p, const T &symbol);
+template <class T> cudaError_t cudaGetSymbolSize(size_t *size, const T &symbol);
+template <class F> cudaError_t cudaFuncSetCacheConfig(F *kernel, enum cudaFuncCache config);
+template <class F>
+cudaError_t cudaFuncSetAttribute(F *kernel, enum cudaFuncAttribute attribute, int value);
+template <class F> cudaError_t cudaFuncGetAttributes(struct cudaFuncAttributes *a, F *kernel);
+template <class F>
+cudaError_t cudaFuncSetSharedMemConfig(F *kernel, enum cudaSharedMemConfig config);
+template <class F>
+cudaError_t cudaLaunchKernel(F *kernel, dim3 grid, dim3 block, void **args, size_t shared = 0,
+                             cudaStream_t stream = 0);
+template <class F>
+cudaError_t cudaLaunchCooperativeKernel(F *kernel, dim3 grid, dim3 block, void **args,
+                                        size_t shared = 0, cudaStream_t stream = 0);
+template <class F>
+cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *count, F kernel, int block,
+                                                          size_t shared);
+template <class F>
+cudaError_t cudaOccupancyMaxPotentialBlockSize(int *grid, int *block, F kernel,
+                                               size_t shared = 0, int limit = 0);
+template <class T> struct cudaChannelFormatDesc cudaCreateChannelDesc(void);
+template <class T, int D, enum cudaTextureReadMode M>
+cudaError_t cudaBindTexture(size_t *offset, const texture<T, D, M> &t, const void *p,
+                            const struct cudaChannelFormatDesc &desc, size_t size = ~(size_t)0);
+template <class T, int D, enum cudaTextureReadMode M>
+cudaError_t cudaBindTexture(size_t *offset, const texture<T, D, M> &t, const void *p,
+                            size_t size = ~(size_t)0);
+template <class T, int D, enum cudaTextureReadMode M>
+cudaError_t cudaBindTexture2D(size_t *offset, const texture<T, D, M> &t, const void *p,
+                              const struct cudaChannelFormatDesc &desc, size_t width,
+                              size_t height, size_t pitch);
+template <class T, int D, enum cudaTextureReadMode M>
+cudaError_t cudaBindTexture2D(size_t *offset, const texture<T, D, M> &t, const void *p,
+                              size_t width, size_t height, size_t pitch);
+template <class T, int D, enum cudaTextureReadMode M>
+cudaError_t cudaBindTextureToArray(const texture<T, D, M> &t, cudaArray_const_t array);
+template <class T, int D, enum cudaTextureReadMode M>
+cudaError_t cudaBindTextureToArray(const texture<T, D, M> &t, cudaArray_const_t array,
+                                   const struct cudaChannelFormatDesc &desc);
+template <class T, int D, enum cudaTextureReadMode M>
+cudaError_t cudaUnbindTexture(const texture<T, D, M> &t);
+
+static inline struct cudaExtent make_cudaExtent(size_t w, size_t h, size_t d)
+{
+    struct cudaExtent e = {w, h, d};
+
+    return e;
+}
+
+#endif

@@ -1,0 +1,386 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * CUDA's mathematics. What libclc has is taken from there: C++ gives `float sin(float)` the
+ * name that OpenCL gives it. The instruction does where there is one.
+ */
+#ifndef LANEWISE_MATH_H
+#define LANEWISE_MATH_H
+
+/* Names of libclc, in a scope of their own below: NAME(float) and NAME(double). */
+#define LW_CLC1(F) __device__ float F(float x); __device__ double F(double x);
+#define LW_CLC2(F) __device__ float F(float x, float y); __device__ double F(double x, double y);
+LW_CLC1(acos) LW_CLC1(acosh) LW_CLC1(acospi) LW_CLC1(asin) LW_CLC1(asinh) LW_CLC1(asinpi)
+LW_CLC1(atan) LW_CLC1(atanh) LW_CLC1(cbrt) LW_CLC1(cos) LW_CLC1(cosh) LW_CLC1(cospi)
+LW_CLC1(erf) LW_CLC1(erfc) LW_CLC1(exp) LW_CLC1(exp2) LW_CLC1(exp10) LW_CLC1(expm1)
+LW_CLC1(lgamma) LW_CLC1(log) LW_CLC1(log2) LW_CLC1(log10) LW_CLC1(log1p) LW_CLC1(logb)
+LW_CLC1(sin) LW_CLC1(sinh) LW_CLC1(sinpi) LW_CLC1(tan) LW_CLC1(tanh) LW_CLC1(tgamma)
+LW_CLC1(round)
+LW_CLC2(atan2) LW_CLC2(fdim) LW_CLC2(fmod) LW_CLC2(hypot) LW_CLC2(nextafter) LW_CLC2(pow)
+LW_CLC2(remainder)
+__device__ int ilogb(float x);
+__device__ int ilogb(double x);
+__device__ float ldexp(float x, int n);
+__device__ double ldexp(double x, int n);
+#undef LW_CLC1
+#undef LW_CLC2
+
+#define LW_F1(F) LW_FN float F##f(float x) { return F(x); }
+#define LW_F2(F) LW_FN float F##f(float x, float y) { return F(x, y); }
+LW_F1(acos) LW_F1(acosh) LW_F1(asin) LW_F1(asinh) LW_F1(atan) LW_F1(atanh) LW_F1(cbrt) LW_F1(cos)
+LW_F1(cosh) LW_F1(cospi) LW_F1(erf) LW_F1(erfc) LW_F1(exp) LW_F1(exp2) LW_F1(exp10) LW_F1(expm1)
+LW_F1(lgamma) LW_F1(log) LW_F1(log2) LW_F1(log10) LW_F1(log1p) LW_F1(logb) LW_F1(sin) LW_F1(sinh)
+LW_F1(sinpi) LW_F1(tan) LW_F1(tanh) LW_F1(tgamma) LW_F1(round)
+LW_F2(atan2) LW_F2(fdim) LW_F2(fmod) LW_F2(hypot) LW_F2(nextafter) LW_F2(pow) LW_F2(remainder)
+#undef LW_F1
+#undef LW_F2
+LW_FN int ilogbf(float x) { return ilogb(x); }
+LW_FN float ldexpf(float x, int n) { return ldexp(x, n); }
+LW_FN float scalbnf(float x, int n) { return ldexp(x, n); }
+LW_FN double scalbn(double x, int n) { return ldexp(x, n); }
+LW_FN float scalbn(float x, int n) { return ldexp(x, n); }
+LW_FN float scalblnf(float x, long n) { return ldexp(x, n > 5000 ? 5000 : n < -5000 ? -5000 : (int)n); }
+LW_FN double scalbln(double x, long n) { return ldexp(x, n > 5000 ? 5000 : n < -5000 ? -5000 : (int)n); }
+
+/* One instruction each. */
+#define LW_BUILTIN1(F)                                                                            \
+    LW_FN float F##f(float x) { return __builtin_##F##f(x); }                                     \
+    LW_FN float F(float x) { return __builtin_##F##f(x); }                                        \
+    LW_FN double F(double x) { return __builtin_##F(x); }
+#define LW_BUILTIN2(F)                                                                            \
+    LW_FN float F##f(float x, float y) { return __builtin_##F##f(x, y); }                         \
+    LW_FN float F(float x, float y) { return __builtin_##F##f(x, y); }                            \
+    LW_FN double F(double x, double y) { return __builtin_##F(x, y); }
+LW_BUILTIN1(ceil) LW_BUILTIN1(floor) LW_BUILTIN1(trunc) LW_BUILTIN1(rint) LW_BUILTIN1(nearbyint)
+LW_BUILTIN1(fabs)
+LW_BUILTIN2(copysign) LW_BUILTIN2(fmin) LW_BUILTIN2(fmax)
+#undef LW_BUILTIN1
+#undef LW_BUILTIN2
+LW_FN float sqrtf(float x) { return __nvvm_sqrt_rn_f(x); }
+LW_FN float sqrt(float x) { return __nvvm_sqrt_rn_f(x); }
+LW_FN double sqrt(double x) { return __nvvm_sqrt_rn_d(x); }
+LW_FN float rsqrtf(float x) { return __nvvm_rsqrt_approx_f(x); }
+LW_FN float rsqrt(float x) { return __nvvm_rsqrt_approx_f(x); }
+LW_FN double rsqrt(double x) { return 1.0 / __nvvm_sqrt_rn_d(x); }
+LW_FN float fmaf(float x, float y, float z) { return __nvvm_fma_rn_f(x, y, z); }
+LW_FN float fma(float x, float y, float z) { return __nvvm_fma_rn_f(x, y, z); }
+LW_FN double fma(double x, double y, double z) { return __nvvm_fma_rn_d(x, y, z); }
+LW_FN float fdividef(float x, float y) { return x / y; }
+LW_FN float rcbrtf(float x) { return 1.0f / cbrt(x); }
+LW_FN double rcbrt(double x) { return 1.0 / cbrt(x); }
+
+/* Bits. */
+LW_FN int __float_as_int(float x) { return __builtin_bit_cast(int, x); }
+LW_FN unsigned int __float_as_uint(float x) { return __builtin_bit_cast(unsigned int, x); }
+LW_FN float __int_as_float(int x) { return __builtin_bit_cast(float, x); }
+LW_FN float __uint_as_float(unsigned int x) { return __builtin_bit_cast(float, x); }
+LW_FN long long __double_as_longlong(double x) { return __builtin_bit_cast(long long, x); }
+LW_FN double __longlong_as_double(long long x) { return __builtin_bit_cast(double, x); }
+LW_FN int __double2hiint(double x) { return (int)(__double_as_longlong(x) >> 32); }
+LW_FN int __double2loint(double x) { return (int)__double_as_longlong(x); }
+LW_FN double __hiloint2double(int hi, int lo)
+{
+    return __longlong_as_double((long long)((unsigned long long)(unsigned int)hi << 32 |
+                                            (unsigned int)lo));
+}
+
+/* Classes. libstdc++'s come after these and stay the host's. */
+LW_FN bool signbit(float x) { return __float_as_int(x) < 0; }
+LW_FN bool signbit(double x) { return __double_as_longlong(x) < 0; }
+LW_FN int __signbitf(float x) { return __float_as_int(x) < 0; }
+LW_FN int __signbitd(double x) { return __double_as_longlong(x) < 0; }
+LW_FN bool isnan(float x) { return x != x; }
+LW_FN bool isnan(double x) { return x != x; }
+LW_FN bool isinf(float x) { return __builtin_fabsf(x) == __builtin_inff(); }
+LW_FN bool isinf(double x) { return __builtin_fabs(x) == __builtin_inf(); }
+LW_FN bool isfinite(float x) { return __builtin_fabsf(x) < __builtin_inff(); }
+LW_FN bool isfinite(double x) { return __builtin_fabs(x) < __builtin_inf(); }
+LW_FN bool isnormal(float x)
+{
+    return isfinite(x) && __builtin_fabsf(x) >= 1.17549435e-38f;
+}
+LW_FN bool isnormal(double x)
+{
+    return isfinite(x) && __builtin_fabs(x) >= 2.2250738585072014e-308;
+}
+LW_FN int __isnanf(float x) { return isnan(x); }
+LW_FN int __isnan(double x) { return isnan(x); }
+LW_FN int __isinff(float x) { return isinf(x); }
+LW_FN int __isinf(double x) { return isinf(x); }
+LW_FN int __finitef(float x) { return isfinite(x); }
+LW_FN int __finite(double x) { return isfinite(x); }
+LW_FN float nanf(const char *) { return __builtin_nanf(""); }
+LW_FN double nan(const char *) { return __builtin_nan(""); }
+
+/* Rounding to integers. Halfway cases of lround go away from zero. */
+LW_FN int __float2int_rn(float x) { return __nvvm_f2i_rn(x); }
+LW_FN long long __float2ll_rn(float x) { return __nvvm_f2ll_rn(x); }
+LW_FN long long __double2ll_rn(double x) { return __nvvm_d2ll_rn(x); }
+LW_FN long lrintf(float x) { return __nvvm_f2ll_rn(x); }
+LW_FN long lrint(float x) { return __nvvm_f2ll_rn(x); }
+LW_FN long lrint(double x) { return __nvvm_d2ll_rn(x); }
+LW_FN long long llrintf(float x) { return __nvvm_f2ll_rn(x); }
+LW_FN long long llrint(float x) { return __nvvm_f2ll_rn(x); }
+LW_FN long long llrint(double x) { return __nvvm_d2ll_rn(x); }
+LW_FN long lroundf(float x) { return __nvvm_f2ll_rz(round(x)); }
+LW_FN long lround(float x) { return __nvvm_f2ll_rz(round(x)); }
+LW_FN long lround(double x) { return __nvvm_d2ll_rz(round(x)); }
+LW_FN long long llroundf(float x) { return __nvvm_f2ll_rz(round(x)); }
+LW_FN long long llround(float x) { return __nvvm_f2ll_rz(round(x)); }
+LW_FN long long llround(double x) { return __nvvm_d2ll_rz(round(x)); }
+
+/* Results in two places. */
+LW_FN void sincosf(float x, float *s, float *c) { *s = sin(x); *c = cos(x); }
+LW_FN void sincos(float x, float *s, float *c) { *s = sin(x); *c = cos(x); }
+LW_FN void sincos(double x, double *s, double *c) { *s = sin(x); *c = cos(x); }
+LW_FN void sincospif(float x, float *s, float *c) { *s = sinpi(x); *c = cospi(x); }
+LW_FN void sincospi(double x, double *s, double *c) { *s = sinpi(x); *c = cospi(x); }
+LW_FN float modff(float x, float *whole)
+{
+    *whole = __builtin_truncf(x);
+    return copysign(isinf(x) ? 0.0f : x - *whole, x);
+}
+LW_FN float modf(float x, float *whole) { return modff(x, whole); }
+LW_FN double modf(double x, double *whole)
+{
+    *whole = __builtin_trunc(x);
+    return copysign(isinf(x) ? 0.0 : x - *whole, x);
+}
+LW_FN float frexpf(float x, int *n)
+{
+    float scaled = isnormal(x) ? x : x * 0x1p25f;
+    int e = (int)(__float_as_uint(scaled) >> 23 & 0xff);
+
+    if (x == 0 || !isfinite(x)) {
+        *n = 0;
+        return x;
+    }
+    *n = e - 126 - (isnormal(x) ? 0 : 25);
+    return __uint_as_float((__float_as_uint(scaled) & 0x807fffffu) | 0x3f000000u);
+}
+LW_FN float frexp(float x, int *n) { return frexpf(x, n); }
+LW_FN double frexp(double x, int *n)
+{
+    double scaled = isnormal(x) ? x : x * 0x1p54;
+    int e = __double2hiint(scaled) >> 20 & 0x7ff;
+
+    if (x == 0 || !isfinite(x)) {
+        *n = 0;
+        return x;
+    }
+    *n = e - 1022 - (isnormal(x) ? 0 : 54);
+    return __hiloint2double((__double2hiint(scaled) & (int)0x800fffff) | 0x3fe00000,
+                            __double2loint(scaled));
+}
+LW_FN double remquo(double x, double y, int *quotient)
+{
+    double rest = remainder(x, y), whole = fmod(x - rest, 8 * y) / y;
+
+    *quotient = isfinite(whole) ? (int)__nvvm_d2ll_rn(whole) % 8 : 0;
+    return rest;
+}
+LW_FN float remquof(float x, float y, int *quotient)
+{
+    return (float)remquo((double)x, (double)y, quotient);
+}
+LW_FN float remquo(float x, float y, int *quotient) { return remquof(x, y, quotient); }
+
+/* Norms. */
+LW_FN float rhypotf(float x, float y) { return 1.0f / hypot(x, y); }
+LW_FN double rhypot(double x, double y) { return 1.0 / hypot(x, y); }
+LW_FN float norm3df(float x, float y, float z)
+{
+    return (float)__nvvm_sqrt_rn_d((double)x * x + (double)y * y + (double)z * z);
+}
+LW_FN double norm3d(double x, double y, double z) { return hypot(hypot(x, y), z); }
+LW_FN float norm4df(float x, float y, float z, float w)
+{
+    return (float)__nvvm_sqrt_rn_d((double)x * x + (double)y * y + (double)z * z + (double)w * w);
+}
+LW_FN double norm4d(double x, double y, double z, double w) { return hypot(hypot(x, y), hypot(z, w)); }
+LW_FN float rnorm3df(float x, float y, float z) { return 1.0f / norm3df(x, y, z); }
+LW_FN double rnorm3d(double x, double y, double z) { return 1.0 / norm3d(x, y, z); }
+LW_FN float rnorm4df(float x, float y, float z, float w) { return 1.0f / norm4df(x, y, z, w); }
+LW_FN double rnorm4d(double x, double y, double z, double w) { return 1.0 / norm4d(x, y, z, w); }
+
+/* The normal distribution. */
+LW_FN double erfcx(double x)
+{
+    return x < 25 ? exp(x * x) * erfc(x) : 0.56418958354775629 / x * (1 - 0.5 / (x * x));
+}
+LW_FN float erfcxf(float x) { return (float)erfcx((double)x); }
+LW_FN double normcdf(double x) { return 0.5 * erfc(-x * 0.70710678118654757); }
+LW_FN float normcdff(float x) { return (float)normcdf((double)x); }
+/* Giles' starting value, then two steps of Newton's method on erf. */
+LW_FN double erfinv(double x)
+{
+    double w = -log((1 - x) * (1 + x)), y;
+
+    if (!(x > -1 && x < 1))
+        return x == 1 ? __builtin_inf() : x == -1 ? -__builtin_inf() : __builtin_nan("");
+    if (w < 5) {
+        w -= 2.5;
+        y = 2.81022636e-08;
+        y = 3.43273939e-07 + y * w;
+        y = -3.5233877e-06 + y * w;
+        y = -4.39150654e-06 + y * w;
+        y = 0.00021858087 + y * w;
+        y = -0.00125372503 + y * w;
+        y = -0.00417768164 + y * w;
+        y = 0.246640727 + y * w;
+        y = 1.50140941 + y * w;
+    } else {
+        w = sqrt(w) - 3;
+        y = -0.000200214257;
+        y = 0.000100950558 + y * w;
+        y = 0.00134934322 + y * w;
+        y = -0.00367342844 + y * w;
+        y = 0.00573950773 + y * w;
+        y = -0.0076224613 + y * w;
+        y = 0.00943887047 + y * w;
+        y = 1.00167406 + y * w;
+        y = 2.83297682 + y * w;
+    }
+    y *= x;
+    for (int i = 0; i < 2; i++) {
+        /* 1 - |erf| by erfc: near the ends erf alone has no digits left. */
+        double off = y < 0 ? erfc(-y) - (1 + x) : (1 - x) - erfc(y);
+
+        y -= (y < 0 ? off : -off) * (y < 0 ? 1 : -1) * 0.88622692545275805 * exp(y * y);
+    }
+    return y;
+}
+LW_FN float erfinvf(float x) { return (float)erfinv((double)x); }
+LW_FN double erfcinv(double x) { return erfinv(1 - x); }
+LW_FN float erfcinvf(float x) { return (float)erfcinv((double)x); }
+LW_FN double normcdfinv(double x) { return -1.4142135623730951 * erfcinv(2 * x); }
+LW_FN float normcdfinvf(float x) { return (float)normcdfinv((double)x); }
+
+/* Bessel functions: there are none; a kernel that calls one is refused by its name. */
+extern "C" __device__ double bessel_function_is_not_supported(double x);
+#define LW_BESSEL(F)                                                                              \
+    LW_FN double F(double x) { return bessel_function_is_not_supported(x); }                      \
+    LW_FN float F##f(float x) { return (float)bessel_function_is_not_supported(x); }
+LW_BESSEL(j0) LW_BESSEL(j1) LW_BESSEL(y0) LW_BESSEL(y1)
+LW_BESSEL(cyl_bessel_i0) LW_BESSEL(cyl_bessel_i1)
+#undef LW_BESSEL
+
+/* Approximations: the instructions of that name. */
+LW_FN float __sinf(float x) { return __nvvm_sin_approx_f(x); }
+LW_FN float __cosf(float x) { return __nvvm_cos_approx_f(x); }
+LW_FN float __tanf(float x) { return __nvvm_sin_approx_f(x) / __nvvm_cos_approx_f(x); }
+LW_FN void __sincosf(float x, float *s, float *c) { *s = __sinf(x); *c = __cosf(x); }
+LW_FN float __expf(float x) { return __nvvm_ex2_approx_f(x * 0x1.715476p+0f); }
+LW_FN float __exp10f(float x) { return __nvvm_ex2_approx_f(x * 0x1.a934f0p+1f); }
+LW_FN float __log2f(float x) { return __nvvm_lg2_approx_f(x); }
+LW_FN float __logf(float x) { return __nvvm_lg2_approx_f(x) * 0x1.62e430p-1f; }
+LW_FN float __log10f(float x) { return __nvvm_lg2_approx_f(x) * 0x1.344136p-2f; }
+LW_FN float __powf(float x, float y) { return __nvvm_ex2_approx_f(y * __nvvm_lg2_approx_f(x)); }
+LW_FN float __fdividef(float x, float y) { return __nvvm_div_approx_f(x, y); }
+LW_FN float __frsqrt_rn(float x) { return __nvvm_rsqrt_approx_f(x); }
+LW_FN float __saturatef(float x) { return __nvvm_saturate_f(x); }
+LW_FN float __tanhf(float x) { return tanh(x); }
+
+/* Arithmetic with a rounding of its own: never contracted to fma. */
+#define LW_ROUNDED(C, R)                                                                             \
+    LW_FN float __fadd_##C(float x, float y) { return __nvvm_add_##R##_f(x, y); }                 \
+    LW_FN float __fsub_##C(float x, float y) { return __nvvm_add_##R##_f(x, -y); }                \
+    LW_FN float __fmul_##C(float x, float y) { return __nvvm_mul_##R##_f(x, y); }                 \
+    LW_FN float __fdiv_##C(float x, float y) { return __nvvm_div_##R##_f(x, y); }                 \
+    LW_FN float __frcp_##C(float x) { return __nvvm_rcp_##R##_f(x); }                             \
+    LW_FN float __fsqrt_##C(float x) { return __nvvm_sqrt_##R##_f(x); }                           \
+    LW_FN float __fmaf_##C(float x, float y, float z) { return __nvvm_fma_##R##_f(x, y, z); }     \
+    LW_FN double __dadd_##C(double x, double y) { return __nvvm_add_##R##_d(x, y); }              \
+    LW_FN double __dsub_##C(double x, double y) { return __nvvm_add_##R##_d(x, -y); }             \
+    LW_FN double __dmul_##C(double x, double y) { return __nvvm_mul_##R##_d(x, y); }              \
+    LW_FN double __ddiv_##C(double x, double y) { return __nvvm_div_##R##_d(x, y); }              \
+    LW_FN double __drcp_##C(double x) { return __nvvm_rcp_##R##_d(x); }                           \
+    LW_FN double __dsqrt_##C(double x) { return __nvvm_sqrt_##R##_d(x); }                         \
+    LW_FN double __fma_##C(double x, double y, double z) { return __nvvm_fma_##R##_d(x, y, z); }
+LW_ROUNDED(rn, rn) LW_ROUNDED(rz, rz) LW_ROUNDED(ru, rp) LW_ROUNDED(rd, rm)
+#undef LW_ROUNDED
+
+/* Conversions with a rounding of their own. */
+#define LW_CONVERT(C, R)                                                                          \
+    LW_FN unsigned int __float2uint_##C(float x) { return __nvvm_f2ui_##R(x); }                   \
+    LW_FN unsigned long long __float2ull_##C(float x) { return __nvvm_f2ull_##R(x); }             \
+    LW_FN int __double2int_##C(double x) { return __nvvm_d2i_##R(x); }                            \
+    LW_FN unsigned int __double2uint_##C(double x) { return __nvvm_d2ui_##R(x); }                 \
+    LW_FN unsigned long long __double2ull_##C(double x) { return __nvvm_d2ull_##R(x); }           \
+    LW_FN float __double2float_##C(double x) { return __nvvm_d2f_##R(x); }                        \
+    LW_FN float __int2float_##C(int x) { return __nvvm_i2f_##R(x); }                              \
+    LW_FN float __uint2float_##C(unsigned int x) { return __nvvm_ui2f_##R(x); }                   \
+    LW_FN float __ll2float_##C(long long x) { return __nvvm_ll2f_##R(x); }                        \
+    LW_FN float __ull2float_##C(unsigned long long x) { return __nvvm_ull2f_##R(x); }             \
+    LW_FN double __ll2double_##C(long long x) { return __nvvm_ll2d_##R(x); }                      \
+    LW_FN double __ull2double_##C(unsigned long long x) { return __nvvm_ull2d_##R(x); }
+LW_CONVERT(rn, rn) LW_CONVERT(rz, rz) LW_CONVERT(ru, rp) LW_CONVERT(rd, rm)
+#undef LW_CONVERT
+#define LW_CONVERT(C, R)                                                                          \
+    LW_FN int __float2int_##C(float x) { return __nvvm_f2i_##R(x); }                              \
+    LW_FN long long __float2ll_##C(float x) { return __nvvm_f2ll_##R(x); }                        \
+    LW_FN long long __double2ll_##C(double x) { return __nvvm_d2ll_##R(x); }
+LW_CONVERT(rz, rz) LW_CONVERT(ru, rp) LW_CONVERT(rd, rm)
+#undef LW_CONVERT
+LW_FN double __int2double_rn(int x) { return x; }
+LW_FN double __uint2double_rn(unsigned int x) { return x; }
+
+/* Integers. */
+LW_FN int abs(int x) { return x < 0 ? (int)(0u - (unsigned int)x) : x; }
+LW_FN long abs(long x) { return x < 0 ? (long)(0ul - (unsigned long)x) : x; }
+LW_FN long long abs(long long x) { return x < 0 ? (long long)(0ull - (unsigned long long)x) : x; }
+LW_FN float abs(float x) { return __builtin_fabsf(x); }
+LW_FN double abs(double x) { return __builtin_fabs(x); }
+LW_FN long labs(long x) { return abs(x); }
+LW_FN long long llabs(long long x) { return abs(x); }
+#define LW_LESSER(T) LW_HD T min(T x, T y) { return x < y ? x : y; } \
+    LW_HD T max(T x, T y) { return x < y ? y : x; }
+LW_LESSER(int) LW_LESSER(unsigned int) LW_LESSER(long) LW_LESSER(unsigned long)
+LW_LESSER(long long) LW_LESSER(unsigned long long)
+#undef LW_LESSER
+LW_HD float min(float x, float y) { return __builtin_fminf(x, y); }
+LW_HD float max(float x, float y) { return __builtin_fmaxf(x, y); }
+LW_HD double min(double x, double y) { return __builtin_fmin(x, y); }
+LW_HD double max(double x, double y) { return __builtin_fmax(x, y); }
+/* Mixed operands, as CUDA resolves them. */
+LW_HD unsigned int min(unsigned int x, int y) { return min(x, (unsigned int)y); }
+LW_HD unsigned int min(int x, unsigned int y) { return min((unsigned int)x, y); }
+LW_HD unsigned int max(unsigned int x, int y) { return max(x, (unsigned int)y); }
+LW_HD unsigned int max(int x, unsigned int y) { return max((unsigned int)x, y); }
+LW_HD unsigned long long min(unsigned long long x, long long y) { return min(x, (unsigned long long)y); }
+LW_HD unsigned long long min(long long x, unsigned long long y) { return min((unsigned long long)x, y); }
+LW_HD unsigned long long max(unsigned long long x, long long y) { return max(x, (unsigned long long)y); }
+LW_HD unsigned long long max(long long x, unsigned long long y) { return max((unsigned long long)x, y); }
+LW_HD double min(float x, double y) { return min((double)x, y); }
+LW_HD double min(double x, float y) { return min(x, (double)y); }
+LW_HD double max(float x, double y) { return max((double)x, y); }
+LW_HD double max(double x, float y) { return max(x, (double)y); }
+LW_FN unsigned int umin(unsigned int x, unsigned int y) { return min(x, y); }
+LW_FN unsigned int umax(unsigned int x, unsigned int y) { return max(x, y); }
+LW_FN long long llmin(long long x, long long y) { return min(x, y); }
+LW_FN long long llmax(long long x, long long y) { return max(x, y); }
+LW_FN unsigned long long ullmin(unsigned long long x, unsigned long long y) { return min(x, y); }
+LW_FN unsigned long long ullmax(unsigned long long x, unsigned long long y) { return max(x, y); }
+
+/* Operands of two kinds: the common one decides, as the standard's <cmath> has it. */
+#define LW_MIXED(F)                                                                               \
+    LW_FN double F(float x, double y) { return F((double)x, y); }                                 \
+    LW_FN double F(double x, float y) { return F(x, (double)y); }                                 \
+    LW_FN double F(int x, double y) { return F((double)x, y); }                                   \
+    LW_FN double F(double x, int y) { return F(x, (double)y); }                                   \
+    LW_FN double F(int x, float y) { return F((double)x, (double)y); }                            \
+    LW_FN double F(float x, int y) { return F((double)x, (double)y); }                            \
+    LW_FN double F(int x, int y) { return F((double)x, (double)y); }
+LW_MIXED(atan2) LW_MIXED(fmod) LW_MIXED(hypot) LW_MIXED(pow) LW_MIXED(fmin) LW_MIXED(fmax)
+#undef LW_MIXED
+#define LW_INTEGER(F)                                                                             \
+    LW_FN double F(int x) { return F((double)x); }                                                \
+    LW_FN double F(unsigned int x) { return F((double)x); }                                       \
+    LW_FN double F(long x) { return F((double)x); }                                               \
+    LW_FN double F(unsigned long x) { return F((double)x); }                                      \
+    LW_FN double F(long long x) { return F((double)x); }                                          \
+    LW_FN double F(unsigned long long x) { return F((double)x); }
+LW_INTEGER(ceil) LW_INTEGER(cos) LW_INTEGER(exp) LW_INTEGER(fabs) LW_INTEGER(floor) LW_INTEGER(log)
+LW_INTEGER(log2) LW_INTEGER(log10) LW_INTEGER(sin) LW_INTEGER(sqrt) LW_INTEGER(tan)
+#undef LW_INTEGER
+
+#endif

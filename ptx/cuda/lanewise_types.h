@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* CUDA C++ for clang without an SDK: keywords, vector types, dim3. */
+#ifndef LANEWISE_TYPES_H
+#define LANEWISE_TYPES_H
+
+#define __host__ __attribute__((host))
+#define __device__ __attribute__((device))
+#define __global__ __attribute__((global))
+#define __shared__ __attribute__((shared))
+#define __constant__ __attribute__((constant))
+#define __managed__ __attribute__((device))
+#define __launch_bounds__(...) __attribute__((launch_bounds(__VA_ARGS__)))
+#define __forceinline__ __inline__ __attribute__((always_inline))
+#define __grid_constant__
+#define __align__(n) __attribute__((aligned(n)))
+#define __builtin_align__(n) __attribute__((aligned(n)))
+#define __device_builtin__
+#define __cudart_builtin__
+#define __device_builtin_texture_type__
+#define __device_builtin_surface_type__
+#define CUDARTAPI
+#define CUDART_CB
+#if __clang_major__ < 15
+#define __noinline__ __attribute__((noinline)) /* a keyword from clang 15 on */
+#endif
+
+/* What stands in these headers is inlined always and has no lines of its own: a debugger that
+ * steps over sinf(x) stays in the kernel's source. */
+#define LW_FN static __inline__ __attribute__((always_inline, nodebug)) __device__
+#define LW_HD static __inline__ __attribute__((always_inline, nodebug)) __host__ __device__
+
+typedef __SIZE_TYPE__ size_t;
+
+#define LW_VECTOR(T, N, A1, A2, A4)                                                               \
+    struct N##1 { T x; };                                                                         \
+    struct __attribute__((aligned(A2))) N##2 { T x, y; };                                         \
+    struct N##3 { T x, y, z; };                                                                   \
+    struct __attribute__((aligned(A4))) N##4 { T x, y, z, w; };                                   \
+    LW_HD N##1 make_##N##1(T x) { N##1 v; v.x = x; return v; }                                    \
+    LW_HD N##2 make_##N##2(T x, T y) { N##2 v; v.x = x; v.y = y; return v; }                      \
+    LW_HD N##3 make_##N##3(T x, T y, T z) { N##3 v; v.x = x; v.y = y; v.z = z; return v; }        \
+    LW_HD N##4 make_##N##4(T x, T y, T z, T w)                                                    \
+    {                                                                                             \
+        N##4 v;                                                                                   \
+        v.x = x; v.y = y; v.z = z; v.w = w;                                                       \
+        return v;                                                                                 \
+    }
+LW_VECTOR(signed char, char, 1, 2, 4)
+LW_VECTOR(unsigned char, uchar, 1, 2, 4)
+LW_VECTOR(short, short, 2, 4, 8)
+LW_VECTOR(unsigned short, ushort, 2, 4, 8)
+LW_VECTOR(int, int, 4, 8, 16)
+LW_VECTOR(unsigned int, uint, 4, 8, 16)
+LW_VECTOR(long, long, 8, 16, 16)
+LW_VECTOR(unsigned long, ulong, 8, 16, 16)
+LW_VECTOR(long long, longlong, 8, 16, 16)
+LW_VECTOR(unsigned long long, ulonglong, 8, 16, 16)
+LW_VECTOR(float, float, 4, 8, 16)
+LW_VECTOR(double, double, 8, 16, 16)
+#undef LW_VECTOR
+
+struct dim3 {
+    unsigned int x, y, z;
+    constexpr __host__ __device__ __attribute__((nodebug))
+    dim3(unsigned int vx = 1, unsigned int vy = 1, unsigned int vz = 1) : x(vx), y(vy), z(vz) {}
+    constexpr __host__ __device__ __attribute__((nodebug)) dim3(uint3 v) : x(v.x), y(v.y), z(v.z) {}
+    constexpr __host__ __device__ __attribute__((nodebug)) operator uint3() const
+    {
+        return uint3{x, y, z};
+    }
+};
+
+/* threadIdx and its like are reads of special registers, without storage. */
+#define LW_COORDINATE(FIELD, REGISTER)                                                            \
+    __declspec(property(get = lw_##FIELD)) unsigned int FIELD;                                    \
+    LW_FN unsigned int lw_##FIELD(void) { return (unsigned int)__nvvm_read_ptx_sreg_##REGISTER(); }
+#define LW_COORDINATES(NAME, REGISTER)                                                            \
+    struct lw_##NAME {                                                                            \
+        LW_COORDINATE(x, REGISTER##_x)                                                            \
+        LW_COORDINATE(y, REGISTER##_y)                                                            \
+        LW_COORDINATE(z, REGISTER##_z)                                                            \
+        __device__ __attribute__((always_inline, nodebug)) operator dim3() const                  \
+        {                                                                                         \
+            return dim3(lw_x(), lw_y(), lw_z());                                                  \
+        }                                                                                         \
+        __device__ __attribute__((always_inline, nodebug)) operator uint3() const                 \
+        {                                                                                         \
+            return uint3{lw_x(), lw_y(), lw_z()};                                                 \
+        }                                                                                         \
+        lw_##NAME() = delete;                                                                     \
+        lw_##NAME(const lw_##NAME &) = delete;                                                    \
+    };                                                                                            \
+    extern const __device__ __attribute__((weak, nodebug)) lw_##NAME NAME;
+LW_COORDINATES(threadIdx, tid)
+LW_COORDINATES(blockIdx, ctaid)
+LW_COORDINATES(blockDim, ntid)
+LW_COORDINATES(gridDim, nctaid)
+#undef LW_COORDINATES
+#undef LW_COORDINATE
+__device__ __attribute__((nodebug)) const int warpSize = 32;
+
+#endif

@@ -1,0 +1,435 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What all compilers share: finding them, a private folder, the child process and what it said. */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <glob.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "ptx/ptx_compile_priv.h"
+
+enum {
+    TIMEOUT_MS = 60000,
+    KEPT_OUTPUT_BYTES = 1 << 16 /* of a compiler's messages; a crash prints megabytes */
+};
+
+static const char *const clang_names[] = {"clang-19", "clang-16", "clang-15", "clang-14",
+                                          "clang"};
+
+static const char *const libclc_patterns[] = {
+    "/usr/lib/clc/nvptx64--nvidiacl.bc", "/usr/local/lib/clc/nvptx64--nvidiacl.bc",
+    "/usr/lib/llvm-*/lib/clc/nvptx64--nvidiacl.bc",
+    "/usr/lib/clang/*/lib/libclc/nvptx64--nvidiacl.bc", "/usr/lib/clang/*/nvptx64--nvidiacl.bc",
+    "/usr/share/clc/nvptx64--nvidiacl.bc", "/usr/lib64/clc/nvptx64--nvidiacl.bc"};
+
+bool ptx_is_file(const char *path)
+{
+    struct stat st;
+
+    return stat(path, &st) == 0 && S_ISREG(st.st_mode);
+}
+
+bool ptx_find_program(const char *name, char *out)
+{
+    const char *path = getenv("PATH");
+
+    if (strchr(name, '/') != NULL) {
+        if ((size_t)snprintf(out, PTX_PATH_BYTES, "%s", name) >= PTX_PATH_BYTES)
+            return false;
+        return ptx_is_file(out) && access(out, X_OK) == 0;
+    }
+    if (path == NULL)
+        path = "/usr/local/bin:/usr/bin:/bin";
+    while (*path != '\0') {
+        size_t size = strcspn(path, ":");
+
+        if (size != 0 &&
+            (size_t)snprintf(out, PTX_PATH_BYTES, "%.*s/%s", (int)size, path, name) < PTX_PATH_BYTES &&
+            ptx_is_file(out) && access(out, X_OK) == 0)
+            return true;
+        path += size;
+        path += *path == ':';
+    }
+    return false;
+}
+
+enum lw_status ptx_find_clang(const char *wanted, char *out, struct lw_error *err)
+{
+    const char *from = "";
+
+    if (wanted == NULL) {
+        wanted = getenv("LANEWISE_CLANG");
+        from = "LANEWISE_CLANG: ";
+    }
+    if (wanted != NULL && *wanted != '\0') {
+        if (ptx_find_program(wanted, out))
+            return LW_OK;
+        return LW_FAIL(err, LW_ENOENT, "%s%s: no such program", from, wanted);
+    }
+    for (size_t i = 0; i < LW_COUNT_OF(clang_names); i++) {
+        if (ptx_find_program(clang_names[i], out))
+            return LW_OK;
+    }
+    return LW_FAIL(err, LW_ENOENT,
+                   "no clang found on PATH: kernels in OpenCL C and CUDA C++ need the Debian "
+                   "packages clang-19 or clang-14, and libclc-14");
+}
+
+enum lw_status ptx_find_libclc(char *out, struct lw_error *err)
+{
+    const char *wanted = getenv("LANEWISE_LIBCLC");
+
+    if (wanted != NULL && *wanted != '\0') {
+        int size = snprintf(out, PTX_PATH_BYTES, "%s", wanted);
+
+        if (size > 0 && size < PTX_PATH_BYTES && ptx_is_file(out))
+            return LW_OK;
+        size = snprintf(out, PTX_PATH_BYTES, "%s/nvptx64--nvidiacl.bc", wanted);
+        if (size > 0 && size < PTX_PATH_BYTES && ptx_is_file(out))
+            return LW_OK;
+        return LW_FAIL(err, LW_ENOENT,
+                       "LANEWISE_LIBCLC: %s: neither nvptx64--nvidiacl.bc nor a folder with it",
+                       wanted);
+    }
+    for (size_t i = 0; i < LW_COUNT_OF(libclc_patterns); i++) {
+        glob_t found;
+        bool ok = false;
+
+        if (glob(libclc_patterns[i], 0, NULL, &found) != 0)
+            continue;
+        /* glob sorts: the last is the newest */
+        if (found.gl_pathc != 0)
+            ok = (size_t)snprintf(out, PTX_PATH_BYTES, "%s", found.gl_pathv[found.gl_pathc - 1]) <
+                 PTX_PATH_BYTES;
+        globfree(&found);
+        if (ok)
+            return LW_OK;
+    }
+    return LW_FAIL(err, LW_ENOENT,
+                   "no libclc for PTX found (nvptx64--nvidiacl.bc): install the Debian package "
+                   "libclc-14, or name the file in LANEWISE_LIBCLC");
+}
+
+/* ---- folders ----------------------------------------------------------------- */
+
+enum lw_status ptx_make_scratch(char *out, struct lw_error *err)
+{
+    const char *parent = getenv("TMPDIR");
+
+    if (parent == NULL || *parent == '\0')
+        parent = "/tmp";
+    if ((size_t)snprintf(out, PTX_PATH_BYTES, "%s/lanewise-XXXXXX", parent) >= PTX_PATH_BYTES - 64 ||
+        mkdtemp(out) == NULL) {
+        int error = errno;
+
+        out[0] = '\0';
+        return LW_FAIL(err, LW_EIO, "cannot make a temporary folder in %s: %s", parent,
+                       strerror(error));
+    }
+    return LW_OK;
+}
+
+/** Remove what is in the folder @at, at most @depth folders down. */
+static void empty_folder(int at, unsigned depth)
+{
+    DIR *dir = fdopendir(at);
+    struct dirent *entry;
+
+    if (dir == NULL) {
+        close(at);
+        return;
+    }
+    while ((entry = readdir(dir)) != NULL) {
+        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
+            continue;
+        if (unlinkat(dirfd(dir), entry->d_name, 0) != 0 && depth != 0) {
+            int below = openat(dirfd(dir), entry->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
+
+            if (below >= 0) {
+                empty_folder(below, depth - 1);
+                (void)unlinkat(dirfd(dir), entry->d_name, AT_REMOVEDIR);
+            }
+        }
+    }
+    closedir(dir);
+}
+
+void ptx_remove_scratch(const char *path)
+{
+    int at;
+
+    if (path[0] == '\0')
+        return;
+    at = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
+    if (at >= 0)
+        empty_folder(at, 4);
+    (void)rmdir(path);
+}
+
+bool ptx_cache_folder(char *out)
+{
+    const char *base = getenv("XDG_CACHE_HOME");
+    int size;
+
+    /* A relative XDG path is invalid by its specification. */
+    if (base != NULL && base[0] == '/') {
+        size = snprintf(out, PTX_PATH_BYTES, "%s", base);
+    } else {
+        base = getenv("HOME");
+        if (base == NULL || base[0] != '/')
+            return false;
+        size = snprintf(out, PTX_PATH_BYTES, "%s/.cache", base);
+    }
+    if (size < 0 || size >= PTX_PATH_BYTES - 128)
+        return false;
+    (void)mkdir(out, 0700);
+    strcat(out, "/lanewise");
+    (void)mkdir(out, 0700);
+    return access(out, W_OK | X_OK) == 0;
+}
+
+/* ---- the child process ----------------------------------------------------------- */
+
+static int64_t now_ms(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+/** Our environment with TMPDIR replaced; caller frees the array and its first entry. */
+static char **child_environment(const char *scratch)
+{
+    size_t count = 0, kept = 1;
+    char **copy;
+
+    while (environ[count] != NULL)
+        count++;
+    copy = calloc(count + 2, sizeof *copy);
+    if (copy == NULL)
+        return NULL;
+    if (asprintf(&copy[0], "TMPDIR=%s", scratch) < 0) {
+        free(copy);
+        return NULL;
+    }
+    for (size_t i = 0; i < count; i++) {
+        if (strncmp(environ[i], "TMPDIR=", 7) != 0)
+            copy[kept++] = environ[i];
+    }
+    return copy;
+}
+
+/** Read what the child prints until it closes its end; false: time is up. */
+static bool drain(int fd, int64_t deadline, struct lw_buffer *output)
+{
+    for (;;) {
+        struct pollfd p = {.fd = fd, .events = POLLIN};
+        int64_t left = deadline - now_ms();
+        char chunk[4096];
+        ssize_t got;
+        int ready;
+
+        if (left <= 0)
+            return false;
+        ready = poll(&p, 1, (int)left);
+        if (ready < 0 && errno == EINTR)
+            continue;
+        if (ready <= 0)
+            return ready < 0;
+        got = read(fd, chunk, sizeof chunk);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got <= 0)
+            return true;
+        if (output->size < KEPT_OUTPUT_BYTES)
+            output->sink.write(&output->sink, chunk, (size_t)got);
+    }
+}
+
+/** Wait for a child that has closed its streams: it ends at once, or it hangs. */
+static bool wait_until(pid_t pid, int64_t deadline, int *wait_status)
+{
+    const struct timespec pause = {.tv_nsec = 200000};
+
+    for (;;) {
+        pid_t got = waitpid(pid, wait_status, WNOHANG);
+
+        if (got == pid)
+            return true;
+        if ((got < 0 && errno != EINTR) || now_ms() >= deadline)
+            return false;
+        nanosleep(&pause, NULL);
+    }
+}
+
+/**
+ * Run argv[0] without a shell, its two output streams into @output.
+ * @status  as waitpid gives it
+ * Errors: LW_EIO when it cannot be started, LW_EINPUT when it does not end in time.
+ */
+static enum lw_status run_child(char *const *argv, const char *scratch,
+                                struct lw_buffer *output, int *wait_status,
+                                struct lw_error *err)
+{
+    enum lw_status status = LW_OK;
+    posix_spawn_file_actions_t actions;
+    posix_spawnattr_t attributes;
+    char **environment = child_environment(scratch);
+    int fds[2] = {-1, -1}, error;
+    int64_t deadline;
+    bool in_time;
+    pid_t pid;
+
+    if (environment == NULL)
+        return LW_FAIL(err, LW_ENOMEM, "environment of %s", argv[0]);
+    if (pipe2(fds, O_CLOEXEC) != 0) {
+        status = LW_FAIL(err, LW_EIO, "cannot make a pipe to %s: %s", argv[0], strerror(errno));
+        goto cleanup;
+    }
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
+    posix_spawn_file_actions_adddup2(&actions, fds[1], 1);
+    posix_spawn_file_actions_adddup2(&actions, fds[1], 2);
+    /* A group of its own: what the compiler starts is killed with it. */
+    posix_spawnattr_init(&attributes);
+    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
+    posix_spawnattr_setpgroup(&attributes, 0);
+    error = posix_spawn(&pid, argv[0], &actions, &attributes, argv, environment);
+    posix_spawnattr_destroy(&attributes);
+    posix_spawn_file_actions_destroy(&actions);
+    if (error != 0) {
+        status = LW_FAIL(err, LW_EIO, "cannot start %s: %s", argv[0], strerror(error));
+        goto cleanup;
+    }
+    close(fds[1]);
+    fds[1] = -1;
+    deadline = now_ms() + TIMEOUT_MS;
+    in_time = drain(fds[0], deadline, output) && wait_until(pid, deadline, wait_status);
+    if (!in_time) {
+        (void)kill(-pid, SIGKILL);
+        while (waitpid(pid, wait_status, 0) < 0 && errno == EINTR)
+            ;
+    }
+    if (!in_time)
+        status = LW_FAIL(err, LW_EINPUT, "%s did not end within %d s and was stopped", argv[0],
+                         TIMEOUT_MS / 1000);
+cleanup:
+    if (fds[0] >= 0)
+        close(fds[0]);
+    if (fds[1] >= 0)
+        close(fds[1]);
+    free(environment[0]);
+    free(environment);
+    return status;
+}
+
+/* ---- what the compiler said ------------------------------------------------------------ */
+
+/** Copy the first lines that contain "error:" into @out, "; " between them; the rest is
+ *  counted. Returns how many there were. */
+static unsigned first_errors(const char *text, char *out, size_t room)
+{
+    unsigned count = 0, shown = 0;
+    size_t used = 0;
+
+    out[0] = '\0';
+    while (text != NULL && *text != '\0') {
+        size_t size = strcspn(text, "\n");
+        const char *found = memmem(text, size, "error:", 6);
+        bool noise = memmem(text, size, "linker command", 14) != NULL ||
+                     memmem(text, size, "frontend command failed", 23) != NULL;
+
+        if (found != NULL && !noise) {
+            count++;
+            if (shown < 3 && used + size + 4 < room) {
+                used += (size_t)snprintf(out + used, room - used, "%s%.*s", shown ? "; " : "",
+                                         (int)size, text);
+                shown++;
+            } else if (shown == 0) {
+                used += (size_t)snprintf(out, room, "%.*s...", (int)room - 8, text);
+                shown++;
+            }
+        }
+        text += size;
+        text += *text == '\n';
+    }
+    if (count > shown && used + 32 < room)
+        snprintf(out + used, room - used, " (and %u more)", count - shown);
+    return count;
+}
+
+static enum lw_status report(const char *path, const struct ptx_job *job, int wait_status,
+                             const struct lw_buffer *output, struct lw_error *err)
+{
+    const char *slash = strrchr(job->compiler, '/');
+    const char *name = slash != NULL ? slash + 1 : job->compiler;
+    const char *text = output->text != NULL ? output->text : "";
+    char said[360];
+    unsigned count = first_errors(text, said, sizeof said);
+
+    if (WIFSIGNALED(wait_status))
+        return LW_FAIL(err, LW_EINPUT, "%s: %s crashed (signal %d)%s%s", path, name,
+                       WTERMSIG(wait_status), count ? ": " : "", said);
+    if (WEXITSTATUS(wait_status) >= 70)
+        return LW_FAIL(err, LW_EINPUT, "%s: %s crashed (exit status %d)%s%s", path, name,
+                       WEXITSTATUS(wait_status), count ? ": " : "", said);
+    if (strstr(text, "cannot open file") != NULL && strstr(text, job->libclc) != NULL)
+        return LW_FAIL(err, LW_ENOENT,
+                       "%s cannot read %s, made by a newer compiler: install libclc of its own "
+                       "version, or name another in LANEWISE_LIBCLC",
+                       name, job->libclc);
+    if (count == 0)
+        return LW_FAIL(err, LW_EINPUT, "%s: %s failed (exit status %d): %.*s", path, name,
+                       WEXITSTATUS(wait_status), (int)strcspn(text, "\n"), text);
+    return LW_FAIL(err, LW_EINPUT, "%s%s%s",
+                   strncmp(said, path, strlen(path)) == 0 ? "" : path,
+                   strncmp(said, path, strlen(path)) == 0 ? "" : ": ", said);
+}
+
+/* ---- one compilation -------------------------------------------------------------------------- */
+
+enum lw_status ptx_check_source(const char *path, struct lw_error *err)
+{
+    if (access(path, R_OK) != 0)
+        return LW_FAIL(err, LW_ENOENT, "%s: %s", path, strerror(errno));
+    if (!ptx_is_file(path))
+        return LW_FAIL(err, LW_EINPUT, "%s: not a file", path);
+    if (path[0] == '-')
+        return LW_FAIL(err, LW_EINPUT,
+                       "%s: write ./%s, the compiler would take this for an option", path, path);
+    return LW_OK;
+}
+
+enum lw_status ptx_run_compiler(const struct ptx_job *job, const char *path, const char **argv,
+                                const char *result, char **ptx, size_t *size,
+                                struct lw_error *err)
+{
+    struct lw_buffer output;
+    enum lw_status status;
+    int wait_status = 0;
+
+    lw_buffer_init(&output);
+    /* posix_spawn does not write through argv; its type is older than const. */
+    status = run_child((char *const *)argv, job->scratch, &output, &wait_status, err);
+    if (status == LW_OK && (!WIFEXITED(wait_status) || WEXITSTATUS(wait_status) != 0))
+        status = report(path, job, wait_status, &output, err);
+    lw_buffer_fini(&output);
+    if (status != LW_OK)
+        return status;
+    status = lw_file_read(result, ptx, size, err);
+    if (status != LW_OK)
+        (void)lw_error_prefix(err, "%s: %s made no output", path, job->compiler);
+    return status;
+}

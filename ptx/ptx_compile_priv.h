@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Inside ptx/: running compilers as child processes. */
+#ifndef PTX_COMPILE_PRIV_H
+#define PTX_COMPILE_PRIV_H
+
+#include "ptx/ptx.h"
+
+enum { PTX_PATH_BYTES = 4096 };
+
+/** What one compilation uses. */
+struct ptx_job {
+    char compiler[PTX_PATH_BYTES], libclc[PTX_PATH_BYTES];
+    char scratch[PTX_PATH_BYTES]; /* private folder, removed at the end; "" before it is made */
+    char overrides[PTX_PATH_BYTES + 16]; /* our bitcode for OpenCL C */
+    char headers[PTX_PATH_BYTES + 16];   /* folder of our headers for CUDA C++ */
+};
+
+bool ptx_is_file(const char *path);
+/** Look @name up as a shell would, into @out of PTX_PATH_BYTES: a path as it stands, else
+ *  along PATH. */
+bool ptx_find_program(const char *name, char *out);
+/** @wanted, else LANEWISE_CLANG, else the first of the known names. */
+enum lw_status ptx_find_clang(const char *wanted, char *out, struct lw_error *err) LW_MUST_CHECK;
+enum lw_status ptx_find_libclc(char *out, struct lw_error *err) LW_MUST_CHECK;
+
+enum lw_status ptx_make_scratch(char *out, struct lw_error *err) LW_MUST_CHECK;
+/** Remove the private folder and what is in it; "" is none. */
+void ptx_remove_scratch(const char *path);
+/** The folder for what lasts, made on the way; false: there is none. */
+bool ptx_cache_folder(char *out);
+
+/** The source can be read and is no option; the error says so. */
+enum lw_status ptx_check_source(const char *path, struct lw_error *err) LW_MUST_CHECK;
+/**
+ * Run the compiler @argv and read the PTX that it leaves in @result.
+ * Errors: LW_EINPUT with the compiler's own words.
+ */
+enum lw_status ptx_run_compiler(const struct ptx_job *job, const char *path, const char **argv,
+                                const char *result, char **ptx, size_t *size,
+                                struct lw_error *err) LW_MUST_CHECK;
+
+#endif

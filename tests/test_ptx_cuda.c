@@ -1,0 +1,446 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* CUDA C++ without an SDK: our own headers, with every clang of the list that is installed. */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include <dirent.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "ptx/ptx.h"
+
+/** A folder for each test: the source in it, TMPDIR and the cache below it. */
+struct fixture {
+    char root[64], tmp[96], cache[96], source[96];
+};
+
+static int setup(void **state)
+{
+    struct fixture *f = calloc(1, sizeof *f);
+
+    assert_non_null(f);
+    strcpy(f->root, "/tmp/test_ptx_cuda.XXXXXX");
+    assert_non_null(mkdtemp(f->root));
+    snprintf(f->tmp, sizeof f->tmp, "%s/tmp", f->root);
+    snprintf(f->cache, sizeof f->cache, "%s/cache", f->root);
+    snprintf(f->source, sizeof f->source, "%s/k.cu", f->root);
+    assert_int_equal(mkdir(f->tmp, 0700), 0);
+    assert_int_equal(mkdir(f->cache, 0700), 0);
+    setenv("TMPDIR", f->tmp, 1);
+    setenv("XDG_CACHE_HOME", f->cache, 1);
+    unsetenv("LANEWISE_CLANG");
+    unsetenv("LANEWISE_NVCC");
+    *state = f;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    struct fixture *f = *state;
+    char command[128];
+
+    snprintf(command, sizeof command, "rm -rf '%s'", f->root);
+    assert_int_equal(system(command), 0);
+    free(f);
+    return 0;
+}
+
+static unsigned entries(const char *path)
+{
+    unsigned count = 0;
+    DIR *dir = opendir(path);
+
+    assert_non_null(dir);
+    for (struct dirent *e = readdir(dir); e != NULL; e = readdir(dir))
+        count += e->d_name[0] != '.';
+    closedir(dir);
+    return count;
+}
+
+static bool installed(const char *name)
+{
+    char command[128];
+
+    snprintf(command, sizeof command, "command -v %s >/dev/null", name);
+    return system(command) == 0;
+}
+
+static void put(const char *path, const char *text)
+{
+    assert_int_equal(lw_file_write(path, text, strlen(text), NULL), LW_OK);
+}
+
+static char *compile(const struct fixture *f, const char *text, const char *flag,
+                     const char *compiler)
+{
+    struct lw_error err = {.text = ""};
+    const char *const flags[] = {flag};
+    char *ptx = NULL;
+    size_t size = 0;
+
+    put(f->source, text);
+    if (ptx_compile(f->source, flags, flag != NULL, compiler, &ptx, &size, &err) != LW_OK)
+        fail_msg("%s: %s", compiler != NULL ? compiler : "", err.text);
+    assert_int_equal(strlen(ptx), size);
+    return ptx;
+}
+
+static struct lw_error refuse(const struct fixture *f, const char *text, const char *compiler,
+                              enum lw_status expected)
+{
+    struct lw_error err = {.text = ""};
+    char *ptx = NULL;
+    size_t size = 0;
+
+    put(f->source, text);
+    assert_int_equal(ptx_compile(f->source, NULL, 0, compiler, &ptx, &size, &err), expected);
+    assert_null(ptx);
+    assert_null(strchr(err.text, '\n'));
+    return err;
+}
+
+static void expect_text(const char *text, const char *part)
+{
+    if (strstr(text, part) == NULL)
+        fail_msg("no \"%s\" in: %s", part, text);
+}
+
+static const char *const versions[] = {"clang-14", "clang-15", "clang-16", "clang-19"};
+
+/** Compile with every installed clang; each result must hold all @parts and no call. */
+static void with_all(const struct fixture *f, const char *text, const char *const *parts)
+{
+    unsigned found = 0;
+
+    for (size_t i = 0; i < LW_COUNT_OF(versions); i++) {
+        char *ptx;
+
+        if (!installed(versions[i]))
+            continue;
+        found++;
+        ptx = compile(f, text, NULL, versions[i]);
+        for (size_t p = 0; parts[p] != NULL; p++)
+            expect_text(ptx, parts[p]);
+        if (strstr(ptx, "call") != NULL)
+            fail_msg("a call with %s: %s", versions[i], strstr(ptx, "call"));
+        free(ptx);
+    }
+    assert_int_not_equal(found, 0);
+}
+
+static const char plain[] = "__global__ void k(float *p)\n"
+                            "{\n"
+                            "    p[blockIdx.x * blockDim.x + threadIdx.x] += 1;\n"
+                            "}\n";
+
+static void every_installed_clang_makes_an_entry_with_lines_of_the_source_only(void **state)
+{
+    static const char *const parts[] = {".entry _Z1kPf(", "k.cu\"", ".loc\t1 3", "%ctaid.x",
+                                        "%ntid.x", "%tid.x", NULL};
+    char *ptx;
+
+    with_all(*state, plain, parts);
+    ptx = compile(*state, plain, NULL, NULL);
+    assert_null(strstr(ptx, "lanewise_"));
+    free(ptx);
+}
+
+static void host_code_beside_a_kernel_only_has_to_parse(void **state)
+{
+    static const char text[] =
+        "#include <cstdio>\n"
+        "#include <iostream>\n"
+        "#include <vector>\n"
+        "#include <cmath>\n"
+        "#include <cuda_runtime.h>\n"
+        "#include <device_launch_parameters.h>\n"
+        "__constant__ float table[4];\n"
+        "__global__ void k(float *p) { p[threadIdx.x] = std::sqrt(p[threadIdx.x]) + table[1]; }\n"
+        "int main()\n"
+        "{\n"
+        "    std::vector<float> v(8, std::sqrt(2.0f));\n"
+        "    cudaDeviceProp properties;\n"
+        "    cudaEvent_t start;\n"
+        "    float *p, ms;\n"
+        "    cudaGetDeviceProperties(&properties, 0);\n"
+        "    cudaMalloc((void **)&p, 32);\n"
+        "    cudaMemcpyToSymbol(table, v.data(), 16);\n"
+        "    cudaEventCreate(&start);\n"
+        "    k<<<dim3(1, 2), 8, 64>>>(p);\n"
+        "    cudaEventElapsedTime(&ms, start, start);\n"
+        "    std::cout << cudaGetErrorString(cudaGetLastError()) << std::max(1, 2);\n"
+        "    free(malloc(std::min(8, abs(-3))));\n"
+        "    return cudaDeviceSynchronize() == cudaSuccess ? 0 : 1;\n"
+        "}\n";
+    static const char *const parts[] = {"sqrt.rn.f32", NULL};
+
+    with_all(*state, text, parts);
+}
+
+static void mathematics_comes_from_libclc_or_is_one_instruction(void **state)
+{
+    static const char text[] =
+        "#include <cmath>\n"
+        "__global__ void k(float *p, double *d, int *q)\n"
+        "{\n"
+        "    p[0] = sinf(p[1]) + expf(p[2]) + powf(p[3], p[4]) + erff(p[5]) + tgammaf(p[6]);\n"
+        "    d[0] = sin(d[1]) + exp(d[2]) + pow(d[3], d[4]) + erfc(d[5]) + lgamma(d[6]);\n"
+        "    p[1] = __expf(p[1]) + __sinf(p[2]) + __logf(p[3]) + rsqrtf(p[4]) + __fdividef(p[5], 3);\n"
+        "    d[1] = std::floor(d[1]) + std::fma(d[1], d[2], d[3]) + rint(d[4]) + fmod(d[5], 2.0);\n"
+        "    p[2] = __fmaf_rz(p[1], p[2], p[3]) + __fadd_ru(p[4], p[5]) + __saturatef(p[6]);\n"
+        "    q[0] = __float2int_rd(p[3]) + __double2int_rz(d[2]) + (int)lroundf(p[7]);\n"
+        "    p[3] = frexpf(p[8], q + 1) + modff(p[9], p) + normcdff(p[10]) + erfinvf(p[11]);\n"
+        "    p[4] = fminf(p[1], p[2]) + max(p[3], 2.0f) + std::abs(p[5]) + isnan(p[6]);\n"
+        "    sincosf(p[7], p + 20, p + 21);\n"
+        "}\n";
+    static const char *const parts[] = {"ex2.approx.f32", "sin.approx.f32", "lg2.approx.f32",
+                                        "rsqrt.approx.f32", "fma.rz.f32", "add.rp.f32",
+                                        "cvt.rmi.s32.f32", "min.f32", NULL};
+
+    with_all(*state, text, parts);
+}
+
+static void integer_and_bit_functions_are_instructions(void **state)
+{
+    static const char text[] =
+        "__global__ void k(unsigned *p, unsigned long long *d)\n"
+        "{\n"
+        "    p[0] = __clz(p[1]) + __popc(p[2]) + __brev(p[3]) + __ffs(p[4]) + __clzll(d[5]);\n"
+        "    p[1] = __byte_perm(p[1], p[2], p[3]) + __umulhi(p[4], p[5]) + __mul24(p[1], p[7]);\n"
+        "    p[2] = __usad(p[1], p[2], p[3]) + __dp4a(p[4], p[5], p[6]) + __dp2a_lo(p[7], p[8], p[9]);\n"
+        "    p[3] = __funnelshift_l(p[1], p[2], p[3]) + __funnelshift_rc(p[4], p[5], p[6]);\n"
+        "    d[0] = __umul64hi(d[1], d[2]) + __brevll(d[3]) + __popcll(d[4]);\n"
+        "    p[4] = __float_as_uint(__uint_as_float(p[5]) + 1) + __vaddus4(p[6], p[7]);\n"
+        "    p[5] = __ldg(p + 9) + min(p[8], 3) + __uhadd(p[3], p[4]);\n"
+        "}\n";
+    static const char *const parts[] = {"clz.b32", "popc.b32", "brev.b32", "prmt.b32", "mul.hi.u32",
+                                        "dp4a.u32.u32", "shf.l.wrap.b32", "shf.r.clamp.b32",
+                                        "mul.hi.u64", NULL};
+
+    with_all(*state, text, parts);
+}
+
+static void atomics_have_their_types_and_scopes(void **state)
+{
+    static const char text[] =
+        "__global__ void k(int *i, unsigned *u, unsigned long long *l, float *f, double *d,\n"
+        "                  unsigned short *h)\n"
+        "{\n"
+        "    __shared__ int s;\n"
+        "    i[1] = atomicAdd(i, 1) + atomicCAS(i, 2, 3) + atomicExch(i, 4) + atomicXor(i, 5);\n"
+        "    u[1] = atomicInc(u, 9) + atomicDec(u, 9) + atomicMin(u, 3u) + atomicSub(u, 1u);\n"
+        "    l[1] = atomicMax(l, 5ull) + atomicCAS(l, 1ull, 2ull) + atomicAnd(l, 3ull);\n"
+        "    f[1] = atomicAdd(f, 1.0f) + atomicExch(f, 2.0f);\n"
+        "    d[1] = atomicAdd(d, 1.0);\n"
+        "    h[1] = atomicCAS(h, (unsigned short)1, (unsigned short)2);\n"
+        "    i[2] = atomicAdd_block(i, 1) + atomicMax_system(i, 7) + atomicAdd(&s, 1);\n"
+        "    __threadfence();\n"
+        "}\n";
+    static const char *const parts[] = {".add.u32", ".cas.b32", ".exch.b32", ".xor.b32", ".inc.u32",
+                                        ".dec.u32", ".min.u32", ".max.u64", ".add.f32", ".add.f64",
+                                        "atom.cta.", "atom.sys.", "atom.shared", "membar.gl",
+                                        NULL};
+
+    with_all(*state, text, parts);
+}
+
+static void warps_shuffle_vote_match_and_reduce(void **state)
+{
+    static const char text[] =
+        "__global__ void k(int *p, double *d, long long *l)\n"
+        "{\n"
+        "    int x = p[threadIdx.x], all;\n"
+        "    p[0] = __shfl_sync(~0u, x, 3) + __shfl_up_sync(~0u, x, 1, 16) +\n"
+        "           __shfl_down_sync(~0u, x, 2) + __shfl_xor_sync(~0u, x, 4) + __shfl_xor(x, 1);\n"
+        "    d[0] = __shfl_down_sync(~0u, d[threadIdx.x], 1);\n"
+        "    p[1] = __any_sync(~0u, x) + __all_sync(~0u, x) + __ballot_sync(~0u, x) + __activemask();\n"
+        "    p[2] = __match_any_sync(~0u, x) + __match_all_sync(~0u, l[0], &all) + all;\n"
+        "    p[3] = __reduce_add_sync(~0u, x) + __reduce_xor_sync(~0u, (unsigned)x);\n"
+        "    __syncwarp();\n"
+        "    p[4] = __syncthreads_count(x) + __syncthreads_or(x);\n"
+        "    __nanosleep(10);\n"
+        "    l[1] = clock64() + clock() + __globaltimer();\n"
+        "}\n";
+    static const char *const parts[] = {"shfl.sync.idx", "shfl.sync.up", "shfl.sync.down",
+                                        "shfl.sync.bfly", "vote.sync.any", "vote.sync.ballot",
+                                        "activemask.b32", "match.any.sync.b32", "match.all.sync.b64",
+                                        "redux.sync.add.s32", "bar.warp.sync", "nanosleep.u32",
+                                        "%clock64", "%globaltimer", NULL};
+
+    with_all(*state, text, parts);
+}
+
+static void halves_and_bfloats_have_their_headers(void **state)
+{
+    static const char text[] =
+        "#include <cuda_fp16.h>\n"
+        "#include <cuda_bf16.h>\n"
+        "__global__ void k(half *h, half2 *p, __nv_bfloat16 *b, float *f)\n"
+        "{\n"
+        "    h[0] = h[1] * h[2] + __float2half(2.0f);\n"
+        "    h[1] = __hfma(h[1], h[2], h[3]);\n"
+        "    p[0] = __hadd2(p[1], __hmul2(p[2], __float2half2_rn(f[9])));\n"
+        "    if (h[4] > h[5] || __hisnan(h[6]))\n"
+        "        h[7] = hsqrt(__hmax(h[8], h[9]));\n"
+        "    f[0] = __half2float(h[10]) + __low2float(p[3]) + __half2int_rz(h[11]);\n"
+        "    b[0] = b[1] + b[2] * __float2bfloat16(f[3]);\n"
+        "    f[1] = __bfloat162float(b[4]);\n"
+        "    h[12] = __shfl_down_sync(~0u, h[13], 1);\n"
+        "}\n";
+    static const char *const parts[] = {"mul.rn.f16", "fma.rn.f16", "add.rn.f16x2", "mul.rn.f16x2",
+                                        "cvt.rn.f16.f32", "cvt.f32.f16", "cvt.rzi.s32.f16", NULL};
+
+    with_all(*state, text, parts);
+}
+
+static void cooperative_groups_become_shuffles_votes_and_barriers(void **state)
+{
+    static const char text[] =
+        "#include <cooperative_groups.h>\n"
+        "#include <cooperative_groups/reduce.h>\n"
+        "namespace cg = cooperative_groups;\n"
+        "__global__ void k(int *p)\n"
+        "{\n"
+        "    cg::thread_block block = cg::this_thread_block();\n"
+        "    cg::thread_block_tile<16> tile = cg::tiled_partition<16>(block);\n"
+        "    auto small = cg::tiled_partition<4>(tile);\n"
+        "    int x = p[block.thread_rank()], equal;\n"
+        "    x = cg::reduce(tile, x, cg::plus<int>()) + tile.shfl_up(x, 1) + small.ballot(x);\n"
+        "    x += tile.match_any(x) + tile.match_all(x, equal) + tile.any(x) + equal;\n"
+        "    block.sync();\n"
+        "    tile.sync();\n"
+        "    if (x & 1) {\n"
+        "        cg::coalesced_group here = cg::coalesced_threads();\n"
+        "        x += here.shfl(x, 0) + here.size() + cg::inclusive_scan(here, x);\n"
+        "    }\n"
+        "    p[tile.meta_group_rank()] = x;\n"
+        "}\n";
+    static const char *const parts[] = {"shfl.sync.bfly", "shfl.sync.up", "vote.sync.ballot",
+                                        "match.any.sync", "bar.sync", "bar.warp.sync",
+                                        "activemask", NULL};
+
+    with_all(*state, text, parts);
+}
+
+static void text_assertions_and_memory_are_calls_of_cudas_names(void **state)
+{
+    char *ptx = compile(*state,
+                        "#include <cassert>\n"
+                        "#include <cstdio>\n"
+                        "__global__ void k(int n)\n"
+                        "{\n"
+                        "    int *p = (int *)malloc(n);\n"
+                        "    printf(\"%d %p\\n\", n, p);\n"
+                        "    assert(n != 3);\n"
+                        "    free(p);\n"
+                        "    delete new int(n);\n"
+                        "}\n",
+                        NULL, NULL);
+
+    expect_text(ptx, "vprintf");
+    expect_text(ptx, "__assertfail");
+    expect_text(ptx, "malloc");
+    free(ptx);
+}
+
+static void what_there_is_not_is_refused_by_name(void **state)
+{
+    struct lw_error err = refuse(*state, "#include <curand_kernel.h>\n__global__ void k() {}\n",
+                                 NULL, LW_EINPUT);
+
+    expect_text(err.text, "curand_kernel.h");
+    expect_text(err.text, "not supported");
+    err = refuse(*state, "#include <mma.h>\n__global__ void k() {}\n", NULL, LW_EINPUT);
+    expect_text(err.text, "mma.h");
+}
+
+static void an_error_in_the_source_is_told_with_its_line(void **state)
+{
+    const struct fixture *f = *state;
+    struct lw_error err = refuse(f, "__global__ void k(int *p)\n{\n    p[0] = x;\n}\n", NULL,
+                                 LW_EINPUT);
+
+    expect_text(err.text, "k.cu:3:12: error: ");
+    assert_int_equal(entries(f->tmp), 0);
+}
+
+static void our_headers_are_kept_once_and_mended_when_damaged(void **state)
+{
+    const struct fixture *f = *state;
+    char folder[128], command[160];
+
+    free(compile(f, plain, NULL, NULL));
+    snprintf(folder, sizeof folder, "%s/lanewise", f->cache);
+    assert_int_equal(entries(folder), 1);
+    snprintf(command, sizeof command, "rm '%s'/cuda-*/cmath", folder);
+    assert_int_equal(system(command), 0);
+    free(compile(f, "#include <cmath>\n__global__ void k(float *p) { *p = std::sin(*p); }", NULL,
+                 NULL));
+    assert_int_equal(entries(folder), 1);
+    assert_int_equal(entries(f->tmp), 0);
+}
+
+static void without_a_cache_folder_the_headers_are_private(void **state)
+{
+    const struct fixture *f = *state;
+
+    setenv("XDG_CACHE_HOME", "/proc/none", 1);
+    free(compile(f, plain, NULL, NULL));
+    assert_int_equal(entries(f->tmp), 0);
+}
+
+static void nvcc_compiles_where_there_is_one_and_is_missed_by_name(void **state)
+{
+    const struct fixture *f = *state;
+    struct lw_error err;
+
+    setenv("LANEWISE_NVCC", "/no/such/nvcc", 1);
+    err = refuse(f, plain, "nvcc", LW_ENOENT);
+    expect_text(err.text, "nvcc: no such program");
+    unsetenv("LANEWISE_NVCC");
+    if (installed("nvcc") || access("/usr/local/cuda/bin/nvcc", X_OK) == 0) {
+        char *ptx = compile(f, plain, NULL, "nvcc");
+
+        expect_text(ptx, ".entry _Z1kPf(");
+        expect_text(ptx, ".loc\t1 3");
+        free(ptx);
+        ptx = compile(f, plain, "-G", "nvcc");
+        expect_text(ptx, ".debug_info");
+        free(ptx);
+        err = refuse(f, "__global__ void k(int *p) { p[0] = x; }\n", "nvcc", LW_EINPUT);
+        expect_text(err.text, "identifier \"x\" is undefined");
+    }
+    assert_int_equal(entries(f->tmp), 0);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+    const struct CMUnitTest tests[] = {
+        TEST(every_installed_clang_makes_an_entry_with_lines_of_the_source_only),
+        TEST(host_code_beside_a_kernel_only_has_to_parse),
+        TEST(mathematics_comes_from_libclc_or_is_one_instruction),
+        TEST(integer_and_bit_functions_are_instructions),
+        TEST(atomics_have_their_types_and_scopes),
+        TEST(warps_shuffle_vote_match_and_reduce),
+        TEST(halves_and_bfloats_have_their_headers),
+        TEST(cooperative_groups_become_shuffles_votes_and_barriers),
+        TEST(text_assertions_and_memory_are_calls_of_cudas_names),
+        TEST(what_there_is_not_is_refused_by_name),
+        TEST(an_error_in_the_source_is_told_with_its_line),
+        TEST(our_headers_are_kept_once_and_mended_when_damaged),
+        TEST(without_a_cache_folder_the_headers_are_private),
+        TEST(nvcc_compiles_where_there_is_one_and_is_missed_by_name),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
