@@ -154,10 +154,10 @@ static bool unwind(const struct dbg *dbg, const struct dbg_warp *warp, unsigned 
     return true;
 }
 
-/* pcs of the lane's frames, innermost first; the count, at most @room are filled. Ends at
- * the kernel, or where a return address leads nowhere. */
+/* pcs of the lane's frames, innermost first, and their CFAs in local memory (@cfas may be NULL; a
+ * kernel's is 0); the count, at most @room are filled. Ends at the kernel, or where a return address leads nowhere. */
 static unsigned collect(const struct dbg *dbg, dbg_thread_id id, unsigned lane, uint64_t *pcs,
-                        unsigned room)
+                        uint32_t *cfas, unsigned room)
 {
     struct emu_split_view split;
     struct dbg_warp warp;
@@ -175,11 +175,15 @@ static unsigned collect(const struct dbg *dbg, dbg_thread_id id, unsigned lane, 
         uint32_t cfa;
         uint64_t ra;
 
+        if (cfas != NULL)
+            cfas[count] = 0;
         pcs[count++] = at.pc;
         at.function = dbg_function_at(dbg, at.pc);
         if (at.function == NULL || at.function->kernel ||
             !unwind(dbg, &warp, lane, &at, &cfa, &ra) || dbg_function_at(dbg, ra) == NULL)
             break;
+        if (cfas != NULL)
+            cfas[count - 1] = cfa;
         at.pc = ra;
         at.sp = cfa;
         at.innermost = false;
@@ -198,7 +202,7 @@ bool dbg_frame_at(struct dbg *dbg, dbg_thread_id id, unsigned lane, unsigned ind
                   struct dbg_frame *out)
 {
     uint64_t pcs[MAX_FRAMES];
-    unsigned count = collect(dbg, id, lane, pcs, MAX_FRAMES);
+    unsigned count = collect(dbg, id, lane, pcs, NULL, MAX_FRAMES);
     struct dbg_warp warp;
 
     if (index >= count || !dbg_warp_locate(dbg, id, &warp))
@@ -212,7 +216,7 @@ bool dbg_frame_at(struct dbg *dbg, dbg_thread_id id, unsigned lane, unsigned ind
 uint64_t dbg_stack_pointer(const struct dbg *dbg, dbg_thread_id id, unsigned lane)
 {
     uint64_t pcs[MAX_FRAMES];
-    unsigned count = collect(dbg, id, lane, pcs, MAX_FRAMES);
+    unsigned count = collect(dbg, id, lane, pcs, NULL, MAX_FRAMES);
     struct dbg_warp warp;
 
     if (count == 0 || !dbg_warp_locate(dbg, id, &warp))
@@ -221,13 +225,14 @@ uint64_t dbg_stack_pointer(const struct dbg *dbg, dbg_thread_id id, unsigned lan
 }
 
 void dbg_stack_read(const struct dbg *dbg, dbg_thread_id id, unsigned lane, uint64_t offset,
-                    uint8_t *data, uint64_t size)
+                    bool frames, uint8_t *data, uint64_t size)
 {
     uint64_t pcs[MAX_FRAMES];
-    unsigned count = collect(dbg, id, lane, pcs, MAX_FRAMES);
+    uint32_t cfas[MAX_FRAMES];
+    unsigned count = collect(dbg, id, lane, pcs, cfas, MAX_FRAMES);
 
     for (uint64_t i = 0; i < size; i++) {
-        uint64_t at = offset + i, slot;
+        uint64_t at = offset + i, slot, value;
 
         data[i] = 0;
         if (at >= STACK_TOP)
@@ -235,7 +240,9 @@ void dbg_stack_read(const struct dbg *dbg, dbg_thread_id id, unsigned lane, uint
         /* Slot d, counted from the top, is at the bottom of frame d's 8 bytes; the kernel's
          * is 0 and holds nothing. */
         slot = (STACK_TOP - 1 - at) / 8;
-        if (slot >= 1 && slot < count)
-            data[i] = (uint8_t)(pcs[count - slot] >> 8 * (at % 8));
+        if (slot < 1 || slot >= count)
+            continue;
+        value = frames ? ISA_LOCAL_BASE + cfas[count - slot - 1] : pcs[count - slot];
+        data[i] = (uint8_t)(value >> 8 * (at % 8));
     }
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Memory as a debugger sees it: the machine's own generic addresses, seen by one lane, and
- * the debug windows in the top bytes 0xF0..0xF9.
+ * the debug windows in the top bytes 0xF0..0xFA.
  *
  *   F0 | 4*r                        vector register r of the lane
  *   F1 | 256*r + 4*lane             vector register r of any lane
@@ -16,12 +16,14 @@
  *   F7 | warp<<40 | lane<<32 | off  local memory of any lane
  *   F8 | warp<<40 | lane<<32 | 4*r  vector register r of any lane of any warp
  *   F9 | bank<<32 | off             constant bank
+ *   FA | warp<<40 | lane<<32 | off  as F4, but the frame's CFA in local memory for each return
+ *                                   address: variables of functions count from it
  *
  * warp is a resident slot number: block slot * warps of a block + warp.
  */
 #include "debug/debug_priv.h"
 
-enum { WINDOW_FIRST = 0xF0, WINDOW_LAST = 0xF9 };
+enum { WINDOW_FIRST = 0xF0, WINDOW_LAST = 0xFA };
 
 struct view {
     struct dbg *dbg;
@@ -292,8 +294,8 @@ static uint64_t lane_access(const struct view *v, uint64_t offset, void *data, u
                          write, true);
 }
 
-static uint64_t stack_access(const struct view *v, uint64_t offset, void *data, uint64_t size,
-                             bool write)
+static uint64_t stack_access(const struct view *v, bool frames, uint64_t offset, void *data,
+                             uint64_t size, bool write)
 {
     struct dbg_warp warp;
 
@@ -303,7 +305,7 @@ static uint64_t stack_access(const struct view *v, uint64_t offset, void *data, 
     if (dbg_warp_by_slot(v->dbg, offset >> 40 & 0xffff, &warp))
         dbg_stack_read(v->dbg,
                        dbg_place_id(v->dbg, warp.grid->sequence, warp.block, warp.warp),
-                       (unsigned)(offset >> 32 & 0xff), offset & UINT32_MAX, data, size);
+                       (unsigned)(offset >> 32 & 0xff), offset & UINT32_MAX, frames, data, size);
     return size;
 }
 
@@ -378,7 +380,8 @@ uint64_t dbg_mem_access(struct dbg *dbg, dbg_thread_id id, unsigned lane, uint64
         size_bytes = lw_mask(56) - offset + 1;
     switch (window) {
     case 0xF4:
-        return stack_access(&v, offset, data, size_bytes, write);
+    case 0xFA:
+        return stack_access(&v, window == 0xFA, offset, data, size_bytes, write);
     case 0xF7:
         return lane_access(&v, offset, data, size_bytes, write);
     case 0xF6:

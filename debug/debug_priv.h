@@ -145,7 +145,7 @@ uint64_t dbg_mem_access(struct dbg *dbg, dbg_thread_id id, unsigned lane, uint64
                         void *data, uint64_t size_bytes, bool write);
 /** The stack window of a lane: return addresses, zeros elsewhere. */
 void dbg_stack_read(const struct dbg *dbg, dbg_thread_id id, unsigned lane, uint64_t offset,
-                    uint8_t *data, uint64_t size);
+                    bool frames, uint8_t *data, uint64_t size);
 /** Make the register table; LW_ENOMEM. */
 enum lw_status dbg_regs_build(struct dbg *dbg, struct lw_error *err) LW_MUST_CHECK;
 /** The launch that a thread is of, or the one that runs. NULL: none. */

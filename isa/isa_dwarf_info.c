@@ -25,8 +25,8 @@ enum {
     DW_FORM_string = 0x08, DW_FORM_data1 = 0x0b, DW_FORM_sdata = 0x0d, DW_FORM_udata = 0x0f,
     DW_FORM_ref4 = 0x13, DW_FORM_sec_offset = 0x17, DW_FORM_exprloc = 0x18,
     DW_FORM_flag_present = 0x19,
-    DW_OP_deref = 0x06, DW_OP_const8u = 0x0e, DW_OP_consts = 0x11, DW_OP_minus = 0x1c,
-    DW_OP_plus = 0x22, DW_OP_lit16 = 0x40, DW_OP_call_frame_cfa = 0x9c, DW_OP_stack_value = 0x9f,
+    DW_OP_deref = 0x06, DW_OP_const8u = 0x0e, DW_OP_consts = 0x11,
+    DW_OP_plus = 0x22, DW_OP_call_frame_cfa = 0x9c, DW_OP_stack_value = 0x9f,
     DW_ATE_signed = 0x05, DW_ATE_unsigned = 0x07, DW_LANG_C99 = 0x0c, DW_LANG_OPENCL = 0x15
 };
 
@@ -34,6 +34,8 @@ enum {
  * banks, where kernel parameters are. */
 #define WINDOW_BUILTIN (UINT64_C(0xf5) << 56)
 #define WINDOW_CONST (UINT64_C(0xf9) << 56)
+#define WINDOW_STACK (UINT64_C(0xf4) << 56)
+#define WINDOW_FRAMES (UINT64_C(0xfa) << 56)
 
 static uint64_t address_of(uint32_t insn)
 {
@@ -432,10 +434,12 @@ static void put_expression(const struct maker *mk, const struct isa_place *place
         isa_bytes_u8(out, DW_OP_const8u);
         isa_bytes_u64(out, place->value);
         break;
-    case ISA_PLACE_FRAME: /* the frame's own address in local memory lies below its CFA */
+    case ISA_PLACE_FRAME:
+        /* CFAs are in the stack window; what they are in local memory, in another one */
         isa_bytes_u8(out, DW_OP_call_frame_cfa);
-        isa_bytes_u8(out, DW_OP_lit16);
-        isa_bytes_u8(out, DW_OP_minus);
+        isa_bytes_u8(out, DW_OP_const8u);
+        isa_bytes_u64(out, WINDOW_FRAMES - WINDOW_STACK - 8);
+        isa_bytes_u8(out, DW_OP_plus);
         isa_bytes_u8(out, DW_OP_deref);
         isa_bytes_u8(out, DW_OP_consts);
         isa_bytes_sleb(out, (int64_t)place->value);

@@ -140,7 +140,18 @@ static enum lw_status place_segment(Elf *elf, size_t text_bytes, struct lw_error
     return LW_OK;
 }
 
-static enum lw_status build_elf(int fd, const struct isa_bytes *contents, struct lw_error *err)
+/* A kernel: gdb ends backtraces at the function of the entry point. */
+static uint64_t entry_point(const struct isa_object *object)
+{
+    for (unsigned i = 0; i < object->function_count; i++) {
+        if (object->functions[i].kernel)
+            return ISA_CODE_BASE + (uint64_t)object->functions[i].first * ISA_WORD_BYTES;
+    }
+    return 0;
+}
+
+static enum lw_status build_elf(int fd, const struct isa_bytes *contents, uint64_t entry,
+                                struct lw_error *err)
 {
     Elf *elf = elf_begin(fd, ELF_C_WRITE, NULL);
     enum lw_status status = LW_OK;
@@ -158,7 +169,7 @@ static enum lw_status build_elf(int fd, const struct isa_bytes *contents, struct
     header->e_type = ET_EXEC;
     header->e_machine = ISA_ELF_MACHINE;
     header->e_version = EV_CURRENT;
-    header->e_entry = ISA_CODE_BASE;
+    header->e_entry = entry;
     header->e_shstrndx = SECTION_NAMES + 1;
     for (unsigned id = 0; id < SECTION_COUNT && status == LW_OK; id++) {
         status = add_section(elf, id, &contents[id], name, err);
@@ -254,7 +265,7 @@ enum lw_status isa_object_write_loaded(const struct isa_object *object,
         status = LW_FAIL(err, LW_EIO, "object file: %s", strerror(errno));
         goto cleanup;
     }
-    status = build_elf(fd, contents, err);
+    status = build_elf(fd, contents, entry_point(object), err);
     if (status == LW_OK)
         status = read_back(fd, bytes, size, err);
 cleanup:

@@ -401,7 +401,14 @@ static bool symbol_place(struct placing *pl, const struct spot *spot, struct isa
         return false;
     *place = (struct isa_place){ .kind = ISA_PLACE_ADDRESS, .value = s->offset + spot->offset };
     switch (s->space) {
-    case PTX_SP_LOCAL: place->value += ISA_LOCAL_BASE; return pl->fn->kernel;
+    case PTX_SP_LOCAL:
+        if (pl->fn->kernel) {
+            place->value += ISA_LOCAL_BASE;
+        } else { /* v2 + offset, and v2 is CFA - the frame's size (docs/abi.md) */
+            place->kind = ISA_PLACE_FRAME;
+            place->value -= pl->fn->calls.tree.frame_bytes;
+        }
+        return true;
     case PTX_SP_PARAM: place->value += WINDOW_CONST; return pl->fn->kernel;
     case PTX_SP_SHARED:
         place->value += ISA_SHARED_BASE;
@@ -441,14 +448,24 @@ static uint16_t row_of(const struct ptx_unit *unit, uint32_t vreg)
     return (uint16_t)(unit->assigned[vreg] + (unit->vregs.at[vreg].scalar ? FIRST_SCALAR : 0));
 }
 
+/* Scalars and rows that some call of the unit changes. */
+static bool is_clobbered(const struct ptx_unit *unit, unsigned row)
+{
+    return row >= FIRST_SCALAR || unit->clobber.v[row / 64] >> (row % 64) & 1;
+}
+
 /* What is known behind instruction @i, of what is known before it. */
 static uint64_t step(const struct placing *pl, const struct flow *flow, size_t i, uint64_t known)
 {
     const struct ptx_unit *unit = pl->unit;
     const struct ptx_mi *mi = &unit->code.at[i];
 
-    if (isa_op_info((enum isa_op)mi->in.op)->flags & ISA_F_CALL)
-        return 0;
+    if (isa_op_info((enum isa_op)mi->in.op)->flags & ISA_F_CALL) {
+        for (unsigned r = 0; r < ROW_COUNT; r++) {
+            if (is_clobbered(unit, r))
+                known &= ~flow->rows[r];
+        }
+    }
     for (unsigned s = 0; s < PTX_S_M; s++) {
         uint32_t vreg;
         unsigned row;
@@ -682,7 +699,11 @@ static void place_register(struct placing *pl, const char *name)
                 while (w < span->to && pl->mark[w])
                     w++;
                 *PTX_PUSH(pl->job, pl->places) = (struct isa_place){
-                    .from = pl->base + start, .to = pl->base + w, .here_only = true,
+                    .from = pl->base + start, .to = pl->base + w,
+                    /* rows that callees save are elsewhere while these run */
+                    .here_only = holder->row + holder->rows > PTX_FIRST_SAVED ||
+                                 is_clobbered(pl->unit, holder->row) ||
+                                 is_clobbered(pl->unit, holder->row + holder->rows - 1u),
                     .value = holder->row < FIRST_SCALAR
                                  ? WINDOW_VECTOR + 4 * (uint64_t)holder->row
                                  : WINDOW_SCALAR + 4 * (uint64_t)(holder->row - FIRST_SCALAR)

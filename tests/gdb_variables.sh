@@ -4,7 +4,7 @@
 # compiled with -G (registers), and parameters of optimised code.
 . "${srcdir:-.}/tests/gdb_lib.sh"
 need gdb
-cp "$src"/tests/golden/gdb/variables.cl "$src"/tests/corpus/ptx/debug_nvcc.ptx "$work"/
+cp "$src"/tests/golden/gdb/variables.cl "$src"/tests/golden/gdb/calls.cl "$src"/tests/corpus/ptx/debug_nvcc.ptx "$work"/
 inner=$(sed -n '/in the loop/=' "$work/variables.cl")
 behind=$(sed -n '/behind the barrier/=' "$work/variables.cl")
 
@@ -121,6 +121,49 @@ exited normally
 END
 server_ends
 [ "$status" = 0 ] || fail "fast: the run ended with status $status"
+
+# Variables of every frame of a recursion, for one lane of the five that are there.
+serve "$lanewise" run calls.yaml --gdb 127.0.0.1:0
+cat >"$work/session" <<END
+break calls.cl:$(sed -n '/in the leaf/=' "$work/calls.cl") if global_id.x == 5
+continue
+backtrace
+info locals
+up
+info locals
+up
+print mine
+frame 6
+info locals
+set var arr[0] = 7
+print arr
+frame 3
+print depth
+delete
+finish
+continue
+END
+session gdb
+expect "variables of frames" <<END
+hit Breakpoint 1, leaf \(x=401, y=1\)
+^#0  leaf \(x=401, y=1\) at calls.cl:
+^#1  .* in fact \(n=1, depth=4\) at calls.cl:
+^#2  .* in fact \(n=2, depth=3\)
+^#5  .* in fact \(n=5, depth=0\)
+^#6  .* in calls \(out=0x[0-9a-f]+, n=64\)
+^q = 401
+^mine = 401
+^rest = 0
+^\\\$1 = 302
+^i = 5
+^arr = \{0, 0, 5\}
+^\\\$2 = \{7, 0, 5\}
+^\\\$3 = 2
+^Run till exit
+exited normally
+END
+server_ends
+[ "$status" = 0 ] || fail "calls: the run ended with status $status"
 
 # nvcc: variables in registers, for the instructions where they are there.
 cat >"$work/nvcc.yaml" <<END

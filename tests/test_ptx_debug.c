@@ -116,7 +116,7 @@ static void registers_of_nvcc_have_lists_of_places(void **state)
     place = place_of(object, ISA_TAG_VARIABLE, "d", &count);
     assert_true(count >= 1);
     assert_true(place->from > kernel->first && place->to <= kernel->first + kernel->count);
-    assert_true(place->here_only && place->value >> 56 == 0xf0);
+    assert_true(place->value >> 56 == 0xf0);
     assert_true((place->value & 0xffff) / 4 + 1 < kernel->vreg_count);
     place = place_of(object, ISA_TAG_PARAMETER, "n", &count);
     assert_true(count == 1 && place->value == (UINT64_C(0xf9) << 56) + kernel->params[2].offset);
