@@ -827,6 +827,96 @@ static void place_params(struct placing *pl, uint32_t root)
     }
 }
 
+/* ---- before the function has registers ----------------------------------------------------- */
+
+enum { MAX_KEEPS = 4096 };
+
+static int compare_keeps(const void *a, const void *b)
+{
+    const struct ptx_keep *x = a, *y = b;
+
+    if (x->insn != y->insn)
+        return x->insn < y->insn ? -1 : 1;
+    return x->reg < y->reg ? -1 : x->reg > y->reg;
+}
+
+static void put_keep(struct placing *pl, uint32_t at, uint32_t size,
+                     const struct ptx_section *section, uint32_t line,
+                     struct ptx_keep *keeps, size_t *count)
+{
+    uint32_t low = 0, high = (uint32_t)pl->fn->insns.count;
+    struct spot spot;
+    uint32_t reg;
+
+    if (*count == MAX_KEEPS || !read_spot(section, at, size, &spot) || spot.reg[0] == '\0')
+        return;
+    reg = find_register(pl, spot.reg);
+    if (reg == PTX_NONE || high == 0)
+        return;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+
+        if (pl->fn->insns.at[middle].line < line)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low == pl->fn->insns.count) /* nothing comes behind the last return */
+        low--;
+    keeps[(*count)++] = (struct ptx_keep){ low, reg };
+}
+
+/* The line where the innermost scope around a variable ends. */
+static uint32_t scope_end(const struct placing *pl, uint32_t die)
+{
+    for (uint32_t at = pl->debug->dies.at[die].parent; at != PTX_NONE;
+         at = pl->debug->dies.at[at].parent) {
+        const struct ptx_value *high = ptx_debug_value(pl->debug, at, 0x12);
+        uint32_t line;
+
+        if (high != NULL && line_of(pl, high->fixup, &line))
+            return line;
+    }
+    return UINT32_MAX;
+}
+
+const struct ptx_keep *ptx_debug_keeps(struct ptx_unit *unit, size_t *count)
+{
+    struct ptx_debug *debug = unit->module->debug;
+    struct placing pl = { .unit = unit, .job = unit->job, .module = unit->module, .debug = debug,
+                          .fn = unit->function };
+    struct ptx_keep *keeps;
+    uint32_t root;
+
+    *count = 0;
+    if (debug == NULL || debug->dies.count == 0)
+        return NULL;
+    pl.function = (uint32_t)(unit->function - unit->module->functions.at);
+    root = debug->subprogram[pl.function];
+    if (root == PTX_NONE)
+        return NULL;
+    keeps = PTX_ARRAY(unit->job, struct ptx_keep, MAX_KEEPS);
+    for (uint32_t i = root + 1; i < debug->dies.at[root].end; i++) {
+        const struct ptx_value *value = is_variable(&debug->dies.at[i])
+                                            ? ptx_debug_value(debug, i, ISA_AT_LOCATION) : NULL;
+        struct list_entry entry;
+        uint64_t at;
+        bool ours;
+
+        if (value == NULL)
+            continue;
+        if (value->kind == PTX_V_BLOCK)
+            put_keep(&pl, value->at, value->size, debug->info, scope_end(&pl, i), keeps, count);
+        else if (list_start(&pl, value, &at))
+            while (next_entry(&pl, &at, &entry, &ours))
+                if (ours)
+                    put_keep(&pl, entry.at, entry.size, debug->loc, entry.to, keeps, count);
+    }
+    if (*count > 1)
+        qsort(keeps, *count, sizeof *keeps, compare_keeps);
+    return keeps;
+}
+
 void ptx_debug_function(struct ptx_unit *unit, uint32_t base, const uint32_t *index)
 {
     struct ptx_debug *debug = unit->module->debug;

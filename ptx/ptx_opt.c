@@ -161,7 +161,7 @@ static void note_copy(struct opt *opt, const struct ptx_mi *mi)
         return;
     if (is_move(mi) && mi->in.xkind == ISA_X_VECTOR) {
         d = mi->ref[PTX_S_D];
-        if (!ptx_ref_is_vreg(d) || ptx_ref_row(d) != 0 ||
+        if (!ptx_ref_is_vreg(d) || ptx_ref_row(d) != 0 || unit->vregs.at[ptx_ref_vreg(d)].kept ||
             !unit->vregs.at[ptx_ref_vreg(d)].ssa || !ssa_or_zero(opt, mi->ref[PTX_S_X]))
             return;
         opt->alias[ptx_ref_vreg(d)] = mi->ref[PTX_S_X];

@@ -429,6 +429,7 @@ struct ptx_vreg {
     bool scalar;       /* in a scalar register or predicate, not a vector one */
     bool no_spill;     /* a spill's own temporary */
     uint16_t fixed;    /* 1 + the row it must have, 0: any */
+    bool kept;         /* holds a variable of the source: copies of it stay */
 };
 
 enum ptx_end { PTX_END_NEXT, PTX_END_BRANCH, PTX_END_FINAL, PTX_END_EXIT };
@@ -593,6 +594,12 @@ static inline bool ptx_mi_reads(const struct ptx_mi *mi, enum ptx_slot slot)
 
 /** Entries of the source from the module's sections; after ptx_parse. */
 void ptx_debug_read(struct ptx_job *job, struct ptx_module *module);
+/** Where registers that hold variables of the source are last read by debuggers, in order of
+ *  instructions; ptx_select has them live until there. */
+struct ptx_keep {
+    uint32_t insn, reg;
+};
+const struct ptx_keep *ptx_debug_keeps(struct ptx_unit *unit, size_t *count);
 /** Resolve places and scopes of a function's entries: it has its registers and its words.
  *  @index by instruction of the unit: its word in the function, one more than instructions */
 void ptx_debug_function(struct ptx_unit *unit, uint32_t base, const uint32_t *index);

@@ -915,12 +915,30 @@ static void enter(struct ptx_sel *sel)
     end_next(sel, 0, sel->block_at[0]);
 }
 
+/* A register that holds a variable lives to the end of the variable's scope. */
+static void keep_register(struct ptx_sel *sel, uint32_t reg, const struct ptx_insn *insn)
+{
+    struct ptx_mi *mi;
+    ptx_ref ref;
+
+    if (sel->fn->regs.at[reg].vreg == 0 || ptx_type_bytes(sel->fn->regs.at[reg].type) == 0)
+        return;
+    ref = reg_ref(sel, reg);
+    sel->unit->vregs.at[ptx_ref_vreg(ref)].kept = true;
+    sel->in = *insn;
+    mi = ptx_sel_put(sel, ISA_NOP, PTX_NO_REF, ref, PTX_NO_REF, PTX_NO_REF,
+                     sel->unit->vregs.at[ptx_ref_vreg(ref)].rows);
+    mi->flags |= PTX_MI_PIN;
+}
+
 void ptx_select(struct ptx_unit *unit)
 {
     struct ptx_function *fn = unit->function;
     struct ptx_sel sel = { .unit = unit, .job = unit->job, .fn = fn, .wrap = PTX_NONE };
     size_t n = fn->insns.count;
     uint8_t *target = find_targets(&sel);
+    size_t keeps;
+    const struct ptx_keep *keep = ptx_debug_keeps(unit, &keeps);
 
     unit->sp = PTX_ZERO;
     if (unit->framed) {
@@ -966,6 +984,8 @@ void ptx_select(struct ptx_unit *unit)
     for (size_t i = 0; i < n; i++) {
         const struct ptx_insn *in = &fn->insns.at[i];
 
+        for (; keeps != 0 && keep->insn < i; keep++, keeps--)
+            ;
         if (sel.block_at[i] != PTX_NONE) {
             uint32_t b = sel.block_at[i];
 
@@ -980,6 +1000,8 @@ void ptx_select(struct ptx_unit *unit)
         }
         uint32_t next = sel.block_at[i + 1];
 
+        for (; keeps != 0 && keep->insn == i; keep++, keeps--)
+            keep_register(&sel, keep->reg, in);
         switch (in->op) {
         case PTX_BRA:
             sel.in = *in;

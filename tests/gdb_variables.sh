@@ -159,7 +159,7 @@ hit Breakpoint 1, leaf \(x=401, y=1\)
 ^arr = \{0, 0, 5\}
 ^\\\$2 = \{7, 0, 5\}
 ^\\\$3 = 2
-^Run till exit
+^Value returned is
 exited normally
 END
 server_ends
@@ -195,6 +195,7 @@ expect "registers with location lists" <<END
 hit Breakpoint 1, variables \\(
 ^arr = \\{3, 4.5, 6, 7.5\\}
 ^i = 69
+^c = GREEN
 ^r = \\{id = 69, weight = \\{0, 0, 0\\}, low = 0, high = 77\\}
 ^d = 34.5
 ^wide = -69
