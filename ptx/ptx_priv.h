@@ -538,6 +538,8 @@ static inline bool ptx_dominates(const struct ptx_unit *unit, uint32_t a, uint32
 }
 /** Whether @block lies in @loop (PTX_NONE: the whole function). */
 bool ptx_in_loop(const struct ptx_unit *unit, uint32_t block, uint32_t loop);
+/** 64-bit arithmetic of which only low words are read becomes 32-bit arithmetic. */
+void ptx_narrow(struct ptx_unit *unit);
 void ptx_opt(struct ptx_unit *unit);
 /** Makes lea of widened products, and loads and stores with a scalar base; the last part of
  *  ptx_opt: definitions and counts of uses hold. */

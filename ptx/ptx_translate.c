@@ -24,6 +24,7 @@ void ptx_unit_analyse(struct ptx_unit *unit)
     ptx_calls_begin(unit);
     ptx_select(unit);
     ptx_cfg(unit);
+    ptx_narrow(unit);
     ptx_opt(unit);
     ptx_postdominators(unit);
     ptx_divergence(unit);

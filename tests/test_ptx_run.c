@@ -311,6 +311,71 @@ static void spilled_values_come_back(void **state)
     lw_buffer_fini(&b);
 }
 
+/* Operations that make a low word of low words, one after the other; then the same with the high
+ * word read at the end, by a shift. */
+#define LOW_WORDS                                                                              \
+    "cvt.u64.u32 %d2,%r0; ld.param.u64 %d3,[extra]; mad.lo.u64 %d4,%d2,%d3,%d2; neg.s64 %d5,%d4;\n" \
+    "add.s32 %r1,%r0,0x80000000; mul.wide.s32 %d6,%r1,%r0; mad.wide.u32 %d6,%r1,3,%d6;\n"           \
+    "sub.s64 %d5,%d5,%d6; and.b32 %r2,%r0,63; shl.b64 %d7,%d5,%r2; or.b64 %d7,%d7,%d2;\n"           \
+    "xor.b64 %d7,%d7,0x123456789abcdef; not.b64 %d8,%d7; cvt.s64.s32 %d9,%r1;\n"                    \
+    "setp.lt.u32 %p1,%r0,40; selp.b64 %d10,%d8,%d9,%p1; @%p1 add.s64 %d10,%d10,-5;\n"                \
+    "mul.lo.s64 %d10,%d10,%d5; and.b64 %d10,%d10,0xffffffff7fffff00;\n"
+
+static uint64_t low_words(uint32_t t)
+{
+    uint64_t a = t * UINT64_C(0x2222222211111111) + t, b = 0 - a;
+    int32_t r = (int32_t)(t + 0x80000000u);
+    uint64_t c = (uint64_t)((int64_t)r * t) + (uint64_t)(uint32_t)r * 3;
+
+    b -= c;
+    a = ((b << (t & 63)) | t) ^ 0x123456789abcdef;
+    a = t < 40 ? ~a - 5 : (uint64_t)(int64_t)r;
+    return a * b & UINT64_C(0xffffffff7fffff00);
+}
+
+static unsigned wide_rows(const char *body)
+{
+    static const enum isa_op wide[] = {ISA_V_MUL_U64, ISA_V_MAD_U64, ISA_V_NEG_S64, ISA_V_SUB_U64,
+                                       ISA_V_SHL_B64, ISA_V_OR_B64, ISA_V_XOR_B64, ISA_V_NOT_B64,
+                                       ISA_V_AND_B64, ISA_V_SELP_B64, ISA_V_CVT};
+    char text[2000];
+    struct isa_object *object;
+    struct lw_error err;
+    unsigned count = 0;
+
+    snprintf(text, sizeof text,
+             ".version 7.0\n.target sm_75\n.address_size 64\n"
+             ".visible .entry k(.param .u64 out, .param .align 4 .b8 extra[12]) {\n"
+             ".reg .pred %%p<12>; .reg .b32 %%r<40>; .reg .b64 %%d<20>;\n"
+             "mov.u32 %%r0,%%tid.x; ld.param.u64 %%d0,[out];\n%s\nret; }\n", body);
+    ok(ptx_translate("t.ptx", text, strlen(text), NULL, &object, &err), &err);
+    for (size_t i = 0; i < object->text_count; i++) {
+        struct isa_insn insn;
+        assert_true(isa_insn_decode(object->text[i], &insn));
+        for (unsigned k = 0; k < LW_COUNT_OF(wide); k++)
+            count += insn.op == wide[k];
+    }
+    isa_object_destroy(object);
+    return count;
+}
+
+static void low_words_are_made_of_low_words(void **state)
+{
+    (void)state;
+    run(LOW_WORDS "cvt.u32.u64 %r9,%d10; st.global.u32 [%d0],%r9;", 32);
+    EACH(t)
+    assert_int_equal(GOT(t, 0), (uint32_t)low_words(t));
+    run(LOW_WORDS "cvt.u32.u64 %r9,%d10; shr.u64 %d11,%d10,32; cvt.u32.u64 %r10,%d11;\n"
+                  "st.global.v2.u32 [%d0],{%r9,%r10};", 32);
+    EACH(t)
+    {
+        assert_int_equal(GOT(t, 0), (uint32_t)low_words(t));
+        assert_int_equal(GOT(t, 1), low_words(t) >> 32);
+    }
+    assert_int_equal(wide_rows(LOW_WORDS "cvt.u32.u64 %r9,%d10; st.global.u32 [%d0],%r9;"), 0);
+    assert_true(wide_rows(LOW_WORDS "st.global.u64 [%d0],%d10;") >= 8);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -321,6 +386,7 @@ int main(void)
         cmocka_unit_test(guarded_instructions_keep_the_other_lanes),
         cmocka_unit_test(predicate_logic_matches),
         cmocka_unit_test(spilled_values_come_back),
+        cmocka_unit_test(low_words_are_made_of_low_words),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
