@@ -56,7 +56,8 @@ static bool narrowable(const struct ptx_unit *unit, const struct ptx_mi *mi)
 
     if (!ptx_ref_is_vreg(d) || ptx_ref_row(d) != 0 || mi->rows[PTX_S_D] != 2 ||
         unit->vregs.at[ptx_ref_vreg(d)].rows != 2 || narrow_of(mi) == ISA_OP_COUNT ||
-        mi->flags & (PTX_MI_RELOC_LOW | PTX_MI_RELOC_HIGH | PTX_MI_DYNAMIC) ||
+        mi->flags & (PTX_MI_RELOC_LOW | PTX_MI_RELOC_HIGH | PTX_MI_DYNAMIC | PTX_MI_PIN |
+                     PTX_MI_PROLOGUE | PTX_MI_CFA) ||
         mi->ref[PTX_S_P] != PTX_NO_REF || mi->ref[PTX_S_Q] != PTX_NO_REF)
         return false;
     for (unsigned i = 0; i < LW_COUNT_OF(sources); i++) {
