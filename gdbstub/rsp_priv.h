@@ -22,7 +22,7 @@ enum rsp_signal {
 /* ---- registers of the target description (rsp_target.c) ------------------------- */
 
 /** What a register of the carrier shows; the machine's own have RSP_ROLE_DEBUG. */
-enum rsp_role { RSP_ROLE_ZERO, RSP_ROLE_PC, RSP_ROLE_SP, RSP_ROLE_DEBUG };
+enum rsp_role { RSP_ROLE_ZERO, RSP_ROLE_PC, RSP_ROLE_SP, RSP_ROLE_RESULT, RSP_ROLE_DEBUG };
 
 struct rsp_reg {
     char name[24];

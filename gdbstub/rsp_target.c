@@ -19,12 +19,13 @@ struct carrier_reg {
 };
 
 #define INT64(name) {name, "int64", 64, RSP_ROLE_ZERO}
+#define RESULT(name) {name, "int64", 64, RSP_ROLE_RESULT}
 #define INT32(name) {name, "int32", 32, RSP_ROLE_ZERO}
 #define PTR64(name, type, role) {name, type, 64, role}
 #define FPU80(name) {name, "i387_ext", 80, RSP_ROLE_ZERO}
 
 static const struct carrier_reg x86_64_regs[] = {
-    INT64("rax"), INT64("rbx"), INT64("rcx"), INT64("rdx"), INT64("rsi"), INT64("rdi"),
+    RESULT("rax"), INT64("rbx"), INT64("rcx"), INT64("rdx"), INT64("rsi"), INT64("rdi"),
     PTR64("rbp", "data_ptr", RSP_ROLE_SP), PTR64("rsp", "data_ptr", RSP_ROLE_SP),
     INT64("r8"), INT64("r9"), INT64("r10"), INT64("r11"), INT64("r12"), INT64("r13"),
     INT64("r14"), INT64("r15"), PTR64("rip", "code_ptr", RSP_ROLE_PC),
@@ -39,7 +40,7 @@ static const struct carrier_reg x86_64_regs[] = {
 /* x7 is the stack pointer too: the served ELF's frame rules name DWARF register 7, which
  * is rsp on the one carrier and x7 on the other. */
 static const struct carrier_reg aarch64_regs[] = {
-    INT64("x0"), INT64("x1"), INT64("x2"), INT64("x3"), INT64("x4"), INT64("x5"),
+    RESULT("x0"), INT64("x1"), INT64("x2"), INT64("x3"), INT64("x4"), INT64("x5"),
     INT64("x6"), PTR64("x7", "data_ptr", RSP_ROLE_SP), INT64("x8"), INT64("x9"),
     INT64("x10"), INT64("x11"), INT64("x12"), INT64("x13"), INT64("x14"), INT64("x15"),
     INT64("x16"), INT64("x17"), INT64("x18"), INT64("x19"), INT64("x20"), INT64("x21"),
@@ -335,6 +336,26 @@ static uint64_t stack_pointer(struct dbg *dbg, dbg_thread_id id)
     return UINT64_C(0xF4) << 56 | (uint64_t)dbg_lane_get(dbg, id) << 32;
 }
 
+/* What a function leaves in v4:5, where gdb's `finish` looks for an integer or a pointer. */
+static uint64_t result(struct dbg *dbg, dbg_thread_id id)
+{
+    unsigned at = 4 * dbg_lane_get(dbg, id);
+    uint64_t value = 0;
+
+    for (unsigned i = 0; i < 2; i++) {
+        int reg = dbg_reg_find(dbg, i == 0 ? "v4" : "v5");
+        uint8_t row[4 * EMU_MAX_LANES];
+        struct dbg_reg info;
+        struct lw_error err;
+
+        if (reg >= 0 && dbg_reg_at(dbg, (unsigned)reg, &info) && info.bytes <= sizeof row &&
+            at + 4 <= info.bytes &&
+            dbg_reg_read(dbg, id, (unsigned)reg, row, info.bytes, &err) == LW_OK)
+            value |= (uint64_t)lw_get32(row + at) << (32 * i);
+    }
+    return value;
+}
+
 enum lw_status rsp_reg_read(const struct rsp_target *target, struct dbg *dbg,
                             dbg_thread_id id, unsigned number, uint8_t *data,
                             struct lw_error *err)
@@ -354,6 +375,7 @@ enum lw_status rsp_reg_read(const struct rsp_target *target, struct dbg *dbg,
     case RSP_ROLE_ZERO: return LW_OK;
     case RSP_ROLE_PC: lw_put64(data, thread.place.pc); return LW_OK;
     case RSP_ROLE_SP: lw_put64(data, stack_pointer(dbg, id)); return LW_OK;
+    case RSP_ROLE_RESULT: lw_put64(data, result(dbg, id)); return LW_OK;
     case RSP_ROLE_DEBUG: break;
     }
     for (unsigned i = 0; i < reg->count; i++) {

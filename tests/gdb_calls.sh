@@ -1,0 +1,121 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# Functions of a translated program in stock gdb and in the shell: frames, finish, steps over
+# calls, recursion.
+. "${srcdir:-.}/tests/gdb_lib.sh"
+need gdb
+cat >"$work/fact.cl" <<'END'
+uint twice(uint x)
+{
+    return x * 2;
+}
+
+uint fact(uint n)
+{
+    uint below;
+
+    if (n < 2)
+        return 1;
+    below = fact(n - 1);
+    return n * below;
+}
+
+__kernel void k(__global uint *a)
+{
+    uint i = get_global_id(0);
+    uint f = fact(i % 6);
+
+    a[i] = f + twice(i);
+}
+END
+cat >"$work/fact.yaml" <<'END'
+program: {source: fact.cl, options: [-O0, -g, -cl-opt-disable]}
+buffers: {a: {type: u32, count: 128}}
+steps:
+  - launch: {entry: k, grid: [2], block: [64], args: [a]}
+  - check: {buffer: a, file: fact.txt}
+END
+for i in $(seq 0 127); do
+    case $((i % 6)) in 0 | 1) f=1 ;; 2) f=2 ;; 3) f=6 ;; 4) f=24 ;; 5) f=120 ;; esac
+    echo $((f + 2 * i))
+done >"$work/fact.txt"
+
+serve "$lanewise" run fact.yaml --gdb 127.0.0.1:0
+cat >"$work/session" <<'END'
+break fact.cl:11 if threadIdx.x == 5
+continue
+print $lane
+backtrace
+up
+finish
+finish
+delete
+tbreak twice if threadIdx.x == 5
+continue
+backtrace
+finish
+delete
+continue
+END
+session gdb
+expect "recursion: frames and results" <<'END'
+hit Breakpoint 1, fact \(
+^11	
+^\$1 = 5
+^#0  fact \(.* at .*fact\.cl:11$
+^#1  0x.* in fact \(.* at .*fact\.cl:12$
+^#2  0x.* in fact \(.* at .*fact\.cl:12$
+^#3  0x.* in fact \(.* at .*fact\.cl:12$
+^#4  0x.* in fact \(.* at .*fact\.cl:12$
+^#5  0x.* in k \(.* at .*fact\.cl:19$
+^12	    below = fact\(n - 1\);
+^Value returned is \$2 = 2$
+^Value returned is \$3 = 6$
+hit Temporary breakpoint 2, twice \(
+^#0  twice \(.* at .*fact\.cl:3$
+^#1  0x.* in k \(.* at .*fact\.cl:21$
+^Value returned is \$4 = 10$
+exited normally
+END
+server_ends
+[ "$status" = 0 ] || fail "recursion: the run ended with status $status"
+
+# next steps over a call, step into it; every thread gets its own.
+serve "$lanewise" run fact.yaml --gdb 127.0.0.1:0
+cat >"$work/session" <<'END'
+break fact.cl:19 if threadIdx.x == 4
+continue
+delete
+next
+step
+backtrace
+continue
+END
+session gdb
+expect "recursion: next and step" <<'END'
+hit Breakpoint 1, k \(
+^\+next
+^21	
+^\+step
+^#0  twice \(
+^#1  0x.* in k \(
+exited normally
+END
+server_ends
+[ "$status" = 0 ] || fail "next: the run ended with status $status"
+
+# The shell knows the same frames.
+cat >"$work/commands" <<'END'
+break fact.cl:11
+continue
+delete
+backtrace
+finish
+continue
+END
+(cd "$work" && "$lanewise" debug fact.yaml <commands) >"$work/out" 2>&1
+grep -q '^#0  fact+.* (fact.cl:11)' "$work/out" || fail "the shell has no innermost frame"
+grep -q '^#1  k+.* (fact.cl:19)' "$work/out" || fail "the shell has no frame of the kernel"
+[ "$failures" = 0 ] || sed -n '1,40p' "$work/out"
+[ "$failures" = 0 ] && echo "calls in gdb: all is well"
+exit $((failures > 0))
