@@ -12,6 +12,7 @@ struct options {
     const char *output, *emit, *clang;
     const char *host, *level, *warp;
     bool no_scalar;
+    const char *stack;
     const char *flags[MAX_FLAGS];
     unsigned flag_count;
     struct lw_arena arena;
@@ -35,6 +36,8 @@ static enum lw_status take(void *context, unsigned option, const char *value,
         o->level = value;
     else if (strcmp(name, "warp") == 0)
         o->warp = value;
+    else if (strcmp(name, "stack") == 0)
+        o->stack = value;
     else if (strcmp(name, "no-scalar") == 0)
         o->no_scalar = true;
     else if (strcmp(name, "define") == 0)
@@ -281,8 +284,11 @@ int cmd_compile(const struct cmd *cmd, int argc, char **argv)
     } else if (got == LW_OK && ptx != NULL && kind != 1) {
         ptx_options_default(&options);
         options.no_scalar = o.no_scalar;
+        if (o.stack != NULL)
+            got = cmd_number("stack", o.stack, 1, 1u << 22, &options.stack_bytes, &err);
         options.from_source = ptx_is_compiled(path);
-        got = ptx_translate(path, ptx, size, &options, &object, &err);
+        if (got == LW_OK)
+            got = ptx_translate(path, ptx, size, &options, &object, &err);
     }
     if (got != LW_OK)
         status = cmd_open_error(&err, o.clang);

@@ -70,6 +70,8 @@ static const struct cmd_option compile_options[] = {
     {"option", 'X', "OPTION", "any other option of that compiler, such as -X -O1", NULL},
     {"compiler", 0, "PROGRAM", "for .cl and .cu sources: a clang, or nvcc", NULL},
     {"clang", 0, "PROGRAM", "the same", NULL},
+    {"stack", 0, "BYTES", "of a thread's stack for functions that call each other in a circle "
+                          "(8192)", NULL},
     {"no-scalar", 0, NULL, "keep addresses off the scalar unit, for engines that divide warps freely",
      NULL},
 };

@@ -22,6 +22,11 @@ void lnc_file_destroy(struct lnc_file *file);
 enum lw_status lnc_object_load(const char *path, const char *const *options,
                                size_t option_count, const char *clang,
                                struct isa_object **out, struct lw_error *err) LW_MUST_CHECK;
+/** The same with a stack of @stack_bytes for recursion (docs/abi.md); 0: the default. */
+enum lw_status lnc_object_load_stack(const char *path, const char *const *options,
+                                     size_t option_count, const char *clang,
+                                     uint32_t stack_bytes, struct isa_object **out,
+                                     struct lw_error *err) LW_MUST_CHECK;
 
 /** A launch file on a machine: program loaded, buffers made. Steps are carried out by
  *  lnc_session_next. The machine is borrowed, @file too. The machine's program borrows the

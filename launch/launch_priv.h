@@ -128,6 +128,7 @@ struct lnc_file {
     const char **options;
     size_t option_count;
     const char *compiler;
+    uint32_t stack_bytes; /* for recursion; 0: the default */
     struct lnc_buffer *buffers;
     unsigned buffer_count;
     struct lnc_step *steps;

@@ -343,7 +343,7 @@ static enum lw_status read_buffers(struct lnc_file *file, const struct lw_yaml *
 static enum lw_status read_program(struct lnc_file *file, const struct lw_yaml *node,
                                    struct lw_error *err)
 {
-    static const char *const known[] = {"source", "options", "compiler", NULL};
+    static const char *const known[] = {"source", "options", "compiler", "stack", NULL};
     const struct lw_yaml *n;
     const char *text;
     enum lw_status status;
@@ -370,6 +370,15 @@ static enum lw_status read_program(struct lnc_file *file, const struct lw_yaml *
         status = lw_yaml_string(file->doc, n, &file->compiler, err);
         if (status != LW_OK)
             return status;
+    }
+    n = lw_yaml_get(node, "stack");
+    if (n != NULL) {
+        uint64_t bytes;
+
+        status = lw_yaml_u64(file->doc, n, 1, 1u << 22, &bytes, err);
+        if (status != LW_OK)
+            return status;
+        file->stack_bytes = (uint32_t)bytes;
     }
     n = lw_yaml_get(node, "options");
     if (n == NULL)

@@ -4,13 +4,15 @@
 
 #include <stdlib.h>
 
-static enum lw_status from_ptx(const char *path, bool compiled, const char *text, size_t size,
-                               struct isa_object **out, struct lw_error *err)
+static enum lw_status from_ptx(const char *path, bool compiled, uint32_t stack_bytes,
+                               const char *text, size_t size, struct isa_object **out,
+                               struct lw_error *err)
 {
     struct ptx_options options;
 
     ptx_options_default(&options);
     options.from_source = compiled;
+    options.stack_bytes = stack_bytes;
     return ptx_translate(path, text, size, &options, out, err);
 }
 
@@ -63,6 +65,14 @@ enum lw_status lnc_object_load(const char *path, const char *const *options,
                                size_t option_count, const char *clang,
                                struct isa_object **out, struct lw_error *err)
 {
+    return lnc_object_load_stack(path, options, option_count, clang, 0, out, err);
+}
+
+enum lw_status lnc_object_load_stack(const char *path, const char *const *options,
+                                     size_t option_count, const char *clang,
+                                     uint32_t stack_bytes, struct isa_object **out,
+                                     struct lw_error *err)
+{
     const char *slash = strrchr(path, '/'), *suffix = strrchr(path, '.');
     char *text = NULL;
     size_t size = 0;
@@ -79,7 +89,7 @@ enum lw_status lnc_object_load(const char *path, const char *const *options,
     if (ptx_is_compiled(path)) {
         status = ptx_compile(path, options, option_count, clang, &text, &size, err);
         if (status == LW_OK)
-            status = from_ptx(path, true, text, size, out, err);
+            status = from_ptx(path, true, stack_bytes, text, size, out, err);
         free(text);
         return status;
     }
@@ -91,7 +101,7 @@ enum lw_status lnc_object_load(const char *path, const char *const *options,
     if (status != LW_OK)
         return status;
     if (strcmp(suffix, ".ptx") == 0)
-        status = from_ptx(path, false, text, size, out, err);
+        status = from_ptx(path, false, stack_bytes, text, size, out, err);
     else if (strcmp(suffix, ".s") == 0)
         status = from_assembly(path, text, size, out, err);
     else

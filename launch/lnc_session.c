@@ -354,7 +354,8 @@ enum lw_status lnc_session_create(struct lnc_file *file, struct emu_machine *mac
         status = LW_FAIL(err, LW_ENOMEM, "no memory for a session");
         goto cleanup;
     }
-    status = lnc_object_load(file->source, file->options, file->option_count, clang,
+    status = lnc_object_load_stack(file->source, file->options, file->option_count, clang,
+                                   file->stack_bytes,
                              &session->object, err);
     if (status != LW_OK) {
         /* The compiler's and assembler's own sentences have a place; a missing file, or a
