@@ -398,16 +398,30 @@ void emu_x_s2r(struct emu_warp *w, const struct emu_dinsn *di, uint64_t lanes)
             d_high[l] = high[l];
     }
 }
-void emu_x_s_s2r(struct emu_warp *w, const struct emu_dinsn *di, uint64_t lanes)
+/** What the lowest live lane reads. */
+static __attribute__((noinline)) uint64_t lowest_lane_special(const struct emu_warp *w,
+                                                              enum isa_special sr)
 {
     uint32_t low[EMU_MAX_LANES], high[EMU_MAX_LANES];
     unsigned from = w->live ? lw_lowest(w->live) : 0;
 
+    emu_special_rows(w, sr, low, high);
+    return (uint64_t)high[from] << 32 | low[from];
+}
+void emu_x_s_s2r(struct emu_warp *w, const struct emu_dinsn *di, uint64_t lanes)
+{
+    const enum isa_special sr = (enum isa_special)di->aux;
+    uint64_t v;
+
     (void)lanes;
     w->run_done = (uint32_t)(di - w->run_start);
-    emu_special_rows(w, (enum isa_special)di->aux, low, high);
-    note_special(w, (enum isa_special)di->aux, (uint64_t)high[from] << 32 | low[from]);
-    put_scalar(w, di, (uint64_t)high[from] << 32 | low[from]);
+    if (!emu_special_uniform(w, sr, &v)) {
+        v = lowest_lane_special(w, sr);
+    } else if (__builtin_expect(w->core->answers != NULL, 0)) {
+        (void)emu_answer_take(w->core, sr, &v);
+    }
+    note_special(w, sr, v);
+    put_scalar(w, di, v);
 }
 
 /* ---- barrier registers ---------------------------------------------------------------------- */
