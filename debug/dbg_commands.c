@@ -568,6 +568,8 @@ static enum lw_status do_print(void *context, int argc, char **argv, struct lw_s
         return LW_FAIL(err, LW_EUSAGE, "print takes an expression, as in `print v0 + 1`");
     if (!join(argc, argv, next, text, sizeof text))
         return too_long(err);
+    if (dbg_print_source(dbg, id, dbg_lane_get(dbg, id), text, format, out))
+        return LW_OK;
     status = dbg_eval(dbg, id, dbg_lane_get(dbg, id), text, &value, err);
     if (status != LW_OK)
         return status;
@@ -579,6 +581,17 @@ static enum lw_status do_print(void *context, int argc, char **argv, struct lw_s
     }
     lw_put(out, "\n");
     return LW_OK;
+}
+
+static enum lw_status do_locals(void *context, int argc, char **argv, struct lw_sink *out,
+                                struct lw_error *err)
+{
+    struct dbg *dbg = context;
+    dbg_thread_id id = dbg_focus_get(dbg, DBG_FOCUS_VIEW);
+
+    (void)argc;
+    (void)argv;
+    return dbg_locals_print(dbg, id, dbg_lane_get(dbg, id), out, err);
 }
 
 static enum lw_status do_plane(void *context, int argc, char **argv, struct lw_sink *out,
@@ -836,6 +849,7 @@ const struct lw_command dbg_commands[] = {
     {"splits",      "sp",   "",                           "List the splits of the focus warp",                          "splits", do_splits},
     {"barriers",    "ba",   "",                           "List barriers in use in the focus warp and block",           "barriers", do_barriers},
     {"print",       "p",    "[/format] <expression>",     "Value of an expression for the focus lane",                  "print /x v0 + 1", do_print},
+    {"locals",      "lo",   "",                           "Variables of the source in scope, with values",              "locals", do_locals},
     {"plane",       "pl",   "[/format] <expression>",     "Value of an expression for every lane of the focus warp",    "plane v0", do_plane},
     {"registers",   "r",    "[register|group] ...",       "Registers of the focus lane",                                "registers v0 exec", do_registers},
     {"tags",        "ta",   "",                           "Uniform and affine registers of the focus warp",             "tags", do_tags},

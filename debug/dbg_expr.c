@@ -30,6 +30,7 @@ static bool take(struct dbg_expr *e, const char *token)
 }
 
 static struct dbg_value expression(struct dbg_expr *e);
+static void suffixes(struct dbg_expr *e, struct dbg_operand *o);
 
 static void load(struct dbg_expr *e, struct dbg_operand *o, enum dbg_type type, unsigned bytes,
                  uint64_t address)
@@ -173,8 +174,59 @@ static void suffixes(struct dbg_expr *e, struct dbg_operand *o)
         dbg_name_register(e, o);
 }
 
+static size_t take_name(struct dbg_expr *e, char name[DBG_MAX_NAME])
+{
+    size_t size = 0;
+
+    while (size + 1 < DBG_MAX_NAME && dbg_name_char(e->at[size])) {
+        name[size] = e->at[size];
+        size++;
+    }
+    name[size] = '\0';
+    e->at += size;
+    return size;
+}
+
+/* .member ->member [index] of a variable of the source, as far as its type goes. */
+static void source_suffixes(struct dbg_expr *e, struct dbg_operand *o)
+{
+    char name[DBG_MAX_NAME];
+
+    while (e->status == LW_OK) {
+        if (*e->at == '.' && dbg_typed_is_structure(o)) {
+            e->at++;
+            if (take_name(e, name) == 0)
+                dbg_expr_fail(e, LW_EUSAGE, "a member's name is missing behind the dot");
+            dbg_typed_member(e, o, name);
+        } else if (e->at[0] == '-' && e->at[1] == '>') {
+            e->at += 2;
+            if (take_name(e, name) == 0)
+                dbg_expr_fail(e, LW_EUSAGE, "a member's name is missing behind ->");
+            dbg_typed_follow(e, o);
+            dbg_typed_member(e, o, name);
+        } else if (*e->at == '[') {
+            struct dbg_operand array = *o;
+            struct dbg_value index;
+
+            e->at++;
+            index = expression(e);
+            if (!take(e, "]"))
+                dbg_expr_fail(e, LW_EUSAGE, "a ] is missing in \"%s\"", e->text);
+            *o = array;
+            dbg_typed_index(e, o, (int64_t)dbg_value_u64(&index));
+        } else {
+            break;
+        }
+    }
+    if (e->status == LW_OK && dbg_typed_finish(e, o) && *e->at == '.') {
+        o->debug = NULL; /* its bits as another type */
+        suffixes(e, o);
+    }
+}
+
 static void primary(struct dbg_expr *e, struct dbg_operand *o)
 {
+    bool sigil;
     char name[DBG_MAX_NAME];
     enum dbg_type type;
     unsigned bytes;
@@ -190,8 +242,8 @@ static void primary(struct dbg_expr *e, struct dbg_operand *o)
         suffixes(e, o);
         return;
     }
-    if (*e->at == '$' || *e->at == '%')
-        e->at++;
+    sigil = *e->at == '$' || *e->at == '%';
+    e->at += sigil;
     if (isdigit((unsigned char)*e->at)) {
         number(e, o);
         return;
@@ -243,6 +295,10 @@ static void primary(struct dbg_expr *e, struct dbg_operand *o)
         }
         return;
     }
+    if (!sigil && dbg_variable_resolve(e, name, o)) {
+        source_suffixes(e, o);
+        return;
+    }
     if (dbg_name_resolve(e, name, o)) {
         if (e->status == LW_OK)
             suffixes(e, o);
@@ -251,9 +307,43 @@ static void primary(struct dbg_expr *e, struct dbg_operand *o)
     dbg_expr_fail(
         e, LW_ENOENT,
         "nothing here is called \"%s\": there are registers (v0, s0, p0), tid.x and the like, "
-        "pc, lane, exec, parameters, module variables, functions and buffers, but no local "
-        "variables",
+        "pc, lane, exec, parameters, variables of the source, module variables, functions and "
+        "buffers",
         name);
+}
+
+/* *pointer, &variable, or what primary() knows. */
+static void place(struct dbg_expr *e, struct dbg_operand *o)
+{
+    if (++e->depth > MAX_DEPTH) {
+        memset(o, 0, sizeof *o);
+        dbg_expr_fail(e, LW_EUSAGE, "the expression is nested too deeply");
+        return;
+    }
+    skip(e);
+    if (*e->at == '*' || *e->at == '&') {
+        bool follow = *e->at++ == '*';
+
+        place(e, o);
+        if (e->status == LW_OK && o->debug == NULL) {
+            dbg_expr_fail(e, LW_EUSAGE, follow ? "* follows pointers of the source only: read "
+                                                 "memory as u32[ADDRESS]"
+                                               : "& needs a variable of the source in memory");
+        } else if (e->status == LW_OK && follow) {
+            dbg_typed_follow(e, o);
+            if (e->status == LW_OK)
+                (void)dbg_typed_finish(e, o);
+        } else if (e->status == LW_OK && (!o->in_memory || o->bit_count != 0)) {
+            dbg_expr_fail(e, LW_EUSAGE, "it has no address");
+        } else if (e->status == LW_OK) {
+            o->value = dbg_value_make(DBG_U64, o->address);
+            o->debug = NULL;
+            o->kind = DBG_TARGET_NONE;
+        }
+    } else {
+        primary(e, o);
+    }
+    e->depth--;
 }
 
 static struct dbg_value unary(struct dbg_expr *e)
@@ -287,7 +377,7 @@ static struct dbg_value unary(struct dbg_expr *e)
                 value = dbg_value_make(value.type, 0 - value.bits);
         }
     } else {
-        primary(e, &o);
+        place(e, &o);
         value = o.value;
     }
     e->depth--;
@@ -511,6 +601,24 @@ enum lw_status dbg_eval(struct dbg *dbg, dbg_thread_id id, unsigned lane, const 
     return e.status;
 }
 
+bool dbg_print_source(struct dbg *dbg, dbg_thread_id id, unsigned lane, const char *text,
+                      char format, struct lw_sink *out)
+{
+    struct dbg_operand o;
+    struct lw_error err;
+    struct dbg_expr e;
+
+    expr_init(&e, dbg, id, lane, text, &err);
+    place(&e, &o);
+    skip(&e);
+    if (e.status != LW_OK || *e.at != '\0' || o.debug == NULL)
+        return false;
+    lw_printf(out, "%s = ", text);
+    dbg_typed_print(dbg, id, lane, &o, format, out);
+    lw_put(out, "\n");
+    return true;
+}
+
 enum lw_status dbg_expr_check(struct dbg *dbg, const char *text, struct lw_error *err)
 {
     struct dbg_expr e;
@@ -573,7 +681,7 @@ enum lw_status dbg_assign(struct dbg *dbg, dbg_thread_id id, unsigned lane, cons
         err = &local;
     err->status = LW_OK;
     expr_init(&e, dbg, id, lane, text, err);
-    primary(&e, &target);
+    place(&e, &target);
     if (e.status == LW_OK && (!take(&e, "=") || *e.at == '='))
         dbg_expr_fail(&e, LW_EUSAGE, "\"%s\" is no assignment: write TARGET = EXPRESSION",
                       text);

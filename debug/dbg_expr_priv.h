@@ -26,6 +26,12 @@ struct dbg_operand {
     bool pair, typed;
     uint64_t address;
     unsigned bytes;
+    /* a value of the source: its type; debug NULL: it is none */
+    const struct isa_debug *debug;
+    int64_t type;   /* entry, -1: no type (void) */
+    unsigned skip;  /* dimensions of an array that are chosen */
+    bool in_memory; /* at address; else the value is all there is */
+    unsigned bit_first, bit_count; /* a bit field of the word at address; count 0: none */
 };
 
 struct dbg_expr {
@@ -67,5 +73,20 @@ void dbg_name_register(struct dbg_expr *e, struct dbg_operand *o);
 /** @name was read, e->at is behind it; may read on (":3", ".x"). False: nothing has this
  *  name. A name that is refused is true, with the failure noted. */
 bool dbg_name_resolve(struct dbg_expr *e, const char *name, struct dbg_operand *o);
+
+/* ---- variables of the source (dbg_variables.c) ---------------------------------------- */
+
+/** A variable in scope where the lane is: its type and place. False: there is none of the
+ *  name; one that has no place is true, with the failure noted. */
+bool dbg_variable_resolve(struct dbg_expr *e, const char *name, struct dbg_operand *o);
+/** Steps of a typed operand; a failure is noted. */
+void dbg_typed_member(struct dbg_expr *e, struct dbg_operand *o, const char *name);
+void dbg_typed_index(struct dbg_expr *e, struct dbg_operand *o, int64_t index);
+void dbg_typed_follow(struct dbg_expr *e, struct dbg_operand *o);
+bool dbg_typed_is_structure(const struct dbg_operand *o);
+/** Read a scalar's value; false: an aggregate, whose value is its address. */
+bool dbg_typed_finish(struct dbg_expr *e, struct dbg_operand *o);
+void dbg_typed_print(struct dbg *dbg, dbg_thread_id id, unsigned lane, struct dbg_operand *o,
+                     char format, struct lw_sink *out);
 
 #endif

@@ -193,6 +193,40 @@ static const char *special_alias(const char *name)
     return name;
 }
 
+/* OpenCL's ids, and what else the window of built-ins has that is no special register. */
+static bool builtin_name(struct dbg_expr *e, const char *name, struct dbg_operand *o)
+{
+    static const struct {
+        const char *name;
+        uint8_t offset, words;
+    } rows[] = {
+        {"local_id", 0, 3},    {"group_id", 16, 3},     {"local_size", 32, 3},
+        {"num_groups", 48, 3}, {"global_id", 96, 3},    {"global_size", 112, 3},
+        {"warpSize", 80, 1},   {"global_offset", 128, 3}, {"work_dim", 84, 1},
+    };
+    uint8_t raw[4] = {0};
+
+    for (size_t i = 0; i < LW_COUNT_OF(rows); i++) {
+        uint64_t address = (UINT64_C(0xF5) << 56) + rows[i].offset;
+
+        if (strcmp(name, rows[i].name) != 0)
+            continue;
+        if (rows[i].words == 3) {
+            if (*e->at != '.' || e->at[1] < 'x' || e->at[1] > 'z' || dbg_name_char(e->at[2])) {
+                dbg_expr_fail(e, LW_EUSAGE, "%s has three parts: write %s.x", name, name);
+                return true;
+            }
+            address += 4 * (uint64_t)(e->at[1] - 'x');
+            e->at += 2;
+        }
+        if (!e->dry && dbg_expr_warp(e))
+            (void)!dbg_mem_access(e->dbg, e->id, e->lane, address, raw, sizeof raw, false);
+        o->value = dbg_value_make(DBG_U32, lw_get32(raw));
+        return true;
+    }
+    return false;
+}
+
 static bool special_name(struct dbg_expr *e, const char *name, struct dbg_operand *o)
 {
     char full[DBG_MAX_NAME + 4];
@@ -376,5 +410,5 @@ static bool program_name(struct dbg_expr *e, const char *name, struct dbg_operan
 bool dbg_name_resolve(struct dbg_expr *e, const char *name, struct dbg_operand *o)
 {
     return register_name(e, name, o) || barrier_name(e, name, o) || special_name(e, name, o) ||
-           state_name(e, name, o) || program_name(e, name, o);
+           state_name(e, name, o) || program_name(e, name, o) || builtin_name(e, name, o);
 }

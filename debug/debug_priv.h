@@ -140,6 +140,13 @@ enum lw_status dbg_advance(struct dbg *dbg, dbg_thread_id id, uint64_t pc,
 /** Check an expression without values: names and syntax. */
 enum lw_status dbg_expr_check(struct dbg *dbg, const char *text, struct lw_error *err)
     LW_MUST_CHECK;
+/** If @text is a variable of the source, or a part of one, print "text = value" by its type.
+ *  False: it is something else, or cannot be read; dbg_eval() says why. */
+bool dbg_print_source(struct dbg *dbg, dbg_thread_id id, unsigned lane, const char *text,
+                      char format, struct lw_sink *out);
+/** All variables in scope where the lane is. */
+enum lw_status dbg_locals_print(struct dbg *dbg, dbg_thread_id id, unsigned lane,
+                                struct lw_sink *out, struct lw_error *err) LW_MUST_CHECK;
 /** dbg_mem_read and dbg_mem_write, for a lane that need not be the focus. */
 uint64_t dbg_mem_access(struct dbg *dbg, dbg_thread_id id, unsigned lane, uint64_t address,
                         void *data, uint64_t size_bytes, bool write);

@@ -18,4 +18,5 @@ liblanewise_a_SOURCES += \
 	%D%/dbg_step.c \
 	%D%/dbg_stop.c \
 	%D%/dbg_value.c \
+	%D%/dbg_variables.c \
 	%D%/dbg_walk.c

@@ -213,6 +213,52 @@ END
 server_ends
 [ "$status" = 0 ] || fail "nvcc: the run ended with status $status"
 
+# The shell has the same variables, by its own reader.
+cat >"$work/commands" <<END
+break variables.cl:$inner if k == 2 && i == 70
+continue
+locals
+print r.in.big
+print arr[1] + 1
+print *records
+print records->weight[1] == records[0].weight[1]
+print *scratch
+set arr[1] = 2.5
+print arr
+plane i
+print global_id.x
+print \$lane
+print r.nosuch
+END
+"$lanewise" debug "$work/variables.yaml" -x "$work/commands" >"$work/transcript" 2>&1
+expect "variables in the shell" <<END
+^breakpoint 1, lanes 0x00000040
+^t = 3
+^k = 2
+^table = \{0 <repeats 64 times>\}
+^i = 70
+^r = \{id = 70, weight = \{0, 0, 0\}, in = \{tag = 0, big = -7\}\}
+^c = GREEN
+^arr = \{70, 71.5, 0, 0\}
+^r.in.big = -7
+^arr\[1\] . 1 = 72.5
+^.records = \{id = 16843009, weight = \{2
+^records->.* = 1
+^.scratch = 0
+^arr = \{70, 2.5, 0, 0\}
+^  8: 72 73 74 75 76 77 78 79
+^global_id.x = 70
+lane = 6
+no member nosuch
+END
+printf 'break leaf\ncontinue\nlocals\n' >"$work/commands"
+"$lanewise" debug "$work/calls.yaml" -x "$work/commands" >"$work/transcript" 2>&1
+expect "a function's variables in the shell" <<END
+^x = 401
+^y = 1
+^q = 0
+END
+
 if command -v lldb-19 >/dev/null; then
     serve "$lanewise" run variables.yaml --gdb 127.0.0.1:0
     "$lanewise" compile -X -O0 -X -g -X -cl-opt-disable -o "$work/v.lwo" "$work/variables.cl"
