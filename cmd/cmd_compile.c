@@ -15,6 +15,8 @@ struct options {
     const char *stack;
     const char *flags[MAX_FLAGS];
     unsigned flag_count;
+    const char *const *paths; /* compile takes several */
+    unsigned path_count;
     struct lw_arena arena;
 };
 
@@ -126,7 +128,9 @@ static int operand(const struct cmd *cmd, struct options *o, int argc, char **ar
     lw_arena_init(&o->arena);
     operands = cmd_parse(cmd, argc, argv, take, o, &status);
     *path = NULL;
-    if (operands == 1)
+    o->paths = (const char *const *)argv + 1;
+    o->path_count = operands > 0 ? (unsigned)operands : 0;
+    if (operands == 1 || (operands > 1 && cmd->run == cmd_compile))
         *path = argv[1];
     else if (operands == 0 && o->host == NULL)
         status = cmd_wrong_usage(cmd, "which file? give %s", cmd->operands);
@@ -263,7 +267,19 @@ int cmd_compile(const struct cmd *cmd, int argc, char **argv)
                                  near != NULL ? near : "", near != NULL ? "\"?" : "");
         goto cleanup;
     }
-    if (ptx_is_compiled(path)) {
+    ptx_options_default(&options);
+    options.no_scalar = o.no_scalar;
+    if (o.stack != NULL)
+        got = cmd_number("stack", o.stack, 1, 1u << 22, &options.stack_bytes, &err);
+    if (got != LW_OK) {
+        /* the sentence is there */
+    } else if (o.path_count > 1) {
+        if (kind == 1 || kind == 3)
+            got = LW_FAIL(&err, LW_EUSAGE, "--emit %s: one file at a time", o.emit);
+        else
+            got = lnc_object_link(o.paths, o.path_count, o.flags, o.flag_count, o.clang, &options,
+                                  &object, &err);
+    } else if (ptx_is_compiled(path)) {
         got = ptx_compile(path, o.flags, o.flag_count, o.clang, &ptx, &size, &err);
     } else if (has_suffix(path, ".ptx")) {
         if (o.flag_count != 0)
@@ -282,13 +298,8 @@ int cmd_compile(const struct cmd *cmd, int argc, char **argv)
     if (got == LW_OK && ptx != NULL && kind == 3) {
         got = ptx_print_cfg(path, ptx, size, &graph.sink, &err);
     } else if (got == LW_OK && ptx != NULL && kind != 1) {
-        ptx_options_default(&options);
-        options.no_scalar = o.no_scalar;
-        if (o.stack != NULL)
-            got = cmd_number("stack", o.stack, 1, 1u << 22, &options.stack_bytes, &err);
         options.from_source = ptx_is_compiled(path);
-        if (got == LW_OK)
-            got = ptx_translate(path, ptx, size, &options, &object, &err);
+        got = ptx_translate(path, ptx, size, &options, &object, &err);
     }
     if (got != LW_OK)
         status = cmd_open_error(&err, o.clang);

@@ -111,7 +111,7 @@ const struct cmd cmd_table[] = {
      LW_COUNT_OF(run_options), cmd_run},
     {"debug", "LAUNCH.yaml", "the shell, stopped at the first kernel's entry", debug_options,
      LW_COUNT_OF(debug_options), cmd_debug},
-    {"compile", "FILE", "a .cl, .cu or .ptx source to an object", compile_options,
+    {"compile", "FILE...", "a .cl, .cu or .ptx source, or several linked, to an object", compile_options,
      LW_COUNT_OF(compile_options), cmd_compile},
     {"asm", "FILE.s", "assembly to an object", output_options, LW_COUNT_OF(output_options),
      cmd_asm},

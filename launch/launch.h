@@ -28,6 +28,13 @@ enum lw_status lnc_object_load_stack(const char *path, const char *const *option
                                      uint32_t stack_bytes, struct isa_object **out,
                                      struct lw_error *err) LW_MUST_CHECK;
 
+/** The same of several sources that become PTX (.cl .cu .ptx), linked as ptx_translate_all does;
+ *  the options are for those that a compiler reads. @translation: NULL for the usual. */
+enum lw_status lnc_object_link(const char *const *paths, size_t count,
+                               const char *const *options, size_t option_count,
+                               const char *clang, const struct ptx_options *translation,
+                               struct isa_object **out, struct lw_error *err) LW_MUST_CHECK;
+
 /** A launch file on a machine: program loaded, buffers made. Steps are carried out by
  *  lnc_session_next. The machine is borrowed, @file too. The machine's program borrows the
  *  session's object: destroy engine and machine first, then the session, then the file. */

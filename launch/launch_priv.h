@@ -123,7 +123,9 @@ struct lnc_file {
     struct lw_yaml_document *doc;
     uint64_t hash; /* of its text */
     const char *folder; /* of the launch file, with the slash; "" if none */
-    const char *source; /* path, resolved */
+    const char *source; /* path, resolved; the first of several */
+    const char **sources;
+    size_t source_count; /* 0: no list */
     const struct lw_yaml *source_node;
     const char **options;
     size_t option_count;

@@ -340,10 +340,35 @@ static enum lw_status read_buffers(struct lnc_file *file, const struct lw_yaml *
     return LW_OK;
 }
 
+static enum lw_status read_sources(struct lnc_file *file, const struct lw_yaml *node,
+                                   struct lw_error *err)
+{
+    const char *text;
+
+    if (node->kind != LW_YAML_SEQUENCE || node->count == 0)
+        return lw_yaml_fail(file->doc, node, err,
+                            "sources: expected a list of .cl, .cu and .ptx files such as [a.ptx, b.ptx]");
+    file->sources = lw_arena_alloc(&file->arena, node->count * sizeof *file->sources);
+    if (file->sources == NULL)
+        return lnc_no_memory(file, node, err);
+    file->source_node = node;
+    for (const struct lw_yaml *n = node->first; n != NULL; n = n->next) {
+        enum lw_status status = lw_yaml_string(file->doc, n, &text, err);
+
+        if (status != LW_OK)
+            return status;
+        file->sources[file->source_count] = lnc_path(file, text);
+        if (file->sources[file->source_count++] == NULL)
+            return lnc_no_memory(file, n, err);
+    }
+    file->source = file->sources[0];
+    return LW_OK;
+}
+
 static enum lw_status read_program(struct lnc_file *file, const struct lw_yaml *node,
                                    struct lw_error *err)
 {
-    static const char *const known[] = {"source", "options", "compiler", "stack", NULL};
+    static const char *const known[] = {"source", "sources", "options", "compiler", "stack", NULL};
     const struct lw_yaml *n;
     const char *text;
     enum lw_status status;
@@ -355,16 +380,25 @@ static enum lw_status read_program(struct lnc_file *file, const struct lw_yaml *
     if (status != LW_OK)
         return status;
     n = lw_yaml_get(node, "source");
-    if (n == NULL)
-        return lw_yaml_fail(file->doc, node, err,
-                            "program: \"source\" is missing: a .cl, .cu, .ptx, .s or .lwo file");
-    status = lw_yaml_string(file->doc, n, &text, err);
-    if (status != LW_OK)
-        return status;
-    file->source_node = n;
-    file->source = lnc_path(file, text);
-    if (file->source == NULL)
-        return lnc_no_memory(file, n, err);
+    if (n != NULL && lw_yaml_get(node, "sources") != NULL)
+        return lw_yaml_fail(file->doc, node, err, "program: \"source\" or \"sources\", not both");
+    if (n != NULL) {
+        status = lw_yaml_string(file->doc, n, &text, err);
+        if (status != LW_OK)
+            return status;
+        file->source_node = n;
+        file->source = lnc_path(file, text);
+        if (file->source == NULL)
+            return lnc_no_memory(file, n, err);
+    } else {
+        n = lw_yaml_get(node, "sources");
+        if (n == NULL)
+            return lw_yaml_fail(file->doc, node, err,
+                                "program: \"source\" is missing: a .cl, .cu, .ptx, .s or .lwo file");
+        status = read_sources(file, n, err);
+        if (status != LW_OK)
+            return status;
+    }
     n = lw_yaml_get(node, "compiler");
     if (n != NULL) {
         status = lw_yaml_string(file->doc, n, &file->compiler, err);

@@ -109,3 +109,50 @@ enum lw_status lnc_object_load_stack(const char *path, const char *const *option
     free(text);
     return status;
 }
+
+/* The PTX of one source of several; heap text. */
+static enum lw_status link_text(const char *path, const char *const *options, size_t option_count,
+                                const char *clang, struct ptx_source *out, struct lw_error *err)
+{
+    size_t n = strlen(path);
+    enum lw_status status;
+    char *text = NULL;
+
+    out->name = path;
+    out->from_source = ptx_is_compiled(path);
+    if (out->from_source)
+        status = ptx_compile(path, options, option_count, clang, &text, &out->size, err);
+    else if (n < 5 || strcmp(path + n - 4, ".ptx") != 0)
+        status = LW_FAIL(err, LW_EINPUT, "%s: only .cl, .cu and .ptx sources can be linked", path);
+    else
+        status = lw_file_read(path, &text, &out->size, err);
+    out->text = text;
+    return status;
+}
+
+enum lw_status lnc_object_link(const char *const *paths, size_t count,
+                               const char *const *options, size_t option_count,
+                               const char *clang, const struct ptx_options *translation,
+                               struct isa_object **out, struct lw_error *err)
+{
+    struct ptx_source *sources = calloc(count + 1, sizeof *sources);
+    enum lw_status status = LW_OK;
+    bool compiles = false;
+
+    if (sources == NULL)
+        return LW_FAIL(err, LW_ENOMEM, "no memory for %zu sources", count);
+    for (size_t i = 0; i < count; i++)
+        compiles |= ptx_is_compiled(paths[i]);
+    if (option_count != 0 && !compiles)
+        status = LW_FAIL(err, LW_EINPUT,
+                         "%s: compiler options such as \"%.40s\" are for .cl and .cu sources only",
+                         paths[0], options[0]);
+    for (size_t i = 0; i < count && status == LW_OK; i++)
+        status = link_text(paths[i], options, option_count, clang, &sources[i], err);
+    if (status == LW_OK)
+        status = ptx_translate_all(sources, count, translation, out, err);
+    for (size_t i = 0; i < count; i++)
+        free((char *)(uintptr_t)sources[i].text);
+    free(sources);
+    return status;
+}

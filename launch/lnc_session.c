@@ -354,9 +354,17 @@ enum lw_status lnc_session_create(struct lnc_file *file, struct emu_machine *mac
         status = LW_FAIL(err, LW_ENOMEM, "no memory for a session");
         goto cleanup;
     }
-    status = lnc_object_load_stack(file->source, file->options, file->option_count, clang,
-                                   file->stack_bytes,
-                             &session->object, err);
+    if (file->source_count != 0) {
+        struct ptx_options translation;
+
+        ptx_options_default(&translation);
+        translation.stack_bytes = file->stack_bytes;
+        status = lnc_object_link(file->sources, file->source_count, file->options,
+                                 file->option_count, clang, &translation, &session->object, err);
+    } else {
+        status = lnc_object_load_stack(file->source, file->options, file->option_count, clang,
+                                       file->stack_bytes, &session->object, err);
+    }
     if (status != LW_OK) {
         /* The compiler's and assembler's own sentences have a place; a missing file, or a
          * suffix of no meaning, is this file's mistake. */

@@ -26,6 +26,22 @@ void ptx_options_default(struct ptx_options *options);
 enum lw_status ptx_translate(const char *name, const char *text, size_t size,
                              const struct ptx_options *options, struct isa_object **out,
                              struct lw_error *err) LW_MUST_CHECK;
+/** One module of several. */
+struct ptx_source {
+    const char *name, *text; /* name: as of ptx_translate */
+    size_t size;
+    bool from_source;        /* as the option, for this one */
+};
+/**
+ * Translate several modules into one object. An external function or variable means the one
+ * of its name that another module defines as visible, weak or common; of several definitions
+ * a weak or common one yields (of common ones the largest stays), and two others are an error.
+ * Names that are not visible are their module's own. The first module's debug sections stay;
+ * lines come from all.
+ */
+enum lw_status ptx_translate_all(const struct ptx_source *sources, size_t count,
+                                 const struct ptx_options *options, struct isa_object **out,
+                                 struct lw_error *err) LW_MUST_CHECK;
 /** The control-flow graph with regions and barriers, as text (compile --emit cfg). */
 enum lw_status ptx_print_cfg(const char *name, const char *text, size_t size,
                              struct lw_sink *out, struct lw_error *err) LW_MUST_CHECK;

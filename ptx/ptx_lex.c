@@ -240,6 +240,210 @@ uint64_t ptx_lex_integer(struct ptx_lexer *lex, const char *what)
     return bits;
 }
 
+/* ---- constant expressions ----------------------------------------------------- */
+
+/* PTX ISA 4.6: integers of 64 bits, signed unless a literal is too large or ends in U, or an
+ * operand is unsigned; comparisons give 0 and 1. */
+struct constant {
+    uint64_t v;
+    bool is_unsigned;
+};
+enum { MAX_DEPTH = 60 };
+struct expression {
+    struct ptx_lexer *lex;
+    unsigned depth;
+};
+
+static struct constant choice(struct expression *e, struct constant first);
+static struct constant unary(struct expression *e);
+
+static void deeper(struct expression *e)
+{
+    if (++e->depth > MAX_DEPTH)
+        ptx_fail(e->lex->job, e->lex->line, LW_EUNSUPP, "a constant expression nests too deeply");
+}
+
+static struct constant parenthesis(struct expression *e)
+{
+    struct ptx_lexer *lex = e->lex;
+    struct ptx_name type = { 0 };
+    struct constant x;
+
+    ptx_lex_space(lex);
+    if (ptx_lex_dotted(lex, &type)) { /* a cast */
+        if (!ptx_name_is(type, "s64") && !ptx_name_is(type, "u64"))
+            ptx_fail(lex->job, lex->line, LW_EINPUT, "expected (.s64) or (.u64), found (.%.*s)",
+                     (int)(type.size < 30 ? type.size : 30), type.text);
+        ptx_lex_expect(lex, ')', "behind the type");
+        x = unary(e);
+        x.is_unsigned = type.text[0] == 'u';
+    } else {
+        x = choice(e, unary(e));
+        ptx_lex_expect(lex, ')', "in the constant expression");
+    }
+    return x;
+}
+
+static struct constant unary(struct expression *e)
+{
+    struct ptx_lexer *lex = e->lex;
+    char c = ptx_lex_peek(lex), room[40];
+    enum ptx_literal literal;
+    struct constant x = { 0 };
+
+    deeper(e);
+    if (c == '(') {
+        lex->p++;
+        x = parenthesis(e);
+    } else if (c == '-' || c == '+' || c == '~' || c == '!') {
+        lex->p++;
+        x = unary(e);
+        if (c == '-')
+            x.v = 0 - x.v;
+        else if (c == '~')
+            x.v = ~x.v;
+        else if (c == '!')
+            x = (struct constant){ x.v == 0, false };
+    } else {
+        if (!ptx_lex_number(lex, &x.v, &literal) || literal != PTX_LIT_INT)
+            ptx_fail(lex->job, lex->line, LW_EINPUT,
+                     "expected an integer in the constant expression, found %s",
+                     ptx_lex_here(lex, room, sizeof room));
+        x.is_unsigned = x.v >> 63 || lex->p[-1] == 'U';
+    }
+    e->depth--;
+    return x;
+}
+
+/* Operators by how tightly they bind. */
+static const struct {
+    char text[3];
+    uint8_t level;
+} operators[] = {
+    { "||", 1 }, { "&&", 2 }, { "|", 3 },  { "^", 4 }, { "&", 5 }, { "==", 6 },
+    { "!=", 6 }, { "<=", 7 }, { ">=", 7 }, { "<", 7 }, { ">", 7 }, { "<<", 8 },
+    { ">>", 8 }, { "+", 9 },  { "-", 9 },  { "*", 10 }, { "/", 10 }, { "%", 10 },
+};
+
+/* The longest one that stands here, or -1. */
+static int find_operator(struct ptx_lexer *lex)
+{
+    int found = -1;
+
+    switch (ptx_lex_peek(lex)) {
+    case '|': case '&': case '^': case '=': case '!': case '<': case '>': case '+': case '-':
+    case '*': case '/': case '%':
+        break;
+    default:
+        return -1;
+    }
+    for (unsigned i = 0; i < LW_COUNT_OF(operators); i++) {
+        size_t n = strlen(operators[i].text);
+
+        if ((size_t)(lex->end - lex->p) >= n && memcmp(lex->p, operators[i].text, n) == 0 &&
+            (found < 0 || n > strlen(operators[found].text)))
+            found = (int)i;
+    }
+    return found;
+}
+
+static struct constant apply(struct expression *e, const char *op, struct constant a,
+                             struct constant b)
+{
+    bool u = a.is_unsigned || b.is_unsigned, keeps = true, less;
+    int64_t x = (int64_t)a.v, y = (int64_t)b.v;
+    uint64_t v = 0;
+
+    less = u ? a.v < b.v : x < y;
+    if (op[1] != '\0' || op[0] == '<' || op[0] == '>')
+        keeps = false; /* a truth value, but for shifts below */
+    switch (op[0]) {
+    case '*': v = a.v * b.v; break;
+    case '+': v = a.v + b.v; break;
+    case '-': v = a.v - b.v; break;
+    case '/':
+    case '%':
+        if (b.v == 0)
+            ptx_fail(e->lex->job, e->lex->line, LW_EINPUT, "a constant is divided by zero");
+        if (u)
+            v = op[0] == '/' ? a.v / b.v : a.v % b.v;
+        else if (y == -1)
+            v = op[0] == '/' ? 0 - a.v : 0;
+        else
+            v = (uint64_t)(op[0] == '/' ? x / y : x % y);
+        break;
+    case '<':
+        if (op[1] == '<')
+            return (struct constant){ b.v > 63 ? 0 : a.v << b.v, a.is_unsigned };
+        v = less || (op[1] == '=' && a.v == b.v);
+        break;
+    case '>':
+        if (op[1] == '>' && a.is_unsigned)
+            return (struct constant){ b.v > 63 ? 0 : a.v >> b.v, true };
+        if (op[1] == '>')
+            return (struct constant){ (uint64_t)(x >> (b.v > 63 ? 63 : b.v)), false };
+        v = !less && (op[1] == '=' || a.v != b.v);
+        break;
+    case '=': v = a.v == b.v; break;
+    case '!': v = a.v != b.v; break;
+    case '&': v = op[1] == '&' ? a.v != 0 && b.v != 0 : (a.v & b.v); break;
+    case '|': v = op[1] == '|' ? a.v != 0 || b.v != 0 : (a.v | b.v); break;
+    default: v = a.v ^ b.v; break;
+    }
+    return (struct constant){ v, keeps && u };
+}
+
+static struct constant binary(struct expression *e, struct constant left, unsigned level)
+{
+    for (int i; (i = find_operator(e->lex)) >= 0 && operators[i].level >= level;) {
+        struct constant right;
+
+        e->lex->p += strlen(operators[i].text);
+        right = binary(e, unary(e), operators[i].level + 1u);
+        left = apply(e, operators[i].text, left, right);
+    }
+    return left;
+}
+
+/* @first is what stands first, already read. */
+static struct constant choice(struct expression *e, struct constant first)
+{
+    struct constant x = binary(e, first, 1), yes, no;
+
+    if (!ptx_lex_accept(e->lex, '?'))
+        return x;
+    deeper(e);
+    yes = choice(e, unary(e));
+    ptx_lex_expect(e->lex, ':', "between the values of a choice");
+    no = choice(e, unary(e));
+    e->depth--;
+    return x.v != 0 ? yes : no;
+}
+
+bool ptx_lex_constant(struct ptx_lexer *lex, uint64_t *bits, enum ptx_literal *literal)
+{
+    struct expression e = { .lex = lex };
+    char c = ptx_lex_peek(lex);
+    struct constant first;
+    const char *next = lex->p + 1;
+
+    while (next < lex->end && (*next == ' ' || *next == '\t'))
+        next++;
+    if (c == '(' || c == '~' || c == '!' ||
+        ((c == '-' || c == '+') && next < lex->end && *next == '(')) {
+        first = unary(&e);
+    } else {
+        if (!ptx_lex_number(lex, bits, literal))
+            return false;
+        if (*literal != PTX_LIT_INT)
+            return true;
+        first = (struct constant){ *bits, (*bits >> 63 && c != '-') || lex->p[-1] == 'U' };
+    }
+    *literal = PTX_LIT_INT;
+    *bits = choice(&e, first).v;
+    return true;
+}
+
 bool ptx_lex_string(struct ptx_lexer *lex, struct ptx_name *text)
 {
     if (ptx_lex_peek(lex) != '"')

@@ -93,27 +93,12 @@ static void put_scalar(struct ptx_parser *parser, struct ptx_symbol *symbol, uin
         symbol->init[offset + i] = (uint8_t)(bits >> (8 * i));
 }
 
-/* value := number | name [+ number] | generic(name) [+ number] */
-static void parse_value(struct ptx_parser *parser, uint32_t index, uint64_t offset,
-                        enum ptx_type type)
+/* name [+ number] | generic(name) [+ number], behind its first word */
+static uint32_t parse_target_name(struct ptx_parser *parser, struct ptx_name name, uint64_t *addend)
 {
     struct ptx_lexer *lex = &parser->lex;
-    unsigned bytes = ptx_type_bytes(type);
-    enum ptx_literal literal;
-    struct ptx_name name;
-    uint64_t bits;
     char room[40];
 
-    if (ptx_lex_number(lex, &bits, &literal)) {
-        if (ptx_lex_peek(lex) == '(')
-            ptx_fail(lex->job, lex->line, LW_EUNSUPP,
-                     "byte masks of addresses in initialisers are not supported");
-        put_scalar(parser, &parser->module->symbols.at[index], offset, bytes, bits, literal, type);
-        return;
-    }
-    if (!ptx_lex_identifier(lex, &name))
-        ptx_fail(lex->job, lex->line, LW_EINPUT, "expected a value in the initialiser, found %s",
-                 ptx_lex_here(lex, room, sizeof room));
     bool generic = ptx_name_is(name, "generic") && ptx_lex_accept(lex, '(');
 
     if (generic && !ptx_lex_identifier(lex, &name))
@@ -129,13 +114,81 @@ static void parse_value(struct ptx_parser *parser, uint32_t index, uint64_t offs
 
     if (generic)
         ptx_lex_expect(lex, ')', "behind generic(name");
-    uint64_t addend = 0;
     char sign = ptx_lex_peek(lex);
 
     if (sign == '+' || sign == '-') {
         lex->p += sign == '+';
-        addend = ptx_lex_integer(lex, "an offset behind the name");
+        *addend = ptx_lex_integer(lex, "an offset behind the name");
     }
+    return target;
+}
+
+/* mask(address): a byte of it. The eight bytes of one address, in order, are an address. */
+static void parse_masked(struct ptx_parser *parser, uint32_t index, uint64_t offset,
+                         enum ptx_type type, uint64_t mask)
+{
+    struct ptx_lexer *lex = &parser->lex;
+    struct ptx_symbol *symbol = &parser->module->symbols.at[index];
+    uint64_t addend = 0;
+    struct ptx_name name;
+    unsigned byte = 0;
+    bool whole;
+
+    ptx_lex_expect(lex, '(', "behind the mask");
+    if (!ptx_lex_identifier(lex, &name))
+        ptx_fail(lex->job, lex->line, LW_EINPUT, "expected a name behind the mask");
+    uint32_t target = parse_target_name(parser, name, &addend);
+
+    ptx_lex_expect(lex, ')', "behind the masked address");
+    while (byte < 8 && mask != UINT64_C(0xff) << 8 * byte)
+        byte++;
+    whole = byte < 8 && ptx_type_bytes(type) == 1 && offset >= byte;
+    if (whole && byte == 0) {
+        if (offset + 8 > symbol->size_bytes)
+            whole = false;
+        else
+            *PTX_PUSH(lex->job, symbol->addresses) =
+                (struct ptx_init_address){ offset, target, (int64_t)addend };
+    } else if (whole) { /* it goes on with the one that began */
+        const struct ptx_init_address *last =
+            symbol->addresses.count != 0 ? &symbol->addresses.at[symbol->addresses.count - 1] : NULL;
+
+        whole = last != NULL && last->offset == offset - byte && last->symbol == target &&
+                last->addend == (int64_t)addend;
+    }
+    const struct ptx_symbol *to = &parser->module->symbols.at[target];
+
+    if (!whole || (to->kind == PTX_SYM_VARIABLE && to->space != PTX_SP_GLOBAL &&
+                   to->space != PTX_SP_CONST))
+        ptx_fail(lex->job, lex->line, LW_EUNSUPP,
+                 "only the bytes 0xFF(x), 0xFF00(x) ... of the 8-byte address of a global or "
+                 "constant variable or a function, in order, are supported");
+}
+
+/* value := number | mask(address) | name [+ number] | generic(name) [+ number] */
+static void parse_value(struct ptx_parser *parser, uint32_t index, uint64_t offset,
+                        enum ptx_type type)
+{
+    struct ptx_lexer *lex = &parser->lex;
+    unsigned bytes = ptx_type_bytes(type);
+    enum ptx_literal literal;
+    struct ptx_name name;
+    uint64_t bits;
+    char room[40];
+
+    if (ptx_lex_constant(lex, &bits, &literal)) {
+        if (literal == PTX_LIT_INT && ptx_lex_peek(lex) == '(') {
+            parse_masked(parser, index, offset, type, bits);
+            return;
+        }
+        put_scalar(parser, &parser->module->symbols.at[index], offset, bytes, bits, literal, type);
+        return;
+    }
+    if (!ptx_lex_identifier(lex, &name))
+        ptx_fail(lex->job, lex->line, LW_EINPUT, "expected a value in the initialiser, found %s",
+                 ptx_lex_here(lex, room, sizeof room));
+    uint64_t addend = 0;
+    uint32_t target = parse_target_name(parser, name, &addend);
     const struct ptx_symbol *to = &parser->module->symbols.at[target];
 
     if (bytes != 8 || (to->kind == PTX_SYM_VARIABLE && to->space != PTX_SP_GLOBAL &&
@@ -158,6 +211,14 @@ static void parse_initialiser(struct ptx_parser *parser, uint32_t index, enum pt
     uint64_t offset = 0;
     unsigned depth = 0;
 
+    if (symbol->size_bytes == 0) { /* as large as its values: one more than its commas */
+        struct ptx_lexer ahead = *lex;
+        uint64_t count = 1;
+
+        for (; ptx_lex_peek(&ahead) != ';' && ahead.p < ahead.end; ahead.p++)
+            count += *ahead.p == ',';
+        symbol->size_bytes = count * ptx_type_bytes(type);
+    }
     if (symbol->size_bytes > 1u << 28)
         ptx_fail(lex->job, lex->line, LW_EUNSUPP, "'%s' is too large to be initialised",
                  symbol->name);
@@ -182,12 +243,94 @@ static void parse_initialiser(struct ptx_parser *parser, uint32_t index, enum pt
     }
 }
 
+/* The symbol that a name of this scope, or one that all modules share, stands for already. */
+static const uint32_t *find_declared(struct ptx_parser *parser, struct ptx_scope *scope,
+                                     struct ptx_name name)
+{
+    const uint32_t *known = ptx_map_find(&scope->names, name.text, name.size);
+
+    if (known != NULL || scope->parent != NULL || !(parser->visible || parser->external))
+        return known;
+    known = ptx_map_find(&parser->module->linked, name.text, name.size);
+    if (known != NULL)
+        ptx_map_put(parser->lex.job, &scope->names, name.text, name.size, *known);
+    return known;
+}
+
+/* From here on other modules know the name, too. */
+static void share(struct ptx_parser *parser, const struct ptx_scope *scope, struct ptx_name name,
+                  uint32_t index)
+{
+    struct ptx_map *linked = &parser->module->linked;
+
+    if (scope->parent == NULL && (parser->visible || parser->external) &&
+        ptx_map_find(linked, name.text, name.size) == NULL)
+        ptx_map_put(parser->lex.job, linked, name.text, name.size,
+                    index << 2 | PTX_NAME_SYMBOL);
+}
+
+_Noreturn static void declared_twice(struct ptx_parser *parser, const struct ptx_symbol *old,
+                                     const char *name)
+{
+    struct ptx_job *job = parser->lex.job;
+
+    if (old != NULL && old->source != parser->source)
+        ptx_fail(job, parser->lex.line, LW_EINPUT, "'%s' is defined in %s:%u, too: one of them can "
+                 "be .weak", name, job->sources[old->source].name, old->line);
+    ptx_fail(job, parser->lex.line, LW_EINPUT, "'%s' is declared twice", name);
+}
+
+/* A variable of this scope, new or known; its index. Of two definitions a weak one yields; one
+ * that does is read and forgotten. */
+static uint32_t declare(struct ptx_parser *parser, struct ptx_name name,
+                        const struct ptx_symbol *symbol)
+{
+    struct ptx_job *job = parser->lex.job;
+    const uint32_t *known = find_declared(parser, parser->scope, name);
+    uint32_t index = (uint32_t)parser->module->symbols.count;
+    struct ptx_symbol *old;
+
+    if (known == NULL) {
+        *PTX_PUSH(job, parser->module->symbols) = *symbol;
+        ptx_map_put(job, &parser->scope->names, name.text, name.size,
+                    index << 2 | PTX_NAME_SYMBOL);
+        share(parser, parser->scope, name, index);
+        return index;
+    }
+    if ((*known & 3) != PTX_NAME_SYMBOL)
+        declared_twice(parser, NULL, symbol->name);
+    old = &parser->module->symbols.at[*known >> 2];
+    if (old->kind != symbol->kind || old->space != symbol->space || old->kind == PTX_SYM_PARAM)
+        declared_twice(parser, old, symbol->name);
+    if (old->external || symbol->external) { /* extern first, or once more */
+        if (!symbol->external) {
+            *old = *symbol;
+            share(parser, parser->scope, name, *known >> 2);
+        }
+        return *known >> 2;
+    }
+    bool larger = symbol->common && old->common && symbol->size_bytes > old->size_bytes;
+
+    if (larger || (old->weak && !symbol->weak)) {
+        *old = *symbol;
+        return *known >> 2;
+    }
+    if (!symbol->weak)
+        declared_twice(parser, old, symbol->name);
+    *PTX_PUSH(job, parser->module->symbols) = *symbol;
+    parser->module->symbols.at[index].external = true; /* nothing of it is kept */
+    return index;
+}
+
 uint32_t ptx_parse_variable(struct ptx_parser *parser, enum ptx_space space, bool external)
 {
     struct ptx_lexer *lex = &parser->lex;
     struct ptx_symbol proto = { .kind = space == PTX_SP_PARAM ? PTX_SYM_PARAM : PTX_SYM_VARIABLE,
                                 .space = (uint8_t)space,
                                 .external = external,
+                                .weak = parser->weak && parser->function == NULL,
+                                .common = parser->common && parser->function == NULL,
+                                .source = parser->source,
                                 .line = lex->line };
     enum ptx_type type = PTX_T_NONE;
     uint32_t first = PTX_NONE;
@@ -259,6 +402,7 @@ uint32_t ptx_parse_variable(struct ptx_parser *parser, enum ptx_space space, boo
     if (proto.align < bytes)
         proto.align = bytes;
     do {
+        enum ptx_literal literal;
         struct ptx_name name;
         uint64_t count = 1;
         bool open = false;
@@ -273,10 +417,11 @@ uint32_t ptx_parse_variable(struct ptx_parser *parser, enum ptx_space space, boo
         while (ptx_lex_accept(lex, '[')) {
             uint64_t n = 0;
 
-            if (ptx_lex_peek(lex) != ']')
-                n = ptx_lex_integer(lex, "a number of elements");
-            else
+            if (ptx_lex_peek(lex) == ']')
                 open = true;
+            else if (!ptx_lex_constant(lex, &n, &literal) || literal != PTX_LIT_INT)
+                ptx_fail(lex->job, lex->line, LW_EINPUT, "expected a number of elements, found %s",
+                         ptx_lex_here(lex, room, sizeof room));
             ptx_lex_expect(lex, ']', "behind the number of elements");
             if (!open && (n > UINT32_MAX || (n != 0 && count > (UINT64_C(1) << 40) / n)))
                 ptx_fail(lex->job, lex->line, LW_EINPUT, "'%s' is too large", symbol.name);
@@ -291,28 +436,12 @@ uint32_t ptx_parse_variable(struct ptx_parser *parser, enum ptx_space space, boo
              parser->function->has_body))
             ptx_fail(lex->job, lex->line, LW_EINPUT, "the parameter '%s' has no bytes",
                      symbol.name);
-        if (open && space != PTX_SP_SHARED && space != PTX_SP_PARAM && !external)
+        if (open && space != PTX_SP_SHARED && space != PTX_SP_PARAM && !external &&
+            ptx_lex_peek(lex) != '=')
             ptx_fail(lex->job, lex->line, LW_EUNSUPP,
                      "'%s' has no size; only extern shared arrays may", symbol.name);
-        uint32_t index = (uint32_t)parser->module->symbols.count;
-        const uint32_t *known = ptx_map_find(&parser->scope->names, name.text, name.size);
+        uint32_t index = declare(parser, name, &symbol);
 
-        if (known != NULL) {
-            struct ptx_symbol *old = (*known & 3) == PTX_NAME_SYMBOL
-                                         ? &parser->module->symbols.at[*known >> 2]
-                                         : NULL;
-
-            if (old == NULL || old->kind != symbol.kind || !(old->external || external) ||
-                old->space != symbol.space)
-                ptx_fail(lex->job, lex->line, LW_EINPUT, "'%s' is declared twice", symbol.name);
-            index = *known >> 2; /* extern first, or once more: keep the definition */
-            if (!external)
-                *old = symbol;
-        } else {
-            *PTX_PUSH(lex->job, parser->module->symbols) = symbol;
-            ptx_map_put(lex->job, &parser->scope->names, name.text, name.size,
-                        index << 2 | PTX_NAME_SYMBOL);
-        }
         if (first == PTX_NONE)
             first = index;
         if (space != PTX_SP_PARAM && ptx_lex_accept(lex, '='))
@@ -424,6 +553,8 @@ static void parse_function(struct ptx_parser *parser, bool kernel)
     function = PTX_PUSH(lex->job, module->functions);
     function->kernel = kernel;
     function->line = lex->line;
+    function->source = parser->source;
+    function->weak = parser->weak;
     function->name = "";
     function->first_symbol = (uint32_t)module->symbols.count;
     parser->function = function;
@@ -434,24 +565,26 @@ static void parse_function(struct ptx_parser *parser, bool kernel)
         ptx_fail(lex->job, lex->line, LW_EINPUT, "expected the name of a function, found %s",
                  ptx_lex_here(lex, room, sizeof room));
     function->name = ptx_text(parser, name);
-    const uint32_t *known = ptx_map_find(&scope.parent->names, name.text, name.size);
+    const uint32_t *known = find_declared(parser, scope.parent, name);
     bool declared = known != NULL;
 
     if (declared) {
         function->symbol = *known >> 2;
         symbol = &module->symbols.at[function->symbol];
         if ((*known & 3) != PTX_NAME_SYMBOL || symbol->kind != PTX_SYM_FUNCTION)
-            ptx_fail(lex->job, lex->line, LW_EINPUT, "'%s' is declared twice", function->name);
+            declared_twice(parser, NULL, function->name);
     } else {
         function->symbol = (uint32_t)module->symbols.count;
         symbol = PTX_PUSH(lex->job, module->symbols);
         symbol->kind = PTX_SYM_FUNCTION;
         symbol->name = function->name;
         symbol->line = function->line;
+        symbol->source = parser->source;
         symbol->function = (uint32_t)(module->functions.count - 1);
         ptx_map_put(lex->job, &scope.parent->names, name.text, name.size,
                     function->symbol << 2 | PTX_NAME_SYMBOL);
     }
+    share(parser, scope.parent, name, function->symbol);
     if (ptx_lex_peek(lex) == '(')
         parse_params(parser, false);
     while (ptx_lex_peek(lex) == '.') {
@@ -462,8 +595,17 @@ static void parse_function(struct ptx_parser *parser, bool kernel)
     if (ptx_lex_accept(lex, '{')) {
         struct ptx_symbol *mine = &module->symbols.at[function->symbol];
 
-        if (module->functions.at[mine->function].has_body)
+        struct ptx_function *old = &module->functions.at[mine->function];
+        bool yields = old->has_body && function->weak;
+
+        if (old->has_body && !old->weak && !function->weak) {
+            const struct ptx_symbol there = { .source = old->source, .line = old->line };
+
+            if (old->source != parser->source)
+                declared_twice(parser, &there, function->name);
             ptx_fail(lex->job, function->line, LW_EINPUT, "'%s' has two bodies", function->name);
+        }
+        old->has_body = yields;
         for (size_t i = 0; i < function->params.count; i++) {
             const struct ptx_symbol *param = &module->symbols.at[function->params.at[i]];
 
@@ -471,11 +613,13 @@ static void parse_function(struct ptx_parser *parser, bool kernel)
                 ptx_fail(lex->job, function->line, LW_EUNSUPP,
                          "the parameter '%s' has no bytes", param->name);
         }
-        mine->function = (uint32_t)(function - module->functions.at);
+        if (!yields)
+            mine->function = (uint32_t)(function - module->functions.at);
         function->has_body = true;
         parser->loc = 0;
         parser->targets.count = 0;
         ptx_parse_body(parser);
+        function->has_body = !yields;
     } else {
         ptx_lex_expect(lex, ';', "or a body behind the function's head");
     }
@@ -510,6 +654,7 @@ void ptx_parse_file(struct ptx_parser *parser)
     }
     while (ptx_lex_accept(lex, ',')) /* time stamp, size */
         (void)ptx_lex_integer(lex, "a number");
+    number += parser->file_base;
     while (parser->module->files.count <= number)
         *PTX_PUSH(lex->job, parser->module->files) = NULL;
     parser->module->files.at[number] = path;
@@ -550,7 +695,7 @@ void ptx_parse_loc(struct ptx_parser *parser)
         return; /* code of no line: it stays with the line before it */
     parser->loc = (uint32_t)parser->module->locs.count;
     *PTX_PUSH(lex->job, parser->module->locs) = (struct ptx_loc){
-        (uint32_t)file, (uint32_t)line, (uint16_t)(column > 65535 ? 65535 : column)
+        (uint32_t)file + parser->file_base, (uint32_t)line, (uint16_t)(column > 65535 ? 65535 : column)
     };
 }
 
@@ -566,7 +711,12 @@ void ptx_parse_section(struct ptx_parser *parser)
     else
         name = (struct ptx_name){ name.text - 1, name.size + 1 }; /* with its dot */
     ptx_lex_expect(lex, '{', "behind the section's name");
-    (void)ptx_debug_section(parser, name);
+    if (parser->source == 0) {
+        (void)ptx_debug_section(parser, name);
+    } else { /* one module's debug information is kept */
+        while (lex->p < lex->end && *lex->p != '}')
+            lex->line += *lex->p++ == '\n';
+    }
     if (!ptx_lex_accept(lex, '}'))
         ptx_fail(lex->job, start, LW_EINPUT, "the section is not closed with '}'");
 }
@@ -584,13 +734,39 @@ static void parse_target(struct ptx_parser *parser)
     } while (ptx_lex_accept(&parser->lex, ','));
 }
 
+/* .alias name, target; both are functions declared above */
+static void parse_alias(struct ptx_parser *parser)
+{
+    struct ptx_lexer *lex = &parser->lex;
+    uint32_t symbols[2], line = lex->line;
+
+    for (unsigned i = 0; i < 2; i++) {
+        const uint32_t *known;
+        struct ptx_name name;
+
+        if (!ptx_lex_identifier(lex, &name))
+            ptx_fail(lex->job, lex->line, LW_EINPUT, "expected '.alias name, function;'");
+        known = ptx_map_find(&parser->scope->names, name.text, name.size);
+        if (known == NULL || (*known & 3) != PTX_NAME_SYMBOL ||
+            parser->module->symbols.at[*known >> 2].kind != PTX_SYM_FUNCTION)
+            ptx_fail(lex->job, lex->line, LW_EINPUT, "'%.*s' is no function declared above",
+                     (int)name.size, name.text);
+        symbols[i] = *known >> 2;
+        if (i == 0)
+            ptx_lex_expect(lex, ',', "between the names of an alias");
+    }
+    ptx_lex_expect(lex, ';', "behind .alias");
+    *PTX_PUSH(lex->job, parser->module->aliases) =
+        (struct ptx_alias){ symbols[0], symbols[1], line };
+}
+
 static void parse_directive(struct ptx_parser *parser)
 {
     struct ptx_lexer *lex = &parser->lex;
-    bool external = false;
     struct ptx_name word;
     char room[40];
 
+    parser->visible = parser->weak = parser->common = parser->external = false;
     for (;;) {
         ptx_lex_space(lex);
         unsigned line = lex->line;
@@ -600,19 +776,25 @@ static void parse_directive(struct ptx_parser *parser)
                      ptx_lex_here(lex, room, sizeof room));
         if (ptx_name_is(word, "visible") || ptx_name_is(word, "weak") ||
             ptx_name_is(word, "common")) {
+            parser->visible = true;
+            parser->common |= word.text[0] == 'c';
+            parser->weak |= word.text[0] != 'v';
             continue;
         } else if (ptx_name_is(word, "extern")) {
-            external = true;
+            parser->external = true;
             continue;
         } else if (ptx_name_is(word, "entry") || ptx_name_is(word, "func")) {
+            parser->visible |= word.text[0] == 'e'; /* whoever launches it finds it by its name */
             parse_function(parser, word.text[0] == 'e');
+        } else if (ptx_name_is(word, "alias")) {
+            parse_alias(parser);
         } else if (ptx_name_is(word, "global") || ptx_name_is(word, "const") ||
                    ptx_name_is(word, "shared")) {
             (void)ptx_parse_variable(parser,
                                      word.text[0] == 'g'   ? PTX_SP_GLOBAL
                                      : word.text[0] == 'c' ? PTX_SP_CONST
                                                            : PTX_SP_SHARED,
-                                     external);
+                                     parser->external);
             ptx_lex_expect(lex, ';', "behind the declaration");
         } else if (ptx_name_is(word, "version")) {
             uint64_t bits;
@@ -662,13 +844,19 @@ static const char *find_producer(struct ptx_parser *parser, const char *text, si
     return "PTX, translated by lanewise";
 }
 
-struct ptx_module *ptx_parse(struct ptx_job *job, const char *text, size_t size)
+void ptx_job_source(struct ptx_job *job, size_t source)
+{
+    job->name = job->sources[source].name;
+    job->text = job->sources[source].text;
+    job->text_size = job->sources[source].size;
+    job->from_source = job->sources[source].from_source ||
+                       (job->options != NULL && job->options->from_source);
+}
+
+struct ptx_module *ptx_parse(struct ptx_job *job)
 {
     struct ptx_module *module = PTX_NEW(job, struct ptx_module);
-    struct ptx_scope scope = { 0 };
-    struct ptx_parser parser = { .lex = { job, text, text + size, 1 },
-                                 .module = module,
-                                 .scope = &scope };
+    struct ptx_parser parser = { .module = module };
 
     module->job = job;
     for (unsigned i = 1; i < PTX_OP_COUNT; i++) {
@@ -682,8 +870,30 @@ struct ptx_module *ptx_parse(struct ptx_job *job, const char *text, size_t size)
         ptx_map_put(job, &parser.words, word, strlen(word), i);
     }
     (void)PTX_PUSH(job, module->locs); /* 0: none */
-    module->producer = find_producer(&parser, text, size);
-    while (ptx_lex_peek(&parser.lex) != '\0' || parser.lex.p < parser.lex.end)
-        parse_directive(&parser);
+    for (size_t i = 0; i < job->source_count; i++) {
+        struct ptx_scope scope = { 0 };
+
+        ptx_job_source(job, i);
+        parser.lex = (struct ptx_lexer){ job, job->text, job->text + job->text_size, 1 };
+        parser.scope = &scope;
+        parser.source = (uint16_t)i;
+        parser.file_base = (uint32_t)module->files.count;
+        parser.loc = 0;
+        if (i == 0)
+            module->producer = find_producer(&parser, job->text, job->text_size);
+        while (ptx_lex_peek(&parser.lex) != '\0' || parser.lex.p < parser.lex.end)
+            parse_directive(&parser);
+    }
+    for (size_t i = 0; i < module->aliases.count; i++) {
+        const struct ptx_alias *a = &module->aliases.at[i];
+        const struct ptx_symbol *to = &module->symbols.at[a->target];
+
+        ptx_job_source(job, to->source);
+        if (!module->functions.at[to->function].has_body)
+            ptx_fail(job, a->line, LW_EUNSUPP, "the alias '%s' is of '%s', which has no body here",
+                     module->symbols.at[a->symbol].name, to->name);
+        module->symbols.at[a->symbol].function = to->function;
+    }
+    ptx_job_source(job, 0);
     return module;
 }

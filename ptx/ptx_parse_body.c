@@ -289,9 +289,10 @@ static void parse_address(struct ptx_parser *parser, struct ptx_operand *out)
 
         if (sign == '+' || sign == '-') {
             lex->p += sign == '+';
-            out->imm = ptx_lex_integer(lex, "an offset in the address");
+            if (!ptx_lex_constant(lex, &out->imm, &literal) || literal != PTX_LIT_INT)
+                expected(parser, "an offset in the address");
         }
-    } else if (!ptx_lex_number(lex, &out->imm, &literal) || literal != PTX_LIT_INT) {
+    } else if (!ptx_lex_constant(lex, &out->imm, &literal) || literal != PTX_LIT_INT) {
         expected(parser, "an address");
     }
     ptx_lex_expect(lex, ']', "behind the address");
@@ -311,7 +312,8 @@ static void parse_operand(struct ptx_parser *parser, struct ptx_operand *out, bo
         return;
     }
 again:
-    if (ptx_lex_number(lex, &out->imm, &literal)) {
+    /* '!' stands before predicates only */
+    if (ptx_lex_peek(lex) != '!' && ptx_lex_constant(lex, &out->imm, &literal)) {
         out->kind = PTX_O_IMM;
         out->literal = (uint8_t)literal;
     } else if (ptx_lex_accept(lex, '[')) {
@@ -453,7 +455,7 @@ static void parse_insn(struct ptx_parser *parser, struct ptx_name name, uint32_t
                 parse_branch_table(parser, one, index, 1);
             } else if (insn.op == PTX_CALL && list.count > 1 && parse_prototype(parser, one)) {
                 continue;
-            } else if (ptx_lex_accept(lex, '(')) {
+            } else if (insn.op == PTX_CALL && ptx_lex_accept(lex, '(')) {
                 one->kind = PTX_O_LIST;
                 one->symbol = one->reg = PTX_NONE;
                 parse_list(parser, one, ')');

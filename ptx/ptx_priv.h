@@ -28,6 +28,9 @@ struct ptx_job {
     struct lw_error *err;
     enum lw_status status;
     const char *name;
+    const struct ptx_source *sources; /* all of them; name, text: of the one at hand */
+    size_t source_count;
+    bool from_source;   /* of the one at hand */
     const char *text;   /* the module, to find source lines for messages; may be NULL */
     size_t text_size;
     const struct ptx_options *options;
@@ -125,6 +128,8 @@ struct ptx_symbol {
     const char *name;
     uint8_t kind, space; /* enum ptx_symbol_kind, enum ptx_space */
     bool external, pointer;
+    bool weak, common;     /* yields to another definition of its name */
+    uint16_t source;       /* module of several */
     uint8_t pointer_space; /* of a .ptr parameter */
     uint8_t type;          /* enum ptx_type of an element */
     uint32_t align, line;
@@ -242,7 +247,8 @@ struct ptx_calls {
 };
 struct ptx_function {
     const char *name;
-    bool kernel, has_body;
+    bool kernel, has_body, weak;
+    uint16_t source;
     uint32_t symbol, line;
     PTX_LIST(uint32_t) params;  /* symbols */
     PTX_LIST(uint32_t) results; /* symbols of a .func */
@@ -255,7 +261,12 @@ struct ptx_function {
     uint32_t param_bytes, max_threads, required_block[3];
     struct ptx_calls calls;
 };
+struct ptx_alias { /* .alias name, target: function symbols */
+    uint32_t symbol, target, line;
+};
 struct ptx_module {
+    struct ptx_map linked; /* names that all modules of a program share */
+    PTX_LIST(struct ptx_alias) aliases;
     struct ptx_job *job;
     PTX_LIST(struct ptx_symbol) symbols;
     PTX_LIST(struct ptx_function) functions;
@@ -272,8 +283,10 @@ struct ptx_module {
     uint32_t frame_align;           /* of every frame: the largest alignment in one */
     bool common_dynamic;            /* a function names dynamic shared memory: one base for all */
 };
-/** Read a module; everything in it lives in the job's arena. */
-struct ptx_module *ptx_parse(struct ptx_job *job, const char *text, size_t size);
+/** Read the job's modules; everything in them lives in the job's arena. */
+struct ptx_module *ptx_parse(struct ptx_job *job);
+/** Messages are about that one from here on. */
+void ptx_job_source(struct ptx_job *job, size_t source);
 
 /* ---- the reader (ptx_lex.c): characters to words ------------------------------------ */
 
@@ -300,6 +313,8 @@ bool ptx_lex_dotted(struct ptx_lexer *lex, struct ptx_name *name);
 /** A literal with optional minus: integer, 0f..., 0d..., decimal float. */
 bool ptx_lex_number(struct ptx_lexer *lex, uint64_t *bits, enum ptx_literal *literal);
 uint64_t ptx_lex_integer(struct ptx_lexer *lex, const char *what);
+/** A constant expression: as ptx_lex_number, with C's operators on integers. */
+bool ptx_lex_constant(struct ptx_lexer *lex, uint64_t *bits, enum ptx_literal *literal);
 bool ptx_lex_string(struct ptx_lexer *lex, struct ptx_name *text);
 /** What stands here, for messages: a static copy of at most 30 characters. */
 const char *ptx_lex_here(struct ptx_lexer *lex, char *room, size_t size);
@@ -331,6 +346,9 @@ struct ptx_scope {
     PTX_LIST(struct ptx_label_use) uses;
 };
 struct ptx_parser {
+    uint16_t source;    /* module of several */
+    uint32_t file_base; /* of its .file numbers */
+    bool visible, weak, common, external; /* of the directive at hand */
     struct ptx_lexer lex;
     struct ptx_module *module;
     struct ptx_function *function; /* being read */

@@ -40,7 +40,7 @@ void ptx_fail(struct ptx_job *job, unsigned line, enum lw_status status, const c
     va_start(args, fmt);
     vsnprintf(text, sizeof text, fmt, args);
     va_end(args);
-    if (line != 0 && job->options != NULL && job->options->from_source && job->text != NULL) {
+    if (line != 0 && job->from_source && job->text != NULL) {
         unsigned source = source_line(job, line);
 
         if (source != 0)

@@ -307,6 +307,7 @@ static void translate_function(struct ptx_job *job, struct ptx_module *module,
     struct isa_function *out = &object->functions[object->function_count];
     struct ptx_unit unit;
 
+    ptx_job_source(job, fn->source);
     job->module = job->arena;
     lw_arena_init(&job->arena);
     ptx_unit_init(&unit, job, module, fn, object);
@@ -349,6 +350,7 @@ void ptx_module_translate(struct ptx_job *job, struct ptx_module *module)
         if (module->order.at[i] != module->functions.count)
             translate_function(job, module, &module->functions.at[module->order.at[i]]);
     }
+    ptx_job_source(job, 0);
     ptx_calls_finish(job, module);
     put_shared(job, module, object);
     ptx_debug_write(job, module);
@@ -359,11 +361,11 @@ void ptx_module_translate(struct ptx_job *job, struct ptx_module *module)
 
 /* What a job is for; ptx_fail() ends @body from wherever it is. */
 struct work {
-    const char *text;
-    size_t size;
+    const struct ptx_source *sources;
+    size_t count;
     struct lw_sink *out;
 };
-static enum lw_status run_job(const char *name, const struct ptx_options *options,
+static enum lw_status run_job(const struct ptx_options *options,
                               void (*body)(struct ptx_job *, const struct work *),
                               const struct work *work, struct isa_object **object,
                               struct lw_error *err)
@@ -372,17 +374,17 @@ static enum lw_status run_job(const char *name, const struct ptx_options *option
     enum lw_status status;
 
     if (job == NULL)
-        return LW_FAIL(err, LW_ENOMEM, "%s: out of memory", name);
+        return LW_FAIL(err, LW_ENOMEM, "%s: out of memory", work->sources[0].name);
     lw_arena_init(&job->arena);
     lw_arena_init(&job->module);
-    job->name = name;
-    job->text = work->text;
-    job->text_size = work->size;
+    job->sources = work->sources;
+    job->source_count = work->count;
     job->err = err;
     job->options = options;
+    ptx_job_source(job, 0);
     job->object = calloc(1, sizeof *job->object);
     if (job->object == NULL) {
-        job->status = LW_FAIL(err, LW_ENOMEM, "%s: out of memory", name);
+        job->status = LW_FAIL(err, LW_ENOMEM, "%s: out of memory", job->name);
     } else {
         lw_arena_init(&job->object->arena);
         if (setjmp(job->stop) == 0)
@@ -401,16 +403,28 @@ static enum lw_status run_job(const char *name, const struct ptx_options *option
 
 static void translate(struct ptx_job *job, const struct work *work)
 {
-    ptx_module_translate(job, ptx_parse(job, work->text, work->size));
+    (void)work;
+    ptx_module_translate(job, ptx_parse(job));
 }
 
 enum lw_status ptx_translate(const char *name, const char *text, size_t size,
                              const struct ptx_options *options, struct isa_object **out,
                              struct lw_error *err)
 {
-    const struct work work = { .text = text, .size = size };
+    const struct ptx_source source = { .name = name, .text = text, .size = size };
 
-    return run_job(name, options, translate, &work, out, err);
+    return ptx_translate_all(&source, 1, options, out, err);
+}
+
+enum lw_status ptx_translate_all(const struct ptx_source *sources, size_t count,
+                                 const struct ptx_options *options, struct isa_object **out,
+                                 struct lw_error *err)
+{
+    const struct work work = { .sources = sources, .count = count };
+
+    if (count == 0 || count > 1000)
+        return LW_FAIL(err, LW_EUNSUPP, "%zu modules cannot be linked: 1 to 1000 can", count);
+    return run_job(options, translate, &work, out, err);
 }
 
 static void print_block(const struct ptx_unit *unit, uint32_t id, struct lw_sink *out)
@@ -457,7 +471,7 @@ static void print_unit(struct ptx_unit *unit, struct lw_sink *out)
 
 static void print_module(struct ptx_job *job, const struct work *work)
 {
-    struct ptx_module *module = ptx_parse(job, work->text, work->size);
+    struct ptx_module *module = ptx_parse(job);
 
     ptx_calls_find(job, module);
     find_common_shared(module);
@@ -477,7 +491,8 @@ static void print_module(struct ptx_job *job, const struct work *work)
 enum lw_status ptx_print_cfg(const char *name, const char *text, size_t size,
                              struct lw_sink *out, struct lw_error *err)
 {
-    const struct work work = { .text = text, .size = size, .out = out };
+    const struct ptx_source source = { .name = name, .text = text, .size = size };
+    const struct work work = { .sources = &source, .count = 1, .out = out };
 
-    return run_job(name, NULL, print_module, &work, NULL, err);
+    return run_job(NULL, print_module, &work, NULL, err);
 }

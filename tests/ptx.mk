@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 check_PROGRAMS += tests/test_ptx_parse tests/test_ptx_flow tests/test_ptx_alloc \
-	tests/test_ptx_run tests/test_ptx_call tests/test_ptx_oom tests/prop_ptx tests/prop_ptx_eval tests/fuzz_ptx
+	tests/test_ptx_run tests/test_ptx_call tests/test_ptx_link tests/test_ptx_oom tests/prop_ptx tests/prop_ptx_eval tests/fuzz_ptx
 tests_test_ptx_parse_SOURCES = tests/test_ptx_parse.c
 tests_test_ptx_parse_LDADD = liblanewise.a $(TEST_LIBS)
 tests_test_ptx_flow_SOURCES = tests/test_ptx_flow.c
@@ -11,6 +11,8 @@ tests_test_ptx_run_SOURCES = tests/test_ptx_run.c
 tests_test_ptx_run_LDADD = liblanewise.a $(TEST_LIBS)
 tests_test_ptx_call_SOURCES = tests/test_ptx_call.c
 tests_test_ptx_call_LDADD = liblanewise.a $(TEST_LIBS)
+tests_test_ptx_link_SOURCES = tests/test_ptx_link.c
+tests_test_ptx_link_LDADD = liblanewise.a $(TEST_LIBS)
 tests_test_ptx_oom_SOURCES = tests/test_ptx_oom.c
 tests_test_ptx_oom_LDADD = liblanewise.a $(TEST_LIBS)
 tests_test_ptx_oom_LDFLAGS = $(AM_LDFLAGS) \

@@ -139,10 +139,13 @@ static struct outcome allocate(const char *text, size_t size)
 
     assert_non_null(job);
     lw_arena_init(&job->arena);
-    job->name = "t.ptx";
+    const struct ptx_source source = { .name = "t.ptx", .text = text, .size = size };
+
+    job->sources = &source;
+    job->source_count = 1;
     job->err = &err;
     if (setjmp(job->stop) == 0) {
-        struct ptx_module *module = ptx_parse(job, text, size);
+        struct ptx_module *module = ptx_parse(job);
 
         for (size_t f = 0; f < module->functions.count; f++) {
             struct ptx_unit *unit = PTX_NEW(job, struct ptx_unit);

@@ -225,10 +225,13 @@ static enum lw_status verify_without(const char *text, enum isa_op op, struct lw
 
     assert_non_null(job);
     lw_arena_init(&job->arena);
-    job->name = "t.ptx";
+    const struct ptx_source source = { .name = "t.ptx", .text = text, .size = strlen(text) };
+
+    job->sources = &source;
+    job->source_count = 1;
     job->err = err;
     if (setjmp(job->stop) == 0) {
-        struct ptx_module *module = ptx_parse(job, text, strlen(text));
+        struct ptx_module *module = ptx_parse(job);
         struct ptx_unit *unit = PTX_NEW(job, struct ptx_unit);
 
         ptx_unit_init(unit, job, module, &module->functions.at[0], NULL);

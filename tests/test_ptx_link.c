@@ -1,0 +1,315 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Modules linked together, the odder corners of PTX's syntax, and the contract of 32 lanes, run
+ * on the machine. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "emu/emu.h"
+#include "ptx/ptx.h"
+
+#define HEAD ".version 7.8\n.target sm_80\n.address_size 64\n"
+#define MAX_WORDS 64
+
+/* Runs kernel k of the modules with one block of @threads at width @width; k's parameter is the
+ * memory that @got is read from. Returns what went wrong, or "". */
+static const char *run(const char *const *texts, unsigned count, unsigned width, unsigned threads,
+                       uint32_t *got, struct lw_error *err)
+{
+    static const char *const names[] = { "a.ptx", "b.ptx", "c.ptx" };
+    struct ptx_source sources[3] = { 0 };
+    struct isa_object *object = NULL;
+    struct emu_machine *machine = NULL;
+    struct emu_engine *engine = NULL;
+    struct emu_program *program = NULL;
+    struct emu_config config;
+    struct emu_stop stop;
+    uint64_t out = 0;
+
+    *err = (struct lw_error){ LW_OK, "" };
+    memset(got, 0, MAX_WORDS * sizeof *got);
+    for (unsigned i = 0; i < count; i++)
+        sources[i] = (struct ptx_source){ names[i], texts[i], strlen(texts[i]), false };
+    emu_config_default(&config);
+    config.arena_bytes = 1 << 26;
+    config.warp_width = width;
+    if (ptx_translate_all(sources, count, NULL, &object, err) != LW_OK ||
+        emu_machine_create(&config, &machine, err) != LW_OK ||
+        emu_program_load(machine, object, &program, err) != LW_OK ||
+        emu_alloc(machine, MAX_WORDS * sizeof *got, "out", 0, &out, err) != LW_OK ||
+        emu_engine_functional_create(machine, &engine, err) != LW_OK)
+        goto cleanup;
+    struct emu_launch launch = { .program = program, .kernel = emu_program_kernel(program, "k"),
+                                 .grid = { 1, 1, 1 }, .block = { threads, 1, 1 }, .work_dim = 1,
+                                 .params = &out };
+
+    if (emu_grid_launch(machine, &launch, NULL, err) != LW_OK ||
+        engine->ops->run(engine, &stop, err) != LW_OK)
+        goto cleanup;
+    if (stop.kind != EMU_STOP_IDLE)
+        snprintf(err->text, sizeof err->text, "stopped: %d %.300s", stop.kind, stop.hang.detail);
+    else if (emu_global_read(machine, out, got, MAX_WORDS * sizeof *got, err) != LW_OK)
+        goto cleanup;
+cleanup:
+    emu_engine_destroy(engine);
+    emu_machine_destroy(machine);
+    isa_object_destroy(object);
+    return err->text;
+}
+
+static void gives(const char *const *texts, unsigned count, const uint32_t *want, unsigned words)
+{
+    uint32_t got[MAX_WORDS];
+    struct lw_error err;
+
+    assert_string_equal(run(texts, count, 32, 1, got, &err), "");
+    for (unsigned i = 0; i < words; i++)
+        assert_int_equal(got[i], want[i]);
+}
+
+static void refuses(const char *a, const char *b, const char *sentence)
+{
+    const char *const texts[] = { a, b };
+    uint32_t got[MAX_WORDS];
+    struct lw_error err;
+
+    assert_string_equal(run(texts, b != NULL ? 2 : 1, 32, 1, got, &err), sentence);
+}
+
+/* A kernel that stores %r1 .. %r4. */
+#define KERNEL(code)                                                                         \
+    HEAD ".visible .entry k(.param .u64 out)\n{\n.reg .b32 %r<20>; .reg .b64 %d<20>;"        \
+         " .reg .pred %p<5>; .reg .f32 %f<5>; .reg .f64 %g<5>;\n ld.param.u64 %d0,[out];\n"  \
+         code "\nst.global.v4.u32 [%d0],{%r1,%r2,%r3,%r4};\nret;\n}\n"
+
+static void externals_mean_what_other_modules_define(void **state)
+{
+    static const char *const texts[] = {
+        HEAD ".extern .func (.param .b32 r) twice (.param .b32 a);\n"
+             ".extern .global .align 4 .u32 table[4];\n.weak .global .u32 w = 5;\n"
+             ".common .global .u32 c[2];\n.global .u32 own = 100;\n"
+             ".weak .func (.param .b32 r) which () { st.param.b32 [r], 1; ret; }\n"
+             ".visible .entry k(.param .u64 out)\n{\n.reg .b32 %r<9>; .reg .b64 %d<5>;\n"
+             "ld.param.u64 %d0,[out]; ld.global.u32 %r2,[table+8];\n"
+             "{ .param .b32 a; .param .b32 r; st.param.b32 [a],%r2;\n"
+             " call.uni (r), twice, (a); ld.param.b32 %r1,[r]; }\n"
+             "{ .param .b32 r; call.uni (r), which; ld.param.b32 %r2,[r]; }\n"
+             "ld.global.u32 %r3,[w]; ld.global.u32 %r4,[own]; st.global.u32 [c+12],%r4;\n"
+             "st.global.v4.u32 [%d0],{%r1,%r2,%r3,%r4}; ret;\n}\n",
+        HEAD ".visible .global .align 4 .u32 table[] = {1, 2, 3, 4};\n"
+             ".visible .global .u32 w = 7;\n.common .global .u32 c[4];\n.global .u32 own = 200;\n"
+             ".visible .func (.param .b32 r) which () { st.param.b32 [r], 2; ret; }\n"
+             ".visible .func (.param .b32 r) twice (.param .b32 a)\n{ .reg .b32 %r<4>;\n"
+             "ld.param.b32 %r1,[a]; ld.global.u32 %r2,[own]; mad.lo.u32 %r1,%r1,2,%r2;\n"
+             "st.param.b32 [r],%r1; ret; }\n",
+    };
+    static const char *const back[] = { texts[1], texts[0] };
+    static const uint32_t want[] = { 206, 2, 7, 100 };
+
+    (void)state;
+    gives(texts, 2, want, 4);
+    gives(back, 2, want, 4); /* in any order */
+}
+
+static void an_extern_array_has_one_place_in_all_modules(void **state)
+{
+    static const char *const texts[] = {
+        HEAD ".extern .func put ();\n.visible .global .u32 x = 1;\n"
+             ".visible .entry k(.param .u64 out) { .reg .b32 %r<3>; .reg .b64 %d<3>;\n"
+             "call.uni put; ld.param.u64 %d0,[out]; ld.global.u32 %r1,[x];\n"
+             "st.global.u32 [%d0],%r1; ret; }\n",
+        HEAD ".extern .global .u32 x;\n.visible .global .u64 p = x;\n"
+             ".visible .func put () { .reg .b64 %d<3>; ld.global.u64 %d0,[p];\n"
+             "st.global.u32 [%d0], 42; ret; }\n",
+    };
+    static const uint32_t want[] = { 42 };
+
+    (void)state;
+    gives(texts, 2, want, 1);
+}
+
+static void clashes_and_missing_names_are_refused(void **state)
+{
+    (void)state;
+    refuses(HEAD ".visible .global .u32 x;\n", HEAD ".visible .global .u32 x;\n",
+            "b.ptx:4: 'x' is defined in a.ptx:4, too: one of them can be .weak");
+    refuses(HEAD ".visible .func f () { ret; }\n", HEAD "\n.visible .func f () { ret; }\n",
+            "b.ptx:5: 'f' is defined in a.ptx:4, too: one of them can be .weak");
+    refuses(HEAD ".visible .global .u32 x;\n", HEAD ".visible .shared .u32 x;\n",
+            "b.ptx:4: 'x' is defined in a.ptx:4, too: one of them can be .weak");
+    refuses(HEAD ".global .u32 x;\n",
+            HEAD ".extern .global .u32 x;\n.entry k() { .reg .b32 %r1;\nld.global.u32 %r1,[x]; ret; }",
+            "b.ptx:6: ld: 'x' is external: it is defined in another module");
+    refuses(HEAD ".entry k() { ret; }\n", HEAD ".entry k() { ret; }\n",
+            "b.ptx:4: 'k' is defined in a.ptx:4, too: one of them can be .weak");
+    refuses(HEAD ".func f ();\n.func g ();\n.alias f, g;\n", NULL,
+            "a.ptx:6: the alias 'f' is of 'g', which has no body here");
+}
+
+static void an_alias_is_its_function(void **state)
+{
+    static const char *const texts[] = {
+        HEAD ".func (.param .b32 r) f ();\n.func (.param .b32 r) g ();\n.alias f, g;\n"
+             ".visible .entry k(.param .u64 out) { .reg .b32 %r<3>; .reg .b64 %d<3>;\n"
+             "{ .param .b32 q; call.uni (q), f; ld.param.b32 %r1,[q]; }\n"
+             "ld.param.u64 %d0,[out]; st.global.u32 [%d0],%r1; ret; }\n"
+             ".func (.param .b32 r) g () { st.param.b32 [r], 11; ret; }\n"
+    };
+    static const uint32_t want[] = { 11 };
+
+    (void)state;
+    gives(texts, 1, want, 1);
+}
+
+static void constant_expressions_have_cs_values(void **state)
+{
+    static const char *const texts[] = {
+        KERNEL("mov.u32 %r1, (1 + 2) * 3 - 8 / 2 % 3; mov.b32 %r2, ~0 ^ 0x0f << (4 | 1);\n"
+               "mov.s32 %r3, -(7) / 2 >= -3 ? 0b101 : 017; add.u32 %r4, WARP_SZ, 5 == 5 && !(3 < 2);\n"
+               "ld.global.u32 %r5, [%d0 + 4 * 2 - 8];"),
+        HEAD ".global .u32 t[2*2] = {1<<3, 100-1, -1 >> 1, (.u64)-1 >> 63};\n"
+             ".visible .entry k(.param .u64 out) { .reg .b32 %r<9>; .reg .b64 %d<3>;\n"
+             "ld.param.u64 %d0,[out]; mov.u64 %d1,t; ld.global.u32 %r1,[%d1]; "
+             "ld.global.u32 %r2,[%d1+4]; ld.global.u32 %r3,[%d1+8]; ld.global.u32 %r4,[%d1+12];\n"
+             "st.global.v4.u32 [%d0],{%r1,%r2,%r3,%r4}; ret; }\n",
+    };
+    static const uint32_t want[] = { 8, UINT32_MAX ^ 0x0f << 5, 5, 33 };
+    static const uint32_t values[] = { 8, 99, UINT32_MAX, 1 };
+
+    (void)state;
+    gives(&texts[0], 1, want, 4);
+    gives(&texts[1], 1, values, 4);
+    refuses(KERNEL("mov.u32 %r1, 1 / (2 - 2);"), NULL, "a.ptx:8: a constant is divided by zero");
+    refuses(KERNEL("mov.u32 %r1, (.f32)1;"), NULL,
+            "a.ptx:8: expected (.s64) or (.u64), found (.f32)");
+    refuses(KERNEL("mov.u32 %r1, 1 + %r2;"), NULL,
+            "a.ptx:8: expected an integer in the constant expression, found '%r2'");
+}
+
+static void literals_have_every_form(void **state)
+{
+    static const char *const texts[] = {
+        KERNEL("mov.u32 %r1, 0b1101; mov.u32 %r2, 0777U; mov.f32 %f1, 2.5; mov.b32 %r3, %f1;\n"
+               "mov.f64 %g1, 1e3; cvt.rzi.u32.f64 %r4, %g1; add.f32 %f2, %f1, 0F3f800000;"),
+        /* the ends of lines of other systems, comments in odd places, none at the end */
+        ".version 7.8\r\n.target sm_80 // t\r\n.address_size/* here */64\r\n"
+        ".visible/*a*/.entry/*b*/k/*c*/(/*d*/.param .u64 out/*e*/)\r\n{ .reg .b64 %d<2>;\r\n"
+        ".reg .b32 %r<3>; ld.param.u64 /* [ */ %d0 , [ out ] ;\r\nmov.u32 %r1, /* ; */ 9 ;// ;\r\n"
+        "@!%p st.global.u32 [ %d0 + 4 ] , %r1 ; .reg .pred %q;\r\n"
+        "st.global.u32 [%d0],%r1;ret;} // end",
+    };
+    static const uint32_t want[] = { 13, 511, 0x40200000, 1000 };
+    static const uint32_t nine[] = { 9, 9 };
+    char *mended = strdup(texts[1]), *at;
+
+    (void)state;
+    gives(&texts[0], 1, want, 4);
+    at = strstr(mended, "@!%p "); /* a predicate is declared before its use */
+    assert_non_null(at);
+    memcpy(at, "     ", 5);
+    gives((const char *const *)&mended, 1, nine, 2);
+    free(mended);
+}
+
+static void addresses_stand_in_initialisers_whole_and_by_bytes(void **state)
+{
+    static const char *const texts[] = {
+        HEAD ".global .u32 x[2] = {17, 18};\n"
+             ".global .align 8 .u8 packed[9] = {7, 0xFF(x), 0xFF00(x), 0xFF0000(x), 0xFF000000(x),"
+             " 0xFF00000000(x), 0xFF0000000000(x), 0xFF000000000000(x), 0xFF00000000000000(x)};\n"
+             ".global .u64 q[] = {generic(x), x+4, 3};\n"
+             ".visible .entry k(.param .u64 out) { .reg .b32 %r<9>; .reg .b64 %d<9>;\n"
+             ".reg .b16 %h<9>; ld.param.u64 %d0,[out]; ld.global.u64 %d1,[q+8]; ld.u32 %r1,[%d1];\n"
+             "ld.global.u64 %d1,[q]; ld.global.u32 %r2,[%d1]; mov.u64 %d2,packed;\n"
+             "ld.global.u8 %r4,[%d2]; mov.u64 %d3,0;\n"
+             "ld.global.u8 %d4,[%d2+8]; or.b64 %d3,%d3,%d4; shl.b64 %d3,%d3,8;\n"
+             "ld.global.u8 %d4,[%d2+7]; or.b64 %d3,%d3,%d4; shl.b64 %d3,%d3,8;\n"
+             "ld.global.u8 %d4,[%d2+6]; or.b64 %d3,%d3,%d4; shl.b64 %d3,%d3,8;\n"
+             "ld.global.u8 %d4,[%d2+5]; or.b64 %d3,%d3,%d4; shl.b64 %d3,%d3,8;\n"
+             "ld.global.u8 %d4,[%d2+4]; or.b64 %d3,%d3,%d4; shl.b64 %d3,%d3,8;\n"
+             "ld.global.u8 %d4,[%d2+3]; or.b64 %d3,%d3,%d4; shl.b64 %d3,%d3,8;\n"
+             "ld.global.u8 %d4,[%d2+2]; or.b64 %d3,%d3,%d4; shl.b64 %d3,%d3,8;\n"
+             "ld.global.u8 %d4,[%d2+1]; or.b64 %d3,%d3,%d4; ld.global.u32 %r3,[%d3];\n"
+             "st.global.v4.u32 [%d0],{%r1,%r2,%r3,%r4}; ret; }\n"
+    };
+    static const uint32_t want[] = { 18, 17, 17, 7 };
+
+    (void)state;
+    gives(texts, 1, want, 4);
+    refuses(HEAD ".global .u32 x;\n.global .u8 y[2] = {0xFF(x), 0xFF00(x)};\n", NULL,
+            "a.ptx:5: only the bytes 0xFF(x), 0xFF00(x) ... of the 8-byte address of a global or "
+            "constant variable or a function, in order, are supported");
+    refuses(HEAD ".shared .u32 x;\n.global .u64 y = x;\n", NULL,
+            "a.ptx:5: only 8-byte addresses of global and constant variables and of functions can "
+            "be initial values; 'x' is not one");
+}
+
+static void kernels_of_32_lanes_are_kept_from_narrow_warps(void **state)
+{
+    static const char *const texts[] = {
+        HEAD ".visible .entry k(.param .u64 out) { .reg .b32 %r<9>; .reg .b64 %d<9>;\n"
+             ".reg .pred %p<3>; ld.param.u64 %d0,[out]; mov.u32 %r0,%tid.x;\n"
+             "mul.wide.u32 %d1,%r0,4; add.u64 %d0,%d0,%d1; mov.u32 %r1,%laneid;\n"
+             "setp.eq.u32 %p1,%r1,5; vote.sync.ballot.b32 %r2,%p1,-1;\n"
+             "shfl.sync.up.b32 %r3,%r0,1,0,-1; mad.lo.u32 %r3,%r3,100,%r1; add.u32 %r3,%r3,%r2;\n"
+             "st.global.u32 [%d0],%r3; ret; }\n"
+    };
+    static const unsigned narrow[] = { 4, 8, 16 }, wide[] = { 32, 64 };
+    uint32_t got[MAX_WORDS];
+    struct lw_error err;
+
+    (void)state;
+    for (unsigned i = 0; i < 3; i++) {
+        run(texts, 1, narrow[i], 64, got, &err);
+        assert_non_null(strstr(err.text, "32"));
+        assert_null(strstr(err.text, "stopped"));
+    }
+    for (unsigned i = 0; i < 2; i++) { /* 64: two warps of 32 side by side */
+        assert_string_equal(run(texts, 1, wide[i], 64, got, &err), "");
+        for (unsigned t = 0; t < 64; t++)
+            assert_int_equal(got[t], (t % 32 == 0 ? t : t - 1) * 100 + t % 32 + 32);
+    }
+}
+
+static void votes_without_sync_are_of_the_lanes_that_are_there(void **state)
+{
+    static const char *const texts[] = {
+        HEAD ".visible .entry k(.param .u64 out) { .reg .b32 %r<9>; .reg .b64 %d<9>;\n"
+             ".reg .pred %p<5>; ld.param.u64 %d0,[out]; mov.u32 %r0,%tid.x;\n"
+             "mul.wide.u32 %d1,%r0,4; add.u64 %d0,%d0,%d1; and.b32 %r1,%r0,1; mov.u32 %r2,0;\n"
+             "setp.eq.u32 %p1,%r1,1; setp.lt.u32 %p2,%r0,8; mov.pred %p3,-1;\n"
+             "@%p1 vote.ballot.b32 %r2,%p2;\n" /* odd lanes below 8: 0xaa */
+             "@!%p1 vote.ballot.b32 %r2,%p3;\n"
+             "@%p1 bra L; shfl.down.b32 %r3,%r0,2,31; add.u32 %r2,%r2,%r3; L:\n"
+             "st.global.u32 [%d0],%r2; ret; }\n"
+    };
+    uint32_t got[MAX_WORDS];
+    struct lw_error err;
+
+    (void)state;
+    assert_string_equal(run(texts, 1, 32, 32, got, &err), "");
+    for (unsigned t = 0; t < 32; t++)
+        assert_int_equal(got[t], t % 2 ? 0xaa : 0x55555555 + (t + 2 < 32 ? t + 2 : t));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(externals_mean_what_other_modules_define),
+        cmocka_unit_test(an_extern_array_has_one_place_in_all_modules),
+        cmocka_unit_test(clashes_and_missing_names_are_refused),
+        cmocka_unit_test(an_alias_is_its_function),
+        cmocka_unit_test(constant_expressions_have_cs_values),
+        cmocka_unit_test(literals_have_every_form),
+        cmocka_unit_test(addresses_stand_in_initialisers_whole_and_by_bytes),
+        cmocka_unit_test(kernels_of_32_lanes_are_kept_from_narrow_warps),
+        cmocka_unit_test(votes_without_sync_are_of_the_lanes_that_are_there),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
