@@ -18,6 +18,7 @@ liblanewise_a_SOURCES += \
 	%D%/ptx_divergence.c \
 	%D%/ptx_emit.c \
 	%D%/ptx_frame.c \
+	%D%/ptx_ifconv.c \
 	%D%/ptx_layout.c \
 	%D%/ptx_lex.c \
 	%D%/ptx_liveness.c \

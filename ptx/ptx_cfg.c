@@ -430,12 +430,8 @@ static bool make_preheaders(struct ptx_unit *unit)
     return made;
 }
 
-void ptx_cfg(struct ptx_unit *unit)
+static void build(struct ptx_unit *unit)
 {
-    unit->order.count = 0;
-    for (uint32_t i = 0; i < unit->blocks.count; i++)
-        *PTX_PUSH(unit->job, unit->order) = i;
-    unit->entry = 0;
     for (int pass = 0; pass < 2; pass++) {
         number_blocks(unit);
         find_preds(unit);
@@ -446,6 +442,27 @@ void ptx_cfg(struct ptx_unit *unit)
         if (pass == 1)
             (void)make_preheaders(unit); /* finds them; there is nothing left to make */
     }
+}
+
+void ptx_cfg(struct ptx_unit *unit)
+{
+    unit->order.count = 0;
+    for (uint32_t i = 0; i < unit->blocks.count; i++)
+        *PTX_PUSH(unit->job, unit->order) = i;
+    unit->entry = 0;
+    build(unit);
+}
+
+void ptx_cfg_again(struct ptx_unit *unit)
+{
+    for (size_t i = 0; i < unit->blocks.count; i++) {
+        struct ptx_block *b = &unit->blocks.at[i];
+
+        b->may_diverge = b->barrier_flow = b->exit_ignored = false;
+        b->exit_side = 0;
+        b->idom = b->ipdom = PTX_NONE;
+    }
+    build(unit);
 }
 
 void ptx_postdominators(struct ptx_unit *unit)

@@ -181,6 +181,13 @@ static struct ptx_mi *put_branch(struct layout *lay, uint32_t target, ptx_ref gu
     return mi;
 }
 
+static uint32_t depth_of(const struct layout *lay, uint32_t line)
+{
+    uint32_t loop = lay->lines.at[line].loop;
+
+    return loop == PTX_NONE ? 0 : lay->unit->loops.at[loop].depth;
+}
+
 /* Jumps, now that it is known which line follows which. */
 static void finish(struct layout *lay, const uint32_t *kept, uint32_t count)
 {
@@ -237,8 +244,12 @@ static void finish(struct layout *lay, const uint32_t *kept, uint32_t count)
             } else if (b->succ[0] != next) {
                 (void)put_branch(lay, number[b->succ[0]], PTX_NO_REF, false, 0xff);
             }
-        } else if (b->succ[0] == next) {
+        } else if (b->succ[0] == next ||
+                   (b->succ[1] != next && depth_of(lay, b->succ[1]) > depth_of(lay, b->succ[0]))) {
+            /* where neither follows, one jump leads round the loop, two out of it */
             (void)put_branch(lay, number[b->succ[1]], b->guard, !b->guard_neg, b->branch_barrier);
+            if (b->succ[0] != next)
+                (void)put_branch(lay, number[b->succ[0]], PTX_NO_REF, false, 0xff);
         } else {
             (void)put_branch(lay, number[b->succ[0]], b->guard, b->guard_neg, b->branch_barrier);
             if (b->succ[1] != next)

@@ -540,6 +540,9 @@ struct ptx_block *ptx_block_new(struct ptx_unit *unit);
 /** Blocks' predecessors, order, dominators, post-dominators, loops with preheaders.
  *  Irreducible flow is refused. */
 void ptx_cfg(struct ptx_unit *unit);
+/** The same for a graph whose blocks and their order have been changed; what later passes
+ *  noted in blocks is taken back. */
+void ptx_cfg_again(struct ptx_unit *unit);
 /** Exit sides and immediate post-dominators; after ptx_opt. */
 void ptx_postdominators(struct ptx_unit *unit);
 /** From @block on only empty blocks lead to the kernel's end, or to an exit. */
@@ -565,6 +568,9 @@ void ptx_addresses(struct ptx_unit *unit);
 /** Fills unit->live_in, one list a block, for virtual registers that live across. */
 void ptx_liveness(struct ptx_unit *unit);
 void ptx_divergence(struct ptx_unit *unit);
+/** Short arms of divergent branches become guarded instructions; graph and divergence are
+ *  those of the new code. */
+void ptx_ifconv(struct ptx_unit *unit);
 void ptx_barriers(struct ptx_unit *unit);
 /** Uniform work to the scalar unit, where all lanes are sure to be; after ptx_barriers. */
 void ptx_scalar(struct ptx_unit *unit);

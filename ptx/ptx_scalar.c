@@ -49,7 +49,7 @@ struct scalar {
 /* ---- rows ---------------------------------------------------------------- */
 
 /* The scalar row of a vector row: the same name behind s_, the same operands on scalars. */
-static enum isa_op twin_of(struct scalar *s, enum isa_op op)
+static enum isa_op twin_of(const struct scalar *s, enum isa_op op)
 {
     static const char *const pairs[][2] = {
         { "vd,xb", "sd,sx" }, { "vd,va,xb", "sd,sa,sx" }, { "vd,va,xb,vc", "sd,sa,sx,sc" },
@@ -94,7 +94,7 @@ static bool is_widening(const struct ptx_mi *mi)
            ptx_ref_is_vreg(mi->ref[PTX_S_X]) && mi->in.xkind == ISA_X_VECTOR;
 }
 
-static enum how how_of(struct scalar *s, const struct ptx_mi *mi)
+static enum how how_of(const struct scalar *s, const struct ptx_mi *mi)
 {
     bool source_mods = false;
 
@@ -328,7 +328,23 @@ static float weight_of(const struct ptx_unit *unit, uint32_t block)
 }
 
 /* How an instruction that stays on vectors reads a scalar. */
-enum reading { READ_DIRECT, READ_SWAPPED, READ_BASE, READ_COPY };
+enum reading { READ_DIRECT, READ_SWAPPED, READ_BASE, READ_PRODUCT, READ_COPY };
+
+/* A sum of a scalar product and a vector: the product is made on the scalar unit. */
+static bool is_product_sum(const struct scalar *s, const struct ptx_mi *mi)
+{
+    uint32_t i = (uint32_t)(mi - s->unit->code.at), b;
+
+    if (i >= s->unit->code.count || mi->flags & PTX_MI_PARTIAL ||
+        ptx_ref_is_vreg(mi->ref[PTX_S_GUARD]) || !ptx_ref_is_vreg(mi->ref[PTX_S_C]) ||
+        (how_of(s, mi) != HOW_LEA && how_of(s, mi) != HOW_MADWIDE))
+        return false;
+    b = s->block_of[i];
+    return b != PTX_NONE && i < s->cut[b] && ptx_ref_is_vreg(mi->ref[PTX_S_A]) &&
+           s->can[ptx_ref_vreg(mi->ref[PTX_S_A])] && !s->can[ptx_ref_vreg(mi->ref[PTX_S_C])] &&
+           (mi->in.xkind != ISA_X_VECTOR || !ptx_ref_is_vreg(mi->ref[PTX_S_X]) ||
+            s->can[ptx_ref_vreg(mi->ref[PTX_S_X])]);
+}
 
 static bool may_swap(const struct ptx_mi *mi)
 {
@@ -350,6 +366,8 @@ static enum reading reading_of(const struct scalar *s, const struct ptx_mi *mi, 
                    ? READ_BASE : READ_COPY;
     if (info->flags & (ISA_F_CONTROL | ISA_F_CROSS | ISA_F_SCALAR) || mi->in.op == ISA_V_CVT)
         return READ_COPY;
+    if ((slot == PTX_S_A || slot == PTX_S_X) && is_product_sum(s, mi))
+        return READ_PRODUCT;
     if (slot == PTX_S_X && mi->in.xkind == ISA_X_VECTOR && ptx_op_wide_x((enum isa_op)mi->in.op))
         return READ_DIRECT;
     /* X takes scalars at no cost, A and C do not */
@@ -639,6 +657,24 @@ static void put_sum(struct rewriter *rw, const struct ptx_mi *mi, ptx_ref a, ptx
     add->rows[PTX_S_D] = add->rows[PTX_S_A] = add->rows[PTX_S_X] = 2;
 }
 
+/* The product of a lea or madwide in @d. */
+static void put_factors(struct rewriter *rw, const struct ptx_mi *mi, enum how how, ptx_ref d)
+{
+    bool is_signed = mi->in.op == ISA_V_LEA_S32 || mi->in.op == ISA_V_MADWIDE_S32;
+    struct ptx_mi *out;
+
+    if (how == HOW_LEA) {
+        (void)put_product(rw, mi, is_signed, mi->ref[PTX_S_A], UINT32_C(1) << mi->in.x, d);
+        return;
+    }
+    (void)put_product(rw, mi, is_signed, mi->ref[PTX_S_A], 0, d);
+    out = &rw->code.at[rw->code.count - 1];
+    out->in.xkind = mi->in.xkind;
+    out->in.x = mi->in.x;
+    out->ref[PTX_S_X] = mi->ref[PTX_S_X];
+    set_x(out);
+}
+
 static void convert(struct rewriter *rw, const struct ptx_mi *mi)
 {
     struct scalar *s = rw->s;
@@ -654,20 +690,9 @@ static void convert(struct rewriter *rw, const struct ptx_mi *mi)
         return;
     }
     if (how == HOW_LEA || how == HOW_MADWIDE) {
-        bool is_signed = mi->in.op == ISA_V_LEA_S32 || mi->in.op == ISA_V_MADWIDE_S32;
-
         if (sum) /* the sum may be one of the product's sources */
             d = ptx_ref_of(new_vreg(unit, 2, true), 0);
-        if (how == HOW_LEA) {
-            (void)put_product(rw, mi, is_signed, mi->ref[PTX_S_A], UINT32_C(1) << mi->in.x, d);
-        } else {
-            (void)put_product(rw, mi, is_signed, mi->ref[PTX_S_A], 0, d);
-            out = &rw->code.at[rw->code.count - 1];
-            out->in.xkind = mi->in.xkind;
-            out->in.x = mi->in.x;
-            out->ref[PTX_S_X] = mi->ref[PTX_S_X];
-            set_x(out);
-        }
+        put_factors(rw, mi, how, d);
         if (sum)
             put_sum(rw, mi, d, mi->ref[PTX_S_C]);
         return;
@@ -728,6 +753,19 @@ static void keep(struct rewriter *rw, const struct ptx_mi *mi)
     struct ptx_unit *unit = s->unit;
     struct ptx_mi out = *mi;
 
+    if (is_scalar(s, out.ref[PTX_S_A]) && reading_of(s, mi, PTX_S_A) == READ_PRODUCT) {
+        ptx_ref product = ptx_ref_of(new_vreg(unit, 2, true), 0);
+
+        put_factors(rw, mi, how_of(s, mi), product);
+        isa_insn_init(&out.in, ISA_V_ADD_U64);
+        out.in.xkind = ISA_X_SCALAR;
+        out.ref[PTX_S_A] = mi->ref[PTX_S_C];
+        out.ref[PTX_S_X] = product;
+        out.ref[PTX_S_C] = PTX_NO_REF;
+        out.rows[PTX_S_A] = out.rows[PTX_S_X] = 2;
+        *PTX_PUSH(unit->job, rw->code) = out;
+        return;
+    }
     if (is_scalar(s, out.ref[PTX_S_A]) && reading_of(s, mi, PTX_S_A) == READ_SWAPPED)
         swap_ax(&out);
     for (unsigned slot = 0; slot < PTX_SLOT_COUNT; slot++) {
@@ -773,23 +811,23 @@ static void rewrite_block(struct rewriter *rw, struct ptx_block *b)
     uint32_t first = (uint32_t)rw->code.count;
 
     for (uint32_t i = b->first; i < b->first + b->count; i++) {
-        const struct ptx_mi mi = unit->code.at[i];
+        const struct ptx_mi *mi = &unit->code.at[i];
         uint32_t written = PTX_NONE;
 
         for (unsigned slot = 0; slot < PTX_SLOT_COUNT; slot++) {
-            if (ptx_mi_writes(&mi, (enum ptx_slot)slot) && is_scalar(s, mi.ref[slot]))
-                written = ptx_ref_vreg(mi.ref[slot]);
+            if (ptx_mi_writes(mi, (enum ptx_slot)slot) && is_scalar(s, mi->ref[slot]))
+                written = ptx_ref_vreg(mi->ref[slot]);
         }
         if (written == PTX_NONE || s->fixed[written]) {
-            keep(rw, &mi);
+            keep(rw, mi);
             continue;
         }
-        convert(rw, &mi);
+        convert(rw, mi);
         s->copy_at[written] = 0;
         if (s->at_def[written] && unit->vregs.at[written].rows != 0) {
             if (s->copy[written] == 0)
                 s->copy[written] = new_vreg(unit, unit->vregs.at[written].rows, false) + 1;
-            put_copy(rw, &mi, s->copy[written] - 1, written);
+            put_copy(rw, mi, s->copy[written] - 1, written);
         }
     }
     b->first = first;

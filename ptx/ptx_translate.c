@@ -28,6 +28,7 @@ void ptx_unit_analyse(struct ptx_unit *unit)
     ptx_opt(unit);
     ptx_postdominators(unit);
     ptx_divergence(unit);
+    ptx_ifconv(unit);
     ptx_barriers(unit);
     ptx_scalar(unit);
 }

@@ -37,3 +37,6 @@ EXTRA_DIST += tests/test_dwarf.sh
 check_PROGRAMS += tests/test_ptx_scalar
 tests_test_ptx_scalar_SOURCES = tests/test_ptx_scalar.c
 tests_test_ptx_scalar_LDADD = liblanewise.a $(TEST_LIBS)
+check_PROGRAMS += tests/test_ptx_ifconv
+tests_test_ptx_ifconv_SOURCES = tests/test_ptx_ifconv.c
+tests_test_ptx_ifconv_LDADD = liblanewise.a $(TEST_LIBS)

@@ -38,9 +38,9 @@ static void expect_graph(const char *text, const char *want)
 static void a_divergent_if_joins_at_its_post_dominator(void **state)
 {
     (void)state;
-    expect_graph(HEAD "mov.u32 %r2,0;\n@%p0 bra J;\nmov.u32 %r2,1;\nJ:" TAIL,
+    expect_graph(HEAD "mov.u32 %r2,0;\n@%p0 bra J;\nld.u32 %r2,[%rd1];\nJ:" TAIL,
                  "k: 4 blocks, 0 loops, 1 regions, 1 barrier registers\n"
-                 "  block 0: 4 instructions, bssy b0 -> 2 | 1, joins at 2, may diverge\n"
+                 "  block 0: 5 instructions, bssy b0 -> 2 | 1, joins at 2, may diverge\n"
                  "  block 1: 1 instructions -> 2\n"
                  "  block 2 J: 1 instructions, bsync b0 -> 4\n"
                  "  block 4: 0 instructions\n");
@@ -60,10 +60,10 @@ static void a_branch_on_parameters_gets_no_barrier(void **state)
 static void nested_ifs_use_two_registers_and_arms_one_after_the_other_share(void **state)
 {
     (void)state;
-    expect_graph(HEAD "mov.u32 %r2,0;\n@%p0 bra A;\n@%p1 bra B;\nmov.u32 %r2,1;\n"
-                      "B: add.u32 %r2,%r2,5;\nA: @!%p1 bra J;\nadd.u32 %r2,%r2,9;\nJ:" TAIL,
+    expect_graph(HEAD "mov.u32 %r2,0;\n@%p0 bra A;\n@%p1 bra B;\nld.u32 %r2,[%rd1];\n"
+                      "B: add.u32 %r2,%r2,5;\nA: @!%p1 bra J;\nld.u32 %r2,[%rd1];\nJ:" TAIL,
                  "k: 8 blocks, 0 loops, 3 regions, 2 barrier registers\n"
-                 "  block 0: 5 instructions, bssy b0 -> 4 | 1, joins at 4, may diverge\n"
+                 "  block 0: 6 instructions, bssy b0 -> 4 | 1, joins at 4, may diverge\n"
                  "  block 1: 0 instructions, bssy b1 -> 3 | 2, joins at 3, may diverge\n"
                  "  block 2: 1 instructions -> 3\n"
                  "  block 3 B: 1 instructions, bsync b1 -> 4\n"
@@ -123,7 +123,7 @@ static void a_value_from_a_loop_that_lanes_leave_apart_is_divergent_behind_it(vo
     (void)state;
     graph(HEAD "mov.u32 %r2,0;\nL: add.u32 %r2,%r2,1;\nld.global.u32 %r4,[%rd1];\n"
                "setp.lt.u32 %p3,%r4,9;\n@%p3 bra OUT;\nsetp.lt.u32 %p4,%r2,%r1;\n@%p4 bra L;\n"
-               "OUT: setp.eq.u32 %p5,%r2,4;\n@%p5 bra J;\nadd.u32 %r2,%r2,7;\nJ:" TAIL,
+               "OUT: setp.eq.u32 %p5,%r2,4;\n@%p5 bra J;\nld.u32 %r2,[%rd1];\nJ:" TAIL,
           &out);
     assert_non_null(strstr(out.text, "-> 3 | 2, joins at 3, may diverge, in the loop of 1"));
     assert_non_null(strstr(out.text, "block 3 OUT: 1 instructions, bsync b0, bssy b0 -> 5 | 4, "
@@ -256,7 +256,7 @@ static void the_verifier_finds_a_missing_bsync_and_a_missing_bbreak(void **state
 {
     static const char loop[] = HEAD
         "mov.u32 %r2,0;\nL: ld.global.u32 %r3,[%rd1];\nsetp.lt.u32 %p3,%r3,5;\n@%p3 bra C;\n"
-        "add.u32 %r2,%r2,1;\nC: add.u32 %r2,%r2,3;\nsetp.lt.u32 %p5,%r2,%r1;\n@%p5 bra L;" TAIL;
+        "ld.u32 %r2,[%rd1];\nC: add.u32 %r2,%r2,3;\nsetp.lt.u32 %p5,%r2,%r1;\n@%p5 bra L;" TAIL;
     static const char nest[] = HEAD /* the inner loop is left to the outer one's latch */
         "mov.u32 %r2,0;\nO: mov.u32 %r5,0;\nL: ld.global.u32 %r3,[%rd1];\n"
         "setp.lt.u32 %p3,%r3,5;\n@%p3 bra C;\nadd.u32 %r2,%r2,1;\nsetp.eq.u32 %p7,%r3,9;\n"

@@ -79,8 +79,8 @@ static void nothing_is_written_in_a_divergent_region(void **state)
                      "E:\n" STORE), "vv|bvvvbv/vx");
     /* before and behind it */
     is_shaped(KERNEL(COUNT("A", "%r5", "%p5") USE("%r5") "setp.lt.u32 %p2,%r2,7; @%p2 bra E;\n"
-                     "add.u32 %r2,%r2,1;\nE:\n" COUNT("B", "%r6", "%p6") USE("%r6") STORE),
-              "vsssSvv|bv/sssSvvx");
+                     "ld.u32 %r2,[%rd1];\nE:\n" COUNT("B", "%r6", "%p6") USE("%r6") STORE),
+              "vvsssSvv|bv/sssSvvx");
 }
 
 static void nothing_is_written_in_a_loop_that_lanes_leave_apart(void **state)
@@ -157,7 +157,7 @@ static void loads_are_scalar_where_nobody_stores(void **state)
                      "add.u32 %r2,%r2,1;\nE:\n" STORE), "svsssssssSvvx");
     is_shaped(KERNEL("mul.wide.u32 %rd2,%r1,4; mov.u64 %rd3,room; add.s64 %rd4,%rd3,%rd2;\n"
                      "ld.global.u32 %r5,[%rd4]; setp.lt.u32 %p1,%r5,%r1; @%p1 bra E;\n"
-                     "add.u32 %r2,%r2,1;\nE:\n" STORE), "svsssssvv|bv/vx");
+                     "ld.u32 %r2,[%rd1];\nE:\n" STORE), "vsvsssssvv|bv/vx");
 }
 
 /* More uniform values at once than there are scalar registers and predicates. */
