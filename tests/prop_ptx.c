@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Random structured programs: nested ifs, loops, breaks, continues, early returns, CTA
- * barriers and spin locks over a few variables. Each is run by this file, thread by thread, and as PTX by the machine,
+ * barriers, spin locks, calls and recursion over a few variables. Each is run by this file, thread by thread, and as PTX by the machine,
  * at several widths and under every policy; memory must be equal. A failure prints the
  * seed and the program. LW_SEED and LW_RANDOM_COUNT choose others.
  */
@@ -17,12 +17,15 @@
 #include "emu/emu.h"
 #include "ptx/ptx.h"
 
-enum { VARS = 6, WIDES = 3, UNIFORMS = 5, THREADS = 100, MAX_NODES = 4000, LOCALS = 8 };
+enum { VARS = 6, WIDES = 3, UNIFORMS = 5, THREADS = 100, MAX_NODES = 4000, LOCALS = 8,
+       MAX_FUNCTIONS = 12 };
 
 enum kind {
     ASSIGN, ARITH64, COPY, WIDE, RED, SWAP, IF, LOOP, BREAK, CONTINUE, RETURN,
     SYNC,  /* a CTA barrier; k & 1: one in each arm of a divergent if */
     LOCK,  /* a spin lock around a plain increment */
+    CALL,  /* of function `then`, or of `other` in some threads, over a pointer */
+    AGAIN, /* a function calls itself, up to a depth */
     UNIFORM /* on variables that differ between threads only where flow has differed */
 };
 struct node {
@@ -35,7 +38,9 @@ struct program {
     struct node node[MAX_NODES];
     int count, first;
     unsigned counters, labels;
-    bool barriers, locks;
+    bool barriers, locks, calls, by_struct; /* results in a structure or one by one */
+    int body[MAX_FUNCTIONS];
+    int functions, inside; /* inside: the function being made, -1 the kernel */
     uint64_t seed;
     unsigned uniform; /* flow differs in few places or none; 0: anywhere */
     struct lw_buffer text;
@@ -86,6 +91,22 @@ static int make_node(struct program *p, unsigned depth, unsigned loops, bool top
         n->kind = CONTINUE;
     } else if (x < 72 && !top) {
         n->kind = RETURN;
+    } else if (p->calls && depth != 0 && x < 78 && p->functions + 2 <= MAX_FUNCTIONS &&
+               p->count < MAX_NODES / 2) {
+        bool two = pick(p, 3) == 0;
+        int f = p->functions++, g = two ? p->functions++ : -1, outer = p->inside;
+
+        n->kind = CALL;
+        n->then = f;
+        n->other = g;
+        for (int i = 0; i < 1 + two; i++) {
+            p->inside = i == 0 ? f : g;
+            p->body[p->inside] = make_list(p, depth - 1, 0, false);
+        }
+        p->inside = outer;
+    } else if (p->inside >= 0 && loops == 0 && x < 80) {
+        n->kind = AGAIN;
+        n->then = p->inside;
     } else if (x < 76) {
         n->kind = RED;
     } else if (x < 80) {
@@ -133,7 +154,7 @@ struct thread {
     uint32_t v[VARS], u[UNIFORMS], tid;
     uint64_t w[WIDES];
     uint32_t *sum; /* shared by all threads: reductions */
-    unsigned steps;
+    unsigned steps, depth; /* depth: how often a function may call itself yet */
 };
 
 static bool condition(const struct node *n, const struct thread *t)
@@ -156,6 +177,20 @@ static unsigned trips(const struct node *n, const struct thread *t)
     return n->op < 2 || n->op == 5 ? n->k % 5
            : n->op == 6            ? (t->u[n->a % UNIFORMS] & 3)
            : n->op < 4             ? (t->v[n->a] ^ n->k) % 5 : (t->tid + n->k) % 6;
+}
+
+static enum flow run_list(const struct program *p, int at, struct thread *t);
+
+/* A function works on copies and gives them all back. */
+static void run_function(const struct program *p, int function, unsigned depth, struct thread *t)
+{
+    struct thread inner = *t;
+
+    inner.depth = depth;
+    (void)run_list(p, p->body[function], &inner);
+    depth = t->depth;
+    *t = inner;
+    t->depth = depth;
 }
 
 static enum flow run_list(const struct program *p, int at, struct thread *t)
@@ -217,6 +252,13 @@ static enum flow run_list(const struct program *p, int at, struct thread *t)
             break;
         case RED:
             t->sum[n->k & 7] += a;
+            break;
+        case CALL:
+            run_function(p, n->other >= 0 && condition(n, t) ? n->other : n->then, n->k % 3, t);
+            break;
+        case AGAIN:
+            if (t->depth != 0)
+                run_function(p, n->then, t->depth - 1, t);
             break;
         case SYNC:
             break;
@@ -346,6 +388,73 @@ static void put_uniform(struct program *p, const struct node *n, unsigned l)
     (void)l;
 }
 
+/* All variables go in and come out; what the kernel has, a function has. */
+static void put_call(struct program *p, const struct node *n, unsigned l)
+{
+    struct lw_sink *s = &p->text.sink;
+    bool again = n->kind == AGAIN;
+
+    if (again)
+        lw_printf(s, "setp.eq.u32 %%p0,%%depth,0;\n@%%p0 bra L%u;\nsub.u32 %%t0,%%depth,1;\n", l);
+    else if (n->other >= 0)
+        put_condition(p, n);
+    if (!again)
+        lw_printf(s, "mov.u32 %%t0,%u;\n", n->k % 3);
+    if (!again && n->other >= 0)
+        lw_printf(s, "mov.u64 %%w0,F%d;\nmov.u64 %%w1,F%d;\nselp.b64 %%w2,%%w1,%%w0,%%%s;\n",
+                  n->then, n->other, predicate(p, n, n->op >= 5).name);
+    lw_put(s, "{ .param .b32 d; st.param.b32 [d],%t0; .param .b32 one; st.param.b32 [one],%uni;\n"
+              ".param .b64 sum; st.param.b64 [sum],%sum;\n");
+    for (unsigned v = 0; v < VARS; v++)
+        lw_printf(s, ".param .b32 v%u; st.param.b32 [v%u+0],%%v%u;\n", v, v, v);
+    for (unsigned w = 0; w < WIDES; w++)
+        lw_printf(s, ".param .b64 x%u; st.param.b64 [x%u],%%x%u;\n", w, w, w);
+    lw_printf(s, ".param .align 4 .b8 u[%u];\n", 4 * UNIFORMS);
+    for (unsigned u = 0; u < UNIFORMS; u++)
+        lw_printf(s, "st.param.b32 [u+%u],%%u%u;\n", 4 * u, u);
+    if (p->by_struct)
+        lw_printf(s, ".param .align 8 .b8 r[%u];\n", 4 * (VARS + 2 * WIDES + UNIFORMS));
+    for (unsigned i = 0; i < VARS + WIDES + UNIFORMS && !p->by_struct; i++)
+        lw_printf(s, ".param .b%u r%u;\n", i >= VARS && i < VARS + WIDES ? 64 : 32, i);
+    if (n->other >= 0 && !again) {
+        lw_put(s, "proto: .callprototype (");
+        for (unsigned i = 0; i < VARS + WIDES + UNIFORMS && !p->by_struct; i++)
+            lw_printf(s, "%s.param .b%u _", i == 0 ? "" : ",",
+                      i >= VARS && i < VARS + WIDES ? 64 : 32);
+        lw_put(s, ") _ (.param .b32 _);\n");
+    }
+    lw_put(s, "call (");
+    if (p->by_struct)
+        lw_put(s, "r");
+    for (unsigned i = 0; i < VARS + WIDES + UNIFORMS && !p->by_struct; i++)
+        lw_printf(s, "%sr%u", i == 0 ? "" : ",", i);
+    if (n->other >= 0 && !again)
+        lw_put(s, "), %w2, (");
+    else
+        lw_printf(s, "), F%d, (", n->then);
+    lw_put(s, "d,one,sum,");
+    for (unsigned v = 0; v < VARS; v++)
+        lw_printf(s, "v%u,", v);
+    for (unsigned w = 0; w < WIDES; w++)
+        lw_printf(s, "x%u,", w);
+    lw_printf(s, "u)%s;\n", n->other >= 0 && !again ? ", proto" : "");
+    for (unsigned i = 0; i < VARS + WIDES + UNIFORMS; i++) {
+        bool wide = i >= VARS && i < VARS + WIDES;
+        unsigned at = 4 * (i < VARS ? i : wide ? VARS + 2 * (i - VARS) : i + WIDES);
+        char from[24];
+
+        if (p->by_struct)
+            snprintf(from, sizeof from, "r+%u", at);
+        else
+            snprintf(from, sizeof from, "r%u", i);
+        lw_printf(s, "ld.param.b%u %%%s%u,[%s];\n", wide ? 64 : 32, i < VARS ? "v" : wide ? "x" : "u",
+                  i < VARS ? i : wide ? i - VARS : i - VARS - WIDES, from);
+    }
+    lw_put(s, "}\n");
+    if (again)
+        lw_printf(s, "L%u:\n", l);
+}
+
 /* One return block, as compilers make it. */
 static void put_list(struct program *p, int at, unsigned out, unsigned latch)
 {
@@ -400,6 +509,10 @@ static void put_list(struct program *p, int at, unsigned out, unsigned latch)
             break;
         case RED:
             lw_printf(s, "atom.global.add.u32 %%t2,[%%sum+%u],%%v%u;\n", (n->k & 7) * 4, n->a);
+            break;
+        case CALL:
+        case AGAIN:
+            put_call(p, n, l);
             break;
         case SYNC:
             if (n->k & 1) {
@@ -475,14 +588,74 @@ static void put_list(struct program *p, int at, unsigned out, unsigned latch)
     }
 }
 
+#define REGISTERS                                                                            \
+    ".reg .b32 %v<6>, %t<4>, %n<41>, %i<41>, %u<5>, %y<2>, %tid0, %uni, %depth;\n"           \
+    ".reg .b64 %w<3>, %x<3>, %z<3>, %sum, %row;\n.reg .pred %p<2>, %q<4002>;\n"
+
+static void put_head(struct program *p, int function)
+{
+    struct lw_sink *s = &p->text.sink;
+
+    lw_put(s, ".func (");
+    if (p->by_struct)
+        lw_printf(s, ".param .align 8 .b8 r[%u]", 4 * (VARS + 2 * WIDES + UNIFORMS));
+    for (unsigned i = 0; i < VARS + WIDES + UNIFORMS && !p->by_struct; i++)
+        lw_printf(s, "%s.param .b%u r%u", i == 0 ? "" : ",",
+                  i >= VARS && i < VARS + WIDES ? 64 : 32, i);
+    lw_printf(s, ") F%d(.param .b32 d,.param .b32 one,.param .b64 sum", function);
+    for (unsigned v = 0; v < VARS; v++)
+        lw_printf(s, ",.param .b32 v%u", v);
+    for (unsigned w = 0; w < WIDES; w++)
+        lw_printf(s, ",.param .b64 x%u", w);
+    lw_printf(s, ",.param .align 4 .b8 u[%u])", 4 * UNIFORMS);
+}
+
+static void put_function(struct program *p, int function)
+{
+    struct lw_sink *s = &p->text.sink;
+
+    put_head(p, function);
+    lw_put(s, " {\n" REGISTERS
+              "ld.param.u64 %sum,[sum];\nld.param.u32 %uni,[one];\nld.param.u32 %depth,[d];\n"
+              "mov.u32 %t0,%ctaid.x;\nmov.u32 %t1,%ntid.x;\nmov.u32 %t2,%tid.x;\n"
+              "mad.lo.s32 %tid0,%t0,%t1,%t2;\n");
+    for (unsigned v = 0; v < VARS; v++)
+        lw_printf(s, "ld.param.u32 %%v%u,[v%u];\n", v, v);
+    for (unsigned w = 0; w < WIDES; w++)
+        lw_printf(s, "ld.param.u64 %%x%u,[x%u];\n", w, w);
+    for (unsigned u = 0; u < UNIFORMS; u++)
+        lw_printf(s, "ld.param.u32 %%u%u,[u+%u];\n", u, 4 * u);
+    put_list(p, p->body[function], 0, 0);
+    lw_put(s, "END:\n");
+    for (unsigned i = 0; i < VARS + WIDES + UNIFORMS; i++) {
+        bool wide = i >= VARS && i < VARS + WIDES;
+        unsigned at = 4 * (i < VARS ? i : wide ? VARS + 2 * (i - VARS) : i + WIDES);
+        char to[24];
+
+        if (p->by_struct)
+            snprintf(to, sizeof to, "r+%u", at);
+        else
+            snprintf(to, sizeof to, "r%u", i);
+        lw_printf(s, "st.param.b%u [%s],%%%s%u;\n", wide ? 64 : 32, to,
+                  i < VARS ? "v" : wide ? "x" : "u",
+                  i < VARS ? i : wide ? i - VARS : i - VARS - WIDES);
+    }
+    lw_put(s, "ret;\n}\n");
+}
+
 static void put_program(struct program *p)
 {
     struct lw_sink *s = &p->text.sink;
 
-    lw_put(s, ".version 7.0\n.target sm_75\n.address_size 64\n"
-              ".visible .entry k(.param .u64 out, .param .u32 one)\n{\n"
-              ".reg .b32 %v<6>, %t<4>, %n<41>, %i<41>, %u<5>, %y<2>, %tid0, %uni;\n"
-              ".reg .b64 %w<3>, %x<3>, %z<3>, %sum, %row;\n.reg .pred %p<2>, %q<4002>;\n"
+    lw_put(s, ".version 7.0\n.target sm_75\n.address_size 64\n");
+    for (int f = 0; f < p->functions; f++) {
+        put_head(p, f);
+        lw_put(s, ";\n");
+    }
+    for (int f = 0; f < p->functions; f++)
+        put_function(p, f);
+    lw_put(s, ".visible .entry k(.param .u64 out, .param .u32 one)\n{\n"
+              REGISTERS
               "ld.param.u64 %sum,[out];\nld.param.u32 %uni,[one];\n"
               "mov.u32 %t0,%ctaid.x;\nmov.u32 %t1,%ntid.x;\nmov.u32 %t2,%tid.x;\n"
               "mad.lo.s32 %tid0,%t0,%t1,%t2;\n");
@@ -531,7 +704,7 @@ static bool run_on(const struct program *p, const struct isa_object *object, uns
         emu_engine_functional_create(machine, &engine, &err) != LW_OK)
         goto cleanup;
     uint64_t params[2] = { out, 1 };
-    struct emu_launch launch = { .program = program, .kernel = &object->functions[0],
+    struct emu_launch launch = { .program = program, .kernel = emu_program_kernel(program, "k"),
                                  .grid = { THREADS / block, 1, 1 }, .block = { block, 1, 1 },
                                  .work_dim = 1, .params = params };
 
@@ -561,7 +734,7 @@ cleanup:
 }
 
 struct hits {
-    unsigned programs, scalar, branches, rows;
+    unsigned programs, scalar, branches, rows, calling;
 };
 
 /* What the scalar unit has to do, but for the pointers of the prologue. */
@@ -600,6 +773,9 @@ static void one_program(uint64_t seed, struct hits *hits)
     p->barriers = pick(p, 4) == 0;
     p->locks = pick(p, 4) == 0;
     p->uniform = pick(p, 4) % 3; /* 0, 1, 2, 0 */
+    p->calls = pick(p, 3) == 0;
+    p->by_struct = pick(p, 2);
+    p->inside = -1;
     p->first = make_list(p, 1 + pick(p, 4), 0, true);
     lw_buffer_init(&p->text);
     put_program(p);
@@ -631,7 +807,10 @@ static void one_program(uint64_t seed, struct hits *hits)
             snprintf(why, sizeof why, "%s", err.text);
         goto done;
     }
-    count_scalar(object, hits);
+    if (p->functions == 0)
+        count_scalar(object, hits);
+    else
+        hits->calling++;
     for (unsigned k = 0; emu_policy_names[k] != NULL && why[0] == '\0'; k++) {
         unsigned x = (unsigned)(seed + k);
 
@@ -665,10 +844,12 @@ static void random_programs_compute_what_their_threads_do(void **state)
     (void)state;
     for (uint64_t i = 0; i < n; i++)
         one_program(first + i, &hits);
-    printf("scalar code in %u of %u programs: %u instructions, %u branches\n", hits.scalar,
-           hits.programs, hits.rows, hits.branches);
-    if (n >= 100) /* or the scalar unit is not tested */
-        assert_true(hits.scalar * 2 > hits.programs && hits.branches > n);
+    printf("scalar code in %u of %u programs: %u instructions, %u branches; %u with calls\n",
+           hits.scalar, hits.programs, hits.rows, hits.branches, hits.calling);
+    if (n >= 100) { /* or the scalar unit, or calls, are not tested */
+        assert_true(hits.scalar * 2 > hits.programs && hits.branches > hits.programs);
+        assert_true(hits.calling * 8 > n);
+    }
 }
 
 int main(void)
