@@ -37,6 +37,7 @@ struct alloc {
     bool any_spilled, out_of_scalars;
     bool join_scalars; /* copies between them; not joined they always fit (ptx_scalar) */
     uint32_t *order;
+    PTX_LIST(struct segment) joined; /* scratch of join_ranges */
 };
 
 static uint32_t find(struct alloc *al, uint32_t v)
@@ -211,31 +212,46 @@ static bool ranges_meet(struct alloc *al, uint32_t va, uint32_t vb)
     return false;
 }
 
+/* The segments are merged aside and go back into the list that has room for them: a chain of
+ * copies then takes memory for its last state, not for each. */
 static void join_ranges(struct alloc *al, uint32_t into, uint32_t from)
 {
     struct range *a = &al->range[into], *b = &al->range[from];
-    struct range r = { .weight = a->weight + b->weight, .hint = PTX_NONE,
-                       .partial = a->partial || b->partial };
+    struct ptx_job *job = al->unit->job;
     size_t i = 0, j = 0;
 
+    al->joined.count = 0;
     while (i < a->s.count || j < b->s.count) {
-        struct segment next;
+        size_t n = al->joined.count;
+        struct segment next, *last = n != 0 ? &al->joined.at[n - 1] : NULL;
 
         if (j == b->s.count || (i < a->s.count && a->s.at[i].start < b->s.at[j].start))
             next = a->s.at[i++];
         else
             next = b->s.at[j++];
-        if (r.s.count != 0 && next.start < r.s.at[r.s.count - 1].end &&
-            r.s.at[r.s.count - 1].end < next.end) {
+        if (last != NULL && next.start < last->end && last->end < next.end) {
             /* the later write starts a segment of its own, without overlap */
-            r.s.at[r.s.count - 1].end = next.start;
-            *PTX_PUSH(al->unit->job, r.s) = next;
-        } else if (r.s.count == 0 || next.start >= r.s.at[r.s.count - 1].end) {
-            *PTX_PUSH(al->unit->job, r.s) = next;
+            last->end = next.start;
+            *PTX_PUSH(job, al->joined) = next;
+        } else if (last == NULL || next.start >= last->end) {
+            *PTX_PUSH(job, al->joined) = next;
         } /* else it lies in the last one: the same value */
     }
-    *a = r;
-    b->s.count = 0;
+    if (b->s.capacity > a->s.capacity) {
+        struct segment *at = a->s.at;
+        size_t capacity = a->s.capacity;
+
+        a->s.at = b->s.at;
+        a->s.capacity = b->s.capacity;
+        b->s.at = at;
+        b->s.capacity = capacity;
+    }
+    a->s.count = b->s.count = 0;
+    for (i = 0; i < al->joined.count; i++)
+        *PTX_PUSH(job, a->s) = al->joined.at[i];
+    a->weight += b->weight;
+    a->partial |= b->partial;
+    a->hint = PTX_NONE;
     al->rep[from] = into;
 }
 

@@ -40,3 +40,6 @@ tests_test_ptx_scalar_LDADD = liblanewise.a $(TEST_LIBS)
 check_PROGRAMS += tests/test_ptx_ifconv
 tests_test_ptx_ifconv_SOURCES = tests/test_ptx_ifconv.c
 tests_test_ptx_ifconv_LDADD = liblanewise.a $(TEST_LIBS)
+EXTRA_PROGRAMS += bench/ptx_speed
+bench_ptx_speed_SOURCES = bench/ptx_speed.c
+bench_ptx_speed_LDADD = liblanewise.a $(LANEWISE_LIBS)
