@@ -14,7 +14,7 @@ liblanewise_a_SOURCES += \
 	%D%/ptx_debug.c \
 	%D%/ptx_debug_place.c \
 	%D%/ptx_debug_tree.c \
-	%D%/ptx_debug_write.c \
+	%D%/ptx_debug_write.c %D%/ptx_debug_inline.c \
 	%D%/ptx_divergence.c \
 	%D%/ptx_emit.c \
 	%D%/ptx_frame.c \

@@ -924,8 +924,12 @@ void ptx_debug_function(struct ptx_unit *unit, uint32_t base, const uint32_t *in
                           .fn = unit->function, .base = base, .index = index };
     uint32_t root;
 
-    if (debug == NULL || debug->dies.count == 0)
+    if (debug == NULL)
         return;
+    if (debug->dies.count == 0) {
+        ptx_debug_inlines(unit, base, index);
+        return;
+    }
     pl.function = (uint32_t)(unit->function - unit->module->functions.at);
     root = debug->subprogram[pl.function];
     if (root == PTX_NONE)
@@ -953,6 +957,8 @@ void ptx_debug_number(struct ptx_unit *unit, unsigned number)
 {
     struct ptx_debug *debug = unit->module->debug;
 
+    if (debug != NULL && debug->inlined != NULL)
+        debug->inlined[unit->function - unit->module->functions.at].number = number;
     if (debug == NULL || debug->dies.count == 0)
         return;
     uint32_t root = debug->subprogram[unit->function - unit->module->functions.at];

@@ -67,6 +67,10 @@ struct ptx_debug {
     PTX_LIST(struct ptx_mark) marks;
     uint32_t *subprogram;    /* by function of the module: its entry or PTX_NONE */
     struct ptx_map variables; /* module variables by name */
+    struct ptx_inlined_list {
+        struct ptx_inlined *at;
+        uint32_t count, number; /* number: of the function in the object */
+    } *inlined;          /* by function of the module; NULL: the sections tell */
     const char *dropped; /* why nothing is kept, NULL: all is well */
     bool noted;
     uint64_t budget;     /* steps that hostile input may still cost */
@@ -98,5 +102,13 @@ const char *ptx_debug_spelling(struct ptx_name name, char *room, size_t size);
 /** The place that an expression of a module variable gives; false: none. */
 bool ptx_debug_module_place(const struct ptx_module *module, const struct ptx_value *value,
                             struct isa_place *place);
+
+/** For modules without .debug_info (ptx_debug_inline.c): the words of inlined functions of a
+ *  unit; then entries of all of them. */
+void ptx_debug_inlines(struct ptx_unit *unit, uint32_t base, const uint32_t *index);
+void ptx_debug_make_inlines(struct ptx_job *job, struct ptx_module *module);
+/** A .loc says that it is of an inlined function. */
+void ptx_debug_inlined_at(struct ptx_parser *parser, struct ptx_loc *loc, uint32_t file,
+                          uint32_t line, uint32_t column);
 
 #endif

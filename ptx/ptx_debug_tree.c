@@ -384,8 +384,10 @@ void ptx_debug_read(struct ptx_job *job, struct ptx_module *module)
     debug->loc = ptx_debug_find(debug, ".debug_loc");
     debug->ranges = ptx_debug_find(debug, ".debug_ranges");
     debug->budget = UINT64_C(1) << 28;
-    if (debug->info == NULL || debug->abbrev == NULL)
+    if (debug->info == NULL || debug->abbrev == NULL) {
+        debug->inlined = PTX_ARRAY(job, struct ptx_inlined_list, module->functions.count + 1);
         return;
+    }
     while (rd.at < debug->info->bytes.count) {
         if (!read_unit(&rd)) {
             debug->dies.count = 0;

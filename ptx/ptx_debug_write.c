@@ -384,6 +384,7 @@ void ptx_debug_write(struct ptx_job *job, struct ptx_module *module)
     if (debug == NULL)
         return;
     note(job, debug);
+    ptx_debug_make_inlines(job, module);
     if (debug->dies.count == 0)
         return;
     find_kept(&wr);

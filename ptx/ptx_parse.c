@@ -666,6 +666,9 @@ void ptx_parse_loc(struct ptx_parser *parser)
     uint64_t file = ptx_lex_integer(lex, "a file number behind .loc");
     uint64_t line = ptx_lex_integer(lex, "a line number behind .loc");
     uint64_t column = ptx_lex_integer(lex, "a column behind .loc");
+    struct ptx_loc loc = { .file = (uint32_t)file + parser->file_base,
+                           .line = (uint32_t)line,
+                           .column = (uint16_t)(column > 65535 ? 65535 : column) };
     struct ptx_name name;
 
     if (file > 100000 || line > UINT32_MAX)
@@ -678,14 +681,20 @@ void ptx_parse_loc(struct ptx_parser *parser)
             ptx_fail(lex->job, lex->line, LW_EINPUT, "expected a word in .loc, found %s",
                      ptx_lex_here(lex, room, sizeof room));
         if (ptx_name_is(name, "function_name")) {
-            (void)ptx_lex_identifier(lex, &name);
+            if (ptx_lex_identifier(lex, &name)) {
+                loc.name = name.text;
+                loc.name_size = (uint32_t)name.size;
+            }
             if (ptx_lex_peek(lex) == '+') {
                 lex->p++;
-                (void)ptx_lex_integer(lex, "an offset");
+                loc.name_offset = (uint32_t)ptx_lex_integer(lex, "an offset");
             }
         } else if (ptx_name_is(name, "inlined_at")) {
+            uint32_t call[3];
+
             for (unsigned i = 0; i < 3; i++)
-                (void)ptx_lex_integer(lex, "a number behind inlined_at");
+                call[i] = (uint32_t)ptx_lex_integer(lex, "a number behind inlined_at");
+            ptx_debug_inlined_at(parser, &loc, call[0] + parser->file_base, call[1], call[2]);
         } else {
             ptx_fail(lex->job, lex->line, LW_EUNSUPP, "'%.*s' in .loc is not supported",
                      (int)name.size, name.text);
@@ -694,9 +703,7 @@ void ptx_parse_loc(struct ptx_parser *parser)
     if (line == 0 || file == 0)
         return; /* code of no line: it stays with the line before it */
     parser->loc = (uint32_t)parser->module->locs.count;
-    *PTX_PUSH(lex->job, parser->module->locs) = (struct ptx_loc){
-        (uint32_t)file + parser->file_base, (uint32_t)line, (uint16_t)(column > 65535 ? 65535 : column)
-    };
+    *PTX_PUSH(lex->job, parser->module->locs) = loc;
 }
 
 void ptx_parse_section(struct ptx_parser *parser)

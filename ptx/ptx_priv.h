@@ -216,6 +216,14 @@ struct ptx_reg {
 struct ptx_loc {
     uint32_t file, line;
     uint16_t column;
+    /* of a function that was inlined: its name's label, and the call */
+    bool inlined;
+    uint16_t call_column;
+    uint32_t call_file, call_line;
+    uint32_t parent; /* the call's own place, 0: not known */
+    const char *name;
+    uint32_t name_size, name_offset;
+    uint32_t instance; /* ptx_debug_inline.c: + 1, 0: none yet */
 };
 enum { PTX_FIRST_SAVED = 96 }; /* rows from here on are kept by who is called (docs/abi.md) */
 /** Rows that a call may change: vectors as bits, then predicates. */

@@ -274,8 +274,12 @@ static void put_function(struct ptx_unit *unit, struct isa_function *out)
     out->kernel = fn->kernel;
     for (size_t i = 0; i < fn->insns.count && out->line == 0; i++) {
         if (fn->insns.at[i].loc != 0) {
-            out->line = unit->module->locs.at[fn->insns.at[i].loc].line;
-            out->file = (uint16_t)unit->module->locs.at[fn->insns.at[i].loc].file;
+            const struct ptx_loc *loc = &unit->module->locs.at[fn->insns.at[i].loc];
+
+            while (loc->parent != 0) /* out of what was inlined there */
+                loc = &unit->module->locs.at[loc->parent];
+            out->line = loc->line;
+            out->file = (uint16_t)loc->file;
         }
     }
     out->sreg_count = (uint16_t)unit->sreg_count;

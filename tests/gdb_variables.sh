@@ -4,7 +4,8 @@
 # compiled with -G (registers), and parameters of optimised code.
 . "${srcdir:-.}/tests/gdb_lib.sh"
 need gdb
-cp "$src"/tests/golden/gdb/variables.cl "$src"/tests/golden/gdb/calls.cl "$src"/tests/corpus/ptx/debug_nvcc.ptx "$work"/
+cp "$src"/tests/golden/gdb/variables.cl "$src"/tests/golden/gdb/calls.cl "$src"/tests/corpus/ptx/debug_nvcc.ptx \
+    "$src"/tests/corpus/ptx/debug_inlined.ptx "$work"/
 inner=$(sed -n '/in the loop/=' "$work/variables.cl")
 behind=$(sed -n '/behind the barrier/=' "$work/variables.cl")
 
@@ -212,6 +213,37 @@ exited normally
 END
 server_ends
 [ "$status" = 0 ] || fail "nvcc: the run ended with status $status"
+
+# nvcc -lineinfo: frames of inlined functions.
+cat >"$work/inlined.yaml" <<END
+program: {source: debug_inlined.ptx}
+buffers: {out: {type: s32, count: 64}}
+steps:
+  - launch: {entry: inl, grid: [1], block: [64], args: [out, 60]}
+END
+serve "$lanewise" run inlined.yaml --gdb 127.0.0.1:0
+cat >"$work/session" <<END
+break inlined.cu:1
+continue
+backtrace
+up
+info frame
+delete
+finish
+continue
+END
+session gdb
+expect "frames of inlined functions" <<END
+hit Breakpoint 1, sq
+^#0  sq.* at .*inlined.cu:1
+^#1  both.* at .*inlined.cu:4
+^#2  inl \\(.*\\) at .*inlined.cu:9
+^#1  both
+inlined into frame 2
+exited normally
+END
+server_ends
+[ "$status" = 0 ] || fail "inlined: the run ended with status $status"
 
 # The shell has the same variables, by its own reader.
 cat >"$work/commands" <<END

@@ -202,6 +202,32 @@ static void an_object_keeps_its_debug_information(void **state)
     }
 }
 
+static void inlined_calls_of_lines_are_scopes(void **state)
+{
+    struct isa_object *object = from_corpus("debug_inlined.ptx");
+    const struct isa_debug *debug = object->debug;
+    int64_t sq = find(debug, ISA_TAG_SUBPROGRAM, "sq"), both;
+    unsigned inlined = 0;
+
+    (void)state;
+    both = find(debug, ISA_TAG_SUBPROGRAM, "both");
+    assert_true(sq >= 0 && both >= 0);
+    for (uint32_t i = 0; i < debug->die_count; i++) {
+        const struct isa_attr *spans = isa_die_attr(debug, i, ISA_AT_RANGES);
+
+        if (debug->dies[i].tag != ISA_TAG_INLINED)
+            continue;
+        inlined++;
+        assert_non_null(spans);
+        assert_int_equal(number_of(debug, i, ISA_AT_ABSTRACT_ORIGIN), inlined == 1 ? both : sq);
+        assert_int_equal(number_of(debug, i, ISA_AT_CALL_LINE), inlined == 1 ? 9 : 4);
+        assert_int_equal(debug->dies[i].end - i, inlined == 1 ? 2 : 1); /* one in the other */
+    }
+    assert_int_equal(inlined, 2);
+    assert_int_equal(object->functions[0].line, 6);
+    isa_object_destroy(object);
+}
+
 /* Change each byte of the sections' text in turn: never a crash, never a refusal, and what
  * is kept obeys the rules of objects. */
 static void broken_sections_are_dropped(void **state)
@@ -258,6 +284,7 @@ int main(void)
         cmocka_unit_test(types_that_nothing_needs_are_left_out),
         cmocka_unit_test(scopes_are_sets_of_words),
         cmocka_unit_test(an_object_keeps_its_debug_information),
+        cmocka_unit_test(inlined_calls_of_lines_are_scopes),
         cmocka_unit_test(broken_sections_are_dropped),
         cmocka_unit_test(a_section_of_nonsense_leaves_a_note),
     };
