@@ -130,7 +130,8 @@ static bool read_statement(struct ptx_lexer *lex, struct ptx_section *section)
 bool ptx_debug_section(struct ptx_parser *parser, struct ptx_name name)
 {
     struct ptx_lexer *lex = &parser->lex;
-    struct ptx_section section = { .name = name };
+    struct ptx_section section = { .name = name, .source = parser->source,
+                                   .file_base = parser->file_base };
     bool good = true;
 
     while (ptx_lex_peek(lex) != '}' && lex->p < lex->end && good)
@@ -148,10 +149,31 @@ bool ptx_debug_section(struct ptx_parser *parser, struct ptx_name name)
 
 /* ---- looking around ---------------------------------------------------------------- */
 
-const struct ptx_section *ptx_debug_find(const struct ptx_debug *debug, const char *name)
+void ptx_debug_look_at(struct ptx_debug *debug, uint32_t source)
+{
+    const struct ptx_debug_part *part =
+        &debug->part[source < debug->part_count ? source : 0];
+
+    debug->info = part->info;
+    debug->abbrev = part->abbrev;
+    debug->strings = part->strings;
+    debug->loc = part->loc;
+    debug->ranges = part->ranges;
+    debug->label_map = &part->label_map;
+    debug->file_base = part->file_base;
+}
+
+uint32_t ptx_debug_source(const struct ptx_module *module, const struct ptx_function *function)
+{
+    return module->symbols.at[function->symbol].source;
+}
+
+const struct ptx_section *ptx_debug_find(const struct ptx_debug *debug, uint32_t source,
+                                         const char *name)
 {
     for (size_t i = 0; i < debug->sections.count; i++) {
-        if (ptx_name_is(debug->sections.at[i].name, name))
+        if (debug->sections.at[i].source == source &&
+            ptx_name_is(debug->sections.at[i].name, name))
             return &debug->sections.at[i];
     }
     return NULL;

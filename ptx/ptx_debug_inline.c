@@ -263,6 +263,7 @@ void ptx_debug_make_inlines(struct ptx_job *job, struct ptx_module *module)
 
         if (list->count == 0)
             continue;
+        ptx_debug_look_at(debug, ptx_debug_source(module, &module->functions.at[f]));
         abstract = PTX_ARRAY(job, uint32_t, list->count + 1);
         first = PTX_ARRAY(job, uint32_t, list->count + 1);
         next = PTX_ARRAY(job, uint32_t, list->count + 1);

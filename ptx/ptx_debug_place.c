@@ -895,6 +895,7 @@ const struct ptx_keep *ptx_debug_keeps(struct ptx_unit *unit, size_t *count)
     root = debug->subprogram[pl.function];
     if (root == PTX_NONE)
         return NULL;
+    ptx_debug_look_at(debug, ptx_debug_source(unit->module, unit->function));
     keeps = PTX_ARRAY(unit->job, struct ptx_keep, MAX_KEEPS);
     for (uint32_t i = root + 1; i < debug->dies.at[root].end; i++) {
         const struct ptx_value *value = is_variable(&debug->dies.at[i])
@@ -926,6 +927,9 @@ void ptx_debug_function(struct ptx_unit *unit, uint32_t base, const uint32_t *in
 
     if (debug == NULL)
         return;
+    if (debug->dropped != NULL)
+        return;
+    ptx_debug_look_at(debug, ptx_debug_source(unit->module, unit->function));
     if (debug->dies.count == 0) {
         ptx_debug_inlines(unit, base, index);
         return;

@@ -20,6 +20,7 @@ struct ptx_fixup {
 };
 struct ptx_section {
     struct ptx_name name; /* ".debug_info" */
+    uint32_t source, file_base; /* the text it stands in, and what its .file numbers add to */
     PTX_LIST(uint8_t) bytes;
     PTX_LIST(struct ptx_fixup) fixups; /* ascending */
     struct ptx_map labels;             /* in the section: name to offset */
@@ -40,8 +41,9 @@ struct ptx_value {
     const char *text;
 };
 struct ptx_die {
-    uint32_t offset; /* in .debug_info */
+    uint64_t offset; /* in .debug_info, all of them in a row */
     uint16_t tag;
+    uint16_t source; /* its text, when several are linked */
     bool keep;
     uint32_t parent, end; /* PTX_NONE: a unit; first entry behind the children */
     uint32_t unit;        /* its compile unit */
@@ -58,12 +60,22 @@ struct ptx_die {
 struct ptx_mark { /* a label of a function */
     uint32_t function, line;
 };
+/** The sections and labels of one text. */
+struct ptx_debug_part {
+    const struct ptx_section *info, *abbrev, *strings, *loc, *ranges;
+    struct ptx_map label_map; /* name to index in marks */
+    uint32_t file_base;
+};
 struct ptx_debug {
     PTX_LIST(struct ptx_section) sections;
+    struct ptx_debug_part *part; /* by text */
+    uint32_t part_count;
+    /* of the text that is being looked at (ptx_debug_part()) */
     PTX_LIST(struct ptx_die) dies;
     PTX_LIST(struct ptx_value) values;
     const struct ptx_section *info, *abbrev, *strings, *loc, *ranges;
-    struct ptx_map label_map; /* name to index in marks */
+    const struct ptx_map *label_map;
+    uint32_t file_base;
     PTX_LIST(struct ptx_mark) marks;
     uint32_t *subprogram;    /* by function of the module: its entry or PTX_NONE */
     struct ptx_map variables; /* module variables by name */
@@ -79,7 +91,12 @@ struct ptx_debug {
 /** Read "{ ... }" behind the section's name. False: it was not understood; the reader stands
  *  behind the closing brace or at the end of the text all the same. */
 bool ptx_debug_section(struct ptx_parser *parser, struct ptx_name name);
-const struct ptx_section *ptx_debug_find(const struct ptx_debug *debug, const char *name);
+const struct ptx_section *ptx_debug_find(const struct ptx_debug *debug, uint32_t source,
+                                         const char *name);
+/** Look at the sections and labels of a text. */
+void ptx_debug_look_at(struct ptx_debug *debug, uint32_t source);
+/** The text that a function stands in. */
+uint32_t ptx_debug_source(const struct ptx_module *module, const struct ptx_function *function);
 /** The fixup that starts at @offset, or NULL. */
 const struct ptx_fixup *ptx_debug_fixup(const struct ptx_section *section, uint32_t offset);
 /** Where a fixup points in @section (".debug_str + 12", a label there); false: elsewhere. */

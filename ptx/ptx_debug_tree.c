@@ -32,7 +32,9 @@ struct reading {
     uint32_t at, end;
     PTX_LIST(struct abbrev) abbrevs; /* of the unit, by code */
     PTX_LIST(struct abbrev_row) rows;
-    uint32_t unit_at;  /* offset of the unit's header */
+    uint64_t unit_at;  /* offset of the unit's header, all sections in a row */
+    uint64_t base;     /* where this section starts there */
+    uint32_t source;
     uint32_t unit_die;
 };
 
@@ -208,6 +210,7 @@ static bool read_form(struct reading *rd, unsigned form, struct ptx_value *value
             return false;
         if (fixup != NULL && !ptx_debug_target(rd->section, fixup, &value->number))
             return drop(rd, "a reference leaves .debug_info");
+        value->number += rd->base;
         return true;
     case FORM_SEC_OFFSET:
         value->kind = PTX_V_OFFSET;
@@ -227,7 +230,8 @@ static bool read_entries(struct reading *rd)
     unsigned depth = 0;
 
     do {
-        uint32_t index = (uint32_t)debug->dies.count, offset = rd->at;
+        uint32_t index = (uint32_t)debug->dies.count;
+        uint64_t offset = rd->base + rd->at;
         const struct abbrev *abbrev;
         uint64_t code;
 
@@ -247,7 +251,7 @@ static bool read_entries(struct reading *rd)
             return drop(rd, "there are too many entries");
         abbrev = &rd->abbrevs.at[code];
         *PTX_PUSH(rd->job, debug->dies) = (struct ptx_die){
-            .offset = offset, .tag = abbrev->tag,
+            .offset = offset, .tag = abbrev->tag, .source = (uint16_t)rd->source,
             .parent = depth != 0 ? open[depth - 1] : PTX_NONE, .end = index + 1,
             .unit = rd->unit_die, .first = (uint32_t)debug->values.count, .count = abbrev->count,
             .function = PTX_NONE, .object_function = PTX_NONE, .out = PTX_NONE
@@ -279,7 +283,7 @@ static bool read_unit(struct reading *rd)
     uint32_t next;
 
     rd->section = info;
-    rd->unit_at = rd->at;
+    rd->unit_at = rd->base + rd->at;
     rd->end = (uint32_t)info->bytes.count;
     if (!fixed(rd, 4, &length))
         return false;
@@ -348,7 +352,7 @@ const struct ptx_mark *ptx_debug_mark(const struct ptx_debug *debug,
                                       const struct ptx_fixup *fixup)
 {
     const uint32_t *known = fixup == NULL ? NULL
-                                          : ptx_map_find(&debug->label_map, fixup->name.text,
+                                          : ptx_map_find(debug->label_map, fixup->name.text,
                                                          fixup->name.size);
 
     return known != NULL ? &debug->marks.at[*known] : NULL;
@@ -360,11 +364,13 @@ static void find_marks(struct ptx_job *job, struct ptx_module *module)
 
     for (uint32_t f = 0; f < module->functions.count; f++) {
         const struct ptx_function *fn = &module->functions.at[f];
+        uint32_t source = ptx_debug_source(module, fn);
+        struct ptx_map *map = &debug->part[source < debug->part_count ? source : 0].label_map;
 
         for (size_t i = 0; i < fn->label_names.count; i++) {
             const char *name = fn->label_names.at[i];
 
-            ptx_map_put(job, &debug->label_map, name, strlen(name),
+            ptx_map_put(job, map, name, strlen(name),
                         (uint32_t)debug->marks.count);
             *PTX_PUSH(job, debug->marks) = (struct ptx_mark){ f, fn->label_lines.at[i] };
         }
@@ -378,21 +384,36 @@ void ptx_debug_read(struct ptx_job *job, struct ptx_module *module)
 
     if (debug == NULL || debug->dropped != NULL)
         return;
-    debug->info = ptx_debug_find(debug, ".debug_info");
-    debug->abbrev = ptx_debug_find(debug, ".debug_abbrev");
-    debug->strings = ptx_debug_find(debug, ".debug_str");
-    debug->loc = ptx_debug_find(debug, ".debug_loc");
-    debug->ranges = ptx_debug_find(debug, ".debug_ranges");
+    debug->part_count = (uint32_t)job->source_count;
+    debug->part = PTX_ARRAY(job, struct ptx_debug_part, debug->part_count + 1);
     debug->budget = UINT64_C(1) << 28;
-    if (debug->info == NULL || debug->abbrev == NULL) {
+    for (uint32_t i = 0; i < debug->part_count; i++) {
+        struct ptx_debug_part *part = &debug->part[i];
+
+        part->info = ptx_debug_find(debug, i, ".debug_info");
+        part->abbrev = ptx_debug_find(debug, i, ".debug_abbrev");
+        part->strings = ptx_debug_find(debug, i, ".debug_str");
+        part->loc = ptx_debug_find(debug, i, ".debug_loc");
+        part->ranges = ptx_debug_find(debug, i, ".debug_ranges");
+        part->file_base = part->info != NULL ? part->info->file_base : 0;
+    }
+    for (uint32_t i = 0; i < debug->part_count; i++) {
+        ptx_debug_look_at(debug, i);
+        if (debug->info == NULL || debug->abbrev == NULL)
+            continue;
+        rd.source = i;
+        rd.at = 0;
+        while (rd.at < debug->info->bytes.count) {
+            if (!read_unit(&rd)) {
+                debug->dies.count = 0;
+                return;
+            }
+        }
+        rd.base += debug->info->bytes.count;
+    }
+    if (debug->dies.count == 0) {
         debug->inlined = PTX_ARRAY(job, struct ptx_inlined_list, module->functions.count + 1);
         return;
-    }
-    while (rd.at < debug->info->bytes.count) {
-        if (!read_unit(&rd)) {
-            debug->dies.count = 0;
-            return;
-        }
     }
     find_marks(job, module);
     for (uint32_t i = 0; i < module->symbols.count; i++) {
@@ -408,6 +429,8 @@ void ptx_debug_read(struct ptx_job *job, struct ptx_module *module)
         struct ptx_die *die = &debug->dies.at[i];
         const struct ptx_value *pc = die->tag == ISA_TAG_SUBPROGRAM
                                          ? ptx_debug_value(debug, i, ISA_AT_LOW_PC) : NULL;
+
+        ptx_debug_look_at(debug, die->source);
         const struct ptx_mark *mark = pc != NULL ? ptx_debug_mark(debug, pc->fixup) : NULL;
 
         if (mark != NULL && debug->subprogram[mark->function] == PTX_NONE) {

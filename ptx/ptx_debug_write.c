@@ -128,6 +128,7 @@ static void find_kept(struct writing *wr)
         } else if (d->tag == ISA_TAG_SUBPROGRAM) {
             i = d->end;
         } else {
+            ptx_debug_look_at(debug, d->source);
             if (d->tag == ISA_TAG_VARIABLE && reachable(wr, i) &&
                 ptx_debug_module_place(wr->module, ptx_debug_value(debug, i, ISA_AT_LOCATION),
                                        &place)) {
@@ -242,7 +243,8 @@ static void put_attr(struct writing *wr, size_t first, const struct ptx_value *v
         if (!number_of(wr, value, &attr.value))
             return;
         if ((attr.name == ISA_AT_DECL_FILE || attr.name == ISA_AT_CALL_FILE) &&
-            (attr.value == 0 || attr.value >= wr->object->file_count))
+            (attr.value == 0 ||
+             (attr.value += wr->debug->file_base) >= wr->object->file_count))
             return;
         break;
     default: return; /* places and scopes are made, not copied */
@@ -302,12 +304,13 @@ static bool points_to_shared(const struct ptx_debug *debug, uint32_t die)
 
 static void put_die(struct writing *wr, uint32_t index, struct isa_die *out)
 {
-    const struct ptx_debug *debug = wr->debug;
+    struct ptx_debug *debug = wr->debug;
     const struct ptx_die *d = &debug->dies.at[index];
     uint32_t declaration =
         ptx_debug_entry(debug, ptx_debug_value(debug, index, AT_SPECIFICATION));
     size_t first = wr->attrs.count;
 
+    ptx_debug_look_at(wr->debug, d->source);
     out->tag = d->tag;
     out->first_attr = (uint32_t)first;
     for (uint32_t k = 0; k < d->count; k++)
