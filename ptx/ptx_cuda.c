@@ -175,7 +175,7 @@ static enum lw_status by_clang(struct ptx_job *job, const char *path, const char
     static const char *const before[] = {
         "--cuda-device-only", "--cuda-gpu-arch=sm_75", "-nocudainc", "-nocudalib",
         "--cuda-path=/nonexistent", "-std=c++17", "-O3", "-gline-tables-only", "-Wno-register",
-        "-Wno-c++11-narrowing",
+        "-Wno-c++11-narrowing", "-Wno-reserved-user-defined-literal",
         /* Names and types of parameters: the driver makes lines of -g in optimised CUDA C++.
          * Without call sites, which crash clang where a kernel prints: DWARF 2 has none. */
         "-Xclang", "-debug-info-kind=constructor", "-Xclang", "-dwarf-version=2"};

@@ -30,6 +30,7 @@ enum cudaError {
     cudaErrorUnknown = 999
 };
 typedef enum cudaError cudaError_t;
+typedef enum cudaError_enum { CUDA_SUCCESS = 0, CUDA_ERROR_UNKNOWN = 999 } CUresult;
 enum cudaMemcpyKind {
     cudaMemcpyHostToHost,
     cudaMemcpyHostToDevice,
@@ -267,6 +268,10 @@ cudaError_t cudaCreateTextureObject(cudaTextureObject_t *object,
                                     const struct cudaResourceViewDesc *view);
 cudaError_t cudaDestroyTextureObject(cudaTextureObject_t object);
 cudaError_t cudaUnbindTexture(const struct textureReference *t);
+cudaError_t cudaBindTexture(size_t *offset, const struct textureReference *t, const void *p,
+                            const struct cudaChannelFormatDesc *desc, size_t size);
+cudaError_t cudaBindTextureToArray(const struct textureReference *t, cudaArray_const_t array,
+                                   const struct cudaChannelFormatDesc *desc);
 
 cudaError_t cudaGetLastError(void);
 cudaError_t cudaPeekAtLastError(void);
