@@ -82,7 +82,12 @@ static enum lw_status compile(struct ptx_job *job, const char *path, const char 
 {
     /* User options stand behind these and may override them. */
     static const char *const before[] = {"-cl-std=CL1.2", "-O3", "-gdwarf-2",
-                                         "-fgnu89-inline", "-target", "nvptx64-nvidia-nvcl"};
+                                         "-fgnu89-inline", "-target", "nvptx64-nvidia-nvcl",
+                                         /* libclc and our overrides have them; clang 14 knows
+                                            vload_half with the first only */
+                                         "-Xclang", "-cl-ext=+cl_khr_fp16,"
+                                         "+cl_khr_int64_base_atomics,"
+                                         "+cl_khr_int64_extended_atomics"};
     enum lw_status status;
     char result[PTX_PATH_BYTES + 16];
     const char **argv = calloc(flag_count + 32, sizeof *argv);

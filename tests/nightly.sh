@@ -30,6 +30,7 @@ step programs env LW_RANDOM_COUNT="$programs" tests/prop_exec
 for t in test_checkpoint test_history test_replay; do
     [ ! -x "tests/$t" ] || step "$t" env LW_LONG=1 "tests/$t"
 done
+step builtins env LW_BUILTINS=all "$src/tests/test_ptx_builtins.sh"
 [ ! -x tests/prop_ptx ] || step front-end env LW_RANDOM_COUNT="$programs" tests/prop_ptx
 [ ! -x tests/prop_ptx_eval ] || step ptx-evaluator env LW_RANDOM_COUNT="$programs" tests/prop_ptx_eval
 # The other processor: built, tested and compared under qemu.
@@ -62,7 +63,7 @@ else
         # shellcheck disable=SC2086
         if ! $clang -g -O1 -std=gnu11 -D_GNU_SOURCE -DLW_FUZZ_LIBFUZZER -w \
             -DLW_LOOP -DLW_ONE_LEVEL -DEMU_LEVEL=1 '-DEMU_LEVEL_TEXT="1"' -fno-math-errno \
-            -fsanitize=fuzzer,address,undefined -I"$src" "$harness" $extra $files $libs -o "nightly-$name"; then
+            -fsanitize=fuzzer,address,undefined -I. -I"$src" "$harness" $extra $files $libs -o "nightly-$name"; then
             failed=$((failed + 1)); echo "FAILED: $name does not build"; continue
         fi
         mkdir -p "nightly-corpus/$name"
