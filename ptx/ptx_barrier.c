@@ -311,6 +311,15 @@ static void number_regions(struct ptx_unit *unit)
     uint32_t *starts = PTX_ARRAY(unit->job, uint32_t, unit->blocks.count);
     uint32_t *joins = PTX_ARRAY(unit->job, uint32_t, unit->blocks.count);
 
+    uint8_t *calls = PTX_ARRAY(unit->job, uint8_t, unit->blocks.count);
+    uint32_t callees = (uint32_t)lw_mask(unit->breg_base);
+
+    for (size_t b = 0; callees != 0 && b < unit->blocks.count; b++) {
+        const struct ptx_block *block = &unit->blocks.at[b];
+
+        for (uint32_t i = block->first; i < block->first + block->count; i++)
+            calls[b] |= (isa_op_info((enum isa_op)unit->code.at[i].in.op)->flags & ISA_F_CALL) != 0;
+    }
     for (size_t i = 0; i < n; i++)
         sorted[i] = &unit->regions.at[i];
     sort_regions(sorted, n, room);
@@ -319,13 +328,13 @@ static void number_regions(struct ptx_unit *unit)
         /* A block's bsyncs stand at its start and its bssys at its end, so a region may
          * end where another starts; but no lane may pass, inside, a bsync or bssy of its
          * own register that belongs to another region. */
-        uint32_t clash = inside[g->start] | starts[g->start] | inside[g->join] |
-                         (uint32_t)lw_mask(unit->breg_base);
+        uint32_t clash = inside[g->start] | starts[g->start] | inside[g->join];
 
         for (size_t k = 0; k < g->inside.count; k++) {
             uint32_t b = g->inside.at[k];
 
-            clash |= inside[b] | starts[b] | joins[b];
+            /* nobody is in a region without calls when a callee uses its registers */
+            clash |= inside[b] | starts[b] | joins[b] | (calls[b] ? callees : 0);
         }
         if ((clash & 0xffff) == 0xffff) {
             const struct ptx_block *b =
