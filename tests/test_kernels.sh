@@ -39,8 +39,33 @@ done
 if command -v "${LANEWISE_NVCC:-nvcc}" >/dev/null || [ -x /usr/local/cuda/bin/nvcc ]; then
     for launch in cuda_*.yaml; do
         expect 0 "$launch with nvcc" "$lanewise" run "$launch" --compiler nvcc
+        sed "s/source: [a-z_]*\.cu/&, options: [-G]/" $launch >debug.launch
+        expect 0 "$launch with nvcc -G" "$lanewise" run debug.launch --compiler nvcc
     done
 fi
+# As debuggers want them: -O0 with all variables in memory and calls of functions, at other
+# widths and policies.
+for launch in *.yaml; do
+    grep -q 'source: [a-z_]*\.c[lu]' $launch || continue
+    case $launch in
+    cuda_*) flags="-O0, -g" ;;
+    *) flags="-O0, -g, -cl-opt-disable" ;;
+    esac
+    sed -e "s/, options: \[/&$flags, /; t" -e "s/source: [a-z_]*\.c[lu]/&, options: [$flags]/" \
+        $launch >debug.launch
+    set -- --warp 32
+    for clang in clang-14 clang-19; do
+        command -v $clang >/dev/null || continue
+        case $launch$clang in cuda_*14) continue ;; esac
+        expect 0 "$launch at -O0 with $clang, $*" "$lanewise" run debug.launch --clang $clang "$@"
+        case $launch in # 32 lanes of a warp are what CUDA's shuffles need
+        cuda_*) ;;
+        *) set -- --warp 8 --policy most_lanes ;;
+        esac
+    done
+done
+rm -f debug.launch
+
 # What is not supported is refused by name, at the source's line.
 cat >call.cl <<'END'
 uint sq(uint x);
