@@ -469,6 +469,7 @@ void ptx_calls_end(struct ptx_unit *unit)
 
     find_clobber(unit, &calls->tree.clobber);
     calls->tree.barriers = saves_all(unit) ? 0 : own;
+    calls->tree.breg_count = unit->breg_count;
     calls->tree.soft = unit->soft;
     calls->tree.needs_warp_32 = unit->needs_warp_32;
     calls->tree.vreg_count = unit->vreg_count;
@@ -484,8 +485,8 @@ static void add_tree(struct ptx_tree *into, const struct ptx_tree *from)
 {
     into->soft |= from->soft;
     into->needs_warp_32 |= from->needs_warp_32;
-    if (into->barriers < from->barriers)
-        into->barriers = from->barriers;
+    if (into->breg_count < from->breg_count)
+        into->breg_count = from->breg_count;
     if (into->vreg_count < from->vreg_count)
         into->vreg_count = from->vreg_count;
     if (into->shared_bytes < from->shared_bytes)
@@ -586,7 +587,7 @@ void ptx_calls_finish(struct ptx_job *job, struct ptx_module *module)
         out->local_bytes = (uint32_t)tree->stack_bytes;
         out->shared_bytes = tree->shared_bytes;
         out->vreg_count = (uint16_t)tree->vreg_count;
-        out->breg_count = (uint16_t)tree->barriers;
+        out->breg_count = (uint16_t)tree->breg_count;
         out->needs_warp = tree->needs_warp_32 ? 32 : 0;
     }
 }

@@ -265,6 +265,11 @@ void ptx_param_homes(struct ptx_sel *sel, const uint8_t *target)
                                                        : fn->results.at[i - fn->params.count]];
 
         s->placed = false;
+        if (s->reg != 0) {
+            s->home = PTX_HOME_REGISTER;
+            s->home_vreg = ptx_ref_vreg(ptx_sel_reg(sel, s->reg - 1));
+            continue;
+        }
         if (s->first_use == 0)
             continue;
         s->last_run = s->first_run + 1; /* from the entry, or to the end */

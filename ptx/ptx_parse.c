@@ -457,6 +457,24 @@ uint32_t ptx_parse_variable(struct ptx_parser *parser, enum ptx_space space, boo
 
 /* ---- functions ----------------------------------------------------------- */
 
+/* .func (.reg .u32 r) f(.reg .u32 a): the names are registers in the body. */
+static void parse_register_param(struct ptx_parser *parser, struct ptx_symbol *symbol, bool result)
+{
+    struct ptx_job *job = parser->lex.job;
+    struct ptx_reg *reg;
+
+    if (symbol->size_bytes != ptx_type_bytes((enum ptx_type)symbol->type))
+        ptx_fail(job, parser->lex.line, LW_EINPUT, "the parameter '%s' is a register of one value",
+                 symbol->name);
+    reg = PTX_PUSH(job, parser->function->regs);
+    reg->name = symbol->name;
+    reg->type = symbol->type;
+    reg->definitions = !result;
+    symbol->reg = (uint32_t)parser->function->regs.count;
+    *ptx_map_find(&parser->scope->names, symbol->name, strlen(symbol->name)) =
+        (symbol->reg - 1) << 2 | PTX_NAME_REG;
+}
+
 static void parse_params(struct ptx_parser *parser, bool results)
 {
     struct ptx_lexer *lex = &parser->lex;
@@ -474,9 +492,12 @@ static void parse_params(struct ptx_parser *parser, bool results)
             ptx_fail(lex->job, lex->line, LW_EINPUT,
                      "expected '.param' in the parameters, found %s",
                      ptx_lex_here(lex, room, sizeof room));
+        bool in_register = ptx_name_is(word, "reg");
         uint32_t index = ptx_parse_variable(parser, PTX_SP_PARAM, false);
         struct ptx_symbol *symbol = &parser->module->symbols.at[index];
 
+        if (in_register)
+            parse_register_param(parser, symbol, results);
         if (results) {
             *PTX_PUSH(lex->job, function->results) = index;
         } else {

@@ -141,6 +141,7 @@ struct ptx_symbol {
     uint32_t variable; /* index in the object */
     uint32_t function; /* PTX_SYM_FUNCTION */
     /* parameters of calls and functions (ptx_param.c): where the value is kept, how it is used */
+    uint32_t reg;               /* 1 + the register that it is in the body, 0: none */
     uint8_t home;               /* enum ptx_home */
     bool odd;                   /* not only whole loads and stores at its start */
     uint8_t narrow, wide;       /* bytes of the smallest store (0: none), of the largest load */
@@ -237,7 +238,8 @@ struct ptx_tree {
     bool syncs;  /* has block barriers or .sync operations */
     bool soft, needs_warp_32;
     struct ptx_clobber clobber;
-    unsigned barriers, vreg_count; /* barrier registers 0..barriers-1 */
+    unsigned barriers;       /* registers 0..barriers-1 are not the caller's to use */
+    unsigned breg_count, vreg_count;
     uint32_t shared_bytes;
     uint64_t frame_bytes, below_bytes; /* of its functions, and the deepest stack of callees */
     uint64_t stack_bytes;              /* of both, when the last of its functions is done */

@@ -94,7 +94,7 @@ void ptx_sel_move(struct ptx_sel *sel, ptx_ref d, ptx_ref s, unsigned rows)
                     rows);
 }
 
-static ptx_ref reg_ref(struct ptx_sel *sel, uint32_t reg)
+ptx_ref ptx_sel_reg(struct ptx_sel *sel, uint32_t reg)
 {
     struct ptx_reg *r = &sel->fn->regs.at[reg];
 
@@ -258,7 +258,7 @@ static ptx_ref value(struct ptx_sel *sel, const struct ptx_operand *o, enum ptx_
         if (o->negated)
             ptx_sel_fail(sel, LW_EINPUT, "'!' stands before a predicate only");
         check_type(sel, r, type, wide);
-        return reg_ref(sel, o->reg);
+        return ptx_sel_reg(sel, o->reg);
     }
     case PTX_O_IMM:
         bits = literal_bits(sel, o, type);
@@ -380,7 +380,7 @@ static ptx_ref dest(struct ptx_sel *sel, const struct ptx_operand *o, enum ptx_t
     if (ptx_type_rows((enum ptx_type)r->type) != rows)
         ptx_sel_fail(sel, LW_EUNSUPP, "register '%s' is .%s: only one of %u bits is supported here",
                      r->name, ptx_type_name((enum ptx_type)r->type), rows * 32);
-    return reg_ref(sel, o->reg);
+    return ptx_sel_reg(sel, o->reg);
 }
 
 ptx_ref ptx_sel_dest(struct ptx_sel *sel, const struct ptx_operand *o, enum ptx_type type)
@@ -399,7 +399,7 @@ static ptx_ref pred_ref(struct ptx_sel *sel, const struct ptx_operand *o)
     if (o->kind != PTX_O_REG || sel->fn->regs.at[o->reg].type != PTX_T_PRED)
         ptx_sel_fail(sel, LW_EINPUT, "expected a predicate, found %s",
                      o->kind == PTX_O_REG ? sel->fn->regs.at[o->reg].name : "something else");
-    return reg_ref(sel, o->reg);
+    return ptx_sel_reg(sel, o->reg);
 }
 
 ptx_ref ptx_sel_pred_dest(struct ptx_sel *sel, const struct ptx_operand *o)
@@ -667,15 +667,15 @@ static void select_one(struct ptx_sel *sel, const struct ptx_insn *insn)
     sel->in = *insn;
     /* the guard's and the operands' own registers are not temporaries */
     if (insn->guard != PTX_NONE)
-        (void)reg_ref(sel, insn->guard);
+        (void)ptx_sel_reg(sel, insn->guard);
     for (unsigned k = 0; k < insn->operand_count; k++) {
         const struct ptx_operand *o = &insn->operand[k];
 
         if (o->kind == PTX_O_REG)
-            (void)reg_ref(sel, o->reg);
+            (void)ptx_sel_reg(sel, o->reg);
         for (unsigned e = 0; o->element != NULL && e < o->count; e++) {
             if (o->element[e].kind == PTX_O_REG)
-                (void)reg_ref(sel, o->element[e].reg);
+                (void)ptx_sel_reg(sel, o->element[e].reg);
         }
     }
     sel->first_temp = (uint32_t)sel->unit->vregs.count;
@@ -698,7 +698,7 @@ static void end_block(struct ptx_sel *sel, uint32_t block, const struct ptx_insn
 
     if (insn->guard != PTX_NONE) {
         sel->in = *insn;
-        guard = reg_ref(sel, insn->guard);
+        guard = ptx_sel_reg(sel, insn->guard);
     }
     struct ptx_block *b = &sel->unit->blocks.at[block];
 
@@ -923,7 +923,7 @@ static void keep_register(struct ptx_sel *sel, uint32_t reg, const struct ptx_in
 
     if (sel->fn->regs.at[reg].vreg == 0 || ptx_type_bytes(sel->fn->regs.at[reg].type) == 0)
         return;
-    ref = reg_ref(sel, reg);
+    ref = ptx_sel_reg(sel, reg);
     sel->unit->vregs.at[ptx_ref_vreg(ref)].kept = true;
     sel->in = *insn;
     mi = ptx_sel_put(sel, ISA_NOP, PTX_NO_REF, ref, PTX_NO_REF, PTX_NO_REF,

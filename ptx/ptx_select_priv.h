@@ -28,6 +28,8 @@ _Noreturn void ptx_sel_fail(struct ptx_sel *sel, enum lw_status status, const ch
 void ptx_sel_operands(struct ptx_sel *sel, unsigned low, unsigned high);
 enum ptx_type ptx_sel_type(struct ptx_sel *sel, unsigned index);
 
+/** The virtual register of a register of the text. */
+ptx_ref ptx_sel_reg(struct ptx_sel *sel, uint32_t reg);
 /** A fresh virtual register of @rows rows (0: a predicate). */
 ptx_ref ptx_sel_temp(struct ptx_sel *sel, unsigned rows);
 struct ptx_mi *ptx_sel_emit(struct ptx_sel *sel, enum isa_op op);

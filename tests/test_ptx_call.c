@@ -375,6 +375,24 @@ static uint32_t apply(uint32_t which, uint32_t x)
     return which == 0 ? x + 1 : which == 1 ? x * 3 : which == 2 ? x ^ 0x55 : x * x - 7;
 }
 
+static uint32_t want_registers(uint32_t t, unsigned k)
+{
+    return k == 0 ? t * 2 + 9 : (uint32_t)((((uint64_t)t << 32) + 7) >> 32);
+}
+
+/* Parameters in the register space, as the language's manual writes them. */
+static void parameters_may_be_registers(void **state)
+{
+    (void)state;
+    expect(HEAD
+           ".func (.reg .u32 rv, .reg .b64 rw) f(.reg .u32 a, .reg .u64 b) {\n"
+           "add.u32 rv,a,a; mov.u32 a,9; add.u32 rv,rv,a; add.u64 rw,b,7; ret; }\n"
+           ENTRY("k")
+           "cvt.u64.u32 %d2,%r0; shl.b64 %d2,%d2,32; call (%r1, %d3), f, (%r0, %d2);\n"
+           "shr.u64 %d3,%d3,32; cvt.u32.u64 %r2,%d3; st.global.v2.u32 [%d0],{%r1,%r2}; ret; }\n",
+           "k", 2, want_registers);
+}
+
 static uint32_t want_pointers(uint32_t t, unsigned k)
 {
     uint32_t sum = 0;
@@ -593,6 +611,29 @@ static void barriers_and_shared_memory_work_in_functions(void **state)
     expect(text, "second", 2, want_shared);
 }
 
+static uint32_t want_apart(uint32_t t, unsigned k)
+{
+    (void)k;
+    return t & 1 ? 3 : 4;
+}
+
+/* Odd threads come to the block's barrier in a function of a function, even ones behind the place
+ * where both would meet: they must go on past it. */
+static void lanes_at_a_barrier_in_a_function_hold_nobody_up(void **state)
+{
+    (void)state;
+    expect_in(HEAD
+              ".func wait() { bar.sync 0; ret; }\n"
+              ".func (.param .b32 ret) inner(.param .b32 a) { .reg .b32 %r<3>;\n"
+              "ld.param.u32 %r1,[a]; call wait; add.u32 %r1,%r1,1; st.param.b32 [ret],%r1; ret; }\n"
+              ENTRY("k")
+              "and.b32 %r1,%r0,1; setp.eq.u32 %p1,%r1,0; mov.u32 %r2,2; @%p1 bra MEET;\n"
+              "{ .param .b32 a; .param .b32 r; st.param.b32 [a],%r2; call (r), inner, (a);\n"
+              "ld.param.b32 %r2,[r]; }\nMEET: @!%p1 bra DONE; bar.sync 0; add.u32 %r2,%r2,2;\n"
+              "DONE: st.global.u32 [%d0],%r2; ret; }\n",
+              "k", 1, want_apart, LW_COUNT_OF(ways) - 1);
+}
+
 static uint32_t want_lock(uint32_t t, unsigned k)
 {
     (void)k;
@@ -721,11 +762,13 @@ int main(void)
         cmocka_unit_test(parameters_that_do_not_fit_go_over_the_stack),
         cmocka_unit_test(what_lives_across_a_call_is_kept),
         cmocka_unit_test(calls_and_returns_may_be_guarded),
+        cmocka_unit_test(parameters_may_be_registers),
         cmocka_unit_test(pointers_to_functions_are_called),
         cmocka_unit_test(lanes_meet_behind_calls_that_part_them),
         cmocka_unit_test(tables_of_branches_reach_every_target),
         cmocka_unit_test(deep_chains_of_calls_have_barriers_enough),
         cmocka_unit_test(barriers_and_shared_memory_work_in_functions),
+        cmocka_unit_test(lanes_at_a_barrier_in_a_function_hold_nobody_up),
         cmocka_unit_test(lanes_that_wait_in_a_function_let_others_go_on),
         cmocka_unit_test(wrong_calls_are_refused_with_a_reason),
         cmocka_unit_test(functions_that_nobody_calls_are_left_out),
