@@ -76,7 +76,7 @@ static void parse_targets(struct ptx_parser *parser)
 
     if (labels == 0 || parser->function->labels.at[labels - 1] != parser->function->insns.count)
         ptx_fail(lex->job, lex->line, LW_EINPUT, ".branchtargets needs a label before it");
-    t->label = (uint32_t)(labels - 1);
+    *t = (struct ptx_targets){ .label = (uint32_t)(labels - 1) }; /* the last function's, else */
     do {
         struct ptx_name *name = PTX_PUSH(lex->job, t->names);
 

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Fuzzes the translator with text. What is accepted must write and read as an object and
- * print as assembly; what is refused must say why, and where.
+ * print as assembly; what is refused must say why, and where. A zero byte parts two modules that
+ * are linked.
  * libFuzzer: compile with -DLW_FUZZ_LIBFUZZER -fsanitize=fuzzer; else it replays files.
  */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "ptx/ptx.h"
 #include "tests/fuzz_isa_replay.h"
@@ -27,9 +29,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     uint8_t *bytes = NULL;
     size_t byte_count = 0;
     enum lw_status status;
+    const uint8_t *zero = size != 0 ? memchr(data, 0, size) : NULL;
+    size_t first = zero != NULL ? (size_t)(zero - data) : size;
+    struct ptx_source sources[2] = { { "fuzz.ptx", (const char *)data, first, false },
+                                     { "fuzz.ptx", (const char *)data, 0, false } };
 
     ptx_options_default(&options);
-    status = ptx_translate("fuzz.ptx", (const char *)data, size, &options, &object, &err);
+    if (zero != NULL)
+        sources[1] = (struct ptx_source){ "fuzz.ptx", (const char *)zero + 1, size - first - 1,
+                                          false };
+    status = ptx_translate_all(sources, zero != NULL ? 2 : 1, &options, &object, &err);
     if (status != LW_OK) {
         require(object == NULL, "nothing is left of a refusal", err.text);
         require(strncmp(err.text, "fuzz.ptx:", 9) == 0, "a refusal says where", err.text);
@@ -46,8 +55,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     isa_object_destroy(back);
     isa_object_destroy(object);
     lw_buffer_clear(&text);
-    status = ptx_print_cfg("fuzz.ptx", (const char *)data, size, &text.sink, &err);
-    require(status == LW_OK, "what translates has a flow graph", err.text);
+    status = ptx_print_cfg("fuzz.ptx", (const char *)data, first, &text.sink, &err);
+    require(status == LW_OK || zero != NULL, "what translates has a flow graph", err.text);
     lw_buffer_fini(&text);
     free(bytes);
     return 0;

@@ -9,7 +9,8 @@
 enum { MAX_DEPTH = 40, LOCAL_BYTES = 16384, WARP = 32, TURN = 7 };
 /* where the windows of a generic address lie is nobody's business but ours */
 static const uint64_t shared_window = UINT64_C(0x5e) << 48, local_window = UINT64_C(0x10) << 48,
-                      static_window = UINT64_C(0x57) << 48;
+                      static_window = UINT64_C(0x57) << 48,
+                      function_window = UINT64_C(0xf0) << 48;
 
 struct frame {
     const struct pe_function *fn;
@@ -165,6 +166,7 @@ static uint64_t value(struct runner *r, struct thread *t, const struct pe_operan
     case PE_O_IMM: case PE_O_FLOAT: v = pe_literal(o, type); break;
     case PE_O_SPECIAL: v = special(r, t, o->index); break;
     case PE_O_SYMBOL: v = symbol_address(r, f, o->index, &space) + o->imm; break;
+    case PE_O_FUNCTION: v = function_window + (uint64_t)o->index; break;
     case PE_O_VECTOR: { /* packed, the first element lowest */
         unsigned each = pe_type_bits(type) / (unsigned)o->count;
 
@@ -413,16 +415,18 @@ static void pass(struct runner *r, struct thread *t, const struct pe_operand *ou
 
 static void call(struct runner *r, struct thread *t, const struct pe_insn *in)
 {
-    const struct pe_operand *callee = NULL, *args = NULL;
-    const struct pe_function *fn;
+    const struct pe_operand *args = NULL;
+    const struct pe_function *fn = NULL;
+    uint64_t callee = UINT64_MAX;
 
     for (int k = 0; k < in->operand_count; k++) {
-        if (in->operand[k].kind == PE_O_FUNCTION)
-            callee = &in->operand[k];
-        else if (in->operand[k].kind == PE_O_LIST && callee != NULL)
+        if (in->operand[k].kind == PE_O_FUNCTION || in->operand[k].kind == PE_O_REG)
+            callee = value(r, t, &in->operand[k], (struct pe_type){ 'u', 64, 0 }) - function_window;
+        else if (in->operand[k].kind == PE_O_LIST && callee != UINT64_MAX)
             args = &in->operand[k];
     }
-    fn = callee != NULL ? with_body(r->m, callee->index) : NULL;
+    if (callee < (uint64_t)r->m->function_count)
+        fn = with_body(r->m, (int)callee);
     if (fn == NULL || (args != NULL ? args->count : 0) != fn->param_count) {
         fail(r, in, "a call of what is no function here");
         return;
@@ -475,6 +479,10 @@ static void exchange(struct runner *r, struct thread *t, const struct pe_insn *i
 
     if (in->op == PE_bar || in->op == PE_barrier)
         return;
+    if (in->op == PE_activemask) {
+        set(t, to, live, u32);
+        return;
+    }
     if (in->op == PE_elect) {
         uint32_t leader = (uint32_t)__builtin_ctz(members);
 
@@ -690,6 +698,16 @@ static void step(struct runner *r, struct thread *t)
     case PE_bra:
         f->pc = f->fn->label_at[in->operand[0].index];
         return;
+    case PE_brx: {
+        const struct pe_operand *table = &f->fn->insns[f->fn->label_at[in->operand[1].index]].operand[0];
+        uint64_t k = value(r, t, &in->operand[0], (struct pe_type){ 'u', 32, 0 });
+
+        if (k >= (uint64_t)table->count)
+            fail(r, in, "an index behind the table");
+        else
+            f->pc = f->fn->label_at[table->element[k].index];
+        return;
+    }
     case PE_ret:
         leave(r, t);
         return;
@@ -707,7 +725,8 @@ static void step(struct runner *r, struct thread *t)
             return;
         }
         /* fallthrough */
-    case PE_shfl: case PE_vote: case PE_match: case PE_redux: case PE_elect: {
+    case PE_shfl: case PE_vote: case PE_match: case PE_redux: case PE_elect:
+    case PE_activemask: { /* where it is asked for all lanes have met */
         int k = mask_operand(in);
 
         t->mask = UINT32_MAX; /* without .sync: all that are there */

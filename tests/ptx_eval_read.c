@@ -562,6 +562,25 @@ static void instruction(struct reader *r, const char *name, int guard, bool guar
     fn->insns[fn->insn_count++] = in;
 }
 
+/* A table of branches stands as an instruction that does nothing; its label is the table's. */
+static void targets(struct reader *r)
+{
+    struct pe_function *fn = r->function;
+    struct pe_insn in = { .op = PE_pmevent, .guard = -1, .line = r->line };
+    int room = 0;
+
+    in.operand[0].kind = PE_O_LIST;
+    in.operand_count = 1;
+    do {
+        in.operand[0].element = grow(r, in.operand[0].element, &room, in.operand[0].count + 1,
+                                     sizeof *in.operand[0].element);
+        in.operand[0].element[in.operand[0].count] = (struct pe_operand){ .symbol = -1 };
+        named(r, &in.operand[0].element[in.operand[0].count++]);
+    } while (accept(r, ','));
+    fn->insns = grow(r, fn->insns, &r->insn_room, fn->insn_count + 1, sizeof *fn->insns);
+    fn->insns[fn->insn_count++] = in;
+}
+
 static void leave(struct reader *r)
 {
     r->depth--;
@@ -601,6 +620,11 @@ static void body(struct reader *r)
                 (void)variables(r, PE_LOCAL, false);
             else if (strcmp(text, "param") == 0)
                 (void)variables(r, PE_PARAM, false);
+            else if (strcmp(text, "branchtargets") == 0)
+                targets(r);
+            else if (strcmp(text, "callprototype") == 0)
+                while (*r->p != ';' && *r->p != '\0')
+                    r->p++;
             else
                 fail(r, "directive '.%s'", text);
             expect(r, ';');

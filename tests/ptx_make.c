@@ -12,6 +12,7 @@
  *   $n $b $x $i           numbers: 0 to 40, 0 to 255, 32 bits, 0 to 7
  *   $o                    an offset in scratch memory, a multiple of 16
  *   \001                  a bar, '|'
+ *   $L                    a label of its own
  *   $S $B                 a space of scratch memory and its base register; $T: one with atomics
  *
  * Divisors are made odd or large first, so that nothing is left to the machine.
@@ -322,6 +323,9 @@ static const char *const warps[] = {
     "match.all.sync.b64 %r1\001%p0,$w,0xffffffff",
     "redux.sync.<add|min|max>.<u32|s32> $R,$v,0xffffffff",
     "redux.sync.<and|or|xor>.b32 $R,$v,0xffffffff",
+    "vote.sync.ballot.b32 %t0,%p1,-1;\n@!%p1 bra $L;\n<redux.sync.add.s32 $R,$v,%t0|match.any.sync.b32 $R,$v,%t0|vote.sync.all.pred $P,$q,%t0|bar.warp.sync %t0|vote.sync.ballot.b32 $R,$p,%t0>;\n$L:",
+    "and.b32 %t1,$v,3;\nmatch.any.sync.b32 %t0,%t1,-1;\nbrev.b32 %t2,%t0;\nclz.b32 %t2,%t2;\n<redux.sync.max.u32 $R,$v,%t0|vote.sync.any.pred $P,$q,%t0|match.all.sync.b32 $R,$v,%t0|elect.sync $R\001$P,%t0|shfl.sync.idx.b32 $R,$v,%t2,31,%t0>",
+    "bar.warp.sync -1;\nactivemask.b32 $R",
     "elect.sync <$R|_>\001$P,0xffffffff",
     /* of the lanes that are here: all, once they have met */
     "bar.warp.sync -1;\nvote.<all|any|uni>.pred $P,$q", "bar.warp.sync -1;\nvote.ballot.b32 $R,$q",
@@ -332,6 +336,8 @@ static const char *const warps[] = {
 static const char *const calls[] = {
     "{\n.param .b32 a0;\n.param .b64 a1;\n.param .b32 q;\nst.param.b32 [a0],$v;\nst.param.b64 [a1],$w;\ncall.uni (q), fn0, (a0, a1);\nld.param.b32 $R,[q];\n}",
     "{\n.param .b64 a0;\n.param .align 8 .b8 q[16];\nst.param.b64 [a0],$w;\ncall (q), fn1, (a0);\nld.param.b64 $D,[q+8];\nld.param.b32 $R,[q+4];\n}",
+    "and.b32 %t0,$v,7;\n{\n.param .b32 a0;\n.param .b32 q;\nst.param.b32 [a0],%t0;\ncall (q), fn3, (a0);\nld.param.b32 $R,[q];\n}",
+    "setp.lt.s32 %p3,$v,$r;\nmov.u64 %u0,fn2;\nmov.u64 %u1,fn4;\nselp.b64 %u0,%u0,%u1,%p3;\n{\n.param .b32 a0;\n.param .f32 q;\nst.param.b32 [a0],$v;\n$L: .callprototype (.param .f32 _) _ (.param .b32 _);\ncall (q), %u0, (a0), $L;\nld.param.f32 $F,[q];\n}",
     "{\n.param .b32 a0;\n.param .f32 q;\nst.param.b32 [a0],$v;\ncall.uni (q), fn2, (a0);\nld.param.f32 $F,[q];\n}",
 };
 /* clang-format on */
@@ -492,6 +498,7 @@ static void put_template(struct pm_kernel *k, struct text *t, const char *p, con
         case 'x': put(t, "0x%x", (uint32_t)pm_random(&k->state)); break;
         case 'i': put(t, "%u", pick(k, 8)); break;
         case 'o': put(t, "%u", 16 * pick(k, 8)); break;
+        case 'L': put(t, "M%u", k->labels); break;
         case 'S': put(t, "%s", spaces[space].word); break;
         case 'T':
             space = shared;
@@ -529,8 +536,9 @@ static void simple(struct pm_kernel *k, const char *template, bool guards)
 
     if (guards && strchr(template, '\n') == NULL && pick(k, 7) == 0)
         put(&t, "@%s%%p%u ", pick(k, 2) ? "!" : "", pick(k, PREDICATES));
+    k->labels++; /* that of $L */
     put_template(k, &t, template, template + strlen(template));
-    put(&t, ";\n");
+    put(&t, "%s\n", template[strlen(template) - 1] == ':' ? "" : ";");
     (void)add(k, &t);
 }
 
@@ -586,10 +594,19 @@ static void statements(struct pm_kernel *k, unsigned depth, unsigned count, bool
         } else if (depth != 0 && x < 14) { /* a ladder of comparisons, as of a switch */
             unsigned l = (k->labels += 6) - 6, cases = 2 + pick(k, 2);
 
+            bool table = pick(k, 3) == 0; /* or a table of branches */
+
             put(&t, "and.b32 %%t2,%%r%u,3;\n", pick(k, WORDS));
-            for (unsigned c = 0; c < cases; c++)
+            if (table) {
+                put(&t, "T%u: .branchtargets L%u", l, l);
+                for (unsigned c = 1; c < 4; c++)
+                    put(&t, ", L%u", c < cases ? l + c : l + 5);
+                put(&t, ";\nbrx.idx %%t2, T%u;\n", l);
+            }
+            for (unsigned c = 0; c < cases && !table; c++)
                 put(&t, "setp.eq.s32 %%p%u,%%t2,%u;\n@%%p%u bra L%u;\n", c, c, c, l + c);
-            put(&t, "bra L%u;\n", l + 5);
+            if (!table)
+                put(&t, "bra L%u;\n", l + 5);
             open = add(k, &t);
             for (unsigned c = 0; c < cases; c++) {
                 put(&t, "L%u:\n", l + c);
@@ -603,7 +620,11 @@ static void statements(struct pm_kernel *k, unsigned depth, unsigned count, bool
             put(&t, "L%u:\n", l + 5);
             close = add(k, &t);
         } else {
-            if (top && x < 18)
+            if (k->leaves && x < 16) {
+                put(&t, "@%s%%p%u %s;\n", pick(k, 2) ? "!" : "", pick(k, PREDICATES),
+                    pick(k, 2) ? "exit" : "ret");
+                (void)add(k, &t);
+            } else if (top && !k->leaves && x < 18)
                 simple(k, together[pick(k, COUNT_OF(together))], false);
             else if (top && k->warp && x < 30)
                 simple(k, warps[pick(k, COUNT_OF(warps))], false);
@@ -623,6 +644,7 @@ void pm_make(struct pm_kernel *kernel, uint64_t seed, const char *name, bool wit
     *kernel = (struct pm_kernel){ .state = seed * 7919 + 1 };
     snprintf(kernel->name, sizeof kernel->name, "%s", name);
     kernel->warp = pick(kernel, 3) == 0;
+    kernel->leaves = !kernel->warp && pick(kernel, 4) == 0;
     statements(kernel, pick(kernel, 3), 8 + pick(kernel, 14), true,
                with_calls && pick(kernel, 2) == 0);
 }
@@ -653,12 +675,20 @@ char *pm_head(uint64_t seed, bool with_calls)
           "st.param.b64 [q],%d1;\nst.param.b64 [q+8],%d2;\nret;\n}\n" },
         { ".func (.param .f32 q) fn2 (.param .b32 a0)\n{\n",
           "st.param.f32 [q],%f1;\nret;\n}\n" },
+        { ".func (.param .b32 q) fn3 (.param .b32 a0)\n{\n", /* itself, of one less */
+          "setp.eq.u32 %p0,%left,0;\n@%p0 bra END;\n{\n.param .b32 b;\n.param .b32 s;\n"
+          "sub.u32 %left,%left,1;\nst.param.b32 [b],%left;\ncall (s), fn3, (b);\n"
+          "ld.param.b32 %r3,[s];\nmad.lo.u32 %r2,%r3,5,%r2;\n}\nEND:\n"
+          "st.param.b32 [q],%r2;\nret;\n}\n" },
+        { ".func (.param .f32 q) fn4 (.param .b32 a0)\n{\n",
+          "@%p2 st.param.f32 [q],%f2;\n@%p2 ret;\nst.param.f32 [q],%f3;\nret;\n}\n" },
     };
     for (unsigned f = 0; f < COUNT_OF(functions); f++) {
         put(&t, "%s.reg .b16 %%h<5>, %%th;\n.reg .b32 %%r<9>, %%t<3>;\n.reg .b64 %%d<5>, %%u<2>;\n"
-                ".reg .f32 %%f<5>;\n.reg .f64 %%g<3>;\n.reg .pred %%p<4>;\n", functions[f].head);
+                ".reg .f32 %%f<5>;\n.reg .f64 %%g<3>;\n.reg .pred %%p<4>;\n.reg .b32 %%left;\n", functions[f].head);
         put(&t, f == 1 ? "ld.param.b64 %%d0,[a0];\ncvt.u32.u64 %%r0,%%d0;\n"
                        : "ld.param.b32 %%r0,[a0];\ncvt.u64.u32 %%d0,%%r0;\n");
+        put(&t, "mov.u32 %%left,%%r0;\n");
         if (f == 0)
             put(&t, "ld.param.b64 %%d1,[a1];\n");
         else
@@ -675,8 +705,8 @@ char *pm_head(uint64_t seed, bool with_calls)
             put(&t, "cvt.rn.f64.s32 %%g%u,%%r%u;\n", i, i);
         for (unsigned i = 0; i < PREDICATES; i++)
             put(&t, "setp.lt.s32 %%p%u,%%r%u,%u;\n", i, i, i);
-        for (unsigned i = 0; i < 12; i++) {
-            const char *p = straight[pick(&k, 60)]; /* of those that touch registers only */
+        for (unsigned i = 0; i < 12; i++) { /* of those that touch registers only */
+            const char *p = straight[pick(&k, 60)];
 
             put_template(&k, &t, p, p + strlen(p));
             put(&t, ";\n");

@@ -22,6 +22,7 @@ struct pm_kernel {
     struct pm_statement *at;
     int count, room;
     bool warp;           /* uses other lanes: needs whole warps of 32 */
+    bool leaves;         /* threads may end early: no barriers */
     uint64_t state;      /* of the random numbers */
     unsigned labels, counters;
     char name[16];

@@ -249,6 +249,26 @@ static void addresses_stand_in_initialisers_whole_and_by_bytes(void **state)
             "be initial values; 'x' is not one");
 }
 
+static void each_function_has_its_own_tables_of_branches(void **state)
+{
+#define TABLE(a, b)                                                                          \
+    "ld.global.u32 %r1,[%d0]; mov.u32 %r2,0; mov.u32 %r3,0; mov.u32 %r4,0;\n"                \
+    "T: .branchtargets " a ", " b ";\nbrx.idx %r1, T;\n" a ": mov.u32 %r2,5; bra E;\n" b     \
+    ": mov.u32 %r2,6;\nE:\n"
+    static const char *const texts[] = {
+        KERNEL(TABLE("A", "B")),
+        ".visible .entry other(.param .u64 out)\n{ .reg .b32 %r<9>; .reg .b64 %d<3>;\n"
+        "ld.param.u64 %d0,[out];\n" TABLE("F", "G") "st.global.u32 [%d0],%r2; ret; }\n",
+    };
+    static const uint32_t want[] = { 0, 5, 0, 0 };
+    char both[4000];
+    const char *one = both;
+
+    (void)state;
+    snprintf(both, sizeof both, "%s%s", texts[0], texts[1]);
+    gives(&one, 1, want, 4);
+}
+
 static void kernels_of_32_lanes_are_kept_from_narrow_warps(void **state)
 {
     static const char *const texts[] = {
@@ -307,6 +327,7 @@ int main(void)
         cmocka_unit_test(constant_expressions_have_cs_values),
         cmocka_unit_test(literals_have_every_form),
         cmocka_unit_test(addresses_stand_in_initialisers_whole_and_by_bytes),
+        cmocka_unit_test(each_function_has_its_own_tables_of_branches),
         cmocka_unit_test(kernels_of_32_lanes_are_kept_from_narrow_warps),
         cmocka_unit_test(votes_without_sync_are_of_the_lanes_that_are_there),
     };
