@@ -141,6 +141,7 @@ static struct emu_warp *init_warp(struct emu_block *block, const struct emu_sten
     w->block = block;
     w->index = index;
     w->ubase[EMU_U_SCALAR] = (const char *)w->s;
+    w->ubase[EMU_U_SPECIAL] = (const char *)block->special;
     w->launched = lw_mask(left < t->warp.width ? left : t->warp.width);
     return w;
 }
@@ -208,6 +209,13 @@ enum lw_status emu_core_block_start(struct emu_core *core, struct emu_grid *grid
     block->index[0] = (uint32_t)(linear % grid->launch.grid[0]);
     block->index[1] = (uint32_t)(linear / grid->launch.grid[0] % grid->launch.grid[1]);
     block->index[2] = (uint32_t)(linear / grid->launch.grid[0] / grid->launch.grid[1]);
+    for (unsigned k = 0; k < 3; k++) {
+        block->special[ISA_SR_NTID_X - ISA_SR_NTID_X + k] = grid->launch.block[k];
+        block->special[ISA_SR_CTAID_X - ISA_SR_NTID_X + k] = block->index[k];
+        block->special[ISA_SR_NCTAID_X - ISA_SR_NTID_X + k] = grid->launch.grid[k];
+        block->special[ISA_SR_OFFSET_X - ISA_SR_NTID_X + k] = grid->launch.offset[k];
+    }
+    block->special[ISA_SR_WORKDIM - ISA_SR_NTID_X] = grid->launch.work_dim;
     block->slot = (unsigned)(block - core->block);
     block->in_use = true;
     block->threads = block->threads_live = grid->block_threads;

@@ -275,20 +275,11 @@ bool emu_special_uniform(const struct emu_warp *w, enum isa_special sr, uint64_t
     unsigned virtual_width = w->width > 32 ? 32 : w->width;
     uint64_t v = 0;
 
+    if (emu_special_of_block(sr)) {
+        *value = block->special[sr - ISA_SR_NTID_X];
+        return true;
+    }
     switch (sr) {
-    case ISA_SR_NTID_X: v = grid->launch.block[0]; break;
-    case ISA_SR_NTID_Y: v = grid->launch.block[1]; break;
-    case ISA_SR_NTID_Z: v = grid->launch.block[2]; break;
-    case ISA_SR_CTAID_X: v = block->index[0]; break;
-    case ISA_SR_CTAID_Y: v = block->index[1]; break;
-    case ISA_SR_CTAID_Z: v = block->index[2]; break;
-    case ISA_SR_NCTAID_X: v = grid->launch.grid[0]; break;
-    case ISA_SR_NCTAID_Y: v = grid->launch.grid[1]; break;
-    case ISA_SR_NCTAID_Z: v = grid->launch.grid[2]; break;
-    case ISA_SR_OFFSET_X: v = grid->launch.offset[0]; break;
-    case ISA_SR_OFFSET_Y: v = grid->launch.offset[1]; break;
-    case ISA_SR_OFFSET_Z: v = grid->launch.offset[2]; break;
-    case ISA_SR_WORKDIM: v = grid->launch.work_dim; break;
     case ISA_SR_WARPID: v = place_ids(w).warpid; break;
     case ISA_SR_NWARPID: v = place_ids(w).nwarpid; break;
     case ISA_SR_SMID: v = place_ids(w).smid; break;

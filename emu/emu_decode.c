@@ -433,6 +433,11 @@ enum lw_status emu_decode(struct emu_decoder *dec, uint32_t index, struct emu_di
         status = splat(dec, di, 0, insn->a, has(info, "va2") ? 2 : 1, &di->a, err);
     if (status != LW_OK)
         return status;
+    if ((insn->op == ISA_V_S2R || insn->op == ISA_S_S2R) &&
+        emu_special_of_block((enum isa_special)insn->x)) {
+        di->ukind = EMU_U_SPECIAL; /* a move */
+        di->b = (uint32_t)(insn->x - ISA_SR_NTID_X) * 4;
+    }
     if (info->flags & (ISA_F_BRANCH | ISA_F_BARRIER) || insn->op == ISA_TRAP ||
         (info->flags & ISA_F_CONTROL && info->flags & ISA_F_NOSRCMOD &&
          info->format == ISA_FMT_ALU))

@@ -764,11 +764,13 @@ static void LEVEL(handlers)(const struct isa_insn *insn, const struct emu_dinsn 
                             struct emu_handlers *out, const char **why)
 {
     const struct isa_op_info *info = isa_op_info((enum isa_op)insn->op);
-    const struct LEVEL(row_handlers) *rows = &LEVEL(rows)[insn->op];
+    const bool is_move = di->ukind == EMU_U_SPECIAL;
+    const struct LEVEL(row_handlers) *rows = &LEVEL(rows)[is_move ? ISA_V_MOV_B32 : insn->op];
 
     out->full = out->part = NULL;
     if (info->flags & (ISA_F_CONTROL | ISA_F_SCALAR)) {
-        out->full = out->part = emu_control_handler((enum isa_op)insn->op);
+        out->full = out->part =
+            emu_control_handler(is_move ? ISA_S_MOV_B32 : (enum isa_op)insn->op);
     } else if (info->flags & ISA_F_ATOMIC) {
         LEVEL(atomic_handlers)(insn, di, out, why);
     } else if (info->flags & ISA_F_STORE) {
@@ -789,7 +791,7 @@ static void LEVEL(handlers)(const struct isa_insn *insn, const struct emu_dinsn 
 
         out->full = rows->plain[di->ukind != EMU_U_ROW][guarded][0];
         out->part = rows->plain[di->ukind != EMU_U_ROW][guarded][1];
-        if (!guarded && di->op == ISA_V_S2R && LEVEL(s2r_is_plain)((enum isa_special)di->reg))
+        if (!guarded && !is_move && di->op == ISA_V_S2R && LEVEL(s2r_is_plain)((enum isa_special)di->reg))
             out->full = LEVEL(s2r_f);
     }
 }

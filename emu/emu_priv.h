@@ -71,7 +71,9 @@ struct emu_dinsn {
 _Static_assert(sizeof(struct emu_dinsn) == 64, "decoded instructions are a cache line");
 
 enum emu_ukind {
-    EMU_U_IMM, EMU_U_SCALAR, EMU_U_BANK0, EMU_U_BANK1, EMU_U_COUNT,
+    EMU_U_IMM, EMU_U_SCALAR, EMU_U_BANK0, EMU_U_BANK1,
+    EMU_U_SPECIAL, /* special registers of the block: emu_block.special */
+    EMU_U_COUNT,
     EMU_U_ROW = EMU_U_COUNT /* X is a row: b is its offset */
 };
 enum {
@@ -323,11 +325,19 @@ struct emu_cta_barrier {
     uint32_t brought, yes; /* by bar.red: active lanes, and those with a true predicate */
 };
 
+/** Special registers that a block knows when it starts: %ntid, %ctaid, %nctaid, %offset, %workdim. */
+enum { EMU_BLOCK_SPECIALS = ISA_SR_WORKDIM + 1 - ISA_SR_NTID_X };
+static inline bool emu_special_of_block(enum isa_special sr)
+{
+    return (unsigned)sr - ISA_SR_NTID_X < EMU_BLOCK_SPECIALS;
+}
+
 struct emu_block {
     struct emu_core *core;
     struct emu_grid *grid;
     uint64_t linear;
     uint32_t index[3];
+    uint32_t special[EMU_BLOCK_SPECIALS]; /* ISA_SR_NTID_X and on: the same for all warps */
     unsigned slot;
     bool in_use, begun;
     bool ended;       /* no lane lives; counted in the grid */
