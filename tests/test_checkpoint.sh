@@ -33,6 +33,8 @@ goes_on() {
     options=$2
     rm -f "$work"/c.*
     one want "$launch" $options --threads 1
+    # CUDA's exchanges among 32 lanes are refused on narrower warps
+    grep -q 'relies on warps of 32 lanes' "$work/want.err" && return
     all=$(sed -n 's/.*"warp_instructions": \([0-9]*\).*/\1/p' "$work/stats")
     places=$((all * 2 / 3))
     [ -n "$options" ] || places=$(printf '%s\n' 0 $((all / 3)) $places "$all" | sort -nu)
@@ -73,13 +75,13 @@ sh "$src/kernels/prepare" "$work/k" || exit 1
 cp "$src"/tests/kernels/* "$work/k"
 cd "$work/k" || exit 1
 # compiled once, not for every run
-for source in *.cl; do
+for source in *.cl *.cu; do
     launch=$(grep -l "source: $source" ./*.yaml | head -n 1)
     flags=$(sed -n 's/.*options: \[\(.*\)\].*/\1/p' "$launch")
     # shellcheck disable=SC2086
-    "$lanewise" compile "$source" $flags -o "${source%.cl}.lwo" || exit 1
+    "$lanewise" compile "$source" $flags -o "${source%.c*}.lwo" || exit 1
 done
-sed -i 's/source: \([a-z_0-9]*\)\.cl/source: \1.lwo/; s/, options: \[.*\]//' ./*.yaml
+sed -i 's/source: \([a-z_0-9]*\)\.c[lu]/source: \1.lwo/; s/, options: \[.*\]//' ./*.yaml
 
 # The verdict about the lock need not take its full time.
 sed 's/^program:/machine: {hang_window: 100000}\nprogram:/' spinlock.yaml >spinlock2.yaml
