@@ -263,6 +263,8 @@ static void describe_global(const struct emu_memory *memory, enum emu_fault_kind
     }
 }
 
+#define STACK_REACH (UINT64_C(1) << 24) /* larger than any frame */
+
 void emu_describe_address(const struct emu_warp *w, enum emu_fault_kind kind,
                           enum isa_space space, uint64_t address, unsigned bytes, bool write,
                           char *text, size_t text_size)
@@ -291,8 +293,15 @@ void emu_describe_address(const struct emu_warp *w, enum emu_fault_kind kind,
                  w->block->shared_bytes, plural(w->block->shared_bytes));
         return;
     case ISA_SPACE_LOCAL:
-        snprintf(text, text_size, "each lane has %u byte%s of local memory", w->local_bytes,
-                 plural(w->local_bytes));
+        /* v2 went below 0, or what lies behind it did */
+        if (offset >= ISA_APERTURE_BYTES - STACK_REACH && offset < ISA_APERTURE_BYTES)
+            snprintf(text, text_size,
+                     "%llu bytes below local memory, of which each lane has %u: the stack is full "
+                     "(recursion gets what --stack or stack: in the launch file say)",
+                     (unsigned long long)(ISA_APERTURE_BYTES - offset), w->local_bytes);
+        else
+            snprintf(text, text_size, "each lane has %u byte%s of local memory", w->local_bytes,
+                     plural(w->local_bytes));
         return;
     case ISA_SPACE_CONST:
         (void)emu_const_bank(w, bank, &limit);

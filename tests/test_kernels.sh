@@ -99,6 +99,31 @@ grep -q 'warp 0 lanes 0-6 (stacked at pc .*spinlock.cl:17)) wait below lanes 7-3
 grep -q 'warp 0 lanes 7-31 spin with atom.global at pc .*spinlock.cl:14) until changes of 7 places from lock' \
     "$work/out" || fail "the lanes that wait are not named"
 
+# Recursion has the stack that it is given; what does not fit there is a fault that says so.
+cat >deep.cl <<'END'
+uint down(uint n, uint k)
+{
+    if (n == 0)
+        return k;
+    return down(n - 1, k + n) ^ n;
+}
+__kernel void k(__global uint *a)
+{
+    a[get_global_id(0)] = down(1000, 1);
+}
+END
+cat >deep.yaml <<'END'
+program: {source: deep.cl, options: [-O0, -cl-opt-disable], stack: 200000}
+buffers: {a: {type: u32, count: 32}}
+steps:
+  - launch: {entry: k, grid: [1], block: [32], args: [a]}
+  - check: {buffer: a, constant: 499965}
+END
+expect 0 "recursion with a stack" "$lanewise" run deep.yaml
+sed 's/, stack: 200000//' deep.yaml >full.yaml
+expect 3 "recursion deeper than the stack" "$lanewise" run full.yaml
+grep -q 'bytes below local memory, .*the stack is full' "$work/out" || fail "a full stack is not named"
+
 # One bit of one expected number is wrong: that is seen.
 cp vadd.expected.bin kept
 printf '\001' | dd of=vadd.expected.bin bs=1 seek=1996 conv=notrunc 2>/dev/null
