@@ -396,7 +396,11 @@ void dbg_disassemble(const struct dbg *dbg, uint64_t pc, unsigned count, bool so
             snprintf(name, sizeof name, "?");
         lw_printf(out, "%s 0x%llx <%s>  ", focused && thread.place.pc == pc ? "=>" : "  ",
                   (unsigned long long)pc, name);
-        isa_insn_print(insn, pc, symbol, session, out);
+        struct isa_insn shown = *insn;
+
+        /* no value depends on it; `lanewise dis` has it */
+        shown.control = (struct isa_control){ .write_bar = 7, .read_bar = 7 };
+        isa_insn_print(&shown, pc, symbol, session, out);
         lw_put(out, "\n");
     }
 }

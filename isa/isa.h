@@ -434,6 +434,24 @@ enum { ISA_MAX_USES = 12 };
 /** Fills @uses (room for ISA_MAX_USES); vz, sz and pt are left out. Returns the count. */
 unsigned isa_insn_uses(const struct isa_insn *insn, struct isa_reg_use *uses);
 
+/** Registers of all classes in one count, below ISA_REG_NUMBERS: the number of a use's first. */
+enum { ISA_REG_NUMBERS = 448 };
+unsigned isa_reg_number(const struct isa_reg_use *use);
+
+/** Cycles from issue to result by unit, for the control field; where they are variable (an
+ *  average then) a dependence barrier tells the end. Machines of the timing model have
+ *  latencies of their own. */
+struct isa_latency {
+    uint8_t cycles;
+    bool variable;
+};
+const struct isa_latency *isa_unit_latency(enum isa_unit unit);
+struct isa_object;
+/** Follow the control fields along all paths of each function. LW_EFORMAT with the first place
+ *  where a result may not be there, or a source be overwritten before it is read. */
+enum lw_status isa_control_check(const struct isa_object *object, struct lw_error *err)
+    LW_MUST_CHECK;
+
 /* ---- words --------------------------------------------------------------- */
 
 struct isa_word {

@@ -19,6 +19,7 @@ liblanewise_a_SOURCES += \
 	%D%/isa_asm.c \
 	%D%/isa_print.c \
 	%D%/isa_order.c \
+	%D%/isa_control.c \
 	%D%/isa_disasm.c \
 	%D%/isa_meta.c \
 	%D%/isa_debug.c \

@@ -28,6 +28,7 @@ liblanewise_a_SOURCES += \
 	%D%/ptx_parse.c \
 	%D%/ptx_parse_body.c \
 	%D%/ptx_scalar.c \
+	%D%/ptx_schedule.c \
 	%D%/ptx_select.c \
 	%D%/ptx_select_alu.c \
 	%D%/ptx_select_arith.c \

@@ -151,6 +151,7 @@ void ptx_emit(struct ptx_unit *unit, struct isa_function *function)
     struct emit emit = { .unit = unit, .object = unit->object };
     struct isa_object *object = unit->object;
     uint32_t base = object->text_count, count = 0, relocs = 0;
+    struct isa_insn *insns;
     struct lw_error err;
 
     emit.index = PTX_ARRAY(unit->job, uint32_t, unit->code.count + 1);
@@ -164,6 +165,7 @@ void ptx_emit(struct ptx_unit *unit, struct isa_function *function)
                                sizeof *object->text);
     object->relocs = object_grow(&emit, object->relocs, object->reloc_count, relocs,
                                  &unit->job->reloc_room, sizeof *object->relocs);
+    insns = PTX_ARRAY(unit->job, struct isa_insn, count + 1);
     for (size_t i = 0; i < unit->code.count; i++) {
         const struct ptx_mi *mi = &unit->code.at[i];
         struct isa_insn in = mi->in;
@@ -188,8 +190,15 @@ void ptx_emit(struct ptx_unit *unit, struct isa_function *function)
                 .addend = (int64_t)mi->imm64
             };
         }
+        /* fills in what a row implies, such as register kinds */
         if (isa_insn_encode(&in, &object->text[base + emit.index[i]], &err) != LW_OK)
             ptx_fail(unit->job, mi->line, LW_ESTATE, "internal error: %s", err.text);
+        (void)isa_insn_decode(object->text[base + emit.index[i]], &insns[emit.index[i]]);
+    }
+    ptx_schedule(unit->job, insns, count);
+    for (uint32_t i = 0; i < count; i++) {
+        if (isa_insn_encode(&insns[i], &object->text[base + i], &err) != LW_OK)
+            ptx_fail(unit->job, 0, LW_ESTATE, "internal error: %s", err.text);
     }
     object->text_count = base + count;
     function->first = base;

@@ -591,6 +591,8 @@ void ptx_barrier_verify(struct ptx_unit *unit);
 void ptx_layout(struct ptx_unit *unit);
 void ptx_alloc(struct ptx_unit *unit);
 void ptx_emit(struct ptx_unit *unit, struct isa_function *function);
+/** Fill the control fields of a function's instructions. */
+void ptx_schedule(struct ptx_job *job, struct isa_insn *insn, uint32_t count);
 /** Behind the allocator: prologue and epilogue of a framed unit, and what lies behind v2. */
 void ptx_frame(struct ptx_unit *unit);
 /** Who calls whom: the order of translation and what callees' trees do. */

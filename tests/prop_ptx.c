@@ -811,6 +811,10 @@ static void one_program(uint64_t seed, struct hits *hits)
         count_scalar(object, hits);
     else
         hits->calling++;
+    if (isa_control_check(object, &err) != LW_OK) {
+        snprintf(why, sizeof why, "%s", err.text);
+        goto done;
+    }
     for (unsigned k = 0; emu_policy_names[k] != NULL && why[0] == '\0'; k++) {
         unsigned x = (unsigned)(seed + k);
 

@@ -43,3 +43,6 @@ tests_test_ptx_ifconv_LDADD = liblanewise.a $(TEST_LIBS)
 EXTRA_PROGRAMS += bench/ptx_speed
 bench_ptx_speed_SOURCES = bench/ptx_speed.c
 bench_ptx_speed_LDADD = liblanewise.a $(LANEWISE_LIBS)
+check_PROGRAMS += tests/test_control
+tests_test_control_SOURCES = tests/test_control.c
+tests_test_control_LDADD = liblanewise.a $(TEST_LIBS)

@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The control field: latencies by unit, and the lint that follows them along all paths.
+ * Values never depend on it (MACHINE 5); the timing side and readers do.
+ *
+ * What is asked of code:
+ *   - a result of a unit with fixed latency is read that many cycles later: stalls between
+ *     add up (a stall of 0 counts as 1);
+ *   - one of a unit with variable latency names a write barrier, and readers and writers of
+ *     the register wait for it; its sources are free once its read barrier, or without one
+ *     its write barrier, has been waited for;
+ *   - a barrier is waited for two cycles after it was set, at the earliest;
+ *   - nothing is pending at calls, returns and indirect branches.
+ */
+#include <stdlib.h>
+
+#include "isa/isa.h"
+
+const struct isa_latency *isa_unit_latency(enum isa_unit unit)
+{
+    static const struct isa_latency latencies[ISA_UNIT_COUNT] = {
+        [ISA_UNIT_INT] = { 4, false },   [ISA_UNIT_FP] = { 4, false },
+        [ISA_UNIT_DP] = { 8, true },     [ISA_UNIT_SFU] = { 18, true },
+        [ISA_UNIT_CVT] = { 10, true },   [ISA_UNIT_MEM] = { 30, true },
+        [ISA_UNIT_WARP] = { 20, true },  [ISA_UNIT_SCALAR] = { 4, false },
+        [ISA_UNIT_CTRL] = { 4, false },  [ISA_UNIT_SYNC] = { 12, true },
+        [ISA_UNIT_TEX] = { 60, true },   [ISA_UNIT_MATRIX] = { 16, true },
+    };
+
+    return &latencies[unit];
+}
+
+unsigned isa_reg_number(const struct isa_reg_use *use)
+{
+    static const uint16_t first[] = { [ISA_REG_V] = 0, [ISA_REG_S] = 256, [ISA_REG_P] = 384,
+                                      [ISA_REG_SP] = 392, [ISA_REG_B] = 400 };
+
+    return first[use->reg_class] + use->first;
+}
+
+enum { BARS = 6, LOST = 6, WORDS = ISA_REG_NUMBERS / 64 };
+
+struct state {
+    uint64_t written[BARS + 1][WORDS]; /* results that a barrier stands for */
+    uint64_t read[BARS + 1][WORDS];    /* sources; LOST: no barrier does */
+    uint8_t left[ISA_REG_NUMBERS];     /* cycles until a fixed result is there */
+    uint8_t fresh;                     /* barriers set in the last cycle */
+};
+struct lint {
+    const struct isa_object *object;
+    const struct isa_function *function;
+    struct isa_insn *insn;
+    uint32_t *place; /* by instruction: 1 + its block's state */
+    struct state *in;
+    uint32_t *work;
+    bool *queued;
+    uint32_t work_count;
+    struct lw_error *err;
+};
+
+static bool has(const uint64_t *set, unsigned r)
+{
+    return set[r / 64] >> r % 64 & 1;
+}
+static void put(uint64_t *set, unsigned r)
+{
+    set[r / 64] |= UINT64_C(1) << r % 64;
+}
+
+static bool merge(struct state *into, const struct state *from)
+{
+    bool changed = (from->fresh & ~into->fresh) != 0;
+
+    for (unsigned b = 0; b <= BARS; b++) {
+        for (unsigned w = 0; w < WORDS; w++) {
+            changed |= (from->written[b][w] & ~into->written[b][w]) != 0 ||
+                       (from->read[b][w] & ~into->read[b][w]) != 0;
+            into->written[b][w] |= from->written[b][w];
+            into->read[b][w] |= from->read[b][w];
+        }
+    }
+    for (unsigned r = 0; r < ISA_REG_NUMBERS; r++) {
+        changed |= from->left[r] > into->left[r];
+        into->left[r] = from->left[r] > into->left[r] ? from->left[r] : into->left[r];
+    }
+    into->fresh |= from->fresh;
+    return changed;
+}
+
+static enum lw_status finding(const struct lint *lint, uint32_t i, const char *what, unsigned number)
+{
+    static const char *const names[] = { "v", "s", "p", "sp", "b" };
+    unsigned c = number < 256 ? 0 : number < 384 ? 1 : number < 392 ? 2 : number < 400 ? 3 : 4;
+    static const uint16_t first[] = { 0, 256, 384, 392, 400 };
+
+    return LW_FAIL(lint->err, LW_EFORMAT, "%s+0x%x: %s: %s %s%u", lint->function->name, 16 * i,
+                   isa_op_info((enum isa_op)lint->insn[i].op)->mnemonic, what, names[c],
+                   number - first[c]);
+}
+
+/* Whether all that is pending must be over: where control goes is not known here. */
+static bool leaves(const struct isa_insn *insn)
+{
+    return isa_op_info((enum isa_op)insn->op)->flags & ISA_F_CALL ||
+           isa_op_is_indirect((enum isa_op)insn->op);
+}
+
+static enum lw_status check_uses(const struct lint *lint, uint32_t i, const struct state *s,
+                                 const struct isa_reg_use *use, unsigned count)
+{
+    for (unsigned u = 0; u < count; u++) {
+        for (unsigned k = 0; k < use[u].count; k++) {
+            unsigned r = isa_reg_number(&use[u]) + k;
+
+            if (!use[u].written && s->left[r] != 0)
+                return finding(lint, i, "the stalls before it are too short for", r);
+            for (unsigned b = 0; b <= BARS; b++) {
+                if (has(s->written[b], r))
+                    return finding(lint, i, b == LOST ? "no barrier stands for the result in"
+                                                      : "it does not wait for the result in", r);
+                if (use[u].written && has(s->read[b], r))
+                    return finding(lint, i, "it writes what an earlier one may not have read yet,",
+                                   r);
+            }
+        }
+    }
+    return LW_OK;
+}
+
+static enum lw_status step(const struct lint *lint, uint32_t i, struct state *s)
+{
+    const struct isa_insn *insn = &lint->insn[i];
+    const struct isa_control *control = &insn->control;
+    const struct isa_latency *latency =
+        isa_unit_latency(isa_op_info((enum isa_op)insn->op)->unit);
+    unsigned stall = control->stall == 0 ? 1 : control->stall;
+    unsigned set_w = control->write_bar < BARS ? control->write_bar : LOST;
+    unsigned set_r = control->read_bar < BARS ? control->read_bar : set_w;
+    struct isa_reg_use use[ISA_MAX_USES];
+    unsigned count = isa_insn_uses(insn, use);
+
+    if (control->wait_mask & s->fresh)
+        return LW_FAIL(lint->err, LW_EFORMAT,
+                       "%s+0x%x: %s waits for a barrier one cycle after it was set",
+                       lint->function->name, 16 * i, isa_op_info((enum isa_op)insn->op)->mnemonic);
+    for (unsigned b = 0; b < BARS; b++) {
+        if (control->wait_mask >> b & 1) {
+            memset(s->written[b], 0, sizeof s->written[b]);
+            memset(s->read[b], 0, sizeof s->read[b]);
+        }
+    }
+    enum lw_status status = check_uses(lint, i, s, use, count);
+
+    if (status != LW_OK)
+        return status;
+    if (leaves(insn)) {
+        for (unsigned r = 0; r < ISA_REG_NUMBERS; r++) {
+            for (unsigned b = 0; b <= BARS; b++) {
+                if (has(s->written[b], r) || has(s->read[b], r))
+                    return finding(lint, i, "flow leaves the function with something pending,", r);
+            }
+        }
+    }
+    s->fresh = 0;
+    for (unsigned r = 0; r < ISA_REG_NUMBERS; r++)
+        s->left[r] = s->left[r] > stall ? (uint8_t)(s->left[r] - stall) : 0;
+    for (unsigned u = 0; u < count; u++) {
+        for (unsigned k = 0; k < use[u].count; k++) {
+            unsigned r = isa_reg_number(&use[u]) + k;
+
+            if (!latency->variable) {
+                if (use[u].written)
+                    s->left[r] = latency->cycles > stall ? (uint8_t)(latency->cycles - stall) : 0;
+            } else if (use[u].written) {
+                put(s->written[set_w], r);
+            } else {
+                put(s->read[set_r], r);
+            }
+        }
+    }
+    if (latency->variable && stall < 2)
+        s->fresh = (uint8_t)((set_w < BARS ? 1u << set_w : 0) | (set_r < BARS ? 1u << set_r : 0));
+    return LW_OK;
+}
+
+static void go_to(struct lint *lint, uint32_t to, const struct state *s)
+{
+    uint32_t place;
+
+    if (to >= lint->function->count)
+        return;
+    place = lint->place[to] - 1;
+    if (!merge(&lint->in[place], s) && lint->queued[place])
+        return;
+    if (!lint->queued[place] || lint->work[place] == 0) {
+        lint->queued[place] = true;
+        lint->work[place] = 1;
+        lint->work_count++;
+    }
+}
+
+static enum lw_status check_function(struct lint *lint)
+{
+    const struct isa_function *f = lint->function;
+    uint32_t blocks = 0;
+    enum lw_status status = LW_OK;
+
+    lint->insn = calloc(f->count + 1, sizeof *lint->insn);
+    lint->place = calloc(f->count + 1, sizeof *lint->place);
+    if (lint->insn == NULL || lint->place == NULL) {
+        status = LW_FAIL(lint->err, LW_ENOMEM, "out of memory");
+        goto cleanup;
+    }
+    if (f->count != 0)
+        lint->place[0] = 1;
+    for (uint32_t i = 0; i < f->count; i++) {
+        int64_t to;
+
+        if (!isa_insn_decode(lint->object->text[f->first + i], &lint->insn[i])) {
+            status = LW_FAIL(lint->err, LW_EFORMAT, "%s+0x%x: not an instruction", f->name, 16 * i);
+            goto cleanup;
+        }
+        if (!isa_insn_jumps(&lint->insn[i], i, &to))
+            continue;
+        if (to >= 0 && to < f->count)
+            lint->place[to] = 1;
+        lint->place[i + 1] = 1;
+    }
+    for (uint32_t i = 0; i < f->count; i++) {
+        if (lint->place[i] != 0)
+            lint->place[i] = ++blocks;
+    }
+    lint->in = calloc(blocks + 1, sizeof *lint->in);
+    lint->work = calloc(blocks + 1, sizeof *lint->work);
+    lint->queued = calloc(blocks + 1, sizeof *lint->queued);
+    if (lint->in == NULL || lint->work == NULL || lint->queued == NULL) {
+        status = LW_FAIL(lint->err, LW_ENOMEM, "out of memory");
+        goto cleanup;
+    }
+    struct state s = { .fresh = 0 };
+
+    go_to(lint, 0, &s);
+    while (lint->work_count != 0) {
+        for (uint32_t i = 0; i < f->count; i++) {
+            int64_t to;
+            bool ends = false;
+
+            if (lint->place[i] == 0 || lint->work[lint->place[i] - 1] == 0)
+                continue;
+            lint->work[lint->place[i] - 1] = 0;
+            lint->work_count--;
+            s = lint->in[lint->place[i] - 1];
+            for (uint32_t at = i; !ends && at < f->count; at++) {
+                if (at != i && lint->place[at] != 0) {
+                    go_to(lint, at, &s);
+                    break;
+                }
+                status = step(lint, at, &s);
+                if (status != LW_OK)
+                    goto cleanup;
+                if (isa_insn_jumps(&lint->insn[at], at, &to) && to >= 0)
+                    go_to(lint, (uint32_t)to, &s);
+                ends = isa_insn_ends(&lint->insn[at]);
+            }
+        }
+    }
+cleanup:
+    free(lint->insn);
+    free(lint->place);
+    free(lint->in);
+    free(lint->work);
+    free(lint->queued);
+    return status;
+}
+
+enum lw_status isa_control_check(const struct isa_object *object, struct lw_error *err)
+{
+    for (unsigned i = 0; i < object->function_count; i++) {
+        struct lint lint = { .object = object, .function = &object->functions[i], .err = err };
+
+        enum lw_status status = check_function(&lint);
+
+        if (status != LW_OK)
+            return status;
+    }
+    return LW_OK;
+}

@@ -1,0 +1,354 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The control field, once the code stands: what isa_control.c asks for. Barriers 0..3 go
+ * round the results of units with variable latency, 4 and 5 round sources that are
+ * overwritten soon. What each instruction must wait for follows from what may be pending
+ * where it stands, by a fixed point over the blocks; stalls are filled block by block, and
+ * nothing with fixed latency is pending between blocks.
+ */
+#include "ptx/ptx_priv.h"
+
+enum { BARS = 6, RESULT_BARS = 4, WORDS = ISA_REG_NUMBERS / 64, SOON = 8, NO_BAR = 7, MAX_STALL = 15 };
+
+struct pending { /* by barrier: registers whose results and sources it stands for */
+    uint64_t written[BARS][WORDS], read[BARS][WORDS];
+};
+struct line {
+    uint32_t first, count;
+    uint32_t next[2]; /* lines, PTX_NONE */
+    bool queued;
+    struct pending in;
+};
+struct uses {
+    struct isa_reg_use at[ISA_MAX_USES];
+    unsigned count;
+};
+struct schedule {
+    struct ptx_job *job;
+    struct isa_insn *insn;
+    uint32_t count;
+    PTX_LIST(struct line) lines;
+    uint32_t *line_of; /* by instruction: where a line starts, 1 + its number */
+};
+
+static struct uses uses_of(const struct isa_insn *insn)
+{
+    struct uses u;
+
+    u.count = isa_insn_uses(insn, u.at);
+    return u;
+}
+
+static const struct isa_latency *latency_of(const struct isa_insn *insn)
+{
+    return isa_unit_latency(isa_op_info((enum isa_op)insn->op)->unit);
+}
+
+static bool leaves(const struct isa_insn *insn)
+{
+    return isa_op_info((enum isa_op)insn->op)->flags & ISA_F_CALL ||
+           isa_op_is_indirect((enum isa_op)insn->op);
+}
+
+/* ---- straight lines ------------------------------------------------------ */
+
+static void find_lines(struct schedule *s)
+{
+    int64_t to;
+
+    if (s->count != 0)
+        s->line_of[0] = 1;
+    for (uint32_t i = 0; i < s->count; i++) {
+        if (!isa_insn_jumps(&s->insn[i], i, &to) && !isa_insn_ends(&s->insn[i]))
+            continue;
+        s->line_of[i + 1] = 1;
+        if (isa_insn_jumps(&s->insn[i], i, &to) && to >= 0 && to < s->count)
+            s->line_of[to] = 1;
+    }
+    for (uint32_t i = 0; i < s->count; i++) {
+        if (s->line_of[i] != 0) {
+            struct line *line = PTX_PUSH(s->job, s->lines);
+
+            memset(line, 0, sizeof *line);
+            line->first = i;
+            s->line_of[i] = (uint32_t)s->lines.count;
+        }
+        s->lines.at[s->lines.count - 1].count++;
+    }
+    for (uint32_t l = 0; l < s->lines.count; l++) {
+        struct line *line = &s->lines.at[l];
+        uint32_t last = line->first + line->count - 1;
+
+        line->next[0] = !isa_insn_ends(&s->insn[last]) && l + 1 < s->lines.count ? l + 1 : PTX_NONE;
+        line->next[1] = isa_insn_jumps(&s->insn[last], last, &to) && to >= 0 && to < s->count
+                            ? s->line_of[to] - 1 : PTX_NONE;
+    }
+}
+
+/* ---- barriers ------------------------------------------------------------ */
+
+static bool uses_meet(const struct uses *reader, const struct uses *writer)
+{
+    for (unsigned a = 0; a < reader->count; a++) {
+        for (unsigned b = 0; b < writer->count; b++) {
+            unsigned x = isa_reg_number(&reader->at[a]), y = isa_reg_number(&writer->at[b]);
+
+            if (!reader->at[a].written && writer->at[b].written &&
+                x < y + writer->at[b].count && y < x + reader->at[a].count)
+                return true;
+        }
+    }
+    return false;
+}
+
+static void name_barriers(struct schedule *s)
+{
+    unsigned result = 0, source = 0;
+
+    for (uint32_t i = 0; i < s->count; i++) {
+        struct isa_control *control = &s->insn[i].control;
+        struct uses u = uses_of(&s->insn[i]);
+        bool writes = false, reads = false, soon = false;
+
+        control->write_bar = control->read_bar = NO_BAR;
+        if (!latency_of(&s->insn[i])->variable)
+            continue;
+        for (unsigned k = 0; k < u.count; k++) {
+            writes |= u.at[k].written;
+            reads |= !u.at[k].written;
+        }
+        for (uint32_t j = i + 1; j < s->count && j <= i + SOON && writes && reads && !soon; j++) {
+            struct uses v = uses_of(&s->insn[j]);
+
+            if (s->line_of[j] != 0)
+                break;
+            soon = uses_meet(&u, &v);
+        }
+        if (writes)
+            control->write_bar = (uint8_t)(result++ % RESULT_BARS);
+        if (reads && (!writes || soon))
+            control->read_bar = (uint8_t)(RESULT_BARS + source++ % (BARS - RESULT_BARS));
+    }
+}
+
+/* ---- what to wait for ---------------------------------------------------- */
+
+static unsigned needed(const struct pending *p, const struct uses *u)
+{
+    unsigned wait = 0;
+
+    for (unsigned k = 0; k < u->count; k++) {
+        unsigned first = isa_reg_number(&u->at[k]);
+
+        for (unsigned r = first; r < first + u->at[k].count; r++) {
+            for (unsigned b = 0; b < BARS; b++) {
+                uint64_t set = p->written[b][r / 64] | (u->at[k].written ? p->read[b][r / 64] : 0);
+
+                wait |= (unsigned)(set >> r % 64 & 1) << b;
+            }
+        }
+    }
+    return wait;
+}
+
+static void run_line(struct schedule *s, const struct line *line, struct pending *p)
+{
+    for (uint32_t i = line->first; i < line->first + line->count; i++) {
+        struct isa_control *control = &s->insn[i].control;
+        struct uses u = uses_of(&s->insn[i]);
+        unsigned wait = needed(p, &u);
+
+        for (unsigned b = 0; b < BARS && leaves(&s->insn[i]); b++) {
+            for (unsigned w = 0; w < WORDS; w++)
+                wait |= (p->written[b][w] | p->read[b][w]) != 0 ? 1u << b : 0;
+        }
+        control->wait_mask |= (uint8_t)wait; /* grows from round to round */
+        for (unsigned b = 0; b < BARS; b++) {
+            if (control->wait_mask >> b & 1) {
+                memset(p->written[b], 0, sizeof p->written[b]);
+                memset(p->read[b], 0, sizeof p->read[b]);
+            }
+        }
+        unsigned read_bar = control->read_bar != NO_BAR ? control->read_bar : control->write_bar;
+
+        for (unsigned k = 0; k < u.count; k++) {
+            unsigned bar = u.at[k].written ? control->write_bar : read_bar;
+            unsigned first = isa_reg_number(&u.at[k]);
+
+            for (unsigned r = first; bar != NO_BAR && r < first + u.at[k].count; r++)
+                (u.at[k].written ? p->written : p->read)[bar][r / 64] |= UINT64_C(1) << r % 64;
+        }
+    }
+}
+
+static bool merge(struct pending *into, const struct pending *from)
+{
+    bool changed = false;
+
+    for (unsigned b = 0; b < BARS; b++) {
+        for (unsigned w = 0; w < WORDS; w++) {
+            changed |= (from->written[b][w] & ~into->written[b][w]) != 0 ||
+                       (from->read[b][w] & ~into->read[b][w]) != 0;
+            into->written[b][w] |= from->written[b][w];
+            into->read[b][w] |= from->read[b][w];
+        }
+    }
+    return changed;
+}
+
+/* What may be pending at a line's start only grows, and so do the waits, so this ends, and
+ * every line has been run on the last of what comes to it. */
+static void find_waits(struct schedule *s)
+{
+    for (uint32_t l = 0; l < s->lines.count; l++)
+        s->lines.at[l].queued = true;
+    for (bool changed = true; changed;) {
+        changed = false;
+        for (uint32_t l = 0; l < s->lines.count; l++) {
+            struct line *line = &s->lines.at[l];
+            struct pending p;
+
+            if (!line->queued)
+                continue;
+            line->queued = false;
+            p = line->in;
+            run_line(s, line, &p);
+            for (unsigned k = 0; k < 2; k++) {
+                if (line->next[k] != PTX_NONE && merge(&s->lines.at[line->next[k]].in, &p))
+                    s->lines.at[line->next[k]].queued = changed = true;
+            }
+        }
+    }
+}
+
+/* ---- stalls -------------------------------------------------------------- */
+
+static unsigned bars_set(const struct isa_insn *insn)
+{
+    unsigned set = 0;
+
+    if (insn->control.write_bar != NO_BAR)
+        set |= 1u << insn->control.write_bar;
+    if (insn->control.read_bar != NO_BAR)
+        set |= 1u << insn->control.read_bar;
+    return set;
+}
+
+static void fill_stalls(struct schedule *s, const struct line *line, uint32_t *ready)
+{
+    uint32_t now = 1, latest = 0; /* cycles, from 1: ready is zero for what is there */
+    uint32_t end = line->first + line->count;
+
+    for (uint32_t i = line->first; i < end; i++) {
+        struct isa_insn *insn = &s->insn[i];
+        const struct isa_latency *latency = latency_of(insn);
+        struct uses u = uses_of(insn);
+        uint32_t at = now;
+
+        for (unsigned k = 0; k < u.count; k++) {
+            unsigned first = isa_reg_number(&u.at[k]);
+
+            for (unsigned r = first; !u.at[k].written && r < first + u.at[k].count; r++)
+                at = ready[r] > at ? ready[r] : at;
+        }
+        if (i != line->first) {
+            struct isa_control *before = &s->insn[i - 1].control;
+
+            before->stall = (uint8_t)(1 + (at - now));
+            if (bars_set(&s->insn[i - 1]) & insn->control.wait_mask && before->stall < 2) {
+                before->stall = 2;
+                at = now + 1;
+            }
+            /* a warp that is about to wait had better let others go first */
+            before->yield = insn->control.wait_mask != 0 && before->stall > 1;
+        }
+        for (unsigned k = 0; k < u.count; k++) {
+            unsigned first = isa_reg_number(&u.at[k]);
+
+            for (unsigned r = first; u.at[k].written && r < first + u.at[k].count; r++)
+                ready[r] = latency->variable ? 0 : at + latency->cycles;
+        }
+        if (!latency->variable && u.count != 0) {
+            for (unsigned k = 0; k < u.count; k++)
+                latest = u.at[k].written && at + latency->cycles > latest ? at + latency->cycles
+                                                                           : latest;
+        }
+        insn->control.stall = 1;
+        now = at + 1;
+    }
+    /* `now` is a cycle behind the last one's issue */
+    struct isa_control *last = &s->insn[end - 1].control;
+
+    last->stall = (uint8_t)(latest > now ? latest - now + 1 : 1);
+    if (bars_set(&s->insn[end - 1]) != 0 && last->stall < 2)
+        last->stall = 2;
+    for (uint32_t i = line->first; i < end; i++) {
+        struct uses u = uses_of(&s->insn[i]);
+
+        for (unsigned k = 0; k < u.count; k++) {
+            unsigned first = isa_reg_number(&u.at[k]);
+
+            for (unsigned r = first; r < first + u.at[k].count; r++)
+                ready[r] = 0;
+        }
+    }
+}
+
+/* A vector register that the next instruction reads in the same place may stay at the unit. */
+static void fill_reuse(struct schedule *s, uint32_t i)
+{
+    struct isa_insn *insn = &s->insn[i];
+    const struct isa_insn *next = &s->insn[i + 1];
+    const struct isa_op_info *a = isa_op_info((enum isa_op)insn->op);
+    const struct isa_op_info *b = isa_op_info((enum isa_op)next->op);
+    struct uses u = uses_of(insn);
+    unsigned written = ISA_VZ, count = 0;
+
+    if (a->unit != b->unit || (a->unit != ISA_UNIT_INT && a->unit != ISA_UNIT_FP) ||
+        s->line_of[i + 1] != 0)
+        return;
+    for (unsigned k = 0; k < u.count; k++) {
+        if (u.at[k].written && u.at[k].reg_class == ISA_REG_V) {
+            written = u.at[k].first;
+            count = u.at[k].count;
+        }
+    }
+    const struct {
+        bool here, there;
+        unsigned mine, other;
+    } slot[] = {
+        { strstr(a->operands, "va") != NULL && !insn->a_scalar,
+          strstr(b->operands, "va") != NULL && !next->a_scalar, insn->a, next->a },
+        { strstr(a->operands, "xb") != NULL && insn->xkind == ISA_X_VECTOR,
+          strstr(b->operands, "xb") != NULL && next->xkind == ISA_X_VECTOR, isa_x_reg(insn->x),
+          isa_x_reg(next->x) },
+        { strstr(a->operands, "vc") != NULL && !insn->c_scalar,
+          strstr(b->operands, "vc") != NULL && !next->c_scalar, insn->c, next->c },
+    };
+
+    for (unsigned k = 0; k < LW_COUNT_OF(slot); k++) {
+        bool overwritten = slot[k].mine >= written && slot[k].mine < written + count;
+
+        if (slot[k].here && slot[k].there && slot[k].mine == slot[k].other &&
+            slot[k].mine != ISA_VZ && !overwritten)
+            insn->control.reuse |= (uint8_t)(1u << k);
+    }
+}
+
+void ptx_schedule(struct ptx_job *job, struct isa_insn *insn, uint32_t count)
+{
+    struct schedule s = { .job = job, .insn = insn, .count = count };
+    uint32_t *ready;
+
+    if (count == 0)
+        return;
+    s.line_of = PTX_ARRAY(job, uint32_t, count + 1);
+    ready = PTX_ARRAY(job, uint32_t, ISA_REG_NUMBERS);
+    find_lines(&s);
+    name_barriers(&s);
+    find_waits(&s);
+    for (uint32_t l = 0; l < s.lines.count; l++)
+        fill_stalls(&s, &s.lines.at[l], ready);
+    for (uint32_t i = 0; i + 1 < count; i++)
+        fill_reuse(&s, i);
+}

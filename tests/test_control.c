@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Control fields: what the translator fills in passes the lint, and the lint sees every
+ * wait and every stall that is missing. prop_ptx lints its random programs, too. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <cmocka.h>
+
+#include "ptx/ptx.h"
+
+static const char kernel[] =
+    ".version 7.0\n.target sm_75\n.address_size 64\n.entry k(.param .u64 p, .param .u32 n) {\n"
+    ".reg .pred %p<9>; .reg .b32 %r<20>; .reg .f32 %f<9>; .reg .b64 %rd<9>;\n"
+    "ld.param.u64 %rd1,[p]; ld.param.u32 %r1,[n]; mov.u32 %r2,%tid.x;\n"
+    "mul.wide.u32 %rd2,%r2,4; add.s64 %rd3,%rd1,%rd2; add.u32 %r5,%r2,3; xor.b32 %r6,%r2,7;\n"
+    "st.global.v2.u32 [%rd3],{%r5,%r6}; mov.f32 %f1,0f00000000; mov.u32 %r4,0;\n"
+    "L: ld.global.f32 %f2,[%rd3]; ld.global.f32 %f3,[%rd3+64]; add.s64 %rd3,%rd3,128;\n"
+    "fma.rn.f32 %f1,%f2,%f3,%f1; sqrt.rn.f32 %f4,%f2; add.f32 %f1,%f1,%f4;\n"
+    "add.u32 %r4,%r4,%r2; setp.lt.u32 %p1,%r4,%r1; @%p1 bra L;\n"
+    "cvt.rn.f32.u32 %f5,%r4; add.f32 %f1,%f1,%f5; st.global.f32 [%rd3],%f1; mov.f32 %f1,%f5;\n"
+    "st.global.f32 [%rd3+4],%f1;\nret; }\n";
+
+static struct isa_object *translate(void)
+{
+    struct isa_object *object;
+    struct lw_error err;
+
+    if (ptx_translate("t.ptx", kernel, strlen(kernel), NULL, &object, &err) != LW_OK)
+        fail_msg("%s", err.text);
+    return object;
+}
+
+static void change(struct isa_object *object, uint32_t i, const struct isa_control *control)
+{
+    struct isa_insn insn;
+    struct lw_error err;
+
+    assert_true(isa_insn_decode(object->text[i], &insn));
+    insn.control = *control;
+    assert_int_equal(isa_insn_encode(&insn, &object->text[i], &err), LW_OK);
+}
+
+static void what_the_translator_fills_in_passes(void **state)
+{
+    struct isa_object *object = translate();
+    struct lw_error err;
+    unsigned waits = 0, stalls = 0, reuses = 0;
+
+    (void)state;
+    if (isa_control_check(object, &err) != LW_OK)
+        fail_msg("%s", err.text);
+    for (uint32_t i = 0; i < object->text_count; i++) {
+        struct isa_insn insn;
+
+        assert_true(isa_insn_decode(object->text[i], &insn));
+        assert_in_range(insn.control.stall, 1, 15);
+        waits += insn.control.wait_mask != 0;
+        stalls += insn.control.stall > 1;
+        reuses += insn.control.reuse != 0;
+    }
+    if (waits < 4 || stalls < 5 || reuses < 1)
+        fail_msg("%u waits, %u stalls, %u reuses", waits, stalls, reuses);
+    isa_object_destroy(object);
+}
+
+static void each_wait_that_is_missing_is_found(void **state)
+{
+    struct isa_object *object = translate();
+    struct lw_error err;
+    unsigned tried = 0, lost = 0;
+
+    (void)state;
+    for (uint32_t i = 0; i < object->text_count; i++) {
+        struct isa_insn insn;
+        struct isa_control control;
+
+        assert_true(isa_insn_decode(object->text[i], &insn));
+        for (unsigned b = 0; b < 6; b++) {
+            if (!(insn.control.wait_mask >> b & 1))
+                continue;
+            control = insn.control;
+            control.wait_mask &= (uint8_t)~(1u << b);
+            change(object, i, &control);
+            if (isa_control_check(object, &err) == LW_OK)
+                fail_msg("instruction %u need not wait for barrier %u", i, b);
+            change(object, i, &insn.control);
+            tried++;
+        }
+        if (insn.control.write_bar != 7) {
+            control = insn.control;
+            control.write_bar = 7;
+            change(object, i, &control);
+            lost += isa_control_check(object, &err) == LW_EFORMAT;
+            change(object, i, &insn.control);
+        }
+    }
+    assert_true(tried >= 4 && lost >= 3); /* some results nobody reads */
+    assert_int_equal(isa_control_check(object, &err), LW_OK);
+    isa_object_destroy(object);
+}
+
+static void each_stall_that_is_too_short_is_found(void **state)
+{
+    struct isa_object *object = translate();
+    struct lw_error err;
+    unsigned found = 0, tried = 0;
+
+    (void)state;
+    for (uint32_t i = 0; i + 1 < object->text_count; i++) {
+        struct isa_insn insn;
+        struct isa_control control;
+
+        assert_true(isa_insn_decode(object->text[i], &insn));
+        if (insn.control.stall < 2)
+            continue;
+        control = insn.control;
+        control.stall--;
+        change(object, i, &control);
+        tried++;
+        found += isa_control_check(object, &err) == LW_EFORMAT;
+        change(object, i, &insn.control);
+    }
+    /* at the end of a line it keeps what the next one may not even read */
+    assert_true(tried >= 5 && found + 3 >= tried);
+    isa_object_destroy(object);
+}
+
+static void findings_name_the_place_and_the_register(void **state)
+{
+    static const struct {
+        const char *text, *finding;
+    } cases[] = {
+        { "v_add_u32 v1, v2, v3 {st=4}\nv_add_u32 v4, v1, v1 {st=4}\nexit\n", NULL },
+        { "v_add_u32 v1, v2, v3 {st=3}\nv_add_u32 v4, v1, v1 {st=4}\nexit\n",
+          "k+0x10: v_add_u32: the stalls before it are too short for v1" },
+        { "ld.global.b32 v1, [v2:3] {st=2,wr=1}\nv_add_u32 v4, v1, v1 {st=4,wt=2}\nexit\n", NULL },
+        { "ld.global.b32 v1, [v2:3] {st=2,wr=1}\nv_add_u32 v4, v1, v1 {st=4,wt=1}\nexit\n",
+          "k+0x10: v_add_u32: it does not wait for the result in v1" },
+        { "ld.global.b32 v1, [v2:3] {st=2}\nv_add_u32 v4, v1, v1 {st=4,wt=1}\nexit\n",
+          "k+0x10: v_add_u32: no barrier stands for the result in v1" },
+        { "ld.global.b32 v1, [v2:3] {st=1,wr=0}\nv_mov_b32 v4, v1 {st=4,wt=1}\nexit\n",
+          "waits for a barrier one cycle after it was set" },
+        { "st.global.b32 [v2:3], v1 {st=1,rd=5}\nv_mov_b32 v3, 1 {st=4}\nexit\n",
+          "k+0x10: v_mov_b32: it writes what an earlier one may not have read yet, v3" },
+        { "st.global.b32 [v2:3], v1 {st=2,rd=5}\nv_mov_b32 v3, 1 {st=4,wt=0x20}\nexit\n", NULL },
+        /* round a loop */
+        { "a:\nv_mov_b32 v4, v1 {st=4}\nld.global.b32 v1, [v2:3] {st=2,wr=0}\nbra a\n",
+          "k+0x0: v_mov_b32: it does not wait for the result in v1" },
+        { "s_setp_u32.lt sp0, s1, 5 {st=2}\na:\n@sp0 s_bra a\nexit\n",
+          "k+0x10: s_bra: the stalls before it are too short for sp0" },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < LW_COUNT_OF(cases); i++) {
+        struct isa_object *object;
+        struct lw_buffer text;
+        struct lw_error err;
+        enum lw_status status;
+
+        lw_buffer_init(&text);
+        lw_printf(&text.sink, ".kernel k\n.parambytes 0\n.regs v=8 s=4 b=0\n%s.end\n", cases[i].text);
+        if (isa_assemble("t.s", text.text, text.size, &object, &err) != LW_OK)
+            fail_msg("%s", err.text);
+        status = isa_control_check(object, &err);
+        if (cases[i].finding == NULL && status != LW_OK)
+            fail_msg("%s: %s", cases[i].text, err.text);
+        if (cases[i].finding != NULL &&
+            (status != LW_EFORMAT || strstr(err.text, cases[i].finding) == NULL))
+            fail_msg("%s: %s", cases[i].text, status == LW_OK ? "nothing found" : err.text);
+        isa_object_destroy(object);
+        lw_buffer_fini(&text);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_the_translator_fills_in_passes),
+        cmocka_unit_test(each_wait_that_is_missing_is_found),
+        cmocka_unit_test(each_stall_that_is_too_short_is_found),
+        cmocka_unit_test(findings_name_the_place_and_the_register),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
