@@ -47,7 +47,8 @@ static void fill_registers(const struct ptx_unit *unit, const struct ptx_mi *mi,
     if (ref[PTX_S_X] != PTX_NO_REF) {
         unsigned x = number_of(unit, ref[PTX_S_X], ISA_VZ);
 
-        if (format == ISA_FMT_MEM || format == ISA_FMT_ATOM || format == ISA_FMT_WARP)
+        if (format == ISA_FMT_MEM || format == ISA_FMT_SMEM || format == ISA_FMT_ATOM ||
+            format == ISA_FMT_WARP)
             in->x = (in->x & 0xffffff00u) | x;
         else
             in->x = x;

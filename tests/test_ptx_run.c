@@ -139,6 +139,25 @@ static void generic_addresses_reach_every_space(void **state)
     }
 }
 
+static void scalar_loads_keep_their_offsets(void **state)
+{
+    (void)state;
+    /* Enough uniform arithmetic behind the loads that they go to the scalar unit. */
+    run("mov.u64 %d8,primes; add.s64 %d8,%d8,4;\n"
+        "ld.const.u32 %r1,[%d8+-4]; ld.const.u32 %r2,[%d8+8]; ld.const.u32 %r3,[%d8];\n"
+        "cvt.u64.u32 %d1,%r1; cvt.u64.u32 %d2,%r2; cvt.u64.u32 %d3,%r3;\n"
+        "shl.b64 %d4,%d1,8; or.b64 %d4,%d4,%d2; shl.b64 %d4,%d4,8; or.b64 %d4,%d4,%d3;\n"
+        "shl.b64 %d5,%d4,24; or.b64 %d5,%d5,%d4; add.s64 %d6,%d5,%d1; add.s64 %d6,%d6,%d2;\n"
+        "add.s64 %d6,%d6,%d3; sub.s64 %d7,%d6,%d5; st.global.u64 [%d0],%d5; st.global.u64 [%d0+8],%d7;",
+        32);
+    EACH(t)
+    {
+        assert_int_equal(GOT(t, 0), 0x03020703);
+        assert_int_equal(GOT(t, 1), 0x0207);
+        assert_int_equal(GOT(t, 2), 12);
+    }
+}
+
 static void bit_operations_match_their_definitions(void **state)
 {
     (void)state;
@@ -381,6 +400,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(small_vectors_are_loaded_and_stored_as_bytes),
         cmocka_unit_test(generic_addresses_reach_every_space),
+        cmocka_unit_test(scalar_loads_keep_their_offsets),
         cmocka_unit_test(bit_operations_match_their_definitions),
         cmocka_unit_test(cross_lane_operations_see_their_warp),
         cmocka_unit_test(guarded_instructions_keep_the_other_lanes),
