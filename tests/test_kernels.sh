@@ -36,12 +36,27 @@ for clang in clang-14 clang-15 clang-16 clang-19; do
         expect 0 "$launch with $clang" env LANEWISE_CLANG=$clang "$lanewise" run "$launch"
     done
 done
+# The form for debuggers, where everything lies in memory and calls stay calls.
+for clang in clang-14 clang-15 clang-16 clang-19; do
+    command -v $clang >/dev/null || continue
+    for launch in scan spmv bfs cuda_reduction cuda_half; do
+        options='-O0, -g, -cl-opt-disable'
+        case $launch in cuda_*) options='-O0, -g, --cuda-noopt-device-debug' ;; esac
+        sed "s/^program: {source: \([a-z_]*\.c[lu]\)/program: {source: \1, options: [$options]/" \
+            $launch.yaml >debug.yaml
+        expect 0 "$launch.yaml for debuggers with $clang" "$lanewise" run debug.yaml --compiler $clang
+    done
+done
+rm -f debug.yaml
 if command -v "${LANEWISE_NVCC:-nvcc}" >/dev/null || [ -x /usr/local/cuda/bin/nvcc ]; then
     for launch in cuda_*.yaml; do
         expect 0 "$launch with nvcc" "$lanewise" run "$launch" --compiler nvcc
         sed "s/source: [a-z_]*\.cu/&, options: [-G]/" $launch >debug.launch
         expect 0 "$launch with nvcc -G" "$lanewise" run debug.launch --compiler nvcc
     done
+    sed 's/cuda_reduction.cu/&, options: [-G]/' cuda_reduction.yaml >debug.yaml
+    expect 0 "cuda_reduction.yaml with nvcc -G" "$lanewise" run debug.yaml --compiler nvcc
+    rm -f debug.yaml
 fi
 # As debuggers want them: -O0 with all variables in memory and calls of functions, at other
 # widths and policies.
