@@ -11,7 +11,7 @@ struct options {
     const struct cmd *cmd;
     const char *output, *emit, *clang;
     const char *host, *level, *warp;
-    bool no_scalar;
+    bool no_scalar, strip;
     const char *stack;
     const char *flags[MAX_FLAGS];
     unsigned flag_count;
@@ -42,6 +42,8 @@ static enum lw_status take(void *context, unsigned option, const char *value,
         o->stack = value;
     else if (strcmp(name, "no-scalar") == 0)
         o->no_scalar = true;
+    else if (strcmp(name, "strip") == 0)
+        o->strip = true;
     else if (strcmp(name, "define") == 0)
         flag = lw_arena_printf(&o->arena, "-D%s", value);
     else if (strcmp(name, "include") == 0)
@@ -245,6 +247,7 @@ int cmd_compile(const struct cmd *cmd, int argc, char **argv)
     static const char *const kinds[] = {"obj", "ptx", "asm", "cfg"};
     struct isa_object *object = NULL;
     struct ptx_options options;
+    struct lw_file_sink notes;
     struct lw_buffer graph;
     struct options o;
     struct lw_error err;
@@ -269,6 +272,8 @@ int cmd_compile(const struct cmd *cmd, int argc, char **argv)
     }
     ptx_options_default(&options);
     options.no_scalar = o.no_scalar;
+    lw_file_sink_init(&notes, stderr);
+    options.notes = &notes.sink;
     if (o.stack != NULL)
         got = cmd_number("stack", o.stack, 1, 1u << 22, &options.stack_bytes, &err);
     if (got != LW_OK) {
@@ -301,6 +306,8 @@ int cmd_compile(const struct cmd *cmd, int argc, char **argv)
         options.from_source = ptx_is_compiled(path);
         got = ptx_translate(path, ptx, size, &options, &object, &err);
     }
+    if (object != NULL && o.strip)
+        object->debug = NULL; /* its arena keeps the memory */
     if (got != LW_OK)
         status = cmd_open_error(&err, o.clang);
     else if (kind == 0)

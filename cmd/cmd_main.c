@@ -72,6 +72,7 @@ static const struct cmd_option compile_options[] = {
     {"clang", 0, "PROGRAM", "the same", NULL},
     {"stack", 0, "BYTES", "of a thread's stack for functions that call each other in a circle "
                           "(8192)", NULL},
+    {"strip", 0, NULL, "leave types and variables of the source out of the object", NULL},
     {"no-scalar", 0, NULL, "keep addresses off the scalar unit, for engines that divide warps freely",
      NULL},
 };

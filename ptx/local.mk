@@ -26,7 +26,7 @@ liblanewise_a_SOURCES += \
 	%D%/ptx_opt.c \
 	%D%/ptx_param.c \
 	%D%/ptx_parse.c \
-	%D%/ptx_parse_body.c \
+	%D%/ptx_parse_body.c %D%/ptx_parse_data.c \
 	%D%/ptx_scalar.c \
 	%D%/ptx_schedule.c \
 	%D%/ptx_select.c \

@@ -689,7 +689,9 @@ static uint32_t fetch(struct rewrite *rw, const struct ptx_mi *mi, uint32_t v)
     return t;
 }
 
-static void deposit(struct rewrite *rw, const struct ptx_mi *mi, uint32_t v, uint32_t t)
+/* @member: the register of those joined in @v that is written, for debuggers. */
+static void deposit(struct rewrite *rw, const struct ptx_mi *mi, uint32_t v, uint32_t member,
+                    uint32_t t)
 {
     struct ptx_unit *unit = rw->al->unit;
     unsigned rows = unit->vregs.at[v].rows;
@@ -706,6 +708,7 @@ static void deposit(struct rewrite *rw, const struct ptx_mi *mi, uint32_t v, uin
         isa_insn_set_r(&sel->in, ISA_PT, true);
     } else {
         put_local(rw, mi, true, ptx_ref_of(t, 0), rows, slot_of(rw, v));
+        rw->code.at[rw->code.count - 1].symbol = member;
     }
 }
 
@@ -714,8 +717,13 @@ static void rewrite_insn(struct rewrite *rw, uint32_t index)
     struct alloc *al = rw->al;
     struct ptx_unit *unit = al->unit;
     struct ptx_mi mi = unit->code.at[index];
-    uint32_t from[PTX_SLOT_COUNT], to[PTX_SLOT_COUNT], out_v[3], out_t[3];
+    uint32_t from[PTX_SLOT_COUNT], to[PTX_SLOT_COUNT], out_v[3], out_t[3], out_m[3];
     unsigned known = 0, outs = 0;
+
+    /* a variable that is kept to the end of its scope: in memory it is kept anyway */
+    if (mi.flags & PTX_MI_PIN && ptx_ref_is_vreg(mi.ref[PTX_S_A]) &&
+        al->spilled[find(al, ptx_ref_vreg(mi.ref[PTX_S_A]))])
+        return;
 
     for (unsigned s = 0; s < PTX_SLOT_COUNT; s++) {
         bool written = ptx_mi_writes(&mi, (enum ptx_slot)s);
@@ -745,13 +753,14 @@ static void rewrite_insn(struct rewrite *rw, uint32_t index)
         }
         if (written) {
             out_v[outs] = v;
+            out_m[outs] = ptx_ref_vreg(mi.ref[s]);
             out_t[outs++] = t;
         }
         mi.ref[s] = ptx_ref_of(t, ptx_ref_row(mi.ref[s]));
     }
     *PTX_PUSH(unit->job, rw->code) = mi;
     for (unsigned k = 0; k < outs; k++)
-        deposit(rw, &mi, out_v[k], out_t[k]);
+        deposit(rw, &mi, out_v[k], out_m[k], out_t[k]);
 }
 
 static void rewrite_spills(struct alloc *al)

@@ -29,6 +29,8 @@ enum { FIRST_SCALAR = 256, ROW_COUNT = FIRST_SCALAR + ISA_SREG_COUNT };
 struct holder {
     uint32_t reg, vreg;
     uint16_t row, rows; /* scalar registers: behind the vector rows, from FIRST_SCALAR */
+    bool spilled;
+    uint32_t offset; /* then: in the frame; rows is 0 */
     PTX_LIST(struct isa_span) spans; /* words of the function before which it has its value */
 };
 struct placing {
@@ -43,6 +45,7 @@ struct placing {
     uint32_t *owner;                /* by word: the innermost scope so far */
     uint32_t marked_from, marked_to;
     const uint32_t *index;
+    struct ptx_map reg_map; /* the function's registers by name */
     PTX_LIST(struct holder) holders;
     uint32_t *wanted;               /* by PTX register: 1 + first holder, or 0 */
     PTX_LIST(struct isa_place) places;
@@ -421,11 +424,15 @@ static bool symbol_place(struct placing *pl, const struct spot *spot, struct isa
 
 static uint32_t find_register(struct placing *pl, const char *name)
 {
-    for (uint32_t r = 0; r < pl->fn->regs.count && spend(pl, 1); r++) {
-        if (strcmp(pl->fn->regs.at[r].name, name) == 0)
-            return r;
+    const uint32_t *known;
+
+    if (pl->reg_map.count == 0) {
+        for (uint32_t r = 0; r < pl->fn->regs.count; r++)
+            ptx_map_put(pl->job, &pl->reg_map, pl->fn->regs.at[r].name,
+                        strlen(pl->fn->regs.at[r].name), r);
     }
-    return PTX_NONE;
+    known = ptx_map_find(&pl->reg_map, name, strlen(name));
+    return known != NULL ? *known : PTX_NONE;
 }
 
 static bool is_same_row_copy(const struct placing *pl, size_t i)
@@ -454,6 +461,14 @@ static bool is_clobbered(const struct ptx_unit *unit, unsigned row)
     return row >= FIRST_SCALAR || unit->clobber.v[row / 64] >> (row % 64) & 1;
 }
 
+/* A register that the allocator has put into memory is written there; the slot is that of all
+ * registers that were joined with it. */
+static bool is_deposit(const struct ptx_unit *unit, const struct ptx_mi *mi)
+{
+    return mi->in.op == ISA_ST_LOCAL && mi->flags & PTX_MI_SPILL &&
+           mi->symbol < unit->vregs.count;
+}
+
 /* What is known behind instruction @i, of what is known before it. */
 static uint64_t step(const struct placing *pl, const struct flow *flow, size_t i, uint64_t known)
 {
@@ -465,6 +480,14 @@ static uint64_t step(const struct placing *pl, const struct flow *flow, size_t i
             if (is_clobbered(unit, r))
                 known &= ~flow->rows[r];
         }
+    }
+    for (unsigned h = 0; is_deposit(unit, mi) && h < flow->count; h++) {
+        if (!flow->holder[h].spilled || flow->holder[h].offset != mi->in.x >> 8)
+            continue;
+        if (flow->holder[h].vreg == mi->symbol)
+            known |= UINT64_C(1) << h;
+        else
+            known &= ~(UINT64_C(1) << h);
     }
     for (unsigned s = 0; s < PTX_S_M; s++) {
         uint32_t vreg;
@@ -651,6 +674,22 @@ static void find_holders(struct placing *pl, uint32_t root)
         };
         any = true;
     }
+    for (size_t i = 0; i < unit->code.count; i++) {
+        const struct ptx_mi *mi = &unit->code.at[i];
+        bool known = false;
+
+        if (!is_deposit(unit, mi) || unit->vregs.at[mi->symbol].origin >= pl->fn->regs.count ||
+            !pl->wanted[unit->vregs.at[mi->symbol].origin])
+            continue;
+        for (size_t h = 0; h < pl->holders.count && !known && spend(pl, 1); h++)
+            known = pl->holders.at[h].spilled && pl->holders.at[h].vreg == mi->symbol;
+        if (!known)
+            *PTX_PUSH(pl->job, pl->holders) = (struct holder){
+                .reg = unit->vregs.at[mi->symbol].origin, .vreg = mi->symbol, .spilled = true,
+                .offset = mi->in.x >> 8
+            };
+        any = true;
+    }
     for (uint32_t first = 0; any && first < pl->holders.count; first += 64)
         follow(pl, first);
 }
@@ -671,6 +710,27 @@ static void place_marked(struct placing *pl, struct isa_place place)
         place.to = pl->base + w;
         *PTX_PUSH(pl->job, pl->places) = place;
     }
+}
+
+static struct isa_place holder_place(const struct placing *pl, const struct holder *holder,
+                                     uint32_t from, uint32_t to)
+{
+    struct isa_place place = { .from = pl->base + from, .to = pl->base + to };
+
+    if (holder->spilled) {
+        place.value = pl->fn->kernel ? ISA_LOCAL_BASE + holder->offset
+                                     : holder->offset - pl->fn->calls.tree.frame_bytes;
+        place.kind = pl->fn->kernel ? ISA_PLACE_ADDRESS : ISA_PLACE_FRAME;
+        return place;
+    }
+    /* rows that callees save are elsewhere while these run */
+    place.here_only = holder->row + holder->rows > PTX_FIRST_SAVED ||
+                      is_clobbered(pl->unit, holder->row) ||
+                      is_clobbered(pl->unit, holder->row + holder->rows - 1u);
+    place.value = holder->row < FIRST_SCALAR
+                      ? WINDOW_VECTOR + 4 * (uint64_t)holder->row
+                      : WINDOW_SCALAR + 4 * (uint64_t)(holder->row - FIRST_SCALAR);
+    return place;
 }
 
 /* The marked words of a register's variable, where it has its value. */
@@ -698,16 +758,7 @@ static void place_register(struct placing *pl, const char *name)
                     continue;
                 while (w < span->to && pl->mark[w])
                     w++;
-                *PTX_PUSH(pl->job, pl->places) = (struct isa_place){
-                    .from = pl->base + start, .to = pl->base + w,
-                    /* rows that callees save are elsewhere while these run */
-                    .here_only = holder->row + holder->rows > PTX_FIRST_SAVED ||
-                                 is_clobbered(pl->unit, holder->row) ||
-                                 is_clobbered(pl->unit, holder->row + holder->rows - 1u),
-                    .value = holder->row < FIRST_SCALAR
-                                 ? WINDOW_VECTOR + 4 * (uint64_t)holder->row
-                                 : WINDOW_SCALAR + 4 * (uint64_t)(holder->row - FIRST_SCALAR)
-                };
+                *PTX_PUSH(pl->job, pl->places) = holder_place(pl, holder, start, w);
             }
         }
     }

@@ -373,6 +373,15 @@ const uint32_t *ptx_scope_find(struct ptx_parser *parser, struct ptx_name name);
 /** A variable or parameter declaration behind its space word; the symbols are added to
  *  the current scope. Returns the first symbol's index. */
 uint32_t ptx_parse_variable(struct ptx_parser *parser, enum ptx_space space, bool external);
+/** The symbol that a name of @scope, or one that all modules share, stands for already. */
+const uint32_t *ptx_find_declared(struct ptx_parser *parser, struct ptx_scope *scope,
+                                  struct ptx_name name);
+/** From here on other modules know the name, too, if it is visible or external. */
+void ptx_share_name(struct ptx_parser *parser, const struct ptx_scope *scope,
+                    struct ptx_name name, uint32_t index);
+/** Two definitions; @old, if known, tells the other place. */
+_Noreturn void ptx_declared_twice(struct ptx_parser *parser, const struct ptx_symbol *old,
+                                  const char *name);
 void ptx_parse_body(struct ptx_parser *parser);
 void ptx_parse_loc(struct ptx_parser *parser);
 void ptx_parse_file(struct ptx_parser *parser);

@@ -12,7 +12,7 @@
     E(cp) E(createpolicy) E(cvt) E(cvta) E(discard) E(div) E(dp2a) E(dp4a) E(elect) E(exit)    \
     E(fence) E(fma) E(fns) E(isspacep) E(ld) E(ldu) E(lop3) E(mad) E(mad24) E(madc) E(match)   \
     E(max) E(membar) E(min) E(mov) E(mul) E(mul24) E(nanosleep) E(neg) E(not) E(or)            \
-    E(pmevent) E(popc) E(prefetch) E(prefetchu) E(prmt) E(rcp) E(red) E(redux) E(rem) E(ret)   \
+    E(pmevent) E(popc) E(prefetch) E(prefetchu) E(prmt) E(rcp) E(red) E(redux) E(rem) E(ret) E(rsqrt)   \
     E(sad) E(selp) E(set) E(setp) E(shf) E(shfl) E(shl) E(shr) E(slct) E(sqrt) E(st) E(sub)    \
     E(subc) E(szext) E(testp) E(vote) E(xor)
 #define PE_WORDS(E)                                                                            \

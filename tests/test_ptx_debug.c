@@ -124,6 +124,41 @@ static void registers_of_nvcc_have_lists_of_places(void **state)
     isa_object_destroy(object);
 }
 
+/* 280 registers that live across the barrier leave no rows for variables. */
+static void variables_that_are_spilled_lie_in_local_memory(void **state)
+{
+    size_t size;
+    char *text = read_corpus("debug_nvcc.ptx", &size), *barrier;
+    struct isa_object *object;
+    const struct isa_place *place;
+    struct lw_buffer more;
+    unsigned count, in_memory = 0;
+
+    (void)state;
+    lw_buffer_init(&more);
+    barrier = strstr(text, "bar.sync");
+    assert_non_null(barrier);
+    lw_printf(&more.sink, "%.*s{ .reg .b32 %%x<281>; mov.u32 %%x0, %%laneid;", (int)(barrier - text),
+              text);
+    for (unsigned i = 1; i <= 280; i++)
+        lw_printf(&more.sink, "mad.lo.s32 %%x%u, %%x%u, %%x0, %u;", i, i - 1, i);
+    lw_put(&more.sink, "bar.sync 0;");
+    for (unsigned i = 1; i <= 280; i++)
+        lw_printf(&more.sink, "xor.b32 %%x0, %%x0, %%x%u;", i);
+    lw_printf(&more.sink, "st.shared.u32 [_ZZ9variablesE5table], %%x0; }%s",
+              strchr(barrier, ';') + 1);
+    object = translate(more.text, more.size);
+    assert_non_null(object->debug);
+    place = place_of(object, ISA_TAG_VARIABLE, "d", &count);
+    for (unsigned i = 0; i < count; i++)
+        in_memory += place[i].kind == ISA_PLACE_ADDRESS && place[i].value >= ISA_LOCAL_BASE &&
+                     place[i].value < ISA_LOCAL_BASE + object->functions[0].local_bytes;
+    assert_true(in_memory != 0);
+    isa_object_destroy(object);
+    lw_buffer_fini(&more);
+    free(text);
+}
+
 static void bit_fields_count_from_the_low_end(void **state)
 {
     struct isa_object *object = from_corpus("debug_nvcc.ptx");
@@ -280,6 +315,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(locals_of_clang_lie_in_local_memory),
         cmocka_unit_test(registers_of_nvcc_have_lists_of_places),
+        cmocka_unit_test(variables_that_are_spilled_lie_in_local_memory),
         cmocka_unit_test(bit_fields_count_from_the_low_end),
         cmocka_unit_test(types_that_nothing_needs_are_left_out),
         cmocka_unit_test(scopes_are_sets_of_words),

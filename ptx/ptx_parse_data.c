@@ -1,0 +1,394 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Variables with initialisers, and names that modules share. */
+#include "ptx/ptx_priv.h"
+
+static void put_scalar(struct ptx_parser *parser, struct ptx_symbol *symbol, uint64_t offset,
+                       unsigned bytes, uint64_t bits, enum ptx_literal literal,
+                       enum ptx_type type)
+{
+    if (literal == PTX_LIT_F64 && type == PTX_T_F32) {
+        double d;
+        float f;
+        uint32_t w;
+
+        memcpy(&d, &bits, sizeof d);
+        f = (float)d;
+        memcpy(&w, &f, sizeof w);
+        bits = w;
+    } else if (literal == PTX_LIT_INT && (type == PTX_T_F32 || type == PTX_T_F64)) {
+        double d = (double)(int64_t)bits;
+        float f = (float)d;
+        uint32_t w;
+
+        memcpy(&w, &f, sizeof w);
+        memcpy(&bits, &d, sizeof d);
+        if (type == PTX_T_F32)
+            bits = w;
+    }
+    if (offset + bytes > symbol->size_bytes)
+        ptx_fail(parser->lex.job, parser->lex.line, LW_EINPUT,
+                 "the initialiser of '%s' has more than its %llu bytes", symbol->name,
+                 (unsigned long long)symbol->size_bytes);
+    for (unsigned i = 0; i < bytes; i++)
+        symbol->init[offset + i] = (uint8_t)(bits >> (8 * i));
+}
+
+/* name [+ number] | generic(name) [+ number], behind its first word */
+static uint32_t parse_target_name(struct ptx_parser *parser, struct ptx_name name, uint64_t *addend)
+{
+    struct ptx_lexer *lex = &parser->lex;
+    char room[40];
+
+    bool generic = ptx_name_is(name, "generic") && ptx_lex_accept(lex, '(');
+
+    if (generic && !ptx_lex_identifier(lex, &name))
+        ptx_fail(lex->job, lex->line, LW_EINPUT, "expected a name in generic(...), found %s",
+                 ptx_lex_here(lex, room, sizeof room));
+    const uint32_t *known = ptx_scope_find(parser, name);
+
+    if (known == NULL || (*known & 3) != PTX_NAME_SYMBOL)
+        ptx_fail(lex->job, lex->line, LW_EINPUT,
+                 "the initialiser names '%.*s', which is not declared above", (int)name.size,
+                 name.text);
+    uint32_t target = *known >> 2;
+
+    if (generic)
+        ptx_lex_expect(lex, ')', "behind generic(name");
+    char sign = ptx_lex_peek(lex);
+
+    if (sign == '+' || sign == '-') {
+        lex->p += sign == '+';
+        *addend = ptx_lex_integer(lex, "an offset behind the name");
+    }
+    return target;
+}
+
+/* mask(address): a byte of it. The eight bytes of one address, in order, are an address. */
+static void parse_masked(struct ptx_parser *parser, uint32_t index, uint64_t offset,
+                         enum ptx_type type, uint64_t mask)
+{
+    struct ptx_lexer *lex = &parser->lex;
+    struct ptx_symbol *symbol = &parser->module->symbols.at[index];
+    uint64_t addend = 0;
+    struct ptx_name name;
+    unsigned byte = 0;
+    bool whole;
+
+    ptx_lex_expect(lex, '(', "behind the mask");
+    if (!ptx_lex_identifier(lex, &name))
+        ptx_fail(lex->job, lex->line, LW_EINPUT, "expected a name behind the mask");
+    uint32_t target = parse_target_name(parser, name, &addend);
+
+    ptx_lex_expect(lex, ')', "behind the masked address");
+    while (byte < 8 && mask != UINT64_C(0xff) << 8 * byte)
+        byte++;
+    whole = byte < 8 && ptx_type_bytes(type) == 1 && offset >= byte;
+    if (whole && byte == 0) {
+        if (offset + 8 > symbol->size_bytes)
+            whole = false;
+        else
+            *PTX_PUSH(lex->job, symbol->addresses) =
+                (struct ptx_init_address){ offset, target, (int64_t)addend };
+    } else if (whole) { /* it goes on with the one that began */
+        const struct ptx_init_address *last =
+            symbol->addresses.count != 0 ? &symbol->addresses.at[symbol->addresses.count - 1] : NULL;
+
+        whole = last != NULL && last->offset == offset - byte && last->symbol == target &&
+                last->addend == (int64_t)addend;
+    }
+    const struct ptx_symbol *to = &parser->module->symbols.at[target];
+
+    if (!whole || (to->kind == PTX_SYM_VARIABLE && to->space != PTX_SP_GLOBAL &&
+                   to->space != PTX_SP_CONST))
+        ptx_fail(lex->job, lex->line, LW_EUNSUPP,
+                 "only the bytes 0xFF(x), 0xFF00(x) ... of the 8-byte address of a global or "
+                 "constant variable or a function, in order, are supported");
+}
+
+/* value := number | mask(address) | name [+ number] | generic(name) [+ number] */
+static void parse_value(struct ptx_parser *parser, uint32_t index, uint64_t offset,
+                        enum ptx_type type)
+{
+    struct ptx_lexer *lex = &parser->lex;
+    unsigned bytes = ptx_type_bytes(type);
+    enum ptx_literal literal;
+    struct ptx_name name;
+    uint64_t bits;
+    char room[40];
+
+    if (ptx_lex_constant(lex, &bits, &literal)) {
+        if (literal == PTX_LIT_INT && ptx_lex_peek(lex) == '(') {
+            parse_masked(parser, index, offset, type, bits);
+            return;
+        }
+        put_scalar(parser, &parser->module->symbols.at[index], offset, bytes, bits, literal, type);
+        return;
+    }
+    if (!ptx_lex_identifier(lex, &name))
+        ptx_fail(lex->job, lex->line, LW_EINPUT, "expected a value in the initialiser, found %s",
+                 ptx_lex_here(lex, room, sizeof room));
+    uint64_t addend = 0;
+    uint32_t target = parse_target_name(parser, name, &addend);
+    const struct ptx_symbol *to = &parser->module->symbols.at[target];
+
+    if (bytes != 8 || (to->kind == PTX_SYM_VARIABLE && to->space != PTX_SP_GLOBAL &&
+                       to->space != PTX_SP_CONST))
+        ptx_fail(lex->job, lex->line, LW_EUNSUPP,
+                 "only 8-byte addresses of global and constant variables and of functions can "
+                 "be initial values; '%s' is not one",
+                 to->name);
+    struct ptx_symbol *symbol = &parser->module->symbols.at[index];
+
+    put_scalar(parser, symbol, offset, bytes, 0, PTX_LIT_INT, PTX_T_U64);
+    *PTX_PUSH(lex->job, symbol->addresses) =
+        (struct ptx_init_address){ offset, target, (int64_t)addend };
+}
+
+static void parse_initialiser(struct ptx_parser *parser, uint32_t index, enum ptx_type type)
+{
+    struct ptx_lexer *lex = &parser->lex;
+    struct ptx_symbol *symbol = &parser->module->symbols.at[index];
+    uint64_t offset = 0;
+    unsigned depth = 0;
+
+    if (symbol->size_bytes == 0) { /* as large as its values: one more than its commas */
+        struct ptx_lexer ahead = *lex;
+        uint64_t count = 1;
+
+        for (; ptx_lex_peek(&ahead) != ';' && ahead.p < ahead.end; ahead.p++)
+            count += *ahead.p == ',';
+        symbol->size_bytes = count * ptx_type_bytes(type);
+    }
+    if (symbol->size_bytes > 1u << 28)
+        ptx_fail(lex->job, lex->line, LW_EUNSUPP, "'%s' is too large to be initialised",
+                 symbol->name);
+    symbol->init = ptx_new(lex->job, symbol->size_bytes, 1);
+    if (!ptx_lex_accept(lex, '{')) {
+        parse_value(parser, index, 0, type);
+        return;
+    }
+    /* nested braces of arrays only group: elements follow each other */
+    for (depth = 1; depth != 0;) {
+        if (ptx_lex_accept(lex, '{')) {
+            depth++;
+        } else if (ptx_lex_accept(lex, '}')) {
+            depth--;
+            ptx_lex_accept(lex, ',');
+        } else {
+            parse_value(parser, index, offset, type);
+            offset += ptx_type_bytes(type);
+            if (ptx_lex_peek(lex) != '}')
+                ptx_lex_expect(lex, ',', "between the values of an initialiser");
+        }
+    }
+}
+
+const uint32_t *ptx_find_declared(struct ptx_parser *parser, struct ptx_scope *scope,
+                                     struct ptx_name name)
+{
+    const uint32_t *known = ptx_map_find(&scope->names, name.text, name.size);
+
+    if (known != NULL || scope->parent != NULL || !(parser->visible || parser->external))
+        return known;
+    known = ptx_map_find(&parser->module->linked, name.text, name.size);
+    if (known != NULL)
+        ptx_map_put(parser->lex.job, &scope->names, name.text, name.size, *known);
+    return known;
+}
+
+void ptx_share_name(struct ptx_parser *parser, const struct ptx_scope *scope, struct ptx_name name,
+                  uint32_t index)
+{
+    struct ptx_map *linked = &parser->module->linked;
+
+    if (scope->parent == NULL && (parser->visible || parser->external) &&
+        ptx_map_find(linked, name.text, name.size) == NULL)
+        ptx_map_put(parser->lex.job, linked, name.text, name.size,
+                    index << 2 | PTX_NAME_SYMBOL);
+}
+
+void ptx_declared_twice(struct ptx_parser *parser, const struct ptx_symbol *old,
+                                     const char *name)
+{
+    struct ptx_job *job = parser->lex.job;
+
+    if (old != NULL && old->source != parser->source)
+        ptx_fail(job, parser->lex.line, LW_EINPUT, "'%s' is defined in %s:%u, too: one of them can "
+                 "be .weak", name, job->sources[old->source].name, old->line);
+    ptx_fail(job, parser->lex.line, LW_EINPUT, "'%s' is declared twice", name);
+}
+
+/* A variable of this scope, new or known; its index. Of two definitions a weak one yields; one
+ * that does is read and forgotten. */
+static uint32_t declare(struct ptx_parser *parser, struct ptx_name name,
+                        const struct ptx_symbol *symbol)
+{
+    struct ptx_job *job = parser->lex.job;
+    const uint32_t *known = ptx_find_declared(parser, parser->scope, name);
+    uint32_t index = (uint32_t)parser->module->symbols.count;
+    struct ptx_symbol *old;
+
+    if (known == NULL) {
+        *PTX_PUSH(job, parser->module->symbols) = *symbol;
+        ptx_map_put(job, &parser->scope->names, name.text, name.size,
+                    index << 2 | PTX_NAME_SYMBOL);
+        ptx_share_name(parser, parser->scope, name, index);
+        return index;
+    }
+    if ((*known & 3) != PTX_NAME_SYMBOL)
+        ptx_declared_twice(parser, NULL, symbol->name);
+    old = &parser->module->symbols.at[*known >> 2];
+    if (old->kind != symbol->kind || old->space != symbol->space || old->kind == PTX_SYM_PARAM)
+        ptx_declared_twice(parser, old, symbol->name);
+    if (old->external || symbol->external) { /* extern first, or once more */
+        if (!symbol->external) {
+            *old = *symbol;
+            ptx_share_name(parser, parser->scope, name, *known >> 2);
+        }
+        return *known >> 2;
+    }
+    bool larger = symbol->common && old->common && symbol->size_bytes > old->size_bytes;
+
+    if (larger || (old->weak && !symbol->weak)) {
+        *old = *symbol;
+        return *known >> 2;
+    }
+    if (!symbol->weak)
+        ptx_declared_twice(parser, old, symbol->name);
+    *PTX_PUSH(job, parser->module->symbols) = *symbol;
+    parser->module->symbols.at[index].external = true; /* nothing of it is kept */
+    return index;
+}
+
+uint32_t ptx_parse_variable(struct ptx_parser *parser, enum ptx_space space, bool external)
+{
+    struct ptx_lexer *lex = &parser->lex;
+    struct ptx_symbol proto = { .kind = space == PTX_SP_PARAM ? PTX_SYM_PARAM : PTX_SYM_VARIABLE,
+                                .space = (uint8_t)space,
+                                .external = external,
+                                .weak = parser->weak && parser->function == NULL,
+                                .common = parser->common && parser->function == NULL,
+                                .source = parser->source,
+                                .line = lex->line };
+    enum ptx_type type = PTX_T_NONE;
+    uint32_t first = PTX_NONE;
+    unsigned vector = 1;
+    struct ptx_name word;
+    char room[40];
+
+    while (type == PTX_T_NONE) {
+        ptx_lex_space(lex);
+        if (!ptx_lex_dotted(lex, &word))
+            ptx_fail(lex->job, lex->line, LW_EINPUT, "expected a type in the declaration, found %s",
+                     ptx_lex_here(lex, room, sizeof room));
+        if (ptx_name_is(word, "align")) {
+            uint64_t align = ptx_lex_integer(lex, "a number behind .align");
+
+            if (align == 0 || align > 4096 || (align & (align - 1)) != 0)
+                ptx_fail(lex->job, lex->line, LW_EINPUT,
+                         ".align %llu: expected a power of two up to 4096",
+                         (unsigned long long)align);
+            proto.align = (uint32_t)align;
+        } else if (ptx_name_is(word, "ptr")) {
+            proto.pointer = true;
+            proto.pointer_space = PTX_SP_GENERIC;
+        } else if (proto.pointer && ptx_name_is(word, "global")) {
+            proto.pointer_space = PTX_SP_GLOBAL;
+        } else if (proto.pointer && ptx_name_is(word, "shared")) {
+            proto.pointer_space = PTX_SP_SHARED;
+        } else if (proto.pointer && ptx_name_is(word, "const")) {
+            proto.pointer_space = PTX_SP_CONST;
+        } else if (proto.pointer && ptx_name_is(word, "local")) {
+            proto.pointer_space = PTX_SP_LOCAL;
+        } else if (ptx_name_is(word, "v2") || ptx_name_is(word, "v4")) {
+            vector = (unsigned)(word.text[1] - '0');
+        } else if (ptx_name_is(word, "attribute")) {
+            ptx_lex_expect(lex, '(', "behind .attribute");
+            while (lex->p < lex->end && *lex->p != ')' && *lex->p != ';')
+                lex->p++;
+            ptx_lex_expect(lex, ')', "behind .attribute(");
+        } else if (space == PTX_SP_GLOBAL && parser->function == NULL &&
+                   (ptx_name_is(word, "texref") || ptx_name_is(word, "samplerref") ||
+                    ptx_name_is(word, "surfref"))) {
+            /* A handle. What would fetch by it is refused, the module's other kernels are not. */
+            type = PTX_T_B64;
+        } else if ((type = ptx_type_find(word.text, word.size)) == PTX_T_NONE) {
+            ptx_fail(lex->job, lex->line, LW_EUNSUPP, "a variable of type '.%.*s' is not supported",
+                     (int)word.size, word.text);
+        }
+        /* .param .u64 .ptr .global .align 4 name: the pointer's words follow the type */
+        while (type != PTX_T_NONE && space == PTX_SP_PARAM && ptx_lex_peek(lex) == '.') {
+            if (!ptx_lex_dotted(lex, &word))
+                break;
+            if (ptx_name_is(word, "ptr")) {
+                proto.pointer = true;
+            } else if (ptx_name_is(word, "align")) {
+                (void)ptx_lex_integer(lex, "a number behind .align"); /* of what it points to */
+            } else if (ptx_name_is(word, "global") || ptx_name_is(word, "const") ||
+                       ptx_name_is(word, "shared") || ptx_name_is(word, "local")) {
+                proto.pointer_space = ptx_name_is(word, "global")   ? PTX_SP_GLOBAL
+                                      : ptx_name_is(word, "const")  ? PTX_SP_CONST
+                                      : ptx_name_is(word, "shared") ? PTX_SP_SHARED
+                                                                    : PTX_SP_LOCAL;
+            } else {
+                ptx_fail(lex->job, lex->line, LW_EUNSUPP,
+                         "'.%.*s' of a parameter is not supported", (int)word.size, word.text);
+            }
+        }
+    }
+    unsigned bytes = ptx_type_bytes(type) * vector;
+
+    proto.type = (uint8_t)type;
+    if (bytes == 0)
+        ptx_fail(lex->job, lex->line, LW_EINPUT, "a variable cannot have type .%s",
+                 ptx_type_name(type));
+    if (proto.align < bytes)
+        proto.align = bytes;
+    do {
+        enum ptx_literal literal;
+        struct ptx_name name;
+        uint64_t count = 1;
+        bool open = false;
+
+        if (!ptx_lex_identifier(lex, &name))
+            ptx_fail(lex->job, lex->line, LW_EINPUT, "expected a name in the declaration, found %s",
+                     ptx_lex_here(lex, room, sizeof room));
+        struct ptx_symbol symbol = proto;
+
+        symbol.name = ptx_text(parser, name);
+        symbol.line = lex->line;
+        while (ptx_lex_accept(lex, '[')) {
+            uint64_t n = 0;
+
+            if (ptx_lex_peek(lex) == ']')
+                open = true;
+            else if (!ptx_lex_constant(lex, &n, &literal) || literal != PTX_LIT_INT)
+                ptx_fail(lex->job, lex->line, LW_EINPUT, "expected a number of elements, found %s",
+                         ptx_lex_here(lex, room, sizeof room));
+            ptx_lex_expect(lex, ']', "behind the number of elements");
+            if (!open && (n > UINT32_MAX || (n != 0 && count > (UINT64_C(1) << 40) / n)))
+                ptx_fail(lex->job, lex->line, LW_EINPUT, "'%s' is too large", symbol.name);
+            count *= open ? 1 : n;
+        }
+        symbol.size_bytes = open ? 0 : count * bytes;
+        if (symbol.size_bytes > UINT64_C(1) << 40)
+            ptx_fail(lex->job, lex->line, LW_EINPUT, "'%s' is too large", symbol.name);
+        /* The rest of a variadic function's arguments: only declarations may have it. */
+        if (space == PTX_SP_PARAM && symbol.size_bytes == 0 &&
+            (!open || parser->function == NULL || parser->function->kernel ||
+             parser->function->has_body))
+            ptx_fail(lex->job, lex->line, LW_EINPUT, "the parameter '%s' has no bytes",
+                     symbol.name);
+        if (open && space != PTX_SP_SHARED && space != PTX_SP_PARAM && !external &&
+            ptx_lex_peek(lex) != '=')
+            ptx_fail(lex->job, lex->line, LW_EUNSUPP,
+                     "'%s' has no size; only extern shared arrays may", symbol.name);
+        uint32_t index = declare(parser, name, &symbol);
+
+        if (first == PTX_NONE)
+            first = index;
+        if (space != PTX_SP_PARAM && ptx_lex_accept(lex, '='))
+            parse_initialiser(parser, index, type);
+    } while (space != PTX_SP_PARAM && ptx_lex_accept(lex, ','));
+    return first;
+}
