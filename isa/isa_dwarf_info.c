@@ -65,7 +65,7 @@ struct maker {
 enum abbrev {
     ABBREV_NONE, ABBREV_UNIT, ABBREV_UNIT_DIR, ABBREV_BASE, ABBREV_STRUCT, ABBREV_MEMBER,
     ABBREV_POINTER, ABBREV_ARRAY, ABBREV_RANGE, ABBREV_VARIABLE, ABBREV_FUNCTION,
-    ABBREV_FUNCTION_PARAMS, ABBREV_PARAM, ABBREV_COUNT
+    ABBREV_FUNCTION_PARAMS, ABBREV_PLACELESS, ABBREV_PLACELESS_PARAMS, ABBREV_PARAM, ABBREV_COUNT
 };
 
 struct abbrev_row {
@@ -96,17 +96,23 @@ static const struct abbrev_row abbrevs[ABBREV_COUNT] = {
                           { { DW_AT_name, DW_FORM_string }, { DW_AT_type, DW_FORM_ref4 },
                             { DW_AT_external, DW_FORM_flag_present },
                             { DW_AT_location, DW_FORM_exprloc } } },
+#define PLACE                                                                              \
+    { DW_AT_decl_file, DW_FORM_data2 }, { DW_AT_decl_line, DW_FORM_data4 }
 #define FUNCTION                                                                           \
-    { DW_AT_name, DW_FORM_string }, { DW_AT_decl_file, DW_FORM_data2 },                    \
-        { DW_AT_decl_line, DW_FORM_data4 }, { DW_AT_prototyped, DW_FORM_flag_present },    \
-        { DW_AT_external, DW_FORM_flag_present }, { DW_AT_low_pc, DW_FORM_addr },          \
-        { DW_AT_high_pc, DW_FORM_data8 }, { DW_AT_frame_base, DW_FORM_exprloc }
-    [ABBREV_FUNCTION] = { DW_TAG_subprogram, 0, { FUNCTION } },
-    [ABBREV_FUNCTION_PARAMS] = { DW_TAG_subprogram, 1, { FUNCTION } },
+    { DW_AT_prototyped, DW_FORM_flag_present }, { DW_AT_external, DW_FORM_flag_present },  \
+        { DW_AT_low_pc, DW_FORM_addr }, { DW_AT_high_pc, DW_FORM_data8 },                  \
+        { DW_AT_frame_base, DW_FORM_exprloc }
+    [ABBREV_FUNCTION] = { DW_TAG_subprogram, 0, { { DW_AT_name, DW_FORM_string }, PLACE, FUNCTION } },
+    [ABBREV_FUNCTION_PARAMS] = { DW_TAG_subprogram, 1,
+                                 { { DW_AT_name, DW_FORM_string }, PLACE, FUNCTION } },
+    [ABBREV_PLACELESS] = { DW_TAG_subprogram, 0, { { DW_AT_name, DW_FORM_string }, FUNCTION } },
+    [ABBREV_PLACELESS_PARAMS] = { DW_TAG_subprogram, 1,
+                                  { { DW_AT_name, DW_FORM_string }, FUNCTION } },
     [ABBREV_PARAM] = { DW_TAG_formal_parameter, 0,
                        { { DW_AT_name, DW_FORM_string }, { DW_AT_type, DW_FORM_ref4 },
                          { DW_AT_location, DW_FORM_exprloc } } },
 #undef UNIT
+#undef PLACE
 #undef FUNCTION
 };
 
@@ -410,10 +416,15 @@ static void make_function(struct maker *mk, const struct isa_function *function)
 {
     struct isa_bytes *out = mk->out;
 
-    isa_bytes_uleb(out, function->param_count ? ABBREV_FUNCTION_PARAMS : ABBREV_FUNCTION);
+    bool params = function->param_count != 0, placed = function->file != 0;
+
+    isa_bytes_uleb(out, placed ? (params ? ABBREV_FUNCTION_PARAMS : ABBREV_FUNCTION)
+                               : (params ? ABBREV_PLACELESS_PARAMS : ABBREV_PLACELESS));
     isa_bytes_string(out, function->name);
-    isa_bytes_u16(out, function->file);
-    isa_bytes_u32(out, function->line);
+    if (placed) {
+        isa_bytes_u16(out, function->file);
+        isa_bytes_u32(out, function->line);
+    }
     put_extent(out, function);
     put_frame_base(out);
     if (function->param_count == 0)
