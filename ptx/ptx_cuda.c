@@ -166,6 +166,29 @@ static enum lw_status put_headers(struct ptx_job *job, struct lw_error *err)
 
 /* ---- clang ----------------------------------------------------------------------------------------- */
 
+/**
+ * Without optimisation clang declares the objects whose properties threadIdx.x and its like are,
+ * though nothing touches them. Debuggers have variables of their own by these names: the
+ * declarations become blanks.
+ */
+static void blank_placeholders(char *ptx)
+{
+    static const char *const names[] = {"threadIdx", "blockIdx", "blockDim", "gridDim"};
+
+    for (size_t i = 0; i < LW_COUNT_OF(names); i++) {
+        char text[64], *found, *start, *end;
+
+        snprintf(text, sizeof text, ".b8 %s[1];", names[i]);
+        found = strstr(ptx, text);
+        if (found == NULL)
+            continue;
+        for (start = found; start != ptx && start[-1] != '\n'; start--)
+            ;
+        end = found + strlen(text);
+        memset(start, ' ', (size_t)(end - start));
+    }
+}
+
 static enum lw_status by_clang(struct ptx_job *job, const char *path, const char *const *flags,
                                size_t flag_count, char **ptx, size_t *size,
                                struct lw_error *err)
@@ -219,6 +242,8 @@ static enum lw_status by_clang(struct ptx_job *job, const char *path, const char
     argv[n++] = path;
     argv[n] = NULL;
     status = ptx_run_compiler(job, path, argv, result, ptx, size, err);
+    if (status == LW_OK)
+        blank_placeholders(*ptx);
     free(argv);
     return status;
 }
