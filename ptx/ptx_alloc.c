@@ -378,6 +378,8 @@ static bool is_taken(const struct alloc *al, uint32_t v, unsigned row)
 {
     const struct ptx_clobber *c = &al->unit->clobber;
 
+    if (al->unit->vregs.at[v].scalar) /* functions leave the scalar unit alone (ptx_scalar.c) */
+        return false;
     if (al->unit->vregs.at[v].rows == 0)
         return al->range[v].crosses && c->p >> row & 1;
     return (al->unit->framed && row < RESERVED_ROWS) ||

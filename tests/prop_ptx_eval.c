@@ -336,11 +336,13 @@ static void random_kernels_compute_what_the_manual_says(void **state)
 static const char *const kept[] = {
     "mad.wide.s32 %d1,%r7,%r0,0x1;\nmad.wide.u32 %d2,%r1,%r2,8;\n",
     "@!%p3 lop3.or.b32 %r5|%p3,%r6,%r5,%r5,108,!%p1;\n@%p0 elect.sync %r1|%p0,-1;\n",
+    "{\n.param .b32 a0;\n.param .b32 q;\nst.param.b32 [a0],3;\ncall (q), fn3, (a0);\n"
+    "ld.param.b32 %r1,[q];\n}\n@%q1 or.b32 %r2,%r2,32;\n",
 };
 
 static void kernels_that_once_failed_do_not(void **state)
 {
-    char *head = pm_head(0, false), why[WHY] = "";
+    char *head = pm_head(0, true), why[WHY] = "";
 
     (void)state;
     for (unsigned i = 0; i < sizeof kept / sizeof kept[0]; i++) {

@@ -9,6 +9,8 @@
  *   $p $q                 a predicate read; $q: perhaps with '!'
  *   $2                    two different predicates, %p0|%p1
  *   $3 $4 $5 $6 $7 $8 $9  {..}: 2 and 4 of 32 bits, 2 and 4 of 16, 2 of 64, 4 of f32, 2 of f64
+ *   $U $u $Q              of values that all threads share, for the scalar unit: a register
+ *                         written, a source; a predicate
  *   $n $b $x $i           numbers: 0 to 40, 0 to 255, 32 bits, 0 to 7
  *   $o                    an offset in scratch memory, a multiple of 16
  *   \001                  a bar, '|'
@@ -24,7 +26,7 @@
 
 #include "tests/ptx_make.h"
 
-enum { HALVES = 5, WORDS = 9, WIDES = 5, FLOATS = 5, DOUBLES = 3, PREDICATES = 4 };
+enum { HALVES = 5, WORDS = 9, WIDES = 5, FLOATS = 5, DOUBLES = 3, PREDICATES = 4, SHARED = 6 };
 
 /* clang-format off */
 static const char *const straight[] = {
@@ -326,6 +328,32 @@ static const char *const straight[] = {
     "mov.u32 $R,<%tid.x|%ntid.x|%ctaid.x|%nctaid.x|%tid.y|%nctaid.z>",
     "mov.b32 $F,$x;\ncvt.rn.f32.s32 $F,$v", "cvt.rn.f64.s32 $G,$v;\nmul.f64 $G,$e,0d3FB999999999999A",
 };
+/* on values that are the same in all threads while nothing divergent writes them */
+static const char *const uniform[] = {
+    "<add|sub|mul.lo|mul.hi|min|max>.<u32|s32> $U,$u,$u", "mad.lo.<u32|s32> $U,$u,$u,$u",
+    "<and|or|xor>.b32 $U,$u,$u", "<shl.b32|shr.u32|shr.s32> $U,$u,<$n|$u>", "not.b32 $U,$u",
+    "mul.wide.<u32|s32> %e0,$u,$u;\nadd.s64 %e0,%e0,%e1;\nmov.b64 {%s0,%s1},%e0",
+    "mad.wide.u32 %e1,$u,$u,%e0;\nshr.u64 %e1,%e1,$n;\ncvt.u32.u64 $U,%e1",
+    "cvt.<s64.s32|u64.u32> %e0,$u;\n<and|or|xor>.b64 %e1,%e1,%e0;\ncvt.u32.u64 $U,%e1",
+    "<popc|clz|brev>.b32 $U,$u", "bfe.<u32|s32> $U,$u,$n,$n", "lop3.b32 $U,$u,$u,$u,$b",
+    "<neg|abs>.s32 $U,$u", "selp.b32 $U,$u,$u,%q0", "selp.u32 $U,$u,$u,!%q1",
+    "setp.<eq|ne|lt|le|gt|ge>.<u32|s32> $Q,$u,$u", "setp.lt.and.s32 $Q,$u,$u,%q0",
+    "setp.gt.u64 $Q,%e0,%e1", "<and|or|xor>.pred $Q,%q0,%q1", "not.pred $Q,%q1",
+    "mov.u32 $U,<%ctaid.x|%ntid.x|%nctaid.x|%ctaid.y>", "ld.param.u32 $U,[<pa|pe+4|pc+4>]",
+    "ld.param.s16 $U,[pb]", "ld.param.u64 %e1,[pc]", "ld.param.u8 $U,[pe+<1|2|7>]",
+    "ld.const.<u32|s32> $U,[ctab+<0|4|8|12>]", "ld.const.u64 %e0,[ctab+<0|8>]",
+    "ld.const.<u8|s8|u16|s16> $U,[ctab+<0|2|4|14>]", "ld.const.v2.u32 {%s2,%s3},[ctab+8]",
+    "ld.const.v4.u32 {%s0,%s3,%s2,%s5},[ctab]",
+    "and.b32 %t0,$u,12;\ncvt.u64.u32 %u1,%t0;\nmov.u64 %u0,ctab;\nadd.u64 %u0,%u0,%u1;\nld.const.u32 $U,[%u0]",
+    "mov.u64 %u0,gtab;\nld.global.nc.<u16|s16> $U,[%u0+<0|6|14>]",
+    "ld.global.nc.u32 $U,[%first+<0|4|8|60|100>]", "ld.global.nc.u64 %e1,[%first+<0|16|40>]",
+    "ld.global.nc.v4.u32 {%s5,%s4,%s1,%s0},[%first+<0|32|96>]",
+    "and.b32 %t0,$u,60;\ncvt.u64.u32 %u0,%t0;\nadd.u64 %u0,%first,%u0;\nld.global.nc.u32 $U,[%u0+<0|4|32>]",
+    "mov.u32 $R,$u", "add.u32 $R,$v,$u", "mad.lo.u32 $R,$v,$u,$u", "mov.b32 $U,$u",
+    "@%q0 add.u32 $U,$u,1", "@!%q1 mov.u32 $U,$u", "@%q0 mov.u32 $R,$u", "selp.b32 $R,$v,$u,%q1",
+    "st.global.u32 [%row+$o],$u", "cvt.rn.f32.<u32|s32> $F,$u", "mov.u32 $U,$v",
+    "<add|mul>.f32 $F,$z,$f;\nselp.f32 $F,$f,$z,%q0",
+};
 /* what all lanes of a warp, or all threads of a block, do together */
 static const char *const together[] = {
     "bar.sync 0", "barrier.sync 1", "bar.sync <2|3>",
@@ -522,6 +550,14 @@ static void put_template(struct pm_kernel *k, struct text *t, const char *p, con
         case 'x': put(t, "0x%x", (uint32_t)pm_random(&k->state)); break;
         case 'i': put(t, "%u", pick(k, 8)); break;
         case 'o': put(t, "%u", 16 * pick(k, 8)); break;
+        case 'U': put(t, "%%s%u", pick(k, SHARED)); break;
+        case 'Q': put(t, "%%q%u", pick(k, 2)); break;
+        case 'u':
+            if (pick(k, 5) == 0)
+                put_number(k, t, 'r');
+            else
+                put(t, "%%s%u", pick(k, SHARED));
+            break;
         case 'L': put(t, "M%u", k->labels); break;
         case 'S': put(t, "%s", spaces[space].word); break;
         case 'T':
@@ -573,6 +609,7 @@ static void condition(struct pm_kernel *k, struct text *t)
         "and.b32 %t0,$v,<1|3|16>;\nsetp.<eq|ne>.u32 %p2,%t0,0",
         "and.b32 %t0,%me,<1|3|7|16>;\nsetp.<eq|ne>.u32 %p3,%t0,0",
         "setp.<lt|ge>.u32 %p1,%me,<3|17|30>", "setp.<eq|ne>.u32 %p0,%nt,$n",
+        "setp.<eq|lt|gt>.s32 $P,$u,$u", "mov.pred $P,<%q0|%q1>",
     };
     const char *p = made[pick(k, COUNT_OF(made))];
 
@@ -592,7 +629,10 @@ static void statements(struct pm_kernel *k, unsigned depth, unsigned count, bool
             bool other = pick(k, 2);
 
             condition(k, &t);
-            put(&t, "@%s%%p%u bra L%u;\n", pick(k, 2) ? "!" : "", pick(k, PREDICATES), l);
+            if (pick(k, 4) == 0)
+                put(&t, "@%s%%q%u bra L%u;\n", pick(k, 2) ? "!" : "", pick(k, 2), l);
+            else
+                put(&t, "@%s%%p%u bra L%u;\n", pick(k, 2) ? "!" : "", pick(k, PREDICATES), l);
             open = add(k, &t);
             statements(k, depth - 1, 1 + pick(k, 4), false, may_call);
             if (other) {
@@ -607,6 +647,8 @@ static void statements(struct pm_kernel *k, unsigned depth, unsigned count, bool
 
             if (pick(k, 2))
                 put(&t, "mov.u32 %%c%u,%u;\n", c, 1 + pick(k, 4));
+            else if (pick(k, 2))
+                put(&t, "and.b32 %%c%u,%%s%u,3;\nadd.u32 %%c%u,%%c%u,1;\n", c, pick(k, SHARED), c, c);
             else
                 put(&t, "and.b32 %%c%u,%%r%u,3;\nadd.u32 %%c%u,%%c%u,1;\n", c, pick(k, WORDS), c, c);
             put(&t, "L%u:\n", l);
@@ -654,6 +696,8 @@ static void statements(struct pm_kernel *k, unsigned depth, unsigned count, bool
                 simple(k, warps[pick(k, COUNT_OF(warps))], false);
             else if (may_call && x < 34)
                 simple(k, calls[pick(k, COUNT_OF(calls))], false);
+            else if (x < 48)
+                simple(k, uniform[pick(k, COUNT_OF(uniform))], false);
             else
                 simple(k, straight[pick(k, COUNT_OF(straight))], true);
             continue;
@@ -746,11 +790,15 @@ char *pm_text(const struct pm_kernel *k)
 
     put(&t, ".visible .entry %s(.param .u64 out, .param .u32 pa, .param .s16 pb, .param .u64 pc,"
             " .param .f32 pd, .param .align 4 .b8 pe[12])\n{\n", k->name);
-    put(&t, ".reg .b16 %%h<5>, %%th;\n.reg .b32 %%r<9>, %%t<3>, %%c<8>, %%me, %%nt, %%sh, %%lo, %%xch;\n"
-            ".reg .b64 %%d<5>, %%u<2>, %%in, %%row, %%sum, %%shg, %%log;\n"
-            ".reg .f32 %%f<5>;\n.reg .f64 %%g<3>;\n.reg .pred %%p<4>;\n"
+    put(&t, ".reg .b16 %%h<5>, %%th;\n.reg .b32 %%r<9>, %%t<3>, %%c<8>, %%me, %%nt, %%sh, %%lo, %%xch, %%s<6>;\n"
+            ".reg .b64 %%d<5>, %%u<2>, %%in, %%row, %%sum, %%shg, %%log, %%first, %%e<2>;\n"
+            ".reg .f32 %%f<5>;\n.reg .f64 %%g<3>;\n.reg .pred %%p<4>, %%q<2>;\n"
             ".shared .align 16 .b8 shm[12288];\n.shared .align 4 .b32 xch[96];\n"
             ".shared .align 4 .b32 cell[2];\n.local .align 16 .b8 loc[128];\n");
+    put(&t, "ld.param.u64 %%first,[out];\nld.param.u32 %%s0,[pa];\nmov.u32 %%s1,%%ctaid.x;\n"
+            "mov.u32 %%s2,%%ntid.x;\nld.const.u32 %%s3,[ctab+4];\nmov.u32 %%s4,77;\n"
+            "ld.param.u32 %%s5,[pe+4];\nld.param.u64 %%e0,[pc];\nmov.u64 %%e1,%%e0;\n"
+            "setp.lt.s32 %%q0,%%s0,0;\nsetp.eq.u32 %%q1,%%s1,0;\n");
     put(&t, "ld.param.u64 %%in,[out];\nmov.u32 %%me,%%tid.x;\nmov.u32 %%nt,%%ntid.x;\n"
             "mov.u32 %%t0,%%ctaid.x;\nmad.lo.u32 %%t1,%%t0,%%nt,%%me;\n"
             "mov.u32 %%t0,%%nctaid.x;\nmul.lo.u32 %%t0,%%t0,%%nt;\n"
@@ -781,7 +829,9 @@ char *pm_text(const struct pm_kernel *k)
             "st.global.b64 [%%in+360],%%d4;\nst.global.f64 [%%in+368],%%g2;\n"
             "st.global.f32 [%%in+376],%%f4;\nst.global.u16 [%%in+380],%%h4;\n"
             "st.global.u32 [%%in+384],%%r8;\n");
-    put(&t, "mov.u32 %%t0,0;\n");
+    put(&t, "st.global.v4.u32 [%%in+400],{%%s0,%%s1,%%s2,%%s3};\n"
+            "st.global.v2.u32 [%%in+416],{%%s4,%%s5};\nst.global.v2.b64 [%%in+432],{%%e0,%%e1};\n"
+            "selp.u32 %%t0,16,0,%%q0;\n@%%q1 or.b32 %%t0,%%t0,32;\n");
     for (unsigned i = 0; i < PREDICATES; i++)
         put(&t, "@%%p%u or.b32 %%t0,%%t0,%u;\n", i, 1u << i);
     put(&t, "st.global.u32 [%%in+388],%%t0;\nret;\n}\n");
