@@ -538,6 +538,19 @@ struct isa_line {
     bool is_stmt, prologue_end;
 };
 
+/** A natural loop of the code: for tools and the timing side; nothing runs by it. */
+struct isa_loop {
+    uint32_t header;       /* its first instruction; loops are sorted by it */
+    uint32_t depth;        /* 1: outermost */
+    uint32_t parent;       /* index of the loop around it, UINT32_MAX: none */
+    uint16_t file;         /* of the source lines from_line .. to_line; 0: not known */
+    uint32_t from_line, to_line;
+    uint32_t *latches, *exits; /* last instructions of the blocks that go back, or out; sorted */
+    uint32_t latch_count, exit_count;
+};
+struct isa_object;
+void isa_loop_print(const struct isa_object *object, unsigned index, struct lw_sink *out);
+
 /** A module variable in global or constant memory (or a static shared one). */
 struct isa_variable {
     const char *name;
@@ -667,6 +680,8 @@ struct isa_object {
     const uint8_t *const_bank; /* bank 1: 64-bit immediates etc.; may be NULL */
     uint32_t const_bank_bytes;
     const struct isa_debug *debug; /* of the source; may be NULL */
+    struct isa_loop *loops;
+    unsigned loop_count;
 };
 
 /** An empty object (files[0] is ""), to be filled by a translator; its strings and

@@ -10,6 +10,7 @@
  *     the register wait for it; its sources are free once its read barrier, or without one
  *     its write barrier, has been waited for;
  *   - a barrier is waited for two cycles after it was set, at the earliest;
+ *   - convergence barrier registers need nothing;
  *   - nothing is pending at calls, returns and indirect branches.
  */
 #include <stdlib.h>
@@ -137,8 +138,12 @@ static enum lw_status step(const struct lint *lint, uint32_t i, struct state *s)
     unsigned set_w = control->write_bar < BARS ? control->write_bar : LOST;
     unsigned set_r = control->read_bar < BARS ? control->read_bar : set_w;
     struct isa_reg_use use[ISA_MAX_USES];
-    unsigned count = isa_insn_uses(insn, use);
+    unsigned all = isa_insn_uses(insn, use), count = 0;
 
+    for (unsigned u = 0; u < all; u++) {
+        if (use[u].reg_class != ISA_REG_B) /* these wait for each other themselves */
+            use[count++] = use[u];
+    }
     if (control->wait_mask & s->fresh)
         return LW_FAIL(lint->err, LW_EFORMAT,
                        "%s+0x%x: %s waits for a barrier one cycle after it was set",

@@ -59,6 +59,7 @@ struct disasm {
     const struct isa_function *function;
     struct isa_reloc *relocs; /* a sorted copy */
     size_t next_reloc, next_line;
+    unsigned next_loop;
 };
 
 static bool target_index(const struct isa_insn *insn, uint32_t index, uint32_t count,
@@ -295,6 +296,12 @@ static void put_insn(struct disasm *d, uint32_t index)
     }
     if (d->is_target != NULL && (d->is_target[index / 8] >> index % 8 & 1))
         lw_printf(d->out, ".L%u:\n", index);
+    for (; d->next_loop < object->loop_count && object->loops[d->next_loop].header <= index;
+         d->next_loop++) {
+        lw_put(d->out, "# ");
+        isa_loop_print(object, d->next_loop, d->out);
+        lw_put(d->out, "\n");
+    }
     while (d->next_reloc < object->reloc_count && d->relocs[d->next_reloc].insn < index)
         d->next_reloc++;
     if (d->next_reloc < object->reloc_count && d->relocs[d->next_reloc].insn == index) {

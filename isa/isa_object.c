@@ -375,5 +375,7 @@ enum lw_status isa_object_check(const struct isa_object *object, struct lw_error
         status = check_reloc_overlap(object, err);
     if (status == LW_OK)
         status = isa_debug_check(object, err);
+    if (status == LW_OK)
+        status = isa_loops_check(object, err);
     return status;
 }

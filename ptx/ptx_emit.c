@@ -147,6 +147,127 @@ static void put_lines(struct emit *emit, uint32_t base, uint32_t count)
     (void)count;
 }
 
+/* ---- loops --------------------------------------------------------------- */
+
+static void add_line(const struct ptx_unit *unit, struct isa_loop *loop, uint32_t loc)
+{
+    const struct ptx_loc *at = &unit->module->locs.at[loc];
+
+    if (loc == 0 || at->line == 0 || (loop->file != 0 && loop->file != at->file))
+        return;
+    loop->file = (uint16_t)at->file;
+    if (loop->from_line == 0 || at->line < loop->from_line)
+        loop->from_line = at->line;
+    if (at->line > loop->to_line)
+        loop->to_line = at->line;
+}
+
+/* What is left of loop @l in the code: blocks keep the number of their innermost loop. */
+static bool describe_loop(struct emit *emit, uint32_t l, uint32_t base, struct isa_loop *loop)
+{
+    struct ptx_unit *unit = emit->unit;
+    struct {
+        PTX_LIST(uint32_t) latches, exits;
+    } ends = { .latches = { 0 } };
+    uint32_t header = PTX_NONE;
+
+    for (uint32_t b = 0; b < unit->blocks.count; b++) {
+        const struct ptx_block *block = &unit->blocks.at[b];
+        bool entered = b == 0;
+
+        if (!ptx_in_loop(unit, b, l))
+            continue;
+        for (uint32_t k = 0; k < block->pred_count; k++)
+            entered |= !ptx_in_loop(unit, block->pred[k], l);
+        if (entered && header == PTX_NONE)
+            header = b;
+        for (uint32_t i = block->first; i < block->first + block->count; i++)
+            add_line(unit, loop, unit->code.at[i].loc);
+    }
+    if (header == PTX_NONE)
+        return false;
+    for (uint32_t b = 0; b < unit->blocks.count; b++) {
+        const struct ptx_block *block = &unit->blocks.at[b];
+        uint32_t end = emit->index[block->first + block->count];
+        bool back = false, out = block->succ_count == 0;
+
+        if (!ptx_in_loop(unit, b, l) || end == emit->index[block->first])
+            continue;
+        for (unsigned k = 0; k < block->succ_count; k++) {
+            back |= block->succ[k] == header;
+            out |= !ptx_in_loop(unit, block->succ[k], l);
+        }
+        for (uint32_t i = block->first; i < block->first + block->count; i++) {
+            if (unit->code.at[i].in.op == ISA_EXIT && emit->index[i] + 1 != end)
+                *PTX_PUSH(unit->job, ends.exits) = base + emit->index[i];
+        }
+        if (back)
+            *PTX_PUSH(unit->job, ends.latches) = base + end - 1;
+        if (out || unit->code.at[block->first + block->count - 1].in.op == ISA_EXIT)
+            *PTX_PUSH(unit->job, ends.exits) = base + end - 1;
+    }
+    loop->header = base + emit->index[unit->blocks.at[header].first];
+    loop->latch_count = (uint32_t)ends.latches.count;
+    loop->exit_count = (uint32_t)ends.exits.count;
+    loop->latches = lw_arena_alloc(&emit->object->arena, (ends.latches.count + 1) * sizeof(uint32_t));
+    loop->exits = lw_arena_alloc(&emit->object->arena, (ends.exits.count + 1) * sizeof(uint32_t));
+    if (loop->latches == NULL || loop->exits == NULL)
+        ptx_fail(unit->job, 0, LW_ENOMEM, "out of memory");
+    if (ends.latches.count != 0)
+        memcpy(loop->latches, ends.latches.at, ends.latches.count * sizeof(uint32_t));
+    if (ends.exits.count != 0)
+        memcpy(loop->exits, ends.exits.at, ends.exits.count * sizeof(uint32_t));
+    return loop->latch_count != 0;
+}
+
+/* Outer loops have higher numbers, so parents are there before their children; then they are
+ * sorted by their headers. */
+static void put_loops(struct emit *emit, uint32_t base)
+{
+    struct ptx_unit *unit = emit->unit;
+    struct isa_object *object = emit->object;
+    size_t n = unit->loops.count, count = 0;
+    struct isa_loop *found = PTX_ARRAY(unit->job, struct isa_loop, n + 1);
+    uint32_t *number = PTX_ARRAY(unit->job, uint32_t, n + 1); /* + 1 in found */
+    uint32_t *order = PTX_ARRAY(unit->job, uint32_t, n + 1), *rank = PTX_ARRAY(unit->job, uint32_t, n + 1);
+
+    if (n == 0)
+        return;
+    for (size_t l = n; l-- > 0;) {
+        struct isa_loop *loop = &found[count];
+        uint32_t up = unit->loops.at[l].parent;
+
+        if (!describe_loop(emit, (uint32_t)l, base, loop)) {
+            memset(loop, 0, sizeof *loop);
+            continue;
+        }
+        while (up != PTX_NONE && number[up] == 0)
+            up = unit->loops.at[up].parent;
+        loop->parent = up == PTX_NONE ? UINT32_MAX : number[up] - 1;
+        loop->depth = up == PTX_NONE ? 1 : found[number[up] - 1].depth + 1;
+        number[l] = (uint32_t)++count;
+    }
+    for (uint32_t i = 0; i < count; i++) { /* by header; parents come first among equals */
+        uint32_t at = i;
+
+        for (; at > 0 && found[order[at - 1]].header > found[i].header; at--)
+            order[at] = order[at - 1];
+        order[at] = i;
+    }
+    for (uint32_t i = 0; i < count; i++)
+        rank[order[i]] = i;
+    object->loops = object_grow(emit, object->loops, object->loop_count, count,
+                                &unit->job->loop_room, sizeof *object->loops);
+    for (uint32_t i = 0; i < count; i++) {
+        struct isa_loop *loop = &object->loops[object->loop_count + i];
+
+        *loop = found[order[i]];
+        if (loop->parent != UINT32_MAX)
+            loop->parent = object->loop_count + rank[loop->parent];
+    }
+    object->loop_count += (unsigned)count;
+}
+
 void ptx_emit(struct ptx_unit *unit, struct isa_function *function)
 {
     struct emit emit = { .unit = unit, .object = unit->object };
@@ -205,5 +326,6 @@ void ptx_emit(struct ptx_unit *unit, struct isa_function *function)
     function->first = base;
     function->count = count;
     put_lines(&emit, base, count);
+    put_loops(&emit, base);
     ptx_debug_function(unit, base, emit.index);
 }

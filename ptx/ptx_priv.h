@@ -35,7 +35,7 @@ struct ptx_job {
     size_t text_size;
     const struct ptx_options *options;
     struct isa_object *object; /* being made; owned by the door */
-    size_t text_room, reloc_room, line_room; /* elements that its arrays have room for */
+    size_t text_room, reloc_room, line_room, loop_room; /* elements that its arrays have room for */
 };
 
 /** Give up with "name:line: sentence" (line 0: "name: sentence"). */

@@ -35,7 +35,14 @@ static struct uses uses_of(const struct isa_insn *insn)
 {
     struct uses u;
 
-    u.count = isa_insn_uses(insn, u.at);
+    struct isa_reg_use all[ISA_MAX_USES];
+    unsigned n = isa_insn_uses(insn, all);
+
+    u.count = 0;
+    for (unsigned k = 0; k < n; k++) { /* convergence barriers wait for each other themselves */
+        if (all[k].reg_class != ISA_REG_B)
+            u.at[u.count++] = all[k];
+    }
     return u;
 }
 

@@ -46,3 +46,6 @@ bench_ptx_speed_LDADD = liblanewise.a $(LANEWISE_LIBS)
 check_PROGRAMS += tests/test_control
 tests_test_control_SOURCES = tests/test_control.c
 tests_test_control_LDADD = liblanewise.a $(TEST_LIBS)
+check_PROGRAMS += tests/test_loops
+tests_test_loops_SOURCES = tests/test_loops.c
+tests_test_loops_LDADD = liblanewise.a $(TEST_LIBS)
