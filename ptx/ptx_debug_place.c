@@ -849,11 +849,24 @@ static void place_variable(struct placing *pl, uint32_t index)
     die->place_count = (uint32_t)pl->places.count;
 }
 
-/* Parameters of a kernel that the compiler tells no place of lie in the constant bank. */
+/* Where the prologue ends: compilers have copied the parameters by then. */
+static uint32_t prologue_end(const struct placing *pl)
+{
+    const struct isa_object *object = pl->unit->object;
+
+    for (unsigned i = object->line_count; i != 0 && object->lines[i - 1].insn >= pl->base; i--) {
+        if (object->lines[i - 1].prologue_end)
+            return object->lines[i - 1].insn;
+    }
+    return pl->base;
+}
+
+/* Parameters of a kernel that the compiler tells no place of lie in the constant bank; and so
+ * do those that the prologue copies to local memory, until it has. */
 static void place_params(struct placing *pl, uint32_t root)
 {
     const struct ptx_debug *debug = pl->debug;
-    uint32_t count = 0;
+    uint32_t count = 0, end = prologue_end(pl);
 
     for (int pass = 0; pass < 2; pass++) {
         uint32_t n = 0;
@@ -869,6 +882,18 @@ static void place_params(struct placing *pl, uint32_t root)
                 place.value = WINDOW_CONST + pl->module->symbols.at[pl->fn->params.at[n]].offset;
                 die->places = keep(pl, &place, 1, sizeof place);
                 die->place_count = 1;
+            } else if (pass == 1 && die->place_count == 1 && die->places->to == 0 &&
+                       die->places->kind == ISA_PLACE_ADDRESS && end > pl->base &&
+                       end < pl->base + pl->count && die->places->value < WINDOW_VECTOR) {
+                struct isa_place both[2] = { place, *die->places };
+
+                both[0].value =
+                    WINDOW_CONST + pl->module->symbols.at[pl->fn->params.at[n]].offset;
+                both[0].from = pl->base;
+                both[0].to = both[1].from = end;
+                both[1].to = pl->base + pl->count;
+                die->places = keep(pl, both, 2, sizeof *both);
+                die->place_count = 2;
             }
             n++;
         }
