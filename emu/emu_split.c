@@ -235,14 +235,11 @@ static void cbar_branch2(struct emu_warp *w, uint64_t taken, uint32_t target, ui
     }
 }
 
-void emu_split_bury(struct emu_warp *w, unsigned *id, uint64_t gone)
+static inline void lanes_end(struct emu_warp *w, uint64_t gone)
 {
     struct emu_block *block = w->block;
-    unsigned rest = *id, dead = emu_split_part(w, *id, gone, &rest);
 
     w->live &= ~gone;
-    emu_split_drop(w, dead);
-    *id = rest;
     block->threads_live -= lw_popcount(gone);
     if (w->live == 0)
         block->warps_live--;
@@ -254,6 +251,15 @@ void emu_split_bury(struct emu_warp *w, unsigned *id, uint64_t gone)
             emu_grid_blocks_done(block->core->machine, block->grid);
     }
     block->progress++;
+}
+
+void emu_split_bury(struct emu_warp *w, unsigned *id, uint64_t gone)
+{
+    unsigned rest = *id, dead = emu_split_part(w, *id, gone, &rest);
+
+    emu_split_drop(w, dead);
+    *id = rest;
+    lanes_end(w, gone);
     emu_flow_note(w, EMU_CONV_NONE, 0, EMU_RELEASE_EXIT);
     if (w->flow != NULL)
         w->flow->exited |= gone;
@@ -267,6 +273,14 @@ static void cbar_exit(struct emu_warp *w, uint64_t lanes, uint32_t next)
     unsigned id = (unsigned)w->running;
 
     split_end_turn(w)->pc = next;
+    if (w->split_count == 1 && lanes == w->live && w->flow == NULL) {
+        /* the usual end of a warp: none of its lanes is left that could wait */
+        emu_split_drop(w, id);
+        lanes_end(w, lanes);
+        if (w->block->cta_open != 0)
+            emu_barriers_after_exit(w, lanes);
+        return;
+    }
     emu_split_bury(w, &id, lanes);
     emu_barriers_after_exit(w, lanes);
 }
