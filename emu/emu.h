@@ -64,6 +64,7 @@ struct emu_config {
     enum emu_tag_plan tag_plan;
     unsigned launch_depth;      /* levels of launches at which launch.sync may wait: 24 */
     unsigned pending_launches;  /* device launches that have not begun: 2,048 */
+    unsigned heap_bytes;        /* that kernels may have by malloc at once: 8 MiB */
 };
 void emu_config_default(struct emu_config *config);
 extern const char *const emu_policy_names[]; /* NULL-terminated */
@@ -152,7 +153,8 @@ enum emu_alloc_flag {
     EMU_ALLOC_WATCHED = 1 << 1,
     EMU_ALLOC_FREED = 1 << 2,
     EMU_ALLOC_MODULE = 1 << 3, /* a module variable */
-    EMU_ALLOC_PARAMETERS = 1 << 4 /* a parameter buffer that a kernel asked for */
+    EMU_ALLOC_PARAMETERS = 1 << 4, /* a parameter buffer that a kernel asked for */
+    EMU_ALLOC_HEAP = 1 << 5        /* a kernel's malloc */
 };
 /** A live or freed allocation, as shown to users. */
 struct emu_allocation {

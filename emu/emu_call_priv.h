@@ -18,8 +18,26 @@ emu_call_fn emu_x_lop3, emu_x_prmt, emu_x_addc, emu_x_subc, emu_x_plop3, emu_x_s
 
 /** Handlers of printed text and assertions (emu_text.c). */
 emu_handler_fn emu_c_vprintf, emu_c_assertfail;
+/** Handlers of malloc and free (emu_heap.c). */
+emu_handler_fn emu_c_malloc, emu_c_free;
 /** Handlers of launches by the device (emu_launch.c). */
 emu_handler_fn emu_c_launch_buffer, emu_c_launch_stream, emu_c_launch_kernel, emu_c_launch_group;
+
+/** 64-bit values of one lane: of the rows at @row, and of the destination. */
+static inline uint64_t emu_lane_pair(const struct emu_warp *w, uint32_t row, unsigned lane)
+{
+    const uint32_t *low = emu_row(w, row);
+
+    return (uint64_t)low[w->stride / 4 + lane] << 32 | low[lane];
+}
+static inline void emu_lane_pair_put(const struct emu_warp *w, const struct emu_dinsn *di,
+                                     unsigned lane, uint64_t value)
+{
+    uint32_t *low = emu_row(w, di->d);
+
+    low[lane] = (uint32_t)value;
+    low[w->stride / 4 + lane] = (uint32_t)(value >> 32);
+}
 
 /** A special register that is equal in all lanes; false for the others. */
 bool emu_special_uniform(const struct emu_warp *w, enum isa_special sr, uint64_t *value);

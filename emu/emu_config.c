@@ -24,7 +24,8 @@
     FREE(tag_expansion, "tag_expansion")                                                      \
     FREE(tag_plan, "tag_plan")                                                            \
     NUMBER(launch_depth, "launch_depth")                                                      \
-    NUMBER(pending_launches, "pending_launches")
+    NUMBER(pending_launches, "pending_launches")                                              \
+    NUMBER(heap_bytes, "heap_bytes")
 
 #define MEMBER(member, key) __typeof__(((struct emu_config *)0)->member) member;
 struct mirror {

@@ -12,22 +12,6 @@
 
 enum { DESCRIPTOR_BYTES = 40, STREAM_BITS = 20, STATUS_MEMORY = 2 };
 
-static void put_pair(const struct emu_warp *w, const struct emu_dinsn *di, unsigned lane,
-                     uint64_t value)
-{
-    uint32_t *low = emu_row(w, di->d);
-
-    low[lane] = (uint32_t)value;
-    low[w->stride / 4 + lane] = (uint32_t)(value >> 32);
-}
-
-static uint64_t get_pair(const struct emu_warp *w, uint32_t row, unsigned lane)
-{
-    const uint32_t *low = emu_row(w, row);
-
-    return (uint64_t)low[w->stride / 4 + lane] << 32 | low[lane];
-}
-
 /* ---- parameter buffers -------------------------------------------------------------- */
 
 /** False: raised. */
@@ -53,7 +37,7 @@ static __attribute__((noinline)) bool make_buffers(struct emu_warp *w, const str
         if (emu_memory_alloc(machine, bytes, "parameters", EMU_ALLOC_PARAMETERS, &address,
                              NULL) != LW_OK)
             address = 0; /* no room in global memory */
-        put_pair(w, di, (unsigned)l, address);
+        emu_lane_pair_put(w, di, (unsigned)l, address);
     }
     return true;
 }
@@ -98,7 +82,7 @@ static __attribute__((noinline)) bool make_streams(struct emu_warp *w, const str
         return false;
     }
     for (LW_EACH_BIT(l, on))
-        put_pair(w, di, (unsigned)l, mark_of(block) | ++block->streams);
+        emu_lane_pair_put(w, di, (unsigned)l, mark_of(block) | ++block->streams);
     return true;
 }
 
@@ -224,14 +208,14 @@ static bool check_lane(const struct emu_warp *w, const struct emu_dinsn *di, uns
     struct lw_error why;
 
     no->why[0] = '\0';
-    *l = (struct lane_launch){.buffer = get_pair(w, di->b, lane)};
-    if (!read_descriptor(w, lane, get_pair(w, di->a, lane), l, no))
+    *l = (struct lane_launch){.buffer = emu_lane_pair(w, di->b, lane)};
+    if (!read_descriptor(w, lane, emu_lane_pair(w, di->a, lane), l, no))
         return false;
     if (emu_grid_check(machine, &l->launch, &why) != LW_OK)
         return refuse(no, EMU_FAULT_LAUNCH, "lane %u: %.150s", lane, why.text);
     if (!check_buffer(w, lane, l, no))
         return false;
-    l->stream = group ? 0 : get_pair(w, di->c, lane);
+    l->stream = group ? 0 : emu_lane_pair(w, di->c, lane);
     if (!is_stream(w->block, l->stream))
         return refuse(no, EMU_FAULT_LAUNCH, "lane %u names the stream 0x%llx, which its block has "
                       "not made", lane, (unsigned long long)l->stream);

@@ -28,6 +28,7 @@ static const struct emu_config defaults = {
     .tag_plan = EMU_TAG_PLAN_GAIN,
     .launch_depth = 24,
     .pending_launches = 2048,
+    .heap_bytes = 8 << 20,
 };
 
 void emu_config_default(struct emu_config *config)

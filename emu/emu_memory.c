@@ -228,6 +228,8 @@ enum lw_status emu_memory_alloc(struct emu_machine *machine, uint64_t size_bytes
             (memory->count - i) * sizeof memory->record[0]);
     memory->record[i] = fresh;
     memory->count++;
+    if (flags & EMU_ALLOC_HEAP)
+        memory->heap_used += emu_heap_charge(size_bytes);
     if (offset + taken > memory->next_free)
         memory->next_free = offset + taken;
     set_valid(memory, &memory->record[i]);
@@ -278,14 +280,15 @@ static void forget_caches(struct emu_machine *machine)
     }
 }
 
-/** Record @i and the one behind it, if both are parameter buffers that launches have used, become
- *  one: a kernel may make any number of them. */
+/** Record @i and the one behind it, if both are parameter buffers that launches have used, or both
+ *  objects that kernels have freed, become one: a kernel may make any number of them. */
 static void merge_used(struct emu_memory *memory, size_t i)
 {
-    const unsigned used = EMU_ALLOC_PARAMETERS | EMU_ALLOC_FREED;
+    const unsigned of_kernels = EMU_ALLOC_PARAMETERS | EMU_ALLOC_HEAP;
     struct emu_alloc_record *a = &memory->record[i], *b = a + 1;
 
-    if (i + 1 >= memory->count || (a->flags & used) != used || (b->flags & used) != used ||
+    if (i + 1 >= memory->count || (a->flags & b->flags & EMU_ALLOC_FREED) == 0 ||
+        (a->flags & b->flags & of_kernels) == 0 ||
         a->address + pages_taken(a->size_bytes) * EMU_PAGE_BYTES != b->address)
         return;
     a->size_bytes = b->address - a->address + (b->size_bytes != 0 ? b->size_bytes : 1);
@@ -310,6 +313,8 @@ enum lw_status emu_memory_free(struct emu_machine *machine, uint64_t address,
     record->flags |= EMU_ALLOC_FREED;
     set_valid(memory, record);
     forget_caches(machine);
+    if (record->flags & EMU_ALLOC_HEAP)
+        memory->heap_used -= emu_heap_charge(record->size_bytes);
 
     /* Give the pages back: the next owner reads zeros. Changed, but no longer touched. */
     uint64_t offset = address - ISA_GLOBAL_BASE;
@@ -322,7 +327,7 @@ enum lw_status emu_memory_free(struct emu_machine *machine, uint64_t address,
     emu_life_tell(machine, &(struct emu_life){.kind = EMU_LIFE_FREE, .address = address,
                                               .size_bytes = record->size_bytes,
                                               .name = record->name});
-    if (record->flags & EMU_ALLOC_PARAMETERS) {
+    if (record->flags & (EMU_ALLOC_PARAMETERS | EMU_ALLOC_HEAP)) {
         merge_used(memory, i - 1);
         if (i >= 2)
             merge_used(memory, i - 2);
@@ -466,7 +471,7 @@ static bool record_fits(const struct emu_memory *memory, const struct emu_alloc_
 {
     uint64_t offset = record->address - ISA_GLOBAL_BASE;
     const unsigned known = EMU_ALLOC_READ_ONLY | EMU_ALLOC_WATCHED | EMU_ALLOC_FREED |
-                           EMU_ALLOC_MODULE | EMU_ALLOC_PARAMETERS;
+                           EMU_ALLOC_MODULE | EMU_ALLOC_PARAMETERS | EMU_ALLOC_HEAP;
 
     return offset % EMU_PAGE_BYTES == 0 && offset >= from && offset < memory->bytes &&
            record->size_bytes <= memory->bytes &&
@@ -488,6 +493,7 @@ enum lw_status emu_memory_load(struct emu_machine *machine, struct emu_reader *i
         free(record->name);
     }
     memory->count = 0;
+    memory->heap_used = 0;
     forget_caches(machine);
     {
         struct emu_memory *p = memory;
@@ -511,6 +517,8 @@ enum lw_status emu_memory_load(struct emu_machine *machine, struct emu_reader *i
         }
         memory->record[memory->count++] = fresh;
         set_valid(memory, p);
+        if ((fresh.flags & (EMU_ALLOC_HEAP | EMU_ALLOC_FREED)) == EMU_ALLOC_HEAP)
+            memory->heap_used += emu_heap_charge(fresh.size_bytes);
     }
     if (in->bad || memory->next_free < end || memory->next_free > memory->bytes)
         return emu_state_bad(err, "the allocations");

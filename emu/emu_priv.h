@@ -157,10 +157,16 @@ struct emu_memory {
     struct emu_alloc_record *record; /* sorted by address; freed ones stay until reuse */
     size_t count, capacity;
     uint64_t next_free;     /* first never-used offset */
+    uint64_t heap_used;     /* by malloc, each object in units of 16 bytes */
 };
 enum lw_status emu_memory_init(struct emu_memory *memory, uint64_t bytes, struct lw_error *err)
     LW_MUST_CHECK;
 void emu_memory_fini(struct emu_memory *memory);
+/** What an object of @bytes takes of the heap. */
+static inline uint64_t emu_heap_charge(uint64_t bytes)
+{
+    return (bytes + 15) / 16 * 16;
+}
 /** Record that holds @address (live or freed), or NULL. */
 const struct emu_alloc_record *emu_memory_find(const struct emu_memory *memory,
                                                uint64_t address);

@@ -43,6 +43,7 @@ liblanewise_a_SOURCES += \
 	%D%/emu_grid.c \
 	%D%/emu_host.c \
 	%D%/emu_hash.c \
+	%D%/emu_heap.c \
 	%D%/emu_history.c \
 	%D%/emu_launch.c \
 	%D%/emu_log.c \

@@ -43,7 +43,7 @@ enum lw_status lnc_machine_read(const struct lw_yaml_document *doc, const struct
         "warp",           "policy",       "reconv", "quantum",     "window",      "merge",
         "resident_warps", "warp_quantum", "memory", "hang_window", "scalar_rule", "level",
         "push_order",     "tags",         "tag_rules", "tag_expansion", "tag_plan",
-        "launch_depth",   "pending_launches", NULL};
+        "launch_depth",   "pending_launches", "heap_bytes", NULL};
     static const char *const rules[] = {"fault", "warn", "allow", NULL};
     static const enum emu_scalar_rule rule_values[] = {EMU_SCALAR_FAULT, EMU_SCALAR_WARN,
                                                        EMU_SCALAR_ALLOW};
@@ -62,6 +62,7 @@ enum lw_status lnc_machine_read(const struct lw_yaml_document *doc, const struct
         {"hang_window", 0, UINT64_MAX, NULL, &config->hang_window},
         {"launch_depth", 0, 63, &config->launch_depth, NULL},
         {"pending_launches", 1, 1u << 20, &config->pending_launches, NULL},
+        {"heap_bytes", 0, UINT32_MAX, &config->heap_bytes, NULL},
     };
     unsigned tags = config->tags, rules_of_tags = config->tag_rules;
     unsigned expansion = config->tag_expansion, plan = config->tag_plan;

@@ -11,7 +11,9 @@ enum callee {
     CALL_FUNCTION,
     CALL_VPRINTF, /* format and buffer; returns what the row gives */
     CALL_PRINTF,  /* OpenCL: format and buffer, or format and arguments; returns 0 or -1 */
-    CALL_ASSERT   /* message, file, line, function, size of a character */
+    CALL_ASSERT,  /* message, file, line, function, size of a character */
+    CALL_MALLOC,
+    CALL_FREE
 };
 enum { AREA_ALIGN = 16, MOST_PARAMS = 64 };
 
@@ -64,6 +66,8 @@ static enum callee callee_of(const struct call *call)
     return strcmp(name, "vprintf") == 0        ? CALL_VPRINTF
            : strcmp(name, "printf") == 0       ? CALL_PRINTF
            : strcmp(name, "__assertfail") == 0 ? CALL_ASSERT
+           : strcmp(name, "malloc") == 0       ? CALL_MALLOC
+           : strcmp(name, "free") == 0         ? CALL_FREE
                                                : CALL_FUNCTION;
 }
 
@@ -369,6 +373,26 @@ static void assertion(struct ptx_sel *sel, const struct call *call)
                 PTX_NO_REF, 2);
 }
 
+static void heap(struct ptx_sel *sel, const struct call *call)
+{
+    bool gives = callee_of(call) == CALL_MALLOC;
+
+    if (call->arg_count != 1 || call->result_count > gives)
+        ptx_sel_fail(sel, LW_EUNSUPP, "%s with %u parameters and %u results", call->callee->name,
+                     call->arg_count, call->result_count);
+    ptx_ref x = pair_of(sel, &call->args[0]), d = gives ? ptx_sel_temp(sel, 2) : PTX_NO_REF;
+
+    ptx_sel_put(sel, gives ? ISA_MALLOC : ISA_FREE, d, PTX_NO_REF, x, PTX_NO_REF, 2);
+    if (call->result_count == 0)
+        return;
+    const struct ptx_symbol *result = param_of(sel, &sel->in, &call->results[0]);
+
+    if (result->size_bytes != 8)
+        ptx_sel_fail(sel, LW_EUNSUPP, "'%s' has %llu bytes instead of 8", result->name,
+                     (unsigned long long)result->size_bytes);
+    set_value(sel, result, d);
+}
+
 /* ---- calls by the ABI ------------------------------------------------------------------------------- */
 
 static uint32_t function_of(const struct ptx_module *module, const struct call *call)
@@ -616,6 +640,8 @@ void ptx_rule_call(struct ptx_sel *sel)
     split_call(sel->unit->module, &sel->in, &call);
     switch (callee_of(&call)) {
     case CALL_ASSERT: assertion(sel, &call); break;
+    case CALL_MALLOC:
+    case CALL_FREE: heap(sel, &call); break;
     case CALL_FUNCTION: call_function(sel, &call); break;
     default: print(sel, &call); break;
     }

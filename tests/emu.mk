@@ -16,6 +16,10 @@ check_PROGRAMS += tests/test_text
 tests_test_text_SOURCES = tests/test_text.c
 tests_test_text_LDADD = liblanewise.a $(TEST_LIBS)
 
+check_PROGRAMS += tests/test_heap
+tests_test_heap_SOURCES = tests/test_heap.c tests/emu_fixture.h
+tests_test_heap_LDADD = liblanewise.a $(TEST_LIBS)
+
 check_PROGRAMS += tests/test_scalar
 tests_test_scalar_SOURCES = tests/test_scalar.c tests/emu_fixture.h
 tests_test_scalar_LDADD = liblanewise.a $(TEST_LIBS)

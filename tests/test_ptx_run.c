@@ -39,6 +39,8 @@ static void run(const char *body, unsigned width)
               ".version 7.0\n.target sm_75\n.address_size 64\n"
               ".const .align 4 .b32 primes[4] = {2, 3, 5, 7};\n"
               ".global .align 4 .b32 cell = 77;\n.global .u64 to_cell = cell;\n"
+              ".extern .func (.param .b64 given) malloc(.param .b64 size);\n"
+              ".extern .func free(.param .b64 object);\n"
               ".visible .entry k(.param .u64 out, .param .align 4 .b8 extra[12]) {\n"
               ".reg .pred %%p<12>; .reg .b16 %%s<12>; .reg .b32 %%r<40>; .reg .b64 %%d<20>;\n"
               ".reg .f32 %%f<8>;\n.local .align 8 .b8 depot[64]; .shared .align 8 .b8 pad[1024];\n"
@@ -330,6 +332,22 @@ static void spilled_values_come_back(void **state)
     lw_buffer_fini(&b);
 }
 
+static void malloc_and_free_are_those_of_the_machine(void **state)
+{
+    (void)state;
+    run("{ .param .b64 n; .param .b64 r; st.param.b64 [n],8; call.uni (r), malloc, (n);\n"
+        "ld.param.b64 %d2,[r]; }\n"
+        "st.u32 [%d2+4],%r0; ld.u32 %r1,[%d2+4]; ld.u32 %r2,[%d2]; st.global.v2.u32 [%d0],{%r1,%r2};\n"
+        "{ .param .b64 o; st.param.b64 [o],%d2; call.uni free, (o); }\n"
+        "{ .param .b64 n; .param .b64 r; st.param.b64 [n],0; call.uni (r), malloc, (n);\n"
+        "ld.param.b64 %d2,[r]; } st.global.u64 [%d0+8],%d2;", 32);
+    EACH(t)
+    {
+        assert_int_equal(GOT(t, 0), t);
+        assert_int_equal(GOT(t, 1) | GOT(t, 2) | GOT(t, 3), 0);
+    }
+}
+
 /* Operations that make a low word of low words, one after the other; then the same with the high
  * word read at the end, by a shift. */
 #define LOW_WORDS                                                                              \
@@ -407,6 +425,7 @@ int main(void)
         cmocka_unit_test(predicate_logic_matches),
         cmocka_unit_test(spilled_values_come_back),
         cmocka_unit_test(low_words_are_made_of_low_words),
+        cmocka_unit_test(malloc_and_free_are_those_of_the_machine),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
