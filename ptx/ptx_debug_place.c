@@ -47,6 +47,7 @@ struct placing {
     const uint32_t *index;
     struct ptx_map reg_map; /* the function's registers by name */
     PTX_LIST(struct holder) holders;
+    uint32_t *move_of;
     uint32_t *wanted;               /* by PTX register: 1 + first holder, or 0 */
     PTX_LIST(struct isa_place) places;
     PTX_LIST(struct isa_span) spans;
@@ -641,11 +642,26 @@ static bool is_variable(const struct ptx_die *die)
     return die->tag == ISA_TAG_VARIABLE || die->tag == ISA_TAG_PARAMETER;
 }
 
+/* By register: 1 + the move that is its only definition, or 0. */
+static void find_moves(struct placing *pl)
+{
+    pl->move_of = PTX_ARRAY(pl->job, uint32_t, pl->fn->regs.count + 1);
+    for (uint32_t i = 0; i < pl->fn->insns.count; i++) {
+        const struct ptx_insn *in = &pl->fn->insns.at[i];
+
+        if (in->op == PTX_MOV && in->guard == PTX_NONE && in->operand_count == 2 &&
+            in->operand[0].kind == PTX_O_REG &&
+            pl->fn->regs.at[in->operand[0].reg].definitions == 1)
+            pl->move_of[in->operand[0].reg] = i + 1;
+    }
+}
+
 static void find_holders(struct placing *pl, uint32_t root)
 {
     const struct ptx_unit *unit = pl->unit;
     bool any = false;
 
+    find_moves(pl);
     pl->wanted = PTX_ARRAY(pl->job, uint32_t, pl->fn->regs.count + 1);
     for (uint32_t i = root; i < pl->debug->dies.at[root].end; i++) {
         const struct ptx_value *value =
@@ -733,16 +749,37 @@ static struct isa_place holder_place(const struct placing *pl, const struct hold
     return place;
 }
 
+/* A register that is written once, with a literal or a copy of such a register: the allocator
+ * rather repeats the literal than keep the register. */
+static bool literal_of(struct placing *pl, uint32_t reg, uint64_t *value)
+{
+    for (unsigned depth = 0; depth < 8; depth++) {
+        const struct ptx_reg *r = &pl->fn->regs.at[reg];
+        const struct ptx_operand *from;
+
+        if (pl->move_of[reg] == 0)
+            return false;
+        from = &pl->fn->insns.at[pl->move_of[reg] - 1].operand[1];
+        if (from->kind == PTX_O_IMM) {
+            *value = from->imm;
+            return r->type == PTX_T_F32   ? from->literal == PTX_LIT_F32
+                   : r->type == PTX_T_F64 ? from->literal == PTX_LIT_F64
+                                          : from->literal == PTX_LIT_INT;
+        }
+        if (from->kind != PTX_O_REG)
+            return false;
+        reg = from->reg;
+    }
+    return false;
+}
+
 /* The marked words of a register's variable, where it has its value. */
 static void place_register(struct placing *pl, const char *name)
 {
     uint32_t reg = find_register(pl, name);
+    size_t before = pl->places.count;
+    uint64_t value;
 
-    if (reg != PTX_NONE && pl->fn->regs.at[reg].constant) { /* it may be in no register at all */
-        place_marked(pl, (struct isa_place){ .kind = ISA_PLACE_CONSTANT,
-                                             .value = pl->fn->regs.at[reg].value });
-        return;
-    }
     for (size_t h = 0; h < pl->holders.count && spend(pl, 1); h++) {
         const struct holder *holder = &pl->holders.at[h];
 
@@ -762,6 +799,8 @@ static void place_register(struct placing *pl, const char *name)
             }
         }
     }
+    if (pl->places.count == before && reg != PTX_NONE && literal_of(pl, reg, &value))
+        place_marked(pl, (struct isa_place){ .kind = ISA_PLACE_CONSTANT, .value = value });
 }
 
 static void place_spot(struct placing *pl, const struct ptx_section *section, uint32_t at,
