@@ -348,7 +348,9 @@ static void kernels_that_once_failed_do_not(void **state)
     for (unsigned i = 0; i < sizeof kept / sizeof kept[0]; i++) {
         char text[2000];
         struct pm_statement one = { .text = text, .match = -1 };
-        struct pm_kernel k = { .at = &one, .count = 1, .name = "k" };
+        struct pm_kernel k = { .at = &one, .count = 1, .name = "k",
+                               .s = { 6, 6, { 0, 1, 2, 3, 4, 5 } }, .e = { 2, 2, { 0, 1 } },
+                               .q = { 2, 2, { 0, 1 } } };
 
         snprintf(text, sizeof text, "%s", kept[i]);
         for (uint64_t seed = 1; seed <= 5; seed++) {

@@ -9,8 +9,9 @@
  *   $p $q                 a predicate read; $q: perhaps with '!'
  *   $2                    two different predicates, %p0|%p1
  *   $3 $4 $5 $6 $7 $8 $9  {..}: 2 and 4 of 32 bits, 2 and 4 of 16, 2 of 64, 4 of f32, 2 of f64
- *   $U $u $Q              of values that all threads share, for the scalar unit: a register
- *                         written, a source; a predicate
+ *   $U $E $Q              registers that all threads share, for the scalar unit, written: 32, 64 bits
+ *                         and predicates, mostly new ones
+ *   $u $j $a              sources of these; $V: one of 32 bits written again
  *   $n $b $x $i           numbers: 0 to 40, 0 to 255, 32 bits, 0 to 7
  *   $o                    an offset in scratch memory, a multiple of 16
  *   \001                  a bar, '|'
@@ -26,7 +27,7 @@
 
 #include "tests/ptx_make.h"
 
-enum { HALVES = 5, WORDS = 9, WIDES = 5, FLOATS = 5, DOUBLES = 3, PREDICATES = 4, SHARED = 6 };
+enum { HALVES = 5, WORDS = 9, WIDES = 5, FLOATS = 5, DOUBLES = 3, PREDICATES = 4 };
 
 /* clang-format off */
 static const char *const straight[] = {
@@ -329,30 +330,44 @@ static const char *const straight[] = {
     "mov.b32 $F,$x;\ncvt.rn.f32.s32 $F,$v", "cvt.rn.f64.s32 $G,$v;\nmul.f64 $G,$e,0d3FB999999999999A",
 };
 /* on values that are the same in all threads while nothing divergent writes them */
+static const char *const scalar[] = { /* what the scalar unit has */
+    "<add|sub|mul.lo>.u32 $U,$u,$u", "<add|sub|mul.lo|min|max|mul.hi>.<u32|s32> $U,$u,$u",
+    "<and|or|xor>.b32 $U,$u,$u", "<shl.b32|shr.u32> $U,$u,$n", "mul.wide.<u32|s32> $E,$u,$u",
+    "add.<s64|u64> $E,$j,$j", "<and|or|xor>.b64 $E,$j,$j", "cvt.u64.u32 $E,$u",
+    "setp.<eq|ne|lt|le|gt|ge>.<u32|s32> $Q,$u,$u", "ld.param.u32 $U,[<pa|pe+4|pc+4>]",
+    "mov.u32 $U,<%ctaid.x|%ntid.x|%nctaid.x>", "ld.const.u32 $U,[ctab+<0|4|8|12>]",
+    "ld.const.u64 $E,[ctab+<0|8>]", "ld.global.nc.u32 $U,[%first+<0|4|8|60|100>]",
+    "ld.global.nc.u64 $E,[%first+<0|16|40>]", "ld.const.v4.u32 {%r1,_,$U,%r2},[ctab]",
+    "and.b32 $U,$u,60", "and.b32 %t0,$u,60;\ncvt.u64.u32 %u0,%t0;\nadd.u64 %u0,%first,%u0;\nld.global.nc.u32 $U,[%u0+<0|4|32>]",
+    "selp.b32 $U,$u,$u,$a", "mov.b32 $U,$u", "add.u32 $R,$v,$u",
+};
 static const char *const uniform[] = {
-    "<add|sub|mul.lo|mul.hi|min|max>.<u32|s32> $U,$u,$u", "mad.lo.<u32|s32> $U,$u,$u,$u",
-    "<and|or|xor>.b32 $U,$u,$u", "<shl.b32|shr.u32|shr.s32> $U,$u,<$n|$u>", "not.b32 $U,$u",
-    "mul.wide.<u32|s32> %e0,$u,$u;\nadd.s64 %e0,%e0,%e1;\nmov.b64 {%s0,%s1},%e0",
-    "mad.wide.u32 %e1,$u,$u,%e0;\nshr.u64 %e1,%e1,$n;\ncvt.u32.u64 $U,%e1",
-    "cvt.<s64.s32|u64.u32> %e0,$u;\n<and|or|xor>.b64 %e1,%e1,%e0;\ncvt.u32.u64 $U,%e1",
-    "<popc|clz|brev>.b32 $U,$u", "bfe.<u32|s32> $U,$u,$n,$n", "lop3.b32 $U,$u,$u,$u,$b",
-    "<neg|abs>.s32 $U,$u", "selp.b32 $U,$u,$u,%q0", "selp.u32 $U,$u,$u,!%q1",
-    "setp.<eq|ne|lt|le|gt|ge>.<u32|s32> $Q,$u,$u", "setp.lt.and.s32 $Q,$u,$u,%q0",
-    "setp.gt.u64 $Q,%e0,%e1", "<and|or|xor>.pred $Q,%q0,%q1", "not.pred $Q,%q1",
+    "<add|sub|mul.lo|mul.hi|min|max>.<u32|s32> $U,$u,$u", "<add|sub|mul.lo>.u32 $U,$u,$u",
+    "mad.lo.<u32|s32> $U,$u,$u,$u", "<and|or|xor>.b32 $U,$u,$u",
+    "<shl.b32|shr.u32|shr.s32> $U,$u,<$n|$u>", "not.b32 $U,$u",
+    "mul.wide.<u32|s32> $E,$u,$u", "mad.wide.<u32|s32> $E,$u,$u,$j", "add.s64 $E,$j,$j",
+    "sub.s64 $E,$j,$j", "<and|or|xor>.b64 $E,$j,$j", "<shl.b64|shr.u64|shr.s64> $E,$j,$n",
+    "cvt.<s64.s32|u64.u32> $E,$u", "cvt.u32.u64 $U,$j", "mul.lo.u64 $E,$j,$j", "mov.b64 {$U,_},$j",
+    "mov.b64 $E,{$V,%s0}", "<popc|clz|brev>.b32 $U,$u", "bfe.<u32|s32> $U,$u,$n,$n",
+    "bfi.b32 $U,$u,$u,$n,$n", "lop3.b32 $U,$u,$u,$u,$b", "<neg|abs>.s32 $U,$u",
+    "selp.b32 $U,$u,$u,$a", "selp.b64 $E,$j,$j,$a", "<div|rem>.u32 $U,$u,<3|10|64>",
+    "setp.<eq|ne|lt|le|gt|ge>.<u32|s32> $Q,$u,$u", "setp.<eq|lt>.<and|or|xor>.s32 $Q,$u,$u,$a",
+    "setp.<gt|le|ne>.<u64|s64> $Q,$j,$j", "<and|or|xor>.pred $Q,$a,$a", "not.pred $Q,$a",
     "mov.u32 $U,<%ctaid.x|%ntid.x|%nctaid.x|%ctaid.y>", "ld.param.u32 $U,[<pa|pe+4|pc+4>]",
-    "ld.param.s16 $U,[pb]", "ld.param.u64 %e1,[pc]", "ld.param.u8 $U,[pe+<1|2|7>]",
-    "ld.const.<u32|s32> $U,[ctab+<0|4|8|12>]", "ld.const.u64 %e0,[ctab+<0|8>]",
-    "ld.const.<u8|s8|u16|s16> $U,[ctab+<0|2|4|14>]", "ld.const.v2.u32 {%s2,%s3},[ctab+8]",
-    "ld.const.v4.u32 {%s0,%s3,%s2,%s5},[ctab]",
+    "ld.param.s16 $U,[pb]", "ld.param.u64 $E,[pc]", "ld.param.u8 $U,[pe+<1|2|7>]",
+    "ld.const.<u32|s32> $U,[ctab+<0|4|8|12>]", "ld.const.u64 $E,[ctab+<0|8>]",
+    "ld.const.<u8|s8|u16|s16> $U,[ctab+<0|2|4|14>]", "ld.const.v2.u32 {$U,_},[ctab+8]",
+    "ld.const.v4.u32 {_,_,$U,%r2},[ctab]",
     "and.b32 %t0,$u,12;\ncvt.u64.u32 %u1,%t0;\nmov.u64 %u0,ctab;\nadd.u64 %u0,%u0,%u1;\nld.const.u32 $U,[%u0]",
     "mov.u64 %u0,gtab;\nld.global.nc.<u16|s16> $U,[%u0+<0|6|14>]",
-    "ld.global.nc.u32 $U,[%first+<0|4|8|60|100>]", "ld.global.nc.u64 %e1,[%first+<0|16|40>]",
-    "ld.global.nc.v4.u32 {%s5,%s4,%s1,%s0},[%first+<0|32|96>]",
+    "ld.global.nc.u32 $U,[%first+<0|4|8|60|100>]", "ld.global.nc.u64 $E,[%first+<0|16|40>]",
+    "ld.global.nc.v4.u32 {$U,%r1,%r3,_},[%first+<0|32|96>]",
     "and.b32 %t0,$u,60;\ncvt.u64.u32 %u0,%t0;\nadd.u64 %u0,%first,%u0;\nld.global.nc.u32 $U,[%u0+<0|4|32>]",
-    "mov.u32 $R,$u", "add.u32 $R,$v,$u", "mad.lo.u32 $R,$v,$u,$u", "mov.b32 $U,$u",
-    "@%q0 add.u32 $U,$u,1", "@!%q1 mov.u32 $U,$u", "@%q0 mov.u32 $R,$u", "selp.b32 $R,$v,$u,%q1",
-    "st.global.u32 [%row+$o],$u", "cvt.rn.f32.<u32|s32> $F,$u", "mov.u32 $U,$v",
-    "<add|mul>.f32 $F,$z,$f;\nselp.f32 $F,$f,$z,%q0",
+    "mov.u32 $R,$u", "add.u32 $R,$v,$u", "mad.lo.u32 $R,$v,$u,$u", "mov.b32 $U,$u", "mov.b64 $D,$j",
+    "add.s64 $D,$w,$j", "@$a add.u32 $V,$u,1", "@!$a mov.u32 $V,$u", "@$a mov.u32 $R,$u",
+    "add.u32 $V,$u,$u", "selp.b32 $R,$v,$u,$a", "st.global.u32 [%row+$o],$u",
+    "cvt.rn.f32.<u32|s32> $F,$u", "mov.u32 $V,$v", "selp.f32 $F,$f,$z,$a", "setp.lt.s32 $P,$v,$u",
+    "shl.b32 $R,$v,$u", "@$a add.u32 $R,$v,$u",
 };
 /* what all lanes of a warp, or all threads of a block, do together */
 static const char *const together[] = {
@@ -485,6 +500,28 @@ static void put_group(struct pm_kernel *k, struct text *t, const char *prefix, u
     put(t, "}");
 }
 
+/* One of the last ones, mostly: chains of values. */
+static unsigned read_shared(struct pm_kernel *k, const struct pm_shared *s)
+{
+    unsigned near = s->count < 6 || pick(k, 3) == 0 ? s->count : 6;
+
+    return s->visible[s->count - 1 - pick(k, near)];
+}
+
+/* A new register, seen from the next statement on; sometimes an old one. */
+static unsigned write_shared(struct pm_kernel *k, struct pm_shared *s, char kind)
+{
+    if (s->made == PM_SHARED || k->kind != 0 || pick(k, k->scalar ? 50 : 8) == 0)
+        return read_shared(k, s);
+    k->kind = kind;
+    return k->defines = s->made++;
+}
+
+static struct pm_shared *shared_of(struct pm_kernel *k, char kind)
+{
+    return kind == 's' ? &k->s : kind == 'e' ? &k->e : &k->q;
+}
+
 static void put_template(struct pm_kernel *k, struct text *t, const char *p, const char *end)
 {
     static const struct {
@@ -550,13 +587,19 @@ static void put_template(struct pm_kernel *k, struct text *t, const char *p, con
         case 'x': put(t, "0x%x", (uint32_t)pm_random(&k->state)); break;
         case 'i': put(t, "%u", pick(k, 8)); break;
         case 'o': put(t, "%u", 16 * pick(k, 8)); break;
-        case 'U': put(t, "%%s%u", pick(k, SHARED)); break;
-        case 'Q': put(t, "%%q%u", pick(k, 2)); break;
+        case 'U': put(t, "%%s%u", write_shared(k, &k->s, 's')); break;
+        case 'E': put(t, "%%e%u", write_shared(k, &k->e, 'e')); break;
+        case 'Q': put(t, "%%q%u", write_shared(k, &k->q, 'q')); break;
+        case 'V':
+            put(t, "%%s%u", k->scalar ? write_shared(k, &k->s, 's') : read_shared(k, &k->s));
+            break;
+        case 'j': put(t, "%%e%u", read_shared(k, &k->e)); break;
+        case 'a': put(t, "%%q%u", read_shared(k, &k->q)); break;
         case 'u':
             if (pick(k, 5) == 0)
                 put_number(k, t, 'r');
             else
-                put(t, "%%s%u", pick(k, SHARED));
+                put(t, "%%s%u", read_shared(k, &k->s));
             break;
         case 'L': put(t, "M%u", k->labels); break;
         case 'S': put(t, "%s", spaces[space].word); break;
@@ -578,7 +621,14 @@ static int add(struct pm_kernel *k, struct text *t)
         k->room = k->room * 2 + 16;
         k->at = realloc(k->at, (size_t)k->room * sizeof *k->at);
     }
-    k->at[k->count] = (struct pm_statement){ .text = t->p, .match = -1 };
+    k->at[k->count] = (struct pm_statement){ .text = t->p, .match = -1, .kind = k->kind,
+                                             .defines = k->defines };
+    if (k->kind != 0) {
+        struct pm_shared *shared = shared_of(k, k->kind);
+
+        shared->visible[shared->count++] = k->defines;
+        k->kind = 0;
+    }
     *t = (struct text){ 0 };
     return k->count++;
 }
@@ -609,7 +659,7 @@ static void condition(struct pm_kernel *k, struct text *t)
         "and.b32 %t0,$v,<1|3|16>;\nsetp.<eq|ne>.u32 %p2,%t0,0",
         "and.b32 %t0,%me,<1|3|7|16>;\nsetp.<eq|ne>.u32 %p3,%t0,0",
         "setp.<lt|ge>.u32 %p1,%me,<3|17|30>", "setp.<eq|ne>.u32 %p0,%nt,$n",
-        "setp.<eq|lt|gt>.s32 $P,$u,$u", "mov.pred $P,<%q0|%q1>",
+        "setp.<eq|lt|gt>.s32 $P,$u,$u", "mov.pred $P,$a",
     };
     const char *p = made[pick(k, COUNT_OF(made))];
 
@@ -619,6 +669,8 @@ static void condition(struct pm_kernel *k, struct text *t)
 
 static void statements(struct pm_kernel *k, unsigned depth, unsigned count, bool top, bool may_call)
 {
+    unsigned s = k->s.count, e = k->e.count, q = k->q.count;
+
     for (unsigned i = 0; i < count; i++) {
         unsigned x = pick(k, 100);
         struct text t = { 0 };
@@ -628,9 +680,10 @@ static void statements(struct pm_kernel *k, unsigned depth, unsigned count, bool
             unsigned l = (k->labels += 2) - 2;
             bool other = pick(k, 2);
 
-            condition(k, &t);
-            if (pick(k, 4) == 0)
-                put(&t, "@%s%%q%u bra L%u;\n", pick(k, 2) ? "!" : "", pick(k, 2), l);
+            if (!k->scalar)
+                condition(k, &t);
+            if (k->scalar || pick(k, 4) == 0)
+                put(&t, "@%s%%q%u bra L%u;\n", pick(k, 2) ? "!" : "", read_shared(k, &k->q), l);
             else
                 put(&t, "@%s%%p%u bra L%u;\n", pick(k, 2) ? "!" : "", pick(k, PREDICATES), l);
             open = add(k, &t);
@@ -647,30 +700,44 @@ static void statements(struct pm_kernel *k, unsigned depth, unsigned count, bool
 
             if (pick(k, 2))
                 put(&t, "mov.u32 %%c%u,%u;\n", c, 1 + pick(k, 4));
-            else if (pick(k, 2))
-                put(&t, "and.b32 %%c%u,%%s%u,3;\nadd.u32 %%c%u,%%c%u,1;\n", c, pick(k, SHARED), c, c);
+            else if (k->scalar || pick(k, 2))
+                put(&t, "and.b32 %%c%u,%%s%u,3;\nadd.u32 %%c%u,%%c%u,1;\n", c, read_shared(k, &k->s), c, c);
             else
                 put(&t, "and.b32 %%c%u,%%r%u,3;\nadd.u32 %%c%u,%%c%u,1;\n", c, pick(k, WORDS), c, c);
             put(&t, "L%u:\n", l);
             open = add(k, &t);
             statements(k, depth - 1, 1 + pick(k, 4), false, may_call);
-            put(&t, "sub.u32 %%c%u,%%c%u,1;\nsetp.ne.u32 %%p%u,%%c%u,0;\n@%%p%u bra L%u;\n", c, c, c % 4,
-                c, c % 4, l);
+            char kind = k->scalar && k->q.made < PM_SHARED ? 'q' : 'p';
+            unsigned p = kind == 'q' ? k->q.made++ : c % PREDICATES;
+
+            put(&t, "sub.u32 %%c%u,%%c%u,1;\nsetp.ne.u32 %%%c%u,%%c%u,0;\n@%%%c%u bra L%u;\n", c, c,
+                kind, p, c, kind, p, l);
             close = add(k, &t);
         } else if (depth != 0 && x < 14) { /* a ladder of comparisons, as of a switch */
             unsigned l = (k->labels += 6) - 6, cases = 2 + pick(k, 2);
 
             bool table = pick(k, 3) == 0; /* or a table of branches */
 
-            put(&t, "and.b32 %%t2,%%r%u,3;\n", pick(k, WORDS));
+            bool fresh = k->scalar && k->s.made < PM_SHARED && k->q.made + 3 < PM_SHARED;
+            unsigned q = fresh ? k->q.made : 0;
+            char on[8] = "t2", kind = fresh ? 'q' : 'p';
+
+            if (fresh) { /* a branch of all threads: nothing of it may be divergent */
+                snprintf(on, sizeof on, "s%u", k->s.made++);
+                k->q.made += 3;
+                put(&t, "and.b32 %%%s,%%s%u,3;\n", on, read_shared(k, &k->s));
+            } else {
+                put(&t, "and.b32 %%t2,%%r%u,3;\n", pick(k, WORDS));
+            }
             if (table) {
                 put(&t, "T%u: .branchtargets L%u", l, l);
                 for (unsigned c = 1; c < 4; c++)
                     put(&t, ", L%u", c < cases ? l + c : l + 5);
-                put(&t, ";\nbrx.idx %%t2, T%u;\n", l);
+                put(&t, ";\nbrx.idx %%%s, T%u;\n", on, l);
             }
             for (unsigned c = 0; c < cases && !table; c++)
-                put(&t, "setp.eq.s32 %%p%u,%%t2,%u;\n@%%p%u bra L%u;\n", c, c, c, l + c);
+                put(&t, "setp.eq.s32 %%%c%u,%%%s,%u;\n@%%%c%u bra L%u;\n", kind, q + c, on, c, kind, q + c,
+                    l + c);
             if (!table)
                 put(&t, "bra L%u;\n", l + 5);
             open = add(k, &t);
@@ -696,8 +763,9 @@ static void statements(struct pm_kernel *k, unsigned depth, unsigned count, bool
                 simple(k, warps[pick(k, COUNT_OF(warps))], false);
             else if (may_call && x < 34)
                 simple(k, calls[pick(k, COUNT_OF(calls))], false);
-            else if (x < 48)
-                simple(k, uniform[pick(k, COUNT_OF(uniform))], false);
+            else if (x < (k->scalar ? 65 : 42))
+                simple(k, pick(k, 4) != 0 ? scalar[pick(k, COUNT_OF(scalar))]
+                                          : uniform[pick(k, COUNT_OF(uniform))], false);
             else
                 simple(k, straight[pick(k, COUNT_OF(straight))], true);
             continue;
@@ -705,15 +773,23 @@ static void statements(struct pm_kernel *k, unsigned depth, unsigned count, bool
         k->at[open].match = close;
         k->at[close].match = open;
     }
+    if (!top) { /* what was made here is not known behind */
+        k->s.count = s;
+        k->e.count = e;
+        k->q.count = q;
+    }
 }
 
 void pm_make(struct pm_kernel *kernel, uint64_t seed, const char *name, bool with_calls)
 {
     *kernel = (struct pm_kernel){ .state = seed * 7919 + 1 };
     snprintf(kernel->name, sizeof kernel->name, "%s", name);
-    kernel->warp = pick(kernel, 3) == 0;
-    kernel->leaves = !kernel->warp && pick(kernel, 4) == 0;
-    statements(kernel, pick(kernel, 3), 8 + pick(kernel, 14), true,
+    kernel->s = (struct pm_shared){ 6, 6, { 0, 1, 2, 3, 4, 5 } };
+    kernel->e = kernel->q = (struct pm_shared){ 2, 2, { 0, 1 } };
+    kernel->scalar = pick(kernel, 3) == 0;
+    kernel->warp = !kernel->scalar && pick(kernel, 2) == 0;
+    kernel->leaves = !kernel->warp && !kernel->scalar && pick(kernel, 4) == 0;
+    statements(kernel, pick(kernel, 3), 7 + pick(kernel, 12), true,
                with_calls && pick(kernel, 2) == 0);
 }
 
@@ -790,9 +866,9 @@ char *pm_text(const struct pm_kernel *k)
 
     put(&t, ".visible .entry %s(.param .u64 out, .param .u32 pa, .param .s16 pb, .param .u64 pc,"
             " .param .f32 pd, .param .align 4 .b8 pe[12])\n{\n", k->name);
-    put(&t, ".reg .b16 %%h<5>, %%th;\n.reg .b32 %%r<9>, %%t<3>, %%c<8>, %%me, %%nt, %%sh, %%lo, %%xch, %%s<6>;\n"
-            ".reg .b64 %%d<5>, %%u<2>, %%in, %%row, %%sum, %%shg, %%log, %%first, %%e<2>;\n"
-            ".reg .f32 %%f<5>;\n.reg .f64 %%g<3>;\n.reg .pred %%p<4>, %%q<2>;\n"
+    put(&t, ".reg .b16 %%h<5>, %%th;\n.reg .b32 %%r<9>, %%t<3>, %%c<8>, %%me, %%nt, %%sh, %%lo, %%xch, %%s<64>;\n"
+            ".reg .b64 %%d<5>, %%u<2>, %%in, %%row, %%sum, %%shg, %%log, %%first, %%e<64>;\n"
+            ".reg .f32 %%f<5>;\n.reg .f64 %%g<3>;\n.reg .pred %%p<4>, %%q<64>;\n"
             ".shared .align 16 .b8 shm[12288];\n.shared .align 4 .b32 xch[96];\n"
             ".shared .align 4 .b32 cell[2];\n.local .align 16 .b8 loc[128];\n");
     put(&t, "ld.param.u64 %%first,[out];\nld.param.u32 %%s0,[pa];\nmov.u32 %%s1,%%ctaid.x;\n"
@@ -817,8 +893,14 @@ char *pm_text(const struct pm_kernel *k)
     for (unsigned i = 0; i < PREDICATES; i++)
         put(&t, "setp.lt.s32 %%p%u,%%r%u,0;\n", i, i);
     for (int i = 0; i < k->count; i++) {
-        if (k->at[i].text != NULL)
-            put(&t, "%s", k->at[i].text);
+        const struct pm_statement *one = &k->at[i];
+
+        if (one->text != NULL)
+            put(&t, "%s", one->text);
+        else if (one->kind == 'q')
+            put(&t, "mov.pred %%q%u,0;\n", one->defines);
+        else if (one->kind != 0)
+            put(&t, "mov.b%u %%%c%u,0;\n", one->kind == 's' ? 32u : 64u, one->kind, one->defines);
     }
     put(&t, "st.global.v4.b32 [%%in+256],{%%r0,%%r1,%%r2,%%r3};\n"
             "st.global.v4.b32 [%%in+272],{%%r4,%%r5,%%r6,%%r7};\n"
@@ -829,9 +911,15 @@ char *pm_text(const struct pm_kernel *k)
             "st.global.b64 [%%in+360],%%d4;\nst.global.f64 [%%in+368],%%g2;\n"
             "st.global.f32 [%%in+376],%%f4;\nst.global.u16 [%%in+380],%%h4;\n"
             "st.global.u32 [%%in+384],%%r8;\n");
-    put(&t, "st.global.v4.u32 [%%in+400],{%%s0,%%s1,%%s2,%%s3};\n"
-            "st.global.v2.u32 [%%in+416],{%%s4,%%s5};\nst.global.v2.b64 [%%in+432],{%%e0,%%e1};\n"
-            "selp.u32 %%t0,16,0,%%q0;\n@%%q1 or.b32 %%t0,%%t0,32;\n");
+    put(&t, "mov.u32 %%t0,0;\nmov.u64 %%u0,0;\n");
+    for (unsigned i = 0; i < k->s.count; i++)
+        put(&t, "mad.lo.u32 %%t0,%%t0,3,%%s%u;\n", k->s.visible[i]);
+    for (unsigned i = 0; i < k->e.count; i++)
+        put(&t, "mad.lo.u64 %%u0,%%u0,3,%%e%u;\n", k->e.visible[i]);
+    put(&t, "st.global.u32 [%%in+400],%%t0;\nst.global.u64 [%%in+408],%%u0;\nmov.u64 %%u0,0;\n");
+    for (unsigned i = 0; i < k->q.count; i++)
+        put(&t, "@%%q%u or.b64 %%u0,%%u0,%llu;\n", k->q.visible[i], 1ull << i);
+    put(&t, "st.global.u64 [%%in+416],%%u0;\nmov.u32 %%t0,0;\n");
     for (unsigned i = 0; i < PREDICATES; i++)
         put(&t, "@%%p%u or.b32 %%t0,%%t0,%u;\n", i, 1u << i);
     put(&t, "st.global.u32 [%%in+388],%%t0;\nret;\n}\n");

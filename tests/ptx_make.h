@@ -7,6 +7,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
+enum { PM_SHARED = 64 };
+/** Registers of one kind that all threads share: those that may be read here. */
+struct pm_shared {
+    unsigned made, count, visible[PM_SHARED];
+};
 enum {
     PM_ROW_BYTES = 512,  /* of global memory for each thread: 128 of input, 128 scratch, results */
     PM_SUM_BYTES = 128,  /* behind the rows: cells for reductions */
@@ -17,12 +22,18 @@ struct pm_statement {
     char *text;
     int match; /* -1: stands alone; of an opening one the closing one, and back */
     bool middle; /* belongs to the pair around it */
+    char kind;   /* 's', 'e', 'q': it alone defines that shared register; without it it is 0 */
+    unsigned defines;
 };
 struct pm_kernel {
     struct pm_statement *at;
     int count, room;
     bool warp;           /* uses other lanes: needs whole warps of 32 */
+    bool scalar;         /* mostly work that all threads share, flow too */
     bool leaves;         /* threads may end early: no barriers */
+    struct pm_shared s, e, q; /* of 32 and 64 bits, predicates */
+    char kind;           /* what the statement being made defines */
+    unsigned defines;
     uint64_t state;      /* of the random numbers */
     unsigned labels, counters;
     char name[16];
