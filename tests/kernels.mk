@@ -5,4 +5,4 @@ tests_test_ptx_clang_LDADD = $(TEST_LIBS)
 tests_test_ptx_cuda_SOURCES = tests/test_ptx_cuda.c
 tests_test_ptx_cuda_LDADD = $(TEST_LIBS)
 check_SCRIPTS += tests/test_ptx_builtins.sh tests/test_kernels.sh tests/test_matrix.sh
-EXTRA_DIST += tests/test_ptx_builtins.sh tests/test_kernels.sh tests/test_matrix.sh tests/expected kernels bench scripts
+EXTRA_DIST += tests/suites/refusals.tsv tests/test_ptx_builtins.sh tests/test_kernels.sh tests/test_matrix.sh tests/expected kernels bench scripts
