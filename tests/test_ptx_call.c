@@ -692,8 +692,6 @@ static void wrong_calls_are_refused_with_a_reason(void **state)
           "one that defines it" },
         { HEAD ".entry f() { ret; }\n.entry k() {\ncall f; ret; }\n",
           "t.ptx:6: call to f, which is a kernel: call a .func, or launch it" },
-        { HEAD ".func malloc(.param .b64 n);\n.entry k() {\n.param .b64 n;\ncall malloc, (n); ret; }\n",
-          "t.ptx:7: call to malloc: kernels do not allocate memory yet, give them a buffer" },
         { HEAD ".entry k() {\n.reg .b32 %r;\ncall %r; ret; }\n",
           "t.ptx:6: call: expected a function or a 64-bit register" },
         { HEAD ".entry k() {\n.reg .b32 %r;\nbrx.idx %r, none; ret; }\n",
