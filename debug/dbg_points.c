@@ -15,6 +15,13 @@ static struct dbg_point_record *point_find(const struct dbg *dbg, unsigned id)
     return NULL;
 }
 
+bool dbg_point_is_gdb(const struct dbg *dbg, unsigned id)
+{
+    const struct dbg_point_record *point = point_find(dbg, id);
+
+    return point != NULL && point->pub.owner == DBG_OWNER_GDB;
+}
+
 bool dbg_point_armed(const struct dbg *dbg, uint64_t pc)
 {
     for (size_t i = 0; i < dbg->point_count; i++)

@@ -139,20 +139,21 @@ enum lw_status dbg_settle(struct dbg *dbg, enum dbg_stop_kind kind, struct dbg_s
     return LW_OK;
 }
 
-/* Is this arrival of a split a hit? Then the stop is made and the focus moves to the first
- * lane that hit. */
+/* Is this arrival of a split a hit? Then the stop is made and the focus moves to the first lane
+ * that hit; at a breakpoint of gdb's it stays if its lane did, so that `finish` follows it. */
 bool dbg_arrived(struct dbg *dbg, dbg_thread_id id, uint64_t pc, uint64_t active,
                  struct dbg_stop *stop)
 {
     uint64_t lanes;
-    unsigned point;
+    unsigned point, focus = dbg_lane_get(dbg, id);
 
     if (!dbg_point_armed(dbg, pc))
         return false;
     point = dbg_point_hit(dbg, id, pc, active, &lanes);
     if (point == 0)
         return false;
-    dbg_stop_on(dbg, stop, DBG_STOP_BREAKPOINT, id, lw_lowest(lanes));
+    dbg_stop_on(dbg, stop, DBG_STOP_BREAKPOINT, id,
+                dbg_point_is_gdb(dbg, point) && lanes >> focus & 1 ? focus : lw_lowest(lanes));
     stop->point = point;
     stop->hit_lanes = lanes;
     return true;

@@ -105,6 +105,8 @@ const struct emu_program *dbg_program(const struct dbg *dbg);
 
 /* ---- points ------------------------------------------------------------------- */
 
+/** gdb set point @id, not a command of ours. */
+bool dbg_point_is_gdb(const struct dbg *dbg, unsigned id);
 /** An enabled point stands at @pc. */
 bool dbg_point_armed(const struct dbg *dbg, uint64_t pc);
 /**

@@ -284,6 +284,71 @@ void ptx_param_homes(struct ptx_sel *sel, const uint8_t *target)
     unit->local_bytes = (uint32_t)places.most;
 }
 
+/* ---- addresses of local variables ----------------------------------------------------------------- */
+
+/* What register @o is, or the local variable whose name it is. */
+static bool local_of(const struct ptx_sel *sel, const struct ptx_operand *o, struct ptx_reg *out)
+{
+    const struct ptx_symbol *s;
+
+    if (o->kind == PTX_O_REG) {
+        *out = sel->fn->regs.at[o->reg];
+        return out->local != 0;
+    }
+    if (o->kind != PTX_O_SYMBOL)
+        return false;
+    s = &sel->unit->module->symbols.at[o->symbol];
+    *out = (struct ptx_reg){ .local = o->symbol + 1, .local_offset = (int64_t)o->imm };
+    return s->kind == PTX_SYM_VARIABLE && s->space == PTX_SP_LOCAL;
+}
+
+/* The base of a local variable is aligned as it is, so or with a small number adds it. */
+static bool or_adds(const struct ptx_sel *sel, const struct ptx_reg *r, uint64_t imm)
+{
+    return imm < sel->unit->module->symbols.at[r->local - 1].align &&
+           ((uint64_t)r->local_offset & imm) == 0;
+}
+
+static void find_local(struct ptx_sel *sel, const struct ptx_insn *in)
+{
+    struct ptx_reg *d, from;
+    uint64_t imm = 0;
+
+    if (in->operand_count < 2 || in->operand[0].kind != PTX_O_REG || in->guard != PTX_NONE ||
+        in->type_count != 1 || ptx_type_bytes((enum ptx_type)in->type[0]) != 8 ||
+        !local_of(sel, &in->operand[1], &from))
+        return;
+    d = &sel->fn->regs.at[in->operand[0].reg];
+    if (d->definitions != 1)
+        return;
+    switch (in->op) {
+    case PTX_MOV:
+        break;
+    case PTX_CVTA:
+        if (!ptx_has(in, PTX_W_LOCAL) || ptx_has(in, PTX_W_TO) != from.local_generic)
+            return;
+        from.local_generic = !from.local_generic;
+        break;
+    case PTX_ADD:
+    case PTX_OR:
+        if (in->operand_count != 3 || !ptx_sel_known(sel, &in->operand[2], &imm) ||
+            (in->op == PTX_OR && !or_adds(sel, &from, imm)) || (in->words[0] | in->words[1]) != 0)
+            return;
+        break;
+    default:
+        return;
+    }
+    d->local = from.local;
+    d->local_generic = from.local_generic;
+    d->local_offset = (int64_t)((uint64_t)from.local_offset + imm);
+}
+
+void ptx_find_locals(struct ptx_sel *sel)
+{
+    for (size_t i = 0; i < sel->fn->insns.count; i++)
+        find_local(sel, &sel->fn->insns.at[i]);
+}
+
 /* ---- loads and stores of those in registers ------------------------------------------------------ */
 
 static const struct ptx_symbol *in_home(const struct ptx_sel *sel, unsigned index)

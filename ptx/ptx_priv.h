@@ -213,6 +213,10 @@ struct ptx_reg {
     bool constant;        /* defined once, by a mov of a literal: */
     uint64_t value;
     uint32_t vreg; /* + 1, 0: none yet */
+    /* defined once, as the address of a local variable (ptx_param.c): */
+    uint32_t local;        /* its symbol + 1; 0: it is not */
+    bool local_generic;    /* as a generic address */
+    int64_t local_offset;
 };
 struct ptx_loc {
     uint32_t file, line;

@@ -665,6 +665,7 @@ static void select_one(struct ptx_sel *sel, const struct ptx_insn *insn)
     size_t first = sel->unit->code.count;
 
     sel->in = *insn;
+    sel->local = NULL;
     /* the guard's and the operands' own registers are not temporaries */
     if (insn->guard != PTX_NONE)
         (void)ptx_sel_reg(sel, insn->guard);
@@ -948,6 +949,7 @@ void ptx_select(struct ptx_unit *unit)
             unit->sp = unit->stack;
     }
     find_constants(fn);
+    ptx_find_locals(&sel);
     ptx_sel_call_room(&sel);
     place_symbols(&sel);
     ptx_param_homes(&sel, target);

@@ -92,9 +92,6 @@ static void refuse(struct ptx_sel *sel, const struct ptx_insn *in, const struct 
     if (call->function->kernel)
         ptx_fail(sel->job, in->line, LW_EINPUT,
                  "call to %s, which is a kernel: call a .func, or launch it", name);
-    if (strcmp(name, "malloc") == 0 || strcmp(name, "free") == 0)
-        ptx_fail(sel->job, in->line, LW_EUNSUPP,
-                 "call to %s: kernels do not allocate memory yet, give them a buffer", name);
     ptx_fail(sel->job, in->line, LW_EUNSUPP,
              "call to %s: the function is declared, but this module does not define it: link it "
              "with the one that does, or define it in the source",

@@ -39,6 +39,20 @@ static enum ptx_space param_space(const struct ptx_sel *sel, unsigned index, enu
                ? PTX_SP_LOCAL : space;
 }
 
+/** The space of an access through operand @index: local where its register is known to point
+ *  to a local variable. */
+static enum ptx_space access_space(struct ptx_sel *sel, unsigned index, enum ptx_space space)
+{
+    const struct ptx_operand *o = &sel->in.operand[index];
+    const struct ptx_reg *r = o->kind == PTX_O_ADDRESS && o->reg != PTX_NONE
+                                  ? &sel->fn->regs.at[o->reg] : NULL;
+
+    sel->local = r != NULL && r->local != 0 &&
+                         space == (r->local_generic ? PTX_SP_GENERIC : PTX_SP_LOCAL)
+                     ? r : NULL;
+    return sel->local != NULL ? PTX_SP_LOCAL : space;
+}
+
 void ptx_sel_order(struct ptx_sel *sel, struct ptx_mi *mi)
 {
     static const struct {
@@ -130,6 +144,12 @@ static struct place address(struct ptx_sel *sel, unsigned index, enum ptx_space 
             ptx_sel_fail(sel, LW_EUNSUPP, "'%s' is a parameter of a call", s->name);
         if (s->space == PTX_SP_LOCAL)
             p.base = sel->unit->sp;
+    } else if (o->reg != PTX_NONE && sel->local == &sel->fn->regs.at[o->reg]) {
+        const struct ptx_reg *r = sel->local;
+
+        p.base = sel->unit->sp;
+        disp = (int64_t)((uint64_t)disp + (uint64_t)r->local_offset +
+                         sel->unit->module->symbols.at[r->local - 1].offset);
     } else if (o->reg != PTX_NONE) {
         const struct ptx_operand base = { .kind = PTX_O_REG, .reg = o->reg, .symbol = PTX_NONE };
 
@@ -334,6 +354,7 @@ void ptx_rule_ld(struct ptx_sel *sel)
     }
     if (space == PTX_SP_GENERIC && ptx_has(&sel->in, PTX_W_NC))
         ptx_sel_fail(sel, LW_EINPUT, ".nc needs .global");
+    space = access_space(sel, 1, space);
     if (n > 1 && bytes < 4) {
         load_small(sel, space, type, n);
         return;
@@ -381,6 +402,7 @@ void ptx_rule_st(struct ptx_sel *sel)
         !ptx_has(&sel->in, PTX_W_V4) && ptx_param_store(sel))
         return;
     space = param_space(sel, 0, space);
+    space = access_space(sel, 0, space);
     enum isa_op op = space == PTX_SP_GLOBAL   ? ISA_ST_GLOBAL
                      : space == PTX_SP_SHARED ? ISA_ST_SHARED
                      : space == PTX_SP_LOCAL  ? ISA_ST_LOCAL

@@ -15,6 +15,7 @@ struct ptx_sel {
     uint32_t *block_at;  /* by PTX instruction: its block, where one starts */
     uint32_t *call_at;   /* by PTX instruction: the first block of a call, or PTX_NONE */
     uint32_t current;    /* block being filled */
+    const struct ptx_reg *local; /* an access's register, if it points to a local variable */
     uint32_t wrap;       /* block of a call's results, PTX_NONE: the same */
     uint32_t call_area;  /* in the frame: arguments of print and assertion rows */
 };
@@ -103,6 +104,8 @@ uint32_t ptx_param_stack(const struct ptx_module *module, const uint32_t *result
 /** Give every .param variable of the function its home; @target by instruction: branches go
  *  there. */
 void ptx_param_homes(struct ptx_sel *sel, const uint8_t *target);
+/** Registers that hold nothing but the address of a local variable, as debuggable code has them. */
+void ptx_find_locals(struct ptx_sel *sel);
 /** A load or store of a .param variable that lives in a register; false: it does not. */
 bool ptx_param_load(struct ptx_sel *sel);
 bool ptx_param_store(struct ptx_sel *sel);

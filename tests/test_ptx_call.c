@@ -727,6 +727,45 @@ static void functions_that_nobody_calls_are_left_out(void **state)
     isa_object_destroy(object);
 }
 
+static uint32_t want_depot(uint32_t t, unsigned k)
+{
+    return k == 0 ? t + 12 : t * 3;
+}
+
+/* What debuggable code writes for its variables: a generic address of the depot, plus a number.
+ * Accesses that go there are local ones; where the address is not that simple they stay as they are. */
+static void variables_of_debuggable_code_are_local_accesses(void **state)
+{
+    static const char text[] = HEAD
+        ".func (.param .b32 ret) add(.param .b32 a) { .local .align 16 .b8 __local_depot0[48];\n"
+        ".reg .b64 %SP, %SPL; .reg .b64 %d<9>; .reg .b32 %r<9>;\n"
+        "mov.u64 %SPL,__local_depot0; cvta.local.u64 %SP,%SPL; ld.param.u32 %r1,[a];\n"
+        "st.u32 [%SP+4],%r1; add.u64 %d1,%SP,16; or.b64 %d2,%d1,8; mov.u32 %r2,12; st.u32 [%d2],%r2;\n"
+        "ld.u32 %r3,[%SP+4]; ld.local.u32 %r4,[%SPL+24]; add.u32 %r5,%r3,%r4;\n"
+        "st.param.b32 [ret],%r5; ret; }\n"
+        ENTRY("k") ".local .align 8 .b8 __local_depot1[32]; .reg .b64 %SP, %SPL;\n"
+        "mov.u64 %SPL,__local_depot1; cvta.local.u64 %SP,%SPL;\n"
+        "{ .param .b32 a; .param .b32 r; st.param.b32 [a],%r0; call (r), add, (a);\n"
+        "ld.param.b32 %r1,[r]; }\n"
+        "mul.lo.u32 %r2,%r0,3; add.u64 %d2,%SP,8; setp.eq.u32 %p1,%r0,200; @%p1 add.u64 %d2,%d2,8;\n"
+        "st.u32 [%d2],%r2; ld.u32 %r3,[%SP+8]; st.global.v2.u32 [%d0],{%r1,%r3}; ret; }\n";
+    struct isa_object *object;
+    struct lw_error err;
+    unsigned generic = 0;
+
+    (void)state;
+    expect(text, "k", 2, want_depot);
+    ok(ptx_translate("t.ptx", text, strlen(text), NULL, &object, &err), &err);
+    for (uint32_t i = 0; i < object->text_count; i++) {
+        struct isa_insn in;
+
+        assert_true(isa_insn_decode(object->text[i], &in));
+        generic += in.op == ISA_LD_GENERIC || in.op == ISA_ST_GENERIC;
+    }
+    assert_int_equal(generic, 1); /* through %d2 of the kernel, which is set twice */
+    isa_object_destroy(object);
+}
+
 static void the_stack_of_recursion_has_the_size_that_was_asked_for(void **state)
 {
     static const char text[] = HEAD ".func f() { call f; ret; }\n.func g() { call f; ret; }\n"
@@ -774,6 +813,7 @@ int main(void)
         cmocka_unit_test(lanes_that_wait_in_a_function_let_others_go_on),
         cmocka_unit_test(wrong_calls_are_refused_with_a_reason),
         cmocka_unit_test(functions_that_nobody_calls_are_left_out),
+        cmocka_unit_test(variables_of_debuggable_code_are_local_accesses),
         cmocka_unit_test(the_stack_of_recursion_has_the_size_that_was_asked_for),
     };
 
