@@ -172,6 +172,23 @@ static void find_regions(struct ptx_unit *unit)
             room++;
         }
     }
+    /* the branches of each loop, in order, with those that meet outside it */
+    struct {
+        uint32_t branch, next;
+    } *list = ptx_new(unit->job, room + 1, sizeof *list);
+    uint32_t *head = PTX_ARRAY(unit->job, uint32_t, unit->loops.count + 1), entries = 1;
+
+    for (size_t i = branches.count; i-- > 0;) {
+        const struct ptx_block *b = &unit->blocks.at[branches.at[i]];
+
+        for (uint32_t l = b->loop; l != PTX_NONE; l = unit->loops.at[l].parent) {
+            if (b->ipdom != PTX_NONE && ptx_in_loop(unit, b->ipdom, l))
+                break;
+            list[entries].branch = branches.at[i];
+            list[entries].next = head[l];
+            head[l] = entries++;
+        }
+    }
     next = PTX_ARRAY(unit->job, uint32_t, room + 1);
     for (size_t i = 0; i < branches.count; i++) {
         uint32_t x = branches.at[i], r = unit->blocks.at[x].ipdom;
@@ -185,12 +202,11 @@ static void find_regions(struct ptx_unit *unit)
         if (!wanted[l])
             continue;
         local_postdominators(unit, l, &lo);
-        for (size_t i = 0; i < branches.count; i++) {
-            uint32_t x = branches.at[i], r = unit->blocks.at[x].ipdom, join, start;
+        for (uint32_t i = head[l]; i != 0; i = list[i].next) {
+            uint32_t x = list[i].branch, join, start;
             struct ptx_region *g;
 
-            if (!ptx_in_loop(unit, x, l) || (r != PTX_NONE && ptx_in_loop(unit, r, l)) ||
-                lo.seen[x] != lo.stamp)
+            if (lo.seen[x] != lo.stamp)
                 continue;
             join = lo.ipdom[x];
             if (join >= PTX_NONE - 1)

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Registers into instructions, instructions into words, places into the line table. */
+#include <stdlib.h>
+
 #include "ptx/ptx_priv.h"
 
 struct emit {
@@ -163,7 +165,8 @@ static void add_line(const struct ptx_unit *unit, struct isa_loop *loop, uint32_
 }
 
 /* What is left of loop @l in the code: blocks keep the number of their innermost loop. */
-static bool describe_loop(struct emit *emit, uint32_t l, uint32_t base, struct isa_loop *loop)
+static bool describe_loop(struct emit *emit, uint32_t l, const uint32_t *member, size_t members,
+                          uint32_t base, struct isa_loop *loop)
 {
     struct ptx_unit *unit = emit->unit;
     struct {
@@ -171,12 +174,11 @@ static bool describe_loop(struct emit *emit, uint32_t l, uint32_t base, struct i
     } ends = { .latches = { 0 } };
     uint32_t header = PTX_NONE;
 
-    for (uint32_t b = 0; b < unit->blocks.count; b++) {
-        const struct ptx_block *block = &unit->blocks.at[b];
+    for (size_t m = 0; m < members; m++) {
+        const struct ptx_block *block = &unit->blocks.at[member[m]];
+        uint32_t b = member[m];
         bool entered = b == 0;
 
-        if (!ptx_in_loop(unit, b, l))
-            continue;
         for (uint32_t k = 0; k < block->pred_count; k++)
             entered |= !ptx_in_loop(unit, block->pred[k], l);
         if (entered && header == PTX_NONE)
@@ -186,12 +188,12 @@ static bool describe_loop(struct emit *emit, uint32_t l, uint32_t base, struct i
     }
     if (header == PTX_NONE)
         return false;
-    for (uint32_t b = 0; b < unit->blocks.count; b++) {
-        const struct ptx_block *block = &unit->blocks.at[b];
+    for (size_t m = 0; m < members; m++) {
+        const struct ptx_block *block = &unit->blocks.at[member[m]];
         uint32_t end = emit->index[block->first + block->count];
         bool back = false, out = block->succ_count == 0;
 
-        if (!ptx_in_loop(unit, b, l) || end == emit->index[block->first])
+        if (end == emit->index[block->first])
             continue;
         for (unsigned k = 0; k < block->succ_count; k++) {
             back |= block->succ[k] == header;
@@ -220,6 +222,40 @@ static bool describe_loop(struct emit *emit, uint32_t l, uint32_t base, struct i
     return loop->latch_count != 0;
 }
 
+/* The blocks of all loops, loop by loop, in order; those of loop l start at @first[l]. */
+static uint32_t *loop_members(struct ptx_unit *unit, size_t *first)
+{
+    size_t n = unit->loops.count, at = 0;
+    uint32_t *member;
+
+    for (uint32_t b = 0; b < unit->blocks.count; b++) {
+        for (uint32_t l = unit->blocks.at[b].loop; l != PTX_NONE; l = unit->loops.at[l].parent)
+            first[l]++;
+    }
+    for (size_t l = 0; l <= n; l++) { /* now where each ends */
+        at += l < n ? first[l] : 0;
+        first[l] = at;
+    }
+    member = PTX_ARRAY(unit->job, uint32_t, at + 1);
+    for (uint32_t b = (uint32_t)unit->blocks.count; b-- > 0;) {
+        for (uint32_t l = unit->blocks.at[b].loop; l != PTX_NONE; l = unit->loops.at[l].parent)
+            member[--first[l]] = b;
+    }
+    return member;
+}
+
+struct placed_loop {
+    uint32_t header, index;
+};
+static int by_header(const void *a, const void *b)
+{
+    const struct placed_loop *x = a, *y = b;
+
+    if (x->header != y->header)
+        return x->header < y->header ? -1 : 1;
+    return x->index < y->index ? -1 : x->index > y->index;
+}
+
 /* Outer loops have higher numbers, so parents are there before their children; then they are
  * sorted by their headers. */
 static void put_loops(struct emit *emit, uint32_t base)
@@ -229,15 +265,19 @@ static void put_loops(struct emit *emit, uint32_t base)
     size_t n = unit->loops.count, count = 0;
     struct isa_loop *found = PTX_ARRAY(unit->job, struct isa_loop, n + 1);
     uint32_t *number = PTX_ARRAY(unit->job, uint32_t, n + 1); /* + 1 in found */
-    uint32_t *order = PTX_ARRAY(unit->job, uint32_t, n + 1), *rank = PTX_ARRAY(unit->job, uint32_t, n + 1);
+    struct placed_loop *order = PTX_ARRAY(unit->job, struct placed_loop, n + 1);
+    uint32_t *rank = PTX_ARRAY(unit->job, uint32_t, n + 1);
+    size_t *first = PTX_ARRAY(unit->job, size_t, n + 1);
 
     if (n == 0)
         return;
+    const uint32_t *member = loop_members(unit, first);
+
     for (size_t l = n; l-- > 0;) {
         struct isa_loop *loop = &found[count];
         uint32_t up = unit->loops.at[l].parent;
 
-        if (!describe_loop(emit, (uint32_t)l, base, loop)) {
+        if (!describe_loop(emit, (uint32_t)l, member + first[l], first[l + 1] - first[l], base, loop)) {
             memset(loop, 0, sizeof *loop);
             continue;
         }
@@ -247,21 +287,17 @@ static void put_loops(struct emit *emit, uint32_t base)
         loop->depth = up == PTX_NONE ? 1 : found[number[up] - 1].depth + 1;
         number[l] = (uint32_t)++count;
     }
-    for (uint32_t i = 0; i < count; i++) { /* by header; parents come first among equals */
-        uint32_t at = i;
-
-        for (; at > 0 && found[order[at - 1]].header > found[i].header; at--)
-            order[at] = order[at - 1];
-        order[at] = i;
-    }
+    for (uint32_t i = 0; i < count; i++) /* by header; parents come first among equals */
+        order[i] = (struct placed_loop){ found[i].header, i };
+    qsort(order, count, sizeof *order, by_header);
     for (uint32_t i = 0; i < count; i++)
-        rank[order[i]] = i;
+        rank[order[i].index] = i;
     object->loops = object_grow(emit, object->loops, object->loop_count, count,
                                 &unit->job->loop_room, sizeof *object->loops);
     for (uint32_t i = 0; i < count; i++) {
         struct isa_loop *loop = &object->loops[object->loop_count + i];
 
-        *loop = found[order[i]];
+        *loop = found[order[i].index];
         if (loop->parent != UINT32_MAX)
             loop->parent = object->loop_count + rank[loop->parent];
     }
