@@ -86,6 +86,17 @@ static void refuse(struct ptx_sel *sel, const struct ptx_insn *in, const struct 
 {
     const char *name = call->callee->name;
 
+    size_t size = strlen(name), end = strlen("_is_not_supported");
+
+    /* Our headers for CUDA C++ name what they only declare so. */
+    if (size > end && size - end < 64 && strcmp(name + size - end, "_is_not_supported") == 0) {
+        char what[64];
+
+        for (size_t i = 0; i < size - end; i++)
+            what[i] = name[i] == '_' ? ' ' : name[i];
+        what[size - end] = '\0';
+        ptx_fail(sel->job, in->line, LW_EUNSUPP, "%s is not supported", what);
+    }
     if (strstr(name, "image") != NULL || strstr(name, "sampler") != NULL)
         ptx_fail(sel->job, in->line, LW_EUNSUPP,
                  "call to %s: images are not supported yet, use a buffer", name);

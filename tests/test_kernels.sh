@@ -99,6 +99,15 @@ for clang in clang-14 clang-19; do
     "$lanewise" run hello.yaml --quiet --stats - --clang $clang >text 2>err
     cmp -s err hello.expected.txt || fail "hello prints into the statistics with $clang"
 done
+cat >texture.cu <<'END'
+texture<float> t;
+__global__ void k(float *p)
+{
+    p[threadIdx.x] = tex1Dfetch(t, threadIdx.x);
+}
+END
+expect 2 "a texture" "$lanewise" compile texture.cu -o x.lwo
+grep -q 'texture.cu:4: texture fetch is not supported' "$work/out" || fail "the texture is not refused by name"
 # The default choice of clang must do, whatever is installed.
 for launch in vadd.yaml gemm_tiled.yaml spinlock.yaml; do
     expect 0 "$launch" "$lanewise" run "$launch"
