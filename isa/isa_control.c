@@ -177,6 +177,7 @@ static enum lw_status step(const struct lint *lint, uint32_t i, struct state *s)
                 if (use[u].written)
                     s->left[r] = latency->cycles > stall ? (uint8_t)(latency->cycles - stall) : 0;
             } else if (use[u].written) {
+                s->left[r] = 0; /* its end is later than that of any fixed result */
                 put(s->written[set_w], r);
             } else {
                 put(s->read[set_r], r);

@@ -293,6 +293,15 @@ static void extend_region(struct ptx_unit *unit, struct ptx_region *g, struct sc
     g->size = (uint32_t)g->inside.count;
 }
 
+static bool g_calls(const struct ptx_region *g, const uint8_t *calls)
+{
+    for (size_t k = 0; k < g->inside.count; k++) {
+        if (calls[g->inside.at[k]])
+            return true;
+    }
+    return false;
+}
+
 static int by_size(const void *a, const void *b)
 {
     const struct ptx_region *x = *(struct ptx_region *const *)a;
@@ -317,6 +326,100 @@ static void sort_regions(struct ptx_region **at, size_t n, struct ptx_region **r
     memcpy(at, room, n * sizeof *at);
 }
 
+/* ---- more regions than registers ----------------------------------------- */
+
+enum relation { APART, AROUND, CROSSING };
+
+/* How a region @h that is at least as large lies to @g, whose blocks have the stamp: registers
+ * may be equal if apart; if it lies around g, g can save its number. */
+static enum relation relation_of(const struct ptx_unit *unit, const struct ptx_region *h,
+                                 const struct ptx_region *g, struct scratch *s)
+{
+    uint32_t outer = ++s->stamp, found = 0;
+    bool touches, start, join;
+
+    (void)unit;
+    for (size_t k = 0; k < h->inside.count; k++)
+        s->can[h->inside.at[k]] = outer;
+    for (size_t k = 0; k < g->inside.count; k++)
+        found += s->can[g->inside.at[k]] == outer;
+    start = s->can[g->start] == outer;
+    join = s->can[g->join] == outer;
+    touches = found != 0 || start || join || h->start == g->start;
+    for (size_t k = 0; k < g->inside.count; k++)
+        touches |= g->inside.at[k] == h->start || g->inside.at[k] == h->join;
+    if (!touches)
+        return APART;
+    for (size_t k = 0; k < g->inside.count; k++) {
+        if (g->inside.at[k] == h->start || g->inside.at[k] == h->join)
+            return CROSSING;
+    }
+    return found == g->inside.count && start && h->start != g->start && (join || h->join == g->join)
+               ? AROUND : CROSSING;
+}
+
+static uint32_t new_pair(struct ptx_unit *unit)
+{
+    struct ptx_vreg *v = PTX_PUSH(unit->job, unit->vregs);
+
+    memset(v, 0, sizeof *v);
+    v->rows = 2;
+    v->origin = v->def = PTX_NONE;
+    return (uint32_t)(unit->vregs.count - 1);
+}
+
+/* A register whose regions that meet g all lie around it: fewest first. Their number is
+ * saved while g has the register. False: there is none, or g can be entered in the middle. */
+static bool share_register(struct ptx_unit *unit, struct ptx_region **sorted, size_t count,
+                           struct ptx_region *g, uint32_t refused)
+{
+    struct scratch s = { .can = PTX_ARRAY(unit->job, uint32_t, unit->blocks.count) };
+    unsigned around[ISA_BREG_COUNT] = { 0 }, best = ISA_BREG_COUNT;
+
+    /* a lane that came to the join past the start would wait there with the outer number, for
+     * lanes that may wait for it elsewhere */
+    if (!serves(unit, g, g->join) || !unit->function->kernel)
+        return false;
+    for (size_t i = 0; i < unit->code.count; i++) { /* calls save by rules of their own */
+        if (isa_op_info((enum isa_op)unit->code.at[i].in.op)->flags & ISA_F_CALL)
+            return false;
+    }
+    for (size_t i = 0; i < count; i++) {
+        const struct ptx_region *h = sorted[i];
+
+        switch (relation_of(unit, h, g, &s)) {
+        case APART: break;
+        case AROUND: around[h->barrier]++; break;
+        case CROSSING: refused |= 1u << h->barrier; break;
+        }
+    }
+    for (unsigned b = 0; b < ISA_BREG_COUNT; b++) {
+        if (!(refused >> b & 1) && around[b] != 0 && (best == ISA_BREG_COUNT || around[b] < around[best]))
+            best = b;
+    }
+    if (best == ISA_BREG_COUNT)
+        return false;
+    g->barrier = (uint8_t)best;
+    g->saved = new_pair(unit);
+    unit->lossy = true;
+    /* a stack's load wants one bssy to reach each branch that names a register: behind g
+     * that would be g's */
+    for (size_t i = 0; i < count; i++) {
+        struct ptx_region *h = sorted[i];
+
+        if (h->barrier == best && relation_of(unit, h, g, &s) == AROUND) {
+            size_t kept = 0;
+
+            for (size_t k = 0; k < h->branches.count; k++) {
+                if (h->branches.at[k] == h->start)
+                    h->branches.at[kept++] = h->branches.at[k];
+            }
+            h->branches.count = kept;
+        }
+    }
+    return true;
+}
+
 static void number_regions(struct ptx_unit *unit)
 {
     size_t n = unit->regions.count;
@@ -328,7 +431,11 @@ static void number_regions(struct ptx_unit *unit)
     uint32_t *joins = PTX_ARRAY(unit->job, uint32_t, unit->blocks.count);
 
     uint8_t *calls = PTX_ARRAY(unit->job, uint8_t, unit->blocks.count);
-    uint32_t callees = (uint32_t)lw_mask(unit->breg_base);
+    uint32_t callees = (uint32_t)lw_mask(unit->breg_base), absent = 0;
+    const struct ptx_options *options = unit->job->options;
+
+    if (options != NULL && options->barrier_registers != 0)
+        absent = 0xffff & ~(uint32_t)lw_mask(options->barrier_registers);
 
     for (size_t b = 0; callees != 0 && b < unit->blocks.count; b++) {
         const struct ptx_block *block = &unit->blocks.at[b];
@@ -336,15 +443,17 @@ static void number_regions(struct ptx_unit *unit)
         for (uint32_t i = block->first; i < block->first + block->count; i++)
             calls[b] |= (isa_op_info((enum isa_op)unit->code.at[i].in.op)->flags & ISA_F_CALL) != 0;
     }
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n; i++) {
         sorted[i] = &unit->regions.at[i];
+        sorted[i]->saved = PTX_NONE;
+    }
     sort_regions(sorted, n, room);
     for (size_t i = 0; i < n; i++) {
         struct ptx_region *g = sorted[i];
         /* A block's bsyncs stand at its start and its bssys at its end, so a region may
          * end where another starts; but no lane may pass, inside, a bsync or bssy of its
          * own register that belongs to another region. */
-        uint32_t clash = inside[g->start] | starts[g->start] | inside[g->join];
+        uint32_t clash = inside[g->start] | starts[g->start] | inside[g->join] | absent;
 
         for (size_t k = 0; k < g->inside.count; k++) {
             uint32_t b = g->inside.at[k];
@@ -352,16 +461,19 @@ static void number_regions(struct ptx_unit *unit)
             /* nobody is in a region without calls when a callee uses its registers */
             clash |= inside[b] | starts[b] | joins[b] | (calls[b] ? callees : 0);
         }
-        if ((clash & 0xffff) == 0xffff) {
+        g->saved = PTX_NONE;
+        if ((clash & 0xffff) == 0xffff &&
+            !share_register(unit, sorted, i, g, absent | (g_calls(g, calls) ? callees : 0))) {
             const struct ptx_block *b =
                 &unit->blocks.at[g->branches.count != 0 ? g->branches.at[0] : g->start];
 
             ptx_fail(unit->job, b->line, LW_EUNSUPP,
-                     "'%s' nests more than %u regions of divergent flow%s, which is not supported",
-                     unit->function->name, ISA_BREG_COUNT - unit->breg_base,
+                     "'%s' has more than %u regions of divergent flow that cross each other%s, which "
+                     "is not supported", unit->function->name, ISA_BREG_COUNT - unit->breg_base,
                      unit->breg_base != 0 ? " around calls" : "");
         }
-        g->barrier = (uint8_t)lw_lowest(~clash);
+        if (g->saved == PTX_NONE)
+            g->barrier = (uint8_t)lw_lowest(~clash);
         if (unit->breg_count <= g->barrier)
             unit->breg_count = g->barrier + 1u;
         starts[g->start] |= 1u << g->barrier;
@@ -379,13 +491,21 @@ static void number_regions(struct ptx_unit *unit)
             unit->blocks.at[g->branches.at[k]].branch_barrier = g->barrier;
         for (size_t k = 0; k < g->leaves.count; k++) {
             struct ptx_block *from = &unit->blocks.at[g->leaves.at[k] >> 1];
+            unsigned edge = g->leaves.at[k] & 1;
+            bool left = false; /* with an outer region: what is saved of it is given up, too */
 
-            *PTX_PUSH(unit->job, from->breaks[g->leaves.at[k] & 1]) = g->barrier;
+            for (size_t j = 0; j < from->breaks[edge].count; j++)
+                left |= from->breaks[edge].at[j] == g->barrier;
+            *PTX_PUSH(unit->job, from->breaks[edge]) = g->barrier;
+            *PTX_PUSH(unit->job, from->break_gives[edge]) =
+                g->saved == PTX_NONE ? 0 : (g->saved + 1) | (left ? PTX_GIVE_UP : 0);
         }
         /* the smaller regions' bsync come first */
         struct ptx_region *h = sorted[n - 1 - i];
 
         *PTX_PUSH(unit->job, unit->blocks.at[h->join].syncs) = h->barrier;
+        *PTX_PUSH(unit->job, unit->blocks.at[h->join].sync_gives) =
+            h->saved == PTX_NONE ? 0 : h->saved + 1;
     }
 }
 
@@ -498,6 +618,8 @@ void ptx_barriers(struct ptx_unit *unit)
 void ptx_barrier_verify(struct ptx_unit *unit)
 {
     uint32_t *seen = PTX_ARRAY(unit->job, uint32_t, unit->blocks.count);
+    uint32_t *saved_seen = PTX_ARRAY(unit->job, uint32_t, unit->blocks.count);
+    uint32_t *saved_in = PTX_ARRAY(unit->job, uint32_t, unit->blocks.count);
     PTX_LIST(uint32_t) work = { 0 };
     uint32_t stamp = 0;
 
@@ -506,7 +628,7 @@ void ptx_barrier_verify(struct ptx_unit *unit)
 
         for (uint32_t i = b->first; i < b->first + b->count; i++) {
             uint8_t barrier = unit->code.at[i].barrier;
-            uint32_t from = i + 1, at = k;
+            uint32_t from = i + 1, at = k, saved = 0;
 
             if (unit->code.at[i].in.op != ISA_BSSY)
                 continue;
@@ -518,11 +640,20 @@ void ptx_barrier_verify(struct ptx_unit *unit)
                 for (uint32_t j = from; j < block->first + block->count && !ended; j++) {
                     const struct ptx_mi *mi = &unit->code.at[j];
 
+                    /* an inner region has the register, from taking the number to giving it back */
+                    if (saved == 0 && mi->in.op == ISA_V_MOV_TAKE_B && mi->in.x == barrier)
+                        saved = mi->ref[PTX_S_D] + 1;
+                    else if (saved != 0 && mi->in.op == ISA_V_MOV_GIVE_B && mi->in.d == barrier &&
+                             mi->ref[PTX_S_A] + 1 == saved)
+                        saved = 0;
+
                     if (mi->in.op == ISA_EXIT && !ptx_ref_is_vreg(mi->ref[PTX_S_GUARD]))
                         ended = true;
                     if (mi->barrier != barrier)
                         continue;
-                    if (mi->in.op == ISA_BSYNC || mi->in.op == ISA_BBREAK)
+                    if (saved != 0) /* where it is not given back it is given up */
+                        ended = j == i;
+                    else if (mi->in.op == ISA_BSYNC || mi->in.op == ISA_BBREAK)
                         ended = true;
                     else if (mi->in.op == ISA_BSSY)
                         ptx_fail(unit->job, unit->code.at[i].line, LW_ESTATE,
@@ -530,13 +661,24 @@ void ptx_barrier_verify(struct ptx_unit *unit)
                                  barrier, unit->function->name);
                 }
                 for (unsigned s = 0; !ended && s < block->succ_count; s++) {
-                    if (seen[block->succ[s]] != stamp) {
-                        seen[block->succ[s]] = stamp;
-                        *PTX_PUSH(unit->job, work) = block->succ[s];
+                    uint32_t to = block->succ[s];
+
+                    /* once with the number, and once for each pair that has it */
+                    if (saved == 0 ? seen[to] == stamp
+                                   : saved_in[to] == saved && saved_seen[to] == stamp)
+                        continue;
+                    if (saved == 0) {
+                        seen[to] = stamp;
+                    } else {
+                        saved_in[to] = saved;
+                        saved_seen[to] = stamp;
                     }
+                    *PTX_PUSH(unit->job, work) = to;
+                    *PTX_PUSH(unit->job, work) = saved;
                 }
                 if (work.count == 0)
                     break;
+                saved = work.at[--work.count];
                 at = work.at[--work.count];
                 from = unit->blocks.at[at].first;
             }

@@ -37,6 +37,37 @@ static void put_barrier(struct layout *lay, enum isa_op op, uint8_t barrier)
     mi->in.variant = op == ISA_BSYNC && lay->unit->soft;
 }
 
+/* Barrier numbers to a pair and back; behind the way back the pair is zero: lanes that come by
+ * without having taken one give none. */
+static void put_take(struct layout *lay, uint8_t barrier, uint32_t pair)
+{
+    struct ptx_mi *mi = put(lay, ISA_V_MOV_TAKE_B);
+
+    mi->ref[PTX_S_D] = ptx_ref_of(pair, 0);
+    mi->rows[PTX_S_D] = 2;
+    mi->in.x = barrier;
+}
+
+static void put_zero(struct layout *lay, uint32_t pair)
+{
+    struct ptx_mi *mi = put(lay, ISA_V_MOV_B64);
+
+    mi->ref[PTX_S_D] = ptx_ref_of(pair, 0);
+    mi->rows[PTX_S_D] = mi->rows[PTX_S_X] = 2;
+    mi->in.xkind = ISA_X_IMM;
+    mi->in.x = 0;
+}
+
+static void put_give(struct layout *lay, uint8_t barrier, uint32_t pair)
+{
+    struct ptx_mi *mi = put(lay, ISA_V_MOV_GIVE_B);
+
+    mi->ref[PTX_S_A] = ptx_ref_of(pair, 0);
+    mi->rows[PTX_S_A] = 2;
+    mi->in.d = barrier;
+    put_zero(lay, pair);
+}
+
 static void copy_insn(struct layout *lay, const struct ptx_mi *mi)
 {
     bool literal = mi->flags & PTX_MI_IMM64;
@@ -64,8 +95,13 @@ static void copy_insn(struct layout *lay, const struct ptx_mi *mi)
 
 static void put_edge(struct layout *lay, const struct ptx_block *b, unsigned k)
 {
-    for (size_t i = 0; i < b->breaks[k].count; i++)
+    for (size_t i = 0; i < b->breaks[k].count; i++) {
         put_barrier(lay, ISA_BBREAK, b->breaks[k].at[i]);
+        if (b->break_gives[k].at[i] & PTX_GIVE_UP)
+            put_zero(lay, (b->break_gives[k].at[i] & ~PTX_GIVE_UP) - 1);
+        else if (b->break_gives[k].at[i] != 0)
+            put_give(lay, b->breaks[k].at[i], b->break_gives[k].at[i] - 1);
+    }
     if (b->yields[k])
         (void)put(lay, ISA_YIELD);
 }
@@ -97,9 +133,22 @@ static void lay_block(struct layout *lay, uint32_t old)
     lay->head[old] = line;
     lay->loc = b->count != 0 ? unit->code.at[b->first].loc : b->loc;
     lay->line = b->count != 0 ? unit->code.at[b->first].line : b->line;
-    for (size_t i = 0; i < b->syncs.count; i++)
+    for (size_t i = 0; i < b->syncs.count; i++) {
         put_barrier(lay, ISA_BSYNC, b->syncs.at[i]);
-    for (uint32_t i = b->first; i < b->first + b->count; i++)
+        if (b->sync_gives.at[i] != 0)
+            put_give(lay, b->syncs.at[i], b->sync_gives.at[i] - 1);
+    }
+    uint32_t body = b->first;
+
+    if (old == unit->entry) { /* behind a function's prologue, which saves registers */
+        if (b->count != 0 && unit->code.at[body].flags & PTX_MI_PROLOGUE)
+            copy_insn(lay, &unit->code.at[body++]);
+        for (size_t i = 0; i < unit->regions.count; i++) {
+            if (unit->regions.at[i].saved != PTX_NONE)
+                put_zero(lay, unit->regions.at[i].saved);
+        }
+    }
+    for (uint32_t i = body; i < b->first + b->count; i++)
         copy_insn(lay, &unit->code.at[i]);
     if (b->loc != 0) {
         lay->loc = b->loc;
@@ -108,6 +157,8 @@ static void lay_block(struct layout *lay, uint32_t old)
     for (size_t i = 0; i < b->joins.count; i++) {
         const struct ptx_region *g = &unit->regions.at[b->joins.at[i]];
 
+        if (g->saved != PTX_NONE)
+            put_take(lay, g->barrier, g->saved);
         put_barrier(lay, ISA_BSSY, g->barrier);
         lay->code.at[lay->code.count - 1].target = g->join;
     }

@@ -473,6 +473,7 @@ struct ptx_vreg {
     bool kept;         /* holds a variable of the source: copies of it stay */
 };
 
+#define PTX_GIVE_UP (UINT32_C(1) << 31)
 enum ptx_end { PTX_END_NEXT, PTX_END_BRANCH, PTX_END_FINAL, PTX_END_EXIT };
 struct ptx_block {
     uint32_t first, count; /* instructions, without the terminator */
@@ -498,8 +499,10 @@ struct ptx_block {
     /* ptx_barrier */
     uint8_t branch_barrier;     /* 0xff: none */
     PTX_LIST(uint8_t) syncs;    /* bsync at the start, in order */
+    PTX_LIST(uint32_t) sync_gives; /* by sync: 1 + the pair whose number goes back behind it, or 0 */
     PTX_LIST(uint32_t) joins;   /* regions whose bssy stands at the end */
     PTX_LIST(uint8_t) breaks[2]; /* bbreak on the edge to succ[i] */
+    PTX_LIST(uint32_t) break_gives[2]; /* with PTX_GIVE_UP the number is only dropped */
     bool yields[2];
 };
 struct ptx_loop {
@@ -512,6 +515,7 @@ struct ptx_region {
     uint32_t start, join; /* blocks of bssy and bsync */
     uint32_t scope;       /* a loop that lanes leave with bbreak, PTX_NONE: the function */
     uint8_t barrier;
+    uint32_t saved;       /* vreg: pair that has the outer region's number, PTX_NONE: not needed */
     uint32_t size;
     PTX_LIST(uint32_t) inside;
     PTX_LIST(uint32_t) branches;
@@ -541,6 +545,7 @@ struct ptx_unit {
     ptx_ref carry;                     /* PTX's condition code, a predicate, where */
     bool has_carry;
     PTX_LIST(struct ptx_mi) prologue; /* goes in front of the entry block */
+    bool lossy; /* some barrier numbers are saved within regions: their bsync count as soft */
     bool soft, needs_warp_32;
     unsigned breg_count, vreg_count, sreg_count;
     uint32_t shared_bytes, dynamic_base, local_bytes;
