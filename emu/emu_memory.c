@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
-enum { SLACK_BYTES = EMU_PAGE_BYTES, LARGE_BYTES = 16 << 20, HUGE_BYTES = 1 << 30,
+enum { HEAP_RECORDS = 4096, SLACK_BYTES = EMU_PAGE_BYTES, LARGE_BYTES = 16 << 20, HUGE_BYTES = 1 << 30,
        POPULATE_BYTES = 1 << 28 };
 #define WINDOW_BYTES (UINT64_C(1) << 32)
 
@@ -289,6 +289,8 @@ static void merge_used(struct emu_memory *memory, size_t i)
 
     if (i + 1 >= memory->count || (a->flags & b->flags & EMU_ALLOC_FREED) == 0 ||
         (a->flags & b->flags & of_kernels) == 0 ||
+        /* objects have names of their own in messages as long as there are not too many */
+        (a->flags & EMU_ALLOC_HEAP && memory->count < HEAP_RECORDS) ||
         a->address + pages_taken(a->size_bytes) * EMU_PAGE_BYTES != b->address)
         return;
     a->size_bytes = b->address - a->address + (b->size_bytes != 0 ? b->size_bytes : 1);

@@ -158,8 +158,8 @@ static enum emu_tag_how ask_shift_right(const struct emu_tag_query *q, bool is_s
     *out = emu_affine_v();
     if (q->rules == EMU_TAG_RULES_TABLE || a->kind == EMU_TAG_V || k->kind != EMU_TAG_U)
         return EMU_TAG_KNOWN;
-    if (k->base < q->bits && a->stride % (INT64_C(1) << (n & 63)) == 0 && n < 63 &&
-        a->rise % (INT64_C(1) << (n & 63)) == 0 &&
+    if (k->base < q->bits && n < 63 && a->stride % (INT64_C(1) << n) == 0 &&
+        a->rise % (INT64_C(1) << n) == 0 &&
         emu_affine_fits(a, q->bits, is_signed, q->fold, q->live)) {
         *out = emu_affine_make(q->bits,
                                is_signed ? (uint64_t)(cut_signed(q->bits, a->base) >> n)

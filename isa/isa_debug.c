@@ -32,6 +32,7 @@ enum isa_attr_kind isa_debug_attr_kind(unsigned name)
     case ISA_AT_BYTE_SIZE:
     case ISA_AT_BIT_SIZE:
     case ISA_AT_INLINE:
+    case ISA_AT_CALLING_CONVENTION:
     case ISA_AT_UPPER_BOUND:
     case ISA_AT_ACCESSIBILITY:
     case ISA_AT_COUNT:

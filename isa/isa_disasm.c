@@ -211,7 +211,7 @@ static void put_sources(const struct isa_object *object, struct lw_sink *out)
     lw_put(out, ".producer ");
     put_text(object->producer != NULL ? object->producer : "", out);
     lw_put(out, "\n");
-    if (object->comp_dir != NULL) {
+    if (object->comp_dir != NULL && object->comp_dir[0] != 0) {
         lw_put(out, ".compdir ");
         put_text(object->comp_dir, out);
         lw_put(out, "\n");

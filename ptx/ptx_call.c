@@ -462,13 +462,19 @@ static void add_stack(struct ptx_unit *unit)
     scc->stack_bytes = ((own + align - 1) & ~(align - 1)) + scc->below_bytes;
 }
 
+unsigned ptx_calls_barriers(const struct ptx_unit *unit)
+{
+    unsigned own = unit->breg_count > unit->breg_base ? unit->breg_count : unit->breg_base;
+
+    return saves_all(unit) ? 0 : own;
+}
+
 void ptx_calls_end(struct ptx_unit *unit)
 {
     struct ptx_calls *calls = &unit->function->calls;
-    unsigned own = unit->breg_count > unit->breg_base ? unit->breg_count : unit->breg_base;
 
     find_clobber(unit, &calls->tree.clobber);
-    calls->tree.barriers = saves_all(unit) ? 0 : own;
+    calls->tree.barriers = ptx_calls_barriers(unit);
     calls->tree.breg_count = unit->breg_count;
     calls->tree.soft = unit->soft;
     calls->tree.needs_warp_32 = unit->needs_warp_32;

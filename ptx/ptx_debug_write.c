@@ -302,6 +302,59 @@ static bool points_to_shared(const struct ptx_debug *debug, uint32_t die)
     return false;
 }
 
+/* Whether debuggers would look for a result of type @die where our stub shows it: in the
+ * carrier's integer registers. Floats, vectors and aggregates they would read from others. */
+static bool fits_integer_register(const struct ptx_debug *debug, uint32_t die)
+{
+    enum { FLOAT = 4, COMPLEX_FLOAT = 3 }; /* DW_ATE_ */
+
+    for (unsigned depth = 0; depth < 16 && die != PTX_NONE; depth++) {
+        const struct ptx_value *encoding = ptx_debug_value(debug, die, ISA_AT_ENCODING);
+
+        switch (debug->dies.at[die].tag) {
+        case ISA_TAG_BASE:
+            return encoding != NULL && encoding->kind == PTX_V_NUMBER &&
+                   encoding->number != FLOAT && encoding->number != COMPLEX_FLOAT;
+        case ISA_TAG_POINTER:
+        case ISA_TAG_REFERENCE:
+        case ISA_TAG_RVALUE_REFERENCE:
+        case ISA_TAG_ENUMERATION: return true;
+        case ISA_TAG_TYPEDEF:
+        case ISA_TAG_CONST:
+        case ISA_TAG_VOLATILE:
+        case ISA_TAG_RESTRICT: break;
+        default: return false;
+        }
+        die = ptx_debug_entry(debug, ptx_debug_value(debug, die, ISA_AT_TYPE));
+    }
+    return false;
+}
+
+/* "Does not follow the calling convention": debuggers then show no result, rather than a wrong
+ * one (or stop themselves: gdb 13 has no x86-64 vector registers to read of us). */
+static void put_convention(struct writing *wr, uint32_t index)
+{
+    enum { DW_CC_NOCALL = 3 };
+    const struct ptx_debug *debug = wr->debug;
+    uint32_t declaration = ptx_debug_entry(debug, ptx_debug_value(debug, index, AT_SPECIFICATION));
+    uint32_t origin =
+        ptx_debug_entry(debug, ptx_debug_value(debug, index, ISA_AT_ABSTRACT_ORIGIN));
+    const uint32_t from[] = { index, declaration, origin };
+
+    for (unsigned i = 0; i < LW_COUNT_OF(from); i++) {
+        uint32_t type = from[i] == PTX_NONE
+                            ? PTX_NONE
+                            : ptx_debug_entry(debug, ptx_debug_value(debug, from[i], ISA_AT_TYPE));
+
+        if (type == PTX_NONE)
+            continue;
+        if (!fits_integer_register(debug, type))
+            *PTX_PUSH(wr->job, wr->attrs) =
+                (struct isa_attr){ .name = ISA_AT_CALLING_CONVENTION, .value = DW_CC_NOCALL };
+        return;
+    }
+}
+
 static void put_die(struct writing *wr, uint32_t index, struct isa_die *out)
 {
     struct ptx_debug *debug = wr->debug;
@@ -326,6 +379,8 @@ static void put_die(struct writing *wr, uint32_t index, struct isa_die *out)
     }
     if (d->tag == ISA_TAG_MEMBER)
         put_bit_field(wr, index, first);
+    if (d->tag == ISA_TAG_SUBPROGRAM && !has_attr(wr, first, ISA_AT_CALLING_CONVENTION))
+        put_convention(wr, index);
     if (is_code(debug, index))
         *PTX_PUSH(wr->job, wr->attrs) =
             (struct isa_attr){ .name = ISA_AT_LOW_PC, .value = d->object_function };

@@ -621,6 +621,8 @@ const struct ptx_tree *ptx_calls_tree(const struct ptx_module *module, uint32_t 
 /** Before a function's translation: what its calls do. Behind it: what its callers must know. */
 void ptx_calls_begin(struct ptx_unit *unit);
 void ptx_calls_end(struct ptx_unit *unit);
+/** Barrier registers that callers must leave to it: 0 when it saves what it uses. */
+unsigned ptx_calls_barriers(const struct ptx_unit *unit);
 /** All functions are translated: targets of calls, stacks, soft barriers, kernels' sums. */
 void ptx_calls_finish(struct ptx_job *job, struct ptx_module *module);
 /** Registers of barriers that a function must save, because it may be entered twice. */

@@ -105,6 +105,68 @@ END
 server_ends
 [ "$status" = 0 ] || fail "next: the run ended with status $status"
 
+# Results that gdb would look for in registers that the carrier lacks are not shown, and no session
+# ends of it.
+cat >"$work/kinds.cl" <<'END'
+struct pair { int a, b; };
+float half_of(int x) { return x * 0.5f; }
+double third_of(int x) { return x / 3.0; }
+struct pair two_of(int x) { struct pair p = {x, x + 1}; return p; }
+long big_of(int x) { return x * 10000000000L; }
+__kernel void k(__global float *a)
+{
+    int i = get_global_id(0);
+    struct pair p = two_of(i);
+
+    a[i] = half_of(i) + third_of(i) + p.a + big_of(i);
+}
+END
+cat >"$work/kinds.yaml" <<'END'
+program: {source: kinds.cl, options: [-O0, -g, -cl-opt-disable]}
+buffers: {a: {type: f32, count: 32}}
+steps:
+  - launch: {entry: k, grid: [1], block: [32], args: [a]}
+END
+serve "$lanewise" run kinds.yaml --gdb 127.0.0.1:0
+cat >"$work/session" <<'END'
+set $lane=3
+break two_of
+continue
+finish
+break half_of
+continue
+finish
+break third_of
+continue
+finish
+break big_of if x == 3
+continue
+finish
+delete
+continue
+END
+session gdb
+expect "results of every kind" <<'END'
+Breakpoint 1, two_of \(
+has type: (struct )?pair\. Cannot determine contents
+Breakpoint 2, half_of \(
+has type: float\. Cannot determine contents
+Breakpoint 3, third_of \(
+has type: double\. Cannot determine contents
+Breakpoint 4, big_of \(
+^Value returned is \$[0-9]+ = 30000000000$
+exited normally
+END
+server_ends
+[ "$status" = 0 ] || fail "kinds: the run ended with status $status"
+
+# The assembler reads what the translator prints.
+(cd "$work" && "$lanewise" compile kinds.cl --emit asm -o kinds.s &&
+    "$lanewise" asm kinds.s -o kinds.lwo) >"$work/out" 2>&1 || {
+    fail "the text of a translated kernel does not assemble"
+    head -n 3 "$work/out"
+}
+
 # The shell knows the same frames.
 cat >"$work/commands" <<'END'
 break fact.cl:11
