@@ -210,7 +210,7 @@ struct lw_command_table {
     void *context;
 };
 struct lw_command_set {
-    struct lw_command_table tables[8];
+    struct lw_command_table tables[16];
     size_t count;
 };
 

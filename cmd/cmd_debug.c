@@ -97,10 +97,9 @@ static enum lw_status open_debugger(struct cmd_machine *m, struct lw_sink *messa
 
 static struct lw_command_set commands_for(struct dbg *dbg)
 {
-    struct lw_command_set set = {.count = 1};
+    struct lw_command_set set = {0};
 
-    set.tables[0] =
-        (struct lw_command_table){.rows = dbg_commands, .count = dbg_command_count, .context = dbg};
+    dbg_commands_join(dbg, &set);
     return set;
 }
 

@@ -69,10 +69,31 @@ enum lw_status dbg_lane_set(struct dbg *dbg, dbg_thread_id id, unsigned lane,
 /* ---- points -------------------------------------------------------------------- */
 
 enum dbg_owner { DBG_OWNER_SHELL, DBG_OWNER_GDB };
+enum dbg_point_kind {
+    DBG_POINT_BREAK,  /* before the instruction at pc */
+    DBG_POINT_WATCH,  /* bytes are written, read or both: behind the instruction that did it */
+    DBG_POINT_CATCH   /* something happens to a split, a lane or a launch */
+};
+enum dbg_access { DBG_ACCESS_WRITE = 1, DBG_ACCESS_READ = 2, DBG_ACCESS_BOTH = 3 };
+/** What a DBG_POINT_CATCH stops for; bits. */
+enum dbg_catch {
+    DBG_CATCH_DIVERGE = 1,     /* a split divides */
+    DBG_CATCH_RECONVERGE = 2,  /* splits become one */
+    DBG_CATCH_BARRIER = 4,     /* lanes arrive at a CTA or convergence barrier */
+    DBG_CATCH_EXIT = 8,        /* lanes exit */
+    DBG_CATCH_LAUNCH = 16,     /* a launch begins */
+    DBG_CATCH_ATOMIC = 32      /* an atomic is done */
+};
 struct dbg_point {
     unsigned id;
+    enum dbg_point_kind kind;
     enum dbg_owner owner;
-    uint64_t pc;
+    uint64_t pc;                 /* DBG_POINT_BREAK */
+    uint64_t address;            /* DBG_POINT_WATCH: as it was asked for, */
+    unsigned size_bytes, access; /* enum dbg_access */
+    dbg_thread_id thread;        /* and of what is a warp's or a lane's: whose */
+    unsigned lane;
+    unsigned catches;            /* DBG_POINT_CATCH: of enum dbg_catch */
     bool enabled, temporary;
     uint64_t hits;
     const char *condition; /* expression text, NULL: none; evaluated once per active lane */
@@ -84,6 +105,25 @@ enum lw_status dbg_point_remove(struct dbg *dbg, unsigned id, struct lw_error *e
     LW_MUST_CHECK;
 enum lw_status dbg_point_enable(struct dbg *dbg, unsigned id, bool on, struct lw_error *err)
     LW_MUST_CHECK;
+/**
+ * Watch @size_bytes (1 to 64) at @address, as the focus lane of @id sees it: global, shared and
+ * local memory, and registers through the windows. What is one block's, warp's or lane's is
+ * watched there alone, and the point goes, with a message, when that ends. Any number.
+ * A write that leaves the bytes as they were does not stop a watch for writes.
+ *
+ * @access     enum dbg_access
+ * @condition  as dbg_point_add, for the lanes that touched it; may be NULL
+ * @text       what the user called it, for lists and stops; may be NULL
+ * Errors: LW_ERANGE, nothing readable is there; LW_EINPUT for the condition.
+ */
+enum lw_status dbg_watch_add(struct dbg *dbg, enum dbg_owner owner, dbg_thread_id id,
+                             uint64_t address, unsigned size_bytes, unsigned access,
+                             const char *condition, const char *text, unsigned *point,
+                             struct lw_error *err) LW_MUST_CHECK;
+/** Stop when something of @catches (enum dbg_catch) happens, behind that instruction. */
+enum lw_status dbg_catch_add(struct dbg *dbg, enum dbg_owner owner, unsigned catches,
+                             const char *condition, bool temporary, unsigned *point,
+                             struct lw_error *err) LW_MUST_CHECK;
 unsigned dbg_point_count(const struct dbg *dbg);
 bool dbg_point_at(const struct dbg *dbg, unsigned index, struct dbg_point *out);
 /** A condition made by the owner instead of an expression: called with the lane in focus,
@@ -99,7 +139,10 @@ enum lw_status dbg_point_set_condition(struct dbg *dbg, unsigned id, dbg_conditi
 enum dbg_stop_kind {
     DBG_STOP_NONE, DBG_STOP_BREAKPOINT, DBG_STOP_STEP, DBG_STOP_FAULT, DBG_STOP_HANG,
     DBG_STOP_INTERRUPT, DBG_STOP_ENDED, /* everything ran to its end */
-    DBG_STOP_WAITS                      /* a locked warp waits for others */
+    DBG_STOP_WAITS,                     /* a locked warp waits for others */
+    DBG_STOP_WATCH, DBG_STOP_CATCH,
+    DBG_STOP_HISTORY_BEGIN,             /* nothing earlier is kept: text says why */
+    DBG_STOP_HISTORY_END                /* a replay came to where the run has come */
 };
 /** Why it stopped; printed by the shell, encoded by the stub. */
 struct dbg_stop {
@@ -110,6 +153,12 @@ struct dbg_stop {
     unsigned point;
     struct emu_fault fault;
     struct emu_hang hang;
+    uint64_t watch_address;     /* DBG_STOP_WATCH: as it was asked for; */
+    unsigned watch_access;      /* what was done, of enum dbg_access; */
+    unsigned watch_bytes;       /* as many of these: before and behind the instruction */
+    uint8_t old_bytes[64], new_bytes[64];
+    uint64_t writer_pc;         /* the instruction that did it; pc is the next one of the lane */
+    unsigned catches;           /* DBG_STOP_CATCH: what happened */
     char text[512]; /* a sentence, when there is more to say than the kind; may be empty */
 };
 void dbg_stop_print(const struct dbg *dbg, const struct dbg_stop *stop, struct lw_sink *out);
@@ -133,6 +182,47 @@ enum lw_status dbg_step_line(struct dbg *dbg, dbg_thread_id id, bool over, bool 
                              struct dbg_stop *stop, struct lw_error *err) LW_MUST_CHECK;
 /** Async-signal-safe: the current run stops at the next chance. */
 void dbg_interrupt(struct dbg *dbg);
+
+/* ---- back in time ----------------------------------------------------------------- */
+
+/**
+ * Keep history from now on, so that the doors below work (docs/history.md). Without it they
+ * answer LW_ESTATE with the reason.
+ *
+ * @budget_bytes  for snapshots and the log; 0: 256 MiB
+ * @save_host, @load_host  the host's place in its steps, as in struct emu_history_options; both
+ *                NULL when it has none
+ * Errors: LW_EUNSUPP when the engine keeps none.
+ */
+enum lw_status dbg_history_start(struct dbg *dbg, uint64_t budget_bytes,
+                                 bool (*save_host)(void *context, void **data, size_t *size),
+                                 void (*load_host)(void *context, const void *data, size_t size),
+                                 void *context, struct lw_error *err) LW_MUST_CHECK;
+/** Every door stops with DBG_STOP_HISTORY_BEGIN where nothing earlier is kept. The reverse of
+ *  dbg_step: the last instruction that the focus lane of @id has retired is undone, and all that
+ *  happened since. */
+enum lw_status dbg_reverse_step(struct dbg *dbg, dbg_thread_id id, struct dbg_stop *stop,
+                                struct lw_error *err) LW_MUST_CHECK;
+/** Back while the lane's pc is in [low, high), to the first instruction of that stay; from the
+ *  first one itself, one instruction further back, as gdb expects of a range step. */
+enum lw_status dbg_reverse_step_range(struct dbg *dbg, dbg_thread_id id, uint64_t low,
+                                      uint64_t high, struct dbg_stop *stop,
+                                      struct lw_error *err) LW_MUST_CHECK;
+/** Back to the beginning of a source line; @over: calls are undone as a whole. */
+enum lw_status dbg_reverse_step_line(struct dbg *dbg, dbg_thread_id id, bool over,
+                                     struct dbg_stop *stop, struct lw_error *err) LW_MUST_CHECK;
+/** Back to the call of the function that the lane is in. */
+enum lw_status dbg_reverse_finish(struct dbg *dbg, dbg_thread_id id, struct dbg_stop *stop,
+                                  struct lw_error *err) LW_MUST_CHECK;
+/** Back to the last time that a point was hit: for a watchpoint, before the instruction that
+ *  touched it; conditions hold. Else to the beginning of history. */
+enum lw_status dbg_reverse_continue(struct dbg *dbg, struct dbg_stop *stop,
+                                    struct lw_error *err) LW_MUST_CHECK;
+/** To a count of warp instructions of the whole run; UINT64_MAX: to where the run has come. */
+enum lw_status dbg_goto(struct dbg *dbg, uint64_t instructions, struct dbg_stop *stop,
+                        struct lw_error *err) LW_MUST_CHECK;
+/** Where we are, and what is kept. False: no history is kept. */
+bool dbg_history_info(const struct dbg *dbg, struct emu_history_info *out);
 
 /* ---- places and values ------------------------------------------------------------ */
 
@@ -221,9 +311,8 @@ bool dbg_frame_at(struct dbg *dbg, dbg_thread_id id, unsigned lane, unsigned ind
  *  address. 0 when the thread is gone. */
 uint64_t dbg_stack_pointer(const struct dbg *dbg, dbg_thread_id id, unsigned lane);
 
-/** The command table: break, step, continue, warps, lanes, print, ... The context of its
- *  rows is a struct dbg *. Commands that resume print the stop. */
-extern const struct lw_command dbg_commands[];
-extern const size_t dbg_command_count;
+/** Adds the debugger's tables to @set: break, step, continue, watch, reverse-step, warps,
+ *  print, ... Commands that resume print the stop. */
+void dbg_commands_join(struct dbg *dbg, struct lw_command_set *set);
 
 #endif

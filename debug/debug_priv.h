@@ -16,7 +16,9 @@
  *   dbg_source.c       locations, lines, source text, disassembly
  *   dbg_frames.c       frames by the ABI
  *   dbg_show.c         tables: warps, lanes, splits, barriers, allocations
- *   dbg_commands.c     the command table
+ *   dbg_watch.c        watchpoints and catchpoints
+ *   dbg_history.c      back in time
+ *   dbg_commands*.c    the command tables
  */
 #ifndef DEBUG_PRIV_H
 #define DEBUG_PRIV_H

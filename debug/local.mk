@@ -2,11 +2,17 @@
 liblanewise_a_SOURCES += \
 	%D%/debug.h \
 	%D%/debug_priv.h \
+	%D%/dbg_commands_priv.h \
 	%D%/dbg_expr_priv.h \
 	%D%/dbg_run_priv.h \
 	%D%/dbg_commands.c \
+	%D%/dbg_commands_history.c \
+	%D%/dbg_commands_points.c \
+	%D%/dbg_commands_run.c \
+	%D%/dbg_commands_values.c \
 	%D%/dbg_expr.c \
 	%D%/dbg_frames.c \
+	%D%/dbg_history.c \
 	%D%/dbg_memory.c \
 	%D%/dbg_names.c \
 	%D%/dbg_points.c \
@@ -19,4 +25,5 @@ liblanewise_a_SOURCES += \
 	%D%/dbg_stop.c \
 	%D%/dbg_value.c \
 	%D%/dbg_variables.c \
-	%D%/dbg_walk.c
+	%D%/dbg_walk.c \
+	%D%/dbg_watch.c

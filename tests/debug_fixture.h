@@ -118,8 +118,7 @@ static inline struct fix *fix_open(const char *name, unsigned width, uint32_t gr
                                  .messages = &f->messages.sink};
     if (dbg_create(&session, &f->dbg, &err) != LW_OK)
         fix_fail("dbg_create", &err);
-    f->set.tables[f->set.count++] =
-        (struct lw_command_table){dbg_commands, dbg_command_count, f->dbg};
+    dbg_commands_join(f->dbg, &f->set);
     return f;
 }
 

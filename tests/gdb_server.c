@@ -35,7 +35,7 @@ static int serve(const char *path, enum rsp_arch arch, struct lw_error *err)
     struct lnc_session *session = NULL;
     struct dbg *dbg = NULL;
     struct lnc_options options = {0};
-    struct lw_command_set set = {.count = 1};
+    struct lw_command_set set = {0};
     struct rsp_config rsp = {.arch = arch, .monitor = &set};
     bool fine = false;
 
@@ -49,7 +49,7 @@ static int serve(const char *path, enum rsp_arch arch, struct lw_error *err)
         .machine = machine, .engine = engine, .next = next, .next_context = session};
     if (dbg_create(&dbg_config, &dbg, err) != LW_OK)
         goto cleanup;
-    set.tables[0] = (struct lw_command_table){dbg_commands, dbg_command_count, dbg};
+    dbg_commands_join(dbg, &set);
     rsp.dbg = dbg;
     rsp.object = lnc_session_object(session);
     fine = rsp_serve(&rsp, "0", false, ready, NULL, err) == LW_OK;

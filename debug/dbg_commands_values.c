@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Commands on values, memory and code. */
+#include "debug/dbg_commands_priv.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { MAX_PLACES = 32, MAX_COUNT = 1000000, LIST_LINES = 10, DISASSEMBLE_COUNT = 8 };
+
+/* "/x" or "/8xw" as the first operand; *next moves behind it. */
+static enum lw_status format_parse(int argc, char **argv, int *next, uint64_t *count,
+                                   char *format, char *size, struct lw_error *err)
+{
+    const char *text;
+
+    if (*next >= argc || argv[*next][0] != '/')
+        return LW_OK;
+    text = argv[*next] + 1;
+    if (isdigit((unsigned char)*text)) {
+        char *last;
+
+        *count = strtoul(text, &last, 10);
+        text = last;
+        if (*count == 0 || *count > 65536)
+            return LW_FAIL(err, LW_EUSAGE, "a count is from 1 to 65536");
+    }
+    for (; *text != '\0'; text++) {
+        if (strchr("xduoftcazis", *text) != NULL)
+            *format = *text;
+        else if (strchr("bhwg", *text) != NULL)
+            *size = *text;
+        else
+            return LW_FAIL(err, LW_EUSAGE,
+                           "\"%c\" is no format: x d u o t f c a z are, with sizes b h w g",
+                           *text);
+    }
+    ++*next;
+    return LW_OK;
+}
+
+static enum lw_status do_print(void *context, int argc, char **argv, struct lw_sink *out,
+                               struct lw_error *err)
+{
+    struct dbg *dbg = context;
+    dbg_thread_id id = dbg_focus_get(dbg, DBG_FOCUS_VIEW);
+    struct dbg_value value;
+    char text[1024], format = 0, size = 0;
+    uint64_t count = 1;
+    int next = 1;
+    enum lw_status status = format_parse(argc, argv, &next, &count, &format, &size, err);
+
+    if (status != LW_OK)
+        return status;
+    if (next >= argc)
+        return LW_FAIL(err, LW_EUSAGE, "print takes an expression, as in `print v0 + 1`");
+    if (!dbg_args_join(argc, argv, next, text, sizeof text))
+        return dbg_too_long(err);
+    if (dbg_print_source(dbg, id, dbg_lane_get(dbg, id), text, format, out))
+        return LW_OK;
+    status = dbg_eval(dbg, id, dbg_lane_get(dbg, id), text, &value, err);
+    if (status != LW_OK)
+        return status;
+    lw_printf(out, "%s = ", text);
+    dbg_value_print(&value, format, out);
+    if (format == 'a' && dbg_function_at(dbg, value.bits) != NULL) {
+        lw_put(out, "  ");
+        dbg_place_print(dbg, value.bits, out);
+    }
+    lw_put(out, "\n");
+    return LW_OK;
+}
+
+static enum lw_status do_locals(void *context, int argc, char **argv, struct lw_sink *out,
+                                struct lw_error *err)
+{
+    struct dbg *dbg = context;
+    dbg_thread_id id = dbg_focus_get(dbg, DBG_FOCUS_VIEW);
+
+    (void)argc;
+    (void)argv;
+    return dbg_locals_print(dbg, id, dbg_lane_get(dbg, id), out, err);
+}
+
+static enum lw_status do_plane(void *context, int argc, char **argv, struct lw_sink *out,
+                               struct lw_error *err)
+{
+    struct dbg *dbg = context;
+    struct dbg_thread thread;
+    char text[1024];
+    enum lw_status status = dbg_view(dbg, &thread, err);
+
+    if (status != LW_OK)
+        return status;
+    if (argc < 2)
+        return LW_FAIL(err, LW_EUSAGE, "plane takes an expression, as in `plane v0`");
+    if (!dbg_args_join(argc, argv, 1, text, sizeof text))
+        return dbg_too_long(err);
+    return dbg_print_lanes(dbg, thread.id, text, dbg->colour, out, err);
+}
+
+static enum lw_status do_set(void *context, int argc, char **argv, struct lw_sink *out,
+                             struct lw_error *err)
+{
+    struct dbg *dbg = context;
+    struct dbg_thread thread;
+    char text[1024];
+    int first = argc > 1 && strcmp(argv[1], "var") == 0 ? 2 : 1;
+    enum lw_status status = dbg_view(dbg, &thread, err);
+
+    (void)out;
+    if (status != LW_OK)
+        return status;
+    if (first >= argc)
+        return LW_FAIL(err, LW_EUSAGE, "set takes an assignment, as in `set v0 = 7`");
+    if (!dbg_args_join(argc, argv, first, text, sizeof text))
+        return dbg_too_long(err);
+    return dbg_assign(dbg, thread.id, thread.lane, text, err);
+}
+
+static enum lw_status examine(struct dbg *dbg, dbg_thread_id id, uint64_t address,
+                              uint64_t count, char format, unsigned bytes,
+                              struct lw_sink *out, struct lw_error *err)
+{
+    unsigned row = bytes >= 8 ? 2 : bytes == 4 ? 4 : 8;
+
+    for (uint64_t i = 0; i < count; i++, address += bytes) {
+        uint8_t raw[8] = {0};
+        struct dbg_value value = {bytes == 8 ? DBG_U64 : DBG_U32, 0};
+
+        if (dbg_mem_read(dbg, id, address, raw, bytes) != bytes) {
+            if (i % row != 0)
+                lw_put(out, "\n");
+            return LW_FAIL(err, LW_ERANGE, "cannot read memory at 0x%llx",
+                           (unsigned long long)address);
+        }
+        value.bits = lw_get64(raw);
+        if (i % row == 0)
+            lw_printf(out, "%s0x%llx:", i != 0 ? "\n" : "", (unsigned long long)address);
+        lw_put(out, " ");
+        if (format == 'x')
+            lw_printf(out, "0x%0*llx", (int)(2 * bytes), (unsigned long long)value.bits);
+        else if (format == 'd' && bytes < 4)
+            lw_printf(out, "%d", bytes == 1 ? (int)(int8_t)raw[0]
+                                            : (int)(int16_t)(uint16_t)value.bits);
+        else
+            dbg_value_print(&value, format, out);
+    }
+    lw_put(out, "\n");
+    return LW_OK;
+}
+
+static enum lw_status do_x(void *context, int argc, char **argv, struct lw_sink *out,
+                           struct lw_error *err)
+{
+    struct dbg *dbg = context;
+    dbg_thread_id id = dbg_focus_get(dbg, DBG_FOCUS_VIEW);
+    struct dbg_value value;
+    char text[1024], format = 'x', size = 'w';
+    uint64_t count = 1;
+    int next = 1;
+    enum lw_status status = format_parse(argc, argv, &next, &count, &format, &size, err);
+    unsigned bytes;
+
+    if (status != LW_OK)
+        return status;
+    if (next >= argc)
+        return LW_FAIL(err, LW_EUSAGE, "x takes an address, as in `x /8xw 0x200000000000`");
+    if (format == 's')
+        return LW_FAIL(err, LW_EUSAGE, "x has no format s: `x /16cb ADDRESS` shows text");
+    if (!dbg_args_join(argc, argv, next, text, sizeof text))
+        return dbg_too_long(err);
+    status = dbg_eval(dbg, id, dbg_lane_get(dbg, id), text, &value, err);
+    if (status != LW_OK)
+        return status;
+    if (format == 'i') {
+        dbg_disassemble(dbg, value.bits, (unsigned)count, false, out);
+        return LW_OK;
+    }
+    bytes = size == 'b' ? 1 : size == 'h' ? 2 : size == 'g' ? 8 : 4;
+    if (format == 'f' && bytes < 4)
+        return LW_FAIL(err, LW_EUSAGE, "floats have 4 or 8 bytes: use w or g");
+    return examine(dbg, id, value.bits, count, format, bytes, out, err);
+}
+
+/* ---- source ---------------------------------------------------------------------------------- */
+
+static enum lw_status do_disassemble(void *context, int argc, char **argv,
+                                     struct lw_sink *out, struct lw_error *err)
+{
+    struct dbg *dbg = context;
+    struct dbg_thread thread;
+    uint64_t pcs[MAX_PLACES], count = DISASSEMBLE_COUNT;
+    unsigned places;
+    bool source = false;
+    int next = 1;
+    enum lw_status status;
+
+    if (next < argc && strcmp(argv[next], "/s") == 0) {
+        source = true;
+        next++;
+    }
+    if (next == argc) {
+        status = dbg_view(dbg, &thread, err);
+        if (status != LW_OK)
+            return status;
+        pcs[0] = thread.place.pc;
+    } else {
+        const struct isa_function *function;
+
+        status = dbg_location_parse(dbg, argv[next], pcs, MAX_PLACES, &places, err);
+        if (status != LW_OK)
+            return status;
+        function = dbg_function_at(dbg, pcs[0]);
+        if (function != NULL && strcmp(function->name, argv[next]) == 0) {
+            pcs[0] = dbg_function_pc(dbg, function);
+            count = function->count;
+        }
+        next++;
+    }
+    if (next < argc && (!lw_parse_u64(argv[next], &count) || count == 0 || count > MAX_COUNT))
+        return LW_FAIL(err, LW_EUSAGE, "disassemble takes /s, a place and a count, not \"%s\"",
+                       argv[next]);
+    dbg_disassemble(dbg, pcs[0], (unsigned)count, source, out);
+    return LW_OK;
+}
+
+static enum lw_status list_lines(struct dbg *dbg, const char *file, uint64_t first,
+                                 struct lw_sink *out, struct lw_error *err)
+{
+    const char *here_file = NULL;
+    unsigned here = 0;
+    struct dbg_thread thread;
+    bool any = false;
+
+    if (dbg_view(dbg, &thread, NULL) == LW_OK)
+        (void)!dbg_source_at(dbg, thread.place.pc, &here_file, &here);
+    for (uint64_t line = first; line < first + LIST_LINES; line++) {
+        const char *text = line <= UINT32_MAX ? dbg_source_line(dbg, file, (unsigned)line)
+                                              : NULL;
+        bool mark = here == line && here_file != NULL && strcmp(here_file, file) == 0;
+
+        if (text == NULL)
+            break;
+        lw_printf(out, "%s %llu\t%s\n", mark ? "=>" : "  ", (unsigned long long)line, text);
+        any = true;
+    }
+    if (!any && dbg_source_line(dbg, file, 1) == NULL)
+        return LW_FAIL(err, LW_ENOENT, "the source file %s cannot be read", file);
+    if (!any)
+        return LW_FAIL(err, LW_ERANGE, "%s has no line %llu", file, (unsigned long long)first);
+    dbg->list_next = first + LIST_LINES;
+    return LW_OK;
+}
+
+static enum lw_status do_list(void *context, int argc, char **argv, struct lw_sink *out,
+                              struct lw_error *err)
+{
+    struct dbg *dbg = context;
+    struct dbg_thread thread = {0};
+    const char *file;
+    char *copy;
+    unsigned line, count;
+    uint64_t pcs[MAX_PLACES], pc;
+    enum lw_status status;
+
+    if (argc > 2)
+        return LW_FAIL(err, LW_EUSAGE, "list takes one place, \"%s\" is too much", argv[2]);
+    (void)!dbg_view(dbg, &thread, NULL);
+    pc = thread.place.pc;
+    if (argc == 2) {
+        status = dbg_location_parse(dbg, argv[1], pcs, MAX_PLACES, &count, err);
+        if (status != LW_OK)
+            return status;
+        pc = pcs[0];
+    } else if (dbg->list_file != NULL && dbg->listed_pc == pc) {
+        return list_lines(dbg, dbg->list_file, dbg->list_next, out, err);
+    }
+    if (!dbg_source_at(dbg, pc, &file, &line))
+        return LW_FAIL(err, LW_ENOENT, "no source line is known for 0x%llx",
+                       (unsigned long long)pc);
+    copy = strdup(file);
+    free(dbg->list_file);
+    dbg->list_file = copy;
+    dbg->listed_pc = thread.place.pc;
+    return list_lines(dbg, file, line > LIST_LINES / 2 ? line - LIST_LINES / 2 : 1, out, err);
+}
+/* clang-format off */
+static const struct lw_command rows[] = {
+    /* name        abbrev.  operands                      summary                                                       example */
+    {"print",       "p",    "[/format] <expression>",     "Value of an expression for the focus lane",                  "print /x v0 + 1", do_print},
+    {"locals",      "lo",   "",                           "Variables of the source in scope, with values",              "locals", do_locals},
+    {"plane",       "pl",   "[/format] <expression>",     "Value of an expression for every lane of the focus warp",    "plane v0", do_plane},
+    {"set",         "se",   "<target> = <expression>",    "Assign to a register, to the pc or to memory",               "set v1 = v0 * 2", do_set},
+    {"x",           "x",    "[/count format size] <address>", "Memory as the focus lane sees it",                       "x /4xw 0x200000000000", do_x},
+    {"disassemble", "disas","[/s] [location] [count]",    "Instructions, with /s and source lines",                     "disassemble /s saxpy", do_disassemble},
+    {"list",        "l",    "[location]",                 "Source lines, then the following ones",                      "list saxpy", do_list},
+};
+/* clang-format on */
+const struct lw_command_table dbg_commands_values = {rows, LW_COUNT_OF(rows), NULL};
