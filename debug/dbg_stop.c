@@ -54,6 +54,17 @@ void dbg_stop_print(const struct dbg *dbg, const struct dbg_stop *stop, struct l
     case DBG_STOP_WAITS:
         lw_printf(out, "waiting: %s\n", stop->text);
         break;
+    case DBG_STOP_WATCH:
+    case DBG_STOP_CATCH:
+        lw_printf(out, "point %u: %s\n", stop->point, stop->text);
+        break;
+    case DBG_STOP_HISTORY_BEGIN:
+        lw_printf(out, "history begins here%s%s\n", stop->text[0] != '\0' ? ": " : "",
+                  stop->text);
+        break;
+    case DBG_STOP_HISTORY_END:
+        lw_put(out, "the replay has come to where the run was\n");
+        break;
     }
     where(dbg, stop, out);
 }

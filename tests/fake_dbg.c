@@ -225,7 +225,8 @@ enum lw_status dbg_point_add(struct dbg *dbg, enum dbg_owner owner, uint64_t pc,
         return LW_FAIL(err, LW_ENOMEM, "too many points");
     point = &dbg->points[dbg->point_count++];
     memset(point, 0, sizeof *point);
-    point->pub = (struct dbg_point){++dbg->last_point, owner, pc, true, temporary, 0, condition};
+    point->pub = (struct dbg_point){.id = ++dbg->last_point, .owner = owner, .pc = pc, .enabled = true, .temporary = temporary,
+                                    .condition = condition};
     *id = point->pub.id;
     return LW_OK;
 }
