@@ -114,21 +114,6 @@ static void announce(void *context, unsigned port)
     fflush(stdout); /* whoever reads the port from a pipe waits for this line */
 }
 
-/* Where the loader has put the program's variables; NULL: nobody knows. */
-static uint64_t *variable_addresses(const struct dbg *dbg, const struct isa_object *object)
-{
-    const struct emu_program *program =
-        emu_machine_program_at(dbg_machine(dbg), ISA_CODE_BASE);
-    uint64_t *at;
-
-    if (program == NULL || emu_program_object(program) != object)
-        return NULL;
-    at = calloc((size_t)object->variable_count + 1, sizeof *at);
-    for (unsigned i = 0; at != NULL && i < object->variable_count; i++)
-        at[i] = emu_program_variable(program, object->variables[i].name, NULL);
-    return at;
-}
-
 enum lw_status cmd_serve_gdb(struct cmd_machine *m, const char *address, const char *arch,
                              bool once, struct emu_stop *stop, bool *detached,
                              struct lw_error *err)
@@ -139,7 +124,6 @@ enum lw_status cmd_serve_gdb(struct cmd_machine *m, const char *address, const c
     struct lw_command_set set;
     struct lw_file_sink messages;
     struct dbg *dbg = NULL;
-    uint64_t *variables;
     enum lw_status status;
     char copy[300];
 
@@ -156,9 +140,7 @@ enum lw_status cmd_serve_gdb(struct cmd_machine *m, const char *address, const c
     set = commands_for(dbg);
     config.dbg = dbg;
     config.monitor = &set;
-    config.variables = variables = variable_addresses(dbg, config.object);
     status = rsp_serve(&config, copy, once, announce, copy, err);
-    free(variables);
     *detached = end == RSP_DETACHED;
     stop_of(dbg, stop);
     dbg_destroy(dbg);

@@ -9,13 +9,25 @@ enum rsp_arch { RSP_X86_64, RSP_AARCH64 };
 /** RSP_RUNNING: the connection is open, or broke off. */
 enum rsp_end { RSP_RUNNING, RSP_DETACHED, RSP_KILLED };
 
+/** Rows of gdbstub/rsp_features.def. */
+enum rsp_feature {
+#define RSP_FEATURE(id, name, summary) RSP_F_##id,
+#include "gdbstub/rsp_features.def"
+    RSP_FEATURE_COUNT
+};
+/** Name ("no-ack") and what it gives; NULL past the last. */
+const char *rsp_feature_name(unsigned feature);
+const char *rsp_feature_summary(unsigned feature);
+/** False: no feature has this name. */
+bool rsp_feature_find(const char *name, enum rsp_feature *out);
+
 struct rsp_config {
     struct dbg *dbg;                  /* borrowed */
     const struct isa_object *object;  /* served to gdb as an ELF, e_machine patched */
-    const uint64_t *variables;        /* where its variables lie; may be NULL */
     enum rsp_arch arch;
     const struct lw_command_set *monitor; /* `monitor` runs these; may be NULL */
     enum rsp_end *ended;                  /* rsp_serve: how gdb left; may be NULL */
+    uint64_t without; /* bit 1 << feature: not there; for tests, 0 in the product */
 };
 
 /** One connection's protocol state, without a socket: bytes in, bytes out. */

@@ -99,6 +99,17 @@ void rsp_do_reg_write(struct rsp *rsp, const struct rsp_args *args)
 
 enum { PIECE_BYTES = 4096 };
 
+static bool hidden(const struct rsp *rsp, uint64_t address)
+{
+    return address >> 56 >= 0xF0 && !rsp_has(rsp, RSP_F_WINDOWS);
+}
+
+uint64_t rsp_mem_read(const struct rsp *rsp, dbg_thread_id id, uint64_t address, void *data,
+                      uint64_t size)
+{
+    return hidden(rsp, address) ? 0 : dbg_mem_read(rsp->dbg, id, address, data, size);
+}
+
 /* Up to @size bytes, given piece by piece; stops where memory ends. */
 static uint64_t read_pieces(struct rsp *rsp, uint64_t address, uint64_t size,
                             void (*piece)(void *context, const uint8_t *data, size_t size),
@@ -109,7 +120,7 @@ static uint64_t read_pieces(struct rsp *rsp, uint64_t address, uint64_t size,
     while (done < size) {
         uint8_t data[PIECE_BYTES];
         uint64_t want = size - done < sizeof data ? size - done : sizeof data;
-        uint64_t got = dbg_mem_read(rsp->dbg, view_thread(rsp), address + done, data, want);
+        uint64_t got = rsp_mem_read(rsp, view_thread(rsp), address + done, data, want);
 
         if (got > want)
             got = want;
@@ -155,7 +166,8 @@ void rsp_do_mem_read_binary(struct rsp *rsp, const struct rsp_args *args)
 static void mem_write(struct rsp *rsp, uint64_t address, const uint8_t *data, size_t size)
 {
     rsp->threads_valid = false; /* a window may hold what thread states show */
-    if (size != 0 && dbg_mem_write(rsp->dbg, view_thread(rsp), address, data, size) != size)
+    if (hidden(rsp, address) ||
+        (size != 0 && dbg_mem_write(rsp->dbg, view_thread(rsp), address, data, size) != size))
         lw_put(&rsp->reply.sink, "E01");
     else
         lw_put(&rsp->reply.sink, "OK");
@@ -221,8 +233,8 @@ void rsp_do_search(struct rsp *rsp, const struct rsp_args *args)
     }
     while (done < size) {
         uint64_t want = size - done < PIECE_BYTES ? size - done : PIECE_BYTES;
-        uint64_t got = dbg_mem_read(rsp->dbg, view_thread(rsp), address + done,
-                                    window + kept, want);
+        uint64_t got = rsp_mem_read(rsp, view_thread(rsp), address + done, window + kept,
+                                    want);
         const uint8_t *hit;
 
         if (got > want)
@@ -329,7 +341,7 @@ static void threads_build(struct rsp *rsp)
         if (!dbg_thread_at(rsp->dbg, i, &thread))
             continue;
         lw_printf(xml, "<thread id=\"%llx\"", (unsigned long long)thread.id);
-        if (count > THREADS_WITH_NAMES) { /* the cost of names grows with the square */
+        if (count > THREADS_WITH_NAMES || !rsp_has(rsp, RSP_F_THREAD_NAMES)) { /* the cost of names grows with the square */
             lw_put(xml, "/>\n");
             continue;
         }
@@ -362,17 +374,36 @@ void rsp_do_threads_read(struct rsp *rsp, const struct rsp_args *args)
 
 enum { FILEIO_ENOENT = 2, FILEIO_EBADF = 9, FILEIO_EROFS = 30, ELF_FD = 3 };
 
+/* Where the loader has put the object's variables; NULL: nobody knows. */
+static uint64_t *variable_addresses(const struct rsp *rsp, const struct isa_object *object)
+{
+    const struct emu_machine *machine = dbg_machine(rsp->dbg);
+    const struct emu_program *program =
+        machine != NULL ? emu_machine_program_at(machine, ISA_CODE_BASE) : NULL;
+    uint64_t *at;
+
+    if (program == NULL || emu_program_object(program) != object ||
+        !rsp_has(rsp, RSP_F_VARIABLES))
+        return NULL;
+    at = calloc((size_t)object->variable_count + 1, sizeof *at);
+    for (unsigned i = 0; at != NULL && i < object->variable_count; i++)
+        at[i] = emu_program_variable(program, object->variables[i].name, NULL);
+    return at;
+}
+
 enum lw_status rsp_elf_init(struct rsp *rsp, struct lw_error *err)
 {
     const struct isa_object *object = rsp->config.object;
     const char *name = "kernel", *slash;
     size_t at = 0;
     enum lw_status status;
+    uint64_t *variables;
 
     if (object == NULL)
         return LW_OK;
-    status = isa_object_write_loaded(object, rsp->config.variables, &rsp->elf, &rsp->elf_size,
-                                     err);
+    variables = variable_addresses(rsp, object);
+    status = isa_object_write_loaded(object, variables, &rsp->elf, &rsp->elf_size, err);
+    free(variables);
     if (status != LW_OK)
         return status;
     if (rsp->elf_size < 52)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The packet table. A packet is one row: its name, how the name is matched, a schema of
- * its arguments, the handler, and what qSupported says about it. Nothing else in the stub
+ * its arguments, the handler, and the feature it belongs to. Nothing else in the stub
  * knows a packet's name. A packet without a row gets the empty reply: not supported.
  */
 #include "gdbstub/rsp_priv.h"
@@ -24,10 +24,11 @@ struct packet {
     enum match match;
     const char *schema;
     void (*run)(struct rsp *rsp, const struct rsp_args *args);
-    const char *feature; /* in our answer to qSupported; NULL: nothing to announce */
+    enum rsp_feature feature; /* without it there is no such packet */
 };
 
-static void do_supported(struct rsp *rsp, const struct rsp_args *args);
+/* A packet that is always there. */
+#define ALWAYS RSP_FEATURE_COUNT
 
 static void ok(struct rsp *rsp, const struct rsp_args *args)
 {
@@ -45,6 +46,8 @@ static void set_focus(struct rsp *rsp, enum dbg_focus focus, uint64_t id)
 {
     struct lw_error err;
 
+    if (focus == DBG_FOCUS_VIEW && !rsp_has(rsp, RSP_F_THREAD_FOCUS))
+        id = 0;
     /* 0 is any thread, -1 all of them: the focus stays. */
     if (id != 0 && id != UINT64_MAX && dbg_focus_set(rsp->dbg, focus, id, &err) != LW_OK)
         lw_put(&rsp->reply.sink, "E01");
@@ -185,52 +188,52 @@ static void do_point_remove_1(struct rsp *rsp, const struct rsp_args *args)
 
 /* clang-format off */
 static const struct packet packets[] = {
-    /* name                          match   schema      handler                  qSupported */
-    {"qSupported",                   PREFIX, "*",        do_supported,            NULL},
-    {"QStartNoAckMode",              EXACT,  "",         do_no_ack,               "QStartNoAckMode+"},
-    {"?",                            EXACT,  "",         rsp_do_why,              "no-resumed+"},
-    {"g",                            EXACT,  "",         rsp_do_regs_read,        NULL},
-    {"G",                            PREFIX, "*",        rsp_do_regs_write,       NULL},
-    {"p",                            PREFIX, "x",        rsp_do_reg_read,         NULL},
-    {"P",                            PREFIX, "x=*",      rsp_do_reg_write,        NULL},
-    {"m",                            PREFIX, "x,x",      rsp_do_mem_read,         NULL},
-    {"x",                            PREFIX, "x,x",      rsp_do_mem_read_binary,  NULL},
-    {"M",                            PREFIX, "x,x:*",    rsp_do_mem_write,        NULL},
-    {"X",                            PREFIX, "x,x:*",    rsp_do_mem_write_binary, NULL},
-    {"Hg",                           PREFIX, "t",        do_thread_view,          NULL},
-    {"Hc",                           PREFIX, "t",        do_thread_run,           NULL},
-    {"T",                            PREFIX, "t",        do_thread_alive,         NULL},
-    {"qC",                           EXACT,  "",         do_current,              NULL},
-    {"qfThreadInfo",                 EXACT,  "",         do_threads_first,        NULL},
-    {"qsThreadInfo",                 EXACT,  "",         do_threads_next,         NULL},
-    {"qThreadExtraInfo,",            PREFIX, "t",        do_thread_extra,         NULL},
-    {"qXfer:features:read:",         PREFIX, "a:x,x",    rsp_do_features_read,    "qXfer:features:read+"},
-    {"qXfer:threads:read:",          PREFIX, ":x,x",     rsp_do_threads_read,     "qXfer:threads:read+"},
-    {"qXfer:exec-file:read:",        PREFIX, "a:x,x",    rsp_do_exec_file_read,   "qXfer:exec-file:read+"},
-    {"vFile:setfs:",                 PREFIX, "x",        rsp_do_file_setfs,       NULL},
-    {"vFile:open:",                  PREFIX, "*",        rsp_do_file_open,        NULL},
-    {"vFile:fstat:",                 PREFIX, "x",        rsp_do_file_fstat,       NULL},
-    {"vFile:pread:",                 PREFIX, "x,x,x",    rsp_do_file_pread,       NULL},
-    {"vFile:close:",                 PREFIX, "x",        rsp_do_file_close,       NULL},
-    {"Z0,",                          PREFIX, "x,x?*",    do_point_add_0,          "swbreak+;ConditionalBreakpoints+"},
-    {"z0,",                          PREFIX, "x,x",      do_point_remove_0,       NULL},
-    {"Z1,",                          PREFIX, "x,x?*",    do_point_add_1,          "hwbreak+"},
-    {"z1,",                          PREFIX, "x,x",      do_point_remove_1,       NULL},
-    {"vCont?",                       EXACT,  "",         rsp_do_vcont_query,      "vContSupported+"},
-    {"vCont",                        PREFIX, "*",        rsp_do_vcont,            NULL},
-    {"c",                            PREFIX, "*",        rsp_do_continue,         NULL},
-    {"C",                            PREFIX, "*",        rsp_do_continue_signal,  NULL},
-    {"s",                            PREFIX, "*",        rsp_do_step,             NULL},
-    {"S",                            PREFIX, "*",        rsp_do_step_signal,      NULL},
-    {"qRcmd,",                       PREFIX, "*",        rsp_do_monitor,          NULL},
-    {"qCRC:",                        PREFIX, "x,x",      rsp_do_crc,              NULL},
-    {"qSearch:memory:",              PREFIX, "x;x;*",    rsp_do_search,           NULL},
-    {"qAttached",                    PREFIX, "?:x",      do_attached,             NULL},
-    {"qHostInfo",                    EXACT,  "",         do_host_info,            NULL},
-    {"qProcessInfo",                 EXACT,  "",         do_process_info,         NULL},
-    {"D",                            PREFIX, "?;x",      do_detach,               NULL},
-    {"k",                            EXACT,  "",         do_kill,                 NULL},
-    {"vKill;",                       PREFIX, "x",        do_vkill,                NULL},
+    /* name                          match   schema      handler                  feature */
+    {"qSupported",                   PREFIX, "*",        rsp_do_supported,        ALWAYS},
+    {"QStartNoAckMode",              EXACT,  "",         do_no_ack,               RSP_F_NO_ACK},
+    {"?",                            EXACT,  "",         rsp_do_why,              ALWAYS},
+    {"g",                            EXACT,  "",         rsp_do_regs_read,        ALWAYS},
+    {"G",                            PREFIX, "*",        rsp_do_regs_write,       RSP_F_REG_WRITE},
+    {"p",                            PREFIX, "x",        rsp_do_reg_read,         ALWAYS},
+    {"P",                            PREFIX, "x=*",      rsp_do_reg_write,        RSP_F_REG_WRITE},
+    {"m",                            PREFIX, "x,x",      rsp_do_mem_read,         RSP_F_MEM_READ},
+    {"x",                            PREFIX, "x,x",      rsp_do_mem_read_binary,  RSP_F_MEM_READ},
+    {"M",                            PREFIX, "x,x:*",    rsp_do_mem_write,        RSP_F_MEM_WRITE},
+    {"X",                            PREFIX, "x,x:*",    rsp_do_mem_write_binary, RSP_F_MEM_WRITE},
+    {"Hg",                           PREFIX, "t",        do_thread_view,          ALWAYS},
+    {"Hc",                           PREFIX, "t",        do_thread_run,           ALWAYS},
+    {"T",                            PREFIX, "t",        do_thread_alive,         ALWAYS},
+    {"qC",                           EXACT,  "",         do_current,              ALWAYS},
+    {"qfThreadInfo",                 EXACT,  "",         do_threads_first,        RSP_F_THREADS},
+    {"qsThreadInfo",                 EXACT,  "",         do_threads_next,         RSP_F_THREADS},
+    {"qThreadExtraInfo,",            PREFIX, "t",        do_thread_extra,         RSP_F_THREAD_NAMES},
+    {"qXfer:features:read:",         PREFIX, "a:x,x",    rsp_do_features_read,    RSP_F_TARGET_XML},
+    {"qXfer:threads:read:",          PREFIX, ":x,x",     rsp_do_threads_read,     RSP_F_THREAD_XML},
+    {"qXfer:exec-file:read:",        PREFIX, "a:x,x",    rsp_do_exec_file_read,   RSP_F_EXEC_FILE},
+    {"vFile:setfs:",                 PREFIX, "x",        rsp_do_file_setfs,       RSP_F_EXEC_FILE},
+    {"vFile:open:",                  PREFIX, "*",        rsp_do_file_open,        RSP_F_EXEC_FILE},
+    {"vFile:fstat:",                 PREFIX, "x",        rsp_do_file_fstat,       RSP_F_EXEC_FILE},
+    {"vFile:pread:",                 PREFIX, "x,x,x",    rsp_do_file_pread,       RSP_F_EXEC_FILE},
+    {"vFile:close:",                 PREFIX, "x",        rsp_do_file_close,       RSP_F_EXEC_FILE},
+    {"Z0,",                          PREFIX, "x,x?*",    do_point_add_0,          RSP_F_BREAK},
+    {"z0,",                          PREFIX, "x,x",      do_point_remove_0,       RSP_F_BREAK},
+    {"Z1,",                          PREFIX, "x,x?*",    do_point_add_1,          RSP_F_HBREAK},
+    {"z1,",                          PREFIX, "x,x",      do_point_remove_1,       RSP_F_HBREAK},
+    {"vCont?",                       EXACT,  "",         rsp_do_vcont_query,      RSP_F_VCONT},
+    {"vCont",                        PREFIX, "*",        rsp_do_vcont,            RSP_F_VCONT},
+    {"c",                            PREFIX, "*",        rsp_do_continue,         ALWAYS},
+    {"C",                            PREFIX, "*",        rsp_do_continue_signal,  ALWAYS},
+    {"s",                            PREFIX, "*",        rsp_do_step,             ALWAYS},
+    {"S",                            PREFIX, "*",        rsp_do_step_signal,      ALWAYS},
+    {"qRcmd,",                       PREFIX, "*",        rsp_do_monitor,          RSP_F_MONITOR},
+    {"qCRC:",                        PREFIX, "x,x",      rsp_do_crc,              RSP_F_CRC},
+    {"qSearch:memory:",              PREFIX, "x;x;*",    rsp_do_search,           RSP_F_SEARCH},
+    {"qAttached",                    PREFIX, "?:x",      do_attached,             ALWAYS},
+    {"qHostInfo",                    EXACT,  "",         do_host_info,            RSP_F_LLDB},
+    {"qProcessInfo",                 EXACT,  "",         do_process_info,         RSP_F_LLDB},
+    {"D",                            PREFIX, "?;x",      do_detach,               RSP_F_DETACH},
+    {"k",                            EXACT,  "",         do_kill,                 RSP_F_KILL},
+    {"vKill;",                       PREFIX, "x",        do_vkill,                RSP_F_KILL},
 };
 /* clang-format on */
 
@@ -285,8 +288,14 @@ static bool take_apart(const char *schema, const char *text, size_t size,
     return p == end;
 }
 
+static bool there(const struct rsp *rsp, const struct packet *packet)
+{
+    return packet->feature == ALWAYS || rsp_has(rsp, packet->feature);
+}
+
 /* The row with the longest name that matches, or NULL. */
-static const struct packet *find(const char *payload, size_t size, size_t *name_size)
+static const struct packet *find(const struct rsp *rsp, const char *payload, size_t size,
+                                 size_t *name_size)
 {
     const struct packet *best = NULL;
 
@@ -295,7 +304,7 @@ static const struct packet *find(const char *payload, size_t size, size_t *name_
         size_t length = strlen(packets[i].name);
 
         if (length > size || (packets[i].match == EXACT && length != size) ||
-            memcmp(payload, packets[i].name, length) != 0 ||
+            memcmp(payload, packets[i].name, length) != 0 || !there(rsp, &packets[i]) ||
             (best != NULL && length <= *name_size))
             continue;
         best = &packets[i];
@@ -304,46 +313,11 @@ static const struct packet *find(const char *payload, size_t size, size_t *name_
     return best;
 }
 
-static bool offered(const struct rsp_args *args, const char *feature)
-{
-    size_t length = strlen(feature);
-    const char *p = args->rest, *end = p + args->rest_size;
-
-    while (p < end) {
-        const char *stop = memchr(p, ';', (size_t)(end - p));
-
-        if (stop == NULL)
-            stop = end;
-        if (*p == ':') /* "qSupported:first;second" */
-            p++;
-        if ((size_t)(stop - p) == length && memcmp(p, feature, length) == 0)
-            return true;
-        p = stop + 1;
-    }
-    return false;
-}
-
-static void do_supported(struct rsp *rsp, const struct rsp_args *args)
-{
-    /* A stop reason that was not negotiated is an error to gdb; without it x86 gdb takes
-     * one from the pc. */
-    rsp->swbreak = offered(args, "swbreak+");
-    rsp->hwbreak = offered(args, "hwbreak+");
-    rsp->no_resumed = offered(args, "no-resumed+");
-    lw_printf(&rsp->reply.sink, "PacketSize=%x", RSP_PACKET_BYTES);
-    for (size_t i = 0; i < LW_COUNT_OF(packets); i++) {
-        if (packets[i].feature == NULL ||
-            (packets[i].run == rsp_do_exec_file_read && rsp->elf == NULL))
-            continue;
-        lw_printf(&rsp->reply.sink, ";%s", packets[i].feature);
-    }
-}
-
 void rsp_packet(struct rsp *rsp, const char *payload, size_t size)
 {
     struct rsp_args args;
     size_t name_size;
-    const struct packet *packet = find(payload, size, &name_size);
+    const struct packet *packet = find(rsp, payload, size, &name_size);
 
     if (rsp->end != RSP_RUNNING)
         return;
@@ -372,6 +346,7 @@ enum lw_status rsp_create(const struct rsp_config *config, struct lw_sink *out,
     if (rsp == NULL)
         return LW_FAIL(err, LW_ENOMEM, "gdb stub: no memory for a connection");
     rsp->config = *config;
+    rsp->config.without = rsp_features_without(config->without);
     rsp->dbg = config->dbg;
     rsp->out = out;
     rsp->ack = true;
@@ -384,7 +359,7 @@ enum lw_status rsp_create(const struct rsp_config *config, struct lw_sink *out,
         status = LW_FAIL(err, LW_ENOMEM, "gdb stub: no memory for packets");
         goto cleanup;
     }
-    status = rsp_target_init(&rsp->target, config->arch, rsp->dbg, err);
+    status = rsp_target_init(&rsp->target, config->arch, rsp->config.without, rsp->dbg, err);
     if (status != LW_OK)
         goto cleanup;
     status = rsp_elf_init(rsp, err);

@@ -15,7 +15,7 @@ struct expression {
 };
 
 struct condition {
-    const struct rsp_target *target;
+    struct rsp *rsp;
     struct expression *first;
 };
 
@@ -35,18 +35,18 @@ static void condition_release(void *context)
 }
 
 struct lane_view {
-    const struct rsp_target *target;
-    struct dbg *dbg;
+    struct rsp *rsp;
     dbg_thread_id id;
 };
 
 static bool lane_reg(void *context, unsigned number, uint64_t *value)
 {
     struct lane_view *view = context;
+    const struct rsp_target *target = &view->rsp->target;
     uint8_t data[RSP_REG_BYTES] = {0};
 
-    if (number >= view->target->count || view->target->regs[number].bytes > 8 ||
-        rsp_reg_read(view->target, view->dbg, view->id, number, data, NULL) != LW_OK)
+    if (number >= target->count || target->regs[number].bytes > 8 ||
+        rsp_reg_read(target, view->rsp->dbg, view->id, number, data, NULL) != LW_OK)
         return false;
     *value = lw_get64(data);
     return true;
@@ -56,7 +56,7 @@ static bool lane_memory(void *context, uint64_t address, void *data, unsigned by
 {
     struct lane_view *view = context;
 
-    return dbg_mem_read(view->dbg, view->id, address, data, bytes) == bytes;
+    return rsp_mem_read(view->rsp, view->id, address, data, bytes) == bytes;
 }
 
 /* Several expressions are several gdb breakpoints at one place: any true one stops. */
@@ -64,9 +64,11 @@ static bool condition_true(void *context, struct dbg *dbg, dbg_thread_id id, uns
 {
     static const struct rsp_agent_ops ops = {.reg = lane_reg, .memory = lane_memory};
     const struct condition *condition = context;
-    struct lane_view view = {.target = condition->target, .dbg = dbg, .id = id};
+    struct lane_view view = {.rsp = condition->rsp, .id = id};
 
-    (void)lane; /* in focus already */
+    (void)dbg; /* the connection's, with the lane in focus already */
+    if (lane != 0 && !rsp_has(condition->rsp, RSP_F_COND_LANES))
+        return false;
     for (const struct expression *e = condition->first; e != NULL; e = e->next) {
         uint64_t value = 0;
 
@@ -79,7 +81,7 @@ static bool condition_true(void *context, struct dbg *dbg, dbg_thread_id id, uns
 
 /* ";X10,25f0..X.." into *@out, NULL when there is none. False: malformed. gdb 13 writes one
  * semicolon before the first of several expressions, its manual one before each: both do. */
-static bool condition_parse(const struct rsp *rsp, const char *text, size_t size,
+static bool condition_parse(struct rsp *rsp, const char *text, size_t size,
                             struct condition **out)
 {
     const char *p = text, *end = text + size;
@@ -90,7 +92,7 @@ static bool condition_parse(const struct rsp *rsp, const char *text, size_t size
         uint64_t bytes;
 
         p += *p == ';';
-        if (p == end || *p != 'X')
+        if (p == end || *p != 'X' || !rsp_has(rsp, RSP_F_CONDITIONS))
             goto malformed; /* "cmds:" was not offered */
         p++;
         if (!rsp_hex_number(&p, end, &bytes) || p == end || *p++ != ',' || bytes == 0 ||
@@ -100,7 +102,7 @@ static bool condition_parse(const struct rsp *rsp, const char *text, size_t size
             condition = calloc(1, sizeof *condition);
             if (condition == NULL)
                 goto malformed;
-            condition->target = &rsp->target;
+            condition->rsp = rsp;
         }
         e = malloc(sizeof *e + bytes);
         if (e == NULL)

@@ -45,10 +45,13 @@ struct rsp_target {
     struct rsp_reg *regs;
     size_t count, capacity;
     unsigned mandatory;
+    uint64_t without; /* of struct rsp_config */
     struct lw_buffer xml;
 };
+/** @without  of struct rsp_config */
 enum lw_status rsp_target_init(struct rsp_target *target, enum rsp_arch arch,
-                               const struct dbg *dbg, struct lw_error *err) LW_MUST_CHECK;
+                               uint64_t without, const struct dbg *dbg, struct lw_error *err)
+    LW_MUST_CHECK;
 void rsp_target_fini(struct rsp_target *target);
 /** Value of a register of a thread, little-endian; @data has RSP_REG_BYTES. */
 enum lw_status rsp_reg_read(const struct rsp_target *target, struct dbg *dbg,
@@ -104,7 +107,7 @@ struct rsp {
     struct lw_buffer reply;  /* payload under construction */
     struct lw_sink messages; /* debug's notes: O packets while running */
     struct lw_buffer note;   /* an unfinished line of them */
-    bool running;
+    bool running, in_monitor;
 
     struct rsp_target target;
     struct lw_buffer threads; /* thread list, kept from offset 0 until something changes */
@@ -122,6 +125,12 @@ struct rsp {
     struct rsp_watch *watch;
     bool watch_failed;
 };
+
+/** The feature is on: always in the product. */
+static inline bool rsp_has(const struct rsp *rsp, enum rsp_feature feature)
+{
+    return (rsp->config.without >> feature & 1) == 0;
+}
 
 /* framing: send a payload as it stands, and text as console output (O packets) */
 void rsp_send(struct rsp *rsp, const char *payload, size_t size);
@@ -150,6 +159,11 @@ struct rsp_args {
     size_t rest_size;
 };
 
+/* rsp_features.c */
+void rsp_do_supported(struct rsp *rsp, const struct rsp_args *args);
+/** @without and what cannot be without those. */
+uint64_t rsp_features_without(uint64_t without);
+
 /* rsp_run.c: resuming and stop replies */
 void rsp_do_why(struct rsp *rsp, const struct rsp_args *args);
 void rsp_do_vcont_query(struct rsp *rsp, const struct rsp_args *args);
@@ -174,6 +188,9 @@ void rsp_do_mem_read_binary(struct rsp *rsp, const struct rsp_args *args);
 void rsp_do_mem_write(struct rsp *rsp, const struct rsp_args *args);
 void rsp_do_mem_write_binary(struct rsp *rsp, const struct rsp_args *args);
 void rsp_do_crc(struct rsp *rsp, const struct rsp_args *args);
+/** dbg_mem_read and dbg_mem_write for a thread, as far as the windows are served. */
+uint64_t rsp_mem_read(const struct rsp *rsp, dbg_thread_id id, uint64_t address, void *data,
+                      uint64_t size);
 void rsp_do_search(struct rsp *rsp, const struct rsp_args *args);
 void rsp_do_features_read(struct rsp *rsp, const struct rsp_args *args);
 void rsp_do_threads_read(struct rsp *rsp, const struct rsp_args *args);

@@ -22,7 +22,7 @@ static void note_write(struct lw_sink *sink, const char *text, size_t size)
 
     /* Console packets are only allowed while the client waits for a stop or for a
      * monitor command's output. */
-    if (!rsp->running)
+    if (!rsp->running || (!rsp_has(rsp, RSP_F_NOTES) && !rsp->in_monitor))
         return;
     rsp->note.sink.write(&rsp->note.sink, text, size);
     if (rsp->note.size >= 1024 || (size != 0 && text[size - 1] == '\n'))
@@ -86,14 +86,20 @@ static unsigned fault_signal(enum emu_fault_kind kind)
     }
 }
 
-static unsigned stop_signal(const struct dbg_stop *stop)
+static unsigned stop_signal(const struct rsp *rsp, const struct dbg_stop *stop)
 {
     switch (stop->kind) {
-    case DBG_STOP_FAULT: return fault_signal(stop->fault.kind);
+    case DBG_STOP_FAULT: return !rsp_has(rsp, RSP_F_FAULT_SIGNAL) ? RSP_SIGTRAP : fault_signal(stop->fault.kind);
     case DBG_STOP_HANG: return RSP_SIGABRT;
     case DBG_STOP_INTERRUPT: return RSP_SIGINT;
     default: return RSP_SIGTRAP;
     }
+}
+
+/* The end of the run; a stub that does not know of ends says "stopped" for ever. */
+static void put_exit(struct rsp *rsp)
+{
+    lw_put(&rsp->reply.sink, rsp_has(rsp, RSP_F_EXIT) ? "W00" : "S05");
 }
 
 static void put_expedited(struct rsp *rsp, dbg_thread_id id, unsigned number)
@@ -114,7 +120,7 @@ static void put_stop(struct rsp *rsp, unsigned signal, dbg_thread_id id,
     const struct rsp_carrier *carrier = rsp->target.carrier;
 
     if (id == 0) {
-        lw_put(&rsp->reply.sink, "W00");
+        put_exit(rsp);
         return;
     }
     lw_printf(&rsp->reply.sink, "T%02xthread:%llx;", signal, (unsigned long long)id);
@@ -122,6 +128,8 @@ static void put_stop(struct rsp *rsp, unsigned signal, dbg_thread_id id,
         lw_put(&rsp->reply.sink, "swbreak:;");
     if (point != NULL && point->type == 1 && rsp->hwbreak)
         lw_put(&rsp->reply.sink, "hwbreak:;");
+    if (!rsp_has(rsp, RSP_F_EXPEDITED))
+        return;
     put_expedited(rsp, id, carrier->pc);
     put_expedited(rsp, id, carrier->sp);
     put_expedited(rsp, id, carrier->fp);
@@ -163,11 +171,14 @@ static void focus_on(struct rsp *rsp, dbg_thread_id id)
 static void explain(struct rsp *rsp, const struct dbg_stop *stop)
 {
     struct lw_buffer text;
+    bool fault = stop->kind == DBG_STOP_FAULT || stop->kind == DBG_STOP_HANG;
     bool foreign = stop->kind == DBG_STOP_BREAKPOINT &&
                    rsp_point_find(rsp, stop->point) == NULL;
 
-    if (stop->kind != DBG_STOP_FAULT && stop->kind != DBG_STOP_HANG &&
-        stop->kind != DBG_STOP_WAITS && !foreign && stop->text[0] == '\0')
+    if ((fault && !rsp_has(rsp, RSP_F_FAULT_TEXT)) ||
+        (stop->kind == DBG_STOP_WAITS && !rsp_has(rsp, RSP_F_LOCKING_STOP)))
+        return;
+    if (!fault && stop->kind != DBG_STOP_WAITS && !foreign && stop->text[0] == '\0')
         return;
     lw_buffer_init(&text);
     if (stop->kind == DBG_STOP_STEP || (stop->kind == DBG_STOP_BREAKPOINT && !foreign) ||
@@ -192,7 +203,7 @@ static void keep_lane(struct rsp *rsp, dbg_thread_id id, unsigned lane,
     struct lw_error err;
 
     if (stop->kind == DBG_STOP_BREAKPOINT && stop->thread == id &&
-        (stop->hit_lanes >> lane & 1) != 0 && stop->lane != lane) {
+        rsp_has(rsp, RSP_F_KEEP_LANE) && (stop->hit_lanes >> lane & 1) != 0 && stop->lane != lane) {
         enum lw_status status = dbg_lane_set(rsp->dbg, id, lane, &err);
 
         (void)status; /* it hit, so it lives */
@@ -212,10 +223,10 @@ static void report(struct rsp *rsp, const struct action *action, const struct db
 {
     dbg_thread_id id;
     const struct rsp_point *point = NULL;
-    unsigned signal = stop_signal(stop);
+    unsigned signal = stop_signal(rsp, stop);
 
     if (stop->kind == DBG_STOP_ENDED) {
-        lw_put(&rsp->reply.sink, "W00");
+        put_exit(rsp);
         return;
     }
     explain(rsp, stop);
@@ -227,7 +238,7 @@ static void report(struct rsp *rsp, const struct action *action, const struct db
      * neither is meant, no signal makes it say "stopped": another warp is shown because the
      * one that was to step has ended; a warp that was to run alone waits for others. */
     if ((stop->kind == DBG_STOP_STEP && id != action->id) ||
-        (stop->kind == DBG_STOP_WAITS &&
+        (stop->kind == DBG_STOP_WAITS && rsp_has(rsp, RSP_F_LOCKING_STOP) &&
          (action->verb == VERB_CONTINUE || stands_in_range(rsp, id, action))))
         signal = 0;
     put_stop(rsp, signal, id, point);
@@ -242,14 +253,14 @@ void rsp_do_why(struct rsp *rsp, const struct rsp_args *args)
 
     (void)args;
     if (dbg_ended(rsp->dbg)) {
-        lw_put(&rsp->reply.sink, "W00");
+        put_exit(rsp);
         return;
     }
     if (!resident(rsp, id))
         id = dbg_thread_at(rsp->dbg, 0, &thread) ? thread.id : 0;
     /* A client that comes back after a fault is told again. */
     if (last != NULL && (last->kind == DBG_STOP_FAULT || last->kind == DBG_STOP_HANG))
-        signal = stop_signal(last);
+        signal = stop_signal(rsp, last);
     focus_on(rsp, id);
     put_stop(rsp, signal, id, NULL);
 }
@@ -281,13 +292,13 @@ static void run(struct rsp *rsp, struct action *action)
     unsigned lane;
 
     if (dbg_ended(rsp->dbg)) {
-        lw_put(&rsp->reply.sink, "W00");
+        put_exit(rsp);
         return;
     }
     /* Continuing with the signal of a fault or a hang delivers it: that is the end. */
     if (action->signal != 0 && last != NULL &&
         (last->kind == DBG_STOP_FAULT || last->kind == DBG_STOP_HANG) &&
-        action->signal == stop_signal(last)) {
+        action->signal == stop_signal(rsp, last)) {
         lw_printf(&rsp->reply.sink, "X%02x", action->signal);
         rsp->end = RSP_KILLED;
         return;
@@ -296,7 +307,7 @@ static void run(struct rsp *rsp, struct action *action)
         action->id = dbg_focus_get(rsp->dbg, DBG_FOCUS_RUN);
     lane = dbg_lane_get(rsp->dbg, action->id);
     rsp_run_begin(rsp);
-    if (rsp_interrupt_ahead(rsp) || rsp_watch_ask(rsp->watch)) {
+    if ((rsp_has(rsp, RSP_F_INTERRUPT) && rsp_interrupt_ahead(rsp)) || rsp_watch_ask(rsp->watch)) {
         stop.kind = DBG_STOP_INTERRUPT;
         stop.thread = action->id;
         status = LW_OK;
@@ -330,7 +341,9 @@ void rsp_do_vcont_query(struct rsp *rsp, const struct rsp_args *args)
 {
     (void)args;
     /* Without C and S gdb does not use vCont at all. */
-    lw_put(&rsp->reply.sink, "vCont;c;C;s;S;t;r");
+    lw_put(&rsp->reply.sink, "vCont;c;C;s;S;t");
+    if (rsp_has(rsp, RSP_F_RANGE_STEP))
+        lw_put(&rsp->reply.sink, ";r");
 }
 
 /* One ";action[:thread]"; *p moves behind it. A thread of 0 is "any or all". */
@@ -414,12 +427,12 @@ void rsp_do_vcont(struct rsp *rsp, const struct rsp_args *args)
     }
     if (!have) {
         if (dropped && dbg_ended(rsp->dbg))
-            lw_put(&rsp->reply.sink, "W00");
+            put_exit(rsp);
         else
             lw_put(&rsp->reply.sink, dropped && rsp->no_resumed ? "N" : "E01");
         return;
     }
-    chosen.locked = !others && !(chosen.verb == VERB_CONTINUE && chosen.id == 0);
+    chosen.locked = rsp_has(rsp, RSP_F_LOCKING) && !others && !(chosen.verb == VERB_CONTINUE && chosen.id == 0);
     run(rsp, &chosen);
 }
 
@@ -515,6 +528,7 @@ void rsp_do_monitor(struct rsp *rsp, const struct rsp_args *args)
         return;
     }
     line[size] = '\0';
+    rsp->in_monitor = true;
     rsp_run_begin(rsp);
     if (rsp->config.monitor == NULL)
         lw_put(&rsp->messages, "there are no monitor commands here\n");
@@ -527,5 +541,6 @@ void rsp_do_monitor(struct rsp *rsp, const struct rsp_args *args)
         lw_put(&rsp->messages, "note: gdb still shows the state before this command; "
                                "`maint flush register-cache` makes it look again\n");
     rsp_run_end(rsp);
+    rsp->in_monitor = false;
     lw_put(&rsp->reply.sink, "OK");
 }

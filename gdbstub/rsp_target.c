@@ -171,6 +171,23 @@ static const char *type_of(const struct dbg_reg *reg)
     }
 }
 
+/* Is this register's feature served? */
+static bool served(const struct rsp_target *target, const struct dbg_reg *reg)
+{
+    enum rsp_feature feature;
+
+    switch (reg->kind) {
+    case DBG_REG_VECTOR: feature = RSP_F_VECTORS; break;
+    case DBG_REG_SCALAR: feature = RSP_F_SCALARS; break;
+    case DBG_REG_LANE: feature = RSP_F_LANE; break;
+    case DBG_REG_FAULT_CODE:
+    case DBG_REG_FAULT_ADDR:
+    case DBG_REG_FAULT_LANES: feature = RSP_F_FAULT_REGS; break;
+    default: feature = RSP_F_SPECIALS; break;
+    }
+    return (target->without >> feature & 1) == 0;
+}
+
 static enum lw_status put_typed(struct rsp_target *target, const struct dbg_reg *from,
                                 struct rsp_reg *reg, const char *name, const char *type,
                                 struct lw_error *err)
@@ -189,7 +206,10 @@ static enum lw_status put_typed(struct rsp_target *target, const struct dbg_reg 
                   bytes_type, reg->bytes);
         type = bytes_type;
     }
-    snprintf(rest, sizeof rest, " group=\"%.24s\"%s%s", group,
+    snprintf(rest, sizeof rest, "%s%.24s%s%s%s",
+             target->without >> RSP_F_GROUPS & 1 ? "" : " group=\"",
+             target->without >> RSP_F_GROUPS & 1 ? "" : group,
+             target->without >> RSP_F_GROUPS & 1 ? "" : "\"",
              from->kind == DBG_REG_VECTOR
                  ? " encoding=\"vector\" format=\"vector-uint32\"" /* for lldb */
                  : "",
@@ -213,6 +233,8 @@ static enum lw_status put_debug_reg(struct rsp_target *target, const struct dbg 
         return LW_FAIL(err, LW_ERANGE, "target description: register %u is missing", index);
     if (from.kind == DBG_REG_PC)
         return LW_OK; /* the carrier's own */
+    if (!served(target, &from))
+        return LW_OK;
     if (is_triple(dbg, index, stem, sizeof stem)) {
         struct rsp_reg triple = reg;
         enum lw_status status;
@@ -288,7 +310,7 @@ static enum lw_status put_feature(struct rsp_target *target, const struct dbg *d
 }
 
 enum lw_status rsp_target_init(struct rsp_target *target, enum rsp_arch arch,
-                               const struct dbg *dbg, struct lw_error *err)
+                               uint64_t without, const struct dbg *dbg, struct lw_error *err)
 {
     const struct carrier_row *row = &carriers[arch == RSP_AARCH64 ? RSP_AARCH64 : RSP_X86_64];
     enum lw_status status;
@@ -296,11 +318,11 @@ enum lw_status rsp_target_init(struct rsp_target *target, enum rsp_arch arch,
     memset(target, 0, sizeof *target);
     lw_buffer_init(&target->xml);
     target->carrier = &row->carrier;
+    target->without = without;
     lw_printf(&target->xml.sink,
               "<?xml version=\"1.0\"?><!DOCTYPE target SYSTEM \"gdb-target.dtd\">\n"
-              "<target version=\"1.0\">\n<architecture>%s</architecture>\n"
-              "<osabi>none</osabi>\n",
-              row->carrier.name);
+              "<target version=\"1.0\">\n<architecture>%s</architecture>\n%s",
+              row->carrier.name, without >> RSP_F_OSABI & 1 ? "" : "<osabi>none</osabi>\n");
     status = put_carrier(target, row, err);
     target->mandatory = (unsigned)target->count;
     if (status == LW_OK)

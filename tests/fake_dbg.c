@@ -107,6 +107,12 @@ unsigned fake_dbg_state_calls(const struct dbg *dbg)
     return dbg->state_calls;
 }
 
+struct emu_machine *dbg_machine(const struct dbg *dbg)
+{
+    (void)dbg;
+    return NULL;
+}
+
 void dbg_set_messages(struct dbg *dbg, struct lw_sink *messages)
 {
     dbg->messages = messages;

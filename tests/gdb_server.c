@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A launch file served to gdb with the options that the program does not offer: the
- * carrier, and staying after a detach.
+ * carrier, staying after a detach, and doing without a feature, which shows in a test that a
+ * behaviour comes from it.
  *
- *   gdb_server LAUNCH.yaml x86-64|aarch64
+ *   gdb_server LAUNCH.yaml [x86-64|aarch64] [--without NAME]...
+ *   gdb_server --list-features
  */
 #include "gdbstub/gdbstub.h"
 #include "launch/launch.h"
@@ -26,7 +28,7 @@ static void ready(void *context, unsigned port)
     fflush(stdout);
 }
 
-static int serve(const char *path, enum rsp_arch arch, struct lw_error *err)
+static int serve(const char *path, enum rsp_arch arch, uint64_t without, struct lw_error *err)
 {
     struct emu_config config;
     struct lnc_file *file = NULL;
@@ -36,7 +38,7 @@ static int serve(const char *path, enum rsp_arch arch, struct lw_error *err)
     struct dbg *dbg = NULL;
     struct lnc_options options = {0};
     struct lw_command_set set = {0};
-    struct rsp_config rsp = {.arch = arch, .monitor = &set};
+    struct rsp_config rsp = {.arch = arch, .monitor = &set, .without = without};
     bool fine = false;
 
     emu_config_default(&config);
@@ -65,13 +67,39 @@ cleanup:
 int main(int argc, char **argv)
 {
     struct lw_error err = {0};
+    enum rsp_arch arch = RSP_X86_64;
+    const char *launch = NULL;
+    uint64_t without = 0;
     int status;
 
-    if (argc != 3) {
-        fprintf(stderr, "usage: gdb_server LAUNCH.yaml x86-64|aarch64\n");
+    for (int i = 1; i < argc; i++) {
+        enum rsp_feature feature;
+
+        if (strcmp(argv[i], "--list-features") == 0) {
+            for (unsigned f = 0; rsp_feature_name(f) != NULL; f++)
+                printf("%s\t%s\n", rsp_feature_name(f), rsp_feature_summary(f));
+            return 0;
+        }
+        if (strcmp(argv[i], "--without") == 0 && i + 1 < argc) {
+            if (!rsp_feature_find(argv[++i], &feature)) {
+                fprintf(stderr, "gdb_server: there is no feature \"%s\"\n", argv[i]);
+                return 2;
+            }
+            without |= UINT64_C(1) << feature;
+        } else if (strcmp(argv[i], "aarch64") == 0) {
+            arch = RSP_AARCH64;
+        } else if (strcmp(argv[i], "x86-64") != 0 && launch == NULL) {
+            launch = argv[i];
+        } else if (strcmp(argv[i], "x86-64") != 0) {
+            launch = NULL;
+            break;
+        }
+    }
+    if (launch == NULL) {
+        fprintf(stderr, "usage: gdb_server LAUNCH.yaml [x86-64|aarch64] [--without NAME]...\n");
         return 2;
     }
-    status = serve(argv[1], strcmp(argv[2], "aarch64") == 0 ? RSP_AARCH64 : RSP_X86_64, &err);
+    status = serve(launch, arch, without, &err);
     if (status != 0)
         fprintf(stderr, "gdb_server: %s\n", err.text);
     return status;
