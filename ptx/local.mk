@@ -11,10 +11,12 @@ liblanewise_a_SOURCES += \
 	%D%/ptx_barrier.c \
 	%D%/ptx_call.c \
 	%D%/ptx_cfg.c \
+	%D%/ptx_code.c \
 	%D%/ptx_debug.c \
+	%D%/ptx_debug_inline.c \
 	%D%/ptx_debug_place.c \
 	%D%/ptx_debug_tree.c \
-	%D%/ptx_debug_write.c %D%/ptx_debug_inline.c \
+	%D%/ptx_debug_write.c \
 	%D%/ptx_divergence.c \
 	%D%/ptx_emit.c \
 	%D%/ptx_frame.c \
@@ -26,7 +28,8 @@ liblanewise_a_SOURCES += \
 	%D%/ptx_opt.c \
 	%D%/ptx_param.c \
 	%D%/ptx_parse.c \
-	%D%/ptx_parse_body.c %D%/ptx_parse_data.c \
+	%D%/ptx_parse_body.c \
+	%D%/ptx_parse_data.c \
 	%D%/ptx_scalar.c \
 	%D%/ptx_schedule.c \
 	%D%/ptx_select.c \
@@ -35,6 +38,7 @@ liblanewise_a_SOURCES += \
 	%D%/ptx_select_call.c \
 	%D%/ptx_select_data.c \
 	%D%/ptx_select_mem.c \
+	%D%/ptx_select_operand.c \
 	%D%/ptx_select_packed.c \
 	%D%/ptx_select_warp.c \
 	%D%/ptx_tables.c \

@@ -150,11 +150,8 @@ static uint32_t base_of(struct ptx_unit *unit, struct bases *bases, int param)
     }
     if (bases->count == MAX_BASES)
         return PTX_NONE;
-    v = PTX_PUSH(unit->job, unit->vregs);
-    memset(v, 0, sizeof *v);
-    v->rows = 2;
+    v = ptx_vreg_new(unit, 2);
     v->scalar = true;
-    v->origin = v->def = PTX_NONE;
     bases->param[bases->count] = param;
     bases->vreg[bases->count] = (uint32_t)(unit->vregs.count - 1);
     return bases->vreg[bases->count++];
@@ -241,16 +238,11 @@ void ptx_addresses(struct ptx_unit *unit)
         struct ptx_mi *mi = PTX_PUSH(unit->job, unit->prologue);
         const struct ptx_block *entry = &unit->blocks.at[unit->entry];
 
-        memset(mi, 0, sizeof *mi);
-        for (unsigned s = 0; s < PTX_SLOT_COUNT; s++)
-            mi->ref[s] = PTX_NO_REF;
-        isa_insn_init(&mi->in, ISA_S_MOV_B64);
+        ptx_mi_init(mi, ISA_S_MOV_B64, 0, 0);
         mi->ref[PTX_S_D] = ptx_ref_of(bases.vreg[i], 0);
         mi->rows[PTX_S_D] = 2;
         mi->in.xkind = ISA_X_CONST;
         mi->in.x = (uint32_t)bases.param[i];
-        mi->barrier = 0xff;
-        mi->target = mi->symbol = PTX_NONE;
         if (entry->count != 0) {
             mi->loc = unit->code.at[entry->first].loc;
             mi->line = unit->code.at[entry->first].line;

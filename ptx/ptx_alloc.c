@@ -602,11 +602,8 @@ struct rewrite {
 
 static uint32_t new_vreg(struct ptx_unit *unit, unsigned rows, bool no_spill)
 {
-    struct ptx_vreg *v = PTX_PUSH(unit->job, unit->vregs);
+    struct ptx_vreg *v = ptx_vreg_new(unit, rows);
 
-    memset(v, 0, sizeof *v);
-    v->rows = (uint8_t)rows;
-    v->origin = PTX_NONE;
     v->no_spill = no_spill;
     return (uint32_t)(unit->vregs.count - 1);
 }
@@ -615,15 +612,8 @@ static struct ptx_mi *put_like(struct rewrite *rw, const struct ptx_mi *like, en
 {
     struct ptx_mi *mi = PTX_PUSH(rw->al->unit->job, rw->code);
 
-    memset(mi, 0, sizeof *mi);
-    isa_insn_init(&mi->in, op);
-    for (unsigned s = 0; s < PTX_SLOT_COUNT; s++)
-        mi->ref[s] = PTX_NO_REF;
-    mi->barrier = 0xff;
-    mi->target = mi->symbol = PTX_NONE;
+    ptx_mi_init(mi, op, like->loc, like->line);
     mi->flags = PTX_MI_SPILL;
-    mi->loc = like->loc;
-    mi->line = like->line;
     return mi;
 }
 

@@ -360,11 +360,7 @@ static enum relation relation_of(const struct ptx_unit *unit, const struct ptx_r
 
 static uint32_t new_pair(struct ptx_unit *unit)
 {
-    struct ptx_vreg *v = PTX_PUSH(unit->job, unit->vregs);
-
-    memset(v, 0, sizeof *v);
-    v->rows = 2;
-    v->origin = v->def = PTX_NONE;
+    (void)ptx_vreg_new(unit, 2);
     return (uint32_t)(unit->vregs.count - 1);
 }
 

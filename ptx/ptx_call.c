@@ -367,15 +367,8 @@ static struct ptx_mi *barrier_move(struct ptx_unit *unit, enum isa_op op, unsign
 {
     struct ptx_mi *mi = PTX_PUSH(unit->job, unit->code);
 
-    memset(mi, 0, sizeof *mi);
-    isa_insn_init(&mi->in, op);
-    for (unsigned s = 0; s < PTX_SLOT_COUNT; s++)
-        mi->ref[s] = PTX_NO_REF;
+    ptx_mi_init(mi, op, like->loc, like->line);
     memset(mi->rows, 2, sizeof mi->rows);
-    mi->barrier = 0xff;
-    mi->target = mi->symbol = PTX_NONE;
-    mi->loc = like->loc;
-    mi->line = like->line;
     if (op == ISA_V_MOV_TAKE_B) {
         mi->ref[PTX_S_D] = pair;
         mi->in.x = barrier;
@@ -392,11 +385,7 @@ void ptx_calls_save_barriers(struct ptx_unit *unit)
     ptx_ref pair[ISA_BREG_COUNT];
 
     for (unsigned b = first; b < unit->breg_count; b++) {
-        struct ptx_vreg *v = PTX_PUSH(unit->job, unit->vregs);
-
-        memset(v, 0, sizeof *v);
-        v->rows = 2;
-        v->origin = PTX_NONE;
+        (void)ptx_vreg_new(unit, 2);
         pair[count++] = ptx_ref_of((uint32_t)(unit->vregs.count - 1), 0);
     }
     if (count == 0)

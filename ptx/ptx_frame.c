@@ -21,15 +21,8 @@ static struct ptx_mi *put(struct frame *f, enum isa_op op, const struct ptx_mi *
 {
     struct ptx_mi *mi = PTX_PUSH(f->unit->job, f->code);
 
-    memset(mi, 0, sizeof *mi);
-    isa_insn_init(&mi->in, op);
-    for (unsigned s = 0; s < PTX_SLOT_COUNT; s++)
-        mi->ref[s] = PTX_NO_REF;
-    mi->barrier = 0xff;
-    mi->target = mi->symbol = PTX_NONE;
+    ptx_mi_init(mi, op, like->loc, like->line);
     mi->flags = PTX_MI_SPILL;
-    mi->loc = like->loc;
-    mi->line = like->line;
     return mi;
 }
 
@@ -41,10 +34,7 @@ static ptx_ref in_row(struct frame *f, unsigned row, unsigned rows)
 
     if (f->row[row] != 0)
         return f->row[row];
-    v = PTX_PUSH(unit->job, unit->vregs);
-    memset(v, 0, sizeof *v);
-    v->rows = (uint8_t)rows;
-    v->origin = PTX_NONE;
+    v = ptx_vreg_new(unit, rows);
     v->fixed = (uint16_t)(row + 1);
     size_t n = unit->vregs.count;
     uint16_t *assigned = PTX_ARRAY(unit->job, uint16_t, n + 1);

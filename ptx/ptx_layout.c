@@ -17,14 +17,7 @@ static struct ptx_mi *put(struct layout *lay, enum isa_op op)
 {
     struct ptx_mi *mi = PTX_PUSH(lay->unit->job, lay->code);
 
-    memset(mi, 0, sizeof *mi);
-    isa_insn_init(&mi->in, op);
-    for (unsigned s = 0; s < PTX_SLOT_COUNT; s++)
-        mi->ref[s] = PTX_NO_REF;
-    mi->barrier = 0xff;
-    mi->target = mi->symbol = PTX_NONE;
-    mi->loc = lay->loc;
-    mi->line = lay->line;
+    ptx_mi_init(mi, op, lay->loc, lay->line);
     return mi;
 }
 

@@ -15,34 +15,9 @@ struct opt {
     bool *alias_neg;    /* predicates: the complement */
 };
 
-bool ptx_op_wide_x(enum isa_op op)
-{
-    const struct isa_op_info *info = isa_op_info(op);
-
-    return info != NULL && (strstr(info->operands, "xb") != NULL || strstr(info->operands, "xt"));
-}
-
 static bool has_c(enum isa_op op)
 {
     return strstr(isa_op_info(op)->operands, "vc") != NULL;
-}
-
-bool ptx_op_commutes(enum isa_op op)
-{
-    switch (op) {
-    case ISA_V_ADD_U32: case ISA_V_ADD_U64: case ISA_V_ADD_F32: case ISA_V_ADD_F64:
-    case ISA_V_MUL_U32: case ISA_V_MUL_U64: case ISA_V_MUL_F32: case ISA_V_MUL_F64:
-    case ISA_V_MULHI_U32: case ISA_V_MULHI_S32: case ISA_V_MULHI_U64: case ISA_V_MULHI_S64:
-    case ISA_V_MULWIDE_U32: case ISA_V_MULWIDE_S32: case ISA_V_MADWIDE_U32:
-    case ISA_V_MADWIDE_S32: case ISA_V_MAD_U32: case ISA_V_MAD_U64: case ISA_V_FMA_F32:
-    case ISA_V_FMA_F64: case ISA_V_MIN_U32: case ISA_V_MIN_S32: case ISA_V_MAX_U32:
-    case ISA_V_MAX_S32: case ISA_V_MIN_U64: case ISA_V_MIN_S64: case ISA_V_MAX_U64:
-    case ISA_V_MAX_S64: case ISA_V_AND_B32: case ISA_V_OR_B32: case ISA_V_XOR_B32:
-    case ISA_V_AND_B64: case ISA_V_OR_B64: case ISA_V_XOR_B64:
-        return true;
-    default:
-        return false;
-    }
 }
 
 static bool is_compare(enum isa_op op)
@@ -253,32 +228,6 @@ static bool put_constant(struct ptx_mi *mi, const struct constant *c, unsigned r
     return true;
 }
 
-static void swap_ax(struct ptx_mi *mi)
-{
-    unsigned a = isa_insn_srcmod(&mi->in, 0), x = isa_insn_srcmod(&mi->in, 1);
-    ptx_ref t = mi->ref[PTX_S_A];
-
-    mi->ref[PTX_S_A] = mi->ref[PTX_S_X];
-    mi->ref[PTX_S_X] = t;
-    isa_insn_set_srcmod(&mi->in, 0, x);
-    isa_insn_set_srcmod(&mi->in, 1, a);
-}
-
-unsigned ptx_mirrored(unsigned comparison)
-{
-    switch (comparison) {
-    case ISA_CMP_LT: return ISA_CMP_GT;
-    case ISA_CMP_GT: return ISA_CMP_LT;
-    case ISA_CMP_LE: return ISA_CMP_GE;
-    case ISA_CMP_GE: return ISA_CMP_LE;
-    case ISA_CMP_LTU: return ISA_CMP_GTU;
-    case ISA_CMP_GTU: return ISA_CMP_LTU;
-    case ISA_CMP_LEU: return ISA_CMP_GEU;
-    case ISA_CMP_GEU: return ISA_CMP_LEU;
-    default: return comparison;
-    }
-}
-
 static void fold_constants(struct opt *opt, struct ptx_mi *mi, uint32_t block)
 {
     enum isa_op op = (enum isa_op)mi->in.op;
@@ -296,13 +245,10 @@ static void fold_constants(struct opt *opt, struct ptx_mi *mi, uint32_t block)
         return;
     if (!constant_of(opt, mi->ref[PTX_S_X], &c) && mi->ref[PTX_S_A] != PTX_NO_REF &&
         constant_of(opt, mi->ref[PTX_S_A], &c)) {
-        if (ptx_op_commutes(op)) {
-            swap_ax(mi);
-        } else if (is_compare(op)) {
-            swap_ax(mi);
-            isa_mod_set(&mi->in, ISA_MOD_CMP, ptx_mirrored(isa_mod_get(&mi->in, ISA_MOD_CMP)));
+        if (ptx_op_commutes(op) || is_compare(op)) {
+            ptx_mi_swap(mi);
         } else if (op == ISA_V_SELP_B32 || op == ISA_V_SELP_B64) {
-            swap_ax(mi);
+            ptx_mi_swap(mi);
             ptx_mi_negate(mi, PTX_S_R, !ptx_mi_negated(mi, PTX_S_R));
         }
     }

@@ -670,8 +670,16 @@ void ptx_debug_write(struct ptx_job *job, struct ptx_module *module);
 bool ptx_op_wide_x(enum isa_op op);
 /** A and X may change places. */
 bool ptx_op_commutes(enum isa_op op);
-/** The comparison that says the same of exchanged operands. */
-unsigned ptx_mirrored(unsigned comparison);
+/** The predicate in a slot is read as its complement. */
+void ptx_mi_negate(struct ptx_mi *mi, enum ptx_slot slot, bool negate);
+bool ptx_mi_negated(const struct ptx_mi *mi, enum ptx_slot slot);
+/** Exchange A and X with their modifiers; a comparison is mirrored. */
+void ptx_mi_swap(struct ptx_mi *mi);
+/** An instruction without operands, from a place of the source. */
+void ptx_mi_init(struct ptx_mi *mi, enum isa_op op, uint32_t loc, uint32_t line);
+/** Another virtual register of @rows (0: a predicate), the last of unit->vregs; not defined yet.
+ *  Borrowed until the next one. */
+struct ptx_vreg *ptx_vreg_new(struct ptx_unit *unit, unsigned rows);
 /** A global access whose address may be a scalar pair and a 32-bit index. */
 bool ptx_takes_scalar_base(const struct ptx_mi *mi);
 

@@ -578,12 +578,8 @@ struct rewriter {
 
 static uint32_t new_vreg(struct ptx_unit *unit, unsigned rows, bool is_scalar)
 {
-    struct ptx_vreg *v = PTX_PUSH(unit->job, unit->vregs);
+    struct ptx_vreg *v = ptx_vreg_new(unit, rows);
 
-    memset(v, 0, sizeof *v);
-    v->rows = (uint8_t)rows;
-    v->origin = PTX_NONE;
-    v->def = PTX_NONE;
     v->scalar = is_scalar;
     return (uint32_t)(unit->vregs.count - 1);
 }
@@ -592,14 +588,7 @@ static struct ptx_mi *put_like(struct rewriter *rw, const struct ptx_mi *like, e
 {
     struct ptx_mi *mi = PTX_PUSH(rw->s->unit->job, rw->code);
 
-    memset(mi, 0, sizeof *mi);
-    isa_insn_init(&mi->in, op);
-    for (unsigned slot = 0; slot < PTX_SLOT_COUNT; slot++)
-        mi->ref[slot] = PTX_NO_REF;
-    mi->barrier = 0xff;
-    mi->target = mi->symbol = PTX_NONE;
-    mi->loc = like->loc;
-    mi->line = like->line;
+    ptx_mi_init(mi, op, like->loc, like->line);
     return mi;
 }
 
@@ -732,20 +721,6 @@ static void convert(struct rewriter *rw, const struct ptx_mi *mi)
         set_x(out);
 }
 
-static void swap_ax(struct ptx_mi *mi)
-{
-    ptx_ref t = mi->ref[PTX_S_A];
-
-    unsigned a = isa_insn_srcmod(&mi->in, 0), x = isa_insn_srcmod(&mi->in, 1);
-
-    mi->ref[PTX_S_A] = mi->ref[PTX_S_X];
-    mi->ref[PTX_S_X] = t;
-    isa_insn_set_srcmod(&mi->in, 0, x);
-    isa_insn_set_srcmod(&mi->in, 1, a);
-    if (isa_op_info((enum isa_op)mi->in.op)->format == ISA_FMT_CMP)
-        isa_mod_set(&mi->in, ISA_MOD_CMP, ptx_mirrored(isa_mod_get(&mi->in, ISA_MOD_CMP)));
-}
-
 /* An instruction on vectors reads its scalars in place or from copies. */
 static void keep(struct rewriter *rw, const struct ptx_mi *mi)
 {
@@ -767,7 +742,7 @@ static void keep(struct rewriter *rw, const struct ptx_mi *mi)
         return;
     }
     if (is_scalar(s, out.ref[PTX_S_A]) && reading_of(s, mi, PTX_S_A) == READ_SWAPPED)
-        swap_ax(&out);
+        ptx_mi_swap(&out);
     for (unsigned slot = 0; slot < PTX_SLOT_COUNT; slot++) {
         ptx_ref ref = out.ref[slot];
         uint32_t v = ptx_ref_vreg(ref);

@@ -57,14 +57,14 @@ ptx_ref ptx_sel_dest(struct ptx_sel *sel, const struct ptx_operand *operand, enu
 ptx_ref ptx_sel_dest_wide(struct ptx_sel *sel, const struct ptx_operand *operand,
                           enum ptx_type type, unsigned rows);
 unsigned ptx_sel_reg_bytes(const struct ptx_sel *sel, const struct ptx_operand *operand);
+/** The predicate register that an operand is. */
+ptx_ref ptx_sel_pred(struct ptx_sel *sel, const struct ptx_operand *operand);
 /** A predicate written (PTX_NO_REF for _) or read. */
 ptx_ref ptx_sel_pred_dest(struct ptx_sel *sel, const struct ptx_operand *operand);
 void ptx_sel_pred_read(struct ptx_sel *sel, struct ptx_mi *mi, enum ptx_slot slot,
                        const struct ptx_operand *operand);
 /** True when the operand's value is known: a literal, or a register set once to one. */
 bool ptx_sel_known(const struct ptx_sel *sel, const struct ptx_operand *operand, uint64_t *value);
-void ptx_mi_negate(struct ptx_mi *mi, enum ptx_slot slot, bool negate);
-bool ptx_mi_negated(const struct ptx_mi *mi, enum ptx_slot slot);
 /** The address of a variable as a value. */
 ptx_ref ptx_sel_symbol(struct ptx_sel *sel, uint32_t symbol, int64_t addend, unsigned rows);
 /** Take whatever cache, order and scope words there are; @mem tells a memory row. */

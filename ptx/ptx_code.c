@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Instructions and virtual registers as the passes make them. */
+#include "ptx/ptx_priv.h"
+
+void ptx_mi_init(struct ptx_mi *mi, enum isa_op op, uint32_t loc, uint32_t line)
+{
+    memset(mi, 0, sizeof *mi);
+    isa_insn_init(&mi->in, op);
+    for (unsigned s = 0; s < PTX_SLOT_COUNT; s++)
+        mi->ref[s] = PTX_NO_REF;
+    mi->barrier = 0xff;
+    mi->target = mi->symbol = PTX_NONE;
+    mi->loc = loc;
+    mi->line = line;
+}
+
+struct ptx_vreg *ptx_vreg_new(struct ptx_unit *unit, unsigned rows)
+{
+    struct ptx_vreg *v = PTX_PUSH(unit->job, unit->vregs);
+
+    memset(v, 0, sizeof *v);
+    v->rows = (uint8_t)rows;
+    v->origin = v->def = PTX_NONE;
+    return v;
+}
+
+void ptx_mi_negate(struct ptx_mi *mi, enum ptx_slot slot, bool negate)
+{
+    unsigned bit = slot == PTX_S_R ? 15 : slot == PTX_S_RA ? 19 : 23;
+
+    if (slot == PTX_S_GUARD)
+        mi->in.guard_neg = negate;
+    else
+        mi->in.mod = (mi->in.mod & ~(1u << bit)) | (uint32_t)negate << bit;
+}
+
+bool ptx_mi_negated(const struct ptx_mi *mi, enum ptx_slot slot)
+{
+    unsigned bit = slot == PTX_S_R ? 15 : slot == PTX_S_RA ? 19 : 23;
+
+    return slot == PTX_S_GUARD ? mi->in.guard_neg : mi->in.mod >> bit & 1;
+}
+
+bool ptx_op_wide_x(enum isa_op op)
+{
+    const struct isa_op_info *info = isa_op_info(op);
+
+    return info != NULL && (strstr(info->operands, "xb") != NULL || strstr(info->operands, "xt"));
+}
+
+bool ptx_op_commutes(enum isa_op op)
+{
+    switch (op) {
+    case ISA_V_ADD_U32: case ISA_V_ADD_U64: case ISA_V_ADD_F32: case ISA_V_ADD_F64:
+    case ISA_V_MUL_U32: case ISA_V_MUL_U64: case ISA_V_MUL_F32: case ISA_V_MUL_F64:
+    case ISA_V_MULHI_U32: case ISA_V_MULHI_S32: case ISA_V_MULHI_U64: case ISA_V_MULHI_S64:
+    case ISA_V_MULWIDE_U32: case ISA_V_MULWIDE_S32: case ISA_V_MADWIDE_U32:
+    case ISA_V_MADWIDE_S32: case ISA_V_MAD_U32: case ISA_V_MAD_U64: case ISA_V_FMA_F32:
+    case ISA_V_FMA_F64: case ISA_V_MIN_U32: case ISA_V_MIN_S32: case ISA_V_MAX_U32:
+    case ISA_V_MAX_S32: case ISA_V_MIN_U64: case ISA_V_MIN_S64: case ISA_V_MAX_U64:
+    case ISA_V_MAX_S64: case ISA_V_AND_B32: case ISA_V_OR_B32: case ISA_V_XOR_B32:
+    case ISA_V_AND_B64: case ISA_V_OR_B64: case ISA_V_XOR_B64:
+        return true;
+    default:
+        return false;
+    }
+}
+
+static unsigned mirrored(unsigned comparison)
+{
+    switch (comparison) {
+    case ISA_CMP_LT: return ISA_CMP_GT;
+    case ISA_CMP_GT: return ISA_CMP_LT;
+    case ISA_CMP_LE: return ISA_CMP_GE;
+    case ISA_CMP_GE: return ISA_CMP_LE;
+    case ISA_CMP_LTU: return ISA_CMP_GTU;
+    case ISA_CMP_GTU: return ISA_CMP_LTU;
+    case ISA_CMP_LEU: return ISA_CMP_GEU;
+    case ISA_CMP_GEU: return ISA_CMP_LEU;
+    default: return comparison;
+    }
+}
+
+void ptx_mi_swap(struct ptx_mi *mi)
+{
+    unsigned a = isa_insn_srcmod(&mi->in, 0), x = isa_insn_srcmod(&mi->in, 1);
+    ptx_ref t = mi->ref[PTX_S_A];
+
+    mi->ref[PTX_S_A] = mi->ref[PTX_S_X];
+    mi->ref[PTX_S_X] = t;
+    isa_insn_set_srcmod(&mi->in, 0, x);
+    isa_insn_set_srcmod(&mi->in, 1, a);
+    if (isa_op_info((enum isa_op)mi->in.op)->format == ISA_FMT_CMP)
+        isa_mod_set(&mi->in, ISA_MOD_CMP, mirrored(isa_mod_get(&mi->in, ISA_MOD_CMP)));
+}
