@@ -36,6 +36,7 @@ liblanewise_a_SOURCES += \
 	%D%/ptx_select_alu.c \
 	%D%/ptx_select_arith.c \
 	%D%/ptx_select_call.c \
+	%D%/ptx_select_check.c \
 	%D%/ptx_select_data.c \
 	%D%/ptx_select_mem.c \
 	%D%/ptx_select_operand.c \

@@ -248,6 +248,7 @@ static void select_one(struct ptx_sel *sel, const struct ptx_insn *insn)
                  ptx_op_name((enum ptx_op)insn->op));
     if (sel->in.unknown != NULL)
         refuse_leftovers(sel, 4);
+    ptx_sel_check(sel);
     rule(sel);
     refuse_leftovers(sel, 4);
     if (insn->guard != PTX_NONE)

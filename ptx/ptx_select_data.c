@@ -288,8 +288,19 @@ static void compare(struct ptx_sel *sel, enum ptx_type type, ptx_ref p, ptx_ref 
     struct ptx_mi *mi;
 
     for (unsigned i = 0; i < LW_COUNT_OF(comparisons); i++) {
-        if (ptx_take(&sel->in, (enum ptx_word)comparisons[i].word))
-            comparison = comparisons[i].value;
+        enum ptx_word word = (enum ptx_word)comparisons[i].word;
+
+        if (!ptx_take(&sel->in, word))
+            continue;
+        comparison = comparisons[i].value;
+        if ((word == PTX_W_LO || word == PTX_W_LS || word == PTX_W_HI || word == PTX_W_HS) &&
+            type != PTX_T_U16 && type != PTX_T_U32 && type != PTX_T_U64)
+            ptx_sel_fail(sel, LW_EINPUT, "the comparison '.%s' is for unsigned integers, not for .%s",
+                         ptx_word_text(word), ptx_type_name(type));
+        if (comparison != ISA_CMP_EQ && comparison != ISA_CMP_NE &&
+            ptx_type_class(type) == PTX_CLASS_BITS)
+            ptx_sel_fail(sel, LW_EINPUT, "of .%s there are only '.eq' and '.ne'",
+                         ptx_type_name(type));
     }
     if (comparison == UINT32_MAX)
         ptx_sel_fail(sel, LW_EINPUT, "the comparison is missing");

@@ -691,8 +691,8 @@ void ptx_rule_cp(struct ptx_sel *sel)
         ptx_sel_fail(sel, LW_EINPUT, "the destination is in .shared");
     if (!ptx_take(&sel->in, PTX_W_GLOBAL))
         ptx_sel_fail(sel, LW_EINPUT, "the source is in .global");
-    (void)ptx_take(&sel->in, PTX_W_CA);
-    (void)ptx_take(&sel->in, PTX_W_CG);
+    if (!ptx_take(&sel->in, PTX_W_CA) && !ptx_take(&sel->in, PTX_W_CG))
+        ptx_sel_fail(sel, LW_EINPUT, "expected .ca or .cg");
     drop_policy(sel);
     ptx_sel_operands(sel, 3, 4);
     if (!ptx_sel_known(sel, &sel->in.operand[2], &bytes) ||

@@ -57,6 +57,8 @@ ptx_ref ptx_sel_dest(struct ptx_sel *sel, const struct ptx_operand *operand, enu
 ptx_ref ptx_sel_dest_wide(struct ptx_sel *sel, const struct ptx_operand *operand,
                           enum ptx_type type, unsigned rows);
 unsigned ptx_sel_reg_bytes(const struct ptx_sel *sel, const struct ptx_operand *operand);
+/** Refuse modifiers that contradict each other or the types, and mandatory ones that are missing. */
+void ptx_sel_check(struct ptx_sel *sel);
 /** The predicate register that an operand is. */
 ptx_ref ptx_sel_pred(struct ptx_sel *sel, const struct ptx_operand *operand);
 /** A predicate written (PTX_NO_REF for _) or read. */
