@@ -201,13 +201,35 @@ static void atomic(struct ref_lane *t, const struct isa_insn *i, bool result)
 
 enum result { UNKNOWN, DONE };
 
+/* What a row's texts say, read once: most of the time went into reading them. */
+struct row {
+    bool known, is_half, bf16, packed;
+    int a, x, c;
+    char half[8];
+};
+
+static const struct row *row_of(unsigned op)
+{
+    static struct row rows[ISA_OP_COUNT];
+    struct row *row = &rows[op];
+    if (!row->known) {
+        const struct isa_op_info *info = isa_op_info((enum isa_op)op);
+        row->a = words(info->operands, "va");
+        row->x = words(info->operands, "xb");
+        row->c = words(info->operands, "vc");
+        row->is_half = ref_half_row(info, row->half, &row->bf16, &row->packed);
+        row->known = true;
+    }
+    return row;
+}
+
 static enum result execute(struct ref_lane *t, const struct isa_insn *i, bool probe)
 {
     const struct isa_op_info *info = isa_op_info((enum isa_op)i->op);
-    const char *ops = info->operands;
+    const struct row *row = row_of(i->op);
     bool fl = info->flags & ISA_F_FLOAT;
     bool dbl = fl || info->unit == ISA_UNIT_DP;
-    int na = words(ops, "va"), nx = words(ops, "xb"), nc = words(ops, "vc");
+    int na = row->a, nx = row->x, nc = row->c;
     bool mods = !(info->flags & ISA_F_NOSRCMOD);
     u64 a = 0, b = 0, c = 0;
     if (i->variant && nx && nc) { /* X is the third source, C the second */
@@ -245,9 +267,9 @@ static enum result execute(struct ref_lane *t, const struct isa_insn *i, bool pr
 #define D2(x) do { if (!probe) ref_put(t, i->d, 2, (u64)(x)); return DONE; } while (0)
 #define F1(x) D1(ref_finish((float)(x), ftz, sat))
 #define F2(x) D2(ref_finish_d((x), ftz, sat))
-    char half[8];
-    bool bf, x2;
-    if (ref_half_row(info, half, &bf, &x2)) {
+    if (row->is_half) {
+        const char *half = row->half;
+        bool bf = row->bf16, x2 = row->packed;
         u32 out[2] = {0, 0};
         bool truth[2];
         for (int k = 0; k < (x2 ? 2 : 1); k++) {
