@@ -180,8 +180,7 @@ static unsigned token_find(const char *name, size_t size)
     for (unsigned tok = 0; tok < LW_COUNT_OF(tokens); tok++) {
         const char *t = tokens[tok].name;
 
-        if (t[0] == name[0] && t[1] == name[1] && strlen(t) == size &&
-            memcmp(t, name, size) == 0)
+        if (t[0] == name[0] && t[1] == name[1] && strncmp(t, name, size) == 0 && t[size] == '\0')
             return tok;
     }
     return ISA_TOK_NONE;
