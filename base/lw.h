@@ -212,13 +212,14 @@ struct lw_command_table {
 struct lw_command_set {
     struct lw_command_table tables[16];
     size_t count;
+    const char *themes[16]; /* of the tables: headings of the list of commands; NULL: none */
 };
 
 /** Find by name, accepted abbreviation or unique prefix. */
 const struct lw_command *lw_command_find(const struct lw_command_set *set, const char *name,
                                          void **context, struct lw_error *err);
-/** Split @line into words ('...' and "..." group), find the command, run it.
- *  An empty line or a comment (#) is LW_OK. `help [name]` is answered here. */
+/** Split @line into words ('...' and "..." group), find the command, run it. An empty line or
+ *  a comment (#) is LW_OK. `help [name]` and `apropos word` are answered here. */
 enum lw_status lw_command_run(const struct lw_command_set *set, const char *line,
                               struct lw_sink *out, struct lw_error *err);
 void lw_command_help(const struct lw_command_set *set, const char *name, struct lw_sink *out);

@@ -6,8 +6,8 @@
 
 enum { MAX_WORDS = 64 };
 
-/* "help" has no row of its own, as it needs the whole set; it still takes part in prefixes. */
-static const char help_name[] = "help";
+/* These have no rows of their own, as they need the whole set. */
+static const char help_name[] = "help", apropos_name[] = "apropos";
 
 static bool accepts(const struct lw_command *row, const char *name, size_t size)
 {
@@ -127,6 +127,44 @@ static enum lw_status split(char *line, char **words, int *count, struct lw_erro
     }
 }
 
+static bool help_on_help(const char *name, struct lw_sink *out)
+{
+    bool help = strcmp(name, help_name) == 0;
+
+    if (help)
+        lw_put(out, "help [command]\n  The list of commands, or one command with an example.\n"
+                    "  Short form: h\n  Example: help break\n");
+    else if (strcmp(name, apropos_name) == 0)
+        lw_put(out, "apropos <word>\n  Commands whose help has a word.\n"
+                    "  Example: apropos lane\n");
+    else
+        return false;
+    return true;
+}
+
+/* Commands that have the word in their names or summaries, capitals or not. */
+static enum lw_status apropos(const struct lw_command_set *set, int argc, char **argv,
+                              struct lw_sink *out, struct lw_error *err)
+{
+    bool any = false;
+
+    if (argc != 2)
+        return LW_FAIL(err, LW_EUSAGE, "apropos takes one word, as in `apropos lane`");
+    for (size_t t = 0; t < set->count; t++)
+        for (size_t i = 0; i < set->tables[t].count; i++) {
+            const struct lw_command *row = &set->tables[t].rows[i];
+
+            if (strcasestr(row->name, argv[1]) == NULL &&
+                strcasestr(row->summary, argv[1]) == NULL)
+                continue;
+            lw_printf(out, "  %-14s %s\n", row->name, row->summary);
+            any = true;
+        }
+    if (!any)
+        lw_printf(out, "no command's help has \"%s\"\n", argv[1]);
+    return LW_OK;
+}
+
 enum lw_status lw_command_run(const struct lw_command_set *set, const char *line,
                               struct lw_sink *out, struct lw_error *err)
 {
@@ -149,12 +187,18 @@ enum lw_status lw_command_run(const struct lw_command_set *set, const char *line
         goto cleanup;
     words[count] = NULL;
     row = NULL;
+    if (strcmp(words[0], apropos_name) == 0) {
+        status = apropos(set, count, words, out, err);
+        goto cleanup;
+    }
     if (strcmp(words[0], help_name) != 0)
         row = lw_command_find(set, words[0], &context, err);
     if (strcmp(words[0], help_name) == 0 ||
         (row == NULL && (strcmp(words[0], "h") == 0 || strcmp(words[0], "?") == 0))) {
         const struct lw_command *topic = NULL;
 
+        if (count > 1 && help_on_help(words[1], out))
+            goto cleanup;
         if (count > 1) {
             topic = lw_command_find(set, words[1], NULL, err);
             if (topic == NULL) {
@@ -192,7 +236,11 @@ void lw_command_help(const struct lw_command_set *set, const char *name, struct 
             if (size > width && size <= 36)
                 width = size;
         }
-    for (size_t t = 0; t < set->count; t++)
+    for (size_t t = 0; t < set->count; t++) {
+        const char *theme = t < LW_COUNT_OF(set->themes) ? set->themes[t] : NULL;
+
+        if (name == NULL && theme != NULL && set->tables[t].count != 0)
+            lw_printf(out, "%s%s\n", t != 0 ? "\n" : "", theme);
         for (size_t i = 0; i < set->tables[t].count; i++) {
             const struct lw_command *row = &set->tables[t].rows[i];
             const char *operands = row->operands != NULL ? row->operands : "";
@@ -214,9 +262,11 @@ void lw_command_help(const struct lw_command_set *set, const char *name, struct 
                                 : 0),
                       operands, row->summary);
         }
+    }
     if (name == NULL)
-        lw_printf(out, "  %-*s  %s\n", (int)width, "help [command]",
-                  "this list, or one command with an example");
+        lw_printf(out, "%s  %-*s  %s\n  %-*s  %s\n", set->themes[0] != NULL ? "\n" : "",
+                  (int)width, "help [command]", "This list, or one command with an example",
+                  (int)width, "apropos <word>", "Commands whose help has a word");
     else
         lw_printf(out, "no command \"%s\"\n", name);
 }

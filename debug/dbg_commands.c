@@ -344,13 +344,20 @@ const struct lw_command_table dbg_commands_state = {rows, LW_COUNT_OF(rows), NUL
 
 void dbg_commands_join(struct dbg *dbg, struct lw_command_set *set)
 {
-    static const struct lw_command_table *const tables[] = {
-        &dbg_commands_points, &dbg_commands_run,     &dbg_commands_history,
-        &dbg_commands_values, &dbg_commands_state,
+    static const struct {
+        const struct lw_command_table *table;
+        const char *theme;
+    } tables[] = {
+        {&dbg_commands_run, "Running and stepping"},
+        {&dbg_commands_history, "Back in time"},
+        {&dbg_commands_points, "Where a run stops"},
+        {&dbg_commands_values, "Values, memory and code"},
+        {&dbg_commands_state, "Focus and state of the machine"},
     };
 
     for (size_t i = 0; i < LW_COUNT_OF(tables); i++) {
-        set->tables[set->count] = *tables[i];
+        set->tables[set->count] = *tables[i].table;
+        set->themes[set->count] = tables[i].theme;
         set->tables[set->count++].context = dbg;
     }
 }

@@ -92,8 +92,8 @@ static void add_values(const struct dbg *dbg, const char *word, size_t size,
             add(out, allocation.name, word, size);
 }
 
-void sh_complete(const struct lw_command_set *commands, const struct dbg *dbg,
-                 const char *line, size_t start, size_t end, struct sh_candidates *out)
+void sh_complete(const struct lw_command_set *commands, struct dbg *dbg, const char *line,
+                 size_t start, size_t end, struct sh_candidates *out)
 {
     const struct lw_command *row;
     const char *word = line + start, *operands;

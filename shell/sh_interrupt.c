@@ -16,7 +16,9 @@
 #include <unistd.h>
 
 struct sh_interrupt {
+    pthread_mutex_t lock; /* of dbg: the session may change under the watch */
     struct dbg *dbg;
+    int came;
     int signals, done;
     sigset_t before;
     pthread_t thread;
@@ -36,8 +38,12 @@ static void *watch(void *argument)
         if (wait[0].revents != 0)
             return NULL;
         if (wait[1].revents != 0 &&
-            read(interrupt->signals, &info, sizeof info) == (ssize_t)sizeof info)
+            read(interrupt->signals, &info, sizeof info) == (ssize_t)sizeof info) {
+            pthread_mutex_lock(&interrupt->lock);
             dbg_interrupt(interrupt->dbg);
+            pthread_mutex_unlock(&interrupt->lock);
+            __atomic_store_n(&interrupt->came, 1, __ATOMIC_RELAXED);
+        }
     }
 }
 
@@ -49,6 +55,7 @@ struct sh_interrupt *sh_interrupt_begin(struct dbg *dbg)
     if (interrupt == NULL)
         return NULL;
     interrupt->dbg = dbg;
+    pthread_mutex_init(&interrupt->lock, NULL);
     sigemptyset(&set);
     sigaddset(&set, SIGINT);
     interrupt->signals = signalfd(-1, &set, SFD_CLOEXEC);
@@ -66,6 +73,20 @@ failed:
         close(interrupt->done);
     free(interrupt);
     return NULL;
+}
+
+void sh_interrupt_move(struct sh_interrupt *interrupt, struct dbg *dbg)
+{
+    if (interrupt == NULL)
+        return;
+    pthread_mutex_lock(&interrupt->lock);
+    interrupt->dbg = dbg;
+    pthread_mutex_unlock(&interrupt->lock);
+}
+
+bool sh_interrupt_came(struct sh_interrupt *interrupt)
+{
+    return interrupt != NULL && __atomic_load_n(&interrupt->came, __ATOMIC_RELAXED) != 0;
 }
 
 void sh_interrupt_end(struct sh_interrupt *interrupt)
@@ -87,5 +108,6 @@ void sh_interrupt_end(struct sh_interrupt *interrupt)
     while (sigtimedwait(&set, NULL, &now) > 0)
         ;
     pthread_sigmask(SIG_SETMASK, &interrupt->before, NULL);
+    pthread_mutex_destroy(&interrupt->lock);
     free(interrupt);
 }

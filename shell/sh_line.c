@@ -18,7 +18,7 @@ struct sh_line {
      * gives them no context, and a variable of ours for it would be a mutable global. */
     char name[16];
     const struct lw_command_set *commands;
-    const struct dbg *dbg;
+    struct dbg *dbg;
     bool terminal;
     volatile sig_atomic_t dropped; /* Ctrl-C came: drop what is typed */
     char *history_file; /* NULL: none */
@@ -123,7 +123,7 @@ static char *history_path(void)
     return path;
 }
 
-struct sh_line *sh_line_create(const struct lw_command_set *commands, const struct dbg *dbg,
+struct sh_line *sh_line_create(const struct lw_command_set *commands, struct dbg *dbg,
                                bool terminal)
 {
     struct sh_line *line = calloc(1, sizeof *line);
@@ -174,6 +174,42 @@ void sh_line_destroy(struct sh_line *line)
     free(line->history_file);
     free(line->text);
     free(line);
+}
+
+void sh_line_set_dbg(struct sh_line *line, struct dbg *dbg)
+{
+    line->dbg = dbg;
+}
+
+unsigned sh_line_rows(const struct sh_line *line)
+{
+    int rows = 0, columns = 0;
+
+    if (!line->terminal)
+        return 0;
+    rl_get_screen_size(&rows, &columns);
+    return rows > 0 ? (unsigned)rows : 0;
+}
+
+bool sh_line_more(struct sh_line *line, bool *all)
+{
+    static const char question[] = "-- more: any key; all: a; enough: q --";
+    int key;
+
+    *all = false;
+    if (!line->terminal)
+        return true;
+    fflush(stdout);
+    fputs(question, rl_outstream != NULL ? rl_outstream : stdout);
+    fflush(rl_outstream != NULL ? rl_outstream : stdout);
+    rl_prep_terminal(0);
+    key = rl_read_key();
+    rl_deprep_terminal();
+    fprintf(rl_outstream != NULL ? rl_outstream : stdout, "\r%*s\r",
+            (int)(sizeof question - 1), "");
+    fflush(rl_outstream != NULL ? rl_outstream : stdout);
+    *all = key == 'a';
+    return key != 'q' && key != 3 && key != EOF && key != 4;
 }
 
 char *sh_line_read(struct sh_line *line, const char *prompt)

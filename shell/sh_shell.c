@@ -3,100 +3,9 @@
 #include "shell/shell_priv.h"
 
 #include <ctype.h>
-#include <stdio.h>
 #include <stdlib.h>
 
-enum { MAX_NESTING = 16, HISTORY_SHOWN = 50 };
-
-struct shell {
-    const struct sh_config *config;
-    struct lw_command_set set; /* the joined table and the shell's own rows */
-    struct sh_line *line;
-    char *repeat; /* what an empty line means on a terminal, or NULL */
-    unsigned nesting;
-    bool quit;
-    int status;
-};
-
-static enum lw_status run_line(struct shell *shell, const char *text, struct lw_error *err);
-
-/* ---- the shell's own commands --------------------------------------------------------- */
-
-static enum lw_status do_quit(void *context, int argc, char **argv, struct lw_sink *out,
-                              struct lw_error *err)
-{
-    struct shell *shell = context;
-    uint64_t status = 0;
-
-    (void)out;
-    if (argc > 2 || (argc == 2 && (!lw_parse_u64(argv[1], &status) || status > 255)))
-        return LW_FAIL(err, LW_EUSAGE, "quit takes an exit status from 0 to 255");
-    shell->quit = true;
-    shell->status = (int)status;
-    return LW_OK;
-}
-
-static enum lw_status run_script(struct shell *shell, const char *path, struct lw_error *err)
-{
-    char *text, *at;
-    size_t size;
-    unsigned number = 0;
-    enum lw_status status = lw_file_read(path, &text, &size, err);
-
-    if (status != LW_OK)
-        return status;
-    if (shell->nesting == MAX_NESTING) {
-        free(text);
-        return LW_FAIL(err, LW_EUSAGE, "%s: scripts call each other more than %d deep", path,
-                       MAX_NESTING);
-    }
-    shell->nesting++;
-    for (at = text; at != NULL && *at != '\0' && !shell->quit && status == LW_OK;) {
-        char *end = strchr(at, '\n'), *next = end != NULL ? end + 1 : NULL;
-
-        if (end != NULL)
-            *end = '\0';
-        if (end != NULL && end > at && end[-1] == '\r')
-            end[-1] = '\0';
-        number++;
-        status = run_line(shell, at, err);
-        if (status != LW_OK)
-            status = lw_error_prefix(err, "%s:%u", path, number);
-        at = next;
-    }
-    shell->nesting--;
-    free(text);
-    return status;
-}
-
-static enum lw_status do_source(void *context, int argc, char **argv, struct lw_sink *out,
-                                struct lw_error *err)
-{
-    (void)out;
-    if (argc != 2)
-        return LW_FAIL(err, LW_EUSAGE, "source takes one file");
-    return run_script(context, argv[1], err);
-}
-
-static enum lw_status do_history(void *context, int argc, char **argv, struct lw_sink *out,
-                                 struct lw_error *err)
-{
-    struct shell *shell = context;
-    uint64_t count = HISTORY_SHOWN;
-
-    if (argc > 2 || (argc == 2 && (!lw_parse_u64(argv[1], &count) || count > INT32_MAX)))
-        return LW_FAIL(err, LW_EUSAGE, "history takes a count");
-    sh_line_history(shell->line, (size_t)count, out);
-    return LW_OK;
-}
-
-/* clang-format off */
-static const struct lw_command own_commands[] = {
-    {"source",  "so", "<file>",   "Run the commands of a file",                          "source commands.lws", do_source},
-    {"history", "hi", "[count]",  "Show the lines that were typed last",                 "history 10",          do_history},
-    {"quit",    "q",  "[status]", "Leave the shell, with an exit status if one is given", "quit",                do_quit},
-};
-/* clang-format on */
+enum { MAX_NESTING = 16 };
 
 /* ---- lines ------------------------------------------------------------------------------ */
 
@@ -122,35 +31,136 @@ static char *normalise(const char *text)
     return copy;
 }
 
-static enum lw_status run_line(struct shell *shell, const char *text, struct lw_error *err)
+static uint64_t instructions(const struct shell *shell)
 {
-    struct sh_interrupt *interrupt = NULL;
-    char *line = normalise(text);
+    dbg_thread_id id = dbg_focus_get(shell->dbg, DBG_FOCUS_VIEW);
+    struct dbg_value value;
+
+    /* The focus warp's count moves with every step; another warp is news, too. */
+    if (dbg_eval(shell->dbg, id, dbg_lane_get(shell->dbg, id), "retired", &value, NULL) != LW_OK)
+        return UINT64_MAX;
+    return value.bits ^ id << 40;
+}
+
+/* What wwatch shows, where the warp has moved since. */
+static void show_watches(struct shell *shell)
+{
+    dbg_thread_id id = dbg_focus_get(shell->dbg, DBG_FOCUS_VIEW);
+    uint64_t now;
+
+    if (shell->watch_count == 0)
+        return;
+    now = instructions(shell);
+    if (now == shell->shown_at || now == UINT64_MAX)
+        return;
+    shell->shown_at = now;
+    for (size_t i = 0; i < shell->watch_count; i++) {
+        struct lw_error err;
+
+        lw_printf(&shell->output.sink, "%zu: %s\n", i + 1, shell->watches[i]);
+        if (dbg_print_lanes(shell->dbg, id, shell->watches[i], shell->colour,
+                            &shell->output.sink, &err) != LW_OK)
+            lw_printf(&shell->output.sink, "  %s\n", err.text);
+    }
+}
+
+enum lw_status sh_line_run(struct shell *shell, const char *text, struct lw_error *err)
+{
+    bool mine = shell->interrupt == NULL && shell->config->interactive, ran = false;
+    char *line;
     enum lw_status status;
 
+    if (shell->defining != NULL)
+        return sh_define_take(shell, text, err);
+    line = normalise(text);
     if (line == NULL)
         return LW_FAIL(err, LW_ENOMEM, "no memory for a command");
     /* Scripts nest inside the command that runs them: one watch is enough. */
-    if (shell->config->interactive && shell->nesting == 0)
-        interrupt = sh_interrupt_begin(shell->config->dbg);
-    status = lw_command_run(&shell->set, line, shell->config->out, err);
-    sh_interrupt_end(interrupt);
+    if (mine)
+        shell->interrupt = sh_interrupt_begin(shell->dbg);
+    if (shell->nesting == 0 || !shell->output.dropped)
+        sh_output_begin(&shell->output, shell->pages);
+    if (shell->echo && shell->nesting != 0 && line[strspn(line, " \t")] != '\0')
+        lw_printf(&shell->output.sink, "+ %s\n", line);
+    status = sh_define_run(shell, line, &ran, err);
+    if (!ran) {
+        status = lw_command_run(&shell->set, line, &shell->output.sink, err);
+        show_watches(shell);
+    }
+    if (mine) {
+        sh_interrupt_end(shell->interrupt);
+        shell->interrupt = NULL;
+    }
     free(line);
+    return status;
+}
+
+enum lw_status sh_text_run(struct shell *shell, const char *name, char *text,
+                           struct lw_error *err)
+{
+    char before[sizeof shell->place], *at = text;
+    unsigned number = 0;
+    enum lw_status status = LW_OK;
+
+    if (shell->nesting == MAX_NESTING)
+        return LW_FAIL(err, LW_EUSAGE, "%s: scripts call each other more than %d deep", name,
+                       MAX_NESTING);
+    memcpy(before, shell->place, sizeof before);
+    shell->nesting++;
+    while (at != NULL && *at != '\0' && !shell->quit && status == LW_OK) {
+        char *end = strchr(at, '\n'), *next = end != NULL ? end + 1 : NULL;
+
+        if (end != NULL)
+            *end = '\0';
+        if (end != NULL && end > at && end[-1] == '\r')
+            end[-1] = '\0';
+        number++;
+        snprintf(shell->place, sizeof shell->place, "%s:%u", name, number);
+        status = sh_line_run(shell, at, err);
+        if (status == LW_OK && sh_interrupt_came(shell->interrupt))
+            status = LW_FAIL(err, LW_ESTATE, "interrupted: the rest is not run");
+        if (status != LW_OK)
+            status = lw_error_prefix(err, "%s:%u", name, number);
+        at = next;
+    }
+    shell->nesting--;
+    memcpy(shell->place, before, sizeof before);
+    if (status == LW_OK && shell->nesting == 0 && shell->defining != NULL) {
+        status = LW_FAIL(err, LW_EUSAGE, "%s: the definition of %s has no `end`", name,
+                         shell->defining);
+        free(shell->defining);
+        shell->defining = NULL;
+    }
+    return status;
+}
+
+static enum lw_status run_script(struct shell *shell, const char *path, struct lw_error *err)
+{
+    char *text;
+    size_t size;
+    enum lw_status status = lw_file_read(path, &text, &size, err);
+
+    if (status == LW_OK) {
+        status = sh_text_run(shell, path, text, err);
+        free(text);
+    }
     return status;
 }
 
 /* Commands that an empty line repeats. */
 static bool repeats(const struct shell *shell, const char *text)
 {
-    static const char *const names[] = {"step", "next", "stepi",    "nexti",
-                                        "si",   "ni",   "continue", "list"};
+    static const char *const names[] = {
+        "step", "next", "stepi", "nexti", "si", "ni", "continue", "list", "reverse-step",
+        "reverse-next", "reverse-stepi", "reverse-nexti", "reverse-continue", "rs", "rn", "rsi",
+        "rni", "rc", "up", "down"};
     const struct lw_command *row;
     char name[32];
     size_t size = 0;
 
     while (isspace((unsigned char)*text))
         text++;
-    while (isalpha((unsigned char)text[size]) && size + 1 < sizeof name) {
+    while ((isalpha((unsigned char)text[size]) || text[size] == '-') && size + 1 < sizeof name) {
         name[size] = text[size];
         size++;
     }
@@ -164,19 +174,22 @@ static bool repeats(const struct shell *shell, const char *text)
 
 static void prompt(const struct shell *shell, char *text, size_t size)
 {
-    dbg_thread_id id = dbg_focus_get(shell->config->dbg, DBG_FOCUS_VIEW);
+    dbg_thread_id id = dbg_focus_get(shell->dbg, DBG_FOCUS_VIEW);
     struct dbg_thread thread;
 
-    if (dbg_thread_get(shell->config->dbg, id, &thread))
+    if (shell->defining != NULL)
+        snprintf(text, size, "%.100s> ", shell->defining);
+    else if (dbg_thread_get(shell->dbg, id, &thread))
         snprintf(text, size, "(lanewise b%u,%u,%u w%u l%u) ", thread.block_index[0],
                  thread.block_index[1], thread.block_index[2], thread.place.warp, thread.lane);
     else
         snprintf(text, size, "(lanewise) ");
 }
 
-static void complain(const struct shell *shell, const struct lw_error *err)
+static void complain(struct shell *shell, const struct lw_error *err)
 {
-    lw_printf(shell->config->out, "error: %s\n", err->text);
+    sh_output_begin(&shell->output, false);
+    lw_printf(&shell->output.sink, "error: %s\n", err->text);
 }
 
 static enum lw_status run_input(struct shell *shell, struct lw_error *err)
@@ -193,7 +206,8 @@ static enum lw_status run_input(struct shell *shell, struct lw_error *err)
                 lw_put(shell->config->out, "\n");
             break;
         }
-        if (shell->config->interactive && text[strspn(text, " \t")] == '\0') {
+        if (shell->config->interactive && shell->defining == NULL &&
+            text[strspn(text, " \t")] == '\0') {
             free(text);
             text = shell->repeat != NULL ? strdup(shell->repeat) : NULL;
             if (text == NULL)
@@ -203,7 +217,8 @@ static enum lw_status run_input(struct shell *shell, struct lw_error *err)
             free(shell->repeat);
             shell->repeat = repeats(shell, text) ? strdup(text) : NULL;
         }
-        status = run_line(shell, text, err);
+        sh_output_note(&shell->output, before, text);
+        status = sh_line_run(shell, text, err);
         free(text);
         if (status != LW_OK) {
             if (shell->config->batch)
@@ -229,7 +244,7 @@ static enum lw_status run_given(struct shell *shell, struct lw_error *err)
             complain(shell, err);
     }
     for (size_t i = 0; i < config->line_count && !shell->quit; i++) {
-        status = run_line(shell, config->lines[i], err);
+        status = sh_line_run(shell, config->lines[i], err);
         if (status != LW_OK && config->batch)
             return status;
         if (status != LW_OK)
@@ -243,36 +258,95 @@ static void greet(struct shell *shell)
 {
     struct lw_error err;
 
-    if (dbg_ended(shell->config->dbg)) {
-        lw_put(shell->config->out, "there is nothing to run: no launch is left\n");
+    if (dbg_ended(shell->dbg)) {
+        lw_put(&shell->output.sink, "there is nothing to run: no launch is left\n");
         return;
     }
     if (shell->config->interactive)
-        lw_put(shell->config->out, "`help` lists the commands, `quit` leaves\n");
-    if (run_line(shell, "focus", &err) != LW_OK)
+        lw_put(&shell->output.sink, "`help` lists the commands, `quit` leaves\n");
+    if (sh_line_run(shell, "focus", &err) != LW_OK)
         complain(shell, &err);
+}
+
+static bool more(void *context)
+{
+    struct shell *shell = context;
+    bool all, on = sh_line_more(shell->line, &all);
+
+    if (all)
+        shell->output.paged = false;
+    return on && !sh_interrupt_came(shell->interrupt);
+}
+
+void sh_dbg_set(struct shell *shell, struct dbg *dbg)
+{
+    struct dbg *before = shell->dbg;
+
+    for (size_t i = 0; i < shell->set.count; i++)
+        if (shell->set.tables[i].context == before)
+            shell->set.tables[i].context = dbg;
+    shell->dbg = dbg;
+    dbg_set_colour(dbg, shell->colour);
+    dbg_set_messages(dbg, &shell->output.sink);
+    sh_line_set_dbg(shell->line, dbg);
+    sh_interrupt_move(shell->interrupt, dbg);
+    shell->shown_at = 0;
+}
+
+static enum lw_status join(struct shell *shell, struct lw_error *err)
+{
+    const struct {
+        const struct lw_command_table *table;
+        const char *theme;
+    } own[] = {{&sh_file_commands, "Files and checkpoints"},
+               {&sh_own_commands, "The shell and its scripts"}};
+
+    for (size_t i = 0; i < LW_COUNT_OF(own); i++) {
+        size_t at = shell->set.count;
+
+        if (at == LW_COUNT_OF(shell->set.tables))
+            return LW_FAIL(err, LW_ERANGE, "no place is left in the command set");
+        shell->set.tables[at] = *own[i].table;
+        shell->set.tables[at].context = shell;
+        shell->set.themes[at] = own[i].theme;
+        shell->set.count++;
+    }
+    return LW_OK;
 }
 
 enum lw_status sh_run(const struct sh_config *config, int *exit_status, struct lw_error *err)
 {
-    struct shell shell = {.config = config, .set = *config->commands};
-    enum lw_status status;
+    struct shell shell = {.config = config, .dbg = config->dbg, .set = *config->commands,
+                          .pages = config->interactive, .colour = config->interactive};
+    enum lw_status status = join(&shell, err);
 
     *exit_status = 0;
-    if (shell.set.count == LW_COUNT_OF(shell.set.tables))
-        return LW_FAIL(err, LW_ERANGE, "no place is left in the command set");
-    shell.set.tables[shell.set.count++] =
-        (struct lw_command_table){own_commands, LW_COUNT_OF(own_commands), &shell};
+    if (status != LW_OK)
+        return status;
     shell.line = sh_line_create(&shell.set, config->dbg, config->interactive);
     if (shell.line == NULL)
         return LW_FAIL(err, LW_ENOMEM, "no memory for the line editor");
-    dbg_set_colour(config->dbg, config->interactive);
+    lw_buffer_init(&shell.body);
+    sh_output_init(&shell.output, config->out);
+    shell.output.rows = sh_line_rows(shell.line);
+    shell.output.more = more;
+    shell.output.context = &shell;
+    sh_dbg_set(&shell, config->dbg);
     greet(&shell);
     status = run_given(&shell, err);
     if (status == LW_OK && !shell.quit &&
         (config->interactive || (config->script_count == 0 && config->line_count == 0)))
         status = run_input(&shell, err);
+    dbg_set_messages(shell.dbg, config->out);
     *exit_status = shell.status;
+    if (status != LW_OK && shell.assert_failed)
+        *exit_status = 1;
+    if (shell.output.log != NULL)
+        fclose(shell.output.log);
+    for (size_t i = 0; i < shell.watch_count; i++)
+        free(shell.watches[i]);
+    free(shell.watches);
+    sh_define_fini(&shell);
     free(shell.repeat);
     sh_line_destroy(shell.line);
     return status;

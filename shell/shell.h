@@ -1,10 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The door of shell/: line editor, completion, history and scripts over the joined
- * command table. It knows no commands of its own but quit, source and history. */
+/* The door of shell/: line editor, completion, history and scripts over the joined command
+ * table, and the commands that touch files of this host: gdb's `monitor` has none of those. */
 #ifndef SHELL_H
 #define SHELL_H
 
 #include "debug/debug.h"
+
+/** Bring another machine to the state in a checkpoint: a session on it, owned by the host,
+ *  which keeps the one before alive until sh_config.restored is called. */
+typedef enum lw_status (*sh_restore_fn)(void *context, const char *path, struct dbg **out,
+                                        struct lw_error *err);
 
 struct sh_config {
     struct dbg *dbg;                        /* borrowed; for prompt and completion */
@@ -16,10 +21,18 @@ struct sh_config {
     size_t script_count;
     const char *const *lines;               /* -c COMMAND */
     size_t line_count;
+    /* Checkpoints; NULL: `save` and `restore` say that there are none. */
+    enum lw_status (*save)(void *context, const char *path, struct lw_error *err);
+    sh_restore_fn restore;
+    void (*restored)(void *context); /* the session before is not used any more */
+    void *context;
 };
-/** Runs scripts, then lines, then standard input when interactive or neither was given.
- *  @exit_status gets the argument of `quit`, else 0. Errors: the first failing command's
- *  in batch mode. */
+/**
+ * Runs scripts, then lines, then standard input when interactive or neither was given.
+ *
+ * @exit_status  the argument of `quit`; 1 where an `assert` failed in batch mode; else 0
+ * Errors: the first failing command's in batch mode.
+ */
 enum lw_status sh_run(const struct sh_config *config, int *exit_status, struct lw_error *err)
     LW_MUST_CHECK;
 

@@ -332,7 +332,7 @@ static const struct lw_command rows_b[] = {
 static void a_command_is_found_by_name_short_form_or_unique_beginning(void **state)
 {
     struct trace t = {""};
-    struct lw_command_set set = {{{rows_a, 3, &t}, {rows_b, 3, &t}}, 2};
+    struct lw_command_set set = {.tables = {{rows_a, 3, &t}, {rows_b, 3, &t}}, .count = 2};
     struct lw_error err;
     (void)state;
 
@@ -353,7 +353,7 @@ static void a_command_is_found_by_name_short_form_or_unique_beginning(void **sta
 static void a_line_is_split_into_words_and_quotes_group(void **state)
 {
     struct trace t = {""};
-    struct lw_command_set set = {{{rows_a, 3, &t}, {rows_b, 3, &t}}, 2};
+    struct lw_command_set set = {.tables = {{rows_a, 3, &t}, {rows_b, 3, &t}}, .count = 2};
     struct lw_error err;
     struct lw_buffer out;
     (void)state;
@@ -377,7 +377,7 @@ static void a_line_is_split_into_words_and_quotes_group(void **state)
 static void help_lists_all_and_explains_one(void **state)
 {
     struct trace t = {""};
-    struct lw_command_set set = {{{rows_a, 3, &t}, {rows_b, 3, &t}}, 2};
+    struct lw_command_set set = {.tables = {{rows_a, 3, &t}, {rows_b, 3, &t}}, .count = 2};
     struct lw_error err;
     struct lw_buffer out;
     (void)state;

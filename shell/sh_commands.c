@@ -1,0 +1,355 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The shell's own commands: scripts, checks, settings, what was typed. */
+#include "shell/shell_priv.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+
+enum { HISTORY_SHOWN = 50, MAX_WATCHES = 32 };
+
+static bool join(int argc, char **argv, int first, char *text, size_t size)
+{
+    size_t used = 0;
+
+    *text = '\0';
+    for (int i = first; i < argc; i++) {
+        int n = snprintf(text + used, size - used, "%s%s", i > first ? " " : "", argv[i]);
+
+        if (n < 0 || (size_t)n >= size - used)
+            return false;
+        used += (size_t)n;
+    }
+    return true;
+}
+
+static enum lw_status do_quit(void *context, int argc, char **argv, struct lw_sink *out,
+                              struct lw_error *err)
+{
+    struct shell *shell = context;
+    uint64_t status = 0;
+
+    (void)out;
+    if (argc > 2 || (argc == 2 && (!lw_parse_u64(argv[1], &status) || status > 255)))
+        return LW_FAIL(err, LW_EUSAGE, "quit takes an exit status from 0 to 255");
+    shell->quit = true;
+    shell->status = (int)status;
+    return LW_OK;
+}
+
+static enum lw_status do_source(void *context, int argc, char **argv, struct lw_sink *out,
+                                struct lw_error *err)
+{
+    enum lw_status status;
+    char *text;
+    size_t size;
+
+    (void)out;
+    if (argc != 2)
+        return LW_FAIL(err, LW_EUSAGE, "source takes one file");
+    status = lw_file_read(argv[1], &text, &size, err);
+    if (status == LW_OK) {
+        status = sh_text_run(context, argv[1], text, err);
+        free(text);
+    }
+    return status;
+}
+
+static enum lw_status do_history(void *context, int argc, char **argv, struct lw_sink *out,
+                                 struct lw_error *err)
+{
+    struct shell *shell = context;
+    uint64_t count = HISTORY_SHOWN;
+
+    if (argc > 2 || (argc == 2 && (!lw_parse_u64(argv[1], &count) || count > INT32_MAX)))
+        return LW_FAIL(err, LW_EUSAGE, "typed takes a count");
+    sh_line_history(shell->line, (size_t)count, out);
+    return LW_OK;
+}
+
+/* ---- echo: text with values in braces ------------------------------------------------ */
+
+/* "{EXPRESSION}" and "{/x EXPRESSION}" become values. */
+static enum lw_status do_echo(void *context, int argc, char **argv, struct lw_sink *out,
+                              struct lw_error *err)
+{
+    struct shell *shell = context;
+    dbg_thread_id id = dbg_focus_get(shell->dbg, DBG_FOCUS_VIEW);
+    char text[2048];
+    struct lw_buffer line;
+    enum lw_status status = LW_OK;
+
+    if (!join(argc, argv, 1, text, sizeof text))
+        return LW_FAIL(err, LW_EUSAGE, "the text is too long");
+    lw_buffer_init(&line);
+    for (char *at = text; *at != '\0' && status == LW_OK;) {
+        size_t plain = strcspn(at, "{");
+        struct dbg_value value;
+        char format = 0, *end;
+
+        lw_printf(&line.sink, "%.*s", (int)plain, at);
+        at += plain;
+        if (*at == '\0')
+            break;
+        end = strchr(at, '}');
+        if (end == NULL) {
+            status = LW_FAIL(err, LW_EUSAGE, "a } is missing behind \"%s\"", at);
+            break;
+        }
+        *end = '\0';
+        at++;
+        if (*at == '/' && at[1] != '\0') {
+            format = at[1];
+            at += 2;
+        }
+        status = dbg_eval(shell->dbg, id, dbg_lane_get(shell->dbg, id), at, &value, err);
+        if (status == LW_OK)
+            dbg_value_print(&value, format, &line.sink);
+        at = end + 1;
+    }
+    if (status == LW_OK)
+        lw_printf(out, "%s\n", line.text != NULL ? line.text : "");
+    lw_buffer_fini(&line);
+    return status;
+}
+
+/* ---- assert ----------------------------------------------------------------------------- */
+
+/* The end of a comparison's side, from @at on: outside of brackets. */
+static const char *side_end(const char *at)
+{
+    int depth = 0;
+
+    for (; *at != '\0'; at++) {
+        if (*at == '(' || *at == '[')
+            depth++;
+        else if (*at == ')' || *at == ']')
+            depth--;
+        if (depth != 0)
+            continue;
+        if ((at[0] == '<' && at[1] == '<') || (at[0] == '>' && at[1] == '>') ||
+            (at[0] == '-' && at[1] == '>')) {
+            at++;
+            continue;
+        }
+        if (strchr("<>?", *at) != NULL || (*at == '=' && at[1] == '=') ||
+            (*at == '!' && at[1] == '=') || (*at == '&' && at[1] == '&') ||
+            (*at == '|' && at[1] == '|'))
+            return at;
+    }
+    return at;
+}
+
+static bool is_number(const char *text, size_t size)
+{
+    if (size == 0)
+        return true;
+    for (size_t i = 0; i < size; i++)
+        if (!isdigit((unsigned char)text[i]) && strchr(".-+xXabcdefABCDEF", text[i]) == NULL)
+            return false;
+    return isdigit((unsigned char)text[0]) || text[0] == '-';
+}
+
+/* "y[3] = 4, n = 7": the sides of comparisons that are no plain numbers. */
+static void print_sides(struct shell *shell, const char *text, struct lw_sink *out)
+{
+    dbg_thread_id id = dbg_focus_get(shell->dbg, DBG_FOCUS_VIEW);
+    unsigned shown = 0;
+
+    while (*text != '\0') {
+        const char *end = side_end(text);
+        size_t size;
+        char part[256];
+        struct dbg_value value;
+
+        while (isspace((unsigned char)*text) && text < end)
+            text++;
+        size = (size_t)(end - text);
+        while (size > 0 && isspace((unsigned char)text[size - 1]))
+            size--;
+        if (size < sizeof part && !is_number(text, size)) {
+            snprintf(part, sizeof part, "%.*s", (int)size, text);
+            if (dbg_eval(shell->dbg, id, dbg_lane_get(shell->dbg, id), part, &value, NULL) ==
+                LW_OK) {
+                lw_printf(out, "%s%s = ", shown++ != 0 ? ", " : "", part);
+                dbg_value_print(&value, 0, out);
+            }
+        }
+        text = end;
+        while (*text != '\0' && strchr("<>=!&|?:", *text) != NULL)
+            text++;
+    }
+}
+
+static enum lw_status do_assert(void *context, int argc, char **argv, struct lw_sink *out,
+                                struct lw_error *err)
+{
+    struct shell *shell = context;
+    dbg_thread_id id = dbg_focus_get(shell->dbg, DBG_FOCUS_VIEW);
+    struct dbg_value value;
+    struct dbg_thread thread;
+    struct lw_buffer line;
+    char text[1024];
+    enum lw_status status;
+
+    (void)out;
+    if (argc < 2)
+        return LW_FAIL(err, LW_EUSAGE, "assert takes an expression, as in `assert n == 8`");
+    if (!join(argc, argv, 1, text, sizeof text))
+        return LW_FAIL(err, LW_EUSAGE, "the expression is too long");
+    status = dbg_eval(shell->dbg, id, dbg_lane_get(shell->dbg, id), text, &value, err);
+    if (status != LW_OK || dbg_value_true(&value))
+        return status;
+    lw_buffer_init(&line);
+    lw_printf(&line.sink, "assert %s: it does not hold", text);
+    size_t before = line.size;
+    lw_put(&line.sink, ": ");
+    print_sides(shell, text, &line.sink);
+    if (line.size == before + 2)
+        line.text[before] = '\0';
+    before = strlen(line.text);
+    if (dbg_thread_get(shell->dbg, id, &thread)) {
+        line.size = before;
+        lw_put(&line.sink, "; at ");
+        dbg_place_print(shell->dbg, thread.place.pc, &line.sink);
+        lw_put(&line.sink, ", ");
+        dbg_thread_name(shell->dbg, &thread, &line.sink);
+    }
+    status = LW_FAIL(err, LW_EINPUT, "%s", line.text);
+    lw_buffer_fini(&line);
+    shell->assert_failed = true;
+    return status;
+}
+
+/* ---- settings ----------------------------------------------------------------------------- */
+
+static enum lw_status do_settings(void *context, int argc, char **argv, struct lw_sink *out,
+                                  struct lw_error *err)
+{
+    struct shell *shell = context;
+    struct {
+        const char *name, *help;
+        bool *value;
+    } settings[] = {
+        {"pages", "stop at each full page of a terminal", &shell->pages},
+        {"colour", "dim lanes that do not run now with colours", &shell->colour},
+        {"echo", "show the commands of scripts before they run", &shell->echo},
+    };
+
+    if (argc > 3)
+        return LW_FAIL(err, LW_EUSAGE, "settings takes a name and on or off, \"%s\" is too much",
+                       argv[3]);
+    for (size_t i = 0; i < LW_COUNT_OF(settings); i++) {
+        if (argc == 1)
+            lw_printf(out, "%-8s %-4s %s\n", settings[i].name, *settings[i].value ? "on" : "off",
+                      settings[i].help);
+        if (argc == 1 || strcmp(settings[i].name, argv[1]) != 0)
+            continue;
+        if (argc == 3 && strcmp(argv[2], "on") != 0 && strcmp(argv[2], "off") != 0)
+            return LW_FAIL(err, LW_EUSAGE, "%s is on or off, not \"%s\"", argv[1], argv[2]);
+        if (argc == 3)
+            *settings[i].value = strcmp(argv[2], "on") == 0;
+        else
+            lw_printf(out, "%s is %s\n", argv[1], *settings[i].value ? "on" : "off");
+        dbg_set_colour(shell->dbg, shell->colour);
+        return LW_OK;
+    }
+    return argc == 1 ? LW_OK
+                     : LW_FAIL(err, LW_EUSAGE, "no setting \"%s\": there are pages, colour and "
+                                               "echo", argv[1]);
+}
+
+/* ---- warp watch ------------------------------------------------------------------------------ */
+
+static enum lw_status do_wwatch(void *context, int argc, char **argv, struct lw_sink *out,
+                                struct lw_error *err)
+{
+    struct shell *shell = context;
+    dbg_thread_id id = dbg_focus_get(shell->dbg, DBG_FOCUS_VIEW);
+    enum lw_status status;
+    char text[1024], *copy;
+
+    if (argc == 1) {
+        for (size_t i = 0; i < shell->watch_count; i++)
+            lw_printf(out, "%zu: %s\n", i + 1, shell->watches[i]);
+        if (shell->watch_count == 0)
+            lw_put(out, "no expression is watched: `wwatch EXPRESSION` adds one\n");
+        return LW_OK;
+    }
+    if (!join(argc, argv, 1, text, sizeof text))
+        return LW_FAIL(err, LW_EUSAGE, "the expression is too long");
+    status = dbg_print_lanes(shell->dbg, id, text, shell->colour, out, err);
+    if (status != LW_OK)
+        return status;
+    copy = shell->watch_count < MAX_WATCHES &&
+                   lw_grow(&shell->watches, &shell->watch_capacity, shell->watch_count + 1,
+                           sizeof *shell->watches)
+               ? strdup(text)
+               : NULL;
+    if (copy == NULL)
+        return LW_FAIL(err, LW_ERANGE, "no more than %d expressions are watched", MAX_WATCHES);
+    shell->watches[shell->watch_count++] = copy;
+    return LW_OK;
+}
+
+static enum lw_status do_unwatch(void *context, int argc, char **argv, struct lw_sink *out,
+                                 struct lw_error *err)
+{
+    struct shell *shell = context;
+    uint64_t number = 0;
+
+    (void)out;
+    if (argc > 2 || (argc == 2 && (!lw_parse_u64(argv[1], &number) || number == 0 ||
+                                   number > shell->watch_count)))
+        return LW_FAIL(err, LW_EUSAGE, "wunwatch takes a number that `wwatch` shows, or nothing");
+    for (size_t i = shell->watch_count; i-- > 0;) {
+        if (number != 0 && i + 1 != number)
+            continue;
+        free(shell->watches[i]);
+        memmove(shell->watches + i, shell->watches + i + 1,
+                (shell->watch_count - i - 1) * sizeof *shell->watches);
+        shell->watch_count--;
+    }
+    return LW_OK;
+}
+
+/* ---- log ---------------------------------------------------------------------------------------- */
+
+static enum lw_status do_log(void *context, int argc, char **argv, struct lw_sink *out,
+                             struct lw_error *err)
+{
+    struct shell *shell = context;
+    FILE *file = NULL;
+
+    (void)out;
+    if (argc != 2)
+        return LW_FAIL(err, LW_EUSAGE, "log takes a file, or off");
+    if (strcmp(argv[1], "off") == 0 && shell->output.log == NULL)
+        return LW_FAIL(err, LW_ESTATE, "no log is written");
+    if (strcmp(argv[1], "off") != 0) {
+        file = fopen(argv[1], "w");
+        if (file == NULL)
+            return LW_FAIL(err, LW_EIO, "%s cannot be written", argv[1]);
+    }
+    if (shell->output.log != NULL)
+        fclose(shell->output.log);
+    shell->output.log = file;
+    return LW_OK;
+}
+
+/* clang-format off */
+static const struct lw_command rows[] = {
+    /* name      abbrev.  operands                   summary                                                            example */
+    {"source",   "so",   "<file>",                  "Run the commands of a file",                                       "source commands.lws", do_source},
+    {"define",   "def",  "[name]",                  "Make a command of the lines that follow, up to end; $1 to $9 and $* are its operands", "define", sh_do_define},
+    {"alias",    "ali",  "<name> = <command> ...",  "Another name for a command with its operands",                     "alias pv = print /x v0", sh_do_alias},
+    {"echo",     "ec",   "<text> ...",              "Print a line; {EXPRESSION} in it becomes a value",                 "echo lane {lane} of {/x active}", do_echo},
+    {"assert",   "as",   "<expression>",            "An error where an expression is 0: it ends a batch with status 1", "assert lane < warpSize", do_assert},
+    {"wwatch",   "ww",   "[expression]",            "Show an expression for every lane now and after each stop",        "wwatch v0", do_wwatch},
+    {"wunwatch", "wun",  "[number]",                "Stop showing what wwatch shows, without a number all of it",       "wunwatch", do_unwatch},
+    {"settings", "sett", "[name] [on|off]",         "Settings of the shell: pages, colour, echo",                       "settings echo off", do_settings},
+    {"log",      "log",  "<file>|off",              "Copy all that is shown to a file",                                 "log session.txt", do_log},
+    {"typed",    "ty",   "[count]",                 "Show the lines that were typed last",                              "typed 10", do_history},
+    {"quit",     "q",    "[status]",                "Leave the shell, with an exit status if one is given",             "quit", do_quit},
+};
+/* clang-format on */
+const struct lw_command_table sh_own_commands = {rows, LW_COUNT_OF(rows), NULL};

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Commands that read and write files of this host; only the shell has them. */
+#include "shell/shell_priv.h"
+
+#include <stdlib.h>
+
+enum { MAX_FILE_BYTES = 1 << 30 };
+
+/* An address, and the bytes from there to the end of its allocation. */
+static enum lw_status place_parse(struct shell *shell, const char *text, uint64_t *address,
+                                  uint64_t *left, struct lw_error *err)
+{
+    dbg_thread_id id = dbg_focus_get(shell->dbg, DBG_FOCUS_VIEW);
+    struct emu_allocation allocation;
+    struct dbg_value value;
+    bool inside;
+    enum lw_status status =
+        dbg_eval(shell->dbg, id, dbg_lane_get(shell->dbg, id), text, &value, err);
+
+    if (status != LW_OK)
+        return status;
+    if (value.type == DBG_F32 || value.type == DBG_F64)
+        return LW_FAIL(err, LW_EUSAGE, "an address is an integer, not a float");
+    *address = value.bits;
+    *left = 0;
+    if (emu_allocation_at(dbg_machine(shell->dbg), value.bits, &allocation, &inside) && inside)
+        *left = allocation.address + allocation.size_bytes - value.bits;
+    return LW_OK;
+}
+
+static enum lw_status do_dump(void *context, int argc, char **argv, struct lw_sink *out,
+                              struct lw_error *err)
+{
+    struct shell *shell = context;
+    dbg_thread_id id = dbg_focus_get(shell->dbg, DBG_FOCUS_VIEW);
+    struct dbg_value value;
+    uint64_t address, size;
+    enum lw_status status;
+    char *data;
+
+    if (argc != 3 && argc != 4)
+        return LW_FAIL(err, LW_EUSAGE, "dump takes a file, an address and a size in bytes, as in "
+                                       "`dump y.bin y 64`");
+    status = place_parse(shell, argv[2], &address, &size, err);
+    if (status == LW_OK && argc == 4) {
+        status = dbg_eval(shell->dbg, id, dbg_lane_get(shell->dbg, id), argv[3], &value, err);
+        size = value.bits;
+    } else if (status == LW_OK && size == 0) {
+        status = LW_FAIL(err, LW_EUSAGE, "how many bytes? 0x%llx is in no allocation",
+                         (unsigned long long)address);
+    }
+    if (status == LW_OK && (size == 0 || size > MAX_FILE_BYTES))
+        status = LW_FAIL(err, LW_ERANGE, "a size is from 1 to %d bytes", MAX_FILE_BYTES);
+    if (status != LW_OK)
+        return status;
+    data = malloc(size);
+    if (data == NULL)
+        return LW_FAIL(err, LW_ENOMEM, "no memory for %llu bytes", (unsigned long long)size);
+    uint64_t done = dbg_mem_read(shell->dbg, id, address, data, size);
+    if (done != size)
+        status = LW_FAIL(err, LW_ERANGE, "cannot read memory at 0x%llx",
+                         (unsigned long long)(address + done));
+    else
+        status = lw_file_write(argv[1], data, size, err);
+    free(data);
+    if (status == LW_OK)
+        lw_printf(out, "%llu bytes at 0x%llx are in %s\n", (unsigned long long)size,
+                  (unsigned long long)address, argv[1]);
+    return status;
+}
+
+static enum lw_status do_load(void *context, int argc, char **argv, struct lw_sink *out,
+                              struct lw_error *err)
+{
+    struct shell *shell = context;
+    dbg_thread_id id = dbg_focus_get(shell->dbg, DBG_FOCUS_VIEW);
+    uint64_t address, left, done;
+    enum lw_status status;
+    size_t size;
+    char *data;
+
+    if (argc != 3)
+        return LW_FAIL(err, LW_EUSAGE, "load takes a file and an address, as in `load y.bin y`");
+    status = place_parse(shell, argv[2], &address, &left, err);
+    if (status == LW_OK)
+        status = lw_file_read(argv[1], &data, &size, err);
+    if (status != LW_OK)
+        return status;
+    if (left != 0 && size > left) {
+        status = LW_FAIL(err, LW_ERANGE, "%s has %zu bytes, and the allocation has %llu there",
+                         argv[1], size, (unsigned long long)left);
+    } else {
+        done = size != 0 ? dbg_mem_write(shell->dbg, id, address, data, size) : 0;
+        if (done != size)
+            status = LW_FAIL(err, LW_ERANGE, "cannot write memory at 0x%llx: %llu of %zu bytes "
+                             "are written", (unsigned long long)(address + done),
+                             (unsigned long long)done, size);
+    }
+    free(data);
+    if (status == LW_OK)
+        lw_printf(out, "%zu bytes of %s are at 0x%llx\n", size, argv[1],
+                  (unsigned long long)address);
+    return status;
+}
+
+static enum lw_status do_save(void *context, int argc, char **argv, struct lw_sink *out,
+                              struct lw_error *err)
+{
+    struct shell *shell = context;
+    enum lw_status status;
+
+    if (argc != 2)
+        return LW_FAIL(err, LW_EUSAGE, "save takes a file");
+    if (shell->config->save == NULL)
+        return LW_FAIL(err, LW_EUNSUPP, "there are no checkpoints here");
+    status = shell->config->save(shell->config->context, argv[1], err);
+    if (status == LW_OK)
+        lw_printf(out, "the state is in %s: `restore %s` brings it back\n", argv[1], argv[1]);
+    return status;
+}
+
+/* The shell's breakpoints go with it; the programs are the same, so places are, too. */
+static void move_points(struct dbg *from, struct dbg *to)
+{
+    struct dbg_point point;
+
+    for (unsigned i = 0; dbg_point_at(from, i, &point); i++) {
+        unsigned id;
+        struct lw_error err;
+        enum lw_status status = LW_OK;
+
+        if (point.owner != DBG_OWNER_SHELL)
+            continue;
+        if (point.kind == DBG_POINT_BREAK)
+            status = dbg_point_add(to, DBG_OWNER_SHELL, point.pc, point.condition,
+                                   point.temporary, &id, &err);
+        else if (point.kind == DBG_POINT_CATCH)
+            status = dbg_catch_add(to, DBG_OWNER_SHELL, point.catches, point.condition,
+                                   point.temporary, &id, &err);
+        else
+            continue; /* what it watches may not be there */
+        if (status == LW_OK && !point.enabled)
+            (void)!dbg_point_enable(to, id, false, NULL);
+    }
+}
+
+static enum lw_status do_restore(void *context, int argc, char **argv, struct lw_sink *out,
+                                 struct lw_error *err)
+{
+    struct shell *shell = context;
+    struct dbg *next;
+    enum lw_status status;
+
+    if (argc != 2)
+        return LW_FAIL(err, LW_EUSAGE, "restore takes a file that `save` or --checkpoint wrote");
+    if (shell->config->restore == NULL)
+        return LW_FAIL(err, LW_EUNSUPP, "there are no checkpoints here");
+    status = shell->config->restore(shell->config->context, argv[1], &next, err);
+    if (status != LW_OK)
+        return status;
+    move_points(shell->dbg, next);
+    sh_dbg_set(shell, next);
+    shell->config->restored(shell->config->context);
+    (void)out;
+    return lw_command_run(&shell->set, "focus", out, err);
+}
+
+/* clang-format off */
+static const struct lw_command rows[] = {
+    /* name      abbrev.  operands                   summary                                                          example */
+    {"dump",     "du",   "<file> <address> [bytes]", "Write memory to a file, without a size to the end of its allocation", "dump memory.bin 0x200000000000 64", do_dump},
+    {"load",     "loa",  "<file> <address>",        "Write the bytes of a file to memory",                            "load memory.bin 0x200000000000", do_load},
+    {"save",     "sav",  "<file>",                  "Write a checkpoint: the whole state, to come back to",           "save state.lwc", do_save},
+    {"restore",  "rest", "<file>",                  "Go to the state of a checkpoint; breakpoints stay",              "restore state.lwc", do_restore},
+};
+/* clang-format on */
+const struct lw_command_table sh_file_commands = {rows, LW_COUNT_OF(rows), NULL};
