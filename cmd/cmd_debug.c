@@ -147,13 +147,69 @@ enum lw_status cmd_serve_gdb(struct cmd_machine *m, const char *address, const c
     return status;
 }
 
+/** Of a session in the shell: what `restore` needs to begin another one. */
+struct host {
+    const char *path;
+    const struct cmd_machine_options *options;
+    struct lw_sink *out;
+    struct cmd_machine *now, *before; /* owned; sessions keep pointers to them */
+    struct dbg *dbg, *dbg_before;
+};
+
+static enum lw_status save(void *context, const char *path, struct lw_error *err)
+{
+    struct host *host = context;
+
+    return cmd_machine_save(host->now, path, err);
+}
+
+static enum lw_status restore(void *context, const char *path, struct dbg **out,
+                              struct lw_error *err)
+{
+    struct host *host = context;
+    struct cmd_machine_options options = *host->options;
+    struct cmd_machine *m;
+    enum lw_status status;
+
+    if (options.log != NULL || options.replay != NULL)
+        return LW_FAIL(err, LW_EUSAGE, "restore: not with --%s: a schedule log begins where the "
+                       "run does", options.log != NULL ? "log" : "replay");
+    options.resume = path;
+    m = calloc(1, sizeof *m);
+    if (m == NULL)
+        return LW_FAIL(err, LW_ENOMEM, "restore: no memory");
+    status = cmd_machine_open(host->path, &options, host->out, host->out, m, err);
+    if (status == LW_OK)
+        status = open_debugger(m, host->out, out, err);
+    if (status != LW_OK) {
+        cmd_machine_close(m);
+        free(m);
+        return status;
+    }
+    host->before = host->now;
+    host->now = m;
+    host->dbg_before = host->dbg;
+    host->dbg = *out;
+    return LW_OK;
+}
+
+static void restored(void *context)
+{
+    struct host *host = context;
+
+    dbg_destroy(host->dbg_before);
+    cmd_machine_close(host->before);
+    free(host->before);
+    host->before = NULL;
+    host->dbg_before = NULL;
+}
+
 int cmd_debug(const struct cmd *cmd, int argc, char **argv)
 {
     struct options o = {.cmd = cmd};
-    struct cmd_machine m = {0};
     struct lw_command_set set;
     struct lw_file_sink out;
-    struct dbg *dbg = NULL;
+    struct host host = {.options = &o.machine, .out = &out.sink};
     struct emu_stop stop;
     struct lw_error err;
     int status, quit = 0, operands = cmd_parse(cmd, argc, argv, take, &o, &status);
@@ -166,23 +222,31 @@ int cmd_debug(const struct cmd *cmd, int argc, char **argv)
     if (o.machine.gdb_arch != NULL && !o.serve)
         return cmd_wrong_usage(cmd, CMD_GDB_ARCH_ALONE);
     lw_file_sink_init(&out, stdout);
-    if (cmd_machine_open(argv[1], &o.machine, &out.sink, &out.sink, &m, &err) != LW_OK)
+    host.path = argv[1];
+    host.now = calloc(1, sizeof *host.now);
+    if (host.now == NULL) {
+        lw_fail(&err, LW_ENOMEM, "no memory for a session");
+        return cmd_error(&err);
+    }
+    if (cmd_machine_open(argv[1], &o.machine, &out.sink, &out.sink, host.now, &err) != LW_OK) {
+        free(host.now);
         return cmd_open_error(&err, o.machine.clang);
+    }
     if (o.serve) {
         bool detached;
-        status = cmd_serve_gdb(&m, o.gdb, o.machine.gdb_arch, false, &stop, &detached, &err) !=
+        status = cmd_serve_gdb(host.now, o.gdb, o.machine.gdb_arch, false, &stop, &detached, &err) !=
                          LW_OK
                      ? cmd_error(&err)
-                     : (int)cmd_verdict(&m, &stop);
+                     : (int)cmd_verdict(host.now, &stop);
         goto cleanup;
     }
-    if (open_debugger(&m, &out.sink, &dbg, &err) != LW_OK) {
+    if (open_debugger(host.now, &out.sink, &host.dbg, &err) != LW_OK) {
         status = cmd_error(&err);
         goto cleanup;
     }
-    set = commands_for(dbg);
+    set = commands_for(host.dbg);
     struct sh_config shell = {
-        .dbg = dbg,
+        .dbg = host.dbg,
         .commands = &set,
         .out = &out.sink,
         .interactive = !o.batch && isatty(STDIN_FILENO) && isatty(STDOUT_FILENO),
@@ -191,15 +255,25 @@ int cmd_debug(const struct cmd *cmd, int argc, char **argv)
         .script_count = o.script_count,
         .lines = o.lines,
         .line_count = o.line_count,
+        .save = save,
+        .restore = restore,
+        .restored = restored,
+        .context = &host,
     };
-    status = sh_run(&shell, &quit, &err) != LW_OK ? cmd_error(&err) : quit;
-    stop_of(dbg, &stop);
-    if (status == CMD_FINE && o.batch)
-        status = (int)cmd_verdict(&m, &stop);
-cleanup:
-    dbg_destroy(dbg);
-    if (m.log_path != NULL && cmd_machine_finish(&m, false, &err) != LW_OK && status == CMD_FINE)
+    status = CMD_FINE;
+    if (sh_run(&shell, &quit, &err) != LW_OK)
         status = cmd_error(&err);
-    cmd_machine_close(&m);
+    if (quit != 0 || status == CMD_FINE) /* of an `assert` that failed: 1 */
+        status = quit;
+    stop_of(host.dbg, &stop);
+    if (status == CMD_FINE && o.batch)
+        status = (int)cmd_verdict(host.now, &stop);
+cleanup:
+    dbg_destroy(host.dbg);
+    if (host.now->log_path != NULL && cmd_machine_finish(host.now, false, &err) != LW_OK &&
+        status == CMD_FINE)
+        status = cmd_error(&err);
+    cmd_machine_close(host.now);
+    free(host.now);
     return status;
 }

@@ -298,10 +298,10 @@ static void history_is_kept_between_sessions(void **state)
     assert_int_equal(stat(path, &info), 0);
     terminal_open(&t, "saxpy.s", folder);
     expect(&t, "l0) ");
-    type(&t, "history\n");
+    type(&t, "typed\n");
     expect(&t, "print 1234");
     expect(&t, "l0) ");
-    type(&t, "\020\020\020\n"); /* up three lines: history, quit, print */
+    type(&t, "\020\020\020\n"); /* up three lines: typed, quit, print */
     expect(&t, "1234 = 1234");
     expect(&t, "l0) ");
     type(&t, "quit\n");
