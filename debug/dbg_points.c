@@ -7,7 +7,7 @@
 
 #include <stdlib.h>
 
-static struct dbg_point_record *point_find(const struct dbg *dbg, unsigned id)
+struct dbg_point_record *dbg_point_find(const struct dbg *dbg, unsigned id)
 {
     for (size_t i = 0; i < dbg->point_count; i++)
         if (dbg->points[i].pub.id == id)
@@ -17,7 +17,7 @@ static struct dbg_point_record *point_find(const struct dbg *dbg, unsigned id)
 
 bool dbg_point_is_gdb(const struct dbg *dbg, unsigned id)
 {
-    const struct dbg_point_record *point = point_find(dbg, id);
+    const struct dbg_point_record *point = dbg_point_find(dbg, id);
 
     return point != NULL && point->pub.owner == DBG_OWNER_GDB;
 }
@@ -25,15 +25,70 @@ bool dbg_point_is_gdb(const struct dbg *dbg, unsigned id)
 bool dbg_point_armed(const struct dbg *dbg, uint64_t pc)
 {
     for (size_t i = 0; i < dbg->point_count; i++)
-        if (dbg->points[i].pub.enabled && dbg->points[i].pub.pc == pc)
+        if (dbg->points[i].pub.kind == DBG_POINT_BREAK && dbg->points[i].pub.enabled &&
+            dbg->points[i].pub.pc == pc)
             return true;
     return false;
 }
 
-/* The handler at @pc follows the points that want it. */
-static enum lw_status point_arm(struct dbg *dbg, uint64_t pc, struct lw_error *err)
+/* What the machine does for the point follows what is wanted of it. */
+static enum lw_status point_arm(struct dbg *dbg, enum dbg_point_kind kind, uint64_t pc,
+                                struct lw_error *err)
 {
-    return emu_breakpoint_set(dbg->machine, pc, dbg_point_armed(dbg, pc), err);
+    if (kind == DBG_POINT_BREAK)
+        return emu_breakpoint_set(dbg->machine, pc, dbg_point_armed(dbg, pc), err);
+    dbg_watch_changed(dbg);
+    return LW_OK;
+}
+
+void dbg_point_free(struct dbg_point_record *point)
+{
+    if (point->release != NULL)
+        point->release(point->fn_context);
+    free(point->condition);
+    free(point->text);
+    free(point->watched);
+}
+
+enum lw_status dbg_point_copy_condition(struct dbg *dbg, const char *condition, char **copy,
+                                        struct lw_error *err)
+{
+    enum lw_status status;
+
+    *copy = NULL;
+    if (condition == NULL || *condition == '\0')
+        return LW_OK;
+    status = dbg_expr_check(dbg, condition, err);
+    if (status != LW_OK)
+        return lw_error_prefix(err, "condition \"%s\"", condition);
+    *copy = strdup(condition);
+    return *copy != NULL ? LW_OK : LW_FAIL(err, LW_ENOMEM, "no memory for a condition");
+}
+
+enum lw_status dbg_point_insert(struct dbg *dbg, struct dbg_point_record *point, unsigned *id,
+                                struct lw_error *err)
+{
+    enum lw_status status;
+
+    point->pub.id = dbg->last_point + 1;
+    point->pub.condition = point->condition;
+    point->pub.text = point->text;
+    if (!lw_grow(&dbg->points, &dbg->point_capacity, dbg->point_count + 1,
+                 sizeof *dbg->points)) {
+        dbg_point_free(point);
+        return LW_FAIL(err, LW_ENOMEM, "no memory for another point");
+    }
+    dbg->points[dbg->point_count++] = *point;
+    status = point_arm(dbg, point->pub.kind, point->pub.pc, err);
+    if (status != LW_OK) {
+        dbg->point_count--;
+        dbg_point_free(point);
+        return status;
+    }
+    dbg->last_point++;
+    if (id != NULL)
+        *id = point->pub.id;
+    return LW_OK;
 }
 
 enum lw_status dbg_point_add(struct dbg *dbg, enum dbg_owner owner, uint64_t pc,
@@ -44,61 +99,70 @@ enum lw_status dbg_point_add(struct dbg *dbg, enum dbg_owner owner, uint64_t pc,
                                              .pc = pc,
                                              .enabled = true,
                                              .temporary = temporary}};
-    enum lw_status status;
+    enum lw_status status = dbg_point_copy_condition(dbg, condition, &point.condition, err);
 
-    if (condition != NULL && *condition != '\0') {
-        status = dbg_expr_check(dbg, condition, err);
-        if (status != LW_OK)
-            return lw_error_prefix(err, "condition \"%s\"", condition);
-        point.condition = strdup(condition);
-        if (point.condition == NULL)
-            return LW_FAIL(err, LW_ENOMEM, "no memory for a condition");
-        point.pub.condition = point.condition;
-    }
-    if (!lw_grow(&dbg->points, &dbg->point_capacity, dbg->point_count + 1,
-                 sizeof *dbg->points)) {
-        free(point.condition);
-        return LW_FAIL(err, LW_ENOMEM, "no memory for another point");
-    }
-    point.pub.id = dbg->last_point + 1;
-    dbg->points[dbg->point_count++] = point;
-    status = point_arm(dbg, pc, err);
-    if (status != LW_OK) {
-        dbg->point_count--;
-        free(point.condition);
-        return status;
-    }
-    dbg->last_point++;
-    if (id != NULL)
-        *id = point.pub.id;
-    return LW_OK;
+    return status != LW_OK ? status : dbg_point_insert(dbg, &point, id, err);
+}
+
+static enum lw_status no_point(unsigned id, struct lw_error *err)
+{
+    return LW_FAIL(err, LW_ENOENT, "there is no point %u; `points` lists them", id);
 }
 
 enum lw_status dbg_point_remove(struct dbg *dbg, unsigned id, struct lw_error *err)
 {
-    struct dbg_point_record *point = point_find(dbg, id);
+    struct dbg_point_record *point = dbg_point_find(dbg, id);
+    enum dbg_point_kind kind;
     uint64_t pc;
 
     if (point == NULL)
-        return LW_FAIL(err, LW_ENOENT, "there is no breakpoint %u", id);
+        return no_point(id, err);
     pc = point->pub.pc;
-    if (point->release != NULL)
-        point->release(point->fn_context);
-    free(point->condition);
+    kind = point->pub.kind;
+    dbg_point_free(point);
     dbg->point_count--;
     memmove(point, point + 1,
             (size_t)(dbg->points + dbg->point_count - point) * sizeof *point);
-    return point_arm(dbg, pc, err);
+    return point_arm(dbg, kind, pc, err);
 }
 
 enum lw_status dbg_point_enable(struct dbg *dbg, unsigned id, bool on, struct lw_error *err)
 {
-    struct dbg_point_record *point = point_find(dbg, id);
+    struct dbg_point_record *point = dbg_point_find(dbg, id);
 
     if (point == NULL)
-        return LW_FAIL(err, LW_ENOENT, "there is no breakpoint %u", id);
+        return no_point(id, err);
     point->pub.enabled = on;
-    return point_arm(dbg, point->pub.pc, err);
+    return point_arm(dbg, point->pub.kind, point->pub.pc, err);
+}
+
+enum lw_status dbg_point_ignore(struct dbg *dbg, unsigned id, uint64_t count,
+                                struct lw_error *err)
+{
+    struct dbg_point_record *point = dbg_point_find(dbg, id);
+
+    if (point == NULL)
+        return no_point(id, err);
+    point->pub.ignore = count;
+    return LW_OK;
+}
+
+enum lw_status dbg_point_condition(struct dbg *dbg, unsigned id, const char *condition,
+                                   struct lw_error *err)
+{
+    struct dbg_point_record *point = dbg_point_find(dbg, id);
+    char *copy;
+    enum lw_status status;
+
+    if (point == NULL)
+        return no_point(id, err);
+    status = dbg_point_copy_condition(dbg, condition, &copy, err);
+    if (status != LW_OK)
+        return status;
+    free(point->condition);
+    point->condition = copy;
+    point->pub.condition = copy;
+    return LW_OK;
 }
 
 unsigned dbg_point_count(const struct dbg *dbg)
@@ -118,10 +182,10 @@ enum lw_status dbg_point_set_condition(struct dbg *dbg, unsigned id, dbg_conditi
                                        void *context, void (*release)(void *context),
                                        struct lw_error *err)
 {
-    struct dbg_point_record *point = point_find(dbg, id);
+    struct dbg_point_record *point = dbg_point_find(dbg, id);
 
     if (point == NULL)
-        return LW_FAIL(err, LW_ENOENT, "there is no breakpoint %u", id);
+        return no_point(id, err);
     if (point->release != NULL)
         point->release(point->fn_context);
     point->fn = fn;
@@ -130,10 +194,7 @@ enum lw_status dbg_point_set_condition(struct dbg *dbg, unsigned id, dbg_conditi
     return LW_OK;
 }
 
-/* Lanes of @lanes for which the point's condition holds. A condition that cannot be
- * evaluated counts as true, and says why: a stop too many is better than one too few. */
-static uint64_t lanes_that_hit(struct dbg *dbg, unsigned index, dbg_thread_id id,
-                               uint64_t lanes)
+uint64_t dbg_point_lanes(struct dbg *dbg, size_t index, dbg_thread_id id, uint64_t lanes)
 {
     uint64_t hit = 0;
     unsigned focus = dbg_lane_get(dbg, id);
@@ -155,7 +216,7 @@ static uint64_t lanes_that_hit(struct dbg *dbg, unsigned index, dbg_thread_id id
 
             if (dbg_eval(dbg, id, (unsigned)lane, point->condition, &value, &err) != LW_OK) {
                 if (!told)
-                    dbg_message(dbg, "breakpoint %u: condition \"%s\": %s", point->pub.id,
+                    dbg_message(dbg, "point %u: condition \"%s\": %s", point->pub.id,
                                 point->condition, err.text);
                 told = true;
             } else {
@@ -178,6 +239,15 @@ static uint64_t reported_lanes(const struct dbg *dbg, dbg_thread_id id, uint64_t
     return lanes;
 }
 
+bool dbg_point_count_hit(struct dbg_point_record *point)
+{
+    point->pub.hits++;
+    if (point->pub.ignore == 0)
+        return true;
+    point->pub.ignore--;
+    return false;
+}
+
 unsigned dbg_point_hit(struct dbg *dbg, dbg_thread_id id, uint64_t pc, uint64_t active,
                        uint64_t *lanes)
 {
@@ -190,13 +260,12 @@ unsigned dbg_point_hit(struct dbg *dbg, dbg_thread_id id, uint64_t pc, uint64_t 
         uint64_t hit;
 
         i++;
-        if (!point->pub.enabled || point->pub.pc != pc)
+        if (point->pub.kind != DBG_POINT_BREAK || !point->pub.enabled || point->pub.pc != pc)
             continue;
-        hit = lanes_that_hit(dbg, (unsigned)(i - 1), id,
-                             point->pub.owner == DBG_OWNER_GDB ? active : fresh);
-        if (hit == 0)
+        hit = dbg_point_lanes(dbg, i - 1, id,
+                              point->pub.owner == DBG_OWNER_GDB ? active : fresh);
+        if (hit == 0 || !dbg_point_count_hit(&dbg->points[i - 1]))
             continue;
-        dbg->points[i - 1].pub.hits++;
         all |= hit;
         if (first == 0)
             first = number;

@@ -202,6 +202,8 @@ enum lw_status dbg_engine_stop(struct dbg *dbg, const struct emu_stop *es,
             stop_ended(dbg, stop);
         return status;
     case EMU_STOP_OBSERVER:
+        if (dbg_watch_pending(dbg))
+            return dbg_watch_stop(dbg, stop, err);
         return dbg_settle(dbg, DBG_STOP_INTERRUPT, stop, err);
     default:
         return LW_OK;
@@ -220,7 +222,7 @@ static enum lw_status over_breakpoint(struct dbg *dbg, const struct emu_place *p
         return status;
     dbg_arrival_moved(dbg, dbg_place_id(dbg, place->grid, place->block, place->warp),
                       place->lanes);
-    if (es.kind == EMU_STOP_FAULT || es.kind == EMU_STOP_HANG)
+    if (es.kind == EMU_STOP_FAULT || es.kind == EMU_STOP_HANG || dbg_watch_pending(dbg))
         return dbg_engine_stop(dbg, &es, stop, err);
     return LW_OK;
 }
@@ -232,11 +234,13 @@ enum lw_status dbg_run_begin(struct dbg *dbg, struct dbg_stop *stop, struct lw_e
     if (dbg->ended)
         return LW_FAIL(err, LW_ESTATE, "nothing is running: every launch has ended");
     dbg->engine->interrupted = 0;
+    dbg_watch_begin(dbg);
     return LW_OK;
 }
 
 enum lw_status dbg_run_end(struct dbg *dbg, enum lw_status status, const struct dbg_stop *stop)
 {
+    dbg_watch_sweep(dbg);
     if (status == LW_OK)
         dbg->stop = *stop;
     return status;

@@ -27,6 +27,10 @@ bool dbg_arrived(struct dbg *dbg, dbg_thread_id id, uint64_t pc, uint64_t active
 enum lw_status dbg_engine_stop(struct dbg *dbg, const struct emu_stop *es,
                                struct dbg_stop *stop, struct lw_error *err) LW_MUST_CHECK;
 
+/** The stop that dbg_watch_pending() tells of. */
+enum lw_status dbg_watch_stop(struct dbg *dbg, struct dbg_stop *stop, struct lw_error *err)
+    LW_MUST_CHECK;
+
 /* ---- one instruction of a lane (dbg_step.c) ----------------------------------------- */
 
 enum dbg_outcome {

@@ -79,11 +79,11 @@ void dbg_destroy(struct dbg *dbg)
         struct dbg_point_record *point = &dbg->points[i];
 
         /* The machine may outlive the session: it must not stop for nobody. */
-        (void)!emu_breakpoint_set(dbg->machine, point->pub.pc, false, NULL);
-        if (point->release != NULL)
-            point->release(point->fn_context);
-        free(point->condition);
+        if (point->pub.kind == DBG_POINT_BREAK)
+            (void)!emu_breakpoint_set(dbg->machine, point->pub.pc, false, NULL);
+        dbg_point_free(point);
     }
+    dbg_watch_free(dbg);
     free(dbg->points);
     free(dbg->arrivals);
     free(dbg->pins);
@@ -337,7 +337,7 @@ bool dbg_warp_locate(const struct dbg *dbg, dbg_thread_id id, struct dbg_warp *o
     return out->grid != NULL &&
            dbg->engine->ops->locate(dbg->engine, out->grid->sequence, out->block, &out->core,
                                     &out->slot) &&
-           live_lanes(out->core, out->slot, out->warp) != 0;
+           (dbg->looking || live_lanes(out->core, out->slot, out->warp) != 0);
 }
 
 enum lw_status dbg_gone(const struct dbg *dbg, dbg_thread_id id, struct lw_error *err)

@@ -127,7 +127,7 @@ static enum lw_status others_by_engine(struct dbg_stepper *s,
     status = s->dbg->engine->ops->run_others(s->dbg->engine, &place, &es, err);
     emu_observer_remove(s->dbg->engine, &watch.observer);
     if (status != LW_OK || es.kind == EMU_STOP_IDLE ||
-        (es.kind == EMU_STOP_OBSERVER && watch.fired))
+        (es.kind == EMU_STOP_OBSERVER && watch.fired && !dbg_watch_pending(s->dbg)))
         return status;
     return dbg_engine_stop(s->dbg, &es, stop, err);
 }
@@ -156,7 +156,8 @@ static enum lw_status step_other(struct dbg_stepper *s, unsigned warp,
     *ran = status == LW_OK && es.kind != EMU_STOP_WAITS;
     if (*ran)
         dbg_arrival_moved(dbg, id, split->lanes);
-    if (status == LW_OK && (es.kind == EMU_STOP_FAULT || es.kind == EMU_STOP_HANG))
+    if (status == LW_OK && (es.kind == EMU_STOP_FAULT || es.kind == EMU_STOP_HANG ||
+                            dbg_watch_pending(dbg)))
         return dbg_engine_stop(dbg, &es, stop, err);
     return status;
 }
@@ -340,7 +341,7 @@ enum lw_status dbg_stepper_step(struct dbg_stepper *s, enum dbg_outcome *outcome
         }
     }
     dbg_arrival_moved(s->dbg, s->id, place.lanes);
-    if (es.kind == EMU_STOP_FAULT || es.kind == EMU_STOP_HANG) {
+    if (es.kind == EMU_STOP_FAULT || es.kind == EMU_STOP_HANG || dbg_watch_pending(s->dbg)) {
         *outcome = DBG_STOPPED;
         return dbg_engine_stop(s->dbg, &es, stop, err);
     }

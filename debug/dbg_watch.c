@@ -1,21 +1,513 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Watchpoints and catchpoints: an observer compares what each instruction did with them. */
-#include "debug/debug_priv.h"
+/*
+ * Watchpoints and catchpoints: where they are, and the stops that they make. While one is
+ * enabled an observer sees each instruction (dbg_touch.c looks at it); the stop is behind the
+ * instruction.
+ */
+#include "debug/dbg_run_priv.h"
+#include "debug/dbg_watch_priv.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+/* ---- the observer ------------------------------------------------------------------ */
+
+static bool on_event(struct emu_observer *observer, const struct emu_event *ev)
+{
+    struct dbg_watch *watch = (struct dbg_watch *)(void *)observer;
+    struct dbg *dbg = watch->dbg;
+    const struct dbg_touch *touches;
+    size_t count = dbg_touched(dbg, ev, &touches);
+
+    for (size_t i = 0; i < count; i++) {
+        struct dbg_point_record *point = dbg_point_find(dbg, touches[i].point);
+
+        if (!dbg_point_count_hit(point))
+            continue;
+        if (watch->pending.point == 0)
+            watch->pending = touches[i];
+        else if (watch->other_count < LW_COUNT_OF(watch->others))
+            watch->others[watch->other_count++] = touches[i].point;
+    }
+    return watch->pending.point != 0;
+}
+
+bool dbg_watch_pending(const struct dbg *dbg)
+{
+    return dbg->watch != NULL && dbg->watch->pending.point != 0;
+}
+
+void dbg_watch_begin(struct dbg *dbg)
+{
+    if (dbg->watch == NULL)
+        return;
+    dbg->watch->pending.point = 0;
+    dbg->watch->other_count = 0;
+    dbg_touch_begin(dbg);
+}
+
+/* Memory for the tables with one point more; the observer is there while a point needs it. */
+static bool watch_room(struct dbg *dbg)
+{
+    size_t room = dbg->point_count + 1;
+    struct dbg_watch *watch = dbg->watch;
+    struct dbg_range *memory, *registers;
+    struct dbg_touch *touches;
+    size_t *touched;
+
+    if (watch == NULL) {
+        watch = calloc(1, sizeof *watch);
+        if (watch == NULL)
+            return false;
+        watch->dbg = dbg;
+        watch->observer.on_event = on_event;
+        dbg->watch = watch;
+    }
+    if (room <= watch->room)
+        return true;
+    room += room / 2 + 8;
+    if ((memory = realloc(watch->memory, room * sizeof *memory)) != NULL)
+        watch->memory = memory;
+    if ((registers = realloc(watch->registers, room * sizeof *registers)) != NULL)
+        watch->registers = registers;
+    if ((touches = realloc(watch->touches, room * sizeof *touches)) != NULL)
+        watch->touches = touches;
+    if ((touched = realloc(watch->touched, room * sizeof *touched)) != NULL)
+        watch->touched = touched;
+    if (memory == NULL || registers == NULL || touches == NULL || touched == NULL)
+        return false;
+    watch->room = room;
+    return true;
+}
+
+void dbg_watch_changed(struct dbg *dbg)
+{
+    struct dbg_watch *watch = dbg->watch;
+    bool wanted = false;
+
+    if (watch == NULL)
+        return;
+    watch->changed = true;
+    for (size_t i = 0; i < dbg->point_count && !wanted; i++)
+        wanted = dbg->points[i].pub.enabled && dbg->points[i].pub.kind != DBG_POINT_BREAK;
+    if (wanted && !watch->attached)
+        emu_observer_add(dbg->engine, &watch->observer);
+    if (!wanted && watch->attached)
+        emu_observer_remove(dbg->engine, &watch->observer);
+    watch->attached = wanted;
+}
+
+void dbg_watch_free(struct dbg *dbg)
+{
+    struct dbg_watch *watch = dbg->watch;
+
+    if (watch == NULL)
+        return;
+    if (watch->attached)
+        emu_observer_remove(dbg->engine, &watch->observer);
+    free(watch->memory);
+    free(watch->registers);
+    free(watch->touches);
+    free(watch->touched);
+    free(watch);
+    dbg->watch = NULL;
+}
+
+/* ---- where a point is ------------------------------------------------------------------ */
+
+static enum lw_status not_there(uint64_t address, const char *why, struct lw_error *err)
+{
+    return LW_FAIL(err, LW_ERANGE, "0x%llx cannot be watched: %s", (unsigned long long)address,
+                   why);
+}
+
+static void scope_of_warp(struct dbg *dbg, struct dbg_watched *w, enum dbg_scope scope,
+                          const struct dbg_warp *warp, unsigned lane)
+{
+    w->scope = scope;
+    w->id = dbg_place_id(dbg, warp->grid->sequence, warp->block, warp->warp);
+    w->lane = lane;
+    w->warps = 1;
+    if (scope == DBG_SCOPE_BLOCK) {
+        w->id -= warp->warp;
+        w->warps = warp->grid->block_warps;
+    }
+}
+
+/* A generic address: whose it is, as the lane sees it. */
+static enum lw_status place_generic(struct dbg *dbg, struct dbg_watched *w,
+                                    const struct dbg_warp *warp, unsigned lane,
+                                    uint64_t address, struct lw_error *err)
+{
+    w->memory = true;
+    w->low = address;
+    w->scope = DBG_SCOPE_ALL;
+    if (address >= ISA_CONST_BASE)
+        return LW_OK;
+    if (address < ISA_SHARED_BASE)
+        return not_there(address, "no instruction reads or writes data there", err);
+    if (warp == NULL)
+        return not_there(address, "no warp is resident that it could be of", err);
+    scope_of_warp(dbg, w, address < ISA_LOCAL_BASE ? DBG_SCOPE_BLOCK : DBG_SCOPE_LANE, warp,
+                  lane);
+    return LW_OK;
+}
+
+/* A window's address: what it shows is found again by every instruction. */
+static enum lw_status place_window(struct dbg *dbg, struct dbg_watched *w,
+                                   struct dbg_warp *warp, unsigned lane, uint64_t address,
+                                   struct lw_error *err)
+{
+    uint64_t offset = address & lw_mask(56), index = offset / 8;
+    struct emu_block_view block;
+    unsigned window = (unsigned)(address >> 56);
+
+    w->low = offset;
+    w->window = (uint8_t)window;
+    switch (window) {
+    case 0xF0:
+        scope_of_warp(dbg, w, DBG_SCOPE_LANE, warp, lane);
+        return LW_OK;
+    case 0xF1:
+    case 0xF2:
+        scope_of_warp(dbg, w, DBG_SCOPE_WARP, warp, 0);
+        return LW_OK;
+    case 0xF3:
+        scope_of_warp(dbg, w, DBG_SCOPE_WARP, warp, 0);
+        if (index < ISA_PRED_COUNT || (index >= 8 && index < 8 + ISA_PRED_COUNT) || index == 16)
+            return LW_OK;
+        return not_there(address, "of this window predicates and exec can", err);
+    case 0xF6:
+        warp->slot = (unsigned)(offset >> 32 & 0xffffff);
+        warp->warp = 0;
+        if (!emu_block_view(warp->core, warp->slot, &block))
+            return not_there(address, "no block is in that slot", err);
+        warp->grid = block.grid;
+        warp->block = block.block;
+        return place_generic(dbg, w, warp, 0, ISA_SHARED_BASE + (offset & UINT32_MAX), err);
+    case 0xF7:
+    case 0xF8:
+        lane = (unsigned)(offset >> 32 & 0xff);
+        if (!dbg_warp_by_slot(dbg, offset >> 40 & 0xffff, warp) ||
+            lane >= emu_machine_config(dbg->machine)->warp_width)
+            return not_there(address, "no warp is in that slot, or it has no such lane", err);
+        if (window == 0xF7)
+            return place_generic(dbg, w, warp, lane, ISA_LOCAL_BASE + (offset & UINT32_MAX),
+                                 err);
+        w->window = 0xF0;
+        w->low = offset & UINT32_MAX;
+        scope_of_warp(dbg, w, DBG_SCOPE_LANE, warp, lane);
+        return LW_OK;
+    case 0xF9:
+        return place_generic(dbg, w, warp, lane,
+                             ISA_CONST_BASE + (offset >> 32 & 0xffffff) * ISA_CONST_STRIDE +
+                                 (offset & UINT32_MAX),
+                             err);
+    default:
+        return not_there(address, "what is there is computed when it is read", err);
+    }
+}
+
+/* Something readable is at all of it. Windows read as zeros behind their end, so what they stand
+ * for is asked. */
+static bool readable(struct dbg *dbg, const struct dbg_watched *w, struct dbg_warp *warp,
+                     uint64_t address, unsigned lane, dbg_thread_id id)
+{
+    uint8_t data[DBG_WATCH_MAX];
+    struct emu_warp_view view;
+
+    if (w->memory && w->scope == DBG_SCOPE_ALL)
+        return dbg_mem_access(dbg, id, lane, w->low, data, w->bytes, false) == w->bytes;
+    if (w->memory)
+        return emu_mem_peek(warp->core, warp->slot, warp->warp, w->lane, w->low, data,
+                            w->bytes) == w->bytes;
+    if (!emu_warp_view(warp->core, warp->slot, warp->warp, &view))
+        return false;
+    if (w->window == 0xF0)
+        return w->low + w->bytes <= 4 * (uint64_t)view.vreg_count;
+    if (w->window == 0xF1)
+        return (w->low + w->bytes - 1) / 256 < view.vreg_count &&
+               w->low % 256 + w->bytes <=
+                   4 * (uint64_t)emu_machine_config(dbg->machine)->warp_width;
+    if (w->window == 0xF2)
+        return w->low + w->bytes <= 4 * (uint64_t)view.sreg_count;
+    return w->low % 8 + w->bytes <= 8 &&
+           dbg_mem_access(dbg, id, lane, address, data, w->bytes, false) == w->bytes;
+}
+
+static enum lw_status place(struct dbg *dbg, dbg_thread_id id, uint64_t address,
+                            struct dbg_watched *w, struct lw_error *err)
+{
+    struct dbg_warp warp = {0};
+    unsigned lane = dbg_lane_get(dbg, id);
+    bool there = dbg_warp_locate(dbg, id, &warp);
+    enum lw_status status;
+
+    if (address >> 56 < 0xF0)
+        status = place_generic(dbg, w, there ? &warp : NULL, lane, address, err);
+    else if (there)
+        status = place_window(dbg, w, &warp, lane, address, err);
+    else
+        status = dbg_gone(dbg, id, err);
+    if (status == LW_OK && !readable(dbg, w, &warp, address, lane, id))
+        status = not_there(address, "nothing readable is there", err);
+    return status;
+}
+
+/* ---- adding ------------------------------------------------------------------------------ */
 
 enum lw_status dbg_watch_add(struct dbg *dbg, enum dbg_owner owner, dbg_thread_id id,
                              uint64_t address, unsigned size_bytes, unsigned access,
                              const char *condition, const char *text, unsigned *point,
                              struct lw_error *err)
 {
-    (void)dbg, (void)owner, (void)id, (void)address, (void)size_bytes, (void)access;
-    (void)condition, (void)text, (void)point;
-    return LW_FAIL(err, LW_EUNSUPP, "watchpoints are not supported");
+    struct dbg_point_record record = {.pub = {.kind = DBG_POINT_WATCH,
+                                              .owner = owner,
+                                              .address = address,
+                                              .size_bytes = size_bytes,
+                                              .access = access,
+                                              .enabled = true}};
+    struct dbg_watched *w;
+    enum lw_status status;
+
+    if (size_bytes == 0 || size_bytes > DBG_WATCH_MAX)
+        return LW_FAIL(err, LW_ERANGE, "%u bytes cannot be watched at once: 1 to %u can",
+                       size_bytes, (unsigned)DBG_WATCH_MAX);
+    if (access == 0 || access > DBG_ACCESS_BOTH)
+        return LW_FAIL(err, LW_ERANGE, "a watchpoint is for writes, reads or both");
+    status = dbg_point_copy_condition(dbg, condition, &record.condition, err);
+    if (status != LW_OK)
+        return status;
+    w = record.watched = calloc(1, sizeof *w);
+    record.text = text != NULL && *text != '\0' ? strdup(text) : NULL;
+    if (w == NULL || !watch_room(dbg) || (record.text == NULL && text != NULL && *text != '\0')) {
+        dbg_point_free(&record);
+        return LW_FAIL(err, LW_ENOMEM, "no memory for another point");
+    }
+    w->bytes = size_bytes;
+    status = place(dbg, id, address, w, err);
+    if (status != LW_OK) {
+        dbg_point_free(&record);
+        return status;
+    }
+    record.pub.thread = w->scope != DBG_SCOPE_ALL ? w->id : 0;
+    record.pub.lane = w->scope == DBG_SCOPE_LANE ? w->lane : 0;
+    return dbg_point_insert(dbg, &record, point, err);
 }
 
 enum lw_status dbg_catch_add(struct dbg *dbg, enum dbg_owner owner, unsigned catches,
                              const char *condition, bool temporary, unsigned *point,
                              struct lw_error *err)
 {
-    (void)dbg, (void)owner, (void)catches, (void)condition, (void)temporary, (void)point;
-    return LW_FAIL(err, LW_EUNSUPP, "catchpoints are not supported");
+    struct dbg_point_record record = {.pub = {.kind = DBG_POINT_CATCH,
+                                              .owner = owner,
+                                              .catches = catches,
+                                              .enabled = true,
+                                              .temporary = temporary}};
+    enum lw_status status;
+
+    if (catches == 0 || catches >= 2 * DBG_CATCH_ATOMIC)
+        return LW_FAIL(err, LW_ERANGE, "there is no such thing to catch");
+    status = dbg_point_copy_condition(dbg, condition, &record.condition, err);
+    if (status != LW_OK)
+        return status;
+    if (!watch_room(dbg)) {
+        dbg_point_free(&record);
+        return LW_FAIL(err, LW_ENOMEM, "no memory for another point");
+    }
+    return dbg_point_insert(dbg, &record, point, err);
+}
+
+/* ---- stops --------------------------------------------------------------------------------- */
+
+static void put_value(const struct dbg_watched *w, const uint8_t *bytes, struct lw_sink *out)
+{
+    uint8_t raw[8] = {0};
+    struct dbg_value value = {DBG_U64, 0};
+
+    if (w->bytes > 8) {
+        for (unsigned i = 0; i < w->bytes; i++)
+            lw_printf(out, "%s%02x", i != 0 && i % 4 == 0 ? " " : "", bytes[i]);
+        return;
+    }
+    memcpy(raw, bytes, w->bytes);
+    value.bits = lw_get64(raw);
+    if (w->typed) {
+        value.type = w->type;
+        if (w->type == DBG_S32 && w->bytes == 1)
+            value.bits = (uint64_t)(int64_t)(int8_t)raw[0];
+        if (w->type == DBG_S32 && w->bytes == 2)
+            value.bits = (uint64_t)(int64_t)(int16_t)(uint16_t)value.bits;
+        if (w->type == DBG_S32)
+            value.bits &= UINT32_MAX;
+    }
+    dbg_value_print(&value, '\0', out);
+}
+
+static void watch_text(const struct dbg *dbg, const struct dbg_point_record *point,
+                       const struct dbg_touch *touch, struct lw_sink *out)
+{
+    static const char *const done[] = {"", "written", "read", "read and written"};
+
+    if (point->text != NULL)
+        lw_put(out, point->text);
+    else
+        lw_printf(out, "%u bytes at 0x%llx", point->pub.size_bytes,
+                  (unsigned long long)point->pub.address);
+    lw_printf(out, " was %s by lane%s ", done[touch->access & DBG_ACCESS_BOTH],
+              lw_popcount(touch->lanes) == 1 ? "" : "s");
+    if (lw_popcount(touch->lanes) == 1)
+        lw_printf(out, "%u", lw_lowest(touch->lanes));
+    else
+        dbg_show_mask(dbg, touch->lanes, out);
+    lw_put(out, " at ");
+    dbg_place_print(dbg, touch->pc, out);
+    lw_put(out, ": ");
+    if (touch->access & DBG_ACCESS_WRITE) {
+        put_value(point->watched, touch->old_bytes, out);
+        lw_put(out, " -> ");
+    }
+    put_value(point->watched, touch->new_bytes, out);
+}
+
+static void catch_text(const struct dbg *dbg, const struct dbg_touch *touch,
+                       struct lw_sink *out)
+{
+    static const char *const what[] = {"parted", "came together", "came to a barrier", "exited",
+                                       "began a launch", "did an atomic operation"};
+    bool first = true;
+
+    lw_put(out, "lanes ");
+    dbg_show_mask(dbg, touch->lanes, out);
+    for (unsigned i = 0; i < LW_COUNT_OF(what); i++)
+        if (touch->catches >> i & 1) {
+            lw_printf(out, "%s %s", first ? "" : ",", what[i]);
+            first = false;
+        }
+    lw_put(out, " at ");
+    dbg_place_print(dbg, touch->pc, out);
+}
+
+void dbg_touch_stop(struct dbg *dbg, const struct dbg_touch *touch, struct dbg_stop *stop)
+{
+    const struct dbg_point_record *point = dbg_point_find(dbg, touch->point);
+    struct lw_buffer text;
+
+    if (point == NULL)
+        return;
+    stop->kind = point->pub.kind == DBG_POINT_WATCH ? DBG_STOP_WATCH : DBG_STOP_CATCH;
+    stop->point = touch->point;
+    stop->hit_lanes = touch->lanes;
+    stop->writer_pc = touch->pc;
+    stop->catches = touch->catches;
+    stop->watch_access = touch->access;
+    stop->watch_address = point->pub.address;
+    stop->watch_bytes = touch->bytes;
+    memcpy(stop->old_bytes, touch->old_bytes, touch->bytes);
+    memcpy(stop->new_bytes, touch->new_bytes, touch->bytes);
+    lw_buffer_init(&text);
+    if (point->pub.kind == DBG_POINT_WATCH)
+        watch_text(dbg, point, touch, &text.sink);
+    else
+        catch_text(dbg, touch, &text.sink);
+    snprintf(stop->text, sizeof stop->text, "%s", text.text != NULL ? text.text : "");
+    lw_buffer_fini(&text);
+}
+
+/* The lane that is shown: the first that touched it; at a point of gdb's the focus if it did. */
+static unsigned lane_shown(const struct dbg *dbg, const struct dbg_touch *touch,
+                           const struct dbg_thread *thread)
+{
+    uint64_t lanes = touch->lanes & thread->live;
+
+    if (lanes == 0 || (dbg_point_is_gdb(dbg, touch->point) && lanes >> thread->lane & 1))
+        return thread->lane;
+    return lw_lowest(lanes);
+}
+
+enum lw_status dbg_watch_stop(struct dbg *dbg, struct dbg_stop *stop, struct lw_error *err)
+{
+    struct dbg_watch *watch = dbg->watch;
+    struct dbg_touch touch = watch->pending;
+    const struct dbg_point_record *point = dbg_point_find(dbg, touch.point);
+    struct dbg_thread thread;
+    enum lw_status status = LW_OK;
+
+    watch->pending.point = 0;
+    if (dbg_thread_get(dbg, touch.thread, &thread)) {
+        unsigned lane = lane_shown(dbg, &touch, &thread), breakpoint;
+        uint64_t lanes = 0;
+
+        /* A breakpoint where they stand now is met as well: nobody comes to it again. */
+        dbg_lane_pin(dbg, touch.thread, lane);
+        (void)!dbg_thread_get(dbg, touch.thread, &thread);
+        breakpoint = dbg_point_armed(dbg, thread.place.pc)
+                         ? dbg_point_hit(dbg, touch.thread, thread.place.pc, thread.active,
+                                         &lanes)
+                         : 0;
+        dbg_stop_on(dbg, stop, DBG_STOP_WATCH, touch.thread, lane);
+        stop->breakpoint = breakpoint;
+        stop->breakpoint_lanes = lanes;
+    } else {
+        /* The warp has ended by it: what happened is told, and shown where the focus goes. */
+        dbg_touch_stop(dbg, &touch, stop);
+        dbg_message(dbg, "point %u: %s", touch.point, stop->text);
+        status = dbg_settle(dbg, DBG_STOP_WATCH, stop, err);
+        if (status != LW_OK || stop->kind == DBG_STOP_ENDED)
+            return status;
+    }
+    dbg_touch_stop(dbg, &touch, stop);
+    for (unsigned i = 0; i < watch->other_count; i++) {
+        size_t used = strlen(stop->text);
+
+        snprintf(stop->text + used, sizeof stop->text - used, "%s %u",
+                 i == 0 ? "; as well point" : ",", watch->others[i]);
+    }
+    point = dbg_point_find(dbg, touch.point);
+    if (point != NULL && point->pub.temporary)
+        status = dbg_point_remove(dbg, touch.point, err);
+    return status;
+}
+
+/* ---- ends ------------------------------------------------------------------------------------- */
+
+/* Has what the point watches ended? A block that has not begun has not. */
+static bool has_ended(const struct dbg *dbg, const struct dbg_watched *w)
+{
+    const struct emu_grid *grid = emu_grid_current(dbg->machine);
+    struct dbg_thread thread;
+    uint64_t number = w->id - 1;
+
+    if (w->scope == DBG_SCOPE_ALL)
+        return false;
+    for (uint64_t i = 0; i < w->warps; i++)
+        if (dbg_thread_get(dbg, w->id + i, &thread))
+            return w->scope == DBG_SCOPE_LANE && (thread.live >> w->lane & 1) == 0;
+    for (; grid != NULL; grid = grid->next)
+        if (number >= grid->first_warp_id &&
+            number - grid->first_warp_id < grid->block_count * grid->block_warps)
+            return (number - grid->first_warp_id) / grid->block_warps < grid->blocks_placed;
+    grid = emu_grid_current(dbg->machine);
+    return grid == NULL || number < grid->first_warp_id;
+}
+
+void dbg_watch_sweep(struct dbg *dbg)
+{
+    static const char *const whose[] = {"", "the block", "the warp", "lane"};
+
+    for (size_t i = dbg->point_count; dbg->watch != NULL && i-- > 0;) {
+        const struct dbg_point_record *point = &dbg->points[i];
+        const struct dbg_watched *w = point->watched;
+        char lane[16] = "";
+
+        /* gdb deletes its own, and puts them in anew at each resume. */
+        if (w == NULL || point->pub.owner == DBG_OWNER_GDB || !has_ended(dbg, w))
+            continue;
+        if (w->scope == DBG_SCOPE_LANE)
+            snprintf(lane, sizeof lane, " %u", w->lane);
+        dbg_message(dbg, "watchpoint %u%s%s is deleted: %s%s of what it watched has ended",
+                    point->pub.id, point->text != NULL ? " on " : "",
+                    point->text != NULL ? point->text : "", whose[w->scope], lane);
+        (void)!dbg_point_remove(dbg, point->pub.id, NULL);
+    }
 }

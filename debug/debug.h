@@ -96,6 +96,8 @@ struct dbg_point {
     unsigned catches;            /* DBG_POINT_CATCH: of enum dbg_catch */
     bool enabled, temporary;
     uint64_t hits;
+    uint64_t ignore;             /* of the next hits, as many do not stop */
+    const char *text;            /* DBG_POINT_WATCH: what the user called it; may be NULL */
     const char *condition; /* expression text, NULL: none; evaluated once per active lane */
 };
 enum lw_status dbg_point_add(struct dbg *dbg, enum dbg_owner owner, uint64_t pc,
@@ -124,6 +126,12 @@ enum lw_status dbg_watch_add(struct dbg *dbg, enum dbg_owner owner, dbg_thread_i
 enum lw_status dbg_catch_add(struct dbg *dbg, enum dbg_owner owner, unsigned catches,
                              const char *condition, bool temporary, unsigned *point,
                              struct lw_error *err) LW_MUST_CHECK;
+/** The next @count hits do not stop; 0: all do. */
+enum lw_status dbg_point_ignore(struct dbg *dbg, unsigned id, uint64_t count,
+                                struct lw_error *err) LW_MUST_CHECK;
+/** Another condition; NULL or "": none. */
+enum lw_status dbg_point_condition(struct dbg *dbg, unsigned id, const char *condition,
+                                   struct lw_error *err) LW_MUST_CHECK;
 unsigned dbg_point_count(const struct dbg *dbg);
 bool dbg_point_at(const struct dbg *dbg, unsigned index, struct dbg_point *out);
 /** A condition made by the owner instead of an expression: called with the lane in focus,
@@ -159,6 +167,10 @@ struct dbg_stop {
     uint8_t old_bytes[64], new_bytes[64];
     uint64_t writer_pc;         /* the instruction that did it; pc is the next one of the lane */
     unsigned catches;           /* DBG_STOP_CATCH: what happened */
+    /** DBG_STOP_WATCH, DBG_STOP_CATCH: a breakpoint that lanes hit where they stand now, as
+     *  well; 0: none. hit_lanes are those that touched the watched. */
+    unsigned breakpoint;
+    uint64_t breakpoint_lanes;
     char text[512]; /* a sentence, when there is more to say than the kind; may be empty */
 };
 void dbg_stop_print(const struct dbg *dbg, const struct dbg_stop *stop, struct lw_sink *out);

@@ -16,7 +16,8 @@
  *   dbg_source.c       locations, lines, source text, disassembly
  *   dbg_frames.c       frames by the ABI
  *   dbg_show.c         tables: warps, lanes, splits, barriers, allocations
- *   dbg_watch.c        watchpoints and catchpoints
+ *   dbg_watch.c        watchpoints and catchpoints: adding them, their stops
+ *   dbg_touch.c        what one instruction did to them
  *   dbg_history.c      back in time
  *   dbg_commands*.c    the command tables
  */
@@ -45,15 +46,50 @@ struct dbg_arrival {
     uint64_t pc, lanes;
 };
 
+/** Whose a watched place is. */
+enum dbg_scope { DBG_SCOPE_ALL, DBG_SCOPE_BLOCK, DBG_SCOPE_WARP, DBG_SCOPE_LANE };
+
+enum { DBG_WATCH_MAX = 64 };
+/** What a DBG_POINT_WATCH watches. */
+struct dbg_watched {
+    enum dbg_scope scope;
+    dbg_thread_id id;    /* scope WARP and LANE: whose; BLOCK: its first warp */
+    uint64_t warps;      /* scope BLOCK: of the block */
+    unsigned lane;       /* scope LANE: whose */
+    unsigned bytes;
+    bool memory;         /* generic addresses; else registers: */
+    uint64_t low;        /* of memory; of registers, the offset in their window */
+    uint8_t window;      /* 0xF0 to 0xF3 */
+    bool bit;            /* one lane's bit of a predicate, shown as one byte */
+    uint8_t last[DBG_WATCH_MAX]; /* registers: their bytes behind the last instruction */
+    bool typed;          /* the bytes are a number of this type */
+    enum dbg_type type;
+};
+
 struct dbg_point_record {
     struct dbg_point pub;
+    struct dbg_watched *watched; /* owned; NULL: no watchpoint */
+    char *text;                  /* owned; pub.text is the same */
     char *condition; /* owned; pub.condition is the same */
     dbg_condition_fn fn;
     void *fn_context;
     void (*release)(void *context);
 };
 
+/** A point that an instruction touched. */
+struct dbg_touch {
+    unsigned point;         /* its id */
+    dbg_thread_id thread;   /* that did it, */
+    uint64_t lanes;         /* these of its lanes, the condition holds for them */
+    uint64_t pc;            /* of the instruction */
+    unsigned access;        /* watchpoints: what was done, of enum dbg_access */
+    unsigned catches;       /* catchpoints: what happened, of enum dbg_catch */
+    unsigned bytes;
+    uint8_t old_bytes[DBG_WATCH_MAX], new_bytes[DBG_WATCH_MAX];
+};
+
 struct dbg_source_file;
+struct dbg_watch;
 
 struct dbg {
     struct dbg_config config;
@@ -73,6 +109,8 @@ struct dbg {
     struct dbg_point_record *points;
     size_t point_count, point_capacity;
     unsigned last_point;
+    struct dbg_watch *watch; /* NULL until there was a watchpoint or catchpoint */
+    bool looking; /* behind an instruction, from inside the engine: ended warps are still there */
 
     struct dbg_reg *regs; /* the register table, made once */
     size_t reg_count, reg_capacity;
@@ -126,6 +164,50 @@ void dbg_arrival_add(struct dbg *dbg, dbg_thread_id id, uint64_t pc, uint64_t la
 void dbg_arrival_moved(struct dbg *dbg, dbg_thread_id id, uint64_t lanes);
 /** All may run: only arrivals at armed pcs are kept, as nobody can leave those unseen. */
 void dbg_arrival_prune(struct dbg *dbg);
+
+/** Count a hit. False: it is one to be ignored. */
+bool dbg_point_count_hit(struct dbg_point_record *point);
+/** What a point owns. */
+void dbg_point_free(struct dbg_point_record *point);
+struct dbg_point_record *dbg_point_find(const struct dbg *dbg, unsigned id);
+/** A copy of @condition for a new point; *copy NULL: there is none. */
+enum lw_status dbg_point_copy_condition(struct dbg *dbg, const char *condition, char **copy,
+                                        struct lw_error *err) LW_MUST_CHECK;
+/** The point gets a number and what it owns is the session's; on an error it is freed. */
+enum lw_status dbg_point_insert(struct dbg *dbg, struct dbg_point_record *point, unsigned *id,
+                                struct lw_error *err) LW_MUST_CHECK;
+/** Lanes of @lanes for which the condition of the point at @index holds. One that cannot be
+ *  evaluated counts as true, and says why: a stop too many is better than one too few. */
+uint64_t dbg_point_lanes(struct dbg *dbg, size_t index, dbg_thread_id id, uint64_t lanes);
+
+/* ---- watchpoints and catchpoints ------------------------------------------------ */
+
+/**
+ * What goes before watching instructions one after the other: registers, as they are now, are
+ * what the next one finds. Whoever moves the machine otherwise than by instructions that
+ * dbg_touched() sees (an edit, a jump in history) calls it behind that.
+ */
+void dbg_touch_begin(struct dbg *dbg);
+/**
+ * Which enabled watchpoints and catchpoints did this instruction touch, so that their conditions
+ * hold? To be called right behind it, as an observer is, for each one since dbg_touch_begin().
+ * Changes nothing that users see: hits and counts of `ignore` are not looked at.
+ *
+ * @touches  set to the touched points, by ascending id; borrowed until the next call
+ * Returns their count.
+ */
+size_t dbg_touched(struct dbg *dbg, const struct emu_event *ev, const struct dbg_touch **touches);
+/** The stop's point, watch fields and text are told from @touch; the rest is left alone. */
+void dbg_touch_stop(struct dbg *dbg, const struct dbg_touch *touch, struct dbg_stop *stop);
+/** Points were added, removed, enabled or disabled. */
+void dbg_watch_changed(struct dbg *dbg);
+void dbg_watch_free(struct dbg *dbg);
+/** An instruction touched something since the run began, and the stop was not made yet. */
+bool dbg_watch_pending(const struct dbg *dbg);
+/** Before anything runs: what was pending is forgotten. */
+void dbg_watch_begin(struct dbg *dbg);
+/** Behind a stop: points whose lane, warp or block has ended go, with a message. */
+void dbg_watch_sweep(struct dbg *dbg);
 
 /* ---- running --------------------------------------------------------------------- */
 

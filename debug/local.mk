@@ -5,6 +5,7 @@ liblanewise_a_SOURCES += \
 	%D%/dbg_commands_priv.h \
 	%D%/dbg_expr_priv.h \
 	%D%/dbg_run_priv.h \
+	%D%/dbg_watch_priv.h \
 	%D%/dbg_commands.c \
 	%D%/dbg_commands_history.c \
 	%D%/dbg_commands_points.c \
@@ -23,6 +24,7 @@ liblanewise_a_SOURCES += \
 	%D%/dbg_source.c \
 	%D%/dbg_step.c \
 	%D%/dbg_stop.c \
+	%D%/dbg_touch.c \
 	%D%/dbg_value.c \
 	%D%/dbg_variables.c \
 	%D%/dbg_walk.c \

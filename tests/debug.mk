@@ -10,3 +10,6 @@ tests_test_debug_LDADD = liblanewise.a $(TEST_LIBS)
 check_PROGRAMS += tests/test_debug_values
 tests_test_debug_values_SOURCES = tests/test_debug_values.c tests/debug_fixture.h
 tests_test_debug_values_LDADD = liblanewise.a $(TEST_LIBS)
+check_PROGRAMS += tests/test_watch
+tests_test_watch_SOURCES = tests/test_watch.c tests/debug_fixture.h
+tests_test_watch_LDADD = liblanewise.a $(TEST_LIBS)

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Between dbg_watch.c and dbg_touch.c. */
+#ifndef DBG_WATCH_PRIV_H
+#define DBG_WATCH_PRIV_H
+
+#include "debug/debug_priv.h"
+
+/** Where a point's place is: addresses of memory, or numbers of threads; [start, end). */
+struct dbg_range {
+    uint64_t start, end;
+    size_t point; /* index in dbg->points */
+};
+
+/** What instructions are compared with. */
+struct dbg_watch {
+    struct emu_observer observer;
+    struct dbg *dbg;
+    bool attached;
+    bool changed;  /* the tables are older than the points */
+    struct dbg_range *memory, *registers; /* by start; room for all points */
+    size_t memory_count, register_count;
+    uint64_t memory_end;
+    unsigned catches;
+    struct dbg_touch *touches; /* of the last instruction; room for all points */
+    size_t *touched;           /* their points */
+    size_t touch_count;
+    size_t room;               /* points that there is room for */
+    struct dbg_touch pending;  /* the stop to be made; point 0: none */
+    unsigned others[8];        /* points that stop as well */
+    unsigned other_count;
+};
+
+#endif
