@@ -35,7 +35,8 @@ static enum lw_status take(void *context, unsigned option, const char *value,
         {"tag-expansion", &o->machine.tag_expansion},
         {"tag-plan", &o->machine.tag_plan},
         {"clang", &o->machine.clang},   {"compiler", &o->machine.clang},   {"gdb-arch", &o->machine.gdb_arch},
-        {"log", &o->machine.log},       {"replay", &o->machine.replay},
+        {"log", &o->machine.log},
+        {"history", &o->machine.history},       {"replay", &o->machine.replay},
         {"push-order", &o->machine.push_order}, {"resume", &o->machine.resume},
     };
 
@@ -95,6 +96,34 @@ static enum lw_status open_debugger(struct cmd_machine *m, struct lw_sink *messa
     return dbg_create(&config, dbg, err);
 }
 
+static bool save_place(void *context, void **data, size_t *size)
+{
+    struct cmd_machine *m = context;
+
+    return lnc_session_save(m->session, data, size, NULL) == LW_OK;
+}
+
+static void load_place(void *context, const void *data, size_t size)
+{
+    struct cmd_machine *m = context;
+
+    /* They are our own bytes, of this session: they fit. */
+    (void)!lnc_session_load(m->session, data, size, NULL);
+}
+
+enum lw_status cmd_history_start(struct cmd_machine *m, const char *mib, struct dbg *dbg,
+                                 struct lw_error *err)
+{
+    unsigned budget = 0;
+    enum lw_status status = cmd_number("history", mib, 0, 1u << 20, &budget, err);
+
+    if (status != LW_OK || (mib != NULL && budget == 0))
+        return status;
+    status = dbg_history_start(dbg, (uint64_t)budget << 20, save_place, load_place, m, err);
+    /* Nobody asked for it: then it is missed when somebody wants to go back. */
+    return status == LW_EUNSUPP && mib == NULL ? LW_OK : status;
+}
+
 static struct lw_command_set commands_for(struct dbg *dbg)
 {
     struct lw_command_set set = {0};
@@ -114,10 +143,11 @@ static void announce(void *context, unsigned port)
     fflush(stdout); /* whoever reads the port from a pipe waits for this line */
 }
 
-enum lw_status cmd_serve_gdb(struct cmd_machine *m, const char *address, const char *arch,
-                             bool once, struct emu_stop *stop, bool *detached,
-                             struct lw_error *err)
+enum lw_status cmd_serve_gdb(struct cmd_machine *m, const char *address,
+                             const struct cmd_machine_options *options, bool once,
+                             struct emu_stop *stop, bool *detached, struct lw_error *err)
 {
+    const char *arch = options->gdb_arch;
     enum rsp_end end = RSP_RUNNING;
     struct rsp_config config = {.object = lnc_session_object(m->session), .arch = RSP_X86_64,
                                 .ended = &end};
@@ -137,6 +167,11 @@ enum lw_status cmd_serve_gdb(struct cmd_machine *m, const char *address, const c
     status = open_debugger(m, &messages.sink, &dbg, err);
     if (status != LW_OK)
         return status;
+    status = cmd_history_start(m, options->history, dbg, err);
+    if (status != LW_OK) {
+        dbg_destroy(dbg);
+        return status;
+    }
     set = commands_for(dbg);
     config.dbg = dbg;
     config.monitor = &set;
@@ -159,7 +194,11 @@ struct host {
 static enum lw_status save(void *context, const char *path, struct lw_error *err)
 {
     struct host *host = context;
+    struct emu_history_info info;
 
+    /* The launch file's steps do not go back with the machine until something is changed. */
+    if (dbg_history_info(host->dbg, &info) && info.in_past)
+        return LW_FAIL(err, LW_ESTATE, "the past cannot be saved: `goto end` first");
     return cmd_machine_save(host->now, path, err);
 }
 
@@ -181,6 +220,11 @@ static enum lw_status restore(void *context, const char *path, struct dbg **out,
     status = cmd_machine_open(host->path, &options, host->out, host->out, m, err);
     if (status == LW_OK)
         status = open_debugger(m, host->out, out, err);
+    if (status == LW_OK) {
+        status = cmd_history_start(m, options.history, *out, err);
+        if (status != LW_OK)
+            dbg_destroy(*out);
+    }
     if (status != LW_OK) {
         cmd_machine_close(m);
         free(m);
@@ -234,13 +278,14 @@ int cmd_debug(const struct cmd *cmd, int argc, char **argv)
     }
     if (o.serve) {
         bool detached;
-        status = cmd_serve_gdb(host.now, o.gdb, o.machine.gdb_arch, false, &stop, &detached, &err) !=
+        status = cmd_serve_gdb(host.now, o.gdb, &o.machine, false, &stop, &detached, &err) !=
                          LW_OK
                      ? cmd_error(&err)
                      : (int)cmd_verdict(host.now, &stop);
         goto cleanup;
     }
-    if (open_debugger(host.now, &out.sink, &host.dbg, &err) != LW_OK) {
+    if (open_debugger(host.now, &out.sink, &host.dbg, &err) != LW_OK ||
+        cmd_history_start(host.now, o.machine.history, host.dbg, &err) != LW_OK) {
         status = cmd_error(&err);
         goto cleanup;
     }

@@ -32,6 +32,7 @@ static const char out_help[] = "write to this file; - is standard output";
     {"log", 0, "FILE", "write the schedule: what ran, in which order", NULL},              \
     {"replay", 0, "FILE", "run what a schedule log says", NULL},                           \
     {"resume", 0, "FILE", "go on from a checkpoint", NULL},                                \
+    {"history", 0, "MIB", "memory to go back in time in a debugger (256); 0: none", NULL}, \
     {"seed", 0, "[N]", NULL, "random contents take their seed from the launch file"}
 
 static const struct cmd_option run_options[] = {

@@ -53,6 +53,7 @@ struct cmd_machine_options {
     const char *warp, *reconv, *push_order, *policy, *quantum, *window, *level, *clang;
     const char *tags, *tag_rules, *tag_expansion, *tag_plan;
     const char *gdb_arch; /* of --gdb */
+    const char *history;  /* MiB, of a debugger */
     const char *log, *replay;
     const char *resume; /* a checkpoint to go on from */
 };
@@ -84,14 +85,20 @@ enum lw_status cmd_machine_next(void *context, bool *more, struct lw_error *err)
 
 /** Why --gdb-arch is refused where nobody serves gdb. */
 #define CMD_GDB_ARCH_ALONE "--gdb-arch: nobody waits for gdb here: add --gdb"
+/** Why --history is refused there, too. */
+#define CMD_HISTORY_ALONE "--history: nobody goes back in time here: add --gdb, or use debug"
+/** Keep history for a debugger as --history says (@mib NULL: as much as emu likes; "0": none). */
+enum lw_status cmd_history_start(struct cmd_machine *m, const char *mib, struct dbg *dbg,
+                                 struct lw_error *err) LW_MUST_CHECK;
 /** Serve gdb until it leaves or all has run (cmd_debug.c). @stop is where the run stands:
  *  EMU_STOP_IDLE at its end, a fault, a hang, or EMU_STOP_NONE when gdb left in the middle;
  *  *detached: by `detach`, so the run may go on alone.
- *  @arch  "x86-64", "aarch64", or NULL: x86-64
+ *  @options  gdb_arch ("x86-64", "aarch64", or NULL: x86-64) and history
  *  @once  false: after a detach the next gdb may come */
-enum lw_status cmd_serve_gdb(struct cmd_machine *m, const char *address, const char *arch,
-                             bool once, struct emu_stop *stop, bool *detached,
-                             struct lw_error *err) LW_MUST_CHECK;
+enum lw_status cmd_serve_gdb(struct cmd_machine *m, const char *address,
+                             const struct cmd_machine_options *options, bool once,
+                             struct emu_stop *stop, bool *detached, struct lw_error *err)
+    LW_MUST_CHECK;
 /** Exit status of a run that stands at @stop. */
 enum cmd_exit cmd_verdict(const struct cmd_machine *m, const struct emu_stop *stop);
 

@@ -42,7 +42,8 @@ static enum lw_status take(void *context, unsigned option, const char *value,
         {"tag-expansion", &o->machine.tag_expansion},
         {"tag-plan", &o->machine.tag_plan},
         {"clang", &o->machine.clang},   {"compiler", &o->machine.clang},   {"gdb-arch", &o->machine.gdb_arch},
-        {"log", &o->machine.log},       {"replay", &o->machine.replay},
+        {"log", &o->machine.log},
+        {"history", &o->machine.history},       {"replay", &o->machine.replay},
         {"push-order", &o->machine.push_order}, {"resume", &o->machine.resume},
     };
 
@@ -406,6 +407,10 @@ int cmd_run(const struct cmd *cmd, int argc, char **argv)
         status = cmd_wrong_usage(cmd, CMD_GDB_ARCH_ALONE);
         goto cleanup;
     }
+    if (o.machine.history != NULL && !o.serve) {
+        status = cmd_wrong_usage(cmd, CMD_HISTORY_ALONE);
+        goto cleanup;
+    }
     if (cmd_checkpoint_check(&o.checkpoint, &err) != LW_OK || try_files(&o, &err) != LW_OK) {
         status = cmd_error(&err);
         goto cleanup;
@@ -453,7 +458,7 @@ int cmd_run(const struct cmd *cmd, int argc, char **argv)
     outcome.load_seconds = seconds() - started;
     started = seconds();
     bool detached = false;
-    if ((o.serve ? cmd_serve_gdb(&m, o.gdb, o.machine.gdb_arch, true, &outcome.stop, &detached,
+    if ((o.serve ? cmd_serve_gdb(&m, o.gdb, &o.machine, true, &outcome.stop, &detached,
                                  &err)
                  : run(&m, &o, emu_grid_current(m.machine) != NULL, &outcome, &err)) != LW_OK) {
         status = cmd_error(&err);

@@ -1,5 +1,182 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Commands on history. */
 #include "debug/dbg_commands_priv.h"
+#include "debug/dbg_history_priv.h"
 
-const struct lw_command_table dbg_commands_history = {NULL, 0, NULL};
+#include <inttypes.h>
+
+static enum lw_status report(struct dbg *dbg, enum lw_status status, const struct dbg_stop *stop,
+                             struct lw_sink *out)
+{
+    if (status == LW_OK)
+        dbg_stop_print(dbg, stop, out);
+    return status;
+}
+
+/** The thread that a command is about; one that has ended is looked for by the door. */
+static dbg_thread_id view(const struct dbg *dbg)
+{
+    return dbg_focus_get(dbg, DBG_FOCUS_VIEW);
+}
+
+static enum lw_status steps(struct dbg *dbg, int argc, char **argv, bool over,
+                            struct lw_sink *out, struct lw_error *err)
+{
+    struct dbg_stop stop;
+    uint64_t count;
+    enum lw_status status = dbg_one_count(argc, argv, &count, err);
+
+    if (status == LW_OK)
+        status = dbg_reverse_steps(dbg, view(dbg), count, over, &stop, err);
+    return report(dbg, status, &stop, out);
+}
+
+static enum lw_status do_reverse_stepi(void *context, int argc, char **argv, struct lw_sink *out,
+                                       struct lw_error *err)
+{
+    return steps(context, argc, argv, false, out, err);
+}
+
+static enum lw_status do_reverse_nexti(void *context, int argc, char **argv, struct lw_sink *out,
+                                       struct lw_error *err)
+{
+    return steps(context, argc, argv, true, out, err);
+}
+
+static enum lw_status lines(struct dbg *dbg, int argc, char **argv, bool over,
+                            struct lw_sink *out, struct lw_error *err)
+{
+    struct dbg_stop stop = {0};
+    uint64_t count;
+    enum lw_status status = dbg_one_count(argc, argv, &count, err);
+
+    for (uint64_t i = 0; i < count && status == LW_OK; i++) {
+        status = dbg_reverse_step_line(dbg, view(dbg), over, &stop, err);
+        if (stop.kind != DBG_STOP_STEP || dbg->engine->interrupted)
+            break;
+    }
+    return report(dbg, status, &stop, out);
+}
+
+static enum lw_status do_reverse_step(void *context, int argc, char **argv, struct lw_sink *out,
+                                      struct lw_error *err)
+{
+    return lines(context, argc, argv, false, out, err);
+}
+
+static enum lw_status do_reverse_next(void *context, int argc, char **argv, struct lw_sink *out,
+                                      struct lw_error *err)
+{
+    return lines(context, argc, argv, true, out, err);
+}
+
+static enum lw_status do_reverse_finish(void *context, int argc, char **argv,
+                                        struct lw_sink *out, struct lw_error *err)
+{
+    struct dbg *dbg = context;
+    struct dbg_stop stop;
+    enum lw_status status = dbg_no_operands(argc, argv, err);
+
+    if (status == LW_OK)
+        status = dbg_reverse_finish(dbg, view(dbg), &stop, err);
+    return report(dbg, status, &stop, out);
+}
+
+static enum lw_status do_reverse_continue(void *context, int argc, char **argv,
+                                          struct lw_sink *out, struct lw_error *err)
+{
+    struct dbg *dbg = context;
+    struct dbg_stop stop;
+    enum lw_status status = dbg_no_operands(argc, argv, err);
+
+    if (status == LW_OK)
+        status = dbg_reverse_continue(dbg, &stop, err);
+    return report(dbg, status, &stop, out);
+}
+
+static enum lw_status do_goto(void *context, int argc, char **argv, struct lw_sink *out,
+                              struct lw_error *err)
+{
+    struct dbg *dbg = context;
+    const struct dbg_mark *mark;
+    struct dbg_stop stop;
+    uint64_t at;
+    enum lw_status status;
+
+    if (argc != 2)
+        return LW_FAIL(err, LW_EUSAGE, "goto takes one place: the name of a mark, a count of "
+                       "instructions, start or end");
+    if (strcmp(argv[1], "start") == 0)
+        status = dbg_goto(dbg, dbg_history_earliest(dbg), &stop, err);
+    else if (strcmp(argv[1], "end") == 0)
+        status = dbg_goto(dbg, UINT64_MAX, &stop, err);
+    else if (lw_parse_u64(argv[1], &at))
+        status = dbg_goto(dbg, at == UINT64_MAX ? at - 1 : at, &stop, err);
+    else if ((mark = dbg_mark_find(dbg, argv[1])) != NULL)
+        status = dbg_mark_goto(dbg, mark, &stop, err);
+    else
+        return LW_FAIL(err, LW_ENOENT, "there is no mark \"%.40s\" (see `history`)", argv[1]);
+    return report(dbg, status, &stop, out);
+}
+
+static enum lw_status do_mark(void *context, int argc, char **argv, struct lw_sink *out,
+                              struct lw_error *err)
+{
+    struct dbg *dbg = context;
+    struct dbg_mark mark;
+    struct dbg_stop ready;
+    enum lw_status status;
+
+    if (argc > 2)
+        return LW_FAIL(err, LW_EUSAGE, "mark takes one name, \"%s\" is too much", argv[2]);
+    status = dbg_history_ready(dbg, &ready, err);
+    if (status == LW_OK)
+        status = dbg_mark_set(dbg, argc == 2 ? argv[1] : NULL, &mark, err);
+    if (status == LW_OK)
+        lw_printf(out, "mark %s at instruction %" PRIu64 "\n", mark.name, mark.at);
+    return status;
+}
+
+static enum lw_status do_history(void *context, int argc, char **argv, struct lw_sink *out,
+                                 struct lw_error *err)
+{
+    struct dbg *dbg = context;
+    struct emu_history_info info;
+    struct dbg_stop ready;
+    enum lw_status status = dbg_no_operands(argc, argv, err);
+
+    if (status == LW_OK)
+        status = dbg_history_ready(dbg, &ready, err);
+    if (status != LW_OK)
+        return status;
+    (void)dbg_history_info(dbg, &info);
+    lw_printf(out, "at instruction %" PRIu64 "; history goes from %" PRIu64 " to %" PRIu64 "%s%s\n",
+              info.now, info.earliest, info.latest, info.why[0] != '\0' ? ": " : "", info.why);
+    lw_printf(out, "%u snapshots and the schedule take %.1f of %.0f MiB\n", info.snapshots,
+              (double)info.bytes / 1048576, (double)info.budget_bytes / 1048576);
+    for (size_t i = 0; i < dbg->mark_count; i++)
+        lw_printf(out, "mark %-12s %12" PRIu64 "  warp %" PRIu64 " lane %u\n", dbg->marks[i].name,
+                  dbg->marks[i].at, dbg->marks[i].id, dbg->marks[i].lane);
+    return LW_OK;
+}
+
+/* clang-format off */
+static const struct lw_command rows[] = {
+    /* name             abbrev.            operands            summary                                                         example */
+    {"reverse-continue", "reverse-continue", "",               "Run backwards to the last hit of a point, or to the start",    "reverse-continue", do_reverse_continue},
+    {"reverse-step",    "reverse-step",    "[count]",          "Undo the focus lane to the start of a source line, into calls", "reverse-step", do_reverse_step},
+    {"reverse-next",    "reverse-next",    "[count]",          "Undo the focus lane to the start of a source line, over calls", "reverse-next", do_reverse_next},
+    {"reverse-stepi",   "reverse-stepi",   "[count]",          "Undo the last instruction of the focus lane",                  "reverse-stepi 2", do_reverse_stepi},
+    {"reverse-nexti",   "reverse-nexti",   "[count]",          "Undo the last instruction of the focus lane, a call as one",   "reverse-nexti", do_reverse_nexti},
+    {"reverse-finish",  "reverse-finish",  "",                 "Go back to the call of the focus lane's function",             "reverse-finish", do_reverse_finish},
+    {"rc",              "rc",              "",                 "Short for reverse-continue",                                   "rc", do_reverse_continue},
+    {"rs",              "rs",              "[count]",          "Short for reverse-step",                                       "rs", do_reverse_step},
+    {"rn",              "rn",              "[count]",          "Short for reverse-next",                                       "rn", do_reverse_next},
+    {"rsi",             "rsi",             "[count]",          "Short for reverse-stepi",                                      "rsi 3", do_reverse_stepi},
+    {"rni",             "rni",             "[count]",          "Short for reverse-nexti",                                      "rni", do_reverse_nexti},
+    {"goto",            "goto",            "<mark|count|place>", "Go to a mark, a count of instructions, start or end",         "goto start", do_goto},
+    {"mark",            "mark",            "[name]",           "Name this place of the run, for goto",                         "mark here", do_mark},
+    {"history",         "history",         "",                 "Show how far back and forth one can go, and the marks",        "history", do_history},
+};
+/* clang-format on */
+const struct lw_command_table dbg_commands_history = {rows, LW_COUNT_OF(rows), NULL};

@@ -278,6 +278,26 @@ unsigned dbg_point_hit(struct dbg *dbg, dbg_thread_id id, uint64_t pc, uint64_t 
     return first;
 }
 
+unsigned dbg_point_peek(struct dbg *dbg, dbg_thread_id id, uint64_t pc, uint64_t active,
+                        uint64_t *lanes)
+{
+    unsigned first = 0;
+
+    *lanes = 0;
+    for (size_t i = 0; i < dbg->point_count; i++) {
+        const struct dbg_point *point = &dbg->points[i].pub;
+        uint64_t hit;
+
+        if (point->kind != DBG_POINT_BREAK || !point->enabled || point->pc != pc)
+            continue;
+        hit = dbg_point_lanes(dbg, i, id, active);
+        if (hit != 0 && first == 0)
+            first = dbg->points[i].pub.id;
+        *lanes |= hit;
+    }
+    return first;
+}
+
 void dbg_arrival_add(struct dbg *dbg, dbg_thread_id id, uint64_t pc, uint64_t lanes)
 {
     for (size_t i = 0; i < dbg->arrival_count; i++)

@@ -73,6 +73,7 @@ void dbg_destroy(struct dbg *dbg)
 {
     if (dbg == NULL)
         return;
+    dbg_history_end(dbg);
     emu_machine_set_print(dbg->machine, dbg->printed_to);
     emu_machine_print_at_once(dbg->machine, false);
     for (size_t i = 0; i < dbg->point_count; i++) {
@@ -85,6 +86,7 @@ void dbg_destroy(struct dbg *dbg)
     }
     dbg_watch_free(dbg);
     free(dbg->points);
+    free(dbg->marks);
     free(dbg->arrivals);
     free(dbg->pins);
     free(dbg->regs);

@@ -233,6 +233,8 @@ enum lw_status dbg_reverse_continue(struct dbg *dbg, struct dbg_stop *stop,
 /** To a count of warp instructions of the whole run; UINT64_MAX: to where the run has come. */
 enum lw_status dbg_goto(struct dbg *dbg, uint64_t instructions, struct dbg_stop *stop,
                         struct lw_error *err) LW_MUST_CHECK;
+/** Conditions are asked now to find something in the past: they must not print or count. */
+bool dbg_looks_back(const struct dbg *dbg);
 /** Where we are, and what is kept. False: no history is kept. */
 bool dbg_history_info(const struct dbg *dbg, struct emu_history_info *out);
 

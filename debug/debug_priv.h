@@ -18,7 +18,7 @@
  *   dbg_show.c         tables: warps, lanes, splits, barriers, allocations
  *   dbg_watch.c        watchpoints and catchpoints: adding them, their stops
  *   dbg_touch.c        what one instruction did to them
- *   dbg_history.c      back in time
+ *   dbg_history.c      back in time; with dbg_trail.c, dbg_reverse.c, ... (dbg_history_priv.h)
  *   dbg_commands*.c    the command tables
  */
 #ifndef DEBUG_PRIV_H
@@ -88,6 +88,14 @@ struct dbg_touch {
     uint8_t old_bytes[DBG_WATCH_MAX], new_bytes[DBG_WATCH_MAX];
 };
 
+/** A place of the run by name. */
+struct dbg_mark {
+    char name[32];
+    uint64_t at; /* instructions */
+    dbg_thread_id id;
+    unsigned lane;
+};
+
 struct dbg_source_file;
 struct dbg_watch;
 
@@ -120,6 +128,15 @@ struct dbg {
     char *list_file;    /* in this file (owned); NULL: start at the focus */
     uint64_t listed_pc; /* and forgets it when the focus has moved */
     uint64_t disassemble_next, disassembled_pc;
+
+    struct emu_history *history; /* NULL: none is kept */
+    bool (*save_host)(void *context, void **data, size_t *size);
+    void (*load_host)(void *context, const void *data, size_t size);
+    void *host_context;
+    bool looks_back; /* what runs now is only looked at */
+    struct dbg_mark *marks;
+    size_t mark_count, mark_capacity;
+    unsigned last_mark;
 };
 
 /* ---- session ---------------------------------------------------------------- */
@@ -158,6 +175,10 @@ bool dbg_point_armed(const struct dbg *dbg, uint64_t pc);
  */
 unsigned dbg_point_hit(struct dbg *dbg, dbg_thread_id id, uint64_t pc, uint64_t active,
                        uint64_t *lanes);
+/** What dbg_point_hit() would find had nobody been reported there, without ignored hits; nothing
+ *  is counted. */
+unsigned dbg_point_peek(struct dbg *dbg, dbg_thread_id id, uint64_t pc, uint64_t active,
+                        uint64_t *lanes);
 /** @lanes of a thread were reported standing at @pc. */
 void dbg_arrival_add(struct dbg *dbg, dbg_thread_id id, uint64_t pc, uint64_t lanes);
 /** @lanes of a thread moved. */
@@ -220,6 +241,17 @@ enum lw_status dbg_next_insn(struct dbg *dbg, dbg_thread_id id, struct dbg_stop 
 /** Run all until the focus lane of @id stands at @pc, or something else stops. */
 enum lw_status dbg_advance(struct dbg *dbg, dbg_thread_id id, uint64_t pc,
                            struct dbg_stop *stop, struct lw_error *err) LW_MUST_CHECK;
+
+/* ---- back in time -------------------------------------------------------------------- */
+
+/** Keep history with the session's callbacks. */
+enum lw_status dbg_history_attach(struct dbg *dbg, uint64_t budget_bytes, struct lw_error *err)
+    LW_MUST_CHECK;
+/** Keep none any more. */
+void dbg_history_end(struct dbg *dbg);
+/** @count times dbg_reverse_step; @over: what a call did is one instruction. */
+enum lw_status dbg_reverse_steps(struct dbg *dbg, dbg_thread_id id, uint64_t count, bool over,
+                                 struct dbg_stop *stop, struct lw_error *err) LW_MUST_CHECK;
 
 /* ---- values ------------------------------------------------------------------------ */
 

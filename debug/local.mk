@@ -4,6 +4,7 @@ liblanewise_a_SOURCES += \
 	%D%/debug_priv.h \
 	%D%/dbg_commands_priv.h \
 	%D%/dbg_expr_priv.h \
+	%D%/dbg_history_priv.h \
 	%D%/dbg_run_priv.h \
 	%D%/dbg_watch_priv.h \
 	%D%/dbg_commands.c \
@@ -14,10 +15,12 @@ liblanewise_a_SOURCES += \
 	%D%/dbg_expr.c \
 	%D%/dbg_frames.c \
 	%D%/dbg_history.c \
+	%D%/dbg_marks.c \
 	%D%/dbg_memory.c \
 	%D%/dbg_names.c \
 	%D%/dbg_points.c \
 	%D%/dbg_regs.c \
+	%D%/dbg_reverse.c \
 	%D%/dbg_run.c \
 	%D%/dbg_session.c \
 	%D%/dbg_show.c \
@@ -25,6 +28,7 @@ liblanewise_a_SOURCES += \
 	%D%/dbg_step.c \
 	%D%/dbg_stop.c \
 	%D%/dbg_touch.c \
+	%D%/dbg_trail.c \
 	%D%/dbg_value.c \
 	%D%/dbg_variables.c \
 	%D%/dbg_walk.c \

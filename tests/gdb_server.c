@@ -21,6 +21,16 @@ static enum lw_status next(void *context, bool *more, struct lw_error *err)
     return status;
 }
 
+static bool save_place(void *context, void **data, size_t *size)
+{
+    return lnc_session_save(context, data, size, NULL) == LW_OK;
+}
+
+static void load_place(void *context, const void *data, size_t size)
+{
+    (void)!lnc_session_load(context, data, size, NULL);
+}
+
 static void ready(void *context, unsigned port)
 {
     (void)context;
@@ -49,7 +59,8 @@ static int serve(const char *path, enum rsp_arch arch, uint64_t without, struct 
         goto cleanup;
     struct dbg_config dbg_config = {
         .machine = machine, .engine = engine, .next = next, .next_context = session};
-    if (dbg_create(&dbg_config, &dbg, err) != LW_OK)
+    if (dbg_create(&dbg_config, &dbg, err) != LW_OK ||
+        dbg_history_start(dbg, 0, save_place, load_place, session, err) != LW_OK)
         goto cleanup;
     dbg_commands_join(dbg, &set);
     rsp.dbg = dbg;

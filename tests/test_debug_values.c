@@ -668,11 +668,15 @@ static void every_commands_example_runs(void **state)
 
         lw_buffer_init(&out);
         (void)fix_run(f, "break 14", &out);
-        if (strcmp(row->name, "finish") == 0) {
+        if (strcmp(row->name, "finish") == 0 || strcmp(row->name, "reverse-finish") == 0) {
             fix_close(f);
             f = fix_open("calls.s", 8, 1, 8, 1);
             (void)fix_run(f, "break 17", &out);
+            if (dbg_history_start(f->dbg, 0, NULL, NULL, NULL, &err) != LW_OK)
+                fix_fail("history", &err);
             (void)fix_run(f, "continue", &out);
+        } else if (dbg_history_start(f->dbg, 0, NULL, NULL, NULL, &err) != LW_OK) {
+            fix_fail("history", &err);
         }
         lw_buffer_clear(&out);
         status = lw_command_run(&f->set, row->example, &out.sink, &err);

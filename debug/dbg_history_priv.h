@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Between the files of reverse execution:
+ *
+ *   dbg_history.c   keeping history, going to a count, where the session stands then
+ *   dbg_trail.c     what a lane has retired, read backwards
+ *   dbg_reverse.c   the doors: steps, lines, calls, the last hit of a point
+ *   dbg_marks.c     places by name
+ *   dbg_wrote.c     who wrote a value
+ */
+#ifndef DBG_HISTORY_PRIV_H
+#define DBG_HISTORY_PRIV_H
+
+#include "debug/dbg_run_priv.h"
+
+/** A lane of a thread, which need not exist now. */
+struct dbg_lane {
+    dbg_thread_id id;
+    unsigned lane;
+};
+
+/* ---- going there (dbg_history.c) ------------------------------------------------------ */
+
+/** Every door that goes back begins here. Errors: LW_ESTATE, nothing is kept, and why. */
+enum lw_status dbg_history_ready(struct dbg *dbg, struct dbg_stop *stop, struct lw_error *err)
+    LW_MUST_CHECK;
+/** To a count of instructions (UINT64_MAX: to where the run has come); foci and points do not
+ *  follow yet. */
+enum lw_status dbg_history_move(struct dbg *dbg, uint64_t at, struct lw_error *err) LW_MUST_CHECK;
+/** The same, and the stop there on @who, or on the first warp when it does not exist there. */
+enum lw_status dbg_history_land(struct dbg *dbg, uint64_t at, enum dbg_stop_kind kind,
+                                const struct dbg_lane *who, struct dbg_stop *stop,
+                                struct lw_error *err) LW_MUST_CHECK;
+/** Stop with DBG_STOP_HISTORY_BEGIN at @at; @text NULL: why nothing earlier is kept. */
+enum lw_status dbg_history_begins(struct dbg *dbg, uint64_t at, const struct dbg_lane *who,
+                                  const char *text, struct dbg_stop *stop, struct lw_error *err)
+    LW_MUST_CHECK;
+/** Count of instructions where the machine stands. */
+uint64_t dbg_history_now(const struct dbg *dbg);
+/** The first count that can be reached. */
+uint64_t dbg_history_earliest(const struct dbg *dbg);
+/** Thread of an event. */
+dbg_thread_id dbg_event_thread(const struct emu_event *ev);
+/** The lane that a door is about: of @id, or, where it has ended, the one that was in focus
+ *  last. */
+struct dbg_lane dbg_history_lane(const struct dbg *dbg, dbg_thread_id id);
+
+/* ---- marks (dbg_marks.c) ------------------------------------------------------------------ */
+
+struct dbg_mark *dbg_mark_find(struct dbg *dbg, const char *name);
+/** Where the machine stands and the view focus is; @name NULL: one is made. The one that had
+ *  the name goes. */
+enum lw_status dbg_mark_set(struct dbg *dbg, const char *name, struct dbg_mark *out,
+                            struct lw_error *err) LW_MUST_CHECK;
+/** Those behind a count go. */
+void dbg_marks_forget(struct dbg *dbg, uint64_t behind);
+enum lw_status dbg_mark_goto(struct dbg *dbg, const struct dbg_mark *mark, struct dbg_stop *stop,
+                             struct lw_error *err) LW_MUST_CHECK;
+
+/* ---- looking back (dbg_trail.c) ---------------------------------------------------------- */
+
+/**
+ * Windows of the past, the nearest first and growing, each walked forward once: a search that
+ * finds what it wants nearby has not looked at everything. Stops early when @seen says so.
+ *
+ * @seen  told of every instruction before the place where the search began, window by window;
+ *        @at is the count before it. Returns true to leave the window
+ * @done  behind each window: true ends the search
+ */
+struct dbg_search {
+    struct dbg *dbg;
+    bool (*seen)(struct dbg_search *search, const struct emu_event *ev, uint64_t at);
+    bool (*done)(struct dbg_search *search);
+    void *context;
+    /* its own: */
+    uint64_t low, high; /* of the window */
+    uint64_t size;
+    bool interrupted;
+};
+/** Everything kept before @before, until done. The machine stands somewhere then. */
+enum lw_status dbg_search_back(struct dbg_search *search, uint64_t before, struct lw_error *err)
+    LW_MUST_CHECK;
+
+/** An instruction that a lane has retired. */
+struct dbg_trace {
+    uint64_t at; /* instructions before it */
+    uint64_t pc;
+    const struct isa_insn *insn;
+};
+/** What a lane has retired, from the last to the first. */
+struct dbg_trail {
+    struct dbg *dbg;
+    struct dbg_lane who;
+    uint64_t next_pc; /* where the lane stood behind the one that was read last */
+    /* its own: */
+    struct dbg_search search;
+    struct dbg_trace *trace; /* of the window, in their order */
+    size_t count, capacity;
+    bool short_of_memory;
+};
+/** From where the machine stands. */
+void dbg_trail_init(struct dbg_trail *trail, struct dbg *dbg, const struct dbg_lane *who);
+/** The one before. *found is false at the first that is kept, or behind an interrupt
+ *  (trail->search.interrupted). */
+enum lw_status dbg_trail_back(struct dbg_trail *trail, struct dbg_trace *out, bool *found,
+                              struct lw_error *err) LW_MUST_CHECK;
+void dbg_trail_fini(struct dbg_trail *trail);
+/** What an instruction did to the depth of calls when the lane was at @next behind it: 1, it
+ *  called; -1, it returned; 0. */
+int dbg_trace_call(const struct dbg_trace *trace, uint64_t next);
+
+#endif

@@ -1,0 +1,464 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The doors that go back. Steps read the trail of a lane backwards; reverse-continue runs
+ * windows of the past forward, the nearest first, and goes to the last hit that it saw.
+ */
+#include "debug/dbg_history_priv.h"
+
+#include <stdio.h>
+
+/** Where a door began, to come back to. */
+struct start {
+    uint64_t at; /* for dbg_history_move */
+    struct dbg_lane who;
+};
+
+static enum lw_status begin(struct dbg *dbg, dbg_thread_id id, struct start *start,
+                            struct dbg_stop *stop, struct lw_error *err)
+{
+    struct emu_history_info info;
+    enum lw_status status = dbg_history_ready(dbg, stop, err);
+
+    if (status != LW_OK)
+        return status;
+    (void)dbg_history_info(dbg, &info);
+    start->at = info.in_past ? info.now : UINT64_MAX;
+    start->who = dbg_history_lane(dbg, id);
+    if (start->who.id == 0)
+        return LW_FAIL(err, LW_ESTATE, "nothing has run yet");
+    return LW_OK;
+}
+
+/* Nothing was done: the user interrupted it. */
+static enum lw_status stay(struct dbg *dbg, const struct start *start, struct dbg_stop *stop,
+                           struct lw_error *err)
+{
+    enum lw_status status = dbg_history_land(dbg, start->at, DBG_STOP_INTERRUPT, &start->who,
+                                             stop, err);
+
+    if (status == LW_OK && stop->kind != DBG_STOP_ENDED)
+        stop->kind = DBG_STOP_INTERRUPT;
+    return status;
+}
+
+/* The trail has come to its beginning: to @first, or nowhere. */
+static enum lw_status at_beginning(struct dbg *dbg, const struct start *start,
+                                   const struct dbg_trace *first, struct dbg_stop *stop,
+                                   struct lw_error *err)
+{
+    struct emu_history_info info = {0};
+    char text[400];
+    enum lw_status status = dbg_history_land(dbg, first != NULL ? first->at : start->at,
+                                             DBG_STOP_HISTORY_BEGIN, &start->who, stop, err);
+
+    if (status != LW_OK)
+        return status;
+    (void)dbg_history_info(dbg, &info);
+    if (info.why != NULL && info.why[0] != '\0')
+        snprintf(text, sizeof text, "%s", info.why);
+    else
+        snprintf(text, sizeof text, "lane %u of this warp has run nothing before",
+                 start->who.lane);
+    stop->kind = DBG_STOP_HISTORY_BEGIN;
+    snprintf(stop->text, sizeof stop->text, "%s", text);
+    return LW_OK;
+}
+
+/* A hit was found in the past: count it, and forget a temporary point. */
+static void count_hit(struct dbg *dbg, unsigned id)
+{
+    struct dbg_point_record *point = dbg_point_find(dbg, id);
+
+    if (point == NULL)
+        return;
+    point->pub.hits++;
+    if (point->pub.temporary)
+        (void)!dbg_point_remove(dbg, id, NULL);
+}
+
+/* Lanes @active of a thread stand at @pc: the stop, if a point hits there. The focus is on the
+ * lane that was followed if it is one of them. */
+static void stop_at_point(struct dbg *dbg, const struct dbg_lane *who, uint64_t pc,
+                          uint64_t active, struct dbg_stop *stop)
+{
+    uint64_t lanes;
+    unsigned point;
+
+    dbg->looks_back = true;
+    point = dbg_point_peek(dbg, who->id, pc, active, &lanes);
+    dbg->looks_back = false;
+    if (point == 0)
+        return;
+    dbg_stop_on(dbg, stop, DBG_STOP_BREAKPOINT, who->id,
+                lanes >> who->lane & 1 ? who->lane : lw_lowest(lanes));
+    stop->point = point;
+    stop->hit_lanes = lanes;
+    count_hit(dbg, point);
+}
+
+/* Does a point hit the lane before this instruction of its trail? Then the stop is there. */
+static enum lw_status look(struct dbg *dbg, const struct dbg_lane *who,
+                           const struct dbg_trace *trace, struct dbg_stop *stop,
+                           struct lw_error *err)
+{
+    struct dbg_thread thread;
+    enum lw_status status;
+
+    if (!dbg_point_armed(dbg, trace->pc))
+        return LW_OK;
+    status = dbg_history_move(dbg, trace->at, err);
+    if (status != LW_OK || !dbg_thread_get(dbg, who->id, &thread))
+        return status;
+    dbg_lane_pin(dbg, who->id, who->lane);
+    if (dbg_thread_get(dbg, who->id, &thread))
+        stop_at_point(dbg, who, trace->pc, thread.active, stop);
+    return LW_OK;
+}
+
+/** A walk along the trail. */
+struct walk {
+    struct dbg *dbg;
+    struct start start;
+    struct dbg_trail trail;
+    struct dbg_trace trace;  /* read last */
+    int depth;               /* of calls there, 0 where the walk began */
+    struct dbg_trace target; /* where the walk is to end, if it has one */
+    bool has_target;
+    bool has_trace;
+};
+
+static enum lw_status walk_begin(struct walk *w, struct dbg *dbg, dbg_thread_id id,
+                                 struct dbg_stop *stop, struct lw_error *err)
+{
+    enum lw_status status;
+
+    memset(w, 0, sizeof *w);
+    w->dbg = dbg;
+    status = begin(dbg, id, &w->start, stop, err);
+    if (status == LW_OK)
+        dbg_trail_init(&w->trail, dbg, &w->start.who);
+    return status;
+}
+
+/* One instruction further back; the stop is made where that ends the walk: at the beginning,
+ * at a point, by an interrupt. */
+static enum lw_status walk_back(struct walk *w, struct dbg_stop *stop, struct lw_error *err)
+{
+    uint64_t next = w->trail.next_pc;
+    struct dbg_trace trace;
+    bool found;
+    enum lw_status status = dbg_trail_back(&w->trail, &trace, &found, err);
+
+    if (status != LW_OK)
+        return status;
+    if (w->trail.search.interrupted)
+        return stay(w->dbg, &w->start, stop, err);
+    if (!found)
+        return at_beginning(w->dbg, &w->start, w->has_trace ? &w->trace : NULL, stop, err);
+    w->depth -= dbg_trace_call(&trace, next);
+    w->trail.next_pc = trace.pc;
+    w->trace = trace;
+    w->has_trace = true;
+    return LW_OK;
+}
+
+/* To the target; a point there is reported as one. */
+static enum lw_status walk_land(struct walk *w, const struct dbg_trace *target,
+                                struct dbg_stop *stop, struct lw_error *err)
+{
+    enum lw_status status = look(w->dbg, &w->start.who, target, stop, err);
+
+    if (status != LW_OK || stop->kind != DBG_STOP_NONE)
+        return status;
+    return dbg_history_land(w->dbg, target->at, DBG_STOP_STEP, &w->start.who, stop, err);
+}
+
+static enum lw_status walk_end(struct walk *w, enum lw_status status, const struct dbg_stop *stop)
+{
+    dbg_trail_fini(&w->trail);
+    return dbg_run_end(w->dbg, status, stop);
+}
+
+enum lw_status dbg_reverse_steps(struct dbg *dbg, dbg_thread_id id, uint64_t count, bool over,
+                                 struct dbg_stop *stop, struct lw_error *err)
+{
+    struct walk w;
+    enum lw_status status = walk_begin(&w, dbg, id, stop, err);
+
+    if (status != LW_OK)
+        return status;
+    for (uint64_t i = 0; status == LW_OK && stop->kind == DBG_STOP_NONE && i < count; i++) {
+        int depth = w.depth;
+
+        if (i != 0)
+            status = look(dbg, &w.start.who, &w.trace, stop, err);
+        do {
+            if (status == LW_OK && stop->kind == DBG_STOP_NONE)
+                status = walk_back(&w, stop, err);
+        } while (over && status == LW_OK && stop->kind == DBG_STOP_NONE && w.depth > depth);
+    }
+    if (status == LW_OK && stop->kind == DBG_STOP_NONE)
+        status = walk_land(&w, &w.trace, stop, err);
+    return walk_end(&w, status, stop);
+}
+
+enum lw_status dbg_reverse_step(struct dbg *dbg, dbg_thread_id id, struct dbg_stop *stop,
+                                struct lw_error *err)
+{
+    return dbg_reverse_steps(dbg, id, 1, false, stop, err);
+}
+
+enum lw_status dbg_reverse_step_range(struct dbg *dbg, dbg_thread_id id, uint64_t low,
+                                      uint64_t high, struct dbg_stop *stop,
+                                      struct lw_error *err)
+{
+    struct walk w;
+    enum lw_status status = walk_begin(&w, dbg, id, stop, err);
+
+    if (status != LW_OK)
+        return status;
+    while (status == LW_OK && stop->kind == DBG_STOP_NONE) {
+        bool inside;
+
+        status = walk_back(&w, stop, err);
+        if (status != LW_OK || stop->kind != DBG_STOP_NONE)
+            break;
+        inside = w.trace.pc >= low && w.trace.pc < high;
+        if (!inside) {
+            /* The first instruction of the stay; from that one, the one before it. */
+            status = walk_land(&w, w.has_target ? &w.target : &w.trace, stop, err);
+            break;
+        }
+        w.target = w.trace;
+        w.has_target = true;
+        status = look(dbg, &w.start.who, &w.trace, stop, err);
+    }
+    return walk_end(&w, status, stop);
+}
+
+/* ---- lines ---------------------------------------------------------------------------------- */
+
+/** Of a step to the beginning of a line. */
+struct line_walk {
+    struct walk walk;
+    const struct isa_line *row; /* the line that it goes to the beginning of; NULL: not found yet */
+    int base;                   /* depth of its frame */
+    bool over, into;            /* into: a call was entered from its end */
+};
+
+/* A prologue belongs to no line: forward steps pass it, too. */
+static bool in_prologue(const struct dbg *dbg, uint64_t pc)
+{
+    const struct isa_function *function = dbg_function_at(dbg, pc);
+
+    return function != NULL && !function->kernel && pc < dbg_function_body(dbg, function);
+}
+
+/* Has the walk come past the line's beginning, which is its target, with this instruction? */
+static bool line_passed(struct line_walk *l)
+{
+    struct walk *w = &l->walk;
+    const struct isa_line *row;
+    bool start, known = dbg_row_at(w->dbg, w->trace.pc, &row, &start);
+
+    if (w->depth > l->base) {
+        if (l->over || l->into || !known)
+            return false;
+        /* Out of the call's end backwards: the last line of the function. */
+        l->into = true;
+        l->base = w->depth;
+        l->row = NULL;
+        w->has_target = false;
+    } else if (w->depth < l->base) {
+        if (w->has_target)
+            return true;
+        l->base = w->depth; /* from its first line to the call */
+    }
+    if (in_prologue(w->dbg, w->trace.pc))
+        return w->has_target;
+    if (!known)
+        return false;
+    if (l->row != NULL && (row->line != l->row->line || row->file != l->row->file))
+        return true;
+    l->row = row;
+    w->target = w->trace;
+    w->has_target = true;
+    return false;
+}
+
+enum lw_status dbg_reverse_step_line(struct dbg *dbg, dbg_thread_id id, bool over,
+                                     struct dbg_stop *stop, struct lw_error *err)
+{
+    struct line_walk l = {.over = over};
+    struct dbg_thread thread;
+    const struct isa_line *row;
+    bool start;
+    enum lw_status status;
+
+    if (dbg_thread_get(dbg, id, &thread) && !dbg_row_at(dbg, thread.place.pc, &row, &start)) {
+        dbg_message(dbg, "no line is known here: one instruction was stepped back");
+        return dbg_reverse_step(dbg, id, stop, err);
+    }
+    status = walk_begin(&l.walk, dbg, id, stop, err);
+    if (status != LW_OK)
+        return status;
+    while (status == LW_OK && stop->kind == DBG_STOP_NONE) {
+        status = walk_back(&l.walk, stop, err);
+        if (status == LW_OK && stop->kind == DBG_STOP_HISTORY_BEGIN && l.walk.has_target) {
+            /* The line that the lane began with. */
+            memset(stop, 0, sizeof *stop);
+            status = walk_land(&l.walk, &l.walk.target, stop, err);
+            break;
+        }
+        if (status != LW_OK || stop->kind != DBG_STOP_NONE)
+            break;
+        if (line_passed(&l)) {
+            status = walk_land(&l.walk, &l.walk.target, stop, err);
+            break;
+        }
+        status = look(dbg, &l.walk.start.who, &l.walk.trace, stop, err);
+    }
+    return walk_end(&l.walk, status, stop);
+}
+
+enum lw_status dbg_reverse_finish(struct dbg *dbg, dbg_thread_id id, struct dbg_stop *stop,
+                                  struct lw_error *err)
+{
+    struct dbg_thread thread;
+    struct walk w;
+    enum lw_status status;
+
+    if (dbg_thread_get(dbg, id, &thread)) {
+        const struct isa_function *function = dbg_function_at(dbg, thread.place.pc);
+
+        if (function != NULL && function->kernel)
+            return LW_FAIL(err, LW_ESTATE, "%s is the kernel: nothing called it; `goto start` goes "
+                           "to the beginning", function->name);
+    }
+    status = walk_begin(&w, dbg, id, stop, err);
+    if (status != LW_OK)
+        return status;
+    while (status == LW_OK && stop->kind == DBG_STOP_NONE) {
+        status = walk_back(&w, stop, err);
+        if (status != LW_OK || stop->kind != DBG_STOP_NONE)
+            break;
+        if (w.depth < 0) {
+            status = walk_land(&w, &w.trace, stop, err);
+            break;
+        }
+        status = look(dbg, &w.start.who, &w.trace, stop, err);
+    }
+    return walk_end(&w, status, stop);
+}
+
+/* ---- the last hit ---------------------------------------------------------------------------- */
+
+enum { FIRST_WINDOW = 4096, WINDOW_GROWS = 16, BREAKS_AT_ONE = 4096 };
+
+/** The last hit of a window. */
+struct hit {
+    uint64_t at, pc, lanes;
+    dbg_thread_id id;
+    bool found;
+};
+
+/* The split stands before a breakpoint: is it a hit? Nothing is counted yet. */
+static void note_break(struct dbg *dbg, const struct emu_place *place, struct hit *hit)
+{
+    dbg_thread_id id = dbg_place_id(dbg, place->grid, place->block, place->warp);
+    struct emu_warp_view view;
+    struct dbg_warp warp;
+    uint64_t active, lanes;
+
+    if (!dbg_warp_locate(dbg, id, &warp) ||
+        !emu_warp_view(warp.core, warp.slot, warp.warp, &view))
+        return;
+    active = place->lanes & view.exec;
+    if (dbg_point_peek(dbg, id, place->pc, active, &lanes) != 0)
+        *hit = (struct hit){dbg_history_now(dbg), place->pc, active, id, true};
+}
+
+/* Run the past from @low up to @high and note the last hit. */
+static enum lw_status hits_between(struct dbg *dbg, uint64_t low, uint64_t high, struct hit *hit,
+                                   bool *interrupted, struct lw_error *err)
+{
+    struct emu_engine *engine = dbg->engine;
+    struct emu_observer *observers = engine->observers;
+    enum lw_status status = dbg_history_move(dbg, low, err);
+    uint64_t last = UINT64_MAX;
+    unsigned breaks = 0;
+
+    hit->found = false;
+    engine->observers = NULL;
+    engine->stop_at = high;
+    dbg->looks_back = true;
+    while (status == LW_OK && dbg_history_now(dbg) < high) {
+        struct emu_stop es = {0};
+        struct emu_event ev;
+
+        status = engine->ops->run(engine, &es, err);
+        if (status != LW_OK || es.kind == EMU_STOP_COUNT)
+            break;
+        if (es.kind != EMU_STOP_BREAK) {
+            *interrupted = true;
+            break;
+        }
+        note_break(dbg, &es.place, hit);
+        /* Parts of a split may come to a point one by one; but never for ever. */
+        breaks = dbg_history_now(dbg) == last ? breaks + 1 : 0;
+        last = dbg_history_now(dbg);
+        memset(&ev, 0, sizeof ev);
+        status = breaks < BREAKS_AT_ONE
+                     ? engine->ops->step_warp(engine, &es.place, &ev, &es, err)
+                     : engine->ops->step(engine, &ev, &es, err);
+    }
+    dbg->looks_back = false;
+    engine->stop_at = UINT64_MAX;
+    engine->observers = observers;
+    return status;
+}
+
+static enum lw_status to_hit(struct dbg *dbg, const struct start *start, const struct hit *hit,
+                             struct dbg_stop *stop, struct lw_error *err)
+{
+    struct dbg_lane who = {hit->id, start->who.id == hit->id ? start->who.lane : EMU_MAX_LANES};
+    enum lw_status status = dbg_history_move(dbg, hit->at, err);
+
+    if (status != LW_OK)
+        return status;
+    if (who.lane == EMU_MAX_LANES)
+        who.lane = lw_lowest(hit->lanes);
+    stop_at_point(dbg, &who, hit->pc, hit->lanes, stop);
+    if (stop->kind == DBG_STOP_NONE)
+        dbg_stop_on(dbg, stop, DBG_STOP_STEP, hit->id, who.lane);
+    return LW_OK;
+}
+
+enum lw_status dbg_reverse_continue(struct dbg *dbg, struct dbg_stop *stop,
+                                    struct lw_error *err)
+{
+    struct hit hit = {0};
+    struct start start = {0};
+    bool interrupted = false;
+    uint64_t low, size = FIRST_WINDOW, earliest;
+    enum lw_status status = begin(dbg, dbg->focus[DBG_FOCUS_RUN], &start, stop, err);
+
+    if (status != LW_OK)
+        return status;
+    earliest = dbg_history_earliest(dbg);
+    low = dbg_history_now(dbg);
+    while (status == LW_OK && low > earliest && !hit.found && !interrupted) {
+        uint64_t high = low;
+
+        low = high - earliest > size ? high - size : earliest;
+        size *= WINDOW_GROWS;
+        status = hits_between(dbg, low, high, &hit, &interrupted, err);
+    }
+    if (status == LW_OK && interrupted)
+        status = stay(dbg, &start, stop, err);
+    else if (status == LW_OK && hit.found)
+        status = to_hit(dbg, &start, &hit, stop, err);
+    else if (status == LW_OK)
+        status = dbg_history_begins(dbg, earliest, &start.who, NULL, stop, err);
+    return dbg_run_end(dbg, status, stop);
+}

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Looking back: windows of the past walked forward, and what a lane has retired in them. */
+#include "debug/dbg_history_priv.h"
+
+#include <stdlib.h>
+
+/** Most that is looked for is near; a window of the largest size takes some tenths of a second. */
+enum { FIRST_WINDOW = 4096, WINDOW_GROWS = 8, LARGEST_WINDOW = 1 << 20 };
+
+struct watcher {
+    struct emu_observer observer;
+    struct dbg_search *search;
+    uint64_t at;
+};
+
+static bool on_event(struct emu_observer *observer, const struct emu_event *ev)
+{
+    struct watcher *w = (struct watcher *)(void *)observer;
+    struct dbg *dbg = w->search->dbg;
+
+    if (dbg->engine->interrupted) {
+        dbg->engine->interrupted = 0;
+        w->search->interrupted = true;
+    }
+    if (w->search->interrupted)
+        return true;
+    if (ev->kind != EMU_EV_RETIRED)
+        return false;
+    return w->search->seen(w->search, ev, w->at++);
+}
+
+/** The window before the last one. *found is false when nothing earlier is kept. */
+static enum lw_status next_window(struct dbg_search *s, bool *found, struct lw_error *err)
+{
+    uint64_t earliest = dbg_history_earliest(s->dbg);
+    struct watcher w = {.observer = {.on_event = on_event}, .search = s};
+
+    *found = s->low > earliest;
+    if (!*found)
+        return LW_OK;
+    s->high = s->low;
+    s->low = s->high - earliest > s->size ? s->high - s->size : earliest;
+    if (s->size < LARGEST_WINDOW)
+        s->size *= WINDOW_GROWS;
+    w.at = s->low;
+    s->dbg->looks_back = true;
+    enum lw_status status = emu_history_walk(s->dbg->history, s->low, s->high, &w.observer, err);
+    s->dbg->looks_back = false;
+    return status;
+}
+
+enum lw_status dbg_search_back(struct dbg_search *search, uint64_t before, struct lw_error *err)
+{
+    enum lw_status status = LW_OK;
+    bool found = true;
+
+    search->low = before;
+    search->size = FIRST_WINDOW;
+    while (status == LW_OK && !search->interrupted) {
+        status = next_window(search, &found, err);
+        if (status != LW_OK || !found || search->done(search))
+            break;
+    }
+    return status;
+}
+
+/* ---- the trail of a lane ------------------------------------------------------------------ */
+
+static bool note(struct dbg_search *search, const struct emu_event *ev, uint64_t at)
+{
+    struct dbg_trail *trail = search->context;
+
+    if ((ev->split_lanes >> trail->who.lane & 1) == 0 || dbg_event_thread(ev) != trail->who.id)
+        return false;
+    if (!lw_grow(&trail->trace, &trail->capacity, trail->count + 1, sizeof *trail->trace)) {
+        trail->short_of_memory = true;
+        return true;
+    }
+    trail->trace[trail->count++] = (struct dbg_trace){at, ev->pc, ev->insn};
+    return false;
+}
+
+void dbg_trail_init(struct dbg_trail *trail, struct dbg *dbg, const struct dbg_lane *who)
+{
+    struct dbg_thread thread;
+
+    *trail = (struct dbg_trail){.dbg = dbg, .who = *who};
+    trail->search = (struct dbg_search){
+        .dbg = dbg, .seen = note, .context = trail, .low = dbg_history_now(dbg),
+        .size = FIRST_WINDOW};
+    if (dbg_thread_get(dbg, who->id, &thread) && thread.lane == who->lane)
+        trail->next_pc = thread.place.pc;
+}
+
+enum lw_status dbg_trail_back(struct dbg_trail *trail, struct dbg_trace *out, bool *found,
+                              struct lw_error *err)
+{
+    enum lw_status status = LW_OK;
+
+    *found = true;
+    while (trail->count == 0) {
+        status = next_window(&trail->search, found, err);
+        if (status == LW_OK && trail->short_of_memory)
+            status = LW_FAIL(err, LW_ENOMEM, "no memory to look back");
+        if (trail->search.interrupted)
+            *found = false;
+        if (status != LW_OK || !*found)
+            return status;
+    }
+    *out = trail->trace[--trail->count];
+    return LW_OK;
+}
+
+void dbg_trail_fini(struct dbg_trail *trail)
+{
+    free(trail->trace);
+    trail->trace = NULL;
+}
+
+int dbg_trace_call(const struct dbg_trace *trace, uint64_t next)
+{
+    if (next == 0 || next == trace->pc + ISA_WORD_BYTES)
+        return 0;
+    if (isa_op_info((enum isa_op)trace->insn->op)->flags & ISA_F_CALL)
+        return 1;
+    return trace->insn->op == ISA_RET ? -1 : 0;
+}
