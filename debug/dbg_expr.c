@@ -601,6 +601,17 @@ enum lw_status dbg_eval(struct dbg *dbg, dbg_thread_id id, unsigned lane, const 
     return e.status;
 }
 
+enum lw_status dbg_expr_place(struct dbg *dbg, dbg_thread_id id, unsigned lane,
+                              const char *text, struct dbg_operand *out, struct lw_error *err)
+{
+    struct dbg_expr e;
+
+    expr_init(&e, dbg, id, lane, text, err);
+    place(&e, out);
+    expect_end(&e);
+    return e.status;
+}
+
 bool dbg_print_source(struct dbg *dbg, dbg_thread_id id, unsigned lane, const char *text,
                       char format, struct lw_sink *out)
 {

@@ -46,6 +46,11 @@ struct dbg_expr {
     struct lw_error *err;
 };
 
+/** What @text names for a lane, with its place. Errors: as dbg_eval. */
+enum lw_status dbg_expr_place(struct dbg *dbg, dbg_thread_id id, unsigned lane,
+                              const char *text, struct dbg_operand *out, struct lw_error *err)
+    LW_MUST_CHECK;
+
 /* ---- values (dbg_value.c) ---------------------------------------------------------- */
 
 /** Bits beyond the type's are dropped. */
@@ -83,6 +88,8 @@ bool dbg_variable_resolve(struct dbg_expr *e, const char *name, struct dbg_opera
 void dbg_typed_member(struct dbg_expr *e, struct dbg_operand *o, const char *name);
 void dbg_typed_index(struct dbg_expr *e, struct dbg_operand *o, int64_t index);
 void dbg_typed_follow(struct dbg_expr *e, struct dbg_operand *o);
+/** Bytes that it takes; 0: not known. */
+uint64_t dbg_typed_bytes(const struct dbg_operand *o);
 bool dbg_typed_is_structure(const struct dbg_operand *o);
 /** Read a scalar's value; false: an aggregate, whose value is its address. */
 bool dbg_typed_finish(struct dbg_expr *e, struct dbg_operand *o);

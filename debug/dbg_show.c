@@ -331,26 +331,6 @@ void dbg_show_allocations(struct dbg *dbg, struct lw_sink *out)
         lw_put(out, "nothing is allocated\n");
 }
 
-void dbg_show_points(struct dbg *dbg, struct lw_sink *out)
-{
-    struct dbg_point point;
-
-    if (dbg_point_count(dbg) == 0)
-        lw_put(out, "no breakpoints\n");
-    for (unsigned i = 0; dbg_point_at(dbg, i, &point); i++) {
-        lw_printf(out, "%u  %s%s  0x%llx  ", point.id, point.enabled ? "enabled" : "disabled",
-                  point.temporary ? ", once" : "", (unsigned long long)point.pc);
-        dbg_place_print(dbg, point.pc, out);
-        lw_printf(out, "  %llu hit%s", (unsigned long long)point.hits,
-                  point.hits == 1 ? "" : "s");
-        if (point.condition != NULL)
-            lw_printf(out, "  if %s", point.condition);
-        if (point.owner == DBG_OWNER_GDB)
-            lw_put(out, "  (gdb's)");
-        lw_put(out, "\n");
-    }
-}
-
 /* ---- registers ------------------------------------------------------------------------ */
 
 static enum lw_status show_register(struct dbg *dbg, const struct dbg_thread *thread,

@@ -56,7 +56,14 @@ void dbg_stop_print(const struct dbg *dbg, const struct dbg_stop *stop, struct l
         break;
     case DBG_STOP_WATCH:
     case DBG_STOP_CATCH:
-        lw_printf(out, "point %u: %s\n", stop->point, stop->text);
+        lw_printf(out, "%s %u: %s\n",
+                  stop->kind == DBG_STOP_WATCH ? "watchpoint" : "catchpoint", stop->point,
+                  stop->text);
+        if (stop->breakpoint != 0) {
+            lw_printf(out, "breakpoint %u, lanes ", stop->breakpoint);
+            dbg_show_mask(dbg, stop->breakpoint_lanes, out);
+            lw_put(out, ": ");
+        }
         break;
     case DBG_STOP_HISTORY_BEGIN:
         lw_printf(out, "history begins here%s%s\n", stop->text[0] != '\0' ? ": " : "",

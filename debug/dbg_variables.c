@@ -395,6 +395,11 @@ bool dbg_variable_resolve(struct dbg_expr *e, const char *name, struct dbg_opera
     return true;
 }
 
+uint64_t dbg_typed_bytes(const struct dbg_operand *o)
+{
+    return o->debug != NULL ? type_bytes(o->debug, o->type, o->skip, 0) : o->bytes;
+}
+
 bool dbg_typed_finish(struct dbg_expr *e, struct dbg_operand *o)
 {
     enum dbg_type type;

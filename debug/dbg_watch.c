@@ -4,11 +4,15 @@
  * enabled an observer sees each instruction (dbg_touch.c looks at it); the stop is behind the
  * instruction.
  */
+#include "debug/dbg_expr_priv.h"
 #include "debug/dbg_run_priv.h"
 #include "debug/dbg_watch_priv.h"
 
 #include <stdio.h>
 #include <stdlib.h>
+
+const char *const dbg_catch_names[] = {"diverge", "reconverge", "barrier", "exit",
+                                      "launch",  "atomic",     NULL};
 
 /* ---- the observer ------------------------------------------------------------------ */
 
@@ -295,6 +299,84 @@ enum lw_status dbg_watch_add(struct dbg *dbg, enum dbg_owner owner, dbg_thread_i
     return dbg_point_insert(dbg, &record, point, err);
 }
 
+/* Where the windows show what the operand names. */
+static enum lw_status operand_address(struct dbg *dbg, dbg_thread_id id,
+                                      const struct dbg_operand *o, const char *text,
+                                      uint64_t *address, uint64_t *bytes, struct lw_error *err)
+{
+    struct dbg_warp warp;
+    uint64_t slot;
+
+    *bytes = o->pair ? 8 : 4;
+    switch (o->kind) {
+    case DBG_TARGET_V:
+        if (!dbg_warp_locate(dbg, id, &warp))
+            return dbg_gone(dbg, id, err);
+        slot = dbg_warp_slot(dbg, &warp);
+        *address = UINT64_C(0xF8) << 56 | slot << 40 | (uint64_t)o->lane << 32 | 4 * o->number;
+        return LW_OK;
+    case DBG_TARGET_S:
+        *address = UINT64_C(0xF2) << 56 | 4 * o->number;
+        return LW_OK;
+    case DBG_TARGET_P:
+        *bytes = 8;
+        *address = UINT64_C(0xF3) << 56 | 8 * o->number;
+        return LW_OK;
+    case DBG_TARGET_SP:
+        *bytes = 1;
+        *address = UINT64_C(0xF3) << 56 | (64 + 8 * o->number);
+        return LW_OK;
+    case DBG_TARGET_EXEC:
+        *bytes = 8;
+        *address = UINT64_C(0xF3) << 56 | 128;
+        return LW_OK;
+    default:
+        break;
+    }
+    if (o->kind != DBG_TARGET_MEMORY && (o->debug == NULL || !o->in_memory))
+        return LW_FAIL(err, LW_EUSAGE,
+                       "\"%s\" is a value without a place: a variable, a register, exec or memory "
+                       "as u32[ADDRESS] can be watched",
+                       text);
+    *address = o->address;
+    *bytes = dbg_typed_bytes(o);
+    if (*bytes == 0 || *bytes > DBG_WATCH_MAX)
+        return LW_FAIL(err, LW_ERANGE,
+                       "%s takes %llu bytes: up to %u can be watched at once, name a part of it",
+                       text, (unsigned long long)*bytes, (unsigned)DBG_WATCH_MAX);
+    return LW_OK;
+}
+
+enum lw_status dbg_watch_expression(struct dbg *dbg, dbg_thread_id id, unsigned lane,
+                                    const char *text, unsigned access, const char *condition,
+                                    unsigned *point, struct lw_error *err)
+{
+    struct dbg_operand o;
+    struct dbg_watched *w;
+    struct dbg_point_record *record;
+    uint64_t address = 0, bytes = 0;
+    enum lw_status status = dbg_expr_place(dbg, id, lane, text, &o, err);
+
+    if (status == LW_OK)
+        status = operand_address(dbg, id, &o, text, &address, &bytes, err);
+    if (status == LW_OK)
+        status = dbg_watch_add(dbg, DBG_OWNER_SHELL, id, address, (unsigned)bytes, access,
+                               condition, text, point, err);
+    if (status != LW_OK)
+        return status;
+    record = dbg_point_find(dbg, *point);
+    w = record->watched;
+    w->typed = (o.debug == NULL || o.typed) && bytes <= 8 && o.bit_count == 0;
+    w->type = o.value.type;
+    if (o.kind == DBG_TARGET_P) { /* of the mask, the lane's bit */
+        w->bit = true;
+        w->bytes = record->pub.size_bytes = 1;
+        w->scope = DBG_SCOPE_LANE;
+        w->lane = record->pub.lane = o.lane;
+    }
+    return LW_OK;
+}
+
 enum lw_status dbg_catch_add(struct dbg *dbg, enum dbg_owner owner, unsigned catches,
                              const char *condition, bool temporary, unsigned *point,
                              struct lw_error *err)
@@ -342,6 +424,19 @@ static void put_value(const struct dbg_watched *w, const uint8_t *bytes, struct 
             value.bits &= UINT32_MAX;
     }
     dbg_value_print(&value, '\0', out);
+}
+
+void dbg_watch_owner_print(const struct dbg *dbg, unsigned id, struct lw_sink *out)
+{
+    const struct dbg_point_record *point = dbg_point_find(dbg, id);
+    const struct dbg_watched *w = point != NULL ? point->watched : NULL;
+    struct dbg_thread thread;
+
+    if (w == NULL || w->scope < DBG_SCOPE_WARP || !dbg_thread_get(dbg, w->id, &thread))
+        return;
+    lw_printf(out, " w%u", thread.place.warp);
+    if (w->scope == DBG_SCOPE_LANE)
+        lw_printf(out, " lane %u", w->lane);
 }
 
 static void watch_text(const struct dbg *dbg, const struct dbg_point_record *point,
@@ -425,11 +520,18 @@ static unsigned lane_shown(const struct dbg *dbg, const struct dbg_touch *touch,
     return lw_lowest(lanes);
 }
 
+static void remove_temporary(struct dbg *dbg, unsigned id)
+{
+    const struct dbg_point_record *point = dbg_point_find(dbg, id);
+
+    if (point != NULL && point->pub.temporary)
+        (void)!dbg_point_remove(dbg, id, NULL);
+}
+
 enum lw_status dbg_watch_stop(struct dbg *dbg, struct dbg_stop *stop, struct lw_error *err)
 {
     struct dbg_watch *watch = dbg->watch;
     struct dbg_touch touch = watch->pending;
-    const struct dbg_point_record *point = dbg_point_find(dbg, touch.point);
     struct dbg_thread thread;
     enum lw_status status = LW_OK;
 
@@ -463,9 +565,10 @@ enum lw_status dbg_watch_stop(struct dbg *dbg, struct dbg_stop *stop, struct lw_
         snprintf(stop->text + used, sizeof stop->text - used, "%s %u",
                  i == 0 ? "; as well point" : ",", watch->others[i]);
     }
-    point = dbg_point_find(dbg, touch.point);
-    if (point != NULL && point->pub.temporary)
-        status = dbg_point_remove(dbg, touch.point, err);
+    remove_temporary(dbg, touch.point);
+    for (unsigned i = 0; i < watch->other_count; i++)
+        remove_temporary(dbg, watch->others[i]);
+    watch->other_count = 0;
     return status;
 }
 

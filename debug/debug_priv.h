@@ -220,6 +220,15 @@ void dbg_touch_begin(struct dbg *dbg);
 size_t dbg_touched(struct dbg *dbg, const struct emu_event *ev, const struct dbg_touch **touches);
 /** The stop's point, watch fields and text are told from @touch; the rest is left alone. */
 void dbg_touch_stop(struct dbg *dbg, const struct dbg_touch *touch, struct dbg_stop *stop);
+/** "diverge", ..., in the order of enum dbg_catch; NULL at the end. */
+extern const char *const dbg_catch_names[];
+/** Watch what an expression names for a lane: a variable or a part of one, memory, a register.
+ *  Errors: as dbg_watch_add; LW_EUSAGE for what has no place. */
+enum lw_status dbg_watch_expression(struct dbg *dbg, dbg_thread_id id, unsigned lane,
+                                    const char *text, unsigned access, const char *condition,
+                                    unsigned *point, struct lw_error *err) LW_MUST_CHECK;
+/** " w0 lane 5": whose a watchpoint is, in its block. */
+void dbg_watch_owner_print(const struct dbg *dbg, unsigned id, struct lw_sink *out);
 /** Points were added, removed, enabled or disabled. */
 void dbg_watch_changed(struct dbg *dbg);
 void dbg_watch_free(struct dbg *dbg);
@@ -295,7 +304,8 @@ uint64_t dbg_function_body(const struct dbg *dbg, const struct isa_function *fun
 
 /** "0x000000ff", as many digits as the width wants. */
 void dbg_show_mask(const struct dbg *dbg, uint64_t lanes, struct lw_sink *out);
-void dbg_show_points(struct dbg *dbg, struct lw_sink *out);
+/** A line of the list of points. */
+void dbg_point_print(struct dbg *dbg, unsigned id, struct lw_sink *out);
 enum lw_status dbg_show_warps(struct dbg *dbg, bool all, struct lw_sink *out,
                               struct lw_error *err);
 enum lw_status dbg_show_lanes(struct dbg *dbg, dbg_thread_id id, struct lw_sink *out,
