@@ -366,6 +366,21 @@ static bool symbol(void *context, uint64_t address, char *text, size_t size)
     return true;
 }
 
+bool dbg_insn_print(const struct dbg *dbg, uint64_t pc, struct lw_sink *out)
+{
+    const struct emu_program *program = emu_machine_program_at(dbg->machine, pc);
+    const struct isa_insn *insn = program != NULL ? emu_program_insn(program, pc) : NULL;
+    struct isa_insn shown;
+
+    if (insn == NULL)
+        return false;
+    shown = *insn;
+    /* no value depends on it; `lanewise dis` has it */
+    shown.control = (struct isa_control){ .write_bar = 7, .read_bar = 7 };
+    isa_insn_print(&shown, pc, symbol, (struct dbg *)(uintptr_t)dbg, out);
+    return true;
+}
+
 void dbg_disassemble(const struct dbg *dbg, uint64_t pc, unsigned count, bool source,
                      struct lw_sink *out)
 {
@@ -396,11 +411,7 @@ void dbg_disassemble(const struct dbg *dbg, uint64_t pc, unsigned count, bool so
             snprintf(name, sizeof name, "?");
         lw_printf(out, "%s 0x%llx <%s>  ", focused && thread.place.pc == pc ? "=>" : "  ",
                   (unsigned long long)pc, name);
-        struct isa_insn shown = *insn;
-
-        /* no value depends on it; `lanewise dis` has it */
-        shown.control = (struct isa_control){ .write_bar = 7, .read_bar = 7 };
-        isa_insn_print(&shown, pc, symbol, session, out);
+        dbg_insn_print(dbg, pc, out);
         lw_put(out, "\n");
     }
 }

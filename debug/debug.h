@@ -256,6 +256,9 @@ const char *dbg_source_line(struct dbg *dbg, const char *file, unsigned line);
 void dbg_disassemble(const struct dbg *dbg, uint64_t pc, unsigned count, bool source,
                      struct lw_sink *out);
 
+/** One instruction's text, with the names of what it jumps to. False: there is none at @pc. */
+bool dbg_insn_print(const struct dbg *dbg, uint64_t pc, struct lw_sink *out);
+
 /** Values of expressions, per lane: 64-bit integers or floats. */
 enum dbg_type { DBG_U32, DBG_S32, DBG_U64, DBG_S64, DBG_F32, DBG_F64 };
 struct dbg_value {

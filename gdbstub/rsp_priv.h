@@ -203,6 +203,12 @@ void rsp_do_file_close(struct rsp *rsp, const struct rsp_args *args);
 /** The ELF with the carrier's e_machine, and its name. */
 enum lw_status rsp_elf_init(struct rsp *rsp, struct lw_error *err) LW_MUST_CHECK;
 
+/* rsp_python.c: what the Python file asks for */
+extern const char rsp_python_text[]; /* gdbstub/lanewise_gdb.py */
+void rsp_do_python(struct rsp *rsp, const struct rsp_args *args);
+void rsp_do_disassemble(struct rsp *rsp, const struct rsp_args *args);
+void rsp_do_ask(struct rsp *rsp, const struct rsp_args *args);
+
 /* rsp_points.c: breakpoints with conditions */
 void rsp_do_point_add(struct rsp *rsp, const struct rsp_args *args, unsigned type);
 void rsp_do_point_remove(struct rsp *rsp, const struct rsp_args *args, unsigned type);

@@ -572,3 +572,13 @@ bool dbg_frame_at(struct dbg *dbg, dbg_thread_id id, unsigned lane, unsigned ind
     out->function = NULL;
     return true;
 }
+
+bool dbg_insn_print(const struct dbg *dbg, uint64_t pc, struct lw_sink *out)
+{
+    (void)dbg;
+    if (pc < ISA_CODE_BASE || pc >= ISA_CODE_BASE + FAKE_INSNS * ISA_WORD_BYTES ||
+        pc % ISA_WORD_BYTES != 0)
+        return false;
+    lw_printf(out, "insn * %u", (unsigned)((pc - ISA_CODE_BASE) / ISA_WORD_BYTES));
+    return true;
+}

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What lanewise_gdb.py asks for: its own text, instructions as text, and the output of a
+ * monitor command as of one thread. All answers are hex digits, because gdb's
+ * send_packet gives Python the reply as it was framed: `*`, `}` and their like must not stand in it.
+ */
+#include "gdbstub/rsp_priv.h"
+
+#include <stdio.h>
+
+/** Instructions of one reply: a screen of them, and far from the end of a packet. */
+enum { MAX_INSNS = 256, MAX_INSN_TEXT = 200 };
+
+/* qGpuPy */
+void rsp_do_python(struct rsp *rsp, const struct rsp_args *args)
+{
+    (void)args;
+    rsp_put_hex(&rsp->reply, rsp_python_text, strlen(rsp_python_text));
+}
+
+/* qGpuDis:ADDRESS,COUNT: lines "BYTES TEXT", up to the first address without an instruction */
+void rsp_do_disassemble(struct rsp *rsp, const struct rsp_args *args)
+{
+    uint64_t pc = args->n[0], count = args->n[1];
+    struct lw_buffer text;
+
+    lw_buffer_init(&text);
+    for (uint64_t i = 0; i < count && i < MAX_INSNS && text.size < MAX_INSNS * MAX_INSN_TEXT; i++) {
+        size_t before = text.size;
+
+        lw_printf(&text.sink, "%d ", ISA_WORD_BYTES);
+        if (!dbg_insn_print(rsp->dbg, pc, &text.sink)) {
+            text.size = before;
+            break;
+        }
+        lw_put(&text.sink, "\n");
+        pc += ISA_WORD_BYTES;
+    }
+    if (text.size == 0)
+        rsp_put_error(&rsp->reply, "there is no instruction at this address");
+    else
+        rsp_put_hex(&rsp->reply, text.text, text.size);
+    lw_buffer_fini(&text);
+}
+
+/* Of these alone, none of which runs or changes the machine behind gdb's back. */
+static bool only_looks(const char *line)
+{
+    static const char *const names[] = {"allocations", "barriers", "disassemble", "history",
+                                        "info",        "lanes",    "launches",    "locals",
+                                        "plane",       "print",    "registers",   "splits",
+                                        "status",      "tags",     "warps",       "where"};
+    size_t size = strcspn(line, " ");
+
+    for (size_t i = 0; i < LW_COUNT_OF(names); i++)
+        if (strlen(names[i]) == size && memcmp(line, names[i], size) == 0)
+            return true;
+    return false;
+}
+
+/* qGpuAsk:THREAD;HEX: a monitor command with the view on a thread. gdb selects a thread for
+ * registers and memory only, so `monitor lanes` may show another one than gdb does. */
+void rsp_do_ask(struct rsp *rsp, const struct rsp_args *args)
+{
+    dbg_thread_id before = dbg_focus_get(rsp->dbg, DBG_FOCUS_VIEW);
+    size_t size = args->rest_size / 2;
+    struct lw_error err = {0};
+    struct lw_buffer text;
+    struct dbg_thread thread;
+    char line[4096];
+    enum lw_status status;
+
+    if (size >= sizeof line || !rsp_hex_decode(args->rest, args->rest_size, (uint8_t *)line)) {
+        lw_put(&rsp->reply.sink, "E01");
+        return;
+    }
+    line[size] = '\0';
+    if (rsp->config.monitor == NULL) {
+        rsp_put_error(&rsp->reply, "there are no monitor commands here");
+        return;
+    }
+    if (!only_looks(line)) {
+        rsp_put_error(&rsp->reply, "qGpuAsk only takes commands that look: use monitor");
+        return;
+    }
+    if (dbg_focus_set(rsp->dbg, DBG_FOCUS_VIEW, args->n[0], &err) != LW_OK) {
+        rsp_put_error(&rsp->reply, err.text);
+        return;
+    }
+    lw_buffer_init(&text);
+    status = lw_command_run(rsp->config.monitor, line, &text.sink, &err);
+    if (status != LW_OK)
+        rsp_put_error(&rsp->reply, err.text);
+    else
+        rsp_put_hex(&rsp->reply, text.size != 0 ? text.text : "\n", text.size != 0 ? text.size : 1);
+    lw_buffer_fini(&text);
+    if (dbg_thread_get(rsp->dbg, before, &thread)) {
+        status = dbg_focus_set(rsp->dbg, DBG_FOCUS_VIEW, before, &err);
+        (void)status; /* it is resident */
+    }
+}
