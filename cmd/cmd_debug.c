@@ -132,10 +132,24 @@ static struct lw_command_set commands_for(struct dbg *dbg)
     return set;
 }
 
+/** The server is ready: tell people, or start our gdb. */
+struct serving {
+    const struct cmd_serve *how;
+    const char *address;
+    struct lw_error err; /* of starting gdb */
+    enum lw_status status;
+};
+
 static void announce(void *context, unsigned port)
 {
-    const char *address = context, *colon = strrchr(address, ':');
+    struct serving *serving = context;
+    const char *address = serving->address, *colon = strrchr(address, ':');
     int host = colon != NULL ? (int)(colon - address) : 0;
+
+    if (serving->how->gdb != NULL) {
+        serving->status = cmd_gdb_start(serving->how->gdb, serving->how->launch_file, port, &serving->err);
+        return;
+    }
 
     printf("gdb: target remote %.*s:%u\n", host, address, port);
     printf("waiting for it; in another terminal: gdb -ex 'target remote %.*s:%u'\n", host,
@@ -143,11 +157,11 @@ static void announce(void *context, unsigned port)
     fflush(stdout); /* whoever reads the port from a pipe waits for this line */
 }
 
-enum lw_status cmd_serve_gdb(struct cmd_machine *m, const char *address,
-                             const struct cmd_machine_options *options, bool once,
+enum lw_status cmd_serve_gdb(struct cmd_machine *m, const struct cmd_serve *how,
                              struct emu_stop *stop, bool *detached, struct lw_error *err)
 {
-    const char *arch = options->gdb_arch;
+    const char *address = how->address != NULL ? how->address : "0", *arch = how->options->gdb_arch;
+    struct serving serving = {.how = how, .address = address, .status = LW_OK};
     enum rsp_end end = RSP_RUNNING;
     struct rsp_config config = {.object = lnc_session_object(m->session), .arch = RSP_X86_64,
                                 .ended = &end};
@@ -155,19 +169,21 @@ enum lw_status cmd_serve_gdb(struct cmd_machine *m, const char *address,
     struct lw_file_sink messages;
     struct dbg *dbg = NULL;
     enum lw_status status;
-    char copy[300];
-
     if (arch != NULL && strcmp(arch, "aarch64") == 0)
         config.arch = RSP_AARCH64;
     else if (arch != NULL && strcmp(arch, "x86-64") != 0)
-        return LW_FAIL(err, LW_EUSAGE, "--gdb-arch: expected x86-64 or aarch64, found \"%.40s\"",
-                       arch);
-    snprintf(copy, sizeof copy, "%s", address != NULL ? address : "0");
+        return LW_FAIL(err, LW_EUSAGE, "%s: expected x86-64 or aarch64, found \"%.40s\"",
+                       how->gdb != NULL ? "--arch" : "--gdb-arch", arch);
+    if (how->gdb != NULL) {
+        how->gdb->aarch64 = config.arch == RSP_AARCH64;
+        config.quit_kills = true;
+        config.gone_fd = &how->gdb->exited_fd;
+    }
     lw_file_sink_init(&messages, stdout);
     status = open_debugger(m, &messages.sink, &dbg, err);
     if (status != LW_OK)
         return status;
-    status = cmd_history_start(m, options->history, dbg, err);
+    status = cmd_history_start(m, how->options->history, dbg, err);
     if (status != LW_OK) {
         dbg_destroy(dbg);
         return status;
@@ -175,7 +191,11 @@ enum lw_status cmd_serve_gdb(struct cmd_machine *m, const char *address,
     set = commands_for(dbg);
     config.dbg = dbg;
     config.monitor = &set;
-    status = rsp_serve(&config, copy, once, announce, copy, err);
+    status = rsp_serve(&config, address, how->once, announce, &serving, err);
+    if (status == LW_OK && serving.status != LW_OK) {
+        status = serving.status;
+        *err = serving.err;
+    }
     *detached = end == RSP_DETACHED;
     stop_of(dbg, stop);
     dbg_destroy(dbg);
@@ -278,8 +298,11 @@ int cmd_debug(const struct cmd *cmd, int argc, char **argv)
     }
     if (o.serve) {
         bool detached;
-        status = cmd_serve_gdb(host.now, o.gdb, &o.machine, false, &stop, &detached, &err) !=
-                         LW_OK
+        struct cmd_serve how = {.launch_file = argv[1],
+                                .address = o.gdb,
+                                .options = &o.machine};
+
+        status = cmd_serve_gdb(host.now, &how, &stop, &detached, &err) != LW_OK
                      ? cmd_error(&err)
                      : (int)cmd_verdict(host.now, &stop);
         goto cleanup;

@@ -54,6 +54,17 @@ static const struct cmd_option run_options[] = {
     {"quiet", 'q', NULL, "no line about success", NULL},
     MACHINE_OPTIONS,
 };
+static const struct cmd_option gdb_options[] = {
+    {"arch", 'a', "ARCH", "what gdb takes us for: x86-64 (any gdb) or aarch64 (gdb-multiarch)",
+     NULL},
+    {"gdb-program", 0, "PROGRAM", "the gdb to start (that of GDB, or gdb)", NULL},
+    {"stats", 's', "FILE", "write statistics as JSON; - is standard output, the summary is on "
+                          "standard error then", NULL},
+    {"hash", 0, NULL, "print hash_mem and hash_state of the end", NULL},
+    {"dump", 'd', "BUFFER=FILE", "write a buffer's bytes after the run", NULL},
+    {"quiet", 'q', NULL, "no line about success", NULL},
+    MACHINE_OPTIONS,
+};
 static const struct cmd_option debug_options[] = {
     {"execute", 'x', "FILE", "run the shell commands of a file first", NULL},
     {"command", 'c', "COMMAND", "run one shell command first", NULL},
@@ -111,6 +122,7 @@ static int manual(const struct cmd *cmd, int argc, char **argv)
 const struct cmd cmd_table[] = {
     {"run", "LAUNCH.yaml", "run a launch file and check its results", run_options,
      LW_COUNT_OF(run_options), cmd_run},
+    {"gdb", "LAUNCH.yaml", "the same in gdb, started and connected; what stands behind -- is gdb's", gdb_options, LW_COUNT_OF(gdb_options), cmd_gdb},
     {"debug", "LAUNCH.yaml", "the shell, stopped at the first kernel's entry", debug_options,
      LW_COUNT_OF(debug_options), cmd_debug},
     {"compile", "FILE...", "a .cl, .cu or .ptx source, or several linked, to an object", compile_options,

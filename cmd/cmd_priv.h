@@ -83,6 +83,22 @@ enum lw_status cmd_machine_save(struct cmd_machine *m, const char *path, struct 
 /** A dbg_next_fn over lnc_session_next; @context is a struct cmd_machine. */
 enum lw_status cmd_machine_next(void *context, bool *more, struct lw_error *err);
 
+/** gdb as our child (cmd_gdb.c). */
+struct cmd_gdb {
+    const char *program; /* of --gdb-program; NULL: $GDB, or gdb */
+    char **options;      /* behind "--" */
+    int option_count;
+    bool aarch64;
+    int child;           /* 0: none */
+    int exited_fd;       /* readable when it has exited; -1: no child, or an old kernel */
+};
+/** Start gdb in this terminal and let it connect to @port of this machine; while it lives Ctrl-C
+ *  is its. Errors: LW_EIO, it cannot be started. */
+enum lw_status cmd_gdb_start(struct cmd_gdb *gdb, const char *launch_file, unsigned port,
+                             struct lw_error *err) LW_MUST_CHECK;
+/** Until it has exited; at once when there is none. */
+void cmd_gdb_wait(struct cmd_gdb *gdb);
+
 /** Why --gdb-arch is refused where nobody serves gdb. */
 #define CMD_GDB_ARCH_ALONE "--gdb-arch: nobody waits for gdb here: add --gdb"
 /** Why --history is refused there, too. */
@@ -90,13 +106,18 @@ enum lw_status cmd_machine_next(void *context, bool *more, struct lw_error *err)
 /** Keep history for a debugger as --history says (@mib NULL: as much as emu likes; "0": none). */
 enum lw_status cmd_history_start(struct cmd_machine *m, const char *mib, struct dbg *dbg,
                                  struct lw_error *err) LW_MUST_CHECK;
+/** How cmd_serve_gdb() serves. */
+struct cmd_serve {
+    const char *launch_file;
+    const char *address; /* NULL: a free port of this machine */
+    const struct cmd_machine_options *options; /* gdb_arch and history */
+    bool once;           /* false: after a detach the next gdb may come */
+    struct cmd_gdb *gdb; /* it is started when its port is known; NULL: somebody else does */
+};
 /** Serve gdb until it leaves or all has run (cmd_debug.c). @stop is where the run stands:
  *  EMU_STOP_IDLE at its end, a fault, a hang, or EMU_STOP_NONE when gdb left in the middle;
- *  *detached: by `detach`, so the run may go on alone.
- *  @options  gdb_arch ("x86-64", "aarch64", or NULL: x86-64) and history
- *  @once  false: after a detach the next gdb may come */
-enum lw_status cmd_serve_gdb(struct cmd_machine *m, const char *address,
-                             const struct cmd_machine_options *options, bool once,
+ *  *detached: by `detach`, so the run may go on alone. */
+enum lw_status cmd_serve_gdb(struct cmd_machine *m, const struct cmd_serve *how,
                              struct emu_stop *stop, bool *detached, struct lw_error *err)
     LW_MUST_CHECK;
 /** Exit status of a run that stands at @stop. */
@@ -144,6 +165,9 @@ int cmd_stats_write(const char *path, const char *launch_file, const struct cmd_
                     const struct cmd_outcome *outcome);
 
 int cmd_run(const struct cmd *cmd, int argc, char **argv);
+/** cmd_run, beside a gdb of ours unless @gdb is NULL. */
+int cmd_run_with(const struct cmd *cmd, int argc, char **argv, struct cmd_gdb *gdb);
+int cmd_gdb(const struct cmd *cmd, int argc, char **argv);
 int cmd_debug(const struct cmd *cmd, int argc, char **argv);
 int cmd_compile(const struct cmd *cmd, int argc, char **argv);
 int cmd_asm(const struct cmd *cmd, int argc, char **argv);

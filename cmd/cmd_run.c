@@ -22,6 +22,7 @@ struct options {
     unsigned dump_count;
     struct cmd_checkpoint checkpoint;
     unsigned threads; /* 0: not given */
+    struct cmd_gdb *our_gdb; /* of `lanewise gdb` */
     bool hash, serve, quiet, verbose;
 };
 
@@ -35,6 +36,7 @@ static enum lw_status take(void *context, unsigned option, const char *value,
         const char **to;
     } texts[] = {
         {"stats", &o->stats},          {"gdb", &o->gdb},
+        {"arch", &o->machine.gdb_arch},
         {"warp", &o->machine.warp},    {"reconv", &o->machine.reconv},
         {"policy", &o->machine.policy}, {"quantum", &o->machine.quantum},
         {"window", &o->machine.window}, {"level", &o->machine.level},
@@ -52,6 +54,8 @@ static enum lw_status take(void *context, unsigned option, const char *value,
             *texts[i].to = value;
     if (strcmp(name, "gdb") == 0) {
         o->serve = true;
+    } else if (strcmp(name, "gdb-program") == 0) {
+        o->our_gdb->program = value;
     } else if (strcmp(name, "hash") == 0) {
         o->hash = true;
     } else if (strcmp(name, "quiet") == 0) {
@@ -387,7 +391,12 @@ static enum lw_status try_files(const struct options *o, struct lw_error *err)
 
 int cmd_run(const struct cmd *cmd, int argc, char **argv)
 {
-    struct options o = {.cmd = cmd};
+    return cmd_run_with(cmd, argc, argv, NULL);
+}
+
+int cmd_run_with(const struct cmd *cmd, int argc, char **argv, struct cmd_gdb *gdb)
+{
+    struct options o = {.cmd = cmd, .our_gdb = gdb, .serve = gdb != NULL};
     struct cmd_machine m = {0};
     struct cmd_outcome outcome = {0};
     struct text_sink out = {.sink = {write_text}};
@@ -458,12 +467,18 @@ int cmd_run(const struct cmd *cmd, int argc, char **argv)
     outcome.load_seconds = seconds() - started;
     started = seconds();
     bool detached = false;
-    if ((o.serve ? cmd_serve_gdb(&m, o.gdb, &o.machine, true, &outcome.stop, &detached,
-                                 &err)
+    struct cmd_serve how = {.launch_file = argv[1],
+                            .address = o.gdb,
+                            .options = &o.machine,
+                            .once = true,
+                            .gdb = gdb};
+    if ((o.serve ? cmd_serve_gdb(&m, &how, &outcome.stop, &detached, &err)
                  : run(&m, &o, emu_grid_current(m.machine) != NULL, &outcome, &err)) != LW_OK) {
         status = cmd_error(&err);
         goto cleanup;
     }
+    if (gdb != NULL)
+        cmd_gdb_wait(gdb); /* its terminal is ours again: now there is something to print */
     if (detached && outcome.stop.kind == EMU_STOP_NONE) {
         fprintf(stderr, "lanewise: gdb has detached; the run goes on\n");
         if (run(&m, &o, true, &outcome, &err) != LW_OK) {
@@ -474,6 +489,8 @@ int cmd_run(const struct cmd *cmd, int argc, char **argv)
     outcome.run_seconds = seconds() - started;
     status = finish(&m, &o, argv[1], &out, &outcome);
 cleanup:
+    if (gdb != NULL)
+        cmd_gdb_wait(gdb);
     cmd_machine_close(&m);
     for (unsigned i = 0; i < o.dump_count; i++)
         free(o.dump_name[i]);

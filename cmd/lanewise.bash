@@ -19,6 +19,8 @@ _lanewise()
     --tag-expansion) COMPREPLY=($(compgen -W 'lazy eager' -- "$cur")); return ;;
     -e | --emit) COMPREPLY=($(compgen -W 'obj ptx asm cfg' -- "$cur")); return ;;
     --compiler | --clang) COMPREPLY=($(compgen -c -- "$cur" | grep -E '^(clang(-[0-9]+)?|nvcc)$' | sort -u)); return ;;
+    --gdb-arch | -a | --arch) COMPREPLY=($(compgen -W 'x86-64 aarch64' -- "$cur")); return ;;
+    --gdb-program) COMPREPLY=($(compgen -c -- "$cur" | grep -E '^gdb' | sort -u)); return ;;
     --level) COMPREPLY=($(compgen -W '0 1 3 4' -- "$cur")); return ;;
     esac
     case $cur in
@@ -28,7 +30,7 @@ _lanewise()
         return ;;
     esac
     case $command in
-    run | debug) files='yaml' ;;
+    run | debug | gdb) files='yaml' ;;
     compile) files='cl|cu|ptx' ;;
     asm) files='s' ;;
     dis) files='lwo|s|ptx|cl|cu' ;;

@@ -27,6 +27,10 @@ struct rsp_config {
     enum rsp_arch arch;
     const struct lw_command_set *monitor; /* `monitor` runs these; may be NULL */
     enum rsp_end *ended;                  /* rsp_serve: how gdb left; may be NULL */
+    bool quit_kills; /* gdb started the run, so leaving gdb ends it; `detach` does not */
+    /* rsp_serve also ends when this becomes readable and no client is there, because none
+     * will come; NULL or -1: never */
+    const int *gone_fd;
     uint64_t without; /* bit 1 << feature: not there; for tests, 0 in the product */
 };
 

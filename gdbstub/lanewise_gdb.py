@@ -5,7 +5,9 @@ The stub sends this file (docs/gdb.md); `gdb -x lanewise_gdb.py` and `source` wo
 `help lanewise` lists what it adds. Loading it again replaces what was loaded before.
 """
 
+import re
 import sys
+
 import gdb
 
 try:
@@ -75,8 +77,8 @@ class LanewiseLink:
         if connection is None:
             return None
         if connection.num not in cls.known:
-            reply = connection.send_packet("qGpuAsk:0;")
-            cls.known[connection.num] = len(reply) != 0
+            # None or nothing: a stub that does not know the packet
+            cls.known[connection.num] = bool(connection.send_packet("qGpuAsk:0;"))
         return connection if cls.known[connection.num] else None
 
     @classmethod
@@ -86,7 +88,7 @@ class LanewiseLink:
         connection = cls.ours()
         if connection is None:
             raise LanewiseError("the program at the other end is not Lanewise")
-        reply = connection.send_packet(packet)
+        reply = connection.send_packet(packet) or b"E.the stub does not know " + packet.encode()
         if reply.startswith(b"E"):
             raise LanewiseError(reply[2:].decode("utf-8", "replace")
                                 if reply.startswith(b"E.") else "the stub refused " + packet)
@@ -151,6 +153,7 @@ class LanewiseWarp:
 
     def each(self, expression):
         """[(lane, value or None, error)] of @expression; the focus lane is put back."""
+        expression = lanewise_in_lane(expression)
         frame = gdb.selected_frame()
         level, found = frame.level(), []
         try:
@@ -308,7 +311,8 @@ class LanewisePrintLanes(gdb.Command):
     """Print the value of an expression in every lane of the selected warp.
 Usage: print-lanes[/FMT] EXPR
 
-EXPR is what `print` takes: variables of the source, registers, memory. A lane that does not
+EXPR is what `print` takes: variables of the source, registers, memory; $v3 is the lane's part of
+that vector register, $v3.f32 the same as a float. A lane that does not
 run with the focus lane is dim, or in parentheses where the terminal shows no styles; one that
 has exited is `-`."""
 
@@ -328,22 +332,16 @@ has exited is `-`."""
         gdb.write("\n".join(lanewise_table(LanewiseWarp(), arg, form, lanewise_styled())) + "\n")
 
 
-def lanewise_value(warp, lane, value, form):
-    # A whole vector register: the lane's part is meant.
-    code = value.type.strip_typedefs().code
-    if code == gdb.TYPE_CODE_UNION and value.type.name == "lanes":
-        value = value["u32"]
-        code = gdb.TYPE_CODE_ARRAY
-    if code == gdb.TYPE_CODE_ARRAY and getattr(value.type, "is_vector", True):
-        low, high = value.type.range()
-        if high - low + 1 == warp.width and lanewise_is_vector(value.type):
-            value = value[low + lane]
+def lanewise_in_lane(expression):
+    """A vector register that stands alone means its part in the lane: $v3 is $v3.u32[$lane]."""
+    if "$lanev" in expression:  # takes the whole register
+        return expression
+    return re.sub(r"(\$v[0-9]+)(\.[uif]32)?(?![0-9.\[])",
+                  lambda found: found[1] + (found[2] or ".u32") + "[$lane]", expression)
+
+
+def lanewise_value(value, form):
     return value.format_string(format=form) if form else value.format_string()
-
-
-def lanewise_is_vector(of):
-    # Python has no door to this before gdb 14: vectors print so.
-    return "__attribute__ ((vector_size" in str(of) or str(of).startswith("lanes_")
 
 
 def lanewise_table(warp, expression, form, styled, columns=8):
@@ -354,7 +352,7 @@ def lanewise_table(warp, expression, form, styled, columns=8):
         elif error is not None:
             cells.append("<" + error.rstrip(".") + ">")
         else:
-            cells.append(lanewise_value(warp, lane, value, form).replace("\n", " "))
+            cells.append(lanewise_value(value, form).replace("\n", " "))
     dim = [not warp.is_active(lane) and warp.live(lane) for lane in range(warp.width)]
     if not styled:
         cells = ["(" + cell + ")" if dim[lane] else cell for lane, cell in enumerate(cells)]

@@ -7,7 +7,7 @@ liblanewise_a_SOURCES += \
 # The Python file for gdb travels inside the program: the stub sends it.
 dist_pkgdata_DATA = %D%/lanewise_gdb.py
 nodist_liblanewise_a_SOURCES = %D%/rsp_python_text.c
-CLEANFILES = %D%/rsp_python_text.c
+CLEANFILES += %D%/rsp_python_text.c
 %D%/rsp_python_text.c: %D%/lanewise_gdb.py
 	@$(MKDIR_P) %D%
 	$(AM_V_GEN)(echo '#include "gdbstub/rsp_priv.h"'; echo 'const char rsp_python_text[] = {'; \

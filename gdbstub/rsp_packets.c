@@ -123,7 +123,8 @@ static void do_thread_extra(struct rsp *rsp, const struct rsp_args *args)
 static void do_attached(struct rsp *rsp, const struct rsp_args *args)
 {
     (void)args;
-    lw_put(&rsp->reply.sink, "1"); /* a client that quits detaches, and may come back */
+    /* "1": a client that quits detaches, and may come back; "0": it kills */
+    lw_put(&rsp->reply.sink, rsp->config.quit_kills ? "0" : "1");
 }
 
 static void put_triple(struct rsp *rsp)

@@ -216,6 +216,16 @@ static enum lw_status listen_on(const char *address, int *fd, unsigned *port_out
     return LW_OK;
 }
 
+/* False: no client is waiting, and none will come any more. */
+static bool client_waits(int listener, const int *gone_fd)
+{
+    struct pollfd fds[2] = {{.fd = listener, .events = POLLIN},
+                            {.fd = gone_fd != NULL ? *gone_fd : -1, .events = POLLIN}};
+
+    /* On an error accept says what it is. */
+    return poll(fds, LW_COUNT_OF(fds), -1) <= 0 || fds[0].revents != 0 || fds[1].revents == 0;
+}
+
 enum lw_status rsp_serve(const struct rsp_config *config, const char *address, bool once,
                          void (*ready)(void *context, unsigned port), void *context,
                          struct lw_error *err)
@@ -232,8 +242,11 @@ enum lw_status rsp_serve(const struct rsp_config *config, const char *address, b
         ready(context, port);
     while (status == LW_OK && end != RSP_KILLED && !(once && end == RSP_DETACHED) &&
            !dbg_ended(config->dbg)) {
-        int one = 1;
-        int fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
+        int one = 1, fd;
+
+        if (!client_waits(listener, config->gone_fd))
+            break;
+        fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
 
         if (fd < 0) {
             if (errno != EINTR && errno != ECONNABORTED)

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* lanewise gdb: a run with gdb beside it, connected, in this terminal. */
+#include "cmd/cmd_priv.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* One line that needs no file: the stub has the text (docs/gdb.md). */
+static const char load_python[] =
+    "python exec(bytes.fromhex(gdb.selected_inferior().connection.send_packet('qGpuPy').decode()))";
+
+int cmd_gdb(const struct cmd *cmd, int argc, char **argv)
+{
+    struct cmd_gdb gdb = {.exited_fd = -1};
+    int own = 1;
+
+    /* What stands behind "--" is gdb's. */
+    while (own < argc && strcmp(argv[own], "--") != 0)
+        own++;
+    gdb.options = own < argc ? argv + own + 1 : NULL;
+    gdb.option_count = own < argc ? argc - own - 1 : 0;
+    return cmd_run_with(cmd, own, argv, &gdb);
+}
+
+static const char *program_of(const struct cmd_gdb *gdb)
+{
+    const char *set = getenv("GDB");
+
+    return gdb->program != NULL          ? gdb->program
+           : set != NULL && *set != '\0' ? set
+           : gdb->aarch64                ? "gdb-multiarch"
+                                         : "gdb";
+}
+
+/* In the child: never returns. */
+static void become_gdb(const struct cmd_gdb *gdb, const char *target, const char *sources,
+                       int failed_fd)
+{
+    const char *words[] = {program_of(gdb), "-q", "-ex", sources, "-ex", target, "-ex", load_python};
+    size_t count = LW_COUNT_OF(words);
+    char **all = calloc(count + (size_t)gdb->option_count + 1, sizeof *all);
+    int number = ENOMEM;
+
+    signal(SIGINT, SIG_DFL);
+    signal(SIGQUIT, SIG_DFL);
+    if (all != NULL) {
+        for (size_t i = 0; i < count; i++)
+            all[i] = (char *)(uintptr_t)words[i];
+        for (int i = 0; i < gdb->option_count; i++)
+            all[count++] = gdb->options[i];
+        execvp(all[0], all);
+        number = errno;
+    }
+    if (write(failed_fd, &number, sizeof number) != sizeof number)
+        _exit(126);
+    _exit(127);
+}
+
+enum lw_status cmd_gdb_start(struct cmd_gdb *gdb, const char *launch_file, unsigned port,
+                             struct lw_error *err)
+{
+    char target[64], sources[4200], folder[4096];
+    const char *slash = strrchr(launch_file, '/');
+    int failed[2], number = 0;
+    ssize_t got;
+
+    snprintf(folder, sizeof folder, "%.*s", slash != NULL ? (int)(slash - launch_file) : 1,
+             slash != NULL ? launch_file : ".");
+    snprintf(sources, sizeof sources, "set directories %s:$cdir:$cwd",
+             folder[0] != '\0' ? folder : "/");
+    snprintf(target, sizeof target, "target remote 127.0.0.1:%u", port);
+    if (pipe2(failed, O_CLOEXEC) != 0)
+        return LW_FAIL(err, LW_EIO, "gdb: %s", strerror(errno));
+    fflush(stdout);
+    gdb->child = fork();
+    if (gdb->child < 0) {
+        close(failed[0]);
+        close(failed[1]);
+        return LW_FAIL(err, LW_EIO, "gdb: no process for gdb: %s", strerror(errno));
+    }
+    if (gdb->child == 0)
+        become_gdb(gdb, target, sources, failed[1]);
+    close(failed[1]);
+    /* Ctrl-C in this terminal is for gdb, which tells us. */
+    signal(SIGINT, SIG_IGN);
+    signal(SIGQUIT, SIG_IGN);
+    do
+        got = read(failed[0], &number, sizeof number);
+    while (got < 0 && errno == EINTR);
+    if (got == sizeof number) {
+        cmd_gdb_wait(gdb);
+        gdb->exited_fd = failed[0]; /* readable: the other end is closed */
+        return LW_FAIL(err, LW_EIO,
+                       "gdb: cannot start \"%s\": %s; install the Debian package %s, or name "
+                       "another with --gdb-program or in GDB",
+                       program_of(gdb), strerror(number), gdb->aarch64 ? "gdb-multiarch" : "gdb");
+    }
+    close(failed[0]);
+    gdb->exited_fd = (int)syscall(SYS_pidfd_open, gdb->child, 0);
+    return LW_OK;
+}
+
+void cmd_gdb_wait(struct cmd_gdb *gdb)
+{
+    if (gdb->exited_fd >= 0)
+        close(gdb->exited_fd);
+    gdb->exited_fd = -1;
+    if (gdb->child <= 0)
+        return;
+    while (waitpid(gdb->child, NULL, 0) < 0 && errno == EINTR)
+        continue;
+    gdb->child = 0;
+    signal(SIGINT, SIG_DFL);
+    signal(SIGQUIT, SIG_DFL);
+}

@@ -1,0 +1,178 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# The Python file in stock gdb: sent by the stub, and sourced; without it and against another
+# program it fails with a sentence. `lanewise gdb` starts both sides; the TUI draws the lanes.
+. "${srcdir:-.}/tests/gdb_lib.sh"
+need gdb
+need gdb-multiarch
+need script
+python="python exec(bytes.fromhex(gdb.selected_inferior().connection.send_packet('qGpuPy').decode()))"
+
+cat >"$work/looks" <<'END'
+lane
+break walk.s:18
+continue
+info splits
+info lanes
+lane
+print-lanes $v7
+print-lanes/x $v3 + 1
+print-lanes $v7.f32
+print-lanes $lanev($v7, 1) + 1
+print $lanev($v7, 3)
+print $lanev($v7, 3, "f32")
+print $lane_of(6)
+print $lane_of(64)
+lane where $v7 == 2
+lane 99
+lane where $nosuch.x == 1
+lane where 0 == 1
+print-lanes
+print $lanev(3, 1)
+x/2i $pc
+disassemble /r $pc,+16
+delete
+break square
+continue
+backtrace
+up
+print-lanes $lane
+info frame
+info warps
+END
+looks() {
+    expect "$1: lanes, functions, instructions" <<'END'
+^\[block\(0,0,0\) w0 lane 0: active, 32 of 32 lanes run together\]$
+hit Breakpoint 1, walk
+^\*.* ready .* 0xeeeeeeee .*walk\.s:18
+^   ( ) 0  \(0,0,0\) .* no  
+^\* *1  \(1,0,0\) .* yes .*walk\.s:18
+^\[block\(0,0,0\) w0 lane 1: active, 24 of 32 lanes run together\]$
+^   0: \(0\) +1 +2 +3 \(0\) +1 +2 +3$
+^  24: \(0x19\) +0x1a +0x1b +0x1c
+^   0: +\(0\) +1\.40129846e-45
+^   8: \(2\) +2 +2 +2 \(2\) +2
+^\$1 = 3$
+^\$2 = 4\.20389539e-45$
+^\$3 = 6$
+^\$4 = -1$
+^\[block\(0,0,0\) w0 lane 2\]$
+^#0 .*walk
+^lane 99: this warp has lanes 0 to 31$
+^0 == 1 is true in no lane of this warp$
+^print-lanes: an expression is missing
+^\$lanev: expected a vector register
+^=> 0x[0-9a-f]* <walk.*>:	v_add_u32 v6, v6, v7$
+^   0x[0-9a-f]* <walk.*>:	v_sub_u32 v7, v7, 1$
+^=> 0x[0-9a-f]* <walk.*>:	02 70 06 00 07 [0-9a-f ]*	v_add_u32 v6, v6, v7$
+hit Breakpoint 2, square
+^#0  square \[lane 2\] \(\) at walk\.s
+^   0:  0  1  2  3  4  5  6  7$
+^Stack level 1,
+^\* *1  block\(0,0,0\) w0 lane 2 .*square
+END
+    grep -q 'Python Exception\|Traceback' "$work/transcript" && fail "$1: an exception is seen"
+}
+for gdb in gdb gdb-multiarch; do
+    if [ $gdb = gdb ]; then arch=x86-64; else arch=aarch64; fi
+    serve "$lanewise" run walk.yaml --gdb 127.0.0.1:0 --gdb-arch $arch
+    { echo "$python"; cat "$work/looks"; } >"$work/session"
+    session $gdb
+    looks "$gdb, sent by the stub"
+done
+
+# As a file, twice: loading it again replaces what was there. Before it is connected: sentences.
+serve "$lanewise" run walk.yaml --gdb 127.0.0.1:0
+{
+    echo "source $src/gdbstub/lanewise_gdb.py"
+    echo "source $src/gdbstub/lanewise_gdb.py"
+    cat "$work/looks"
+    echo 'kill'
+    printf '%s\n' 'lane' 'info warps' 'print-lanes 1' 'print $lane_of(1)' 'help lanewise'
+} >"$work/session"
+session gdb
+looks "gdb, as a file"
+expect "a session that has ended" <<'END'
+^\+kill$
+^there is no connection; say: target remote :PORT$
+^there is no connection; say: target remote :PORT$
+^there is no connection; say: target remote :PORT$
+^there is no connection; say: target remote :PORT$
+^print-lanes EXPR  
+END
+
+# The twins: without the features nothing of it is there.
+serve "$server_program" walk.yaml x86-64 --without python --without disassemble
+{ echo "source $src/gdbstub/lanewise_gdb.py"; printf '%s\n' 'info warps' 'lane' 'x/i $pc'; } >"$work/session"
+session gdb
+expect "a stub that knows nothing of it" <<'END'
+^the program at the other end is not Lanewise$
+^the program at the other end is not Lanewise$
+^=> 0x100000000 <walk>:	
+END
+grep -q '^=>.*v_s2r' "$work/transcript" && fail "instructions are ours without the feature"
+stop_server
+
+# ours NAME STATUS OPTIONS...: lanewise gdb in a batch session
+ours() {
+    name=$1 want=$2
+    shift 2
+    (cd "$work" && timeout 60 "$lanewise" gdb "$@") </dev/null >"$work/transcript" 2>&1
+    status=$?
+    [ $status = "$want" ] || { fail "$name: status $status, not $want"; sed 's/^/    | /' "$work/transcript"; }
+}
+ours "a run to its end" 0 walk.yaml -- -nx -batch -ex 'break square' -ex continue -ex 'lane' \
+    -ex delete -ex continue
+expect "lanewise gdb: a run to its end" <<'END'
+hit Breakpoint 1, square
+^\[block\(0,0,0\) w0 lane 0: active
+exited normally
+^ok: 1 check passed, 1 launch
+END
+ours "gdb leaves" 1 walk.yaml -- -nx -batch -ex 'x/i $pc'
+expect "lanewise gdb: gdb leaves before the end" <<'END'
+^=> 0x100000000 <walk>:	v_s2r v3, %ctaid\.x$
+^lanewise: gdb left before the end: the results are not checked$
+END
+ours "detach" 0 walk.yaml --arch aarch64 -- -nx -batch -ex 'print $x0' -ex detach
+expect "lanewise gdb: the run goes on behind detach" <<'END'
+^\$1 = 0$
+^ok: 1 check passed
+END
+ours "a fault" 3 fault.yaml -- -nx -batch -ex continue -ex continue
+expect "lanewise gdb: a fault" <<'END'
+^fault: 
+received signal SIG
+END
+ours "no gdb" 2 walk.yaml --gdb-program /nonexistent/gdb
+expect "lanewise gdb: no gdb" <<'END'
+^lanewise: gdb: cannot start "/nonexistent/gdb": No such file or directory; install the Debian package gdb,
+END
+ours "a gdb that does not connect" 1 walk.yaml --gdb-program true
+ours "two launch files" 2 walk.yaml walk.yaml
+ours "a wrong carrier" 2 walk.yaml --arch arm
+expect "lanewise gdb: a wrong carrier" <<'END'
+--arch: expected x86-64 or aarch64, found "arm"
+END
+
+# A terminal: the layout is drawn, and drawn again when the focus moves.
+{ sleep 1; for line in 'layout lanewise' 'lanes-window $v7' 'lane 2' 'quit' 'y'; do
+    printf '%s\n' "$line"; sleep 0.4; done; } |
+    (cd "$work" && TERM=xterm timeout 30 script -qec "stty rows 40 cols 120; '$lanewise' gdb walk.yaml \
+        -- -nx -ex 'break walk.s:18' -ex continue" typescript >/dev/null 2>&1)
+tr '\033\r' '\n\n' <"$work/typescript" | sed 's/^[[(][0-9;?]*[A-Za-z]//' >"$work/transcript"
+cat >"$work/expected" <<'END'
+block\(0,0,0\) w0 lane 1  24 of 32 active
+A 24 at walk\.s:18
+B  8 at walk\.s:2
+\$v7:
+lane 2
+END
+# A terminal is drawn more than once, so lines cannot be left out to see that they matter.
+if in_order "$work/expected" "$work/transcript" >"$work/lines"; then
+    echo "ok: the window of lanes"
+else
+    fail "the window of lanes"
+    sed 's/^/    | /' "$work/transcript" | grep -v '| *$' | head -n 200
+fi
+finish
