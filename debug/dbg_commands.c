@@ -286,38 +286,6 @@ static enum lw_status do_where(void *context, int argc, char **argv, struct lw_s
     }
     return LW_OK;
 }
-/* ---- info -------------------------------------------------------------------------------------- */
-
-/* Topics are commands by another name: `info breakpoints` is `points`. */
-static enum lw_status do_info(void *context, int argc, char **argv, struct lw_sink *out,
-                              struct lw_error *err)
-{
-    static const struct {
-        const char *topic, *command;
-    } topics[] = {
-        {"breakpoints", "points"}, {"points", "points"},       {"watchpoints", "points"},
-        {"threads", "warps"},      {"warps", "warps"},         {"lanes", "lanes"},
-        {"splits", "splits"},      {"barriers", "barriers"},   {"registers", "registers"},
-        {"status", "status"},      {"tags", "tags"},           {"allocations", "allocations"},
-        {"launches", "launches"},  {"history", "history"},
-    };
-
-    for (size_t i = 0; argc >= 2 && i < LW_COUNT_OF(topics); i++)
-        if (strncmp(topics[i].topic, argv[1], strlen(argv[1])) == 0) {
-            struct lw_command_set set = {0};
-            const struct lw_command *command;
-            void *to;
-
-            dbg_commands_join(context, &set);
-            command = lw_command_find(&set, topics[i].command, &to, err);
-            return command == NULL ? LW_ENOENT
-                                   : command->run(to, argc - 1, argv + 1, out, err);
-        }
-    return LW_FAIL(err, LW_EUSAGE,
-                   "info takes a topic: breakpoints, warps, lanes, splits, barriers, "
-                   "registers, tags, allocations, launches, history or status");
-}
-
 /* clang-format off */
 static const struct lw_command rows[] = {
     /* name        abbrev.  operands                      summary                                                       example */
@@ -337,7 +305,6 @@ static const struct lw_command rows[] = {
     {"allocations", "al",   "",                           "Global memory: addresses, sizes and names",                  "allocations", do_allocations},
     {"launches",    "lau",  "",                           "Launches that are open, who launched them, what they wait for", "launches", do_launches},
     {"status",      "sta",  "",                           "Machine, launch, focus and counts",                          "status", do_status},
-    {"info",        "i",    "<topic>",                    "breakpoints, warps, lanes, splits, barriers, registers, tags, allocations, launches, status", "info breakpoints", do_info},
 };
 /* clang-format on */
 const struct lw_command_table dbg_commands_state = {rows, LW_COUNT_OF(rows), NULL};
@@ -352,6 +319,7 @@ void dbg_commands_join(struct dbg *dbg, struct lw_command_set *set)
         {&dbg_commands_history, "Back in time"},
         {&dbg_commands_points, "Where a run stops"},
         {&dbg_commands_values, "Values, memory and code"},
+        {&dbg_commands_info, NULL},
         {&dbg_commands_state, "Focus and state of the machine"},
     };
 

@@ -7,7 +7,7 @@
 
 /** The context of a table is filled in by dbg_commands_join(). */
 extern const struct lw_command_table dbg_commands_points, dbg_commands_run, dbg_commands_history,
-    dbg_commands_values, dbg_commands_state;
+    dbg_commands_values, dbg_commands_info, dbg_commands_state;
 
 /** The words from @first on, as one text again; false when it is too long. */
 bool dbg_args_join(int argc, char **argv, int first, char *text, size_t size);

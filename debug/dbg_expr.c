@@ -12,36 +12,61 @@
 
 enum { MAX_DEPTH = 64 };
 
-static void skip(struct dbg_expr *e)
+void dbg_expr_skip(struct dbg_expr *e)
 {
     while (isspace((unsigned char)*e->at))
         e->at++;
 }
 
-static bool take(struct dbg_expr *e, const char *token)
+bool dbg_expr_take(struct dbg_expr *e, const char *token)
 {
     size_t size = strlen(token);
 
-    skip(e);
+    dbg_expr_skip(e);
     if (strncmp(e->at, token, size) != 0)
         return false;
     e->at += size;
     return true;
 }
 
-static struct dbg_value expression(struct dbg_expr *e);
-static void suffixes(struct dbg_expr *e, struct dbg_operand *o);
+static void operand(struct dbg_expr *e, struct dbg_operand *o);
 
-static void load(struct dbg_expr *e, struct dbg_operand *o, enum dbg_type type, unsigned bytes,
-                 uint64_t address)
+struct dbg_value dbg_expr_value(struct dbg_expr *e)
+{
+    struct dbg_operand o;
+
+    operand(e, &o);
+    return o.value;
+}
+
+/* In brackets of an address: pointers are integers there, counted in bytes. */
+static struct dbg_value address_expression(struct dbg_expr *e)
+{
+    bool before = e->plain;
+    struct dbg_value value;
+
+    e->plain = true;
+    value = dbg_expr_value(e);
+    e->plain = before;
+    return value;
+}
+
+void dbg_expr_plain(struct dbg_operand *o, struct dbg_value value)
+{
+    memset(o, 0, sizeof *o);
+    o->value = value;
+}
+
+void dbg_expr_load(struct dbg_expr *e, struct dbg_operand *o, enum dbg_type type,
+                   unsigned bytes, uint64_t address)
 {
     uint8_t raw[8] = {0};
-    uint64_t bits;
 
     o->kind = DBG_TARGET_MEMORY;
     o->address = address;
     o->bytes = bytes;
     o->typed = true;
+    o->own = (struct dbg_own){type, bytes, o->own.character};
     o->value = dbg_value_make(type, 0);
     if (e->dry)
         return;
@@ -49,12 +74,7 @@ static void load(struct dbg_expr *e, struct dbg_operand *o, enum dbg_type type, 
         dbg_expr_fail(e, LW_ERANGE,
                       "cannot read %u bytes at 0x%llx: this lane has no memory there", bytes,
                       (unsigned long long)address);
-    bits = lw_get64(raw);
-    if (type == DBG_S32 && bytes == 1)
-        bits = (uint64_t)(int64_t)(int8_t)raw[0];
-    if (type == DBG_S32 && bytes == 2)
-        bits = (uint64_t)(int64_t)(int16_t)(uint16_t)(raw[0] | raw[1] << 8);
-    o->value = dbg_value_make(type, bits);
+    o->value = dbg_scalar(type, bytes, lw_get64(raw));
 }
 
 /* ---- the grammar ------------------------------------------------------------------ */
@@ -112,10 +132,10 @@ static void number(struct dbg_expr *e, struct dbg_operand *o)
 static unsigned lane_index(struct dbg_expr *e)
 {
     unsigned width = emu_machine_config(e->dbg->machine)->warp_width;
-    struct dbg_value value = expression(e);
+    struct dbg_value value = dbg_expr_value(e);
     uint64_t lane = dbg_value_u64(&value);
 
-    if (!take(e, "]"))
+    if (!dbg_expr_take(e, "]"))
         dbg_expr_fail(e, LW_EUSAGE, "a ] is missing");
     if (lane >= width) {
         if (!e->dry)
@@ -192,7 +212,7 @@ static void source_suffixes(struct dbg_expr *e, struct dbg_operand *o)
 {
     char name[DBG_MAX_NAME];
 
-    while (e->status == LW_OK) {
+    while (e->status == LW_OK && dbg_typed(o)) {
         if (*e->at == '.' && dbg_typed_is_structure(o)) {
             e->at++;
             if (take_name(e, name) == 0)
@@ -209,8 +229,8 @@ static void source_suffixes(struct dbg_expr *e, struct dbg_operand *o)
             struct dbg_value index;
 
             e->at++;
-            index = expression(e);
-            if (!take(e, "]"))
+            index = dbg_expr_value(e);
+            if (!dbg_expr_take(e, "]"))
                 dbg_expr_fail(e, LW_EUSAGE, "a ] is missing in \"%s\"", e->text);
             *o = array;
             dbg_typed_index(e, o, (int64_t)dbg_value_u64(&index));
@@ -218,9 +238,49 @@ static void source_suffixes(struct dbg_expr *e, struct dbg_operand *o)
             break;
         }
     }
-    if (e->status == LW_OK && dbg_typed_finish(e, o) && *e->at == '.') {
+    if (e->status != LW_OK || !dbg_typed(o))
+        return;
+    if (dbg_typed_finish(e, o) && *e->at == '.') {
         o->debug = NULL; /* its bits as another type */
+        o->stars = 0;
         suffixes(e, o);
+    }
+}
+
+/* Parts of what is behind a name or a closing bracket. */
+static void parts(struct dbg_expr *e, struct dbg_operand *o)
+{
+    if (e->status != LW_OK)
+        return;
+    if (dbg_typed(o))
+        source_suffixes(e, o);
+    else
+        suffixes(e, o);
+}
+
+/* u32[address] or u32(value). */
+static void of_type(struct dbg_expr *e, const char *name, enum dbg_type type, unsigned bytes,
+                    struct dbg_operand *o)
+{
+    struct dbg_value inner;
+
+    if (dbg_expr_take(e, "[")) {
+        inner = address_expression(e);
+        if (!dbg_expr_take(e, "]"))
+            dbg_expr_fail(e, LW_EUSAGE, "a ] is missing in \"%s\"", e->text);
+        if (e->status == LW_OK && dbg_value_is_float(&inner))
+            dbg_expr_fail(e, LW_EUSAGE, "an address is an integer, not a float");
+        if (e->status == LW_OK)
+            dbg_expr_load(e, o, type, bytes, dbg_value_u64(&inner));
+    } else if (dbg_expr_take(e, "(")) {
+        inner = dbg_expr_value(e);
+        if (!dbg_expr_take(e, ")"))
+            dbg_expr_fail(e, LW_EUSAGE, "a ) is missing in \"%s\"", e->text);
+        inner = dbg_value_convert(&inner, type);
+        o->value = bytes < 4 ? dbg_scalar(type, bytes, inner.bits) : inner;
+    } else {
+        dbg_expr_fail(e, LW_EUSAGE,
+                      "%s wants [address] for a load or (value) for a conversion", name);
     }
 }
 
@@ -232,14 +292,13 @@ static void primary(struct dbg_expr *e, struct dbg_operand *o)
     unsigned bytes;
     size_t size = 0;
 
-    memset(o, 0, sizeof *o);
-    o->value = dbg_value_make(DBG_S32, 0);
-    skip(e);
-    if (take(e, "(")) {
-        o->value = expression(e);
-        if (!take(e, ")"))
+    dbg_expr_plain(o, dbg_value_make(DBG_S32, 0));
+    dbg_expr_skip(e);
+    if (dbg_expr_take(e, "(")) {
+        operand(e, o);
+        if (!dbg_expr_take(e, ")"))
             dbg_expr_fail(e, LW_EUSAGE, "a ) is missing in \"%s\"", e->text);
-        suffixes(e, o);
+        parts(e, o);
         return;
     }
     sigil = *e->at == '$' || *e->at == '%';
@@ -268,33 +327,11 @@ static void primary(struct dbg_expr *e, struct dbg_operand *o)
     name[size] = '\0';
     e->at += size;
     if (dbg_type_by_name(name, &type, &bytes)) {
-        struct dbg_value inner;
-
-        if (take(e, "[")) {
-            inner = expression(e);
-            if (!take(e, "]"))
-                dbg_expr_fail(e, LW_EUSAGE, "a ] is missing in \"%s\"", e->text);
-            if (e->status == LW_OK && dbg_value_is_float(&inner))
-                dbg_expr_fail(e, LW_EUSAGE, "an address is an integer, not a float");
-            if (e->status == LW_OK)
-                load(e, o, type, bytes, dbg_value_u64(&inner));
-        } else if (take(e, "(")) {
-            inner = expression(e);
-            if (!take(e, ")"))
-                dbg_expr_fail(e, LW_EUSAGE, "a ) is missing in \"%s\"", e->text);
-            o->value = dbg_value_convert(&inner, type);
-            if (bytes < 4 && type == DBG_U32)
-                o->value.bits &= lw_mask(8 * bytes);
-            if (bytes < 4 && type == DBG_S32)
-                o->value = dbg_value_make(
-                    DBG_S32, bytes == 1 ? (uint64_t)(int64_t)(int8_t)o->value.bits
-                                        : (uint64_t)(int64_t)(int16_t)o->value.bits);
-        } else {
-            dbg_expr_fail(e, LW_EUSAGE,
-                          "%s wants [address] for a load or (value) for a conversion", name);
-        }
+        of_type(e, name, type, bytes, o);
         return;
     }
+    if (dbg_function(e, name, o))
+        return;
     if (!sigil && dbg_variable_resolve(e, name, o)) {
         source_suffixes(e, o);
         return;
@@ -312,76 +349,78 @@ static void primary(struct dbg_expr *e, struct dbg_operand *o)
         name);
 }
 
-/* *pointer, &variable, or what primary() knows. */
-static void place(struct dbg_expr *e, struct dbg_operand *o)
+static struct dbg_value negated(struct dbg_expr *e, char op, struct dbg_value value)
 {
+    if (op == '!')
+        return dbg_value_make(DBG_S32, !dbg_value_true(&value));
+    if (op == '~') {
+        if (dbg_value_is_float(&value))
+            dbg_expr_fail(e, LW_EUSAGE, "~ needs an integer");
+        return dbg_value_make(value.type, ~value.bits);
+    }
+    if (op == '+')
+        return value;
+    if (value.type == DBG_F32)
+        return dbg_value_make(DBG_F32, value.bits ^ 0x80000000u);
+    if (value.type == DBG_F64)
+        return dbg_value_make(DBG_F64, value.bits ^ UINT64_C(1) << 63);
+    return dbg_value_make(value.type, 0 - value.bits);
+}
+
+/* (type) in front of a value; false: no type is there. */
+static bool cast(struct dbg_expr *e, struct dbg_operand *o)
+{
+    const char *before = e->at;
+    struct dbg_ctype type;
+
+    if (*e->at != '(')
+        return false;
+    e->at++;
+    if (!dbg_type_parse(e, &type) || !dbg_expr_take(e, ")")) {
+        e->at = before;
+        return false;
+    }
+    dbg_expr_unary(e, o);
+    dbg_typed_cast(e, o, &type);
+    return true;
+}
+
+/* Operators in front of a value; what primary() knows. */
+void dbg_expr_unary(struct dbg_expr *e, struct dbg_operand *o)
+{
+    dbg_expr_plain(o, dbg_value_make(DBG_S32, 0));
+    if (e->status != LW_OK)
+        return;
     if (++e->depth > MAX_DEPTH) {
-        memset(o, 0, sizeof *o);
         dbg_expr_fail(e, LW_EUSAGE, "the expression is nested too deeply");
         return;
     }
-    skip(e);
-    if (*e->at == '*' || *e->at == '&') {
-        bool follow = *e->at++ == '*';
-
-        place(e, o);
-        if (e->status == LW_OK && o->debug == NULL) {
-            dbg_expr_fail(e, LW_EUSAGE, follow ? "* follows pointers of the source only: read "
-                                                 "memory as u32[ADDRESS]"
-                                               : "& needs a variable of the source in memory");
-        } else if (e->status == LW_OK && follow) {
-            dbg_typed_follow(e, o);
-            if (e->status == LW_OK)
-                (void)dbg_typed_finish(e, o);
-        } else if (e->status == LW_OK && (!o->in_memory || o->bit_count != 0)) {
-            dbg_expr_fail(e, LW_EUSAGE, "it has no address");
-        } else if (e->status == LW_OK) {
-            o->value = dbg_value_make(DBG_U64, o->address);
-            o->debug = NULL;
-            o->kind = DBG_TARGET_NONE;
-        }
-    } else {
-        primary(e, o);
-    }
-    e->depth--;
-}
-
-static struct dbg_value unary(struct dbg_expr *e)
-{
-    struct dbg_operand o;
-    struct dbg_value value = dbg_value_make(DBG_S32, 0);
-
-    if (e->status != LW_OK)
-        return value;
-    if (++e->depth > MAX_DEPTH) {
-        dbg_expr_fail(e, LW_EUSAGE, "the expression is nested too deeply");
-        return value;
-    }
-    skip(e);
+    dbg_expr_skip(e);
     if (*e->at == '-' || *e->at == '+' || *e->at == '~' || *e->at == '!') {
         char op = *e->at++;
 
-        value = unary(e);
-        if (op == '!') {
-            value = dbg_value_make(DBG_S32, !dbg_value_true(&value));
-        } else if (op == '~') {
-            if (dbg_value_is_float(&value))
-                dbg_expr_fail(e, LW_EUSAGE, "~ needs an integer");
-            value = dbg_value_make(value.type, ~value.bits);
-        } else if (op == '-') {
-            if (value.type == DBG_F32)
-                value = dbg_value_make(DBG_F32, value.bits ^ 0x80000000u);
-            else if (value.type == DBG_F64)
-                value = dbg_value_make(DBG_F64, value.bits ^ UINT64_C(1) << 63);
-            else
-                value = dbg_value_make(value.type, 0 - value.bits);
-        }
-    } else {
-        place(e, &o);
-        value = o.value;
+        dbg_expr_unary(e, o);
+        if (e->status == LW_OK)
+            dbg_expr_plain(o, negated(e, op, o->value));
+    } else if (*e->at == '*') {
+        e->at++;
+        dbg_expr_unary(e, o);
+        if (e->status == LW_OK && !dbg_typed(o))
+            dbg_expr_fail(e, LW_EUSAGE, "* follows pointers: write *(float *)ADDRESS, or "
+                                        "f32[ADDRESS]");
+        dbg_typed_follow(e, o);
+        if (e->status == LW_OK && dbg_typed(o))
+            (void)dbg_typed_finish(e, o);
+    } else if (*e->at == '&') {
+        e->at++;
+        dbg_expr_unary(e, o);
+        if (e->status == LW_OK && !dbg_typed_address(o))
+            dbg_expr_fail(e, LW_EUSAGE, "it has no address: & needs a variable of the source in "
+                                        "memory, or memory");
+    } else if (!cast(e, o)) {
+        primary(e, o);
     }
     e->depth--;
-    return value;
 }
 
 struct binary {
@@ -413,7 +452,7 @@ static const struct binary binaries[] = {
 
 static const struct binary *peek_binary(struct dbg_expr *e)
 {
-    skip(e);
+    dbg_expr_skip(e);
     for (size_t i = 0; i < LW_COUNT_OF(binaries); i++)
         if (strncmp(e->at, binaries[i].token, strlen(binaries[i].token)) == 0)
             return &binaries[i];
@@ -453,7 +492,7 @@ static struct dbg_value divide(struct dbg_expr *e, char op, enum dbg_type type, 
     return dbg_value_make(type, op == '/' ? a / b : a % b);
 }
 
-static struct dbg_value compute(struct dbg_expr *e, const char *op, struct dbg_value x,
+struct dbg_value dbg_expr_compute(struct dbg_expr *e, const char *op, struct dbg_value x,
                                 struct dbg_value y)
 {
     enum dbg_type type = type_rank(x.type) > type_rank(y.type) ? x.type : y.type;
@@ -513,62 +552,94 @@ static struct dbg_value compute(struct dbg_expr *e, const char *op, struct dbg_v
     }
 }
 
-static struct dbg_value binary(struct dbg_expr *e, int lowest)
+/* Pointers step by what they point to. False: these are no pointers. */
+static bool compute_pointer(struct dbg_expr *e, char op, struct dbg_operand *x,
+                            struct dbg_operand *y)
 {
-    struct dbg_value left = unary(e);
+    uint64_t size = 0, other = 0;
+    bool left = !e->plain && dbg_typed_stride(x, &size);
+    bool right = !e->plain && dbg_typed_stride(y, &other);
 
+    if (left && right && op == '-' && size != 0) {
+        dbg_typed_decay(x);
+        dbg_typed_decay(y);
+        dbg_expr_plain(x, dbg_value_make(DBG_S64, (uint64_t)((int64_t)(x->value.bits - y->value.bits) /
+                                                    (int64_t)size)));
+        return true;
+    }
+    if (right && !left && op == '+') {
+        struct dbg_operand swap = *x;
+
+        *x = *y;
+        *y = swap;
+        left = true;
+        right = false;
+        size = other;
+    }
+    if (!left || right || dbg_value_is_float(&y->value))
+        return false;
+    dbg_typed_decay(x);
+    x->value.bits += (op == '-' ? 0 - dbg_value_u64(&y->value) : dbg_value_u64(&y->value)) * size;
+    return true;
+}
+
+static void binary(struct dbg_expr *e, int lowest, struct dbg_operand *left)
+{
+    dbg_expr_unary(e, left);
     for (;;) {
         const struct binary *op = e->status == LW_OK ? peek_binary(e) : NULL;
-        struct dbg_value right;
+        struct dbg_operand right;
 
         if (op == NULL || op->precedence < lowest)
-            return left;
+            return;
         e->at += strlen(op->token);
         if (op->precedence <= 2) {
-            bool was_dry = e->dry, truth = dbg_value_true(&left);
+            bool was_dry = e->dry, truth = dbg_value_true(&left->value);
 
             if (truth == (op->token[0] == '|'))
                 e->dry = true;
-            right = binary(e, op->precedence + 1);
+            binary(e, op->precedence + 1, &right);
             e->dry = was_dry;
-            left =
-                dbg_value_make(DBG_S32, op->token[0] == '|' ? truth || dbg_value_true(&right)
-                                                            : truth && dbg_value_true(&right));
+            dbg_expr_plain(left, dbg_value_make(
+                            DBG_S32, op->token[0] == '|'
+                                         ? truth || dbg_value_true(&right.value)
+                                         : truth && dbg_value_true(&right.value)));
         } else {
-            right = binary(e, op->precedence + 1);
+            binary(e, op->precedence + 1, &right);
+            if (e->status == LW_OK && op->precedence == 9 &&
+                compute_pointer(e, op->token[0], left, &right))
+                continue;
             if (e->status == LW_OK)
-                left = compute(e, op->token, left, right);
+                dbg_expr_plain(left, dbg_expr_compute(e, op->token, left->value, right.value));
         }
     }
 }
 
-static struct dbg_value expression(struct dbg_expr *e)
+static void operand(struct dbg_expr *e, struct dbg_operand *o)
 {
-    struct dbg_value value = dbg_value_make(DBG_S32, 0);
-
+    dbg_expr_plain(o, dbg_value_make(DBG_S32, 0));
     if (++e->depth > MAX_DEPTH) {
         dbg_expr_fail(e, LW_EUSAGE, "the expression is nested too deeply");
-        return value;
+        return;
     }
-    value = binary(e, 0);
-    if (e->status == LW_OK && take(e, "?")) {
-        bool was_dry = e->dry, truth = dbg_value_true(&value);
-        struct dbg_value yes, no;
+    binary(e, 0, o);
+    if (e->status == LW_OK && dbg_expr_take(e, "?")) {
+        bool was_dry = e->dry, truth = dbg_value_true(&o->value);
+        struct dbg_operand yes, no;
 
         e->dry = was_dry || !truth;
-        yes = expression(e);
-        if (!take(e, ":"))
+        operand(e, &yes);
+        if (!dbg_expr_take(e, ":"))
             dbg_expr_fail(e, LW_EUSAGE, "a : is missing behind the ? in \"%s\"", e->text);
         e->dry = was_dry || truth;
-        no = expression(e);
+        operand(e, &no);
         e->dry = was_dry;
-        value = truth ? yes : no;
+        *o = truth ? yes : no;
     }
     e->depth--;
-    return value;
 }
 
-static void expr_init(struct dbg_expr *e, struct dbg *dbg, dbg_thread_id id, unsigned lane,
+void dbg_expr_init(struct dbg_expr *e, struct dbg *dbg, dbg_thread_id id, unsigned lane,
                       const char *text, struct lw_error *err)
 {
     memset(e, 0, sizeof *e);
@@ -580,9 +651,9 @@ static void expr_init(struct dbg_expr *e, struct dbg *dbg, dbg_thread_id id, uns
     e->err = err;
 }
 
-static void expect_end(struct dbg_expr *e)
+void dbg_expr_end(struct dbg_expr *e)
 {
-    skip(e);
+    dbg_expr_skip(e);
     if (*e->at != '\0')
         dbg_expr_fail(e, LW_EUSAGE, "\"%.40s\" is left over behind the expression", e->at);
 }
@@ -593,9 +664,9 @@ enum lw_status dbg_eval(struct dbg *dbg, dbg_thread_id id, unsigned lane, const 
     struct dbg_expr e;
     struct dbg_value value;
 
-    expr_init(&e, dbg, id, lane, text, err);
-    value = expression(&e);
-    expect_end(&e);
+    dbg_expr_init(&e, dbg, id, lane, text, err);
+    value = dbg_expr_value(&e);
+    dbg_expr_end(&e);
     if (e.status == LW_OK)
         *out = value;
     return e.status;
@@ -606,145 +677,77 @@ enum lw_status dbg_expr_place(struct dbg *dbg, dbg_thread_id id, unsigned lane,
 {
     struct dbg_expr e;
 
-    expr_init(&e, dbg, id, lane, text, err);
-    place(&e, out);
-    expect_end(&e);
+    dbg_expr_init(&e, dbg, id, lane, text, err);
+    dbg_expr_unary(&e, out);
+    dbg_expr_end(&e);
     return e.status;
 }
 
 bool dbg_print_source(struct dbg *dbg, dbg_thread_id id, unsigned lane, const char *text,
                       char format, struct lw_sink *out)
 {
+    struct dbg_value count = {DBG_S32, 1};
     struct dbg_operand o;
     struct lw_error err;
     struct dbg_expr e;
+    bool row;
 
-    expr_init(&e, dbg, id, lane, text, &err);
-    place(&e, &o);
-    skip(&e);
-    if (e.status != LW_OK || *e.at != '\0' || o.debug == NULL)
+    dbg_expr_init(&e, dbg, id, lane, text, &err);
+    operand(&e, &o);
+    row = e.status == LW_OK && dbg_expr_take(&e, "@");
+    if (row) {
+        count = dbg_expr_value(&e);
+        row = e.status == LW_OK && dbg_typed_address(&o);
+    }
+    dbg_expr_skip(&e);
+    if (e.status != LW_OK || *e.at != '\0' || !dbg_typed(&o) ||
+        (row && (dbg_value_u64(&count) == 0 || dbg_value_is_float(&count))))
         return false;
     lw_printf(out, "%s = ", text);
-    dbg_typed_print(dbg, id, lane, &o, format, out);
+    if (row)
+        dbg_typed_print_row(dbg, id, lane, &o, dbg_value_u64(&count), format, out);
+    else
+        dbg_typed_print(dbg, id, lane, &o, format, out);
     lw_put(out, "\n");
     return true;
+}
+
+enum lw_status dbg_print_type(struct dbg *dbg, dbg_thread_id id, unsigned lane, const char *text,
+                              bool whole, struct lw_sink *out, struct lw_error *err)
+{
+    struct dbg_operand o;
+    struct dbg_ctype type;
+    struct dbg_expr e;
+
+    dbg_expr_init(&e, dbg, id, lane, text, err);
+    if (dbg_type_parse(&e, &type) && (dbg_expr_skip(&e), *e.at == '\0')) {
+        dbg_expr_plain(&o, dbg_value_make(type.own.type, 0));
+        o.debug = type.debug;
+        o.type = type.type;
+        o.stars = type.stars;
+        o.own = type.own;
+        o.kind = DBG_TARGET_MEMORY; /* its type is own */
+    } else {
+        dbg_expr_init(&e, dbg, id, lane, text, err);
+        e.dry = true;
+        operand(&e, &o);
+        dbg_expr_end(&e);
+    }
+    if (e.status != LW_OK)
+        return e.status;
+    lw_put(out, "type = ");
+    dbg_operand_type_print(&o, whole, out);
+    lw_put(out, "\n");
+    return LW_OK;
 }
 
 enum lw_status dbg_expr_check(struct dbg *dbg, const char *text, struct lw_error *err)
 {
     struct dbg_expr e;
 
-    expr_init(&e, dbg, 0, 0, text, err);
+    dbg_expr_init(&e, dbg, 0, 0, text, err);
     e.dry = true;
-    (void)expression(&e);
-    expect_end(&e);
-    return e.status;
-}
-
-/* ---- assignment --------------------------------------------------------------------- */
-
-static void store_register(struct dbg_expr *e, const struct dbg_operand *o, uint64_t bits)
-{
-    struct emu_warp_view view;
-    enum isa_reg_class reg_class = o->kind == DBG_TARGET_V    ? ISA_REG_V
-                                   : o->kind == DBG_TARGET_P  ? ISA_REG_P
-                                   : o->kind == DBG_TARGET_SP ? ISA_REG_SP
-                                                              : ISA_REG_S;
-
-    if (!dbg_expr_warp(e))
-        return;
-    if (o->kind != DBG_TARGET_V && o->kind != DBG_TARGET_P &&
-        emu_warp_view(e->warp.core, e->warp.slot, e->warp.warp, &view) &&
-        view.split_count > 1) {
-        dbg_expr_fail(
-            e, LW_ESTATE,
-            "scalar registers and exec belong to the whole warp, which is split in %u now",
-            view.split_count);
-        return;
-    }
-    if (o->kind == DBG_TARGET_P) {
-        uint64_t mask = 0;
-
-        (void)!emu_reg_read(e->warp.core, e->warp.slot, e->warp.warp, ISA_REG_P, o->number, 0,
-                            &mask);
-        mask &= ~(UINT64_C(1) << o->lane);
-        bits = mask | (uint64_t)(bits != 0) << o->lane;
-    }
-    if (!emu_reg_write(
-            e->warp.core, e->warp.slot, e->warp.warp, reg_class, o->number, o->lane,
-            o->kind == DBG_TARGET_P || o->kind == DBG_TARGET_EXEC ? bits : bits & UINT32_MAX,
-            e->err) ||
-        (o->pair && !emu_reg_write(e->warp.core, e->warp.slot, e->warp.warp, reg_class,
-                                   o->number + 1, o->lane, bits >> 32, e->err)))
-        e->status = e->err != NULL && e->err->status != LW_OK ? e->err->status : LW_ERANGE;
-}
-
-enum lw_status dbg_assign(struct dbg *dbg, dbg_thread_id id, unsigned lane, const char *text,
-                          struct lw_error *err)
-{
-    struct lw_error local;
-    struct dbg_operand target;
-    struct dbg_value value;
-    uint64_t bits;
-    struct dbg_expr e;
-
-    if (err == NULL)
-        err = &local;
-    err->status = LW_OK;
-    expr_init(&e, dbg, id, lane, text, err);
-    place(&e, &target);
-    if (e.status == LW_OK && (!take(&e, "=") || *e.at == '='))
-        dbg_expr_fail(&e, LW_EUSAGE, "\"%s\" is no assignment: write TARGET = EXPRESSION",
-                      text);
-    if (e.status == LW_OK && target.kind == DBG_TARGET_NONE)
-        dbg_expr_fail(
-            &e, LW_EUSAGE,
-            "the left side cannot be written: registers, pc, lane, exec and loads as u32[...] "
-            "can");
-    value = expression(&e);
-    expect_end(&e);
-    if (e.status != LW_OK)
-        return e.status;
-    if (dbg_value_is_float(&value) && !dbg_value_is_float(&target.value) && !target.typed &&
-        target.kind <= DBG_TARGET_S && target.kind >= DBG_TARGET_V) {
-        dbg_expr_fail(&e, LW_EUSAGE,
-                      "the register holds plain bits: write %s = ... for a float",
-                      target.pair ? "v2:3.f64" : "v2.f32");
-        return e.status;
-    }
-    value = dbg_value_convert(&value, target.value.type);
-    bits = value.bits;
-    switch (target.kind) {
-    case DBG_TARGET_MEMORY: {
-        uint8_t raw[8];
-        uint64_t done = 0;
-
-        lw_put64(raw, bits);
-        done = dbg_mem_access(dbg, id, lane, target.address, raw, target.bytes, true);
-        if (e.status == LW_OK && done != target.bytes)
-            dbg_expr_fail(&e, LW_ERANGE, "cannot write %u bytes at 0x%llx", target.bytes,
-                          (unsigned long long)target.address);
-        break;
-    }
-    case DBG_TARGET_PC:
-        if (dbg_expr_warp(&e)) {
-            e.status = emu_pc_write(e.warp.core, e.warp.slot, e.warp.warp, lane, bits, err);
-            if (e.status == LW_OK)
-                dbg_arrival_moved(dbg, id, UINT64_C(1) << lane);
-        }
-        break;
-    case DBG_TARGET_LANE:
-        e.status = bits < EMU_MAX_LANES ? dbg_lane_set(dbg, id, (unsigned)bits, err)
-                                        : LW_FAIL(err, LW_ERANGE, "lane %llu does not exist",
-                                                  (unsigned long long)bits);
-        break;
-    case DBG_TARGET_EXEC:
-        target.number = ISA_S_EXEC;
-        target.pair = false;
-        store_register(&e, &target, bits);
-        break;
-    default:
-        store_register(&e, &target, bits);
-    }
+    (void)dbg_expr_value(&e);
+    dbg_expr_end(&e);
     return e.status;
 }

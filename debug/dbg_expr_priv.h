@@ -19,6 +19,19 @@ enum dbg_target {
     DBG_TARGET_LANE,
     DBG_TARGET_MEMORY
 };
+/** A type that needs no debug information; bytes 0: void. */
+struct dbg_own {
+    enum dbg_type type;
+    unsigned bytes;
+    bool character;
+};
+/** A type as an expression names it: of the source, or ours, and the * behind it. */
+struct dbg_ctype {
+    const struct isa_debug *debug; /* NULL: own */
+    int64_t type;
+    struct dbg_own own;
+    unsigned stars;
+};
 struct dbg_operand {
     struct dbg_value value;
     enum dbg_target kind;
@@ -32,6 +45,10 @@ struct dbg_operand {
     unsigned skip;  /* dimensions of an array that are chosen */
     bool in_memory; /* at address; else the value is all there is */
     unsigned bit_first, bit_count; /* a bit field of the word at address; count 0: none */
+    /* a pointer of the expression's own, `(float *)x` or `&y`: so many * behind the type; what it
+     * points to is the type of the source above, or, where debug is NULL, one of ours: */
+    unsigned stars;
+    struct dbg_own own;
 };
 
 struct dbg_expr {
@@ -40,6 +57,8 @@ struct dbg_expr {
     unsigned lane, depth;
     const char *text, *at;
     bool dry;       /* read no state */
+    bool plain;     /* pointers are integers here: inside u32[...] */
+    bool reducing;  /* inside of any(...) and the like */
     bool have_warp; /* warp is located */
     struct dbg_warp warp;
     enum lw_status status;
@@ -50,6 +69,25 @@ struct dbg_expr {
 enum lw_status dbg_expr_place(struct dbg *dbg, dbg_thread_id id, unsigned lane,
                               const char *text, struct dbg_operand *out, struct lw_error *err)
     LW_MUST_CHECK;
+
+/* ---- reading (dbg_expr.c) ------------------------------------------------------------ */
+
+void dbg_expr_init(struct dbg_expr *e, struct dbg *dbg, dbg_thread_id id, unsigned lane,
+                   const char *text, struct lw_error *err);
+/** Nothing may be left of the text. */
+void dbg_expr_end(struct dbg_expr *e);
+void dbg_expr_skip(struct dbg_expr *e);
+/** Behind @token and the blanks before it, if it comes next. */
+bool dbg_expr_take(struct dbg_expr *e, const char *token);
+/** The value of a whole expression; of operators in front of a value, as an operand. */
+struct dbg_value dbg_expr_value(struct dbg_expr *e);
+void dbg_expr_unary(struct dbg_expr *e, struct dbg_operand *o);
+/** A value without type or place. */
+void dbg_expr_plain(struct dbg_operand *o, struct dbg_value value);
+struct dbg_value dbg_expr_compute(struct dbg_expr *e, const char *op, struct dbg_value x,
+                                  struct dbg_value y);
+/** Where @name is a function and a bracket follows: its value (dbg_functions.c). */
+bool dbg_function(struct dbg_expr *e, const char *name, struct dbg_operand *o);
 
 /* ---- values (dbg_value.c) ---------------------------------------------------------- */
 
@@ -95,5 +133,62 @@ bool dbg_typed_is_structure(const struct dbg_operand *o);
 bool dbg_typed_finish(struct dbg_expr *e, struct dbg_operand *o);
 void dbg_typed_print(struct dbg *dbg, dbg_thread_id id, unsigned lane, struct dbg_operand *o,
                      char format, struct lw_sink *out);
+/** @count values side by side from the one that @o is: pointer@count. */
+void dbg_typed_print_row(struct dbg *dbg, dbg_thread_id id, unsigned lane,
+                         const struct dbg_operand *o, uint64_t count, char format,
+                         struct lw_sink *out);
+/** It has a type beyond its value's. */
+static inline bool dbg_typed(const struct dbg_operand *o)
+{
+    return o->debug != NULL || o->stars != 0;
+}
+/** What a pointer or an array steps by; false: it is neither. 0 bytes: not known. */
+bool dbg_typed_stride(const struct dbg_operand *o, uint64_t *bytes);
+/** Become a pointer that can be computed with: an array decays, the value is read. */
+void dbg_typed_decay(struct dbg_operand *o);
+/** Become a pointer to what it was. False: it has no address. */
+bool dbg_typed_address(struct dbg_operand *o);
+/** The value as @type; a failure is noted. */
+void dbg_typed_cast(struct dbg_expr *e, struct dbg_operand *o, const struct dbg_ctype *type);
+/** Load a value of one of our types. */
+void dbg_expr_load(struct dbg_expr *e, struct dbg_operand *o, enum dbg_type type,
+                   unsigned bytes, uint64_t address);
+/** The value of a scalar of @bytes: narrowed, with its sign. */
+struct dbg_value dbg_scalar(enum dbg_type type, unsigned bytes, uint64_t bits);
+/** The debugger's type of a base, enumeration or pointer type; false: an aggregate. */
+bool dbg_type_scalar(const struct isa_debug *debug, int64_t type, enum dbg_type *out,
+                     unsigned *bytes);
+
+/* ---- types of the source (dbg_types.c) ------------------------------------------------- */
+
+enum { DBG_NO_TYPE = -1 };
+uint64_t dbg_die_number(const struct isa_debug *debug, uint32_t die, unsigned name,
+                        uint64_t otherwise);
+int64_t dbg_die_type(const struct isa_debug *debug, uint32_t die);
+/** Of an inlined thing: its origin's. NULL: none. */
+const char *dbg_die_name(const struct isa_debug *debug, uint32_t die);
+/** Past names and qualifiers. */
+int64_t dbg_type_plain(const struct isa_debug *debug, int64_t type);
+bool dbg_tag_is_pointer(unsigned tag);
+bool dbg_tag_is_structure(unsigned tag);
+/** Elements of the dimension @nth of an array; 0: it has no such dimension, or no end. */
+uint64_t dbg_type_dimension(const struct isa_debug *debug, uint32_t array, unsigned nth);
+unsigned dbg_type_dimensions(const struct isa_debug *debug, uint32_t array);
+/** Bytes of a type; of an array behind its first @skip dimensions. 0: not known. */
+uint64_t dbg_type_bytes(const struct isa_debug *debug, int64_t type, unsigned skip,
+                        unsigned depth);
+/** It is called char: text. */
+bool dbg_type_is_char(const struct isa_debug *debug, int64_t type);
+/** "const float *", as a declaration names it; behind @skip dimensions. */
+void dbg_type_print(const struct isa_debug *debug, int64_t type, unsigned skip,
+                    struct lw_sink *out);
+/** The same past names, structures and enumerations with what they hold. */
+void dbg_type_print_whole(const struct isa_debug *debug, int64_t type, unsigned skip,
+                          struct lw_sink *out);
+/** A type at e->at, which moves behind it; false: none is there, and nothing moved. */
+bool dbg_type_parse(struct dbg_expr *e, struct dbg_ctype *out);
+/** The type of an operand, or of our own ones. */
+void dbg_operand_type_print(const struct dbg_operand *o, bool whole, struct lw_sink *out);
+void dbg_own_type_print(const struct dbg_own *own, struct lw_sink *out);
 
 #endif

@@ -261,17 +261,25 @@ static enum lw_status line_parse(const struct dbg *dbg, const char *name, uint64
                                  (unsigned long long)line, name);
 }
 
-static enum lw_status function_parse(const struct dbg *dbg, const char *name, uint64_t *pc,
-                                     struct lw_error *err)
+/* The functions that a name means, by symbol or by the source's name. */
+static enum lw_status function_parse(const struct dbg *dbg, const char *name, uint64_t *pcs,
+                                     unsigned room, unsigned *count, struct lw_error *err)
 {
     const struct isa_object *object = emu_program_object(dbg_program(dbg));
     const char *near = NULL;
 
-    for (unsigned i = 0; i < object->function_count; i++)
-        if (strcmp(object->functions[i].name, name) == 0) {
-            *pc = dbg_function_body(dbg, &object->functions[i]);
-            return LW_OK;
+    for (unsigned pass = 0; pass < 2 && *count == 0; pass++)
+        for (unsigned i = 0; i < object->function_count; i++) {
+            const struct isa_function *function = &object->functions[i];
+
+            if (pass == 0 ? strcmp(function->name, name) == 0
+                          : dbg_function_is_called(dbg, function, name)) {
+                if (*count < room)
+                    pcs[(*count)++] = dbg_function_body(dbg, function);
+            }
         }
+    if (*count != 0)
+        return LW_OK;
     if (object->function_count != 0)
         near = lw_nearest(name, &object->functions[0].name, object->function_count,
                           sizeof *object->functions);
@@ -342,10 +350,7 @@ enum lw_status dbg_location_parse(const struct dbg *dbg, const char *text, uint6
             return LW_FAIL(err, LW_ERANGE, "there is no line %lld", (long long)line);
         return line_parse(dbg, file, (uint64_t)line, pcs, room, count, err);
     }
-    status = function_parse(dbg, text, &pcs[0], err);
-    if (status == LW_OK)
-        *count = 1;
-    return status;
+    return function_parse(dbg, text, pcs, room, count, err);
 }
 
 /* ---- disassembly ---------------------------------------------------------------------- */

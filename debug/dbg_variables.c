@@ -8,107 +8,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { NO_DIE = -1, MAX_TYPE_DEPTH = 32, MAX_PRINT_DEPTH = 8, MAX_ELEMENTS = 200, REPEATS = 10 };
+enum { MAX_PRINT_DEPTH = 8, MAX_ELEMENTS = 200, REPEATS = 10 };
 enum { ENCODING_BOOLEAN = 2, ENCODING_FLOAT = 4, ENCODING_SIGNED = 5, ENCODING_SIGNED_CHAR = 6 };
 #define STACK_TO_FRAMES ((UINT64_C(0xFA) - 0xF4) << 56)
-
-/* ---- types ----------------------------------------------------------------------- */
-
-static uint64_t number(const struct isa_debug *debug, uint32_t die, unsigned name,
-                       uint64_t otherwise)
-{
-    const struct isa_attr *attr = isa_die_attr(debug, die, name);
-
-    return attr != NULL ? attr->value : otherwise;
-}
-
-static int64_t type_of(const struct isa_debug *debug, uint32_t die)
-{
-    const struct isa_attr *attr = isa_die_attr(debug, die, ISA_AT_TYPE);
-
-    if (attr == NULL) { /* inlined: its origin tells */
-        const struct isa_attr *origin = isa_die_attr(debug, die, ISA_AT_ABSTRACT_ORIGIN);
-
-        attr = origin != NULL ? isa_die_attr(debug, (uint32_t)origin->value, ISA_AT_TYPE) : NULL;
-    }
-    return attr != NULL ? (int64_t)attr->value : NO_DIE;
-}
-
-/* Past names and qualifiers. */
-static int64_t plain_type(const struct isa_debug *debug, int64_t type)
-{
-    for (unsigned depth = 0; type != NO_DIE && depth < MAX_TYPE_DEPTH; depth++) {
-        switch (debug->dies[type].tag) {
-        case ISA_TAG_TYPEDEF:
-        case ISA_TAG_CONST:
-        case ISA_TAG_VOLATILE:
-        case ISA_TAG_RESTRICT: type = type_of(debug, (uint32_t)type); break;
-        default: return type;
-        }
-    }
-    return NO_DIE;
-}
-
-static bool is_pointer(unsigned tag)
-{
-    return tag == ISA_TAG_POINTER || tag == ISA_TAG_REFERENCE || tag == ISA_TAG_RVALUE_REFERENCE;
-}
-
-static bool is_structure(unsigned tag)
-{
-    return tag == ISA_TAG_STRUCTURE || tag == ISA_TAG_CLASS || tag == ISA_TAG_UNION;
-}
-
-/* Elements of the dimension @nth of an array; 0: it has no such dimension, or no end. */
-static uint64_t dimension(const struct isa_debug *debug, uint32_t array, unsigned nth)
-{
-    for (uint32_t i = array + 1; i < debug->dies[array].end; i = debug->dies[i].end) {
-        const struct isa_attr *count;
-
-        if (debug->dies[i].tag != ISA_TAG_SUBRANGE || nth-- != 0)
-            continue;
-        count = isa_die_attr(debug, i, ISA_AT_COUNT);
-        if (count != NULL)
-            return count->value;
-        count = isa_die_attr(debug, i, ISA_AT_UPPER_BOUND);
-        return count != NULL ? count->value + 1 : 0;
-    }
-    return 0;
-}
-
-static unsigned dimensions(const struct isa_debug *debug, uint32_t array)
-{
-    unsigned n = 0;
-
-    for (uint32_t i = array + 1; i < debug->dies[array].end; i = debug->dies[i].end)
-        n += debug->dies[i].tag == ISA_TAG_SUBRANGE;
-    return n;
-}
-
-/* Bytes of a type; of an array behind its first @skip dimensions. 0: not known. */
-static uint64_t type_bytes(const struct isa_debug *debug, int64_t type, unsigned skip,
-                           unsigned depth)
-{
-    uint64_t bytes;
-    unsigned tag;
-
-    type = plain_type(debug, type);
-    if (type == NO_DIE || depth == MAX_TYPE_DEPTH)
-        return 0;
-    tag = debug->dies[type].tag;
-    if (tag == ISA_TAG_ARRAY) {
-        bytes = type_bytes(debug, type_of(debug, (uint32_t)type), 0, depth + 1);
-        for (unsigned i = skip; i < dimensions(debug, (uint32_t)type); i++) {
-            uint64_t count = dimension(debug, (uint32_t)type, i);
-
-            if (count != 0 && bytes > UINT64_MAX / count)
-                return 0;
-            bytes *= count;
-        }
-        return bytes;
-    }
-    return number(debug, (uint32_t)type, ISA_AT_BYTE_SIZE, is_pointer(tag) ? 8 : 0);
-}
 
 /* ---- places ------------------------------------------------------------------------- */
 
@@ -133,18 +35,6 @@ static bool find_where(struct dbg *dbg, dbg_thread_id id, unsigned lane, struct 
     out->object = emu_program_object(out->program);
     out->insn = (uint32_t)((split.pc - emu_program_base(out->program)) / ISA_WORD_BYTES);
     return out->object->debug != NULL;
-}
-
-static const char *name_of(const struct isa_debug *debug, uint32_t die)
-{
-    const struct isa_attr *attr = isa_die_attr(debug, die, ISA_AT_NAME);
-
-    if (attr == NULL) {
-        const struct isa_attr *origin = isa_die_attr(debug, die, ISA_AT_ABSTRACT_ORIGIN);
-
-        attr = origin != NULL ? isa_die_attr(debug, (uint32_t)origin->value, ISA_AT_NAME) : NULL;
-    }
-    return attr != NULL ? attr->text : NULL;
 }
 
 static bool is_variable(const struct isa_debug *debug, uint32_t die)
@@ -197,12 +87,12 @@ static unsigned find_scopes(const struct where *at, uint32_t *scopes, unsigned r
 static int64_t find_in(const struct isa_debug *debug, uint32_t scope, const char *name)
 {
     for (uint32_t i = scope + 1; i < debug->dies[scope].end; i = debug->dies[i].end) {
-        const char *have = is_variable(debug, i) ? name_of(debug, i) : NULL;
+        const char *have = is_variable(debug, i) ? dbg_die_name(debug, i) : NULL;
 
         if (have != NULL && strcmp(have, name) == 0)
             return i;
     }
-    return NO_DIE;
+    return DBG_NO_TYPE;
 }
 
 static int64_t find_variable(const struct where *at, const char *name)
@@ -213,17 +103,17 @@ static int64_t find_variable(const struct where *at, const char *name)
     for (unsigned n = find_scopes(at, scopes, LW_COUNT_OF(scopes)); n-- > 0;) {
         int64_t die = find_in(debug, scopes[n], name);
 
-        if (die != NO_DIE)
+        if (die != DBG_NO_TYPE)
             return die;
     }
     for (uint32_t i = 0; i < debug->die_count;) {
-        const char *have = debug->dies[i].tag == ISA_TAG_VARIABLE ? name_of(debug, i) : NULL;
+        const char *have = debug->dies[i].tag == ISA_TAG_VARIABLE ? dbg_die_name(debug, i) : NULL;
 
         if (have != NULL && strcmp(have, name) == 0)
             return i;
         i = debug->dies[i].tag == ISA_TAG_NAMESPACE ? i + 1 : debug->dies[i].end;
     }
-    return NO_DIE;
+    return DBG_NO_TYPE;
 }
 
 /** A value of the source: in memory (windows count), or only known. */
@@ -287,22 +177,21 @@ static void locate(struct dbg *dbg, dbg_thread_id id, unsigned lane, const struc
 
 /* ---- scalars ---------------------------------------------------------------------------- */
 
-/* The debugger's type of a base, enumeration or pointer type; false: an aggregate. */
-static bool scalar_type(const struct isa_debug *debug, int64_t type, enum dbg_type *out,
-                        unsigned *bytes)
+bool dbg_type_scalar(const struct isa_debug *debug, int64_t type, enum dbg_type *out,
+                     unsigned *bytes)
 {
     uint64_t size, encoding;
     unsigned tag;
 
-    type = plain_type(debug, type);
-    if (type == NO_DIE)
+    type = dbg_type_plain(debug, type);
+    if (type == DBG_NO_TYPE)
         return false;
     tag = debug->dies[type].tag;
-    size = type_bytes(debug, type, 0, 0);
+    size = dbg_type_bytes(debug, type, 0, 0);
     if (size != 1 && size != 2 && size != 4 && size != 8)
         return false;
     *bytes = (unsigned)size;
-    if (is_pointer(tag)) {
+    if (dbg_tag_is_pointer(tag)) {
         *out = DBG_U64;
         return size == 8;
     }
@@ -312,7 +201,7 @@ static bool scalar_type(const struct isa_debug *debug, int64_t type, enum dbg_ty
     }
     if (tag != ISA_TAG_BASE)
         return false;
-    encoding = number(debug, (uint32_t)type, ISA_AT_ENCODING, 0);
+    encoding = dbg_die_number(debug, (uint32_t)type, ISA_AT_ENCODING, 0);
     if (encoding == ENCODING_FLOAT && size >= 4)
         *out = size == 8 ? DBG_F64 : DBG_F32;
     else if (encoding == ENCODING_SIGNED || encoding == ENCODING_SIGNED_CHAR)
@@ -322,7 +211,7 @@ static bool scalar_type(const struct isa_debug *debug, int64_t type, enum dbg_ty
     return true;
 }
 
-static struct dbg_value scalar(enum dbg_type type, unsigned bytes, uint64_t bits)
+struct dbg_value dbg_scalar(enum dbg_type type, unsigned bytes, uint64_t bits)
 {
     if (bytes < 8)
         bits &= lw_mask(8 * bytes);
@@ -349,6 +238,7 @@ static void set_type(struct dbg_operand *o, const struct isa_debug *debug, int64
     o->type = type;
     o->skip = 0;
     o->bit_count = 0;
+    o->stars = 0;
 }
 
 bool dbg_variable_resolve(struct dbg_expr *e, const char *name, struct dbg_operand *o)
@@ -356,30 +246,30 @@ bool dbg_variable_resolve(struct dbg_expr *e, const char *name, struct dbg_opera
     const struct emu_program *program = dbg_program(e->dbg);
     struct where at;
     struct found found = {0};
-    int64_t die = NO_DIE;
+    int64_t die = DBG_NO_TYPE;
 
     if (find_where(e->dbg, e->id, e->lane, &at))
         die = find_variable(&at, name);
-    if (die == NO_DIE && e->dry && program != NULL &&
+    if (die == DBG_NO_TYPE && e->dry && program != NULL &&
         emu_program_object(program)->debug != NULL) {
         /* nobody stands anywhere yet: a condition is checked by any variable of the name */
         const struct isa_debug *debug = emu_program_object(program)->debug;
 
-        for (uint32_t i = 0; i < debug->die_count && die == NO_DIE; i++) {
-            const char *have = is_variable(debug, i) ? name_of(debug, i) : NULL;
+        for (uint32_t i = 0; i < debug->die_count && die == DBG_NO_TYPE; i++) {
+            const char *have = is_variable(debug, i) ? dbg_die_name(debug, i) : NULL;
 
             if (have != NULL && strcmp(have, name) == 0)
                 die = i;
         }
-        if (die != NO_DIE) {
-            set_type(o, debug, type_of(debug, (uint32_t)die));
+        if (die != DBG_NO_TYPE) {
+            set_type(o, debug, dbg_die_type(debug, (uint32_t)die));
             o->in_memory = true;
             return true;
         }
     }
-    if (die == NO_DIE)
+    if (die == DBG_NO_TYPE)
         return false;
-    set_type(o, at.object->debug, type_of(at.object->debug, (uint32_t)die));
+    set_type(o, at.object->debug, dbg_die_type(at.object->debug, (uint32_t)die));
     o->in_memory = true;
     if (e->dry)
         return true;
@@ -397,7 +287,27 @@ bool dbg_variable_resolve(struct dbg_expr *e, const char *name, struct dbg_opera
 
 uint64_t dbg_typed_bytes(const struct dbg_operand *o)
 {
-    return o->debug != NULL ? type_bytes(o->debug, o->type, o->skip, 0) : o->bytes;
+    return o->stars != 0      ? 8
+           : o->debug != NULL ? dbg_type_bytes(o->debug, o->type, o->skip, 0)
+                              : o->bytes;
+}
+
+/* A pointer of the expression's own: 8 bytes. */
+static void finish_own(struct dbg_expr *e, struct dbg_operand *o)
+{
+    uint8_t raw[8] = {0};
+
+    o->typed = true;
+    if (!o->in_memory)
+        return;
+    o->bytes = 8;
+    o->kind = DBG_TARGET_MEMORY;
+    if (!e->dry &&
+        dbg_mem_access(e->dbg, e->id, e->lane, o->address, raw, 8, false) != 8)
+        dbg_expr_fail(e, LW_ERANGE,
+                      "cannot read 8 bytes at 0x%llx: this lane has no memory there",
+                      (unsigned long long)o->address);
+    o->value = dbg_value_make(DBG_U64, lw_get64(raw));
 }
 
 bool dbg_typed_finish(struct dbg_expr *e, struct dbg_operand *o)
@@ -407,13 +317,17 @@ bool dbg_typed_finish(struct dbg_expr *e, struct dbg_operand *o)
     uint8_t raw[8] = {0};
 
     o->kind = DBG_TARGET_NONE;
-    if (o->skip != 0 || !scalar_type(o->debug, o->type, &type, &bytes)) {
+    if (o->stars != 0) {
+        finish_own(e, o);
+        return true;
+    }
+    if (o->skip != 0 || !dbg_type_scalar(o->debug, o->type, &type, &bytes)) {
         o->value = dbg_value_make(DBG_U64, o->address); /* an aggregate is its address */
         return false;
     }
     o->typed = true;
     if (!o->in_memory) {
-        o->value = scalar(type, bytes, o->value.bits);
+        o->value = dbg_scalar(type, bytes, o->value.bits);
         return true;
     }
     o->bytes = bytes;
@@ -432,78 +346,181 @@ bool dbg_typed_finish(struct dbg_expr *e, struct dbg_operand *o)
         o->value = dbg_value_make(type, bits_of(lw_get64(raw), o->bit_first, o->bit_count,
                                                 type == DBG_S32 || type == DBG_S64));
     else
-        o->value = scalar(type, bytes, lw_get64(raw));
+        o->value = dbg_scalar(type, bytes, lw_get64(raw));
     return true;
+}
+
+static bool is_array(const struct dbg_operand *o)
+{
+    int64_t type = dbg_type_plain(o->debug, o->type);
+
+    return o->stars == 0 && type != DBG_NO_TYPE && o->debug->dies[type].tag == ISA_TAG_ARRAY;
+}
+
+/* Step into a dimension of an array's type. */
+static void choose_element(struct dbg_operand *o)
+{
+    int64_t type = dbg_type_plain(o->debug, o->type);
+
+    if (o->skip + 1 < dbg_type_dimensions(o->debug, (uint32_t)type))
+        o->skip++;
+    else
+        set_type(o, o->debug, dbg_die_type(o->debug, (uint32_t)type));
+}
+
+bool dbg_typed_stride(const struct dbg_operand *o, uint64_t *bytes)
+{
+    int64_t type;
+
+    if (o->stars != 0) {
+        *bytes = o->stars > 1       ? 8
+                 : o->debug != NULL ? dbg_type_bytes(o->debug, o->type, o->skip, 0)
+                                    : o->own.bytes;
+        return true;
+    }
+    if (o->debug == NULL)
+        return false;
+    type = dbg_type_plain(o->debug, o->type);
+    if (type == DBG_NO_TYPE)
+        return false;
+    if (is_array(o)) {
+        *bytes = dbg_type_bytes(o->debug, type, o->skip + 1, 0);
+        return true;
+    }
+    if (!dbg_tag_is_pointer(o->debug->dies[type].tag))
+        return false;
+    *bytes = dbg_type_bytes(o->debug, dbg_die_type(o->debug, (uint32_t)type), 0, 0);
+    return true;
+}
+
+void dbg_typed_decay(struct dbg_operand *o)
+{
+    if (o->stars == 0 && is_array(o)) {
+        o->value = dbg_value_make(DBG_U64, o->address);
+        choose_element(o);
+        o->stars = 1;
+    }
+    o->in_memory = false;
+    o->kind = DBG_TARGET_NONE;
+}
+
+bool dbg_typed_address(struct dbg_operand *o)
+{
+    if (dbg_typed(o) ? !o->in_memory || o->bit_count != 0 : o->kind != DBG_TARGET_MEMORY)
+        return false;
+    o->value = dbg_value_make(DBG_U64, o->address);
+    o->stars++;
+    o->in_memory = false;
+    o->typed = true;
+    o->kind = DBG_TARGET_NONE;
+    return true;
+}
+
+void dbg_typed_cast(struct dbg_expr *e, struct dbg_operand *o, const struct dbg_ctype *to)
+{
+    enum dbg_type type = DBG_U64;
+    unsigned bytes = 8;
+    struct dbg_value value = o->value;
+    bool pointer = to->stars != 0;
+
+    if (e->status != LW_OK)
+        return;
+    if (to->stars == 0 && to->debug != NULL) {
+        int64_t plain = dbg_type_plain(to->debug, to->type);
+
+        if (!dbg_type_scalar(to->debug, to->type, &type, &bytes)) {
+            dbg_expr_fail(e, LW_EUSAGE, "a value cannot be converted to a structure or an array");
+            return;
+        }
+        pointer = dbg_tag_is_pointer(to->debug->dies[plain].tag);
+    } else if (to->stars == 0) {
+        type = to->own.type;
+        bytes = to->own.bytes;
+        if (bytes == 0) {
+            dbg_expr_fail(e, LW_EUSAGE, "void has no values");
+            return;
+        }
+    }
+    if (pointer && dbg_value_is_float(&value)) {
+        dbg_expr_fail(e, LW_EUSAGE, "an address is an integer, not a float");
+        return;
+    }
+    value = dbg_value_convert(&value, type);
+    if (bytes < 4)
+        value = dbg_scalar(type, bytes, value.bits);
+    *o = (struct dbg_operand){.value = value, .typed = true, .debug = to->debug,
+                              .type = to->type, .stars = to->stars, .own = to->own};
+}
+
+/* The value is a pointer: be what it points to, @index behind it. */
+static void arrive(struct dbg_expr *e, struct dbg_operand *o, int64_t index)
+{
+    uint64_t bytes = 0;
+
+    (void)dbg_typed_finish(e, o);
+    (void)dbg_typed_stride(o, &bytes);
+    o->address = o->value.bits + (uint64_t)index * bytes;
+    o->in_memory = true;
+    if (o->stars == 0) {
+        set_type(o, o->debug,
+                 dbg_die_type(o->debug, (uint32_t)dbg_type_plain(o->debug, o->type)));
+    } else if (--o->stars == 0 && o->debug == NULL) {
+        if (o->own.bytes == 0)
+            dbg_expr_fail(e, LW_EUSAGE, "void has no values: convert the pointer first");
+        else
+            dbg_expr_load(e, o, o->own.type, o->own.bytes, o->address);
+    }
 }
 
 void dbg_typed_follow(struct dbg_expr *e, struct dbg_operand *o)
 {
-    int64_t type = plain_type(o->debug, o->type);
-
-    if (e->status != LW_OK)
-        return;
-    if (type != NO_DIE && o->debug->dies[type].tag == ISA_TAG_ARRAY) {
-        dbg_typed_index(e, o, 0);
-        return;
-    }
-    if (type == NO_DIE || o->skip != 0 || !is_pointer(o->debug->dies[type].tag)) {
-        dbg_expr_fail(e, LW_EUSAGE, "this is neither a pointer nor an array");
-        return;
-    }
-    (void)dbg_typed_finish(e, o);
-    o->address = o->value.bits;
-    o->in_memory = true;
-    set_type(o, o->debug, type_of(o->debug, (uint32_t)type));
+    dbg_typed_index(e, o, 0);
 }
 
 void dbg_typed_index(struct dbg_expr *e, struct dbg_operand *o, int64_t index)
 {
-    int64_t type = plain_type(o->debug, o->type);
     uint64_t bytes;
 
     if (e->status != LW_OK)
         return;
-    if (type != NO_DIE && o->debug->dies[type].tag == ISA_TAG_ARRAY) {
-        bytes = type_bytes(o->debug, type, o->skip + 1, 0);
+    if (!dbg_typed_stride(o, &bytes)) {
+        dbg_expr_fail(e, LW_EUSAGE, "this is neither a pointer nor an array");
+    } else if (o->stars == 0 && is_array(o)) {
         o->address += (uint64_t)index * bytes;
-        if (o->skip + 1 < dimensions(o->debug, (uint32_t)type))
-            o->skip++;
-        else
-            set_type(o, o->debug, type_of(o->debug, (uint32_t)type));
-        return;
+        choose_element(o);
+    } else {
+        arrive(e, o, index);
     }
-    dbg_typed_follow(e, o);
-    if (e->status == LW_OK)
-        o->address += (uint64_t)index * type_bytes(o->debug, o->type, 0, 0);
 }
 
 void dbg_typed_member(struct dbg_expr *e, struct dbg_operand *o, const char *name)
 {
     const struct isa_debug *debug = o->debug;
-    int64_t type = plain_type(debug, o->type);
+    int64_t type = debug != NULL ? dbg_type_plain(debug, o->type) : DBG_NO_TYPE;
 
     if (e->status != LW_OK)
         return;
-    if (type == NO_DIE || o->skip != 0 || !is_structure(debug->dies[type].tag)) {
+    if (o->stars != 0 || debug == NULL || type == DBG_NO_TYPE || o->skip != 0 ||
+        !dbg_tag_is_structure(debug->dies[type].tag)) {
         dbg_expr_fail(e, LW_EUSAGE, "this is no structure, so it has no member %s", name);
         return;
     }
     for (uint32_t i = (uint32_t)type + 1; i < debug->dies[type].end; i = debug->dies[i].end) {
-        const char *have = debug->dies[i].tag == ISA_TAG_MEMBER ? name_of(debug, i) : NULL;
+        const char *have = debug->dies[i].tag == ISA_TAG_MEMBER ? dbg_die_name(debug, i) : NULL;
         const struct isa_attr *bit = isa_die_attr(debug, i, ISA_AT_DATA_BIT_OFFSET);
 
         if (have == NULL || strcmp(have, name) != 0)
             continue;
-        set_type(o, debug, type_of(debug, i));
-        o->address += number(debug, i, ISA_AT_MEMBER_LOCATION, 0);
+        set_type(o, debug, dbg_die_type(debug, i));
+        o->address += dbg_die_number(debug, i, ISA_AT_MEMBER_LOCATION, 0);
         if (bit != NULL) {
-            uint64_t bytes = type_bytes(debug, o->type, 0, 0);
+            uint64_t bytes = dbg_type_bytes(debug, o->type, 0, 0);
 
             if (bytes == 0 || bytes > 8)
                 bytes = 4;
             o->address += bit->value / (8 * bytes) * bytes;
             o->bit_first = (unsigned)(bit->value % (8 * bytes));
-            o->bit_count = (unsigned)(number(debug, i, ISA_AT_BIT_SIZE, 1) & 63);
+            o->bit_count = (unsigned)(dbg_die_number(debug, i, ISA_AT_BIT_SIZE, 1) & 63);
         }
         return;
     }
@@ -512,9 +529,9 @@ void dbg_typed_member(struct dbg_expr *e, struct dbg_operand *o, const char *nam
 
 bool dbg_typed_is_structure(const struct dbg_operand *o)
 {
-    int64_t type = plain_type(o->debug, o->type);
+    int64_t type = o->debug != NULL ? dbg_type_plain(o->debug, o->type) : DBG_NO_TYPE;
 
-    return type != NO_DIE && o->skip == 0 && is_structure(o->debug->dies[type].tag);
+    return type != DBG_NO_TYPE && o->stars == 0 && o->skip == 0 && dbg_tag_is_structure(o->debug->dies[type].tag);
 }
 
 /* ---- printing ------------------------------------------------------------------------------ */
@@ -530,24 +547,86 @@ struct printing {
 
 static void print_at(struct printing *pr, struct dbg_operand *o, unsigned depth);
 
+enum { MAX_TEXT = 200 };
+
+/* Text as C writes it, up to its end; false: the lane has no memory there. */
+static bool print_text(struct printing *pr, uint64_t address, uint64_t room)
+{
+    uint8_t c;
+
+    if (dbg_mem_access(pr->dbg, pr->id, pr->lane, address, &c, 1, false) != 1)
+        return false;
+    lw_put(pr->out, "\"");
+    for (uint64_t i = 0; i < room; i++) {
+        if (i == MAX_TEXT) {
+            lw_put(pr->out, "\"...");
+            return true;
+        }
+        if (dbg_mem_access(pr->dbg, pr->id, pr->lane, address + i, &c, 1, false) != 1 || c == 0)
+            break;
+        if (c == '"' || c == '\\')
+            lw_printf(pr->out, "\\%c", c);
+        else if (c == '\n')
+            lw_put(pr->out, "\\n");
+        else if (c >= ' ' && c < 0x7f)
+            lw_printf(pr->out, "%c", c);
+        else
+            lw_printf(pr->out, "\\%03o", c);
+    }
+    lw_put(pr->out, "\"");
+    return true;
+}
+
+static bool points_to_text(const struct dbg_operand *o)
+{
+    int64_t type;
+
+    if (o->stars != 0)
+        return o->stars == 1 && o->skip == 0 &&
+               (o->debug != NULL ? dbg_type_is_char(o->debug, o->type) : o->own.character);
+    type = dbg_type_plain(o->debug, o->type);
+    return type != DBG_NO_TYPE && o->debug->dies[type].tag == ISA_TAG_POINTER &&
+           dbg_type_is_char(o->debug, dbg_die_type(o->debug, (uint32_t)type));
+}
+
+static void print_pointer(struct printing *pr, const struct dbg_operand *o)
+{
+    lw_printf(pr->out, "0x%llx", (unsigned long long)o->value.bits);
+    if (points_to_text(o)) {
+        struct lw_sink *out = pr->out;
+        struct lw_buffer text;
+
+        lw_buffer_init(&text);
+        pr->out = &text.sink;
+        if (print_text(pr, o->value.bits, UINT64_MAX))
+            lw_printf(out, " %s", text.text);
+        pr->out = out;
+        lw_buffer_fini(&text);
+    }
+}
+
 static void print_scalar(struct printing *pr, const struct dbg_operand *o)
 {
-    int64_t type = plain_type(o->debug, o->type);
-    unsigned tag = type != NO_DIE ? o->debug->dies[type].tag : 0;
+    int64_t type = o->stars == 0 ? dbg_type_plain(o->debug, o->type) : DBG_NO_TYPE;
+    unsigned tag = type != DBG_NO_TYPE ? o->debug->dies[type].tag : 0;
 
     if (pr->format == 0 && tag == ISA_TAG_ENUMERATION) {
         for (uint32_t i = (uint32_t)type + 1; i < o->debug->dies[type].end; i++) {
             if (o->debug->dies[i].tag == ISA_TAG_ENUMERATOR &&
-                (uint32_t)number(o->debug, i, ISA_AT_CONST_VALUE, 0) == (uint32_t)o->value.bits) {
-                lw_put(pr->out, name_of(o->debug, i) != NULL ? name_of(o->debug, i) : "?");
+                (uint32_t)dbg_die_number(o->debug, i, ISA_AT_CONST_VALUE, 0) == (uint32_t)o->value.bits) {
+                lw_put(pr->out, dbg_die_name(o->debug, i) != NULL ? dbg_die_name(o->debug, i) : "?");
                 return;
             }
         }
     }
-    if (pr->format == 0 && is_pointer(tag))
-        lw_printf(pr->out, "0x%llx", (unsigned long long)o->value.bits);
+    if ((pr->format == 0 || pr->format == 's') && (o->stars != 0 || dbg_tag_is_pointer(tag)))
+        print_pointer(pr, o);
     else
-        dbg_value_print(&o->value, pr->format, pr->out);
+        dbg_value_print(&o->value,
+                        pr->format == 0 && o->stars == 0 && dbg_type_is_char(o->debug, o->type)
+                            ? 'c'
+                            : pr->format,
+                        pr->out);
 }
 
 static void print_members(struct printing *pr, const struct dbg_operand *o, int64_t type,
@@ -559,7 +638,7 @@ static void print_members(struct printing *pr, const struct dbg_operand *o, int6
     lw_put(pr->out, "{");
     for (uint32_t i = (uint32_t)type + 1; i < debug->dies[type].end; i = debug->dies[i].end) {
         struct dbg_operand member = *o;
-        const char *name = name_of(debug, i);
+        const char *name = dbg_die_name(debug, i);
 
         if (debug->dies[i].tag != ISA_TAG_MEMBER)
             continue;
@@ -571,18 +650,20 @@ static void print_members(struct printing *pr, const struct dbg_operand *o, int6
             lw_printf(pr->out, "%s = ", name);
             dbg_typed_member(&e, &member, name);
         } else { /* an unnamed structure or union */
-            set_type(&member, debug, type_of(debug, i));
-            member.address += number(debug, i, ISA_AT_MEMBER_LOCATION, 0);
+            set_type(&member, debug, dbg_die_type(debug, i));
+            member.address += dbg_die_number(debug, i, ISA_AT_MEMBER_LOCATION, 0);
         }
         print_at(pr, &member, depth + 1);
     }
     lw_put(pr->out, "}");
 }
 
-static void print_elements(struct printing *pr, const struct dbg_operand *o, int64_t type,
-                           unsigned depth)
+typedef void (*print_fn)(struct printing *pr, struct dbg_operand *o, unsigned depth);
+
+/* @count elements of the array or pointer @o, runs of the same shortened. */
+static void print_row(struct printing *pr, const struct dbg_operand *o, uint64_t count,
+                      unsigned depth, print_fn print)
 {
-    uint64_t count = dimension(o->debug, (uint32_t)type, o->skip);
     struct lw_buffer last, next;
     uint64_t run = 0;
 
@@ -599,7 +680,10 @@ static void print_elements(struct printing *pr, const struct dbg_operand *o, int
         if (!end) {
             one.out = &next.sink;
             dbg_typed_index(&e, &element, (int64_t)i);
-            print_at(&one, &element, depth + 1);
+            if (e.status == LW_OK)
+                print(&one, &element, depth + 1);
+            else
+                lw_put(one.out, "<no memory>");
             pr->left = one.left;
             if (run != 0 && next.size == last.size &&
                 memcmp(next.text, last.text, next.size) == 0) {
@@ -628,25 +712,43 @@ static void print_elements(struct printing *pr, const struct dbg_operand *o, int
     lw_buffer_fini(&next);
 }
 
+static void print_elements(struct printing *pr, const struct dbg_operand *o, int64_t type,
+                           unsigned depth)
+{
+    uint64_t count = dbg_type_dimension(o->debug, (uint32_t)type, o->skip);
+
+    if (pr->format == 0 && o->skip + 1 == dbg_type_dimensions(o->debug, (uint32_t)type) &&
+        dbg_type_is_char(o->debug, dbg_die_type(o->debug, (uint32_t)type)) &&
+        print_text(pr, o->address, count))
+        return;
+    print_row(pr, o, count, depth, print_at);
+}
+
 static void print_at(struct printing *pr, struct dbg_operand *o, unsigned depth)
 {
     struct lw_error err;
     struct dbg_expr e = {.dbg = pr->dbg, .id = pr->id, .lane = pr->lane, .err = &err};
-    int64_t type = plain_type(o->debug, o->type);
+    int64_t type = o->debug != NULL ? dbg_type_plain(o->debug, o->type) : DBG_NO_TYPE;
 
     if (pr->left == 0 || depth > MAX_PRINT_DEPTH) {
         lw_put(pr->out, "...");
         return;
     }
     pr->left--;
-    if (dbg_typed_finish(&e, o)) {
+    if (!dbg_typed(o)) { /* one of our types, loaded */
+        if (o->kind != DBG_TARGET_MEMORY)
+            lw_put(pr->out, "<no memory>");
+        else
+            dbg_value_print(&o->value, pr->format == 0 && o->own.character ? 'c' : pr->format,
+                            pr->out);
+    } else if (dbg_typed_finish(&e, o)) {
         if (e.status != LW_OK)
             lw_put(pr->out, "<no memory>");
         else
             print_scalar(pr, o);
-    } else if (type != NO_DIE && is_structure(o->debug->dies[type].tag)) {
+    } else if (type != DBG_NO_TYPE && dbg_tag_is_structure(o->debug->dies[type].tag)) {
         print_members(pr, o, type, depth);
-    } else if (type != NO_DIE && o->debug->dies[type].tag == ISA_TAG_ARRAY) {
+    } else if (type != DBG_NO_TYPE && o->debug->dies[type].tag == ISA_TAG_ARRAY) {
         print_elements(pr, o, type, depth);
     } else {
         lw_printf(pr->out, "<no value at 0x%llx>", (unsigned long long)o->address);
@@ -659,6 +761,15 @@ void dbg_typed_print(struct dbg *dbg, dbg_thread_id id, unsigned lane, struct db
     struct printing pr = {dbg, id, lane, format, out, 4 * MAX_ELEMENTS};
 
     print_at(&pr, o, 0);
+}
+
+void dbg_typed_print_row(struct dbg *dbg, dbg_thread_id id, unsigned lane,
+                         const struct dbg_operand *o, uint64_t count, char format,
+                         struct lw_sink *out)
+{
+    struct printing pr = {dbg, id, lane, format, out, 4 * MAX_ELEMENTS};
+
+    print_row(&pr, o, count, 0, print_at);
 }
 
 enum lw_status dbg_locals_print(struct dbg *dbg, dbg_thread_id id, unsigned lane,
@@ -680,7 +791,7 @@ enum lw_status dbg_locals_print(struct dbg *dbg, dbg_thread_id id, unsigned lane
         const struct isa_debug *debug = at.object->debug;
 
         for (uint32_t i = scopes[n] + 1; i < debug->dies[scopes[n]].end; i = debug->dies[i].end) {
-            const char *name = is_variable(debug, i) ? name_of(debug, i) : NULL;
+            const char *name = is_variable(debug, i) ? dbg_die_name(debug, i) : NULL;
             struct dbg_operand o = {.in_memory = true};
             struct found found;
 
@@ -690,7 +801,7 @@ enum lw_status dbg_locals_print(struct dbg *dbg, dbg_thread_id id, unsigned lane
             lw_printf(out, "%s = ", name);
             locate(dbg, id, lane, &at, i, &found);
             if (found.here) {
-                set_type(&o, debug, type_of(debug, i));
+                set_type(&o, debug, dbg_die_type(debug, i));
                 o.in_memory = found.in_memory;
                 o.address = found.address;
                 o.value = dbg_value_make(DBG_U64, found.value);

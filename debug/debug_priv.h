@@ -10,10 +10,15 @@
  *   dbg_stop.c         stops as text
  *   dbg_regs.c         the register table
  *   dbg_memory.c       generic memory and debug windows
- *   dbg_expr.c         expressions and assignments
+ *   dbg_expr.c         expressions: their grammar
+ *   dbg_functions.c    functions in them: any, sum, at, sizeof
+ *   dbg_assign.c       assignments
  *   dbg_names.c        what names in them stand for
+ *   dbg_variables.c    variables of the source: where they are, walking into them, printing
+ *   dbg_types.c        types of the source: sizes, names
  *   dbg_value.c        values: conversions, printing
  *   dbg_source.c       locations, lines, source text, disassembly
+ *   dbg_symbols.c      functions by the names of the source
  *   dbg_frames.c       frames by the ABI
  *   dbg_show.c         tables: warps, lanes, splits, barriers, allocations
  *   dbg_watch.c        watchpoints and catchpoints: adding them, their stops
@@ -271,6 +276,10 @@ enum lw_status dbg_expr_check(struct dbg *dbg, const char *text, struct lw_error
  *  False: it is something else, or cannot be read; dbg_eval() says why. */
 bool dbg_print_source(struct dbg *dbg, dbg_thread_id id, unsigned lane, const char *text,
                       char format, struct lw_sink *out);
+/** "type = ..." of an expression, or of a type's name; @whole: past names, with members. */
+enum lw_status dbg_print_type(struct dbg *dbg, dbg_thread_id id, unsigned lane, const char *text,
+                              bool whole, struct lw_sink *out, struct lw_error *err)
+    LW_MUST_CHECK;
 /** All variables in scope where the lane is. */
 enum lw_status dbg_locals_print(struct dbg *dbg, dbg_thread_id id, unsigned lane,
                                 struct lw_sink *out, struct lw_error *err) LW_MUST_CHECK;
@@ -297,6 +306,13 @@ bool dbg_row_at(const struct dbg *dbg, uint64_t pc, const struct isa_line **row,
 const struct isa_function *dbg_function_at(const struct dbg *dbg, uint64_t pc);
 /** Guest address of a function's first instruction. */
 uint64_t dbg_function_pc(const struct dbg *dbg, const struct isa_function *function);
+/** What the source calls a function: "util::twice(float)" of C++, else its symbol's name. */
+void dbg_function_source_name(const struct dbg *dbg, const struct isa_function *function,
+                              char *text, size_t size);
+/** Does @name mean it: that name, without namespaces, without its types, or without the
+ *  arguments of its template? */
+bool dbg_function_is_called(const struct dbg *dbg, const struct isa_function *function,
+                            const char *name);
 /** Where a breakpoint on a function goes: behind the prologue. */
 uint64_t dbg_function_body(const struct dbg *dbg, const struct isa_function *function);
 

@@ -7,13 +7,16 @@ liblanewise_a_SOURCES += \
 	%D%/dbg_history_priv.h \
 	%D%/dbg_run_priv.h \
 	%D%/dbg_watch_priv.h \
+	%D%/dbg_assign.c \
 	%D%/dbg_commands.c \
 	%D%/dbg_commands_history.c \
+	%D%/dbg_commands_info.c \
 	%D%/dbg_commands_points.c \
 	%D%/dbg_commands_run.c \
 	%D%/dbg_commands_values.c \
 	%D%/dbg_expr.c \
 	%D%/dbg_frames.c \
+	%D%/dbg_functions.c \
 	%D%/dbg_history.c \
 	%D%/dbg_marks.c \
 	%D%/dbg_memory.c \
@@ -29,6 +32,8 @@ liblanewise_a_SOURCES += \
 	%D%/dbg_stop.c \
 	%D%/dbg_touch.c \
 	%D%/dbg_trail.c \
+	%D%/dbg_symbols.c \
+	%D%/dbg_types.c \
 	%D%/dbg_value.c \
 	%D%/dbg_variables.c \
 	%D%/dbg_walk.c \

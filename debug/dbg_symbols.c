@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Functions by the names of the source. Debug information tells a function's name and the types
+ * of its parameters; without it, the symbol's mangled name (Itanium C++ ABI, 5.1) tells the name
+ * with its namespaces.
+ */
+#include "debug/dbg_expr_priv.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* The subprogram of a function; DBG_NO_TYPE: none. */
+static int64_t find_subprogram(const struct isa_object *object,
+                               const struct isa_function *function)
+{
+    const struct isa_debug *debug = object->debug;
+
+    for (uint32_t i = 0; debug != NULL && i < debug->die_count; i++) {
+        const struct isa_attr *attr;
+
+        if (debug->dies[i].tag != ISA_TAG_SUBPROGRAM)
+            continue;
+        attr = isa_die_attr(debug, i, ISA_AT_LOW_PC);
+        if (attr != NULL && &object->functions[attr->value] == function)
+            return i;
+    }
+    return DBG_NO_TYPE;
+}
+
+/* "_ZN4util5twiceEf": "util::twice". False: it is no name of C++. */
+static bool unmangle(const char *symbol, char *text, size_t size)
+{
+    const char *at = symbol + 2;
+    size_t used = 0;
+    bool nested;
+
+    if (strncmp(symbol, "_Z", 2) != 0)
+        return false;
+    nested = *at == 'N';
+    at += nested;
+    while (nested && (*at == 'K' || *at == 'V' || *at == 'r'))
+        at++;
+    while (isdigit((unsigned char)*at)) {
+        char *end;
+        unsigned long length = strtoul(at, &end, 10);
+
+        if (length == 0 || strlen(end) < length || used + length + 3 > size)
+            return false;
+        used += (size_t)snprintf(text + used, size - used, "%s%.*s", used != 0 ? "::" : "",
+                                 (int)length, end);
+        at = end + length;
+        if (!nested)
+            break;
+    }
+    return used != 0;
+}
+
+/* Namespaces and classes around an entry, outermost first, as "util::". */
+static void print_around(const struct isa_debug *debug, uint32_t die, struct lw_sink *out)
+{
+    for (uint32_t i = 0; i < die;) {
+        if (debug->dies[i].end <= die) {
+            i = debug->dies[i].end;
+            continue;
+        }
+        if ((debug->dies[i].tag == ISA_TAG_NAMESPACE ||
+             dbg_tag_is_structure(debug->dies[i].tag)) &&
+            dbg_die_name(debug, i) != NULL)
+            lw_printf(out, "%s::", dbg_die_name(debug, i));
+        i++;
+    }
+}
+
+void dbg_function_source_name(const struct dbg *dbg, const struct isa_function *function,
+                              char *text, size_t size)
+{
+    const struct emu_program *program = dbg_program(dbg);
+    const struct isa_object *object = program != NULL ? emu_program_object(program) : NULL;
+    int64_t die = object != NULL ? find_subprogram(object, function) : DBG_NO_TYPE;
+    const char *name = die != DBG_NO_TYPE ? dbg_die_name(object->debug, (uint32_t)die) : NULL;
+    const struct isa_debug *debug;
+    struct lw_buffer full;
+    bool first = true;
+
+    if (name == NULL || strncmp(function->name, "_Z", 2) != 0) {
+        if (!unmangle(function->name, text, size))
+            snprintf(text, size, "%s", function->name);
+        return;
+    }
+    debug = object->debug;
+    lw_buffer_init(&full);
+    print_around(debug, (uint32_t)die, &full.sink);
+    lw_printf(&full.sink, "%s(", name);
+    for (uint32_t i = (uint32_t)die + 1; i < debug->dies[die].end; i = debug->dies[i].end) {
+        if (debug->dies[i].tag != ISA_TAG_PARAMETER)
+            continue;
+        lw_put(&full.sink, first ? "" : ", ");
+        dbg_type_print(debug, dbg_die_type(debug, i), 0, &full.sink);
+        first = false;
+    }
+    lw_put(&full.sink, ")");
+    snprintf(text, size, "%s", full.text != NULL ? full.text : function->name);
+    lw_buffer_fini(&full);
+}
+
+/* Without blanks, which nobody writes twice the same way. */
+static void squeeze(char *text)
+{
+    char *to = text;
+
+    for (; *text != '\0'; text++)
+        if (*text != ' ')
+            *to++ = *text;
+    *to = '\0';
+}
+
+/* Cut the template's arguments of a name, which end it: "reduce<float>". */
+static void cut_template(char *name)
+{
+    size_t size = strlen(name);
+    int depth = 0;
+
+    if (size == 0 || name[size - 1] != '>')
+        return;
+    while (size-- > 0) {
+        depth += name[size] == '>' ? 1 : name[size] == '<' ? -1 : 0;
+        if (depth == 0) {
+            name[size] = '\0';
+            return;
+        }
+    }
+}
+
+/* @name is all of @have, or what follows one of its "::". */
+static bool ends_with(const char *have, const char *name)
+{
+    size_t h = strlen(have), n = strlen(name);
+
+    return h >= n && strcmp(have + h - n, name) == 0 &&
+           (h == n || (h >= n + 2 && have[h - n - 1] == ':' && have[h - n - 2] == ':'));
+}
+
+bool dbg_function_is_called(const struct dbg *dbg, const struct isa_function *function,
+                            const char *name)
+{
+    char have[512], want[512], *bracket;
+
+    if ((size_t)snprintf(want, sizeof want, "%s", name) >= sizeof want)
+        return false;
+    dbg_function_source_name(dbg, function, have, sizeof have);
+    squeeze(have);
+    squeeze(want);
+    if (*want == '\0')
+        return false;
+    if (ends_with(have, want))
+        return true;
+    bracket = strchr(have, '(');
+    if (bracket != NULL)
+        *bracket = '\0';
+    if (ends_with(have, want))
+        return true;
+    cut_template(have);
+    return ends_with(have, want);
+}
