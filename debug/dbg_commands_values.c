@@ -32,7 +32,7 @@ static enum lw_status format_parse(int argc, char **argv, int *next, uint64_t *c
             *size = *text;
         else
             return LW_FAIL(err, LW_EUSAGE,
-                           "\"%c\" is no format: x d u o t f c a z are, with sizes b h w g",
+                           "\"%c\" is no format: x d u o t f c a z s i are, with sizes b h w g",
                            *text);
     }
     ++*next;
@@ -150,6 +150,27 @@ static enum lw_status examine(struct dbg *dbg, dbg_thread_id id, uint64_t addres
     return LW_OK;
 }
 
+/* Texts one behind the other, each up to its end. */
+static enum lw_status examine_text(struct dbg *dbg, dbg_thread_id id, uint64_t address,
+                                   uint64_t count, struct lw_sink *out, struct lw_error *err)
+{
+    for (uint64_t i = 0; i < count; i++) {
+        uint8_t c = 1;
+
+        if (dbg_mem_read(dbg, id, address, &c, 1) != 1)
+            return LW_FAIL(err, LW_ERANGE, "cannot read memory at 0x%llx",
+                           (unsigned long long)address);
+        dbg_print_text(dbg, id, dbg_lane_get(dbg, id), address, out);
+        lw_put(out, "\n");
+        for (unsigned size = 0; c != 0 && size < MAX_COUNT; size++, address++)
+            if (dbg_mem_read(dbg, id, address, &c, 1) != 1)
+                return LW_OK;
+        if (dbg->engine->interrupted)
+            return LW_OK;
+    }
+    return LW_OK;
+}
+
 static enum lw_status do_x(void *context, int argc, char **argv, struct lw_sink *out,
                            struct lw_error *err)
 {
@@ -166,13 +187,13 @@ static enum lw_status do_x(void *context, int argc, char **argv, struct lw_sink 
         return status;
     if (next >= argc)
         return LW_FAIL(err, LW_EUSAGE, "x takes an address, as in `x /8xw 0x200000000000`");
-    if (format == 's')
-        return LW_FAIL(err, LW_EUSAGE, "x has no format s: `x /16cb ADDRESS` shows text");
     if (!dbg_args_join(argc, argv, next, text, sizeof text))
         return dbg_too_long(err);
     status = dbg_eval(dbg, id, dbg_lane_get(dbg, id), text, &value, err);
     if (status != LW_OK)
         return status;
+    if (format == 's')
+        return examine_text(dbg, id, value.bits, count, out, err);
     if (format == 'i') {
         dbg_disassemble(dbg, value.bits, (unsigned)count, false, out);
         return LW_OK;

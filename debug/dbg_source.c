@@ -110,8 +110,10 @@ void dbg_place_print(const struct dbg *dbg, uint64_t pc, struct lw_sink *out)
 
     if (function != NULL) {
         uint64_t offset = pc - dbg_function_pc(dbg, function);
+        char name[256];
 
-        lw_put(out, function->name);
+        dbg_function_short_name(dbg, function, name, sizeof name);
+        lw_put(out, name);
         if (offset != 0)
             lw_printf(out, "+0x%llx", (unsigned long long)offset);
     } else {
@@ -359,15 +361,17 @@ static bool symbol(void *context, uint64_t address, char *text, size_t size)
 {
     const struct dbg *dbg = context;
     const struct isa_function *function = dbg_function_at(dbg, address);
+    char name[256];
     uint64_t offset;
 
     if (function == NULL)
         return false;
     offset = address - dbg_function_pc(dbg, function);
+    dbg_function_short_name(dbg, function, name, sizeof name);
     if (offset == 0)
-        snprintf(text, size, "%s", function->name);
+        snprintf(text, size, "%s", name);
     else
-        snprintf(text, size, "%s+0x%llx", function->name, (unsigned long long)offset);
+        snprintf(text, size, "%s+0x%llx", name, (unsigned long long)offset);
     return true;
 }
 

@@ -104,6 +104,21 @@ void dbg_function_source_name(const struct dbg *dbg, const struct isa_function *
     lw_buffer_fini(&full);
 }
 
+void dbg_function_short_name(const struct dbg *dbg, const struct isa_function *function,
+                             char *text, size_t size)
+{
+    char *bracket;
+
+    if (strncmp(function->name, "_Z", 2) != 0) {
+        snprintf(text, size, "%s", function->name);
+        return;
+    }
+    dbg_function_source_name(dbg, function, text, size);
+    bracket = strchr(text, '(');
+    if (bracket != NULL)
+        *bracket = '\0';
+}
+
 /* Without blanks, which nobody writes twice the same way. */
 static void squeeze(char *text)
 {

@@ -763,6 +763,15 @@ void dbg_typed_print(struct dbg *dbg, dbg_thread_id id, unsigned lane, struct db
     print_at(&pr, o, 0);
 }
 
+void dbg_print_text(struct dbg *dbg, dbg_thread_id id, unsigned lane, uint64_t address,
+                    struct lw_sink *out)
+{
+    struct dbg_operand o = {.value = dbg_value_make(DBG_U64, address), .stars = 1,
+                            .own = {DBG_S32, 1, true}};
+
+    dbg_typed_print(dbg, id, lane, &o, 0, out);
+}
+
 void dbg_typed_print_row(struct dbg *dbg, dbg_thread_id id, unsigned lane,
                          const struct dbg_operand *o, uint64_t count, char format,
                          struct lw_sink *out)

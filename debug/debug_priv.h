@@ -276,6 +276,9 @@ enum lw_status dbg_expr_check(struct dbg *dbg, const char *text, struct lw_error
  *  False: it is something else, or cannot be read; dbg_eval() says why. */
 bool dbg_print_source(struct dbg *dbg, dbg_thread_id id, unsigned lane, const char *text,
                       char format, struct lw_sink *out);
+/** An address and the text there. */
+void dbg_print_text(struct dbg *dbg, dbg_thread_id id, unsigned lane, uint64_t address,
+                    struct lw_sink *out);
 /** "type = ..." of an expression, or of a type's name; @whole: past names, with members. */
 enum lw_status dbg_print_type(struct dbg *dbg, dbg_thread_id id, unsigned lane, const char *text,
                               bool whole, struct lw_sink *out, struct lw_error *err)
@@ -309,6 +312,9 @@ uint64_t dbg_function_pc(const struct dbg *dbg, const struct isa_function *funct
 /** What the source calls a function: "util::twice(float)" of C++, else its symbol's name. */
 void dbg_function_source_name(const struct dbg *dbg, const struct isa_function *function,
                               char *text, size_t size);
+/** The same without the types of parameters: "util::twice". */
+void dbg_function_short_name(const struct dbg *dbg, const struct isa_function *function,
+                             char *text, size_t size);
 /** Does @name mean it: that name, without namespaces, without its types, or without the
  *  arguments of its template? */
 bool dbg_function_is_called(const struct dbg *dbg, const struct isa_function *function,
