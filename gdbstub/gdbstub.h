@@ -31,6 +31,15 @@ struct rsp_config {
     /* rsp_serve also ends when this becomes readable and no client is there, because none
      * will come; NULL or -1: never */
     const int *gone_fd;
+    /**
+     * Begin again: build the program and its debugger anew, put them into @dbg, @object and
+     * @monitor of @config, then end the old ones; on failure all stays. NULL: `run` is refused.
+     *
+     * @name  which launch gdb asks for (`set remote exec-file`); "": the one that runs
+     */
+    enum lw_status (*restart)(void *context, const char *name, struct rsp_config *config,
+                              struct lw_error *err);
+    void *restart_context;
     uint64_t without; /* bit 1 << feature: not there; for tests, 0 in the product */
 };
 
@@ -52,8 +61,9 @@ void rsp_set_poll(struct rsp *rsp, bool (*interrupted)(void *context), void *con
  * Serve connections on a TCP address until killed, detached with @once, or the end.
  * @ended of the config gets how the last connection ended.
  *
- * @address  "PORT", "HOST:PORT"; an empty host is 127.0.0.1; port 0 takes a free one
- * @ready    called with the bound port before waiting; may be NULL
+ * @address  "PORT", "HOST:PORT"; an empty host is 127.0.0.1; port 0 takes a free one. Or
+ *           "unix:PATH": a socket that only its owner may use, removed at the end
+ * @ready    called with the bound port (unix: 0) before waiting; may be NULL
  * Errors: LW_EUSAGE for a bad address, LW_EIO with the system's reason.
  */
 enum lw_status rsp_serve(const struct rsp_config *config, const char *address, bool once,

@@ -18,7 +18,7 @@ enum opcode {
     OP_LESS_SIGNED, OP_LESS_UNSIGNED, OP_EXT, OP_REF8, OP_REF16, OP_REF32, OP_REF64,
     OP_IF_GOTO = 0x20, OP_GOTO, OP_CONST8, OP_CONST16, OP_CONST32, OP_CONST64, OP_REG,
     OP_END, OP_DUP, OP_POP, OP_ZERO_EXT, OP_SWAP,
-    OP_PICK = 0x32, OP_ROT
+    OP_PICK = 0x32, OP_ROT, OP_PRINTF
 };
 
 struct state {
@@ -169,6 +169,26 @@ static bool shuffle(struct state *s, enum opcode op)
     }
 }
 
+/* nargs, length, format with its end; on the stack the function and the channel, which are a
+ * matter of the host, above the arguments, the first on top. */
+static bool print(struct state *s)
+{
+    uint64_t count, length, args[STACK_DEPTH];
+    const char *format;
+
+    if (s->ops->print == NULL || !operand(s, 1, &count) || !operand(s, 2, &length) ||
+        length == 0 || length > s->size - s->at || s->code[s->at + length - 1] != '\0' ||
+        s->depth < 2 || s->depth - 2 < count)
+        return false;
+    format = (const char *)s->code + s->at;
+    s->at += (size_t)length;
+    s->depth -= 2;
+    for (uint64_t i = 0; i < count; i++)
+        args[i] = s->stack[--s->depth];
+    s->ops->print(s->context, format, (size_t)length - 1, args, (unsigned)count);
+    return true;
+}
+
 /* One instruction; *done at the end of the expression. */
 static bool step(struct state *s, bool *done)
 {
@@ -220,9 +240,10 @@ static bool step(struct state *s, bool *done)
         return true;
     case OP_TRACE_QUICK: return operand(s, 1, &value);
     case OP_SWAP: case OP_ROT: case OP_PICK: return shuffle(s, op);
+    case OP_PRINTF: return print(s);
     case OP_END:
         *done = true;
-        return s->depth != 0;
+        return true;
     }
     return false;
 }
@@ -237,6 +258,10 @@ bool rsp_agent_eval(const uint8_t *code, size_t size, const struct rsp_agent_ops
         if (!step(&s, &done))
             return false;
         if (done) {
+            if (value == NULL)
+                return true;
+            if (s.depth == 0)
+                return false;
             *value = s.stack[s.depth - 1];
             return true;
         }

@@ -24,6 +24,8 @@ static const struct {
     {RSP_F_HBREAK, "hwbreak+"},
     {RSP_F_CONDITIONS, "ConditionalBreakpoints+"},
     {RSP_F_VCONT, "vContSupported+"},
+    {RSP_F_DPRINTF, "BreakpointCommands+"},
+    {RSP_F_REVERSE, "ReverseStep+;ReverseContinue+"},
 };
 
 /* What cannot be without another. */

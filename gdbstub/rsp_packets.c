@@ -120,13 +120,6 @@ static void do_thread_extra(struct rsp *rsp, const struct rsp_args *args)
     lw_buffer_fini(&text);
 }
 
-static void do_attached(struct rsp *rsp, const struct rsp_args *args)
-{
-    (void)args;
-    /* "1": a client that quits detaches, and may come back; "0": it kills */
-    lw_put(&rsp->reply.sink, rsp->config.quit_kills ? "0" : "1");
-}
-
 static void put_triple(struct rsp *rsp)
 {
     const char *triple = rsp->target.carrier->triple;
@@ -149,43 +142,21 @@ static void do_process_info(struct rsp *rsp, const struct rsp_args *args)
     put_triple(rsp);
 }
 
-static void do_detach(struct rsp *rsp, const struct rsp_args *args)
-{
-    ok(rsp, args);
-    rsp->end = RSP_DETACHED;
-}
-
-static void do_kill(struct rsp *rsp, const struct rsp_args *args)
-{
-    (void)args;
-    rsp->end = RSP_KILLED;
-}
-
-static void do_vkill(struct rsp *rsp, const struct rsp_args *args)
-{
-    ok(rsp, args);
-    rsp->end = RSP_KILLED;
-}
-
-static void do_point_add_0(struct rsp *rsp, const struct rsp_args *args)
-{
-    rsp_do_point_add(rsp, args, 0);
-}
-
-static void do_point_add_1(struct rsp *rsp, const struct rsp_args *args)
-{
-    rsp_do_point_add(rsp, args, 1);
-}
-
-static void do_point_remove_0(struct rsp *rsp, const struct rsp_args *args)
-{
-    rsp_do_point_remove(rsp, args, 0);
-}
-
-static void do_point_remove_1(struct rsp *rsp, const struct rsp_args *args)
-{
-    rsp_do_point_remove(rsp, args, 1);
-}
+/* A row of each type: the digit is part of the name. */
+#define POINT_HANDLERS(type)                                                              \
+    static void do_point_add_##type(struct rsp *rsp, const struct rsp_args *args)         \
+    {                                                                                     \
+        rsp_do_point_add(rsp, args, type);                                                \
+    }                                                                                     \
+    static void do_point_remove_##type(struct rsp *rsp, const struct rsp_args *args)      \
+    {                                                                                     \
+        rsp_do_point_remove(rsp, args, type);                                             \
+    }
+POINT_HANDLERS(0)
+POINT_HANDLERS(1)
+POINT_HANDLERS(2)
+POINT_HANDLERS(3)
+POINT_HANDLERS(4)
 
 /* clang-format off */
 static const struct packet packets[] = {
@@ -220,24 +191,36 @@ static const struct packet packets[] = {
     {"z0,",                          PREFIX, "x,x",      do_point_remove_0,       RSP_F_BREAK},
     {"Z1,",                          PREFIX, "x,x?*",    do_point_add_1,          RSP_F_HBREAK},
     {"z1,",                          PREFIX, "x,x",      do_point_remove_1,       RSP_F_HBREAK},
+    {"Z2,",                          PREFIX, "x,x?*",    do_point_add_2,          RSP_F_WATCH},
+    {"z2,",                          PREFIX, "x,x",      do_point_remove_2,       RSP_F_WATCH},
+    {"Z3,",                          PREFIX, "x,x?*",    do_point_add_3,          RSP_F_RWATCH},
+    {"z3,",                          PREFIX, "x,x",      do_point_remove_3,       RSP_F_RWATCH},
+    {"Z4,",                          PREFIX, "x,x?*",    do_point_add_4,          RSP_F_RWATCH},
+    {"z4,",                          PREFIX, "x,x",      do_point_remove_4,       RSP_F_RWATCH},
     {"vCont?",                       EXACT,  "",         rsp_do_vcont_query,      RSP_F_VCONT},
     {"vCont",                        PREFIX, "*",        rsp_do_vcont,            RSP_F_VCONT},
     {"c",                            PREFIX, "*",        rsp_do_continue,         ALWAYS},
     {"C",                            PREFIX, "*",        rsp_do_continue_signal,  ALWAYS},
     {"s",                            PREFIX, "*",        rsp_do_step,             ALWAYS},
     {"S",                            PREFIX, "*",        rsp_do_step_signal,      ALWAYS},
+    {"bs",                           EXACT,  "",         rsp_do_back_step,        RSP_F_REVERSE},
+    {"bc",                           EXACT,  "",         rsp_do_back_continue,    RSP_F_REVERSE},
+    {"!",                            EXACT,  "",         rsp_do_extended,         RSP_F_RESTART},
+    {"vRun;",                        PREFIX, "*",        rsp_do_run,              RSP_F_RESTART},
+    {"vAttach;",                     PREFIX, "x",        rsp_do_attach,           RSP_F_RESTART},
+    {"R",                            PREFIX, "x",        rsp_do_restart,          RSP_F_RESTART},
     {"qRcmd,",                       PREFIX, "*",        rsp_do_monitor,          RSP_F_MONITOR},
     {"qCRC:",                        PREFIX, "x,x",      rsp_do_crc,              RSP_F_CRC},
     {"qSearch:memory:",              PREFIX, "x;x;*",    rsp_do_search,           RSP_F_SEARCH},
     {"qGpuPy",                       EXACT,  "",         rsp_do_python,           RSP_F_PYTHON},
     {"qGpuAsk:",                     PREFIX, "x;*",      rsp_do_ask,              RSP_F_PYTHON},
     {"qGpuDis:",                     PREFIX, "x,x",      rsp_do_disassemble,      RSP_F_DISASSEMBLE},
-    {"qAttached",                    PREFIX, "?:x",      do_attached,             ALWAYS},
+    {"qAttached",                    PREFIX, "?:x",      rsp_do_attached,         ALWAYS},
     {"qHostInfo",                    EXACT,  "",         do_host_info,            RSP_F_LLDB},
     {"qProcessInfo",                 EXACT,  "",         do_process_info,         RSP_F_LLDB},
-    {"D",                            PREFIX, "?;x",      do_detach,               RSP_F_DETACH},
-    {"k",                            EXACT,  "",         do_kill,                 RSP_F_KILL},
-    {"vKill;",                       PREFIX, "x",        do_vkill,                RSP_F_KILL},
+    {"D",                            PREFIX, "?;x",      rsp_do_detach,           RSP_F_DETACH},
+    {"k",                            EXACT,  "",         rsp_do_kill,             RSP_F_KILL},
+    {"vKill;",                       PREFIX, "x",        rsp_do_vkill,            RSP_F_KILL},
 };
 /* clang-format on */
 
@@ -334,12 +317,24 @@ void rsp_packet(struct rsp *rsp, const char *payload, size_t size)
         lw_put(&rsp->reply.sink, "E01");
     else
         packet->run(rsp, &args);
-    /* `k` is the one packet without an answer. */
-    if (packet->run != do_kill)
+    /* The two packets without an answer. */
+    if (packet->run != rsp_do_kill && packet->run != rsp_do_restart)
         rsp_send(rsp, rsp->reply.text, rsp->reply.size);
 }
 
 /* ---- a connection ---------------------------------------------------------------------- */
+
+enum lw_status rsp_describe(struct rsp *rsp, struct lw_error *err)
+{
+    enum lw_status status;
+
+    rsp_target_fini(&rsp->target);
+    free(rsp->elf);
+    rsp->elf = NULL;
+    rsp->elf_size = 0;
+    status = rsp_target_init(&rsp->target, rsp->config.arch, rsp->config.without, rsp->dbg, err);
+    return status == LW_OK ? rsp_elf_init(rsp, err) : status;
+}
 
 enum lw_status rsp_create(const struct rsp_config *config, struct lw_sink *out,
                           struct rsp **result, struct lw_error *err)
@@ -363,10 +358,7 @@ enum lw_status rsp_create(const struct rsp_config *config, struct lw_sink *out,
         status = LW_FAIL(err, LW_ENOMEM, "gdb stub: no memory for packets");
         goto cleanup;
     }
-    status = rsp_target_init(&rsp->target, config->arch, rsp->config.without, rsp->dbg, err);
-    if (status != LW_OK)
-        goto cleanup;
-    status = rsp_elf_init(rsp, err);
+    status = rsp_describe(rsp, err);
     if (status != LW_OK)
         goto cleanup;
     dbg_set_messages(rsp->dbg, &rsp->messages);

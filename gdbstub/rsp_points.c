@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Z0 and Z1: breakpoints, with conditions as agent expressions. debug/ calls the condition
- * once per active lane with that lane in focus, so memory windows and registers answer
- * for it and the focus is right before the stop reply leaves.
+ * Z packets: breakpoints, with conditions and commands as agent expressions, and watchpoints.
+ * debug/ calls point_stops once per active lane with that lane in focus, so memory windows and
+ * registers answer for it and the focus is right before the stop reply leaves.
  */
 #include "gdbstub/rsp_priv.h"
 
 #include <stdlib.h>
+
+enum { TYPE_SOFTWARE, TYPE_HARDWARE, TYPE_WATCH, TYPE_RWATCH, TYPE_AWATCH };
 
 struct expression {
     struct expression *next;
@@ -14,24 +16,32 @@ struct expression {
     uint8_t code[];
 };
 
-struct condition {
+/* What a Z packet carries beyond its place. */
+struct point_code {
     struct rsp *rsp;
-    struct expression *first;
+    struct expression *conditions; /* any true one: the lane hits; NULL: it does */
+    struct expression *commands;   /* of dprintf: a lane that hits runs them and goes on */
 };
 
-static void condition_release(void *context)
+static void expressions_free(struct expression *e)
 {
-    struct condition *condition = context;
+    while (e != NULL) {
+        struct expression *next = e->next;
 
-    if (condition == NULL)
-        return;
-    while (condition->first != NULL) {
-        struct expression *next = condition->first->next;
-
-        free(condition->first);
-        condition->first = next;
+        free(e);
+        e = next;
     }
-    free(condition);
+}
+
+static void code_release(void *context)
+{
+    struct point_code *code = context;
+
+    if (code == NULL)
+        return;
+    expressions_free(code->conditions);
+    expressions_free(code->commands);
+    free(code);
 }
 
 struct lane_view {
@@ -59,67 +69,112 @@ static bool lane_memory(void *context, uint64_t address, void *data, unsigned by
     return rsp_mem_read(view->rsp, view->id, address, data, bytes) == bytes;
 }
 
-/* Several expressions are several gdb breakpoints at one place: any true one stops. */
-static bool condition_true(void *context, struct dbg *dbg, dbg_thread_id id, unsigned lane)
+static void lane_print(void *context, const char *format, size_t size, const uint64_t *args,
+                       unsigned count)
+{
+    struct lane_view *view = context;
+
+    rsp_format(view->rsp, view->id, format, size, args, count);
+}
+
+/* Several conditions are several gdb breakpoints at one place: any true one stops. */
+static bool holds(const struct point_code *code, struct lane_view *view)
 {
     static const struct rsp_agent_ops ops = {.reg = lane_reg, .memory = lane_memory};
-    const struct condition *condition = context;
-    struct lane_view view = {.rsp = condition->rsp, .id = id};
 
-    (void)dbg; /* the connection's, with the lane in focus already */
-    if (lane != 0 && !rsp_has(condition->rsp, RSP_F_COND_LANES))
-        return false;
-    for (const struct expression *e = condition->first; e != NULL; e = e->next) {
+    for (const struct expression *e = code->conditions; e != NULL; e = e->next) {
         uint64_t value = 0;
 
         /* What cannot be evaluated here stops: gdb asks again on the host. */
-        if (!rsp_agent_eval(e->code, e->size, &ops, &view, &value) || value != 0)
+        if (!rsp_agent_eval(e->code, e->size, &ops, view, &value) || value != 0)
             return true;
     }
-    return false;
+    return code->conditions == NULL;
 }
 
-/* ";X10,25f0..X.." into *@out, NULL when there is none. False: malformed. gdb 13 writes one
- * semicolon before the first of several expressions, its manual one before each: both do. */
-static bool condition_parse(struct rsp *rsp, const char *text, size_t size,
-                            struct condition **out)
+static bool point_stops(void *context, struct dbg *dbg, dbg_thread_id id, unsigned lane)
 {
+    static const struct rsp_agent_ops ops = {
+        .reg = lane_reg, .memory = lane_memory, .print = lane_print};
+    const struct point_code *code = context;
+    struct lane_view view = {.rsp = code->rsp, .id = id};
+
+    (void)dbg; /* the connection's, with the lane in focus already */
+    if (lane != 0 && code->conditions != NULL && !rsp_has(code->rsp, RSP_F_COND_LANES))
+        return false;
+    if (!holds(code, &view))
+        return false;
+    /* What was printed on the way is not printed again on the way back. */
+    for (const struct expression *e = code->commands; e != NULL && !code->rsp->backwards;
+         e = e->next)
+        if (!rsp_agent_eval(e->code, e->size, &ops, &view, NULL))
+            lw_put(&code->rsp->messages, "dprintf: an argument cannot be read here\n");
+    return code->commands == NULL;
+}
+
+/* "X10,25f0.." at *@text into a new one at the end of *@list. */
+static bool expression_parse(const char **text, const char *end, struct expression **list)
+{
+    struct expression *e;
+    uint64_t bytes;
+    const char *p = *text;
+
+    if (p == end || *p++ != 'X' || !rsp_hex_number(&p, end, &bytes) || p == end ||
+        *p++ != ',' || bytes == 0 || bytes > (uint64_t)(end - p) / 2)
+        return false;
+    e = calloc(1, sizeof *e + (size_t)bytes);
+    if (e == NULL)
+        return false;
+    e->size = (size_t)bytes;
+    while (*list != NULL)
+        list = &(*list)->next;
+    *list = e;
+    if (!rsp_hex_decode(p, e->size * 2, e->code))
+        return false;
+    *text = p + e->size * 2;
+    return true;
+}
+
+/* ";X10,25f0..X..;cmds:1,X..,X.." into *@out, NULL when there is nothing. False: malformed. gdb
+ * 13 writes one semicolon before the first of several expressions, its manual one before each:
+ * both do, and a comma between commands. */
+static bool code_parse(struct rsp *rsp, const char *text, size_t size, struct point_code **out)
+{
+    static const char commands[] = "cmds:";
     const char *p = text, *end = text + size;
-    struct condition *condition = NULL;
+    struct point_code *code;
+    struct expression **list;
 
-    while (p < end && (*p == ';' || (*p == 'X' && condition != NULL))) {
-        struct expression *e;
-        uint64_t bytes;
-
-        p += *p == ';';
-        if (p == end || *p != 'X' || !rsp_has(rsp, RSP_F_CONDITIONS))
-            goto malformed; /* "cmds:" was not offered */
-        p++;
-        if (!rsp_hex_number(&p, end, &bytes) || p == end || *p++ != ',' || bytes == 0 ||
-            bytes > (uint64_t)(end - p) / 2)
-            goto malformed;
-        if (condition == NULL) {
-            condition = calloc(1, sizeof *condition);
-            if (condition == NULL)
-                goto malformed;
-            condition->rsp = rsp;
-        }
-        e = malloc(sizeof *e + bytes);
-        if (e == NULL)
-            goto malformed;
-        e->size = (size_t)bytes;
-        e->next = condition->first;
-        condition->first = e;
-        if (!rsp_hex_decode(p, e->size * 2, e->code))
-            goto malformed;
-        p += e->size * 2;
+    if (size == 0) {
+        *out = NULL;
+        return true;
     }
-    if (p != end)
-        goto malformed;
-    *out = condition;
+    code = calloc(1, sizeof *code);
+    if (code == NULL)
+        return false;
+    code->rsp = rsp;
+    list = &code->conditions;
+    while (p < end) {
+        p += *p == ';' || (*p == ',' && list == &code->commands);
+        if ((size_t)(end - p) >= sizeof commands - 1 &&
+            memcmp(p, commands, sizeof commands - 1) == 0) {
+            uint64_t persist; /* a connection's points end with it, whatever it says */
+
+            p += sizeof commands - 1;
+            if (!rsp_has(rsp, RSP_F_DPRINTF) || list == &code->commands ||
+                !rsp_hex_number(&p, end, &persist) || p == end || *p++ != ',' || p == end)
+                goto malformed;
+            list = &code->commands;
+        } else if (list == &code->conditions && !rsp_has(rsp, RSP_F_CONDITIONS)) {
+            goto malformed;
+        }
+        if (!expression_parse(&p, end, list))
+            goto malformed;
+    }
+    *out = code;
     return true;
 malformed:
-    condition_release(condition);
+    code_release(code);
     return false;
 }
 
@@ -131,51 +186,85 @@ const struct rsp_point *rsp_point_find(const struct rsp *rsp, unsigned id)
     return NULL;
 }
 
-static bool point_drop(struct rsp *rsp, uint64_t pc, unsigned type, struct lw_error *err)
+const char *rsp_point_reason(const struct rsp *rsp, const struct rsp_point *point)
+{
+    switch (point->type) {
+    case TYPE_SOFTWARE: return rsp->swbreak ? "swbreak" : NULL;
+    case TYPE_HARDWARE: return rsp->hwbreak ? "hwbreak" : NULL;
+    case TYPE_WATCH: return "watch";
+    case TYPE_RWATCH: return "rwatch";
+    default: return "awatch";
+    }
+}
+
+static bool point_drop(struct rsp *rsp, const struct rsp_point *like)
 {
     for (size_t i = 0; i < rsp->point_count; i++) {
         struct rsp_point *point = &rsp->points[i];
 
-        if (point->pc != pc || point->type != type)
+        if (point->address != like->address || point->type != like->type ||
+            point->size != like->size)
             continue;
         /* Gone already when `monitor` removed it. */
-        if (dbg_point_remove(rsp->dbg, point->id, err) != LW_OK && err != NULL)
-            err->text[0] = '\0';
+        (void)!dbg_point_remove(rsp->dbg, point->id, NULL);
         *point = rsp->points[--rsp->point_count];
         return true;
     }
     return false;
 }
 
+static struct rsp_point point_of(const struct rsp_args *args, unsigned type)
+{
+    struct rsp_point point = {.address = args->n[0], .type = type};
+
+    /* The third argument of a breakpoint is the carrier's kind of it. */
+    if (type >= TYPE_WATCH)
+        point.size = args->n[1];
+    return point;
+}
+
+static enum lw_status point_make(struct rsp *rsp, struct rsp_point *point, struct lw_error *err)
+{
+    static const unsigned access[] = {
+        [TYPE_WATCH] = DBG_ACCESS_WRITE, [TYPE_RWATCH] = DBG_ACCESS_READ,
+        [TYPE_AWATCH] = DBG_ACCESS_BOTH};
+
+    if (point->type < TYPE_WATCH)
+        return dbg_point_add(rsp->dbg, DBG_OWNER_GDB, point->address, NULL, false, &point->id,
+                             err);
+    if (point->size == 0 || point->size > 64)
+        return LW_FAIL(err, LW_ERANGE, "a watchpoint watches 1 to 64 bytes, not %llu",
+                       (unsigned long long)point->size);
+    /* No Hg comes before a Z: what is one warp's is the warp's that is shown. */
+    return dbg_watch_add(rsp->dbg, DBG_OWNER_GDB, dbg_focus_get(rsp->dbg, DBG_FOCUS_VIEW),
+                         point->address, (unsigned)point->size, access[point->type], NULL, NULL,
+                         &point->id, err);
+}
+
 void rsp_do_point_add(struct rsp *rsp, const struct rsp_args *args, unsigned type)
 {
-    struct condition *condition = NULL;
+    struct point_code *code = NULL;
     struct lw_error err = {0};
-    struct rsp_point point = {.pc = args->n[0], .type = type};
+    struct rsp_point point = point_of(args, type);
 
     if (rsp->point_count == RSP_MAX_POINTS ||
-        !condition_parse(rsp, args->rest, args->rest_size, &condition)) {
+        !code_parse(rsp, args->rest, args->rest_size, &code)) {
         lw_put(&rsp->reply.sink, "E01");
         return;
     }
     /* gdb sends Z again, without z, when only the condition changed. */
-    point_drop(rsp, point.pc, type, &err);
+    point_drop(rsp, &point);
     if (!lw_grow(&rsp->points, &rsp->point_capacity, rsp->point_count + 1,
                  sizeof *rsp->points) ||
-        dbg_point_add(rsp->dbg, DBG_OWNER_GDB, point.pc, NULL, false, &point.id, &err) !=
-            LW_OK) {
-        condition_release(condition);
+        point_make(rsp, &point, &err) != LW_OK) {
+        code_release(code);
         rsp_put_error(&rsp->reply, err.text);
         return;
     }
-    if (condition != NULL && dbg_point_set_condition(rsp->dbg, point.id, condition_true,
-                                                     condition, condition_release,
-                                                     &err) != LW_OK) {
-        struct lw_error ignored;
-        enum lw_status status = dbg_point_remove(rsp->dbg, point.id, &ignored);
-
-        (void)status;
-        condition_release(condition);
+    if (code != NULL && dbg_point_set_condition(rsp->dbg, point.id, point_stops, code,
+                                                code_release, &err) != LW_OK) {
+        (void)!dbg_point_remove(rsp->dbg, point.id, NULL);
+        code_release(code);
         rsp_put_error(&rsp->reply, err.text);
         return;
     }
@@ -185,21 +274,16 @@ void rsp_do_point_add(struct rsp *rsp, const struct rsp_args *args, unsigned typ
 
 void rsp_do_point_remove(struct rsp *rsp, const struct rsp_args *args, unsigned type)
 {
-    struct lw_error err;
+    struct rsp_point point = point_of(args, type);
 
     /* Removing what is not there is fine: after an error gdb removes all it knows. */
-    point_drop(rsp, args->n[0], type, &err);
+    point_drop(rsp, &point);
     lw_put(&rsp->reply.sink, "OK");
 }
 
 void rsp_points_clear(struct rsp *rsp)
 {
-    struct lw_error err;
-
-    for (size_t i = 0; i < rsp->point_count; i++) {
-        enum lw_status status = dbg_point_remove(rsp->dbg, rsp->points[i].id, &err);
-
-        (void)status; /* gone already when `monitor` removed it */
-    }
+    for (size_t i = 0; i < rsp->point_count; i++)
+        (void)!dbg_point_remove(rsp->dbg, rsp->points[i].id, NULL); /* `monitor` may have */
     rsp->point_count = 0;
 }

@@ -36,6 +36,7 @@ struct rsp_carrier {
     const char *triple;       /* for lldb */
     uint16_t elf_machine;
     unsigned fp, sp, pc;      /* register numbers, expedited in stop replies */
+    bool watch_before;        /* gdb expects a watchpoint's stop before the access */
 };
 
 /** The register table and target.xml; fixed for a connection. The first @mandatory
@@ -68,9 +69,12 @@ enum lw_status rsp_reg_write(const struct rsp_target *target, struct dbg *dbg,
 struct rsp_agent_ops {
     bool (*reg)(void *context, unsigned number, uint64_t *value);
     bool (*memory)(void *context, uint64_t address, void *data, unsigned bytes);
+    /** printf; may be NULL: an expression may not print. */
+    void (*print)(void *context, const char *format, size_t size, const uint64_t *args,
+                  unsigned count);
 };
 /** Evaluate gdb's bytecode. False when it cannot be evaluated: an unknown opcode, a stack
- *  or code overrun, unreadable memory, too many steps. */
+ *  or code overrun, unreadable memory, too many steps. @value NULL: it need not have one. */
 bool rsp_agent_eval(const uint8_t *code, size_t size, const struct rsp_agent_ops *ops,
                     void *context, uint64_t *value);
 
@@ -78,8 +82,8 @@ bool rsp_agent_eval(const uint8_t *code, size_t size, const struct rsp_agent_ops
 
 /** A Z packet in force. */
 struct rsp_point {
-    uint64_t pc;
-    unsigned type; /* 0 software, 1 hardware: only the stop reply differs */
+    uint64_t address, size; /* size: 0 for breakpoints */
+    unsigned type;          /* the digit behind the Z */
     unsigned id;   /* of dbg_point_add */
 };
 
@@ -107,7 +111,7 @@ struct rsp {
     struct lw_buffer reply;  /* payload under construction */
     struct lw_sink messages; /* debug's notes: O packets while running */
     struct lw_buffer note;   /* an unfinished line of them */
-    bool running, in_monitor;
+    bool running, in_monitor, backwards;
 
     struct rsp_target target;
     struct lw_buffer threads; /* thread list, kept from offset 0 until something changes */
@@ -121,6 +125,8 @@ struct rsp {
     size_t elf_size;
     char elf_name[RSP_NAME_BYTES];
 
+    dbg_thread_id absorb; /* its next step is gdb's own, over an access that is done: 0 none */
+    bool extended, killed; /* target extended-remote; its process is killed */
     bool swbreak, hwbreak, no_resumed; /* what the client said it knows */
     struct rsp_watch *watch;
     bool watch_failed;
@@ -172,11 +178,25 @@ void rsp_do_continue(struct rsp *rsp, const struct rsp_args *args);
 void rsp_do_continue_signal(struct rsp *rsp, const struct rsp_args *args);
 void rsp_do_step(struct rsp *rsp, const struct rsp_args *args);
 void rsp_do_step_signal(struct rsp *rsp, const struct rsp_args *args);
+void rsp_do_back_step(struct rsp *rsp, const struct rsp_args *args);
+void rsp_do_back_continue(struct rsp *rsp, const struct rsp_args *args);
 void rsp_do_monitor(struct rsp *rsp, const struct rsp_args *args);
 /** Between these the watcher polls for Ctrl-C and debug's notes become console text. */
 void rsp_run_begin(struct rsp *rsp);
 void rsp_run_end(struct rsp *rsp);
 void rsp_messages_init(struct rsp *rsp);
+
+/* rsp_process.c: ends and beginnings */
+void rsp_do_attached(struct rsp *rsp, const struct rsp_args *args);
+void rsp_do_attach(struct rsp *rsp, const struct rsp_args *args);
+void rsp_do_extended(struct rsp *rsp, const struct rsp_args *args);
+void rsp_do_run(struct rsp *rsp, const struct rsp_args *args);
+void rsp_do_restart(struct rsp *rsp, const struct rsp_args *args);
+void rsp_do_detach(struct rsp *rsp, const struct rsp_args *args);
+void rsp_do_kill(struct rsp *rsp, const struct rsp_args *args);
+void rsp_do_vkill(struct rsp *rsp, const struct rsp_args *args);
+/** What a connection is made of again after its program began anew. */
+enum lw_status rsp_describe(struct rsp *rsp, struct lw_error *err) LW_MUST_CHECK;
 
 /* rsp_data.c: registers, memory, served files */
 void rsp_do_regs_read(struct rsp *rsp, const struct rsp_args *args);
@@ -209,18 +229,29 @@ void rsp_do_python(struct rsp *rsp, const struct rsp_args *args);
 void rsp_do_disassemble(struct rsp *rsp, const struct rsp_args *args);
 void rsp_do_ask(struct rsp *rsp, const struct rsp_args *args);
 
-/* rsp_points.c: breakpoints with conditions */
+/* rsp_points.c: breakpoints with conditions and commands, watchpoints; rsp_format.c */
 void rsp_do_point_add(struct rsp *rsp, const struct rsp_args *args, unsigned type);
 void rsp_do_point_remove(struct rsp *rsp, const struct rsp_args *args, unsigned type);
 void rsp_points_clear(struct rsp *rsp);
 /** The connection's point with debug's id @id, or NULL. */
 const struct rsp_point *rsp_point_find(const struct rsp *rsp, unsigned id);
+/** What a stop reply calls a stop at it; NULL: nothing. */
+const char *rsp_point_reason(const struct rsp *rsp, const struct rsp_point *point);
+/** printf of gdb's, for a lane: into the notes. Its format has escapes of C still. */
+void rsp_format(struct rsp *rsp, dbg_thread_id id, const char *format, size_t size,
+                const uint64_t *args, unsigned count);
+
+/* rsp_listen.c: a listening socket for an address of rsp_serve; *path: to remove at the end */
+enum lw_status rsp_listen(const char *address, int *fd, unsigned *port, const char **path,
+                          struct lw_error *err) LW_MUST_CHECK;
 
 /* rsp_watch.c */
 enum lw_status rsp_watch_create(struct dbg *dbg, bool (*interrupted)(void *context),
                                 void *context, struct rsp_watch **out) LW_MUST_CHECK;
 void rsp_watch_destroy(struct rsp_watch *watch);
 void rsp_watch_begin(struct rsp_watch *watch);
+/** Another debugger from now on, while nothing runs. */
+void rsp_watch_change(struct rsp_watch *watch, struct dbg *dbg);
 void rsp_watch_end(struct rsp_watch *watch);
 /** Ask once, in the calling thread; true when an interrupt is waiting. */
 bool rsp_watch_ask(struct rsp_watch *watch);

@@ -53,7 +53,7 @@ void rsp_run_end(struct rsp *rsp)
     rsp->running = false;
 }
 
-enum verb { VERB_CONTINUE, VERB_STEP, VERB_RANGE };
+enum verb { VERB_CONTINUE, VERB_STEP, VERB_RANGE, VERB_BACK, VERB_BACK_STEP };
 
 struct action {
     enum verb verb;
@@ -113,9 +113,35 @@ static void put_expedited(struct rsp *rsp, dbg_thread_id id, unsigned number)
     lw_put(&rsp->reply.sink, ";");
 }
 
+/* What a stop reply says about the reason, beyond its signal. */
+static void put_reason(struct rsp *rsp, const struct dbg_stop *stop)
+{
+    const struct rsp_point *point = NULL;
+    const char *reason;
+
+    switch (stop->kind) {
+    case DBG_STOP_BREAKPOINT:
+    case DBG_STOP_WATCH: point = rsp_point_find(rsp, stop->point); break;
+    case DBG_STOP_HISTORY_BEGIN:
+    case DBG_STOP_HISTORY_END:
+        if (rsp_has(rsp, RSP_F_REPLAY_LOG))
+            lw_printf(&rsp->reply.sink, "replaylog:%s;",
+                      stop->kind == DBG_STOP_HISTORY_BEGIN ? "begin" : "end");
+        return;
+    default: break;
+    }
+    reason = point != NULL ? rsp_point_reason(rsp, point) : NULL;
+    if (reason == NULL)
+        return;
+    lw_printf(&rsp->reply.sink, "%s:", reason);
+    if (stop->kind == DBG_STOP_WATCH)
+        lw_printf(&rsp->reply.sink, "%llx", (unsigned long long)point->address);
+    lw_put(&rsp->reply.sink, ";");
+}
+
 /* "T05thread:1;swbreak:;10:...;": with the registers that the unwinder asks for. */
 static void put_stop(struct rsp *rsp, unsigned signal, dbg_thread_id id,
-                     const struct rsp_point *point)
+                     const struct dbg_stop *stop)
 {
     const struct rsp_carrier *carrier = rsp->target.carrier;
 
@@ -124,10 +150,8 @@ static void put_stop(struct rsp *rsp, unsigned signal, dbg_thread_id id,
         return;
     }
     lw_printf(&rsp->reply.sink, "T%02xthread:%llx;", signal, (unsigned long long)id);
-    if (point != NULL && point->type == 0 && rsp->swbreak)
-        lw_put(&rsp->reply.sink, "swbreak:;");
-    if (point != NULL && point->type == 1 && rsp->hwbreak)
-        lw_put(&rsp->reply.sink, "hwbreak:;");
+    if (stop != NULL)
+        put_reason(rsp, stop);
     if (!rsp_has(rsp, RSP_F_EXPEDITED))
         return;
     put_expedited(rsp, id, carrier->pc);
@@ -172,7 +196,8 @@ static void explain(struct rsp *rsp, const struct dbg_stop *stop)
 {
     struct lw_buffer text;
     bool fault = stop->kind == DBG_STOP_FAULT || stop->kind == DBG_STOP_HANG;
-    bool foreign = stop->kind == DBG_STOP_BREAKPOINT &&
+    bool foreign = (stop->kind == DBG_STOP_BREAKPOINT || stop->kind == DBG_STOP_WATCH ||
+                    stop->kind == DBG_STOP_CATCH) &&
                    rsp_point_find(rsp, stop->point) == NULL;
 
     if ((fault && !rsp_has(rsp, RSP_F_FAULT_TEXT)) ||
@@ -181,11 +206,10 @@ static void explain(struct rsp *rsp, const struct dbg_stop *stop)
     if (!fault && stop->kind != DBG_STOP_WAITS && !foreign && stop->text[0] == '\0')
         return;
     lw_buffer_init(&text);
-    if (stop->kind == DBG_STOP_STEP || (stop->kind == DBG_STOP_BREAKPOINT && !foreign) ||
-        stop->kind == DBG_STOP_INTERRUPT)
-        lw_put(&text.sink, stop->text);
-    else
+    if (fault || foreign || stop->kind == DBG_STOP_WAITS)
         dbg_stop_print(rsp->dbg, stop, &text.sink);
+    else
+        lw_put(&text.sink, stop->text);
     /* gdb itself shows the place, which is what follows the sentence. */
     if (text.size != 0 && stop->kind != DBG_STOP_HANG && strchr(text.text, '\n') != NULL)
         text.size = (size_t)(strchr(text.text, '\n') - text.text) + 1;
@@ -193,6 +217,16 @@ static void explain(struct rsp *rsp, const struct dbg_stop *stop)
         lw_put(&text.sink, "\n");
     rsp_send_console(rsp, text.text, text.size);
     lw_buffer_fini(&text);
+}
+
+/* Another stub than one that knows of lanes would show whichever lane is the first. */
+static void forget_lane(struct rsp *rsp, const struct dbg_stop *stop)
+{
+    struct dbg_thread thread;
+
+    if (stop->kind == DBG_STOP_WATCH && !rsp_has(rsp, RSP_F_WATCH_LANE) &&
+        dbg_thread_get(rsp->dbg, stop->thread, &thread) && thread.live != 0)
+        (void)!dbg_lane_set(rsp->dbg, stop->thread, lw_lowest(thread.live), NULL);
 }
 
 /* A breakpoint that the lane in focus hits with others leaves the focus on it: gdb waits for
@@ -222,7 +256,6 @@ static bool stands_in_range(struct rsp *rsp, dbg_thread_id id, const struct acti
 static void report(struct rsp *rsp, const struct action *action, const struct dbg_stop *stop)
 {
     dbg_thread_id id;
-    const struct rsp_point *point = NULL;
     unsigned signal = stop_signal(rsp, stop);
 
     if (stop->kind == DBG_STOP_ENDED) {
@@ -232,8 +265,11 @@ static void report(struct rsp *rsp, const struct action *action, const struct db
     explain(rsp, stop);
     id = stopped_thread(rsp, stop);
     focus_on(rsp, id);
-    if (stop->kind == DBG_STOP_BREAKPOINT)
-        point = rsp_point_find(rsp, stop->point);
+    /* An aarch64 gdb takes the store for one that has not happened yet, and steps over it
+     * before it looks: the next step is not one. */
+    if (stop->kind == DBG_STOP_WATCH && rsp->target.carrier->watch_before &&
+        rsp_point_find(rsp, stop->point) != NULL)
+        rsp->absorb = id;
     /* gdb takes SIGTRAP for the end of its step, or else for a trap of the program. Where
      * neither is meant, no signal makes it say "stopped": another warp is shown because the
      * one that was to step has ended; a warp that was to run alone waits for others. */
@@ -241,7 +277,7 @@ static void report(struct rsp *rsp, const struct action *action, const struct db
         (stop->kind == DBG_STOP_WAITS && rsp_has(rsp, RSP_F_LOCKING_STOP) &&
          (action->verb == VERB_CONTINUE || stands_in_range(rsp, id, action))))
         signal = 0;
-    put_stop(rsp, signal, id, point);
+    put_stop(rsp, signal, id, stop);
 }
 
 void rsp_do_why(struct rsp *rsp, const struct rsp_args *args)
@@ -252,7 +288,7 @@ void rsp_do_why(struct rsp *rsp, const struct rsp_args *args)
     unsigned signal = RSP_SIGTRAP;
 
     (void)args;
-    if (dbg_ended(rsp->dbg)) {
+    if (dbg_ended(rsp->dbg) || rsp->killed) {
         put_exit(rsp);
         return;
     }
@@ -275,6 +311,8 @@ static enum lw_status resume(struct rsp *rsp, const struct action *action,
     case VERB_RANGE:
         return dbg_step_range(rsp->dbg, action->id, action->low, action->high,
                               action->locked, stop, err);
+    case VERB_BACK_STEP: return dbg_reverse_step(rsp->dbg, action->id, stop, err);
+    case VERB_BACK: return dbg_reverse_continue(rsp->dbg, stop, err);
     case VERB_CONTINUE: break;
     }
     /* One thread alone: the range that it cannot leave. */
@@ -291,7 +329,9 @@ static void run(struct rsp *rsp, struct action *action)
     enum lw_status status;
     unsigned lane;
 
-    if (dbg_ended(rsp->dbg)) {
+    bool back = action->verb == VERB_BACK || action->verb == VERB_BACK_STEP;
+
+    if (dbg_ended(rsp->dbg) && !back) {
         put_exit(rsp);
         return;
     }
@@ -305,7 +345,18 @@ static void run(struct rsp *rsp, struct action *action)
     }
     if (action->id == 0)
         action->id = dbg_focus_get(rsp->dbg, DBG_FOCUS_RUN);
+    if (rsp->absorb != 0) {
+        bool same = rsp->absorb == action->id &&
+                    (action->verb == VERB_STEP || action->verb == VERB_BACK_STEP);
+
+        rsp->absorb = 0;
+        if (same) {
+            put_stop(rsp, RSP_SIGTRAP, action->id, NULL);
+            return;
+        }
+    }
     lane = dbg_lane_get(rsp->dbg, action->id);
+    rsp->backwards = back;
     rsp_run_begin(rsp);
     if ((rsp_has(rsp, RSP_F_INTERRUPT) && rsp_interrupt_ahead(rsp)) || rsp_watch_ask(rsp->watch)) {
         stop.kind = DBG_STOP_INTERRUPT;
@@ -316,6 +367,7 @@ static void run(struct rsp *rsp, struct action *action)
         status = resume(rsp, action, &stop, &err);
     }
     rsp_run_end(rsp);
+    rsp->backwards = false;
     if (status != LW_OK) {
         char text[LW_ERROR_BYTES + 16];
 
@@ -327,6 +379,7 @@ static void run(struct rsp *rsp, struct action *action)
             stop.kind = DBG_STOP_ENDED;
     }
     keep_lane(rsp, action->id, lane, &stop);
+    forget_lane(rsp, &stop);
     /* The only thread that ran is gone, others are not: nothing is left to wait for. */
     if (action->locked && stop.kind == DBG_STOP_STEP && !resident(rsp, action->id) &&
         rsp->no_resumed && !dbg_ended(rsp->dbg)) {
@@ -470,6 +523,23 @@ void rsp_do_continue(struct rsp *rsp, const struct rsp_args *args)
 void rsp_do_step(struct rsp *rsp, const struct rsp_args *args)
 {
     plain(rsp, VERB_STEP, 0, args->rest, args->rest_size);
+}
+
+/* vCont has no way back: the thread comes from Hc. */
+void rsp_do_back_step(struct rsp *rsp, const struct rsp_args *args)
+{
+    struct action action = {.verb = VERB_BACK_STEP};
+
+    (void)args;
+    run(rsp, &action);
+}
+
+void rsp_do_back_continue(struct rsp *rsp, const struct rsp_args *args)
+{
+    struct action action = {.verb = VERB_BACK};
+
+    (void)args;
+    run(rsp, &action);
 }
 
 static void plain_signal(struct rsp *rsp, enum verb verb, const struct rsp_args *args)

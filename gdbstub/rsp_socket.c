@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * TCP for the stub: one client at a time, on the loopback interface unless told otherwise.
- * Whoever can connect controls the machine, so nothing else is the default.
+ * One client at a time. A thread accepts: it hands the first client over, and tells another
+ * that comes meanwhile that it has to wait.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
@@ -9,17 +9,24 @@
 #include "gdbstub/rsp_priv.h"
 
 #include <errno.h>
-#include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/socket.h>
 #include <sys/time.h>
+#include <time.h>
 #include <unistd.h>
 
-enum { READ_BYTES = 16384, PENDING_BYTES = 1 << 20, SEND_SECONDS = 30 };
+enum {
+    READ_BYTES = 16384, PENDING_BYTES = 1 << 20, SEND_SECONDS = 30,
+    /* A peer that is silent for IDLE seconds is asked PROBES times, every PROBE seconds. */
+    KEEP_IDLE = 20, KEEP_PROBE = 5, KEEP_PROBES = 3,
+    HANDOVER_SECONDS = 1, /* for a client that is gone to be seen as gone */
+    REFUSE_MS = 1000      /* how long a refused client may be silent */
+};
 
 struct client {
     struct lw_sink out;
@@ -96,8 +103,9 @@ static void feed_pending(struct rsp *rsp, struct client *client)
     }
 }
 
-static enum lw_status serve_client(const struct rsp_config *config, int fd,
-                                   enum rsp_end *end, struct lw_error *err)
+/* @config changes when the client starts the program again. */
+static enum lw_status serve_client(struct rsp_config *config, int fd, enum rsp_end *end,
+                                   struct lw_error *err)
 {
     struct client client = {.out = {client_write}, .fd = fd,
                             .deaf = (config->without >> RSP_F_INTERRUPT & 1) != 0};
@@ -122,7 +130,12 @@ static enum lw_status serve_client(const struct rsp_config *config, int fd,
         feed_pending(rsp, &client);
     }
     /* A client that just went away left the machine as it is: it may come back. */
-    *end = rsp_ended(rsp) == RSP_RUNNING ? RSP_DETACHED : rsp_ended(rsp);
+    *end = rsp->killed                       ? RSP_KILLED
+           : rsp_ended(rsp) == RSP_RUNNING ? RSP_DETACHED
+                                             : rsp_ended(rsp);
+    config->dbg = rsp->config.dbg;
+    config->object = rsp->config.object;
+    config->monitor = rsp->config.monitor;
 cleanup:
     rsp_destroy(rsp);
     free(client.pending);
@@ -130,135 +143,233 @@ cleanup:
     return status;
 }
 
-/* "PORT", "HOST:PORT", "[V6]:PORT", ":PORT" into host and port texts. */
-static bool split_address(const char *address, char *host, size_t room, const char **port)
-{
-    const char *colon = strrchr(address, ':');
-    const char *from = address;
-    size_t size = 0;
-    uint64_t number;
+/* ---- accepting ------------------------------------------------------------------------- */
 
-    *port = colon != NULL ? colon + 1 : address;
-    if (colon != NULL) {
-        size = (size_t)(colon - address);
-        if (size >= 2 && from[0] == '[' && from[size - 1] == ']') {
-            from++;
-            size -= 2;
-        }
-    }
-    if (size >= room)
-        return false;
-    memcpy(host, from, size);
-    host[size] = '\0';
-    if (size == 0)
-        snprintf(host, room, "127.0.0.1");
-    if ((*port)[0] < '0' || (*port)[0] > '9')
-        return false;
-    return lw_parse_u64(*port, &number) && number <= 65535;
+/* Between the thread that accepts and the one that serves. */
+struct door {
+    int listener, wake[2]; /* wake: a pipe, closed at one end to end the thread */
+    int gone;              /* readable: nobody will come any more; -1: never */
+    bool refuse;           /* false in a test only: others wait without a word */
+    pthread_t thread;
+    pthread_mutex_t mutex;
+    pthread_cond_t changed;
+    int waiting; /* accepted, to be served; -1: none */
+    bool busy;   /* a client is served */
+    bool closing;
+    bool shut;             /* nobody is accepted any more: */
+    enum lw_status status; /* LW_OK, or because of an error */
+    struct lw_error err;
+};
+
+/* Waits for input; false when there is none in time, or the door closes. */
+static bool input_within(const struct door *door, int fd, int ms)
+{
+    struct pollfd fds[2] = {{.fd = fd, .events = POLLIN}, {.fd = door->wake[0], .events = POLLIN}};
+    int n;
+
+    do
+        n = poll(fds, 2, ms);
+    while (n < 0 && errno == EINTR);
+    return n > 0 && fds[1].revents == 0 && fds[0].revents != 0;
 }
 
-static enum lw_status bind_to(const struct addrinfo *info, const char *address, int *out,
-                              struct lw_error *err)
+/* The sentence is an error reply to what the client asks first: gdb shows those. */
+static void refuse_client(const struct door *door, int fd)
 {
-    int one = 1, last = 0;
+    static const char text[] =
+        "E.another debugger is connected to this program: it must leave first";
+    enum { READS = 32 };
+    char frame[sizeof text + 8];
+    uint8_t bytes[512];
+    unsigned sum = 0;
+    bool told = false;
 
-    for (; info != NULL; info = info->ai_next) {
-        int fd = socket(info->ai_family, info->ai_socktype | SOCK_CLOEXEC, info->ai_protocol);
+    for (const char *p = text; *p != '\0'; p++)
+        sum += (uint8_t)*p;
+    snprintf(frame, sizeof frame, "+$%s#%02x", text, sum & 255);
+    /* Closing with input unread would reset the connection and lose the sentence. */
+    for (int i = 0; i < READS && input_within(door, fd, REFUSE_MS); i++) {
+        ssize_t n = recv(fd, bytes, sizeof bytes, MSG_DONTWAIT);
 
-        if (fd < 0) {
-            last = errno;
+        if (n <= 0)
+            break;
+        if (told || memchr(bytes, '#', (size_t)n) == NULL)
+            continue;
+        (void)!send(fd, frame, strlen(frame), MSG_NOSIGNAL | MSG_DONTWAIT);
+        shutdown(fd, SHUT_WR);
+        told = true;
+    }
+    close(fd);
+}
+
+static void prepare(int fd)
+{
+    struct timeval send_timeout = {.tv_sec = SEND_SECONDS};
+    int one = 1, idle = KEEP_IDLE, probe = KEEP_PROBE, probes = KEEP_PROBES;
+
+    /* What is of TCP alone fails on other sockets, which need none of it. */
+    setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
+    setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &one, sizeof one);
+    setsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &idle, sizeof idle);
+    setsockopt(fd, IPPROTO_TCP, TCP_KEEPINTVL, &probe, sizeof probe);
+    setsockopt(fd, IPPROTO_TCP, TCP_KEEPCNT, &probes, sizeof probes);
+    setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &send_timeout, sizeof send_timeout);
+}
+
+/* False: the place is taken. One that is being left becomes free in a moment. */
+static bool hand_over(struct door *door, int fd)
+{
+    struct timespec until;
+    bool taken = false, late = false;
+
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    until.tv_sec += HANDOVER_SECONDS;
+    pthread_mutex_lock(&door->mutex);
+    while ((door->busy || door->waiting >= 0) && !door->closing && !late) {
+        if (!door->refuse)
+            pthread_cond_wait(&door->changed, &door->mutex);
+        else
+            late = pthread_cond_timedwait(&door->changed, &door->mutex, &until) == ETIMEDOUT;
+    }
+    if (!door->busy && door->waiting < 0 && !door->closing) {
+        door->waiting = fd;
+        taken = true;
+        pthread_cond_broadcast(&door->changed);
+    }
+    pthread_mutex_unlock(&door->mutex);
+    return taken;
+}
+
+/* A client has come, or accepting fails; false: none will come. */
+static bool somebody_comes(const struct door *door)
+{
+    struct pollfd fds[3] = {{.fd = door->listener, .events = POLLIN},
+                            {.fd = door->wake[0], .events = POLLIN},
+                            {.fd = door->gone, .events = POLLIN}};
+    int n;
+
+    do
+        n = poll(fds, LW_COUNT_OF(fds), -1);
+    while (n < 0 && errno == EINTR);
+    return n < 0 || (fds[1].revents == 0 && fds[0].revents != 0);
+}
+
+static void *door_main(void *argument)
+{
+    struct door *door = argument;
+    enum lw_status status = LW_OK;
+
+    while (status == LW_OK && somebody_comes(door)) {
+        int fd = accept4(door->listener, NULL, NULL, SOCK_CLOEXEC);
+
+        if (fd >= 0) {
+            prepare(fd);
+            if (!hand_over(door, fd))
+                refuse_client(door, fd);
             continue;
         }
-        setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one);
-        if (bind(fd, info->ai_addr, info->ai_addrlen) == 0 && listen(fd, 4) == 0) {
-            *out = fd;
-            return LW_OK;
-        }
-        last = errno;
-        close(fd);
+        if (errno == EINTR || errno == ECONNABORTED || errno == EAGAIN)
+            continue;
+        status = LW_FAIL(&door->err, LW_EIO, "gdb stub: accept: %s", strerror(errno));
     }
-    return LW_FAIL(err, LW_EIO, "gdb stub: cannot listen on %s: %s", address, strerror(last));
+    pthread_mutex_lock(&door->mutex);
+    door->status = status;
+    door->shut = true;
+    pthread_cond_broadcast(&door->changed);
+    pthread_mutex_unlock(&door->mutex);
+    return NULL;
 }
 
-static enum lw_status listen_on(const char *address, int *fd, unsigned *port_out,
-                                struct lw_error *err)
+static enum lw_status door_open(struct door *door, struct lw_error *err)
 {
-    struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE};
-    struct addrinfo *info = NULL;
-    struct sockaddr_storage bound;
-    socklen_t size = sizeof bound;
-    char host[256];
-    const char *port;
-    enum lw_status status;
-    int rc;
+    pthread_condattr_t attr;
 
-    if (!split_address(address, host, sizeof host, &port))
-        return LW_FAIL(err, LW_EUSAGE,
-                       "gdb stub: \"%s\" is no address: use PORT or HOST:PORT with a port of "
-                       "0 to 65535",
-                       address);
-    rc = getaddrinfo(host, port, &hints, &info);
-    if (rc != 0)
-        return LW_FAIL(err, LW_EUSAGE, "gdb stub: host \"%s\" of address \"%s\": %s", host,
-                       address, gai_strerror(rc));
-    status = bind_to(info, address, fd, err);
-    freeaddrinfo(info);
-    if (status != LW_OK)
-        return status;
-    if (getsockname(*fd, (struct sockaddr *)&bound, &size) != 0) {
-        status = LW_FAIL(err, LW_EIO, "gdb stub: %s: %s", address, strerror(errno));
-        close(*fd);
-        return status;
-    }
-    *port_out = ntohs(bound.ss_family == AF_INET6
-                          ? ((struct sockaddr_in6 *)&bound)->sin6_port
-                          : ((struct sockaddr_in *)&bound)->sin_port);
-    return LW_OK;
+    door->waiting = -1;
+    if (pipe(door->wake) != 0)
+        return LW_FAIL(err, LW_EIO, "gdb stub: %s", strerror(errno));
+    pthread_mutex_init(&door->mutex, NULL);
+    pthread_condattr_init(&attr);
+    pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+    pthread_cond_init(&door->changed, &attr);
+    pthread_condattr_destroy(&attr);
+    if (pthread_create(&door->thread, NULL, door_main, door) == 0)
+        return LW_OK;
+    pthread_cond_destroy(&door->changed);
+    pthread_mutex_destroy(&door->mutex);
+    close(door->wake[0]);
+    close(door->wake[1]);
+    return LW_FAIL(err, LW_EIO, "gdb stub: no thread can be made to accept connections");
 }
 
-/* False: no client is waiting, and none will come any more. */
-static bool client_waits(int listener, const int *gone_fd)
+static void door_close(struct door *door)
 {
-    struct pollfd fds[2] = {{.fd = listener, .events = POLLIN},
-                            {.fd = gone_fd != NULL ? *gone_fd : -1, .events = POLLIN}};
+    pthread_mutex_lock(&door->mutex);
+    door->closing = true;
+    pthread_cond_broadcast(&door->changed);
+    pthread_mutex_unlock(&door->mutex);
+    close(door->wake[1]);
+    pthread_join(door->thread, NULL);
+    if (door->waiting >= 0)
+        close(door->waiting);
+    close(door->wake[0]);
+    pthread_cond_destroy(&door->changed);
+    pthread_mutex_destroy(&door->mutex);
+}
 
-    /* On an error accept says what it is. */
-    return poll(fds, LW_COUNT_OF(fds), -1) <= 0 || fds[0].revents != 0 || fds[1].revents == 0;
+/* The next client, or -1 when there will be none: door->status says whether that is an error. */
+static int door_next(struct door *door)
+{
+    int fd;
+
+    pthread_mutex_lock(&door->mutex);
+    door->busy = false;
+    pthread_cond_broadcast(&door->changed);
+    while (door->waiting < 0 && !door->shut)
+        pthread_cond_wait(&door->changed, &door->mutex);
+    fd = door->waiting;
+    door->waiting = -1;
+    door->busy = fd >= 0;
+    pthread_mutex_unlock(&door->mutex);
+    return fd;
 }
 
 enum lw_status rsp_serve(const struct rsp_config *config, const char *address, bool once,
                          void (*ready)(void *context, unsigned port), void *context,
                          struct lw_error *err)
 {
-    struct timeval send_timeout = {.tv_sec = SEND_SECONDS};
+    struct rsp_config now = *config;
+    struct door door = {.refuse = (config->without >> RSP_F_ONE_CLIENT & 1) == 0};
     enum rsp_end end = RSP_RUNNING;
+    const char *path;
     unsigned port;
-    int listener;
-    enum lw_status status = listen_on(address, &listener, &port, err);
+    enum lw_status status = rsp_listen(address, &door.listener, &port, &path, err);
 
     if (status != LW_OK)
         return status;
     if (ready != NULL)
         ready(context, port);
+    door.gone = config->gone_fd != NULL ? *config->gone_fd : -1;
+    status = door_open(&door, err);
+    if (status != LW_OK)
+        goto cleanup;
     while (status == LW_OK && end != RSP_KILLED && !(once && end == RSP_DETACHED) &&
-           !dbg_ended(config->dbg)) {
-        int one = 1, fd;
-
-        if (!client_waits(listener, config->gone_fd))
-            break;
-        fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
+           !dbg_ended(now.dbg)) {
+        int fd = door_next(&door);
 
         if (fd < 0) {
-            if (errno != EINTR && errno != ECONNABORTED)
-                status = LW_FAIL(err, LW_EIO, "gdb stub: accept: %s", strerror(errno));
-            continue;
+            status = door.status;
+            if (status != LW_OK && err != NULL)
+                *err = door.err;
+            break;
         }
-        setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
-        setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &send_timeout, sizeof send_timeout);
-        status = serve_client(config, fd, &end, err);
+        status = serve_client(&now, fd, &end, err);
         close(fd);
     }
-    close(listener);
+    door_close(&door);
+cleanup:
+    close(door.listener);
+    if (path != NULL)
+        unlink(path);
     if (config->ended != NULL)
         *config->ended = end;
     return status;

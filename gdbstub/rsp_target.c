@@ -58,9 +58,9 @@ struct carrier_row {
 };
 
 static const struct carrier_row carriers[] = {
-    [RSP_X86_64] = {{"i386:x86-64", "x86_64-unknown-unknown", 62, 6, 7, 16},
+    [RSP_X86_64] = {{"i386:x86-64", "x86_64-unknown-unknown", 62, 6, 7, 16, false},
                     "org.gnu.gdb.i386.core", x86_64_regs, LW_COUNT_OF(x86_64_regs)},
-    [RSP_AARCH64] = {{"aarch64", "aarch64-unknown-unknown", 183, 29, 31, 32},
+    [RSP_AARCH64] = {{"aarch64", "aarch64-unknown-unknown", 183, 29, 31, 32, true},
                      "org.gnu.gdb.aarch64.core", aarch64_regs, LW_COUNT_OF(aarch64_regs)},
 };
 

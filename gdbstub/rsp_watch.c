@@ -112,6 +112,15 @@ void rsp_watch_begin(struct rsp_watch *watch)
     pthread_mutex_unlock(&watch->mutex);
 }
 
+void rsp_watch_change(struct rsp_watch *watch, struct dbg *dbg)
+{
+    if (watch == NULL)
+        return;
+    pthread_mutex_lock(&watch->mutex);
+    watch->dbg = dbg;
+    pthread_mutex_unlock(&watch->mutex);
+}
+
 void rsp_watch_end(struct rsp_watch *watch)
 {
     if (watch == NULL)

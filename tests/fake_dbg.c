@@ -245,6 +245,30 @@ static struct fake_point *point_find(struct dbg *dbg, unsigned id)
     return NULL;
 }
 
+enum lw_status dbg_watch_add(struct dbg *dbg, enum dbg_owner owner, dbg_thread_id id,
+                             uint64_t address, unsigned size_bytes, unsigned access,
+                             const char *condition, const char *text, unsigned *point,
+                             struct lw_error *err)
+{
+    enum lw_status status;
+
+    (void)id, (void)text;
+    if (address < ISA_GLOBAL_BASE || address >= ISA_GLOBAL_BASE + FAKE_MEMORY_BYTES)
+        return LW_FAIL(err, LW_ERANGE, "nothing readable is at 0x%llx",
+                       (unsigned long long)address);
+    status = dbg_point_add(dbg, owner, ISA_CODE_BASE, condition, false, point, err);
+    if (status == LW_OK) {
+        struct dbg_point *pub = &dbg->points[dbg->point_count - 1].pub;
+
+        pub->kind = DBG_POINT_WATCH;
+        pub->pc = 0;
+        pub->address = address;
+        pub->size_bytes = size_bytes;
+        pub->access = access;
+    }
+    return status;
+}
+
 enum lw_status dbg_point_remove(struct dbg *dbg, unsigned id, struct lw_error *err)
 {
     struct fake_point *point = point_find(dbg, id);
@@ -283,7 +307,7 @@ static unsigned point_hit(struct dbg *dbg, dbg_thread_id id, uint64_t *lanes)
     for (unsigned i = 0; i < dbg->point_count; i++) {
         struct fake_point *point = &dbg->points[i];
 
-        if (point->pub.pc != guest_pc(warp))
+        if (point->pub.kind != DBG_POINT_BREAK || point->pub.pc != guest_pc(warp))
             continue;
         *lanes = 0;
         for (unsigned lane = 0; lane < FAKE_LANES; lane++) {
@@ -315,6 +339,36 @@ static void stop_at(struct dbg *dbg, struct dbg_stop *stop, enum dbg_stop_kind k
     }
 }
 
+/* The store of a warp. Is it watched? */
+static bool store(struct dbg *dbg, dbg_thread_id id, struct dbg_stop *stop)
+{
+    struct fake_warp *warp = &dbg->warps[id - 1];
+    uint64_t address = ISA_GLOBAL_BASE + FAKE_STORE_OFFSET + 4 * (id - 1);
+    unsigned lane = warp->lane;
+
+    lw_put32(dbg->memory + FAKE_STORE_OFFSET + 4 * (id - 1), (uint32_t)id);
+    for (unsigned i = 0; i < dbg->point_count; i++) {
+        struct fake_point *point = &dbg->points[i];
+
+        if (point->pub.kind != DBG_POINT_WATCH || (point->pub.access & DBG_ACCESS_WRITE) == 0 ||
+            address + 4 <= point->pub.address ||
+            address >= point->pub.address + point->pub.size_bytes)
+            continue;
+        warp->lane = FAKE_STORE_LANE;
+        if (point->fn != NULL && !point->fn(point->context, dbg, id, FAKE_STORE_LANE)) {
+            warp->lane = lane;
+            continue;
+        }
+        stop_at(dbg, stop, DBG_STOP_WATCH, id);
+        stop->point = point->pub.id;
+        stop->watch_address = point->pub.address;
+        stop->watch_access = DBG_ACCESS_WRITE;
+        stop->hit_lanes = UINT64_C(1) << FAKE_STORE_LANE;
+        return true;
+    }
+    return false;
+}
+
 static bool execute(struct dbg *dbg, dbg_thread_id id, struct dbg_stop *stop)
 {
     struct fake_warp *warp = &dbg->warps[id - 1];
@@ -332,7 +386,7 @@ static bool execute(struct dbg *dbg, dbg_thread_id id, struct dbg_stop *stop)
         else
             warp->ended = true;
     }
-    return false;
+    return warp->pc == FAKE_STORE_AT + 1 && store(dbg, id, stop);
 }
 
 enum lw_status dbg_continue(struct dbg *dbg, struct dbg_stop *stop, struct lw_error *err)
@@ -409,6 +463,42 @@ enum lw_status dbg_step_range(struct dbg *dbg, dbg_thread_id id, uint64_t low, u
     snprintf(dbg->trace, sizeof dbg->trace, "range %llu%s", (unsigned long long)id,
              locked ? " locked" : "");
     return LW_OK;
+}
+
+enum lw_status dbg_reverse_step(struct dbg *dbg, dbg_thread_id id, struct dbg_stop *stop,
+                                struct lw_error *err)
+{
+    struct fake_warp *warp = warp_of(dbg, id);
+
+    snprintf(dbg->trace, sizeof dbg->trace, "back %llu", (unsigned long long)id);
+    if (warp == NULL)
+        return gone(id, err);
+    stop_at(dbg, stop, warp->pc == 0 ? DBG_STOP_HISTORY_BEGIN : DBG_STOP_STEP, id);
+    if (warp->pc != 0)
+        warp->pc--;
+    stop->pc = guest_pc(warp);
+    dbg->stop = *stop;
+    return LW_OK;
+}
+
+/* The warp in focus alone goes back. */
+enum lw_status dbg_reverse_continue(struct dbg *dbg, struct dbg_stop *stop,
+                                    struct lw_error *err)
+{
+    dbg_thread_id id = dbg_focus_get(dbg, DBG_FOCUS_RUN);
+    enum lw_status status = LW_OK;
+    uint64_t lanes;
+
+    do {
+        status = dbg_reverse_step(dbg, id, stop, err);
+        if (status == LW_OK && stop->kind == DBG_STOP_STEP) {
+            stop->point = point_hit(dbg, id, &lanes);
+            if (stop->point != 0)
+                stop->kind = DBG_STOP_BREAKPOINT;
+        }
+    } while (status == LW_OK && stop->kind == DBG_STOP_STEP);
+    snprintf(dbg->trace, sizeof dbg->trace, "back");
+    return status;
 }
 
 void dbg_interrupt(struct dbg *dbg)

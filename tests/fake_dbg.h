@@ -14,6 +14,9 @@ enum {
     FAKE_VREGS = 4,
     FAKE_SREGS = 3,
     FAKE_INSNS = 16,         /* the last one ends the warp */
+    FAKE_STORE_AT = 5,       /* this one is a store of one lane: its warp's number + 1, to */
+    FAKE_STORE_LANE = 7,     /* a word of its warp's from here on */
+    FAKE_STORE_OFFSET = 0x1000,
     FAKE_MEMORY_BYTES = 8192 /* at ISA_GLOBAL_BASE */
 };
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-check_PROGRAMS += tests/test_rsp_frame tests/test_rsp_agent tests/test_rsp_packets \
+check_PROGRAMS += tests/test_rsp_frame tests/test_rsp_agent tests/test_rsp_packets tests/test_rsp_points \
     tests/test_rsp_socket tests/fuzz_rsp
 tests_test_rsp_frame_SOURCES = tests/test_rsp_frame.c tests/fake_dbg.c tests/fake_dbg.h tests/rsp_fixture.h
 tests_test_rsp_frame_LDADD = liblanewise.a $(TEST_LIBS)
@@ -7,6 +7,8 @@ tests_test_rsp_agent_SOURCES = tests/test_rsp_agent.c
 tests_test_rsp_agent_LDADD = liblanewise.a $(TEST_LIBS)
 tests_test_rsp_packets_SOURCES = tests/test_rsp_packets.c tests/fake_dbg.c tests/fake_dbg.h tests/rsp_fixture.h
 tests_test_rsp_packets_LDADD = liblanewise.a $(TEST_LIBS)
+tests_test_rsp_points_SOURCES = tests/test_rsp_points.c tests/fake_dbg.c tests/fake_dbg.h tests/rsp_fixture.h
+tests_test_rsp_points_LDADD = liblanewise.a $(TEST_LIBS)
 tests_test_rsp_socket_SOURCES = tests/test_rsp_socket.c tests/fake_dbg.c tests/fake_dbg.h tests/rsp_fixture.h
 tests_test_rsp_socket_LDADD = liblanewise.a $(TEST_LIBS)
 tests_fuzz_rsp_SOURCES = tests/fuzz_rsp.c tests/fake_dbg.c tests/fake_dbg.h

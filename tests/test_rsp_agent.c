@@ -29,7 +29,7 @@ static bool memory(void *context, uint64_t address, void *data, unsigned bytes)
     return true;
 }
 
-static const struct rsp_agent_ops ops = {reg, memory};
+static const struct rsp_agent_ops ops = {reg, memory, NULL};
 
 static bool eval(const char *hex, uint64_t *value)
 {

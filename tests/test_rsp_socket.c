@@ -6,12 +6,15 @@
 #include <netinet/in.h>
 #include <pthread.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/time.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 struct server {
     struct rsp_config config;
-    bool once;
+    const char *address; /* NULL: a free port */
+    bool once, started;
     pthread_t thread;
     pthread_mutex_t mutex;
     pthread_cond_t ready;
@@ -26,6 +29,7 @@ static void on_ready(void *context, unsigned port)
 
     pthread_mutex_lock(&server->mutex);
     server->port = port;
+    server->started = true;
     pthread_cond_signal(&server->ready);
     pthread_mutex_unlock(&server->mutex);
 }
@@ -34,9 +38,22 @@ static void *server_main(void *context)
 {
     struct server *server = context;
 
-    server->status = rsp_serve(&server->config, "0", server->once, on_ready, server,
+    server->status = rsp_serve(&server->config, server->address != NULL ? server->address : "0", server->once, on_ready, server,
                                &server->err);
     return NULL;
+}
+
+static void server_start_at(struct server *server, const struct fake_options *options)
+{
+    server->config.dbg = fake_dbg_create(options);
+    server->started = false;
+    pthread_mutex_init(&server->mutex, NULL);
+    pthread_cond_init(&server->ready, NULL);
+    assert_int_equal(pthread_create(&server->thread, NULL, server_main, server), 0);
+    pthread_mutex_lock(&server->mutex);
+    while (!server->started)
+        pthread_cond_wait(&server->ready, &server->mutex);
+    pthread_mutex_unlock(&server->mutex);
 }
 
 static void server_start(struct server *server, bool endless, bool once)
@@ -44,15 +61,8 @@ static void server_start(struct server *server, bool endless, bool once)
     struct fake_options options = {.warps = 2, .fault_at = -1, .endless = endless};
 
     memset(server, 0, sizeof *server);
-    server->config.dbg = fake_dbg_create(&options);
     server->once = once;
-    pthread_mutex_init(&server->mutex, NULL);
-    pthread_cond_init(&server->ready, NULL);
-    assert_int_equal(pthread_create(&server->thread, NULL, server_main, server), 0);
-    pthread_mutex_lock(&server->mutex);
-    while (server->port == 0)
-        pthread_cond_wait(&server->ready, &server->mutex);
-    pthread_mutex_unlock(&server->mutex);
+    server_start_at(server, &options);
 }
 
 static void server_end(struct server *server)
@@ -188,6 +198,115 @@ static void only_the_loopback_interface_listens(void **state)
     close(fd);
 }
 
+/* What a server says to its first words, until it closes. */
+static void refused(int fd)
+{
+    static const char hello[] = "+$qSupported#37";
+    char got[512];
+    size_t size = 0;
+    ssize_t n;
+
+    assert_int_equal(send(fd, hello, strlen(hello), MSG_NOSIGNAL), (ssize_t)strlen(hello));
+    while (size < sizeof got - 1 && (n = recv(fd, got + size, sizeof got - 1 - size, 0)) > 0)
+        size += (size_t)n;
+    got[size] = '\0';
+    assert_non_null(strstr(got, "$E.another debugger is connected"));
+    close(fd);
+}
+
+static void a_second_client_is_refused_and_told_so(void **state)
+{
+    struct server server;
+    int first, second;
+
+    (void)state;
+    server_start(&server, true, false);
+    first = client(&server, htonl(INADDR_LOOPBACK));
+    talk(first, "?", "T05thread:1;");
+    second = client(&server, htonl(INADDR_LOOPBACK));
+    refused(second);
+    /* Also while the first one's program runs. */
+    talk(first, "vCont;c", "+");
+    second = client(&server, htonl(INADDR_LOOPBACK));
+    refused(second);
+    talk(first, "\x03", "$T02thread:");
+    /* A silent one takes nobody's place. */
+    second = client(&server, htonl(INADDR_LOOPBACK));
+    talk(first, "?", "T05thread:1;");
+    close(second);
+    talk(first, "vKill;1", "$OK#9a");
+    server_end(&server);
+    close(first);
+}
+
+static void a_socket_in_the_file_system_is_its_owners_alone(void **state)
+{
+    char folder[] = "/tmp/lw-rsp-XXXXXX", address[64];
+    struct fake_options options = {.warps = 1, .fault_at = -1};
+    struct server server = {0};
+    struct sockaddr_un to = {.sun_family = AF_UNIX};
+    struct lw_error err = {0};
+    struct stat st;
+
+    (void)state;
+    assert_non_null(mkdtemp(folder));
+    snprintf(to.sun_path, sizeof to.sun_path, "%s/s", folder);
+    snprintf(address, sizeof address, "unix:%s", to.sun_path);
+    for (int round = 0; round < 2; round++) {
+        int fd;
+
+        if (round == 1) { /* one that a killed program left behind */
+            fd = socket(AF_UNIX, SOCK_STREAM, 0);
+            assert_int_equal(bind(fd, (struct sockaddr *)&to, sizeof to), 0);
+            close(fd);
+        }
+        server.address = address;
+        server_start_at(&server, &options);
+        assert_int_equal(stat(to.sun_path, &st), 0);
+        assert_int_equal(st.st_mode & 0777, 0600);
+        /* Taken: another server does not take it away. */
+        assert_int_equal(rsp_serve(&server.config, address, true, NULL, NULL, &err), LW_EIO);
+        assert_non_null(strstr(err.text, "in use"));
+        fd = socket(AF_UNIX, SOCK_STREAM, 0);
+        assert_int_equal(connect(fd, (struct sockaddr *)&to, sizeof to), 0);
+        talk(fd, "?", "T05thread:1;");
+        talk(fd, "vKill;1", "$OK#9a");
+        server_end(&server);
+        close(fd);
+        assert_int_equal(stat(to.sun_path, &st), -1); /* removed at the end */
+    }
+    assert_int_equal(rsp_serve(&server.config, "unix:", true, NULL, NULL, &err), LW_EUSAGE);
+    assert_int_equal(rsp_serve(&server.config, "unix:/a:1", true, NULL, NULL, &err), LW_EUSAGE);
+    assert_int_equal(rsp_serve(&server.config, "unix:/nowhere/s", true, NULL, NULL, &err),
+                     LW_EIO);
+    rmdir(folder);
+}
+
+static void garbage_and_half_packets_leave_the_server_alive(void **state)
+{
+    static const char garbage[] = "\x00\xff$$$#zz$m#00#$}\x03-+-$qC";
+    struct server server;
+    char *big = malloc(1 << 20);
+    int fd;
+
+    (void)state;
+    server_start(&server, false, false);
+    fd = client(&server, htonl(INADDR_LOOPBACK));
+    assert_int_equal(send(fd, garbage, sizeof garbage - 1, MSG_NOSIGNAL), sizeof garbage - 1);
+    close(fd); /* in the middle of a packet */
+    fd = client(&server, htonl(INADDR_LOOPBACK));
+    talk(fd, "?", "T05thread:1;");
+    memset(big, 'a', 1 << 20);
+    big[0] = '$';
+    memcpy(big + (1 << 20) - 3, "#00", 3);
+    (void)!send(fd, big, 1 << 20, MSG_NOSIGNAL);
+    talk(fd, "qC", "$QC1#");
+    talk(fd, "k", "+");
+    server_end(&server);
+    close(fd);
+    free(big);
+}
+
 static void a_bad_address_is_a_sentence(void **state)
 {
     static const char *const addresses[] = {
@@ -233,6 +352,9 @@ int main(void)
         cmocka_unit_test(ctrl_c_stops_a_run_and_kill_ends_the_server),
         cmocka_unit_test(a_client_that_vanishes_during_a_run_ends_the_run),
         cmocka_unit_test(only_the_loopback_interface_listens),
+        cmocka_unit_test(a_second_client_is_refused_and_told_so),
+        cmocka_unit_test(a_socket_in_the_file_system_is_its_owners_alone),
+        cmocka_unit_test(garbage_and_half_packets_leave_the_server_alive),
         cmocka_unit_test(a_bad_address_is_a_sentence),
         cmocka_unit_test(an_address_in_use_is_the_systems_reason),
     };

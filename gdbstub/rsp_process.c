@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * How a program ends and begins under gdb: detach, kill, and `run` of an extended-remote
+ * connection, which outlives its program.
+ */
+#include "gdbstub/rsp_priv.h"
+
+#include <stdlib.h>
+
+void rsp_do_attached(struct rsp *rsp, const struct rsp_args *args)
+{
+    (void)args;
+    /* "1": a client that quits detaches, and may come back; "0": it kills */
+    lw_put(&rsp->reply.sink, rsp->config.quit_kills ? "0" : "1");
+}
+
+void rsp_do_extended(struct rsp *rsp, const struct rsp_args *args)
+{
+    (void)args;
+    if (rsp->config.restart == NULL)
+        return; /* as if the packet were unknown */
+    rsp->extended = true;
+    lw_put(&rsp->reply.sink, "OK");
+}
+
+/* There is one process, whatever its number. */
+void rsp_do_attach(struct rsp *rsp, const struct rsp_args *args)
+{
+    if (rsp->killed)
+        rsp_put_error(&rsp->reply, "the program was killed: start it again with run");
+    else
+        rsp_do_why(rsp, args);
+}
+
+static enum lw_status restart(struct rsp *rsp, const char *name, struct lw_error *err)
+{
+    struct rsp_config config = rsp->config;
+    enum lw_status status;
+
+    if (config.restart == NULL)
+        return LW_FAIL(err, LW_EUNSUPP, "this program cannot be started again");
+    rsp_points_clear(rsp);
+    dbg_set_messages(rsp->dbg, NULL);
+    status = config.restart(config.restart_context, name, &config, err);
+    if (status == LW_OK) {
+        rsp->config = config;
+        rsp->dbg = config.dbg;
+        rsp_watch_change(rsp->watch, rsp->dbg);
+        rsp->threads_valid = false;
+        rsp->absorb = 0;
+        rsp->killed = false;
+        status = rsp_describe(rsp, err);
+    }
+    dbg_set_messages(rsp->dbg, &rsp->messages);
+    return status;
+}
+
+/* "HEXNAME;HEXARG;...": the name may be missing. */
+void rsp_do_run(struct rsp *rsp, const struct rsp_args *args)
+{
+    const char *semicolon = memchr(args->rest, ';', args->rest_size);
+    size_t size = semicolon != NULL ? (size_t)(semicolon - args->rest) : args->rest_size;
+    struct rsp_args none = {0};
+    struct lw_error err = {0};
+    char name[1024];
+
+    if (size / 2 >= sizeof name || !rsp_hex_decode(args->rest, size, (uint8_t *)name)) {
+        lw_put(&rsp->reply.sink, "E01");
+        return;
+    }
+    name[size / 2] = '\0';
+    if (size != args->rest_size && size + 1 != args->rest_size) {
+        rsp_put_error(&rsp->reply, "a launch takes no arguments: the launch file has them");
+        return;
+    }
+    if (restart(rsp, name, &err) != LW_OK)
+        rsp_put_error(&rsp->reply, err.text);
+    else
+        rsp_do_why(rsp, &none);
+}
+
+/* The one that is not answered: what cannot begin again goes on as it stands. */
+void rsp_do_restart(struct rsp *rsp, const struct rsp_args *args)
+{
+    struct lw_error err;
+
+    (void)args;
+    (void)!restart(rsp, "", &err);
+}
+
+void rsp_do_detach(struct rsp *rsp, const struct rsp_args *args)
+{
+    (void)args;
+    lw_put(&rsp->reply.sink, "OK");
+    rsp->end = rsp->killed ? RSP_KILLED : RSP_DETACHED;
+}
+
+/* An extended-remote client stays, and may run the program again. */
+void rsp_do_kill(struct rsp *rsp, const struct rsp_args *args)
+{
+    (void)args;
+    if (rsp->extended)
+        rsp->killed = true;
+    else
+        rsp->end = RSP_KILLED;
+}
+
+void rsp_do_vkill(struct rsp *rsp, const struct rsp_args *args)
+{
+    rsp_do_kill(rsp, args);
+    lw_put(&rsp->reply.sink, "OK");
+}
