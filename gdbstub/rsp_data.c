@@ -14,6 +14,17 @@ static dbg_thread_id view_thread(const struct rsp *rsp)
     return dbg_focus_get(rsp->dbg, DBG_FOCUS_VIEW);
 }
 
+enum lw_status rsp_view_read(const struct rsp *rsp, unsigned number, uint8_t *data,
+                             struct lw_error *err)
+{
+    if (!rsp->view_parked)
+        return rsp_reg_read(&rsp->target, rsp->dbg, view_thread(rsp), number, data, err);
+    memset(data, 0, RSP_REG_BYTES);
+    if (rsp->target.regs[number].role == RSP_ROLE_PC)
+        lw_put64(data, RSP_PARKED_PC);
+    return LW_OK;
+}
+
 void rsp_do_regs_read(struct rsp *rsp, const struct rsp_args *args)
 {
     (void)args;
@@ -21,7 +32,7 @@ void rsp_do_regs_read(struct rsp *rsp, const struct rsp_args *args)
         uint8_t data[RSP_REG_BYTES];
         struct lw_error err;
 
-        if (rsp_reg_read(&rsp->target, rsp->dbg, view_thread(rsp), i, data, &err) != LW_OK) {
+        if (rsp_view_read(rsp, i, data, &err) != LW_OK) {
             lw_buffer_clear(&rsp->reply);
             rsp_put_error(&rsp->reply, err.text);
             return;
@@ -48,7 +59,7 @@ void rsp_do_regs_write(struct rsp *rsp, const struct rsp_args *args)
         text += reg->bytes * 2;
         if (reg->role != RSP_ROLE_PC)
             continue;
-        if (rsp_reg_read(&rsp->target, rsp->dbg, view_thread(rsp), i, old, &err) != LW_OK ||
+        if (rsp_view_read(rsp, i, old, &err) != LW_OK ||
             (memcmp(old, data, reg->bytes) != 0 &&
              rsp_reg_write(&rsp->target, rsp->dbg, view_thread(rsp), i, data, &err) !=
                  LW_OK)) {
@@ -69,8 +80,7 @@ void rsp_do_reg_read(struct rsp *rsp, const struct rsp_args *args)
         lw_put(&rsp->reply.sink, "E01");
         return;
     }
-    if (rsp_reg_read(&rsp->target, rsp->dbg, view_thread(rsp), (unsigned)args->n[0], data,
-                     &err) != LW_OK)
+    if (rsp_view_read(rsp, (unsigned)args->n[0], data, &err) != LW_OK)
         rsp_put_error(&rsp->reply, err.text);
     else
         rsp_put_hex(&rsp->reply, data, rsp->target.regs[args->n[0]].bytes);
@@ -88,8 +98,10 @@ void rsp_do_reg_write(struct rsp *rsp, const struct rsp_args *args)
         return;
     }
     rsp->threads_valid = false; /* thread names hold the focus lane, states the pc */
-    if (rsp_reg_write(&rsp->target, rsp->dbg, view_thread(rsp), (unsigned)args->n[0], data,
-                      &err) != LW_OK)
+    if (rsp->view_parked)
+        rsp_put_error(&rsp->reply, "this warp has ended");
+    else if (rsp_reg_write(&rsp->target, rsp->dbg, view_thread(rsp), (unsigned)args->n[0],
+                           data, &err) != LW_OK)
         rsp_put_error(&rsp->reply, err.text);
     else
         lw_put(&rsp->reply.sink, "OK");
@@ -355,6 +367,9 @@ static void threads_build(struct rsp *rsp)
         xml_escape(xml, text.text, text.size);
         lw_put(xml, "</thread>\n");
     }
+    if (rsp->parked != 0)
+        lw_printf(xml, "<thread id=\"%llx\" name=\"ended\">state=exited</thread>\n",
+                  (unsigned long long)rsp->parked);
     lw_put(xml, "</threads>\n");
     lw_buffer_fini(&text);
     rsp->threads_valid = true;

@@ -46,6 +46,10 @@ static void set_focus(struct rsp *rsp, enum dbg_focus focus, uint64_t id)
 {
     struct lw_error err;
 
+    if (id != 0 && id != UINT64_MAX)
+        rsp->view_parked = focus == DBG_FOCUS_VIEW && id == rsp->parked;
+    if (rsp->parked != 0 && id == rsp->parked)
+        id = 0;
     if (focus == DBG_FOCUS_VIEW && !rsp_has(rsp, RSP_F_THREAD_FOCUS))
         id = 0;
     /* 0 is any thread, -1 all of them: the focus stays. */
@@ -69,7 +73,10 @@ static void do_thread_alive(struct rsp *rsp, const struct rsp_args *args)
 {
     struct dbg_thread thread;
 
-    lw_put(&rsp->reply.sink, dbg_thread_get(rsp->dbg, args->n[0], &thread) ? "OK" : "E01");
+    lw_put(&rsp->reply.sink, dbg_thread_get(rsp->dbg, args->n[0], &thread) ||
+                                     (rsp->parked != 0 && rsp->parked == args->n[0])
+                                 ? "OK"
+                                 : "E01");
 }
 
 static void do_current(struct rsp *rsp, const struct rsp_args *args)

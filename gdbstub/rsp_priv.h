@@ -12,6 +12,8 @@ enum {
     RSP_SEARCH_BYTES = 64 << 20,  /* longest qCRC and qSearch */
     RSP_NAME_BYTES = 128
 };
+/** No program has code there. */
+#define RSP_PARKED_PC (ISA_CODE_BASE - ISA_WORD_BYTES)
 
 /** gdb's own signal numbers, equal on every carrier. */
 enum rsp_signal {
@@ -125,6 +127,10 @@ struct rsp {
     size_t elf_size;
     char elf_name[RSP_NAME_BYTES];
 
+    /* A warp that ended in a step of its own: gdb steps over a breakpoint so, and has to find it
+     * again. It stands at RSP_PARKED_PC until something else runs. 0: none. */
+    dbg_thread_id parked;
+    bool view_parked;     /* it is the one that is shown */
     dbg_thread_id absorb; /* its next step is gdb's own, over an access that is done: 0 none */
     bool extended, killed; /* target extended-remote; its process is killed */
     bool swbreak, hwbreak, no_resumed; /* what the client said it knows */
@@ -199,6 +205,9 @@ void rsp_do_vkill(struct rsp *rsp, const struct rsp_args *args);
 enum lw_status rsp_describe(struct rsp *rsp, struct lw_error *err) LW_MUST_CHECK;
 
 /* rsp_data.c: registers, memory, served files */
+/** Register of the warp that is shown; @number is one of the description's. */
+enum lw_status rsp_view_read(const struct rsp *rsp, unsigned number, uint8_t *data,
+                             struct lw_error *err) LW_MUST_CHECK;
 void rsp_do_regs_read(struct rsp *rsp, const struct rsp_args *args);
 void rsp_do_regs_write(struct rsp *rsp, const struct rsp_args *args);
 void rsp_do_reg_read(struct rsp *rsp, const struct rsp_args *args);

@@ -106,7 +106,9 @@ static void put_expedited(struct rsp *rsp, dbg_thread_id id, unsigned number)
 {
     uint8_t data[RSP_REG_BYTES];
 
-    if (rsp_reg_read(&rsp->target, rsp->dbg, id, number, data, NULL) != LW_OK)
+    if ((rsp->view_parked ? rsp_view_read(rsp, number, data, NULL)
+                          : rsp_reg_read(&rsp->target, rsp->dbg, id, number, data, NULL)) !=
+        LW_OK)
         return;
     lw_printf(&rsp->reply.sink, "%02x:", number);
     rsp_put_hex(&rsp->reply, data, rsp->target.regs[number].bytes);
@@ -183,6 +185,7 @@ static void focus_on(struct rsp *rsp, dbg_thread_id id)
     struct lw_error err;
     enum lw_status run, view;
 
+    rsp->view_parked = false;
     if (id == 0)
         return;
     run = dbg_focus_set(rsp->dbg, DBG_FOCUS_RUN, id, &err);
@@ -321,6 +324,17 @@ static enum lw_status resume(struct rsp *rsp, const struct action *action,
     return dbg_continue(rsp->dbg, stop, err);
 }
 
+/* The warp ended in the step that it was to do alone. */
+static void park(struct rsp *rsp, dbg_thread_id id)
+{
+    struct dbg_stop none = {0};
+
+    focus_on(rsp, stopped_thread(rsp, &none));
+    rsp->parked = id;
+    rsp->view_parked = true;
+    put_stop(rsp, RSP_SIGTRAP, id, NULL);
+}
+
 static void run(struct rsp *rsp, struct action *action)
 {
     const struct dbg_stop *last = dbg_last_stop(rsp->dbg);
@@ -328,6 +342,7 @@ static void run(struct rsp *rsp, struct action *action)
     struct lw_error err = {0};
     enum lw_status status;
     unsigned lane;
+    bool lived;
 
     bool back = action->verb == VERB_BACK || action->verb == VERB_BACK_STEP;
 
@@ -355,7 +370,9 @@ static void run(struct rsp *rsp, struct action *action)
             return;
         }
     }
+    rsp->parked = 0;
     lane = dbg_lane_get(rsp->dbg, action->id);
+    lived = resident(rsp, action->id);
     rsp->backwards = back;
     rsp_run_begin(rsp);
     if ((rsp_has(rsp, RSP_F_INTERRUPT) && rsp_interrupt_ahead(rsp)) || rsp_watch_ask(rsp->watch)) {
@@ -380,6 +397,11 @@ static void run(struct rsp *rsp, struct action *action)
     }
     keep_lane(rsp, action->id, lane, &stop);
     forget_lane(rsp, &stop);
+    if (action->locked && stop.kind == DBG_STOP_STEP && !resident(rsp, action->id) &&
+        !dbg_ended(rsp->dbg) && action->verb == VERB_STEP && lived) {
+        park(rsp, action->id);
+        return;
+    }
     /* The only thread that ran is gone, others are not: nothing is left to wait for. */
     if (action->locked && stop.kind == DBG_STOP_STEP && !resident(rsp, action->id) &&
         rsp->no_resumed && !dbg_ended(rsp->dbg)) {
@@ -479,6 +501,8 @@ void rsp_do_vcont(struct rsp *rsp, const struct rsp_args *args)
         }
     }
     if (!have) {
+        rsp->parked = 0;
+        rsp->threads_valid = rsp->view_parked = false;
         if (dropped && dbg_ended(rsp->dbg))
             put_exit(rsp);
         else
