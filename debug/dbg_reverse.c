@@ -353,14 +353,37 @@ enum lw_status dbg_reverse_finish(struct dbg *dbg, dbg_thread_id id, struct dbg_
 
 /* ---- the last hit ---------------------------------------------------------------------------- */
 
-enum { FIRST_WINDOW = 4096, WINDOW_GROWS = 16, BREAKS_AT_ONE = 4096 };
+enum { FIRST_WINDOW = 4096, WINDOW_GROWS = 16, STOPS_AT_ONE = 4096 };
 
 /** The last hit of a window. */
 struct hit {
-    uint64_t at, pc, lanes;
+    uint64_t at;
     dbg_thread_id id;
-    bool found;
+    uint64_t pc, lanes;     /* of a breakpoint: the split that came to it */
+    bool found, touched;    /* touched: no breakpoint, but this: */
+    struct dbg_touch touch;
 };
+
+/** Sees what watchpoints and catchpoints are touched. */
+struct toucher {
+    struct emu_observer observer;
+    struct dbg *dbg;
+    struct hit *hit;
+};
+
+static bool on_event(struct emu_observer *observer, const struct emu_event *ev)
+{
+    struct toucher *t = (struct toucher *)(void *)observer;
+    const struct dbg_touch *touches;
+
+    if (dbg_touched(t->dbg, ev, &touches) == 0)
+        return false;
+    *t->hit = (struct hit){
+        .at = dbg_history_now(t->dbg) - (ev->kind == EMU_EV_RETIRED),
+        .id = dbg_event_thread(ev), .pc = ev->pc, .lanes = touches[0].lanes, .found = true,
+        .touched = true, .touch = touches[0]};
+    return false;
+}
 
 /* The split stands before a breakpoint: is it a hit? Nothing is counted yet. */
 static void note_break(struct dbg *dbg, const struct emu_place *place, struct hit *hit)
@@ -375,43 +398,66 @@ static void note_break(struct dbg *dbg, const struct emu_place *place, struct hi
         return;
     active = place->lanes & view.exec;
     if (dbg_point_peek(dbg, id, place->pc, active, &lanes) != 0)
-        *hit = (struct hit){dbg_history_now(dbg), place->pc, active, id, true};
+        *hit = (struct hit){.at = dbg_history_now(dbg), .id = id, .pc = place->pc,
+                            .lanes = active, .found = true};
 }
 
-/* Run the past from @low up to @high and note the last hit. */
-static enum lw_status hits_between(struct dbg *dbg, uint64_t low, uint64_t high, struct hit *hit,
-                                   bool *interrupted, struct lw_error *err)
+/* Run what is left of a window and note the last hit. */
+static enum lw_status run_window(struct dbg *dbg, uint64_t high, struct hit *hit,
+                                 bool *interrupted, struct lw_error *err)
 {
     struct emu_engine *engine = dbg->engine;
-    struct emu_observer *observers = engine->observers;
-    enum lw_status status = dbg_history_move(dbg, low, err);
+    enum lw_status status = LW_OK;
     uint64_t last = UINT64_MAX;
-    unsigned breaks = 0;
+    unsigned stops = 0;
 
-    hit->found = false;
-    engine->observers = NULL;
-    engine->stop_at = high;
-    dbg->looks_back = true;
     while (status == LW_OK && dbg_history_now(dbg) < high) {
         struct emu_stop es = {0};
         struct emu_event ev;
 
         status = engine->ops->run(engine, &es, err);
         if (status != LW_OK || es.kind == EMU_STOP_COUNT)
-            break;
-        if (es.kind != EMU_STOP_BREAK) {
+            return status;
+        if (es.kind == EMU_STOP_INTERRUPTED) {
             *interrupted = true;
-            break;
+            return LW_OK;
         }
-        note_break(dbg, &es.place, hit);
         /* Parts of a split may come to a point one by one; but never for ever. */
-        breaks = dbg_history_now(dbg) == last ? breaks + 1 : 0;
+        stops = dbg_history_now(dbg) == last ? stops + 1 : 0;
+        if (stops == STOPS_AT_ONE)
+            return LW_OK;
         last = dbg_history_now(dbg);
         memset(&ev, 0, sizeof ev);
-        status = breaks < BREAKS_AT_ONE
-                     ? engine->ops->step_warp(engine, &es.place, &ev, &es, err)
-                     : engine->ops->step(engine, &ev, &es, err);
+        if (es.kind != EMU_STOP_BREAK) {
+            status = engine->ops->step(engine, &ev, &es, err);
+            continue;
+        }
+        note_break(dbg, &es.place, hit);
+        status = engine->ops->step_warp(engine, &es.place, &ev, &es, err);
     }
+    return status;
+}
+
+/* The last hit from @low up to @high. */
+static enum lw_status hits_between(struct dbg *dbg, uint64_t low, uint64_t high, struct hit *hit,
+                                   bool *interrupted, struct lw_error *err)
+{
+    struct emu_engine *engine = dbg->engine;
+    struct emu_observer *observers = engine->observers;
+    struct toucher toucher = {{.on_event = on_event}, dbg, hit};
+    enum lw_status status = dbg_history_move(dbg, low, err);
+
+    hit->found = false;
+    if (status != LW_OK)
+        return status;
+    engine->observers = NULL;
+    engine->stop_at = high;
+    dbg->looks_back = true;
+    if (dbg->watch != NULL && observers != NULL) {
+        dbg_touch_begin(dbg);
+        emu_observer_add(engine, &toucher.observer);
+    }
+    status = run_window(dbg, high, hit, interrupted, err);
     dbg->looks_back = false;
     engine->stop_at = UINT64_MAX;
     engine->observers = observers;
@@ -421,13 +467,21 @@ static enum lw_status hits_between(struct dbg *dbg, uint64_t low, uint64_t high,
 static enum lw_status to_hit(struct dbg *dbg, const struct start *start, const struct hit *hit,
                              struct dbg_stop *stop, struct lw_error *err)
 {
-    struct dbg_lane who = {hit->id, start->who.id == hit->id ? start->who.lane : EMU_MAX_LANES};
-    enum lw_status status = dbg_history_move(dbg, hit->at, err);
+    bool own = start->who.id == hit->id && hit->lanes >> start->who.lane & 1;
+    struct dbg_lane who = {hit->id, own ? start->who.lane : lw_lowest(hit->lanes)};
+    enum lw_status status;
 
+    if (hit->touched) {
+        status = dbg_history_land(dbg, hit->at, DBG_STOP_WATCH, &who, stop, err);
+        if (status == LW_OK) {
+            dbg_touch_stop(dbg, &hit->touch, stop);
+            count_hit(dbg, hit->touch.point);
+        }
+        return status;
+    }
+    status = dbg_history_move(dbg, hit->at, err);
     if (status != LW_OK)
         return status;
-    if (who.lane == EMU_MAX_LANES)
-        who.lane = lw_lowest(hit->lanes);
     stop_at_point(dbg, &who, hit->pc, hit->lanes, stop);
     if (stop->kind == DBG_STOP_NONE)
         dbg_stop_on(dbg, stop, DBG_STOP_STEP, hit->id, who.lane);
