@@ -26,3 +26,10 @@ tests_fuzz_checkpoint_LDADD = liblanewise.a $(TEST_LIBS)
 EXTRA_PROGRAMS += bench/history
 bench_history_SOURCES = bench/history.c
 bench_history_LDADD = liblanewise.a $(TEST_LIBS)
+
+EXTRA_PROGRAMS += tests/prop_reverse
+check_DATA += tests/prop_reverse$(EXEEXT)
+tests_prop_reverse_SOURCES = tests/prop_reverse.c tests/prop_isa_random.h
+tests_prop_reverse_LDADD = liblanewise.a $(TEST_LIBS)
+check_SCRIPTS += tests/prop_reverse.sh
+EXTRA_DIST += tests/prop_reverse.sh
