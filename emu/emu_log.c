@@ -350,6 +350,9 @@ void emu_log_forget(struct emu_log *log)
 
     if (!emu_log_in_past(log))
         return;
+    /* before the log changes: behind a cut entry new ones come to the same bytes as old ones */
+    if (log->on_forget != NULL)
+        log->on_forget(log->context);
     bool part = at.done != 0 && emu_log_peek(log, &at, &e, &behind, &bad);
     log->bytes.size = at.at;
     log->cursor.done = 0;
@@ -361,8 +364,6 @@ void emu_log_forget(struct emu_log *log)
         e.value = e.kind == EMU_LOG_TURN ? 0 : e.value;
         append(log, &e);
     }
-    if (log->on_forget != NULL)
-        log->on_forget(log->context);
 }
 
 bool emu_log_noting(const struct emu_machine *machine)
