@@ -173,13 +173,15 @@ static uint32_t make_cie(struct isa_bytes *out, bool kernel)
         isa_bytes_u8(out, DW_CFA_undefined);
         isa_bytes_uleb(out, FRAME_RA_ARM);
     } else {
-        isa_bytes_u8(out, DW_CFA_val_offset);
-        isa_bytes_uleb(out, FRAME_SP);
-        isa_bytes_uleb(out, 0);
         isa_bytes_u8(out, DW_CFA_offset | FRAME_RA_X86);
         isa_bytes_uleb(out, 1);
         isa_bytes_u8(out, DW_CFA_offset | FRAME_RA_ARM);
         isa_bytes_uleb(out, 1);
+        /* last: lldb 19 does not know this one and reads nothing behind it; its ABI has the
+         * rule anyway */
+        isa_bytes_u8(out, DW_CFA_val_offset);
+        isa_bytes_uleb(out, FRAME_SP);
+        isa_bytes_uleb(out, 0);
     }
     close_entry(out, at);
     return (uint32_t)at;
