@@ -24,3 +24,8 @@ check_SCRIPTS += tests/gdb_session.sh tests/gdb_features.sh tests/gdb_carriers.s
     tests/gdb_opencl.sh tests/gdb_variables.sh tests/gdb_calls.sh \
     tests/gdb_python.sh
 EXTRA_DIST += tests/gdb_lib.sh tests/golden/gdb
+
+# The table of behaviours in the real programs.
+check_SCRIPTS += tests/behaviours_gdb.sh tests/behaviours_gdb_x86_64.sh tests/behaviours_gdb_aarch64.sh \
+    tests/behaviours_table.sh
+EXTRA_DIST += tests/behaviours tests/behaviours_lldb.sh

@@ -30,6 +30,9 @@ step programs env LW_RANDOM_COUNT="$programs" tests/prop_exec
 for t in test_checkpoint test_history test_replay; do
     [ ! -x "tests/$t" ] || step "$t" env LW_LONG=1 "tests/$t"
 done
+for t in "$src"/tests/behaviours_*.sh; do # each behaviour of a debugger fails without what it shows
+    step "$(basename "$t" .sh)" env LW_TWINS=all "$t"
+done
 step builtins env LW_BUILTINS=all "$src/tests/test_ptx_builtins.sh"
 [ ! -x tests/prop_ptx ] || step front-end env LW_RANDOM_COUNT="$programs" tests/prop_ptx
 [ ! -x tests/prop_ptx_eval ] || step ptx-evaluator env LW_RANDOM_COUNT="$programs" tests/prop_ptx_eval
