@@ -264,28 +264,6 @@ static enum lw_status do_status(void *context, int argc, char **argv, struct lw_
     return status;
 }
 
-static enum lw_status do_where(void *context, int argc, char **argv, struct lw_sink *out,
-                               struct lw_error *err)
-{
-    struct dbg *dbg = context;
-    struct dbg_thread thread;
-    struct dbg_frame frame;
-    enum lw_status status = dbg_no_operands(argc, argv, err);
-
-    if (status == LW_OK)
-        status = dbg_view(dbg, &thread, err);
-    if (status != LW_OK)
-        return status;
-    for (unsigned i = 0; dbg_frame_at(dbg, thread.id, thread.lane, i, &frame); i++) {
-        lw_printf(out, "#%u  ", i);
-        if (i == 0)
-            dbg_place_print(dbg, frame.pc, out);
-        else /* the call, not what it returns to */
-            dbg_place_print(dbg, frame.pc - ISA_WORD_BYTES, out);
-        lw_put(out, "\n");
-    }
-    return LW_OK;
-}
 /* clang-format off */
 static const struct lw_command rows[] = {
     /* name        abbrev.  operands                      summary                                                       example */
@@ -299,9 +277,6 @@ static const struct lw_command rows[] = {
     {"barriers",    "ba",   "",                           "List barriers in use in the focus warp and block",           "barriers", do_barriers},
     {"registers",   "r",    "[register|group] ...",       "Registers of the focus lane",                                "registers v0 exec", do_registers},
     {"tags",        "ta",   "",                           "Uniform and affine registers of the focus warp",             "tags", do_tags},
-    {"where",       "wh",   "",                           "Frames of the focus lane",                                   "where", do_where},
-    {"backtrace",   "back",  "",                           "The same as where",                                          "backtrace", do_where},
-    {"bt",          "bt",   "",                           "Short for backtrace",                                        "bt", do_where},
     {"allocations", "al",   "",                           "Global memory: addresses, sizes and names",                  "allocations", do_allocations},
     {"launches",    "lau",  "",                           "Launches that are open, who launched them, what they wait for", "launches", do_launches},
     {"status",      "sta",  "",                           "Machine, launch, focus and counts",                          "status", do_status},
@@ -320,6 +295,8 @@ void dbg_commands_join(struct dbg *dbg, struct lw_command_set *set)
         {&dbg_commands_points, "Where a run stops"},
         {&dbg_commands_values, "Values, memory and code"},
         {&dbg_commands_info, NULL},
+        {&dbg_commands_display, "Shown at every stop"},
+        {&dbg_commands_frames, "Frames"},
         {&dbg_commands_state, "Focus and state of the machine"},
     };
 

@@ -9,7 +9,7 @@ static enum lw_status report(struct dbg *dbg, enum lw_status status, const struc
                              struct lw_sink *out)
 {
     if (status == LW_OK)
-        dbg_stop_print(dbg, stop, out);
+        dbg_stop_show(dbg, stop, out);
     return status;
 }
 

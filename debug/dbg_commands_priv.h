@@ -7,7 +7,8 @@
 
 /** The context of a table is filled in by dbg_commands_join(). */
 extern const struct lw_command_table dbg_commands_points, dbg_commands_run, dbg_commands_history,
-    dbg_commands_values, dbg_commands_info, dbg_commands_state;
+    dbg_commands_values, dbg_commands_info, dbg_commands_state, dbg_commands_display,
+    dbg_commands_frames;
 
 /** The words from @first on, as one text again; false when it is too long. */
 bool dbg_args_join(int argc, char **argv, int first, char *text, size_t size);
@@ -15,6 +16,8 @@ enum lw_status dbg_too_long(struct lw_error *err);
 enum lw_status dbg_no_operands(int argc, char **argv, struct lw_error *err);
 /** A count as the only operand, 1 without. */
 enum lw_status dbg_one_count(int argc, char **argv, uint64_t *count, struct lw_error *err);
+/** The stop, and what is displayed at each of them. */
+void dbg_stop_show(struct dbg *dbg, const struct dbg_stop *stop, struct lw_sink *out);
 /** The focus with its source line, as behind a step. */
 void dbg_focus_print(struct dbg *dbg, struct lw_sink *out);
 

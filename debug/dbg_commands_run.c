@@ -14,7 +14,7 @@ static enum lw_status do_continue(void *context, int argc, char **argv, struct l
     if (status == LW_OK)
         status = dbg_continue(dbg, &stop, err);
     if (status == LW_OK)
-        dbg_stop_print(dbg, &stop, out);
+        dbg_stop_show(dbg, &stop, out);
     return status;
 }
 
@@ -47,7 +47,7 @@ static enum lw_status step_times(struct dbg *dbg, int argc, char **argv, enum st
             break;
     }
     if (status == LW_OK)
-        dbg_stop_print(dbg, &stop, out);
+        dbg_stop_show(dbg, &stop, out);
     return status;
 }
 
@@ -75,37 +75,94 @@ static enum lw_status do_nexti(void *context, int argc, char **argv, struct lw_s
     return step_times(context, argc, argv, STEP_NEXT_INSN, out, err);
 }
 
+/* The lines behind this one: as next, but a loop's way back is run through. */
+static enum lw_status until_behind(struct dbg *dbg, struct dbg_stop *stop, struct lw_error *err)
+{
+    struct dbg_thread thread;
+    const struct isa_function *function;
+    enum lw_status status = dbg_view(dbg, &thread, err);
+
+    if (status != LW_OK)
+        return status;
+    function = dbg_function_at(dbg, thread.place.pc);
+    do
+        status = dbg_step_line(dbg, thread.id, true, false, stop, err);
+    while (status == LW_OK && stop->kind == DBG_STOP_STEP && stop->thread == thread.id &&
+           stop->lane == thread.lane && stop->pc <= thread.place.pc &&
+           dbg_function_at(dbg, stop->pc) == function && !dbg->engine->interrupted);
+    return status;
+}
+
 static enum lw_status do_until(void *context, int argc, char **argv, struct lw_sink *out,
                                struct lw_error *err)
 {
     struct dbg *dbg = context;
     uint64_t pcs[MAX_PLACES];
-    struct dbg_stop stop;
+    struct dbg_stop stop = {0};
     unsigned count;
-    enum lw_status status;
+    enum lw_status status = LW_OK;
 
-    if (argc != 2)
-        return LW_FAIL(err, LW_EUSAGE, "until takes one place: %s LOCATION", argv[0]);
-    status = dbg_location_parse(dbg, argv[1], pcs, MAX_PLACES, &count, err);
+    if (argc > 2 || (argc == 1 && argv[0][0] == 'a'))
+        return LW_FAIL(err, LW_EUSAGE, "%s takes one place: %s LOCATION", argv[0], argv[0]);
+    if (argc == 2)
+        status = dbg_location_parse(dbg, argv[1], pcs, MAX_PLACES, &count, err);
     if (status == LW_OK)
-        status = dbg_advance(dbg, dbg_focus_get(dbg, DBG_FOCUS_VIEW), pcs[0], &stop, err);
+        status = argc == 1 ? until_behind(dbg, &stop, err)
+                           : dbg_advance(dbg, dbg_focus_get(dbg, DBG_FOCUS_VIEW), pcs[0], &stop,
+                                         err);
     if (status == LW_OK)
-        dbg_stop_print(dbg, &stop, out);
+        dbg_stop_show(dbg, &stop, out);
     return status;
+}
+
+/* What the function has returned, by its type in the source: in v4, or v4:5 (docs/abi.md). */
+static void put_result(struct dbg *dbg, const struct dbg_stop *stop, enum dbg_type type,
+                       unsigned bytes, struct lw_sink *out)
+{
+    struct dbg_value value;
+
+    if (dbg_eval(dbg, stop->thread, stop->lane, bytes == 8 ? "$v4:5" : "$v4", &value, NULL) !=
+        LW_OK)
+        return;
+    value.type = type;
+    if (bytes < 4)
+        value.bits &= lw_mask(8 * bytes);
+    if (type == DBG_S32 && bytes < 4)
+        value.bits = (uint32_t)((int32_t)(value.bits << (32 - 8 * bytes)) >> (32 - 8 * bytes));
+    lw_put(out, "value returned: ");
+    dbg_value_print(&value, '\0', out);
+    lw_put(out, "\n");
 }
 
 static enum lw_status do_finish(void *context, int argc, char **argv, struct lw_sink *out,
                                 struct lw_error *err)
 {
     struct dbg *dbg = context;
+    struct dbg_place place = {0};
+    struct dbg_frame frame = {0};
+    struct dbg_thread thread;
     struct dbg_stop stop;
+    enum dbg_type type = DBG_U32;
+    unsigned bytes;
+    bool known;
     enum lw_status status = dbg_no_operands(argc, argv, err);
 
     if (status == LW_OK)
-        status = dbg_finish(dbg, dbg_focus_get(dbg, DBG_FOCUS_VIEW), &stop, err);
-    if (status == LW_OK)
-        dbg_stop_print(dbg, &stop, out);
-    return status;
+        status = dbg_view(dbg, &thread, err);
+    if (status != LW_OK)
+        return status;
+    (void)!dbg_frame_chosen(dbg, thread.id, thread.lane, &place);
+    known = dbg_frame_at(dbg, thread.id, thread.lane, place.frame, &frame) &&
+            dbg_result_type(dbg, place.frame != 0 ? frame.pc - ISA_WORD_BYTES : frame.pc, &type,
+                            &bytes);
+    status = dbg_finish(dbg, thread.id, &stop, err);
+    if (status != LW_OK)
+        return status;
+    dbg_stop_show(dbg, &stop, out);
+    if (known && stop.kind == DBG_STOP_STEP && stop.thread == thread.id &&
+        stop.lane == thread.lane)
+        put_result(dbg, &stop, type, bytes, out);
+    return LW_OK;
 }
 /* clang-format off */
 static const struct lw_command rows[] = {
@@ -117,8 +174,9 @@ static const struct lw_command rows[] = {
     {"nexti",       "nexti","[count]",                    "Step the focus lane by one instruction, over calls",         "nexti", do_nexti},
     {"si",          "si",   "[count]",                    "Short for stepi",                                            "si", do_stepi},
     {"ni",          "ni",   "[count]",                    "Short for nexti",                                            "ni", do_nexti},
-    {"until",       "u",    "<location>",                 "Run everything until the focus lane is at a place",          "until +1", do_until},
-    {"finish",      "fin",  "",                           "Step the focus lane out of its function",                    "finish", do_finish},
+    {"until",       "u",    "[location]",                 "Run everything until the focus lane is at a place; without one, as next, but not back in a loop", "until +1", do_until},
+    {"advance",     "adv",  "<location>",                 "Run everything until the focus lane is at a place",          "advance +1", do_until},
+    {"finish",      "fin",  "",                           "Step the focus lane out of the chosen frame, and show what it returns", "finish", do_finish},
 };
 /* clang-format on */
 const struct lw_command_table dbg_commands_run = {rows, LW_COUNT_OF(rows), NULL};

@@ -246,3 +246,88 @@ void dbg_stack_read(const struct dbg *dbg, dbg_thread_id id, unsigned lane, uint
         data[i] = (uint8_t)(value >> 8 * (at % 8));
     }
 }
+
+/* ---- frames as users count them ------------------------------------------------------- */
+
+bool dbg_place_at(struct dbg *dbg, dbg_thread_id id, unsigned lane, unsigned index,
+                  struct dbg_place *out)
+{
+    struct dbg_inlined inlined[16];
+    uint64_t pcs[MAX_FRAMES];
+    unsigned count = collect(dbg, id, lane, pcs, NULL, MAX_FRAMES);
+
+    for (unsigned i = 0; i < count; i++) {
+        const struct isa_function *function = dbg_function_at(dbg, pcs[i]);
+        const struct emu_program *program;
+        unsigned calls;
+
+        memset(out, 0, sizeof *out);
+        out->pc = i == 0 ? pcs[0] : pcs[i] - ISA_WORD_BYTES; /* the call, not what is behind it */
+        out->frame = i;
+        out->inner = -1;
+        calls = dbg_inlined_at(dbg, out->pc, inlined, LW_COUNT_OF(inlined));
+        if (index > calls) {
+            index -= calls + 1;
+            continue;
+        }
+        out->inlined = index < calls;
+        out->name = index < calls ? inlined[index].name : function != NULL ? function->name : NULL;
+        program = emu_machine_program_at(dbg->machine, out->pc);
+        if (index == 0) {
+            (void)!dbg_source_at(dbg, out->pc, &out->file, &out->line);
+        } else if (program != NULL) {
+            const struct isa_object *object = emu_program_object(program);
+
+            out->inner = inlined[index - 1].die;
+            out->line = inlined[index - 1].line;
+            if (out->line != 0 && inlined[index - 1].file < object->file_count)
+                out->file = object->files[inlined[index - 1].file];
+        }
+        return true;
+    }
+    return false;
+}
+
+/* The lane's pc and its warp's count: they tell that it has not moved. */
+static bool stands(const struct dbg *dbg, dbg_thread_id id, unsigned lane, uint64_t *pc,
+                   uint64_t *retired)
+{
+    struct emu_split_view split;
+    struct emu_warp_view view;
+    struct dbg_warp warp;
+
+    if (!dbg_warp_locate(dbg, id, &warp) ||
+        !emu_lane_where(warp.core, warp.slot, warp.warp, lane, &split) ||
+        !emu_warp_view(warp.core, warp.slot, warp.warp, &view))
+        return false;
+    *pc = split.pc;
+    *retired = view.retired;
+    return true;
+}
+
+unsigned dbg_frame_number(const struct dbg *dbg, dbg_thread_id id, unsigned lane)
+{
+    uint64_t pc, retired;
+
+    if (dbg->frame.index == 0 || dbg->frame.id != id || dbg->frame.lane != lane ||
+        !stands(dbg, id, lane, &pc, &retired) || pc != dbg->frame.pc ||
+        retired != dbg->frame.retired)
+        return 0;
+    return dbg->frame.index;
+}
+
+bool dbg_frame_chosen(struct dbg *dbg, dbg_thread_id id, unsigned lane, struct dbg_place *out)
+{
+    unsigned index = dbg_frame_number(dbg, id, lane);
+
+    return index != 0 && dbg_place_at(dbg, id, lane, index, out);
+}
+
+void dbg_frame_choose(struct dbg *dbg, dbg_thread_id id, unsigned lane, unsigned index)
+{
+    dbg->frame.id = id;
+    dbg->frame.lane = lane;
+    dbg->frame.index = index;
+    if (!stands(dbg, id, lane, &dbg->frame.pc, &dbg->frame.retired))
+        dbg->frame.index = 0;
+}

@@ -46,6 +46,7 @@ struct dbg_stepper {
     struct dbg_warp warp;
     unsigned lane;
     bool locked, told;
+    unsigned own_turns;            /* rotations of its own warp alone, since it waits */
     int depth;                     /* calls less returns since the start */
     const struct isa_insn *insn;   /* executed last */
 };

@@ -85,6 +85,7 @@ void dbg_destroy(struct dbg *dbg)
         dbg_point_free(point);
     }
     dbg_watch_free(dbg);
+    dbg_displays_free(dbg);
     free(dbg->points);
     free(dbg->marks);
     free(dbg->arrivals);

@@ -7,6 +7,8 @@
 
 #include <stdio.h>
 
+enum { OWN_TURNS = 4096 }; /* of its own warp alone, before others run as well */
+
 static bool stepper_where(const struct dbg_stepper *s, struct emu_split_view *out)
 {
     return emu_lane_where(s->warp.core, s->warp.slot, s->warp.warp, s->lane, out);
@@ -217,6 +219,64 @@ static enum lw_status others_by_steps(struct dbg_stepper *s, struct dbg_stop *st
     return status;
 }
 
+/* Up to a quantum of the split that has @lane, while the focus lane waits. */
+static enum lw_status turn_of_split(struct dbg_stepper *s, unsigned lane, uint64_t *lanes,
+                                    bool *gives, struct dbg_stop *stop, struct lw_error *err)
+{
+    unsigned quantum = emu_machine_config(s->dbg->machine)->warp_quantum;
+    enum lw_status status = LW_OK;
+
+    for (unsigned n = 0; n < quantum; n++) {
+        struct emu_split_view split, own;
+        bool ran = false;
+
+        if (!emu_lane_where(s->warp.core, s->warp.slot, s->warp.warp, lane, &split) ||
+            !stepper_where(s, &own) || own.state == EMU_SPLIT_READY)
+            return LW_OK;
+        *lanes |= split.lanes;
+        if (split.state != EMU_SPLIT_READY) {
+            *gives = *gives || split.state == EMU_SPLIT_CTA || split.state == EMU_SPLIT_YIELDED ||
+                     split.state == EMU_SPLIT_SLEEPING || split.state == EMU_SPLIT_LAUNCH;
+            if (split.state != EMU_SPLIT_YIELDED || n != 0)
+                return LW_OK;
+        }
+        status = step_other(s, s->warp.warp, &split, &ran, stop, err);
+        if (status != LW_OK || stop->kind != DBG_STOP_NONE || !ran)
+            return status;
+    }
+    return status;
+}
+
+/* The lane waits for lanes of its own warp: these alone run, as long as they get on. *alone: they
+ * do; false: they wait for other warps, too, or that must be assumed. */
+static enum lw_status own_splits(struct dbg_stepper *s, bool *alone, struct dbg_stop *stop,
+                                 struct lw_error *err)
+{
+    uint64_t before = s->dbg->engine->ops->instructions(s->dbg->engine);
+    uint64_t seen = UINT64_C(1) << s->lane;
+    struct emu_split_view splits[EMU_MAX_LANES];
+    enum lw_status status = LW_OK;
+    bool gives = false, more = s->own_turns++ < OWN_TURNS;
+
+    *alone = false;
+    while (more) {
+        unsigned count =
+            emu_split_views(s->warp.core, s->warp.slot, s->warp.warp, splits, EMU_MAX_LANES);
+
+        more = false;
+        for (unsigned i = 0; i < count && i < EMU_MAX_LANES && !more; i++)
+            if ((splits[i].lanes & seen) == 0 && splits[i].state != EMU_SPLIT_SUSPENDED) {
+                seen |= splits[i].lanes;
+                status = turn_of_split(s, lw_lowest(splits[i].lanes), &seen, &gives, stop, err);
+                if (status != LW_OK || stop->kind != DBG_STOP_NONE)
+                    return status;
+                more = true;
+            }
+    }
+    *alone = !gives && s->dbg->engine->ops->instructions(s->dbg->engine) != before;
+    return LW_OK;
+}
+
 /* One rotation of the others; says so once a step. */
 static enum lw_status let_others_run(struct dbg_stepper *s, const struct emu_split_view *split,
                                      struct dbg_stop *stop, struct lw_error *err)
@@ -230,7 +290,15 @@ static enum lw_status let_others_run(struct dbg_stepper *s, const struct emu_spl
     wait_reason(s, split, reason, sizeof reason);
     if (split->state == EMU_SPLIT_BLOCKED || split->state == EMU_SPLIT_CTA ||
         split->state == EMU_SPLIT_WARPSYNC || split->state == EMU_SPLIT_LAUNCH) {
-        status = others_by_engine(s, split, stop, err);
+        struct emu_split_view now;
+        bool alone = false;
+
+        status = LW_OK;
+        if (split->state == EMU_SPLIT_BLOCKED || split->state == EMU_SPLIT_WARPSYNC)
+            status = own_splits(s, &alone, stop, err);
+        if (status == LW_OK && stop->kind == DBG_STOP_NONE && !alone && stepper_where(s, &now) &&
+            now.state != EMU_SPLIT_READY)
+            status = others_by_engine(s, &now, stop, err);
     } else {
         status = others_by_steps(s, stop, err);
         /* A sleeper that is left alone wakes when its warp selects: time jumps. */
@@ -293,6 +361,7 @@ enum lw_status dbg_stepper_step(struct dbg_stepper *s, enum dbg_outcome *outcome
     uint64_t start;
 
     s->insn = NULL;
+    s->own_turns = 0;
     *outcome = DBG_EXITED;
     if (!stepper_where(s, &split))
         return LW_OK;

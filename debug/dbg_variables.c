@@ -19,11 +19,14 @@ struct where {
     const struct emu_program *program;
     const struct isa_object *object;
     uint32_t insn;
+    unsigned frame; /* whose variables: 0 is the innermost */
+    int64_t inner;  /* an inlined call in it that is not looked into, or DBG_NO_TYPE */
 };
 
 static bool find_where(struct dbg *dbg, dbg_thread_id id, unsigned lane, struct where *out)
 {
     struct emu_split_view split;
+    struct dbg_place chosen;
     struct dbg_warp warp;
 
     if (!dbg_warp_locate(dbg, id, &warp) ||
@@ -34,7 +37,16 @@ static bool find_where(struct dbg *dbg, dbg_thread_id id, unsigned lane, struct 
         return false;
     out->object = emu_program_object(out->program);
     out->insn = (uint32_t)((split.pc - emu_program_base(out->program)) / ISA_WORD_BYTES);
-    return out->object->debug != NULL;
+    out->frame = 0;
+    out->inner = DBG_NO_TYPE;
+    if (out->object->debug == NULL)
+        return false;
+    if (dbg_frame_chosen(dbg, id, lane, &chosen)) {
+        out->insn = (uint32_t)((chosen.pc - emu_program_base(out->program)) / ISA_WORD_BYTES);
+        out->frame = chosen.frame;
+        out->inner = chosen.inner;
+    }
+    return true;
 }
 
 static bool is_variable(const struct isa_debug *debug, uint32_t die)
@@ -74,6 +86,8 @@ static unsigned find_scopes(const struct where *at, uint32_t *scopes, unsigned r
 
         if ((tag == ISA_TAG_SUBPROGRAM || tag == ISA_TAG_BLOCK || tag == ISA_TAG_INLINED) &&
             holds(at, i)) {
+            if (i == at->inner)
+                break;
             scopes[count++] = i++;
         } else {
             i = tag == ISA_TAG_NAMESPACE ? i + 1 : debug->dies[i].end;
@@ -148,9 +162,12 @@ static void locate(struct dbg *dbg, dbg_thread_id id, unsigned lane, const struc
     out->here = true;
     out->address = place->value;
     switch (place->kind) {
-    case ISA_PLACE_ADDRESS: break;
+    case ISA_PLACE_ADDRESS:
+        /* registers are those of the innermost frame: what a caller kept there is not known */
+        out->here = at->frame == 0 || out->address >> 56 < 0xF0 || out->address >> 56 > 0xF2;
+        break;
     case ISA_PLACE_FRAME:
-        out->here = dbg_frame_at(dbg, id, lane, 0, &frame) &&
+        out->here = dbg_frame_at(dbg, id, lane, at->frame, &frame) &&
                     dbg_mem_access(dbg, id, lane, frame.cfa - 8 + STACK_TO_FRAMES, raw, 8,
                                    false) == 8;
         out->address += lw_get64(raw);
@@ -173,6 +190,32 @@ static void locate(struct dbg *dbg, dbg_thread_id id, unsigned lane, const struc
         out->value = lw_get64(raw) + ISA_SHARED_BASE;
         out->in_memory = false;
     }
+}
+
+unsigned dbg_inlined_at(const struct dbg *dbg, uint64_t pc, struct dbg_inlined *out,
+                        unsigned room)
+{
+    uint32_t scopes[64];
+    struct where at = {.program = emu_machine_program_at(dbg->machine, pc), .inner = DBG_NO_TYPE};
+    const struct isa_debug *debug;
+    unsigned count = 0;
+
+    if (at.program == NULL)
+        return 0;
+    at.object = emu_program_object(at.program);
+    debug = at.object->debug;
+    at.insn = (uint32_t)((pc - emu_program_base(at.program)) / ISA_WORD_BYTES);
+    if (debug == NULL)
+        return 0;
+    for (unsigned n = find_scopes(&at, scopes, LW_COUNT_OF(scopes)); n-- > 0 && count < room;) {
+        if (debug->dies[scopes[n]].tag != ISA_TAG_INLINED)
+            continue;
+        out[count].die = scopes[n];
+        out[count].name = dbg_die_name(debug, scopes[n]);
+        out[count].line = (unsigned)dbg_die_number(debug, scopes[n], ISA_AT_CALL_LINE, 0);
+        out[count++].file = (unsigned)dbg_die_number(debug, scopes[n], ISA_AT_CALL_FILE, 0);
+    }
+    return count;
 }
 
 /* ---- scalars ---------------------------------------------------------------------------- */
@@ -209,6 +252,20 @@ bool dbg_type_scalar(const struct isa_debug *debug, int64_t type, enum dbg_type 
     else
         *out = size == 8 ? DBG_U64 : DBG_U32;
     return true;
+}
+
+bool dbg_result_type(const struct dbg *dbg, uint64_t pc, enum dbg_type *type, unsigned *bytes)
+{
+    struct where at = {.program = emu_machine_program_at(dbg->machine, pc), .inner = DBG_NO_TYPE};
+    uint32_t scope;
+
+    if (at.program == NULL)
+        return false;
+    at.object = emu_program_object(at.program);
+    at.insn = (uint32_t)((pc - emu_program_base(at.program)) / ISA_WORD_BYTES);
+    return at.object->debug != NULL && find_scopes(&at, &scope, 1) == 1 &&
+           at.object->debug->dies[scope].tag == ISA_TAG_SUBPROGRAM &&
+           dbg_type_scalar(at.object->debug, dbg_die_type(at.object->debug, scope), type, bytes);
 }
 
 struct dbg_value dbg_scalar(enum dbg_type type, unsigned bytes, uint64_t bits)

@@ -2,13 +2,59 @@
 /* Steps by range, by line and out of functions: loops of the step of one instruction. */
 #include "debug/dbg_run_priv.h"
 
+/* ---- company ------------------------------------------------------------------------- */
+
+static uint64_t company(const struct dbg_stepper *s)
+{
+    struct emu_split_view split;
+
+    return emu_lane_where(s->warp.core, s->warp.slot, s->warp.warp, s->lane, &split)
+               ? split.lanes
+               : 0;
+}
+
+/* Lanes that were with the lane when its walk began, and are no longer: where are they? */
+static void tell_lost(const struct dbg_stepper *s, uint64_t before)
+{
+    uint64_t lost = before & ~company(s), live = 0;
+    struct emu_split_view splits[EMU_MAX_LANES];
+    struct emu_warp_view view;
+    struct lw_buffer text;
+    unsigned count;
+
+    /* Without the lane, or when it is alone as before, there is nothing to tell. */
+    if ((lost >> s->lane & 1) != 0 || lost == 0)
+        return;
+    if (emu_warp_view(s->warp.core, s->warp.slot, s->warp.warp, &view))
+        live = view.live;
+    lw_buffer_init(&text);
+    count = emu_split_views(s->warp.core, s->warp.slot, s->warp.warp, splits, EMU_MAX_LANES);
+    for (unsigned i = 0; i < count && i < EMU_MAX_LANES; i++)
+        if ((splits[i].lanes & lost) != 0) {
+            lw_put(&text.sink, text.size != 0 ? "; lanes " : "lanes ");
+            dbg_show_mask(s->dbg, splits[i].lanes & lost, &text.sink);
+            lw_put(&text.sink, " are at ");
+            dbg_place_print(s->dbg, splits[i].pc, &text.sink);
+        }
+    if ((lost & ~live) != 0) {
+        lw_put(&text.sink, text.size != 0 ? "; lanes " : "lanes ");
+        dbg_show_mask(s->dbg, lost & ~live, &text.sink);
+        lw_put(&text.sink, " have exited");
+    }
+    if (text.text != NULL)
+        dbg_message(s->dbg, "%s", text.text);
+    lw_buffer_fini(&text);
+}
+
+/* ---- ranges ---------------------------------------------------------------------------- */
+
 static enum lw_status step_range(struct dbg *dbg, dbg_thread_id id, uint64_t low,
                                  uint64_t high, bool locked, struct dbg_stop *stop,
                                  struct lw_error *err)
 {
     struct dbg_stepper s;
     enum lw_status status = dbg_stepper_init(&s, dbg, id, locked, err);
-    uint64_t pc = 0;
+    uint64_t pc = 0, before = status == LW_OK ? company(&s) : 0;
 
     while (status == LW_OK) {
         enum dbg_outcome outcome;
@@ -17,10 +63,14 @@ static enum lw_status step_range(struct dbg *dbg, dbg_thread_id id, uint64_t low
         if (status == LW_OK)
             status = dbg_stepper_look(&s, outcome, &pc, stop, err);
         if (status != LW_OK || stop->kind != DBG_STOP_NONE)
-            return status;
-        if (pc < low || pc >= high)
-            return dbg_settle(dbg, DBG_STOP_STEP, stop, err);
+            break;
+        if (pc < low || pc >= high) {
+            status = dbg_settle(dbg, DBG_STOP_STEP, stop, err);
+            break;
+        }
     }
+    if (status == LW_OK && low != high) /* one instruction shows it by itself */
+        tell_lost(&s, before);
     return status;
 }
 
@@ -74,7 +124,7 @@ static enum lw_status step_line(struct dbg *dbg, dbg_thread_id id, bool over, bo
     struct dbg_stepper s;
     enum lw_status status;
     bool start;
-    uint64_t pc = 0;
+    uint64_t pc = 0, before;
     int into = 0;
 
     if (!dbg_thread_get(dbg, id, &thread))
@@ -84,6 +134,7 @@ static enum lw_status step_line(struct dbg *dbg, dbg_thread_id id, bool over, bo
         return step_range(dbg, id, 0, 0, locked, stop, err);
     }
     status = dbg_stepper_init(&s, dbg, id, locked, err);
+    before = status == LW_OK ? company(&s) : 0;
     while (status == LW_OK) {
         enum dbg_outcome outcome;
 
@@ -91,10 +142,14 @@ static enum lw_status step_line(struct dbg *dbg, dbg_thread_id id, bool over, bo
         if (status == LW_OK)
             status = dbg_stepper_look(&s, outcome, &pc, stop, err);
         if (status != LW_OK || stop->kind != DBG_STOP_NONE)
-            return status;
-        if (line_done(&s, from, over, pc, &into))
-            return dbg_settle(dbg, DBG_STOP_STEP, stop, err);
+            break;
+        if (line_done(&s, from, over, pc, &into)) {
+            status = dbg_settle(dbg, DBG_STOP_STEP, stop, err);
+            break;
+        }
     }
+    if (status == LW_OK)
+        tell_lost(&s, before);
     return status;
 }
 
@@ -115,19 +170,24 @@ static enum lw_status finish(struct dbg *dbg, dbg_thread_id id, struct dbg_stop 
                              struct lw_error *err)
 {
     const struct isa_function *function;
+    struct dbg_place place = {0};
+    struct dbg_frame frame;
     struct dbg_thread thread;
     struct dbg_stepper s;
     enum lw_status status;
-    uint64_t pc = 0;
+    uint64_t pc = 0, before;
 
     if (!dbg_thread_get(dbg, id, &thread))
         return dbg_gone(dbg, id, err);
-    function = dbg_function_at(dbg, thread.place.pc);
+    /* Out of the frame that was chosen, and of all that it called. */
+    (void)!dbg_frame_chosen(dbg, id, thread.lane, &place);
+    function = dbg_frame_at(dbg, id, thread.lane, place.frame, &frame) ? frame.function : NULL;
     if (function != NULL && function->kernel)
         return LW_FAIL(err, LW_ESTATE,
                        "%s is the kernel: nothing called it; `continue` runs to its end",
                        function->name);
     status = dbg_stepper_init(&s, dbg, id, false, err);
+    before = status == LW_OK ? company(&s) : 0;
     while (status == LW_OK) {
         enum dbg_outcome outcome;
 
@@ -135,10 +195,14 @@ static enum lw_status finish(struct dbg *dbg, dbg_thread_id id, struct dbg_stop 
         if (status == LW_OK)
             status = dbg_stepper_look(&s, outcome, &pc, stop, err);
         if (status != LW_OK || stop->kind != DBG_STOP_NONE)
-            return status;
-        if (s.depth < 0)
-            return dbg_settle(dbg, DBG_STOP_STEP, stop, err);
+            break;
+        if (s.depth < -(int)place.frame) {
+            status = dbg_settle(dbg, DBG_STOP_STEP, stop, err);
+            break;
+        }
     }
+    if (status == LW_OK)
+        tell_lost(&s, before);
     return status;
 }
 

@@ -103,6 +103,7 @@ struct dbg_mark {
 
 struct dbg_source_file;
 struct dbg_watch;
+struct dbg_display;
 
 struct dbg {
     struct dbg_config config;
@@ -127,6 +128,17 @@ struct dbg {
 
     struct dbg_reg *regs; /* the register table, made once */
     size_t reg_count, reg_capacity;
+
+    /** The frame that was chosen, of a lane that stands at pc; index 0: none. */
+    struct {
+        dbg_thread_id id;
+        unsigned lane, index;
+        uint64_t pc, retired;
+    } frame;
+
+    struct dbg_display *displays;
+    size_t display_count, display_capacity;
+    unsigned last_display;
 
     struct dbg_source_file *sources;
     uint64_t list_next; /* `list` without operands goes on here: line, */
@@ -301,6 +313,40 @@ unsigned dbg_warp_slot(const struct dbg *dbg, const struct dbg_warp *warp);
 /** Warp of a window's slot number. */
 bool dbg_warp_by_slot(const struct dbg *dbg, uint64_t number, struct dbg_warp *out);
 
+/* ---- frames (dbg_frames.c) ------------------------------------------------------------- */
+
+/** A call that the compiler has inlined where a pc is. */
+struct dbg_inlined {
+    const char *name;       /* of the function; NULL: not known */
+    unsigned file, line;    /* of the call; file is an index into the object's */
+    int64_t die;
+};
+/** Innermost first; the count. */
+unsigned dbg_inlined_at(const struct dbg *dbg, uint64_t pc, struct dbg_inlined *out,
+                        unsigned room);
+/** Type of what the function around @pc returns. False: nothing, an aggregate, or not known. */
+bool dbg_result_type(const struct dbg *dbg, uint64_t pc, enum dbg_type *type, unsigned *bytes);
+
+/** A frame as users count them: inlined calls have frames of their own. */
+struct dbg_place {
+    uint64_t pc;            /* where it is: of a caller, the call */
+    unsigned frame;         /* the frame of dbg_frame_at that it is in */
+    const char *name;       /* of its function; NULL: none */
+    const char *file;       /* NULL: no line is known */
+    unsigned line;
+    bool inlined;           /* it has no frame of its own */
+    int64_t inner;          /* the inlined call in it that leads on, -1: none */
+};
+/** False when @index is past the last. */
+bool dbg_place_at(struct dbg *dbg, dbg_thread_id id, unsigned lane, unsigned index,
+                  struct dbg_place *out);
+/** The frame that `up`, `down` and `frame` chose for the lane; false: the innermost. The choice
+ *  ends when the lane moves, or another lane is shown. */
+bool dbg_frame_chosen(struct dbg *dbg, dbg_thread_id id, unsigned lane, struct dbg_place *out);
+/** Its number. */
+unsigned dbg_frame_number(const struct dbg *dbg, dbg_thread_id id, unsigned lane);
+void dbg_frame_choose(struct dbg *dbg, dbg_thread_id id, unsigned lane, unsigned index);
+
 /* ---- source -------------------------------------------------------------------------- */
 
 void dbg_sources_free(struct dbg *dbg);
@@ -321,6 +367,12 @@ bool dbg_function_is_called(const struct dbg *dbg, const struct isa_function *fu
                             const char *name);
 /** Where a breakpoint on a function goes: behind the prologue. */
 uint64_t dbg_function_body(const struct dbg *dbg, const struct isa_function *function);
+
+/* ---- display ----------------------------------------------------------------------- */
+
+void dbg_displays_free(struct dbg *dbg);
+/** All of them, a line each, for the view focus. */
+void dbg_displays_show(struct dbg *dbg, struct lw_sink *out);
 
 /* ---- tables ---------------------------------------------------------------------------- */
 

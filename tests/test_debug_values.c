@@ -718,7 +718,7 @@ static void wrong_operands_are_refused(void **state)
     static const char *const lines[] = {
         "break nowhere",  "break 18 when lane == 3", "break 18 if",    "delete x",
         "delete 9",       "enable 9",                "continue now",   "step 0",
-        "step x",         "stepi 1 2",               "until",          "finish 2",
+        "step x",         "stepi 1 2",               "advance", "until 1 2", "up x", "frame 9", "down 0", "display /q v0", "display nothing", "undisplay 4", "watch", "rwatch v0 if", "catch", "tcatch fire", "condition x", "condition 9 v0", "ignore 1",         "finish 2",
         "focus x",        "focus 99",                "block 1,2,3,4",  "block x",
         "block 9",        "warp",                    "warp 9",         "lane 9",
         "lane -1",        "warps some",              "lanes 2",        "print",

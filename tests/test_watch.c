@@ -383,6 +383,154 @@ static void edits_and_copies_of_the_host_are_no_writes(void **state)
     fix_close(f);
 }
 
+/* ---- what a walk tells, and what it lets run ---------------------------------------------- */
+
+static void next_says_where_the_lanes_are_that_it_lost(void **state)
+{
+    struct fix *f = fix_open("diverge.s", 8, 1, 8, 1);
+
+    (void)state;
+    while (fix_lane_line(f, 0) != 10)
+        assert_int_equal(fix_step_line(f, true).kind, DBG_STOP_STEP);
+    assert_false(fix_said(f, "lanes"));
+    (void)fix_step_line(f, true);
+    assert_true(fix_said(f, "lanes 0xaa are at diverge+0xa0 (diverge.s:17)\n"));
+    fix_close(f);
+}
+
+static void a_range_step_says_so_and_a_single_step_does_not(void **state)
+{
+    struct fix *f = fix_open("exits.s", 8, 1, 8, 1);
+    struct dbg_stop stop;
+    struct lw_error err;
+
+    (void)state;
+    assert_int_equal(dbg_lane_set(f->dbg, 1, 5, &err), LW_OK);
+    assert_int_equal(dbg_step_range(f->dbg, 1, fix_line(f, 5), fix_line(f, 8), false, &stop,
+                                    &err),
+                     LW_OK);
+    assert_int_equal(stop.lane, 5);
+    assert_true(fix_said(f, "lanes 0x07 have exited\n"));
+    fix_close(f);
+    f = fix_open("exits.s", 8, 1, 8, 1);
+    assert_int_equal(dbg_lane_set(f->dbg, 1, 5, &err), LW_OK);
+    for (unsigned i = 0; i < 3; i++)
+        (void)fix_step(f, false);
+    assert_false(fix_said(f, "exited"));
+    fix_close(f);
+}
+
+static void a_lane_that_waits_for_its_own_warp_lets_no_other_warp_run(void **state)
+{
+    struct fix *f = fix_open("diverge.s", 8, 1, 16, 1);
+    struct lw_error err;
+    struct dbg_thread other;
+
+    (void)state;
+    assert_int_equal(dbg_lane_set(f->dbg, 1, 1, &err), LW_OK); /* the short way: it waits */
+    while (fix_lane_line(f, 1) != 21) {
+        struct dbg_stop stop = fix_step(f, false);
+
+        assert_int_equal(stop.kind, DBG_STOP_STEP);
+        assert_int_equal(stop.lane, 1);
+    }
+    assert_true(fix_said(f, "lane 1 waits at convergence barrier b0 for lanes 0x55: others ran"));
+    assert_true(dbg_thread_get(f->dbg, 2, &other));
+    assert_int_equal(other.place.pc, ISA_CODE_BASE);
+    fix_close(f);
+}
+
+static void finish_follows_the_lane_when_others_return_first(void **state)
+{
+    struct fix *f = fix_open("calls.s", 8, 1, 8, 1);
+    struct lw_error err;
+    struct lw_buffer out;
+    struct dbg_frame frame;
+
+    (void)state;
+    lw_buffer_init(&out);
+    /* lane 7 goes deepest; the lanes below it return before it does */
+    (void)fix_run(f, "break sum if lane == 7 && v3 == 5", &out);
+    assert_int_equal(fix_continue(f).lane, 7);
+    assert_true(dbg_frame_at(f->dbg, 1, 7, 2, &frame));
+    assert_true(frame.function != NULL && !frame.function->kernel);
+    assert_false(dbg_frame_at(f->dbg, 1, 7, 4, &frame));
+    assert_int_equal(dbg_point_enable(f->dbg, 1, false, &err), LW_OK);
+    (void)fix_run(f, "finish", &out);
+    assert_int_equal(dbg_lane_get(f->dbg, 1), 7);
+    assert_int_equal(fix_eval(f, 7, "v3"), 15); /* sum(5), to its caller with 6 */
+    assert_int_equal(fix_eval(f, 7, "v3 == 15"), 1);
+    assert_true(dbg_frame_at(f->dbg, 1, 7, 2, &frame));
+    assert_false(dbg_frame_at(f->dbg, 1, 7, 3, &frame));
+    /* and out of the frame that was chosen, two levels at once */
+    (void)fix_run(f, "up", &out);
+    (void)fix_run(f, "finish", &out);
+    assert_int_equal(fix_eval(f, 7, "v3"), 28);
+    assert_false(dbg_frame_at(f->dbg, 1, 7, 1, &frame));
+    lw_buffer_fini(&out);
+    fix_close(f);
+}
+
+static void a_chosen_frame_ends_when_the_lane_moves(void **state)
+{
+    struct fix *f = fix_open("calls.s", 8, 1, 8, 1);
+    struct lw_buffer out;
+
+    (void)state;
+    lw_buffer_init(&out);
+    (void)fix_run(f, "break sum if lane == 3 && v3 == 2", &out);
+    (void)fix_continue(f);
+    assert_non_null(strstr(fix_run(f, "up", &out), "#1  sum"));
+    assert_non_null(strstr(fix_run(f, "where", &out), "chosen"));
+    (void)fix_run(f, "stepi", &out);
+    assert_null(strstr(fix_run(f, "where", &out), "chosen"));
+    assert_non_null(strstr(fix_run(f, "up 99", &out), "#2  calls"));
+    (void)fix_run(f, "lane 4", &out);
+    assert_null(strstr(fix_run(f, "where", &out), "chosen"));
+    lw_buffer_fini(&out);
+    fix_close(f);
+}
+
+static void expressions_are_displayed_at_every_stop(void **state)
+{
+    struct fix *f = fix_open("saxpy.s", 8, 1, 8, 1);
+    struct lw_buffer out;
+
+    (void)state;
+    lw_buffer_init(&out);
+    assert_string_equal(fix_run(f, "display /x tid.x + 16", &out), "1: /x tid.x + 16 = 0x10\n");
+    (void)fix_run(f, "display v1", &out);
+    (void)fix_run(f, "break 12 if lane == 2", &out);
+    (void)fix_run(f, "continue", &out);
+    assert_non_null(strstr(out.text, "\n1: /x tid.x + 16 = 0x12\n2: v1 = 8\n"));
+    (void)fix_run(f, "undisplay 1", &out);
+    (void)fix_run(f, "stepi", &out);
+    assert_null(strstr(out.text, "tid.x"));
+    assert_non_null(strstr(out.text, "2: v1 = 8\n"));
+    (void)fix_run(f, "undisplay", &out);
+    assert_null(strstr(fix_run(f, "stepi", &out), "v1 ="));
+    lw_buffer_fini(&out);
+    fix_close(f);
+}
+
+static void until_without_a_place_runs_a_loop_to_its_end(void **state)
+{
+    struct fix *f = fix_open("diverge.s", 8, 1, 8, 1);
+    struct lw_error err;
+    struct lw_buffer out;
+
+    (void)state;
+    lw_buffer_init(&out);
+    assert_int_equal(dbg_lane_set(f->dbg, 1, 6, &err), LW_OK);
+    while (fix_lane_line(f, 6) != 14)
+        (void)fix_step_line(f, true);
+    (void)fix_run(f, "until", &out);
+    assert_int_equal(fix_lane_line(f, 6), 15);
+    assert_int_equal(fix_eval(f, 6, "v1"), 6);
+    lw_buffer_fini(&out);
+    fix_close(f);
+}
+
 /* ---- refusals ----------------------------------------------------------------------------- */
 
 static void what_cannot_be_watched_is_refused(void **state)
@@ -507,6 +655,13 @@ int main(void)
         cmocka_unit_test(a_step_that_touches_it_stops_for_it),
         cmocka_unit_test(what_others_touch_while_a_lane_waits_stops_its_step),
         cmocka_unit_test(edits_and_copies_of_the_host_are_no_writes),
+        cmocka_unit_test(next_says_where_the_lanes_are_that_it_lost),
+        cmocka_unit_test(a_range_step_says_so_and_a_single_step_does_not),
+        cmocka_unit_test(a_lane_that_waits_for_its_own_warp_lets_no_other_warp_run),
+        cmocka_unit_test(finish_follows_the_lane_when_others_return_first),
+        cmocka_unit_test(a_chosen_frame_ends_when_the_lane_moves),
+        cmocka_unit_test(expressions_are_displayed_at_every_stop),
+        cmocka_unit_test(until_without_a_place_runs_a_loop_to_its_end),
         cmocka_unit_test(what_cannot_be_watched_is_refused),
         cmocka_unit_test(each_happening_is_caught),
         cmocka_unit_test(lanes_that_exit_are_caught),
