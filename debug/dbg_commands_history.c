@@ -160,6 +160,63 @@ static enum lw_status do_history(void *context, int argc, char **argv, struct lw
     return LW_OK;
 }
 
+static enum lw_status do_wrote(void *context, int argc, char **argv, struct lw_sink *out,
+                               struct lw_error *err)
+{
+    struct dbg *dbg = context;
+    struct dbg_written w;
+    struct dbg_thread thread;
+    char text[512];
+    uint64_t size = 0;
+    int end = argc;
+    enum lw_status status;
+
+    if (argc > 2 && lw_parse_u64(argv[argc - 1], &size)) {
+        if (size == 0 || size > DBG_WATCH_MAX)
+            return LW_FAIL(err, LW_EUSAGE, "wrote looks at 1 to %d bytes, not %s", DBG_WATCH_MAX,
+                           argv[argc - 1]);
+        end--;
+    }
+    if (argc < 2)
+        return LW_FAIL(err, LW_EUSAGE, "wrote takes a register, a variable, memory or an address: "
+                       "wrote PLACE [BYTES]");
+    if (!dbg_args_join(end, argv, 1, text, sizeof text))
+        return dbg_too_long(err);
+    status = dbg_view(dbg, &thread, err);
+    if (status == LW_OK)
+        status = dbg_wrote(dbg, thread.id, thread.lane, text, (unsigned)size, &w, err);
+    if (status != LW_OK)
+        return status;
+    if (w.interrupted)
+        lw_put(out, "interrupted\n");
+    else if (!w.found)
+        lw_printf(out, "nothing has written %s before, as far as history goes back: instruction %"
+                  PRIu64 "\n", text, dbg_history_earliest(dbg));
+    else
+        lw_printf(out, "%s\n", w.text);
+    if (w.found)
+        dbg_written_print(dbg, &w, "", out);
+    return LW_OK;
+}
+
+static enum lw_status do_origin(void *context, int argc, char **argv, struct lw_sink *out,
+                                struct lw_error *err)
+{
+    struct dbg *dbg = context;
+    struct dbg_thread thread;
+    char text[512];
+    enum lw_status status;
+
+    if (argc < 2)
+        return LW_FAIL(err, LW_EUSAGE, "origin takes a register, a variable or memory: origin "
+                       "PLACE");
+    if (!dbg_args_join(argc, argv, 1, text, sizeof text))
+        return dbg_too_long(err);
+    status = dbg_view(dbg, &thread, err);
+    return status != LW_OK ? status
+                           : dbg_origin(dbg, thread.id, thread.lane, text, out, err);
+}
+
 /* clang-format off */
 static const struct lw_command rows[] = {
     /* name             abbrev.            operands            summary                                                         example */
@@ -176,6 +233,8 @@ static const struct lw_command rows[] = {
     {"rni",             "rni",             "[count]",          "Short for reverse-nexti",                                      "rni", do_reverse_nexti},
     {"goto",            "goto",            "<mark|count|place>", "Go to a mark, a count of instructions, start or end",         "goto start", do_goto},
     {"mark",            "mark",            "[name]",           "Name this place of the run, for goto",                         "mark here", do_mark},
+    {"wrote",           "wrote",           "<place> [bytes]",  "Who wrote a register, a variable or memory last",              "wrote v0", do_wrote},
+    {"origin",          "origin",          "<place>",          "Where a value comes from, through moves, loads and stores",    "origin v0", do_origin},
     {"history",         "history",         "",                 "Show how far back and forth one can go, and the marks",        "history", do_history},
 };
 /* clang-format on */

@@ -105,6 +105,29 @@ void dbg_trail_init(struct dbg_trail *trail, struct dbg *dbg, const struct dbg_l
 enum lw_status dbg_trail_back(struct dbg_trail *trail, struct dbg_trace *out, bool *found,
                               struct lw_error *err) LW_MUST_CHECK;
 void dbg_trail_fini(struct dbg_trail *trail);
+/** The last write to a place. */
+struct dbg_written {
+    bool found, interrupted;
+    uint64_t at;                 /* instructions before it */
+    const struct isa_insn *insn;
+    struct dbg_thread thread;    /* that did it, with the lane and the pc */
+    struct dbg_touch touch;
+    uint64_t load_address;       /* what it loaded; load_bytes 0: nothing */
+    unsigned load_bytes;
+    char text[512];              /* "v7 was written by lane 3 at ..." */
+};
+/** Who wrote last what @text names: with @size_bytes 0 a variable, memory or a register as
+ *  `watch` has it, or an address of four bytes; else an address. The machine stands where it
+ *  stood. */
+enum lw_status dbg_wrote(struct dbg *dbg, dbg_thread_id id, unsigned lane, const char *text,
+                         unsigned size_bytes, struct dbg_written *out, struct lw_error *err)
+    LW_MUST_CHECK;
+void dbg_written_print(struct dbg *dbg, const struct dbg_written *w, const char *indent,
+                       struct lw_sink *out);
+/** Where a value comes from: each instruction that made or moved it, through moves, loads and
+ *  stores, to the first that computed it. */
+enum lw_status dbg_origin(struct dbg *dbg, dbg_thread_id id, unsigned lane, const char *text,
+                          struct lw_sink *out, struct lw_error *err) LW_MUST_CHECK;
 /** What an instruction did to the depth of calls when the lane was at @next behind it: 1, it
  *  called; -1, it returned; 0. */
 int dbg_trace_call(const struct dbg_trace *trace, uint64_t next);

@@ -44,7 +44,11 @@ static enum lw_status next_window(struct dbg_search *s, bool *found, struct lw_e
         s->size *= WINDOW_GROWS;
     w.at = s->low;
     s->dbg->looks_back = true;
-    enum lw_status status = emu_history_walk(s->dbg->history, s->low, s->high, &w.observer, err);
+    enum lw_status status = emu_history_goto(s->dbg->history, s->low, err);
+    if (status == LW_OK && s->dbg->watch != NULL)
+        dbg_touch_begin(s->dbg);
+    if (status == LW_OK)
+        status = emu_history_walk(s->dbg->history, s->low, s->high, &w.observer, err);
     s->dbg->looks_back = false;
     return status;
 }

@@ -39,4 +39,5 @@ liblanewise_a_SOURCES += \
 	%D%/dbg_value.c \
 	%D%/dbg_variables.c \
 	%D%/dbg_walk.c \
-	%D%/dbg_watch.c
+	%D%/dbg_watch.c \
+	%D%/dbg_wrote.c

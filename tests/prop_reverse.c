@@ -388,8 +388,9 @@ static bool forward(struct run *t, uint64_t start)
         check(t, dbg_point_remove(t->dbg, point, &err), &err);
         return false;
     default: /* another course */
-        run_to(t, start + length % 1000);
-        if (!edit(t))
+        run_to(t, start + 1 + length % 1000);
+        /* At the start itself it would belong to there. */
+        if (now(t) == start || !edit(t))
             return false;
         run_to(t, now(t) + length % TRACED);
         steps(t, 5);

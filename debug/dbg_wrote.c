@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Who wrote a value last, and where a value comes from. A watchpoint that nobody sees is put on the
+ * place, the past is looked through for what touched it last, and the machine goes back to where it
+ * stood.
+ */
+#include "debug/dbg_history_priv.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+/** Of a search for the last write. */
+struct wrote_search {
+    struct dbg_search search;
+    unsigned point;
+    struct dbg_written *out;
+};
+
+static void note_thread(const struct emu_event *ev, unsigned lane, struct dbg_thread *out)
+{
+    memset(out, 0, sizeof *out);
+    out->id = dbg_event_thread(ev);
+    out->place.grid = ev->grid->sequence;
+    out->place.block = ev->block;
+    out->place.warp = ev->warp;
+    out->place.pc = ev->pc;
+    memcpy(out->block_index, ev->block_index, sizeof out->block_index);
+    out->lane = lane;
+}
+
+/* What the instruction loaded for the lane, if it is a load. */
+static void note_load(const struct emu_event *ev, unsigned lane, struct dbg_written *out)
+{
+    out->load_bytes = 0;
+    for (unsigned i = 0; i < ev->access_count; i++)
+        if (ev->access[i].kind == EMU_ACCESS_LOAD && (ev->access[i].lanes >> lane & 1) != 0) {
+            out->load_bytes = ev->access[i].bytes;
+            out->load_address = ev->access[i].address[lane];
+        }
+}
+
+static bool seen(struct dbg_search *search, const struct emu_event *ev, uint64_t at)
+{
+    struct wrote_search *w = search->context;
+    const struct dbg_touch *touches;
+    size_t count = dbg_touched(search->dbg, ev, &touches);
+
+    for (size_t i = 0; i < count; i++)
+        if (touches[i].point == w->point && (touches[i].access & DBG_ACCESS_WRITE) != 0) {
+            unsigned lane = lw_lowest(touches[i].lanes);
+
+            w->out->found = true;
+            w->out->at = at;
+            w->out->insn = ev->insn;
+            w->out->touch = touches[i];
+            w->out->touch.access = DBG_ACCESS_WRITE; /* its reads are not what is told */
+            note_thread(ev, lane, &w->out->thread);
+            note_load(ev, lane, w->out);
+        }
+    return false;
+}
+
+static bool window_done(struct dbg_search *search)
+{
+    return ((struct wrote_search *)search->context)->out->found;
+}
+
+/* The last write to the place of a point, before where the machine stands. It stands elsewhere
+ * then. The point goes. */
+static enum lw_status last_write(struct dbg *dbg, unsigned point, unsigned last_point,
+                                 struct dbg_written *out, struct lw_error *err)
+{
+    struct wrote_search w = {.point = point, .out = out};
+    struct dbg_stop stop = {0};
+    enum lw_status status;
+
+    w.search = (struct dbg_search){.dbg = dbg, .seen = seen, .done = window_done, .context = &w};
+    out->found = false;
+    status = dbg_search_back(&w.search, dbg_history_now(dbg), err);
+    out->interrupted = w.search.interrupted;
+    if (out->found) {
+        dbg_touch_stop(dbg, &out->touch, &stop);
+        snprintf(out->text, sizeof out->text, "%s", stop.text);
+    }
+    if (dbg_point_remove(dbg, point, NULL) == LW_OK)
+        dbg->last_point = last_point; /* users never see its number */
+    return status;
+}
+
+/** Where a look at the past began. */
+struct stand {
+    uint64_t at;
+    size_t arrivals;
+    dbg_thread_id focus[2];
+    struct dbg_lane who;
+};
+
+static enum lw_status stand_note(struct dbg *dbg, struct stand *stand, struct lw_error *err)
+{
+    struct emu_history_info info;
+    struct dbg_stop stop;
+    enum lw_status status = dbg_history_ready(dbg, &stop, err);
+
+    if (status != LW_OK)
+        return status;
+    (void)dbg_history_info(dbg, &info);
+    stand->at = info.in_past ? info.now : UINT64_MAX;
+    stand->arrivals = dbg->arrival_count;
+    memcpy(stand->focus, dbg->focus, sizeof stand->focus);
+    stand->who = dbg_history_lane(dbg, dbg->focus[DBG_FOCUS_VIEW]);
+    return LW_OK;
+}
+
+static enum lw_status stand_again(struct dbg *dbg, const struct stand *stand,
+                                  struct lw_error *err)
+{
+    enum lw_status status = dbg_history_move(dbg, stand->at, err);
+
+    dbg->arrival_count = stand->arrivals;
+    memcpy(dbg->focus, stand->focus, sizeof stand->focus);
+    if (stand->who.id != 0)
+        dbg_lane_pin(dbg, stand->who.id, stand->who.lane);
+    return status;
+}
+
+enum lw_status dbg_wrote(struct dbg *dbg, dbg_thread_id id, unsigned lane, const char *text,
+                         unsigned size_bytes, struct dbg_written *out, struct lw_error *err)
+{
+    unsigned point, last = dbg->last_point;
+    struct dbg_value value;
+    struct stand stand;
+    struct lw_error ignored;
+    enum lw_status status = stand_note(dbg, &stand, err);
+
+    memset(out, 0, sizeof *out);
+    if (status != LW_OK)
+        return status;
+    status = LW_EINPUT;
+    if (size_bytes == 0)
+        status = dbg_watch_expression(dbg, id, lane, text, DBG_ACCESS_BOTH, NULL, &point, err);
+    if (status != LW_OK && dbg_eval(dbg, id, lane, text, &value,
+                                    size_bytes != 0 ? err : &ignored) == LW_OK)
+        status = dbg_watch_add(dbg, DBG_OWNER_SHELL, id, value.bits,
+                               size_bytes != 0 ? size_bytes : 4, DBG_ACCESS_BOTH, NULL, NULL,
+                               &point, err);
+    if (status != LW_OK)
+        return status;
+    status = last_write(dbg, point, last, out, err);
+    if (status != LW_OK)
+        return status;
+    return stand_again(dbg, &stand, err);
+}
+
+/* ---- where a value comes from ------------------------------------------------------------------ */
+
+/** The place that is looked for next: a register of a lane, or memory as it sees it. */
+struct source {
+    struct dbg_lane who;
+    uint64_t address; /* of a window, for registers */
+    unsigned bytes;
+    char name[48];
+};
+
+static void source_register(struct source *s, const struct isa_reg_use *use)
+{
+    bool vector = use->reg_class == ISA_REG_V;
+
+    s->address = UINT64_C(0xF0) << 56 | (vector ? 0 : UINT64_C(2) << 56) | 4u * use->first;
+    s->bytes = 4u * use->count;
+    snprintf(s->name, sizeof s->name, use->count == 2 ? "%c%u:%u" : "%c%u", vector ? 'v' : 's',
+             use->first, use->first + 1u);
+}
+
+/* "v6 = 3, v8 = 2": what the instruction reads, as it stands before it. */
+static void print_sources(struct dbg *dbg, const struct dbg_written *w, struct lw_sink *out)
+{
+    static const char *const prefix[] = {
+        [ISA_REG_V] = "v", [ISA_REG_S] = "s", [ISA_REG_P] = "p", [ISA_REG_SP] = "sp"};
+    struct isa_reg_use uses[ISA_MAX_USES];
+    unsigned count = isa_insn_uses(w->insn, uses);
+    bool first = true;
+
+    for (unsigned i = 0; i < count; i++) {
+        struct dbg_value value;
+        char name[32];
+
+        if (uses[i].written || uses[i].reg_class >= LW_COUNT_OF(prefix) ||
+            prefix[uses[i].reg_class] == NULL)
+            continue;
+        snprintf(name, sizeof name, uses[i].count == 2 ? "%s%u:%u" : "%s%u",
+                 prefix[uses[i].reg_class], uses[i].first, uses[i].first + 1u);
+        if (dbg_eval(dbg, w->thread.id, w->thread.lane, name, &value, NULL) != LW_OK)
+            continue;
+        lw_printf(out, "%s%s = ", first ? "     from " : ", ", name);
+        dbg_value_print(&value, '\0', out);
+        first = false;
+    }
+    if (w->load_bytes != 0) {
+        lw_printf(out, "%s%u bytes at 0x%" PRIx64, first ? "     from " : ", ", w->load_bytes,
+                  w->load_address);
+        first = false;
+    }
+    if (!first)
+        lw_put(out, "\n");
+}
+
+/* One source that the value surely is: of a move, of a load, of a store. */
+static bool follow(const struct dbg_written *w, struct source *next)
+{
+    struct isa_reg_use uses[ISA_MAX_USES];
+    unsigned count = isa_insn_uses(w->insn, uses), op = w->insn->op;
+    unsigned flags = isa_op_info((enum isa_op)op)->flags;
+
+    next->who = (struct dbg_lane){w->thread.id, w->thread.lane};
+    if (w->load_bytes != 0 && !(flags & ISA_F_ATOMIC)) {
+        next->address = w->load_address;
+        next->bytes = w->load_bytes;
+        snprintf(next->name, sizeof next->name, "0x%" PRIx64, w->load_address);
+        return true;
+    }
+    if ((flags & ISA_F_STORE) && !(flags & ISA_F_ATOMIC)) {
+        unsigned data = isa_x_reg(w->insn->x);
+
+        for (unsigned i = 0; i < count; i++)
+            if (!uses[i].written && uses[i].reg_class == ISA_REG_V && uses[i].first == data &&
+                uses[i].count <= 2) {
+                source_register(next, &uses[i]);
+                return true;
+            }
+        return false;
+    }
+    if (op != ISA_V_MOV_B32 && op != ISA_V_MOV_B64 && op != ISA_S_MOV_B32 && op != ISA_S_MOV_B64)
+        return false;
+    for (unsigned i = 0; i < count; i++)
+        if (!uses[i].written && (uses[i].reg_class == ISA_REG_V || uses[i].reg_class == ISA_REG_S)) {
+            source_register(next, &uses[i]);
+            return true;
+        }
+    return false;
+}
+
+enum { MOST_HOPS = 32 };
+
+enum lw_status dbg_origin(struct dbg *dbg, dbg_thread_id id, unsigned lane, const char *text,
+                          struct lw_sink *out, struct lw_error *err)
+{
+    unsigned point, last = dbg->last_point;
+    struct dbg_written w = {0};
+    struct source next;
+    struct stand stand;
+    enum lw_status status = stand_note(dbg, &stand, err);
+
+    if (status == LW_OK)
+        status = dbg_watch_expression(dbg, id, lane, text, DBG_ACCESS_BOTH, NULL, &point, err);
+    if (status != LW_OK)
+        return status;
+    for (unsigned hop = 1; status == LW_OK && hop <= MOST_HOPS; hop++) {
+        status = last_write(dbg, point, last, &w, err);
+        if (status != LW_OK)
+            break;
+        if (w.interrupted || !w.found) {
+            lw_put(out, w.interrupted ? "interrupted\n"
+                                      : "     nothing has written it before, as far as history "
+                                        "goes back\n");
+            break;
+        }
+        lw_printf(out, "%2u.  %s\n", hop, w.text);
+        dbg_written_print(dbg, &w, "     ", out);
+        status = dbg_history_move(dbg, w.at, err);
+        if (status != LW_OK)
+            break;
+        print_sources(dbg, &w, out);
+        if (!follow(&w, &next))
+            break;
+        dbg_lane_pin(dbg, next.who.id, next.who.lane);
+        if (dbg_watch_add(dbg, DBG_OWNER_SHELL, next.who.id, next.address, next.bytes,
+                          DBG_ACCESS_BOTH, NULL, next.name, &point, NULL) != LW_OK)
+            break;
+    }
+    if (status != LW_OK)
+        return status;
+    return stand_again(dbg, &stand, err);
+}
+
+void dbg_written_print(struct dbg *dbg, const struct dbg_written *w, const char *indent,
+                       struct lw_sink *out)
+{
+    const char *file, *line_text = NULL;
+    unsigned line = 0;
+
+    lw_printf(out, "%sby ", indent);
+    dbg_thread_name(dbg, &w->thread, out);
+    lw_printf(out, " at instruction %" PRIu64 "; `goto %" PRIu64 "` goes before it\n", w->at, w->at);
+    if (dbg_source_at(dbg, w->thread.place.pc, &file, &line))
+        line_text = dbg_source_line(dbg, file, line);
+    lw_put(out, indent);
+    if (line_text != NULL)
+        lw_printf(out, "%u\t%s\n", line, line_text);
+    else
+        dbg_disassemble(dbg, w->thread.place.pc, 1, false, out);
+}
