@@ -132,12 +132,17 @@ static struct lw_command_set commands_for(struct dbg *dbg)
     return set;
 }
 
-/** The server is ready: tell people, or start our gdb. */
+/** A server for gdb: what it tells people, or does to start our gdb, when it is ready; and the
+ *  run that it serves, which gdb may begin again. */
 struct serving {
     const struct cmd_serve *how;
     const char *address;
     struct lw_error err; /* of starting gdb */
     enum lw_status status;
+    struct dbg *dbg;           /* of the latest run */
+    struct cmd_machine *again; /* owned: the latest one, when it is not the caller's */
+    struct lw_command_set set;
+    struct lw_file_sink out;   /* the debugger's messages while no gdb is there */
 };
 
 static void announce(void *context, unsigned port)
@@ -145,16 +150,76 @@ static void announce(void *context, unsigned port)
     struct serving *serving = context;
     const char *address = serving->address, *colon = strrchr(address, ':');
     int host = colon != NULL ? (int)(colon - address) : 0;
+    char target[300];
 
     if (serving->how->gdb != NULL) {
         serving->status = cmd_gdb_start(serving->how->gdb, serving->how->launch_file, port, &serving->err);
         return;
     }
 
-    printf("gdb: target remote %.*s:%u\n", host, address, port);
-    printf("waiting for it; in another terminal: gdb -ex 'target remote %.*s:%u'\n", host,
-           address, port);
+    if (strncmp(address, "unix:", 5) == 0)
+        snprintf(target, sizeof target, "%s", address + 5); /* gdb sees that it is a socket */
+    else
+        snprintf(target, sizeof target, "%.*s:%u", host, address, port);
+    printf("gdb: target remote %s\n", target);
+    printf("waiting for it; in another terminal: gdb -ex 'target remote %s'\n", target);
     fflush(stdout); /* whoever reads the port from a pipe waits for this line */
+}
+
+/* A debugger with history and commands for a run, into @config. */
+static enum lw_status serve_run(struct serving *serving, struct cmd_machine *m,
+                                struct rsp_config *config, struct lw_error *err)
+{
+    struct dbg *dbg = NULL;
+    enum lw_status status = open_debugger(m, &serving->out.sink, &dbg, err);
+
+    if (status != LW_OK)
+        return status;
+    status = cmd_history_start(m, serving->how->options->history, dbg, err);
+    if (status != LW_OK) {
+        dbg_destroy(dbg);
+        return status;
+    }
+    serving->set = commands_for(dbg);
+    config->dbg = dbg;
+    config->monitor = &serving->set;
+    config->object = lnc_session_object(m->session);
+    return LW_OK;
+}
+
+/* `run` in gdb. The run that is left is not checked: only the last one is the command's. */
+static enum lw_status begin_again(void *context, const char *name, struct rsp_config *config,
+                                  struct lw_error *err)
+{
+    struct serving *serving = context;
+    const char *file = serving->how->launch_file, *slash = strrchr(file, '/');
+    struct dbg *before = config->dbg;
+    struct cmd_machine *m;
+    enum lw_status status;
+
+    if (*name != '\0' && strcmp(name, file) != 0 &&
+        strcmp(name, slash != NULL ? slash + 1 : file) != 0)
+        return LW_FAIL(err, LW_EUSAGE, "run: only %s runs here, not \"%.200s\": start another "
+                       "lanewise for that", file, name);
+    m = calloc(1, sizeof *m);
+    if (m == NULL)
+        return LW_FAIL(err, LW_ENOMEM, "run: no memory");
+    status = cmd_machine_open(file, serving->how->options, serving->how->print,
+                              serving->how->messages, m, err);
+    if (status == LW_OK)
+        status = serve_run(serving, m, config, err);
+    if (status != LW_OK) {
+        cmd_machine_close(m);
+        free(m);
+        return status;
+    }
+    dbg_destroy(before);
+    if (serving->again != NULL)
+        cmd_machine_close(serving->again);
+    free(serving->again);
+    serving->again = m;
+    serving->dbg = config->dbg;
+    return LW_OK;
 }
 
 enum lw_status cmd_serve_gdb(struct cmd_machine *m, const struct cmd_serve *how,
@@ -163,12 +228,10 @@ enum lw_status cmd_serve_gdb(struct cmd_machine *m, const struct cmd_serve *how,
     const char *address = how->address != NULL ? how->address : "0", *arch = how->options->gdb_arch;
     struct serving serving = {.how = how, .address = address, .status = LW_OK};
     enum rsp_end end = RSP_RUNNING;
-    struct rsp_config config = {.object = lnc_session_object(m->session), .arch = RSP_X86_64,
-                                .ended = &end};
-    struct lw_command_set set;
-    struct lw_file_sink messages;
-    struct dbg *dbg = NULL;
+    struct rsp_config config = {.arch = RSP_X86_64, .ended = &end, .restart = begin_again,
+                                .restart_context = &serving};
     enum lw_status status;
+
     if (arch != NULL && strcmp(arch, "aarch64") == 0)
         config.arch = RSP_AARCH64;
     else if (arch != NULL && strcmp(arch, "x86-64") != 0)
@@ -179,26 +242,24 @@ enum lw_status cmd_serve_gdb(struct cmd_machine *m, const struct cmd_serve *how,
         config.quit_kills = true;
         config.gone_fd = &how->gdb->exited_fd;
     }
-    lw_file_sink_init(&messages, stdout);
-    status = open_debugger(m, &messages.sink, &dbg, err);
+    lw_file_sink_init(&serving.out, stdout);
+    status = serve_run(&serving, m, &config, err);
     if (status != LW_OK)
         return status;
-    status = cmd_history_start(m, how->options->history, dbg, err);
-    if (status != LW_OK) {
-        dbg_destroy(dbg);
-        return status;
-    }
-    set = commands_for(dbg);
-    config.dbg = dbg;
-    config.monitor = &set;
+    serving.dbg = config.dbg;
     status = rsp_serve(&config, address, how->once, announce, &serving, err);
     if (status == LW_OK && serving.status != LW_OK) {
         status = serving.status;
         *err = serving.err;
     }
     *detached = end == RSP_DETACHED;
-    stop_of(dbg, stop);
-    dbg_destroy(dbg);
+    stop_of(serving.dbg, stop);
+    dbg_destroy(serving.dbg);
+    if (serving.again != NULL) { /* the debugger was the last to point to it */
+        cmd_machine_close(m);
+        *m = *serving.again;
+        free(serving.again);
+    }
     return status;
 }
 
@@ -300,7 +361,9 @@ int cmd_debug(const struct cmd *cmd, int argc, char **argv)
         bool detached;
         struct cmd_serve how = {.launch_file = argv[1],
                                 .address = o.gdb,
-                                .options = &o.machine};
+                                .options = &o.machine,
+                                .print = &out.sink,
+                                .messages = &out.sink};
 
         status = cmd_serve_gdb(host.now, &how, &stop, &detached, &err) != LW_OK
                      ? cmd_error(&err)

@@ -110,7 +110,8 @@ enum lw_status cmd_history_start(struct cmd_machine *m, const char *mib, struct 
 struct cmd_serve {
     const char *launch_file;
     const char *address; /* NULL: a free port of this machine */
-    const struct cmd_machine_options *options; /* gdb_arch and history */
+    const struct cmd_machine_options *options; /* all: `run` in gdb begins again with them */
+    struct lw_sink *print, *messages;          /* as for cmd_machine_open */
     bool once;           /* false: after a detach the next gdb may come */
     struct cmd_gdb *gdb; /* it is started when its port is known; NULL: somebody else does */
 };

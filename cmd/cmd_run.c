@@ -470,6 +470,8 @@ int cmd_run_with(const struct cmd *cmd, int argc, char **argv, struct cmd_gdb *g
     struct cmd_serve how = {.launch_file = argv[1],
                             .address = o.gdb,
                             .options = &o.machine,
+                            .print = &out.sink,
+                            .messages = &messages.sink,
                             .once = true,
                             .gdb = gdb};
     if ((o.serve ? cmd_serve_gdb(&m, &how, &outcome.stop, &detached, &err)

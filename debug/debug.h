@@ -328,6 +328,20 @@ bool dbg_frame_at(struct dbg *dbg, dbg_thread_id id, unsigned lane, unsigned ind
  *  address. 0 when the thread is gone. */
 uint64_t dbg_stack_pointer(const struct dbg *dbg, dbg_thread_id id, unsigned lane);
 
+/* ---- tables: `info os` in gdb ------------------------------------------------------- */
+
+/** A table of the machine's state: its rows are texts, one for each column. */
+struct dbg_table {
+    const char *name, *summary;
+    const char *const *columns; /* ends with NULL */
+};
+/** NULL past the last. */
+const struct dbg_table *dbg_table_at(unsigned index);
+/** @cells are borrowed until it returns; one for each column. */
+typedef void (*dbg_row_fn)(void *context, const char *const *cells, unsigned count);
+/** Give the rows of a table; none for an index that does not exist. */
+void dbg_table_rows(struct dbg *dbg, unsigned index, dbg_row_fn emit, void *context);
+
 /** Adds the debugger's tables to @set: break, step, continue, watch, reverse-step, warps,
  *  print, ... Commands that resume print the stop. */
 void dbg_commands_join(struct dbg *dbg, struct lw_command_set *set);

@@ -20,6 +20,7 @@
  *   dbg_source.c       locations, lines, source text, disassembly
  *   dbg_symbols.c      functions by the names of the source
  *   dbg_frames.c       frames by the ABI
+ *   dbg_tables.c       tables as rows, for gdb's `info os`
  *   dbg_show.c         tables: warps, lanes, splits, barriers, allocations
  *   dbg_watch.c        watchpoints and catchpoints: adding them, their stops
  *   dbg_touch.c        what one instruction did to them

@@ -275,9 +275,8 @@ void rsp_do_search(struct rsp *rsp, const struct rsp_args *args)
 
 /* ---- qXfer --------------------------------------------------------------------------- */
 
-/* One piece of a document: 'm' more follows, 'l' the last. */
-static void xfer(struct rsp *rsp, const char *data, size_t size, uint64_t offset,
-                 uint64_t length)
+void rsp_put_piece(struct rsp *rsp, const char *data, size_t size, uint64_t offset,
+                   uint64_t length)
 {
     uint64_t left, n;
 
@@ -299,7 +298,7 @@ void rsp_do_features_read(struct rsp *rsp, const struct rsp_args *args)
         lw_put(&rsp->reply.sink, "E00"); /* the description is one document */
         return;
     }
-    xfer(rsp, rsp->target.xml.text, rsp->target.xml.size, args->n[0], args->n[1]);
+    rsp_put_piece(rsp, rsp->target.xml.text, rsp->target.xml.size, args->n[0], args->n[1]);
 }
 
 void rsp_do_exec_file_read(struct rsp *rsp, const struct rsp_args *args)
@@ -312,10 +311,10 @@ void rsp_do_exec_file_read(struct rsp *rsp, const struct rsp_args *args)
         lw_put(&rsp->reply.sink, "E00");
         return;
     }
-    xfer(rsp, rsp->elf_name, strlen(rsp->elf_name), args->n[0], args->n[1]);
+    rsp_put_piece(rsp, rsp->elf_name, strlen(rsp->elf_name), args->n[0], args->n[1]);
 }
 
-static void xml_escape(struct lw_sink *out, const char *text, size_t size)
+void rsp_put_xml(struct lw_sink *out, const char *text, size_t size)
 {
     size_t from = 0;
 
@@ -341,7 +340,7 @@ enum { THREADS_WITH_NAMES = 2048 };
 static void threads_build(struct rsp *rsp)
 {
     struct lw_sink *xml = &rsp->threads.sink;
-    unsigned count = dbg_thread_count(rsp->dbg);
+    unsigned count = rsp->killed ? 0 : dbg_thread_count(rsp->dbg);
     struct lw_buffer text;
 
     lw_buffer_init(&text);
@@ -360,11 +359,11 @@ static void threads_build(struct rsp *rsp)
         lw_buffer_clear(&text);
         dbg_thread_name(rsp->dbg, &thread, &text.sink);
         lw_put(xml, " name=\"");
-        xml_escape(xml, text.text, text.size);
+        rsp_put_xml(xml, text.text, text.size);
         lw_buffer_clear(&text);
         dbg_thread_state(rsp->dbg, &thread, &text.sink);
         lw_put(xml, "\">");
-        xml_escape(xml, text.text, text.size);
+        rsp_put_xml(xml, text.text, text.size);
         lw_put(xml, "</thread>\n");
     }
     if (rsp->parked != 0)
@@ -382,7 +381,7 @@ void rsp_do_threads_read(struct rsp *rsp, const struct rsp_args *args)
         threads_build(rsp);
     if (rsp->threads.text == NULL)
         threads_build(rsp);
-    xfer(rsp, rsp->threads.text, rsp->threads.size, args->n[0], args->n[1]);
+    rsp_put_piece(rsp, rsp->threads.text, rsp->threads.size, args->n[0], args->n[1]);
 }
 
 /* ---- vFile: the ELF, read-only --------------------------------------------------------- */

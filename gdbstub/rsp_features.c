@@ -19,6 +19,7 @@ static const struct {
     {RSP_F_NO_RESUMED, "no-resumed+"},
     {RSP_F_TARGET_XML, "qXfer:features:read+"},
     {RSP_F_THREAD_XML, "qXfer:threads:read+"},
+    {RSP_F_OSDATA, "qXfer:osdata:read+"},
     {RSP_F_EXEC_FILE, "qXfer:exec-file:read+"},
     {RSP_F_SWBREAK, "swbreak+"},
     {RSP_F_HBREAK, "hwbreak+"},

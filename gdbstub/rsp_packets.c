@@ -73,7 +73,7 @@ static void do_thread_alive(struct rsp *rsp, const struct rsp_args *args)
 {
     struct dbg_thread thread;
 
-    lw_put(&rsp->reply.sink, dbg_thread_get(rsp->dbg, args->n[0], &thread) ||
+    lw_put(&rsp->reply.sink, (!rsp->killed && dbg_thread_get(rsp->dbg, args->n[0], &thread)) ||
                                      (rsp->parked != 0 && rsp->parked == args->n[0])
                                  ? "OK"
                                  : "E01");
@@ -93,7 +93,7 @@ static void do_threads_next(struct rsp *rsp, const struct rsp_args *args)
     size_t n = 0;
 
     (void)args;
-    while (n < PER_PACKET &&
+    while (n < PER_PACKET && !rsp->killed &&
            dbg_thread_at(rsp->dbg, (unsigned)rsp->thread_cursor, &thread)) {
         lw_printf(&rsp->reply.sink, "%s%llx", n == 0 ? "m" : ",",
                   (unsigned long long)thread.id);
@@ -188,6 +188,7 @@ static const struct packet packets[] = {
     {"qThreadExtraInfo,",            PREFIX, "t",        do_thread_extra,         RSP_F_THREAD_NAMES},
     {"qXfer:features:read:",         PREFIX, "a:x,x",    rsp_do_features_read,    RSP_F_TARGET_XML},
     {"qXfer:threads:read:",          PREFIX, ":x,x",     rsp_do_threads_read,     RSP_F_THREAD_XML},
+    {"qXfer:osdata:read:",           PREFIX, "a:x,x",    rsp_do_osdata_read,      RSP_F_OSDATA},
     {"qXfer:exec-file:read:",        PREFIX, "a:x,x",    rsp_do_exec_file_read,   RSP_F_EXEC_FILE},
     {"vFile:setfs:",                 PREFIX, "x",        rsp_do_file_setfs,       RSP_F_EXEC_FILE},
     {"vFile:open:",                  PREFIX, "*",        rsp_do_file_open,        RSP_F_EXEC_FILE},
@@ -359,6 +360,7 @@ enum lw_status rsp_create(const struct rsp_config *config, struct lw_sink *out,
     lw_buffer_init(&rsp->frame);
     lw_buffer_init(&rsp->reply);
     lw_buffer_init(&rsp->threads);
+    lw_buffer_init(&rsp->osdata);
     rsp_messages_init(rsp);
     rsp->packet = malloc(RSP_PACKET_BYTES);
     if (rsp->packet == NULL) {
@@ -387,6 +389,7 @@ void rsp_destroy(struct rsp *rsp)
     lw_buffer_fini(&rsp->frame);
     lw_buffer_fini(&rsp->reply);
     lw_buffer_fini(&rsp->threads);
+    lw_buffer_fini(&rsp->osdata);
     lw_buffer_fini(&rsp->note);
     free(rsp->points);
     free(rsp->packet);

@@ -116,6 +116,7 @@ struct rsp {
     bool running, in_monitor, backwards;
 
     struct rsp_target target;
+    struct lw_buffer osdata;  /* the table of `info os` that is being read */
     struct lw_buffer threads; /* thread list, kept from offset 0 until something changes */
     bool threads_valid;
     size_t thread_cursor;     /* of qsThreadInfo */
@@ -221,6 +222,12 @@ void rsp_do_crc(struct rsp *rsp, const struct rsp_args *args);
 uint64_t rsp_mem_read(const struct rsp *rsp, dbg_thread_id id, uint64_t address, void *data,
                       uint64_t size);
 void rsp_do_search(struct rsp *rsp, const struct rsp_args *args);
+/** One piece of a document: 'm' more follows, 'l' the last. */
+void rsp_put_piece(struct rsp *rsp, const char *data, size_t size, uint64_t offset,
+                   uint64_t length);
+void rsp_put_xml(struct lw_sink *out, const char *text, size_t size);
+/* rsp_osdata.c */
+void rsp_do_osdata_read(struct rsp *rsp, const struct rsp_args *args);
 void rsp_do_features_read(struct rsp *rsp, const struct rsp_args *args);
 void rsp_do_threads_read(struct rsp *rsp, const struct rsp_args *args);
 void rsp_do_exec_file_read(struct rsp *rsp, const struct rsp_args *args);

@@ -99,6 +99,7 @@ void rsp_do_detach(struct rsp *rsp, const struct rsp_args *args)
 void rsp_do_kill(struct rsp *rsp, const struct rsp_args *args)
 {
     (void)args;
+    rsp->threads_valid = false;
     if (rsp->extended)
         rsp->killed = true;
     else

@@ -523,6 +523,30 @@ void dbg_stop_print(const struct dbg *dbg, const struct dbg_stop *stop, struct l
               (unsigned long long)stop->fault.lanes, (unsigned long long)stop->fault.address);
 }
 
+/* ---- tables --------------------------------------------------------------------------- */
+
+static const char *const warp_columns[] = {"thread", "at", NULL};
+static const struct dbg_table warp_table = {"warps", "Warps of the fake", warp_columns};
+
+const struct dbg_table *dbg_table_at(unsigned index)
+{
+    return index == 0 ? &warp_table : NULL;
+}
+
+void dbg_table_rows(struct dbg *dbg, unsigned index, dbg_row_fn emit, void *context)
+{
+    struct dbg_thread thread;
+
+    (void)index;
+    for (unsigned i = 0; dbg_thread_at(dbg, i, &thread); i++) {
+        char id[24];
+        const char *cells[] = {id, "<&>"};
+
+        snprintf(id, sizeof id, "%llu", (unsigned long long)thread.id);
+        emit(context, cells, 2);
+    }
+}
+
 /* ---- values ------------------------------------------------------------------------- */
 
 unsigned dbg_reg_count(const struct dbg *dbg)

@@ -51,6 +51,20 @@ serve() {
     done
 }
 
+# serve_unix COMMAND...: the same for a socket in the file system
+serve_unix() {
+    stop_server
+    : >"$work/server.out"
+    (cd "$work" && exec "$@") >"$work/server.out" 2>&1 &
+    server=$!
+    tries=0
+    while ! grep -q '^gdb: target remote /' "$work/server.out" && [ $tries -lt 300 ]; do
+        kill -0 "$server" 2>/dev/null || { echo "FAIL: $*"; cat "$work/server.out"; exit 1; }
+        sleep 0.1
+        tries=$((tries + 1))
+    done
+}
+
 # server_ends: waits for the server (10 seconds are enough), sets $status to its exit status
 # or "running"
 server_ends() {
@@ -75,10 +89,11 @@ server_ends() {
 # the commands. One that fails does not end the session.
 session() {
     session_gdb=$1
-    # gdb_off: a command of gdb's that takes a feature of the stub away
+    # gdb_off: a command of gdb's that takes a feature of the stub away; connect: extended-remote;
+    # target: where, instead of $port
     set -- -nx -batch ${gdb_off:+-iex "$gdb_off"} -iex 'set debuginfod enabled off' -iex 'set confirm off' \
         -iex 'set width 0' -iex 'set height 0' -iex 'set style enabled off' \
-        -ex "directory $work" -ex "target remote :$port" -ex 'set trace-commands on'
+        -ex "directory $work" -ex "target ${connect:-remote} ${target:-:$port}" -ex 'set trace-commands on'
     while read -r command; do
         set -- "$@" -ex "$command"
     done <"$work/session"

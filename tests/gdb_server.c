@@ -38,40 +38,97 @@ static void ready(void *context, unsigned port)
     fflush(stdout);
 }
 
+/* A launch file with a debugger. */
+struct run {
+    struct lnc_file *file;
+    struct emu_machine *machine;
+    struct emu_engine *engine;
+    struct lnc_session *session;
+    struct dbg *dbg;
+    struct lw_command_set set;
+};
+
+static void run_close(struct run *run)
+{
+    dbg_destroy(run->dbg);
+    lnc_session_destroy(run->session);
+    emu_engine_destroy(run->engine);
+    emu_machine_destroy(run->machine);
+    lnc_file_destroy(run->file);
+    *run = (struct run){0};
+}
+
+static enum lw_status run_open(struct run *run, const char *path, struct lw_error *err)
+{
+    struct lnc_options options = {0};
+    struct emu_config config;
+    enum lw_status status;
+
+    *run = (struct run){0};
+    emu_config_default(&config);
+    status = lnc_file_load(path, &config, &run->file, err);
+    if (status == LW_OK)
+        status = emu_machine_create(&config, &run->machine, err);
+    if (status == LW_OK)
+        status = emu_engine_functional_create(run->machine, &run->engine, err);
+    if (status == LW_OK)
+        status = lnc_session_create(run->file, run->machine, &options, &run->session, err);
+    if (status == LW_OK) {
+        struct dbg_config dbg_config = {.machine = run->machine, .engine = run->engine,
+                                        .next = next, .next_context = run->session};
+
+        status = dbg_create(&dbg_config, &run->dbg, err);
+    }
+    if (status == LW_OK)
+        status = dbg_history_start(run->dbg, 0, save_place, load_place, run->session, err);
+    if (status != LW_OK) {
+        run_close(run);
+        return status;
+    }
+    dbg_commands_join(run->dbg, &run->set);
+    return LW_OK;
+}
+
+static void run_serve(const struct run *run, struct rsp_config *rsp)
+{
+    rsp->dbg = run->dbg;
+    rsp->object = lnc_session_object(run->session);
+    rsp->monitor = &run->set;
+}
+
+struct server {
+    const char *path;
+    struct run runs[2];
+    unsigned now;
+};
+
+static enum lw_status restart(void *context, const char *name, struct rsp_config *config,
+                              struct lw_error *err)
+{
+    struct server *server = context;
+    enum lw_status status = run_open(&server->runs[!server->now], server->path, err);
+
+    (void)name;
+    if (status != LW_OK)
+        return status;
+    run_serve(&server->runs[!server->now], config);
+    run_close(&server->runs[server->now]);
+    server->now = !server->now;
+    return LW_OK;
+}
+
 static int serve(const char *path, enum rsp_arch arch, uint64_t without, struct lw_error *err)
 {
-    struct emu_config config;
-    struct lnc_file *file = NULL;
-    struct emu_machine *machine = NULL;
-    struct emu_engine *engine = NULL;
-    struct lnc_session *session = NULL;
-    struct dbg *dbg = NULL;
-    struct lnc_options options = {0};
-    struct lw_command_set set = {0};
-    struct rsp_config rsp = {.arch = arch, .monitor = &set, .without = without};
+    struct server server = {.path = path};
+    struct rsp_config rsp = {.arch = arch, .without = without, .restart = restart,
+                             .restart_context = &server};
     bool fine = false;
 
-    emu_config_default(&config);
-    if (lnc_file_load(path, &config, &file, err) != LW_OK ||
-        emu_machine_create(&config, &machine, err) != LW_OK ||
-        emu_engine_functional_create(machine, &engine, err) != LW_OK ||
-        lnc_session_create(file, machine, &options, &session, err) != LW_OK)
-        goto cleanup;
-    struct dbg_config dbg_config = {
-        .machine = machine, .engine = engine, .next = next, .next_context = session};
-    if (dbg_create(&dbg_config, &dbg, err) != LW_OK ||
-        dbg_history_start(dbg, 0, save_place, load_place, session, err) != LW_OK)
-        goto cleanup;
-    dbg_commands_join(dbg, &set);
-    rsp.dbg = dbg;
-    rsp.object = lnc_session_object(session);
-    fine = rsp_serve(&rsp, "0", false, ready, NULL, err) == LW_OK;
-cleanup:
-    dbg_destroy(dbg);
-    lnc_session_destroy(session);
-    emu_engine_destroy(engine);
-    emu_machine_destroy(machine);
-    lnc_file_destroy(file);
+    if (run_open(&server.runs[0], path, err) == LW_OK) {
+        run_serve(&server.runs[0], &rsp);
+        fine = rsp_serve(&rsp, "0", false, ready, NULL, err) == LW_OK;
+    }
+    run_close(&server.runs[server.now]);
     return fine ? 0 : 1;
 }
 

@@ -21,7 +21,7 @@ tests_gdb_server_LDADD = $(LANEWISE_LIBS)
 check_DATA = tests/gdb_server$(EXEEXT)
 
 check_SCRIPTS += tests/gdb_session.sh tests/gdb_features.sh tests/gdb_carriers.sh \
-    tests/gdb_opencl.sh tests/gdb_variables.sh tests/gdb_calls.sh \
+    tests/gdb_opencl.sh tests/gdb_variables.sh tests/gdb_calls.sh tests/gdb_protocol.sh \
     tests/gdb_python.sh
 EXTRA_DIST += tests/gdb_lib.sh tests/golden/gdb
 

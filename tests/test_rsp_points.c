@@ -215,6 +215,24 @@ static void the_way_back_stops_at_breakpoints_and_prints_nothing(void **state)
     assert_int_equal(fix->console.size, 0);
 }
 
+/* ---- info os ------------------------------------------------------------------------------ */
+
+static void tables_are_documents(void **state)
+{
+    struct fixture *fix = *state;
+
+    assert_non_null(strstr(fix_ask(fix, "qSupported"), ";qXfer:osdata:read+"));
+    EXPECT_BEGINS(fix_ask(fix, "qXfer:osdata:read::0,1000"), "l<?xml");
+    assert_non_null(strstr(fix->last.text,
+                           "<osdata type=\"types\">\n<item><column name=\"Type\">warps</column>"
+                           "<column name=\"Description\">Warps of the fake</column>"));
+    EXPECT_BEGINS(fix_ask(fix, "qXfer:osdata:read:warps:0,1000"), "l<?xml");
+    assert_non_null(strstr(fix->last.text, "<item><column name=\"thread\">3</column>"
+                                           "<column name=\"at\">&lt;&amp;&gt;</column></item>"));
+    EXPECT_BEGINS(fix_ask(fix, "qXfer:osdata:read:nothing:0,1000"), "E.there is no such table");
+    EXPECT_BEGINS(fix_ask(fix, "qXfer:osdata:read:warps:fffff,10"), "E");
+}
+
 /* ---- a program that begins again ---------------------------------------------------------- */
 
 struct owner {
@@ -258,6 +276,8 @@ static void run_begins_again_and_forgets_points(void **state)
     assert_string_equal(fix_ask(fix, "vKill;1"), "OK");
     assert_int_equal(rsp_ended(fix->rsp), RSP_RUNNING);
     assert_string_equal(fix_ask(fix, "?"), "W00");
+    assert_string_equal(fix_ask(fix, "qfThreadInfo"), "l");
+    assert_string_equal(fix_ask(fix, "T1"), "E01");
     EXPECT_BEGINS(fix_ask(fix, "vRun;6162"), "T05thread:1;10:0000000001000000;");
     assert_string_equal(owner.name, "ab");
     assert_int_equal(dbg_point_count(fix->dbg), 0); /* of the one before */
@@ -384,6 +404,7 @@ int main(void)
         TEST(without_dprintf_its_commands_are_refused),
         TEST(back_packets_go_back),
         TEST(the_way_back_stops_at_breakpoints_and_prints_nothing),
+        TEST(tables_are_documents),
         TEST(run_begins_again_and_forgets_points),
         TEST(restart_has_no_answer),
         TEST(a_run_that_fails_says_why_and_leaves_the_old_one),

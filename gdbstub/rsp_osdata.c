@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* `info os`: debug/'s tables as the documents that gdb prints. */
+#include "gdbstub/rsp_priv.h"
+
+static void put_column(struct rsp *rsp, const char *name, const char *text)
+{
+    lw_printf(&rsp->osdata.sink, "<column name=\"%s\">", name);
+    rsp_put_xml(&rsp->osdata.sink, text, strlen(text));
+    lw_put(&rsp->osdata.sink, "</column>");
+}
+
+struct table_context {
+    struct rsp *rsp;
+    const struct dbg_table *table;
+};
+
+static void put_row(void *context, const char *const *cells, unsigned count)
+{
+    const struct table_context *c = context;
+
+    lw_put(&c->rsp->osdata.sink, "<item>");
+    for (unsigned i = 0; i < count && c->table->columns[i] != NULL; i++)
+        put_column(c->rsp, c->table->columns[i], cells[i]);
+    lw_put(&c->rsp->osdata.sink, "</item>\n");
+}
+
+/* What `info os` alone shows; gdb does not print a last column of this name. */
+static void put_list(struct rsp *rsp)
+{
+    const struct dbg_table *table;
+
+    for (unsigned i = 0; (table = dbg_table_at(i)) != NULL; i++) {
+        lw_put(&rsp->osdata.sink, "<item>");
+        put_column(rsp, "Type", table->name);
+        put_column(rsp, "Description", table->summary);
+        put_column(rsp, "Title", table->summary);
+        lw_put(&rsp->osdata.sink, "</item>\n");
+    }
+}
+
+static bool build(struct rsp *rsp, const char *name, size_t size)
+{
+    const struct dbg_table *table;
+    unsigned i = 0;
+
+    while ((table = dbg_table_at(i)) != NULL &&
+           (strlen(table->name) != size || memcmp(table->name, name, size) != 0))
+        i++;
+    if (size != 0 && table == NULL)
+        return false;
+    lw_buffer_clear(&rsp->osdata);
+    lw_printf(&rsp->osdata.sink,
+              "<?xml version=\"1.0\"?>\n<!DOCTYPE osdata SYSTEM \"osdata.dtd\">\n"
+              "<osdata type=\"%s\">\n",
+              size == 0 ? "types" : table->name);
+    if (size == 0) {
+        put_list(rsp);
+    } else {
+        struct table_context context = {rsp, table};
+
+        dbg_table_rows(rsp->dbg, i, put_row, &context);
+    }
+    lw_put(&rsp->osdata.sink, "</osdata>\n");
+    return true;
+}
+
+void rsp_do_osdata_read(struct rsp *rsp, const struct rsp_args *args)
+{
+    /* Read in pieces: made at the first. */
+    if ((args->n[0] == 0 || rsp->osdata.text == NULL) &&
+        !build(rsp, args->rest, args->rest_size))
+        rsp_put_error(&rsp->reply, "there is no such table: `info os` lists them");
+    else
+        rsp_put_piece(rsp, rsp->osdata.text, rsp->osdata.size, args->n[0], args->n[1]);
+}
