@@ -157,8 +157,8 @@ monitor nonsense
 END
     session "$gdb"
     expect "$gdb: monitor runs the shell's commands" <<'END'
-^ +break .location
 ^ +step .count
+^ +break .location
 ^ +disassemble 
 note: gdb still shows the state before
 \$1 = 3
