@@ -8,13 +8,14 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-enum { MAX_SCRIPTS = 64 };
+enum { MAX_GIVEN = 256 };
 
 struct options {
     const struct cmd *cmd;
     struct cmd_machine_options machine;
-    const char *scripts[MAX_SCRIPTS], *lines[MAX_SCRIPTS], *gdb;
-    unsigned script_count, line_count;
+    const char *gdb;
+    struct sh_given given[MAX_GIVEN]; /* -x and -c */
+    unsigned given_count;
     bool batch, serve;
 };
 
@@ -47,14 +48,11 @@ static enum lw_status take(void *context, unsigned option, const char *value,
         o->serve = true;
     } else if (strcmp(name, "batch") == 0) {
         o->batch = true;
-    } else if (strcmp(name, "execute") == 0) {
-        if (o->script_count == MAX_SCRIPTS)
-            return LW_FAIL(err, LW_EUSAGE, "more than %d of them", MAX_SCRIPTS);
-        o->scripts[o->script_count++] = value;
-    } else if (strcmp(name, "command") == 0) {
-        if (o->line_count == MAX_SCRIPTS)
-            return LW_FAIL(err, LW_EUSAGE, "more than %d of them", MAX_SCRIPTS);
-        o->lines[o->line_count++] = value;
+    } else if (strcmp(name, "execute") == 0 || strcmp(name, "command") == 0) {
+        if (o->given_count == MAX_GIVEN)
+            return LW_FAIL(err, LW_EUSAGE, "more than %d of -x and -c", MAX_GIVEN);
+        o->given[o->given_count++] =
+            (struct sh_given){.text = value, .file = strcmp(name, "execute") == 0};
     }
     return LW_OK;
 }
@@ -382,10 +380,8 @@ int cmd_debug(const struct cmd *cmd, int argc, char **argv)
         .out = &out.sink,
         .interactive = !o.batch && isatty(STDIN_FILENO) && isatty(STDOUT_FILENO),
         .batch = o.batch,
-        .scripts = o.scripts,
-        .script_count = o.script_count,
-        .lines = o.lines,
-        .line_count = o.line_count,
+        .given = o.given,
+        .given_count = o.given_count,
         .save = save,
         .restore = restore,
         .restored = restored,

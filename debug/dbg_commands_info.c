@@ -5,7 +5,7 @@
 #include <ctype.h>
 #include <stdlib.h>
 
-enum { MAX_PLACES = 32, FIND_CHUNK = 1 << 16, MAX_FOUND = 100, MAX_PATTERN = 256 };
+enum { MAX_PLACES = 32, FIND_CHUNK = 1 << 16, MAX_FOUND = 100, MAX_FIND = 1 << 30, MAX_PATTERN = 256 };
 
 /* ---- types --------------------------------------------------------------------------- */
 
@@ -180,6 +180,8 @@ static enum lw_status do_find(void *context, int argc, char **argv, struct lw_si
             return status;
         search.bytes = value.bits;
     }
+    if (search.bytes > MAX_FIND)
+        return LW_FAIL(err, LW_EUSAGE, "no more than %d bytes can be searched at once", MAX_FIND);
     status = find_pattern(dbg, parts + first_value, count - first_value, size, &search, err);
     if (status == LW_OK)
         status = find_run(dbg, &search, &found, out, err);

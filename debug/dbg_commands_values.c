@@ -246,15 +246,37 @@ static enum lw_status do_disassemble(void *context, int argc, char **argv,
     return LW_OK;
 }
 
+/* Lanes of the focus warp on a line, where they are not all at one place. */
+static uint64_t lanes_on(struct dbg *dbg, const struct dbg_thread *thread, const char *file,
+                         uint64_t line)
+{
+    struct emu_split_view splits[EMU_MAX_LANES];
+    struct dbg_warp warp;
+    uint64_t lanes = 0;
+    unsigned count, at;
+    const char *name;
+
+    if (!dbg_warp_locate(dbg, thread->id, &warp))
+        return 0;
+    count = emu_split_views(warp.core, warp.slot, warp.warp, splits, EMU_MAX_LANES);
+    if (count < 2 || count > EMU_MAX_LANES)
+        return 0;
+    for (unsigned i = 0; i < count; i++)
+        if (dbg_source_at(dbg, splits[i].pc, &name, &at) && at == line &&
+            strcmp(name, file) == 0)
+            lanes |= splits[i].lanes;
+    return lanes;
+}
+
 static enum lw_status list_lines(struct dbg *dbg, const char *file, uint64_t first,
                                  struct lw_sink *out, struct lw_error *err)
 {
     const char *here_file = NULL;
     unsigned here = 0;
     struct dbg_thread thread;
-    bool any = false;
+    bool any = false, focused = dbg_view(dbg, &thread, NULL) == LW_OK;
 
-    if (dbg_view(dbg, &thread, NULL) == LW_OK)
+    if (focused)
         (void)!dbg_source_at(dbg, thread.place.pc, &here_file, &here);
     for (uint64_t line = first; line < first + LIST_LINES; line++) {
         const char *text = line <= UINT32_MAX ? dbg_source_line(dbg, file, (unsigned)line)
@@ -263,7 +285,12 @@ static enum lw_status list_lines(struct dbg *dbg, const char *file, uint64_t fir
 
         if (text == NULL)
             break;
-        lw_printf(out, "%s %llu\t%s\n", mark ? "=>" : "  ", (unsigned long long)line, text);
+        lw_printf(out, "%s %llu", mark ? "=>" : "  ", (unsigned long long)line);
+        if (focused && lanes_on(dbg, &thread, file, line) != 0) {
+            lw_put(out, " ");
+            dbg_show_mask(dbg, lanes_on(dbg, &thread, file, line), out);
+        }
+        lw_printf(out, "\t%s\n", text);
         any = true;
     }
     if (!any && dbg_source_line(dbg, file, 1) == NULL)

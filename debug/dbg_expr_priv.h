@@ -122,6 +122,8 @@ bool dbg_name_resolve(struct dbg_expr *e, const char *name, struct dbg_operand *
 /** A variable in scope where the lane is: its type and place. False: there is none of the
  *  name; one that has no place is true, with the failure noted. */
 bool dbg_variable_resolve(struct dbg_expr *e, const char *name, struct dbg_operand *o);
+void dbg_variables_each(struct dbg *dbg, dbg_thread_id id, unsigned lane, dbg_name_fn fn,
+                        void *context);
 /** Steps of a typed operand; a failure is noted. */
 void dbg_typed_member(struct dbg_expr *e, struct dbg_operand *o, const char *name);
 void dbg_typed_index(struct dbg_expr *e, struct dbg_operand *o, int64_t index);

@@ -178,3 +178,21 @@ bool dbg_function_is_called(const struct dbg *dbg, const struct isa_function *fu
     cut_template(have);
     return ends_with(have, want);
 }
+
+void dbg_names_each(struct dbg *dbg, dbg_thread_id id, unsigned lane, enum dbg_names which,
+                    dbg_name_fn fn, void *context)
+{
+    const struct emu_program *program = dbg_program(dbg);
+    const struct isa_object *object = program != NULL ? emu_program_object(program) : NULL;
+    char name[512];
+
+    if (which == DBG_NAMES_VARIABLES) {
+        dbg_variables_each(dbg, id, lane, fn, context);
+        return;
+    }
+    for (unsigned i = 0; object != NULL && i < object->function_count; i++) {
+        dbg_function_short_name(dbg, &object->functions[i], name, sizeof name);
+        cut_template(name);
+        fn(context, name);
+    }
+}

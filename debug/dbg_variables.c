@@ -130,6 +130,27 @@ static int64_t find_variable(const struct where *at, const char *name)
     return DBG_NO_TYPE;
 }
 
+void dbg_variables_each(struct dbg *dbg, dbg_thread_id id, unsigned lane, dbg_name_fn fn,
+                        void *context)
+{
+    uint32_t scopes[64];
+    struct where at;
+
+    if (!find_where(dbg, id, lane, &at))
+        return;
+    const struct isa_debug *debug = at.object->debug;
+
+    for (unsigned n = find_scopes(&at, scopes, LW_COUNT_OF(scopes)); n-- > 0;)
+        for (uint32_t i = scopes[n] + 1; i < debug->dies[scopes[n]].end; i = debug->dies[i].end)
+            if (is_variable(debug, i) && dbg_die_name(debug, i) != NULL)
+                fn(context, dbg_die_name(debug, i));
+    for (uint32_t i = 0; i < debug->die_count;) {
+        if (debug->dies[i].tag == ISA_TAG_VARIABLE && dbg_die_name(debug, i) != NULL)
+            fn(context, dbg_die_name(debug, i));
+        i = debug->dies[i].tag == ISA_TAG_NAMESPACE ? i + 1 : debug->dies[i].end;
+    }
+}
+
 /** A value of the source: in memory (windows count), or only known. */
 struct found {
     bool here, in_memory;

@@ -281,6 +281,13 @@ enum lw_status dbg_print_lanes(struct dbg *dbg, dbg_thread_id id, const char *te
                                bool colour, struct lw_sink *out, struct lw_error *err)
     LW_MUST_CHECK;
 
+/** What could be named, for completion: variables in scope where the lane is, innermost first,
+ *  then those of the module; or functions as the source calls them. Names may come twice. */
+enum dbg_names { DBG_NAMES_VARIABLES, DBG_NAMES_FUNCTIONS };
+typedef void (*dbg_name_fn)(void *context, const char *name);
+void dbg_names_each(struct dbg *dbg, dbg_thread_id id, unsigned lane, enum dbg_names which,
+                    dbg_name_fn fn, void *context);
+
 /** Registers as the skins see them: one table for shell names and target.xml. */
 enum dbg_reg_kind {
     DBG_REG_VECTOR, DBG_REG_SCALAR, DBG_REG_PRED, DBG_REG_SPRED, DBG_REG_SPECIAL,

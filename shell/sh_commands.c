@@ -346,7 +346,7 @@ static const struct lw_command rows[] = {
     {"assert",   "as",   "<expression>",            "An error where an expression is 0: it ends a batch with status 1", "assert lane < warpSize", do_assert},
     {"wwatch",   "ww",   "[expression]",            "Show an expression for every lane now and after each stop",        "wwatch v0", do_wwatch},
     {"wunwatch", "wun",  "[number]",                "Stop showing what wwatch shows, without a number all of it",       "wunwatch", do_unwatch},
-    {"settings", "sett", "[name] [on|off]",         "Settings of the shell: pages, colour, echo",                       "settings echo off", do_settings},
+    {"settings", "sett", "[topic] [on|off]",        "Settings of the shell: pages, colour, echo",                       "settings echo off", do_settings},
     {"log",      "log",  "<file>|off",              "Copy all that is shown to a file",                                 "log session.txt", do_log},
     {"typed",    "ty",   "[count]",                 "Show the lines that were typed last",                              "typed 10", do_history},
     {"quit",     "q",    "[status]",                "Leave the shell, with an exit status if one is given",             "quit", do_quit},

@@ -40,6 +40,47 @@ static void add_commands(const struct lw_command_set *commands, const char *word
         for (size_t i = 0; i < commands->tables[t].count; i++)
             add(out, commands->tables[t].rows[i].name, word, size);
     add(out, "help", word, size);
+    add(out, "apropos", word, size);
+}
+
+struct into {
+    struct sh_candidates *out;
+    const char *word;
+    size_t size;
+};
+
+static void add_name(void *context, const char *name)
+{
+    const struct into *into = context;
+
+    add(into->out, name, into->word, into->size);
+}
+
+static void add_each(struct dbg *dbg, enum dbg_names which, const char *word, size_t size,
+                     struct sh_candidates *out)
+{
+    dbg_thread_id id = dbg_focus_get(dbg, DBG_FOCUS_VIEW);
+    struct into into = {out, word, size};
+
+    dbg_names_each(dbg, id, dbg_lane_get(dbg, id), which, add_name, &into);
+}
+
+/* Words of a list: "Stop behind: diverge, reconverge". */
+static void add_list(const char *text, const char *breaks, const char *word, size_t size,
+                     struct sh_candidates *out)
+{
+    while (*text != '\0') {
+        size_t length = strcspn(text, breaks);
+        char item[48];
+
+        if (length > 0 && length < sizeof item) {
+            memcpy(item, text, length);
+            item[length] = '\0';
+            add(out, item, word, size);
+        }
+        text += length;
+        text += strspn(text, breaks);
+    }
 }
 
 static const struct isa_object *object_of(const struct dbg *dbg)
@@ -50,15 +91,14 @@ static const struct isa_object *object_of(const struct dbg *dbg)
     return program != NULL ? emu_program_object(program) : NULL;
 }
 
-static void add_places(const struct dbg *dbg, const char *word, size_t size,
+static void add_places(struct dbg *dbg, const char *word, size_t size,
                        struct sh_candidates *out)
 {
     const struct isa_object *object = object_of(dbg);
 
     if (object == NULL)
         return;
-    for (unsigned i = 0; i < object->function_count; i++)
-        add(out, object->functions[i].name, word, size);
+    add_each(dbg, DBG_NAMES_FUNCTIONS, word, size, out);
     for (unsigned i = 1; i < object->file_count; i++) {
         const char *slash = strrchr(object->files[i], '/');
         char name[512];
@@ -69,7 +109,7 @@ static void add_places(const struct dbg *dbg, const char *word, size_t size,
     }
 }
 
-static void add_values(const struct dbg *dbg, const char *word, size_t size,
+static void add_values(struct dbg *dbg, const char *word, size_t size,
                        struct sh_candidates *out)
 {
     const struct emu_grid *grid = emu_grid_current(dbg_machine(dbg));
@@ -77,6 +117,7 @@ static void add_values(const struct dbg *dbg, const char *word, size_t size,
     struct emu_allocation allocation;
     struct dbg_reg reg;
 
+    add_each(dbg, DBG_NAMES_VARIABLES, word, size, out);
     for (unsigned i = 0; dbg_reg_at(dbg, i, &reg); i++)
         if (reg.kind == DBG_REG_SPECIAL)
             add(out, isa_special_info((enum isa_special)reg.number)->name, word, size);
@@ -123,22 +164,13 @@ void sh_complete(const struct lw_command_set *commands, struct dbg *dbg, const c
     if (row == NULL || row->operands == NULL)
         return;
     operands = row->operands;
-    if (strstr(operands, "topic") != NULL) { /* its summary is the list */
-        const char *at = row->summary;
+    if (strstr(operands, "topic") != NULL || strstr(operands, "what>") != NULL) {
+        const char *list = strrchr(row->summary, ':'); /* the summary has it */
 
-        while (*at != '\0') {
-            size_t length = strcspn(at, ", ");
-            char topic[32];
-
-            if (length > 0 && length < sizeof topic) {
-                memcpy(topic, at, length);
-                topic[length] = '\0';
-                add(out, topic, word, size);
-            }
-            at += length;
-            at += strspn(at, ", ");
-        }
+        add_list(list != NULL ? list + 1 : row->summary, ", ", word, size, out);
     }
+    if (strstr(operands, "on|off") != NULL)
+        add_list("on off", " ", word, size, out);
     out->files = strstr(operands, "file") != NULL;
     if (dbg == NULL)
         return;

@@ -6,7 +6,9 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <readline/history.h>
 #include <readline/readline.h>
@@ -183,12 +185,11 @@ void sh_line_set_dbg(struct sh_line *line, struct dbg *dbg)
 
 unsigned sh_line_rows(const struct sh_line *line)
 {
-    int rows = 0, columns = 0;
+    struct winsize window = {0}; /* readline knows none before its first line */
 
-    if (!line->terminal)
+    if (line == NULL || !line->terminal || ioctl(STDOUT_FILENO, TIOCGWINSZ, &window) != 0)
         return 0;
-    rl_get_screen_size(&rows, &columns);
-    return rows > 0 ? (unsigned)rows : 0;
+    return window.ws_row;
 }
 
 bool sh_line_more(struct sh_line *line, bool *all)

@@ -78,6 +78,8 @@ enum lw_status sh_line_run(struct shell *shell, const char *text, struct lw_erro
     /* Scripts nest inside the command that runs them: one watch is enough. */
     if (mine)
         shell->interrupt = sh_interrupt_begin(shell->dbg);
+    if (shell->nesting == 0)
+        shell->output.rows = sh_line_rows(shell->line); /* windows change */
     if (shell->nesting == 0 || !shell->output.dropped)
         sh_output_begin(&shell->output, shell->pages);
     if (shell->echo && shell->nesting != 0 && line[strspn(line, " \t")] != '\0')
@@ -236,15 +238,11 @@ static enum lw_status run_given(struct shell *shell, struct lw_error *err)
     const struct sh_config *config = shell->config;
     enum lw_status status = LW_OK;
 
-    for (size_t i = 0; i < config->script_count && !shell->quit; i++) {
-        status = run_script(shell, config->scripts[i], err);
-        if (status != LW_OK && config->batch)
-            return status;
-        if (status != LW_OK)
-            complain(shell, err);
-    }
-    for (size_t i = 0; i < config->line_count && !shell->quit; i++) {
-        status = sh_line_run(shell, config->lines[i], err);
+    for (size_t i = 0; i < config->given_count && !shell->quit; i++) {
+        const struct sh_given *given = &config->given[i];
+
+        status = given->file ? run_script(shell, given->text, err)
+                             : sh_line_run(shell, given->text, err);
         if (status != LW_OK && config->batch)
             return status;
         if (status != LW_OK)
@@ -328,14 +326,13 @@ enum lw_status sh_run(const struct sh_config *config, int *exit_status, struct l
         return LW_FAIL(err, LW_ENOMEM, "no memory for the line editor");
     lw_buffer_init(&shell.body);
     sh_output_init(&shell.output, config->out);
-    shell.output.rows = sh_line_rows(shell.line);
     shell.output.more = more;
     shell.output.context = &shell;
     sh_dbg_set(&shell, config->dbg);
     greet(&shell);
     status = run_given(&shell, err);
     if (status == LW_OK && !shell.quit &&
-        (config->interactive || (config->script_count == 0 && config->line_count == 0)))
+        (config->interactive || config->given_count == 0))
         status = run_input(&shell, err);
     dbg_set_messages(shell.dbg, config->out);
     *exit_status = shell.status;

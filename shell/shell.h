@@ -11,16 +11,19 @@
 typedef enum lw_status (*sh_restore_fn)(void *context, const char *path, struct dbg **out,
                                         struct lw_error *err);
 
+/** What a command line gives: a file of commands, or one command. */
+struct sh_given {
+    const char *text;
+    bool file;
+};
 struct sh_config {
     struct dbg *dbg;                        /* borrowed; for prompt and completion */
     const struct lw_command_set *commands;
     struct lw_sink *out;
     bool interactive;                       /* readline, history, colour */
     bool batch;                             /* stop at the first failing command */
-    const char *const *scripts;             /* -x FILE, in order with @lines by @order */
-    size_t script_count;
-    const char *const *lines;               /* -c COMMAND */
-    size_t line_count;
+    const struct sh_given *given;           /* -x FILE and -c COMMAND, as they came */
+    size_t given_count;
     /* Checkpoints; NULL: `save` and `restore` say that there are none. */
     enum lw_status (*save)(void *context, const char *path, struct lw_error *err);
     sh_restore_fn restore;
@@ -28,7 +31,7 @@ struct sh_config {
     void *context;
 };
 /**
- * Runs scripts, then lines, then standard input when interactive or neither was given.
+ * Runs what was given, then standard input when interactive or nothing was given.
  *
  * @exit_status  the argument of `quit`; 1 where an `assert` failed in batch mode; else 0
  * Errors: the first failing command's in batch mode.

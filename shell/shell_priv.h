@@ -127,7 +127,7 @@ char *sh_line_read(struct sh_line *line, const char *prompt);
 void sh_line_remember(struct sh_line *line, const char *text);
 /** The last @count remembered lines, numbered. */
 void sh_line_history(const struct sh_line *line, size_t count, struct lw_sink *out);
-/** Rows of the terminal; 0: not known. */
+/** Rows of the terminal; 0: not known. @line may be NULL. */
 unsigned sh_line_rows(const struct sh_line *line);
 /** One key at a full page: true to go on. @all: and do not ask again. */
 bool sh_line_more(struct sh_line *line, bool *all);

@@ -62,6 +62,7 @@ else
         dirs="base isa ptx"; [ "$name" != fuzz_rsp ] || dirs="base isa gdbstub"
         [ "$name" != fuzz_yaml ] || dirs="base isa ptx emu launch"
         [ "$name" != fuzz_checkpoint ] || dirs="base isa emu"
+        [ "$name" != fuzz_shell ] || dirs="base isa emu debug shell"
         files=; for d in $dirs; do files="$files $(ls "$src/$d"/*.c)"; done
         # shellcheck disable=SC2086
         if ! $clang -g -O1 -std=gnu11 -D_GNU_SOURCE -DLW_FUZZ_LIBFUZZER -w \

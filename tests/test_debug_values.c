@@ -104,6 +104,28 @@ static void expressions_have_the_values_of_c(void **state)
         {"x == in_buffer", "1"},
         {"saxpy", "4294967296"},
         {"f32[x + 4 * v0]", "19"},
+        {"((float *)x)[2]", "2"},
+        {"*((float *)x + 3)", "3"},
+        {"*(float *)(x + 16)", "4"},
+        {"&((float *)x)[4] - (float *)x", "4"},
+        {"f32[(float *)x + 8]", "2"},
+        {"(float *)x + 2 == x + 8", "1"},
+        {"*&*(float *)(x + 8) == 2 ? 5 : 6", "5"},
+        {"*(float **)&u64[x] == *(u64 *)x", "1"},
+        {"(int)2.75 + (unsigned char)257", "3"},
+        {"(u8)-1", "255"},
+        {"(signed char)255", "-1"},
+        {"-(float)3 / 2", "-1.5"},
+        {"sizeof(double) + sizeof(char *) + sizeof(unsigned short int)", "18"},
+        {"sizeof v0 + sizeof v2:3 + sizeof u16[x]", "14"},
+        {"count(lane & 1)", "4"},
+        {"any(lane == 7) && !any(lane == 8)", "1"},
+        {"all(lane < 8) + 2 * all(lane < 7)", "1"},
+        {"ballot(lane > 5)", "192"},
+        {"sum(lane) + min(lane) + max(lane + 1)", "36"},
+        {"sum(lane * 0.5)", "14"},
+        {"at(5, lane) + at(lane - 1, tid.x)", "7"},
+        {"max(at(lane, v0)) == at(7, v0)", "1"},
         {"u32[x + 4 * v0] == v6", "1"},
         {"f32[v2:3 + 4]", "20"},
         {"u8[x + 7]", "63"},
@@ -164,6 +186,21 @@ static void wrong_expressions_are_refused_with_a_sentence(void **state)
         {"1 ? 2", ": is missing"},
         {"a * ", "missing"},
         {"@", "not understood"},
+        {"*x", "* follows pointers"},
+        {"*(void *)x", "void has no values"},
+        {"*(float *)8", "cannot read 4 bytes at 0x8"},
+        {"&5", "no address"},
+        {"&v0", "no address"},
+        {"(float *)1.5", "address is an integer"},
+        {"(void)1", "void has no values"},
+        {"(nosuch)1", "nothing here is called"},
+        {"((float *)x).y", ".y is no type"},
+        {"((float *)x)->y", "no structure"},
+        {"sum(any(1))", "cannot stand inside"},
+        {"sum(1", ") is missing"},
+        {"at(8, 1)", "lane 8 does not exist"},
+        {"at(1)", "at takes a lane"},
+        {"sizeof", "missing"},
     };
     struct fix *f = in_saxpy();
     char deep[400];
@@ -713,6 +750,52 @@ static void commands_survive_the_end_of_everything(void **state)
     fix_close(f);
 }
 
+static void commands_on_types_symbols_and_memory_answer(void **state)
+{
+    static const struct {
+        const char *line, *text;
+    } cases[] = {
+        {"whatis v0", "type = u32\n"},
+        {"whatis v2:3.f64", "type = f64\n"},
+        {"whatis (const char *)x", "type = char *\n"},
+        {"ptype unsigned long", "type = u64\n"},
+        {"find x, 3.0", NULL},
+        {"find /w x, 16, 0x40000000", NULL},
+        {"find x, 16, 99", "not found\n"},
+        {"info symbol pc", NULL},
+        {"print *(float *)x@4", "*(float *)x@4 = {0, 1, 2, 3}\n"},
+        {"print f32[x + 4]@2", "f32[x + 4]@2 = {1, 2}\n"},
+        {"info functions axp", "0x100000000  kernel  saxpy\n"},
+    };
+    struct fix *f = in_saxpy();
+    struct lw_buffer out;
+    char text[64];
+
+    (void)state;
+    lw_buffer_init(&out);
+    for (size_t i = 0; i < LW_COUNT_OF(cases); i++) {
+        const char *said = fix_run(f, cases[i].line, &out);
+
+        if (strncmp(cases[i].line, "find x, 3.0", 11) == 0) {
+            snprintf(text, sizeof text, "0x%llx\n", (unsigned long long)f->in + 12);
+            assert_string_equal(said, text);
+        } else if (strncmp(cases[i].line, "find /w", 7) == 0) {
+            snprintf(text, sizeof text, "0x%llx\n", (unsigned long long)f->in + 8);
+            assert_string_equal(said, text);
+        } else if (cases[i].text == NULL) {
+            assert_non_null(strstr(said, "saxpy+0x"));
+        } else if (strcmp(said, cases[i].text) != 0) {
+            fail_msg("%s: \"%s\"", cases[i].line, said);
+        }
+    }
+    (void)fix_run(f, "set u32[x] = 0x00216948", &out);
+    assert_non_null(strstr(fix_run(f, "x /2s x", &out), " \"Hi!\"\n"));
+    (void)fix_run(f, "set *(float *)(x + 4) = 7.5", &out);
+    assert_string_equal(fix_run(f, "print f32[x + 4]", &out), "f32[x + 4] = 7.5\n");
+    lw_buffer_fini(&out);
+    fix_close(f);
+}
+
 static void wrong_operands_are_refused(void **state)
 {
     static const char *const lines[] = {
@@ -727,6 +810,9 @@ static void wrong_operands_are_refused(void **state)
         "x /3q 0",        "x 0",                     "x /fh v2:3",     "disassemble nowhere",
         "disassemble saxpy 0", "list 99",            "list a b",       "info",
         "info nothing",   "x /0xw 0",                "focus 1 9",
+        "whatis",         "ptype nosuch",            "find",           "find x",
+        "find 0, 4",      "find /q x, 1",            "find x, 64, nosuch", "info symbol",
+        "info line 99",   "info source x",           "info functions a b", "find 8, 16, 1",
     };
     struct fix *f = fix_open("saxpy.s", 8, 2, 16, 1);
     struct lw_buffer out;
@@ -756,7 +842,8 @@ static void no_text_upsets_expressions_or_commands(void **state)
         "-",   "*",    "/",    "%",   "<<",  ">>",   "<=",  "==",   "!=",   "&&",  "||",   "?",
         ":",   "!",    "~",    "=",   "0",   "1",    "63",  "0x",   "1e",   "1.5", "1e400", "$",
         "%",   ".f32", ".u64", ".",   "\x80", "'",   "\"",  "#",    ",",    " ",   "18446744073709551615",
-        "0xf000000000000000", "0xf400000000000000", "lane_pcs", "saxpy", "@", "\\", "/x", "/99999xw"};
+        "0xf000000000000000", "0xf400000000000000", "(float *)", "(char*)", "sizeof", "sum(",
+        "any(", "at(", "unsigned ", "->", "&", "lane_pcs", "saxpy", "@", "\\", "/x", "/99999xw"};
     static const char *const heads[] = {"print ", "plane ", "x ", "x /4xg ", "set ", "break ",
                                         "break *", "registers ", "list ", "disassemble ",
                                         "block ", "lane ", "info ", "focus ", "points "};
@@ -820,6 +907,7 @@ int main(void)
         cmocka_unit_test(wrong_locations_say_what_is_known),
         cmocka_unit_test(every_commands_example_runs),
         cmocka_unit_test(commands_survive_the_end_of_everything),
+        cmocka_unit_test(commands_on_types_symbols_and_memory_answer),
         cmocka_unit_test(wrong_operands_are_refused),
         cmocka_unit_test(no_text_upsets_expressions_or_commands),
     };

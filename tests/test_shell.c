@@ -56,6 +56,12 @@ static void completion_knows_commands_registers_functions_and_files(void **state
         {"x out", "out_buffer"},
         {"info st", "status"},
         {"info b", "breakpoints barriers"},
+        {"catch re", "reconverge"},
+        {"settings pa", "pages"},
+        {"settings pages o", "on off"},
+        {"source x", " +files"},
+        {"dump f in_", "in_buffer +files"},
+        {"apro", "apropos"},
         {"continue x", ""},
         {"nosuchcommand x", ""},
         {"zz", ""},
@@ -64,6 +70,8 @@ static void completion_knows_commands_registers_functions_and_files(void **state
     struct lw_buffer out;
 
     (void)state;
+    f->set.tables[f->set.count++] = sh_own_commands;
+    f->set.tables[f->set.count++] = sh_file_commands;
     lw_buffer_init(&out);
     for (size_t i = 0; i < LW_COUNT_OF(cases); i++) {
         const char *words = completed(f, cases[i].line, &out);
@@ -312,6 +320,105 @@ static void history_is_kept_between_sessions(void **state)
     rmdir(folder);
 }
 
+static void long_text_stops_at_each_page(void **state)
+{
+    struct terminal t;
+
+    (void)state;
+    terminal_open(&t, "saxpy.s", "/dev/null/none");
+    expect(&t, "l0) ");
+    type(&t, "help\n");
+    expect(&t, "-- more: any key; all: a; enough: q --");
+    type(&t, " ");
+    expect(&t, "-- more: any key; all: a; enough: q --");
+    type(&t, "q");
+    expect(&t, "l0) ");
+    type(&t, "help\n");
+    expect(&t, "-- more");
+    type(&t, "a");
+    expect(&t, "apropos <word>");
+    expect(&t, "l0) ");
+    type(&t, "settings pages off\n");
+    expect(&t, "l0) ");
+    type(&t, "help\n");
+    expect(&t, "apropos <word>");
+    assert_null(strstr(t.text, "more:"));
+    expect(&t, "l0) ");
+    type(&t, "quit\n");
+    assert_int_equal(terminal_close(&t), 0);
+}
+
+static void lanes_are_dimmed_with_colours_on_a_terminal_only(void **state)
+{
+    struct terminal t;
+
+    (void)state;
+    terminal_open(&t, "diverge.s", "/dev/null/none");
+    expect(&t, "l0) ");
+    type(&t, "tbreak 18\n");
+    expect(&t, "l0) ");
+    type(&t, "continue\n");
+    expect(&t, "l1) ");
+    type(&t, "wwatch v0\n");
+    expect(&t, "\033[2m0\033[0m");
+    expect(&t, "l1) ");
+    type(&t, "settings colour off\n");
+    expect(&t, "l1) ");
+    type(&t, "stepi\n");
+    expect(&t, "1: v0");
+    expect(&t, "(0)");
+    expect(&t, "l1) ");
+    type(&t, "quit\n");
+    assert_int_equal(terminal_close(&t), 0);
+}
+
+static void a_definition_is_read_line_by_line(void **state)
+{
+    struct terminal t;
+
+    (void)state;
+    terminal_open(&t, "saxpy.s", "/dev/null/none");
+    expect(&t, "l0) ");
+    type(&t, "define go\n");
+    expect(&t, "go> ");
+    type(&t, "stepi $1\n");
+    expect(&t, "go> ");
+    type(&t, "echo {/x pc} there\n");
+    expect(&t, "go> ");
+    type(&t, "end\n");
+    expect(&t, "l0) ");
+    type(&t, "go 2\n");
+    expect(&t, "0x100000020 there");
+    expect(&t, "l0) ");
+    type(&t, "\004");
+    assert_int_equal(terminal_close(&t), 0);
+}
+
+static void control_c_ends_a_script(void **state)
+{
+    struct terminal t;
+
+    (void)state;
+    terminal_open(&t, "spin.s", "/dev/null/none");
+    expect(&t, "l0) ");
+    type(&t, "define go\n");
+    expect(&t, "go> ");
+    type(&t, "continue\n");
+    expect(&t, "go> ");
+    type(&t, "echo never {1 + 1}\n");
+    expect(&t, "go> ");
+    type(&t, "end\n");
+    expect(&t, "l0) ");
+    type(&t, "go\n");
+    usleep(300000);
+    type(&t, "\003");
+    expect(&t, "error: go:1: interrupted: the rest is not run");
+    assert_null(strstr(t.text, "never 2"));
+    expect(&t, "l0) ");
+    type(&t, "quit\n");
+    assert_int_equal(terminal_close(&t), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -322,6 +429,10 @@ int main(void)
         cmocka_unit_test(control_c_interrupts_a_run_and_the_shell_goes_on),
         cmocka_unit_test(control_c_at_the_prompt_drops_the_line),
         cmocka_unit_test(history_is_kept_between_sessions),
+        cmocka_unit_test(long_text_stops_at_each_page),
+        cmocka_unit_test(lanes_are_dimmed_with_colours_on_a_terminal_only),
+        cmocka_unit_test(a_definition_is_read_line_by_line),
+        cmocka_unit_test(control_c_ends_a_script),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
