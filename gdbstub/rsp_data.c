@@ -376,6 +376,7 @@ static void threads_build(struct rsp *rsp)
 
 void rsp_do_threads_read(struct rsp *rsp, const struct rsp_args *args)
 {
+    rsp->shown = true;
     /* gdb reads this in small pieces at every stop: made once, at the first of them. */
     if (args->n[0] == 0 && !rsp->threads_valid)
         threads_build(rsp);

@@ -106,6 +106,7 @@ static void do_threads_next(struct rsp *rsp, const struct rsp_args *args)
 
 static void do_threads_first(struct rsp *rsp, const struct rsp_args *args)
 {
+    rsp->shown = true;
     rsp->thread_cursor = 0;
     do_threads_next(rsp, args);
 }

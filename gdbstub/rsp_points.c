@@ -252,6 +252,12 @@ void rsp_do_point_add(struct rsp *rsp, const struct rsp_args *args, unsigned typ
         lw_put(&rsp->reply.sink, "E01");
         return;
     }
+    /* What called a kernel: `until` and `advance` want a breakpoint there, which nothing hits. */
+    if (type < TYPE_WATCH && args->n[0] == 0) {
+        code_release(code);
+        lw_put(&rsp->reply.sink, "OK");
+        return;
+    }
     /* gdb sends Z again, without z, when only the condition changed. */
     point_drop(rsp, &point);
     if (!lw_grow(&rsp->points, &rsp->point_capacity, rsp->point_count + 1,

@@ -132,6 +132,12 @@ struct rsp {
      * again. It stands at RSP_PARKED_PC until something else runs. 0: none. */
     dbg_thread_id parked;
     bool view_parked;     /* it is the one that is shown */
+    /* What the user of gdb saw last: gdb goes on by itself from a breakpoint that a lane of
+     * another frame hits, and the focus has to be back where it was. Only a stop that is shown
+     * is followed by a request for the thread list. */
+    bool shown;
+    dbg_thread_id shown_thread; /* 0: not known */
+    unsigned shown_lane;
     dbg_thread_id absorb; /* its next step is gdb's own, over an access that is done: 0 none */
     bool extended, killed; /* target extended-remote; its process is killed */
     bool swbreak, hwbreak, no_resumed; /* what the client said it knows */

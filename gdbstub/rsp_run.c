@@ -335,6 +335,28 @@ static void park(struct rsp *rsp, dbg_thread_id id)
     put_stop(rsp, RSP_SIGTRAP, id, NULL);
 }
 
+/*
+ * gdb tells the lanes of `next` over a call and of `finish` apart by their frames, and goes on
+ * from a breakpoint that another one hit without showing it. The user's lane is then the focus
+ * again before anything runs: it is this one that must be found when it arrives.
+ */
+static void focus_as_shown(struct rsp *rsp, struct action *action)
+{
+    struct dbg_thread thread;
+
+    if (rsp->shown) {
+        rsp->shown_thread = dbg_focus_get(rsp->dbg, DBG_FOCUS_VIEW);
+        rsp->shown_lane = dbg_lane_get(rsp->dbg, rsp->shown_thread);
+        rsp->shown = false;
+    } else if (action->id == 0 && (action->verb == VERB_CONTINUE || action->verb == VERB_BACK) &&
+               rsp_has(rsp, RSP_F_KEEP_LANE) &&
+               dbg_thread_get(rsp->dbg, rsp->shown_thread, &thread) &&
+               (thread.live >> rsp->shown_lane & 1) != 0) {
+        action->id = rsp->shown_thread;
+        (void)!dbg_lane_set(rsp->dbg, action->id, rsp->shown_lane, NULL); /* it lives */
+    }
+}
+
 static void run(struct rsp *rsp, struct action *action)
 {
     const struct dbg_stop *last = dbg_last_stop(rsp->dbg);
@@ -358,6 +380,7 @@ static void run(struct rsp *rsp, struct action *action)
         rsp->end = RSP_KILLED;
         return;
     }
+    focus_as_shown(rsp, action);
     if (action->id == 0)
         action->id = dbg_focus_get(rsp->dbg, DBG_FOCUS_RUN);
     if (rsp->absorb != 0) {

@@ -153,7 +153,13 @@ static void close_entry(struct isa_bytes *out, size_t at)
     isa_bytes_patch32(out, at, (uint32_t)(out->size - at - 4));
 }
 
-static uint32_t make_cie(struct isa_bytes *out, bool kernel)
+/*
+ * @ends  a kernel that is not the file's entry point: the backtrace ends here. Of the entry point
+ *        gdb knows that by itself, and then the kernel's frame is told apart by its lane, as others
+ *        are: gdb takes all frames of which it reads that they are outermost for the same, and
+ *        `next` over a call would end where any lane returns.
+ */
+static uint32_t make_cie(struct isa_bytes *out, bool ends)
 {
     size_t at = open_entry(out, UINT32_MAX);
 
@@ -167,7 +173,7 @@ static uint32_t make_cie(struct isa_bytes *out, bool kernel)
     isa_bytes_u8(out, DW_CFA_def_cfa);
     isa_bytes_uleb(out, FRAME_SP);
     isa_bytes_uleb(out, 8);
-    if (kernel) { /* the backtrace ends here */
+    if (ends) {
         isa_bytes_u8(out, DW_CFA_undefined);
         isa_bytes_uleb(out, FRAME_RA_X86);
         isa_bytes_u8(out, DW_CFA_undefined);
@@ -189,11 +195,14 @@ static uint32_t make_cie(struct isa_bytes *out, bool kernel)
 
 static void make_frame(const struct isa_object *object, struct isa_bytes *out)
 {
-    uint32_t kernel = make_cie(out, true), other = make_cie(out, false);
+    uint32_t outermost = make_cie(out, true), other = make_cie(out, false);
+    bool entry = true; /* isa_elf.c: the first kernel is the entry point */
 
     for (unsigned i = 0; i < object->function_count; i++) {
         const struct isa_function *function = &object->functions[i];
-        size_t at = open_entry(out, function->kernel ? kernel : other);
+        size_t at = open_entry(out, function->kernel && !entry ? outermost : other);
+
+        entry = entry && !function->kernel;
 
         isa_bytes_u64(out, address_of(function->first));
         isa_bytes_u64(out, (uint64_t)function->count * ISA_WORD_BYTES);
