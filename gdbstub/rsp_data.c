@@ -119,7 +119,11 @@ static bool hidden(const struct rsp *rsp, uint64_t address)
 uint64_t rsp_mem_read(const struct rsp *rsp, dbg_thread_id id, uint64_t address, void *data,
                       uint64_t size)
 {
-    return hidden(rsp, address) ? 0 : dbg_mem_read(rsp->dbg, id, address, data, size);
+    uint64_t got = hidden(rsp, address) ? 0 : dbg_mem_read(rsp->dbg, id, address, data, size);
+
+    if (rsp->lldb)
+        rsp_lldb_code(rsp, address, data, got);
+    return got;
 }
 
 /* Up to @size bytes, given piece by piece; stops where memory ends. */

@@ -103,4 +103,5 @@ void rsp_do_supported(struct rsp *rsp, const struct rsp_args *args)
         if (rsp_has(rsp, offers[i].feature) &&
             (offers[i].feature != RSP_F_EXEC_FILE || rsp->elf != NULL))
             lw_printf(&rsp->reply.sink, ";%s", offers[i].text);
+    rsp_lldb_supported(rsp, args->rest, args->rest_size);
 }

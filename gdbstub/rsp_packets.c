@@ -128,28 +128,6 @@ static void do_thread_extra(struct rsp *rsp, const struct rsp_args *args)
     lw_buffer_fini(&text);
 }
 
-static void put_triple(struct rsp *rsp)
-{
-    const char *triple = rsp->target.carrier->triple;
-
-    lw_put(&rsp->reply.sink, "triple:");
-    rsp_put_hex(&rsp->reply, triple, strlen(triple));
-    lw_put(&rsp->reply.sink, ";endian:little;ptrsize:8;");
-}
-
-static void do_host_info(struct rsp *rsp, const struct rsp_args *args)
-{
-    (void)args;
-    put_triple(rsp);
-}
-
-static void do_process_info(struct rsp *rsp, const struct rsp_args *args)
-{
-    (void)args;
-    lw_put(&rsp->reply.sink, "pid:1;");
-    put_triple(rsp);
-}
-
 /* A row of each type: the digit is part of the name. */
 #define POINT_HANDLERS(type)                                                              \
     static void do_point_add_##type(struct rsp *rsp, const struct rsp_args *args)         \
@@ -225,8 +203,12 @@ static const struct packet packets[] = {
     {"qGpuAsk:",                     PREFIX, "x;*",      rsp_do_ask,              RSP_F_PYTHON},
     {"qGpuDis:",                     PREFIX, "x,x",      rsp_do_disassemble,      RSP_F_DISASSEMBLE},
     {"qAttached",                    PREFIX, "?:x",      rsp_do_attached,         ALWAYS},
-    {"qHostInfo",                    EXACT,  "",         do_host_info,            RSP_F_LLDB},
-    {"qProcessInfo",                 EXACT,  "",         do_process_info,         RSP_F_LLDB},
+    {"qHostInfo",                    EXACT,  "",         rsp_do_host_info,        RSP_F_LLDB},
+    {"qProcessInfo",                 EXACT,  "",         rsp_do_process_info,     RSP_F_LLDB},
+    {"QThreadSuffixSupported",       EXACT,  "",         rsp_do_thread_suffix,    RSP_F_LLDB},
+    {"jThreadsInfo",                 EXACT,  "",         rsp_do_threads_info,     RSP_F_LLDB},
+    {"qMemoryRegionInfo:",           PREFIX, "x",        rsp_do_region,           RSP_F_LLDB},
+    {"qXfer:libraries:read:",        PREFIX, ":x,x",     rsp_do_libraries_read,   RSP_F_LLDB},
     {"D",                            PREFIX, "?;x",      rsp_do_detach,           RSP_F_DETACH},
     {"k",                            EXACT,  "",         rsp_do_kill,             RSP_F_KILL},
     {"vKill;",                       PREFIX, "x",        rsp_do_vkill,            RSP_F_KILL},
@@ -313,12 +295,17 @@ void rsp_packet(struct rsp *rsp, const char *payload, size_t size)
 {
     struct rsp_args args;
     size_t name_size;
-    const struct packet *packet = find(rsp, payload, size, &name_size);
+    const struct packet *packet;
+    dbg_thread_id before;
+
+    size = rsp_lldb_suffix(rsp, payload, size, &before);
+    packet = find(rsp, payload, size, &name_size);
 
     if (rsp->end != RSP_RUNNING)
         return;
     lw_buffer_clear(&rsp->reply);
     if (packet == NULL) {
+        rsp_lldb_restore(rsp, before);
         rsp_send(rsp, "", 0);
         return;
     }
@@ -326,6 +313,7 @@ void rsp_packet(struct rsp *rsp, const char *payload, size_t size)
         lw_put(&rsp->reply.sink, "E01");
     else
         packet->run(rsp, &args);
+    rsp_lldb_restore(rsp, before);
     /* The two packets without an answer. */
     if (packet->run != rsp_do_kill && packet->run != rsp_do_restart)
         rsp_send(rsp, rsp->reply.text, rsp->reply.size);
@@ -385,6 +373,7 @@ void rsp_destroy(struct rsp *rsp)
         return;
     rsp_watch_destroy(rsp->watch);
     rsp_points_clear(rsp);
+    rsp_lldb_close(rsp);
     dbg_set_messages(rsp->dbg, NULL);
     rsp_target_fini(&rsp->target);
     lw_buffer_fini(&rsp->frame);

@@ -143,6 +143,10 @@ struct rsp {
     bool swbreak, hwbreak, no_resumed; /* what the client said it knows */
     struct rsp_watch *watch;
     bool watch_failed;
+
+    bool lldb;          /* the client is lldb; */
+    bool thread_suffix; /* its packets about registers name a thread; */
+    char module_folder[256], module[256 + RSP_NAME_BYTES]; /* its copy of the ELF; "": none */
 };
 
 /** The feature is on: always in the product. */
@@ -161,6 +165,8 @@ bool rsp_interrupt_ahead(const struct rsp *rsp);
 void rsp_put_hex(struct lw_buffer *reply, const void *data, size_t size);
 /** With the escapes of binary replies. */
 void rsp_put_binary(struct lw_buffer *reply, const void *data, size_t size);
+/** Text of XML: <, >, &, " and line ends. */
+void rsp_put_xml(struct lw_sink *out, const char *text, size_t size);
 /** `E.sentence`, without characters that framing would take for its own. */
 void rsp_put_error(struct lw_buffer *reply, const char *sentence);
 /** Hex digits of @text into bytes; false for an odd count or another character. */
@@ -244,6 +250,24 @@ void rsp_do_file_pread(struct rsp *rsp, const struct rsp_args *args);
 void rsp_do_file_close(struct rsp *rsp, const struct rsp_args *args);
 /** The ELF with the carrier's e_machine, and its name. */
 enum lw_status rsp_elf_init(struct rsp *rsp, struct lw_error *err) LW_MUST_CHECK;
+
+/* rsp_lldb.c: what lldb asks */
+void rsp_do_host_info(struct rsp *rsp, const struct rsp_args *args);
+void rsp_do_process_info(struct rsp *rsp, const struct rsp_args *args);
+void rsp_do_thread_suffix(struct rsp *rsp, const struct rsp_args *args);
+void rsp_do_threads_info(struct rsp *rsp, const struct rsp_args *args);
+void rsp_do_region(struct rsp *rsp, const struct rsp_args *args);
+void rsp_do_libraries_read(struct rsp *rsp, const struct rsp_args *args);
+/** Is the client lldb, by what it says in qSupported? Adds to the answer what it alone gets. */
+void rsp_lldb_supported(struct rsp *rsp, const char *features, size_t size);
+/** Cuts ";thread:ID;" off a packet about registers, and shows that thread until
+ *  rsp_lldb_restore(*before). */
+size_t rsp_lldb_suffix(struct rsp *rsp, const char *payload, size_t size, dbg_thread_id *before);
+void rsp_lldb_restore(struct rsp *rsp, dbg_thread_id before);
+/** What lldb sees of code among @data, the memory at @address. */
+void rsp_lldb_code(const struct rsp *rsp, uint64_t address, void *data, uint64_t size);
+/** Removes the file that was written for lldb. */
+void rsp_lldb_close(struct rsp *rsp);
 
 /* rsp_python.c: what the Python file asks for */
 extern const char rsp_python_text[]; /* gdbstub/lanewise_gdb.py */

@@ -302,6 +302,8 @@ void rsp_do_why(struct rsp *rsp, const struct rsp_args *args)
         signal = stop_signal(rsp, last);
     focus_on(rsp, id);
     put_stop(rsp, signal, id, NULL);
+    if (rsp->lldb && id != 0)
+        lw_put(&rsp->reply.sink, "library:1;"); /* asks for the list of them */
 }
 
 /* ---- resuming ----------------------------------------------------------------------------- */
@@ -532,7 +534,8 @@ void rsp_do_vcont(struct rsp *rsp, const struct rsp_args *args)
             lw_put(&rsp->reply.sink, dropped && rsp->no_resumed ? "N" : "E01");
         return;
     }
-    chosen.locked = rsp_has(rsp, RSP_F_LOCKING) && !others && !(chosen.verb == VERB_CONTINUE && chosen.id == 0);
+    chosen.locked = rsp_has(rsp, RSP_F_LOCKING) && !rsp->lldb && !others &&
+                    !(chosen.verb == VERB_CONTINUE && chosen.id == 0);
     run(rsp, &chosen);
 }
 

@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What lldb asks beyond gdb's packets. Only a client that is lldb gets these answers, and some
+ * of gdb's in its own way (Source: lldb's docs/resources/lldbgdbremote.md, and lldb 19 as it ran):
+ *  - it takes the program from a file alone, so that one is written and named as a library;
+ *  - it steps one thread without leave for others even when nobody locked them, and would
+ *    step for ever where the lane waits for other lanes: such steps are not locked.
+ */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include "gdbstub/rsp_priv.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+/* lldb alone says that it knows registers of arm as XML. */
+void rsp_lldb_supported(struct rsp *rsp, const char *features, size_t size)
+{
+    static const char registers[] = "xmlRegisters=i386,arm";
+
+    rsp->lldb = rsp_has(rsp, RSP_F_LLDB) &&
+                memmem(features, size, registers, sizeof registers - 1) != NULL;
+    if (rsp->lldb && rsp->elf != NULL)
+        lw_put(&rsp->reply.sink, ";qXfer:libraries:read+");
+}
+
+/* ---- who is at the other end ------------------------------------------------------------ */
+
+static void put_triple(struct rsp *rsp)
+{
+    const char *triple = rsp->target.carrier->triple;
+
+    lw_put(&rsp->reply.sink, "triple:");
+    rsp_put_hex(&rsp->reply, triple, strlen(triple));
+    lw_put(&rsp->reply.sink, ";endian:little;ptrsize:8;");
+}
+
+void rsp_do_host_info(struct rsp *rsp, const struct rsp_args *args)
+{
+    (void)args;
+    put_triple(rsp);
+}
+
+void rsp_do_process_info(struct rsp *rsp, const struct rsp_args *args)
+{
+    (void)args;
+    lw_put(&rsp->reply.sink, "pid:1;");
+    put_triple(rsp);
+}
+
+/* From now on packets about registers end with ";thread:ID;". Those about memory name no thread:
+ * they are answered for the one that stopped. */
+void rsp_do_thread_suffix(struct rsp *rsp, const struct rsp_args *args)
+{
+    (void)args;
+    rsp->thread_suffix = true;
+    lw_put(&rsp->reply.sink, "OK");
+}
+
+size_t rsp_lldb_suffix(struct rsp *rsp, const char *payload, size_t size, dbg_thread_id *before)
+{
+    static const char name[] = ";thread:";
+    size_t at = size;
+    const char *p;
+    struct lw_error err;
+    uint64_t id;
+
+    *before = 0;
+    if (!rsp->thread_suffix || size == 0 || payload[size - 1] != ';' ||
+        strchr("gGpP", payload[0]) == NULL)
+        return size;
+    while (at > 0 && (size - at < sizeof name - 1 ||
+                      memcmp(payload + at, name, sizeof name - 1) != 0))
+        at--;
+    p = payload + at + sizeof name - 1;
+    if (at == 0 || !rsp_hex_number(&p, payload + size, &id) || p != payload + size - 1)
+        return size;
+    *before = dbg_focus_get(rsp->dbg, DBG_FOCUS_VIEW);
+    if (id == *before || dbg_focus_set(rsp->dbg, DBG_FOCUS_VIEW, id, &err) != LW_OK)
+        *before = 0;
+    return at;
+}
+
+void rsp_lldb_restore(struct rsp *rsp, dbg_thread_id before)
+{
+    struct lw_error err;
+
+    if (before != 0 && dbg_focus_set(rsp->dbg, DBG_FOCUS_VIEW, before, &err) != LW_OK)
+        rsp->view_parked = false;
+}
+
+/* ---- threads ------------------------------------------------------------------------------- */
+
+static void put_json_text(struct lw_sink *out, const char *text, size_t size)
+{
+    lw_put(out, "\"");
+    for (size_t i = 0; i < size; i++)
+        if (text[i] == '"' || text[i] == '\\')
+            lw_printf(out, "\\%c", text[i]);
+        else
+            lw_printf(out, "%c", (unsigned char)text[i] < ' ' ? ' ' : text[i]);
+    lw_put(out, "\"");
+}
+
+static void put_json_register(struct rsp *rsp, struct lw_buffer *json, dbg_thread_id id,
+                              unsigned number, const char *separator)
+{
+    uint8_t data[RSP_REG_BYTES];
+
+    if (rsp_reg_read(&rsp->target, rsp->dbg, id, number, data, NULL) != LW_OK)
+        return;
+    lw_printf(&json->sink, "%s\"%u\":\"", separator, number);
+    rsp_put_hex(json, data, rsp->target.regs[number].bytes);
+    lw_put(&json->sink, "\"");
+}
+
+/* jThreadsInfo: names, and what the unwinder wants first, of all threads at once. Why one of
+ * them stopped is in the stop reply. */
+void rsp_do_threads_info(struct rsp *rsp, const struct rsp_args *args)
+{
+    const struct rsp_carrier *carrier = rsp->target.carrier;
+    struct lw_buffer json, name;
+    struct dbg_thread thread;
+
+    (void)args;
+    lw_buffer_init(&json);
+    lw_buffer_init(&name);
+    lw_put(&json.sink, "[");
+    for (unsigned i = 0; dbg_thread_at(rsp->dbg, i, &thread); i++) {
+        lw_buffer_clear(&name);
+        dbg_thread_name(rsp->dbg, &thread, &name.sink);
+        lw_printf(&json.sink, "%s{\"tid\":%llu,\"name\":", i == 0 ? "" : ",",
+                  (unsigned long long)thread.id);
+        put_json_text(&json.sink, name.text, name.size);
+        lw_put(&json.sink, ",\"registers\":{");
+        put_json_register(rsp, &json, thread.id, carrier->pc, "");
+        put_json_register(rsp, &json, thread.id, carrier->sp, ",");
+        lw_put(&json.sink, "}}");
+    }
+    lw_put(&json.sink, "]");
+    rsp_put_binary(&rsp->reply, json.text, json.size);
+    lw_buffer_fini(&json);
+    lw_buffer_fini(&name);
+}
+
+/* ---- memory ---------------------------------------------------------------------------------- */
+
+/* qMemoryRegionInfo:ADDRESS. Regions are the machine's apertures; what is allocated in them is
+ * known when it is read. Code cannot be written. */
+void rsp_do_region(struct rsp *rsp, const struct rsp_args *args)
+{
+    static const struct {
+        uint64_t from;
+        const char *permissions; /* "": nothing is there */
+    } regions[] = {
+        {0, ""},
+        {ISA_CODE_BASE, "rx"},
+        {2 * ISA_CODE_BASE, ""},
+        {ISA_SHARED_BASE, "rw"},
+        {ISA_LOCAL_BASE, "rw"},
+        {ISA_CONST_BASE, "r"},
+        {2 * ISA_CONST_BASE, ""},
+        {ISA_GLOBAL_BASE, "rw"},
+        {UINT64_C(1) << 48, ""},
+        {UINT64_C(0xF0) << 56, "rw"},
+        {UINT64_C(0xFB) << 56, ""},
+    };
+    size_t i = LW_COUNT_OF(regions) - 1;
+
+    while (args->n[0] < regions[i].from)
+        i--;
+    lw_printf(&rsp->reply.sink, "start:%llx;size:%llx;", (unsigned long long)regions[i].from,
+              (unsigned long long)((i + 1 < LW_COUNT_OF(regions) ? regions[i + 1].from : 0) -
+                                   regions[i].from));
+    if (regions[i].permissions[0] != '\0')
+        lw_printf(&rsp->reply.sink, "permissions:%s;", regions[i].permissions);
+}
+
+/* ---- the program ------------------------------------------------------------------------------ */
+
+/* lldb decodes code, from its file and from memory: to find the next branch, up to which it lets
+ * everything run in a step, and for the frame of a function that stands at the pc. What our
+ * instructions look like as x86 is chance, so it is shown, instead of each, a branch to the
+ * next and two nops: then it steps one by one, as the focus lane needs, and finds the return
+ * address at the stack pointer, where it is. */
+static const uint8_t stand_in[ISA_WORD_BYTES] = {0x75, 0x0e, 0x0f, 0x1f, 0x80, 0, 0, 0, 0,
+                                                 0x0f, 0x1f, 0x80, 0, 0, 0, 0};
+
+void rsp_lldb_code(const struct rsp *rsp, uint64_t address, void *data, uint64_t size)
+{
+    uint8_t *bytes = data;
+
+    if (rsp->config.arch != RSP_X86_64)
+        return;
+    for (uint64_t i = 0; i < size; i++)
+        if (address + i >= ISA_CODE_BASE && address + i < 2 * ISA_CODE_BASE)
+            bytes[i] = stand_in[(address + i) % ISA_WORD_BYTES];
+}
+
+/* The same in the bytes of the ELF; its first segment is the code. */
+static void stand_in_for_text(const struct rsp *rsp, uint8_t *elf, size_t size)
+{
+    enum { E_PHOFF = 32, P_OFFSET = 8, P_VADDR = 16, P_FILESZ = 32, PHDR_BYTES = 56 };
+    uint64_t header = lw_get64(elf + E_PHOFF), from, bytes;
+
+    if (header > size || size - header < PHDR_BYTES)
+        return;
+    from = lw_get64(elf + header + P_OFFSET);
+    bytes = lw_get64(elf + header + P_FILESZ);
+    if (from <= size && bytes <= size - from)
+        rsp_lldb_code(rsp, lw_get64(elf + header + P_VADDR), elf + from, bytes);
+}
+
+/* A file of the served ELF in a folder of its own, which only we can read; "" when it cannot
+ * be written: lldb then has no lines, and says so. */
+static void write_module(struct rsp *rsp)
+{
+    const char *folder = getenv("TMPDIR"), *name = strrchr(rsp->elf_name, '/');
+    struct lw_error err;
+    uint8_t *copy;
+
+    if (rsp->module[0] != '\0')
+        return;
+    snprintf(rsp->module_folder, sizeof rsp->module_folder, "%.200s/lanewise-XXXXXX",
+             folder != NULL && *folder == '/' ? folder : "/tmp");
+    if (mkdtemp(rsp->module_folder) == NULL) {
+        rsp->module_folder[0] = '\0';
+        return;
+    }
+    snprintf(rsp->module, sizeof rsp->module, "%s%s", rsp->module_folder,
+             name != NULL ? name : "/kernel.lwo");
+    copy = malloc(rsp->elf_size);
+    if (copy != NULL) {
+        memcpy(copy, rsp->elf, rsp->elf_size);
+        /* ET_DYN: lldb forgets where it has loaded a library that is an executable */
+        copy[16] = 3;
+        stand_in_for_text(rsp, copy, rsp->elf_size);
+    }
+    if (copy == NULL || lw_file_write(rsp->module, copy, rsp->elf_size, &err) != LW_OK)
+        rsp_lldb_close(rsp);
+    free(copy);
+}
+
+void rsp_lldb_close(struct rsp *rsp)
+{
+    if (rsp->module[0] != '\0')
+        unlink(rsp->module);
+    if (rsp->module_folder[0] != '\0')
+        rmdir(rsp->module_folder);
+    rsp->module[0] = rsp->module_folder[0] = '\0';
+}
+
+/* qXfer:libraries:read */
+void rsp_do_libraries_read(struct rsp *rsp, const struct rsp_args *args)
+{
+    struct lw_buffer xml;
+    uint64_t from = args->n[0], size;
+
+    if (!rsp->lldb || rsp->elf == NULL)
+        return; /* not supported */
+    write_module(rsp);
+    lw_buffer_init(&xml);
+    lw_put(&xml.sink, "<library-list>");
+    if (rsp->module[0] != '\0') {
+        lw_put(&xml.sink, "<library name=\"");
+        rsp_put_xml(&xml.sink, rsp->module, strlen(rsp->module));
+        lw_printf(&xml.sink, "\"><section address=\"0x%llx\"/></library>",
+                  (unsigned long long)ISA_CODE_BASE);
+    }
+    lw_put(&xml.sink, "</library-list>");
+    if (from > xml.size)
+        from = xml.size;
+    size = xml.size - from < args->n[1] ? xml.size - from : args->n[1];
+    lw_put(&rsp->reply.sink, from + size == xml.size ? "l" : "m");
+    rsp_put_binary(&rsp->reply, xml.text + from, (size_t)size);
+    lw_buffer_fini(&xml);
+}

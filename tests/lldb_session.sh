@@ -1,0 +1,123 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# lldb 19 on the x86-64 carrier: `gdb-remote PORT` alone gives lines, variables, frames, steps and
+# warps by name; nothing is left behind.
+. "${srcdir:-.}/tests/gdb_lib.sh"
+lldb=${LLDB:-lldb-19}
+need "$lldb"
+cp "$src"/tests/golden/gdb/variables.cl "$src"/tests/golden/gdb/calls.cl "$work"/
+mkdir "$work/tmp"
+TMPDIR=$work/tmp
+export TMPDIR
+
+# talk: a batch session of lldb with $work/session, connected to $port
+talk() {
+    set -- -X -x -b -o "gdb-remote $port"
+    while read -r command; do
+        set -- "$@" -o "$command"
+    done <"$work/session"
+    (cd "$work" && timeout 60 "$lldb" "$@") </dev/null >"$work/raw" 2>&1
+    sed "s#$work/##g" "$work/raw" >"$work/transcript"
+}
+left_behind() {
+    server_ends
+    [ "$status" = "$1" ] || fail "the run ended with status $status, not $1"
+    [ -z "$(ls -A "$work/tmp")" ] || fail "left behind: $(ls "$work/tmp")"
+}
+
+serve "$lanewise" run calls.yaml --gdb 127.0.0.1:0
+cat >"$work/session" <<'END'
+breakpoint set -f calls.cl -l 7
+continue
+bt
+thread step-over
+thread step-out
+frame variable
+thread list
+register read exec lane
+breakpoint delete -f
+breakpoint set -n calls
+thread step-inst
+continue
+END
+talk
+expect "lldb: lines, frames and steps" <<'END'
+^Breakpoint 1: where = calls\.cl\.lwo`leaf \+ 112 at calls\.cl:7:7
+^  \* frame #0: .*`leaf\(x=401, y=1\) at calls\.cl:7
+^    frame #1: .*`fact\(n=1, depth=4\) at calls\.cl:15
+^    frame #2: .*`fact\(n=2, depth=3\) at calls\.cl:16
+^    frame #6: .*`calls\(out=.*, n=64\) at calls\.cl:25
+stop reason = step over
+^-> 8 
+stop reason = step out
+^Return value: \(int\) \$0 = 402
+^\(int\) n = 1
+^\(int\) mine = 401
+^  thread #2: .* name = 'block\(0,0,0\) w1 lane 0'
+^    exec = 0x00000000ffffffff
+^    lane = 0x00000001
+^All breakpoints removed
+stop reason = instruction step into
+^Process 1 exited with status = 0
+END
+left_behind 0
+
+serve "$lanewise" run variables.yaml --gdb 127.0.0.1:0
+line=$(sed -n '/in the loop/=' "$work/variables.cl")
+cat >"$work/session" <<END
+breakpoint set -f variables.cl -l $line
+continue
+next
+next
+next
+frame variable k t
+print r.in
+print k + 1
+register write lane 5
+breakpoint delete -f
+next
+frame variable i
+memory region \$pc
+process plugin packet monitor lanes
+detach
+END
+talk
+expect "lldb: variables and the focus lane" <<'END'
+^Breakpoint 1: where = variables\.cl\.lwo`variables
+stop reason = breakpoint 1\.1
+stop reason = step over
+stop reason = step over
+stop reason = breakpoint 1\.1
+^\(int\) k = 1
+^\(float\) t = 1\.5
+big = -7
+^\(int\) 2
+^\* thread #1, name = 'block\(0,0,0\) w0 lane 5', stop reason = step over
+^\(int\) i = 5
+^\[0x0000000100000000-0x0000000200000000\) r-x
+^\* *5  \(5,0,0\) 
+^Process 1 detached
+END
+left_behind 0
+
+# The twin: a stub that knows nothing of lldb gives it no lines.
+serve "$server_program" calls.yaml x86-64 --without lldb
+printf '%s\n' 'breakpoint set -f calls.cl -l 7' 'image list' >"$work/session"
+talk
+expect "lldb without what it asks" <<'END'
+^WARNING: +Unable to resolve breakpoint
+^error: the target has no associated executable images
+END
+grep -q 'calls.cl:' "$work/transcript" && fail "there are lines without the feature"
+stop_server
+
+# A fault is a signal with its sentence; in batch mode lldb ends there.
+serve "$lanewise" run fault.yaml --gdb 127.0.0.1:0
+printf '%s\n' 'continue' >"$work/session"
+talk
+expect "lldb: a fault" <<'END'
+^fault: 
+^\* thread #1, name = 'block\(0,0,0\) w0 lane 7', stop reason = signal SIGSEGV
+END
+left_behind 3
+finish
