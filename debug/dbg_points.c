@@ -119,6 +119,7 @@ enum lw_status dbg_point_remove(struct dbg *dbg, unsigned id, struct lw_error *e
         return no_point(id, err);
     pc = point->pub.pc;
     kind = point->pub.kind;
+    dbg_watch_removed(dbg, point);
     dbg_point_free(point);
     dbg->point_count--;
     memmove(point, point + 1,

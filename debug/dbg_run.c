@@ -252,6 +252,8 @@ static enum lw_status run_all(struct dbg *dbg, struct dbg_stop *stop, struct lw_
     enum lw_status status = LW_OK;
 
     dbg_arrival_prune(dbg);
+    if (dbg_watch_pending(dbg))
+        return dbg_watch_stop(dbg, stop, err);
     while (status == LW_OK && stop->kind == DBG_STOP_NONE) {
         struct emu_stop es = {0};
 

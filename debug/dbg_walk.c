@@ -56,6 +56,9 @@ static enum lw_status step_range(struct dbg *dbg, dbg_thread_id id, uint64_t low
     enum lw_status status = dbg_stepper_init(&s, dbg, id, locked, err);
     uint64_t pc = 0, before = status == LW_OK ? company(&s) : 0;
 
+    if (status == LW_OK && dbg_watch_pending(dbg))
+        return dbg_watch_stop(dbg, stop, err);
+
     while (status == LW_OK) {
         enum dbg_outcome outcome;
 

@@ -30,6 +30,10 @@ static bool on_event(struct emu_observer *observer, const struct emu_event *ev)
             continue;
         if (watch->pending.point == 0)
             watch->pending = touches[i];
+        else if (point->pub.owner == DBG_OWNER_GDB && dbg_point_is_gdb(dbg, watch->pending.point) &&
+                 watch->later_count < LW_COUNT_OF(watch->later))
+            watch->later[watch->later_count++] = (struct dbg_later){
+                point->pub.address, point->pub.size_bytes, point->pub.access, touches[i]};
         else if (watch->other_count < LW_COUNT_OF(watch->others))
             watch->others[watch->other_count++] = touches[i].point;
     }
@@ -48,6 +52,52 @@ void dbg_watch_begin(struct dbg *dbg)
     dbg->watch->pending.point = 0;
     dbg->watch->other_count = 0;
     dbg_touch_begin(dbg);
+    for (unsigned i = 0; i < DBG_GHOSTS; i++)
+        if (dbg->watch->ghosts[i].access != 0 && dbg->watch->ghosts[i].age++ != 0)
+            dbg->watch->ghosts[i].access = 0;
+    /* What gdb was not told yet, if it still watches it. */
+    while (dbg->watch->pending.point == 0 && dbg->watch->later_count != 0) {
+        const struct dbg_later *later = &dbg->watch->later[--dbg->watch->later_count];
+
+        for (size_t i = 0; i < dbg->point_count && dbg->watch->pending.point == 0; i++) {
+            const struct dbg_point *point = &dbg->points[i].pub;
+
+            if (point->kind == DBG_POINT_WATCH && point->owner == DBG_OWNER_GDB &&
+                point->enabled && point->address == later->address &&
+                point->size_bytes == later->size_bytes && point->access == later->access) {
+                dbg->watch->pending = later->touch;
+                dbg->watch->pending.point = point->id;
+            }
+        }
+    }
+}
+
+void dbg_watch_removed(struct dbg *dbg, const struct dbg_point_record *point)
+{
+    struct dbg_ghost *ghost;
+
+    if (point->pub.owner != DBG_OWNER_GDB || point->watched == NULL || dbg->watch == NULL ||
+        point->watched->scope == DBG_SCOPE_ALL)
+        return;
+    ghost = &dbg->watch->ghosts[dbg->watch->ghost_next++ % DBG_GHOSTS];
+    *ghost = (struct dbg_ghost){point->pub.address, point->pub.size_bytes, point->pub.access, 0,
+                                *point->watched};
+}
+
+/* gdb puts in again what it took out: the same place, wherever the focus is now. */
+static bool ghost_take(struct dbg *dbg, const struct dbg_point *point, struct dbg_watched *w)
+{
+    for (unsigned i = 0; point->owner == DBG_OWNER_GDB && i < DBG_GHOSTS; i++) {
+        struct dbg_ghost *ghost = &dbg->watch->ghosts[i];
+
+        if (ghost->access == point->access && ghost->address == point->address &&
+            ghost->size_bytes == point->size_bytes) {
+            *w = ghost->watched;
+            ghost->access = 0;
+            return true;
+        }
+    }
+    return false;
 }
 
 /* Memory for the tables with one point more; the observer is there while a point needs it. */
@@ -289,7 +339,8 @@ enum lw_status dbg_watch_add(struct dbg *dbg, enum dbg_owner owner, dbg_thread_i
         return LW_FAIL(err, LW_ENOMEM, "no memory for another point");
     }
     w->bytes = size_bytes;
-    status = place(dbg, id, address, w, err);
+    if (!ghost_take(dbg, &record.pub, w))
+        status = place(dbg, id, address, w, err);
     if (status != LW_OK) {
         dbg_point_free(&record);
         return status;

@@ -11,6 +11,26 @@ struct dbg_range {
     size_t point; /* index in dbg->points */
 };
 
+/**
+ * A watchpoint of gdb's that was removed. gdb takes its points out at each stop and puts them in
+ * again when it resumes, by the bare address; the focus may be elsewhere by then. Whose memory or
+ * register it was is remembered until the next resume but one.
+ */
+struct dbg_ghost {
+    uint64_t address;
+    unsigned size_bytes, access; /* access 0: none */
+    unsigned age;                /* resumes since */
+    struct dbg_watched watched;
+};
+enum { DBG_GHOSTS = 64 };
+
+/** A stop can name one watchpoint to gdb: this one was touched by the same instruction. */
+struct dbg_later {
+    uint64_t address;
+    unsigned size_bytes, access;
+    struct dbg_touch touch;
+};
+
 /** What instructions are compared with. */
 struct dbg_watch {
     struct emu_observer observer;
@@ -28,6 +48,10 @@ struct dbg_watch {
     struct dbg_touch pending;  /* the stop to be made; point 0: none */
     unsigned others[8];        /* points that stop as well */
     unsigned other_count;
+    struct dbg_ghost ghosts[DBG_GHOSTS]; /* ring */
+    unsigned ghost_next;
+    struct dbg_later later[8]; /* gdb's: told one by one, at its next resumes */
+    unsigned later_count;
 };
 
 #endif

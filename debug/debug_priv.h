@@ -251,6 +251,8 @@ void dbg_watch_owner_print(const struct dbg *dbg, unsigned id, struct lw_sink *o
 /** Points were added, removed, enabled or disabled. */
 void dbg_watch_changed(struct dbg *dbg);
 void dbg_watch_free(struct dbg *dbg);
+/** A watchpoint is about to be removed. */
+void dbg_watch_removed(struct dbg *dbg, const struct dbg_point_record *point);
 /** An instruction touched something since the run began, and the stop was not made yet. */
 bool dbg_watch_pending(const struct dbg *dbg);
 /** Before anything runs: what was pending is forgotten. */

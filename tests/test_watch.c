@@ -531,6 +531,68 @@ static void until_without_a_place_runs_a_loop_to_its_end(void **state)
     fix_close(f);
 }
 
+/* ---- gdb's own -------------------------------------------------------------------------------- */
+
+static unsigned gdb_watch(struct fix *f, uint64_t address)
+{
+    struct lw_error err = {0};
+    unsigned id = 0;
+
+    if (dbg_watch_add(f->dbg, DBG_OWNER_GDB, dbg_focus_get(f->dbg, DBG_FOCUS_VIEW), address, 4,
+                      DBG_ACCESS_WRITE, NULL, NULL, &id, &err) != LW_OK)
+        fix_fail("gdb_watch", &err);
+    return id;
+}
+
+static void what_gdb_puts_in_again_stays_the_lanes(void **state)
+{
+    struct fix *f = fix_open("watch.s", 8, 1, 8, 1);
+    struct lw_error err;
+    struct dbg_stop stop;
+    unsigned id;
+
+    (void)state;
+    assert_int_equal(dbg_lane_set(f->dbg, 1, 6, &err), LW_OK);
+    id = gdb_watch(f, ISA_LOCAL_BASE + 8);
+    (void)fix_break(f, 23, "lane == 2");
+    assert_int_equal(fix_continue(f).kind, DBG_STOP_BREAKPOINT);
+    assert_int_equal(dbg_lane_get(f->dbg, 1), 2);
+    assert_int_equal(dbg_point_remove(f->dbg, id, &err), LW_OK);
+    id = gdb_watch(f, ISA_LOCAL_BASE + 8);
+    stop = fix_continue(f);
+    expect_watch(f, &stop, id, 25, 0x40, 0, 6);
+    /* two resumes without it: it is another one, of the focus lane */
+    assert_int_equal(dbg_point_remove(f->dbg, id, &err), LW_OK);
+    assert_int_equal(dbg_lane_set(f->dbg, 1, 3, &err), LW_OK);
+    id = gdb_watch(f, ISA_LOCAL_BASE + 12);
+    stop = fix_continue(f);
+    expect_watch(f, &stop, id, 26, 0x08, 0, 8);
+    fix_close(f);
+}
+
+static void gdb_is_told_of_each_watchpoint_of_one_instruction(void **state)
+{
+    struct fix *f = fix_open("watch.s", 8, 1, 8, 1);
+    unsigned first = gdb_watch(f, f->out), second = gdb_watch(f, f->out + 16);
+    struct lw_error err;
+    uint64_t pc;
+    struct dbg_stop stop = fix_continue(f);
+
+    (void)state;
+    expect_watch(f, &stop, first, 15, 0x01, 0, 1);
+    pc = stop.pc;
+    /* gdb takes them out and in */
+    assert_int_equal(dbg_point_remove(f->dbg, first, &err), LW_OK);
+    assert_int_equal(dbg_point_remove(f->dbg, second, &err), LW_OK);
+    (void)gdb_watch(f, f->out);
+    second = gdb_watch(f, f->out + 16);
+    stop = fix_continue(f);
+    expect_watch(f, &stop, second, 15, 0x02, 0, 1);
+    assert_int_equal(stop.pc, pc);
+    assert_int_equal(fix_continue(f).kind, DBG_STOP_ENDED);
+    fix_close(f);
+}
+
 /* ---- refusals ----------------------------------------------------------------------------- */
 
 static void what_cannot_be_watched_is_refused(void **state)
@@ -662,6 +724,8 @@ int main(void)
         cmocka_unit_test(a_chosen_frame_ends_when_the_lane_moves),
         cmocka_unit_test(expressions_are_displayed_at_every_stop),
         cmocka_unit_test(until_without_a_place_runs_a_loop_to_its_end),
+        cmocka_unit_test(what_gdb_puts_in_again_stays_the_lanes),
+        cmocka_unit_test(gdb_is_told_of_each_watchpoint_of_one_instruction),
         cmocka_unit_test(what_cannot_be_watched_is_refused),
         cmocka_unit_test(each_happening_is_caught),
         cmocka_unit_test(lanes_that_exit_are_caught),
