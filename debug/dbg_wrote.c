@@ -65,10 +65,10 @@ static bool window_done(struct dbg_search *search)
     return ((struct wrote_search *)search->context)->out->found;
 }
 
-/* The last write to the place of a point, before where the machine stands. It stands elsewhere
- * then. The point goes. */
+/* The last write to the place of a point before a count of instructions. The machine stands
+ * elsewhere then. The point goes. */
 static enum lw_status last_write(struct dbg *dbg, unsigned point, unsigned last_point,
-                                 struct dbg_written *out, struct lw_error *err)
+                                 uint64_t before, struct dbg_written *out, struct lw_error *err)
 {
     struct wrote_search w = {.point = point, .out = out};
     struct dbg_stop stop = {0};
@@ -76,7 +76,7 @@ static enum lw_status last_write(struct dbg *dbg, unsigned point, unsigned last_
 
     w.search = (struct dbg_search){.dbg = dbg, .seen = seen, .done = window_done, .context = &w};
     out->found = false;
-    status = dbg_search_back(&w.search, dbg_history_now(dbg), err);
+    status = dbg_search_back(&w.search, before, err);
     out->interrupted = w.search.interrupted;
     if (out->found) {
         dbg_touch_stop(dbg, &out->touch, &stop);
@@ -87,16 +87,19 @@ static enum lw_status last_write(struct dbg *dbg, unsigned point, unsigned last_
     return status;
 }
 
-/** Where a look at the past began. */
+/** Where a look at the past began, and who is asked then. */
 struct stand {
     uint64_t at;
     size_t arrivals;
     dbg_thread_id focus[2];
     struct dbg_lane who;
+    uint64_t count; /* of instructions there */
 };
 
-static enum lw_status stand_note(struct dbg *dbg, struct stand *stand, struct lw_error *err)
+static enum lw_status stand_note(struct dbg *dbg, struct stand *stand, struct dbg_lane *who,
+                                 struct lw_error *err)
 {
+    struct dbg_thread first;
     struct emu_history_info info;
     struct dbg_stop stop;
     enum lw_status status = dbg_history_ready(dbg, &stop, err);
@@ -108,7 +111,14 @@ static enum lw_status stand_note(struct dbg *dbg, struct stand *stand, struct lw
     stand->arrivals = dbg->arrival_count;
     memcpy(stand->focus, dbg->focus, sizeof stand->focus);
     stand->who = dbg_history_lane(dbg, dbg->focus[DBG_FOCUS_VIEW]);
-    return LW_OK;
+    stand->count = info.now;
+    if (!dbg->ended || info.now == info.earliest)
+        return LW_OK;
+    /* Nobody is there who could say what a name means: before the last instruction there is. */
+    status = dbg_history_move(dbg, info.now - 1, err);
+    if (status == LW_OK && dbg_thread_at(dbg, 0, &first))
+        *who = (struct dbg_lane){first.id, first.lane};
+    return status;
 }
 
 static enum lw_status stand_again(struct dbg *dbg, const struct stand *stand,
@@ -123,32 +133,41 @@ static enum lw_status stand_again(struct dbg *dbg, const struct stand *stand,
     return status;
 }
 
+/* The point on what @text names. */
+static enum lw_status place_point(struct dbg *dbg, const struct dbg_lane *who, const char *text,
+                                  unsigned size_bytes, unsigned *point, struct lw_error *err)
+{
+    struct lw_error ignored;
+    struct dbg_value value;
+    enum lw_status status = LW_EINPUT;
+
+    if (size_bytes == 0)
+        status = dbg_watch_expression(dbg, who->id, who->lane, text, DBG_ACCESS_BOTH, NULL, point,
+                                      err);
+    if (status != LW_OK && dbg_eval(dbg, who->id, who->lane, text, &value,
+                                    size_bytes != 0 ? err : &ignored) == LW_OK)
+        status = dbg_watch_add(dbg, DBG_OWNER_SHELL, who->id, value.bits,
+                               size_bytes != 0 ? size_bytes : 4, DBG_ACCESS_BOTH, NULL, NULL,
+                               point, err);
+    return status;
+}
+
 enum lw_status dbg_wrote(struct dbg *dbg, dbg_thread_id id, unsigned lane, const char *text,
                          unsigned size_bytes, struct dbg_written *out, struct lw_error *err)
 {
+    struct dbg_lane who = {id, lane};
     unsigned point, last = dbg->last_point;
-    struct dbg_value value;
     struct stand stand;
-    struct lw_error ignored;
-    enum lw_status status = stand_note(dbg, &stand, err);
+    enum lw_status status = stand_note(dbg, &stand, &who, err), again;
 
     memset(out, 0, sizeof *out);
     if (status != LW_OK)
         return status;
-    status = LW_EINPUT;
-    if (size_bytes == 0)
-        status = dbg_watch_expression(dbg, id, lane, text, DBG_ACCESS_BOTH, NULL, &point, err);
-    if (status != LW_OK && dbg_eval(dbg, id, lane, text, &value,
-                                    size_bytes != 0 ? err : &ignored) == LW_OK)
-        status = dbg_watch_add(dbg, DBG_OWNER_SHELL, id, value.bits,
-                               size_bytes != 0 ? size_bytes : 4, DBG_ACCESS_BOTH, NULL, NULL,
-                               &point, err);
-    if (status != LW_OK)
-        return status;
-    status = last_write(dbg, point, last, out, err);
-    if (status != LW_OK)
-        return status;
-    return stand_again(dbg, &stand, err);
+    status = place_point(dbg, &who, text, size_bytes, &point, err);
+    if (status == LW_OK)
+        status = last_write(dbg, point, last, stand.count, out, err);
+    again = stand_again(dbg, &stand, status == LW_OK ? err : NULL);
+    return status != LW_OK ? status : again;
 }
 
 /* ---- where a value comes from ------------------------------------------------------------------ */
@@ -248,14 +267,15 @@ enum lw_status dbg_origin(struct dbg *dbg, dbg_thread_id id, unsigned lane, cons
     struct dbg_written w = {0};
     struct source next;
     struct stand stand;
-    enum lw_status status = stand_note(dbg, &stand, err);
+    struct dbg_lane who = {id, lane};
+    enum lw_status status = stand_note(dbg, &stand, &who, err), again;
 
-    if (status == LW_OK)
-        status = dbg_watch_expression(dbg, id, lane, text, DBG_ACCESS_BOTH, NULL, &point, err);
     if (status != LW_OK)
         return status;
+    w.at = stand.count;
+    status = place_point(dbg, &who, text, 0, &point, err);
     for (unsigned hop = 1; status == LW_OK && hop <= MOST_HOPS; hop++) {
-        status = last_write(dbg, point, last, &w, err);
+        status = last_write(dbg, point, last, w.at, &w, err);
         if (status != LW_OK)
             break;
         if (w.interrupted || !w.found) {
@@ -277,9 +297,8 @@ enum lw_status dbg_origin(struct dbg *dbg, dbg_thread_id id, unsigned lane, cons
                           DBG_ACCESS_BOTH, NULL, next.name, &point, NULL) != LW_OK)
             break;
     }
-    if (status != LW_OK)
-        return status;
-    return stand_again(dbg, &stand, err);
+    again = stand_again(dbg, &stand, status == LW_OK ? err : NULL);
+    return status != LW_OK ? status : again;
 }
 
 void dbg_written_print(struct dbg *dbg, const struct dbg_written *w, const char *indent,

@@ -33,6 +33,7 @@ done
 for t in "$src"/tests/behaviours_*.sh; do # each behaviour of a debugger fails without what it shows
     step "$(basename "$t" .sh)" env LW_TWINS=all "$t"
 done
+[ ! -x tests/prop_reverse ] || step reverse env LW_RANDOM_COUNT=1000 "$src/tests/prop_reverse.sh"
 step builtins env LW_BUILTINS=all "$src/tests/test_ptx_builtins.sh"
 [ ! -x tests/prop_ptx ] || step front-end env LW_RANDOM_COUNT="$programs" tests/prop_ptx
 [ ! -x tests/prop_ptx_eval ] || step ptx-evaluator env LW_RANDOM_COUNT="$programs" tests/prop_ptx_eval
