@@ -96,6 +96,18 @@ void dbg_destroy(struct dbg *dbg)
     free(dbg);
 }
 
+bool dbg_variable_address(const struct dbg *dbg, const struct isa_object *object, unsigned index,
+                          uint64_t *out)
+{
+    const struct emu_program *program = emu_machine_program_at(dbg->machine, ISA_CODE_BASE);
+
+    if (program == NULL || emu_program_object(program) != object ||
+        index >= object->variable_count)
+        return false;
+    *out = emu_program_variable(program, object->variables[index].name, NULL);
+    return true;
+}
+
 void dbg_set_messages(struct dbg *dbg, struct lw_sink *messages)
 {
     dbg->config.messages = messages;

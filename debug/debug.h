@@ -335,6 +335,11 @@ bool dbg_frame_at(struct dbg *dbg, dbg_thread_id id, unsigned lane, unsigned ind
  *  address. 0 when the thread is gone. */
 uint64_t dbg_stack_pointer(const struct dbg *dbg, dbg_thread_id id, unsigned lane);
 
+/** Where the loader has put global variable @index of @object; 0: it was left out. False when
+ *  @object is not the program that was loaded first. */
+bool dbg_variable_address(const struct dbg *dbg, const struct isa_object *object, unsigned index,
+                          uint64_t *out);
+
 /* ---- tables: `info os` in gdb ------------------------------------------------------- */
 
 /** A table of the machine's state: its rows are texts, one for each column. */

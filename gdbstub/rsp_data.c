@@ -396,17 +396,16 @@ enum { FILEIO_ENOENT = 2, FILEIO_EBADF = 9, FILEIO_EROFS = 30, ELF_FD = 3 };
 /* Where the loader has put the object's variables; NULL: nobody knows. */
 static uint64_t *variable_addresses(const struct rsp *rsp, const struct isa_object *object)
 {
-    const struct emu_machine *machine = dbg_machine(rsp->dbg);
-    const struct emu_program *program =
-        machine != NULL ? emu_machine_program_at(machine, ISA_CODE_BASE) : NULL;
     uint64_t *at;
 
-    if (program == NULL || emu_program_object(program) != object ||
-        !rsp_has(rsp, RSP_F_VARIABLES))
+    if (!rsp_has(rsp, RSP_F_VARIABLES))
         return NULL;
     at = calloc((size_t)object->variable_count + 1, sizeof *at);
     for (unsigned i = 0; at != NULL && i < object->variable_count; i++)
-        at[i] = emu_program_variable(program, object->variables[i].name, NULL);
+        if (!dbg_variable_address(rsp->dbg, object, i, &at[i])) {
+            free(at);
+            return NULL;
+        }
     return at;
 }
 

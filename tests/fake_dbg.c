@@ -107,10 +107,11 @@ unsigned fake_dbg_state_calls(const struct dbg *dbg)
     return dbg->state_calls;
 }
 
-struct emu_machine *dbg_machine(const struct dbg *dbg)
+bool dbg_variable_address(const struct dbg *dbg, const struct isa_object *object, unsigned index,
+                          uint64_t *out)
 {
-    (void)dbg;
-    return NULL;
+    (void)dbg, (void)object, (void)index, (void)out;
+    return false;
 }
 
 void dbg_set_messages(struct dbg *dbg, struct lw_sink *messages)

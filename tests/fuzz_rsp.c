@@ -30,6 +30,26 @@ static enum lw_status say(void *context, int argc, char **argv, struct lw_sink *
     return LW_OK;
 }
 
+enum { MAX_RUNS = 4 };
+
+/* What `run` made: the connection frees none of it. */
+struct runs {
+    struct dbg *dbg[MAX_RUNS];
+    unsigned count;
+    struct fake_options options;
+};
+
+static enum lw_status again(void *context, const char *name, struct rsp_config *config,
+                            struct lw_error *err)
+{
+    struct runs *runs = context;
+
+    if (runs->count == MAX_RUNS)
+        return LW_FAIL(err, LW_EIO, "no more of \"%s\"", name);
+    config->dbg = runs->dbg[runs->count++] = fake_dbg_create(&runs->options);
+    return LW_OK;
+}
+
 /* Enough of an object for the served file; its contents do not matter here. */
 static uint8_t code[64];
 
@@ -40,7 +60,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     static const struct lw_command rows[] = {{"say", NULL, "...", "Say", "say", say}};
     const struct lw_command_set set = {.tables = {{rows, 1, NULL}}, .count = 1};
     struct fake_options options = {.warps = 3, .fault_at = -1};
-    struct rsp_config config = {.monitor = &set};
+    struct runs runs = {.count = 0};
+    struct rsp_config config = {.monitor = &set, .restart = again, .restart_context = &runs};
     struct isa_word word = {code[0], 0};
     struct isa_object object = {.text = &word};
     struct lw_sink out = {drop};
@@ -53,7 +74,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     options.fault_at = data[0] & 4 ? 7 : -1;
     lw_arena_init(&object.arena);
     config.object = data[0] & 8 ? &object : NULL;
-    config.dbg = fake_dbg_create(&options);
+    runs.options = options;
+    config.dbg = runs.dbg[runs.count++] = fake_dbg_create(&options);
     if (rsp_create(&config, &out, &rsp, &err) == LW_OK) {
         const uint8_t *p = data + 1, *end = data + size;
 
@@ -69,7 +91,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         }
     }
     rsp_destroy(rsp);
-    dbg_destroy(config.dbg);
+    while (runs.count != 0)
+        dbg_destroy(runs.dbg[--runs.count]);
     return 0;
 }
 

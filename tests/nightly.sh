@@ -59,7 +59,7 @@ else
     libs="-lelf -lyaml -lreadline -lcapstone -lpthread"
     for harness in "$src"/tests/fuzz_*.c; do
         name=$(basename "$harness" .c)
-        extra=; [ "$name" != fuzz_rsp ] || extra="$src/tests/fake_dbg.c"
+        extra=; [ "$name" != fuzz_rsp ] || extra="$src/tests/fake_dbg.c gdbstub/rsp_python_text.c"
         dirs="base isa ptx"; [ "$name" != fuzz_rsp ] || dirs="base isa gdbstub"
         [ "$name" != fuzz_yaml ] || dirs="base isa ptx emu launch"
         [ "$name" != fuzz_checkpoint ] || dirs="base isa emu"
@@ -74,6 +74,7 @@ else
         mkdir -p "nightly-corpus/$name"
         [ "$name" != fuzz_checkpoint ] || tests/fuzz_checkpoint -w "nightly-corpus/$name"
         seeds="$src/tests/corpus/${name#fuzz_}"
+        [ "$name" != fuzz_rsp ] || seeds="$src/tests/golden/gdb/fuzz"
         [ -d "$seeds" ] || seeds=
         # shellcheck disable=SC2086
         step "$name" "./nightly-$name" -max_total_time="$seconds" -print_final_stats=1 \
