@@ -43,6 +43,42 @@ END
 
     serve "$server_program" walk.yaml "$carrier"
     cat >"$work/session" <<'END'
+watch *(unsigned*)0x200000000008
+continue
+reverse-continue
+print $lane
+continue
+reverse-step
+reverse-next
+reverse-stepi
+reverse-stepi
+reverse-stepi
+delete
+reverse-continue
+END
+    session "$gdb"
+    expect "$gdb, $carrier: back to before the write, forward behind it, and back by lines" <<'END'
+hit Hardware watchpoint 1
+hit Hardware watchpoint 1
+^Old value = 11
+^New value = 0
+^walk \(.*\) at walk\.s:26
+\$1 = 2
+hit Hardware watchpoint 1
+^New value = 11
+^\+reverse-step
+^26	
+^\+reverse-next
+^25	
+^24	
+^square \(\) at walk\.s:33
+^\+reverse-continue
+No more reverse-execution history
+^walk \(.*\) at walk\.s:6
+END
+
+    serve "$server_program" walk.yaml "$carrier"
+    cat >"$work/session" <<'END'
 set dprintf-style agent
 dprintf walk.s:18,"lane %d of warp %u: %5.3d\n", $lane, $warp, threadIdx.x
 condition 1 $lane == 5 || $lane == 9
