@@ -21,6 +21,10 @@ _lanewise()
     --compiler | --clang) COMPREPLY=($(compgen -c -- "$cur" | grep -E '^(clang(-[0-9]+)?|nvcc)$' | sort -u)); return ;;
     --gdb-arch | -a | --arch) COMPREPLY=($(compgen -W 'x86-64 aarch64' -- "$cur")); return ;;
     --gdb-program) COMPREPLY=($(compgen -c -- "$cur" | grep -E '^gdb' | sort -u)); return ;;
+    -a | --arch | --gdb-arch) COMPREPLY=($(compgen -W 'x86-64 aarch64' -- "$cur")); return ;;
+    --tag-plan) COMPREPLY=($(compgen -W 'gain all' -- "$cur")); return ;;
+    --gdb-program) COMPREPLY=($(compgen -c -- "$cur" | grep -E '^gdb' | sort -u)); return ;;
+    -c | --command) COMPREPLY=(); return ;;
     --level) COMPREPLY=($(compgen -W '0 1 3 4' -- "$cur")); return ;;
     esac
     case $cur in
