@@ -341,12 +341,7 @@ static void primary(struct dbg_expr *e, struct dbg_operand *o)
             suffixes(e, o);
         return;
     }
-    dbg_expr_fail(
-        e, LW_ENOENT,
-        "nothing here is called \"%s\": there are registers (v0, s0, p0), tid.x and the like, "
-        "pc, lane, exec, parameters, variables of the source, module variables, functions and "
-        "buffers",
-        name);
+    dbg_name_unknown(e, name);
 }
 
 static struct dbg_value negated(struct dbg_expr *e, char op, struct dbg_value value)

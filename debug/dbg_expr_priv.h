@@ -116,6 +116,8 @@ void dbg_name_register(struct dbg_expr *e, struct dbg_operand *o);
 /** @name was read, e->at is behind it; may read on (":3", ".x"). False: nothing has this
  *  name. A name that is refused is true, with the failure noted. */
 bool dbg_name_resolve(struct dbg_expr *e, const char *name, struct dbg_operand *o);
+/** Fail: nothing is called so; what is nearest? */
+void dbg_name_unknown(struct dbg_expr *e, const char *name);
 
 /* ---- variables of the source (dbg_variables.c) ---------------------------------------- */
 

@@ -412,3 +412,54 @@ bool dbg_name_resolve(struct dbg_expr *e, const char *name, struct dbg_operand *
     return register_name(e, name, o) || barrier_name(e, name, o) || special_name(e, name, o) ||
            state_name(e, name, o) || program_name(e, name, o) || builtin_name(e, name, o);
 }
+
+/* ---- names that nothing has ------------------------------------------------------ */
+
+struct nearest {
+    const char *name;
+    char found[DBG_MAX_NAME];
+    unsigned distance;
+};
+
+static void nearer(void *context, const char *candidate)
+{
+    struct nearest *n = context;
+    unsigned distance = lw_edit_distance(n->name, candidate);
+
+    if (distance < n->distance && distance * 3 <= strlen(n->name) + 1 &&
+        strlen(candidate) < sizeof n->found) {
+        strcpy(n->found, candidate);
+        n->distance = distance;
+    }
+}
+
+void dbg_name_unknown(struct dbg_expr *e, const char *name)
+{
+    struct nearest n = {.name = name, .distance = UINT32_MAX};
+    struct emu_allocation allocation;
+    struct dbg_reg reg;
+    char full[DBG_MAX_NAME + 4];
+
+    snprintf(full, sizeof full, "%s.x", special_alias(name));
+    if (isa_special_find(full, strlen(full)) >= 0) {
+        dbg_expr_fail(e, LW_ENOENT, "%s has three parts: write %s.x", name, name);
+        return;
+    }
+    dbg_names_each(e->dbg, e->id, e->lane, DBG_NAMES_VARIABLES, nearer, &n);
+    dbg_names_each(e->dbg, e->id, e->lane, DBG_NAMES_FUNCTIONS, nearer, &n);
+    for (unsigned i = 0; emu_allocation_get(e->dbg->machine, i, &allocation); i++)
+        if (allocation.name != NULL)
+            nearer(&n, allocation.name);
+    for (unsigned i = 0; dbg_reg_at(e->dbg, i, &reg); i++)
+        if (reg.kind != DBG_REG_VECTOR && reg.kind != DBG_REG_SCALAR)
+            nearer(&n, reg.name);
+    if (n.distance != UINT32_MAX)
+        dbg_expr_fail(e, LW_ENOENT, "nothing here is called \"%s\"; did you mean \"%s\"?", name,
+                      n.found);
+    else
+        dbg_expr_fail(e, LW_ENOENT,
+                      "nothing here is called \"%s\": there are registers (v0, s0, p0), tid.x "
+                      "and the like, pc, lane, exec, parameters, variables of the source, "
+                      "functions and buffers",
+                      name);
+}

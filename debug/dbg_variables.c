@@ -353,7 +353,7 @@ bool dbg_variable_resolve(struct dbg_expr *e, const char *name, struct dbg_opera
         return true;
     locate(e->dbg, e->id, e->lane, &at, (uint32_t)die, &found);
     if (!found.here) {
-        dbg_expr_fail(e, LW_ERANGE, "%s has no place here: the compiler has optimised it out",
+        dbg_expr_fail(e, LW_ERANGE, "%s has no place here: the compiler has optimised it out, -O0 -g keeps it",
                       name);
         return true;
     }
@@ -864,7 +864,7 @@ enum lw_status dbg_locals_print(struct dbg *dbg, dbg_thread_id id, unsigned lane
 {
     uint32_t scopes[64];
     struct where at;
-    unsigned shown = 0;
+    unsigned shown = 0, lost = 0;
 
     if (!find_where(dbg, id, lane, &at)) {
         struct dbg_warp warp;
@@ -895,10 +895,13 @@ enum lw_status dbg_locals_print(struct dbg *dbg, dbg_thread_id id, unsigned lane
                 dbg_typed_print(dbg, id, lane, &o, 0, out);
             } else {
                 lw_put(out, "<optimized out>");
+                lost++;
             }
             lw_put(out, "\n");
         }
     }
+    if (lost != 0)
+        lw_put(out, "the compiler options -O0 -g keep what is optimized out\n");
     if (shown == 0)
         lw_put(out, "no variables here\n");
     return LW_OK;

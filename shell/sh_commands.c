@@ -280,6 +280,8 @@ static enum lw_status do_wwatch(void *context, int argc, char **argv, struct lw_
     status = dbg_print_lanes(shell->dbg, id, text, shell->colour, out, err);
     if (status != LW_OK)
         return status;
+    if (shell->watch_count == 0)
+        shell->shown_at = sh_moment(shell);
     copy = shell->watch_count < MAX_WATCHES &&
                    lw_grow(&shell->watches, &shell->watch_capacity, shell->watch_count + 1,
                            sizeof *shell->watches)

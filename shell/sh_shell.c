@@ -31,7 +31,7 @@ static char *normalise(const char *text)
     return copy;
 }
 
-static uint64_t instructions(const struct shell *shell)
+uint64_t sh_moment(const struct shell *shell)
 {
     dbg_thread_id id = dbg_focus_get(shell->dbg, DBG_FOCUS_VIEW);
     struct dbg_value value;
@@ -50,7 +50,7 @@ static void show_watches(struct shell *shell)
 
     if (shell->watch_count == 0)
         return;
-    now = instructions(shell);
+    now = sh_moment(shell);
     if (now == shell->shown_at || now == UINT64_MAX)
         return;
     shell->shown_at = now;

@@ -66,13 +66,15 @@ struct shell {
 
     char **watches; /* expressions of wwatch */
     size_t watch_count, watch_capacity;
-    uint64_t shown_at; /* instructions when they were shown last */
+    uint64_t shown_at; /* the moment when they were shown last */
 };
 /** Run one line: a command, a line of a definition, or a defined command. */
 enum lw_status sh_line_run(struct shell *shell, const char *text, struct lw_error *err);
 /** Run lines; an error gets "NAME:LINE" in front. @text is cut. */
 enum lw_status sh_text_run(struct shell *shell, const char *name, char *text,
                            struct lw_error *err);
+/** Changes when the focus warp moves, or the focus to another one. */
+uint64_t sh_moment(const struct shell *shell);
 /** Another session takes the place of the one before. */
 void sh_dbg_set(struct shell *shell, struct dbg *dbg);
 
