@@ -81,7 +81,7 @@ if command -v lldb-19 >/dev/null; then
     sed -e "s#$work/##g" "$work/raw" >"$work/transcript"
     # Symbols are not fetched: lldb loads them only from files of its own.
     expect "x86-64: lldb connects, stops, reads registers and steps" <<'END'
-^\* thread #1, stop reason = breakpoint
+^\* thread #1, .*stop reason = breakpoint
 thread #2
 ^ *lane = 
 ^ *exec = 

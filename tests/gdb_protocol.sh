@@ -25,9 +25,11 @@ continue
 print $lane
 delete 3 4
 continue
+print $lane
+continue
 END
     session "$gdb"
-    expect "$gdb, $carrier: watchpoints stop behind the access, with the lane and both values" <<'END'
+    expect "$gdb, $carrier: each watchpoint stops behind the access, with its lane and both values" <<'END'
 ^Thread 1 "block\(0,0,0\) w0 lane 7" hit Hardware watchpoint 2
 ^Old value = 0
 ^New value = 3
@@ -38,6 +40,9 @@ END
 ^New value = 11
 ^walk \(.*\) at walk\.s:27
 \$2 = 2
+^Thread 1 "block\(0,0,0\) w0 lane 4" hit Hardware access \(read/write\) watchpoint 5
+^New value = 4
+\$3 = 4
 exited normally
 END
 
