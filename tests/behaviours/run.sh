@@ -34,7 +34,7 @@ prepare() {
     for file in "$rows_dir"/*; do
         case $file in *.rows | *.sh | *.awk | *.md) ;; *) cp "$file" "$work/" ;; esac
     done
-    cp "$src"/tests/kernels/launch_chain.* "$src"/tests/kernels/simt_barrier.* \
+    cp "$src"/tests/golden/gdb/*.cl "$src"/tests/kernels/launch_chain.* "$src"/tests/kernels/simt_barrier.* \
         "$src"/tests/corpus/ptx/debug_nvcc.ptx "$src"/tests/corpus/ptx/debug_inlined.ptx "$work/"
 }
 
