@@ -16,5 +16,5 @@ tests_test_watch_LDADD = liblanewise.a $(TEST_LIBS)
 check_PROGRAMS += tests/fuzz_shell
 tests_fuzz_shell_SOURCES = tests/fuzz_shell.c tests/fuzz_isa_replay.h
 tests_fuzz_shell_LDADD = liblanewise.a $(TEST_LIBS)
-check_SCRIPTS += tests/test_shell_examples.sh
-EXTRA_DIST += tests/test_shell_examples.sh tests/corpus/shell
+check_SCRIPTS += tests/test_shell_examples.sh tests/test_shell_files.sh
+EXTRA_DIST += tests/test_shell_examples.sh tests/test_shell_files.sh tests/corpus/shell

@@ -1,0 +1,145 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# The shell in the program: files that commands write and read, checkpoints inside of a session,
+# exit statuses of batches, and a kernel of C++ with its names and types.
+set -u
+src=$(cd "${srcdir:-.}" && pwd)
+program=${LANEWISE:-./lanewise}
+case $program in /*) ;; *) program=$(pwd)/$program ;; esac
+work=$(mktemp -d) || exit 99
+trap 'rm -rf "$work"' EXIT
+cp "$src"/tests/golden/shell/saxpy.* "$src"/tests/golden/shell/wild.* \
+    "$src"/tests/golden/shell/stuck.* "$src"/tests/kernels/names.cu "$work"/
+cd "$work" || exit 99
+failed=0
+# session STATUS LAUNCH ARGUMENTS...: runs it, keeps what it says in out.
+session() {
+    wanted=$1
+    shift
+    timeout 60 "$program" debug "$@" >out 2>&1 </dev/null
+    got=$?
+    [ $got = "$wanted" ] && return
+    echo "debug $*: exit status $got, expected $wanted"
+    sed 's/^/    /' out
+    failed=1
+}
+# says PATTERN: a line of the last session; lacks PATTERN: none.
+says() { grep -q -- "$1" out || { echo "no line '$1' in:"; sed 's/^/    /' out; failed=1; }; }
+lacks() { ! grep -q -- "$1" out || { echo "a line '$1' in:"; sed 's/^/    /' out; failed=1; }; }
+
+# Memory to a file and back.
+session 0 saxpy.yaml --batch -c 'dump x.bin x' -c 'dump y.bin y+16 8' -c 'load x.bin y' \
+    -c 'assert f32[y + 12] == 3' -c 'find y, 31.0'
+says '^128 bytes at 0x[0-9a-f]* are in x.bin$'
+[ "$(wc -c <x.bin)" = 128 ] && [ "$(wc -c <y.bin)" = 8 ] || { echo "sizes of dumps"; failed=1; }
+session 2 saxpy.yaml --batch -c 'load x.bin y+4'
+says 'x.bin has 128 bytes, and the allocation has 124 there'
+session 2 saxpy.yaml --batch -c 'dump z.bin 0 4'
+says 'cannot read memory at 0x0'
+[ ! -e z.bin ] || { echo "a failed dump leaves a file"; failed=1; }
+
+# A checkpoint from inside, and back: the state, the breakpoints, the end.
+session 0 saxpy.yaml --batch -c 'break 18' -c 'stepi 3' -c 'lane 5' -c 'set v1 = 77' \
+    -c 'save s.lwc' -c 'continue' -c 'set v1 = 1' -c 'restore s.lwc' -c 'assert at(5, v1) == 77' \
+    -c 'assert (pc & 0xfff) == 0x30' -c 'points' -c 'continue' -c 'stepi' -c 'goto start' \
+    -c 'delete' -c 'continue'
+says '^1  enabled .*saxpy.s:18'
+says '^breakpoint 1, lanes 0xff: '
+says '^every launch has ended'
+session 1 saxpy.yaml --batch -c 'save s.lwc' -c 'stepi 3' -c 'restore s.lwc' -c 'assert pc == 0'
+says '^lanewise: assert pc == 0: it does not hold: pc = 4294967296; at saxpy (saxpy.s:8)'
+session 2 saxpy.yaml --batch -c 'restore x.bin'
+says 'x.bin'
+session 2 saxpy.yaml --batch -w 4 -c 'restore s.lwc'
+says 'this machine has 4'
+session 2 saxpy.yaml --batch --log l.log -c 'restore s.lwc'
+says 'not with --log'
+session 0 saxpy.yaml -c 'stepi 3' -c 'restore x.bin' -c 'echo still at {/x pc}'
+says '^still at 0x100000030'
+
+# Logs hold what was said; -x and -c run as they come.
+echo 'echo from the script' >one.lws
+session 0 saxpy.yaml --batch -c 'log said.txt' -c 'echo before' -x one.lws -c 'echo behind' \
+    -c 'log off' -c 'echo unheard'
+[ "$(tr '\n' ' ' <said.txt)" = 'before from the script behind ' ] ||
+    { echo "the log holds:"; cat said.txt; failed=1; }
+
+# How batches end.
+session 0 saxpy.yaml --batch -c 'assert 1'
+session 1 saxpy.yaml --batch -c 'assert 0'
+session 0 saxpy.yaml -c 'assert 0'
+says '^error: assert 0: it does not hold; at saxpy'
+session 2 saxpy.yaml --batch -c 'assert nosuch'
+session 7 saxpy.yaml --batch -c 'quit 7' -c 'assert 0'
+session 3 wild.yaml --batch -c continue
+session 4 stuck.yaml --batch -c continue
+printf 'define f\nstepi\n' >open.lws
+session 2 saxpy.yaml --batch -x open.lws
+says 'the definition of f has no `end`'
+printf 'define f\nf\nend\nf\n' >circle.lws
+session 2 saxpy.yaml --batch -x circle.lws
+says 'more than 16 deep'
+
+# C++ by the names of the source.
+cat >names.yaml <<'END'
+program: {source: names.cu, options: [-O0, -g, --cuda-noopt-device-debug]}
+buffers:
+  x: {type: f32, count: 64, init: {ramp: {start: 0, step: 1}}}
+  y: {type: f32, count: 64}
+steps:
+  - launch: {entry: "_Z6reduceIfEvPT_S1_i", grid: [2], block: [32], args: [x, y, 40]}
+END
+line=$(sed -n '/out\[i\] =/=' names.cu)
+cat >names.lws <<END
+info functions
+break scale(float*,int)
+break scale
+break util::twice
+break twice
+break reduce<int>
+tbreak $line
+points
+continue
+where
+print p[i]
+up
+print it.name
+print text
+print m[1]
+print *pi
+print pi->weight[0]@3
+print (*pi).flags + sizeof(item)
+ptype it
+whatis pi
+whatis &m
+whatis m[1]
+whatis it.name
+down
+delete
+tbreak $line
+continue
+print sum(i) * 2 == sum(tile[threadIdx.x])
+break nosuch(int)
+END
+session 0 names.yaml -x names.lws
+says 'kernel  reduce<float>(float \*, float \*, int)  (_Z6reduceIfEvPT_S1_i)$'
+says '^0x[0-9a-f]*          util::twice(float)  (_ZN4util5twiceEf)$'
+[ "$(grep -c '^breakpoint [0-9]* at scale+' out)" = 3 ] || { echo "points in scale"; failed=1; }
+[ "$(grep -c '^breakpoint [0-9]* at util::twice+' out)" = 2 ] || { echo "twice"; failed=1; }
+says '^breakpoint [0-9]* at reduce<int>+'
+says '^#1  reduce<float>+'
+says '^it.name = 0x[0-9a-f]* "hello"$'
+says '^text = "abc"$'
+says '^m\[1\] = {4, 5, 6}$'
+says '^\*pi = {id = 0, weight = {[^}]*}, name = 0x[0-9a-f]* "hello", flags = 5}$'
+says '^pi->weight\[0\]@3 = {[^,]*, 1.5, [^,]*}$'
+says '^(\*pi).flags + sizeof(item) = 37$'
+says '^    const char \*name;$'
+says '^    unsigned int flags : 3;$'
+says '^type = struct item \*$'
+says '^type = float (\*)\[2\]\[3\]$'
+says '^type = float\[3\]$'
+says '^sum(i) \* 2 == sum(tile\[threadIdx.x\]) = 1$'
+says '^error: names.lws:[0-9]*: no function "nosuch(int)"'
+[ $failed = 0 ] && echo "files, checkpoints, statuses and names are as they should be"
+exit $failed
