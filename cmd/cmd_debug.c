@@ -36,6 +36,7 @@ static enum lw_status take(void *context, unsigned option, const char *value,
         {"tag-expansion", &o->machine.tag_expansion},
         {"tag-plan", &o->machine.tag_plan},
         {"clang", &o->machine.clang},   {"compiler", &o->machine.clang},   {"gdb-arch", &o->machine.gdb_arch},
+        {"gdb-file", &o->machine.gdb_file},
         {"log", &o->machine.log},
         {"history", &o->machine.history},       {"replay", &o->machine.replay},
         {"push-order", &o->machine.push_order}, {"resume", &o->machine.resume},
@@ -151,7 +152,7 @@ static void announce(void *context, unsigned port)
     char target[300];
 
     if (serving->how->gdb != NULL) {
-        serving->status = cmd_gdb_start(serving->how->gdb, serving->how->launch_file, port, &serving->err);
+        serving->status = cmd_gdb_start(serving->how->gdb, serving->how->launch_file, &serving->err);
         return;
     }
 
@@ -224,6 +225,7 @@ enum lw_status cmd_serve_gdb(struct cmd_machine *m, const struct cmd_serve *how,
                              struct emu_stop *stop, bool *detached, struct lw_error *err)
 {
     const char *address = how->address != NULL ? how->address : "0", *arch = how->options->gdb_arch;
+    const char *file = how->options->gdb_file;
     struct serving serving = {.how = how, .address = address, .status = LW_OK};
     enum rsp_end end = RSP_RUNNING;
     struct rsp_config config = {.arch = RSP_X86_64, .ended = &end, .restart = begin_again,
@@ -239,13 +241,25 @@ enum lw_status cmd_serve_gdb(struct cmd_machine *m, const struct cmd_serve *how,
         how->gdb->aarch64 = config.arch == RSP_AARCH64;
         config.quit_kills = true;
         config.gone_fd = &how->gdb->exited_fd;
+        status = cmd_gdb_prepare(how->gdb, err);
+        if (status != LW_OK)
+            return status;
+        address = how->gdb->address;
+        file = how->gdb->program_file;
     }
     lw_file_sink_init(&serving.out, stdout);
     status = serve_run(&serving, m, &config, err);
     if (status != LW_OK)
         return status;
     serving.dbg = config.dbg;
-    status = rsp_serve(&config, address, how->once, announce, &serving, err);
+    if (file != NULL) {
+        status = rsp_program_write(&config, file, how->gdb == NULL, err);
+        config.has_file = true;
+        if (status != LW_OK)
+            lw_error_prefix(err, how->gdb != NULL ? "gdb" : "--gdb-file");
+    }
+    if (status == LW_OK)
+        status = rsp_serve(&config, address, how->once, announce, &serving, err);
     if (status == LW_OK && serving.status != LW_OK) {
         status = serving.status;
         *err = serving.err;
@@ -344,6 +358,8 @@ int cmd_debug(const struct cmd *cmd, int argc, char **argv)
                                                   : "one launch file at a time");
     if (o.machine.gdb_arch != NULL && !o.serve)
         return cmd_wrong_usage(cmd, CMD_GDB_ARCH_ALONE);
+    if (o.machine.gdb_file != NULL && !o.serve)
+        return cmd_wrong_usage(cmd, CMD_GDB_FILE_ALONE);
     lw_file_sink_init(&out, stdout);
     host.path = argv[1];
     host.now = calloc(1, sizeof *host.now);

@@ -38,11 +38,33 @@ static const char *program_of(const struct cmd_gdb *gdb)
                                          : "gdb";
 }
 
+enum lw_status cmd_gdb_prepare(struct cmd_gdb *gdb, struct lw_error *err)
+{
+    const char *folder = getenv("TMPDIR");
+
+    /* A socket's whole name has room for about a hundred characters. */
+    snprintf(gdb->folder, sizeof gdb->folder, "%s/lanewise-XXXXXX",
+             folder != NULL && *folder == '/' && strlen(folder) < 60 && strchr(folder, ':') == NULL
+                 ? folder
+                 : "/tmp");
+    if (mkdtemp(gdb->folder) == NULL) {
+        enum lw_status status =
+            LW_FAIL(err, LW_EIO, "gdb: no folder %s: %s", gdb->folder, strerror(errno));
+
+        gdb->folder[0] = '\0';
+        return status;
+    }
+    snprintf(gdb->address, sizeof gdb->address, "unix:%s/socket", gdb->folder);
+    snprintf(gdb->program_file, sizeof gdb->program_file, "%s/kernels", gdb->folder);
+    return LW_OK;
+}
+
 /* In the child: never returns. */
 static void become_gdb(const struct cmd_gdb *gdb, const char *target, const char *sources,
                        int failed_fd)
 {
-    const char *words[] = {program_of(gdb), "-q", "-ex", sources, "-ex", target, "-ex", load_python};
+    const char *words[] = {program_of(gdb), "-q", "-ex", sources, "-ex", target,
+                           "-ex", load_python, gdb->program_file};
     size_t count = LW_COUNT_OF(words);
     char **all = calloc(count + (size_t)gdb->option_count + 1, sizeof *all);
     int number = ENOMEM;
@@ -62,10 +84,9 @@ static void become_gdb(const struct cmd_gdb *gdb, const char *target, const char
     _exit(127);
 }
 
-enum lw_status cmd_gdb_start(struct cmd_gdb *gdb, const char *launch_file, unsigned port,
-                             struct lw_error *err)
+enum lw_status cmd_gdb_start(struct cmd_gdb *gdb, const char *launch_file, struct lw_error *err)
 {
-    char target[64], sources[4200], folder[4096];
+    char target[200], sources[4200], folder[4096];
     const char *slash = strrchr(launch_file, '/');
     int failed[2], number = 0;
     ssize_t got;
@@ -74,7 +95,7 @@ enum lw_status cmd_gdb_start(struct cmd_gdb *gdb, const char *launch_file, unsig
              slash != NULL ? launch_file : ".");
     snprintf(sources, sizeof sources, "set directories %s:$cdir:$cwd",
              folder[0] != '\0' ? folder : "/");
-    snprintf(target, sizeof target, "target remote 127.0.0.1:%u", port);
+    snprintf(target, sizeof target, "target extended-remote %s", gdb->address + strlen("unix:"));
     if (pipe2(failed, O_CLOEXEC) != 0)
         return LW_FAIL(err, LW_EIO, "gdb: %s", strerror(errno));
     fflush(stdout);
@@ -106,15 +127,25 @@ enum lw_status cmd_gdb_start(struct cmd_gdb *gdb, const char *launch_file, unsig
     return LW_OK;
 }
 
+static void remove_folder(struct cmd_gdb *gdb)
+{
+    unlink(gdb->program_file);
+    unlink(gdb->address + strlen("unix:"));
+    rmdir(gdb->folder);
+    gdb->folder[0] = '\0';
+}
+
 void cmd_gdb_wait(struct cmd_gdb *gdb)
 {
     if (gdb->exited_fd >= 0)
         close(gdb->exited_fd);
     gdb->exited_fd = -1;
-    if (gdb->child <= 0)
-        return;
-    while (waitpid(gdb->child, NULL, 0) < 0 && errno == EINTR)
+    while (gdb->child > 0 && waitpid(gdb->child, NULL, 0) < 0 && errno == EINTR)
         continue;
+    if (gdb->folder[0] != '\0')
+        remove_folder(gdb);
+    if (gdb->child == 0)
+        return;
     gdb->child = 0;
     signal(SIGINT, SIG_DFL);
     signal(SIGQUIT, SIG_DFL);

@@ -44,6 +44,8 @@ static const struct cmd_option run_options[] = {
      NULL},
     {"gdb-arch", 0, "ARCH", "what gdb takes us for: x86-64 (any gdb) or aarch64 (gdb-multiarch)",
      NULL},
+    {"gdb-file", 0, "FILE", "write the program that gdb is served, for front ends that want a file",
+     NULL},
     {"threads", 't', "N", "host threads for blocks, as far as results cannot tell (all cores)", NULL},
     {"checkpoint", 0, "FILE", "write the whole state to go on from: where the run ends, or",
      NULL},
@@ -71,6 +73,8 @@ static const struct cmd_option debug_options[] = {
     {"batch", 'b', NULL, "leave behind them, and at the first that fails", NULL},
     {"gdb", 'g', "[ADDR]", "wait for gdb instead: PORT or HOST:PORT", NULL},
     {"gdb-arch", 0, "ARCH", "what gdb takes us for: x86-64 (any gdb) or aarch64 (gdb-multiarch)",
+     NULL},
+    {"gdb-file", 0, "FILE", "write the program that gdb is served, for front ends that want a file",
      NULL},
     MACHINE_OPTIONS,
 };

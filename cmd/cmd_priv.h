@@ -52,7 +52,7 @@ int cmd_write(const char *path, const void *data, size_t size);
 struct cmd_machine_options {
     const char *warp, *reconv, *push_order, *policy, *quantum, *window, *level, *clang;
     const char *tags, *tag_rules, *tag_expansion, *tag_plan;
-    const char *gdb_arch; /* of --gdb */
+    const char *gdb_arch, *gdb_file; /* of --gdb */
     const char *history;  /* MiB, of a debugger */
     const char *log, *replay;
     const char *resume; /* a checkpoint to go on from */
@@ -89,18 +89,24 @@ struct cmd_gdb {
     char **options;      /* behind "--" */
     int option_count;
     bool aarch64;
+    char folder[128];    /* ours alone, with the program and the socket; "": none */
+    char program_file[160], address[160];
     int child;           /* 0: none */
     int exited_fd;       /* readable when it has exited; -1: no child, or an old kernel */
 };
-/** Start gdb in this terminal and let it connect to @port of this machine; while it lives Ctrl-C
- *  is its. Errors: LW_EIO, it cannot be started. */
-enum lw_status cmd_gdb_start(struct cmd_gdb *gdb, const char *launch_file, unsigned port,
-                             struct lw_error *err) LW_MUST_CHECK;
-/** Until it has exited; at once when there is none. */
+/** A folder that nobody else can enter, the address to serve at and a name for the program in it.
+ *  Errors: LW_EIO. */
+enum lw_status cmd_gdb_prepare(struct cmd_gdb *gdb, struct lw_error *err) LW_MUST_CHECK;
+/** Start gdb in this terminal and let it connect to gdb->address; while it lives Ctrl-C is its.
+ *  Errors: LW_EIO, it cannot be started. */
+enum lw_status cmd_gdb_start(struct cmd_gdb *gdb, const char *launch_file, struct lw_error *err)
+    LW_MUST_CHECK;
+/** Until it has exited; at once when there is none. The folder goes. */
 void cmd_gdb_wait(struct cmd_gdb *gdb);
 
 /** Why --gdb-arch is refused where nobody serves gdb. */
 #define CMD_GDB_ARCH_ALONE "--gdb-arch: nobody waits for gdb here: add --gdb"
+#define CMD_GDB_FILE_ALONE "--gdb-file: nobody waits for gdb here: add --gdb"
 /** Why --history is refused there, too. */
 #define CMD_HISTORY_ALONE "--history: nobody goes back in time here: add --gdb, or use debug"
 /** Keep history for a debugger as --history says (@mib NULL: as much as emu likes; "0": none). */

@@ -44,6 +44,7 @@ static enum lw_status take(void *context, unsigned option, const char *value,
         {"tag-expansion", &o->machine.tag_expansion},
         {"tag-plan", &o->machine.tag_plan},
         {"clang", &o->machine.clang},   {"compiler", &o->machine.clang},   {"gdb-arch", &o->machine.gdb_arch},
+        {"gdb-file", &o->machine.gdb_file},
         {"log", &o->machine.log},
         {"history", &o->machine.history},       {"replay", &o->machine.replay},
         {"push-order", &o->machine.push_order}, {"resume", &o->machine.resume},
@@ -414,6 +415,10 @@ int cmd_run_with(const struct cmd *cmd, int argc, char **argv, struct cmd_gdb *g
     }
     if (o.machine.gdb_arch != NULL && !o.serve) {
         status = cmd_wrong_usage(cmd, CMD_GDB_ARCH_ALONE);
+        goto cleanup;
+    }
+    if (o.machine.gdb_file != NULL && !o.serve) {
+        status = cmd_wrong_usage(cmd, CMD_GDB_FILE_ALONE);
         goto cleanup;
     }
     if (o.machine.history != NULL && !o.serve) {

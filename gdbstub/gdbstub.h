@@ -40,6 +40,7 @@ struct rsp_config {
     enum lw_status (*restart)(void *context, const char *name, struct rsp_config *config,
                               struct lw_error *err);
     void *restart_context;
+    bool has_file; /* the client has the program as a file: lldb needs none of ours */
     uint64_t without; /* bit 1 << feature: not there; for tests, 0 in the product */
 };
 
@@ -56,6 +57,14 @@ void rsp_packet(struct rsp *rsp, const char *payload, size_t size);
 enum rsp_end rsp_ended(const struct rsp *rsp);
 /** While the target runs, polls for 0x03: called by the running debugger often. */
 void rsp_set_poll(struct rsp *rsp, bool (*interrupted)(void *context), void *context);
+
+/**
+ * Write the ELF that a client is served, for debuggers that want a file. Before rsp_serve.
+ *
+ * @any  for lldb as well: the code in it is what lldb can bear (rsp_lldb.c)
+ */
+enum lw_status rsp_program_write(const struct rsp_config *config, const char *path, bool any,
+                                 struct lw_error *err) LW_MUST_CHECK;
 
 /**
  * Serve connections on a TCP address until killed, detached with @once, or the end.

@@ -449,6 +449,30 @@ enum lw_status rsp_elf_init(struct rsp *rsp, struct lw_error *err)
     return LW_OK;
 }
 
+static void drop(struct lw_sink *sink, const char *text, size_t size)
+{
+    (void)sink, (void)text, (void)size;
+}
+
+enum lw_status rsp_program_write(const struct rsp_config *config, const char *path, bool any,
+                                 struct lw_error *err)
+{
+    struct lw_sink nowhere = {drop};
+    struct rsp *rsp = NULL;
+    enum lw_status status = rsp_create(config, &nowhere, &rsp, err);
+
+    if (status != LW_OK)
+        return status;
+    if (any && rsp->elf != NULL)
+        rsp_lldb_text(rsp, rsp->elf, rsp->elf_size);
+    if (rsp->elf == NULL)
+        status = LW_FAIL(err, LW_ESTATE, "there is no program to write");
+    else
+        status = lw_file_write(path, rsp->elf, rsp->elf_size, err);
+    rsp_destroy(rsp);
+    return status;
+}
+
 void rsp_do_file_setfs(struct rsp *rsp, const struct rsp_args *args)
 {
     (void)args;

@@ -22,7 +22,7 @@ void rsp_lldb_supported(struct rsp *rsp, const char *features, size_t size)
 
     rsp->lldb = rsp_has(rsp, RSP_F_LLDB) &&
                 memmem(features, size, registers, sizeof registers - 1) != NULL;
-    if (rsp->lldb && rsp->elf != NULL)
+    if (rsp->lldb && rsp->elf != NULL && !rsp->config.has_file)
         lw_put(&rsp->reply.sink, ";qXfer:libraries:read+");
 }
 
@@ -200,7 +200,7 @@ void rsp_lldb_code(const struct rsp *rsp, uint64_t address, void *data, uint64_t
 }
 
 /* The same in the bytes of the ELF; its first segment is the code. */
-static void stand_in_for_text(const struct rsp *rsp, uint8_t *elf, size_t size)
+void rsp_lldb_text(const struct rsp *rsp, uint8_t *elf, size_t size)
 {
     enum { E_PHOFF = 32, P_OFFSET = 8, P_VADDR = 16, P_FILESZ = 32, PHDR_BYTES = 56 };
     uint64_t header = lw_get64(elf + E_PHOFF), from, bytes;
@@ -236,7 +236,7 @@ static void write_module(struct rsp *rsp)
         memcpy(copy, rsp->elf, rsp->elf_size);
         /* ET_DYN: lldb forgets where it has loaded a library that is an executable */
         copy[16] = 3;
-        stand_in_for_text(rsp, copy, rsp->elf_size);
+        rsp_lldb_text(rsp, copy, rsp->elf_size);
     }
     if (copy == NULL || lw_file_write(rsp->module, copy, rsp->elf_size, &err) != LW_OK)
         rsp_lldb_close(rsp);
@@ -258,7 +258,7 @@ void rsp_do_libraries_read(struct rsp *rsp, const struct rsp_args *args)
     struct lw_buffer xml;
     uint64_t from = args->n[0], size;
 
-    if (!rsp->lldb || rsp->elf == NULL)
+    if (!rsp->lldb || rsp->elf == NULL || rsp->config.has_file)
         return; /* not supported */
     write_module(rsp);
     lw_buffer_init(&xml);

@@ -302,7 +302,7 @@ void rsp_do_why(struct rsp *rsp, const struct rsp_args *args)
         signal = stop_signal(rsp, last);
     focus_on(rsp, id);
     put_stop(rsp, signal, id, NULL);
-    if (rsp->lldb && id != 0)
+    if (rsp->lldb && id != 0 && !rsp->config.has_file)
         lw_put(&rsp->reply.sink, "library:1;"); /* asks for the list of them */
 }
 

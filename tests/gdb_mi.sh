@@ -66,17 +66,31 @@ leave() {
     exec 3>&-
 }
 
-# What cpptools and Native Debug say before a session.
-serve "$lanewise" run walk.yaml --gdb 127.0.0.1:0
+# What cpptools and Native Debug say before a session, with the commands of docs/vscode.md.
+page() { # KEY: the texts in the first list of that name
+    sed -n "/\"$1\": \\[/,/^ *\\],*\$/p" "$src/docs/vscode.md" | sed -n 's/.*{"text": "\(.*\)"[,}].*/\1/p' |
+        sed 's/", "ignoreFailures.*//'
+}
+ask_page() {
+    page "$1" >"$work/page"
+    [ "$(wc -l <"$work/page")" = "$2" ] || fail "docs/vscode.md: $1: not $2 commands"
+    while read -r text; do
+        case $text in
+        -*) ask "$text" done ;;
+        *) ask "-interpreter-exec console \"$text\"" done ;;
+        esac
+    done <"$work/page"
+}
+serve "$lanewise" run walk.yaml --gdb 127.0.0.1:0 --gdb-file "$work/kernels.lwo"
 start
 ask '-gdb-set target-async on' done
 ask '-gdb-set pagination off' done
 ask '-gdb-set auto-solib-add on' done
 ask '-environment-cd /tmp' done
-ask '-enable-pretty-printing' done
+ask_page setupCommands 2
+ask "-file-exec-and-symbols $work/kernels.lwo" done
 ask "-target-select remote 127.0.0.1:$port" connected
-ask '-interpreter-exec console "set print frame-arguments presence"' done
-ask "-interpreter-exec console \"python exec(bytes.fromhex(gdb.selected_inferior().connection.send_packet('qGpuPy').decode()))\"" done
+ask_page postRemoteConnectCommands 1
 ask '-list-features' 'done,features=\[.*"thread-info".*"data-read-memory-bytes"'
 ask '-list-target-features' 'done,features=\["async","reverse"\]'
 ask '-list-thread-groups' 'done,groups=\[\{id="i1",type="process",pid='

@@ -10,9 +10,9 @@ mkdir "$work/tmp"
 TMPDIR=$work/tmp
 export TMPDIR
 
-# talk: a batch session of lldb with $work/session, connected to $port
+# talk [COMMAND]: a batch session of lldb with $work/session, connected to $port
 talk() {
-    set -- -X -x -b -o "gdb-remote $port"
+    set -- -X -x -b ${1:+-o "$1"} -o "gdb-remote $port"
     while read -r command; do
         set -- "$@" -o "$command"
     done <"$work/session"
@@ -98,6 +98,22 @@ big = -7
 ^\* *5  \(5,0,0\) 
 ^Process 1 detached
 END
+left_behind 0
+
+# With a file, as editors want it: nothing else is written.
+serve "$lanewise" run calls.yaml --gdb 127.0.0.1:0 --gdb-file "$work/kernels.lwo"
+printf '%s\n' 'breakpoint set -f calls.cl -l 7' continue bt next 'image list' 'breakpoint delete -f' continue \
+    >"$work/session"
+talk "target create $work/kernels.lwo"
+expect "lldb: the program as a file" <<'END'
+^Breakpoint 1: where = kernels\.lwo`leaf \+ 112
+^  \* frame #0: .*`leaf\(x=401, y=1\) at calls\.cl:7
+^    frame #6: .*`calls\(
+stop reason = step over
+^\[  0\] .* kernels\.lwo
+^Process 1 exited with status = 0
+END
+grep -q '^\[  1\]' "$work/transcript" && fail "lldb has two files of the program"
 left_behind 0
 
 # The twin: a stub that knows nothing of lldb gives it no lines.

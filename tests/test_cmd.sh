@@ -192,6 +192,8 @@ refuse 'known are gain, all' run good.yaml --tags compact --tag-plan some
 refuse '--push-order: only the engine stack' run good.yaml --push-order larger
 refuse '--gdb-arch: nobody waits for gdb here' run good.yaml --gdb-arch aarch64
 refuse '--gdb-arch: nobody waits for gdb here' debug good.yaml --gdb-arch aarch64
+refuse '--gdb-file: nobody waits for gdb here' run good.yaml --gdb-file x.lwo
+refuse '--gdb-file: nobody waits for gdb here' debug good.yaml --gdb-file x.lwo
 refuse 'did you mean "smaller"' run good.yaml --push-order smalle
 expect 0 ok run good.yaml --reconv stack --push-order larger
 refuse '--threads: expected an integer of 1 or more' run good.yaml --threads 0
