@@ -247,13 +247,33 @@ enum lw_status dbg_run_end(struct dbg *dbg, enum lw_status status, const struct 
 }
 /* ---- continue --------------------------------------------------------------------- */
 
-static enum lw_status run_all(struct dbg *dbg, struct dbg_stop *stop, struct lw_error *err)
+/* The run stopped before an instruction: a hit, or over it in the engine's own order. */
+static enum lw_status at_break(struct dbg *dbg, const struct emu_place *place,
+                               struct dbg_stop *stop, struct lw_error *err)
+{
+    dbg_thread_id id = dbg_place_id(dbg, place->grid, place->block, place->warp);
+    struct emu_warp_view view;
+    struct emu_stop es = {0};
+    struct dbg_warp warp;
+    enum lw_status status;
+
+    if (dbg_point_armed(dbg, place->pc) && dbg_warp_locate(dbg, id, &warp) &&
+        emu_warp_view(warp.core, warp.slot, warp.warp, &view) &&
+        dbg_arrived(dbg, id, place->pc, place->lanes & view.exec, stop))
+        return LW_OK;
+    status = dbg_sieve_step(dbg, &es, err);
+    if (status != LW_OK)
+        return status;
+    dbg_arrival_moved(dbg, id, place->lanes);
+    if (es.kind == EMU_STOP_FAULT || es.kind == EMU_STOP_HANG || dbg_watch_pending(dbg))
+        return dbg_engine_stop(dbg, &es, stop, err);
+    return LW_OK;
+}
+
+static enum lw_status run_on(struct dbg *dbg, struct dbg_stop *stop, struct lw_error *err)
 {
     enum lw_status status = LW_OK;
 
-    dbg_arrival_prune(dbg);
-    if (dbg_watch_pending(dbg))
-        return dbg_watch_stop(dbg, stop, err);
     while (status == LW_OK && stop->kind == DBG_STOP_NONE) {
         struct emu_stop es = {0};
 
@@ -261,10 +281,25 @@ static enum lw_status run_all(struct dbg *dbg, struct dbg_stop *stop, struct lw_
             dbg->engine->interrupted = 0;
             return dbg_settle(dbg, DBG_STOP_INTERRUPT, stop, err);
         }
+        dbg_sieve_next(dbg);
         status = dbg->engine->ops->run(dbg->engine, &es, err);
         if (status == LW_OK)
-            status = dbg_engine_stop(dbg, &es, stop, err);
+            status = es.kind == EMU_STOP_BREAK ? at_break(dbg, &es.place, stop, err)
+                                               : dbg_engine_stop(dbg, &es, stop, err);
     }
+    return status;
+}
+
+static enum lw_status run_all(struct dbg *dbg, struct dbg_stop *stop, struct lw_error *err)
+{
+    enum lw_status status;
+
+    dbg_arrival_prune(dbg);
+    if (dbg_watch_pending(dbg))
+        return dbg_watch_stop(dbg, stop, err);
+    dbg_sieve_begin(dbg);
+    status = run_on(dbg, stop, err);
+    dbg_sieve_end(dbg);
     return status;
 }
 

@@ -31,6 +31,16 @@ enum lw_status dbg_engine_stop(struct dbg *dbg, const struct emu_stop *es,
 enum lw_status dbg_watch_stop(struct dbg *dbg, struct dbg_stop *stop, struct lw_error *err)
     LW_MUST_CHECK;
 
+/** While all runs, stop before the instructions that may touch a watchpoint, instead of looking at
+ *  each one; where that is possible. */
+void dbg_sieve_begin(struct dbg *dbg);
+/** Another launch may run now. */
+void dbg_sieve_next(struct dbg *dbg);
+void dbg_sieve_end(struct dbg *dbg);
+/** The engine's next instruction, which it stopped before, watched. */
+enum lw_status dbg_sieve_step(struct dbg *dbg, struct emu_stop *es, struct lw_error *err)
+    LW_MUST_CHECK;
+
 /* ---- one instruction of a lane (dbg_step.c) ----------------------------------------- */
 
 enum dbg_outcome {

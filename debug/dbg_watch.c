@@ -144,9 +144,9 @@ void dbg_watch_changed(struct dbg *dbg)
     watch->changed = true;
     for (size_t i = 0; i < dbg->point_count && !wanted; i++)
         wanted = dbg->points[i].pub.enabled && dbg->points[i].pub.kind != DBG_POINT_BREAK;
-    if (wanted && !watch->attached)
+    if (wanted && !watch->attached && !watch->sieving)
         emu_observer_add(dbg->engine, &watch->observer);
-    if (!wanted && watch->attached)
+    if (!wanted && watch->attached && !watch->sieving)
         emu_observer_remove(dbg->engine, &watch->observer);
     watch->attached = wanted;
 }
@@ -163,6 +163,7 @@ void dbg_watch_free(struct dbg *dbg)
     free(watch->registers);
     free(watch->touches);
     free(watch->touched);
+    free(watch->sieve);
     free(watch);
     dbg->watch = NULL;
 }

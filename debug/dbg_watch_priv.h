@@ -52,6 +52,10 @@ struct dbg_watch {
     unsigned ghost_next;
     struct dbg_later later[8]; /* gdb's: told one by one, at its next resumes */
     unsigned later_count;
+    bool sieving;                /* dbg_sieve.c: the observer waits at these pcs only */
+    uint64_t *sieve;
+    size_t sieve_count, sieve_capacity;
+    const struct emu_program *sieved;
 };
 
 #endif

@@ -24,6 +24,7 @@
  *   dbg_show.c         tables: warps, lanes, splits, barriers, allocations
  *   dbg_watch.c        watchpoints and catchpoints: adding them, their stops
  *   dbg_touch.c        what one instruction did to them
+ *   dbg_sieve.c        which instructions may do something to them
  *   dbg_history.c      back in time, with dbg_trail.c, dbg_reverse.c, dbg_marks.c,
  *                      dbg_wrote.c (dbg_history_priv.h)
  *   dbg_commands*.c    the command tables

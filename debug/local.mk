@@ -28,6 +28,7 @@ liblanewise_a_SOURCES += \
 	%D%/dbg_reverse.c \
 	%D%/dbg_run.c \
 	%D%/dbg_session.c \
+	%D%/dbg_sieve.c \
 	%D%/dbg_show.c %D%/dbg_tables.c \
 	%D%/dbg_source.c \
 	%D%/dbg_step.c \

@@ -531,6 +531,88 @@ static void until_without_a_place_runs_a_loop_to_its_end(void **state)
     fix_close(f);
 }
 
+/* ---- all instructions, or only those that may touch ------------------------------------------- */
+
+/* What all stops of a run say, with points on everything that can be watched. A catchpoint makes
+ * the debugger look at every instruction; without one it looks at those that may touch a point. */
+static void record(const char *name, bool every, unsigned access, struct lw_buffer *out)
+{
+    struct fix *f = fix_open(name, 8, 2, 16, 1);
+    struct dbg_stop stop;
+    unsigned id, count = 0;
+
+    for (unsigned i = 0; i < 16; i++)
+        (void)watch(f, f->out + 64 * i, 64, access, NULL);
+    for (unsigned w = 0; w < 4; w += 3)
+        for (unsigned i = 0; i < 16; i++)
+            (void)!dbg_watch_add(f->dbg, DBG_OWNER_SHELL, 1 + w, UINT64_C(0xF1) << 56 | 256 * i,
+                                 32, access, NULL, NULL, &id, NULL);
+    for (unsigned i = 0; i < 4; i++) {
+        (void)!dbg_watch_add(f->dbg, DBG_OWNER_SHELL, 1, UINT64_C(0xF2) << 56 | 4 * i, 4, access,
+                             NULL, NULL, &id, NULL);
+        (void)!dbg_watch_add(f->dbg, DBG_OWNER_SHELL, 2, UINT64_C(0xF3) << 56 | 8 * i, 8, access,
+                             NULL, NULL, &id, NULL);
+        (void)!dbg_watch_add(f->dbg, DBG_OWNER_SHELL, 3, ISA_SHARED_BASE + 64 * i, 64, access,
+                             NULL, NULL, &id, NULL);
+        (void)!dbg_watch_add(f->dbg, DBG_OWNER_SHELL, 1, ISA_LOCAL_BASE + 16 * i, 16, access,
+                             NULL, NULL, &id, NULL);
+        (void)!dbg_watch_add(f->dbg, DBG_OWNER_SHELL, 1, ISA_CONST_BASE + 8 * i, 8, access, NULL,
+                             NULL, &id, NULL);
+    }
+    if (every)
+        (void)catch(f, DBG_CATCH_EXIT, "0");
+    for (stop = fix_continue(f); stop.kind != DBG_STOP_ENDED; stop = fix_continue(f)) {
+        assert_int_equal(stop.kind, DBG_STOP_WATCH);
+        lw_printf(&out->sink, "%llu 0x%llx %s\n", (unsigned long long)stop.thread,
+                  (unsigned long long)stop.hit_lanes, stop.text);
+        count++;
+    }
+    assert_true(count > 10);
+    fix_close(f);
+}
+
+static void looking_at_few_instructions_misses_nothing(void **state)
+{
+    static const char *const names[] = {"watch.s", "team.s", "diverge.s", "calls.s", "saxpy.s",
+                                        "stack.s"};
+    struct lw_buffer few, all;
+
+    (void)state;
+    lw_buffer_init(&few);
+    lw_buffer_init(&all);
+    for (size_t i = 0; i < LW_COUNT_OF(names); i++)
+        for (unsigned access = 1; access <= 3; access++) {
+            lw_buffer_clear(&few);
+            lw_buffer_clear(&all);
+            record(names[i], false, access, &few);
+            record(names[i], true, access, &all);
+            assert_string_equal(few.text, all.text);
+        }
+    lw_buffer_fini(&few);
+    lw_buffer_fini(&all);
+}
+
+static void a_run_with_points_has_the_order_of_one_without(void **state)
+{
+    uint64_t hash[3];
+
+    (void)state;
+    for (unsigned i = 0; i < 3; i++) {
+        struct fix *f = fix_open("team.s", 8, 3, 32, 1);
+
+        if (i == 1)
+            (void)watch(f, f->out, 64, DBG_ACCESS_BOTH, "0");
+        if (i == 2)
+            (void)fix_break(f, 13, "0");
+        (void)fix_break(f, 21, "ctaid.x == 1");
+        assert_int_equal(fix_continue(f).kind, DBG_STOP_BREAKPOINT);
+        hash[i] = emu_hash_state(f->machine);
+        fix_close(f);
+    }
+    assert_int_equal(hash[1], hash[0]);
+    assert_int_equal(hash[2], hash[0]);
+}
+
 /* ---- gdb's own -------------------------------------------------------------------------------- */
 
 static unsigned gdb_watch(struct fix *f, uint64_t address)
@@ -724,6 +806,8 @@ int main(void)
         cmocka_unit_test(a_chosen_frame_ends_when_the_lane_moves),
         cmocka_unit_test(expressions_are_displayed_at_every_stop),
         cmocka_unit_test(until_without_a_place_runs_a_loop_to_its_end),
+        cmocka_unit_test(looking_at_few_instructions_misses_nothing),
+        cmocka_unit_test(a_run_with_points_has_the_order_of_one_without),
         cmocka_unit_test(what_gdb_puts_in_again_stays_the_lanes),
         cmocka_unit_test(gdb_is_told_of_each_watchpoint_of_one_instruction),
         cmocka_unit_test(what_cannot_be_watched_is_refused),

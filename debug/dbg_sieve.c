@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A run with watchpoints at nearly its full speed. An observer makes every instruction slow, but
+ * few instructions can touch what is watched: those that store to its space, or write its
+ * registers. These alone get a breakpoint while all runs; each is then stepped in the engine's
+ * own order with the observer there, so the order is that of a run without any.
+ */
+#include "debug/dbg_run_priv.h"
+#include "debug/dbg_watch_priv.h"
+
+#include <stdlib.h>
+
+/* What the program must do to touch a point: bits of enum dbg_access by space, and registers. */
+struct sieve {
+    unsigned access[ISA_SPACE_COUNT];
+    unsigned any; /* of some space */
+    bool registers, atomics;
+};
+
+static enum isa_space space_of(uint64_t address)
+{
+    return address >= ISA_GLOBAL_BASE  ? ISA_SPACE_GLOBAL
+           : address >= ISA_CONST_BASE ? ISA_SPACE_CONST
+           : address >= ISA_LOCAL_BASE ? ISA_SPACE_LOCAL
+                                       : ISA_SPACE_SHARED;
+}
+
+/* False: something is caught that only an observer of everything sees. */
+static bool sieve_make(const struct dbg *dbg, struct sieve *sieve)
+{
+    memset(sieve, 0, sizeof *sieve);
+    for (size_t i = 0; i < dbg->point_count; i++) {
+        const struct dbg_point_record *point = &dbg->points[i];
+
+        if (!point->pub.enabled || point->pub.kind == DBG_POINT_BREAK)
+            continue;
+        if (point->pub.kind == DBG_POINT_CATCH) {
+            if (point->pub.catches != DBG_CATCH_ATOMIC)
+                return false;
+            sieve->atomics = true;
+        } else if (point->watched->memory) {
+            sieve->access[space_of(point->watched->low)] |= point->pub.access;
+            sieve->any |= point->pub.access;
+        } else {
+            sieve->registers = true;
+        }
+    }
+    return true;
+}
+
+/* First and last register of a point's window that @use could be of. */
+static bool use_meets(const struct dbg_watched *w, const struct isa_reg_use *use)
+{
+    unsigned bytes = w->bit ? 8 : w->bytes;
+    uint64_t first = w->low, last = w->low + bytes - 1;
+
+    switch (w->window) {
+    case 0xF0:
+    case 0xF2:
+        first /= 4, last /= 4;
+        if (use->reg_class != (w->window == 0xF0 ? ISA_REG_V : ISA_REG_S))
+            return false;
+        break;
+    case 0xF1:
+        first /= 256, last /= 256;
+        if (use->reg_class != ISA_REG_V)
+            return false;
+        break;
+    default:
+        first /= 8, last /= 8;
+        if (first == 16) { /* exec */
+            first = ISA_S_EXEC, last = ISA_S_EXEC + 1;
+            if (use->reg_class != ISA_REG_S)
+                return false;
+        } else if (first >= 8) {
+            first -= 8, last -= 8;
+            if (use->reg_class != ISA_REG_SP)
+                return false;
+        } else if (use->reg_class != ISA_REG_P) {
+            return false;
+        }
+    }
+    return use->first <= last && (uint64_t)use->first + use->count > first;
+}
+
+static bool meets_register(const struct dbg *dbg, const struct isa_insn *insn)
+{
+    const struct dbg_watch *watch = dbg->watch;
+    struct isa_reg_use uses[ISA_MAX_USES];
+    unsigned count = isa_insn_uses(insn, uses);
+
+    for (size_t k = 0; k < watch->register_count; k++) {
+        const struct dbg_point_record *point = &dbg->points[watch->registers[k].point];
+
+        for (unsigned i = 0; i < count; i++)
+            if ((uses[i].written || (point->pub.access & DBG_ACCESS_READ) != 0) &&
+                use_meets(point->watched, &uses[i]))
+                return true;
+    }
+    return false;
+}
+
+/* Could this instruction touch some point? */
+static bool passes(const struct dbg *dbg, const struct sieve *sieve, const struct isa_insn *insn)
+{
+    const struct isa_op_info *info = isa_op_info((enum isa_op)insn->op);
+    enum isa_space space = ISA_SPACE_GENERIC;
+    unsigned how;
+
+    if (info == NULL)
+        return true;
+    if (sieve->registers && meets_register(dbg, insn))
+        return true;
+    if (sieve->atomics && (info->flags & ISA_F_ATOMIC))
+        return true;
+    if (insn->xkind == ISA_X_CONST && (sieve->access[ISA_SPACE_CONST] & DBG_ACCESS_READ))
+        return true;
+    if (!(info->flags & ISA_F_MEMORY))
+        return false;
+    how = !(info->flags & ISA_F_STORE)   ? DBG_ACCESS_READ
+          : info->flags & ISA_F_ATOMIC   ? DBG_ACCESS_BOTH
+                                         : DBG_ACCESS_WRITE;
+    /* Generic ones go anywhere; scalar loads do not tell their space. */
+    if (isa_op_access((enum isa_op)insn->op, &space) == ISA_ACCESS_NONE ||
+        space == ISA_SPACE_GENERIC)
+        return (how & sieve->any) != 0;
+    return (how & sieve->access[space]) != 0;
+}
+
+static void sieve_arm(struct dbg *dbg)
+{
+    struct dbg_watch *watch = dbg->watch;
+    const struct emu_program *program = dbg_program(dbg);
+    const struct isa_insn *insn;
+    struct sieve sieve;
+
+    watch->sieved = program;
+    watch->sieve_count = 0;
+    if (program == NULL || !sieve_make(dbg, &sieve))
+        return;
+    for (uint64_t pc = emu_program_base(program);
+         (insn = emu_program_insn(program, pc)) != NULL; pc += ISA_WORD_BYTES) {
+        if (!passes(dbg, &sieve, insn))
+            continue;
+        if (!lw_grow(&watch->sieve, &watch->sieve_capacity, watch->sieve_count + 1,
+                     sizeof *watch->sieve) ||
+            emu_breakpoint_set(dbg->machine, pc, true, NULL) != LW_OK) {
+            /* A sieve with a hole is none. */
+            dbg_sieve_end(dbg);
+            return;
+        }
+        watch->sieve[watch->sieve_count++] = pc;
+    }
+}
+
+void dbg_sieve_begin(struct dbg *dbg)
+{
+    struct dbg_watch *watch = dbg->watch;
+    struct sieve sieve;
+
+    if (watch == NULL || !watch->attached || watch->sieving || dbg_program(dbg) == NULL ||
+        !sieve_make(dbg, &sieve))
+        return;
+    watch->sieving = true;
+    emu_observer_remove(dbg->engine, &watch->observer);
+    sieve_arm(dbg);
+}
+
+static void sieve_disarm(struct dbg *dbg)
+{
+    struct dbg_watch *watch = dbg->watch;
+
+    while (watch->sieve_count != 0) {
+        uint64_t pc = watch->sieve[--watch->sieve_count];
+
+        (void)!emu_breakpoint_set(dbg->machine, pc, dbg_point_armed(dbg, pc), NULL);
+    }
+}
+
+void dbg_sieve_next(struct dbg *dbg)
+{
+    if (dbg->watch == NULL || !dbg->watch->sieving || dbg->watch->sieved == dbg_program(dbg))
+        return;
+    sieve_disarm(dbg); /* another program runs now */
+    sieve_arm(dbg);
+}
+
+void dbg_sieve_end(struct dbg *dbg)
+{
+    struct dbg_watch *watch = dbg->watch;
+
+    if (watch == NULL || !watch->sieving)
+        return;
+    sieve_disarm(dbg);
+    watch->sieving = false;
+    if (watch->attached)
+        emu_observer_add(dbg->engine, &watch->observer);
+}
+
+enum lw_status dbg_sieve_step(struct dbg *dbg, struct emu_stop *es, struct lw_error *err)
+{
+    struct dbg_watch *watch = dbg->watch;
+    bool lent = watch != NULL && watch->sieving;
+    enum lw_status status;
+    struct emu_event ev;
+
+    if (lent)
+        emu_observer_add(dbg->engine, &watch->observer);
+    status = dbg->engine->ops->step(dbg->engine, &ev, es, err);
+    if (lent)
+        emu_observer_remove(dbg->engine, &watch->observer);
+    return status;
+}
