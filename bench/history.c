@@ -8,7 +8,8 @@
  * runs the launch file alternately without and with history, each in a process of its own (one
  * thread, the fixed order), and prints medians with minimum and maximum: seconds from launch to
  * end, most memory, going back from the end to INSTRUCTION (10 million), and a checkpoint there:
- * its bytes, writing, loading.
+ * its bytes, writing, loading. Then the same under a debugger with nothing set, and steps back at
+ * INSTRUCTION.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -18,13 +19,14 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "debug/debug.h"
 #include "launch/launch.h"
 
 enum { MOST = 99 };
-enum mode { OFF, ON, CHECKPOINT, MODES };
+enum mode { OFF, ON, CHECKPOINT, DEBUGGER, BACK, MODES };
 
 struct figures {
-    double run, back, save, load, bytes, mib, snapshots, history_mib;
+    double run, back, save, load, bytes, mib, snapshots, history_mib, again, search;
 };
 
 struct all {
@@ -83,6 +85,52 @@ static double run(struct all *a, uint64_t at)
     }
 }
 
+static enum lw_status next(void *context, bool *more, struct lw_error *err)
+{
+    struct all *a = context;
+    enum lnc_state state = LNC_DONE;
+    enum lw_status status = lnc_session_next(a->session, &state, err);
+
+    *more = state == LNC_LAUNCHED;
+    return status;
+}
+
+/** What a debugger's user waits for. */
+static struct figures measure_debugger(const char *path, enum mode mode, uint64_t instruction)
+{
+    struct figures f = {0};
+    struct dbg_stop stop;
+    struct emu_stop es;
+    struct lw_error err;
+    struct dbg *dbg;
+    struct all a;
+
+    open_all(&a, path);
+    struct dbg_config config = {
+        .machine = a.machine, .engine = a.engine, .next = next, .next_context = &a};
+    check(dbg_create(&config, &dbg, &err), &err);
+    check(dbg_history_start(dbg, 0, NULL, NULL, NULL, &err), &err);
+    if (mode == DEBUGGER) {
+        double from = seconds();
+        check(dbg_continue(dbg, &stop, &err), &err);
+        f.run = seconds() - from;
+        return f;
+    }
+    a.engine->stop_at = instruction;
+    check(a.engine->ops->run(a.engine, &es, &err), &err);
+    a.engine->stop_at = UINT64_MAX;
+    double from = seconds();
+    check(dbg_reverse_step(dbg, dbg_focus_get(dbg, DBG_FOCUS_RUN), &stop, &err), &err);
+    f.back = seconds() - from;
+    from = seconds();
+    check(dbg_reverse_step(dbg, dbg_focus_get(dbg, DBG_FOCUS_RUN), &stop, &err), &err);
+    f.again = seconds() - from;
+    from = seconds();
+    check(dbg_reverse_continue(dbg, &stop, &err), &err);
+    f.search = seconds() - from;
+    return f;
+}
+
 static struct figures measure(const char *path, enum mode mode, uint64_t instruction)
 {
     static const char name[] = "history.lwc";
@@ -94,6 +142,8 @@ static struct figures measure(const char *path, enum mode mode, uint64_t instruc
     struct lw_error err;
     struct all a;
 
+    if (mode >= DEBUGGER)
+        return measure_debugger(path, mode, instruction);
     open_all(&a, path);
     if (mode == ON)
         check(emu_history_create(a.engine, &options, &history, &err), &err);
@@ -200,5 +250,9 @@ int main(int argc, char **argv)
     SHOW("a checkpoint there", CHECKPOINT, bytes, 1, "MiB");
     SHOW("writing it", CHECKPOINT, save, 1000, "ms");
     SHOW("loading it", CHECKPOINT, load, 1000, "ms");
+    SHOW("run under a debugger", DEBUGGER, run, 1, "s");
+    SHOW("a step back at the instruction", BACK, back, 1000, "ms");
+    SHOW("another", BACK, again, 1000, "ms");
+    SHOW("back to the beginning, nothing hit", BACK, search, 1000, "ms");
     return 0;
 }

@@ -66,16 +66,20 @@ enum lw_status dbg_mark_goto(struct dbg *dbg, const struct dbg_mark *mark, struc
  * @seen  told of every instruction before the place where the search began, window by window;
  *        @at is the count before it. Returns true to leave the window
  * @done  behind each window: true ends the search
+ * @only  the one thread whose instructions matter: where it does nothing the past is skipped; 0:
+ *        all
  */
 struct dbg_search {
     struct dbg *dbg;
     bool (*seen)(struct dbg_search *search, const struct emu_event *ev, uint64_t at);
     bool (*done)(struct dbg_search *search);
     void *context;
+    dbg_thread_id only;
     /* its own: */
     uint64_t low, high; /* of the window */
     uint64_t size;
     bool interrupted;
+    bool idle; /* @only did nothing in the window */
 };
 /** Everything kept before @before, until done. The machine stands somewhere then. */
 enum lw_status dbg_search_back(struct dbg_search *search, uint64_t before, struct lw_error *err)

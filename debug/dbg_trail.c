@@ -26,7 +26,60 @@ static bool on_event(struct emu_observer *observer, const struct emu_event *ev)
         return true;
     if (ev->kind != EMU_EV_RETIRED)
         return false;
+    if (dbg_event_thread(ev) == w->search->only)
+        w->search->idle = false;
     return w->search->seen(w->search, ev, w->at++);
+}
+
+/** How far a warp has come: instructions; UINT64_MAX when it has ended. */
+static uint64_t progress(const struct dbg *dbg, dbg_thread_id id)
+{
+    const struct emu_grid *grid = emu_grid_current(dbg->machine);
+    struct emu_warp_view view;
+    struct dbg_warp warp;
+
+    if (dbg_warp_locate(dbg, id, &warp) &&
+        emu_warp_view(warp.core, warp.slot, warp.warp, &view))
+        return view.retired;
+    if (grid == NULL || id - 1 < grid->first_warp_id)
+        return UINT64_MAX;
+    for (; grid != NULL; grid = grid->next)
+        if (id - 1 >= grid->first_warp_id &&
+            id - 1 - grid->first_warp_id < grid->block_count * grid->block_warps)
+            return (id - 1 - grid->first_warp_id) / grid->block_warps < grid->blocks_placed
+                       ? UINT64_MAX
+                       : 0;
+    return 0;
+}
+
+/* The warp that alone matters has done nothing for a while: halve the past until the place is near
+ * where it did. */
+static enum lw_status skip_idle(struct dbg_search *s, uint64_t earliest, struct lw_error *err)
+{
+    struct emu_history *history = s->dbg->history;
+    uint64_t low = earliest, high = s->low, there;
+    enum lw_status status = emu_history_goto(history, high, err);
+
+    if (status != LW_OK)
+        return status;
+    there = progress(s->dbg, s->only);
+    status = emu_history_goto(history, low, err);
+    if (status == LW_OK && progress(s->dbg, s->only) == there) {
+        s->low = low;
+        return LW_OK;
+    }
+    while (status == LW_OK && high - low > FIRST_WINDOW && !s->dbg->engine->interrupted) {
+        uint64_t middle = low + (high - low) / 2;
+
+        status = emu_history_goto(history, middle, err);
+        if (status == LW_OK && progress(s->dbg, s->only) == there)
+            high = middle;
+        else
+            low = middle;
+    }
+    s->low = high;
+    s->size = FIRST_WINDOW;
+    return status;
 }
 
 /** The window before the last one. *found is false when nothing earlier is kept. */
@@ -35,16 +88,21 @@ static enum lw_status next_window(struct dbg_search *s, bool *found, struct lw_e
     uint64_t earliest = dbg_history_earliest(s->dbg);
     struct watcher w = {.observer = {.on_event = on_event}, .search = s};
 
+    enum lw_status status = LW_OK;
+
+    if (s->idle && s->low > earliest)
+        status = skip_idle(s, earliest, err);
     *found = s->low > earliest;
-    if (!*found)
-        return LW_OK;
+    if (status != LW_OK || !*found)
+        return status;
+    s->idle = s->only != 0;
     s->high = s->low;
     s->low = s->high - earliest > s->size ? s->high - s->size : earliest;
     if (s->size < LARGEST_WINDOW)
         s->size *= WINDOW_GROWS;
     w.at = s->low;
     s->dbg->looks_back = true;
-    enum lw_status status = emu_history_goto(s->dbg->history, s->low, err);
+    status = emu_history_goto(s->dbg->history, s->low, err);
     if (status == LW_OK && s->dbg->watch != NULL)
         dbg_touch_begin(s->dbg);
     if (status == LW_OK)
@@ -90,7 +148,7 @@ void dbg_trail_init(struct dbg_trail *trail, struct dbg *dbg, const struct dbg_l
 
     *trail = (struct dbg_trail){.dbg = dbg, .who = *who};
     trail->search = (struct dbg_search){
-        .dbg = dbg, .seen = note, .context = trail, .low = dbg_history_now(dbg),
+        .dbg = dbg, .seen = note, .context = trail, .only = who->id, .low = dbg_history_now(dbg),
         .size = FIRST_WINDOW};
     if (dbg_thread_get(dbg, who->id, &thread) && thread.lane == who->lane)
         trail->next_pc = thread.place.pc;

@@ -75,6 +75,8 @@ static enum lw_status last_write(struct dbg *dbg, unsigned point, unsigned last_
     enum lw_status status;
 
     w.search = (struct dbg_search){.dbg = dbg, .seen = seen, .done = window_done, .context = &w};
+    if (dbg_point_find(dbg, point) != NULL && !dbg_point_find(dbg, point)->watched->memory)
+        w.search.only = dbg_point_find(dbg, point)->watched->id; /* only its warp writes registers */
     out->found = false;
     status = dbg_search_back(&w.search, before, err);
     out->interrupted = w.search.interrupted;
