@@ -138,6 +138,7 @@ struct serving {
     const char *address;
     struct lw_error err; /* of starting gdb */
     enum lw_status status;
+    bool aarch64;
     struct dbg *dbg;           /* of the latest run */
     struct cmd_machine *again; /* owned: the latest one, when it is not the caller's */
     struct lw_command_set set;
@@ -161,6 +162,8 @@ static void announce(void *context, unsigned port)
     else
         snprintf(target, sizeof target, "%.*s:%u", host, address, port);
     printf("gdb: target remote %s\n", target);
+    if (port != 0 && !serving->aarch64)
+        printf("lldb: gdb-remote %.*s%s%u\n", host, address, host != 0 ? ":" : "", port);
     printf("waiting for it; in another terminal: gdb -ex 'target remote %s'\n", target);
     fflush(stdout); /* whoever reads the port from a pipe waits for this line */
 }
@@ -233,7 +236,7 @@ enum lw_status cmd_serve_gdb(struct cmd_machine *m, const struct cmd_serve *how,
     enum lw_status status;
 
     if (arch != NULL && strcmp(arch, "aarch64") == 0)
-        config.arch = RSP_AARCH64;
+        config.arch = RSP_AARCH64, serving.aarch64 = true;
     else if (arch != NULL && strcmp(arch, "x86-64") != 0)
         return LW_FAIL(err, LW_EUSAGE, "%s: expected x86-64 or aarch64, found \"%.40s\"",
                        how->gdb != NULL ? "--arch" : "--gdb-arch", arch);

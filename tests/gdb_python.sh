@@ -155,11 +155,52 @@ expect "lanewise gdb: a wrong carrier" <<'END'
 --arch: expected x86-64 or aarch64, found "arm"
 END
 
-# A terminal: the layout is drawn, and drawn again when the focus moves.
-{ sleep 1; for line in 'layout lanewise' 'lanes-window $v7' 'lane 2' 'quit' 'y'; do
-    printf '%s\n' "$line"; sleep 0.4; done; } |
-    (cd "$work" && TERM=xterm timeout 30 script -qec "stty rows 40 cols 120; '$lanewise' gdb walk.yaml \
-        -- -nx -ex 'break walk.s:18' -ex continue" typescript >/dev/null 2>&1)
+# In a terminal, which is written to when it shows what is waited for.
+# typed PATTERN TEXT: TEXT (of printf), when PATTERN is in the terminal; 10 seconds at most
+typed() {
+    tries=0
+    until grep -aq "$1" "$work/typescript" 2>/dev/null || [ $tries -ge 200 ]; do
+        tries=$((tries + 1))
+        sleep 0.05
+    done
+    sleep 0.2
+    # shellcheck disable=SC2059
+    printf "$2"
+}
+# terminal GDB-OPTIONS: lanewise gdb in one of 40 lines, with what comes from standard input
+terminal() {
+    (cd "$work" && TERM=xterm timeout 60 script -qfc "stty rows 40 cols 120; '$lanewise' gdb $1" \
+        typescript >/dev/null 2>&1)
+}
+
+# Ctrl-C is gdb's: the kernel stops, the run lives on.
+rm -f "$work/typescript"
+{
+    typed '(gdb)' 'continue\n'
+    typed 'Continuing' '\003'
+    typed 'SIGINT' 'print-lanes $lane < 2\n'
+    typed '  24: 0' 'kill\n'
+    typed '(y or n)' 'y\n'
+    typed 'killed' 'quit\n'
+    typed 'left before' ''
+} | terminal "spin.yaml -- -nx -iex 'set style enabled off'"
+tr -d '\r' <"$work/typescript" >"$work/transcript"
+expect "lanewise gdb: Ctrl-C" <<'END'
+received signal SIGINT
+   0: 1 1 0 0 0 0 0 0$
+lanewise: gdb left before the end
+END
+
+# The layout is drawn, and drawn again when the focus moves.
+rm -f "$work/typescript"
+{
+    typed 'hit Breakpoint 1' 'layout lanewise\n'
+    typed '24 of 32 active' 'lanes-window $v7\n'
+    typed '\$v7:' 'lane 2\n'
+    typed 'w0 lane 2' 'quit\n'
+    typed 'Quit anyway' 'y\n'
+    typed 'left before' ''
+} | terminal "walk.yaml -- -nx -ex 'break walk.s:18' -ex continue"
 tr '\033\r' '\n\n' <"$work/typescript" | sed 's/^[[(][0-9;?]*[A-Za-z]//' >"$work/transcript"
 cat >"$work/expected" <<'END'
 block\(0,0,0\) w0 lane 1  24 of 32 active
