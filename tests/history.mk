@@ -33,3 +33,6 @@ tests_prop_reverse_SOURCES = tests/prop_reverse.c tests/prop_isa_random.h
 tests_prop_reverse_LDADD = liblanewise.a $(TEST_LIBS)
 check_SCRIPTS += tests/prop_reverse.sh
 EXTRA_DIST += tests/prop_reverse.sh
+
+check_SCRIPTS += tests/gdb_backwards.sh
+EXTRA_DIST += tests/gdb_backwards.sh docs/examples
