@@ -331,6 +331,61 @@ static enum lw_status show_functions(struct dbg *dbg, int argc, char **argv, str
     return LW_OK;
 }
 
+/* ---- tables of the whole machine, those of gdb's `info os` ------------------------------------ */
+
+enum { MAX_COLUMNS = 12 };
+
+/* Twice over the rows: how wide is each column, then their text. */
+struct printing {
+    struct lw_sink *out; /* NULL: measure */
+    size_t width[MAX_COLUMNS];
+};
+
+static void print_row(void *context, const char *const *cells, unsigned count)
+{
+    struct printing *p = context;
+
+    for (unsigned i = 0; i < count && i < MAX_COLUMNS; i++) {
+        if (p->out == NULL && strlen(cells[i]) > p->width[i])
+            p->width[i] = strlen(cells[i]);
+        if (p->out != NULL && i + 1 < count)
+            lw_printf(p->out, "%-*s  ", (int)p->width[i], cells[i]);
+        else if (p->out != NULL)
+            lw_printf(p->out, "%s\n", cells[i]);
+    }
+}
+
+static enum lw_status do_table(void *context, int argc, char **argv, struct lw_sink *out,
+                               struct lw_error *err)
+{
+    struct dbg *dbg = context;
+    const struct dbg_table *table;
+
+    if (argc > 2)
+        return LW_FAIL(err, LW_EUSAGE, "table takes one name, \"%s\" is too much", argv[2]);
+    for (unsigned i = 0; (table = dbg_table_at(i)) != NULL; i++) {
+        struct printing p = {0};
+        unsigned columns = 0;
+
+        if (argc == 1) {
+            lw_printf(out, "%-12s  %s\n", table->name, table->summary);
+            continue;
+        }
+        if (strcmp(table->name, argv[1]) != 0)
+            continue;
+        while (table->columns[columns] != NULL)
+            columns++;
+        print_row(&p, table->columns, columns);
+        dbg_table_rows(dbg, i, print_row, &p);
+        p.out = out;
+        print_row(&p, table->columns, columns);
+        dbg_table_rows(dbg, i, print_row, &p);
+        return LW_OK;
+    }
+    return argc == 1 ? LW_OK
+                     : LW_FAIL(err, LW_ENOENT, "no table \"%s\": `table` lists them", argv[1]);
+}
+
 /* ---- info --------------------------------------------------------------------------------- */
 
 typedef enum lw_status (*info_fn)(struct dbg *dbg, int argc, char **argv, struct lw_sink *out,
@@ -385,6 +440,7 @@ static const struct lw_command rows[] = {
     {"whatis",      "wha",  "<expression|type>",          "Type of an expression",                                      "whatis v0 + 1", do_whatis},
     {"ptype",       "pt",   "<expression|type>",          "Type of an expression, with the members of structures",      "ptype float", do_ptype},
     {"find",        "find", "[/size] <address>, <bytes>, <expression>, ...", "Look for values in memory; of a buffer the bytes may be left out", "find 0x200000000000, 64, 7", do_find},
+    {"table",       "tab",  "[name]",                     "A table of the whole machine, without a name which there are", "table splits", do_table},
     {"info",        "i",    "<topic>",                    "breakpoints, warps, lanes, splits, barriers, registers, locals, tags, allocations, launches, history, line, symbol, source, functions, status", "info breakpoints", do_info},
 };
 /* clang-format on */

@@ -17,12 +17,33 @@ static enum lw_status condition_operand(int argc, char **argv, int first, const 
     return dbg_args_join(argc, argv, first + 1, condition, size) ? LW_OK : dbg_too_long(err);
 }
 
+/* The words of a place: more than one where it is `*EXPRESSION` or names types, `scale(float *,
+ * int)`. *next moves behind it; false: it is too long. */
+static bool place_words(int argc, char **argv, int *next, char *text, size_t size)
+{
+    int end = *next + 1, open = 0;
+
+    for (int i = *next; i < argc; i++) {
+        if (strcmp(argv[i], "if") == 0)
+            break;
+        for (const char *at = argv[i]; *at != '\0'; at++)
+            open += *at == '(' ? 1 : *at == ')' ? -1 : 0;
+        end = i + 1;
+        if (open <= 0 && argv[*next][0] != '*')
+            break;
+    }
+    if (!dbg_args_join(end, argv, *next, text, size))
+        return false;
+    *next = end;
+    return true;
+}
+
 static enum lw_status add_points(struct dbg *dbg, int argc, char **argv, bool temporary,
                                  struct lw_sink *out, struct lw_error *err)
 {
     uint64_t pcs[MAX_PLACES];
     unsigned count = 0, id;
-    char condition[1024];
+    char condition[1024], place[1024];
     int next = 1;
     enum lw_status status;
     bool here = argc == 1 || strcmp(argv[1], "if") == 0;
@@ -36,10 +57,11 @@ static enum lw_status add_points(struct dbg *dbg, int argc, char **argv, bool te
         pcs[0] = thread.place.pc;
         count = 1;
     } else {
-        status = dbg_location_parse(dbg, argv[1], pcs, MAX_PLACES, &count, err);
+        if (!place_words(argc, argv, &next, place, sizeof place))
+            return dbg_too_long(err);
+        status = dbg_location_parse(dbg, place, pcs, MAX_PLACES, &count, err);
         if (status != LW_OK)
             return status;
-        next = 2;
     }
     status = condition_operand(argc, argv, next, "the place", condition, sizeof condition, err);
     if (status != LW_OK)

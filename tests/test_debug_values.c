@@ -817,7 +817,7 @@ static void wrong_operands_are_refused(void **state)
         "info nothing",   "x /0xw 0",                "focus 1 9",
         "whatis",         "ptype nosuch",            "find",           "find x",
         "find 0, 4",      "find /q x, 1",            "find x, 64, nosuch", "info symbol",
-        "info line 99",   "info source x",           "info functions a b", "find 8, 16, 1",
+        "info line 99",   "info source x",           "table nosuch",   "table warps 1",           "info functions a b", "find 8, 16, 1",
     };
     struct fix *f = fix_open("saxpy.s", 8, 2, 16, 1);
     struct lw_buffer out;

@@ -92,14 +92,16 @@ END
 line=$(sed -n '/out\[i\] =/=' names.cu)
 cat >names.lws <<END
 info functions
-break scale(float*,int)
+break scale(float *, int) if i == 3
+tbreak *pc + 16
+continue
+continue
 break scale
 break util::twice
 break twice
 break reduce<int>
 tbreak $line
 points
-continue
 where
 print p[i]
 up
@@ -128,10 +130,11 @@ says '^0x[0-9a-f]*          util::twice(float)  (_ZN4util5twiceEf)$'
 [ "$(grep -c '^breakpoint [0-9]* at util::twice+' out)" = 2 ] || { echo "twice"; failed=1; }
 says '^breakpoint [0-9]* at reduce<int>+'
 says '^#1  reduce<float>+'
+says '^breakpoint 1, lanes 0x00000008: .* lane 3 at scale+'
 says '^it.name = 0x[0-9a-f]* "hello"$'
 says '^text = "abc"$'
 says '^m\[1\] = {4, 5, 6}$'
-says '^\*pi = {id = 0, weight = {[^}]*}, name = 0x[0-9a-f]* "hello", flags = 5}$'
+says '^\*pi = {id = 3, weight = {[^}]*}, name = 0x[0-9a-f]* "hello", flags = 5}$'
 says '^pi->weight\[0\]@3 = {[^,]*, 1.5, [^,]*}$'
 says '^(\*pi).flags + sizeof(item) = 37$'
 says '^    const char \*name;$'
