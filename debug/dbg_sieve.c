@@ -10,6 +10,10 @@
 
 #include <stdlib.h>
 
+/* A stop costs as much as an observer of this many instructions (measured on gemm); it is looked
+ * after every so many stops. */
+enum { STOP_COST = 4, LOOK_STEPS = 4096 };
+
 /* What the program must do to touch a point: bits of enum dbg_access by space, and registers. */
 struct sieve {
     unsigned access[ISA_SPACE_COUNT];
@@ -162,6 +166,8 @@ void dbg_sieve_begin(struct dbg *dbg)
         !sieve_make(dbg, &sieve))
         return;
     watch->sieving = true;
+    watch->sieve_steps = 0;
+    watch->sieve_instructions = dbg->engine->ops->instructions(dbg->engine);
     emu_observer_remove(dbg->engine, &watch->observer);
     sieve_arm(dbg);
 }
@@ -209,5 +215,13 @@ enum lw_status dbg_sieve_step(struct dbg *dbg, struct emu_stop *es, struct lw_er
     status = dbg->engine->ops->step(dbg->engine, &ev, es, err);
     if (lent)
         emu_observer_remove(dbg->engine, &watch->observer);
+    if (lent && ++watch->sieve_steps == LOOK_STEPS) {
+        uint64_t now = dbg->engine->ops->instructions(dbg->engine);
+
+        if (now - watch->sieve_instructions < LOOK_STEPS * STOP_COST)
+            dbg_sieve_end(dbg); /* so dense that looking at all of them is cheaper */
+        watch->sieve_steps = 0;
+        watch->sieve_instructions = now;
+    }
     return status;
 }

@@ -281,6 +281,23 @@ static void memory_values(const struct dbg_watched *w, const struct emu_event *e
     }
 }
 
+/* All of an affine access lies outside [low, high). */
+static bool is_elsewhere(const struct emu_access *access, uint64_t low, uint64_t high)
+{
+    uint64_t first = access->base, last;
+    unsigned highest;
+
+    if (!access->affine || access->lanes == 0)
+        return false;
+    highest = 63 - (unsigned)__builtin_clzll(access->lanes);
+    last = access->address[highest];
+    if (last < first) {
+        last = first;
+        first = access->address[highest];
+    }
+    return last + access->bytes <= low || first >= high;
+}
+
 static void look_at_memory(struct dbg *dbg, const struct emu_event *ev, dbg_thread_id id)
 {
     static const unsigned how[] = {
@@ -297,6 +314,8 @@ static void look_at_memory(struct dbg *dbg, const struct emu_event *ev, dbg_thre
 
         if (access->kind == EMU_ACCESS_CONSTANT) /* one place for all of them */
             lanes &= 0 - lanes;
+        else if (is_elsewhere(access, low, high))
+            continue;
         for (LW_EACH_BIT(lane, lanes))
             if (access->address[lane] < high && access->address[lane] + access->bytes > low)
                 look_at_lane(dbg, ev, access, (unsigned)lane, id, how[access->kind]);

@@ -56,6 +56,8 @@ struct dbg_watch {
     uint64_t *sieve;
     size_t sieve_count, sieve_capacity;
     const struct emu_program *sieved;
+    unsigned sieve_steps;        /* since the count was: */
+    uint64_t sieve_instructions;
 };
 
 #endif

@@ -592,6 +592,20 @@ static void looking_at_few_instructions_misses_nothing(void **state)
     lw_buffer_fini(&all);
 }
 
+static void a_watched_loop_goes_on_by_looking_at_all(void **state)
+{
+    struct fix *f = fix_open("spin.s", 8, 1, 8, 1);
+    unsigned id = watch(f, UINT64_C(0xF0) << 56, 4, DBG_ACCESS_WRITE, "v0 % 6000 == 0");
+    struct dbg_stop stop;
+
+    (void)state;
+    for (unsigned i = 1; i < 4; i++) {
+        stop = fix_continue(f);
+        expect_watch(f, &stop, id, 7, 0x01, 6000 * i - 1, 6000 * i);
+    }
+    fix_close(f);
+}
+
 static void a_run_with_points_has_the_order_of_one_without(void **state)
 {
     uint64_t hash[3];
@@ -807,6 +821,7 @@ int main(void)
         cmocka_unit_test(expressions_are_displayed_at_every_stop),
         cmocka_unit_test(until_without_a_place_runs_a_loop_to_its_end),
         cmocka_unit_test(looking_at_few_instructions_misses_nothing),
+        cmocka_unit_test(a_watched_loop_goes_on_by_looking_at_all),
         cmocka_unit_test(a_run_with_points_has_the_order_of_one_without),
         cmocka_unit_test(what_gdb_puts_in_again_stays_the_lanes),
         cmocka_unit_test(gdb_is_told_of_each_watchpoint_of_one_instruction),
