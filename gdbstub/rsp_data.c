@@ -345,18 +345,21 @@ static void threads_build(struct rsp *rsp)
 {
     struct lw_sink *xml = &rsp->threads.sink;
     unsigned count = rsp->killed ? 0 : dbg_thread_count(rsp->dbg);
+    unsigned listed = rsp->listing.limit != 0 && rsp->listing.limit < count ? rsp->listing.limit
+                                                                            : count;
     struct lw_buffer text;
 
+    rsp_listing_begin(rsp);
     lw_buffer_init(&text);
     lw_buffer_clear(&rsp->threads);
     lw_put(xml, "<?xml version=\"1.0\"?>\n<threads>\n");
     for (unsigned i = 0; i < count; i++) {
         struct dbg_thread thread;
 
-        if (!dbg_thread_at(rsp->dbg, i, &thread))
+        if (!dbg_thread_at(rsp->dbg, i, &thread) || !rsp_thread_listed(rsp, i, &thread))
             continue;
         lw_printf(xml, "<thread id=\"%llx\"", (unsigned long long)thread.id);
-        if (count > THREADS_WITH_NAMES || !rsp_has(rsp, RSP_F_THREAD_NAMES)) { /* the cost of names grows with the square */
+        if (listed > THREADS_WITH_NAMES || !rsp_has(rsp, RSP_F_THREAD_NAMES)) { /* the cost of names grows with the square */
             lw_put(xml, "/>\n");
             continue;
         }

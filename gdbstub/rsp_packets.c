@@ -95,9 +95,10 @@ static void do_threads_next(struct rsp *rsp, const struct rsp_args *args)
     (void)args;
     while (n < PER_PACKET && !rsp->killed &&
            dbg_thread_at(rsp->dbg, (unsigned)rsp->thread_cursor, &thread)) {
+        if (!rsp_thread_listed(rsp, (unsigned)rsp->thread_cursor++, &thread))
+            continue;
         lw_printf(&rsp->reply.sink, "%s%llx", n == 0 ? "m" : ",",
                   (unsigned long long)thread.id);
-        rsp->thread_cursor++;
         n++;
     }
     if (n == 0)
@@ -108,6 +109,7 @@ static void do_threads_first(struct rsp *rsp, const struct rsp_args *args)
 {
     rsp->shown = true;
     rsp->thread_cursor = 0;
+    rsp_listing_begin(rsp);
     do_threads_next(rsp, args);
 }
 

@@ -94,6 +94,14 @@ enum rsp_frame_state { RSP_IDLE, RSP_PAYLOAD, RSP_ESCAPED, RSP_SUM_HIGH, RSP_SUM
 /** A thread that only calls the poll function while the target runs (rsp_watch.c). */
 struct rsp_watch;
 
+/** Which warps gdb is told of: all, the first @limit, or those of a block. */
+struct rsp_listing {
+    unsigned limit; /* 0: no limit */
+    bool one_block;
+    uint32_t block[3];
+    dbg_thread_id focus[2]; /* told of in any case; as of rsp_listing_begin */
+};
+
 struct rsp {
     struct rsp_config config;
     struct dbg *dbg;
@@ -120,6 +128,7 @@ struct rsp {
     struct lw_buffer threads; /* thread list, kept from offset 0 until something changes */
     bool threads_valid;
     size_t thread_cursor;     /* of qsThreadInfo */
+    struct rsp_listing listing;
 
     struct rsp_point *points;
     size_t point_count, point_capacity;
@@ -199,7 +208,12 @@ void rsp_do_step(struct rsp *rsp, const struct rsp_args *args);
 void rsp_do_step_signal(struct rsp *rsp, const struct rsp_args *args);
 void rsp_do_back_step(struct rsp *rsp, const struct rsp_args *args);
 void rsp_do_back_continue(struct rsp *rsp, const struct rsp_args *args);
+/* rsp_monitor.c */
 void rsp_do_monitor(struct rsp *rsp, const struct rsp_args *args);
+/** A thread list is made now. */
+void rsp_listing_begin(struct rsp *rsp);
+/** Is a warp, the @index-th resident one, in the thread list? */
+bool rsp_thread_listed(const struct rsp *rsp, unsigned index, const struct dbg_thread *thread);
 /** Between these the watcher polls for Ctrl-C and debug's notes become console text. */
 void rsp_run_begin(struct rsp *rsp);
 void rsp_run_end(struct rsp *rsp);

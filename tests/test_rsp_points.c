@@ -233,6 +233,37 @@ static void tables_are_documents(void **state)
     EXPECT_BEGINS(fix_ask(fix, "qXfer:osdata:read:warps:fffff,10"), "E");
 }
 
+/* ---- which threads gdb is told of ---------------------------------------------------------- */
+
+static const char *monitor(struct fixture *fix, const char *line)
+{
+    char packet[256] = "qRcmd,";
+
+    hex(packet + 6, line, strlen(line));
+    assert_string_equal(fix_ask(fix, packet), "OK");
+    return fix->console.text;
+}
+
+static void monitor_threads_makes_the_list_shorter(void **state)
+{
+    struct fixture *fix = *state;
+
+    assert_string_equal(monitor(fix, "threads"), "3 warps are resident; gdb is told of all\n");
+    EXPECT_BEGINS(monitor(fix, "threads 2"), "3 warps are resident; gdb is told of the first 2");
+    assert_string_equal(fix_ask(fix, "qfThreadInfo"), "m1,2");
+    assert_string_equal(fix_ask(fix, "qsThreadInfo"), "l");
+    assert_string_equal(fix_ask(fix, "Hg3"), "OK"); /* the one in focus is always there */
+    assert_string_equal(fix_ask(fix, "qfThreadInfo"), "m1,2,3");
+    monitor(fix, "threads block 7,0,0");
+    assert_string_equal(fix_ask(fix, "qfThreadInfo"), "m1,3");
+    fix_ask(fix, "qXfer:threads:read::0,4000");
+    assert_null(strstr(fix->last.text, "id=\"2\""));
+    monitor(fix, "threads all");
+    fix_ask(fix, "qXfer:threads:read::0,4000");
+    assert_non_null(strstr(fix->last.text, "id=\"2\""));
+    EXPECT_BEGINS(monitor(fix, "threads some"), "error: threads: expected all, a count");
+}
+
 /* ---- a program that begins again ---------------------------------------------------------- */
 
 struct owner {
@@ -405,6 +436,7 @@ int main(void)
         TEST(back_packets_go_back),
         TEST(the_way_back_stops_at_breakpoints_and_prints_nothing),
         TEST(tables_are_documents),
+        TEST(monitor_threads_makes_the_list_shorter),
         TEST(run_begins_again_and_forgets_points),
         TEST(restart_has_no_answer),
         TEST(a_run_that_fails_says_why_and_leaves_the_old_one),

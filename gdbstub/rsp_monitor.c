@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* gdb's `monitor`: the debugger's commands, and those that are about the connection. */
+#include "gdbstub/rsp_priv.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+/* ---- which threads are listed ------------------------------------------------------- */
+
+bool rsp_thread_listed(const struct rsp *rsp, unsigned index, const struct dbg_thread *thread)
+{
+    const struct rsp_listing *listing = &rsp->listing;
+
+    if (listing->limit == 0 && !listing->one_block)
+        return true;
+    /* gdb must find the one that it is told of in a stop. */
+    if (thread->id == listing->focus[DBG_FOCUS_RUN] ||
+        thread->id == listing->focus[DBG_FOCUS_VIEW])
+        return true;
+    if (listing->limit != 0 && index >= listing->limit)
+        return false;
+    return !listing->one_block ||
+           memcmp(listing->block, thread->block_index, sizeof listing->block) == 0;
+}
+
+void rsp_listing_begin(struct rsp *rsp)
+{
+    rsp->listing.focus[DBG_FOCUS_RUN] = dbg_focus_get(rsp->dbg, DBG_FOCUS_RUN);
+    rsp->listing.focus[DBG_FOCUS_VIEW] = dbg_focus_get(rsp->dbg, DBG_FOCUS_VIEW);
+}
+
+static enum lw_status cmd_threads(void *context, int argc, char **argv, struct lw_sink *out,
+                                  struct lw_error *err)
+{
+    struct rsp *rsp = context;
+    struct rsp_listing listing = {.limit = 0};
+    uint64_t count;
+
+    if (argc == 3 && strcmp(argv[1], "block") == 0 &&
+        sscanf(argv[2], "%u,%u,%u", &listing.block[0], &listing.block[1], &listing.block[2]) >= 1)
+        listing.one_block = true;
+    else if (argc == 2 && lw_parse_u64(argv[1], &count) && count != 0 && count <= UINT32_MAX)
+        listing.limit = (unsigned)count;
+    else if (argc > 2 || (argc == 2 && strcmp(argv[1], "all") != 0))
+        return LW_FAIL(err, LW_EUSAGE,
+                       "threads: expected all, a count or \"block X,Y,Z\", found \"%.80s\"",
+                       argv[1]);
+    if (argc > 1) {
+        rsp->listing = listing;
+        rsp->threads_valid = false;
+    }
+    lw_printf(out, "%u warps are resident; gdb is told of ", dbg_thread_count(rsp->dbg));
+    if (rsp->listing.limit != 0)
+        lw_printf(out, "the first %u and the one in focus\n", rsp->listing.limit);
+    else if (rsp->listing.one_block)
+        lw_printf(out, "those of block (%u,%u,%u) and the one in focus\n",
+                  rsp->listing.block[0], rsp->listing.block[1], rsp->listing.block[2]);
+    else
+        lw_put(out, "all\n");
+    return LW_OK;
+}
+
+static const struct lw_command commands[] = {
+    {"threads", NULL, "[all|count|block X,Y,Z]", "Which warps gdb lists as threads",
+     "threads all", cmd_threads},
+};
+
+/* The debugger's, and ours behind them. */
+static struct lw_command_set joined(struct rsp *rsp)
+{
+    struct lw_command_set set = {.count = 0};
+
+    if (rsp->config.monitor != NULL)
+        set = *rsp->config.monitor;
+    if (set.count < LW_COUNT_OF(set.tables)) {
+        set.themes[set.count] = "This connection";
+        set.tables[set.count++] =
+            (struct lw_command_table){commands, LW_COUNT_OF(commands), rsp};
+    }
+    return set;
+}
+
+/* ---- monitor -------------------------------------------------------------------------- */
+
+struct place {
+    dbg_thread_id id;
+    unsigned lane;
+    uint64_t pc;
+    bool ended;
+};
+
+static struct place where(const struct rsp *rsp)
+{
+    struct place place = {.id = dbg_focus_get(rsp->dbg, DBG_FOCUS_VIEW),
+                          .ended = dbg_ended(rsp->dbg)};
+    struct dbg_thread thread;
+
+    if (dbg_thread_get(rsp->dbg, place.id, &thread)) {
+        place.lane = thread.lane;
+        place.pc = thread.place.pc;
+    }
+    return place;
+}
+
+void rsp_do_monitor(struct rsp *rsp, const struct rsp_args *args)
+{
+    struct place before = where(rsp), after;
+    struct lw_error err = {0};
+    struct lw_command_set set;
+    size_t size = args->rest_size / 2;
+    char line[4096];
+
+    if (size >= sizeof line || !rsp_hex_decode(args->rest, args->rest_size, (uint8_t *)line)) {
+        lw_put(&rsp->reply.sink, "E01");
+        return;
+    }
+    line[size] = '\0';
+    rsp->in_monitor = true;
+    rsp_run_begin(rsp);
+    set = joined(rsp);
+    if (lw_command_run(&set, line, &rsp->messages, &err) != LW_OK)
+        lw_printf(&rsp->messages, "error: %s\n", err.text);
+    after = where(rsp);
+    /* Only `set $lane` makes gdb forget registers and frames by itself. */
+    if (before.id != after.id || before.lane != after.lane || before.pc != after.pc ||
+        before.ended != after.ended)
+        lw_put(&rsp->messages, "note: gdb still shows the state before this command; "
+                               "`maint flush register-cache` makes it look again\n");
+    rsp_run_end(rsp);
+    rsp->in_monitor = false;
+    lw_put(&rsp->reply.sink, "OK");
+}
