@@ -121,9 +121,7 @@ uint64_t rsp_mem_read(const struct rsp *rsp, dbg_thread_id id, uint64_t address,
 {
     uint64_t got = hidden(rsp, address) ? 0 : dbg_mem_read(rsp->dbg, id, address, data, size);
 
-    if (rsp->lldb)
-        rsp_lldb_code(rsp, address, data, got);
-    return got;
+    return rsp->lldb ? rsp_lldb_memory(rsp, address, data, got, size) : got;
 }
 
 /* Up to @size bytes, given piece by piece; stops where memory ends. */

@@ -188,7 +188,7 @@ void rsp_do_region(struct rsp *rsp, const struct rsp_args *args)
 static const uint8_t stand_in[ISA_WORD_BYTES] = {0x75, 0x0e, 0x0f, 0x1f, 0x80, 0, 0, 0, 0,
                                                  0x0f, 0x1f, 0x80, 0, 0, 0, 0};
 
-void rsp_lldb_code(const struct rsp *rsp, uint64_t address, void *data, uint64_t size)
+static void stand_in_for_code(const struct rsp *rsp, uint64_t address, void *data, uint64_t size)
 {
     uint8_t *bytes = data;
 
@@ -199,7 +199,21 @@ void rsp_lldb_code(const struct rsp *rsp, uint64_t address, void *data, uint64_t
             bytes[i] = stand_in[(address + i) % ISA_WORD_BYTES];
 }
 
-/* The same in the bytes of the ELF; its first segment is the code. */
+/* It reads lines of 512 bytes, and takes one that ends early for an error: memory that ends in a
+ * line is followed by zeros. */
+uint64_t rsp_lldb_memory(const struct rsp *rsp, uint64_t address, void *data, uint64_t got,
+                         uint64_t size)
+{
+    enum { LINE_BYTES = 512 };
+
+    stand_in_for_code(rsp, address, data, got);
+    if (got == 0 || got >= size || size > LINE_BYTES)
+        return got;
+    memset((uint8_t *)data + got, 0, size - got);
+    return size;
+}
+
+/* The code in the bytes of the ELF; its first segment is the code. */
 void rsp_lldb_text(const struct rsp *rsp, uint8_t *elf, size_t size)
 {
     enum { E_PHOFF = 32, P_OFFSET = 8, P_VADDR = 16, P_FILESZ = 32, PHDR_BYTES = 56 };
@@ -210,7 +224,7 @@ void rsp_lldb_text(const struct rsp *rsp, uint8_t *elf, size_t size)
     from = lw_get64(elf + header + P_OFFSET);
     bytes = lw_get64(elf + header + P_FILESZ);
     if (from <= size && bytes <= size - from)
-        rsp_lldb_code(rsp, lw_get64(elf + header + P_VADDR), elf + from, bytes);
+        stand_in_for_code(rsp, lw_get64(elf + header + P_VADDR), elf + from, bytes);
 }
 
 /* A file of the served ELF in a folder of its own, which only we can read; "" when it cannot

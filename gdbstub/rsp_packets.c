@@ -317,7 +317,7 @@ void rsp_packet(struct rsp *rsp, const char *payload, size_t size)
         packet->run(rsp, &args);
     rsp_lldb_restore(rsp, before);
     /* The two packets without an answer. */
-    if (packet->run != rsp_do_kill && packet->run != rsp_do_restart)
+    if ((packet->run != rsp_do_kill || rsp->lldb) && packet->run != rsp_do_restart)
         rsp_send(rsp, rsp->reply.text, rsp->reply.size);
 }
 

@@ -278,9 +278,10 @@ void rsp_lldb_supported(struct rsp *rsp, const char *features, size_t size);
  *  rsp_lldb_restore(*before). */
 size_t rsp_lldb_suffix(struct rsp *rsp, const char *payload, size_t size, dbg_thread_id *before);
 void rsp_lldb_restore(struct rsp *rsp, dbg_thread_id before);
-/** What lldb sees of code among @data, the memory at @address. */
-void rsp_lldb_code(const struct rsp *rsp, uint64_t address, void *data, uint64_t size);
-/** The same in the bytes of an ELF, whose first segment is the code. */
+/** What lldb is to see of @got bytes at @address, where it wanted @size: how many, in @data. */
+uint64_t rsp_lldb_memory(const struct rsp *rsp, uint64_t address, void *data, uint64_t got,
+                         uint64_t size);
+/** The code of it in the bytes of an ELF, whose first segment is the code. */
 void rsp_lldb_text(const struct rsp *rsp, uint8_t *elf, size_t size);
 /** Removes the file that was written for lldb. */
 void rsp_lldb_close(struct rsp *rsp);

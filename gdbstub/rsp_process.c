@@ -100,6 +100,8 @@ void rsp_do_kill(struct rsp *rsp, const struct rsp_args *args)
 {
     (void)args;
     rsp->threads_valid = false;
+    if (rsp->lldb)
+        lw_put(&rsp->reply.sink, "X09"); /* gdb wants no answer */
     if (rsp->extended)
         rsp->killed = true;
     else

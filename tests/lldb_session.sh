@@ -116,6 +116,29 @@ END
 grep -q '^\[  1\]' "$work/transcript" && fail "lldb has two files of the program"
 left_behind 0
 
+# A watchpoint, a condition, and the end by kill.
+serve "$lanewise" run calls.yaml --gdb 127.0.0.1:0
+cat >"$work/session" <<'END'
+breakpoint set -f calls.cl -l 7 -c "x == 301"
+continue
+expression q * 2
+breakpoint delete -f
+watchpoint set expression -w write -s 4 -- (int *)0x200000000008
+continue
+kill
+END
+talk
+expect "lldb: a condition and a watchpoint" <<'END'
+^\* thread #1, name = 'block\(0,0,0\) w0 lane 0', stop reason = breakpoint 1\.1
+^\(int\) \$0 = 602
+^Watchpoint created
+^4 bytes at 0x200000000008 was written by lane 2
+stop reason = watchpoint 1
+^Process 1 exited with status = 9 
+END
+grep -q 'read failed' "$work/transcript" && fail "lldb cannot read the end of a buffer"
+left_behind 1
+
 # The twin: a stub that knows nothing of lldb gives it no lines.
 serve "$server_program" calls.yaml x86-64 --without lldb
 printf '%s\n' 'breakpoint set -f calls.cl -l 7' 'image list' >"$work/session"
