@@ -216,7 +216,7 @@ uint64_t dbg_point_lanes(struct dbg *dbg, size_t index, dbg_thread_id id, uint64
             struct lw_error err;
 
             if (dbg_eval(dbg, id, (unsigned)lane, point->condition, &value, &err) != LW_OK) {
-                if (!told)
+                if (!told && !dbg->looks_back) /* there it is told where it stops */
                     dbg_message(dbg, "point %u: condition \"%s\": %s", point->pub.id,
                                 point->condition, err.text);
                 told = true;

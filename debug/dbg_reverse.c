@@ -84,9 +84,7 @@ static void stop_at_point(struct dbg *dbg, const struct dbg_lane *who, uint64_t 
     uint64_t lanes;
     unsigned point;
 
-    dbg->looks_back = true;
     point = dbg_point_peek(dbg, who->id, pc, active, &lanes);
-    dbg->looks_back = false;
     if (point == 0)
         return;
     dbg_stop_on(dbg, stop, DBG_STOP_BREAKPOINT, who->id,

@@ -83,6 +83,31 @@ cmp -s c1 c2 && fail "the session has left no trace"
 ok "it replayed" run order.yaml --replay "$work/log2" --dump c=c3
 cmp -s c2 c3 || fail "the replay of a plain run differs"
 
+# A session that goes back, and on, leaves the log of one that never did.
+cat >"$work/back" <<'END'
+stepi 3
+reverse-stepi 2
+continue
+goto 7
+stepi
+goto end
+END
+ok "a session that goes back" debug order.yaml --log "$work/log3" --batch -x "$work/back"
+grep -q '^goto\|^error' "$work/out" && fail "the session that goes back: $(cat "$work/out")"
+ok "its log" run order.yaml --replay "$work/log3" --dump c=c4
+cat >"$work/steps" <<'END'
+stepi 3
+continue
+END
+ok "one that does not" debug order.yaml --log "$work/log4" --batch -x "$work/steps"
+cmp -s "$work/log3" "$work/log4" || fail "going back has changed the schedule"
+ok "back in a replay" debug order.yaml --replay "$work/log" --batch -c continue -c 'goto 7' \
+    -c 'reverse-stepi' -c continue
+refused 'add --gdb, or use debug' run order.yaml --history 16
+refused 'expected an integer from 0 to 1048576, found "much"' debug order.yaml --history much
+ok "no history" debug order.yaml --history 0 --batch -c stepi
+refused 'no history is kept' debug order.yaml --history 0 --batch -c stepi -c reverse-stepi
+
 refused 'warp: 32, this machine has 64' run order.yaml --replay "$work/log" --warp 64
 refused 'does not fit this run' run collatz_asm.yaml --replay "$work/log"
 refused 'give one of them' run vadd_asm.yaml --replay "$work/log" --log "$work/log2"
