@@ -228,6 +228,8 @@ void rsp_do_restart(struct rsp *rsp, const struct rsp_args *args);
 void rsp_do_detach(struct rsp *rsp, const struct rsp_args *args);
 void rsp_do_kill(struct rsp *rsp, const struct rsp_args *args);
 void rsp_do_vkill(struct rsp *rsp, const struct rsp_args *args);
+/** The program is killed, by the client or by a signal. */
+void rsp_process_ended(struct rsp *rsp);
 /** What a connection is made of again after its program began anew. */
 enum lw_status rsp_describe(struct rsp *rsp, struct lw_error *err) LW_MUST_CHECK;
 

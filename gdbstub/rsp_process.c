@@ -96,9 +96,8 @@ void rsp_do_detach(struct rsp *rsp, const struct rsp_args *args)
 }
 
 /* An extended-remote client stays, and may run the program again. */
-void rsp_do_kill(struct rsp *rsp, const struct rsp_args *args)
+void rsp_process_ended(struct rsp *rsp)
 {
-    (void)args;
     rsp->threads_valid = false;
     if (rsp->lldb)
         lw_put(&rsp->reply.sink, "X09"); /* gdb wants no answer */
@@ -106,6 +105,12 @@ void rsp_do_kill(struct rsp *rsp, const struct rsp_args *args)
         rsp->killed = true;
     else
         rsp->end = RSP_KILLED;
+}
+
+void rsp_do_kill(struct rsp *rsp, const struct rsp_args *args)
+{
+    (void)args;
+    rsp_process_ended(rsp);
 }
 
 void rsp_do_vkill(struct rsp *rsp, const struct rsp_args *args)

@@ -379,7 +379,7 @@ static void run(struct rsp *rsp, struct action *action)
         (last->kind == DBG_STOP_FAULT || last->kind == DBG_STOP_HANG) &&
         action->signal == stop_signal(rsp, last)) {
         lw_printf(&rsp->reply.sink, "X%02x", action->signal);
-        rsp->end = RSP_KILLED;
+        rsp_process_ended(rsp);
         return;
     }
     focus_as_shown(rsp, action);

@@ -150,6 +150,31 @@ exited normally
 END
 }
 
+# A run that a fault ended is not the end of the connection.
+run_again_behind_a_fault() {
+    serve "$lanewise" run fault.yaml --gdb 127.0.0.1:0
+    connect=extended-remote
+    cat >"$work/session" <<'END'
+continue
+continue
+run
+print $lane
+reverse-stepi
+END
+    session gdb
+    connect=
+    expect "gdb: run again behind a fault, and back from it" <<'END'
+^Program received signal SIGSEGV
+^Program terminated with signal SIGSEGV
+^fault: out-of-bounds
+^Program received signal SIGSEGV
+\$1 = 7
+^9	
+END
+    server_ends
+    [ "$status" = 3 ] || fail "after a fault in the last run the program ends with $status, not 3"
+}
+
 # Whoever comes second is told so by gdb, and may come when the first has left.
 second_client() {
     serve "$server_program" walk.yaml
@@ -199,6 +224,7 @@ need gdb
 need gdb-multiarch
 protocol gdb x86-64
 protocol gdb-multiarch aarch64
+run_again_behind_a_fault
 second_client
 unix_socket
 finish
