@@ -649,20 +649,29 @@ static bool has_ended(const struct dbg *dbg, const struct dbg_watched *w)
 void dbg_watch_sweep(struct dbg *dbg)
 {
     static const char *const whose[] = {"", "the block", "the warp", "lane"};
+    struct emu_history_info history;
+    bool back = dbg_history_info(dbg, &history) && history.kept;
 
     for (size_t i = dbg->point_count; dbg->watch != NULL && i-- > 0;) {
         const struct dbg_point_record *point = &dbg->points[i];
-        const struct dbg_watched *w = point->watched;
+        struct dbg_watched *w = point->watched;
         char lane[16] = "";
+        bool told;
 
         /* gdb deletes its own, and puts them in anew at each resume. */
-        if (w == NULL || point->pub.owner == DBG_OWNER_GDB || !has_ended(dbg, w))
+        if (w == NULL || point->pub.owner == DBG_OWNER_GDB)
+            continue;
+        told = w->told;
+        w->told = has_ended(dbg, w);
+        if (!w->told || told)
             continue;
         if (w->scope == DBG_SCOPE_LANE)
             snprintf(lane, sizeof lane, " %u", w->lane);
-        dbg_message(dbg, "watchpoint %u%s%s is deleted: %s%s of what it watched has ended",
+        dbg_message(dbg, "watchpoint %u%s%s is %s: %s%s of what it watched has ended",
                     point->pub.id, point->text != NULL ? " on " : "",
-                    point->text != NULL ? point->text : "", whose[w->scope], lane);
-        (void)!dbg_point_remove(dbg, point->pub.id, NULL);
+                    point->text != NULL ? point->text : "",
+                    back ? "kept for the way back" : "deleted", whose[w->scope], lane);
+        if (!back)
+            (void)!dbg_point_remove(dbg, point->pub.id, NULL);
     }
 }

@@ -72,6 +72,7 @@ struct dbg_watched {
     uint8_t last[DBG_WATCH_MAX]; /* registers: their bytes behind the last instruction */
     bool typed;          /* the bytes are a number of this type */
     enum dbg_type type;
+    bool told;           /* that whose it is has ended */
 };
 
 struct dbg_point_record {
@@ -258,7 +259,8 @@ void dbg_watch_removed(struct dbg *dbg, const struct dbg_point_record *point);
 bool dbg_watch_pending(const struct dbg *dbg);
 /** Before anything runs: what was pending is forgotten. */
 void dbg_watch_begin(struct dbg *dbg);
-/** Behind a stop: points whose lane, warp or block has ended go, with a message. */
+/** Behind a stop: points whose lane, warp or block has ended go, with a message; where history is
+ *  kept they stay for the way back. */
 void dbg_watch_sweep(struct dbg *dbg);
 
 /* ---- running --------------------------------------------------------------------- */
