@@ -232,6 +232,8 @@ info warps [all]      warps that are resident
 info lanes            lanes of this warp: split, state and place
 info splits           where the lanes of this warp are, by place
 info barriers         barriers in use by this warp and its block
+info lane-registers [REGISTER|GROUP]...
+                      registers of the focus lane, without gdb's own
 info launches         launches that are open
 info allocations      global memory by address, size and name
 lanes-window [EXPR]   what the window of lanes shows below the lanes
@@ -250,11 +252,11 @@ All but these works without Python: see docs/gdb.md of Lanewise."""
 
 
 class LanewiseInfo(gdb.Command):
-    """`info NAME`: the shell's table of that name for the selected warp."""
+    """`info NAME`: one of the shell's tables for the selected warp."""
 
-    def __init__(self, name, what):
+    def __init__(self, name, what, command=None):
         self.__doc__ = what + ".\nUsage: info " + name
-        self.name = name
+        self.name = command or name
         super().__init__("info " + name, gdb.COMMAND_STATUS)
 
     @lanewise_guarded
@@ -619,6 +621,8 @@ def lanewise_start():
                        ("launches", "Launches that are open, and what they wait for"),
                        ("allocations", "Global memory: addresses, sizes and names")]:
         LanewiseInfo(name, what)
+    LanewiseInfo("lane-registers", "Registers of the focus lane: all, or by name or group "
+                 "(vector, scalar, predicate, warp, special)", "registers")
     LanewiseLane()
     LanewisePrintLanes()
     LanewiseWindowCommand()

@@ -131,7 +131,7 @@ static enum lw_status serve_client(struct rsp_config *config, int fd, enum rsp_e
     }
     /* A client that just went away left the machine as it is: it may come back. */
     *end = rsp->killed                       ? RSP_KILLED
-           : rsp_ended(rsp) == RSP_RUNNING ? RSP_DETACHED
+           : rsp_ended(rsp) == RSP_RUNNING ? (config->quit_kills ? RSP_KILLED : RSP_DETACHED)
                                              : rsp_ended(rsp);
     config->dbg = rsp->config.dbg;
     config->object = rsp->config.object;

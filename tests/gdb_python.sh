@@ -38,6 +38,7 @@ backtrace
 up
 print-lanes $lane
 info frame
+info lane-registers v6 exec
 info warps
 END
 looks() {
@@ -69,6 +70,8 @@ hit Breakpoint 2, square
 ^#0  square \[lane 2\] \(\) at walk\.s
 ^   0:  0  1  2  3  4  5  6  7$
 ^Stack level 1,
+^v6 +0x00000003 
+^exec +0xffffffff$
 ^\* *1  block\(0,0,0\) w0 lane 2 .*square
 END
     grep -q 'Python Exception\|Traceback' "$work/transcript" && fail "$1: an exception is seen"
@@ -132,6 +135,10 @@ END
 ours "gdb leaves" 1 walk.yaml -- -nx -batch -ex 'x/i $pc'
 expect "lanewise gdb: gdb leaves before the end" <<'END'
 ^=> 0x100000000 <walk>:	v_s2r v3, %ctaid\.x$
+^lanewise: gdb left before the end: the results are not checked$
+END
+ours "gdb dies" 1 walk.yaml -- -nx -batch -ex 'python import os; os.kill(os.getpid(), 9)'
+expect "lanewise gdb: gdb dies" <<'END'
 ^lanewise: gdb left before the end: the results are not checked$
 END
 ours "detach" 0 walk.yaml --arch aarch64 -- -nx -batch -ex 'print $x0' -ex detach
