@@ -121,6 +121,8 @@ uint64_t rsp_mem_read(const struct rsp *rsp, dbg_thread_id id, uint64_t address,
 {
     uint64_t got = hidden(rsp, address) ? 0 : dbg_mem_read(rsp->dbg, id, address, data, size);
 
+    if (rsp->lldb && !hidden(rsp, address))
+        got = rsp_lldb_line(rsp, id, address, data, size, got);
     return rsp->lldb ? rsp_lldb_memory(rsp, address, data, got, size) : got;
 }
 

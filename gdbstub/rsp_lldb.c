@@ -180,6 +180,27 @@ void rsp_do_region(struct rsp *rsp, const struct rsp_args *args)
 
 /* ---- the program ------------------------------------------------------------------------------ */
 
+/* lldb reads lines of 512 bytes and takes none of a line that ends early, or begins where nothing
+ * is: what is not there reads as zero next to what is. */
+uint64_t rsp_lldb_line(const struct rsp *rsp, dbg_thread_id id, uint64_t address, void *data,
+                       uint64_t size, uint64_t got)
+{
+    enum { LINE_BYTES = 512, PIECE_BYTES = 4 };
+    uint8_t *bytes = data;
+    bool any = got != 0;
+
+    if (got == size || size > LINE_BYTES)
+        return got;
+    memset(bytes + got, 0, size - got);
+    for (uint64_t at = got; at < size; at += PIECE_BYTES) {
+        uint64_t piece = size - at < PIECE_BYTES ? size - at : PIECE_BYTES;
+
+        if (dbg_mem_read(rsp->dbg, id, address + at, bytes + at, piece) != 0)
+            any = true;
+    }
+    return any ? size : 0;
+}
+
 /* lldb decodes code, from its file and from memory: to find the next branch, up to which it lets
  * everything run in a step, and for the frame of a function that stands at the pc. What our
  * instructions look like as x86 is chance, so it is shown, instead of each, a branch to the

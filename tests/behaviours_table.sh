@@ -36,7 +36,7 @@ diff -u "$page" "$new" || {
     failures=1
 }
 # At least 60 rows for each client; a name after `off:` is one of the stub's.
-for client in gdb gdb-x86-64 gdb-aarch64; do
+for client in gdb gdb-x86-64 gdb-aarch64 lldb; do
     rows=$(awk -F '\t' -v c=$client '(" " $3 " ") ~ (" " c " ")' "$new.list" | wc -l)
     [ "$rows" -ge 60 ] || { echo "FAIL: $client has only $rows rows"; failures=1; }
 done

@@ -30,5 +30,5 @@ EXTRA_DIST += tests/gdb_lib.sh tests/golden/gdb
 
 # The table of behaviours in the real programs.
 check_SCRIPTS += tests/behaviours_gdb.sh tests/behaviours_gdb_x86_64.sh tests/behaviours_gdb_aarch64.sh \
-    tests/behaviours_table.sh
-EXTRA_DIST += tests/behaviours tests/behaviours_lldb.sh
+    tests/behaviours_lldb.sh tests/behaviours_table.sh
+EXTRA_DIST += tests/behaviours

@@ -46,8 +46,7 @@ launch_with() {
     lldb) debugger=lldb-19 ;;
     esac
     if [ "$debugger" = lldb-19 ]; then
-        set -- --no-lldbinit --no-use-colors --batch \
-            -O 'settings set stop-command-source-on-error false' \
+        set -- --no-lldbinit --no-use-colors \
             -O 'settings set symbols.enable-external-lookup false' \
             -O 'settings set auto-confirm true'
         [ -n "$unconnected" ] || set -- "$@" -o "gdb-remote 127.0.0.1:$port"
