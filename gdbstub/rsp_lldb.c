@@ -180,19 +180,18 @@ void rsp_do_region(struct rsp *rsp, const struct rsp_args *args)
 
 /* ---- the program ------------------------------------------------------------------------------ */
 
-/* lldb reads lines of 512 bytes and takes none of a line that ends early, or begins where nothing
- * is: what is not there reads as zero next to what is. */
+/* A line may begin where nothing is and have memory further on, as behind an allocation. */
 uint64_t rsp_lldb_line(const struct rsp *rsp, dbg_thread_id id, uint64_t address, void *data,
                        uint64_t size, uint64_t got)
 {
     enum { LINE_BYTES = 512, PIECE_BYTES = 4 };
     uint8_t *bytes = data;
-    bool any = got != 0;
+    bool any = false;
 
-    if (got == size || size > LINE_BYTES)
+    if (got != 0 || size > LINE_BYTES)
         return got;
-    memset(bytes + got, 0, size - got);
-    for (uint64_t at = got; at < size; at += PIECE_BYTES) {
+    memset(bytes, 0, size);
+    for (uint64_t at = 0; at < size; at += PIECE_BYTES) {
         uint64_t piece = size - at < PIECE_BYTES ? size - at : PIECE_BYTES;
 
         if (dbg_mem_read(rsp->dbg, id, address + at, bytes + at, piece) != 0)

@@ -280,7 +280,7 @@ void rsp_lldb_supported(struct rsp *rsp, const char *features, size_t size);
  *  rsp_lldb_restore(*before). */
 size_t rsp_lldb_suffix(struct rsp *rsp, const char *payload, size_t size, dbg_thread_id *before);
 void rsp_lldb_restore(struct rsp *rsp, dbg_thread_id before);
-/** The rest of a line of which @got bytes could be read; returns what can be answered. */
+/** A line of which @got bytes could be read, also where only a later part of it exists. */
 uint64_t rsp_lldb_line(const struct rsp *rsp, dbg_thread_id id, uint64_t address, void *data,
                        uint64_t size, uint64_t got);
 /** What lldb is to see of @got bytes at @address, where it wanted @size: how many, in @data. */
