@@ -37,6 +37,7 @@ void rsp_messages_init(struct rsp *rsp)
 
 void rsp_run_begin(struct rsp *rsp)
 {
+    rsp_lldb_close(rsp); /* it has read the file: none stays, however we end */
     rsp->running = true;
     rsp->threads_valid = false;
     rsp_watch_begin(rsp->watch);
