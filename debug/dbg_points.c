@@ -124,6 +124,7 @@ enum lw_status dbg_point_remove(struct dbg *dbg, unsigned id, struct lw_error *e
     dbg->point_count--;
     memmove(point, point + 1,
             (size_t)(dbg->points + dbg->point_count - point) * sizeof *point);
+    dbg_watch_changed(dbg); /* its tables name points by their place in the list */
     return point_arm(dbg, kind, pc, err);
 }
 

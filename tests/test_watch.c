@@ -89,6 +89,28 @@ static void parts_of_words_are_told_apart(void **state)
     fix_close(f);
 }
 
+static void a_watchpoint_holds_when_a_point_before_it_goes_and_comes(void **state)
+{
+    struct fix *f = fix_open("watch.s", 8, 1, 8, 1);
+    uint64_t pc = fix_thread(f).place.pc;
+    unsigned at, id;
+    struct dbg_stop stop;
+
+    (void)state;
+    assert_int_equal(dbg_point_add(f->dbg, DBG_OWNER_GDB, pc, NULL, false, &at, NULL), LW_OK);
+    id = watch(f, UINT64_C(0xF8) << 56 | 4 * 1, 4, DBG_ACCESS_WRITE, NULL);
+    (void)id;
+    id = watch(f, f->out + 16 * 3, 4, DBG_ACCESS_WRITE, NULL);
+    assert_int_equal(dbg_step(f->dbg, fix_focus(f), false, &stop, NULL), LW_OK);
+    assert_int_equal(dbg_point_remove(f->dbg, at, NULL), LW_OK);
+    assert_int_equal(dbg_point_add(f->dbg, DBG_OWNER_GDB, pc, NULL, false, &at, NULL), LW_OK);
+    do
+        stop = fix_continue(f);
+    while (stop.kind == DBG_STOP_WATCH && stop.point != id);
+    expect_watch(f, &stop, id, 15, 0x08, 0, 1);
+    fix_close(f);
+}
+
 static void a_wide_store_of_several_lanes_touches_a_range(void **state)
 {
     struct fix *f = fix_open("watch.s", 8, 1, 8, 1);
@@ -797,6 +819,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_global_word_stops_behind_each_write_that_changes_it),
         cmocka_unit_test(parts_of_words_are_told_apart),
+        cmocka_unit_test(a_watchpoint_holds_when_a_point_before_it_goes_and_comes),
         cmocka_unit_test(a_wide_store_of_several_lanes_touches_a_range),
         cmocka_unit_test(shared_memory_is_its_blocks_alone),
         cmocka_unit_test(local_memory_is_its_lanes_alone),
