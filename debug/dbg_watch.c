@@ -517,6 +517,29 @@ static void watch_text(const struct dbg *dbg, const struct dbg_point_record *poi
     put_value(point->watched, touch->new_bytes, out);
 }
 
+/* Where the lanes that parted are now; on the way back they have not parted yet. */
+static void put_parts(const struct dbg *dbg, const struct dbg_touch *touch, struct lw_sink *out)
+{
+    struct emu_split_view splits[EMU_MAX_LANES];
+    struct dbg_warp warp;
+    unsigned count, parts = 0;
+
+    if (!dbg_warp_locate(dbg, touch->thread, &warp))
+        return;
+    count = emu_split_views(warp.core, warp.slot, warp.warp, splits, EMU_MAX_LANES);
+    count = count < EMU_MAX_LANES ? count : EMU_MAX_LANES;
+    for (unsigned i = 0; i < count; i++)
+        parts += (splits[i].lanes & touch->lanes) != 0;
+    for (unsigned i = 0; i < count && parts > 1; i++) {
+        if ((splits[i].lanes & touch->lanes) == 0)
+            continue;
+        lw_put(out, "; lanes ");
+        dbg_show_mask(dbg, splits[i].lanes & touch->lanes, out);
+        lw_put(out, " go to ");
+        dbg_place_print(dbg, splits[i].pc, out);
+    }
+}
+
 static void catch_text(const struct dbg *dbg, const struct dbg_touch *touch,
                        struct lw_sink *out)
 {
@@ -533,6 +556,8 @@ static void catch_text(const struct dbg *dbg, const struct dbg_touch *touch,
         }
     lw_put(out, " at ");
     dbg_place_print(dbg, touch->pc, out);
+    if (touch->catches & DBG_CATCH_DIVERGE)
+        put_parts(dbg, touch, out);
 }
 
 void dbg_touch_stop(struct dbg *dbg, const struct dbg_touch *touch, struct dbg_stop *stop)

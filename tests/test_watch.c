@@ -786,6 +786,9 @@ static void each_happening_is_caught(void **state)
     expect_catch(f, DBG_CATCH_LAUNCH, 8, 0xff);
     expect_catch(f, DBG_CATCH_ATOMIC, 29, 0x10);
     expect_catch(f, DBG_CATCH_DIVERGE, 33, 0xff);
+    assert_non_null(strstr(dbg_last_stop(f->dbg)->text,
+                           "lanes 0xff parted at watch+0x190 (watch.s:33); lanes 0x07 go to "
+                           "watch+0x1c0 (watch.s:37); lanes 0xf8 go to watch+0x1a0"));
     for (unsigned i = 0; i < 2; i++) {
         struct dbg_stop stop = fix_continue(f);
 
