@@ -201,13 +201,18 @@ END
 # The layout is drawn, and drawn again when the focus moves.
 rm -f "$work/typescript"
 {
-    typed 'hit Breakpoint 1' 'layout lanewise\n'
+    typed 'hit Breakpoint 1' 'print-lanes $v7\n'
+    typed '  24:' 'layout lanewise\n'
     typed '24 of 32 active' 'lanes-window $v7\n'
     typed '\$v7:' 'lane 2\n'
     typed 'w0 lane 2' 'quit\n'
     typed 'Quit anyway' 'y\n'
     typed 'left before' ''
 } | terminal "walk.yaml -- -nx -ex 'break walk.s:18' -ex continue"
+# Styles are for terminals alone: without them an inactive lane is in parentheses.
+dim=$(printf '   0:\033\\[2m 0\033\\[m 1')
+grep -aq "$dim" "$work/typescript" && echo "ok: inactive lanes are dim on a terminal" ||
+    fail "inactive lanes are not dim on a terminal"
 tr '\033\r' '\n\n' <"$work/typescript" | sed 's/^[[(][0-9;?]*[A-Za-z]//' >"$work/transcript"
 cat >"$work/expected" <<'END'
 block\(0,0,0\) w0 lane 1  24 of 32 active
