@@ -100,7 +100,8 @@ enum lw_status dbg_history_ready(struct dbg *dbg, struct dbg_stop *stop, struct 
         return LW_FAIL(err, LW_ESTATE, "no history is kept, so there is no way back: start with "
                        "--history MIB");
     if (!info.kept)
-        return LW_FAIL(err, LW_ESTATE, "history is kept no more: %s", info.why);
+        return LW_FAIL(err, LW_ESTATE, "history is kept no more: %s; start with a larger --history "
+                       "MIB", info.why);
     dbg->engine->interrupted = 0;
     return LW_OK;
 }
