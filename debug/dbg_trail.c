@@ -97,7 +97,10 @@ static enum lw_status next_window(struct dbg_search *s, bool *found, struct lw_e
         return status;
     s->idle = s->only != 0;
     s->high = s->low;
-    s->low = s->high - earliest > s->size ? s->high - s->size : earliest;
+    /* At round places, so that the next search begins where this one did: a snapshot is there. */
+    s->low = s->high - earliest > s->size ? (s->high - s->size) / s->size * s->size : earliest;
+    if (s->low < earliest)
+        s->low = earliest;
     if (s->size < LARGEST_WINDOW)
         s->size *= WINDOW_GROWS;
     w.at = s->low;

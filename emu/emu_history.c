@@ -14,7 +14,8 @@
 #include "emu/emu_mem_priv.h"
 #include "emu/emu_threads_priv.h"
 
-enum { MOST_SNAPSHOTS = 100 };
+enum { MOST_SNAPSHOTS = 100, MOST_VISITS = 4 };
+#define VISIT_FAR UINT64_C(65536) /* from a snapshot: one more is worth it */
 #define DEFAULT_BUDGET (UINT64_C(256) << 20)
 #define FIRST_LOOK UINT64_C(65536) /* warp instructions between looks at the clock */
 #define LEAST_SECONDS 0.02         /* between snapshots; and 50 times what one costs */
@@ -24,6 +25,7 @@ struct snapshot {
     struct emu_log_cursor cursor;
     struct emu_bytes state;
     struct emu_pages pages; /* changed since the snapshot before; of the first all that is not zero */
+    bool visit; /* taken in the past, where somebody looks around */
 };
 
 /** What the host was when it had done its steps up to a place of the log. */
@@ -217,6 +219,62 @@ static void take(struct emu_history *h, bool keep_first)
     h->looked_at = h->f->core->retired;
 }
 
+/** The last snapshot at or before @instructions. */
+static size_t nearest(const struct emu_history *h, uint64_t instructions)
+{
+    size_t k = 0;
+
+    while (k + 1 < h->count && h->snap[k + 1].instructions <= instructions)
+        k++;
+    return k;
+}
+
+/** Only few of the past: one that is not where the machine came from goes. */
+static bool forget_visit(struct emu_history *h)
+{
+    unsigned visits = 0;
+    size_t oldest = 0;
+
+    for (size_t i = h->count; i-- > 0;)
+        if (h->snap[i].visit) {
+            visits++;
+            oldest = i != h->at ? i : oldest;
+        }
+    return visits < MOST_VISITS ||
+           (oldest != 0 && oldest + 1 < h->count && merge_snapshot(h, oldest));
+}
+
+/** In the past, far from the snapshot before: whoever looks around here comes back often. Pages that
+ *  changed since an earlier one are more than need be; that does no harm. Without room there is none. */
+static void visit(struct emu_history *h)
+{
+    struct emu_memory *memory = &h->machine->memory;
+    struct snapshot s = {.instructions = h->f->core->retired, .visit = true};
+    size_t at = nearest(h, s.instructions) + 1;
+
+    if (s.instructions - h->snap[at - 1].instructions < VISIT_FAR || !emu_log_again(h->log) ||
+        !forget_visit(h))
+        return;
+    at = nearest(h, s.instructions) + 1;
+    s.cursor = emu_log_tell(h->log);
+    emu_state_save(h->f, &s.state);
+    if (s.state.failed || !lw_grow(&h->snap, &h->capacity, h->count + 1, sizeof *h->snap) ||
+        !emu_pages_take(&s.pages, memory, EMU_DIRTY_CHANGED, true)) {
+        free_snapshot(&s);
+        return;
+    }
+    if (bytes_of(h) + s.state.capacity + emu_pages_bytes(&s.pages) > h->options.budget_bytes) {
+        for (size_t p = 0; p < s.pages.count; p++)
+            memory->dirty[s.pages.page[p].number] |= EMU_DIRTY_CHANGED;
+        free_snapshot(&s);
+        return;
+    }
+    memmove(&h->snap[at + 1], &h->snap[at], (h->count - at) * sizeof *h->snap);
+    h->snap[at] = s;
+    h->count++;
+    h->at = at;
+}
+
 /** When the engine is to look next. */
 static void plan(struct emu_history *h)
 {
@@ -328,16 +386,6 @@ static enum lw_status restore(struct emu_history *h, size_t k, struct lw_error *
     return status;
 }
 
-/** The last snapshot at or before @instructions. */
-static size_t nearest(const struct emu_history *h, uint64_t instructions)
-{
-    size_t k = 0;
-
-    while (k + 1 < h->count && h->snap[k + 1].instructions <= instructions)
-        k++;
-    return k;
-}
-
 enum lw_status emu_history_goto(struct emu_history *h, uint64_t instructions,
                                 struct lw_error *err)
 {
@@ -386,6 +434,7 @@ enum lw_status emu_history_walk(struct emu_history *h, uint64_t from, uint64_t t
 
     if (status != LW_OK)
         return status;
+    visit(h);
     observer->next = NULL;
     status = emu_replay_to(h->f, to, observer, err);
     if (status != LW_OK)
