@@ -211,6 +211,7 @@ static enum lw_status begin_again(void *context, const char *name, struct rsp_co
     if (status == LW_OK)
         status = serve_run(serving, m, config, err);
     if (status != LW_OK) {
+        (void)cmd_error(err); /* gdb 13 says that it failed, and not why */
         cmd_machine_close(m);
         free(m);
         return status;
