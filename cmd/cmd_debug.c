@@ -399,6 +399,7 @@ int cmd_debug(const struct cmd *cmd, int argc, char **argv)
         .commands = &set,
         .out = &out.sink,
         .interactive = !o.batch && isatty(STDIN_FILENO) && isatty(STDOUT_FILENO),
+        .colour = cmd_colour(STDOUT_FILENO),
         .batch = o.batch,
         .given = o.given,
         .given_count = o.given_count,

@@ -268,6 +268,7 @@ static enum lw_status do_status(void *context, int argc, char **argv, struct lw_
 static const struct lw_command rows[] = {
     /* name        abbrev.  operands                      summary                                                       example */
     {"focus",       "f",    "[warp] [lane]",              "Show the focus, or set it by the numbers that warps shows",  "focus 1 3", do_focus},
+    {"thread",      "th",   "[warp] [lane]",              "The same, as gdb calls it",                                  "thread 1", do_focus},
     {"block",       "bl",   "<x,y,z>",                    "Focus on the first live warp of a block",                    "block 0,0,0", do_block},
     {"warp",        "warp", "<number>",                   "Focus on a warp of the focus block",                         "warp 0", do_warp},
     {"lane",        "lane", "<number>",                   "Focus on a lane of the focus warp",                          "lane 2", do_lane},

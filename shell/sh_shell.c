@@ -315,7 +315,7 @@ static enum lw_status join(struct shell *shell, struct lw_error *err)
 enum lw_status sh_run(const struct sh_config *config, int *exit_status, struct lw_error *err)
 {
     struct shell shell = {.config = config, .dbg = config->dbg, .set = *config->commands,
-                          .pages = config->interactive, .colour = config->interactive};
+                          .pages = config->interactive, .colour = config->interactive && config->colour};
     enum lw_status status = join(&shell, err);
 
     *exit_status = 0;

@@ -20,7 +20,8 @@ struct sh_config {
     struct dbg *dbg;                        /* borrowed; for prompt and completion */
     const struct lw_command_set *commands;
     struct lw_sink *out;
-    bool interactive;                       /* readline, history, colour */
+    bool interactive;                       /* readline, history, pages */
+    bool colour;                            /* the terminal shows colours; not without one */
     bool batch;                             /* stop at the first failing command */
     const struct sh_given *given;           /* -x FILE and -c COMMAND, as they came */
     size_t given_count;

@@ -118,7 +118,8 @@ static void terminal_open(struct terminal *t, const char *name, const char *stat
         struct sh_config config = {.dbg = f->dbg,
                                    .commands = &f->set,
                                    .out = &out.sink,
-                                   .interactive = true};
+                                   .interactive = true,
+                                   .colour = true};
         if (sh_run(&config, &status, &err) != LW_OK)
             status = 98;
         fix_close(f);
