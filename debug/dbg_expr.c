@@ -213,7 +213,11 @@ static void source_suffixes(struct dbg_expr *e, struct dbg_operand *o)
     char name[DBG_MAX_NAME];
 
     while (e->status == LW_OK && dbg_typed(o)) {
-        if (*e->at == '.' && dbg_typed_is_structure(o)) {
+        if (*e->at == '.' && e->at[1] >= 'w' && e->at[1] <= 'z' && !dbg_name_char(e->at[2]) &&
+            dbg_typed_is_vector(o)) { /* OpenCL's names of the first four */
+            dbg_typed_index(e, o, e->at[1] == 'w' ? 3 : e->at[1] - 'x');
+            e->at += 2;
+        } else if (*e->at == '.' && dbg_typed_is_structure(o)) {
             e->at++;
             if (take_name(e, name) == 0)
                 dbg_expr_fail(e, LW_EUSAGE, "a member's name is missing behind the dot");

@@ -133,6 +133,8 @@ void dbg_typed_follow(struct dbg_expr *e, struct dbg_operand *o);
 /** Bytes that it takes; 0: not known. */
 uint64_t dbg_typed_bytes(const struct dbg_operand *o);
 bool dbg_typed_is_structure(const struct dbg_operand *o);
+/** A float4 of OpenCL: an array whose elements are called x, y, z and w, too. */
+bool dbg_typed_is_vector(const struct dbg_operand *o);
 /** Read a scalar's value; false: an aggregate, whose value is its address. */
 bool dbg_typed_finish(struct dbg_expr *e, struct dbg_operand *o);
 void dbg_typed_print(struct dbg *dbg, dbg_thread_id id, unsigned lane, struct dbg_operand *o,

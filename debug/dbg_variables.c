@@ -605,6 +605,15 @@ void dbg_typed_member(struct dbg_expr *e, struct dbg_operand *o, const char *nam
     dbg_expr_fail(e, LW_ENOENT, "the structure has no member %s", name);
 }
 
+bool dbg_typed_is_vector(const struct dbg_operand *o)
+{
+    int64_t type = o->debug != NULL ? dbg_type_plain(o->debug, o->type) : DBG_NO_TYPE;
+
+    return type != DBG_NO_TYPE && o->stars == 0 && o->skip == 0 &&
+           o->debug->dies[type].tag == ISA_TAG_ARRAY &&
+           isa_die_attr(o->debug, (uint32_t)type, ISA_AT_VECTOR) != NULL;
+}
+
 bool dbg_typed_is_structure(const struct dbg_operand *o)
 {
     int64_t type = o->debug != NULL ? dbg_type_plain(o->debug, o->type) : DBG_NO_TYPE;

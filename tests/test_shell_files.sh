@@ -144,5 +144,31 @@ says '^type = float (\*)\[2\]\[3\]$'
 says '^type = float\[3\]$'
 says '^sum(i) \* 2 == sum(tile\[threadIdx.x\]) = 1$'
 says '^error: names.lws:[0-9]*: no function "nosuch(int)"'
+
+# Vectors of OpenCL C.
+cat >vector.cl <<'END'
+kernel void k(global float4 *x, global float *y)
+{
+    int i = get_global_id(0);
+    float4 v = x[i] * 2;
+    y[i] = v.y; /* here */
+}
+END
+cat >vector.yaml <<'END'
+program: {source: vector.cl, options: [-O0, -g, -cl-opt-disable]}
+buffers:
+  x: {type: f32, count: 256, init: {ramp: {start: 0, step: 1}}}
+  y: {type: f32, count: 64}
+steps:
+  - launch: {entry: k, grid: [2], block: [32], args: [x, y]}
+END
+session 0 vector.yaml --batch -c 'tbreak 5' -c continue -c 'lane 1' -c 'print v' -c 'set v.z = 9' \
+    -c 'print v.x + v.w' -c 'print x[1].z' -c 'print v[2]' -c 'whatis v'
+says '^v = {8, 10, 12, 14}$'
+says '^v.x + v.w = 22$'
+says '^x\[1\].z = 6$'
+says '^v\[2\] = 9$'
+says '^type = float4$'
+session 2 vector.yaml --batch -c 'tbreak 5' -c continue -c 'print v.q'
 [ $failed = 0 ] && echo "files, checkpoints, statuses and names are as they should be"
 exit $failed
