@@ -99,13 +99,12 @@ static bool point_stops(void *context, struct dbg *dbg, dbg_thread_id id, unsign
     const struct point_code *code = context;
     struct lane_view view = {.rsp = code->rsp, .id = id};
 
-    (void)dbg; /* the connection's, with the lane in focus already */
     if (lane != 0 && code->conditions != NULL && !rsp_has(code->rsp, RSP_F_COND_LANES))
         return false;
     if (!holds(code, &view))
         return false;
     /* What was printed on the way is not printed again on the way back. */
-    for (const struct expression *e = code->commands; e != NULL && !code->rsp->backwards;
+    for (const struct expression *e = code->commands; e != NULL && !dbg_looks_back(dbg);
          e = e->next)
         if (!rsp_agent_eval(e->code, e->size, &ops, &view, NULL))
             lw_put(&code->rsp->messages, "dprintf: an argument cannot be read here\n");

@@ -121,7 +121,7 @@ struct rsp {
     struct lw_buffer reply;  /* payload under construction */
     struct lw_sink messages; /* debug's notes: O packets while running */
     struct lw_buffer note;   /* an unfinished line of them */
-    bool running, in_monitor, backwards;
+    bool running, in_monitor;
 
     struct rsp_target target;
     struct lw_buffer osdata;  /* the table of `info os` that is being read */

@@ -399,7 +399,6 @@ static void run(struct rsp *rsp, struct action *action)
     rsp->parked = 0;
     lane = dbg_lane_get(rsp->dbg, action->id);
     lived = resident(rsp, action->id);
-    rsp->backwards = back;
     rsp_run_begin(rsp);
     if ((rsp_has(rsp, RSP_F_INTERRUPT) && rsp_interrupt_ahead(rsp)) || rsp_watch_ask(rsp->watch)) {
         stop.kind = DBG_STOP_INTERRUPT;
@@ -410,7 +409,6 @@ static void run(struct rsp *rsp, struct action *action)
         status = resume(rsp, action, &stop, &err);
     }
     rsp_run_end(rsp);
-    rsp->backwards = false;
     if (status != LW_OK) {
         char text[LW_ERROR_BYTES + 16];
 

@@ -31,6 +31,7 @@ struct dbg {
     unsigned point_count, last_point;
     uint8_t memory[FAKE_MEMORY_BYTES];
     volatile int interrupted;
+    bool looks_back;
     char trace[64];
     unsigned state_calls;
 };
@@ -490,6 +491,7 @@ enum lw_status dbg_reverse_continue(struct dbg *dbg, struct dbg_stop *stop,
     enum lw_status status = LW_OK;
     uint64_t lanes;
 
+    dbg->looks_back = true;
     do {
         status = dbg_reverse_step(dbg, id, stop, err);
         if (status == LW_OK && stop->kind == DBG_STOP_STEP) {
@@ -498,8 +500,14 @@ enum lw_status dbg_reverse_continue(struct dbg *dbg, struct dbg_stop *stop,
                 stop->kind = DBG_STOP_BREAKPOINT;
         }
     } while (status == LW_OK && stop->kind == DBG_STOP_STEP);
+    dbg->looks_back = false;
     snprintf(dbg->trace, sizeof dbg->trace, "back");
     return status;
+}
+
+bool dbg_looks_back(const struct dbg *dbg)
+{
+    return dbg->looks_back;
 }
 
 void dbg_interrupt(struct dbg *dbg)
