@@ -395,10 +395,12 @@ class LanewiseLaneOf(gdb.Function):
         super().__init__("lane_of")
 
     @lanewise_guarded
-    def invoke(self, x, y=0, z=0):
+    def invoke(self, *operands):
+        if not 1 <= len(operands) <= 3:
+            raise LanewiseError("$lane_of takes a thread's index in its block: $lane_of(X[, Y[, Z]])")
         warp = LanewiseWarp()
         size = [warp.number("ntid_" + axis) for axis in "xyz"]
-        at = [int(x), int(y), int(z)]
+        at = ([int(index) for index in operands] + [0, 0])[:3]
         if any(at[i] < 0 or at[i] >= size[i] for i in range(3)):
             return -1
         lane = at[0] + size[0] * (at[1] + size[1] * at[2]) - warp.number("warp") * warp.width
@@ -412,9 +414,11 @@ class LanewiseLaneValue(gdb.Function):
         super().__init__("lanev")
 
     @lanewise_guarded
-    def invoke(self, register, lane, view="u32"):
-        if not isinstance(view, str):
-            view = view.string()
+    def invoke(self, *operands):
+        if not 2 <= len(operands) <= 3:
+            raise LanewiseError("$lanev takes a register and a lane: $lanev($v3, 5[, \"f32\"])")
+        register, lane = operands[:2]
+        view = operands[2].string() if len(operands) == 3 else "u32"
         kind = register.type.strip_typedefs()
         if kind.code == gdb.TYPE_CODE_UNION:
             if view not in [field.name for field in kind.fields()]:

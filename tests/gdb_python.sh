@@ -28,6 +28,7 @@ lane 99
 lane where $nosuch.x == 1
 lane where 0 == 1
 print-lanes
+print $lane_of()
 print $lanev(3, 1)
 x/2i $pc
 disassemble /r $pc,+16
@@ -62,6 +63,7 @@ hit Breakpoint 1, walk
 ^lane 99: this warp has lanes 0 to 31$
 ^0 == 1 is true in no lane of this warp$
 ^print-lanes: an expression is missing
+^\$lane_of takes a thread.s index in its block
 ^\$lanev: expected a vector register
 ^=> 0x[0-9a-f]* <walk.*>:	v_add_u32 v6, v6, v7$
 ^   0x[0-9a-f]* <walk.*>:	v_sub_u32 v7, v7, 1$
