@@ -194,6 +194,7 @@ enum lw_status dbg_engine_stop(struct dbg *dbg, const struct emu_stop *es,
         dbg_stop_on(dbg, stop, DBG_STOP_HANG, id,
                     es->hang.lanes != 0 ? lw_lowest(es->hang.lanes) : 0);
         return LW_OK;
+    case EMU_STOP_COUNT: /* whoever set engine->stop_at wants the run back */
     case EMU_STOP_INTERRUPTED:
         return dbg_settle(dbg, DBG_STOP_INTERRUPT, stop, err);
     case EMU_STOP_IDLE:

@@ -63,8 +63,9 @@ static uint64_t log_uniform(struct prop_random *r, uint64_t most)
 
     while (most >> bits > 1)
         bits++;
-    uint64_t value = (UINT64_C(1) << prop_below(r, bits + 1)) + prop_next(r) % 997;
-    return value < 1 ? 1 : value > most ? most : value;
+    uint64_t low = UINT64_C(1) << prop_below(r, bits + 1), value = low + prop_next(r) % low;
+
+    return value > most ? most : value;
 }
 
 /* ---- the trace --------------------------------------------------------------------------- */
@@ -375,8 +376,11 @@ static bool forward(struct run *t, uint64_t start)
         check(t, dbg_point_add(t->dbg, DBG_OWNER_SHELL,
                                ISA_CODE_BASE + ISA_WORD_BYTES * (UINT64_C(1) + prop_below(&t->r, 12)),
                                prop_below(&t->r, 2) ? "lane == 1" : NULL, false, &point, &err), &err);
+        /* An edit may have made a kernel that never ends. */
+        t->engine->stop_at = start + 2 * (uint64_t)LONGEST;
         for (unsigned i = prop_below(&t->r, 4); i != 0 && !dbg_ended(t->dbg); i--)
             check(t, dbg_continue(t->dbg, &stop, &err), &err);
+        t->engine->stop_at = UINT64_MAX;
         check(t, dbg_point_remove(t->dbg, point, &err), &err);
         return false;
     case 3: /* to a write */
