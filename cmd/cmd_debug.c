@@ -252,6 +252,7 @@ enum lw_status cmd_serve_gdb(struct cmd_machine *m, const struct cmd_serve *how,
         file = how->gdb->program_file;
     }
     lw_file_sink_init(&serving.out, stdout);
+    config.terminal = &serving.out.sink;
     status = serve_run(&serving, m, &config, err);
     if (status != LW_OK)
         return status;

@@ -40,6 +40,7 @@ struct rsp_config {
     enum lw_status (*restart)(void *context, const char *name, struct rsp_config *config,
                               struct lw_error *err);
     void *restart_context;
+    struct lw_sink *terminal; /* sentences that no reply can bring to gdb's user; may be NULL */
     bool has_file; /* the client has the program as a file: lldb needs none of ours */
     uint64_t without; /* bit 1 << feature: not there; for tests, 0 in the product */
 };

@@ -240,6 +240,15 @@ static enum lw_status point_make(struct rsp *rsp, struct rsp_point *point, struc
                          &point->id, err);
 }
 
+/* gdb only says that it could not insert a point, and guesses at a reason. */
+static void refuse(struct rsp *rsp, unsigned type, const struct lw_error *err)
+{
+    rsp_put_error(&rsp->reply, err->text);
+    if (rsp->config.terminal != NULL)
+        lw_printf(rsp->config.terminal, "gdb: a %s is refused: %s\n",
+                  type < TYPE_WATCH ? "breakpoint" : "watchpoint", err->text);
+}
+
 void rsp_do_point_add(struct rsp *rsp, const struct rsp_args *args, unsigned type)
 {
     struct point_code *code = NULL;
@@ -263,14 +272,14 @@ void rsp_do_point_add(struct rsp *rsp, const struct rsp_args *args, unsigned typ
                  sizeof *rsp->points) ||
         point_make(rsp, &point, &err) != LW_OK) {
         code_release(code);
-        rsp_put_error(&rsp->reply, err.text);
+        refuse(rsp, type, &err);
         return;
     }
     if (code != NULL && dbg_point_set_condition(rsp->dbg, point.id, point_stops, code,
                                                 code_release, &err) != LW_OK) {
         (void)!dbg_point_remove(rsp->dbg, point.id, NULL);
         code_release(code);
-        rsp_put_error(&rsp->reply, err.text);
+        refuse(rsp, type, &err);
         return;
     }
     rsp->points[rsp->point_count++] = point;

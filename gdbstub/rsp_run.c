@@ -7,6 +7,8 @@
 
 #include <stdio.h>
 
+enum { NOTES_KEPT = 1 << 14 }; /* bytes */
+
 /* ---- notes while running -------------------------------------------------------------- */
 
 static void note_flush(struct rsp *rsp)
@@ -20,12 +22,15 @@ static void note_write(struct lw_sink *sink, const char *text, size_t size)
 {
     struct rsp *rsp = (struct rsp *)((char *)sink - offsetof(struct rsp, messages));
 
-    /* Console packets are only allowed while the client waits for a stop or for a
-     * monitor command's output. */
-    if (!rsp->running || (!rsp_has(rsp, RSP_F_NOTES) && !rsp->in_monitor))
+    if (!rsp_has(rsp, RSP_F_NOTES) && !rsp->in_monitor)
+        return;
+    /* Console packets are only allowed while the client waits for a stop or for a monitor
+     * command's output: what an edit has to say waits for the next of these. */
+    if (!rsp->running && rsp->note.size >= NOTES_KEPT)
         return;
     rsp->note.sink.write(&rsp->note.sink, text, size);
-    if (rsp->note.size >= 1024 || (size != 0 && text[size - 1] == '\n'))
+    if (rsp->running &&
+        (rsp->note.size >= 1024 || (size != 0 && text[size - 1] == '\n')))
         note_flush(rsp);
 }
 

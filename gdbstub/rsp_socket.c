@@ -129,10 +129,9 @@ static enum lw_status serve_client(struct rsp_config *config, int fd, enum rsp_e
         rsp_feed(rsp, data, (size_t)n);
         feed_pending(rsp, &client);
     }
-    /* A client that just went away left the machine as it is: it may come back. */
-    *end = rsp->killed                       ? RSP_KILLED
-           : rsp_ended(rsp) == RSP_RUNNING ? (config->quit_kills ? RSP_KILLED : RSP_DETACHED)
-                                             : rsp_ended(rsp);
+    /* A client that just went away left the machine as it is: it, or another, may come. */
+    *end = rsp->killed || (rsp_ended(rsp) == RSP_RUNNING && config->quit_kills) ? RSP_KILLED
+                                                                                : rsp_ended(rsp);
     config->dbg = rsp->config.dbg;
     config->object = rsp->config.object;
     config->monitor = rsp->config.monitor;
@@ -364,6 +363,8 @@ enum lw_status rsp_serve(const struct rsp_config *config, const char *address, b
         }
         status = serve_client(&now, fd, &end, err);
         close(fd);
+        if (status == LW_OK && once && end == RSP_RUNNING && !dbg_ended(now.dbg) && ready != NULL)
+            ready(context, port); /* its connection broke: who comes next is told where */
     }
     door_close(&door);
 cleanup:

@@ -204,7 +204,10 @@ bool sh_line_more(struct sh_line *line, bool *all)
     fputs(question, rl_outstream != NULL ? rl_outstream : stdout);
     fflush(rl_outstream != NULL ? rl_outstream : stdout);
     rl_prep_terminal(0);
+    rl_done = 0; /* still set by the line before: a key would be taken as read */
     key = rl_read_key();
+    if (rl_done) /* Ctrl-C */
+        key = 3;
     rl_deprep_terminal();
     fprintf(rl_outstream != NULL ? rl_outstream : stdout, "\r%*s\r",
             (int)(sizeof question - 1), "");
