@@ -195,6 +195,12 @@ static enum lw_status do_x(void *context, int argc, char **argv, struct lw_sink 
     if (format == 's')
         return examine_text(dbg, id, value.bits, count, out, err);
     if (format == 'i') {
+        uint8_t word[ISA_WORD_BYTES];
+
+        if (dbg_mem_read(dbg, id, value.bits, word, sizeof word) != sizeof word ||
+            dbg_function_at(dbg, value.bits) == NULL)
+            return LW_FAIL(err, LW_ERANGE, "0x%llx is no instruction of the program",
+                           (unsigned long long)value.bits);
         dbg_disassemble(dbg, value.bits, (unsigned)count, false, out);
         return LW_OK;
     }

@@ -281,9 +281,11 @@ enum lw_status dbg_origin(struct dbg *dbg, dbg_thread_id id, unsigned lane, cons
         if (status != LW_OK)
             break;
         if (w.interrupted || !w.found) {
-            lw_put(out, w.interrupted ? "interrupted\n"
-                                      : "     nothing has written it before, as far as history "
-                                        "goes back\n");
+            if (w.interrupted)
+                lw_put(out, "interrupted\n");
+            else
+                lw_printf(out, "%snothing has written %s before, as far as history goes back\n",
+                          hop > 1 ? "     " : "", hop > 1 ? "it" : text);
             break;
         }
         lw_printf(out, "%2u.  %s\n", hop, w.text);
