@@ -158,6 +158,15 @@ static void expect(struct terminal *t, const char *wanted)
     fail_msg("\"%s\" did not come; there is: %s", wanted, t->text);
 }
 
+/* It waits: for some polls of readline's nothing more comes. */
+static void expect_silence(struct terminal *t)
+{
+    struct pollfd wait = {.fd = t->fd, .events = POLLIN};
+
+    assert_string_equal(t->text, "");
+    assert_int_equal(poll(&wait, 1, 400), 0);
+}
+
 static void type(struct terminal *t, const char *keys)
 {
     assert_int_equal(write(t->fd, keys, strlen(keys)), (ssize_t)strlen(keys));
@@ -330,6 +339,7 @@ static void long_text_stops_at_each_page(void **state)
     expect(&t, "l0) ");
     type(&t, "help\n");
     expect(&t, "-- more: any key; all: a; enough: q --");
+    expect_silence(&t);
     type(&t, " ");
     expect(&t, "-- more: any key; all: a; enough: q --");
     type(&t, "q");
