@@ -21,7 +21,7 @@
 #include <unistd.h>
 
 enum {
-    READ_BYTES = 16384, PENDING_BYTES = 1 << 20, SEND_SECONDS = 30,
+    READ_BYTES = 16384, PENDING_BYTES = 1 << 20, READ_TURNS = 1024, SEND_SECONDS = 30,
     /* A peer that is silent for IDLE seconds is asked PROBES times, every PROBE seconds. */
     KEEP_IDLE = 20, KEEP_PROBE = 5, KEEP_PROBES = 3,
     HANDOVER_SECONDS = 1, /* for a client that is gone to be seen as gone */
@@ -62,9 +62,14 @@ static bool client_interrupted(void *context)
     struct client *client = context;
     bool interrupted = false;
 
-    while (client->pending_size < PENDING_BYTES) {
+    /* A client that never stops sending is listened to in turns: the run has to end, too. */
+    for (unsigned turn = 0; turn < READ_TURNS; turn++) {
         uint8_t bytes[256];
-        ssize_t n = recv(client->fd, bytes, sizeof bytes, MSG_DONTWAIT);
+        ssize_t n;
+
+        if (client->closed)
+            return true;
+        n = recv(client->fd, bytes, sizeof bytes, MSG_DONTWAIT);
 
         if (n < 0 && errno == EINTR)
             continue;
@@ -81,9 +86,16 @@ static bool client_interrupted(void *context)
         }
         for (ssize_t i = 0; i < n; i++) {
             if (bytes[i] == 0x03)
-                interrupted = !client->deaf;
-            else
+                interrupted |= !client->deaf;
+            else if (bytes[i] != '+' || client->pending_size != 0) /* acknowledges nothing here */
                 client->pending[client->pending_size++] = bytes[i];
+        }
+        /* It floods: no client has that much to say before it is answered. Were it not read
+         * any more, neither Ctrl-C nor its end would be seen. */
+        if (client->pending_size >= PENDING_BYTES) {
+            client->pending_size = 0;
+            client->closed = true;
+            return true;
         }
     }
     return interrupted;

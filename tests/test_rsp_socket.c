@@ -183,6 +183,45 @@ static void a_client_that_vanishes_during_a_run_ends_the_run(void **state)
     close(fd);
 }
 
+/* Sends @byte until the server has closed, or for a while. */
+static void flood(int fd, char byte, size_t limit)
+{
+    char bytes[4096];
+    size_t sent = 0;
+
+    memset(bytes, byte, sizeof bytes);
+    while (sent < limit) {
+        ssize_t n = send(fd, bytes, sizeof bytes, MSG_NOSIGNAL);
+
+        if (n <= 0)
+            return;
+        sent += (size_t)n;
+    }
+}
+
+static void a_client_that_floods_does_not_keep_its_place(void **state)
+{
+    enum { FLOOD_BYTES = 8 << 20 };
+    struct server server;
+    int fd;
+
+    (void)state;
+    server_start(&server, true, false);
+    fd = client(&server, htonl(INADDR_LOOPBACK));
+    talk(fd, "vCont;c", "+");
+    /* Acknowledgements are kept nowhere: Ctrl-C is heard behind any number. */
+    flood(fd, '+', FLOOD_BYTES);
+    talk(fd, "\x03", "$T02thread:");
+    talk(fd, "vCont;c", "+");
+    flood(fd, 'x', FLOOD_BYTES);
+    close(fd);
+    fd = client(&server, htonl(INADDR_LOOPBACK));
+    talk(fd, "?", "thread:1;");
+    talk(fd, "k", "+");
+    server_end(&server);
+    close(fd);
+}
+
 static void only_the_loopback_interface_listens(void **state)
 {
     struct server server;
@@ -353,6 +392,7 @@ int main(void)
         cmocka_unit_test(a_client_that_vanishes_during_a_run_ends_the_run),
         cmocka_unit_test(only_the_loopback_interface_listens),
         cmocka_unit_test(a_second_client_is_refused_and_told_so),
+        cmocka_unit_test(a_client_that_floods_does_not_keep_its_place),
         cmocka_unit_test(a_socket_in_the_file_system_is_its_owners_alone),
         cmocka_unit_test(garbage_and_half_packets_leave_the_server_alive),
         cmocka_unit_test(a_bad_address_is_a_sentence),
