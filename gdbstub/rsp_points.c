@@ -111,8 +111,8 @@ static bool point_stops(void *context, struct dbg *dbg, dbg_thread_id id, unsign
     return code->commands == NULL;
 }
 
-/* "X10,25f0.." at *@text into a new one at the end of *@list. */
-static bool expression_parse(const char **text, const char *end, struct expression **list)
+/* "X10,25f0.." at *@text into a new one at **@tail, the end of a list, which moves behind it. */
+static bool expression_parse(const char **text, const char *end, struct expression ***tail)
 {
     struct expression *e;
     uint64_t bytes;
@@ -125,9 +125,8 @@ static bool expression_parse(const char **text, const char *end, struct expressi
     if (e == NULL)
         return false;
     e->size = (size_t)bytes;
-    while (*list != NULL)
-        list = &(*list)->next;
-    *list = e;
+    **tail = e;
+    *tail = &e->next;
     if (!rsp_hex_decode(p, e->size * 2, e->code))
         return false;
     *text = p + e->size * 2;
@@ -142,7 +141,8 @@ static bool code_parse(struct rsp *rsp, const char *text, size_t size, struct po
     static const char commands[] = "cmds:";
     const char *p = text, *end = text + size;
     struct point_code *code;
-    struct expression **list;
+    struct expression **tail;
+    bool in_commands = false;
 
     if (size == 0) {
         *out = NULL;
@@ -152,22 +152,23 @@ static bool code_parse(struct rsp *rsp, const char *text, size_t size, struct po
     if (code == NULL)
         return false;
     code->rsp = rsp;
-    list = &code->conditions;
+    tail = &code->conditions;
     while (p < end) {
-        p += *p == ';' || (*p == ',' && list == &code->commands);
+        p += *p == ';' || (*p == ',' && in_commands);
         if ((size_t)(end - p) >= sizeof commands - 1 &&
             memcmp(p, commands, sizeof commands - 1) == 0) {
             uint64_t persist; /* a connection's points end with it, whatever it says */
 
             p += sizeof commands - 1;
-            if (!rsp_has(rsp, RSP_F_DPRINTF) || list == &code->commands ||
+            if (!rsp_has(rsp, RSP_F_DPRINTF) || in_commands ||
                 !rsp_hex_number(&p, end, &persist) || p == end || *p++ != ',' || p == end)
                 goto malformed;
-            list = &code->commands;
-        } else if (list == &code->conditions && !rsp_has(rsp, RSP_F_CONDITIONS)) {
+            tail = &code->commands;
+            in_commands = true;
+        } else if (!in_commands && !rsp_has(rsp, RSP_F_CONDITIONS)) {
             goto malformed;
         }
-        if (!expression_parse(&p, end, list))
+        if (!expression_parse(&p, end, &tail))
             goto malformed;
     }
     *out = code;

@@ -48,6 +48,10 @@ static enum lw_status restart(struct rsp *rsp, const char *name, struct lw_error
         rsp_watch_change(rsp->watch, rsp->dbg);
         rsp->threads_valid = false;
         rsp->absorb = 0;
+        rsp->parked = 0; /* what was seen of the warps of the run before */
+        rsp->view_parked = rsp->shown = false;
+        rsp->shown_thread = 0;
+        rsp->shown_lane = 0;
         rsp->killed = false;
         status = rsp_describe(rsp, err);
     }

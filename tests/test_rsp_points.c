@@ -322,6 +322,27 @@ static void run_begins_again_and_forgets_points(void **state)
     dbg_destroy(owner.dbg[1]);
 }
 
+/* What was seen of the warps of one run says nothing of those of the next. */
+static void a_run_begins_without_the_ended_warp_of_the_one_before(void **state)
+{
+    struct owner owner;
+    struct fixture *fix = restartable(&owner);
+
+    (void)state;
+    EXPECT_BEGINS(fix_ask(fix, "vRun;"), "T05thread:1;");
+    for (unsigned i = 0; i < FAKE_INSNS; i++)
+        EXPECT_BEGINS(fix_ask(fix, "vCont;s:1"), "T05thread:1;");
+    fix_ask(fix, "qXfer:threads:read::0,4000");
+    assert_non_null(strstr(fix->last.text, "name=\"ended\""));
+    EXPECT_BEGINS(fix_ask(fix, "vRun;"), "T05thread:1;10:0000000001000000;");
+    fix_ask(fix, "qXfer:threads:read::0,4000");
+    assert_null(strstr(fix->last.text, "name=\"ended\""));
+    assert_string_equal(fix_ask(fix, "p10"), "0000000001000000");
+    fix_destroy(fix);
+    dbg_destroy(owner.dbg[0]);
+    dbg_destroy(owner.dbg[1]);
+}
+
 static void restart_has_no_answer(void **state)
 {
     struct owner owner;
@@ -438,6 +459,7 @@ int main(void)
         TEST(tables_are_documents),
         TEST(monitor_threads_makes_the_list_shorter),
         TEST(run_begins_again_and_forgets_points),
+        TEST(a_run_begins_without_the_ended_warp_of_the_one_before),
         TEST(restart_has_no_answer),
         TEST(a_run_that_fails_says_why_and_leaves_the_old_one),
         TEST(kill_ends_a_plain_connection),
