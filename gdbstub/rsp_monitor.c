@@ -102,12 +102,35 @@ static struct place where(const struct rsp *rsp)
     return place;
 }
 
+/* Commands that change what gdb has read, or that run the machine and may come to a place that
+ * looks the same: in another round of a loop the warp, the lane and the pc are equal. */
+static bool changes(const struct lw_command_set *set, const char *line)
+{
+    static const char *const names[] = {
+        "set", "load", "restore", "goto", "source", "continue", "step", "next", "stepi", "nexti",
+        "si", "ni", "until", "advance", "finish", "reverse-continue", "reverse-step",
+        "reverse-next", "reverse-stepi", "reverse-nexti", "reverse-finish", "rc", "rs", "rn",
+        "rsi", "rni"};
+    const struct lw_command *command;
+    char word[64];
+    void *context;
+
+    line += strspn(line, " \t");
+    snprintf(word, sizeof word, "%.*s", (int)strcspn(line, " \t/"), line);
+    command = lw_command_find(set, word, &context, NULL);
+    for (size_t i = 0; command != NULL && i < LW_COUNT_OF(names); i++)
+        if (strcmp(command->name, names[i]) == 0)
+            return true;
+    return false;
+}
+
 void rsp_do_monitor(struct rsp *rsp, const struct rsp_args *args)
 {
     struct place before = where(rsp), after;
     struct lw_error err = {0};
     struct lw_command_set set;
     size_t size = args->rest_size / 2;
+    bool changed = false;
     char line[4096];
 
     if (size >= sizeof line || !rsp_hex_decode(args->rest, args->rest_size, (uint8_t *)line)) {
@@ -120,9 +143,11 @@ void rsp_do_monitor(struct rsp *rsp, const struct rsp_args *args)
     set = joined(rsp);
     if (lw_command_run(&set, line, &rsp->messages, &err) != LW_OK)
         lw_printf(&rsp->messages, "error: %s\n", err.text);
+    else
+        changed = changes(&set, line);
     after = where(rsp);
     /* Only `set $lane` makes gdb forget registers and frames by itself. */
-    if (before.id != after.id || before.lane != after.lane || before.pc != after.pc ||
+    if (changed || before.id != after.id || before.lane != after.lane || before.pc != after.pc ||
         before.ended != after.ended)
         lw_put(&rsp->messages, "note: gdb still shows the state before this command; "
                                "`maint flush register-cache` makes it look again\n");

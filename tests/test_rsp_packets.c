@@ -748,6 +748,7 @@ static void monitor_runs_the_commands_it_was_given(void **state)
     static const struct lw_command rows[] = {
         {"say", NULL, "[word]", "Say a word", "say hello", say},
         {"lane", NULL, "<lane>", "Set the lane", "lane 6", lane},
+        {"set", "se", "<word>", "Change something", "set hello", say},
     };
     struct lw_command_set set = {.tables = {{rows, LW_COUNT_OF(rows), &dbg}}, .count = 1};
     struct fake_options options = {.warps = 1, .fault_at = -1};
@@ -762,6 +763,9 @@ static void monitor_runs_the_commands_it_was_given(void **state)
     EXPECT_BEGINS(fix->console.text, "error: ");
     assert_string_equal(fix_ask(fix, "qRcmd,6c616e652036"), "OK");
     assert_non_null(strstr(fix->console.text, "maint flush register-cache"));
+    /* It changes nothing of where the focus is, yet a register of it. */
+    assert_string_equal(fix_ask(fix, "qRcmd,73652061"), "OK");
+    EXPECT_BEGINS(fix->console.text, "said a\nnote: gdb still shows");
     fix_destroy(fix);
 }
 
