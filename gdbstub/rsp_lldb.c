@@ -59,7 +59,8 @@ void rsp_do_thread_suffix(struct rsp *rsp, const struct rsp_args *args)
     lw_put(&rsp->reply.sink, "OK");
 }
 
-size_t rsp_lldb_suffix(struct rsp *rsp, const char *payload, size_t size, dbg_thread_id *before)
+size_t rsp_lldb_suffix(struct rsp *rsp, const char *payload, size_t size, dbg_thread_id *before,
+                       bool *gone)
 {
     static const char name[] = ";thread:";
     size_t at = size;
@@ -68,6 +69,7 @@ size_t rsp_lldb_suffix(struct rsp *rsp, const char *payload, size_t size, dbg_th
     uint64_t id;
 
     *before = 0;
+    *gone = false;
     if (!rsp->thread_suffix || size == 0 || payload[size - 1] != ';' ||
         strchr("gGpP", payload[0]) == NULL)
         return size;
@@ -78,8 +80,12 @@ size_t rsp_lldb_suffix(struct rsp *rsp, const char *payload, size_t size, dbg_th
     if (at == 0 || !rsp_hex_number(&p, payload + size, &id) || p != payload + size - 1)
         return size;
     *before = dbg_focus_get(rsp->dbg, DBG_FOCUS_VIEW);
-    if (id == *before || dbg_focus_set(rsp->dbg, DBG_FOCUS_VIEW, id, &err) != LW_OK)
+    if (id != *before && dbg_focus_set(rsp->dbg, DBG_FOCUS_VIEW, id, &err) != LW_OK) {
         *before = 0;
+        *gone = true; /* another warp's registers would be taken for its own */
+    } else if (id == *before) {
+        *before = 0;
+    }
     return at;
 }
 
@@ -121,18 +127,29 @@ static void put_json_register(struct rsp *rsp, struct lw_buffer *json, dbg_threa
 void rsp_do_threads_info(struct rsp *rsp, const struct rsp_args *args)
 {
     const struct rsp_carrier *carrier = rsp->target.carrier;
+    enum { THREADS_INFO_BYTES = RSP_PACKET_BYTES / 2 };
     struct lw_buffer json, name;
     struct dbg_thread thread;
+    bool any = false;
 
     (void)args;
     lw_buffer_init(&json);
     lw_buffer_init(&name);
     lw_put(&json.sink, "[");
-    for (unsigned i = 0; dbg_thread_at(rsp->dbg, i, &thread); i++) {
+    rsp_listing_begin(rsp);
+    for (unsigned i = 0; !rsp->killed && dbg_thread_at(rsp->dbg, i, &thread); i++) {
+        if (!rsp_thread_listed(rsp, i, &thread))
+            continue;
+        lw_printf(&json.sink, "%s{\"tid\":%llu", any ? "," : "", (unsigned long long)thread.id);
+        any = true;
+        /* The answer is one packet. lldb asks for what it does not find here. */
+        if (json.size > THREADS_INFO_BYTES) {
+            lw_put(&json.sink, "}");
+            continue;
+        }
         lw_buffer_clear(&name);
         dbg_thread_name(rsp->dbg, &thread, &name.sink);
-        lw_printf(&json.sink, "%s{\"tid\":%llu,\"name\":", i == 0 ? "" : ",",
-                  (unsigned long long)thread.id);
+        lw_put(&json.sink, ",\"name\":");
         put_json_text(&json.sink, name.text, name.size);
         lw_put(&json.sink, ",\"registers\":{");
         put_json_register(rsp, &json, thread.id, carrier->pc, "");

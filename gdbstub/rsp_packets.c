@@ -299,8 +299,9 @@ void rsp_packet(struct rsp *rsp, const char *payload, size_t size)
     size_t name_size;
     const struct packet *packet;
     dbg_thread_id before;
+    bool gone;
 
-    size = rsp_lldb_suffix(rsp, payload, size, &before);
+    size = rsp_lldb_suffix(rsp, payload, size, &before, &gone);
     packet = find(rsp, payload, size, &name_size);
 
     if (rsp->end != RSP_RUNNING)
@@ -311,7 +312,9 @@ void rsp_packet(struct rsp *rsp, const char *payload, size_t size)
         rsp_send(rsp, "", 0);
         return;
     }
-    if (!take_apart(packet->schema, payload + name_size, size - name_size, &args))
+    if (gone)
+        rsp_put_error(&rsp->reply, "there is no such thread: it has ended");
+    else if (!take_apart(packet->schema, payload + name_size, size - name_size, &args))
         lw_put(&rsp->reply.sink, "E01");
     else
         packet->run(rsp, &args);

@@ -253,7 +253,6 @@ void rsp_do_search(struct rsp *rsp, const struct rsp_args *args);
 /** One piece of a document: 'm' more follows, 'l' the last. */
 void rsp_put_piece(struct rsp *rsp, const char *data, size_t size, uint64_t offset,
                    uint64_t length);
-void rsp_put_xml(struct lw_sink *out, const char *text, size_t size);
 /* rsp_osdata.c */
 void rsp_do_osdata_read(struct rsp *rsp, const struct rsp_args *args);
 void rsp_do_features_read(struct rsp *rsp, const struct rsp_args *args);
@@ -277,8 +276,9 @@ void rsp_do_libraries_read(struct rsp *rsp, const struct rsp_args *args);
 /** Is the client lldb, by what it says in qSupported? Adds to the answer what it alone gets. */
 void rsp_lldb_supported(struct rsp *rsp, const char *features, size_t size);
 /** Cuts ";thread:ID;" off a packet about registers, and shows that thread until
- *  rsp_lldb_restore(*before). */
-size_t rsp_lldb_suffix(struct rsp *rsp, const char *payload, size_t size, dbg_thread_id *before);
+ *  rsp_lldb_restore(*before). @gone: there is no such thread. */
+size_t rsp_lldb_suffix(struct rsp *rsp, const char *payload, size_t size, dbg_thread_id *before,
+                       bool *gone);
 void rsp_lldb_restore(struct rsp *rsp, dbg_thread_id before);
 /** A line of which @got bytes could be read, also where only a later part of it exists. */
 uint64_t rsp_lldb_line(const struct rsp *rsp, dbg_thread_id id, uint64_t address, void *data,

@@ -122,6 +122,11 @@ static void a_suffix_names_the_thread_of_one_packet(void **state)
     assert_string_not_equal(fix_ask(fix, "p10;thread:0003;"), first);
     assert_string_equal(fix_ask(fix, "p10"), plain);
     assert_string_equal(fix_ask(fix, "p10;thread:;"), "E01");
+    /* Nobody's registers are another's. */
+    assert_memory_equal(fix_ask(fix, "p10;thread:999;"), "E.there is no such thread", 25);
+    assert_memory_equal(fix_ask(fix, "g;thread:999;"), "E.there is no such thread", 25);
+    assert_memory_equal(fix_ask(fix, "P10=0000000001000000;thread:999;"), "E.there is no", 13);
+    assert_string_equal(fix_ask(fix, "p10"), plain);
 }
 
 static void lldb_hears_of_all_threads_by_name(void **state)
@@ -133,6 +138,23 @@ static void lldb_hears_of_all_threads_by_name(void **state)
     assert_non_null(strstr(json, "{\"tid\":3,"));
     assert_non_null(strstr(json, "\"registers\":{\"16\":\"0000000001000000\""));
     assert_string_equal(json + strlen(json) - 3, "}}]");
+    fix_ask(*state, "qRcmd,746872656164732031"); /* threads 1 */
+    json = fix_ask(*state, "jThreadsInfo");
+    assert_null(strstr(json, "{\"tid\":3,"));
+    fix_ask(*state, "Hg3");
+    assert_non_null(strstr(fix_ask(*state, "jThreadsInfo"), "{\"tid\":3,"));
+}
+
+static void many_threads_fit_into_one_packet(void **state)
+{
+    struct fake_options options = {.warps = 2048, .fault_at = -1};
+    struct fixture *fix = fix_create(&options, (struct rsp_config){.arch = RSP_X86_64});
+
+    (void)state;
+    be_lldb(fix);
+    assert_non_null(strstr(fix_ask(fix, "jThreadsInfo"), "{\"tid\":2048}]"));
+    assert_true(fix->out.size < 0x20000);
+    fix_destroy(fix);
 }
 
 static void regions_cover_every_address_and_none_is_half_of_them(void **state)
@@ -176,6 +198,7 @@ int main(void)
         TEST(without_the_feature_the_packets_are_unknown),
         TEST(a_suffix_names_the_thread_of_one_packet),
         TEST(lldb_hears_of_all_threads_by_name),
+        TEST(many_threads_fit_into_one_packet),
         TEST(regions_cover_every_address_and_none_is_half_of_them),
         TEST(steps_of_lldb_are_never_locked),
     };
