@@ -358,7 +358,9 @@ static void threads_build(struct rsp *rsp)
 
         if (!dbg_thread_at(rsp->dbg, i, &thread) || !rsp_thread_listed(rsp, i, &thread))
             continue;
-        lw_printf(xml, "<thread id=\"%llx\"", (unsigned long long)thread.id);
+        /* The nearest to a core is the block: its warps share memory. MI shows it. */
+        lw_printf(xml, "<thread id=\"%llx\" core=\"%llu\"", (unsigned long long)thread.id,
+                  (unsigned long long)(thread.place.block & INT32_MAX));
         if (listed > THREADS_WITH_NAMES || !rsp_has(rsp, RSP_F_THREAD_NAMES)) { /* the cost of names grows with the square */
             lw_put(xml, "/>\n");
             continue;

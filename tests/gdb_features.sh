@@ -153,6 +153,7 @@ monitor help
 monitor lane 3
 maint flush register-cache
 print $lane
+monitor set v1 = 5
 monitor nonsense
 END
     session "$gdb"
@@ -162,6 +163,7 @@ END
 ^ +disassemble 
 note: gdb still shows the state before
 \$1 = 3
+note: gdb still shows the state before
 error: .*"nonsense"
 END
 

@@ -95,6 +95,7 @@ ask '-list-features' 'done,features=\[.*"thread-info".*"data-read-memory-bytes"'
 ask '-list-target-features' 'done,features=\["async","reverse"\]'
 ask '-list-thread-groups' 'done,groups=\[\{id="i1",type="process",pid='
 ask '-thread-info' 'done,threads=\[\{id="1",target-id="Thread 1",details="pc=0x100000000 active=32/32 state=ready splits=1",name="block\(0,0,0\) w0 lane 0",frame=\{level="0",addr="0x0000000100000000",func="walk"'
+ask '-thread-info 4' 'done,threads=.*core="1"'
 ask '-thread-list-ids' 'done,thread-ids=\{thread-id="1",thread-id="2",thread-id="3",thread-id="4"\},current-thread-id="1",number-of-threads="4"'
 ask '-file-list-exec-source-files' 'done,files=\[\{file="[^"]*walk\.s"'
 

@@ -360,7 +360,7 @@ static void threads_are_listed_in_both_forms(void **state)
     assert_string_equal(fix_ask(fix, "qsThreadInfo"), "l");
     xml = read_document(fix, "threads:read:");
     parse_xml(xml, none, 1);
-    assert_non_null(strstr(xml, "<thread id=\"2\" name=\"block(0,0,0) w1 lane 0\">"
+    assert_non_null(strstr(xml, "<thread id=\"2\" core=\"0\" name=\"block(0,0,0) w1 lane 0\">"
                                 "pc=0x100000000 &lt;&amp;&quot;ready&quot;&gt;</thread>"));
     free(xml);
 }
@@ -387,7 +387,7 @@ static void beyond_2048_warps_the_list_has_ids_only(void **state)
     char *xml = read_document(fix, "threads:read:");
 
     (void)state;
-    assert_non_null(strstr(xml, "<thread id=\"801\"/>"));
+    assert_non_null(strstr(xml, "<thread id=\"801\" core=\"0\"/>"));
     assert_int_equal(fake_dbg_state_calls(fix->dbg), 0);
     free(xml);
     fix_destroy(fix);
