@@ -29,6 +29,8 @@ check_SCRIPTS += tests/gdb_session.sh tests/gdb_features.sh tests/gdb_carriers.s
 EXTRA_DIST += tests/gdb_lib.sh tests/golden/gdb
 
 # The table of behaviours in the real programs.
-check_SCRIPTS += tests/behaviours_gdb.sh tests/behaviours_gdb_x86_64.sh tests/behaviours_gdb_aarch64.sh \
+long_tests += tests/behaviours_gdb.sh
+EXTRA_DIST += tests/behaviours_gdb.sh
+check_SCRIPTS += tests/behaviours_gdb_x86_64.sh tests/behaviours_gdb_aarch64.sh \
     tests/behaviours_lldb.sh tests/behaviours_table.sh
 EXTRA_DIST += tests/behaviours
