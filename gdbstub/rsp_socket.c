@@ -25,7 +25,7 @@ enum {
     /* A peer that is silent for IDLE seconds is asked PROBES times, every PROBE seconds. */
     KEEP_IDLE = 20, KEEP_PROBE = 5, KEEP_PROBES = 3,
     HANDOVER_SECONDS = 1, /* for a client that is gone to be seen as gone */
-    REFUSE_MS = 1000      /* how long a refused client may be silent */
+    REFUSE_MS = 1000      /* what a refused client gets: others wait behind it */
 };
 
 struct client {
@@ -184,22 +184,30 @@ static bool input_within(const struct door *door, int fd, int ms)
     return n > 0 && fds[1].revents == 0 && fds[0].revents != 0;
 }
 
+static int64_t now_ms(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
 /* The sentence is an error reply to what the client asks first: gdb shows those. */
 static void refuse_client(const struct door *door, int fd)
 {
     static const char text[] =
         "E.another debugger is connected to this program: it must leave first";
-    enum { READS = 32 };
     char frame[sizeof text + 8];
     uint8_t bytes[512];
     unsigned sum = 0;
     bool told = false;
+    int64_t until = now_ms() + REFUSE_MS, left;
 
     for (const char *p = text; *p != '\0'; p++)
         sum += (uint8_t)*p;
     snprintf(frame, sizeof frame, "+$%s#%02x", text, sum & 255);
     /* Closing with input unread would reset the connection and lose the sentence. */
-    for (int i = 0; i < READS && input_within(door, fd, REFUSE_MS); i++) {
+    while ((left = until - now_ms()) > 0 && input_within(door, fd, (int)left)) {
         ssize_t n = recv(fd, bytes, sizeof bytes, MSG_DONTWAIT);
 
         if (n <= 0)

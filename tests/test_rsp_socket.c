@@ -278,6 +278,32 @@ static void a_second_client_is_refused_and_told_so(void **state)
     close(first);
 }
 
+static void a_refused_client_cannot_keep_the_door(void **state)
+{
+    enum { DRIPS = 28, DRIP_US = 100000 };
+    struct server server;
+    int first, second;
+    bool closed = false;
+
+    (void)state;
+    server_start(&server, true, false);
+    first = client(&server, htonl(INADDR_LOOPBACK));
+    talk(first, "?", "T05thread:1;");
+    second = client(&server, htonl(INADDR_LOOPBACK));
+    for (int i = 0; i < DRIPS && !closed; i++) {
+        char byte = 'x';
+
+        closed = send(second, &byte, 1, MSG_NOSIGNAL) != 1 ||
+                 recv(second, &byte, 1, MSG_DONTWAIT) == 0;
+        usleep(DRIP_US);
+    }
+    close(second);
+    talk(first, "vKill;1", "$OK#9a");
+    server_end(&server);
+    close(first);
+    assert_true(closed);
+}
+
 static void a_socket_in_the_file_system_is_its_owners_alone(void **state)
 {
     char folder[] = "/tmp/lw-rsp-XXXXXX", address[64];
@@ -393,6 +419,7 @@ int main(void)
         cmocka_unit_test(only_the_loopback_interface_listens),
         cmocka_unit_test(a_second_client_is_refused_and_told_so),
         cmocka_unit_test(a_client_that_floods_does_not_keep_its_place),
+        cmocka_unit_test(a_refused_client_cannot_keep_the_door),
         cmocka_unit_test(a_socket_in_the_file_system_is_its_owners_alone),
         cmocka_unit_test(garbage_and_half_packets_leave_the_server_alive),
         cmocka_unit_test(a_bad_address_is_a_sentence),
