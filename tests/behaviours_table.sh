@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # docs/debugger-tests.md is what the table of behaviours holds: UPDATE_GOLDEN=1 renews it.
-# Also: each client has its rows, and each feature of the stub has a row that fails without it.
+# Also: each client has its rows, and what a row names after `off:` is a feature of the stub.
 set -u
 src=$(cd "${srcdir:-.}" && pwd)
 server_program=${GDB_SERVER:-$(pwd)/tests/gdb_server}
