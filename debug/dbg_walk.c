@@ -55,6 +55,9 @@ static enum lw_status step_range(struct dbg *dbg, dbg_thread_id id, uint64_t low
     struct dbg_stepper s;
     enum lw_status status = dbg_stepper_init(&s, dbg, id, locked, err);
     uint64_t pc = 0, before = status == LW_OK ? company(&s) : 0;
+    /* One instruction shows by itself what it does; but gdb begins `next` and `step` from a
+     * breakpoint with one. */
+    bool tell = low != high || dbg->stop.kind == DBG_STOP_BREAKPOINT;
 
     if (status == LW_OK && dbg_watch_pending(dbg))
         return dbg_watch_stop(dbg, stop, err);
@@ -72,7 +75,7 @@ static enum lw_status step_range(struct dbg *dbg, dbg_thread_id id, uint64_t low
             break;
         }
     }
-    if (status == LW_OK && low != high) /* one instruction shows it by itself */
+    if (status == LW_OK && tell)
         tell_lost(&s, before);
     return status;
 }
