@@ -129,8 +129,10 @@ enum lw_status dbg_history_move(struct dbg *dbg, uint64_t at, struct lw_error *e
 {
     enum lw_status status = emu_history_goto(dbg->history, at, err);
 
-    /* Who stood at a point then was not told of it yet. */
+    /* Who stood at a point then was not told of it yet, and what is told behind the next stop
+     * has not happened. */
     dbg->arrival_count = 0;
+    dbg_watch_forget(dbg);
     dbg->ended = dbg_thread_count(dbg) == 0 && emu_grid_current(dbg->machine) == NULL;
     if (dbg->ended)
         dbg->focus[0] = dbg->focus[1] = 0;

@@ -72,6 +72,14 @@ void dbg_watch_begin(struct dbg *dbg)
     }
 }
 
+void dbg_watch_forget(struct dbg *dbg)
+{
+    if (dbg->watch == NULL)
+        return;
+    dbg->watch->pending.point = 0;
+    dbg->watch->other_count = dbg->watch->later_count = 0;
+}
+
 void dbg_watch_removed(struct dbg *dbg, const struct dbg_point_record *point)
 {
     struct dbg_ghost *ghost;

@@ -257,6 +257,8 @@ void dbg_watch_free(struct dbg *dbg);
 void dbg_watch_removed(struct dbg *dbg, const struct dbg_point_record *point);
 /** An instruction touched something since the run began, and the stop was not made yet. */
 bool dbg_watch_pending(const struct dbg *dbg);
+/** What the last instruction touched has not happened: the run stands before it. */
+void dbg_watch_forget(struct dbg *dbg);
 /** Before anything runs: what was pending is forgotten. */
 void dbg_watch_begin(struct dbg *dbg);
 /** Behind a stop: points whose lane, warp or block has ended go, with a message; where history is

@@ -296,6 +296,11 @@ void rsp_do_point_remove(struct rsp *rsp, const struct rsp_args *args, unsigned 
     lw_put(&rsp->reply.sink, "OK");
 }
 
+bool rsp_point_watches(const struct rsp_point *point)
+{
+    return point->type == TYPE_WATCH || point->type == TYPE_AWATCH;
+}
+
 void rsp_points_clear(struct rsp *rsp)
 {
     for (size_t i = 0; i < rsp->point_count; i++)

@@ -301,6 +301,8 @@ void rsp_do_ask(struct rsp *rsp, const struct rsp_args *args);
 void rsp_do_point_add(struct rsp *rsp, const struct rsp_args *args, unsigned type);
 void rsp_do_point_remove(struct rsp *rsp, const struct rsp_args *args, unsigned type);
 void rsp_points_clear(struct rsp *rsp);
+/** A watchpoint that writes hit. */
+bool rsp_point_watches(const struct rsp_point *point);
 /** The connection's point with debug's id @id, or NULL. */
 const struct rsp_point *rsp_point_find(const struct rsp *rsp, unsigned id);
 /** What a stop reply calls a stop at it; NULL: nothing. */

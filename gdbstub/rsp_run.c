@@ -6,6 +6,7 @@
 #include "gdbstub/rsp_priv.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
 enum { NOTES_KEPT = 1 << 14 }; /* bytes */
 
@@ -314,6 +315,41 @@ void rsp_do_why(struct rsp *rsp, const struct rsp_args *args)
 
 /* ---- resuming ----------------------------------------------------------------------------- */
 
+enum { WATCHED_BYTES = 64 }; /* what one watchpoint may have at most */
+
+/* gdb remembers what it watches as it was when it last stopped for it. So a step back that changes
+ * that is a hit, too: else the same change on the way forward would be none to gdb. */
+static enum lw_status back_step(struct rsp *rsp, dbg_thread_id id, struct dbg_stop *stop,
+                                struct lw_error *err)
+{
+    size_t count = rsp->point_count;
+    uint8_t *before = calloc(count + 1, WATCHED_BYTES), now[WATCHED_BYTES];
+    enum lw_status status;
+
+    if (before == NULL)
+        return LW_FAIL(err, LW_ENOMEM, "no memory for a step back");
+    for (size_t i = 0; i < count; i++)
+        if (rsp_point_watches(&rsp->points[i]))
+            (void)dbg_mem_read(rsp->dbg, id, rsp->points[i].address, before + i * WATCHED_BYTES,
+                                rsp->points[i].size);
+    status = dbg_reverse_step(rsp->dbg, id, stop, err);
+    for (size_t i = 0; i < count && status == LW_OK &&
+                       (stop->kind == DBG_STOP_STEP || stop->kind == DBG_STOP_BREAKPOINT); i++) {
+        const struct rsp_point *point = &rsp->points[i];
+
+        if (!rsp_point_watches(point))
+            continue;
+        memset(now, 0, sizeof now);
+        (void)dbg_mem_read(rsp->dbg, id, point->address, now, point->size);
+        if (memcmp(now, before + i * WATCHED_BYTES, point->size) != 0) {
+            stop->kind = DBG_STOP_WATCH;
+            stop->point = point->id;
+        }
+    }
+    free(before);
+    return status;
+}
+
 static enum lw_status resume(struct rsp *rsp, const struct action *action,
                              struct dbg_stop *stop, struct lw_error *err)
 {
@@ -322,7 +358,7 @@ static enum lw_status resume(struct rsp *rsp, const struct action *action,
     case VERB_RANGE:
         return dbg_step_range(rsp->dbg, action->id, action->low, action->high,
                               action->locked, stop, err);
-    case VERB_BACK_STEP: return dbg_reverse_step(rsp->dbg, action->id, stop, err);
+    case VERB_BACK_STEP: return back_step(rsp, action->id, stop, err);
     case VERB_BACK: return dbg_reverse_continue(rsp->dbg, stop, err);
     case VERB_CONTINUE: break;
     }
