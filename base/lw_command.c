@@ -2,6 +2,7 @@
 /* Command rows: finding one by a name or its beginning, splitting a line, help. */
 #include "base/lw.h"
 
+#include <stdio.h>
 #include <ctype.h>
 
 enum { MAX_WORDS = 64 };
@@ -269,4 +270,19 @@ void lw_command_help(const struct lw_command_set *set, const char *name, struct 
                   (int)width, "apropos <word>", "Commands whose help has a word");
     else
         lw_printf(out, "no command \"%s\"\n", name);
+}
+
+bool lw_args_join(int argc, char **argv, int first, char *text, size_t size)
+{
+    size_t used = 0;
+
+    *text = '\0';
+    for (int i = first; i < argc; i++) {
+        int n = snprintf(text + used, size - used, "%s%s", i > first ? " " : "", argv[i]);
+
+        if (n < 0 || (size_t)n >= size - used)
+            return false;
+        used += (size_t)n;
+    }
+    return true;
 }

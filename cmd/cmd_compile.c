@@ -12,7 +12,7 @@ struct options {
     const char *output, *emit, *clang;
     const char *host, *level, *warp;
     bool no_scalar, strip;
-    const char *stack;
+    const char *stack, *registers;
     const char *flags[MAX_FLAGS];
     unsigned flag_count;
     const char *const *paths; /* compile takes several */
@@ -40,6 +40,8 @@ static enum lw_status take(void *context, unsigned option, const char *value,
         o->warp = value;
     else if (strcmp(name, "stack") == 0)
         o->stack = value;
+    else if (strcmp(name, "registers") == 0)
+        o->registers = value;
     else if (strcmp(name, "no-scalar") == 0)
         o->no_scalar = true;
     else if (strcmp(name, "strip") == 0)
@@ -92,20 +94,22 @@ static int write_object(struct options *o, const char *path, const struct isa_ob
 /** A comment for each kernel: what it can observe of the order of threads. */
 static void put_orders(const struct isa_object *object, struct lw_buffer *out)
 {
-    for (unsigned i = 0; i < object->function_count; i++) {
+    struct isa_order_verdict *orders = isa_object_orders(object);
+
+    for (unsigned i = 0; orders != NULL && i < object->function_count; i++) {
         const struct isa_function *f = &object->functions[i];
-        struct isa_order_verdict verdict;
         size_t start = out->size;
 
-        if (!f->kernel || !isa_object_order(object, f, &verdict))
+        if (!f->kernel)
             continue;
         lw_printf(&out->sink, "# kernel %s: ", f->name);
-        isa_order_print(object, &verdict, &out->sink);
+        isa_order_print(object, &orders[i], &out->sink);
         for (; start < out->size; start++) /* names may hold anything */
             if ((unsigned char)out->text[start] < ' ')
                 out->text[start] = '?';
         lw_put(&out->sink, "\n");
     }
+    free(orders);
 }
 
 static int write_assembly(struct options *o, const struct isa_object *object)
@@ -276,6 +280,8 @@ int cmd_compile(const struct cmd *cmd, int argc, char **argv)
     options.notes = &notes.sink;
     if (o.stack != NULL)
         got = cmd_number("stack", o.stack, 1, 1u << 22, &options.stack_bytes, &err);
+    if (got == LW_OK && o.registers != NULL)
+        got = cmd_number("registers", o.registers, 16, 255, &options.vector_registers, &err);
     if (got != LW_OK) {
         /* the sentence is there */
     } else if (o.path_count > 1) {

@@ -45,7 +45,9 @@ static enum lw_status take(void *context, unsigned option, const char *value,
     for (unsigned i = 0; i < LW_COUNT_OF(texts); i++)
         if (strcmp(name, texts[i].name) == 0)
             *texts[i].to = value;
-    if (strcmp(name, "gdb") == 0) {
+    if (strncmp(name, "timing", 6) == 0) {
+        return cmd_timing_take(&o->machine.timing, name, value, err);
+    } else if (strcmp(name, "gdb") == 0) {
         o->serve = true;
     } else if (strcmp(name, "batch") == 0) {
         o->batch = true;
@@ -116,6 +118,8 @@ enum lw_status cmd_history_start(struct cmd_machine *m, const char *mib, struct 
     unsigned budget = 0;
     enum lw_status status = cmd_number("history", mib, 0, 1u << 20, &budget, err);
 
+    if (m->timing != NULL) /* --history itself was refused */
+        return LW_OK;
     if (status != LW_OK || (mib != NULL && budget == 0))
         return status;
     status = dbg_history_start(dbg, (uint64_t)budget << 20, save_place, load_place, m, err);
@@ -123,11 +127,38 @@ enum lw_status cmd_history_start(struct cmd_machine *m, const char *mib, struct 
     return status == LW_EUNSUPP && mib == NULL ? LW_OK : status;
 }
 
-static struct lw_command_set commands_for(struct dbg *dbg)
+/* ---- the timing model's commands on a debugger -------------------------------------- */
+
+static bool focus_place(void *context, struct emu_place *out)
+{
+    struct dbg_thread thread;
+
+    if (!dbg_thread_get(context, dbg_focus_get(context, DBG_FOCUS_VIEW), &thread))
+        return false;
+    *out = thread.place;
+    return true;
+}
+
+static enum lw_status run_cycles(void *context, struct lw_sink *out, struct lw_error *err)
+{
+    struct dbg_stop stop;
+    enum lw_status status = dbg_continue(context, &stop, err);
+
+    if (status == LW_OK && stop.kind != DBG_STOP_INTERRUPT)
+        dbg_stop_print(context, &stop, out);
+    return status;
+}
+
+static struct lw_command_set commands_for(struct cmd_machine *m, struct dbg *dbg)
 {
     struct lw_command_set set = {0};
 
     dbg_commands_join(dbg, &set);
+    if (m->timing != NULL) {
+        m->view = (struct tim_view){m->engine, focus_place, run_cycles, dbg};
+        set.tables[set.count] = (struct lw_command_table){tim_commands, tim_command_count, &m->view};
+        set.themes[set.count++] = "Cycles";
+    }
     return set;
 }
 
@@ -182,7 +213,7 @@ static enum lw_status serve_run(struct serving *serving, struct cmd_machine *m,
         dbg_destroy(dbg);
         return status;
     }
-    serving->set = commands_for(dbg);
+    serving->set = commands_for(m, dbg);
     config->dbg = dbg;
     config->monitor = &serving->set;
     config->object = lnc_session_object(m->session);
@@ -244,6 +275,7 @@ enum lw_status cmd_serve_gdb(struct cmd_machine *m, const struct cmd_serve *how,
     if (how->gdb != NULL) {
         how->gdb->aarch64 = config.arch == RSP_AARCH64;
         config.quit_kills = true;
+        config.stop_at_end = cmd_gdb_is_interactive(how->gdb);
         config.gone_fd = &how->gdb->exited_fd;
         status = cmd_gdb_prepare(how->gdb, err);
         if (status != LW_OK)
@@ -360,7 +392,10 @@ int cmd_debug(const struct cmd *cmd, int argc, char **argv)
         return status;
     if (operands != 1)
         return cmd_wrong_usage(cmd, operands == 0 ? "which launch file? give LAUNCH.yaml"
-                                                  : "one launch file at a time");
+                                  : o.machine.timing.machine != NULL
+                                      ? "one launch file at a time (a machine's file is given as "
+                                        "--timing=FILE)"
+                                      : "one launch file at a time");
     if (o.machine.gdb_arch != NULL && !o.serve)
         return cmd_wrong_usage(cmd, CMD_GDB_ARCH_ALONE);
     if (o.machine.gdb_file != NULL && !o.serve)
@@ -394,7 +429,7 @@ int cmd_debug(const struct cmd *cmd, int argc, char **argv)
         status = cmd_error(&err);
         goto cleanup;
     }
-    set = commands_for(host.dbg);
+    set = commands_for(host.now, host.dbg);
     struct sh_config shell = {
         .dbg = host.dbg,
         .commands = &set,

@@ -15,6 +15,14 @@
 static const char load_python[] =
     "python exec(bytes.fromhex(gdb.selected_inferior().connection.send_packet('qGpuPy').decode()))";
 
+/* What ends us from outside. A thread waits for it, so no other may take it. */
+static void ending_signals(sigset_t *set)
+{
+    sigemptyset(set);
+    sigaddset(set, SIGTERM);
+    sigaddset(set, SIGHUP);
+}
+
 int cmd_gdb(const struct cmd *cmd, int argc, char **argv)
 {
     struct cmd_gdb gdb = {.exited_fd = -1};
@@ -28,6 +36,17 @@ int cmd_gdb(const struct cmd *cmd, int argc, char **argv)
     return cmd_run_with(cmd, own, argv, &gdb);
 }
 
+bool cmd_gdb_is_interactive(const struct cmd_gdb *gdb)
+{
+    for (int i = 0; i < gdb->option_count; i++) {
+        const char *option = gdb->options[i];
+
+        if (option[0] == '-' && strcmp(option + (option[1] == '-' ? 2 : 1), "batch") == 0)
+            return false;
+    }
+    return true;
+}
+
 static const char *program_of(const struct cmd_gdb *gdb)
 {
     const char *set = getenv("GDB");
@@ -38,9 +57,38 @@ static const char *program_of(const struct cmd_gdb *gdb)
                                          : "gdb";
 }
 
+static void remove_folder(struct cmd_gdb *gdb)
+{
+    unlink(gdb->program_file);
+    unlink(gdb->address + strlen("unix:"));
+    rmdir(gdb->folder);
+    gdb->folder[0] = '\0';
+}
+
+/* The folder would stay behind, and gdb without anybody to talk to. */
+static void *watch_main(void *argument)
+{
+    struct cmd_gdb *gdb = argument;
+    sigset_t ending;
+    int number;
+
+    ending_signals(&ending);
+    if (sigwait(&ending, &number) != 0)
+        return NULL;
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, NULL);
+    if (gdb->child > 0)
+        kill(gdb->child, SIGTERM);
+    remove_folder(gdb);
+    signal(number, SIG_DFL);
+    pthread_sigmask(SIG_UNBLOCK, &ending, NULL);
+    raise(number);
+    return NULL;
+}
+
 enum lw_status cmd_gdb_prepare(struct cmd_gdb *gdb, struct lw_error *err)
 {
     const char *folder = getenv("TMPDIR");
+    sigset_t ending;
 
     /* A socket's whole name has room for about a hundred characters. */
     snprintf(gdb->folder, sizeof gdb->folder, "%s/lanewise-XXXXXX",
@@ -56,6 +104,9 @@ enum lw_status cmd_gdb_prepare(struct cmd_gdb *gdb, struct lw_error *err)
     }
     snprintf(gdb->address, sizeof gdb->address, "unix:%s/socket", gdb->folder);
     snprintf(gdb->program_file, sizeof gdb->program_file, "%s/kernels", gdb->folder);
+    ending_signals(&ending);
+    pthread_sigmask(SIG_BLOCK, &ending, NULL);
+    gdb->watched = pthread_create(&gdb->watch, NULL, watch_main, gdb) == 0;
     return LW_OK;
 }
 
@@ -68,9 +119,12 @@ static void become_gdb(const struct cmd_gdb *gdb, const char *target, const char
     size_t count = LW_COUNT_OF(words);
     char **all = calloc(count + (size_t)gdb->option_count + 1, sizeof *all);
     int number = ENOMEM;
+    sigset_t ending;
 
     signal(SIGINT, SIG_DFL);
     signal(SIGQUIT, SIG_DFL);
+    ending_signals(&ending);
+    pthread_sigmask(SIG_UNBLOCK, &ending, NULL);
     if (all != NULL) {
         for (size_t i = 0; i < count; i++)
             all[i] = (char *)(uintptr_t)words[i];
@@ -127,21 +181,23 @@ enum lw_status cmd_gdb_start(struct cmd_gdb *gdb, const char *launch_file, struc
     return LW_OK;
 }
 
-static void remove_folder(struct cmd_gdb *gdb)
-{
-    unlink(gdb->program_file);
-    unlink(gdb->address + strlen("unix:"));
-    rmdir(gdb->folder);
-    gdb->folder[0] = '\0';
-}
-
 void cmd_gdb_wait(struct cmd_gdb *gdb)
 {
+    sigset_t ending;
+
     if (gdb->exited_fd >= 0)
         close(gdb->exited_fd);
     gdb->exited_fd = -1;
     while (gdb->child > 0 && waitpid(gdb->child, NULL, 0) < 0 && errno == EINTR)
         continue;
+    /* The run may go on alone: then signals end it as they do without gdb. */
+    if (gdb->watched) {
+        pthread_cancel(gdb->watch);
+        pthread_join(gdb->watch, NULL);
+    }
+    gdb->watched = false;
+    ending_signals(&ending);
+    pthread_sigmask(SIG_UNBLOCK, &ending, NULL);
     if (gdb->folder[0] != '\0')
         remove_folder(gdb);
     if (gdb->child == 0)

@@ -115,6 +115,49 @@ static enum lw_status apply(const struct cmd_machine_options *o, struct emu_conf
     return status;
 }
 
+/* What the launch file says, or options, against the machine that is timed. */
+static enum lw_status fit_timing(const char *path, const struct cmd_machine_options *o,
+                                 const struct tim_config *timing, struct emu_config *config,
+                                 struct lw_error *err)
+{
+    const struct {
+        const char *option, *value;
+    } tags[] = {{"tags", o->tags}, {"tag-rules", o->tag_rules}, {"tag-expansion", o->tag_expansion},
+                {"tag-plan", o->tag_plan}};
+    const char *name = tim_config_name(timing);
+    struct emu_config timed = *config;
+
+    tim_config_machine(timing, &timed);
+    for (unsigned i = 0; i < LW_COUNT_OF(tags); i++)
+        if (tags[i].value != NULL)
+            return LW_FAIL(err, LW_EUSAGE, "--%s: the timing model does not look at tags: leave "
+                           "--timing or this option out", tags[i].option);
+    if (o->warp != NULL)
+        return LW_FAIL(err, LW_EUSAGE, "--warp: the machine %s has warps of %u lanes: use "
+                       "--timing-set core.warp_width=%.20s", name, timed.warp_width, o->warp);
+    if (o->reconv != NULL)
+        return LW_FAIL(err, LW_EUSAGE, "--reconv: the machine %s has %s: use --timing-set "
+                       "core.reconvergence=%.20s", name, timed.reconv, o->reconv);
+    if (o->replay != NULL || o->resume != NULL)
+        return LW_FAIL(err, LW_EUSAGE, "--%s: %s; leave --timing out",
+                       o->replay != NULL ? "replay" : "resume",
+                       o->replay != NULL ? "what runs when is the timing model's to say, and the "
+                                           "log's"
+                                         : "a checkpoint has no cycles to go on from");
+    if (o->history != NULL)
+        return LW_FAIL(err, LW_EUSAGE, "--history: the timing model cannot go back in time: leave "
+                       "--timing or this option out");
+    if (config->warp_width != timed.warp_width)
+        return LW_FAIL(err, LW_EINPUT, "%s: asks for warps of %u lanes, and the machine %s has %u: "
+                       "use --timing-set core.warp_width=%u", path, config->warp_width, name,
+                       timed.warp_width, config->warp_width);
+    if (strcmp(config->reconv, timed.reconv) != 0)
+        return LW_FAIL(err, LW_EINPUT, "%s: asks for the engine %s, and the machine %s has %s: use "
+                       "--timing-set core.reconvergence=%s", path, config->reconv, name,
+                       timed.reconv, config->reconv);
+    return LW_OK;
+}
+
 static bool is_source(const char *path)
 {
     static const char *const suffixes[] = {".cl", ".cu", ".ptx", ".s", ".lwo"};
@@ -204,8 +247,18 @@ enum lw_status cmd_machine_open(const char *path, const struct cmd_machine_optio
                        "%s: is a program, not a launch file: write one that names it by "
                        "\"program: {source: ...}\"",
                        path);
+    struct tim_options timing_options;
+
     emu_config_default(&m.config);
-    status = lnc_file_load(path, &m.config, &m.file, err);
+    status = cmd_timing_config(&options->timing, &m.timing, err);
+    if (status == LW_OK)
+        status = cmd_timing_options(&options->timing, &timing_options, err);
+    if (status == LW_OK && m.timing != NULL) /* the launch file may still say something else */
+        tim_config_machine(m.timing, &m.config);
+    if (status == LW_OK)
+        status = lnc_file_load(path, &m.config, &m.file, err);
+    if (status == LW_OK && m.timing != NULL)
+        status = fit_timing(path, options, m.timing, &m.config, err);
     if (status == LW_OK)
         status = apply(options, &m.config, err);
     if (status == LW_OK)
@@ -217,7 +270,9 @@ enum lw_status cmd_machine_open(const char *path, const struct cmd_machine_optio
         status = lnc_session_create(m.file, m.machine, &session_options, &m.session, err);
     }
     if (status == LW_OK)
-        status = options->replay != NULL
+        status = m.timing != NULL
+                     ? tim_engine_create(m.machine, m.timing, &timing_options, &m.engine, err)
+                 : options->replay != NULL
                      ? emu_engine_replay_create(m.machine, &m.engine, err)
                      : emu_engine_functional_create(m.machine, &m.engine, err);
     if (status == LW_OK && options->resume != NULL)
@@ -237,6 +292,7 @@ void cmd_machine_close(struct cmd_machine *m)
     emu_log_destroy(m->log);
     lnc_session_destroy(m->session); /* has the object that the machine's program borrows */
     lnc_file_destroy(m->file);
+    tim_config_destroy(m->timing);
     *m = (struct cmd_machine){0};
 }
 
@@ -256,5 +312,14 @@ enum lw_status cmd_machine_next(void *context, bool *more, struct lw_error *err)
     enum lw_status status = lnc_session_next(m->session, &state, err);
 
     *more = status == LW_OK && state == LNC_LAUNCHED;
+    /* A debugger looks at warps: on to the cycle in which the first block is on a core. */
+    while (status == LW_OK && *more && m->timing != NULL &&
+           m->engine->ops->warp_count(m->engine) == 0) {
+        struct emu_stop stop;
+
+        status = tim_engine_run_cycles(m->engine, 1, &stop, err);
+        if (stop.kind == EMU_STOP_IDLE || stop.kind == EMU_STOP_HANG)
+            break; /* `run` will say so */
+    }
     return status;
 }

@@ -2,6 +2,7 @@
 /* The program: finds the command; help and version. */
 #include "cmd/cmd_priv.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -11,6 +12,13 @@
 #endif
 
 static const char out_help[] = "write to this file; - is standard output";
+#define REPORT_OPTIONS                                                                     \
+    {"timing-report", 0, "FILE", "write what the timing model counted as JSON; - prints tables", \
+     NULL},                                                                                \
+    {"timing-sample", 0, "CYCLES", "count for every so many cycles, too, in that report", NULL}, \
+    {"timing-trace", 0, "FILE", "write what each warp did as trace events, for Perfetto", NULL}, \
+    {"timing-window", 0, "FROM:TO", "cycles to trace (0:10000)", NULL}
+
 #define MACHINE_OPTIONS                                                                    \
     {"warp", 'w', "W", "lanes of a warp: 4, 8, 16, 32 or 64", NULL},                       \
     {"reconv", 0, "NAME", "reconvergence engine: cbar or stack", NULL},                    \
@@ -26,7 +34,11 @@ static const char out_help[] = "write to this file; - is standard output";
     {"level", 0, "N", "x86-64 level of the interpreter: 1, 3 or 4; 0: the best here", NULL},\
     {"compiler", 0, "PROGRAM", "for .cl and .cu sources: a clang, or nvcc", NULL},         \
     {"clang", 0, "PROGRAM", "the same", NULL},                                             \
-    {"timing", 0, "[FILE]", NULL, "the timing model is not part of this version"},         \
+    {"timing", 0, "[MACHINE]", "run on the timing model: a machine of \"lanewise timing\" or a " \
+                               "file (fermi)", NULL},                                      \
+    {"timing-set", 0, "KEY=VALUE", "change a key of that machine (may be repeated)", NULL}, \
+    {"timing-reference", 0, NULL, "by the naive model that ticks every part in every cycle: " \
+                                  "same counts, slow", NULL},                              \
     {"check", 0, "[LIST]", NULL, "the checkers are not part of this version; accesses are "\
                                  "always checked"},                                        \
     {"log", 0, "FILE", "write the schedule: what ran, in which order", NULL},              \
@@ -54,6 +66,7 @@ static const struct cmd_option run_options[] = {
     {"checkpoint-every", 0, "N", "whenever so many warp instructions have run", NULL},
     {"verbose", 'v', NULL, "say of each kernel in which order its blocks run, and why", NULL},
     {"quiet", 'q', NULL, "no line about success", NULL},
+    REPORT_OPTIONS,
     MACHINE_OPTIONS,
 };
 static const struct cmd_option gdb_options[] = {
@@ -65,6 +78,7 @@ static const struct cmd_option gdb_options[] = {
     {"hash", 0, NULL, "print hash_mem and hash_state of the end", NULL},
     {"dump", 'd', "BUFFER=FILE", "write a buffer's bytes after the run", NULL},
     {"quiet", 'q', NULL, "no line about success", NULL},
+    REPORT_OPTIONS,
     MACHINE_OPTIONS,
 };
 static const struct cmd_option debug_options[] = {
@@ -88,6 +102,8 @@ static const struct cmd_option compile_options[] = {
     {"clang", 0, "PROGRAM", "the same", NULL},
     {"stack", 0, "BYTES", "of a thread's stack for functions that call each other in a circle "
                           "(8192)", NULL},
+    {"registers", 0, "NUMBER", "of vectors that a kernel without calls may use, 16 to 255 (as "
+                               ".maxnreg says, else all)", NULL},
     {"strip", 0, NULL, "leave types and variables of the source out of the object", NULL},
     {"no-scalar", 0, NULL, "keep addresses off the scalar unit, for engines that divide warps freely",
      NULL},
@@ -102,6 +118,12 @@ static const struct cmd_option dis_options[] = {
                                "whole text", NULL},
     {"level", 0, "N", "x86-64 level for --host: 1, 3 or 4; 0: the best here", NULL},
     {"warp", 'w', "W", "lanes of a warp for --host", NULL},
+};
+
+static const struct cmd_option timing_options[] = {
+    {"output", 'o', "FILE", out_help, NULL},
+    {"set", 's', "KEY=VALUE", "change a key, such as l1.bytes=32768 (may be repeated)", NULL},
+    {"source", 0, NULL, "the shipped file, which says of each value where it comes from", NULL},
 };
 
 static int help(const struct cmd *cmd, int argc, char **argv);
@@ -135,6 +157,8 @@ const struct cmd cmd_table[] = {
      cmd_asm},
     {"dis", "[FILE]", "an object, or a source, to assembly; or --host: an instruction's host code",
      dis_options, LW_COUNT_OF(dis_options), cmd_dis},
+    {"timing", "[MACHINE]", "machines of the timing model, or all keys of one", timing_options,
+     LW_COUNT_OF(timing_options), cmd_timing},
     {"manual", "", "print the manual of the instruction set", NULL, 0, manual},
     {"help", "[COMMAND]", "this list, or a command's options", NULL, 0, help},
     {"version", "", "print the version", NULL, 0, version},
@@ -187,6 +211,7 @@ int main(int argc, char **argv)
     const struct cmd *cmd;
     int status;
 
+    signal(SIGCHLD, SIG_DFL); /* who started us may ignore it: then compilers' ends are not told */
     if (argc < 2) {
         help(NULL, 0, NULL);
         return CMD_USAGE;

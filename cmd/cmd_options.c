@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-enum { MAX_OPTIONS = 40, FIRST_LONG = 1000 };
+enum { MAX_OPTIONS = 64, FIRST_LONG = 1000 };
 
 bool cmd_colour(int fd)
 {
@@ -109,6 +109,20 @@ static bool looks_like_address(const char *word)
            access(word, F_OK) != 0;
 }
 
+/* "--timing volta": a shipped machine; or no file at all, so that the machine's error names the
+ * nearest. A file of keys is given as --timing=FILE: alone it looks like a launch file. */
+static bool looks_like_machine(const char *word)
+{
+    const char *dot = strrchr(word, '.');
+
+    if (word[0] == '-')
+        return false;
+    if (tim_machine_text(word) != NULL)
+        return true;
+    return (dot == NULL || (strcmp(dot, ".yaml") != 0 && strcmp(dot, ".yml") != 0)) &&
+           access(word, F_OK) != 0;
+}
+
 int cmd_parse(const struct cmd *cmd, int argc, char **argv, cmd_take_fn take, void *context,
               int *status)
 {
@@ -175,7 +189,8 @@ int cmd_parse(const struct cmd *cmd, int argc, char **argv, cmd_take_fn take, vo
             return -1;
         }
         if (optarg == NULL && o->operand != NULL && optind < argc &&
-            looks_like_address(argv[optind]))
+            (strcmp(o->operand, "[MACHINE]") == 0 ? looks_like_machine : looks_like_address)(
+                argv[optind]))
             optarg = argv[optind++];
         if (take(context, (unsigned)i, optarg, &err) != LW_OK) {
             lw_error_prefix(&err, "%s: --%s", cmd->name, o->name);

@@ -3,8 +3,12 @@
 #ifndef CMD_PRIV_H
 #define CMD_PRIV_H
 
+#include <pthread.h>
+#include <stdio.h>
+
 #include "debug/debug.h"
 #include "launch/launch.h"
+#include "timing/timing.h"
 
 /** Of several the first of 2, 4, 3, 1 (docs/run.md). */
 enum cmd_exit { CMD_FINE, CMD_WRONG, CMD_USAGE, CMD_FAULT, CMD_HANG };
@@ -46,6 +50,32 @@ bool cmd_colour(int fd);
 /** Text to a file, or to standard output for NULL and "-". */
 int cmd_write(const char *path, const void *data, size_t size);
 
+/* ---- the timing model (cmd_timing.c) ------------------------------------------------ */
+
+enum { CMD_MAX_SETS = 256 };
+/** What --timing and the options behind it ask for. */
+struct cmd_timing {
+    const char *machine; /* a shipped one or a file; NULL: no timing */
+    const char *set[CMD_MAX_SETS];
+    unsigned set_count;
+    bool reference;
+    const char *report, *trace, *window, *sample;
+    const char *first; /* the first of these options, for a message; NULL: none */
+};
+/** One of these options; @name is the one without the dashes. */
+enum lw_status cmd_timing_take(struct cmd_timing *t, const char *name, const char *value,
+                               struct lw_error *err) LW_MUST_CHECK;
+/** The machine that they ask for, checked; NULL without --timing. The caller owns it. */
+enum lw_status cmd_timing_config(const struct cmd_timing *t, struct tim_config **out,
+                                 struct lw_error *err) LW_MUST_CHECK;
+/** For tim_engine_create. */
+enum lw_status cmd_timing_options(const struct cmd_timing *t, struct tim_options *out,
+                                  struct lw_error *err) LW_MUST_CHECK;
+/** Can the files be written? For those who write at the end of long work. */
+enum lw_status cmd_timing_try(const struct cmd_timing *t, struct lw_error *err) LW_MUST_CHECK;
+/** Report and trace, where they were asked for. Returns an exit status. */
+int cmd_timing_write(const struct cmd_timing *t, const struct emu_engine *engine, FILE *out);
+
 /* ---- a launch file, its machine and engine, wired (cmd_machine.c) ---------------- */
 
 /** Machine options of a command line, over those of the launch file; 0 or NULL: not given. */
@@ -56,6 +86,7 @@ struct cmd_machine_options {
     const char *history;  /* MiB, of a debugger */
     const char *log, *replay;
     const char *resume; /* a checkpoint to go on from */
+    struct cmd_timing timing;
 };
 struct cmd_machine {
     struct emu_config config;
@@ -65,6 +96,8 @@ struct cmd_machine {
     struct lnc_session *session;
     struct emu_log *log; /* of --log or --replay, else NULL */
     const char *log_path; /* of --log */
+    struct tim_config *timing; /* of --timing, else NULL */
+    struct tim_view view;      /* for the commands of the timing model */
 };
 /** The value of an option that is a number in [low, high]; nothing for a NULL @text. */
 enum lw_status cmd_number(const char *option, const char *text, uint64_t low, uint64_t high,
@@ -92,8 +125,12 @@ struct cmd_gdb {
     char folder[128];    /* ours alone, with the program and the socket; "": none */
     char program_file[160], address[160];
     int child;           /* 0: none */
+    pthread_t watch;     /* removes the folder when a signal ends us; */
+    bool watched;        /* it is there */
     int exited_fd;       /* readable when it has exited; -1: no child, or an old kernel */
 };
+/** Somebody types into it: it was not given -batch. */
+bool cmd_gdb_is_interactive(const struct cmd_gdb *gdb);
 /** A folder that nobody else can enter, the address to serve at and a name for the program in it.
  *  Errors: LW_EIO. */
 enum lw_status cmd_gdb_prepare(struct cmd_gdb *gdb, struct lw_error *err) LW_MUST_CHECK;
@@ -178,6 +215,7 @@ int cmd_gdb(const struct cmd *cmd, int argc, char **argv);
 int cmd_debug(const struct cmd *cmd, int argc, char **argv);
 int cmd_compile(const struct cmd *cmd, int argc, char **argv);
 int cmd_asm(const struct cmd *cmd, int argc, char **argv);
+int cmd_timing(const struct cmd *cmd, int argc, char **argv);
 int cmd_dis(const struct cmd *cmd, int argc, char **argv);
 
 #endif

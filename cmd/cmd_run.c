@@ -53,7 +53,9 @@ static enum lw_status take(void *context, unsigned option, const char *value,
     for (unsigned i = 0; i < LW_COUNT_OF(texts); i++)
         if (strcmp(name, texts[i].name) == 0)
             *texts[i].to = value;
-    if (strcmp(name, "gdb") == 0) {
+    if (strncmp(name, "timing", 6) == 0) {
+        return cmd_timing_take(&o->machine.timing, name, value, err);
+    } else if (strcmp(name, "gdb") == 0) {
         o->serve = true;
     } else if (strcmp(name, "gdb-program") == 0) {
         o->our_gdb->program = value;
@@ -145,9 +147,12 @@ static void progress_show(const struct cmd_machine *m, double started)
     char text[100];
 
     emu_stats_get(m->machine, &stats);
-    snprintf(text, sizeof text, "%5.1f %%  %.0f M thread instructions  %.1f s",
-             100 * lnc_session_progress(m->session),
-             1e-6 * (double)stats.thread_instructions, seconds() - started);
+    int used = snprintf(text, sizeof text, "%5.1f %%  %.0f M thread instructions  %.1f s",
+                        100 * lnc_session_progress(m->session),
+                        1e-6 * (double)stats.thread_instructions, seconds() - started);
+    if (m->timing != NULL)
+        snprintf(text + used, sizeof text - (size_t)used, "  %" PRIu64 " k cycles",
+                 m->engine->ops->cycles(m->engine) / 1000);
     progress_shown = 1;
     fprintf(stderr, "\r\033[K%s", text);
     fflush(stderr);
@@ -277,7 +282,11 @@ static void print_summary(const struct cmd_machine *m, const struct cmd_outcome 
         fprintf(out, "%.1f M", n * 1e-6);
     else
         fprintf(out, "%.0f", n);
-    fprintf(out, " thread instructions, %.2f s\n", outcome->run_seconds);
+    fprintf(out, " thread instructions, %.2f s", outcome->run_seconds);
+    if (m->timing != NULL)
+        fprintf(out, ", %" PRIu64 " cycles on %s", m->engine->ops->cycles(m->engine),
+                tim_config_name(m->timing));
+    fputc('\n', out);
     if (emu_machine_config(m->machine)->tags != EMU_TAGS_OFF) {
         struct lw_file_sink sink;
 
@@ -367,6 +376,8 @@ static int finish(struct cmd_machine *m, struct options *o, const char *path,
                  outcome->stop.kind == EMU_STOP_HANG;
     if (cmd_machine_finish(m, whole, &log_error) != LW_OK)
         status = cmd_error(&log_error);
+    if (m->timing != NULL && cmd_timing_write(&o->machine.timing, m->engine, out) != CMD_FINE)
+        status = CMD_USAGE;
     if (o->stats != NULL && cmd_stats_write(o->stats, path, m, outcome) != CMD_FINE)
         status = CMD_USAGE;
     return status != CMD_FINE ? status : (int)outcome->exit;
@@ -381,6 +392,11 @@ static enum lw_status try_files(const struct options *o, struct lw_error *err)
         status = lw_file_try_write(o->stats, err);
         if (status != LW_OK)
             lw_error_prefix(err, "run: --stats");
+    }
+    if (status == LW_OK) {
+        status = cmd_timing_try(&o->machine.timing, err);
+        if (status != LW_OK)
+            lw_error_prefix(err, "run");
     }
     for (unsigned i = 0; i < o->dump_count && status == LW_OK; i++) {
         status = lw_file_try_write(o->dump_file[i], err);
@@ -410,7 +426,10 @@ int cmd_run_with(const struct cmd *cmd, int argc, char **argv, struct cmd_gdb *g
         goto cleanup;
     if (operands != 1) {
         status = cmd_wrong_usage(cmd, operands == 0 ? "which launch file? give LAUNCH.yaml"
-                                                    : "one launch file at a time");
+                                    : o.machine.timing.machine != NULL
+                                      ? "one launch file at a time (a machine's file is given as "
+                                        "--timing=FILE)"
+                                      : "one launch file at a time");
         goto cleanup;
     }
     if (o.machine.gdb_arch != NULL && !o.serve) {
@@ -436,6 +455,15 @@ int cmd_run_with(const struct cmd *cmd, int argc, char **argv, struct cmd_gdb *g
                                            "rest; give one of them");
         goto cleanup;
     }
+    if (o.machine.timing.machine != NULL &&
+        (o.threads > 1 || o.checkpoint.path != NULL)) {
+        status = cmd_wrong_usage(cmd, o.threads > 1
+                                          ? "--threads and --timing: cores are timed cycle by "
+                                            "cycle on one thread; give one of them"
+                                          : "--checkpoint and --timing: a checkpoint has no cycles "
+                                            "to go on from; give one of them");
+        goto cleanup;
+    }
     /* Whoever reads the statistics from standard output wants nothing else there. */
     lw_file_sink_init(&out.file, o.stats != NULL && strcmp(o.stats, "-") == 0 ? stderr : stdout);
     lw_file_sink_init(&messages, stderr);
@@ -459,7 +487,7 @@ int cmd_run_with(const struct cmd *cmd, int argc, char **argv, struct cmd_gdb *g
         status = cmd_error(&err);
         goto cleanup;
     }
-    m.engine->threads = o.checkpoint.path != NULL ? 1
+    m.engine->threads = o.checkpoint.path != NULL || m.timing != NULL ? 1
                         : o.threads != 0          ? o.threads
                                                   : host_threads();
     if (o.threads > 1 && (o.serve || o.machine.log != NULL || o.machine.replay != NULL ||

@@ -3,6 +3,7 @@
 #include "cmd/cmd_priv.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 
 /* A JSON string. Bytes that are not UTF-8 (of a file name) become U+FFFD. */
 static void put_string(struct lw_sink *out, const char *text)
@@ -80,22 +81,23 @@ static void put_kernels(struct lw_sink *out, const struct cmd_machine *m)
                                         [ISA_ORDER_BLOCK] = "block-order-free",
                                         [ISA_ORDER_GRID] = "fixed"};
     const struct isa_object *object = lnc_session_object(m->session);
+    struct isa_order_verdict *orders = object != NULL ? isa_object_orders(object) : NULL;
     const char *comma = "";
 
     lw_put(out, ",\n  \"kernels\": [");
-    for (unsigned i = 0; object != NULL && i < object->function_count; i++) {
+    for (unsigned i = 0; orders != NULL && i < object->function_count; i++) {
         const struct isa_function *f = &object->functions[i];
-        struct isa_order_verdict verdict;
+        const struct isa_order_verdict *verdict = &orders[i];
         struct lw_buffer why;
 
-        if (!f->kernel || !isa_object_order(object, f, &verdict))
+        if (!f->kernel)
             continue;
         lw_printf(out, "%s\n    {\"name\": ", comma);
         put_string(out, f->name);
-        lw_printf(out, ", \"order\": \"%s\"", words[verdict.worst]);
+        lw_printf(out, ", \"order\": \"%s\"", words[verdict->worst]);
         lw_buffer_init(&why);
-        isa_order_print(object, &verdict, &why.sink);
-        if (verdict.worst != ISA_ORDER_NONE) {
+        isa_order_print(object, verdict, &why.sink);
+        if (verdict->worst != ISA_ORDER_NONE) {
             const char *reason = strstr(why.text, ": ");
 
             lw_put(out, ", \"because\": ");
@@ -105,6 +107,7 @@ static void put_kernels(struct lw_sink *out, const struct cmd_machine *m)
         lw_put(out, "}");
         comma = ",";
     }
+    free(orders);
     lw_put(out, "\n  ]");
 }
 
@@ -190,6 +193,11 @@ int cmd_stats_write(const char *path, const char *launch_file, const struct cmd_
     if (config->tags != EMU_TAGS_OFF)
         put_tags(out, &stats);
     put_kernels(out, m);
+    if (m->timing != NULL) {
+        put_number(out, "cycles", m->engine->ops->cycles(m->engine));
+        lw_put(out, ",\n  \"timing\": ");
+        tim_report_json(m->engine, out);
+    }
     if (outcome->exit == CMD_FAULT) {
         const struct emu_fault *f = &outcome->stop.fault;
 

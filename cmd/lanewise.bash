@@ -24,9 +24,24 @@ _lanewise()
     -a | --arch | --gdb-arch) COMPREPLY=($(compgen -W 'x86-64 aarch64' -- "$cur")); return ;;
     --tag-plan) COMPREPLY=($(compgen -W 'gain all' -- "$cur")); return ;;
     --gdb-program) COMPREPLY=($(compgen -c -- "$cur" | grep -E '^gdb' | sort -u)); return ;;
+    --timing-set | --set) COMPREPLY=($(compgen -W "$("$program" timing fermi 2>/dev/null | awk '
+            /^[a-z0-9_]*:/ { section = $1; sub(":", "", section) }
+            section == "units" && /^  / { sub(":", "", $1); print section "." $1 ".pipes=", section "." $1 ".lanes=", section "." $1 ".latency="; next }
+            /^  [A-Za-z0-9_]*:/ { sub(":", "", $1); print section "." $1 "=" }')" -- "$cur")); compopt -o nospace 2>/dev/null; return ;;
+    --timing-sample | --timing-window) COMPREPLY=(); return ;;
     -c | --command) COMPREPLY=(); return ;;
     --level) COMPREPLY=($(compgen -W '0 1 3 4' -- "$cur")); return ;;
     esac
+    # --timing=MACHINE: bash splits at "=". A machine also stands behind --timing alone.
+    if [ "$prev" = = ] && [ "${COMP_WORDS[COMP_CWORD-2]}" = --timing ]; then
+        COMPREPLY=($(compgen -W "$("$program" timing 2>/dev/null | cut -d ' ' -f 1)" -f -- "$cur"))
+        return
+    fi
+    if [ "$prev" = --timing ] && [ "$cur" != = ] && [ "${cur#-}" = "$cur" ]; then
+        COMPREPLY=($(compgen -W "$("$program" timing 2>/dev/null | cut -d ' ' -f 1)" -- "$cur")
+            $(compgen -f -- "$cur" | grep '\.yaml$') $(compgen -d -S / -- "$cur"))
+        return
+    fi
     case $cur in
     -*)
         COMPREPLY=($(compgen -W "$("$program" help "$command" 2>/dev/null |
@@ -34,6 +49,7 @@ _lanewise()
         return ;;
     esac
     case $command in
+    timing) COMPREPLY=($(compgen -W "$("$program" timing 2>/dev/null | cut -d ' ' -f 1)" -f -- "$cur")); return ;;
     run | debug | gdb) files='yaml' ;;
     compile) files='cl|cu|ptx' ;;
     asm) files='s' ;;

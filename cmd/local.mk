@@ -10,7 +10,8 @@ lanewise_SOURCES = \
 	%D%/cmd_options.c \
 	%D%/cmd_priv.h \
 	%D%/cmd_run.c \
-	%D%/cmd_stats.c
+	%D%/cmd_stats.c \
+	%D%/cmd_timing.c
 lanewise_LDADD = liblanewise.a $(LANEWISE_LIBS)
 dist_man_MANS += docs/lanewise.1
 completionsdir = $(datadir)/bash-completion/completions

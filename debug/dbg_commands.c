@@ -11,21 +11,6 @@ enum { MAX_COUNT = 1000000 };
 
 /* ---- helpers -------------------------------------------------------------------- */
 
-bool dbg_args_join(int argc, char **argv, int first, char *text, size_t size)
-{
-    size_t used = 0;
-
-    *text = '\0';
-    for (int i = first; i < argc; i++) {
-        int n = snprintf(text + used, size - used, "%s%s", i > first ? " " : "", argv[i]);
-
-        if (n < 0 || (size_t)n >= size - used)
-            return false;
-        used += (size_t)n;
-    }
-    return true;
-}
-
 enum lw_status dbg_too_long(struct lw_error *err)
 {
     return LW_FAIL(err, LW_EUSAGE, "the command is too long");
@@ -147,7 +132,7 @@ static enum lw_status do_block(void *context, int argc, char **argv, struct lw_s
     char text[128], *at = text;
     enum lw_status status;
 
-    if (argc < 2 || !dbg_args_join(argc, argv, 1, text, sizeof text))
+    if (argc < 2 || !lw_args_join(argc, argv, 1, text, sizeof text))
         return LW_FAIL(err, LW_EUSAGE, "block takes an index as X,Y,Z");
     for (unsigned i = 0; i < 3 && *at != '\0'; i++) {
         char *last;

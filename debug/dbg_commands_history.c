@@ -187,7 +187,7 @@ static enum lw_status do_wrote(void *context, int argc, char **argv, struct lw_s
     if (argc < 2)
         return LW_FAIL(err, LW_EUSAGE, "wrote takes a register, a variable, memory or an address: "
                        "wrote PLACE [BYTES]");
-    if (!dbg_args_join(end, argv, 1, text, sizeof text))
+    if (!lw_args_join(end, argv, 1, text, sizeof text))
         return dbg_too_long(err);
     status = asked(dbg, &thread, err);
     if (status == LW_OK)
@@ -217,7 +217,7 @@ static enum lw_status do_origin(void *context, int argc, char **argv, struct lw_
     if (argc < 2)
         return LW_FAIL(err, LW_EUSAGE, "origin takes a register, a variable or memory: origin "
                        "PLACE");
-    if (!dbg_args_join(argc, argv, 1, text, sizeof text))
+    if (!lw_args_join(argc, argv, 1, text, sizeof text))
         return dbg_too_long(err);
     status = asked(dbg, &thread, err);
     return status != LW_OK ? status

@@ -17,7 +17,7 @@ static enum lw_status print_type(struct dbg *dbg, int argc, char **argv, bool wh
 
     if (argc < 2)
         return LW_FAIL(err, LW_EUSAGE, "%s takes an expression or the name of a type", argv[0]);
-    if (!dbg_args_join(argc, argv, 1, text, sizeof text))
+    if (!lw_args_join(argc, argv, 1, text, sizeof text))
         return dbg_too_long(err);
     return dbg_print_type(dbg, id, dbg_lane_get(dbg, id), text, whole, out, err);
 }
@@ -158,7 +158,7 @@ static enum lw_status do_find(void *context, int argc, char **argv, struct lw_si
         size = argv[1][1];
         first = 2;
     }
-    if (!dbg_args_join(argc, argv, first, text, sizeof text))
+    if (!lw_args_join(argc, argv, first, text, sizeof text))
         return dbg_too_long(err);
     count = cut(text, parts, LW_COUNT_OF(parts));
     if (count < 2)
@@ -204,7 +204,7 @@ static enum lw_status show_symbol(struct dbg *dbg, int argc, char **argv, struct
     bool inside;
     enum lw_status status;
 
-    if (argc < 2 || !dbg_args_join(argc, argv, 1, text, sizeof text))
+    if (argc < 2 || !lw_args_join(argc, argv, 1, text, sizeof text))
         return LW_FAIL(err, LW_EUSAGE, "info symbol takes an address");
     status = dbg_eval(dbg, id, dbg_lane_get(dbg, id), text, &value, err);
     if (status != LW_OK)
@@ -241,7 +241,7 @@ static enum lw_status show_line(struct dbg *dbg, int argc, char **argv, struct l
     char text[1024];
     enum lw_status status;
 
-    if (!dbg_args_join(argc, argv, 1, text, sizeof text))
+    if (!lw_args_join(argc, argv, 1, text, sizeof text))
         return dbg_too_long(err);
     if (argc == 1) {
         status = dbg_view(dbg, &thread, err);

@@ -14,7 +14,7 @@ static enum lw_status condition_operand(int argc, char **argv, int first, const 
     if (strcmp(argv[first], "if") != 0 || first + 1 == argc)
         return LW_FAIL(err, LW_EUSAGE, "behind %s goes `if CONDITION`, \"%s\" was found", behind,
                        argv[first]);
-    return dbg_args_join(argc, argv, first + 1, condition, size) ? LW_OK : dbg_too_long(err);
+    return lw_args_join(argc, argv, first + 1, condition, size) ? LW_OK : dbg_too_long(err);
 }
 
 /* The words of a place: more than one where it is `*EXPRESSION` or names types, `scale(float *,
@@ -32,7 +32,7 @@ static bool place_words(int argc, char **argv, int *next, char *text, size_t siz
         if (open <= 0 && argv[*next][0] != '*')
             break;
     }
-    if (!dbg_args_join(end, argv, *next, text, size))
+    if (!lw_args_join(end, argv, *next, text, size))
         return false;
     *next = end;
     return true;
@@ -110,7 +110,7 @@ static enum lw_status add_watch(struct dbg *dbg, int argc, char **argv, unsigned
     if (end == first)
         return LW_FAIL(err, LW_EUSAGE, "%s takes what to watch: %s EXPRESSION [if CONDITION]",
                        argv[0], argv[0]);
-    if (!dbg_args_join(end, argv, first, text, sizeof text))
+    if (!lw_args_join(end, argv, first, text, sizeof text))
         return dbg_too_long(err);
     status = condition_operand(argc, argv, end, "the expression", condition, sizeof condition,
                                err);
@@ -199,7 +199,7 @@ static enum lw_status do_condition(void *context, int argc, char **argv, struct 
 
     if (status != LW_OK)
         return status;
-    if (!dbg_args_join(argc, argv, 2, condition, sizeof condition))
+    if (!lw_args_join(argc, argv, 2, condition, sizeof condition))
         return dbg_too_long(err);
     status = dbg_point_condition(context, id, condition, err);
     if (status == LW_OK)

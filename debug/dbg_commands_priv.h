@@ -10,8 +10,6 @@ extern const struct lw_command_table dbg_commands_points, dbg_commands_run, dbg_
     dbg_commands_values, dbg_commands_info, dbg_commands_state, dbg_commands_display,
     dbg_commands_frames;
 
-/** The words from @first on, as one text again; false when it is too long. */
-bool dbg_args_join(int argc, char **argv, int first, char *text, size_t size);
 enum lw_status dbg_too_long(struct lw_error *err);
 enum lw_status dbg_no_operands(int argc, char **argv, struct lw_error *err);
 /** A count as the only operand, 1 without. */

@@ -54,7 +54,7 @@ static enum lw_status do_print(void *context, int argc, char **argv, struct lw_s
         return status;
     if (next >= argc)
         return LW_FAIL(err, LW_EUSAGE, "print takes an expression, as in `print v0 + 1`");
-    if (!dbg_args_join(argc, argv, next, text, sizeof text))
+    if (!lw_args_join(argc, argv, next, text, sizeof text))
         return dbg_too_long(err);
     if (dbg_print_source(dbg, id, dbg_lane_get(dbg, id), text, format, out))
         return LW_OK;
@@ -94,7 +94,7 @@ static enum lw_status do_plane(void *context, int argc, char **argv, struct lw_s
         return status;
     if (argc < 2)
         return LW_FAIL(err, LW_EUSAGE, "plane takes an expression, as in `plane v0`");
-    if (!dbg_args_join(argc, argv, 1, text, sizeof text))
+    if (!lw_args_join(argc, argv, 1, text, sizeof text))
         return dbg_too_long(err);
     return dbg_print_lanes(dbg, thread.id, text, dbg->colour, out, err);
 }
@@ -113,7 +113,7 @@ static enum lw_status do_set(void *context, int argc, char **argv, struct lw_sin
         return status;
     if (first >= argc)
         return LW_FAIL(err, LW_EUSAGE, "set takes an assignment, as in `set v0 = 7`");
-    if (!dbg_args_join(argc, argv, first, text, sizeof text))
+    if (!lw_args_join(argc, argv, first, text, sizeof text))
         return dbg_too_long(err);
     return dbg_assign(dbg, thread.id, thread.lane, text, err);
 }
@@ -187,7 +187,7 @@ static enum lw_status do_x(void *context, int argc, char **argv, struct lw_sink 
         return status;
     if (next >= argc)
         return LW_FAIL(err, LW_EUSAGE, "x takes an address, as in `x /8xw 0x200000000000`");
-    if (!dbg_args_join(argc, argv, next, text, sizeof text))
+    if (!lw_args_join(argc, argv, next, text, sizeof text))
         return dbg_too_long(err);
     status = dbg_eval(dbg, id, dbg_lane_get(dbg, id), text, &value, err);
     if (status != LW_OK)

@@ -73,7 +73,7 @@ static enum lw_status do_display(void *context, int argc, char **argv, struct lw
     }
     if (first == argc)
         return LW_FAIL(err, LW_EUSAGE, "%s %s wants an expression behind it", argv[0], argv[1]);
-    if (!dbg_args_join(argc, argv, first, text, sizeof text))
+    if (!lw_args_join(argc, argv, first, text, sizeof text))
         return dbg_too_long(err);
     status = dbg_view(dbg, &thread, err);
     /* What cannot be understood is refused; what has no value here may have one elsewhere. */

@@ -108,7 +108,7 @@ enum lw_status dbg_history_ready(struct dbg *dbg, struct dbg_stop *stop, struct 
 
 dbg_thread_id dbg_event_thread(const struct emu_event *ev)
 {
-    return 1 + ev->grid->first_warp_id + ev->block * ev->grid->block_warps + ev->warp;
+    return dbg_grid_thread(ev->grid, ev->block, ev->warp);
 }
 
 struct dbg_lane dbg_history_lane(const struct dbg *dbg, dbg_thread_id id)

@@ -178,15 +178,15 @@ static bool register_name(struct dbg_expr *e, const char *name, struct dbg_opera
 }
 
 /* CUDA's names of the built-in variables. */
+static const char *const alias[][2] = {
+    {"threadIdx", "tid"   },
+    {"blockIdx",  "ctaid" },
+    {"blockDim",  "ntid"  },
+    {"gridDim",   "nctaid"}
+};
+
 static const char *special_alias(const char *name)
 {
-    static const char *const alias[][2] = {
-        {"threadIdx", "tid"   },
-        {"blockIdx",  "ctaid" },
-        {"blockDim",  "ntid"  },
-        {"gridDim",   "nctaid"}
-    };
-
     for (size_t i = 0; i < LW_COUNT_OF(alias); i++)
         if (strcmp(alias[i][0], name) == 0)
             return alias[i][1];
@@ -194,24 +194,47 @@ static const char *special_alias(const char *name)
 }
 
 /* OpenCL's ids, and what else the window of built-ins has that is no special register. */
+static const struct {
+    const char *name;
+    uint8_t offset, words;
+} built_in[] = {
+    {"local_id", 0, 3},    {"group_id", 16, 3},     {"local_size", 32, 3},
+    {"num_groups", 48, 3}, {"global_id", 96, 3},    {"global_size", 112, 3},
+    {"warpSize", 80, 1},   {"global_offset", 128, 3}, {"work_dim", 84, 1},
+};
+
+static void each_part(const char *name, dbg_name_fn fn, void *context)
+{
+    char part[DBG_MAX_NAME];
+
+    for (const char *p = "xyz"; *p != '\0'; p++) {
+        snprintf(part, sizeof part, "%s.%c", name, *p);
+        fn(context, part);
+    }
+}
+
+void dbg_built_in_each(dbg_name_fn fn, void *context)
+{
+    for (size_t i = 0; i < LW_COUNT_OF(alias); i++)
+        each_part(alias[i][0], fn, context);
+    for (size_t i = 0; i < LW_COUNT_OF(built_in); i++) {
+        if (built_in[i].words == 3)
+            each_part(built_in[i].name, fn, context);
+        else
+            fn(context, built_in[i].name);
+    }
+}
+
 static bool builtin_name(struct dbg_expr *e, const char *name, struct dbg_operand *o)
 {
-    static const struct {
-        const char *name;
-        uint8_t offset, words;
-    } rows[] = {
-        {"local_id", 0, 3},    {"group_id", 16, 3},     {"local_size", 32, 3},
-        {"num_groups", 48, 3}, {"global_id", 96, 3},    {"global_size", 112, 3},
-        {"warpSize", 80, 1},   {"global_offset", 128, 3}, {"work_dim", 84, 1},
-    };
     uint8_t raw[4] = {0};
 
-    for (size_t i = 0; i < LW_COUNT_OF(rows); i++) {
-        uint64_t address = (UINT64_C(0xF5) << 56) + rows[i].offset;
+    for (size_t i = 0; i < LW_COUNT_OF(built_in); i++) {
+        uint64_t address = (UINT64_C(0xF5) << 56) + built_in[i].offset;
 
-        if (strcmp(name, rows[i].name) != 0)
+        if (strcmp(name, built_in[i].name) != 0)
             continue;
-        if (rows[i].words == 3) {
+        if (built_in[i].words == 3) {
             if (*e->at != '.' || e->at[1] < 'x' || e->at[1] > 'z' || dbg_name_char(e->at[2])) {
                 dbg_expr_fail(e, LW_EUSAGE, "%s has three parts: write %s.x", name, name);
                 return true;

@@ -5,6 +5,7 @@
  */
 #include "debug/debug_priv.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 struct dbg_point_record *dbg_point_find(const struct dbg *dbg, unsigned id)
@@ -250,11 +251,22 @@ bool dbg_point_count_hit(struct dbg_point_record *point)
     return false;
 }
 
+/* "breakpoint 1, lanes 0x00000008; breakpoint 2, lanes 0x00000200": when there are several. */
+static void tell_hit(const struct dbg *dbg, unsigned point, uint64_t lanes, struct lw_sink *out,
+                     bool more)
+{
+    lw_printf(out, "%sbreakpoint %u, lanes ", more ? "; " : "", point);
+    dbg_show_mask(dbg, lanes, out);
+}
+
 unsigned dbg_point_hit(struct dbg *dbg, dbg_thread_id id, uint64_t pc, uint64_t active,
-                       uint64_t *lanes)
+                       uint64_t *lanes, char *text, size_t room)
 {
     uint64_t fresh = active & ~reported_lanes(dbg, id, pc), all = 0;
-    unsigned first = 0;
+    unsigned first = 0, told = 0;
+    struct lw_buffer hits;
+
+    lw_buffer_init(&hits);
 
     for (size_t i = 0; i < dbg->point_count;) {
         struct dbg_point_record *point = &dbg->points[i];
@@ -271,11 +283,17 @@ unsigned dbg_point_hit(struct dbg *dbg, dbg_thread_id id, uint64_t pc, uint64_t 
         all |= hit;
         if (first == 0)
             first = number;
+        /* gdb has numbers of its own for its points */
+        if (dbg->points[i - 1].pub.owner != DBG_OWNER_GDB)
+            tell_hit(dbg, number, hit, &hits.sink, told++ != 0);
         if (dbg->points[i - 1].pub.temporary) {
             (void)!dbg_point_remove(dbg, number, NULL);
             i--;
         }
     }
+    if (told > 1 && hits.text != NULL)
+        snprintf(text, room, "%s", hits.text);
+    lw_buffer_fini(&hits);
     *lanes = all;
     return first;
 }

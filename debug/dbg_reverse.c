@@ -5,6 +5,7 @@
  */
 #include "debug/dbg_history_priv.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 
 /** Where a door began, to come back to. */
@@ -402,7 +403,8 @@ static void note_break(struct dbg *dbg, const struct emu_place *place, struct hi
 
 /* Run what is left of a window and note the last hit. */
 static enum lw_status run_window(struct dbg *dbg, uint64_t high, struct hit *hit,
-                                 bool *interrupted, struct lw_error *err)
+                                 struct dbg_sieve_look *look, bool *interrupted,
+                                 struct lw_error *err)
 {
     struct emu_engine *engine = dbg->engine;
     enum lw_status status = LW_OK;
@@ -423,25 +425,33 @@ static enum lw_status run_window(struct dbg *dbg, uint64_t high, struct hit *hit
         /* Parts of a split may come to a point one by one; but never for ever. */
         stops = dbg_history_now(dbg) == last ? stops + 1 : 0;
         if (stops == STOPS_AT_ONE)
-            return LW_OK;
+            return LW_FAIL(err, LW_ESTATE,
+                           "the search does not get past instruction %" PRIu64 ": delete the "
+                           "breakpoint there and search again", last);
         last = dbg_history_now(dbg);
         memset(&ev, 0, sizeof ev);
         if (es.kind != EMU_STOP_BREAK) {
             status = engine->ops->step(engine, &ev, &es, err);
             continue;
         }
-        note_break(dbg, &es.place, hit);
-        status = engine->ops->step_warp(engine, &es.place, &ev, &es, err);
+        if (dbg_point_armed(dbg, es.place.pc))
+            note_break(dbg, &es.place, hit);
+        if (look != NULL)
+            status = dbg_sieve_look_step(dbg, look, &es, err);
+        else
+            status = engine->ops->step_warp(engine, &es.place, &ev, &es, err);
     }
     return status;
 }
 
 /* The last hit from @low up to @high. */
 static enum lw_status hits_between(struct dbg *dbg, uint64_t low, uint64_t high, struct hit *hit,
-                                   bool *interrupted, struct lw_error *err)
+                                   struct dbg_sieve_look *look, bool *interrupted,
+                                   struct lw_error *err)
 {
     struct emu_engine *engine = dbg->engine;
     struct emu_observer *observers = engine->observers;
+    bool watches = dbg->watch != NULL && observers != NULL;
     struct toucher toucher = {{.on_event = on_event}, dbg, hit};
     enum lw_status status = dbg_history_move(dbg, low, err);
 
@@ -451,11 +461,13 @@ static enum lw_status hits_between(struct dbg *dbg, uint64_t low, uint64_t high,
     engine->observers = NULL;
     engine->stop_at = high;
     dbg->looks_back = true;
-    if (dbg->watch != NULL && observers != NULL) {
+    if (watches) {
         dbg_touch_begin(dbg);
-        emu_observer_add(engine, &toucher.observer);
+        dbg_sieve_look_begin(dbg, &toucher.observer, look);
     }
-    status = run_window(dbg, high, hit, interrupted, err);
+    status = run_window(dbg, high, hit, watches ? look : NULL, interrupted, err);
+    if (watches)
+        dbg_sieve_look_end(dbg, look);
     dbg->looks_back = false;
     engine->stop_at = UINT64_MAX;
     engine->observers = observers;
@@ -486,9 +498,18 @@ static enum lw_status to_hit(struct dbg *dbg, const struct start *start, const s
     return LW_OK;
 }
 
+static bool any_point(const struct dbg *dbg)
+{
+    for (size_t i = 0; i < dbg->point_count; i++)
+        if (dbg->points[i].pub.enabled)
+            return true;
+    return false;
+}
+
 enum lw_status dbg_reverse_continue(struct dbg *dbg, struct dbg_stop *stop,
                                     struct lw_error *err)
 {
+    struct dbg_sieve_look look = {0};
     struct hit hit = {0};
     struct start start = {0};
     bool interrupted = false;
@@ -498,15 +519,17 @@ enum lw_status dbg_reverse_continue(struct dbg *dbg, struct dbg_stop *stop,
     if (status != LW_OK)
         return status;
     earliest = dbg_history_earliest(dbg);
-    low = dbg_history_now(dbg);
+    low = any_point(dbg) ? dbg_history_now(dbg) : earliest;
     while (status == LW_OK && low > earliest && !hit.found && !interrupted) {
         uint64_t high = low;
 
         low = high - earliest > size ? high - size : earliest;
         size *= WINDOW_GROWS;
-        status = hits_between(dbg, low, high, &hit, &interrupted, err);
+        status = hits_between(dbg, low, high, &hit, &look, &interrupted, err);
     }
-    if (status == LW_OK && interrupted)
+    if (status != LW_OK)
+        (void)!dbg_history_move(dbg, start.at, NULL); /* the first error is the one to tell */
+    else if (interrupted)
         status = stay(dbg, &start, stop, err);
     else if (status == LW_OK && hit.found)
         status = to_hit(dbg, &start, &hit, stop, err);

@@ -149,7 +149,7 @@ bool dbg_arrived(struct dbg *dbg, dbg_thread_id id, uint64_t pc, uint64_t active
 
     if (!dbg_point_armed(dbg, pc))
         return false;
-    point = dbg_point_hit(dbg, id, pc, active, &lanes);
+    point = dbg_point_hit(dbg, id, pc, active, &lanes, stop->text, sizeof stop->text);
     if (point == 0)
         return false;
     dbg_stop_on(dbg, stop, DBG_STOP_BREAKPOINT, id,

@@ -41,6 +41,23 @@ void dbg_sieve_end(struct dbg *dbg);
 enum lw_status dbg_sieve_step(struct dbg *dbg, struct emu_stop *es, struct lw_error *err)
     LW_MUST_CHECK;
 
+/** The same for a look at the past, with an observer that sees what may touch a point. */
+struct dbg_sieve_look {
+    bool dense; /* looking at all is cheaper: kept from window to window */
+    /* its own: */
+    struct emu_observer *observer;
+    bool sieving;
+    unsigned steps;
+    uint64_t from;
+};
+/** To be called where dbg_touch_begin() is; no other observer is there. */
+void dbg_sieve_look_begin(struct dbg *dbg, struct emu_observer *observer,
+                          struct dbg_sieve_look *look);
+/** As dbg_sieve_step(), behind a stop before an instruction. */
+enum lw_status dbg_sieve_look_step(struct dbg *dbg, struct dbg_sieve_look *look,
+                                   struct emu_stop *es, struct lw_error *err) LW_MUST_CHECK;
+void dbg_sieve_look_end(struct dbg *dbg, struct dbg_sieve_look *look);
+
 /* ---- one instruction of a lane (dbg_step.c) ----------------------------------------- */
 
 enum dbg_outcome {

@@ -154,7 +154,7 @@ static const struct emu_grid *grid_by_sequence(const struct dbg *dbg, uint32_t s
     return grid;
 }
 
-static dbg_thread_id thread_id(const struct emu_grid *grid, uint64_t block, unsigned warp)
+dbg_thread_id dbg_grid_thread(const struct emu_grid *grid, uint64_t block, unsigned warp)
 {
     return 1 + grid->first_warp_id + block * grid->block_warps + warp;
 }
@@ -164,7 +164,7 @@ dbg_thread_id dbg_place_id(const struct dbg *dbg, uint32_t sequence, uint64_t bl
 {
     const struct emu_grid *grid = grid_by_sequence(dbg, sequence);
 
-    return grid != NULL ? thread_id(grid, block, warp) : 0;
+    return grid != NULL ? dbg_grid_thread(grid, block, warp) : 0;
 }
 
 void dbg_block_index(const struct emu_grid *grid, uint64_t block, uint32_t index[3])
@@ -225,7 +225,7 @@ static bool thread_fill(const struct dbg *dbg, const struct emu_place *place, bo
     if (grid == NULL)
         return false;
     memset(out, 0, sizeof *out);
-    out->id = thread_id(grid, place->block, place->warp);
+    out->id = dbg_grid_thread(grid, place->block, place->warp);
     out->place = *place;
     dbg_block_index(grid, place->block, out->block_index);
     if (looks_fresh(dbg, grid, place, exact)) {
@@ -292,6 +292,18 @@ static const struct emu_grid *id_split(const struct dbg *dbg, dbg_thread_id id,
     *block = (number - grid->first_warp_id) / grid->block_warps;
     *warp = (unsigned)((number - grid->first_warp_id) % grid->block_warps);
     return grid;
+}
+
+bool dbg_thread_over(const struct dbg *dbg, dbg_thread_id id)
+{
+    uint64_t block;
+    unsigned warp;
+    const struct emu_grid *grid = id_split(dbg, id, &block, &warp);
+
+    if (grid != NULL)
+        return block < grid->blocks_placed;
+    grid = emu_grid_current(dbg->machine);
+    return grid == NULL || id - 1 < grid->first_warp_id;
 }
 
 const struct emu_grid *dbg_thread_grid(const struct dbg *dbg, dbg_thread_id id)

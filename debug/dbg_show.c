@@ -239,31 +239,16 @@ static bool show_convergence(struct dbg *dbg, const struct dbg_warp *warp,
     struct emu_split_view splits[EMU_MAX_LANES];
     unsigned count = emu_split_views(warp->core, warp->slot, warp->warp, splits,
                                      EMU_MAX_LANES);
+    struct dbg_convergence it = {0};
     bool any = false;
 
-    for (unsigned reg = 0; reg < view->breg_count; reg++) {
-        uint64_t rest = view->live;
-
-        while (rest != 0) {
-            unsigned lane = lw_lowest(rest);
-            uint64_t number = 0, blocked = 0;
-            uint64_t group = emu_barrier_group(warp->core, warp->slot, warp->warp, reg, lane,
-                                               &number) &
-                             view->live;
-
-            rest &= ~(group | UINT64_C(1) << lane);
-            if (group == 0)
-                continue;
-            for (unsigned i = 0; i < count && i < EMU_MAX_LANES; i++)
-                if (splits[i].state == EMU_SPLIT_BLOCKED && splits[i].barrier == reg)
-                    blocked |= splits[i].lanes & group;
-            lw_printf(out, "b%u  group %llu  lanes ", reg, (unsigned long long)number);
-            dbg_show_mask(dbg, group, out);
-            lw_put(out, "  waiting ");
-            dbg_show_mask(dbg, blocked, out);
-            lw_put(out, "\n");
-            any = true;
-        }
+    while (dbg_convergence_next(warp, view, splits, count, &it)) {
+        lw_printf(out, "b%u  group %llu  lanes ", it.reg, (unsigned long long)it.number);
+        dbg_show_mask(dbg, it.lanes, out);
+        lw_put(out, "  waiting ");
+        dbg_show_mask(dbg, it.waiting, out);
+        lw_put(out, "\n");
+        any = true;
     }
     return any;
 }
@@ -312,6 +297,38 @@ enum lw_status dbg_show_barriers(struct dbg *dbg, dbg_thread_id id, struct lw_si
     return LW_OK;
 }
 
+/* ", texture of 50 x 20 s16, clamp, at pixels+8" where an allocation holds a bound one. */
+static void put_texture(const struct dbg *dbg, const struct emu_allocation *holder,
+                        struct lw_sink *out)
+{
+    static const char *const edges[] = {"wrap", "clamp", "mirror", "border"};
+    struct emu_allocation texels;
+    struct emu_texture t;
+    bool inside;
+
+    if (holder->flags & EMU_ALLOC_FREED || !emu_texture_get(dbg->machine, holder->address, &t))
+        return;
+    lw_printf(out, ", texture of %u", t.width);
+    if (t.height != 0)
+        lw_printf(out, " x %u", t.height);
+    lw_printf(out, " %c%u", "usf"[t.kind], t.bits);
+    if (t.components != 1)
+        lw_printf(out, " x %u", t.components);
+    if (t.normalized_values)
+        lw_put(out, " read as floats");
+    lw_printf(out, ", %s", edges[t.edge[0]]);
+    if (t.height != 0 && t.edge[1] != t.edge[0])
+        lw_printf(out, " and %s", edges[t.edge[1]]);
+    if (!emu_allocation_at(dbg->machine, t.address, &texels, &inside) || !inside)
+        lw_printf(out, ", at 0x%llx, where nothing is", (unsigned long long)t.address);
+    else if (texels.name == NULL || texels.name[0] == '\0')
+        lw_printf(out, ", at 0x%llx", (unsigned long long)t.address);
+    else
+        lw_printf(out, ", at %s+%llu%s", texels.name,
+                  (unsigned long long)(t.address - texels.address),
+                  texels.flags & EMU_ALLOC_FREED ? ", which was freed" : "");
+}
+
 void dbg_show_allocations(struct dbg *dbg, struct lw_sink *out)
 {
     struct emu_allocation allocation;
@@ -320,12 +337,14 @@ void dbg_show_allocations(struct dbg *dbg, struct lw_sink *out)
     for (i = 0; emu_allocation_get(dbg->machine, i, &allocation); i++) {
         if (i == 0)
             lw_put(out, "address             bytes       name\n");
-        lw_printf(out, "0x%012llx  %12llu  %s%s%s%s\n", (unsigned long long)allocation.address,
+        lw_printf(out, "0x%012llx  %12llu  %s%s%s%s", (unsigned long long)allocation.address,
                   (unsigned long long)allocation.size_bytes,
                   allocation.name != NULL && *allocation.name != '\0' ? allocation.name : "-",
                   allocation.flags & EMU_ALLOC_MODULE ? ", module variable" : "",
                   allocation.flags & EMU_ALLOC_READ_ONLY ? ", read-only" : "",
                   allocation.flags & EMU_ALLOC_FREED ? ", freed" : "");
+        put_texture(dbg, &allocation, out);
+        lw_put(out, "\n");
     }
     if (i == 0)
         lw_put(out, "nothing is allocated\n");

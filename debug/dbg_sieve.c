@@ -131,30 +131,51 @@ static bool passes(const struct dbg *dbg, const struct sieve *sieve, const struc
     return (how & sieve->access[space]) != 0;
 }
 
-static void sieve_arm(struct dbg *dbg)
+static void sieve_disarm(struct dbg *dbg)
 {
     struct dbg_watch *watch = dbg->watch;
-    const struct emu_program *program = dbg_program(dbg);
-    const struct isa_insn *insn;
-    struct sieve sieve;
 
-    watch->sieved = program;
-    watch->sieve_count = 0;
-    if (program == NULL || !sieve_make(dbg, &sieve))
-        return;
+    while (watch->sieve_count != 0) {
+        uint64_t pc = watch->sieve[--watch->sieve_count];
+
+        (void)!emu_breakpoint_set(dbg->machine, pc, dbg_point_armed(dbg, pc), NULL);
+    }
+}
+
+/* Adds what a program has; false: no memory. */
+static bool sieve_program(struct dbg *dbg, const struct sieve *sieve,
+                          const struct emu_program *program)
+{
+    struct dbg_watch *watch = dbg->watch;
+    const struct isa_insn *insn;
+
     for (uint64_t pc = emu_program_base(program);
          (insn = emu_program_insn(program, pc)) != NULL; pc += ISA_WORD_BYTES) {
-        if (!passes(dbg, &sieve, insn))
+        if (!passes(dbg, sieve, insn))
             continue;
         if (!lw_grow(&watch->sieve, &watch->sieve_capacity, watch->sieve_count + 1,
                      sizeof *watch->sieve) ||
-            emu_breakpoint_set(dbg->machine, pc, true, NULL) != LW_OK) {
-            /* A sieve with a hole is none. */
-            dbg_sieve_end(dbg);
-            return;
-        }
+            emu_breakpoint_set(dbg->machine, pc, true, NULL) != LW_OK)
+            return false;
         watch->sieve[watch->sieve_count++] = pc;
     }
+    return true;
+}
+
+/* False: there is none, as it would have a hole. */
+static bool sieve_arm(struct dbg *dbg)
+{
+    struct dbg_watch *watch = dbg->watch;
+    struct sieve sieve;
+
+    watch->sieved = dbg_program(dbg);
+    watch->sieve_count = 0;
+    if (!sieve_make(dbg, &sieve))
+        return false;
+    if (watch->sieved == NULL || sieve_program(dbg, &sieve, watch->sieved))
+        return true;
+    sieve_disarm(dbg);
+    return false;
 }
 
 void dbg_sieve_begin(struct dbg *dbg)
@@ -169,18 +190,8 @@ void dbg_sieve_begin(struct dbg *dbg)
     watch->sieve_steps = 0;
     watch->sieve_instructions = dbg->engine->ops->instructions(dbg->engine);
     emu_observer_remove(dbg->engine, &watch->observer);
-    sieve_arm(dbg);
-}
-
-static void sieve_disarm(struct dbg *dbg)
-{
-    struct dbg_watch *watch = dbg->watch;
-
-    while (watch->sieve_count != 0) {
-        uint64_t pc = watch->sieve[--watch->sieve_count];
-
-        (void)!emu_breakpoint_set(dbg->machine, pc, dbg_point_armed(dbg, pc), NULL);
-    }
+    if (!sieve_arm(dbg))
+        dbg_sieve_end(dbg);
 }
 
 void dbg_sieve_next(struct dbg *dbg)
@@ -188,7 +199,8 @@ void dbg_sieve_next(struct dbg *dbg)
     if (dbg->watch == NULL || !dbg->watch->sieving || dbg->watch->sieved == dbg_program(dbg))
         return;
     sieve_disarm(dbg); /* another program runs now */
-    sieve_arm(dbg);
+    if (!sieve_arm(dbg))
+        dbg_sieve_end(dbg);
 }
 
 void dbg_sieve_end(struct dbg *dbg)
@@ -224,4 +236,74 @@ enum lw_status dbg_sieve_step(struct dbg *dbg, struct emu_stop *es, struct lw_er
         watch->sieve_instructions = now;
     }
     return status;
+}
+
+/* ---- a look at the past, with an observer of its own ----------------------------------------- */
+
+/* The past may go from one program to the next without a stop: all have theirs. They lie one behind
+ * the other, each at the next multiple of PROGRAM_ALIGN behind the word that follows the last. */
+static bool sieve_arm_all(struct dbg *dbg)
+{
+    enum { PROGRAM_ALIGN = 1 << 16 };
+    const struct emu_program *program;
+    struct sieve sieve;
+    uint64_t pc = ISA_CODE_BASE;
+
+    dbg->watch->sieve_count = 0;
+    if (!sieve_make(dbg, &sieve))
+        return false;
+    while ((program = emu_machine_program_at(dbg->machine, pc)) != NULL) {
+        if (!sieve_program(dbg, &sieve, program)) {
+            sieve_disarm(dbg);
+            return false;
+        }
+        while (emu_machine_program_at(dbg->machine, pc) == program)
+            pc += ISA_WORD_BYTES;
+        pc = (pc + ISA_WORD_BYTES + PROGRAM_ALIGN - 1) & ~(uint64_t)(PROGRAM_ALIGN - 1);
+    }
+    return true;
+}
+
+void dbg_sieve_look_begin(struct dbg *dbg, struct emu_observer *observer,
+                          struct dbg_sieve_look *look)
+{
+    look->observer = observer;
+    look->from = dbg->engine->ops->instructions(dbg->engine);
+    look->steps = 0;
+    look->sieving = !look->dense && !dbg->watch->sieving && sieve_arm_all(dbg);
+    if (!look->sieving)
+        emu_observer_add(dbg->engine, observer);
+}
+
+enum lw_status dbg_sieve_look_step(struct dbg *dbg, struct dbg_sieve_look *look,
+                                   struct emu_stop *es, struct lw_error *err)
+{
+    struct emu_event ev;
+    enum lw_status status;
+
+    memset(&ev, 0, sizeof ev);
+    if (look->sieving)
+        emu_observer_add(dbg->engine, look->observer);
+    status = dbg->engine->ops->step(dbg->engine, &ev, es, err);
+    if (look->sieving && ++look->steps == LOOK_STEPS) {
+        uint64_t now = dbg->engine->ops->instructions(dbg->engine);
+
+        look->dense = now - look->from < LOOK_STEPS * STOP_COST;
+        look->from = now;
+        look->steps = 0;
+    }
+    if (look->sieving && look->dense) {
+        sieve_disarm(dbg); /* from here on all are looked at */
+        look->sieving = false;
+    } else if (look->sieving) {
+        emu_observer_remove(dbg->engine, look->observer);
+    }
+    return status;
+}
+
+void dbg_sieve_look_end(struct dbg *dbg, struct dbg_sieve_look *look)
+{
+    if (look->sieving)
+        sieve_disarm(dbg);
+    look->sieving = false;
 }

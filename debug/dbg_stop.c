@@ -31,6 +31,10 @@ void dbg_stop_print(const struct dbg *dbg, const struct dbg_stop *stop, struct l
             lw_put(out, "nothing is running: every launch has ended\n");
         return;
     case DBG_STOP_BREAKPOINT:
+        if (stop->text[0] != '\0') {
+            lw_printf(out, "%s: ", stop->text);
+            break;
+        }
         lw_printf(out, "breakpoint %u, lanes ", stop->point);
         dbg_show_mask(dbg, stop->hit_lanes, out);
         lw_put(out, ": ");

@@ -190,6 +190,17 @@ void dbg_names_each(struct dbg *dbg, dbg_thread_id id, unsigned lane, enum dbg_n
         dbg_variables_each(dbg, id, lane, fn, context);
         return;
     }
+    if (which == DBG_NAMES_BUILT_IN) {
+        dbg_built_in_each(fn, context);
+        return;
+    }
+    if (which == DBG_NAMES_MARKS) {
+        fn(context, "start");
+        fn(context, "end");
+        for (size_t i = 0; i < dbg->mark_count; i++)
+            fn(context, dbg->marks[i].name);
+        return;
+    }
     for (unsigned i = 0; object != NULL && i < object->function_count; i++) {
         dbg_function_short_name(dbg, &object->functions[i], name, sizeof name);
         cut_template(name);

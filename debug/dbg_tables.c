@@ -226,32 +226,43 @@ static void rows_splits(struct row *row)
     }
 }
 
-/* Lanes of each group that a convergence register of the warp holds. */
+bool dbg_convergence_next(const struct dbg_warp *warp, const struct emu_warp_view *view,
+                          const struct emu_split_view *splits, unsigned count,
+                          struct dbg_convergence *it)
+{
+    for (; it->reg < view->breg_count; it->reg++, it->seen = 0)
+        while ((view->live & ~it->seen) != 0) {
+            unsigned lane = lw_lowest(view->live & ~it->seen);
+
+            it->number = it->waiting = 0;
+            it->lanes = emu_barrier_group(warp->core, warp->slot, warp->warp, it->reg, lane,
+                                          &it->number) &
+                        view->live;
+            it->seen |= it->lanes | UINT64_C(1) << lane;
+            if (it->lanes == 0)
+                continue;
+            for (unsigned i = 0; i < count && i < EMU_MAX_LANES; i++)
+                if (splits[i].state == EMU_SPLIT_BLOCKED && splits[i].barrier == it->reg)
+                    it->waiting |= splits[i].lanes & it->lanes;
+            return true;
+        }
+    return false;
+}
+
 static void rows_convergence(struct row *row, const struct dbg_thread *thread,
                              const struct dbg_warp *warp, const struct emu_warp_view *view,
                              const struct emu_split_view *splits, unsigned count)
 {
-    for (unsigned reg = 0; reg < view->breg_count; reg++)
-        for (uint64_t rest = view->live; rest != 0;) {
-            unsigned lane = lw_lowest(rest);
-            uint64_t number = 0, blocked = 0;
-            uint64_t group = emu_barrier_group(warp->core, warp->slot, warp->warp, reg, lane,
-                                               &number) &
-                             view->live;
+    struct dbg_convergence it = {0};
 
-            rest &= ~(group | UINT64_C(1) << lane);
-            if (group == 0)
-                continue;
-            for (unsigned i = 0; i < count; i++)
-                if (splits[i].state == EMU_SPLIT_BLOCKED && splits[i].barrier == reg)
-                    blocked |= splits[i].lanes & group;
-            cell(row, "%llu", (unsigned long long)thread->id);
-            cell(row, "b%u", reg);
-            cell(row, "%llu", (unsigned long long)number);
-            cell_mask(row, group);
-            cell_mask(row, blocked);
-            row_end(row);
-        }
+    while (dbg_convergence_next(warp, view, splits, count, &it)) {
+        cell(row, "%llu", (unsigned long long)thread->id);
+        cell(row, "b%u", it.reg);
+        cell(row, "%llu", (unsigned long long)it.number);
+        cell_mask(row, it.lanes);
+        cell_mask(row, it.waiting);
+        row_end(row);
+    }
 }
 
 static void rows_barriers(struct row *row)

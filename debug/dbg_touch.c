@@ -449,7 +449,7 @@ size_t dbg_touched(struct dbg *dbg, const struct emu_event *ev, const struct dbg
     watch->touch_count = 0;
     if (ev->kind == EMU_EV_FAULT)
         return 0;
-    id = 1 + ev->grid->first_warp_id + ev->block * ev->grid->block_warps + ev->warp;
+    id = dbg_grid_thread(ev->grid, ev->block, ev->warp);
     if (watch->memory_count != 0 && ev->access_count != 0 && ev->kind == EMU_EV_RETIRED)
         look_at_memory(dbg, ev, id);
     if (watch->register_count != 0)

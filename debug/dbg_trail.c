@@ -34,22 +34,13 @@ static bool on_event(struct emu_observer *observer, const struct emu_event *ev)
 /** How far a warp has come: instructions; UINT64_MAX when it has ended. */
 static uint64_t progress(const struct dbg *dbg, dbg_thread_id id)
 {
-    const struct emu_grid *grid = emu_grid_current(dbg->machine);
     struct emu_warp_view view;
     struct dbg_warp warp;
 
     if (dbg_warp_locate(dbg, id, &warp) &&
         emu_warp_view(warp.core, warp.slot, warp.warp, &view))
         return view.retired;
-    if (grid == NULL || id - 1 < grid->first_warp_id)
-        return UINT64_MAX;
-    for (; grid != NULL; grid = grid->next)
-        if (id - 1 >= grid->first_warp_id &&
-            id - 1 - grid->first_warp_id < grid->block_count * grid->block_warps)
-            return (id - 1 - grid->first_warp_id) / grid->block_warps < grid->blocks_placed
-                       ? UINT64_MAX
-                       : 0;
-    return 0;
+    return dbg_thread_over(dbg, id) ? UINT64_MAX : 0;
 }
 
 /* The warp that alone matters has done nothing for a while: halve the past until the place is near

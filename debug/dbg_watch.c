@@ -624,13 +624,14 @@ enum lw_status dbg_watch_stop(struct dbg *dbg, struct dbg_stop *stop, struct lw_
     if (dbg_thread_get(dbg, touch.thread, &thread)) {
         unsigned lane = lane_shown(dbg, &touch, &thread), breakpoint;
         uint64_t lanes = 0;
+        char others[sizeof stop->text] = "";
 
         /* A breakpoint where they stand now is met as well: nobody comes to it again. */
         dbg_lane_pin(dbg, touch.thread, lane);
         (void)!dbg_thread_get(dbg, touch.thread, &thread);
         breakpoint = dbg_point_armed(dbg, thread.place.pc)
                          ? dbg_point_hit(dbg, touch.thread, thread.place.pc, thread.active,
-                                         &lanes)
+                                         &lanes, others, sizeof others)
                          : 0;
         dbg_stop_on(dbg, stop, DBG_STOP_WATCH, touch.thread, lane);
         stop->breakpoint = breakpoint;
@@ -662,21 +663,14 @@ enum lw_status dbg_watch_stop(struct dbg *dbg, struct dbg_stop *stop, struct lw_
 /* Has what the point watches ended? A block that has not begun has not. */
 static bool has_ended(const struct dbg *dbg, const struct dbg_watched *w)
 {
-    const struct emu_grid *grid = emu_grid_current(dbg->machine);
     struct dbg_thread thread;
-    uint64_t number = w->id - 1;
 
     if (w->scope == DBG_SCOPE_ALL)
         return false;
     for (uint64_t i = 0; i < w->warps; i++)
         if (dbg_thread_get(dbg, w->id + i, &thread))
             return w->scope == DBG_SCOPE_LANE && (thread.live >> w->lane & 1) == 0;
-    for (; grid != NULL; grid = grid->next)
-        if (number >= grid->first_warp_id &&
-            number - grid->first_warp_id < grid->block_count * grid->block_warps)
-            return (number - grid->first_warp_id) / grid->block_warps < grid->blocks_placed;
-    grid = emu_grid_current(dbg->machine);
-    return grid == NULL || number < grid->first_warp_id;
+    return dbg_thread_over(dbg, w->id);
 }
 
 void dbg_watch_sweep(struct dbg *dbg)

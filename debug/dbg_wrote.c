@@ -7,6 +7,7 @@
 #include "debug/dbg_history_priv.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <stdio.h>
 
 /** Of a search for the last write. */
@@ -94,7 +95,8 @@ struct stand {
     uint64_t at;
     size_t arrivals;
     dbg_thread_id focus[2];
-    struct dbg_lane who;
+    struct dbg_pin *pins; /* focus lanes of all warps: the search moves them */
+    size_t pin_count;
     uint64_t count; /* of instructions there */
 };
 
@@ -112,26 +114,35 @@ static enum lw_status stand_note(struct dbg *dbg, struct stand *stand, struct db
     stand->at = info.in_past ? info.now : UINT64_MAX;
     stand->arrivals = dbg->arrival_count;
     memcpy(stand->focus, dbg->focus, sizeof stand->focus);
-    stand->who = dbg_history_lane(dbg, dbg->focus[DBG_FOCUS_VIEW]);
     stand->count = info.now;
+    stand->pin_count = dbg->pin_count;
+    stand->pins = malloc((dbg->pin_count + 1) * sizeof *stand->pins);
+    if (stand->pins == NULL)
+        return LW_FAIL(err, LW_ENOMEM, "no memory to look back");
+    if (dbg->pin_count != 0)
+        memcpy(stand->pins, dbg->pins, dbg->pin_count * sizeof *stand->pins);
     if (!dbg->ended || info.now == info.earliest)
         return LW_OK;
     /* Nobody is there who could say what a name means: before the last instruction there is. */
     status = dbg_history_move(dbg, info.now - 1, err);
     if (status == LW_OK && dbg_thread_at(dbg, 0, &first))
         *who = (struct dbg_lane){first.id, first.lane};
+    if (status != LW_OK)
+        free(stand->pins);
     return status;
 }
 
-static enum lw_status stand_again(struct dbg *dbg, const struct stand *stand,
+static enum lw_status stand_again(struct dbg *dbg, struct stand *stand,
                                   struct lw_error *err)
 {
     enum lw_status status = dbg_history_move(dbg, stand->at, err);
 
     dbg->arrival_count = stand->arrivals;
     memcpy(dbg->focus, stand->focus, sizeof stand->focus);
-    if (stand->who.id != 0)
-        dbg_lane_pin(dbg, stand->who.id, stand->who.lane);
+    if (stand->pin_count != 0) /* there is room: the list only grows */
+        memcpy(dbg->pins, stand->pins, stand->pin_count * sizeof *stand->pins);
+    dbg->pin_count = stand->pin_count;
+    free(stand->pins);
     return status;
 }
 

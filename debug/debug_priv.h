@@ -166,6 +166,10 @@ struct dbg {
 void dbg_message(const struct dbg *dbg, const char *fmt, ...) LW_PRINTF(2, 3);
 /** Core and slot of a resident thread; false when it is gone. Makes the block's state. */
 bool dbg_warp_locate(const struct dbg *dbg, dbg_thread_id id, struct dbg_warp *out);
+/** Id of a warp of a grid: the one formula. */
+dbg_thread_id dbg_grid_thread(const struct emu_grid *grid, uint64_t block, unsigned warp);
+/** Has a thread that is not resident ended? Else its block, or its launch, has not begun. */
+bool dbg_thread_over(const struct dbg *dbg, dbg_thread_id id);
 /** Id of a place. */
 dbg_thread_id dbg_place_id(const struct dbg *dbg, uint32_t grid, uint64_t block, unsigned warp);
 void dbg_block_index(const struct emu_grid *grid, uint64_t block, uint32_t index[3]);
@@ -192,10 +196,11 @@ bool dbg_point_armed(const struct dbg *dbg, uint64_t pc);
  *
  * Lanes already reported there do not count for points of the shell (gdb lifts its own
  * points). Counts hits and removes temporary points.
- * Returns the point's id and its lanes, or 0.
+ * @text  set to what there is to say where several of the shell's points hit: each with its lanes
+ * Returns the id of the first point, or 0; @lanes are those of all that hit.
  */
 unsigned dbg_point_hit(struct dbg *dbg, dbg_thread_id id, uint64_t pc, uint64_t active,
-                       uint64_t *lanes);
+                       uint64_t *lanes, char *text, size_t room);
 /** What dbg_point_hit() would find had nobody been reported there, without ignored hits; nothing
  *  is counted. */
 unsigned dbg_point_peek(struct dbg *dbg, dbg_thread_id id, uint64_t pc, uint64_t active,
@@ -288,6 +293,9 @@ void dbg_history_end(struct dbg *dbg);
 enum lw_status dbg_reverse_steps(struct dbg *dbg, dbg_thread_id id, uint64_t count, bool over,
                                  struct dbg_stop *stop, struct lw_error *err) LW_MUST_CHECK;
 
+/** For dbg_names_each(): DBG_NAMES_BUILT_IN. */
+void dbg_built_in_each(dbg_name_fn fn, void *context);
+
 /* ---- values ------------------------------------------------------------------------ */
 
 /** Check an expression without values: names and syntax. */
@@ -307,6 +315,16 @@ enum lw_status dbg_print_type(struct dbg *dbg, dbg_thread_id id, unsigned lane, 
 /** All variables in scope where the lane is. */
 enum lw_status dbg_locals_print(struct dbg *dbg, dbg_thread_id id, unsigned lane,
                                 struct lw_sink *out, struct lw_error *err) LW_MUST_CHECK;
+/** A group of lanes that a convergence register of a warp holds. */
+struct dbg_convergence {
+    unsigned reg;             /* the register, */
+    uint64_t seen;            /* and its lanes up to this group; both zero at first */
+    uint64_t number, lanes, waiting;
+};
+/** The next group, in order of registers and lowest lanes; false: that was the last. */
+bool dbg_convergence_next(const struct dbg_warp *warp, const struct emu_warp_view *view,
+                          const struct emu_split_view *splits, unsigned count,
+                          struct dbg_convergence *it);
 /** dbg_mem_read and dbg_mem_write, for a lane that need not be the focus. */
 uint64_t dbg_mem_access(struct dbg *dbg, dbg_thread_id id, unsigned lane, uint64_t address,
                         void *data, uint64_t size_bytes, bool write);

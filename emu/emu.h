@@ -182,6 +182,35 @@ bool emu_allocation_at(const struct emu_machine *machine, uint64_t address,
 unsigned emu_allocation_count(const struct emu_machine *machine);
 bool emu_allocation_get(const struct emu_machine *machine, unsigned index,
                         struct emu_allocation *out);
+
+/** What a texel's components are. */
+enum emu_texel_kind { EMU_TEXEL_UNSIGNED, EMU_TEXEL_SIGNED, EMU_TEXEL_FLOAT };
+/** What a float coordinate outside means; the first and third where coordinates are normalized,
+ *  else they are the second. BORDER reads zeros. */
+enum emu_texture_edge {
+    EMU_TEXTURE_WRAP, EMU_TEXTURE_CLAMP, EMU_TEXTURE_MIRROR, EMU_TEXTURE_BORDER
+};
+/** Texels in global memory, as `tex` fetches them (docs/memory.md): none is filtered. */
+struct emu_texture {
+    uint64_t address;         /* of the first texel */
+    uint32_t width, height;   /* texels; height 0: one dimension */
+    uint32_t pitch_bytes;     /* from a row to the next */
+    uint8_t bits, components; /* 8, 16, 32; 1, 2, 4 */
+    enum emu_texel_kind kind;
+    bool normalized_values; /* integers are read as floats: 0..1, signed ones -1..1 */
+    bool normalized_coords; /* float coordinates go from 0 to 1 */
+    enum emu_texture_edge edge[2];
+};
+enum { EMU_TEXTURE_BYTES = 32 };
+/** Write the descriptor of @texture (NULL: of none) to EMU_TEXTURE_BYTES of global memory at
+ *  @handle, a multiple of 8: a step of the host as emu_global_write is. What it says of memory is
+ *  checked when a kernel fetches. Errors: LW_EINPUT, a texture that cannot be; LW_ERANGE. */
+enum lw_status emu_texture_bind(struct emu_machine *machine, uint64_t handle,
+                                const struct emu_texture *texture, struct lw_error *err)
+    LW_MUST_CHECK;
+/** False: there is no texture at @handle, or it is not bound. */
+bool emu_texture_get(const struct emu_machine *machine, uint64_t handle, struct emu_texture *out);
+
 /** hash_mem of MACHINE 4: live global allocations in address order, and printed text. */
 uint64_t emu_hash_mem(const struct emu_machine *machine);
 
@@ -356,6 +385,9 @@ struct emu_access {
     enum emu_access_kind kind;
     uint8_t bytes;             /* a lane */
     uint8_t order, scope, cache; /* values of the modifier groups */
+    /** Texels, through a texture: `lanes` are those that read one; the others of the instruction
+     *  fetched outside and read nothing. The descriptor is in no list. */
+    bool texture;
     /** Lanes that it is for. A scalar load is one access, told for the lowest lane; a constant
      *  operand of a scalar row serves all lanes of the split. */
     uint64_t lanes;
@@ -587,6 +619,20 @@ static inline void emu_engine_interrupt(struct emu_engine *engine)
 }
 void emu_observer_add(struct emu_engine *engine, struct emu_observer *observer);
 void emu_observer_remove(struct emu_engine *engine, struct emu_observer *observer);
+
+/* For engines elsewhere, which drive cores by emu_warp_step. */
+
+/** @stop for a step whose event was a fault: its place, and the text that comes out then. */
+void emu_core_fault_stop(struct emu_core *core, unsigned slot, unsigned warp,
+                         struct emu_stop *stop);
+/** @stop with the verdict on a block that does not go on: nothing of it can run, or (@livelock) it
+ *  runs without progress. */
+void emu_core_hang_stop(struct emu_core *core, unsigned slot, bool livelock,
+                        struct emu_stop *stop);
+/** Grows with each step of the block that is progress (MACHINE 4, Progress). */
+uint64_t emu_core_progress(const struct emu_core *core, unsigned slot);
+/** Is a breakpoint set at @pc? */
+bool emu_breakpoint_at(const struct emu_machine *machine, uint64_t pc);
 
 /** Breakpoints are other handlers in the decoded instruction: nothing is paid when none
  *  is set. Errors: LW_ERANGE when @pc is not an instruction. */

@@ -145,6 +145,8 @@ const struct emu_mem_info emu_mem_info[ISA_OP_COUNT] = {
 #define SELDOM NONE
 #define CONTROL NONE
 #define REFUSED NONE
+/* their addresses come from textures (emu_texture.c) */
+#define FETCH(s) {EMU_MEM_NONE, ISA_SPACE_##s}
 #define LOAD(s) {EMU_MEM_LOAD, ISA_SPACE_##s}
 #define STORE(s) {EMU_MEM_STORE, ISA_SPACE_##s}
 #define ATOMIC(s) {EMU_MEM_ATOMIC, ISA_SPACE_##s}

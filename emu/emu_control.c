@@ -716,6 +716,7 @@ static inline void call_row(struct emu_warp *w, const struct emu_dinsn *di, unsi
 #define STORE(space) NONE
 #define ATOMIC(space) NONE
 #define REDUCE(space) NONE
+#define FETCH(space) NONE
 #define REFUSED(what) NONE
 #define CONTROL(f) f(w, di)
 #define CALL(f) call_row(w, di, row_flags, f)

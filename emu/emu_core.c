@@ -7,6 +7,7 @@
 
 #include "emu/emu_decode_priv.h"
 #include "emu/emu_log_priv.h"
+#include "emu/emu_mem_priv.h"
 #include "emu/emu_next_priv.h"
 #include "emu/emu_compact_priv.h"
 
@@ -497,7 +498,17 @@ static void fill_access(struct emu_warp *w, struct emu_step_scratch *scratch,
     access->scope = (uint8_t)isa_mod_get(insn, ISA_MOD_SCOPE);
     access->cache = (uint8_t)isa_mod_get(insn, ISA_MOD_CACHE);
     access->lanes = lanes;
-    emu_addresses(w, insn, di, lanes, scratch->address);
+    if (insn->op == ISA_TEX) {
+        unsigned bytes;
+        lanes = access->lanes =
+            emu_texture_addresses(w, insn, di, lanes, scratch->address, &bytes);
+        access->bytes = (uint8_t)bytes;
+        access->texture = true;
+        access->order = access->scope = 0; /* it has no such modifiers */
+        access->cache = ISA_CACHE_NC;      /* the path of texels is the read-only one */
+    } else {
+        emu_addresses(w, insn, di, lanes, scratch->address);
+    }
     access->address = scratch->address;
     access->lane_space = scratch->space;
     access->old_value = scratch->old_value;

@@ -230,6 +230,8 @@ static enum lw_status decode_memory(struct emu_decoder *dec, const struct isa_in
     di->b = row_of(dec->layout, isa_x_reg(insn->x), false);
     di->c = row_of(dec->layout, insn->c, false);
     di->d = row_of(dec->layout, insn->d, true);
+    if (info->format == ISA_FMT_TEX)
+        return LW_OK; /* the rest is the instruction's */
     di->disp = isa_x_disp(insn->x);
     di->reg = insn->c; /* scalar base or constant bank */
     if (info->format == ISA_FMT_ATOM) {

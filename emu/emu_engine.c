@@ -65,11 +65,33 @@ void emu_fixed_fault(const struct emu_warp *w, struct emu_stop *stop)
         stop->place.lanes = w->fault.lanes;
 }
 
+void emu_core_fault_stop(struct emu_core *core, unsigned slot, unsigned warp,
+                         struct emu_stop *stop)
+{
+    memset(stop, 0, sizeof *stop);
+    emu_fixed_fault(&emu_core_block(core, slot)->warp[warp], stop);
+}
+
 /** Stop looking at what spins. */
 static void end_probe(struct emu_functional *f)
 {
     emu_probe_destroy(f->probe);
     f->probe = NULL;
+}
+
+static void hang_stop(struct emu_block *block, const struct emu_hang_cause *cause,
+                      struct emu_stop *stop)
+{
+    if (!block->core->machine->threaded)
+        emu_text_stopped(block->core->machine, block->grid->sequence, block->linear,
+                         runs_alone(block->grid));
+    stop->kind = EMU_STOP_HANG;
+    emu_block_explain(block, cause, &stop->hang);
+    stop->place.grid = stop->hang.grid;
+    stop->place.block = stop->hang.block;
+    stop->place.warp = stop->hang.warp;
+    stop->place.lanes = stop->hang.lanes;
+    stop->place.pc = stop->hang.pc;
 }
 
 void emu_fixed_hang(struct emu_functional *f, struct emu_block *block, bool livelock,
@@ -78,17 +100,15 @@ void emu_fixed_hang(struct emu_functional *f, struct emu_block *block, bool live
     struct emu_hang_cause cause = {.livelock = livelock, .probe = f->probe, .alone = f->order_free,
                                    .strong = f->probe != NULL ? f->probe->strong : f->strong};
 
-    if (!block->core->machine->threaded)
-        emu_text_stopped(block->core->machine, block->grid->sequence, block->linear,
-                         runs_alone(block->grid));
-    stop->kind = EMU_STOP_HANG;
-    emu_block_explain(block, &cause, &stop->hang);
-    stop->place.grid = stop->hang.grid;
-    stop->place.block = stop->hang.block;
-    stop->place.warp = stop->hang.warp;
-    stop->place.lanes = stop->hang.lanes;
-    stop->place.pc = stop->hang.pc;
+    hang_stop(block, &cause, stop);
     end_probe(f);
+}
+
+void emu_core_hang_stop(struct emu_core *core, unsigned slot, bool livelock,
+                        struct emu_stop *stop)
+{
+    memset(stop, 0, sizeof *stop);
+    hang_stop(emu_core_block(core, slot), &(struct emu_hang_cause){.livelock = livelock}, stop);
 }
 
 /** @which 0: with convergence barriers that opened; 1: without. */

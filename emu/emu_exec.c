@@ -411,6 +411,7 @@ INLINE void finish_compare(struct emu_warp *w, const struct emu_dinsn *di, uint6
 #define ATOMIC(space) NO_BODY
 #define REDUCE(space) NO_BODY
 #define CONTROL(f) NO_BODY
+#define FETCH(space) NO_BODY
 #define SCALAR1(T, e) NO_BODY
 #define SCALAR(T, e) NO_BODY
 #define SCALARX1(TD, TB, e) NO_BODY
@@ -470,11 +471,13 @@ INLINE void finish_compare(struct emu_warp *w, const struct emu_dinsn *di, uint6
 #undef ATOMIC
 #undef REDUCE
 #undef CONTROL
+#undef FETCH
 #define LOAD(...) NONE
 #define STORE(...) NONE
 #define ATOMIC(...) NONE
 #define REDUCE(...) NONE
 #define CONTROL(...) NONE
+#define FETCH(...) NONE
 #define SCALAR1(...) NONE
 #define SCALAR(...) NONE
 #define SCALARX1(...) NONE

@@ -259,6 +259,16 @@ void emu_fault_print(const struct emu_machine *machine, const struct emu_fault *
 
 /* ---- breakpoints ------------------------------------------------------------------------------------ */
 
+bool emu_breakpoint_at(const struct emu_machine *machine, uint64_t pc)
+{
+    const struct emu_program *p;
+
+    if (machine->breakpoint_count == 0)
+        return false;
+    p = emu_machine_program_at(machine, pc);
+    return p != NULL && p->breakpoint[(pc - p->base) / ISA_WORD_BYTES];
+}
+
 enum lw_status emu_breakpoint_set(struct emu_machine *machine, uint64_t pc, bool on,
                                   struct lw_error *err)
 {

@@ -416,9 +416,30 @@ float emu_tanh_f32(float x)
     return (float)tanh_of(x);
 }
 
+/* significand * m^2 > 2^160, for an m so near that 113 bits hold the difference. */
+static bool above_rsq(uint64_t significand, uint64_t m)
+{
+    return (__int128)((unsigned __int128)significand * m * m) > 0;
+}
 double emu_rsq_f64(double x)
 {
-    return 1.0 / __builtin_sqrt(x);
+    uint64_t bits = bits64(x);
+
+    if (bits == 0 || bits >= UINT64_C(0x7ff0000000000000)) /* or negative */
+        return 1.0 / __builtin_sqrt(x);
+    struct unpacked u = unpack(x);
+    if (u.exponent & 1) {
+        u.significand <<= 1;
+        u.exponent--;
+    }
+    /* 54 bits of the result, rounded down: a few units from what two roundings give. */
+    uint64_t m = (uint64_t)(0x1p80 / __builtin_sqrt((double)u.significand));
+    while (above_rsq(u.significand, m))
+        m--;
+    while (!above_rsq(u.significand, m + 1))
+        m++;
+    /* The last bit rounds; no result lies halfway, as an odd square divides no power of two. */
+    return (double)((m + 1) >> 1) * power_of_two(-79 - u.exponent / 2);
 }
 
 static double flushed(double x)

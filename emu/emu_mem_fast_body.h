@@ -369,6 +369,15 @@ static void LEVEL(mem_atomic)(struct emu_warp *w, const struct emu_dinsn *di)
     EMU_NEXT(w, di);
 }
 
+static void LEVEL(mem_texture)(struct emu_warp *w, const struct emu_dinsn *di)
+{
+    uint64_t m = w->e & emu_guard(w, di);
+
+    if (m != 0 && !emu_texture_fetch(w, di, m))
+        return;
+    EMU_NEXT(w, di);
+}
+
 /* ---- which handlers ---------------------------------------------------------------- */
 
 /** Sizes that move alike. */
@@ -454,6 +463,12 @@ static bool LEVEL(mem_handlers)(const struct isa_insn *insn, const struct emu_di
 static bool LEVEL(load_handlers)(const struct isa_insn *insn, const struct emu_dinsn *di,
                                  struct emu_handlers *out, const char **why)
 {
+    if (insn->op == ISA_TEX) {
+        *why = emu_texture_refused(insn);
+        if (*why == NULL)
+            out->full = out->part = LEVEL(mem_texture);
+        return *why == NULL;
+    }
     return LEVEL(mem_handlers)(insn, di, false, out, why);
 }
 

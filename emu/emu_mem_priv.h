@@ -6,6 +6,7 @@
  *                   allocation; emu_mem_fast_body.h the common forms in one move, and atomics
  *   emu_mem_slow.c  everything else, one lane at a time, and all faults; atomics
  *   emu_address.c   address spaces as a lane and as a debugger see them
+ *   emu_texture.c   texels through descriptors in global memory
  *   emu_memory.c    global memory itself
  *
  * An address is *as computed* (an offset in its space for shared and local, generic for
@@ -115,6 +116,15 @@ struct emu_spot {
 enum emu_fault_kind emu_lane_spot(const struct emu_warp *w, enum isa_space space,
                                    unsigned lane, uint64_t address, unsigned bytes, bool write,
                                    struct emu_spot *out);
+
+/** tex: False: it raised a fault and nothing was changed. */
+bool emu_texture_fetch(struct emu_warp *w, const struct emu_dinsn *di, uint64_t lanes);
+/** Lanes of @lanes that fetch a texel, their addresses and the bytes of it. */
+uint64_t emu_texture_addresses(const struct emu_warp *w, const struct isa_insn *insn,
+                               const struct emu_dinsn *di, uint64_t lanes, uint64_t *address,
+                               unsigned *bytes);
+/** NULL, or a clause that says why there is no such fetch. */
+const char *emu_texture_refused(const struct isa_insn *insn);
 
 /** Execute the load or store @di for @lanes, one lane after the other; exact. False: it
  *  raised a fault and nothing was changed. */

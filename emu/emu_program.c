@@ -105,10 +105,7 @@ static enum lw_status find_order(struct emu_program *p, struct lw_error *err)
     p->order = calloc(p->object->function_count + 1, sizeof *p->order);
     if (p->order == NULL)
         return LW_FAIL(err, LW_ENOMEM, "program");
-    for (unsigned k = 0; k < p->object->function_count; k++)
-        if (p->object->functions[k].kernel)
-            isa_kernel_order(p->object, p->insn, p->count, &p->object->functions[k],
-                             &p->order[k]);
+    isa_kernel_orders(p->object, p->insn, p->count, p->order);
     return LW_OK;
 }
 

@@ -47,6 +47,10 @@ void emu_tag_insn_read(const struct isa_insn *insn, struct emu_tag_insn *out)
             out->d_words = use[i].count;
         }
     }
+    if (info->format == ISA_FMT_TEX) { /* no address of its own */
+        out->words[0] = 1;
+        return;
+    }
     if (info->flags & ISA_F_MEMORY) {
         out->space = emu_mem_info[insn->op].space;
         out->address = (uint8_t)(1 + (out->space == ISA_SPACE_CONST ? ISA_AMODE_32

@@ -90,6 +90,7 @@ static void show(struct emu_machine *machine, const char *text, size_t size)
 static void show_kept(struct emu_machine *machine, struct emu_text_block *b)
 {
     show(machine, b->text, b->size);
+    machine->text.kept -= b->size;
     free(b->text);
     b->text = NULL;
     b->size = b->capacity = 0;
@@ -194,7 +195,8 @@ static struct emu_text_block *entry(struct emu_text *text, uint32_t grid, uint64
     return b;
 }
 
-/** One lane's text. Without memory it comes out of its turn rather than not at all. */
+/** One lane's text. Without room to keep it, it comes out of its turn, behind what its block
+ *  printed before, rather than not at all. */
 static void text_put(struct emu_machine *machine, const struct emu_block *block,
                      const char *data, size_t size)
 {
@@ -204,18 +206,19 @@ static void text_put(struct emu_machine *machine, const struct emu_block *block,
 
     if (b != NULL)
         lw_hash_bytes(&b->hash, data, size);
-    if (b == NULL || text->at_once || is_due(text, b, &ended)) {
-        if (b != NULL)
-            show_kept(machine, b);
+    if (b == NULL) {
         show(machine, data, size);
         return;
     }
-    if (!lw_grow(&b->text, &b->capacity, b->size + size, 1)) {
+    if (text->at_once || is_due(text, b, &ended) || size > EMU_TEXT_LIMIT - text->kept ||
+        !lw_grow(&b->text, &b->capacity, b->size + size, 1)) {
+        show_kept(machine, b);
         show(machine, data, size);
         return;
     }
     memcpy(b->text + b->size, data, size);
     b->size += size;
+    text->kept += size;
 }
 
 void emu_machine_print_at_once(struct emu_machine *machine, bool at_once)
@@ -305,9 +308,10 @@ static enum lw_status load_text_block(struct emu_text *text, struct emu_reader *
     p->hash.length = emu_get_number(in);
     p->size = (size_t)emu_get_number(in);
     const uint8_t *kept = emu_get(in, p->size);
+    bool fits = p->size <= EMU_TEXT_LIMIT - text->kept;
     bool rises = text->block_count == 1 || p[-1].grid < p->grid ||
                  (p[-1].grid == p->grid && p[-1].block < p->block);
-    if (kept == NULL || !rises) {
+    if (kept == NULL || !rises || !fits) {
         p->size = 0;
         return emu_state_bad(err, "printed text");
     }
@@ -317,6 +321,7 @@ static enum lw_status load_text_block(struct emu_text *text, struct emu_reader *
     }
     if (p->size != 0)
         memcpy(p->text, kept, p->size);
+    text->kept += p->size;
     return LW_OK;
 }
 
@@ -331,6 +336,7 @@ enum lw_status emu_text_load(struct emu_machine *machine, struct emu_reader *in,
     for (size_t i = 0; i < text->grid_count; i++)
         free(text->grid[i].ended);
     text->block_count = text->grid_count = 0;
+    text->kept = 0;
     uint64_t count = emu_get_number(in);
     for (uint64_t i = 0; i < count && status == LW_OK; i++)
         status = load_text_grid(machine, in, err);

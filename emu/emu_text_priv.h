@@ -61,8 +61,10 @@ struct emu_text {
     size_t block_count, block_capacity;
     struct emu_text_grid *grid;   /* ascending; those that have not ended */
     size_t grid_count, grid_capacity;
+    size_t kept;            /* bytes of text in all blocks, at most EMU_TEXT_LIMIT */
     bool at_once;
 };
+enum { EMU_TEXT_LIMIT = 64 << 20 };
 
 /** A core's room for what one instruction prints; data is owned. */
 struct emu_text_room {

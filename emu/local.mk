@@ -35,6 +35,7 @@ liblanewise_a_SOURCES += \
 	%D%/emu_checkpoint.c \
 	%D%/emu_config.c \
 	%D%/emu_compact.c \
+	%D%/emu_compact_view.c \
 	%D%/emu_control.c \
 	%D%/emu_core.c \
 	%D%/emu_decode.c \
@@ -70,6 +71,7 @@ liblanewise_a_SOURCES += \
 	%D%/emu_state_warp.c \
 	%D%/emu_steps.c \
 	%D%/emu_text.c \
+	%D%/emu_texture.c \
 	%D%/emu_tags.c \
 	%D%/emu_threads.c \
 	%D%/emu_verdict.c \

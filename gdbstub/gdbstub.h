@@ -28,6 +28,9 @@ struct rsp_config {
     const struct lw_command_set *monitor; /* `monitor` runs these; may be NULL */
     enum rsp_end *ended;                  /* rsp_serve: how gdb left; may be NULL */
     bool quit_kills; /* gdb started the run, so leaving gdb ends it; `detach` does not */
+    /* where history is kept, the end of the run is a stop first, from which there is a way back;
+     * `monitor at-end` changes it */
+    bool stop_at_end;
     /* rsp_serve also ends when this becomes readable and no client is there, because none
      * will come; NULL or -1: never */
     const int *gone_fd;

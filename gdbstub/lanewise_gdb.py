@@ -463,9 +463,19 @@ if _FrameDecorator is not None:
             return self.decorate(frames)
 
         @staticmethod
+        def below(frame):
+            """gdb's idea of who called a kernel, where it does not know that nobody did."""
+            try:
+                return frame.inferior_frame().level() > 0 and frame.inferior_frame().pc() == 0
+            except Exception:
+                return False
+
+        @staticmethod
         def decorate(frames):
             for index, frame in enumerate(frames):
                 newest = False
+                if LanewiseFrameFilter.below(frame):
+                    return
                 if index == 0:
                     try:
                         newest = frame.inferior_frame().level() == 0

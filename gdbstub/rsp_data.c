@@ -414,6 +414,24 @@ static uint64_t *variable_addresses(const struct rsp *rsp, const struct isa_obje
     return at;
 }
 
+/* gdb ends backtraces at the file's first kernel and at its entry point: that is the kernel that
+ * runs, if it is not the first. */
+static void enter_running(struct rsp *rsp, const struct isa_object *object)
+{
+    dbg_thread_id id = dbg_focus_get(rsp->dbg, DBG_FOCUS_RUN);
+    const struct isa_function *function = NULL;
+    struct dbg_frame frame;
+    unsigned first = 0;
+
+    for (unsigned i = 0; dbg_frame_at(rsp->dbg, id, dbg_lane_get(rsp->dbg, id), i, &frame); i++)
+        function = frame.function;
+    while (first < object->function_count && !object->functions[first].kernel)
+        first++;
+    if (function != NULL && function->kernel && first < object->function_count &&
+        function->first != object->functions[first].first)
+        lw_put64(rsp->elf + 24, ISA_CODE_BASE + (uint64_t)function->first * ISA_WORD_BYTES);
+}
+
 enum lw_status rsp_elf_init(struct rsp *rsp, struct lw_error *err)
 {
     const struct isa_object *object = rsp->config.object;
@@ -432,9 +450,12 @@ enum lw_status rsp_elf_init(struct rsp *rsp, struct lw_error *err)
     if (rsp->elf_size < 52)
         return LW_FAIL(err, LW_EFORMAT, "the object's ELF has only %zu bytes", rsp->elf_size);
     /* An e_machine that gdb does not know gets 32-bit pointers, which cut window addresses. */
-    rsp->elf[18] = (uint8_t)rsp->target.carrier->elf_machine;
-    rsp->elf[19] = (uint8_t)(rsp->target.carrier->elf_machine >> 8);
-    memset(rsp->elf + 48, 0, 4);
+    if (rsp_has(rsp, RSP_F_CARRIER)) {
+        rsp->elf[18] = (uint8_t)rsp->target.carrier->elf_machine;
+        rsp->elf[19] = (uint8_t)(rsp->target.carrier->elf_machine >> 8);
+        memset(rsp->elf + 48, 0, 4);
+    }
+    enter_running(rsp, object);
     if (object->file_count > 1 && object->files[1] != NULL && object->files[1][0] != '\0')
         name = object->files[1];
     slash = strrchr(name, '/');

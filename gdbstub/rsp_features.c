@@ -98,10 +98,11 @@ void rsp_do_supported(struct rsp *rsp, const struct rsp_args *args)
     rsp->swbreak = offered(args, "swbreak+") && rsp_has(rsp, RSP_F_SWBREAK);
     rsp->hwbreak = offered(args, "hwbreak+") && rsp_has(rsp, RSP_F_HBREAK);
     rsp->no_resumed = offered(args, "no-resumed+") && rsp_has(rsp, RSP_F_NO_RESUMED);
-    lw_printf(&rsp->reply.sink, "PacketSize=%x", RSP_PACKET_BYTES);
+    if (rsp_has(rsp, RSP_F_PACKET_SIZE))
+        lw_printf(&rsp->reply.sink, "PacketSize=%x", RSP_PACKET_BYTES);
     for (size_t i = 0; i < LW_COUNT_OF(offers); i++)
         if (rsp_has(rsp, offers[i].feature) &&
             (offers[i].feature != RSP_F_EXEC_FILE || rsp->elf != NULL))
-            lw_printf(&rsp->reply.sink, ";%s", offers[i].text);
+            lw_printf(&rsp->reply.sink, "%s%s", rsp->reply.size != 0 ? ";" : "", offers[i].text);
     rsp_lldb_supported(rsp, args->rest, args->rest_size);
 }

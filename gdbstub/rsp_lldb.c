@@ -147,10 +147,12 @@ void rsp_do_threads_info(struct rsp *rsp, const struct rsp_args *args)
             lw_put(&json.sink, "}");
             continue;
         }
-        lw_buffer_clear(&name);
-        dbg_thread_name(rsp->dbg, &thread, &name.sink);
-        lw_put(&json.sink, ",\"name\":");
-        put_json_text(&json.sink, name.text, name.size);
+        if (rsp_has(rsp, RSP_F_THREAD_NAMES)) {
+            lw_buffer_clear(&name);
+            dbg_thread_name(rsp->dbg, &thread, &name.sink);
+            lw_put(&json.sink, ",\"name\":");
+            put_json_text(&json.sink, name.text, name.size);
+        }
         lw_put(&json.sink, ",\"registers\":{");
         put_json_register(rsp, &json, thread.id, carrier->pc, "");
         put_json_register(rsp, &json, thread.id, carrier->sp, ",");

@@ -60,7 +60,25 @@ static enum lw_status cmd_threads(void *context, int argc, char **argv, struct l
     return LW_OK;
 }
 
+static enum lw_status cmd_at_end(void *context, int argc, char **argv, struct lw_sink *out,
+                                 struct lw_error *err)
+{
+    struct rsp *rsp = context;
+    bool stop = argc == 2 && strcmp(argv[1], "stop") == 0;
+
+    if (argc > 2 || (argc == 2 && !stop && strcmp(argv[1], "exit") != 0))
+        return LW_FAIL(err, LW_EUSAGE, "at-end: expected stop or exit, found \"%.80s\"", argv[1]);
+    if (argc == 2)
+        rsp->config.stop_at_end = stop;
+    lw_put(out, rsp->config.stop_at_end
+                    ? "the end of the run is a stop before it, to go back from, where history is kept\n"
+                    : "the end of the run is the program's exit: there is no way back from it\n");
+    return LW_OK;
+}
+
 static const struct lw_command commands[] = {
+    {"at-end", NULL, "[stop|exit]", "Whether there is a way back from the end of the run",
+     "at-end stop", cmd_at_end},
     {"threads", NULL, "[all|count|block X,Y,Z]", "Which warps gdb lists as threads",
      "threads all", cmd_threads},
 };

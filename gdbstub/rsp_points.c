@@ -92,6 +92,34 @@ static bool holds(const struct point_code *code, struct lane_view *view)
     return code->conditions == NULL;
 }
 
+uint64_t rsp_point_others(const struct rsp_point *point, dbg_thread_id id, unsigned lane,
+                          uint64_t lanes)
+{
+    static const struct rsp_agent_ops ops = {.reg = lane_reg, .memory = lane_memory};
+    const struct point_code *code = point->code;
+    struct lane_view view = {.id = id};
+    uint64_t others = 0, value;
+
+    if (code == NULL || code->conditions == NULL || code->conditions->next == NULL)
+        return 0;
+    view.rsp = code->rsp;
+    lanes |= UINT64_C(1) << lane;
+    for (const struct expression *e = code->conditions; e != NULL; e = e->next) {
+        uint64_t hold = 0;
+
+        for (LW_EACH_BIT(l, lanes)) {
+            value = 0;
+            if (dbg_lane_set(view.rsp->dbg, id, (unsigned)l, NULL) == LW_OK &&
+                (!rsp_agent_eval(e->code, e->size, &ops, &view, &value) || value != 0))
+                hold |= UINT64_C(1) << l;
+        }
+        if ((hold >> lane & 1) == 0)
+            others |= hold;
+    }
+    (void)!dbg_lane_set(view.rsp->dbg, id, lane, NULL); /* it hit, so it lives */
+    return others;
+}
+
 static bool point_stops(void *context, struct dbg *dbg, dbg_thread_id id, unsigned lane)
 {
     static const struct rsp_agent_ops ops = {
@@ -283,6 +311,7 @@ void rsp_do_point_add(struct rsp *rsp, const struct rsp_args *args, unsigned typ
         refuse(rsp, type, &err);
         return;
     }
+    point.code = code;
     rsp->points[rsp->point_count++] = point;
     lw_put(&rsp->reply.sink, "OK");
 }

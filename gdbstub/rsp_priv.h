@@ -87,6 +87,7 @@ struct rsp_point {
     uint64_t address, size; /* size: 0 for breakpoints */
     unsigned type;          /* the digit behind the Z */
     unsigned id;   /* of dbg_point_add */
+    const void *code; /* conditions and commands (rsp_points.c), of that point; NULL: none */
 };
 
 enum rsp_frame_state { RSP_IDLE, RSP_PAYLOAD, RSP_ESCAPED, RSP_SUM_HIGH, RSP_SUM_LOW };
@@ -148,6 +149,9 @@ struct rsp {
     dbg_thread_id shown_thread; /* 0: not known */
     unsigned shown_lane;
     dbg_thread_id absorb; /* its next step is gdb's own, over an access that is done: 0 none */
+    /* The run has come to its end, which the client was told as a stop: it stands in the past,
+     * which began at this count of instructions, plus one; 0: no */
+    uint64_t end_told;
     bool extended, killed; /* target extended-remote; its process is killed */
     bool swbreak, hwbreak, no_resumed; /* what the client said it knows */
     struct rsp_watch *watch;
@@ -208,6 +212,8 @@ void rsp_do_step(struct rsp *rsp, const struct rsp_args *args);
 void rsp_do_step_signal(struct rsp *rsp, const struct rsp_args *args);
 void rsp_do_back_step(struct rsp *rsp, const struct rsp_args *args);
 void rsp_do_back_continue(struct rsp *rsp, const struct rsp_args *args);
+/** The run had come to its end, and stands before it only to be looked at: to the end. */
+void rsp_to_end(struct rsp *rsp);
 /* rsp_monitor.c */
 void rsp_do_monitor(struct rsp *rsp, const struct rsp_args *args);
 /** A thread list is made now. */
@@ -305,6 +311,10 @@ void rsp_points_clear(struct rsp *rsp);
 bool rsp_point_watches(const struct rsp_point *point);
 /** The connection's point with debug's id @id, or NULL. */
 const struct rsp_point *rsp_point_find(const struct rsp *rsp, unsigned id);
+/** Lanes of @lanes for which a condition of the point holds that does not hold for @lane: gdb looks
+ *  at this one alone, and takes the breakpoints of the others for not hit. */
+uint64_t rsp_point_others(const struct rsp_point *point, dbg_thread_id id, unsigned lane,
+                          uint64_t lanes);
 /** What a stop reply calls a stop at it; NULL: nothing. */
 const char *rsp_point_reason(const struct rsp *rsp, const struct rsp_point *point);
 /** printf of gdb's, for a lane: into the notes. Its format has escapes of C still. */

@@ -23,14 +23,6 @@ void rsp_do_extended(struct rsp *rsp, const struct rsp_args *args)
     lw_put(&rsp->reply.sink, "OK");
 }
 
-/* There is one process, whatever its number. */
-void rsp_do_attach(struct rsp *rsp, const struct rsp_args *args)
-{
-    if (rsp->killed)
-        rsp_put_error(&rsp->reply, "the program was killed: start it again with run");
-    else
-        rsp_do_why(rsp, args);
-}
 
 static enum lw_status restart(struct rsp *rsp, const char *name, struct lw_error *err)
 {
@@ -39,15 +31,16 @@ static enum lw_status restart(struct rsp *rsp, const char *name, struct lw_error
 
     if (config.restart == NULL)
         return LW_FAIL(err, LW_EUNSUPP, "this program cannot be started again");
-    rsp_points_clear(rsp);
     dbg_set_messages(rsp->dbg, NULL);
     status = config.restart(config.restart_context, name, &config, err);
     if (status == LW_OK) {
+        rsp->point_count = 0; /* they have ended with the debugger that had them */
         rsp->config = config;
         rsp->dbg = config.dbg;
         rsp_watch_change(rsp->watch, rsp->dbg);
         rsp->threads_valid = false;
         rsp->absorb = 0;
+        rsp->end_told = 0;
         rsp->parked = 0; /* what was seen of the warps of the run before */
         rsp->view_parked = rsp->shown = false;
         rsp->shown_thread = 0;
@@ -83,13 +76,25 @@ void rsp_do_run(struct rsp *rsp, const struct rsp_args *args)
         rsp_do_why(rsp, &none);
 }
 
+/* There is one process, whatever its number. gdb kills it before it attaches to it: it begins again. */
+void rsp_do_attach(struct rsp *rsp, const struct rsp_args *args)
+{
+    struct lw_error err = {0};
+
+    if (rsp->killed && restart(rsp, "", &err) != LW_OK)
+        rsp_put_error(&rsp->reply, err.text);
+    else
+        rsp_do_why(rsp, args);
+}
+
 /* The one that is not answered: what cannot begin again goes on as it stands. */
 void rsp_do_restart(struct rsp *rsp, const struct rsp_args *args)
 {
     struct lw_error err;
 
     (void)args;
-    (void)!restart(rsp, "", &err);
+    if (restart(rsp, "", &err) != LW_OK)
+        lw_printf(&rsp->messages, "error: %s; the run goes on as it stood\n", err.text);
 }
 
 void rsp_do_detach(struct rsp *rsp, const struct rsp_args *args)

@@ -68,6 +68,7 @@ struct action {
     bool locked;      /* nothing else is resumed */
     uint64_t low, high;
     unsigned signal;
+    uint64_t pc; /* where the thread stood */
 };
 
 /* ---- stop replies ---------------------------------------------------------------------- */
@@ -79,9 +80,9 @@ static unsigned fault_signal(enum emu_fault_kind kind)
     case EMU_FAULT_FREED:
     case EMU_FAULT_READ_ONLY:
     case EMU_FAULT_NULL_PAGE:
+    case EMU_FAULT_TEXTURE:
     case EMU_FAULT_BAD_PC:
     case EMU_FAULT_BAD_CALL:
-    case EMU_FAULT_STACK:
         return RSP_SIGSEGV;
     case EMU_FAULT_MISALIGNED:
         return RSP_SIGBUS;
@@ -216,7 +217,9 @@ static void explain(struct rsp *rsp, const struct dbg_stop *stop)
     if (!fault && stop->kind != DBG_STOP_WAITS && !foreign && stop->text[0] == '\0')
         return;
     lw_buffer_init(&text);
-    if (fault || foreign || stop->kind == DBG_STOP_WAITS)
+    if (stop->kind == DBG_STOP_HANG)
+        emu_hang_print(&stop->hang, &text.sink);
+    else if (fault || foreign || stop->kind == DBG_STOP_WAITS)
         dbg_stop_print(rsp->dbg, stop, &text.sink);
     else
         lw_put(&text.sink, stop->text);
@@ -225,6 +228,27 @@ static void explain(struct rsp *rsp, const struct dbg_stop *stop)
         text.size = (size_t)(strchr(text.text, '\n') - text.text) + 1;
     if (text.size != 0 && text.text[text.size - 1] != '\n')
         lw_put(&text.sink, "\n");
+    rsp_send_console(rsp, text.text, text.size);
+    lw_buffer_fini(&text);
+}
+
+/* gdb asks the conditions of its breakpoints again, of the lane in focus. */
+static void tell_others(struct rsp *rsp, const struct dbg_stop *stop)
+{
+    const struct rsp_point *point =
+        stop->kind == DBG_STOP_BREAKPOINT ? rsp_point_find(rsp, stop->point) : NULL;
+    struct lw_buffer text;
+    uint64_t others;
+
+    if (point == NULL || !resident(rsp, stop->thread))
+        return;
+    others = rsp_point_others(point, stop->thread, dbg_lane_get(rsp->dbg, stop->thread),
+                              stop->hit_lanes);
+    if (others == 0)
+        return;
+    lw_buffer_init(&text);
+    lw_printf(&text.sink, "lanes 0x%08llx hit another breakpoint here\n",
+              (unsigned long long)others);
     rsp_send_console(rsp, text.text, text.size);
     lw_buffer_fini(&text);
 }
@@ -263,6 +287,67 @@ static bool stands_in_range(struct rsp *rsp, dbg_thread_id id, const struct acti
            thread.place.pc >= action->low && thread.place.pc < action->high;
 }
 
+/* Does the machine stand where the client was told of the end? */
+static bool stands_at_end(const struct rsp *rsp)
+{
+    struct emu_history_info info;
+
+    return rsp->end_told != 0 && dbg_history_info(rsp->dbg, &info) && info.in_past &&
+           info.now == rsp->end_told - 1;
+}
+
+/* Behind the end gdb has no process to go back in. So the last instruction is undone, once:
+ * whoever resumes from there gets the end. */
+static bool stop_before_end(struct rsp *rsp, struct dbg_stop *stop)
+{
+    static const char text[] = "every launch has ended: the last instruction is undone, and history "
+                               "goes back from here; `continue` ends the program\n";
+    struct emu_history_info info;
+
+    if (!rsp->config.stop_at_end || !rsp_has(rsp, RSP_F_REPLAY_LOG) || rsp->lldb ||
+        !dbg_history_info(rsp->dbg, &info) || !info.kept || info.now <= info.earliest ||
+        dbg_goto(rsp->dbg, info.now - 1, stop, NULL) != LW_OK || stop->kind != DBG_STOP_STEP)
+        return false;
+    rsp->end_told = info.now;
+    stop->kind = DBG_STOP_HISTORY_END;
+    rsp_send_console(rsp, text, sizeof text - 1);
+    return true;
+}
+
+void rsp_to_end(struct rsp *rsp)
+{
+    struct emu_history_info info;
+    struct dbg_stop stop;
+
+    if (rsp->end_told != 0 && dbg_history_info(rsp->dbg, &info) && info.in_past)
+        (void)!dbg_goto(rsp->dbg, UINT64_MAX, &stop, NULL); /* else it stays where it is */
+}
+
+/* lldb steps one thread and takes a stop of another, which it has not let run, for nothing: it would
+ * step for ever. So it is the one that steps that has stopped. Where it has not moved, a reason says
+ * so: lldb would go on with the step. That is an exception, at which a batch ends. */
+static bool report_step_of_lldb(struct rsp *rsp, const struct action *action, dbg_thread_id id)
+{
+    struct dbg_thread thread;
+    char text[96];
+
+    if (!rsp->lldb || (action->verb != VERB_STEP && action->verb != VERB_RANGE) ||
+        id == action->id || !dbg_thread_get(rsp->dbg, action->id, &thread))
+        return false;
+    snprintf(text, sizeof text, "thread %llu, which ran because this one waits, has stopped\n",
+             (unsigned long long)id);
+    rsp_send_console(rsp, text, strlen(text));
+    text[strlen(text) - 1] = '\0';
+    focus_on(rsp, action->id);
+    put_stop(rsp, RSP_SIGTRAP, action->id, NULL);
+    if (thread.place.pc != action->pc)
+        return true;
+    lw_put(&rsp->reply.sink, "reason:exception;description:");
+    rsp_put_hex(&rsp->reply, text, strlen(text));
+    lw_put(&rsp->reply.sink, ";");
+    return true;
+}
+
 static void report(struct rsp *rsp, const struct action *action, const struct dbg_stop *stop)
 {
     dbg_thread_id id;
@@ -273,7 +358,10 @@ static void report(struct rsp *rsp, const struct action *action, const struct db
         return;
     }
     explain(rsp, stop);
+    tell_others(rsp, stop);
     id = stopped_thread(rsp, stop);
+    if (report_step_of_lldb(rsp, action, id))
+        return;
     focus_on(rsp, id);
     /* An aarch64 gdb takes the store for one that has not happened yet, and steps over it
      * before it looks: the next step is not one. */
@@ -406,9 +494,10 @@ static void run(struct rsp *rsp, struct action *action)
     const struct dbg_stop *last = dbg_last_stop(rsp->dbg);
     struct dbg_stop stop = {0};
     struct lw_error err = {0};
+    struct dbg_thread thread;
     enum lw_status status;
     unsigned lane;
-    bool lived;
+    bool lived, from_end = stands_at_end(rsp);
 
     bool back = action->verb == VERB_BACK || action->verb == VERB_BACK_STEP;
 
@@ -417,7 +506,7 @@ static void run(struct rsp *rsp, struct action *action)
         return;
     }
     /* Continuing with the signal of a fault or a hang delivers it: that is the end. */
-    if (action->signal != 0 && last != NULL &&
+    if (action->signal != 0 && last != NULL && rsp_has(rsp, RSP_F_FAULT_EXIT) &&
         (last->kind == DBG_STOP_FAULT || last->kind == DBG_STOP_HANG) &&
         action->signal == stop_signal(rsp, last)) {
         lw_printf(&rsp->reply.sink, "X%02x", action->signal);
@@ -440,6 +529,8 @@ static void run(struct rsp *rsp, struct action *action)
     rsp->parked = 0;
     lane = dbg_lane_get(rsp->dbg, action->id);
     lived = resident(rsp, action->id);
+    if (dbg_thread_get(rsp->dbg, action->id, &thread))
+        action->pc = thread.place.pc;
     rsp_run_begin(rsp);
     if ((rsp_has(rsp, RSP_F_INTERRUPT) && rsp_interrupt_ahead(rsp)) || rsp_watch_ask(rsp->watch)) {
         stop.kind = DBG_STOP_INTERRUPT;
@@ -460,6 +551,8 @@ static void run(struct rsp *rsp, struct action *action)
         if (dbg_ended(rsp->dbg))
             stop.kind = DBG_STOP_ENDED;
     }
+    if (stop.kind == DBG_STOP_ENDED && !from_end && stop_before_end(rsp, &stop))
+        action->id = stop.thread;
     keep_lane(rsp, action->id, lane, &stop);
     forget_lane(rsp, &stop);
     if (action->locked && stop.kind == DBG_STOP_STEP && !resident(rsp, action->id) &&

@@ -144,6 +144,8 @@ static enum lw_status serve_client(struct rsp_config *config, int fd, enum rsp_e
     /* A client that just went away left the machine as it is: it, or another, may come. */
     *end = rsp->killed || (rsp_ended(rsp) == RSP_RUNNING && config->quit_kills) ? RSP_KILLED
                                                                                 : rsp_ended(rsp);
+    rsp_to_end(rsp);
+    config->stop_at_end = rsp->config.stop_at_end;
     config->dbg = rsp->config.dbg;
     config->object = rsp->config.object;
     config->monitor = rsp->config.monitor;
@@ -192,7 +194,9 @@ static int64_t now_ms(void)
     return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
-/* The sentence is an error reply to what the client asks first: gdb shows those. */
+/* The sentence is an error reply to what the client asks first: gdb shows those. lldb does not, and
+ * waits half a minute for what it asks next: it begins with QStartNoAckMode, and says at once that the
+ * other side has shut down when that has no answer. */
 static void refuse_client(const struct door *door, int fd)
 {
     static const char text[] =
@@ -210,7 +214,7 @@ static void refuse_client(const struct door *door, int fd)
     while ((left = until - now_ms()) > 0 && input_within(door, fd, (int)left)) {
         ssize_t n = recv(fd, bytes, sizeof bytes, MSG_DONTWAIT);
 
-        if (n <= 0)
+        if (n <= 0 || (!told && memmem(bytes, (size_t)n, "$QStartNoAckMode", 16) != NULL))
             break;
         if (told || memchr(bytes, '#', (size_t)n) == NULL)
             continue;

@@ -180,6 +180,7 @@ static bool served(const struct rsp_target *target, const struct dbg_reg *reg)
     case DBG_REG_VECTOR: feature = RSP_F_VECTORS; break;
     case DBG_REG_SCALAR: feature = RSP_F_SCALARS; break;
     case DBG_REG_LANE: feature = RSP_F_LANE; break;
+    case DBG_REG_HIT_LANES: feature = RSP_F_HIT_LANES; break;
     case DBG_REG_FAULT_CODE:
     case DBG_REG_FAULT_ADDR:
     case DBG_REG_FAULT_LANES: feature = RSP_F_FAULT_REGS; break;
@@ -321,8 +322,10 @@ enum lw_status rsp_target_init(struct rsp_target *target, enum rsp_arch arch,
     target->without = without;
     lw_printf(&target->xml.sink,
               "<?xml version=\"1.0\"?><!DOCTYPE target SYSTEM \"gdb-target.dtd\">\n"
-              "<target version=\"1.0\">\n<architecture>%s</architecture>\n%s",
-              row->carrier.name, without >> RSP_F_OSABI & 1 ? "" : "<osabi>none</osabi>\n");
+              "<target version=\"1.0\">\n%s%s%s%s",
+              without >> RSP_F_CARRIER & 1 ? "" : "<architecture>",
+              without >> RSP_F_CARRIER & 1 ? "" : row->carrier.name,
+              without >> RSP_F_CARRIER & 1 ? "" : "</architecture>\n", without >> RSP_F_OSABI & 1 ? "" : "<osabi>none</osabi>\n");
     status = put_carrier(target, row, err);
     target->mandatory = (unsigned)target->count;
     if (status == LW_OK)

@@ -216,7 +216,8 @@ struct isa_op_info {
  *   xd2          X register 39:32, pair
  *   vac          A, coordinates of a texture: 1, 2 or 4 registers by the geometry (a layer
  *                first, a sample last; the fourth of four may be unused)
- *   vc4          C, vector or scalar quad: 64-bit handles of a texture and of a sampler
+ *   vch          C, vector or scalar pair (with TSAMP a quad): 64-bit handle of a texture (and of
+ *                a sampler)
  *   xl           X register 39:32, what .level, .bias, .grad and .dc ask for: level or bias, or
  *                the derivatives by x and then by y of each dimension; last the value to compare
  *                with; 0, 1, 2, 4 or 8 registers, left out when 0
@@ -417,7 +418,8 @@ bool isa_insn_jumps(const struct isa_insn *insn, uint32_t index, int64_t *target
 /** A branch, call or return to where a register pair says. */
 bool isa_op_is_indirect(enum isa_op op);
 
-/** Bytes a lane that a memory instruction moves (1..16) and registers it takes. */
+/** Bytes a lane that a memory instruction moves (1..16; a texture fetch at most 16: the texture
+ *  says how many) and registers it takes. */
 unsigned isa_mem_bytes(const struct isa_insn *insn);
 unsigned isa_mem_regs(const struct isa_insn *insn);
 /** Bytes of the source in X (register, constant or immediate): 4 or 8; 0: it has none there. */
@@ -726,17 +728,17 @@ struct isa_order_verdict {
     bool everything;      /* an indirect branch or call: all of the text counts */
 };
 /**
- * Look at everything that flow from @kernel can reach: its function, those it calls, and all
- * of the text where it jumps through registers. Generic accesses count as global.
+ * The verdict of each kernel: on everything that flow from it can reach, which is its function,
+ * those it calls, and all of the text where it jumps through registers. Generic accesses count as
+ * global. Without memory to know better a kernel reaches all of the text.
  *
  * @insn  the object's text decoded, @count instructions
+ * @out   a verdict per function of the object; of functions that are no kernels it says nothing
  */
-void isa_kernel_order(const struct isa_object *object, const struct isa_insn *insn,
-                      uint32_t count, const struct isa_function *kernel,
-                      struct isa_order_verdict *out);
-/** The same for an object whose text is not decoded. False: out of memory. */
-bool isa_object_order(const struct isa_object *object, const struct isa_function *kernel,
-                      struct isa_order_verdict *out) LW_MUST_CHECK;
+void isa_kernel_orders(const struct isa_object *object, const struct isa_insn *insn,
+                       uint32_t count, struct isa_order_verdict *out);
+/** The same for an object whose text is not decoded: the caller frees it. NULL: out of memory. */
+struct isa_order_verdict *isa_object_orders(const struct isa_object *object) LW_MUST_CHECK;
 /** "order-free", "block-order-free: ..." or "fixed order: ...", with instruction and place. */
 void isa_order_print(const struct isa_object *object, const struct isa_order_verdict *verdict,
                      struct lw_sink *out);

@@ -12,7 +12,7 @@ enum {
     DW_LNS_copy = 1, DW_LNS_advance_pc = 2, DW_LNS_advance_line = 3, DW_LNS_set_file = 4,
     DW_LNS_set_column = 5, DW_LNS_negate_stmt = 6, DW_LNS_set_prologue_end = 10,
     DW_LNE_end_sequence = 1, DW_LNE_set_address = 2,
-    DW_CFA_undefined = 0x07, DW_CFA_def_cfa = 0x0c, DW_CFA_val_offset = 0x14,
+    DW_CFA_def_cfa = 0x0c, DW_CFA_val_offset = 0x14,
     DW_CFA_offset = 0x80, DW_CFA_nop = 0
 };
 
@@ -88,13 +88,56 @@ static void line_row(struct isa_bytes *out, struct line_state *state, const stru
                                   true };
 }
 
+/* Instructions that others come to from another line; a byte each. NULL: no memory. */
+static uint8_t *find_entered(const struct isa_object *object)
+{
+    uint8_t *entered = calloc((size_t)object->text_count + 1, 1);
+
+    for (unsigned k = 0; entered != NULL && k < object->function_count; k++) {
+        const struct isa_function *f = &object->functions[k];
+
+        for (uint32_t i = f->first; i < f->first + f->count; i++) {
+            const struct isa_line *from = isa_object_line_at(object, i), *to;
+            struct isa_insn insn;
+            int64_t target;
+
+            if (!isa_insn_decode(object->text[i], &insn))
+                continue;
+            if (insn.op == ISA_BRX) {
+                memset(entered + f->first, 1, f->count); /* it may go anywhere */
+                break;
+            }
+            if (!isa_insn_jumps(&insn, i, &target) || target < 0 || target >= object->text_count)
+                continue;
+            to = isa_object_line_at(object, (uint32_t)target);
+            if (from == NULL || to == NULL || from->line != to->line || from->file != to->file)
+                entered[target] = 1;
+        }
+    }
+    return entered;
+}
+
+/* A row that goes on with the line before it says a column alone. gdb takes each row for a line of
+ * its own on the way back, and would stop there. Where flow comes in from elsewhere it stays: a step
+ * into the middle of a line would not be seen. */
+static bool goes_on(const struct isa_line *row, const struct isa_line *before,
+                    const uint8_t *entered)
+{
+    return row->line == before->line && row->file == before->file && !row->prologue_end &&
+           (before->is_stmt || !row->is_stmt) && entered[row->insn] == 0;
+}
+
 /* One sequence a function, so that no function inherits the last line of another. */
 static void make_line(const struct isa_object *object, struct isa_bytes *out)
 {
     static const uint8_t operand_counts[OPCODE_BASE - 1] = { 0, 1, 1, 1, 1, 0, 0, 0, 1, 0, 0, 1 };
     const struct isa_function *function = NULL;
     struct line_state state = { .open = false };
+    const struct isa_line *before = NULL;
+    uint8_t *entered = find_entered(object);
     size_t header;
+
+    out->failed = out->failed || entered == NULL;
 
     isa_bytes_u32(out, 0);
     isa_bytes_u16(out, 4);
@@ -116,9 +159,13 @@ static void make_line(const struct isa_object *object, struct isa_bytes *out)
     }
     isa_bytes_u8(out, 0);
     isa_bytes_patch32(out, header, (uint32_t)(out->size - header - 4));
-    for (unsigned i = 0; i < object->line_count; i++) {
+    for (unsigned i = 0; i < object->line_count && entered != NULL; i++) {
         const struct isa_line *row = &object->lines[i];
         const struct isa_function *here = isa_object_function_at(object, row->insn);
+
+        if (here == function && before != NULL && goes_on(row, before, entered))
+            continue;
+        before = row;
 
         if (i != 0 && here != function)
             line_close(out, &state, function != NULL ? function->first + function->count
@@ -129,6 +176,7 @@ static void make_line(const struct isa_object *object, struct isa_bytes *out)
     line_close(out, &state,
                function != NULL ? function->first + function->count : object->text_count);
     isa_bytes_patch32(out, 0, (uint32_t)(out->size - 4));
+    free(entered);
 }
 
 /* ---- .debug_frame --------------------------------------------------------------------------- */
@@ -154,12 +202,12 @@ static void close_entry(struct isa_bytes *out, size_t at)
 }
 
 /*
- * @ends  a kernel that is not the file's entry point: the backtrace ends here. Of the entry point
- *        gdb knows that by itself, and then the kernel's frame is told apart by its lane, as others
- *        are: gdb takes all frames of which it reads that they are outermost for the same, and
- *        `next` over a call would end where any lane returns.
+ * A kernel has a caller by these rules, too, at address 0: gdb takes all frames of which it reads
+ * that they are outermost for the same, and `next` over a call would end where any lane returns.
+ * It ends a backtrace at the function of the entry point and at main, which are two kernels
+ * (isa_elf.c).
  */
-static uint32_t make_cie(struct isa_bytes *out, bool ends)
+static uint32_t make_cie(struct isa_bytes *out)
 {
     size_t at = open_entry(out, UINT32_MAX);
 
@@ -173,36 +221,26 @@ static uint32_t make_cie(struct isa_bytes *out, bool ends)
     isa_bytes_u8(out, DW_CFA_def_cfa);
     isa_bytes_uleb(out, FRAME_SP);
     isa_bytes_uleb(out, 8);
-    if (ends) {
-        isa_bytes_u8(out, DW_CFA_undefined);
-        isa_bytes_uleb(out, FRAME_RA_X86);
-        isa_bytes_u8(out, DW_CFA_undefined);
-        isa_bytes_uleb(out, FRAME_RA_ARM);
-    } else {
-        isa_bytes_u8(out, DW_CFA_offset | FRAME_RA_X86);
-        isa_bytes_uleb(out, 1);
-        isa_bytes_u8(out, DW_CFA_offset | FRAME_RA_ARM);
-        isa_bytes_uleb(out, 1);
-        /* last: lldb 19 does not know this one and reads nothing behind it; its ABI has the
-         * rule anyway */
-        isa_bytes_u8(out, DW_CFA_val_offset);
-        isa_bytes_uleb(out, FRAME_SP);
-        isa_bytes_uleb(out, 0);
-    }
+    isa_bytes_u8(out, DW_CFA_offset | FRAME_RA_X86);
+    isa_bytes_uleb(out, 1);
+    isa_bytes_u8(out, DW_CFA_offset | FRAME_RA_ARM);
+    isa_bytes_uleb(out, 1);
+    /* last: lldb 19 does not know this one and reads nothing behind it; its ABI has the
+     * rule anyway */
+    isa_bytes_u8(out, DW_CFA_val_offset);
+    isa_bytes_uleb(out, FRAME_SP);
+    isa_bytes_uleb(out, 0);
     close_entry(out, at);
     return (uint32_t)at;
 }
 
 static void make_frame(const struct isa_object *object, struct isa_bytes *out)
 {
-    uint32_t outermost = make_cie(out, true), other = make_cie(out, false);
-    bool entry = true; /* isa_elf.c: the first kernel is the entry point */
+    uint32_t cie = make_cie(out);
 
     for (unsigned i = 0; i < object->function_count; i++) {
         const struct isa_function *function = &object->functions[i];
-        size_t at = open_entry(out, function->kernel && !entry ? outermost : other);
-
-        entry = entry && !function->kernel;
+        size_t at = open_entry(out, cie);
 
         isa_bytes_u64(out, address_of(function->first));
         isa_bytes_u64(out, (uint64_t)function->count * ISA_WORD_BYTES);

@@ -28,6 +28,18 @@ static void put_symbol(struct isa_bytes *symbols, struct isa_bytes *strings, con
     isa_bytes_put(symbols, &symbol, sizeof symbol);
 }
 
+/* The @index-th kernel of the file; NULL: there are fewer. */
+static const struct isa_function *kernel_at(const struct isa_object *object, unsigned index)
+{
+    for (unsigned i = 0; i < object->function_count; i++) {
+        if (object->functions[i].kernel && index-- == 0)
+            return &object->functions[i];
+    }
+    return NULL;
+}
+
+/* A program that is debugged has a main, the first kernel: gdb ends backtraces there, `start` and
+ * `list` begin there. */
 static void make_symbols(const struct isa_object *object, const uint64_t *variables,
                          unsigned text_section, struct isa_bytes *symbols, struct isa_bytes *strings)
 {
@@ -35,6 +47,9 @@ static void make_symbols(const struct isa_object *object, const uint64_t *variab
 
     isa_bytes_u8(strings, 0);
     isa_bytes_put(symbols, &none, sizeof none);
+    if (variables != NULL && kernel_at(object, 0) != NULL)
+        put_symbol(symbols, strings, "main", STT_FUNC, text_section,
+                   ISA_CODE_BASE + (uint64_t)kernel_at(object, 0)->first * ISA_WORD_BYTES, 0);
     for (unsigned i = 0; i < object->function_count; i++) {
         const struct isa_function *function = &object->functions[i];
 
@@ -141,14 +156,13 @@ static enum lw_status place_segment(Elf *elf, size_t text_bytes, struct lw_error
     return LW_OK;
 }
 
-/* A kernel: gdb ends backtraces at the function of the entry point. */
+/* gdb ends backtraces at the function of the entry point and at main, which is the first kernel: so
+ * this is another one. */
 static uint64_t entry_point(const struct isa_object *object)
 {
-    for (unsigned i = 0; i < object->function_count; i++) {
-        if (object->functions[i].kernel)
-            return ISA_CODE_BASE + (uint64_t)object->functions[i].first * ISA_WORD_BYTES;
-    }
-    return 0;
+    const struct isa_function *entry = kernel_at(object, kernel_at(object, 1) != NULL ? 1 : 0);
+
+    return entry != NULL ? ISA_CODE_BASE + (uint64_t)entry->first * ISA_WORD_BYTES : 0;
 }
 
 static enum lw_status build_elf(int fd, const struct isa_bytes *contents, uint64_t entry,

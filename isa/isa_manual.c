@@ -216,7 +216,7 @@ void isa_manual_print(struct lw_sink *out)
            "\nIn the semantics a, b and c are the first, second and third source as written, d "
            "the result, r the lane's\nbit of predicate R. `LANE` rows do this in every lane, "
            "`SCALAR` rows once; `COMPARE` writes predicates;\n`LOAD`, `STORE`, `ATOMIC` and "
-           "`REDUCE` name the space; `CALL` and `CONTROL` name the emulator's function.\n"
+           "`REDUCE` name the space, `FETCH` that of the texels; `CALL` and `CONTROL` name the emulator's function.\n"
            "`REFUSED` rows can be written and encoded, and a loader refuses them.\n"
            "Properties: *neg/abs*, *neg/not* are the modifiers that the sources may have; "
            "*whole*, *sync*, *warp32*\nand the column *order* have the meaning that the machine's "

@@ -11,8 +11,8 @@ struct reach {
     const struct isa_insn *insn;
     uint32_t count;
     bool *seen;      /* per function */
-    unsigned *stack; /* functions to look at */
-    unsigned depth;
+    unsigned *found; /* the functions seen, in the order they were */
+    unsigned n_found;
     bool everything; /* flow may go anywhere */
 };
 
@@ -22,7 +22,7 @@ static void reach_function(struct reach *r, const struct isa_function *f)
 
     if (!r->seen[k]) {
         r->seen[k] = true;
-        r->stack[r->depth++] = k;
+        r->found[r->n_found++] = k;
     }
 }
 
@@ -95,51 +95,92 @@ static void look(const struct isa_insn *insn, uint32_t index, struct mix *mix,
     out->mixed = mixed;
 }
 
-void isa_kernel_order(const struct isa_object *object, const struct isa_insn *insn,
-                      uint32_t count, const struct isa_function *kernel,
+/** The verdict on a kernel that may go anywhere. */
+static void look_everywhere(const struct isa_insn *insn, uint32_t count,
+                            struct isa_order_verdict *out)
+{
+    struct mix mix = { 0 };
+
+    *out = (struct isa_order_verdict){ .worst = ISA_ORDER_NONE, .everything = true };
+    for (uint32_t i = 0; i < count; i++)
+        look(&insn[i], i, &mix, out);
+}
+
+static int by_index(const void *a, const void *b)
+{
+    unsigned x = *(const unsigned *)a, y = *(const unsigned *)b;
+
+    return (x > y) - (x < y);
+}
+
+/** Find what flow from @kernel reaches; r->seen is clear before and behind it. */
+static void look_from(struct reach *r, const struct isa_function *kernel,
                       struct isa_order_verdict *out)
+{
+    struct mix mix = { 0 };
+
+    r->n_found = 0;
+    r->everything = false;
+    reach_function(r, kernel);
+    for (unsigned k = 0; k < r->n_found && !r->everything; k++)
+        reach_from(r, &r->object->functions[r->found[k]]);
+    for (unsigned k = 0; k < r->n_found; k++)
+        r->seen[r->found[k]] = false;
+    if (r->everything)
+        return;
+    *out = (struct isa_order_verdict){ .worst = ISA_ORDER_NONE };
+    qsort(r->found, r->n_found, sizeof *r->found, by_index); /* the first instruction counts */
+    for (unsigned k = 0; k < r->n_found; k++) {
+        const struct isa_function *f = &r->object->functions[r->found[k]];
+
+        for (uint32_t i = f->first; i < f->first + f->count && i < r->count; i++)
+            look(&r->insn[i], i, &mix, out);
+    }
+}
+
+void isa_kernel_orders(const struct isa_object *object, const struct isa_insn *insn,
+                       uint32_t count, struct isa_order_verdict *out)
 {
     unsigned functions = object->function_count;
     struct reach r = { .object = object, .insn = insn, .count = count };
-    struct mix mix = { 0 };
+    struct isa_order_verdict everywhere;
+    bool known = false; /* the verdict on everything, which all such kernels share */
 
-    *out = (struct isa_order_verdict){ .worst = ISA_ORDER_NONE };
     r.seen = calloc((size_t)functions + 1, sizeof *r.seen);
-    r.stack = calloc((size_t)functions + 1, sizeof *r.stack);
-    if (r.seen != NULL && r.stack != NULL) {
-        reach_function(&r, kernel);
-        while (r.depth != 0 && !r.everything)
-            reach_from(&r, &object->functions[r.stack[--r.depth]]);
-    } else {
-        r.everything = true; /* no memory to know better */
-    }
-    out->everything = r.everything;
-    for (uint32_t i = 0; r.everything && i < count; i++)
-        look(&insn[i], i, &mix, out);
-    for (unsigned k = 0; !r.everything && k < functions; k++) {
-        const struct isa_function *f = &object->functions[k];
-
-        if (!r.seen[k])
+    r.found = calloc((size_t)functions + 1, sizeof *r.found);
+    for (unsigned k = 0; k < functions; k++) {
+        r.everything = r.seen == NULL || r.found == NULL;
+        out[k] = (struct isa_order_verdict){ .worst = ISA_ORDER_NONE };
+        if (!object->functions[k].kernel)
             continue;
-        for (uint32_t i = f->first; i < f->first + f->count && i < count; i++)
-            look(&insn[i], i, &mix, out);
+        if (!r.everything)
+            look_from(&r, &object->functions[k], &out[k]);
+        if (!r.everything)
+            continue;
+        if (!known)
+            look_everywhere(insn, count, &everywhere);
+        known = true;
+        out[k] = everywhere;
     }
     free(r.seen);
-    free(r.stack);
+    free(r.found);
 }
 
-bool isa_object_order(const struct isa_object *object, const struct isa_function *kernel,
-                      struct isa_order_verdict *out)
+struct isa_order_verdict *isa_object_orders(const struct isa_object *object)
 {
     struct isa_insn *insn = calloc((size_t)object->text_count + 1, sizeof *insn);
+    struct isa_order_verdict *out = calloc((size_t)object->function_count + 1, sizeof *out);
 
-    if (insn == NULL)
-        return false;
+    if (insn == NULL || out == NULL) {
+        free(insn);
+        free(out);
+        return NULL;
+    }
     for (uint32_t i = 0; i < object->text_count; i++)
         (void)isa_insn_decode(object->text[i], &insn[i]);
-    isa_kernel_order(object, insn, object->text_count, kernel, out);
+    isa_kernel_orders(object, insn, object->text_count, out);
     free(insn);
-    return true;
+    return out;
 }
 
 void isa_order_print(const struct isa_object *object, const struct isa_order_verdict *verdict,

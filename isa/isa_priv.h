@@ -57,6 +57,7 @@ enum isa_tok_count {
     ISA_NSTYPE, /* by STYPE */
     ISA_N4,
     ISA_NCOORD, /* by TGEOM or TGATHER */
+    ISA_NHANDLE, /* by TSAMP */
     ISA_NTEX,   /* by these, TLOD and TDC */
     ISA_NMATD,  /* by MFORM: D and C, A, B */
     ISA_NMATA,

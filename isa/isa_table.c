@@ -31,6 +31,7 @@ static const struct access_row op_access[ISA_OP_COUNT] = {
 #define STORE(space) { ISA_ACCESS_STORE, ISA_SPACE_##space, NULL }
 #define ATOMIC(space) { ISA_ACCESS_ATOMIC, ISA_SPACE_##space, NULL }
 #define REDUCE(space) { ISA_ACCESS_REDUCE, ISA_SPACE_##space, NULL }
+#define FETCH(what) { ISA_ACCESS_LOAD, ISA_SPACE_GLOBAL, NULL }
 #define NOWHERE(...) { ISA_ACCESS_NONE, ISA_SPACE_GENERIC, NULL }
 #define REFUSED(what) { ISA_ACCESS_NONE, ISA_SPACE_GENERIC, what }
 #define LANE1 NOWHERE
@@ -61,6 +62,7 @@ static const struct access_row op_access[ISA_OP_COUNT] = {
 #undef STORE
 #undef ATOMIC
 #undef REDUCE
+#undef FETCH
 #undef LANE1
 #undef LANE
 #undef LANE3
@@ -312,6 +314,8 @@ unsigned isa_mem_bytes(const struct isa_insn *insn)
     }
     if (info->format == ISA_FMT_LDM)
         return 16; /* a row of a matrix */
+    if (info->format == ISA_FMT_TEX)
+        return 16; /* the largest texel */
     return 0;
 }
 
@@ -331,6 +335,8 @@ unsigned isa_mem_regs(const struct isa_insn *insn)
     }
     if (info->format == ISA_FMT_LDM)
         return 1u << isa_mod_get(insn, ISA_MOD_MLDN);
+    if (info->format == ISA_FMT_TEX)
+        return 4; /* components */
     return 0;
 }
 
@@ -347,6 +353,8 @@ unsigned isa_token_regs(unsigned tok, const struct isa_insn *insn)
     case ISA_NATYPE:
     case ISA_NMLD:
         return isa_mem_regs(insn);
+    case ISA_NHANDLE:
+        return isa_mod_get(insn, ISA_MOD_TSAMP) == ISA_TSAMP_ON ? 4 : 2;
     case ISA_NCOORD:
     case ISA_NTEX:
         return texture_regs(insn, (enum isa_tok_count)tokens[tok].count);

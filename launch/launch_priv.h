@@ -68,24 +68,48 @@ struct lnc_buffer {
     uint64_t count;
     struct lnc_init init;
     bool read_only;
+    const char *variable; /* of the program, that it stands for; NULL: memory of its own */
     unsigned index;
     struct lnc_buffer *next;
+};
+
+/** Texels in a buffer (lnc_texture.c). */
+struct lnc_texture {
+    const char *name;
+    const struct lw_yaml *node;
+    const struct lnc_buffer *buffer;
+    uint64_t offset_bytes;
+    struct emu_texture what; /* all but its address */
+    unsigned index;
+    struct lnc_texture *next;
 };
 
 enum lnc_arg_kind {
     LNC_ARG_NUMBER,    /* typed by the kernel's parameter */
     LNC_ARG_TYPED,     /* {f32: 1.5}, {u32: [1, 2, 3, 4]} */
     LNC_ARG_BUFFER,
+    LNC_ARG_TEXTURE,   /* its handle */
     LNC_ARG_LOCAL,     /* bytes of shared memory */
     LNC_ARG_ITERATION  /* start * factor^i + step * i of the innermost repeat */
 };
+/** An address inside of a structure that is passed by value, filled in at the launch. */
+struct lnc_hole {
+    unsigned at; /* bytes from its start */
+    const struct lnc_buffer *buffer;   /* or */
+    const struct lnc_texture *texture; /* its handle */
+    uint64_t offset_bytes;             /* of the buffer */
+    struct lnc_hole *next;
+};
+
 struct lnc_arg {
     enum lnc_arg_kind kind;
     const struct lw_yaml *node;
     const char *text;                /* NUMBER */
     const uint8_t *data;             /* TYPED */
-    unsigned size_bytes;             /* TYPED */
+    unsigned size_bytes, align;      /* TYPED */
+    struct lnc_hole *holes;          /* TYPED: what `data` lacks */
     const struct lnc_buffer *buffer; /* BUFFER */
+    const struct lnc_texture *texture; /* TEXTURE */
     uint64_t offset_bytes;           /* BUFFER: from its start */
     uint32_t local_bytes;            /* LOCAL */
     int64_t start, step, factor;     /* ITERATION */
@@ -133,6 +157,8 @@ struct lnc_file {
     uint32_t stack_bytes; /* for recursion; 0: the default */
     struct lnc_buffer *buffers;
     unsigned buffer_count;
+    struct lnc_texture *textures;
+    unsigned texture_count;
     struct lnc_step *steps;
     unsigned step_count;
 };
@@ -143,6 +169,22 @@ enum lw_status lnc_machine_read(const struct lw_yaml_document *doc, const struct
 /** `steps:` (lnc_steps.c); buffers are already read. */
 enum lw_status lnc_steps_read(struct lnc_file *file, const struct lw_yaml *node,
                               struct lw_error *err) LW_MUST_CHECK;
+/** `textures:`; buffers are already read. @node may be NULL. */
+enum lw_status lnc_textures_read(struct lnc_file *file, const struct lw_yaml *node,
+                                 struct lw_error *err) LW_MUST_CHECK;
+/** NULL: there is none. */
+const struct lnc_texture *lnc_texture_find(const struct lnc_file *file, const char *name);
+/** Where descriptors lie, into @handles by texture index: allocations of their own for those that
+ *  only arguments name, then, once the program is on the machine, its variables. */
+enum lw_status lnc_textures_make(const struct lnc_file *file, struct emu_machine *machine,
+                                 const struct isa_object *object, uint64_t *handles,
+                                 struct lw_error *err) LW_MUST_CHECK;
+enum lw_status lnc_textures_find(const struct lnc_file *file, const struct emu_program *program,
+                                 uint64_t *handles, struct lw_error *err) LW_MUST_CHECK;
+/** Before each launch: a texture follows its buffer through swaps. @addresses by buffer index. */
+enum lw_status lnc_textures_bind(const struct lnc_file *file, struct emu_machine *machine,
+                                 const uint64_t *handles, const uint64_t *addresses,
+                                 struct lw_error *err) LW_MUST_CHECK;
 /** The forms of `init` and `value` (lnc_file.c). @count may be 0: taken from the data.
  *  On return *count is the number of elements. */
 enum lw_status lnc_init_read(struct lnc_file *file, const struct lw_yaml *node,
@@ -172,6 +214,9 @@ void lnc_compare(const struct lnc_type *type, const uint8_t *got, const uint8_t 
  */
 const struct isa_function *lnc_kernel_find(const struct isa_object *object, const char *wanted,
                                            unsigned *count);
+/** The same for a variable of the module. */
+const struct isa_variable *lnc_variable_find(const struct isa_object *object, const char *wanted,
+                                             unsigned *count);
 /** A function's name as people write it. */
 void lnc_name_print(const char *name, struct lw_sink *out);
 

@@ -261,7 +261,7 @@ enum lw_status lnc_init_read(struct lnc_file *file, const struct lw_yaml *node,
 static enum lw_status read_buffer(struct lnc_file *file, const struct lw_yaml *node,
                                   struct lnc_buffer *buffer, struct lw_error *err)
 {
-    static const char *const known[] = {"type", "count", "init", "read_only", NULL};
+    static const char *const known[] = {"type", "count", "init", "read_only", "variable", NULL};
     const struct lw_yaml *n;
     enum lw_status status;
     const char *name;
@@ -311,7 +311,12 @@ static enum lw_status read_buffer(struct lnc_file *file, const struct lw_yaml *n
     n = lw_yaml_get(node, "read_only");
     if (n != NULL)
         status = lw_yaml_bool(file->doc, n, &buffer->read_only, err);
-    return status;
+    if (status != LW_OK || lw_yaml_get(node, "variable") == NULL)
+        return status;
+    if (n != NULL)
+        return lw_yaml_fail(file->doc, n, err,
+                            "read_only: whether a variable may be written, the program says");
+    return lw_yaml_string(file->doc, lw_yaml_get(node, "variable"), &buffer->variable, err);
 }
 
 static enum lw_status read_buffers(struct lnc_file *file, const struct lw_yaml *node,
@@ -434,7 +439,7 @@ static enum lw_status read_program(struct lnc_file *file, const struct lw_yaml *
 static enum lw_status read_root(struct lnc_file *file, struct emu_config *config,
                                 struct lw_error *err)
 {
-    static const char *const known[] = {"machine", "program", "buffers", "steps", NULL};
+    static const char *const known[] = {"machine", "program", "buffers", "textures", "steps", NULL};
     const struct lw_yaml *root = lw_yaml_root(file->doc), *node;
     struct emu_config changed = *config;
     enum lw_status status;
@@ -456,6 +461,9 @@ static enum lw_status read_root(struct lnc_file *file, struct emu_config *config
     if (status != LW_OK)
         return status;
     status = read_buffers(file, lw_yaml_get(root, "buffers"), err);
+    if (status != LW_OK)
+        return status;
+    status = lnc_textures_read(file, lw_yaml_get(root, "textures"), err);
     if (status != LW_OK)
         return status;
     node = lw_yaml_get(root, "steps");

@@ -214,3 +214,24 @@ const struct isa_function *lnc_kernel_find(const struct isa_object *object, cons
     }
     return *count == 1 ? found : NULL;
 }
+
+const struct isa_variable *lnc_variable_find(const struct isa_object *object, const char *wanted,
+                                             unsigned *count)
+{
+    const struct isa_variable *found = NULL;
+    unsigned best = 0;
+
+    *count = 0;
+    for (unsigned i = 0; i < object->variable_count; i++) {
+        const struct isa_variable *v = &object->variables[i];
+        bool global = v->space == ISA_SPACE_GLOBAL || v->space == ISA_SPACE_CONST;
+        unsigned quality = global ? match(v->name, wanted) : 0;
+
+        if (quality == 0 || quality < best)
+            continue;
+        *count = quality == best ? *count + 1 : 1;
+        best = quality;
+        found = v;
+    }
+    return *count == 1 ? found : NULL;
+}

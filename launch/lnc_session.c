@@ -22,6 +22,7 @@ struct lnc_session {
     struct isa_object *object;
     struct emu_program *program;
     uint64_t *addresses; /* by buffer index; swap exchanges them */
+    uint64_t *handles;   /* by texture index: where its descriptor lies */
     uint8_t *chunk, *other_chunk;
     struct frame frames[LNC_MAX_NEST + 1];
     unsigned depth;
@@ -82,6 +83,12 @@ static enum lw_status check_arg(const struct lnc_session *session, const struct 
             return lw_yaml_fail(doc, arg->node, err,
                                 "argument %u (%s) of %s is a value of %u bytes, not a buffer",
                                 index + 1, name, step->entry, param->size_bytes);
+        return LW_OK;
+    case LNC_ARG_TEXTURE:
+        if (param->size_bytes != 8 || shared)
+            return lw_yaml_fail(doc, arg->node, err,
+                                "argument %u (%s) of %s is not 64 bits wide: no texture",
+                                index + 1, name, step->entry);
         return LW_OK;
     case LNC_ARG_LOCAL:
         if (!shared)
@@ -313,14 +320,69 @@ static enum lw_status write_init(struct lnc_session *session, const struct lnc_i
     return LW_OK;
 }
 
+/* What a buffer stands for that is a variable of the program. */
+static enum lw_status find_variable(const struct lnc_session *session, const struct lnc_buffer *b,
+                                    const struct isa_variable **variable, struct lw_error *err)
+{
+    const struct lw_yaml *node = lw_yaml_get(b->node, "variable");
+    unsigned count;
+    const struct isa_variable *v = lnc_variable_find(session->object, b->variable, &count);
+
+    if (v == NULL)
+        return lw_yaml_fail(session->file->doc, node, err,
+                            count == 0 ? "variable: the program has no global or constant "
+                                         "variable %.60s"
+                                       : "variable: more than one may be meant by %.60s; give "
+                                         "the name as the compiler writes it",
+                            b->variable);
+    if (b->count * b->type->bytes > v->size_bytes)
+        return lw_yaml_fail(session->file->doc, b->node, err,
+                            "buffer %.60s: %" PRIu64 " bytes are more than the %" PRIu64
+                            " of variable %.60s",
+                            b->name, b->count * b->type->bytes, (uint64_t)v->size_bytes,
+                            b->variable);
+    *variable = v;
+    return LW_OK;
+}
+
+/* Once the program is on the machine: where they are, and what they hold if the file says so. */
+static enum lw_status fill_variables(struct lnc_session *session, struct lw_error *err)
+{
+    for (const struct lnc_buffer *b = session->file->buffers; b != NULL; b = b->next) {
+        uint64_t *address = &session->addresses[b->index];
+        const struct isa_variable *variable;
+        enum lw_status status;
+
+        if (b->variable == NULL)
+            continue;
+        status = find_variable(session, b, &variable, err);
+        if (status != LW_OK)
+            return status;
+        *address = emu_program_variable(session->program, variable->name, NULL);
+        if (b->init.kind != LNC_ZERO)
+            status = write_init(session, &b->init, b->type, *address, b->count, err);
+        if (status != LW_OK)
+            return at(session, b->node, err);
+    }
+    return LW_OK;
+}
+
 static enum lw_status make_buffers(struct lnc_session *session, struct lw_error *err)
 {
     for (const struct lnc_buffer *b = session->file->buffers; b != NULL; b = b->next) {
         uint64_t *address = &session->addresses[b->index];
-        enum lw_status status =
-            emu_alloc(session->machine, b->count * b->type->bytes, b->name,
-                      b->read_only ? EMU_ALLOC_READ_ONLY : 0, address, err);
+        enum lw_status status;
 
+        if (b->variable != NULL) { /* a bad one is told before anything runs */
+            const struct isa_variable *variable;
+
+            status = find_variable(session, b, &variable, err);
+            if (status != LW_OK)
+                return status;
+            continue;
+        }
+        status = emu_alloc(session->machine, b->count * b->type->bytes, b->name,
+                           b->read_only ? EMU_ALLOC_READ_ONLY : 0, address, err);
         /* Fresh memory is zero. */
         if (status == LW_OK && b->init.kind != LNC_ZERO &&
             !(b->init.kind == LNC_CONSTANT && b->init.constant == 0))
@@ -348,9 +410,10 @@ enum lw_status lnc_session_create(struct lnc_file *file, struct emu_machine *mac
     session->machine = machine;
     session->print = options != NULL ? options->print : NULL;
     session->addresses = calloc(file->buffer_count + 1, sizeof *session->addresses);
+    session->handles = calloc(file->texture_count + 1, sizeof *session->handles);
     session->chunk = malloc(CHUNK_BYTES);
     session->other_chunk = malloc(CHUNK_BYTES);
-    if (session->addresses == NULL || session->chunk == NULL || session->other_chunk == NULL) {
+    if (session->addresses == NULL || session->handles == NULL || session->chunk == NULL || session->other_chunk == NULL) {
         status = LW_FAIL(err, LW_ENOMEM, "no memory for a session");
         goto cleanup;
     }
@@ -377,9 +440,15 @@ enum lw_status lnc_session_create(struct lnc_file *file, struct emu_machine *mac
     status = bind_steps(session, file->steps, err);
     if (status == LW_OK)
         status = make_buffers(session, err);
+    if (status == LW_OK)
+        status = lnc_textures_make(file, machine, session->object, session->handles, err);
     /* Last: once the machine has the program, the object must live as long as it. */
     if (status == LW_OK)
         status = emu_program_load(machine, session->object, &session->program, err);
+    if (status == LW_OK)
+        status = lnc_textures_find(file, session->program, session->handles, err);
+    if (status == LW_OK)
+        status = fill_variables(session, err);
     session->frames[0] = (struct frame){.next = file->steps};
     if (status == LW_OK) {
         *out = session;
@@ -396,6 +465,7 @@ void lnc_session_destroy(struct lnc_session *session)
         return;
     isa_object_destroy(session->object);
     free(session->addresses);
+    free(session->handles);
     free(session->chunk);
     free(session->other_chunk);
     free(session);
@@ -458,10 +528,17 @@ static enum lw_status launch(struct lnc_session *session, const struct lnc_step 
         }
         if (arg->kind == LNC_ARG_TYPED) {
             memcpy(params + param->offset, arg->data, arg->size_bytes);
+            for (const struct lnc_hole *h = arg->holes; h != NULL; h = h->next)
+                lw_put64(params + param->offset + h->at,
+                         h->texture != NULL
+                             ? session->handles[h->texture->index]
+                             : session->addresses[h->buffer->index] + h->offset_bytes);
             continue;
         }
         if (arg->kind == LNC_ARG_BUFFER) {
             bits = session->addresses[arg->buffer->index] + arg->offset_bytes;
+        } else if (arg->kind == LNC_ARG_TEXTURE) {
+            bits = session->handles[arg->texture->index];
         } else if (arg->kind == LNC_ARG_LOCAL) {
             shared = (shared + 15) & ~UINT64_C(15);
             bits = shared;
@@ -480,6 +557,10 @@ static enum lw_status launch(struct lnc_session *session, const struct lnc_step 
     }
     l.dynamic_shared_bytes = (uint32_t)(shared - static_end);
     l.params = params;
+    status = lnc_textures_bind(session->file, session->machine, session->handles,
+                               session->addresses, err);
+    if (status != LW_OK)
+        goto cleanup;
     status = emu_grid_launch(session->machine, &l, &grid, err);
     if (status != LW_OK) {
         at(session, step->node, err);

@@ -104,6 +104,80 @@ static enum lw_status read_typed(struct lnc_file *file, const struct lw_yaml *no
     arg->kind = LNC_ARG_TYPED;
     arg->data = data;
     arg->size_bytes = (unsigned)(count * type->bytes);
+    arg->align = type->bytes;
+    return LW_OK;
+}
+
+static enum lw_status read_arg(struct lnc_file *file, const struct lw_yaml *node, unsigned depth,
+                               struct lnc_arg *arg, struct lw_error *err);
+
+static enum lw_status read_member(struct lnc_file *file, const struct lw_yaml *node,
+                                  struct lnc_arg *member, struct lw_error *err)
+{
+    enum lw_status status;
+
+    if (node->kind != LW_YAML_MAPPING || (lw_yaml_get(node, "local") == NULL &&
+                                          lw_yaml_get(node, "iteration") == NULL)) {
+        status = read_arg(file, node, 0, member, err);
+        if (status != LW_OK || member->kind != LNC_ARG_NUMBER)
+            return status;
+        return lw_yaml_fail(file->doc, node, err,
+                            "struct: the type of %.40s is not known here, say it, such as {s32: "
+                            "%.40s}", member->text, member->text);
+    }
+    return lw_yaml_fail(file->doc, node, err,
+                        "struct: a member is a buffer, a texture, a number with its type or "
+                        "another struct");
+}
+
+/* As C lays it out: each member at a multiple of its alignment, the whole a multiple of the
+ * largest. */
+static enum lw_status read_struct(struct lnc_file *file, const struct lw_yaml *node,
+                                  struct lnc_arg *arg, struct lw_error *err)
+{
+    enum { MAX_BYTES = 4096 };
+    uint8_t *data = lw_arena_alloc(&file->arena, MAX_BYTES);
+    struct lnc_hole **tail = &arg->holes;
+    unsigned size = 0, align = 1;
+
+    if (data == NULL)
+        return lnc_no_memory(file, node, err);
+    if (node->kind != LW_YAML_SEQUENCE || node->count == 0)
+        return lw_yaml_fail(file->doc, node, err,
+                            "struct: expected a list of members, such as [A, {s32: 5}]");
+    for (const struct lw_yaml *n = node->first; n != NULL; n = n->next) {
+        struct lnc_arg member = {.node = n, .size_bytes = 8, .align = 8};
+        enum lw_status status = read_member(file, n, &member, err);
+        unsigned at;
+
+        if (status != LW_OK)
+            return status;
+        at = (size + member.align - 1) / member.align * member.align;
+        if (at + member.size_bytes > MAX_BYTES)
+            return lw_yaml_fail(file->doc, n, err, "struct: larger than %d bytes", MAX_BYTES);
+        if (member.kind == LNC_ARG_TYPED) {
+            memcpy(data + at, member.data, member.size_bytes);
+            *tail = member.holes;
+            for (; *tail != NULL; tail = &(*tail)->next)
+                (*tail)->at += at;
+        } else {
+            struct lnc_hole *hole = lw_arena_alloc(&file->arena, sizeof *hole);
+
+            if (hole == NULL)
+                return lnc_no_memory(file, n, err);
+            *hole = (struct lnc_hole){.at = at, .buffer = member.buffer,
+                                      .texture = member.texture,
+                                      .offset_bytes = member.offset_bytes};
+            *tail = hole;
+            tail = &hole->next;
+        }
+        size = at + member.size_bytes;
+        align = member.align > align ? member.align : align;
+    }
+    arg->kind = LNC_ARG_TYPED;
+    arg->data = data;
+    arg->size_bytes = (size + align - 1) / align * align;
+    arg->align = align;
     return LW_OK;
 }
 
@@ -160,8 +234,9 @@ static enum lw_status read_arg(struct lnc_file *file, const struct lw_yaml *node
                 }
             return LW_OK;
         }
-        arg->kind = LNC_ARG_BUFFER;
-        return lnc_buffer_named(file, node, &arg->buffer, err);
+        arg->texture = lnc_texture_find(file, node->text);
+        arg->kind = arg->texture != NULL ? LNC_ARG_TEXTURE : LNC_ARG_BUFFER;
+        return arg->texture != NULL ? LW_OK : lnc_buffer_named(file, node, &arg->buffer, err);
     }
     if (lw_yaml_get(node, "buffer") != NULL) {
         status = lw_yaml_known(file->doc, node, index_known, err);
@@ -185,13 +260,28 @@ static enum lw_status read_arg(struct lnc_file *file, const struct lw_yaml *node
         arg->local_bytes = status == LW_OK ? (uint32_t)value : 0;
         return status;
     }
+    if (strcmp(n->key, "texture") == 0) {
+        const char *name;
+
+        status = lw_yaml_string(file->doc, n, &name, err);
+        if (status != LW_OK)
+            return status;
+        arg->kind = LNC_ARG_TEXTURE;
+        arg->texture = lnc_texture_find(file, name);
+        return arg->texture != NULL
+                   ? LW_OK
+                   : lw_yaml_fail(file->doc, n, err, "texture: there is no \"%.60s\" under "
+                                  "textures:", name);
+    }
     if (strcmp(n->key, "iteration") == 0)
         return read_iteration(file, n, depth, arg, err);
+    if (strcmp(n->key, "struct") == 0)
+        return read_struct(file, n, arg, err);
     type = lnc_type_find(n->key);
     if (type == NULL)
         return lw_yaml_fail(file->doc, node, err,
-                            "args: unknown form \"%.40s\": a type (f32, u64, ...), local, "
-                            "iteration or buffer",
+                            "args: unknown form \"%.40s\": a type (f32, u64, ...), struct, "
+                            "local, iteration, buffer or texture",
                             n->key);
     return read_typed(file, n, type, arg, err);
 }
@@ -350,6 +440,11 @@ static enum lw_status read_swap(struct lnc_file *file, const struct lw_yaml *nod
         status = lnc_buffer_named(file, node->first->next, &step->other, err);
     if (status != LW_OK)
         return status;
+    if (step->buffer->variable != NULL || step->other->variable != NULL)
+        return lw_yaml_fail(file->doc, node, err,
+                            "swap: %s is a variable of the program and stays where it is: copy",
+                            step->buffer->variable != NULL ? step->buffer->name
+                                                           : step->other->name);
     if (step->buffer->type != step->other->type || step->buffer->count != step->other->count ||
         step->buffer->read_only != step->other->read_only)
         return lw_yaml_fail(file->doc, node, err,

@@ -9,15 +9,18 @@ liblanewise_a_SOURCES += \
 	%D%/ptx_address.c \
 	%D%/ptx_alloc.c \
 	%D%/ptx_barrier.c \
+	%D%/ptx_barrier_regs.c \
 	%D%/ptx_call.c \
 	%D%/ptx_cfg.c \
 	%D%/ptx_code.c \
 	%D%/ptx_debug.c \
 	%D%/ptx_debug_inline.c \
 	%D%/ptx_debug_place.c \
+	%D%/ptx_debug_spot.c \
 	%D%/ptx_debug_tree.c \
 	%D%/ptx_debug_write.c \
 	%D%/ptx_divergence.c \
+	%D%/ptx_dominators.c \
 	%D%/ptx_emit.c \
 	%D%/ptx_frame.c \
 	%D%/ptx_ifconv.c \
@@ -41,7 +44,9 @@ liblanewise_a_SOURCES += \
 	%D%/ptx_select_mem.c \
 	%D%/ptx_select_operand.c \
 	%D%/ptx_select_packed.c \
+	%D%/ptx_select_texture.c \
 	%D%/ptx_select_warp.c \
+	%D%/ptx_split.c \
 	%D%/ptx_tables.c \
 	%D%/ptx_translate.c
 include ptx/clang.mk

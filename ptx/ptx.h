@@ -12,6 +12,8 @@ struct ptx_options {
                              line, by the last .loc, and the PTX's behind it */
     uint32_t stack_bytes; /* of local memory for functions that call each other in a circle, which
                              has no natural end; 0: 8,192 */
+    unsigned vector_registers;  /* a kernel that calls nothing has at most so many, not less than
+                                 * 16; 0: as .maxnreg says, else all */
     unsigned barrier_registers; /* use only so many; 0: all sixteen. For tests of saving them */
     const char *comp_dir; /* for the line table; NULL: as the source says */
     struct lw_sink *notes; /* sentences about what was left out; may be NULL */

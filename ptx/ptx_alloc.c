@@ -3,8 +3,7 @@
  * Register allocation: linear scan over live ranges with holes. Ranges are taken by their
  * start; each physical row keeps the future part of what it holds, so that a test is a
  * short merge. Copies are joined first where the ranges do not meet. What does not fit
- * goes to local memory (or is computed again), predicates go to vector registers; then
- * the scan starts over with the code rewritten.
+ * is split (ptx_split.c), and the scan starts over with the code rewritten.
  */
 #include "ptx/ptx_priv.h"
 
@@ -19,6 +18,11 @@ struct range {
     bool crosses;               /* lives across a call */
 };
 enum { RESERVED_ROWS = 4 };     /* of a framed unit: v0:1, v2 and v3 */
+/* Weights of splitting, chosen by what is loaded and stored in the kernels of the suites with 32
+ * registers: that a piece of a loop gets no register either; what a piece is worth beside a value
+ * that is whole. */
+#define SPLIT_RISK 0.5f
+#define PIECE_WORTH 0.4f
 struct owned {
     uint32_t start, end, owner;
 };
@@ -34,6 +38,7 @@ struct alloc {
     struct row v[ISA_VREG_COUNT], p[ISA_PRED_COUNT];
     struct row s[ISA_SREG_COUNT], sp[ISA_PRED_COUNT]; /* of the scalar unit: never spilled */
     uint8_t *spilled; /* by vreg (representative) */
+    unsigned vector_rows; /* that this unit may use */
     bool any_spilled, out_of_scalars;
     bool join_scalars; /* copies between them; not joined they always fit (ptx_scalar) */
     uint32_t *order;
@@ -84,14 +89,20 @@ static bool early_clobber(const struct ptx_mi *mi)
            mi->in.op != ISA_V_MOV_B64;
 }
 
-static float depth_weight(const struct ptx_unit *unit, uint32_t loop, uint32_t depth)
+static float times_ten(uint32_t depth)
 {
     float w = 1;
 
-    (void)unit;
-    for (uint32_t i = 0; i < depth && i < 6 && loop != PTX_NONE; i++)
+    for (uint32_t i = 0; i < depth && i < 6; i++)
         w *= 10;
     return w;
+}
+
+/* What a use in so deep a loop costs when the value is split: a piece of the loop is loaded in
+ * front of it, if there is a register for that. */
+static float use_weight(const struct ptx_vreg *vreg, uint32_t depth, float deep)
+{
+    return depth <= vreg->level ? deep : times_ten(vreg->level) + deep * SPLIT_RISK;
 }
 
 static void build_ranges(struct alloc *al)
@@ -102,8 +113,8 @@ static void build_ranges(struct alloc *al)
     for (size_t k = unit->blocks.count; k-- > 0;) {
         const struct ptx_block *b = &unit->blocks.at[k];
         uint32_t begin = 2 * b->first, end = 2 * (b->first + b->count);
-        float w = depth_weight(unit, b->loop,
-                               b->loop == PTX_NONE ? 0 : unit->loops.at[b->loop].depth);
+        uint32_t depth = b->loop == PTX_NONE ? 0 : unit->loops.at[b->loop].depth;
+        float w = times_ten(depth);
 
         for (unsigned s = 0; s < b->succ_count; s++) {
             uint32_t to = b->succ[s];
@@ -120,7 +131,7 @@ static void build_ranges(struct alloc *al)
 
                 if (!ptx_mi_writes(mi, (enum ptx_slot)s))
                     continue;
-                al->range[v].weight += w;
+                al->range[v].weight += w; /* is stored */
                 if (partial) {
                     al->range[v].partial = true;
                     if (end_at[v] == 0)
@@ -135,7 +146,7 @@ static void build_ranges(struct alloc *al)
 
                 if (!ptx_mi_reads(mi, (enum ptx_slot)s))
                     continue;
-                al->range[v].weight += w;
+                al->range[v].weight += use_weight(&unit->vregs.at[v], depth, w);
                 /* its own result may take its place: d = d + 1 */
                 if (end_at[v] == 0)
                     end_at[v] = early && ptx_ref_vreg(mi->ref[PTX_S_D]) != v ? 2 * i + 2
@@ -288,6 +299,10 @@ static void coalesce(struct alloc *al)
                 }
                 if (unit->vregs.at[to].scalar && !al->join_scalars)
                     continue;
+                if (unit->vregs.at[to].level != 0 || unit->vregs.at[from].level != 0) {
+                    al->range[to].hint = from;
+                    continue; /* each piece has its own home */
+                }
                 if (to == from || unit->vregs.at[to].no_spill || unit->vregs.at[from].no_spill ||
                     al->range[to].s.count + al->range[from].s.count > 4096)
                     continue;
@@ -307,7 +322,7 @@ static struct row *rows_of(struct alloc *al, uint32_t v, unsigned *count)
 {
     bool pred = al->unit->vregs.at[v].rows == 0, scalar = al->unit->vregs.at[v].scalar;
 
-    *count = pred ? ISA_PRED_COUNT : scalar ? ISA_SREG_COUNT : ISA_VREG_COUNT;
+    *count = pred ? ISA_PRED_COUNT : scalar ? ISA_SREG_COUNT : al->vector_rows;
     if (scalar)
         return pred ? al->sp : al->s;
     return pred ? al->p : al->v;
@@ -428,7 +443,8 @@ static float cost_of(const struct alloc *al, uint32_t v)
         return 1e30f;
     for (size_t i = 0; i < r->s.count; i++)
         length += (float)(r->s.at[i].end - r->s.at[i].start);
-    return r->weight / (length + 1) * (float)width_of(al, v);
+    return r->weight / (length + 1) * (float)width_of(al, v) *
+           (al->unit->vregs.at[v].level != 0 ? PIECE_WORTH : 1);
 }
 
 /* No place is free: give up the cheapest window of rows, or this range itself. */
@@ -591,209 +607,17 @@ static void scan_ranges(struct alloc *al)
     }
 }
 
-/* ---- spill code ---------------------------------------------------------- */
-
-struct rewrite {
-    struct alloc *al;
-    PTX_LIST(struct ptx_mi) code;
-    uint32_t *slot;   /* by vreg: offset in local memory + 1; of predicates: vreg + 1 */
-    uint32_t *remat;  /* by vreg: its only definition + 1, if it can be repeated */
-};
-
-static uint32_t new_vreg(struct ptx_unit *unit, unsigned rows, bool no_spill)
+/* A limit is for a kernel that calls nothing: the rest share registers by docs/abi.md. */
+static unsigned vector_rows(const struct ptx_unit *unit)
 {
-    struct ptx_vreg *v = ptx_vreg_new(unit, rows);
+    const struct ptx_options *options = unit->job->options;
+    unsigned limit = unit->function->max_registers;
 
-    v->no_spill = no_spill;
-    return (uint32_t)(unit->vregs.count - 1);
-}
-
-static struct ptx_mi *put_like(struct rewrite *rw, const struct ptx_mi *like, enum isa_op op)
-{
-    struct ptx_mi *mi = PTX_PUSH(rw->al->unit->job, rw->code);
-
-    ptx_mi_init(mi, op, like->loc, like->line);
-    mi->flags = PTX_MI_SPILL;
-    return mi;
-}
-
-static void put_local(struct rewrite *rw, const struct ptx_mi *like, bool store, ptx_ref ref,
-                      unsigned rows, uint32_t offset)
-{
-    struct ptx_mi *mi = put_like(rw, like, store ? ISA_ST_LOCAL : ISA_LD_LOCAL);
-
-    mi->ref[PTX_S_A] = rw->al->unit->sp;
-    mi->ref[store ? PTX_S_X : PTX_S_D] = ref;
-    mi->rows[PTX_S_A] = 1;
-    mi->rows[PTX_S_X] = mi->rows[PTX_S_D] = (uint8_t)rows;
-    mi->in.x = offset << 8;
-    isa_mod_set(&mi->in, ISA_MOD_AMODE, ISA_AMODE_32);
-    isa_mod_set(&mi->in, ISA_MOD_SIZE,
-                rows == 1 ? ISA_SIZE_B32 : rows == 2 ? ISA_SIZE_B64 : ISA_SIZE_V4B32);
-}
-
-static uint32_t slot_of(struct rewrite *rw, uint32_t v)
-{
-    struct ptx_unit *unit = rw->al->unit;
-    unsigned rows = unit->vregs.at[v].rows;
-
-    if (rw->slot[v] != 0)
-        return rw->slot[v] - 1;
-    if (rows == 0) {
-        rw->slot[v] = new_vreg(unit, 1, false) + 1;
-    } else {
-        unit->local_bytes = (unit->local_bytes + rows * 4 - 1) & ~(rows * 4 - 1);
-        if (unit->local_bytes > 1u << 22)
-            ptx_fail(unit->job, unit->function->line, LW_EUNSUPP,
-                     "'%s' needs more than 4 MiB of local memory", unit->function->name);
-        rw->slot[v] = unit->local_bytes + 1;
-        unit->local_bytes += rows * 4;
-    }
-    return rw->slot[v] - 1;
-}
-
-static uint32_t fetch(struct rewrite *rw, const struct ptx_mi *mi, uint32_t v)
-{
-    struct ptx_unit *unit = rw->al->unit;
-    unsigned rows = unit->vregs.at[v].rows;
-    uint32_t t = new_vreg(unit, rows, true);
-
-    if (rw->remat[v] != 0) {
-        struct ptx_mi *again = PTX_PUSH(unit->job, rw->code);
-
-        *again = unit->code.at[rw->remat[v] - 1];
-        again->ref[PTX_S_D] = ptx_ref_of(t, 0);
-        again->loc = mi->loc;
-        again->line = mi->line;
-        again->flags |= PTX_MI_SPILL;
-    } else if (rows == 0) {
-        struct ptx_mi *test = put_like(rw, mi, ISA_V_SETP_U32);
-
-        isa_mod_set(&test->in, ISA_MOD_CMP, ISA_CMP_NE);
-        test->ref[PTX_S_A] = ptx_ref_of(slot_of(rw, v), 0);
-        test->ref[PTX_S_X] = PTX_ZERO;
-        test->ref[PTX_S_P] = ptx_ref_of(t, 0);
-        test->ref[PTX_S_R] = PTX_ZERO;
-        test->rows[PTX_S_A] = test->rows[PTX_S_X] = 1;
-    } else {
-        put_local(rw, mi, false, ptx_ref_of(t, 0), rows, slot_of(rw, v));
-    }
-    return t;
-}
-
-/* @member: the register of those joined in @v that is written, for debuggers. */
-static void deposit(struct rewrite *rw, const struct ptx_mi *mi, uint32_t v, uint32_t member,
-                    uint32_t t)
-{
-    struct ptx_unit *unit = rw->al->unit;
-    unsigned rows = unit->vregs.at[v].rows;
-
-    if (rows == 0) {
-        struct ptx_mi *sel = put_like(rw, mi, ISA_V_SELP_B32);
-
-        sel->ref[PTX_S_D] = ptx_ref_of(slot_of(rw, v), 0);
-        sel->ref[PTX_S_A] = PTX_ZERO;
-        sel->in.xkind = ISA_X_IMM;
-        sel->in.x = 1;
-        sel->ref[PTX_S_R] = ptx_ref_of(t, 0);
-        sel->rows[PTX_S_D] = sel->rows[PTX_S_A] = sel->rows[PTX_S_X] = 1;
-        isa_insn_set_r(&sel->in, ISA_PT, true);
-    } else {
-        put_local(rw, mi, true, ptx_ref_of(t, 0), rows, slot_of(rw, v));
-        rw->code.at[rw->code.count - 1].symbol = member;
-    }
-}
-
-static void rewrite_insn(struct rewrite *rw, uint32_t index)
-{
-    struct alloc *al = rw->al;
-    struct ptx_unit *unit = al->unit;
-    struct ptx_mi mi = unit->code.at[index];
-    uint32_t from[PTX_SLOT_COUNT], to[PTX_SLOT_COUNT], out_v[3], out_t[3], out_m[3];
-    unsigned known = 0, outs = 0;
-
-    /* a variable that is kept to the end of its scope: in memory it is kept anyway */
-    if (mi.flags & PTX_MI_PIN && ptx_ref_is_vreg(mi.ref[PTX_S_A]) &&
-        al->spilled[find(al, ptx_ref_vreg(mi.ref[PTX_S_A]))])
-        return;
-
-    for (unsigned s = 0; s < PTX_SLOT_COUNT; s++) {
-        bool written = ptx_mi_writes(&mi, (enum ptx_slot)s);
-        uint32_t v, t = PTX_NONE;
-
-        if (!ptx_ref_is_vreg(mi.ref[s]))
-            continue;
-        v = find(al, ptx_ref_vreg(mi.ref[s]));
-        if (!al->spilled[v])
-            continue;
-        if (written && rw->remat[v] != 0)
-            return; /* its definition is repeated where it is needed */
-        for (unsigned k = 0; k < known && (!written || (mi.flags & PTX_MI_PARTIAL)); k++) {
-            if (from[k] == v)
-                t = to[k];
-        }
-        if (t == PTX_NONE) {
-            /* a partial write completes the old value */
-            if (!written || (mi.flags & PTX_MI_PARTIAL))
-                t = fetch(rw, &mi, v);
-            else
-                t = new_vreg(unit, unit->vregs.at[v].rows, true);
-            if (!written || (mi.flags & PTX_MI_PARTIAL)) {
-                from[known] = v;
-                to[known++] = t;
-            }
-        }
-        if (written) {
-            out_v[outs] = v;
-            out_m[outs] = ptx_ref_vreg(mi.ref[s]);
-            out_t[outs++] = t;
-        }
-        mi.ref[s] = ptx_ref_of(t, ptx_ref_row(mi.ref[s]));
-    }
-    *PTX_PUSH(unit->job, rw->code) = mi;
-    for (unsigned k = 0; k < outs; k++)
-        deposit(rw, &mi, out_v[k], out_m[k], out_t[k]);
-}
-
-static void rewrite_spills(struct alloc *al)
-{
-    struct ptx_unit *unit = al->unit;
-    struct rewrite rw = { .al = al };
-    size_t n = unit->vregs.count;
-    uint32_t *defs = PTX_ARRAY(unit->job, uint32_t, n);
-
-    rw.slot = PTX_ARRAY(unit->job, uint32_t, n);
-    rw.remat = PTX_ARRAY(unit->job, uint32_t, n);
-    for (size_t i = 0; i < unit->code.count; i++) {
-        const struct ptx_mi *mi = &unit->code.at[i];
-
-        for (unsigned s = 0; s < PTX_SLOT_COUNT; s++) {
-            uint32_t v;
-
-            if (!ptx_mi_writes(mi, (enum ptx_slot)s))
-                continue;
-            v = find(al, ptx_ref_vreg(mi->ref[s]));
-            bool move = (mi->in.op == ISA_V_MOV_B32 || mi->in.op == ISA_V_MOV_B64) &&
-                        (mi->in.xkind == ISA_X_IMM || mi->in.xkind == ISA_X_CONST) &&
-                        !(mi->flags & (PTX_MI_PARTIAL | PTX_MI_RELOC_LOW | PTX_MI_RELOC_HIGH)) &&
-                        !ptx_ref_is_vreg(mi->ref[PTX_S_GUARD]) &&
-                        mi->rows[PTX_S_D] == unit->vregs.at[v].rows;
-
-            rw.remat[v] = defs[v]++ == 0 && move ? (uint32_t)i + 1 : 0;
-        }
-    }
-    for (size_t k = 0; k < unit->blocks.count; k++) {
-        struct ptx_block *b = &unit->blocks.at[k];
-        uint32_t first = (uint32_t)rw.code.count;
-
-        for (uint32_t i = b->first; i < b->first + b->count; i++)
-            rewrite_insn(&rw, i);
-        b->first = first;
-        b->count = (uint32_t)rw.code.count - first;
-    }
-    unit->code.at = rw.code.at;
-    unit->code.count = rw.code.count;
-    unit->code.capacity = rw.code.capacity;
+    if (options != NULL && options->vector_registers != 0)
+        limit = options->vector_registers;
+    if (limit == 0 || limit > ISA_VREG_COUNT || unit->framed)
+        return ISA_VREG_COUNT;
+    return limit < PTX_LEAST_REGISTERS ? PTX_LEAST_REGISTERS : limit;
 }
 
 void ptx_alloc(struct ptx_unit *unit)
@@ -806,6 +630,7 @@ void ptx_alloc(struct ptx_unit *unit)
 
         al->unit = unit;
         al->join_scalars = join_scalars;
+        al->vector_rows = vector_rows(unit);
         al->range = PTX_ARRAY(unit->job, struct range, n + 1);
         al->rep = PTX_ARRAY(unit->job, uint32_t, n + 1);
         al->spilled = PTX_ARRAY(unit->job, uint8_t, n + 1);
@@ -841,7 +666,9 @@ void ptx_alloc(struct ptx_unit *unit)
             }
             return;
         }
-        rewrite_spills(al);
+        for (uint32_t v = 0; v < n; v++)
+            al->rep[v] = find(al, v);
+        ptx_split(unit, al->rep, al->spilled);
     }
     ptx_fail(unit->job, unit->function->line, LW_EUNSUPP,
              "no register allocation was found for '%s'", unit->function->name);

@@ -22,7 +22,7 @@
 /* Whether region @g does for a branch with bssy block @start and the same join: then every
  * lane at the branch is a member of g and meets the others at the join anyway. g's start
  * must dominate, and lie in the loop of the join, so that no round passes it by. */
-static bool serves(const struct ptx_unit *unit, const struct ptx_region *g, uint32_t start)
+bool ptx_region_serves(const struct ptx_unit *unit, const struct ptx_region *g, uint32_t start)
 {
     return ptx_dominates(unit, g->start, start) &&
            ptx_in_loop(unit, g->start, unit->blocks.at[g->join].loop);
@@ -32,7 +32,7 @@ static struct ptx_region *region_for(struct ptx_unit *unit, uint32_t *first_of, 
                                      uint32_t start, uint32_t join, uint32_t scope)
 {
     for (uint32_t r = first_of[join]; r != 0; r = next[r]) {
-        if (unit->regions.at[r - 1].scope == scope && serves(unit, &unit->regions.at[r - 1], start))
+        if (unit->regions.at[r - 1].scope == scope && ptx_region_serves(unit, &unit->regions.at[r - 1], start))
             return &unit->regions.at[r - 1];
     }
     struct ptx_region *g = PTX_PUSH(unit->job, unit->regions);
@@ -67,8 +67,10 @@ static uint32_t start_for(const struct ptx_unit *unit, uint32_t x, uint32_t join
  * round: the ends are the latches, edges out of the loop do not count.
  */
 struct local {
-    uint32_t *ipdom, *number; /* by block; valid where seen has the stamp */
-    uint32_t *seen, *next, *order, *stack;
+    uint32_t *met;                 /* by block: + 1, of this round where seen has the stamp */
+    uint32_t *seen, *next, *stack; /* by block */
+    uint32_t *block_at;            /* by node */
+    struct ptx_dominators *d;
     uint32_t stamp;
 };
 
@@ -79,70 +81,74 @@ static bool in_round(const struct ptx_unit *unit, uint32_t from, unsigned k, uin
     return to != unit->loops.at[loop].header && ptx_in_loop(unit, to, loop);
 }
 
+static void meet(struct local *lo, uint32_t b, uint32_t parent)
+{
+    struct ptx_dominators *d = lo->d;
+
+    lo->seen[b] = lo->stamp;
+    lo->next[b] = 0;
+    lo->met[b] = d->count;
+    lo->block_at[d->count] = b;
+    d->parent[d->count++] = parent;
+}
+
 static void local_postdominators(struct ptx_unit *unit, uint32_t loop, struct local *lo)
 {
     const struct ptx_loop *l = &unit->loops.at[loop];
-    uint32_t count = 0, depth = 0, root = PTX_NONE;
+    struct ptx_dominators *d = lo->d;
+    uint32_t depth = 0;
 
     lo->stamp++;
+    d->count = 1;
     for (size_t i = 0; i < l->latches.count; i++) {
         if (lo->seen[l->latches.at[i]] == lo->stamp)
             continue;
+        meet(lo, l->latches.at[i], 0);
         lo->stack[depth++] = l->latches.at[i];
-        lo->seen[l->latches.at[i]] = lo->stamp;
-        lo->next[l->latches.at[i]] = 0;
         while (depth != 0) {
-            uint32_t b = lo->stack[depth - 1];
-            const struct ptx_block *block = &unit->blocks.at[b];
+            uint32_t b = lo->stack[depth - 1], p;
 
-            if (b != l->header && lo->next[b] < block->pred_count) {
-                uint32_t p = block->pred[lo->next[b]++];
-
-                if (lo->seen[p] != lo->stamp && ptx_in_loop(unit, p, loop)) {
-                    lo->seen[p] = lo->stamp;
-                    lo->next[p] = 0;
-                    lo->stack[depth++] = p;
-                }
-            } else {
-                lo->ipdom[b] = PTX_NONE - 1; /* not known yet */
-                lo->number[b] = count;
-                lo->order[count++] = b;
+            if (b == l->header || lo->next[b] == unit->blocks.at[b].pred_count) {
                 depth--;
+                continue;
             }
+            p = unit->blocks.at[b].pred[lo->next[b]++];
+            if (lo->seen[p] == lo->stamp || !ptx_in_loop(unit, p, loop))
+                continue;
+            meet(lo, p, lo->met[b]);
+            lo->stack[depth++] = p;
         }
     }
-    for (bool changed = true; changed;) {
-        changed = false;
-        for (uint32_t i = count; i-- > 0;) {
-            uint32_t b = lo->order[i], d = PTX_NONE - 1;
+    d->first[1] = 0;
+    for (uint32_t i = 1; i < d->count; i++) {
+        uint32_t b = lo->block_at[i];
 
-            for (unsigned k = 0; k < unit->blocks.at[b].succ_count; k++) {
-                uint32_t s = unit->blocks.at[b].succ[k];
+        d->first[i + 1] = d->first[i];
+        for (unsigned k = 0; k < unit->blocks.at[b].succ_count; k++) {
+            uint32_t s = unit->blocks.at[b].succ[k];
 
-                if (s == l->header)
-                    s = root; /* the round ends */
-                else if (!in_round(unit, b, k, loop) || lo->seen[s] != lo->stamp ||
-                         lo->ipdom[s] == PTX_NONE - 1)
-                    continue;
-                if (d == PTX_NONE - 1) {
-                    d = s;
-                    continue;
-                }
-                while (d != s && d != root && s != root) {
-                    if (lo->number[d] < lo->number[s])
-                        d = lo->ipdom[d];
-                    else
-                        s = lo->ipdom[s];
-                }
-                if (s == root)
-                    d = root;
-            }
-            if (lo->ipdom[b] != d) {
-                lo->ipdom[b] = d;
-                changed = true;
-            }
+            if (s == l->header)
+                d->from[d->first[i + 1]++] = 0; /* the round ends */
+            else if (in_round(unit, b, k, loop) && lo->seen[s] == lo->stamp)
+                d->from[d->first[i + 1]++] = lo->met[s];
         }
     }
+    ptx_dominators_find(d);
+}
+
+/* Where a branch of the loop joins; PTX_NONE: the round may end first, or nothing leads on. */
+static uint32_t local_join(const struct local *lo, uint32_t x)
+{
+    uint32_t up = lo->seen[x] == lo->stamp ? lo->d->idom[lo->met[x]] : 0;
+
+    return up == 0 ? PTX_NONE : lo->block_at[up];
+}
+
+/* Whether lanes that a branch parts may go on with a round of loop @l on both sides, perhaps
+ * behind loops inside it. */
+static bool parts_round(const struct ptx_unit *unit, uint32_t x, uint32_t l)
+{
+    return unit->blocks.at[x].loop != l || (in_round(unit, x, 0, l) && in_round(unit, x, 1, l));
 }
 
 static void find_regions(struct ptx_unit *unit)
@@ -151,12 +157,12 @@ static void find_regions(struct ptx_unit *unit)
     uint32_t *first_of = PTX_ARRAY(unit->job, uint32_t, n), *next;
     uint8_t *wanted = PTX_ARRAY(unit->job, uint8_t, unit->loops.count + 1);
     PTX_LIST(uint32_t) branches = { 0 };
-    struct local lo = { .ipdom = PTX_ARRAY(unit->job, uint32_t, n),
-                        .number = PTX_ARRAY(unit->job, uint32_t, n),
-                        .seen = PTX_ARRAY(unit->job, uint32_t, n),
-                        .next = PTX_ARRAY(unit->job, uint32_t, n),
-                        .order = PTX_ARRAY(unit->job, uint32_t, n),
-                        .stack = PTX_ARRAY(unit->job, uint32_t, n) };
+    struct local lo = { .met = PTX_ARRAY(unit->job, uint32_t, n + 1),
+                        .seen = PTX_ARRAY(unit->job, uint32_t, n + 1),
+                        .next = PTX_ARRAY(unit->job, uint32_t, n + 1),
+                        .stack = PTX_ARRAY(unit->job, uint32_t, n + 1),
+                        .block_at = PTX_ARRAY(unit->job, uint32_t, n + 2),
+                        .d = ptx_dominators_new(unit->job, n + 1, 2 * n) };
 
     for (uint32_t k = 0; k < unit->rpo_count; k++) {
         const struct ptx_block *b = &unit->blocks.at[unit->rpo[k]];
@@ -168,8 +174,8 @@ static void find_regions(struct ptx_unit *unit)
         for (uint32_t l = b->loop; l != PTX_NONE; l = unit->loops.at[l].parent) {
             if (b->ipdom != PTX_NONE && ptx_in_loop(unit, b->ipdom, l))
                 break;
-            wanted[l] = 1;
-            room++;
+            wanted[l] |= parts_round(unit, unit->rpo[k], l);
+            room += parts_round(unit, unit->rpo[k], l);
         }
     }
     /* the branches of each loop, in order, with those that meet outside it */
@@ -184,6 +190,8 @@ static void find_regions(struct ptx_unit *unit)
         for (uint32_t l = b->loop; l != PTX_NONE; l = unit->loops.at[l].parent) {
             if (b->ipdom != PTX_NONE && ptx_in_loop(unit, b->ipdom, l))
                 break;
+            if (!parts_round(unit, branches.at[i], l))
+                continue; /* one side leaves at once: the other is not split */
             list[entries].branch = branches.at[i];
             list[entries].next = head[l];
             head[l] = entries++;
@@ -203,19 +211,11 @@ static void find_regions(struct ptx_unit *unit)
             continue;
         local_postdominators(unit, l, &lo);
         for (uint32_t i = head[l]; i != 0; i = list[i].next) {
-            uint32_t x = list[i].branch, join, start;
-            struct ptx_region *g;
+            uint32_t x = list[i].branch, join = local_join(&lo, x);
 
-            if (lo.seen[x] != lo.stamp)
-                continue;
-            join = lo.ipdom[x];
-            if (join >= PTX_NONE - 1)
-                continue;
-            start = start_for(unit, x, join);
-            if (start == x && !(in_round(unit, x, 0, l) && in_round(unit, x, 1, l)))
-                continue; /* one side leaves at once: the other is not split */
-            g = region_for(unit, first_of, next, start, join, l);
-            *PTX_PUSH(unit->job, g->branches) = x;
+            if (join != PTX_NONE)
+                *PTX_PUSH(unit->job, region_for(unit, first_of, next, start_for(unit, x, join), join,
+                                                l)->branches) = x;
         }
     }
 }
@@ -223,7 +223,14 @@ static void find_regions(struct ptx_unit *unit)
 struct scratch {
     uint32_t *inside, *can; /* by block: stamps */
     uint32_t stamp;
+    PTX_LIST(uint32_t) work, reached;
 };
+
+/* Of a block that was reached: the join can be reached from it, or no end at all. */
+static bool is_inside(const struct ptx_unit *unit, const struct scratch *s, uint32_t block)
+{
+    return s->can[block] == s->stamp || !unit->blocks.at[block].reaches_end;
+}
 
 /* Whether an edge may lead to the join: not into an exit, nor out of the region's loop. */
 static bool stays(const struct ptx_unit *unit, const struct ptx_region *g, uint32_t from,
@@ -236,32 +243,32 @@ static bool stays(const struct ptx_unit *unit, const struct ptx_region *g, uint3
 /* Blocks between bssy and bsync, and the edges that leave without the bsync. */
 static void extend_region(struct ptx_unit *unit, struct ptx_region *g, struct scratch *s)
 {
-    PTX_LIST(uint32_t) work = { 0 };
-    PTX_LIST(uint32_t) reached = { 0 };
     const struct ptx_block *start = &unit->blocks.at[g->start];
+    size_t inside = 0;
 
     s->stamp++;
+    s->reached.count = 0;
     for (unsigned k = 0; k < start->succ_count; k++) {
         if (stays(unit, g, g->start, k))
-            *PTX_PUSH(unit->job, work) = start->succ[k];
+            *PTX_PUSH(unit->job, s->work) = start->succ[k];
     }
-    while (work.count != 0) {
-        uint32_t b = work.at[--work.count];
+    while (s->work.count != 0) {
+        uint32_t b = s->work.at[--s->work.count];
 
         if (b == g->join || s->inside[b] == s->stamp)
             continue;
         s->inside[b] = s->stamp;
-        *PTX_PUSH(unit->job, reached) = b;
+        *PTX_PUSH(unit->job, s->reached) = b;
         for (unsigned k = 0; k < unit->blocks.at[b].succ_count; k++) {
             if (stays(unit, g, b, k))
-                *PTX_PUSH(unit->job, work) = unit->blocks.at[b].succ[k];
+                *PTX_PUSH(unit->job, s->work) = unit->blocks.at[b].succ[k];
         }
     }
     /* from which of them can the join be reached without the start? */
     s->can[g->join] = s->stamp;
-    *PTX_PUSH(unit->job, work) = g->join;
-    while (work.count != 0) {
-        const struct ptx_block *b = &unit->blocks.at[work.at[--work.count]];
+    *PTX_PUSH(unit->job, s->work) = g->join;
+    while (s->work.count != 0) {
+        const struct ptx_block *b = &unit->blocks.at[s->work.at[--s->work.count]];
 
         for (uint32_t k = 0; k < b->pred_count; k++) {
             uint32_t p = b->pred[k];
@@ -271,16 +278,21 @@ static void extend_region(struct ptx_unit *unit, struct ptx_region *g, struct sc
                 s->can[p] == s->stamp)
                 continue;
             s->can[p] = s->stamp;
-            *PTX_PUSH(unit->job, work) = p;
+            *PTX_PUSH(unit->job, s->work) = p;
         }
     }
-    for (size_t i = 0; i <= reached.count; i++) {
-        uint32_t b = i < reached.count ? reached.at[i] : g->start;
+    for (size_t i = 0; i < s->reached.count; i++)
+        inside += is_inside(unit, s, s->reached.at[i]);
+    g->inside.at = PTX_ARRAY(unit->job, uint32_t, inside + 1);
+    g->inside.capacity = inside + 1;
+    for (size_t i = 0; i <= s->reached.count; i++) {
+        bool reached = i < s->reached.count;
+        uint32_t b = reached ? s->reached.at[i] : g->start;
         const struct ptx_block *block = &unit->blocks.at[b];
 
-        if (i < reached.count && (s->can[b] == s->stamp || !block->reaches_end))
+        if (reached && is_inside(unit, s, b))
             *PTX_PUSH(unit->job, g->inside) = b;
-        if (i < reached.count && (b == g->start || s->can[b] != s->stamp))
+        if (reached && (b == g->start || s->can[b] != s->stamp))
             continue;
         for (unsigned k = 0; k < block->succ_count; k++) {
             uint32_t to = block->succ[k];
@@ -291,218 +303,6 @@ static void extend_region(struct ptx_unit *unit, struct ptx_region *g, struct sc
         }
     }
     g->size = (uint32_t)g->inside.count;
-}
-
-static bool g_calls(const struct ptx_region *g, const uint8_t *calls)
-{
-    for (size_t k = 0; k < g->inside.count; k++) {
-        if (calls[g->inside.at[k]])
-            return true;
-    }
-    return false;
-}
-
-static int by_size(const void *a, const void *b)
-{
-    const struct ptx_region *x = *(struct ptx_region *const *)a;
-    const struct ptx_region *y = *(struct ptx_region *const *)b;
-
-    if (x->size != y->size)
-        return x->size > y->size ? -1 : 1;
-    return x < y ? -1 : 1;
-}
-
-static void sort_regions(struct ptx_region **at, size_t n, struct ptx_region **room)
-{
-    /* merge sort: qsort may allocate and is not stable across hosts */
-    if (n < 2)
-        return;
-    size_t half = n / 2, i = 0, j = half, k = 0;
-
-    sort_regions(at, half, room);
-    sort_regions(at + half, n - half, room);
-    while (i < half || j < n)
-        room[k++] = j == n || (i < half && by_size(&at[i], &at[j]) < 0) ? at[i++] : at[j++];
-    memcpy(at, room, n * sizeof *at);
-}
-
-/* ---- more regions than registers ----------------------------------------- */
-
-enum relation { APART, AROUND, CROSSING };
-
-/* How a region @h that is at least as large lies to @g, whose blocks have the stamp: registers
- * may be equal if apart; if it lies around g, g can save its number. */
-static enum relation relation_of(const struct ptx_unit *unit, const struct ptx_region *h,
-                                 const struct ptx_region *g, struct scratch *s)
-{
-    uint32_t outer = ++s->stamp, found = 0;
-    bool touches, start, join;
-
-    (void)unit;
-    for (size_t k = 0; k < h->inside.count; k++)
-        s->can[h->inside.at[k]] = outer;
-    for (size_t k = 0; k < g->inside.count; k++)
-        found += s->can[g->inside.at[k]] == outer;
-    start = s->can[g->start] == outer;
-    join = s->can[g->join] == outer;
-    touches = found != 0 || start || join || h->start == g->start;
-    for (size_t k = 0; k < g->inside.count; k++)
-        touches |= g->inside.at[k] == h->start || g->inside.at[k] == h->join;
-    if (!touches)
-        return APART;
-    for (size_t k = 0; k < g->inside.count; k++) {
-        if (g->inside.at[k] == h->start || g->inside.at[k] == h->join)
-            return CROSSING;
-    }
-    return found == g->inside.count && start && h->start != g->start && (join || h->join == g->join)
-               ? AROUND : CROSSING;
-}
-
-static uint32_t new_pair(struct ptx_unit *unit)
-{
-    (void)ptx_vreg_new(unit, 2);
-    return (uint32_t)(unit->vregs.count - 1);
-}
-
-/* A register whose regions that meet g all lie around it: fewest first. Their number is
- * saved while g has the register. False: there is none, or g can be entered in the middle. */
-static bool share_register(struct ptx_unit *unit, struct ptx_region **sorted, size_t count,
-                           struct ptx_region *g, uint32_t refused)
-{
-    struct scratch s = { .can = PTX_ARRAY(unit->job, uint32_t, unit->blocks.count) };
-    unsigned around[ISA_BREG_COUNT] = { 0 }, best = ISA_BREG_COUNT;
-
-    /* a lane that came to the join past the start would wait there with the outer number, for
-     * lanes that may wait for it elsewhere */
-    if (!serves(unit, g, g->join) || !unit->function->kernel)
-        return false;
-    for (size_t i = 0; i < unit->code.count; i++) { /* calls save by rules of their own */
-        if (isa_op_info((enum isa_op)unit->code.at[i].in.op)->flags & ISA_F_CALL)
-            return false;
-    }
-    for (size_t i = 0; i < count; i++) {
-        const struct ptx_region *h = sorted[i];
-
-        switch (relation_of(unit, h, g, &s)) {
-        case APART: break;
-        case AROUND: around[h->barrier]++; break;
-        case CROSSING: refused |= 1u << h->barrier; break;
-        }
-    }
-    for (unsigned b = 0; b < ISA_BREG_COUNT; b++) {
-        if (!(refused >> b & 1) && around[b] != 0 && (best == ISA_BREG_COUNT || around[b] < around[best]))
-            best = b;
-    }
-    if (best == ISA_BREG_COUNT)
-        return false;
-    g->barrier = (uint8_t)best;
-    g->saved = new_pair(unit);
-    unit->lossy = true;
-    /* a stack's load wants one bssy to reach each branch that names a register: behind g
-     * that would be g's */
-    for (size_t i = 0; i < count; i++) {
-        struct ptx_region *h = sorted[i];
-
-        if (h->barrier == best && relation_of(unit, h, g, &s) == AROUND) {
-            size_t kept = 0;
-
-            for (size_t k = 0; k < h->branches.count; k++) {
-                if (h->branches.at[k] == h->start)
-                    h->branches.at[kept++] = h->branches.at[k];
-            }
-            h->branches.count = kept;
-        }
-    }
-    return true;
-}
-
-static void number_regions(struct ptx_unit *unit)
-{
-    size_t n = unit->regions.count;
-    struct ptx_region **sorted = PTX_ARRAY(unit->job, struct ptx_region *, n + 1);
-    struct ptx_region **room = PTX_ARRAY(unit->job, struct ptx_region *, n + 1);
-    /* by block: registers of the regions that have it inside, start or end there */
-    uint32_t *inside = PTX_ARRAY(unit->job, uint32_t, unit->blocks.count);
-    uint32_t *starts = PTX_ARRAY(unit->job, uint32_t, unit->blocks.count);
-    uint32_t *joins = PTX_ARRAY(unit->job, uint32_t, unit->blocks.count);
-
-    uint8_t *calls = PTX_ARRAY(unit->job, uint8_t, unit->blocks.count);
-    uint32_t callees = (uint32_t)lw_mask(unit->breg_base), absent = 0;
-    const struct ptx_options *options = unit->job->options;
-
-    if (options != NULL && options->barrier_registers != 0)
-        absent = 0xffff & ~(uint32_t)lw_mask(options->barrier_registers);
-
-    for (size_t b = 0; callees != 0 && b < unit->blocks.count; b++) {
-        const struct ptx_block *block = &unit->blocks.at[b];
-
-        for (uint32_t i = block->first; i < block->first + block->count; i++)
-            calls[b] |= (isa_op_info((enum isa_op)unit->code.at[i].in.op)->flags & ISA_F_CALL) != 0;
-    }
-    for (size_t i = 0; i < n; i++) {
-        sorted[i] = &unit->regions.at[i];
-        sorted[i]->saved = PTX_NONE;
-    }
-    sort_regions(sorted, n, room);
-    for (size_t i = 0; i < n; i++) {
-        struct ptx_region *g = sorted[i];
-        /* A block's bsyncs stand at its start and its bssys at its end, so a region may
-         * end where another starts; but no lane may pass, inside, a bsync or bssy of its
-         * own register that belongs to another region. */
-        uint32_t clash = inside[g->start] | starts[g->start] | inside[g->join] | absent;
-
-        for (size_t k = 0; k < g->inside.count; k++) {
-            uint32_t b = g->inside.at[k];
-
-            /* nobody is in a region without calls when a callee uses its registers */
-            clash |= inside[b] | starts[b] | joins[b] | (calls[b] ? callees : 0);
-        }
-        g->saved = PTX_NONE;
-        if ((clash & 0xffff) == 0xffff &&
-            !share_register(unit, sorted, i, g, absent | (g_calls(g, calls) ? callees : 0))) {
-            const struct ptx_block *b =
-                &unit->blocks.at[g->branches.count != 0 ? g->branches.at[0] : g->start];
-
-            ptx_fail(unit->job, b->line, LW_EUNSUPP,
-                     "'%s' has more than %u regions of divergent flow that cross each other%s, which "
-                     "is not supported", unit->function->name, ISA_BREG_COUNT - unit->breg_base,
-                     unit->breg_base != 0 ? " around calls" : "");
-        }
-        if (g->saved == PTX_NONE)
-            g->barrier = (uint8_t)lw_lowest(~clash);
-        if (unit->breg_count <= g->barrier)
-            unit->breg_count = g->barrier + 1u;
-        starts[g->start] |= 1u << g->barrier;
-        joins[g->join] |= 1u << g->barrier;
-        for (size_t k = 0; k < g->inside.count; k++)
-            inside[g->inside.at[k]] |= 1u << g->barrier;
-    }
-    for (size_t i = 0; i < n; i++) {
-        struct ptx_region *g = sorted[i];
-
-        *PTX_PUSH(unit->job, unit->blocks.at[g->start].joins) = (uint32_t)(g - unit->regions.at);
-        /* a branch names the barrier at its post-dominator: a stack needs a place that all
-         * lanes come to; the joins of loops that may be left serve convergence barriers */
-        for (size_t k = 0; g->scope == PTX_NONE && k < g->branches.count; k++)
-            unit->blocks.at[g->branches.at[k]].branch_barrier = g->barrier;
-        for (size_t k = 0; k < g->leaves.count; k++) {
-            struct ptx_block *from = &unit->blocks.at[g->leaves.at[k] >> 1];
-            unsigned edge = g->leaves.at[k] & 1;
-            bool left = false; /* with an outer region: what is saved of it is given up, too */
-
-            for (size_t j = 0; j < from->breaks[edge].count; j++)
-                left |= from->breaks[edge].at[j] == g->barrier;
-            *PTX_PUSH(unit->job, from->breaks[edge]) = g->barrier;
-            *PTX_PUSH(unit->job, from->break_gives[edge]) =
-                g->saved == PTX_NONE ? 0 : (g->saved + 1) | (left ? PTX_GIVE_UP : 0);
-        }
-        /* the smaller regions' bsync come first */
-        struct ptx_region *h = sorted[n - 1 - i];
-
-        *PTX_PUSH(unit->job, unit->blocks.at[h->join].syncs) = h->barrier;
-        *PTX_PUSH(unit->job, unit->blocks.at[h->join].sync_gives) =
-            h->saved == PTX_NONE ? 0 : h->saved + 1;
-    }
 }
 
 /* Loops that may wait for another lane; softness of the kernel (MACHINE 2). */
@@ -600,7 +400,7 @@ void ptx_barriers(struct ptx_unit *unit)
     add_wraps(unit);
     for (size_t i = 0; i < unit->regions.count; i++)
         extend_region(unit, &unit->regions.at[i], &scratch);
-    number_regions(unit);
+    ptx_barrier_numbers(unit);
     name_wraps(unit);
     find_spins(unit);
     yield_at_entry(unit);

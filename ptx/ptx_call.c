@@ -324,6 +324,35 @@ static void add_callee(struct ptx_unit *unit, const struct ptx_calls *callee)
         unit->breg_base = callee->tree.barriers;
 }
 
+/* Functions that reach each other leave free what any of them calls outside their circle: else a
+ * region around a call of another one would lose its lanes' number there. They save their own. */
+static unsigned below_circle(const struct ptx_module *module, uint32_t scc)
+{
+    struct ptx_tree *circle = &module->sccs.at[scc];
+
+    for (size_t f = 0; !circle->below_known && f < module->functions.count; f++) {
+        const struct ptx_calls *calls = &module->functions.at[f].calls;
+
+        if (!calls->reachable || calls->scc != scc)
+            continue;
+        for (size_t i = 0; i < calls->callees.count; i++) {
+            const struct ptx_calls *callee = &module->functions.at[calls->callees.at[i]].calls;
+
+            if (callee->scc != scc && circle->barriers < callee->tree.barriers)
+                circle->barriers = callee->tree.barriers;
+        }
+        for (size_t k = 0; calls->indirect && k < module->functions.count; k++) {
+            const struct ptx_calls *callee = &module->functions.at[k].calls;
+
+            if (callee->address_taken && callee->scc != scc &&
+                circle->barriers < callee->tree.barriers)
+                circle->barriers = callee->tree.barriers;
+        }
+    }
+    circle->below_known = true;
+    return circle->barriers;
+}
+
 void ptx_calls_begin(struct ptx_unit *unit)
 {
     const struct ptx_module *module = unit->module;
@@ -338,6 +367,11 @@ void ptx_calls_begin(struct ptx_unit *unit)
     for (size_t f = 0; calls->indirect && f < module->functions.count; f++) {
         if (module->functions.at[f].calls.address_taken)
             add_callee(unit, &module->functions.at[f].calls);
+    }
+    if (calls->recursive) {
+        unsigned below = below_circle(module, calls->scc);
+
+        unit->breg_base = unit->breg_base > below ? unit->breg_base : below;
     }
     if (calls->tree.below_bytes > 1u << 22)
         ptx_fail(unit->job, unit->function->line, LW_EUNSUPP,

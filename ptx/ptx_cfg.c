@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The control-flow graph: order, dominators, post-dominators, natural loops with a
- * preheader of their own. Dominators by Cooper, Harvey and Kennedy's iteration over
- * reverse post order; loops by walking back from the latches, inner ones first.
+ * preheader of their own. Loops by walking back from the latches, inner ones first.
  */
 #include "ptx/ptx_priv.h"
 
@@ -74,41 +73,44 @@ static void find_preds(struct ptx_unit *unit)
 
 static void find_dominators(struct ptx_unit *unit)
 {
-    uint32_t n = unit->rpo_count;
-    uint32_t *idom = PTX_ARRAY(unit->job, uint32_t, n); /* in numbers of the order */
-    uint32_t *size = PTX_ARRAY(unit->job, uint32_t, n);
-    bool changed = true;
+    uint32_t n = unit->rpo_count, depth = 0;
+    uint32_t *idom = PTX_ARRAY(unit->job, uint32_t, n + 1); /* in numbers of the order */
+    uint32_t *size = PTX_ARRAY(unit->job, uint32_t, n + 1);
+    uint32_t *met = PTX_ARRAY(unit->job, uint32_t, n + 1); /* by place in the order: + 1 */
+    uint32_t *place = PTX_ARRAY(unit->job, uint32_t, n + 1);
+    uint32_t *stack = PTX_ARRAY(unit->job, uint32_t, n + 1);
+    uint8_t *next = PTX_ARRAY(unit->job, uint8_t, n + 1);
+    struct ptx_dominators *d = ptx_dominators_new(unit->job, n, 2 * (size_t)n);
 
-    for (uint32_t i = 1; i < n; i++)
-        idom[i] = PTX_NONE;
-    while (changed) {
-        changed = false;
-        for (uint32_t i = 1; i < n; i++) {
-            const struct ptx_block *b = &unit->blocks.at[unit->rpo[i]];
-            uint32_t d = PTX_NONE;
+    d->count = 1;
+    met[0] = 1;
+    stack[depth++] = 0;
+    while (depth != 0) {
+        uint32_t i = stack[depth - 1], to;
+        const struct ptx_block *b = &unit->blocks.at[unit->rpo[i]];
 
-            for (uint32_t k = 0; k < b->pred_count; k++) {
-                uint32_t p = unit->blocks.at[b->pred[k]].rpo;
-
-                if (idom[p] == PTX_NONE)
-                    continue;
-                if (d == PTX_NONE) {
-                    d = p;
-                    continue;
-                }
-                while (d != p) {
-                    if (d > p)
-                        d = idom[d];
-                    else
-                        p = idom[p];
-                }
-            }
-            if (idom[i] != d) {
-                idom[i] = d;
-                changed = true;
-            }
+        if (next[i] == b->succ_count) {
+            depth--;
+            continue;
         }
+        to = unit->blocks.at[b->succ[next[i]++]].rpo;
+        if (met[to] != 0)
+            continue;
+        d->parent[d->count] = met[i] - 1;
+        place[d->count++] = to;
+        met[to] = d->count;
+        stack[depth++] = to;
     }
+    for (uint32_t i = 0; i < n; i++) {
+        const struct ptx_block *b = &unit->blocks.at[unit->rpo[place[i]]];
+
+        d->first[i + 1] = d->first[i];
+        for (uint32_t k = 0; k < b->pred_count; k++)
+            d->from[d->first[i + 1]++] = met[unit->blocks.at[b->pred[k]].rpo] - 1;
+    }
+    ptx_dominators_find(d);
+    for (uint32_t i = 0; i < n; i++)
+        idom[place[i]] = place[d->idom[i]];
     /* intervals: a parent stands before its children in the order, so sizes add up from
      * the back and places are handed out from the front */
     for (uint32_t i = n; i-- > 0;) {
@@ -198,15 +200,15 @@ static void find_exit_sides(struct ptx_unit *unit)
 /* Paths that end in exit do not count (MACHINE 3), unless there is no other end. */
 static void find_postdominators(struct ptx_unit *unit)
 {
-    uint32_t n = (uint32_t)unit->blocks.count, root = n, count = 0, depth = 0;
+    uint32_t n = (uint32_t)unit->blocks.count, depth = 0;
     bool has_final = unit->blocks.at[unit->final_block].rpo != PTX_NONE;
-    uint32_t *order = PTX_ARRAY(unit->job, uint32_t, n + 1); /* post order from the ends */
-    uint32_t *number = PTX_ARRAY(unit->job, uint32_t, n + 1);
-    uint32_t *ipdom = PTX_ARRAY(unit->job, uint32_t, n + 1);
+    uint32_t *met = PTX_ARRAY(unit->job, uint32_t, n + 1);
+    uint32_t *block_at = PTX_ARRAY(unit->job, uint32_t, n + 2);
     uint32_t *stack = PTX_ARRAY(unit->job, uint32_t, n + 1);
     uint32_t *next = PTX_ARRAY(unit->job, uint32_t, n + 1);
-    uint8_t *seen = PTX_ARRAY(unit->job, uint8_t, n + 1);
     uint8_t *is_end = PTX_ARRAY(unit->job, uint8_t, n + 1);
+    /* backwards from the ends, which come behind a node of their own: number 0 */
+    struct ptx_dominators *d = ptx_dominators_new(unit->job, n + 1, 3 * (size_t)n);
 
     for (uint32_t i = 0; i < n; i++) {
         const struct ptx_block *b = &unit->blocks.at[i];
@@ -214,67 +216,50 @@ static void find_postdominators(struct ptx_unit *unit)
         is_end[i] = b->rpo != PTX_NONE &&
                     (b->end == PTX_END_FINAL || (!has_final && b->end == PTX_END_EXIT));
     }
+    d->count = 1;
     for (uint32_t e = 0; e < n; e++) {
-        if (!is_end[e] || seen[e])
+        if (!is_end[e] || met[e] != 0)
             continue;
+        d->parent[d->count] = 0;
+        block_at[d->count] = e;
+        met[e] = d->count++;
         stack[depth++] = e;
-        seen[e] = 1;
         while (depth != 0) {
-            uint32_t b = stack[depth - 1];
+            uint32_t b = stack[depth - 1], p;
+            const struct ptx_block *from;
 
-            if (next[b] < unit->blocks.at[b].pred_count) {
-                uint32_t p = unit->blocks.at[b].pred[next[b]++];
-                const struct ptx_block *from = &unit->blocks.at[p];
-
-                if (!seen[p] && !(from->exit_ignored && from->succ[from->exit_side - 1] == b)) {
-                    seen[p] = 1;
-                    stack[depth++] = p;
-                }
-            } else {
-                number[b] = count;
-                order[count++] = b;
+            if (next[b] == unit->blocks.at[b].pred_count) {
                 depth--;
+                continue;
             }
+            p = unit->blocks.at[b].pred[next[b]++];
+            from = &unit->blocks.at[p];
+            if (met[p] != 0 || (from->exit_ignored && from->succ[from->exit_side - 1] == b))
+                continue;
+            d->parent[d->count] = met[b];
+            block_at[d->count] = p;
+            met[p] = d->count++;
+            stack[depth++] = p;
         }
     }
-    number[root] = count;
-    for (uint32_t i = 0; i <= n; i++)
-        ipdom[i] = PTX_NONE;
-    ipdom[root] = root;
-    for (bool changed = true; changed;) {
-        changed = false;
-        for (uint32_t i = count; i-- > 0;) {
-            uint32_t b = order[i], d = is_end[b] ? root : PTX_NONE;
-            const struct ptx_block *block = &unit->blocks.at[b];
+    d->first[1] = 0;
+    for (uint32_t i = 1; i < d->count; i++) {
+        const struct ptx_block *b = &unit->blocks.at[block_at[i]];
 
-            for (unsigned k = 0; k < block->succ_count; k++) {
-                uint32_t s = block->succ[k];
-
-                if (!seen[s] || ipdom[s] == PTX_NONE ||
-                    (block->exit_ignored && ptx_is_exit_edge(block, k)))
-                    continue;
-                if (d == PTX_NONE) {
-                    d = s;
-                    continue;
-                }
-                while (d != s) {
-                    if (number[d] < number[s])
-                        d = ipdom[d];
-                    else
-                        s = ipdom[s];
-                }
-            }
-            if (ipdom[b] != d) {
-                ipdom[b] = d;
-                changed = true;
-            }
+        d->first[i + 1] = d->first[i];
+        if (is_end[block_at[i]])
+            d->from[d->first[i + 1]++] = 0;
+        for (unsigned k = 0; k < b->succ_count; k++) {
+            if (met[b->succ[k]] != 0 && !(b->exit_ignored && ptx_is_exit_edge(b, k)))
+                d->from[d->first[i + 1]++] = met[b->succ[k]];
         }
     }
+    ptx_dominators_find(d);
     for (uint32_t i = 0; i < n; i++) {
         struct ptx_block *b = &unit->blocks.at[i];
 
-        b->reaches_end = seen[i];
-        b->ipdom = ipdom[i] == root ? PTX_NONE : ipdom[i];
+        b->reaches_end = met[i] != 0;
+        b->ipdom = met[i] == 0 || d->idom[met[i]] == 0 ? PTX_NONE : block_at[d->idom[met[i]]];
     }
 }
 
@@ -285,6 +270,28 @@ static uint32_t outermost(const struct ptx_unit *unit, uint32_t loop)
     while (unit->loops.at[loop].parent != PTX_NONE)
         loop = unit->loops.at[loop].parent;
     return loop;
+}
+
+/* Intervals of the tree of loops: as of dominators. Children have lower numbers than parents. */
+static void number_loops(struct ptx_unit *unit)
+{
+    uint32_t n = (uint32_t)unit->loops.count, roots = 0;
+    uint32_t *size = PTX_ARRAY(unit->job, uint32_t, n + 1);
+    uint32_t *used = PTX_ARRAY(unit->job, uint32_t, n + 1);
+
+    for (uint32_t l = 0; l < n; l++) {
+        size[l]++;
+        if (unit->loops.at[l].parent != PTX_NONE)
+            size[unit->loops.at[l].parent] += size[l];
+    }
+    for (uint32_t l = n; l-- > 0;) {
+        struct ptx_loop *loop = &unit->loops.at[l];
+        uint32_t up = loop->parent;
+
+        loop->nest_in = up == PTX_NONE ? roots : unit->loops.at[up].nest_in + 1 + used[up];
+        *(up == PTX_NONE ? &roots : &used[up]) += size[l];
+        loop->nest_out = loop->nest_in + size[l];
+    }
 }
 
 static void find_loops(struct ptx_unit *unit)
@@ -358,17 +365,20 @@ static void find_loops(struct ptx_unit *unit)
 
         l->depth = l->parent == PTX_NONE ? 1 : unit->loops.at[l->parent].depth + 1;
     }
+    number_loops(unit);
 }
 
 bool ptx_in_loop(const struct ptx_unit *unit, uint32_t block, uint32_t loop)
 {
-    uint32_t l = unit->blocks.at[block].loop;
+    const struct ptx_loop *inner, *outer;
 
     if (loop == PTX_NONE)
         return true;
-    while (l != PTX_NONE && l < loop) /* a parent's number is higher */
-        l = unit->loops.at[l].parent;
-    return l == loop;
+    if (unit->blocks.at[block].loop == PTX_NONE)
+        return false;
+    inner = &unit->loops.at[unit->blocks.at[block].loop];
+    outer = &unit->loops.at[loop];
+    return outer->nest_in <= inner->nest_in && inner->nest_in < outer->nest_out;
 }
 
 /* A block in front of each header through which alone the loop is entered. */

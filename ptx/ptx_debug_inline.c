@@ -6,11 +6,12 @@
  */
 #include "ptx/ptx_debug_priv.h"
 
-enum { MAX_INLINE_DEPTH = 32, LOOK_BACK = 64, AT_LANGUAGE = 0x13, LANG_CXX = 4 };
+enum { MAX_INLINE_DEPTH = 100, LOOK_BACK = 64, AT_LANGUAGE = 0x13, LANG_CXX = 4 };
 
 /** A call that was inlined, for all words that came of it. */
 struct ptx_inlined {
-    uint32_t parent; /* index + 1; 0: the function itself */
+    uint32_t parent; /* index + 1, of an earlier one; 0: the function itself */
+    uint32_t depth;
     uint32_t name;   /* offset in .debug_str */
     uint32_t file, line, column; /* of the call */
     struct isa_span *spans;
@@ -64,24 +65,31 @@ static uint32_t instance_of(struct inlining *in, uint32_t loc, unsigned depth)
     if (loc == 0 || !l->inlined || depth == MAX_INLINE_DEPTH || l->name_size == 0 ||
         !ptx_debug_target(debug->strings, &fixup, &name))
         return 0;
-    if (l->instance != 0)
+    if (l->instance != 0 && l->instance_of == in->unit->function)
         return l->instance;
     key = PTX_ARRAY(in->job, uint32_t, 5);
     key[0] = l->parent != 0 ? instance_of(in, l->parent, depth + 1) : 0;
+    if (key[0] != 0 && in->calls.at[key[0] - 1].depth >= MAX_INLINE_DEPTH)
+        key[0] = 0; /* deeper than anybody writes: as if it stood in the function */
     key[1] = (uint32_t)name;
     key[2] = l->call_file;
     key[3] = l->call_line;
     key[4] = l->call_column;
     found = ptx_map_find(&in->known, (const char *)key, 5 * sizeof *key);
     if (found == NULL) {
+        uint32_t depth = key[0] != 0 ? in->calls.at[key[0] - 1].depth + 1 : 1;
+
         *PTX_PUSH(in->job, in->calls) = (struct ptx_inlined){
-            .parent = key[0], .name = key[1], .file = key[2], .line = key[3], .column = key[4]
+            .parent = key[0], .name = key[1], .file = key[2], .line = key[3], .column = key[4],
+            .depth = depth
         };
         *PTX_PUSH(in->job, in->room) = 0;
         ptx_map_put(in->job, &in->known, (const char *)key, 5 * sizeof *key,
                     (uint32_t)in->calls.count);
+        l->instance_of = in->unit->function;
         return l->instance = (uint32_t)in->calls.count;
     }
+    l->instance_of = in->unit->function;
     return l->instance = *found;
 }
 

@@ -116,6 +116,18 @@ const struct ptx_mark *ptx_debug_mark(const struct ptx_debug *debug,
 
 /** A variable's name as PTX spells it ('.' and '@' are "_$_"), NULL: it is too long. */
 const char *ptx_debug_spelling(struct ptx_name name, char *room, size_t size);
+/** What an expression of the compilers is: an address, a register, a constant. */
+struct ptx_spot {
+    const struct ptx_fixup *address; /* of a variable, plus */
+    uint64_t offset;
+    char reg[9]; /* a register's name; empty: none */
+    bool constant;
+};
+/** False: it is nothing of these. What @spot names is borrowed from the module. */
+bool ptx_debug_read_spot(const struct ptx_section *section, uint32_t at, uint32_t size,
+                         struct ptx_spot *spot);
+/** @offset in a variable of global memory; false: it is not one. */
+bool ptx_debug_variable_place(const struct ptx_symbol *s, uint64_t offset, struct isa_place *place);
 /** The place that an expression of a module variable gives; false: none. */
 bool ptx_debug_module_place(const struct ptx_module *module, const struct ptx_value *value,
                             struct isa_place *place);

@@ -18,13 +18,20 @@
 struct divergence {
     struct ptx_unit *unit;
     PTX_LIST(uint32_t) values;   /* vregs found divergent, to be spread */
-    PTX_LIST(uint32_t) branches; /* blocks with a divergent branch, to be spread */
+    uint64_t *branches;          /* blocks with a divergent branch, to be spread: bits by rpo */
+    uint32_t branch_words;       /* words up to the last bit */
     uint32_t *use_first, *use;   /* by vreg: instructions, or code.count + block */
     uint32_t *def_first, *def;   /* by vreg: blocks with a definition */
     uint32_t *block_of;
     uint32_t *mark;              /* by block: in the region at hand */
     uint8_t *sides;              /* by block: reached from which side */
     uint32_t stamp;
+    /* Regions that are entered by their branch only are walked once: further out their branch
+     * stands for them. By block: */
+    uint8_t *closed;             /* its branch is spread, and its region is such a one */
+    uint32_t *owner;             /* 1 + the branch whose closed region it is in, the innermost */
+    uint32_t *kept;              /* of a closed one: depth of the innermost loop that it keeps to */
+    PTX_LIST(uint32_t) work, region, exits; /* of the branch or loop at hand */
 };
 
 static void value_diverges(struct divergence *d, uint32_t vreg)
@@ -97,23 +104,34 @@ static void index_code(struct divergence *d, bool fill)
     }
 }
 
-static bool defined_in_region(const struct divergence *d, uint32_t v)
+/* Whether a block, or a closed region that it is in, is marked. */
+static bool is_marked(const struct divergence *d, uint32_t block, bool regions)
+{
+    while (d->mark[block] != d->stamp) {
+        if (!regions || d->owner[block] == 0)
+            return false;
+        block = d->owner[block] - 1;
+    }
+    return true;
+}
+
+static bool defined_in_region(const struct divergence *d, uint32_t v, bool regions)
 {
     for (uint32_t i = v == 0 ? 0 : d->def_first[v - 1]; i < d->def_first[v]; i++) {
-        if (d->mark[d->def[i]] == d->stamp)
+        if (is_marked(d, d->def[i], regions))
             return true;
     }
     return false;
 }
 
-static void join_diverges(struct divergence *d, uint32_t block)
+static void join_diverges(struct divergence *d, uint32_t block, bool regions)
 {
     const struct ptx_unit *unit = d->unit;
 
     for (size_t i = 0; i < unit->live_in[block].count; i++) {
         uint32_t v = unit->live_in[block].at[i];
 
-        if (!unit->vregs.at[v].divergent && defined_in_region(d, v))
+        if (!unit->vregs.at[v].divergent && defined_in_region(d, v, regions))
             value_diverges(d, v);
     }
 }
@@ -121,18 +139,17 @@ static void join_diverges(struct divergence *d, uint32_t block)
 static void loop_exits_diverge(struct divergence *d, uint32_t loop)
 {
     struct ptx_unit *unit = d->unit;
-    PTX_LIST(uint32_t) work = { 0 };
-    PTX_LIST(uint32_t) exits = { 0 };
     uint32_t header = unit->loops.at[loop].header;
 
     if (unit->loops.at[loop].divergent)
         return;
     unit->loops.at[loop].divergent = true;
     d->stamp++;
-    *PTX_PUSH(unit->job, work) = header;
+    d->exits.count = 0;
+    *PTX_PUSH(unit->job, d->work) = header;
     d->mark[header] = d->stamp;
-    while (work.count != 0) {
-        uint32_t b = work.at[--work.count];
+    while (d->work.count != 0) {
+        uint32_t b = d->work.at[--d->work.count];
 
         for (unsigned k = 0; k < unit->blocks.at[b].succ_count; k++) {
             uint32_t s = unit->blocks.at[b].succ[k];
@@ -140,56 +157,95 @@ static void loop_exits_diverge(struct divergence *d, uint32_t loop)
             if (d->mark[s] == d->stamp)
                 continue;
             if (!ptx_in_loop(unit, s, loop)) {
-                *PTX_PUSH(unit->job, exits) = s;
+                *PTX_PUSH(unit->job, d->exits) = s;
                 continue;
             }
             d->mark[s] = d->stamp;
-            *PTX_PUSH(unit->job, work) = s;
+            *PTX_PUSH(unit->job, d->work) = s;
         }
     }
-    for (size_t i = 0; i < exits.count; i++)
-        join_diverges(d, exits.at[i]);
+    for (size_t i = 0; i < d->exits.count; i++)
+        join_diverges(d, d->exits.at[i], false);
+}
+
+/* Whether a walk from @x that comes to @y goes on behind its region. */
+static bool passes_by(const struct divergence *d, uint32_t x, uint32_t y)
+{
+    return d->closed[y] && y != x && ptx_dominates(d->unit, x, y);
+}
+
+/* The walk from @x: its region without what lies in closed regions, and their branches. */
+static void find_region(struct divergence *d, uint32_t x)
+{
+    const struct ptx_unit *unit = d->unit;
+    const struct ptx_block *from = &unit->blocks.at[x];
+
+    d->stamp++;
+    d->region.count = 0;
+    for (unsigned side = 0; side < 2; side++) {
+        uint8_t bit = (uint8_t)(1 << side);
+
+        *PTX_PUSH(unit->job, d->work) = from->succ[side];
+        while (d->work.count != 0) {
+            uint32_t b = d->work.at[--d->work.count];
+            const struct ptx_block *block = &unit->blocks.at[b];
+
+            if (b == from->ipdom)
+                continue;
+            if (d->mark[b] != d->stamp) {
+                d->mark[b] = d->stamp;
+                d->sides[b] = 0;
+                *PTX_PUSH(unit->job, d->region) = b;
+            }
+            if (d->sides[b] & bit)
+                continue;
+            d->sides[b] |= bit;
+            if (passes_by(d, x, b)) {
+                if (block->ipdom != PTX_NONE)
+                    *PTX_PUSH(unit->job, d->work) = block->ipdom;
+                continue;
+            }
+            for (unsigned k = 0; k < block->succ_count; k++) {
+                if (!ptx_is_exit_edge(block, k))
+                    *PTX_PUSH(unit->job, d->work) = block->succ[k];
+            }
+        }
+    }
+}
+
+/* Nothing but @x leads into its region: what is defined and joins in it is known for good. A
+ * block whose region was closed earlier lies in that one, too, which must be found through it:
+ * then this one stays open. */
+static void close_region(struct divergence *d, uint32_t x, uint32_t kept)
+{
+    const struct ptx_unit *unit = d->unit;
+
+    for (size_t i = 0; i < d->region.count; i++) {
+        uint32_t b = d->region.at[i];
+
+        if (b == x || d->owner[b] != 0 || !ptx_dominates(unit, x, b))
+            return;
+    }
+    for (size_t i = 0; i < d->region.count; i++)
+        d->owner[d->region.at[i]] = x + 1;
+    d->closed[x] = 1;
+    d->kept[x] = kept == PTX_NONE ? 0 : unit->loops.at[kept].depth;
 }
 
 static void branch_diverges(struct divergence *d, uint32_t x)
 {
     struct ptx_unit *unit = d->unit;
     const struct ptx_block *from = &unit->blocks.at[x];
-    PTX_LIST(uint32_t) work = { 0 };
-    PTX_LIST(uint32_t) region = { 0 };
-    uint32_t join = from->ipdom;
+    uint32_t join = from->ipdom, kept = from->loop; /* the innermost loop that is not left */
 
-    d->stamp++;
-    for (unsigned side = 0; side < 2; side++) {
-        uint8_t bit = (uint8_t)(1 << side);
-
-        *PTX_PUSH(unit->job, work) = from->succ[side];
-        while (work.count != 0) {
-            uint32_t b = work.at[--work.count];
-
-            if (b == join)
-                continue;
-            if (d->mark[b] != d->stamp) {
-                d->mark[b] = d->stamp;
-                d->sides[b] = 0;
-                *PTX_PUSH(unit->job, region) = b;
-            }
-            if (d->sides[b] & bit)
-                continue;
-            d->sides[b] |= bit;
-            for (unsigned k = 0; k < unit->blocks.at[b].succ_count; k++) {
-                if (!ptx_is_exit_edge(&unit->blocks.at[b], k))
-                    *PTX_PUSH(unit->job, work) = unit->blocks.at[b].succ[k];
-            }
-        }
-    }
-    for (size_t i = 0; i < region.count; i++)
-        unit->blocks.at[region.at[i]].barrier_flow = true;
+    find_region(d, x);
+    for (size_t i = 0; i < d->region.count; i++)
+        unit->blocks.at[d->region.at[i]].barrier_flow = true;
     if (join != PTX_NONE)
-        join_diverges(d, join);
-    for (size_t i = 0; i < region.count; i++) {
-        if (d->sides[region.at[i]] == 3)
-            join_diverges(d, region.at[i]);
+        join_diverges(d, join, true);
+    for (size_t i = 0; i < d->region.count; i++) {
+        if (d->sides[d->region.at[i]] == 3)
+            join_diverges(d, d->region.at[i], true);
     }
     for (uint32_t l = from->loop; l != PTX_NONE; l = unit->loops.at[l].parent) {
         if (ptx_in_loop(unit, from->succ[0], l) && ptx_in_loop(unit, from->succ[1], l))
@@ -197,29 +253,59 @@ static void branch_diverges(struct divergence *d, uint32_t x)
         loop_exits_diverge(d, l);
     }
     /* sides that leave an outer loop further on leave it in different iterations, too */
-    for (size_t i = 0; i < region.count; i++) {
-        const struct ptx_block *b = &unit->blocks.at[region.at[i]];
+    for (size_t i = 0; i < d->region.count; i++) {
+        const struct ptx_block *b = &unit->blocks.at[d->region.at[i]];
 
-        for (uint32_t l = b->loop; l != PTX_NONE; l = unit->loops.at[l].parent) {
-            bool leaves = false;
-
-            if (!ptx_in_loop(unit, x, l))
-                continue;
-            for (unsigned k = 0; k < b->succ_count; k++)
-                leaves |= !ptx_in_loop(unit, b->succ[k], l);
-            if (!leaves)
-                break;
-            if (join == PTX_NONE || !ptx_in_loop(unit, join, l))
-                loop_exits_diverge(d, l);
+        for (unsigned k = 0; k < b->succ_count; k++) {
+            while (kept != PTX_NONE && !ptx_in_loop(unit, b->succ[k], kept))
+                kept = unit->loops.at[kept].parent;
         }
+        while (passes_by(d, x, d->region.at[i]) && kept != PTX_NONE &&
+               unit->loops.at[kept].depth > d->kept[d->region.at[i]])
+            kept = unit->loops.at[kept].parent;
     }
+    for (uint32_t l = from->loop; l != kept; l = unit->loops.at[l].parent) {
+        if (join == PTX_NONE || !ptx_in_loop(unit, join, l))
+            loop_exits_diverge(d, l);
+    }
+    close_region(d, x, kept);
+}
+
+/* The last one in reverse post order: inner branches come before those around them. */
+static bool next_branch(struct divergence *d, uint32_t *block)
+{
+    for (; d->branch_words != 0; d->branch_words--) {
+        uint64_t *word = &d->branches[d->branch_words - 1];
+
+        if (*word == 0)
+            continue;
+        unsigned bit = 63 - (unsigned)__builtin_clzll(*word);
+
+        *word &= ~(UINT64_C(1) << bit);
+        *block = d->unit->rpo[(d->branch_words - 1) * 64 + bit];
+        return true;
+    }
+    return false;
+}
+
+static void guard_diverges(struct divergence *d, uint32_t b)
+{
+    struct ptx_block *block = &d->unit->blocks.at[b];
+
+    if (block->may_diverge || block->exit_side != 0)
+        return;
+    block->may_diverge = true;
+    d->branches[block->rpo / 64] |= UINT64_C(1) << (block->rpo % 64);
+    if (d->branch_words < block->rpo / 64 + 1)
+        d->branch_words = block->rpo / 64 + 1;
 }
 
 void ptx_divergence(struct ptx_unit *unit)
 {
     struct divergence d = { .unit = unit };
     size_t n = unit->vregs.count, blocks = unit->blocks.count;
-    size_t value = 0, branch = 0;
+    size_t value = 0;
+    uint32_t branch;
 
     ptx_liveness(unit);
     d.use_first = PTX_ARRAY(unit->job, uint32_t, n + 2);
@@ -227,6 +313,10 @@ void ptx_divergence(struct ptx_unit *unit)
     d.block_of = PTX_ARRAY(unit->job, uint32_t, unit->code.count + 1);
     d.mark = PTX_ARRAY(unit->job, uint32_t, blocks + 1);
     d.sides = PTX_ARRAY(unit->job, uint8_t, blocks + 1);
+    d.branches = PTX_ARRAY(unit->job, uint64_t, blocks / 64 + 1);
+    d.closed = PTX_ARRAY(unit->job, uint8_t, blocks + 1);
+    d.owner = PTX_ARRAY(unit->job, uint32_t, blocks + 1);
+    d.kept = PTX_ARRAY(unit->job, uint32_t, blocks + 1);
     index_code(&d, false);
     for (size_t v = 0; v < n; v++) {
         d.use_first[v + 1] += d.use_first[v];
@@ -241,24 +331,20 @@ void ptx_divergence(struct ptx_unit *unit)
         if (is_source(&unit->code.at[i]))
             written_diverge(&d, &unit->code.at[i]);
     }
-    while (value < d.values.count || branch < d.branches.count) {
+    for (;;) {
         if (value < d.values.count) {
             uint32_t v = d.values.at[value++];
 
             for (uint32_t i = v == 0 ? 0 : d.use_first[v - 1]; i < d.use_first[v]; i++) {
-                if (d.use[i] < unit->code.count) {
+                if (d.use[i] < unit->code.count)
                     written_diverge(&d, &unit->code.at[d.use[i]]);
-                } else {
-                    uint32_t b = d.use[i] - (uint32_t)unit->code.count;
-
-                    if (!unit->blocks.at[b].may_diverge && unit->blocks.at[b].exit_side == 0) {
-                        unit->blocks.at[b].may_diverge = true;
-                        *PTX_PUSH(unit->job, d.branches) = b;
-                    }
-                }
+                else
+                    guard_diverges(&d, d.use[i] - (uint32_t)unit->code.count);
             }
+        } else if (next_branch(&d, &branch)) {
+            branch_diverges(&d, branch);
         } else {
-            branch_diverges(&d, d.branches.at[branch++]);
+            break;
         }
     }
 }

@@ -43,7 +43,7 @@ static bool insn_fits(const struct ptx_mi *mi, uint32_t guard, unsigned *memory)
         switch (mi->in.op) {
         case ISA_LD_GLOBAL: case ISA_ST_GLOBAL: case ISA_RED_GLOBAL:
         case ISA_LD_SHARED: case ISA_ST_SHARED: case ISA_RED_SHARED:
-        case ISA_LD_CONST:
+        case ISA_LD_CONST: case ISA_TEX:
             ++*memory;
             break;
         default:

@@ -155,8 +155,11 @@ static void parse_performance(struct ptx_parser *parser, struct ptx_name word)
         function->max_threads = (uint32_t)threads;
         if (required)
             memcpy(function->required_block, d, sizeof d);
-    } else if (ptx_name_is(word, "minnctapersm") || ptx_name_is(word, "maxnctapersm") ||
-               ptx_name_is(word, "maxnreg")) {
+    } else if (ptx_name_is(word, "maxnreg")) {
+        uint64_t registers = ptx_lex_integer(lex, "a number of registers");
+
+        function->max_registers = registers < ISA_VREG_COUNT ? (uint32_t)registers : ISA_VREG_COUNT;
+    } else if (ptx_name_is(word, "minnctapersm") || ptx_name_is(word, "maxnctapersm")) {
         (void)ptx_lex_integer(lex, "a number"); /* advice for another machine */
     } else if (ptx_name_is(word, "pragma")) {
         struct ptx_name text;

@@ -451,6 +451,12 @@ static void parse_insn(struct ptx_parser *parser, struct ptx_name name, uint32_t
                 *PTX_PUSH(lex->job, parser->scope->uses) =
                     (struct ptx_label_use){ label, index, (uint32_t)(list.count - 1), lex->line,
                                             0 };
+            } else if (insn.op == PTX_TEX && list.count == 2 && ptx_lex_accept(lex, '[')) {
+                /* [texture, {x}] and [texture, sampler, {x}]: an operand each */
+                parse_operand(parser, one, false);
+                while (ptx_lex_accept(lex, ','))
+                    parse_operand(parser, PTX_PUSH(lex->job, list), false);
+                ptx_lex_expect(lex, ']', "behind the coordinates");
             } else if (insn.op == PTX_BRX && list.count == 2) {
                 parse_branch_table(parser, one, index, 1);
             } else if (insn.op == PTX_CALL && list.count > 1 && parse_prototype(parser, one)) {

@@ -310,8 +310,11 @@ uint32_t ptx_parse_variable(struct ptx_parser *parser, enum ptx_space space, boo
         } else if (space == PTX_SP_GLOBAL && parser->function == NULL &&
                    (ptx_name_is(word, "texref") || ptx_name_is(word, "samplerref") ||
                     ptx_name_is(word, "surfref"))) {
-            /* A handle. What would fetch by it is refused, the module's other kernels are not. */
+            /* A texture is its descriptor (docs/memory.md), which kernels may not write. What would
+             * use a sampler or a surface is refused, the module's other kernels are not. */
             type = PTX_T_B64;
+            proto.texture = ptx_name_is(word, "texref");
+            vector = proto.texture ? PTX_TEXTURE_BYTES / 8 : 1;
         } else if ((type = ptx_type_find(word.text, word.size)) == PTX_T_NONE) {
             ptx_fail(lex->job, lex->line, LW_EUNSUPP, "a variable of type '.%.*s' is not supported",
                      (int)word.size, word.text);

@@ -124,10 +124,12 @@ struct ptx_init_address {
     uint32_t symbol;
     int64_t addend;
 };
+enum { PTX_TEXTURE_BYTES = 32 }; /* EMU_TEXTURE_BYTES */
 struct ptx_symbol {
     const char *name;
     uint8_t kind, space; /* enum ptx_symbol_kind, enum ptx_space */
     bool external, pointer;
+    bool texture;          /* a .texref: PTX_TEXTURE_BYTES of descriptor */
     bool weak, common;     /* yields to another definition of its name */
     uint16_t source;       /* module of several */
     uint8_t pointer_space; /* of a .ptr parameter */
@@ -228,8 +230,10 @@ struct ptx_loc {
     uint32_t parent; /* the call's own place, 0: not known */
     const char *name;
     uint32_t name_size, name_offset;
-    uint32_t instance; /* ptx_debug_inline.c: + 1, 0: none yet */
+    uint32_t instance; /* ptx_debug_inline.c: + 1, 0: none yet; of the function: */
+    const struct ptx_function *instance_of;
 };
+enum { PTX_LEAST_REGISTERS = 16 }; /* what a limit of registers leaves at least */
 enum { PTX_FIRST_SAVED = 96 }; /* rows from here on are kept by who is called (docs/abi.md) */
 /** Rows that a call may change: vectors as bits, then predicates. */
 struct ptx_clobber {
@@ -243,6 +247,7 @@ struct ptx_tree {
     bool soft, needs_warp_32;
     struct ptx_clobber clobber;
     unsigned barriers;       /* registers 0..barriers-1 are not the caller's to use */
+    bool below_known;        /* of a circle: `barriers` is what it calls outside itself needs */
     unsigned breg_count, vreg_count;
     uint32_t shared_bytes;
     uint64_t frame_bytes, below_bytes; /* of its functions, and the deepest stack of callees */
@@ -273,6 +278,7 @@ struct ptx_function {
     PTX_LIST(uint32_t) label_lines;
     uint32_t first_symbol, end_symbol; /* declared in it: parameters, variables */
     uint32_t param_bytes, max_threads, required_block[3];
+    uint32_t max_registers; /* .maxnreg, 0: none */
     struct ptx_calls calls;
 };
 struct ptx_alias { /* .alias name, target: function symbols */
@@ -469,6 +475,10 @@ struct ptx_vreg {
     bool divergent;
     bool scalar;       /* in a scalar register or predicate, not a vector one */
     bool no_spill;     /* a spill's own temporary */
+    /* ptx_split: where the value of a split one lies + 1 (offset in local memory; of a predicate, a
+     * vreg), 0: nowhere; and how far it is split already: depth of the loop that a piece is for */
+    uint32_t home;
+    uint8_t level;
     uint16_t fixed;    /* 1 + the row it must have, 0: any */
     bool kept;         /* holds a variable of the source: copies of it stay */
 };
@@ -507,7 +517,7 @@ struct ptx_block {
 };
 struct ptx_loop {
     uint32_t header, preheader, parent, depth;
-    uint32_t block_count;
+    uint32_t nest_in, nest_out; /* its interval in the tree of loops: ptx_in_loop */
     bool spins, divergent;
     PTX_LIST(uint32_t) latches;
 };
@@ -563,6 +573,19 @@ struct ptx_unit {
     uint16_t *assigned; /* by vreg: first row, or predicate number; 0xffff none */
 };
 
+/** Dominators of a graph that was walked depth first: nodes are numbers, in the order in which the
+ *  walk met them, 0 the root (ptx_dominators.c). */
+struct ptx_dominators {
+    uint32_t count;           /* nodes; the caller's, as the next three */
+    uint32_t *parent;         /* by node: from which the walk came */
+    uint32_t *first, *from;   /* predecessors of node i: from[first[i]] up to from[first[i + 1]] */
+    uint32_t *idom;           /* the result; of the root itself */
+    uint32_t *semi, *label, *up, *stack; /* scratch */
+};
+/** Room for a graph of so many nodes and edges, in the arena; may be used many times. */
+struct ptx_dominators *ptx_dominators_new(struct ptx_job *job, size_t nodes, size_t edges);
+void ptx_dominators_find(struct ptx_dominators *d);
+
 void ptx_select(struct ptx_unit *unit);
 struct ptx_block *ptx_block_new(struct ptx_unit *unit);
 /** Blocks' predecessors, order, dominators, post-dominators, loops with preheaders.
@@ -600,6 +623,11 @@ void ptx_divergence(struct ptx_unit *unit);
  *  those of the new code. */
 void ptx_ifconv(struct ptx_unit *unit);
 void ptx_barriers(struct ptx_unit *unit);
+/** Whether region @g does for a branch with bssy block @start and the same join. */
+bool ptx_region_serves(const struct ptx_unit *unit, const struct ptx_region *g, uint32_t start);
+/** Registers of the regions, whose blocks are known; what stands at blocks and edges. Refuses
+ *  what crosses too much. */
+void ptx_barrier_numbers(struct ptx_unit *unit);
 /** Uniform work to the scalar unit, where all lanes are sure to be; after ptx_barriers. */
 void ptx_scalar(struct ptx_unit *unit);
 /** Checks that every path from a bssy meets its bsync, bbreak or an exit. */
@@ -608,6 +636,9 @@ void ptx_barrier_verify(struct ptx_unit *unit);
  *  straight lines, in order, with targets and successors. */
 void ptx_layout(struct ptx_unit *unit);
 void ptx_alloc(struct ptx_unit *unit);
+/** Rewrites the code: values that are @spilled lie in memory, and what uses them has pieces of
+ *  them. @rep: by vreg, the one that it is joined with. Liveness holds before, not behind. */
+void ptx_split(struct ptx_unit *unit, const uint32_t *rep, const uint8_t *spilled);
 void ptx_emit(struct ptx_unit *unit, struct isa_function *function);
 /** Fill the control fields of a function's instructions. */
 void ptx_schedule(struct ptx_job *job, struct isa_insn *insn, uint32_t count);

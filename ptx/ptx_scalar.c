@@ -358,6 +358,8 @@ static enum reading reading_of(const struct scalar *s, const struct ptx_mi *mi, 
 
     if (slot == PTX_S_GUARD)
         return READ_DIRECT;
+    if (mi->in.op == ISA_TEX && slot == PTX_S_C)
+        return READ_DIRECT; /* the handle */
     if (memory)
         return slot == PTX_S_C && s->fixed[ptx_ref_vreg(mi->ref[slot])] ? READ_DIRECT
                : slot == PTX_S_A && ptx_takes_scalar_base(mi) &&
@@ -755,6 +757,8 @@ static void keep(struct rewriter *rw, const struct ptx_mi *mi)
         case READ_DIRECT:
             if (slot == PTX_S_X)
                 out.in.xkind = ISA_X_SCALAR;
+            else if (slot == PTX_S_C && out.in.op == ISA_TEX)
+                out.in.c_scalar = true;
             break;
         case READ_BASE:
             out.ref[PTX_S_C] = ref;

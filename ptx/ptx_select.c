@@ -47,7 +47,7 @@ ptx_rule_fn ptx_rule(enum ptx_op op)
         [PTX_BRKPT] = ptx_rule_trap, [PTX_MATCH] = ptx_rule_match, [PTX_REDUX] = ptx_rule_redux,
         [PTX_ELECT] = ptx_rule_elect, [PTX_CP] = ptx_rule_cp,
         [PTX_BRA] = rule_flow, [PTX_BRX] = rule_flow, [PTX_RET] = rule_flow, [PTX_EXIT] = rule_flow,
-        [PTX_CALL] = ptx_rule_call,
+        [PTX_CALL] = ptx_rule_call, [PTX_TEX] = ptx_rule_tex,
     };
 
     return (unsigned)op < PTX_OP_COUNT ? rules[op] : NULL;
@@ -209,7 +209,8 @@ static void apply_guard(struct ptx_sel *sel, size_t first)
             bool written = s == PTX_S_D || s == PTX_S_P || s == PTX_S_Q;
 
             if (written && ptx_ref_is_vreg(mi->ref[s]) &&
-                ptx_ref_vreg(mi->ref[s]) < sel->first_temp)
+                (ptx_ref_vreg(mi->ref[s]) < sel->first_temp ||
+                 (unit->has_carry && mi->ref[s] == unit->carry))) /* made by its first use */
                 temporary = false;
         }
         if ((temporary && !(info->flags & (ISA_F_MEMORY | ISA_F_CONTROL))) ||

@@ -133,6 +133,7 @@ void ptx_rule_cvta(struct ptx_sel *sel);
 void ptx_rule_isspacep(struct ptx_sel *sel);
 void ptx_rule_hint(struct ptx_sel *sel);
 void ptx_rule_cp(struct ptx_sel *sel);
+void ptx_rule_tex(struct ptx_sel *sel);
 void ptx_rule_match(struct ptx_sel *sel);
 void ptx_rule_redux(struct ptx_sel *sel);
 void ptx_rule_elect(struct ptx_sel *sel);

@@ -125,7 +125,7 @@ static void put_variables(struct ptx_job *job, struct ptx_module *module,
             (s->space != PTX_SP_GLOBAL && s->space != PTX_SP_CONST))
             continue;
         v->name = arena_text(job, object, s->name);
-        v->space = s->space == PTX_SP_CONST ? ISA_SPACE_CONST : ISA_SPACE_GLOBAL;
+        v->space = s->space == PTX_SP_CONST || s->texture ? ISA_SPACE_CONST : ISA_SPACE_GLOBAL;
         v->align = s->align;
         v->size_bytes = s->size_bytes;
         if (s->init != NULL) {

@@ -7,21 +7,6 @@
 
 enum { HISTORY_SHOWN = 50, MAX_WATCHES = 32 };
 
-static bool join(int argc, char **argv, int first, char *text, size_t size)
-{
-    size_t used = 0;
-
-    *text = '\0';
-    for (int i = first; i < argc; i++) {
-        int n = snprintf(text + used, size - used, "%s%s", i > first ? " " : "", argv[i]);
-
-        if (n < 0 || (size_t)n >= size - used)
-            return false;
-        used += (size_t)n;
-    }
-    return true;
-}
-
 static enum lw_status do_quit(void *context, int argc, char **argv, struct lw_sink *out,
                               struct lw_error *err)
 {
@@ -78,7 +63,7 @@ static enum lw_status do_echo(void *context, int argc, char **argv, struct lw_si
     struct lw_buffer line;
     enum lw_status status = LW_OK;
 
-    if (!join(argc, argv, 1, text, sizeof text))
+    if (!lw_args_join(argc, argv, 1, text, sizeof text))
         return LW_FAIL(err, LW_EUSAGE, "the text is too long");
     lw_buffer_init(&line);
     for (char *at = text; *at != '\0' && status == LW_OK;) {
@@ -194,7 +179,7 @@ static enum lw_status do_assert(void *context, int argc, char **argv, struct lw_
     (void)out;
     if (argc < 2)
         return LW_FAIL(err, LW_EUSAGE, "assert takes an expression, as in `assert n == 8`");
-    if (!join(argc, argv, 1, text, sizeof text))
+    if (!lw_args_join(argc, argv, 1, text, sizeof text))
         return LW_FAIL(err, LW_EUSAGE, "the expression is too long");
     status = dbg_eval(shell->dbg, id, dbg_lane_get(shell->dbg, id), text, &value, err);
     if (status != LW_OK || dbg_value_true(&value))
@@ -275,7 +260,7 @@ static enum lw_status do_wwatch(void *context, int argc, char **argv, struct lw_
             lw_put(out, "no expression is watched: `wwatch EXPRESSION` adds one\n");
         return LW_OK;
     }
-    if (!join(argc, argv, 1, text, sizeof text))
+    if (!lw_args_join(argc, argv, 1, text, sizeof text))
         return LW_FAIL(err, LW_EUSAGE, "the expression is too long");
     status = dbg_print_lanes(shell->dbg, id, text, shell->colour, out, err);
     if (status != LW_OK)

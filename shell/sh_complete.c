@@ -118,6 +118,7 @@ static void add_values(struct dbg *dbg, const char *word, size_t size,
     struct dbg_reg reg;
 
     add_each(dbg, DBG_NAMES_VARIABLES, word, size, out);
+    add_each(dbg, DBG_NAMES_BUILT_IN, word, size, out);
     for (unsigned i = 0; dbg_reg_at(dbg, i, &reg); i++)
         if (reg.kind == DBG_REG_SPECIAL)
             add(out, isa_special_info((enum isa_special)reg.number)->name, word, size);
@@ -131,6 +132,18 @@ static void add_values(struct dbg *dbg, const char *word, size_t size,
     for (unsigned i = 0; emu_allocation_get(dbg_machine(dbg), i, &allocation); i++)
         if (allocation.name != NULL && *allocation.name != '\0')
             add(out, allocation.name, word, size);
+}
+
+static void add_points(const struct dbg *dbg, const char *word, size_t size,
+                       struct sh_candidates *out)
+{
+    struct dbg_point point;
+    char number[16];
+
+    for (unsigned i = 0; dbg_point_at(dbg, i, &point); i++) {
+        snprintf(number, sizeof number, "%u", point.id);
+        add(out, number, word, size);
+    }
 }
 
 void sh_complete(const struct lw_command_set *commands, struct dbg *dbg, const char *line,
@@ -174,6 +187,11 @@ void sh_complete(const struct lw_command_set *commands, struct dbg *dbg, const c
     out->files = strstr(operands, "file") != NULL;
     if (dbg == NULL)
         return;
+    /* of points, says the summary: others count warps, lanes, frames */
+    if (strstr(operands, "number") != NULL && strstr(row->summary, "point") != NULL)
+        add_points(dbg, word, size, out);
+    if (strstr(operands, "mark|") != NULL)
+        add_each(dbg, DBG_NAMES_MARKS, word, size, out);
     if (strstr(operands, "location") != NULL)
         add_places(dbg, word, size, out);
     if (strstr(operands, "expression") != NULL || strstr(operands, "register") != NULL ||

@@ -120,9 +120,10 @@ static enum lw_status do_save(void *context, int argc, char **argv, struct lw_si
 }
 
 /* The shell's breakpoints go with it; the programs are the same, so places are, too. */
-static void move_points(struct dbg *from, struct dbg *to)
+static void move_points(struct dbg *from, struct dbg *to, struct lw_sink *out)
 {
     struct dbg_point point;
+    unsigned lost = 0;
 
     for (unsigned i = 0; dbg_point_at(from, i, &point); i++) {
         unsigned id;
@@ -138,10 +139,16 @@ static void move_points(struct dbg *from, struct dbg *to)
             status = dbg_catch_add(to, DBG_OWNER_SHELL, point.catches, point.condition,
                                    point.temporary, &id, &err);
         else
-            continue; /* what it watches may not be there */
+            status = LW_ERANGE; /* what it watches may not be there */
         if (status == LW_OK && !point.enabled)
-            (void)!dbg_point_enable(to, id, false, NULL);
+            status = dbg_point_enable(to, id, false, &err);
+        if (status == LW_OK && point.ignore != 0)
+            status = dbg_point_ignore(to, id, point.ignore, &err);
+        lost += status != LW_OK;
     }
+    if (lost != 0)
+        lw_printf(out, "%u watchpoint%s did not come along: set %s again\n", lost,
+                  lost == 1 ? "" : "s", lost == 1 ? "it" : "them");
 }
 
 static enum lw_status do_restore(void *context, int argc, char **argv, struct lw_sink *out,
@@ -158,10 +165,9 @@ static enum lw_status do_restore(void *context, int argc, char **argv, struct lw
     status = shell->config->restore(shell->config->context, argv[1], &next, err);
     if (status != LW_OK)
         return status;
-    move_points(shell->dbg, next);
+    move_points(shell->dbg, next, out);
     sh_dbg_set(shell, next);
     shell->config->restored(shell->config->context);
-    (void)out;
     return lw_command_run(&shell->set, "focus", out, err);
 }
 

@@ -1,4 +1,4 @@
-#!/bin/sh
+#!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # The table of behaviours in gdb-multiarch on the x86-64 carrier: docs/debugger-tests.md.
 . "${srcdir:-.}/tests/behaviours/run.sh"

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 check_PROGRAMS += tests/prop_exec
 tests_prop_exec_SOURCES = tests/prop_exec.c tests/ref_lane.c tests/ref_float.c tests/ref_scalar.c \
+	tests/ref_root.c tests/ref_root.h \
 	tests/ref_lane.h tests/ref_parts.h tests/prop_setup.h tests/prop_isa_random.h
 tests_prop_exec_LDADD = liblanewise.a $(TEST_LIBS) -lm
 
@@ -9,7 +10,7 @@ tests_test_emu_SOURCES = tests/test_emu.c tests/emu_fixture.h
 tests_test_emu_LDADD = liblanewise.a $(TEST_LIBS)
 
 check_PROGRAMS += tests/test_math
-tests_test_math_SOURCES = tests/test_math.c tests/sweep.h
+tests_test_math_SOURCES = tests/test_math.c tests/ref_root.c tests/ref_root.h tests/sweep.h
 tests_test_math_LDADD = liblanewise.a $(TEST_LIBS) -lm
 
 check_PROGRAMS += tests/test_text
@@ -19,6 +20,12 @@ tests_test_text_LDADD = liblanewise.a $(TEST_LIBS)
 check_PROGRAMS += tests/test_heap
 tests_test_heap_SOURCES = tests/test_heap.c tests/emu_fixture.h
 tests_test_heap_LDADD = liblanewise.a $(TEST_LIBS)
+
+check_PROGRAMS += tests/test_texture
+tests_test_texture_SOURCES = tests/test_texture.c tests/emu_fixture.h
+tests_test_texture_LDADD = liblanewise.a $(TEST_LIBS)
+check_SCRIPTS += tests/test_textures.sh
+EXTRA_DIST += tests/test_textures.sh
 
 check_PROGRAMS += tests/test_scalar
 tests_test_scalar_SOURCES = tests/test_scalar.c tests/emu_fixture.h
@@ -50,6 +57,7 @@ tests_test_event_LDADD = liblanewise.a $(TEST_LIBS)
 
 check_PROGRAMS += tests/prop_flow
 tests_prop_flow_SOURCES = tests/prop_flow.c tests/ref_lane.c tests/ref_float.c tests/ref_scalar.c \
+	tests/ref_root.c tests/ref_root.h \
 	tests/ref_block.c tests/ref_lane.h tests/ref_parts.h tests/prop_setup.h tests/prop_isa_random.h
 tests_prop_flow_LDADD = liblanewise.a $(TEST_LIBS) -lm
 

@@ -484,6 +484,20 @@ enum lw_status dbg_reverse_step(struct dbg *dbg, dbg_thread_id id, struct dbg_st
 }
 
 /* The warp in focus alone goes back. */
+/* The fake keeps steps, not a history: there is no way back from its end. */
+bool dbg_history_info(const struct dbg *dbg, struct emu_history_info *out)
+{
+    (void)dbg, (void)out;
+    return false;
+}
+
+enum lw_status dbg_goto(struct dbg *dbg, uint64_t instructions, struct dbg_stop *stop,
+                        struct lw_error *err)
+{
+    (void)dbg, (void)instructions, (void)stop;
+    return LW_FAIL(err, LW_ESTATE, "no history is kept");
+}
+
 enum lw_status dbg_reverse_continue(struct dbg *dbg, struct dbg_stop *stop,
                                     struct lw_error *err)
 {

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A launch file served to gdb with the options that the program does not offer: the
- * carrier, staying after a detach, and doing without a feature, which shows in a test that a
- * behaviour comes from it.
+ * carrier, staying after a detach, and doing without a feature of the stub or work of the debugger
+ * core (gdb_spoils.def), which shows in a test that a behaviour comes from it.
  *
  *   gdb_server LAUNCH.yaml [x86-64|aarch64] [--without NAME]...
  *   gdb_server --list-features
  */
 #include "gdbstub/gdbstub.h"
 #include "launch/launch.h"
+#include "tests/gdb_spoils.h"
 
 #include <stdio.h>
 
@@ -126,7 +127,7 @@ static int serve(const char *path, enum rsp_arch arch, uint64_t without, struct 
 
     if (run_open(&server.runs[0], path, err) == LW_OK) {
         run_serve(&server.runs[0], &rsp);
-        fine = rsp_serve(&rsp, "0", false, ready, NULL, err) == LW_OK;
+        fine = rsp_serve(&rsp, "0", spoil_is(SPOIL_RECONNECT), ready, NULL, err) == LW_OK;
     }
     run_close(&server.runs[server.now]);
     return fine ? 0 : 1;
@@ -146,10 +147,14 @@ int main(int argc, char **argv)
         if (strcmp(argv[i], "--list-features") == 0) {
             for (unsigned f = 0; rsp_feature_name(f) != NULL; f++)
                 printf("%s\t%s\n", rsp_feature_name(f), rsp_feature_summary(f));
+            for (unsigned f = 0; spoil_name(f) != NULL; f++)
+                printf("%s\t%s\n", spoil_name(f), spoil_summary(f));
             return 0;
         }
         if (strcmp(argv[i], "--without") == 0 && i + 1 < argc) {
-            if (!rsp_feature_find(argv[++i], &feature)) {
+            if (spoil_begin(argv[++i]))
+                continue;
+            if (!rsp_feature_find(argv[i], &feature)) {
                 fprintf(stderr, "gdb_server: there is no feature \"%s\"\n", argv[i]);
                 return 2;
             }

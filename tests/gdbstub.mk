@@ -19,12 +19,17 @@ tests_fuzz_rsp_LDADD = liblanewise.a $(TEST_LIBS)
 
 # Not a test itself: gdb_carriers.sh runs it.
 EXTRA_PROGRAMS = tests/gdb_server
-tests_gdb_server_SOURCES = tests/gdb_server.c
+tests_gdb_server_SOURCES = tests/gdb_server.c tests/gdb_spoils.c tests/gdb_spoils.h tests/gdb_spoils.def
+# Calls of these go to __wrap_NAME of gdb_spoils.c.
+tests_gdb_server_LDFLAGS = -Wl,--wrap=rsp_reg_write,--wrap=rsp_reg_read,--wrap=dbg_mem_read \
+    -Wl,--wrap=dbg_watch_add,--wrap=dbg_step,--wrap=dbg_step_range,--wrap=dbg_continue \
+    -Wl,--wrap=dbg_point_set_condition,--wrap=dbg_interrupt,--wrap=dbg_thread_at,--wrap=dbg_thread_get \
+    -Wl,--wrap=dbg_thread_count,--wrap=dbg_focus_set,--wrap=dbg_point_add,--wrap=dbg_point_remove,--wrap=isa_object_write_loaded
 tests_gdb_server_LDADD = $(LANEWISE_LIBS)
 check_DATA = tests/gdb_server$(EXEEXT)
 
 check_SCRIPTS += tests/gdb_session.sh tests/gdb_features.sh tests/gdb_carriers.sh \
-    tests/gdb_opencl.sh tests/gdb_variables.sh tests/gdb_calls.sh tests/gdb_protocol.sh \
+    tests/gdb_opencl.sh tests/gdb_variables.sh tests/gdb_calls.sh tests/gdb_kernels.sh tests/gdb_reverse.sh tests/gdb_ends.sh tests/gdb_protocol.sh \
     tests/gdb_python.sh tests/gdb_mi.sh tests/lldb_session.sh
 EXTRA_DIST += tests/gdb_lib.sh tests/golden/gdb
 
@@ -32,5 +37,6 @@ EXTRA_DIST += tests/gdb_lib.sh tests/golden/gdb
 long_tests += tests/behaviours_gdb.sh
 EXTRA_DIST += tests/behaviours_gdb.sh
 check_SCRIPTS += tests/behaviours_gdb_x86_64.sh tests/behaviours_gdb_aarch64.sh \
-    tests/behaviours_lldb.sh tests/behaviours_table.sh
+    tests/behaviours_mi.sh tests/behaviours_mi_x86_64.sh tests/behaviours_mi_aarch64.sh \
+    tests/behaviours_lldb.sh tests/behaviours_table.sh tests/gdb_speed.sh
 EXTRA_DIST += tests/behaviours

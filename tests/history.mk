@@ -9,7 +9,7 @@ tests_test_replay_SOURCES = tests/test_replay.c tests/history_kernels.c tests/hi
 	tests/history_fixture.h
 tests_test_replay_LDADD = liblanewise.a $(TEST_LIBS)
 
-check_SCRIPTS += tests/test_history.sh tests/test_checkpoint.sh
+check_SCRIPTS += tests/test_history.sh tests/test_checkpoint.sh tests/test_reverse_sieve.sh
 
 check_PROGRAMS += tests/test_history
 tests_test_history_SOURCES = tests/test_history.c tests/history_kernels.c \

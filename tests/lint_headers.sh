@@ -5,7 +5,8 @@ set -u
 top=${srcdir:-.}
 bad=0
 for h in "$top"/base/*.h "$top"/isa/*.h "$top"/ptx/*.h "$top"/emu/*.h "$top"/launch/*.h \
-    "$top"/debug/*.h "$top"/gdbstub/*.h "$top"/shell/*.h "$top"/cmd/*.h; do
+    "$top"/debug/*.h "$top"/gdbstub/*.h "$top"/shell/*.h "$top"/cmd/*.h \
+    "$top"/timing/*.h "$top"/timing/*/*.h; do
     [ -f "$h" ] || continue
     case $h in */*_body.h) continue ;; esac # parts of a .c file
     ${CC:-cc} -std=gnu11 -Wall -Wextra -Werror -Wno-unused-function -D_GNU_SOURCE \

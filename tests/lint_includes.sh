@@ -28,15 +28,21 @@ door() {
     *) echo "$1.h" ;;
     esac
 }
+# Files of a directory's parts, which are inside it: timing/core and the like. (What lies in ptx/
+# is for guests.)
+under() { # directory, suffix
+    [ "$1" = timing ] || return 0
+    for f in "$1"/*/*."$2"; do [ -f "$f" ] && echo "$f"; done
+}
 for dir in base isa ptx emu launch check timing debug gdbstub shell cmd; do
     [ -d "$dir" ] || continue
-    for file in "$dir"/*.h; do
+    for file in "$dir"/*.h $(under "$dir" h); do
         case ${file##*/} in
         "$(door "$dir")" | *_priv.h | *_body.h | '*.h') ;;
         *) echo "$file: a header that is not the door is named *_priv.h (or *_body.h)"; bad=1 ;;
         esac
     done
-    for file in "$dir"/*.c "$dir"/*.h "$dir"/*.def "$dir"/*.inc; do
+    for file in "$dir"/*.c "$dir"/*.h "$dir"/*.def "$dir"/*.inc $(under "$dir" c) $(under "$dir" h); do
         [ -f "$file" ] || continue
         for inc in $(sed -n 's/^ *# *include *"\([^"]*\)".*/\1/p' "$file"); do
             [ "$inc" = config.h ] && continue
@@ -57,21 +63,22 @@ for dir in base isa ptx emu launch check timing debug gdbstub shell cmd; do
     done
 done
 one_file() { # library, include pattern, file
-    for f in $(grep -lE "^ *# *include *<$2" */*.c */*.h 2>/dev/null | grep -v ^tests/); do
+    for f in $(grep -lE "^ *# *include *<$2" */*.c */*.h timing/*/*.[ch] 2>/dev/null | grep -v ^tests/); do
         [ "$f" = "$3" ] || { echo "$f includes $1: only $3 may"; bad=1; }
     done
 }
 # Instructions of one processor, by intrinsics or inline assembly, stand in one file.
 for f in $(grep -lE 'immintrin\.h|arm_neon\.h|arm_sve\.h|\b_mm(256|512)?_[a-z]|\b__m(128|256|512)|\b__mmask|__asm__ *(volatile *)?\("[^"]|__builtin_(ia32|aarch64)_' \
-    */*.c */*.h */*.def 2>/dev/null | grep -v ^tests/); do
+    */*.c */*.h */*.def timing/*/*.[ch] 2>/dev/null | grep -v ^tests/); do
     [ "$f" = emu/emu_simd_priv.h ] || { echo "$f names instructions of one processor: only emu/emu_simd_priv.h may"; bad=1; }
 done
 one_file libyaml 'yaml\.h' base/lw_yaml.c
 one_file libelf '(libelf|gelf)\.h' isa/isa_elf.c
 one_file readline 'readline/' shell/sh_line.c
-dup=$(ls base isa ptx emu launch check timing debug gdbstub shell cmd 2>/dev/null | grep '\.[ch]$' | sort | uniq -d)
+dup=$(ls base isa ptx emu launch check timing timing/*/ debug gdbstub shell cmd 2>/dev/null | grep '\.[ch]$' | sort | uniq -d)
 [ -z "$dup" ] || { echo "file names used twice: $dup"; bad=1; }
 for f in base/*.[ch] isa/*.[ch] isa/*.def ptx/*.[ch] emu/*.[ch] emu/*.def launch/*.[ch] debug/*.[ch] \
+    timing/*.[ch] timing/*.def timing/*/*.[ch] timing/machines/*.yaml \
     gdbstub/*.[ch] shell/*.[ch] cmd/*.[ch] tests/*.[ch] tests/*.sh; do
     [ -f "$f" ] || continue
     head -n 3 "$f" | grep -q 'SPDX-License-Identifier: Apache-2.0' ||

@@ -6,7 +6,7 @@ lint=$(cd "${srcdir:-.}" && pwd)/tests/lint_includes.sh
 tmp=$(mktemp -d) || exit 99
 trap 'rm -rf "$tmp"' EXIT
 plant() { # file, include line
-    rm -rf "$tmp"/* && mkdir -p "$tmp/${1%%/*}"
+    rm -rf "$tmp"/* && mkdir -p "$tmp/${1%/*}"
     printf '/* SPDX-License-Identifier: Apache-2.0 */\n%s\n' "$2" >"$tmp/$1"
     if "$lint" "$tmp" >/dev/null; then
         echo "not found: $1 with $2"
@@ -17,6 +17,9 @@ plant emu/a.c '#include "timing/timing.h"'
 plant base/a.c '#include "isa/isa.h"'
 plant debug/a.c '#include "emu/emu_priv.h"'
 plant gdbstub/a.c '#include "shell/shell.h"'
+plant timing/core/a.c '#include "debug/debug.h"'
+plant timing/core/a.c '#include "emu/emu_priv.h"'
+plant timing/core/a.h '#include "timing/timing.h"'
 plant launch/a.c '#include <yaml.h>'
 plant emu/a.h '#include <immintrin.h>'
 plant emu/a.c 'void f(void) { _mm_setcsr(0); }'

@@ -159,4 +159,79 @@ expect "lldb: a fault" <<'END'
 ^\* thread #1, name = 'block\(0,0,0\) w0 lane 7', stop reason = signal SIGSEGV
 END
 left_behind 3
+
+# A breakpoint that another warp hits while one steps over a barrier ends the step.
+cat >"$work/behind.s" <<'END'
+.kernel behind
+.param ptr.global out
+    v_s2r v3, %tid.x
+    v_mov_b32 v6, 1
+    v_mov_b32 v6, 2
+    v_mov_b32 v6, 3
+    bar.sync 0
+    v_mov_b32 v6, 4
+    exit
+.end
+END
+cat >"$work/behind.yaml" <<'END'
+program: {source: behind.s}
+buffers: {out: {type: u32, count: 1}}
+steps:
+  - launch: {entry: behind, grid: [1], block: [64], args: [out]}
+END
+serve "$lanewise" run behind.yaml --gdb 127.0.0.1:0
+cat >"$work/session" <<'END'
+breakpoint set -f behind.s -l 7
+continue
+breakpoint delete -f
+breakpoint set -f behind.s -l 5
+thread step-over
+thread list
+breakpoint delete -f
+continue
+END
+talk
+expect "lldb: a step that another warp's breakpoint ends" <<'END'
+thread #1, .*stop reason = breakpoint 1\.1
+thread step-over
+^thread 2, which ran because this one waits, has stopped
+thread #1, .*stop reason = step over
+thread list
+thread #2: .* at behind\.s:5.*stop reason = breakpoint 2\.1
+Process 1 exited with status = 0
+END
+left_behind 0
+# Where it waits still, the next step cannot move it.
+serve "$lanewise" run behind.yaml --gdb 127.0.0.1:0
+sed -i -e '/^thread list/,$d' "$work/session"
+echo 'thread step-inst' >>"$work/session"
+talk
+expect "lldb: a step of a warp that waits" <<'END'
+^thread 2, which ran because this one waits, has stopped
+thread #1, .*stop reason = step over
+thread step-inst
+thread #1, .*stop reason = thread 2, which ran because this one waits, has stopped
+END
+left_behind 1
+
+# A second debugger is refused at once, in lldb's own words.
+serve "$lanewise" run walk.yaml --gdb 127.0.0.1:0
+gdb -nx -batch -ex "target remote :$port" -ex 'python import time; time.sleep(30)' >"$work/first" 2>&1 </dev/null &
+first=$!
+tries=0
+while ! grep -q '^walk' "$work/first" && [ $tries -lt 100 ]; do
+    sleep 0.1
+    tries=$((tries + 1))
+done
+echo 'thread list' >"$work/session"
+began=$(date +%s)
+talk
+took=$(($(date +%s) - began))
+kill $first
+wait $first 2>/dev/null
+expect "lldb: a second one" <<'END'
+^error: Connection shut down by remote side
+END
+[ $took -lt 15 ] || fail "a second lldb waits for $took seconds"
+stop_server
 finish

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 check_SCRIPTS += tests/lint_state.sh tests/lint_includes.sh tests/lint_globals.sh tests/lint_headers.sh \
-	tests/lint_vectors.sh tests/lint_test.sh
+	tests/lint_vectors.sh tests/lint_test.sh tests/lint_timing.sh
 EXTRA_DIST += $(check_SCRIPTS)
 include tests/base.mk
 include tests/isa.mk
@@ -16,3 +16,5 @@ include tests/debug.mk
 include tests/vectors.mk
 include tests/hangs.mk
 include tests/arith.mk
+include tests/timing.mk
+include tests/timing_machines.mk

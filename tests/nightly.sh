@@ -34,7 +34,9 @@ for t in "$src"/tests/behaviours_*.sh; do # each behaviour of a debugger fails w
     step "$(basename "$t" .sh)" env LW_TWINS=all "$t"
 done
 [ ! -x tests/prop_reverse ] || step reverse env LW_RANDOM_COUNT=1000 "$src/tests/prop_reverse.sh"
+step timing_trends env LANEWISE=./lanewise "$src/bench/timing_trends"
 step builtins env LW_BUILTINS=all "$src/tests/test_ptx_builtins.sh"
+[ ! -x tests/prop_tim_memory ] || step timing-memory tests/prop_tim_memory 1000 20000
 [ ! -x tests/prop_ptx ] || step front-end env LW_RANDOM_COUNT="$programs" tests/prop_ptx
 [ ! -x tests/prop_ptx_eval ] || step ptx-evaluator env LW_RANDOM_COUNT="$programs" tests/prop_ptx_eval
 # The other processor: built, tested and compared under qemu.
@@ -64,6 +66,10 @@ else
         [ "$name" != fuzz_yaml ] || dirs="base isa ptx emu launch"
         [ "$name" != fuzz_checkpoint ] || dirs="base isa emu"
         [ "$name" != fuzz_shell ] || dirs="base isa emu debug shell"
+        [ "$name" != fuzz_timing ] || {
+            dirs="base isa emu"
+            extra="$src/timing/tim_config.c $src/timing/tim_config_check.c $src/timing/tim_machines.c"
+        }
         files=; for d in $dirs; do files="$files $(ls "$src/$d"/*.c)"; done
         # shellcheck disable=SC2086
         if ! $clang -g -O1 -std=gnu11 -D_GNU_SOURCE -DLW_FUZZ_LIBFUZZER -w \

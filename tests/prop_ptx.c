@@ -814,6 +814,7 @@ static void one_program(uint64_t seed, struct hits *hits)
     }
     ptx_options_default(&options);
     options.barrier_registers = p->functions == 0 && seed % 3 == 0 ? 1 + (unsigned)(seed / 3 % 4) : 0; /* others are saved */
+    options.vector_registers = seed % 4 == 1 ? 16 + (unsigned)(seed / 4 % 8) : 0;
     if (ptx_translate("random.ptx", p->text.text, p->text.size, &options, &object, &err) != LW_OK) {
         /* the one thing that may be refused: more crossing regions than barrier registers */
         if (strstr(err.text, "that cross each other") != NULL)

@@ -7,6 +7,9 @@ tests_test_ptx_flow_SOURCES = tests/test_ptx_flow.c
 tests_test_ptx_flow_LDADD = liblanewise.a $(TEST_LIBS)
 tests_test_ptx_alloc_SOURCES = tests/test_ptx_alloc.c
 tests_test_ptx_alloc_LDADD = liblanewise.a $(TEST_LIBS)
+check_PROGRAMS += tests/test_ptx_texture
+tests_test_ptx_texture_SOURCES = tests/test_ptx_texture.c
+tests_test_ptx_texture_LDADD = liblanewise.a $(TEST_LIBS)
 tests_test_ptx_run_SOURCES = tests/test_ptx_run.c
 tests_test_ptx_run_LDADD = liblanewise.a $(TEST_LIBS)
 tests_test_ptx_call_SOURCES = tests/test_ptx_call.c
@@ -22,11 +25,14 @@ tests_prop_ptx_LDADD = liblanewise.a $(TEST_LIBS)
 # one evaluator that shares nothing with the translator; it rounds by the host's control register
 tests_prop_ptx_eval_SOURCES = tests/prop_ptx_eval.c tests/ptx_make.c tests/ptx_make.h \
 	tests/ptx_eval.c tests/ptx_eval_read.c tests/ptx_eval_math.c tests/ptx_eval.h \
-	tests/ptx_eval_priv.h
+	tests/ptx_eval_priv.h tests/ref_root.c tests/ref_root.h
 tests_prop_ptx_eval_CFLAGS = $(AM_CFLAGS) -frounding-math
 tests_prop_ptx_eval_LDADD = liblanewise.a $(TEST_LIBS) -lm
 tests_fuzz_ptx_SOURCES = tests/fuzz_ptx.c tests/fuzz_isa_replay.h
 tests_fuzz_ptx_LDADD = liblanewise.a $(TEST_LIBS)
+check_PROGRAMS += tests/test_ptx_growth
+tests_test_ptx_growth_SOURCES = tests/test_ptx_growth.c
+tests_test_ptx_growth_LDADD = liblanewise.a $(TEST_LIBS)
 check_SCRIPTS += tests/test_ptx_ops.sh
 EXTRA_DIST += tests/test_ptx_ops.sh tests/ptx tests/corpus/ptx
 check_PROGRAMS += tests/test_ptx_debug

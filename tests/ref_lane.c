@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/ref_parts.h"
+#include "tests/ref_root.h"
 
 #include <stdlib.h>
 
@@ -413,7 +414,7 @@ static enum result execute(struct ref_lane *t, const struct isa_insn *i, bool pr
     case ISA_V_SAD_S32: D1(uc + (u32)llabs((s64)sa - sb));
     case ISA_V_RCP64H: case ISA_V_RSQ64H: {
         double x = ref_flush_d(ref_d((u64)ub << 32), true);
-        x = ref_flush_d(i->op == ISA_V_RCP64H ? 1 / x : 1 / sqrt(x), true);
+        x = ref_flush_d(i->op == ISA_V_RCP64H ? 1 / x : ref_rsq_d(x), true);
         u64 bits;
         memcpy(&bits, &x, 8);
         D1(isnan(x) ? 0x7fffffff : bits >> 32);
@@ -461,6 +462,7 @@ static enum result execute(struct ref_lane *t, const struct isa_insn *i, bool pr
     case ISA_V_NEG_F32: D1(ub ^ 0x80000000);
     case ISA_V_COPYSIGN_F32: D1((ua & 0x80000000) | (ub & 0x7fffffff));
     case ISA_V_RSQ_F32: F1((float)(1.0L / sqrtl((long double)fb)));
+    case ISA_V_RSQ_F64: F2(ref_rsq_d(db));
     case ISA_V_ADD_F64: F2(ref_directed(da, db, '+', 2, rnd));
     case ISA_V_SUB_F64: F2(ref_directed(da, db, '-', 2, rnd));
     case ISA_V_MUL_F64: F2(ref_directed(da, db, '*', 2, rnd));

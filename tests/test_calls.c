@@ -280,11 +280,35 @@ static void a_taken_number_is_the_groups_and_leaves_zero(void **state)
     fix_free(f);
 }
 
+/* Each call names a barrier, so each leaves an entry on the stack of the engine `stack`. */
+static void recursion_without_end_is_a_fault_of_the_simt_stack(void **state)
+{
+    static const char text[] =
+        ".kernel k\n.param ptr.global out\n.param ptr.global none\n"
+        "bssy b0, back\ncall v10:11, f, b0\nback: bsync b0\nexit\n.end\n"
+        ".func f\nbssy b1, l\ncall v10:11, f, b1\nl: bsync b1\nret v10:11\n.end\n";
+
+    (void)state;
+    for (size_t i = 0; i < LW_COUNT_OF(widths); i++) {
+        unsigned threads = widths[i] - 1;
+        struct fix *f = fix_new(widths[i]);
+
+        f->config.reconv = "stack";
+        f->config.hang_window = 1 << 20;
+        fix_load(f, text, threads);
+        fix_go(f);
+        fix_expect_fault(f, EMU_FAULT_SIMT_STACK, (UINT64_C(1) << threads) - 1, "call v10:11");
+        assert_non_null(strstr(f->stop.fault.detail, "of at most 16384"));
+        fix_free(f);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(recursion_with_saved_barrier_registers_ends_right),
         cmocka_unit_test(a_stack_that_grows_out_of_local_memory_is_a_fault_there),
+        cmocka_unit_test(recursion_without_end_is_a_fault_of_the_simt_stack),
         cmocka_unit_test(lanes_that_call_different_functions_meet_behind),
         cmocka_unit_test(lanes_return_to_where_each_came_from),
         cmocka_unit_test(guards_choose_who_calls_and_who_returns),

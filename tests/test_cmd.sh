@@ -201,7 +201,7 @@ refuse '--threads: at most 1024' run good.yaml --threads 5000
 expect 0 ok run good.yaml --threads 8
 expect 0 'up to 1 thread' run good.yaml --threads 1 -v
 expect 0 'the schedule is logged; blocks run in the fixed order' run good.yaml --threads 2 --log x.log
-for o in timing check seed; do
+for o in check seed; do
     refuse "--$o: " run good.yaml --$o=x
     refuse "--$o: " debug good.yaml --$o
 done

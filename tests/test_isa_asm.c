@@ -74,9 +74,10 @@ static void words_have_the_layout_of_the_machine(void **state)
     assert_word("@p0 bra 0x100000020, b3", 0, 0x0000000140030901);
     assert_word("bsync.soft b5", 0, 0x0000000040057908);
     assert_word("call v4:5, 0x100000010, b3", 3, 0x0000000040047903);
-    /* C scalar 26, texels 51:40, P 88:86, geometry 99:96, types 101:100 and 102, level 104:103 */
-    assert_word("tex.2d.s32.f32.grad v4:7, p2, v8:9, s12:15, v20:23, (1,-8)",
-                UINT64_C(1) << 36 | UINT64_C(2) << 39 | 0x80080c, 0x0000811404047b01);
+    /* C scalar 26, texels 51:40, P 88:86, geometry 99:96, types 101:100 and 102, level 104:103,
+     * sampler 106 */
+    assert_word("tex.2d.s32.f32.grad.samp v4:7, p2, v8:9, s12:15, v20:23, (1,-8)",
+                UINT64_C(1) << 36 | UINT64_C(2) << 39 | UINT64_C(1) << 42 | 0x80080c, 0x0000811404047b01);
     /* form 103:96, members 63:56 */
     assert_word("mma.m16n8k16.f32.f16.f16.f32 v4:7, v8:11, v12:13, v16:19, v3", 0x300000810,
                 0x0300000c00047b03);
@@ -129,11 +130,11 @@ static void instructions_print_in_one_form(void **state)
     assert_prints("v_s2r v1, %lanemask_lt", "v_s2r v1, %lanemask_lt");
     assert_prints("atom.shared.add.u32 _, [v1], v2", "atom.shared.add.u32 vz, [v1], v2");
     assert_prints("bar.sync 0", "bar.sync 0");
-    assert_prints("tex.3d.f32.s32.level v4:7, _, v8:11, s4:7, v12, (0)",
-                  "tex.3d.f32.s32.level v4:7, v8:11, s4:7, v12");
-    assert_prints("tex.level.dc.cube.f32.f32 v4:7, v8:11, v12:15, v16:17, (1,-2,7)",
-                  "tex.cube.f32.f32.level.dc v4:7, v8:11, v12:15, v16:17, (1,-2,7)");
-    assert_prints("tld4.2d.f32.a v4:7, v8:9, v12:15", "tld4.2d.f32.a v4:7, v8:9, v12:15");
+    assert_prints("tex.3d.f32.s32.level v4:7, _, v8:11, s4:5, v12, (0)",
+                  "tex.3d.f32.s32.level v4:7, v8:11, s4:5, v12");
+    assert_prints("tex.samp.level.dc.cube.f32.f32 v4:7, v8:11, v12:15, v16:17, (1,-2,7)",
+                  "tex.cube.f32.f32.level.dc.samp v4:7, v8:11, v12:15, v16:17, (1,-2,7)");
+    assert_prints("tld4.2d.f32.a v4:7, v8:9, v12:13", "tld4.2d.f32.a v4:7, v8:9, v12:13");
     assert_prints("mma.m16n8k32.s32.s8.s8.s32.satfinite v4:7, v8:11, v12:13, vz, _",
                   "mma.m16n8k32.s32.s8.s8.s32.satfinite v4:7, v8:11, v12:13, vz");
     assert_prints("exit { st=3, wr=7 }", "exit {st=3}");
@@ -480,12 +481,12 @@ static void errors_name_place_thing_and_cure(void **state)
         { "bsync b16",
           "t.s:1: bsync: operand 1: expected a barrier register b0..b15, found 'b16'" },
         { "bar.sync 16", "t.s:1: bar.sync: barrier 16 is not below 16" },
-        { "tex.2d.f32.f32 v4:7, v8:11, s4:7",
+        { "tex.2d.f32.f32 v4:7, v8:11, s4:5",
           "t.s:1: tex: operand 2: expected 2 registers such as v2:3, found 4" },
-        { "tex.1d.f32.f32 v4:7, v8, s4:7, v9", "t.s:1: tex: expected 3 to 5 operands, found 4" },
-        { "tex.1d.f32.f32 v4:7, v8, s4:7, (8)",
+        { "tex.1d.f32.f32 v4:7, v8, s4:5, v9", "t.s:1: tex: expected 3 to 5 operands, found 4" },
+        { "tex.1d.f32.f32 v4:7, v8, s4:5, (8)",
           "t.s:1: the texel offset 8 is not in -8..7" },
-        { "tex.1d.f32.f32 v4:7, v8, s4:7, (1,2,3,4)",
+        { "tex.1d.f32.f32 v4:7, v8, s4:5, (1,2,3,4)",
           "t.s:1: tex: operand 4: expected ')' behind at most three texel offsets" },
         { "mma.m16n8k16.f32.tf32.tf32.f32 v4:7, v8:11, v12:13, v4:7",
           "t.s:1: mma: there is no modifier .m16n8k16 here" },

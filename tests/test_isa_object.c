@@ -338,7 +338,28 @@ static int64_t read_sleb(const uint8_t **p)
 }
 
 /* A line-number machine after the standard (DWARF 4, 6.2.5), to read what was written. */
-static void the_line_program_gives_back_every_row(void **state)
+/* A row that is left out says a column alone. */
+static void assert_goes_on(const struct isa_object *object, unsigned row)
+{
+    const struct isa_line *here = &object->lines[row], *before = here - 1;
+
+    assert_true(row != 0);
+    assert_int_equal(here->line, before->line);
+    assert_int_equal(here->file, before->file);
+    assert_false(here->prologue_end);
+    assert_ptr_equal(isa_object_function_at(object, here->insn),
+                     isa_object_function_at(object, before->insn));
+}
+
+/* Of two rows for one instruction the first may be left out and the second not. */
+static bool is_left_out_here(const struct isa_object *object, unsigned row, int64_t line)
+{
+    return row + 1 < object->line_count &&
+           object->lines[row].insn == object->lines[row + 1].insn &&
+           object->lines[row].line != line;
+}
+
+static void the_line_program_gives_back_every_row_that_begins_a_line(void **state)
 {
     struct prop_random r = { *(uint64_t *)*state + 7 };
 
@@ -393,9 +414,14 @@ static void the_line_program_gives_back_every_row(void **state)
                 assert_int_equal(opcode, 10);
             }
             if (row) {
-                const struct isa_line *want = &object->lines[rows++];
+                const struct isa_line *want;
 
-                assert_true(rows <= object->line_count);
+                while (rows < object->line_count &&
+                       (ISA_CODE_BASE + (uint64_t)object->lines[rows].insn * 16 < address ||
+                        is_left_out_here(object, rows, line)))
+                    assert_goes_on(object, rows++);
+                assert_true(rows < object->line_count);
+                want = &object->lines[rows++];
                 assert_int_equal(address, ISA_CODE_BASE + (uint64_t)want->insn * 16);
                 assert_int_equal(line, want->line);
                 assert_int_equal(file, want->file);
@@ -403,7 +429,8 @@ static void the_line_program_gives_back_every_row(void **state)
                 assert_int_equal(is_stmt, want->is_stmt);
             }
         }
-        assert_int_equal(rows, object->line_count);
+        while (rows < object->line_count)
+            assert_goes_on(object, rows++);
         isa_object_destroy(object);
         free(bytes);
     }
@@ -554,7 +581,7 @@ int main(void)
         cmocka_unit_test_prestate(random_objects_survive_both_round_trips, &seed),
         cmocka_unit_test(the_file_is_an_elf_with_text_at_the_code_base),
         cmocka_unit_test(writing_twice_gives_the_same_bytes),
-        cmocka_unit_test_prestate(the_line_program_gives_back_every_row, &seed),
+        cmocka_unit_test_prestate(the_line_program_gives_back_every_row_that_begins_a_line, &seed),
         cmocka_unit_test(every_truncation_is_refused),
         cmocka_unit_test_prestate(flipped_bits_never_do_harm, &seed),
         cmocka_unit_test(foreign_files_are_refused_with_a_sentence),

@@ -271,7 +271,8 @@ static void rows_that_nobody_executes_say_what_they_would_do(void **state)
         refused += says;
     }
     assert_true(refused > 0);
-    assert_string_equal(isa_op_refused(ISA_TEX), "texture fetches");
+    assert_string_equal(isa_op_refused(ISA_TLD4), "texture gathers");
+    assert_null(isa_op_refused(ISA_TEX));
     assert_null(isa_op_refused(ISA_V_ADD_U32));
     assert_null(isa_op_refused(ISA_OP_COUNT));
 }
@@ -443,11 +444,11 @@ static void uses_name_every_register_that_is_read_or_written(void **state)
     assert_uses("v_cvt.f64.s32 v4:5, s7", "v4+2w s7+1");
     assert_uses("s_setp_u32.lt sp1, s2, s3", "sp1+1w s2+1 s3+1");
     assert_uses("bar.sync 3, v4", "v4+1");
-    assert_uses("tex.2d.f32.f32 v4:7, v2:3, s8:11", "v4+4w v2+2 s8+4");
-    assert_uses("tex.3d.s32.s32.level v4:7, p2, v8:11, v12:15, v1, (0,0,3)",
-                "v4+4w p2+1w v8+4 v12+4 v1+1");
-    assert_uses("tex.3d.f32.f32.grad.dc v4:7, v8:11, s12:15, v16:23", "v4+4w v8+4 s12+4 v16+8");
-    assert_uses("tld4.a2d.u32.b.dc v4:7, v8:11, s12:15, v3", "v4+4w v8+4 s12+4 v3+1");
+    assert_uses("tex.2d.f32.f32 v4:7, v2:3, s8:9", "v4+4w v2+2 s8+2");
+    assert_uses("tex.3d.s32.s32.level v4:7, p2, v8:11, v12:13, v1, (0,0,3)",
+                "v4+4w p2+1w v8+4 v12+2 v1+1");
+    assert_uses("tex.3d.f32.f32.grad.dc.samp v4:7, v8:11, s12:15, v16:23", "v4+4w v8+4 s12+4 v16+8");
+    assert_uses("tld4.a2d.u32.b.dc v4:7, v8:11, s12:13, v3", "v4+4w v8+4 s12+2 v3+1");
     assert_uses("mma.m16n8k8.f16.f16.f16.f16 v2:3, v4:5, v6, v8:9", "v2+2w v4+2 v6+1 v8+2");
     assert_uses("mma.m16n8k32.s32.s8.u8.s32.satfinite v4:7, v8:11, v12:13, vz, v1",
                 "v4+4w v8+4 v12+2 v1+1");

@@ -190,6 +190,11 @@ static void a_mistake_is_one_sentence_with_its_line(void **state)
          "l.yaml:2: buffer A: \"count\" is missing, the number of its elements"},
         {PROGRAM "buffers: {A: {type: f32, count: 0}}\n" NOTHING,
          "l.yaml:2: count: expected an integer from 1 to 1099511627776, found \"0\""},
+        {PROGRAM "buffers:\n  A: {type: u8, count: 1, variable: a, read_only: true}\n" NOTHING,
+         "l.yaml:3: read_only: whether a variable may be written, the program says"},
+        {PROGRAM "buffers: {A: {type: u8, count: 1, variable: a}, B: {type: u8, count: 1}}\n"
+                 "steps: [swap: [A, B]]\n",
+         "l.yaml:3: swap: A is a variable of the program and stays where it is: copy"},
         {PROGRAM "buffers:\n  A: {type: u8, count: 2, init: 256}\n" NOTHING,
          "l.yaml:3: init: expected a number of type u8, found \"256\""},
         {PROGRAM "buffers:\n  A: {type: u8, count: 2, init: [1, 2, 3]}\n" NOTHING,
@@ -224,8 +229,8 @@ static void a_mistake_is_one_sentence_with_its_line(void **state)
         {PROGRAM "steps:\n  - launch: {entry: a, grid: 1, block: 1, args: [zebra]}\n",
          "l.yaml:3: there is no buffer \"zebra\": name it under \"buffers:\""},
         {PROGRAM "steps:\n  - launch: {entry: a, grid: 1, block: 1, args: [{f23: 1}]}\n",
-         "l.yaml:3: args: unknown form \"f23\": a type (f32, u64, ...), local, iteration or "
-         "buffer"},
+         "l.yaml:3: args: unknown form \"f23\": a type (f32, u64, ...), struct, local, "
+         "iteration, buffer or texture"},
         {PROGRAM "steps:\n  - launch: {entry: a, grid: 1, block: 1, args: [{iteration: {}}]}\n",
          "l.yaml:3: iteration: this launch is inside no repeat, so nothing is counted"},
         {PROGRAM "buffers: {A: {type: u8, count: 4}, B: {type: u16, count: 4}}\nsteps:\n  - copy: "
@@ -486,6 +491,75 @@ static void a_read_only_buffer_is_one_for_kernels(void **state)
     close_run(&r);
 }
 
+/* What CUDA's host does with cudaMemcpyToSymbol. */
+static void a_buffer_may_be_a_variable_of_the_program(void **state)
+{
+    static const char text[] =
+        ".version 7.0\n.target sm_70\n.address_size 64\n"
+        ".const .align 4 .b8 table[16] = {1, 0, 0, 0, 2, 0, 0, 0, 3, 0, 0, 0, 4, 0, 0, 0};\n"
+        ".global .align 4 .u32 counter = 5;\n"
+        ".global .align 4 .u32 _ZN2ns5innerE;\n"
+        ".global .align 4 .u32 _ZN2nt5innerE;\n"
+        ".visible .entry k(.param .u64 out)\n{\n"
+        ".reg .b32 %r<6>; .reg .b64 %rd<6>;\n"
+        "ld.param.u64 %rd1, [out]; cvta.to.global.u64 %rd1, %rd1;\n"
+        "mov.u32 %r1, %tid.x; mul.wide.u32 %rd2, %r1, 4; add.u64 %rd1, %rd1, %rd2;\n"
+        "mov.u64 %rd3, table; add.u64 %rd3, %rd3, %rd2; ld.const.u32 %r2, [%rd3];\n"
+        "st.global.u32 [%rd1], %r2;\n"
+        "atom.global.add.u32 %r3, [counter], %r1;\n"
+        "st.global.u32 [_ZN2ns5innerE], %r2;\n"
+        "ret;\n}\n";
+    static const struct {
+        const char *buffer, *sentence;
+    } cases[] = {
+        {"v: {type: u32, count: 4, variable: tabel}",
+         "l.yaml:2: variable: the program has no global or constant variable tabel"},
+        {"v: {type: u32, count: 5, variable: table}",
+         "l.yaml:2: buffer v: 20 bytes are more than the 16 of variable table"},
+        {"v: {type: u32, count: 1, variable: inner}",
+         "l.yaml:2: variable: more than one may be meant by inner; give the name as the compiler "
+         "writes it"},
+    };
+    struct lnc_result result;
+    struct run r;
+    (void)state;
+
+    put("v.ptx", text, sizeof text - 1);
+    result = run_all(&r,
+                     "program: {source: v.ptx}\n"
+                     "buffers:\n"
+                     "  out: {type: u32, count: 4}\n"
+                     "  half: {type: u32, count: 2, variable: table, init: [10, 20]}\n"
+                     "  table: {type: u32, count: 4, variable: table}\n"
+                     "  counter: {type: u32, count: 1, variable: counter}\n"
+                     "  inner: {type: u32, count: 1, variable: \"ns::inner\", init: 9}\n"
+                     "steps:\n"
+                     "  - check: {buffer: inner, constant: 9}\n"
+                     "  - launch: {entry: k, grid: 1, block: 4, args: [out]}\n"
+                     "  - check: {buffer: out, values: [10, 20, 3, 4]}\n"
+                     "  - check: {buffer: counter, constant: 11}\n"
+                     "  - check: {buffer: inner, constant: 4}\n"
+                     "  - fill: {buffer: table, value: 7}\n"
+                     "  - copy: {from: out, to: half, count: 1}\n"
+                     "  - launch: {entry: k, grid: 1, block: 4, args: [out]}\n"
+                     "  - check: {buffer: out, values: [10, 7, 7, 7]}\n"
+                     "  - check: {buffer: counter, constant: 17}\n");
+    assert_int_equal(result.checks, 6);
+    assert_int_equal(result.failed_checks, 0);
+    close_run(&r);
+    for (unsigned i = 0; i < LW_COUNT_OF(cases); i++) {
+        char launch[256];
+
+        snprintf(launch, sizeof launch,
+                 "program: {source: v.ptx}\nbuffers: {%s, out: {type: u32, count: 4}}\n"
+                 "steps: [launch: {entry: k, grid: 1, block: 4, args: [out]}]\n",
+                 cases[i].buffer);
+        assert_int_not_equal(open_run(&r, launch), LW_OK);
+        assert_string_equal(r.err.text, cases[i].sentence);
+        close_run(&r);
+    }
+}
+
 /* ---- arguments ------------------------------------------------------------------------- */
 
 static void arguments_lie_where_the_kernel_reads_them(void **state)
@@ -537,6 +611,71 @@ static void arguments_lie_where_the_kernel_reads_them(void **state)
     assert_int_equal(grid->launch.offset[1], 6);
     assert_int_equal(grid->launch.work_dim, 2);
     close_run(&r);
+}
+
+/* struct { float *a; int n; struct { char c; double d; } in; unsigned short u[3]; float *b; } */
+static void a_structure_is_laid_out_as_c_does(void **state)
+{
+    static const char text[] =
+        ".version 7.0\n.target sm_70\n.address_size 64\n"
+        ".visible .entry k(.param .u64 out, .param .align 8 .b8 s[48])\n{\n"
+        ".reg .b32 %r<6>; .reg .b64 %rd<6>; .reg .f64 %fd<2>; .reg .f32 %f<2>; .reg .b16 %h<2>;\n"
+        "ld.param.u64 %rd1, [out]; cvta.to.global.u64 %rd1, %rd1;\n"
+        "ld.param.u64 %rd2, [s]; cvta.to.global.u64 %rd2, %rd2;\n"
+        "ld.global.f32 %f1, [%rd2]; cvt.rzi.s32.f32 %r1, %f1; st.global.u32 [%rd1], %r1;\n"
+        "ld.param.u32 %r1, [s+8]; st.global.u32 [%rd1+4], %r1;\n"
+        "ld.param.s8 %r1, [s+16]; st.global.u32 [%rd1+8], %r1;\n"
+        "ld.param.f64 %fd1, [s+24]; cvt.rzi.s32.f64 %r1, %fd1; st.global.u32 [%rd1+12], %r1;\n"
+        "ld.param.u16 %r1, [s+36]; st.global.u32 [%rd1+16], %r1;\n"
+        "ld.param.u64 %rd2, [s+40]; cvta.to.global.u64 %rd2, %rd2;\n"
+        "ld.global.f32 %f1, [%rd2]; cvt.rzi.s32.f32 %r1, %f1; st.global.u32 [%rd1+20], %r1;\n"
+        "ret;\n}\n";
+    static const struct {
+        const char *arg, *sentence;
+    } cases[] = {
+        {"{struct: [A, 5]}",
+         "l.yaml:3: struct: the type of 5 is not known here, say it, such as {s32: 5}"},
+        {"{struct: [A, {local: 5}]}", "l.yaml:3: struct: a member is a buffer, a texture, a number "
+                                      "with its type or another struct"},
+        {"{struct: A}", "l.yaml:3: struct: expected a list of members, such as [A, {s32: 5}]"},
+        {"{struct: [C]}", "l.yaml:3: there is no buffer \"C\": name it under \"buffers:\""},
+        {"{struct: [{u8: 1}, A]}",
+         "l.yaml:3: argument 2 (s) of k has 48 bytes, found a value of 16"},
+    };
+    struct lnc_result result;
+    struct run r;
+    (void)state;
+
+    put("s.ptx", text, sizeof text - 1);
+    result = run_all(&r,
+                     "program: {source: s.ptx}\n"
+                     "buffers: {out: {type: s32, count: 6}, A: {type: f32, count: 1, init: 21}, "
+                     "B: {type: f32, count: 4, init: [1, 2, 3, 4]}}\n"
+                     "steps:\n"
+                     "  - launch: {entry: k, grid: 1, block: 1, args: [out, {struct: [A, {s32: -7}, "
+                     "{struct: [{s8: -3}, {f64: 1e6}]}, {u16: [1, 2, 60000]}, "
+                     "{buffer: B, index: 2}]}]}\n"
+                     "  - check: {buffer: out, values: [21, -7, -3, 1000000, 60000, 3]}\n");
+    assert_int_equal(result.failed_checks, 0);
+    close_run(&r);
+    for (unsigned i = 0; i < LW_COUNT_OF(cases); i++) {
+        char launch[512];
+        struct emu_config config;
+        struct lnc_file *file;
+        struct lw_error err = {.text = ""};
+
+        snprintf(launch, sizeof launch,
+                 "program: {source: s.ptx}\nbuffers: {A: {type: f32, count: 1}}\n"
+                 "steps: [launch: {entry: k, grid: 1, block: 1, args: [A, %s]}]\n",
+                 cases[i].arg);
+        if (load(launch, &file, &config, &err) == LW_OK) {
+            lnc_file_destroy(file);
+            assert_int_not_equal(open_run(&r, launch), LW_OK);
+            err = r.err;
+            close_run(&r);
+        }
+        assert_string_equal(err.text, cases[i].sentence);
+    }
 }
 
 static void a_number_becomes_what_its_parameter_is(void **state)
@@ -859,7 +998,9 @@ int main(void)
         T(a_file_with_a_wrong_number_names_its_line),
         T(a_dump_has_the_bytes_of_the_buffer),
         T(a_read_only_buffer_is_one_for_kernels),
+        T(a_buffer_may_be_a_variable_of_the_program),
         T(arguments_lie_where_the_kernel_reads_them),
+        T(a_structure_is_laid_out_as_c_does),
         T(a_number_becomes_what_its_parameter_is),
         T(a_number_becomes_what_its_parameter_is),
         T(arguments_are_compared_with_the_kernel_first),

@@ -15,6 +15,7 @@
 #include <cmocka.h>
 
 #include "emu/emu_math_priv.h"
+#include "tests/ref_root.h"
 #include "tests/sweep.h"
 
 static float f_of(uint32_t b) { float f; memcpy(&f, &b, 4); return f; }
@@ -137,6 +138,38 @@ static bool within_one_unit(const void *context, uint32_t i, char *why, size_t s
     snprintf(why, size, "%s(%a) = %a, not %a", f->name, x, want, got);
     return false;
 }
+static void rsq_of_doubles(double x)
+{
+    double want = ref_rsq_d(x), got = emu_rsq_f64(x);
+
+    if (q_of(want) != q_of(got) && !(isnan(want) && isnan(got)))
+        fail_msg("rsq(%a) = %a, not %a", x, want, got);
+}
+static void reciprocal_square_roots_of_doubles_are_correctly_rounded(void **state)
+{
+    static const uint64_t places[] = {0, 1, UINT64_C(0xfffffffffffff), UINT64_C(1) << 52,
+                                      UINT64_C(0x3ff0000000000000), UINT64_C(0x3fe0000000000000),
+                                      UINT64_C(0x4000000000000000), UINT64_C(0x7ff0000000000000),
+                                      UINT64_C(0x7ff8000000000000), UINT64_C(1) << 63};
+    uint64_t s = 3;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof places / sizeof places[0]; i++)
+        for (int64_t off = -300; off <= 300; off++)
+            rsq_of_doubles(d_of(places[i] + (uint64_t)off));
+    for (int e = -1074; e <= 1023; e++) { /* exact ones among them, and their neighbours */
+        rsq_of_doubles(ldexp(1.0, e));
+        rsq_of_doubles(nextafter(ldexp(1.0, e), 0));
+        rsq_of_doubles(nextafter(ldexp(1.0, e), INFINITY));
+    }
+    for (unsigned i = 0; i < 400000 / sweep_divisor(); i++) {
+        uint64_t bits = next(&s);
+        double r = d_of((bits >> 11) | UINT64_C(0x3fe0000000000000)); /* near a known root */
+
+        rsq_of_doubles(d_of(bits));
+        rsq_of_doubles(1 / (r * r));
+    }
+}
 static double rsq_quick(double x)
 {
     return 1 / sqrt(x);
@@ -172,6 +205,7 @@ int main(void)
         cmocka_unit_test(fma_of_floats_is_exact),
         cmocka_unit_test(fma_of_doubles_is_exact),
         cmocka_unit_test(reciprocal_square_roots_are_correctly_rounded),
+        cmocka_unit_test(reciprocal_square_roots_of_doubles_are_correctly_rounded),
         cmocka_unit_test(special_functions_are_within_one_unit_in_the_last_place),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

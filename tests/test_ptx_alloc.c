@@ -129,10 +129,28 @@ static unsigned check_unit(const struct ptx_unit *unit)
 
 struct outcome {
     unsigned vregs, pressure, local_bytes, instructions, copies;
+    unsigned loads, loads_in_loops, stores; /* made for values without a register */
 };
 
-static struct outcome allocate(const char *text, size_t size)
+static void count_transfers(const struct ptx_unit *unit, struct outcome *out)
 {
+    for (size_t k = 0; k < unit->blocks.count; k++) {
+        const struct ptx_block *b = &unit->blocks.at[k];
+
+        for (uint32_t i = b->first; i < b->first + b->count; i++) {
+            const struct ptx_mi *mi = &unit->code.at[i];
+            bool made = mi->flags & PTX_MI_SPILL;
+
+            out->loads += made && mi->in.op == ISA_LD_LOCAL;
+            out->loads_in_loops += made && mi->in.op == ISA_LD_LOCAL && b->loop != PTX_NONE;
+            out->stores += made && mi->in.op == ISA_ST_LOCAL;
+        }
+    }
+}
+
+static struct outcome allocate_in(const char *text, size_t size, unsigned registers)
+{
+    struct ptx_options options;
     struct ptx_job *job = calloc(1, sizeof *job);
     struct outcome out = { 0 };
     struct lw_error err;
@@ -144,6 +162,9 @@ static struct outcome allocate(const char *text, size_t size)
     job->sources = &source;
     job->source_count = 1;
     job->err = &err;
+    ptx_options_default(&options);
+    options.vector_registers = registers;
+    job->options = &options;
     if (setjmp(job->stop) == 0) {
         struct ptx_module *module = ptx_parse(job);
 
@@ -161,6 +182,7 @@ static struct outcome allocate(const char *text, size_t size)
             out.vregs = unit->vreg_count;
             out.local_bytes = unit->local_bytes;
             out.instructions = (unsigned)unit->code.count;
+            count_transfers(unit, &out);
         }
     }
     if (job->status != LW_OK)
@@ -168,6 +190,11 @@ static struct outcome allocate(const char *text, size_t size)
     lw_arena_fini(&job->arena);
     free(job);
     return out;
+}
+
+static struct outcome allocate(const char *text, size_t size)
+{
+    return allocate_in(text, size, 0);
 }
 
 static void compiled_kernels_keep_what_they_need(void **state)
@@ -246,6 +273,82 @@ static void what_does_not_fit_goes_to_local_memory(void **state)
     lw_buffer_fini(&text);
 }
 
+/* Twenty values live from the start to the end; three loops use ten of them each. */
+static void make_loops(struct lw_buffer *b)
+{
+    lw_buffer_init(b);
+    lw_put(&b->sink, ".version 7.0\n.target sm_75\n.address_size 64\n"
+                     ".entry k(.param .u64 p, .param .u32 n) {\n.reg .pred %p<3>; .reg .b32 %r<40>;\n"
+                     ".reg .b64 %rd<4>;\nld.param.u64 %rd1,[p]; ld.param.u32 %r31,[n];\n"
+                     "mov.u32 %r30,%tid.x; mul.wide.u32 %rd2,%r30,128; add.s64 %rd1,%rd1,%rd2;\n");
+    for (unsigned i = 0; i < 20; i++)
+        lw_printf(&b->sink, "ld.global.u32 %%r%u,[%%rd1+%u];\n", i, i * 4);
+    lw_put(&b->sink, "mov.u32 %r33,0;\n");
+    for (unsigned loop = 0; loop < 3; loop++) {
+        lw_printf(&b->sink, "mov.u32 %%r32,0;\nL%u:\n", loop);
+        for (unsigned i = 0; i < 30; i++)
+            lw_printf(&b->sink, "mad.lo.s32 %%r33,%%r33,5,%%r%u;\n", loop % 2 * 10 + i % 10);
+        lw_printf(&b->sink, "add.s32 %%r32,%%r32,1;\nsetp.lt.u32 %%p1,%%r32,%%r33;\n@%%p1 bra L%u;\n",
+                  loop);
+    }
+    for (unsigned i = 0; i < 20; i++)
+        lw_printf(&b->sink, "st.global.u32 [%%rd1+%u],%%r%u;\n", i * 4, i);
+    lw_put(&b->sink, "st.global.u32 [%rd1+100],%r33;\nret; }\n");
+}
+
+static void loops_load_what_lies_in_memory_before_they_begin(void **state)
+{
+    struct lw_buffer text;
+    struct outcome out;
+
+    (void)state;
+    make_loops(&text);
+    out = allocate_in(text.text, text.size, 20);
+    assert_in_range(out.vregs, 14, 20);
+    assert_in_range(out.stores, 4, 20); /* some values lie in memory, though each is in a loop */
+    assert_int_equal(out.loads_in_loops, 0);
+    lw_buffer_fini(&text);
+}
+
+/* Many values, each used four times in a place of its own. */
+static void uses_that_follow_each_other_share_a_load(void **state)
+{
+    struct lw_buffer text;
+    struct outcome out;
+
+    (void)state;
+    lw_buffer_init(&text);
+    lw_put(&text.sink, ".version 7.0\n.target sm_75\n.address_size 64\n.entry k(.param .u64 p) {\n"
+                       ".reg .b32 %r<70>; .reg .b64 %rd<4>;\nld.param.u64 %rd1,[p];\n"
+                       "mov.u32 %r60,%tid.x; mul.wide.u32 %rd2,%r60,4; add.s64 %rd1,%rd1,%rd2;\n");
+    for (unsigned i = 0; i < 50; i++)
+        lw_printf(&text.sink, "ld.global.u32 %%r%u,[%%rd1+%u];\n", i, i * 4);
+    for (unsigned i = 0; i < 200; i++)
+        lw_printf(&text.sink, "mad.lo.s32 %%r60,%%r60,3,%%r%u;\n", i / 4);
+    lw_put(&text.sink, "st.global.u32 [%rd1],%r60;\nret; }\n");
+    out = allocate_in(text.text, text.size, 20);
+    assert_in_range(out.stores, 30, 50);
+    assert_in_range(out.loads, out.stores - 1, out.stores + 1);
+    lw_buffer_fini(&text);
+}
+
+/* .maxnreg is a promise to those who count registers; a kernel that calls keeps to docs/abi.md. */
+static void maxnreg_is_kept(void **state)
+{
+    struct lw_buffer text, limited;
+    const char *body;
+
+    (void)state;
+    make_loops(&text);
+    body = strchr(text.text, '{');
+    lw_buffer_init(&limited);
+    lw_printf(&limited.sink, "%.*s.maxnreg 20 %s", (int)(body - text.text), text.text, body);
+    assert_in_range(allocate(text.text, text.size).vregs, 22, 40);
+    assert_in_range(allocate(limited.text, limited.size).vregs, 14, 20);
+    lw_buffer_fini(&text);
+    lw_buffer_fini(&limited);
+}
+
 static void copies_of_loop_variables_cost_nothing(void **state)
 {
     static const char text[] =
@@ -290,6 +393,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(compiled_kernels_keep_what_they_need),
         cmocka_unit_test(what_does_not_fit_goes_to_local_memory),
+        cmocka_unit_test(loops_load_what_lies_in_memory_before_they_begin),
+        cmocka_unit_test(uses_that_follow_each_other_share_a_load),
+        cmocka_unit_test(maxnreg_is_kept),
         cmocka_unit_test(copies_of_loop_variables_cost_nothing),
         cmocka_unit_test(a_copy_that_changes_leaves_its_source_alone),
     };

@@ -150,6 +150,7 @@ CASE(borrow_is_the_carry, OUT(A - B, (uint32_t)(C + D + (A < B))))
 CASE(lone_carry, OUT((uint32_t)(A + B), (uint64_t)A + B > UINT32_MAX))
 CASE(mad_carry, uint64_t t = (uint64_t)(uint32_t)(A * B) + C;
      OUT((uint32_t)t, (uint32_t)(((uint64_t)A * B >> 32) + D + (t >> 32))))
+CASE(guarded_carry, OUT((uint32_t)(A + B), A < B ? 1 : (uint64_t)A + B > UINT32_MAX))
 static void carry_chains_add_subtract_and_multiply(void **state)
 {
     (void)state;
@@ -179,6 +180,10 @@ static void carry_chains_add_subtract_and_multiply(void **state)
     check("setp.lt.u32 %t0,%a,%b; @%t0 bra L; add.cc.u32 %r2,%a,%b; bra M;\n"
           "L: add.cc.u32 %r2,%b,%a;\nM: addc.u32 %r3,0,0; cvt.u64.u32 %x,%r2; cvt.u64.u32 %y,%r3;",
           lone_carry);
+    /* under a guard, and first in the text, it is kept in the other lanes */
+    check("mov.u32 %r2,0;\nLB: setp.eq.u32 %t0,%r2,1; setp.lt.u32 %t1,%a,%b; and.pred %t2,%t0,%t1;\n"
+          "@%t2 sub.cc.u32 %r3,0,1; @%t0 bra LX; add.cc.u32 %r4,%a,%b; add.u32 %r2,%r2,1; bra LB;\n"
+          "LX: addc.u32 %r3,0,0; cvt.u64.u32 %x,%r4; cvt.u64.u32 %y,%r3;", guarded_carry);
 }
 
 /* ---- integers --------------------------------------------------------------------------- */

@@ -498,6 +498,61 @@ static void lanes_meet_behind_calls_that_part_them(void **state)
     }
 }
 
+static uint32_t registers_joined(const struct isa_object *object, const char *name)
+{
+    uint32_t out = 0;
+
+    for (unsigned f = 0; f < object->function_count; f++) {
+        const struct isa_function *fn = &object->functions[f];
+
+        for (uint32_t i = 0; strcmp(fn->name, name) == 0 && i < fn->count; i++) {
+            struct isa_insn in;
+
+            assert_true(isa_insn_decode(object->text[fn->first + i], &in));
+            out |= in.op == ISA_BSSY ? 1u << in.d : 0;
+        }
+    }
+    return out;
+}
+
+/* f and g call each other, g also h: f must not use what h does, though it never names it. */
+static void circles_leave_the_barriers_of_what_they_call_alone(void **state)
+{
+    static const char text[] = HEAD
+        ".func (.param .b32 r) h(.param .b32 a) { .reg .b32 %r<9>; .reg .pred %p;\n"
+        "ld.param.u32 %r1,[a]; and.b32 %r2,%r1,2; setp.eq.u32 %p,%r2,0; @%p bra OUT;\n"
+        "mul.lo.u32 %r3,%r1,%r1; add.u32 %r3,%r3,%r1; mul.lo.u32 %r3,%r3,%r1; xor.b32 %r3,%r3,9;\n"
+        "mul.lo.u32 %r3,%r3,%r1; add.u32 %r3,%r3,%r1; mul.lo.u32 %r3,%r3,%r1; xor.b32 %r3,%r3,9;\n"
+        "mul.lo.u32 %r3,%r3,%r1; add.u32 %r3,%r3,%r1; mul.lo.u32 %r1,%r3,%r1; xor.b32 %r1,%r1,9;\n"
+        "OUT: st.param.b32 [r],%r1; ret; }\n"
+        ".func (.param .b32 r) f(.param .b32 a);\n"
+        ".func (.param .b32 r) g(.param .b32 a) { .reg .b32 %r<9>; .reg .pred %p;\n"
+        "ld.param.u32 %r1,[a];\n"
+        "{ .param .b32 x; .param .b32 y; st.param.b32 [x],%r1; call (y), h, (x);\n"
+        "ld.param.b32 %r2,[y]; }\nsetp.lt.u32 %p,%r1,5000; @%p bra OUT;\n"
+        "{ .param .b32 x; .param .b32 y; st.param.b32 [x],%r2; call (y), f, (x);\n"
+        "ld.param.b32 %r2,[y]; }\nOUT: st.param.b32 [r],%r2; ret; }\n"
+        ".func (.param .b32 r) f(.param .b32 a) { .reg .b32 %r<9>; .reg .pred %p;\n"
+        "ld.param.u32 %r1,[a]; and.b32 %r2,%r1,1; setp.eq.u32 %p,%r2,0; @%p bra OUT;\n"
+        "{ .param .b32 x; .param .b32 y; st.param.b32 [x],%r1; call (y), g, (x);\n"
+        "ld.param.b32 %r1,[y]; }\nOUT: st.param.b32 [r],%r1; ret; }\n"
+        ENTRY("k")
+        "{ .param .b32 a; .param .b32 r; st.param.b32 [a],%r0; call (r), f, (a);\n"
+        "ld.param.b32 %r1,[r]; }\nst.global.u32 [%d0],%r1; ret; }\n";
+    struct isa_object *object;
+    struct lw_error err;
+
+    (void)state;
+    ok(ptx_translate("t.ptx", text, strlen(text), NULL, &object, &err), &err);
+    assert_int_equal(registers_joined(object, "h"), 1);
+    assert_int_not_equal(registers_joined(object, "f"), 0);
+    assert_int_equal(registers_joined(object, "f") & 1, 0);
+    assert_int_equal(registers_joined(object, "g") & 1, 0);
+    /* whoever calls the circle leaves all of it alone */
+    assert_int_equal(registers_joined(object, "k") & (registers_joined(object, "f") | 1), 0);
+    isa_object_destroy(object);
+}
+
 static uint32_t want_table(uint32_t t, unsigned k)
 {
     static const uint32_t to[8] = { 101, 105, 103, 101, 104, 105, 104, 103 };
@@ -713,7 +768,7 @@ static void wrong_calls_are_refused_with_a_reason(void **state)
 /* What no kernel reaches is not translated, whatever it holds. */
 static void functions_that_nobody_calls_are_left_out(void **state)
 {
-    static const char text[] = HEAD ".func other() { tex.2d.v4.f32.f32 {a}, [b, {c}]; }\n"
+    static const char text[] = HEAD ".func other() { suld.b.2d.v4.b32.trap {a}, [b, {c}]; }\n"
                                     ".func used() { ret; }\n.entry k() { call used; ret; }\n";
     struct isa_object *object;
     struct lw_error err;
@@ -807,6 +862,7 @@ int main(void)
         cmocka_unit_test(pointers_to_functions_are_called),
         cmocka_unit_test(lanes_meet_behind_calls_that_part_them),
         cmocka_unit_test(tables_of_branches_reach_every_target),
+        cmocka_unit_test(circles_leave_the_barriers_of_what_they_call_alone),
         cmocka_unit_test(deep_chains_of_calls_have_barriers_enough),
         cmocka_unit_test(barriers_and_shared_memory_work_in_functions),
         cmocka_unit_test(lanes_at_a_barrier_in_a_function_hold_nobody_up),

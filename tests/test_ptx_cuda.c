@@ -357,6 +357,54 @@ static void text_assertions_and_memory_are_calls_of_cudas_names(void **state)
     free(ptx);
 }
 
+static void macros_of_one_letter_are_the_sources_own(void **state)
+{
+    const struct fixture *f = *state;
+    char text[1024] = "#define T float\n";
+    size_t at = strlen(text);
+
+    /* Every capital but T and one that comes from the command line. */
+    for (char c = 'A'; c <= 'Z'; c++)
+        if (c != 'T' && c != 'N')
+            at += (size_t)snprintf(text + at, sizeof text - at, "#define %c %d\n", c, c);
+    snprintf(text + at, sizeof text - at,
+             "#include <cuda_runtime.h>\n#include <cooperative_groups.h>\n"
+             "#include <cuda_fp16.h>\n#include <cuda_bf16.h>\n#include <cmath>\n"
+             "__global__ void k(T *p, int *q) { *p = __half2float(__float2half(*p)); *q = N * M; }\n");
+    free(compile(f, text, "-DN=512", NULL));
+    if (installed("nvcc") || access("/usr/local/cuda/bin/nvcc", X_OK) == 0) {
+        char *ptx = compile(f, "#define T float\n__global__ void k(T *p) { *p = M; }\n", "-DM=3", "nvcc");
+
+        expect_text(ptx, ".entry _Z1kPf(");
+        free(ptx);
+    }
+}
+
+static void helper_headers_of_samples_find_the_runtimes_names(void **state)
+{
+    const struct fixture *f = *state;
+
+    free(compile(f,
+                 "#include <cuda_runtime.h>\n"
+                 "#ifdef __DRIVER_TYPES_H__\n"
+                 "static const char *name(cudaError_t e)\n"
+                 "{\n"
+                 "    switch (e) {\n"
+                 "    case cudaErrorMissingConfiguration: return \"configuration\";\n"
+                 "    case cudaErrorPeerAccessAlreadyEnabled: return \"peer\";\n"
+                 "    default: return cudaGetErrorName(e);\n"
+                 "    }\n"
+                 "}\n"
+                 "#define checkCudaErrors(x) name(x)\n"
+                 "#endif\n"
+                 "#ifdef __CUDA_RUNTIME_H__\n"
+                 "inline int devices() { int n; checkCudaErrors(cudaGetDeviceCount(&n)); return n; }\n"
+                 "#endif\n"
+                 "__global__ void k() {}\n"
+                 "int main() { size_t a, b; cuMemGetInfo(&a, &b); return devices(); }\n",
+                 NULL, NULL));
+}
+
 static void what_there_is_not_is_refused_by_name(void **state)
 {
     struct lw_error err = refuse(*state, "#include <curand_kernel.h>\n__global__ void k() {}\n",
@@ -440,6 +488,8 @@ int main(void)
         TEST(halves_and_bfloats_have_their_headers),
         TEST(cooperative_groups_become_shuffles_votes_and_barriers),
         TEST(text_assertions_and_memory_are_calls_of_cudas_names),
+        TEST(macros_of_one_letter_are_the_sources_own),
+        TEST(helper_headers_of_samples_find_the_runtimes_names),
         TEST(what_there_is_not_is_refused_by_name),
         TEST(an_error_in_the_source_is_told_with_its_line),
         TEST(our_headers_are_kept_once_and_mended_when_damaged),

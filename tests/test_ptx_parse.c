@@ -62,8 +62,8 @@ static void refusals_name_line_construct_and_reason(void **state)
         { KERNEL("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%f0}, {%f1};"),
           "t.ptx:6: the instruction 'mma' is not supported: write it with those that docs/front-end.md "
           "lists", LW_EUNSUPP },
-        { KERNEL("tex.2d.v4.f32.f32 {%f0,%f1,%f2,%f3}, [t, {%f0,%f1}];"),
-          "t.ptx:6: the instruction 'tex' is not supported: write it with those that docs/front-end.md "
+        { KERNEL("tld4.r.2d.v4.f32.f32 {%f0,%f1,%f2,%f3}, [t, {%f0,%f1}];"),
+          "t.ptx:6: the instruction 'tld4' is not supported: write it with those that docs/front-end.md "
           "lists", LW_EUNSUPP },
         { KERNEL("add.s32 %r1, %r2;"), "t.ptx:6: add: expected 3 operands, found 2", LW_EINPUT },
         { KERNEL("add.s32 %r1, %r2, %r99;"),

@@ -311,7 +311,6 @@ static void run_begins_again_and_forgets_points(void **state)
     assert_string_equal(fix_ask(fix, "T1"), "E01");
     EXPECT_BEGINS(fix_ask(fix, "vRun;6162"), "T05thread:1;10:0000000001000000;");
     assert_string_equal(owner.name, "ab");
-    assert_int_equal(dbg_point_count(fix->dbg), 0); /* of the one before */
     assert_int_equal(dbg_point_count(owner.dbg[0]), 0);
     assert_string_equal(fix_ask(fix, "qfThreadInfo"), "m1,2");
     assert_string_equal(fix_ask(fix, "vCont;c"), "W00");
@@ -363,10 +362,41 @@ static void a_run_that_fails_says_why_and_leaves_the_old_one(void **state)
 
     (void)state;
     owner.fail = true;
+    assert_string_equal(fix_ask(fix, "Z0,100000020,1"), "OK");
     assert_string_equal(fix_ask(fix, "vRun;"), "E.the file is gone");
+    assert_int_equal(dbg_point_count(fix->dbg), 1);
     EXPECT_BEGINS(fix_ask(fix, "?"), "T05thread:1;");
     EXPECT_BEGINS(fix_ask(fix, "vRun;;61"), "E.a launch takes no arguments");
     fix_destroy(fix);
+}
+
+/* R has no answer: what went wrong is told when something runs next. */
+static void a_restart_that_fails_says_why_later(void **state)
+{
+    struct owner owner;
+    struct fixture *fix = restartable(&owner);
+
+    (void)state;
+    owner.fail = true;
+    fix_ask(fix, "R0");
+    assert_int_equal(fix->out.size, 0);
+    fix_ask(fix, "vCont;s:1");
+    EXPECT_BEGINS(fix->console.text, "error: the file is gone; the run goes on as it stood\n");
+    fix_destroy(fix);
+}
+
+static void attach_behind_a_kill_begins_again(void **state)
+{
+    struct owner owner;
+    struct fixture *fix = restartable(&owner);
+
+    (void)state;
+    fix_ask(fix, "!");
+    fix_ask(fix, "k");
+    EXPECT_BEGINS(fix_ask(fix, "vAttach;1"), "T05thread:1;");
+    assert_int_equal(owner.count, 1);
+    fix_destroy(fix);
+    dbg_destroy(owner.dbg[0]);
 }
 
 static void kill_ends_a_plain_connection(void **state)
@@ -388,7 +418,8 @@ static void detaching_behind_a_kill_is_a_kill(void **state)
     (void)state;
     fix_ask(fix, "!");
     fix_ask(fix, "k");
-    EXPECT_BEGINS(fix_ask(fix, "vAttach;1"), "E.the program was killed");
+    owner.fail = true;
+    assert_string_equal(fix_ask(fix, "vAttach;1"), "E.the file is gone");
     assert_string_equal(fix_ask(fix, "D"), "OK");
     assert_int_equal(rsp_ended(fix->rsp), RSP_KILLED);
     fix_destroy(fix);
@@ -462,6 +493,8 @@ int main(void)
         TEST(a_run_begins_without_the_ended_warp_of_the_one_before),
         TEST(restart_has_no_answer),
         TEST(a_run_that_fails_says_why_and_leaves_the_old_one),
+        TEST(a_restart_that_fails_says_why_later),
+        TEST(attach_behind_a_kill_begins_again),
         TEST(kill_ends_a_plain_connection),
         TEST(detaching_behind_a_kill_is_a_kill),
         TEST(every_feature_has_a_name_of_its_own),

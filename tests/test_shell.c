@@ -47,6 +47,14 @@ static void completion_knows_commands_registers_functions_and_files(void **state
         {"b sax", "saxpy saxpy.s:"},
         {"break saxpy if hit", "hit_lanes"},
         {"break saxpy if v0+ti", "tid.x tid.y tid.z"},
+        {"print threadI", "threadIdx.x threadIdx.y threadIdx.z"},
+        {"break saxpy if threadIdx.x == global_i", "global_id.x global_id.y global_id.z"},
+        {"print warpS", "warpSize"},
+        {"goto ", "start end here"},
+        {"goto h", "here"},
+        {"delete ", "1 2"},
+        {"condition 2", "2"},
+        {"lane ", ""},
         {"print exe", "exec"},
         {"print/x exe", "exec"},
         {"print u32[in_", "in_buffer"},
@@ -67,12 +75,19 @@ static void completion_knows_commands_registers_functions_and_files(void **state
         {"zz", ""},
     };
     struct fix *f = fix_open("saxpy.s", 8, 1, 8, 1);
+    struct lw_error err = {0};
     struct lw_buffer out;
 
     (void)state;
     f->set.tables[f->set.count++] = sh_own_commands;
     f->set.tables[f->set.count++] = sh_file_commands;
     lw_buffer_init(&out);
+    if (dbg_history_start(f->dbg, 0, NULL, NULL, NULL, &err) != LW_OK)
+        fail_msg("%s", err.text);
+    for (const char *const *line = (const char *const[]){"break saxpy", "break saxpy if lane == 1",
+                                                          "mark here", NULL}; *line != NULL; line++)
+        if (lw_command_run(&f->set, *line, &out.sink, &err) != LW_OK)
+            fail_msg("%s: %s", *line, err.text);
     for (size_t i = 0; i < LW_COUNT_OF(cases); i++) {
         const char *words = completed(f, cases[i].line, &out);
 

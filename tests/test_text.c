@@ -497,6 +497,57 @@ static void a_debugger_sees_text_at_once_but_the_hash_takes_block_order(void **s
     close_run(&live);
 }
 
+/* Block 1 prints 65,535 bytes as often as the parameter's word says, then lets block 0 print. */
+static const char much[] =
+    MESSAGE("line", "%65533d\\n.") MESSAGE("first", "block 0\\n")
+    ".kernel k\n.param ptr.global out\n" BUFFER
+    ADDRESS("v4:5", "v4", "v5", "line") ADDRESS("v6:7", "v6", "v7", "first")
+    "v_mov_b64 v8:9, c[out]\n"
+    "v_setp_u32.eq p0, v1, 0\n@p0 bra wait\n"
+    "ld.global.b32 v11, [v8:9+4]\n"
+    "more: vprintf v3, v4:5, v20:21\nv_sub_u32 v11, v11, 1\n"
+    "v_setp_u32.ne p1, v11, 0\n@p1 bra more\n"
+    "v_mov_b32 v10, 1\nst.global.b32.release [v8:9], v10\nexit\n"
+    "wait: ld.global.b32.acquire v10, [v8:9]\nv_setp_u32.eq p1, v10, 0\n@p1 bra wait\n"
+    "vprintf v3, v6:7, v20:21\nexit\n.end\n";
+
+static void print_much(uint32_t times, size_t first_at)
+{
+    static const char first[] = "block 0\n";
+    struct emu_config config;
+    struct lw_error err;
+    uint8_t word[4];
+    struct run r;
+
+    small_config(&config);
+    config.hang_window = 10000000;
+    open_run(&r, much, &config, 2, 1);
+    lw_put32(word, times);
+    check(emu_global_write(r.machine, r.out + 4, word, sizeof word, &err), &err);
+    go(&r);
+    expect_stop(&r, EMU_STOP_IDLE);
+    assert_int_equal(r.text.size, times * (size_t)65535 + sizeof first - 1);
+    assert_memory_equal(r.text.text + first_at, first, sizeof first - 1);
+    for (size_t k = 0; k < times; k++) { /* and all of block 1's in its order */
+        size_t at = (k + 1) * (size_t)65535 - 1;
+
+        at += at >= first_at ? sizeof first - 1 : 0;
+        assert_int_equal(r.text.text[at], '.');
+    }
+    close_run(&r);
+}
+static void text_beyond_what_is_kept_comes_out_at_once(void **state)
+{
+    enum { FITS = (64 << 20) / 65535 };
+
+    (void)state;
+    print_much(3, 0);
+    print_much(FITS, 0);
+    /* One more does not fit: what was kept comes out, and that one behind it. */
+    print_much(FITS + 1, (FITS + 1) * (size_t)65535);
+    /* Then there is room again. */
+    print_much(FITS + 3, (FITS + 1) * (size_t)65535);
+}
 static void printed_text_is_part_of_the_memory_hash(void **state)
 {
     static const char *const texts[] = {
@@ -677,6 +728,7 @@ int main(void)
         cmocka_unit_test(hostile_formats_stay_in_guest_memory),
         cmocka_unit_test(text_comes_out_in_block_order_everywhere),
         cmocka_unit_test(a_debugger_sees_text_at_once_but_the_hash_takes_block_order),
+        cmocka_unit_test(text_beyond_what_is_kept_comes_out_at_once),
         cmocka_unit_test(printed_text_is_part_of_the_memory_hash),
         cmocka_unit_test(listeners_are_told_who_printed),
         cmocka_unit_test(new_text_is_progress),

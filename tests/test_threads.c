@@ -98,13 +98,53 @@ static void expect_order(const char *body, const char *want)
         fail_msg("%s instead of %s: %s", words[v->worst], want, body);
     assert_int_equal(emu_kernel_block_order_free(r.program, k), strcmp(want, "fixed") != 0);
     assert_int_equal(emu_kernel_order_free(r.program, k), strcmp(want, "order-free") == 0);
-    struct isa_order_verdict again;
-    assert_true(isa_object_order(r.object, k, &again));
-    assert_int_equal(again.worst, v->worst);
-    assert_int_equal(again.insn, v->insn);
+    struct isa_order_verdict *again = isa_object_orders(r.object);
+    assert_non_null(again);
+    assert_int_equal(again[0].worst, v->worst);
+    assert_int_equal(again[0].insn, v->insn);
+    free(again);
     close_run(&r);
 }
 #define END "exit\n.end\n"
+
+/* Functions that several kernels reach count for each; a kernel that may go anywhere changes
+ * nothing for those behind it. Functions are sorted by place. */
+static void each_kernel_of_a_program_has_its_own_order(void **state)
+{
+    static const char text[] =
+        ".kernel anywhere\nbrx v4:5\nexit\n.end\n"
+        ".kernel plain\nst.global.b32 [v2:3], v1\nexit\n.end\n"
+        ".kernel caller\ncall v10:11, h\nexit\n.end\n"
+        ".kernel again\ncall v10:11, g\nexit\n.end\n"
+        ".func g\ncall v12:13, h\nret v10:11\n.end\n"
+        ".func h\nld.global.b32.relaxed v1, [v2:3]\nret v10:11\n.end\n"
+        ".kernel also\nbrx v4:5\nexit\n.end\n"
+        ".kernel block\nld.shared.b32.volatile v1, [v2]\nexit\n.end\n";
+    static const struct {
+        enum isa_order worst;
+        bool everything;
+    } want[] = {{ISA_ORDER_GRID, true},  {ISA_ORDER_NONE, false}, {ISA_ORDER_GRID, false},
+                {ISA_ORDER_GRID, false}, {ISA_ORDER_NONE, false}, {ISA_ORDER_NONE, false},
+                {ISA_ORDER_GRID, true},  {ISA_ORDER_BLOCK, false}};
+    struct isa_object *object;
+    struct lw_error err;
+
+    (void)state;
+    if (isa_assemble("test.s", text, strlen(text), &object, &err) != LW_OK)
+        fail_msg("%s", err.text);
+    assert_int_equal(object->function_count, LW_COUNT_OF(want));
+    struct isa_order_verdict *got = isa_object_orders(object);
+    assert_non_null(got);
+    for (unsigned k = 0; k < LW_COUNT_OF(want); k++) {
+        if (got[k].worst != want[k].worst || got[k].everything != want[k].everything)
+            fail_msg("%s: order %d, everything %d", object->functions[k].name, got[k].worst,
+                     got[k].everything);
+        if (got[k].worst == ISA_ORDER_GRID) /* of h, wherever it is reached from */
+            assert_int_equal(got[k].insn, object->functions[5].first);
+    }
+    free(got);
+    isa_object_destroy(object);
+}
 
 static void each_access_counts_by_space_order_and_operation(void **state)
 {
@@ -512,6 +552,7 @@ static void engines_on_threads_are_destroyed_anywhere(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(each_kernel_of_a_program_has_its_own_order),
         cmocka_unit_test(each_access_counts_by_space_order_and_operation),
         cmocka_unit_test(special_registers_and_lanes_count),
         cmocka_unit_test(reductions_commute_with_their_like_only),

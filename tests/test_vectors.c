@@ -40,6 +40,7 @@
 #include <cmocka.h>
 
 #include "emu/emu.h"
+#include "tests/prop_setup.h"
 
 enum { MAX_ROWS = 1024, MAX_COLUMNS = 12, OUT_WORDS = 512, MODES = 3 };
 static const uint32_t fill = 0x5aa5c33c; /* what outputs hold before */
@@ -68,19 +69,6 @@ static const char *folder(void)
     const char *dir = getenv("srcdir");
     snprintf(path, sizeof path, "%s/tests/vectors", dir ? dir : ".");
     return path;
-}
-
-static bool have_level(unsigned level)
-{
-    struct emu_config config;
-    struct emu_machine *machine;
-    emu_config_default(&config);
-    config.level = level;
-    config.arena_bytes = 1 << 20;
-    if (emu_machine_create(&config, &machine, NULL) != LW_OK)
-        return false;
-    emu_machine_destroy(machine);
-    return true;
 }
 
 /* ---- reading ------------------------------------------------------------------------ */
@@ -469,7 +457,7 @@ static void run_block(const char *file, const struct vectors *t)
 
     snprintf(where, sizeof where, "%s:%u", file, t->line);
     for (unsigned l = 0; l < LW_COUNT_OF(levels); l++) {
-        if (!have_level(levels[l]))
+        if (!setup_have_level(levels[l]))
             continue;
         if (t->is_program) {
             if (!t->width_count || !t->block)

@@ -5,6 +5,7 @@
 #define LANEWISE_COOPERATIVE_GROUPS_H
 
 #include "lanewise_cuda.h"
+#include "lanewise_names_begin.h"
 
 extern "C" __device__ void grid_synchronisation_is_not_supported(void);
 
@@ -318,4 +319,5 @@ template <class Group, class T> LW_CG T exclusive_scan(const Group &group, T x)
 } // namespace cooperative_groups
 
 #undef LW_CG
+#include "lanewise_names_end.h"
 #endif

@@ -4,6 +4,7 @@
 #define LANEWISE_CUDA_BF16_H
 
 #include "lanewise_cuda.h"
+#include "lanewise_names_begin.h"
 
 LW_HD unsigned short lw_bf16_bits(float x)
 {
@@ -113,4 +114,5 @@ LW_COMPARE(__hgt, >) LW_COMPARE(__hge, >=)
 #undef LW_COMPARE
 LW_FN bool __hisnan(__nv_bfloat16 a) { return (a.__x & 0x7fff) > 0x7f80; }
 
+#include "lanewise_names_end.h"
 #endif

@@ -4,6 +4,7 @@
 #define LANEWISE_CUDA_FP16_H
 
 #include "lanewise_cuda.h"
+#include "lanewise_names_begin.h"
 
 struct __half_raw { unsigned short x; };
 struct __half2_raw { unsigned short x, y; };
@@ -275,4 +276,5 @@ LW_FN __half2 atomicAdd(__half2 *p, __half2 x)
 }
 #undef LW_ND
 
+#include "lanewise_names_end.h"
 #endif

@@ -2,8 +2,10 @@
 /* What nvcc includes of itself before a .cu file: included so by Lanewise too. */
 #ifndef LANEWISE_CUDA_H
 #define LANEWISE_CUDA_H
+#include "lanewise_names_begin.h"
 #include "lanewise_types.h"
 #include "lanewise_host.h"
+#include "lanewise_texture.h"
 #include "lanewise_math.h"
 #include "lanewise_device.h"
 /* The host's C functions, without libstdc++: its using-declarations would all appear in the
@@ -20,4 +22,5 @@
 #undef isinf
 #undef isfinite
 #undef isnormal
+#include "lanewise_names_end.h"
 #endif

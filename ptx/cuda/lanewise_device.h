@@ -181,7 +181,6 @@ LW_FN unsigned int __vsadu4(unsigned int x, unsigned int y)
 
 /* ---- memory --------------------------------------------------------------------------------- */
 
-template <class T> LW_FN T __ldg(const T *p) { return *p; }
 template <class T> LW_FN T __ldca(const T *p) { return *p; }
 template <class T> LW_FN T __ldcg(const T *p) { return *p; }
 template <class T> LW_FN T __ldcs(const T *p) { return *p; }

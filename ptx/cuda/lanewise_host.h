@@ -6,29 +6,61 @@
 #ifndef LANEWISE_HOST_H
 #define LANEWISE_HOST_H
 
+/* helper_cuda.h and its like ask by these whether the runtime's types and functions are there. */
+#define __DRIVER_TYPES_H__
+#define __CUDA_RUNTIME_H__
 #define CUDART_VERSION 12000
 #define CUDA_VERSION 12000
 
+/* All that helper headers of samples turn into names. */
+/* clang-format off */
 enum cudaError {
-    cudaSuccess = 0,
-    cudaErrorInvalidValue = 1,
-    cudaErrorMemoryAllocation = 2,
-    cudaErrorInitializationError = 3,
-    cudaErrorInvalidConfiguration = 9,
-    cudaErrorInvalidSymbol = 13,
-    cudaErrorInvalidDevicePointer = 17,
-    cudaErrorInvalidMemcpyDirection = 21,
-    cudaErrorInsufficientDriver = 35,
-    cudaErrorNoDevice = 100,
-    cudaErrorInvalidDevice = 101,
-    cudaErrorInvalidResourceHandle = 400,
-    cudaErrorNotReady = 600,
-    cudaErrorIllegalAddress = 700,
-    cudaErrorLaunchOutOfResources = 701,
-    cudaErrorLaunchFailure = 719,
-    cudaErrorNotSupported = 801,
-    cudaErrorUnknown = 999
+    cudaSuccess = 0, cudaErrorInvalidValue = 1, cudaErrorMemoryAllocation = 2,
+    cudaErrorInitializationError = 3, cudaErrorCudartUnloading = 4, cudaErrorProfilerDisabled = 5,
+    cudaErrorProfilerNotInitialized = 6, cudaErrorProfilerAlreadyStarted = 7,
+    cudaErrorProfilerAlreadyStopped = 8, cudaErrorInvalidConfiguration = 9,
+    cudaErrorInvalidPitchValue = 12, cudaErrorInvalidSymbol = 13,
+    cudaErrorInvalidHostPointer = 16, cudaErrorInvalidDevicePointer = 17,
+    cudaErrorInvalidTexture = 18, cudaErrorInvalidTextureBinding = 19,
+    cudaErrorInvalidChannelDescriptor = 20, cudaErrorInvalidMemcpyDirection = 21,
+    cudaErrorAddressOfConstant = 22, cudaErrorTextureFetchFailed = 23,
+    cudaErrorTextureNotBound = 24, cudaErrorSynchronizationError = 25,
+    cudaErrorInvalidFilterSetting = 26, cudaErrorInvalidNormSetting = 27,
+    cudaErrorMixedDeviceExecution = 28, cudaErrorNotYetImplemented = 31,
+    cudaErrorMemoryValueTooLarge = 32, cudaErrorInsufficientDriver = 35,
+    cudaErrorInvalidSurface = 37, cudaErrorDuplicateVariableName = 43,
+    cudaErrorDuplicateTextureName = 44, cudaErrorDuplicateSurfaceName = 45,
+    cudaErrorDevicesUnavailable = 46, cudaErrorIncompatibleDriverContext = 49,
+    cudaErrorMissingConfiguration = 52, cudaErrorPriorLaunchFailure = 53,
+    cudaErrorLaunchMaxDepthExceeded = 65, cudaErrorLaunchFileScopedTex = 66,
+    cudaErrorLaunchFileScopedSurf = 67, cudaErrorSyncDepthExceeded = 68,
+    cudaErrorLaunchPendingCountExceeded = 69, cudaErrorInvalidDeviceFunction = 98,
+    cudaErrorNoDevice = 100, cudaErrorInvalidDevice = 101, cudaErrorStartupFailure = 127,
+    cudaErrorInvalidKernelImage = 200, cudaErrorMapBufferObjectFailed = 205,
+    cudaErrorUnmapBufferObjectFailed = 206, cudaErrorArrayIsMapped = 207,
+    cudaErrorAlreadyMapped = 208, cudaErrorNoKernelImageForDevice = 209,
+    cudaErrorAlreadyAcquired = 210, cudaErrorNotMapped = 211, cudaErrorNotMappedAsArray = 212,
+    cudaErrorNotMappedAsPointer = 213, cudaErrorECCUncorrectable = 214,
+    cudaErrorUnsupportedLimit = 215, cudaErrorDeviceAlreadyInUse = 216,
+    cudaErrorPeerAccessUnsupported = 217, cudaErrorInvalidPtx = 218,
+    cudaErrorNvlinkUncorrectable = 220, cudaErrorUnsupportedPtxVersion = 222,
+    cudaErrorInvalidSource = 300, cudaErrorFileNotFound = 301,
+    cudaErrorSharedObjectSymbolNotFound = 302, cudaErrorSharedObjectInitFailed = 303,
+    cudaErrorOperatingSystem = 304, cudaErrorInvalidResourceHandle = 400, cudaErrorNotReady = 600,
+    cudaErrorIllegalAddress = 700, cudaErrorLaunchOutOfResources = 701,
+    cudaErrorLaunchTimeout = 702, cudaErrorLaunchIncompatibleTexturing = 703,
+    cudaErrorPeerAccessAlreadyEnabled = 704, cudaErrorPeerAccessNotEnabled = 705,
+    cudaErrorSetOnActiveProcess = 708, cudaErrorAssert = 710, cudaErrorTooManyPeers = 711,
+    cudaErrorHostMemoryAlreadyRegistered = 712, cudaErrorHostMemoryNotRegistered = 713,
+    cudaErrorHardwareStackError = 714, cudaErrorIllegalInstruction = 715,
+    cudaErrorMisalignedAddress = 716, cudaErrorInvalidAddressSpace = 717,
+    cudaErrorInvalidPc = 718, cudaErrorLaunchFailure = 719,
+    cudaErrorCooperativeLaunchTooLarge = 720, cudaErrorNotPermitted = 800,
+    cudaErrorNotSupported = 801, cudaErrorSystemNotReady = 802,
+    cudaErrorSystemDriverMismatch = 803, cudaErrorStreamCaptureUnsupported = 900,
+    cudaErrorTimeout = 909, cudaErrorUnknown = 999, cudaErrorApiFailureBase = 10000
 };
+/* clang-format on */
 typedef enum cudaError cudaError_t;
 typedef enum cudaError_enum { CUDA_SUCCESS = 0, CUDA_ERROR_UNKNOWN = 999 } CUresult;
 enum cudaMemcpyKind {
@@ -129,7 +161,7 @@ struct cudaPointerAttributes {
     void *devicePointer, *hostPointer;
 };
 
-/* Textures: the types parse, a kernel that fetches is refused by name. */
+/* Textures: lanewise_texture.h has the fetches. */
 enum cudaChannelFormatKind {
     cudaChannelFormatKindSigned,
     cudaChannelFormatKindUnsigned,
@@ -188,43 +220,6 @@ struct __attribute__((device_builtin_texture_type)) texture : textureReference {
     texture() = default;
     texture(int, enum cudaTextureFilterMode, enum cudaTextureAddressMode) {}
 };
-extern "C" __device__ void texture_fetch_is_not_supported(void);
-template <class T, enum cudaTextureReadMode M> struct lw_texel { typedef T type; };
-template <class T> struct lw_texel<T, cudaReadModeNormalizedFloat> { typedef float type; };
-template <class T> LW_FN T lw_no_texel()
-{
-    texture_fetch_is_not_supported();
-    return T();
-}
-/* The operands stay alive, so that nothing of the kernel folds away before the refusal. */
-template <class T, int D, enum cudaTextureReadMode M>
-LW_FN typename lw_texel<T, M>::type tex1Dfetch(texture<T, D, M>, int)
-{
-    return lw_no_texel<typename lw_texel<T, M>::type>();
-}
-template <class T, int D, enum cudaTextureReadMode M>
-LW_FN typename lw_texel<T, M>::type tex1D(texture<T, D, M>, float)
-{
-    return lw_no_texel<typename lw_texel<T, M>::type>();
-}
-template <class T, int D, enum cudaTextureReadMode M>
-LW_FN typename lw_texel<T, M>::type tex2D(texture<T, D, M>, float, float)
-{
-    return lw_no_texel<typename lw_texel<T, M>::type>();
-}
-template <class T, int D, enum cudaTextureReadMode M>
-LW_FN typename lw_texel<T, M>::type tex3D(texture<T, D, M>, float, float, float)
-{
-    return lw_no_texel<typename lw_texel<T, M>::type>();
-}
-template <class T> LW_FN T tex1Dfetch(cudaTextureObject_t, int) { return lw_no_texel<T>(); }
-template <class T> LW_FN T tex1D(cudaTextureObject_t, float) { return lw_no_texel<T>(); }
-template <class T> LW_FN T tex2D(cudaTextureObject_t, float, float) { return lw_no_texel<T>(); }
-template <class T> LW_FN T tex3D(cudaTextureObject_t, float, float, float)
-{
-    return lw_no_texel<T>();
-}
-
 extern "C" {
 /* Both ways in which clang spells a launch with <<<>>>. */
 int cudaConfigureCall(dim3 grid, dim3 block, size_t shared = 0, cudaStream_t stream = 0);
@@ -257,6 +252,7 @@ cudaError_t cudaMemset(void *p, int value, size_t size);
 cudaError_t cudaMemsetAsync(void *p, int value, size_t size, cudaStream_t stream = 0);
 cudaError_t cudaMemset2D(void *p, size_t pitch, int value, size_t width, size_t height);
 cudaError_t cudaMemGetInfo(size_t *free, size_t *total);
+CUresult cuMemGetInfo(size_t *free, size_t *total);
 cudaError_t cudaMemPrefetchAsync(const void *p, size_t size, int device, cudaStream_t stream = 0);
 cudaError_t cudaMemAdvise(const void *p, size_t size, enum cudaMemoryAdvise advice, int device);
 cudaError_t cudaPointerGetAttributes(struct cudaPointerAttributes *a, const void *p);

@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* lanewise timing: machines of the timing model; and the options --timing... of run and debug. */
+#include "cmd/cmd_priv.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+/* ---- --timing and what belongs to it ---------------------------------------------------- */
+
+enum lw_status cmd_timing_take(struct cmd_timing *t, const char *name, const char *value,
+                               struct lw_error *err)
+{
+    const struct {
+        const char *name;
+        const char **to;
+    } texts[] = {
+        {"timing-report", &t->report}, {"timing-trace", &t->trace},
+        {"timing-window", &t->window}, {"timing-sample", &t->sample},
+    };
+
+    if (strcmp(name, "timing") == 0) {
+        t->machine = value != NULL ? value : "fermi";
+        return LW_OK;
+    }
+    if (t->first == NULL)
+        t->first = name;
+    for (unsigned i = 0; i < LW_COUNT_OF(texts); i++)
+        if (strcmp(name, texts[i].name) == 0)
+            *texts[i].to = value;
+    if (strcmp(name, "timing-reference") == 0)
+        t->reference = true;
+    if (strcmp(name, "timing-set") == 0) {
+        if (t->set_count == CMD_MAX_SETS)
+            return LW_FAIL(err, LW_EUSAGE, "more than %d of them", CMD_MAX_SETS);
+        t->set[t->set_count++] = value;
+    }
+    return LW_OK;
+}
+
+static enum lw_status make_config(const char *machine, const char *const *set, unsigned count,
+                                  const char *option, struct tim_config **out,
+                                  struct lw_error *err)
+{
+    struct tim_config *config = NULL;
+    enum lw_status status = tim_config_load(machine, &config, err);
+
+    for (unsigned i = 0; i < count && status == LW_OK; i++) {
+        status = tim_config_set(config, set[i], err);
+        if (status != LW_OK)
+            lw_error_prefix(err, "%s", option);
+    }
+    if (status == LW_OK && count != 0)
+        status = tim_config_check(config, err);
+    if (status != LW_OK) {
+        tim_config_destroy(config);
+        return status;
+    }
+    *out = config;
+    return LW_OK;
+}
+
+enum lw_status cmd_timing_config(const struct cmd_timing *t, struct tim_config **out,
+                                 struct lw_error *err)
+{
+    enum lw_status status;
+
+    *out = NULL;
+    if (t->machine == NULL && t->first != NULL)
+        return LW_FAIL(err, LW_EUSAGE, "--%s: nothing is timed here: add --timing", t->first);
+    if (t->machine == NULL)
+        return LW_OK;
+    status = make_config(t->machine, t->set, t->set_count, "--timing-set", out, err);
+    /* The machine is the first thing that --timing can get wrong. */
+    if (status != LW_OK && strncmp(err->text, "--timing-set", 12) != 0)
+        lw_error_prefix(err, "--timing");
+    return status;
+}
+
+/* "FROM:TO", cycles. */
+static bool parse_window(const char *text, uint64_t *from, uint64_t *to)
+{
+    const char *colon = strchr(text, ':');
+    char first[32];
+
+    if (colon == NULL || (size_t)(colon - text) >= sizeof first)
+        return false;
+    memcpy(first, text, (size_t)(colon - text));
+    first[colon - text] = '\0';
+    return lw_parse_u64(first, from) && lw_parse_u64(colon + 1, to) && *from < *to;
+}
+
+enum lw_status cmd_timing_options(const struct cmd_timing *t, struct tim_options *out,
+                                  struct lw_error *err)
+{
+    *out = (struct tim_options){.reference = t->reference};
+    if (t->sample != NULL && (!lw_parse_u64(t->sample, &out->sample_cycles) ||
+                              out->sample_cycles == 0))
+        return LW_FAIL(err, LW_EUSAGE, "--timing-sample: expected a number of cycles, found "
+                       "\"%.40s\"", t->sample);
+    if (t->sample != NULL && t->report == NULL)
+        return LW_FAIL(err, LW_EUSAGE, "--timing-sample: samples stand in the report: add "
+                       "--timing-report FILE");
+    if (t->sample != NULL && strcmp(t->report, "-") == 0)
+        return LW_FAIL(err, LW_EUSAGE, "--timing-sample: the text has no samples: write the "
+                       "report to a file");
+    if (t->window != NULL && t->trace == NULL)
+        return LW_FAIL(err, LW_EUSAGE, "--timing-window: no trace is written: add --timing-trace "
+                       "FILE");
+    if (t->window != NULL && !parse_window(t->window, &out->trace_from, &out->trace_to))
+        return LW_FAIL(err, LW_EUSAGE, "--timing-window: expected FROM:TO in cycles, such as "
+                       "0:5000, found \"%.60s\"", t->window);
+    if (t->trace != NULL && t->window == NULL)
+        out->trace_to = 10000;
+    return LW_OK;
+}
+
+enum lw_status cmd_timing_try(const struct cmd_timing *t, struct lw_error *err)
+{
+    enum lw_status status = LW_OK;
+
+    if (t->report != NULL && strcmp(t->report, "-") != 0) {
+        status = lw_file_try_write(t->report, err);
+        if (status != LW_OK)
+            lw_error_prefix(err, "--timing-report");
+    }
+    if (t->trace != NULL && status == LW_OK) {
+        status = lw_file_try_write(t->trace, err);
+        if (status != LW_OK)
+            lw_error_prefix(err, "--timing-trace");
+    }
+    return status;
+}
+
+int cmd_timing_write(const struct cmd_timing *t, const struct emu_engine *engine, FILE *out)
+{
+    int status = CMD_FINE;
+    struct lw_buffer text;
+
+    if (t->report != NULL && strcmp(t->report, "-") == 0) {
+        struct lw_file_sink sink;
+
+        lw_file_sink_init(&sink, out);
+        tim_report_print(engine, &sink.sink);
+    } else if (t->report != NULL) {
+        lw_buffer_init(&text);
+        tim_report_json(engine, &text.sink);
+        lw_put(&text.sink, "\n");
+        status = cmd_write(t->report, text.text, text.size);
+        lw_buffer_fini(&text);
+    }
+    if (t->trace != NULL) {
+        lw_buffer_init(&text);
+        tim_trace_print(engine, &text.sink);
+        if (cmd_write(t->trace, text.text, text.size) != CMD_FINE)
+            status = CMD_USAGE;
+        lw_buffer_fini(&text);
+    }
+    return status;
+}
+
+/* ---- the command -------------------------------------------------------------------------- */
+
+struct options {
+    const struct cmd *cmd;
+    const char *output, *set[CMD_MAX_SETS];
+    unsigned set_count;
+    bool source;
+};
+
+static enum lw_status take(void *context, unsigned option, const char *value,
+                           struct lw_error *err)
+{
+    struct options *o = context;
+    const char *name = o->cmd->options[option].name;
+
+    if (strcmp(name, "output") == 0) {
+        o->output = value;
+    } else if (strcmp(name, "source") == 0) {
+        o->source = true;
+    } else {
+        if (o->set_count == CMD_MAX_SETS)
+            return LW_FAIL(err, LW_EUSAGE, "more than %d of them", CMD_MAX_SETS);
+        o->set[o->set_count++] = value;
+    }
+    return LW_OK;
+}
+
+static void list(struct lw_sink *out)
+{
+    for (unsigned i = 0; tim_machines[i].name != NULL; i++)
+        lw_printf(out, "%-12s %s\n", tim_machines[i].name, tim_machines[i].summary);
+}
+
+int cmd_timing(const struct cmd *cmd, int argc, char **argv)
+{
+    struct options o = {.cmd = cmd};
+    struct tim_config *config = NULL;
+    struct lw_buffer text;
+    struct lw_error err;
+    int status, operands = cmd_parse(cmd, argc, argv, take, &o, &status);
+
+    if (operands < 0)
+        return status;
+    if (operands > 1)
+        return cmd_wrong_usage(cmd, "one machine at a time");
+    if (operands == 0 && (o.set_count != 0 || o.source))
+        return cmd_wrong_usage(cmd, "of which machine? give MACHINE");
+    lw_buffer_init(&text);
+    if (operands == 0) {
+        list(&text.sink);
+    } else if (o.source) {
+        const char *source = tim_machine_text(argv[1]);
+
+        if (source == NULL || o.set_count != 0) {
+            lw_buffer_fini(&text);
+            return cmd_wrong_usage(cmd, source == NULL ? "--source: only shipped machines have one"
+                                                       : "--source and --set: give one of them");
+        }
+        lw_put(&text.sink, source);
+    } else {
+        if (make_config(argv[1], o.set, o.set_count, "timing: --set", &config, &err) != LW_OK) {
+            lw_buffer_fini(&text);
+            return cmd_error(&err);
+        }
+        tim_config_print(config, &text.sink);
+        tim_config_destroy(config);
+    }
+    status = cmd_write(o.output, text.text, text.size);
+    lw_buffer_fini(&text);
+    return status;
+}

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Texture fetches, of references and of objects: the instructions of PTX. clang makes of a
+ * texture reference its handle. Fetches of kinds that the machine lacks end in a function that
+ * nobody defines, so that the kernel is refused by that name.
+ */
+#ifndef LANEWISE_TEXTURE_H
+#define LANEWISE_TEXTURE_H
+
+extern "C" __device__ void texture_of_three_dimensions_is_not_supported(void);
+
+/* Four registers of float, int or unsigned. H: a texture reference or object. */
+template <class C> struct lw_registers;
+#define LW_REGISTERS(C, TYPE, LETTER)                                                             \
+    template <> struct lw_registers<C> {                                                          \
+        C r[4];                                                                                   \
+        template <class H> LW_FN void fetch(lw_registers &f, H h, int x)                          \
+        {                                                                                         \
+            asm("tex.1d.v4." TYPE ".s32 {%0, %1, %2, %3}, [%4, {%5}];"                            \
+                : LETTER(f.r[0]), LETTER(f.r[1]), LETTER(f.r[2]), LETTER(f.r[3])                  \
+                : "l"(h), "r"(x));                                                                \
+        }                                                                                         \
+        template <class H> LW_FN void fetch(lw_registers &f, H h, float x)                        \
+        {                                                                                         \
+            asm("tex.1d.v4." TYPE ".f32 {%0, %1, %2, %3}, [%4, {%5}];"                            \
+                : LETTER(f.r[0]), LETTER(f.r[1]), LETTER(f.r[2]), LETTER(f.r[3])                  \
+                : "l"(h), "f"(x));                                                                \
+        }                                                                                         \
+        template <class H> LW_FN void fetch(lw_registers &f, H h, float x, float y)               \
+        {                                                                                         \
+            asm("tex.2d.v4." TYPE ".f32 {%0, %1, %2, %3}, [%4, {%5, %6}];"                        \
+                : LETTER(f.r[0]), LETTER(f.r[1]), LETTER(f.r[2]), LETTER(f.r[3])                  \
+                : "l"(h), "f"(x), "f"(y));                                                        \
+        }                                                                                         \
+        template <class H> LW_FN void fetch(lw_registers &, H, float, float, float)               \
+        {                                                                                         \
+            texture_of_three_dimensions_is_not_supported();                                       \
+        }                                                                                         \
+    };
+LW_REGISTERS(float, "f32", "=f")
+LW_REGISTERS(int, "s32", "=r")
+LW_REGISTERS(unsigned int, "u32", "=r")
+#undef LW_REGISTERS
+
+/* What a texel of T is in registers, and what it is read as: by its type, or as floats up to 1. */
+template <class T, enum cudaTextureReadMode M = cudaReadModeElementType> struct lw_texel;
+#define LW_TEXEL(T, MODE, RESULT, C, PARTS)                                                       \
+    template <> struct lw_texel<T, MODE> {                                                        \
+        typedef RESULT type;                                                                      \
+        template <class... A> LW_FN RESULT get(A... a)                                            \
+        {                                                                                         \
+            lw_registers<C> f;                                                                    \
+            RESULT t;                                                                             \
+            lw_registers<C>::fetch(f, a...);                                                      \
+            PARTS;                                                                                \
+            return t;                                                                             \
+        }                                                                                         \
+    };
+#define LW_PART0(S) t = (S)f.r[0]
+#define LW_PART1(S) t.x = (S)f.r[0]
+#define LW_PART2(S) LW_PART1(S), t.y = (S)f.r[1]
+#define LW_PART4(S) LW_PART2(S), t.z = (S)f.r[2], t.w = (S)f.r[3]
+#define LW_TEXELS(S, V, C)                                                                        \
+    LW_TEXEL(S, cudaReadModeElementType, S, C, LW_PART0(S))                                       \
+    LW_TEXEL(V##1, cudaReadModeElementType, V##1, C, LW_PART1(S))                                 \
+    LW_TEXEL(V##2, cudaReadModeElementType, V##2, C, LW_PART2(S))                                 \
+    LW_TEXEL(V##4, cudaReadModeElementType, V##4, C, LW_PART4(S))
+#define LW_TEXELS_OF_FLOATS(S, V)                                                                 \
+    LW_TEXEL(S, cudaReadModeNormalizedFloat, float, float, LW_PART0(float))                       \
+    LW_TEXEL(V##1, cudaReadModeNormalizedFloat, float1, float, LW_PART1(float))                   \
+    LW_TEXEL(V##2, cudaReadModeNormalizedFloat, float2, float, LW_PART2(float))                   \
+    LW_TEXEL(V##4, cudaReadModeNormalizedFloat, float4, float, LW_PART4(float))
+LW_TEXELS(float, float, float)
+LW_TEXELS(int, int, int)
+LW_TEXELS(unsigned int, uint, unsigned int)
+LW_TEXELS(short, short, int)
+LW_TEXELS(unsigned short, ushort, unsigned int)
+LW_TEXELS(signed char, char, int)
+LW_TEXELS(unsigned char, uchar, unsigned int)
+LW_TEXEL(char, cudaReadModeElementType, char, int, LW_PART0(char))
+LW_TEXELS_OF_FLOATS(short, short)
+LW_TEXELS_OF_FLOATS(unsigned short, ushort)
+LW_TEXELS_OF_FLOATS(signed char, char)
+LW_TEXELS_OF_FLOATS(unsigned char, uchar)
+LW_TEXEL(char, cudaReadModeNormalizedFloat, float, float, LW_PART0(float))
+#undef LW_TEXELS_OF_FLOATS
+#undef LW_TEXELS
+#undef LW_TEXEL
+#undef LW_PART0
+#undef LW_PART1
+#undef LW_PART2
+#undef LW_PART4
+
+#define LW_FETCH(NAME, COORDINATES, NAMES)                                                        \
+    template <class T, int D, enum cudaTextureReadMode M>                                         \
+    LW_FN typename lw_texel<T, M>::type NAME(texture<T, D, M> t, LW_REST COORDINATES)             \
+    {                                                                                             \
+        return lw_texel<T, M>::get(t, LW_REST NAMES);                                             \
+    }                                                                                             \
+    template <class T> LW_FN T NAME(cudaTextureObject_t t, LW_REST COORDINATES)                   \
+    {                                                                                             \
+        return lw_texel<T>::get(t, LW_REST NAMES);                                                \
+    }                                                                                             \
+    template <class T> LW_FN void NAME(T *to, cudaTextureObject_t t, LW_REST COORDINATES)         \
+    {                                                                                             \
+        *to = lw_texel<T>::get(t, LW_REST NAMES);                                                 \
+    }
+#define LW_REST(...) __VA_ARGS__
+LW_FETCH(tex1Dfetch, (int x), (x))
+LW_FETCH(tex1D, (float x), (x))
+LW_FETCH(tex2D, (float x, float y), (x, y))
+LW_FETCH(tex3D, (float x, float y, float z), (x, y, z))
+#undef LW_FETCH
+#undef LW_REST
+
+/* Loads by the same path: ld.global.nc, of types that PTX has no such load for plain ones. */
+template <class T> LW_FN T __ldg(const T *p) { return *p; }
+#define LW_LDG(T, B) LW_FN T __ldg(const T *p) { return __nvvm_ldg_##B(p); }
+LW_LDG(char, c) LW_LDG(unsigned char, uc) LW_LDG(short, s) LW_LDG(unsigned short, us)
+LW_LDG(int, i) LW_LDG(unsigned int, ui) LW_LDG(long, l) LW_LDG(unsigned long, ul)
+LW_LDG(long long, ll) LW_LDG(unsigned long long, ull) LW_LDG(float, f) LW_LDG(double, d)
+#undef LW_LDG
+#define LW_LDG_PARTS2 r.x = v[0], r.y = v[1]
+#define LW_LDG_PARTS4 LW_LDG_PARTS2, r.z = v[2], r.w = v[3]
+#define LW_LDG(V, T, N, B)                                                                        \
+    LW_FN V##N __ldg(const V##N *p)                                                               \
+    {                                                                                             \
+        typedef T lw_vector __attribute__((ext_vector_type(N)));                                  \
+        lw_vector v = __nvvm_ldg_##B##N((const lw_vector *)p);                                    \
+        V##N r;                                                                                   \
+        LW_LDG_PARTS##N;                                                                          \
+        return r;                                                                                 \
+    }
+#define LW_LDG24(V, T, B) LW_LDG(V, T, 2, B) LW_LDG(V, T, 4, B)
+LW_LDG24(char, char, c) LW_LDG24(uchar, unsigned char, uc) LW_LDG24(short, short, s)
+LW_LDG24(ushort, unsigned short, us) LW_LDG24(int, int, i) LW_LDG24(uint, unsigned int, ui)
+LW_LDG(longlong, long long, 2, ll) LW_LDG(ulonglong, unsigned long long, 2, ull)
+LW_LDG24(float, float, f) LW_LDG(double, double, 2, d)
+#undef LW_LDG24
+#undef LW_LDG
+#undef LW_LDG_PARTS2
+#undef LW_LDG_PARTS4
+
+#endif

@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Which barrier register each region has. Larger regions come first; one that overlaps another,
+ * or starts or ends inside it, has another register. Where more regions nest than there are
+ * registers, an inner one takes the register of regions that lie wholly around it and keeps
+ * their numbers meanwhile (MACHINE 2).
+ *
+ * Whether all regions of a register that meet an inner one lie around it is asked of sets: each
+ * block knows, by register, the set of regions that have it inside, as a number. A set is the set
+ * that was there before and one region more, so equal sets have equal numbers, and to compare
+ * takes a step a block, however many regions nest.
+ */
+#include "ptx/ptx_priv.h"
+
+struct region_set {
+    uint32_t below;  /* the set without its smallest region; 0: empty */
+    uint32_t region; /* by size */
+    uint32_t count;  /* of regions */
+    uint32_t above, stamp; /* the set with region `stamp` - 1 more, which was numbered last */
+};
+struct numbering {
+    struct ptx_unit *unit;
+    struct ptx_region **sorted; /* by size, the largest first */
+    /* by block: registers of the regions that have it inside, start or end there */
+    uint32_t *inside, *starts, *joins;
+    uint8_t *calls; /* by block: it calls something that uses barriers */
+    /* only where regions share registers: */
+    uint32_t *set[ISA_BREG_COUNT]; /* by block */
+    PTX_LIST(struct region_set) sets;
+};
+
+static bool has_call(const struct ptx_region *g, const uint8_t *calls)
+{
+    for (size_t k = 0; k < g->inside.count; k++) {
+        if (calls[g->inside.at[k]])
+            return true;
+    }
+    return false;
+}
+
+static int by_size(const void *a, const void *b)
+{
+    const struct ptx_region *x = *(struct ptx_region *const *)a;
+    const struct ptx_region *y = *(struct ptx_region *const *)b;
+
+    if (x->size != y->size)
+        return x->size > y->size ? -1 : 1;
+    return x < y ? -1 : 1;
+}
+
+static void sort_regions(struct ptx_region **at, size_t n, struct ptx_region **room)
+{
+    /* merge sort: qsort may allocate and is not stable across hosts */
+    if (n < 2)
+        return;
+    size_t half = n / 2, i = 0, j = half, k = 0;
+
+    sort_regions(at, half, room);
+    sort_regions(at + half, n - half, room);
+    while (i < half || j < n)
+        room[k++] = j == n || (i < half && by_size(&at[i], &at[j]) < 0) ? at[i++] : at[j++];
+    memcpy(at, room, n * sizeof *at);
+}
+
+/* ---- more regions than registers ----------------------------------------- */
+
+/* The blocks of region @i have it in the sets of its register. */
+static void add_to_sets(struct numbering *n, uint32_t i)
+{
+    const struct ptx_region *g = n->sorted[i];
+    uint32_t *set = n->set[g->barrier];
+
+    for (size_t k = 0; k < g->inside.count; k++) {
+        uint32_t below = set[g->inside.at[k]];
+
+        if (n->sets.at[below].stamp != i + 1) {
+            struct region_set *fresh = PTX_PUSH(n->unit->job, n->sets);
+
+            *fresh = (struct region_set){ .below = below, .region = i,
+                                          .count = n->sets.at[below].count + 1 };
+            n->sets.at[below].stamp = i + 1;
+            n->sets.at[below].above = (uint32_t)n->sets.count - 1;
+        }
+        set[g->inside.at[k]] = n->sets.at[below].above;
+    }
+}
+
+static void make_sets(struct numbering *n, uint32_t numbered)
+{
+    (void)PTX_PUSH(n->unit->job, n->sets); /* number 0: the empty one */
+    memset(n->sets.at, 0, sizeof *n->sets.at);
+    for (unsigned b = 0; b < ISA_BREG_COUNT; b++)
+        n->set[b] = PTX_ARRAY(n->unit->job, uint32_t, n->unit->blocks.count);
+    for (uint32_t i = 0; i < numbered; i++)
+        add_to_sets(n, i);
+}
+
+/* The regions of a register that meet @g, as a set, if all of them lie around it: they have all
+ * of its blocks and its start inside, its join inside or in common, and neither start nor end
+ * in it. 0: some do not, or none meets it. */
+static uint32_t set_around(const struct numbering *n, const struct ptx_region *g, unsigned reg)
+{
+    const uint32_t *set = n->set[reg];
+    uint32_t around = set[g->start], at_join = set[g->join];
+
+    if (n->starts[g->start] >> reg & 1)
+        return 0;
+    for (size_t k = 0; k < g->inside.count; k++) {
+        uint32_t b = g->inside.at[k];
+
+        if (set[b] != around || (n->starts[b] | n->joins[b]) >> reg & 1)
+            return 0;
+    }
+    for (uint32_t s = around; s != 0; s = n->sets.at[s].below) {
+        if (at_join != 0 && n->sets.at[at_join].region == n->sets.at[s].region)
+            at_join = n->sets.at[at_join].below;
+        else if (n->sorted[n->sets.at[s].region]->join != g->join)
+            return 0;
+    }
+    return at_join == 0 ? around : 0;
+}
+
+static uint32_t new_pair(struct ptx_unit *unit)
+{
+    (void)ptx_vreg_new(unit, 2);
+    return (uint32_t)(unit->vregs.count - 1);
+}
+
+/* A register whose regions that meet region @i all lie around it: fewest first. Their number is
+ * saved while it has the register. False: there is none, or it can be entered in the middle. */
+static bool share_register(struct numbering *n, uint32_t i, uint32_t refused)
+{
+    struct ptx_unit *unit = n->unit;
+    struct ptx_region *g = n->sorted[i];
+    unsigned best = ISA_BREG_COUNT;
+    uint32_t around = 0;
+
+    /* a lane that came to the join past the start would wait there with the outer number, for
+     * lanes that may wait for it elsewhere */
+    if (!ptx_region_serves(unit, g, g->join) || !unit->function->kernel)
+        return false;
+    for (size_t k = 0; k < unit->code.count && n->sets.count == 0; k++) {
+        if (isa_op_info((enum isa_op)unit->code.at[k].in.op)->flags & ISA_F_CALL)
+            return false; /* calls save by rules of their own */
+    }
+    if (n->sets.count == 0)
+        make_sets(n, i);
+    for (unsigned b = 0; b < ISA_BREG_COUNT; b++) {
+        uint32_t set = refused >> b & 1 ? 0 : set_around(n, g, b);
+
+        if (set != 0 && (around == 0 || n->sets.at[set].count < n->sets.at[around].count)) {
+            around = set;
+            best = b;
+        }
+    }
+    if (around == 0)
+        return false;
+    g->barrier = (uint8_t)best;
+    g->saved = new_pair(unit);
+    unit->lossy = true;
+    /* a stack's load wants one bssy to reach each branch that names a register: behind g
+     * that would be g's */
+    for (; around != 0; around = n->sets.at[around].below) {
+        struct ptx_region *h = n->sorted[n->sets.at[around].region];
+        size_t kept = 0;
+
+        for (size_t k = 0; k < h->branches.count; k++) {
+            if (h->branches.at[k] == h->start)
+                h->branches.at[kept++] = h->branches.at[k];
+        }
+        h->branches.count = kept;
+    }
+    return true;
+}
+
+static void number_region(struct numbering *n, uint32_t i, uint32_t absent, uint32_t callees)
+{
+    struct ptx_unit *unit = n->unit;
+    struct ptx_region *g = n->sorted[i];
+    /* A block's bsyncs stand at its start and its bssys at its end, so a region may
+     * end where another starts; but no lane may pass, inside, a bsync or bssy of its
+     * own register that belongs to another region. */
+    uint32_t clash = n->inside[g->start] | n->starts[g->start] | n->inside[g->join] | absent;
+
+    for (size_t k = 0; k < g->inside.count; k++) {
+        uint32_t b = g->inside.at[k];
+
+        /* nobody is in a region without calls when a callee uses its registers */
+        clash |= n->inside[b] | n->starts[b] | n->joins[b] | (n->calls[b] ? callees : 0);
+    }
+    g->saved = PTX_NONE;
+    if ((clash & 0xffff) == 0xffff &&
+        !share_register(n, i, absent | (has_call(g, n->calls) ? callees : 0))) {
+        const struct ptx_block *b =
+            &unit->blocks.at[g->branches.count != 0 ? g->branches.at[0] : g->start];
+
+        ptx_fail(unit->job, b->line, LW_EUNSUPP,
+                 "'%s' has more than %u regions of divergent flow that cross each other%s, which "
+                 "is not supported", unit->function->name, ISA_BREG_COUNT - unit->breg_base,
+                 unit->breg_base != 0 ? " around calls" : "");
+    }
+    if (g->saved == PTX_NONE)
+        g->barrier = (uint8_t)lw_lowest(~clash);
+    if (unit->breg_count <= g->barrier)
+        unit->breg_count = g->barrier + 1u;
+    n->starts[g->start] |= 1u << g->barrier;
+    n->joins[g->join] |= 1u << g->barrier;
+    for (size_t k = 0; k < g->inside.count; k++)
+        n->inside[g->inside.at[k]] |= 1u << g->barrier;
+    if (n->sets.count != 0)
+        add_to_sets(n, i);
+}
+
+/* Where what was numbered stands: bssys, bsyncs, branches and edges that leave. */
+static void place_regions(struct ptx_unit *unit, struct ptx_region **sorted, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        struct ptx_region *g = sorted[i];
+
+        *PTX_PUSH(unit->job, unit->blocks.at[g->start].joins) = (uint32_t)(g - unit->regions.at);
+        /* a branch names the barrier at its post-dominator: a stack needs a place that all
+         * lanes come to; the joins of loops that may be left serve convergence barriers */
+        for (size_t k = 0; g->scope == PTX_NONE && k < g->branches.count; k++)
+            unit->blocks.at[g->branches.at[k]].branch_barrier = g->barrier;
+        for (size_t k = 0; k < g->leaves.count; k++) {
+            struct ptx_block *from = &unit->blocks.at[g->leaves.at[k] >> 1];
+            unsigned edge = g->leaves.at[k] & 1;
+            bool left = false; /* with an outer region: what is saved of it is given up, too */
+
+            for (size_t j = 0; j < from->breaks[edge].count; j++)
+                left |= from->breaks[edge].at[j] == g->barrier;
+            *PTX_PUSH(unit->job, from->breaks[edge]) = g->barrier;
+            *PTX_PUSH(unit->job, from->break_gives[edge]) =
+                g->saved == PTX_NONE ? 0 : (g->saved + 1) | (left ? PTX_GIVE_UP : 0);
+        }
+        /* the smaller regions' bsync come first */
+        struct ptx_region *h = sorted[n - 1 - i];
+
+        *PTX_PUSH(unit->job, unit->blocks.at[h->join].syncs) = h->barrier;
+        *PTX_PUSH(unit->job, unit->blocks.at[h->join].sync_gives) =
+            h->saved == PTX_NONE ? 0 : h->saved + 1;
+    }
+}
+
+void ptx_barrier_numbers(struct ptx_unit *unit)
+{
+    size_t count = unit->regions.count, blocks = unit->blocks.count;
+    struct ptx_region **room = PTX_ARRAY(unit->job, struct ptx_region *, count + 1);
+    struct numbering n = { .unit = unit,
+                           .sorted = PTX_ARRAY(unit->job, struct ptx_region *, count + 1),
+                           .inside = PTX_ARRAY(unit->job, uint32_t, blocks),
+                           .starts = PTX_ARRAY(unit->job, uint32_t, blocks),
+                           .joins = PTX_ARRAY(unit->job, uint32_t, blocks),
+                           .calls = PTX_ARRAY(unit->job, uint8_t, blocks) };
+    uint32_t callees = (uint32_t)lw_mask(unit->breg_base), absent = 0;
+    const struct ptx_options *options = unit->job->options;
+
+    if (options != NULL && options->barrier_registers != 0)
+        absent = 0xffff & ~(uint32_t)lw_mask(options->barrier_registers);
+    for (size_t b = 0; callees != 0 && b < blocks; b++) {
+        const struct ptx_block *block = &unit->blocks.at[b];
+
+        for (uint32_t i = block->first; i < block->first + block->count; i++)
+            n.calls[b] |= (isa_op_info((enum isa_op)unit->code.at[i].in.op)->flags & ISA_F_CALL) != 0;
+    }
+    for (size_t i = 0; i < count; i++)
+        n.sorted[i] = &unit->regions.at[i];
+    sort_regions(n.sorted, count, room);
+    for (uint32_t i = 0; i < count; i++)
+        number_region(&n, i, absent, callees);
+    place_regions(unit, n.sorted, count);
+}

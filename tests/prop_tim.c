@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The shipped timing model against the reference: random kernels on random machines take the same
+ * cycles and give the same counters, memory and state, wherever the shipped one is stopped on
+ * its way. The causes of every issue slot sum to the cycles.
+ * LW_SEED repeats one; LW_RANDOM_COUNT sets how many (200).
+ */
+#include "tests/history_kernels.h"
+#include "timing/tim_engine_priv.h"
+
+
+enum { MOST_CYCLES = 60000 };
+
+static unsigned between(struct rnd *r, unsigned low, unsigned high)
+{
+    return low + rnd_below(r, high - low + 1);
+}
+static unsigned power(struct rnd *r, unsigned low, unsigned high)
+{
+    unsigned x = low;
+
+    while (x < high && rnd_below(r, 2))
+        x *= 2;
+    return x;
+}
+
+/** Keys drawn so that they fit each other; most limits are low, so that something waits. */
+static void random_machine(struct rnd *r, unsigned width, const char *reconv, struct tim_config *c)
+{
+    static const unsigned clocks[] = {325, 650, 700, 800, 924, 1300, 1400, 1733};
+
+    c->core_warp_width = width;
+    c->core_reconvergence = strcmp(reconv, "stack") == 0 ? TIM_RECONV_STACK : TIM_RECONV_CBAR;
+    c->clocks_core = clocks[rnd_below(r, 8)];
+    c->clocks_icnt = clocks[rnd_below(r, 8)];
+    c->clocks_l2 = clocks[rnd_below(r, 8)];
+    c->clocks_dram = clocks[rnd_below(r, 8)];
+    c->core_count = between(r, 1, 3);
+    c->core_warps = between(r, 8, 24);
+    c->core_threads = c->core_warps * width;
+    c->core_blocks = between(r, 1, 6);
+    c->core_registers = 65536;
+    c->fetch_width = between(r, 1, 3);
+    c->fetch_latency = between(r, 1, 4);
+    c->fetch_buffer = between(r, 2, 6);
+    c->fetch_group = between(r, 1, c->fetch_buffer);
+    c->fetch_cache_line = power(r, 32, 128);
+    c->fetch_cache_ways = between(r, 1, 4);
+    c->fetch_cache_bytes = c->fetch_cache_line * c->fetch_cache_ways * power(r, 1, 16);
+    c->fetch_cache_mshrs = between(r, 1, 4);
+    c->fetch_perfect = rnd_below(r, 4) == 0;
+    c->issue_schedulers = between(r, 1, 4);
+    c->issue_width = between(r, 1, 2);
+    c->issue_policy = rnd_below(r, 3);
+    c->issue_group = between(r, 1, 8);
+    c->issue_inner = rnd_below(r, 2);
+    c->issue_outer = rnd_below(r, 2);
+    c->issue_dependence = rnd_below(r, 3);
+    c->issue_vector_entries = between(r, 1, 6);
+    c->issue_split_lanes = rnd_below(r, 2);
+    c->issue_switch_on_stall = rnd_below(r, 3) == 0;
+    c->issue_war = rnd_below(r, 4);
+    c->issue_branch_latency = rnd_below(r, 6);
+    c->registers_banks = between(r, 1, 8);
+    c->registers_swizzle = rnd_below(r, 2);
+    c->registers_collector = rnd_below(r, 3) == 0;
+    c->registers_collectors = between(r, 1, 5);
+    c->registers_ports = between(r, 1, 3);
+    c->registers_in_order = rnd_below(r, 2);
+    c->lsu_queue = between(r, 1, 6);
+    c->lsu_latency = rnd_below(r, 4);
+    c->lsu_coalesce = rnd_below(r, 3);
+    c->shared_latency = between(r, 1, 30);
+    c->l1_line = power(r, 32, 128);
+    c->l1_sector = power(r, 32, c->l1_line);
+    c->l1_ways = between(r, 1, 4);
+    c->l1_bytes = rnd_below(r, 4) == 0 ? 0 : c->l1_line * c->l1_ways * power(r, 1, 16);
+    c->l1_latency = between(r, 1, 30);
+    c->l1_mshrs = between(r, 1, 8);
+    c->l1_merges = between(r, 1, 4);
+    c->l1_global = rnd_below(r, 3);
+    c->l1_store = rnd_below(r, 2);
+    c->constant_line = power(r, 32, 128);
+    c->constant_ways = between(r, 1, 4);
+    c->constant_bytes = c->constant_line * c->constant_ways * power(r, 2, 8);
+    c->constant_mshrs = between(r, 1, 3);
+    c->constant_perfect = rnd_below(r, 3) == 0;
+    c->icnt_latency = between(r, 1, 12);
+    c->icnt_queue = between(r, 1, 6);
+    c->icnt_hash = rnd_below(r, 2);
+    c->l2_line = 128;
+    c->l2_sector = power(r, 32, 128);
+    c->icnt_interleave = power(r, 128, 512);
+    c->dram_channels = between(r, 1, 3);
+    c->l2_slices = c->dram_channels * between(r, 1, 2);
+    c->l2_ways = between(r, 1, 4);
+    c->l2_bytes = rnd_below(r, 5) == 0 ? 0 : 128 * c->l2_ways * power(r, 1, 32);
+    c->l2_latency = between(r, 1, 60);
+    c->l2_mshrs = between(r, 1, 8);
+    c->l2_merges = between(r, 1, 4);
+    c->l2_queue = between(r, 1, 6);
+    c->l2_write = rnd_below(r, 2);
+    c->dram_queue = between(r, 1, 16);
+    c->dram_policy = rnd_below(r, 2);
+    c->dram_latency = rnd_below(r, 60);
+    c->kernels_latency = rnd_below(r, 2) ? 0 : rnd_below(r, 400);
+    c->kernels_entries = between(r, 1, 8);
+    c->kernels_blocks_a_cycle = between(r, 1, 3);
+    c->kernels_bypass = rnd_below(r, 2);
+    c->kernels_mixed = rnd_below(r, 3) != 0;
+    c->kernels_stream_create = rnd_below(r, 300);
+    c->kernels_buffer_base = rnd_below(r, 300);
+    c->kernels_launch_base = rnd_below(r, 300);
+    for (unsigned u = 0; u < ISA_UNIT_COUNT; u++)
+        c->unit[u] = (struct tim_unit_config){between(r, u == ISA_UNIT_INT || u == ISA_UNIT_MEM, 3),
+                                              power(r, 4, 32), between(r, 1, 20)};
+}
+
+struct outcome {
+    enum emu_stop_kind kind;
+    uint64_t cycles, instructions, counts, mem, state;
+};
+
+static void run(uint64_t seed, bool reference, struct outcome *out)
+{
+    struct rnd r = {.state = seed}, stops = {.state = seed ^ 77};
+    struct tim_options options = {.reference = reference};
+    struct emu_engine *engine;
+    struct tim_config *machine;
+    struct emu_config config;
+    struct emu_stop stop = {.kind = EMU_STOP_IDLE};
+    struct lw_buffer text;
+    struct lw_error err;
+    struct fix fix;
+
+    random_config(&r, &config);
+    random_kernel(&r, &text);
+    fix_check(tim_config_load("fermi", &machine, &err), &err);
+    random_machine(&r, config.warp_width, config.reconv, machine);
+    fix_check(tim_config_check(machine, &err), &err);
+    fix_open(&fix, &config, text.text);
+    lw_buffer_fini(&text);
+    emu_engine_destroy(fix.engine);
+    fix.engine = NULL;
+    fix_check(tim_engine_create(fix.machine, machine, &options, &engine, &err), &err);
+    for (unsigned launch = 0; launch < 2 && stop.kind == EMU_STOP_IDLE; launch++) {
+        fix_launch(&fix, between(&r, 1, 6), between(&r, 1, 4 * config.warp_width), seed);
+        do {
+            if (!reference) /* stopped here and there: that must change nothing */
+                engine->stop_at = engine->ops->instructions(engine) + 1 + rnd_below(&stops, 3000);
+            uint64_t left = MOST_CYCLES - engine->ops->cycles(engine);
+            uint64_t cycles = reference ? left : 1 + rnd_below(&stops, 3000);
+            enum lw_status status =
+                tim_engine_run_cycles(engine, cycles < left ? cycles : left, &stop, &err);
+            if (status == LW_EUNSUPP) { /* parents that wait take all room: both must say so */
+                stop.kind = EMU_STOP_WAITS;
+                break;
+            }
+            fix_check(status, &err);
+            if (engine->ops->cycles(engine) >= MOST_CYCLES) /* long enough: they are compared here */
+                stop.kind = EMU_STOP_INTERRUPTED;
+        } while (stop.kind == EMU_STOP_COUNT || stop.kind == EMU_STOP_NONE);
+    }
+    out->kind = stop.kind;
+    out->cycles = engine->ops->cycles(engine);
+    out->instructions = engine->ops->instructions(engine);
+    out->counts = tim_counts_hash(engine);
+    out->mem = emu_hash_mem(fix.machine);
+    out->state = emu_hash_state(fix.machine);
+    const struct tim_engine *e = (const struct tim_engine *)engine;
+    for (unsigned c = 0; stop.kind == EMU_STOP_IDLE && c < machine->core_count; c++)
+        for (unsigned s = 0; s < machine->issue_schedulers; s++)
+            for (unsigned slot = 0; slot < machine->issue_width; slot++) {
+                uint64_t sum = 0;
+                for (unsigned i = 0; i < TIM_CAUSE_COUNT; i++)
+                    sum += e->stats[c].sched[s].cause[slot][i];
+                if (sum != out->cycles)
+                    fail_msg("seed %llu: %llu causes in %llu cycles", (unsigned long long)seed,
+                             (unsigned long long)sum, (unsigned long long)out->cycles);
+            }
+    emu_engine_destroy(engine);
+    emu_machine_destroy(fix.machine);
+    isa_object_destroy(fix.object);
+    tim_config_destroy(machine);
+}
+
+static void the_shipped_model_counts_what_the_reference_counts(void **state)
+{
+    const char *given = getenv("LW_RANDOM_COUNT");
+    unsigned count = given != NULL ? (unsigned)strtoul(given, NULL, 0) : 200, ended = 0;
+    uint64_t first = fix_first_seed();
+
+    (void)state;
+    if (getenv("LW_SEED") != NULL)
+        count = 1;
+    for (uint64_t seed = first; seed < first + count; seed++) {
+        struct outcome naive, shipped;
+
+        fix_seed = seed;
+        run(seed, true, &naive);
+        run(seed, false, &shipped);
+        if (naive.kind != shipped.kind || naive.cycles != shipped.cycles ||
+            naive.instructions != shipped.instructions || naive.counts != shipped.counts ||
+            naive.mem != shipped.mem || naive.state != shipped.state)
+            fail_msg("LW_SEED=%llu: the reference stops with %d after %llu cycles and %llu "
+                     "instructions, the shipped model with %d after %llu and %llu; counters %s, "
+                     "memory %s, state %s",
+                     (unsigned long long)seed, naive.kind, (unsigned long long)naive.cycles,
+                     (unsigned long long)naive.instructions, shipped.kind,
+                     (unsigned long long)shipped.cycles, (unsigned long long)shipped.instructions,
+                     naive.counts == shipped.counts ? "equal" : "DIFFER",
+                     naive.mem == shipped.mem ? "equal" : "DIFFER",
+                     naive.state == shipped.state ? "equal" : "DIFFER");
+        ended += naive.kind == EMU_STOP_IDLE;
+    }
+    print_message("%u of %u ended\n", ended, count);
+    assert_true(ended * 4 >= count || count == 1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_shipped_model_counts_what_the_reference_counts),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,65 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# On the way back only instructions that may touch a watched place are looked at. What is found is
+# what is found when all are, which a catchpoint that never holds makes it do.
+set -u
+lanewise=${LANEWISE:-$(pwd)/lanewise}
+work=$(mktemp -d)
+failures=0
+trap 'rm -rf "$work"' EXIT
+cat >"$work/sum.cl" <<'END'
+__kernel void k(__global uint *a, __global uint *b)
+{
+    uint i = get_global_id(0), s = 0;
+    __local uint t[64];
+
+    t[get_local_id(0)] = i;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (uint j = 0; j < 1500 + i % 3; j++)
+        s += b[(i + j) % 128] ^ j;
+    a[i] = s + t[63 - get_local_id(0)];
+    atomic_add(&a[128], 1);
+}
+END
+cat >"$work/sum.yaml" <<'END'
+program: {source: sum.cl}
+buffers: {a: {type: u32, count: 129}, b: {type: u32, count: 128, init: {random: 1}}}
+steps:
+  - launch: {entry: k, grid: [2], block: [64], args: [a, b]}
+  - fill: {buffer: a, value: 7}
+  - launch: {entry: k, grid: [2], block: [64], args: [a, b]}
+END
+# found FILE POINT [ALL]: where three steps back through the hits of POINT come
+found() {
+    printf '%s\n' continue 'goto 50000' "$2" 'goto end' ${3:+"$3"} reverse-continue 'history' \
+        'print pc' reverse-continue 'history' 'print pc' reverse-continue 'history' 'print pc' \
+        >"$work/commands"
+    (cd "$work" && timeout 60 "$lanewise" debug sum.yaml -x commands) 2>&1 |
+        sed -n -e '/^history begins here/p' -e '/^watchpoint\|^breakpoint/p' -e '/^pc = /p' \
+            -e '/ instruction /p' >"$work/$1"
+}
+while read -r point; do
+    found few "$point"
+    found all "$point" 'catch diverge if 0'
+    if ! [ -s "$work/few" ] || ! cmp -s "$work/few" "$work/all"; then
+        echo "FAIL: $point"
+        diff "$work/few" "$work/all" || cat "$work/few"
+        failures=$((failures + 1))
+    else
+        echo "ok: $point: $(grep -c '^watchpoint' "$work/few") hits"
+    fi
+done <<'END'
+watch u32[a + 4*5]
+watch u32[a + 512]
+awatch u32[a + 512]
+rwatch u32[b + 12]
+awatch u32[0x10000000000 + 8]
+watch v4
+rwatch v4
+watch p0
+END
+# One that is hit at all: else the search finds nothing in either way.
+found few 'watch u32[a + 512]'
+[ "$(grep -c '^watchpoint 1: ' "$work/few")" = 3 ] ||
+    { echo "FAIL: not three writes are found"; cat "$work/few"; failures=$((failures + 1)); }
+exit $((failures > 0))

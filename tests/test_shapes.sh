@@ -1,0 +1,28 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# Kernels with the shapes in which those of public suites are easily got wrong (docs/suites.md): for
+# speed and for debuggers, in warps of 8, 32 and 64, under policies that switch rarely and often.
+set -u
+lanewise=${LANEWISE:-$(pwd)/lanewise}
+here=$(cd "$(dirname "$0")" && pwd)/suites
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+failed=0
+
+cp "$here/shapes.cl" "$work"
+for width in 8 32 64; do
+    for options in -O3 "-O0, -g, -cl-opt-disable"; do
+        sed "s/options: .*/options: [-DW=$width, $options]}/" "$here/shapes.yaml" >"$work/shapes.yaml"
+        # Translated once; the policies run the object.
+        flags=$(echo "-X $options" | sed 's/, / -X /g')
+        # shellcheck disable=SC2086
+        "$lanewise" compile "$work/shapes.cl" -DW=$width $flags -o "$work/shapes.lwo" || exit 1
+        sed -i 's/^program: .*/program: {source: shapes.lwo}/' "$work/shapes.yaml"
+        for policy in rr_quantum rr minpc; do
+            "$lanewise" run -q "$work/shapes.yaml" -w $width -p $policy && continue
+            echo "FAIL: shapes in warps of $width, $options, $policy"
+            failed=1
+        done
+    done
+done
+exit $failed

@@ -1,0 +1,282 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# The timing model from outside: machines, options and what is refused, reports and traces.
+set -u
+src=$(cd "${srcdir:-.}" && pwd)
+lanewise=${LANEWISE:-$(pwd)/lanewise}
+case $lanewise in /*) ;; *) lanewise=$(pwd)/$lanewise ;; esac
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 1
+failures=0
+cases=0
+
+fail() {
+    echo "FAIL: $*"
+    sed 's/^/    /' out err 2>/dev/null | head -n 8
+    failures=$((failures + 1))
+}
+
+# expect STATUS PATTERN ARGUMENT...: the exit status, and a line of either output
+expect() {
+    want=$1
+    pattern=$2
+    shift 2
+    cases=$((cases + 1))
+    timeout 120 "$lanewise" "$@" >out 2>err </dev/null
+    got=$?
+    [ $got = "$want" ] || fail "lanewise $*: exit status $got, expected $want"
+    [ -z "$pattern" ] || cat out err | grep -q -- "$pattern" || fail "lanewise $*: no line with '$pattern'"
+}
+
+# Usage errors say one sentence on standard error and nothing on standard output.
+refuse() {
+    expect 2 "$@"
+    [ ! -s out ] || fail "the error is on standard output"
+    [ "$(wc -l <err)" = 1 ] || fail "the error is not one line"
+}
+
+# ---- lanewise timing ------------------------------------------------------------------
+expect 0 '^volta  *A Volta-like machine' timing
+for machine in $(cut -d ' ' -f 1 out); do
+    expect 0 "^# The machine $machine: all keys" timing "$machine"
+    cp out "$machine.yaml"
+    expect 0 '' timing "$machine.yaml"
+    sed 1d "$machine.yaml" >one
+    sed 1d out >two
+    cmp -s one two || fail "$machine as a file is another machine"
+    expect 0 '^# A\|^# The' timing --source "$machine"
+    cmp -s out "$src/timing/machines/$machine.yaml" || fail "$machine: not the file that is shipped"
+done
+expect 0 '^  bytes: 32768  *# bytes, 0 to 16777216' timing fermi -s l1.bytes=32768
+expect 0 '' timing fermi -o saved.yaml
+cmp -s saved.yaml fermi.yaml || fail "--output wrote something else"
+refuse 'did you mean "volta"?' timing volt
+refuse 'timing: --set: unknown key "l1.byts"; did you mean "l1.bytes"?' timing fermi --set l1.byts=1
+refuse 'timing: --set: issue.policy: unknown name "gt0"; did you mean "gto"?' timing fermi --set issue.policy=gt0
+refuse 'l1.bytes 1000 is not sets x ways x line' timing fermi --set l1.bytes=1000
+refuse 'timing: one machine at a time' timing fermi volta
+refuse 'timing: of which machine? give MACHINE' timing --source
+refuse 'only shipped machines have one' timing --source nowhere
+refuse 'cannot be read' timing ./nowhere.yaml
+printf 'core:\n  count: 0\n' >bad.yaml
+refuse '^lanewise: bad.yaml:2: core.count: expected an integer from 1 to 1024 (cores), found "0"$' timing bad.yaml
+
+# ---- run --timing -----------------------------------------------------------------------
+cat >k.s <<'END'
+.kernel add
+.param ptr.global x
+.param ptr.global y
+.param u32 n
+    v_s2r v0, %ctaid.x
+    v_s2r v1, %ntid.x
+    v_s2r v2, %tid.x
+    v_mad_u32 v0, v0, v1, v2
+    v_setp_u32.ge p0, v0, c[n]
+    @p0 exit
+    v_mulwide_u32 v4:5, v0, 4
+    v_mov_b64 v6:7, c[x]
+    v_add_u64 v6:7, v6:7, v4:5
+    ld.global.b32 v2, [v6:7]
+    v_add_u32 v2, v2, 1
+    v_mov_b64 v6:7, c[y]
+    v_add_u64 v6:7, v6:7, v4:5
+    st.global.b32 [v6:7], v2
+    exit
+.end
+END
+launch_file() { # machine
+    cat <<END
+$1
+program: {source: k.s}
+buffers:
+  x: {type: u32, count: 1000, init: {ramp: {start: 0, step: 1}}}
+  y: {type: u32, count: 1000}
+steps:
+  - launch: {entry: add, grid: 8, block: 128, args: [x, y, 1000]}
+  - launch: {entry: add, grid: 8, block: 128, args: [y, x, 1000]}
+  - check: {buffer: x, index: 998, values: [1000, 1001]}
+END
+}
+launch_file '' >good.yaml
+launch_file 'machine: {warp: 8}' >eight.yaml
+launch_file 'machine: {reconv: stack}' >stack.yaml
+for machine in fermi kepler-k20c rogers rogers-vws tesla-dwr volta; do
+    expect 0 "^ok: 1 check passed, 2 launches, .* cycles on $machine$" run --timing "$machine" good.yaml --hash
+    grep '^hash_mem' out >"$machine.hash"
+    cmp -s "$machine.hash" fermi.hash || fail "$machine: hash_mem differs from fermi's"
+done
+expect 0 '^ok' run good.yaml --hash
+grep '^hash_mem' out | cmp -s - fermi.hash || fail "hash_mem differs from the functional run's"
+expect 0 'cycles on fermi$' run --timing good.yaml
+expect 0 'cycles on fermi.yaml$' run --timing=fermi.yaml good.yaml
+expect 0 '^ok' run --timing rogers stack.yaml
+
+# Reports: twice the same; slots have one cause each; samples; in --stats, too.
+for n in 1 2; do
+    expect 0 '^ok' run --timing volta good.yaml --timing-report r$n.json --timing-sample 500 -s s.json \
+        --timing-trace t.json --timing-window 0:2000
+done
+cmp -s r1.json r2.json || fail "two runs count differently"
+python3 - <<'END' || fail "the report or the trace is not as it should be"
+import json
+r, t, s = json.load(open('r1.json')), json.load(open('t.json')), json.load(open('s.json'))
+assert s['timing'] == r and s['cycles'] == r['cycles']
+c = r['config']
+for core in r['cores']:
+    for sched in core['schedulers']:
+        assert len(sched['causes']) == c['issue']['width']
+        for slot in sched['causes']:
+            assert sum(slot.values()) == r['cycles'], (sum(slot.values()), r['cycles'])
+assert len(r['kernels']) == 2 and all(k['name'] == 'add' and k['blocks'] == 8 for k in r['kernels'])
+assert r['kernels'][0]['ended'] <= r['kernels'][1]['begun'] < r['kernels'][1]['ended'] <= r['cycles']
+assert sum(x['reads'] for x in r['slices']) > 0 and sum(x['l1_misses'] for x in r['cores']) > 0
+assert r['sums']['schedulers']['instructions'] == s['warp_instructions']
+assert r['sums']['schedulers']['thread_instructions'] == s['thread_instructions']
+assert [x['cycle'] for x in r['samples']] == [500 * (i + 1) for i in range(r['cycles'] // 500)]
+spans = [e for e in t['traceEvents'] if e['ph'] == 'X']
+tracks = {}
+for x in spans:
+    assert 0 <= x['ts'] < 2000 and x['dur'] > 0
+    tracks.setdefault((x['pid'], x['tid']), []).append((x['ts'], x['ts'] + x['dur']))
+for v in tracks.values():
+    v.sort()
+    assert all(a[1] <= b[0] for a, b in zip(v, v[1:]))
+END
+expect 0 '^issue slots: ' run --timing good.yaml --timing-report -
+expect 0 '^timing: ' run --timing good.yaml -q --timing-report - --timing-set core.count=1 --timing-set clocks.core=700
+[ ! -s err ] || fail "--timing-report - wrote to standard error"
+grep -q '^timing: fermi, 1 core of 48 warps of 32 lanes, 700 MHz$' out || fail "keys were not set"
+
+# The schedule that the model chose, run again without it.
+expect 0 '^ok' run --timing fermi good.yaml --log x.log --hash
+grep '^hash' out >want
+expect 0 '^ok' run good.yaml --replay x.log --hash
+grep '^hash' out | cmp -s - want || fail "the replay of a timed run has other hashes"
+expect 0 '^ok' run --timing rogers good.yaml --log x.log --hash
+grep '^hash' out >want
+expect 0 '^ok' run --reconv stack good.yaml --replay x.log --hash
+grep '^hash' out | cmp -s - want || fail "the replay of a timed run on rogers has other hashes"
+
+# Faults and hangs end a run as without cycles, and the report is written. A warp that has ended
+# does not keep a block alive whose other warp waits for nobody.
+cat >ends.s <<'END'
+.kernel beyond
+.param ptr.global x
+    v_mov_b64 v6:7, c[x]
+    v_s2r v2, %tid.x
+    v_mulwide_u32 v4:5, v2, 4
+    v_add_u64 v6:7, v6:7, v4:5
+    st.global.b32 [v6:7], v2
+    exit
+.end
+.kernel circle
+.param ptr.global x
+loop:
+    bra loop
+    exit
+.end
+.kernel half
+.param ptr.global x
+    v_s2r v2, %tid.x
+    v_setp_u32.ge p0, v2, 32
+    @p0 exit
+    v_mov_b32 v3, 64
+    bar.sync 0, v3
+    exit
+.end
+END
+for end in '3 beyond ^fault: out-of-bounds: global store' '4 circle ^hang: live-lock' '4 half ^hang: partial CTA barrier'; do
+    set -- $end
+    kernel=$2
+    printf '%s\n' 'machine: {hang_window: 20000}' 'program: {source: ends.s}' 'buffers: {x: {type: u32, count: 21}}' \
+        "steps: [launch: {entry: $kernel, grid: 1, block: 64, args: [x]}]" >$kernel.yaml
+    status=$1
+    shift 2
+    expect "$status" "$*" run --timing --timing-set core.count=1 $kernel.yaml --timing-report $kernel.json
+    cp err timed
+    expect "$status" "$*" run $kernel.yaml
+    [ "$(head -n 1 timed)" = "$(head -n 1 err)" ] || fail "$kernel ends with another sentence under timing"
+    grep -q '"cycles": [1-9]' $kernel.json || fail "$kernel: no report"
+done
+
+# What is refused.
+refuse '^lanewise: --timing: "volt" is neither a shipped machine nor a file; did you mean "volta"?$' run --timing volt good.yaml
+refuse '^lanewise: --timing: bad.yaml:2: core.count: expected' run --timing=bad.yaml good.yaml
+refuse 'a machine.s file is given as --timing=FILE' run --timing bad.yaml good.yaml
+refuse '--timing-set: unknown key "l1.byts"; did you mean "l1.bytes"?' run --timing --timing-set l1.byts=1 good.yaml
+refuse '--timing: l1.bytes 1000 is not sets' run --timing --timing-set l1.bytes=1000 good.yaml
+for o in '--timing-set l1.bytes=1' --timing-reference '--timing-report r' '--timing-trace t' '--timing-sample 1' \
+    '--timing-window 0:1'; do
+    # shellcheck disable=SC2086
+    refuse "${o%% *}: nothing is timed here: add --timing" run $o good.yaml
+done
+refuse '--timing-set: nothing is timed here' debug --timing-set l1.bytes=1 good.yaml
+refuse '--warp: the machine fermi has warps of 32 lanes: use --timing-set core.warp_width=8' run --timing --warp 8 good.yaml
+refuse '--reconv: the machine fermi has cbar: use --timing-set core.reconvergence=stack' run --timing --reconv stack good.yaml
+refuse 'eight.yaml: asks for warps of 8 lanes, and the machine fermi has 32: use --timing-set core.warp_width=8' run --timing eight.yaml
+refuse 'core.threads 1536 never fit into core.warps 48 of 8 lanes: set core.warps to 192' \
+    run --timing --timing-set core.warp_width=8 eight.yaml
+expect 0 '^ok' run --timing --timing-set core.warp_width=8 --timing-set core.warps=192 eight.yaml
+refuse 'stack.yaml: asks for the engine stack, and the machine fermi has cbar: use --timing-set core.reconvergence=stack' run --timing stack.yaml
+expect 0 '^ok' run --timing --timing-set core.reconvergence=stack stack.yaml
+refuse '--tags: the timing model does not look at tags' run --timing --tags compact good.yaml
+refuse '--threads and --timing: ' run --timing --threads 2 good.yaml
+expect 0 '^ok' run --timing --threads 1 good.yaml
+refuse '--checkpoint and --timing: ' run --timing --checkpoint x.lwc good.yaml
+refuse '--replay: .*; leave --timing out' run --timing --replay x.log good.yaml
+refuse '--resume: .*; leave --timing out' run --timing --resume x.lwc good.yaml
+refuse '--history: the timing model cannot go back in time' debug --timing --history 3 good.yaml
+refuse '--timing-window: no trace is written: add --timing-trace FILE' run --timing --timing-window 0:1 good.yaml
+refuse '--timing-window: expected FROM:TO in cycles, such as 0:5000, found "7:7"' run --timing --timing-trace t --timing-window 7:7 good.yaml
+refuse '--timing-sample: expected a number of cycles, found "0"' run --timing --timing-sample 0 --timing-report r good.yaml
+refuse '--timing-sample: samples stand in the report' run --timing --timing-sample 5 good.yaml
+refuse '--timing-sample: the text has no samples' run --timing --timing-sample 5 --timing-report - good.yaml
+refuse '--timing-report: /nowhere/r: cannot be written' run --timing --timing-report /nowhere/r good.yaml
+
+# ---- with the debugger --------------------------------------------------------------------
+commands='cycle 0;why;cycle 30;why all;tbreak *0x100000080;continue;why;scoreboard;collectors;mshrs;queues;cache fetch;cache l1 3;timing;timing keys'
+set --
+IFS=';'
+for c in $commands; do set -- "$@" -c "$c"; done
+unset IFS
+expect 0 '^cycle 314$' debug --timing good.yaml --batch "$@"
+for line in '^cycle 284$' '^cycle 284, core 0, warp slot 0, scheduler 0: its instruction buffer is empty$' \
+    '^cycle 314: 32 warps resident$' '^ *32  fetch  *its instruction buffer is empty$' \
+    '^next: 0x100000080: v_add_u64' 'instructions in flight' '^fetch: . of 4 lines under way$' \
+    'packets are not answered$' '^core 0, fetch: 16384 bytes, 32 sets of 4 ways$' \
+    '^timing: fermi, 15 cores' '^# The machine fermi: all keys'; do
+    grep -q -- "$line" out || fail "debug --timing: no line with '$line'"
+done
+# Stepping by cycle is the same run: 30 cycles at once, and one by one.
+expect 0 '' debug --timing good.yaml --batch -c 'cycle 900' -c 'why all' -c timing
+cp out at_once
+set -- -c 'cycle 870'
+n=0
+while [ $n -lt 30 ]; do set -- "$@" -c cycle; n=$((n + 1)); done
+expect 0 '' debug --timing good.yaml --batch "$@" -c 'why all' -c timing
+sed -n '/resident$/,$p' at_once >one
+sed -n '/resident$/,$p' out | cmp -s - one || fail "cycles one by one are another run"
+[ -s one ] || fail "no report behind cycle 900"
+refuse_last() { # message, command: of the shell
+    expect 2 "$1" debug --timing good.yaml --batch -c "$2"
+}
+refuse_last 'cycle: expected a number of cycles, found "x"' 'cycle x'
+refuse_last 'why: "b" is one operand too many' 'why a b'
+refuse_last 'why: expected nothing, for the warp in focus, or all, found "b"' 'why b'
+refuse_last 'mshrs: expected a core from 0 to 14, found "15"' 'mshrs 15'
+refuse_last 'cache: expected l1, constant, texture or fetch, found "l2"' 'cache l2'
+refuse_last 'cache: expected a set from 0 to 31, found "32"' 'cache l1 32'
+refuse_last 'timing: expected nothing, for the report, or keys, found "x"' 'timing x'
+expect 2 '"why" is no command' debug good.yaml --batch -c why
+# All of it once in gdb, which sees a run like any other.
+expect 0 '^ok: 1 check passed, 2 launches, .* cycles on volta$' gdb --timing volta good.yaml --timing-report g.json -- \
+    -batch -nx -ex 'monitor why' -ex 'break *0x100000080' -ex continue -ex 'monitor why' -ex stepi \
+    -ex 'monitor cycle 5' -ex delete -ex continue
+for line in 'its instruction buffer is empty' '^next: 0x100000080: v_add_u64' 'hit Breakpoint 1, add'; do
+    cat out err | grep -q -- "$line" || fail "gdb --timing: no line with '$line'"
+done
+grep -q '"machine": "volta"' g.json || fail "gdb --timing wrote no report"
+
+echo "test_timing: $cases commands"
+[ $failures = 0 ]

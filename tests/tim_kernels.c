@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Launch files on the timing model against the functional machine:
+ *
+ *   tim_kernels [--all] FILE.yaml ...
+ *
+ * Each runs functionally, then on a machine drawn by its seed (--all: on every shipped machine,
+ * scheduler and reconvergence engine) with the schedule log; then the log is replayed.
+ * - memory and checks are as the functional run leaves them, for order-free kernels;
+ * - the replay has the same state at a hundred random counts of instructions, and at the end;
+ * - a second run has the same counters.
+ * LW_SEED chooses other draws. The seed is printed on failure.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "launch/launch.h"
+#include "timing/timing.h"
+
+enum { POINTS = 100 };
+
+static const char *path;
+static uint64_t seed;
+static const char *combination;
+
+#define NEED(call)                                                                         \
+    do {                                                                                   \
+        if ((call) != LW_OK)                                                               \
+            quit(err.text);                                                                \
+    } while (0)
+
+static void quit(const char *what)
+{
+    fprintf(stderr, "tim_kernels: %s: %s: %s (LW_SEED=%" PRIu64 ")\n", path,
+            combination != NULL ? combination : "functional", what, seed);
+    exit(1);
+}
+
+static uint64_t draw(uint64_t *state)
+{
+    uint64_t x = *state += UINT64_C(0x9e3779b97f4a7c15);
+
+    x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+    x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
+    return x ^ x >> 31;
+}
+
+struct outcome {
+    uint64_t mem, state, instructions, cycles, counts;
+    uint64_t point[POINTS], hash[POINTS];
+    unsigned points;
+    bool order_free;
+};
+
+enum how { FUNCTIONAL, TIMED, REPLAYED };
+
+static const char *log_path;
+
+/** One run. @points: counts at which the state is hashed, ascending. False: the kernel does not run
+ *  at this width. */
+static bool run(enum how how, const struct tim_config *machine, bool reference,
+                struct outcome *out)
+{
+    struct tim_options options = {.reference = reference};
+    struct lnc_options lnc = {0};
+    struct lnc_file *file = NULL;
+    struct lnc_session *session = NULL;
+    struct emu_machine *m = NULL;
+    struct emu_engine *engine = NULL;
+    struct emu_log *log = NULL;
+    struct emu_config config;
+    struct lnc_result result;
+    struct emu_stop stop;
+    struct lw_error err;
+    enum lnc_state state;
+    char *data = NULL;
+    size_t size;
+    unsigned next = 0;
+
+    emu_config_default(&config);
+    NEED(lnc_file_load(path, &config, &file, &err));
+    if (machine != NULL)
+        tim_config_machine(machine, &config);
+    if (how == TIMED && strcmp(config.reconv, "stack") == 0)
+        config.hang_window = 1 << 17; /* spin locks hang there, and that is told soon */
+    NEED(emu_machine_create(&config, &m, &err));
+    if (how == TIMED) {
+        NEED(emu_log_create(m, &log, &err));
+    } else if (how == REPLAYED) {
+        NEED(lw_file_read(log_path, &data, &size, &err));
+        NEED(emu_log_open(m, log_path, data, size, &log, &err));
+        free(data);
+    }
+    NEED(lnc_session_create(file, m, &lnc, &session, &err));
+    if (how == TIMED)
+        NEED(tim_engine_create(m, machine, &options, &engine, &err));
+    else if (how == REPLAYED)
+        NEED(emu_engine_replay_create(m, &engine, &err));
+    else
+        NEED(emu_engine_functional_create(m, &engine, &err));
+    out->order_free = true;
+    for (;;) {
+        enum lw_status status = lnc_session_next(session, &state, &err);
+        if (status != LW_OK) {
+            quit(err.text);
+        }
+        if (state == LNC_DONE)
+            break;
+        const struct emu_grid *grid = emu_grid_current(m);
+        out->order_free &= emu_kernel_order_free(grid->launch.program, grid->launch.kernel);
+        do {
+            engine->stop_at = next < out->points ? out->point[next] : UINT64_MAX;
+            status = engine->ops->run(engine, &stop, &err);
+            /* Its block has no room on this machine; a SIMT stack cannot run it to its end. */
+            if ((status == LW_EINPUT && how == TIMED) ||
+                (status == LW_OK && stop.kind == EMU_STOP_HANG && how == TIMED &&
+                 strcmp(config.reconv, "stack") == 0)) {
+                printf("%s: %s: not there: %.80s\n", path, combination,
+                       status != LW_OK ? err.text : stop.hang.detail);
+                emu_engine_destroy(engine);
+                emu_machine_destroy(m);
+                lnc_session_destroy(session);
+                lnc_file_destroy(file);
+                emu_log_destroy(log);
+                return false;
+            }
+            NEED(status);
+            if (stop.kind == EMU_STOP_COUNT) {
+                uint64_t hash = emu_hash_state(m);
+                if (how == TIMED) /* behind a launch's last instruction the next one is queued, or not */
+                    out->hash[next] = emu_grid_current(m) != NULL ? hash : 0;
+                else if (out->hash[next] != 0 && out->hash[next] != hash)
+                    quit("the replay has another state at a point");
+                next++;
+            } else if (stop.kind != EMU_STOP_IDLE) {
+                quit(stop.kind == EMU_STOP_FAULT  ? stop.fault.detail
+                     : stop.kind == EMU_STOP_HANG ? stop.hang.detail
+                                                  : "it stopped");
+            }
+        } while (stop.kind != EMU_STOP_IDLE);
+    }
+    if (how == REPLAYED)
+        NEED(emu_log_finish(log, &err));
+    lnc_session_result(session, &result);
+    if (result.failed_checks != 0)
+        quit("a check of the launch file fails");
+    out->mem = emu_hash_mem(m);
+    out->state = emu_hash_state(m);
+    out->instructions = engine->ops->instructions(engine);
+    if (how == TIMED) {
+        out->cycles = engine->ops->cycles(engine);
+        out->counts = tim_counts_hash(engine);
+        NEED(emu_log_save(log, log_path, &err));
+    }
+    emu_engine_destroy(engine);
+    emu_machine_destroy(m);
+    lnc_session_destroy(session);
+    lnc_file_destroy(file);
+    emu_log_destroy(log);
+    return true;
+}
+
+static int ascending(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+    return x < y ? -1 : x > y;
+}
+
+/** @path on @machine. */
+static void compare(const struct tim_config *machine, const struct outcome *functional,
+                    uint64_t *random)
+{
+    struct outcome timed, replayed, again;
+
+    memset(&timed, 0, sizeof timed);
+    for (timed.points = 0; timed.points < POINTS; timed.points++)
+        timed.point[timed.points] = 1 + draw(random) % functional->instructions;
+    qsort(timed.point, timed.points, sizeof *timed.point, ascending);
+    unsigned kept = 0;
+    for (unsigned i = 0; i < timed.points; i++)
+        if (kept == 0 || timed.point[i] != timed.point[kept - 1])
+            timed.point[kept++] = timed.point[i];
+    timed.points = kept;
+    again = timed;
+    again.points = 0;
+    if (!run(TIMED, machine, false, &timed))
+        return; /* it was said why */
+    if (timed.order_free && timed.mem != functional->mem)
+        quit("other contents of memory than the functional run");
+    replayed = timed;
+    run(REPLAYED, machine, false, &replayed);
+    if (replayed.state != timed.state || replayed.instructions != timed.instructions)
+        quit("the replay ends in another state");
+    run(TIMED, machine, true, &again);
+    if (again.cycles != timed.cycles || again.counts != timed.counts)
+        quit("a second run, by the reference and without stops, counts otherwise");
+    printf("%s: %s: %" PRIu64 " cycles, %u points\n", path, combination, timed.cycles,
+           timed.points);
+}
+
+static void set(struct tim_config *config, const char *format, unsigned value)
+{
+    char text[80];
+    struct lw_error err;
+
+    snprintf(text, sizeof text, format, value);
+    NEED(tim_config_set(config, text, &err));
+}
+
+int main(int argc, char **argv)
+{
+    static const char *const schedulers[] = {"lrr", "gto", "two_level"};
+    static const char *const engines[] = {"cbar", "stack"};
+    bool all = argc > 1 && strcmp(argv[1], "--all") == 0;
+    const char *given = getenv("LW_SEED");
+    unsigned machines = 0;
+    char name[200], text[80], log[] = "/tmp/lanewise-tim-XXXXXX";
+    struct lw_error err;
+    int fd = mkstemp(log);
+
+    if (fd < 0)
+        return 99;
+    log_path = log;
+    seed = given != NULL ? strtoull(given, NULL, 0) : (uint64_t)time(NULL);
+    while (tim_machines[machines].name != NULL)
+        machines++;
+    for (int i = all ? 2 : 1; i < argc; i++) {
+        struct outcome functional = {0};
+        uint64_t random = seed + (uint64_t)i * 1000;
+        unsigned total = machines * 3 * 2;
+
+        path = argv[i];
+        combination = NULL;
+        run(FUNCTIONAL, NULL, false, &functional);
+        for (unsigned k = 0; k < (all ? total : 1u); k++) {
+            unsigned n = all ? k : (unsigned)(draw(&random) % total);
+            const char *sched = schedulers[n % 3], *engine = engines[n / 3 % 2];
+            struct tim_config *config;
+
+            NEED(tim_config_load(tim_machines[n / 6].name, &config, &err));
+            unsigned cores = 1 + (unsigned)(draw(&random) % 4);
+            set(config, "core.count=%u", cores);
+            snprintf(text, sizeof text, "issue.policy=%s", sched);
+            NEED(tim_config_set(config, text, &err));
+            snprintf(text, sizeof text, "core.reconvergence=%s", engine);
+            NEED(tim_config_set(config, text, &err));
+            snprintf(name, sizeof name, "%s, %u cores, %s, %s", tim_machines[n / 6].name, cores,
+                     sched, engine);
+            combination = name;
+            NEED(tim_config_check(config, &err));
+            compare(config, &functional, &random);
+            tim_config_destroy(config);
+            combination = NULL;
+        }
+    }
+    remove(log);
+    return 0;
+}

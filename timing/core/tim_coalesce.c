@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The coalescer: the lanes' addresses of a memory instruction become accesses of lines. Rules:
+ * one access a line of a group of lanes (caches, compute capability 2.0 and later), and the two
+ * older rules that work on half warps of 16 lanes and on segments of memory (1.0 and 1.2).
+ */
+#include "timing/tim_priv.h"
+
+#include <assert.h>
+#include <string.h>
+
+/** What is being made. */
+struct making {
+    struct tim_line *out;
+    unsigned count;
+    unsigned from; /* first access that later lanes may join */
+    unsigned last; /* the access that was joined last */
+    unsigned line_bytes;
+    bool write; /* masks are the lanes' bytes, also by the older rules */
+    /** Accesses from `from` on by a hash of their lines; NOT_SEEN: no line has this hash. */
+    uint8_t slot[64];
+};
+enum { NOT_SEEN = 0xff, NOT_KEPT = 0xfe }; /* kept: accesses below 254 */
+
+/** Later lanes start anew. */
+static void begin_group(struct making *m)
+{
+    m->from = m->last = m->count;
+    memset(m->slot, NOT_SEEN, sizeof m->slot);
+}
+
+/** The bits of bytes [at, at + bytes) of a line. */
+static inline void add_bytes(uint64_t mask[4], unsigned at, unsigned bytes)
+{
+    while (bytes > 0) { /* once for an aligned lane */
+        unsigned n = 64 - at % 64 < bytes ? 64 - at % 64 : bytes;
+
+        mask[at / 64] |= lw_mask(n) << at % 64;
+        at += n;
+        bytes -= n;
+    }
+}
+
+/** The access of @line, which may be new. */
+static struct tim_line *find_line(struct making *m, uint64_t line)
+{
+    uint8_t *slot = &m->slot[(line >> lw_lowest(m->line_bytes)) * UINT64_C(0x9e3779b97f4a7c15) >> 58];
+    unsigned i = m->count;
+
+    if (*slot != NOT_SEEN) {
+        if (*slot < m->count && m->out[*slot].line == line)
+            i = *slot;
+        else /* two lines of one hash */
+            for (i = m->from; i < m->count && m->out[i].line != line; i++)
+                continue;
+    }
+    if (i == m->count) {
+        assert(m->count < TIM_LINES_MOST);
+        if (*slot == NOT_SEEN)
+            *slot = (uint8_t)(i < NOT_KEPT ? i : NOT_KEPT);
+        m->out[m->count++] = (struct tim_line){.line = line};
+    }
+    m->last = i;
+    return &m->out[i];
+}
+
+/** Bytes [address, address + bytes), touched by @lanes; of one line, as accesses are aligned. */
+static inline void add_piece(struct making *m, uint64_t address, unsigned bytes, uint64_t lanes)
+{
+    uint64_t line = address & ~(uint64_t)(m->line_bytes - 1);
+    unsigned at = (unsigned)(address - line);
+    struct tim_line *to;
+
+    if (m->last < m->count && m->out[m->last].line == line) /* neighbours mostly share one */
+        to = &m->out[m->last];
+    else
+        to = find_line(m, line);
+    to->lanes |= lanes;
+    add_bytes(to->mask, at, bytes < m->line_bytes - at ? bytes : m->line_bytes - at);
+}
+
+/** A transaction of the older rules, of @lanes: an access for each line of it, none of them shared
+ *  with another transaction. */
+static void add_transaction(struct making *m, const struct emu_access *a, uint64_t address,
+                            unsigned bytes, uint64_t lanes)
+{
+    begin_group(m);
+    while (!m->write && bytes > 0) {
+        unsigned room = m->line_bytes - (unsigned)(address & (m->line_bytes - 1));
+        unsigned n = room < bytes ? room : bytes;
+
+        add_piece(m, address, n, 0);
+        address += n;
+        bytes -= n;
+    }
+    for (LW_EACH_BIT(l, lanes))
+        add_piece(m, a->address[l], a->bytes, UINT64_C(1) << l);
+}
+
+/** Local memory lies word by word: the same word of all lanes is one row. */
+static void add_local(struct making *m, const struct tim_config *config, uint64_t local_base,
+                      uint64_t offset, unsigned bytes, unsigned lane)
+{
+    while (bytes > 0) {
+        unsigned n = 4 - (unsigned)(offset & 3) < bytes ? 4 - (unsigned)(offset & 3) : bytes;
+
+        add_piece(m, local_base + (offset / 4 * config->core_warp_width + lane) * 4 + (offset & 3),
+                  n, UINT64_C(1) << lane);
+        offset += n;
+        bytes -= n;
+    }
+}
+
+/** Compute capability 1.0, 1.1: lane k of the half warp must use word k of an aligned block of 16
+ *  words, else each lane has a transaction of 32 bytes. */
+static void half_strict(struct making *m, const struct emu_access *a, uint64_t lanes)
+{
+    unsigned first = lw_lowest(lanes);
+    uint64_t base = a->address[first] - (uint64_t)(first % 16) * a->bytes;
+    unsigned block = 16u * a->bytes;
+    bool strict = a->bytes >= 4 && base % block == 0;
+
+    for (LW_EACH_BIT(l, lanes))
+        strict = strict && a->address[l] == base + (uint64_t)(l % 16) * a->bytes;
+    if (!strict) {
+        for (LW_EACH_BIT(l, lanes))
+            add_transaction(m, a, a->address[l] & ~UINT64_C(31), 32, UINT64_C(1) << l);
+        return;
+    }
+    if (block <= 128) {
+        add_transaction(m, a, base, block, lanes);
+        return;
+    }
+    for (unsigned half = 0; half < 2; half++) {
+        uint64_t mine = lanes & (UINT64_C(0xff) << (first & ~15u) << 8 * half);
+
+        if (mine != 0)
+            add_transaction(m, a, base + 128 * half, 128, mine);
+    }
+}
+
+/** Compute capability 1.2, 1.3: the segment of the lowest lane left serves all lanes in it; it
+ *  shrinks to the half, and the quarter, that has them all. */
+static void half_segment(struct making *m, const struct emu_access *a, uint64_t lanes)
+{
+    unsigned most = a->bytes == 1 ? 32 : a->bytes == 2 ? 64 : 128;
+
+    while (lanes != 0) {
+        unsigned bytes = most;
+        uint64_t start = a->address[lw_lowest(lanes)] & ~(uint64_t)(bytes - 1);
+        uint64_t served = 0, low = UINT64_MAX, high = 0;
+
+        for (LW_EACH_BIT(l, lanes)) {
+            if (a->address[l] - start >= bytes)
+                continue;
+            served |= UINT64_C(1) << l;
+            low = a->address[l] < low ? a->address[l] : low;
+            high = a->address[l] + a->bytes - 1 > high ? a->address[l] + a->bytes - 1 : high;
+        }
+        while (bytes > 32) {
+            if (high < start + bytes / 2)
+                bytes /= 2;
+            else if (low >= start + bytes / 2)
+                start += bytes /= 2;
+            else
+                break;
+        }
+        add_transaction(m, a, start, bytes, served);
+        lanes &= ~served;
+    }
+}
+
+/** One element for each of some neighbouring lanes, or one for all lanes, of global memory: no look
+ *  at each lane. False: something else. */
+static bool regular(const struct tim_config *config, const struct emu_access *access,
+                    struct making *m)
+{
+    uint64_t lanes = access->lanes, address = access->base;
+    unsigned lane, count, bytes = access->bytes;
+
+    if (!access->affine || access->space != ISA_SPACE_GLOBAL || lanes == 0 ||
+        config->lsu_coalesce != TIM_COALESCE_LINE ||
+        (lanes & ~lw_mask(config->lsu_coalesce_lanes)) != 0)
+        return false;
+    if (access->stride == 0) {
+        m->last = m->from = 0;
+        begin_group(m);
+        add_piece(m, address, bytes, lanes);
+        return true;
+    }
+    lane = lw_lowest(lanes);
+    count = lw_popcount(lanes);
+    if (access->stride != bytes || lanes >> lane != lw_mask(count) || address % bytes != 0 ||
+        m->line_bytes % bytes != 0)
+        return false;
+    while (count > 0) {
+        unsigned at = (unsigned)(address & (m->line_bytes - 1));
+        unsigned n = (m->line_bytes - at) / bytes < count ? (m->line_bytes - at) / bytes : count;
+        struct tim_line *to = &m->out[m->count++];
+
+        *to = (struct tim_line){.line = address - at, .lanes = lw_mask(n) << lane};
+        add_bytes(to->mask, at, n * bytes);
+        address += (uint64_t)n * bytes;
+        lane += n;
+        count -= n;
+    }
+    return true;
+}
+
+unsigned tim_coalesce(const struct tim_config *config, const struct emu_access *access,
+                      unsigned line_bytes, uint64_t local_base, struct tim_line *out)
+{
+    struct making m; /* its slots are set for each group */
+    bool halves = config->lsu_coalesce != TIM_COALESCE_LINE;
+    unsigned group = halves ? 16 : config->lsu_coalesce_lanes;
+
+    m.out = out;
+    m.count = 0;
+    m.line_bytes = line_bytes;
+    m.write = access->kind != EMU_ACCESS_LOAD;
+    if (regular(config, access, &m))
+        return m.count;
+    for (unsigned start = 0; start < EMU_MAX_LANES; start += group) {
+        uint64_t lanes = access->lanes & lw_mask(group) << start, global = 0;
+
+        if (lanes == 0)
+            continue;
+        begin_group(&m);
+        for (LW_EACH_BIT(l, lanes)) {
+            if (access->lane_space[l] == ISA_SPACE_SHARED)
+                continue;
+            if (access->lane_space[l] == ISA_SPACE_LOCAL)
+                add_local(&m, config, local_base, access->address[l] - ISA_LOCAL_BASE,
+                          access->bytes, (unsigned)l);
+            else if (halves)
+                global |= UINT64_C(1) << l;
+            else
+                add_piece(&m, access->address[l], access->bytes, UINT64_C(1) << l);
+        }
+        if (global == 0)
+            continue;
+        if (config->lsu_coalesce == TIM_COALESCE_HALF_STRICT)
+            half_strict(&m, access, global);
+        else
+            half_segment(&m, access, global);
+    }
+    return m.count;
+}

@@ -1,0 +1,578 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A core: blocks and warps that live on it, and the phases of its cycle. */
+#include "timing/core/tim_core_priv.h"
+
+#include <stdlib.h>
+
+/* ---- creation --------------------------------------------------------------------------------- */
+
+static uint64_t answer_clock(void *context, unsigned slot, unsigned warp)
+{
+    const struct tim_core *core = context;
+
+    (void)slot, (void)warp;
+    return core->now;
+}
+static uint64_t answer_timer(void *context)
+{
+    const struct tim_core *core = context;
+
+    return core->now * 1000 / core->config->clocks_core;
+}
+static struct tim_block *block_of_slot(const struct tim_core *core, unsigned slot)
+{
+    for (unsigned b = 0; b < core->config->core_blocks; b++)
+        if (core->block[b].used && core->block[b].slot == slot)
+            return &core->block[b];
+    return NULL;
+}
+static void answer_place(void *context, unsigned slot, unsigned warp, struct emu_place_ids *ids)
+{
+    const struct tim_core *core = context;
+    const struct tim_block *block = block_of_slot(core, slot);
+
+    ids->smid = core->index;
+    ids->nsmid = core->config->core_count;
+    if (block != NULL)
+        ids->warpid = block->warp_slot[warp];
+    ids->nwarpid = core->config->core_warps;
+}
+/* The model holds the warp for the time itself; to emu a sleep is as short as can be. */
+static uint64_t answer_sleep(void *context, uint32_t nanoseconds)
+{
+    struct tim_core *core = context;
+
+    core->slept = nanoseconds;
+    return 1;
+}
+
+static bool make_caches(struct tim_core *core)
+{
+    const struct tim_config *c = core->config;
+    struct tim_cache_shape code = {c->fetch_cache_bytes, c->fetch_cache_line, c->fetch_cache_line,
+                                   c->fetch_cache_ways, c->fetch_cache_mshrs, c->core_warps};
+    struct tim_cache_shape l1 = {c->l1_bytes, c->l1_line, c->l1_sector, c->l1_ways, c->l1_mshrs,
+                                 c->l1_merges};
+    struct tim_cache_shape constant = {c->constant_bytes, c->constant_line, c->constant_line,
+                                       c->constant_ways, c->constant_mshrs, 256};
+    struct tim_cache_shape texture = {c->texture_bytes, c->texture_line, c->texture_line,
+                                      c->texture_ways, c->texture_mshrs, 64};
+    unsigned most = c->core_warps > 256 ? c->core_warps : 256;
+
+    if (c->l1_merges > most)
+        most = c->l1_merges;
+    core->icache = tim_cache_create(&code);
+    core->constant = tim_cache_create(&constant);
+    core->texture = tim_cache_create(&texture);
+    core->l1 = c->l1_bytes != 0 ? tim_cache_create(&l1) : NULL;
+    core->waiters = calloc(most, sizeof *core->waiters);
+    return core->icache != NULL && core->constant != NULL && core->texture != NULL &&
+           core->waiters != NULL && (core->l1 != NULL || c->l1_bytes == 0);
+}
+
+struct tim_core *tim_core_create(const struct tim_config *config, struct emu_machine *machine,
+                                 struct tim_memory *memory, struct tim_core_stats *stats,
+                                 unsigned index)
+{
+    static const struct emu_core_ops answers = {answer_clock, answer_timer, answer_place,
+                                                answer_sleep, NULL};
+    struct tim_core *core = calloc(1, sizeof *core);
+    unsigned banks = config->issue_schedulers * config->registers_banks;
+    struct lw_error err;
+    bool fine;
+
+    if (core == NULL)
+        return NULL;
+    core->config = config;
+    core->memory = memory;
+    core->stats = stats;
+    core->index = index;
+    core->warp = calloc(config->core_warps, sizeof *core->warp);
+    core->block = calloc(config->core_blocks, sizeof *core->block);
+    core->bank_at = calloc(banks, sizeof *core->bank_at);
+    core->bank_free = calloc(banks, sizeof *core->bank_free);
+    core->queue = calloc(config->lsu_queue, sizeof *core->queue);
+    fine = core->warp != NULL && core->block != NULL && core->bank_at != NULL &&
+           core->bank_free != NULL && core->queue != NULL && make_caches(core);
+    for (unsigned w = 0; fine && w < config->core_warps; w++) {
+        core->warp[w].pending = calloc(ISA_REG_NUMBERS, sizeof *core->warp[w].pending);
+        core->warp[w].by_load = calloc(ISA_REG_NUMBERS, 1);
+        fine = core->warp[w].pending != NULL && core->warp[w].by_load != NULL;
+    }
+    for (unsigned b = 0; fine && b < config->core_blocks; b++) {
+        core->block[b].warp_slot = calloc(config->core_warps, sizeof *core->block[b].warp_slot);
+        fine = core->block[b].warp_slot != NULL;
+    }
+    for (unsigned u = 0; fine && u < ISA_UNIT_COUNT; u++) {
+        core->pipe[u] = calloc(config->unit[u].pipes + 1, sizeof *core->pipe[u]);
+        fine = core->pipe[u] != NULL;
+    }
+    for (unsigned s = 0; s < TIM_MAX_SCHEDS; s++)
+        core->sched[s] = (struct tim_sched){-1, -1, -1};
+    if (fine)
+        fine = emu_core_create(machine, config->core_blocks, &answers, core, &core->emu, &err) ==
+               LW_OK;
+    if (!fine) {
+        tim_core_destroy(core);
+        return NULL;
+    }
+    return core;
+}
+
+void tim_core_destroy(struct tim_core *core)
+{
+    if (core == NULL)
+        return;
+    if (core->emu != NULL)
+        emu_core_destroy(core->emu);
+    for (unsigned w = 0; core->warp != NULL && w < core->config->core_warps; w++) {
+        free(core->warp[w].pending);
+        free(core->warp[w].by_load);
+    }
+    for (unsigned b = 0; core->block != NULL && b < core->config->core_blocks; b++)
+        free(core->block[b].warp_slot);
+    for (unsigned u = 0; u < ISA_UNIT_COUNT; u++)
+        free(core->pipe[u]);
+    for (uint32_t i = 0; i < core->op_count; i++)
+        free(core->op[i].line);
+    free(core->op);
+    free(core->live);
+    free(core->warp);
+    free(core->block);
+    free(core->bank_at);
+    free(core->bank_free);
+    free(core->queue);
+    free(core->waiters);
+    tim_cache_destroy(core->icache);
+    tim_cache_destroy(core->l1);
+    tim_cache_destroy(core->constant);
+    tim_cache_destroy(core->texture);
+    free(core);
+}
+
+/* ---- instructions in flight ---------------------------------------------------------------------- */
+
+uint32_t tim_op_take(struct tim_core *core)
+{
+    size_t room = core->op_room;
+    uint32_t i = 0;
+
+    if (!lw_grow(&core->live, &core->live_room, core->live_count + 1u, sizeof *core->live))
+        return TIM_NONE;
+    while (i < core->op_count && core->op[i].stage != TIM_STAGE_FREE)
+        i++;
+    if (i == core->op_count) {
+        if (!lw_grow(&core->op, &room, core->op_count + 1u, sizeof *core->op))
+            return TIM_NONE;
+        memset(core->op + core->op_room, 0, (room - core->op_room) * sizeof *core->op);
+        core->op_room = room;
+        core->op_count++;
+    }
+    struct tim_op *op = &core->op[i];
+    struct tim_step *line = op->line;
+    unsigned line_room = op->line_room;
+    *op = (struct tim_op){.line = line, .line_room = line_room, .age = ++core->op_age};
+    core->live[core->live_count++] = i;
+    return i;
+}
+
+void tim_op_free(struct tim_core *core, uint32_t index)
+{
+    unsigned n = 0;
+
+    while (core->live[n] != index)
+        n++;
+    core->live_count--;
+    memmove(&core->live[n], &core->live[n + 1], (core->live_count - n) * sizeof *core->live);
+    core->op[index].stage = TIM_STAGE_FREE;
+}
+
+/* ---- blocks -------------------------------------------------------------------------------------------- */
+
+struct need {
+    unsigned warps, threads, registers, shared_bytes;
+};
+
+static struct need need_of(const struct tim_config *c, const struct emu_grid *grid)
+{
+    const struct isa_function *kernel = grid->launch.kernel;
+    unsigned a_warp = kernel->vreg_count * c->core_warp_width;
+
+    a_warp = (a_warp + c->core_register_unit - 1) / c->core_register_unit * c->core_register_unit;
+    return (struct need){
+        .warps = grid->block_warps,
+        .threads = grid->block_threads,
+        .registers = a_warp * grid->block_warps,
+        .shared_bytes = (grid->shared_bytes + c->core_shared_unit - 1) / c->core_shared_unit *
+                        c->core_shared_unit,
+    };
+}
+
+enum lw_status tim_core_could_fit(const struct tim_config *config, const struct emu_grid *grid,
+                                  struct lw_error *err)
+{
+    struct need need = need_of(config, grid);
+    const struct {
+        unsigned need, have;
+        const char *what, *key;
+    } limits[] = {
+        {need.warps, config->core_warps, "warps", "core.warps"},
+        {need.threads, config->core_threads, "threads", "core.threads"},
+        {need.registers, config->core_registers, "registers", "core.registers"},
+        {need.shared_bytes, config->core_shared_bytes, "bytes of shared memory",
+         "core.shared_bytes"},
+    };
+
+    for (unsigned i = 0; i < LW_COUNT_OF(limits); i++)
+        if (limits[i].need > limits[i].have)
+            return LW_FAIL(err, LW_EINPUT,
+                           "a block of %s needs %u %s, and a core of machine %s has %u: make the "
+                           "block smaller or %s larger",
+                           grid->launch.kernel->name, limits[i].need, limits[i].what, config->name,
+                           limits[i].have, limits[i].key);
+    return LW_OK;
+}
+
+bool tim_core_fits(const struct tim_core *core, const struct emu_grid *grid)
+{
+    const struct tim_config *c = core->config;
+    struct need need = need_of(c, grid);
+
+    if (!c->kernels_mixed)
+        for (unsigned b = 0; b < c->core_blocks; b++)
+            if (core->block[b].used && core->block[b].grid != grid)
+                return false;
+    return core->blocks < c->core_blocks && core->warps + need.warps <= c->core_warps &&
+           core->threads + need.threads <= c->core_threads &&
+           core->registers + need.registers <= c->core_registers &&
+           core->shared_bytes + need.shared_bytes <= c->core_shared_bytes;
+}
+
+enum lw_status tim_core_place(struct tim_core *core, struct emu_grid *grid, uint64_t linear,
+                              const struct tim_code *code, struct lw_error *err)
+{
+    const struct tim_config *c = core->config;
+    struct need need = need_of(c, grid);
+    struct emu_block_view view;
+    unsigned slot, b = 0;
+    enum lw_status status = emu_core_block_start(core->emu, grid, linear, &slot, err);
+
+    if (status != LW_OK)
+        return status;
+    while (core->block[b].used)
+        b++;
+    struct tim_block *block = &core->block[b];
+    uint16_t *warp_slot = block->warp_slot;
+    *block = (struct tim_block){.used = true, .slot = slot, .grid = grid, .linear = linear,
+                                .warps = need.warps, .registers = need.registers,
+                                .shared_bytes = need.shared_bytes, .threads = need.threads,
+                                .warp_slot = warp_slot};
+    tim_trace_block(core->trace, core->now, core->index, b, grid->sequence, linear, true);
+    if (emu_block_view(core->emu, slot, &view))
+        block->local_bytes = view.local_bytes;
+    core->poked = true;
+    core->blocks++;
+    core->warps += need.warps;
+    core->threads += need.threads;
+    core->registers += need.registers;
+    core->shared_bytes += need.shared_bytes;
+    for (unsigned k = 0, w = 0; k < need.warps; k++, w++) {
+        while (core->warp[w].used)
+            w++;
+        uint64_t *pending = core->warp[w].pending;
+        uint8_t *by_load = core->warp[w].by_load;
+        bool fetching = core->warp[w].fetching; /* a line that the last one asked for */
+        memset(pending, 0, ISA_REG_NUMBERS * sizeof *pending);
+        core->warp[w] = (struct tim_warp){.used = true, .look = true, .block = b, .index = k,
+                                          .age = ++core->assigned, .code = code, .split = -1,
+                                          .waits = TIM_CAUSE_FETCH, .pending = pending,
+                                          .by_load = by_load, .fetching = fetching};
+        block->warp_slot[k] = (uint16_t)w;
+    }
+    return LW_OK;
+}
+
+/** Blocks whose warps have ended and have nothing under way give their room back. */
+static void end_blocks(struct tim_core *core)
+{
+    const struct tim_config *c = core->config;
+
+    for (unsigned b = 0; b < c->core_blocks; b++) {
+        struct tim_block *block = &core->block[b];
+        bool over = block->used && block->ended == block->warps;
+        for (unsigned k = 0; over && k < block->warps; k++) {
+            const struct tim_warp *w = &core->warp[block->warp_slot[k]];
+            over = w->in_flight == 0 && w->writes_out == 0;
+        }
+        if (!over)
+            continue;
+        core->moved = true;
+        for (unsigned k = 0; k < block->warps; k++)
+            core->warp[block->warp_slot[k]].used = false;
+        core->blocks--;
+        core->warps -= block->warps;
+        core->threads -= block->threads;
+        core->registers -= block->registers;
+        core->shared_bytes -= block->shared_bytes;
+        core->stats->count[TIM_CORE_blocks]++;
+        block->used = false;
+        tim_trace_block(core->trace, core->now, core->index, b, block->grid->sequence,
+                        block->linear, false);
+        core->ended(core->context, block->grid);
+        emu_core_block_free(core->emu, block->slot);
+    }
+}
+
+/* ---- which split runs -------------------------------------------------------------------------------------- */
+
+static enum tim_cause why_not(const struct emu_split_view *views, unsigned count)
+{
+    enum tim_cause cause = TIM_CAUSE_BARRIER;
+
+    for (unsigned i = 0; i < count; i++)
+        if (views[i].state == EMU_SPLIT_SLEEPING)
+            return TIM_CAUSE_SLEEP;
+        else if (views[i].state == EMU_SPLIT_LAUNCH)
+            cause = TIM_CAUSE_LAUNCH;
+    return cause;
+}
+
+void tim_warp_look(struct tim_core *core, unsigned warp, uint64_t now)
+{
+    struct tim_warp *w = &core->warp[warp];
+    uint64_t from = w->look_from > now + 1 ? w->look_from : now + 1;
+    const struct tim_block *block = &core->block[w->block];
+    struct emu_split_view views[EMU_MAX_LANES];
+    unsigned count;
+    int split;
+
+    w->look = false;
+    core->moved = true;
+    if (w->ended)
+        return;
+    split = emu_warp_select(core->emu, block->slot, w->index);
+    count = emu_split_views(core->emu, block->slot, w->index, views, EMU_MAX_LANES);
+    w->split = -1;
+    w->split_count = count;
+    for (unsigned i = 0; i < count; i++)
+        if ((int)views[i].id == split && views[i].state == EMU_SPLIT_READY) {
+            w->split = split;
+            w->split_lanes = views[i].lanes;
+            if (views[i].pc != w->pc) {
+                w->pc = views[i].pc;
+                tim_fetch_flush(core, warp, from);
+            }
+        }
+    if (w->split < 0)
+        w->waits = (uint8_t)why_not(views, count);
+}
+
+/* ---- the phases ------------------------------------------------------------------------------------------------ */
+
+void tim_core_before_issue(struct tim_core *core, uint64_t now)
+{
+    core->now = now;
+    core->moved = core->poked;
+    core->poked = false;
+    tim_lsu_receive(core, now);
+    tim_pipe_writeback(core, now);
+    tim_pipe_dispatch(core, now);
+    tim_lsu_tick(core, now);
+    tim_pipe_collect(core, now);
+    for (unsigned w = 0; w < core->config->core_warps; w++)
+        if (core->warp[w].used && (core->warp[w].look || (core->warp[w].split < 0 &&
+                                                          core->warp[w].waits == TIM_CAUSE_SLEEP &&
+                                                          core->warp[w].sleep_until <= now)))
+            tim_warp_look(core, w, now);
+}
+
+void tim_core_after_issue(struct tim_core *core, uint64_t now)
+{
+    uint64_t *count = core->stats->count;
+    bool tracing = core->trace != NULL && tim_trace_wants(core->trace, now);
+
+    for (unsigned w = 0; w < core->config->core_warps; w++)
+        if (core->warp[w].used && core->warp[w].look)
+            tim_warp_look(core, w, now);
+    tim_fetch_tick(core, now);
+    count[TIM_CORE_active_cycles] += core->blocks != 0;
+    for (unsigned w = 0; w < core->config->core_warps; w++) {
+        const struct tim_warp *warp = &core->warp[w];
+        if (tracing && warp->cause != TIM_CAUSE_ISSUED) {
+            const struct tim_code *code = warp->used ? warp->code : NULL;
+            const struct isa_insn *insn =
+                code == NULL || warp->split < 0 ? NULL : emu_program_insn(code->program, warp->pc);
+            tim_trace_warp(core->trace, now, core->index, w, (enum tim_cause)warp->cause, insn,
+                           warp->pc, warp->split_lanes);
+        }
+        if (!warp->used)
+            continue;
+        count[TIM_CORE_warp_cycles] += !warp->ended;
+        count[TIM_CORE_barrier_waits] +=
+            !warp->ended && warp->split < 0 && warp->waits == TIM_CAUSE_BARRIER;
+    }
+    end_blocks(core);
+}
+
+bool tim_core_is_busy(const struct tim_core *core, uint64_t now)
+{
+    if (core->live_count != 0)
+        return true;
+    for (unsigned i = 0; i < core->config->core_warps; i++) {
+        const struct tim_warp *w = &core->warp[i];
+        if (!w->used)
+            continue;
+        if (w->ended) { /* until its block goes it only waits for the others */
+            const struct tim_block *block = &core->block[w->block];
+
+            if (block->ended == block->warps || w->writes_out != 0)
+                return true;
+            continue;
+        }
+        if (w->look || w->split >= 0 || w->writes_out != 0 || w->fetching ||
+            w->sleep_until > now || w->not_before > now)
+            return true;
+    }
+    return false;
+}
+
+/* ---- cycles without a tick ------------------------------------------------------------------------------------ */
+
+static void sooner(uint64_t *due, uint64_t at, uint64_t now)
+{
+    if (at > now && at < *due)
+        *due = at;
+}
+
+/** The first cycle behind @now by which a time that some phase compares with has come. */
+static uint64_t next_time(const struct tim_core *core, uint64_t now)
+{
+    const struct tim_config *c = core->config;
+    uint64_t due = UINT64_MAX;
+
+    for (unsigned n = 0; n < core->live_count; n++) {
+        sooner(&due, core->op[core->live[n]].at, now);
+        sooner(&due, core->op[core->live[n]].collecting_until, now);
+    }
+    for (unsigned u = 0; u < ISA_UNIT_COUNT; u++)
+        for (unsigned p = 0; p < c->unit[u].pipes; p++) {
+            uint64_t free_at = core->pipe[u][p].free_at;
+            sooner(&due, free_at, now);
+            if (free_at != 0) /* who needs it in the next cycle */
+                sooner(&due, free_at - 1, now);
+        }
+    for (unsigned i = 0; i < c->core_warps; i++) {
+        const struct tim_warp *w = &core->warp[i];
+        if (!w->used)
+            continue;
+        sooner(&due, w->fetch_from, now);
+        sooner(&due, w->sleep_until, now);
+        sooner(&due, w->not_before, now);
+        for (unsigned k = 0; k < w->buffered; k++) {
+            sooner(&due, w->buffer[k].arrives, now);
+            if (w->buffer[k].arrives != 0) /* constants are asked for a cycle earlier */
+                sooner(&due, w->buffer[k].arrives - 1, now);
+        }
+    }
+    return due;
+}
+
+void tim_core_settle_down(struct tim_core *core, const struct tim_core_stats *before,
+                          uint64_t now)
+{
+    uint64_t *each = core->each.count;
+
+    core->counted = now;
+    if (!core->skips || core->moved || core->crowded > now || core->trace != NULL)
+        return;
+    core->due = next_time(core, now);
+    if (core->due == now + 1)
+        return;
+    core->resting = true;
+    for (unsigned i = 0; i < TIM_CORE_COUNT; i++)
+        each[i] = core->stats->count[i] - before->count[i];
+    for (unsigned s = 0; s < core->config->issue_schedulers; s++) {
+        for (unsigned i = 0; i < TIM_SCHED_COUNT; i++)
+            core->each.sched[s].count[i] =
+                core->stats->sched[s].count[i] - before->sched[s].count[i];
+        for (unsigned slot = 0; slot < core->config->issue_width; slot++)
+            for (unsigned i = 0; i < TIM_CAUSE_COUNT; i++)
+                core->each.sched[s].cause[slot][i] =
+                    core->stats->sched[s].cause[slot][i] - before->sched[s].cause[slot][i];
+    }
+}
+
+void tim_core_account(struct tim_core *core, uint64_t through)
+{
+    uint64_t cycles = through - core->counted;
+
+    if (!core->resting || through <= core->counted)
+        return;
+    for (unsigned i = 0; i < TIM_CORE_COUNT; i++)
+        core->stats->count[i] += core->each.count[i] * cycles;
+    for (unsigned s = 0; s < core->config->issue_schedulers; s++) {
+        for (unsigned i = 0; i < TIM_SCHED_COUNT; i++)
+            core->stats->sched[s].count[i] += core->each.sched[s].count[i] * cycles;
+        for (unsigned slot = 0; slot < core->config->issue_width; slot++)
+            for (unsigned i = 0; i < TIM_CAUSE_COUNT; i++)
+                core->stats->sched[s].cause[slot][i] += core->each.sched[s].cause[slot][i] * cycles;
+    }
+    core->counted = through;
+}
+
+void tim_core_wake(struct tim_core *core, uint64_t cycle)
+{
+    unsigned i = core->wakes;
+
+    while (i > 0 && core->wake_at[i - 1] > cycle)
+        i--;
+    if (i > 0 && core->wake_at[i - 1] == cycle)
+        return;
+    if (core->wakes == TIM_WAKES) { /* then there is no rest: a tick too many does no harm */
+        core->poked = true;
+        if (cycle > core->crowded)
+            core->crowded = cycle;
+        return;
+    }
+    memmove(core->wake_at + i + 1, core->wake_at + i, (core->wakes - i) * sizeof *core->wake_at);
+    core->wake_at[i] = cycle;
+    core->wakes++;
+}
+
+void tim_core_woken(struct tim_core *core, uint64_t now)
+{
+    unsigned past = 0;
+
+    while (past < core->wakes && core->wake_at[past] <= now)
+        past++;
+    core->wakes -= past;
+    if (past != 0)
+        memmove(core->wake_at, core->wake_at + past, core->wakes * sizeof *core->wake_at);
+}
+
+uint64_t tim_core_next(const struct tim_core *core, uint64_t now)
+{
+    uint64_t next = core->due;
+
+    if (!core->resting || core->poked || core->has_packet)
+        return now;
+    if (core->wakes != 0 && core->wake_at[0] < next)
+        next = core->wake_at[0];
+    return next < now ? now : next;
+}
+
+bool tim_core_rests(struct tim_core *core, uint64_t now)
+{
+    if (!core->resting)
+        return false;
+    if (core->wakes != 0 && core->wake_at[0] <= now) {
+        tim_core_woken(core, now);
+        core->has_packet = core->has_packet || core->memory->ops->receive(core->memory, core->index,
+                                                                         now, &core->packet);
+    }
+    if (now < core->due && !core->poked && !core->has_packet)
+        return true;
+    tim_core_account(core, now - 1);
+    core->resting = false;
+    return false;
+}

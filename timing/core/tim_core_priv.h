@@ -1,0 +1,322 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A core of the timing model, the reference: every part looks at everything in every cycle, in
+ * plain loops. docs/timing.md has the rules; what is here is meant to be read beside it.
+ *
+ *   tim_static.c    what the model needs to know of an instruction
+ *   tim_core.c      warps, blocks, the phases of a cycle
+ *   tim_fetch.c     instruction cache and buffers, constants of operands
+ *   tim_depend.c    who may issue: scoreboard, vectors, control field, unread operands
+ *   tim_issue.c     schedulers, issue, causes
+ *   tim_pipe.c      collectors, pipes, write-back
+ *   tim_lsu.c       load/store unit, shared memory, L1, constant and texture caches, packets
+ */
+#ifndef TIM_CORE_PRIV_H
+#define TIM_CORE_PRIV_H
+
+#include "timing/core/tim_cache_priv.h"
+#include "timing/policies/tim_sched_priv.h"
+
+enum {
+    TIM_MAX_READS = 24, TIM_MAX_WRITES = 8, TIM_MAX_ROWS = 12, TIM_MAX_BUFFER = 16,
+    TIM_MAX_SCHEDS = 4, TIM_MAX_VECTOR = 8,
+    TIM_WAKES = 32,
+    TIM_NONE = 0xffffffff
+};
+
+/* ---- instructions ------------------------------------------------------------------------- */
+
+/** Where an instruction goes when it has been issued. */
+enum tim_path {
+    TIM_PATH_NONE,    /* it ends at issue: branches, barriers, exits */
+    TIM_PATH_DIRECT,  /* to a pipe, without operands from banks: scalar, results of barriers */
+    TIM_PATH_COLLECT, /* a collector, then a pipe */
+    TIM_PATH_MEMORY   /* a collector, the pipe `mem`, the load/store unit */
+};
+/** What the model needs to know of an instruction; one an instruction of a program. */
+struct tim_static {
+    uint8_t unit; /* enum isa_unit */
+    uint8_t path; /* enum tim_path */
+    uint8_t read_count, write_count; /* registers of all classes, by isa_reg_number */
+    uint8_t row_reads, row_writes;   /* vector registers, which lie in banks */
+    uint16_t read[TIM_MAX_READS], write[TIM_MAX_WRITES];
+    uint8_t row_read[TIM_MAX_ROWS], row_write[TIM_MAX_WRITES];
+    bool scalar;      /* holds a pipe for one cycle */
+    bool fence, sleep, texture;
+    bool load;        /* its results come from memory */
+    bool constant;    /* an operand of a constant bank: */
+    uint64_t constant_at;    /* bank << 32 | offset */
+    unsigned constant_bytes;
+    struct isa_control control;
+};
+/** All instructions of a program; owned by the engine. */
+struct tim_code {
+    const struct emu_program *program;
+    uint64_t base;
+    uint32_t count;
+    struct tim_static *insn;
+};
+bool tim_code_fill(const struct tim_config *config, const struct emu_program *program,
+                   struct tim_code *out);
+
+/* ---- instructions in flight ------------------------------------------------------------------ */
+
+enum tim_stage {
+    TIM_STAGE_FREE,
+    TIM_STAGE_COLLECT, /* operands are missing */
+    TIM_STAGE_READY,   /* complete at the end of `at`; waits for a pipe */
+    TIM_STAGE_PIPE,    /* its result is there in cycle `at` */
+    TIM_STAGE_LSU,     /* in the load/store queue from cycle `at` on */
+    TIM_STAGE_MEMORY,  /* all accesses are made; waits for lines */
+    TIM_STAGE_WRITE    /* writes rows from cycle `at` on */
+};
+/** What the load/store unit does for it, by the space of its lanes. */
+enum tim_access_kind { TIM_TO_SHARED, TIM_TO_GLOBAL, TIM_TO_LOCAL, TIM_TO_CONSTANT, TIM_TO_TEXTURE };
+struct tim_op {
+    uint8_t stage;  /* enum tim_stage */
+    uint8_t sched;
+    uint8_t kind;   /* enum emu_access_kind */
+    bool cached;    /* global loads: in L1 */
+    bool dual;      /* issued second in its cycle */
+    uint16_t warp;
+    const struct tim_static *what;
+    uint64_t pc, lanes; /* lanes: of the split, which the scoreboard holds */
+    uint64_t issued, age, at;
+    uint32_t operands; /* rows not read, by index into row_read */
+    uint32_t writes;   /* rows not written */
+    uint64_t collecting_until; /* reserved: when its collector is free */
+    uint8_t write_bar, read_bar; /* control: 7 none */
+    uint32_t vector;   /* vector: entries that are its results' */
+    /* memory */
+    unsigned passes;     /* over shared memory that are left */
+    unsigned line_count, line_next, lines_pending;
+    unsigned line_room;
+    uint64_t data_at;    /* the latest of its data is there */
+    struct tim_step *line; /* owned by the pool entry */
+};
+/** An access of an instruction, and where it goes. */
+struct tim_step {
+    struct tim_line line;
+    uint8_t to; /* enum tim_access_kind */
+};
+
+/* ---- warps ------------------------------------------------------------------------------------ */
+
+struct tim_buffered {
+    uint64_t arrives;    /* cycle in which it can issue first */
+    bool constant_asked, constant_there; /* of its constant operand */
+    bool entered;        /* vector: has its entries */
+    uint32_t vector;     /* entries that it waits for */
+    uint32_t own;        /* entries that are its results' */
+};
+struct tim_warp {
+    bool used;           /* a warp lives here, or its instructions do */
+    bool ended;          /* no lane lives */
+    bool look;           /* something may have made another split of it run: ask emu */
+    uint64_t look_from;  /* fetches at another pc begin then, or in the next cycle */
+    unsigned block;      /* index of tim_block */
+    unsigned index;      /* in its block */
+    uint64_t age;        /* assigned earlier: older */
+    const struct tim_code *code;
+    int split;           /* its running one, -1: none can run */
+    uint64_t pc, split_lanes;
+    unsigned split_count;
+    uint8_t waits;       /* split < 0: enum tim_cause of why */
+    uint64_t sleep_until;
+    uint64_t not_before; /* control: the stall count; launches: their latency */
+    bool launching;      /* not_before is that of a launch */
+    /* fetch */
+    struct tim_buffered buffer[TIM_MAX_BUFFER];
+    unsigned buffered;   /* instructions from pc on */
+    uint64_t fetch_pc, fetch_from;
+    bool fetching;       /* waits for a line of the instruction cache */
+    uint64_t held;       /* 1 + a line that came for it, whatever the cache does meanwhile; 0 */
+    /* dependences */
+    unsigned in_flight, unread; /* ops; ops with rows not read */
+    unsigned writes_out; /* packets of stores not answered */
+    uint8_t bar[8];      /* control: results to come by dependence barrier */
+    uint64_t *pending;   /* [ISA_REG_NUMBERS] lanes whose write is to come */
+    uint8_t *by_load;    /* [ISA_REG_NUMBERS] */
+    uint16_t vector_reg[TIM_MAX_VECTOR];
+    uint8_t vector_span[TIM_MAX_VECTOR]; /* registers from it on */
+    uint32_t vector_used;
+    uint8_t bloom[16];
+    uint8_t cause;       /* of this cycle */
+};
+struct tim_block {
+    bool used;
+    unsigned slot;       /* emu's */
+    struct emu_grid *grid;
+    uint64_t linear;
+    unsigned warps, ended;
+    unsigned registers, shared_bytes, local_bytes, threads;
+    uint16_t *warp_slot; /* [warp of the block] */
+    uint64_t progress;
+};
+
+struct tim_pipe {
+    uint64_t free_at;
+};
+
+struct tim_core {
+    const struct tim_config *config;
+    struct tim_memory *memory;
+    unsigned index;
+    struct emu_core *emu;
+    /* resources in use */
+    unsigned blocks, warps, threads, registers, shared_bytes;
+    struct tim_warp *warp;   /* [config->core_warps] */
+    struct tim_block *block; /* [config->core_blocks] */
+    uint64_t assigned;       /* warps ever: ages */
+    struct tim_sched sched[TIM_MAX_SCHEDS];
+    /* instructions in flight */
+    struct tim_op *op;
+    uint32_t op_count;       /* entries made */
+    size_t op_room, live_room;
+    uint32_t *live;          /* those in flight, in age order */
+    unsigned live_count;
+    uint64_t op_age;
+    struct tim_pipe *pipe[ISA_UNIT_COUNT];
+    uint64_t *bank_at;       /* [sched][bank] 1 + the last cycle in which it was used */
+    uint64_t *bank_free;     /* reserved: first cycle in which it is free */
+    uint64_t now;            /* the cycle that runs, for clocks */
+    /* Cycles that are not ticked: tim_core_rests */
+    bool moved;              /* this tick changed more than counters */
+    bool skips;              /* it may rest; false: the reference */
+    bool resting, poked;     /* poked: a block came, or a launch that somebody waits for ended */
+    uint64_t wake_at[TIM_WAKES]; /* cycles of which memory told, ascending */
+    unsigned wakes;
+    uint64_t crowded;        /* there were more: no rest before this cycle */
+    bool has_packet;
+    struct tim_packet packet; /* came while it rested */
+    uint64_t due;            /* the next tick changes something, if nothing comes before */
+    uint64_t counted;        /* the last cycle whose rest is in the counters */
+    struct tim_core_stats each; /* what a cycle of rest counts; histograms stay zero */
+    uint32_t *queue;         /* load/store: ops in order */
+    unsigned queued, lsu_used; /* lsu_used: issued and not through the unit */
+    unsigned fetch_next;     /* loose round robin */
+    struct tim_cache *icache, *l1, *constant, *texture;
+    uint32_t *waiters;       /* room for those of a line */
+    uint32_t slept;          /* nanoseconds that the last nanosleep asked for */
+    unsigned issued_warp;    /* of the last issue, for the second slot of dual issue */
+    const struct tim_static *issued_what;
+    uint64_t launch_cycles;  /* that the last instruction holds its warp, if it launched */
+    /* The engine's: may an instruction not issue now (a breakpoint)? A block has ended. */
+    bool (*refuses)(void *context, struct tim_core *core, unsigned warp);
+    void (*ended)(void *context, struct emu_grid *grid);
+    void *context;
+    struct tim_trace *trace; /* NULL: none */
+    struct tim_core_stats *stats; /* borrowed: one of the engine's */
+};
+
+/** NULL: no memory. */
+struct tim_core *tim_core_create(const struct tim_config *config, struct emu_machine *machine,
+                                 struct tim_memory *memory, struct tim_core_stats *stats,
+                                 unsigned index);
+void tim_core_destroy(struct tim_core *core);
+/** Would a block of @grid fit now? */
+bool tim_core_fits(const struct tim_core *core, const struct emu_grid *grid);
+/** Could it ever? Else the sentence why. */
+enum lw_status tim_core_could_fit(const struct tim_config *config, const struct emu_grid *grid,
+                                  struct lw_error *err) LW_MUST_CHECK;
+enum lw_status tim_core_place(struct tim_core *core, struct emu_grid *grid, uint64_t linear,
+                              const struct tim_code *code, struct lw_error *err) LW_MUST_CHECK;
+
+/* The phases of a cycle. */
+
+/**
+ * Nothing but counters would change in cycle @now: then no phase is run. A tick that changed
+ * nothing is the same again until some time in it has come (`due`), a packet, a block or a wake-up;
+ * what it counted is counted for each cycle without it. So the counts are exact, and a tick too
+ * many does no harm.
+ */
+bool tim_core_rests(struct tim_core *core, uint64_t now);
+/** Memory has something for it in @cycle: an answer, or room. */
+void tim_core_wake(struct tim_core *core, uint64_t cycle);
+/** What memory told of cycles up to @now is over. */
+void tim_core_woken(struct tim_core *core, uint64_t now);
+/** The cycle, @now or later, in which it must be ticked or memory be asked. */
+uint64_t tim_core_next(const struct tim_core *core, uint64_t now);
+/** At the end of a tick of cycle @now whose counters were @before: may the core rest? */
+void tim_core_settle_down(struct tim_core *core, const struct tim_core_stats *before,
+                          uint64_t now);
+/** Bring the counters of a resting core up to the end of cycle @through. */
+void tim_core_account(struct tim_core *core, uint64_t through);
+void tim_core_before_issue(struct tim_core *core, uint64_t now);
+void tim_core_after_issue(struct tim_core *core, uint64_t now);
+/** What a scheduler's turn came to. */
+enum tim_turn {
+    TIM_TURN_DONE,  /* nothing more in this cycle */
+    TIM_TURN_ISSUED /* an instruction was issued: see event; call again for the next slot */
+};
+/** One issue slot of scheduler @s (slot 0 or 1) in cycle @now. The engine may refuse what was
+ *  picked (a breakpoint): then nothing happens, *stopped is set and the same call is made again
+ *  when the run goes on. */
+enum lw_status tim_core_issue(struct tim_core *core, unsigned s, unsigned slot, uint64_t now,
+                              struct emu_event *ev, enum tim_turn *turn, bool *stopped,
+                              struct lw_error *err) LW_MUST_CHECK;
+/** What keeps a warp's next instruction from issuing in cycle @now; PICKED: nothing. */
+enum tim_cause tim_issue_look(const struct tim_core *core, const struct tim_warp *w,
+                              unsigned sched, uint64_t now);
+/** Anything under way that will change something by itself? */
+bool tim_core_is_busy(const struct tim_core *core, uint64_t now);
+
+/* ---- inside ------------------------------------------------------------------------------------ */
+
+static inline unsigned tim_sched_of(const struct tim_core *core, unsigned warp)
+{
+    return warp % core->config->issue_schedulers;
+}
+static inline const struct tim_static *tim_head(const struct tim_warp *w)
+{
+    return &w->code->insn[(w->pc - w->code->base) / ISA_WORD_BYTES];
+}
+uint32_t tim_op_take(struct tim_core *core);
+void tim_op_free(struct tim_core *core, uint32_t index);
+/** Ask emu which split of the warp runs; where its pc is another than the buffer's, fetches begin
+ *  again, in the next cycle or w->look_from. */
+void tim_warp_look(struct tim_core *core, unsigned warp, uint64_t now);
+/** The pc is not what the buffer holds. */
+void tim_fetch_flush(struct tim_core *core, unsigned warp, uint64_t from);
+void tim_fetch_tick(struct tim_core *core, uint64_t now);
+/** A line of the instruction or constant cache came. */
+void tim_fetch_filled(struct tim_core *core, uint64_t line, unsigned sectors);
+void tim_constant_filled(struct tim_core *core, uint64_t line, unsigned sectors, uint64_t now);
+/** One of the lines of a memory instruction is there, its data in cycle @at. */
+void tim_op_line_done(struct tim_core *core, uint32_t op, uint64_t at);
+/** Address by which caches know a place of a constant bank. */
+uint64_t tim_constant_address(const struct emu_grid *grid, uint64_t bank_offset);
+/** May the head of the buffer issue, as far as registers go? Else the cause. */
+enum tim_cause tim_depend_look(const struct tim_core *core, const struct tim_warp *w,
+                               const struct tim_static *what, uint64_t now);
+void tim_depend_issue(struct tim_core *core, struct tim_warp *w, struct tim_op *op,
+                      const struct tim_buffered *entry, uint64_t now);
+/** Its operands have been read; its results are there. */
+void tim_depend_read(struct tim_core *core, struct tim_op *op);
+void tim_depend_done(struct tim_core *core, struct tim_op *op);
+/** Vectors: entries for what came into the buffer; of what is thrown out. */
+void tim_depend_enter(struct tim_core *core, struct tim_warp *w);
+void tim_depend_leave(struct tim_warp *w, unsigned first);
+void tim_pipe_writeback(struct tim_core *core, uint64_t now);
+void tim_pipe_dispatch(struct tim_core *core, uint64_t now);
+void tim_pipe_collect(struct tim_core *core, uint64_t now);
+/** Room for one more instruction on this path? Else the cause. */
+enum tim_cause tim_pipe_room(const struct tim_core *core, unsigned sched,
+                             const struct tim_static *what, uint64_t now);
+void tim_pipe_issue(struct tim_core *core, uint32_t op, uint64_t now);
+/** False: no memory. */
+bool tim_lsu_issue(struct tim_core *core, struct tim_op *op, const struct emu_event *ev);
+void tim_lsu_tick(struct tim_core *core, uint64_t now);
+void tim_lsu_receive(struct tim_core *core, uint64_t now);
+/** Packet ids: who gets the answer. */
+enum tim_client { TIM_CLIENT_L1, TIM_CLIENT_OP, TIM_CLIENT_WRITE, TIM_CLIENT_FETCH,
+                  TIM_CLIENT_CONSTANT, TIM_CLIENT_TEXTURE, TIM_CLIENT_NOBODY };
+static inline uint32_t tim_packet_id(enum tim_client client, uint32_t index)
+{
+    return (uint32_t)client << 28 | index;
+}
+/** Send a read of @sectors of a line; there is room. */
+void tim_send_read(struct tim_core *core, const struct tim_cache *cache, uint64_t line,
+                   unsigned sectors, enum tim_client client, unsigned warp, uint64_t now);
+
+#endif

@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Who may issue, as far as registers go: the scoreboard (a bit for each register, by lanes where
+ * splits are to be told apart), dependency vectors (specs of the book 8.3), the control field (3.3),
+ * and operands that earlier instructions have not read yet (9.5).
+ */
+#include "timing/core/tim_core_priv.h"
+
+static bool waits_for(const struct tim_core *core, const struct tim_warp *w, unsigned reg)
+{
+    return core->config->issue_split_lanes ? (w->pending[reg] & w->split_lanes) != 0
+                                           : w->pending[reg] != 0;
+}
+
+static enum tim_cause look_scoreboard(const struct tim_core *core, const struct tim_warp *w,
+                                      const struct tim_static *what)
+{
+    enum tim_cause cause = TIM_CAUSE_ISSUED;
+
+    for (unsigned i = 0; i < what->read_count + what->write_count; i++) {
+        unsigned reg = i < what->read_count ? what->read[i] : what->write[i - what->read_count];
+        if (!waits_for(core, w, reg))
+            continue;
+        if (w->by_load[reg])
+            return TIM_CAUSE_LOAD;
+        cause = TIM_CAUSE_RESULT;
+    }
+    return cause;
+}
+
+static enum tim_cause look_vector(const struct tim_warp *w)
+{
+    const struct tim_buffered *head = &w->buffer[0];
+
+    if (!head->entered) /* no entry was free */
+        return TIM_CAUSE_RESULT;
+    for (unsigned e = 0; e < TIM_MAX_VECTOR; e++)
+        if (head->vector >> e & 1)
+            return w->by_load[w->vector_reg[e]] ? TIM_CAUSE_LOAD : TIM_CAUSE_RESULT;
+    return TIM_CAUSE_ISSUED;
+}
+
+static enum tim_cause look_control(const struct tim_warp *w, const struct tim_static *what)
+{
+    for (unsigned b = 0; b < 6; b++)
+        if (what->control.wait_mask >> b & 1 && w->bar[b] != 0)
+            return TIM_CAUSE_CONTROL;
+    return TIM_CAUSE_ISSUED;
+}
+
+/* ---- operands not yet read ------------------------------------------------------------------- */
+
+static unsigned bloom_bit(unsigned reg, unsigned which)
+{
+    return which == 0 ? reg & 15 : (reg * 7 + (reg >> 4) + 3) & 15;
+}
+
+static bool may_overtake(const struct tim_core *core, const struct tim_warp *w,
+                         const struct tim_static *what)
+{
+    switch (core->config->issue_war) {
+    case TIM_WAR_COMMIT:
+        return w->in_flight != 0;
+    case TIM_WAR_READ:
+        return w->unread != 0;
+    case TIM_WAR_BLOOM:
+        for (unsigned i = 0; i < what->row_writes; i++)
+            if (w->bloom[bloom_bit(what->row_write[i], 0)] != 0 &&
+                w->bloom[bloom_bit(what->row_write[i], 1)] != 0)
+                return true;
+        return false;
+    default:
+        return false;
+    }
+}
+
+static void bloom(struct tim_warp *w, const struct tim_static *what, int by)
+{
+    for (unsigned i = 0; i < what->row_reads; i++)
+        for (unsigned k = 0; k < 2; k++)
+            w->bloom[bloom_bit(what->row_read[i], k)] += (uint8_t)by;
+}
+
+/* ---- the interface ------------------------------------------------------------------------------ */
+
+enum tim_cause tim_depend_look(const struct tim_core *core, const struct tim_warp *w,
+                               const struct tim_static *what, uint64_t now)
+{
+    enum tim_cause cause;
+
+    switch (core->config->issue_dependence) {
+    case TIM_DEP_VECTOR:
+        cause = look_vector(w);
+        break;
+    case TIM_DEP_CONTROL:
+        cause = look_control(w, what);
+        break;
+    default:
+        cause = look_scoreboard(core, w, what);
+        break;
+    }
+    (void)now;
+    if (cause == TIM_CAUSE_ISSUED && may_overtake(core, w, what))
+        cause = TIM_CAUSE_WAR;
+    return cause;
+}
+
+void tim_depend_issue(struct tim_core *core, struct tim_warp *w, struct tim_op *op,
+                      const struct tim_buffered *entry, uint64_t now)
+{
+    const struct tim_static *what = op->what;
+
+    w->in_flight++;
+    for (unsigned i = 0; i < what->write_count; i++) {
+        w->pending[what->write[i]] |= op->lanes;
+        w->by_load[what->write[i]] = what->load;
+    }
+    op->operands = what->path >= TIM_PATH_COLLECT ? (uint32_t)lw_mask(what->row_reads) : 0;
+    w->unread += op->operands != 0;
+    if (op->operands != 0)
+        bloom(w, what, 1);
+    op->vector = entry->own;
+    op->write_bar = op->read_bar = 7;
+    if (core->config->issue_dependence == TIM_DEP_CONTROL) {
+        op->write_bar = what->control.write_bar;
+        op->read_bar = what->control.read_bar;
+        if (op->write_bar < 6)
+            w->bar[op->write_bar]++;
+        if (op->read_bar < 6)
+            w->bar[op->read_bar]++;
+        if (op->read_bar < 6 && op->operands == 0) {
+            w->bar[op->read_bar]--;
+            op->read_bar = 7;
+        }
+    }
+    (void)now;
+}
+
+void tim_depend_read(struct tim_core *core, struct tim_op *op)
+{
+    struct tim_warp *w = &core->warp[op->warp];
+
+    w->unread--;
+    bloom(w, op->what, -1);
+    if (op->read_bar < 6)
+        w->bar[op->read_bar]--;
+    op->read_bar = 7;
+}
+
+void tim_depend_done(struct tim_core *core, struct tim_op *op)
+{
+    struct tim_warp *w = &core->warp[op->warp];
+
+    w->in_flight--;
+    for (unsigned i = 0; i < op->what->write_count; i++)
+        w->pending[op->what->write[i]] &= ~op->lanes;
+    w->vector_used &= ~op->vector;
+    for (unsigned i = 0; i < w->buffered; i++)
+        w->buffer[i].vector &= ~op->vector;
+    if (op->write_bar < 6)
+        w->bar[op->write_bar]--;
+    op->write_bar = 7;
+}
+
+/* ---- dependency vectors ----------------------------------------------------------------------------- */
+
+void tim_depend_enter(struct tim_core *core, struct tim_warp *w)
+{
+    unsigned entries = core->config->issue_vector_entries;
+
+    for (unsigned i = 0; i < w->buffered; i++) {
+        struct tim_buffered *b = &w->buffer[i];
+        const struct tim_static *what = tim_head(w) + i;
+        unsigned need = what->write_count;
+        if (b->entered)
+            continue;
+        unsigned span = 1;
+        if (need > entries) { /* a wide result takes one entry for all its registers */
+            span = need;
+            need = 1;
+        }
+        if (entries - lw_popcount(w->vector_used) < need)
+            return; /* in order: what is behind it does not enter either */
+        b->vector = b->own = 0;
+        for (unsigned e = 0; e < entries; e++) {
+            bool match = false;
+            for (unsigned r = 0; r < what->read_count; r++)
+                match |= what->read[r] - w->vector_reg[e] + 0u < w->vector_span[e];
+            for (unsigned r = 0; r < what->write_count; r++)
+                match |= what->write[r] - w->vector_reg[e] + 0u < w->vector_span[e];
+            if (w->vector_used >> e & 1 && match)
+                b->vector |= 1u << e;
+        }
+        for (unsigned k = 0, e = 0; k < need; e++)
+            if (!(w->vector_used >> e & 1)) {
+                w->vector_used |= 1u << e;
+                w->vector_reg[e] = what->write[k++];
+                w->vector_span[e] = (uint8_t)span;
+                b->own |= 1u << e;
+            }
+        b->entered = true;
+        core->moved = true;
+    }
+}
+
+void tim_depend_leave(struct tim_warp *w, unsigned first)
+{
+    for (unsigned i = first; i < w->buffered; i++) {
+        w->vector_used &= ~w->buffer[i].own;
+        for (unsigned k = 0; k < first; k++)
+            w->buffer[k].vector &= ~w->buffer[i].own;
+        w->buffer[i].own = w->buffer[i].vector = 0;
+        w->buffer[i].entered = false;
+    }
+}

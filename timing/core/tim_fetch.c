@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Fetch: the instruction cache, the buffers of the warps (filled in order from the warp's pc on),
+ * and the constants that operands of buffered instructions name.
+ *
+ * A fetch takes what one line and the buffer's room allow, at most fetch.group instructions; they
+ * can issue fetch.latency cycles later. Behind an instruction that changed the pc the buffer is
+ * empty, and fetches begin again issue.branch_latency cycles later.
+ */
+#include "timing/core/tim_core_priv.h"
+
+void tim_fetch_flush(struct tim_core *core, unsigned warp, uint64_t from)
+{
+    struct tim_warp *w = &core->warp[warp];
+
+    tim_depend_leave(w, 0);
+    core->stats->count[TIM_CORE_flushes] += w->buffered;
+    w->buffered = 0;
+    w->fetch_pc = w->pc;
+    w->fetch_from = from;
+}
+
+static void byte_mask(uint64_t mask[4], unsigned first, unsigned count)
+{
+    memset(mask, 0, 4 * sizeof *mask);
+    for (unsigned b = first; b < first + count && b < 256; b++)
+        mask[b / 64] |= UINT64_C(1) << b % 64;
+}
+
+/** One warp's fetch. False: it was not its turn after all (blocked). */
+static bool fetch(struct tim_core *core, unsigned warp, uint64_t now)
+{
+    const struct tim_config *c = core->config;
+    struct tim_warp *w = &core->warp[warp];
+    uint64_t line = w->fetch_pc & ~(uint64_t)(c->fetch_cache_line - 1);
+    unsigned count = (unsigned)((line + c->fetch_cache_line - w->fetch_pc) / ISA_WORD_BYTES);
+    uint64_t behind = w->code->base + (uint64_t)w->code->count * ISA_WORD_BYTES;
+
+    if (count > c->fetch_group)
+        count = c->fetch_group;
+    if (count > c->fetch_buffer - w->buffered)
+        count = c->fetch_buffer - w->buffered;
+    if (count > (behind - w->fetch_pc) / ISA_WORD_BYTES)
+        count = (unsigned)((behind - w->fetch_pc) / ISA_WORD_BYTES);
+    if (w->held == line + 1) { /* it waited for this one */
+        core->stats->count[TIM_CORE_fetches]++;
+    } else if (!c->fetch_perfect) {
+        struct tim_cache_result r;
+        uint64_t mask[4];
+
+        byte_mask(mask, (unsigned)(w->fetch_pc - line), count * ISA_WORD_BYTES);
+        tim_cache_look(core->icache, line, mask, &r);
+        if (tim_cache_is_blocked(r.answer))
+            return false;
+        if (r.answer == TIM_CACHE_MISS && !core->memory->ops->can_send(core->memory, core->index)) {
+            core->stats->count[TIM_CORE_icnt_blocked]++;
+            core->moved = true;
+            return false;
+        }
+        tim_cache_read(core->icache, line, mask, warp, 0xffff, &r);
+        core->stats->count[TIM_CORE_fetches]++;
+        if (r.answer != TIM_CACHE_HIT) {
+            core->stats->count[TIM_CORE_fetch_misses]++;
+            w->fetching = true;
+            if (r.fetch != 0)
+                tim_send_read(core, core->icache, line, r.fetch, TIM_CLIENT_FETCH, 0xffff, now);
+            return true;
+        }
+    } else {
+        core->stats->count[TIM_CORE_fetches]++;
+    }
+    w->held = 0;
+    for (unsigned i = 0; i < count; i++) {
+        w->buffer[w->buffered] = (struct tim_buffered){.arrives = now + c->fetch_latency};
+        w->buffered++;
+    }
+    w->fetch_pc += (uint64_t)count * ISA_WORD_BYTES;
+    return true;
+}
+
+void tim_fetch_filled(struct tim_core *core, uint64_t line, unsigned sectors)
+{
+    unsigned count = tim_cache_fill(core->icache, line, sectors, core->waiters);
+
+    for (unsigned i = 0; i < count; i++) {
+        core->warp[core->waiters[i]].fetching = false;
+        core->warp[core->waiters[i]].held = line + 1;
+    }
+}
+
+/* ---- constants of operands ------------------------------------------------------------------------ */
+
+/* Bank 0 is another memory for each grid. Sequence numbers repeat after 65,536 launches: the lines
+ * of then are long gone. */
+uint64_t tim_constant_address(const struct emu_grid *grid, uint64_t bank_offset)
+{
+    uint64_t bank = bank_offset >> 32, offset = bank_offset & 0xffff;
+
+    return (UINT64_C(1) << 42) + (bank << 32) +
+           (bank == 0 ? (uint64_t)(grid->sequence & 0xffff) << 16 : 0) + offset;
+}
+
+static uint64_t constant_of(const struct tim_core *core, const struct tim_warp *w,
+                            const struct tim_static *what)
+{
+    return tim_constant_address(core->block[w->block].grid, what->constant_at);
+}
+
+void tim_constant_filled(struct tim_core *core, uint64_t line, unsigned sectors, uint64_t now)
+{
+    unsigned count = tim_cache_fill(core->constant, line, sectors, core->waiters);
+
+    for (unsigned i = 0; i < count; i++)
+        if (core->waiters[i] != TIM_NONE)
+            tim_op_line_done(core, core->waiters[i], now + 1);
+    /* Instructions that wait for it have it, whatever the cache does next. */
+    for (unsigned w = 0; w < core->config->core_warps; w++) {
+        struct tim_warp *warp = &core->warp[w];
+        for (unsigned k = 0; warp->used && k < warp->buffered; k++) {
+            const struct tim_static *what = tim_head(warp) + k;
+            if (what->constant && warp->buffer[k].arrives <= now &&
+                (constant_of(core, warp, what) & ~(uint64_t)(core->config->constant_line - 1)) ==
+                    line)
+                warp->buffer[k].constant_there = true;
+        }
+    }
+}
+
+/** Instructions that have come ask for their constants, in order. */
+static void ask_constants(struct tim_core *core, unsigned warp, uint64_t now)
+{
+    const struct tim_config *c = core->config;
+    struct tim_warp *w = &core->warp[warp];
+
+    for (unsigned i = 0; i < w->buffered && w->buffer[i].arrives <= now + 1; i++) {
+        struct tim_buffered *b = &w->buffer[i];
+        const struct tim_static *what = tim_head(w) + i;
+        if (!what->constant || b->constant_there)
+            continue;
+        uint64_t address = constant_of(core, w, what);
+        uint64_t line = address & ~(uint64_t)(c->constant_line - 1), mask[4];
+        struct tim_cache_result r;
+        if (c->constant_perfect) {
+            b->constant_there = true;
+            core->moved = true;
+            continue;
+        }
+        byte_mask(mask, (unsigned)(address - line), what->constant_bytes);
+        tim_cache_look(core->constant, line, mask, &r);
+        if (r.answer == TIM_CACHE_HIT) {
+            tim_cache_read(core->constant, line, mask, TIM_NONE, 0xffff, &r);
+            core->stats->count[TIM_CORE_constant_hits] += !b->constant_asked;
+            b->constant_there = true;
+            core->moved = true;
+            continue;
+        }
+        if (r.answer == TIM_CACHE_MERGE)
+            continue; /* it comes; look again then */
+        if (r.answer != TIM_CACHE_MISS)
+            continue;
+        if (!core->memory->ops->can_send(core->memory, core->index)) {
+            core->stats->count[TIM_CORE_icnt_blocked]++;
+            core->moved = true;
+            continue;
+        }
+        tim_cache_read(core->constant, line, mask, TIM_NONE, 0xffff, &r);
+        core->stats->count[TIM_CORE_constant_misses]++;
+        b->constant_asked = true;
+        core->moved = true;
+        tim_send_read(core, core->constant, line, r.fetch, TIM_CLIENT_CONSTANT, 0xffff, now);
+    }
+}
+
+void tim_fetch_tick(struct tim_core *core, uint64_t now)
+{
+    const struct tim_config *c = core->config;
+    unsigned left = c->fetch_width, first = core->fetch_next;
+
+    for (unsigned k = 0; k < c->core_warps && left != 0; k++) {
+        unsigned warp = (first + k) % c->core_warps;
+        struct tim_warp *w = &core->warp[warp];
+        if (!w->used || w->ended || w->split < 0 || w->fetching || now < w->fetch_from ||
+            w->buffered == c->fetch_buffer ||
+            w->fetch_pc >= w->code->base + (uint64_t)w->code->count * ISA_WORD_BYTES)
+            continue;
+        if (fetch(core, warp, now)) {
+            core->moved = true;
+            left--;
+            core->fetch_next = (warp + 1) % c->core_warps;
+        }
+    }
+    for (unsigned warp = 0; warp < c->core_warps; warp++) {
+        struct tim_warp *w = &core->warp[warp];
+        if (!w->used || w->ended || w->split < 0)
+            continue;
+        ask_constants(core, warp, now);
+        if (c->issue_dependence == TIM_DEP_VECTOR)
+            tim_depend_enter(core, w);
+    }
+}

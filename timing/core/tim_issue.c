@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Issue: what keeps each warp of a scheduler from issuing, which of the ready ones goes, and what
+ * its instruction sets going. emu executes it here, whole and at once; all the rest of the model
+ * is about when others may see that it was.
+ */
+#include "timing/core/tim_core_priv.h"
+
+/** What keeps the warp's next instruction from issuing; PICKED: nothing. */
+enum tim_cause tim_issue_look(const struct tim_core *core, const struct tim_warp *w, unsigned sched,
+                              uint64_t now)
+{
+    const struct tim_static *what;
+    enum tim_cause cause;
+
+    if (!w->used)
+        return TIM_CAUSE_EMPTY;
+    if (w->ended)
+        return TIM_CAUSE_ENDED;
+    if (w->sleep_until > now)
+        return TIM_CAUSE_SLEEP;
+    if (w->split < 0)
+        return (enum tim_cause)w->waits;
+    if (w->buffered == 0 || w->buffer[0].arrives > now)
+        return TIM_CAUSE_FETCH;
+    what = tim_head(w);
+    if (what->constant && !w->buffer[0].constant_there)
+        return TIM_CAUSE_CONSTANT;
+    if (what->fence && w->writes_out != 0)
+        return TIM_CAUSE_FENCE;
+    if (w->not_before > now)
+        return w->launching ? TIM_CAUSE_LAUNCH : TIM_CAUSE_CONTROL;
+    cause = tim_depend_look(core, w, what, now);
+    if (cause == TIM_CAUSE_ISSUED)
+        cause = tim_pipe_room(core, sched, what, now);
+    return cause == TIM_CAUSE_ISSUED ? TIM_CAUSE_PICKED : cause;
+}
+
+/** Waiting for a register, a warp lets its next split run, by lowest lanes around. */
+static void switch_split(struct tim_core *core, unsigned warp, uint64_t now)
+{
+    struct tim_warp *w = &core->warp[warp];
+    struct emu_split_view views[EMU_MAX_LANES];
+    unsigned count = emu_split_views(core->emu, core->block[w->block].slot, w->index, views,
+                                     EMU_MAX_LANES);
+    unsigned mine = lw_lowest(w->split_lanes), best = 0, distance = EMU_MAX_LANES + 1;
+
+    for (unsigned i = 0; i < count; i++) {
+        unsigned d = (lw_lowest(views[i].lanes) - mine + EMU_MAX_LANES) % EMU_MAX_LANES;
+        if (views[i].state == EMU_SPLIT_READY && (int)views[i].id != w->split && d < distance) {
+            distance = d;
+            best = i;
+        }
+    }
+    if (distance > EMU_MAX_LANES)
+        return;
+    core->moved = true;
+    w->split = (int)views[best].id;
+    w->split_lanes = views[best].lanes;
+    w->pc = views[best].pc;
+    tim_fetch_flush(core, warp, now + 1);
+}
+
+/** All warps of the block look which split runs: a barrier opened, a lane ended. */
+static void wake_block(struct tim_core *core, const struct tim_block *block)
+{
+    for (unsigned k = 0; k < block->warps; k++) {
+        struct tim_warp *w = &core->warp[block->warp_slot[k]];
+        if (w->split < 0 && !w->ended)
+            w->look = true;
+    }
+}
+
+/** Cycles that a launch from the device holds its warp. */
+static uint64_t launch_cycles(const struct tim_config *c, const struct emu_event *ev)
+{
+    unsigned lanes = lw_popcount(ev->effective);
+
+    switch (ev->insn->op) {
+    case ISA_LAUNCH_STREAM:
+        return c->kernels_stream_create;
+    case ISA_LAUNCH_BUFFER:
+        return c->kernels_buffer_base + (uint64_t)c->kernels_buffer_lane * lanes;
+    case ISA_LAUNCH_KERNEL:
+    case ISA_LAUNCH_GROUP:
+        return c->kernels_launch_base + (uint64_t)c->kernels_launch_lane * lanes;
+    default:
+        return 0;
+    }
+}
+
+/** Execute the head of a warp's buffer. *issued: false when emu wants other lanes first. */
+static enum lw_status execute(struct tim_core *core, unsigned s, unsigned warp, bool second,
+                              uint64_t now, struct emu_event *ev, bool *issued,
+                              struct lw_error *err)
+{
+    const struct tim_config *c = core->config;
+    struct tim_warp *w = &core->warp[warp];
+    struct tim_block *block = &core->block[w->block];
+    const struct tim_static *what = tim_head(w);
+    uint64_t *count = core->stats->sched[s].count;
+    uint64_t pc = w->pc;
+    enum lw_status status;
+
+    *issued = false;
+    core->moved = true;
+    core->slept = 0;
+    status = emu_warp_step(core->emu, block->slot, w->index, (unsigned)w->split, w->split_lanes,
+                           ev, err);
+    if (status == LW_EAGAIN || status == LW_ESTATE) {
+        w->look = true;
+        return LW_OK;
+    }
+    if (status != LW_OK)
+        return status;
+    *issued = true;
+    if (ev->kind == EMU_EV_FAULT)
+        return LW_OK;
+    if (ev->kind == EMU_EV_RETIRED) {
+        tim_trace_warp(core->trace, now, core->index, warp, TIM_CAUSE_ISSUED, ev->insn, pc,
+                       ev->split_lanes);
+        struct tim_buffered entry = w->buffer[0];
+
+        count[TIM_SCHED_instructions]++;
+        count[TIM_SCHED_thread_instructions] += lw_popcount(ev->split_lanes);
+        count[TIM_SCHED_effective] += lw_popcount(ev->effective);
+        w->buffered--;
+        memmove(w->buffer, w->buffer + 1, w->buffered * sizeof *w->buffer);
+        w->pc = pc + ISA_WORD_BYTES;
+        if (what->path != TIM_PATH_NONE) {
+            uint32_t index = tim_op_take(core);
+            if (index == TIM_NONE)
+                return LW_FAIL(err, LW_ENOMEM, "no memory for an instruction in flight");
+            struct tim_op *op = &core->op[index];
+            op->sched = (uint8_t)s;
+            op->dual = second;
+            op->warp = (uint16_t)warp;
+            op->what = what;
+            op->pc = pc;
+            op->lanes = ev->split_lanes;
+            op->issued = now;
+            tim_depend_issue(core, w, op, &entry, now);
+            if (what->path == TIM_PATH_MEMORY && !tim_lsu_issue(core, op, ev))
+                return LW_FAIL(err, LW_ENOMEM, "no memory for the accesses of an instruction");
+            tim_pipe_issue(core, index, now);
+        } else {
+            w->vector_used &= ~entry.own;
+        }
+        w->not_before = launch_cycles(c, ev);
+        w->launching = w->not_before != 0;
+        core->launch_cycles = w->not_before;
+        if (w->launching)
+            w->not_before += now;
+        else if (c->issue_dependence == TIM_DEP_CONTROL)
+            w->not_before = now + (what->control.stall != 0 ? what->control.stall : 1);
+        if (what->sleep)
+            w->sleep_until = now + ((uint64_t)core->slept * c->clocks_core + 999) / 1000;
+    }
+    if (ev->warp_ended) {
+        w->ended = true;
+        block->ended++;
+    }
+    /* Who is told of the instruction sees the state that it left: nothing is chosen yet. */
+    w->look = true;
+    w->look_from = now + 1 + (ev->kind == EMU_EV_RETIRED ? c->issue_branch_latency : 0);
+    if (ev->cta.used || ev->exited != 0 || ev->warp_ended)
+        wake_block(core, block);
+    return LW_OK;
+}
+
+enum lw_status tim_core_issue(struct tim_core *core, unsigned s, unsigned slot, uint64_t now,
+                              struct emu_event *ev, enum tim_turn *turn, bool *stopped,
+                              struct lw_error *err)
+{
+    const struct tim_config *c = core->config;
+    unsigned n = c->issue_schedulers, count = 0, warp;
+    bool ready[TIM_MAX_WARPS], live[TIM_MAX_WARPS], issued = false;
+    uint64_t age[TIM_MAX_WARPS];
+    uint64_t *causes = core->stats->sched[s].cause[slot];
+    enum tim_cause nearest = TIM_CAUSE_EMPTY;
+    enum lw_status status;
+    int pick;
+
+    *turn = TIM_TURN_DONE;
+    *stopped = false;
+    if (slot == 1) { /* the same warp, another pipe, in the same state */
+        struct tim_warp *w = &core->warp[core->issued_warp];
+        const struct tim_static *first = core->issued_what;
+
+        if (w->look)
+            tim_warp_look(core, core->issued_warp, now);
+        if (w->split < 0 || w->ended || first->path == TIM_PATH_NONE ||
+            tim_issue_look(core, w, s, now) != TIM_CAUSE_PICKED || tim_head(w)->unit == first->unit ||
+            tim_head(w)->path == TIM_PATH_NONE) {
+            causes[TIM_CAUSE_SECOND]++;
+            return LW_OK;
+        }
+        warp = core->issued_warp;
+    } else {
+        for (unsigned w = s; w < c->core_warps; w += n, count++) {
+            enum tim_cause cause = tim_issue_look(core, &core->warp[w], s, now);
+            if (c->issue_switch_on_stall && cause == TIM_CAUSE_LOAD &&
+                core->warp[w].split_count > 1) {
+                switch_split(core, w, now);
+                cause = tim_issue_look(core, &core->warp[w], s, now);
+            }
+            core->warp[w].cause = (uint8_t)cause;
+            ready[count] = cause == TIM_CAUSE_PICKED;
+            live[count] = core->warp[w].used && !core->warp[w].ended;
+            age[count] = core->warp[w].age;
+            if (cause < nearest)
+                nearest = cause;
+        }
+        struct tim_sched_view view = {c, count, ready, age, live};
+        struct tim_sched before = core->sched[s];
+        pick = tim_sched_policies[c->issue_policy].pick(&core->sched[s], &view);
+        if (pick < 0) {
+            causes[nearest]++;
+            if (c->issue_width == 2)
+                core->stats->sched[s].cause[1][nearest]++;
+            return LW_OK;
+        }
+        warp = (unsigned)pick * n + s;
+        if (core->refuses != NULL && core->refuses(core->context, core, warp)) {
+            core->sched[s] = before;
+            *stopped = true;
+            return LW_OK;
+        }
+        core->stats->sched[s].count[TIM_SCHED_switches] += before.last != pick;
+    }
+    if (slot == 1 && core->refuses != NULL && core->refuses(core->context, core, warp)) {
+        *stopped = true;
+        return LW_OK;
+    }
+    const struct tim_static *what = tim_head(&core->warp[warp]);
+    status = execute(core, s, warp, slot == 1, now, ev, &issued, err);
+    if (status != LW_OK)
+        return status;
+    if (!issued) { /* lanes of it must come first: it waits as at a barrier */
+        causes[TIM_CAUSE_BARRIER]++;
+        if (slot == 0 && c->issue_width == 2)
+            core->stats->sched[s].cause[1][TIM_CAUSE_BARRIER]++;
+        return LW_OK;
+    }
+    causes[TIM_CAUSE_ISSUED]++;
+    core->warp[warp].cause = TIM_CAUSE_ISSUED;
+    core->issued_warp = warp;
+    core->issued_what = what;
+    *turn = TIM_TURN_ISSUED;
+    return LW_OK;
+}

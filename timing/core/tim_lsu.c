@@ -1,0 +1,416 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The load/store unit of a core: memory instructions in order, one access a cycle. An access is a
+ * pass over the banks of shared memory, or a line of global, local, constant or texture memory.
+ * The head of the queue waits where its access finds no MSHR, no merge, no way or no room in the
+ * crossbar, and all behind it wait with it.
+ *
+ * Global stores write through and do not allocate; local memory is written back and allocated
+ * without a read; atomics and reductions go to L2 and throw the line out of L1. A line that comes
+ * serves the accesses that wait for it in the next cycle.
+ */
+#include "timing/core/tim_core_priv.h"
+
+#include <stdlib.h>
+
+static bool can_send(struct tim_core *core)
+{
+    if (core->memory->ops->can_send(core->memory, core->index))
+        return true;
+    core->stats->count[TIM_CORE_icnt_blocked]++;
+    core->moved = true; /* there may be room in the next cycle */
+    return false;
+}
+
+static void send(struct tim_core *core, uint64_t line, const uint64_t mask[4],
+                 enum tim_packet_kind kind, uint32_t id, unsigned warp, unsigned lanes,
+                 uint64_t now)
+{
+    struct tim_packet packet = {.line = line, .sent = now, .id = id,
+                                .core = (uint16_t)core->index, .warp = (uint16_t)warp,
+                                .kind = (uint8_t)kind, .lanes = (uint8_t)lanes};
+
+    memcpy(packet.mask, mask, sizeof packet.mask);
+    core->memory->ops->send(core->memory, &packet, now);
+    core->stats->count[TIM_CORE_requests]++;
+    tim_trace_packet(core->trace, now, TIM_TRACE_SENT, core->index, &packet, 0);
+}
+
+void tim_send_read(struct tim_core *core, const struct tim_cache *cache, uint64_t line,
+                   unsigned sectors, enum tim_client client, unsigned warp, uint64_t now)
+{
+    uint64_t mask[4];
+
+    tim_cache_sector_bytes(cache, sectors, mask);
+    send(core, line, mask, TIM_PACKET_READ, tim_packet_id(client, 0), warp, 0, now);
+}
+
+/* ---- the accesses of an instruction -------------------------------------------------------------- */
+
+/* Where caches see the local memory of a warp: by core and slot, a row of words of all lanes behind
+ * the other, as emu stores it. */
+enum { LOCAL_ALIGN = 256 };
+static const uint64_t local_base = UINT64_C(1) << 46;
+
+static uint64_t local_of(const struct tim_core *core, const struct tim_op *op)
+{
+    const struct tim_block *block = &core->block[core->warp[op->warp].block];
+    uint64_t bytes = (uint64_t)block->local_bytes * core->config->core_warp_width;
+
+    bytes = (bytes + LOCAL_ALIGN - 1) / LOCAL_ALIGN * LOCAL_ALIGN;
+    return local_base + ((uint64_t)core->index * core->config->core_warps + op->warp) * bytes;
+}
+
+static bool add_lines(struct tim_core *core, struct tim_op *op, const struct emu_access *access,
+                      unsigned line_bytes, enum tim_access_kind to)
+{
+    struct tim_line line[TIM_LINES_MOST];
+    unsigned count = tim_coalesce(core->config, access, line_bytes, local_of(core, op), line);
+    size_t room = op->line_room;
+
+    if (!lw_grow(&op->line, &room, op->line_count + count, sizeof *op->line))
+        return false;
+    op->line_room = (unsigned)room;
+    for (unsigned i = 0; i < count; i++)
+        op->line[op->line_count++] = (struct tim_step){.line = line[i], .to = (uint8_t)to};
+    return true;
+}
+
+static bool add_constant(struct tim_core *core, struct tim_op *op, const struct emu_access *access,
+                         uint64_t lanes)
+{
+    const struct emu_grid *grid = core->block[core->warp[op->warp].block].grid;
+    struct emu_access part = *access;
+    uint64_t address[EMU_MAX_LANES];
+
+    for (LW_EACH_BIT(l, lanes))
+        address[l] = tim_constant_address(grid, access->address[l] - (UINT64_C(1) << 42));
+    part.lanes = lanes;
+    part.address = address;
+    part.affine = false;
+    return add_lines(core, op, &part, core->config->constant_line, TIM_TO_CONSTANT);
+}
+
+/** Is a load kept in L1? */
+static bool is_cached(const struct tim_core *core, const struct emu_access *access)
+{
+    const struct tim_config *c = core->config;
+
+    if (c->l1_bytes == 0 || c->l1_global == TIM_L1_OFF || access->order != 0)
+        return false;
+    if (access->cache == ISA_CACHE_CG || access->cache == ISA_CACHE_CV)
+        return false;
+    return c->l1_global == TIM_L1_CACHE || access->cache == ISA_CACHE_NC ||
+           (access->in_allocation && access->allocation.flags & EMU_ALLOC_READ_ONLY);
+}
+
+bool tim_lsu_issue(struct tim_core *core, struct tim_op *op, const struct emu_event *ev)
+{
+    const struct tim_config *c = core->config;
+    uint64_t *count = core->stats->count;
+
+    op->passes = op->line_count = op->line_next = op->lines_pending = 0;
+    op->data_at = 0;
+    for (unsigned i = 0; i < ev->access_count; i++) {
+        const struct emu_access *access = &ev->access[i];
+        uint64_t in[ISA_SPACE_COUNT] = {0};
+        struct emu_access part = *access;
+        if (access->kind == EMU_ACCESS_CONSTANT || access->lanes == 0)
+            continue;
+        op->kind = (uint8_t)access->kind;
+        op->cached = is_cached(core, access);
+        for (LW_EACH_BIT(l, access->lanes))
+            in[access->lane_space != NULL ? access->lane_space[l] : access->space] |=
+                UINT64_C(1) << l;
+        if (in[ISA_SPACE_SHARED] != 0) {
+            part.lanes = in[ISA_SPACE_SHARED];
+            op->passes += tim_shared_passes(c, &part);
+            count[TIM_CORE_shared_accesses]++;
+            count[TIM_CORE_shared_passes] += op->passes;
+            tim_histogram_add(&core->stats->shared_passes, op->passes);
+        }
+        if (in[ISA_SPACE_GLOBAL] != 0) {
+            enum tim_access_kind to = op->what->texture  ? TIM_TO_TEXTURE
+                                      : op->what->scalar ? TIM_TO_CONSTANT
+                                                         : TIM_TO_GLOBAL;
+            unsigned line = to == TIM_TO_TEXTURE    ? c->texture_line
+                            : to == TIM_TO_CONSTANT ? c->constant_line
+                            : c->l1_bytes != 0      ? c->l1_line
+                                                    : c->l2_line;
+            part = *access;
+            part.lanes = in[ISA_SPACE_GLOBAL];
+            part.affine = access->affine && part.lanes == access->lanes;
+            if (!add_lines(core, op, &part, line, to))
+                return false;
+            if (to == TIM_TO_GLOBAL)
+                count[TIM_CORE_access_lanes] += lw_popcount(part.lanes);
+            if (to == TIM_TO_GLOBAL)
+                count[access->kind == EMU_ACCESS_LOAD    ? TIM_CORE_global_loads
+                      : access->kind == EMU_ACCESS_STORE ? TIM_CORE_global_stores
+                                                         : TIM_CORE_global_atomics]++;
+        }
+        if (in[ISA_SPACE_LOCAL] != 0) {
+            count[TIM_CORE_local_accesses]++;
+            part = *access;
+            part.lanes = in[ISA_SPACE_LOCAL];
+            count[TIM_CORE_access_lanes] += lw_popcount(part.lanes);
+            if (!add_lines(core, op, &part, c->l1_bytes != 0 ? c->l1_line : c->l2_line,
+                           TIM_TO_LOCAL))
+                return false;
+        }
+        if (in[ISA_SPACE_CONST] != 0 && !add_constant(core, op, access, in[ISA_SPACE_CONST]))
+            return false;
+    }
+    unsigned below = 0;
+    for (unsigned i = 0; i < op->line_count; i++)
+        if (op->line[i].to == TIM_TO_GLOBAL || op->line[i].to == TIM_TO_LOCAL) {
+            below++;
+            for (unsigned s = 0; s < 8; s++)
+                count[TIM_CORE_sectors] +=
+                    (op->line[i].line.mask[s / 2] >> s % 2 * 32 & 0xffffffffu) != 0;
+        }
+    count[TIM_CORE_accesses] += below;
+    if (op->what->load && below != 0)
+        tim_histogram_add(&core->stats->accesses_a_load, below);
+    return true;
+}
+
+/* ---- data comes -------------------------------------------------------------------------------------- */
+
+void tim_op_line_done(struct tim_core *core, uint32_t index, uint64_t at)
+{
+    struct tim_op *op = &core->op[index];
+
+    op->lines_pending--;
+    if (at > op->data_at)
+        op->data_at = at;
+    if (op->stage == TIM_STAGE_MEMORY && op->lines_pending == 0) {
+        op->stage = TIM_STAGE_WRITE;
+        op->at = op->data_at;
+    }
+}
+
+void tim_lsu_receive(struct tim_core *core, uint64_t now)
+{
+    struct tim_packet packet = core->packet;
+
+    tim_core_woken(core, now);
+    while (core->has_packet ||
+           core->memory->ops->receive(core->memory, core->index, now, &packet)) {
+        core->has_packet = false;
+        core->moved = true;
+        uint32_t index = packet.id & lw_mask(28), waiters;
+        core->stats->count[TIM_CORE_replies]++;
+        tim_trace_packet(core->trace, now, TIM_TRACE_REPLIED, core->index, &packet, 0);
+        switch (packet.id >> 28) {
+        case TIM_CLIENT_L1:
+            waiters = tim_cache_fill(core->l1, packet.line, tim_cache_sectors(core->l1, packet.mask),
+                                     core->waiters);
+            for (uint32_t i = 0; i < waiters; i++)
+                tim_op_line_done(core, core->waiters[i], now + 1);
+            break;
+        case TIM_CLIENT_TEXTURE:
+            waiters = tim_cache_fill(core->texture, packet.line,
+                                     tim_cache_sectors(core->texture, packet.mask), core->waiters);
+            for (uint32_t i = 0; i < waiters; i++)
+                tim_op_line_done(core, core->waiters[i], now + 1);
+            break;
+        case TIM_CLIENT_OP:
+            tim_op_line_done(core, index, now + 1);
+            break;
+        case TIM_CLIENT_WRITE:
+            core->warp[index].writes_out--;
+            break;
+        case TIM_CLIENT_FETCH:
+            tim_fetch_filled(core, packet.line, tim_cache_sectors(core->icache, packet.mask));
+            break;
+        case TIM_CLIENT_CONSTANT:
+            tim_constant_filled(core, packet.line, tim_cache_sectors(core->constant, packet.mask),
+                                now);
+            break;
+        default: /* a line written back */
+            break;
+        }
+    }
+}
+
+/* ---- one access a cycle ---------------------------------------------------------------------------------- */
+
+/** A line that an access would throw out has bytes that must be written below: that first, in a
+ *  cycle of its own. False: nothing of the kind; else *blocked: no room in the crossbar. */
+static bool write_back_first(struct tim_core *core, const struct tim_cache_result *r, uint64_t now,
+                             bool *blocked)
+{
+    if (!r->evicted || !tim_cache_result_is_dirty(r))
+        return false;
+    *blocked = !can_send(core);
+    if (!*blocked) {
+        core->moved = true;
+        tim_cache_evict(core->l1, r->victim);
+        send(core, r->victim, r->dirty, TIM_PACKET_WRITE, tim_packet_id(TIM_CLIENT_NOBODY, 0),
+             0xffff, 0, now);
+        core->stats->count[TIM_CORE_l1_writebacks]++;
+        core->stats->count[TIM_CORE_l1_evictions]++;
+    }
+    return true;
+}
+
+/** A load of a line through a cache. True: the access is made. */
+static bool read_line(struct tim_core *core, struct tim_op *op, struct tim_cache *cache,
+                      enum tim_client client, unsigned latency, unsigned hits, unsigned misses,
+                      uint64_t now)
+{
+    const struct tim_line *line = &op->line[op->line_next].line;
+    uint64_t *count = core->stats->count;
+    struct tim_cache_result r;
+    bool blocked;
+
+    tim_cache_look(cache, line->line, line->mask, &r);
+    if (tim_cache_is_blocked(r.answer)) {
+        if (client == TIM_CLIENT_L1)
+            count[TIM_CORE_l1_blocked]++;
+        return false;
+    }
+    if (r.answer == TIM_CACHE_MISS && client == TIM_CLIENT_L1 &&
+        write_back_first(core, &r, now, &blocked))
+        return false;
+    if (r.fetch != 0 && r.answer != TIM_CACHE_HIT && !can_send(core))
+        return false;
+    tim_cache_read(cache, line->line, line->mask, (uint32_t)(op - core->op), op->warp, &r);
+    op->lines_pending++;
+    if (r.answer == TIM_CACHE_HIT) {
+        count[hits]++;
+        tim_op_line_done(core, (uint32_t)(op - core->op), now + latency);
+        return true;
+    }
+    if (client == TIM_CLIENT_L1) {
+        count[r.answer == TIM_CACHE_MERGE ? TIM_CORE_l1_merges : TIM_CORE_l1_misses]++;
+        count[TIM_CORE_l1_evictions] += r.evicted;
+    } else {
+        count[misses]++;
+    }
+    if (r.fetch != 0)
+        tim_send_read(core, cache, line->line, r.fetch, client, op->warp, now);
+    return true;
+}
+
+/** A store of a line. True: the access is made. */
+static bool write_line(struct tim_core *core, struct tim_op *op, const struct tim_step *step,
+                       uint64_t now)
+{
+    const struct tim_config *c = core->config;
+    const struct tim_line *line = &step->line;
+    struct tim_cache_result r;
+    bool blocked;
+
+    if (step->to == TIM_TO_LOCAL && c->l1_bytes != 0) {
+        tim_cache_look_write(core->l1, line->line, true, &r);
+        if (tim_cache_is_blocked(r.answer)) {
+            core->stats->count[TIM_CORE_l1_blocked]++;
+            return false;
+        }
+        if (write_back_first(core, &r, now, &blocked))
+            return false;
+        tim_cache_write(core->l1, line->line, line->mask, true, true, op->warp, &r);
+        core->stats->count[TIM_CORE_l1_evictions] += r.evicted;
+        return true;
+    }
+    if (!can_send(core))
+        return false;
+    if (c->l1_bytes != 0) {
+        if (c->l1_store == TIM_STORE_EVICT)
+            tim_cache_evict(core->l1, line->line);
+        else
+            tim_cache_write(core->l1, line->line, line->mask, false, false, op->warp, &r);
+    }
+    send(core, line->line, line->mask, TIM_PACKET_WRITE, tim_packet_id(TIM_CLIENT_WRITE, op->warp),
+         op->warp, 0, now);
+    core->warp[op->warp].writes_out++;
+    return true;
+}
+
+static bool atomic_line(struct tim_core *core, struct tim_op *op, const struct tim_step *step,
+                        uint64_t now)
+{
+    bool result = op->kind == EMU_ACCESS_ATOMIC && op->what->write_count != 0;
+
+    if (!can_send(core))
+        return false;
+    if (core->config->l1_bytes != 0)
+        tim_cache_evict(core->l1, step->line.line);
+    send(core, step->line.line, step->line.mask, result ? TIM_PACKET_ATOMIC : TIM_PACKET_REDUCE,
+         result ? tim_packet_id(TIM_CLIENT_OP, (uint32_t)(op - core->op))
+                : tim_packet_id(TIM_CLIENT_WRITE, op->warp),
+         op->warp, lw_popcount(step->line.lanes), now);
+    if (result)
+        op->lines_pending++;
+    else
+        core->warp[op->warp].writes_out++;
+    return true;
+}
+
+static bool access_line(struct tim_core *core, struct tim_op *op, uint64_t now)
+{
+    const struct tim_config *c = core->config;
+    const struct tim_step *step = &op->line[op->line_next];
+
+    if (op->kind == EMU_ACCESS_ATOMIC || op->kind == EMU_ACCESS_REDUCE)
+        return atomic_line(core, op, step, now);
+    if (op->kind == EMU_ACCESS_STORE)
+        return write_line(core, op, step, now);
+    switch (step->to) {
+    case TIM_TO_CONSTANT:
+        if (c->constant_perfect) {
+            op->lines_pending++;
+            tim_op_line_done(core, (uint32_t)(op - core->op), now + c->constant_latency);
+            return true;
+        }
+        return read_line(core, op, core->constant, TIM_CLIENT_CONSTANT, c->constant_latency,
+                         TIM_CORE_constant_hits, TIM_CORE_constant_misses, now);
+    case TIM_TO_TEXTURE:
+        return read_line(core, op, core->texture, TIM_CLIENT_TEXTURE, c->texture_latency,
+                         TIM_CORE_texture_hits, TIM_CORE_texture_misses, now);
+    default:
+        if (c->l1_bytes != 0 && (step->to == TIM_TO_LOCAL || op->cached))
+            return read_line(core, op, core->l1, TIM_CLIENT_L1, c->l1_latency, TIM_CORE_l1_hits,
+                             TIM_CORE_l1_misses, now);
+        if (!can_send(core))
+            return false;
+        op->lines_pending++;
+        send(core, step->line.line, step->line.mask, TIM_PACKET_READ,
+             tim_packet_id(TIM_CLIENT_OP, (uint32_t)(op - core->op)), op->warp, 0, now);
+        return true;
+    }
+}
+
+void tim_lsu_tick(struct tim_core *core, uint64_t now)
+{
+    struct tim_op *op;
+
+    if (core->queued == 0)
+        return;
+    op = &core->op[core->queue[0]];
+    if (op->at > now)
+        return;
+    if (op->passes != 0) {
+        core->moved = true;
+        if (--op->passes == 0)
+            op->data_at = now + core->config->shared_latency;
+    } else if (op->line_next < op->line_count) {
+        if (!access_line(core, op, now))
+            return;
+        op->line_next++;
+    }
+    core->moved = true;
+    if (op->passes != 0 || op->line_next < op->line_count)
+        return;
+    core->queued--;
+    memmove(core->queue, core->queue + 1, core->queued * sizeof *core->queue);
+    core->lsu_used--;
+    if (op->lines_pending != 0) {
+        op->stage = TIM_STAGE_MEMORY;
+        return;
+    }
+    op->stage = TIM_STAGE_WRITE;
+    op->at = op->data_at > now ? op->data_at : now + 1;
+}

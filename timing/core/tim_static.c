@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the model needs to know of each instruction of a program, from the instruction table. */
+#include "timing/core/tim_core_priv.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+/** Bytes of the constant operand in X. */
+static unsigned constant_bytes(const struct isa_insn *insn)
+{
+    unsigned bytes = isa_insn_x_bytes(insn);
+
+    return bytes == 0 ? 4 : bytes;
+}
+
+static void fill(const struct tim_config *config, const struct isa_insn *insn,
+                 struct tim_static *out)
+{
+    const struct isa_op_info *info = isa_op_info((enum isa_op)insn->op);
+    struct isa_reg_use use[ISA_MAX_USES];
+    unsigned uses = isa_insn_uses(insn, use);
+
+    memset(out, 0, sizeof *out);
+    for (unsigned i = 0; i < uses; i++)
+        for (unsigned k = 0; k < use[i].count; k++) {
+            unsigned number = isa_reg_number(&use[i]) + k;
+            bool row = use[i].reg_class == ISA_REG_V;
+            if (use[i].written) {
+                assert(out->write_count < TIM_MAX_WRITES);
+                out->write[out->write_count++] = (uint16_t)number;
+                if (row)
+                    out->row_write[out->row_writes++] = (uint8_t)(use[i].first + k);
+            } else {
+                assert(out->read_count < TIM_MAX_READS && out->row_reads < TIM_MAX_ROWS);
+                out->read[out->read_count++] = (uint16_t)number;
+                if (row)
+                    out->row_read[out->row_reads++] = (uint8_t)(use[i].first + k);
+            }
+        }
+    out->unit = (uint8_t)info->unit;
+    if (config->unit[out->unit].pipes == 0)
+        out->unit = ISA_UNIT_INT;
+    out->control = insn->control;
+    out->scalar = info->flags & ISA_F_SCALAR;
+    out->fence = insn->op == ISA_FENCE;
+    out->sleep = insn->op == ISA_NANOSLEEP;
+    out->texture = info->unit == ISA_UNIT_TEX;
+    if (info->flags & ISA_F_MEMORY) {
+        out->path = TIM_PATH_MEMORY;
+        out->unit = ISA_UNIT_MEM;
+        out->load = out->write_count != 0;
+    } else if (info->unit == ISA_UNIT_CTRL || info->unit == ISA_UNIT_SYNC) {
+        out->path = out->write_count == 0 ? TIM_PATH_NONE : TIM_PATH_DIRECT;
+    } else {
+        out->path = out->scalar || (out->row_reads == 0 && out->row_writes == 0)
+                        ? TIM_PATH_DIRECT
+                        : TIM_PATH_COLLECT;
+    }
+    if (insn->xkind == ISA_X_CONST && !(info->flags & ISA_F_MEMORY)) {
+        out->constant = true;
+        out->constant_at = (uint64_t)isa_x_bank(insn->x) << 32 | isa_x_offset(insn->x);
+        out->constant_bytes = constant_bytes(insn);
+    }
+}
+
+bool tim_code_fill(const struct tim_config *config, const struct emu_program *program,
+                   struct tim_code *out)
+{
+    uint64_t base = emu_program_base(program);
+    uint32_t count = 0;
+
+    while (emu_program_insn(program, base + (uint64_t)count * ISA_WORD_BYTES) != NULL)
+        count++;
+    out->program = program;
+    out->base = base;
+    out->count = count;
+    out->insn = calloc((size_t)count + 1, sizeof *out->insn);
+    if (out->insn == NULL)
+        return false;
+    for (uint32_t i = 0; i < count; i++)
+        fill(config, emu_program_insn(program, base + (uint64_t)i * ISA_WORD_BYTES),
+             &out->insn[i]);
+    return true;
+}

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Kernel management: launches of the host and the device wait here; a serial dispatcher brings one
+ * after the other to the distributor, whose entries give their blocks to cores.
+ */
+#ifndef TIM_GRID_PRIV_H
+#define TIM_GRID_PRIV_H
+
+#include "timing/core/tim_core_priv.h"
+
+/** A launch, from its arrival to the end of its last block. */
+struct tim_launch {
+    struct emu_grid *grid;
+    const struct tim_code *code;
+    uint64_t arrived;   /* cycle from which it may be dispatched */
+    bool distributed;   /* it has an entry */
+    uint64_t entered;   /* order in the distributor */
+    uint64_t out;       /* blocks on cores */
+    size_t stats;       /* index of its tim_kernel_stats */
+};
+struct tim_blocks_view {
+    const struct tim_config *config;
+    struct tim_core *const *core;
+};
+/** A block scheduler: which core gets the next block of @grid. */
+struct tim_blocks_policy {
+    const char *name, *summary;
+    /** A core on which it fits, or -1. @next: the policy's own, 0 at first. */
+    int (*pick)(const struct tim_blocks_view *view, const struct emu_grid *grid, unsigned *next);
+};
+/** By config->kernels_policy; in the order of keys.def. */
+extern const struct tim_blocks_policy tim_blocks_policies[];
+
+struct tim_grid {
+    const struct tim_config *config;
+    struct tim_launch *launch;  /* in the order in which they were seen */
+    size_t count, room;
+    uint64_t entries, entered;  /* in the distributor; ever */
+    bool busy;                  /* the dispatcher has one: */
+    size_t dispatching;         /* its index */
+    uint64_t ready_at;          /* cycle in which it is in the distributor */
+    unsigned next;              /* of the block policy */
+    bool look;                  /* launches may have come, or may start now */
+    uint64_t idle;              /* cycles in which blocks waited and fitted nowhere */
+};
+void tim_grid_init(struct tim_grid *g, const struct tim_config *config);
+void tim_grid_fini(struct tim_grid *g);
+/** A launch that may start, seen in cycle @arrived. False: no memory. */
+bool tim_grid_add(struct tim_grid *g, struct emu_grid *grid, const struct tim_code *code,
+                  uint64_t arrived, size_t stats);
+bool tim_grid_knows(const struct tim_grid *g, const struct emu_grid *grid);
+/** The phase of block dispatch. *placed: blocks that came to cores (at most
+ *  config->kernels_blocks_a_cycle), by launch index in @from and by core in @core. */
+enum lw_status tim_grid_tick(struct tim_grid *g, struct tim_core *const *cores, uint64_t now,
+                             struct lw_error *err) LW_MUST_CHECK;
+/** A block of @grid has ended. *over: it was the launch's last; it is gone then. */
+size_t tim_grid_block_ended(struct tim_grid *g, const struct emu_grid *grid, bool *over);
+/** Nothing is here. */
+static inline bool tim_grid_empty(const struct tim_grid *g)
+{
+    return g->count == 0;
+}
+/** The first cycle, @now or later, in which the dispatcher does something by itself; while cores
+ *  rest, no block finds room. */
+uint64_t tim_grid_next(const struct tim_grid *g, uint64_t now);
+/** Blocks have not come to a core. */
+bool tim_grid_has_more(const struct tim_grid *g);
+/** Blocks of the distributor wait for room. */
+bool tim_grid_waits(const struct tim_grid *g);
+/** Something goes on by itself: a dispatch, an arrival to come. */
+bool tim_grid_is_busy(const struct tim_grid *g, struct tim_core *const *cores, uint64_t now);
+
+#endif

@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: Apache-2.0
+liblanewise_a_SOURCES += \
+	%D%/timing.h \
+	%D%/tim_priv.h \
+	%D%/core/tim_cache_priv.h \
+	%D%/core/tim_core_priv.h \
+	%D%/core/tim_core.c \
+	%D%/core/tim_depend.c \
+	%D%/core/tim_fetch.c \
+	%D%/core/tim_issue.c \
+	%D%/core/tim_lsu.c \
+	%D%/core/tim_pipe.c \
+	%D%/core/tim_static.c \
+	%D%/grid/tim_grid_priv.h \
+	%D%/grid/tim_grid.c \
+	%D%/policies/tim_sched_priv.h \
+	%D%/policies/tim_sched.c \
+	%D%/tim_engine_priv.h \
+	%D%/tim_engine.c \
+	%D%/tim_create.c \
+	%D%/tim_why.c \
+	%D%/core/tim_cache.c \
+	%D%/core/tim_coalesce.c \
+	%D%/core/tim_shared.c \
+	%D%/mem/tim_mem_priv.h \
+	%D%/mem/tim_address.c \
+	%D%/mem/tim_crossbar.c \
+	%D%/mem/tim_slice.c \
+	%D%/mem/tim_dram.c \
+	%D%/mem/tim_memory.c \
+	%D%/mem/tim_memory_show.c \
+	%D%/mem/tim_memory_fast.c \
+	%D%/tim_counts_priv.h \
+	%D%/keys.def \
+	%D%/causes.def \
+	%D%/stats.def \
+	%D%/tim_commands.c \
+	%D%/tim_config.c \
+	%D%/tim_config_check.c \
+	%D%/tim_engine_report.c \
+	%D%/tim_machines.c \
+	%D%/tim_report.c \
+	%D%/tim_report_json.c \
+	%D%/tim_totals.c \
+	%D%/tim_trace.c
+
+# Shipped machines, in the order of `lanewise timing`, as C text.
+TIM_MACHINES = \
+	%D%/machines/fermi.yaml \
+	%D%/machines/kepler-k20c.yaml \
+	%D%/machines/rogers.yaml \
+	%D%/machines/rogers-vws.yaml \
+	%D%/machines/tesla-dwr.yaml \
+	%D%/machines/volta.yaml
+EXTRA_DIST += $(TIM_MACHINES) %D%/machines.awk
+CLEANFILES += %D%/machines.inc
+%D%/machines.inc: $(TIM_MACHINES) %D%/machines.awk
+	$(AM_V_GEN)$(MKDIR_P) %D% && (cd $(srcdir) && awk -f %D%/machines.awk $(TIM_MACHINES)) >$@.new && mv $@.new $@
+%D%/tim_machines.$(OBJEXT): %D%/machines.inc

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A network: a queue at each input, whose first packet alone is looked at; at each output one of
+ * the inputs that want it, in turn. A packet holds both ports for its flits; then it is under way.
+ */
+#include "timing/mem/tim_mem_priv.h"
+
+void tim_net_push(struct tim_mem *mem, struct tim_net *net, unsigned input, uint32_t index,
+                  uint64_t now)
+{
+    tim_list_push(mem->node, &net->in[input], index);
+    if (mem->wheel != NULL && net->in[input].count == 1)
+        tim_fast_first(mem, net, input, tim_clock_edge(&mem->icnt, now));
+}
+
+uint32_t tim_net_grant(struct tim_mem *mem, struct tim_net *net, unsigned input, unsigned output,
+                       uint64_t edge, uint64_t now, bool behind)
+{
+    bool full = net->in[input].count == net->in_room;
+    uint32_t index = tim_list_pop(mem->node, &net->in[input]);
+    struct tim_node *node = &mem->node[index];
+    uint64_t free = edge + node->flits, cycle;
+
+    net->in_free[input] = net->out_free[output] = free;
+    net->turn[output] = (uint16_t)(input + 1 == net->inputs ? 0 : input + 1);
+    cycle = tim_clock_cycle(&mem->icnt, free - 1 + net->latency) + behind;
+    node->when = cycle > now ? cycle : now + 1;
+    tim_list_push(mem->node, &net->out[output], index);
+    if (mem->base.wake != NULL) {
+        if (net == &mem->replies)
+            mem->base.wake(mem->base.context, output, node->when);
+        else if (full)
+            mem->base.wake(mem->base.context, input, now + 1);
+    }
+    return index;
+}
+
+void tim_net_tick(struct tim_mem *mem, struct tim_net *net, uint64_t edge, uint64_t now,
+                  bool behind)
+{
+    for (unsigned output = 0; output < net->outputs; output++) {
+        if (net->out_free[output] > edge || net->out[output].count >= net->out_room)
+            continue;
+        for (unsigned k = 0; k < net->inputs; k++) {
+            unsigned input = (net->turn[output] + k) % net->inputs;
+
+            if (net->in[input].count == 0 || net->in_free[input] > edge ||
+                mem->node[net->in[input].first].to != output)
+                continue;
+            tim_net_grant(mem, net, input, output, edge, now, behind);
+            break;
+        }
+    }
+}

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A DRAM channel: banks with a row buffer each, a queue of requests (bursts of one line each), and
+ * one command an edge. What the commands do is here, and the reference's choice among them: plain
+ * scans of the queue.
+ */
+#include "timing/mem/tim_mem_priv.h"
+
+#include <string.h>
+
+void tim_channel_push(struct tim_mem *mem, struct tim_channel *channel, uint32_t request,
+                      uint64_t now)
+{
+    struct tim_request *r = &mem->request[request];
+
+    r->since = tim_clock_edge(&mem->dram, now + 1);
+    if (channel->count == 0 && channel->counted < r->since)
+        channel->counted = r->since;
+    channel->queue[channel->count++] = request;
+    if (mem->wheel != NULL)
+        tim_fast_requested(mem, channel, request);
+}
+
+/* ---- commands -------------------------------------------------------------------------------- */
+
+void tim_channel_activate(struct tim_mem *mem, struct tim_channel *channel, unsigned bank,
+                          uint32_t row, uint64_t edge)
+{
+    const struct tim_config *c = mem->config;
+    struct tim_bank *b = &channel->bank[bank];
+
+    b->row = row;
+    b->streak = 0;
+    b->fresh = true;
+    b->col_ok = edge + c->dram_tRCD;
+    b->pre_ok = edge + c->dram_tRAS;
+    b->act_ok = edge + c->dram_tRC;
+    channel->act_ok = edge + c->dram_tRRD;
+    channel->counts[TIM_CHANNEL_activates]++;
+}
+
+void tim_channel_precharge(struct tim_mem *mem, struct tim_channel *channel, unsigned bank,
+                           uint64_t edge)
+{
+    struct tim_bank *b = &channel->bank[bank];
+
+    b->row = TIM_NO_ROW;
+    if (b->act_ok < edge + mem->config->dram_tRP)
+        b->act_ok = edge + mem->config->dram_tRP;
+}
+
+bool tim_channel_column(struct tim_mem *mem, struct tim_channel *channel, unsigned at,
+                        uint64_t edge)
+{
+    const struct tim_config *c = mem->config;
+    uint32_t index = channel->queue[at];
+    struct tim_request *r = &mem->request[index];
+    struct tim_bank *b = &channel->bank[r->bank];
+    uint64_t pre;
+
+    channel->col_ok = edge + c->dram_tCCD;
+    channel->bus_free = edge + (r->write ? c->dram_tWL : c->dram_tCL) + mem->burst_cycles;
+    pre = r->write ? channel->bus_free + c->dram_tWR : edge + mem->burst_cycles;
+    if (b->pre_ok < pre)
+        b->pre_ok = pre;
+    if (r->write)
+        channel->read_ok = channel->bus_free + c->dram_tWTR;
+    channel->counts[r->write ? TIM_CHANNEL_writes : TIM_CHANNEL_reads]++;
+    channel->counts[TIM_CHANNEL_row_hits] += !b->fresh;
+    channel->counts[TIM_CHANNEL_busy_cycles] += mem->burst_cycles;
+    channel->counts[TIM_CHANNEL_active_cycles] += channel->bus_free - channel->counted;
+    channel->counted = channel->bus_free;
+    b->fresh = false;
+    r->started = true;
+    if (--r->bursts != 0)
+        return false;
+    b->streak++;
+    channel->counts[TIM_CHANNEL_queue_cycles] += edge + 1 - r->since;
+    channel->count--;
+    memmove(&channel->queue[at], &channel->queue[at + 1],
+            (channel->count - at) * sizeof channel->queue[0]);
+    if (r->write) {
+        tim_request_give(mem, index);
+    } else {
+        r->when = tim_clock_cycle(&mem->dram, channel->bus_free - 1 + c->dram_latency) + 1;
+        tim_requests_push(mem->request, &mem->slice[r->slice].fills, index);
+    }
+    return true;
+}
+
+/* ---- the reference's choice ------------------------------------------------------------------ */
+
+/** The request that bank @bank works for: its place in the queue; the count when there is none. */
+static unsigned target_of(const struct tim_mem *mem, const struct tim_channel *channel,
+                          unsigned bank)
+{
+    const struct tim_bank *b = &channel->bank[bank];
+    unsigned none = channel->count, hit = none, other = none;
+
+    if (mem->config->dram_policy == TIM_DRAM_FCFS)
+        return none != 0 && mem->request[channel->queue[0]].bank == bank ? 0 : none;
+    for (unsigned i = 0; i < channel->count; i++) {
+        const struct tim_request *r = &mem->request[channel->queue[i]];
+
+        if (r->bank != bank)
+            continue;
+        if (r->started)
+            return i;
+        if (r->row == b->row)
+            hit = hit == none ? i : hit;
+        else
+            other = other == none ? i : other;
+    }
+    if (hit == none)
+        return other;
+    if (other != none && mem->config->dram_row_cap != 0 && b->streak >= mem->config->dram_row_cap)
+        return other;
+    return hit;
+}
+
+void tim_channel_tick(struct tim_mem *mem, struct tim_channel *channel, uint64_t edge)
+{
+    const struct tim_config *c = mem->config;
+
+    for (unsigned i = 0; i < channel->count; i++) { /* data first */
+        const struct tim_request *r = &mem->request[channel->queue[i]];
+        const struct tim_bank *b = &channel->bank[r->bank];
+
+        if (r->row != b->row || target_of(mem, channel, r->bank) != i || b->col_ok > edge ||
+            channel->col_ok > edge || (!r->write && channel->read_ok > edge) ||
+            edge + (r->write ? c->dram_tWL : c->dram_tCL) < channel->bus_free)
+            continue;
+        tim_channel_column(mem, channel, i, edge);
+        return;
+    }
+    for (unsigned i = 0; i < channel->count; i++) { /* then rows */
+        const struct tim_request *r = &mem->request[channel->queue[i]];
+        const struct tim_bank *b = &channel->bank[r->bank];
+
+        if (r->row == b->row || target_of(mem, channel, r->bank) != i)
+            continue;
+        if (b->row == TIM_NO_ROW && b->act_ok <= edge && channel->act_ok <= edge) {
+            tim_channel_activate(mem, channel, r->bank, r->row, edge);
+            return;
+        }
+        if (b->row != TIM_NO_ROW && b->pre_ok <= edge) {
+            tim_channel_precharge(mem, channel, r->bank, edge);
+            return;
+        }
+    }
+}

@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The memory side from inside (docs/timing-memory.md): a network of crossbars from the cores to the
+ * slices, slices of L2, channels of DRAM, and a network back. One set of structures for the two
+ * implementations: the reference ticks every part at every edge of its clock (tim_memory.c), the
+ * fast one ticks what a wheel of cycles says (tim_memory_fast.c), and looks at bit sets where the
+ * reference scans.
+ *
+ * Packets and DRAM requests lie in pools and stand in lists by index. "Edge" n of a clock is the
+ * n-th cycle of that clock; it falls into one cycle of clocks.core.
+ */
+#ifndef TIM_MEM_PRIV_H
+#define TIM_MEM_PRIV_H
+
+#include "timing/core/tim_cache_priv.h"
+#include "timing/tim_priv.h"
+
+#define TIM_NONE UINT32_MAX
+
+/* ---- clocks -------------------------------------------------------------------------------- */
+
+/** Division by a number that is known: a product, while the quotient is exact so. */
+struct tim_divisor {
+    uint64_t by, magic, limit;
+};
+static inline void tim_divisor_init(struct tim_divisor *d, uint64_t by)
+{
+    d->by = by;
+    d->magic = UINT64_MAX / by + 1; /* 2^64 / by + e, e <= 1: exact for x * by < 2^64 */
+    d->limit = by == 1 ? 0 : UINT64_MAX / by;
+}
+static inline uint64_t tim_divide(const struct tim_divisor *d, uint64_t x)
+{
+    return x < d->limit ? (uint64_t)((unsigned __int128)x * d->magic >> 64) : x / d->by;
+}
+
+/** A clock with @edges edges in @cycles cycles of clocks.core, in lowest terms. */
+struct tim_clock {
+    struct tim_divisor edges, cycles;
+};
+void tim_clock_init(struct tim_clock *clock, unsigned mhz, unsigned core_mhz);
+/** Edges before cycle @now of the cores: its own first edge, if it has one, has this number. */
+static inline uint64_t tim_clock_edge(const struct tim_clock *clock, uint64_t now)
+{
+    return clock->edges.by == clock->cycles.by ? now
+                                               : tim_divide(&clock->cycles, now * clock->edges.by);
+}
+/** The cycle into which edge @edge falls. */
+static inline uint64_t tim_clock_cycle(const struct tim_clock *clock, uint64_t edge)
+{
+    return clock->edges.by == clock->cycles.by
+               ? edge : tim_divide(&clock->edges,
+                                   (edge + 1) * clock->cycles.by + clock->edges.by - 1) - 1;
+}
+
+/* ---- pools and lists ------------------------------------------------------------------------ */
+
+struct tim_list {
+    uint32_t first, last, count; /* first, last: meaningless when count is 0 */
+};
+struct tim_node { /* a packet, in one list at a time */
+    struct tim_packet packet;
+    uint64_t when;  /* on its way: cycle from which the receiver sees it; in a pipe: edge */
+    uint64_t local; /* packet.line in the slice's own addresses */
+    uint32_t next;
+    uint16_t to;    /* output port */
+    uint16_t flits;
+    uint16_t answer_flits;
+};
+struct tim_request { /* to DRAM: bursts of one line */
+    uint64_t line;   /* of the slice's own addresses */
+    uint64_t when;   /* of a read that comes back: cycle from which the slice sees it */
+    uint64_t since;  /* first edge at which the controller saw it */
+    uint64_t order;  /* fast: of its coming to the channel */
+    uint32_t next;
+    uint32_t next_of_bank; /* fast */
+    uint32_t packet; /* who waits, without an L2; else TIM_NONE */
+    uint32_t row;
+    uint16_t slice, bank;
+    uint8_t bursts;  /* left */
+    uint8_t sectors;
+    bool write, started;
+};
+
+/* ---- networks ------------------------------------------------------------------------------- */
+
+struct tim_net {
+    unsigned inputs, outputs;
+    unsigned in_room, out_room; /* packets: at an input; on the way to and at an output */
+    unsigned latency, flit_bytes;
+    struct tim_list *in;
+    struct tim_list *out;        /* in order; the receiver takes the first when it sees it */
+    uint64_t *in_free, *out_free; /* edge from which the port moves another packet */
+    uint16_t *turn;              /* of an output: the input that is asked first */
+    /* fast: inputs whose first packet goes to this output, a set each */
+    uint64_t *wants;
+    unsigned want_words;
+};
+
+/* ---- DRAM ---------------------------------------------------------------------------------- */
+
+#define TIM_NO_ROW UINT32_MAX
+struct tim_bank {
+    uint32_t row; /* open, or TIM_NO_ROW */
+    unsigned streak; /* requests that the open row has served */
+    bool fresh;      /* no column access since the row was opened */
+    uint64_t act_ok, col_ok, pre_ok; /* edges */
+};
+/** Fast: kinds of commands that banks wait to give, each with its own limits of the channel. */
+enum tim_command { TIM_READ, TIM_WRITE, TIM_ACTIVATE, TIM_PRECHARGE, TIM_COMMANDS };
+/** Fast: what a bank works for. */
+struct tim_aim {
+    uint64_t order, ready;    /* of the target; edge from which the bank itself allows the command */
+    uint32_t first, last;     /* requests of the bank, oldest first; TIM_NONE: none */
+    uint32_t target;
+    enum tim_command command;
+};
+struct tim_channel {
+    unsigned index;
+    uint32_t *queue; /* requests, oldest first */
+    unsigned count;
+    struct tim_bank *bank;
+    uint64_t col_ok, act_ok, read_ok, bus_free; /* edges */
+    uint64_t counted;    /* edges before this one are in active_cycles, or were idle */
+    uint64_t counts[TIM_CHANNEL_COUNT];
+    /* fast: slices that wait for room, a set of the channel's parts; what each bank works for;
+     * banks by their commands, sets; requests so far */
+    uint64_t room_waits[4];
+    struct tim_aim *aim;
+    uint64_t waiting[TIM_COMMANDS];
+    uint64_t limit[TIM_COMMANDS]; /* edges from which the channel allows each command */
+    uint64_t orders;
+};
+
+/* ---- slices -------------------------------------------------------------------------------- */
+
+struct tim_slice {
+    unsigned index, channel, part, parts; /* of the channel's slices, this one; and how many */
+    struct tim_cache *cache;       /* NULL: no L2 */
+    struct tim_list pipe;          /* answers, each with the edge from which it may go */
+    struct tim_list fills;         /* requests that come back from DRAM */
+    struct tim_list writes;        /* requests that go to DRAM as soon as it has room */
+    unsigned reading;              /* without an L2: reads under way */
+    bool no_room;                  /* the first of the input needs DRAM's room, until a fill */
+    uint64_t busy;                 /* edge before which an atomic holds it */
+    uint64_t head_since;           /* edge from which the first of the input stands there */
+    uint64_t counts[TIM_SLICE_COUNT];
+};
+
+/* ---- all of it ------------------------------------------------------------------------------- */
+
+struct tim_wheel;
+struct tim_mem {
+    struct tim_memory base;
+    const struct tim_config *config;
+    struct tim_clock icnt, l2, dram;
+    struct tim_net requests, replies;
+    struct tim_slice *slice;
+    struct tim_channel *channel;
+    struct tim_node *node;
+    struct tim_request *request;
+    uint32_t node_count, node_fresh, node_free;
+    uint32_t request_count, request_fresh, request_free;
+    uint64_t in_flight;
+    uint32_t *waiters;       /* that one fill lets go */
+    uint64_t *received;      /* of a core: the cycle behind its last answer */
+    unsigned burst_cycles, line_bytes;
+    struct tim_wheel *wheel; /* fast only */
+};
+
+/** Shared by both: memory for all of it. NULL: no memory. */
+struct tim_mem *tim_mem_create(const struct tim_config *config);
+void tim_mem_destroy(struct tim_mem *mem);
+bool tim_mem_can_send(const struct tim_memory *memory, unsigned core);
+/** A packet comes in, with its slice and flits; one goes to its core, if one is there. */
+uint32_t tim_mem_enter(struct tim_mem *mem, const struct tim_packet *packet);
+bool tim_mem_leave(struct tim_mem *mem, unsigned core, uint64_t now, struct tim_packet *out);
+uint64_t tim_mem_in_flight(const struct tim_memory *memory);
+const uint64_t *tim_mem_slice_counts(const struct tim_memory *memory, unsigned slice);
+const uint64_t *tim_mem_channel_counts(const struct tim_memory *memory, unsigned channel);
+void tim_mem_show(const struct tim_memory *memory, struct lw_sink *out);
+
+uint32_t tim_request_take(struct tim_mem *mem);
+void tim_request_give(struct tim_mem *mem, uint32_t index);
+static inline void tim_list_push(struct tim_node *node, struct tim_list *list, uint32_t index)
+{
+    if (list->count++ == 0)
+        list->first = index;
+    else
+        node[list->last].next = index;
+    list->last = index;
+}
+static inline uint32_t tim_list_pop(struct tim_node *node, struct tim_list *list)
+{
+    uint32_t index = list->first;
+
+    list->first = node[index].next;
+    list->count--;
+    return index;
+}
+static inline void tim_requests_push(struct tim_request *request, struct tim_list *list,
+                                     uint32_t index)
+{
+    if (list->count++ == 0)
+        list->first = index;
+    else
+        request[list->last].next = index;
+    list->last = index;
+}
+static inline uint32_t tim_requests_pop(struct tim_request *request, struct tim_list *list)
+{
+    uint32_t index = list->first;
+
+    list->first = request[index].next;
+    list->count--;
+    return index;
+}
+
+/** Flits of a packet towards memory, and of its answer. */
+unsigned tim_packet_flits(const struct tim_config *config, const struct tim_packet *packet,
+                          bool answer);
+/** Place in DRAM of an address of a slice's own. */
+void tim_dram_place(const struct tim_config *config, const struct tim_slice *slice, uint64_t local,
+                    uint16_t *bank, uint32_t *row);
+
+/** A packet enters an input, which has room, in cycle @now. */
+void tim_net_push(struct tim_mem *mem, struct tim_net *net, unsigned input, uint32_t index,
+                  uint64_t now);
+/** The fast one hears of it: a request came; a packet became an input's first, at @edge at the
+ *  soonest. */
+void tim_fast_requested(struct tim_mem *mem, struct tim_channel *channel, uint32_t request);
+void tim_fast_first(struct tim_mem *mem, struct tim_net *net, unsigned input, uint64_t edge);
+/** Edge @edge in cycle @now, output by output. @behind: an arrival is seen from the cycle behind
+ *  its edge's (the receiver's phase comes before the network's). */
+void tim_net_tick(struct tim_mem *mem, struct tim_net *net, uint64_t edge, uint64_t now,
+                  bool behind);
+/** The first packet of @input goes to @output at @edge of cycle @now. */
+uint32_t tim_net_grant(struct tim_mem *mem, struct tim_net *net, unsigned input, unsigned output,
+                       uint64_t edge, uint64_t now, bool behind);
+
+/** Edge @edge of a slice in cycle @now: an answer, a write, a fill, a look-up: one each at most.
+ *  True: something was done. */
+bool tim_slice_tick(struct tim_mem *mem, struct tim_slice *slice, uint64_t edge, uint64_t now);
+
+/** A request enters a controller's queue, which has room, in cycle @now. */
+void tim_channel_push(struct tim_mem *mem, struct tim_channel *channel, uint32_t request,
+                      uint64_t now);
+static inline bool tim_channel_has_room(const struct tim_mem *mem,
+                                        const struct tim_channel *channel)
+{
+    return channel->count < mem->config->dram_queue;
+}
+/** Edge @edge: one command at most. */
+void tim_channel_tick(struct tim_mem *mem, struct tim_channel *channel, uint64_t edge);
+/** Commands, as a scheduler decided: opens or closes a row; a burst of the @at-th of the queue. */
+void tim_channel_activate(struct tim_mem *mem, struct tim_channel *channel, unsigned bank,
+                          uint32_t row, uint64_t edge);
+void tim_channel_precharge(struct tim_mem *mem, struct tim_channel *channel, unsigned bank,
+                           uint64_t edge);
+/** True: the request has left the queue. */
+bool tim_channel_column(struct tim_mem *mem, struct tim_channel *channel, unsigned at,
+                        uint64_t edge);
+
+#endif

@@ -1,0 +1,605 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The memory side that looks only when it must. Channels, slices and output ports are bits of a
+ * wheel of cycles; a part that has been ticked says when it may do something next, and whoever
+ * hands it something says so too. A tick for nothing changes nothing, so a bit too many is
+ * harmless; a bit too few would be a difference to the reference (tests/prop_tim_memory.c).
+ */
+#include "timing/mem/tim_mem_priv.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { BUCKETS = 256 };
+enum phase { CHANNELS, SLICES, REPLIES, REQUESTS, PHASES };
+
+struct tim_wheel {
+    uint64_t now;            /* the cycle that `due` is of */
+    unsigned words;          /* of a set */
+    unsigned from[PHASES + 1]; /* first word of a phase's parts */
+    uint64_t map[BUCKETS / 64]; /* buckets that are not empty */
+    uint64_t *due;
+    uint64_t *bucket; /* [cycle mod BUCKETS][word] */
+};
+
+/* ---- the wheel ------------------------------------------------------------------------------- */
+
+static struct tim_wheel *create_wheel(const struct tim_config *config)
+{
+    const unsigned parts[PHASES] = {config->dram_channels, config->l2_slices, config->core_count,
+                                    config->l2_slices};
+    struct tim_wheel *w = calloc(1, sizeof *w);
+
+    if (w == NULL)
+        return NULL;
+    for (unsigned p = 0; p < PHASES; p++) {
+        w->from[p] = w->words;
+        w->words += (parts[p] + 63) / 64;
+    }
+    w->from[PHASES] = w->words;
+    w->due = calloc((size_t)(BUCKETS + 1) * w->words, sizeof *w->due);
+    w->bucket = w->due + w->words;
+    if (w->due == NULL) {
+        free(w);
+        return NULL;
+    }
+    return w;
+}
+
+/** The part is ticked in cycle @cycle (or sooner, when that is far), this one at the soonest. */
+static inline void wake(struct tim_mem *mem, enum phase phase, unsigned part, uint64_t cycle)
+{
+    struct tim_wheel *w = mem->wheel;
+    uint64_t bit = UINT64_C(1) << part % 64;
+    unsigned word = w->from[phase] + part / 64, b;
+
+    if (cycle <= w->now) {
+        w->due[word] |= bit;
+        return;
+    }
+    if (cycle - w->now >= BUCKETS)
+        cycle = w->now + BUCKETS - 1;
+    b = cycle % BUCKETS;
+    w->bucket[b * w->words + word] |= bit;
+    w->map[b / 64] |= UINT64_C(1) << b % 64;
+}
+
+static inline void wake_at_edge(struct tim_mem *mem, enum phase phase, unsigned part,
+                                const struct tim_clock *clock, uint64_t edge)
+{
+    wake(mem, phase, part, tim_clock_cycle(clock, edge));
+}
+
+/** Cycle @now has begun. */
+static void advance(struct tim_mem *mem, uint64_t now)
+{
+    struct tim_wheel *w = mem->wheel;
+    unsigned b = now % BUCKETS;
+
+    if (w->now >= now)
+        return;
+    w->now = now;
+    if ((w->map[b / 64] >> b % 64 & 1) == 0)
+        return;
+    w->map[b / 64] &= ~(UINT64_C(1) << b % 64);
+    for (unsigned i = 0; i < w->words; i++) {
+        w->due[i] |= w->bucket[b * w->words + i];
+        w->bucket[b * w->words + i] = 0;
+    }
+}
+
+/* ---- channels -------------------------------------------------------------------------------- */
+
+/** What the bank works for, after its requests or its row have changed. The rule is target_of's
+ *  (tim_dram.c). */
+static void aim(const struct tim_mem *mem, struct tim_channel *channel, unsigned bank)
+{
+    const struct tim_bank *b = &channel->bank[bank];
+    struct tim_aim *a = &channel->aim[bank];
+    unsigned cap = mem->config->dram_row_cap;
+    uint32_t hit = TIM_NONE, other = TIM_NONE, target;
+
+    if (mem->config->dram_policy == TIM_DRAM_FCFS) { /* the channel's oldest alone */
+        target = a->first != TIM_NONE && a->first == channel->queue[0] ? a->first : TIM_NONE;
+    } else {
+        for (uint32_t i = a->first; i != TIM_NONE; i = mem->request[i].next_of_bank) {
+            const struct tim_request *r = &mem->request[i];
+
+            if (r->row == b->row) {
+                if (hit == TIM_NONE || r->started)
+                    hit = i;
+                if (r->started || cap == 0)
+                    break;
+            } else if (other == TIM_NONE) {
+                other = i;
+            }
+        }
+        target = hit == TIM_NONE ? other
+                 : other != TIM_NONE && cap != 0 && b->streak >= cap &&
+                         !mem->request[hit].started
+                     ? other : hit;
+    }
+    channel->waiting[a->command] &= ~(UINT64_C(1) << bank);
+    a->target = target;
+    if (target == TIM_NONE)
+        return;
+    a->order = mem->request[target].order;
+    if (mem->request[target].row == b->row) {
+        a->command = mem->request[target].write ? TIM_WRITE : TIM_READ;
+        a->ready = b->col_ok;
+    } else if (b->row == TIM_NO_ROW) {
+        a->command = TIM_ACTIVATE;
+        a->ready = b->act_ok;
+    } else {
+        a->command = TIM_PRECHARGE;
+        a->ready = b->pre_ok;
+    }
+    channel->waiting[a->command] |= UINT64_C(1) << bank;
+}
+
+void tim_fast_requested(struct tim_mem *mem, struct tim_channel *channel, uint32_t request)
+{
+    struct tim_request *r = &mem->request[request];
+    struct tim_aim *a = &channel->aim[r->bank];
+
+    r->order = channel->orders++;
+    r->next_of_bank = TIM_NONE;
+    if (a->first == TIM_NONE)
+        a->first = request;
+    else
+        mem->request[a->last].next_of_bank = request;
+    a->last = request;
+    aim(mem, channel, r->bank);
+    wake_at_edge(mem, CHANNELS, channel->index, &mem->dram, r->since);
+}
+
+/** Takes a request out of its bank's list. */
+static void forget(struct tim_mem *mem, struct tim_aim *a, uint32_t request)
+{
+    uint32_t next = mem->request[request].next_of_bank, at = a->first;
+
+    if (at == request) {
+        a->first = next;
+        return;
+    }
+    while (mem->request[at].next_of_bank != request)
+        at = mem->request[at].next_of_bank;
+    mem->request[at].next_of_bank = next;
+    if (a->last == request)
+        a->last = at;
+}
+
+/** After a burst: edges from which the channel allows the next. */
+static void limit_bursts(const struct tim_mem *mem, struct tim_channel *channel)
+{
+    const struct tim_config *c = mem->config;
+    uint64_t bus = channel->bus_free, read, write; /* the data of the last burst end there */
+
+    read = bus > c->dram_tCL ? bus - c->dram_tCL : 0;
+    write = bus > c->dram_tWL ? bus - c->dram_tWL : 0;
+    read = read < channel->read_ok ? channel->read_ok : read;
+    channel->limit[TIM_READ] = read < channel->col_ok ? channel->col_ok : read;
+    channel->limit[TIM_WRITE] = write < channel->col_ok ? channel->col_ok : write;
+}
+
+/** A burst of bank @bank's target; the request may be done. */
+static void column(struct tim_mem *mem, struct tim_channel *channel, unsigned bank, uint64_t edge)
+{
+    struct tim_aim *a = &channel->aim[bank];
+    uint32_t request = a->target;
+    unsigned at = 0, slice = mem->request[request].slice;
+    bool write = mem->request[request].write;
+
+    if (mem->request[request].bursts > 1) { /* its place in the queue does not matter */
+        while (channel->queue[at] != request)
+            at++;
+        tim_channel_column(mem, channel, at, edge);
+        limit_bursts(mem, channel);
+        return;
+    }
+    while (channel->queue[at] != request)
+        at++;
+    forget(mem, a, request);
+    tim_channel_column(mem, channel, at, edge);
+    limit_bursts(mem, channel);
+    aim(mem, channel, bank);
+    if (mem->config->dram_policy == TIM_DRAM_FCFS && channel->count != 0)
+        aim(mem, channel, mem->request[channel->queue[0]].bank);
+    if (!write) {
+        const struct tim_list *fills = &mem->slice[slice].fills;
+
+        wake_at_edge(mem, SLICES, slice, &mem->l2,
+                     tim_clock_edge(&mem->l2, mem->request[fills->last].when));
+    }
+    for (unsigned w = 0; w < 4; w++) { /* there is room again */
+        for (LW_EACH_BIT(k, channel->room_waits[w]))
+            wake(mem, SLICES,
+                 (w * 64 + (unsigned)k) * mem->config->dram_channels + channel->index,
+                 mem->wheel->now);
+        channel->room_waits[w] = 0;
+    }
+}
+
+/** The bank whose command goes at @edge: data before rows, then the oldest; TIM_NONE: none. *next:
+ *  no other command may go before that edge. */
+static unsigned choose(const struct tim_channel *channel, uint64_t edge, uint64_t *next)
+{
+    const uint64_t *limit = channel->limit;
+    uint64_t oldest = UINT64_MAX;
+    unsigned best = TIM_NONE;
+
+    *next = UINT64_MAX;
+    for (unsigned k = 0; k < TIM_COMMANDS; k++) {
+        if (k == TIM_ACTIVATE && best != TIM_NONE)
+            break;
+        if (channel->waiting[k] == 0)
+            continue;
+        if (limit[k] > edge) {
+            *next = limit[k] < *next ? limit[k] : *next;
+            continue;
+        }
+        for (LW_EACH_BIT(bank, channel->waiting[k])) {
+            const struct tim_aim *a = &channel->aim[bank];
+
+            if (a->ready > edge) {
+                *next = a->ready < *next ? a->ready : *next;
+            } else if (a->order < oldest) {
+                oldest = a->order;
+                best = (unsigned)bank;
+            }
+        }
+    }
+    return best;
+}
+
+/** Edge @edge of a channel; an edge before which it can do nothing more. */
+static uint64_t tick_channel(struct tim_mem *mem, struct tim_channel *channel, uint64_t edge)
+{
+    const uint64_t *limit = channel->limit;
+    uint64_t next;
+    unsigned bank = choose(channel, edge, &next);
+
+    if (bank == TIM_NONE)
+        return next;
+    switch (channel->aim[bank].command) {
+    case TIM_ACTIVATE:
+        tim_channel_activate(mem, channel, bank,
+                             mem->request[channel->aim[bank].target].row, edge);
+        channel->limit[TIM_ACTIVATE] = channel->act_ok;
+        aim(mem, channel, bank);
+        break;
+    case TIM_PRECHARGE:
+        tim_channel_precharge(mem, channel, bank, edge);
+        aim(mem, channel, bank);
+        break;
+    default:
+        column(mem, channel, bank, edge);
+        break;
+    }
+    next = UINT64_MAX;
+    for (unsigned k = 0; k < TIM_COMMANDS; k++)
+        if (channel->waiting[k] != 0 && limit[k] < next)
+            next = limit[k];
+    return next > edge ? next : edge + 1;
+}
+
+static void channel_due(struct tim_mem *mem, unsigned index, uint64_t edge, uint64_t end)
+{
+    while (edge < end)
+        edge = tick_channel(mem, &mem->channel[index], edge);
+    if (edge != UINT64_MAX)
+        wake_at_edge(mem, CHANNELS, index, &mem->dram, edge);
+}
+
+/* ---- slices ---------------------------------------------------------------------------------- */
+
+/** When the slice may do something, from edge @next on; @done: it has, at the edge before. */
+static void arm_slice(struct tim_mem *mem, struct tim_slice *slice, uint64_t next, bool done)
+{
+    const struct tim_list *input = &mem->requests.out[slice->index];
+    struct tim_channel *channel = &mem->channel[slice->channel];
+    bool room = tim_channel_has_room(mem, channel), waits = slice->writes.count != 0;
+    uint64_t at = UINT64_MAX, edge;
+
+    if (slice->pipe.count != 0 && mem->replies.in[slice->index].count < mem->replies.in_room)
+        at = mem->node[slice->pipe.first].when;
+    if (slice->fills.count != 0) {
+        edge = tim_clock_edge(&mem->l2, mem->request[slice->fills.first].when);
+        at = edge < at ? edge : at;
+    }
+    if (input->count != 0) {
+        edge = tim_clock_edge(&mem->l2, mem->node[input->first].when);
+        if (edge >= next || done) { /* it comes; or it may go on now that something was done */
+            at = edge < at ? edge : at;
+        } else {
+            waits = true;
+            if (slice->busy >= next)
+                at = slice->busy < at ? slice->busy : at;
+        }
+    }
+    if (waits && !room)
+        channel->room_waits[slice->part / 64] |= UINT64_C(1) << slice->part % 64;
+    if (slice->writes.count != 0 && room)
+        at = next;
+    if (at != UINT64_MAX)
+        wake_at_edge(mem, SLICES, slice->index, &mem->l2, at > next ? at : next);
+}
+
+static bool tick_slice(struct tim_mem *mem, struct tim_slice *slice, uint64_t edge, uint64_t now)
+{
+    const struct tim_list *input = &mem->requests.out[slice->index];
+    bool full = input->count >= mem->requests.out_room;
+    bool done = tim_slice_tick(mem, slice, edge, now);
+
+    if (full && input->count < mem->requests.out_room) /* the crossbar may send again */
+        wake(mem, REQUESTS, slice->index, now);
+    return done;
+}
+
+/* ---- ports ----------------------------------------------------------------------------------- */
+
+static enum phase phase_of(const struct tim_mem *mem, const struct tim_net *net)
+{
+    return net == &mem->replies ? REPLIES : REQUESTS;
+}
+
+void tim_fast_first(struct tim_mem *mem, struct tim_net *net, unsigned input, uint64_t edge)
+{
+    unsigned output = mem->node[net->in[input].first].to;
+
+    net->wants[output * net->want_words + input / 64] |= UINT64_C(1) << input % 64;
+    if (edge < net->in_free[input])
+        edge = net->in_free[input];
+    if (edge < net->out_free[output])
+        edge = net->out_free[output];
+    wake_at_edge(mem, phase_of(mem, net), output, &mem->icnt, edge);
+}
+
+/** The input to be served at @edge, from output's turn on; net->inputs: none. *next: the first edge
+ *  at which one of those that want it is free. */
+static unsigned pick_input(const struct tim_net *net, unsigned output, uint64_t edge,
+                           uint64_t *next)
+{
+    const uint64_t *wants = &net->wants[output * net->want_words];
+    unsigned turn = net->turn[output];
+
+    *next = UINT64_MAX;
+    for (unsigned k = 0; k <= net->want_words; k++) { /* the turn's word is seen twice */
+        unsigned word = (turn / 64 + k) % net->want_words;
+        uint64_t set = wants[word];
+
+        if (k == 0)
+            set &= ~lw_mask(turn % 64);
+        else if (k == net->want_words)
+            set &= lw_mask(turn % 64);
+        for (LW_EACH_BIT(b, set)) {
+            unsigned input = word * 64 + (unsigned)b;
+
+            if (net->in_free[input] <= edge)
+                return input;
+            *next = net->in_free[input] < *next ? net->in_free[input] : *next;
+        }
+    }
+    return net->inputs;
+}
+
+/** Edge @edge of an output; the edge at which it may do something next by itself. */
+static uint64_t tick_port(struct tim_mem *mem, struct tim_net *net, unsigned output, uint64_t edge,
+                          uint64_t now)
+{
+    bool behind = net == &mem->requests;
+    uint64_t next;
+    uint32_t index;
+    unsigned input;
+    bool full;
+
+    if (net->out[output].count >= net->out_room) /* the receiver wakes it */
+        return UINT64_MAX;
+    input = pick_input(net, output, edge, &next);
+    if (input == net->inputs)
+        return next;
+    if (net->out_free[output] > edge)
+        return net->out_free[output];
+    full = net->in[input].count >= net->in_room;
+    index = tim_net_grant(mem, net, input, output, edge, now, behind);
+    net->wants[output * net->want_words + input / 64] &= ~(UINT64_C(1) << input % 64);
+    if (net->in[input].count != 0)
+        tim_fast_first(mem, net, input, edge + 1);
+    if (net == &mem->requests)
+        wake_at_edge(mem, SLICES, output, &mem->l2,
+                     tim_clock_edge(&mem->l2, mem->node[index].when));
+    else if (full) /* a slice may wait for the room: its phase is over in this cycle */
+        wake_at_edge(mem, SLICES, input, &mem->l2, tim_clock_edge(&mem->l2, now + 1));
+    for (unsigned w = 0; w < net->want_words; w++)
+        if (net->wants[output * net->want_words + w] != 0)
+            return net->out_free[output];
+    return UINT64_MAX;
+}
+
+/** Ports that are due, at each edge of the cycle. */
+static void ports_due(struct tim_mem *mem, struct tim_net *net, uint64_t now)
+{
+    enum phase phase = phase_of(mem, net);
+    uint64_t *due = &mem->wheel->due[mem->wheel->from[phase]], any = 0;
+    unsigned words = mem->wheel->from[phase + 1] - mem->wheel->from[phase];
+    uint64_t edge, end;
+
+    for (unsigned w = 0; w < words; w++)
+        any |= due[w];
+    if (any == 0)
+        return;
+    edge = tim_clock_edge(&mem->icnt, now);
+    end = tim_clock_edge(&mem->icnt, now + 1);
+    for (uint64_t e = edge; e < end; e++)
+        for (unsigned w = 0; w < words; w++)
+            for (LW_EACH_BIT(b, due[w])) {
+                uint64_t next = tick_port(mem, net, w * 64 + (unsigned)b, e, now);
+
+                if (e + 1 == end && next != UINT64_MAX)
+                    wake_at_edge(mem, phase, w * 64 + (unsigned)b, &mem->icnt, next);
+            }
+    for (unsigned w = 0; w < words; w++) {
+        uint64_t left = edge == end ? due[w] : 0;
+
+        due[w] = 0;
+        for (LW_EACH_BIT(b, left))
+            wake_at_edge(mem, phase, w * 64 + (unsigned)b, &mem->icnt, edge);
+    }
+}
+
+/* ---- operations ------------------------------------------------------------------------------ */
+
+static void channels_due(struct tim_mem *mem, uint64_t now)
+{
+    uint64_t *due = &mem->wheel->due[mem->wheel->from[CHANNELS]];
+    unsigned words = mem->wheel->from[CHANNELS + 1] - mem->wheel->from[CHANNELS];
+    uint64_t edge = 0, end = 0;
+    bool known = false;
+
+    for (unsigned w = 0; w < words; w++) {
+        uint64_t set = due[w];
+
+        if (set == 0)
+            continue;
+        if (!known) {
+            edge = tim_clock_edge(&mem->dram, now);
+            end = tim_clock_edge(&mem->dram, now + 1);
+            known = true;
+        }
+        due[w] = 0;
+        for (LW_EACH_BIT(b, set))
+            channel_due(mem, w * 64 + (unsigned)b, edge, end);
+    }
+}
+
+static void slices_due(struct tim_mem *mem, uint64_t now)
+{
+    uint64_t *due = &mem->wheel->due[mem->wheel->from[SLICES]], any = 0;
+    unsigned words = mem->wheel->from[SLICES + 1] - mem->wheel->from[SLICES];
+    uint64_t edge, end;
+
+    for (unsigned w = 0; w < words; w++)
+        any |= due[w];
+    if (any == 0)
+        return;
+    edge = tim_clock_edge(&mem->l2, now);
+    end = tim_clock_edge(&mem->l2, now + 1);
+    for (uint64_t e = edge; e < end; e++)
+        for (unsigned w = 0; w < words; w++)
+            for (LW_EACH_BIT(b, due[w])) {
+                struct tim_slice *slice = &mem->slice[w * 64 + b];
+                bool done = tick_slice(mem, slice, e, now);
+
+                if (e + 1 == end)
+                    arm_slice(mem, slice, end, done);
+            }
+    for (unsigned w = 0; w < words; w++) {
+        uint64_t left = edge == end ? due[w] : 0;
+
+        due[w] = 0;
+        for (LW_EACH_BIT(b, left))
+            wake_at_edge(mem, SLICES, w * 64 + (unsigned)b, &mem->l2, edge);
+    }
+}
+
+static void tick_replies(struct tim_memory *memory, uint64_t now)
+{
+    struct tim_mem *mem = (struct tim_mem *)memory;
+
+    advance(mem, now);
+    channels_due(mem, now);
+    slices_due(mem, now);
+    ports_due(mem, &mem->replies, now);
+}
+
+static void tick_requests(struct tim_memory *memory, uint64_t now)
+{
+    struct tim_mem *mem = (struct tim_mem *)memory;
+
+    advance(mem, now);
+    ports_due(mem, &mem->requests, now);
+}
+
+static void send(struct tim_memory *memory, const struct tim_packet *packet, uint64_t now)
+{
+    struct tim_mem *mem = (struct tim_mem *)memory;
+
+    assert(tim_mem_can_send(memory, packet->core));
+    advance(mem, now);
+    tim_net_push(mem, &mem->requests, packet->core, tim_mem_enter(mem, packet), now);
+}
+
+static bool receive(struct tim_memory *memory, unsigned core, uint64_t now,
+                    struct tim_packet *out)
+{
+    struct tim_mem *mem = (struct tim_mem *)memory;
+    bool full = mem->replies.out[core].count >= mem->replies.out_room;
+
+    if (!tim_mem_leave(mem, core, now, out))
+        return false;
+    if (full) { /* its port may go on: behind this cycle, whose answers have been moved */
+        advance(mem, now);
+        wake_at_edge(mem, REPLIES, core, &mem->icnt, tim_clock_edge(&mem->icnt, now + 1));
+    }
+    return true;
+}
+
+static uint64_t next(const struct tim_memory *memory, uint64_t now)
+{
+    const struct tim_wheel *w = ((const struct tim_mem *)memory)->wheel;
+    unsigned start = (unsigned)((now + 1) % BUCKETS);
+
+    for (unsigned k = 0; k <= BUCKETS / 64; k++) {
+        unsigned word = (start / 64 + k) % (BUCKETS / 64);
+        uint64_t set = w->map[word];
+
+        if (k == 0)
+            set &= ~lw_mask(start % 64);
+        else if (k == BUCKETS / 64)
+            set &= lw_mask(start % 64);
+        if (set != 0)
+            return now + 1 + (word * 64 + lw_lowest(set) + BUCKETS - start) % BUCKETS;
+    }
+    return UINT64_MAX;
+}
+
+static void destroy(struct tim_memory *memory)
+{
+    struct tim_mem *mem = (struct tim_mem *)memory;
+
+    if (mem->wheel != NULL)
+        free(mem->wheel->due);
+    free(mem->wheel);
+    tim_mem_destroy(mem);
+}
+
+static const struct tim_memory_ops fast_ops = {
+    .name = "fast",
+    .destroy = destroy,
+    .tick_replies = tick_replies,
+    .tick_requests = tick_requests,
+    .can_send = tim_mem_can_send,
+    .send = send,
+    .receive = receive,
+    .next = next,
+    .in_flight = tim_mem_in_flight,
+    .slice_counts = tim_mem_slice_counts,
+    .channel_counts = tim_mem_channel_counts,
+    .show = tim_mem_show,
+};
+
+struct tim_memory *tim_memory_fast_create(const struct tim_config *config)
+{
+    struct tim_mem *mem = tim_mem_create(config);
+
+    if (mem == NULL)
+        return NULL;
+    mem->wheel = create_wheel(config);
+    if (mem->wheel == NULL) {
+        tim_mem_destroy(mem);
+        return NULL;
+    }
+    mem->base.ops = &fast_ops;
+    return &mem->base;
+}

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The memory side in words: queues, lines under way, open rows; what is empty is left out. */
+#include "timing/mem/tim_mem_priv.h"
+
+static void show_ports(const struct tim_mem *mem, struct lw_sink *out)
+{
+    for (unsigned i = 0; i < mem->config->core_count; i++)
+        if (mem->requests.in[i].count != 0 || mem->replies.out[i].count != 0)
+            lw_printf(out, "core %u: %u of %u packets wait to be sent, %u answers come\n", i,
+                      mem->requests.in[i].count, mem->requests.in_room,
+                      mem->replies.out[i].count);
+}
+
+static void show_slice(const struct tim_mem *mem, const struct tim_slice *slice,
+                       struct lw_sink *out)
+{
+    unsigned input = mem->requests.out[slice->index].count;
+    unsigned output = mem->replies.in[slice->index].count;
+    unsigned mshrs = slice->cache != NULL ? tim_cache_mshrs_used(slice->cache) : slice->reading;
+
+    if (input + output + mshrs + slice->pipe.count + slice->writes.count + slice->fills.count == 0)
+        return;
+    lw_printf(out, "slice %u: %u packets come, %u of %u lines under way, %u in the pipe, "
+                   "%u writes wait for DRAM, %u answers wait to be sent\n",
+              slice->index, input, mshrs, mem->config->l2_mshrs, slice->pipe.count,
+              slice->writes.count, output);
+    for (unsigned set = 0; slice->cache != NULL && set < tim_cache_sets(slice->cache); set++)
+        for (unsigned way = 0; way < mem->config->l2_ways; way++) {
+            struct tim_cache_line line;
+
+            if (tim_cache_line(slice->cache, set, way, &line) && line.pending != 0)
+                lw_printf(out, "  line 0x%llx of the slice (set %u, way %u): sectors 0x%x under "
+                               "way for %u\n",
+                          (unsigned long long)line.line, set, way, line.pending, line.waiters);
+        }
+}
+
+static void show_channel(const struct tim_mem *mem, const struct tim_channel *channel,
+                         struct lw_sink *out)
+{
+    if (channel->count == 0)
+        return;
+    lw_printf(out, "channel %u: %u of %u requests; open rows:", channel->index, channel->count,
+              mem->config->dram_queue);
+    for (unsigned b = 0; b < mem->config->dram_banks; b++)
+        if (channel->bank[b].row != TIM_NO_ROW)
+            lw_printf(out, " %u:%u", b, channel->bank[b].row);
+    lw_put(out, "\n");
+    for (unsigned i = 0; i < channel->count; i++) {
+        const struct tim_request *r = &mem->request[channel->queue[i]];
+
+        lw_printf(out, "  %s bank %u row %u, %u bursts, slice %u\n", r->write ? "write" : "read",
+                  r->bank, r->row, r->bursts, r->slice);
+    }
+}
+
+void tim_mem_show(const struct tim_memory *memory, struct lw_sink *out)
+{
+    const struct tim_mem *mem = (const struct tim_mem *)memory;
+
+    lw_printf(out, "%llu packets are not answered\n", (unsigned long long)mem->in_flight);
+    show_ports(mem, out);
+    for (unsigned i = 0; i < mem->config->l2_slices; i++)
+        show_slice(mem, &mem->slice[i], out);
+    for (unsigned i = 0; i < mem->config->dram_channels; i++)
+        show_channel(mem, &mem->channel[i], out);
+}

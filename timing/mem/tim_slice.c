@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A slice of L2. Requests are looked up in order, one an edge; a blocked one blocks those behind it.
+ * Answers go through a pipe of l2.latency edges, from the look-up of a hit or a write, or from the
+ * fill. What DRAM brings is always taken, so answers always drain.
+ */
+#include "timing/mem/tim_mem_priv.h"
+
+#include <assert.h>
+#include <string.h>
+
+/** A packet as its L2 line sees it. */
+struct seen {
+    uint64_t line;
+    uint64_t mask[4];
+};
+
+static void see(const struct tim_mem *mem, const struct tim_node *node, struct seen *out)
+{
+    const struct tim_packet *packet = &node->packet;
+    unsigned shift = (unsigned)(node->local & (mem->line_bytes - 1));
+
+    out->line = node->local - shift;
+    if (shift == 0) {
+        memcpy(out->mask, packet->mask, sizeof out->mask);
+        return;
+    }
+    for (unsigned w = 4; w-- > 0;) {
+        unsigned words = shift / 64, bits = shift % 64;
+
+        out->mask[w] = w < words ? 0 : packet->mask[w - words] << bits;
+        if (bits != 0 && w > words)
+            out->mask[w] |= packet->mask[w - words - 1] >> (64 - bits);
+    }
+}
+
+/** Bursts with a byte in @mask. */
+static unsigned bursts_of(const struct tim_mem *mem, const uint64_t mask[4])
+{
+    unsigned bytes = mem->config->dram_burst_bytes, n = 0;
+
+    for (unsigned at = 0; at < mem->line_bytes; at += bytes) {
+        uint64_t any = 0;
+
+        for (unsigned b = at; b < at + bytes; b += 64 - b % 64 < bytes ? 64 - b % 64 : bytes)
+            any |= mask[b / 64] & lw_mask(bytes) << b % 64;
+        n += any != 0;
+    }
+    return n;
+}
+
+static uint32_t make_request(struct tim_mem *mem, const struct tim_slice *slice, uint64_t line,
+                             unsigned bursts, bool write)
+{
+    uint32_t index = tim_request_take(mem);
+    struct tim_request *r = &mem->request[index];
+
+    *r = (struct tim_request){.line = line, .packet = TIM_NONE, .slice = (uint16_t)slice->index,
+                              .bursts = (uint8_t)bursts, .write = write};
+    tim_dram_place(mem->config, slice, line, &r->bank, &r->row);
+    return index;
+}
+
+/** Dirty bytes go to DRAM when it has room. */
+static void write_below(struct tim_mem *mem, struct tim_slice *slice, uint64_t line,
+                        const uint64_t mask[4])
+{
+    unsigned bursts = bursts_of(mem, mask);
+
+    tim_requests_push(mem->request, &slice->writes,
+                      make_request(mem, slice, line, bursts, true));
+}
+
+/** Victims of a look-up. */
+static void write_back(struct tim_mem *mem, struct tim_slice *slice,
+                       const struct tim_cache_result *result)
+{
+    if (!tim_cache_result_is_dirty(result))
+        return;
+    slice->counts[TIM_SLICE_writebacks] +=
+        lw_popcount(tim_cache_sectors(slice->cache, result->dirty));
+    write_below(mem, slice, result->victim, result->dirty);
+}
+
+static void answer(struct tim_mem *mem, struct tim_slice *slice, uint32_t index, uint64_t edge)
+{
+    mem->node[index].when = edge + mem->config->l2_latency;
+    tim_list_push(mem->node, &slice->pipe, index);
+}
+
+/** The operations of an atomic whose line is there; they hold the slice from @edge on. */
+static uint64_t operate(struct tim_mem *mem, struct tim_slice *slice, uint32_t index,
+                        const struct seen *seen, uint64_t edge)
+{
+    const struct tim_config *config = mem->config;
+    unsigned lanes = mem->node[index].packet.lanes;
+    struct tim_cache_result result;
+    bool back = config->l2_write == TIM_L2_BACK;
+
+    slice->counts[TIM_SLICE_atomics] += lanes;
+    if (slice->cache != NULL)
+        tim_cache_write(slice->cache, seen->line, seen->mask, false, back,
+                        mem->node[index].packet.warp, &result);
+    if (slice->cache == NULL || !back)
+        write_below(mem, slice, seen->line, seen->mask);
+    if (slice->busy < edge)
+        slice->busy = edge;
+    slice->busy += (uint64_t)(lanes == 0 ? 1 : lanes) * config->l2_atomic_cycles;
+    return slice->busy - 1;
+}
+
+static bool is_atomic(const struct tim_packet *packet)
+{
+    return packet->kind == TIM_PACKET_ATOMIC || packet->kind == TIM_PACKET_REDUCE;
+}
+
+/** Its line is there: it is answered. */
+static void serve(struct tim_mem *mem, struct tim_slice *slice, uint32_t index, uint64_t edge)
+{
+    struct seen seen;
+
+    if (is_atomic(&mem->node[index].packet)) {
+        see(mem, &mem->node[index], &seen);
+        edge = operate(mem, slice, index, &seen, edge);
+    }
+    answer(mem, slice, index, edge);
+}
+
+/* ---- the look-up ----------------------------------------------------------------------------- */
+
+static bool look_up_write(struct tim_mem *mem, struct tim_slice *slice, uint32_t index,
+                          const struct seen *seen, uint64_t edge)
+{
+    bool back = mem->config->l2_write == TIM_L2_BACK;
+    struct tim_cache_result result;
+
+    if (slice->cache != NULL) {
+        tim_cache_write(slice->cache, seen->line, seen->mask, back, back,
+                        mem->node[index].packet.warp, &result);
+        if (tim_cache_is_blocked(result.answer))
+            return false;
+        write_back(mem, slice, &result);
+    }
+    if (slice->cache == NULL || !back)
+        write_below(mem, slice, seen->line, seen->mask);
+    slice->counts[TIM_SLICE_writes]++;
+    answer(mem, slice, index, edge);
+    return true;
+}
+
+/** A read, or what an atomic reads. */
+static bool look_up_read(struct tim_mem *mem, struct tim_slice *slice, uint32_t index,
+                         const struct seen *seen, uint64_t edge, uint64_t now)
+{
+    const struct tim_packet *packet = &mem->node[index].packet;
+    struct tim_channel *channel = &mem->channel[slice->channel];
+    bool room = tim_channel_has_room(mem, channel);
+    struct tim_cache_result result;
+    unsigned bursts;
+    uint32_t request;
+
+    if (slice->cache == NULL) {
+        if (!room || slice->reading == mem->config->l2_mshrs)
+            return false;
+        slice->reading++;
+        result = (struct tim_cache_result){.answer = TIM_CACHE_MISS, .fetch = 1};
+        bursts = bursts_of(mem, seen->mask);
+    } else {
+        if (!room) { /* then only what needs nothing of DRAM goes on */
+            tim_cache_look(slice->cache, seen->line, seen->mask, &result);
+            slice->no_room = result.fetch != 0;
+            if (slice->no_room)
+                return false;
+        }
+        slice->no_room = false;
+        tim_cache_read(slice->cache, seen->line, seen->mask, index, packet->warp, &result);
+        if (tim_cache_is_blocked(result.answer))
+            return false;
+        write_back(mem, slice, &result);
+        bursts = lw_popcount(result.fetch) * (mem->config->l2_sector /
+                                              mem->config->dram_burst_bytes);
+        slice->counts[TIM_SLICE_fills] += lw_popcount(result.fetch);
+    }
+    slice->counts[TIM_SLICE_reads] += packet->kind == TIM_PACKET_READ;
+    slice->counts[result.answer == TIM_CACHE_HIT    ? TIM_SLICE_hits
+                  : result.answer == TIM_CACHE_MISS ? TIM_SLICE_misses : TIM_SLICE_merges]++;
+    if (result.answer == TIM_CACHE_HIT) {
+        serve(mem, slice, index, edge);
+        return true;
+    }
+    if (result.fetch == 0)
+        return true;
+    request = make_request(mem, slice, seen->line, bursts, false);
+    mem->request[request].sectors = (uint8_t)result.fetch;
+    if (slice->cache == NULL)
+        mem->request[request].packet = index;
+    tim_channel_push(mem, channel, request, now);
+    return true;
+}
+
+/** The first of the input, if it is there and may go on. */
+static bool look_up(struct tim_mem *mem, struct tim_slice *slice, uint64_t edge, uint64_t now)
+{
+    struct tim_list *input = &mem->requests.out[slice->index];
+    uint32_t index = input->first;
+    struct seen seen;
+    uint64_t came;
+
+    if (input->count == 0 || mem->node[index].when > now || slice->busy > edge ||
+        slice->writes.count != 0 || slice->pipe.count >= mem->config->l2_latency ||
+        (slice->no_room && !tim_channel_has_room(mem, &mem->channel[slice->channel])))
+        return false;
+    /* it leaves the list when it is served: keep its place in it and its arrival */
+    came = tim_clock_edge(&mem->l2, mem->node[index].when);
+    struct tim_list rest = {.first = mem->node[index].next, .last = input->last,
+                            .count = input->count - 1};
+    see(mem, &mem->node[index], &seen);
+    if (mem->node[index].packet.kind == TIM_PACKET_WRITE
+            ? !look_up_write(mem, slice, index, &seen, edge)
+            : !look_up_read(mem, slice, index, &seen, edge, now))
+        return false;
+    *input = rest;
+    slice->counts[TIM_SLICE_queue_cycles] += edge + 1 - came;
+    slice->counts[TIM_SLICE_blocked] += edge - (came > slice->head_since ? came
+                                                                         : slice->head_since);
+    slice->head_since = edge + 1;
+    return true;
+}
+
+/* ---- an edge --------------------------------------------------------------------------------- */
+
+static void take_fill(struct tim_mem *mem, struct tim_slice *slice, uint64_t edge)
+{
+    uint32_t index = tim_requests_pop(mem->request, &slice->fills);
+    struct tim_request request = mem->request[index];
+
+    tim_request_give(mem, index);
+    if (slice->cache == NULL) {
+        slice->reading--;
+        serve(mem, slice, request.packet, edge);
+        return;
+    }
+    slice->no_room = false;
+    unsigned n = tim_cache_fill(slice->cache, request.line, request.sectors, mem->waiters);
+
+    for (unsigned i = 0; i < n; i++)
+        serve(mem, slice, mem->waiters[i], edge);
+}
+
+bool tim_slice_tick(struct tim_mem *mem, struct tim_slice *slice, uint64_t edge, uint64_t now)
+{
+    struct tim_list *out = &mem->replies.in[slice->index];
+    bool done = false;
+
+    if (slice->pipe.count != 0 && mem->node[slice->pipe.first].when <= edge &&
+        out->count < mem->replies.in_room) {
+        uint32_t index = tim_list_pop(mem->node, &slice->pipe);
+        struct tim_node *node = &mem->node[index];
+
+        node->to = node->packet.core;
+        node->flits = node->answer_flits;
+        tim_net_push(mem, &mem->replies, slice->index, index, now);
+        done = true;
+    }
+    if (slice->writes.count != 0 &&
+        tim_channel_has_room(mem, &mem->channel[slice->channel])) {
+        tim_channel_push(mem, &mem->channel[slice->channel],
+                         tim_requests_pop(mem->request, &slice->writes), now);
+        done = true;
+    }
+    if (slice->fills.count != 0 && mem->request[slice->fills.first].when <= now) {
+        take_fill(mem, slice, edge);
+        done = true;
+    }
+    return look_up(mem, slice, edge, now) || done;
+}

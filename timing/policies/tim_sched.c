@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Warp schedulers. Source: specs of the book 7 and 17.2 and of the warp scheduling thesis 3; where
+ * they leave something open the choice is named here.
+ */
+#include "timing/policies/tim_sched_priv.h"
+
+/** The next behind @last that is ready in [first, first + count), around. */
+static int rotate(const struct tim_sched_view *view, int last, unsigned first, unsigned count)
+{
+    unsigned from = last < (int)first || last >= (int)(first + count) ? count - 1
+                                                                       : (unsigned)last - first;
+
+    for (unsigned k = 1; k <= count; k++) {
+        unsigned w = first + (from + k) % count;
+        if (view->ready[w])
+            return (int)w;
+    }
+    return -1;
+}
+
+/** The oldest ready one in [first, first + count). Age is the assignment's, so a warp in a slot
+ *  that was used before is young. */
+static int oldest(const struct tim_sched_view *view, unsigned first, unsigned count)
+{
+    int found = -1;
+
+    for (unsigned w = first; w < first + count; w++)
+        if (view->ready[w] && (found < 0 || view->age[w] < view->age[found]))
+            found = (int)w;
+    return found;
+}
+
+/** "Loose": a warp that cannot issue gives its turn to the next. */
+static int pick_lrr(struct tim_sched *sched, const struct tim_sched_view *view)
+{
+    int w = rotate(view, sched->last, 0, view->count);
+
+    if (w >= 0)
+        sched->last = w;
+    return w;
+}
+
+/** The last one until it cannot issue, for whatever reason, in this cycle; then the oldest. */
+static int pick_gto(struct tim_sched *sched, const struct tim_sched_view *view)
+{
+    int w = sched->last;
+
+    if (w < 0 || !view->ready[w])
+        w = oldest(view, 0, view->count);
+    if (w >= 0)
+        sched->last = w;
+    return w;
+}
+
+/* ---- two levels: fetch groups of neighbouring slots ------------------------------------------ */
+
+static int pick_in_group(const struct tim_sched *sched, const struct tim_sched_view *view,
+                         unsigned group, bool current)
+{
+    unsigned size = view->config->issue_group, first = group * size;
+    unsigned count = first + size <= view->count ? size : view->count - first;
+    int last = current ? sched->last_in_group : -1;
+
+    if (view->config->issue_inner == TIM_ORDER_LRR)
+        return rotate(view, last, first, count);
+    if (last >= 0 && view->ready[last])
+        return last;
+    return oldest(view, first, count);
+}
+
+/** Age of a group: of its oldest live warp. */
+static uint64_t group_age(const struct tim_sched_view *view, unsigned group)
+{
+    unsigned size = view->config->issue_group;
+    uint64_t age = UINT64_MAX;
+
+    for (unsigned w = group * size; w < (group + 1) * size && w < view->count; w++)
+        if (view->live[w] && view->age[w] < age)
+            age = view->age[w];
+    return age;
+}
+
+/** From the current group until none of it is ready; then the next with a ready warp, in rotation
+ *  or the oldest. */
+static int pick_two_level(struct tim_sched *sched, const struct tim_sched_view *view)
+{
+    unsigned size = view->config->issue_group, groups = (view->count + size - 1) / size;
+    unsigned found = 0;
+    int w = sched->group < 0 ? -1 : pick_in_group(sched, view, (unsigned)sched->group, true);
+
+    if (w >= 0) {
+        found = (unsigned)sched->group;
+    } else {
+        uint64_t age = UINT64_MAX;
+        for (unsigned k = 1; k <= groups; k++) {
+            unsigned g = (unsigned)(sched->group + (int)k + (int)groups) % groups;
+            int one = pick_in_group(sched, view, g, false);
+            if (one < 0)
+                continue;
+            if (view->config->issue_outer == TIM_ORDER_LRR) {
+                w = one;
+                found = g;
+                break;
+            }
+            if (group_age(view, g) < age || w < 0) {
+                age = group_age(view, g);
+                w = one;
+                found = g;
+            }
+        }
+    }
+    if (w >= 0) {
+        sched->group = (int)found;
+        sched->last = sched->last_in_group = w;
+    }
+    return w;
+}
+
+/* clang-format off */
+const struct tim_sched_policy tim_sched_policies[] = {
+    {"lrr",       "loose round robin",                                        pick_lrr},
+    {"gto",       "greedy, then the oldest",                                  pick_gto},
+    {"two_level", "fetch groups: one until all its warps wait, then another", pick_two_level},
+};
+/* clang-format on */

@@ -1,0 +1,406 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Commands of the timing model, for the shell and gdb's monitor; their context is a tim_view. */
+#include "timing/tim_engine_priv.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+static struct tim_engine *engine_of(void *context)
+{
+    return (struct tim_engine *)(void *)((struct tim_view *)context)->engine;
+}
+
+static enum lw_status no_more(int argc, char **argv, int most, struct lw_error *err)
+{
+    if (argc - 1 <= most)
+        return LW_OK;
+    return LW_FAIL(err, LW_EUSAGE, "%s: \"%.40s\" is one operand too many; `help %s` says what it "
+                   "takes", argv[0], argv[most + 1], argv[0]);
+}
+
+/* The warp in focus and its core. */
+static enum lw_status focus(void *context, const char *command, const struct tim_core **core,
+                            unsigned *slot, struct lw_error *err)
+{
+    const struct tim_view *view = context;
+    const struct tim_engine *e = engine_of(context);
+    struct emu_place place;
+
+    if (view->focus == NULL || !view->focus(view->context, &place))
+        return LW_FAIL(err, LW_ESTATE, "%s: no warp is resident", command);
+    for (unsigned c = 0; c < e->config.core_count; c++)
+        for (unsigned b = 0; b < e->config.core_blocks; b++) {
+            const struct tim_block *block = &e->core[c]->block[b];
+
+            if (!block->used || block->grid->sequence != place.grid ||
+                block->linear != place.block || place.warp >= block->warps)
+                continue;
+            *core = e->core[c];
+            *slot = block->warp_slot[place.warp];
+            return LW_OK;
+        }
+    return LW_FAIL(err, LW_ESTATE, "%s: the warp in focus is on no core", command);
+}
+
+static enum lw_status core_number(void *context, int argc, char **argv,
+                                  const struct tim_core **core, struct lw_error *err)
+{
+    const struct tim_engine *e = engine_of(context);
+    enum lw_status status = no_more(argc, argv, 1, err);
+    uint64_t number;
+    unsigned slot;
+
+    if (status != LW_OK)
+        return status;
+    if (argc == 1)
+        return focus(context, argv[0], core, &slot, err);
+    if (!lw_parse_u64(argv[1], &number) || number >= e->config.core_count)
+        return LW_FAIL(err, LW_EUSAGE, "%s: expected a core from 0 to %u, found \"%.40s\"",
+                       argv[0], e->config.core_count - 1, argv[1]);
+    *core = e->core[number];
+    return LW_OK;
+}
+
+/* ---- time ------------------------------------------------------------------------------ */
+
+static enum lw_status do_cycle(void *context, int argc, char **argv, struct lw_sink *out,
+                               struct lw_error *err)
+{
+    struct tim_view *view = context;
+    struct tim_engine *e = engine_of(context);
+    enum lw_status status = no_more(argc, argv, 1, err);
+    uint64_t count = 1;
+
+    if (status != LW_OK)
+        return status;
+    if (argc > 1 && !lw_parse_u64(argv[1], &count))
+        return LW_FAIL(err, LW_EUSAGE, "cycle: expected a number of cycles, found \"%.40s\"",
+                       argv[1]);
+    if (count != 0 && view->run == NULL)
+        return LW_FAIL(err, LW_ESTATE, "cycle: nothing can run from here");
+    if (count != 0) {
+        tim_engine_stop_at(view->engine, count < UINT64_MAX - e->now ? e->now + count : UINT64_MAX);
+        status = view->run(view->context, out, err);
+        tim_engine_stop_at(view->engine, UINT64_MAX);
+    }
+    if (status == LW_OK)
+        lw_printf(out, "cycle %" PRIu64 "\n", e->now);
+    return status;
+}
+
+/* ---- warps ------------------------------------------------------------------------------- */
+
+/* How many of the warps wait for what. */
+static void causes_of_all(const struct tim_engine *e, struct lw_sink *out)
+{
+    unsigned count[TIM_CAUSE_COUNT] = {0}, warps = 0;
+
+    for (unsigned c = 0; c < e->config.core_count; c++)
+        for (unsigned w = 0; w < e->config.core_warps; w++) {
+            const struct tim_core *core = e->core[c];
+
+            if (!core->warp[w].used)
+                continue;
+            count[tim_issue_look(core, &core->warp[w], tim_sched_of(core, w), e->now)]++;
+            warps++;
+        }
+    lw_printf(out, "cycle %" PRIu64 ": %u warps resident\n", e->now, warps);
+    for (unsigned i = 0; i < TIM_CAUSE_COUNT; i++)
+        if (count[i] != 0)
+            lw_printf(out, "  %6u  %-12s %s\n", count[i],
+                      i == TIM_CAUSE_PICKED ? "ready" : tim_cause_name((enum tim_cause)i),
+                      i == TIM_CAUSE_PICKED ? "can issue" : tim_cause_sentence((enum tim_cause)i));
+}
+
+static enum lw_status do_why(void *context, int argc, char **argv, struct lw_sink *out,
+                             struct lw_error *err)
+{
+    const struct tim_view *view = context;
+    enum lw_status status = no_more(argc, argv, 1, err);
+    struct emu_place place;
+
+    if (status != LW_OK)
+        return status;
+    if (argc > 1) {
+        if (strcmp(argv[1], "all") != 0)
+            return LW_FAIL(err, LW_EUSAGE, "why: expected nothing, for the warp in focus, or all, "
+                           "found \"%.40s\"", argv[1]);
+        causes_of_all(engine_of(context), out);
+        return LW_OK;
+    }
+    if (view->focus == NULL || !view->focus(view->context, &place) ||
+        !tim_why(view->engine, &place, out))
+        return LW_FAIL(err, LW_ESTATE, "why: no warp is resident");
+    return LW_OK;
+}
+
+/* "v12", as the assembler writes it. */
+static void put_register(unsigned number, struct lw_sink *out)
+{
+    static const struct {
+        unsigned first;
+        const char *name;
+    } classes[] = {{400, "b"}, {392, "sp"}, {384, "p"}, {256, "s"}, {0, "v"}};
+
+    for (unsigned i = 0; i < LW_COUNT_OF(classes); i++)
+        if (number >= classes[i].first) {
+            lw_printf(out, "%s%u", classes[i].name, number - classes[i].first);
+            return;
+        }
+}
+
+static enum lw_status do_scoreboard(void *context, int argc, char **argv, struct lw_sink *out,
+                                    struct lw_error *err)
+{
+    const struct tim_engine *e = engine_of(context);
+    const struct tim_core *core;
+    const struct tim_warp *w;
+    enum lw_status status = no_more(argc, argv, 0, err);
+    unsigned slot, shown = 0;
+
+    if (status == LW_OK)
+        status = focus(context, argv[0], &core, &slot, err);
+    if (status != LW_OK)
+        return status;
+    w = &core->warp[slot];
+    lw_printf(out, "core %u, warp slot %u: %u instructions in flight, %u with operands to read, %u "
+                   "stores not answered\n", core->index, slot, w->in_flight, w->unread,
+              w->writes_out);
+    switch (e->config.issue_dependence) {
+    case TIM_DEP_CONTROL:
+        for (unsigned b = 0; b < 6; b++)
+            if (w->bar[b] != 0)
+                lw_printf(out, "%sdependence barrier %u: %u to come", shown++ != 0 ? ", " : "", b,
+                          w->bar[b]);
+        if (w->not_before > e->now)
+            lw_printf(out, "%sstalled for %" PRIu64 " more cycles", shown++ != 0 ? ", " : "",
+                      w->not_before - e->now);
+        break;
+    case TIM_DEP_VECTOR:
+        for (unsigned i = 0; i < TIM_MAX_VECTOR; i++)
+            if ((w->vector_used >> i & 1) != 0) {
+                lw_printf(out, "%sentry %u: ", shown++ != 0 ? ", " : "", i);
+                put_register(w->vector_reg[i], out);
+                if (w->vector_span[i] > 1)
+                    lw_printf(out, " and %u behind it", w->vector_span[i] - 1);
+            }
+        break;
+    default:
+        for (unsigned r = 0; r < ISA_REG_NUMBERS; r++)
+            if (w->pending[r] != 0) {
+                lw_put(out, shown++ != 0 ? ", " : "to be written: ");
+                put_register(r, out);
+                lw_printf(out, "%s", w->by_load[r] != 0 ? " (load)" : "");
+            }
+    }
+    lw_put(out, shown != 0 ? "\n" : "no result is to come\n");
+    return LW_OK;
+}
+
+/* ---- a core -------------------------------------------------------------------------------- */
+
+static void put_op(const struct tim_engine *e, const struct tim_core *core,
+                   const struct tim_op *op, struct lw_sink *out)
+{
+    static const char *const stages[] = {
+        [TIM_STAGE_FREE] = "free",           [TIM_STAGE_COLLECT] = "collects operands",
+        [TIM_STAGE_READY] = "waits for its pipe", [TIM_STAGE_PIPE] = "in its pipe",
+        [TIM_STAGE_LSU] = "load/store unit", [TIM_STAGE_MEMORY] = "waits for lines",
+        [TIM_STAGE_WRITE] = "writes",
+    };
+    const struct emu_program *program = core->warp[op->warp].code->program;
+    const struct isa_insn *insn = emu_program_insn(program, op->pc);
+
+    lw_printf(out, "  scheduler %u warp slot %-3u %-18s ", op->sched, op->warp,
+              op->stage < LW_COUNT_OF(stages) ? stages[op->stage] : "?");
+    if (op->stage == TIM_STAGE_COLLECT)
+        lw_printf(out, "(%u to read) ", lw_popcount(op->operands));
+    if (op->stage == TIM_STAGE_MEMORY)
+        lw_printf(out, "(%u of %u) ", op->lines_pending, op->line_count);
+    lw_printf(out, "%" PRIu64 " cycles: 0x%" PRIx64 ": ", e->now - op->issued, op->pc);
+    if (insn != NULL)
+        isa_insn_print(insn, op->pc, NULL, NULL, out);
+    lw_put(out, "\n");
+}
+
+static enum lw_status do_collectors(void *context, int argc, char **argv, struct lw_sink *out,
+                                    struct lw_error *err)
+{
+    const struct tim_engine *e = engine_of(context);
+    const struct tim_core *core;
+    enum lw_status status = core_number(context, argc, argv, &core, err);
+    unsigned collecting = 0;
+
+    if (status != LW_OK)
+        return status;
+    for (unsigned n = 0; n < core->live_count; n++) {
+        unsigned stage = core->op[core->live[n]].stage;
+
+        collecting += stage == TIM_STAGE_COLLECT || stage == TIM_STAGE_READY;
+    }
+    lw_printf(out, "core %u: %u instructions in flight, %u of %u collectors taken, %u of %u in the "
+                   "load/store queue\n", core->index, core->live_count, collecting,
+              e->config.registers_collectors * e->config.issue_schedulers, core->queued,
+              e->config.lsu_queue);
+    for (unsigned n = 0; n < core->live_count; n++)
+        put_op(e, core, &core->op[core->live[n]], out);
+    return LW_OK;
+}
+
+static enum lw_status do_queues(void *context, int argc, char **argv, struct lw_sink *out,
+                                struct lw_error *err)
+{
+    const struct tim_engine *e = engine_of(context);
+    enum lw_status status = no_more(argc, argv, 0, err);
+
+    if (status != LW_OK)
+        return status;
+    lw_printf(out, "cycle %" PRIu64 ": %" PRIu64 " packets are not answered\n", e->now,
+              e->memory->ops->in_flight(e->memory));
+    e->memory->ops->show(e->memory, out);
+    return LW_OK;
+}
+
+struct named_cache {
+    const char *name;
+    const struct tim_cache *cache;
+    unsigned ways, mshrs, bytes;
+};
+
+/* The caches of a core; returns their number, 4. A cache may be NULL. */
+static unsigned caches_of(const struct tim_config *c, const struct tim_core *core,
+                          struct named_cache out[4])
+{
+    out[0] = (struct named_cache){"l1", core->l1, c->l1_ways, c->l1_mshrs, c->l1_bytes};
+    out[1] = (struct named_cache){"constant", core->constant, c->constant_ways, c->constant_mshrs,
+                                  c->constant_bytes};
+    out[2] = (struct named_cache){"texture", core->texture, c->texture_ways, c->texture_mshrs,
+                                  c->texture_bytes};
+    out[3] = (struct named_cache){"fetch", core->icache, c->fetch_cache_ways, c->fetch_cache_mshrs,
+                                  c->fetch_cache_bytes};
+    return 4;
+}
+
+static unsigned bytes_set(const uint64_t mask[4])
+{
+    return lw_popcount(mask[0]) + lw_popcount(mask[1]) + lw_popcount(mask[2]) +
+           lw_popcount(mask[3]);
+}
+
+/* Lines of a set; only those under way, or all. */
+static unsigned put_set(const struct named_cache *cache, unsigned set, bool pending_only,
+                        struct lw_sink *out)
+{
+    struct tim_cache_line line;
+    unsigned shown = 0;
+
+    for (unsigned way = 0; way < cache->ways; way++) {
+        if (!tim_cache_line(cache->cache, set, way, &line) ||
+            (pending_only && line.pending == 0))
+            continue;
+        shown++;
+        lw_printf(out, "  set %-3u way %-2u 0x%" PRIx64 ": %u bytes", set, way, line.line,
+                  bytes_set(line.valid));
+        if (bytes_set(line.dirty) != 0)
+            lw_printf(out, ", %u dirty", bytes_set(line.dirty));
+        if (line.pending != 0)
+            lw_printf(out, ", sectors 0x%x under way for %u", line.pending, line.waiters);
+        if (line.owner != 0xffff)
+            lw_printf(out, ", by warp slot %u", line.owner);
+        lw_printf(out, ", age %u\n", line.age);
+    }
+    return shown;
+}
+
+static enum lw_status do_mshrs(void *context, int argc, char **argv, struct lw_sink *out,
+                               struct lw_error *err)
+{
+    const struct tim_engine *e = engine_of(context);
+    const struct tim_core *core;
+    struct named_cache cache[4];
+    enum lw_status status = core_number(context, argc, argv, &core, err);
+
+    if (status != LW_OK)
+        return status;
+    lw_printf(out, "core %u\n", core->index);
+    for (unsigned i = 0, n = caches_of(&e->config, core, cache); i < n; i++) {
+        if (cache[i].cache == NULL)
+            continue;
+        lw_printf(out, "%s: %u of %u lines under way\n", cache[i].name,
+                  tim_cache_mshrs_used(cache[i].cache), cache[i].mshrs);
+        for (unsigned set = 0; set < tim_cache_sets(cache[i].cache); set++)
+            put_set(&cache[i], set, true, out);
+    }
+    return LW_OK;
+}
+
+static enum lw_status do_cache(void *context, int argc, char **argv, struct lw_sink *out,
+                               struct lw_error *err)
+{
+    const struct tim_engine *e = engine_of(context);
+    const struct tim_core *core;
+    const struct named_cache *found = NULL;
+    struct named_cache cache[4];
+    enum lw_status status = no_more(argc, argv, 2, err);
+    unsigned slot, sets, shown = 0;
+    uint64_t number = 0;
+
+    if (status == LW_OK)
+        status = focus(context, argv[0], &core, &slot, err);
+    if (status != LW_OK)
+        return status;
+    for (unsigned i = 0, n = caches_of(&e->config, core, cache); i < n; i++)
+        if (argc < 2 || strcmp(argv[1], cache[i].name) == 0) {
+            found = &cache[i];
+            break;
+        }
+    if (found == NULL)
+        return LW_FAIL(err, LW_EUSAGE, "cache: expected l1, constant, texture or fetch, found "
+                       "\"%.40s\"", argv[1]);
+    if (found->cache == NULL)
+        return LW_FAIL(err, LW_ESTATE, "cache: this machine has no %s cache", found->name);
+    sets = tim_cache_sets(found->cache);
+    if (argc > 2 && (!lw_parse_u64(argv[2], &number) || number >= sets))
+        return LW_FAIL(err, LW_EUSAGE, "cache: expected a set from 0 to %u, found \"%.40s\"",
+                       sets - 1, argv[2]);
+    lw_printf(out, "core %u, %s: %u bytes, %u sets of %u ways\n", core->index, found->name,
+              found->bytes, sets, found->ways);
+    for (unsigned set = 0; set < sets; set++)
+        if (argc <= 2 || set == number)
+            shown += put_set(found, set, false, out);
+    if (shown == 0)
+        lw_put(out, "no line is there\n");
+    return LW_OK;
+}
+
+static enum lw_status do_timing(void *context, int argc, char **argv, struct lw_sink *out,
+                                struct lw_error *err)
+{
+    const struct tim_view *view = context;
+    enum lw_status status = no_more(argc, argv, 1, err);
+
+    if (status != LW_OK)
+        return status;
+    if (argc > 1 && strcmp(argv[1], "keys") == 0)
+        tim_config_print(&engine_of(context)->config, out);
+    else if (argc > 1)
+        return LW_FAIL(err, LW_EUSAGE, "timing: expected nothing, for the report, or keys, found "
+                       "\"%.40s\"", argv[1]);
+    else
+        tim_report_print(view->engine, out);
+    return LW_OK;
+}
+
+/* clang-format off */
+const struct lw_command tim_commands[] = {
+    {"cache",      NULL, "[l1|constant|texture|fetch] [set]", "Lines of a cache of the core in focus",              "cache l1 0",   do_cache},
+    {"collectors", NULL, "[core]",     "Instructions in flight on a core, and where each of them is",               "collectors",   do_collectors},
+    {"cycle",      NULL, "[count]",    "Run everything for a number of cycles: 1 if not given, 0 only says which",  "cycle 10",     do_cycle},
+    {"mshrs",      NULL, "[core]",     "Lines under way to the caches of a core",                                   "mshrs",        do_mshrs},
+    {"queues",     NULL, "",           "The memory side: packets, lines under way, requests before DRAM",           "queues",       do_queues},
+    {"scoreboard", NULL, "",           "Results that the warp in focus waits for",                                  "scoreboard",   do_scoreboard},
+    {"timing",     NULL, "[keys]",     "What was counted so far; or all keys of the machine",                       "timing keys",  do_timing},
+    {"why",        NULL, "[all]",      "What keeps the warp in focus from issuing now; or, of all, how many wait for what", "why",  do_why},
+};
+/* clang-format on */
+const size_t tim_command_count = LW_COUNT_OF(tim_commands);

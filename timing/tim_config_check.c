@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Keys against each other. What a row of keys.def can say alone is its range; here is what only
+ * two of them can get wrong together. Sets of a cache, lines and sectors are powers of two, so
+ * that the parts take bits of an address and divide nothing.
+ */
+#include "timing/tim_priv.h"
+
+#include <stdio.h>
+
+struct cache_keys {
+    const char *section, *prefix; /* "fetch", "cache_" */
+    unsigned bytes, line, sector, ways;
+};
+
+static bool power_of_two(unsigned x)
+{
+    return x != 0 && (x & (x - 1)) == 0;
+}
+
+static enum lw_status need_power(const char *key, unsigned value, struct lw_error *err)
+{
+    return power_of_two(value) ? LW_OK
+                               : LW_FAIL(err, LW_EINPUT,
+                                         "%s: expected a power of two, found %u", key, value);
+}
+
+static enum lw_status check_cache(const struct tim_config *c, const struct cache_keys *k,
+                                  struct lw_error *err)
+{
+    char name[48];
+    unsigned sets;
+    enum lw_status status;
+
+    snprintf(name, sizeof name, "%s.%sline", k->section, k->prefix);
+    status = need_power(name, k->line, err);
+    if (status != LW_OK)
+        return status;
+    snprintf(name, sizeof name, "%s.sector", k->section);
+    if (k->sector != 0 && (!power_of_two(k->sector) || k->sector > k->line))
+        return LW_FAIL(err, LW_EINPUT,
+                       "%s: expected a power of two of at most %s.line %u, found %u", name,
+                       k->section, k->line, k->sector);
+    if (k->line > c->l2_line)
+        return LW_FAIL(err, LW_EINPUT,
+                       "%s.%sline %u is more than l2.line %u: a request lies in one line of L2",
+                       k->section, k->prefix, k->line, c->l2_line);
+    if (k->bytes == 0) /* no cache */
+        return LW_OK;
+    sets = k->bytes / k->line / k->ways;
+    if (!power_of_two(sets) || sets * k->line * k->ways != k->bytes) {
+        unsigned good = 1;
+
+        while ((uint64_t)good * 2 * k->line * k->ways <= k->bytes)
+            good *= 2;
+        return LW_FAIL(err, LW_EINPUT,
+                       "%s.%sbytes %u is not sets x ways x line, with a power of two of sets, for "
+                       "%u ways of %u bytes: %u would be one",
+                       k->section, k->prefix, k->bytes, k->ways, k->line,
+                       good * k->line * k->ways);
+    }
+    return LW_OK;
+}
+
+enum lw_status tim_config_check(const struct tim_config *c, struct lw_error *err)
+{
+    const struct cache_keys caches[] = {
+        {"l2", "", c->l2_bytes, c->l2_line, c->l2_sector, c->l2_ways},
+        {"l1", "", c->l1_bytes, c->l1_line, c->l1_sector, c->l1_ways},
+        {"constant", "", c->constant_bytes, c->constant_line, 0, c->constant_ways},
+        {"texture", "", c->texture_bytes, c->texture_line, 0, c->texture_ways},
+        {"fetch", "cache_", c->fetch_cache_bytes, c->fetch_cache_line, 0, c->fetch_cache_ways},
+    };
+    const struct {
+        const char *key;
+        unsigned value;
+    } powers[] = {
+        {"core.warp_width", c->core_warp_width},
+        {"lsu.coalesce_lanes", c->lsu_coalesce_lanes},
+        {"shared.banks", c->shared_banks},
+        {"shared.bank_bytes", c->shared_bank_bytes},
+        {"icnt.interleave", c->icnt_interleave},
+        {"dram.banks", c->dram_banks},
+        {"dram.row_bytes", c->dram_row_bytes},
+        {"dram.bus_bytes", c->dram_bus_bytes},
+        {"dram.burst_bytes", c->dram_burst_bytes},
+    };
+    enum lw_status status = LW_OK;
+
+    for (unsigned i = 0; i < LW_COUNT_OF(powers) && status == LW_OK; i++)
+        status = need_power(powers[i].key, powers[i].value, err);
+    for (unsigned i = 0; i < LW_COUNT_OF(caches) && status == LW_OK; i++)
+        status = check_cache(c, &caches[i], err);
+    if (status != LW_OK)
+        return status;
+    if (c->core_threads > c->core_warps * c->core_warp_width)
+        return LW_FAIL(err, LW_EINPUT,
+                       "core.threads %u never fit into core.warps %u of %u lanes: set core.warps "
+                       "to %u, or core.threads to %u",
+                       c->core_threads, c->core_warps, c->core_warp_width,
+                       (c->core_threads + c->core_warp_width - 1) / c->core_warp_width,
+                       c->core_warps * c->core_warp_width);
+    if (c->core_threads < c->core_warp_width)
+        return LW_FAIL(err, LW_EINPUT, "core.threads %u is less than a warp of %u lanes",
+                       c->core_threads, c->core_warp_width);
+    if (c->issue_schedulers > c->core_warps)
+        return LW_FAIL(err, LW_EINPUT, "issue.schedulers %u is more than core.warps %u: a "
+                       "scheduler would never have a warp", c->issue_schedulers, c->core_warps);
+    if (c->unit[ISA_UNIT_INT].pipes == 0)
+        return LW_FAIL(err, LW_EINPUT, "units.int.pipes is 0: units without pipes of their own "
+                       "take those of int, so it needs one at least");
+    if (c->fetch_group > c->fetch_buffer)
+        return LW_FAIL(err, LW_EINPUT, "fetch.group %u is more than fetch.buffer %u can take",
+                       c->fetch_group, c->fetch_buffer);
+    if (c->issue_width > 1 && c->fetch_buffer < c->issue_width)
+        return LW_FAIL(err, LW_EINPUT, "issue.width %u never finds two instructions: set "
+                       "fetch.buffer to 2 or more", c->issue_width);
+    if (c->l2_slices % c->dram_channels != 0)
+        return LW_FAIL(err, LW_EINPUT,
+                       "l2.slices %u is not a multiple of dram.channels %u: each channel has the "
+                       "same number of slices before it", c->l2_slices, c->dram_channels);
+    if (c->l2_line > c->icnt_interleave)
+        return LW_FAIL(err, LW_EINPUT,
+                       "l2.line %u is more than icnt.interleave %u: a line lies in one slice",
+                       c->l2_line, c->icnt_interleave);
+    if (c->l2_line > c->dram_row_bytes)
+        return LW_FAIL(err, LW_EINPUT,
+                       "l2.line %u is more than dram.row_bytes %u: a line lies in one row",
+                       c->l2_line, c->dram_row_bytes);
+    if (c->dram_burst_bytes > c->l2_sector)
+        return LW_FAIL(err, LW_EINPUT, "dram.burst_bytes %u is more than l2.sector %u: a sector is "
+                       "whole bursts", c->dram_burst_bytes, c->l2_sector);
+    if (c->dram_bus_bytes > c->dram_burst_bytes)
+        return LW_FAIL(err, LW_EINPUT, "dram.bus_bytes %u is more than dram.burst_bytes %u: a "
+                       "burst takes a cycle at least", c->dram_bus_bytes, c->dram_burst_bytes);
+    return LW_OK;
+}

@@ -1,0 +1,784 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The engine: it beats the cycles, in the phases of tim_priv.h, tells observers of each
+ * instruction, and can stop between any two of them and go on from there as if nothing had been:
+ * instructions issue in the order (cycle, core, scheduler, slot), with and without a debugger.
+ */
+#include "timing/tim_engine_priv.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { PROGRESS_LOOK = 1 << 16 /* instructions between looks for a live-lock */ };
+
+/* ---- launches -------------------------------------------------------------------------------------- */
+
+static const struct tim_code *code_of(struct tim_engine *e, const struct emu_program *program)
+{
+    for (size_t i = 0; i < e->code_count; i++)
+        if (e->code[i]->program == program)
+            return e->code[i];
+    struct tim_code *code = calloc(1, sizeof *code);
+    if (code == NULL)
+        return NULL;
+    if (!lw_grow(&e->code, &e->code_room, e->code_count + 1, sizeof *e->code) ||
+        !tim_code_fill(&e->config, program, code)) {
+        free(code);
+        return NULL;
+    }
+    e->code[e->code_count++] = code;
+    return code;
+}
+
+/** Take up launches that may start and are not known yet. @delay: cycles until they arrive. */
+static enum lw_status take_launches(struct tim_engine *e, uint64_t delay, struct lw_error *err)
+{
+    struct emu_grid *first = emu_grid_current(e->base.machine);
+    enum lw_status status;
+
+    e->grid.look = false;
+    for (struct emu_grid *g = first; g != NULL; g = g->next) {
+        if (g->before != NULL || g->blocks_placed == g->block_count ||
+            (g != first && g->parent.grid == 0) || tim_grid_knows(&e->grid, g))
+            continue;
+        status = tim_core_could_fit(&e->config, g, err);
+        if (status != LW_OK)
+            return status;
+        const struct tim_code *code = code_of(e, g->launch.program);
+        if (code == NULL ||
+            !lw_grow(&e->kernel, &e->kernel_room, e->kernel_count + 1, sizeof *e->kernel) ||
+            !tim_grid_add(&e->grid, g, code, e->now + delay, e->kernel_count))
+            return LW_FAIL(err, LW_ENOMEM, "no memory for a launch");
+        e->kernel[e->kernel_count++] = (struct tim_kernel_stats){
+            .name = g->launch.kernel->name, .grid = g->sequence, .queued = e->now,
+            .blocks = g->block_count};
+        e->gpu[TIM_GPU_kernels]++;
+    }
+    return LW_OK;
+}
+
+/** Warps that wait for launches look again. */
+static void wake_launchers(struct tim_engine *e)
+{
+    for (unsigned c = 0; c < e->config.core_count; c++)
+        for (unsigned w = 0; w < e->config.core_warps; w++) {
+            struct tim_warp *warp = &e->core[c]->warp[w];
+            if (warp->used && !warp->ended && warp->split < 0)
+                warp->look = e->core[c]->poked = true;
+        }
+}
+
+static void on_memory_wake(void *context, unsigned core, uint64_t cycle)
+{
+    struct tim_engine *e = context;
+
+    tim_core_wake(e->core[core], cycle);
+}
+
+static void on_block_ended(void *context, struct emu_grid *grid)
+{
+    struct tim_engine *e = context;
+    bool over;
+    size_t kernel = tim_grid_block_ended(&e->grid, grid, &over);
+
+    e->gpu[TIM_GPU_blocks]++;
+    e->listed = false;
+    if (!over)
+        return;
+    struct tim_kernel_stats *k = &e->kernel[kernel];
+    struct tim_totals totals;
+    struct tim_sums sums;
+    k->ended = e->now;
+    tim_engine_totals(e, &totals);
+    tim_sums_take(&totals, &sums);
+    tim_sums_subtract(&sums, &k->sums);
+    k->sums = sums;
+    e->grid.look = true;
+    e->wake = true;
+}
+
+/* ---- one cycle ------------------------------------------------------------------------------------------ */
+
+/** A warp, and of its splits the one with @lane; UINT_MAX: the one that runs, else the first. */
+static void place_of(const struct tim_core *core, unsigned warp, unsigned lane,
+                     struct emu_place *out)
+{
+    const struct tim_warp *w = &core->warp[warp];
+    const struct tim_block *block = &core->block[w->block];
+    struct emu_split_view views[EMU_MAX_LANES];
+    unsigned count = emu_split_views(core->emu, block->slot, w->index, views, EMU_MAX_LANES);
+
+    *out = (struct emu_place){.grid = block->grid->sequence, .block = block->linear,
+                              .warp = w->index};
+    for (unsigned i = count; i-- > 0;)
+        if (i == 0 || (lane != UINT_MAX ? (views[i].lanes >> lane & 1) != 0 : views[i].running)) {
+            out->split = views[i].id;
+            out->lanes = views[i].lanes;
+            out->pc = views[i].pc;
+            return;
+        }
+}
+
+static bool is_target(const struct tim_engine *e, const struct tim_core *core, unsigned warp)
+{
+    const struct tim_warp *w = &core->warp[warp];
+    const struct tim_block *block = &core->block[w->block];
+
+    return e->target.grid == block->grid->sequence && e->target.block == block->linear &&
+           e->target.warp == w->index &&
+           (e->target.lanes == 0 || (e->target.lanes & w->split_lanes) != 0);
+}
+
+/** A breakpoint stands at what would issue: not for the warp that is stepped. */
+static bool on_refuse(void *context, struct tim_core *core, unsigned warp)
+{
+    struct tim_engine *e = context;
+
+    if (!emu_breakpoint_at(e->base.machine, core->warp[warp].pc) ||
+        (e->stepping && is_target(e, core, warp)))
+        return false;
+    e->refused = warp;
+    return true;
+}
+
+static bool tell(struct tim_engine *e, const struct emu_event *ev)
+{
+    bool stop = false;
+
+    for (struct emu_observer *o = e->base.observers, *next; o != NULL; o = next) {
+        next = o->next;
+        stop |= o->on_event(o, ev);
+    }
+    return stop;
+}
+
+static void count_kernel(struct tim_engine *e, const struct emu_event *ev)
+{
+    for (size_t i = e->kernel_count; i > 0; i--) {
+        struct tim_kernel_stats *k = &e->kernel[i - 1];
+        if (k->grid != ev->grid->sequence)
+            continue;
+        k->warp_instructions++;
+        k->thread_instructions += lw_popcount(ev->split_lanes);
+        if (k->begun == 0) {
+            struct tim_totals totals;
+            k->begun = e->now;
+            tim_engine_totals(e, &totals);
+            tim_sums_take(&totals, &k->sums);
+        }
+        return;
+    }
+}
+
+/** An instruction was issued. stop->kind is set when the run is to stop behind it. */
+static enum lw_status issued(struct tim_engine *e, struct tim_core *core,
+                             const struct emu_event *ev, struct emu_stop *stop,
+                             struct lw_error *err)
+{
+    bool is_stepped = e->stepping && is_target(e, core, core->issued_warp);
+
+    if (ev->kind == EMU_EV_FAULT) {
+        emu_core_fault_stop(core->emu, ev->slot, ev->warp, stop);
+        if (ev->grid == NULL) /* behind the code: the event has no names */
+            stop->place.pc = ev->fault.pc;
+        return LW_OK;
+    }
+    if (ev->kind == EMU_EV_RETIRED) {
+        e->gpu[TIM_GPU_warp_instructions]++;
+        e->gpu[TIM_GPU_thread_instructions] += lw_popcount(ev->split_lanes);
+        e->instructions++;
+        count_kernel(e, ev);
+        if (isa_op_info((enum isa_op)ev->insn->op)->unit == ISA_UNIT_CTRL || core->launch_cycles) {
+            enum lw_status status = take_launches(e, core->launch_cycles, err);
+            if (status != LW_OK)
+                return status;
+        }
+    }
+    place_of(core, core->issued_warp, lw_lowest(ev->split_lanes), &stop->place);
+    if (tell(e, ev))
+        stop->kind = EMU_STOP_OBSERVER;
+    else if (is_stepped || e->step_any)
+        stop->kind = EMU_STOP_STEPPED;
+    else if (e->instructions >= e->base.stop_at)
+        stop->kind = EMU_STOP_COUNT;
+    if (is_stepped)
+        e->stepping = false;
+    return LW_OK;
+}
+
+/** The issue phase of a core, from where it stands. */
+static enum lw_status issue(struct tim_engine *e, struct tim_core *core, struct emu_stop *stop,
+                            struct lw_error *err)
+{
+    enum lw_status status;
+    enum tim_turn turn;
+    bool stopped;
+
+    while (e->at.sched < e->config.issue_schedulers) {
+        status = tim_core_issue(core, e->at.sched, e->at.slot, e->now, e->event, &turn, &stopped,
+                                err);
+        if (status != LW_OK)
+            return status;
+        if (stopped) {
+            stop->kind = EMU_STOP_BREAK;
+            place_of(core, e->refused, UINT_MAX, &stop->place);
+            return LW_OK;
+        }
+        if (turn == TIM_TURN_ISSUED && e->at.slot + 1 < e->config.issue_width) {
+            e->at.slot++;
+        } else {
+            e->at.slot = 0;
+            e->at.sched++;
+        }
+        if (turn == TIM_TURN_ISSUED) {
+            status = issued(e, core, e->event, stop, err);
+            if (status != LW_OK || stop->kind != EMU_STOP_NONE)
+                return status;
+        }
+    }
+    return LW_OK;
+}
+
+/** The rest of the cycle that runs. stop->kind set: it is not over. */
+static enum lw_status cycle(struct tim_engine *e, struct emu_stop *stop, struct lw_error *err)
+{
+    enum lw_status status = LW_OK;
+
+    if (e->at.phase == TIM_AT_BEGIN) {
+        if (e->grid.look)
+            status = take_launches(e, 0, err);
+        if (e->wake)
+            wake_launchers(e);
+        e->wake = false;
+        if (status != LW_OK)
+            return status;
+        e->ticked = false;
+        e->memory->ops->tick_replies(e->memory, e->now);
+        e->at = (struct tim_at){.phase = TIM_AT_CORE};
+    }
+    while (e->at.core < e->config.core_count) {
+        struct tim_core *core = e->core[e->at.core];
+        if (e->at.phase == TIM_AT_CORE) {
+            if (tim_core_rests(core, e->now)) {
+                e->at.core++;
+                continue;
+            }
+            e->ticked = true;
+            e->before = *core->stats;
+            tim_core_before_issue(core, e->now);
+            e->at.phase = TIM_AT_ISSUE;
+        }
+        status = issue(e, core, stop, err);
+        if (status != LW_OK || stop->kind != EMU_STOP_NONE)
+            return status;
+        tim_core_after_issue(core, e->now);
+        tim_core_settle_down(core, &e->before, e->now);
+        e->at = (struct tim_at){.phase = TIM_AT_CORE, .core = e->at.core + 1};
+    }
+    e->memory->ops->tick_requests(e->memory, e->now);
+    uint64_t before = e->grid.idle;
+    status = tim_grid_tick(&e->grid, e->core, e->now, err);
+    if (status != LW_OK)
+        return status;
+    e->listed = false;
+    e->gpu[TIM_GPU_dispatch_idle] += e->grid.idle - before;
+    e->now++;
+    e->gpu[TIM_GPU_cycles]++;
+    e->at = (struct tim_at){.phase = TIM_AT_BEGIN};
+    if (e->now == tim_samples_next(&e->samples)) {
+        struct tim_totals totals;
+        tim_engine_totals(e, &totals);
+        tim_samples_add(&e->samples, e->now, &totals);
+    }
+    return LW_OK;
+}
+
+/* ---- does it go on? --------------------------------------------------------------------------------------- */
+
+static bool is_busy(const struct tim_engine *e)
+{
+    if (e->memory->ops->in_flight(e->memory) != 0 ||
+        tim_grid_is_busy(&e->grid, e->core, e->now) || e->grid.look || e->wake)
+        return true;
+    for (unsigned c = 0; c < e->config.core_count; c++)
+        if (tim_core_is_busy(e->core[c], e->now))
+            return true;
+    return false;
+}
+
+static void hang(struct tim_engine *e, bool livelock, struct emu_stop *stop)
+{
+    for (unsigned c = 0; c < e->config.core_count; c++)
+        for (unsigned b = 0; b < e->config.core_blocks; b++)
+            if (e->core[c]->block[b].used) {
+                emu_core_hang_stop(e->core[c]->emu, e->core[c]->block[b].slot, livelock, stop);
+                return;
+            }
+    stop->kind = EMU_STOP_IDLE; /* nothing is left: cannot come to this */
+}
+
+/** No block has made progress for the window: a live-lock (MACHINE 4). */
+static bool is_livelock(struct tim_engine *e)
+{
+    uint64_t window = emu_machine_config(e->base.machine)->hang_window;
+    bool moved = false;
+
+    if (window == 0 || e->instructions - e->looked < PROGRESS_LOOK)
+        return false;
+    e->looked = e->instructions;
+    for (unsigned c = 0; c < e->config.core_count; c++)
+        for (unsigned b = 0; b < e->config.core_blocks; b++) {
+            struct tim_block *block = &e->core[c]->block[b];
+            if (!block->used)
+                continue;
+            uint64_t progress = emu_core_progress(e->core[c]->emu, block->slot) + 1;
+            moved |= progress != block->progress;
+            block->progress = progress;
+        }
+    if (moved)
+        e->moved = e->instructions;
+    return e->instructions - e->moved >= window;
+}
+
+/** Between cycles: is all done, does nothing go on, was a stop asked for? */
+static bool at_rest(struct tim_engine *e, struct emu_stop *stop)
+{
+    if (e->at.phase != TIM_AT_BEGIN)
+        return false;
+    if (emu_grid_current(e->base.machine) == NULL && tim_grid_empty(&e->grid)) {
+        stop->kind = EMU_STOP_IDLE;
+        return true;
+    }
+    if (e->now >= e->check_at) { /* a look at everything, now and then */
+        e->check_at = e->now + 1024;
+        if (!is_busy(e)) {
+            if (e->tried && tim_grid_has_more(&e->grid)) {
+                e->full = true;
+                e->tried = false;
+                return true;
+            }
+            if (e->tried) {
+                hang(e, false, stop);
+                e->tried = false;
+                return true;
+            }
+            e->tried = true; /* sleepers: time jumps when all of a block sleeps */
+            wake_launchers(e);
+            e->check_at = e->now + 2;
+        } else {
+            e->tried = false;
+        }
+        if (is_livelock(e)) {
+            hang(e, true, stop);
+            return true;
+        }
+    }
+    return false;
+}
+
+/** All cores rest: on to the first cycle in which a part does something, but not beyond @until.
+ *  The reference has no such cycles. */
+static void jump(struct tim_engine *e, uint64_t until)
+{
+    uint64_t due = until < e->check_at ? until : e->check_at;
+    uint64_t next = e->memory->ops->next(e->memory, e->now - 1);
+
+    if (e->ticked || e->at.phase != TIM_AT_BEGIN || e->grid.look || e->wake)
+        return;
+    due = next < due ? next : due;
+    next = tim_grid_next(&e->grid, e->now);
+    due = next < due ? next : due;
+    if (e->samples.every != 0) { /* taken at the end of the cycle before */
+        next = tim_samples_next(&e->samples) - 1;
+        due = next < due ? next : due;
+    }
+    for (unsigned c = 0; c < e->config.core_count && due > e->now; c++) {
+        uint64_t at = tim_core_next(e->core[c], e->now);
+        due = at < due ? at : due;
+    }
+    if (due <= e->now)
+        return;
+    if (tim_grid_waits(&e->grid)) {
+        e->grid.idle += due - e->now;
+        e->gpu[TIM_GPU_dispatch_idle] += due - e->now;
+    }
+    e->gpu[TIM_GPU_cycles] += due - e->now;
+    e->now = due;
+}
+
+/** Run until something stops it, or cycle @until has come. */
+static enum lw_status run_until(struct tim_engine *e, uint64_t until, struct emu_stop *stop,
+                                struct lw_error *err)
+{
+    memset(stop, 0, sizeof *stop);
+    if (tim_grid_empty(&e->grid))
+        e->grid.look = true;
+    for (;;) {
+        if (__atomic_load_n(&e->base.interrupted, __ATOMIC_RELAXED)) {
+            __atomic_store_n(&e->base.interrupted, 0, __ATOMIC_RELAXED);
+            stop->kind = EMU_STOP_INTERRUPTED;
+            return LW_OK;
+        }
+        if (e->instructions >= e->base.stop_at) {
+            stop->kind = EMU_STOP_COUNT;
+            return LW_OK;
+        }
+        if (e->now >= until || at_rest(e, stop)) {
+            if (!e->full)
+                return LW_OK;
+            e->full = false;
+            return LW_FAIL(err, LW_EUNSUPP,
+                           "all room of machine %s is taken by blocks that wait for what they "
+                           "launched, and this model does not suspend blocks: give it more "
+                           "core.blocks, core.warps or kernels.entries", e->config.name);
+        }
+        jump(e, until);
+        if (e->now >= until || e->now >= e->check_at)
+            continue; /* for a look at everything */
+        enum lw_status status = cycle(e, stop, err);
+        if (status != LW_OK || stop->kind != EMU_STOP_NONE)
+            return status;
+    }
+}
+
+/* ---- the engine's interface ------------------------------------------------------------------------------------ */
+
+static struct tim_engine *self(struct emu_engine *engine)
+{
+    return (struct tim_engine *)engine;
+}
+
+static enum lw_status engine_run(struct emu_engine *engine, struct emu_stop *stop,
+                                 struct lw_error *err)
+{
+    struct tim_engine *e = self(engine);
+    struct emu_event ev;
+
+    e->event = &ev;
+    e->stepping = e->step_any = false;
+    enum lw_status status = run_until(e, e->stop_cycle, stop, err);
+    if (status == LW_OK && stop->kind == EMU_STOP_NONE)
+        stop->kind = EMU_STOP_COUNT;
+    return status;
+}
+
+void tim_engine_stop_at(struct emu_engine *engine, uint64_t cycle)
+{
+    self(engine)->stop_cycle = cycle;
+}
+
+static enum lw_status engine_step(struct emu_engine *engine, struct emu_event *ev,
+                                  struct emu_stop *stop, struct lw_error *err)
+{
+    struct tim_engine *e = self(engine);
+    enum lw_status status;
+
+    e->event = ev;
+    e->stepping = false;
+    e->step_any = true;
+    status = run_until(e, UINT64_MAX, stop, err);
+    e->step_any = false;
+    return status;
+}
+
+static struct tim_warp *find(struct tim_engine *e, const struct emu_place *place,
+                             struct tim_core **core)
+{
+    for (unsigned c = 0; c < e->config.core_count; c++)
+        for (unsigned b = 0; b < e->config.core_blocks; b++) {
+            const struct tim_block *block = &e->core[c]->block[b];
+            if (!block->used || block->linear != place->block ||
+                block->grid->sequence != place->grid || place->warp >= block->warps)
+                continue;
+            *core = e->core[c];
+            return &e->core[c]->warp[block->warp_slot[place->warp]];
+        }
+    return NULL;
+}
+
+/** State of the split that has @place's lanes; NULL: there is none. */
+static bool split_of(const struct tim_core *core, const struct tim_warp *w,
+                     const struct emu_place *place, struct emu_split_view *out)
+{
+    struct emu_split_view views[EMU_MAX_LANES];
+    unsigned count = emu_split_views(core->emu, core->block[w->block].slot, w->index, views,
+                                     EMU_MAX_LANES);
+
+    for (unsigned i = 0; i < count; i++)
+        if (place->lanes != 0 ? (views[i].lanes & place->lanes) != 0
+                              : views[i].id == place->split) {
+            *out = views[i];
+            return true;
+        }
+    return false;
+}
+
+static enum lw_status engine_step_warp(struct emu_engine *engine, const struct emu_place *place,
+                                       struct emu_event *ev, struct emu_stop *stop,
+                                       struct lw_error *err)
+{
+    struct tim_engine *e = self(engine);
+    struct tim_core *core;
+    struct tim_warp *w = find(e, place, &core);
+    struct emu_split_view split;
+    enum lw_status status;
+
+    memset(stop, 0, sizeof *stop);
+    if (w == NULL)
+        return LW_FAIL(err, LW_ERANGE, "block %llu of grid %u is not resident",
+                       (unsigned long long)place->block, place->grid);
+    if (!split_of(core, w, place, &split) ||
+        (split.state != EMU_SPLIT_READY && split.state != EMU_SPLIT_SLEEPING &&
+         split.state != EMU_SPLIT_YIELDED)) {
+        stop->kind = EMU_STOP_WAITS;
+        stop->place = *place;
+        snprintf(stop->hang.detail, sizeof stop->hang.detail, "%s",
+                 w->ended ? "the split has ended" : emu_split_state_name(split.state));
+        return LW_OK;
+    }
+    e->event = ev;
+    e->stepping = true;
+    e->target = *place;
+    if (e->target.lanes == 0)
+        e->target.lanes = split.lanes;
+    status = run_until(e, UINT64_MAX, stop, err);
+    e->stepping = false;
+    return status;
+}
+
+enum { OTHERS_CYCLES = 256 };
+
+static enum lw_status engine_run_others(struct emu_engine *engine, const struct emu_place *place,
+                                        struct emu_stop *stop, struct lw_error *err)
+{
+    struct tim_engine *e = self(engine);
+    struct emu_event ev;
+
+    (void)place;
+    e->event = &ev;
+    e->stepping = e->step_any = false;
+    return run_until(e, e->now + OTHERS_CYCLES, stop, err);
+}
+
+/* ---- who is there ---------------------------------------------------------------------------------------------------- */
+
+static int by_name(const void *a, const void *b)
+{
+    const struct tim_listed *x = a, *y = b;
+
+    if (x->grid != y->grid)
+        return x->grid < y->grid ? -1 : 1;
+    return x->block < y->block ? -1 : x->block > y->block;
+}
+
+/** Resident blocks in (grid, block) order. */
+static void list(struct tim_engine *e)
+{
+    unsigned first = 0;
+
+    if (e->listed)
+        return;
+    e->list_count = 0;
+    for (unsigned c = 0; c < e->config.core_count; c++)
+        for (unsigned b = 0; b < e->config.core_blocks; b++) {
+            const struct tim_block *block = &e->core[c]->block[b];
+            if (block->used && block->ended < block->warps)
+                e->list[e->list_count++] = (struct tim_listed){
+                    block->grid->sequence, block->linear, c, b, block->warps, 0};
+        }
+    qsort(e->list, e->list_count, sizeof *e->list, by_name);
+    for (size_t i = 0; i < e->list_count; i++) {
+        e->list[i].first = first;
+        first += e->list[i].warps;
+    }
+    e->list_warps = first;
+    e->listed = true;
+}
+
+static unsigned engine_warp_count(const struct emu_engine *engine)
+{
+    struct tim_engine *e = self((struct emu_engine *)engine);
+
+    list(e);
+    return e->list_warps;
+}
+
+static bool engine_warp_at(const struct emu_engine *engine, unsigned index, struct emu_place *place)
+{
+    struct tim_engine *e = self((struct emu_engine *)engine);
+    size_t low = 0, high;
+
+    list(e);
+    if (index >= e->list_warps)
+        return false;
+    high = e->list_count;
+    while (high - low > 1) {
+        size_t middle = low + (high - low) / 2;
+        if (e->list[middle].first <= index)
+            low = middle;
+        else
+            high = middle;
+    }
+    const struct tim_listed *l = &e->list[low];
+    struct tim_core *core = e->core[l->core];
+    unsigned warp = core->block[l->at].warp_slot[index - l->first];
+    place_of(core, warp, UINT_MAX, place);
+    return true;
+}
+
+static bool engine_locate(struct emu_engine *engine, uint32_t grid, uint64_t block,
+                          struct emu_core **core, unsigned *slot)
+{
+    struct tim_engine *e = self(engine);
+    struct tim_core *found;
+    struct emu_place place = {.grid = grid, .block = block};
+    const struct tim_warp *w = find(e, &place, &found);
+
+    if (w == NULL)
+        return false;
+    *core = found->emu;
+    *slot = found->block[w->block].slot;
+    return true;
+}
+
+static uint64_t engine_instructions(const struct emu_engine *engine)
+{
+    return ((const struct tim_engine *)engine)->instructions;
+}
+
+static uint64_t engine_cycles(const struct emu_engine *engine)
+{
+    return ((const struct tim_engine *)engine)->now;
+}
+
+static void engine_destroy(struct emu_engine *engine)
+{
+    struct tim_engine *e = self(engine);
+
+    if (e == NULL)
+        return;
+    for (unsigned c = 0; e->core != NULL && c < e->config.core_count; c++)
+        tim_core_destroy(e->core[c]);
+    if (e->memory != NULL)
+        e->memory->ops->destroy(e->memory);
+    for (size_t i = 0; i < e->code_count; i++) {
+        free(e->code[i]->insn);
+        free(e->code[i]);
+    }
+    tim_grid_fini(&e->grid);
+    tim_samples_fini(&e->samples);
+    tim_trace_destroy(e->trace);
+    free(e->code);
+    free(e->core);
+    free(e->stats);
+    free(e->slice);
+    free(e->channel);
+    free(e->kernel);
+    free(e->list);
+    free(e->name);
+    free(e);
+}
+
+static const struct emu_engine_ops ops = {
+    .name = "timing",
+    .destroy = engine_destroy,
+    .run = engine_run,
+    .step = engine_step,
+    .step_warp = engine_step_warp,
+    .run_others = engine_run_others,
+    .warp_count = engine_warp_count,
+    .warp_at = engine_warp_at,
+    .locate = engine_locate,
+    .instructions = engine_instructions,
+    .cycles = engine_cycles,
+};
+
+enum lw_status tim_engine_create_over(struct emu_machine *machine, const struct tim_config *config,
+                                      const struct tim_options *options,
+                                      tim_memory_create_fn create_memory, struct emu_engine **out,
+                                      struct lw_error *err)
+{
+    const struct emu_config *have = emu_machine_config(machine);
+    struct tim_engine *e;
+    bool fine;
+
+    if (have->warp_width != config->core_warp_width)
+        return LW_FAIL(err, LW_EINPUT,
+                       "machine %s has warps of %u lanes, and this run of %u: leave the width to "
+                       "the machine, or set core.warp_width", config->name,
+                       config->core_warp_width, have->warp_width);
+    e = calloc(1, sizeof *e);
+    if (e == NULL)
+        return LW_FAIL(err, LW_ENOMEM, "no memory for a timing model");
+    e->base = (struct emu_engine){.ops = &ops, .machine = machine, .stop_at = UINT64_MAX,
+                                  .threads = 1};
+    e->config = *config;
+    e->stop_cycle = UINT64_MAX;
+    e->name = strdup(config->name != NULL ? config->name : "");
+    e->config.name = e->name;
+    e->samples.every = options->sample_cycles;
+    tim_grid_init(&e->grid, &e->config);
+    e->core = calloc(config->core_count, sizeof *e->core);
+    e->stats = calloc(config->core_count, sizeof *e->stats);
+    e->slice = calloc(config->l2_slices, sizeof *e->slice);
+    e->channel = calloc(config->dram_channels, sizeof *e->channel);
+    e->list = calloc((size_t)config->core_count * config->core_blocks, sizeof *e->list);
+    e->memory = create_memory(&e->config);
+    if (options->trace_to != 0)
+        e->trace = tim_trace_create(&e->config, options->trace_from, options->trace_to);
+    fine = e->core != NULL && e->stats != NULL && e->slice != NULL && e->channel != NULL &&
+           e->list != NULL && e->memory != NULL && e->name != NULL &&
+           (e->trace != NULL || options->trace_to == 0);
+    for (unsigned c = 0; fine && c < config->core_count; c++) {
+        e->core[c] = tim_core_create(&e->config, machine, e->memory, &e->stats[c], c);
+        fine = e->core[c] != NULL;
+        if (fine) {
+            e->core[c]->refuses = on_refuse;
+            e->core[c]->ended = on_block_ended;
+            e->core[c]->context = e;
+            e->core[c]->trace = e->trace;
+            e->core[c]->skips = !options->reference;
+        }
+    }
+    if (!fine) {
+        engine_destroy(&e->base);
+        return LW_FAIL(err, LW_ENOMEM, "no memory for a timing model of %u cores",
+                       config->core_count);
+    }
+    e->memory->wake = on_memory_wake;
+    e->memory->context = e;
+    for (unsigned s = 0; s < config->l2_slices; s++)
+        e->slice[s] = e->memory->ops->slice_counts(e->memory, s);
+    for (unsigned d = 0; d < config->dram_channels; d++)
+        e->channel[d] = e->memory->ops->channel_counts(e->memory, d);
+    *out = &e->base;
+    return LW_OK;
+}
+
+enum lw_status tim_engine_run_cycles(struct emu_engine *engine, uint64_t cycles,
+                                     struct emu_stop *stop, struct lw_error *err)
+{
+    struct tim_engine *e = self(engine);
+    struct emu_event ev;
+
+    e->event = &ev;
+    e->stepping = e->step_any = false;
+    return run_until(e, cycles > UINT64_MAX - e->now ? UINT64_MAX : e->now + cycles, stop, err);
+}
+
+/* ---- what was counted --------------------------------------------------------------------------------------------------- */
+
+void tim_engine_totals(const struct tim_engine *e, struct tim_totals *out)
+{
+    for (unsigned c = 0; c < e->config.core_count; c++) /* those before have had this cycle */
+        tim_core_account(e->core[c], e->at.phase != TIM_AT_BEGIN && c < e->at.core ? e->now
+                                     : e->now == 0                                 ? 0
+                                                                                   : e->now - 1);
+    *out = (struct tim_totals){.config = &e->config, .core = e->stats, .slice = e->slice,
+                               .channel = e->channel, .kernel = e->kernel,
+                               .kernel_count = e->kernel_count, .sample = e->samples.sample,
+                               .sample_count = e->samples.count,
+                               .sample_cycles = e->samples.every};
+    memcpy(out->gpu, e->gpu, sizeof out->gpu);
+}

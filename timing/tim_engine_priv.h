@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The engine from inside, for reports, commands and tests. */
+#ifndef TIM_ENGINE_PRIV_H
+#define TIM_ENGINE_PRIV_H
+
+#include "timing/grid/tim_grid_priv.h"
+
+/** Where the engine stands in the cycle `now`. */
+enum tim_phase { TIM_AT_BEGIN, TIM_AT_CORE, TIM_AT_ISSUE };
+struct tim_at {
+    enum tim_phase phase;
+    unsigned core, sched, slot;
+};
+/** A resident block in the list of warps. */
+struct tim_listed {
+    uint32_t grid;
+    uint64_t block;
+    unsigned core, at; /* index of its tim_block */
+    unsigned warps, first;
+};
+
+struct tim_engine {
+    struct emu_engine base;
+    struct tim_config config; /* our copy */
+    char *name;
+    struct tim_memory *memory;
+    struct tim_core **core;
+    struct tim_grid grid;
+    struct tim_code **code;
+    size_t code_count, code_room;
+    uint64_t now, instructions;
+    uint64_t stop_cycle;      /* of tim_engine_stop_at */
+    struct tim_at at;
+    bool ticked;              /* some core did not rest in this cycle */
+    struct tim_core_stats before; /* of the core that runs, at the start of its tick */
+    struct emu_event *event;  /* of the run that goes on */
+    bool stepping, step_any;  /* until `target` has issued; until anybody has */
+    struct emu_place target;
+    unsigned refused;         /* warp slot that stands at a breakpoint */
+    bool wake;                /* a launch is complete */
+    bool tried;               /* nothing went on at the last look */
+    bool full;                /* of blocks that wait for launches that find no room */
+    uint64_t check_at;        /* cycle of the next look */
+    uint64_t looked, moved;   /* instructions at the last look for a live-lock; at progress */
+    /* resident warps; made when asked for */
+    struct tim_listed *list;
+    size_t list_count;
+    unsigned list_warps;
+    bool listed;
+    /* counters */
+    uint64_t gpu[TIM_GPU_COUNT];
+    struct tim_core_stats *stats;
+    const uint64_t **slice, **channel;
+    struct tim_kernel_stats *kernel;
+    size_t kernel_count, kernel_room;
+    struct tim_samples samples;
+    struct tim_trace *trace; /* NULL: none */
+};
+
+/** Borrowed until the engine runs on. */
+void tim_engine_totals(const struct tim_engine *engine, struct tim_totals *out);
+
+/** As tim_engine_create, over another memory system. */
+typedef struct tim_memory *(*tim_memory_create_fn)(const struct tim_config *config);
+enum lw_status tim_engine_create_over(struct emu_machine *machine, const struct tim_config *config,
+                                      const struct tim_options *options,
+                                      tim_memory_create_fn create_memory, struct emu_engine **out,
+                                      struct lw_error *err) LW_MUST_CHECK;
+
+#endif

@@ -1,0 +1,323 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the parts of timing/ share: a machine's keys, counters, the packets between cores and
+ * memory, and the two halves' interfaces. A core (timing/core) turns instructions into packets; the
+ * memory system (timing/mem) answers them; timing/grid places blocks; tim_engine.c beats time.
+ *
+ * Time is counted in cycles of clocks.core from 0. In a cycle the phases run in this order, so that
+ * nothing depends on who looks first: DRAM, L2 slices, crossbar to the cores, cores in index order
+ * (each: write-back, pipes, load/store unit, collectors, issue, fetch), crossbar from the cores,
+ * block dispatch. A link between two parts takes one cycle or more; only back-pressure is seen at
+ * once, in phase order.
+ */
+#ifndef TIM_PRIV_H
+#define TIM_PRIV_H
+
+#include "timing/timing.h"
+
+/* ---- keys -------------------------------------------------------------------------------- */
+
+/* In the order of the names in keys.def. */
+enum { TIM_RECONV_CBAR, TIM_RECONV_STACK };
+enum { TIM_SCHED_LRR, TIM_SCHED_GTO, TIM_SCHED_TWO_LEVEL };
+enum { TIM_ORDER_LRR, TIM_ORDER_GTO };
+enum { TIM_DEP_SCOREBOARD, TIM_DEP_VECTOR, TIM_DEP_CONTROL };
+enum { TIM_WAR_NONE, TIM_WAR_COMMIT, TIM_WAR_READ, TIM_WAR_BLOOM };
+enum { TIM_COLLECTOR_TICKED, TIM_COLLECTOR_RESERVED };
+enum { TIM_COALESCE_LINE, TIM_COALESCE_HALF_STRICT, TIM_COALESCE_HALF_SEGMENT };
+enum { TIM_REPLAY_NONE, TIM_REPLAY_BUFFER };
+enum { TIM_L1_CACHE, TIM_L1_READONLY, TIM_L1_OFF };
+enum { TIM_STORE_EVICT, TIM_STORE_UPDATE };
+enum { TIM_HASH_NONE, TIM_HASH_XOR };
+enum { TIM_L2_BACK, TIM_L2_THROUGH };
+enum { TIM_DRAM_FRFCFS, TIM_DRAM_FCFS };
+enum { TIM_BLOCKS_RR };
+
+/** A row of keys.def: what the reader, its messages and the manual need. */
+enum tim_key_kind { TIM_KEY_NUMBER, TIM_KEY_SWITCH, TIM_KEY_CHOICE };
+struct tim_key {
+    const char *section, *name; /* of a unit: "units" and "int.pipes" */
+    enum tim_key_kind kind;
+    size_t offset;              /* in struct tim_config: unsigned, or bool of a switch */
+    unsigned value, low, high;  /* value: the default */
+    const char *unit;           /* of a number */
+    const char *names;          /* of a choice: "a|b" */
+    const char *help;
+};
+extern const struct tim_key tim_keys[]; /* in the order of keys.def, units at the end */
+extern const size_t tim_key_count;
+/** What stands behind @section. NULL: there is none. */
+const char *tim_section_help(const char *section);
+/** The machine of all defaults; never fails but for memory. */
+enum lw_status tim_config_default(struct tim_config **out, struct lw_error *err) LW_MUST_CHECK;
+struct tim_config *tim_config_copy(const struct tim_config *config); /* NULL: no memory */
+/** A machine's file in memory; @name stands in messages and becomes the machine's. Not checked.
+ *  Errors: as tim_config_load. */
+enum lw_status tim_config_read(const char *name, const char *text, size_t size,
+                               struct tim_config **out, struct lw_error *err) LW_MUST_CHECK;
+/** All keys as a JSON object: {"core": {"count": 15, ...}, ..., "units": {"int": {...}}}. */
+void tim_config_json(const struct tim_config *config, struct lw_sink *out);
+
+/** A functional unit: its pipes serve the schedulers evenly; with fewer pipes than schedulers,
+ *  pipe p serves the schedulers s with s mod pipes = p, else scheduler s has pipes p with
+ *  p mod schedulers = s. Keys `units: {NAME: {pipes: , lanes: , latency: }}`, NAME as
+ *  isa_unit_name. */
+struct tim_unit_config {
+    unsigned pipes;   /* of a core; 0: its instructions take a pipe of `int`, lanes and latency stay */
+    unsigned lanes;   /* that start in a cycle: an instruction holds the pipe ceil(W / lanes) cycles */
+    unsigned latency; /* cycles from the first lane's start to the result, for the last lane too */
+};
+
+struct tim_config {
+    char *name; /* of the machine; owned */
+#define NUMBER(section, key, value, low, high, unit, help) unsigned section##_##key;
+#define SWITCH(section, key, value, help) bool section##_##key;
+#define CHOICE(section, key, value, names, help) unsigned section##_##key;
+#include "timing/keys.def"
+    struct tim_unit_config unit[ISA_UNIT_COUNT];
+};
+
+/* ---- counters ---------------------------------------------------------------------------- */
+
+enum tim_cause {
+#define CAUSE(id, name, sentence) TIM_CAUSE_##id,
+#include "timing/causes.def"
+    TIM_CAUSE_COUNT
+};
+
+const char *tim_cause_name(enum tim_cause cause);
+const char *tim_cause_sentence(enum tim_cause cause); /* "waits for data of a load" */
+
+#include "timing/tim_counts_priv.h"
+
+/** A row of stats.def. */
+struct tim_counter {
+    const char *name, *unit, *help;
+};
+extern const struct tim_counter tim_gpu_counters[TIM_GPU_COUNT];
+extern const struct tim_counter tim_core_counters[TIM_CORE_COUNT];
+extern const struct tim_counter tim_sched_counters[TIM_SCHED_COUNT];
+extern const struct tim_counter tim_slice_counters[TIM_SLICE_COUNT];
+extern const struct tim_counter tim_channel_counters[TIM_CHANNEL_COUNT];
+
+/** Powers of two: bucket b counts values in [2^(b-1), 2^b), bucket 0 the zeros. */
+enum { TIM_BUCKETS = 24 };
+struct tim_histogram {
+    uint64_t bucket[TIM_BUCKETS], count, sum, most;
+};
+static inline void tim_histogram_add(struct tim_histogram *h, uint64_t value)
+{
+    unsigned b = value == 0 ? 0 : 64 - (unsigned)__builtin_clzll(value);
+
+    h->bucket[b < TIM_BUCKETS ? b : TIM_BUCKETS - 1]++;
+    h->count++;
+    h->sum += value;
+    if (value > h->most)
+        h->most = value;
+}
+
+/** Counters of a core and of its schedulers. */
+struct tim_core_stats {
+    uint64_t count[TIM_CORE_COUNT];
+    struct {
+        uint64_t count[TIM_SCHED_COUNT];
+        /** [slot of the cycle][cause]: sums to cycles in each slot. */
+        uint64_t cause[2][TIM_CAUSE_COUNT];
+    } sched[4];
+    struct tim_histogram load_latency, accesses_a_load, shared_passes;
+};
+
+/** Everything that was counted, summed over cores, schedulers, slices and channels. */
+struct tim_sums {
+    uint64_t gpu[TIM_GPU_COUNT], core[TIM_CORE_COUNT], sched[TIM_SCHED_COUNT];
+    uint64_t cause[TIM_CAUSE_COUNT]; /* issue slots */
+    uint64_t slice[TIM_SLICE_COUNT], channel[TIM_CHANNEL_COUNT];
+};
+struct tim_kernel_stats {
+    const char *name;              /* borrowed from the program */
+    uint32_t grid;                 /* sequence */
+    uint64_t queued, begun, ended; /* cycles: launched, first instruction issued, last block
+                                      over; ended 0: it runs */
+    uint64_t blocks, warp_instructions, thread_instructions; /* its own */
+    /** What the GPU counted from begun to ended (until then: the sums at begun); kernels that run
+     *  together count each other. */
+    struct tim_sums sums;
+};
+/** An interval sample: what was counted up to the end of a cycle. */
+struct tim_sample {
+    uint64_t cycle;
+    struct tim_sums sums;
+};
+/** What an engine counted, for reports: all borrowed until it runs on. Lazily kept accounts are
+ *  brought up to `gpu[TIM_GPU_cycles]` before it is given out. */
+struct tim_totals {
+    const struct tim_config *config;
+    uint64_t gpu[TIM_GPU_COUNT];
+    const struct tim_core_stats *core;                 /* config->core_count */
+    const uint64_t *const *slice;                      /* [config->l2_slices][TIM_SLICE_COUNT] */
+    const uint64_t *const *channel;                    /* [config->dram_channels] */
+    const struct tim_kernel_stats *kernel;             /* in the order of their queueing */
+    size_t kernel_count;
+    const struct tim_sample *sample;
+    size_t sample_count;
+    uint64_t sample_cycles; /* between samples */
+};
+/** Samples of an engine: a growing array that tim_totals borrows. Zeroed: empty. */
+struct tim_samples {
+    struct tim_sample *sample; /* owned */
+    size_t count, capacity;
+    uint64_t every; /* cycles; 0: none are taken */
+    bool full;      /* one could not be kept: memory */
+};
+/** The cycle after which the next one is to be taken; UINT64_MAX: none. */
+static inline uint64_t tim_samples_next(const struct tim_samples *samples)
+{
+    return samples->every == 0 ? UINT64_MAX : (samples->count + 1) * samples->every;
+}
+void tim_samples_add(struct tim_samples *samples, uint64_t cycle,
+                     const struct tim_totals *totals);
+void tim_samples_fini(struct tim_samples *samples);
+/** A ratio made of counters: one row for reports and the manual. */
+struct tim_ratio {
+    const char *name, *unit, *help;
+    bool share; /* a part of 1: printed in % */
+    /** NAN: nothing to divide by. */
+    double (*value)(const struct tim_sums *sums, const struct tim_config *config);
+};
+extern const struct tim_ratio tim_ratios[];
+extern const size_t tim_ratio_count;
+void tim_sums_take(const struct tim_totals *totals, struct tim_sums *out);
+/** @sums -= @from, all counters. */
+void tim_sums_subtract(struct tim_sums *sums, const struct tim_sums *from);
+/** What tim_report_print, tim_report_json and tim_counts_hash do with an engine's totals. */
+void tim_totals_print(const struct tim_totals *totals, struct lw_sink *out);
+void tim_totals_json(const struct tim_totals *totals, struct lw_sink *out);
+uint64_t tim_totals_hash(const struct tim_totals *totals);
+
+/* ---- packets ----------------------------------------------------------------------------- */
+
+enum tim_packet_kind {
+    TIM_PACKET_READ,   /* answered with the sectors */
+    TIM_PACKET_WRITE,  /* answered without data when L2 has it (fences wait for that) */
+    TIM_PACKET_ATOMIC, /* answered with a value a lane */
+    TIM_PACKET_REDUCE  /* an atomic without result: answered as a write */
+};
+/** From a core to memory, and back: the answer is the same packet. */
+struct tim_packet {
+    uint64_t line;     /* address of the first byte, a multiple of 128 at most: see `bytes` */
+    uint64_t mask[4];  /* bytes of [line, line + 256) that are read or written */
+    uint64_t sent;     /* cycle in which the core sent it */
+    uint32_t id;       /* the core's own */
+    uint16_t core;
+    uint16_t warp;     /* slot, for policies and owners of lines; 0xffff: none (fetches) */
+    uint8_t kind;      /* enum tim_packet_kind */
+    uint8_t lanes;     /* operations of an atomic */
+};
+
+/* ---- memory side (timing/mem) -------------------------------------------------------------- */
+
+/** Crossbar, L2 slices and DRAM. Two implementations give the same answers in the same cycles: the
+ *  reference, where every part is ticked every cycle, and the one that looks only when it must. */
+struct tim_memory;
+struct tim_memory_ops {
+    const char *name;
+    void (*destroy)(struct tim_memory *memory);
+    /** Phases DRAM, slices, crossbar to the cores, of cycle @now. Called for each cycle in order
+     *  by the reference; else for cycles at which tim_memory_next said that something is due. */
+    void (*tick_replies)(struct tim_memory *memory, uint64_t now);
+    /** Phase crossbar from the cores of cycle @now; also in each cycle in which send was called. */
+    void (*tick_requests)(struct tim_memory *memory, uint64_t now);
+    /** Room for one more packet at @core's input? */
+    bool (*can_send)(const struct tim_memory *memory, unsigned core);
+    /** In the cores' phase of cycle @now; there is room. */
+    void (*send)(struct tim_memory *memory, const struct tim_packet *packet, uint64_t now);
+    /** The answers that came to @core in cycle @now, one a call and cycle at most; false: none. */
+    bool (*receive)(struct tim_memory *memory, unsigned core, uint64_t now, struct tim_packet *out);
+    /** First cycle behind @now in which a tick may do something; UINT64_MAX: none by itself. */
+    uint64_t (*next)(const struct tim_memory *memory, uint64_t now);
+    /** Packets that are not answered. */
+    uint64_t (*in_flight)(const struct tim_memory *memory);
+    /** Dirty lines stay in L2 at a kernel's end. Waiting times are counted when they end. */
+    const uint64_t *(*slice_counts)(const struct tim_memory *memory, unsigned slice);
+    const uint64_t *(*channel_counts)(const struct tim_memory *memory, unsigned channel);
+    /** Queues, MSHRs and open rows in words, for the shell. */
+    void (*show)(const struct tim_memory *memory, struct lw_sink *out);
+};
+struct tim_memory {
+    const struct tim_memory_ops *ops;
+    /** May be set by who made it: @core can do something in cycle @cycle, behind the one that is
+     *  told from: an answer can be received, or a full input has room. */
+    void (*wake)(void *context, unsigned core, uint64_t cycle);
+    void *context;
+};
+/** All memory is taken here. @config is borrowed. NULL: no memory. */
+struct tim_memory *tim_memory_reference_create(const struct tim_config *config);
+/** The same answers in the same cycles, sooner. */
+struct tim_memory *tim_memory_fast_create(const struct tim_config *config);
+/** Slice of an address, and its address in the slice's own space (gaps closed). */
+unsigned tim_address_slice(const struct tim_config *config, uint64_t address, uint64_t *local);
+
+/** Edges of a slower or faster clock: how many of its cycles have begun by the end of core cycle
+ *  @now. Exact, integer: floor((now + 1) * mhz / core_mhz). */
+static inline uint64_t tim_edges(const struct tim_config *config, unsigned mhz, uint64_t now)
+{
+    return (now + 1) * mhz / config->clocks_core; /* 2^64 / 20,000 cycles: 10^14 */
+}
+
+/* ---- traces (tim_trace.c) --------------------------------------------------------------------- */
+
+/** Events of a window of cycles, kept to be printed as trace-event JSON. Every function is a no-op
+ *  for a NULL trace, outside the window, and when memory is short (the print says so). */
+struct tim_trace;
+struct tim_trace *tim_trace_create(const struct tim_config *config, uint64_t from, uint64_t to);
+void tim_trace_destroy(struct tim_trace *trace);
+/** Is cycle @now kept? For callers that would have to find out what to tell. */
+bool tim_trace_wants(const struct tim_trace *trace, uint64_t now);
+/** From cycle @now on, until the next call for it, the warp in slot @warp of @core is in this
+ *  state. TIM_CAUSE_ISSUED: it issues @insn for @lanes at @pc in this cycle; else @insn (may be
+ *  NULL) is the one that waits. TIM_CAUSE_EMPTY: no warp is there. A state that it has already may
+ *  be told again. */
+void tim_trace_warp(struct tim_trace *trace, uint64_t now, unsigned core, unsigned warp,
+                    enum tim_cause cause, const struct isa_insn *insn, uint64_t pc,
+                    uint64_t lanes);
+/** A block takes slot @slot of @core, or leaves it. */
+void tim_trace_block(struct tim_trace *trace, uint64_t now, unsigned core, unsigned slot,
+                     uint32_t grid, uint64_t block, bool begins);
+/** A packet on its way. @place: core, slice, channel, core. @cycles: how long the place is busy
+ *  with it, for slices and channels. */
+enum tim_trace_stage { TIM_TRACE_SENT, TIM_TRACE_SLICE, TIM_TRACE_DRAM, TIM_TRACE_REPLIED };
+void tim_trace_packet(struct tim_trace *trace, uint64_t now, enum tim_trace_stage stage,
+                      unsigned place, const struct tim_packet *packet, unsigned cycles);
+void tim_trace_json(const struct tim_trace *trace, struct lw_sink *out);
+
+/* ---- access lists (timing/core/tim_coalesce.c, tim_shared.c) --------------------------------- */
+
+/** One access of a memory instruction: a line of it. */
+struct tim_line {
+    uint64_t line;    /* address of its first byte */
+    uint64_t mask[4]; /* bytes of it that are touched */
+    uint64_t lanes;
+};
+/** Most accesses of one instruction: a word of local memory a lane, 16 bytes each. */
+enum { TIM_LINES_MOST = 4 * EMU_MAX_LANES };
+/** Accesses that the coalescer makes of the lanes of @access that are not on shared memory, in the
+ *  order in which they are carried out: by their lowest lanes (the older rules: half warp by half
+ *  warp). No access crosses a line.
+ *  @line_bytes  of the cache that they go to, 32 at least
+ *  @local_base  where this warp's local memory lies for the memory system, a multiple of
+ *               @line_bytes: word w of lane l is at local_base + (w * W + l) * 4
+ *  @out         room for TIM_LINES_MOST. Masks are the bytes of the lanes; of loads by the older
+ *               rules the whole transaction
+ *  Returns their number. */
+unsigned tim_coalesce(const struct tim_config *config, const struct emu_access *access,
+                      unsigned line_bytes, uint64_t local_base, struct tim_line *out);
+/** Passes over the banks of shared memory; accesses of 8 and 16 bytes go by halves and quarters of
+ *  the warp, atomics one lane a word at a time. 0: no lane. */
+unsigned tim_shared_passes(const struct tim_config *config, const struct emu_access *access);
+
+/* ---- caches (timing/core/tim_cache.c): tags only, also for L2 --------------------------------- */
+
+/** Set-associative tags with LRU, sectors and byte masks for dirty data; no values. */
+struct tim_cache;
+
+#endif

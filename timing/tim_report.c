@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What was counted, in words: tables for people. docs/timing.md explains the rows. */
+#include "timing/tim_priv.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+
+/* 1234567 as "1,234,567". */
+static const char *grouped(uint64_t value, char text[32])
+{
+    char plain[24];
+    size_t size = (size_t)snprintf(plain, sizeof plain, "%" PRIu64, value), used = 0;
+
+    for (size_t i = 0; i < size; i++) {
+        if (i != 0 && (size - i) % 3 == 0)
+            text[used++] = ',';
+        text[used++] = plain[i];
+    }
+    text[used] = '\0';
+    return text;
+}
+
+/* A ratio for a column: "-" where there is nothing to divide by. */
+static const char *ratio_text(const struct tim_ratio *ratio, double value, char text[32])
+{
+    if (isnan(value))
+        return "-";
+    if (ratio->share)
+        snprintf(text, 32, "%.1f %%", 100 * value);
+    else
+        snprintf(text, 32, value >= 1000 ? "%.0f" : value >= 100 ? "%.1f" : "%.2f", value);
+    return text;
+}
+
+static void print_ratio(const struct tim_ratio *ratio, const struct tim_sums *sums,
+                        const struct tim_config *config, struct lw_sink *out)
+{
+    double value = ratio->value(sums, config);
+    char text[32];
+
+    if (isnan(value))
+        return;
+    lw_printf(out, "  %-24s %14s  %s%s%s\n", ratio->name, ratio_text(ratio, value, text),
+              ratio->unit, *ratio->unit != '\0' && *ratio->help != '\0' ? " " : "", ratio->help);
+}
+
+static void print_gpu(const struct tim_totals *t, const struct tim_sums *sums,
+                      struct lw_sink *out)
+{
+    const struct tim_config *c = t->config;
+    char text[32];
+
+    lw_printf(out, "timing: %s, %u core%s of %u warps of %u lanes, %u MHz\n\n", c->name,
+              c->core_count, c->core_count == 1 ? "" : "s", c->core_warps, c->core_warp_width,
+              c->clocks_core);
+    lw_printf(out, "  %-24s %14s  %.3f us\n", "cycles", grouped(t->gpu[TIM_GPU_cycles], text),
+              (double)t->gpu[TIM_GPU_cycles] / c->clocks_core);
+    for (unsigned i = 0; i < TIM_GPU_COUNT; i++)
+        if (i != TIM_GPU_cycles)
+            lw_printf(out, "  %-24s %14s  %s\n", tim_gpu_counters[i].name,
+                      grouped(t->gpu[i], text),
+                      *tim_gpu_counters[i].help != '\0' ? tim_gpu_counters[i].help
+                                                        : tim_gpu_counters[i].unit);
+    for (size_t i = 0; i < tim_ratio_count; i++)
+        print_ratio(&tim_ratios[i], sums, c, out);
+}
+
+static const struct tim_ratio *find_ratio(const char *name)
+{
+    for (size_t i = 0; i < tim_ratio_count; i++)
+        if (strcmp(tim_ratios[i].name, name) == 0)
+            return &tim_ratios[i];
+    return &tim_ratios[0];
+}
+
+/* Long names lose their middle: what tells instances apart stands at both ends. */
+static void print_name(const char *name, unsigned room, struct lw_sink *out)
+{
+    size_t size = strlen(name);
+
+    if (size <= room)
+        lw_printf(out, "%-*s", (int)room, name);
+    else
+        lw_printf(out, "%.*s..%s", (int)(room / 2 - 1), name, name + size - (room - room / 2 - 1));
+}
+
+enum { NAME_ROOM = 24 };
+
+static void print_kernels(const struct tim_totals *t, struct lw_sink *out)
+{
+    static const char *const columns[] = {"ipc", "thread_ipc", "occupancy", "l1_hit_rate",
+                                          "l1_mpki", "l2_hit_rate", "dram_efficiency"};
+    char text[32];
+
+    if (t->kernel_count == 0)
+        return;
+    lw_printf(out, "\nkernels%*s grid       begin      cycles   blocks     ipc  thr ipc occupancy  "
+                   "L1 hits L1 mpki  L2 hits DRAM eff\n", NAME_ROOM - 5, "");
+    for (size_t k = 0; k < t->kernel_count; k++) {
+        const struct tim_kernel_stats *s = &t->kernel[k];
+        static const int width[] = {7, 8, 9, 8, 7, 8, 8};
+
+        lw_put(out, "  ");
+        print_name(s->name, NAME_ROOM, out);
+        lw_printf(out, " %4u %11" PRIu64 " ", s->grid, s->begun);
+        if (s->ended == 0) {
+            lw_put(out, "    running\n");
+            continue;
+        }
+        lw_printf(out, "%11" PRIu64 " %8" PRIu64, s->ended - s->begun, s->blocks);
+        for (unsigned i = 0; i < LW_COUNT_OF(columns); i++) {
+            const struct tim_ratio *r = find_ratio(columns[i]);
+
+            lw_printf(out, " %*s", width[i], ratio_text(r, r->value(&s->sums, t->config), text));
+        }
+        lw_put(out, "\n");
+    }
+    lw_put(out, "  (kernels that run together count each other in the ratios)\n");
+}
+
+static void print_causes(const struct tim_totals *t, const struct tim_sums *sums,
+                         struct lw_sink *out)
+{
+    const struct tim_config *c = t->config;
+    uint64_t slots = 0;
+    char text[32];
+
+    for (unsigned i = 0; i < TIM_CAUSE_COUNT; i++)
+        slots += sums->cause[i];
+    if (slots == 0)
+        return;
+    lw_printf(out, "\nissue slots: %s, %u scheduler%s of %u in a cycle, %u core%s\n",
+              grouped(slots, text), c->issue_schedulers, c->issue_schedulers == 1 ? "" : "s",
+              c->issue_width, c->core_count, c->core_count == 1 ? "" : "s");
+    for (unsigned i = 0; i < TIM_CAUSE_COUNT; i++)
+        if (sums->cause[i] != 0)
+            lw_printf(out, "  %-24s %14s  %5.1f %%  %s\n", tim_cause_name((enum tim_cause)i),
+                      grouped(sums->cause[i], text), 100 * (double)sums->cause[i] / (double)slots,
+                      tim_cause_sentence((enum tim_cause)i));
+}
+
+static void add_histogram(struct tim_histogram *to, const struct tim_histogram *from)
+{
+    for (unsigned i = 0; i < TIM_BUCKETS; i++)
+        to->bucket[i] += from->bucket[i];
+    to->count += from->count;
+    to->sum += from->sum;
+    if (from->most > to->most)
+        to->most = from->most;
+}
+
+static void print_histogram(const char *title, const struct tim_histogram *h, struct lw_sink *out)
+{
+    static const char bar[] = "########################################";
+    char count[32];
+
+    if (h->count == 0)
+        return;
+    lw_printf(out, "\n%s: %s, mean %.1f, most %" PRIu64 "\n", title, grouped(h->count, count),
+              (double)h->sum / (double)h->count, h->most);
+    for (unsigned b = 0; b < TIM_BUCKETS; b++) {
+        uint64_t low = b == 0 ? 0 : UINT64_C(1) << (b - 1), high = b == 0 ? 0 : 2 * low - 1;
+        double share = (double)h->bucket[b] / (double)h->count;
+        char range[48];
+
+        if (h->bucket[b] == 0)
+            continue;
+        if (b == TIM_BUCKETS - 1)
+            snprintf(range, sizeof range, "%" PRIu64 " and more", low);
+        else if (low == high)
+            snprintf(range, sizeof range, "%" PRIu64, low);
+        else
+            snprintf(range, sizeof range, "%" PRIu64 "-%" PRIu64, low, high);
+        lw_printf(out, "  %-24s %14s  %5.1f %%%s%.*s\n", range, grouped(h->bucket[b], count),
+                  100 * share, share * 40 >= 0.5 ? "  " : "", (int)(share * 40 + 0.5), bar);
+    }
+}
+
+static void print_counters(const char *title, const struct tim_counter *rows, unsigned count,
+                           const uint64_t *sum, struct lw_sink *out)
+{
+    bool titled = false;
+    char text[32];
+
+    for (unsigned i = 0; i < count; i++) {
+        if (sum[i] == 0)
+            continue;
+        if (!titled)
+            lw_printf(out, "\n%s\n", title);
+        titled = true;
+        lw_printf(out, "  %-24s %14s  %s%s%s\n", rows[i].name, grouped(sum[i], text),
+                  rows[i].unit, *rows[i].unit != '\0' && *rows[i].help != '\0' ? ", " : "",
+                  rows[i].help);
+    }
+}
+
+/* The slices or channels that have most and least: is the load even? */
+static void print_spread(const char *what, const uint64_t *const *counts, unsigned count,
+                         unsigned a, unsigned b, struct lw_sink *out)
+{
+    uint64_t least = UINT64_MAX, most = 0;
+    unsigned at_least = 0, at_most = 0;
+    char low[32], high[32];
+
+    if (count < 2)
+        return;
+    for (unsigned i = 0; i < count; i++) {
+        uint64_t n = counts[i][a] + counts[i][b];
+
+        if (n < least)
+            least = n, at_least = i;
+        if (n > most)
+            most = n, at_most = i;
+    }
+    lw_printf(out, "  of the %s, %u has most (%s) and %u least (%s)\n", what, at_most,
+              grouped(most, high), at_least, grouped(least, low));
+}
+
+void tim_totals_print(const struct tim_totals *totals, struct lw_sink *out)
+{
+    const struct tim_config *c = totals->config;
+    struct tim_histogram latency = {0}, accesses = {0}, passes = {0};
+    struct tim_sums sums;
+
+    tim_sums_take(totals, &sums);
+    print_gpu(totals, &sums, out);
+    print_kernels(totals, out);
+    print_causes(totals, &sums, out);
+    print_counters("schedulers, summed", tim_sched_counters, TIM_SCHED_COUNT, sums.sched, out);
+    print_counters("cores, summed", tim_core_counters, TIM_CORE_COUNT, sums.core, out);
+    print_counters("L2 slices, summed", tim_slice_counters, TIM_SLICE_COUNT, sums.slice, out);
+    if (sums.slice[TIM_SLICE_reads] + sums.slice[TIM_SLICE_writes] != 0)
+        print_spread("slices", totals->slice, c->l2_slices, TIM_SLICE_reads, TIM_SLICE_writes, out);
+    print_counters("DRAM channels, summed", tim_channel_counters, TIM_CHANNEL_COUNT, sums.channel,
+                   out);
+    if (sums.channel[TIM_CHANNEL_reads] + sums.channel[TIM_CHANNEL_writes] != 0)
+        print_spread("channels", totals->channel, c->dram_channels, TIM_CHANNEL_reads,
+                     TIM_CHANNEL_writes, out);
+    for (unsigned i = 0; i < c->core_count; i++) {
+        add_histogram(&latency, &totals->core[i].load_latency);
+        add_histogram(&accesses, &totals->core[i].accesses_a_load);
+        add_histogram(&passes, &totals->core[i].shared_passes);
+    }
+    print_histogram("latency of loads, in cycles", &latency, out);
+    print_histogram("accesses of a load", &accesses, out);
+    print_histogram("passes over shared memory", &passes, out);
+}

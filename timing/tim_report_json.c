@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What was counted, as JSON: every counter by scope, and what it counts. */
+#include "timing/tim_priv.h"
+
+#include <inttypes.h>
+#include <math.h>
+
+/* Names are identifiers of programs, keys and rows: quotes, backslashes and controls are all that
+ * could end a string early. */
+static void put_string(struct lw_sink *out, const char *text)
+{
+    lw_put(out, "\"");
+    for (const unsigned char *p = (const unsigned char *)text; *p != '\0'; p++) {
+        if (*p < 0x20 || *p == '"' || *p == '\\' || *p >= 0x7f)
+            lw_printf(out, "\\u%04x", *p);
+        else
+            lw_printf(out, "%c", *p);
+    }
+    lw_put(out, "\"");
+}
+
+/* "name": value, ... */
+static void put_counts(struct lw_sink *out, const struct tim_counter *rows, unsigned count,
+                       const uint64_t *value)
+{
+    for (unsigned i = 0; i < count; i++)
+        lw_printf(out, "%s\"%s\": %" PRIu64, i != 0 ? ", " : "", rows[i].name, value[i]);
+}
+
+static void put_causes(struct lw_sink *out, const uint64_t *cause)
+{
+    lw_put(out, "{");
+    for (unsigned i = 0; i < TIM_CAUSE_COUNT; i++)
+        lw_printf(out, "%s\"%s\": %" PRIu64, i != 0 ? ", " : "",
+                  tim_cause_name((enum tim_cause)i), cause[i]);
+    lw_put(out, "}");
+}
+
+static void put_ratios(struct lw_sink *out, const struct tim_sums *sums,
+                       const struct tim_config *config)
+{
+    lw_put(out, "{");
+    for (size_t i = 0; i < tim_ratio_count; i++) {
+        double value = tim_ratios[i].value(sums, config);
+
+        lw_printf(out, "%s\"%s\": ", i != 0 ? ", " : "", tim_ratios[i].name);
+        if (isfinite(value))
+            lw_printf(out, "%.9g", value);
+        else
+            lw_put(out, "null");
+    }
+    lw_put(out, "}");
+}
+
+static void put_histogram(struct lw_sink *out, const char *name, const struct tim_histogram *h)
+{
+    unsigned last = TIM_BUCKETS;
+
+    while (last > 0 && h->bucket[last - 1] == 0)
+        last--;
+    lw_printf(out, "\"%s\": {\"count\": %" PRIu64 ", \"sum\": %" PRIu64 ", \"most\": %" PRIu64
+                   ", \"buckets\": [", name, h->count, h->sum, h->most);
+    for (unsigned i = 0; i < last; i++)
+        lw_printf(out, "%s%" PRIu64, i != 0 ? ", " : "", h->bucket[i]);
+    lw_put(out, "]}");
+}
+
+/* Sums of all scopes; a member of the kernels and of the samples. */
+static void put_sums(struct lw_sink *out, const struct tim_sums *sums)
+{
+    lw_put(out, "{\"gpu\": {");
+    put_counts(out, tim_gpu_counters, TIM_GPU_COUNT, sums->gpu);
+    lw_put(out, "}, \"schedulers\": {");
+    put_counts(out, tim_sched_counters, TIM_SCHED_COUNT, sums->sched);
+    lw_put(out, "}, \"causes\": ");
+    put_causes(out, sums->cause);
+    lw_put(out, ", \"cores\": {");
+    put_counts(out, tim_core_counters, TIM_CORE_COUNT, sums->core);
+    lw_put(out, "}, \"slices\": {");
+    put_counts(out, tim_slice_counters, TIM_SLICE_COUNT, sums->slice);
+    lw_put(out, "}, \"channels\": {");
+    put_counts(out, tim_channel_counters, TIM_CHANNEL_COUNT, sums->channel);
+    lw_put(out, "}}");
+}
+
+static void put_meaning(struct lw_sink *out, const char *name, const char *unit, const char *help,
+                        bool first)
+{
+    lw_printf(out, "%s\n      \"%s\": {\"unit\": ", first ? "" : ",", name);
+    put_string(out, unit);
+    lw_put(out, ", \"help\": ");
+    put_string(out, help);
+    lw_put(out, "}");
+}
+
+static void put_meanings(struct lw_sink *out)
+{
+    static const struct {
+        const char *scope;
+        const struct tim_counter *rows;
+        unsigned count;
+    } scopes[] = {
+        {"gpu", tim_gpu_counters, TIM_GPU_COUNT},
+        {"schedulers", tim_sched_counters, TIM_SCHED_COUNT},
+        {"cores", tim_core_counters, TIM_CORE_COUNT},
+        {"slices", tim_slice_counters, TIM_SLICE_COUNT},
+        {"channels", tim_channel_counters, TIM_CHANNEL_COUNT},
+    };
+
+    lw_put(out, ",\n  \"units\": {");
+    for (unsigned s = 0; s < LW_COUNT_OF(scopes); s++) {
+        lw_printf(out, "\n    \"%s\": {", scopes[s].scope);
+        for (unsigned i = 0; i < scopes[s].count; i++)
+            put_meaning(out, scopes[s].rows[i].name, scopes[s].rows[i].unit,
+                        scopes[s].rows[i].help, i == 0);
+        lw_put(out, "},");
+    }
+    lw_put(out, "\n    \"causes\": {");
+    for (unsigned i = 0; i < TIM_CAUSE_COUNT; i++)
+        put_meaning(out, tim_cause_name((enum tim_cause)i), "issue slots",
+                    tim_cause_sentence((enum tim_cause)i), i == 0);
+    lw_put(out, "},\n    \"ratios\": {");
+    for (size_t i = 0; i < tim_ratio_count; i++)
+        put_meaning(out, tim_ratios[i].name, tim_ratios[i].share ? "of 1" : tim_ratios[i].unit,
+                    tim_ratios[i].help, i == 0);
+    lw_put(out, "}}");
+}
+
+static void put_core(struct lw_sink *out, const struct tim_core_stats *core,
+                     const struct tim_config *config)
+{
+    lw_put(out, "{");
+    put_counts(out, tim_core_counters, TIM_CORE_COUNT, core->count);
+    lw_put(out, ", \"histograms\": {");
+    put_histogram(out, "load_latency", &core->load_latency);
+    lw_put(out, ", ");
+    put_histogram(out, "accesses_a_load", &core->accesses_a_load);
+    lw_put(out, ", ");
+    put_histogram(out, "shared_passes", &core->shared_passes);
+    lw_put(out, "}, \"schedulers\": [");
+    for (unsigned s = 0; s < config->issue_schedulers; s++) {
+        lw_printf(out, "%s{", s != 0 ? ", " : "");
+        put_counts(out, tim_sched_counters, TIM_SCHED_COUNT, core->sched[s].count);
+        lw_put(out, ", \"causes\": [");
+        for (unsigned slot = 0; slot < config->issue_width; slot++) {
+            lw_put(out, slot != 0 ? ", " : "");
+            put_causes(out, core->sched[s].cause[slot]);
+        }
+        lw_put(out, "]}");
+    }
+    lw_put(out, "]}");
+}
+
+void tim_totals_json(const struct tim_totals *totals, struct lw_sink *out)
+{
+    const struct tim_config *c = totals->config;
+    struct tim_sums sums;
+
+    tim_sums_take(totals, &sums);
+    lw_put(out, "{\n  \"machine\": ");
+    put_string(out, c->name);
+    lw_printf(out, ",\n  \"cycles\": %" PRIu64 ",\n  \"seconds\": %.9g",
+              totals->gpu[TIM_GPU_cycles],
+              (double)totals->gpu[TIM_GPU_cycles] / c->clocks_core * 1e-6);
+    lw_printf(out, ",\n  \"counts_hash\": \"%016" PRIx64 "\"", tim_totals_hash(totals));
+    lw_put(out, ",\n  \"ratios\": ");
+    put_ratios(out, &sums, c);
+    lw_put(out, ",\n  \"sums\": ");
+    put_sums(out, &sums);
+    lw_put(out, ",\n  \"kernels\": [");
+    for (size_t i = 0; i < totals->kernel_count; i++) {
+        const struct tim_kernel_stats *k = &totals->kernel[i];
+
+        lw_printf(out, "%s\n    {\"name\": ", i != 0 ? "," : "");
+        put_string(out, k->name);
+        lw_printf(out, ", \"grid\": %u, \"queued\": %" PRIu64 ", \"begun\": %" PRIu64, k->grid,
+                  k->queued, k->begun);
+        if (k->ended != 0)
+            lw_printf(out, ", \"ended\": %" PRIu64 ", \"cycles\": %" PRIu64, k->ended,
+                      k->ended - k->begun);
+        else
+            lw_put(out, ", \"ended\": null, \"cycles\": null");
+        lw_printf(out, ", \"blocks\": %" PRIu64 ", \"warp_instructions\": %" PRIu64
+                       ", \"thread_instructions\": %" PRIu64, k->blocks, k->warp_instructions,
+                  k->thread_instructions);
+        if (k->ended != 0) {
+            lw_put(out, ", \"ratios\": ");
+            put_ratios(out, &k->sums, c);
+            lw_put(out, ", \"sums\": ");
+            put_sums(out, &k->sums);
+        }
+        lw_put(out, "}");
+    }
+    lw_put(out, "\n  ],\n  \"cores\": [");
+    for (unsigned i = 0; i < c->core_count; i++) {
+        lw_put(out, i != 0 ? ",\n    " : "\n    ");
+        put_core(out, &totals->core[i], c);
+    }
+    lw_put(out, "\n  ],\n  \"slices\": [");
+    for (unsigned i = 0; i < c->l2_slices; i++) {
+        lw_put(out, i != 0 ? ",\n    {" : "\n    {");
+        put_counts(out, tim_slice_counters, TIM_SLICE_COUNT, totals->slice[i]);
+        lw_put(out, "}");
+    }
+    lw_put(out, "\n  ],\n  \"channels\": [");
+    for (unsigned i = 0; i < c->dram_channels; i++) {
+        lw_put(out, i != 0 ? ",\n    {" : "\n    {");
+        put_counts(out, tim_channel_counters, TIM_CHANNEL_COUNT, totals->channel[i]);
+        lw_put(out, "}");
+    }
+    lw_printf(out, "\n  ],\n  \"sample_cycles\": %" PRIu64 ",\n  \"samples\": [",
+              totals->sample_cycles);
+    for (size_t i = 0; i < totals->sample_count; i++) {
+        const struct tim_sample *s = &totals->sample[i];
+        struct tim_sums interval = s->sums;
+
+        if (i != 0)
+            tim_sums_subtract(&interval, &totals->sample[i - 1].sums);
+        lw_printf(out, "%s\n    {\"cycle\": %" PRIu64 ", \"ratios\": ", i != 0 ? "," : "",
+                  s->cycle);
+        put_ratios(out, &interval, c);
+        lw_put(out, ", \"sums\": ");
+        put_sums(out, &interval);
+        lw_put(out, "}");
+    }
+    lw_put(out, "\n  ]");
+    put_meanings(out);
+    lw_put(out, ",\n  \"config\": ");
+    tim_config_json(c, out);
+    lw_put(out, "\n}");
+}

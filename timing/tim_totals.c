@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Counters by name, their sums over the GPU, samples in time, and the ratios made of them. */
+#include "timing/tim_priv.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* ---- names --------------------------------------------------------------------------- */
+
+#define ROW(name, unit, help) {#name, unit, help},
+const struct tim_counter tim_gpu_counters[TIM_GPU_COUNT] = {
+#define GPU ROW
+#include "timing/stats.def"
+};
+const struct tim_counter tim_core_counters[TIM_CORE_COUNT] = {
+#define CORE ROW
+#include "timing/stats.def"
+};
+const struct tim_counter tim_sched_counters[TIM_SCHED_COUNT] = {
+#define SCHED ROW
+#include "timing/stats.def"
+};
+const struct tim_counter tim_slice_counters[TIM_SLICE_COUNT] = {
+#define SLICE ROW
+#include "timing/stats.def"
+};
+const struct tim_counter tim_channel_counters[TIM_CHANNEL_COUNT] = {
+#define CHANNEL ROW
+#include "timing/stats.def"
+};
+#undef ROW
+
+static const struct {
+    const char *name, *sentence;
+} causes[TIM_CAUSE_COUNT] = {
+#define CAUSE(id, name, sentence) {name, sentence},
+#include "timing/causes.def"
+};
+
+const char *tim_cause_name(enum tim_cause cause)
+{
+    return (unsigned)cause < TIM_CAUSE_COUNT ? causes[cause].name : "?";
+}
+
+const char *tim_cause_sentence(enum tim_cause cause)
+{
+    return (unsigned)cause < TIM_CAUSE_COUNT ? causes[cause].sentence : "?";
+}
+
+/* ---- sums ------------------------------------------------------------------------------- */
+
+static void add(uint64_t *to, const uint64_t *from, unsigned count)
+{
+    for (unsigned i = 0; i < count; i++)
+        to[i] += from[i];
+}
+
+void tim_sums_take(const struct tim_totals *totals, struct tim_sums *out)
+{
+    const struct tim_config *config = totals->config;
+
+    memset(out, 0, sizeof *out);
+    memcpy(out->gpu, totals->gpu, sizeof out->gpu);
+    for (unsigned c = 0; c < config->core_count; c++) {
+        const struct tim_core_stats *core = &totals->core[c];
+
+        add(out->core, core->count, TIM_CORE_COUNT);
+        for (unsigned s = 0; s < config->issue_schedulers; s++) {
+            add(out->sched, core->sched[s].count, TIM_SCHED_COUNT);
+            for (unsigned slot = 0; slot < config->issue_width; slot++)
+                add(out->cause, core->sched[s].cause[slot], TIM_CAUSE_COUNT);
+        }
+    }
+    for (unsigned i = 0; i < config->l2_slices; i++)
+        add(out->slice, totals->slice[i], TIM_SLICE_COUNT);
+    for (unsigned i = 0; i < config->dram_channels; i++)
+        add(out->channel, totals->channel[i], TIM_CHANNEL_COUNT);
+}
+
+void tim_sums_subtract(struct tim_sums *sums, const struct tim_sums *from)
+{
+    uint64_t *a = (uint64_t *)(void *)sums;
+    const uint64_t *b = (const uint64_t *)(const void *)from;
+
+    /* The struct is arrays of counters, and nothing else. */
+    _Static_assert(sizeof *sums == sizeof(uint64_t) *
+                       (TIM_GPU_COUNT + TIM_CORE_COUNT + TIM_SCHED_COUNT + TIM_CAUSE_COUNT +
+                        TIM_SLICE_COUNT + TIM_CHANNEL_COUNT), "tim_sums has padding");
+    for (size_t i = 0; i < sizeof *sums / sizeof *a; i++)
+        a[i] -= b[i];
+}
+
+void tim_samples_add(struct tim_samples *samples, uint64_t cycle,
+                     const struct tim_totals *totals)
+{
+    struct tim_sample *s;
+
+    if (samples->full ||
+        !lw_grow(&samples->sample, &samples->capacity, samples->count + 1, sizeof *s)) {
+        samples->full = true; /* the report is shorter; the run goes on */
+        samples->every = 0;
+        return;
+    }
+    s = &samples->sample[samples->count++];
+    s->cycle = cycle;
+    tim_sums_take(totals, &s->sums);
+}
+
+void tim_samples_fini(struct tim_samples *samples)
+{
+    free(samples->sample);
+    *samples = (struct tim_samples){0};
+}
+
+/* ---- one number for all of them -------------------------------------------------------------- */
+
+static void hash_counts(struct lw_hash *hash, const uint64_t *count, unsigned n)
+{
+    for (unsigned i = 0; i < n; i++)
+        lw_hash_u64(hash, count[i]);
+}
+
+static void hash_histogram(struct lw_hash *hash, const struct tim_histogram *h)
+{
+    hash_counts(hash, h->bucket, TIM_BUCKETS);
+    lw_hash_u64(hash, h->count);
+    lw_hash_u64(hash, h->sum);
+    lw_hash_u64(hash, h->most);
+}
+
+uint64_t tim_totals_hash(const struct tim_totals *totals)
+{
+    const struct tim_config *config = totals->config;
+    struct lw_hash hash;
+
+    lw_hash_init(&hash);
+    hash_counts(&hash, totals->gpu, TIM_GPU_COUNT);
+    for (unsigned c = 0; c < config->core_count; c++) {
+        const struct tim_core_stats *core = &totals->core[c];
+
+        hash_counts(&hash, core->count, TIM_CORE_COUNT);
+        for (unsigned s = 0; s < config->issue_schedulers; s++) {
+            hash_counts(&hash, core->sched[s].count, TIM_SCHED_COUNT);
+            for (unsigned slot = 0; slot < config->issue_width; slot++)
+                hash_counts(&hash, core->sched[s].cause[slot], TIM_CAUSE_COUNT);
+        }
+        hash_histogram(&hash, &core->load_latency);
+        hash_histogram(&hash, &core->accesses_a_load);
+        hash_histogram(&hash, &core->shared_passes);
+    }
+    for (unsigned i = 0; i < config->l2_slices; i++)
+        hash_counts(&hash, totals->slice[i], TIM_SLICE_COUNT);
+    for (unsigned i = 0; i < config->dram_channels; i++)
+        hash_counts(&hash, totals->channel[i], TIM_CHANNEL_COUNT);
+    for (size_t i = 0; i < totals->kernel_count; i++) {
+        const struct tim_kernel_stats *k = &totals->kernel[i];
+
+        lw_hash_u64(&hash, k->grid);
+        lw_hash_u64(&hash, k->queued);
+        lw_hash_u64(&hash, k->begun);
+        lw_hash_u64(&hash, k->ended);
+        lw_hash_u64(&hash, k->blocks);
+        lw_hash_u64(&hash, k->warp_instructions);
+        lw_hash_u64(&hash, k->thread_instructions);
+    }
+    return lw_hash_value(&hash);
+}
+
+/* ---- ratios ---------------------------------------------------------------------------------------- */
+
+static double over(double a, double b)
+{
+    return b != 0 ? a / b : NAN;
+}
+
+static double cycles(const struct tim_sums *s)
+{
+    return (double)s->gpu[TIM_GPU_cycles];
+}
+
+#define CORE_OF(name) ((double)s->core[TIM_CORE_##name])
+#define SCHED_OF(name) ((double)s->sched[TIM_SCHED_##name])
+#define SLICE_OF(name) ((double)s->slice[TIM_SLICE_##name])
+#define CHANNEL_OF(name) ((double)s->channel[TIM_CHANNEL_##name])
+
+#define RATIO(name, expression)                                                             \
+    static double name(const struct tim_sums *s, const struct tim_config *c)                \
+    {                                                                                       \
+        (void)c;                                                                            \
+        return expression;                                                                  \
+    }
+/* clang-format off */
+RATIO(ipc, over(SCHED_OF(instructions), cycles(s)))
+RATIO(thread_ipc, over(SCHED_OF(thread_instructions), cycles(s)))
+RATIO(simd_efficiency, over(SCHED_OF(thread_instructions), SCHED_OF(instructions) * c->core_warp_width))
+RATIO(occupancy, over(CORE_OF(warp_cycles), CORE_OF(active_cycles) * c->core_warps))
+RATIO(cores_active, over(CORE_OF(active_cycles), cycles(s) * c->core_count))
+RATIO(slots_issued, over((double)s->cause[TIM_CAUSE_ISSUED],
+                         cycles(s) * c->core_count * c->issue_schedulers * c->issue_width))
+RATIO(fetch_hit_rate, over(CORE_OF(fetches) - CORE_OF(fetch_misses), CORE_OF(fetches)))
+RATIO(bank_conflicts, over(CORE_OF(bank_conflicts), SCHED_OF(instructions)))
+RATIO(collect_cycles, over(CORE_OF(collect_cycles), SCHED_OF(instructions)))
+RATIO(shared_passes, over(CORE_OF(shared_passes), CORE_OF(shared_accesses)))
+RATIO(accesses_an_instruction, over(CORE_OF(accesses),
+      CORE_OF(global_loads) + CORE_OF(global_stores) + CORE_OF(global_atomics) + CORE_OF(local_accesses)))
+RATIO(lanes_an_access, over(CORE_OF(access_lanes), CORE_OF(accesses)))
+RATIO(coalescing_rate, over(CORE_OF(access_lanes), CORE_OF(requests)))
+RATIO(sectors_an_access, over(CORE_OF(sectors), CORE_OF(accesses)))
+RATIO(l1_hit_rate, over(CORE_OF(l1_hits), CORE_OF(l1_hits) + CORE_OF(l1_misses) + CORE_OF(l1_merges)))
+RATIO(l1_mpki, over(1000 * CORE_OF(l1_misses), SCHED_OF(thread_instructions)))
+RATIO(constant_hit_rate, over(CORE_OF(constant_hits), CORE_OF(constant_hits) + CORE_OF(constant_misses)))
+RATIO(texture_hit_rate, over(CORE_OF(texture_hits), CORE_OF(texture_hits) + CORE_OF(texture_misses)))
+RATIO(load_latency, over(CORE_OF(load_latency), CORE_OF(loads_done)))
+RATIO(l2_hit_rate, over(SLICE_OF(hits), SLICE_OF(hits) + SLICE_OF(misses) + SLICE_OF(merges)))
+RATIO(l2_mpki, over(1000 * SLICE_OF(misses), SCHED_OF(thread_instructions)))
+RATIO(l2_queue, over(SLICE_OF(queue_cycles), cycles(s) * c->clocks_l2 / c->clocks_core * c->l2_slices))
+RATIO(dram_bandwidth, over((CHANNEL_OF(reads) + CHANNEL_OF(writes)) * c->dram_burst_bytes * c->clocks_core,
+                           cycles(s) * 1000))
+RATIO(dram_utilisation, over(CHANNEL_OF(busy_cycles),
+                             cycles(s) * c->clocks_dram / c->clocks_core * c->dram_channels))
+RATIO(dram_efficiency, over(CHANNEL_OF(busy_cycles), CHANNEL_OF(active_cycles)))
+RATIO(dram_row_hit_rate, over(CHANNEL_OF(row_hits), CHANNEL_OF(reads) + CHANNEL_OF(writes)))
+RATIO(dram_queue, over(CHANNEL_OF(queue_cycles), CHANNEL_OF(active_cycles)))
+
+const struct tim_ratio tim_ratios[] = {
+#define ROW(name, share, unit, help) {#name, unit, help, share, name},
+ROW(ipc, false, "warp instructions a cycle", "of the whole GPU; replays not counted")
+ROW(thread_ipc, false, "thread instructions a cycle", "(lanes of the issued splits, before guards)")
+ROW(simd_efficiency, true, "", "lanes of the issued splits, of the warp width")
+ROW(occupancy, true, "", "live warps, of core.warps, on cores with a block")
+ROW(cores_active, true, "", "cores with a block resident")
+ROW(slots_issued, true, "", "issue slots that issued")
+ROW(fetch_hit_rate, true, "", "of the instruction caches")
+ROW(bank_conflicts, false, "operand cycles", "that an instruction waits for register banks")
+ROW(collect_cycles, false, "cycles", "of an instruction in its collector")
+ROW(shared_passes, false, "passes", "of an instruction over the banks of shared memory; 1: no conflict")
+ROW(accesses_an_instruction, false, "accesses", "of a global or local memory instruction; 1: coalesced")
+ROW(lanes_an_access, false, "lane operations", "that one access serves")
+ROW(coalescing_rate, false, "lane operations", "of memory instructions for each packet that leaves a core")
+ROW(sectors_an_access, false, "32-byte sectors", "that one access touches")
+ROW(l1_hit_rate, true, "", "loads; one that waits for a line under way is no hit")
+ROW(l1_mpki, false, "misses", "of L1 in a thousand thread instructions")
+ROW(constant_hit_rate, true, "", "of the constant caches")
+ROW(texture_hit_rate, true, "", "of the texture caches")
+ROW(load_latency, false, "cycles", "of a load, from issue to the last result, on average")
+ROW(l2_hit_rate, true, "", "reads; one that waits for a line under way is no hit")
+ROW(l2_mpki, false, "misses", "of L2 in a thousand thread instructions")
+ROW(l2_queue, false, "requests", "at the input of a slice, on average")
+ROW(dram_bandwidth, false, "GB/s", "of bursts read and written")
+ROW(dram_utilisation, true, "", "of the data buses, of all cycles")
+ROW(dram_efficiency, true, "", "of the data buses, of the cycles with a request waiting")
+ROW(dram_row_hit_rate, true, "", "column accesses that found their row open")
+ROW(dram_queue, false, "requests", "before a controller, when there are any")
+#undef ROW
+};
+/* clang-format on */
+const size_t tim_ratio_count = LW_COUNT_OF(tim_ratios);

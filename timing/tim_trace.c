@@ -1,0 +1,337 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What happened in a window of cycles, in the trace-event format that Perfetto and Chrome read:
+ * a process for each core with a track for each warp slot (spans: what the warp issues, or why it
+ * does not), one for each block slot and the requests that are under way; a process for the L2
+ * slices and one for the DRAM channels; flows follow a request from its warp through them and
+ * back. A microsecond there is a cycle here.
+ */
+#include "timing/tim_priv.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+enum {
+    MAX_EVENTS = 1 << 22, /* some 300 MB; what comes behind is counted */
+    BLOCK_TRACK = 1000,   /* behind the warps */
+    SLICE_PROCESS = 100000,
+    CHANNEL_PROCESS,
+    MAX_WARPS = 256, MAX_BLOCKS = 64 /* as keys.def allows */
+};
+
+enum event_kind { STATE, BLOCK, PACKET };
+
+struct event {
+    uint64_t at, end;
+    uint64_t a, b;       /* STATE: pc, lanes; BLOCK: block; PACKET: line, sent */
+    uint32_t id;         /* BLOCK: grid; PACKET: the packet's */
+    uint32_t place;      /* core, slice, channel */
+    uint16_t track;      /* warp or block slot */
+    uint16_t op;         /* STATE: of the instruction */
+    uint16_t core;       /* PACKET */
+    uint8_t kind, cause; /* cause: or the packet's stage */
+    uint8_t packet_kind;
+};
+
+/* What a warp slot or a block slot is in. */
+struct open_span {
+    struct event event;
+    bool open;
+};
+
+struct tim_trace {
+    const struct tim_config *config;
+    uint64_t from, to;
+    struct event *event;
+    size_t count, capacity;
+    uint64_t dropped;
+    struct open_span *warp, *block; /* [core][slot] */
+};
+
+struct tim_trace *tim_trace_create(const struct tim_config *config, uint64_t from, uint64_t to)
+{
+    struct tim_trace *trace = calloc(1, sizeof *trace);
+
+    if (trace == NULL)
+        return NULL;
+    trace->config = config;
+    trace->from = from;
+    trace->to = to;
+    trace->warp = calloc((size_t)config->core_count * MAX_WARPS, sizeof *trace->warp);
+    trace->block = calloc((size_t)config->core_count * MAX_BLOCKS, sizeof *trace->block);
+    if (trace->warp == NULL || trace->block == NULL) {
+        tim_trace_destroy(trace);
+        return NULL;
+    }
+    return trace;
+}
+
+void tim_trace_destroy(struct tim_trace *trace)
+{
+    if (trace == NULL)
+        return;
+    free(trace->event);
+    free(trace->warp);
+    free(trace->block);
+    free(trace);
+}
+
+bool tim_trace_wants(const struct tim_trace *trace, uint64_t now)
+{
+    return trace != NULL && now >= trace->from && now < trace->to;
+}
+
+static void keep(struct tim_trace *trace, const struct event *event)
+{
+    if (trace->count == MAX_EVENTS ||
+        !lw_grow(&trace->event, &trace->capacity, trace->count + 1, sizeof *event)) {
+        trace->dropped++;
+        return;
+    }
+    trace->event[trace->count++] = *event;
+}
+
+static void close_span(struct tim_trace *trace, struct open_span *span, uint64_t now)
+{
+    if (!span->open)
+        return;
+    span->open = false;
+    span->event.end = now < trace->to ? now : trace->to;
+    if (span->event.cause == TIM_CAUSE_ISSUED && span->event.kind == STATE)
+        span->event.end = span->event.at + 1; /* an issue is one cycle */
+    if (span->event.end > span->event.at)
+        keep(trace, &span->event);
+}
+
+void tim_trace_warp(struct tim_trace *trace, uint64_t now, unsigned core, unsigned warp,
+                    enum tim_cause cause, const struct isa_insn *insn, uint64_t pc,
+                    uint64_t lanes)
+{
+    struct open_span *span;
+    uint16_t op = insn != NULL ? (uint16_t)insn->op : 0;
+
+    if (trace == NULL || core >= trace->config->core_count || warp >= MAX_WARPS)
+        return;
+    span = &trace->warp[(size_t)core * MAX_WARPS + warp];
+    if (span->open && cause != TIM_CAUSE_ISSUED && span->event.cause == cause &&
+        span->event.a == pc && span->event.op == op)
+        return;
+    close_span(trace, span, now);
+    if (cause == TIM_CAUSE_EMPTY || now >= trace->to ||
+        (cause == TIM_CAUSE_ISSUED && now < trace->from))
+        return;
+    *span = (struct open_span){
+        .open = true,
+        /* One that began before the window is shown from its first cycle. */
+        .event = {.at = now < trace->from ? trace->from : now, .a = pc, .b = lanes, .place = core, .track = (uint16_t)warp, .op = op,
+                  .kind = STATE, .cause = (uint8_t)cause},
+    };
+}
+
+void tim_trace_block(struct tim_trace *trace, uint64_t now, unsigned core, unsigned slot,
+                     uint32_t grid, uint64_t block, bool begins)
+{
+    struct open_span *span;
+
+    if (trace == NULL || core >= trace->config->core_count || slot >= MAX_BLOCKS)
+        return;
+    span = &trace->block[(size_t)core * MAX_BLOCKS + slot];
+    close_span(trace, span, now);
+    if (begins && now < trace->to) /* one that began before is shown from the window's start */
+        *span = (struct open_span){
+            .open = true,
+            .event = {.at = now < trace->from ? trace->from : now, .a = block, .id = grid,
+                      .place = core, .track = (uint16_t)slot, .kind = BLOCK},
+        };
+}
+
+void tim_trace_packet(struct tim_trace *trace, uint64_t now, enum tim_trace_stage stage,
+                      unsigned place, const struct tim_packet *packet, unsigned cycles)
+{
+    if (!tim_trace_wants(trace, now) || packet->sent < trace->from)
+        return;
+    keep(trace, &(struct event){.at = now,
+                                .end = now + (cycles != 0 ? cycles : 1),
+                                .a = packet->line,
+                                .b = packet->sent,
+                                .id = packet->id,
+                                .place = place,
+                                .core = packet->core,
+                                .track = packet->warp,
+                                .kind = PACKET,
+                                .cause = (uint8_t)stage,
+                                .packet_kind = packet->kind});
+}
+
+/* ---- as JSON -------------------------------------------------------------------------------- */
+
+/* Colours of Chrome's viewer; Perfetto takes its own by name. */
+static const char *colour(enum tim_cause cause)
+{
+    switch (cause) {
+    case TIM_CAUSE_ISSUED: return "thread_state_running";
+    case TIM_CAUSE_PICKED:
+    case TIM_CAUSE_SECOND: return "thread_state_runnable";
+    case TIM_CAUSE_LOAD:
+    case TIM_CAUSE_CONSTANT: return "terrible";
+    case TIM_CAUSE_LSU:
+    case TIM_CAUSE_FENCE: return "bad";
+    case TIM_CAUSE_BARRIER:
+    case TIM_CAUSE_LAUNCH:
+    case TIM_CAUSE_SLEEP: return "thread_state_uninterruptible";
+    case TIM_CAUSE_ENDED:
+    case TIM_CAUSE_EMPTY: return "grey";
+    case TIM_CAUSE_FETCH: return "yellow";
+    default: return "thread_state_iowait";
+    }
+}
+
+static const char *packet_name(unsigned kind)
+{
+    static const char *const names[] = {[TIM_PACKET_READ] = "read", [TIM_PACKET_WRITE] = "write",
+                                        [TIM_PACKET_ATOMIC] = "atomic",
+                                        [TIM_PACKET_REDUCE] = "reduce"};
+
+    return kind < LW_COUNT_OF(names) ? names[kind] : "?";
+}
+
+/* The members that all events of a place share; events are separated by commas. */
+static void begin_event(struct lw_sink *out, bool *first, const char *phase, uint64_t at,
+                        unsigned process, unsigned track)
+{
+    lw_printf(out, "%s{\"ph\": \"%s\", \"ts\": %" PRIu64 ", \"pid\": %u, \"tid\": %u",
+              *first ? "" : ",\n", phase, at, process, track);
+    *first = false;
+}
+
+static void put_state(struct lw_sink *out, const struct event *e, bool *first)
+{
+    const char *name = e->op != 0 ? isa_op_info((enum isa_op)e->op)->mnemonic : "";
+    enum tim_cause cause = (enum tim_cause)e->cause;
+
+    begin_event(out, first, "X", e->at, e->place, e->track);
+    lw_printf(out, ", \"dur\": %" PRIu64 ", \"cat\": \"%s\", \"name\": \"%s\", \"cname\": \"%s\", "
+                   "\"args\": {", e->end - e->at, cause == TIM_CAUSE_ISSUED ? "issue" : "stall",
+              cause == TIM_CAUSE_ISSUED ? name : tim_cause_name(cause), colour(cause));
+    lw_printf(out, "\"why\": \"%s\", \"instruction\": \"%s\", \"pc\": \"0x%" PRIx64
+                   "\", \"lanes\": \"0x%" PRIx64 "\"}}", tim_cause_sentence(cause), name, e->a,
+              e->b);
+}
+
+static void put_block(struct lw_sink *out, const struct event *e, bool *first)
+{
+    begin_event(out, first, "X", e->at, e->place, BLOCK_TRACK + e->track);
+    lw_printf(out, ", \"dur\": %" PRIu64 ", \"cat\": \"block\", \"name\": \"grid %u block %" PRIu64
+                   "\"}", e->end - e->at, e->id, e->a);
+}
+
+/* An arrow's end, and where it begins. */
+static void put_flow(struct lw_sink *out, const struct event *e, const char *phase,
+                     unsigned process, unsigned track, bool *first)
+{
+    begin_event(out, first, phase, e->at, process, track);
+    lw_printf(out, "%s, \"cat\": \"memory\", \"name\": \"%s\", \"id\": \"%u.%u.%" PRIu64 "\"}",
+              *phase == 'f' ? ", \"bp\": \"e\"" : "", packet_name(e->packet_kind), e->core, e->id,
+              e->b);
+}
+
+static void put_life(struct lw_sink *out, const struct event *e, const char *phase, bool *first)
+{
+    begin_event(out, first, phase, e->at, e->core, 0);
+    lw_printf(out, ", \"cat\": \"request\", \"name\": \"%s\", \"id\": \"%u.%u.%" PRIu64
+                   "\", \"args\": {\"line\": \"0x%" PRIx64 "\"}}", packet_name(e->packet_kind),
+              e->core, e->id, e->b, e->a);
+}
+
+static void put_packet(struct lw_sink *out, const struct event *e, bool *first)
+{
+    bool from_warp = e->track != 0xffff; /* else a fetch: no track to draw from */
+    unsigned process = e->cause == TIM_TRACE_SLICE ? SLICE_PROCESS : CHANNEL_PROCESS;
+
+    switch ((enum tim_trace_stage)e->cause) {
+    case TIM_TRACE_SENT:
+        put_life(out, e, "b", first);
+        if (from_warp)
+            put_flow(out, e, "s", e->core, e->track, first);
+        break;
+    case TIM_TRACE_SLICE:
+    case TIM_TRACE_DRAM:
+        begin_event(out, first, "X", e->at, process, e->place);
+        lw_printf(out, ", \"dur\": %" PRIu64 ", \"cat\": \"memory\", \"name\": \"%s\", \"args\": "
+                       "{\"line\": \"0x%" PRIx64 "\", \"core\": %u, \"sent\": %" PRIu64 "}}",
+                  e->end - e->at, packet_name(e->packet_kind), e->a, e->core, e->b);
+        if (from_warp)
+            put_flow(out, e, "t", process, e->place, first);
+        break;
+    case TIM_TRACE_REPLIED:
+        put_life(out, e, "e", first);
+        if (from_warp)
+            put_flow(out, e, "f", e->core, e->track, first);
+        break;
+    }
+}
+
+static void put_name(struct lw_sink *out, const char *what, unsigned process, unsigned track,
+                     const char *name, unsigned number, bool *first)
+{
+    begin_event(out, first, "M", 0, process, track);
+    lw_printf(out, ", \"name\": \"%s\", \"args\": {\"name\": \"%s %u\"}}", what, name, number);
+}
+
+static void put_names(struct lw_sink *out, const struct tim_config *config, bool *first)
+{
+    for (unsigned c = 0; c < config->core_count; c++) {
+        put_name(out, "process_name", c, 0, "core", c, first);
+        for (unsigned w = 0; w < config->core_warps; w++)
+            put_name(out, "thread_name", c, w, "warp slot", w, first);
+        for (unsigned b = 0; b < config->core_blocks; b++)
+            put_name(out, "thread_name", c, BLOCK_TRACK + b, "block slot", b, first);
+    }
+    begin_event(out, first, "M", 0, SLICE_PROCESS, 0);
+    lw_put(out, ", \"name\": \"process_name\", \"args\": {\"name\": \"L2\"}}");
+    for (unsigned i = 0; i < config->l2_slices; i++)
+        put_name(out, "thread_name", SLICE_PROCESS, i, "slice", i, first);
+    begin_event(out, first, "M", 0, CHANNEL_PROCESS, 0);
+    lw_put(out, ", \"name\": \"process_name\", \"args\": {\"name\": \"DRAM\"}}");
+    for (unsigned i = 0; i < config->dram_channels; i++)
+        put_name(out, "thread_name", CHANNEL_PROCESS, i, "channel", i, first);
+}
+
+static void put_event(struct lw_sink *out, const struct event *e, bool *first)
+{
+    if (e->kind == STATE)
+        put_state(out, e, first);
+    else if (e->kind == BLOCK)
+        put_block(out, e, first);
+    else
+        put_packet(out, e, first);
+}
+
+/* What is still open ends with the window here. */
+static void put_open(struct lw_sink *out, const struct tim_trace *trace,
+                     const struct open_span *span, bool *first)
+{
+    struct event event = span->event;
+
+    event.end = event.kind == STATE && event.cause == TIM_CAUSE_ISSUED ? event.at + 1 : trace->to;
+    if (span->open && event.end > event.at)
+        put_event(out, &event, first);
+}
+
+void tim_trace_json(const struct tim_trace *trace, struct lw_sink *out)
+{
+    size_t cores = trace->config->core_count;
+    bool first = true;
+
+    lw_printf(out, "{\"displayTimeUnit\": \"ns\", \"otherData\": {\"cycles\": \"%" PRIu64 " to %"
+                   PRIu64 "\", \"unit\": \"a microsecond is a cycle\", \"dropped\": \"%" PRIu64
+                   "\"},\n\"traceEvents\": [\n", trace->from, trace->to, trace->dropped);
+    put_names(out, trace->config, &first);
+    for (size_t i = 0; i < trace->count; i++)
+        put_event(out, &trace->event[i], &first);
+    for (size_t i = 0; i < cores * MAX_WARPS; i++)
+        put_open(out, trace, &trace->warp[i], &first);
+    for (size_t i = 0; i < cores * MAX_BLOCKS; i++)
+        put_open(out, trace, &trace->block[i], &first);
+    lw_put(out, "\n]}\n");
+}

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Why a warp does not issue now: the cause, and the instruction that it waits for. */
+#include "timing/tim_engine_priv.h"
+
+#include <inttypes.h>
+
+/** The instruction in flight that writes what the warp's next instruction needs; NULL: none. */
+static const struct tim_op *blocker(const struct tim_core *core, unsigned warp)
+{
+    const struct tim_warp *w = &core->warp[warp];
+    const struct tim_static *what = tim_head(w);
+
+    for (unsigned n = 0; n < core->live_count; n++) {
+        const struct tim_op *op = &core->op[core->live[n]];
+        if (op->warp != warp)
+            continue;
+        for (unsigned i = 0; i < op->what->write_count; i++) {
+            for (unsigned k = 0; k < what->read_count; k++)
+                if (what->read[k] == op->what->write[i])
+                    return op;
+            for (unsigned k = 0; k < what->write_count; k++)
+                if (what->write[k] == op->what->write[i])
+                    return op;
+        }
+    }
+    return NULL;
+}
+
+static void print_insn(const struct tim_warp *w, uint64_t pc, struct lw_sink *out)
+{
+    const struct isa_insn *insn = emu_program_insn(w->code->program, pc);
+
+    lw_printf(out, "0x%" PRIx64 ": ", pc);
+    if (insn != NULL)
+        isa_insn_print(insn, pc, NULL, NULL, out);
+}
+
+/** Where an instruction in flight is. */
+static void print_stage(const struct tim_op *op, uint64_t now, struct lw_sink *out)
+{
+    switch (op->stage) {
+    case TIM_STAGE_COLLECT:
+        lw_printf(out, "in its collector, %u operands to read", lw_popcount(op->operands));
+        break;
+    case TIM_STAGE_READY:
+        lw_put(out, "in its collector, its pipe is busy");
+        break;
+    case TIM_STAGE_PIPE:
+        lw_printf(out, "in its pipe for %" PRIu64 " more cycles", op->at > now ? op->at - now : 0);
+        break;
+    case TIM_STAGE_LSU:
+        if (op->passes != 0)
+            lw_printf(out, "in the load/store unit, %u passes over shared memory to go",
+                      op->passes);
+        else
+            lw_printf(out, "in the load/store unit, %u of %u lines asked for", op->line_next,
+                      op->line_count);
+        break;
+    case TIM_STAGE_MEMORY:
+        lw_printf(out, "waits for %u of %u lines", op->lines_pending, op->line_count);
+        break;
+    default:
+        lw_put(out, "writes its result");
+        break;
+    }
+    lw_printf(out, "; issued %" PRIu64 " cycles ago", now - op->issued);
+}
+
+bool tim_why(const struct emu_engine *engine, const struct emu_place *place, struct lw_sink *out)
+{
+    const struct tim_engine *e = (const struct tim_engine *)engine;
+
+    for (unsigned c = 0; c < e->config.core_count; c++)
+        for (unsigned b = 0; b < e->config.core_blocks; b++) {
+            const struct tim_core *core = e->core[c];
+            const struct tim_block *block = &core->block[b];
+            if (!block->used || block->grid->sequence != place->grid ||
+                block->linear != place->block || place->warp >= block->warps)
+                continue;
+            unsigned warp = block->warp_slot[place->warp];
+            const struct tim_warp *w = &core->warp[warp];
+            enum tim_cause cause = tim_issue_look(core, w, tim_sched_of(core, warp), e->now);
+            lw_printf(out, "cycle %" PRIu64 ", core %u, warp slot %u, scheduler %u: ", e->now, c,
+                      warp, tim_sched_of(core, warp));
+            if (cause == TIM_CAUSE_PICKED)
+                lw_put(out, "it can issue");
+            else
+                lw_put(out, tim_cause_sentence(cause));
+            if (w->split >= 0 && !w->ended) {
+                lw_put(out, "\nnext: ");
+                print_insn(w, w->pc, out);
+            }
+            if (cause == TIM_CAUSE_LOAD || cause == TIM_CAUSE_RESULT ||
+                cause == TIM_CAUSE_CONTROL) {
+                const struct tim_op *op = blocker(core, warp);
+                if (op != NULL) {
+                    lw_put(out, "\nfor: ");
+                    print_insn(w, op->pc, out);
+                    lw_put(out, "\n     ");
+                    print_stage(op, e->now, out);
+                }
+            } else if (cause == TIM_CAUSE_FENCE) {
+                lw_printf(out, "\n%u stores are not answered", w->writes_out);
+            } else if (cause == TIM_CAUSE_SLEEP && w->sleep_until > e->now) {
+                lw_printf(out, "\nfor %" PRIu64 " more cycles", w->sleep_until - e->now);
+            }
+            lw_put(out, "\n");
+            return true;
+        }
+    return false;
+}

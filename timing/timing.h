@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The door of timing/: machines described by keys, an engine that beats the functional core cycle
+ * by cycle, and what it counted (docs/timing.md). The engine picks a ready split of a warp, lets
+ * emu execute its instruction at issue, and charges pipelines and memory for what the event says.
+ * It never computes a value.
+ */
+#ifndef TIMING_H
+#define TIMING_H
+
+#include "emu/emu.h"
+
+/* ---- machines ------------------------------------------------------------------------------ */
+
+struct tim_config;
+
+/** A machine: the name of a shipped one ("fermi", "volta" ...), or a YAML file of keys over the
+ *  one that its key `machine:` names (without: fermi).
+ *  Errors: "FILE:LINE: sentence" with what was found, the range, or the nearest name; a sentence
+ *  when keys do not fit each other. */
+enum lw_status tim_config_load(const char *name, struct tim_config **out, struct lw_error *err)
+    LW_MUST_CHECK;
+/** One key over it: "l1.bytes=32768", "units.int.latency=6". @config is unchanged on an error.
+ *  Errors: LW_EUSAGE. Keys are checked against each other by tim_config_check. */
+enum lw_status tim_config_set(struct tim_config *config, const char *assignment,
+                              struct lw_error *err) LW_MUST_CHECK;
+enum lw_status tim_config_check(const struct tim_config *config, struct lw_error *err)
+    LW_MUST_CHECK;
+void tim_config_destroy(struct tim_config *config);
+/** All keys as a file that loads, each with its unit, range and meaning as a comment. */
+void tim_config_print(const struct tim_config *config, struct lw_sink *out);
+/** Shipped machines: names and a line about each, NULL-terminated. */
+struct tim_machine {
+    const char *name, *summary;
+};
+extern const struct tim_machine tim_machines[];
+/** The file of a shipped machine, with the source of each value; NULL: there is none of that
+ *  name. */
+const char *tim_machine_text(const char *name);
+const char *tim_config_name(const struct tim_config *config); /* borrowed */
+/** What the functional machine must be for it: warp width and reconvergence. (How much is resident
+ *  is the engine's to say; the machine's resident_warps hold for a replay's own order only.) */
+void tim_config_machine(const struct tim_config *config, struct emu_config *out);
+
+/* ---- engine -------------------------------------------------------------------------------- */
+
+struct tim_options {
+    bool reference; /* the naive model: every part is ticked in every cycle. Same counts, slow */
+    uint64_t sample_cycles; /* interval samples; 0: none */
+    uint64_t trace_from, trace_to; /* cycles to trace; both 0: none */
+};
+/** An engine over @machine, which must fit (tim_config_machine). @config is copied.
+ *  Errors: LW_EINPUT when it does not fit, or a kernel can never run here; LW_ENOMEM. */
+enum lw_status tim_engine_create(struct emu_machine *machine, const struct tim_config *config,
+                                 const struct tim_options *options, struct emu_engine **out,
+                                 struct lw_error *err) LW_MUST_CHECK;
+/** Run until the given cycle has passed, or until something stops it as `run` does. */
+enum lw_status tim_engine_run_cycles(struct emu_engine *engine, uint64_t cycles,
+                                     struct emu_stop *stop, struct lw_error *err) LW_MUST_CHECK;
+
+/* ---- what was counted ------------------------------------------------------------------------ */
+
+/** Tables in words: the GPU, kernels, issue slots by cause, caches, memory. */
+void tim_report_print(const struct emu_engine *engine, struct lw_sink *out);
+/** The same and more as one JSON object, without a newline behind it. */
+void tim_report_json(const struct emu_engine *engine, struct lw_sink *out);
+/** The trace of --trace, in the trace-event format (JSON). */
+void tim_trace_print(const struct emu_engine *engine, struct lw_sink *out);
+/** Why a warp does not issue now: a sentence with the cause and the instruction it waits for.
+ *  False: it is not resident. */
+bool tim_why(const struct emu_engine *engine, const struct emu_place *place, struct lw_sink *out);
+/** A hash over all counters: equal for the reference and the fast model. */
+uint64_t tim_counts_hash(const struct emu_engine *engine);
+
+/** Where `run` is to come back, as by EMU_STOP_COUNT: at the end of cycle @cycle; UINT64_MAX:
+ *  nowhere. */
+void tim_engine_stop_at(struct emu_engine *engine, uint64_t cycle);
+
+/** What the commands below need of a debugger; their context is a tim_view. */
+struct tim_view {
+    struct emu_engine *engine;
+    /** Which warp is looked at; false: none is resident. */
+    bool (*focus)(void *context, struct emu_place *out);
+    /** Let everything run until something stops it; says on @out what it was, unless that is the
+     *  end of the cycle that was asked for. */
+    enum lw_status (*run)(void *context, struct lw_sink *out, struct lw_error *err);
+    void *context;
+};
+extern const struct lw_command tim_commands[];
+extern const size_t tim_command_count;
+
+#endif
