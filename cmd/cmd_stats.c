@@ -130,21 +130,6 @@ int cmd_stats_write(const char *path, const char *launch_file, const struct cmd_
         {"launches", outcome->result.launches},
         {"checks", outcome->result.checks},
         {"failed_checks", outcome->result.failed_checks},
-        {"warp_instructions", stats.warp_instructions},
-        {"thread_instructions", stats.thread_instructions},
-        {"grids", stats.grids},
-        {"blocks", stats.blocks},
-        {"warps", stats.warps},
-        {"divergences", stats.divergences},
-        {"reconvergences", stats.reconvergences},
-        {"merges", stats.merges},
-        {"cta_barriers", stats.cta_barriers},
-        {"stack_pops", stats.stack_pops},
-        {"stack_depth", stats.stack_depth},
-        {"loads", stats.loads},
-        {"stores", stats.stores},
-        {"atomics", stats.atomics},
-        {"threads", stats.threads},
     };
 
     lw_put(out, "{\n  \"launch_file\": ");
@@ -161,6 +146,9 @@ int cmd_stats_write(const char *path, const char *launch_file, const struct cmd_
               outcome->load_seconds, outcome->run_seconds, outcome->launch_seconds);
     for (unsigned i = 0; i < LW_COUNT_OF(counts); i++)
         put_number(out, counts[i].key, counts[i].value);
+    for (size_t i = 0; i < emu_stat_row_count; i++)
+        put_number(out, emu_stat_rows[i].name,
+                   lw_get64((const char *)&stats + emu_stat_rows[i].offset));
     if (stats.warp_instructions != 0)
         lw_printf(out, ",\n  \"simd_efficiency\": %.4f",
                   (double)stats.thread_instructions /

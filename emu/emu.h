@@ -782,6 +782,13 @@ static inline uint64_t emu_lane_operations(const struct emu_stats *stats)
 void emu_tag_stats_print(const struct emu_stats *stats, struct lw_sink *out);
 /** Sum over the machine's cores. thread_instructions counts M's lanes. */
 void emu_stats_get(const struct emu_machine *machine, struct emu_stats *out);
+/** The counts by name, those of the tags left out. */
+struct emu_stat_row {
+    const char *name;
+    size_t offset; /* of a uint64_t in struct emu_stats */
+};
+extern const struct emu_stat_row emu_stat_rows[];
+extern const size_t emu_stat_row_count;
 
 /* ---- views and edits, for debuggers and tests ------------------------------------------- */
 

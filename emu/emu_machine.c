@@ -190,6 +190,15 @@ uint64_t emu_machine_retired(const struct emu_machine *machine)
     return retired;
 }
 
+const struct emu_stat_row emu_stat_rows[] = {
+#define ROW(name) {#name, offsetof(struct emu_stats, name)}
+    ROW(warp_instructions), ROW(thread_instructions), ROW(grids), ROW(blocks), ROW(warps),
+    ROW(divergences), ROW(reconvergences), ROW(merges), ROW(cta_barriers), ROW(stack_pops),
+    ROW(stack_depth), ROW(loads), ROW(stores), ROW(atomics), ROW(threads),
+#undef ROW
+};
+const size_t emu_stat_row_count = LW_COUNT_OF(emu_stat_rows);
+
 void emu_stats_get(const struct emu_machine *machine, struct emu_stats *out)
 {
     memset(out, 0, sizeof *out);
