@@ -34,6 +34,26 @@ enum lw_status lnc_object_link(const char *const *paths, size_t count,
                                const char *const *options, size_t option_count,
                                const char *clang, const struct ptx_options *translation,
                                struct isa_object **out, struct lw_error *err) LW_MUST_CHECK;
+/** One source that is text in memory: its suffix, @name in messages and in the line table.
+ *  Otherwise as lnc_object_load. */
+enum lw_status lnc_object_load_text(const char *name, const char *text, size_t size,
+                                    const char *const *options, size_t option_count,
+                                    const char *clang, struct isa_object **out,
+                                    struct lw_error *err) LW_MUST_CHECK;
+
+/**
+ * A kernel by its name in the object or as people write it: "saxpy" for _Z5saxpyifPfS_.
+ * @count  of the kernels that @wanted names equally well; NULL is returned unless it is 1
+ */
+const struct isa_function *lnc_kernel_find(const struct isa_object *object, const char *wanted,
+                                           unsigned *count);
+/** The same, or LW_ENOENT with a sentence that has the kernels of @source which may be meant. */
+enum lw_status lnc_kernel_named(const struct isa_object *object, const char *source,
+                                const char *wanted, const struct isa_function **out,
+                                struct lw_error *err) LW_MUST_CHECK;
+/** As lnc_kernel_find, for a variable of the module. */
+const struct isa_variable *lnc_variable_find(const struct isa_object *object, const char *wanted,
+                                             unsigned *count);
 
 /** A launch file on a machine: program loaded, buffers made. Steps are carried out by
  *  lnc_session_next. The machine is borrowed, @file too. The machine's program borrows the

@@ -208,15 +208,6 @@ void lnc_compare(const struct lnc_type *type, const uint8_t *got, const uint8_t 
                  uint64_t count, uint64_t base, double absolute, double relative,
                  struct lnc_difference *difference);
 
-/**
- * A kernel by its name in the object or as people write it: "saxpy" for _Z5saxpyifPfS_.
- * @count  of the kernels that @wanted names equally well; NULL is returned unless it is 1
- */
-const struct isa_function *lnc_kernel_find(const struct isa_object *object, const char *wanted,
-                                           unsigned *count);
-/** The same for a variable of the module. */
-const struct isa_variable *lnc_variable_find(const struct isa_object *object, const char *wanted,
-                                             unsigned *count);
 /** A function's name as people write it. */
 void lnc_name_print(const char *name, struct lw_sink *out);
 

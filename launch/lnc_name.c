@@ -235,3 +235,90 @@ const struct isa_variable *lnc_variable_find(const struct isa_object *object, co
     }
     return *count == 1 ? found : NULL;
 }
+
+/** The kernels' names in people's spelling, as far as they fit in one sentence. */
+static void list_kernels(const struct isa_object *object, const char *wanted, bool mangled,
+                         struct lw_buffer *out)
+{
+    unsigned shown = 0, left = 0;
+
+    for (unsigned i = 0; i < object->function_count; i++) {
+        const struct isa_function *f = &object->functions[i];
+
+        if (!f->kernel || (mangled && match(f->name, wanted) == 0))
+            continue;
+        if (out->size > 240) {
+            left++;
+            continue;
+        }
+        lw_put(&out->sink, shown++ != 0 ? ", " : "");
+        if (mangled)
+            lw_put(&out->sink, f->name);
+        else
+            lnc_name_print(f->name, &out->sink);
+    }
+    if (left != 0)
+        lw_printf(&out->sink, " and %u more", left);
+}
+
+/** The kernel whose name is nearest to what is @wanted, or NULL. */
+static const char *nearest_kernel(const struct isa_object *object, const char *wanted)
+{
+    const char *near = NULL;
+    size_t nearest = 0;
+
+    for (unsigned i = 0; i < object->function_count; i++) {
+        const struct isa_function *f = &object->functions[i];
+        struct lw_buffer one;
+        const char *text;
+
+        if (!f->kernel)
+            continue;
+        lw_buffer_init(&one);
+        lnc_name_print(f->name, &one.sink);
+        text = one.text;
+        if (text != NULL && lw_nearest(wanted, &text, 1, sizeof text) != NULL &&
+            (near == NULL || lw_edit_distance(text, wanted) < nearest)) {
+            near = f->name;
+            nearest = lw_edit_distance(text, wanted);
+        }
+        lw_buffer_fini(&one);
+    }
+    return near;
+}
+
+enum lw_status lnc_kernel_named(const struct isa_object *object, const char *source,
+                                const char *wanted, const struct isa_function **out,
+                                struct lw_error *err)
+{
+    unsigned found, kernels = 0;
+    struct lw_buffer names;
+    const char *near;
+    enum lw_status status;
+
+    *out = lnc_kernel_find(object, wanted, &found);
+    if (*out != NULL)
+        return LW_OK;
+    for (unsigned i = 0; i < object->function_count; i++)
+        kernels += object->functions[i].kernel;
+    lw_buffer_init(&names);
+    near = found == 0 ? nearest_kernel(object, wanted) : NULL;
+    if (near != NULL)
+        lnc_name_print(near, &names.sink);
+    else
+        list_kernels(object, wanted, found != 0, &names);
+    const char *text = names.text != NULL ? names.text : "";
+    if (found != 0)
+        status = LW_FAIL(err, LW_ENOENT, "%s has %u kernels that \"%.60s\" may mean; say which: %s",
+                         source, found, wanted, text);
+    else if (near != NULL)
+        status = LW_FAIL(err, LW_ENOENT, "%s has no kernel \"%.60s\"; did you mean \"%s\"?", source,
+                         wanted, text);
+    else if (kernels != 0)
+        status = LW_FAIL(err, LW_ENOENT, "%s has no kernel \"%.60s\"; its kernels: %s", source,
+                         wanted, text);
+    else
+        status = LW_FAIL(err, LW_ENOENT, "%s has no kernel at all", source);
+    lw_buffer_fini(&names);
+    return status;
+}

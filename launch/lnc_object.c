@@ -68,45 +68,86 @@ enum lw_status lnc_object_load(const char *path, const char *const *options,
     return lnc_object_load_stack(path, options, option_count, clang, 0, out, err);
 }
 
+/** What lies behind the last point of a path's last part, with the point; "" if there is none. */
+static const char *suffix_of(const char *path)
+{
+    const char *slash = strrchr(path, '/'), *suffix = strrchr(path, '.');
+
+    return suffix == NULL || (slash != NULL && suffix < slash) ? "" : suffix;
+}
+
+static enum lw_status check_suffix(const char *path, size_t option_count,
+                                   const char *const *options, struct lw_error *err)
+{
+    const char *suffix = suffix_of(path);
+
+    if (ptx_is_compiled(path))
+        return LW_OK;
+    if (strcmp(suffix, ".ptx") != 0 && strcmp(suffix, ".s") != 0 && strcmp(suffix, ".lwo") != 0)
+        return LW_FAIL(err, LW_EINPUT,
+                       "%s: what it holds is told by its suffix, and \"%s\" is none of .cl .cu "
+                       ".ptx .s .lwo",
+                       path, suffix);
+    if (option_count != 0)
+        return LW_FAIL(err, LW_EINPUT,
+                       "%s: compiler options such as \"%.40s\" are for .cl and .cu sources only", path,
+                       options[0]);
+    return LW_OK;
+}
+
+/** Text that needs no compiler. */
+static enum lw_status from_text(const char *name, const char *text, size_t size,
+                                uint32_t stack_bytes, struct isa_object **out,
+                                struct lw_error *err)
+{
+    const char *suffix = suffix_of(name);
+
+    if (strcmp(suffix, ".ptx") == 0)
+        return from_ptx(name, false, stack_bytes, text, size, out, err);
+    if (strcmp(suffix, ".s") == 0)
+        return from_assembly(name, text, size, out, err);
+    return isa_object_read(name, (const uint8_t *)text, size, out, err);
+}
+
 enum lw_status lnc_object_load_stack(const char *path, const char *const *options,
                                      size_t option_count, const char *clang,
                                      uint32_t stack_bytes, struct isa_object **out,
                                      struct lw_error *err)
 {
-    const char *slash = strrchr(path, '/'), *suffix = strrchr(path, '.');
+    bool compiled = ptx_is_compiled(path);
     char *text = NULL;
     size_t size = 0;
-    enum lw_status status;
+    enum lw_status status = check_suffix(path, option_count, options, err);
 
-    if (suffix == NULL || (slash != NULL && suffix < slash))
-        suffix = "";
-    if (!ptx_is_compiled(path) && strcmp(suffix, ".ptx") != 0 && strcmp(suffix, ".s") != 0 &&
-        strcmp(suffix, ".lwo") != 0)
-        return LW_FAIL(err, LW_EINPUT,
-                       "%s: what it holds is told by its suffix, and \"%s\" is none of .cl .cu "
-                       ".ptx .s .lwo",
-                       path, suffix);
-    if (ptx_is_compiled(path)) {
+    if (status == LW_OK && compiled)
         status = ptx_compile(path, options, option_count, clang, &text, &size, err);
-        if (status == LW_OK)
-            status = from_ptx(path, true, stack_bytes, text, size, out, err);
-        free(text);
-        return status;
-    }
-    if (option_count != 0)
-        return LW_FAIL(err, LW_EINPUT,
-                       "%s: compiler options such as \"%.40s\" are for .cl and .cu sources only", path,
-                       options[0]);
-    status = lw_file_read(path, &text, &size, err);
+    else if (status == LW_OK)
+        status = lw_file_read(path, &text, &size, err);
+    if (status == LW_OK)
+        status = compiled ? from_ptx(path, true, stack_bytes, text, size, out, err)
+                          : from_text(path, text, size, stack_bytes, out, err);
+    free(text);
+    return status;
+}
+
+enum lw_status lnc_object_load_text(const char *name, const char *text, size_t size,
+                                    const char *const *options, size_t option_count,
+                                    const char *clang, struct isa_object **out,
+                                    struct lw_error *err)
+{
+    enum lw_status status = check_suffix(name, option_count, options, err);
+    size_t ptx_size = 0;
+    char *ptx = NULL;
+
     if (status != LW_OK)
         return status;
-    if (strcmp(suffix, ".ptx") == 0)
-        status = from_ptx(path, false, stack_bytes, text, size, out, err);
-    else if (strcmp(suffix, ".s") == 0)
-        status = from_assembly(path, text, size, out, err);
-    else
-        status = isa_object_read(path, (const uint8_t *)text, size, out, err);
-    free(text);
+    if (!ptx_is_compiled(name))
+        return from_text(name, text, size, 0, out, err);
+    status = ptx_compile_text(name, text, size, options, option_count, clang, &ptx, &ptx_size,
+                              err);
+    if (status == LW_OK)
+        status = from_ptx(name, true, 0, ptx, ptx_size, out, err);
+    free(ptx);
     return status;
 }
 

@@ -138,97 +138,6 @@ static enum lw_status check_arg(const struct lnc_session *session, const struct 
     return LW_OK;
 }
 
-/** The kernels' names in people's spelling, as far as they fit in one sentence. */
-static void list_kernels(const struct isa_object *object, const char *wanted, bool mangled,
-                         struct lw_buffer *out)
-{
-    unsigned shown = 0, left = 0;
-
-    for (unsigned i = 0; i < object->function_count; i++) {
-        const struct isa_function *f = &object->functions[i];
-        unsigned count = 0;
-
-        if (!f->kernel)
-            continue;
-        if (mangled) {
-            struct isa_function copy = *f;
-            struct isa_object one = {.functions = &copy, .function_count = 1};
-
-            if (lnc_kernel_find(&one, wanted, &count) == NULL)
-                continue;
-        }
-        if (out->size > 240) {
-            left++;
-            continue;
-        }
-        lw_put(&out->sink, shown++ != 0 ? ", " : "");
-        if (mangled)
-            lw_put(&out->sink, f->name);
-        else
-            lnc_name_print(f->name, &out->sink);
-    }
-    if (left != 0)
-        lw_printf(&out->sink, " and %u more", left);
-}
-
-/** @found  kernels that the entry names equally well: none or several. */
-static enum lw_status no_kernel(struct lnc_session *session, const struct lnc_step *step,
-                                unsigned found, struct lw_error *err)
-{
-    const struct lw_yaml_document *doc = session->file->doc;
-    const struct lw_yaml *entry = lw_yaml_get(step->node, "entry");
-    const struct isa_object *object = session->object;
-    struct lw_buffer names;
-    const char *near = NULL;
-    size_t nearest = 0;
-    unsigned kernels = 0;
-    enum lw_status status;
-
-    lw_buffer_init(&names);
-    for (unsigned i = 0; i < object->function_count && found == 0; i++) {
-        const struct isa_function *f = &object->functions[i];
-        struct lw_buffer one;
-        const char *text;
-
-        if (!f->kernel)
-            continue;
-        kernels++;
-        lw_buffer_init(&one);
-        lnc_name_print(f->name, &one.sink);
-        text = one.text;
-        if (text != NULL && lw_nearest(step->entry, &text, 1, sizeof text) != NULL &&
-            (near == NULL || lw_edit_distance(text, step->entry) < nearest)) {
-            near = f->name;
-            nearest = lw_edit_distance(text, step->entry);
-        }
-        lw_buffer_fini(&one);
-    }
-    if (near != NULL)
-        lnc_name_print(near, &names.sink);
-    else
-        list_kernels(object, step->entry, found != 0, &names);
-    if (found != 0)
-        status = lw_yaml_fail(doc, entry, err,
-                              "entry: %s has %u kernels that \"%.60s\" may mean; say which: %s",
-                              session->file->source, found, step->entry,
-                              names.text != NULL ? names.text : "");
-    else if (near != NULL)
-        status = lw_yaml_fail(doc, entry, err,
-                              "entry: %s has no kernel \"%.60s\"; did you mean \"%s\"?",
-                              session->file->source, step->entry,
-                              names.text != NULL ? names.text : "");
-    else if (kernels != 0)
-        status = lw_yaml_fail(doc, entry, err,
-                              "entry: %s has no kernel \"%.60s\"; its kernels: %s",
-                              session->file->source, step->entry,
-                              names.text != NULL ? names.text : "");
-    else
-        status = lw_yaml_fail(doc, entry, err, "entry: %s has no kernel at all",
-                              session->file->source);
-    lw_buffer_fini(&names);
-    return status;
-}
-
 static enum lw_status bind_launch(struct lnc_session *session, struct lnc_step *step,
                                   struct lw_error *err)
 {
@@ -236,11 +145,11 @@ static enum lw_status bind_launch(struct lnc_session *session, struct lnc_step *
     const struct lw_yaml *args = lw_yaml_get(step->node, "args");
     const struct isa_function *kernel = NULL;
     uint32_t threads = step->block[0] * step->block[1] * step->block[2];
-    unsigned found = 0;
+    struct lw_error why;
 
-    kernel = lnc_kernel_find(session->object, step->entry, &found);
-    if (kernel == NULL)
-        return no_kernel(session, step, found, err);
+    if (lnc_kernel_named(session->object, session->file->source, step->entry, &kernel, &why) !=
+        LW_OK)
+        return lw_yaml_fail(doc, lw_yaml_get(step->node, "entry"), err, "entry: %s", why.text);
     step->kernel = kernel;
     if (step->arg_count != kernel->param_count) {
         char list[200] = "";

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-liblanewise_a_SOURCES += %D%/ptx_clang.c %D%/ptx_cuda.c %D%/ptx_child.c %D%/ptx_compile_priv.h \
+liblanewise_a_SOURCES += %D%/ptx_clang.c %D%/ptx_compile_text.c %D%/ptx_cuda.c %D%/ptx_child.c %D%/ptx_compile_priv.h \
 	%D%/overrides/over_cl.inc %D%/overrides/nvcc_compat.inc
 # Our headers for CUDA C++ travel in the program as the texts of one table.
 LW_CUDA_TEXTS = %D%/cuda/lanewise_cuda.h %D%/cuda/lanewise_types.h %D%/cuda/lanewise_host.h %D%/cuda/lanewise_texture.h \
@@ -7,7 +7,7 @@ LW_CUDA_TEXTS = %D%/cuda/lanewise_cuda.h %D%/cuda/lanewise_types.h %D%/cuda/lane
 	%D%/cuda/cooperative_groups.h %D%/cuda/cuda_fp16.h %D%/cuda/cuda_bf16.h \
 	%D%/cuda/math_constants.h %D%/cuda/lanewise_names_begin.h %D%/cuda/lanewise_names_end.h
 EXTRA_DIST += $(LW_CUDA_TEXTS)
-CLEANFILES = %D%/cuda_headers.inc
+CLEANFILES += %D%/cuda_headers.inc
 %D%/cuda_headers.inc: $(LW_CUDA_TEXTS)
 	@$(MKDIR_P) %D%
 	$(AM_V_GEN)for h in $(LW_CUDA_TEXTS); do f=$$h; [ -f $$f ] || f=$(srcdir)/$$h; \

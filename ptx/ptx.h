@@ -80,5 +80,11 @@ bool ptx_is_compiled(const char *path);
 enum lw_status ptx_compile(const char *path, const char *const *flags, size_t flag_count,
                            const char *compiler, char **ptx, size_t *size,
                            struct lw_error *err) LW_MUST_CHECK;
+/** The same for text in memory: it is compiled in a private folder, and @name (".cl", ".cu") stands
+ *  in messages and in the line table. Headers of the user's own need an -I. */
+enum lw_status ptx_compile_text(const char *name, const char *text, size_t size,
+                                const char *const *flags, size_t flag_count,
+                                const char *compiler, char **ptx, size_t *ptx_size,
+                                struct lw_error *err) LW_MUST_CHECK;
 
 #endif

@@ -4,7 +4,7 @@
 # every object in it must be empty (tables of pointers lie in .data.rel.ro).
 set -u
 bad=0
-for lib in ${LIBS_TO_CHECK:-liblanewise.a libcore_v1.a libcore_v3.a libcore_v4.a}; do
+for lib in ${LIBS_TO_CHECK:-liblanewise.a libhost.a libcore_v1.a libcore_v3.a libcore_v4.a}; do
     [ -f "$lib" ] || continue
     if nm "$lib" 2>/dev/null | grep -q '__asan_init'; then
         echo "built with the address sanitizer, which has data of its own: skipped"

@@ -19,12 +19,14 @@ allowed() {
     debug) echo base isa emu debug ;;
     gdbstub) echo base isa emu debug gdbstub ;;
     shell) echo base isa emu debug shell ;;
+    host) echo base isa ptx emu launch check timing host ;;
     cmd) echo base isa ptx emu launch check timing debug gdbstub shell cmd ;;
     esac
 }
 door() {
     case $1 in
     base) echo lw.h ;;
+    host) echo lanewise.h ;;
     *) echo "$1.h" ;;
     esac
 }
@@ -34,7 +36,7 @@ under() { # directory, suffix
     [ "$1" = timing ] || return 0
     for f in "$1"/*/*."$2"; do [ -f "$f" ] && echo "$f"; done
 }
-for dir in base isa ptx emu launch check timing debug gdbstub shell cmd; do
+for dir in base isa ptx emu launch check timing debug gdbstub shell host cmd; do
     [ -d "$dir" ] || continue
     for file in "$dir"/*.h $(under "$dir" h); do
         case ${file##*/} in
@@ -75,11 +77,11 @@ done
 one_file libyaml 'yaml\.h' base/lw_yaml.c
 one_file libelf '(libelf|gelf)\.h' isa/isa_elf.c
 one_file readline 'readline/' shell/sh_line.c
-dup=$(ls base isa ptx emu launch check timing timing/*/ debug gdbstub shell cmd 2>/dev/null | grep '\.[ch]$' | sort | uniq -d)
+dup=$(ls base isa ptx emu launch check timing timing/*/ debug gdbstub shell host cmd 2>/dev/null | grep '\.[ch]$' | sort | uniq -d)
 [ -z "$dup" ] || { echo "file names used twice: $dup"; bad=1; }
 for f in base/*.[ch] isa/*.[ch] isa/*.def ptx/*.[ch] emu/*.[ch] emu/*.def launch/*.[ch] debug/*.[ch] \
     timing/*.[ch] timing/*.def timing/*/*.[ch] timing/machines/*.yaml \
-    gdbstub/*.[ch] shell/*.[ch] cmd/*.[ch] tests/*.[ch] tests/*.sh; do
+    gdbstub/*.[ch] shell/*.[ch] host/*.[ch] host/examples/* cmd/*.[ch] tests/*.[ch] tests/*.sh; do
     [ -f "$f" ] || continue
     head -n 3 "$f" | grep -q 'SPDX-License-Identifier: Apache-2.0' ||
         { echo "$f: no SPDX line"; bad=1; }

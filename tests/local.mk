@@ -18,3 +18,4 @@ include tests/hangs.mk
 include tests/arith.mk
 include tests/timing.mk
 include tests/timing_machines.mk
+include tests/host.mk

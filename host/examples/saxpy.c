@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A CUDA kernel from a C program, on a machine without a GPU:
+ *
+ *     cc saxpy.c $(pkg-config --cflags --libs lanewise) -o saxpy && ./saxpy
+ *
+ * With a word, it is timed on that machine: ./saxpy volta
+ */
+#include <lanewise.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { N = 1000, BLOCK = 128 };
+
+static const char source[] =
+    "__global__ void saxpy(int n, float a, const float *x, float *y)\n"
+    "{\n"
+    "    int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
+    "    if (i < n)\n"
+    "        y[i] = a * x[i] + y[i];\n"
+    "}\n";
+
+static void check(lanewise_machine *gpu, int result)
+{
+    if (result == LANEWISE_OK)
+        return;
+    fprintf(stderr, "saxpy: %s\n", lanewise_error(gpu));
+    lanewise_destroy(gpu);
+    exit(result);
+}
+
+int main(int argc, char **argv)
+{
+    static float x[N], y[N];
+    lanewise_machine *gpu = lanewise_create();
+    lanewise_module *module;
+    lanewise_kernel *saxpy;
+    uint64_t gx, gy, count;
+    int n = N, wrong = 0;
+    float a = 2;
+
+    if (gpu == NULL)
+        return 2;
+    if (argc > 1)
+        check(gpu, lanewise_set(gpu, "timing", argv[1]));
+    check(gpu, lanewise_load_text(gpu, "saxpy.cu", source, strlen(source), NULL, &module));
+    saxpy = lanewise_kernel_find(module, "saxpy");
+    check(gpu, saxpy != NULL ? LANEWISE_OK : LANEWISE_ERROR);
+
+    for (int i = 0; i < N; i++) {
+        x[i] = (float)i;
+        y[i] = 1;
+    }
+    check(gpu, lanewise_alloc(gpu, sizeof x, "x", &gx));
+    check(gpu, lanewise_alloc(gpu, sizeof y, "y", &gy));
+    check(gpu, lanewise_write(gpu, gx, x, sizeof x));
+    check(gpu, lanewise_write(gpu, gy, y, sizeof y));
+
+    const void *arguments[] = {&n, &a, &gx, &gy};
+    const uint32_t grid[3] = {(N + BLOCK - 1) / BLOCK, 1, 1}, block[3] = {BLOCK, 1, 1};
+    check(gpu, lanewise_launch(gpu, saxpy, grid, block, 0, arguments));
+    check(gpu, lanewise_wait(gpu));
+
+    check(gpu, lanewise_read(gpu, gy, y, sizeof y));
+    for (int i = 0; i < N; i++)
+        wrong += y[i] != 2 * (float)i + 1;
+    check(gpu, lanewise_statistic(gpu, argc > 1 ? "cycles" : "thread_instructions", &count));
+    printf("saxpy: %d of %d elements are wrong; %llu %s\n", wrong, N, (unsigned long long)count,
+           argc > 1 ? "cycles" : "thread instructions");
+    lanewise_destroy(gpu);
+    return wrong != 0;
+}

@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A CUDA kernel from Python, on a machine without a GPU: python3 saxpy.py [MACHINE]
+
+With a machine's name, such as volta, it is timed. The library is found as the system finds
+libraries; LANEWISE_LIBRARY names another one.
+"""
+import array
+import ctypes
+import ctypes.util
+import os
+import sys
+
+SOURCE = b"""
+__global__ void saxpy(int n, float a, const float *x, float *y)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n)
+        y[i] = a * x[i] + y[i];
+}
+"""
+
+path = os.environ.get("LANEWISE_LIBRARY") or ctypes.util.find_library("lanewise") or "liblanewise.so.0"
+lib = ctypes.CDLL(path)
+for name in ("lanewise_create", "lanewise_kernel_find"):
+    getattr(lib, name).restype = ctypes.c_void_p
+lib.lanewise_error.restype = ctypes.c_char_p
+
+
+class Machine:
+    """One machine; a call that fails raises RuntimeError with the sentence."""
+
+    def __init__(self, **settings):
+        self.handle = ctypes.c_void_p(lib.lanewise_create())
+        for key, value in settings.items():
+            self.call("set", key.replace("_", "-").encode(), str(value).encode())
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *exception):
+        lib.lanewise_destroy(self.handle)
+
+    def call(self, name, *arguments):
+        if getattr(lib, "lanewise_" + name)(self.handle, *arguments) != 0:
+            raise RuntimeError(lib.lanewise_error(self.handle).decode())
+
+    def load(self, name, text):
+        module = ctypes.c_void_p()
+        self.call("load_text", name.encode(), text, ctypes.c_size_t(len(text)), None,
+                  ctypes.byref(module))
+        return module
+
+    def kernel(self, module, name):
+        kernel = lib.lanewise_kernel_find(module, name.encode())
+        if not kernel:
+            raise RuntimeError(lib.lanewise_error(self.handle).decode())
+        return ctypes.c_void_p(kernel)
+
+    def buffer(self, name, values):
+        address = ctypes.c_uint64()
+        size = len(values) * values.itemsize
+        self.call("alloc", ctypes.c_uint64(size), name.encode(), ctypes.byref(address))
+        self.call("write", address, values.tobytes(), ctypes.c_size_t(size))
+        return address
+
+    def read(self, address, values):
+        memory = (ctypes.c_char * (len(values) * values.itemsize)).from_buffer(values)
+        self.call("read", address, memory, ctypes.c_size_t(len(memory)))
+
+    def launch(self, kernel, grid, block, *values):
+        """Values are ctypes numbers, as the kernel's parameters are wide."""
+        pointers = (ctypes.c_void_p * len(values))(
+            *[ctypes.cast(ctypes.pointer(v), ctypes.c_void_p) for v in values])
+        self.call("launch", kernel, (ctypes.c_uint32 * 3)(*grid), (ctypes.c_uint32 * 3)(*block),
+                  ctypes.c_uint32(0), pointers)
+        self.call("wait")
+
+    def count(self, name):
+        value = ctypes.c_uint64()
+        self.call("statistic", name.encode(), ctypes.byref(value))
+        return value.value
+
+
+def main(arguments):
+    n = 1000
+    x = array.array("f", range(n))
+    y = array.array("f", [1.0] * n)
+    with Machine(**({"timing": arguments[0]} if arguments else {})) as gpu:
+        saxpy = gpu.kernel(gpu.load("saxpy.cu", SOURCE), "saxpy")
+        gx, gy = gpu.buffer("x", x), gpu.buffer("y", y)
+        gpu.launch(saxpy, (8, 1, 1), (128, 1, 1), ctypes.c_int(n), ctypes.c_float(2), gx, gy)
+        gpu.read(gy, y)
+        wrong = sum(y[i] != 2.0 * i + 1.0 for i in range(n))
+        unit = "cycles" if arguments else "thread_instructions"
+        print("saxpy: %d of %d elements are wrong; %d %s"
+              % (wrong, n, gpu.count(unit), unit.replace("_", " ")))
+    return wrong != 0
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main(sys.argv[1:]))
+    except RuntimeError as error:
+        sys.exit("saxpy: %s" % error)

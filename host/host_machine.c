@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Machines, programs and memory of lanewise.h. */
+#include "host/host_priv.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#ifndef PACKAGE_VERSION
+#define PACKAGE_VERSION "(unpackaged)"
+#endif
+
+const char *lanewise_version(void)
+{
+    return PACKAGE_VERSION;
+}
+
+/* ---- errors ---------------------------------------------------------------------------------- */
+
+int host_fail(struct lanewise_machine *m, const struct lw_error *err)
+{
+    lw_buffer_clear(&m->error);
+    lw_put(&m->error.sink, err->text);
+    return LANEWISE_ERROR;
+}
+
+int host_refuse(struct lanewise_machine *m, const char *fmt, ...)
+{
+    struct lw_error err;
+    va_list args;
+
+    va_start(args, fmt);
+    vsnprintf(err.text, sizeof err.text, fmt, args);
+    va_end(args);
+    return host_fail(m, &err);
+}
+
+const char *lanewise_error(const lanewise_machine *m)
+{
+    return m->error.text != NULL ? m->error.text : "";
+}
+
+/* ---- machine ----------------------------------------------------------------------------------- */
+
+static void to_user(struct lw_sink *sink, const char *text, size_t size)
+{
+    const struct host_print *p = (const struct host_print *)(void *)sink;
+
+    if (p->print != NULL)
+        p->print(p->context, text, size);
+}
+
+static void to_stdout(void *context, const char *text, size_t size)
+{
+    (void)context;
+    fwrite(text, 1, size, stdout);
+}
+
+lanewise_machine *lanewise_create(void)
+{
+    struct lanewise_machine *m = calloc(1, sizeof *m);
+
+    if (m == NULL)
+        return NULL;
+    emu_config_default(&m->settings.config);
+    m->settings.threads = 1;
+    m->print = (struct host_print){.sink = {.write = to_user}, .print = to_stdout};
+    lw_buffer_init(&m->error);
+    return m;
+}
+
+void lanewise_destroy(lanewise_machine *m)
+{
+    if (m == NULL)
+        return;
+    emu_engine_destroy(m->engine);
+    emu_machine_destroy(m->machine);
+    tim_config_destroy(m->timing);
+    while (m->modules != NULL) { /* behind the machine, whose programs borrow the objects */
+        struct lanewise_module *module = m->modules;
+
+        m->modules = module->next;
+        isa_object_destroy(module->object);
+        free(module->kernels);
+        free(module->source);
+        free(module);
+    }
+    host_settings_fini(&m->settings);
+    lw_buffer_fini(&m->error);
+    free(m);
+}
+
+void lanewise_print(lanewise_machine *m,
+                    void (*print)(void *context, const char *text, size_t size), void *context)
+{
+    m->print.print = print;
+    m->print.context = context;
+}
+
+/* ---- programs ------------------------------------------------------------------------------------ */
+
+/** @object and @source become a module's, or are freed. */
+static int add_module(struct lanewise_machine *m, char *source, struct isa_object *object,
+                      lanewise_module **out)
+{
+    struct lanewise_module *module = calloc(1, sizeof *module);
+    struct lw_error err;
+    enum lw_status status = LW_OK;
+
+    if (module != NULL)
+        module->kernels = calloc(object->function_count + 1u, sizeof *module->kernels);
+    if (module == NULL || module->kernels == NULL || source == NULL)
+        status = LW_FAIL(&err, LW_ENOMEM, "no memory for a program");
+    if (status == LW_OK)
+        status = emu_program_load(m->machine, object, &module->program, &err);
+    if (status != LW_OK) {
+        if (module != NULL)
+            free(module->kernels);
+        free(module);
+        free(source);
+        isa_object_destroy(object);
+        return host_fail(m, &err);
+    }
+    for (unsigned i = 0; i < object->function_count; i++)
+        if (object->functions[i].kernel)
+            module->kernels[module->kernel_count++] = (struct lanewise_kernel){
+                module, emu_program_kernel(module->program, object->functions[i].name)};
+    module->machine = m;
+    module->source = source;
+    module->object = object;
+    module->next = m->modules;
+    m->modules = module;
+    *out = module;
+    return LANEWISE_OK;
+}
+
+static size_t count_options(const char *const *options)
+{
+    size_t n = 0;
+
+    while (options != NULL && options[n] != NULL)
+        n++;
+    return n;
+}
+
+int lanewise_load(lanewise_machine *m, const char *path, const char *const *options,
+                  lanewise_module **out)
+{
+    struct isa_object *object = NULL;
+    struct lw_error err;
+    enum lw_status status = host_begin(m, &err);
+
+    *out = NULL;
+    if (status == LW_OK)
+        status = lnc_object_load(path, options, count_options(options), m->settings.compiler,
+                                 &object, &err);
+    return status == LW_OK ? add_module(m, strdup(path), object, out) : host_fail(m, &err);
+}
+
+int lanewise_load_text(lanewise_machine *m, const char *name, const void *text, size_t size,
+                       const char *const *options, lanewise_module **out)
+{
+    struct isa_object *object = NULL;
+    struct lw_error err;
+    enum lw_status status = host_begin(m, &err);
+    char *copy = NULL; /* readers of text want a terminator behind it */
+
+    *out = NULL;
+    if (status == LW_OK) {
+        copy = malloc(size + 1);
+        if (copy == NULL)
+            status = LW_FAIL(&err, LW_ENOMEM, "%.200s: no memory for its text", name);
+    }
+    if (status == LW_OK) {
+        if (size != 0)
+            memcpy(copy, text, size);
+        copy[size] = '\0';
+        status = lnc_object_load_text(name, copy, size, options, count_options(options),
+                                      m->settings.compiler, &object, &err);
+    }
+    free(copy);
+    return status == LW_OK ? add_module(m, strdup(name), object, out) : host_fail(m, &err);
+}
+
+lanewise_kernel *lanewise_kernel_at(lanewise_module *module, unsigned index)
+{
+    return index < module->kernel_count ? &module->kernels[index] : NULL;
+}
+
+lanewise_kernel *lanewise_kernel_find(lanewise_module *module, const char *name)
+{
+    const struct isa_function *found = NULL;
+    struct lw_error err;
+
+    if (lnc_kernel_named(module->object, module->source, name, &found, &err) != LW_OK) {
+        host_fail(module->machine, &err);
+        return NULL;
+    }
+    for (unsigned i = 0; i < module->kernel_count; i++)
+        if (strcmp(module->kernels[i].function->name, found->name) == 0)
+            return &module->kernels[i];
+    return NULL;
+}
+
+const char *lanewise_kernel_name(const lanewise_kernel *kernel)
+{
+    return kernel->function->name;
+}
+
+unsigned lanewise_kernel_param_count(const lanewise_kernel *kernel)
+{
+    return kernel->function->param_count;
+}
+
+static bool is_local(const struct isa_param *param)
+{
+    return param->kind == ISA_PARAM_POINTER && param->space == ISA_SPACE_SHARED;
+}
+
+size_t lanewise_kernel_param_bytes(const lanewise_kernel *kernel, unsigned index)
+{
+    const struct isa_function *f = kernel->function;
+
+    return index < f->param_count && !is_local(&f->params[index]) ? f->params[index].size_bytes
+                                                                  : 0;
+}
+
+int lanewise_variable(lanewise_module *module, const char *name, uint64_t *address,
+                      uint64_t *bytes)
+{
+    unsigned count;
+    const struct isa_variable *v = lnc_variable_find(module->object, name, &count);
+
+    if (v == NULL)
+        return host_refuse(module->machine, count == 0
+                               ? "%.200s has no variable \"%.100s\" in global or constant memory"
+                               : "%.200s has several variables that \"%.100s\" may mean: give the "
+                                 "name in full", module->source, name);
+    *address = emu_program_variable(module->program, v->name, bytes);
+    return LANEWISE_OK;
+}
+
+/* ---- memory ---------------------------------------------------------------------------------------- */
+
+int lanewise_alloc(lanewise_machine *m, uint64_t bytes, const char *name, uint64_t *address)
+{
+    struct lw_error err;
+    char own[32];
+    enum lw_status status = host_begin(m, &err);
+
+    snprintf(own, sizeof own, "buffer %u", m->buffers + 1);
+    if (status == LW_OK)
+        status = emu_alloc(m->machine, bytes, name != NULL ? name : own, 0, address, &err);
+    if (status != LW_OK)
+        return host_fail(m, &err);
+    m->buffers++;
+    return LANEWISE_OK;
+}
+
+int lanewise_free(lanewise_machine *m, uint64_t address)
+{
+    struct lw_error err;
+
+    if (m->machine == NULL)
+        return host_refuse(m, "0x%llx: nothing was allocated", (unsigned long long)address);
+    return emu_free(m->machine, address, &err) == LW_OK ? LANEWISE_OK : host_fail(m, &err);
+}
+
+int lanewise_write(lanewise_machine *m, uint64_t address, const void *data, size_t bytes)
+{
+    struct lw_error err;
+
+    if (m->machine == NULL)
+        return host_refuse(m, "0x%llx: nothing was allocated", (unsigned long long)address);
+    return emu_global_write(m->machine, address, data, bytes, &err) == LW_OK ? LANEWISE_OK
+                                                                             : host_fail(m, &err);
+}
+
+int lanewise_read(lanewise_machine *m, uint64_t address, void *data, size_t bytes)
+{
+    struct lw_error err;
+
+    if (m->machine == NULL)
+        return host_refuse(m, "0x%llx: nothing was allocated", (unsigned long long)address);
+    return emu_global_read(m->machine, address, data, bytes, &err) == LW_OK ? LANEWISE_OK
+                                                                            : host_fail(m, &err);
+}

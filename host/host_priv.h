@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Inside host/: what the handles of lanewise.h stand for. */
+#ifndef HOST_PRIV_H
+#define HOST_PRIV_H
+
+#include "host/lanewise.h"
+#include "launch/launch.h"
+#include "timing/timing.h"
+
+enum { HOST_MAX_SETS = 64, HOST_MAX_ARGUMENT_BYTES = ISA_CONST_BANK_BYTES };
+
+/** A kernel with the module it is of: handles that users hold. */
+struct lanewise_kernel {
+    struct lanewise_module *module;
+    const struct isa_function *function; /* of the program */
+};
+
+struct lanewise_module {
+    struct lanewise_machine *machine;
+    struct lanewise_module *next;
+    char *source; /* for messages */
+    struct isa_object *object;
+    struct emu_program *program;
+    struct lanewise_kernel *kernels;
+    unsigned kernel_count;
+};
+
+/** Text of kernels on its way to the user's function. */
+struct host_print {
+    struct lw_sink sink;
+    void (*print)(void *context, const char *text, size_t size);
+    void *context;
+};
+
+/** What lanewise_set has been told; texts are owned. */
+struct host_settings {
+    char *timing, *compiler;
+    char *sets[HOST_MAX_SETS]; /* KEY=VALUE of the timing machine */
+    unsigned set_count, threads;
+    bool reference;
+    bool warp, reconv, push_order; /* were given: a timing machine has its own */
+    struct emu_config config;
+};
+
+struct lanewise_machine {
+    struct host_settings settings;
+    struct emu_machine *machine; /* NULL until something is loaded or allocated */
+    struct emu_engine *engine;
+    struct tim_config *timing;
+    struct lanewise_module *modules;
+    struct host_print print;
+    struct lw_buffer error;
+    unsigned buffers; /* named so far */
+    bool stopped;     /* by a fault or a hang: nothing runs any more */
+};
+
+/** Keep the sentence of @err; LANEWISE_ERROR. */
+int host_fail(struct lanewise_machine *m, const struct lw_error *err);
+/** LANEWISE_ERROR with a sentence of our own. */
+int host_refuse(struct lanewise_machine *m, const char *fmt, ...) LW_PRINTF(2, 3);
+/** The machine itself, made at the first use. */
+enum lw_status host_begin(struct lanewise_machine *m, struct lw_error *err) LW_MUST_CHECK;
+/** Free what lanewise_set and host_begin made. */
+void host_settings_fini(struct host_settings *settings);
+
+#endif

@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Launches, waiting, and what happened. */
+#include "host/host_priv.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+/** Parameters by value into @params; pieces of __local memory behind the static and the dynamic
+ *  shared memory, each on 16 bytes (as launch files do). */
+static int fill_params(struct lanewise_machine *m, const struct isa_function *f,
+                       const void *const *arguments, uint8_t *params, uint64_t *shared)
+{
+    for (unsigned i = 0; i < f->param_count; i++) {
+        const struct isa_param *p = &f->params[i];
+        bool local = p->kind == ISA_PARAM_POINTER && p->space == ISA_SPACE_SHARED;
+        uint64_t bits;
+
+        if (arguments == NULL || arguments[i] == NULL)
+            return host_refuse(m, "%.200s: no value for parameter %u (%s) of %u", f->name, i + 1,
+                               p->name != NULL ? p->name : "", f->param_count);
+        if ((uint64_t)p->offset + p->size_bytes > f->param_bytes)
+            return host_refuse(m, "%.200s: parameter %u lies outside its %u bytes", f->name, i + 1,
+                               f->param_bytes);
+        if (!local) {
+            memcpy(params + p->offset, arguments[i], p->size_bytes);
+            continue;
+        }
+        *shared = (*shared + 15) & ~UINT64_C(15);
+        bits = *shared;
+        memcpy(params + p->offset, &bits, p->size_bytes < 8 ? p->size_bytes : 8);
+        memcpy(&bits, arguments[i], sizeof bits);
+        if (bits > UINT32_MAX)
+            return host_refuse(m, "%.200s: %" PRIu64 " bytes of __local memory for parameter %u are "
+                               "too many", f->name, bits, i + 1);
+        *shared += bits;
+    }
+    return LANEWISE_OK;
+}
+
+int lanewise_launch(lanewise_machine *m, const lanewise_kernel *kernel, const uint32_t grid[3],
+                    const uint32_t block[3], uint32_t shared_bytes,
+                    const void *const *arguments)
+{
+    const struct isa_function *f = kernel->function;
+    uint64_t static_end = ((uint64_t)f->shared_bytes + 15) & ~UINT64_C(15);
+    uint64_t shared = static_end + shared_bytes;
+    struct emu_launch launch = {.program = kernel->module->program, .kernel = f};
+    struct emu_grid *queued;
+    struct lw_error err;
+    uint8_t *params;
+    int result;
+
+    if (kernel->module->machine != m)
+        return host_refuse(m, "%.200s: the kernel was loaded on another machine", f->name);
+    if (m->stopped)
+        return host_refuse(m, "%.200s: the machine has stopped at a fault or a hang, and nothing can "
+                           "be launched on it any more", f->name);
+    params = calloc(1, f->param_bytes + 1u);
+    if (params == NULL)
+        return host_refuse(m, "no memory for %u bytes of parameters", f->param_bytes);
+    memcpy(launch.grid, grid, sizeof launch.grid);
+    memcpy(launch.block, block, sizeof launch.block);
+    launch.work_dim = 1;
+    for (unsigned i = 1; i < 3; i++) /* for OpenCL's get_work_dim */
+        if (grid[i] != 1 || block[i] != 1)
+            launch.work_dim = i + 1;
+    launch.params = params;
+    result = fill_params(m, f, arguments, params, &shared);
+    if (result == LANEWISE_OK && shared - static_end > UINT32_MAX)
+        result = host_refuse(m, "%.200s: %" PRIu64 " bytes of shared memory are too many", f->name,
+                             shared);
+    launch.dynamic_shared_bytes = (uint32_t)(shared - static_end);
+    if (result == LANEWISE_OK && emu_grid_launch(m->machine, &launch, &queued, &err) != LW_OK)
+        result = host_fail(m, &err);
+    free(params);
+    return result;
+}
+
+int lanewise_wait(lanewise_machine *m)
+{
+    struct emu_stop stop = {.kind = EMU_STOP_IDLE};
+    struct lw_error err;
+
+    if (m->machine == NULL)
+        return LANEWISE_OK;
+    if (m->stopped)
+        return host_refuse(m, "the machine has stopped at a fault or a hang");
+    if (emu_grid_current(m->machine) != NULL &&
+        m->engine->ops->run(m->engine, &stop, &err) != LW_OK)
+        return host_fail(m, &err);
+    lw_buffer_clear(&m->error);
+    switch (stop.kind) {
+    case EMU_STOP_IDLE:
+        return LANEWISE_OK;
+    case EMU_STOP_FAULT:
+        emu_fault_print(m->machine, &stop.fault, &m->error.sink);
+        m->stopped = true;
+        return LANEWISE_FAULT;
+    case EMU_STOP_HANG:
+        emu_hang_print(&stop.hang, &m->error.sink);
+        m->stopped = true;
+        return LANEWISE_HANG;
+    default:
+        lw_put(&m->error.sink, "interrupted");
+        return LANEWISE_INTERRUPTED;
+    }
+}
+
+void lanewise_interrupt(lanewise_machine *m)
+{
+    if (m->engine != NULL)
+        emu_engine_interrupt(m->engine);
+}
+
+/* ---- what happened --------------------------------------------------------------------------------- */
+
+static bool has_cycles(const struct lanewise_machine *m)
+{
+    return m->engine != NULL && m->engine->ops->cycles != NULL;
+}
+
+const char *lanewise_statistic_name(unsigned index)
+{
+    if (index < emu_stat_row_count)
+        return emu_stat_rows[index].name;
+    return index == emu_stat_row_count ? "cycles" : NULL;
+}
+
+int lanewise_statistic(lanewise_machine *m, const char *name, uint64_t *value)
+{
+    struct emu_stats stats = {0};
+    const char *near = NULL;
+    size_t nearest = SIZE_MAX;
+
+    *value = 0;
+    if (m->machine != NULL)
+        emu_stats_get(m->machine, &stats);
+    if (strcmp(name, "cycles") == 0) {
+        if (!has_cycles(m))
+            return host_refuse(m, "cycles: nothing is timed: set \"timing\" before the machine is "
+                                  "used");
+        *value = m->engine->ops->cycles(m->engine);
+        return LANEWISE_OK;
+    }
+    for (size_t i = 0; i < emu_stat_row_count; i++) {
+        const struct emu_stat_row *row = &emu_stat_rows[i];
+
+        if (strcmp(row->name, name) == 0) {
+            *value = lw_get64((const char *)&stats + row->offset);
+            return LANEWISE_OK;
+        }
+        if (lw_edit_distance(row->name, name) < nearest) {
+            nearest = lw_edit_distance(row->name, name);
+            near = row->name;
+        }
+    }
+    return host_refuse(m, "unknown count \"%.60s\"; the nearest is \"%s\"", name, near);
+}
+
+static void put_statistics(struct lanewise_machine *m, struct lw_sink *out)
+{
+    struct emu_stats stats = {0};
+
+    if (m->machine != NULL)
+        emu_stats_get(m->machine, &stats);
+    lw_put(out, "{");
+    for (size_t i = 0; i < emu_stat_row_count; i++)
+        lw_printf(out, "%s\n  \"%s\": %" PRIu64, i != 0 ? "," : "", emu_stat_rows[i].name,
+                  lw_get64((const char *)&stats + emu_stat_rows[i].offset));
+    if (has_cycles(m)) {
+        lw_printf(out, ",\n  \"cycles\": %" PRIu64 ",\n  \"timing\": ",
+                  m->engine->ops->cycles(m->engine));
+        tim_report_json(m->engine, out);
+    }
+    lw_put(out, "\n}\n");
+}
+
+static void put_timing(struct lanewise_machine *m, struct lw_sink *out)
+{
+    tim_report_print(m->engine, out);
+}
+
+static void put_timing_json(struct lanewise_machine *m, struct lw_sink *out)
+{
+    tim_report_json(m->engine, out);
+}
+
+static const struct {
+    const char *kind;
+    bool timed; /* is of the timing model */
+    void (*put)(struct lanewise_machine *m, struct lw_sink *out);
+} reports[] = {
+    {"statistics", false, put_statistics},
+    {"timing", true, put_timing},
+    {"timing-json", true, put_timing_json},
+};
+
+int lanewise_report(lanewise_machine *m, const char *kind, char **out)
+{
+    struct lw_buffer text;
+
+    *out = NULL;
+    for (unsigned i = 0; i < LW_COUNT_OF(reports); i++) {
+        if (strcmp(reports[i].kind, kind) != 0)
+            continue;
+        if (reports[i].timed && !has_cycles(m))
+            return host_refuse(m, "%s: nothing is timed: set \"timing\" before the machine is used",
+                               kind);
+        lw_buffer_init(&text);
+        reports[i].put(m, &text.sink);
+        *out = text.text != NULL ? strdup(text.text) : NULL;
+        lw_buffer_fini(&text);
+        return *out != NULL ? LANEWISE_OK : host_refuse(m, "no memory for the report");
+    }
+    return host_refuse(m, "unknown report \"%.40s\"; there are statistics, timing and timing-json",
+                       kind);
+}
+
+void lanewise_report_free(char *text)
+{
+    free(text);
+}
+
+uint64_t lanewise_hash(const lanewise_machine *m)
+{
+    return m->machine != NULL ? emu_hash_mem(m->machine) : 0;
+}

@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* lanewise_set: what a machine is to be, by the names of the command line's options. */
+#include "host/host_priv.h"
+
+#include <stdlib.h>
+
+struct key {
+    const char *name;
+    enum lw_status (*set)(struct host_settings *s, const struct key *key, const char *value,
+                          struct lw_error *err);
+};
+
+/** Position of @value among @names, which NULL ends. */
+static enum lw_status choose(const char *value, const char *const *names, unsigned *out,
+                             struct lw_error *err)
+{
+    struct lw_buffer list;
+    const char *near;
+    unsigned count = 0;
+    enum lw_status status;
+
+    for (; names[count] != NULL; count++)
+        if (strcmp(names[count], value) == 0) {
+            *out = count;
+            return LW_OK;
+        }
+    near = lw_nearest(value, names, count, sizeof *names);
+    if (near != NULL)
+        return LW_FAIL(err, LW_EUSAGE, "unknown name \"%.40s\"; did you mean \"%s\"?", value, near);
+    lw_buffer_init(&list);
+    for (unsigned i = 0; i < count; i++)
+        lw_printf(&list.sink, "%s%s", i != 0 ? ", " : "", names[i]);
+    status = LW_FAIL(err, LW_EUSAGE, "unknown name \"%.40s\"; known are %.300s", value,
+                     list.text != NULL ? list.text : "");
+    lw_buffer_fini(&list);
+    return status;
+}
+
+static enum lw_status number(const char *value, uint64_t low, uint64_t high, unsigned *out,
+                             struct lw_error *err)
+{
+    uint64_t n;
+
+    if (!lw_parse_u64(value, &n) || n < low || n > high)
+        return LW_FAIL(err, LW_EUSAGE, "expected an integer from %llu to %llu, found \"%.40s\"",
+                       (unsigned long long)low, (unsigned long long)high, value);
+    *out = (unsigned)n;
+    return LW_OK;
+}
+
+static enum lw_status keep(char **out, const char *value, struct lw_error *err)
+{
+    char *copy = strdup(value);
+
+    if (copy == NULL)
+        return LW_FAIL(err, LW_ENOMEM, "no memory for \"%.40s\"", value);
+    free(*out);
+    *out = copy;
+    return LW_OK;
+}
+
+static enum lw_status set_warp(struct host_settings *s, const struct key *key, const char *value,
+                               struct lw_error *err)
+{
+    unsigned n = 0;
+
+    (void)key;
+    if (number(value, 4, EMU_MAX_LANES, &n, err) != LW_OK || lw_popcount(n) != 1)
+        return LW_FAIL(err, LW_EUSAGE, "expected 4, 8, 16, 32 or 64, found \"%.40s\"", value);
+    s->config.warp_width = n;
+    s->warp = true;
+    return LW_OK;
+}
+
+/** Names that the machine keeps as pointers into its own lists. */
+static enum lw_status set_name(struct host_settings *s, const struct key *key, const char *value,
+                               struct lw_error *err)
+{
+    const struct {
+        const char *key;
+        const char *const *names;
+        const char **to;
+    } rows[] = {
+        {"reconv", emu_reconv_names, &s->config.reconv},
+        {"push-order", emu_push_order_names, &s->config.push_order},
+        {"policy", emu_policy_names, &s->config.policy},
+    };
+    unsigned at = 0;
+
+    for (unsigned i = 0; i < LW_COUNT_OF(rows); i++)
+        if (strcmp(rows[i].key, key->name) == 0) {
+            enum lw_status status = choose(value, rows[i].names, &at, err);
+
+            if (status != LW_OK)
+                return status;
+            *rows[i].to = rows[i].names[at];
+            s->reconv |= i == 0;
+            s->push_order |= i == 1;
+        }
+    return LW_OK;
+}
+
+static enum lw_status set_tags(struct host_settings *s, const struct key *key, const char *value,
+                               struct lw_error *err)
+{
+    unsigned at = 0;
+    enum lw_status status = choose(value, emu_tag_mode_names, &at, err);
+
+    (void)key;
+    if (status == LW_OK)
+        s->config.tags = (enum emu_tag_mode)at;
+    return status;
+}
+
+static enum lw_status set_threads(struct host_settings *s, const struct key *key,
+                                  const char *value, struct lw_error *err)
+{
+    (void)key;
+    return number(value, 1, 1024, &s->threads, err);
+}
+
+static enum lw_status set_compiler(struct host_settings *s, const struct key *key,
+                                   const char *value, struct lw_error *err)
+{
+    (void)key;
+    return keep(&s->compiler, value, err);
+}
+
+static enum lw_status set_timing(struct host_settings *s, const struct key *key, const char *value,
+                                 struct lw_error *err)
+{
+    (void)key;
+    return keep(&s->timing, value, err);
+}
+
+static enum lw_status set_timing_key(struct host_settings *s, const struct key *key,
+                                     const char *value, struct lw_error *err)
+{
+    enum lw_status status;
+
+    (void)key;
+    if (s->set_count == HOST_MAX_SETS)
+        return LW_FAIL(err, LW_EUSAGE, "more than %d of them", HOST_MAX_SETS);
+    status = keep(&s->sets[s->set_count], value, err);
+    s->set_count += status == LW_OK;
+    return status;
+}
+
+static enum lw_status set_reference(struct host_settings *s, const struct key *key,
+                                    const char *value, struct lw_error *err)
+{
+    static const char *const words[] = {"no", "yes", NULL};
+    unsigned at = 0;
+    enum lw_status status = choose(value, words, &at, err);
+
+    (void)key;
+    if (status == LW_OK)
+        s->reference = at == 1;
+    return status;
+}
+
+static const struct key keys[] = {
+    {"warp", set_warp},         {"reconv", set_name},         {"push-order", set_name},
+    {"policy", set_name},       {"tags", set_tags},           {"threads", set_threads},
+    {"compiler", set_compiler}, {"timing", set_timing},       {"timing-set", set_timing_key},
+    {"timing-reference", set_reference},
+};
+
+const char *lanewise_key(unsigned index)
+{
+    return index < LW_COUNT_OF(keys) ? keys[index].name : NULL;
+}
+
+int lanewise_set(lanewise_machine *m, const char *name, const char *value)
+{
+    struct lw_error err;
+
+    if (m->machine != NULL)
+        return host_refuse(m, "%.40s: the machine is in use: say what it is to be before anything is "
+                              "loaded or allocated on it", name);
+    for (unsigned i = 0; i < LW_COUNT_OF(keys); i++)
+        if (strcmp(keys[i].name, name) == 0) {
+            if (keys[i].set(&m->settings, &keys[i], value, &err) == LW_OK)
+                return LANEWISE_OK;
+            lw_error_prefix(&err, "%s", name);
+            return host_fail(m, &err);
+        }
+    const char *near = lw_nearest(name, &keys[0].name, LW_COUNT_OF(keys), sizeof keys[0]);
+    if (near != NULL)
+        return host_refuse(m, "unknown key \"%.40s\"; did you mean \"%s\"?", name, near);
+    return host_refuse(m, "unknown key \"%.40s\"; lanewise_key() lists those there are", name);
+}
+
+void host_settings_fini(struct host_settings *s)
+{
+    free(s->timing);
+    free(s->compiler);
+    for (unsigned i = 0; i < s->set_count; i++)
+        free(s->sets[i]);
+}
+
+/** The timing machine; what was asked of the functional one must not contradict it. */
+static enum lw_status begin_timing(struct lanewise_machine *m, struct emu_config *config,
+                                   struct lw_error *err)
+{
+    struct host_settings *s = &m->settings;
+    enum lw_status status = tim_config_load(s->timing, &m->timing, err);
+
+    if (status != LW_OK)
+        lw_error_prefix(err, "timing");
+    for (unsigned i = 0; i < s->set_count && status == LW_OK; i++) {
+        status = tim_config_set(m->timing, s->sets[i], err);
+        if (status != LW_OK)
+            lw_error_prefix(err, "timing-set");
+    }
+    if (status == LW_OK && s->set_count != 0)
+        status = tim_config_check(m->timing, err);
+    if (status == LW_OK && (s->warp || s->reconv))
+        status = LW_FAIL(err, LW_EUSAGE, "%s: the timing machine %s has its own: set %s by "
+                         "\"timing-set\"", s->warp ? "warp" : "reconv", tim_config_name(m->timing),
+                         s->warp ? "core.warp_width" : "core.reconvergence");
+    if (status == LW_OK && s->config.tags != EMU_TAGS_OFF)
+        status = LW_FAIL(err, LW_EUSAGE, "tags: the timing model does not look at them");
+    if (status == LW_OK && s->threads > 1)
+        status = LW_FAIL(err, LW_EUSAGE, "threads: the timing model runs on one");
+    if (status == LW_OK)
+        tim_config_machine(m->timing, config);
+    return status;
+}
+
+enum lw_status host_begin(struct lanewise_machine *m, struct lw_error *err)
+{
+    struct host_settings *s = &m->settings;
+    struct emu_config config = s->config;
+    struct tim_options timing = {.reference = s->reference};
+    enum lw_status status = LW_OK;
+
+    if (m->machine != NULL)
+        return LW_OK;
+    if (s->timing == NULL && (s->set_count != 0 || s->reference))
+        status = LW_FAIL(err, LW_EUSAGE, "%s: nothing is timed: set \"timing\" too",
+                         s->reference ? "timing-reference" : "timing-set");
+    if (status == LW_OK && s->push_order && strcmp(config.reconv, "stack") != 0)
+        status = LW_FAIL(err, LW_EUSAGE, "push-order: only the engine stack has one, and this "
+                         "machine has %s", config.reconv);
+    if (status == LW_OK && s->timing != NULL)
+        status = begin_timing(m, &config, err);
+    if (status == LW_OK)
+        status = emu_machine_create(&config, &m->machine, err);
+    if (status == LW_OK)
+        status = m->timing != NULL
+                     ? tim_engine_create(m->machine, m->timing, &timing, &m->engine, err)
+                     : emu_engine_functional_create(m->machine, &m->engine, err);
+    if (status != LW_OK) { /* it may be told otherwise and tried again */
+        emu_machine_destroy(m->machine);
+        tim_config_destroy(m->timing);
+        m->machine = NULL;
+        m->timing = NULL;
+        return status;
+    }
+    m->engine->threads = s->threads;
+    emu_machine_set_print(m->machine, &m->print.sink);
+    return LW_OK;
+}

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * lanewise.h: run GPU kernels from a program of your own, on any machine, without a GPU.
+ *
+ * A machine is made, told what it should be (lanewise_set), gets programs and buffers, and runs
+ * what is launched on it. Every function that can fail returns one of the values below; what went
+ * wrong is then a sentence in lanewise_error(). Machines share nothing: several may live in one
+ * process, each used by one thread at a time. No function exits, aborts or prints, but what
+ * kernels print goes to the standard output unless lanewise_print() says where.
+ *
+ * docs/library.md is the guide; examples/saxpy.c and examples/saxpy.py are whole programs.
+ */
+#ifndef LANEWISE_H
+#define LANEWISE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#if defined __GNUC__
+#define LANEWISE_API __attribute__((visibility("default")))
+#else
+#define LANEWISE_API
+#endif
+
+/** What functions return: the exit statuses of `lanewise run`, and one more. */
+enum lanewise_result {
+    LANEWISE_OK = 0,
+    LANEWISE_FINDING = 1,     /* lanewise_wait: it ended, and checks found something */
+    LANEWISE_ERROR = 2,       /* refused, nothing was changed: input, names, sizes, memory */
+    LANEWISE_FAULT = 3,       /* lanewise_wait: a kernel did what the machine forbids */
+    LANEWISE_HANG = 4,        /* lanewise_wait: nothing can go on */
+    LANEWISE_INTERRUPTED = 5  /* lanewise_wait: by lanewise_interrupt; wait again to go on */
+};
+
+typedef struct lanewise_machine lanewise_machine;
+typedef struct lanewise_module lanewise_module; /* belongs to its machine */
+typedef struct lanewise_kernel lanewise_kernel; /* belongs to its module */
+
+/** "0.1.0" */
+LANEWISE_API const char *lanewise_version(void);
+
+/* ---- machine ------------------------------------------------------------------------------- */
+
+/** A machine as `lanewise run` has it without options. NULL: the host has no memory left. */
+LANEWISE_API lanewise_machine *lanewise_create(void);
+/** With its modules and buffers; NULL is nothing to do. */
+LANEWISE_API void lanewise_destroy(lanewise_machine *machine);
+/**
+ * Say what the machine is to be, before anything is loaded or allocated on it.
+ *
+ * @key    an option of `lanewise run` without its dashes: "warp", "reconv", "push-order", "policy",
+ *         "tags", "threads", "compiler", "timing", "timing-set", "timing-reference" ("yes"), and
+ *         those that lanewise_key() lists
+ * @value  as on the command line
+ */
+LANEWISE_API int lanewise_set(lanewise_machine *machine, const char *key, const char *value);
+/** The keys that lanewise_set takes: 0, 1, ... until NULL. */
+LANEWISE_API const char *lanewise_key(unsigned index);
+/** The last failure's sentence, "" if nothing has failed. Valid until the next call. After a fault
+ *  or a hang: its report, in several lines. */
+LANEWISE_API const char *lanewise_error(const lanewise_machine *machine);
+/** Where the text of printf in kernels goes; @print NULL drops it. @size bytes, which may hold any
+ *  value, and no terminator. */
+LANEWISE_API void lanewise_print(lanewise_machine *machine,
+                                 void (*print)(void *context, const char *text, size_t size),
+                                 void *context);
+
+/* ---- programs -------------------------------------------------------------------------------- */
+
+/** A file, by its suffix: .cl .cu (compiled by clang or nvcc), .ptx, .s or .lwo.
+ *  @options  of the compiler, such as "-DN=3", ended by NULL; may be NULL */
+LANEWISE_API int lanewise_load(lanewise_machine *machine, const char *path,
+                               const char *const *options, lanewise_module **out);
+/** The same of text in memory. @name stands in messages, and its suffix says what it is. */
+LANEWISE_API int lanewise_load_text(lanewise_machine *machine, const char *name, const void *text,
+                                    size_t size, const char *const *options,
+                                    lanewise_module **out);
+/** Kernels by number, in the file's order; NULL past the last. */
+LANEWISE_API lanewise_kernel *lanewise_kernel_at(lanewise_module *module, unsigned index);
+/** A kernel by name, also as C++ people write it: "reduce<float, 256>". NULL: there is none, and
+ *  lanewise_error() has what there is. */
+LANEWISE_API lanewise_kernel *lanewise_kernel_find(lanewise_module *module, const char *name);
+LANEWISE_API const char *lanewise_kernel_name(const lanewise_kernel *kernel);
+LANEWISE_API unsigned lanewise_kernel_param_count(const lanewise_kernel *kernel);
+/** Bytes of parameter @index; 0: a piece of __local memory, whose argument is its size. */
+LANEWISE_API size_t lanewise_kernel_param_bytes(const lanewise_kernel *kernel, unsigned index);
+/** Address and size of a variable of the module (__device__, __constant__). */
+LANEWISE_API int lanewise_variable(lanewise_module *module, const char *name, uint64_t *address,
+                                   uint64_t *bytes);
+
+/* ---- memory ---------------------------------------------------------------------------------- */
+
+/** Zeroed global memory. @name stands in reports; NULL: "buffer 1" and so on. */
+LANEWISE_API int lanewise_alloc(lanewise_machine *machine, uint64_t bytes, const char *name,
+                                uint64_t *address);
+LANEWISE_API int lanewise_free(lanewise_machine *machine, uint64_t address);
+/** Copies to and from the machine's memory; all bytes must lie in one allocation. What was launched
+ *  and not waited for has not run. */
+LANEWISE_API int lanewise_write(lanewise_machine *machine, uint64_t address, const void *data,
+                                size_t bytes);
+LANEWISE_API int lanewise_read(lanewise_machine *machine, uint64_t address, void *data,
+                               size_t bytes);
+
+/* ---- running --------------------------------------------------------------------------------- */
+
+/**
+ * Queue a kernel behind those that were launched before it.
+ *
+ * @grid, @block   blocks of the grid, threads of a block: x, y, z, all at least 1
+ * @shared_bytes   of dynamic shared memory (extern __shared__)
+ * @arguments      one pointer for each parameter, to its value (copied now): the address of a
+ *                 buffer is a uint64_t; for __local memory the size in bytes, as a uint64_t
+ */
+LANEWISE_API int lanewise_launch(lanewise_machine *machine, const lanewise_kernel *kernel,
+                                 const uint32_t grid[3], const uint32_t block[3],
+                                 uint32_t shared_bytes, const void *const *arguments);
+/** Run all that was launched to its end. After a fault or a hang memory can be read, nothing can be
+ *  launched any more. */
+LANEWISE_API int lanewise_wait(lanewise_machine *machine);
+/** Let lanewise_wait come back soon. May be called from a signal handler or another thread. */
+LANEWISE_API void lanewise_interrupt(lanewise_machine *machine);
+
+/* ---- what happened --------------------------------------------------------------------------- */
+
+/** A count by name: "thread_instructions", "loads" ..., with a timing model "cycles". */
+LANEWISE_API int lanewise_statistic(lanewise_machine *machine, const char *name, uint64_t *value);
+/** Names of counts: 0, 1, ... until NULL. */
+LANEWISE_API const char *lanewise_statistic_name(unsigned index);
+/**
+ * A report as text, to be freed by lanewise_report_free.
+ *
+ * @kind  "statistics": all counts, as a JSON object; "timing": the tables of the timing model;
+ *        "timing-json": its object
+ */
+LANEWISE_API int lanewise_report(lanewise_machine *machine, const char *kind, char **out);
+LANEWISE_API void lanewise_report_free(char *text);
+/** A hash over the machine's allocations and printed text: equal results are equal here. */
+LANEWISE_API uint64_t lanewise_hash(const lanewise_machine *machine);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: Apache-2.0
+# The library for other programs: lanewise.h, lanewise.pc and a shared object, which takes of
+# liblanewise.a what the functions of lanewise.h need and shows nothing but them.
+noinst_LIBRARIES += libhost.a
+libhost_a_SOURCES = \
+	%D%/host_machine.c \
+	%D%/host_priv.h \
+	%D%/host_run.c \
+	%D%/host_settings.c
+include_HEADERS = %D%/lanewise.h
+HOST_LIBS = libhost.a liblanewise.a $(LANEWISE_LIBS)
+
+LW_SONAME = liblanewise.so.0
+# "exec": it is installed with the programs.
+lwexecdir = $(libdir)
+lwexec_DATA = $(LW_SONAME)
+CLEANFILES += $(LW_SONAME) lanewise.pc
+$(LW_SONAME): libhost.a liblanewise.a $(CORE_LIBS)
+	$(AM_V_CCLD)$(CC) $(AM_CFLAGS) $(CFLAGS) $(AM_LDFLAGS) $(LDFLAGS) -shared -Wl,-soname,$@ -Wl,-z,relro \
+	    -o $@ -Wl,--whole-archive libhost.a -Wl,--no-whole-archive liblanewise.a $(LANEWISE_LIBS) $(LIBS)
+install-exec-hook:
+	ln -sf $(LW_SONAME) $(DESTDIR)$(libdir)/liblanewise.so
+uninstall-hook:
+	rm -f $(DESTDIR)$(libdir)/liblanewise.so
+
+pkgconfigdir = $(libdir)/pkgconfig
+pkgconfig_DATA = lanewise.pc
+lanewise.pc: Makefile
+	$(AM_V_GEN){ echo 'prefix=$(prefix)'; echo 'exec_prefix=$${prefix}'; \
+	    echo 'libdir=$(libdir)' | sed 's,=$(exec_prefix)/,=$${exec_prefix}/,'; \
+	    echo 'includedir=$(includedir)' | sed 's,=$(prefix)/,=$${prefix}/,'; echo; \
+	    echo 'Name: lanewise'; \
+	    echo 'Description: runs GPU kernels without a GPU, with a debugger, cycles and checks'; \
+	    echo 'Version: $(PACKAGE_VERSION)'; \
+	    echo 'Libs: -L$${libdir} -llanewise'; \
+	    echo 'Cflags: -I$${includedir}'; } >$@.new && mv $@.new $@
+
+examplesdir = $(docdir)/examples
+dist_examples_DATA = %D%/examples/saxpy.c %D%/examples/saxpy.py

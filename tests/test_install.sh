@@ -1,0 +1,79 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# make install: what lies where; the examples of lanewise.h, in C against the installed library by
+# pkg-config alone, and from Python; and that the library shows its own functions and no more.
+set -u
+here=$(pwd)
+src=$(cd "${srcdir:-.}" && pwd)
+tmp=$(mktemp -d) || exit 99
+trap 'rm -rf "$tmp"' EXIT
+bad=0
+fail() { echo "FAIL: $*"; bad=1; }
+
+# The Makefile's own prefix stays in lanewise.pc; pkg-config is told of the move.
+${MAKE:-make} -s install DESTDIR="$tmp" >"$tmp/log" 2>&1 || { cat "$tmp/log"; fail "make install"; }
+pc=$(find "$tmp" -name lanewise.pc)
+prefix=$(sed -n 's/^prefix=//p' "$pc")
+root=$tmp$prefix
+for f in bin/lanewise include/lanewise.h share/man/man1/lanewise.1 \
+    share/bash-completion/completions/lanewise.bash share/doc/lanewise/examples/saxpy.c \
+    share/doc/lanewise/examples/saxpy.py; do
+    [ -s "$root/$f" ] || fail "$prefix/$f is not installed"
+done
+lib=$(dirname "$(find "$tmp" -name liblanewise.so.0)")
+[ -e "$lib/liblanewise.so" ] || fail "no liblanewise.so to link with"
+
+# What it shows is what the header says.
+nm -D --defined-only "$lib/liblanewise.so.0" | sed -n 's/.* T //p' | sort >"$tmp/shown"
+sed -n 's/^LANEWISE_API .*\(lanewise_[a-z_]*\)(.*/\1/p' "$root/include/lanewise.h" | sort >"$tmp/said"
+[ -s "$tmp/said" ] || fail "no function in lanewise.h"
+grep -v '^_' "$tmp/shown" | diff "$tmp/said" - || fail "lanewise.h (<) and the library (>) differ"
+
+pkg() { PKG_CONFIG_PATH=$(dirname "$pc") PKG_CONFIG_SYSROOT_DIR=$tmp pkg-config "$@"; }
+[ "$(pkg --modversion lanewise)" = "$("$root/bin/lanewise" version | sed 's/^lanewise //')" ] ||
+    fail "lanewise.pc and the program have different versions"
+if nm "$lib/liblanewise.so.0" | grep -q __asan_init; then
+    echo "a library with sanitizers: its users are not tried"
+    exit $bad
+fi
+cc=${CC:-cc}
+for standard in c99 gnu11; do
+    # shellcheck disable=SC2046
+    $cc -std=$standard -Wall -Wextra -Werror "$root/share/doc/lanewise/examples/saxpy.c" \
+        $(pkg --cflags --libs lanewise) -o "$tmp/saxpy" || fail "saxpy.c as $standard"
+done
+echo '#include <lanewise.h>
+int main() { lanewise_destroy(lanewise_create()); return 0; }' >"$tmp/plus.cc"
+if command -v c++ >/dev/null; then
+    # shellcheck disable=SC2046
+    c++ -Wall -Wextra -Werror "$tmp/plus.cc" $(pkg --cflags --libs lanewise) -o "$tmp/plus" &&
+        LD_LIBRARY_PATH=$lib "$tmp/plus" || fail "lanewise.h from C++"
+fi
+export LD_LIBRARY_PATH="$lib" LANEWISE_LIBRARY="$lib/liblanewise.so.0"
+cd "$tmp" || exit 99
+python=$(command -v python3)
+for form in ./saxpy ${python:+"$python $root/share/doc/lanewise/examples/saxpy.py"}; do
+    plain=$($form 2>&1)
+    case $plain in
+    "saxpy: 0 of 1000 elements are wrong; "[1-9]*" thread instructions") ;;
+    *"no clang found"* | *"clang"*"install the Debian package"*) echo "no clang: $form is not tried"; continue ;;
+    *) fail "$form: $plain" ;;
+    esac
+    timed=$($form volta 2>&1)
+    case $timed in
+    "saxpy: 0 of 1000 elements are wrong; "[1-9]*" cycles") ;;
+    *) fail "$form volta: $timed" ;;
+    esac
+    case $($form vloat 2>&1) in
+    *vloat*) ;;
+    *) fail "$form vloat: the machine that there is not" ;;
+    esac
+    echo "$plain"; echo "$timed"
+done | sort | uniq -c >"$tmp/lines"
+cat "$tmp/lines"
+# C and Python, both: the same counts.
+[ -z "$python" ] || ! grep -q wrong "$tmp/lines" || [ "$(grep -c '^ *2 saxpy: 0 of' "$tmp/lines")" = 2 ] ||
+    fail "C and Python differ"
+grep -q FAIL "$tmp/lines" && bad=1
+cd "$here" || exit 99
+exit $bad

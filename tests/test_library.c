@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* lanewise.h as a program uses it: results, every refusal with its sentence, two machines. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "host/lanewise.h"
+
+/* out[i] = i + add, for i below n. */
+static const char ramp[] =
+    ".kernel ramp\n"
+    ".param out, 8, ptr global\n"
+    ".param n, 4\n"
+    ".param add, 4\n"
+    "    v_s2r v0, %gtid.x\n";
+
+static const char ptx[] =
+    ".version 7.0\n.target sm_70\n.address_size 64\n"
+    ".global .align 4 .u32 counter = 5;\n"
+    ".visible .entry ramp(.param .u64 out, .param .u32 n, .param .u32 add)\n"
+    "{\n"
+    "    .reg .pred %p;\n"
+    "    .reg .b32 %r<8>;\n"
+    "    .reg .b64 %rd<4>;\n"
+    "    mov.u32 %r0, %ctaid.x;\n"
+    "    mov.u32 %r1, %ntid.x;\n"
+    "    mov.u32 %r2, %tid.x;\n"
+    "    mad.lo.u32 %r3, %r0, %r1, %r2;\n"
+    "    ld.param.u32 %r4, [n];\n"
+    "    setp.ge.u32 %p, %r3, %r4;\n"
+    "    @%p ret;\n"
+    "    ld.param.u32 %r5, [add];\n"
+    "    add.u32 %r6, %r3, %r5;\n"
+    "    ld.param.u64 %rd0, [out];\n"
+    "    mul.wide.u32 %rd1, %r3, 4;\n"
+    "    add.u64 %rd2, %rd0, %rd1;\n"
+    "    st.global.u32 [%rd2], %r6;\n"
+    "    ret;\n"
+    "}\n"
+    ".visible .entry spin(.param .u64 flag)\n"
+    "{\n"
+    "    .reg .pred %p;\n"
+    "    .reg .b32 %r<2>;\n"
+    "    .reg .b64 %rd<2>;\n"
+    "    ld.param.u64 %rd0, [flag];\n"
+    "again:\n"
+    "    ld.volatile.global.u32 %r0, [%rd0];\n"
+    "    setp.eq.u32 %p, %r0, 0;\n"
+    "    @%p bra again;\n"
+    "    ret;\n"
+    "}\n";
+
+struct fixture {
+    lanewise_machine *gpu;
+    lanewise_module *module;
+    lanewise_kernel *ramp, *spin;
+};
+
+static struct fixture make(const char *key, const char *value)
+{
+    struct fixture f = {.gpu = lanewise_create()};
+
+    assert_non_null(f.gpu);
+    assert_string_equal(lanewise_error(f.gpu), "");
+    if (key != NULL)
+        assert_int_equal(lanewise_set(f.gpu, key, value), LANEWISE_OK);
+    assert_int_equal(lanewise_load_text(f.gpu, "two.ptx", ptx, strlen(ptx), NULL, &f.module),
+                     LANEWISE_OK);
+    f.ramp = lanewise_kernel_find(f.module, "ramp");
+    f.spin = lanewise_kernel_find(f.module, "spin");
+    assert_non_null(f.ramp);
+    assert_non_null(f.spin);
+    return f;
+}
+
+static int launch(struct fixture *f, uint64_t out, uint32_t n, uint32_t add)
+{
+    const uint32_t grid[3] = {4, 1, 1}, block[3] = {64, 1, 1};
+    const void *arguments[] = {&out, &n, &add};
+
+    return lanewise_launch(f->gpu, f->ramp, grid, block, 0, arguments);
+}
+
+static void said(lanewise_machine *gpu, int result, const char *words)
+{
+    assert_int_equal(result, LANEWISE_ERROR);
+    if (strstr(lanewise_error(gpu), words) == NULL)
+        fail_msg("expected \"%s\" in \"%s\"", words, lanewise_error(gpu));
+}
+
+static void run_on(const char *key, const char *value)
+{
+    struct fixture f = make(key, value);
+    uint32_t got[200];
+    uint64_t out, count;
+
+    assert_int_equal(lanewise_alloc(f.gpu, sizeof got, NULL, &out), LANEWISE_OK);
+    assert_int_equal(launch(&f, out, 200, 7), LANEWISE_OK);
+    assert_int_equal(lanewise_read(f.gpu, out, got, sizeof got), LANEWISE_OK);
+    assert_int_equal(got[199], 0); /* it has not run */
+    assert_int_equal(lanewise_wait(f.gpu), LANEWISE_OK);
+    assert_int_equal(lanewise_read(f.gpu, out, got, sizeof got), LANEWISE_OK);
+    for (uint32_t i = 0; i < 200; i++)
+        assert_int_equal(got[i], i + 7);
+    assert_int_equal(lanewise_statistic(f.gpu, "blocks", &count), LANEWISE_OK);
+    assert_int_equal(count, 4);
+    assert_int_equal(lanewise_statistic(f.gpu, "stores", &count), LANEWISE_OK);
+    assert_true(count >= 4);
+    lanewise_destroy(f.gpu);
+}
+
+static void runs(void **state)
+{
+    (void)state;
+    run_on(NULL, NULL);
+    run_on("warp", "8");
+    run_on("threads", "2");
+    run_on("reconv", "stack");
+    run_on("tags", "compact");
+    run_on("timing", "fermi");
+}
+
+static void refuses(void **state)
+{
+    struct fixture f = make(NULL, NULL);
+    const uint32_t one[3] = {1, 1, 1}, none[3] = {1, 0, 1}, wide[3] = {2000, 1, 1};
+    uint64_t out, count, zero = 0;
+    const void *arguments[] = {&zero, NULL, &zero};
+    lanewise_module *module;
+    lanewise_machine *other;
+    char *text;
+
+    (void)state;
+    said(f.gpu, lanewise_set(f.gpu, "warp", "8"), "in use");
+    other = lanewise_create();
+    said(other, lanewise_set(other, "wrap", "8"), "did you mean \"warp\"");
+    said(other, lanewise_set(other, "warp", "7"), "4, 8, 16, 32 or 64");
+    said(other, lanewise_set(other, "reconv", "stak"), "did you mean \"stack\"");
+    said(other, lanewise_set(other, "policy", "?"), "known are rr_quantum");
+    said(other, lanewise_set(other, "threads", "0"), "from 1 to");
+    assert_int_equal(lanewise_set(other, "timing-set", "l1.bytes=1"), LANEWISE_OK);
+    said(other, lanewise_alloc(other, 4, NULL, &out), "set \"timing\"");
+    assert_int_equal(lanewise_set(other, "timing", "fermy"), LANEWISE_OK);
+    said(other, lanewise_alloc(other, 4, NULL, &out), "fermi");
+    assert_int_equal(lanewise_set(other, "timing", "fermi"), LANEWISE_OK);
+    said(other, lanewise_alloc(other, 4, NULL, &out), "l1.bytes 1 ");
+    said(other, lanewise_launch(other, f.ramp, one, one, 0, arguments), "another machine");
+    lanewise_destroy(other);
+
+    said(f.gpu, lanewise_load(f.gpu, "no/such/file.ptx", NULL, &module), "no/such/file.ptx");
+    assert_null(module);
+    said(f.gpu, lanewise_load_text(f.gpu, "bad.ptx", "what", 4, NULL, &module), "bad.ptx:1");
+    said(f.gpu, lanewise_load_text(f.gpu, "bad.txt", "what", 4, NULL, &module), ".cl .cu");
+    said(f.gpu, lanewise_load_text(f.gpu, "bad.s", ramp, strlen(ramp), NULL, &module), "bad.s:");
+    assert_null(lanewise_kernel_find(f.module, "rump"));
+    said(f.gpu, LANEWISE_ERROR, "did you mean \"ramp\"");
+    assert_null(lanewise_kernel_at(f.module, 2));
+    said(f.gpu, lanewise_variable(f.module, "none", &out, &count), "no variable \"none\"");
+
+    said(f.gpu, lanewise_launch(f.gpu, f.ramp, one, none, 0, arguments), "no value for parameter 2");
+    arguments[1] = &zero;
+    said(f.gpu, lanewise_launch(f.gpu, f.ramp, one, none, 0, arguments), "size of 0");
+    said(f.gpu, lanewise_launch(f.gpu, f.ramp, one, wide, 0, arguments), "2000");
+    said(f.gpu, lanewise_free(f.gpu, 4), "0x4");
+    said(f.gpu, lanewise_read(f.gpu, 4, &zero, 4), "0x4");
+    said(f.gpu, lanewise_statistic(f.gpu, "lods", &count), "\"loads\"");
+    said(f.gpu, lanewise_statistic(f.gpu, "cycles", &count), "nothing is timed");
+    said(f.gpu, lanewise_report(f.gpu, "timing", &text), "nothing is timed");
+    said(f.gpu, lanewise_report(f.gpu, "tuming", &text), "unknown report");
+    lanewise_destroy(f.gpu);
+    lanewise_destroy(NULL);
+}
+
+/* A fault and a hang end the machine, not the process; memory can still be looked at. */
+static void faults(void **state)
+{
+    struct fixture f = make(NULL, NULL), g = make(NULL, NULL);
+    const uint32_t one[3] = {1, 1, 1};
+    const void *arguments[1];
+    uint32_t got = 0;
+    uint64_t out;
+
+    (void)state;
+    assert_int_equal(lanewise_alloc(f.gpu, 400, "little", &out), LANEWISE_OK);
+    assert_int_equal(launch(&f, out, 200, 7), LANEWISE_OK);
+    assert_int_equal(lanewise_wait(f.gpu), LANEWISE_FAULT);
+    assert_non_null(strstr(lanewise_error(f.gpu), "little"));
+    assert_int_equal(lanewise_read(f.gpu, out + 4, &got, 4), LANEWISE_OK);
+    assert_int_equal(got, 8);
+    said(f.gpu, launch(&f, out, 1, 0), "stopped");
+    said(f.gpu, lanewise_wait(f.gpu), "stopped");
+
+    assert_int_equal(lanewise_alloc(g.gpu, 4, "flag", &out), LANEWISE_OK);
+    arguments[0] = &out;
+    assert_int_equal(lanewise_launch(g.gpu, g.spin, one, one, 0, arguments), LANEWISE_OK);
+    lanewise_interrupt(g.gpu);
+    assert_int_equal(lanewise_wait(g.gpu), LANEWISE_INTERRUPTED);
+    assert_int_equal(lanewise_write(g.gpu, out, &(uint32_t){1}, 4), LANEWISE_OK);
+    assert_int_equal(lanewise_wait(g.gpu), LANEWISE_OK);
+    lanewise_destroy(f.gpu);
+    lanewise_destroy(g.gpu);
+}
+
+static void keep(void *context, const char *text, size_t size)
+{
+    strncat(context, text, size);
+}
+
+/* Text of kernels, variables, names, reports, and the counts of a timing model. */
+static void tells(void **state)
+{
+    static const char hello[] =
+        ".version 7.0\n.target sm_70\n.address_size 64\n"
+        ".extern .func (.param .b32 r) vprintf (.param .b64 f, .param .b64 a);\n"
+        ".global .align 1 .b8 text[4] = {104, 105, 10, 0};\n"
+        ".visible .entry hello()\n{\n"
+        "    .reg .b64 %rd<2>;\n    .reg .b32 %r<2>;\n"
+        "    mov.u64 %rd0, text;\n    cvta.global.u64 %rd1, %rd0;\n"
+        "    {\n    .param .b64 p0;\n    st.param.b64 [p0], %rd1;\n"
+        "    .param .b64 p1;\n    st.param.b64 [p1], 0;\n    .param .b32 q;\n"
+        "    call.uni (q), vprintf, (p0, p1);\n    ld.param.b32 %r0, [q];\n    }\n"
+        "    ret;\n}\n";
+    struct fixture f = make("timing", "volta"), g = make("timing", "volta");
+    const uint32_t one[3] = {1, 1, 1};
+    char text[100] = "", *report;
+    uint64_t address, bytes, cycles[2] = {0};
+    uint32_t value = 0;
+    lanewise_module *module;
+
+    (void)state;
+    assert_string_equal(lanewise_kernel_name(lanewise_kernel_at(f.module, 0)), "ramp");
+    assert_int_equal(lanewise_kernel_param_count(f.ramp), 3);
+    assert_int_equal(lanewise_kernel_param_bytes(f.ramp, 0), 8);
+    assert_int_equal(lanewise_kernel_param_bytes(f.ramp, 2), 4);
+    assert_int_equal(lanewise_kernel_param_bytes(f.ramp, 3), 0);
+    assert_int_equal(lanewise_variable(f.module, "counter", &address, &bytes), LANEWISE_OK);
+    assert_int_equal(bytes, 4);
+    assert_int_equal(lanewise_read(f.gpu, address, &value, 4), LANEWISE_OK);
+    assert_int_equal(value, 5);
+
+    lanewise_print(f.gpu, keep, text);
+    assert_int_equal(lanewise_load_text(f.gpu, "hello.ptx", hello, strlen(hello), NULL, &module),
+                     LANEWISE_OK);
+    assert_int_equal(lanewise_launch(f.gpu, lanewise_kernel_find(module, "hello"), one, one, 0,
+                                     NULL), LANEWISE_OK);
+    assert_int_equal(lanewise_wait(f.gpu), LANEWISE_OK);
+    assert_string_equal(text, "hi\n");
+
+    for (unsigned i = 0; i < 2; i++) { /* two machines, the same answers */
+        struct fixture *h = i == 0 ? &f : &g;
+        uint64_t out, before;
+
+        assert_int_equal(lanewise_statistic(h->gpu, "cycles", &before), LANEWISE_OK);
+        assert_int_equal(lanewise_alloc(h->gpu, 800, "out", &out), LANEWISE_OK);
+        assert_int_equal(launch(h, out, 200, 1), LANEWISE_OK);
+        assert_int_equal(lanewise_wait(h->gpu), LANEWISE_OK);
+        assert_int_equal(lanewise_statistic(h->gpu, "cycles", &cycles[i]), LANEWISE_OK);
+        assert_true(cycles[i] > before);
+    }
+    assert_int_equal(lanewise_report(g.gpu, "statistics", &report), LANEWISE_OK);
+    assert_non_null(strstr(report, "\"thread_instructions\": "));
+    assert_non_null(strstr(report, "\"timing\": {"));
+    lanewise_report_free(report);
+    assert_int_equal(lanewise_report(g.gpu, "timing", &report), LANEWISE_OK);
+    assert_non_null(strstr(report, "cycles"));
+    lanewise_report_free(report);
+    assert_true(lanewise_hash(g.gpu) != 0);
+    for (unsigned i = 0; lanewise_key(i) != NULL; i++)
+        assert_true(i < 100);
+    for (unsigned i = 0; lanewise_statistic_name(i) != NULL; i++)
+        assert_int_equal(lanewise_statistic(g.gpu, lanewise_statistic_name(i), &bytes),
+                         LANEWISE_OK);
+    assert_string_not_equal(lanewise_version(), "");
+    lanewise_destroy(f.gpu);
+    lanewise_destroy(g.gpu);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(runs),
+        cmocka_unit_test(refuses),
+        cmocka_unit_test(faults),
+        cmocka_unit_test(tells),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
