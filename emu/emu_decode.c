@@ -508,7 +508,9 @@ enum lw_status emu_code_create(struct emu_program *program, const struct emu_lay
     code->insn = aligned_alloc(64, ((size_t)count + 1) * sizeof *code->insn);
     code->normal = calloc((size_t)count + 1, sizeof *code->normal);
     code->icache = calloc((size_t)count + 1, sizeof *code->icache);
-    if (code->insn == NULL || code->normal == NULL || code->icache == NULL) {
+    code->cached = calloc((size_t)count + 1, sizeof *code->cached);
+    if (code->insn == NULL || code->normal == NULL || code->icache == NULL ||
+        code->cached == NULL) {
         status = LW_FAIL(err, LW_ENOMEM, "decoded program of %u instructions", count);
         goto cleanup;
     }
@@ -575,6 +577,7 @@ void emu_code_destroy(struct emu_code *code)
     free(code->normal);
     free(code->behind);
     free(code->icache);
+    free(code->cached);
     free(code->prelude);
     free(code->imm_pool);
     free(code->tag);

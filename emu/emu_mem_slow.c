@@ -53,8 +53,7 @@ static void remember(struct emu_warp *w, const struct emu_dinsn *di, uint64_t la
     for (LW_EACH_BIT(l, lanes))
         if (address[l] - record->address >= record->size_bytes)
             return;
-    w->code->icache[di->index] = (struct emu_icache){
-        .base = record->address, .limit = record->address + record->size_bytes};
+    emu_icache_set(w->code, di->index, record->address, record->address + record->size_bytes);
 }
 
 static void touch(struct emu_warp *w, const struct emu_spot *spot, uint64_t address,

@@ -274,8 +274,8 @@ static void forget_caches(struct emu_machine *machine)
             continue;
         for (unsigned i = 0; i < core->code_count; i++) {
             struct emu_code *code = core->code[i];
-            if (code != NULL && code->icache != NULL && code->program != NULL)
-                memset(code->icache, 0, code->program->count * sizeof code->icache[0]);
+            for (; code != NULL && code->cached_count != 0; code->cached_count--)
+                code->icache[code->cached[code->cached_count - 1]] = (struct emu_icache){0, 0};
         }
     }
 }

@@ -112,6 +112,8 @@ struct emu_code {
     struct emu_dinsn *insn;      /* program->count + 1: the last is a bad-pc sentinel */
     struct emu_handlers *normal; /* handlers without breakpoints */
     struct emu_icache *icache;
+    uint32_t *cached;            /* instructions whose icache is in use */
+    uint32_t cached_count;
     uint64_t *imm_pool;          /* values of immediates */
     uint32_t imm_count;
     struct emu_prelude *prelude; /* EMU_D_MODIFIED: indexed by dinsn.aux */
@@ -121,6 +123,15 @@ struct emu_code {
     struct emu_plan *plan;       /* compact mode: per instruction, of those that need one */
     uint8_t shape;               /* emu_plan_shape() of the blocks that it is for */
 };
+
+/** Instruction @index remembers an allocation. */
+static inline void emu_icache_set(struct emu_code *code, uint32_t index, uint64_t base,
+                                  uint64_t limit)
+{
+    if (code->icache[index].limit == 0)
+        code->cached[code->cached_count++] = index;
+    code->icache[index] = (struct emu_icache){.base = base, .limit = limit};
+}
 
 struct emu_program {
     struct emu_machine *machine;

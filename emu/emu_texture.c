@@ -323,7 +323,7 @@ static bool one_handle(const struct emu_warp *w, const struct isa_insn *insn,
 /** Every texel lies in one live allocation, at a multiple of its size: no lane can fault. */
 static bool all_there(struct emu_warp *w, const struct emu_dinsn *di, const struct emu_texture *t)
 {
-    struct emu_icache *cache = &w->code->icache[di->index];
+    const struct emu_icache *cache = &w->code->icache[di->index];
     const struct emu_alloc_record *record;
     uint64_t bytes = t->bits / 8u * t->components;
     uint64_t rows = t->height == 0 ? 0 : (uint64_t)(t->height - 1) * t->pitch_bytes;
@@ -339,7 +339,8 @@ static bool all_there(struct emu_warp *w, const struct emu_dinsn *di, const stru
         record = emu_memory_find(&w->core->machine->memory, t->address);
         if (record == NULL || record->flags & EMU_ALLOC_FREED)
             return false;
-        *cache = (struct emu_icache){record->address, record->address + record->size_bytes};
+        emu_icache_set(w->code, di->index, record->address,
+                       record->address + record->size_bytes);
     }
     return false;
 }
