@@ -380,10 +380,6 @@ static void parse_modifiers(struct ptx_parser *parser, struct ptx_insn *insn)
         }
         known = ptx_map_find(&parser->words, word.text, word.size);
         if (known == NULL) {
-            if (word.size > 4 && word.text[0] == 'L' && word.text[2] == ':') {
-                insn->words[PTX_W_HINT / 64] |= UINT64_C(1) << (PTX_W_HINT % 64);
-                continue;
-            }
             insn->unknown = ptx_text(parser, word);
             continue;
         }

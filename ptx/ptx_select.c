@@ -69,7 +69,7 @@ static void refuse_leftovers(struct ptx_sel *sel, unsigned types_used)
     if ((in->words[0] | in->words[1] | in->words[2]) == 0 && in->type_count <= types_used)
         return;
     for (unsigned w = 1; w < PTX_W_COUNT; w++) {
-        if (ptx_has(in, (enum ptx_word)w) && w != PTX_W_HINT)
+        if (ptx_has(in, (enum ptx_word)w) && !(types_used != 0 && ptx_is_hint((enum ptx_word)w)))
             ptx_sel_fail(sel, LW_EUNSUPP, "the modifier '.%s' is not supported here",
                          ptx_word_text((enum ptx_word)w));
     }
@@ -250,6 +250,7 @@ static void select_one(struct ptx_sel *sel, const struct ptx_insn *insn)
     if (sel->in.unknown != NULL)
         refuse_leftovers(sel, 4);
     ptx_sel_check(sel);
+    ptx_sel_legal(sel);
     rule(sel);
     refuse_leftovers(sel, 4);
     if (insn->guard != PTX_NONE)
@@ -581,19 +582,20 @@ void ptx_select(struct ptx_unit *unit)
             sel.in = *in;
             (void)ptx_take(&sel.in, PTX_W_UNI);
             refuse_leftovers(&sel, 0);
+            ptx_sel_operands(&sel, 0, 0);
             end_block(&sel, sel.current, in, unit->final_block, next);
             ended = true;
             break;
         case PTX_EXIT:
+            sel.in = *in;
+            refuse_leftovers(&sel, 0);
+            ptx_sel_operands(&sel, 0, 0);
             if (in->guard == PTX_NONE) {
-                sel.in = *in;
-                refuse_leftovers(&sel, 0);
                 unit->blocks.at[sel.current].end = PTX_END_EXIT;
                 unit->blocks.at[sel.current].loc = in->loc;
                 unit->blocks.at[sel.current].line = in->line;
                 ended = true;
             } else {
-                sel.in = *in;
                 sel.first_temp = (uint32_t)unit->vregs.count;
                 size_t first = unit->code.count;
 

@@ -26,6 +26,12 @@ static const uint8_t exclusive[][WORDS] = {
     { PTX_W_CTA, PTX_W_GPU, PTX_W_SYS, PTX_W_CLUSTER },
     { PTX_W_V2, PTX_W_V4, PTX_W_V8 },
     { PTX_W_UP, PTX_W_DOWN, PTX_W_BFLY, PTX_W_IDX },
+    { PTX_W_FINITE, PTX_W_INFINITE, PTX_W_NUMBER, PTX_W_NOTANUMBER, PTX_W_NORMAL,
+      PTX_W_SUBNORMAL },
+    { PTX_W_F4E, PTX_W_B4E, PTX_W_RC8, PTX_W_ECL, PTX_W_ECR, PTX_W_RC16 },
+    { PTX_W_L1, PTX_W_L2 },
+    { PTX_W_FRACTIONAL, PTX_W_RANGE, PTX_W_CVT },
+    { PTX_W_SYNC, PTX_W_ARRIVE, PTX_W_RED },
 };
 
 /* How exactly an operation on floats is done: what may be said, and whether it must be. */
@@ -101,10 +107,38 @@ static void check_precision(struct ptx_sel *sel, enum ptx_type type)
                      row->words[1] != PTX_W_NONE ? " or another rounding" : "");
 }
 
+static bool is_packed(enum ptx_type type)
+{
+    return type == PTX_T_F16X2 || type == PTX_T_BF16X2;
+}
+
+/* Every value of @from is one of @to: nothing to saturate. */
+static bool holds(enum ptx_type to, enum ptx_type from)
+{
+    bool to_signed = ptx_type_name(to)[0] == 's', from_signed = ptx_type_name(from)[0] == 's';
+
+    if (from_signed && !to_signed)
+        return false;
+    return ptx_type_bytes(to) >= ptx_type_bytes(from) + (to_signed && !from_signed);
+}
+
 static void check_conversion(struct ptx_sel *sel, enum ptx_type to, enum ptx_type from)
 {
     const uint8_t *needed = NULL;
+    bool between_integers = ptx_type_class(to) == PTX_CLASS_INTEGER &&
+                            ptx_type_class(from) == PTX_CLASS_INTEGER;
+    bool between_floats = ptx_type_class(to) == PTX_CLASS_FLOAT &&
+                          ptx_type_class(from) == PTX_CLASS_FLOAT;
 
+    if ((between_integers && (has_any(&sel->in, to_float) || has_any(&sel->in, to_integer))) ||
+        (between_floats && !is_packed(to) && ptx_type_bytes(to) >= ptx_type_bytes(from) &&
+         (has_any(&sel->in, to_float) ||
+          (ptx_type_bytes(to) > ptx_type_bytes(from) && has_any(&sel->in, to_integer)))))
+        ptx_sel_fail(sel, LW_EINPUT, "from .%s to .%s nothing is rounded so", ptx_type_name(from),
+                     ptx_type_name(to));
+    if (between_integers && ptx_has(&sel->in, PTX_W_SAT) && holds(to, from))
+        ptx_sel_fail(sel, LW_EINPUT, "from .%s to .%s nothing is saturated", ptx_type_name(from),
+                     ptx_type_name(to));
     if (ptx_type_class(to) == PTX_CLASS_INTEGER && ptx_type_class(from) == PTX_CLASS_FLOAT)
         needed = to_integer;
     else if (ptx_type_class(to) == PTX_CLASS_FLOAT &&
@@ -117,9 +151,29 @@ static void check_conversion(struct ptx_sel *sel, enum ptx_type to, enum ptx_typ
                      ptx_word_text((enum ptx_word)needed[0]));
 }
 
+/* Forms that always flush, or never, or have no float to flush. */
+static bool never_flushes(const struct ptx_insn *in, enum ptx_type type, enum ptx_type last)
+{
+    switch (in->op) {
+    case PTX_TANH: return true;
+    case PTX_EX2: return type == PTX_T_F16 || type == PTX_T_F16X2;
+    case PTX_SET: case PTX_SLCT: return ptx_type_class(last) != PTX_CLASS_FLOAT;
+    default: return false;
+    }
+}
+
 static bool flushes(enum ptx_type type)
 {
     return type == PTX_T_F32 || type == PTX_T_F16 || type == PTX_T_F16X2 || type == PTX_T_F32X2;
+}
+
+/* Of divisions and roots there is no saturating form, nor of double and bf16. */
+static bool saturates(const struct ptx_insn *in, enum ptx_type type)
+{
+    if (in->op == PTX_CVT)
+        return type != PTX_T_BF16 && type != PTX_T_BF16X2;
+    return type != PTX_T_F64 && type != PTX_T_BF16 && type != PTX_T_BF16X2 && in->op != PTX_DIV &&
+           in->op != PTX_RCP && in->op != PTX_SQRT;
 }
 
 void ptx_sel_check(struct ptx_sel *sel)
@@ -138,14 +192,22 @@ void ptx_sel_check(struct ptx_sel *sel)
         check_precision(sel, type);
     if (in->op == PTX_CVT && in->type_count == 2 && !ptx_has(in, PTX_W_PACK))
         check_conversion(sel, type, last);
+    if (in->op == PTX_EX2 && (type == PTX_T_BF16 || type == PTX_T_BF16X2) && !ptx_has(in, PTX_W_FTZ))
+        ptx_sel_fail(sel, LW_EINPUT, "type .%s needs '.ftz'", ptx_type_name(type));
     if (words == 0)
         return;
     if (ptx_has(in, PTX_W_FTZ) && !flushes(type) && !flushes(last) && in->op != PTX_RCP &&
         in->op != PTX_RSQRT && in->op != PTX_EX2)
         ptx_sel_fail(sel, LW_EINPUT, "'.ftz' is for .f32 and .f16, not for .%s",
                      ptx_type_name(type));
-    if (ptx_has(in, PTX_W_SAT) && type == PTX_T_F64 && in->op != PTX_CVT)
-        ptx_sel_fail(sel, LW_EINPUT, "there is no '.sat' of .f64");
+    if (ptx_has(in, PTX_W_FTZ) && never_flushes(in, type, last))
+        ptx_sel_fail(sel, LW_EINPUT, "there is no '.ftz' of it");
+    if (ptx_has(in, PTX_W_RELU) && (in->op == PTX_ADD || in->op == PTX_SUB || in->op == PTX_MUL))
+        ptx_sel_fail(sel, LW_EINPUT, "'.relu' is for fma, max, min and cvt");
+    if (ptx_has(in, PTX_W_NAN_WINS) && type == PTX_T_F64)
+        ptx_sel_fail(sel, LW_EINPUT, "there is no '.NaN' of .f64");
+    if (ptx_has(in, PTX_W_SAT) && !saturates(in, type))
+        ptx_sel_fail(sel, LW_EINPUT, "there is no '.sat' of .%s", ptx_type_name(type));
     if (ptx_has(in, PTX_W_NC) && in->op != PTX_LD)
         ptx_sel_fail(sel, LW_EINPUT, "'.nc' is for loads");
 }

@@ -10,7 +10,9 @@ static enum ptx_space take_space(struct ptx_sel *sel)
         uint8_t word, space;
     } spaces[] = {
         { PTX_W_GLOBAL, PTX_SP_GLOBAL },       { PTX_W_SHARED, PTX_SP_SHARED },
-        { PTX_W_SHARED_CTA, PTX_SP_SHARED },   { PTX_W_LOCAL, PTX_SP_LOCAL },
+        { PTX_W_SHARED_CTA, PTX_SP_SHARED },
+        { PTX_W_SHARED_CLUSTER, PTX_SP_SHARED }, /* a cluster is one block */
+        { PTX_W_LOCAL, PTX_SP_LOCAL },
         { PTX_W_CONST, PTX_SP_CONST },         { PTX_W_PARAM, PTX_SP_PARAM },
         { PTX_W_PARAM_ENTRY, PTX_SP_PARAM },   { PTX_W_PARAM_FUNC, PTX_SP_PARAM },
     };
@@ -345,6 +347,13 @@ void ptx_rule_ld(struct ptx_sel *sel)
     n = take_vector(sel, &sel->in.operand[0]);
     if (bytes * n > 16)
         ptx_sel_fail(sel, LW_EUNSUPP, "an access of %u bytes is not supported", bytes * n);
+    if (space == PTX_SP_PARAM) { /* which no cache is asked for */
+        static const uint8_t words[] = { PTX_W_WEAK, PTX_W_CA, PTX_W_CG, PTX_W_CS, PTX_W_LU,
+                                         PTX_W_CV };
+
+        for (unsigned i = 0; i < LW_COUNT_OF(words); i++)
+            (void)ptx_take(&sel->in, (enum ptx_word)words[i]);
+    }
     if (space == PTX_SP_PARAM && n == 1 && ptx_param_load(sel))
         return;
     space = param_space(sel, 1, space);

@@ -59,6 +59,10 @@ ptx_ref ptx_sel_dest_wide(struct ptx_sel *sel, const struct ptx_operand *operand
 unsigned ptx_sel_reg_bytes(const struct ptx_sel *sel, const struct ptx_operand *operand);
 /** Refuse modifiers that contradict each other or the types, and mandatory ones that are missing. */
 void ptx_sel_check(struct ptx_sel *sel);
+/** Refuse types and modifiers that the operation does not have (ptx_select_legal.c). */
+void ptx_sel_legal(struct ptx_sel *sel);
+/** Advice for caches, which nothing here takes. */
+bool ptx_is_hint(enum ptx_word word);
 /** The predicate register that an operand is. */
 ptx_ref ptx_sel_pred(struct ptx_sel *sel, const struct ptx_operand *operand);
 /** A predicate written (PTX_NO_REF for _) or read. */

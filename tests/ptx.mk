@@ -55,3 +55,7 @@ tests_test_control_LDADD = liblanewise.a $(TEST_LIBS)
 check_PROGRAMS += tests/test_loops
 tests_test_loops_SOURCES = tests/test_loops.c
 tests_test_loops_LDADD = liblanewise.a $(TEST_LIBS)
+check_PROGRAMS += tests/test_ptx_legal
+tests_test_ptx_legal_SOURCES = tests/test_ptx_legal.c
+tests_test_ptx_legal_LDADD = liblanewise.a $(TEST_LIBS)
+EXTRA_DIST += tests/ptx_legal.txt
