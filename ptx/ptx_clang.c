@@ -30,6 +30,8 @@ static bool cached_name(const struct ptx_job *job, char *out)
         lw_hash_init(&hash);
         lw_hash_bytes(&hash, override_source, strlen(override_source));
         lw_hash_bytes(&hash, real, strlen(real));
+        /* links to one wrapper, such as ccache, are several compilers */
+        lw_hash_bytes(&hash, job->compiler, strlen(job->compiler));
         lw_hash_u64(&hash, (uint64_t)st.st_size);
         lw_hash_u64(&hash, (uint64_t)st.st_mtim.tv_sec);
         lw_hash_u64(&hash, (uint64_t)st.st_mtim.tv_nsec);

@@ -168,7 +168,7 @@ static void parse_performance(struct ptx_parser *parser, struct ptx_name word)
             (void)ptx_lex_string(lex, &text);
         while (ptx_lex_accept(lex, ','));
         ptx_lex_expect(lex, ';', "behind .pragma");
-    } else if (!ptx_name_is(word, "noreturn")) {
+    } else if (!ptx_name_is(word, "noreturn") || parser->function->kernel) {
         ptx_fail(lex->job, lex->line, LW_EUNSUPP, "'.%.*s' of a function is not supported",
                  (int)word.size, word.text);
     }
@@ -372,6 +372,11 @@ static void parse_target(struct ptx_parser *parser)
             ptx_fail(parser->lex.job, parser->lex.line, LW_EINPUT,
                      "expected a word behind .target, found %s",
                      ptx_lex_here(&parser->lex, room, sizeof room));
+        if (!(name.size > 3 && memcmp(name.text, "sm_", 3) == 0) && !ptx_name_is(name, "debug") &&
+            !ptx_name_is(name, "texmode_unified") && !ptx_name_is(name, "texmode_independent"))
+            ptx_fail(parser->lex.job, parser->lex.line, LW_EUNSUPP,
+                     "'.target %.*s' is not supported: there are sm_NN, debug, texmode_unified and "
+                     "texmode_independent", (int)name.size, name.text);
     } while (ptx_lex_accept(&parser->lex, ','));
 }
 

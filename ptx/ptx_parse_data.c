@@ -2,11 +2,19 @@
 /* Variables with initialisers, and names that modules share. */
 #include "ptx/ptx_priv.h"
 
-static void put_scalar(struct ptx_parser *parser, struct ptx_symbol *symbol, uint64_t offset,
+enum { MAX_DIMENSIONS = 8 };
+
+/* Of an array, outermost first; a vector's elements are the last one. */
+struct dimensions {
+    uint64_t size[MAX_DIMENSIONS + 1];
+    unsigned count;
+};
+
+static void put_scalar(struct ptx_symbol *symbol, uint64_t offset,
                        unsigned bytes, uint64_t bits, enum ptx_literal literal,
                        enum ptx_type type)
 {
-    if (literal == PTX_LIT_F64 && type == PTX_T_F32) {
+    if (literal == PTX_LIT_F64 && (type == PTX_T_F32 || type == PTX_T_B32)) {
         double d;
         float f;
         uint32_t w;
@@ -15,22 +23,35 @@ static void put_scalar(struct ptx_parser *parser, struct ptx_symbol *symbol, uin
         f = (float)d;
         memcpy(&w, &f, sizeof w);
         bits = w;
-    } else if (literal == PTX_LIT_INT && (type == PTX_T_F32 || type == PTX_T_F64)) {
-        double d = (double)(int64_t)bits;
-        float f = (float)d;
-        uint32_t w;
+    } else if (literal == PTX_LIT_F32 && (type == PTX_T_F64 || type == PTX_T_B64)) {
+        uint32_t w = (uint32_t)bits;
+        double d;
+        float f;
 
-        memcpy(&w, &f, sizeof w);
-        memcpy(&bits, &d, sizeof d);
-        if (type == PTX_T_F32)
-            bits = w;
+        memcpy(&f, &w, sizeof f);
+        d = (double)f;
+        memcpy(&bits, &d, sizeof bits);
     }
-    if (offset + bytes > symbol->size_bytes)
-        ptx_fail(parser->lex.job, parser->lex.line, LW_EINPUT,
-                 "the initialiser of '%s' has more than its %llu bytes", symbol->name,
-                 (unsigned long long)symbol->size_bytes);
     for (unsigned i = 0; i < bytes; i++)
         symbol->init[offset + i] = (uint8_t)(bits >> (8 * i));
+}
+
+/* Floats are initialised by literals of floats, everything else by integers. */
+static void check_literal(struct ptx_parser *parser, enum ptx_literal literal, enum ptx_type type)
+{
+    bool real = type == PTX_T_F32 || type == PTX_T_F64;
+
+    if (ptx_type_class(type) == PTX_CLASS_FLOAT && !real)
+        ptx_fail(parser->lex.job, parser->lex.line, LW_EINPUT,
+                 "a variable of type .%s has no initial value: declare it as .b%u",
+                 ptx_type_name(type), 8 * ptx_type_bytes(type));
+    if (literal != PTX_LIT_INT && (type == PTX_T_B32 || type == PTX_T_B64))
+        return; /* bits of a float of that size */
+    if (real != (literal != PTX_LIT_INT))
+        ptx_fail(parser->lex.job, parser->lex.line, LW_EINPUT,
+                 real ? "the initial value of a .%s is written as a float, such as 1.0"
+                      : "the initial value of a .%s is an integer",
+                 ptx_type_name(type));
 }
 
 /* name [+ number] | generic(name) [+ number], behind its first word */
@@ -121,7 +142,8 @@ static void parse_value(struct ptx_parser *parser, uint32_t index, uint64_t offs
             parse_masked(parser, index, offset, type, bits);
             return;
         }
-        put_scalar(parser, &parser->module->symbols.at[index], offset, bytes, bits, literal, type);
+        check_literal(parser, literal, type);
+        put_scalar(&parser->module->symbols.at[index], offset, bytes, bits, literal, type);
         return;
     }
     if (!ptx_lex_identifier(lex, &name))
@@ -139,48 +161,90 @@ static void parse_value(struct ptx_parser *parser, uint32_t index, uint64_t offs
                  to->name);
     struct ptx_symbol *symbol = &parser->module->symbols.at[index];
 
-    put_scalar(parser, symbol, offset, bytes, 0, PTX_LIT_INT, PTX_T_U64);
+    put_scalar(symbol, offset, bytes, 0, PTX_LIT_INT, PTX_T_U64);
     *PTX_PUSH(lex->job, symbol->addresses) =
         (struct ptx_init_address){ offset, target, (int64_t)addend };
 }
 
-static void parse_initialiser(struct ptx_parser *parser, uint32_t index, enum ptx_type type)
+/* How many elements the braces that come have: one more than the commas in them, if any. */
+static uint64_t count_elements(const struct ptx_lexer *lex)
+{
+    struct ptx_lexer ahead = *lex;
+    uint64_t count = 0;
+    int depth = 0;
+
+    do {
+        char c = ptx_lex_peek(&ahead);
+
+        if (c == ';' || ahead.p >= ahead.end)
+            break;
+        if (c == '}' && --depth == 0)
+            break;
+        if (depth == 1 && (c == ',' || count == 0))
+            count++;
+        depth += c == '{';
+        ahead.p++;
+    } while (depth > 0);
+    return count;
+}
+
+/* { element, ... } of dimension @level, each of @size[level] bytes; behind the last dimension
+ * values. Elements that are not there are zeros. */
+static void parse_row(struct ptx_parser *parser, uint32_t index, enum ptx_type type,
+                      const struct dimensions *d, unsigned level, uint64_t offset)
+{
+    struct ptx_lexer *lex = &parser->lex;
+    uint64_t bytes = ptx_type_bytes(type);
+
+    if (level == d->count) {
+        if (ptx_lex_peek(lex) == '{')
+            ptx_fail(lex->job, lex->line, LW_EINPUT,
+                     "the initialiser of '%s' has more braces than the variable dimensions",
+                     parser->module->symbols.at[index].name);
+        parse_value(parser, index, offset, type);
+        return;
+    }
+    for (unsigned k = level + 1; k < d->count; k++)
+        bytes *= d->size[k];
+    if (!ptx_lex_accept(lex, '{'))
+        ptx_fail(lex->job, lex->line, LW_EINPUT,
+                 "the initialiser of '%s' needs a brace for each dimension: {{1, 2}, {3, 4}}",
+                 parser->module->symbols.at[index].name);
+    if (ptx_lex_accept(lex, '}'))
+        return;
+    for (uint64_t i = 0;; i++) {
+        if (i == d->size[level])
+            ptx_fail(lex->job, lex->line, LW_EINPUT,
+                     "the initialiser of '%s' has more than the %llu elements of this dimension",
+                     parser->module->symbols.at[index].name, (unsigned long long)d->size[level]);
+        parse_row(parser, index, type, d, level + 1, offset + i * bytes);
+        if (!ptx_lex_accept(lex, ','))
+            break;
+    }
+    ptx_lex_expect(lex, '}', "behind the values of an initialiser");
+}
+
+static void parse_initialiser(struct ptx_parser *parser, uint32_t index, enum ptx_type type,
+                              struct dimensions *d)
 {
     struct ptx_lexer *lex = &parser->lex;
     struct ptx_symbol *symbol = &parser->module->symbols.at[index];
-    uint64_t offset = 0;
-    unsigned depth = 0;
 
-    if (symbol->size_bytes == 0) { /* as large as its values: one more than its commas */
-        struct ptx_lexer ahead = *lex;
-        uint64_t count = 1;
-
-        for (; ptx_lex_peek(&ahead) != ';' && ahead.p < ahead.end; ahead.p++)
-            count += *ahead.p == ',';
-        symbol->size_bytes = count * ptx_type_bytes(type);
+    if (symbol->space == PTX_SP_SHARED || symbol->space == PTX_SP_LOCAL)
+        ptx_fail(lex->job, lex->line, LW_EINPUT,
+                 "'%s' cannot have an initial value: only .global and .const variables have one",
+                 symbol->name);
+    if (symbol->size_bytes == 0) { /* as many rows as there are braces */
+        d->size[0] = count_elements(lex);
+        symbol->size_bytes = ptx_type_bytes(type);
+        for (unsigned k = 0; k < d->count && symbol->size_bytes <= 1u << 28; k++)
+            symbol->size_bytes *= d->size[k] < 1u << 29 ? d->size[k] : 1u << 29;
     }
     if (symbol->size_bytes > 1u << 28)
         ptx_fail(lex->job, lex->line, LW_EUNSUPP, "'%s' is too large to be initialised",
                  symbol->name);
-    symbol->init = ptx_new(lex->job, symbol->size_bytes, 1);
-    if (!ptx_lex_accept(lex, '{')) {
-        parse_value(parser, index, 0, type);
-        return;
-    }
-    /* nested braces of arrays only group: elements follow each other */
-    for (depth = 1; depth != 0;) {
-        if (ptx_lex_accept(lex, '{')) {
-            depth++;
-        } else if (ptx_lex_accept(lex, '}')) {
-            depth--;
-            ptx_lex_accept(lex, ',');
-        } else {
-            parse_value(parser, index, offset, type);
-            offset += ptx_type_bytes(type);
-            if (ptx_lex_peek(lex) != '}')
-                ptx_lex_expect(lex, ',', "between the values of an initialiser");
-        }
-    }
+    symbol->init = ptx_new(lex->job, symbol->size_bytes + 8, 1);
+    parse_row(parser, index, type, d, 0, 0);
 }
 
 const uint32_t *ptx_find_declared(struct ptx_parser *parser, struct ptx_scope *scope,
@@ -260,6 +324,29 @@ static uint32_t declare(struct ptx_parser *parser, struct ptx_name name,
     return index;
 }
 
+/* .managed and .unified(id, id) tell where memory is that host and device share: all of ours is. */
+static void parse_attribute(struct ptx_parser *parser)
+{
+    struct ptx_lexer *lex = &parser->lex;
+    struct ptx_name word = {"", 0};
+
+    ptx_lex_expect(lex, '(', "behind .attribute");
+    ptx_lex_space(lex);
+    if (!ptx_lex_dotted(lex, &word) ||
+        !(ptx_name_is(word, "managed") || ptx_name_is(word, "unified")))
+        ptx_fail(lex->job, lex->line, LW_EUNSUPP,
+                 "the attribute '.%.*s' is not supported: there are .managed and .unified",
+                 (int)word.size, word.text);
+    if (ptx_name_is(word, "unified")) {
+        ptx_lex_expect(lex, '(', "behind .unified");
+        (void)ptx_lex_integer(lex, "the upper half of the id");
+        ptx_lex_expect(lex, ',', "between the halves of the id");
+        (void)ptx_lex_integer(lex, "the lower half of the id");
+        ptx_lex_expect(lex, ')', "behind the id");
+    }
+    ptx_lex_expect(lex, ')', "behind the attribute");
+}
+
 uint32_t ptx_parse_variable(struct ptx_parser *parser, enum ptx_space space, bool external)
 {
     struct ptx_lexer *lex = &parser->lex;
@@ -303,10 +390,7 @@ uint32_t ptx_parse_variable(struct ptx_parser *parser, enum ptx_space space, boo
         } else if (ptx_name_is(word, "v2") || ptx_name_is(word, "v4")) {
             vector = (unsigned)(word.text[1] - '0');
         } else if (ptx_name_is(word, "attribute")) {
-            ptx_lex_expect(lex, '(', "behind .attribute");
-            while (lex->p < lex->end && *lex->p != ')' && *lex->p != ';')
-                lex->p++;
-            ptx_lex_expect(lex, ')', "behind .attribute(");
+            parse_attribute(parser);
         } else if (space == PTX_SP_GLOBAL && parser->function == NULL &&
                    (ptx_name_is(word, "texref") || ptx_name_is(word, "samplerref") ||
                     ptx_name_is(word, "surfref"))) {
@@ -350,6 +434,7 @@ uint32_t ptx_parse_variable(struct ptx_parser *parser, enum ptx_space space, boo
     do {
         enum ptx_literal literal;
         struct ptx_name name;
+        struct dimensions d = { .count = 0 };
         uint64_t count = 1;
         bool open = false;
 
@@ -363,16 +448,25 @@ uint32_t ptx_parse_variable(struct ptx_parser *parser, enum ptx_space space, boo
         while (ptx_lex_accept(lex, '[')) {
             uint64_t n = 0;
 
-            if (ptx_lex_peek(lex) == ']')
+            if (d.count == MAX_DIMENSIONS)
+                ptx_fail(lex->job, lex->line, LW_EUNSUPP, "'%s' has more than %d dimensions",
+                         symbol.name, MAX_DIMENSIONS);
+            if (ptx_lex_peek(lex) == ']' && d.count == 0)
                 open = true;
             else if (!ptx_lex_constant(lex, &n, &literal) || literal != PTX_LIT_INT)
                 ptx_fail(lex->job, lex->line, LW_EINPUT, "expected a number of elements, found %s",
                          ptx_lex_here(lex, room, sizeof room));
             ptx_lex_expect(lex, ']', "behind the number of elements");
-            if (!open && (n > UINT32_MAX || (n != 0 && count > (UINT64_C(1) << 40) / n)))
+            if (n > UINT32_MAX || (n != 0 && count > (UINT64_C(1) << 40) / n))
                 ptx_fail(lex->job, lex->line, LW_EINPUT, "'%s' is too large", symbol.name);
-            count *= open ? 1 : n;
+            if (n == 0 && !(open && d.count == 0) && !external && space != PTX_SP_PARAM &&
+                space != PTX_SP_SHARED)
+                ptx_fail(lex->job, lex->line, LW_EINPUT, "'%s' has no elements", symbol.name);
+            count *= open && d.count == 0 ? 1 : n;
+            d.size[d.count++] = n;
         }
+        if (vector > 1)
+            d.size[d.count++] = vector;
         symbol.size_bytes = open ? 0 : count * bytes;
         if (symbol.size_bytes > UINT64_C(1) << 40)
             ptx_fail(lex->job, lex->line, LW_EINPUT, "'%s' is too large", symbol.name);
@@ -390,8 +484,11 @@ uint32_t ptx_parse_variable(struct ptx_parser *parser, enum ptx_space space, boo
 
         if (first == PTX_NONE)
             first = index;
+        if (external && ptx_lex_peek(lex) == '=')
+            ptx_fail(lex->job, lex->line, LW_EINPUT,
+                     "'%s' is external: its initial value stands where it is defined", symbol.name);
         if (space != PTX_SP_PARAM && ptx_lex_accept(lex, '='))
-            parse_initialiser(parser, index, type);
+            parse_initialiser(parser, index, type, &d);
     } while (space != PTX_SP_PARAM && ptx_lex_accept(lex, ','));
     return first;
 }

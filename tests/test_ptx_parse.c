@@ -217,7 +217,34 @@ static void refusals_name_line_construct_and_reason(void **state)
           "t.ptx:7: ld: 'x' is external: it is defined in another module", LW_EUNSUPP },
         { HEAD ".global .u32 x; .global .u32 x;", "t.ptx:4: 'x' is declared twice", LW_EINPUT },
         { HEAD ".global .u8 x[2] = {1, 2, 3};",
-          "t.ptx:4: the initialiser of 'x' has more than its 2 bytes", LW_EINPUT },
+          "t.ptx:4: the initialiser of 'x' has more than the 2 elements of this dimension", LW_EINPUT },
+        { HEAD ".global .u32 x[3] = {{1}, {2}, {3}};",
+          "t.ptx:4: the initialiser of 'x' has more braces than the variable dimensions", LW_EINPUT },
+        { HEAD ".global .u32 x[3][2] = {1, 2, 3, 4, 5, 6};",
+          "t.ptx:4: the initialiser of 'x' needs a brace for each dimension: {{1, 2}, {3, 4}}",
+          LW_EINPUT },
+        { HEAD ".global .u32 x = 1.5;", "t.ptx:4: the initial value of a .u32 is an integer",
+          LW_EINPUT },
+        { HEAD ".global .f32 x = 1;",
+          "t.ptx:4: the initial value of a .f32 is written as a float, such as 1.0", LW_EINPUT },
+        { HEAD ".global .f16 x = 1.0;",
+          "t.ptx:4: a variable of type .f16 has no initial value: declare it as .b16", LW_EINPUT },
+        { HEAD ".shared .u32 x = 1;", "t.ptx:4: 'x' cannot have an initial value: only .global and "
+          ".const variables have one", LW_EINPUT },
+        { HEAD ".extern .global .u32 x = 1;", "t.ptx:4: 'x' is external: its initial value stands "
+          "where it is defined", LW_EINPUT },
+        { HEAD ".global .u32 x[0];", "t.ptx:4: 'x' has no elements", LW_EINPUT },
+        { HEAD ".global .attribute(.bogus) .u32 x;", "t.ptx:4: the attribute '.bogus' is not "
+          "supported: there are .managed and .unified", LW_EUNSUPP },
+        { HEAD ".global .attribute(.unified(19,95)) .f32 x; .entry k() { ret; }", NULL, LW_OK },
+        { HEAD ".entry k() .noreturn { ret; }", "t.ptx:4: '.noreturn' of a function is not supported",
+          LW_EUNSUPP },
+        { ".version 7.0\n.target sm_70, map_f64_to_f32\n.address_size 64\n", "t.ptx:2: '.target "
+          "map_f64_to_f32' is not supported: there are sm_NN, debug, texmode_unified and "
+          "texmode_independent", LW_EUNSUPP },
+        { KERNEL("ret %r1;"), "t.ptx:6: ret: expected 0 operands, found 1", LW_EINPUT },
+        { KERNEL("@%p1 exit.uni;"), "t.ptx:6: exit: the modifier '.uni' is not supported here",
+          LW_EUNSUPP },
         { HEAD ".entry k() {\nbra M;\nL: bra M;\nM: bra L;\n}", NULL, LW_OK }, /* a loop of two */
     };
 
@@ -237,6 +264,41 @@ static void refusals_name_line_construct_and_reason(void **state)
         assert_int_equal(status, cases[i].status);
         assert_null(object);
     }
+}
+
+/* Rows that are not full end in zeros, whatever is behind them. */
+static void rows_of_initialisers_lie_where_they_belong(void **state)
+{
+    static const char text[] = HEAD
+        ".global .u32 a[3][2] = {{1}, {3, 4}};\n"
+        ".global .v2 .u32 b[2] = {{5}, {6, 7}};\n"
+        ".global .u16 c[][2] = {{1}, {2, 3}, {4}};\n"
+        ".global .b32 d = 1.5;\n.global .f64 e = 0f3fc00000;\n"
+        ".entry k() { ret; }";
+    static const struct {
+        const char *name;
+        uint32_t words[6], count;
+    } want[] = {
+        { "a", { 1, 0, 3, 4, 0, 0 }, 6 }, { "b", { 5, 0, 6, 7 }, 4 },
+        { "c", { 1, 0x30002, 4 }, 3 }, { "d", { 0x3fc00000 }, 1 }, { "e", { 0, 0x3ff80000 }, 2 },
+    };
+    struct isa_object *object = NULL;
+    struct lw_error err = { LW_OK, "" };
+
+    (void)state;
+    if (ptx_translate("t.ptx", text, strlen(text), NULL, &object, &err) != LW_OK)
+        fail_msg("%s", err.text);
+    for (unsigned i = 0; i < LW_COUNT_OF(want); i++) {
+        const struct isa_variable *v = NULL;
+
+        for (unsigned k = 0; k < object->variable_count; k++)
+            if (strcmp(object->variables[k].name, want[i].name) == 0)
+                v = &object->variables[k];
+        assert_non_null(v);
+        assert_int_equal(v->size_bytes, 4 * want[i].count);
+        assert_memory_equal(v->init, want[i].words, v->size_bytes);
+    }
+    isa_object_destroy(object);
 }
 
 static void every_truncation_is_answered_and_never_crashes(void **state)
@@ -471,6 +533,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(refusals_name_line_construct_and_reason),
+        cmocka_unit_test(rows_of_initialisers_lie_where_they_belong),
         cmocka_unit_test(every_truncation_is_answered_and_never_crashes),
         cmocka_unit_test(the_syntax_of_compilers_is_read),
         cmocka_unit_test(parameters_are_integers_or_floats_where_their_types_say_so),
