@@ -302,6 +302,8 @@ struct ptx_module {
     uint32_t any_scc;               /* number of "whatever a register may call" */
     uint32_t frame_align;           /* of every frame: the largest alignment in one */
     bool common_dynamic;            /* a function names dynamic shared memory: one base for all */
+    uint32_t shared_top;            /* end of all shared variables that have a place */
+    PTX_LIST(uint32_t) dynamic;     /* symbols of dynamic shared memory */
 };
 /** Read the job's modules; everything in them lives in the job's arena. */
 struct ptx_module *ptx_parse(struct ptx_job *job);

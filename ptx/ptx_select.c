@@ -129,6 +129,8 @@ static void place_symbol(struct ptx_sel *sel, uint32_t index)
                      s->name, s->space == PTX_SP_SHARED ? "shared" : "local");
         s->offset = (uint32_t)at;
         s->placed = true;
+        if (s->space == PTX_SP_SHARED && unit->module->shared_top < at + s->size_bytes)
+            unit->module->shared_top = (uint32_t)(at + s->size_bytes);
     }
     if (*top < s->offset + s->size_bytes)
         *top = (uint32_t)(s->offset + s->size_bytes);
@@ -160,20 +162,11 @@ static void place_symbols(struct ptx_sel *sel)
             }
         }
     }
-    for (size_t i = 0; module->common_dynamic && i < module->symbols.count; i++) {
-        const struct ptx_symbol *s = &module->symbols.at[i];
-
-        if (s->kind == PTX_SYM_VARIABLE && s->space == PTX_SP_SHARED && s->placed &&
-            sel->unit->shared_bytes < s->offset + s->size_bytes)
-            sel->unit->shared_bytes = (uint32_t)(s->offset + s->size_bytes);
-    }
+    if (module->common_dynamic && sel->unit->shared_bytes < module->shared_top)
+        sel->unit->shared_bytes = module->shared_top;
     sel->unit->dynamic_base = (sel->unit->shared_bytes + 15) & ~15u;
-    for (size_t i = 0; i < module->symbols.count; i++) {
-        struct ptx_symbol *s = &module->symbols.at[i];
-
-        if (s->kind == PTX_SYM_VARIABLE && s->space == PTX_SP_SHARED && s->size_bytes == 0)
-            s->offset = sel->unit->dynamic_base;
-    }
+    for (size_t i = 0; i < module->dynamic.count; i++)
+        module->symbols.at[module->dynamic.at[i]].offset = sel->unit->dynamic_base;
 }
 
 struct ptx_block *ptx_block_new(struct ptx_unit *unit)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The door of ptx/: one module to one object; the flow graph as text. */
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "ptx/ptx_priv.h"
@@ -61,8 +62,11 @@ static void place_shared(struct ptx_job *job, struct ptx_module *module, size_t 
     for (size_t i = 0; i < count; i++) {
         struct ptx_symbol *s = &module->symbols.at[i];
 
-        if (s->kind != PTX_SYM_VARIABLE || s->space != PTX_SP_SHARED || s->size_bytes == 0 ||
-            !s->used)
+        if (s->kind != PTX_SYM_VARIABLE || s->space != PTX_SP_SHARED)
+            continue;
+        if (s->size_bytes == 0)
+            *PTX_PUSH(job, module->dynamic) = (uint32_t)i;
+        if (s->size_bytes == 0 || !s->used)
             continue;
         top = (top + s->align - 1) & ~(uint64_t)(s->align - 1);
         if (top + s->size_bytes > 1u << 22)
@@ -71,6 +75,7 @@ static void place_shared(struct ptx_job *job, struct ptx_module *module, size_t 
         s->offset = (uint32_t)top;
         s->placed = true;
         top += s->size_bytes;
+        module->shared_top = (uint32_t)top;
     }
 }
 
@@ -158,16 +163,27 @@ static void put_variables(struct ptx_job *job, struct ptx_module *module,
 /* Names in an object differ; variables of two functions, or of two braces, may not. */
 static const char *unique_name(struct ptx_job *job, struct ptx_map *names, const char *name)
 {
-    for (unsigned n = 1; ptx_map_find(names, name, strlen(name)) != NULL; n++) {
-        char *longer = lw_arena_printf(&job->arena, "%.*s.%u", PTX_NAME_BYTES, name, n);
+    uint32_t *used = ptx_map_find(names, name, strlen(name));
+    char *longer = NULL;
+    uint32_t n;
 
+    if (used == NULL) {
+        ptx_map_put(job, names, name, strlen(name), 0);
+        return name;
+    }
+    for (n = *used + 1; longer == NULL; n++) { /* the number behind the last that was given */
+        char text[PTX_NAME_BYTES + 16];
+
+        snprintf(text, sizeof text, "%.*s.%u", PTX_NAME_BYTES, name, n);
+        if (ptx_map_find(names, text, strlen(text)) != NULL)
+            continue;
+        longer = lw_arena_strdup(&job->arena, text);
         if (longer == NULL)
             ptx_fail(job, 0, LW_ENOMEM, "out of memory");
-        if (ptx_map_find(names, longer, strlen(longer)) == NULL)
-            name = longer;
     }
-    ptx_map_put(job, names, name, strlen(name), 0);
-    return name;
+    *used = n - 1;
+    ptx_map_put(job, names, longer, strlen(longer), 0);
+    return longer;
 }
 
 static void make_names_unique(struct ptx_job *job, struct isa_object *object)

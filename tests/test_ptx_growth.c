@@ -96,6 +96,20 @@ static void one_straight_line(struct lw_sink *s, unsigned n)
         lw_put(s, "mad.lo.u32 %r2, %r2, %r4, %r9;\nxor.b32 %r4, %r4, %r2;\n");
 }
 
+/* Kernels beside the one that the head begins and the tail ends, each with variables of the same
+ * names. */
+static void kernels_in_a_file(struct lw_sink *s, unsigned n)
+{
+    lw_put(s, "ret;\n}\n");
+    for (unsigned i = 0; i < n; i++)
+        lw_printf(s, ".visible .entry k%u(.param .u64 out)\n{\n.reg .b32 %%r<4>;\n.reg .b64 %%rd<4>;\n"
+                     ".shared .u32 tile[4];\nmov.u32 %%r1, %%tid.x;\nst.shared.u32 [tile], %%r1;\n"
+                     "ld.param.u64 %%rd1, [out];\nld.shared.u32 %%r2, [tile+4];\n"
+                     "st.global.u32 [%%rd1], %%r2;\nret;\n}\n", i);
+    lw_put(s, ".visible .entry last(.param .u64 out)\n{\n.reg .b32 %r<4>;\n.reg .b64 %rd<4>;\n"
+              "ld.param.u64 %rd1, [out];\nmov.u32 %r2, 1;\n");
+}
+
 static double seconds_of(void (*shape)(struct lw_sink *, unsigned), unsigned n)
 {
     struct lw_buffer text;
@@ -147,6 +161,7 @@ static void check_growth(const char *name, void (*shape)(struct lw_sink *, unsig
         check_growth(#shape, shape, n, limit);                                                \
     }
 /* cubic would be 64 times as long, square 16 times */
+GROWS(kernels_in_a_file, 2000, 8)
 GROWS(nested_ifs, 400, 30)
 GROWS(nested_ifs_with_else, 400, 30)
 GROWS(nested_divergent_loops, 400, 30)
@@ -160,6 +175,7 @@ GROWS(one_straight_line, 10000, 9)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(time_of_kernels_in_a_file),
         cmocka_unit_test(time_of_nested_ifs),
         cmocka_unit_test(time_of_nested_ifs_with_else),
         cmocka_unit_test(time_of_nested_divergent_loops),
