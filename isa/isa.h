@@ -662,6 +662,11 @@ bool isa_debug_tag_known(unsigned tag);
 /** The attribute @name of entry @die, or NULL. */
 const struct isa_attr *isa_die_attr(const struct isa_debug *debug, uint32_t die, unsigned name);
 
+/** A kernel of the source that a translator left out, and why. Not kept in files. */
+struct isa_refusal {
+    const char *name, *sentence;
+};
+
 /** An object in memory; everything is owned by its arena. */
 struct isa_object {
     struct lw_arena arena;
@@ -684,6 +689,8 @@ struct isa_object {
     const struct isa_debug *debug; /* of the source; may be NULL */
     struct isa_loop *loops;
     unsigned loop_count;
+    struct isa_refusal *refusals;
+    unsigned refusal_count;
 };
 
 /** An empty object (files[0] is ""), to be filled by a translator; its strings and

@@ -299,6 +299,9 @@ enum lw_status lnc_kernel_named(const struct isa_object *object, const char *sou
     *out = lnc_kernel_find(object, wanted, &found);
     if (*out != NULL)
         return LW_OK;
+    for (unsigned i = 0; i < object->refusal_count && found == 0; i++)
+        if (match(object->refusals[i].name, wanted) != 0)
+            return LW_FAIL(err, LW_EUNSUPP, "%s", object->refusals[i].sentence);
     for (unsigned i = 0; i < object->function_count; i++)
         kernels += object->functions[i].kernel;
     lw_buffer_init(&names);

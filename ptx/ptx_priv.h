@@ -22,7 +22,7 @@
 /* ---- the job: arena, errors, growing arrays ------------------------------- */
 
 struct ptx_job {
-    jmp_buf stop;
+    jmp_buf *stop; /* where ptx_fail() goes */
     struct lw_arena arena;
     struct lw_arena module; /* while a kernel is translated in `arena`: the module's memory */
     struct lw_error *err;

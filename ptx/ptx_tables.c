@@ -49,11 +49,11 @@ void ptx_fail(struct ptx_job *job, unsigned line, enum lw_status status, const c
         else
             job->status = LW_FAIL(job->err, status, "%s: %s (line %u of its PTX)", job->name, text,
                                   line);
-        longjmp(job->stop, 1);
+        longjmp(*job->stop, 1);
     }
     job->status = line != 0 ? LW_FAIL(job->err, status, "%s:%u: %s", job->name, line, text)
                             : LW_FAIL(job->err, status, "%s: %s", job->name, text);
-    longjmp(job->stop, 1);
+    longjmp(*job->stop, 1);
 }
 
 void *ptx_new(struct ptx_job *job, size_t count, size_t size)

@@ -348,6 +348,68 @@ static void translate_function(struct ptx_job *job, struct ptx_module *module,
     lw_arena_init(&job->module);
 }
 
+/* A kernel with something that we do not have does not keep the others of its file from running:
+ * what was put into the object for it goes, and its sentence stays. False: it was refused. */
+static bool try_kernel(struct ptx_job *job, struct ptx_module *module, struct ptx_function *fn)
+{
+    struct isa_object *object = job->object, before = *object;
+    jmp_buf *outer = job->stop, stop;
+    struct isa_refusal *refusal;
+
+    job->stop = &stop;
+    if (setjmp(stop) == 0) {
+        translate_function(job, module, fn);
+        job->stop = outer;
+        return true;
+    }
+    job->stop = outer;
+    if (job->status != LW_EUNSUPP)
+        longjmp(*outer, 1);
+    lw_arena_fini(&job->arena); /* the function's; the module's waits */
+    job->arena = job->module;
+    lw_arena_init(&job->module);
+    object->text_count = before.text_count;
+    object->reloc_count = before.reloc_count;
+    object->line_count = before.line_count;
+    object->loop_count = before.loop_count;
+    object->function_count = before.function_count;
+    fn->calls.reachable = false;
+    refusal = &object->refusals[object->refusal_count++];
+    refusal->name = arena_text(job, object, fn->name);
+    refusal->sentence = arena_text(job, object, job->err != NULL ? job->err->text : "");
+    job->status = LW_OK;
+    return false;
+}
+
+/* Kernels each on its own; with one that calls functions, or alone, a refusal is the file's. */
+static void translate_functions(struct ptx_job *job, struct ptx_module *module)
+{
+    struct isa_object *object = job->object;
+    unsigned kernels = 0;
+
+    for (size_t f = 0; f < module->functions.count; f++)
+        kernels += module->functions.at[f].kernel;
+    object->refusals = arena_array(job, object, kernels, sizeof *object->refusals);
+    for (size_t i = 0; i < module->order.count; i++) {
+        struct ptx_function *fn;
+
+        if (module->order.at[i] == module->functions.count)
+            continue;
+        fn = &module->functions.at[module->order.at[i]];
+        if (!fn->kernel || kernels < 2)
+            translate_function(job, module, fn);
+        else if (!try_kernel(job, module, fn) && object->refusal_count == kernels) {
+            LW_FAIL(job->err, LW_EUNSUPP, "%s", object->refusals[0].sentence);
+            job->status = LW_EUNSUPP;
+            longjmp(*job->stop, 1);
+        }
+    }
+    for (unsigned i = 0; job->options != NULL && job->options->notes != NULL &&
+                         i < object->refusal_count; i++)
+        lw_printf(job->options->notes, "warning: the kernel %s is left out: %s\n",
+                  object->refusals[i].name, object->refusals[i].sentence);
+}
+
 void ptx_module_translate(struct ptx_job *job, struct ptx_module *module)
 {
     struct isa_object *object = job->object;
@@ -367,10 +429,7 @@ void ptx_module_translate(struct ptx_job *job, struct ptx_module *module)
                                   job->options != NULL && job->options->comp_dir != NULL
                                       ? job->options->comp_dir : "");
     object->functions = arena_array(job, object, module->order.count, sizeof *object->functions);
-    for (size_t i = 0; i < module->order.count; i++) {
-        if (module->order.at[i] != module->functions.count)
-            translate_function(job, module, &module->functions.at[module->order.at[i]]);
-    }
+    translate_functions(job, module);
     ptx_job_source(job, 0);
     ptx_calls_finish(job, module);
     put_shared(job, module, object);
@@ -407,8 +466,11 @@ static enum lw_status run_job(const struct ptx_options *options,
     if (job->object == NULL) {
         job->status = LW_FAIL(err, LW_ENOMEM, "%s: out of memory", job->name);
     } else {
+        jmp_buf stop;
+
         lw_arena_init(&job->object->arena);
-        if (setjmp(job->stop) == 0)
+        job->stop = &stop;
+        if (setjmp(stop) == 0)
             body(job, work);
     }
     status = job->status;

@@ -152,6 +152,7 @@ static struct outcome allocate_in(const char *text, size_t size, unsigned regist
 {
     struct ptx_options options;
     struct ptx_job *job = calloc(1, sizeof *job);
+    jmp_buf stop;
     struct outcome out = { 0 };
     struct lw_error err;
 
@@ -165,7 +166,8 @@ static struct outcome allocate_in(const char *text, size_t size, unsigned regist
     ptx_options_default(&options);
     options.vector_registers = registers;
     job->options = &options;
-    if (setjmp(job->stop) == 0) {
+    job->stop = &stop;
+    if (setjmp(stop) == 0) {
         struct ptx_module *module = ptx_parse(job);
 
         for (size_t f = 0; f < module->functions.count; f++) {

@@ -241,6 +241,7 @@ static void more_than_sixteen_nested_regions_save_registers_of_outer_ones(void *
 static enum lw_status verify_without(const char *text, enum isa_op op, struct lw_error *err)
 {
     struct ptx_job *job = calloc(1, sizeof *job);
+    jmp_buf stop;
     enum lw_status status;
 
     assert_non_null(job);
@@ -250,7 +251,8 @@ static enum lw_status verify_without(const char *text, enum isa_op op, struct lw
     job->sources = &source;
     job->source_count = 1;
     job->err = err;
-    if (setjmp(job->stop) == 0) {
+    job->stop = &stop;
+    if (setjmp(stop) == 0) {
         struct ptx_module *module = ptx_parse(job);
         struct ptx_unit *unit = PTX_NEW(job, struct ptx_unit);
 

@@ -266,6 +266,60 @@ static void refusals_name_line_construct_and_reason(void **state)
     }
 }
 
+/* What one kernel has and we have not keeps only that kernel from running. */
+static void a_refused_kernel_leaves_the_others(void **state)
+{
+#define KERNELS(one, two, three)                                                             \
+    HEAD ".entry a(.param .u64 out) {\n" REGS one "ret; }\n.entry b() {\n" REGS two             \
+         "ret; }\n.entry c() {\n" REGS three "ret; }\n"
+#define REGS ".reg .b32 %r<9>;\n.reg .b64 %rd<9>;\n.shared .u32 tile[4];\n"
+#define GOOD "mov.u32 %r1, %tid.x; st.shared.u32 [tile], %r1;\n"
+#define BAD "mov.u32 %r1, %tid.x; stacksave.u64 %rd1;\n"
+    static const struct {
+        const char *text, *names;
+        unsigned refused;
+    } cases[] = {
+        { KERNELS(GOOD, GOOD, GOOD), "abc", 0 }, { KERNELS(BAD, GOOD, GOOD), "bc", 1 },
+        { KERNELS(GOOD, BAD, GOOD), "ac", 1 },   { KERNELS(GOOD, GOOD, BAD), "ab", 1 },
+        { KERNELS(BAD, GOOD, BAD), "b", 2 },     { KERNELS(BAD, BAD, BAD), NULL, 0 },
+        { KERNELS(GOOD, "what.u32 %r1;\n", GOOD), NULL, 0 }, /* this is no PTX */
+        { KERNELS(GOOD, "mov.u32 %r1;\n", GOOD), NULL, 0 },
+    };
+
+    (void)state;
+    for (unsigned i = 0; i < LW_COUNT_OF(cases); i++) {
+        struct isa_object *object = NULL, *again = NULL;
+        struct lw_error err = { LW_OK, "" };
+        enum lw_status status = ptx_translate("t.ptx", cases[i].text, strlen(cases[i].text), NULL,
+                                              &object, &err);
+        uint8_t *bytes;
+        size_t size;
+
+        if (cases[i].names == NULL) {
+            assert_int_not_equal(status, LW_OK);
+            assert_null(object);
+            continue;
+        }
+        if (status != LW_OK)
+            fail_msg("case %u: %s", i, err.text);
+        assert_int_equal(object->function_count, strlen(cases[i].names));
+        for (unsigned k = 0; k < object->function_count; k++)
+            assert_int_equal(object->functions[k].name[0], cases[i].names[k]);
+        assert_int_equal(object->refusal_count, cases[i].refused);
+        for (unsigned k = 0; k < object->refusal_count; k++) {
+            assert_null(strchr(cases[i].names, object->refusals[k].name[0]));
+            assert_non_null(strstr(object->refusals[k].sentence, "'stacksave' is not supported"));
+        }
+        /* and what is left is an object */
+        assert_int_equal(isa_object_write(object, &bytes, &size, &err), LW_OK);
+        if (isa_object_read("t.lwo", bytes, size, &again, &err) != LW_OK)
+            fail_msg("case %u: %s", i, err.text);
+        free(bytes);
+        isa_object_destroy(again);
+        isa_object_destroy(object);
+    }
+}
+
 /* Rows that are not full end in zeros, whatever is behind them. */
 static void rows_of_initialisers_lie_where_they_belong(void **state)
 {
@@ -533,6 +587,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(refusals_name_line_construct_and_reason),
+        cmocka_unit_test(a_refused_kernel_leaves_the_others),
         cmocka_unit_test(rows_of_initialisers_lie_where_they_belong),
         cmocka_unit_test(every_truncation_is_answered_and_never_crashes),
         cmocka_unit_test(the_syntax_of_compilers_is_read),
