@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Commands that resume. */
 #include "debug/dbg_commands_priv.h"
+#include "debug/dbg_expr_priv.h"
 
 enum { MAX_PLACES = 32 };
 
@@ -115,23 +116,18 @@ static enum lw_status do_until(void *context, int argc, char **argv, struct lw_s
     return status;
 }
 
-/* What the function has returned, by its type in the source: in v4, or v4:5 (docs/abi.md). */
-static void put_result(struct dbg *dbg, const struct dbg_stop *stop, enum dbg_type type,
-                       unsigned bytes, struct lw_sink *out)
+/* What @function has returned to the lane; NULL: the call before the lane's place tells which. */
+static bool put_result(struct dbg *dbg, dbg_thread_id id, unsigned lane,
+                       const struct isa_function *function, struct lw_sink *out)
 {
-    struct dbg_value value;
+    struct dbg_operand value;
 
-    if (dbg_eval(dbg, stop->thread, stop->lane, bytes == 8 ? "$v4:5" : "$v4", &value, NULL) !=
-        LW_OK)
-        return;
-    value.type = type;
-    if (bytes < 4)
-        value.bits &= lw_mask(8 * bytes);
-    if (type == DBG_S32 && bytes < 4)
-        value.bits = (uint32_t)((int32_t)(value.bits << (32 - 8 * bytes)) >> (32 - 8 * bytes));
+    if (!dbg_returned(dbg, id, lane, function, &value))
+        return false;
     lw_put(out, "value returned: ");
-    dbg_value_print(&value, '\0', out);
+    dbg_typed_print(dbg, id, lane, &value, '\0', out);
     lw_put(out, "\n");
+    return true;
 }
 
 static enum lw_status do_finish(void *context, int argc, char **argv, struct lw_sink *out,
@@ -142,8 +138,6 @@ static enum lw_status do_finish(void *context, int argc, char **argv, struct lw_
     struct dbg_frame frame = {0};
     struct dbg_thread thread;
     struct dbg_stop stop;
-    enum dbg_type type = DBG_U32;
-    unsigned bytes;
     bool known;
     enum lw_status status = dbg_no_operands(argc, argv, err);
 
@@ -153,17 +147,34 @@ static enum lw_status do_finish(void *context, int argc, char **argv, struct lw_
         return status;
     (void)!dbg_frame_chosen(dbg, thread.id, thread.lane, &place);
     known = dbg_frame_at(dbg, thread.id, thread.lane, place.frame, &frame) &&
-            dbg_result_type(dbg, place.frame != 0 ? frame.pc - ISA_WORD_BYTES : frame.pc, &type,
-                            &bytes);
+            frame.function != NULL;
     status = dbg_finish(dbg, thread.id, &stop, err);
     if (status != LW_OK)
         return status;
     dbg_stop_show(dbg, &stop, out);
     if (known && stop.kind == DBG_STOP_STEP && stop.thread == thread.id &&
         stop.lane == thread.lane)
-        put_result(dbg, &stop, type, bytes, out);
+        (void)put_result(dbg, stop.thread, stop.lane, frame.function, out);
     return LW_OK;
 }
+
+static enum lw_status do_returned(void *context, int argc, char **argv, struct lw_sink *out,
+                                  struct lw_error *err)
+{
+    struct dbg *dbg = context;
+    struct dbg_thread thread;
+    enum lw_status status = dbg_no_operands(argc, argv, err);
+
+    if (status == LW_OK)
+        status = dbg_view(dbg, &thread, err);
+    if (status == LW_OK && !put_result(dbg, thread.id, thread.lane, NULL, out))
+        status = LW_FAIL(err, LW_ESTATE,
+                         "lane %u does not stand right behind a call whose result is known: "
+                         "`finish` leads there, and the source must be compiled with -g",
+                         thread.lane);
+    return status;
+}
+
 /* clang-format off */
 static const struct lw_command rows[] = {
     /* name        abbrev.  operands                      summary                                                       example */
@@ -177,6 +188,7 @@ static const struct lw_command rows[] = {
     {"until",       "u",    "[location]",                 "Run everything until the focus lane is at a place; without one, as next, but not back in a loop", "until +1", do_until},
     {"advance",     "adv",  "<location>",                 "Run everything until the focus lane is at a place",          "advance +1", do_until},
     {"finish",      "fin",  "",                           "Step the focus lane out of the chosen frame, and show what it returns", "finish", do_finish},
+    {"returned",    "returned", "",                       "Show again what the call before the focus lane's place has returned", "returned", do_returned},
 };
 /* clang-format on */
 const struct lw_command_table dbg_commands_run = {rows, LW_COUNT_OF(rows), NULL};

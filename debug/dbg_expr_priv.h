@@ -165,6 +165,11 @@ struct dbg_value dbg_scalar(enum dbg_type type, unsigned bytes, uint64_t bits);
 bool dbg_type_scalar(const struct isa_debug *debug, int64_t type, enum dbg_type *out,
                      unsigned *bytes);
 
+/** What the call that the lane stands right behind has returned (dbg_result.c). @function: the
+ *  one that was called; NULL: as the call names it. False: nothing, or it cannot be told. */
+bool dbg_returned(struct dbg *dbg, dbg_thread_id id, unsigned lane,
+                  const struct isa_function *function, struct dbg_operand *out);
+
 /* ---- types of the source (dbg_types.c) ------------------------------------------------- */
 
 enum { DBG_NO_TYPE = -1 };

@@ -275,7 +275,8 @@ bool dbg_type_scalar(const struct isa_debug *debug, int64_t type, enum dbg_type 
     return true;
 }
 
-bool dbg_result_type(const struct dbg *dbg, uint64_t pc, enum dbg_type *type, unsigned *bytes)
+bool dbg_result_type(const struct dbg *dbg, uint64_t pc, const struct isa_debug **debug,
+                     int64_t *type)
 {
     struct where at = {.program = emu_machine_program_at(dbg->machine, pc), .inner = DBG_NO_TYPE};
     uint32_t scope;
@@ -284,9 +285,12 @@ bool dbg_result_type(const struct dbg *dbg, uint64_t pc, enum dbg_type *type, un
         return false;
     at.object = emu_program_object(at.program);
     at.insn = (uint32_t)((pc - emu_program_base(at.program)) / ISA_WORD_BYTES);
-    return at.object->debug != NULL && find_scopes(&at, &scope, 1) == 1 &&
-           at.object->debug->dies[scope].tag == ISA_TAG_SUBPROGRAM &&
-           dbg_type_scalar(at.object->debug, dbg_die_type(at.object->debug, scope), type, bytes);
+    *debug = at.object->debug;
+    if (*debug == NULL || find_scopes(&at, &scope, 1) != 1 ||
+        (*debug)->dies[scope].tag != ISA_TAG_SUBPROGRAM)
+        return false;
+    *type = dbg_die_type(*debug, scope);
+    return *type != DBG_NO_TYPE;
 }
 
 struct dbg_value dbg_scalar(enum dbg_type type, unsigned bytes, uint64_t bits)

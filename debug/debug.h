@@ -336,6 +336,19 @@ bool dbg_frame_at(struct dbg *dbg, dbg_thread_id id, unsigned lane, unsigned ind
  *  address. 0 when the thread is gone. */
 uint64_t dbg_stack_pointer(const struct dbg *dbg, dbg_thread_id id, unsigned lane);
 
+/** What the call that a lane stands right behind has returned, cut as the System V ABI of x86-64
+ *  cuts a result: up to two words, each for a floating-point register (real) or an integer one;
+ *  or, with count 0, the address of what is longer. */
+struct dbg_return_words {
+    unsigned count;
+    uint64_t word[2];
+    bool real[2];
+    uint64_t address;
+};
+/** False: it returns nothing, or what cannot be told. */
+bool dbg_returned_words(struct dbg *dbg, dbg_thread_id id, unsigned lane,
+                        struct dbg_return_words *out);
+
 /** Where the loader has put global variable @index of @object; 0: it was left out. False when
  *  @object is not the program that was loaded first. */
 bool dbg_variable_address(const struct dbg *dbg, const struct isa_object *object, unsigned index,

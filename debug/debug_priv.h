@@ -351,8 +351,10 @@ struct dbg_inlined {
 /** Innermost first; the count. */
 unsigned dbg_inlined_at(const struct dbg *dbg, uint64_t pc, struct dbg_inlined *out,
                         unsigned room);
-/** Type of what the function around @pc returns. False: nothing, an aggregate, or not known. */
-bool dbg_result_type(const struct dbg *dbg, uint64_t pc, enum dbg_type *type, unsigned *bytes);
+/** Type of what the function around @pc returns, as the source tells it. False: nothing, or not
+ *  known. */
+bool dbg_result_type(const struct dbg *dbg, uint64_t pc, const struct isa_debug **debug,
+                     int64_t *type);
 
 /** A frame as users count them: inlined calls have frames of their own. */
 struct dbg_place {

@@ -25,6 +25,7 @@ liblanewise_a_SOURCES += \
 	%D%/dbg_names.c \
 	%D%/dbg_points.c \
 	%D%/dbg_regs.c \
+	%D%/dbg_result.c \
 	%D%/dbg_reverse.c \
 	%D%/dbg_run.c \
 	%D%/dbg_session.c \

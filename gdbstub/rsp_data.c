@@ -432,6 +432,33 @@ static void enter_running(struct rsp *rsp, const struct isa_object *object)
         lw_put64(rsp->elf + 24, ISA_CODE_BASE + (uint64_t)function->first * ISA_WORD_BYTES);
 }
 
+/* The object as it is told to this carrier's debugger: without floating-point registers it shall
+ * not look for results there. */
+static enum lw_status write_elf(struct rsp *rsp, const struct isa_object *object,
+                                const uint64_t *variables, struct lw_error *err)
+{
+    struct isa_object told = *object;
+    struct isa_debug debug;
+    enum lw_status status;
+
+    if (object->debug == NULL)
+        return isa_object_write_loaded(object, variables, &rsp->elf, &rsp->elf_size, err);
+    debug = *object->debug;
+    told.debug = &debug;
+    debug.attrs = malloc((size_t)debug.attr_count * sizeof *debug.attrs + 1);
+    if (debug.attrs == NULL)
+        return LW_FAIL(err, LW_ENOMEM, "no memory for the program's types");
+    for (uint32_t i = 0; i < debug.attr_count; i++) {
+        debug.attrs[i] = object->debug->attrs[i];
+        if (debug.attrs[i].name == ISA_AT_CALLING_CONVENTION &&
+            debug.attrs[i].value == ISA_CC_REALS)
+            debug.attrs[i].value = rsp->target.carrier->reals ? ISA_CC_NORMAL : ISA_CC_NOCALL;
+    }
+    status = isa_object_write_loaded(&told, variables, &rsp->elf, &rsp->elf_size, err);
+    free(debug.attrs);
+    return status;
+}
+
 enum lw_status rsp_elf_init(struct rsp *rsp, struct lw_error *err)
 {
     const struct isa_object *object = rsp->config.object;
@@ -443,7 +470,7 @@ enum lw_status rsp_elf_init(struct rsp *rsp, struct lw_error *err)
     if (object == NULL)
         return LW_OK;
     variables = variable_addresses(rsp, object);
-    status = isa_object_write_loaded(object, variables, &rsp->elf, &rsp->elf_size, err);
+    status = write_elf(rsp, object, variables, err);
     free(variables);
     if (status != LW_OK)
         return status;

@@ -24,7 +24,16 @@ enum rsp_signal {
 /* ---- registers of the target description (rsp_target.c) ------------------------- */
 
 /** What a register of the carrier shows; the machine's own have RSP_ROLE_DEBUG. */
-enum rsp_role { RSP_ROLE_ZERO, RSP_ROLE_PC, RSP_ROLE_SP, RSP_ROLE_RESULT, RSP_ROLE_DEBUG };
+enum rsp_role {
+    RSP_ROLE_ZERO,
+    RSP_ROLE_PC,
+    RSP_ROLE_SP,
+    RSP_ROLE_RESULT,      /* what a function has returned: the first integer, or its address, */
+    RSP_ROLE_RESULT_NEXT, /* the second integer, */
+    RSP_ROLE_REAL,        /* the first floating-point word, */
+    RSP_ROLE_REAL_NEXT,   /* the second */
+    RSP_ROLE_DEBUG
+};
 
 struct rsp_reg {
     char name[24];
@@ -39,6 +48,7 @@ struct rsp_carrier {
     uint16_t elf_machine;
     unsigned fp, sp, pc;      /* register numbers, expedited in stop replies */
     bool watch_before;        /* gdb expects a watchpoint's stop before the access */
+    bool reals;               /* it has floating-point registers, where results may be */
 };
 
 /** The register table and target.xml; fixed for a connection. The first @mandatory

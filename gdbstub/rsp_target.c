@@ -20,12 +20,14 @@ struct carrier_reg {
 
 #define INT64(name) {name, "int64", 64, RSP_ROLE_ZERO}
 #define RESULT(name) {name, "int64", 64, RSP_ROLE_RESULT}
+#define RESULT_NEXT(name) {name, "int64", 64, RSP_ROLE_RESULT_NEXT}
+#define XMM(name, role) {name, "uint128", 128, role}
 #define INT32(name) {name, "int32", 32, RSP_ROLE_ZERO}
 #define PTR64(name, type, role) {name, type, 64, role}
 #define FPU80(name) {name, "i387_ext", 80, RSP_ROLE_ZERO}
 
 static const struct carrier_reg x86_64_regs[] = {
-    RESULT("rax"), INT64("rbx"), INT64("rcx"), INT64("rdx"), INT64("rsi"), INT64("rdi"),
+    RESULT("rax"), INT64("rbx"), INT64("rcx"), RESULT_NEXT("rdx"), INT64("rsi"), INT64("rdi"),
     PTR64("rbp", "data_ptr", RSP_ROLE_SP), PTR64("rsp", "data_ptr", RSP_ROLE_SP),
     INT64("r8"), INT64("r9"), INT64("r10"), INT64("r11"), INT64("r12"), INT64("r13"),
     INT64("r14"), INT64("r15"), PTR64("rip", "code_ptr", RSP_ROLE_PC),
@@ -37,10 +39,20 @@ static const struct carrier_reg x86_64_regs[] = {
     INT32("foseg"), INT32("fooff"), INT32("fop"),
 };
 
+/* Here gdb and lldb look for floats that a function has returned. Not mandatory, so not in `g`. */
+static const struct carrier_reg x86_64_reals[] = {
+    XMM("xmm0", RSP_ROLE_REAL), XMM("xmm1", RSP_ROLE_REAL_NEXT), XMM("xmm2", RSP_ROLE_ZERO),
+    XMM("xmm3", RSP_ROLE_ZERO), XMM("xmm4", RSP_ROLE_ZERO), XMM("xmm5", RSP_ROLE_ZERO),
+    XMM("xmm6", RSP_ROLE_ZERO), XMM("xmm7", RSP_ROLE_ZERO), XMM("xmm8", RSP_ROLE_ZERO),
+    XMM("xmm9", RSP_ROLE_ZERO), XMM("xmm10", RSP_ROLE_ZERO), XMM("xmm11", RSP_ROLE_ZERO),
+    XMM("xmm12", RSP_ROLE_ZERO), XMM("xmm13", RSP_ROLE_ZERO), XMM("xmm14", RSP_ROLE_ZERO),
+    XMM("xmm15", RSP_ROLE_ZERO), INT32("mxcsr"),
+};
+
 /* x7 is the stack pointer too: the served ELF's frame rules name DWARF register 7, which
  * is rsp on the one carrier and x7 on the other. */
 static const struct carrier_reg aarch64_regs[] = {
-    RESULT("x0"), INT64("x1"), INT64("x2"), INT64("x3"), INT64("x4"), INT64("x5"),
+    RESULT("x0"), RESULT_NEXT("x1"), INT64("x2"), INT64("x3"), INT64("x4"), INT64("x5"),
     INT64("x6"), PTR64("x7", "data_ptr", RSP_ROLE_SP), INT64("x8"), INT64("x9"),
     INT64("x10"), INT64("x11"), INT64("x12"), INT64("x13"), INT64("x14"), INT64("x15"),
     INT64("x16"), INT64("x17"), INT64("x18"), INT64("x19"), INT64("x20"), INT64("x21"),
@@ -55,13 +67,18 @@ struct carrier_row {
     const char *feature;
     const struct carrier_reg *regs;
     size_t count;
+    const char *real_feature; /* NULL: none; aarch64's are called v0, as ours are */
+    const struct carrier_reg *reals;
+    size_t real_count;
 };
 
 static const struct carrier_row carriers[] = {
-    [RSP_X86_64] = {{"i386:x86-64", "x86_64-unknown-unknown", 62, 6, 7, 16, false},
-                    "org.gnu.gdb.i386.core", x86_64_regs, LW_COUNT_OF(x86_64_regs)},
-    [RSP_AARCH64] = {{"aarch64", "aarch64-unknown-unknown", 183, 29, 31, 32, true},
-                     "org.gnu.gdb.aarch64.core", aarch64_regs, LW_COUNT_OF(aarch64_regs)},
+    [RSP_X86_64] = {{"i386:x86-64", "x86_64-unknown-unknown", 62, 6, 7, 16, false, true},
+                    "org.gnu.gdb.i386.core", x86_64_regs, LW_COUNT_OF(x86_64_regs),
+                    "org.gnu.gdb.i386.sse", x86_64_reals, LW_COUNT_OF(x86_64_reals)},
+    [RSP_AARCH64] = {{"aarch64", "aarch64-unknown-unknown", 183, 29, 31, 32, true, false},
+                     "org.gnu.gdb.aarch64.core", aarch64_regs, LW_COUNT_OF(aarch64_regs), NULL, NULL,
+                    0},
 };
 
 /* ---- the description --------------------------------------------------------------- */
@@ -84,12 +101,13 @@ static enum lw_status add_reg(struct rsp_target *target, const struct rsp_reg *r
     return LW_OK;
 }
 
-static enum lw_status put_carrier(struct rsp_target *target, const struct carrier_row *row,
+static enum lw_status put_carrier(struct rsp_target *target, const char *feature,
+                                  const struct carrier_reg *regs, size_t count,
                                   struct lw_error *err)
 {
-    lw_printf(&target->xml.sink, "<feature name=\"%s\">\n", row->feature);
-    for (size_t i = 0; i < row->count; i++) {
-        const struct carrier_reg *from = &row->regs[i];
+    lw_printf(&target->xml.sink, "<feature name=\"%s\">\n", feature);
+    for (size_t i = 0; i < count; i++) {
+        const struct carrier_reg *from = &regs[i];
         struct rsp_reg reg = {.role = from->role, .bytes = from->bits / 8};
         enum lw_status status;
 
@@ -326,7 +344,7 @@ enum lw_status rsp_target_init(struct rsp_target *target, enum rsp_arch arch,
               without >> RSP_F_CARRIER & 1 ? "" : "<architecture>",
               without >> RSP_F_CARRIER & 1 ? "" : row->carrier.name,
               without >> RSP_F_CARRIER & 1 ? "" : "</architecture>\n", without >> RSP_F_OSABI & 1 ? "" : "<osabi>none</osabi>\n");
-    status = put_carrier(target, row, err);
+    status = put_carrier(target, row->feature, row->regs, row->count, err);
     target->mandatory = (unsigned)target->count;
     if (status == LW_OK)
         status = put_feature(target, dbg, "org.lanewise.warp", DBG_REG_LANE, err);
@@ -334,6 +352,8 @@ enum lw_status rsp_target_init(struct rsp_target *target, enum rsp_arch arch,
         status = put_feature(target, dbg, "org.lanewise.scalar", DBG_REG_SCALAR, err);
     if (status == LW_OK)
         status = put_feature(target, dbg, "org.lanewise.vector", DBG_REG_VECTOR, err);
+    if (status == LW_OK && row->real_feature != NULL)
+        status = put_carrier(target, row->real_feature, row->reals, row->real_count, err);
     lw_put(&target->xml.sink, "</target>\n");
     if (status != LW_OK)
         rsp_target_fini(target);
@@ -361,8 +381,8 @@ static uint64_t stack_pointer(struct dbg *dbg, dbg_thread_id id)
     return UINT64_C(0xF4) << 56 | (uint64_t)dbg_lane_get(dbg, id) << 32;
 }
 
-/* What a function leaves in v4:5, where gdb's `finish` looks for an integer or a pointer. */
-static uint64_t result(struct dbg *dbg, dbg_thread_id id)
+/* v4:5, where a function leaves an integer or a pointer. */
+static uint64_t first_words(struct dbg *dbg, dbg_thread_id id)
 {
     unsigned at = 4 * dbg_lane_get(dbg, id);
     uint64_t value = 0;
@@ -379,6 +399,22 @@ static uint64_t result(struct dbg *dbg, dbg_thread_id id)
             value |= (uint64_t)lw_get32(row + at) << (32 * i);
     }
     return value;
+}
+
+/* What a function has returned, where `finish` looks for it: the nth word of its kind. The
+ * aarch64 carrier has no floating-point registers, so all words are integers there. */
+static uint64_t result(struct dbg *dbg, dbg_thread_id id, bool real, unsigned nth)
+{
+    struct dbg_return_words words;
+
+    if (!dbg_returned_words(dbg, id, dbg_lane_get(dbg, id), &words))
+        return real || nth != 0 ? 0 : first_words(dbg, id);
+    if (words.count == 0)
+        return real || nth != 0 ? 0 : words.address;
+    for (unsigned i = 0; i < words.count; i++)
+        if (words.real[i] == real && nth-- == 0)
+            return words.word[i];
+    return 0;
 }
 
 enum lw_status rsp_reg_read(const struct rsp_target *target, struct dbg *dbg,
@@ -400,7 +436,10 @@ enum lw_status rsp_reg_read(const struct rsp_target *target, struct dbg *dbg,
     case RSP_ROLE_ZERO: return LW_OK;
     case RSP_ROLE_PC: lw_put64(data, thread.place.pc); return LW_OK;
     case RSP_ROLE_SP: lw_put64(data, stack_pointer(dbg, id)); return LW_OK;
-    case RSP_ROLE_RESULT: lw_put64(data, result(dbg, id)); return LW_OK;
+    case RSP_ROLE_RESULT: lw_put64(data, result(dbg, id, false, 0)); return LW_OK;
+    case RSP_ROLE_RESULT_NEXT: lw_put64(data, result(dbg, id, false, 1)); return LW_OK;
+    case RSP_ROLE_REAL: lw_put64(data, result(dbg, id, true, 0)); return LW_OK;
+    case RSP_ROLE_REAL_NEXT: lw_put64(data, result(dbg, id, true, 1)); return LW_OK;
     case RSP_ROLE_DEBUG: break;
     }
     for (unsigned i = 0; i < reg->count; i++) {

@@ -717,6 +717,12 @@ enum lw_status isa_object_write(const struct isa_object *object, uint8_t **bytes
 enum lw_status isa_object_write_loaded(const struct isa_object *object,
                                        const uint64_t *variables, uint8_t **bytes, size_t *size,
                                        struct lw_error *err) LW_MUST_CHECK;
+/** Values of ISA_AT_CALLING_CONVENTION (DWARF 5, 7.15): where debuggers look for a result. */
+enum {
+    ISA_CC_NORMAL = 1,
+    ISA_CC_NOCALL = 3,  /* nowhere */
+    ISA_CC_REALS = 0x4C /* ours: as normal, if the debugger knows floating-point registers */
+};
 /** Every field is checked: hostile bytes give LW_EFORMAT and a sentence. */
 enum lw_status isa_object_read(const char *name, const uint8_t *bytes, size_t size,
                                struct isa_object **out, struct lw_error *err) LW_MUST_CHECK;

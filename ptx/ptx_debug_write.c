@@ -302,39 +302,50 @@ static bool points_to_shared(const struct ptx_debug *debug, uint32_t die)
     return false;
 }
 
-/* Whether debuggers would look for a result of type @die where our stub shows it: in the
- * carrier's integer registers. Floats, vectors and aggregates they would read from others. */
-static bool fits_integer_register(const struct ptx_debug *debug, uint32_t die)
+/* Where debuggers may look for a result of type @die: integers in the carrier's integer
+ * registers, floats and aggregates where it has floating-point registers too. gdb 13 has no
+ * place for a half or a complex number of x86-64. */
+static unsigned result_convention(const struct ptx_debug *debug, uint32_t die)
 {
     enum { FLOAT = 4, COMPLEX_FLOAT = 3 }; /* DW_ATE_ */
 
     for (unsigned depth = 0; depth < 16 && die != PTX_NONE; depth++) {
         const struct ptx_value *encoding = ptx_debug_value(debug, die, ISA_AT_ENCODING);
+        const struct ptx_value *bytes = ptx_debug_value(debug, die, ISA_AT_BYTE_SIZE);
 
         switch (debug->dies.at[die].tag) {
         case ISA_TAG_BASE:
-            return encoding != NULL && encoding->kind == PTX_V_NUMBER &&
-                   encoding->number != FLOAT && encoding->number != COMPLEX_FLOAT;
+            if (encoding == NULL || encoding->kind != PTX_V_NUMBER ||
+                encoding->number == COMPLEX_FLOAT)
+                return ISA_CC_NOCALL;
+            if (encoding->number != FLOAT)
+                return ISA_CC_NORMAL;
+            return bytes != NULL && bytes->kind == PTX_V_NUMBER && bytes->number >= 4
+                       ? ISA_CC_REALS
+                       : ISA_CC_NOCALL;
         case ISA_TAG_POINTER:
         case ISA_TAG_REFERENCE:
         case ISA_TAG_RVALUE_REFERENCE:
-        case ISA_TAG_ENUMERATION: return true;
+        case ISA_TAG_ENUMERATION: return ISA_CC_NORMAL;
+        case ISA_TAG_STRUCTURE:
+        case ISA_TAG_CLASS:
+        case ISA_TAG_UNION:
+        case ISA_TAG_ARRAY: return ISA_CC_REALS;
         case ISA_TAG_TYPEDEF:
         case ISA_TAG_CONST:
         case ISA_TAG_VOLATILE:
         case ISA_TAG_RESTRICT: break;
-        default: return false;
+        default: return ISA_CC_NOCALL;
         }
         die = ptx_debug_entry(debug, ptx_debug_value(debug, die, ISA_AT_TYPE));
     }
-    return false;
+    return ISA_CC_NOCALL;
 }
 
-/* "Does not follow the calling convention": debuggers then show no result, rather than a wrong
- * one (or stop themselves: gdb 13 has no x86-64 vector registers to read of us). */
+/* What a carrier cannot show "does not follow the calling convention": debuggers then show no
+ * result, rather than a wrong one (or stop themselves: gdb 13 asserts on aarch64). */
 static void put_convention(struct writing *wr, uint32_t index)
 {
-    enum { DW_CC_NOCALL = 3 };
     const struct ptx_debug *debug = wr->debug;
     uint32_t declaration = ptx_debug_entry(debug, ptx_debug_value(debug, index, AT_SPECIFICATION));
     uint32_t origin =
@@ -345,12 +356,14 @@ static void put_convention(struct writing *wr, uint32_t index)
         uint32_t type = from[i] == PTX_NONE
                             ? PTX_NONE
                             : ptx_debug_entry(debug, ptx_debug_value(debug, from[i], ISA_AT_TYPE));
+        unsigned convention;
 
         if (type == PTX_NONE)
             continue;
-        if (!fits_integer_register(debug, type))
+        convention = result_convention(debug, type);
+        if (convention != ISA_CC_NORMAL)
             *PTX_PUSH(wr->job, wr->attrs) =
-                (struct isa_attr){ .name = ISA_AT_CALLING_CONVENTION, .value = DW_CC_NOCALL };
+                (struct isa_attr){ .name = ISA_AT_CALLING_CONVENTION, .value = convention };
         return;
     }
 }

@@ -75,7 +75,8 @@ WRAP(enum lw_status, rsp_reg_read, const struct rsp_target *target, struct dbg *
     enum lw_status status = __real_rsp_reg_read(target, dbg, id, number, data, err);
 
     if (spoil_is(SPOIL_RESULT) && number < target->count &&
-        target->regs[number].role == RSP_ROLE_RESULT)
+        target->regs[number].role >= RSP_ROLE_RESULT &&
+        target->regs[number].role <= RSP_ROLE_REAL_NEXT)
         memset(data, 0, target->regs[number].bytes);
     return status;
 }
