@@ -83,6 +83,15 @@ enum cmd_exit cmd_verdict(const struct cmd_machine *m, const struct emu_stop *st
                                           : CMD_FINE;
 }
 
+static bool buffer_of(void *context, const char *name, struct dbg_buffer *out)
+{
+    const struct cmd_machine *m = context;
+    uint64_t size;
+
+    out->type = lnc_session_elements(m->session, name, &out->count);
+    return out->type != NULL && lnc_session_buffer(m->session, name, &out->address, &size);
+}
+
 static enum lw_status open_debugger(struct cmd_machine *m, struct lw_sink *messages,
                                     struct dbg **dbg, struct lw_error *err)
 {
@@ -91,6 +100,8 @@ static enum lw_status open_debugger(struct cmd_machine *m, struct lw_sink *messa
         .engine = m->engine,
         .next = cmd_machine_next,
         .next_context = m,
+        .buffer = buffer_of,
+        .buffer_context = m,
         .messages = messages,
     };
 

@@ -8,6 +8,7 @@ struct dbg_display {
     unsigned id;
     char *text;
     char format; /* '\0': by its type */
+    bool lanes;  /* in every lane of the warp */
 };
 
 void dbg_displays_free(struct dbg *dbg)
@@ -28,6 +29,12 @@ static void show(struct dbg *dbg, const struct dbg_display *display, struct lw_s
     if (dbg_view(dbg, &thread, NULL) != LW_OK)
         return;
     lw_printf(out, "%u: ", display->id);
+    if (display->lanes) {
+        lw_printf(out, "/lanes %s\n", display->text);
+        if (dbg_print_lanes(dbg, thread.id, display->text, dbg->colour, out, &err) != LW_OK)
+            lw_printf(out, "<%.*s>\n", (int)strcspn(err.text, ":"), err.text);
+        return;
+    }
     if (display->format != '\0')
         lw_printf(out, "/%c ", display->format);
     if (dbg_print_source(dbg, thread.id, thread.lane, display->text, display->format, out))
@@ -63,12 +70,17 @@ static enum lw_status do_display(void *context, int argc, char **argv, struct lw
         dbg_displays_show(dbg, out);
         return LW_OK;
     }
-    if (argv[1][0] == '/') {
+    if (strcmp(argv[1], "/lanes") == 0) {
+        display.lanes = true;
+        first = 2;
+    } else if (argv[1][0] == '/') {
         display.format = argv[1][1];
         first = 2;
         if (display.format == '\0' || argv[1][2] != '\0' ||
             strchr("xduotfcaz", display.format) == NULL)
-            return LW_FAIL(err, LW_EUSAGE, "\"%s\" is no format: /x /d /u /o /t /f /c /a /z are",
+            return LW_FAIL(err, LW_EUSAGE,
+                           "\"%s\" is no format: /x /d /u /o /t /f /c /a /z are, and /lanes for "
+                           "the value in every lane",
                            argv[1]);
     }
     if (first == argc)
@@ -129,7 +141,7 @@ static enum lw_status do_undisplay(void *context, int argc, char **argv, struct 
 /* clang-format off */
 static const struct lw_command rows[] = {
     /* name        abbrev.  operands                      summary                                                       example */
-    {"display",     "disp", "[/format] [expression]",     "Show an expression now and at every stop, without one all",  "display /x v0", do_display},
+    {"display",     "disp", "[/format | /lanes] [expression]", "Show an expression now and at every stop, for the focus lane or (/lanes) all; without one all of them", "display /lanes tid.x", do_display},
     {"undisplay",   "und",  "[number] ...",               "Show them no longer, without numbers none of them",          "undisplay", do_undisplay},
 };
 /* clang-format on */

@@ -362,6 +362,34 @@ static bool state_name(struct dbg_expr *e, const char *name, struct dbg_operand 
     return true;
 }
 
+/* A buffer of the launch file: NAME[index] is an element of it, the name alone its address. */
+static bool buffer_name(struct dbg_expr *e, const char *name, struct dbg_operand *o)
+{
+    const struct dbg_config *config = &e->dbg->config;
+    struct dbg_buffer buffer;
+    struct dbg_value index;
+    enum dbg_type type;
+    unsigned bytes;
+
+    if (config->buffer == NULL || !config->buffer(config->buffer_context, name, &buffer))
+        return false;
+    o->value = dbg_value_make(DBG_U64, buffer.address);
+    if (*e->at != '[' || !dbg_type_by_name(buffer.type, &type, &bytes))
+        return true;
+    e->at++;
+    index = dbg_expr_value(e);
+    if (!dbg_expr_take(e, "]"))
+        dbg_expr_fail(e, LW_EUSAGE, "a ] is missing in \"%s\"", e->text);
+    else if (dbg_value_is_float(&index))
+        dbg_expr_fail(e, LW_EUSAGE, "%s[...] takes an integer, not a float", name);
+    else if (!e->dry && dbg_value_u64(&index) >= buffer.count)
+        dbg_expr_fail(e, LW_ERANGE, "%s has %llu elements: there is no %s[%lld]", name,
+                      (unsigned long long)buffer.count, name, (long long)dbg_value_u64(&index));
+    if (e->status == LW_OK)
+        dbg_expr_load(e, o, type, bytes, buffer.address + dbg_value_u64(&index) * bytes);
+    return true;
+}
+
 /* Kernel parameters (their value), module variables, functions and named allocations
  * (their address). */
 static bool program_name(struct dbg_expr *e, const char *name, struct dbg_operand *o)
@@ -421,6 +449,8 @@ static bool program_name(struct dbg_expr *e, const char *name, struct dbg_operan
                 return true;
             }
     }
+    if (buffer_name(e, name, o))
+        return true;
     for (unsigned i = 0; emu_allocation_get(e->dbg->machine, i, &allocation); i++)
         if ((allocation.flags & EMU_ALLOC_FREED) == 0 && allocation.name != NULL &&
             strcmp(allocation.name, name) == 0) {

@@ -12,6 +12,13 @@
  *  to false when there is nothing left to run. */
 typedef enum lw_status (*dbg_next_fn)(void *context, bool *more, struct lw_error *err);
 
+/** A buffer of the launch file: where it is now (files may swap them), and its elements. */
+struct dbg_buffer {
+    uint64_t address, count;
+    const char *type; /* "f32" */
+};
+typedef bool (*dbg_buffer_fn)(void *context, const char *name, struct dbg_buffer *out);
+
 struct dbg;
 
 struct dbg_config {
@@ -19,6 +26,8 @@ struct dbg_config {
     struct emu_engine *engine;    /* borrowed */
     dbg_next_fn next;             /* may be NULL: only what is queued runs */
     void *next_context;
+    dbg_buffer_fn buffer;         /* may be NULL: names of allocations are addresses only; */
+    void *buffer_context;         /* false is its answer to a name that no buffer has */
     struct lw_sink *messages;     /* notes while running ("lane 5 exited, ..."), and what kernels
                                    * print, when they do; may be NULL */
 };

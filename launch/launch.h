@@ -87,6 +87,9 @@ double lnc_session_progress(const struct lnc_session *session);
 /** Address and size of a buffer by name; false: none. */
 bool lnc_session_buffer(const struct lnc_session *session, const char *name,
                         uint64_t *address, uint64_t *size_bytes);
+/** Name of the type of its elements ("f32"), and their count; NULL: no such buffer. */
+const char *lnc_session_elements(const struct lnc_session *session, const char *name,
+                                 uint64_t *count);
 /** Where the session is in its steps, as a heap block: for history and checkpoints. */
 enum lw_status lnc_session_save(const struct lnc_session *session, void **data, size_t *size,
                                 struct lw_error *err) LW_MUST_CHECK;

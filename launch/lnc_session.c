@@ -709,6 +709,17 @@ bool lnc_session_buffer(const struct lnc_session *session, const char *name,
     return true;
 }
 
+const char *lnc_session_elements(const struct lnc_session *session, const char *name,
+                                 uint64_t *count)
+{
+    const struct lnc_buffer *b = find(session, name);
+
+    if (b == NULL)
+        return NULL;
+    *count = b->count;
+    return b->type->name;
+}
+
 /* ---- where it is, as bytes ------------------------------------------------------------------ */
 
 /* All words of 64 bits, little-endian: hash of the launch file, begun, done, depth; for each

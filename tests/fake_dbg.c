@@ -697,6 +697,13 @@ uint64_t dbg_mem_write(struct dbg *dbg, dbg_thread_id id, uint64_t address, cons
     return size_bytes;
 }
 
+bool dbg_returned_words(struct dbg *dbg, dbg_thread_id id, unsigned lane,
+                        struct dbg_return_words *out)
+{
+    (void)dbg, (void)id, (void)lane, (void)out;
+    return false; /* as where the source tells nothing */
+}
+
 bool dbg_frame_at(struct dbg *dbg, dbg_thread_id id, unsigned lane, unsigned index,
                   struct dbg_frame *out)
 {

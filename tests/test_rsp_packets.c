@@ -199,7 +199,7 @@ static unsigned type_bits(const char *type)
     } types[] = {
         {"int64", 64}, {"int32", 32}, {"data_ptr", 64}, {"code_ptr", 64}, {"i387_ext", 80},
         {"uint8", 8}, {"uint16", 16}, {"uint32", 32}, {"uint64", 64}, {"dim3", 96},
-        {"lanes", 32 * FAKE_LANES}, {"lane_pcs", 64 * FAKE_LANES},
+        {"uint128", 128}, {"lanes", 32 * FAKE_LANES}, {"lane_pcs", 64 * FAKE_LANES},
     };
 
     for (size_t i = 0; i < LW_COUNT_OF(types); i++)

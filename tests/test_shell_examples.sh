@@ -12,7 +12,8 @@ esac
 work=$(mktemp -d) || exit 99
 trap 'rm -rf "$work"' EXIT
 cp "$srcdir"/tests/golden/shell/saxpy.s "$srcdir"/tests/golden/shell/saxpy.yaml \
-    "$srcdir"/tests/golden/shell/calls.s "$srcdir"/tests/golden/shell/calls.yaml "$work"/
+    "$srcdir"/tests/golden/shell/calls.s "$srcdir"/tests/golden/shell/calls.yaml \
+    "$srcdir"/tests/behaviours/results.cl "$srcdir"/tests/behaviours/results.yaml "$work"/
 cd "$work" || exit 99
 # What examples name: a script, memory, a checkpoint, three points, a mark.
 echo 'echo from a script' >commands.lws
@@ -36,10 +37,12 @@ for name in $(sed -n 's/^  \([a-z][a-z-]*\).*/\1/p' list); do
     before='break 14'
     case $name in
     finish | reverse-finish | up | down | frame) launch=calls.yaml before='break 17' ;;
+    returned) launch=results.yaml before='break half_of' ;;
     esac
     set -- -c "$before"
     case $name in
     finish | reverse-finish | up | down | frame) set -- "$@" -c continue ;;
+    returned) set -- "$@" -c continue -c finish ;;
     undisplay) set -- "$@" -c 'display v0' ;;
     esac
     "$program" debug $launch --batch "$@" >before.out 2>&1
