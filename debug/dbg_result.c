@@ -179,8 +179,11 @@ static void classify(const struct isa_debug *debug, int64_t type, uint64_t offse
         int64_t element = dbg_die_type(debug, (uint32_t)type);
 
         each = dbg_type_bytes(debug, element, 0, 0);
-        for (uint64_t at = 0; each != 0 && at < total; at += each)
-            classify(debug, element, offset + at, out, depth + 1);
+        if (each == 0 || total > 16)
+            out[0] = CLASS_MEMORY;
+        else
+            for (uint64_t at = 0; at < total; at += each)
+                classify(debug, element, offset + at, out, depth + 1);
     } else if (dbg_tag_is_structure(debug->dies[type].tag)) {
         for (uint32_t i = (uint32_t)type + 1; i < debug->dies[type].end; i = debug->dies[i].end)
             if ((debug->dies[i].tag == ISA_TAG_MEMBER ||

@@ -209,8 +209,20 @@ void dbg_type_print_whole(const struct isa_debug *debug, int64_t type, unsigned 
     const char *name = plain != DBG_NO_TYPE ? dbg_die_name(debug, (uint32_t)plain) : NULL;
 
     if (dbg_tag_is_structure(tag)) {
-        lw_printf(out, "%s%s%s {\n", keyword(tag), name != NULL ? " " : "",
-                  name != NULL ? name : "");
+        const char *before = " : ";
+
+        lw_printf(out, "%s%s%s", keyword(tag), name != NULL ? " " : "", name != NULL ? name : "");
+        for (uint32_t i = (uint32_t)plain + 1; i < debug->dies[plain].end; i = debug->dies[i].end)
+            if (debug->dies[i].tag == ISA_TAG_INHERITANCE) {
+                int64_t of = dbg_type_plain(debug, dbg_die_type(debug, i));
+
+                lw_put(out, before);
+                lw_put(out, of != DBG_NO_TYPE && dbg_die_name(debug, (uint32_t)of) != NULL
+                                ? dbg_die_name(debug, (uint32_t)of)
+                                : "?");
+                before = ", ";
+            }
+        lw_put(out, " {\n");
         for (uint32_t i = (uint32_t)plain + 1; i < debug->dies[plain].end;
              i = debug->dies[i].end) {
             const char *member = dbg_die_name(debug, i);

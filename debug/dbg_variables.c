@@ -575,38 +575,79 @@ void dbg_typed_index(struct dbg_expr *e, struct dbg_operand *o, int64_t index)
     }
 }
 
+/* A member that all objects of the class share: it has no place in one of them. */
+static bool is_static(const struct isa_debug *debug, uint32_t member)
+{
+    return isa_die_attr(debug, member, ISA_AT_EXTERNAL) != NULL ||
+           isa_die_attr(debug, member, ISA_AT_DECLARATION) != NULL;
+}
+
+/* The member @name of a structure, of one that it is derived from, or of an unnamed one in it. */
+static bool find_member(const struct isa_debug *debug, int64_t type, const char *name,
+                        unsigned depth, uint32_t *die, uint64_t *offset)
+{
+    type = dbg_type_plain(debug, type);
+    if (type == DBG_NO_TYPE || depth > MAX_PRINT_DEPTH ||
+        !dbg_tag_is_structure(debug->dies[type].tag))
+        return false;
+    for (uint32_t i = (uint32_t)type + 1; i < debug->dies[type].end; i = debug->dies[i].end) {
+        bool base = debug->dies[i].tag == ISA_TAG_INHERITANCE;
+        const char *have = base ? NULL : dbg_die_name(debug, i);
+
+        if ((debug->dies[i].tag != ISA_TAG_MEMBER && !base) || is_static(debug, i))
+            continue;
+        *offset = dbg_die_number(debug, i, ISA_AT_MEMBER_LOCATION, 0);
+        if (have != NULL && strcmp(have, name) == 0) {
+            *die = i;
+            return true;
+        }
+        if (have == NULL) {
+            uint64_t before = *offset;
+
+            if (find_member(debug, dbg_die_type(debug, i), name, depth + 1, die, offset)) {
+                *offset += before;
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+/* Become the member that the entry @die tells of, @offset bytes from the structure's start. */
+static void become_member(struct dbg_operand *o, uint32_t die, uint64_t offset)
+{
+    const struct isa_debug *debug = o->debug;
+    const struct isa_attr *bit = isa_die_attr(debug, die, ISA_AT_DATA_BIT_OFFSET);
+    uint64_t bytes;
+
+    set_type(o, debug, dbg_die_type(debug, die));
+    o->address += offset;
+    if (bit == NULL)
+        return;
+    bytes = dbg_type_bytes(debug, o->type, 0, 0);
+    if (bytes == 0 || bytes > 8)
+        bytes = 4;
+    o->address += bit->value / (8 * bytes) * bytes;
+    o->bit_first = (unsigned)(bit->value % (8 * bytes));
+    o->bit_count = (unsigned)(dbg_die_number(debug, die, ISA_AT_BIT_SIZE, 1) & 63);
+}
+
 void dbg_typed_member(struct dbg_expr *e, struct dbg_operand *o, const char *name)
 {
     const struct isa_debug *debug = o->debug;
     int64_t type = debug != NULL ? dbg_type_plain(debug, o->type) : DBG_NO_TYPE;
+    uint64_t offset;
+    uint32_t die;
 
     if (e->status != LW_OK)
         return;
     if (o->stars != 0 || debug == NULL || type == DBG_NO_TYPE || o->skip != 0 ||
-        !dbg_tag_is_structure(debug->dies[type].tag)) {
+        !dbg_tag_is_structure(debug->dies[type].tag))
         dbg_expr_fail(e, LW_EUSAGE, "this is no structure, so it has no member %s", name);
-        return;
-    }
-    for (uint32_t i = (uint32_t)type + 1; i < debug->dies[type].end; i = debug->dies[i].end) {
-        const char *have = debug->dies[i].tag == ISA_TAG_MEMBER ? dbg_die_name(debug, i) : NULL;
-        const struct isa_attr *bit = isa_die_attr(debug, i, ISA_AT_DATA_BIT_OFFSET);
-
-        if (have == NULL || strcmp(have, name) != 0)
-            continue;
-        set_type(o, debug, dbg_die_type(debug, i));
-        o->address += dbg_die_number(debug, i, ISA_AT_MEMBER_LOCATION, 0);
-        if (bit != NULL) {
-            uint64_t bytes = dbg_type_bytes(debug, o->type, 0, 0);
-
-            if (bytes == 0 || bytes > 8)
-                bytes = 4;
-            o->address += bit->value / (8 * bytes) * bytes;
-            o->bit_first = (unsigned)(bit->value % (8 * bytes));
-            o->bit_count = (unsigned)(dbg_die_number(debug, i, ISA_AT_BIT_SIZE, 1) & 63);
-        }
-        return;
-    }
-    dbg_expr_fail(e, LW_ENOENT, "the structure has no member %s", name);
+    else if (!find_member(debug, type, name, 0, &die, &offset))
+        dbg_expr_fail(e, LW_ENOENT, "the structure has no member %s", name);
+    else
+        become_member(o, die, offset);
 }
 
 bool dbg_typed_is_vector(const struct dbg_operand *o)
@@ -728,21 +769,24 @@ static void print_members(struct printing *pr, const struct dbg_operand *o, int6
 
     lw_put(pr->out, "{");
     for (uint32_t i = (uint32_t)type + 1; i < debug->dies[type].end; i = debug->dies[i].end) {
+        bool base = debug->dies[i].tag == ISA_TAG_INHERITANCE;
         struct dbg_operand member = *o;
         const char *name = dbg_die_name(debug, i);
 
-        if (debug->dies[i].tag != ISA_TAG_MEMBER)
+        if ((debug->dies[i].tag != ISA_TAG_MEMBER && !base) || is_static(debug, i))
             continue;
         lw_put(pr->out, first ? "" : ", ");
         first = false;
-        if (name != NULL) {
-            struct dbg_expr e = {.dbg = pr->dbg, .id = pr->id, .lane = pr->lane};
+        become_member(&member, i, dbg_die_number(debug, i, ISA_AT_MEMBER_LOCATION, 0));
+        if (base) {
+            int64_t of = dbg_type_plain(debug, member.type);
 
+            lw_printf(pr->out, "<%s> = ",
+                      of != DBG_NO_TYPE && dbg_die_name(debug, (uint32_t)of) != NULL
+                          ? dbg_die_name(debug, (uint32_t)of)
+                          : "?");
+        } else if (name != NULL) {
             lw_printf(pr->out, "%s = ", name);
-            dbg_typed_member(&e, &member, name);
-        } else { /* an unnamed structure or union */
-            set_type(&member, debug, dbg_die_type(debug, i));
-            member.address += dbg_die_number(debug, i, ISA_AT_MEMBER_LOCATION, 0);
         }
         print_at(pr, &member, depth + 1);
     }

@@ -351,6 +351,7 @@ static void put_convention(struct writing *wr, uint32_t index)
     uint32_t origin =
         ptx_debug_entry(debug, ptx_debug_value(debug, index, ISA_AT_ABSTRACT_ORIGIN));
     const uint32_t from[] = { index, declaration, origin };
+    uint32_t function = debug->dies.at[index].function;
 
     for (unsigned i = 0; i < LW_COUNT_OF(from); i++) {
         uint32_t type = from[i] == PTX_NONE
@@ -361,6 +362,9 @@ static void put_convention(struct writing *wr, uint32_t index)
         if (type == PTX_NONE)
             continue;
         convention = result_convention(debug, type);
+        /* a class with a destructor: the caller told where, by an argument of the source */
+        if (function != PTX_NONE && wr->module->functions.at[function].results.count == 0)
+            convention = ISA_CC_NOCALL;
         if (convention != ISA_CC_NORMAL)
             *PTX_PUSH(wr->job, wr->attrs) =
                 (struct isa_attr){ .name = ISA_AT_CALLING_CONVENTION, .value = convention };

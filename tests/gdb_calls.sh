@@ -148,11 +148,11 @@ END
 session gdb
 expect "results of every kind" <<'END'
 Breakpoint 1, two_of \(
-has type: (struct )?pair\. Cannot determine contents
+^Value returned is \$[0-9]+ = \{a = 3, b = 4\}$
 Breakpoint 2, half_of \(
-has type: float\. Cannot determine contents
+^Value returned is \$[0-9]+ = 1\.5$
 Breakpoint 3, third_of \(
-has type: double\. Cannot determine contents
+^Value returned is \$[0-9]+ = 1$
 Breakpoint 4, big_of \(
 ^Value returned is \$[0-9]+ = 30000000000$
 exited normally
