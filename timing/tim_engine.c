@@ -64,8 +64,10 @@ static void wake_launchers(struct tim_engine *e)
     for (unsigned c = 0; c < e->config.core_count; c++)
         for (unsigned w = 0; w < e->config.core_warps; w++) {
             struct tim_warp *warp = &e->core[c]->warp[w];
-            if (warp->used && !warp->ended && warp->split < 0)
-                warp->look = e->core[c]->poked = true;
+            if (warp->used && !warp->ended && warp->split < 0) {
+                tim_want_look(e->core[c], w);
+                e->core[c]->poked = true;
+            }
         }
 }
 

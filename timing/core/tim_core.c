@@ -107,6 +107,12 @@ struct tim_core *tim_core_create(const struct tim_config *config, struct emu_mac
         core->pipe[u] = calloc(config->unit[u].pipes + 1, sizeof *core->pipe[u]);
         fine = core->pipe[u] != NULL;
     }
+    for (unsigned s = 0, at = 0; s < config->issue_schedulers; s++) {
+        core->hot.first[s] = at;
+        for (unsigned w = s; w < config->core_warps; w += config->issue_schedulers)
+            core->hot.place[w] = (uint16_t)at++;
+        core->hot.first[s + 1] = at;
+    }
     for (unsigned s = 0; s < TIM_MAX_SCHEDS; s++)
         core->sched[s] = (struct tim_sched){-1, -1, -1};
     if (fine)
@@ -288,6 +294,11 @@ enum lw_status tim_core_place(struct tim_core *core, struct emu_grid *grid, uint
                                           .waits = TIM_CAUSE_FETCH, .pending = pending,
                                           .by_load = by_load, .fetching = fetching};
         block->warp_slot[k] = (uint16_t)w;
+        core->hot.age[core->hot.place[w]] = core->assigned;
+        tim_set_alive(core, w, true);
+        tim_set(&core->hot.at_barrier, w, false);
+        tim_want_look(core, w);
+        tim_touch(core, w);
     }
     return LW_OK;
 }
@@ -297,6 +308,8 @@ static void end_blocks(struct tim_core *core)
 {
     const struct tim_config *c = core->config;
 
+    if (core->skips && core->hot.over == 0)
+        return;
     for (unsigned b = 0; b < c->core_blocks; b++) {
         struct tim_block *block = &core->block[b];
         bool over = block->used && block->ended == block->warps;
@@ -307,8 +320,11 @@ static void end_blocks(struct tim_core *core)
         if (!over)
             continue;
         core->moved = true;
-        for (unsigned k = 0; k < block->warps; k++)
+        for (unsigned k = 0; k < block->warps; k++) {
             core->warp[block->warp_slot[k]].used = false;
+            tim_touch(core, block->warp_slot[k]);
+        }
+        core->hot.over--;
         core->blocks--;
         core->warps -= block->warps;
         core->threads -= block->threads;
@@ -348,6 +364,9 @@ void tim_warp_look(struct tim_core *core, unsigned warp, uint64_t now)
 
     w->look = false;
     core->moved = true;
+    tim_set(&core->hot.may_look, warp, false);
+    tim_set(&core->hot.sleeps, warp, false);
+    tim_touch(core, warp);
     if (w->ended)
         return;
     split = emu_warp_select(core->emu, block->slot, w->index);
@@ -365,6 +384,30 @@ void tim_warp_look(struct tim_core *core, unsigned warp, uint64_t now)
         }
     if (w->split < 0)
         w->waits = (uint8_t)why_not(views, count);
+    tim_set(&core->hot.sleeps, warp, w->split < 0 && w->waits == TIM_CAUSE_SLEEP);
+    tim_set(&core->hot.at_barrier, warp, w->split < 0 && w->waits == TIM_CAUSE_BARRIER);
+}
+
+static bool sleep_is_over(const struct tim_warp *w, uint64_t now)
+{
+    return w->split < 0 && w->waits == TIM_CAUSE_SLEEP && w->sleep_until <= now;
+}
+
+/* Warps whose split may be another, and those whose sleep may be @over. */
+static void look_at_some(struct tim_core *core, bool over, uint64_t now)
+{
+    unsigned warps = core->config->core_warps;
+    struct tim_warps some = core->hot.may_look;
+
+    for (unsigned i = 0; over && i < LW_COUNT_OF(some.word); i++)
+        some.word[i] |= core->hot.sleeps.word[i];
+    for (unsigned w = tim_next_in(&some, 0, warps); w < warps; w = tim_next_in(&some, w + 1, warps)) {
+        const struct tim_warp *warp = &core->warp[w];
+        if (warp->used && (warp->look || (over && sleep_is_over(warp, now))))
+            tim_warp_look(core, w, now);
+        else if (!warp->used)
+            tim_set(&core->hot.may_look, w, false);
+    }
 }
 
 /* ---- the phases ------------------------------------------------------------------------------------------------ */
@@ -379,10 +422,10 @@ void tim_core_before_issue(struct tim_core *core, uint64_t now)
     tim_pipe_dispatch(core, now);
     tim_lsu_tick(core, now);
     tim_pipe_collect(core, now);
-    for (unsigned w = 0; w < core->config->core_warps; w++)
-        if (core->warp[w].used && (core->warp[w].look || (core->warp[w].split < 0 &&
-                                                          core->warp[w].waits == TIM_CAUSE_SLEEP &&
-                                                          core->warp[w].sleep_until <= now)))
+    if (core->skips)
+        look_at_some(core, true, now);
+    for (unsigned w = 0; !core->skips && w < core->config->core_warps; w++)
+        if (core->warp[w].used && (core->warp[w].look || sleep_is_over(&core->warp[w], now)))
             tim_warp_look(core, w, now);
 }
 
@@ -391,18 +434,30 @@ void tim_core_after_issue(struct tim_core *core, uint64_t now)
     uint64_t *count = core->stats->count;
     bool tracing = core->trace != NULL && tim_trace_wants(core->trace, now);
 
-    for (unsigned w = 0; w < core->config->core_warps; w++)
+    if (core->skips)
+        look_at_some(core, false, now);
+    for (unsigned w = 0; !core->skips && w < core->config->core_warps; w++)
         if (core->warp[w].used && core->warp[w].look)
             tim_warp_look(core, w, now);
     tim_fetch_tick(core, now);
     count[TIM_CORE_active_cycles] += core->blocks != 0;
+    if (core->skips && !tracing) {
+        for (unsigned i = 0; i < LW_COUNT_OF(core->hot.alive.word); i++) {
+            uint64_t alive = core->hot.alive.word[i];
+            count[TIM_CORE_warp_cycles] += lw_popcount(alive);
+            count[TIM_CORE_barrier_waits] += lw_popcount(alive & core->hot.at_barrier.word[i]);
+        }
+        end_blocks(core);
+        return;
+    }
     for (unsigned w = 0; w < core->config->core_warps; w++) {
         const struct tim_warp *warp = &core->warp[w];
-        if (tracing && warp->cause != TIM_CAUSE_ISSUED) {
+        uint8_t cause = core->hot.cause[core->hot.place[w]];
+        if (tracing && cause != TIM_CAUSE_ISSUED) {
             const struct tim_code *code = warp->used ? warp->code : NULL;
             const struct isa_insn *insn =
                 code == NULL || warp->split < 0 ? NULL : emu_program_insn(code->program, warp->pc);
-            tim_trace_warp(core->trace, now, core->index, w, (enum tim_cause)warp->cause, insn,
+            tim_trace_warp(core->trace, now, core->index, w, (enum tim_cause)cause, insn,
                            warp->pc, warp->split_lanes);
         }
         if (!warp->used)

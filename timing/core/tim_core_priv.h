@@ -141,7 +141,6 @@ struct tim_warp {
     uint8_t vector_span[TIM_MAX_VECTOR]; /* registers from it on */
     uint32_t vector_used;
     uint8_t bloom[16];
-    uint8_t cause;       /* of this cycle */
 };
 struct tim_block {
     bool used;
@@ -156,6 +155,32 @@ struct tim_block {
 
 struct tim_pipe {
     uint64_t free_at;
+};
+
+/** Sets of warps. */
+struct tim_warps {
+    uint64_t word[TIM_MAX_WARPS / 64];
+};
+/**
+ * What is known of warps without a look at them. The sets may_... hold all warps for which a phase
+ * may have something to do, and perhaps others: whatever changes a warp puts it into them, a phase
+ * that finds nothing to do, and nothing that only time would change, takes it out. The reference
+ * looks at all warps in every phase instead.
+ */
+struct tim_hot {
+    uint16_t place[TIM_MAX_WARPS]; /* by warp: its place in these, where a scheduler's warps */
+    unsigned first[TIM_MAX_SCHEDS + 1]; /* follow each other */
+    uint64_t again[TIM_MAX_WARPS]; /* `cause` holds before this cycle */
+    uint64_t age[TIM_MAX_WARPS];
+    /** The instruction that it issues next, if only room on its path can keep it; or NULL. */
+    const struct tim_static *head[TIM_MAX_WARPS];
+    uint8_t cause[TIM_MAX_WARPS];  /* enum tim_cause: what kept it from issuing last */
+    bool live[TIM_MAX_WARPS];      /* has lanes that live */
+    struct tim_warps may_look;     /* its split may be another */
+    struct tim_warps may_fetch, may_ask; /* its buffer has room; an operand's constant is missing */
+    struct tim_warps sleeps;       /* no split can run until emu's sleep is over */
+    struct tim_warps alive, at_barrier; /* exact: have live lanes; have none that can run */
+    unsigned over;                 /* blocks all of whose warps have ended */
 };
 
 struct tim_core {
@@ -184,6 +209,7 @@ struct tim_core {
     bool moved;              /* this tick changed more than counters */
     bool skips;              /* it may rest; false: the reference */
     bool resting, poked;     /* poked: a block came, or a launch that somebody waits for ended */
+    struct tim_hot hot;      /* what need not be looked at: tim_touch */
     uint64_t wake_at[TIM_WAKES]; /* cycles of which memory told, ascending */
     unsigned wakes;
     uint64_t crowded;        /* there were more: no rest before this cycle */
@@ -271,6 +297,44 @@ static inline const struct tim_static *tim_head(const struct tim_warp *w)
 {
     return &w->code->insn[(w->pc - w->code->base) / ISA_WORD_BYTES];
 }
+static inline void tim_set(struct tim_warps *set, unsigned warp, bool in)
+{
+    uint64_t bit = UINT64_C(1) << warp % 64;
+
+    set->word[warp / 64] = in ? set->word[warp / 64] | bit : set->word[warp / 64] & ~bit;
+}
+static inline bool tim_in(const struct tim_warps *set, unsigned warp)
+{
+    return set->word[warp / 64] >> warp % 64 & 1;
+}
+/** The first warp of the set from @from on, @end if there is none before that. */
+static inline unsigned tim_next_in(const struct tim_warps *set, unsigned from, unsigned end)
+{
+    while (from < end) {
+        uint64_t rest = set->word[from / 64] >> from % 64;
+
+        if (rest != 0) {
+            from += lw_lowest(rest);
+            return from < end ? from : end;
+        }
+        from = (from / 64 + 1) * 64;
+    }
+    return end;
+}
+/** Something of the warp has changed: what was known of it is void. */
+static inline void tim_touch(struct tim_core *core, unsigned warp)
+{
+    core->hot.again[core->hot.place[warp]] = 0;
+    core->hot.head[core->hot.place[warp]] = NULL;
+    tim_set(&core->hot.may_fetch, warp, true);
+    tim_set(&core->hot.may_ask, warp, true);
+}
+/** Ask emu which of its splits runs. */
+static inline void tim_want_look(struct tim_core *core, unsigned warp)
+{
+    core->warp[warp].look = true;
+    tim_set(&core->hot.may_look, warp, true);
+}
 uint32_t tim_op_take(struct tim_core *core);
 void tim_op_free(struct tim_core *core, uint32_t index);
 /** Ask emu which split of the warp runs; where its pc is another than the buffer's, fetches begin
@@ -300,6 +364,12 @@ void tim_depend_leave(struct tim_warp *w, unsigned first);
 void tim_pipe_writeback(struct tim_core *core, uint64_t now);
 void tim_pipe_dispatch(struct tim_core *core, uint64_t now);
 void tim_pipe_collect(struct tim_core *core, uint64_t now);
+/** Has emu told that no lane of the warp lives, or that one does? */
+static inline void tim_set_alive(struct tim_core *core, unsigned warp, bool alive)
+{
+    tim_set(&core->hot.alive, warp, alive);
+    core->hot.live[core->hot.place[warp]] = alive;
+}
 /** Room for one more instruction on this path? Else the cause. */
 enum tim_cause tim_pipe_room(const struct tim_core *core, unsigned sched,
                              const struct tim_static *what, uint64_t now);

@@ -140,6 +140,7 @@ void tim_depend_read(struct tim_core *core, struct tim_op *op)
 {
     struct tim_warp *w = &core->warp[op->warp];
 
+    tim_touch(core, op->warp);
     w->unread--;
     bloom(w, op->what, -1);
     if (op->read_bar < 6)
@@ -151,6 +152,7 @@ void tim_depend_done(struct tim_core *core, struct tim_op *op)
 {
     struct tim_warp *w = &core->warp[op->warp];
 
+    tim_touch(core, op->warp);
     w->in_flight--;
     for (unsigned i = 0; i < op->what->write_count; i++)
         w->pending[op->what->write[i]] &= ~op->lanes;

@@ -14,6 +14,7 @@ void tim_fetch_flush(struct tim_core *core, unsigned warp, uint64_t from)
     struct tim_warp *w = &core->warp[warp];
 
     tim_depend_leave(w, 0);
+    tim_touch(core, warp);
     core->stats->count[TIM_CORE_flushes] += w->buffered;
     w->buffered = 0;
     w->fetch_pc = w->pc;
@@ -70,6 +71,7 @@ static bool fetch(struct tim_core *core, unsigned warp, uint64_t now)
         core->stats->count[TIM_CORE_fetches]++;
     }
     w->held = 0;
+    tim_touch(core, warp);
     for (unsigned i = 0; i < count; i++) {
         w->buffer[w->buffered] = (struct tim_buffered){.arrives = now + c->fetch_latency};
         w->buffered++;
@@ -85,6 +87,7 @@ void tim_fetch_filled(struct tim_core *core, uint64_t line, unsigned sectors)
     for (unsigned i = 0; i < count; i++) {
         core->warp[core->waiters[i]].fetching = false;
         core->warp[core->waiters[i]].held = line + 1;
+        tim_touch(core, core->waiters[i]);
     }
 }
 
@@ -120,8 +123,10 @@ void tim_constant_filled(struct tim_core *core, uint64_t line, unsigned sectors,
             const struct tim_static *what = tim_head(warp) + k;
             if (what->constant && warp->buffer[k].arrives <= now &&
                 (constant_of(core, warp, what) & ~(uint64_t)(core->config->constant_line - 1)) ==
-                    line)
+                    line) {
                 warp->buffer[k].constant_there = true;
+                tim_touch(core, w);
+            }
         }
     }
 }
@@ -142,6 +147,7 @@ static void ask_constants(struct tim_core *core, unsigned warp, uint64_t now)
         struct tim_cache_result r;
         if (c->constant_perfect) {
             b->constant_there = true;
+            core->hot.again[core->hot.place[warp]] = 0;
             core->moved = true;
             continue;
         }
@@ -151,6 +157,7 @@ static void ask_constants(struct tim_core *core, unsigned warp, uint64_t now)
             tim_cache_read(core->constant, line, mask, TIM_NONE, 0xffff, &r);
             core->stats->count[TIM_CORE_constant_hits] += !b->constant_asked;
             b->constant_there = true;
+            core->hot.again[core->hot.place[warp]] = 0;
             core->moved = true;
             continue;
         }
@@ -171,17 +178,69 @@ static void ask_constants(struct tim_core *core, unsigned warp, uint64_t now)
     }
 }
 
+/** It could fetch, but for the time. */
+static bool wants_fetch(const struct tim_core *core, const struct tim_warp *w)
+{
+    return w->used && !w->ended && w->split >= 0 && !w->fetching &&
+           w->buffered != core->config->fetch_buffer &&
+           w->fetch_pc < w->code->base + (uint64_t)w->code->count * ISA_WORD_BYTES;
+}
+
+static bool misses_constant(const struct tim_warp *w)
+{
+    for (unsigned i = 0; i < w->buffered; i++)
+        if (tim_head(w)[i].constant && !w->buffer[i].constant_there)
+            return true;
+    return false;
+}
+
+/* What tim_fetch_tick does, for warps that may have something to do. */
+static void fetch_for_some(struct tim_core *core, uint64_t now)
+{
+    unsigned warps = core->config->core_warps, left = core->config->fetch_width;
+    unsigned first = core->fetch_next;
+
+    for (unsigned half = 0; half < 2 && left != 0; half++) {
+        unsigned end = half == 0 ? warps : first;
+        unsigned warp = tim_next_in(&core->hot.may_fetch, half == 0 ? first : 0, end);
+
+        for (; warp < end && left != 0; warp = tim_next_in(&core->hot.may_fetch, warp + 1, end)) {
+            struct tim_warp *w = &core->warp[warp];
+            if (!wants_fetch(core, w)) {
+                tim_set(&core->hot.may_fetch, warp, false);
+                continue;
+            }
+            if (now >= w->fetch_from && fetch(core, warp, now)) {
+                core->moved = true;
+                left--;
+                core->fetch_next = (warp + 1) % warps;
+            }
+        }
+    }
+    for (unsigned warp = tim_next_in(&core->hot.may_ask, 0, warps); warp < warps;
+         warp = tim_next_in(&core->hot.may_ask, warp + 1, warps)) {
+        struct tim_warp *w = &core->warp[warp];
+        bool runs = w->used && !w->ended && w->split >= 0;
+        if (runs)
+            ask_constants(core, warp, now);
+        if (!runs || !misses_constant(w))
+            tim_set(&core->hot.may_ask, warp, false);
+    }
+}
+
 void tim_fetch_tick(struct tim_core *core, uint64_t now)
 {
     const struct tim_config *c = core->config;
     unsigned left = c->fetch_width, first = core->fetch_next;
 
+    if (core->skips && c->issue_dependence != TIM_DEP_VECTOR) {
+        fetch_for_some(core, now);
+        return;
+    }
     for (unsigned k = 0; k < c->core_warps && left != 0; k++) {
         unsigned warp = (first + k) % c->core_warps;
         struct tim_warp *w = &core->warp[warp];
-        if (!w->used || w->ended || w->split < 0 || w->fetching || now < w->fetch_from ||
-            w->buffered == c->fetch_buffer ||
-            w->fetch_pc >= w->code->base + (uint64_t)w->code->count * ISA_WORD_BYTES)
+        if (!wants_fetch(core, w) || now < w->fetch_from)
             continue;
         if (fetch(core, warp, now)) {
             core->moved = true;

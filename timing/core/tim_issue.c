@@ -55,6 +55,7 @@ static void switch_split(struct tim_core *core, unsigned warp, uint64_t now)
     if (distance > EMU_MAX_LANES)
         return;
     core->moved = true;
+    tim_touch(core, warp);
     w->split = (int)views[best].id;
     w->split_lanes = views[best].lanes;
     w->pc = views[best].pc;
@@ -67,7 +68,7 @@ static void wake_block(struct tim_core *core, const struct tim_block *block)
     for (unsigned k = 0; k < block->warps; k++) {
         struct tim_warp *w = &core->warp[block->warp_slot[k]];
         if (w->split < 0 && !w->ended)
-            w->look = true;
+            tim_want_look(core, block->warp_slot[k]);
     }
 }
 
@@ -107,8 +108,9 @@ static enum lw_status execute(struct tim_core *core, unsigned s, unsigned warp, 
     core->slept = 0;
     status = emu_warp_step(core->emu, block->slot, w->index, (unsigned)w->split, w->split_lanes,
                            ev, err);
+    tim_touch(core, warp);
     if (status == LW_EAGAIN || status == LW_ESTATE) {
-        w->look = true;
+        tim_want_look(core, warp);
         return LW_OK;
     }
     if (status != LW_OK)
@@ -158,14 +160,101 @@ static enum lw_status execute(struct tim_core *core, unsigned s, unsigned warp, 
     }
     if (ev->warp_ended) {
         w->ended = true;
-        block->ended++;
+        tim_set_alive(core, warp, false);
+        core->hot.over += ++block->ended == block->warps;
     }
     /* Who is told of the instruction sees the state that it left: nothing is chosen yet. */
-    w->look = true;
+    tim_want_look(core, warp);
     w->look_from = now + 1 + (ev->kind == EMU_EV_RETIRED ? c->issue_branch_latency : 0);
     if (ev->cta.used || ev->exited != 0 || ev->warp_ended)
         wake_block(core, block);
     return LW_OK;
+}
+
+/** The cycle before which tim_issue_look answers @cause again unless something of the warp changes;
+ *  0: it may be another at once, since others share what it waits for. */
+static uint64_t holds_until(const struct tim_warp *w, enum tim_cause cause, uint64_t now)
+{
+    if (!w->used || w->ended)
+        return UINT64_MAX;
+    if (w->sleep_until > now)
+        return w->sleep_until;
+    if (w->split < 0 || w->buffered == 0)
+        return UINT64_MAX;
+    if (w->buffer[0].arrives > now)
+        return w->buffer[0].arrives;
+    if (cause == TIM_CAUSE_CONSTANT || cause == TIM_CAUSE_FENCE)
+        return UINT64_MAX;
+    if (w->not_before > now)
+        return w->not_before;
+    return cause == TIM_CAUSE_LOAD || cause == TIM_CAUSE_RESULT || cause == TIM_CAUSE_WAR ||
+                   cause == TIM_CAUSE_CONTROL
+               ? UINT64_MAX : 0;
+}
+
+/** Room on the paths of one scheduler, the same for all its warps while none issues. */
+struct room {
+    bool asked[2];
+    enum tim_cause cause[2]; /* TIM_PATH_COLLECT, TIM_PATH_MEMORY */
+};
+
+static enum tim_cause room_for(const struct tim_core *core, unsigned s, struct room *room,
+                               const struct tim_static *what, uint64_t now)
+{
+    unsigned k = what->path == TIM_PATH_MEMORY;
+
+    if (what->path < TIM_PATH_COLLECT)
+        return tim_pipe_room(core, s, what, now);
+    if (!room->asked[k])
+        room->cause[k] = tim_pipe_room(core, s, what, now);
+    room->asked[k] = true;
+    return room->cause[k];
+}
+
+/** What keeps a warp from issuing in this cycle; @known: it may be known from before. */
+static enum tim_cause cause_of(struct tim_core *core, unsigned warp, unsigned s, bool known,
+                               struct room *room, uint64_t now)
+{
+    const struct tim_config *c = core->config;
+    unsigned at = core->hot.place[warp];
+    const struct tim_static *head = core->hot.head[at];
+    struct tim_warp *w = &core->warp[warp];
+    enum tim_cause cause;
+
+    if (known && head != NULL) {
+        cause = room_for(core, s, room, head, now);
+        return cause == TIM_CAUSE_ISSUED ? TIM_CAUSE_PICKED : cause;
+    }
+    cause = tim_issue_look(core, w, s, now);
+    if (c->issue_switch_on_stall && cause == TIM_CAUSE_LOAD && w->split_count > 1) {
+        switch_split(core, warp, now);
+        return tim_issue_look(core, w, s, now);
+    }
+    if (known) {
+        core->hot.again[at] = holds_until(w, cause, now);
+        if (core->hot.again[at] == 0)
+            core->hot.head[at] = tim_head(w);
+    }
+    return cause;
+}
+
+/** What each warp of a scheduler waits for: into hot.cause and @ready. */
+static void look_at_all(struct tim_core *core, unsigned s, bool *ready, uint64_t now)
+{
+    const struct tim_config *c = core->config;
+    unsigned first = core->hot.first[s], count = core->hot.first[s + 1] - first;
+    bool known = core->skips && c->issue_dependence != TIM_DEP_VECTOR;
+    const uint64_t *again = core->hot.again + first;
+    uint8_t *cause = core->hot.cause + first;
+    struct room room = {{false, false}, {TIM_CAUSE_ISSUED, TIM_CAUSE_ISSUED}};
+
+    for (unsigned i = 0; i < count; i++) {
+        ready[i] = false;
+        if (known && now < again[i])
+            continue;
+        cause[i] = (uint8_t)cause_of(core, i * c->issue_schedulers + s, s, known, &room, now);
+        ready[i] = cause[i] == TIM_CAUSE_PICKED;
+    }
 }
 
 enum lw_status tim_core_issue(struct tim_core *core, unsigned s, unsigned slot, uint64_t now,
@@ -174,8 +263,7 @@ enum lw_status tim_core_issue(struct tim_core *core, unsigned s, unsigned slot, 
 {
     const struct tim_config *c = core->config;
     unsigned n = c->issue_schedulers, count = 0, warp;
-    bool ready[TIM_MAX_WARPS], live[TIM_MAX_WARPS], issued = false;
-    uint64_t age[TIM_MAX_WARPS];
+    bool ready[TIM_MAX_WARPS], issued = false;
     uint64_t *causes = core->stats->sched[s].cause[slot];
     enum tim_cause nearest = TIM_CAUSE_EMPTY;
     enum lw_status status;
@@ -197,24 +285,17 @@ enum lw_status tim_core_issue(struct tim_core *core, unsigned s, unsigned slot, 
         }
         warp = core->issued_warp;
     } else {
-        for (unsigned w = s; w < c->core_warps; w += n, count++) {
-            enum tim_cause cause = tim_issue_look(core, &core->warp[w], s, now);
-            if (c->issue_switch_on_stall && cause == TIM_CAUSE_LOAD &&
-                core->warp[w].split_count > 1) {
-                switch_split(core, w, now);
-                cause = tim_issue_look(core, &core->warp[w], s, now);
-            }
-            core->warp[w].cause = (uint8_t)cause;
-            ready[count] = cause == TIM_CAUSE_PICKED;
-            live[count] = core->warp[w].used && !core->warp[w].ended;
-            age[count] = core->warp[w].age;
-            if (cause < nearest)
-                nearest = cause;
-        }
-        struct tim_sched_view view = {c, count, ready, age, live};
+        look_at_all(core, s, ready, now);
+        count = core->hot.first[s + 1] - core->hot.first[s];
+        struct tim_sched_view view = {c, count, ready, core->hot.age + core->hot.first[s],
+                                      core->hot.live + core->hot.first[s]};
         struct tim_sched before = core->sched[s];
         pick = tim_sched_policies[c->issue_policy].pick(&core->sched[s], &view);
         if (pick < 0) {
+            for (unsigned i = 0; i < count; i++) {
+                enum tim_cause cause = (enum tim_cause)core->hot.cause[core->hot.first[s] + i];
+                nearest = cause < nearest ? cause : nearest;
+            }
             causes[nearest]++;
             if (c->issue_width == 2)
                 core->stats->sched[s].cause[1][nearest]++;
@@ -243,7 +324,7 @@ enum lw_status tim_core_issue(struct tim_core *core, unsigned s, unsigned slot, 
         return LW_OK;
     }
     causes[TIM_CAUSE_ISSUED]++;
-    core->warp[warp].cause = TIM_CAUSE_ISSUED;
+    core->hot.cause[core->hot.place[warp]] = TIM_CAUSE_ISSUED;
     core->issued_warp = warp;
     core->issued_what = what;
     *turn = TIM_TURN_ISSUED;

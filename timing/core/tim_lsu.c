@@ -220,6 +220,7 @@ void tim_lsu_receive(struct tim_core *core, uint64_t now)
             break;
         case TIM_CLIENT_WRITE:
             core->warp[index].writes_out--;
+            tim_touch(core, index);
             break;
         case TIM_CLIENT_FETCH:
             tim_fetch_filled(core, packet.line, tim_cache_sectors(core->icache, packet.mask));
@@ -326,6 +327,7 @@ static bool write_line(struct tim_core *core, struct tim_op *op, const struct ti
     send(core, line->line, line->mask, TIM_PACKET_WRITE, tim_packet_id(TIM_CLIENT_WRITE, op->warp),
          op->warp, 0, now);
     core->warp[op->warp].writes_out++;
+    tim_touch(core, op->warp);
     return true;
 }
 
@@ -346,6 +348,7 @@ static bool atomic_line(struct tim_core *core, struct tim_op *op, const struct t
         op->lines_pending++;
     else
         core->warp[op->warp].writes_out++;
+    tim_touch(core, op->warp);
     return true;
 }
 
