@@ -267,7 +267,7 @@ static enum lw_status cycle(struct tim_engine *e, struct emu_stop *stop, struct 
                 continue;
             }
             e->ticked = true;
-            e->before = *core->stats;
+            tim_core_keep(core, &e->before);
             tim_core_before_issue(core, e->now);
             e->at.phase = TIM_AT_ISSUE;
         }

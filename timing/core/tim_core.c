@@ -112,6 +112,8 @@ struct tim_core *tim_core_create(const struct tim_config *config, struct emu_mac
         for (unsigned w = s; w < config->core_warps; w += config->issue_schedulers)
             core->hot.place[w] = (uint16_t)at++;
         core->hot.first[s + 1] = at;
+        core->hot.waiting[s][0] = (uint16_t)(at - core->hot.first[s]);
+        core->hot.present[s] = at != core->hot.first[s];
     }
     for (unsigned s = 0; s < TIM_MAX_SCHEDS; s++)
         core->sched[s] = (struct tim_sched){-1, -1, -1};
@@ -190,7 +192,7 @@ void tim_op_free(struct tim_core *core, uint32_t index)
         n++;
     core->live_count--;
     memmove(&core->live[n], &core->live[n + 1], (core->live_count - n) * sizeof *core->live);
-    core->op[index].stage = TIM_STAGE_FREE;
+    tim_stage(core, &core->op[index], TIM_STAGE_FREE);
 }
 
 /* ---- blocks -------------------------------------------------------------------------------------------- */
@@ -530,6 +532,15 @@ static uint64_t next_time(const struct tim_core *core, uint64_t now)
         }
     }
     return due;
+}
+
+void tim_core_keep(const struct tim_core *core, struct tim_core_stats *out)
+{
+    if (!core->skips)
+        return; /* the reference never rests */
+    memcpy(out->count, core->stats->count, sizeof out->count);
+    memcpy(out->sched, core->stats->sched,
+           core->config->issue_schedulers * sizeof out->sched[0]);
 }
 
 void tim_core_settle_down(struct tim_core *core, const struct tim_core_stats *before,

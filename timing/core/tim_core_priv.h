@@ -68,7 +68,8 @@ enum tim_stage {
     TIM_STAGE_PIPE,    /* its result is there in cycle `at` */
     TIM_STAGE_LSU,     /* in the load/store queue from cycle `at` on */
     TIM_STAGE_MEMORY,  /* all accesses are made; waits for lines */
-    TIM_STAGE_WRITE    /* writes rows from cycle `at` on */
+    TIM_STAGE_WRITE,   /* writes rows from cycle `at` on */
+    TIM_STAGE_COUNT
 };
 /** What the load/store unit does for it, by the space of its lanes. */
 enum tim_access_kind { TIM_TO_SHARED, TIM_TO_GLOBAL, TIM_TO_LOCAL, TIM_TO_CONSTANT, TIM_TO_TEXTURE };
@@ -176,6 +177,9 @@ struct tim_hot {
     const struct tim_static *head[TIM_MAX_WARPS];
     uint8_t cause[TIM_MAX_WARPS];  /* enum tim_cause: what kept it from issuing last */
     bool live[TIM_MAX_WARPS];      /* has lanes that live */
+    struct tim_warps asleep;       /* by place: `cause` holds until the warp is touched */
+    uint16_t waiting[TIM_MAX_SCHEDS][TIM_CAUSE_COUNT]; /* warps by `cause` */
+    uint32_t present[TIM_MAX_SCHEDS];                  /* causes that some warp has */
     struct tim_warps may_look;     /* its split may be another */
     struct tim_warps may_fetch, may_ask; /* its buffer has room; an operand's constant is missing */
     struct tim_warps sleeps;       /* no split can run until emu's sleep is over */
@@ -201,6 +205,7 @@ struct tim_core {
     uint32_t *live;          /* those in flight, in age order */
     unsigned live_count;
     uint64_t op_age;
+    unsigned stages[TIM_STAGE_COUNT]; /* instructions at each; FREE: of no use */
     struct tim_pipe *pipe[ISA_UNIT_COUNT];
     uint64_t *bank_at;       /* [sched][bank] 1 + the last cycle in which it was used */
     uint64_t *bank_free;     /* reserved: first cycle in which it is free */
@@ -263,6 +268,8 @@ void tim_core_wake(struct tim_core *core, uint64_t cycle);
 void tim_core_woken(struct tim_core *core, uint64_t now);
 /** The cycle, @now or later, in which it must be ticked or memory be asked. */
 uint64_t tim_core_next(const struct tim_core *core, uint64_t now);
+/** The counters before a tick, but for the histograms and what there is not. */
+void tim_core_keep(const struct tim_core *core, struct tim_core_stats *out);
 /** At the end of a tick of cycle @now whose counters were @before: may the core rest? */
 void tim_core_settle_down(struct tim_core *core, const struct tim_core_stats *before,
                           uint64_t now);
@@ -321,11 +328,26 @@ static inline unsigned tim_next_in(const struct tim_warps *set, unsigned from, u
     }
     return end;
 }
+/** The same of those that are not in it. */
+static inline unsigned tim_next_out(const struct tim_warps *set, unsigned from, unsigned end)
+{
+    while (from < end) {
+        uint64_t rest = ~set->word[from / 64] >> from % 64;
+
+        if (rest != 0) {
+            from += lw_lowest(rest);
+            return from < end ? from : end;
+        }
+        from = (from / 64 + 1) * 64;
+    }
+    return end;
+}
 /** Something of the warp has changed: what was known of it is void. */
 static inline void tim_touch(struct tim_core *core, unsigned warp)
 {
     core->hot.again[core->hot.place[warp]] = 0;
     core->hot.head[core->hot.place[warp]] = NULL;
+    tim_set(&core->hot.asleep, core->hot.place[warp], false);
     tim_set(&core->hot.may_fetch, warp, true);
     tim_set(&core->hot.may_ask, warp, true);
 }
@@ -334,6 +356,17 @@ static inline void tim_want_look(struct tim_core *core, unsigned warp)
 {
     core->warp[warp].look = true;
     tim_set(&core->hot.may_look, warp, true);
+}
+static inline void tim_stage(struct tim_core *core, struct tim_op *op, enum tim_stage stage)
+{
+    core->stages[op->stage]--;
+    core->stages[stage]++;
+    op->stage = (uint8_t)stage;
+}
+/** No instruction is at a stage that a phase is about; the reference looks all the same. */
+static inline bool tim_none_at(const struct tim_core *core, enum tim_stage stage)
+{
+    return core->skips && core->stages[stage] == 0;
 }
 uint32_t tim_op_take(struct tim_core *core);
 void tim_op_free(struct tim_core *core, uint32_t index);
@@ -364,6 +397,22 @@ void tim_depend_leave(struct tim_warp *w, unsigned first);
 void tim_pipe_writeback(struct tim_core *core, uint64_t now);
 void tim_pipe_dispatch(struct tim_core *core, uint64_t now);
 void tim_pipe_collect(struct tim_core *core, uint64_t now);
+_Static_assert(TIM_CAUSE_COUNT <= 32, "a bit for each cause");
+/** What keeps the warp at place @at of scheduler @s. */
+static inline void tim_set_cause(struct tim_core *core, unsigned s, unsigned at,
+                                 enum tim_cause cause)
+{
+    uint16_t *waiting = core->hot.waiting[s];
+    uint8_t before = core->hot.cause[at];
+
+    if (before == cause)
+        return;
+    core->hot.cause[at] = (uint8_t)cause;
+    if (--waiting[before] == 0)
+        core->hot.present[s] &= ~(UINT32_C(1) << before);
+    waiting[cause]++;
+    core->hot.present[s] |= UINT32_C(1) << cause;
+}
 /** Has emu told that no lane of the warp lives, or that one does? */
 static inline void tim_set_alive(struct tim_core *core, unsigned warp, bool alive)
 {

@@ -147,6 +147,7 @@ static void ask_constants(struct tim_core *core, unsigned warp, uint64_t now)
         struct tim_cache_result r;
         if (c->constant_perfect) {
             b->constant_there = true;
+            tim_set(&core->hot.asleep, core->hot.place[warp], false);
             core->hot.again[core->hot.place[warp]] = 0;
             core->moved = true;
             continue;
@@ -157,6 +158,7 @@ static void ask_constants(struct tim_core *core, unsigned warp, uint64_t now)
             tim_cache_read(core->constant, line, mask, TIM_NONE, 0xffff, &r);
             core->stats->count[TIM_CORE_constant_hits] += !b->constant_asked;
             b->constant_there = true;
+            tim_set(&core->hot.asleep, core->hot.place[warp], false);
             core->hot.again[core->hot.place[warp]] = 0;
             core->moved = true;
             continue;

@@ -244,16 +244,22 @@ static void look_at_all(struct tim_core *core, unsigned s, bool *ready, uint64_t
     const struct tim_config *c = core->config;
     unsigned first = core->hot.first[s], count = core->hot.first[s + 1] - first;
     bool known = core->skips && c->issue_dependence != TIM_DEP_VECTOR;
-    const uint64_t *again = core->hot.again + first;
-    uint8_t *cause = core->hot.cause + first;
     struct room room = {{false, false}, {TIM_CAUSE_ISSUED, TIM_CAUSE_ISSUED}};
 
-    for (unsigned i = 0; i < count; i++) {
-        ready[i] = false;
-        if (known && now < again[i])
+    memset(ready, 0, count * sizeof *ready);
+    for (unsigned at = known ? tim_next_out(&core->hot.asleep, first, first + count) : first;
+         at < first + count;
+         at = known ? tim_next_out(&core->hot.asleep, at + 1, first + count) : at + 1) {
+        unsigned i = at - first;
+        enum tim_cause cause;
+
+        if (known && now < core->hot.again[at])
             continue;
-        cause[i] = (uint8_t)cause_of(core, i * c->issue_schedulers + s, s, known, &room, now);
-        ready[i] = cause[i] == TIM_CAUSE_PICKED;
+        cause = cause_of(core, i * c->issue_schedulers + s, s, known, &room, now);
+        tim_set_cause(core, s, at, cause);
+        if (core->hot.again[at] == UINT64_MAX)
+            tim_set(&core->hot.asleep, at, true);
+        ready[i] = cause == TIM_CAUSE_PICKED;
     }
 }
 
@@ -292,10 +298,8 @@ enum lw_status tim_core_issue(struct tim_core *core, unsigned s, unsigned slot, 
         struct tim_sched before = core->sched[s];
         pick = tim_sched_policies[c->issue_policy].pick(&core->sched[s], &view);
         if (pick < 0) {
-            for (unsigned i = 0; i < count; i++) {
-                enum tim_cause cause = (enum tim_cause)core->hot.cause[core->hot.first[s] + i];
-                nearest = cause < nearest ? cause : nearest;
-            }
+            if (core->hot.present[s] != 0)
+                nearest = (enum tim_cause)lw_lowest(core->hot.present[s]);
             causes[nearest]++;
             if (c->issue_width == 2)
                 core->stats->sched[s].cause[1][nearest]++;
@@ -324,7 +328,7 @@ enum lw_status tim_core_issue(struct tim_core *core, unsigned s, unsigned slot, 
         return LW_OK;
     }
     causes[TIM_CAUSE_ISSUED]++;
-    core->hot.cause[core->hot.place[warp]] = TIM_CAUSE_ISSUED;
+    tim_set_cause(core, s, core->hot.place[warp], TIM_CAUSE_ISSUED);
     core->issued_warp = warp;
     core->issued_what = what;
     *turn = TIM_TURN_ISSUED;

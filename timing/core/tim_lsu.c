@@ -185,7 +185,7 @@ void tim_op_line_done(struct tim_core *core, uint32_t index, uint64_t at)
     if (at > op->data_at)
         op->data_at = at;
     if (op->stage == TIM_STAGE_MEMORY && op->lines_pending == 0) {
-        op->stage = TIM_STAGE_WRITE;
+        tim_stage(core, op, TIM_STAGE_WRITE);
         op->at = op->data_at;
     }
 }
@@ -411,9 +411,9 @@ void tim_lsu_tick(struct tim_core *core, uint64_t now)
     memmove(core->queue, core->queue + 1, core->queued * sizeof *core->queue);
     core->lsu_used--;
     if (op->lines_pending != 0) {
-        op->stage = TIM_STAGE_MEMORY;
+        tim_stage(core, op, TIM_STAGE_MEMORY);
         return;
     }
-    op->stage = TIM_STAGE_WRITE;
+    tim_stage(core, op, TIM_STAGE_WRITE);
     op->at = op->data_at > now ? op->data_at : now + 1;
 }

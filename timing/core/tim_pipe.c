@@ -73,11 +73,11 @@ static void enter(struct tim_core *core, struct tim_op *op, struct tim_pipe *pip
     core->moved = true;
     pipe->free_at = at + interval(core, op->what);
     if (op->what->path == TIM_PATH_MEMORY) {
-        op->stage = TIM_STAGE_LSU;
+        tim_stage(core, op, TIM_STAGE_LSU);
         op->at = at + core->config->lsu_latency;
         core->queue[core->queued++] = (uint32_t)(op - core->op);
     } else {
-        op->stage = TIM_STAGE_PIPE;
+        tim_stage(core, op, TIM_STAGE_PIPE);
         op->at = at + core->config->unit[op->what->unit].latency;
     }
 }
@@ -127,7 +127,7 @@ void tim_pipe_issue(struct tim_core *core, uint32_t index, uint64_t now)
         enter(core, op, best_pipe(core, what->unit, op->sched), now + 1);
         return;
     }
-    op->stage = TIM_STAGE_COLLECT;
+    tim_stage(core, op, TIM_STAGE_COLLECT);
     if (!reserved(core))
         return;
     uint64_t complete = now + 1;
@@ -165,10 +165,12 @@ static void finish(struct tim_core *core, uint32_t index, uint64_t now)
 
 void tim_pipe_writeback(struct tim_core *core, uint64_t now)
 {
+    if (tim_none_at(core, TIM_STAGE_PIPE) && tim_none_at(core, TIM_STAGE_WRITE))
+        return;
     for (unsigned n = 0; n < core->live_count; n++) {
         struct tim_op *op = &core->op[core->live[n]];
         if (op->stage == TIM_STAGE_PIPE && op->at <= now)
-            core->moved = true, op->stage = TIM_STAGE_WRITE;
+            core->moved = true, tim_stage(core, op, TIM_STAGE_WRITE);
     }
     for (unsigned n = 0; n < core->live_count; n++) {
         struct tim_op *op = &core->op[core->live[n]];
@@ -196,6 +198,8 @@ void tim_pipe_writeback(struct tim_core *core, uint64_t now)
 
 void tim_pipe_dispatch(struct tim_core *core, uint64_t now)
 {
+    if (tim_none_at(core, reserved(core) ? TIM_STAGE_COLLECT : TIM_STAGE_READY))
+        return;
     if (reserved(core)) {
         for (unsigned n = 0; n < core->live_count; n++) {
             struct tim_op *op = &core->op[core->live[n]];
@@ -225,7 +229,7 @@ void tim_pipe_collect(struct tim_core *core, uint64_t now)
 {
     const struct tim_config *c = core->config;
 
-    if (reserved(core))
+    if (reserved(core) || tim_none_at(core, TIM_STAGE_COLLECT))
         return;
     for (unsigned n = 0; n < core->live_count; n++) {
         struct tim_op *op = &core->op[core->live[n]];
@@ -251,7 +255,7 @@ void tim_pipe_collect(struct tim_core *core, uint64_t now)
             if (held)
                 tim_depend_read(core, op);
             core->moved = true;
-            op->stage = TIM_STAGE_READY;
+            tim_stage(core, op, TIM_STAGE_READY);
             op->at = now;
         }
     }
