@@ -85,6 +85,16 @@ struct dbg_search {
 enum lw_status dbg_search_back(struct dbg_search *search, uint64_t before, struct lw_error *err)
     LW_MUST_CHECK;
 
+/**
+ * The same for writes to what is watched, at nearly the speed of a run: @observer is told of the
+ * instructions that may be one (and of some others), window by window, the nearest
+ * first, until *@found behind one. The count before an instruction that has retired is
+ * dbg_history_now() - 1 then. The machine stands somewhere behind it.
+ */
+enum lw_status dbg_look_back(struct dbg *dbg, uint64_t before, struct emu_observer *observer,
+                             const bool *found, bool *interrupted, struct lw_error *err)
+    LW_MUST_CHECK;
+
 /** An instruction that a lane has retired. */
 struct dbg_trace {
     uint64_t at; /* instructions before it */

@@ -401,7 +401,7 @@ static void note_break(struct dbg *dbg, const struct emu_place *place, struct hi
                             .lanes = active, .found = true};
 }
 
-/* Run what is left of a window and note the last hit. */
+/* Run what is left of a window and note the last hit of a breakpoint; @hit NULL: they do not count. */
 static enum lw_status run_window(struct dbg *dbg, uint64_t high, struct hit *hit,
                                  struct dbg_sieve_look *look, bool *interrupted,
                                  struct lw_error *err)
@@ -434,7 +434,7 @@ static enum lw_status run_window(struct dbg *dbg, uint64_t high, struct hit *hit
             status = engine->ops->step(engine, &ev, &es, err);
             continue;
         }
-        if (dbg_point_armed(dbg, es.place.pc))
+        if (hit != NULL && dbg_point_armed(dbg, es.place.pc))
             note_break(dbg, &es.place, hit);
         if (look != NULL)
             status = dbg_sieve_look_step(dbg, look, &es, err);
@@ -444,33 +444,61 @@ static enum lw_status run_window(struct dbg *dbg, uint64_t high, struct hit *hit
     return status;
 }
 
-/* The last hit from @low up to @high. */
-static enum lw_status hits_between(struct dbg *dbg, uint64_t low, uint64_t high, struct hit *hit,
-                                   struct dbg_sieve_look *look, bool *interrupted,
-                                   struct lw_error *err)
+/* From @low up to @high, with @observer (NULL: none) where points may be touched. */
+static enum lw_status look_between(struct dbg *dbg, uint64_t low, uint64_t high, struct hit *hit,
+                                   struct emu_observer *observer, struct dbg_sieve_look *look,
+                                   bool *interrupted, struct lw_error *err)
 {
     struct emu_engine *engine = dbg->engine;
     struct emu_observer *observers = engine->observers;
-    bool watches = dbg->watch != NULL && observers != NULL;
-    struct toucher toucher = {{.on_event = on_event}, dbg, hit};
     enum lw_status status = dbg_history_move(dbg, low, err);
 
-    hit->found = false;
     if (status != LW_OK)
         return status;
     engine->observers = NULL;
     engine->stop_at = high;
     dbg->looks_back = true;
-    if (watches) {
+    if (observer != NULL) {
         dbg_touch_begin(dbg);
-        dbg_sieve_look_begin(dbg, &toucher.observer, look);
+        dbg_sieve_look_begin(dbg, observer, look);
     }
-    status = run_window(dbg, high, hit, watches ? look : NULL, interrupted, err);
-    if (watches)
+    status = run_window(dbg, high, hit, observer != NULL ? look : NULL, interrupted, err);
+    if (observer != NULL)
         dbg_sieve_look_end(dbg, look);
     dbg->looks_back = false;
     engine->stop_at = UINT64_MAX;
     engine->observers = observers;
+    return status;
+}
+
+/* The last hit from @low up to @high. */
+static enum lw_status hits_between(struct dbg *dbg, uint64_t low, uint64_t high, struct hit *hit,
+                                   struct dbg_sieve_look *look, bool *interrupted,
+                                   struct lw_error *err)
+{
+    bool watches = dbg->watch != NULL && dbg->engine->observers != NULL;
+    struct toucher toucher = {{.on_event = on_event}, dbg, hit};
+
+    hit->found = false;
+    return look_between(dbg, low, high, hit, watches ? &toucher.observer : NULL, look,
+                        interrupted, err);
+}
+
+enum lw_status dbg_look_back(struct dbg *dbg, uint64_t before, struct emu_observer *observer,
+                             const bool *found, bool *interrupted, struct lw_error *err)
+{
+    uint64_t low = before, size = FIRST_WINDOW, earliest = dbg_history_earliest(dbg);
+    struct dbg_sieve_look look = {.writes = true};
+    enum lw_status status = LW_OK;
+
+    *interrupted = false;
+    while (status == LW_OK && low > earliest && !*found && !*interrupted) {
+        uint64_t high = low;
+
+        low = high - earliest > size ? high - size : earliest;
+        size *= WINDOW_GROWS;
+        status = look_between(dbg, low, high, NULL, observer, &look, interrupted, err);
+    }
     return status;
 }
 

@@ -43,6 +43,7 @@ enum lw_status dbg_sieve_step(struct dbg *dbg, struct emu_stop *es, struct lw_er
 
 /** The same for a look at the past, with an observer that sees what may touch a point. */
 struct dbg_sieve_look {
+    bool writes; /* of memory, only those; its reads are not asked for */
     bool dense; /* looking at all is cheaper: kept from window to window */
     /* its own: */
     struct emu_observer *observer;

@@ -242,26 +242,35 @@ enum lw_status dbg_sieve_step(struct dbg *dbg, struct emu_stop *es, struct lw_er
 
 /* The past may go from one program to the next without a stop: all have theirs. They lie one behind
  * the other, each at the next multiple of PROGRAM_ALIGN behind the word that follows the last. */
-static bool sieve_arm_all(struct dbg *dbg)
+static bool sieve_arm_all(struct dbg *dbg, bool writes)
 {
     enum { PROGRAM_ALIGN = 1 << 16 };
     const struct emu_program *program;
     struct sieve sieve;
     uint64_t pc = ISA_CODE_BASE;
+    bool all = dbg_program(dbg) == NULL;
 
     dbg->watch->sieve_count = 0;
     if (!sieve_make(dbg, &sieve))
         return false;
+    if (writes) {
+        for (unsigned i = 0; i < LW_COUNT_OF(sieve.access); i++)
+            sieve.access[i] &= DBG_ACCESS_WRITE;
+        sieve.any &= DBG_ACCESS_WRITE;
+    }
     while ((program = emu_machine_program_at(dbg->machine, pc)) != NULL) {
         if (!sieve_program(dbg, &sieve, program)) {
-            sieve_disarm(dbg);
-            return false;
+            all = false;
+            break;
         }
+        all = all || program == dbg_program(dbg);
         while (emu_machine_program_at(dbg->machine, pc) == program)
             pc += ISA_WORD_BYTES;
         pc = (pc + ISA_WORD_BYTES + PROGRAM_ALIGN - 1) & ~(uint64_t)(PROGRAM_ALIGN - 1);
     }
-    return true;
+    if (!all) /* the one that runs was not come to: better slow than with a hole */
+        sieve_disarm(dbg);
+    return all;
 }
 
 void dbg_sieve_look_begin(struct dbg *dbg, struct emu_observer *observer,
@@ -270,7 +279,7 @@ void dbg_sieve_look_begin(struct dbg *dbg, struct emu_observer *observer,
     look->observer = observer;
     look->from = dbg->engine->ops->instructions(dbg->engine);
     look->steps = 0;
-    look->sieving = !look->dense && !dbg->watch->sieving && sieve_arm_all(dbg);
+    look->sieving = !look->dense && !dbg->watch->sieving && sieve_arm_all(dbg, look->writes);
     if (!look->sieving)
         emu_observer_add(dbg->engine, observer);
 }

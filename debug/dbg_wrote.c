@@ -12,6 +12,7 @@
 
 /** Of a search for the last write. */
 struct wrote_search {
+    struct emu_observer observer;
     struct dbg_search search;
     unsigned point;
     struct dbg_written *out;
@@ -40,11 +41,10 @@ static void note_load(const struct emu_event *ev, unsigned lane, struct dbg_writ
         }
 }
 
-static bool seen(struct dbg_search *search, const struct emu_event *ev, uint64_t at)
+static void look_at(struct wrote_search *w, const struct emu_event *ev, uint64_t at)
 {
-    struct wrote_search *w = search->context;
     const struct dbg_touch *touches;
-    size_t count = dbg_touched(search->dbg, ev, &touches);
+    size_t count = dbg_touched(w->search.dbg, ev, &touches);
 
     for (size_t i = 0; i < count; i++)
         if (touches[i].point == w->point && (touches[i].access & DBG_ACCESS_WRITE) != 0) {
@@ -58,6 +58,21 @@ static bool seen(struct dbg_search *search, const struct emu_event *ev, uint64_t
             note_thread(ev, lane, &w->out->thread);
             note_load(ev, lane, w->out);
         }
+}
+
+static bool seen(struct dbg_search *search, const struct emu_event *ev, uint64_t at)
+{
+    look_at(search->context, ev, at);
+    return false;
+}
+
+/* Memory: everybody writes it, so all of the past is looked through, fast. */
+static bool on_touch(struct emu_observer *observer, const struct emu_event *ev)
+{
+    struct wrote_search *w = (struct wrote_search *)(void *)observer;
+
+    if (ev->kind == EMU_EV_RETIRED)
+        look_at(w, ev, dbg_history_now(w->search.dbg) - 1);
     return false;
 }
 
@@ -76,11 +91,15 @@ static enum lw_status last_write(struct dbg *dbg, unsigned point, unsigned last_
     enum lw_status status;
 
     w.search = (struct dbg_search){.dbg = dbg, .seen = seen, .done = window_done, .context = &w};
-    if (dbg_point_find(dbg, point) != NULL && !dbg_point_find(dbg, point)->watched->memory)
-        w.search.only = dbg_point_find(dbg, point)->watched->id; /* only its warp writes registers */
+    w.observer.on_event = on_touch;
     out->found = false;
-    status = dbg_search_back(&w.search, before, err);
-    out->interrupted = w.search.interrupted;
+    if (dbg_point_find(dbg, point) != NULL && !dbg_point_find(dbg, point)->watched->memory) {
+        w.search.only = dbg_point_find(dbg, point)->watched->id; /* only its warp writes registers */
+        status = dbg_search_back(&w.search, before, err);
+        out->interrupted = w.search.interrupted;
+    } else {
+        status = dbg_look_back(dbg, before, &w.observer, &out->found, &out->interrupted, err);
+    }
     if (out->found) {
         dbg_touch_stop(dbg, &out->touch, &stop);
         snprintf(out->text, sizeof out->text, "%s", stop.text);
