@@ -16,7 +16,7 @@ cd "$work" || exit 1
 for what in ops half; do
     ${CC:-cc} -std=gnu11 -O1 -fwrapv -w -ffp-contract=off ${what}_host.c -o host -lm && ./host ||
         exit 1
-    for clang in clang-14 clang-19; do
+    for clang in clang-14 clang-15 clang-16 clang-19; do
         command -v $clang >/dev/null || continue
         tried=$((tried + 1))
         for level in -O3 -O1; do

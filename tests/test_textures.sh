@@ -141,7 +141,7 @@ try() {
     "$lanewise" run try.yaml >out 2>&1 || { fail "types.cu, $1"; head -5 out; }
 }
 nvcc=${LANEWISE_NVCC:-nvcc}
-command -v "$nvcc" >/dev/null && have_nvcc=yes || have_nvcc=no
+{ command -v "$nvcc" || [ -x /usr/local/cuda/bin/nvcc ]; } >/dev/null && have_nvcc=yes || have_nvcc=no
 for compiler in clang-14 clang-15 clang-16 clang-19; do
     command -v $compiler >/dev/null || continue
     try ", compiler: $compiler"
