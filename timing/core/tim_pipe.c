@@ -106,7 +106,7 @@ enum tim_cause tim_pipe_room(const struct tim_core *core, unsigned sched,
     if (what->path == TIM_PATH_NONE)
         return TIM_CAUSE_ISSUED;
     if (what->path == TIM_PATH_DIRECT)
-        return best_pipe((struct tim_core *)core, what->unit, sched)->free_at <= now + 1
+        return best_pipe((struct tim_core *)core, what->pipes, sched)->free_at <= now + 1
                    ? TIM_CAUSE_ISSUED
                    : TIM_CAUSE_UNIT;
     if (what->path == TIM_PATH_MEMORY && core->lsu_used == core->config->lsu_queue)
@@ -124,7 +124,7 @@ void tim_pipe_issue(struct tim_core *core, uint32_t index, uint64_t now)
     op->writes = (uint32_t)lw_mask(what->row_writes);
     core->lsu_used += what->path == TIM_PATH_MEMORY;
     if (what->path == TIM_PATH_DIRECT) {
-        enter(core, op, best_pipe(core, what->unit, op->sched), now + 1);
+        enter(core, op, best_pipe(core, what->pipes, op->sched), now + 1);
         return;
     }
     tim_stage(core, op, TIM_STAGE_COLLECT);
@@ -140,7 +140,7 @@ void tim_pipe_issue(struct tim_core *core, uint32_t index, uint64_t now)
         core->stats->count[TIM_CORE_bank_conflicts] += at - (now + 1);
         core->stats->count[TIM_CORE_register_reads]++;
     }
-    struct tim_pipe *pipe = best_pipe(core, what->unit, op->sched);
+    struct tim_pipe *pipe = best_pipe(core, what->pipes, op->sched);
     uint64_t at = pipe->free_at > complete + 1 ? pipe->free_at : complete + 1;
     op->at = at; /* dispatch lets it in then */
     op->collecting_until = at;
@@ -219,7 +219,7 @@ void tim_pipe_dispatch(struct tim_core *core, uint64_t now)
         struct tim_op *op = &core->op[core->live[n]];
         if (op->stage != TIM_STAGE_READY)
             continue;
-        struct tim_pipe *pipe = best_pipe(core, op->what->unit, op->sched);
+        struct tim_pipe *pipe = best_pipe(core, op->what->pipes, op->sched);
         if (op->at < now && pipe->free_at <= now)
             enter(core, op, pipe, now);
     }

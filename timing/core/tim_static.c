@@ -38,8 +38,6 @@ static void fill(const struct tim_config *config, const struct isa_insn *insn,
             }
         }
     out->unit = (uint8_t)info->unit;
-    if (config->unit[out->unit].pipes == 0)
-        out->unit = ISA_UNIT_INT;
     out->control = insn->control;
     out->scalar = info->flags & ISA_F_SCALAR;
     out->fence = insn->op == ISA_FENCE;
@@ -56,6 +54,7 @@ static void fill(const struct tim_config *config, const struct isa_insn *insn,
                         ? TIM_PATH_DIRECT
                         : TIM_PATH_COLLECT;
     }
+    out->pipes = config->unit[out->unit].pipes == 0 ? ISA_UNIT_INT : out->unit;
     if (insn->xkind == ISA_X_CONST && !(info->flags & ISA_F_MEMORY)) {
         out->constant = true;
         out->constant_at = (uint64_t)isa_x_bank(insn->x) << 32 | isa_x_offset(insn->x);
