@@ -6,9 +6,17 @@ set -u
 src=$(cd "${srcdir:-.}" && pwd)
 LANEWISE=${LANEWISE:-$(pwd)/lanewise}
 export LANEWISE
-"$src/bench/timing_micro" >shipped.$$ || { grep FAIL shipped.$$; rm -f shipped.$$; exit 1; }
-"$src/bench/timing_micro" --reference >naive.$$
-status=$?
-cmp shipped.$$ naive.$$ || status=1
-rm -f shipped.$$ naive.$$
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+status=0
+"$src/bench/timing_micro" --table >"$work/shipped" || status=1
+"$src/bench/timing_micro" --table --reference >"$work/naive" || status=1
+cmp "$work/shipped" "$work/naive" || status=1
+grep -n ';' "$work/shipped" # figures with a tolerance, or that differ
+# The page has these figures.
+sed -n '/^| | fermi/,/^$/p' "$src/docs/timing-microbenchmarks.md" | sed '/^$/d' >"$work/page"
+diff "$work/page" "$work/shipped" || {
+    echo "FAIL: docs/timing-microbenchmarks.md: put in what bench/timing_micro --table prints"
+    status=1
+}
 exit $status
