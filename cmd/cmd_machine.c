@@ -147,6 +147,10 @@ static enum lw_status fit_timing(const char *path, const struct cmd_machine_opti
     if (o->history != NULL)
         return LW_FAIL(err, LW_EUSAGE, "--history: the timing model cannot go back in time: leave "
                        "--timing or this option out");
+    if (config->tags != EMU_TAGS_OFF)
+        return LW_FAIL(err, LW_EINPUT, "%s: asks for tags: %s, and the timing model does not look "
+                       "at tags: leave --timing or that line out", path,
+                       emu_tag_mode_names[config->tags]);
     if (config->warp_width != timed.warp_width)
         return LW_FAIL(err, LW_EINPUT, "%s: asks for warps of %u lanes, and the machine %s has %u: "
                        "use --timing-set core.warp_width=%u", path, config->warp_width, name,

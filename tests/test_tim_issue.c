@@ -5,6 +5,27 @@
  */
 #include "tests/tim_run.h"
 
+/* All slots of all cycles have one cause each. */
+static void causes_sum_to_the_slots(const struct run *r)
+{
+    const struct tim_engine *e = run_engine(r);
+
+    for (unsigned c = 0; c < e->config.core_count; c++)
+        for (unsigned s = 0; s < e->config.issue_schedulers; s++)
+            for (unsigned slot = 0; slot < e->config.issue_width; slot++) {
+                uint64_t sum = 0;
+                for (unsigned i = 0; i < TIM_CAUSE_COUNT; i++)
+                    sum += e->stats[c].sched[s].cause[slot][i];
+                assert_int_equal(sum, e->now);
+            }
+}
+
+/** Slots of scheduler 0 in @cause. */
+static uint64_t slots(const struct run *r, enum tim_cause cause)
+{
+    return run_engine(r)->stats[0].sched[0].cause[0][cause];
+}
+
 /* Three warps of `A A L A`, where the last A needs L: 10 cycles from a load to its use. */
 static const char *const aala = ".kernel k\n.param ptr.global out\n"
                                 ".shared 4096\n"
@@ -64,6 +85,47 @@ static void two_levels_stay_in_their_group(void **state)
      * cycle 3, w3 */
     assert_string_equal(run_trace(r, 0, 2, trace, sizeof trace),
                         "w0.0@0 w1.0@1 w2.0@2 w3.0@3 w0.1@4 w1.1@6 w2.1@8 w3.1@10");
+    run_free(r);
+}
+
+/* No more than two may issue: the third enters when the oldest has ended (its exit is one cycle
+ * behind its last), and once it runs it is the greedy one. */
+static void a_limit_admits_the_oldest(void **state)
+{
+    struct run *r = run_new();
+    char trace[1024];
+
+    (void)state;
+    r->config->issue_policy = TIM_SCHED_SWL;
+    r->config->issue_limit = 2;
+    r->config->shared_latency = 8;
+    run_text(r, aala, 1, 96);
+    assert_string_equal(run_trace(r, 0, 4, trace, sizeof trace),
+                        "w0.0@0 w0.1@1 w0.2@2 w1.0@3 w1.1@4 w1.2@5 w0.3@12 w2.0@14 w2.1@15 "
+                        "w2.2@16 w1.3@17 w2.3@26");
+    causes_sum_to_the_slots(r);
+    assert_int_equal(slots(r, TIM_CAUSE_THROTTLED), 6); /* cycles 6 to 11: w2 is ready */
+    run_free(r);
+}
+
+/* Who waits at a barrier holds no place: else one warp of three would wait for the others for ever. */
+static void a_limit_lets_a_block_pass_its_barrier(void **state)
+{
+    static const char *const text = ".kernel k\n.param ptr.global out\n"
+                                    "v_mov_b32 v1, 0\n"
+                                    "bar.sync 0\n"
+                                    "v_mov_b32 v2, 1\n"
+                                    "exit\n.end\n";
+    struct run *r = run_new();
+    char trace[1024];
+
+    (void)state;
+    r->config->issue_policy = TIM_SCHED_SWL;
+    r->config->issue_limit = 1;
+    run_text(r, text, 1, 96);
+    assert_string_equal(run_trace(r, 0, 3, trace, sizeof trace),
+                        "w0.0@0 w0.1@1 w1.0@2 w1.1@3 w2.0@4 w2.1@5 w0.2@6 w1.2@8 w2.2@10");
+    causes_sum_to_the_slots(r);
     run_free(r);
 }
 
@@ -149,27 +211,6 @@ static void dual_issue_takes_two_pipes(void **state)
     run_free(r);
 }
 
-/* All slots of all cycles have one cause each. */
-static void causes_sum_to_the_slots(const struct run *r)
-{
-    const struct tim_engine *e = run_engine(r);
-
-    for (unsigned c = 0; c < e->config.core_count; c++)
-        for (unsigned s = 0; s < e->config.issue_schedulers; s++)
-            for (unsigned slot = 0; slot < e->config.issue_width; slot++) {
-                uint64_t sum = 0;
-                for (unsigned i = 0; i < TIM_CAUSE_COUNT; i++)
-                    sum += e->stats[c].sched[s].cause[slot][i];
-                assert_int_equal(sum, e->now);
-            }
-}
-
-/** Slots of scheduler 0 in @cause. */
-static uint64_t slots(const struct run *r, enum tim_cause cause)
-{
-    return run_engine(r)->stats[0].sched[0].cause[0][cause];
-}
-
 /* A load to its use: 2 cycles for the collector, L1's miss of run_latency and one to hand it on. */
 static void a_slot_says_what_it_waited_for(void **state)
 {
@@ -218,6 +259,8 @@ int main(void)
         cmocka_unit_test(loose_round_robin_is_as_published),
         cmocka_unit_test(greedy_then_oldest_is_as_published),
         cmocka_unit_test(two_levels_stay_in_their_group),
+        cmocka_unit_test(a_limit_admits_the_oldest),
+        cmocka_unit_test(a_limit_lets_a_block_pass_its_barrier),
         cmocka_unit_test(a_result_takes_its_latency_and_two_cycles),
         cmocka_unit_test(a_pipe_takes_its_lanes),
         cmocka_unit_test(dual_issue_takes_two_pipes),

@@ -101,6 +101,7 @@ END
 launch_file '' >good.yaml
 launch_file 'machine: {warp: 8}' >eight.yaml
 launch_file 'machine: {reconv: stack}' >stack.yaml
+launch_file 'machine: {tags: compact}' >tags.yaml
 for machine in fermi kepler-k20c rogers rogers-vws tesla-dwr volta; do
     expect 0 "^ok: 1 check passed, 2 launches, .* cycles on $machine$" run --timing "$machine" good.yaml --hash
     grep '^hash_mem' out >"$machine.hash"
@@ -221,6 +222,8 @@ expect 0 '^ok' run --timing --timing-set core.warp_width=8 --timing-set core.war
 refuse 'stack.yaml: asks for the engine stack, and the machine fermi has cbar: use --timing-set core.reconvergence=stack' run --timing stack.yaml
 expect 0 '^ok' run --timing --timing-set core.reconvergence=stack stack.yaml
 refuse '--tags: the timing model does not look at tags' run --timing --tags compact good.yaml
+refuse 'tags.yaml: asks for tags: compact, and the timing model does not look at tags: leave --timing or that line out' run --timing tags.yaml
+expect 0 '^ok' run tags.yaml
 refuse '--threads and --timing: ' run --timing --threads 2 good.yaml
 expect 0 '^ok' run --timing --threads 1 good.yaml
 refuse '--checkpoint and --timing: ' run --timing --checkpoint x.lwc good.yaml

@@ -204,7 +204,7 @@ static void what_is_wrong_in_a_file_is_told_with_its_line(void **state)
     expect_read("issue: {policy: gt0}\n",
                 "m.yaml:1: issue.policy: unknown name \"gt0\"; did you mean \"gto\"?");
     expect_read("issue: {policy: fifo}\n",
-                "m.yaml:1: issue.policy: expected lrr, gto or two_level, found \"fifo\"");
+                "m.yaml:1: issue.policy: expected lrr, gto, two_level or swl, found \"fifo\"");
     expect_read("fetch: {perfect: 2}\n",
                 "m.yaml:1: fetch.perfect: expected true or false, found \"2\"");
     expect_read("l1: 3\n", "m.yaml:1: l1: expected a mapping such as {KEY: VALUE}");
@@ -268,6 +268,8 @@ static void choices_name_the_constants_that_the_code_uses(void **state)
 #define AT(field) offsetof(struct tim_config, field)
         {"core.reconvergence=stack", AT(core_reconvergence), TIM_RECONV_STACK},
         {"issue.policy=two_level", AT(issue_policy), TIM_SCHED_TWO_LEVEL},
+        {"issue.policy=swl", AT(issue_policy), TIM_SCHED_SWL},
+        {"issue.limit=7", AT(issue_limit), 7},
         {"issue.inner=gto", AT(issue_inner), TIM_ORDER_GTO},
         {"issue.dependence=control", AT(issue_dependence), TIM_DEP_CONTROL},
         {"issue.war=bloom", AT(issue_war), TIM_WAR_BLOOM},

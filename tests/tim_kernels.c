@@ -212,7 +212,7 @@ static void set(struct tim_config *config, const char *format, unsigned value)
 
 int main(int argc, char **argv)
 {
-    static const char *const schedulers[] = {"lrr", "gto", "two_level"};
+    static const char *const schedulers[] = {"lrr", "gto", "two_level", "swl"};
     static const char *const engines[] = {"cbar", "stack"};
     bool all = argc > 1 && strcmp(argv[1], "--all") == 0;
     const char *given = getenv("LW_SEED");
@@ -230,24 +230,24 @@ int main(int argc, char **argv)
     for (int i = all ? 2 : 1; i < argc; i++) {
         struct outcome functional = {0};
         uint64_t random = seed + (uint64_t)i * 1000;
-        unsigned total = machines * 3 * 2;
+        unsigned total = machines * 4 * 2;
 
         path = argv[i];
         combination = NULL;
         run(FUNCTIONAL, NULL, false, &functional);
         for (unsigned k = 0; k < (all ? total : 1u); k++) {
             unsigned n = all ? k : (unsigned)(draw(&random) % total);
-            const char *sched = schedulers[n % 3], *engine = engines[n / 3 % 2];
+            const char *sched = schedulers[n % 4], *engine = engines[n / 4 % 2];
             struct tim_config *config;
 
-            NEED(tim_config_load(tim_machines[n / 6].name, &config, &err));
+            NEED(tim_config_load(tim_machines[n / 8].name, &config, &err));
             unsigned cores = 1 + (unsigned)(draw(&random) % 4);
             set(config, "core.count=%u", cores);
             snprintf(text, sizeof text, "issue.policy=%s", sched);
             NEED(tim_config_set(config, text, &err));
             snprintf(text, sizeof text, "core.reconvergence=%s", engine);
             NEED(tim_config_set(config, text, &err));
-            snprintf(name, sizeof name, "%s, %u cores, %s, %s", tim_machines[n / 6].name, cores,
+            snprintf(name, sizeof name, "%s, %u cores, %s, %s", tim_machines[n / 8].name, cores,
                      sched, engine);
             combination = name;
             NEED(tim_config_check(config, &err));

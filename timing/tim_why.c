@@ -80,6 +80,8 @@ bool tim_why(const struct emu_engine *engine, const struct emu_place *place, str
             unsigned warp = block->warp_slot[place->warp];
             const struct tim_warp *w = &core->warp[warp];
             enum tim_cause cause = tim_issue_look(core, w, tim_sched_of(core, warp), e->now);
+            if (cause == TIM_CAUSE_PICKED && tim_issue_held(core, warp))
+                cause = TIM_CAUSE_THROTTLED;
             lw_printf(out, "cycle %" PRIu64 ", core %u, warp slot %u, scheduler %u: ", e->now, c,
                       warp, tim_sched_of(core, warp));
             if (cause == TIM_CAUSE_PICKED)

@@ -289,7 +289,9 @@ enum tim_turn {
 enum lw_status tim_core_issue(struct tim_core *core, unsigned s, unsigned slot, uint64_t now,
                               struct emu_event *ev, enum tim_turn *turn, bool *stopped,
                               struct lw_error *err) LW_MUST_CHECK;
-/** What keeps a warp's next instruction from issuing in cycle @now; PICKED: nothing. */
+/** Does the policy hold the warp back, were it ready? */
+bool tim_issue_held(const struct tim_core *core, unsigned warp);
+/** What keeps a warp's next instruction from issuing in cycle @now, policies aside; PICKED: nothing. */
 enum tim_cause tim_issue_look(const struct tim_core *core, const struct tim_warp *w,
                               unsigned sched, uint64_t now);
 /** Anything under way that will change something by itself? */

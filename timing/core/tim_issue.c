@@ -263,6 +263,54 @@ static void look_at_all(struct tim_core *core, unsigned s, bool *ready, uint64_t
     }
 }
 
+/* ---- policies that hold warps back ---------------------------------------------------------------- */
+
+/** Ages of the warps that live and do not wait at a barrier. */
+static unsigned running_ages(const struct tim_core *core, uint64_t *ages)
+{
+    unsigned count = 0;
+
+    for (unsigned i = 0; i < LW_COUNT_OF(core->hot.alive.word); i++)
+        for (uint64_t rest = core->hot.alive.word[i] & ~core->hot.at_barrier.word[i]; rest != 0;
+             rest &= rest - 1)
+            ages[count++] = core->hot.age[core->hot.place[i * 64 + lw_lowest(rest)]];
+    return count;
+}
+
+bool tim_issue_held(const struct tim_core *core, unsigned warp)
+{
+    const struct tim_sched_policy *policy = &tim_sched_policies[core->config->issue_policy];
+    uint64_t ages[TIM_MAX_WARPS];
+    struct tim_limit_view view = {core->config, 0, ages};
+
+    if (policy->can_issue == NULL)
+        return false;
+    view.count = running_ages(core, ages);
+    return !policy->can_issue(&view, core->hot.age[core->hot.place[warp]]);
+}
+
+/** Takes out of @ready whom the policy holds back. */
+static void hold_back(struct tim_core *core, unsigned s, bool *ready)
+{
+    const struct tim_sched_policy *policy = &tim_sched_policies[core->config->issue_policy];
+    unsigned first = core->hot.first[s], end = core->hot.first[s + 1];
+    uint64_t ages[TIM_MAX_WARPS];
+    struct tim_limit_view view = {core->config, 0, ages};
+
+    if (policy->can_issue == NULL)
+        return;
+    for (unsigned at = first; at < end; at++) {
+        if (!ready[at - first])
+            continue;
+        if (view.count == 0)
+            view.count = running_ages(core, ages);
+        if (!policy->can_issue(&view, core->hot.age[at])) {
+            ready[at - first] = false;
+            tim_set_cause(core, s, at, TIM_CAUSE_THROTTLED);
+        }
+    }
+}
+
 enum lw_status tim_core_issue(struct tim_core *core, unsigned s, unsigned slot, uint64_t now,
                               struct emu_event *ev, enum tim_turn *turn, bool *stopped,
                               struct lw_error *err)
@@ -292,6 +340,7 @@ enum lw_status tim_core_issue(struct tim_core *core, unsigned s, unsigned slot, 
         warp = core->issued_warp;
     } else {
         look_at_all(core, s, ready, now);
+        hold_back(core, s, ready);
         count = core->hot.first[s + 1] - core->hot.first[s];
         struct tim_sched_view view = {c, count, ready, core->hot.age + core->hot.first[s],
                                       core->hot.live + core->hot.first[s]};

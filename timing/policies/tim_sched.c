@@ -117,10 +117,22 @@ static int pick_two_level(struct tim_sched *sched, const struct tim_sched_view *
     return w;
 }
 
+/** Static warp limiting: the oldest so many warps of the core, found anew in each cycle. Who waits
+ *  at a barrier holds no place, or a block of more warps would never pass one. */
+static bool is_of_the_oldest(const struct tim_limit_view *view, uint64_t age)
+{
+    unsigned older = 0;
+
+    for (unsigned i = 0; i < view->count; i++)
+        older += view->age[i] < age;
+    return older < view->config->issue_limit;
+}
+
 /* clang-format off */
 const struct tim_sched_policy tim_sched_policies[] = {
-    {"lrr",       "loose round robin",                                        pick_lrr},
-    {"gto",       "greedy, then the oldest",                                  pick_gto},
-    {"two_level", "fetch groups: one until all its warps wait, then another", pick_two_level},
+    {"lrr",       "loose round robin",                                        pick_lrr, NULL},
+    {"gto",       "greedy, then the oldest",                                  pick_gto, NULL},
+    {"two_level", "fetch groups: one until all its warps wait, then another", pick_two_level, NULL},
+    {"swl",       "gto among the oldest issue.limit warps of the core",       pick_gto, is_of_the_oldest},
 };
 /* clang-format on */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Warp schedulers: a policy is a row with a name and a function that picks one of the ready warps.
- * What throttles (limits, locality) clears bits of the ready mask before; it orders nothing.
+ * What throttles (limits, locality) is a function of its own: it holds warps back before one is
+ * picked, and orders nothing.
  */
 #ifndef TIM_SCHED_PRIV_H
 #define TIM_SCHED_PRIV_H
@@ -25,10 +26,19 @@ struct tim_sched_view {
     const uint64_t *age; /* [count] lower: assigned earlier; ties do not occur */
     const bool *live;    /* [count] */
 };
+/** What a policy that holds warps back may look at. */
+struct tim_limit_view {
+    const struct tim_config *config;
+    unsigned count;      /* warps of the core that live and do not wait at a barrier */
+    const uint64_t *age; /* [count] theirs, in no order */
+};
 struct tim_sched_policy {
     const char *name, *summary;
     /** A ready warp, or -1. Notes in @sched what it must know next time only when it picks. */
     int (*pick)(struct tim_sched *sched, const struct tim_sched_view *view);
+    /** May a ready warp of this age issue? The slots that it is held back in are `throttled`. The
+     *  answer depends on nothing but the view. NULL: all may. */
+    bool (*can_issue)(const struct tim_limit_view *view, uint64_t age);
 };
 /** By config->issue_policy; in the order of keys.def. */
 extern const struct tim_sched_policy tim_sched_policies[];
