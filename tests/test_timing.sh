@@ -281,5 +281,15 @@ for line in 'its instruction buffer is empty' '^next: 0x100000080: v_add_u64' 'h
 done
 grep -q '"machine": "volta"' g.json || fail "gdb --timing wrote no report"
 
+# The shortest of the trends; `make nightly` has all. A part of the source's tree, not of its archive.
+if [ -x "$src/bench/timing_trends" ]; then
+    cases=$((cases + 1))
+    LANEWISE=$lanewise "$src/bench/timing_trends" --out trends streaming >out 2>&1 || {
+        cat out
+        fail "bench/timing_trends streaming: a claim does not hold"
+    }
+    [ "$(wc -l <trends/streaming.txt)" = 4 ] || fail "bench/timing_trends --out kept no figures"
+fi
+
 echo "test_timing: $cases commands"
 [ $failures = 0 ]
