@@ -132,16 +132,18 @@ static bool is_target(const struct tim_engine *e, const struct tim_core *core, u
            (e->target.lanes == 0 || (e->target.lanes & w->split_lanes) != 0);
 }
 
-/** A breakpoint stands at what would issue: not for the warp that is stepped. */
-static bool on_refuse(void *context, struct tim_core *core, unsigned warp)
+/** A breakpoint stands at what would issue. It is not looked at for the warp that is stepped; others
+ *  stay before theirs meanwhile, as they do where a step runs that warp alone. */
+static enum tim_leave on_refuse(void *context, struct tim_core *core, unsigned warp)
 {
     struct tim_engine *e = context;
 
-    if (!emu_breakpoint_at(e->base.machine, core->warp[warp].pc) ||
-        (e->stepping && is_target(e, core, warp)))
-        return false;
+    if (!emu_breakpoint_at(e->base.machine, core->warp[warp].pc))
+        return TIM_MAY_ISSUE;
+    if (e->stepping)
+        return is_target(e, core, warp) ? TIM_MAY_ISSUE : TIM_HELD;
     e->refused = warp;
-    return true;
+    return TIM_STOPS;
 }
 
 static bool tell(struct tim_engine *e, const struct emu_event *ev)

@@ -188,6 +188,13 @@ struct tim_hot {
     unsigned over;                 /* blocks all of whose warps have ended */
 };
 
+/** May a warp that was picked issue? */
+enum tim_leave {
+    TIM_MAY_ISSUE,
+    TIM_STOPS, /* the run stops before it */
+    TIM_HELD   /* not while another warp is stepped: the next is picked */
+};
+
 struct tim_core {
     const struct tim_config *config;
     struct tim_memory *memory;
@@ -234,7 +241,7 @@ struct tim_core {
     const struct tim_static *issued_what;
     uint64_t launch_cycles;  /* that the last instruction holds its warp, if it launched */
     /* The engine's: may an instruction not issue now (a breakpoint)? A block has ended. */
-    bool (*refuses)(void *context, struct tim_core *core, unsigned warp);
+    enum tim_leave (*refuses)(void *context, struct tim_core *core, unsigned warp);
     void (*ended)(void *context, struct emu_grid *grid);
     void *context;
     struct tim_trace *trace; /* NULL: none */

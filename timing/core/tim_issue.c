@@ -345,26 +345,37 @@ enum lw_status tim_core_issue(struct tim_core *core, unsigned s, unsigned slot, 
         struct tim_sched_view view = {c, count, ready, core->hot.age + core->hot.first[s],
                                       core->hot.live + core->hot.first[s]};
         struct tim_sched before = core->sched[s];
-        pick = tim_sched_policies[c->issue_policy].pick(&core->sched[s], &view);
-        if (pick < 0) {
-            if (core->hot.present[s] != 0)
-                nearest = (enum tim_cause)lw_lowest(core->hot.present[s]);
-            causes[nearest]++;
-            if (c->issue_width == 2)
-                core->stats->sched[s].cause[1][nearest]++;
-            return LW_OK;
-        }
-        warp = (unsigned)pick * n + s;
-        if (core->refuses != NULL && core->refuses(core->context, core, warp)) {
+        enum tim_leave leave = TIM_MAY_ISSUE;
+        do {
+            core->sched[s] = before;
+            pick = tim_sched_policies[c->issue_policy].pick(&core->sched[s], &view);
+            if (pick < 0) {
+                if (core->hot.present[s] != 0)
+                    nearest = (enum tim_cause)lw_lowest(core->hot.present[s]);
+                causes[nearest]++;
+                if (c->issue_width == 2)
+                    core->stats->sched[s].cause[1][nearest]++;
+                return LW_OK;
+            }
+            warp = (unsigned)pick * n + s;
+            if (core->refuses != NULL)
+                leave = core->refuses(core->context, core, warp);
+            ready[pick] = leave != TIM_HELD;
+        } while (leave == TIM_HELD);
+        if (leave == TIM_STOPS) {
             core->sched[s] = before;
             *stopped = true;
             return LW_OK;
         }
         core->stats->sched[s].count[TIM_SCHED_switches] += before.last != pick;
     }
-    if (slot == 1 && core->refuses != NULL && core->refuses(core->context, core, warp)) {
-        *stopped = true;
-        return LW_OK;
+    if (slot == 1 && core->refuses != NULL) {
+        enum tim_leave leave = core->refuses(core->context, core, warp);
+
+        *stopped = leave == TIM_STOPS;
+        causes[TIM_CAUSE_SECOND] += leave == TIM_HELD;
+        if (leave != TIM_MAY_ISSUE)
+            return LW_OK;
     }
     const struct tim_static *what = tim_head(&core->warp[warp]);
     status = execute(core, s, warp, slot == 1, now, ev, &issued, err);
