@@ -484,12 +484,111 @@ static enum emu_access_kind kind_of(enum isa_op op)
     return EMU_ACCESS_LOAD;
 }
 
+/** What of memory an instruction's lanes use, when it all lies in one run on the host. */
+struct run {
+    const uint8_t *host; /* of address @start */
+    uint64_t start;
+    enum isa_space space;
+};
+
+/** False: lanes in several spaces, in local memory or banks, in places that are not there, or too
+ *  far apart to say cheaply. */
+static bool find_run(const struct emu_warp *w, const uint64_t *address, uint64_t lanes,
+                     unsigned bytes, struct run *out)
+{
+    const struct emu_memory *memory = &w->core->machine->memory;
+    uint64_t low = UINT64_MAX, high = 0, shared = w->block->shared_bytes;
+
+    for (LW_EACH_BIT(l, lanes)) {
+        low = address[l] < low ? address[l] : low;
+        high = address[l] > high ? address[l] : high;
+    }
+    if (lanes == 0 || high - low >= EMU_PAGE_BYTES - 16) /* two pages: what emu_global_ok takes */
+        return false;
+    out->start = low;
+    if (low >= ISA_GLOBAL_BASE) {
+        out->space = ISA_SPACE_GLOBAL;
+        out->host = memory->host + (low - ISA_GLOBAL_BASE);
+        return emu_global_ok(memory, memory->load_valid, low, high - low + bytes);
+    }
+    if (low < ISA_SHARED_BASE || high - ISA_SHARED_BASE >= shared ||
+        shared - (high - ISA_SHARED_BASE) < bytes)
+        return false;
+    out->space = ISA_SPACE_SHARED;
+    out->host = w->block->shared + (low - ISA_SHARED_BASE);
+    return true;
+}
+
+/** The lanes' @bytes of memory; zeros behind them, and for what is not there. @run: where all of
+ *  it is, or NULL. */
+static void read_lanes(struct emu_warp *w, const struct run *run, const uint64_t *address,
+                       uint64_t lanes, unsigned bytes, uint8_t (*out)[16])
+{
+    if (run == NULL) {
+        for (LW_EACH_BIT(l, lanes)) {
+            memset(out[l], 0, sizeof out[l]);
+            (void)emu_lane_copy(w, (unsigned)l, address[l], out[l], bytes, false);
+        }
+    } else if (bytes == 4) { /* most of them: one move a lane */
+        for (LW_EACH_BIT(l, lanes)) {
+            uint32_t word[4] = {0};
+
+            memcpy(word, run->host + (address[l] - run->start), 4);
+            memcpy(out[l], word, sizeof word);
+        }
+    } else {
+        for (LW_EACH_BIT(l, lanes)) {
+            memset(out[l], 0, sizeof out[l]);
+            memcpy(out[l], run->host + (address[l] - run->start), bytes);
+        }
+    }
+}
+
+/** The spaces of the lanes' addresses, and base and stride if they are affine. */
+static void describe_lanes(struct emu_warp *w, const struct run *run, uint64_t lanes, uint8_t *space,
+                           struct emu_access *access)
+{
+    const uint64_t *address = access->address;
+    unsigned first = lw_lowest(lanes);
+    uint64_t rest = lanes & (lanes - 1), expected = address[first];
+    unsigned at = first;
+
+    if (run != NULL) {
+        memset(space, (uint8_t)run->space, EMU_MAX_LANES);
+    } else {
+        for (LW_EACH_BIT(l, lanes)) {
+            enum isa_space real = ISA_SPACE_GENERIC;
+
+            (void)emu_resolve(w, (unsigned)l, address[l], access->bytes, false, &real);
+            space[l] = (uint8_t)real;
+        }
+    }
+    access->space = (enum isa_space)space[first];
+    access->base = address[first];
+    access->affine = true;
+    if (rest == 0)
+        return;
+    unsigned second = lw_lowest(rest);
+    int64_t step = (int64_t)(address[second] - access->base);
+
+    access->stride = second - first == 1 ? step : step / (int64_t)(second - first);
+    for (LW_EACH_BIT(l, rest)) {
+        expected += (uint64_t)access->stride * ((unsigned)l - at);
+        at = (unsigned)l;
+        if (address[l] != expected) {
+            access->affine = false;
+            break;
+        }
+    }
+}
+
 static void fill_access(struct emu_warp *w, struct emu_step_scratch *scratch,
                         const struct isa_insn *insn, const struct emu_dinsn *di,
                         uint64_t lanes, struct emu_event *ev)
 {
     const struct isa_op_info *info = isa_op_info((enum isa_op)insn->op);
     struct emu_access *access = &ev->access[ev->access_count++];
+    struct run found, *run;
 
     memset(access, 0, sizeof *access);
     access->kind = kind_of((enum isa_op)insn->op);
@@ -512,35 +611,19 @@ static void fill_access(struct emu_warp *w, struct emu_step_scratch *scratch,
     access->address = scratch->address;
     access->lane_space = scratch->space;
     access->old_value = scratch->old_value;
-    access->affine = lanes != 0;
-    unsigned first = lanes ? lw_lowest(lanes) : 0, previous = first;
-    if (lanes != 0)
-        access->in_allocation =
-            emu_allocation_at(w->core->machine, scratch->address[first], &access->allocation,
-                              &access->in_allocation) && access->in_allocation;
     if (info->flags & ISA_F_ATOMIC) {
         access->service = scratch->service;
         for (LW_EACH_BIT(k, lanes)) /* in lane order (MACHINE 6) */
             scratch->service[access->service_count++] = (uint8_t)k;
     }
-    for (LW_EACH_BIT(l, lanes)) {
-        enum isa_space space = ISA_SPACE_GENERIC;
-        (void)emu_resolve(w, (unsigned)l, scratch->address[l], access->bytes, false, &space);
-        scratch->space[l] = (uint8_t)space;
-        memset(scratch->old_value[l], 0, sizeof scratch->old_value[l]);
-        (void)emu_lane_copy(w, (unsigned)l, scratch->address[l], scratch->old_value[l],
-                            access->bytes, false);
-        if (l == first)
-            access->space = space, access->base = scratch->address[l];
-        else if (previous == first)
-            access->stride = (int64_t)(scratch->address[l] - access->base) /
-                             (int64_t)(l - first);
-        previous = (unsigned)l;
-    }
-    for (LW_EACH_BIT(k, lanes))
-        if (scratch->address[k] !=
-            access->base + (uint64_t)access->stride * (uint64_t)(k - first))
-            access->affine = false;
+    if (lanes == 0)
+        return;
+    access->in_allocation =
+        emu_allocation_at(w->core->machine, scratch->address[lw_lowest(lanes)],
+                          &access->allocation, &access->in_allocation) && access->in_allocation;
+    run = find_run(w, scratch->address, lanes, access->bytes, &found) ? &found : NULL;
+    describe_lanes(w, run, lanes, scratch->space, access);
+    read_lanes(w, run, scratch->address, lanes, access->bytes, scratch->old_value);
 }
 
 /** A constant operand: all lanes read one place of a bank. */
@@ -576,7 +659,10 @@ static void fill_event(struct emu_warp *w, const struct isa_insn *insn,
 {
     struct emu_block *block = w->block;
 
-    memset(ev, 0, sizeof *ev);
+    /* All but accesses, which access_count says are not there, and the text of a fault. */
+    memset(ev, 0, offsetof(struct emu_event, access));
+    memset((char *)ev + offsetof(struct emu_event, access_count), 0,
+           offsetof(struct emu_event, fault.detail) + 1 - offsetof(struct emu_event, access_count));
     ev->core = w->core;
     ev->grid = block->grid;
     memcpy(ev->block_index, block->index, sizeof ev->block_index);
@@ -653,7 +739,8 @@ static enum lw_status step(struct emu_core *core, unsigned slot, unsigned warp, 
                     info->flags & ISA_F_SCALAR ? w->m & ev->guard & (0 - w->m) : ev->effective, ev);
     else if (insn->xkind == ISA_X_CONST)
         fill_constant(w, scratch, insn, ev);
-    memset(&scratch->flow, 0, sizeof scratch->flow);
+    memset((char *)&scratch->flow + offsetof(struct emu_flow, count), 0, /* behind its rows */
+           sizeof scratch->flow - offsetof(struct emu_flow, count));
     w->flow = &scratch->flow;
     uint64_t before = w->retired;
     run_chain(w, 1, true);
@@ -699,9 +786,11 @@ static enum lw_status step(struct emu_core *core, unsigned slot, unsigned warp, 
     ev->cta.expected = scratch->flow.cta_expected;
     ev->cta.generation = scratch->flow.cta_generation;
     if (info->flags & ISA_F_STORE) {
-        for (LW_EACH_BIT(l, ev->effective))
-            (void)emu_lane_copy(w, (unsigned)l, scratch->address[l], scratch->new_value[l],
-                                ev->access[0].bytes, false);
+        struct run found; /* anew: others may have freed it */
+        bool one = find_run(w, scratch->address, ev->effective, ev->access[0].bytes, &found);
+
+        read_lanes(w, one ? &found : NULL, scratch->address, ev->effective, ev->access[0].bytes,
+                   scratch->new_value);
         ev->access[0].new_value = scratch->new_value;
     }
     ev->warp_ended = w->live == 0;
