@@ -19,6 +19,9 @@ static const char out_help[] = "write to this file; - is standard output";
     {"timing-trace", 0, "FILE", "write what each warp did as trace events, for Perfetto", NULL}, \
     {"timing-window", 0, "FROM:TO", "cycles to trace (0:10000)", NULL}
 
+#define NO_CHECK_OPTION                                                                    \
+    {"check", 0, "[LIST]", NULL, "findings are collected by \"lanewise run\"; here the run stops " \
+                                 "where something is wrong"}
 #define MACHINE_OPTIONS                                                                    \
     {"warp", 'w', "W", "lanes of a warp: 4, 8, 16, 32 or 64", NULL},                       \
     {"reconv", 0, "NAME", "reconvergence engine: cbar or stack", NULL},                    \
@@ -39,8 +42,6 @@ static const char out_help[] = "write to this file; - is standard output";
     {"timing-set", 0, "KEY=VALUE", "change a key of that machine (may be repeated)", NULL}, \
     {"timing-reference", 0, NULL, "by the naive model that ticks every part in every cycle: " \
                                   "same counts, slow", NULL},                              \
-    {"check", 0, "[LIST]", NULL, "the checkers are not part of this version; accesses are "\
-                                 "always checked"},                                        \
     {"log", 0, "FILE", "write the schedule: what ran, in which order", NULL},              \
     {"replay", 0, "FILE", "run what a schedule log says", NULL},                           \
     {"resume", 0, "FILE", "go on from a checkpoint", NULL},                                \
@@ -64,6 +65,12 @@ static const struct cmd_option run_options[] = {
     {"checkpoint-at", 0, "N", "at this count of warp instructions (may be repeated, with %n in "
                               "FILE), or", NULL},
     {"checkpoint-every", 0, "N", "whenever so many warp instructions have run", NULL},
+    {"check", 0, "[LIST]", "collect what is wrong with kernels and go on: kinds, classes or all "
+                           "(\"lanewise explain\")", NULL},
+    {"check-file", 0, "FILE", "write what was found, too: .txt, .json, .xml (JUnit) or .sarif (may "
+                              "be repeated)", NULL},
+    {"check-suppress", 0, "FILE", "a list of findings that are known", NULL},
+    {"max-findings", 0, "N", "places of which findings are kept (100)", NULL},
     {"verbose", 'v', NULL, "say of each kernel in which order its blocks run, and why", NULL},
     {"quiet", 'q', NULL, "no line about success", NULL},
     REPORT_OPTIONS,
@@ -78,6 +85,7 @@ static const struct cmd_option gdb_options[] = {
     {"hash", 0, NULL, "print hash_mem and hash_state of the end", NULL},
     {"dump", 'd', "BUFFER=FILE", "write a buffer's bytes after the run", NULL},
     {"quiet", 'q', NULL, "no line about success", NULL},
+    NO_CHECK_OPTION,
     REPORT_OPTIONS,
     MACHINE_OPTIONS,
 };
@@ -90,6 +98,7 @@ static const struct cmd_option debug_options[] = {
      NULL},
     {"gdb-file", 0, "FILE", "write the program that gdb is served, for front ends that want a file",
      NULL},
+    NO_CHECK_OPTION,
     MACHINE_OPTIONS,
 };
 static const struct cmd_option compile_options[] = {
@@ -159,6 +168,8 @@ const struct cmd cmd_table[] = {
      dis_options, LW_COUNT_OF(dis_options), cmd_dis},
     {"timing", "[MACHINE]", "machines of the timing model, or all keys of one", timing_options,
      LW_COUNT_OF(timing_options), cmd_timing},
+    {"explain", "[KIND]", "kinds of findings of run --check, or one with a wrong and a right kernel",
+     NULL, 0, cmd_explain},
     {"manual", "", "print the manual of the instruction set", NULL, 0, manual},
     {"help", "[COMMAND]", "this list, or a command's options", NULL, 0, help},
     {"version", "", "print the version", NULL, 0, version},
@@ -201,7 +212,7 @@ static int help(const struct cmd *cmd, int argc, char **argv)
         lw_printf(&out.sink, "  %-20s %s\n", name, cmd_table[i].summary);
     }
     lw_put(&out.sink, "\n\"lanewise help COMMAND\" lists a command's options.\n"
-                      "exit status: 0 fine, 1 wrong result, 2 usage or input, 3 guest fault, "
+                      "exit status: 0 fine, 1 wrong result or finding, 2 usage or input, 3 guest fault, "
                       "4 hang\n");
     return CMD_FINE;
 }

@@ -6,6 +6,7 @@
 #include <pthread.h>
 #include <stdio.h>
 
+#include "check/check.h"
 #include "debug/debug.h"
 #include "launch/launch.h"
 #include "timing/timing.h"
@@ -194,6 +195,32 @@ void cmd_checkpoint_write(struct cmd_checkpoint *c, struct cmd_machine *m);
  *  False, and told: some that were asked for are not written. */
 bool cmd_checkpoint_end(struct cmd_checkpoint *c, struct cmd_machine *m);
 
+/* ---- findings (cmd_check.c) ---------------------------------------------------------- */
+
+/** What --check and the options behind it ask for. */
+struct cmd_check {
+    bool asked;
+    uint64_t kinds;
+    const char *suppress, *files[16];
+    unsigned file_count, most; /* most 0: not given */
+    struct chk_suppressions *suppressions;
+    struct chk *chk; /* NULL: nothing is looked for */
+};
+/** One of these options; @name is the one without the dashes. */
+enum lw_status cmd_check_take(struct cmd_check *c, const char *name, const char *value,
+                              struct lw_error *err) LW_MUST_CHECK;
+/** All options are known: do they fit each other? Reads the suppressions, tries the files. */
+enum lw_status cmd_check_prepare(struct cmd_check *c, struct lw_error *err) LW_MUST_CHECK;
+enum lw_status cmd_check_begin(struct cmd_check *c, struct emu_machine *machine,
+                               struct lw_error *err) LW_MUST_CHECK;
+/** The run stands at @stop: tell what was found, write the files; @found: how much.
+ *  @run: the launch file. Returns an exit status. */
+int cmd_check_end(struct cmd_check *c, const struct emu_stop *stop, const char *run,
+                  unsigned *found);
+/** Before the machine goes. */
+void cmd_check_close(struct cmd_check *c);
+int cmd_explain(const struct cmd *cmd, int argc, char **argv);
+
 /* ---- statistics (cmd_stats.c) ------------------------------------------------------ */
 
 struct cmd_outcome {
@@ -203,6 +230,7 @@ struct cmd_outcome {
     double load_seconds, run_seconds;
     double launch_seconds; /* of the run: kernels only, without host steps */
     bool hashed;
+    unsigned found; /* findings of --check */
     uint64_t hash_mem, hash_state;
 };
 int cmd_stats_write(const char *path, const char *launch_file, const struct cmd_machine *m,

@@ -21,6 +21,7 @@ struct options {
     char *dump_name[MAX_DUMPS];
     unsigned dump_count;
     struct cmd_checkpoint checkpoint;
+    struct cmd_check check;
     unsigned threads; /* 0: not given */
     struct cmd_gdb *our_gdb; /* of `lanewise gdb` */
     bool hash, serve, quiet, verbose;
@@ -74,6 +75,9 @@ static enum lw_status take(void *context, unsigned option, const char *value,
         if (threads > MAX_THREADS)
             return LW_FAIL(err, LW_EUSAGE, "at most %d, found %.40s", MAX_THREADS, value);
         o->threads = (unsigned)threads;
+    } else if (strcmp(name, "check") == 0 || strncmp(name, "check-", 6) == 0 ||
+               strcmp(name, "max-findings") == 0) {
+        return cmd_check_take(&o->check, name, value, err);
     } else if (strncmp(name, "checkpoint", 10) == 0) {
         return cmd_checkpoint_take(&o->checkpoint, name, value, err);
     } else if (strcmp(name, "dump") == 0) {
@@ -270,6 +274,10 @@ static void print_summary(const struct cmd_machine *m, const struct cmd_outcome 
     if (r->failed_checks != 0)
         fprintf(out, "%sfailed:%s %u of %u checks failed", bad, *bad ? "\033[0m" : "",
                 r->failed_checks, r->checks);
+    else if (outcome->found != 0)
+        fprintf(out, "%sfailed:%s %u finding%s; %u of %u checks passed", bad,
+                *bad ? "\033[0m" : "", outcome->found, outcome->found == 1 ? "" : "s",
+                r->checks, r->checks);
     else if (r->checks != 0)
         fprintf(out, "%sok:%s %u check%s passed", good, *good ? "\033[0m" : "",
                 r->checks, r->checks == 1 ? "" : "s");
@@ -342,6 +350,8 @@ static int finish(struct cmd_machine *m, struct options *o, const char *path,
                 stats.tags.mismatches);
         status = CMD_USAGE;
     }
+    if (cmd_check_end(&o->check, &outcome->stop, path, &outcome->found) != CMD_FINE)
+        status = CMD_USAGE;
     if (outcome->stop.kind == EMU_STOP_FAULT) {
         outcome->exit = CMD_FAULT;
         emu_fault_print(m->machine, &outcome->stop.fault, &errors.sink);
@@ -356,6 +366,8 @@ static int finish(struct cmd_machine *m, struct options *o, const char *path,
         fprintf(stderr, "lanewise: gdb left before the end: the results are not checked\n");
     } else {
         outcome->exit = cmd_verdict(m, &outcome->stop);
+        if (outcome->exit == CMD_FINE && outcome->found != 0)
+            outcome->exit = CMD_WRONG;
         outcome->hashed = o->hash;
         if (o->hash) {
             outcome->hash_mem = emu_hash_mem(m->machine);
@@ -448,6 +460,17 @@ int cmd_run_with(const struct cmd *cmd, int argc, char **argv, struct cmd_gdb *g
         status = cmd_error(&err);
         goto cleanup;
     }
+    if (o.check.asked && (o.serve || o.machine.replay != NULL)) {
+        status = cmd_wrong_usage(cmd, "--check and --%s: %s; give one of them",
+                                 o.serve ? "gdb" : "replay",
+                                 o.serve ? "under gdb the run stops where something is wrong"
+                                         : "a replay goes on where the logged run did");
+        goto cleanup;
+    }
+    if (cmd_check_prepare(&o.check, &err) != LW_OK) {
+        status = cmd_error(&err);
+        goto cleanup;
+    }
     if (o.checkpoint.path != NULL && (o.serve || o.machine.replay != NULL)) {
         status = cmd_wrong_usage(cmd, "--checkpoint and --%s: %s", o.serve ? "gdb" : "replay",
                                  o.serve ? "gdb decides what runs; give one of them"
@@ -482,6 +505,10 @@ int cmd_run_with(const struct cmd *cmd, int argc, char **argv, struct cmd_gdb *g
             goto cleanup;
         }
     }
+    if (cmd_check_begin(&o.check, m.machine, &err) != LW_OK) {
+        status = cmd_error(&err);
+        goto cleanup;
+    }
     if (cmd_checkpoint_begin(&o.checkpoint, m.engine->ops->instructions(m.engine), &err) !=
         LW_OK) {
         status = cmd_error(&err);
@@ -491,11 +518,12 @@ int cmd_run_with(const struct cmd *cmd, int argc, char **argv, struct cmd_gdb *g
                         : o.threads != 0          ? o.threads
                                                   : host_threads();
     if (o.threads > 1 && (o.serve || o.machine.log != NULL || o.machine.replay != NULL ||
-                          o.checkpoint.path != NULL))
+                          o.checkpoint.path != NULL || o.check.asked))
         fprintf(stderr, "lanewise: --threads: %s; blocks run in the fixed order on one thread\n",
                 o.serve                      ? "gdb watches"
                 : o.machine.log != NULL    ? "the schedule is logged"
                 : o.machine.replay != NULL ? "a schedule is replayed"
+                : o.check.asked            ? "findings are collected in their order"
                                              : "checkpoints are written");
     outcome.load_seconds = seconds() - started;
     started = seconds();
@@ -526,6 +554,7 @@ int cmd_run_with(const struct cmd *cmd, int argc, char **argv, struct cmd_gdb *g
 cleanup:
     if (gdb != NULL)
         cmd_gdb_wait(gdb);
+    cmd_check_close(&o.check);
     cmd_machine_close(&m);
     for (unsigned i = 0; i < o.dump_count; i++)
         free(o.dump_name[i]);

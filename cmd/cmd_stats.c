@@ -130,6 +130,7 @@ int cmd_stats_write(const char *path, const char *launch_file, const struct cmd_
         {"launches", outcome->result.launches},
         {"checks", outcome->result.checks},
         {"failed_checks", outcome->result.failed_checks},
+        {"findings", outcome->found},
     };
 
     lw_put(out, "{\n  \"launch_file\": ");
@@ -138,6 +139,8 @@ int cmd_stats_write(const char *path, const char *launch_file, const struct cmd_
     put_text(out, "status",
              outcome->exit == CMD_WRONG && outcome->stop.kind != EMU_STOP_IDLE
                  ? "left"
+             : outcome->exit == CMD_WRONG && outcome->result.failed_checks == 0
+                 ? "finding"
                  : exits[outcome->exit]);
     put_number(out, "exit_status", outcome->exit);
     lw_printf(out,

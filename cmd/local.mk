@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 bin_PROGRAMS += lanewise
 lanewise_SOURCES = \
+	%D%/cmd_check.c \
 	%D%/cmd_compile.c \
 	%D%/cmd_debug.c \
 	%D%/cmd_checkpoint.c \

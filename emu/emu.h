@@ -17,6 +17,7 @@ struct emu_program;
 struct emu_core;
 struct emu_block; /* emu's own */
 struct emu_engine;
+struct emu_fault;
 
 enum { EMU_MAX_LANES = 64, EMU_PAGE_BYTES = 4096, EMU_MAX_BLOCK_THREADS = 1024 };
 
@@ -99,6 +100,15 @@ struct emu_life_listener {
     struct emu_life_listener *next; /* the list's own */
 };
 
+/** Who lets memory instructions go on without the lanes that fault, whatever engine runs: asked
+ *  where the engine's own emu_core_ops.skip_fault does not exist or says no. */
+struct emu_fault_filter {
+    /** True: what the faulting lanes store is dropped, what they load is @read_value in each
+     *  32-bit register. @fault is borrowed for the time of the call. */
+    bool (*skip)(struct emu_fault_filter *filter, const struct emu_fault *fault,
+                 uint32_t *read_value);
+};
+
 /** Errors: LW_ERANGE and a sentence for a bad config; LW_ENOMEM. */
 enum lw_status emu_machine_create(const struct emu_config *config, struct emu_machine **out,
                                   struct lw_error *err) LW_MUST_CHECK;
@@ -107,6 +117,9 @@ const struct emu_config *emu_machine_config(const struct emu_machine *machine);
 /** Borrowed until removed or the machine ends. */
 void emu_life_listen(struct emu_machine *machine, struct emu_life_listener *listener);
 void emu_life_ignore(struct emu_machine *machine, struct emu_life_listener *listener);
+/** One a machine; borrowed until it is replaced or the machine ends; NULL: none. It is asked on the
+ *  thread that runs the block: who wants one thread listens to the machine's life as well. */
+void emu_machine_filter_faults(struct emu_machine *machine, struct emu_fault_filter *filter);
 /** Where printed text goes; borrowed; NULL drops it. It comes out in block order: what a
  *  block prints is kept until all lower (grid, block) have ended. */
 void emu_machine_set_print(struct emu_machine *machine, struct lw_sink *sink);
@@ -268,6 +281,8 @@ enum lw_status emu_grid_launch(struct emu_machine *machine, const struct emu_lau
                                struct emu_grid **out, struct lw_error *err) LW_MUST_CHECK;
 /** The first grid that is not complete, NULL when idle: of those that run, the host's. */
 struct emu_grid *emu_grid_current(const struct emu_machine *machine);
+/** By its sequence number; NULL: there is none, or it has left the machine. */
+struct emu_grid *emu_grid_find(const struct emu_machine *machine, uint32_t sequence);
 /** "launched by kernel p, block (1,0,0), warp 0, lane 3; that by ..." up to the host's launch;
  *  nothing for a launch of the host. No newline. */
 void emu_grid_chain_print(const struct emu_machine *machine, uint32_t sequence,

@@ -242,9 +242,10 @@ static void run_chain_once(struct emu_warp *w, int64_t budget, bool past_break)
     }
 }
 
-/** Asks the engine, or the log in a replay. */
+/** Asks the engine and the machine's filter, or the log in a replay. */
 static bool ask_skip(const struct emu_core *core, const struct emu_fault *fault, uint32_t *read)
 {
+    struct emu_fault_filter *filter = core->machine->fault_filter;
     uint64_t yes = 0, value = 0;
 
     if (core->answers != NULL) {
@@ -254,7 +255,9 @@ static bool ask_skip(const struct emu_core *core, const struct emu_fault *fault,
         *read = (uint32_t)value;
         return yes != 0;
     }
-    yes = core->ops.skip_fault(core->context, fault, read);
+    yes = core->ops.skip_fault != NULL && core->ops.skip_fault(core->context, fault, read);
+    if (yes == 0 && filter != NULL)
+        yes = filter->skip(filter, fault, read);
     emu_answer_note(core, EMU_ANSWER_SKIP, yes);
     if (yes != 0)
         emu_answer_note(core, EMU_ANSWER_SKIP_VALUE, *read);
@@ -263,7 +266,8 @@ static bool ask_skip(const struct emu_core *core, const struct emu_fault *fault,
 
 static bool may_skip(const struct emu_core *core)
 {
-    return core->ops.skip_fault != NULL || core->answers != NULL;
+    return core->ops.skip_fault != NULL || core->machine->fault_filter != NULL ||
+           core->answers != NULL;
 }
 
 /** The engine may let a memory instruction go on without its faulting lanes. True: it did,
@@ -283,7 +287,7 @@ static bool skip_fault(struct emu_warp *w)
         return false;
     if (info->flags & ISA_F_SCALAR) { /* all of the warp or nothing */
         uint32_t read_value = 0;
-        if (!core->ops.skip_fault(core->context, &w->fault, &read_value))
+        if (!ask_skip(core, &w->fault, &read_value))
             return false;
         for (unsigned r = 0; r < isa_mem_regs(insn) && di->reg + r < 128; r++)
             w->s[di->reg + r] = read_value;

@@ -139,6 +139,11 @@ void emu_life_listen(struct emu_machine *machine, struct emu_life_listener *list
     listener->next = machine->listeners;
     machine->listeners = listener;
 }
+void emu_machine_filter_faults(struct emu_machine *machine, struct emu_fault_filter *filter)
+{
+    machine->fault_filter = filter;
+}
+
 void emu_life_ignore(struct emu_machine *machine, struct emu_life_listener *listener)
 {
     for (struct emu_life_listener **at = &machine->listeners; *at != NULL; at = &(*at)->next) {

@@ -472,6 +472,7 @@ struct emu_machine {
     enum emu_push_order push_order;
     unsigned breakpoint_count;
     struct emu_life_listener *listeners;
+    struct emu_fault_filter *fault_filter; /* may be NULL */
     bool scalar_warned;    /* scalar_rule warn: said once */
     bool threaded;         /* several host threads run on its memory now */
     unsigned helper_count; /* cores that guests do not count */
@@ -518,7 +519,6 @@ enum lw_status emu_grid_restore(struct emu_machine *machine, const struct emu_la
 /** Forget all device launches; their memory is kept for others. */
 void emu_grids_drop_device(struct emu_machine *machine);
 void emu_grids_free(struct emu_grid *grids);
-struct emu_grid *emu_grid_find(const struct emu_machine *machine, uint32_t sequence);
 /** @grid's last block ended: if nothing of it is open it is complete, and so may be others. */
 void emu_grid_blocks_done(struct emu_machine *machine, struct emu_grid *grid);
 /** A slot that held a block of @grid, a device launch, is free. */

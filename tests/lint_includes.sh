@@ -17,8 +17,8 @@ allowed() {
     check) echo base isa emu check ;;
     timing) echo base isa emu timing ;;
     debug) echo base isa emu debug ;;
-    gdbstub) echo base isa emu debug gdbstub ;;
-    shell) echo base isa emu debug shell ;;
+    gdbstub) echo base isa emu check debug gdbstub ;;
+    shell) echo base isa emu check debug shell ;;
     host) echo base isa ptx emu launch check timing host ;;
     cmd) echo base isa ptx emu launch check timing debug gdbstub shell cmd ;;
     esac
@@ -80,7 +80,7 @@ one_file readline 'readline/' shell/sh_line.c
 dup=$(ls base isa ptx emu launch check timing timing/*/ debug gdbstub shell host cmd 2>/dev/null | grep '\.[ch]$' | sort | uniq -d)
 [ -z "$dup" ] || { echo "file names used twice: $dup"; bad=1; }
 for f in base/*.[ch] isa/*.[ch] isa/*.def ptx/*.[ch] emu/*.[ch] emu/*.def launch/*.[ch] debug/*.[ch] \
-    timing/*.[ch] timing/*.def timing/*/*.[ch] timing/machines/*.yaml \
+    check/*.[ch] check/*.def timing/*.[ch] timing/*.def timing/*/*.[ch] timing/machines/*.yaml \
     gdbstub/*.[ch] shell/*.[ch] host/*.[ch] host/examples/* cmd/*.[ch] tests/*.[ch] tests/*.sh; do
     [ -f "$f" ] || continue
     head -n 3 "$f" | grep -q 'SPDX-License-Identifier: Apache-2.0' ||

@@ -14,6 +14,7 @@ include tests/history.mk
 include tests/split.mk
 include tests/debug.mk
 include tests/vectors.mk
+include tests/check.mk
 include tests/hangs.mk
 include tests/arith.mk
 include tests/timing.mk

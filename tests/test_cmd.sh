@@ -205,6 +205,9 @@ for o in check seed; do
     refuse "--$o: " run good.yaml --$o=x
     refuse "--$o: " debug good.yaml --$o
 done
+refuse '--check and --gdb' run good.yaml --check --gdb
+refuse '--max-findings: nothing is looked for' run good.yaml --max-findings 3
+refuse 'did you mean "misaligned"' run good.yaml --check=misalined
 refuse 'k.s: is a program, not a launch file' run k.s
 refuse 'none.yaml: cannot be read: No such file' run none.yaml
 expect 0 'exit status' help

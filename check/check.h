@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The door of check/: what is wrong with kernels, as findings. A checker watches a machine and
+ * its engine; a run goes on behind a finding where it can. docs/check.md
+ */
+#ifndef CHECK_H
+#define CHECK_H
+
+#include "emu/emu.h"
+
+enum chk_kind {
+#define KIND(id, ...) CHK_##id,
+#include "check/kinds.def"
+    CHK_KIND_COUNT
+};
+enum chk_class { CHK_CLASS_MEMORY, CHK_CLASS_PROGRESS, CHK_CLASS_COUNT };
+
+/** A row of kinds.def. */
+struct chk_kind_info {
+    const char *name;
+    enum chk_class group;
+    bool on;            /* it comes with its class */
+    const char *summary; /* no capital, no full stop */
+    const char *wrong, *right; /* code */
+};
+extern const struct chk_kind_info chk_kinds[CHK_KIND_COUNT];
+extern const char *const chk_class_names[CHK_CLASS_COUNT];
+
+/**
+ * Kinds of a list such as "memory,-misaligned": names of kinds and classes, "all", or NULL and
+ * "default" for what is on by default; "-" before a word takes away. Bit k of @kinds is kind k.
+ * Errors: LW_EUSAGE with the nearest name.
+ */
+enum lw_status chk_select(const char *list, uint64_t *kinds, struct lw_error *err) LW_MUST_CHECK;
+/** What a kind is, with a wrong and a right kernel; without @name a list of all.
+ *  Errors: LW_ENOENT with the nearest name. */
+enum lw_status chk_explain(const char *name, struct lw_sink *out, struct lw_error *err)
+    LW_MUST_CHECK;
+
+/** Where something happened: one side of a finding. */
+struct chk_place {
+    const char *kernel;   /* "" when no kernel did it */
+    const char *function; /* that holds the pc; "" not known */
+    const char *file;     /* "" not known */
+    uint32_t line;        /* 0 not known */
+    uint64_t pc;
+    uint32_t grid;        /* sequence of the launch */
+    uint32_t block[3];
+    unsigned warp;        /* in the block */
+    uint64_t lanes;
+};
+/** One a site: a kind at a pc. Place and sentence are those of the first time. Strings belong to
+ *  the checker. */
+struct chk_finding {
+    enum chk_kind kind;
+    const char *sentence;   /* no full stop */
+    struct chk_place place;
+    struct chk_place other; /* the other side of a race; its kernel is "" where there is none */
+    uint64_t address;       /* generic; 0: none */
+    const char *allocation; /* name of the nearest one at or below address; "" none */
+    uint64_t count;         /* of lanes, over all times */
+    bool suppressed;
+};
+
+struct chk_suppressions;
+/** Read a file of suppressions (docs/check.md). Errors: "file:line: sentence". */
+enum lw_status chk_suppressions_load(const char *path, struct chk_suppressions **out,
+                                     struct lw_error *err) LW_MUST_CHECK;
+void chk_suppressions_destroy(struct chk_suppressions *suppressions);
+
+struct chk_options {
+    uint64_t kinds;        /* of chk_select */
+    unsigned max_findings; /* sites kept, suppressed ones apart; at least 1 */
+    const struct chk_suppressions *suppressions; /* borrowed; may be NULL */
+};
+struct chk;
+/** What loads that are dropped read in each 32-bit register. */
+enum { CHK_POISON = 0x5A5A5A5A };
+/** Watch a machine from now on: it runs on one thread. The machine is borrowed and outlives the
+ *  checker. Errors: LW_ENOMEM. */
+enum lw_status chk_create(struct emu_machine *machine, const struct chk_options *options,
+                          struct chk **out, struct lw_error *err) LW_MUST_CHECK;
+void chk_destroy(struct chk *chk);
+/**
+ * The run stands at its end: what ended it becomes a finding if its kind is on, and what can be
+ * looked for only now is. Findings are sorted by file, line, kind, pc. Once.
+ * Errors: LW_ENOMEM, also when memory was short for a finding before.
+ */
+enum lw_status chk_finish(struct chk *chk, const struct emu_stop *stop, struct lw_error *err)
+    LW_MUST_CHECK;
+/** Findings that are kept and not suppressed; times that something was found at other sites. */
+unsigned chk_count(const struct chk *chk);
+unsigned chk_beyond(const struct chk *chk);
+/** All that are kept, suppressed ones too; NULL behind the last. Sorted after chk_finish. */
+const struct chk_finding *chk_get(const struct chk *chk, unsigned index);
+
+/** A form of the list of findings. */
+struct chk_format {
+    const char *name, *suffix; /* ".sarif" */
+    /** @run is the launch file's name, @version the program's. */
+    void (*write)(const struct chk *chk, const char *run, const char *version,
+                  struct lw_sink *out);
+};
+extern const struct chk_format chk_formats[];
+extern const size_t chk_format_count;
+/** The form that a file's name asks for: by its suffix, else text. */
+const struct chk_format *chk_format_for(const char *path);
+
+#endif

@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The checker: faults that go on, verdicts and leaks become findings, one a site. */
+#include "check/chk_priv.h"
+
+#include <stdlib.h>
+
+static bool wanted(const struct chk *chk, int kind)
+{
+    return kind >= 0 && (chk->options.kinds >> kind & 1) != 0;
+}
+
+/** The grid @sequence, which may have left the machine: @out is filled as far as is known. */
+static void place_at(const struct chk *chk, uint32_t sequence, uint64_t block, unsigned warp,
+                     uint64_t lanes, uint64_t pc, struct chk_place *out)
+{
+    const struct emu_grid *grid = emu_grid_find(chk->machine, sequence);
+    const struct emu_program *program = emu_machine_program_at(chk->machine, pc);
+
+    *out = (struct chk_place){.kernel = "", .function = "", .file = "", .pc = pc,
+                              .grid = sequence, .warp = warp, .lanes = lanes};
+    if (grid != NULL) {
+        const uint32_t *g = grid->launch.grid;
+
+        out->kernel = grid->launch.kernel->name;
+        out->block[0] = (uint32_t)(block % g[0]);
+        out->block[1] = (uint32_t)(block / g[0] % g[1]);
+        out->block[2] = (uint32_t)(block / g[0] / g[1]);
+    }
+    if (program == NULL)
+        return;
+    const struct isa_object *object = emu_program_object(program);
+    uint32_t index = (uint32_t)((pc - emu_program_base(program)) / ISA_WORD_BYTES);
+    const struct isa_function *function = isa_object_function_at(object, index);
+    const struct isa_line *line = isa_object_line_at(object, index);
+
+    if (function != NULL)
+        out->function = function->name;
+    if (line != NULL && line->file < object->file_count) {
+        out->file = object->files[line->file];
+        out->line = line->line;
+    }
+}
+
+static const struct chk_place nowhere = {.kernel = "", .function = "", .file = ""};
+
+/** Keep @finding, whose sentence is borrowed, or count it at its site. */
+static void add(struct chk *chk, struct chk_finding *finding)
+{
+    for (size_t i = 0; i < chk->count; i++) {
+        struct chk_finding *f = &chk->findings[i];
+
+        if (f->kind == finding->kind && f->place.pc == finding->place.pc) {
+            f->count += finding->count;
+            return;
+        }
+    }
+    finding->suppressed = chk_suppressed(chk->options.suppressions, finding);
+    if (!finding->suppressed && chk->count - chk->suppressed >= chk->options.max_findings) {
+        chk->beyond += (unsigned)finding->count;
+        return;
+    }
+    finding->sentence = lw_arena_strdup(&chk->strings, finding->sentence);
+    finding->allocation = lw_arena_strdup(&chk->strings, finding->allocation);
+    if (finding->sentence == NULL || finding->allocation == NULL ||
+        !lw_grow(&chk->findings, &chk->room, chk->count + 1, sizeof *chk->findings)) {
+        chk->short_of_memory = true;
+        return;
+    }
+    chk->suppressed += finding->suppressed;
+    chk->findings[chk->count++] = *finding;
+}
+
+static void add_fault(struct chk *chk, int kind, const struct emu_fault *fault)
+{
+    struct chk_finding f = {.kind = (enum chk_kind)kind, .other = nowhere, .allocation = "",
+                            .count = lw_popcount(fault->lanes)};
+    struct emu_allocation allocation;
+    struct lw_buffer text;
+    bool inside;
+
+    place_at(chk, fault->grid, fault->block, fault->warp, fault->lanes, fault->pc, &f.place);
+    lw_buffer_init(&text);
+    if (fault->bytes != 0) {
+        f.address = fault->address;
+        if (fault->space == ISA_SPACE_GLOBAL &&
+            emu_allocation_at(chk->machine, fault->address, &allocation, &inside))
+            f.allocation = allocation.name;
+        lw_printf(&text.sink, "%s %s of %u bytes at 0x%llx: ", isa_space_name(fault->space),
+                  fault->write ? "store" : "load", fault->bytes,
+                  (unsigned long long)fault->address);
+    }
+    lw_put(&text.sink, fault->detail[0] != '\0' ? fault->detail : chk_kinds[kind].summary);
+    f.sentence = text.text != NULL ? text.text : "";
+    add(chk, &f);
+    lw_buffer_fini(&text);
+}
+
+static bool skip(struct emu_fault_filter *filter, const struct emu_fault *fault,
+                 uint32_t *read_value)
+{
+    struct chk *chk = (struct chk *)(void *)((char *)filter - offsetof(struct chk, filter));
+    int kind = chk_kind_of(CHK_FROM_FAULT, fault->kind);
+
+    /* bytes: a memory access; what else faults cannot be left out, and chk_finish gets it */
+    if (!wanted(chk, kind) || fault->bytes == 0)
+        return false;
+    add_fault(chk, kind, fault);
+    *read_value = CHK_POISON;
+    return true;
+}
+
+static void on_life(struct emu_life_listener *listener, const struct emu_life *life)
+{
+    (void)listener, (void)life; /* it is there for the one thread */
+}
+
+enum lw_status chk_create(struct emu_machine *machine, const struct chk_options *options,
+                          struct chk **out, struct lw_error *err)
+{
+    struct chk *chk = calloc(1, sizeof *chk);
+
+    if (chk == NULL)
+        return LW_FAIL(err, LW_ENOMEM, "no memory for a checker");
+    chk->machine = machine;
+    chk->options = *options;
+    chk->filter.skip = skip;
+    chk->life.on_life = on_life;
+    lw_arena_init(&chk->strings);
+    emu_life_listen(machine, &chk->life);
+    emu_machine_filter_faults(machine, &chk->filter);
+    *out = chk;
+    return LW_OK;
+}
+
+void chk_destroy(struct chk *chk)
+{
+    if (chk == NULL)
+        return;
+    emu_machine_filter_faults(chk->machine, NULL);
+    emu_life_ignore(chk->machine, &chk->life);
+    lw_arena_fini(&chk->strings);
+    free(chk->findings);
+    free(chk);
+}
+
+static void add_hang(struct chk *chk, int kind, const struct emu_hang *hang)
+{
+    struct chk_finding f = {.kind = (enum chk_kind)kind, .other = nowhere, .allocation = "",
+                            .count = lw_popcount(hang->lanes)};
+    size_t first = strcspn(hang->detail, "\n");
+    char sentence[256];
+
+    place_at(chk, hang->grid, hang->block, hang->warp, hang->lanes, hang->pc, &f.place);
+    first = first < sizeof sentence ? first : sizeof sentence - 1;
+    memcpy(sentence, hang->detail, first);
+    sentence[first] = '\0';
+    f.sentence = first != 0 ? sentence : chk_kinds[kind].summary;
+    add(chk, &f);
+}
+
+static void add_leaks(struct chk *chk)
+{
+    struct chk_finding f = {.kind = CHK_LEAK, .place = nowhere, .other = nowhere,
+                            .allocation = ""};
+    struct emu_allocation a;
+    uint64_t bytes = 0;
+
+    for (unsigned i = 0; i < emu_allocation_count(chk->machine); i++) {
+        if (!emu_allocation_get(chk->machine, i, &a) || !(a.flags & EMU_ALLOC_HEAP) ||
+            (a.flags & EMU_ALLOC_FREED))
+            continue;
+        if (f.count++ == 0)
+            f.address = a.address;
+        bytes += a.size_bytes;
+    }
+    if (f.count == 0)
+        return;
+    char *text = lw_arena_printf(&chk->strings, "%llu object%s of %llu bytes in all that kernels "
+                                 "got from malloc and did not free; the lowest is at 0x%llx",
+                                 (unsigned long long)f.count, f.count == 1 ? "" : "s",
+                                 (unsigned long long)bytes, (unsigned long long)f.address);
+    f.sentence = text != NULL ? text : "";
+    chk->short_of_memory = chk->short_of_memory || text == NULL;
+    add(chk, &f);
+}
+
+static int compare(const void *a, const void *b)
+{
+    const struct chk_finding *x = a, *y = b;
+    int order = strcmp(x->place.file, y->place.file);
+
+    if (order == 0)
+        order = (x->place.line > y->place.line) - (x->place.line < y->place.line);
+    if (order == 0)
+        order = (x->kind > y->kind) - (x->kind < y->kind);
+    return order != 0 ? order : (x->place.pc > y->place.pc) - (x->place.pc < y->place.pc);
+}
+
+enum lw_status chk_finish(struct chk *chk, const struct emu_stop *stop, struct lw_error *err)
+{
+    int kind = stop->kind == EMU_STOP_FAULT ? chk_kind_of(CHK_FROM_FAULT, stop->fault.kind)
+               : stop->kind == EMU_STOP_HANG ? chk_kind_of(CHK_FROM_HANG, stop->hang.kind)
+                                             : -1;
+
+    if (wanted(chk, kind) && stop->kind == EMU_STOP_FAULT)
+        add_fault(chk, kind, &stop->fault);
+    else if (wanted(chk, kind))
+        add_hang(chk, kind, &stop->hang);
+    if (wanted(chk, CHK_LEAK) && stop->kind == EMU_STOP_IDLE)
+        add_leaks(chk);
+    if (chk->count != 0)
+        qsort(chk->findings, chk->count, sizeof *chk->findings, compare);
+    if (chk->short_of_memory)
+        return LW_FAIL(err, LW_ENOMEM, "no memory for some findings");
+    return LW_OK;
+}
+
+unsigned chk_count(const struct chk *chk)
+{
+    return (unsigned)chk->count - chk->suppressed;
+}
+
+unsigned chk_beyond(const struct chk *chk)
+{
+    return chk->beyond;
+}
+
+const struct chk_finding *chk_get(const struct chk *chk, unsigned index)
+{
+    return index < chk->count ? &chk->findings[index] : NULL;
+}

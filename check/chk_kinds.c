@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The table of kinds, and words about it. */
+#include "check/chk_priv.h"
+
+#include <stdio.h>
+
+const char *const chk_class_names[CHK_CLASS_COUNT] = {"memory", "progress"};
+
+const struct chk_kind_info chk_kinds[CHK_KIND_COUNT] = {
+#define KIND(id, name, group, on, from, value, summary, wrong, right)                      \
+    {name, CHK_CLASS_##group, on, summary, wrong, right},
+#include "check/kinds.def"
+};
+
+#define EMU_END_NONE 0
+const struct chk_origin chk_origins[CHK_KIND_COUNT] = {
+#define KIND(id, name, group, on, from, value, summary, wrong, right)                      \
+    {CHK_FROM_##from, EMU_##from##_##value},
+#include "check/kinds.def"
+};
+
+int chk_kind_of(enum chk_from from, unsigned value)
+{
+    for (int k = 0; k < CHK_KIND_COUNT; k++)
+        if (chk_origins[k].from == from && chk_origins[k].value == value)
+            return k;
+    return -1;
+}
+
+int chk_kind_named(const char *name)
+{
+    for (int k = 0; k < CHK_KIND_COUNT; k++)
+        if (strcmp(chk_kinds[k].name, name) == 0)
+            return k;
+    return -1;
+}
+
+/** Kinds that a word of a list names; 0: none. */
+static uint64_t word_kinds(const char *word)
+{
+    uint64_t kinds = 0;
+    int kind = chk_kind_named(word);
+
+    if (kind >= 0)
+        return UINT64_C(1) << kind;
+    if (strcmp(word, "all") == 0)
+        return lw_mask(CHK_KIND_COUNT);
+    for (unsigned k = 0; k < CHK_KIND_COUNT; k++)
+        if (chk_kinds[k].on && (strcmp(word, "default") == 0 ||
+                                strcmp(word, chk_class_names[chk_kinds[k].group]) == 0))
+            kinds |= UINT64_C(1) << k;
+    return kinds;
+}
+
+static const char *nearest(const char *word)
+{
+    const char *names[CHK_KIND_COUNT + CHK_CLASS_COUNT + 2];
+    size_t n = 0;
+
+    for (unsigned k = 0; k < CHK_KIND_COUNT; k++)
+        names[n++] = chk_kinds[k].name;
+    for (unsigned c = 0; c < CHK_CLASS_COUNT; c++)
+        names[n++] = chk_class_names[c];
+    names[n++] = "all";
+    names[n++] = "default";
+    return lw_nearest(word, names, n, sizeof *names);
+}
+
+enum lw_status chk_select(const char *list, uint64_t *kinds, struct lw_error *err)
+{
+    uint64_t chosen = 0;
+    bool first = true;
+
+    if (list == NULL)
+        list = "default";
+    for (;;) {
+        size_t size = strcspn(list, ",");
+        bool less = size != 0 && *list == '-';
+        char word[64];
+
+        snprintf(word, sizeof word, "%.*s", (int)(size - less), list + less);
+        uint64_t named = word_kinds(word);
+        if (named == 0 || size - less >= sizeof word) {
+            const char *near = nearest(word);
+
+            if (near != NULL)
+                return LW_FAIL(err, LW_EUSAGE, "\"%s\" is no kind of finding; did you mean "
+                               "\"%s\"?", word, near);
+            return LW_FAIL(err, LW_EUSAGE, "\"%s\" is no kind of finding; \"lanewise explain\" "
+                           "lists them", word);
+        }
+        if (less && first) /* "-misaligned" alone is what is usual, less that */
+            chosen = word_kinds("default");
+        chosen = less ? chosen & ~named : chosen | named;
+        first = false;
+        if (list[size] == '\0')
+            break;
+        list += size + 1;
+    }
+    *kinds = chosen;
+    return LW_OK;
+}
+
+enum lw_status chk_explain(const char *name, struct lw_sink *out, struct lw_error *err)
+{
+    if (name == NULL) {
+        for (unsigned k = 0; k < CHK_KIND_COUNT; k++)
+            lw_printf(out, "%-10s %-22s %s%s\n", chk_class_names[chk_kinds[k].group],
+                      chk_kinds[k].name, chk_kinds[k].summary,
+                      chk_kinds[k].on ? "" : " (by name only)");
+        return LW_OK;
+    }
+    int kind = chk_kind_named(name);
+    if (kind < 0) {
+        const char *near = nearest(name);
+
+        if (near != NULL && chk_kind_named(near) >= 0)
+            return LW_FAIL(err, LW_ENOENT, "\"%.60s\" is no kind of finding; did you mean \"%s\"?",
+                           name, near);
+        return LW_FAIL(err, LW_ENOENT, "\"%.60s\" is no kind of finding; \"lanewise explain\" "
+                       "lists them", name);
+    }
+    const struct chk_kind_info *info = &chk_kinds[kind];
+    lw_printf(out, "%s (class %s%s): %s.\n\nwrong:\n    %s\nright:\n    %s\n", info->name,
+              chk_class_names[info->group], info->on ? "" : ", by name only", info->summary,
+              info->wrong, info->right);
+    return LW_OK;
+}

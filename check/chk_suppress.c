@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Suppressions: a YAML list of patterns of findings that are known. */
+#include "check/chk_priv.h"
+
+#include <fnmatch.h>
+#include <stdlib.h>
+
+/** A member that is NULL (line: 0) holds for every finding. */
+struct suppression {
+    const char *kind, *kernel, *file, *allocation; /* patterns of the shell */
+    uint64_t line;
+};
+struct chk_suppressions {
+    struct lw_arena arena;
+    struct suppression *rows;
+    size_t count;
+};
+
+static enum lw_status take(const struct lw_yaml_document *document, const struct lw_yaml *node,
+                           struct chk_suppressions *s, struct suppression *row,
+                           struct lw_error *err)
+{
+    static const char *const known[] = {"kind", "kernel", "file", "allocation", "line", NULL};
+    const struct {
+        const char *key;
+        const char **to;
+    } patterns[] = {{"kind", &row->kind}, {"kernel", &row->kernel}, {"file", &row->file},
+                    {"allocation", &row->allocation}};
+    enum lw_status status;
+    const struct lw_yaml *value;
+
+    if (node->kind != LW_YAML_MAPPING || node->count == 0)
+        return lw_yaml_fail(document, node, err, "expected a suppression such as "
+                            "{kind: out-of-bounds, kernel: k}");
+    status = lw_yaml_known(document, node, known, err);
+    for (unsigned i = 0; status == LW_OK && i < LW_COUNT_OF(patterns); i++) {
+        const char *text;
+
+        value = lw_yaml_get(node, patterns[i].key);
+        if (value == NULL)
+            continue;
+        status = lw_yaml_string(document, value, &text, err);
+        if (status == LW_OK) {
+            *patterns[i].to = lw_arena_strdup(&s->arena, text);
+            if (*patterns[i].to == NULL)
+                status = LW_FAIL(err, LW_ENOMEM, "no memory for suppressions");
+        }
+    }
+    value = lw_yaml_get(node, "line");
+    if (status == LW_OK && value != NULL)
+        status = lw_yaml_u64(document, value, 1, UINT32_MAX, &row->line, err);
+    if (status == LW_OK && row->kind != NULL && strpbrk(row->kind, "*?[") == NULL &&
+        chk_kind_named(row->kind) < 0)
+        status = lw_yaml_fail(document, node, err, "\"%.60s\" is no kind of finding; \"lanewise "
+                              "explain\" lists them", row->kind);
+    return status;
+}
+
+enum lw_status chk_suppressions_load(const char *path, struct chk_suppressions **out,
+                                     struct lw_error *err)
+{
+    struct chk_suppressions *s = NULL;
+    struct lw_yaml_document *document = NULL;
+    enum lw_status status;
+    const struct lw_yaml *root;
+    char *text = NULL;
+    size_t size;
+
+    status = lw_file_read(path, &text, &size, err);
+    if (status != LW_OK)
+        return status;
+    status = lw_yaml_parse(path, text, size, &document, err);
+    if (status != LW_OK)
+        goto cleanup;
+    root = lw_yaml_root(document);
+    if (root == NULL || root->kind != LW_YAML_SEQUENCE) {
+        status = root == NULL ? LW_FAIL(err, LW_EINPUT, "%s: expected a list of suppressions, "
+                                        "found nothing", path)
+                              : lw_yaml_fail(document, root, err,
+                                             "expected a list of suppressions, one a \"- \"");
+        goto cleanup;
+    }
+    s = calloc(1, sizeof *s);
+    if (s != NULL) {
+        lw_arena_init(&s->arena);
+        s->rows = lw_arena_alloc(&s->arena, (root->count + 1) * sizeof *s->rows);
+    }
+    if (s == NULL || s->rows == NULL) {
+        status = LW_FAIL(err, LW_ENOMEM, "no memory for suppressions");
+        goto cleanup;
+    }
+    for (const struct lw_yaml *n = root->first; status == LW_OK && n != NULL; n = n->next)
+        status = take(document, n, s, &s->rows[s->count++], err);
+    if (status == LW_OK) {
+        *out = s;
+        s = NULL; /* the caller's */
+    }
+cleanup:
+    chk_suppressions_destroy(s);
+    lw_yaml_destroy(document);
+    free(text);
+    return status;
+}
+
+void chk_suppressions_destroy(struct chk_suppressions *suppressions)
+{
+    if (suppressions == NULL)
+        return;
+    lw_arena_fini(&suppressions->arena);
+    free(suppressions);
+}
+
+static bool fits(const char *pattern, const char *text)
+{
+    return pattern == NULL || fnmatch(pattern, text, 0) == 0;
+}
+
+bool chk_suppressed(const struct chk_suppressions *suppressions,
+                    const struct chk_finding *finding)
+{
+    for (size_t i = 0; suppressions != NULL && i < suppressions->count; i++) {
+        const struct suppression *s = &suppressions->rows[i];
+
+        if (fits(s->kind, chk_kinds[finding->kind].name) &&
+            fits(s->kernel, finding->place.kernel) && fits(s->file, finding->place.file) &&
+            fits(s->allocation, finding->allocation) &&
+            (s->line == 0 || s->line == finding->place.line))
+            return true;
+    }
+    return false;
+}

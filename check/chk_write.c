@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Findings as text, JSON, JUnit XML and SARIF 2.1.0. */
+#include "check/chk_priv.h"
+
+#include <inttypes.h>
+
+/** A JSON string; bytes that are no UTF-8 become U+FFFD. */
+static void put_json(struct lw_sink *out, const char *text)
+{
+    const unsigned char *p = (const unsigned char *)text;
+
+    lw_put(out, "\"");
+    while (*p != '\0') {
+        unsigned more = *p < 0x80 ? 0 : *p >= 0xc2 && *p < 0xe0 ? 1
+                        : (*p & 0xf0) == 0xe0 ? 2 : *p >= 0xf0 && *p < 0xf5 ? 3 : 9;
+        unsigned n = 1;
+
+        while (more != 9 && n <= more && (p[n] & 0xc0) == 0x80)
+            n++;
+        if (more != 9 && n == more + 1 && more != 0)
+            lw_printf(out, "%.*s", (int)n, (const char *)p);
+        else if (more != 0)
+            lw_put(out, "\\ufffd"), n = 1;
+        else if (*p == '"' || *p == '\\')
+            lw_printf(out, "\\%c", *p);
+        else if (*p < 0x20 || *p == 0x7f)
+            lw_printf(out, "\\u%04x", *p);
+        else
+            lw_printf(out, "%c", *p);
+        p += n;
+    }
+    lw_put(out, "\"");
+}
+
+/** Text of an XML attribute or element. What XML 1.0 cannot hold becomes "?". */
+static void put_xml(struct lw_sink *out, const char *text)
+{
+    for (const unsigned char *p = (const unsigned char *)text; *p != '\0'; p++) {
+        if (*p == '<')
+            lw_put(out, "&lt;");
+        else if (*p == '&')
+            lw_put(out, "&amp;");
+        else if (*p == '"')
+            lw_put(out, "&quot;");
+        else if (*p == '>')
+            lw_put(out, "&gt;");
+        else
+            lw_printf(out, "%c", *p < 0x20 || *p >= 0x7f ? '?' : *p);
+    }
+}
+
+static void put_place(const struct chk_place *p, struct lw_sink *out)
+{
+    if (p->kernel[0] == '\0')
+        return;
+    lw_printf(out, "; kernel %s, block (%u,%u,%u), warp %u, lanes 0x%" PRIx64 ", pc 0x%" PRIx64,
+              p->kernel, p->block[0], p->block[1], p->block[2], p->warp, p->lanes, p->pc);
+    if (p->function[0] != '\0' && strcmp(p->function, p->kernel) != 0)
+        lw_printf(out, " in %s", p->function);
+}
+
+/** One finding in a line, without its place in the source; no newline. */
+static void put_line(const struct chk_finding *f, struct lw_sink *out)
+{
+    lw_printf(out, "%s: %s", chk_kinds[f->kind].name, f->sentence);
+    put_place(&f->place, out);
+    put_place(&f->other, out);
+    if (f->count > 1)
+        lw_printf(out, "; %" PRIu64 " times", f->count);
+}
+
+static void write_text(const struct chk *chk, const char *run, const char *version,
+                       struct lw_sink *out)
+{
+    const struct chk_finding *f;
+    unsigned n = chk_count(chk);
+
+    (void)version;
+    for (unsigned i = 0; (f = chk_get(chk, i)) != NULL; i++) {
+        if (f->suppressed)
+            continue;
+        if (f->place.line != 0)
+            lw_printf(out, "%s:%u: ", f->place.file, f->place.line);
+        put_line(f, out);
+        lw_put(out, "\n");
+    }
+    lw_printf(out, "%s: %u finding%s", run, n, n == 1 ? "" : "s");
+    if (chk->suppressed != 0)
+        lw_printf(out, ", %u suppressed", chk->suppressed);
+    if (chk->beyond != 0)
+        lw_printf(out, "; something was found %u more times at other places", chk->beyond);
+    lw_put(out, "\n");
+}
+
+static void json_place(const struct chk_place *p, struct lw_sink *out)
+{
+    lw_put(out, "{\"kernel\": ");
+    put_json(out, p->kernel);
+    lw_put(out, ", \"function\": ");
+    put_json(out, p->function);
+    lw_put(out, ", \"file\": ");
+    put_json(out, p->file);
+    lw_printf(out, ", \"line\": %u, \"pc\": \"0x%" PRIx64 "\", \"grid\": %u, "
+                   "\"block\": [%u, %u, %u], \"warp\": %u, \"lanes\": [",
+              p->line, p->pc, p->grid, p->block[0], p->block[1], p->block[2], p->warp);
+    const char *comma = "";
+    for (LW_EACH_BIT(l, p->lanes)) {
+        lw_printf(out, "%s%u", comma, (unsigned)l);
+        comma = ", ";
+    }
+    lw_put(out, "]}");
+}
+
+static void write_json(const struct chk *chk, const char *run, const char *version,
+                       struct lw_sink *out)
+{
+    const struct chk_finding *f;
+
+    lw_put(out, "{\n  \"version\": ");
+    put_json(out, version);
+    lw_put(out, ",\n  \"run\": ");
+    put_json(out, run);
+    lw_printf(out, ",\n  \"count\": %u,\n  \"suppressed\": %u,\n  \"beyond\": %u,\n"
+                   "  \"findings\": [",
+              chk_count(chk), chk->suppressed, chk->beyond);
+    for (unsigned i = 0; (f = chk_get(chk, i)) != NULL; i++) {
+        lw_printf(out, "%s\n    {\"kind\": \"%s\", \"class\": \"%s\", \"sentence\": ",
+                  i == 0 ? "" : ",", chk_kinds[f->kind].name,
+                  chk_class_names[chk_kinds[f->kind].group]);
+        put_json(out, f->sentence);
+        lw_put(out, ",\n     \"place\": ");
+        json_place(&f->place, out);
+        if (f->other.kernel[0] != '\0') {
+            lw_put(out, ",\n     \"other\": ");
+            json_place(&f->other, out);
+        }
+        lw_printf(out, ",\n     \"address\": \"0x%" PRIx64 "\", \"allocation\": ", f->address);
+        put_json(out, f->allocation);
+        lw_printf(out, ", \"count\": %" PRIu64 ", \"suppressed\": %s}", f->count,
+                  f->suppressed ? "true" : "false");
+    }
+    lw_put(out, "\n  ]\n}\n");
+}
+
+/* A test case for each finding, which fails, and one for each kind that was looked for and not
+ * found: a case may have one failure only. */
+static void write_junit(const struct chk *chk, const char *run, const char *version,
+                        struct lw_sink *out)
+{
+    const struct chk_finding *f;
+    uint64_t quiet = chk->options.kinds;
+    unsigned failures = chk_count(chk);
+
+    (void)version;
+    for (unsigned i = 0; (f = chk_get(chk, i)) != NULL; i++)
+        if (!f->suppressed)
+            quiet &= ~(UINT64_C(1) << f->kind);
+    lw_put(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n  <testsuite name=\"");
+    put_xml(out, run);
+    lw_printf(out, "\" tests=\"%u\" failures=\"%u\" errors=\"0\">\n",
+              failures + lw_popcount(quiet), failures);
+    for (LW_EACH_BIT(k, quiet))
+        lw_printf(out, "    <testcase classname=\"%s\" name=\"%s\"/>\n",
+                  chk_class_names[chk_kinds[k].group], chk_kinds[k].name);
+    for (unsigned i = 0; (f = chk_get(chk, i)) != NULL; i++) {
+        struct lw_buffer text;
+
+        if (f->suppressed)
+            continue;
+        lw_printf(out, "    <testcase classname=\"%s\" name=\"%s",
+                  chk_class_names[chk_kinds[f->kind].group], chk_kinds[f->kind].name);
+        if (f->place.kernel[0] != '\0') {
+            lw_put(out, " in ");
+            put_xml(out, f->place.kernel);
+        }
+        if (f->place.line != 0) {
+            lw_put(out, " at ");
+            put_xml(out, f->place.file);
+            lw_printf(out, ":%u", f->place.line);
+        }
+        lw_put(out, "\">\n      <failure type=\"");
+        lw_put(out, chk_kinds[f->kind].name);
+        lw_put(out, "\" message=\"");
+        put_xml(out, f->sentence);
+        lw_put(out, "\">");
+        lw_buffer_init(&text);
+        put_line(f, &text.sink);
+        put_xml(out, text.text != NULL ? text.text : "");
+        lw_buffer_fini(&text);
+        lw_put(out, "</failure>\n    </testcase>\n");
+    }
+    lw_put(out, "  </testsuite>\n</testsuites>\n");
+}
+
+/** A file's name as a URI reference (RFC 3986): what is not unreserved or "/" is escaped. */
+static void put_uri(struct lw_sink *out, const char *path)
+{
+    static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~/";
+
+    lw_put(out, path[0] == '/' ? "\"file://" : "\"");
+    for (const unsigned char *p = (const unsigned char *)path; *p != '\0'; p++)
+        lw_printf(out, strchr(plain, *p) != NULL ? "%c" : "%%%02X", *p);
+    lw_put(out, "\"");
+}
+
+static void write_sarif(const struct chk *chk, const char *run, const char *version,
+                        struct lw_sink *out)
+{
+    const struct chk_finding *f;
+
+    (void)run;
+    lw_put(out, "{\n  \"$schema\": \"https://json.schemastore.org/sarif-2.1.0.json\",\n"
+                "  \"version\": \"2.1.0\",\n  \"runs\": [{\n"
+                "    \"tool\": {\"driver\": {\"name\": \"lanewise\", \"version\": ");
+    put_json(out, version);
+    lw_put(out, ", \"rules\": [");
+    for (unsigned k = 0; k < CHK_KIND_COUNT; k++) {
+        lw_printf(out, "%s\n      {\"id\": \"%s\", \"shortDescription\": {\"text\": ",
+                  k == 0 ? "" : ",", chk_kinds[k].name);
+        put_json(out, chk_kinds[k].summary);
+        lw_put(out, "}}");
+    }
+    lw_put(out, "\n    ]}},\n    \"results\": [");
+    for (unsigned i = 0; (f = chk_get(chk, i)) != NULL; i++) {
+        struct lw_buffer text;
+
+        lw_printf(out, "%s\n      {\"ruleId\": \"%s\", \"ruleIndex\": %u, \"level\": \"error\", "
+                       "\"message\": {\"text\": ",
+                  i == 0 ? "" : ",", chk_kinds[f->kind].name, (unsigned)f->kind);
+        lw_buffer_init(&text);
+        put_line(f, &text.sink);
+        put_json(out, text.text != NULL ? text.text : "");
+        lw_buffer_fini(&text);
+        lw_put(out, "}");
+        if (f->place.line != 0) {
+            lw_put(out, ",\n       \"locations\": [{\"physicalLocation\": {\"artifactLocation\": "
+                        "{\"uri\": ");
+            put_uri(out, f->place.file);
+            lw_printf(out, "}, \"region\": {\"startLine\": %u}}}]", f->place.line);
+        }
+        if (f->suppressed)
+            lw_put(out, ", \"suppressions\": [{\"kind\": \"external\"}]");
+        lw_printf(out, ", \"occurrenceCount\": %" PRIu64 "}", f->count == 0 ? 1 : f->count);
+    }
+    lw_put(out, "\n    ]\n  }]\n}\n");
+}
+
+const struct chk_format chk_formats[] = {
+    {"text", ".txt", write_text},
+    {"JSON", ".json", write_json},
+    {"JUnit XML", ".xml", write_junit},
+    {"SARIF", ".sarif", write_sarif},
+};
+const size_t chk_format_count = LW_COUNT_OF(chk_formats);
+
+const struct chk_format *chk_format_for(const char *path)
+{
+    size_t n = strlen(path);
+
+    for (size_t i = 0; i < chk_format_count; i++) {
+        size_t m = strlen(chk_formats[i].suffix);
+
+        if (n > m && strcmp(path + n - m, chk_formats[i].suffix) == 0)
+            return &chk_formats[i];
+    }
+    return &chk_formats[0];
+}

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* --check and what belongs to it: the checker of a run, and files of what it found. */
+#include "cmd/cmd_priv.h"
+
+#include <stdio.h>
+
+/* configure gives it; other builds have no version. */
+#ifndef PACKAGE_VERSION
+#define PACKAGE_VERSION "(unpackaged)"
+#endif
+
+enum { FINDINGS_USUAL = 100, FINDINGS_MOST = 1000000 };
+
+enum lw_status cmd_check_take(struct cmd_check *c, const char *name, const char *value,
+                              struct lw_error *err)
+{
+    if (strcmp(name, "check") == 0) {
+        c->asked = true;
+        return chk_select(value, &c->kinds, err);
+    }
+    if (strcmp(name, "check-suppress") == 0)
+        c->suppress = value;
+    else if (strcmp(name, "max-findings") == 0) {
+        uint64_t most;
+
+        if (!lw_parse_u64(value, &most) || most == 0 || most > FINDINGS_MOST)
+            return LW_FAIL(err, LW_EUSAGE, "expected an integer from 1 to %d, found \"%.40s\"",
+                           FINDINGS_MOST, value);
+        c->most = (unsigned)most;
+    } else if (c->file_count == LW_COUNT_OF(c->files))
+        return LW_FAIL(err, LW_EUSAGE, "more than %zu of them", LW_COUNT_OF(c->files));
+    else
+        c->files[c->file_count++] = value;
+    return LW_OK;
+}
+
+enum lw_status cmd_check_prepare(struct cmd_check *c, struct lw_error *err)
+{
+    enum lw_status status = LW_OK;
+
+    if (!c->asked && (c->suppress != NULL || c->most != 0 || c->file_count != 0))
+        return LW_FAIL(err, LW_EUSAGE, "run: --%s: nothing is looked for: add --check",
+                       c->file_count != 0 ? "check-file"
+                       : c->most != 0     ? "max-findings"
+                                          : "check-suppress");
+    for (unsigned i = 0; i < c->file_count && status == LW_OK; i++)
+        if (strcmp(c->files[i], "-") != 0 &&
+            (status = lw_file_try_write(c->files[i], err)) != LW_OK)
+            lw_error_prefix(err, "run: --check-file");
+    if (status == LW_OK && c->suppress != NULL) {
+        status = chk_suppressions_load(c->suppress, &c->suppressions, err);
+        if (status != LW_OK)
+            lw_error_prefix(err, "run: --check-suppress");
+    }
+    return status;
+}
+
+enum lw_status cmd_check_begin(struct cmd_check *c, struct emu_machine *machine,
+                               struct lw_error *err)
+{
+    const struct chk_options options = {.kinds = c->kinds,
+                                        .max_findings = c->most != 0 ? c->most : FINDINGS_USUAL,
+                                        .suppressions = c->suppressions};
+
+    return c->asked ? chk_create(machine, &options, &c->chk, err) : LW_OK;
+}
+
+int cmd_check_end(struct cmd_check *c, const struct emu_stop *stop, const char *run,
+                  unsigned *found)
+{
+    struct lw_buffer text;
+    struct lw_error err;
+    int status = CMD_FINE;
+
+    if (c->chk == NULL)
+        return CMD_FINE;
+    if (chk_finish(c->chk, stop, &err) != LW_OK)
+        status = cmd_error(&err);
+    if (chk_count(c->chk) != 0 || chk_beyond(c->chk) != 0) {
+        *found = chk_count(c->chk);
+        lw_buffer_init(&text);
+        chk_format_for("")->write(c->chk, run, PACKAGE_VERSION, &text.sink);
+        fflush(stdout);
+        fwrite(text.text, 1, text.size, stderr);
+        lw_buffer_fini(&text);
+    }
+    for (unsigned i = 0; i < c->file_count; i++) {
+        lw_buffer_init(&text);
+        chk_format_for(c->files[i])->write(c->chk, run, PACKAGE_VERSION, &text.sink);
+        if (cmd_write(c->files[i], text.text, text.size) != CMD_FINE)
+            status = CMD_USAGE;
+        lw_buffer_fini(&text);
+    }
+    return status;
+}
+
+void cmd_check_close(struct cmd_check *c)
+{
+    chk_destroy(c->chk);
+    chk_suppressions_destroy(c->suppressions);
+    *c = (struct cmd_check){0};
+}
+
+int cmd_explain(const struct cmd *cmd, int argc, char **argv)
+{
+    struct lw_file_sink out;
+    struct lw_error err;
+
+    lw_file_sink_init(&out, stdout);
+    if (chk_explain(argc > 1 ? argv[1] : NULL, &out.sink, &err) != LW_OK) {
+        lw_error_prefix(&err, "%s", cmd->name);
+        return cmd_error(&err);
+    }
+    return CMD_FINE;
+}

@@ -1,0 +1,149 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# run --check from outside: kernels with a planted bug and clean twins, on several machines; the
+# files, suppressions, limits. Kernels are assembly, so that no compiler is needed.
+set -u
+lanewise=${LANEWISE:-$(pwd)/lanewise}
+case $lanewise in /*) ;; *) lanewise=$(pwd)/$lanewise ;; esac
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 1
+failures=0
+
+fail() {
+    echo "FAIL: $*"
+    sed 's/^/    /' out err 2>/dev/null | head -n 8
+    failures=$((failures + 1))
+}
+# expect STATUS PATTERN ARGUMENT...: the exit status, and a line of either output
+expect() {
+    want=$1
+    pattern=$2
+    shift 2
+    timeout 60 "$lanewise" "$@" >out 2>err </dev/null
+    got=$?
+    [ $got = "$want" ] || fail "lanewise $*: exit status $got, expected $want"
+    [ -z "$pattern" ] || cat out err | grep -q -- "$pattern" || fail "lanewise $*: no line with '$pattern'"
+}
+
+# Line numbers are those of the expectations below.
+cat >k.s <<'END'
+.kernel add
+.param ptr.global x
+.param u32 step
+    v_s2r v0, %tid.x
+    v_mov_b64 v4:5, c[x]
+    v_mov_b32 v3, c[step]
+    v_mul_u32 v2, v0, v3
+    v_mulwide_u32 v6:7, v2, 1
+    v_add_u64 v4:5, v4:5, v6:7
+    ld.global.b32 v1, [v4:5]
+    v_add_u32 v1, v1, 1
+    st.global.b32 [v4:5], v1
+    exit
+.end
+.kernel twice
+    malloc v12:13, 24
+    malloc v14:15, 24
+    free v12:13
+    free v12:13
+    exit
+.end
+.kernel once
+    malloc v12:13, 24
+    free v12:13
+    exit
+.end
+.kernel leak
+    malloc v12:13, 24
+    exit
+.end
+.kernel forever
+top:
+    bra top
+.end
+END
+# launch FILE ENTRY ARGS: one block of 8 threads; x has 5 elements
+launch() {
+    cat >"$1.yaml" <<END
+machine: {hang_window: 20000}
+program: {source: k.s}
+buffers: {x: {type: u32, count: $4, init: {ramp: {start: 5}}}}
+steps:
+  - launch: {entry: $2, grid: 1, block: 8, args: [$3]}
+END
+}
+launch good add 'x, 4' 8
+launch wild add 'x, 4' 5
+launch odd add 'x, 1' 8
+launch twice twice '' 8
+launch once once '' 8
+launch leak leak '' 8
+launch forever forever '' 8
+
+for machine in '' '-w 4' '-w 8' '-w 64' '--tags compact -w 8' '--tags shadow -w 8' '--reconv stack' '--timing=fermi'; do
+    # shellcheck disable=SC2086
+    expect 0 '^ok: ' run $machine good.yaml --check
+    [ ! -s err ] || fail "$machine: something is said of the clean kernel"
+    # shellcheck disable=SC2086
+    expect 1 '^k.s:10: out-of-bounds: global load of 4 bytes .*3 times$' run $machine wild.yaml --check --dump x=x.bin
+    grep -q '^k.s:12: out-of-bounds: global store of 4 bytes .*3 times$' err || fail "$machine: no store"
+    grep -q '^wild.yaml: 2 findings$' err || fail "$machine: not two findings"
+    # the others did their access
+    [ "$(od -An -tu4 x.bin | tr -s ' ')" = "$(printf ' 6 7 8 9\n 10')" ] || fail "$machine: other results"
+done
+expect 1 'lanes 0xe0' run wild.yaml --check
+expect 3 'fault: out-of-bounds' run wild.yaml --check=misaligned
+expect 3 'fault: out-of-bounds' run wild.yaml
+expect 1 '^k.s:10: misaligned: global load.*lanes 0xee.*6 times$' run odd.yaml --check=misaligned
+expect 3 '^k.s:19: bad-free: ' run twice.yaml --check
+expect 0 '' run once.yaml --check=all
+expect 0 '' run leak.yaml --check
+expect 1 '^heap-leak: 8 objects of 192 bytes' run leak.yaml --check=all
+expect 4 '^k.s:[0-9]*: livelock: ' run forever.yaml --check
+
+# ---- files, suppressions, limits
+expect 1 '' run wild.yaml --check --check-file f.json --check-file f.xml --check-file f.sarif --check-file f.txt
+grep -q '"kind": "out-of-bounds", "class": "memory"' f.json || fail "no finding in f.json"
+grep -q '"lanes": \[5, 6, 7\]' f.json || fail "other lanes in f.json"
+grep -q '"allocation": "x"' f.json || fail "no allocation in f.json"
+cmp -s f.txt err || fail "f.txt is not what is told"
+if command -v python3 >/dev/null; then
+    python3 - <<'END' || fail "a file is not as it should be"
+import json, xml.etree.ElementTree as tree
+found = json.load(open("f.json"))
+assert found["count"] == 2 and [f["place"]["line"] for f in found["findings"]] == [10, 12]
+run = json.load(open("f.sarif"))["runs"][0]
+rules = [r["id"] for r in run["tool"]["driver"]["rules"]]
+assert len(set(rules)) == len(rules)
+for r, line in zip(run["results"], (10, 12), strict=True):
+    assert rules[r["ruleIndex"]] == r["ruleId"] == "out-of-bounds" and r["occurrenceCount"] == 3
+    place = r["locations"][0]["physicalLocation"]
+    assert place["region"]["startLine"] == line and place["artifactLocation"]["uri"].endswith("k.s")
+suite = tree.parse("f.xml").getroot().find("testsuite")
+assert int(suite.get("failures")) == len(suite.findall("testcase/failure")) == 2
+assert int(suite.get("tests")) == len(suite.findall("testcase"))
+END
+fi
+cp err first
+expect 1 '' run wild.yaml --check
+cmp -s first err || fail "two runs tell other things"
+expect 1 'found 3 more times at other places' run wild.yaml --check --max-findings 1
+echo '- {kind: out-of-bounds, line: 10}' >known.yaml
+expect 1 '^wild.yaml: 1 finding, 1 suppressed$' run wild.yaml --check --check-suppress known.yaml
+echo '- {kernel: "a*", allocation: x}' >known.yaml
+expect 0 '^ok: ' run wild.yaml --check --check-suppress known.yaml
+echo '- {kernel: "b*", allocation: x}' >known.yaml
+expect 1 '2 findings' run wild.yaml --check --check-suppress known.yaml
+echo '- {kind: out-of-bonds}' >known.yaml
+expect 2 'known.yaml:1: ' run wild.yaml --check --check-suppress known.yaml
+echo '- {lines: 3}' >known.yaml
+expect 2 'line' run wild.yaml --check --check-suppress known.yaml
+expect 1 '"status": "finding"' run wild.yaml --check --stats -
+expect 0 '^memory *out-of-bounds ' explain
+expect 0 '^wrong:' explain misaligned
+expect 2 'did you mean "misaligned"' explain misalined
+expect 0 '' run good.yaml --check --threads 4
+
+[ $failures = 0 ] || exit 1
+echo "checks as expected"
