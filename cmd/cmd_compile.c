@@ -291,7 +291,7 @@ int cmd_compile(const struct cmd *cmd, int argc, char **argv)
             got = lnc_object_link(o.paths, o.path_count, o.flags, o.flag_count, o.clang, &options,
                                   &object, &err);
     } else if (ptx_is_compiled(path)) {
-        got = ptx_compile(path, o.flags, o.flag_count, o.clang, &ptx, &size, &err);
+        got = ptx_compile(path, o.flags, o.flag_count, o.clang, &ptx, &size, &notes.sink, &err);
     } else if (has_suffix(path, ".ptx")) {
         if (o.flag_count != 0)
             got = LW_FAIL(&err, LW_EUSAGE, "%s: compiler options are for .cl and .cu sources only", path);

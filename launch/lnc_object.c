@@ -120,7 +120,7 @@ enum lw_status lnc_object_load_stack(const char *path, const char *const *option
     enum lw_status status = check_suffix(path, option_count, options, err);
 
     if (status == LW_OK && compiled)
-        status = ptx_compile(path, options, option_count, clang, &text, &size, err);
+        status = ptx_compile(path, options, option_count, clang, &text, &size, NULL, err);
     else if (status == LW_OK)
         status = lw_file_read(path, &text, &size, err);
     if (status == LW_OK)
@@ -153,7 +153,8 @@ enum lw_status lnc_object_load_text(const char *name, const char *text, size_t s
 
 /* The PTX of one source of several; heap text. */
 static enum lw_status link_text(const char *path, const char *const *options, size_t option_count,
-                                const char *clang, struct ptx_source *out, struct lw_error *err)
+                                const char *clang, struct lw_sink *words, struct ptx_source *out,
+                                struct lw_error *err)
 {
     size_t n = strlen(path);
     enum lw_status status;
@@ -162,7 +163,7 @@ static enum lw_status link_text(const char *path, const char *const *options, si
     out->name = path;
     out->from_source = ptx_is_compiled(path);
     if (out->from_source)
-        status = ptx_compile(path, options, option_count, clang, &text, &out->size, err);
+        status = ptx_compile(path, options, option_count, clang, &text, &out->size, words, err);
     else if (n < 5 || strcmp(path + n - 4, ".ptx") != 0)
         status = LW_FAIL(err, LW_EINPUT, "%s: only .cl, .cu and .ptx sources can be linked", path);
     else
@@ -189,7 +190,8 @@ enum lw_status lnc_object_link(const char *const *paths, size_t count,
                          "%s: compiler options such as \"%.40s\" are for .cl and .cu sources only",
                          paths[0], options[0]);
     for (size_t i = 0; i < count && status == LW_OK; i++)
-        status = link_text(paths[i], options, option_count, clang, &sources[i], err);
+        status = link_text(paths[i], options, option_count, clang,
+                           translation != NULL ? translation->notes : NULL, &sources[i], err);
     if (status == LW_OK)
         status = ptx_translate_all(sources, count, translation, out, err);
     for (size_t i = 0; i < count; i++)

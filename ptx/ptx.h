@@ -57,12 +57,13 @@ enum lw_status ptx_print_cfg(const char *name, const char *text, size_t size,
  * @clang    program to run, NULL: LANEWISE_CLANG from the environment, else the newest
  *           of clang-19, -16, -15, -14, clang on PATH
  * @ptx      heap text, terminated; caller frees
- * Errors: LW_EINPUT with the compiler's own words; LW_ENOENT when no clang or no libclc
+ * @words    gets all that a compiler said that failed, at most about 64 KiB; may be NULL
+ * Errors: LW_EINPUT with the compiler's first errors; LW_ENOENT when no clang or no libclc
  *         is installed (names the Debian packages).
  */
 enum lw_status ptx_compile_cl(const char *path, const char *const *flags, size_t flag_count,
                               const char *clang, char **ptx, size_t *size,
-                              struct lw_error *err) LW_MUST_CHECK;
+                              struct lw_sink *words, struct lw_error *err) LW_MUST_CHECK;
 
 /**
  * Compile a CUDA C++ file to PTX text: its device side; host code must parse.
@@ -73,13 +74,13 @@ enum lw_status ptx_compile_cl(const char *path, const char *const *flags, size_t
  */
 enum lw_status ptx_compile_cu(const char *path, const char *const *flags, size_t flag_count,
                               const char *compiler, char **ptx, size_t *size,
-                              struct lw_error *err) LW_MUST_CHECK;
+                              struct lw_sink *words, struct lw_error *err) LW_MUST_CHECK;
 /** Whether a file is one that a compiler makes PTX of: .cl or .cu. */
 bool ptx_is_compiled(const char *path);
 /** One of the two above, by the suffix. */
 enum lw_status ptx_compile(const char *path, const char *const *flags, size_t flag_count,
                            const char *compiler, char **ptx, size_t *size,
-                           struct lw_error *err) LW_MUST_CHECK;
+                           struct lw_sink *words, struct lw_error *err) LW_MUST_CHECK;
 /** The same for text in memory: it is compiled in a private folder, and @name (".cl", ".cu") stands
  *  in messages and in the line table. Headers of the user's own need an -I. */
 enum lw_status ptx_compile_text(const char *name, const char *text, size_t size,

@@ -234,6 +234,8 @@ static char **child_environment(const char *scratch)
 /** Read what the child prints until it closes its end; false: time is up. */
 static bool drain(int fd, int64_t deadline, struct lw_buffer *output)
 {
+    bool cut = false;
+
     for (;;) {
         struct pollfd p = {.fd = fd, .events = POLLIN};
         int64_t left = deadline - now_ms();
@@ -255,6 +257,10 @@ static bool drain(int fd, int64_t deadline, struct lw_buffer *output)
             return true;
         if (output->size < KEPT_OUTPUT_BYTES)
             output->sink.write(&output->sink, chunk, (size_t)got);
+        else if (!cut) {
+            lw_put(&output->sink, "\n(the rest of the compiler's words is left out)\n");
+            cut = true;
+        }
     }
 }
 
@@ -337,6 +343,31 @@ cleanup:
 
 /* ---- what the compiler said ------------------------------------------------------------ */
 
+/**
+ * Write all that the compiler said. It quotes the source, which anybody may have written: what a
+ * terminal would obey becomes \\xNN, as in sentences.
+ */
+static void put_words(const struct lw_buffer *output, struct lw_sink *words)
+{
+    for (size_t i = 0; i < output->size;) {
+        const unsigned char *p = (const unsigned char *)output->text + i;
+        size_t n = 0;
+
+        while (i + n < output->size && ((p[n] >= ' ' && p[n] != 0x7f) || p[n] == '\n' ||
+                                        p[n] == '\t') &&
+               !(p[n] == 0xc2 && i + n + 1 < output->size && p[n + 1] < 0xa0))
+            n++;
+        words->write(words, (const char *)p, n);
+        /* U+0080..U+009f, controls too, are two bytes */
+        for (unsigned k = 0, count = i + n < output->size && p[n] == 0xc2 ? 2 : 1;
+             k < count && i + n < output->size; k++)
+            lw_printf(words, "\\x%02x", (unsigned)p[n++]);
+        i += n;
+    }
+    if (output->size != 0 && output->text[output->size - 1] != '\n')
+        lw_put(words, "\n");
+}
+
 /** Copy the first lines that contain "error:" into @out, "; " between them; the rest is
  *  counted. Returns how many there were. */
 static unsigned first_errors(const char *text, char *out, size_t room)
@@ -365,8 +396,9 @@ static unsigned first_errors(const char *text, char *out, size_t room)
         text += size;
         text += *text == '\n';
     }
-    if (count > shown && used + 32 < room)
-        snprintf(out + used, room - used, " (and %u more)", count - shown);
+    if (count > shown && used + 64 < room)
+        snprintf(out + used, room - used, " (and %u more: \"lanewise compile\" shows all)",
+                 count - shown);
     return count;
 }
 
@@ -425,6 +457,8 @@ enum lw_status ptx_run_compiler(const struct ptx_job *job, const char *path, con
     status = run_child((char *const *)argv, job->scratch, &output, &wait_status, err);
     if (status == LW_OK && (!WIFEXITED(wait_status) || WEXITSTATUS(wait_status) != 0))
         status = report(path, job, wait_status, &output, err);
+    if (status == LW_EINPUT && job->words != NULL)
+        put_words(&output, job->words);
     lw_buffer_fini(&output);
     if (status != LW_OK)
         return status;

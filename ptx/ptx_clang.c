@@ -127,7 +127,7 @@ static enum lw_status compile(struct ptx_job *job, const char *path, const char 
 
 enum lw_status ptx_compile_cl(const char *path, const char *const *flags, size_t flag_count,
                               const char *clang, char **ptx, size_t *size,
-                              struct lw_error *err)
+                              struct lw_sink *words, struct lw_error *err)
 {
     enum lw_status status = ptx_check_source(path, err);
     struct ptx_job *job;
@@ -137,6 +137,7 @@ enum lw_status ptx_compile_cl(const char *path, const char *const *flags, size_t
     job = calloc(1, sizeof *job);
     if (job == NULL)
         return LW_FAIL(err, LW_ENOMEM, "compilation of %s", path);
+    job->words = words;
     status = ptx_find_clang(clang, job->compiler, err);
     if (status == LW_OK)
         status = ptx_find_libclc(job->libclc, err);

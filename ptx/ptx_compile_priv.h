@@ -13,6 +13,7 @@ struct ptx_job {
     char scratch[PTX_PATH_BYTES]; /* private folder, removed at the end; "" before it is made */
     char overrides[PTX_PATH_BYTES + 16]; /* our bitcode for OpenCL C */
     char headers[PTX_PATH_BYTES + 16];   /* folder of our headers for CUDA C++ */
+    struct lw_sink *words;               /* all that a failed compiler said; may be NULL */
 };
 
 bool ptx_is_file(const char *path);

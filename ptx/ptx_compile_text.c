@@ -39,7 +39,7 @@ enum lw_status ptx_compile_text(const char *name, const char *text, size_t size,
     snprintf(path, sizeof path, "%s/text%.8s", folder, suffix != NULL ? suffix : "");
     status = write_source(path, name, text, size, err);
     if (status == LW_OK)
-        status = ptx_compile(path, flags, flag_count, compiler, ptx, ptx_size, err);
+        status = ptx_compile(path, flags, flag_count, compiler, ptx, ptx_size, NULL, err);
     ptx_remove_scratch(folder);
     return status;
 }

@@ -316,7 +316,7 @@ static enum lw_status by_nvcc(struct ptx_job *job, const char *path, const char 
 
 enum lw_status ptx_compile_cu(const char *path, const char *const *flags, size_t flag_count,
                               const char *compiler, char **ptx, size_t *size,
-                              struct lw_error *err)
+                              struct lw_sink *words, struct lw_error *err)
 {
     enum lw_status status = ptx_check_source(path, err);
     const char *chosen = getenv("LANEWISE_CLANG");
@@ -328,6 +328,7 @@ enum lw_status ptx_compile_cu(const char *path, const char *const *flags, size_t
     job = calloc(1, sizeof *job);
     if (job == NULL)
         return LW_FAIL(err, LW_ENOMEM, "compilation of %s", path);
+    job->words = words;
     nvcc = compiler != NULL && is_nvcc(compiler);
     if (nvcc && !find_nvcc(compiler, job->compiler)) {
         status = LW_FAIL(err, LW_ENOENT,
@@ -365,8 +366,9 @@ bool ptx_is_compiled(const char *path)
 }
 
 enum lw_status ptx_compile(const char *path, const char *const *flags, size_t flag_count,
-                           const char *compiler, char **ptx, size_t *size, struct lw_error *err)
+                           const char *compiler, char **ptx, size_t *size, struct lw_sink *words,
+                           struct lw_error *err)
 {
     return (has_suffix(path, ".cu") ? ptx_compile_cu : ptx_compile_cl)(
-        path, flags, flag_count, compiler, ptx, size, err);
+        path, flags, flag_count, compiler, ptx, size, words, err);
 }

@@ -88,7 +88,7 @@ static char *compile(const struct fixture *f, const char *text, const char *flag
     size_t size = 0;
 
     put(f->source, text, 0600);
-    if (ptx_compile_cl(f->source, flags, flag != NULL, clang, &ptx, &size, &err) != LW_OK)
+    if (ptx_compile_cl(f->source, flags, flag != NULL, clang, &ptx, &size, NULL, &err) != LW_OK)
         fail_msg("%s", err.text);
     assert_int_equal(strlen(ptx), size);
     return ptx;
@@ -102,7 +102,7 @@ static struct lw_error refuse(const struct fixture *f, const char *text, const c
     size_t size = 0;
 
     put(f->source, text, 0600);
-    assert_int_equal(ptx_compile_cl(f->source, NULL, 0, clang, &ptx, &size, &err), expected);
+    assert_int_equal(ptx_compile_cl(f->source, NULL, 0, clang, &ptx, &size, NULL, &err), expected);
     assert_null(ptx);
     assert_null(strchr(err.text, '\n'));
     return err;
@@ -230,6 +230,50 @@ static void an_error_in_the_source_is_told_with_its_line_and_the_next_ones(void 
     expect_text(err.text, "k.cl:4:12");
 }
 
+/* What the sentence has no room for: all of it, in the compiler's own lines. */
+static void all_that_a_failed_compiler_said_is_handed_on(void **state)
+{
+    const struct fixture *f = *state;
+    struct lw_buffer words;
+    struct lw_error err;
+    char *ptx = NULL;
+    size_t size = 0;
+
+    lw_buffer_init(&words);
+    put(f->source, "__kernel void k(__global int *p)\n{\n    p[0] = a1;\n    p[1] = a2;\n"
+                   "    p[2] = a3;\n    p[3] = a4;\n    p[4] = a5;\n    p[5] = last;\n}\n",
+        0600);
+    assert_int_equal(ptx_compile_cl(f->source, NULL, 0, NULL, &ptx, &size, &words.sink, &err),
+                     LW_EINPUT);
+    expect_text(err.text, "more: \"lanewise compile\" shows all)");
+    assert_null(strstr(err.text, "'last'"));
+    expect_text(words.text, "k.cl:8:12: error: ");
+    expect_text(words.text, "    p[5] = last;");
+    lw_buffer_fini(&words);
+}
+
+static void a_flood_of_words_is_cut_and_cannot_command_a_terminal(void **state)
+{
+    const struct fixture *f = *state;
+    struct lw_buffer words;
+    struct lw_error err;
+    char fake[96], *ptx = NULL;
+    size_t size = 0;
+
+    lw_buffer_init(&words);
+    snprintf(fake, sizeof fake, "%s/fake", f->root);
+    put(fake, "#!/bin/sh\nprintf '\\033[2Jone\\302\\233two\\303\\244\\n'\n"
+              "head -c 200000 /dev/zero | tr '\\0' x\nexit 1\n",
+        0700);
+    put(f->source, plain, 0600);
+    assert_int_equal(ptx_compile_cl(f->source, NULL, 0, fake, &ptx, &size, &words.sink, &err),
+                     LW_EINPUT);
+    assert_int_equal(strncmp(words.text, "\\x1b[2Jone\\xc2\\x9btwo\xc3\xa4\nxxx", 26), 0);
+    expect_text(words.text, "xxx\n(the rest of the compiler's words is left out)\n");
+    assert_in_range(words.size, 1 << 16, (1 << 16) + 4096 + 100);
+    lw_buffer_fini(&words);
+}
+
 static void a_crash_of_the_compiler_is_called_one_and_leaves_nothing(void **state)
 {
     const struct fixture *f = *state;
@@ -282,9 +326,10 @@ static void missing_sources_and_folders_are_refused(void **state)
     char *ptx = NULL;
     size_t size = 0;
 
-    assert_int_equal(ptx_compile_cl("/no/such.cl", NULL, 0, NULL, &ptx, &size, &err), LW_ENOENT);
+    assert_int_equal(ptx_compile_cl("/no/such.cl", NULL, 0, NULL, &ptx, &size, NULL, &err),
+                     LW_ENOENT);
     expect_text(err.text, "/no/such.cl");
-    assert_int_equal(ptx_compile_cl(f->tmp, NULL, 0, NULL, &ptx, &size, &err), LW_EINPUT);
+    assert_int_equal(ptx_compile_cl(f->tmp, NULL, 0, NULL, &ptx, &size, NULL, &err), LW_EINPUT);
     assert_null(ptx);
 }
 
@@ -320,6 +365,8 @@ int main(void)
         TEST(library_functions_come_from_libclc),
         TEST(options_of_the_user_replace_ours),
         TEST(an_error_in_the_source_is_told_with_its_line_and_the_next_ones),
+        TEST(all_that_a_failed_compiler_said_is_handed_on),
+        TEST(a_flood_of_words_is_cut_and_cannot_command_a_terminal),
         TEST(a_crash_of_the_compiler_is_called_one_and_leaves_nothing),
         TEST(a_compiler_that_dies_of_a_signal_is_reported),
         TEST(missing_programs_and_libraries_name_the_packages),

@@ -88,7 +88,7 @@ static char *compile(const struct fixture *f, const char *text, const char *flag
     size_t size = 0;
 
     put(f->source, text);
-    if (ptx_compile(f->source, flags, flag != NULL, compiler, &ptx, &size, &err) != LW_OK)
+    if (ptx_compile(f->source, flags, flag != NULL, compiler, &ptx, &size, NULL, &err) != LW_OK)
         fail_msg("%s: %s", compiler != NULL ? compiler : "", err.text);
     assert_int_equal(strlen(ptx), size);
     return ptx;
@@ -102,7 +102,7 @@ static struct lw_error refuse(const struct fixture *f, const char *text, const c
     size_t size = 0;
 
     put(f->source, text);
-    assert_int_equal(ptx_compile(f->source, NULL, 0, compiler, &ptx, &size, &err), expected);
+    assert_int_equal(ptx_compile(f->source, NULL, 0, compiler, &ptx, &size, NULL, &err), expected);
     assert_null(ptx);
     assert_null(strchr(err.text, '\n'));
     return err;
