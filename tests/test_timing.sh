@@ -281,6 +281,27 @@ for line in 'its instruction buffer is empty' '^next: 0x100000080: v_add_u64' 'h
 done
 grep -q '"machine": "volta"' g.json || fail "gdb --timing wrote no report"
 
+# Steps from a breakpoint at which others stand, too: they wait before it, and go on afterwards.
+cat >loop.s <<'END'
+.kernel loop
+.param ptr.global out
+    v_mov_b32 v0, 0
+again:
+    v_add_u32 v0, v0, 1
+    v_setp_u32.lt p0, v0, 20
+    @p0 bra again
+    exit
+.end
+END
+cat >loop.yaml <<'END'
+program: {source: loop.s}
+buffers: {out: {type: u32, count: 1}}
+steps: [launch: {entry: loop, grid: [3], block: [64], args: [out]}]
+END
+set -- -c 'break 5' -c continue
+for verb in next stepi 'stepi 7' continue next next; do set -- "$@" -c "$verb"; done
+expect 0 'every launch has ended' debug --timing loop.yaml --batch "$@" -c delete -c continue
+
 # The shortest of the trends; `make nightly` has all. A part of the source's tree, not of its archive.
 if [ -x "$src/bench/timing_trends" ]; then
     cases=$((cases + 1))

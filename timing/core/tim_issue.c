@@ -361,6 +361,7 @@ enum lw_status tim_core_issue(struct tim_core *core, unsigned s, unsigned slot, 
             if (core->refuses != NULL)
                 leave = core->refuses(core->context, core, warp);
             ready[pick] = leave != TIM_HELD;
+            core->moved |= leave == TIM_HELD; /* it goes when the step is over: no rest */
         } while (leave == TIM_HELD);
         if (leave == TIM_STOPS) {
             core->sched[s] = before;
@@ -374,6 +375,7 @@ enum lw_status tim_core_issue(struct tim_core *core, unsigned s, unsigned slot, 
 
         *stopped = leave == TIM_STOPS;
         causes[TIM_CAUSE_SECOND] += leave == TIM_HELD;
+        core->moved |= leave == TIM_HELD;
         if (leave != TIM_MAY_ISSUE)
             return LW_OK;
     }
