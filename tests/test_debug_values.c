@@ -722,6 +722,11 @@ static void every_commands_example_runs(void **state)
         }
         lw_buffer_clear(&out);
         status = lw_command_run(&f->set, row->example, &out.sink, &err);
+        if (strcmp(row->name, "returned") == 0) { /* no assembly says what its calls return */
+            assert_int_equal(status, LW_ESTATE);
+            assert_non_null(strstr(err.text, "compiled with -g"));
+            status = LW_OK;
+        }
         if (status != LW_OK)
             fail_msg("%s: %s", row->example, err.text);
         if (row->operands[0] != '\0' && out.size == 0 && strcmp(row->name, "delete") != 0 &&

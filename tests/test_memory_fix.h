@@ -29,6 +29,7 @@ struct fix {
     struct emu_dinsn di[2];
     struct emu_handlers normal;
     struct emu_icache icache;
+    uint32_t cached;
     struct emu_code code, *code_list[1];
     struct emu_warp *warp;
     uint8_t shared[FIX_SHARED + 2 * FIX_GUARD];
@@ -72,7 +73,7 @@ static inline struct fix *fix_make(unsigned width)
     f->program.count = 1;
     f->program.base = ISA_CODE_BASE;
     f->code = (struct emu_code){.program = &f->program, .insn = f->di, .icache = &f->icache,
-                                .normal = &f->normal};
+                                .cached = &f->cached, .normal = &f->normal};
     w->width = (uint8_t)width;
     w->n = width < 8 ? 8 : width;
     w->stride = w->n * 4;
@@ -134,8 +135,10 @@ static inline void fix_insn(struct fix *f, enum isa_op op, unsigned size, unsign
 {
     uint32_t stride = f->warp->stride;
 
-    if (f->insn.op != op) /* another instruction remembers nothing */
+    if (f->insn.op != op) { /* another instruction remembers nothing */
         f->icache = (struct emu_icache){0, 0};
+        f->code.cached_count = 0;
+    }
     f->insn = (struct isa_insn){.op = (uint16_t)op, .guard = ISA_PT};
     f->insn.mod = amode << EMU_MOD_AMODE | size << EMU_MOD_SIZE;
     f->di[0] = (struct emu_dinsn){.d = d * stride, .a = a * stride, .b = x * stride,
