@@ -449,7 +449,7 @@ static double flushed(double x)
 }
 static uint32_t high_word(double x)
 {
-    return x != x ? 0x7fffffffu : (uint32_t)(bits64(flushed(x)) >> 32);
+    return x != x ? 0x7ff80000u : (uint32_t)(bits64(flushed(x)) >> 32);
 }
 uint32_t emu_rcp64h(uint32_t high)
 {

@@ -714,6 +714,11 @@ static void step(struct runner *r, struct thread *t)
     case PE_exit:
         t->state = DONE;
         return;
+    case PE_trap: case PE_brkpt:
+        if (r->launch->trapped != NULL)
+            *r->launch->trapped = true;
+        fail(r, in, "trap");
+        return;
     case PE_call:
         f->pc++;
         call(r, t, in);

@@ -275,6 +275,31 @@ static uint64_t finish_float(const struct pe_insn *in, const struct format *f, u
     return r;
 }
 
+/* ex2, lg2, sin, cos, tanh as docs/fp.md has them: the function's value, rounded once. */
+static uint64_t approximation(enum pe_op op, const struct format *f, uint64_t x)
+{
+    long double v = value_of(f, x);
+
+    switch (op) {
+    case PE_ex2: v = exp2l(v); break;
+    case PE_lg2: v = log2l(v); break;
+    case PE_sin: v = sinl(v); break;
+    case PE_cos: v = cosl(v); break;
+    default: v = tanhl(v); break;
+    }
+    return round_to(f, v, FE_TONEAREST);
+}
+
+/* rcp and rsqrt .approx.ftz.f64: of a number with a low word of zero, to one */
+static uint64_t of_high_word(enum pe_op op, uint64_t x)
+{
+    uint64_t high = UINT64_C(0xffffffff) << 32, s[3] = { flush(&f64, x & high, true) };
+    uint64_t r = op == PE_rcp ? host_arithmetic(PE_rcp, true, FE_TONEAREST, s)
+                              : bits_of_double(ref_rsq_d(double_of(s[0])));
+
+    return is_nan(&f64, r) ? f64.nan : flush(&f64, r, true) & high;
+}
+
 /** Floating-point arithmetic of one value; false: another instruction. */
 static bool compute_float(const struct pe_insn *in, const struct format *f, const uint64_t *source,
                           int sources, uint64_t *out)
@@ -284,7 +309,14 @@ static bool compute_float(const struct pe_insn *in, const struct format *f, cons
 
     for (int i = 0; i < sources && i < 3; i++)
         s[i] = flush(f, source[i], ftz);
+    if (ftz && f->bits == 64 && (in->op == PE_rcp || in->op == PE_rsqrt)) {
+        *out = of_high_word(in->op, source[0]);
+        return true;
+    }
     switch (in->op) {
+    case PE_ex2: case PE_lg2: case PE_sin: case PE_cos: case PE_tanh:
+        *out = finish_float(in, f, approximation(in->op, f, s[0]), ftz);
+        return true;
     case PE_add: case PE_sub: case PE_mul: case PE_fma: case PE_mad: case PE_div: case PE_rcp:
     case PE_sqrt:
         r = f->bits == 16 ? half_arithmetic(in->op, f, s)

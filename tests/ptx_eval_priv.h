@@ -8,13 +8,13 @@
 /* Opcodes and modifiers, by their names; _X stands for a name that C reserves. */
 #define PE_OPS(E)                                                                              \
     E(abs) E(activemask) E(add) E(addc) E(and) E(applypriority) E(atom) E(bar) E(barrier)      \
-    E(bfe) E(bfi) E(bfind) E(bmsk) E(bra) E(brev) E(brx) E(call) E(clz) E(cnot) E(copysign)    \
-    E(cp) E(createpolicy) E(cvt) E(cvta) E(discard) E(div) E(dp2a) E(dp4a) E(elect) E(exit)    \
-    E(fence) E(fma) E(fns) E(isspacep) E(ld) E(ldu) E(lop3) E(mad) E(mad24) E(madc) E(match)   \
+    E(bfe) E(bfi) E(bfind) E(bmsk) E(bra) E(brev) E(brkpt) E(brx) E(call) E(clz) E(cnot) E(copysign) E(cos) \
+    E(cp) E(createpolicy) E(cvt) E(cvta) E(discard) E(div) E(dp2a) E(dp4a) E(elect) E(ex2) E(exit)    \
+    E(fence) E(fma) E(fns) E(isspacep) E(ld) E(ldu) E(lg2) E(lop3) E(mad) E(mad24) E(madc) E(match)   \
     E(max) E(membar) E(min) E(mov) E(mul) E(mul24) E(nanosleep) E(neg) E(not) E(or)            \
     E(pmevent) E(popc) E(prefetch) E(prefetchu) E(prmt) E(rcp) E(red) E(redux) E(rem) E(ret) E(rsqrt)   \
-    E(sad) E(selp) E(set) E(setp) E(shf) E(shfl) E(shl) E(shr) E(slct) E(sqrt) E(st) E(sub)    \
-    E(subc) E(szext) E(testp) E(vote) E(xor)
+    E(sad) E(selp) E(set) E(setp) E(shf) E(shfl) E(shl) E(shr) E(sin) E(slct) E(sqrt) E(st) E(sub)    \
+    E(subc) E(szext) E(tanh) E(testp) E(trap) E(vote) E(xor)
 #define PE_WORDS(E)                                                                            \
     E(rn) E(rz) E(rm) E(rp) E(rni) E(rzi) E(rmi) E(rpi) E(ftz) E(sat) E(wide) E(hi) E(lo)      \
     E(cc) E(relu) E(NaN) E(xorsign) E(abs) E(noftz) E(shiftamt) E(eq) E(ne) E(lt) E(le) E(gt)  \

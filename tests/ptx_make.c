@@ -239,6 +239,13 @@ static const char *const straight[] = {
     "<div.approx|div.full><|.ftz>.f32 $F,$f,$f",
     "<rcp|sqrt|rsqrt>.approx<|.ftz>.f32 $F,$z",
     "rsqrt.approx.f64 $G,$e",
+    "<ex2|lg2|sin|cos>.approx<|.ftz>.f32 $F,$z",
+    /* where their values are neither 0, 1 nor infinite */
+    "cvt.rn.f32.s16 %f1,$y;\nmul.f32 %f1,%f1,<0.0625|0.00390625|0.000030517578125>;\n<ex2|sin|cos|tanh|lg2>.approx.f32 $F,%f1",
+    "tanh.approx.f32 $F,$z",
+    "<ex2|tanh>.approx.f16 $H,$y", "<ex2|tanh>.approx.f16x2 $R,$v",
+    "<ex2.approx.ftz|tanh.approx>.bf16 $H,$y", "<ex2.approx.ftz|tanh.approx>.bf16x2 $R,$v",
+    "<rcp|rsqrt>.approx.ftz.f64 $G,$e",
     "st$S<.wb|.cg|.cs|.wt>.u32 [$B+$o],$v",
     "ld$S<.ca|.cg|.cs>.v2.u32 $3,[$B+$o]",
     "add.<u16x2|s16x2> $R,$r,$r",
@@ -761,7 +768,12 @@ static void statements(struct pm_kernel *k, unsigned depth, unsigned count, bool
             put(&t, "L%u:\n", l + 5);
             close = add(k, &t);
         } else {
-            if (k->leaves && x < 16) {
+            if (k->traps && x < 24) {
+                put(&t, "and.b32 %%t0,%%r%u,%u;\nsetp.eq.u32 %%p%u,%%t0,%u;\n@%%p%u %s;\n",
+                    pick(k, WORDS), 511, x % PREDICATES, pick(k, 512), x % PREDICATES,
+                    pick(k, 4) != 0 ? "trap" : "brkpt");
+                (void)add(k, &t);
+            } else if (k->leaves && x < 16) {
                 put(&t, "@%s%%p%u %s;\n", pick(k, 2) ? "!" : "", pick(k, PREDICATES),
                     pick(k, 2) ? "exit" : "ret");
                 (void)add(k, &t);
@@ -797,6 +809,7 @@ void pm_make(struct pm_kernel *kernel, uint64_t seed, const char *name, bool wit
     kernel->scalar = pick(kernel, 3) == 0;
     kernel->warp = !kernel->scalar && pick(kernel, 2) == 0;
     kernel->leaves = !kernel->warp && !kernel->scalar && pick(kernel, 4) == 0;
+    kernel->traps = pick(kernel, 25) == 0;
     statements(kernel, pick(kernel, 3), 7 + pick(kernel, 12), true,
                with_calls && pick(kernel, 2) == 0);
 }

@@ -31,6 +31,7 @@ struct pm_kernel {
     bool warp;           /* uses other lanes: needs whole warps of 32 */
     bool scalar;         /* mostly work that all threads share, flow too */
     bool leaves;         /* threads may end early: no barriers */
+    bool traps;          /* threads may come to a trap, which ends the run */
     struct pm_shared s, e, q; /* of 32 and 64 bits, predicates */
     char kind;           /* what the statement being made defines */
     unsigned defines;
