@@ -66,7 +66,7 @@ static void wake_launchers(struct tim_engine *e)
             struct tim_warp *warp = &e->core[c]->warp[w];
             if (warp->used && !warp->ended && warp->split < 0) {
                 tim_want_look(e->core[c], w);
-                e->core[c]->poked = true;
+                tim_core_poke(e->core[c]);
             }
         }
 }
@@ -199,7 +199,6 @@ static enum lw_status issued(struct tim_engine *e, struct tim_core *core,
                 return status;
         }
     }
-    place_of(core, core->issued_warp, lw_lowest(ev->split_lanes), &stop->place);
     if (tell(e, ev))
         stop->kind = EMU_STOP_OBSERVER;
     else if (is_stepped || e->step_any)
@@ -208,6 +207,8 @@ static enum lw_status issued(struct tim_engine *e, struct tim_core *core,
         stop->kind = EMU_STOP_COUNT;
     if (is_stepped)
         e->stepping = false;
+    if (stop->kind != EMU_STOP_NONE)
+        place_of(core, core->issued_warp, lw_lowest(ev->split_lanes), &stop->place);
     return LW_OK;
 }
 
@@ -264,12 +265,11 @@ static enum lw_status cycle(struct tim_engine *e, struct emu_stop *stop, struct 
     while (e->at.core < e->config.core_count) {
         struct tim_core *core = e->core[e->at.core];
         if (e->at.phase == TIM_AT_CORE) {
-            if (tim_core_rests(core, e->now)) {
+            if (e->ripe[e->at.core] > e->now || tim_core_rests(core, e->now)) {
                 e->at.core++;
                 continue;
             }
             e->ticked = true;
-            tim_core_keep(core, &e->before);
             tim_core_before_issue(core, e->now);
             e->at.phase = TIM_AT_ISSUE;
         }
@@ -277,7 +277,7 @@ static enum lw_status cycle(struct tim_engine *e, struct emu_stop *stop, struct 
         if (status != LW_OK || stop->kind != EMU_STOP_NONE)
             return status;
         tim_core_after_issue(core, e->now);
-        tim_core_settle_down(core, &e->before, e->now);
+        tim_core_settle_down(core, e->now);
         e->at = (struct tim_at){.phase = TIM_AT_CORE, .core = e->at.core + 1};
     }
     e->memory->ops->tick_requests(e->memory, e->now);
@@ -385,11 +385,11 @@ static bool at_rest(struct tim_engine *e, struct emu_stop *stop)
  *  The reference has no such cycles. */
 static void jump(struct tim_engine *e, uint64_t until)
 {
-    uint64_t due = until < e->check_at ? until : e->check_at;
-    uint64_t next = e->memory->ops->next(e->memory, e->now - 1);
+    uint64_t due = until < e->check_at ? until : e->check_at, next;
 
     if (e->ticked || e->at.phase != TIM_AT_BEGIN || e->grid.look || e->wake)
         return;
+    next = e->memory->ops->next(e->memory, e->now - 1);
     due = next < due ? next : due;
     next = tim_grid_next(&e->grid, e->now);
     due = next < due ? next : due;
@@ -397,10 +397,8 @@ static void jump(struct tim_engine *e, uint64_t until)
         next = tim_samples_next(&e->samples) - 1;
         due = next < due ? next : due;
     }
-    for (unsigned c = 0; c < e->config.core_count && due > e->now; c++) {
-        uint64_t at = tim_core_next(e->core[c], e->now);
-        due = at < due ? at : due;
-    }
+    for (unsigned c = 0; c < e->config.core_count; c++)
+        due = e->ripe[c] < due ? e->ripe[c] : due;
     if (due <= e->now)
         return;
     if (tim_grid_waits(&e->grid)) {
@@ -675,6 +673,7 @@ static void engine_destroy(struct emu_engine *engine)
     tim_trace_destroy(e->trace);
     free(e->code);
     free(e->core);
+    free(e->ripe);
     free(e->stats);
     free(e->slice);
     free(e->channel);
@@ -724,6 +723,7 @@ enum lw_status tim_engine_create_over(struct emu_machine *machine, const struct 
     e->samples.every = options->sample_cycles;
     tim_grid_init(&e->grid, &e->config);
     e->core = calloc(config->core_count, sizeof *e->core);
+    e->ripe = calloc(config->core_count, sizeof *e->ripe);
     e->stats = calloc(config->core_count, sizeof *e->stats);
     e->slice = calloc(config->l2_slices, sizeof *e->slice);
     e->channel = calloc(config->dram_channels, sizeof *e->channel);
@@ -731,13 +731,14 @@ enum lw_status tim_engine_create_over(struct emu_machine *machine, const struct 
     e->memory = create_memory(&e->config);
     if (options->trace_to != 0)
         e->trace = tim_trace_create(&e->config, options->trace_from, options->trace_to);
-    fine = e->core != NULL && e->stats != NULL && e->slice != NULL && e->channel != NULL &&
+    fine = e->core != NULL && e->ripe != NULL && e->stats != NULL && e->slice != NULL && e->channel != NULL &&
            e->list != NULL && e->memory != NULL && e->name != NULL &&
            (e->trace != NULL || options->trace_to == 0);
     for (unsigned c = 0; fine && c < config->core_count; c++) {
         e->core[c] = tim_core_create(&e->config, machine, e->memory, &e->stats[c], c);
         fine = e->core[c] != NULL;
         if (fine) {
+            e->core[c]->ripe = &e->ripe[c];
             e->core[c]->refuses = on_refuse;
             e->core[c]->ended = on_block_ended;
             e->core[c]->context = e;

@@ -25,6 +25,7 @@ struct tim_engine {
     char *name;
     struct tim_memory *memory;
     struct tim_core **core;
+    uint64_t *ripe;           /* [core] the cycle in which it is asked whether it rests */
     struct tim_grid grid;
     struct tim_code **code;
     size_t code_count, code_room;
@@ -32,7 +33,6 @@ struct tim_engine {
     uint64_t stop_cycle;      /* of tim_engine_stop_at */
     struct tim_at at;
     bool ticked;              /* some core did not rest in this cycle */
-    struct tim_core_stats before; /* of the core that runs, at the start of its tick */
     struct emu_event *event;  /* of the run that goes on */
     bool stepping, step_any;  /* until `target` has issued; until anybody has */
     struct emu_place target;

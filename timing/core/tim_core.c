@@ -87,6 +87,7 @@ struct tim_core *tim_core_create(const struct tim_config *config, struct emu_mac
     core->memory = memory;
     core->stats = stats;
     core->index = index;
+    core->ripe = &core->ripe_own;
     core->warp = calloc(config->core_warps, sizeof *core->warp);
     core->block = calloc(config->core_blocks, sizeof *core->block);
     core->bank_at = calloc(banks, sizeof *core->bank_at);
@@ -278,7 +279,7 @@ enum lw_status tim_core_place(struct tim_core *core, struct emu_grid *grid, uint
     tim_trace_block(core->trace, core->now, core->index, b, grid->sequence, linear, true);
     if (emu_block_view(core->emu, slot, &view))
         block->local_bytes = view.local_bytes;
-    core->poked = true;
+    tim_core_poke(core);
     core->blocks++;
     core->warps += need.warps;
     core->threads += need.threads;
@@ -414,11 +415,24 @@ static void look_at_some(struct tim_core *core, bool over, uint64_t now)
 
 /* ---- the phases ------------------------------------------------------------------------------------------------ */
 
+/* Whatever else a tick counts, it has done something. */
+static const uint8_t idle_counts[TIM_IDLE_COUNTS] = {
+    TIM_CORE_icnt_blocked, TIM_CORE_l1_blocked, TIM_CORE_active_cycles, TIM_CORE_warp_cycles,
+    TIM_CORE_barrier_waits};
+
+/** The counters before a tick. */
+static void keep(struct tim_core *core)
+{
+    for (unsigned i = 0; i < TIM_IDLE_COUNTS; i++)
+        core->before.count[i] = core->stats->count[idle_counts[i]];
+}
+
 void tim_core_before_issue(struct tim_core *core, uint64_t now)
 {
     core->now = now;
+    keep(core);
     core->moved = core->poked;
-    core->poked = false;
+    core->poked = core->no_room = false;
     tim_lsu_receive(core, now);
     tim_pipe_writeback(core, now);
     tim_pipe_dispatch(core, now);
@@ -534,20 +548,8 @@ static uint64_t next_time(const struct tim_core *core, uint64_t now)
     return due;
 }
 
-void tim_core_keep(const struct tim_core *core, struct tim_core_stats *out)
+void tim_core_settle_down(struct tim_core *core, uint64_t now)
 {
-    if (!core->skips)
-        return; /* the reference never rests */
-    memcpy(out->count, core->stats->count, sizeof out->count);
-    memcpy(out->sched, core->stats->sched,
-           core->config->issue_schedulers * sizeof out->sched[0]);
-}
-
-void tim_core_settle_down(struct tim_core *core, const struct tim_core_stats *before,
-                          uint64_t now)
-{
-    uint64_t *each = core->each.count;
-
     core->counted = now;
     if (!core->skips || core->moved || core->crowded > now || core->trace != NULL)
         return;
@@ -555,17 +557,11 @@ void tim_core_settle_down(struct tim_core *core, const struct tim_core_stats *be
     if (core->due == now + 1)
         return;
     core->resting = true;
-    for (unsigned i = 0; i < TIM_CORE_COUNT; i++)
-        each[i] = core->stats->count[i] - before->count[i];
-    for (unsigned s = 0; s < core->config->issue_schedulers; s++) {
-        for (unsigned i = 0; i < TIM_SCHED_COUNT; i++)
-            core->each.sched[s].count[i] =
-                core->stats->sched[s].count[i] - before->sched[s].count[i];
-        for (unsigned slot = 0; slot < core->config->issue_width; slot++)
-            for (unsigned i = 0; i < TIM_CAUSE_COUNT; i++)
-                core->each.sched[s].cause[slot][i] =
-                    core->stats->sched[s].cause[slot][i] - before->sched[s].cause[slot][i];
-    }
+    *core->ripe = core->wakes != 0 && core->wake_at[0] < core->due ? core->wake_at[0] : core->due;
+    for (unsigned i = 0; i < TIM_IDLE_COUNTS; i++)
+        core->each.count[i] = core->stats->count[idle_counts[i]] - core->before.count[i];
+    for (unsigned s = 0; s < core->config->issue_schedulers; s++)
+        core->each.cause[s] = core->hot.nearest[s];
 }
 
 void tim_core_account(struct tim_core *core, uint64_t through)
@@ -574,15 +570,11 @@ void tim_core_account(struct tim_core *core, uint64_t through)
 
     if (!core->resting || through <= core->counted)
         return;
-    for (unsigned i = 0; i < TIM_CORE_COUNT; i++)
-        core->stats->count[i] += core->each.count[i] * cycles;
-    for (unsigned s = 0; s < core->config->issue_schedulers; s++) {
-        for (unsigned i = 0; i < TIM_SCHED_COUNT; i++)
-            core->stats->sched[s].count[i] += core->each.sched[s].count[i] * cycles;
+    for (unsigned i = 0; i < TIM_IDLE_COUNTS; i++)
+        core->stats->count[idle_counts[i]] += core->each.count[i] * cycles;
+    for (unsigned s = 0; s < core->config->issue_schedulers; s++)
         for (unsigned slot = 0; slot < core->config->issue_width; slot++)
-            for (unsigned i = 0; i < TIM_CAUSE_COUNT; i++)
-                core->stats->sched[s].cause[slot][i] += core->each.sched[s].cause[slot][i] * cycles;
-    }
+            core->stats->sched[s].cause[slot][core->each.cause[s]] += cycles;
     core->counted = through;
 }
 
@@ -595,7 +587,7 @@ void tim_core_wake(struct tim_core *core, uint64_t cycle)
     if (i > 0 && core->wake_at[i - 1] == cycle)
         return;
     if (core->wakes == TIM_WAKES) { /* then there is no rest: a tick too many does no harm */
-        core->poked = true;
+        tim_core_poke(core);
         if (cycle > core->crowded)
             core->crowded = cycle;
         return;
@@ -603,6 +595,8 @@ void tim_core_wake(struct tim_core *core, uint64_t cycle)
     memmove(core->wake_at + i + 1, core->wake_at + i, (core->wakes - i) * sizeof *core->wake_at);
     core->wake_at[i] = cycle;
     core->wakes++;
+    if (cycle < *core->ripe)
+        *core->ripe = cycle;
 }
 
 void tim_core_woken(struct tim_core *core, uint64_t now)
@@ -616,17 +610,6 @@ void tim_core_woken(struct tim_core *core, uint64_t now)
         memmove(core->wake_at, core->wake_at + past, core->wakes * sizeof *core->wake_at);
 }
 
-uint64_t tim_core_next(const struct tim_core *core, uint64_t now)
-{
-    uint64_t next = core->due;
-
-    if (!core->resting || core->poked || core->has_packet)
-        return now;
-    if (core->wakes != 0 && core->wake_at[0] < next)
-        next = core->wake_at[0];
-    return next < now ? now : next;
-}
-
 bool tim_core_rests(struct tim_core *core, uint64_t now)
 {
     if (!core->resting)
@@ -635,10 +618,15 @@ bool tim_core_rests(struct tim_core *core, uint64_t now)
         tim_core_woken(core, now);
         core->has_packet = core->has_packet || core->memory->ops->receive(core->memory, core->index,
                                                                          now, &core->packet);
+        core->poked = core->poked || core->no_room;
     }
-    if (now < core->due && !core->poked && !core->has_packet)
+    if (now < core->due && !core->poked && !core->has_packet) {
+        *core->ripe =
+            core->wakes != 0 && core->wake_at[0] < core->due ? core->wake_at[0] : core->due;
         return true;
+    }
     tim_core_account(core, now - 1);
     core->resting = false;
+    *core->ripe = 0;
     return false;
 }

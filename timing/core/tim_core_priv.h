@@ -181,11 +181,19 @@ struct tim_hot {
     struct tim_warps asleep;       /* by place: `cause` holds until the warp is touched */
     uint16_t waiting[TIM_MAX_SCHEDS][TIM_CAUSE_COUNT]; /* warps by `cause` */
     uint32_t present[TIM_MAX_SCHEDS];                  /* causes that some warp has */
+    uint8_t nearest[TIM_MAX_SCHEDS];                   /* of the last slot that issued nothing */
     struct tim_warps may_look;     /* its split may be another */
     struct tim_warps may_fetch, may_ask; /* its buffer has room; an operand's constant is missing */
     struct tim_warps sleeps;       /* no split can run until emu's sleep is over */
     struct tim_warps alive, at_barrier; /* exact: have live lanes; have none that can run */
     unsigned over;                 /* blocks all of whose warps have ended */
+};
+
+/** The counters that a tick may change that changes nothing else. */
+enum { TIM_IDLE_COUNTS = 5 };
+struct tim_idle {
+    uint64_t count[TIM_IDLE_COUNTS];
+    uint8_t cause[TIM_MAX_SCHEDS]; /* of the slots of each scheduler */
 };
 
 /** May a warp that was picked issue? */
@@ -222,6 +230,9 @@ struct tim_core {
     bool moved;              /* this tick changed more than counters */
     bool skips;              /* it may rest; false: the reference */
     bool resting, poked;     /* poked: a block came, or a launch that somebody waits for ended */
+    bool no_room;            /* something waits for room in the crossbar */
+    uint64_t *ripe;          /* cycle in which it must be asked again; the engine's, or ripe_own */
+    uint64_t ripe_own;
     struct tim_hot hot;      /* what need not be looked at: tim_touch */
     uint64_t wake_at[TIM_WAKES]; /* cycles of which memory told, ascending */
     unsigned wakes;
@@ -230,7 +241,7 @@ struct tim_core {
     struct tim_packet packet; /* came while it rested */
     uint64_t due;            /* the next tick changes something, if nothing comes before */
     uint64_t counted;        /* the last cycle whose rest is in the counters */
-    struct tim_core_stats each; /* what a cycle of rest counts; histograms stay zero */
+    struct tim_idle before, each; /* counters at the start of a tick; what a cycle of rest counts */
     uint32_t *queue;         /* load/store: ops in order */
     unsigned queued, lsu_used; /* lsu_used: issued and not through the unit */
     unsigned fetch_next;     /* loose round robin */
@@ -274,13 +285,14 @@ bool tim_core_rests(struct tim_core *core, uint64_t now);
 void tim_core_wake(struct tim_core *core, uint64_t cycle);
 /** What memory told of cycles up to @now is over. */
 void tim_core_woken(struct tim_core *core, uint64_t now);
-/** The cycle, @now or later, in which it must be ticked or memory be asked. */
-uint64_t tim_core_next(const struct tim_core *core, uint64_t now);
-/** The counters before a tick, but for the histograms and what there is not. */
-void tim_core_keep(const struct tim_core *core, struct tim_core_stats *out);
-/** At the end of a tick of cycle @now whose counters were @before: may the core rest? */
-void tim_core_settle_down(struct tim_core *core, const struct tim_core_stats *before,
-                          uint64_t now);
+/** It is to be ticked in the next cycle that comes, whatever it waits for. */
+static inline void tim_core_poke(struct tim_core *core)
+{
+    core->poked = true;
+    *core->ripe = 0;
+}
+/** At the end of a tick of cycle @now: may the core rest? */
+void tim_core_settle_down(struct tim_core *core, uint64_t now);
 /** Bring the counters of a resting core up to the end of cycle @through. */
 void tim_core_account(struct tim_core *core, uint64_t through);
 void tim_core_before_issue(struct tim_core *core, uint64_t now);

@@ -55,7 +55,7 @@ static bool fetch(struct tim_core *core, unsigned warp, uint64_t now)
             return false;
         if (r.answer == TIM_CACHE_MISS && !core->memory->ops->can_send(core->memory, core->index)) {
             core->stats->count[TIM_CORE_icnt_blocked]++;
-            core->moved = true;
+            core->no_room = true;
             return false;
         }
         tim_cache_read(core->icache, line, mask, warp, 0xffff, &r);
@@ -169,7 +169,7 @@ static void ask_constants(struct tim_core *core, unsigned warp, uint64_t now)
             continue;
         if (!core->memory->ops->can_send(core->memory, core->index)) {
             core->stats->count[TIM_CORE_icnt_blocked]++;
-            core->moved = true;
+            core->no_room = true;
             continue;
         }
         tim_cache_read(core->constant, line, mask, TIM_NONE, 0xffff, &r);

@@ -352,6 +352,7 @@ enum lw_status tim_core_issue(struct tim_core *core, unsigned s, unsigned slot, 
             if (pick < 0) {
                 if (core->hot.present[s] != 0)
                     nearest = (enum tim_cause)lw_lowest(core->hot.present[s]);
+                core->hot.nearest[s] = (uint8_t)nearest;
                 causes[nearest]++;
                 if (c->issue_width == 2)
                     core->stats->sched[s].cause[1][nearest]++;

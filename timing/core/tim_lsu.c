@@ -18,7 +18,7 @@ static bool can_send(struct tim_core *core)
     if (core->memory->ops->can_send(core->memory, core->index))
         return true;
     core->stats->count[TIM_CORE_icnt_blocked]++;
-    core->moved = true; /* there may be room in the next cycle */
+    core->no_room = true; /* memory tells when there is */
     return false;
 }
 
