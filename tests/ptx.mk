@@ -59,3 +59,5 @@ check_PROGRAMS += tests/test_ptx_legal
 tests_test_ptx_legal_SOURCES = tests/test_ptx_legal.c
 tests_test_ptx_legal_LDADD = liblanewise.a $(TEST_LIBS)
 EXTRA_DIST += tests/ptx_legal.txt
+check_SCRIPTS += tests/gdb_inlined.sh
+EXTRA_DIST += tests/gdb_inlined.sh
