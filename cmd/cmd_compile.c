@@ -289,7 +289,7 @@ int cmd_compile(const struct cmd *cmd, int argc, char **argv)
             got = LW_FAIL(&err, LW_EUSAGE, "--emit %s: one file at a time", o.emit);
         else
             got = lnc_object_link(o.paths, o.path_count, o.flags, o.flag_count, o.clang, &options,
-                                  &object, &err);
+                                  &notes.sink, &object, &err);
     } else if (ptx_is_compiled(path)) {
         got = ptx_compile(path, o.flags, o.flag_count, o.clang, &ptx, &size, &notes.sink, &err);
     } else if (has_suffix(path, ".ptx")) {

@@ -242,7 +242,9 @@ enum lw_status cmd_machine_open(const char *path, const struct cmd_machine_optio
                                 struct lw_sink *print, struct lw_sink *messages,
                                 struct cmd_machine *out, struct lw_error *err)
 {
-    struct lnc_options session_options = {.clang = options->clang, .print = messages};
+    struct lw_file_sink words; /* before the sentence, which has room for three errors */
+    struct lnc_options session_options = {.clang = options->clang, .print = messages,
+                                          .words = &words.sink};
     struct cmd_machine m = {0};
     enum lw_status status;
 
@@ -253,6 +255,7 @@ enum lw_status cmd_machine_open(const char *path, const struct cmd_machine_optio
                        path);
     struct tim_options timing_options;
 
+    lw_file_sink_init(&words, stderr);
     emu_config_default(&m.config);
     status = cmd_timing_config(&options->timing, &m.timing, err);
     if (status == LW_OK)

@@ -142,29 +142,48 @@ static size_t count_options(const char *const *options)
     return n;
 }
 
+/** The sentence, and behind it all that a compiler said; ends @words. */
+static int fail_with(struct lanewise_machine *m, const struct lw_error *err,
+                     struct lw_buffer *words)
+{
+    int result = host_fail(m, err);
+
+    if (words->size != 0) {
+        lw_put(&m->error.sink, "\n");
+        m->error.sink.write(&m->error.sink, words->text, words->size);
+    }
+    lw_buffer_fini(words);
+    return result;
+}
+
 int lanewise_load(lanewise_machine *m, const char *path, const char *const *options,
                   lanewise_module **out)
 {
     struct isa_object *object = NULL;
+    struct lw_buffer words;
     struct lw_error err;
     enum lw_status status = host_begin(m, &err);
 
     *out = NULL;
+    lw_buffer_init(&words);
     if (status == LW_OK)
-        status = lnc_object_load(path, options, count_options(options), m->settings.compiler,
-                                 &object, &err);
-    return status == LW_OK ? add_module(m, strdup(path), object, out) : host_fail(m, &err);
+        status = lnc_object_load_stack(path, options, count_options(options),
+                                       m->settings.compiler, 0, &words.sink, &object, &err);
+    return status == LW_OK ? add_module(m, strdup(path), object, out)
+                           : fail_with(m, &err, &words);
 }
 
 int lanewise_load_text(lanewise_machine *m, const char *name, const void *text, size_t size,
                        const char *const *options, lanewise_module **out)
 {
     struct isa_object *object = NULL;
+    struct lw_buffer words;
     struct lw_error err;
     enum lw_status status = host_begin(m, &err);
     char *copy = NULL; /* readers of text want a terminator behind it */
 
     *out = NULL;
+    lw_buffer_init(&words);
     if (status == LW_OK) {
         copy = malloc(size + 1);
         if (copy == NULL)
@@ -175,10 +194,11 @@ int lanewise_load_text(lanewise_machine *m, const char *name, const void *text, 
             memcpy(copy, text, size);
         copy[size] = '\0';
         status = lnc_object_load_text(name, copy, size, options, count_options(options),
-                                      m->settings.compiler, &object, &err);
+                                      m->settings.compiler, &words.sink, &object, &err);
     }
     free(copy);
-    return status == LW_OK ? add_module(m, strdup(name), object, out) : host_fail(m, &err);
+    return status == LW_OK ? add_module(m, strdup(name), object, out)
+                           : fail_with(m, &err, &words);
 }
 
 lanewise_kernel *lanewise_kernel_at(lanewise_module *module, unsigned index)

@@ -61,7 +61,8 @@ LANEWISE_API int lanewise_set(lanewise_machine *machine, const char *key, const 
 /** The keys that lanewise_set takes: 0, 1, ... until NULL. */
 LANEWISE_API const char *lanewise_key(unsigned index);
 /** The last failure's sentence, "" if nothing has failed. Valid until the next call. After a fault
- *  or a hang: its report, in several lines. */
+ *  or a hang: its report, in several lines; of a source that did not compile: the sentence, then a
+ *  line break and all that the compiler said. */
 LANEWISE_API const char *lanewise_error(const lanewise_machine *machine);
 /** Where the text of printf in kernels goes; @print NULL drops it. @size bytes, which may hold any
  *  value, and no terminator. */

@@ -22,10 +22,12 @@ void lnc_file_destroy(struct lnc_file *file);
 enum lw_status lnc_object_load(const char *path, const char *const *options,
                                size_t option_count, const char *clang,
                                struct isa_object **out, struct lw_error *err) LW_MUST_CHECK;
-/** The same with a stack of @stack_bytes for recursion (docs/abi.md); 0: the default. */
+/** The same with a stack of @stack_bytes for recursion (docs/abi.md); 0: the default. @words gets
+ *  all that a compiler said that failed (ptx_compile_cl), here and below; may be NULL. */
 enum lw_status lnc_object_load_stack(const char *path, const char *const *options,
                                      size_t option_count, const char *clang,
-                                     uint32_t stack_bytes, struct isa_object **out,
+                                     uint32_t stack_bytes, struct lw_sink *words,
+                                     struct isa_object **out,
                                      struct lw_error *err) LW_MUST_CHECK;
 
 /** The same of several sources that become PTX (.cl .cu .ptx), linked as ptx_translate_all does;
@@ -33,12 +35,14 @@ enum lw_status lnc_object_load_stack(const char *path, const char *const *option
 enum lw_status lnc_object_link(const char *const *paths, size_t count,
                                const char *const *options, size_t option_count,
                                const char *clang, const struct ptx_options *translation,
-                               struct isa_object **out, struct lw_error *err) LW_MUST_CHECK;
+                               struct lw_sink *words, struct isa_object **out,
+                               struct lw_error *err) LW_MUST_CHECK;
 /** One source that is text in memory: its suffix, @name in messages and in the line table.
  *  Otherwise as lnc_object_load. */
 enum lw_status lnc_object_load_text(const char *name, const char *text, size_t size,
                                     const char *const *options, size_t option_count,
-                                    const char *clang, struct isa_object **out,
+                                    const char *clang, struct lw_sink *words,
+                                    struct isa_object **out,
                                     struct lw_error *err) LW_MUST_CHECK;
 
 /**
@@ -62,6 +66,8 @@ struct lnc_session;
 struct lnc_options {
     const char *clang;      /* the compiler; NULL: as ptx_compile */
     struct lw_sink *print;  /* messages about checks, one line each; may be NULL */
+    struct lw_sink *words;  /* all that a compiler said that failed, while the session is created;
+                               may be NULL */
 };
 enum lw_status lnc_session_create(struct lnc_file *file, struct emu_machine *machine,
                                   const struct lnc_options *options, struct lnc_session **out,

@@ -65,7 +65,7 @@ enum lw_status lnc_object_load(const char *path, const char *const *options,
                                size_t option_count, const char *clang,
                                struct isa_object **out, struct lw_error *err)
 {
-    return lnc_object_load_stack(path, options, option_count, clang, 0, out, err);
+    return lnc_object_load_stack(path, options, option_count, clang, 0, NULL, out, err);
 }
 
 /** What lies behind the last point of a path's last part, with the point; "" if there is none. */
@@ -111,8 +111,8 @@ static enum lw_status from_text(const char *name, const char *text, size_t size,
 
 enum lw_status lnc_object_load_stack(const char *path, const char *const *options,
                                      size_t option_count, const char *clang,
-                                     uint32_t stack_bytes, struct isa_object **out,
-                                     struct lw_error *err)
+                                     uint32_t stack_bytes, struct lw_sink *words,
+                                     struct isa_object **out, struct lw_error *err)
 {
     bool compiled = ptx_is_compiled(path);
     char *text = NULL;
@@ -120,7 +120,7 @@ enum lw_status lnc_object_load_stack(const char *path, const char *const *option
     enum lw_status status = check_suffix(path, option_count, options, err);
 
     if (status == LW_OK && compiled)
-        status = ptx_compile(path, options, option_count, clang, &text, &size, NULL, err);
+        status = ptx_compile(path, options, option_count, clang, &text, &size, words, err);
     else if (status == LW_OK)
         status = lw_file_read(path, &text, &size, err);
     if (status == LW_OK)
@@ -132,8 +132,8 @@ enum lw_status lnc_object_load_stack(const char *path, const char *const *option
 
 enum lw_status lnc_object_load_text(const char *name, const char *text, size_t size,
                                     const char *const *options, size_t option_count,
-                                    const char *clang, struct isa_object **out,
-                                    struct lw_error *err)
+                                    const char *clang, struct lw_sink *words,
+                                    struct isa_object **out, struct lw_error *err)
 {
     enum lw_status status = check_suffix(name, option_count, options, err);
     size_t ptx_size = 0;
@@ -144,7 +144,7 @@ enum lw_status lnc_object_load_text(const char *name, const char *text, size_t s
     if (!ptx_is_compiled(name))
         return from_text(name, text, size, 0, out, err);
     status = ptx_compile_text(name, text, size, options, option_count, clang, &ptx, &ptx_size,
-                              err);
+                              words, err);
     if (status == LW_OK)
         status = from_ptx(name, true, 0, ptx, ptx_size, out, err);
     free(ptx);
@@ -175,7 +175,8 @@ static enum lw_status link_text(const char *path, const char *const *options, si
 enum lw_status lnc_object_link(const char *const *paths, size_t count,
                                const char *const *options, size_t option_count,
                                const char *clang, const struct ptx_options *translation,
-                               struct isa_object **out, struct lw_error *err)
+                               struct lw_sink *words, struct isa_object **out,
+                               struct lw_error *err)
 {
     struct ptx_source *sources = calloc(count + 1, sizeof *sources);
     enum lw_status status = LW_OK;
@@ -190,8 +191,7 @@ enum lw_status lnc_object_link(const char *const *paths, size_t count,
                          "%s: compiler options such as \"%.40s\" are for .cl and .cu sources only",
                          paths[0], options[0]);
     for (size_t i = 0; i < count && status == LW_OK; i++)
-        status = link_text(paths[i], options, option_count, clang,
-                           translation != NULL ? translation->notes : NULL, &sources[i], err);
+        status = link_text(paths[i], options, option_count, clang, words, &sources[i], err);
     if (status == LW_OK)
         status = ptx_translate_all(sources, count, translation, out, err);
     for (size_t i = 0; i < count; i++)

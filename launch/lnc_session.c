@@ -311,6 +311,7 @@ enum lw_status lnc_session_create(struct lnc_file *file, struct emu_machine *mac
     struct lnc_session *session = calloc(1, sizeof *session);
     const char *clang = options != NULL && options->clang != NULL ? options->clang
                                                                   : file->compiler;
+    struct lw_sink *words = options != NULL ? options->words : NULL;
     enum lw_status status = LW_OK;
 
     if (session == NULL)
@@ -332,10 +333,11 @@ enum lw_status lnc_session_create(struct lnc_file *file, struct emu_machine *mac
         ptx_options_default(&translation);
         translation.stack_bytes = file->stack_bytes;
         status = lnc_object_link(file->sources, file->source_count, file->options,
-                                 file->option_count, clang, &translation, &session->object, err);
+                                 file->option_count, clang, &translation, words, &session->object,
+                                 err);
     } else {
         status = lnc_object_load_stack(file->source, file->options, file->option_count, clang,
-                                       file->stack_bytes, &session->object, err);
+                                       file->stack_bytes, words, &session->object, err);
     }
     if (status != LW_OK) {
         /* The compiler's and assembler's own sentences have a place; a missing file, or a

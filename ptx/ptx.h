@@ -86,6 +86,6 @@ enum lw_status ptx_compile(const char *path, const char *const *flags, size_t fl
 enum lw_status ptx_compile_text(const char *name, const char *text, size_t size,
                                 const char *const *flags, size_t flag_count,
                                 const char *compiler, char **ptx, size_t *ptx_size,
-                                struct lw_error *err) LW_MUST_CHECK;
+                                struct lw_sink *words, struct lw_error *err) LW_MUST_CHECK;
 
 #endif

@@ -397,7 +397,7 @@ static unsigned first_errors(const char *text, char *out, size_t room)
         text += *text == '\n';
     }
     if (count > shown && used + 64 < room)
-        snprintf(out + used, room - used, " (and %u more: \"lanewise compile\" shows all)",
+        snprintf(out + used, room - used, " (and %u more)",
                  count - shown);
     return count;
 }

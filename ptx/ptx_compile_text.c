@@ -28,7 +28,7 @@ static enum lw_status write_source(const char *path, const char *name, const cha
 enum lw_status ptx_compile_text(const char *name, const char *text, size_t size,
                                 const char *const *flags, size_t flag_count,
                                 const char *compiler, char **ptx, size_t *ptx_size,
-                                struct lw_error *err)
+                                struct lw_sink *words, struct lw_error *err)
 {
     const char *suffix = strrchr(name, '.');
     char folder[PTX_PATH_BYTES], path[PTX_PATH_BYTES + 16];
@@ -39,7 +39,7 @@ enum lw_status ptx_compile_text(const char *name, const char *text, size_t size,
     snprintf(path, sizeof path, "%s/text%.8s", folder, suffix != NULL ? suffix : "");
     status = write_source(path, name, text, size, err);
     if (status == LW_OK)
-        status = ptx_compile(path, flags, flag_count, compiler, ptx, ptx_size, NULL, err);
+        status = ptx_compile(path, flags, flag_count, compiler, ptx, ptx_size, words, err);
     ptx_remove_scratch(folder);
     return status;
 }

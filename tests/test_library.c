@@ -127,6 +127,7 @@ static void runs(void **state)
 
 static void refuses(void **state)
 {
+    static const char five_errors[] = "__kernel void k(void) {\na;\nb;\nc;\nd;\ne; }\n";
     struct fixture f = make(NULL, NULL);
     const uint32_t one[3] = {1, 1, 1}, none[3] = {1, 0, 1}, wide[3] = {2000, 1, 1};
     uint64_t out, count, zero = 0;
@@ -157,6 +158,10 @@ static void refuses(void **state)
     said(f.gpu, lanewise_load_text(f.gpu, "bad.ptx", "what", 4, NULL, &module), "bad.ptx:1");
     said(f.gpu, lanewise_load_text(f.gpu, "bad.txt", "what", 4, NULL, &module), ".cl .cu");
     said(f.gpu, lanewise_load_text(f.gpu, "bad.s", ramp, strlen(ramp), NULL, &module), "bad.s:");
+    said(f.gpu, lanewise_load_text(f.gpu, "five.cl", five_errors, strlen(five_errors), NULL, &module),
+         "five.cl:2:1: error: ");
+    said(f.gpu, LANEWISE_ERROR, "(and 2 more)\n");
+    said(f.gpu, LANEWISE_ERROR, "five.cl:6:1: error: "); /* behind the sentence: all of them */
     assert_null(lanewise_kernel_find(f.module, "rump"));
     said(f.gpu, LANEWISE_ERROR, "did you mean \"ramp\"");
     assert_null(lanewise_kernel_at(f.module, 2));
