@@ -42,7 +42,7 @@ static struct ptx_region *region_for(struct ptx_unit *unit, uint32_t *first_of, 
     g->start = start;
     g->join = join;
     g->scope = scope;
-    g->barrier = 0xff;
+    g->barrier = PTX_NO_BARRIER;
     next[unit->regions.count] = first_of[join];
     first_of[join] = (uint32_t)unit->regions.count;
     return g;
@@ -354,7 +354,7 @@ static void add_wraps(struct ptx_unit *unit)
         g->start = w->start;
         g->join = w->join;
         g->scope = PTX_NONE;
-        g->barrier = 0xff;
+        g->barrier = PTX_NO_BARRIER;
     }
 }
 
@@ -409,8 +409,38 @@ void ptx_barriers(struct ptx_unit *unit)
 
 /* ---- the check ----------------------------------------------------------- */
 
+static bool function_has(const struct ptx_unit *unit, uint32_t function, unsigned barrier)
+{
+    const struct ptx_module *module = unit->module;
+    uint32_t scc = module->functions.at[function].calls.scc;
+
+    return scc != unit->function->calls.scc && /* in the circle each saves its own */
+           module->sccs.at[scc].barriers > barrier;
+}
+
+/* Whether a function that may be called at @mi has this register for itself. */
+static bool callee_has(const struct ptx_unit *unit, const struct ptx_mi *mi, unsigned barrier)
+{
+    const struct ptx_module *module = unit->module;
+
+    if (mi->in.op == ISA_CALL)
+        return function_has(unit, mi->in.x, barrier);
+    for (uint32_t f = 0; mi->in.op == ISA_CALLX && f < module->functions.count; f++) {
+        if (module->functions.at[f].calls.address_taken && function_has(unit, f, barrier))
+            return true;
+    }
+    return false;
+}
+
+static _Noreturn void verify_fails(const struct ptx_unit *unit, const struct ptx_mi *mi,
+                                   unsigned barrier, const char *what)
+{
+    ptx_fail(unit->job, mi->line, LW_ESTATE, "internal error: barrier b%u of '%s' %s", barrier,
+             unit->function->name, what);
+}
+
 /* After ptx_layout: from each bssy along all paths, its bsync, its bbreak or an exit is
- * met before a bssy of the same register. */
+ * met before a bssy of the same register, a return, or a call of what uses the register. */
 void ptx_barrier_verify(struct ptx_unit *unit)
 {
     uint32_t *seen = PTX_ARRAY(unit->job, uint32_t, unit->blocks.count);
@@ -442,6 +472,11 @@ void ptx_barrier_verify(struct ptx_unit *unit)
                     else if (saved != 0 && mi->in.op == ISA_V_MOV_GIVE_B && mi->in.d == barrier &&
                              mi->ref[PTX_S_A] + 1 == saved)
                         saved = 0;
+                    else if (saved == 0 && (mi->in.op == ISA_RET ||
+                                            (mi->in.op == ISA_V_MOV_GIVE_B && mi->in.d == barrier)))
+                        verify_fails(unit, mi, barrier, "is not left on a path");
+                    if (saved == 0 && callee_has(unit, mi, barrier))
+                        verify_fails(unit, mi, barrier, "is a callee's, too");
 
                     if (mi->in.op == ISA_EXIT && !ptx_ref_is_vreg(mi->ref[PTX_S_GUARD]))
                         ended = true;
@@ -452,9 +487,7 @@ void ptx_barrier_verify(struct ptx_unit *unit)
                     else if (mi->in.op == ISA_BSYNC || mi->in.op == ISA_BBREAK)
                         ended = true;
                     else if (mi->in.op == ISA_BSSY)
-                        ptx_fail(unit->job, unit->code.at[i].line, LW_ESTATE,
-                                 "internal error: barrier b%u of '%s' is joined twice on a path",
-                                 barrier, unit->function->name);
+                        verify_fails(unit, &unit->code.at[i], barrier, "is joined twice on a path");
                 }
                 for (unsigned s = 0; !ended && s < block->succ_count; s++) {
                     uint32_t to = block->succ[s];

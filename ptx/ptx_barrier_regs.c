@@ -3,7 +3,9 @@
  * Which barrier register each region has. Larger regions come first; one that overlaps another,
  * or starts or ends inside it, has another register. Where more regions nest than there are
  * registers, an inner one takes the register of regions that lie wholly around it and keeps
- * their numbers meanwhile (MACHINE 2).
+ * their numbers meanwhile (MACHINE 2): in a pair of vector registers, which a call in the region
+ * leaves alone as it does other values. A region that crosses others of every register has none:
+ * its lanes meet again where the next one around it ends.
  *
  * Whether all regions of a register that meet an inner one lie around it is asked of sets: each
  * block knows, by register, the set of regions that have it inside, as a number. A set is the set
@@ -91,8 +93,10 @@ static void make_sets(struct numbering *n, uint32_t numbered)
     memset(n->sets.at, 0, sizeof *n->sets.at);
     for (unsigned b = 0; b < ISA_BREG_COUNT; b++)
         n->set[b] = PTX_ARRAY(n->unit->job, uint32_t, n->unit->blocks.count);
-    for (uint32_t i = 0; i < numbered; i++)
-        add_to_sets(n, i);
+    for (uint32_t i = 0; i < numbered; i++) {
+        if (n->sorted[i]->barrier != PTX_NO_BARRIER)
+            add_to_sets(n, i);
+    }
 }
 
 /* The regions of a register that meet @g, as a set, if all of them lie around it: they have all
@@ -137,12 +141,8 @@ static bool share_register(struct numbering *n, uint32_t i, uint32_t refused)
 
     /* a lane that came to the join past the start would wait there with the outer number, for
      * lanes that may wait for it elsewhere */
-    if (!ptx_region_serves(unit, g, g->join) || !unit->function->kernel)
+    if (!ptx_region_serves(unit, g, g->join))
         return false;
-    for (size_t k = 0; k < unit->code.count && n->sets.count == 0; k++) {
-        if (isa_op_info((enum isa_op)unit->code.at[k].in.op)->flags & ISA_F_CALL)
-            return false; /* calls save by rules of their own */
-    }
     if (n->sets.count == 0)
         make_sets(n, i);
     for (unsigned b = 0; b < ISA_BREG_COUNT; b++) {
@@ -191,13 +191,8 @@ static void number_region(struct numbering *n, uint32_t i, uint32_t absent, uint
     g->saved = PTX_NONE;
     if ((clash & 0xffff) == 0xffff &&
         !share_register(n, i, absent | (has_call(g, n->calls) ? callees : 0))) {
-        const struct ptx_block *b =
-            &unit->blocks.at[g->branches.count != 0 ? g->branches.at[0] : g->start];
-
-        ptx_fail(unit->job, b->line, LW_EUNSUPP,
-                 "'%s' has more than %u regions of divergent flow that cross each other%s, which "
-                 "is not supported", unit->function->name, ISA_BREG_COUNT - unit->breg_base,
-                 unit->breg_base != 0 ? " around calls" : "");
+        unit->lossy = true;
+        return;
     }
     if (g->saved == PTX_NONE)
         g->barrier = (uint8_t)lw_lowest(~clash);
@@ -217,6 +212,8 @@ static void place_regions(struct ptx_unit *unit, struct ptx_region **sorted, siz
     for (size_t i = 0; i < n; i++) {
         struct ptx_region *g = sorted[i];
 
+        if (g->barrier == PTX_NO_BARRIER)
+            continue;
         *PTX_PUSH(unit->job, unit->blocks.at[g->start].joins) = (uint32_t)(g - unit->regions.at);
         /* a branch names the barrier at its post-dominator: a stack needs a place that all
          * lanes come to; the joins of loops that may be left serve convergence barriers */
@@ -233,9 +230,12 @@ static void place_regions(struct ptx_unit *unit, struct ptx_region **sorted, siz
             *PTX_PUSH(unit->job, from->break_gives[edge]) =
                 g->saved == PTX_NONE ? 0 : (g->saved + 1) | (left ? PTX_GIVE_UP : 0);
         }
-        /* the smaller regions' bsync come first */
-        struct ptx_region *h = sorted[n - 1 - i];
+    }
+    for (size_t i = n; i-- > 0;) { /* the smaller regions' bsync come first */
+        const struct ptx_region *h = sorted[i];
 
+        if (h->barrier == PTX_NO_BARRIER)
+            continue;
         *PTX_PUSH(unit->job, unit->blocks.at[h->join].syncs) = h->barrier;
         *PTX_PUSH(unit->job, unit->blocks.at[h->join].sync_gives) =
             h->saved == PTX_NONE ? 0 : h->saved + 1;

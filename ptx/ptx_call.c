@@ -320,8 +320,8 @@ static void add_callee(struct ptx_unit *unit, const struct ptx_calls *callee)
     join_clobber(&unit->clobber, &callee->tree.clobber);
     if (unit->function->calls.tree.below_bytes < unit->module->sccs.at[callee->scc].stack_bytes)
         unit->function->calls.tree.below_bytes = unit->module->sccs.at[callee->scc].stack_bytes;
-    if (unit->breg_base < callee->tree.barriers)
-        unit->breg_base = callee->tree.barriers;
+    if (unit->breg_base < unit->module->sccs.at[callee->scc].barriers)
+        unit->breg_base = unit->module->sccs.at[callee->scc].barriers;
 }
 
 /* Functions that reach each other leave free what any of them calls outside their circle: else a
@@ -336,21 +336,21 @@ static unsigned below_circle(const struct ptx_module *module, uint32_t scc)
         if (!calls->reachable || calls->scc != scc)
             continue;
         for (size_t i = 0; i < calls->callees.count; i++) {
-            const struct ptx_calls *callee = &module->functions.at[calls->callees.at[i]].calls;
+            uint32_t callee = module->functions.at[calls->callees.at[i]].calls.scc;
 
-            if (callee->scc != scc && circle->barriers < callee->tree.barriers)
-                circle->barriers = callee->tree.barriers;
+            if (callee != scc && circle->below < module->sccs.at[callee].barriers)
+                circle->below = module->sccs.at[callee].barriers;
         }
         for (size_t k = 0; calls->indirect && k < module->functions.count; k++) {
             const struct ptx_calls *callee = &module->functions.at[k].calls;
 
             if (callee->address_taken && callee->scc != scc &&
-                circle->barriers < callee->tree.barriers)
-                circle->barriers = callee->tree.barriers;
+                circle->below < module->sccs.at[callee->scc].barriers)
+                circle->below = module->sccs.at[callee->scc].barriers;
         }
     }
     circle->below_known = true;
-    return circle->barriers;
+    return circle->below;
 }
 
 void ptx_calls_begin(struct ptx_unit *unit)
@@ -382,7 +382,11 @@ void ptx_calls_begin(struct ptx_unit *unit)
 
 static bool saves_all(const struct ptx_unit *unit)
 {
-    return !unit->function->kernel && unit->breg_count > BARRIERS_KEPT;
+    const struct ptx_options *options = unit->job->options;
+    unsigned kept = options != NULL && options->barrier_registers != 0
+                        ? options->barrier_registers / 2 : BARRIERS_KEPT;
+
+    return !unit->function->kernel && unit->breg_count > kept;
 }
 
 /* What other functions of its scc use is saved by them; it saves its own. One with many in its
@@ -394,6 +398,16 @@ static unsigned first_saved(const struct ptx_unit *unit)
     if (saves_all(unit))
         return 0;
     return unit->function->calls.recursive ? unit->breg_base : ISA_BREG_COUNT;
+}
+
+uint32_t ptx_entry_own(const struct ptx_unit *unit)
+{
+    const struct ptx_block *b = &unit->blocks.at[unit->entry];
+    uint32_t i = b->first;
+
+    while (i < b->first + b->count && unit->code.at[i].flags & PTX_MI_PIN)
+        i++;
+    return i;
 }
 
 static struct ptx_mi *barrier_move(struct ptx_unit *unit, enum isa_op op, unsigned barrier,
@@ -428,10 +442,11 @@ void ptx_calls_save_barriers(struct ptx_unit *unit)
         struct ptx_block *b = &unit->blocks.at[end == 0 ? unit->entry : unit->final_block];
         uint32_t from = b->first, old = b->count;
 
-        /* behind the entry's prologue, which saves v96 upwards; before the last block's code */
+        uint32_t at = end == 0 ? ptx_entry_own(unit) - from : 0; /* before the last block's code */
+
         b->first = (uint32_t)unit->code.count;
         for (uint32_t i = 0; i <= old; i++) {
-            if (i == (end == 0 && old != 0 ? 1u : 0u)) {
+            if (i == at) {
                 for (unsigned k = 0; k < count; k++)
                     (void)barrier_move(unit, end == 0 ? ISA_V_MOV_TAKE_B : ISA_V_MOV_GIVE_B,
                                        first + k, pair[k], b);
@@ -485,11 +500,16 @@ static void add_stack(struct ptx_unit *unit)
     scc->stack_bytes = ((own + align - 1) & ~(align - 1)) + scc->below_bytes;
 }
 
-unsigned ptx_calls_barriers(const struct ptx_unit *unit)
+void ptx_calls_barriers(struct ptx_unit *unit)
 {
+    struct ptx_calls *calls = &unit->function->calls;
+    struct ptx_tree *circle = &unit->module->sccs.at[calls->scc];
     unsigned own = unit->breg_count > unit->breg_base ? unit->breg_count : unit->breg_base;
 
-    return saves_all(unit) ? 0 : own;
+    calls->tree.barriers = saves_all(unit) ? 0 : own;
+    calls->tree.lossy = unit->lossy;
+    if (circle->barriers < calls->tree.barriers)
+        circle->barriers = calls->tree.barriers;
 }
 
 void ptx_calls_end(struct ptx_unit *unit)
@@ -497,7 +517,7 @@ void ptx_calls_end(struct ptx_unit *unit)
     struct ptx_calls *calls = &unit->function->calls;
 
     find_clobber(unit, &calls->tree.clobber);
-    calls->tree.barriers = ptx_calls_barriers(unit);
+    ptx_calls_barriers(unit);
     calls->tree.breg_count = unit->breg_count;
     calls->tree.soft = unit->soft;
     calls->tree.needs_warp_32 = unit->needs_warp_32;

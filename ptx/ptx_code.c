@@ -8,7 +8,7 @@ void ptx_mi_init(struct ptx_mi *mi, enum isa_op op, uint32_t loc, uint32_t line)
     isa_insn_init(&mi->in, op);
     for (unsigned s = 0; s < PTX_SLOT_COUNT; s++)
         mi->ref[s] = PTX_NO_REF;
-    mi->barrier = 0xff;
+    mi->barrier = PTX_NO_BARRIER;
     mi->target = mi->symbol = PTX_NONE;
     mi->loc = loc;
     mi->line = line;

@@ -71,7 +71,7 @@ static void fill_registers(const struct ptx_unit *unit, const struct ptx_mi *mi,
         in->guard = (uint8_t)number_of(unit, ref[PTX_S_GUARD], ISA_PT);
         in->guard_scalar = is_scalar(unit, ref[PTX_S_GUARD]);
     }
-    if (mi->barrier != 0xff &&
+    if (mi->barrier != PTX_NO_BARRIER &&
         (in->op == ISA_BRA || isa_op_info((enum isa_op)in->op)->flags & ISA_F_CALL))
         isa_insn_set_bo(in, mi->barrier);
 }

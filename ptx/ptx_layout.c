@@ -106,7 +106,7 @@ static uint32_t new_line(struct layout *lay, const struct ptx_block *like)
     memset(line, 0, sizeof *line);
     line->first = (uint32_t)lay->code.count;
     line->guard = PTX_NO_REF;
-    line->branch_barrier = 0xff;
+    line->branch_barrier = PTX_NO_BARRIER;
     line->label = PTX_NONE;
     line->ipdom = line->idom = PTX_NONE;
     line->loop = like->loop;
@@ -133,8 +133,8 @@ static void lay_block(struct layout *lay, uint32_t old)
     }
     uint32_t body = b->first;
 
-    if (old == unit->entry) { /* behind a function's prologue, which saves registers */
-        if (b->count != 0 && unit->code.at[body].flags & PTX_MI_PROLOGUE)
+    if (old == unit->entry) {
+        for (uint32_t own = ptx_entry_own(unit); body < own;)
             copy_insn(lay, &unit->code.at[body++]);
         for (size_t i = 0; i < unit->regions.count; i++) {
             if (unit->regions.at[i].saved != PTX_NONE)
@@ -286,18 +286,18 @@ static void finish(struct layout *lay, const uint32_t *kept, uint32_t count)
                 out->end = PTX_END_EXIT;
                 out->succ_count = 0;
             } else if (b->succ[0] != next) {
-                (void)put_branch(lay, number[b->succ[0]], PTX_NO_REF, false, 0xff);
+                (void)put_branch(lay, number[b->succ[0]], PTX_NO_REF, false, PTX_NO_BARRIER);
             }
         } else if (b->succ[0] == next ||
                    (b->succ[1] != next && depth_of(lay, b->succ[1]) > depth_of(lay, b->succ[0]))) {
             /* where neither follows, one jump leads round the loop, two out of it */
             (void)put_branch(lay, number[b->succ[1]], b->guard, !b->guard_neg, b->branch_barrier);
             if (b->succ[0] != next)
-                (void)put_branch(lay, number[b->succ[0]], PTX_NO_REF, false, 0xff);
+                (void)put_branch(lay, number[b->succ[0]], PTX_NO_REF, false, PTX_NO_BARRIER);
         } else {
             (void)put_branch(lay, number[b->succ[0]], b->guard, b->guard_neg, b->branch_barrier);
             if (b->succ[1] != next)
-                (void)put_branch(lay, number[b->succ[1]], PTX_NO_REF, false, 0xff);
+                (void)put_branch(lay, number[b->succ[1]], PTX_NO_REF, false, PTX_NO_BARRIER);
         }
         out->count = (uint32_t)lay->code.count - out->first;
         if (out->end == PTX_END_BRANCH)

@@ -242,12 +242,14 @@ struct ptx_clobber {
 };
 /** What callers of a function must know of everything that it calls (ptx_call.c). */
 struct ptx_tree {
+    bool lossy;  /* its own regions may lose lanes: those that call it together may return apart */
     bool waits;  /* may wait for another lane: loops around a call of it yield */
     bool syncs;  /* has block barriers or .sync operations */
     bool soft, needs_warp_32;
     struct ptx_clobber clobber;
-    unsigned barriers;       /* registers 0..barriers-1 are not the caller's to use */
-    bool below_known;        /* of a circle: `barriers` is what it calls outside itself needs */
+    unsigned barriers;       /* registers 0..barriers-1 are not the caller's to use; 0: it saves its */
+    unsigned below;          /* of a circle: what it calls outside itself needs of them, if known */
+    bool below_known;
     unsigned breg_count, vreg_count;
     uint32_t shared_bytes;
     uint64_t frame_bytes, below_bytes; /* of its functions, and the deepest stack of callees */
@@ -457,11 +459,12 @@ enum ptx_mi_flag {
     PTX_MI_READONLY = 1 << 12,  /* loads what nobody stores to while the kernel runs */
     PTX_MI_NO_GUARD = 1 << 14   /* has the guard it needs: not that of its PTX instruction */
 };
+enum { PTX_NO_BARRIER = 0xff };
 struct ptx_mi {
     struct isa_insn in;           /* operation, modifiers, immediate; registers later */
     ptx_ref ref[PTX_SLOT_COUNT];  /* PTX_NO_REF: slot not used */
     uint8_t rows[PTX_S_M];        /* of D, A, X, C */
-    uint8_t barrier;              /* bssy, bsync, bbreak and branches; 0xff: none */
+    uint8_t barrier;              /* bssy, bsync, bbreak and branches, or PTX_NO_BARRIER */
     uint16_t flags;
     uint32_t target;              /* block of a branch or bssy */
     uint32_t loc, line;
@@ -509,7 +512,7 @@ struct ptx_block {
     bool reaches_end;      /* some path ends other than in exit */
     uint32_t loop;         /* innermost, PTX_NONE */
     /* ptx_barrier */
-    uint8_t branch_barrier;     /* 0xff: none */
+    uint8_t branch_barrier;     /* or PTX_NO_BARRIER */
     PTX_LIST(uint8_t) syncs;    /* bsync at the start, in order */
     PTX_LIST(uint32_t) sync_gives; /* by sync: 1 + the pair whose number goes back behind it, or 0 */
     PTX_LIST(uint32_t) joins;   /* regions whose bssy stands at the end */
@@ -526,7 +529,7 @@ struct ptx_loop {
 struct ptx_region {
     uint32_t start, join; /* blocks of bssy and bsync */
     uint32_t scope;       /* a loop that lanes leave with bbreak, PTX_NONE: the function */
-    uint8_t barrier;
+    uint8_t barrier;      /* its register; PTX_NO_BARRIER: there was none left */
     uint32_t saved;       /* vreg: pair that has the outer region's number, PTX_NONE: not needed */
     uint32_t size;
     PTX_LIST(uint32_t) inside;
@@ -557,7 +560,7 @@ struct ptx_unit {
     ptx_ref carry;                     /* PTX's condition code, a predicate, where */
     bool has_carry;
     PTX_LIST(struct ptx_mi) prologue; /* goes in front of the entry block */
-    bool lossy; /* some barrier numbers are saved within regions: their bsync count as soft */
+    bool lossy; /* some regions save barrier numbers, or have none: what is behind is not convergent */
     bool soft, needs_warp_32;
     unsigned breg_count, vreg_count, sreg_count;
     uint32_t shared_bytes, dynamic_base, local_bytes;
@@ -627,8 +630,7 @@ void ptx_ifconv(struct ptx_unit *unit);
 void ptx_barriers(struct ptx_unit *unit);
 /** Whether region @g does for a branch with bssy block @start and the same join. */
 bool ptx_region_serves(const struct ptx_unit *unit, const struct ptx_region *g, uint32_t start);
-/** Registers of the regions, whose blocks are known; what stands at blocks and edges. Refuses
- *  what crosses too much. */
+/** Registers of the regions, whose blocks are known; what stands at blocks and edges. */
 void ptx_barrier_numbers(struct ptx_unit *unit);
 /** Uniform work to the scalar unit, where all lanes are sure to be; after ptx_barriers. */
 void ptx_scalar(struct ptx_unit *unit);
@@ -654,10 +656,14 @@ const struct ptx_tree *ptx_calls_tree(const struct ptx_module *module, uint32_t 
 /** Before a function's translation: what its calls do. Behind it: what its callers must know. */
 void ptx_calls_begin(struct ptx_unit *unit);
 void ptx_calls_end(struct ptx_unit *unit);
-/** Barrier registers that callers must leave to it: 0 when it saves what it uses. */
-unsigned ptx_calls_barriers(const struct ptx_unit *unit);
+/** Notes what callers must know of its barriers: the registers that they leave to it and its
+ *  circle, and whether it keeps lanes together. */
+void ptx_calls_barriers(struct ptx_unit *unit);
 /** All functions are translated: targets of calls, stacks, soft barriers, kernels' sums. */
 void ptx_calls_finish(struct ptx_job *job, struct ptx_module *module);
+/** The instruction of the entry block behind the prologue, which saves v96 upwards, and the pins of
+ *  the arguments: before them nothing of its own may be written, their rows are taken. */
+uint32_t ptx_entry_own(const struct ptx_unit *unit);
 /** Registers of barriers that a function must save, because it may be entered twice. */
 void ptx_calls_save_barriers(struct ptx_unit *unit);
 /** Run all passes up to (and with) barriers, for ptx_print_cfg and tests. */

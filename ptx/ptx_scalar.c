@@ -213,7 +213,7 @@ static void find_convergent(struct scalar *s)
             mark_behind(s, bi);
             break;
         }
-        if (b->may_diverge && (unit->soft || unit->lossy || b->branch_barrier == 0xff))
+        if (b->may_diverge && (unit->soft || unit->lossy || b->branch_barrier == PTX_NO_BARRIER))
             mark_behind(s, bi);
     }
 }

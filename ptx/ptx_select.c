@@ -176,7 +176,7 @@ struct ptx_block *ptx_block_new(struct ptx_unit *unit)
     memset(b, 0, sizeof *b);
     b->guard = PTX_NO_REF;
     b->rpo = b->idom = b->ipdom = b->loop = b->label = PTX_NONE;
-    b->branch_barrier = 0xff;
+    b->branch_barrier = PTX_NO_BARRIER;
     return b;
 }
 

@@ -414,7 +414,8 @@ bool ptx_sel_call_wraps(const struct ptx_sel *sel, const struct ptx_insn *in)
 
     split_call(sel->unit->module, in, &call);
     return callee_of(&call) == CALL_FUNCTION &&
-           (call.function == NULL || call.function->calls.recursive);
+           (call.function == NULL || call.function->calls.recursive ||
+            call.function->calls.tree.lossy);
 }
 
 unsigned ptx_sel_call_blocks(const struct ptx_sel *sel, const struct ptx_insn *in)

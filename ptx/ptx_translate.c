@@ -566,7 +566,7 @@ static void print_module(struct ptx_job *job, const struct work *work)
             continue;
         ptx_unit_init(&unit, job, module, &module->functions.at[module->order.at[i]], NULL);
         print_unit(&unit, work->out);
-        unit.function->calls.tree.barriers = ptx_calls_barriers(&unit);
+        ptx_calls_barriers(&unit);
     }
 }
 

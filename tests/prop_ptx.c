@@ -42,6 +42,7 @@ struct program {
     int body[MAX_FUNCTIONS];
     int functions, inside; /* inside: the function being made, -1 the kernel */
     uint64_t seed;
+    unsigned deep;    /* deep nests to be made yet */
     unsigned uniform; /* flow differs in few places or none; 0: anywhere */
     struct lw_buffer text;
 };
@@ -62,6 +63,22 @@ static unsigned pick(struct program *p, unsigned n)
 /* ---- making ------------------------------------------------------------------- */
 
 static int make_list(struct program *p, unsigned depth, unsigned loops, bool top);
+
+/* A call of one or two functions that are made for it. */
+static void make_call(struct program *p, struct node *n, unsigned depth)
+{
+    bool two = pick(p, 3) == 0;
+    int f = p->functions++, g = two ? p->functions++ : -1, outer = p->inside;
+
+    n->kind = CALL;
+    n->then = f;
+    n->other = g;
+    for (int i = 0; i < 1 + two; i++) {
+        p->inside = i == 0 ? f : g;
+        p->body[p->inside] = make_list(p, depth - 1, 0, false);
+    }
+    p->inside = outer;
+}
 
 static int make_node(struct program *p, unsigned depth, unsigned loops, bool top)
 {
@@ -93,17 +110,7 @@ static int make_node(struct program *p, unsigned depth, unsigned loops, bool top
         n->kind = RETURN;
     } else if (p->calls && depth != 0 && x < 78 && p->functions + 2 <= MAX_FUNCTIONS &&
                p->count < MAX_NODES / 2) {
-        bool two = pick(p, 3) == 0;
-        int f = p->functions++, g = two ? p->functions++ : -1, outer = p->inside;
-
-        n->kind = CALL;
-        n->then = f;
-        n->other = g;
-        for (int i = 0; i < 1 + two; i++) {
-            p->inside = i == 0 ? f : g;
-            p->body[p->inside] = make_list(p, depth - 1, 0, false);
-        }
-        p->inside = outer;
+        make_call(p, n, depth);
     } else if (p->inside >= 0 && loops == 0 && x < 80) {
         n->kind = AGAIN;
         n->then = p->inside;
@@ -130,8 +137,16 @@ static int make_node(struct program *p, unsigned depth, unsigned loops, bool top
     return at;
 }
 
+static int make_deep(struct program *p, unsigned levels, unsigned depth, unsigned loops);
+
 static int make_list(struct program *p, unsigned depth, unsigned loops, bool top)
 {
+    if (p->deep != 0 && pick(p, top ? 1 : 9) == 0 && p->count < MAX_NODES / 2) {
+        unsigned levels = 8 + pick(p, 16);
+
+        p->deep--;
+        return make_deep(p, levels, depth, loops);
+    }
     unsigned count = 1 + pick(p, top ? 6 : 4);
     int first = -1, last = -1;
 
@@ -145,6 +160,45 @@ static int make_list(struct program *p, unsigned depth, unsigned loops, bool top
         last = n;
     }
     return first;
+}
+
+/* More ifs and loops inside each other than there are barrier registers; some threads come to
+ * the innermost one. */
+static int make_deep(struct program *p, unsigned levels, unsigned depth, unsigned loops)
+{
+    int before = -1, at, behind = -1, body;
+    bool round = pick(p, 6) == 0 && loops < 2 && p->counters < 40;
+
+    if (levels == 0 || p->count > MAX_NODES * 3 / 4) {
+        at = make_list(p, depth, loops, false);
+        if (p->calls && p->functions + 2 <= MAX_FUNCTIONS)
+            make_call(p, &p->node[at], depth < 2 ? 2 : depth);
+        return at;
+    }
+    if (pick(p, 3) == 0)
+        before = make_node(p, 0, loops, false);
+    at = p->count++;
+    p->node[at] = (struct node){ .kind = round ? LOOP : IF, .op = pick(p, 5), .a = pick(p, VARS),
+                                 .b = pick(p, VARS), .d = pick(p, VARS), .k = (uint32_t)next_random(&p->seed),
+                                 .then = -1, .other = -1, .next = -1 };
+    if (round) {
+        p->node[at].counter = p->counters++;
+    } else if (pick(p, 8) != 0) {
+        p->node[at].op = 4;
+        p->node[at].k %= 4 * (30 - levels);
+    }
+    body = make_deep(p, levels - 1, depth, loops + round);
+    p->node[at].then = body;
+    if (!round && pick(p, 4) == 0) {
+        body = make_node(p, depth < 2 ? depth : 2, loops, false);
+        p->node[at].other = body;
+    }
+    if (pick(p, 3) == 0)
+        behind = make_node(p, 0, loops, false);
+    p->node[at].next = behind;
+    if (before >= 0)
+        p->node[before].next = at;
+    return before >= 0 ? before : at;
 }
 
 /* ---- meaning -------------------------------------------------------------------- */
@@ -734,22 +788,33 @@ cleanup:
 }
 
 struct hits {
-    unsigned refused, saving, programs, scalar, branches, rows, calling;
+    unsigned saving, saving_around_calls, programs, scalar, branches, rows, calling;
 };
 
-/* What the scalar unit has to do, but for the pointers of the prologue. */
+/* Regions that take the register of those around them; with calls between bssy and bsync. */
 static void count_saves(const struct isa_object *object, struct hits *hits)
 {
-    bool any = false;
+    bool any = false, around = false, inside[ISA_BREG_COUNT] = { false };
 
-    for (uint32_t i = 0; i < object->text_count; i++) {
-        struct isa_insn insn;
+    for (uint32_t i = 0; i + 1 < object->text_count; i++) {
+        struct isa_insn insn, next;
 
-        any |= isa_insn_decode(object->text[i], &insn) && insn.op == ISA_V_MOV_TAKE_B;
+        assert_true(isa_insn_decode(object->text[i], &insn));
+        assert_true(isa_insn_decode(object->text[i + 1], &next));
+        if (insn.op == ISA_V_MOV_TAKE_B && next.op == ISA_BSSY && next.d == insn.x)
+            any = inside[insn.x] = true;
+        if (insn.op == ISA_BSYNC)
+            inside[insn.d] = false;
+        if (isa_op_info((enum isa_op)insn.op)->flags & ISA_F_CALL) {
+            for (unsigned b = 0; b < ISA_BREG_COUNT; b++)
+                around |= inside[b];
+        }
     }
     hits->saving += any;
+    hits->saving_around_calls += around;
 }
 
+/* What the scalar unit has to do, but for the pointers of the prologue. */
 static void count_scalar(const struct isa_object *object, struct hits *hits)
 {
     bool any = false;
@@ -788,6 +853,8 @@ static void one_program(uint64_t seed, struct hits *hits)
     p->calls = pick(p, 3) == 0;
     p->by_struct = pick(p, 2);
     p->inside = -1;
+    p->deep = seed % 5 == 0 ? 1 + (unsigned)(seed / 5 % 3) : 0;
+    p->calls |= p->deep != 0 && pick(p, 2) == 0;
     p->first = make_list(p, 1 + pick(p, 4), 0, true);
     lw_buffer_init(&p->text);
     put_program(p);
@@ -813,18 +880,13 @@ static void one_program(uint64_t seed, struct hits *hits)
         }
     }
     ptx_options_default(&options);
-    options.barrier_registers = p->functions == 0 && seed % 3 == 0 ? 1 + (unsigned)(seed / 3 % 4) : 0; /* others are saved */
+    options.barrier_registers = seed % 3 == 0 ? 1 + (unsigned)(seed / 3 % 9) : 0; /* others are saved */
     options.vector_registers = seed % 4 == 1 ? 16 + (unsigned)(seed / 4 % 8) : 0;
     if (ptx_translate("random.ptx", p->text.text, p->text.size, &options, &object, &err) != LW_OK) {
-        /* the one thing that may be refused: more crossing regions than barrier registers */
-        if (strstr(err.text, "that cross each other") != NULL)
-            hits->refused++;
-        else
-            snprintf(why, sizeof why, "%s", err.text);
+        snprintf(why, sizeof why, "%s", err.text);
         goto done;
     }
-    if (p->functions == 0)
-        count_saves(object, hits);
+    count_saves(object, hits);
     if (p->functions == 0)
         count_scalar(object, hits);
     else
@@ -866,9 +928,10 @@ static void random_programs_compute_what_their_threads_do(void **state)
     (void)state;
     for (uint64_t i = 0; i < n; i++)
         one_program(first + i, &hits);
-    printf("barrier registers are saved in %u programs; %u refused\n", hits.saving, hits.refused);
+    printf("barrier registers are saved in %u programs, around calls in %u\n", hits.saving,
+           hits.saving_around_calls);
     if (n >= 100)
-        assert_true(hits.saving > n / 60);
+        assert_true(hits.saving > n / 12 && hits.saving_around_calls > n / 50);
     printf("scalar code in %u of %u programs: %u instructions, %u branches; %u with calls\n",
            hits.scalar, hits.programs, hits.rows, hits.branches, hits.calling);
     if (n >= 100) { /* or the scalar unit, or calls, are not tested */

@@ -616,6 +616,56 @@ static void deep_chains_of_calls_have_barriers_enough(void **state)
     lw_buffer_fini(&text);
 }
 
+enum { NEST = 24 };
+static uint32_t want_nest(uint32_t t, unsigned k)
+{
+    uint32_t levels = t / 4 + 1 < NEST ? t / 4 + 1 : NEST; /* that the thread goes into */
+    uint32_t inner = levels == NEST ? t * 3 + (t & 1 ? 100 : 200) : 7;
+
+    return k == 0 ? inner + levels : inner - levels;
+}
+
+/* Regions inside each other with a call in the innermost, in the kernel and in a function that is
+ * called there: more than sixteen, so they share registers. */
+static void nests_deeper_than_the_registers_may_call(void **state)
+{
+    struct lw_buffer text;
+
+    (void)state;
+    lw_buffer_init(&text);
+    lw_put(&text.sink, HEAD
+           ".shared .align 4 .b32 pad;\n.func (.param .b32 ret) leaf(.param .b32 a) { .local .align 4 .b32 room; .reg .b32 %r<5>; .reg .pred %p;\n"
+           "ld.param.u32 %r1,[a]; and.b32 %r2,%r1,1; setp.eq.u32 %p,%r2,0; mad.lo.u32 %r3,%r1,3,100;\n"
+           "@%p bra EVEN; bra OUT; EVEN: mul.lo.u32 %r3,%r1,3; ld.local.u32 %r4,[room]; add.u32 %r3,%r3,%r4;\n"
+           "add.u32 %r3,%r3,200; OUT: st.param.b32 [ret],%r3; ret; }\n");
+    for (unsigned kernel = 0; kernel < 2; kernel++) {
+        const char *sign = kernel ? "sub" : "add";
+
+        if (kernel == 0)
+            lw_put(&text.sink, ".func (.param .b32 ret) nest(.param .b32 a) { .reg .b32 %r<5>; .reg .pred %p;\n"
+                               "ld.param.u32 %r0,[a];\n");
+        else
+            lw_put(&text.sink, ENTRY("k") ".reg .pred %p;\n");
+        lw_put(&text.sink, "mov.u32 %r1,7; mov.u32 %r2,0;\n");
+        for (unsigned i = 0; i < NEST; i++) /* two ways out of each: it is no short arm */
+            lw_printf(&text.sink, "setp.lt.u32 %%p,%%r0,%u; @%%p bra L%u; add.u32 %%r2,%%r2,1;\n"
+                                  "ld.volatile.shared.u32 %%r3,[pad]; add.u32 %%r2,%%r2,%%r3;\n", 4 * i, i);
+        lw_put(&text.sink, "{ .param .b32 a; .param .b32 r; st.param.b32 [a],%r0;\n"
+                           "call (r), leaf, (a); ld.param.b32 %r1,[r]; }\n");
+        for (unsigned i = NEST; i-- > 0;)
+            lw_printf(&text.sink, "ld.volatile.shared.u32 %%r3,[pad]; add.u32 %%r1,%%r1,%%r3; L%u:\n", i);
+        if (kernel == 0)
+            lw_printf(&text.sink, "%s.u32 %%r1,%%r1,%%r2; st.param.b32 [ret],%%r1; ret; }\n", sign);
+        else
+            lw_printf(&text.sink, "%s.u32 %%r1,%%r1,%%r2; st.global.u32 [%%d0+4],%%r1;\n"
+                                  "{ .param .b32 a; .param .b32 r; st.param.b32 [a],%%r0;\n"
+                                  "call (r), nest, (a); ld.param.b32 %%r1,[r]; }\n"
+                                  "st.global.u32 [%%d0],%%r1; ret; }\n", sign);
+    }
+    expect(text.text, "k", 2, want_nest);
+    lw_buffer_fini(&text);
+}
+
 static uint32_t want_shared(uint32_t t, unsigned k)
 {
     if (k == 0) /* the sum of the neighbours, through a barrier in the function */
@@ -864,6 +914,7 @@ int main(void)
         cmocka_unit_test(tables_of_branches_reach_every_target),
         cmocka_unit_test(circles_leave_the_barriers_of_what_they_call_alone),
         cmocka_unit_test(deep_chains_of_calls_have_barriers_enough),
+        cmocka_unit_test(nests_deeper_than_the_registers_may_call),
         cmocka_unit_test(barriers_and_shared_memory_work_in_functions),
         cmocka_unit_test(lanes_at_a_barrier_in_a_function_hold_nobody_up),
         cmocka_unit_test(lanes_that_wait_in_a_function_let_others_go_on),

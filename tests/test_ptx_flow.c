@@ -284,9 +284,16 @@ static void the_verifier_finds_a_missing_bsync_and_a_missing_bbreak(void **state
         "setp.lt.u32 %p3,%r3,5;\n@%p3 bra C;\nadd.u32 %r2,%r2,1;\nsetp.eq.u32 %p7,%r3,9;\n"
         "@%p7 bra X;\nC: add.u32 %r5,%r5,1;\nsetp.lt.u32 %p5,%r5,%r1;\n@%p5 bra L;\n"
         "add.u32 %r2,%r2,2;\nX: add.u32 %r2,%r2,1;\nsetp.lt.u32 %p6,%r2,%r1;\n@%p6 bra O;" TAIL;
+    static const char returns[] = ".version 7.0\n.target sm_75\n.address_size 64\n"
+        ".func f(.param .b64 p) { .reg .pred %p<3>; .reg .b32 %r<6>; .reg .b64 %rd<3>;\n"
+        "ld.param.u64 %rd1,[p]; ld.u32 %r1,[%rd1]; setp.lt.u32 %p1,%r1,5; @%p1 bra C;\n"
+        "ld.u32 %r2,[%rd1+8]; st.u32 [%rd1+16],%r2;\nC: st.u32 [%rd1+4],%r1; ret; }\n";
     struct lw_error err;
 
     (void)state;
+    assert_int_equal(verify_without(returns, ISA_TRAP, &err), LW_OK);
+    assert_int_equal(verify_without(returns, ISA_BSYNC, &err), LW_ESTATE);
+    assert_non_null(strstr(err.text, "b0 of 'f' is not left on a path"));
     assert_int_equal(verify_without(loop, ISA_TRAP, &err), LW_OK); /* nothing taken away */
     assert_int_equal(verify_without(nest, ISA_TRAP, &err), LW_OK);
     assert_int_equal(verify_without(loop, ISA_BSYNC, &err), LW_ESTATE);
