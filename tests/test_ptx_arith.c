@@ -367,7 +367,7 @@ static uint64_t gross(uint64_t p, bool root)
     x = root ? 1 / sqrt(x) : 1 / x;
     memcpy(&bits, &x, 8);
     if (x != x)
-        return UINT64_C(0x7fffffff00000000);
+        return UINT64_C(0x7ff8000000000000);
     if ((bits & UINT64_C(0x7ff0000000000000)) == 0)
         bits &= UINT64_C(1) << 63;
     return bits >> 32 << 32;
