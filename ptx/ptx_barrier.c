@@ -313,7 +313,6 @@ static void find_spins(struct ptx_unit *unit)
 
         for (uint32_t i = b->first; i < b->first + b->count; i++) {
             const struct ptx_mi *mi = &unit->code.at[i];
-            unsigned flags = isa_op_info((enum isa_op)mi->in.op)->flags;
 
             if (mi->flags & PTX_MI_SPIN) {
                 for (uint32_t l = b->loop; l != PTX_NONE; l = unit->loops.at[l].parent)
@@ -321,10 +320,7 @@ static void find_spins(struct ptx_unit *unit)
                 unit->soft |= b->loop != PTX_NONE;
             }
             /* a CTA barrier, warpsync or .sync operation where flow may be divergent */
-            if (b->barrier_flow &&
-                (mi->flags & PTX_MI_SYNCS || mi->in.op == ISA_BAR_SYNC || mi->in.op == ISA_BAR_ARRIVE ||
-                 mi->in.op == ISA_BAR_RED_POPC || mi->in.op == ISA_BAR_RED_AND ||
-                 mi->in.op == ISA_BAR_RED_OR || mi->in.op == ISA_WARPSYNC || (flags & ISA_F_SYNC)))
+            if (b->barrier_flow && mi->flags & PTX_MI_SYNCS)
                 unit->soft = true;
         }
     }

@@ -71,26 +71,6 @@ static void look_at_operand(struct graph *g, const struct ptx_operand *o)
         take_address(g, &g->module->symbols.at[o->symbol]);
 }
 
-/* What it does itself: the same question as in ptx_barrier.c, asked of PTX and more widely. */
-static void look_at_effect(struct ptx_tree *tree, const struct ptx_insn *in)
-{
-    switch (in->op) {
-    case PTX_ATOM: case PTX_MEMBAR: case PTX_FENCE: case PTX_NANOSLEEP:
-        tree->waits = true;
-        break;
-    case PTX_LD:
-        tree->waits |= ptx_has(in, PTX_W_VOLATILE) || ptx_has(in, PTX_W_RELAXED) ||
-                       ptx_has(in, PTX_W_ACQUIRE);
-        break;
-    case PTX_BAR: case PTX_BARRIER: case PTX_SHFL: case PTX_VOTE: case PTX_MATCH: case PTX_REDUX:
-    case PTX_ACTIVEMASK: case PTX_ELECT:
-        tree->syncs = true;
-        break;
-    default:
-        break;
-    }
-}
-
 static void look_at_function(struct graph *g, uint32_t function)
 {
     const struct ptx_function *fn = &g->module->functions.at[function];
@@ -101,7 +81,8 @@ static void look_at_function(struct graph *g, uint32_t function)
         const struct ptx_insn *in = &fn->insns.at[i];
         const struct ptx_symbol *callee = in->op == PTX_CALL ? ptx_callee(g->module, in) : NULL;
 
-        look_at_effect(&calls->tree, in);
+        calls->tree.waits |= ptx_effect(in) == PTX_EFFECT_WAITS;
+        calls->tree.syncs |= ptx_effect(in) == PTX_EFFECT_SYNCS;
         if (in->op == PTX_CALL && callee == NULL) {
             calls->any = calls->indirect = g->any_needed = true;
         } else if (callee != NULL && g->module->functions.at[callee->function].has_body) {

@@ -48,22 +48,46 @@ bool ptx_op_wide_x(enum isa_op op)
     return info != NULL && (strstr(info->operands, "xb") != NULL || strstr(info->operands, "xt"));
 }
 
+/* What the translator knows of operations beside the rows of isa/insns.def. */
+static const struct {
+    bool commutes;   /* A and X may change places (of comparisons: ptx_mi_swap mirrors them) */
+    uint16_t narrow; /* makes the low word of the result from the sources' low words */
+} traits[ISA_OP_COUNT] = {
+    /* clang-format off */
+    [ISA_V_ADD_U32] = { .commutes = true },     [ISA_V_ADD_U64] = { true, ISA_V_ADD_U32 },
+    [ISA_V_ADD_F32] = { .commutes = true },     [ISA_V_ADD_F64] = { .commutes = true },
+    [ISA_V_SUB_U64] = { .narrow = ISA_V_SUB_U32 },
+    [ISA_V_NEG_S64] = { .narrow = ISA_V_NEG_S32 },
+    [ISA_V_MUL_U32] = { .commutes = true },     [ISA_V_MUL_U64] = { true, ISA_V_MUL_U32 },
+    [ISA_V_MUL_F32] = { .commutes = true },     [ISA_V_MUL_F64] = { .commutes = true },
+    [ISA_V_MULHI_U32] = { .commutes = true },   [ISA_V_MULHI_S32] = { .commutes = true },
+    [ISA_V_MULHI_U64] = { .commutes = true },   [ISA_V_MULHI_S64] = { .commutes = true },
+    [ISA_V_MULWIDE_U32] = { true, ISA_V_MUL_U32 }, [ISA_V_MULWIDE_S32] = { true, ISA_V_MUL_U32 },
+    [ISA_V_MADWIDE_U32] = { true, ISA_V_MAD_U32 }, [ISA_V_MADWIDE_S32] = { true, ISA_V_MAD_U32 },
+    [ISA_V_MAD_U32] = { .commutes = true },     [ISA_V_MAD_U64] = { true, ISA_V_MAD_U32 },
+    [ISA_V_FMA_F32] = { .commutes = true },     [ISA_V_FMA_F64] = { .commutes = true },
+    [ISA_V_MIN_U32] = { .commutes = true },     [ISA_V_MIN_S32] = { .commutes = true },
+    [ISA_V_MAX_U32] = { .commutes = true },     [ISA_V_MAX_S32] = { .commutes = true },
+    [ISA_V_MIN_U64] = { .commutes = true },     [ISA_V_MIN_S64] = { .commutes = true },
+    [ISA_V_MAX_U64] = { .commutes = true },     [ISA_V_MAX_S64] = { .commutes = true },
+    [ISA_V_AND_B32] = { .commutes = true },     [ISA_V_AND_B64] = { true, ISA_V_AND_B32 },
+    [ISA_V_OR_B32] = { .commutes = true },      [ISA_V_OR_B64] = { true, ISA_V_OR_B32 },
+    [ISA_V_XOR_B32] = { .commutes = true },     [ISA_V_XOR_B64] = { true, ISA_V_XOR_B32 },
+    [ISA_V_MOV_B64] = { .narrow = ISA_V_MOV_B32 },
+    [ISA_V_NOT_B64] = { .narrow = ISA_V_NOT_B32 },
+    [ISA_V_SHL_B64] = { .narrow = ISA_V_SHL_B32 }, /* both give 0 where all bits leave */
+    [ISA_V_SELP_B64] = { .narrow = ISA_V_SELP_B32 },
+    /* clang-format on */
+};
+
 bool ptx_op_commutes(enum isa_op op)
 {
-    switch (op) {
-    case ISA_V_ADD_U32: case ISA_V_ADD_U64: case ISA_V_ADD_F32: case ISA_V_ADD_F64:
-    case ISA_V_MUL_U32: case ISA_V_MUL_U64: case ISA_V_MUL_F32: case ISA_V_MUL_F64:
-    case ISA_V_MULHI_U32: case ISA_V_MULHI_S32: case ISA_V_MULHI_U64: case ISA_V_MULHI_S64:
-    case ISA_V_MULWIDE_U32: case ISA_V_MULWIDE_S32: case ISA_V_MADWIDE_U32:
-    case ISA_V_MADWIDE_S32: case ISA_V_MAD_U32: case ISA_V_MAD_U64: case ISA_V_FMA_F32:
-    case ISA_V_FMA_F64: case ISA_V_MIN_U32: case ISA_V_MIN_S32: case ISA_V_MAX_U32:
-    case ISA_V_MAX_S32: case ISA_V_MIN_U64: case ISA_V_MIN_S64: case ISA_V_MAX_U64:
-    case ISA_V_MAX_S64: case ISA_V_AND_B32: case ISA_V_OR_B32: case ISA_V_XOR_B32:
-    case ISA_V_AND_B64: case ISA_V_OR_B64: case ISA_V_XOR_B64:
-        return true;
-    default:
-        return false;
-    }
+    return traits[op].commutes;
+}
+
+enum isa_op ptx_op_narrow(enum isa_op op)
+{
+    return traits[op].narrow != 0 ? (enum isa_op)traits[op].narrow : ISA_OP_COUNT;
 }
 
 static unsigned mirrored(unsigned comparison)

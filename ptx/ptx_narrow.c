@@ -13,26 +13,8 @@
 /** The operation that makes the low word, ISA_OP_COUNT: none does. */
 static enum isa_op narrow_of(const struct ptx_mi *mi)
 {
-    switch (mi->in.op) {
-    case ISA_V_MOV_B64: return ISA_V_MOV_B32;
-    case ISA_V_ADD_U64: return ISA_V_ADD_U32;
-    case ISA_V_SUB_U64: return ISA_V_SUB_U32;
-    case ISA_V_NEG_S64: return ISA_V_NEG_S32;
-    case ISA_V_MUL_U64:
-    case ISA_V_MULWIDE_U32:
-    case ISA_V_MULWIDE_S32: return ISA_V_MUL_U32;
-    case ISA_V_MAD_U64:
-    case ISA_V_MADWIDE_U32:
-    case ISA_V_MADWIDE_S32: return ISA_V_MAD_U32;
-    case ISA_V_AND_B64: return ISA_V_AND_B32;
-    case ISA_V_OR_B64: return ISA_V_OR_B32;
-    case ISA_V_XOR_B64: return ISA_V_XOR_B32;
-    case ISA_V_NOT_B64: return ISA_V_NOT_B32;
-    case ISA_V_SHL_B64: return ISA_V_SHL_B32; /* both give 0 where all bits leave */
-    case ISA_V_SELP_B64: return ISA_V_SELP_B32;
-    case ISA_V_CVT: break;
-    default: return ISA_OP_COUNT;
-    }
+    if (mi->in.op != ISA_V_CVT)
+        return ptx_op_narrow((enum isa_op)mi->in.op);
     if (isa_mod_get(&mi->in, ISA_MOD_CSAT) != ISA_CSAT_OFF)
         return ISA_OP_COUNT;
     switch (isa_mod_get(&mi->in, ISA_MOD_DTYPE)) {

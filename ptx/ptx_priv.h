@@ -88,6 +88,13 @@ enum ptx_word {
     PTX_W_COUNT
 };
 const char *ptx_op_name(enum ptx_op op);
+/** What other lanes see of an instruction (MACHINE 2). */
+enum ptx_effect {
+    PTX_EFFECT_NONE,
+    PTX_EFFECT_ORDERED, /* WAITS if it is volatile, relaxed or an acquire */
+    PTX_EFFECT_WAITS,   /* may wait for another lane, by asking again: its loops yield */
+    PTX_EFFECT_SYNCS    /* a block barrier, or lanes meet */
+};
 const char *ptx_word_text(enum ptx_word word);
 
 enum ptx_type {
@@ -199,6 +206,8 @@ static inline bool ptx_has(const struct ptx_insn *insn, enum ptx_word word)
 {
     return insn->words[word / 64] >> (word % 64) & 1;
 }
+/** NONE, WAITS or SYNCS; of a call NONE. @insn as it was read. */
+enum ptx_effect ptx_effect(const struct ptx_insn *insn);
 /** Honour a modifier: true if it was there; what is left at the end is refused. */
 static inline bool ptx_take(struct ptx_insn *insn, enum ptx_word word)
 {
@@ -455,7 +464,7 @@ enum ptx_mi_flag {
     PTX_MI_PIN = 1 << 8,        /* no instruction: a call reads A here or leaves D, fixed ones */
     PTX_MI_PROLOGUE = 1 << 9,   /* no instruction: the frame is made here */
     PTX_MI_CFA = 1 << 10,       /* the offset counts from the frame's other end */
-    PTX_MI_SYNCS = 1 << 11,     /* a call of what has block barriers or .sync operations */
+    PTX_MI_SYNCS = 1 << 11,     /* a block barrier, lanes meet, or a call of what has these */
     PTX_MI_READONLY = 1 << 12,  /* loads what nobody stores to while the kernel runs */
     PTX_MI_NO_GUARD = 1 << 14   /* has the guard it needs: not that of its PTX instruction */
 };
@@ -709,6 +718,8 @@ void ptx_debug_write(struct ptx_job *job, struct ptx_module *module);
 bool ptx_op_wide_x(enum isa_op op);
 /** A and X may change places. */
 bool ptx_op_commutes(enum isa_op op);
+/** The operation that makes the low word of @op's result from low words; ISA_OP_COUNT: none. */
+enum isa_op ptx_op_narrow(enum isa_op op);
 /** The predicate in a slot is read as its complement. */
 void ptx_mi_negate(struct ptx_mi *mi, enum ptx_slot slot, bool negate);
 bool ptx_mi_negated(const struct ptx_mi *mi, enum ptx_slot slot);

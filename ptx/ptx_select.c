@@ -215,6 +215,22 @@ static void apply_guard(struct ptx_sel *sel, size_t first)
     }
 }
 
+/* What the passes must know of the instruction's effect on other lanes. An atomic operation whose
+ * result turns out to be unused loses it (ptx_opt.c). */
+static void mark_effect(struct ptx_sel *sel, enum ptx_effect effect, size_t first)
+{
+    for (size_t i = first; i < sel->unit->code.count; i++) {
+        struct ptx_mi *mi = &sel->unit->code.at[i];
+        unsigned flags = isa_op_info((enum isa_op)mi->in.op)->flags;
+
+        if (effect == PTX_EFFECT_SYNCS)
+            mi->flags |= PTX_MI_SYNCS;
+        else if (flags & ISA_F_CONTROL ||
+                 (flags & ISA_F_MEMORY && mi->ref[PTX_S_D] != PTX_NO_REF))
+            mi->flags |= PTX_MI_SPIN;
+    }
+}
+
 static void select_one(struct ptx_sel *sel, const struct ptx_insn *insn)
 {
     ptx_rule_fn rule = ptx_rule((enum ptx_op)insn->op);
@@ -246,6 +262,8 @@ static void select_one(struct ptx_sel *sel, const struct ptx_insn *insn)
     ptx_sel_legal(sel);
     rule(sel);
     refuse_leftovers(sel, 4);
+    if (ptx_effect(insn) != PTX_EFFECT_NONE)
+        mark_effect(sel, ptx_effect(insn), first);
     if (insn->guard != PTX_NONE)
         apply_guard(sel, first);
 }

@@ -124,13 +124,10 @@ static const struct alu_row alu_rows[] = {
 
 static void take_float(struct ptx_sel *sel, struct ptx_mi *mi)
 {
-    static const uint8_t roundings[] = { PTX_W_RN, PTX_W_RZ, PTX_W_RM, PTX_W_RP };
     enum isa_format format = isa_op_info((enum isa_op)mi->in.op)->format;
 
-    for (unsigned i = 0; i < LW_COUNT_OF(roundings) && format == ISA_FMT_FLT; i++) {
-        if (ptx_take(&sel->in, (enum ptx_word)roundings[i]))
-            isa_mod_set(&mi->in, ISA_MOD_RND, i);
-    }
+    if (format == ISA_FMT_FLT)
+        isa_mod_set(&mi->in, ISA_MOD_RND, ptx_take_rounding(&sel->in, false, ISA_RND_RN));
     if (ptx_take(&sel->in, PTX_W_FTZ))
         isa_mod_set(&mi->in, ISA_MOD_FTZ, ISA_FTZ_ON);
     if ((format == ISA_FMT_FLT || format == ISA_FMT_HLF) && ptx_take(&sel->in, PTX_W_SAT))

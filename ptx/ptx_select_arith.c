@@ -3,15 +3,6 @@
  * carry chains, 24-bit products, dot products, saturation, bit masks, tests of floats. */
 #include "ptx/ptx_select_priv.h"
 
-/** A value of 32 bits in a register of its own. */
-static ptx_ref literal(struct ptx_sel *sel, uint32_t value)
-{
-    ptx_ref d = ptx_sel_temp(sel, 1);
-
-    ptx_sel_imm(sel, d, 1, value);
-    return d;
-}
-
 static void refuse_type(struct ptx_sel *sel, enum ptx_type type)
 {
     ptx_sel_fail(sel, LW_EUNSUPP, "type .%s is not supported", ptx_type_name(type));
@@ -151,7 +142,7 @@ void ptx_rule_mulmad(struct ptx_sel *sel)
     t = ptx_sel_temp(sel, rows);
     if (narrow) {
         ptx_ref a = ptx_sel_extended(sel, 1, type), x = ptx_sel_extended(sel, 2, type);
-        ptx_ref p = ptx_sel_temp(sel, 1), by = literal(sel, 16);
+        ptx_ref p = ptx_sel_temp(sel, 1), by = ptx_sel_literal(sel, 16);
 
         ptx_sel_put(sel, ISA_V_MUL_U32, p, a, x, PTX_NO_REF, 1);
         ptx_sel_put(sel, type == PTX_T_S16 ? ISA_V_SHR_S32 : ISA_V_SHR_U32, mad ? t : d, p, by,
@@ -197,7 +188,7 @@ void ptx_rule_mul24(struct ptx_sel *sel)
     if (high == low)
         ptx_sel_fail(sel, LW_EINPUT, "one of .hi and .lo is missing");
     ptx_sel_operands(sel, mad ? 4 : 3, mad ? 4 : 3);
-    field = literal(sel, 24 << 8);
+    field = ptx_sel_literal(sel, 24 << 8);
     for (unsigned k = 0; k < 2; k++) {
         ptx_ref s = ptx_sel_source(sel, k + 1, type);
 
@@ -209,7 +200,7 @@ void ptx_rule_mul24(struct ptx_sel *sel)
     if (low) {
         ptx_sel_put(sel, ISA_V_MUL_U32, t, a[0], a[1], PTX_NO_REF, 1);
     } else { /* bits 47:16 */
-        ptx_ref wide = ptx_sel_temp(sel, 2), by = literal(sel, 16);
+        ptx_ref wide = ptx_sel_temp(sel, 2), by = ptx_sel_literal(sel, 16);
 
         mi = ptx_sel_put(sel, is_signed ? ISA_V_MULWIDE_S32 : ISA_V_MULWIDE_U32, wide, a[0], a[1],
                          PTX_NO_REF, 1);
@@ -270,7 +261,7 @@ void ptx_rule_dot(struct ptx_sel *sel)
     b = ptx_sel_source(sel, 2, of_b);
     c = ptx_sel_source(sel, 3, PTX_T_B32);
     if (high) {
-        ptx_ref t = ptx_sel_temp(sel, 1), by = literal(sel, 16);
+        ptx_ref t = ptx_sel_temp(sel, 1), by = ptx_sel_literal(sel, 16);
 
         ptx_sel_put(sel, ISA_V_SHR_U32, t, b, by, PTX_NO_REF, 1);
         b = t;
@@ -320,7 +311,7 @@ void ptx_rule_mask(struct ptx_sel *sel)
     for (unsigned k = 0; k < 2; k++) {
         source[k] = ptx_sel_source(sel, k + 1, PTX_T_B32);
         if (wrap && (bmsk || k == 1)) {
-            ptx_ref t = ptx_sel_temp(sel, 1), low = literal(sel, 31);
+            ptx_ref t = ptx_sel_temp(sel, 1), low = ptx_sel_literal(sel, 31);
 
             ptx_sel_put(sel, ISA_V_AND_B32, t, source[k], low, PTX_NO_REF, 1);
             source[k] = t;
@@ -490,7 +481,7 @@ void ptx_rule_cvt_half(struct ptx_sel *sel)
     }
     ptx_ref high = to_half(sel, ptx_sel_source(sel, 1, from), bf, rounding, relu);
     ptx_ref low = to_half(sel, ptx_sel_source(sel, 2, from), bf, rounding, relu);
-    ptx_ref selector = literal(sel, 0x5410);
+    ptx_ref selector = ptx_sel_literal(sel, 0x5410);
 
     ptx_sel_put(sel, ISA_V_PRMT_B32, ptx_sel_dest(sel, &sel->in.operand[0], to), low, selector, high,
                 1);

@@ -211,15 +211,9 @@ static void cvt_integer(struct ptx_sel *sel, enum ptx_type to, enum ptx_type fro
 
 void ptx_rule_cvt(struct ptx_sel *sel)
 {
-    static const struct {
-        uint8_t word, value;
-    } roundings[] = {
-        { PTX_W_RN, ISA_CRND_RN },   { PTX_W_RZ, ISA_CRND_RZ },   { PTX_W_RM, ISA_CRND_RM },
-        { PTX_W_RP, ISA_CRND_RP },   { PTX_W_RNI, ISA_CRND_RNI }, { PTX_W_RZI, ISA_CRND_RZI },
-        { PTX_W_RMI, ISA_CRND_RMI }, { PTX_W_RPI, ISA_CRND_RPI },
-    };
     enum ptx_type to = ptx_sel_type(sel, 0), from = ptx_sel_type(sel, 1);
-    int dtype = cvt_type(to), stype = cvt_type(from), rounding = -1;
+    int dtype = cvt_type(to), stype = cvt_type(from);
+    unsigned none = ISA_CRND_RPI + 1, rounding;
     bool sat = ptx_take(&sel->in, PTX_W_SAT), ftz = ptx_take(&sel->in, PTX_W_FTZ);
     struct ptx_mi *mi;
     ptx_ref s, d;
@@ -227,24 +221,21 @@ void ptx_rule_cvt(struct ptx_sel *sel)
     if (dtype < 0 || stype < 0 || sel->in.operand_count != 2)
         ptx_sel_fail(sel, LW_EUNSUPP, "from .%s to .%s is not supported", ptx_type_name(from),
                      ptx_type_name(to));
-    for (unsigned i = 0; i < LW_COUNT_OF(roundings); i++) {
-        if (ptx_take(&sel->in, (enum ptx_word)roundings[i].word))
-            rounding = roundings[i].value;
-    }
+    rounding = ptx_take_rounding(&sel->in, true, none);
     if (!is_float(to) && !is_float(from) && !sat) {
         cvt_integer(sel, to, from, dtype, stype);
         return;
     }
     s = ptx_sel_value_wide(sel, &sel->in.operand[1], from);
     d = ptx_sel_dest_wide(sel, &sel->in.operand[0], to, ptx_type_rows(to));
-    if (to == from && !sat && !ftz && rounding < 0) {
+    if (to == from && !sat && !ftz && rounding == none) {
         ptx_sel_move(sel, d, s, ptx_type_rows(to));
         return;
     }
     mi = put_cvt(sel, d, s, dtype, stype);
-    if (rounding < 0)
+    if (rounding == none)
         rounding = is_float(from) && !is_float(to) ? ISA_CRND_RZI : ISA_CRND_RN;
-    isa_mod_set(&mi->in, ISA_MOD_CRND, (unsigned)rounding);
+    isa_mod_set(&mi->in, ISA_MOD_CRND, rounding);
     isa_mod_set(&mi->in, ISA_MOD_CSAT, sat ? ISA_CSAT_ON : ISA_CSAT_OFF);
     isa_mod_set(&mi->in, ISA_MOD_CFTZ, ftz ? ISA_CFTZ_ON : ISA_CFTZ_OFF);
 }

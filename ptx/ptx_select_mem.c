@@ -84,15 +84,6 @@ void ptx_sel_order(struct ptx_sel *sel, struct ptx_mi *mi)
         if (ptx_take(&sel->in, (enum ptx_word)words[i].word))
             isa_mod_set(&mi->in, (enum isa_mod)words[i].mod, words[i].value);
     }
-    switch (isa_mod_get(&mi->in, ISA_MOD_MORDER)) {
-    case ISA_MORDER_VOLATILE: case ISA_MORDER_RELAXED: case ISA_MORDER_ACQUIRE:
-    case ISA_MORDER_ACQREL:
-        if (!(isa_op_info((enum isa_op)mi->in.op)->flags & ISA_F_STORE))
-            mi->flags |= PTX_MI_SPIN;
-        break;
-    default:
-        break;
-    }
 }
 
 static void drop_policy(struct ptx_sel *sel);
@@ -519,8 +510,6 @@ static void put_atomic(struct ptx_sel *sel, enum isa_op op, struct place place, 
     isa_mod_set(&mi->in, ISA_MOD_AOP, aop);
     isa_mod_set(&mi->in, ISA_MOD_ATYPE, atomic_type(aop, type));
     ptx_sel_order(sel, mi);
-    if (d != PTX_NO_REF)
-        mi->flags |= PTX_MI_SPIN; /* until its result is found to be unused */
 }
 
 /* Vectors of floats: each element is an atomic operation of its own, as PTX has it. */
@@ -773,6 +762,34 @@ void ptx_rule_cvta(struct ptx_sel *sel)
     ptx_sel_move(sel, d, t, 2);
 }
 
+/* Whether the address @s lies in one of the module's .const variables, which are global memory
+ * here: in @p, where @with is the combination with what @p holds already. */
+static void put_in_const(struct ptx_sel *sel, ptx_ref s, ptx_ref p, unsigned comparison,
+                         unsigned with)
+{
+    struct ptx_unit *unit = sel->unit;
+
+    for (uint32_t i = 0; i < unit->module->symbols.count; i++) {
+        struct ptx_symbol *v = &unit->module->symbols.at[i];
+        ptx_ref from, to;
+        struct ptx_mi *mi;
+
+        if (v->kind != PTX_SYM_VARIABLE || v->space != PTX_SP_CONST || v->external ||
+            v->size_bytes == 0)
+            continue;
+        v->used = true;
+        from = ptx_sel_temp(sel, 2);
+        to = ptx_sel_temp(sel, 2);
+        ptx_sel_put(sel, ISA_V_SUB_U64, from, s, ptx_sel_symbol(sel, i, 0, 2), PTX_NO_REF, 2);
+        ptx_sel_imm(sel, to, 2, v->size_bytes);
+        mi = ptx_sel_put(sel, ISA_V_SETP_U64, PTX_NO_REF, from, to, PTX_NO_REF, 2);
+        isa_mod_set(&mi->in, ISA_MOD_CMP, comparison);
+        isa_mod_set(&mi->in, ISA_MOD_BOOL, with);
+        mi->ref[PTX_S_P] = p;
+        mi->ref[PTX_S_R] = p;
+    }
+}
+
 void ptx_rule_isspacep(struct ptx_sel *sel)
 {
     enum ptx_space space = take_space(sel);
@@ -782,7 +799,8 @@ void ptx_rule_isspacep(struct ptx_sel *sel)
 
     ptx_sel_operands(sel, 2, 2);
     switch (space) {
-    case PTX_SP_GLOBAL: high = ISA_GLOBAL_BASE >> 32; break;
+    case PTX_SP_CONST: high = 1; break; /* of code: no address of data */
+    case PTX_SP_GLOBAL: high = ISA_CONST_BASE >> 32; break; /* parameters are global, too */
     case PTX_SP_SHARED: high = ISA_SHARED_BASE >> 32; break;
     case PTX_SP_LOCAL: high = ISA_LOCAL_BASE >> 32; break;
     case PTX_SP_PARAM: high = ISA_CONST_BASE >> 32; break;
@@ -797,6 +815,10 @@ void ptx_rule_isspacep(struct ptx_sel *sel)
     isa_mod_set(&mi->in, ISA_MOD_CMP, space == PTX_SP_GLOBAL ? ISA_CMP_GE : ISA_CMP_EQ);
     mi->ref[PTX_S_P] = p;
     mi->ref[PTX_S_R] = PTX_ZERO;
+    if (p != PTX_NO_REF && space == PTX_SP_CONST)
+        put_in_const(sel, s, p, ISA_CMP_LT, ISA_BOOL_OR);
+    else if (p != PTX_NO_REF && space == PTX_SP_GLOBAL)
+        put_in_const(sel, s, p, ISA_CMP_GE, ISA_BOOL_AND);
 }
 
 /* Advice for caches, profilers and schedulers: nothing to do. A policy is a number that only
@@ -853,18 +875,15 @@ void ptx_rule_fence(struct ptx_sel *sel)
         (void)ptx_take(&sel->in, PTX_W_GPU);
     mi = ptx_sel_emit(sel, ISA_FENCE);
     isa_mod_set(&mi->in, ISA_MOD_FSCOPE, scope);
-    mi->flags |= PTX_MI_SPIN;
 }
 
 void ptx_rule_nanosleep(struct ptx_sel *sel)
 {
-    struct ptx_mi *mi;
     ptx_ref x;
 
     ptx_sel_operands(sel, 1, 1);
     x = ptx_sel_source(sel, 0, PTX_T_U32);
-    mi = ptx_sel_put(sel, ISA_NANOSLEEP, PTX_NO_REF, PTX_NO_REF, x, PTX_NO_REF, 1);
-    mi->flags |= PTX_MI_SPIN;
+    ptx_sel_put(sel, ISA_NANOSLEEP, PTX_NO_REF, PTX_NO_REF, x, PTX_NO_REF, 1);
 }
 
 /* trap, and brkpt, which ends a program that nobody debugs just so */

@@ -413,3 +413,30 @@ void ptx_sel_pred_read(struct ptx_sel *sel, struct ptx_mi *mi, enum ptx_slot slo
     mi->ref[slot] = ref;
     ptx_mi_negate(mi, slot, o->negated);
 }
+
+ptx_ref ptx_sel_literal(struct ptx_sel *sel, uint32_t value)
+{
+    ptx_ref d = ptx_sel_temp(sel, 1);
+
+    ptx_sel_imm(sel, d, 1, value);
+    return d;
+}
+
+unsigned ptx_take_rounding(struct ptx_insn *in, bool integral, unsigned none)
+{
+    static const uint8_t words[] = {
+        [ISA_CRND_RN] = PTX_W_RN,   [ISA_CRND_RZ] = PTX_W_RZ,   [ISA_CRND_RM] = PTX_W_RM,
+        [ISA_CRND_RP] = PTX_W_RP,   [ISA_CRND_RNI] = PTX_W_RNI, [ISA_CRND_RZI] = PTX_W_RZI,
+        [ISA_CRND_RMI] = PTX_W_RMI, [ISA_CRND_RPI] = PTX_W_RPI,
+    };
+    unsigned n = integral ? LW_COUNT_OF(words) : ISA_RND_RP + 1u, rounding = none;
+
+    _Static_assert((int)ISA_RND_RN == ISA_CRND_RN && (int)ISA_RND_RZ == ISA_CRND_RZ &&
+                   (int)ISA_RND_RM == ISA_CRND_RM && (int)ISA_RND_RP == ISA_CRND_RP,
+                   "one table for arithmetic and conversions");
+    for (unsigned i = 0; i < n; i++) {
+        if (ptx_take(in, (enum ptx_word)words[i]))
+            rounding = i;
+    }
+    return rounding;
+}

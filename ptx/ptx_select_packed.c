@@ -2,18 +2,10 @@
 /* Selection of values side by side in a register: 16-bit integers, pairs of f32, cvt.pack. */
 #include "ptx/ptx_select_priv.h"
 
-static ptx_ref literal(struct ptx_sel *sel, uint32_t value)
-{
-    ptx_ref d = ptx_sel_temp(sel, 1);
-
-    ptx_sel_imm(sel, d, 1, value);
-    return d;
-}
-
 /* d = four bytes chosen from @a (0 to 3) and @b (4 to 7) */
 static void put_bytes(struct ptx_sel *sel, ptx_ref d, ptx_ref a, ptx_ref b, uint32_t pick)
 {
-    ptx_sel_put(sel, ISA_V_PRMT_B32, d, a, literal(sel, pick), b, 1);
+    ptx_sel_put(sel, ISA_V_PRMT_B32, d, a, ptx_sel_literal(sel, pick), b, 1);
 }
 
 /* Half @k of a register, extended to 32 bits. */
@@ -26,7 +18,7 @@ static ptx_ref half_of(struct ptx_sel *sel, ptx_ref s, unsigned k, bool is_signe
     if (k == 0)
         return ptx_sel_extend(sel, s, is_signed ? PTX_T_S16 : PTX_T_U16);
     d = ptx_sel_temp(sel, 1);
-    ptx_sel_put(sel, is_signed ? ISA_V_SHR_S32 : ISA_V_SHR_U32, d, s, literal(sel, 16), PTX_NO_REF,
+    ptx_sel_put(sel, is_signed ? ISA_V_SHR_S32 : ISA_V_SHR_U32, d, s, ptx_sel_literal(sel, 16), PTX_NO_REF,
                 1);
     return d;
 }
@@ -64,23 +56,19 @@ void ptx_rule_packed_integers(struct ptx_sel *sel)
 /* add, sub, mul and fma of two f32 in a pair of registers: one after the other */
 void ptx_rule_packed_floats(struct ptx_sel *sel)
 {
-    static const uint8_t roundings[] = { PTX_W_RN, PTX_W_RZ, PTX_W_RM, PTX_W_RP };
     enum isa_op op = sel->in.op == PTX_ADD   ? ISA_V_ADD_F32
                      : sel->in.op == PTX_SUB ? ISA_V_SUB_F32
                      : sel->in.op == PTX_MUL ? ISA_V_MUL_F32
                      : sel->in.op == PTX_FMA ? ISA_V_FMA_F32
                                              : ISA_OP_NONE;
-    unsigned n = sel->in.op == PTX_FMA ? 3 : 2, rounding = 0;
+    unsigned n = sel->in.op == PTX_FMA ? 3 : 2, rounding;
     bool ftz = ptx_take(&sel->in, PTX_W_FTZ);
     ptx_ref s[3] = { PTX_NO_REF, PTX_NO_REF, PTX_NO_REF }, whole;
 
     if (op == ISA_OP_NONE)
         ptx_sel_fail(sel, LW_EUNSUPP, "type .f32x2 is not supported");
     ptx_sel_operands(sel, n + 1, n + 1);
-    for (unsigned i = 0; i < LW_COUNT_OF(roundings); i++) {
-        if (ptx_take(&sel->in, (enum ptx_word)roundings[i]))
-            rounding = i;
-    }
+    rounding = ptx_take_rounding(&sel->in, false, ISA_RND_RN);
     for (unsigned i = 0; i < n; i++)
         s[i] = ptx_sel_source(sel, i + 1, PTX_T_F32X2);
     whole = ptx_sel_temp(sel, 2); /* the destination may be a source */

@@ -33,6 +33,10 @@ enum ptx_type ptx_sel_type(struct ptx_sel *sel, unsigned index);
 ptx_ref ptx_sel_reg(struct ptx_sel *sel, uint32_t reg);
 /** A fresh virtual register of @rows rows (0: a predicate). */
 ptx_ref ptx_sel_temp(struct ptx_sel *sel, unsigned rows);
+/** A value of 32 bits in a register of its own. */
+ptx_ref ptx_sel_literal(struct ptx_sel *sel, uint32_t value);
+/** Take .rn .rz .rm .rp, with @integral also .rni .rzi .rmi .rpi: ISA_CRND_RN ..., or @none. */
+unsigned ptx_take_rounding(struct ptx_insn *in, bool integral, unsigned none);
 struct ptx_mi *ptx_sel_emit(struct ptx_sel *sel, enum isa_op op);
 /** D, A, X and C at once; PTX_NO_REF leaves a slot out; rows are those of the slot. */
 struct ptx_mi *ptx_sel_put(struct ptx_sel *sel, enum isa_op op, ptx_ref d, ptx_ref a, ptx_ref x,

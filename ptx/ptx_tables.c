@@ -151,6 +151,23 @@ const char *ptx_op_name(enum ptx_op op)
     return (unsigned)op < PTX_OP_COUNT ? names[op] : "?";
 }
 
+enum ptx_effect ptx_effect(const struct ptx_insn *insn)
+{
+    static const uint8_t effects[PTX_OP_COUNT] = {
+#define OP(id, name)
+#define OP_EFFECT(id, name, effect) [PTX_##id] = PTX_EFFECT_##effect,
+#include "ptx/ptx_ops.def"
+    };
+    enum ptx_effect effect = (enum ptx_effect)effects[insn->op];
+
+    if (effect == PTX_EFFECT_ORDERED)
+        return ptx_has(insn, PTX_W_VOLATILE) || ptx_has(insn, PTX_W_RELAXED) ||
+                       ptx_has(insn, PTX_W_ACQUIRE)
+                   ? PTX_EFFECT_WAITS
+                   : PTX_EFFECT_NONE;
+    return effect;
+}
+
 const char *ptx_word_text(enum ptx_word word)
 {
     static const char *const texts[] = {

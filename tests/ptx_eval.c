@@ -344,10 +344,19 @@ static void convert_address(struct runner *r, struct thread *t, const struct pe_
 
 static void test_space(struct runner *r, struct thread *t, const struct pe_insn *in)
 {
-    uint64_t window = value(r, t, &in->operand[1], (struct pe_type){ 'u', 64, 0 }) >> 48 << 48;
-    bool is = pe_has(in, PE_W_shared)  ? window == shared_window
-              : pe_has(in, PE_W_local) ? window == local_window
-                                       : window != shared_window && window != local_window;
+    uint64_t at = value(r, t, &in->operand[1], (struct pe_type){ 'u', 64, 0 });
+    uint64_t window = at >> 48 << 48;
+    bool constant = false, is;
+
+    for (int i = 0; i < r->m->symbol_count && window == static_window; i++) {
+        const struct pe_symbol *s = &r->m->symbols[i];
+
+        constant |= s->space == PE_CONST && at - window - s->offset < s->bytes;
+    }
+    is = pe_has(in, PE_W_shared)  ? window == shared_window
+         : pe_has(in, PE_W_local) ? window == local_window
+         : pe_has(in, PE_W_const) ? constant
+                                  : window != shared_window && window != local_window && !constant;
 
     set(t, &in->operand[0], is, (struct pe_type){ 'p', 1, 0 });
 }

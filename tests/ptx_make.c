@@ -335,7 +335,8 @@ static const char *const straight[] = {
     "createpolicy.fractional.L2::evict_first.b64 %u0,1.0;\nld.global.L2::cache_hint.u32 $R,[%row+$o],%u0",
     "<pmevent 3|discard.global.L2 [%row+256],128|applypriority.global.L2::evict_normal [%row],128|prefetchu.L1 [%row]>",
     /* addresses */
-    "isspacep.<global|shared|local> $P,<%row|%shg|%log>",
+    "isspacep.<global|shared|local|const> $P,<%row|%shg|%log>",
+    "mov.u64 %u0,<ctab|ctab+15|ctab+16|gtab|gtab+8>;\nisspacep.<global|const> $P,%u0",
     "cvta.to.shared.u64 %u0,%shg;\nst.shared.u32 [%u0+$o],$v",
     "cvta.to.local.u64 %u0,%log;\nld.local.u32 $R,[%u0+$o]",
     "cvta.to.global.u64 %u0,%row;\nld.global.u32 $R,[%u0+$o]",
