@@ -10,6 +10,7 @@ liblanewise_a_SOURCES += \
 	%D%/core/tim_issue.c \
 	%D%/core/tim_lsu.c \
 	%D%/core/tim_pipe.c \
+	%D%/core/tim_select.c \
 	%D%/core/tim_static.c \
 	%D%/grid/tim_grid_priv.h \
 	%D%/grid/tim_grid.c \

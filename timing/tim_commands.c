@@ -233,17 +233,16 @@ static enum lw_status do_collectors(void *context, int argc, char **argv, struct
 
     if (status != LW_OK)
         return status;
-    for (unsigned n = 0; n < core->live_count; n++) {
-        unsigned stage = core->op[core->live[n]].stage;
-
-        collecting += stage == TIM_STAGE_COLLECT || stage == TIM_STAGE_READY;
-    }
+    for (const struct tim_op *op = tim_op_behind(core, 0); op != NULL;
+         op = tim_op_behind(core, op->age))
+        collecting += op->stage == TIM_STAGE_COLLECT || op->stage == TIM_STAGE_READY;
     lw_printf(out, "core %u: %u instructions in flight, %u of %u collectors taken, %u of %u in the "
                    "load/store queue\n", core->index, core->live_count, collecting,
               e->config.registers_collectors * e->config.issue_schedulers, core->queued,
               e->config.lsu_queue);
-    for (unsigned n = 0; n < core->live_count; n++)
-        put_op(e, core, &core->op[core->live[n]], out);
+    for (const struct tim_op *op = tim_op_behind(core, 0); op != NULL;
+         op = tim_op_behind(core, op->age))
+        put_op(e, core, op, out);
     return LW_OK;
 }
 

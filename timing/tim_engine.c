@@ -744,6 +744,8 @@ enum lw_status tim_engine_create_over(struct emu_machine *machine, const struct 
             e->core[c]->context = e;
             e->core[c]->trace = e->trace;
             e->core[c]->skips = !options->reference;
+            e->core[c]->quick = !options->reference && e->trace == NULL &&
+                                e->config.issue_dependence != TIM_DEP_VECTOR;
         }
     }
     if (!fine) {

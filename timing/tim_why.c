@@ -10,8 +10,8 @@ static const struct tim_op *blocker(const struct tim_core *core, unsigned warp)
     const struct tim_warp *w = &core->warp[warp];
     const struct tim_static *what = tim_head(w);
 
-    for (unsigned n = 0; n < core->live_count; n++) {
-        const struct tim_op *op = &core->op[core->live[n]];
+    for (const struct tim_op *op = tim_op_behind(core, 0); op != NULL;
+         op = tim_op_behind(core, op->age)) {
         if (op->warp != warp)
             continue;
         for (unsigned i = 0; i < op->what->write_count; i++) {

@@ -108,14 +108,24 @@ struct tim_core *tim_core_create(const struct tim_config *config, struct emu_mac
         core->pipe[u] = calloc(config->unit[u].pipes + 1, sizeof *core->pipe[u]);
         fine = core->pipe[u] != NULL;
     }
-    for (unsigned s = 0, at = 0; s < config->issue_schedulers; s++) {
-        core->hot.first[s] = at;
-        for (unsigned w = s; w < config->core_warps; w += config->issue_schedulers)
-            core->hot.place[w] = (uint16_t)at++;
-        core->hot.first[s + 1] = at;
-        core->hot.waiting[s][0] = (uint16_t)(at - core->hot.first[s]);
-        core->hot.present[s] = at != core->hot.first[s];
+    for (unsigned u = 0; u < ISA_UNIT_COUNT; u++)
+        core->interval[u] =
+            (config->core_warp_width + config->unit[u].lanes - 1) / config->unit[u].lanes;
+    core->hot.ages_stale = true;
+    core->hot.words = (config->core_warps + 64 * config->issue_schedulers - 1) /
+                      (64 * config->issue_schedulers);
+    for (unsigned s = 0; s < config->issue_schedulers; s++) {
+        struct tim_hot *hot = &core->hot;
+        hot->first[s] = s * hot->words * 64;
+        for (unsigned w = s; w < config->core_warps; w += config->issue_schedulers) {
+            hot->place[w] = (uint16_t)(hot->first[s] + hot->count[s]++);
+            tim_touch(core, w);
+        }
+        hot->waiting[s][0] = (uint16_t)hot->count[s];
+        hot->present[s] = hot->count[s] != 0;
+        hot->again_min[s] = UINT64_MAX;
     }
+    core->flight.free = TIM_NONE;
     for (unsigned s = 0; s < TIM_MAX_SCHEDS; s++)
         core->sched[s] = (struct tim_sched){-1, -1, -1};
     if (fine)
@@ -146,6 +156,10 @@ void tim_core_destroy(struct tim_core *core)
         free(core->op[i].line);
     free(core->op);
     free(core->live);
+    free(core->flight.collect);
+    free(core->flight.wait);
+    free(core->flight.write);
+    free(core->flight.enter);
     free(core->warp);
     free(core->block);
     free(core->bank_at);
@@ -161,27 +175,52 @@ void tim_core_destroy(struct tim_core *core)
 
 /* ---- instructions in flight ---------------------------------------------------------------------- */
 
+/** Room for @need instructions in all lists of the shipped model. */
+static bool grow_lists(struct tim_core *core, size_t need)
+{
+    struct tim_flight *f = &core->flight;
+    struct tim_aged **list[] = {&f->collect, &f->wait, &f->write, &f->enter};
+
+    for (size_t i = 0; i < LW_COUNT_OF(list); i++) {
+        struct tim_aged *bigger = realloc(*list[i], need * sizeof *bigger);
+        if (bigger == NULL)
+            return false;
+        *list[i] = bigger;
+    }
+    return true;
+}
+
 uint32_t tim_op_take(struct tim_core *core)
 {
     size_t room = core->op_room;
     uint32_t i = 0;
 
-    if (!lw_grow(&core->live, &core->live_room, core->live_count + 1u, sizeof *core->live))
-        return TIM_NONE;
-    while (i < core->op_count && core->op[i].stage != TIM_STAGE_FREE)
-        i++;
+    if (core->skips) {
+        i = core->flight.free != TIM_NONE ? core->flight.free : core->op_count;
+    } else {
+        if (!lw_grow(&core->live, &core->live_room, core->live_count + 1u, sizeof *core->live))
+            return TIM_NONE;
+        while (i < core->op_count && core->op[i].stage != TIM_STAGE_FREE)
+            i++;
+    }
     if (i == core->op_count) {
         if (!lw_grow(&core->op, &room, core->op_count + 1u, sizeof *core->op))
             return TIM_NONE;
         memset(core->op + core->op_room, 0, (room - core->op_room) * sizeof *core->op);
         core->op_room = room;
+        if (core->skips && !grow_lists(core, room))
+            return TIM_NONE;
         core->op_count++;
+    } else if (core->skips) {
+        core->flight.free = core->op[i].next;
     }
     struct tim_op *op = &core->op[i];
     struct tim_step *line = op->line;
     unsigned line_room = op->line_room;
     *op = (struct tim_op){.line = line, .line_room = line_room, .age = ++core->op_age};
-    core->live[core->live_count++] = i;
+    if (!core->skips)
+        core->live[core->live_count] = i;
+    core->live_count++;
     return i;
 }
 
@@ -189,11 +228,28 @@ void tim_op_free(struct tim_core *core, uint32_t index)
 {
     unsigned n = 0;
 
+    tim_stage(core, &core->op[index], TIM_STAGE_FREE);
+    core->live_count--;
+    if (core->skips) {
+        core->op[index].next = core->flight.free;
+        core->flight.free = index;
+        return;
+    }
     while (core->live[n] != index)
         n++;
-    core->live_count--;
     memmove(&core->live[n], &core->live[n + 1], (core->live_count - n) * sizeof *core->live);
-    tim_stage(core, &core->op[index], TIM_STAGE_FREE);
+}
+
+const struct tim_op *tim_op_behind(const struct tim_core *core, uint64_t age)
+{
+    const struct tim_op *found = NULL;
+
+    for (uint32_t i = 0; i < core->op_count; i++) {
+        const struct tim_op *op = &core->op[i];
+        if (op->stage != TIM_STAGE_FREE && op->age > age && (found == NULL || op->age < found->age))
+            found = op;
+    }
+    return found;
 }
 
 /* ---- blocks -------------------------------------------------------------------------------------------- */
@@ -299,8 +355,9 @@ enum lw_status tim_core_place(struct tim_core *core, struct emu_grid *grid, uint
         block->warp_slot[k] = (uint16_t)w;
         core->hot.age[core->hot.place[w]] = core->assigned;
         tim_set_alive(core, w, true);
-        tim_set(&core->hot.at_barrier, w, false);
+        tim_set_at_barrier(core, w, false);
         tim_want_look(core, w);
+        tim_want_fetch(core, w);
         tim_touch(core, w);
     }
     return LW_OK;
@@ -312,10 +369,11 @@ static void end_blocks(struct tim_core *core)
     const struct tim_config *c = core->config;
 
     if (core->skips && core->hot.over == 0)
-        return;
+        return; /* the reference looks at all blocks */
     for (unsigned b = 0; b < c->core_blocks; b++) {
         struct tim_block *block = &core->block[b];
-        bool over = block->used && block->ended == block->warps;
+        bool over = core->skips ? core->hot.over >> b & 1
+                                : block->used && block->ended == block->warps;
         for (unsigned k = 0; over && k < block->warps; k++) {
             const struct tim_warp *w = &core->warp[block->warp_slot[k]];
             over = w->in_flight == 0 && w->writes_out == 0;
@@ -327,7 +385,7 @@ static void end_blocks(struct tim_core *core)
             core->warp[block->warp_slot[k]].used = false;
             tim_touch(core, block->warp_slot[k]);
         }
-        core->hot.over--;
+        core->hot.over &= ~(UINT64_C(1) << b);
         core->blocks--;
         core->warps -= block->warps;
         core->threads -= block->threads;
@@ -363,7 +421,7 @@ void tim_warp_look(struct tim_core *core, unsigned warp, uint64_t now)
     const struct tim_block *block = &core->block[w->block];
     struct emu_split_view views[EMU_MAX_LANES];
     unsigned count;
-    int split;
+    int split, was = w->split;
 
     w->look = false;
     core->moved = true;
@@ -385,10 +443,14 @@ void tim_warp_look(struct tim_core *core, unsigned warp, uint64_t now)
                 tim_fetch_flush(core, warp, from);
             }
         }
-    if (w->split < 0)
+    if (w->split < 0) {
         w->waits = (uint8_t)why_not(views, count);
-    tim_set(&core->hot.sleeps, warp, w->split < 0 && w->waits == TIM_CAUSE_SLEEP);
-    tim_set(&core->hot.at_barrier, warp, w->split < 0 && w->waits == TIM_CAUSE_BARRIER);
+        tim_set(&core->hot.sleeps, warp, w->waits == TIM_CAUSE_SLEEP);
+    } else if (was < 0) {
+        tim_want_fetch(core, warp);
+        tim_set(&core->hot.may_ask, warp, true);
+    }
+    tim_set_at_barrier(core, warp, w->split < 0 && w->waits == TIM_CAUSE_BARRIER);
 }
 
 static bool sleep_is_over(const struct tim_warp *w, uint64_t now)
@@ -399,17 +461,17 @@ static bool sleep_is_over(const struct tim_warp *w, uint64_t now)
 /* Warps whose split may be another, and those whose sleep may be @over. */
 static void look_at_some(struct tim_core *core, bool over, uint64_t now)
 {
-    unsigned warps = core->config->core_warps;
-    struct tim_warps some = core->hot.may_look;
+    for (unsigned i = 0; i < LW_COUNT_OF(core->hot.may_look.word); i++) {
+        uint64_t some = core->hot.may_look.word[i] | (over ? core->hot.sleeps.word[i] : 0);
 
-    for (unsigned i = 0; over && i < LW_COUNT_OF(some.word); i++)
-        some.word[i] |= core->hot.sleeps.word[i];
-    for (unsigned w = tim_next_in(&some, 0, warps); w < warps; w = tim_next_in(&some, w + 1, warps)) {
-        const struct tim_warp *warp = &core->warp[w];
-        if (warp->used && (warp->look || (over && sleep_is_over(warp, now))))
-            tim_warp_look(core, w, now);
-        else if (!warp->used)
-            tim_set(&core->hot.may_look, w, false);
+        for (LW_EACH_BIT(b, some)) {
+            unsigned w = i * 64 + (unsigned)b;
+            const struct tim_warp *warp = &core->warp[w];
+            if (warp->used && (warp->look || (over && sleep_is_over(warp, now))))
+                tim_warp_look(core, w, now);
+            else if (!warp->used)
+                tim_set(&core->hot.may_look, w, false);
+        }
     }
 }
 
@@ -519,11 +581,18 @@ static void sooner(uint64_t *due, uint64_t at, uint64_t now)
 static uint64_t next_time(const struct tim_core *core, uint64_t now)
 {
     const struct tim_config *c = core->config;
-    uint64_t due = UINT64_MAX;
+    uint64_t due = tim_pipe_next(core, now);
 
-    for (unsigned n = 0; n < core->live_count; n++) {
-        sooner(&due, core->op[core->live[n]].at, now);
-        sooner(&due, core->op[core->live[n]].collecting_until, now);
+    if (core->quick) {
+        uint64_t next = tim_select_next(core, now);
+
+        due = next < due ? next : due;
+        next = tim_fetch_next(core, now);
+        due = next < due ? next : due;
+        for (unsigned i = 0; i < LW_COUNT_OF(core->hot.sleeps.word); i++)
+            for (LW_EACH_BIT(b, core->hot.sleeps.word[i]))
+                sooner(&due, core->warp[i * 64 + b].sleep_until, now);
+        return due;
     }
     for (unsigned u = 0; u < ISA_UNIT_COUNT; u++)
         for (unsigned p = 0; p < c->unit[u].pipes; p++) {

@@ -95,6 +95,7 @@ struct tim_op {
     unsigned line_room;
     uint64_t data_at;    /* the latest of its data is there */
     struct tim_step *line; /* owned by the pool entry */
+    uint32_t next;       /* in a list of tim_flight; TIM_NONE: the last */
 };
 /** An access of an instruction, and where it goes. */
 struct tim_step {
@@ -106,10 +107,11 @@ struct tim_step {
 
 struct tim_buffered {
     uint64_t arrives;    /* cycle in which it can issue first */
-    bool constant_asked, constant_there; /* of its constant operand */
-    bool entered;        /* vector: has its entries */
-    uint32_t vector;     /* entries that it waits for */
+    uint32_t vector;     /* vector: entries that it waits for */
     uint32_t own;        /* entries that are its results' */
+    bool entered;        /* has its entries */
+    bool constant;       /* it has a constant operand */
+    bool constant_asked, constant_there;
 };
 struct tim_warp {
     bool used;           /* a warp lives here, or its instructions do */
@@ -163,30 +165,66 @@ struct tim_pipe {
 struct tim_warps {
     uint64_t word[TIM_MAX_WARPS / 64];
 };
+/** A scheduler's warps have neighbouring places, from a whole word of a set of places on. */
+enum { TIM_PLACES = 384 };
+struct tim_places {
+    uint64_t word[TIM_PLACES / 64];
+};
 /**
  * What is known of warps without a look at them. The sets may_... hold all warps for which a phase
  * may have something to do, and perhaps others: whatever changes a warp puts it into them, a phase
- * that finds nothing to do, and nothing that only time would change, takes it out. The reference
- * looks at all warps in every phase instead.
+ * that finds nothing to do, and nothing that only time would change, takes it out. Of the places of
+ * warps each is in `look`, `timed`, one of `can`, or in none: then its cause holds until it is
+ * touched. The reference looks at all warps in every phase instead.
  */
 struct tim_hot {
-    uint16_t place[TIM_MAX_WARPS]; /* by warp: its place in these, where a scheduler's warps */
-    unsigned first[TIM_MAX_SCHEDS + 1]; /* follow each other */
-    uint64_t again[TIM_MAX_WARPS]; /* `cause` holds before this cycle */
-    uint64_t age[TIM_MAX_WARPS];
-    /** The instruction that it issues next, if only room on its path can keep it; or NULL. */
-    const struct tim_static *head[TIM_MAX_WARPS];
-    uint8_t cause[TIM_MAX_WARPS];  /* enum tim_cause: what kept it from issuing last */
-    bool live[TIM_MAX_WARPS];      /* has lanes that live */
-    struct tim_warps asleep;       /* by place: `cause` holds until the warp is touched */
+    unsigned first[TIM_MAX_SCHEDS], count[TIM_MAX_SCHEDS]; /* places of a scheduler's warps */
+    unsigned words;                /* of a set of places, for one scheduler */
+    struct tim_places look;        /* something of it has changed */
+    struct tim_places timed;       /* `cause` holds before cycle `again` */
+    struct tim_places can[4];      /* only room on its path, enum tim_path, can keep it */
+    uint64_t again_min[TIM_MAX_SCHEDS]; /* the least `again` of those timed */
+    uint32_t present[TIM_MAX_SCHEDS];   /* causes that some warp has */
     uint16_t waiting[TIM_MAX_SCHEDS][TIM_CAUSE_COUNT]; /* warps by `cause` */
-    uint32_t present[TIM_MAX_SCHEDS];                  /* causes that some warp has */
-    uint8_t nearest[TIM_MAX_SCHEDS];                   /* of the last slot that issued nothing */
+    uint8_t nearest[TIM_MAX_SCHEDS]; /* of the last slot that issued nothing */
     struct tim_warps may_look;     /* its split may be another */
     struct tim_warps may_fetch, may_ask; /* its buffer has room; an operand's constant is missing */
     struct tim_warps sleeps;       /* no split can run until emu's sleep is over */
     struct tim_warps alive, at_barrier; /* exact: have live lanes; have none that can run */
-    unsigned over;                 /* blocks all of whose warps have ended */
+    uint64_t over;                 /* blocks all of whose warps have ended */
+    bool ages_stale;               /* of `ages`: those in `alive` and not in `at_barrier` have others */
+    unsigned age_count;
+    uint64_t ages[TIM_MAX_WARPS];  /* ascending; where the policy asks for them */
+    uint16_t place[TIM_MAX_WARPS]; /* by warp: its place; all below by place */
+    uint8_t cause[TIM_PLACES];     /* enum tim_cause: what kept it from issuing last */
+    bool live[TIM_PLACES];         /* has lanes that live */
+    uint64_t age[TIM_PLACES];
+    uint64_t again[TIM_PLACES];
+    const struct tim_static *head[TIM_PLACES]; /* of those in `can`: what they issue next */
+};
+
+/**
+ * Instructions in flight by what they wait for, so that no phase looks at others; the reference
+ * looks at all in every phase instead (`live`). Rings of lists by cycle: of the instructions that
+ * wait only for their time, `at`, those for which it comes 64 cycles later or more stand where they
+ * are looked at too early.
+ */
+enum { TIM_RING = 64 };
+struct tim_aged {
+    uint64_t age;
+    uint32_t op;
+};
+struct tim_flight {
+    uint64_t ring_map;       /* lists that are not empty */
+    uint32_t ring[TIM_RING]; /* by cycle: in a pipe, to be written, or in a reserved collector */
+    uint32_t free;
+    unsigned collecting, ready, writing, entering;
+    /* by age, with room for all instructions there are */
+    struct tim_aged *collect; /* operands are missing */
+    struct tim_aged *wait;    /* complete; for a pipe */
+    struct tim_aged *write;   /* writes rows in this cycle */
+    struct tim_aged *enter;   /* reserved: enters its pipe in this cycle */
+    unsigned collectors[TIM_MAX_SCHEDS]; /* in use */
 };
 
 /** The counters that a tick may change that changes nothing else. */
@@ -223,17 +261,20 @@ struct tim_core {
     uint64_t op_age;
     unsigned stages[TIM_STAGE_COUNT]; /* instructions at each; FREE: of no use */
     struct tim_pipe *pipe[ISA_UNIT_COUNT];
+    unsigned interval[ISA_UNIT_COUNT]; /* cycles for which a vector instruction holds a pipe */
     uint64_t *bank_at;       /* [sched][bank] 1 + the last cycle in which it was used */
     uint64_t *bank_free;     /* reserved: first cycle in which it is free */
     uint64_t now;            /* the cycle that runs, for clocks */
     /* Cycles that are not ticked: tim_core_rests */
     bool moved;              /* this tick changed more than counters */
     bool skips;              /* it may rest; false: the reference */
+    bool quick;              /* what is known of warps is used; else all are looked at, as in the reference */
     bool resting, poked;     /* poked: a block came, or a launch that somebody waits for ended */
     bool no_room;            /* something waits for room in the crossbar */
     uint64_t *ripe;          /* cycle in which it must be asked again; the engine's, or ripe_own */
     uint64_t ripe_own;
     struct tim_hot hot;      /* what need not be looked at: tim_touch */
+    struct tim_flight flight;
     uint64_t wake_at[TIM_WAKES]; /* cycles of which memory told, ascending */
     unsigned wakes;
     uint64_t crowded;        /* there were more: no rest before this cycle */
@@ -350,28 +391,27 @@ static inline unsigned tim_next_in(const struct tim_warps *set, unsigned from, u
     }
     return end;
 }
-/** The same of those that are not in it. */
-static inline unsigned tim_next_out(const struct tim_warps *set, unsigned from, unsigned end)
+static inline bool tim_in_places(const struct tim_places *set, unsigned at)
 {
-    while (from < end) {
-        uint64_t rest = ~set->word[from / 64] >> from % 64;
-
-        if (rest != 0) {
-            from += lw_lowest(rest);
-            return from < end ? from : end;
-        }
-        from = (from / 64 + 1) * 64;
-    }
-    return end;
+    return set->word[at / 64] >> at % 64 & 1;
 }
-/** Something of the warp has changed: what was known of it is void. */
+/** Something of the warp has changed: what was known of its cause is void. */
 static inline void tim_touch(struct tim_core *core, unsigned warp)
 {
-    core->hot.again[core->hot.place[warp]] = 0;
-    core->hot.head[core->hot.place[warp]] = NULL;
-    tim_set(&core->hot.asleep, core->hot.place[warp], false);
+    unsigned at = core->hot.place[warp];
+
+    core->hot.look.word[at / 64] |= UINT64_C(1) << at % 64;
+}
+/** Its buffer, or where it fetches, has changed. */
+static inline void tim_want_fetch(struct tim_core *core, unsigned warp)
+{
     tim_set(&core->hot.may_fetch, warp, true);
-    tim_set(&core->hot.may_ask, warp, true);
+}
+/** It waits at a barrier, with all its lanes, or does no more. */
+static inline void tim_set_at_barrier(struct tim_core *core, unsigned warp, bool waits)
+{
+    core->hot.ages_stale |= tim_in(&core->hot.at_barrier, warp) != waits;
+    tim_set(&core->hot.at_barrier, warp, waits);
 }
 /** Ask emu which of its splits runs. */
 static inline void tim_want_look(struct tim_core *core, unsigned warp)
@@ -392,12 +432,20 @@ static inline bool tim_none_at(const struct tim_core *core, enum tim_stage stage
 }
 uint32_t tim_op_take(struct tim_core *core);
 void tim_op_free(struct tim_core *core, uint32_t index);
+/** The oldest instruction in flight that is younger than @age; NULL: none. From age 0 on, all. */
+const struct tim_op *tim_op_behind(const struct tim_core *core, uint64_t age);
+/** It goes on in cycle @at, behind this one, by itself. */
+void tim_op_await(struct tim_core *core, struct tim_op *op, uint64_t at);
+/** All its results are there from cycle @at on, behind this one: it writes them then. */
+void tim_op_write(struct tim_core *core, struct tim_op *op, uint64_t at);
 /** Ask emu which split of the warp runs; where its pc is another than the buffer's, fetches begin
  *  again, in the next cycle or w->look_from. */
 void tim_warp_look(struct tim_core *core, unsigned warp, uint64_t now);
 /** The pc is not what the buffer holds. */
 void tim_fetch_flush(struct tim_core *core, unsigned warp, uint64_t from);
 void tim_fetch_tick(struct tim_core *core, uint64_t now);
+/** First cycle behind @now by which a time has come that tim_fetch_tick compares with. */
+uint64_t tim_fetch_next(const struct tim_core *core, uint64_t now);
 /** A line of the instruction or constant cache came. */
 void tim_fetch_filled(struct tim_core *core, uint64_t line, unsigned sectors);
 void tim_constant_filled(struct tim_core *core, uint64_t line, unsigned sectors, uint64_t now);
@@ -420,6 +468,24 @@ void tim_pipe_writeback(struct tim_core *core, uint64_t now);
 void tim_pipe_dispatch(struct tim_core *core, uint64_t now);
 void tim_pipe_collect(struct tim_core *core, uint64_t now);
 _Static_assert(TIM_CAUSE_COUNT <= 32, "a bit for each cause");
+/** What keeps a warp's next instruction from issuing, room aside; PICKED: nothing. */
+enum tim_cause tim_issue_but_room(const struct tim_core *core, const struct tim_warp *w,
+                                  uint64_t now);
+/** The cycle before which tim_issue_but_room answers @cause again unless the warp is touched;
+ *  UINT64_MAX: it does until then. */
+uint64_t tim_issue_holds(const struct tim_warp *w, enum tim_cause cause, uint64_t now);
+/** Waiting for a register, a warp lets its next split run, by lowest lanes around. */
+void tim_issue_switch(struct tim_core *core, unsigned warp, uint64_t now);
+/** Which warps of scheduler @s may issue now, room and policies that hold back included: into
+ *  @ready, a bit for each. Returns what the slot is counted as where none is picked. As the
+ *  reference's look at all of them, of those that were touched or whose time has come. */
+enum tim_cause tim_select(struct tim_core *core, unsigned s, uint64_t *ready, uint64_t now);
+/** First cycle behind @now by which a time has come that tim_select compares with. */
+uint64_t tim_select_next(const struct tim_core *core, uint64_t now);
+/** The same of pipes and instructions in flight. */
+uint64_t tim_pipe_next(const struct tim_core *core, uint64_t now);
+/** Ages of the warps that live and do not wait at a barrier, the oldest first. */
+unsigned tim_running_ages(const struct tim_core *core, uint64_t *ages);
 /** What keeps the warp at place @at of scheduler @s. */
 static inline void tim_set_cause(struct tim_core *core, unsigned s, unsigned at,
                                  enum tim_cause cause)
@@ -439,8 +505,11 @@ static inline void tim_set_cause(struct tim_core *core, unsigned s, unsigned at,
 static inline void tim_set_alive(struct tim_core *core, unsigned warp, bool alive)
 {
     tim_set(&core->hot.alive, warp, alive);
+    core->hot.ages_stale = true;
     core->hot.live[core->hot.place[warp]] = alive;
 }
+/** Cycle from which on a pipe of @unit is free for scheduler @s. */
+uint64_t tim_pipe_free_at(const struct tim_core *core, unsigned unit, unsigned s);
 /** Room for one more instruction on this path? Else the cause. */
 enum tim_cause tim_pipe_room(const struct tim_core *core, unsigned sched,
                              const struct tim_static *what, uint64_t now);

@@ -15,6 +15,7 @@ void tim_fetch_flush(struct tim_core *core, unsigned warp, uint64_t from)
 
     tim_depend_leave(w, 0);
     tim_touch(core, warp);
+    tim_want_fetch(core, warp);
     core->stats->count[TIM_CORE_flushes] += w->buffered;
     w->buffered = 0;
     w->fetch_pc = w->pc;
@@ -72,9 +73,14 @@ static bool fetch(struct tim_core *core, unsigned warp, uint64_t now)
     }
     w->held = 0;
     tim_touch(core, warp);
+    const struct tim_static *what =
+        &w->code->insn[(w->fetch_pc - w->code->base) / ISA_WORD_BYTES];
     for (unsigned i = 0; i < count; i++) {
-        w->buffer[w->buffered] = (struct tim_buffered){.arrives = now + c->fetch_latency};
+        w->buffer[w->buffered] = (struct tim_buffered){.arrives = now + c->fetch_latency,
+                                                       .constant = what[i].constant};
         w->buffered++;
+        if (what[i].constant)
+            tim_set(&core->hot.may_ask, warp, true);
     }
     w->fetch_pc += (uint64_t)count * ISA_WORD_BYTES;
     return true;
@@ -87,6 +93,7 @@ void tim_fetch_filled(struct tim_core *core, uint64_t line, unsigned sectors)
     for (unsigned i = 0; i < count; i++) {
         core->warp[core->waiters[i]].fetching = false;
         core->warp[core->waiters[i]].held = line + 1;
+        tim_want_fetch(core, core->waiters[i]);
         tim_touch(core, core->waiters[i]);
     }
 }
@@ -120,9 +127,8 @@ void tim_constant_filled(struct tim_core *core, uint64_t line, unsigned sectors,
     for (unsigned w = 0; w < core->config->core_warps; w++) {
         struct tim_warp *warp = &core->warp[w];
         for (unsigned k = 0; warp->used && k < warp->buffered; k++) {
-            const struct tim_static *what = tim_head(warp) + k;
-            if (what->constant && warp->buffer[k].arrives <= now &&
-                (constant_of(core, warp, what) & ~(uint64_t)(core->config->constant_line - 1)) ==
+            if (warp->buffer[k].constant && warp->buffer[k].arrives <= now &&
+                (constant_of(core, warp, tim_head(warp) + k) & ~(uint64_t)(core->config->constant_line - 1)) ==
                     line) {
                 warp->buffer[k].constant_there = true;
                 tim_touch(core, w);
@@ -139,16 +145,15 @@ static void ask_constants(struct tim_core *core, unsigned warp, uint64_t now)
 
     for (unsigned i = 0; i < w->buffered && w->buffer[i].arrives <= now + 1; i++) {
         struct tim_buffered *b = &w->buffer[i];
-        const struct tim_static *what = tim_head(w) + i;
-        if (!what->constant || b->constant_there)
+        if (!b->constant || b->constant_there)
             continue;
+        const struct tim_static *what = tim_head(w) + i;
         uint64_t address = constant_of(core, w, what);
         uint64_t line = address & ~(uint64_t)(c->constant_line - 1), mask[4];
         struct tim_cache_result r;
         if (c->constant_perfect) {
             b->constant_there = true;
-            tim_set(&core->hot.asleep, core->hot.place[warp], false);
-            core->hot.again[core->hot.place[warp]] = 0;
+            tim_touch(core, warp);
             core->moved = true;
             continue;
         }
@@ -158,8 +163,7 @@ static void ask_constants(struct tim_core *core, unsigned warp, uint64_t now)
             tim_cache_read(core->constant, line, mask, TIM_NONE, 0xffff, &r);
             core->stats->count[TIM_CORE_constant_hits] += !b->constant_asked;
             b->constant_there = true;
-            tim_set(&core->hot.asleep, core->hot.place[warp], false);
-            core->hot.again[core->hot.place[warp]] = 0;
+            tim_touch(core, warp);
             core->moved = true;
             continue;
         }
@@ -191,7 +195,7 @@ static bool wants_fetch(const struct tim_core *core, const struct tim_warp *w)
 static bool misses_constant(const struct tim_warp *w)
 {
     for (unsigned i = 0; i < w->buffered; i++)
-        if (tim_head(w)[i].constant && !w->buffer[i].constant_there)
+        if (w->buffer[i].constant && !w->buffer[i].constant_there)
             return true;
     return false;
 }
@@ -230,12 +234,34 @@ static void fetch_for_some(struct tim_core *core, uint64_t now)
     }
 }
 
+uint64_t tim_fetch_next(const struct tim_core *core, uint64_t now)
+{
+    uint64_t next = UINT64_MAX;
+
+    for (unsigned i = 0; i < LW_COUNT_OF(core->hot.may_fetch.word); i++) {
+        for (LW_EACH_BIT(b, core->hot.may_fetch.word[i])) {
+            uint64_t at = core->warp[i * 64 + b].fetch_from;
+            if (at > now && at < next)
+                next = at;
+        }
+        for (LW_EACH_BIT(b, core->hot.may_ask.word[i])) {
+            const struct tim_warp *w = &core->warp[i * 64 + b];
+            for (unsigned k = 0; k < w->buffered; k++) { /* asked for a cycle before it comes */
+                uint64_t at = w->buffer[k].arrives - 1;
+                if (w->buffer[k].constant && !w->buffer[k].constant_there && at > now && at < next)
+                    next = at;
+            }
+        }
+    }
+    return next;
+}
+
 void tim_fetch_tick(struct tim_core *core, uint64_t now)
 {
     const struct tim_config *c = core->config;
     unsigned left = c->fetch_width, first = core->fetch_next;
 
-    if (core->skips && c->issue_dependence != TIM_DEP_VECTOR) {
+    if (core->quick) {
         fetch_for_some(core, now);
         return;
     }

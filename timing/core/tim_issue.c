@@ -6,9 +6,8 @@
  */
 #include "timing/core/tim_core_priv.h"
 
-/** What keeps the warp's next instruction from issuing; PICKED: nothing. */
-enum tim_cause tim_issue_look(const struct tim_core *core, const struct tim_warp *w, unsigned sched,
-                              uint64_t now)
+enum tim_cause tim_issue_but_room(const struct tim_core *core, const struct tim_warp *w,
+                                  uint64_t now)
 {
     const struct tim_static *what;
     enum tim_cause cause;
@@ -24,20 +23,27 @@ enum tim_cause tim_issue_look(const struct tim_core *core, const struct tim_warp
     if (w->buffered == 0 || w->buffer[0].arrives > now)
         return TIM_CAUSE_FETCH;
     what = tim_head(w);
-    if (what->constant && !w->buffer[0].constant_there)
+    if (w->buffer[0].constant && !w->buffer[0].constant_there)
         return TIM_CAUSE_CONSTANT;
     if (what->fence && w->writes_out != 0)
         return TIM_CAUSE_FENCE;
     if (w->not_before > now)
         return w->launching ? TIM_CAUSE_LAUNCH : TIM_CAUSE_CONTROL;
     cause = tim_depend_look(core, w, what, now);
-    if (cause == TIM_CAUSE_ISSUED)
-        cause = tim_pipe_room(core, sched, what, now);
     return cause == TIM_CAUSE_ISSUED ? TIM_CAUSE_PICKED : cause;
 }
 
-/** Waiting for a register, a warp lets its next split run, by lowest lanes around. */
-static void switch_split(struct tim_core *core, unsigned warp, uint64_t now)
+enum tim_cause tim_issue_look(const struct tim_core *core, const struct tim_warp *w, unsigned sched,
+                              uint64_t now)
+{
+    enum tim_cause cause = tim_issue_but_room(core, w, now);
+
+    if (cause == TIM_CAUSE_PICKED)
+        cause = tim_pipe_room(core, sched, tim_head(w), now);
+    return cause == TIM_CAUSE_ISSUED ? TIM_CAUSE_PICKED : cause;
+}
+
+void tim_issue_switch(struct tim_core *core, unsigned warp, uint64_t now)
 {
     struct tim_warp *w = &core->warp[warp];
     struct emu_split_view views[EMU_MAX_LANES];
@@ -129,6 +135,7 @@ static enum lw_status execute(struct tim_core *core, unsigned s, unsigned warp, 
         w->buffered--;
         memmove(w->buffer, w->buffer + 1, w->buffered * sizeof *w->buffer);
         w->pc = pc + ISA_WORD_BYTES;
+        tim_want_fetch(core, warp);
         if (what->path != TIM_PATH_NONE) {
             uint32_t index = tim_op_take(core);
             if (index == TIM_NONE)
@@ -161,7 +168,8 @@ static enum lw_status execute(struct tim_core *core, unsigned s, unsigned warp, 
     if (ev->warp_ended) {
         w->ended = true;
         tim_set_alive(core, warp, false);
-        core->hot.over += ++block->ended == block->warps;
+        if (++block->ended == block->warps)
+            core->hot.over |= UINT64_C(1) << w->block;
     }
     /* Who is told of the instruction sees the state that it left: nothing is chosen yet. */
     tim_want_look(core, warp);
@@ -171,9 +179,7 @@ static enum lw_status execute(struct tim_core *core, unsigned s, unsigned warp, 
     return LW_OK;
 }
 
-/** The cycle before which tim_issue_look answers @cause again unless something of the warp changes;
- *  0: it may be another at once, since others share what it waits for. */
-static uint64_t holds_until(const struct tim_warp *w, enum tim_cause cause, uint64_t now)
+uint64_t tim_issue_holds(const struct tim_warp *w, enum tim_cause cause, uint64_t now)
 {
     if (!w->used || w->ended)
         return UINT64_MAX;
@@ -185,95 +191,45 @@ static uint64_t holds_until(const struct tim_warp *w, enum tim_cause cause, uint
         return w->buffer[0].arrives;
     if (cause == TIM_CAUSE_CONSTANT || cause == TIM_CAUSE_FENCE)
         return UINT64_MAX;
-    if (w->not_before > now)
-        return w->not_before;
-    return cause == TIM_CAUSE_LOAD || cause == TIM_CAUSE_RESULT || cause == TIM_CAUSE_WAR ||
-                   cause == TIM_CAUSE_CONTROL
-               ? UINT64_MAX : 0;
+    return w->not_before > now ? w->not_before : UINT64_MAX;
 }
 
-/** Room on the paths of one scheduler, the same for all its warps while none issues. */
-struct room {
-    bool asked[2];
-    enum tim_cause cause[2]; /* TIM_PATH_COLLECT, TIM_PATH_MEMORY */
-};
-
-static enum tim_cause room_for(const struct tim_core *core, unsigned s, struct room *room,
-                               const struct tim_static *what, uint64_t now)
-{
-    unsigned k = what->path == TIM_PATH_MEMORY;
-
-    if (what->path < TIM_PATH_COLLECT)
-        return tim_pipe_room(core, s, what, now);
-    if (!room->asked[k])
-        room->cause[k] = tim_pipe_room(core, s, what, now);
-    room->asked[k] = true;
-    return room->cause[k];
-}
-
-/** What keeps a warp from issuing in this cycle; @known: it may be known from before. */
-static enum tim_cause cause_of(struct tim_core *core, unsigned warp, unsigned s, bool known,
-                               struct room *room, uint64_t now)
+/** The look at all warps of a scheduler: what each waits for, into hot.cause, and who is ready. */
+static void look_at_all(struct tim_core *core, unsigned s, uint64_t *ready, uint64_t now)
 {
     const struct tim_config *c = core->config;
-    unsigned at = core->hot.place[warp];
-    const struct tim_static *head = core->hot.head[at];
-    struct tim_warp *w = &core->warp[warp];
-    enum tim_cause cause;
+    unsigned count = core->hot.count[s];
 
-    if (known && head != NULL) {
-        cause = room_for(core, s, room, head, now);
-        return cause == TIM_CAUSE_ISSUED ? TIM_CAUSE_PICKED : cause;
-    }
-    cause = tim_issue_look(core, w, s, now);
-    if (c->issue_switch_on_stall && cause == TIM_CAUSE_LOAD && w->split_count > 1) {
-        switch_split(core, warp, now);
-        return tim_issue_look(core, w, s, now);
-    }
-    if (known) {
-        core->hot.again[at] = holds_until(w, cause, now);
-        if (core->hot.again[at] == 0)
-            core->hot.head[at] = tim_head(w);
-    }
-    return cause;
-}
+    memset(ready, 0, core->hot.words * sizeof *ready);
+    for (unsigned i = 0; i < count; i++) {
+        unsigned warp = i * c->issue_schedulers + s;
+        const struct tim_warp *w = &core->warp[warp];
+        enum tim_cause cause = tim_issue_look(core, w, s, now);
 
-/** What each warp of a scheduler waits for: into hot.cause and @ready. */
-static void look_at_all(struct tim_core *core, unsigned s, bool *ready, uint64_t now)
-{
-    const struct tim_config *c = core->config;
-    unsigned first = core->hot.first[s], count = core->hot.first[s + 1] - first;
-    bool known = core->skips && c->issue_dependence != TIM_DEP_VECTOR;
-    struct room room = {{false, false}, {TIM_CAUSE_ISSUED, TIM_CAUSE_ISSUED}};
-
-    memset(ready, 0, count * sizeof *ready);
-    for (unsigned at = known ? tim_next_out(&core->hot.asleep, first, first + count) : first;
-         at < first + count;
-         at = known ? tim_next_out(&core->hot.asleep, at + 1, first + count) : at + 1) {
-        unsigned i = at - first;
-        enum tim_cause cause;
-
-        if (known && now < core->hot.again[at])
-            continue;
-        cause = cause_of(core, i * c->issue_schedulers + s, s, known, &room, now);
-        tim_set_cause(core, s, at, cause);
-        if (core->hot.again[at] == UINT64_MAX)
-            tim_set(&core->hot.asleep, at, true);
-        ready[i] = cause == TIM_CAUSE_PICKED;
+        if (c->issue_switch_on_stall && cause == TIM_CAUSE_LOAD && w->split_count > 1) {
+            tim_issue_switch(core, warp, now);
+            cause = tim_issue_look(core, w, s, now);
+        }
+        tim_set_cause(core, s, core->hot.first[s] + i, cause);
+        ready[i / 64] |= (uint64_t)(cause == TIM_CAUSE_PICKED) << i % 64;
     }
 }
 
 /* ---- policies that hold warps back ---------------------------------------------------------------- */
 
-/** Ages of the warps that live and do not wait at a barrier. */
-static unsigned running_ages(const struct tim_core *core, uint64_t *ages)
+unsigned tim_running_ages(const struct tim_core *core, uint64_t *ages)
 {
     unsigned count = 0;
 
     for (unsigned i = 0; i < LW_COUNT_OF(core->hot.alive.word); i++)
-        for (uint64_t rest = core->hot.alive.word[i] & ~core->hot.at_barrier.word[i]; rest != 0;
-             rest &= rest - 1)
-            ages[count++] = core->hot.age[core->hot.place[i * 64 + lw_lowest(rest)]];
+        for (LW_EACH_BIT(b, core->hot.alive.word[i] & ~core->hot.at_barrier.word[i])) {
+            uint64_t age = core->hot.age[core->hot.place[i * 64 + b]];
+            unsigned at = count++;
+
+            for (; at > 0 && ages[at - 1] > age; at--)
+                ages[at] = ages[at - 1];
+            ages[at] = age;
+        }
     return count;
 }
 
@@ -285,30 +241,23 @@ bool tim_issue_held(const struct tim_core *core, unsigned warp)
 
     if (policy->can_issue == NULL)
         return false;
-    view.count = running_ages(core, ages);
+    view.count = tim_running_ages(core, ages);
     return !policy->can_issue(&view, core->hot.age[core->hot.place[warp]]);
 }
 
 /** Takes out of @ready whom the policy holds back. */
-static void hold_back(struct tim_core *core, unsigned s, bool *ready)
+static void hold_back(struct tim_core *core, unsigned s, uint64_t *ready)
 {
     const struct tim_sched_policy *policy = &tim_sched_policies[core->config->issue_policy];
-    unsigned first = core->hot.first[s], end = core->hot.first[s + 1];
-    uint64_t ages[TIM_MAX_WARPS];
-    struct tim_limit_view view = {core->config, 0, ages};
 
     if (policy->can_issue == NULL)
         return;
-    for (unsigned at = first; at < end; at++) {
-        if (!ready[at - first])
-            continue;
-        if (view.count == 0)
-            view.count = running_ages(core, ages);
-        if (!policy->can_issue(&view, core->hot.age[at])) {
-            ready[at - first] = false;
-            tim_set_cause(core, s, at, TIM_CAUSE_THROTTLED);
+    for (unsigned i = 0; i < core->hot.count[s]; i++)
+        if ((ready[i / 64] >> i % 64 & 1) != 0 &&
+            tim_issue_held(core, i * core->config->issue_schedulers + s)) {
+            ready[i / 64] &= ~(UINT64_C(1) << i % 64);
+            tim_set_cause(core, s, core->hot.first[s] + i, TIM_CAUSE_THROTTLED);
         }
-    }
 }
 
 enum lw_status tim_core_issue(struct tim_core *core, unsigned s, unsigned slot, uint64_t now,
@@ -316,8 +265,9 @@ enum lw_status tim_core_issue(struct tim_core *core, unsigned s, unsigned slot, 
                               struct lw_error *err)
 {
     const struct tim_config *c = core->config;
-    unsigned n = c->issue_schedulers, count = 0, warp;
-    bool ready[TIM_MAX_WARPS], issued = false;
+    unsigned n = c->issue_schedulers, warp;
+    uint64_t ready[TIM_MAX_WARPS / 64];
+    bool issued = false;
     uint64_t *causes = core->stats->sched[s].cause[slot];
     enum tim_cause nearest = TIM_CAUSE_EMPTY;
     enum lw_status status;
@@ -339,10 +289,16 @@ enum lw_status tim_core_issue(struct tim_core *core, unsigned s, unsigned slot, 
         }
         warp = core->issued_warp;
     } else {
-        look_at_all(core, s, ready, now);
-        hold_back(core, s, ready);
-        count = core->hot.first[s + 1] - core->hot.first[s];
-        struct tim_sched_view view = {c, count, ready, core->hot.age + core->hot.first[s],
+        if (core->quick) {
+            nearest = tim_select(core, s, ready, now);
+        } else {
+            look_at_all(core, s, ready, now);
+            hold_back(core, s, ready);
+            if (core->hot.present[s] != 0)
+                nearest = (enum tim_cause)lw_lowest(core->hot.present[s]);
+        }
+        struct tim_sched_view view = {c, core->hot.count[s], ready,
+                                      core->hot.age + core->hot.first[s],
                                       core->hot.live + core->hot.first[s]};
         struct tim_sched before = core->sched[s];
         enum tim_leave leave = TIM_MAY_ISSUE;
@@ -350,8 +306,6 @@ enum lw_status tim_core_issue(struct tim_core *core, unsigned s, unsigned slot, 
             core->sched[s] = before;
             pick = tim_sched_policies[c->issue_policy].pick(&core->sched[s], &view);
             if (pick < 0) {
-                if (core->hot.present[s] != 0)
-                    nearest = (enum tim_cause)lw_lowest(core->hot.present[s]);
                 core->hot.nearest[s] = (uint8_t)nearest;
                 causes[nearest]++;
                 if (c->issue_width == 2)
@@ -361,7 +315,10 @@ enum lw_status tim_core_issue(struct tim_core *core, unsigned s, unsigned slot, 
             warp = (unsigned)pick * n + s;
             if (core->refuses != NULL)
                 leave = core->refuses(core->context, core, warp);
-            ready[pick] = leave != TIM_HELD;
+            if (leave == TIM_HELD) { /* ready, and another is picked, if any */
+                ready[pick / 64] &= ~(UINT64_C(1) << pick % 64);
+                nearest = TIM_CAUSE_PICKED;
+            }
             core->moved |= leave == TIM_HELD; /* it goes when the step is over: no rest */
         } while (leave == TIM_HELD);
         if (leave == TIM_STOPS) {
@@ -391,7 +348,8 @@ enum lw_status tim_core_issue(struct tim_core *core, unsigned s, unsigned slot, 
         return LW_OK;
     }
     causes[TIM_CAUSE_ISSUED]++;
-    tim_set_cause(core, s, core->hot.place[warp], TIM_CAUSE_ISSUED);
+    if (!core->quick)
+        tim_set_cause(core, s, core->hot.place[warp], TIM_CAUSE_ISSUED);
     core->issued_warp = warp;
     core->issued_what = what;
     *turn = TIM_TURN_ISSUED;

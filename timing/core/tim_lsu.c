@@ -184,10 +184,8 @@ void tim_op_line_done(struct tim_core *core, uint32_t index, uint64_t at)
     op->lines_pending--;
     if (at > op->data_at)
         op->data_at = at;
-    if (op->stage == TIM_STAGE_MEMORY && op->lines_pending == 0) {
-        tim_stage(core, op, TIM_STAGE_WRITE);
-        op->at = op->data_at;
-    }
+    if (op->stage == TIM_STAGE_MEMORY && op->lines_pending == 0)
+        tim_op_write(core, op, op->data_at);
 }
 
 void tim_lsu_receive(struct tim_core *core, uint64_t now)
@@ -414,6 +412,5 @@ void tim_lsu_tick(struct tim_core *core, uint64_t now)
         tim_stage(core, op, TIM_STAGE_MEMORY);
         return;
     }
-    tim_stage(core, op, TIM_STAGE_WRITE);
-    op->at = op->data_at > now ? op->data_at : now + 1;
+    tim_op_write(core, op, op->data_at > now ? op->data_at : now + 1);
 }

@@ -22,9 +22,10 @@ static bool reserved(const struct tim_core *core)
 static unsigned bank_of(const struct tim_core *core, const struct tim_op *op, unsigned row)
 {
     const struct tim_config *c = core->config;
-    unsigned shift = c->registers_swizzle ? op->warp / c->issue_schedulers : 0;
+    unsigned banks = c->registers_banks;
+    unsigned bank = row + (c->registers_swizzle ? op->warp / c->issue_schedulers : 0);
 
-    return op->sched * c->registers_banks + (row + shift) % c->registers_banks;
+    return op->sched * banks + ((banks & (banks - 1)) == 0 ? bank & (banks - 1) : bank % banks);
 }
 
 /** The bank's port in this cycle. False: somebody has it. */
@@ -53,6 +54,8 @@ static struct tim_pipe *best_pipe(struct tim_core *core, unsigned unit, unsigned
     unsigned first, step;
     struct tim_pipe *best = NULL;
 
+    if (core->config->unit[unit].pipes == 1)
+        return core->pipe[unit];
     pipes_of(core->config, unit, s, &first, &step);
     for (unsigned p = first; p < core->config->unit[unit].pipes; p += step)
         if (best == NULL || core->pipe[unit][p].free_at < best->free_at)
@@ -60,17 +63,22 @@ static struct tim_pipe *best_pipe(struct tim_core *core, unsigned unit, unsigned
     return best;
 }
 
+uint64_t tim_pipe_free_at(const struct tim_core *core, unsigned unit, unsigned s)
+{
+    return best_pipe((struct tim_core *)core, unit, s)->free_at;
+}
+
 /** Cycles for which an instruction holds its pipe. */
 static unsigned interval(const struct tim_core *core, const struct tim_static *what)
 {
-    unsigned lanes = core->config->unit[what->unit].lanes;
-
-    return what->scalar ? 1 : (core->config->core_warp_width + lanes - 1) / lanes;
+    return what->scalar ? 1 : core->interval[what->unit];
 }
 
 static void enter(struct tim_core *core, struct tim_op *op, struct tim_pipe *pipe, uint64_t at)
 {
     core->moved = true;
+    core->flight.collectors[op->sched] -=
+        op->stage == TIM_STAGE_COLLECT || op->stage == TIM_STAGE_READY;
     pipe->free_at = at + interval(core, op->what);
     if (op->what->path == TIM_PATH_MEMORY) {
         tim_stage(core, op, TIM_STAGE_LSU);
@@ -78,8 +86,88 @@ static void enter(struct tim_core *core, struct tim_op *op, struct tim_pipe *pip
         core->queue[core->queued++] = (uint32_t)(op - core->op);
     } else {
         tim_stage(core, op, TIM_STAGE_PIPE);
-        op->at = at + core->config->unit[op->what->unit].latency;
+        tim_op_await(core, op, at + core->config->unit[op->what->unit].latency);
     }
+}
+
+/* ---- the shipped model's lists ---------------------------------------------------------------- */
+
+/** Behind all that are older. */
+static void put_by_age(const struct tim_core *core, struct tim_aged *list, unsigned *count,
+                       uint32_t index)
+{
+    uint64_t age = core->op[index].age;
+    unsigned n = (*count)++;
+
+    for (; n > 0 && list[n - 1].age > age; n--)
+        list[n] = list[n - 1];
+    list[n] = (struct tim_aged){age, index};
+}
+
+void tim_op_await(struct tim_core *core, struct tim_op *op, uint64_t at)
+{
+    struct tim_flight *f = &core->flight;
+    uint64_t next = core->now + 1, slot = at < next ? next : at;
+
+    op->at = at;
+    if (!core->skips)
+        return;
+    if (slot - core->now >= TIM_RING)
+        slot = core->now + TIM_RING - 1;
+    slot %= TIM_RING;
+    op->next = f->ring_map >> slot & 1 ? f->ring[slot] : TIM_NONE;
+    f->ring[slot] = (uint32_t)(op - core->op);
+    f->ring_map |= UINT64_C(1) << slot;
+}
+
+void tim_op_write(struct tim_core *core, struct tim_op *op, uint64_t at)
+{
+    tim_stage(core, op, TIM_STAGE_WRITE);
+    tim_op_await(core, op, at);
+}
+
+/** Those whose time is @now, into the lists of the phases that they go on in. */
+static void turn_ring(struct tim_core *core, uint64_t now)
+{
+    struct tim_flight *f = &core->flight;
+    uint32_t next;
+
+    if ((f->ring_map >> now % TIM_RING & 1) == 0)
+        return;
+    f->ring_map &= ~(UINT64_C(1) << now % TIM_RING);
+    for (uint32_t i = f->ring[now % TIM_RING]; i != TIM_NONE; i = next) {
+        struct tim_op *op = &core->op[i];
+        next = op->next;
+        if (op->at > now) {
+            tim_op_await(core, op, op->at);
+        } else if (op->stage == TIM_STAGE_COLLECT) {
+            put_by_age(core, f->enter, &f->entering, i);
+        } else {
+            if (op->stage == TIM_STAGE_PIPE)
+                tim_stage(core, op, TIM_STAGE_WRITE);
+            put_by_age(core, f->write, &f->writing, i);
+        }
+    }
+}
+
+uint64_t tim_pipe_next(const struct tim_core *core, uint64_t now)
+{
+    const struct tim_flight *f = &core->flight;
+    unsigned from = (now + 1) % TIM_RING;
+    uint64_t turned = from == 0 ? f->ring_map
+                                : f->ring_map >> from | f->ring_map << (TIM_RING - from);
+    uint64_t next = turned != 0 ? now + 1 + lw_lowest(turned) : UINT64_MAX;
+
+    for (unsigned n = 0; n < f->ready; n++) {
+        const struct tim_op *op = &core->op[f->wait[n].op];
+        uint64_t at = tim_pipe_free_at(core, op->what->pipes, op->sched);
+        if (at > now && at < next)
+            next = at;
+    }
+    if (core->queued != 0 && core->op[core->queue[0]].at > now &&
+        core->op[core->queue[0]].at < next)
+        next = core->op[core->queue[0]].at;
+    return next;
 }
 
 /* ---- issue -------------------------------------------------------------------------------------- */
@@ -89,6 +177,8 @@ static unsigned collectors_used(const struct tim_core *core, unsigned s, uint64_
 {
     unsigned count = 0;
 
+    if (core->skips)
+        return core->flight.collectors[s];
     for (unsigned n = 0; n < core->live_count; n++) {
         const struct tim_op *op = &core->op[core->live[n]];
         if (op->sched != s)
@@ -128,8 +218,12 @@ void tim_pipe_issue(struct tim_core *core, uint32_t index, uint64_t now)
         return;
     }
     tim_stage(core, op, TIM_STAGE_COLLECT);
-    if (!reserved(core))
+    core->flight.collectors[op->sched]++;
+    if (!reserved(core)) {
+        if (core->skips)
+            put_by_age(core, core->flight.collect, &core->flight.collecting, index);
         return;
+    }
     uint64_t complete = now + 1;
     for (unsigned i = 0; i < what->row_reads; i++) {
         uint64_t *free_at = &core->bank_free[bank_of(core, op, what->row_read[i])];
@@ -142,7 +236,7 @@ void tim_pipe_issue(struct tim_core *core, uint32_t index, uint64_t now)
     }
     struct tim_pipe *pipe = best_pipe(core, what->pipes, op->sched);
     uint64_t at = pipe->free_at > complete + 1 ? pipe->free_at : complete + 1;
-    op->at = at; /* dispatch lets it in then */
+    tim_op_await(core, op, at); /* dispatch lets it in then */
     op->collecting_until = at;
     pipe->free_at = at + interval(core, what);
     core->stats->count[TIM_CORE_collect_cycles] += at - (now + 1);
@@ -163,10 +257,36 @@ static void finish(struct tim_core *core, uint32_t index, uint64_t now)
     tim_op_free(core, index);
 }
 
+/** It writes rows in this cycle. True: the last. */
+static bool write_rows(struct tim_core *core, struct tim_op *op, uint64_t now)
+{
+    core->moved = true;
+    for (LW_EACH_BIT(k, op->writes)) {
+        if (!reserved(core) && !claim(core, bank_of(core, op, op->what->row_write[k]), now)) {
+            core->stats->count[TIM_CORE_bank_conflicts]++;
+            continue;
+        }
+        op->writes &= ~(1u << k);
+        core->stats->count[TIM_CORE_register_writes]++;
+    }
+    return op->writes == 0;
+}
+
 void tim_pipe_writeback(struct tim_core *core, uint64_t now)
 {
-    if (tim_none_at(core, TIM_STAGE_PIPE) && tim_none_at(core, TIM_STAGE_WRITE))
+    struct tim_flight *f = &core->flight;
+    unsigned left = 0;
+
+    if (core->skips) {
+        turn_ring(core, now);
+        for (unsigned n = 0; n < f->writing; n++)
+            if (write_rows(core, &core->op[f->write[n].op], now))
+                finish(core, f->write[n].op, now);
+            else
+                f->write[left++] = f->write[n];
+        f->writing = left;
         return;
+    }
     for (unsigned n = 0; n < core->live_count; n++) {
         struct tim_op *op = &core->op[core->live[n]];
         if (op->stage == TIM_STAGE_PIPE && op->at <= now)
@@ -174,89 +294,105 @@ void tim_pipe_writeback(struct tim_core *core, uint64_t now)
     }
     for (unsigned n = 0; n < core->live_count; n++) {
         struct tim_op *op = &core->op[core->live[n]];
-        if (op->stage != TIM_STAGE_WRITE)
-            continue;
-        if (op->at <= now) {
-            for (unsigned k = 0; k < op->what->row_writes; k++) {
-                if (!(op->writes >> k & 1))
-                    continue;
-                if (!reserved(core) && !claim(core, bank_of(core, op, op->what->row_write[k]), now)) {
-                    core->stats->count[TIM_CORE_bank_conflicts]++;
-                    continue;
-                }
-                op->writes &= ~(1u << k);
-                core->stats->count[TIM_CORE_register_writes]++;
-            }
-            core->moved = true;
-            if (op->writes == 0) {
-                finish(core, core->live[n], now);
-                n--; /* the next one has its place */
-            }
+        if (op->stage == TIM_STAGE_WRITE && op->at <= now && write_rows(core, op, now)) {
+            finish(core, core->live[n], now);
+            n--; /* the next one has its place */
         }
     }
+}
+
+/** Reserved: it goes from its collector into its pipe, which was taken at issue. */
+static void enter_reserved(struct tim_core *core, struct tim_op *op, uint64_t now)
+{
+    struct tim_pipe none = {0};
+
+    if (op->operands != 0)
+        tim_depend_read(core, op);
+    op->operands = 0;
+    enter(core, op, &none, now);
+}
+
+/** Complete, it enters its pipe if that is free. */
+static bool enter_ticked(struct tim_core *core, struct tim_op *op, uint64_t now)
+{
+    struct tim_pipe *pipe = best_pipe(core, op->what->pipes, op->sched);
+    bool fine = op->at < now && pipe->free_at <= now;
+
+    if (fine)
+        enter(core, op, pipe, now);
+    return fine;
 }
 
 void tim_pipe_dispatch(struct tim_core *core, uint64_t now)
 {
-    if (tim_none_at(core, reserved(core) ? TIM_STAGE_COLLECT : TIM_STAGE_READY))
-        return;
-    if (reserved(core)) {
-        for (unsigned n = 0; n < core->live_count; n++) {
-            struct tim_op *op = &core->op[core->live[n]];
-            if (op->stage != TIM_STAGE_COLLECT)
-                continue;
-            if (op->at <= now) {
-                struct tim_pipe none = {0};
-                if (op->operands != 0)
-                    tim_depend_read(core, op);
-                op->operands = 0;
-                enter(core, op, &none, now); /* its pipe was taken at issue */
-            }
-        }
+    struct tim_flight *f = &core->flight;
+    unsigned left = 0;
+
+    if (core->skips) {
+        for (unsigned n = 0; n < f->entering; n++)
+            enter_reserved(core, &core->op[f->enter[n].op], now);
+        f->entering = 0;
+        for (unsigned n = 0; n < f->ready; n++)
+            if (!enter_ticked(core, &core->op[f->wait[n].op], now))
+                f->wait[left++] = f->wait[n];
+        f->ready = left;
         return;
     }
     for (unsigned n = 0; n < core->live_count; n++) {
         struct tim_op *op = &core->op[core->live[n]];
-        if (op->stage != TIM_STAGE_READY)
-            continue;
-        struct tim_pipe *pipe = best_pipe(core, op->what->pipes, op->sched);
-        if (op->at < now && pipe->free_at <= now)
-            enter(core, op, pipe, now);
+        if (!reserved(core) && op->stage == TIM_STAGE_READY)
+            (void)enter_ticked(core, op, now);
+        else if (reserved(core) && op->stage == TIM_STAGE_COLLECT && op->at <= now)
+            enter_reserved(core, op, now);
     }
+}
+
+/** It reads operands in this cycle. True: the last; it is complete. */
+static bool read_rows(struct tim_core *core, struct tim_op *op, uint64_t now)
+{
+    unsigned ports = core->config->registers_ports;
+    bool held = op->operands != 0;
+
+    core->stats->count[TIM_CORE_collect_cycles]++;
+    if (op->issued >= now)
+        return false;
+    for (LW_EACH_BIT(k, op->operands)) {
+        if (ports == 0 || !claim(core, bank_of(core, op, op->what->row_read[k]), now)) {
+            core->stats->count[TIM_CORE_bank_conflicts]++;
+            if (core->config->registers_in_order)
+                break;
+            continue;
+        }
+        ports--;
+        op->operands &= ~(1u << k);
+        core->stats->count[TIM_CORE_register_reads]++;
+    }
+    if (op->operands != 0)
+        return false;
+    if (held)
+        tim_depend_read(core, op);
+    core->moved = true;
+    tim_stage(core, op, TIM_STAGE_READY);
+    op->at = now;
+    return true;
 }
 
 void tim_pipe_collect(struct tim_core *core, uint64_t now)
 {
-    const struct tim_config *c = core->config;
+    struct tim_flight *f = &core->flight;
+    unsigned left = 0;
 
-    if (reserved(core) || tim_none_at(core, TIM_STAGE_COLLECT))
+    if (reserved(core))
         return;
-    for (unsigned n = 0; n < core->live_count; n++) {
+    for (unsigned n = 0; n < f->collecting; n++)
+        if (read_rows(core, &core->op[f->collect[n].op], now))
+            put_by_age(core, f->wait, &f->ready, f->collect[n].op);
+        else
+            f->collect[left++] = f->collect[n];
+    f->collecting = left;
+    for (unsigned n = 0; !core->skips && n < core->live_count; n++) {
         struct tim_op *op = &core->op[core->live[n]];
-        if (op->stage != TIM_STAGE_COLLECT)
-            continue;
-        unsigned ports = c->registers_ports;
-        bool held = op->operands != 0;
-        for (unsigned k = 0; k < op->what->row_reads && op->issued < now; k++) {
-            if (!(op->operands >> k & 1))
-                continue;
-            if (ports == 0 || !claim(core, bank_of(core, op, op->what->row_read[k]), now)) {
-                core->stats->count[TIM_CORE_bank_conflicts]++;
-                if (c->registers_in_order)
-                    break;
-                continue;
-            }
-            ports--;
-            op->operands &= ~(1u << k);
-            core->stats->count[TIM_CORE_register_reads]++;
-        }
-        core->stats->count[TIM_CORE_collect_cycles]++;
-        if (op->operands == 0 && op->issued < now) {
-            if (held)
-                tim_depend_read(core, op);
-            core->moved = true;
-            tim_stage(core, op, TIM_STAGE_READY);
-            op->at = now;
-        }
+        if (op->stage == TIM_STAGE_COLLECT)
+            (void)read_rows(core, op, now);
     }
 }

@@ -5,18 +5,32 @@
  */
 #include "timing/policies/tim_sched_priv.h"
 
+/** The first ready one of [from, end); @end: none. */
+static unsigned next_ready(const struct tim_sched_view *view, unsigned from, unsigned end)
+{
+    while (from < end) {
+        uint64_t rest = view->ready[from / 64] >> from % 64;
+
+        if (rest != 0) {
+            from += lw_lowest(rest);
+            return from < end ? from : end;
+        }
+        from = (from / 64 + 1) * 64;
+    }
+    return end;
+}
+
 /** The next behind @last that is ready in [first, first + count), around. */
 static int rotate(const struct tim_sched_view *view, int last, unsigned first, unsigned count)
 {
-    unsigned from = last < (int)first || last >= (int)(first + count) ? count - 1
-                                                                       : (unsigned)last - first;
+    unsigned from = last < (int)first || last + 1 >= (int)(first + count) ? first
+                                                                           : (unsigned)last + 1;
+    unsigned w = next_ready(view, from, first + count);
 
-    for (unsigned k = 1; k <= count; k++) {
-        unsigned w = first + (from + k) % count;
-        if (view->ready[w])
-            return (int)w;
-    }
-    return -1;
+    if (w < first + count)
+        return (int)w;
+    w = next_ready(view, first, from);
+    return w < from ? (int)w : -1;
 }
 
 /** The oldest ready one in [first, first + count). Age is the assignment's, so a warp in a slot
@@ -25,8 +39,9 @@ static int oldest(const struct tim_sched_view *view, unsigned first, unsigned co
 {
     int found = -1;
 
-    for (unsigned w = first; w < first + count; w++)
-        if (view->ready[w] && (found < 0 || view->age[w] < view->age[found]))
+    for (unsigned w = next_ready(view, first, first + count); w < first + count;
+         w = next_ready(view, w + 1, first + count))
+        if (found < 0 || view->age[w] < view->age[found])
             found = (int)w;
     return found;
 }
@@ -46,7 +61,7 @@ static int pick_gto(struct tim_sched *sched, const struct tim_sched_view *view)
 {
     int w = sched->last;
 
-    if (w < 0 || !view->ready[w])
+    if (w < 0 || !tim_sched_is_ready(view, (unsigned)w))
         w = oldest(view, 0, view->count);
     if (w >= 0)
         sched->last = w;
@@ -64,7 +79,7 @@ static int pick_in_group(const struct tim_sched *sched, const struct tim_sched_v
 
     if (view->config->issue_inner == TIM_ORDER_LRR)
         return rotate(view, last, first, count);
-    if (last >= 0 && view->ready[last])
+    if (last >= 0 && tim_sched_is_ready(view, (unsigned)last))
         return last;
     return oldest(view, first, count);
 }
@@ -121,11 +136,9 @@ static int pick_two_level(struct tim_sched *sched, const struct tim_sched_view *
  *  at a barrier holds no place, or a block of more warps would never pass one. */
 static bool is_of_the_oldest(const struct tim_limit_view *view, uint64_t age)
 {
-    unsigned older = 0;
+    unsigned limit = view->config->issue_limit;
 
-    for (unsigned i = 0; i < view->count; i++)
-        older += view->age[i] < age;
-    return older < view->config->issue_limit;
+    return view->count < limit || age <= view->age[limit - 1];
 }
 
 /* clang-format off */

@@ -22,7 +22,7 @@ struct tim_sched {
 struct tim_sched_view {
     const struct tim_config *config;
     unsigned count;      /* warps of the scheduler */
-    const bool *ready;   /* [count] */
+    const uint64_t *ready; /* a bit for each; none behind count, up to a whole word */
     const uint64_t *age; /* [count] lower: assigned earlier; ties do not occur */
     const bool *live;    /* [count] */
 };
@@ -30,7 +30,7 @@ struct tim_sched_view {
 struct tim_limit_view {
     const struct tim_config *config;
     unsigned count;      /* warps of the core that live and do not wait at a barrier */
-    const uint64_t *age; /* [count] theirs, in no order */
+    const uint64_t *age; /* [count] theirs, the oldest first */
 };
 struct tim_sched_policy {
     const char *name, *summary;
@@ -40,6 +40,10 @@ struct tim_sched_policy {
      *  answer depends on nothing but the view. NULL: all may. */
     bool (*can_issue)(const struct tim_limit_view *view, uint64_t age);
 };
+static inline bool tim_sched_is_ready(const struct tim_sched_view *view, unsigned w)
+{
+    return view->ready[w / 64] >> w % 64 & 1;
+}
 /** By config->issue_policy; in the order of keys.def. */
 extern const struct tim_sched_policy tim_sched_policies[];
 

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Which warps of a scheduler may issue, from what is known of them: those that were touched, or
+ * whose time has come, are looked at; of those that only room can keep, a set for each path, room is
+ * asked once. What the reference finds by a look at each warp (tim_issue.c) comes out.
+ */
+#include "timing/core/tim_core_priv.h"
+
+#include <assert.h>
+
+/** Those whose time has come are to be looked at. */
+static void expire(struct tim_hot *hot, unsigned s, uint64_t now)
+{
+    uint64_t least = UINT64_MAX;
+
+    for (unsigned i = 0; i < hot->words; i++) {
+        unsigned word = hot->first[s] / 64 + i;
+
+        for (LW_EACH_BIT(b, hot->timed.word[word])) {
+            uint64_t again = hot->again[word * 64 + b];
+
+            if (again <= now)
+                hot->look.word[word] |= UINT64_C(1) << b;
+            else
+                least = again < least ? again : least;
+        }
+    }
+    hot->again_min[s] = least;
+}
+
+/** What is known of the warp at place @at from now on. */
+static void look_at(struct tim_core *core, unsigned s, unsigned at, uint64_t now)
+{
+    const struct tim_config *c = core->config;
+    struct tim_hot *hot = &core->hot;
+    unsigned warp = (at - hot->first[s]) * c->issue_schedulers + s;
+    struct tim_warp *w = &core->warp[warp];
+    uint64_t bit = UINT64_C(1) << at % 64, again;
+    enum tim_cause cause = tim_issue_but_room(core, w, now);
+
+    if (c->issue_switch_on_stall && cause == TIM_CAUSE_LOAD && w->split_count > 1) {
+        tim_issue_switch(core, warp, now);
+        cause = tim_issue_but_room(core, w, now);
+        tim_set_cause(core, s, at, cause);
+        hot->look.word[at / 64] |= bit; /* another split may be ready in the next cycle */
+        return;
+    }
+    tim_set_cause(core, s, at, cause);
+    if (cause == TIM_CAUSE_PICKED) {
+        hot->head[at] = tim_head(w);
+        hot->can[hot->head[at]->path].word[at / 64] |= bit;
+        return;
+    }
+    again = tim_issue_holds(w, cause, now);
+    if (again == UINT64_MAX)
+        return;
+    hot->again[at] = again;
+    hot->timed.word[at / 64] |= bit;
+    if (again < hot->again_min[s])
+        hot->again_min[s] = again;
+}
+
+static void look_at_touched(struct tim_core *core, unsigned s, uint64_t now)
+{
+    struct tim_hot *hot = &core->hot;
+
+    for (unsigned i = 0; i < hot->words; i++) {
+        unsigned word = hot->first[s] / 64 + i;
+        uint64_t look = hot->look.word[word];
+
+        if (look == 0)
+            continue;
+        hot->look.word[word] = 0;
+        hot->timed.word[word] &= ~look;
+        for (unsigned p = 0; p < LW_COUNT_OF(hot->can); p++)
+            hot->can[p].word[word] &= ~look;
+        for (LW_EACH_BIT(b, look))
+            look_at(core, s, word * 64 + (unsigned)b, now);
+    }
+}
+
+/** Takes out of @ready whom the policy holds back. True: somebody. */
+static bool hold_back(struct tim_core *core, unsigned s, uint64_t *ready)
+{
+    const struct tim_sched_policy *policy = &tim_sched_policies[core->config->issue_policy];
+    struct tim_hot *hot = &core->hot;
+    bool held = false;
+
+    if (policy->can_issue == NULL)
+        return false;
+    if (hot->ages_stale)
+        hot->age_count = tim_running_ages(core, hot->ages);
+    hot->ages_stale = false;
+    struct tim_limit_view view = {core->config, hot->age_count, hot->ages};
+    for (unsigned i = 0; i < hot->words; i++)
+        for (LW_EACH_BIT(b, ready[i]))
+            if (!policy->can_issue(&view, hot->age[hot->first[s] + i * 64 + b])) {
+                ready[i] &= ~(UINT64_C(1) << b);
+                held = true;
+            }
+    return held;
+}
+
+enum tim_cause tim_select(struct tim_core *core, unsigned s, uint64_t *ready, uint64_t now)
+{
+    struct tim_hot *hot = &core->hot;
+    unsigned first = hot->first[s] / 64;
+    bool asked[LW_COUNT_OF(hot->can)] = {false};
+    enum tim_cause room[LW_COUNT_OF(hot->can)];
+    uint32_t causes = 0;
+
+    if (now >= hot->again_min[s])
+        expire(hot, s, now);
+    look_at_touched(core, s, now);
+    for (unsigned i = 0; i < hot->words; i++) {
+        ready[i] = hot->can[TIM_PATH_NONE].word[first + i];
+        for (LW_EACH_BIT(b, hot->can[TIM_PATH_DIRECT].word[first + i])) {
+            enum tim_cause cause =
+                tim_pipe_room(core, s, hot->head[(first + i) * 64 + b], now);
+            if (cause == TIM_CAUSE_ISSUED)
+                ready[i] |= UINT64_C(1) << b;
+            else
+                causes |= UINT32_C(1) << cause;
+        }
+        for (unsigned p = TIM_PATH_COLLECT; p <= TIM_PATH_MEMORY; p++) {
+            uint64_t can = hot->can[p].word[first + i];
+            if (can == 0)
+                continue;
+            if (!asked[p])
+                room[p] = tim_pipe_room(core, s, hot->head[(first + i) * 64 + lw_lowest(can)], now);
+            asked[p] = true;
+            if (room[p] == TIM_CAUSE_ISSUED)
+                ready[i] |= can;
+            else
+                causes |= UINT32_C(1) << room[p];
+        }
+    }
+    if (hold_back(core, s, ready))
+        causes |= UINT32_C(1) << TIM_CAUSE_THROTTLED;
+    causes |= hot->present[s] & ~(UINT32_C(1) << TIM_CAUSE_PICKED); /* of them room is the cause */
+    return causes != 0 ? (enum tim_cause)lw_lowest(causes) : TIM_CAUSE_EMPTY;
+}
+
+uint64_t tim_select_next(const struct tim_core *core, uint64_t now)
+{
+    const struct tim_hot *hot = &core->hot;
+    uint64_t next = UINT64_MAX;
+
+    for (unsigned s = 0; s < core->config->issue_schedulers; s++) {
+        if (hot->again_min[s] < next)
+            next = hot->again_min[s];
+        for (unsigned i = 0; i < hot->words; i++) {
+            unsigned word = hot->first[s] / 64 + i;
+            for (LW_EACH_BIT(b, hot->can[TIM_PATH_DIRECT].word[word])) {
+                uint64_t at = tim_pipe_free_at(core, hot->head[word * 64 + b]->pipes, s);
+                if (at > now + 1 && at - 1 < next) /* it needs the pipe in the next cycle */
+                    next = at - 1;
+            }
+        }
+    }
+    return next;
+}
