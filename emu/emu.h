@@ -540,6 +540,70 @@ enum lw_status emu_warp_step(struct emu_core *core, unsigned slot, unsigned warp
  *  ready. Yielded splits become ready here when nothing else is. */
 int emu_warp_select(struct emu_core *core, unsigned slot, unsigned warp);
 
+/* ---- taps: what checkers see, without events ----------------------------------------------- */
+
+/** The instruction that a warp is about to execute. Borrowed for the time of a call. */
+struct emu_tap_site {
+    struct emu_core *core;
+    const struct emu_grid *grid;
+    uint64_t block;       /* linear id */
+    unsigned slot, warp;  /* on the core; in the block */
+    const struct emu_program *program;
+    const struct isa_insn *insn;
+    uint32_t index;       /* of the instruction in the program */
+    uint64_t lanes;       /* that it has an effect in: M & exec & guard; may be 0 */
+    uint64_t split_lanes; /* M */
+};
+/** Lanes [first, last] of an access whose addresses are equal or consecutive. */
+struct emu_tap_piece {
+    uint64_t address; /* generic, of lane `first` */
+    uint8_t first, last;
+    bool run;         /* lane l is at address + (l - first) * bytes; else all are at address */
+};
+/** A memory instruction before it is executed: nothing is said of whether its lanes may access what
+ *  they name. A scalar load is of the lowest lane. */
+struct emu_tap_access {
+    struct emu_tap_site at;    /* at.lanes: those that access memory, not 0 */
+    enum emu_access_kind kind;
+    enum isa_space space;      /* of the instruction: may be ISA_SPACE_GENERIC */
+    unsigned bytes;            /* a lane */
+    unsigned piece_count;      /* 0: see address */
+    struct emu_tap_piece piece[2];
+    const uint64_t *address;   /* [lane] generic; piece_count 0 */
+};
+/**
+ * Who looks at instructions on the fast path, whatever engine runs. All members are given. Calls
+ * come on the thread that runs the block; they change nothing of the machine but what
+ * emu_tap_step does.
+ */
+struct emu_tap {
+    /** At decoding: shall on_insn be called before this instruction, which is none of memory? */
+    bool (*wants)(struct emu_tap *tap, const struct isa_insn *insn);
+    void (*on_insn)(struct emu_tap *tap, const struct emu_tap_site *site);
+    /** True: from this instruction on, and with it, the warp goes in single steps. For such a warp
+     *  the call comes (again) between on_step and on_stepped. */
+    bool (*on_access)(struct emu_tap *tap, const struct emu_tap_access *access);
+    /** Before and after an instruction of a warp that goes in single steps. @retired: it was
+     *  executed; else its lanes wait at it, or it is a fault. on_stepped returns true: the warp
+     *  needs no single steps any more. */
+    void (*on_step)(struct emu_tap *tap, const struct emu_tap_site *site);
+    bool (*on_stepped)(struct emu_tap *tap, const struct emu_tap_site *site, bool retired);
+    /** A block has got a slot (@begins), or leaves it. */
+    void (*on_block)(struct emu_tap *tap, struct emu_core *core, unsigned slot, bool begins);
+    /** CTA barrier @id of a block completes: lanes[warp] have arrived, those that wait go on. */
+    void (*on_cta)(struct emu_tap *tap, struct emu_core *core, unsigned slot, unsigned id,
+                   const uint64_t *lanes);
+    /** Lanes of a warp, each other's members, have met: at warpsync or at .sync operations. */
+    void (*on_warpsync)(struct emu_tap *tap, struct emu_core *core, unsigned slot, unsigned warp,
+                        uint64_t lanes);
+};
+/** One a machine; borrowed until it is replaced or the machine ends; NULL: none. Who wants one
+ *  thread listens to the machine's life as well. Errors: LW_ESTATE when something has run. */
+enum lw_status emu_machine_tap(struct emu_machine *machine, struct emu_tap *tap,
+                               struct lw_error *err) LW_MUST_CHECK;
+/** A resident warp goes in single steps from its next instruction on, or no longer. */
+void emu_tap_step(struct emu_core *core, unsigned slot, unsigned warp, bool on);
+
 /* ---- engine: what goes next --------------------------------------------------------- */
 
 enum emu_stop_kind {

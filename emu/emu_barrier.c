@@ -336,6 +336,18 @@ static unsigned part_to_wait(struct emu_warp *w, unsigned id, uint64_t lanes, un
 
 /* ---- warpsync and .sync operations -------------------------------------------------- */
 
+/** @lanes of the warp have met: their member masks are what @member says. */
+static void tell_met(const struct emu_warp *w, uint64_t lanes, const uint64_t *member)
+{
+    struct emu_tap *tap = w->core->machine->tap;
+
+    while (tap != NULL && lanes != 0) {
+        uint64_t same = holders(member, lanes, member[lw_lowest(lanes)]);
+        tap->on_warpsync(tap, w->core, w->block->slot, w->index, same);
+        lanes &= ~same;
+    }
+}
+
 /** True when each lane of @lanes finds all live members of its mask in @lanes, with the
  *  same mask. */
 static bool meet_at_once(const struct emu_warp *w, uint64_t lanes, const uint64_t *member)
@@ -363,16 +375,20 @@ static void sync_release(struct emu_warp *w)
     uint64_t todo = emu_split_lanes(w, w->split_in[EMU_SPLIT_WARPSYNC]), waiting = todo;
 
     if (w->reconv->lockstep) { /* they stay together: all sets of them go on, or none */
-        if (todo != 0 && meet_at_once(w, waiting, w->member))
+        if (todo != 0 && meet_at_once(w, waiting, w->member)) {
+            tell_met(w, waiting, w->member);
             emu_split_awake(w, w->split_in[EMU_SPLIT_WARPSYNC]);
+        }
         return;
     }
     while (todo != 0) {
         uint64_t m = w->member[lw_lowest(todo)];
         uint64_t same = holders(w->member, waiting, m);
         todo &= ~same;
-        if ((m & w->live & ~same) == 0)
-            emu_split_awake(w, part_all(w, w->split_in[EMU_SPLIT_WARPSYNC], same));
+        if ((m & w->live & ~same) != 0)
+            continue;
+        tell_met(w, same, w->member);
+        emu_split_awake(w, part_all(w, w->split_in[EMU_SPLIT_WARPSYNC], same));
     }
 }
 
@@ -413,8 +429,10 @@ uint64_t emu_split_sync(struct emu_warp *w, uint64_t lanes, const uint64_t *memb
         if (here)
             return lanes;
     }
-    if (meet_at_once(w, lanes, member))
+    if (meet_at_once(w, lanes, member)) {
+        tell_met(w, lanes, member);
         return lanes;
+    }
     for (LW_EACH_BIT(l, lanes))
         w->member[l] = member[l];
     emu_flow_note(w, EMU_CONV_NONE, 0, EMU_RELEASE_WARPSYNC);
@@ -492,6 +510,9 @@ static void cta_finish(struct emu_block *block, unsigned id)
     block->cta_open &= ~(UINT32_C(1) << id);
     block->progress++;
     block->core->stats.cta_barriers++; /* completed by an arrival or by an exit */
+    if (block->core->machine->tap != NULL)
+        block->core->machine->tap->on_cta(block->core->machine->tap, block->core, block->slot, id,
+                                          c->lanes);
     for (unsigned i = 0; i < block->warp_count; i++) {
         struct emu_warp *w = &block->warp[i];
         uint64_t ids = 0;

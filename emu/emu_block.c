@@ -262,6 +262,8 @@ enum lw_status emu_core_block_start(struct emu_core *core, struct emu_grid *grid
     core->stats.blocks++;
     core->stats.warps += grid->block_warps;
     *slot = block->slot;
+    if (core->machine->tap != NULL)
+        core->machine->tap->on_block(core->machine->tap, core, block->slot, true);
     return LW_OK;
 }
 
@@ -271,6 +273,8 @@ void emu_core_block_free(struct emu_core *core, unsigned slot)
 
     if (block == NULL)
         return;
+    if (core->machine->tap != NULL)
+        core->machine->tap->on_block(core->machine->tap, core, slot, false);
     if (block->ended)
         emu_text_block_ended(core->machine, block->grid, block->linear);
     for (unsigned i = 0; i < block->warp_count; i++)

@@ -10,6 +10,7 @@
 #include "emu/emu_mem_priv.h"
 #include "emu/emu_next_priv.h"
 #include "emu/emu_compact_priv.h"
+#include "emu/emu_tap_priv.h"
 
 /* ---- levels ------------------------------------------------------------------------ */
 
@@ -354,17 +355,48 @@ static __attribute__((noinline)) void run_chain_tagged(struct emu_warp *w, int64
         emu_shadow_after(w, skipped);
 }
 
+/** One instruction of a warp that the machine's tap has in single steps. */
+static __attribute__((noinline)) void run_chain_stepped(struct emu_warp *w, bool past_break)
+{
+    struct emu_tap *tap = w->core->machine->tap;
+    const struct emu_dinsn *di = w->di;
+    const uint64_t before = w->retired;
+    const bool told = tap != NULL && di->index < w->code->program->count;
+    struct emu_tap_site site;
+
+    if (told) {
+        emu_tap_site(w, di, w->e & emu_guard(w, di), &site);
+        if (w->ctag != NULL)
+            emu_compact_sources(w, di);
+        tap->on_step(tap, &site);
+    }
+    if (w->shadow != NULL) {
+        run_chain_tagged(w, 1, past_break);
+    } else {
+        run_chain_once(w, 1, past_break);
+        (void)skip_faults(w, before, 1);
+    }
+    if (!told || tap->on_stepped(tap, &site, w->retired != before))
+        w->stepped = false;
+}
+
 static inline void run_chain(struct emu_warp *w, int64_t budget, bool past_break)
 {
     uint64_t before = w->retired;
 
-    if (w->shadow != NULL) {
-        run_chain_tagged(w, budget, past_break);
+    if (w->stepped) {
+        run_chain_stepped(w, past_break);
         return;
     }
-    run_chain_once(w, budget, past_break);
-    if (w->leave == EMU_LEAVE_FAULT)
-        (void)skip_faults(w, before, budget);
+    if (w->shadow != NULL) {
+        run_chain_tagged(w, budget, past_break);
+    } else {
+        run_chain_once(w, budget, past_break);
+        if (w->leave == EMU_LEAVE_FAULT)
+            (void)skip_faults(w, before, budget);
+    }
+    if (w->stepped && w->retired == before && w->leave == EMU_LEAVE_BUDGET)
+        run_chain_stepped(w, true); /* it wants single steps from this instruction on */
 }
 
 /** Go on where the chain of a turn of @budget, begun at the count @before, was left before its end. */
@@ -391,7 +423,7 @@ enum emu_turn_end emu_warp_turn(struct emu_warp *w, uint64_t limit, uint64_t *co
             int64_t allowance = emu_split_allowance(w);
             budget = allowance < budget ? allowance : budget;
         }
-        if (w->shadow == NULL && w->di->run <= budget && budget <= LONGEST_BUDGET) {
+        if (w->shadow == NULL && !w->stepped && w->di->run <= budget && budget <= LONGEST_BUDGET) {
             /* run_chain() where nothing is cut short */
             w->budget = budget;
             w->run_start = w->di;
@@ -399,7 +431,7 @@ enum emu_turn_end emu_warp_turn(struct emu_warp *w, uint64_t limit, uint64_t *co
             if ((w->leave == EMU_LEAVE_BUDGET && w->budget > 0) || w->leave == EMU_LEAVE_FAULT)
                 run_chain_on(w, budget, before);
         } else {
-            run_chain(w, w->shadow != NULL ? 1 : budget, false);
+            run_chain(w, w->shadow != NULL || w->stepped ? 1 : budget, false);
         }
         counts_sync(w);
         if (w->leave == EMU_LEAVE_TURN) {

@@ -495,6 +495,29 @@ static enum lw_status mark_rpcs(struct emu_code *code, struct lw_error *err)
     return LW_OK;
 }
 
+/** The machine's tap stands before what it looks at; behind emu_rpc_handler, whose lanes may not have
+ *  come to the instruction yet. */
+static enum lw_status mark_taps(struct emu_code *code, const struct emu_level *level,
+                                struct lw_error *err)
+{
+    const struct emu_program *program = code->program;
+    struct emu_tap *tap = program->machine->tap;
+
+    code->tapped = calloc((size_t)program->count + 1, sizeof *code->tapped);
+    if (code->tapped == NULL)
+        return LW_FAIL(err, LW_ENOMEM, "decoded program of %u instructions", program->count);
+    for (uint32_t i = 0; i < program->count; i++) {
+        const struct isa_insn *insn = &program->insn[i];
+        bool waits = code->behind != NULL && code->behind[i].full != NULL;
+        struct emu_handlers *h = waits ? &code->behind[i] : &code->insn[i].h;
+        if (!(isa_op_info((enum isa_op)insn->op)->flags & ISA_F_MEMORY) && !tap->wants(tap, insn))
+            continue;
+        code->tapped[i] = *h;
+        *h = level->tap;
+    }
+    return LW_OK;
+}
+
 enum lw_status emu_code_create(struct emu_program *program, const struct emu_layout *layout,
                                const struct emu_level *level, const uint8_t *shape,
                                struct emu_code *code, struct lw_error *err)
@@ -560,6 +583,11 @@ enum lw_status emu_code_create(struct emu_program *program, const struct emu_lay
         if (status != LW_OK)
             goto cleanup;
     }
+    if (program->machine->tap != NULL) {
+        status = mark_taps(code, level, err);
+        if (status != LW_OK)
+            goto cleanup;
+    }
     for (uint32_t i = 0; i <= count; i++) {
         code->normal[i] = code->insn[i].h;
         if (i < count && program->breakpoint[i])
@@ -576,6 +604,7 @@ void emu_code_destroy(struct emu_code *code)
     free(code->insn);
     free(code->normal);
     free(code->behind);
+    free(code->tapped);
     free(code->icache);
     free(code->cached);
     free(code->prelude);

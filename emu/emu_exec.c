@@ -642,6 +642,7 @@ static bool LEVEL(rows_only)(unsigned op)
 #include "emu/emu_mem_body.h"
 #include "emu/emu_mem_fast_body.h"
 #include "emu/emu_compact_body.h"
+#include "emu/emu_tap_body.h"
 
 /* ---- preludes ------------------------------------------------------------------------------ */
 
@@ -804,6 +805,7 @@ const struct emu_level LEVEL(emu_level) = {
     .level = EMU_LEVEL,
     .row_lanes = ROW_LANES,
     .prelude = {LEVEL(prelude_full), LEVEL(prelude_part)},
+    .tap = {LEVEL(tap_full), LEVEL(tap_part)},
     .handlers = LEVEL(handlers),
     .expand_mask = LEVEL(expand_mask),
 #if defined EMU_HAVE_16

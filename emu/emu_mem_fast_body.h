@@ -197,6 +197,8 @@ MEM_INLINE void mem_prefer(struct emu_warp *w, const struct emu_dinsn *di, emu_h
         at->h.full = to;
     if (normal->full == from)
         normal->full = to;
+    if (w->code->tapped != NULL && w->code->tapped[di->index].full == from)
+        w->code->tapped[di->index].full = to;
 }
 
 /* _f: all lanes of a warp of 32; _h: what _f left, by halves; _U and _R: halves of equal and of

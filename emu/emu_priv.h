@@ -119,6 +119,7 @@ struct emu_code {
     struct emu_prelude *prelude; /* EMU_D_MODIFIED: indexed by dinsn.aux */
     uint32_t prelude_count;
     struct emu_handlers *behind; /* `stack`: of instructions that got emu_rpc_handler; or NULL */
+    struct emu_handlers *tapped; /* of instructions that got the level's tap; NULL: no tap */
     struct emu_tag_insn *tag;    /* per instruction; NULL with the tags off */
     struct emu_plan *plan;       /* compact mode: per instruction, of those that need one */
     uint8_t shape;               /* emu_plan_shape() of the blocks that it is for */
@@ -315,6 +316,7 @@ struct emu_warp {
     const struct emu_policy *policy; /* copies of the machine's options */
     unsigned quantum, window;
     bool merge, stacked;
+    bool stepped;          /* in single steps, for the machine's tap */
     bool parts;            /* emu_split_force divided a split; may be stale */
     bool reaches;          /* reconv->reach is to be asked at the end of each turn */
     const struct emu_reconv *reconv;
@@ -438,6 +440,7 @@ struct emu_level {
     void (*handlers)(const struct isa_insn *insn, const struct emu_dinsn *di,
                      struct emu_handlers *out, const char **why);
     struct emu_handlers prelude; /* of EMU_D_MODIFIED instructions */
+    struct emu_handlers tap;     /* of instructions that the machine's tap looks at */
     /** Compact mode: make row @index what its tag says; handlers of memory at tagged
      *  addresses. */
     void (*make_row)(struct emu_warp *w, unsigned index);
@@ -473,6 +476,7 @@ struct emu_machine {
     unsigned breakpoint_count;
     struct emu_life_listener *listeners;
     struct emu_fault_filter *fault_filter; /* may be NULL */
+    struct emu_tap *tap;                   /* may be NULL */
     bool scalar_warned;    /* scalar_rule warn: said once */
     bool threaded;         /* several host threads run on its memory now */
     unsigned helper_count; /* cores that guests do not count */

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The machine's tap: what checkers see of instructions on the fast path. */
+#include "emu/emu_tap_priv.h"
+
+#include "emu/emu_core_priv.h"
+#include "emu/emu_mem_priv.h"
+
+enum lw_status emu_machine_tap(struct emu_machine *machine, struct emu_tap *tap,
+                               struct lw_error *err)
+{
+    for (unsigned i = 0; tap != NULL && i < machine->core_count; i++)
+        if (machine->cores[i]->code_count != 0)
+            return LW_FAIL(err, LW_ESTATE, "the machine has run something already");
+    machine->tap = tap;
+    return LW_OK;
+}
+
+void emu_tap_step(struct emu_core *core, unsigned slot, unsigned warp, bool on)
+{
+    struct emu_block *block = emu_core_block(core, slot);
+
+    if (block != NULL && warp < block->warp_count)
+        block->warp[warp].stepped = on;
+}
+
+bool emu_tap_lanes(struct emu_warp *w, const struct emu_dinsn *di, struct emu_tap_access *access,
+                   uint64_t *address)
+{
+    const struct isa_insn *insn = access->at.insn;
+
+    access->piece_count = 0;
+    access->address = address;
+    if (insn->op == ISA_TEX) {
+        access->at.lanes =
+            emu_texture_addresses(w, insn, di, access->at.lanes, address, &access->bytes);
+        access->space = ISA_SPACE_GLOBAL;
+        return access->at.lanes != 0;
+    }
+    if (isa_op_info((enum isa_op)insn->op)->flags & ISA_F_SCALAR) {
+        access->at.lanes &= 0 - access->at.lanes;
+        access->bytes = isa_mem_bytes(insn);
+    }
+    emu_addresses(w, insn, di, access->at.lanes, address);
+    return true;
+}
+
+void emu_tap_leave(struct emu_warp *w, const struct emu_dinsn *di)
+{
+    w->stepped = true;
+    if (w->run_start <= di)
+        emu_count_before(w, di);
+    w->budget = 0; /* the chain ends here, whatever was left */
+    emu_leave(w, EMU_LEAVE_BUDGET, di);
+}

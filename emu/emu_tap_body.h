@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Handlers that stand before those of instructions that the machine's tap looks at. Included by
+ * emu_exec.c behind emu_compact_body.h, compiled once per x86-64 level.
+ */
+#include "emu/emu_tap_priv.h"
+
+/** The lanes of a load, store or atomic, as pieces where they are equal or consecutive. */
+MEM_INLINE void tap_pieces(struct emu_warp *w, const struct emu_dinsn *di, uint64_t m,
+                           enum isa_space space, struct emu_tap_access *access, uint64_t *address)
+{
+    const unsigned n = w->n, bytes = access->bytes, low = lw_lowest(m);
+    const unsigned last = 63 - (unsigned)__builtin_clzll(m);
+    const bool all = m == lw_mask(n);
+    const uint64_t rest = m & (m - 1),
+                   aperture = space == ISA_SPACE_SHARED  ? ISA_SHARED_BASE
+                              : space == ISA_SPACE_LOCAL ? ISA_LOCAL_BASE
+                                                         : 0;
+    struct mem_rows rows;
+
+    if (space == ISA_SPACE_CONST || !mem_rows(w, di, space, MEM_MODE_ANY, m, all, &rows)) {
+        (void)emu_tap_lanes(w, di, access, address);
+        return;
+    }
+    rows.base += aperture;
+    const unsigned unit = bytes >> rows.scale;
+    const uint32_t first = rows.off[low], zero = first ^ rows.flip;
+    const uint32_t step = rest != 0 ? rows.off[lw_lowest(rest)] - first : 0;
+    const bool ramp = step != 0;
+    const uint64_t at = rows.base + ((uint64_t)zero << rows.scale);
+
+    access->piece_count = 1;
+    access->piece[0] = (struct emu_tap_piece){at, (uint8_t)low, (uint8_t)last, ramp};
+    /* @unit 0: lanes lie closer than they are wide; a ramp wraps nowhere */
+    if ((!ramp || (unit != 0 && unit << rows.scale == bytes &&
+                   step == (lw_lowest(rest) - low) * unit &&
+                   zero <= UINT32_MAX - (last - low) * unit)) &&
+        emu_row_affine(rows.off, n, m, all, first - (ramp ? low * unit : 0), ramp, unit))
+        return;
+    if (n == 32 && all && unit << rows.scale == bytes) {
+        const uint32_t *off = rows.off;
+        const bool run = off[1] != off[0];
+        const uint32_t zero1 = off[16] ^ rows.flip, most = UINT32_MAX - 15 * unit;
+        if (run == (off[17] != off[16]) && (!run || (zero <= most && zero1 <= most)) &&
+            (run ? emu_halves_affine(off, off, false, true, unit)
+                 : emu_halves_affine(off, off, false, false, unit))) {
+            access->piece_count = 2;
+            access->piece[0] = (struct emu_tap_piece){at, 0, 15, run};
+            access->piece[1] = (struct emu_tap_piece){
+                rows.base + ((uint64_t)zero1 << rows.scale), 16, 31, run};
+            return;
+        }
+    }
+    access->piece_count = 0;
+    access->address = address;
+    EMU_LANE_LOOP
+    for (unsigned l = 0; l < n; l++)
+        address[l] = rows.base + ((uint64_t)(rows.off[l] ^ rows.flip) << rows.scale);
+}
+
+/** False: the chain was left. */
+MEM_OUTLINE bool LEVEL(tap_tell)(struct emu_warp *w, const struct emu_dinsn *di)
+{
+    static const uint8_t kinds[] = {[EMU_MEM_NONE] = EMU_ACCESS_LOAD,
+                                    [EMU_MEM_LOAD] = EMU_ACCESS_LOAD,
+                                    [EMU_MEM_STORE] = EMU_ACCESS_STORE,
+                                    [EMU_MEM_ATOMIC] = EMU_ACCESS_ATOMIC,
+                                    [EMU_MEM_REDUCE] = EMU_ACCESS_REDUCE};
+    struct emu_tap *tap = w->core->machine->tap;
+    const struct isa_op_info *info = isa_op_info((enum isa_op)di->op);
+    const struct emu_mem_info *memory = &emu_mem_info[di->op];
+    const uint64_t m = w->e & emu_guard(w, di);
+    uint64_t address[EMU_MAX_LANES];
+    struct emu_tap_access access;
+
+    if (tap == NULL)
+        return true;
+    if (!(info->flags & ISA_F_MEMORY)) {
+        emu_tap_site(w, di, m, &access.at);
+        tap->on_insn(tap, &access.at);
+        return true;
+    }
+    if (info->flags & ISA_F_SCALAR)
+        emu_tap_site(w, di, w->m & emu_guard(w, di), &access.at);
+    else
+        emu_tap_site(w, di, m, &access.at);
+    if (access.at.lanes == 0)
+        return true;
+    if (w->ctag != NULL)
+        emu_compact_sources(w, di);
+    access.kind = (enum emu_access_kind)kinds[memory->mem_class];
+    access.space = (enum isa_space)memory->space;
+    if (info->flags & ISA_F_SCALAR || di->op == ISA_TEX) {
+        if (!emu_tap_lanes(w, di, &access, address))
+            return true;
+    } else {
+        access.bytes = memory->mem_class >= EMU_MEM_ATOMIC ? emu_atype_bytes(di->sub)
+                                                           : emu_size_bytes(di->sub);
+        tap_pieces(w, di, m, access.space, &access, address);
+    }
+    if (!tap->on_access(tap, &access) || w->stepped)
+        return true;
+    emu_tap_leave(w, di);
+    return false;
+}
+static void LEVEL(tap_full)(struct emu_warp *w, const struct emu_dinsn *di)
+{
+    if (LEVEL(tap_tell)(w, di))
+        EMU_TAIL w->code->tapped[di->index].full(w, di);
+}
+static void LEVEL(tap_part)(struct emu_warp *w, const struct emu_dinsn *di)
+{
+    if (LEVEL(tap_tell)(w, di))
+        EMU_TAIL w->code->tapped[di->index].part(w, di);
+}

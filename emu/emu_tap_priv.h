@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a machine's tap is told of. */
+#ifndef EMU_TAP_PRIV_H
+#define EMU_TAP_PRIV_H
+
+#include "emu/emu_priv.h"
+
+/** @w is about to execute @di, with effect in @lanes. */
+static inline void emu_tap_site(const struct emu_warp *w, const struct emu_dinsn *di,
+                                uint64_t lanes, struct emu_tap_site *site)
+{
+    const struct emu_block *block = w->block;
+
+    *site = (struct emu_tap_site){.core = w->core,
+                                  .grid = block->grid,
+                                  .block = block->linear,
+                                  .slot = block->slot,
+                                  .warp = w->index,
+                                  .program = w->code->program,
+                                  .insn = &w->code->program->insn[di->index],
+                                  .index = di->index,
+                                  .lanes = lanes,
+                                  .split_lanes = w->m};
+}
+/** An access whose lanes' addresses are not told by rows: scalar loads, texels, and rows in several
+ *  windows. Fills kind, space, bytes and address; at.lanes may become fewer. False: none is left. */
+bool emu_tap_lanes(struct emu_warp *w, const struct emu_dinsn *di, struct emu_tap_access *access,
+                   uint64_t *address);
+/** Leave the chain before @di: the warp goes in single steps. */
+void emu_tap_leave(struct emu_warp *w, const struct emu_dinsn *di);
+
+#endif
