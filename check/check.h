@@ -13,7 +13,7 @@ enum chk_kind {
 #include "check/kinds.def"
     CHK_KIND_COUNT
 };
-enum chk_class { CHK_CLASS_MEMORY, CHK_CLASS_PROGRESS, CHK_CLASS_COUNT };
+enum chk_class { CHK_CLASS_MEMORY, CHK_CLASS_PROGRESS, CHK_CLASS_RACES, CHK_CLASS_COUNT };
 
 /** A row of kinds.def. */
 struct chk_kind_info {
@@ -28,7 +28,8 @@ extern const char *const chk_class_names[CHK_CLASS_COUNT];
 
 /**
  * Kinds of a list such as "memory,-misaligned": names of kinds and classes, "all", or NULL and
- * "default" for what is on by default; "-" before a word takes away. Bit k of @kinds is kind k.
+ * "default" for what is on by default, of the classes that cost no time; "-" before a word takes
+ * away. Bit k of @kinds is kind k.
  * Errors: LW_EUSAGE with the nearest name.
  */
 enum lw_status chk_select(const char *list, uint64_t *kinds, struct lw_error *err) LW_MUST_CHECK;
@@ -49,7 +50,7 @@ struct chk_place {
     unsigned warp;        /* in the block */
     uint64_t lanes;
 };
-/** One a site: a kind at a pc. Place and sentence are those of the first time. Strings belong to
+/** One a site: a kind at a pc, of races at two. Place and sentence are those of the first time. Strings belong to
  *  the checker. */
 struct chk_finding {
     enum chk_kind kind;
@@ -77,7 +78,8 @@ struct chk;
 /** What loads that are dropped read in each 32-bit register. */
 enum { CHK_POISON = 0x5A5A5A5A };
 /** Watch a machine from now on: it runs on one thread. The machine is borrowed and outlives the
- *  checker. Errors: LW_ENOMEM. */
+ *  checker. Errors: LW_ENOMEM; LW_ESTATE when it has run something and a kind is asked for that
+ *  looks at instructions. */
 enum lw_status chk_create(struct emu_machine *machine, const struct chk_options *options,
                           struct chk **out, struct lw_error *err) LW_MUST_CHECK;
 void chk_destroy(struct chk *chk);

@@ -9,9 +9,8 @@ static bool wanted(const struct chk *chk, int kind)
     return kind >= 0 && (chk->options.kinds >> kind & 1) != 0;
 }
 
-/** The grid @sequence, which may have left the machine: @out is filled as far as is known. */
-static void place_at(const struct chk *chk, uint32_t sequence, uint64_t block, unsigned warp,
-                     uint64_t lanes, uint64_t pc, struct chk_place *out)
+void chk_place_at(const struct chk *chk, uint32_t sequence, uint64_t block, unsigned warp,
+                  uint64_t lanes, uint64_t pc, struct chk_place *out)
 {
     const struct emu_grid *grid = emu_grid_find(chk->machine, sequence);
     const struct emu_program *program = emu_machine_program_at(chk->machine, pc);
@@ -43,31 +42,32 @@ static void place_at(const struct chk *chk, uint32_t sequence, uint64_t block, u
 
 static const struct chk_place nowhere = {.kernel = "", .function = "", .file = ""};
 
-/** Keep @finding, whose sentence is borrowed, or count it at its site. */
-static void add(struct chk *chk, struct chk_finding *finding)
+int chk_add(struct chk *chk, struct chk_finding *finding)
 {
     for (size_t i = 0; i < chk->count; i++) {
         struct chk_finding *f = &chk->findings[i];
 
-        if (f->kind == finding->kind && f->place.pc == finding->place.pc) {
+        if (f->kind == finding->kind && f->place.pc == finding->place.pc &&
+            f->other.pc == finding->other.pc) {
             f->count += finding->count;
-            return;
+            return (int)i;
         }
     }
     finding->suppressed = chk_suppressed(chk->options.suppressions, finding);
     if (!finding->suppressed && chk->count - chk->suppressed >= chk->options.max_findings) {
         chk->beyond += (unsigned)finding->count;
-        return;
+        return CHK_BEYOND;
     }
     finding->sentence = lw_arena_strdup(&chk->strings, finding->sentence);
     finding->allocation = lw_arena_strdup(&chk->strings, finding->allocation);
     if (finding->sentence == NULL || finding->allocation == NULL ||
         !lw_grow(&chk->findings, &chk->room, chk->count + 1, sizeof *chk->findings)) {
         chk->short_of_memory = true;
-        return;
+        return CHK_LOST;
     }
     chk->suppressed += finding->suppressed;
-    chk->findings[chk->count++] = *finding;
+    chk->findings[chk->count] = *finding;
+    return (int)chk->count++;
 }
 
 static void add_fault(struct chk *chk, int kind, const struct emu_fault *fault)
@@ -78,7 +78,7 @@ static void add_fault(struct chk *chk, int kind, const struct emu_fault *fault)
     struct lw_buffer text;
     bool inside;
 
-    place_at(chk, fault->grid, fault->block, fault->warp, fault->lanes, fault->pc, &f.place);
+    chk_place_at(chk, fault->grid, fault->block, fault->warp, fault->lanes, fault->pc, &f.place);
     lw_buffer_init(&text);
     if (fault->bytes != 0) {
         f.address = fault->address;
@@ -91,7 +91,7 @@ static void add_fault(struct chk *chk, int kind, const struct emu_fault *fault)
     }
     lw_put(&text.sink, fault->detail[0] != '\0' ? fault->detail : chk_kinds[kind].summary);
     f.sentence = text.text != NULL ? text.text : "";
-    add(chk, &f);
+    (void)chk_add(chk, &f);
     lw_buffer_fini(&text);
 }
 
@@ -111,7 +111,7 @@ static bool skip(struct emu_fault_filter *filter, const struct emu_fault *fault,
 
 static void on_life(struct emu_life_listener *listener, const struct emu_life *life)
 {
-    (void)listener, (void)life; /* it is there for the one thread */
+    chk_tap_life((struct chk *)(void *)((char *)listener - offsetof(struct chk, life)), life);
 }
 
 enum lw_status chk_create(struct emu_machine *machine, const struct chk_options *options,
@@ -126,6 +126,11 @@ enum lw_status chk_create(struct emu_machine *machine, const struct chk_options 
     chk->filter.skip = skip;
     chk->life.on_life = on_life;
     lw_arena_init(&chk->strings);
+    enum lw_status status = chk_tap_begin(chk, err);
+    if (status != LW_OK) {
+        free(chk);
+        return status;
+    }
     emu_life_listen(machine, &chk->life);
     emu_machine_filter_faults(machine, &chk->filter);
     *out = chk;
@@ -138,6 +143,7 @@ void chk_destroy(struct chk *chk)
         return;
     emu_machine_filter_faults(chk->machine, NULL);
     emu_life_ignore(chk->machine, &chk->life);
+    chk_tap_end(chk);
     lw_arena_fini(&chk->strings);
     free(chk->findings);
     free(chk);
@@ -150,12 +156,12 @@ static void add_hang(struct chk *chk, int kind, const struct emu_hang *hang)
     size_t first = strcspn(hang->detail, "\n");
     char sentence[256];
 
-    place_at(chk, hang->grid, hang->block, hang->warp, hang->lanes, hang->pc, &f.place);
+    chk_place_at(chk, hang->grid, hang->block, hang->warp, hang->lanes, hang->pc, &f.place);
     first = first < sizeof sentence ? first : sizeof sentence - 1;
     memcpy(sentence, hang->detail, first);
     sentence[first] = '\0';
     f.sentence = first != 0 ? sentence : chk_kinds[kind].summary;
-    add(chk, &f);
+    (void)chk_add(chk, &f);
 }
 
 static void add_leaks(struct chk *chk)
@@ -181,7 +187,7 @@ static void add_leaks(struct chk *chk)
                                  (unsigned long long)bytes, (unsigned long long)f.address);
     f.sentence = text != NULL ? text : "";
     chk->short_of_memory = chk->short_of_memory || text == NULL;
-    add(chk, &f);
+    (void)chk_add(chk, &f);
 }
 
 static int compare(const void *a, const void *b)
@@ -193,7 +199,9 @@ static int compare(const void *a, const void *b)
         order = (x->place.line > y->place.line) - (x->place.line < y->place.line);
     if (order == 0)
         order = (x->kind > y->kind) - (x->kind < y->kind);
-    return order != 0 ? order : (x->place.pc > y->place.pc) - (x->place.pc < y->place.pc);
+    if (order == 0)
+        order = (x->place.pc > y->place.pc) - (x->place.pc < y->place.pc);
+    return order != 0 ? order : (x->other.pc > y->other.pc) - (x->other.pc < y->other.pc);
 }
 
 enum lw_status chk_finish(struct chk *chk, const struct emu_stop *stop, struct lw_error *err)
@@ -210,7 +218,7 @@ enum lw_status chk_finish(struct chk *chk, const struct emu_stop *stop, struct l
         add_leaks(chk);
     if (chk->count != 0)
         qsort(chk->findings, chk->count, sizeof *chk->findings, compare);
-    if (chk->short_of_memory)
+    if (chk->short_of_memory || chk_tap_short_of_memory(chk))
         return LW_FAIL(err, LW_ENOMEM, "no memory for some findings");
     return LW_OK;
 }

@@ -4,7 +4,9 @@
 
 #include <stdio.h>
 
-const char *const chk_class_names[CHK_CLASS_COUNT] = {"memory", "progress"};
+const char *const chk_class_names[CHK_CLASS_COUNT] = {"memory", "progress", "races"};
+/* Those that cost no time. */
+static const bool usual[CHK_CLASS_COUNT] = {[CHK_CLASS_MEMORY] = true, [CHK_CLASS_PROGRESS] = true};
 
 const struct chk_kind_info chk_kinds[CHK_KIND_COUNT] = {
 #define KIND(id, name, group, on, from, value, summary, wrong, right)                      \
@@ -13,6 +15,7 @@ const struct chk_kind_info chk_kinds[CHK_KIND_COUNT] = {
 };
 
 #define EMU_END_NONE 0
+#define EMU_WATCH_NONE 0
 const struct chk_origin chk_origins[CHK_KIND_COUNT] = {
 #define KIND(id, name, group, on, from, value, summary, wrong, right)                      \
     {CHK_FROM_##from, EMU_##from##_##value},
@@ -46,7 +49,7 @@ static uint64_t word_kinds(const char *word)
     if (strcmp(word, "all") == 0)
         return lw_mask(CHK_KIND_COUNT);
     for (unsigned k = 0; k < CHK_KIND_COUNT; k++)
-        if (chk_kinds[k].on && (strcmp(word, "default") == 0 ||
+        if (chk_kinds[k].on && ((strcmp(word, "default") == 0 && usual[chk_kinds[k].group]) ||
                                 strcmp(word, chk_class_names[chk_kinds[k].group]) == 0))
             kinds |= UINT64_C(1) << k;
     return kinds;

@@ -5,7 +5,7 @@
 
 #include "check/check.h"
 
-enum chk_from { CHK_FROM_FAULT, CHK_FROM_HANG, CHK_FROM_END };
+enum chk_from { CHK_FROM_FAULT, CHK_FROM_HANG, CHK_FROM_END, CHK_FROM_WATCH };
 /** Columns of kinds.def that only check/ reads. */
 struct chk_origin {
     uint8_t from, value;
@@ -20,6 +20,8 @@ struct chk {
     struct emu_machine *machine;
     struct emu_fault_filter filter;
     struct emu_life_listener life;
+    struct emu_tap tap;
+    struct chk_race *race; /* NULL: nobody looks for races */
     struct chk_options options;
     struct lw_arena strings;
     struct chk_finding *findings;
@@ -27,6 +29,21 @@ struct chk {
     unsigned suppressed, beyond;
     bool short_of_memory;
 };
+
+/** The grid @sequence, which may have left the machine: @out is filled as far as is known. */
+void chk_place_at(const struct chk *chk, uint32_t sequence, uint64_t block, unsigned warp,
+                  uint64_t lanes, uint64_t pc, struct chk_place *out);
+enum { CHK_BEYOND = -1, CHK_LOST = -2 };
+/** Keep @finding, whose sentence is borrowed, or count it at its site. Returns its index, CHK_BEYOND
+ *  where there are too many, CHK_LOST without memory. */
+int chk_add(struct chk *chk, struct chk_finding *finding);
+
+/* ---- the tap (chk_tap.c) ---- */
+/** Tap the machine for the kinds that look at instructions, if any is asked for. */
+enum lw_status chk_tap_begin(struct chk *chk, struct lw_error *err) LW_MUST_CHECK;
+void chk_tap_end(struct chk *chk);
+void chk_tap_life(struct chk *chk, const struct emu_life *life);
+bool chk_tap_short_of_memory(const struct chk *chk);
 
 bool chk_suppressed(const struct chk_suppressions *suppressions,
                     const struct chk_finding *finding);

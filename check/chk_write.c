@@ -49,10 +49,12 @@ static void put_xml(struct lw_sink *out, const char *text)
     }
 }
 
-static void put_place(const struct chk_place *p, struct lw_sink *out)
+static void put_place(const struct chk_place *p, bool other, struct lw_sink *out)
 {
     if (p->kernel[0] == '\0')
         return;
+    if (other && p->line != 0)
+        lw_printf(out, "; that is %s:%u", p->file, p->line);
     lw_printf(out, "; kernel %s, block (%u,%u,%u), warp %u, lanes 0x%" PRIx64 ", pc 0x%" PRIx64,
               p->kernel, p->block[0], p->block[1], p->block[2], p->warp, p->lanes, p->pc);
     if (p->function[0] != '\0' && strcmp(p->function, p->kernel) != 0)
@@ -63,8 +65,8 @@ static void put_place(const struct chk_place *p, struct lw_sink *out)
 static void put_line(const struct chk_finding *f, struct lw_sink *out)
 {
     lw_printf(out, "%s: %s", chk_kinds[f->kind].name, f->sentence);
-    put_place(&f->place, out);
-    put_place(&f->other, out);
+    put_place(&f->place, false, out);
+    put_place(&f->other, true, out);
     if (f->count > 1)
         lw_printf(out, "; %" PRIu64 " times", f->count);
 }

@@ -4,6 +4,13 @@ liblanewise_a_SOURCES += \
 	%D%/chk_find.c \
 	%D%/chk_kinds.c \
 	%D%/chk_priv.h \
+	%D%/chk_race.c \
+	%D%/chk_race_cells.c \
+	%D%/chk_race_facts.c \
+	%D%/chk_race_find.c \
+	%D%/chk_race_priv.h \
+	%D%/chk_race_sync.c \
 	%D%/chk_suppress.c \
+	%D%/chk_tap.c \
 	%D%/chk_write.c \
 	%D%/kinds.def

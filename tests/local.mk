@@ -15,6 +15,7 @@ include tests/split.mk
 include tests/debug.mk
 include tests/vectors.mk
 include tests/check.mk
+include tests/races.mk
 include tests/hangs.mk
 include tests/arith.mk
 include tests/timing.mk

@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Races: what an access meets in the shadow. docs/check.md, Races */
+#include "check/chk_race_priv.h"
+
+#include <stdlib.h>
+
+static inline enum race_level level_of(uint32_t site)
+{
+    return (enum race_level)(site >> RACE_LEVEL_SHIFT);
+}
+
+/** The level at which two threads are one. */
+static inline enum race_level level_between(const struct race_look *look, uint32_t me, uint32_t who)
+{
+    if (me >> RACE_THREAD_BITS != who >> RACE_THREAD_BITS)
+        return RACE_GRID;
+    return (me & ((1 << RACE_THREAD_BITS) - 1)) / look->block->width ==
+                   (who & ((1 << RACE_THREAD_BITS) - 1)) / look->block->width
+               ? RACE_WARP
+               : RACE_BLOCK;
+}
+
+/** Both accesses are strong, and each is in the other's scope: they cannot race. */
+static inline bool both_strong(const struct race_look *look, uint32_t me, uint32_t who, uint32_t site)
+{
+    if (!(look->site & site & RACE_STRONG))
+        return false;
+    return ((look->site | site) & RACE_CTA) == 0 ||
+           me >> RACE_THREAD_BITS == who >> RACE_THREAD_BITS;
+}
+
+/** An access meets a record that is not obviously ordered before it. True: nothing orders them. */
+static bool meets(struct race_look *look, unsigned lane, uint64_t at, uint32_t who, uint32_t time,
+                  uint32_t site, bool written)
+{
+    const uint32_t me = look->me + lane;
+    bool strong = both_strong(look, me, who, site);
+
+    if (who == me && level_of(site) == RACE_THREAD)
+        return false;
+    enum race_order order = race_ordered(look, lane, who, time, level_of(site));
+    if (order == RACE_ORDERED)
+        return false;
+    /* volatile accesses race in no formal sense, but are told of by kinds of their own */
+    if (!strong || ((look->site | site) & RACE_VOLATILE) != 0)
+        race_found(look, lane, at, who, time, site, written, order);
+    return order == RACE_UNORDERED;
+}
+
+/** The record at @k of a cell, of reads or strong writes: @lane's is added. */
+static void note(struct race_look *look, struct race_cells *cells, uint32_t i, unsigned k,
+                 uint32_t me, bool merge)
+{
+    uint32_t *time = &cells->row[k][i], *who = &cells->row[k + 1][i], *site = &cells->row[k + 2][i];
+    uint32_t level = RACE_THREAD, how = look->site;
+
+    if (merge) {
+        uint32_t between = *who == me ? RACE_THREAD : level_between(look, me, *who);
+        level = *site >> RACE_LEVEL_SHIFT;
+        level = level > between ? level : between;
+        /* strong is what both are */
+        how = (look->site & ~(uint32_t)RACE_HOW) | (look->site & *site & (uint32_t)RACE_HOW) |
+              ((look->site | *site) & RACE_CTA);
+    }
+    *time = look->race->now;
+    *who = me;
+    *site = how | level << RACE_LEVEL_SHIFT;
+}
+
+static void touch_read(struct race_look *look, struct race_cells *cells, uint32_t i, unsigned lane,
+                       uint64_t at)
+{
+    const uint32_t me = look->me + lane;
+    uint32_t wt = cells->row[RACE_W_TIME][i], rt = cells->row[RACE_R_TIME][i];
+
+    if (wt > look->base && cells->row[RACE_W_WHO][i] != me)
+        (void)meets(look, lane, at, cells->row[RACE_W_WHO][i], wt, cells->row[RACE_W_SITE][i],
+                    true);
+    bool merge = rt > look->base;
+    if (merge) {
+        uint32_t who = cells->row[RACE_R_WHO][i], site = cells->row[RACE_R_SITE][i];
+        merge = (who != me || level_of(site) != RACE_THREAD) &&
+                race_ordered(look, lane, who, rt, level_of(site)) == RACE_UNORDERED;
+    }
+    note(look, cells, i, RACE_R_TIME, me, merge);
+}
+
+static void touch_write(struct race_look *look, struct race_cells *cells, uint32_t i, unsigned lane,
+                        uint64_t at)
+{
+    const uint32_t me = look->me + lane;
+    uint32_t wt = cells->row[RACE_W_TIME][i], rt = cells->row[RACE_R_TIME][i];
+    bool merge = false;
+
+    if (wt > look->base) {
+        uint32_t site = cells->row[RACE_W_SITE][i];
+        bool unordered = meets(look, lane, at, cells->row[RACE_W_WHO][i], wt, site, true);
+        merge = unordered && (look->site & site & RACE_STRONG) != 0;
+    }
+    if (rt > look->base)
+        (void)meets(look, lane, at, cells->row[RACE_R_WHO][i], rt, cells->row[RACE_R_SITE][i],
+                    false);
+    note(look, cells, i, RACE_W_TIME, me, merge);
+    cells->row[RACE_R_TIME][i] = 0;
+}
+
+/** The cells of a lane's access. NULL: memory without races, or none for the shadow. */
+static struct race_cells *cells_at(struct race_look *look, uint64_t at, unsigned bytes,
+                                   uint32_t *first, uint32_t *count)
+{
+    struct chk_race *race = look->race;
+    struct race_block *b = look->block;
+    struct race_cells *cells;
+    uint64_t offset;
+
+    if (at >= ISA_GLOBAL_BASE) {
+        offset = at - ISA_GLOBAL_BASE;
+        cells = race_shadow_page(&race->shadow, offset);
+        race->short_of_memory |= cells == NULL && offset >> 36 == 0;
+        offset &= (1 << RACE_PAGE_SHIFT) - 1;
+        look->base = b->base;
+    } else if (at >= ISA_SHARED_BASE && at < ISA_LOCAL_BASE) {
+        offset = at - ISA_SHARED_BASE;
+        cells = &b->shared;
+        if (cells->row[0] == NULL) {
+            struct emu_block_view view;
+
+            if (!emu_block_view(b->core, b->slot, &view) ||
+                !race_cells_make(cells, view.shared_bytes, &race->shadow.bytes)) {
+                race->short_of_memory = true;
+                return NULL;
+            }
+            race->shadow.most = race->shadow.bytes > race->shadow.most ? race->shadow.bytes
+                                                                       : race->shadow.most;
+        }
+        look->base = b->start;
+    } else {
+        return NULL;
+    }
+    if (cells == NULL || (at & (bytes - 1) & 15) != 0) /* misaligned: it faults */
+        return NULL;
+    if (bytes < 4 && cells->shift != 0 && !race_cells_split(cells, &race->shadow.bytes)) {
+        race->short_of_memory = true;
+        return NULL;
+    }
+    *first = (uint32_t)(offset >> cells->shift);
+    *count = bytes >> cells->shift;
+    return offset + bytes <= (uint64_t)cells->count << cells->shift ? cells : NULL;
+}
+
+static void look_at(struct race_look *look, unsigned lane, uint64_t at)
+{
+    const enum emu_access_kind kind = look->access->kind;
+    uint32_t first, count;
+    struct race_cells *cells = cells_at(look, at, look->access->bytes, &first, &count);
+
+    if (cells == NULL)
+        return;
+    for (uint32_t i = first; i < first + count; i++) {
+        if (look->write)
+            touch_write(look, cells, i, lane, at);
+        else
+            touch_read(look, cells, i, lane, at);
+    }
+    if (look->sets)
+        race_synchronize(look, lane, at,
+                         isa_mod_get(look->access->at.insn, ISA_MOD_MORDER),
+                         kind != EMU_ACCESS_STORE, look->write);
+}
+
+/** What a site's word says of how its instruction accesses. */
+static uint32_t how_of(struct chk_race *race, const struct emu_tap_access *access)
+{
+    const struct emu_tap_site *at = &access->at;
+    enum { KNOWN = 1 };
+    size_t index = at->index;
+    uint32_t how = KNOWN;
+
+    if (race->program != at->program) {
+        if (race->how_room != 0)
+            memset(race->how, 0, race->how_room * sizeof *race->how);
+        race->program = at->program;
+        race->program_base = emu_program_base(at->program);
+    }
+    if (index >= race->how_room) {
+        size_t before = race->how_room;
+        if (!lw_grow(&race->how, &race->how_room, index + 1, sizeof *race->how)) {
+            race->short_of_memory = true;
+            return 0;
+        }
+        memset(race->how + before, 0, (race->how_room - before) * sizeof *race->how);
+    }
+    if (race->how[index] & KNOWN)
+        return race->how[index] & ~(uint32_t)KNOWN;
+    if (access->kind >= EMU_ACCESS_ATOMIC)
+        how |= RACE_ATOMIC | RACE_STRONG;
+    else if (at->insn->op != ISA_TEX && at->insn->op != ISA_LDMATRIX &&
+             !(isa_op_info((enum isa_op)at->insn->op)->flags & ISA_F_SCALAR)) {
+        unsigned order = isa_mod_get(at->insn, ISA_MOD_MORDER);
+        how |= order == ISA_MORDER_VOLATILE ? RACE_VOLATILE : 0;
+        how |= order != ISA_MORDER_WEAK ? RACE_STRONG : 0;
+    }
+    if ((how & RACE_STRONG) != 0 && (how & RACE_VOLATILE) == 0 &&
+        isa_mod_get(at->insn, ISA_MOD_SCOPE) == ISA_SCOPE_CTA)
+        how |= RACE_CTA;
+    race->how[index] = how;
+    return how & ~(uint32_t)KNOWN;
+}
+
+/** The number of an instruction's site; 0: beyond what a record holds. */
+static uint32_t site_of(const struct chk_race *race, const struct emu_tap_site *at)
+{
+    uint64_t site = (race->program_base - ISA_CODE_BASE) / ISA_WORD_BYTES + at->index + 1;
+
+    return site < 1 << RACE_SITE_BITS ? (uint32_t)site : 0;
+}
+
+/** The split of a warp changes: what was done before it was together may count on lockstep. */
+static void converge(struct chk_race *race, struct race_warp *w, uint64_t lanes)
+{
+    race_tick(race);
+    if (w->lanes == w->live || lanes == w->live)
+        w->converged = race->now;
+    w->lanes = lanes;
+}
+
+void chk_race_access(struct chk_race *race, const struct emu_tap_access *access)
+{
+    struct race_block *b = race_block_at(race, access->at.core, access->at.slot);
+    struct race_look look = {.race = race, .access = access, .block = b};
+    uint64_t rest = access->at.lanes;
+
+    if (b == NULL || access->space == ISA_SPACE_LOCAL || access->space == ISA_SPACE_CONST)
+        return;
+    look.warp = &b->warp[access->at.warp];
+    if (look.warp->lanes != access->at.split_lanes)
+        converge(race, look.warp, access->at.split_lanes);
+    look.me = b->actor << RACE_THREAD_BITS | access->at.warp * b->width;
+    look.site = how_of(race, access);
+    look.site |= site_of(race, &access->at);
+    look.kb = b->kb;
+    look.write = access->kind != EMU_ACCESS_LOAD;
+    look.sets = (look.site & RACE_STRONG) != 0;
+    race->access++;
+    if (access->piece_count == 0) {
+        for (LW_EACH_BIT(l, rest))
+            look_at(&look, (unsigned)l, access->address[l]);
+        return;
+    }
+    for (unsigned k = 0; k < access->piece_count; k++) {
+        const struct emu_tap_piece *p = &access->piece[k];
+
+        for (LW_EACH_BIT(l, rest & lw_mask(p->last + 1u) & ~lw_mask(p->first)))
+            look_at(&look, (unsigned)l,
+                    p->address + (p->run ? (l - p->first) * access->bytes : 0));
+    }
+}

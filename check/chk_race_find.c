@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Races: which kind one is of, and its sentence. */
+#include "check/chk_race_priv.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+/** The other side: a record, in words. */
+struct other {
+    uint32_t grid, thread, warp, lane, site;
+    uint64_t linear, pc;
+    bool same_block, same_warp, same_step, written;
+};
+
+/** Address of a lane of the access; false: it is none of its lanes. */
+static bool address_of(const struct emu_tap_access *a, unsigned lane, uint64_t *at)
+{
+    if (!(a->at.lanes >> lane & 1))
+        return false;
+    if (a->piece_count == 0)
+        *at = a->address[lane];
+    for (unsigned k = 0; k < a->piece_count; k++) {
+        const struct emu_tap_piece *p = &a->piece[k];
+
+        if (lane >= p->first && lane <= p->last)
+            *at = p->address + (p->run ? (lane - p->first) * a->bytes : 0);
+    }
+    return true;
+}
+
+/** What a lane is about to store; 8 bytes at most. */
+static uint64_t stored(const struct race_look *look, unsigned lane)
+{
+    const struct emu_tap_site *at = &look->access->at;
+    uint64_t low = 0, high = 0;
+
+    (void)emu_reg_read(at->core, at->slot, at->warp, ISA_REG_V, isa_x_reg(at->insn->x), lane, &low);
+    if (look->access->bytes >= 8)
+        (void)emu_reg_read(at->core, at->slot, at->warp, ISA_REG_V, isa_x_reg(at->insn->x) + 1,
+                           lane, &high);
+    low |= high << 32;
+    return look->access->bytes < 8 ? low & lw_mask(look->access->bytes * 8) : low;
+}
+
+static bool in_memory(const struct race_look *look, unsigned lane, uint64_t address, uint64_t *value)
+{
+    const struct emu_tap_site *at = &look->access->at;
+    uint8_t bytes[8] = {0};
+    unsigned n = look->access->bytes < 8 ? look->access->bytes : 8;
+
+    if (emu_mem_peek(at->core, at->slot, at->warp, lane, address, bytes, n) != n)
+        return false;
+    *value = 0;
+    for (unsigned i = 0; i < n; i++)
+        *value |= (uint64_t)bytes[i] << (8 * i);
+    return true;
+}
+
+static void describe(const struct race_look *look, unsigned lane, uint64_t at, uint32_t who,
+                     uint32_t time, uint32_t site, bool written, struct other *out)
+{
+    const struct race_block *b = look->block;
+    const struct race_actor *actor = &look->race->actors[who >> RACE_THREAD_BITS];
+    uint64_t address = 0;
+
+    *out = (struct other){.grid = actor->grid, .linear = actor->linear, .written = written};
+    out->thread = who & ((1 << RACE_THREAD_BITS) - 1);
+    out->warp = out->thread / b->width;
+    out->lane = out->thread % b->width;
+    out->site = site & (uint32_t)lw_mask(RACE_SITE_BITS);
+    if (out->site != 0)
+        out->pc = ISA_CODE_BASE + (uint64_t)(out->site - 1) * ISA_WORD_BYTES;
+    out->same_block = who >> RACE_THREAD_BITS == b->actor;
+    out->same_warp = out->same_block && out->warp == look->access->at.warp &&
+                     site >> RACE_LEVEL_SHIFT <= RACE_WARP;
+    out->same_step = out->same_warp && look->write && written && out->lane < lane &&
+                     time == look->race->now &&
+                     out->site == (look->site & lw_mask(RACE_SITE_BITS)) &&
+                     address_of(look->access, out->lane, &address) &&
+                     address - at + look->access->bytes - 1 < 2 * look->access->bytes - 1u;
+}
+
+/** Both write the same, or what is written was there. */
+static bool is_benign(const struct race_look *look, unsigned lane, uint64_t at,
+                      const struct other *other, uint64_t *mine, uint64_t *theirs)
+{
+    *mine = stored(look, lane);
+    if (other->same_step) {
+        *theirs = stored(look, other->lane);
+        return *mine == *theirs;
+    }
+    return in_memory(look, lane, at, theirs) && *mine == *theirs && look->access->bytes <= 8;
+}
+
+static const char *verb(bool atomic, bool write)
+{
+    return atomic ? "atomic" : write ? "store" : "load";
+}
+
+static const char *by_whom(const struct race_look *look, const struct other *other)
+{
+    return other->same_step                     ? "another lane of the same instruction"
+           : other->same_warp                   ? "another lane of the warp"
+           : other->same_block                  ? "another warp of the block"
+           : other->grid == look->block->grid ? "another block"
+                                                : "another launch";
+}
+
+static struct race_pair *pair_slot(struct race_pair *table, size_t room, uint64_t key)
+{
+    size_t i = (size_t)(key * UINT64_C(0x9E3779B97F4A7C15) >> 24) & (room - 1);
+
+    while (table[i].key != 0 && table[i].key != key)
+        i = (i + 1) & (room - 1);
+    return &table[i];
+}
+
+/** The pair of sites of @key; *is_new: it has not been told. NULL: no memory. */
+static struct race_pair *pair_of(struct chk_race *race, uint64_t key, bool *is_new)
+{
+    if (2 * (race->pair_count + 1) > race->pair_room) {
+        size_t room = race->pair_room != 0 ? 2 * race->pair_room : 64;
+        struct race_pair *table = calloc(room, sizeof *table);
+
+        if (table == NULL)
+            return NULL;
+        for (size_t i = 0; i < race->pair_room; i++)
+            if (race->pairs[i].key != 0)
+                *pair_slot(table, room, race->pairs[i].key) = race->pairs[i];
+        free(race->pairs);
+        race->pairs = table;
+        race->pair_room = room;
+    }
+    struct race_pair *pair = pair_slot(race->pairs, race->pair_room, key);
+    *is_new = pair->key == 0;
+    if (*is_new) {
+        pair->key = key;
+        race->pair_count++;
+    }
+    return pair;
+}
+
+/** @mine and @theirs: what was written, where both are known. */
+static void tell(struct race_look *look, enum chk_kind kind, unsigned lane, uint64_t at,
+                 const struct other *other, bool values, uint64_t mine, uint64_t theirs,
+                 struct race_pair *pair)
+{
+    struct chk_race *race = look->race;
+    const struct emu_tap_access *a = look->access;
+    struct chk_finding f = {.kind = kind, .address = at, .allocation = "", .count = 1};
+    const char *space = at >= ISA_GLOBAL_BASE ? "global" : "shared";
+    struct emu_allocation allocation;
+    struct lw_buffer text;
+    bool inside;
+
+    chk_place_at(race->chk, look->block->grid, look->block->linear, a->at.warp,
+                 UINT64_C(1) << lane,
+                 race->program_base + (uint64_t)a->at.index * ISA_WORD_BYTES, &f.place);
+    chk_place_at(race->chk, other->grid, other->linear, other->warp, UINT64_C(1) << other->lane,
+                 other->pc, &f.other);
+    if (f.other.kernel[0] == '\0') /* its launch is over and gone */
+        f.other.kernel = f.other.function;
+    if (at >= ISA_GLOBAL_BASE && emu_allocation_at(race->machine, at, &allocation, &inside))
+        f.allocation = allocation.name;
+    lw_buffer_init(&text);
+    lw_printf(&text.sink, "%s %s of %u bytes at 0x%llx", space,
+              verb((look->site & RACE_ATOMIC) != 0, look->write), a->bytes,
+              (unsigned long long)at);
+    const char *theirs_is = verb((other->written && (other->site & RACE_ATOMIC)) != 0,
+                                 other->written);
+    switch (kind) {
+    case CHK_WARP_SYNCHRONOUS:
+        lw_printf(&text.sink, ": behind the %s by %s only if the lanes of a warp run in lockstep",
+                  theirs_is, by_whom(look, other));
+        break;
+    case CHK_ATOMIC_SCOPE:
+        lw_printf(&text.sink, ": the scope of it, or of the atomic access by %s, is the block",
+                  by_whom(look, other));
+        break;
+    case CHK_MISSING_ACQUIRE:
+        lw_printf(&text.sink, ": behind the %s by %s only by a relaxed read without a fence behind "
+                  "it", theirs_is, by_whom(look, other));
+        break;
+    default:
+        lw_printf(&text.sink, ": no order with the %s by %s", theirs_is, by_whom(look, other));
+        if (values && kind == CHK_BENIGN_RACE && !other->written)
+            lw_printf(&text.sink, "; 0x%llx is written, which was there", (unsigned long long)mine);
+        else if (values && kind == CHK_BENIGN_RACE)
+            lw_printf(&text.sink, "; both write 0x%llx", (unsigned long long)mine);
+        else if (values)
+            lw_printf(&text.sink, "; 0x%llx is written over 0x%llx", (unsigned long long)mine,
+                      (unsigned long long)theirs);
+        break;
+    }
+    f.sentence = text.text != NULL ? text.text : "";
+    pair->finding = chk_add(race->chk, &f);
+    pair->access = race->access;
+    lw_buffer_fini(&text);
+}
+
+/** Of the same two lanes' accesses: are they of one instruction, or were their lanes together since? */
+static bool in_lockstep(const struct race_look *look, const struct other *other, uint32_t time)
+{
+    return (look->access->at.split_lanes >> other->lane & 1) != 0 || time < look->warp->converged;
+}
+
+void race_found(struct race_look *look, unsigned lane, uint64_t at, uint32_t who, uint32_t time,
+                uint32_t site, bool written, enum race_order order)
+{
+    struct chk_race *race = look->race;
+    enum chk_kind kind = CHK_RACE;
+    uint64_t mine = 0, theirs = 0;
+    struct other other;
+    bool values = false, benign = false, is_new;
+
+    describe(look, lane, at, who, time, site, written, &other);
+    other.site |= site & RACE_ATOMIC;
+    const bool strong = (look->site & site & RACE_STRONG) != 0;
+    const bool volatiles = strong && ((look->site | site) & RACE_VOLATILE) != 0;
+    if (look->write && ((look->site | site) & RACE_ATOMIC) == 0) {
+        values = true;
+        benign = is_benign(look, lane, at, &other, &mine, &theirs);
+    }
+    if (order == RACE_PENDING)
+        kind = CHK_MISSING_ACQUIRE;
+    else if (benign)
+        kind = CHK_BENIGN_RACE;
+    else if (other.same_warp && !other.same_step && in_lockstep(look, &other, time) &&
+             (!volatiles || (at < ISA_LOCAL_BASE && (look->site & site & RACE_VOLATILE) != 0)))
+        kind = CHK_WARP_SYNCHRONOUS;
+    else if (volatiles)
+        kind = CHK_VOLATILE_RACE;
+    else if (strong)
+        kind = CHK_ATOMIC_SCOPE;
+    if (!(race->kinds >> kind & 1))
+        return;
+    uint64_t low = look->site & lw_mask(RACE_SITE_BITS), high = site & lw_mask(RACE_SITE_BITS);
+    uint64_t key = (low < high ? low << RACE_SITE_BITS | high : high << RACE_SITE_BITS | low) << 6 |
+                   (unsigned)kind;
+    struct race_pair *pair = pair_of(race, key, &is_new);
+    if (pair == NULL) {
+        race->short_of_memory = true;
+        return;
+    }
+    if (is_new) {
+        tell(look, kind, lane, at, &other, values, mine, theirs, pair);
+        pair->other = (uint64_t)(who >> RACE_THREAD_BITS) << 32 | other.warp;
+        return;
+    }
+    if (pair->finding < 0) {
+        race->chk->beyond += pair->finding == CHK_BEYOND;
+        return;
+    }
+    struct chk_finding *f = &race->chk->findings[pair->finding];
+    f->count++;
+    if (pair->access == race->access &&
+        pair->other == ((uint64_t)(who >> RACE_THREAD_BITS) << 32 | other.warp)) {
+        f->place.lanes |= UINT64_C(1) << lane;
+        f->other.lanes |= UINT64_C(1) << other.lane;
+    }
+}

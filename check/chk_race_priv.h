@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Races, between the files that look for them:
+ *
+ *   chk_race.c        accesses: what they meet in the shadow
+ *   chk_race_sync.c   blocks, barriers, fences, atomics, launches: what is ordered before what
+ *   chk_race_facts.c  sets of what a thread knows of others
+ *   chk_race_cells.c  the shadow: who last wrote and read each byte
+ *   chk_race_find.c   sentences
+ *
+ * One clock for all, `now`, ticks at whatever orders something. An access carries the tick of its
+ * time, so "thread t knows all that u did up to tick x" decides whether an access of u happened
+ * before. What all threads of a block or warp know of it is one number each; the rest are facts.
+ */
+#ifndef CHK_RACE_PRIV_H
+#define CHK_RACE_PRIV_H
+
+#include "check/chk_priv.h"
+
+/** Who a record is of: one thread, or several that are not ordered: of a warp, a block, a grid. */
+enum race_level { RACE_THREAD, RACE_WARP, RACE_BLOCK, RACE_GRID };
+
+/* A record's site word: the instruction (0: not known), how it accessed, and its level. */
+enum {
+    RACE_SITE_BITS = 26,
+    RACE_VOLATILE = 1 << 26,
+    RACE_ATOMIC = 1 << 27,
+    RACE_CTA = 1 << 28,    /* strong in its block only */
+    RACE_STRONG = 1 << 29, /* atomics, volatile and ordered accesses */
+    RACE_HOW = RACE_VOLATILE | RACE_ATOMIC | RACE_CTA | RACE_STRONG,
+    RACE_LEVEL_SHIFT = 30
+};
+/* A record's thread: 22 bits of actor (a block of the running launches), 10 of the thread. */
+enum { RACE_THREAD_BITS = 10, RACE_MOST_ACTORS = 1 << 22 };
+
+/** The shadow of a range: rows of `count` cells, of 4 bytes each or of 1. Time 0 is no record. */
+struct race_cells {
+    uint32_t *row[6];
+    uint32_t count;
+    uint8_t shift; /* 2 or 0: bytes a cell, as a power of two */
+};
+enum { RACE_W_TIME, RACE_W_WHO, RACE_W_SITE, RACE_R_TIME, RACE_R_WHO, RACE_R_SITE };
+
+/** Cells for @bytes; false: no memory. */
+bool race_cells_make(struct race_cells *cells, uint32_t bytes, uint64_t *total);
+void race_cells_free(struct race_cells *cells, uint64_t *total);
+/** One cell a byte from now on. */
+bool race_cells_split(struct race_cells *cells, uint64_t *total);
+
+enum { RACE_PAGE_SHIFT = 12, RACE_TABLE_SHIFT = 12 };
+/** Pages of global memory that were accessed. */
+struct race_shadow {
+    struct race_cells **table[1 << RACE_TABLE_SHIFT]; /* of 2^12 pages each */
+    uint64_t bytes, most;                              /* of all cells, now and at most */
+};
+/** The page at @offset in global memory, made if need be; NULL: no memory, or beyond 64 GiB. */
+struct race_cells *race_shadow_page(struct race_shadow *shadow, uint64_t offset);
+/** Forget what was accessed in a range, or (@bytes 0) everywhere. */
+void race_shadow_forget(struct race_shadow *shadow, uint64_t offset, uint64_t bytes);
+
+/* ---- facts -------------------------------------------------------------------------------- */
+
+/** What a key says that is known up to its time. */
+enum race_fact { RACE_KNOWS_THREAD, RACE_KNOWS_WARP, RACE_KNOWS_BLOCK, RACE_KNOWS_GRID, RACE_KNOWS_ALL };
+static inline uint64_t race_key(enum race_fact fact, uint32_t who)
+{
+    return (uint64_t)fact << 32 | who;
+}
+struct race_entry {
+    uint64_t key;
+    uint32_t time;
+};
+/** Sorted by key; not changed once made. NULL is the empty one. */
+struct race_facts {
+    unsigned refs, count;
+    struct race_entry entry[];
+};
+struct race_facts *race_facts_keep(struct race_facts *facts);
+void race_facts_drop(struct race_facts *facts);
+uint32_t race_facts_time(const struct race_facts *facts, uint64_t key);
+/** Of few entries in any order; @now where a set grows too large and becomes "all up to now".
+ *  NULL: empty, or no memory: less is known, see @short_of_memory. */
+struct race_facts *race_facts_make(struct race_entry *entry, unsigned count,
+                                   bool *short_of_memory);
+/** What either knows: @*into becomes it. */
+void race_facts_join(struct race_facts **into, struct race_facts *other, uint32_t now,
+                     bool *short_of_memory);
+
+/* ---- who runs ------------------------------------------------------------------------------- */
+
+/** What a thread has behind its last fence: what an atomic of it may tell others. */
+struct race_fence {
+    uint32_t time, kb, kw; /* time 0: there was none */
+    struct race_facts *facts;
+};
+enum { RACE_FENCE_GPU, RACE_FENCE_CTA };
+struct race_lane {
+    struct race_fence fence[2];  /* by scope; one of the device is one of the block, too */
+    struct race_facts *facts;    /* beside its block's */
+    struct race_facts *pending[2]; /* by relaxed reads without a fence (of a scope) behind them */
+};
+struct race_warp {
+    uint64_t live, lanes; /* lanes of the split that accessed last */
+    uint32_t kw;          /* each lane knows all lanes of the warp up to */
+    uint32_t converged;   /* tick up to which accesses were made before all lanes were one split */
+    uint32_t *known;      /* [lane][lane], where lanes differ; or NULL */
+    struct race_lane *lane; /* [width], or NULL */
+};
+struct race_grid {
+    uint32_t sequence, parent; /* 0: the host */
+    uint32_t actor;            /* the block that launched it */
+    uint64_t stream;
+    uint32_t base;             /* all up to here is known */
+    struct race_facts *facts;
+    bool group;
+};
+struct race_block {
+    struct emu_core *core;
+    unsigned slot;
+    uint32_t grid;   /* sequence */
+    uint64_t linear;
+    uint32_t actor;  /* 0: too many blocks: not looked at */
+    uint32_t start, base; /* before: another block's shared memory; known, whoever did it */
+    uint32_t kb;          /* all threads know the block up to */
+    uint32_t fenced;      /* all threads had a fence of the device behind what they did up to */
+    bool any_fence, any_lane;
+    unsigned warp_count, width;
+    uint32_t threads, exited;
+    struct race_facts *facts, *pending[2]; /* of all threads */
+    uint32_t *known;      /* [warp][warp], where warps differ; or NULL */
+    uint32_t *arrived;    /* [barrier][warp]: tick of bar.arrive; or NULL */
+    struct race_cells shared;
+    struct race_warp warp[];
+};
+struct race_actor {
+    uint32_t grid, start; /* start: tick at which it began */
+    uint64_t linear;
+};
+/** Where something was released to: an atomic's place. */
+struct race_variable {
+    uint64_t key; /* generic address; of shared memory with the actor above; 0: free */
+    struct race_facts *gpu, *cta;
+    uint32_t cta_actor;
+};
+/** Two sites of which a finding is told. */
+struct race_pair {
+    uint64_t key; /* 0: free */
+    int finding;  /* -1: it is not kept */
+    uint64_t access, other; /* the access and other warp of its first time */
+};
+
+struct chk_race {
+    struct chk *chk;
+    struct emu_machine *machine;
+    uint64_t kinds;
+    uint32_t now;
+    struct race_shadow shadow;
+    struct race_block **blocks; /* those that run */
+    size_t block_count, block_room;
+    struct race_block *last;
+    struct race_actor *actors;  /* [1..] */
+    size_t actor_count, actor_room;
+    struct race_grid *grids;    /* since the host's last launch began */
+    size_t grid_count, grid_room;
+    uint32_t root;              /* the host's last launch that began */
+    struct race_variable *variables; /* a power of two */
+    size_t variable_count, variable_room;
+    struct race_pair *pairs;
+    size_t pair_count, pair_room;
+    const struct emu_program *program; /* whose instructions `how` is of */
+    uint64_t program_base;
+    uint32_t *how;
+    size_t how_room;
+    uint64_t access;            /* counts */
+    bool short_of_memory;
+};
+
+/** An access, while its lanes are looked at. */
+struct race_look {
+    struct chk_race *race;
+    const struct emu_tap_access *access;
+    struct race_block *block;
+    struct race_warp *warp;
+    uint32_t me;      /* of lane 0 */
+    uint32_t site;    /* and how; level 0 */
+    uint32_t kb;      /* what the warp knows of the block */
+    uint32_t base;    /* of the space that is accessed */
+    bool write, sets; /* sets: an atomic or ordered access: it may release or acquire */
+};
+
+/* ---- order -------------------------------------------------------------------------------------- */
+
+enum race_order { RACE_UNORDERED, RACE_ORDERED, RACE_PENDING /* but for an acquire */ };
+/** Is what a record tells ordered before what @lane does now? */
+enum race_order race_ordered(const struct race_look *look, unsigned lane, uint32_t who,
+                             uint32_t time, enum race_level level);
+/** An access of a lane and what a record tells are not ordered (@order), and not both strong in each
+ *  other's scope; or they are volatile ones of one warp. @at: the lane's generic address. @written:
+ *  the record is of writes. */
+void race_found(struct race_look *look, unsigned lane, uint64_t at, uint32_t who, uint32_t time,
+                uint32_t site, bool written, enum race_order order);
+/** An atomic or strong access of @lane to a place, in this order: it reads, it writes. */
+void race_synchronize(struct race_look *look, unsigned lane, uint64_t at, unsigned order,
+                      bool reads, bool writes);
+/** The resident block of a slot, NULL: it is not looked at. */
+struct race_block *race_block_at(struct chk_race *race, const struct emu_core *core,
+                                 unsigned slot);
+static inline void race_tick(struct chk_race *race)
+{
+    race->now += race->now != UINT32_MAX;
+}
+static inline uint32_t race_max(uint32_t a, uint32_t b)
+{
+    return a > b ? a : b;
+}
+
+/* ---- the checker's own -------------------------------------------------------------------------- */
+
+struct chk_race *chk_race_create(struct chk *chk);
+void chk_race_destroy(struct chk_race *race);
+bool chk_race_wants(const struct isa_insn *insn);
+void chk_race_insn(struct chk_race *race, const struct emu_tap_site *site);
+void chk_race_access(struct chk_race *race, const struct emu_tap_access *access);
+void chk_race_block(struct chk_race *race, struct emu_core *core, unsigned slot, bool begins);
+void chk_race_cta(struct chk_race *race, struct emu_core *core, unsigned slot, unsigned id,
+                  const uint64_t *lanes);
+void chk_race_warpsync(struct chk_race *race, struct emu_core *core, unsigned slot, unsigned warp,
+                       uint64_t lanes);
+void chk_race_life(struct chk_race *race, const struct emu_life *life);
+
+#endif

@@ -1,0 +1,830 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Races: what is ordered before what. docs/check.md, Races */
+#include "check/chk_race_priv.h"
+
+#include <stdlib.h>
+
+/* ---- create and destroy ------------------------------------------------------------------------ */
+
+struct chk_race *chk_race_create(struct chk *chk)
+{
+    struct chk_race *race = calloc(1, sizeof *race);
+
+    if (race == NULL)
+        return NULL;
+    race->chk = chk;
+    race->machine = chk->machine;
+    race->kinds = chk->options.kinds;
+    race->now = 1;
+    return race;
+}
+
+static void fence_drop(struct race_lane *lane)
+{
+    race_facts_drop(lane->fence[RACE_FENCE_GPU].facts);
+    race_facts_drop(lane->fence[RACE_FENCE_CTA].facts);
+    race_facts_drop(lane->facts);
+    race_facts_drop(lane->pending[RACE_FENCE_GPU]);
+    race_facts_drop(lane->pending[RACE_FENCE_CTA]);
+}
+
+static void block_destroy(struct chk_race *race, struct race_block *b)
+{
+    for (unsigned w = 0; w < b->warp_count; w++) {
+        for (unsigned l = 0; b->warp[w].lane != NULL && l < b->width; l++)
+            fence_drop(&b->warp[w].lane[l]);
+        free(b->warp[w].lane);
+        free(b->warp[w].known);
+    }
+    race_facts_drop(b->facts);
+    race_facts_drop(b->pending[RACE_FENCE_GPU]);
+    race_facts_drop(b->pending[RACE_FENCE_CTA]);
+    free(b->known);
+    free(b->arrived);
+    if (b->shared.row[0] != NULL)
+        race_cells_free(&b->shared, &race->shadow.bytes);
+    free(b);
+}
+
+static void grids_forget(struct chk_race *race)
+{
+    for (size_t i = 0; i < race->grid_count; i++)
+        race_facts_drop(race->grids[i].facts);
+    race->grid_count = 0;
+}
+
+static void variables_forget(struct chk_race *race)
+{
+    for (size_t i = 0; i < race->variable_room; i++) {
+        race_facts_drop(race->variables[i].gpu);
+        race_facts_drop(race->variables[i].cta);
+    }
+    free(race->variables);
+    race->variables = NULL;
+    race->variable_count = race->variable_room = 0;
+}
+
+void chk_race_destroy(struct chk_race *race)
+{
+    if (race == NULL)
+        return;
+    for (size_t i = 0; i < race->block_count; i++)
+        block_destroy(race, race->blocks[i]);
+    grids_forget(race);
+    variables_forget(race);
+    race_shadow_forget(&race->shadow, 0, 0);
+    free(race->blocks);
+    free(race->actors);
+    free(race->grids);
+    free(race->pairs);
+    free(race->how);
+    free(race);
+}
+
+/* ---- launches and blocks -------------------------------------------------------------------------- */
+
+static struct race_grid *grid_find(struct chk_race *race, uint32_t sequence)
+{
+    for (size_t i = race->grid_count; i > 0; i--)
+        if (race->grids[i - 1].sequence == sequence)
+            return &race->grids[i - 1];
+    return NULL;
+}
+
+static struct race_grid *grid_add(struct chk_race *race, uint32_t sequence)
+{
+    if (!lw_grow(&race->grids, &race->grid_room, race->grid_count + 1, sizeof *race->grids)) {
+        race->short_of_memory = true;
+        return NULL;
+    }
+    struct race_grid *g = &race->grids[race->grid_count++];
+    *g = (struct race_grid){.sequence = sequence};
+    return g;
+}
+
+/** A launch of the host begins: all before it is over, and known. */
+static struct race_grid *root_begins(struct chk_race *race, uint32_t sequence)
+{
+    enum { LATE = 1 << 31 };
+
+    grids_forget(race);
+    variables_forget(race);
+    race->actor_count = 0;
+    race->root = sequence;
+    if (race->now >= (uint32_t)LATE) { /* ticks are few: none is needed of what is over */
+        race_shadow_forget(&race->shadow, 0, 0);
+        race->now = 1;
+    }
+    struct race_grid *g = grid_add(race, sequence);
+    if (g != NULL)
+        g->base = race->now;
+    race_tick(race);
+    return g;
+}
+
+struct race_block *race_block_at(struct chk_race *race, const struct emu_core *core, unsigned slot)
+{
+    struct race_block *b = race->last;
+
+    if (b != NULL && b->core == core && b->slot == slot)
+        return b;
+    for (size_t i = 0; i < race->block_count; i++) {
+        b = race->blocks[i];
+        if (b->core == core && b->slot == slot)
+            return race->last = b;
+    }
+    return NULL;
+}
+
+static void block_ends(struct chk_race *race, struct race_block *b)
+{
+    for (size_t i = 0; i < race->block_count; i++)
+        if (race->blocks[i] == b)
+            race->blocks[i] = race->blocks[--race->block_count];
+    race->last = NULL;
+    block_destroy(race, b);
+}
+
+void chk_race_block(struct chk_race *race, struct emu_core *core, unsigned slot, bool begins)
+{
+    struct race_block *b = race_block_at(race, core, slot);
+    struct emu_block_view view;
+
+    if (b != NULL)
+        block_ends(race, b);
+    if (!begins || !emu_block_view(core, slot, &view))
+        return;
+    struct race_grid *g = grid_find(race, view.grid->sequence);
+    if (g == NULL)
+        g = root_begins(race, view.grid->sequence);
+    b = calloc(1, sizeof *b + view.warp_count * sizeof b->warp[0]);
+    if (g == NULL || b == NULL || race->actor_count >= RACE_MOST_ACTORS - 1 ||
+        !lw_grow(&race->actors, &race->actor_room, race->actor_count + 2, sizeof *race->actors) ||
+        !lw_grow(&race->blocks, &race->block_room, race->block_count + 1, sizeof *race->blocks)) {
+        race->short_of_memory |= b == NULL || race->actor_count < RACE_MOST_ACTORS - 1;
+        free(b);
+        return;
+    }
+    b->core = core;
+    b->slot = slot;
+    b->grid = view.grid->sequence;
+    b->linear = view.block;
+    b->actor = (uint32_t)++race->actor_count;
+    b->start = race->now;
+    b->base = g->base;
+    b->facts = race_facts_keep(g->facts);
+    b->warp_count = view.warp_count;
+    b->width = emu_machine_config(race->machine)->warp_width;
+    for (unsigned w = 0; w < b->warp_count; w++) {
+        struct emu_warp_view warp;
+
+        if (!emu_warp_view(core, slot, w, &warp))
+            continue;
+        b->warp[w].live = b->warp[w].lanes = warp.launched;
+        b->threads += lw_popcount(warp.launched);
+    }
+    race->actors[b->actor] = (struct race_actor){b->grid, b->start, b->linear};
+    race->blocks[race->block_count++] = b;
+    race->last = b;
+    race_tick(race);
+}
+
+/* ---- what threads know ------------------------------------------------------------------------------ */
+
+static uint32_t thread_of(const struct race_block *b, const struct race_warp *w, unsigned lane)
+{
+    return b->actor << RACE_THREAD_BITS | ((unsigned)(w - b->warp) * b->width + lane);
+}
+
+static struct race_lane *lanes_of(struct chk_race *race, struct race_block *b,
+                                  struct race_warp *w)
+{
+    if (w->lane == NULL) {
+        w->lane = calloc(b->width, sizeof *w->lane);
+        race->short_of_memory |= w->lane == NULL;
+        b->any_lane |= w->lane != NULL;
+    }
+    return w->lane;
+}
+
+static void join(struct chk_race *race, struct race_facts **into, struct race_facts *other)
+{
+    race_facts_join(into, other, race->now, &race->short_of_memory);
+}
+
+/** What a thread knows beside ticks. */
+static struct race_facts *all_facts(struct chk_race *race, struct race_block *b,
+                                    const struct race_lane *lane)
+{
+    struct race_facts *facts = race_facts_keep(b->facts);
+
+    if (lane != NULL)
+        join(race, &facts, lane->facts);
+    return facts;
+}
+
+/** What another learns who knows all that a thread did up to @fence. */
+static struct race_facts *facts_of(struct chk_race *race, struct race_block *b,
+                                   struct race_warp *w, unsigned lane, const struct race_fence *fence,
+                                   uint32_t kb)
+{
+    const uint32_t thread = thread_of(b, w, lane);
+    const unsigned index = (unsigned)(w - b->warp), count = b->warp_count;
+    struct race_entry *entry = calloc(3 + count, sizeof *entry);
+    struct race_facts *facts;
+    unsigned n = 0;
+
+    if (entry == NULL) {
+        race->short_of_memory = true;
+        return NULL;
+    }
+    entry[n++] = (struct race_entry){race_key(RACE_KNOWS_THREAD, thread), fence->time};
+    entry[n++] = (struct race_entry){race_key(RACE_KNOWS_WARP, thread - lane), fence->kw};
+    entry[n++] = (struct race_entry){race_key(RACE_KNOWS_BLOCK, b->actor), kb};
+    for (unsigned v = 0; b->known != NULL && v < count; v++)
+        if (v != index && b->known[index * count + v] != 0)
+            entry[n++] = (struct race_entry){
+                race_key(RACE_KNOWS_WARP, thread_of(b, &b->warp[v], 0)),
+                b->known[index * count + v]};
+    facts = race_facts_make(entry, n, &race->short_of_memory);
+    free(entry);
+    join(race, &facts, fence->facts);
+    return facts;
+}
+
+/** Does @facts say that @actor's whole launch is over? */
+static bool launch_over(const struct chk_race *race, const struct race_facts *facts, uint32_t actor)
+{
+    uint32_t sequence = race->actors[actor].grid;
+
+    while (sequence != 0) {
+        const struct race_grid *g = grid_find((struct chk_race *)(uintptr_t)race, sequence);
+
+        if (race_facts_time(facts, race_key(RACE_KNOWS_GRID, sequence)) != 0)
+            return true;
+        sequence = g != NULL ? g->parent : 0;
+    }
+    return false;
+}
+
+static bool facts_say(const struct chk_race *race, const struct race_facts *facts, uint32_t who,
+                      uint32_t warp, uint32_t time, enum race_level level)
+{
+    uint32_t actor = who >> RACE_THREAD_BITS;
+
+    if (facts == NULL)
+        return false;
+    return race_facts_time(facts, race_key(RACE_KNOWS_ALL, 0)) >= time ||
+           race_facts_time(facts, race_key(RACE_KNOWS_BLOCK, actor)) >= time ||
+           (level <= RACE_WARP &&
+            race_facts_time(facts, race_key(RACE_KNOWS_WARP, warp)) >= time) ||
+           (level == RACE_THREAD &&
+            race_facts_time(facts, race_key(RACE_KNOWS_THREAD, who)) >= time) ||
+           launch_over(race, facts, actor);
+}
+
+/** Does the thread of @look know all that the lanes of its own warp did up to @time? */
+static bool knows_warp(const struct race_look *look, unsigned lane, uint32_t time)
+{
+    const struct race_warp *w = look->warp;
+
+    if (w->kw >= time)
+        return true;
+    for (unsigned k = 0; w->known != NULL && k < look->block->width; k++)
+        if (k != lane && w->known[lane * look->block->width + k] < time)
+            return false;
+    return w->known != NULL;
+}
+
+/** The same of its block, beside what the block's barriers say. */
+static bool knows_block(const struct race_look *look, unsigned lane, uint32_t time)
+{
+    const struct race_block *b = look->block;
+    const unsigned index = (unsigned)(look->warp - b->warp);
+
+    if (b->known == NULL || !knows_warp(look, lane, time))
+        return false;
+    for (unsigned v = 0; v < b->warp_count; v++)
+        if (v != index && b->known[index * b->warp_count + v] < time)
+            return false;
+    return true;
+}
+
+static bool in_block(const struct race_look *look, unsigned lane, uint32_t who, uint32_t time,
+                     enum race_level level)
+{
+    const struct race_block *b = look->block;
+    const uint32_t thread = who & ((1 << RACE_THREAD_BITS) - 1);
+    const unsigned index = (unsigned)(look->warp - b->warp), other = thread / b->width;
+
+    if (look->kb >= time)
+        return true;
+    if (level == RACE_BLOCK)
+        return knows_block(look, lane, time);
+    if (other != index)
+        return b->known != NULL && b->known[index * b->warp_count + other] >= time;
+    if (level == RACE_WARP)
+        return knows_warp(look, lane, time);
+    return thread % b->width == lane || look->warp->kw >= time ||
+           (look->warp->known != NULL &&
+            look->warp->known[lane * b->width + thread % b->width] >= time);
+}
+
+/** Do @facts, and what is known of the own block, say that all blocks are known up to @time? */
+static bool knows_grid(const struct race_look *look, unsigned lane, const struct race_facts *facts,
+                       const struct race_facts *more, uint32_t time)
+{
+    const struct chk_race *race = look->race;
+
+    if (facts == NULL && more == NULL)
+        return false;
+    for (uint32_t a = 1; a <= race->actor_count; a++) {
+        uint32_t who = a << RACE_THREAD_BITS;
+
+        if (race->actors[a].start > time)
+            continue;
+        if (a == look->block->actor ? !in_block(look, lane, who, time, RACE_BLOCK)
+                                    : !facts_say(race, facts, who, who, time, RACE_BLOCK) &&
+                                          !facts_say(race, more, who, who, time, RACE_BLOCK))
+            return false;
+    }
+    return true;
+}
+
+enum race_order race_ordered(const struct race_look *look, unsigned lane, uint32_t who,
+                             uint32_t time, enum race_level level)
+{
+    const struct race_block *b = look->block;
+    const struct race_lane *own = look->warp->lane != NULL ? &look->warp->lane[lane] : NULL;
+    const uint32_t thread = who & ((1 << RACE_THREAD_BITS) - 1);
+    const uint32_t warp = who - thread % b->width;
+
+    if (time <= look->base)
+        return RACE_ORDERED;
+    if (level == RACE_GRID) {
+        if (knows_grid(look, lane, b->facts, own != NULL ? own->facts : NULL, time))
+            return RACE_ORDERED;
+        for (unsigned k = 0; k < 2; k++)
+            if (knows_grid(look, lane, b->pending[k], own != NULL ? own->pending[k] : NULL, time))
+                return RACE_PENDING;
+        return RACE_UNORDERED;
+    }
+    if (who >> RACE_THREAD_BITS == b->actor && in_block(look, lane, who, time, level))
+        return RACE_ORDERED;
+    if (facts_say(look->race, b->facts, who, warp, time, level) ||
+        (own != NULL && facts_say(look->race, own->facts, who, warp, time, level)))
+        return RACE_ORDERED;
+    for (unsigned k = 0; k < 2; k++)
+        if (facts_say(look->race, b->pending[k], who, warp, time, level) ||
+            (own != NULL && facts_say(look->race, own->pending[k], who, warp, time, level)))
+            return RACE_PENDING;
+    return RACE_UNORDERED;
+}
+
+/** All that lanes know beside ticks. */
+struct knowledge {
+    struct race_facts *facts, *pending[2];
+};
+
+static void gather(struct chk_race *race, struct knowledge *all, const struct race_lane *lane)
+{
+    join(race, &all->facts, lane->facts);
+    for (unsigned k = 0; k < 2; k++)
+        join(race, &all->pending[k], lane->pending[k]);
+}
+
+static void give(struct chk_race *race, struct race_lane *lane, const struct knowledge *all)
+{
+    join(race, &lane->facts, all->facts);
+    for (unsigned k = 0; k < 2; k++)
+        join(race, &lane->pending[k], all->pending[k]);
+}
+
+static void knowledge_drop(struct knowledge *all)
+{
+    race_facts_drop(all->facts);
+    race_facts_drop(all->pending[0]);
+    race_facts_drop(all->pending[1]);
+}
+
+/* ---- barriers ----------------------------------------------------------------------------------------- */
+
+/** Lanes of a warp have met: each knows the others up to now, and what they know. */
+static void lanes_meet(struct chk_race *race, struct race_block *b, struct race_warp *w,
+                       uint64_t lanes)
+{
+    const unsigned n = b->width;
+
+    if (w->lane != NULL) {
+        struct knowledge all = {0};
+
+        for (LW_EACH_BIT(l, lanes))
+            gather(race, &all, &w->lane[l]);
+        for (LW_EACH_BIT(l, lanes))
+            give(race, &w->lane[l], &all);
+        knowledge_drop(&all);
+    }
+    if ((w->live & ~lanes) == 0) {
+        w->kw = race->now;
+        return;
+    }
+    if (w->known == NULL)
+        w->known = calloc((size_t)n * n, sizeof *w->known);
+    if (w->known == NULL) {
+        race->short_of_memory = true;
+        w->kw = race->now; /* too much is known: nothing is found that is not there */
+        return;
+    }
+    uint32_t most[EMU_MAX_LANES] = {0};
+    for (LW_EACH_BIT(l, lanes))
+        for (unsigned k = 0; k < n; k++)
+            most[k] = race_max(most[k], w->known[l * n + k]);
+    for (LW_EACH_BIT(l, lanes))
+        most[l] = race->now;
+    for (LW_EACH_BIT(l, lanes))
+        memcpy(&w->known[l * n], most, n * sizeof *most);
+}
+
+void chk_race_warpsync(struct chk_race *race, struct emu_core *core, unsigned slot, unsigned warp,
+                       uint64_t lanes)
+{
+    struct race_block *b = race_block_at(race, core, slot);
+
+    if (b == NULL || (lanes & (lanes - 1)) == 0)
+        return;
+    lanes_meet(race, b, &b->warp[warp], lanes);
+    race_tick(race);
+}
+
+/** All live threads of a block have met. */
+static void block_meets(struct chk_race *race, struct race_block *b)
+{
+    uint32_t fenced = b->any_fence ? UINT32_MAX : 0;
+
+    b->kb = race->now;
+    if (!b->any_lane)
+        return;
+    for (unsigned i = 0; i < b->warp_count; i++) {
+        struct race_warp *w = &b->warp[i];
+
+        if (w->lane == NULL) {
+            fenced = w->live != 0 ? 0 : fenced;
+            continue;
+        }
+        for (unsigned l = 0; l < b->width; l++) {
+            struct race_lane *lane = &w->lane[l];
+
+            join(race, &b->facts, lane->facts);
+            race_facts_drop(lane->facts);
+            lane->facts = NULL;
+            for (unsigned k = 0; k < 2; k++) {
+                join(race, &b->pending[k], lane->pending[k]);
+                race_facts_drop(lane->pending[k]);
+                lane->pending[k] = NULL;
+            }
+            if ((w->live >> l & 1) != 0 && lane->fence[RACE_FENCE_GPU].time < fenced)
+                fenced = lane->fence[RACE_FENCE_GPU].time;
+        }
+    }
+    if (fenced != UINT32_MAX)
+        b->fenced = race_max(b->fenced, fenced);
+}
+
+/** Some warps of a block have met, or lanes of them: those that wait know those that arrived. */
+static void warps_meet(struct chk_race *race, struct race_block *b, const uint64_t *lanes,
+                       const uint32_t *arrived)
+{
+    const unsigned n = b->warp_count;
+    struct knowledge all = {0};
+
+    if (b->known == NULL)
+        b->known = calloc((size_t)n * n, sizeof *b->known);
+    uint32_t *most = calloc(n, sizeof *most);
+    if (b->known == NULL || most == NULL) {
+        free(most);
+        race->short_of_memory = true;
+        b->kb = race->now;
+        return;
+    }
+    for (unsigned v = 0; v < n; v++) {
+        if (lanes[v] == 0)
+            continue;
+        for (unsigned x = 0; x < n; x++)
+            most[x] = race_max(most[x], b->known[v * n + x]);
+        for (LW_EACH_BIT(l, b->warp[v].lane != NULL ? lanes[v] : 0))
+            gather(race, &all, &b->warp[v].lane[l]);
+    }
+    for (unsigned v = 0; v < n; v++)
+        if (lanes[v] != 0)
+            most[v] = arrived != NULL && arrived[v] != 0 ? arrived[v] : race->now;
+    for (unsigned w = 0; w < n; w++) {
+        if (lanes[w] == 0 || (arrived != NULL && arrived[w] != 0))
+            continue;
+        for (unsigned x = 0; x < n; x++)
+            b->known[w * n + x] = race_max(b->known[w * n + x], most[x]);
+        lanes_meet(race, b, &b->warp[w], lanes[w]);
+        if ((all.facts != NULL || all.pending[0] != NULL || all.pending[1] != NULL) &&
+            lanes_of(race, b, &b->warp[w]) != NULL)
+            for (LW_EACH_BIT(l, lanes[w]))
+                give(race, &b->warp[w].lane[l], &all);
+    }
+    knowledge_drop(&all);
+    free(most);
+}
+
+void chk_race_cta(struct chk_race *race, struct emu_core *core, unsigned slot, unsigned id,
+                  const uint64_t *lanes)
+{
+    struct race_block *b = race_block_at(race, core, slot);
+    uint32_t threads = 0, *arrived = NULL;
+    bool only = false;
+
+    if (b == NULL)
+        return;
+    for (unsigned w = 0; w < b->warp_count; w++)
+        threads += lw_popcount(lanes[w]);
+    if (b->arrived != NULL) {
+        arrived = &b->arrived[id * b->warp_count];
+        for (unsigned w = 0; w < b->warp_count; w++)
+            only |= arrived[w] != 0;
+    }
+    if (!only && threads + b->exited >= b->threads)
+        block_meets(race, b);
+    else
+        warps_meet(race, b, lanes, arrived);
+    if (arrived != NULL)
+        memset(arrived, 0, b->warp_count * sizeof *arrived);
+    race_tick(race);
+}
+
+/* ---- fences and atomics ----------------------------------------------------------------------------- */
+
+static void fence(struct chk_race *race, struct race_block *b, struct race_warp *w, unsigned l,
+                  bool gpu)
+{
+    struct race_lane *lane = &w->lane[l];
+
+    for (unsigned k = gpu ? RACE_FENCE_GPU : RACE_FENCE_CTA; k <= RACE_FENCE_CTA; k++) {
+        join(race, &lane->facts, lane->pending[k]);
+        join(race, &lane->facts, b->pending[k]);
+        race_facts_drop(lane->pending[k]);
+        lane->pending[k] = NULL;
+    }
+    for (unsigned k = gpu ? RACE_FENCE_GPU : RACE_FENCE_CTA; k <= RACE_FENCE_CTA; k++) {
+        race_facts_drop(lane->fence[k].facts);
+        lane->fence[k] = (struct race_fence){race->now, b->kb, race_max(w->kw, b->kb),
+                                             all_facts(race, b, lane)};
+    }
+    b->any_fence |= gpu;
+}
+
+static struct race_variable *variable_slot(struct race_variable *table, size_t room, uint64_t key)
+{
+    size_t i = (size_t)(key * UINT64_C(0x9E3779B97F4A7C15) >> 20) & (room - 1);
+
+    while (table[i].key != 0 && table[i].key != key)
+        i = (i + 1) & (room - 1);
+    return &table[i];
+}
+
+static struct race_variable *variable(struct chk_race *race, uint64_t key, bool make)
+{
+    if (race->variable_room != 0) {
+        struct race_variable *v = variable_slot(race->variables, race->variable_room, key);
+        if (v->key != 0)
+            return v;
+    }
+    if (!make)
+        return NULL;
+    if (2 * (race->variable_count + 1) > race->variable_room) {
+        size_t room = race->variable_room != 0 ? 2 * race->variable_room : 64;
+        struct race_variable *table = calloc(room, sizeof *table);
+
+        if (table == NULL) {
+            race->short_of_memory = true;
+            return NULL;
+        }
+        for (size_t i = 0; i < race->variable_room; i++)
+            if (race->variables[i].key != 0)
+                *variable_slot(table, room, race->variables[i].key) = race->variables[i];
+        free(race->variables);
+        race->variables = table;
+        race->variable_room = room;
+    }
+    struct race_variable *v = variable_slot(race->variables, race->variable_room, key);
+    v->key = key;
+    race->variable_count++;
+    return v;
+}
+
+static void acquire(struct race_look *look, unsigned lane, const struct race_variable *v,
+                    bool at_once)
+{
+    struct chk_race *race = look->race;
+    struct race_block *b = look->block;
+    const bool cta = (look->site & RACE_CTA) != 0;
+    struct race_facts *facts[2] = {cta ? NULL : v->gpu, v->cta_actor == b->actor ? v->cta : NULL};
+
+    if ((facts[0] == NULL && facts[1] == NULL) || lanes_of(race, b, look->warp) == NULL)
+        return;
+    struct race_lane *own = &look->warp->lane[lane];
+    for (unsigned k = 0; k < 2; k++)
+        join(race, at_once ? &own->facts : &own->pending[k], facts[k]);
+}
+
+/** @set learns what a thread has behind its fence, or (@replace) is that alone. */
+static void release_to(struct race_look *look, unsigned lane, struct race_facts **set,
+                       const struct race_fence *f, uint32_t kb, bool replace)
+{
+    struct race_block *b = look->block;
+    const uint32_t me = thread_of(b, look->warp, lane);
+
+    if (f->time != 0 && !replace &&
+        race_facts_time(*set, race_key(RACE_KNOWS_THREAD, me)) >= f->time &&
+        race_facts_time(*set, race_key(RACE_KNOWS_BLOCK, b->actor)) >= kb)
+        return; /* it has */
+    if (replace) {
+        race_facts_drop(*set);
+        *set = NULL;
+    }
+    if (f->time == 0)
+        return;
+    struct race_facts *facts = facts_of(look->race, b, look->warp, lane, f, kb);
+    join(look->race, set, facts);
+    race_facts_drop(facts);
+}
+
+static void release(struct race_look *look, unsigned lane, uint64_t key, bool replace)
+{
+    static const struct race_lane none;
+    struct chk_race *race = look->race;
+    struct race_block *b = look->block;
+    const struct race_lane *own = look->warp->lane != NULL ? &look->warp->lane[lane] : &none;
+    const struct race_fence *gpu = &own->fence[RACE_FENCE_GPU], *cta = &own->fence[RACE_FENCE_CTA];
+    const bool of_block = (look->site & RACE_CTA) != 0;
+
+    struct race_variable *v = variable(race, key, cta->time != 0);
+    if (v == NULL)
+        return;
+    if (!of_block)
+        release_to(look, lane, &v->gpu, gpu, race_max(gpu->kb, b->fenced), replace);
+    release_to(look, lane, &v->cta, cta, cta->kb, replace || v->cta_actor != b->actor);
+    v->cta_actor = b->actor;
+}
+
+void race_synchronize(struct race_look *look, unsigned lane, uint64_t at, unsigned order,
+                      bool reads, bool writes)
+{
+    struct chk_race *race = look->race;
+    struct race_block *b = look->block;
+    const bool shared = at < ISA_LOCAL_BASE;
+    const uint64_t key = shared ? at | (uint64_t)b->actor << 42 : at;
+
+    if (reads && race->variable_count != 0) {
+        const struct race_variable *v = variable(race, key, false);
+        if (v != NULL)
+            acquire(look, lane, v, order == ISA_MORDER_ACQUIRE || order == ISA_MORDER_ACQREL);
+    }
+    if (!writes)
+        return;
+    if ((order == ISA_MORDER_RELEASE || order == ISA_MORDER_ACQREL) &&
+        lanes_of(race, b, look->warp) != NULL) {
+        fence(race, b, look->warp, lane, (look->site & RACE_CTA) == 0);
+        race_tick(race);
+    }
+    if (look->warp->lane != NULL || race->variable_count != 0)
+        release(look, lane, key, !reads);
+}
+
+/* ---- instructions that are none of memory -------------------------------------------------------------- */
+
+bool chk_race_wants(const struct isa_insn *insn)
+{
+    return insn->op == ISA_FENCE || insn->op == ISA_EXIT || insn->op == ISA_BAR_ARRIVE ||
+           insn->op == ISA_LAUNCH_SYNC;
+}
+
+/** The CTA barrier that an instruction names; -1: not known here. */
+static int barrier_of(const struct emu_tap_site *site)
+{
+    const struct isa_insn *insn = site->insn;
+    const bool vector = insn->xkind == ISA_X_VECTOR;
+    uint64_t id;
+
+    if (insn->xkind == ISA_X_IMM)
+        return insn->x < ISA_CTA_BARRIER_COUNT ? (int)insn->x : -1;
+    if (insn->xkind == ISA_X_CONST || site->lanes == 0 ||
+        !emu_reg_read(site->core, site->slot, site->warp, vector ? ISA_REG_V : ISA_REG_S,
+                      isa_x_reg(insn->x), lw_lowest(site->lanes), &id))
+        return -1;
+    return id < ISA_CTA_BARRIER_COUNT ? (int)id : -1;
+}
+
+/** Behind launch.sync all that the block launched is over. */
+static void launches_over(struct chk_race *race, struct race_block *b, struct race_warp *w,
+                          uint64_t lanes)
+{
+    for (size_t i = 0; i < race->grid_count; i++) {
+        struct race_entry over = {race_key(RACE_KNOWS_GRID, race->grids[i].sequence), UINT32_MAX};
+
+        if (race->grids[i].actor != b->actor || lanes_of(race, b, w) == NULL)
+            continue;
+        struct race_facts *facts = race_facts_make(&over, 1, &race->short_of_memory);
+        for (LW_EACH_BIT(l, lanes))
+            join(race, &w->lane[l].facts, facts);
+        race_facts_drop(facts);
+    }
+}
+
+void chk_race_insn(struct chk_race *race, const struct emu_tap_site *site)
+{
+    struct race_block *b = race_block_at(race, site->core, site->slot);
+    struct race_warp *w;
+
+    if (b == NULL)
+        return;
+    w = &b->warp[site->warp];
+    switch (site->insn->op) {
+    case ISA_FENCE:
+        if (site->lanes == 0 || lanes_of(race, b, w) == NULL)
+            return;
+        for (LW_EACH_BIT(l, site->lanes))
+            fence(race, b, w, (unsigned)l,
+                  isa_mod_get(site->insn, ISA_MOD_FSCOPE) != ISA_FSCOPE_CTA);
+        race_tick(race);
+        break;
+    case ISA_EXIT:
+        b->exited += lw_popcount(w->live & site->lanes);
+        w->live &= ~site->lanes;
+        break;
+    case ISA_LAUNCH_SYNC:
+        launches_over(race, b, w, site->lanes);
+        break;
+    case ISA_BAR_ARRIVE:
+        if (b->arrived == NULL)
+            b->arrived = calloc((size_t)ISA_CTA_BARRIER_COUNT * b->warp_count, sizeof *b->arrived);
+        if (b->arrived == NULL) {
+            race->short_of_memory = true;
+            return;
+        }
+        int id = barrier_of(site);
+        if (id >= 0)
+            b->arrived[(unsigned)id * b->warp_count + site->warp] = race->now;
+        race_tick(race);
+        break;
+    default:
+        break;
+    }
+}
+
+/* ---- what happens beside instructions ---------------------------------------------------------------- */
+
+static void launched(struct chk_race *race, const struct emu_grid *grid)
+{
+    struct race_block *b = NULL;
+
+    for (size_t i = 0; i < race->block_count; i++)
+        if (race->blocks[i]->grid == grid->parent.grid &&
+            race->blocks[i]->linear == grid->parent.block)
+            b = race->blocks[i];
+    if (b == NULL)
+        return;
+    struct race_grid *root = grid_find(race, race->root), *g;
+    uint32_t base = root != NULL ? root->base : 0;
+    struct race_warp *w = &b->warp[grid->parent.warp];
+    struct race_fence here = {race->now, b->kb, race_max(w->kw, b->kb),
+                              all_facts(race, b, w->lane != NULL ? &w->lane[grid->parent.lane]
+                                                                 : NULL)};
+    g = grid_add(race, grid->sequence);
+    if (g == NULL) {
+        race_facts_drop(here.facts);
+        return;
+    }
+    g->parent = grid->parent.grid;
+    g->actor = b->actor;
+    g->stream = grid->stream;
+    g->group = grid->group;
+    g->base = base;
+    g->facts = facts_of(race, b, w, grid->parent.lane, &here, b->kb);
+    race_facts_drop(here.facts);
+    for (size_t i = 0; i + 1 < race->grid_count && !grid->group; i++) {
+        const struct race_grid *before = &race->grids[i];
+        struct race_entry over = {race_key(RACE_KNOWS_GRID, before->sequence), UINT32_MAX};
+
+        if (before->actor != b->actor || before->stream != g->stream || before->group)
+            continue;
+        struct race_facts *facts = race_facts_make(&over, 1, &race->short_of_memory);
+        join(race, &g->facts, facts);
+        race_facts_drop(facts);
+    }
+    race_tick(race);
+}
+
+void chk_race_life(struct chk_race *race, const struct emu_life *life)
+{
+    if (life->kind == EMU_LIFE_LAUNCH && life->grid->parent.grid != 0)
+        launched(race, life->grid);
+    else if (life->kind == EMU_LIFE_ALLOC && life->size_bytes != 0 &&
+             life->address >= ISA_GLOBAL_BASE)
+        race_shadow_forget(&race->shadow, life->address - ISA_GLOBAL_BASE, life->size_bytes);
+}

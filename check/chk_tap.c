@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What looks at instructions: the machine's tap, for those kinds that were asked for. */
+#include "check/chk_race_priv.h"
+
+static struct chk *chk_of(struct emu_tap *tap)
+{
+    return (struct chk *)(void *)((char *)tap - offsetof(struct chk, tap));
+}
+
+static bool wants(struct emu_tap *tap, const struct isa_insn *insn)
+{
+    return chk_of(tap)->race != NULL && chk_race_wants(insn);
+}
+
+static void on_insn(struct emu_tap *tap, const struct emu_tap_site *site)
+{
+    chk_race_insn(chk_of(tap)->race, site);
+}
+
+static bool on_access(struct emu_tap *tap, const struct emu_tap_access *access)
+{
+    chk_race_access(chk_of(tap)->race, access);
+    return false;
+}
+
+static void on_step(struct emu_tap *tap, const struct emu_tap_site *site)
+{
+    (void)tap, (void)site;
+}
+
+static bool on_stepped(struct emu_tap *tap, const struct emu_tap_site *site, bool retired)
+{
+    (void)tap, (void)site, (void)retired;
+    return true;
+}
+
+static void on_block(struct emu_tap *tap, struct emu_core *core, unsigned slot, bool begins)
+{
+    chk_race_block(chk_of(tap)->race, core, slot, begins);
+}
+
+static void on_cta(struct emu_tap *tap, struct emu_core *core, unsigned slot, unsigned id,
+                   const uint64_t *lanes)
+{
+    chk_race_cta(chk_of(tap)->race, core, slot, id, lanes);
+}
+
+static void on_warpsync(struct emu_tap *tap, struct emu_core *core, unsigned slot, unsigned warp,
+                        uint64_t lanes)
+{
+    chk_race_warpsync(chk_of(tap)->race, core, slot, warp, lanes);
+}
+
+static void untap(struct chk *chk)
+{
+    enum lw_status status = emu_machine_tap(chk->machine, NULL, NULL);
+
+    (void)status; /* to take it away cannot fail */
+}
+
+enum lw_status chk_tap_begin(struct chk *chk, struct lw_error *err)
+{
+    uint64_t races = 0;
+    enum lw_status status;
+
+    for (unsigned k = 0; k < CHK_KIND_COUNT; k++)
+        races |= (uint64_t)(chk_kinds[k].group == CHK_CLASS_RACES) << k;
+    if ((chk->options.kinds & races) == 0)
+        return LW_OK;
+    chk->tap = (struct emu_tap){.wants = wants, .on_insn = on_insn, .on_access = on_access,
+                                .on_step = on_step, .on_stepped = on_stepped,
+                                .on_block = on_block, .on_cta = on_cta,
+                                .on_warpsync = on_warpsync};
+    status = emu_machine_tap(chk->machine, &chk->tap, err);
+    if (status != LW_OK)
+        return status;
+    chk->race = chk_race_create(chk);
+    if (chk->race == NULL) {
+        untap(chk);
+        return LW_FAIL(err, LW_ENOMEM, "no memory for a checker");
+    }
+    return LW_OK;
+}
+
+void chk_tap_end(struct chk *chk)
+{
+    if (chk->race != NULL)
+        untap(chk);
+    chk_race_destroy(chk->race);
+}
+
+void chk_tap_life(struct chk *chk, const struct emu_life *life)
+{
+    if (chk->race != NULL)
+        chk_race_life(chk->race, life);
+}
+
+bool chk_tap_short_of_memory(const struct chk *chk)
+{
+    return chk->race != NULL && chk->race->short_of_memory;
+}

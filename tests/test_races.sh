@@ -1,0 +1,168 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# The races of tests/zoo/: each kernel NAME_bad has the finding that the comment above it names, at
+# its lines and lanes, and NAME_good has none; compiled without and with optimisation, on several
+# machines and under timing.
+set -u
+lanewise=${LANEWISE:-$(pwd)/lanewise}
+case $lanewise in /*) ;; *) lanewise=$(pwd)/$lanewise ;; esac
+zoo=$(cd "${srcdir:-.}" && pwd)/tests/zoo
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 1
+failures=0
+
+fail() {
+    echo "FAIL: $*"
+    failures=$((failures + 1))
+}
+
+# launches SOURCE OPTIONS FILE: each kernel on memory of its own
+launches() {
+    names=$(sed -n 's/.*void \([a-z_]*\)(.*\*[a-z]*)$/\1/p' "$1")
+    {
+        echo "program: {source: $1, options: [$2]}"
+        echo "buffers:"
+        for n in $names; do echo "  $n: {type: u32, count: 4096}"; done
+        echo "steps:"
+        for n in $names; do echo "  - launch: {entry: $n, grid: 4, block: 128, args: [$n]}"; done
+    } >"$3"
+}
+
+# mark SOURCE MARK: its line
+mark() {
+    grep -n "/\* $2 \*/" "$1" | cut -d: -f1
+}
+
+# verify SOURCE OPTIONS ARGUMENT...: in another order of warps lanes may be others, LANES=any
+verify() {
+    source=$1
+    options=$2
+    shift 2
+    launches "$source" "$options" k.yaml
+    timeout 100 "$lanewise" run --check=races,benign-race,volatile-race,missing-acquire --max-findings 1000 "$@" k.yaml >out 2>err
+    got=$?
+    if [ $got != 1 ]; then
+        fail "$source $options $*: exit status $got"
+        head -n 5 err
+        return
+    fi
+    if grep -q 'kernel [a-z_]*_good' err; then
+        fail "$source $options $*: a twin has a finding:"
+        grep 'kernel [a-z_]*_good' err | head -n 5
+    fi
+    base=$(basename "$source")
+    awk '/find:/ { sub(".*find: ", ""); sub(" \\*/.*", ""); want = $0 }
+         /void [a-z_]*_bad/ { sub(".*void ", ""); sub("\\(.*", ""); print $0, want }' "$source" >wanted
+    while read -r name kind a b lanes_a lanes_b; do
+        [ "${LANES:-}" != any ] || lanes_a='[0-9a-fx]*' lanes_b='[0-9a-fx]*'
+        line_a=$(mark "$source" "$a")
+        line_b=$(mark "$source" "$b")
+        # either may have been the later one
+        grep "$base:$line_a: $kind: .*kernel ${name}, .*lanes $lanes_a,.*that is [^;]*$base:$line_b; kernel ${name}, .*lanes $lanes_b," err >/dev/null ||
+            grep "$base:$line_b: $kind: .*kernel ${name}, .*lanes $lanes_b,.*that is [^;]*$base:$line_a; kernel ${name}, .*lanes $lanes_a," err >/dev/null || {
+            fail "$source $options $*: $name: no $kind at $line_a and $line_b, lanes $lanes_a and $lanes_b:"
+            grep "kernel ${name}," err | head -n 4
+        }
+    done <wanted
+}
+
+for source in "$zoo/races.cu" "$zoo/races.cl"; do
+    verify "$source" ""
+    verify "$source" "-O0, -g"
+    verify "$source" "" --tags compact
+    LANES=any verify "$source" "" --timing volta
+done
+LANES=any verify "$zoo/races.cl" "" --warp 8
+
+# A launch knows what its launcher did before; the launcher knows of it behind launch.sync, and a
+# launch behind it in its stream does.
+launcher() {
+    cat <<'END'
+.const child_d 40 8 = addr child, u32 1, 1, 1, 1, 1, 1, 0, 0
+.kernel child
+.param ptr.global g
+    v_mov_b64 v0:1, c[g]
+    ld.global.b32 v2, [v0:1]
+    v_add_u32 v2, v2, 1
+    st.global.b32 [v0:1+4], v2
+    exit
+.end
+.kernel parent
+.param ptr.global g
+    v_s2r v0, %tid.x
+    v_setp_u32.ne p0, v0, 3
+    @p0 exit
+    launch.buffer v2:3, 8
+    v_mov_b64 v4:5, c[g]
+    st.global.b64 [v2:3], v4:5
+    st.global.b32 [v4:5], v0
+    v_mov_b32 v8, lo(child_d)
+    v_mov_b32 v9, hi(child_d)
+    launch.kernel v10, v8:9, v2:3, vz
+END
+    cat
+    printf '    exit\n.end\n'
+}
+launches_of() {
+    cat >"$1.yaml" <<END
+program: {source: $1.s}
+buffers: {g: {type: u32, count: 8}}
+steps:
+  - launch: {entry: parent, grid: 1, block: 8, args: [g]}
+END
+}
+# expect STATUS NAME PATTERN
+expect() {
+    launches_of "$2"
+    for how in "" "--timing volta"; do
+        timeout 60 "$lanewise" run --check=races $how "$2.yaml" >out 2>err
+        got=$?
+        [ $got = "$1" ] && { [ -z "$3" ] || grep -q -- "$3" err; } || {
+            fail "$2 $how: exit status $got, no '$3'"
+            head -n 4 err
+        }
+    done
+}
+launcher >waits.s <<'END'
+    launch.sync
+    ld.global.b32 v11, [v4:5+4]
+    st.global.b32 [v4:5], v11
+END
+expect 0 waits ""
+launcher >hurries.s <<'END'
+    st.global.b32 [v4:5], v9
+    launch.sync
+END
+expect 1 hurries 'race: .*by another launch'
+launcher >stream.s <<'END'
+    launch.buffer v2:3, 8
+    st.global.b64 [v2:3], v4:5
+    launch.kernel v10, v8:9, v2:3, vz
+    launch.sync
+END
+expect 0 stream ""
+launcher >streams.s <<'END'
+    launch.buffer v2:3, 8
+    st.global.b64 [v2:3], v4:5
+    launch.stream v12:13
+    launch.kernel v10, v8:9, v2:3, v12:13
+    launch.sync
+END
+launches_of streams
+timeout 60 "$lanewise" run --check=races,benign-race streams.yaml >out 2>err
+grep -q 'benign-race: .*by another launch; both write' err || {
+    fail "streams: no race of two launches in two streams"
+    head -n 4 err
+}
+
+# It is not looked for unless asked for, and what is told of it stays the same.
+timeout 60 "$lanewise" run --check hurries.yaml >out 2>err || fail "races are looked for by default"
+"$lanewise" run --check=races --check-file a.json hurries.yaml >/dev/null 2>&1
+"$lanewise" run --check=races --check-file b.json hurries.yaml >/dev/null 2>&1
+cmp a.json b.json || fail "two runs differ"
+grep -q '"other": {"kernel": "parent", ' a.json || fail "JSON without the other side"
+for kind in race benign-race volatile-race warp-synchronous atomic-scope missing-acquire; do
+    "$lanewise" explain $kind | grep -q 'right:' || fail "explain $kind"
+done
+[ $failures = 0 ] || exit 1
