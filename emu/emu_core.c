@@ -4,6 +4,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 
 #include "emu/emu_decode_priv.h"
 #include "emu/emu_log_priv.h"
@@ -83,12 +84,26 @@ enum lw_status emu_core_code(struct emu_core *core, const struct emu_launch *lau
     return LW_OK;
 }
 
+/** Slots are many where blocks can wait for launches, and most are never used: pages that nobody
+ *  touches cost nothing. All zero; NULL: no memory. */
+static struct emu_block *make_slots(unsigned slots)
+{
+    void *p = mmap(NULL, slots * sizeof(struct emu_block), PROT_READ | PROT_WRITE,
+                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+    return p == MAP_FAILED ? NULL : p;
+}
+static void free_slots(struct emu_block *block, unsigned slots)
+{
+    if (block != NULL)
+        munmap(block, slots * sizeof *block);
+}
+
 enum lw_status emu_core_create(struct emu_machine *machine, unsigned slots,
                                const struct emu_core_ops *ops, void *context,
                                struct emu_core **out, struct lw_error *err)
 {
     /* blocks and counters change all the time: a cache line is one core's */
-    size_t block_bytes = emu_round_up(slots * sizeof(struct emu_block), 128);
     struct emu_core *core = aligned_alloc(128, emu_round_up(sizeof *core, 128));
     struct emu_core **cores;
 
@@ -101,7 +116,7 @@ enum lw_status emu_core_create(struct emu_machine *machine, unsigned slots,
         core->ops = *ops;
     core->context = context;
     core->slots = slots;
-    core->block = aligned_alloc(128, block_bytes);
+    core->block = make_slots(slots);
     core->scratch = calloc(1, sizeof *core->scratch);
     core->tag_step = calloc(1, sizeof *core->tag_step);
     core->stencil = emu_stencil_create();
@@ -110,14 +125,13 @@ enum lw_status emu_core_create(struct emu_machine *machine, unsigned slots,
         machine->cores = cores;
     if (core->block == NULL || core->scratch == NULL || core->tag_step == NULL ||
         core->stencil == NULL || cores == NULL) {
-        free(core->block);
+        free_slots(core->block, slots);
         free(core->scratch);
         free(core->tag_step);
         free(core->stencil);
         free(core);
         return LW_FAIL(err, LW_ENOMEM, "core of %u blocks", slots);
     }
-    memset(core->block, 0, block_bytes);
     machine->cores[machine->core_count++] = core;
     *out = core;
     return LW_OK;
@@ -147,7 +161,7 @@ void emu_core_destroy(struct emu_core *core)
         free(core->code[i]);
     }
     free(core->code);
-    free(core->block);
+    free_slots(core->block, core->slots);
     free(core->text_room.data);
     free(core->scratch);
     free(core->tag_step);

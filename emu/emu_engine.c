@@ -10,7 +10,8 @@
 #include "emu/emu_history_priv.h"
 #include "emu/emu_threads_priv.h"
 
-enum { SUSPENDED_SLOTS = 1024 };
+/* Other engines may start more blocks than the fixed order would. */
+enum { REPLAY_SLOTS = 4096 };
 
 static struct emu_functional *self(struct emu_engine *engine)
 {
@@ -687,7 +688,8 @@ struct emu_functional *emu_fixed_of(struct emu_engine *engine)
     return engine->ops == &engine_ops[0] || engine->ops == &engine_ops[1] ? self(engine) : NULL;
 }
 
-static enum lw_status create(struct emu_machine *machine, unsigned slots,
+/** @slots: of the fixed order; @more: beside them. */
+static enum lw_status create(struct emu_machine *machine, unsigned slots, unsigned more,
                              struct emu_functional **out, struct lw_error *err)
 {
     /* a cache line is one thread's */
@@ -707,7 +709,7 @@ static enum lw_status create(struct emu_machine *machine, unsigned slots,
         free(f);
         return LW_FAIL(err, LW_ENOMEM, "engine");
     }
-    status = emu_core_create(machine, slots, NULL, NULL, &f->core, err);
+    status = emu_core_create(machine, slots + more, NULL, NULL, &f->core, err);
     if (status != LW_OK) {
         free(f->places);
         free(f);
@@ -728,9 +730,8 @@ enum lw_status emu_fixed_create(struct emu_machine *machine, bool replay,
                                 struct emu_engine **out, struct lw_error *err)
 {
     struct emu_functional *f;
-    /* a block has a warp at least; blocks that wait for launches need slots, too */
-    enum lw_status status = create(machine, machine->config.resident_warps + SUSPENDED_SLOTS +
-                                                EMU_LAUNCH_NESTING, &f, err);
+    enum lw_status status = create(machine, emu_fixed_slots(machine), replay ? REPLAY_SLOTS : 0,
+                                   &f, err);
 
     if (status != LW_OK)
         return status;
@@ -743,7 +744,7 @@ struct emu_functional *emu_functional_helper(struct emu_machine *machine)
 {
     struct emu_functional *f;
 
-    if (create(machine, 1, &f, NULL) != LW_OK)
+    if (create(machine, 1, 0, &f, NULL) != LW_OK)
         return NULL;
     f->core->helper = true;
     machine->helper_count++;

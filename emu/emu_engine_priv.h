@@ -58,6 +58,14 @@ void emu_functional_claim(struct emu_functional *f, struct emu_grid *grid,
                           struct emu_claims *claims);
 enum lw_status emu_fixed_on_threads(struct lw_error *err);
 
+/** Slots that the fixed order counts on: a block has a warp at least; blocks that wait for launches
+ *  need slots, too. */
+enum { EMU_SUSPENDED_SLOTS = 1024 };
+static inline unsigned emu_fixed_slots(const struct emu_machine *machine)
+{
+    return machine->config.resident_warps + EMU_SUSPENDED_SLOTS + EMU_LAUNCH_NESTING;
+}
+
 /** @engine, if it is one of these; else NULL. */
 struct emu_functional *emu_fixed_of(struct emu_engine *engine);
 enum lw_status emu_fixed_create(struct emu_machine *machine, bool replay,

@@ -120,7 +120,7 @@ static bool take_place(struct places *p, const struct emu_grid *grid)
 static void fill_many(struct emu_functional *f, const struct emu_resident *turn)
 {
     struct places p = {.room = f->base.machine->config.resident_warps};
-    bool rare = f->count + EMU_LAUNCH_NESTING >= f->core->slots;
+    bool rare = f->count + EMU_LAUNCH_NESTING >= emu_fixed_slots(f->base.machine);
     unsigned i = 0;
 
     for (struct emu_grid *g = f->grid; g != NULL; g = g->next) {
@@ -132,7 +132,7 @@ static void fill_many(struct emu_functional *f, const struct emu_resident *turn)
         if (g->before != NULL || (g != f->grid && !emu_grid_of_device(g)))
             continue;
         for (; g->blocks_placed < g->block_count; i++) {
-            p.full = p.full || f->count + EMU_LAUNCH_NESTING >= f->core->slots;
+            p.full = p.full || f->count + EMU_LAUNCH_NESTING >= emu_fixed_slots(f->base.machine);
             if (!take_place(&p, g) || !make_resident(f, g, turn))
                 break;
         }

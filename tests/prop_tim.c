@@ -109,6 +109,7 @@ static void random_machine(struct rnd *r, unsigned width, const char *reconv, st
     c->kernels_blocks_a_cycle = between(r, 1, 3);
     c->kernels_bypass = rnd_below(r, 2);
     c->kernels_mixed = rnd_below(r, 3) != 0;
+    c->kernels_suspend = rnd_below(r, 4) != 0;
     c->kernels_stream_create = rnd_below(r, 300);
     c->kernels_buffer_base = rnd_below(r, 300);
     c->kernels_launch_base = rnd_below(r, 300);
@@ -153,7 +154,7 @@ static void run(uint64_t seed, bool reference, struct outcome *out)
             uint64_t cycles = reference ? left : 1 + rnd_below(&stops, 3000);
             enum lw_status status =
                 tim_engine_run_cycles(engine, cycles < left ? cycles : left, &stop, &err);
-            if (status == LW_EUNSUPP) { /* parents that wait take all room: both must say so */
+            if (status == LW_EUNSUPP && !machine->kernels_suspend) { /* parents that wait take all room: both must say so */
                 stop.kind = EMU_STOP_WAITS;
                 break;
             }

@@ -58,17 +58,29 @@ static enum lw_status take_launches(struct tim_engine *e, uint64_t delay, struct
     return LW_OK;
 }
 
-/** Warps that wait for launches look again. */
-static void wake_launchers(struct tim_engine *e)
+/** Warps that wait for launches look again; suspended blocks that can go on are to be dispatched. */
+static enum lw_status wake_launchers(struct tim_engine *e, struct lw_error *err)
 {
-    for (unsigned c = 0; c < e->config.core_count; c++)
+    for (unsigned c = 0; c < e->config.core_count; c++) {
+        struct tim_core *core = e->core[c];
         for (unsigned w = 0; w < e->config.core_warps; w++) {
-            struct tim_warp *warp = &e->core[c]->warp[w];
-            if (warp->used && !warp->ended && warp->split < 0) {
-                tim_want_look(e->core[c], w);
-                tim_core_poke(e->core[c]);
+            struct tim_warp *warp = &core->warp[w];
+            if (warp->used && !warp->ended && warp->split < 0 &&
+                core->block[warp->block].moving == TIM_MOVES_NOT) {
+                tim_want_look(core, w);
+                tim_core_poke(core);
             }
         }
+        for (unsigned i = 0; i < core->suspended_count; i++) {
+            struct tim_suspended *s = &core->suspended[i];
+            if (s->called || !tim_suspended_can_run(core, s))
+                continue;
+            if (!tim_grid_resume(&e->grid, s->grid, c, s->slot, e->now))
+                return LW_FAIL(err, LW_ENOMEM, "no memory for a block that goes on");
+            s->called = true;
+        }
+    }
+    return LW_OK;
 }
 
 static void on_memory_wake(void *context, unsigned core, uint64_t cycle)
@@ -100,19 +112,37 @@ static void on_block_ended(void *context, struct emu_grid *grid)
     e->wake = true;
 }
 
+/** There must be a place for its name in the list of warps. */
+static bool on_block_leaves(void *context)
+{
+    struct tim_engine *e = context;
+    size_t need = 2 * (size_t)e->config.core_count * e->config.core_blocks; /* there, and leaving */
+
+    for (unsigned c = 0; c < e->config.core_count; c++)
+        need += e->core[c]->suspended_count;
+    return lw_grow(&e->list, &e->list_room, need, sizeof *e->list);
+}
+
+static void on_block_left(void *context, struct emu_grid *grid)
+{
+    struct tim_engine *e = context;
+
+    tim_grid_block_left(&e->grid, grid);
+    e->listed = false;
+    e->wake = true; /* what it waits for may be complete by now */
+}
+
 /* ---- one cycle ------------------------------------------------------------------------------------------ */
 
-/** A warp, and of its splits the one with @lane; UINT_MAX: the one that runs, else the first. */
-static void place_of(const struct tim_core *core, unsigned warp, unsigned lane,
-                     struct emu_place *out)
+/** A warp of a block in emu's @slot, and of its splits the one with @lane; UINT_MAX: the one that
+ *  runs, else the first. */
+static void place_in(const struct tim_core *core, unsigned slot, const struct emu_grid *grid,
+                     uint64_t linear, unsigned warp, unsigned lane, struct emu_place *out)
 {
-    const struct tim_warp *w = &core->warp[warp];
-    const struct tim_block *block = &core->block[w->block];
     struct emu_split_view views[EMU_MAX_LANES];
-    unsigned count = emu_split_views(core->emu, block->slot, w->index, views, EMU_MAX_LANES);
+    unsigned count = emu_split_views(core->emu, slot, warp, views, EMU_MAX_LANES);
 
-    *out = (struct emu_place){.grid = block->grid->sequence, .block = block->linear,
-                              .warp = w->index};
+    *out = (struct emu_place){.grid = grid->sequence, .block = linear, .warp = warp};
     for (unsigned i = count; i-- > 0;)
         if (i == 0 || (lane != UINT_MAX ? (views[i].lanes >> lane & 1) != 0 : views[i].running)) {
             out->split = views[i].id;
@@ -120,6 +150,15 @@ static void place_of(const struct tim_core *core, unsigned warp, unsigned lane,
             out->pc = views[i].pc;
             return;
         }
+}
+/** The same of the warp in a slot of the core. */
+static void place_of(const struct tim_core *core, unsigned warp, unsigned lane,
+                     struct emu_place *out)
+{
+    const struct tim_warp *w = &core->warp[warp];
+    const struct tim_block *block = &core->block[w->block];
+
+    place_in(core, block->slot, block->grid, block->linear, w->index, lane, out);
 }
 
 static bool is_target(const struct tim_engine *e, const struct tim_core *core, unsigned warp)
@@ -253,11 +292,11 @@ static enum lw_status cycle(struct tim_engine *e, struct emu_stop *stop, struct 
     if (e->at.phase == TIM_AT_BEGIN) {
         if (e->grid.look)
             status = take_launches(e, 0, err);
-        if (e->wake)
-            wake_launchers(e);
-        e->wake = false;
+        if (status == LW_OK && e->wake)
+            status = wake_launchers(e, err);
         if (status != LW_OK)
             return status;
+        e->wake = false;
         e->ticked = false;
         e->memory->ops->tick_replies(e->memory, e->now);
         e->at = (struct tim_at){.phase = TIM_AT_CORE};
@@ -282,7 +321,7 @@ static enum lw_status cycle(struct tim_engine *e, struct emu_stop *stop, struct 
     }
     e->memory->ops->tick_requests(e->memory, e->now);
     uint64_t before = e->grid.idle;
-    status = tim_grid_tick(&e->grid, e->core, e->now, err);
+    status = tim_grid_tick(&e->grid, e->now, err);
     if (status != LW_OK)
         return status;
     e->listed = false;
@@ -303,7 +342,7 @@ static enum lw_status cycle(struct tim_engine *e, struct emu_stop *stop, struct 
 static bool is_busy(const struct tim_engine *e)
 {
     if (e->memory->ops->in_flight(e->memory) != 0 ||
-        tim_grid_is_busy(&e->grid, e->core, e->now) || e->grid.look || e->wake)
+        tim_grid_is_busy(&e->grid, e->now) || e->grid.look || e->wake)
         return true;
     for (unsigned c = 0; c < e->config.core_count; c++)
         if (tim_core_is_busy(e->core[c], e->now))
@@ -319,7 +358,23 @@ static void hang(struct tim_engine *e, bool livelock, struct emu_stop *stop)
                 emu_core_hang_stop(e->core[c]->emu, e->core[c]->block[b].slot, livelock, stop);
                 return;
             }
+    for (unsigned c = 0; c < e->config.core_count; c++)
+        if (e->core[c]->suspended_count != 0) {
+            emu_core_hang_stop(e->core[c]->emu, e->core[c]->suspended[0].slot, livelock, stop);
+            return;
+        }
     stop->kind = EMU_STOP_IDLE; /* nothing is left: cannot come to this */
+}
+
+/** Blocks that wait for launches keep their room, and there is none for what they wait for. */
+static bool is_full(const struct tim_engine *e)
+{
+    if (e->config.kernels_suspend || !tim_grid_has_more(&e->grid))
+        return false;
+    for (unsigned c = 0; c < e->config.core_count; c++)
+        if (e->core[c]->launch_waits)
+            return true;
+    return false;
 }
 
 /** No block has made progress for the window: a live-lock (MACHINE 4). */
@@ -345,40 +400,43 @@ static bool is_livelock(struct tim_engine *e)
     return e->instructions - e->moved >= window;
 }
 
-/** Between cycles: is all done, does nothing go on, was a stop asked for? */
-static bool at_rest(struct tim_engine *e, struct emu_stop *stop)
+/** Between cycles: is all done, does nothing go on, was a stop asked for? Then *over. */
+static enum lw_status at_rest(struct tim_engine *e, struct emu_stop *stop, bool *over,
+                              struct lw_error *err)
 {
+    *over = false;
     if (e->at.phase != TIM_AT_BEGIN)
-        return false;
+        return LW_OK;
     if (emu_grid_current(e->base.machine) == NULL && tim_grid_empty(&e->grid)) {
         stop->kind = EMU_STOP_IDLE;
-        return true;
+        *over = true;
+        return LW_OK;
     }
-    if (e->now >= e->check_at) { /* a look at everything, now and then */
-        e->check_at = e->now + 1024;
-        if (!is_busy(e)) {
-            if (e->tried && tim_grid_has_more(&e->grid)) {
-                e->full = true;
-                e->tried = false;
-                return true;
-            }
-            if (e->tried) {
-                hang(e, false, stop);
-                e->tried = false;
-                return true;
-            }
-            e->tried = true; /* sleepers: time jumps when all of a block sleeps */
-            wake_launchers(e);
-            e->check_at = e->now + 2;
-        } else {
-            e->tried = false;
-        }
-        if (is_livelock(e)) {
-            hang(e, true, stop);
-            return true;
-        }
+    if (e->now < e->check_at)
+        return LW_OK;
+    e->check_at = e->now + 1024; /* a look at everything, now and then */
+    if (is_busy(e)) {
+        e->tried = false;
+    } else if (!e->tried) { /* sleepers: time jumps when all of a block sleeps */
+        e->tried = true;
+        e->check_at = e->now + 2;
+        return wake_launchers(e, err);
+    } else {
+        e->tried = false;
+        if (is_full(e))
+            return LW_FAIL(err, LW_EUNSUPP,
+                           "all room of machine %s is taken by blocks that wait for what they "
+                           "launched: set kernels.suspend, or give it more core.blocks, "
+                           "core.warps or kernels.entries", e->config.name);
+        hang(e, false, stop);
+        *over = true;
+        return LW_OK;
     }
-    return false;
+    if (is_livelock(e)) {
+        hang(e, true, stop);
+        *over = true;
+    }
+    return LW_OK;
 }
 
 /** All cores rest: on to the first cycle in which a part does something, but not beyond @until.
@@ -426,19 +484,14 @@ static enum lw_status run_until(struct tim_engine *e, uint64_t until, struct emu
             stop->kind = EMU_STOP_COUNT;
             return LW_OK;
         }
-        if (e->now >= until || at_rest(e, stop)) {
-            if (!e->full)
-                return LW_OK;
-            e->full = false;
-            return LW_FAIL(err, LW_EUNSUPP,
-                           "all room of machine %s is taken by blocks that wait for what they "
-                           "launched, and this model does not suspend blocks: give it more "
-                           "core.blocks, core.warps or kernels.entries", e->config.name);
-        }
+        bool over = e->now >= until;
+        enum lw_status status = over ? LW_OK : at_rest(e, stop, &over, err);
+        if (status != LW_OK || over)
+            return status;
         jump(e, until);
         if (e->now >= until || e->now >= e->check_at)
             continue; /* for a look at everything */
-        enum lw_status status = cycle(e, stop, err);
+        status = cycle(e, stop, err);
         if (status != LW_OK || stop->kind != EMU_STOP_NONE)
             return status;
     }
@@ -484,28 +537,34 @@ static enum lw_status engine_step(struct emu_engine *engine, struct emu_event *e
     return status;
 }
 
-static struct tim_warp *find(struct tim_engine *e, const struct emu_place *place,
-                             struct tim_core **core)
+/** A block on a core, or one that waits for launches elsewhere. */
+static bool find(const struct tim_engine *e, uint32_t grid, uint64_t linear,
+                 struct tim_core **core, unsigned *slot)
 {
-    for (unsigned c = 0; c < e->config.core_count; c++)
+    for (unsigned c = 0; c < e->config.core_count; c++) {
+        *core = e->core[c];
         for (unsigned b = 0; b < e->config.core_blocks; b++) {
             const struct tim_block *block = &e->core[c]->block[b];
-            if (!block->used || block->linear != place->block ||
-                block->grid->sequence != place->grid || place->warp >= block->warps)
-                continue;
-            *core = e->core[c];
-            return &e->core[c]->warp[block->warp_slot[place->warp]];
+            *slot = block->slot;
+            if (block->used && block->linear == linear && block->grid->sequence == grid)
+                return true;
         }
-    return NULL;
+        for (unsigned i = 0; i < e->core[c]->suspended_count; i++) {
+            const struct tim_suspended *s = &e->core[c]->suspended[i];
+            *slot = s->slot;
+            if (s->linear == linear && s->grid->sequence == grid)
+                return true;
+        }
+    }
+    return false;
 }
 
-/** State of the split that has @place's lanes; NULL: there is none. */
-static bool split_of(const struct tim_core *core, const struct tim_warp *w,
-                     const struct emu_place *place, struct emu_split_view *out)
+/** State of the split that has @place's lanes. False: there is none. */
+static bool split_of(const struct tim_core *core, unsigned slot, const struct emu_place *place,
+                     struct emu_split_view *out)
 {
     struct emu_split_view views[EMU_MAX_LANES];
-    unsigned count = emu_split_views(core->emu, core->block[w->block].slot, w->index, views,
-                                     EMU_MAX_LANES);
+    unsigned count = emu_split_views(core->emu, slot, place->warp, views, EMU_MAX_LANES);
 
     for (unsigned i = 0; i < count; i++)
         if (place->lanes != 0 ? (views[i].lanes & place->lanes) != 0
@@ -522,21 +581,23 @@ static enum lw_status engine_step_warp(struct emu_engine *engine, const struct e
 {
     struct tim_engine *e = self(engine);
     struct tim_core *core;
-    struct tim_warp *w = find(e, place, &core);
+    struct emu_warp_view warp;
     struct emu_split_view split;
     enum lw_status status;
+    unsigned slot;
 
     memset(stop, 0, sizeof *stop);
-    if (w == NULL)
+    if (!find(e, place->grid, place->block, &core, &slot) ||
+        !emu_warp_view(core->emu, slot, place->warp, &warp))
         return LW_FAIL(err, LW_ERANGE, "block %llu of grid %u is not resident",
                        (unsigned long long)place->block, place->grid);
-    if (!split_of(core, w, place, &split) ||
+    if (!split_of(core, slot, place, &split) ||
         (split.state != EMU_SPLIT_READY && split.state != EMU_SPLIT_SLEEPING &&
          split.state != EMU_SPLIT_YIELDED)) {
         stop->kind = EMU_STOP_WAITS;
         stop->place = *place;
         snprintf(stop->hang.detail, sizeof stop->hang.detail, "%s",
-                 w->ended ? "the split has ended" : emu_split_state_name(split.state));
+                 warp.live == 0 ? "the split has ended" : emu_split_state_name(split.state));
         return LW_OK;
     }
     e->event = ev;
@@ -570,11 +631,11 @@ static int by_name(const void *a, const void *b)
     const struct tim_listed *x = a, *y = b;
 
     if (x->grid != y->grid)
-        return x->grid < y->grid ? -1 : 1;
+        return x->grid->sequence < y->grid->sequence ? -1 : 1;
     return x->block < y->block ? -1 : x->block > y->block;
 }
 
-/** Resident blocks in (grid, block) order. */
+/** Resident blocks in (grid, block) order, those among them that wait for launches elsewhere. */
 static void list(struct tim_engine *e)
 {
     unsigned first = 0;
@@ -582,17 +643,22 @@ static void list(struct tim_engine *e)
     if (e->listed)
         return;
     e->list_count = 0;
-    for (unsigned c = 0; c < e->config.core_count; c++)
+    for (unsigned c = 0; c < e->config.core_count; c++) {
         for (unsigned b = 0; b < e->config.core_blocks; b++) {
             const struct tim_block *block = &e->core[c]->block[b];
             if (block->used && block->ended < block->warps)
-                e->list[e->list_count++] = (struct tim_listed){
-                    block->grid->sequence, block->linear, c, b, block->warps, 0};
+                e->list[e->list_count++] =
+                    (struct tim_listed){block->grid, block->linear, c, block->slot, 0};
         }
+        for (unsigned i = 0; i < e->core[c]->suspended_count; i++) {
+            const struct tim_suspended *s = &e->core[c]->suspended[i];
+            e->list[e->list_count++] = (struct tim_listed){s->grid, s->linear, c, s->slot, 0};
+        }
+    }
     qsort(e->list, e->list_count, sizeof *e->list, by_name);
     for (size_t i = 0; i < e->list_count; i++) {
         e->list[i].first = first;
-        first += e->list[i].warps;
+        first += e->list[i].grid->block_warps;
     }
     e->list_warps = first;
     e->listed = true;
@@ -623,24 +689,18 @@ static bool engine_warp_at(const struct emu_engine *engine, unsigned index, stru
             high = middle;
     }
     const struct tim_listed *l = &e->list[low];
-    struct tim_core *core = e->core[l->core];
-    unsigned warp = core->block[l->at].warp_slot[index - l->first];
-    place_of(core, warp, UINT_MAX, place);
+    place_in(e->core[l->core], l->slot, l->grid, l->block, index - l->first, UINT_MAX, place);
     return true;
 }
 
 static bool engine_locate(struct emu_engine *engine, uint32_t grid, uint64_t block,
                           struct emu_core **core, unsigned *slot)
 {
-    struct tim_engine *e = self(engine);
     struct tim_core *found;
-    struct emu_place place = {.grid = grid, .block = block};
-    const struct tim_warp *w = find(e, &place, &found);
 
-    if (w == NULL)
+    if (!find(self(engine), grid, block, &found, slot))
         return false;
     *core = found->emu;
-    *slot = found->block[w->block].slot;
     return true;
 }
 
@@ -727,12 +787,14 @@ enum lw_status tim_engine_create_over(struct emu_machine *machine, const struct 
     e->stats = calloc(config->core_count, sizeof *e->stats);
     e->slice = calloc(config->l2_slices, sizeof *e->slice);
     e->channel = calloc(config->dram_channels, sizeof *e->channel);
-    e->list = calloc((size_t)config->core_count * config->core_blocks, sizeof *e->list);
+    fine = lw_grow(&e->list, &e->list_room, (size_t)config->core_count * config->core_blocks,
+                   sizeof *e->list);
+    e->grid.cores = e->core;
     e->memory = create_memory(&e->config);
     if (options->trace_to != 0)
         e->trace = tim_trace_create(&e->config, options->trace_from, options->trace_to);
-    fine = e->core != NULL && e->ripe != NULL && e->stats != NULL && e->slice != NULL && e->channel != NULL &&
-           e->list != NULL && e->memory != NULL && e->name != NULL &&
+    fine = fine && e->core != NULL && e->ripe != NULL && e->stats != NULL && e->slice != NULL &&
+           e->channel != NULL && e->memory != NULL && e->name != NULL &&
            (e->trace != NULL || options->trace_to == 0);
     for (unsigned c = 0; fine && c < config->core_count; c++) {
         e->core[c] = tim_core_create(&e->config, machine, e->memory, &e->stats[c], c);
@@ -741,6 +803,8 @@ enum lw_status tim_engine_create_over(struct emu_machine *machine, const struct 
             e->core[c]->ripe = &e->ripe[c];
             e->core[c]->refuses = on_refuse;
             e->core[c]->ended = on_block_ended;
+            e->core[c]->leaves = on_block_leaves;
+            e->core[c]->left = on_block_left;
             e->core[c]->context = e;
             e->core[c]->trace = e->trace;
             e->core[c]->skips = !options->reference;

@@ -13,10 +13,10 @@ struct tim_at {
 };
 /** A resident block in the list of warps. */
 struct tim_listed {
-    uint32_t grid;
+    const struct emu_grid *grid;
     uint64_t block;
-    unsigned core, at; /* index of its tim_block */
-    unsigned warps, first;
+    unsigned core, slot; /* emu's */
+    unsigned first;      /* of its warps, in the list of all */
 };
 
 struct tim_engine {
@@ -39,12 +39,11 @@ struct tim_engine {
     unsigned refused;         /* warp slot that stands at a breakpoint */
     bool wake;                /* a launch is complete */
     bool tried;               /* nothing went on at the last look */
-    bool full;                /* of blocks that wait for launches that find no room */
     uint64_t check_at;        /* cycle of the next look */
     uint64_t looked, moved;   /* instructions at the last look for a live-lock; at progress */
     /* resident warps; made when asked for */
     struct tim_listed *list;
-    size_t list_count;
+    size_t list_count, list_room;
     unsigned list_warps;
     bool listed;
     /* counters */

@@ -66,6 +66,24 @@ static void print_stage(const struct tim_op *op, uint64_t now, struct lw_sink *o
     lw_printf(out, "; issued %" PRIu64 " cycles ago", now - op->issued);
 }
 
+/** Of a block that waits for launches elsewhere. False: it is not one. */
+static bool why_suspended(const struct tim_engine *e, const struct emu_place *place,
+                          struct lw_sink *out)
+{
+    for (unsigned c = 0; c < e->config.core_count; c++)
+        for (unsigned i = 0; i < e->core[c]->suspended_count; i++) {
+            const struct tim_suspended *s = &e->core[c]->suspended[i];
+            if (s->grid->sequence != place->grid || s->linear != place->block ||
+                place->warp >= s->grid->block_warps)
+                continue;
+            lw_printf(out, "cycle %" PRIu64 ", its block has left core %u: it %s\n", e->now, c,
+                      s->called ? "can go on, and waits to be dispatched there"
+                                : "waits for what it launched");
+            return true;
+        }
+    return false;
+}
+
 bool tim_why(const struct emu_engine *engine, const struct emu_place *place, struct lw_sink *out)
 {
     const struct tim_engine *e = (const struct tim_engine *)engine;
@@ -106,8 +124,13 @@ bool tim_why(const struct emu_engine *engine, const struct emu_place *place, str
             } else if (cause == TIM_CAUSE_SLEEP && w->sleep_until > e->now) {
                 lw_printf(out, "\nfor %" PRIu64 " more cycles", w->sleep_until - e->now);
             }
+            if (block->moving != TIM_MOVES_NOT)
+                lw_printf(out, "\nthe state of its block %s: %" PRIu64 " lines to go, %" PRIu64
+                               " not answered",
+                          block->moving == TIM_MOVES_OUT ? "goes to memory" : "comes back",
+                          block->lines_left, block->lines_out);
             lw_put(out, "\n");
             return true;
         }
-    return false;
+    return why_suspended(e, place, out);
 }

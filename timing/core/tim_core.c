@@ -129,8 +129,9 @@ struct tim_core *tim_core_create(const struct tim_config *config, struct emu_mac
     for (unsigned s = 0; s < TIM_MAX_SCHEDS; s++)
         core->sched[s] = (struct tim_sched){-1, -1, -1};
     if (fine)
-        fine = emu_core_create(machine, config->core_blocks, &answers, core, &core->emu, &err) ==
-               LW_OK;
+        fine = emu_core_create(machine,
+                               config->core_blocks * (emu_machine_config(machine)->launch_depth + 1),
+                               &answers, core, &core->emu, &err) == LW_OK;
     if (!fine) {
         tim_core_destroy(core);
         return NULL;
@@ -162,6 +163,7 @@ void tim_core_destroy(struct tim_core *core)
     free(core->flight.enter);
     free(core->warp);
     free(core->block);
+    free(core->suspended);
     free(core->bank_at);
     free(core->bank_free);
     free(core->queue);
@@ -298,7 +300,7 @@ enum lw_status tim_core_could_fit(const struct tim_config *config, const struct 
     return LW_OK;
 }
 
-bool tim_core_fits(const struct tim_core *core, const struct emu_grid *grid)
+bool tim_core_has_room(const struct tim_core *core, const struct emu_grid *grid)
 {
     const struct tim_config *c = core->config;
     struct need need = need_of(c, grid);
@@ -313,17 +315,18 @@ bool tim_core_fits(const struct tim_core *core, const struct emu_grid *grid)
            core->shared_bytes + need.shared_bytes <= c->core_shared_bytes;
 }
 
-enum lw_status tim_core_place(struct tim_core *core, struct emu_grid *grid, uint64_t linear,
-                              const struct tim_code *code, struct lw_error *err)
+bool tim_core_fits(const struct tim_core *core, const struct emu_grid *grid)
 {
-    const struct tim_config *c = core->config;
-    struct need need = need_of(c, grid);
-    struct emu_block_view view;
-    unsigned slot, b = 0;
-    enum lw_status status = emu_core_block_start(core->emu, grid, linear, &slot, err);
+    return tim_core_has_room(core, grid) && !tim_core_level_full(core, grid);
+}
 
-    if (status != LW_OK)
-        return status;
+void tim_core_seat(struct tim_core *core, struct emu_grid *grid, uint64_t linear, unsigned slot,
+                   const struct tim_code *code, bool moves_in)
+{
+    struct need need = need_of(core->config, grid);
+    struct emu_block_view view;
+    unsigned b = 0;
+
     while (core->block[b].used)
         b++;
     struct tim_block *block = &core->block[b];
@@ -347,20 +350,57 @@ enum lw_status tim_core_place(struct tim_core *core, struct emu_grid *grid, uint
         uint64_t *pending = core->warp[w].pending;
         uint8_t *by_load = core->warp[w].by_load;
         bool fetching = core->warp[w].fetching; /* a line that the last one asked for */
+        struct emu_warp_view warp;
         memset(pending, 0, ISA_REG_NUMBERS * sizeof *pending);
-        core->warp[w] = (struct tim_warp){.used = true, .look = true, .block = b, .index = k,
+        core->warp[w] = (struct tim_warp){.used = true, .block = b, .index = k,
                                           .age = ++core->assigned, .code = code, .split = -1,
-                                          .waits = TIM_CAUSE_FETCH, .pending = pending,
-                                          .by_load = by_load, .fetching = fetching};
+                                          .waits = moves_in ? TIM_CAUSE_LAUNCH : TIM_CAUSE_FETCH,
+                                          .pending = pending, .by_load = by_load,
+                                          .fetching = fetching};
+        core->warp[w].ended =
+            moves_in && emu_warp_view(core->emu, slot, k, &warp) && warp.live == 0;
+        block->ended += core->warp[w].ended;
         block->warp_slot[k] = (uint16_t)w;
         core->hot.age[core->hot.place[w]] = core->assigned;
-        tim_set_alive(core, w, true);
+        tim_set_alive(core, w, !core->warp[w].ended);
         tim_set_at_barrier(core, w, false);
-        tim_want_look(core, w);
+        if (!moves_in)
+            tim_want_look(core, w);
         tim_want_fetch(core, w);
         tim_touch(core, w);
     }
-    return LW_OK;
+}
+
+enum lw_status tim_core_place(struct tim_core *core, struct emu_grid *grid, uint64_t linear,
+                              const struct tim_code *code, struct lw_error *err)
+{
+    unsigned slot;
+    enum lw_status status = emu_core_block_start(core->emu, grid, linear, &slot, err);
+
+    if (status == LW_OK)
+        tim_core_seat(core, grid, linear, slot, code, false);
+    return status;
+}
+
+void tim_core_unseat(struct tim_core *core, unsigned b)
+{
+    struct tim_block *block = &core->block[b];
+
+    core->moved = true;
+    for (unsigned k = 0; k < block->warps; k++) {
+        core->warp[block->warp_slot[k]].used = false;
+        tim_set_alive(core, block->warp_slot[k], false);
+        tim_set_at_barrier(core, block->warp_slot[k], false);
+        tim_touch(core, block->warp_slot[k]);
+    }
+    core->blocks--;
+    core->warps -= block->warps;
+    core->threads -= block->threads;
+    core->registers -= block->registers;
+    core->shared_bytes -= block->shared_bytes;
+    block->used = false;
+    tim_trace_block(core->trace, core->now, core->index, b, block->grid->sequence, block->linear,
+                    false);
 }
 
 /** Blocks whose warps have ended and have nothing under way give their room back. */
@@ -380,21 +420,9 @@ static void end_blocks(struct tim_core *core)
         }
         if (!over)
             continue;
-        core->moved = true;
-        for (unsigned k = 0; k < block->warps; k++) {
-            core->warp[block->warp_slot[k]].used = false;
-            tim_touch(core, block->warp_slot[k]);
-        }
         core->hot.over &= ~(UINT64_C(1) << b);
-        core->blocks--;
-        core->warps -= block->warps;
-        core->threads -= block->threads;
-        core->registers -= block->registers;
-        core->shared_bytes -= block->shared_bytes;
         core->stats->count[TIM_CORE_blocks]++;
-        block->used = false;
-        tim_trace_block(core->trace, core->now, core->index, b, block->grid->sequence,
-                        block->linear, false);
+        tim_core_unseat(core, b);
         core->ended(core->context, block->grid);
         emu_core_block_free(core->emu, block->slot);
     }
@@ -445,6 +473,7 @@ void tim_warp_look(struct tim_core *core, unsigned warp, uint64_t now)
         }
     if (w->split < 0) {
         w->waits = (uint8_t)why_not(views, count);
+        core->launch_waits |= w->waits == TIM_CAUSE_LAUNCH;
         tim_set(&core->hot.sleeps, warp, w->waits == TIM_CAUSE_SLEEP);
     } else if (was < 0) {
         tim_want_fetch(core, warp);
@@ -518,6 +547,8 @@ void tim_core_after_issue(struct tim_core *core, uint64_t now)
         if (core->warp[w].used && core->warp[w].look)
             tim_warp_look(core, w, now);
     tim_fetch_tick(core, now);
+    if (core->launch_waits || core->moving != 0)
+        tim_suspend_tick(core, now);
     count[TIM_CORE_active_cycles] += core->blocks != 0;
     if (core->skips && !tracing) {
         for (unsigned i = 0; i < LW_COUNT_OF(core->hot.alive.word); i++) {
@@ -549,7 +580,7 @@ void tim_core_after_issue(struct tim_core *core, uint64_t now)
 
 bool tim_core_is_busy(const struct tim_core *core, uint64_t now)
 {
-    if (core->live_count != 0)
+    if (core->live_count != 0 || core->moving != 0)
         return true;
     for (unsigned i = 0; i < core->config->core_warps; i++) {
         const struct tim_warp *w = &core->warp[i];

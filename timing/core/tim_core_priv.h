@@ -9,6 +9,7 @@
  *   tim_depend.c    who may issue: scoreboard, vectors, control field, unread operands
  *   tim_issue.c     schedulers, issue, causes
  *   tim_pipe.c      collectors, pipes, write-back
+ *   tim_suspend.c   blocks that leave the core while they wait for launches, and come back
  *   tim_lsu.c       load/store unit, shared memory, L1, constant and texture caches, packets
  */
 #ifndef TIM_CORE_PRIV_H
@@ -146,8 +147,14 @@ struct tim_warp {
     uint32_t vector_used;
     uint8_t bloom[16];
 };
+/** Is the state of a block on its way? Until it is over, its warps do nothing. */
+enum tim_moving { TIM_MOVES_NOT, TIM_MOVES_OUT, TIM_MOVES_IN };
 struct tim_block {
     bool used;
+    uint8_t moving;      /* enum tim_moving: */
+    uint64_t lines_left; /* to be sent, or asked for */
+    uint64_t lines_out;  /* not answered */
+    uint64_t line;       /* the next one's address */
     unsigned slot;       /* emu's */
     struct emu_grid *grid;
     uint64_t linear;
@@ -155,6 +162,15 @@ struct tim_block {
     unsigned registers, shared_bytes, local_bytes, threads;
     uint16_t *warp_slot; /* [warp of the block] */
     uint64_t progress;
+};
+
+/** A block that waits for launches elsewhere: emu has its state, the core has no more of it. */
+struct tim_suspended {
+    struct emu_grid *grid;
+    uint64_t linear;
+    const struct tim_code *code;
+    unsigned slot;  /* emu's */
+    bool called;    /* it can go on, and the kernel management knows */
 };
 
 struct tim_pipe {
@@ -251,6 +267,11 @@ struct tim_core {
     struct tim_warp *warp;   /* [config->core_warps] */
     struct tim_block *block; /* [config->core_blocks] */
     uint64_t assigned;       /* warps ever: ages */
+    struct tim_suspended *suspended; /* in the order in which they left */
+    unsigned suspended_count;
+    size_t suspended_room;
+    bool launch_waits;       /* a warp may wait at launch.sync */
+    unsigned moving;         /* blocks whose state is on its way */
     struct tim_sched sched[TIM_MAX_SCHEDS];
     /* instructions in flight */
     struct tim_op *op;
@@ -295,6 +316,9 @@ struct tim_core {
     /* The engine's: may an instruction not issue now (a breakpoint)? A block has ended. */
     enum tim_leave (*refuses)(void *context, struct tim_core *core, unsigned warp);
     void (*ended)(void *context, struct emu_grid *grid);
+    /* A block is to leave (false: there is no memory to keep its name, it stays); has left. */
+    bool (*leaves)(void *context);
+    void (*left)(void *context, struct emu_grid *grid);
     void *context;
     struct tim_trace *trace; /* NULL: none */
     struct tim_core_stats *stats; /* borrowed: one of the engine's */
@@ -307,11 +331,26 @@ struct tim_core *tim_core_create(const struct tim_config *config, struct emu_mac
 void tim_core_destroy(struct tim_core *core);
 /** Would a block of @grid fit now? */
 bool tim_core_fits(const struct tim_core *core, const struct emu_grid *grid);
+/** The same, the memory for suspended blocks aside. */
+bool tim_core_has_room(const struct tim_core *core, const struct emu_grid *grid);
 /** Could it ever? Else the sentence why. */
 enum lw_status tim_core_could_fit(const struct tim_config *config, const struct emu_grid *grid,
                                   struct lw_error *err) LW_MUST_CHECK;
 enum lw_status tim_core_place(struct tim_core *core, struct emu_grid *grid, uint64_t linear,
                               const struct tim_code *code, struct lw_error *err) LW_MUST_CHECK;
+
+/* Blocks that wait for launches (tim_suspend.c). */
+
+/** There is memory for the state of core.blocks blocks of each level of nesting, those on the core
+ *  counted: is that of @grid's level all taken? */
+bool tim_core_level_full(const struct tim_core *core, const struct emu_grid *grid);
+/** The suspended block in emu's @slot comes back; it has room. */
+void tim_core_resume(struct tim_core *core, unsigned slot);
+/** What it waited for is complete. */
+bool tim_suspended_can_run(const struct tim_core *core, const struct tim_suspended *block);
+/** Blocks of which nothing can run before a launch is complete leave; a line of state a cycle goes
+ *  out or is asked for; blocks that have come back go on. */
+void tim_suspend_tick(struct tim_core *core, uint64_t now);
 
 /* The phases of a cycle. */
 
@@ -446,6 +485,12 @@ void tim_fetch_flush(struct tim_core *core, unsigned warp, uint64_t from);
 void tim_fetch_tick(struct tim_core *core, uint64_t now);
 /** First cycle behind @now by which a time has come that tim_fetch_tick compares with. */
 uint64_t tim_fetch_next(const struct tim_core *core, uint64_t now);
+/** A block takes warp slots and all that it needs; its state is in emu's @slot. @moves_in: its warps
+ *  wait for that. */
+void tim_core_seat(struct tim_core *core, struct emu_grid *grid, uint64_t linear, unsigned slot,
+                   const struct tim_code *code, bool moves_in);
+/** It gives them back. */
+void tim_core_unseat(struct tim_core *core, unsigned block);
 /** A line of the instruction or constant cache came. */
 void tim_fetch_filled(struct tim_core *core, uint64_t line, unsigned sectors);
 void tim_constant_filled(struct tim_core *core, uint64_t line, unsigned sectors, uint64_t now);
@@ -518,13 +563,22 @@ void tim_pipe_issue(struct tim_core *core, uint32_t op, uint64_t now);
 bool tim_lsu_issue(struct tim_core *core, struct tim_op *op, const struct emu_event *ev);
 void tim_lsu_tick(struct tim_core *core, uint64_t now);
 void tim_lsu_receive(struct tim_core *core, uint64_t now);
-/** Packet ids: who gets the answer. */
+/** Packet ids: who gets the answer. STATE: the block whose state moves. */
 enum tim_client { TIM_CLIENT_L1, TIM_CLIENT_OP, TIM_CLIENT_WRITE, TIM_CLIENT_FETCH,
-                  TIM_CLIENT_CONSTANT, TIM_CLIENT_TEXTURE, TIM_CLIENT_NOBODY };
+                  TIM_CLIENT_CONSTANT, TIM_CLIENT_TEXTURE, TIM_CLIENT_NOBODY, TIM_CLIENT_STATE };
 static inline uint32_t tim_packet_id(enum tim_client client, uint32_t index)
 {
     return (uint32_t)client << 28 | index;
 }
+/** Bytes of a line that goes to memory past the caches. */
+static inline unsigned tim_line_bytes(const struct tim_config *config)
+{
+    return config->l1_bytes != 0 ? config->l1_line : config->l2_line;
+}
+/** Send a packet; there is room. */
+void tim_send(struct tim_core *core, uint64_t line, const uint64_t mask[4],
+              enum tim_packet_kind kind, uint32_t id, unsigned warp, unsigned lanes,
+              uint64_t now);
 /** Send a read of @sectors of a line; there is room. */
 void tim_send_read(struct tim_core *core, const struct tim_cache *cache, uint64_t line,
                    unsigned sectors, enum tim_client client, unsigned warp, uint64_t now);

@@ -22,9 +22,8 @@ static bool can_send(struct tim_core *core)
     return false;
 }
 
-static void send(struct tim_core *core, uint64_t line, const uint64_t mask[4],
-                 enum tim_packet_kind kind, uint32_t id, unsigned warp, unsigned lanes,
-                 uint64_t now)
+void tim_send(struct tim_core *core, uint64_t line, const uint64_t mask[4],
+              enum tim_packet_kind kind, uint32_t id, unsigned warp, unsigned lanes, uint64_t now)
 {
     struct tim_packet packet = {.line = line, .sent = now, .id = id,
                                 .core = (uint16_t)core->index, .warp = (uint16_t)warp,
@@ -42,7 +41,7 @@ void tim_send_read(struct tim_core *core, const struct tim_cache *cache, uint64_
     uint64_t mask[4];
 
     tim_cache_sector_bytes(cache, sectors, mask);
-    send(core, line, mask, TIM_PACKET_READ, tim_packet_id(client, 0), warp, 0, now);
+    tim_send(core, line, mask, TIM_PACKET_READ, tim_packet_id(client, 0), warp, 0, now);
 }
 
 /* ---- the accesses of an instruction -------------------------------------------------------------- */
@@ -227,6 +226,9 @@ void tim_lsu_receive(struct tim_core *core, uint64_t now)
             tim_constant_filled(core, packet.line, tim_cache_sectors(core->constant, packet.mask),
                                 now);
             break;
+        case TIM_CLIENT_STATE:
+            core->block[index].lines_out--;
+            break;
         default: /* a line written back */
             break;
         }
@@ -246,7 +248,7 @@ static bool write_back_first(struct tim_core *core, const struct tim_cache_resul
     if (!*blocked) {
         core->moved = true;
         tim_cache_evict(core->l1, r->victim);
-        send(core, r->victim, r->dirty, TIM_PACKET_WRITE, tim_packet_id(TIM_CLIENT_NOBODY, 0),
+        tim_send(core, r->victim, r->dirty, TIM_PACKET_WRITE, tim_packet_id(TIM_CLIENT_NOBODY, 0),
              0xffff, 0, now);
         core->stats->count[TIM_CORE_l1_writebacks]++;
         core->stats->count[TIM_CORE_l1_evictions]++;
@@ -322,7 +324,7 @@ static bool write_line(struct tim_core *core, struct tim_op *op, const struct ti
         else
             tim_cache_write(core->l1, line->line, line->mask, false, false, op->warp, &r);
     }
-    send(core, line->line, line->mask, TIM_PACKET_WRITE, tim_packet_id(TIM_CLIENT_WRITE, op->warp),
+    tim_send(core, line->line, line->mask, TIM_PACKET_WRITE, tim_packet_id(TIM_CLIENT_WRITE, op->warp),
          op->warp, 0, now);
     core->warp[op->warp].writes_out++;
     tim_touch(core, op->warp);
@@ -338,7 +340,7 @@ static bool atomic_line(struct tim_core *core, struct tim_op *op, const struct t
         return false;
     if (core->config->l1_bytes != 0)
         tim_cache_evict(core->l1, step->line.line);
-    send(core, step->line.line, step->line.mask, result ? TIM_PACKET_ATOMIC : TIM_PACKET_REDUCE,
+    tim_send(core, step->line.line, step->line.mask, result ? TIM_PACKET_ATOMIC : TIM_PACKET_REDUCE,
          result ? tim_packet_id(TIM_CLIENT_OP, (uint32_t)(op - core->op))
                 : tim_packet_id(TIM_CLIENT_WRITE, op->warp),
          op->warp, lw_popcount(step->line.lanes), now);
@@ -378,7 +380,7 @@ static bool access_line(struct tim_core *core, struct tim_op *op, uint64_t now)
         if (!can_send(core))
             return false;
         op->lines_pending++;
-        send(core, step->line.line, step->line.mask, TIM_PACKET_READ,
+        tim_send(core, step->line.line, step->line.mask, TIM_PACKET_READ,
              tim_packet_id(TIM_CLIENT_OP, (uint32_t)(op - core->op)), op->warp, 0, now);
         return true;
     }

@@ -41,6 +41,7 @@ void tim_grid_init(struct tim_grid *g, const struct tim_config *config)
 void tim_grid_fini(struct tim_grid *g)
 {
     free(g->launch);
+    free(g->resume);
 }
 
 bool tim_grid_knows(const struct tim_grid *g, const struct emu_grid *grid)
@@ -61,7 +62,52 @@ bool tim_grid_add(struct tim_grid *g, struct emu_grid *grid, const struct tim_co
     return true;
 }
 
-static bool goes_before(const struct tim_launch *a, const struct tim_launch *b)
+static struct tim_launch *launch_of(const struct tim_grid *g, const struct emu_grid *grid)
+{
+    size_t i = 0;
+
+    while (g->launch[i].grid != grid)
+        i++;
+    return &g->launch[i];
+}
+
+/** Some core may take a block of its level of nesting. */
+static bool has_level(const struct tim_grid *g, const struct emu_grid *grid)
+{
+    for (unsigned c = 0; c < g->config->core_count; c++)
+        if (!tim_core_level_full(g->cores[c], grid))
+            return true;
+    return false;
+}
+
+/** Blocks of it have never come to a core, and may. */
+static bool gives(const struct tim_grid *g, const struct tim_launch *l)
+{
+    return l->grid->blocks_placed < l->grid->block_count && has_level(g, l->grid);
+}
+
+/** A suspended block of it has been dispatched, or (@soon) is. */
+static bool comes_back(const struct tim_grid *g, const struct tim_launch *l, bool soon)
+{
+    for (size_t i = 0; i < g->resume_count; i++)
+        if (g->resume[i].grid == l->grid &&
+            (g->resume[i].distributed ||
+             (soon && g->busy && g->resumes && g->dispatching == i)))
+            return true;
+    return false;
+}
+
+/* ---- the dispatcher ----------------------------------------------------------------------------- */
+
+/** What it may take: a launch, or a block that comes back. */
+struct command {
+    const struct emu_grid *grid;
+    uint64_t arrived;
+    bool resumes;
+    size_t index;
+};
+
+static bool goes_before(const struct command *a, const struct command *b)
 {
     bool device_a = a->grid->parent.grid != 0, device_b = b->grid->parent.grid != 0;
 
@@ -69,37 +115,82 @@ static bool goes_before(const struct tim_launch *a, const struct tim_launch *b)
         return a->arrived < b->arrived;
     if (device_a != device_b)
         return device_a;
-    return a->grid->sequence < b->grid->sequence;
+    if (a->grid != b->grid)
+        return a->grid->sequence < b->grid->sequence;
+    return a->resumes && !b->resumes;
 }
 
-/** The dispatcher: bring what it has to the distributor, take the next. */
+/** What goes first of what may be dispatched, whenever it arrives. False: nothing may. */
+static bool next_command(const struct tim_grid *g, struct command *best)
+{
+    bool entry = g->entries < g->config->kernels_entries, found = false;
+
+    for (size_t i = 0; entry && i < g->count; i++) {
+        const struct tim_launch *l = &g->launch[i];
+        struct command c = {l->grid, l->arrived, false, i};
+        if (l->distributed || !gives(g, l))
+            continue;
+        if (!found || goes_before(&c, best))
+            *best = c;
+        found = true;
+    }
+    for (size_t i = 0; i < g->resume_count; i++) {
+        const struct tim_resume *r = &g->resume[i];
+        struct command c = {r->grid, r->arrived, true, i};
+        if (r->distributed || !(entry || launch_of(g, r->grid)->distributed))
+            continue;
+        if (!found || goes_before(&c, best))
+            *best = c;
+        found = true;
+    }
+    return found;
+}
+
+static void distribute(struct tim_grid *g)
+{
+    struct tim_launch *l = g->resumes ? launch_of(g, g->resume[g->dispatching].grid)
+                                      : &g->launch[g->dispatching];
+
+    if (g->resumes)
+        g->resume[g->dispatching].distributed = true;
+    if (!l->distributed)
+        l->entered = ++g->entered;
+    l->distributed = true;
+    g->busy = false;
+}
+
+/** Kernels that can do nothing give their entries back. */
+static void give_back(struct tim_grid *g)
+{
+    for (size_t i = 0; i < g->count; i++) {
+        struct tim_launch *l = &g->launch[i];
+        if (l->distributed && l->out == 0 && !gives(g, l) && !comes_back(g, l, true)) {
+            l->distributed = false;
+            g->entries--;
+        }
+    }
+}
+
+/** Bring what it has to the distributor, take the next. */
 static void dispatch(struct tim_grid *g, uint64_t now)
 {
-    size_t best = SIZE_MAX;
+    struct command c;
 
-    if (g->busy && now >= g->ready_at) {
-        g->launch[g->dispatching].distributed = true;
-        g->launch[g->dispatching].entered = ++g->entered;
-        g->busy = false;
-    }
-    if (g->busy || g->entries == g->config->kernels_entries)
+    if (g->busy && now >= g->ready_at)
+        distribute(g);
+    give_back(g);
+    if (g->busy || !next_command(g, &c) || c.arrived > now)
         return;
-    for (size_t i = 0; i < g->count; i++)
-        if (!g->launch[i].distributed && g->launch[i].arrived <= now &&
-            (best == SIZE_MAX || goes_before(&g->launch[i], &g->launch[best])))
-            best = i;
-    if (best == SIZE_MAX)
-        return;
-    g->entries++;
     g->busy = true;
-    g->dispatching = best;
+    g->resumes = c.resumes;
+    g->dispatching = c.index;
+    g->entries += !launch_of(g, c.grid)->distributed;
     g->ready_at = now + g->config->kernels_latency;
-    if (g->config->kernels_latency == 0) {
-        g->launch[best].distributed = true;
-        g->launch[best].entered = ++g->entered;
-        g->busy = false;
-    }
+    if (g->config->kernels_latency == 0)
+        distribute(g);
 }
+
+/* ---- blocks ----------------------------------------------------------------------------------------- */
 
 /** The first entry behind @after that has blocks to give; SIZE_MAX: none. */
 static size_t next_entry(const struct tim_grid *g, uint64_t after)
@@ -108,42 +199,83 @@ static size_t next_entry(const struct tim_grid *g, uint64_t after)
 
     for (size_t i = 0; i < g->count; i++) {
         const struct tim_launch *l = &g->launch[i];
-        if (l->distributed && l->entered > after &&
-            l->grid->blocks_placed < l->grid->block_count &&
+        if (l->distributed && l->entered > after && (gives(g, l) || comes_back(g, l, false)) &&
             (found == SIZE_MAX || l->entered < g->launch[found].entered))
             found = i;
     }
     return found;
 }
 
-enum lw_status tim_grid_tick(struct tim_grid *g, struct tim_core *const *cores, uint64_t now,
-                             struct lw_error *err)
+/** The first block of @l that comes back and has room on its core; SIZE_MAX: none. */
+static size_t next_resume(const struct tim_grid *g, const struct tim_launch *l)
 {
-    struct tim_blocks_view view = {g->config, cores};
-    enum lw_status status;
+    for (size_t i = 0; i < g->resume_count; i++)
+        if (g->resume[i].distributed && g->resume[i].grid == l->grid &&
+            tim_core_has_room(g->cores[g->resume[i].core], l->grid))
+            return i;
+    return SIZE_MAX;
+}
+
+static void bring_back(struct tim_grid *g, struct tim_launch *l, size_t i)
+{
+    tim_core_resume(g->cores[g->resume[i].core], g->resume[i].slot);
+    l->out++;
+    l->suspended--;
+    g->resume_count--;
+    memmove(&g->resume[i], &g->resume[i + 1], (g->resume_count - i) * sizeof *g->resume);
+    if (g->busy && g->resumes && g->dispatching > i)
+        g->dispatching--;
+}
+
+/** One block of entry @i comes to a core. *placed: there was room. */
+static enum lw_status place_one(struct tim_grid *g, size_t i, bool *placed, struct lw_error *err)
+{
+    struct tim_blocks_view view = {g->config, g->cores};
+    struct tim_launch *l = &g->launch[i];
+    struct emu_grid *grid = l->grid;
+    enum lw_status status = LW_OK;
+    int core;
+
+    *placed = false;
+    if (comes_back(g, l, false)) {
+        size_t resume = next_resume(g, l);
+        *placed = resume != SIZE_MAX;
+        if (*placed)
+            bring_back(g, l, resume);
+        return LW_OK;
+    }
+    core = tim_blocks_policies[g->config->kernels_policy].pick(&view, grid, &g->next);
+    if (core < 0)
+        return LW_OK;
+    status = tim_core_place(g->cores[core], grid, grid->blocks_placed, l->code, err);
+    if (status != LW_OK)
+        return status;
+    *placed = true;
+    grid->blocks_placed++;
+    l->out++;
+    return LW_OK;
+}
+
+enum lw_status tim_grid_tick(struct tim_grid *g, uint64_t now, struct lw_error *err)
+{
     bool waited = false;
 
     dispatch(g, now);
     for (unsigned n = 0; n < g->config->kernels_blocks_a_cycle; n++) {
         size_t i = next_entry(g, 0);
-        int core = -1;
+        bool placed = false;
         while (i != SIZE_MAX) {
-            core = tim_blocks_policies[g->config->kernels_policy].pick(&view, g->launch[i].grid,
-                                                                       &g->next);
-            if (core >= 0 || !g->config->kernels_bypass)
+            enum lw_status status = place_one(g, i, &placed, err);
+            if (status != LW_OK)
+                return status;
+            if (placed || !g->config->kernels_bypass)
                 break;
             i = next_entry(g, g->launch[i].entered);
         }
-        if (core < 0) {
-            waited = next_entry(g, 0) != SIZE_MAX && n == 0;
+        if (!placed) {
+            waited = n == 0 && next_entry(g, 0) != SIZE_MAX;
             break;
         }
-        struct emu_grid *grid = g->launch[i].grid;
-        status = tim_core_place(cores[core], grid, grid->blocks_placed, g->launch[i].code, err);
-        if (status != LW_OK)
-            return status;
-        grid->blocks_placed++;
-        g->launch[i].out++;
     }
     g->idle += waited;
     return LW_OK;
@@ -151,48 +283,71 @@ enum lw_status tim_grid_tick(struct tim_grid *g, struct tim_core *const *cores, 
 
 size_t tim_grid_block_ended(struct tim_grid *g, const struct emu_grid *grid, bool *over)
 {
-    size_t i = 0, stats;
+    size_t i = (size_t)(launch_of(g, grid) - g->launch), stats = g->launch[i].stats;
 
-    while (g->launch[i].grid != grid)
-        i++;
-    stats = g->launch[i].stats;
     g->launch[i].out--;
-    *over = g->launch[i].out == 0 && grid->blocks_placed == grid->block_count;
+    *over = g->launch[i].out == 0 && g->launch[i].suspended == 0 &&
+            grid->blocks_placed == grid->block_count;
     if (*over) {
         g->entries--;
         g->count--;
         memmove(&g->launch[i], &g->launch[i + 1], (g->count - i) * sizeof *g->launch);
-        if (g->busy && g->dispatching > i)
+        if (g->busy && !g->resumes && g->dispatching > i)
             g->dispatching--;
     }
     return stats;
 }
 
-bool tim_grid_is_busy(const struct tim_grid *g, struct tim_core *const *cores, uint64_t now)
+void tim_grid_block_left(struct tim_grid *g, const struct emu_grid *grid)
 {
-    if (g->busy)
+    struct tim_launch *l = launch_of(g, grid);
+
+    l->out--;
+    l->suspended++;
+}
+
+bool tim_grid_resume(struct tim_grid *g, struct emu_grid *grid, unsigned core, unsigned slot,
+                     uint64_t arrived)
+{
+    if (!lw_grow(&g->resume, &g->resume_room, g->resume_count + 1, sizeof *g->resume))
+        return false;
+    g->resume[g->resume_count++] =
+        (struct tim_resume){.grid = grid, .core = core, .slot = slot, .arrived = arrived};
+    return true;
+}
+
+bool tim_grid_is_busy(const struct tim_grid *g, uint64_t now)
+{
+    struct command c;
+
+    if (g->busy || next_command(g, &c))
         return true;
-    for (size_t i = 0; i < g->count; i++) {
-        const struct tim_launch *l = &g->launch[i];
-        if (l->arrived > now || (!l->distributed && g->entries < g->config->kernels_entries))
+    for (size_t i = 0; i < g->count; i++)
+        if (g->launch[i].arrived > now)
             return true;
-    }
     for (size_t i = next_entry(g, 0); i != SIZE_MAX;
-         i = g->config->kernels_bypass ? next_entry(g, g->launch[i].entered) : SIZE_MAX)
-        for (unsigned c = 0; c < g->config->core_count; c++)
-            if (tim_core_fits(cores[c], g->launch[i].grid))
+         i = g->config->kernels_bypass ? next_entry(g, g->launch[i].entered) : SIZE_MAX) {
+        if (comes_back(g, &g->launch[i], false)) {
+            if (next_resume(g, &g->launch[i]) != SIZE_MAX)
                 return true;
+            continue;
+        }
+        for (unsigned k = 0; k < g->config->core_count; k++)
+            if (tim_core_fits(g->cores[k], g->launch[i].grid))
+                return true;
+    }
     return false;
 }
 
 uint64_t tim_grid_next(const struct tim_grid *g, uint64_t now)
 {
-    uint64_t next = g->busy ? g->ready_at : UINT64_MAX;
+    struct command c;
 
-    for (size_t i = 0; i < g->count && !g->busy && g->entries < g->config->kernels_entries; i++)
-        if (!g->launch[i].distributed && g->launch[i].arrived < next)
-            next = g->launch[i].arrived;
-    return next < now ? now : next;
+    if (g->busy)
+        return g->ready_at < now ? now : g->ready_at;
+    if (!next_command(g, &c))
+        return UINT64_MAX;
+    return c.arrived < now ? now : c.arrived;
 }
 
 bool tim_grid_has_more(const struct tim_grid *g)

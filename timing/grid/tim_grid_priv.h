@@ -16,7 +16,15 @@ struct tim_launch {
     bool distributed;   /* it has an entry */
     uint64_t entered;   /* order in the distributor */
     uint64_t out;       /* blocks on cores */
+    uint64_t suspended; /* blocks that wait for launches, elsewhere */
     size_t stats;       /* index of its tim_kernel_stats */
+};
+/** A suspended block that can go on: it is dispatched as a kernel is. */
+struct tim_resume {
+    struct emu_grid *grid;
+    unsigned core, slot; /* where it was; emu's */
+    uint64_t arrived;
+    bool distributed;    /* it waits for room on its core */
 };
 struct tim_blocks_view {
     const struct tim_config *config;
@@ -35,8 +43,12 @@ struct tim_grid {
     const struct tim_config *config;
     struct tim_launch *launch;  /* in the order in which they were seen */
     size_t count, room;
+    struct tim_resume *resume;  /* in the order in which they came */
+    size_t resume_count, resume_room;
+    struct tim_core *const *cores;
     uint64_t entries, entered;  /* in the distributor; ever */
     bool busy;                  /* the dispatcher has one: */
+    bool resumes;               /* a block that comes back, else a launch; */
     size_t dispatching;         /* its index */
     uint64_t ready_at;          /* cycle in which it is in the distributor */
     unsigned next;              /* of the block policy */
@@ -49,12 +61,15 @@ void tim_grid_fini(struct tim_grid *g);
 bool tim_grid_add(struct tim_grid *g, struct emu_grid *grid, const struct tim_code *code,
                   uint64_t arrived, size_t stats);
 bool tim_grid_knows(const struct tim_grid *g, const struct emu_grid *grid);
-/** The phase of block dispatch. *placed: blocks that came to cores (at most
- *  config->kernels_blocks_a_cycle), by launch index in @from and by core in @core. */
-enum lw_status tim_grid_tick(struct tim_grid *g, struct tim_core *const *cores, uint64_t now,
-                             struct lw_error *err) LW_MUST_CHECK;
+/** The phase of block dispatch: at most config->kernels_blocks_a_cycle blocks come to cores. */
+enum lw_status tim_grid_tick(struct tim_grid *g, uint64_t now, struct lw_error *err) LW_MUST_CHECK;
 /** A block of @grid has ended. *over: it was the launch's last; it is gone then. */
 size_t tim_grid_block_ended(struct tim_grid *g, const struct emu_grid *grid, bool *over);
+/** A block of @grid has left its core and waits for launches. */
+void tim_grid_block_left(struct tim_grid *g, const struct emu_grid *grid);
+/** It, in emu's @slot of @core, can go on. False: no memory. */
+bool tim_grid_resume(struct tim_grid *g, struct emu_grid *grid, unsigned core, unsigned slot,
+                     uint64_t arrived);
 /** Nothing is here. */
 static inline bool tim_grid_empty(const struct tim_grid *g)
 {
@@ -68,6 +83,6 @@ bool tim_grid_has_more(const struct tim_grid *g);
 /** Blocks of the distributor wait for room. */
 bool tim_grid_waits(const struct tim_grid *g);
 /** Something goes on by itself: a dispatch, an arrival to come. */
-bool tim_grid_is_busy(const struct tim_grid *g, struct tim_core *const *cores, uint64_t now);
+bool tim_grid_is_busy(const struct tim_grid *g, uint64_t now);
 
 #endif
