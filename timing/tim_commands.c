@@ -187,10 +187,10 @@ static enum lw_status do_scoreboard(void *context, int argc, char **argv, struct
         break;
     default:
         for (unsigned r = 0; r < ISA_REG_NUMBERS; r++)
-            if (w->pending[r] != 0) {
+            if (tim_is_to_come(w, r)) {
                 lw_put(out, shown++ != 0 ? ", " : "to be written: ");
                 put_register(r, out);
-                lw_printf(out, "%s", w->by_load[r] != 0 ? " (load)" : "");
+                lw_printf(out, "%s", tim_is_by_load(w, r) ? " (load)" : "");
             }
     }
     lw_put(out, shown != 0 ? "\n" : "no result is to come\n");

@@ -95,11 +95,10 @@ struct tim_core *tim_core_create(const struct tim_config *config, struct emu_mac
     core->queue = calloc(config->lsu_queue, sizeof *core->queue);
     fine = core->warp != NULL && core->block != NULL && core->bank_at != NULL &&
            core->bank_free != NULL && core->queue != NULL && make_caches(core);
-    for (unsigned w = 0; fine && w < config->core_warps; w++) {
-        core->warp[w].pending = calloc(ISA_REG_NUMBERS, sizeof *core->warp[w].pending);
-        core->warp[w].by_load = calloc(ISA_REG_NUMBERS, 1);
-        fine = core->warp[w].pending != NULL && core->warp[w].by_load != NULL;
-    }
+    core->lanes = calloc((size_t)config->core_warps * ISA_REG_NUMBERS, sizeof *core->lanes);
+    fine = fine && core->lanes != NULL;
+    for (unsigned w = 0; fine && w < config->core_warps; w++)
+        core->warp[w].lanes = core->lanes + (size_t)w * ISA_REG_NUMBERS;
     for (unsigned b = 0; fine && b < config->core_blocks; b++) {
         core->block[b].warp_slot = calloc(config->core_warps, sizeof *core->block[b].warp_slot);
         fine = core->block[b].warp_slot != NULL;
@@ -112,6 +111,7 @@ struct tim_core *tim_core_create(const struct tim_config *config, struct emu_mac
         core->interval[u] =
             (config->core_warp_width + config->unit[u].lanes - 1) / config->unit[u].lanes;
     core->hot.ages_stale = true;
+    core->hot.warp_words = (config->core_warps + 63) / 64;
     core->hot.words = (config->core_warps + 64 * config->issue_schedulers - 1) /
                       (64 * config->issue_schedulers);
     for (unsigned s = 0; s < config->issue_schedulers; s++) {
@@ -145,10 +145,6 @@ void tim_core_destroy(struct tim_core *core)
         return;
     if (core->emu != NULL)
         emu_core_destroy(core->emu);
-    for (unsigned w = 0; core->warp != NULL && w < core->config->core_warps; w++) {
-        free(core->warp[w].pending);
-        free(core->warp[w].by_load);
-    }
     for (unsigned b = 0; core->block != NULL && b < core->config->core_blocks; b++)
         free(core->block[b].warp_slot);
     for (unsigned u = 0; u < ISA_UNIT_COUNT; u++)
@@ -162,6 +158,7 @@ void tim_core_destroy(struct tim_core *core)
     free(core->flight.write);
     free(core->flight.enter);
     free(core->warp);
+    free(core->lanes);
     free(core->block);
     free(core->suspended);
     free(core->bank_at);
@@ -347,23 +344,19 @@ void tim_core_seat(struct tim_core *core, struct emu_grid *grid, uint64_t linear
     for (unsigned k = 0, w = 0; k < need.warps; k++, w++) {
         while (core->warp[w].used)
             w++;
-        uint64_t *pending = core->warp[w].pending;
-        uint8_t *by_load = core->warp[w].by_load;
+        uint64_t *lanes = core->warp[w].lanes; /* all zero: nothing of the last one is to come */
         bool fetching = core->warp[w].fetching; /* a line that the last one asked for */
         struct emu_warp_view warp;
-        memset(pending, 0, ISA_REG_NUMBERS * sizeof *pending);
         core->warp[w] = (struct tim_warp){.used = true, .block = b, .index = k,
                                           .age = ++core->assigned, .code = code, .split = -1,
                                           .waits = moves_in ? TIM_CAUSE_LAUNCH : TIM_CAUSE_FETCH,
-                                          .pending = pending, .by_load = by_load,
-                                          .fetching = fetching};
+                                          .lanes = lanes, .fetching = fetching};
         core->warp[w].ended =
             moves_in && emu_warp_view(core->emu, slot, k, &warp) && warp.live == 0;
         block->ended += core->warp[w].ended;
         block->warp_slot[k] = (uint16_t)w;
         core->hot.age[core->hot.place[w]] = core->assigned;
         tim_set_alive(core, w, !core->warp[w].ended);
-        tim_set_at_barrier(core, w, false);
         if (!moves_in)
             tim_want_look(core, w);
         tim_want_fetch(core, w);
@@ -390,7 +383,6 @@ void tim_core_unseat(struct tim_core *core, unsigned b)
     for (unsigned k = 0; k < block->warps; k++) {
         core->warp[block->warp_slot[k]].used = false;
         tim_set_alive(core, block->warp_slot[k], false);
-        tim_set_at_barrier(core, block->warp_slot[k], false);
         tim_touch(core, block->warp_slot[k]);
     }
     core->blocks--;
@@ -490,7 +482,7 @@ static bool sleep_is_over(const struct tim_warp *w, uint64_t now)
 /* Warps whose split may be another, and those whose sleep may be @over. */
 static void look_at_some(struct tim_core *core, bool over, uint64_t now)
 {
-    for (unsigned i = 0; i < LW_COUNT_OF(core->hot.may_look.word); i++) {
+    for (unsigned i = 0; i < core->hot.warp_words; i++) {
         uint64_t some = core->hot.may_look.word[i] | (over ? core->hot.sleeps.word[i] : 0);
 
         for (LW_EACH_BIT(b, some)) {
@@ -551,11 +543,8 @@ void tim_core_after_issue(struct tim_core *core, uint64_t now)
         tim_suspend_tick(core, now);
     count[TIM_CORE_active_cycles] += core->blocks != 0;
     if (core->skips && !tracing) {
-        for (unsigned i = 0; i < LW_COUNT_OF(core->hot.alive.word); i++) {
-            uint64_t alive = core->hot.alive.word[i];
-            count[TIM_CORE_warp_cycles] += lw_popcount(alive);
-            count[TIM_CORE_barrier_waits] += lw_popcount(alive & core->hot.at_barrier.word[i]);
-        }
+        count[TIM_CORE_warp_cycles] += core->hot.alive_count;
+        count[TIM_CORE_barrier_waits] += core->hot.at_barrier_count;
         end_blocks(core);
         return;
     }
@@ -620,7 +609,7 @@ static uint64_t next_time(const struct tim_core *core, uint64_t now)
         due = next < due ? next : due;
         next = tim_fetch_next(core, now);
         due = next < due ? next : due;
-        for (unsigned i = 0; i < LW_COUNT_OF(core->hot.sleeps.word); i++)
+        for (unsigned i = 0; i < core->hot.warp_words; i++)
             for (LW_EACH_BIT(b, core->hot.sleeps.word[i]))
                 sooner(&due, core->warp[i * 64 + b].sleep_until, now);
         return due;

@@ -114,38 +114,44 @@ struct tim_buffered {
     bool constant;       /* it has a constant operand */
     bool constant_asked, constant_there;
 };
+/** Sets of registers, by isa_reg_number. */
+enum { TIM_REG_WORDS = (ISA_REG_NUMBERS + 63) / 64 };
+struct tim_registers {
+    uint64_t word[TIM_REG_WORDS];
+};
+/** What most cycles look at stands first. */
 struct tim_warp {
     bool used;           /* a warp lives here, or its instructions do */
     bool ended;          /* no lane lives */
     bool look;           /* something may have made another split of it run: ask emu */
+    bool launching;      /* not_before is that of a launch */
+    bool fetching;       /* waits for a line of the instruction cache */
+    uint8_t waits;       /* split < 0: enum tim_cause of why */
+    uint8_t buffered;    /* instructions from pc on */
+    int split;           /* its running one, -1: none can run */
+    unsigned split_count;
+    unsigned in_flight, unread; /* ops; ops with rows not read */
+    unsigned writes_out; /* packets of stores not answered */
+    const struct tim_code *code;
+    uint64_t pc, split_lanes;
+    uint64_t sleep_until;
+    uint64_t not_before; /* control: the stall count; launches: their latency */
+    uint64_t fetch_pc, fetch_from;
+    uint64_t held;       /* 1 + a line that came for it, whatever the cache does meanwhile; 0 */
     uint64_t look_from;  /* fetches at another pc begin then, or in the next cycle */
     unsigned block;      /* index of tim_block */
     unsigned index;      /* in its block */
-    uint64_t age;        /* assigned earlier: older */
-    const struct tim_code *code;
-    int split;           /* its running one, -1: none can run */
-    uint64_t pc, split_lanes;
-    unsigned split_count;
-    uint8_t waits;       /* split < 0: enum tim_cause of why */
-    uint64_t sleep_until;
-    uint64_t not_before; /* control: the stall count; launches: their latency */
-    bool launching;      /* not_before is that of a launch */
-    /* fetch */
-    struct tim_buffered buffer[TIM_MAX_BUFFER];
-    unsigned buffered;   /* instructions from pc on */
-    uint64_t fetch_pc, fetch_from;
-    bool fetching;       /* waits for a line of the instruction cache */
-    uint64_t held;       /* 1 + a line that came for it, whatever the cache does meanwhile; 0 */
-    /* dependences */
-    unsigned in_flight, unread; /* ops; ops with rows not read */
-    unsigned writes_out; /* packets of stores not answered */
     uint8_t bar[8];      /* control: results to come by dependence barrier */
-    uint64_t *pending;   /* [ISA_REG_NUMBERS] lanes whose write is to come */
-    uint8_t *by_load;    /* [ISA_REG_NUMBERS] */
+    struct tim_buffered buffer[TIM_MAX_BUFFER];
+    /* dependences */
+    struct tim_registers to_come; /* a write to them is; where `lanes` is not asked for */
+    struct tim_registers by_load; /* the last write to them is a load's */
+    uint64_t *lanes;     /* [ISA_REG_NUMBERS] of the writes to come: the reference, and split_lanes */
     uint16_t vector_reg[TIM_MAX_VECTOR];
     uint8_t vector_span[TIM_MAX_VECTOR]; /* registers from it on */
     uint32_t vector_used;
     uint8_t bloom[16];
+    uint64_t age;        /* assigned earlier: older */
 };
 /** Is the state of a block on its way? Until it is over, its warps do nothing. */
 enum tim_moving { TIM_MOVES_NOT, TIM_MOVES_OUT, TIM_MOVES_IN };
@@ -195,7 +201,7 @@ struct tim_places {
  */
 struct tim_hot {
     unsigned first[TIM_MAX_SCHEDS], count[TIM_MAX_SCHEDS]; /* places of a scheduler's warps */
-    unsigned words;                /* of a set of places, for one scheduler */
+    unsigned words, warp_words;    /* of a set of places, for one scheduler; of warps */
     struct tim_places look;        /* something of it has changed */
     struct tim_places timed;       /* `cause` holds before cycle `again` */
     struct tim_places can[4];      /* only room on its path, enum tim_path, can keep it */
@@ -206,7 +212,8 @@ struct tim_hot {
     struct tim_warps may_look;     /* its split may be another */
     struct tim_warps may_fetch, may_ask; /* its buffer has room; an operand's constant is missing */
     struct tim_warps sleeps;       /* no split can run until emu's sleep is over */
-    struct tim_warps alive, at_barrier; /* exact: have live lanes; have none that can run */
+    struct tim_warps alive, at_barrier; /* exact: have live lanes; of them, have none that can run */
+    unsigned alive_count, at_barrier_count;
     uint64_t over;                 /* blocks all of whose warps have ended */
     bool ages_stale;               /* of `ages`: those in `alive` and not in `at_barrier` have others */
     unsigned age_count;
@@ -265,6 +272,7 @@ struct tim_core {
     /* resources in use */
     unsigned blocks, warps, threads, registers, shared_bytes;
     struct tim_warp *warp;   /* [config->core_warps] */
+    uint64_t *lanes;         /* theirs */
     struct tim_block *block; /* [config->core_blocks] */
     uint64_t assigned;       /* warps ever: ages */
     struct tim_suspended *suspended; /* in the order in which they left */
@@ -446,10 +454,13 @@ static inline void tim_want_fetch(struct tim_core *core, unsigned warp)
 {
     tim_set(&core->hot.may_fetch, warp, true);
 }
-/** It waits at a barrier, with all its lanes, or does no more. */
+/** A warp that lives waits at a barrier, with all its lanes, or does no more. */
 static inline void tim_set_at_barrier(struct tim_core *core, unsigned warp, bool waits)
 {
-    core->hot.ages_stale |= tim_in(&core->hot.at_barrier, warp) != waits;
+    if (tim_in(&core->hot.at_barrier, warp) == waits)
+        return;
+    core->hot.ages_stale = true;
+    core->hot.at_barrier_count += waits ? 1 : -1u;
     tim_set(&core->hot.at_barrier, warp, waits);
 }
 /** Ask emu which of its splits runs. */
@@ -498,6 +509,15 @@ void tim_constant_filled(struct tim_core *core, uint64_t line, unsigned sectors,
 void tim_op_line_done(struct tim_core *core, uint32_t op, uint64_t at);
 /** Address by which caches know a place of a constant bank. */
 uint64_t tim_constant_address(const struct emu_grid *grid, uint64_t bank_offset);
+/** Is a write to the register to come? Is it a load's? */
+static inline bool tim_is_to_come(const struct tim_warp *w, unsigned reg)
+{
+    return (w->to_come.word[reg / 64] >> reg % 64 & 1) != 0 || w->lanes[reg] != 0;
+}
+static inline bool tim_is_by_load(const struct tim_warp *w, unsigned reg)
+{
+    return w->by_load.word[reg / 64] >> reg % 64 & 1;
+}
 /** May the head of the buffer issue, as far as registers go? Else the cause. */
 enum tim_cause tim_depend_look(const struct tim_core *core, const struct tim_warp *w,
                                const struct tim_static *what, uint64_t now);
@@ -549,9 +569,13 @@ static inline void tim_set_cause(struct tim_core *core, unsigned s, unsigned at,
 /** Has emu told that no lane of the warp lives, or that one does? */
 static inline void tim_set_alive(struct tim_core *core, unsigned warp, bool alive)
 {
-    tim_set(&core->hot.alive, warp, alive);
-    core->hot.ages_stale = true;
+    tim_set_at_barrier(core, warp, false);
     core->hot.live[core->hot.place[warp]] = alive;
+    if (tim_in(&core->hot.alive, warp) == alive)
+        return;
+    tim_set(&core->hot.alive, warp, alive);
+    core->hot.alive_count += alive ? 1 : -1u;
+    core->hot.ages_stale = true;
 }
 /** Cycle from which on a pipe of @unit is free for scheduler @s. */
 uint64_t tim_pipe_free_at(const struct tim_core *core, unsigned unit, unsigned s);

@@ -6,10 +6,19 @@
  */
 #include "timing/core/tim_core_priv.h"
 
+/** Are lanes of writes kept? Else a bit for each register: of those that the scoreboard lets issue
+ *  no two write the same one. */
+static bool keeps_lanes(const struct tim_core *core)
+{
+    return !core->skips || core->config->issue_split_lanes;
+}
+
 static bool waits_for(const struct tim_core *core, const struct tim_warp *w, unsigned reg)
 {
-    return core->config->issue_split_lanes ? (w->pending[reg] & w->split_lanes) != 0
-                                           : w->pending[reg] != 0;
+    if (!keeps_lanes(core))
+        return w->to_come.word[reg / 64] >> reg % 64 & 1;
+    return core->config->issue_split_lanes ? (w->lanes[reg] & w->split_lanes) != 0
+                                           : w->lanes[reg] != 0;
 }
 
 static enum tim_cause look_scoreboard(const struct tim_core *core, const struct tim_warp *w,
@@ -17,14 +26,18 @@ static enum tim_cause look_scoreboard(const struct tim_core *core, const struct 
 {
     enum tim_cause cause = TIM_CAUSE_ISSUED;
 
-    for (unsigned i = 0; i < what->read_count + what->write_count; i++) {
-        unsigned reg = i < what->read_count ? what->read[i] : what->write[i - what->read_count];
-        if (!waits_for(core, w, reg))
-            continue;
-        if (w->by_load[reg])
-            return TIM_CAUSE_LOAD;
-        cause = TIM_CAUSE_RESULT;
-    }
+    for (unsigned i = 0; i < what->read_count; i++)
+        if (waits_for(core, w, what->read[i])) {
+            if (tim_is_by_load(w, what->read[i]))
+                return TIM_CAUSE_LOAD;
+            cause = TIM_CAUSE_RESULT;
+        }
+    for (unsigned i = 0; i < what->write_count; i++)
+        if (waits_for(core, w, what->write[i])) {
+            if (tim_is_by_load(w, what->write[i]))
+                return TIM_CAUSE_LOAD;
+            cause = TIM_CAUSE_RESULT;
+        }
     return cause;
 }
 
@@ -36,7 +49,7 @@ static enum tim_cause look_vector(const struct tim_warp *w)
         return TIM_CAUSE_RESULT;
     for (unsigned e = 0; e < TIM_MAX_VECTOR; e++)
         if (head->vector >> e & 1)
-            return w->by_load[w->vector_reg[e]] ? TIM_CAUSE_LOAD : TIM_CAUSE_RESULT;
+            return tim_is_by_load(w, w->vector_reg[e]) ? TIM_CAUSE_LOAD : TIM_CAUSE_RESULT;
     return TIM_CAUSE_ISSUED;
 }
 
@@ -112,12 +125,17 @@ void tim_depend_issue(struct tim_core *core, struct tim_warp *w, struct tim_op *
 
     w->in_flight++;
     for (unsigned i = 0; i < what->write_count; i++) {
-        w->pending[what->write[i]] |= op->lanes;
-        w->by_load[what->write[i]] = what->load;
+        unsigned reg = what->write[i];
+        uint64_t bit = UINT64_C(1) << reg % 64, *by_load = &w->by_load.word[reg / 64];
+        if (keeps_lanes(core))
+            w->lanes[reg] |= op->lanes;
+        else
+            w->to_come.word[reg / 64] |= bit;
+        *by_load = what->load ? *by_load | bit : *by_load & ~bit;
     }
     op->operands = what->path >= TIM_PATH_COLLECT ? (uint32_t)lw_mask(what->row_reads) : 0;
     w->unread += op->operands != 0;
-    if (op->operands != 0)
+    if (op->operands != 0 && core->config->issue_war == TIM_WAR_BLOOM)
         bloom(w, what, 1);
     op->vector = entry->own;
     op->write_bar = op->read_bar = 7;
@@ -142,7 +160,8 @@ void tim_depend_read(struct tim_core *core, struct tim_op *op)
 
     tim_touch(core, op->warp);
     w->unread--;
-    bloom(w, op->what, -1);
+    if (core->config->issue_war == TIM_WAR_BLOOM)
+        bloom(w, op->what, -1);
     if (op->read_bar < 6)
         w->bar[op->read_bar]--;
     op->read_bar = 7;
@@ -154,11 +173,18 @@ void tim_depend_done(struct tim_core *core, struct tim_op *op)
 
     tim_touch(core, op->warp);
     w->in_flight--;
-    for (unsigned i = 0; i < op->what->write_count; i++)
-        w->pending[op->what->write[i]] &= ~op->lanes;
-    w->vector_used &= ~op->vector;
-    for (unsigned i = 0; i < w->buffered; i++)
-        w->buffer[i].vector &= ~op->vector;
+    for (unsigned i = 0; i < op->what->write_count; i++) {
+        unsigned reg = op->what->write[i];
+        if (keeps_lanes(core))
+            w->lanes[reg] &= ~op->lanes;
+        else
+            w->to_come.word[reg / 64] &= ~(UINT64_C(1) << reg % 64);
+    }
+    if (op->vector != 0) {
+        w->vector_used &= ~op->vector;
+        for (unsigned i = 0; i < w->buffered; i++)
+            w->buffer[i].vector &= ~op->vector;
+    }
     if (op->write_bar < 6)
         w->bar[op->write_bar]--;
     op->write_bar = 7;
@@ -207,6 +233,8 @@ void tim_depend_enter(struct tim_core *core, struct tim_warp *w)
 
 void tim_depend_leave(struct tim_warp *w, unsigned first)
 {
+    if (w->vector_used == 0)
+        return;
     for (unsigned i = first; i < w->buffered; i++) {
         w->vector_used &= ~w->buffer[i].own;
         for (unsigned k = 0; k < first; k++)

@@ -24,9 +24,11 @@ void tim_fetch_flush(struct tim_core *core, unsigned warp, uint64_t from)
 
 static void byte_mask(uint64_t mask[4], unsigned first, unsigned count)
 {
-    memset(mask, 0, 4 * sizeof *mask);
-    for (unsigned b = first; b < first + count && b < 256; b++)
-        mask[b / 64] |= UINT64_C(1) << b % 64;
+    unsigned end = first + count;
+
+    for (unsigned w = 0; w < 4; w++, first = first > 64 ? first - 64 : 0,
+                  end = end > 64 ? end - 64 : 0)
+        mask[w] = first >= 64 ? 0 : lw_mask(end) & ~lw_mask(first);
 }
 
 /** One warp's fetch. False: it was not its turn after all (blocked). */
@@ -200,45 +202,51 @@ static bool misses_constant(const struct tim_warp *w)
     return false;
 }
 
+/** Warps [from, end) of those that may; how many may still. */
+static unsigned fetch_for(struct tim_core *core, unsigned from, unsigned end, unsigned left,
+                          uint64_t now)
+{
+    for (unsigned warp = tim_next_in(&core->hot.may_fetch, from, end); warp < end && left != 0;
+         warp = tim_next_in(&core->hot.may_fetch, warp + 1, end)) {
+        struct tim_warp *w = &core->warp[warp];
+
+        if (!wants_fetch(core, w)) {
+            tim_set(&core->hot.may_fetch, warp, false);
+        } else if (now >= w->fetch_from && fetch(core, warp, now)) {
+            core->moved = true;
+            left--;
+            core->fetch_next = warp + 1 == core->config->core_warps ? 0 : warp + 1;
+        }
+    }
+    return left;
+}
+
 /* What tim_fetch_tick does, for warps that may have something to do. */
 static void fetch_for_some(struct tim_core *core, uint64_t now)
 {
-    unsigned warps = core->config->core_warps, left = core->config->fetch_width;
     unsigned first = core->fetch_next;
+    unsigned left = fetch_for(core, first, core->config->core_warps, core->config->fetch_width,
+                              now);
 
-    for (unsigned half = 0; half < 2 && left != 0; half++) {
-        unsigned end = half == 0 ? warps : first;
-        unsigned warp = tim_next_in(&core->hot.may_fetch, half == 0 ? first : 0, end);
-
-        for (; warp < end && left != 0; warp = tim_next_in(&core->hot.may_fetch, warp + 1, end)) {
+    (void)fetch_for(core, 0, first, left, now);
+    for (unsigned i = 0; i < core->hot.warp_words; i++)
+        for (LW_EACH_BIT(b, core->hot.may_ask.word[i])) {
+            unsigned warp = i * 64 + (unsigned)b;
             struct tim_warp *w = &core->warp[warp];
-            if (!wants_fetch(core, w)) {
-                tim_set(&core->hot.may_fetch, warp, false);
-                continue;
-            }
-            if (now >= w->fetch_from && fetch(core, warp, now)) {
-                core->moved = true;
-                left--;
-                core->fetch_next = (warp + 1) % warps;
-            }
+            bool runs = w->used && !w->ended && w->split >= 0;
+
+            if (runs)
+                ask_constants(core, warp, now);
+            if (!runs || !misses_constant(w))
+                tim_set(&core->hot.may_ask, warp, false);
         }
-    }
-    for (unsigned warp = tim_next_in(&core->hot.may_ask, 0, warps); warp < warps;
-         warp = tim_next_in(&core->hot.may_ask, warp + 1, warps)) {
-        struct tim_warp *w = &core->warp[warp];
-        bool runs = w->used && !w->ended && w->split >= 0;
-        if (runs)
-            ask_constants(core, warp, now);
-        if (!runs || !misses_constant(w))
-            tim_set(&core->hot.may_ask, warp, false);
-    }
 }
 
 uint64_t tim_fetch_next(const struct tim_core *core, uint64_t now)
 {
     uint64_t next = UINT64_MAX;
 
-    for (unsigned i = 0; i < LW_COUNT_OF(core->hot.may_fetch.word); i++) {
+    for (unsigned i = 0; i < core->hot.warp_words; i++) {
         for (LW_EACH_BIT(b, core->hot.may_fetch.word[i])) {
             uint64_t at = core->warp[i * 64 + b].fetch_from;
             if (at > now && at < next)

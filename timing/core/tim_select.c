@@ -103,10 +103,12 @@ static bool hold_back(struct tim_core *core, unsigned s, uint64_t *ready)
 
 enum tim_cause tim_select(struct tim_core *core, unsigned s, uint64_t *ready, uint64_t now)
 {
+    const struct tim_config *c = core->config;
     struct tim_hot *hot = &core->hot;
     unsigned first = hot->first[s] / 64;
-    bool asked[LW_COUNT_OF(hot->can)] = {false};
-    enum tim_cause room[LW_COUNT_OF(hot->can)];
+    bool collector = core->flight.collectors[s] < c->registers_collectors;
+    bool lsu = core->lsu_used != c->lsu_queue;
+    uint64_t direct = 0, collect = 0, memory = 0;
     uint32_t causes = 0;
 
     if (now >= hot->again_min[s])
@@ -114,27 +116,26 @@ enum tim_cause tim_select(struct tim_core *core, unsigned s, uint64_t *ready, ui
     look_at_touched(core, s, now);
     for (unsigned i = 0; i < hot->words; i++) {
         ready[i] = hot->can[TIM_PATH_NONE].word[first + i];
-        for (LW_EACH_BIT(b, hot->can[TIM_PATH_DIRECT].word[first + i])) {
-            enum tim_cause cause =
-                tim_pipe_room(core, s, hot->head[(first + i) * 64 + b], now);
-            if (cause == TIM_CAUSE_ISSUED)
-                ready[i] |= UINT64_C(1) << b;
-            else
-                causes |= UINT32_C(1) << cause;
-        }
-        for (unsigned p = TIM_PATH_COLLECT; p <= TIM_PATH_MEMORY; p++) {
-            uint64_t can = hot->can[p].word[first + i];
-            if (can == 0)
-                continue;
-            if (!asked[p])
-                room[p] = tim_pipe_room(core, s, hot->head[(first + i) * 64 + lw_lowest(can)], now);
-            asked[p] = true;
-            if (room[p] == TIM_CAUSE_ISSUED)
-                ready[i] |= can;
-            else
-                causes |= UINT32_C(1) << room[p];
-        }
+        collect |= hot->can[TIM_PATH_COLLECT].word[first + i];
+        if (collector)
+            ready[i] |= hot->can[TIM_PATH_COLLECT].word[first + i];
+        memory |= hot->can[TIM_PATH_MEMORY].word[first + i];
+        if (collector && lsu)
+            ready[i] |= hot->can[TIM_PATH_MEMORY].word[first + i];
+        direct |= hot->can[TIM_PATH_DIRECT].word[first + i];
     }
+    for (unsigned i = 0; i < hot->words && direct != 0; i++)
+        for (LW_EACH_BIT(b, hot->can[TIM_PATH_DIRECT].word[first + i])) {
+            enum tim_cause cause = tim_pipe_room(core, s, hot->head[(first + i) * 64 + b], now);
+
+            ready[i] |= (uint64_t)(cause == TIM_CAUSE_ISSUED) << b;
+            causes |= UINT32_C(1) << cause;
+        }
+    causes &= ~(UINT32_C(1) << TIM_CAUSE_ISSUED);
+    if (memory != 0 && !lsu)
+        causes |= UINT32_C(1) << TIM_CAUSE_LSU;
+    if (!collector && (collect | (lsu ? memory : 0)) != 0)
+        causes |= UINT32_C(1) << TIM_CAUSE_COLLECTOR;
     if (hold_back(core, s, ready))
         causes |= UINT32_C(1) << TIM_CAUSE_THROTTLED;
     causes |= hot->present[s] & ~(UINT32_C(1) << TIM_CAUSE_PICKED); /* of them room is the cause */
