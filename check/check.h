@@ -13,7 +13,7 @@ enum chk_kind {
 #include "check/kinds.def"
     CHK_KIND_COUNT
 };
-enum chk_class { CHK_CLASS_MEMORY, CHK_CLASS_PROGRESS, CHK_CLASS_RACES, CHK_CLASS_COUNT };
+enum chk_class { CHK_CLASS_MEMORY, CHK_CLASS_PROGRESS, CHK_CLASS_RACES, CHK_CLASS_PERFORMANCE, CHK_CLASS_COUNT };
 
 /** A row of kinds.def. */
 struct chk_kind_info {
@@ -69,7 +69,10 @@ enum lw_status chk_suppressions_load(const char *path, struct chk_suppressions *
                                      struct lw_error *err) LW_MUST_CHECK;
 void chk_suppressions_destroy(struct chk_suppressions *suppressions);
 
+/** What of a run is counted, beside what findings need. */
+enum chk_counting { CHK_COUNT_NOTHING, CHK_COUNT_RUNS, CHK_COUNT_REQUESTS /* of memory, too */ };
 struct chk_options {
+    enum chk_counting counting;
     uint64_t kinds;        /* of chk_select */
     unsigned max_findings; /* sites kept, suppressed ones apart; at least 1 */
     const struct chk_suppressions *suppressions; /* borrowed; may be NULL */
@@ -107,5 +110,17 @@ extern const struct chk_format chk_formats[];
 extern const size_t chk_format_count;
 /** The form that a file's name asks for: by its suffix, else text. */
 const struct chk_format *chk_format_for(const char *path);
+
+/* ---- how often each line ran (docs/coverage.md) ------------------------------------------- */
+
+/** Coverage of lines, branches and functions as lcov's tracefile, of all objects of which a block
+ *  ran. Counts are of lanes. Counting was CHK_COUNT_RUNS or more. Errors: LW_ENOMEM, also when
+ *  memory was short before. */
+enum lw_status chk_write_coverage(const struct chk *chk, struct lw_sink *out, struct lw_error *err)
+    LW_MUST_CHECK;
+/** The source with the counts of each line. @run is the launch file's name. Counting was
+ *  CHK_COUNT_REQUESTS. Errors: as above. */
+enum lw_status chk_write_profile(const struct chk *chk, const char *run, struct lw_sink *out,
+                                 struct lw_error *err) LW_MUST_CHECK;
 
 #endif

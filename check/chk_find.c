@@ -216,6 +216,7 @@ enum lw_status chk_finish(struct chk *chk, const struct emu_stop *stop, struct l
         add_hang(chk, kind, &stop->hang);
     if (wanted(chk, CHK_LEAK) && stop->kind == EMU_STOP_IDLE)
         add_leaks(chk);
+    chk_lint(chk);
     if (chk->count != 0)
         qsort(chk->findings, chk->count, sizeof *chk->findings, compare);
     if (chk->short_of_memory || chk_tap_short_of_memory(chk))

@@ -22,6 +22,7 @@ struct chk {
     struct emu_life_listener life;
     struct emu_tap tap;
     struct chk_race *race; /* NULL: nobody looks for races */
+    struct chk_counters *counters; /* NULL: nothing is counted */
     struct chk_options options;
     struct lw_arena strings;
     struct chk_finding *findings;
@@ -44,6 +45,9 @@ enum lw_status chk_tap_begin(struct chk *chk, struct lw_error *err) LW_MUST_CHEC
 void chk_tap_end(struct chk *chk);
 void chk_tap_life(struct chk *chk, const struct emu_life *life);
 bool chk_tap_short_of_memory(const struct chk *chk);
+
+/** Findings about speed (chk_lint.c), from what was counted. */
+void chk_lint(struct chk *chk);
 
 bool chk_suppressed(const struct chk_suppressions *suppressions,
                     const struct chk_finding *finding);

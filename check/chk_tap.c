@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What looks at instructions: the machine's tap, for those kinds that were asked for. */
+#include "check/chk_count_priv.h"
 #include "check/chk_race_priv.h"
 
 static struct chk *chk_of(struct emu_tap *tap)
@@ -9,17 +10,27 @@ static struct chk *chk_of(struct emu_tap *tap)
 
 static bool wants(struct emu_tap *tap, const struct isa_insn *insn)
 {
-    return chk_of(tap)->race != NULL && chk_race_wants(insn);
+    return chk_of(tap)->counters != NULL || (chk_of(tap)->race != NULL && chk_race_wants(insn));
 }
 
 static void on_insn(struct emu_tap *tap, const struct emu_tap_site *site)
 {
-    chk_race_insn(chk_of(tap)->race, site);
+    struct chk *chk = chk_of(tap);
+
+    if (chk->counters != NULL)
+        chk_count_insn(chk->counters, site);
+    if (chk->race != NULL && chk_race_wants(site->insn))
+        chk_race_insn(chk->race, site);
 }
 
 static bool on_access(struct emu_tap *tap, const struct emu_tap_access *access)
 {
-    chk_race_access(chk_of(tap)->race, access);
+    struct chk *chk = chk_of(tap);
+
+    if (chk->counters != NULL)
+        chk_count_access(chk->counters, access);
+    if (chk->race != NULL)
+        chk_race_access(chk->race, access);
     return false;
 }
 
@@ -36,19 +47,22 @@ static bool on_stepped(struct emu_tap *tap, const struct emu_tap_site *site, boo
 
 static void on_block(struct emu_tap *tap, struct emu_core *core, unsigned slot, bool begins)
 {
-    chk_race_block(chk_of(tap)->race, core, slot, begins);
+    if (chk_of(tap)->race != NULL)
+        chk_race_block(chk_of(tap)->race, core, slot, begins);
 }
 
 static void on_cta(struct emu_tap *tap, struct emu_core *core, unsigned slot, unsigned id,
                    const uint64_t *lanes)
 {
-    chk_race_cta(chk_of(tap)->race, core, slot, id, lanes);
+    if (chk_of(tap)->race != NULL)
+        chk_race_cta(chk_of(tap)->race, core, slot, id, lanes);
 }
 
 static void on_warpsync(struct emu_tap *tap, struct emu_core *core, unsigned slot, unsigned warp,
                         uint64_t lanes)
 {
-    chk_race_warpsync(chk_of(tap)->race, core, slot, warp, lanes);
+    if (chk_of(tap)->race != NULL)
+        chk_race_warpsync(chk_of(tap)->race, core, slot, warp, lanes);
 }
 
 static void untap(struct chk *chk)
@@ -58,14 +72,24 @@ static void untap(struct chk *chk)
     (void)status; /* to take it away cannot fail */
 }
 
-enum lw_status chk_tap_begin(struct chk *chk, struct lw_error *err)
+/** Kinds of a class. */
+static uint64_t class_kinds(enum chk_class group)
 {
-    uint64_t races = 0;
-    enum lw_status status;
+    uint64_t kinds = 0;
 
     for (unsigned k = 0; k < CHK_KIND_COUNT; k++)
-        races |= (uint64_t)(chk_kinds[k].group == CHK_CLASS_RACES) << k;
-    if ((chk->options.kinds & races) == 0)
+        kinds |= (uint64_t)(chk_kinds[k].group == group) << k;
+    return kinds;
+}
+
+enum lw_status chk_tap_begin(struct chk *chk, struct lw_error *err)
+{
+    bool races = (chk->options.kinds & class_kinds(CHK_CLASS_RACES)) != 0;
+    bool speed = (chk->options.kinds & class_kinds(CHK_CLASS_PERFORMANCE)) != 0;
+    bool count = speed || chk->options.counting != CHK_COUNT_NOTHING;
+    enum lw_status status;
+
+    if (!races && !count)
         return LW_OK;
     chk->tap = (struct emu_tap){.wants = wants, .on_insn = on_insn, .on_access = on_access,
                                 .on_step = on_step, .on_stepped = on_stepped,
@@ -74,9 +98,13 @@ enum lw_status chk_tap_begin(struct chk *chk, struct lw_error *err)
     status = emu_machine_tap(chk->machine, &chk->tap, err);
     if (status != LW_OK)
         return status;
-    chk->race = chk_race_create(chk);
-    if (chk->race == NULL) {
-        untap(chk);
+    if (races)
+        chk->race = chk_race_create(chk);
+    if (count)
+        chk->counters =
+            chk_counters_create(speed || chk->options.counting == CHK_COUNT_REQUESTS);
+    if ((races && chk->race == NULL) || (count && chk->counters == NULL)) {
+        chk_tap_end(chk);
         return LW_FAIL(err, LW_ENOMEM, "no memory for a checker");
     }
     return LW_OK;
@@ -84,9 +112,10 @@ enum lw_status chk_tap_begin(struct chk *chk, struct lw_error *err)
 
 void chk_tap_end(struct chk *chk)
 {
-    if (chk->race != NULL)
+    if (chk->race != NULL || chk->counters != NULL)
         untap(chk);
     chk_race_destroy(chk->race);
+    chk_counters_destroy(chk->counters);
 }
 
 void chk_tap_life(struct chk *chk, const struct emu_life *life)
@@ -97,5 +126,6 @@ void chk_tap_life(struct chk *chk, const struct emu_life *life)
 
 bool chk_tap_short_of_memory(const struct chk *chk)
 {
-    return chk->race != NULL && chk->race->short_of_memory;
+    return (chk->race != NULL && chk->race->short_of_memory) ||
+           (chk->counters != NULL && chk->counters->short_of_memory);
 }

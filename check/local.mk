@@ -1,9 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 liblanewise_a_SOURCES += \
 	%D%/check.h \
+	%D%/chk_count.c \
+	%D%/chk_count_priv.h \
+	%D%/chk_cover.c \
 	%D%/chk_find.c \
 	%D%/chk_kinds.c \
+	%D%/chk_lint.c \
 	%D%/chk_priv.h \
+	%D%/chk_profile.c \
 	%D%/chk_race.c \
 	%D%/chk_race_cells.c \
 	%D%/chk_race_facts.c \

@@ -20,6 +20,10 @@ enum lw_status cmd_check_take(struct cmd_check *c, const char *name, const char 
     }
     if (strcmp(name, "check-suppress") == 0)
         c->suppress = value;
+    else if (strcmp(name, "coverage") == 0)
+        c->coverage = value;
+    else if (strcmp(name, "profile") == 0)
+        c->profile = value;
     else if (strcmp(name, "max-findings") == 0) {
         uint64_t most;
 
@@ -34,6 +38,17 @@ enum lw_status cmd_check_take(struct cmd_check *c, const char *name, const char 
     return LW_OK;
 }
 
+/** Could @path be written at the end? */
+static enum lw_status try_file(const char *option, const char *path, struct lw_error *err)
+{
+    enum lw_status status = LW_OK;
+
+    if (path != NULL && strcmp(path, "-") != 0 &&
+        (status = lw_file_try_write(path, err)) != LW_OK)
+        lw_error_prefix(err, "run: --%s", option);
+    return status;
+}
+
 enum lw_status cmd_check_prepare(struct cmd_check *c, struct lw_error *err)
 {
     enum lw_status status = LW_OK;
@@ -44,9 +59,11 @@ enum lw_status cmd_check_prepare(struct cmd_check *c, struct lw_error *err)
                        : c->most != 0     ? "max-findings"
                                           : "check-suppress");
     for (unsigned i = 0; i < c->file_count && status == LW_OK; i++)
-        if (strcmp(c->files[i], "-") != 0 &&
-            (status = lw_file_try_write(c->files[i], err)) != LW_OK)
-            lw_error_prefix(err, "run: --check-file");
+        status = try_file("check-file", c->files[i], err);
+    if (status == LW_OK)
+        status = try_file("coverage", c->coverage, err);
+    if (status == LW_OK)
+        status = try_file("profile", c->profile, err);
     if (status == LW_OK && c->suppress != NULL) {
         status = chk_suppressions_load(c->suppress, &c->suppressions, err);
         if (status != LW_OK)
@@ -59,10 +76,15 @@ enum lw_status cmd_check_begin(struct cmd_check *c, struct emu_machine *machine,
                                struct lw_error *err)
 {
     const struct chk_options options = {.kinds = c->kinds,
+                                        .counting = c->profile != NULL    ? CHK_COUNT_REQUESTS
+                                                    : c->coverage != NULL ? CHK_COUNT_RUNS
+                                                                          : CHK_COUNT_NOTHING,
                                         .max_findings = c->most != 0 ? c->most : FINDINGS_USUAL,
                                         .suppressions = c->suppressions};
 
-    return c->asked ? chk_create(machine, &options, &c->chk, err) : LW_OK;
+    return c->asked || c->coverage != NULL || c->profile != NULL
+               ? chk_create(machine, &options, &c->chk, err)
+               : LW_OK;
 }
 
 int cmd_check_end(struct cmd_check *c, const struct emu_stop *stop, const char *run,
@@ -82,6 +104,22 @@ int cmd_check_end(struct cmd_check *c, const struct emu_stop *stop, const char *
         chk_format_for("")->write(c->chk, run, PACKAGE_VERSION, &text.sink);
         fflush(stdout);
         fwrite(text.text, 1, text.size, stderr);
+        lw_buffer_fini(&text);
+    }
+    if (c->coverage != NULL) {
+        lw_buffer_init(&text);
+        if (chk_write_coverage(c->chk, &text.sink, &err) != LW_OK)
+            status = cmd_error(&err);
+        else if (cmd_write(c->coverage, text.text, text.size) != CMD_FINE)
+            status = CMD_USAGE;
+        lw_buffer_fini(&text);
+    }
+    if (c->profile != NULL) {
+        lw_buffer_init(&text);
+        if (chk_write_profile(c->chk, run, &text.sink, &err) != LW_OK)
+            status = cmd_error(&err);
+        else if (cmd_write(c->profile, text.text, text.size) != CMD_FINE)
+            status = CMD_USAGE;
         lw_buffer_fini(&text);
     }
     for (unsigned i = 0; i < c->file_count; i++) {

@@ -71,6 +71,10 @@ static const struct cmd_option run_options[] = {
                               "be repeated)", NULL},
     {"check-suppress", 0, "FILE", "a list of findings that are known", NULL},
     {"max-findings", 0, "N", "places of which findings are kept (100)", NULL},
+    {"coverage", 0, "FILE", "write which lines and branches ran, for how many lanes, for lcov and "
+                            "genhtml", NULL},
+    {"profile", 0, "FILE", "write the source with the instructions, lanes and memory requests of "
+                           "each line; - prints it", NULL},
     {"verbose", 'v', NULL, "say of each kernel in which order its blocks run, and why", NULL},
     {"quiet", 'q', NULL, "no line about success", NULL},
     REPORT_OPTIONS,

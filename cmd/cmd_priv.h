@@ -197,14 +197,15 @@ bool cmd_checkpoint_end(struct cmd_checkpoint *c, struct cmd_machine *m);
 
 /* ---- findings (cmd_check.c) ---------------------------------------------------------- */
 
-/** What --check and the options behind it ask for. */
+/** What --check and the options behind it, --coverage and --profile ask for. */
 struct cmd_check {
     bool asked;
     uint64_t kinds;
     const char *suppress, *files[16];
     unsigned file_count, most; /* most 0: not given */
     struct chk_suppressions *suppressions;
-    struct chk *chk; /* NULL: nothing is looked for */
+    const char *coverage, *profile; /* files, "-" is standard output; NULL: not asked */
+    struct chk *chk; /* NULL: nothing is looked for, and nothing counted */
 };
 /** One of these options; @name is the one without the dashes. */
 enum lw_status cmd_check_take(struct cmd_check *c, const char *name, const char *value,

@@ -76,7 +76,8 @@ static enum lw_status take(void *context, unsigned option, const char *value,
             return LW_FAIL(err, LW_EUSAGE, "at most %d, found %.40s", MAX_THREADS, value);
         o->threads = (unsigned)threads;
     } else if (strcmp(name, "check") == 0 || strncmp(name, "check-", 6) == 0 ||
-               strcmp(name, "max-findings") == 0) {
+               strcmp(name, "max-findings") == 0 || strcmp(name, "coverage") == 0 ||
+               strcmp(name, "profile") == 0) {
         return cmd_check_take(&o->check, name, value, err);
     } else if (strncmp(name, "checkpoint", 10) == 0) {
         return cmd_checkpoint_take(&o->checkpoint, name, value, err);
@@ -467,6 +468,12 @@ int cmd_run_with(const struct cmd *cmd, int argc, char **argv, struct cmd_gdb *g
                                          : "a replay goes on where the logged run did");
         goto cleanup;
     }
+    if ((o.check.coverage != NULL || o.check.profile != NULL) && o.serve) {
+        status = cmd_wrong_usage(cmd, "--%s and --gdb: under gdb a kernel runs back and forth, and "
+                                 "nothing is counted; give one of them",
+                                 o.check.coverage != NULL ? "coverage" : "profile");
+        goto cleanup;
+    }
     if (cmd_check_prepare(&o.check, &err) != LW_OK) {
         status = cmd_error(&err);
         goto cleanup;
@@ -518,12 +525,13 @@ int cmd_run_with(const struct cmd *cmd, int argc, char **argv, struct cmd_gdb *g
                         : o.threads != 0          ? o.threads
                                                   : host_threads();
     if (o.threads > 1 && (o.serve || o.machine.log != NULL || o.machine.replay != NULL ||
-                          o.checkpoint.path != NULL || o.check.asked))
+                          o.checkpoint.path != NULL || o.check.chk != NULL))
         fprintf(stderr, "lanewise: --threads: %s; blocks run in the fixed order on one thread\n",
                 o.serve                      ? "gdb watches"
                 : o.machine.log != NULL    ? "the schedule is logged"
                 : o.machine.replay != NULL ? "a schedule is replayed"
                 : o.check.asked            ? "findings are collected in their order"
+                : o.check.chk != NULL      ? "what runs is counted"
                                              : "checkpoints are written");
     outcome.load_seconds = seconds() - started;
     started = seconds();

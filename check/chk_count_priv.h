@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Counts by instruction and by line: what coverage, profile and lints share. */
+#ifndef CHK_COUNT_PRIV_H
+#define CHK_COUNT_PRIV_H
+
+#include "check/check.h"
+
+/** What an instruction did in a run. */
+struct chk_tally {
+    uint64_t times;     /* warp instructions */
+    uint64_t lanes;     /* that took part: mask and guard held */
+    uint64_t others;    /* of branches and exits: the split's lanes whose guard did not hold */
+    uint64_t parted;    /* times that the guard held for some lanes only */
+    uint64_t requests;  /* times that it went to global, or (passes) shared memory */
+    uint64_t parts;     /* 32-byte sectors of global, or passes of shared memory, that it took */
+    uint64_t least;     /* of them with the same bytes side by side */
+    uint64_t local;     /* bytes of local memory */
+};
+
+/** Of one program. */
+struct chk_counts {
+    const struct emu_program *program;
+    const struct isa_object *object;
+    uint8_t *what;           /* [text_count] CHK_COUNT_* */
+    struct chk_tally *tally; /* [text_count] */
+};
+enum {
+    CHK_COUNT_BRANCH = 1, /* a guarded branch or exit: two ways */
+    CHK_COUNT_MEMORY = 2
+};
+struct chk_counters {
+    bool memory, short_of_memory;
+    struct chk_counts **programs, *last;
+    size_t count, room;
+    uint64_t address[EMU_MAX_LANES];
+};
+/** @memory: requests of memory, too. NULL: no memory. */
+struct chk_counters *chk_counters_create(bool memory);
+void chk_counters_destroy(struct chk_counters *counters);
+/** The tap's, for all instructions. */
+void chk_count_insn(struct chk_counters *counters, const struct emu_tap_site *site);
+void chk_count_access(struct chk_counters *counters, const struct emu_tap_access *access);
+
+/** An instruction with a source line. */
+struct chk_line_entry {
+    const char *file;
+    uint32_t line, index;
+    const struct chk_counts *counts;
+};
+/** All of them, by file, line, program and index; NULL: no memory, or (@count 0) none. */
+struct chk_line_entry *chk_lines(const struct chk_counters *counters, size_t *count);
+/** Behind the entries of one line that begin at @from; the same of a file. */
+size_t chk_line_end(const struct chk_line_entry *entries, size_t count, size_t from);
+size_t chk_file_end(const struct chk_line_entry *entries, size_t count, size_t from);
+/** Sums of a line's entries [from, to). */
+struct chk_tally chk_line_sum(const struct chk_line_entry *entries, size_t from, size_t to);
+
+#endif

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What costs speed, by line, from counts: findings of the class performance. */
+#include "check/chk_count_priv.h"
+#include "check/chk_priv.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+enum {
+    PARTS_TIMES = 2,  /* sectors or passes, this times the least, */
+    PARTED_SHARE = 10 /* and one in so many branches are told */
+};
+
+static double per(uint64_t a, uint64_t b)
+{
+    return (double)a / (double)b;
+}
+
+static bool uncoalesced(const struct chk_tally *t, struct lw_sink *out)
+{
+    if (t->parts < PARTS_TIMES * t->least || t->requests == 0)
+        return false;
+    lw_printf(out, "%" PRIu64 " global requests of a warp take %.1f sectors of 32 bytes each, where "
+              "%.1f would do", t->requests, per(t->parts, t->requests), per(t->least, t->requests));
+    return true;
+}
+
+static bool conflicts(const struct chk_tally *t, struct lw_sink *out)
+{
+    if (t->parts < PARTS_TIMES * t->least || t->requests == 0)
+        return false;
+    lw_printf(out, "%" PRIu64 " shared requests of a warp take %.1f passes each, where %.1f would do",
+              t->requests, per(t->parts, t->requests), per(t->least, t->requests));
+    return true;
+}
+
+static bool divergent(const struct chk_tally *t, struct lw_sink *out)
+{
+    if (t->parted == 0 || t->parted * PARTED_SHARE < t->times)
+        return false;
+    lw_printf(out, "%" PRIu64 " of %" PRIu64 " times lanes of a warp part here", t->parted,
+              t->times);
+    return true;
+}
+
+static bool local(const struct chk_tally *t, struct lw_sink *out)
+{
+    if (t->local == 0)
+        return false;
+    lw_printf(out, "%" PRIu64 " bytes of local memory are read or written here: spilled registers, or "
+              "variables that are kept there", t->local);
+    return true;
+}
+
+/** Kinds, what of a line's instructions they look at, and when there is something to tell. */
+static const struct {
+    enum chk_kind kind;
+    uint8_t what;   /* CHK_COUNT_* */
+    uint32_t spaces; /* of a memory instruction: bit of enum isa_space */
+    bool (*tell)(const struct chk_tally *t, struct lw_sink *out);
+} lints[] = {
+    {CHK_UNCOALESCED, CHK_COUNT_MEMORY, 1 << ISA_SPACE_GLOBAL | 1 << ISA_SPACE_GENERIC, uncoalesced},
+    {CHK_BANK_CONFLICT, CHK_COUNT_MEMORY, 1 << ISA_SPACE_SHARED, conflicts},
+    {CHK_DIVERGENT, CHK_COUNT_BRANCH, 0, divergent},
+    {CHK_LOCAL_TRAFFIC, CHK_COUNT_MEMORY, 1 << ISA_SPACE_LOCAL | 1 << ISA_SPACE_GENERIC, local},
+};
+
+/** One line, one kind: its instructions [from, to) together. */
+static void look(struct chk *chk, size_t lint, const struct chk_line_entry *e, size_t from,
+                 size_t to)
+{
+    struct chk_tally sum = {0};
+    const struct chk_line_entry *most = NULL;
+    struct lw_buffer text;
+
+    for (size_t i = from; i < to; i++) {
+        const struct chk_counts *c = e[i].counts;
+        const struct chk_tally *t = &c->tally[e[i].index];
+        const struct isa_insn *insn = emu_program_insn(
+            c->program, emu_program_base(c->program) + (uint64_t)e[i].index * ISA_WORD_BYTES);
+        enum isa_space space = ISA_SPACE_GENERIC;
+
+        if (!(c->what[e[i].index] & lints[lint].what))
+            continue;
+        (void)isa_op_access((enum isa_op)insn->op, &space);
+        if (lints[lint].spaces != 0 && !(lints[lint].spaces >> space & 1))
+            continue;
+        if (most == NULL || t->times > most->counts->tally[most->index].times)
+            most = &e[i];
+        sum.times += t->times;
+        sum.parted += t->parted;
+        sum.requests += t->requests;
+        sum.parts += t->parts;
+        sum.least += t->least;
+        sum.local += t->local;
+    }
+    if (most == NULL)
+        return;
+    lw_buffer_init(&text);
+    if (lints[lint].tell(&sum, &text.sink)) {
+        const struct isa_function *fn =
+            isa_object_function_at(most->counts->object, most->index);
+        struct chk_finding f = {
+            .kind = lints[lint].kind, .sentence = text.text != NULL ? text.text : "",
+            .allocation = "", .count = 1,
+            .place = {.kernel = "", .function = fn != NULL ? fn->name : "", .file = e[from].file,
+                      .line = e[from].line,
+                      .pc = emu_program_base(most->counts->program) +
+                            (uint64_t)most->index * ISA_WORD_BYTES},
+            .other = {.kernel = "", .function = "", .file = ""}};
+        (void)chk_add(chk, &f);
+    }
+    lw_buffer_fini(&text);
+}
+
+void chk_lint(struct chk *chk)
+{
+    size_t count = 0;
+    struct chk_line_entry *e = chk->counters != NULL ? chk_lines(chk->counters, &count) : NULL;
+
+    if (chk->counters == NULL)
+        return;
+    chk->short_of_memory = chk->short_of_memory || e == NULL;
+    for (size_t at = 0, next; at < count; at = next) {
+        next = chk_line_end(e, count, at);
+        for (size_t k = 0; k < LW_COUNT_OF(lints); k++)
+            if (chk->options.kinds >> lints[k].kind & 1)
+                look(chk, k, e, at, next);
+    }
+    free(e);
+}

@@ -1,0 +1,117 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# --coverage, --profile and the findings about speed: counts that are worked out by hand, the same on
+# every machine where they must be; the tracefile as lcov reads it, where it is installed.
+set -u
+lanewise=${LANEWISE:-$(pwd)/lanewise}
+case $lanewise in /*) ;; *) lanewise=$(pwd)/$lanewise ;; esac
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 1
+failures=0
+
+fail() {
+    echo "FAIL: $*"
+    sed 's/^/    /' out err 2>/dev/null | head -n 12
+    failures=$((failures + 1))
+}
+expect() { # STATUS PATTERN ARGUMENT...
+    want=$1
+    pattern=$2
+    shift 2
+    timeout 60 "$lanewise" "$@" >out 2>err </dev/null
+    got=$?
+    [ $got = "$want" ] || fail "lanewise $*: exit status $got, expected $want"
+    [ -z "$pattern" ] || cat out err | grep -q -- "$pattern" || fail "lanewise $*: no line with '$pattern'"
+}
+
+# 2 blocks of 48 threads. Line numbers are those of the expectations below.
+cat >k.s <<'END'
+.kernel k
+.shared table 8192
+.param ptr.global x
+    v_s2r v0, %tid.x
+    v_mov_b64 v4:5, c[x]
+    v_mulwide_u32 v6:7, v0, 128
+    v_add_u64 v6:7, v4:5, v6:7
+    ld.global.b32 v1, [v6:7]
+    v_mulwide_u32 v6:7, v0, 4
+    v_add_u64 v6:7, v4:5, v6:7
+    ld.global.b32 v2, [v6:7]
+    v_mul_u32 v8, v0, 128
+    st.shared.b32 [v8], v1
+    v_mul_u32 v9, v0, 4
+    st.shared.b32 [v9], v2
+    v_setp_u32.lt p0, v0, 8
+    @p0 bra low
+    v_setp_u32.lt p1, v0, 64
+    @p1 exit
+    bra low
+low:
+    v_add_u32 v1, v1, 1
+    exit
+.end
+.kernel never
+    exit
+.end
+END
+cat >k.yaml <<'END'
+program: {source: k.s}
+buffers: {x: {type: u32, count: 2048}}
+steps:
+  - launch: {entry: k, grid: 2, block: 48, args: [x]}
+END
+
+# ---- coverage: lanes, the same for every machine
+expect 0 '^ok: ' run k.yaml --coverage k.info
+cp k.info first
+for line in DA:4,96 DA:8,96 DA:17,96 DA:18,80 DA:20,0 DA:22,16 DA:23,16 DA:26,0 BRDA:17,0,0,16 BRDA:17,0,1,80 \
+    BRDA:19,0,0,80 BRDA:19,0,1,0 BRF:4 BRH:3 FNDA:96,k FNDA:0,never FNF:2 FNH:1 "SF:$(realpath k.s)"; do
+    grep -qx "$line" k.info || fail "no $line in the coverage"
+done
+[ "$(grep -c '^DA:' k.info)" = 20 ] || fail "other lines than those with code"
+for machine in '-w 4' '-w 8' '-w 64' '--tags compact -w 16' '--tags shadow' '--reconv stack' '--timing=fermi' '-t 2'; do
+    # shellcheck disable=SC2086
+    expect 0 '^ok: ' run $machine k.yaml --coverage k.info
+    cmp -s k.info first || fail "$machine: another coverage"
+done
+if command -v genhtml >/dev/null; then
+    lcov --summary k.info --rc lcov_branch_coverage=1 >out 2>&1 || fail "lcov refuses it"
+    grep -q 'lines.*(18 of 20 lines)' out || fail "lcov counts other lines"
+    genhtml -q --branch-coverage -o pages k.info >out 2>&1 || fail "genhtml refuses it"
+    find pages -name 'k.s.gcov.html' | grep -q . || fail "genhtml made no page of k.s"
+fi
+
+# ---- profile, 32 lanes: 2 blocks of 2 warps, the second one half full
+expect 0 '^ok: ' run k.yaml --profile p.txt --stats s.json
+row() { # LINE COLUMNS
+    tr -s ' ' <p.txt | grep -q "^ $2 | $1 " || { tr -s ' ' <p.txt | grep "| $1 " >out; fail "line $1 is not '$2'"; }
+}
+row 4 '4 [0-9.]* 24.00'
+row 8 '4 [0-9.]* 24.00 4 24.00 3.00'  # 128 bytes apart: a sector each, (32 + 16) / 2
+row 11 '4 [0-9.]* 24.00 4 3.00 3.00'  # side by side
+row 13 '4 [0-9.]* 24.00 4 24.00 1.00' # all in bank 0
+row 15 '4 [0-9.]* 24.00 4 1.00 1.00'
+row 17 '4 [0-9.]* 24.00'
+row 22 '2 [0-9.]* 8.00'
+total=$(sed -n 's/.*"warp_instructions": *\([0-9]*\).*/\1/p' s.json | head -n 1)
+grep -q "^Profile of k.yaml: $total warp instructions" p.txt || fail "not the $total of the statistics"
+expect 0 'warp insns' run k.yaml --profile -
+
+# ---- findings about speed
+expect 0 '^ok: ' run k.yaml --check
+expect 1 '^k.yaml: 3 findings$' run k.yaml --check=performance
+grep -q '^k.s:8: uncoalesced: 4 global requests of a warp take 24.0 sectors of 32 bytes each, where 3.0 would do' err || fail "line 8"
+grep -q '^k.s:13: bank-conflict: 4 shared requests of a warp take 24.0 passes each, where 1.0 would do' err || fail "line 13"
+grep -q '^k.s:17: divergent-branch: 2 of 4 times lanes of a warp part here' err || fail "line 17"
+expect 1 '^k.yaml: 1 finding$' run k.yaml --check=bank-conflict
+expect 1 '^k.yaml: 3 findings$' run k.yaml --check=performance --timing=volta
+expect 0 '^ok: ' run k.yaml --check=performance -w 4 --check=local-traffic
+
+# ---- refused
+expect 2 'coverage and --gdb' run k.yaml --coverage c.info --gdb
+expect 2 'coverage' run k.yaml --coverage none/c.info
+expect 2 'profile' run k.yaml --profile none/p.txt
+
+[ $failures = 0 ] || { echo "$failures failed"; exit 1; }
+echo "all passed"
