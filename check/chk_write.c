@@ -205,6 +205,17 @@ static void put_uri(struct lw_sink *out, const char *path)
     lw_put(out, "\"");
 }
 
+/** A list of one location, if its line is known. */
+static void put_location(const char *name, const struct chk_place *place, struct lw_sink *out)
+{
+    if (place->line == 0)
+        return;
+    lw_printf(out, ",\n       \"%s\": [{\"physicalLocation\": {\"artifactLocation\": {\"uri\": ",
+              name);
+    put_uri(out, place->file);
+    lw_printf(out, "}, \"region\": {\"startLine\": %u}}}]", place->line);
+}
+
 static void write_sarif(const struct chk *chk, const char *run, const char *version,
                         struct lw_sink *out)
 {
@@ -217,29 +228,33 @@ static void write_sarif(const struct chk *chk, const char *run, const char *vers
     put_json(out, version);
     lw_put(out, ", \"rules\": [");
     for (unsigned k = 0; k < CHK_KIND_COUNT; k++) {
+        struct lw_buffer text;
+
         lw_printf(out, "%s\n      {\"id\": \"%s\", \"shortDescription\": {\"text\": ",
                   k == 0 ? "" : ",", chk_kinds[k].name);
         put_json(out, chk_kinds[k].summary);
+        lw_put(out, "},\n       \"help\": {\"text\": ");
+        lw_buffer_init(&text);
+        lw_printf(&text.sink, "Wrong: %s\nRight: %s", chk_kinds[k].wrong, chk_kinds[k].right);
+        put_json(out, text.text != NULL ? text.text : "");
+        lw_buffer_fini(&text);
         lw_put(out, "}}");
     }
     lw_put(out, "\n    ]}},\n    \"results\": [");
     for (unsigned i = 0; (f = chk_get(chk, i)) != NULL; i++) {
         struct lw_buffer text;
 
-        lw_printf(out, "%s\n      {\"ruleId\": \"%s\", \"ruleIndex\": %u, \"level\": \"error\", "
+        lw_printf(out, "%s\n      {\"ruleId\": \"%s\", \"ruleIndex\": %u, \"level\": \"%s\", "
                        "\"message\": {\"text\": ",
-                  i == 0 ? "" : ",", chk_kinds[f->kind].name, (unsigned)f->kind);
+                  i == 0 ? "" : ",", chk_kinds[f->kind].name, (unsigned)f->kind,
+                  chk_kinds[f->kind].group == CHK_CLASS_PERFORMANCE ? "warning" : "error");
         lw_buffer_init(&text);
         put_line(f, &text.sink);
         put_json(out, text.text != NULL ? text.text : "");
         lw_buffer_fini(&text);
         lw_put(out, "}");
-        if (f->place.line != 0) {
-            lw_put(out, ",\n       \"locations\": [{\"physicalLocation\": {\"artifactLocation\": "
-                        "{\"uri\": ");
-            put_uri(out, f->place.file);
-            lw_printf(out, "}, \"region\": {\"startLine\": %u}}}]", f->place.line);
-        }
+        put_location("locations", &f->place, out);
+        put_location("relatedLocations", &f->other, out);
         if (f->suppressed)
             lw_put(out, ", \"suppressions\": [{\"kind\": \"external\"}]");
         lw_printf(out, ", \"occurrenceCount\": %" PRIu64 "}", f->count == 0 ? 1 : f->count);
