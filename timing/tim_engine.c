@@ -782,6 +782,7 @@ enum lw_status tim_engine_create_over(struct emu_machine *machine, const struct 
     e->config.name = e->name;
     e->samples.every = options->sample_cycles;
     tim_grid_init(&e->grid, &e->config);
+    e->grid.skips = !options->reference;
     e->core = calloc(config->core_count, sizeof *e->core);
     e->ripe = calloc(config->core_count, sizeof *e->ripe);
     e->stats = calloc(config->core_count, sizeof *e->stats);

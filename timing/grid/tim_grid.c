@@ -57,6 +57,7 @@ bool tim_grid_add(struct tim_grid *g, struct emu_grid *grid, const struct tim_co
 {
     if (!lw_grow(&g->launch, &g->room, g->count + 1, sizeof *g->launch))
         return false;
+    g->still_until = 0;
     g->launch[g->count++] = (struct tim_launch){.grid = grid, .code = code, .arrived = arrived,
                                                 .stats = stats};
     return true;
@@ -258,8 +259,12 @@ static enum lw_status place_one(struct tim_grid *g, size_t i, bool *placed, stru
 
 enum lw_status tim_grid_tick(struct tim_grid *g, uint64_t now, struct lw_error *err)
 {
-    bool waited = false;
+    bool waited = false, moved = false;
 
+    if (g->skips && now < g->still_until) {
+        g->idle += g->waited;
+        return LW_OK;
+    }
     dispatch(g, now);
     for (unsigned n = 0; n < g->config->kernels_blocks_a_cycle; n++) {
         size_t i = next_entry(g, 0);
@@ -268,6 +273,7 @@ enum lw_status tim_grid_tick(struct tim_grid *g, uint64_t now, struct lw_error *
             enum lw_status status = place_one(g, i, &placed, err);
             if (status != LW_OK)
                 return status;
+            moved = moved || placed;
             if (placed || !g->config->kernels_bypass)
                 break;
             i = next_entry(g, g->launch[i].entered);
@@ -278,6 +284,8 @@ enum lw_status tim_grid_tick(struct tim_grid *g, uint64_t now, struct lw_error *
         }
     }
     g->idle += waited;
+    g->waited = waited;
+    g->still_until = moved ? now : tim_grid_next(g, now + 1);
     return LW_OK;
 }
 
@@ -285,6 +293,7 @@ size_t tim_grid_block_ended(struct tim_grid *g, const struct emu_grid *grid, boo
 {
     size_t i = (size_t)(launch_of(g, grid) - g->launch), stats = g->launch[i].stats;
 
+    g->still_until = 0;
     g->launch[i].out--;
     *over = g->launch[i].out == 0 && g->launch[i].suspended == 0 &&
             grid->blocks_placed == grid->block_count;
@@ -302,6 +311,7 @@ void tim_grid_block_left(struct tim_grid *g, const struct emu_grid *grid)
 {
     struct tim_launch *l = launch_of(g, grid);
 
+    g->still_until = 0;
     l->out--;
     l->suspended++;
 }
@@ -309,6 +319,7 @@ void tim_grid_block_left(struct tim_grid *g, const struct emu_grid *grid)
 bool tim_grid_resume(struct tim_grid *g, struct emu_grid *grid, unsigned core, unsigned slot,
                      uint64_t arrived)
 {
+    g->still_until = 0;
     if (!lw_grow(&g->resume, &g->resume_room, g->resume_count + 1, sizeof *g->resume))
         return false;
     g->resume[g->resume_count++] =

@@ -54,6 +54,9 @@ struct tim_grid {
     unsigned next;              /* of the block policy */
     bool look;                  /* launches may have come, or may start now */
     uint64_t idle;              /* cycles in which blocks waited and fitted nowhere */
+    bool skips;                 /* a look that found nothing to do is not made again */
+    uint64_t still_until;       /* before that cycle, unless something comes or ends */
+    bool waited;                /* blocks wait meanwhile */
 };
 void tim_grid_init(struct tim_grid *g, const struct tim_config *config);
 void tim_grid_fini(struct tim_grid *g);
