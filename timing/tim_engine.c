@@ -284,6 +284,14 @@ static enum lw_status issue(struct tim_engine *e, struct tim_core *core, struct 
     return LW_OK;
 }
 
+/** The first core from @core on that may not rest in this cycle; the count of cores: none. */
+static unsigned next_ripe(const struct tim_engine *e, unsigned core)
+{
+    while (core < e->config.core_count && e->ripe[core] > e->now)
+        core++;
+    return core;
+}
+
 /** The rest of the cycle that runs. stop->kind set: it is not over. */
 static enum lw_status cycle(struct tim_engine *e, struct emu_stop *stop, struct lw_error *err)
 {
@@ -302,9 +310,14 @@ static enum lw_status cycle(struct tim_engine *e, struct emu_stop *stop, struct 
         e->at = (struct tim_at){.phase = TIM_AT_CORE};
     }
     while (e->at.core < e->config.core_count) {
+        if (e->at.phase == TIM_AT_CORE) {
+            e->at.core = next_ripe(e, e->at.core);
+            if (e->at.core == e->config.core_count)
+                break;
+        }
         struct tim_core *core = e->core[e->at.core];
         if (e->at.phase == TIM_AT_CORE) {
-            if (e->ripe[e->at.core] > e->now || tim_core_rests(core, e->now)) {
+            if (tim_core_rests(core, e->now)) {
                 e->at.core++;
                 continue;
             }

@@ -34,15 +34,22 @@ enum tim_path {
     TIM_PATH_COLLECT, /* a collector, then a pipe */
     TIM_PATH_MEMORY   /* a collector, the pipe `mem`, the load/store unit */
 };
+/** Sets of registers, by isa_reg_number. */
+enum { TIM_REG_WORDS = (ISA_REG_NUMBERS + 63) / 64 };
+struct tim_registers {
+    uint64_t word[TIM_REG_WORDS];
+};
 /** What the model needs to know of an instruction; one an instruction of a program. */
 struct tim_static {
     uint8_t unit; /* enum isa_unit: whose lanes and latency it has, */
     uint8_t pipes; /* and in whose pipes: int where that unit has none */
     uint8_t path; /* enum tim_path */
+    uint8_t need_words; /* words of `need` that are not empty */
     uint8_t read_count, write_count; /* registers of all classes, by isa_reg_number */
     uint8_t row_reads, row_writes;   /* vector registers, which lie in banks */
     uint16_t read[TIM_MAX_READS], write[TIM_MAX_WRITES];
     uint8_t row_read[TIM_MAX_ROWS], row_write[TIM_MAX_WRITES];
+    struct tim_registers need; /* those that it reads or writes */
     bool scalar;      /* holds a pipe for one cycle */
     bool fence, sleep, texture;
     bool load;        /* its results come from memory */
@@ -113,11 +120,6 @@ struct tim_buffered {
     bool entered;        /* has its entries */
     bool constant;       /* it has a constant operand */
     bool constant_asked, constant_there;
-};
-/** Sets of registers, by isa_reg_number. */
-enum { TIM_REG_WORDS = (ISA_REG_NUMBERS + 63) / 64 };
-struct tim_registers {
-    uint64_t word[TIM_REG_WORDS];
 };
 /** What most cycles look at stands first. */
 struct tim_warp {
@@ -448,6 +450,13 @@ static inline void tim_touch(struct tim_core *core, unsigned warp)
     unsigned at = core->hot.place[warp];
 
     core->hot.look.word[at / 64] |= UINT64_C(1) << at % 64;
+}
+/** Something has changed that can end these causes only: a bit for each. */
+static inline void tim_touch_if(struct tim_core *core, unsigned warp, uint32_t causes)
+{
+    unsigned at = core->hot.place[warp];
+
+    core->hot.look.word[at / 64] |= (uint64_t)(causes >> core->hot.cause[at] & 1) << at % 64;
 }
 /** Its buffer, or where it fetches, has changed. */
 static inline void tim_want_fetch(struct tim_core *core, unsigned warp)

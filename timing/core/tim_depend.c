@@ -13,31 +13,39 @@ static bool keeps_lanes(const struct tim_core *core)
     return !core->skips || core->config->issue_split_lanes;
 }
 
+/** By bits. */
+static enum tim_cause look_registers(const struct tim_warp *w, const struct tim_static *what)
+{
+    uint64_t waits = 0, loads = 0;
+
+    for (LW_EACH_BIT(i, what->need_words)) {
+        uint64_t to_come = w->to_come.word[i] & what->need.word[i];
+        waits |= to_come;
+        loads |= to_come & w->by_load.word[i];
+    }
+    return waits == 0 ? TIM_CAUSE_ISSUED : loads != 0 ? TIM_CAUSE_LOAD : TIM_CAUSE_RESULT;
+}
+
 static bool waits_for(const struct tim_core *core, const struct tim_warp *w, unsigned reg)
 {
-    if (!keeps_lanes(core))
-        return w->to_come.word[reg / 64] >> reg % 64 & 1;
     return core->config->issue_split_lanes ? (w->lanes[reg] & w->split_lanes) != 0
                                            : w->lanes[reg] != 0;
 }
 
-static enum tim_cause look_scoreboard(const struct tim_core *core, const struct tim_warp *w,
-                                      const struct tim_static *what)
+/** By lanes. */
+static enum tim_cause look_lanes(const struct tim_core *core, const struct tim_warp *w,
+                                 const struct tim_static *what)
 {
     enum tim_cause cause = TIM_CAUSE_ISSUED;
 
-    for (unsigned i = 0; i < what->read_count; i++)
-        if (waits_for(core, w, what->read[i])) {
-            if (tim_is_by_load(w, what->read[i]))
-                return TIM_CAUSE_LOAD;
-            cause = TIM_CAUSE_RESULT;
-        }
-    for (unsigned i = 0; i < what->write_count; i++)
-        if (waits_for(core, w, what->write[i])) {
-            if (tim_is_by_load(w, what->write[i]))
-                return TIM_CAUSE_LOAD;
-            cause = TIM_CAUSE_RESULT;
-        }
+    for (unsigned i = 0; i < what->read_count + what->write_count; i++) {
+        unsigned reg = i < what->read_count ? what->read[i] : what->write[i - what->read_count];
+        if (!waits_for(core, w, reg))
+            continue;
+        if (tim_is_by_load(w, reg))
+            return TIM_CAUSE_LOAD;
+        cause = TIM_CAUSE_RESULT;
+    }
     return cause;
 }
 
@@ -109,7 +117,7 @@ enum tim_cause tim_depend_look(const struct tim_core *core, const struct tim_war
         cause = look_control(w, what);
         break;
     default:
-        cause = look_scoreboard(core, w, what);
+        cause = keeps_lanes(core) ? look_lanes(core, w, what) : look_registers(w, what);
         break;
     }
     (void)now;
@@ -158,7 +166,8 @@ void tim_depend_read(struct tim_core *core, struct tim_op *op)
 {
     struct tim_warp *w = &core->warp[op->warp];
 
-    tim_touch(core, op->warp);
+    if (core->config->issue_war != TIM_WAR_NONE || op->read_bar < 6)
+        tim_touch(core, op->warp);
     w->unread--;
     if (core->config->issue_war == TIM_WAR_BLOOM)
         bloom(w, op->what, -1);
@@ -167,11 +176,16 @@ void tim_depend_read(struct tim_core *core, struct tim_op *op)
     op->read_bar = 7;
 }
 
+/* What an instruction that is done may end. */
+#define WAITS_FOR_RESULTS                                                                    \
+    (UINT32_C(1) << TIM_CAUSE_LOAD | UINT32_C(1) << TIM_CAUSE_RESULT |                       \
+     UINT32_C(1) << TIM_CAUSE_CONTROL | UINT32_C(1) << TIM_CAUSE_WAR)
+
 void tim_depend_done(struct tim_core *core, struct tim_op *op)
 {
     struct tim_warp *w = &core->warp[op->warp];
 
-    tim_touch(core, op->warp);
+    tim_touch_if(core, op->warp, WAITS_FOR_RESULTS);
     w->in_flight--;
     for (unsigned i = 0; i < op->what->write_count; i++) {
         unsigned reg = op->what->write[i];

@@ -74,7 +74,8 @@ static bool fetch(struct tim_core *core, unsigned warp, uint64_t now)
         core->stats->count[TIM_CORE_fetches]++;
     }
     w->held = 0;
-    tim_touch(core, warp);
+    if (w->buffered == 0)
+        tim_touch(core, warp);
     const struct tim_static *what =
         &w->code->insn[(w->fetch_pc - w->code->base) / ISA_WORD_BYTES];
     for (unsigned i = 0; i < count; i++) {
@@ -96,7 +97,6 @@ void tim_fetch_filled(struct tim_core *core, uint64_t line, unsigned sectors)
         core->warp[core->waiters[i]].fetching = false;
         core->warp[core->waiters[i]].held = line + 1;
         tim_want_fetch(core, core->waiters[i]);
-        tim_touch(core, core->waiters[i]);
     }
 }
 

@@ -260,6 +260,15 @@ static void hold_back(struct tim_core *core, unsigned s, uint64_t *ready)
         }
 }
 
+static bool any(const uint64_t *words, unsigned count)
+{
+    uint64_t all = 0;
+
+    for (unsigned i = 0; i < count; i++)
+        all |= words[i];
+    return all != 0;
+}
+
 enum lw_status tim_core_issue(struct tim_core *core, unsigned s, unsigned slot, uint64_t now,
                               struct emu_event *ev, enum tim_turn *turn, bool *stopped,
                               struct lw_error *err)
@@ -291,6 +300,13 @@ enum lw_status tim_core_issue(struct tim_core *core, unsigned s, unsigned slot, 
     } else {
         if (core->quick) {
             nearest = tim_select(core, s, ready, now);
+            if (!any(ready, core->hot.words)) {
+                core->hot.nearest[s] = (uint8_t)nearest;
+                causes[nearest]++;
+                if (c->issue_width == 2)
+                    core->stats->sched[s].cause[1][nearest]++;
+                return LW_OK;
+            }
         } else {
             look_at_all(core, s, ready, now);
             hold_back(core, s, ready);

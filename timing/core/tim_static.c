@@ -25,6 +25,8 @@ static void fill(const struct tim_config *config, const struct isa_insn *insn,
         for (unsigned k = 0; k < use[i].count; k++) {
             unsigned number = isa_reg_number(&use[i]) + k;
             bool row = use[i].reg_class == ISA_REG_V;
+            out->need.word[number / 64] |= UINT64_C(1) << number % 64;
+            out->need_words |= (uint8_t)(1u << number / 64);
             if (use[i].written) {
                 assert(out->write_count < TIM_MAX_WRITES);
                 out->write[out->write_count++] = (uint16_t)number;
