@@ -69,6 +69,7 @@ static void random_machine(struct rnd *r, unsigned width, const char *reconv, st
     c->registers_ports = between(r, 1, 3);
     c->registers_in_order = rnd_below(r, 2);
     c->lsu_queue = between(r, 1, 6);
+    c->lsu_replay = rnd_below(r, 4) == 0;
     c->lsu_latency = rnd_below(r, 4);
     c->lsu_coalesce = rnd_below(r, 3);
     c->shared_latency = between(r, 1, 30);

@@ -12,6 +12,7 @@ liblanewise_a_SOURCES += \
 	%D%/core/tim_pipe.c \
 	%D%/core/tim_select.c \
 	%D%/core/tim_static.c \
+	%D%/core/tim_replay.c \
 	%D%/core/tim_suspend.c \
 	%D%/grid/tim_grid_priv.h \
 	%D%/grid/tim_grid.c \

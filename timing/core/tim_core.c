@@ -93,7 +93,8 @@ struct tim_core *tim_core_create(const struct tim_config *config, struct emu_mac
     core->bank_at = calloc(banks, sizeof *core->bank_at);
     core->bank_free = calloc(banks, sizeof *core->bank_free);
     core->queue = calloc(config->lsu_queue, sizeof *core->queue);
-    fine = core->warp != NULL && core->block != NULL && core->bank_at != NULL &&
+    core->replay = calloc(config->lsu_queue, sizeof *core->replay);
+    fine = core->replay != NULL && core->warp != NULL && core->block != NULL && core->bank_at != NULL &&
            core->bank_free != NULL && core->queue != NULL && make_caches(core);
     core->lanes = calloc((size_t)config->core_warps * ISA_REG_NUMBERS, sizeof *core->lanes);
     fine = fine && core->lanes != NULL;
@@ -164,6 +165,7 @@ void tim_core_destroy(struct tim_core *core)
     free(core->bank_at);
     free(core->bank_free);
     free(core->queue);
+    free(core->replay);
     free(core->waiters);
     tim_cache_destroy(core->icache);
     tim_cache_destroy(core->l1);

@@ -9,6 +9,7 @@
  *   tim_depend.c    who may issue: scoreboard, vectors, control field, unread operands
  *   tim_issue.c     schedulers, issue, causes
  *   tim_pipe.c      collectors, pipes, write-back
+ *   tim_replay.c    memory instructions that take issue slots again for what they have left
  *   tim_suspend.c   blocks that leave the core while they wait for launches, and come back
  *   tim_lsu.c       load/store unit, shared memory, L1, constant and texture caches, packets
  */
@@ -259,6 +260,13 @@ struct tim_idle {
     uint8_t cause[TIM_MAX_SCHEDS]; /* of the slots of each scheduler */
 };
 
+/** A memory instruction that has accesses left. */
+struct tim_replay {
+    uint32_t op;
+    uint64_t at;  /* it may take a slot, or (issued) is back in the queue, from this cycle on */
+    bool issued;
+};
+
 /** May a warp that was picked issue? */
 enum tim_leave {
     TIM_MAY_ISSUE,
@@ -315,6 +323,8 @@ struct tim_core {
     uint64_t counted;        /* the last cycle whose rest is in the counters */
     struct tim_idle before, each; /* counters at the start of a tick; what a cycle of rest counts */
     uint32_t *queue;         /* load/store: ops in order */
+    struct tim_replay *replay; /* [lsu_queue], in the order in which they came */
+    unsigned replays, replays_wait[TIM_MAX_SCHEDS]; /* wait: for a slot of the scheduler */
     unsigned queued, lsu_used; /* lsu_used: issued and not through the unit */
     unsigned fetch_next;     /* loose round robin */
     struct tim_cache *icache, *l1, *constant, *texture;
@@ -595,6 +605,12 @@ void tim_pipe_issue(struct tim_core *core, uint32_t op, uint64_t now);
 /** False: no memory. */
 bool tim_lsu_issue(struct tim_core *core, struct tim_op *op, const struct emu_event *ev);
 void tim_lsu_tick(struct tim_core *core, uint64_t now);
+/** Operation @op has accesses left, and nothing of it stays in the queue. */
+void tim_replay_add(struct tim_core *core, uint32_t op, uint64_t now);
+/** Does a replay take scheduler @s's slots of this cycle? Then it is counted. */
+bool tim_replay_issue(struct tim_core *core, unsigned s, uint64_t now);
+/** Replays that are back join the queue. */
+void tim_replay_tick(struct tim_core *core, uint64_t now);
 void tim_lsu_receive(struct tim_core *core, uint64_t now);
 /** Packet ids: who gets the answer. STATE: the block whose state moves. */
 enum tim_client { TIM_CLIENT_L1, TIM_CLIENT_OP, TIM_CLIENT_WRITE, TIM_CLIENT_FETCH,

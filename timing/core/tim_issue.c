@@ -297,6 +297,8 @@ enum lw_status tim_core_issue(struct tim_core *core, unsigned s, unsigned slot, 
             return LW_OK;
         }
         warp = core->issued_warp;
+    } else if (tim_replay_issue(core, s, now)) {
+        return LW_OK;
     } else {
         if (core->quick) {
             nearest = tim_select(core, s, ready, now);

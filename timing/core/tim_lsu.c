@@ -386,10 +386,20 @@ static bool access_line(struct tim_core *core, struct tim_op *op, uint64_t now)
     }
 }
 
+/** The head of the queue leaves it. */
+static void dequeue(struct tim_core *core)
+{
+    core->queued--;
+    memmove(core->queue, core->queue + 1, core->queued * sizeof *core->queue);
+}
+
 void tim_lsu_tick(struct tim_core *core, uint64_t now)
 {
+    bool replays = core->config->lsu_replay == TIM_REPLAY_BUFFER, blocked = false;
     struct tim_op *op;
 
+    if (core->replays != 0)
+        tim_replay_tick(core, now);
     if (core->queued == 0)
         return;
     op = &core->op[core->queue[0]];
@@ -400,15 +410,23 @@ void tim_lsu_tick(struct tim_core *core, uint64_t now)
         if (--op->passes == 0)
             op->data_at = now + core->config->shared_latency;
     } else if (op->line_next < op->line_count) {
-        if (!access_line(core, op, now))
+        blocked = !access_line(core, op, now);
+        if (blocked && !replays)
             return;
-        op->line_next++;
+        op->line_next += !blocked;
     }
     core->moved = true;
-    if (op->passes != 0 || op->line_next < op->line_count)
+    if (op->passes != 0 || op->line_next < op->line_count) {
+        if (!replays)
+            return;
+        core->stats->count[blocked           ? TIM_CORE_replays_blocked
+                           : op->passes != 0 ? TIM_CORE_replays_banks
+                                             : TIM_CORE_replays_lines]++;
+        tim_replay_add(core, core->queue[0], now);
+        dequeue(core);
         return;
-    core->queued--;
-    memmove(core->queue, core->queue + 1, core->queued * sizeof *core->queue);
+    }
+    dequeue(core);
     core->lsu_used--;
     if (op->lines_pending != 0) {
         tim_stage(core, op, TIM_STAGE_MEMORY);

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Memory instructions that are replayed (lsu.replay: buffer). What one access of an instruction has
+ * left, as banks conflict, its lanes are on other lines or it found no room, does not hold the queue
+ * up: the instruction stays in the buffer of its warp and is issued again, in an issue slot that no
+ * warp gets. Its operands are read again, and it is back at the end of the queue. Source: the book,
+ * 10 (replay from the instruction buffer); how long the way back takes, and that replays go before
+ * warps, is our choice.
+ */
+#include "timing/core/tim_core_priv.h"
+
+void tim_replay_add(struct tim_core *core, uint32_t op, uint64_t now)
+{
+    core->replay[core->replays++] = (struct tim_replay){.op = op, .at = now + 1, .issued = false};
+    core->replays_wait[core->op[op].sched]++;
+}
+
+bool tim_replay_issue(struct tim_core *core, unsigned s, uint64_t now)
+{
+    const struct tim_config *c = core->config;
+    unsigned i = 0;
+
+    if (core->replays_wait[s] == 0)
+        return false;
+    while (i < core->replays && (core->replay[i].issued || core->replay[i].at > now ||
+                                 core->op[core->replay[i].op].sched != s))
+        i++;
+    if (i == core->replays)
+        return false;
+    unsigned rows = core->op[core->replay[i].op].what->row_reads;
+    unsigned collect = rows == 0 ? 1 : (rows + c->registers_ports - 1) / c->registers_ports;
+    core->replay[i].issued = true;
+    core->replay[i].at = now + 1 + collect + c->lsu_latency;
+    core->replays_wait[s]--;
+    core->stats->sched[s].count[TIM_SCHED_replays]++;
+    core->stats->count[TIM_CORE_register_reads] += rows;
+    for (unsigned slot = 0; slot < c->issue_width; slot++)
+        core->stats->sched[s].cause[slot][TIM_CAUSE_REPLAY]++;
+    return true;
+}
+
+void tim_replay_tick(struct tim_core *core, uint64_t now)
+{
+    unsigned left = 0;
+
+    core->moved |= core->replays != 0;
+    for (unsigned i = 0; i < core->replays; i++) {
+        struct tim_replay *r = &core->replay[i];
+        if (r->issued && r->at <= now) {
+            core->op[r->op].at = now;
+            core->queue[core->queued++] = r->op;
+        } else {
+            core->replay[left++] = *r;
+        }
+    }
+    core->replays = left;
+}
