@@ -79,8 +79,11 @@ static void touch_read(struct race_look *look, struct race_cells *cells, uint32_
     bool merge = rt > look->base;
     if (merge) {
         uint32_t who = cells->row[RACE_R_WHO][i], site = cells->row[RACE_R_SITE][i];
-        merge = (who != me || level_of(site) != RACE_THREAD) &&
-                race_ordered(look, lane, who, rt, level_of(site)) == RACE_UNORDERED;
+        if (look->plain && who >> RACE_THREAD_BITS != look->block->actor)
+            merge = true;
+        else
+            merge = (who != me || level_of(site) != RACE_THREAD) &&
+                    race_ordered(look, lane, who, rt, level_of(site)) == RACE_UNORDERED;
     }
     note(look, cells, i, RACE_R_TIME, me, merge);
 }
@@ -104,8 +107,40 @@ static void touch_write(struct race_look *look, struct race_cells *cells, uint32
     cells->row[RACE_R_TIME][i] = 0;
 }
 
+/* ---- many cells at once ------------------------------------------------------------------------------ */
+
+/** All of @lanes read one word. False: nothing was done. */
+static bool one_read(const struct race_look *look, struct race_cells *cells, uint32_t i,
+                     uint64_t lanes, uint32_t base)
+{
+    uint32_t *time = &cells->row[RACE_R_TIME][i], *who = &cells->row[RACE_R_WHO][i];
+    uint32_t *site = &cells->row[RACE_R_SITE][i];
+    const uint32_t wt = cells->row[RACE_W_TIME][i], actor = look->block->actor;
+    const uint32_t me = look->me + lw_lowest(lanes);
+    uint32_t level = (lanes & (lanes - 1)) != 0 ? RACE_WARP : RACE_THREAD;
+
+    if (wt > base && (cells->row[RACE_W_WHO][i] >> RACE_THREAD_BITS != actor || wt > look->kb))
+        return false;
+    if (*time > base && (*who >> RACE_THREAD_BITS != actor || *time > look->kb)) {
+        uint32_t between = level_between(look, me, *who);
+
+        if (!look->plain || ((*site ^ look->site) & RACE_HOW) != 0)
+            return false;
+        if (between == RACE_WARP && *time <= look->warp->kw && level_of(*site) <= RACE_WARP)
+            between = level; /* known: it is replaced */
+        else if (*who != me || level != RACE_THREAD || level_of(*site) != RACE_THREAD) {
+            level = level > level_of(*site) ? level : level_of(*site);
+            level = level > between ? level : between;
+        }
+    }
+    *time = look->race->now;
+    *who = me;
+    *site = look->site | level << RACE_LEVEL_SHIFT;
+    return true;
+}
+
 /** The cells of a lane's access. NULL: memory without races, or none for the shadow. */
-static struct race_cells *cells_at(struct race_look *look, uint64_t at, unsigned bytes,
+static inline struct race_cells *cells_at(struct race_look *look, uint64_t at, unsigned bytes,
                                    uint32_t *first, uint32_t *count)
 {
     struct chk_race *race = look->race;
@@ -115,7 +150,7 @@ static struct race_cells *cells_at(struct race_look *look, uint64_t at, unsigned
 
     if (at >= ISA_GLOBAL_BASE) {
         offset = at - ISA_GLOBAL_BASE;
-        cells = race_shadow_page(&race->shadow, offset);
+        cells = race_shadow_near(&race->shadow, offset);
         race->short_of_memory |= cells == NULL && offset >> 36 == 0;
         offset &= (1 << RACE_PAGE_SHIFT) - 1;
         look->base = b->base;
@@ -133,7 +168,7 @@ static struct race_cells *cells_at(struct race_look *look, uint64_t at, unsigned
             race->shadow.most = race->shadow.bytes > race->shadow.most ? race->shadow.bytes
                                                                        : race->shadow.most;
         }
-        look->base = b->start;
+        look->base = race_max(b->start, b->kb); /* all that the block's barriers made known */
     } else {
         return NULL;
     }
@@ -166,6 +201,39 @@ static void look_at(struct race_look *look, unsigned lane, uint64_t at)
         race_synchronize(look, lane, at,
                          isa_mod_get(look->access->at.insn, ISA_MOD_MORDER),
                          kind != EMU_ACCESS_STORE, look->write);
+}
+
+/** @lanes of the access, which are those of a piece. */
+static void piece(struct race_look *look, const struct emu_tap_piece *p, uint64_t lanes)
+{
+    const unsigned bytes = look->access->bytes, shift = bytes >= 4 ? lw_lowest(bytes) - 2 : 0;
+    unsigned lane = p->first;
+    uint32_t first, count;
+
+    if (bytes < 4 || look->sets) { /* each lane by itself */
+    } else if (!p->run && !look->write) {
+        struct race_cells *cells = cells_at(look, p->address, bytes, &first, &count);
+        if (cells != NULL && cells->shift != 0) {
+            bool all = true;
+            for (uint32_t i = first; i < first + count; i++)
+                all = one_read(look, cells, i, lanes, look->base) && all;
+            if (all)
+                return;
+        }
+    } else if (p->run && lanes == (lw_mask(p->last + 1u) & ~lw_mask(p->first))) {
+        for (; lane + (RACE_CHUNK >> shift) <= p->last + 1u; lane += RACE_CHUNK >> shift) {
+            uint64_t at = p->address + (uint64_t)(lane - p->first) * bytes;
+            struct race_cells *cells = cells_at(look, at, bytes, &first, &count);
+            if (cells != NULL && cells->shift != 0 && first + RACE_CHUNK <= cells->count &&
+                look->race->chunk[look->write](look, cells, first, look->me + lane, shift, look->base))
+                continue;
+            for (unsigned l = lane; l < lane + (RACE_CHUNK >> shift); l++)
+                look_at(look, l, at + (uint64_t)(l - lane) * bytes);
+        }
+        lanes &= ~lw_mask(lane);
+    }
+    for (LW_EACH_BIT(l, lanes))
+        look_at(look, (unsigned)l, p->address + (p->run ? (l - p->first) * bytes : 0));
 }
 
 /** What a site's word says of how its instruction accesses. */
@@ -242,6 +310,8 @@ void chk_race_access(struct chk_race *race, const struct emu_tap_access *access)
     look.write = access->kind != EMU_ACCESS_LOAD;
     look.sets = (look.site & RACE_STRONG) != 0;
     race->access++;
+    look.plain = b->facts == NULL && look.warp->lane == NULL && look.warp->known == NULL &&
+                 b->known == NULL && b->pending[0] == NULL && b->pending[1] == NULL;
     if (access->piece_count == 0) {
         for (LW_EACH_BIT(l, rest))
             look_at(&look, (unsigned)l, access->address[l]);
@@ -250,8 +320,6 @@ void chk_race_access(struct chk_race *race, const struct emu_tap_access *access)
     for (unsigned k = 0; k < access->piece_count; k++) {
         const struct emu_tap_piece *p = &access->piece[k];
 
-        for (LW_EACH_BIT(l, rest & lw_mask(p->last + 1u) & ~lw_mask(p->first)))
-            look_at(&look, (unsigned)l,
-                    p->address + (p->run ? (l - p->first) * access->bytes : 0));
+        piece(&look, p, rest & lw_mask(p->last + 1u) & ~lw_mask(p->first));
     }
 }

@@ -21,6 +21,7 @@ static bool make(struct race_cells *cells, uint32_t count, uint8_t shift)
         cells->row[k] = rows + (size_t)k * count;
     cells->count = count;
     cells->shift = shift;
+    cells->borrowed = false;
     return true;
 }
 
@@ -35,7 +36,8 @@ bool race_cells_make(struct race_cells *cells, uint32_t bytes, uint64_t *total)
 void race_cells_free(struct race_cells *cells, uint64_t *total)
 {
     *total -= bytes_of(cells);
-    free(cells->row[0]);
+    if (!cells->borrowed)
+        free(cells->row[0]);
     *cells = (struct race_cells){0};
 }
 
@@ -52,6 +54,32 @@ bool race_cells_split(struct race_cells *cells, uint64_t *total)
             cells->row[k][i] = whole.row[k][i / 4];
     *total += bytes_of(cells);
     race_cells_free(&whole, total);
+    return true;
+}
+
+/** Cells of a page, in a slab: what nobody touches of it takes no memory of the host. */
+static bool page_make(struct race_shadow *shadow, struct race_cells *cells)
+{
+    enum { COUNT = 1 << (RACE_PAGE_SHIFT - 2), PAGE_WORDS = ROWS * COUNT, SLAB_PAGES = 64 };
+
+    if (shadow->slab == NULL || shadow->slab_used == SLAB_PAGES) {
+        uint32_t *slab = calloc((size_t)SLAB_PAGES * PAGE_WORDS, sizeof *slab);
+        if (slab == NULL ||
+            !lw_grow(&shadow->slabs, &shadow->slab_room, shadow->slab_count + 1,
+                     sizeof *shadow->slabs)) {
+            free(slab);
+            return false;
+        }
+        shadow->slabs[shadow->slab_count++] = shadow->slab = slab;
+        shadow->slab_used = 0;
+    }
+    for (unsigned k = 0; k < ROWS; k++)
+        cells->row[k] = shadow->slab + (size_t)shadow->slab_used * PAGE_WORDS + k * COUNT;
+    shadow->slab_used++;
+    cells->count = COUNT;
+    cells->shift = 2;
+    cells->borrowed = true;
+    shadow->bytes += bytes_of(cells);
     return true;
 }
 
@@ -72,7 +100,7 @@ struct race_cells *race_shadow_page(struct race_shadow *shadow, uint64_t offset)
     if (table[low] != NULL)
         return table[low];
     struct race_cells *cells = calloc(1, sizeof *cells);
-    if (cells == NULL || !race_cells_make(cells, 1 << RACE_PAGE_SHIFT, &shadow->bytes)) {
+    if (cells == NULL || !page_make(shadow, cells)) {
         free(cells);
         return NULL;
     }
@@ -95,6 +123,13 @@ static void forget_all(struct race_shadow *shadow)
         free(shadow->table[t]);
         shadow->table[t] = NULL;
     }
+    for (size_t i = 0; i < shadow->slab_count; i++)
+        free(shadow->slabs[i]);
+    free(shadow->slabs);
+    shadow->slabs = NULL;
+    shadow->slab = NULL;
+    shadow->slab_count = shadow->slab_room = 0;
+    memset(shadow->near, 0, sizeof shadow->near);
 }
 
 void race_shadow_forget(struct race_shadow *shadow, uint64_t offset, uint64_t bytes)

@@ -3,6 +3,7 @@
  * Races, between the files that look for them:
  *
  *   chk_race.c        accesses: what they meet in the shadow
+ *   chk_race_chunk.c  the same for consecutive words at once
  *   chk_race_sync.c   blocks, barriers, fences, atomics, launches: what is ordered before what
  *   chk_race_facts.c  sets of what a thread knows of others
  *   chk_race_cells.c  the shadow: who last wrote and read each byte
@@ -30,6 +31,8 @@ enum {
     RACE_HOW = RACE_VOLATILE | RACE_ATOMIC | RACE_CTA | RACE_STRONG,
     RACE_LEVEL_SHIFT = 30
 };
+/* Differences of ticks have a sign. */
+enum { RACE_MOST_TICKS = INT32_MAX - 1 };
 /* A record's thread: 22 bits of actor (a block of the running launches), 10 of the thread. */
 enum { RACE_THREAD_BITS = 10, RACE_MOST_ACTORS = 1 << 22 };
 
@@ -38,6 +41,7 @@ struct race_cells {
     uint32_t *row[6];
     uint32_t count;
     uint8_t shift; /* 2 or 0: bytes a cell, as a power of two */
+    bool borrowed; /* the rows are in a slab */
 };
 enum { RACE_W_TIME, RACE_W_WHO, RACE_W_SITE, RACE_R_TIME, RACE_R_WHO, RACE_R_SITE };
 
@@ -47,14 +51,35 @@ void race_cells_free(struct race_cells *cells, uint64_t *total);
 /** One cell a byte from now on. */
 bool race_cells_split(struct race_cells *cells, uint64_t *total);
 
-enum { RACE_PAGE_SHIFT = 12, RACE_TABLE_SHIFT = 12 };
+enum { RACE_PAGE_SHIFT = 12, RACE_TABLE_SHIFT = 12, RACE_NEAR = 1024 };
 /** Pages of global memory that were accessed. */
 struct race_shadow {
     struct race_cells **table[1 << RACE_TABLE_SHIFT]; /* of 2^12 pages each */
     uint64_t bytes, most;                              /* of all cells, now and at most */
+    uint32_t **slabs, *slab;                           /* of pages of whole words; the last */
+    size_t slab_count, slab_room;
+    unsigned slab_used;
+    struct {
+        uint64_t page; /* and 1 */
+        struct race_cells *cells;
+    } near[RACE_NEAR]; /* found lately */
 };
 /** The page at @offset in global memory, made if need be; NULL: no memory, or beyond 64 GiB. */
 struct race_cells *race_shadow_page(struct race_shadow *shadow, uint64_t offset);
+static inline struct race_cells *race_shadow_near(struct race_shadow *shadow, uint64_t offset)
+{
+    const uint64_t page = (offset >> RACE_PAGE_SHIFT) + 1;
+    const unsigned at = page % RACE_NEAR;
+
+    if (shadow->near[at].page != page) {
+        struct race_cells *cells = race_shadow_page(shadow, offset);
+        if (cells == NULL)
+            return NULL;
+        shadow->near[at].page = page;
+        shadow->near[at].cells = cells;
+    }
+    return shadow->near[at].cells;
+}
 /** Forget what was accessed in a range, or (@bytes 0) everywhere. */
 void race_shadow_forget(struct race_shadow *shadow, uint64_t offset, uint64_t bytes);
 
@@ -149,6 +174,14 @@ struct race_pair {
     uint64_t access, other; /* the access and other warp of its first time */
 };
 
+struct race_look;
+/** Words that are looked at together, and how: @i is the first cell, @me the thread of the first
+ *  lane, which has 1 << @shift words; what is at or before @base is known. False: nothing was done,
+ *  each lane must be looked at by itself. */
+enum { RACE_CHUNK = 16 };
+typedef bool race_chunk_fn(const struct race_look *look, struct race_cells *cells, uint32_t i,
+                           uint32_t me, unsigned shift, uint32_t base);
+
 struct chk_race {
     struct chk *chk;
     struct emu_machine *machine;
@@ -172,8 +205,10 @@ struct chk_race {
     uint32_t *how;
     size_t how_room;
     uint64_t access;            /* counts */
+    race_chunk_fn *chunk[2]; /* [it writes] */
     bool short_of_memory;
 };
+void race_chunk_choose(struct chk_race *race);
 
 /** An access, while its lanes are looked at. */
 struct race_look {
@@ -186,6 +221,7 @@ struct race_look {
     uint32_t kb;      /* what the warp knows of the block */
     uint32_t base;    /* of the space that is accessed */
     bool write, sets; /* sets: an atomic or ordered access: it may release or acquire */
+    bool plain;       /* nobody has facts or met in part: ticks of block and warp say all */
 };
 
 /* ---- order -------------------------------------------------------------------------------------- */
@@ -207,7 +243,7 @@ struct race_block *race_block_at(struct chk_race *race, const struct emu_core *c
                                  unsigned slot);
 static inline void race_tick(struct chk_race *race)
 {
-    race->now += race->now != UINT32_MAX;
+    race->now += race->now < RACE_MOST_TICKS; /* beyond: all is in order, nothing is found */
 }
 static inline uint32_t race_max(uint32_t a, uint32_t b)
 {

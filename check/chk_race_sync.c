@@ -16,6 +16,7 @@ struct chk_race *chk_race_create(struct chk *chk)
     race->machine = chk->machine;
     race->kinds = chk->options.kinds;
     race->now = 1;
+    race_chunk_choose(race);
     return race;
 }
 
@@ -105,13 +106,13 @@ static struct race_grid *grid_add(struct chk_race *race, uint32_t sequence)
 /** A launch of the host begins: all before it is over, and known. */
 static struct race_grid *root_begins(struct chk_race *race, uint32_t sequence)
 {
-    enum { LATE = 1 << 31 };
+    enum { LATE = 1 << 30 };
 
     grids_forget(race);
     variables_forget(race);
     race->actor_count = 0;
     race->root = sequence;
-    if (race->now >= (uint32_t)LATE) { /* ticks are few: none is needed of what is over */
+    if (race->now >= LATE) { /* ticks are few: none is needed of what is over */
         race_shadow_forget(&race->shadow, 0, 0);
         race->now = 1;
     }

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Races: an access to consecutive words, for the processor that is here. */
+#include "check/chk_race_priv.h"
+
+#define LEVEL(name) name##_plain
+#define LEVEL_TARGET
+#include "check/chk_race_chunk_body.h"
+#undef LEVEL
+#undef LEVEL_TARGET
+
+#if defined __x86_64__ && !defined LW_ONE_LEVEL
+#define LEVEL(name) name##_avx2
+#define LEVEL_TARGET __attribute__((target("avx2")))
+#include "check/chk_race_chunk_body.h"
+#endif
+
+void race_chunk_choose(struct chk_race *race)
+{
+    race->chunk[false] = chunk_read_plain;
+    race->chunk[true] = chunk_write_plain;
+#if defined __x86_64__ && !defined LW_ONE_LEVEL
+    __builtin_cpu_init();
+    if (__builtin_cpu_supports("avx2")) {
+        race->chunk[false] = chunk_read_avx2;
+        race->chunk[true] = chunk_write_avx2;
+    }
+#endif
+}
