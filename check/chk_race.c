@@ -203,6 +203,25 @@ static void look_at(struct race_look *look, unsigned lane, uint64_t at)
                          kind != EMU_ACCESS_STORE, look->write);
 }
 
+/** Lanes that are scattered over global memory: their cells are asked for before one is waited for. */
+static void fetch_ahead(struct race_look *look, uint64_t lanes)
+{
+    const unsigned first = look->write ? RACE_W_TIME : RACE_R_TIME;
+
+    for (LW_EACH_BIT(l, lanes)) {
+        uint64_t at = look->access->address[l], offset = at - ISA_GLOBAL_BASE;
+        struct race_cells *cells;
+
+        if (at < ISA_GLOBAL_BASE ||
+            (cells = race_shadow_near(&look->race->shadow, offset)) == NULL)
+            continue;
+        uint32_t i = (uint32_t)(offset & ((1 << RACE_PAGE_SHIFT) - 1)) >> cells->shift;
+        __builtin_prefetch(&cells->row[look->write ? RACE_R_TIME : RACE_W_TIME][i]);
+        for (unsigned k = first; k < first + 3; k++)
+            __builtin_prefetch(&cells->row[k][i], 1);
+    }
+}
+
 /** @lanes of the access, which are those of a piece. */
 static void piece(struct race_look *look, const struct emu_tap_piece *p, uint64_t lanes)
 {
@@ -313,6 +332,7 @@ void chk_race_access(struct chk_race *race, const struct emu_tap_access *access)
     look.plain = b->facts == NULL && look.warp->lane == NULL && look.warp->known == NULL &&
                  b->known == NULL && b->pending[0] == NULL && b->pending[1] == NULL;
     if (access->piece_count == 0) {
+        fetch_ahead(&look, rest);
         for (LW_EACH_BIT(l, rest))
             look_at(&look, (unsigned)l, access->address[l]);
         return;
