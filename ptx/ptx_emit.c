@@ -341,6 +341,9 @@ void ptx_emit(struct ptx_unit *unit, struct isa_function *function)
 
             bool function = s->kind == PTX_SYM_FUNCTION;
 
+            if (function && !unit->module->functions.at[s->function].calls.reachable)
+                ptx_fail(unit->job, mi->line, LW_EUNSUPP, "the kernel '%s', which is needed here, is "
+                         "refused", s->name);
             object->relocs[object->reloc_count++] = (struct isa_reloc){
                 .insn = base + emit.index[i], .high = (mi->flags & PTX_MI_RELOC_HIGH) != 0,
                 .to_function = function,

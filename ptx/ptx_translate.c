@@ -348,6 +348,24 @@ static void translate_function(struct ptx_job *job, struct ptx_module *module,
     lw_arena_init(&job->module);
 }
 
+/* Functions behind @fn move up by one. False: something that is there already has its address. */
+static bool leave_out(struct ptx_job *job, struct ptx_module *module, struct ptx_function *fn)
+{
+    struct isa_object *object = job->object;
+    uint32_t number = fn->calls.index;
+
+    for (unsigned i = 0; i < object->reloc_count; i++) {
+        if (object->relocs[i].to_function && object->relocs[i].to == number)
+            return false;
+        object->relocs[i].to -= object->relocs[i].to_function && object->relocs[i].to > number;
+    }
+    for (size_t f = 0; f < module->functions.count; f++)
+        module->functions.at[f].calls.index -= module->functions.at[f].calls.reachable &&
+                                               module->functions.at[f].calls.index > number;
+    fn->calls.reachable = false;
+    return true;
+}
+
 /* A kernel with something that we do not have does not keep the others of its file from running:
  * what was put into the object for it goes, and its sentence stays. False: it was refused. */
 static bool try_kernel(struct ptx_job *job, struct ptx_module *module, struct ptx_function *fn)
@@ -373,7 +391,8 @@ static bool try_kernel(struct ptx_job *job, struct ptx_module *module, struct pt
     object->line_count = before.line_count;
     object->loop_count = before.loop_count;
     object->function_count = before.function_count;
-    fn->calls.reachable = false;
+    if (!leave_out(job, module, fn))
+        longjmp(*outer, 1);
     refusal = &object->refusals[object->refusal_count++];
     refusal->name = arena_text(job, object, fn->name);
     refusal->sentence = arena_text(job, object, job->err != NULL ? job->err->text : "");

@@ -458,6 +458,31 @@ static void pointers_to_functions_are_called(void **state)
            "k", 4, want_pointers);
 }
 
+static uint32_t want_left(uint32_t t, unsigned k)
+{
+    return k == 0 ? t + 1 : t * 3;
+}
+
+/* Functions behind a kernel that is refused are where their callers find them. */
+static void calls_go_on_behind_a_refused_kernel(void **state)
+{
+#define REFUSED(name) ".entry " name "() {\n.reg .b64 %d; stacksave.u64 %d; ret; }\n"
+    (void)state;
+    expect(HEAD REFUSED("a") ".func (.param .b32 ret) f1(.param .b32 a);\n"
+           ".global .align 8 .u64 table[1] = {f1};\n"
+           APPLY("f0", "add.u32 %r1,%r1,1;") REFUSED("b") APPLY("f1", "mul.lo.u32 %r1,%r1,3;")
+           ENTRY("k")
+           "mov.u64 %d2,table; ld.global.u64 %d5,[%d2]; mov.u64 %d6,f1; setp.eq.u64 %p1,%d5,%d6;\n"
+           "{ .param .b32 a; .param .b32 r; st.param.b32 [a],%r0;\n"
+           "call (r), f0, (a); ld.param.b32 %r10,[r]; }\n"
+           "{ .param .b32 a; .param .b32 r; st.param.b32 [a],%r0;\n"
+           "proto: .callprototype (.param .b32 _) _ (.param .b32 _);\n"
+           "@%p1 call (r), %d5, (a), proto; ld.param.b32 %r11,[r]; }\n"
+           "st.global.v2.u32 [%d0],{%r10,%r11}; ret; }\n" REFUSED("z"),
+           "k", 2, want_left);
+#undef REFUSED
+}
+
 static uint32_t want_meeting(uint32_t t, unsigned k)
 {
     (void)t;
@@ -910,6 +935,7 @@ int main(void)
         cmocka_unit_test(calls_and_returns_may_be_guarded),
         cmocka_unit_test(parameters_may_be_registers),
         cmocka_unit_test(pointers_to_functions_are_called),
+        cmocka_unit_test(calls_go_on_behind_a_refused_kernel),
         cmocka_unit_test(lanes_meet_behind_calls_that_part_them),
         cmocka_unit_test(tables_of_branches_reach_every_target),
         cmocka_unit_test(circles_leave_the_barriers_of_what_they_call_alone),

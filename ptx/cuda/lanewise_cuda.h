@@ -11,6 +11,7 @@
 /* The host's C functions, without libstdc++: its using-declarations would all appear in the
  * debug information of every kernel. */
 #define _GLIBCXX_INCLUDE_NEXT_C_HEADERS
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
