@@ -1,0 +1,76 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# The kernels of tests/zoo/ but the races: each NAME_bad has the finding that the comment above it
+# names, at its line and lanes, and NAME_good has none; compiled without and with optimisation.
+set -u
+lanewise=${LANEWISE:-$(pwd)/lanewise}
+case $lanewise in /*) ;; *) lanewise=$(pwd)/$lanewise ;; esac
+zoo=$(cd "${srcdir:-.}" && pwd)/tests/zoo
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 1
+failures=0
+pairs=0
+
+fail() {
+    echo "FAIL: $*"
+    sed 's/^/    /' err | head -n 4
+    failures=$((failures + 1))
+}
+
+# run KERNEL KINDS ARGUMENT...: one launch of object.lwo; the exit status in $got
+run() {
+    kernel=$1
+    kinds=$2
+    shared=0
+    case $kernel in dynamic_*) shared=512 ;; esac
+    shift 2
+    cat >k.yaml <<END
+machine: {hang_window: 20000}
+program: {source: object.lwo}
+buffers: {a: {type: i32, count: 200, init: {constant: 0}}}
+steps:
+  - launch: {entry: $kernel, grid: 2, block: 128, shared: $shared, args: [a, 200]}
+END
+    timeout 60 "$lanewise" run -q --check="$kinds" "$@" k.yaml >out 2>err </dev/null
+    got=$?
+}
+
+# verify SOURCE KINDS OPTIONS ARGUMENT...: OPTIONS of the compiler
+verify() {
+    source=$1
+    kinds=$2
+    options=$3
+    shift 3
+    base=$(basename "$source")
+    : >err
+    # shellcheck disable=SC2086
+    "$lanewise" compile $options -o object.lwo "$source" 2>err || { fail "$base $options does not compile"; return; }
+    awk '/find:/ { sub(".*find: ", ""); sub(" \\*/.*", ""); want = $0 }
+         /void [a-z0-9_]*_bad/ { sub(".*void ", ""); sub("\\(.*", ""); print $0, want }' "$source" >wanted
+    while read -r name kind mark lanes; do
+        line=$(grep -n "/\* $mark \*/" "$source" | cut -d: -f1)
+        run "$name" "$kinds" "$@"
+        case $kind in
+        heap-leak) pattern='^heap-leak: ' ;;
+        *) pattern="$base:$line: $kind: " ;;
+        esac
+        # hexadecimal without leading zeros
+        [ "$lanes" = 0x0 ] || pattern="$pattern.*kernel $name, .*lanes 0x0*${lanes#0x},"
+        pattern=$(echo "$pattern" | sed 's/lanes 0x0\*0*\([1-9a-f]\)/lanes 0x0*\1/')
+        [ $got != 0 ] && grep -q -- "$pattern" err || fail "$base $options $*: $name: exit status $got, no '$pattern'"
+        run "${name%_bad}_good" "$kinds" "$@"
+        [ $got = 0 ] && [ ! -s err ] || fail "$base $options $*: ${name%_bad}_good: exit status $got, and says"
+        pairs=$((pairs + 1))
+    done <wanted
+}
+
+for options in "-X -O3" "-X -O0 -X -g"; do
+    verify "$zoo/memory.cl" memory,heap-leak "$options"
+    verify "$zoo/memory.cu" memory,heap-leak "$options"
+    verify "$zoo/progress.cu" progress "$options"
+done
+verify "$zoo/performance.cl" performance "-X -O3"
+[ $pairs -ge 50 ] || fail "only $pairs pairs were tried"
+[ $failures = 0 ] || exit 1
+echo "$pairs pairs"

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Barriers that do not fit, waits that do not end: tests/zoo/memory.cl says how it is written. */
+
+/* find: barrier-divergence @1 0xffffffff */
+extern "C" __global__ void half_of_the_block_waits_bad(int *a, int n)
+{
+    if (threadIdx.x < 64)
+        __syncthreads();                           /* @1 */
+    else
+        asm volatile("bar.sync 1;");
+    a[threadIdx.x] = 0;
+}
+extern "C" __global__ void half_of_the_block_waits_good(int *a, int n)
+{
+    __syncthreads();
+    a[threadIdx.x] = 0;
+}
+
+/* find: barrier-count @2 0xffffffff */
+extern "C" __global__ void two_counts_bad(int *a, int n)
+{
+    if (threadIdx.x < 64)
+        asm volatile("bar.sync 1, 96;");
+    else
+        asm volatile("bar.sync 1, 128;");          /* @2 */
+    a[threadIdx.x] = 1;
+}
+extern "C" __global__ void two_counts_good(int *a, int n)
+{
+    if (threadIdx.x < 64)
+        asm volatile("bar.sync 1, 64;");
+    else
+        asm volatile("bar.sync 2, 64;");
+    a[threadIdx.x] = 1;
+}
+
+/* find: warpsync-self @3 0xfffffffe */
+extern "C" __global__ void mask_without_self_bad(int *a, int n)
+{
+    __syncwarp(1 + a[150]);                        /* @3 */
+    a[threadIdx.x] = 1;
+}
+extern "C" __global__ void mask_without_self_good(int *a, int n)
+{
+    __syncwarp(0xffffffff + a[150]);
+    a[threadIdx.x] = 1;
+}
+
+/* find: deadlock @4 0x0000ffff */
+extern "C" __global__ void members_elsewhere_bad(int *a, int n)
+{
+    if (threadIdx.x % 32 < 16)
+        __syncwarp(0xffffffff);                    /* @4 */
+    else
+        __syncwarp(0xffff0001);
+    a[threadIdx.x] = 1;
+}
+extern "C" __global__ void members_elsewhere_good(int *a, int n)
+{
+    if (threadIdx.x % 32 < 16)
+        __syncwarp(0x0000ffff);
+    __syncthreads();
+    a[threadIdx.x] = 1;
+}
+
+/* find: livelock @5 0xffffffff */
+extern "C" __global__ void loop_without_end_bad(int *a, int n)
+{
+    volatile int i = 0;
+    while (i < 10) i = i * n;                      /* @5 */
+    a[threadIdx.x] = i;
+}
+extern "C" __global__ void loop_without_end_good(int *a, int n)
+{
+    volatile int i = 0;
+    while (i < 10) i = i * n + 1;
+    a[threadIdx.x] = i;
+}
+
+/* find: value-wait @6 0xffffffff */
+extern "C" __global__ void flag_nobody_sets_bad(int *a, int n)
+{
+    while (*(volatile int *)&a[150] == 0)          /* @6 */
+        ;
+    a[threadIdx.x] = 1;
+}
+extern "C" __global__ void flag_nobody_sets_good(int *a, int n)
+{
+    if (threadIdx.x == 0)
+        atomicExch(&a[150], 1);
+    while (*(volatile int *)&a[150] == 0)
+        ;
+    a[threadIdx.x] = 1;
+}
