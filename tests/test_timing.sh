@@ -143,6 +143,25 @@ for x in spans:
 for v in tracks.values():
     v.sort()
     assert all(a[1] <= b[0] for a, b in zip(v, v[1:]))
+# A request goes through the crossbar to its slice, to a bank of DRAM if it misses, and back.
+process = {e['pid']: e['args']['name'] if e['pid'] >= c['core']['count'] else 'core' for e in t['traceEvents'] if e['ph'] == 'M' and e['name'] == 'process_name'}
+flows = {}
+for e in t['traceEvents']:
+    if e['ph'] in 'stf':
+        flows.setdefault(e['id'], []).append((e['ts'], 'stf'.index(e['ph']), process[e['pid']]))
+        assert any(a <= e['ts'] < b for a, b in tracks[e['pid'], e['tid']]), e
+reads, whole = set(), 0
+for flow in flows.values():
+    assert [x for x in flow if x[1] == 0] == [min(flow)], flow
+    if max(flow)[1] == 2:
+        way = [x[2] for x in sorted(flow)]
+        whole += 1
+        assert way[:3] == ['core', 'crossbar to L2', 'L2'] and way[-2:] == ['crossbar to the cores', 'core'], way
+        assert set(way[3:-2]) <= {'DRAM'}, way
+        reads.add(len(way[3:-2]))
+assert whole > 20 and 0 in reads and max(reads) > 0, (whole, reads)
+k = r['kernels'][0]
+assert k['queued'] == 0 and k['dispatched'] == c['kernels']['latency'] < k['begun'] - 2 - c['fetch']['latency'], k
 END
 expect 0 '^issue slots: ' run --timing good.yaml --timing-report -
 expect 0 '^timing: ' run --timing good.yaml -q --timing-report - --timing-set core.count=1 --timing-set clocks.core=700

@@ -116,21 +116,36 @@ static void a_request_is_a_flow_from_its_warp_and_back(void **state)
 
     tim_trace_warp(f->trace, 100, 2, 6, TIM_CAUSE_LOAD, NULL, 0, 0);
     tim_trace_packet(f->trace, 105, TIM_TRACE_SENT, 2, &packet, 0);
+    tim_trace_packet(f->trace, 109, TIM_TRACE_REQUEST, 9, &packet, 1);
     tim_trace_packet(f->trace, 120, TIM_TRACE_SLICE, 9, &packet, 1);
     tim_trace_packet(f->trace, 140, TIM_TRACE_DRAM, 5, &packet, 4);
+    tim_trace_packet(f->trace, 160, TIM_TRACE_REPLY, 2, &packet, 5);
     tim_trace_packet(f->trace, 170, TIM_TRACE_REPLIED, 2, &packet, 0);
     packet.sent = 107; /* the same id again: another flow */
     tim_trace_packet(f->trace, 107, TIM_TRACE_SENT, 2, &packet, 0);
     packet.sent = 50; /* sent before the window: no beginning to draw from */
     tim_trace_packet(f->trace, 130, TIM_TRACE_SLICE, 9, &packet, 1);
     check(f, "flow = [(x['ph'], x['ts'], x['pid'], x['tid']) for x in e if x.get('id') == '2.4.105' and x['cat'] == 'memory']\n"
-             "assert flow == [('s', 105, 2, 6), ('t', 120, 100000, 9), ('t', 140, 100001, 5), ('f', 170, 2, 6)], flow\n"
+             "assert flow == [('s', 105, 2, 6), ('t', 109, 100000, 9), ('t', 120, 100001, 9), ('t', 140, 100002, 5), ('t', 160, 100003, 2), ('f', 170, 2, 6)], flow\n"
              "life = [(x['ph'], x['ts']) for x in e if x.get('id') == '2.4.105' and x['cat'] == 'request']\n"
              "assert life == [('b', 105), ('e', 170)], life\n"
              "for x in e:\n"
              "    if x['ph'] in 'stf': assert any(s['pid'] == x['pid'] and s['tid'] == x['tid'] and\n"
              "        s['ts'] <= x['ts'] < s['ts'] + s['dur'] for s in spans), x\n"
-             "assert len([x for x in spans if x['pid'] >= 100000]) == 2\n");
+             "assert len([x for x in spans if x['pid'] >= 100000]) == 4\n");
+}
+
+static void two_edges_in_a_cycle_are_one_span_and_two_steps(void **state)
+{
+    const struct fixture *f = *state;
+    struct tim_packet packet = {.sent = 105, .id = 1, .core = 2, .warp = 6};
+
+    for (unsigned i = 0; i < 4; i++) {
+        packet.id = i;
+        tim_trace_packet(f->trace, 120 + i / 2, TIM_TRACE_SLICE, 9, &packet, 1);
+    }
+    check(f, "assert [(x['ts'], x['dur']) for x in spans] == [(120, 1), (121, 1)], spans\n"
+             "assert [x['ts'] for x in e if x['ph'] == 't'] == [120, 120, 121, 121]\n");
 }
 
 static void random_events_never_overlap_on_a_track(void **state)
@@ -167,6 +182,8 @@ int main(void)
                                         setup, teardown),
         cmocka_unit_test_setup_teardown(blocks_stand_on_tracks_of_their_slots, setup, teardown),
         cmocka_unit_test_setup_teardown(a_request_is_a_flow_from_its_warp_and_back, setup, teardown),
+        cmocka_unit_test_setup_teardown(two_edges_in_a_cycle_are_one_span_and_two_steps, setup,
+                                        teardown),
         cmocka_unit_test_setup_teardown(random_events_never_overlap_on_a_track, setup, teardown),
         cmocka_unit_test(without_a_trace_nothing_happens),
     };

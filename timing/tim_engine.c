@@ -112,6 +112,15 @@ static void on_block_ended(void *context, struct emu_grid *grid)
     e->wake = true;
 }
 
+static void on_distributed(void *context, size_t stats, uint64_t now)
+{
+    struct tim_engine *e = context;
+
+    if (!e->kernel[stats].is_dispatched)
+        e->kernel[stats].dispatched = now;
+    e->kernel[stats].is_dispatched = true;
+}
+
 /** There must be a place for its name in the list of warps. */
 static bool on_block_leaves(void *context)
 {
@@ -804,6 +813,8 @@ enum lw_status tim_engine_create_over(struct emu_machine *machine, const struct 
     fine = lw_grow(&e->list, &e->list_room, (size_t)config->core_count * config->core_blocks,
                    sizeof *e->list);
     e->grid.cores = e->core;
+    e->grid.distributed = on_distributed;
+    e->grid.context = e;
     e->memory = create_memory(&e->config);
     if (options->trace_to != 0)
         e->trace = tim_trace_create(&e->config, options->trace_from, options->trace_to);
@@ -833,6 +844,7 @@ enum lw_status tim_engine_create_over(struct emu_machine *machine, const struct 
     }
     e->memory->wake = on_memory_wake;
     e->memory->context = e;
+    e->memory->trace = e->trace;
     for (unsigned s = 0; s < config->l2_slices; s++)
         e->slice[s] = e->memory->ops->slice_counts(e->memory, s);
     for (unsigned d = 0; d < config->dram_channels; d++)

@@ -136,8 +136,10 @@ struct tim_sums {
 struct tim_kernel_stats {
     const char *name;              /* borrowed from the program */
     uint32_t grid;                 /* sequence */
-    uint64_t queued, begun, ended; /* cycles: launched, first instruction issued, last block
-                                      over; ended 0: it runs */
+    /** Cycles: launched; in the distributor (for the first time); first instruction issued; last
+     *  block over. ended 0: it runs. */
+    uint64_t queued, dispatched, begun, ended;
+    bool is_dispatched;
     uint64_t blocks, warp_instructions, thread_instructions; /* its own */
     /** What the GPU counted from begun to ended (until then: the sums at begun); kernels that run
      *  together count each other. */
@@ -249,6 +251,7 @@ struct tim_memory {
      *  told from: an answer can be received, or a full input has room. */
     void (*wake)(void *context, unsigned core, uint64_t cycle);
     void *context;
+    struct tim_trace *trace; /* the same: who is told where packets are; NULL: nobody */
 };
 /** All memory is taken here. @config is borrowed. NULL: no memory. */
 struct tim_memory *tim_memory_reference_create(const struct tim_config *config);
@@ -283,9 +286,13 @@ void tim_trace_warp(struct tim_trace *trace, uint64_t now, unsigned core, unsign
 /** A block takes slot @slot of @core, or leaves it. */
 void tim_trace_block(struct tim_trace *trace, uint64_t now, unsigned core, unsigned slot,
                      uint32_t grid, uint64_t block, bool begins);
-/** A packet on its way. @place: core, slice, channel, core. @cycles: how long the place is busy
- *  with it, for slices and channels. */
-enum tim_trace_stage { TIM_TRACE_SENT, TIM_TRACE_SLICE, TIM_TRACE_DRAM, TIM_TRACE_REPLIED };
+/** A packet on its way. @place: core; slice of the crossbar's output; slice; channel x banks + bank;
+ *  core of the output; core. @cycles: how long the place is busy with it, but for the first and the
+ *  last. */
+enum tim_trace_stage {
+    TIM_TRACE_SENT, TIM_TRACE_REQUEST, TIM_TRACE_SLICE, TIM_TRACE_DRAM, TIM_TRACE_REPLY,
+    TIM_TRACE_REPLIED, TIM_TRACE_STAGES
+};
 void tim_trace_packet(struct tim_trace *trace, uint64_t now, enum tim_trace_stage stage,
                       unsigned place, const struct tim_packet *packet, unsigned cycles);
 void tim_trace_json(const struct tim_trace *trace, struct lw_sink *out);

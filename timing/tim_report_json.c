@@ -173,8 +173,8 @@ void tim_totals_json(const struct tim_totals *totals, struct lw_sink *out)
 
         lw_printf(out, "%s\n    {\"name\": ", i != 0 ? "," : "");
         put_string(out, k->name);
-        lw_printf(out, ", \"grid\": %u, \"queued\": %" PRIu64 ", \"begun\": %" PRIu64, k->grid,
-                  k->queued, k->begun);
+        lw_printf(out, ", \"grid\": %u, \"queued\": %" PRIu64 ", \"dispatched\": %" PRIu64
+                       ", \"begun\": %" PRIu64, k->grid, k->queued, k->dispatched, k->begun);
         if (k->ended != 0)
             lw_printf(out, ", \"ended\": %" PRIu64 ", \"cycles\": %" PRIu64, k->ended,
                       k->ended - k->begun);

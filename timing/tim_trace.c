@@ -2,20 +2,21 @@
 /*
  * What happened in a window of cycles, in the trace-event format that Perfetto and Chrome read:
  * a process for each core with a track for each warp slot (spans: what the warp issues, or why it
- * does not), one for each block slot and the requests that are under way; a process for the L2
- * slices and one for the DRAM channels; flows follow a request from its warp through them and
- * back. A microsecond there is a cycle here.
+ * does not), one for each block slot and the requests that are under way; a process each for the
+ * outputs of both crossbars, the L2 slices and the DRAM banks; flows follow a request from its warp
+ * through them and back. A microsecond there is a cycle here.
  */
 #include "timing/tim_priv.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 enum {
     MAX_EVENTS = 1 << 22, /* some 300 MB; what comes behind is counted */
     BLOCK_TRACK = 1000,   /* behind the warps */
-    SLICE_PROCESS = 100000,
-    CHANNEL_PROCESS,
+    REQUEST_PROCESS = 100000, SLICE_PROCESS, BANK_PROCESS, REPLY_PROCESS, FIRST_PROCESS = REQUEST_PROCESS,
+    NOBODY = 0xffff, /* warp of a fetch, core of a line that L2 writes back */
     MAX_WARPS = 256, MAX_BLOCKS = 64 /* as keys.def allows */
 };
 
@@ -25,7 +26,7 @@ struct event {
     uint64_t at, end;
     uint64_t a, b;       /* STATE: pc, lanes; BLOCK: block; PACKET: line, sent */
     uint32_t id;         /* BLOCK: grid; PACKET: the packet's */
-    uint32_t place;      /* core, slice, channel */
+    uint32_t place;      /* core, slice, channel x banks + bank */
     uint16_t track;      /* warp or block slot */
     uint16_t op;         /* STATE: of the instruction */
     uint16_t core;       /* PACKET */
@@ -46,7 +47,29 @@ struct tim_trace {
     size_t count, capacity;
     uint64_t dropped;
     struct open_span *warp, *block; /* [core][slot] */
+    uint64_t *until[TIM_TRACE_STAGES]; /* [place] end of its last span; of stages with spans */
 };
+
+/** The process of a stage with spans, and how many tracks it has; 0: none. */
+static unsigned process_of(enum tim_trace_stage stage)
+{
+    return stage == TIM_TRACE_SENT || stage == TIM_TRACE_REPLIED
+               ? 0 : FIRST_PROCESS + (unsigned)stage - TIM_TRACE_REQUEST;
+}
+static unsigned tracks_of(const struct tim_config *config, enum tim_trace_stage stage)
+{
+    switch (stage) {
+    case TIM_TRACE_REQUEST:
+    case TIM_TRACE_SLICE: return config->l2_slices;
+    case TIM_TRACE_DRAM: return config->dram_channels * config->dram_banks;
+    case TIM_TRACE_REPLY: return config->core_count;
+    default: return 0;
+    }
+}
+_Static_assert(FIRST_PROCESS + TIM_TRACE_SLICE - TIM_TRACE_REQUEST == SLICE_PROCESS &&
+                   FIRST_PROCESS + TIM_TRACE_DRAM - TIM_TRACE_REQUEST == BANK_PROCESS &&
+                   FIRST_PROCESS + TIM_TRACE_REPLY - TIM_TRACE_REQUEST == REPLY_PROCESS,
+               "processes in the order of the stages");
 
 struct tim_trace *tim_trace_create(const struct tim_config *config, uint64_t from, uint64_t to)
 {
@@ -59,7 +82,14 @@ struct tim_trace *tim_trace_create(const struct tim_config *config, uint64_t fro
     trace->to = to;
     trace->warp = calloc((size_t)config->core_count * MAX_WARPS, sizeof *trace->warp);
     trace->block = calloc((size_t)config->core_count * MAX_BLOCKS, sizeof *trace->block);
-    if (trace->warp == NULL || trace->block == NULL) {
+    bool fine = trace->warp != NULL && trace->block != NULL;
+    for (unsigned i = 0; i < TIM_TRACE_STAGES; i++) {
+        unsigned tracks = tracks_of(config, (enum tim_trace_stage)i);
+        if (tracks != 0)
+            trace->until[i] = calloc(tracks, sizeof *trace->until[i]);
+        fine = fine && (tracks == 0 || trace->until[i] != NULL);
+    }
+    if (!fine) {
         tim_trace_destroy(trace);
         return NULL;
     }
@@ -73,6 +103,8 @@ void tim_trace_destroy(struct tim_trace *trace)
     free(trace->event);
     free(trace->warp);
     free(trace->block);
+    for (unsigned i = 0; i < TIM_TRACE_STAGES; i++)
+        free(trace->until[i]);
     free(trace);
 }
 
@@ -148,10 +180,22 @@ void tim_trace_block(struct tim_trace *trace, uint64_t now, unsigned core, unsig
 void tim_trace_packet(struct tim_trace *trace, uint64_t now, enum tim_trace_stage stage,
                       unsigned place, const struct tim_packet *packet, unsigned cycles)
 {
+    uint64_t at = now, end = now + cycles;
+
     if (!tim_trace_wants(trace, now) || packet->sent < trace->from)
         return;
-    keep(trace, &(struct event){.at = now,
-                                .end = now + (cycles != 0 ? cycles : 1),
+    if (tracks_of(trace->config, stage) != 0) { /* a faster clock has several edges in a cycle */
+        uint64_t *until = &trace->until[stage][place];
+        at = at < *until ? *until : at;
+        if (end <= at)
+            at = end = *until - 1; /* only a step of the flow, in the span that is there */
+        else
+            *until = end;
+        if (!tim_trace_wants(trace, at))
+            return;
+    }
+    keep(trace, &(struct event){.at = at,
+                                .end = end,
                                 .a = packet->line,
                                 .b = packet->sent,
                                 .id = packet->id,
@@ -243,10 +287,22 @@ static void put_life(struct lw_sink *out, const struct event *e, const char *pha
               e->core, e->id, e->b, e->a);
 }
 
+/* A place is busy with a packet. */
+static void put_busy(struct lw_sink *out, const struct event *e, unsigned process, bool *first)
+{
+    begin_event(out, first, "X", e->at, process, e->place);
+    lw_printf(out, ", \"dur\": %" PRIu64 ", \"cat\": \"memory\", \"name\": \"%s\", \"args\": {",
+              e->end - e->at, e->core == NOBODY ? "write back" : packet_name(e->packet_kind));
+    if (e->core != NOBODY)
+        lw_printf(out, "\"line\": \"0x%" PRIx64 "\", \"core\": %u, \"sent\": %" PRIu64, e->a, e->core,
+                  e->b);
+    lw_put(out, "}}");
+}
+
 static void put_packet(struct lw_sink *out, const struct event *e, bool *first)
 {
-    bool from_warp = e->track != 0xffff; /* else a fetch: no track to draw from */
-    unsigned process = e->cause == TIM_TRACE_SLICE ? SLICE_PROCESS : CHANNEL_PROCESS;
+    bool from_warp = e->track != NOBODY; /* else a fetch: no track to draw from */
+    unsigned process = process_of((enum tim_trace_stage)e->cause);
 
     switch ((enum tim_trace_stage)e->cause) {
     case TIM_TRACE_SENT:
@@ -254,19 +310,16 @@ static void put_packet(struct lw_sink *out, const struct event *e, bool *first)
         if (from_warp)
             put_flow(out, e, "s", e->core, e->track, first);
         break;
-    case TIM_TRACE_SLICE:
-    case TIM_TRACE_DRAM:
-        begin_event(out, first, "X", e->at, process, e->place);
-        lw_printf(out, ", \"dur\": %" PRIu64 ", \"cat\": \"memory\", \"name\": \"%s\", \"args\": "
-                       "{\"line\": \"0x%" PRIx64 "\", \"core\": %u, \"sent\": %" PRIu64 "}}",
-                  e->end - e->at, packet_name(e->packet_kind), e->a, e->core, e->b);
-        if (from_warp)
-            put_flow(out, e, "t", process, e->place, first);
-        break;
     case TIM_TRACE_REPLIED:
         put_life(out, e, "e", first);
         if (from_warp)
             put_flow(out, e, "f", e->core, e->track, first);
+        break;
+    default:
+        if (e->end > e->at)
+            put_busy(out, e, process, first);
+        if (from_warp)
+            put_flow(out, e, "t", process, e->place, first);
         break;
     }
 }
@@ -287,14 +340,27 @@ static void put_names(struct lw_sink *out, const struct tim_config *config, bool
         for (unsigned b = 0; b < config->core_blocks; b++)
             put_name(out, "thread_name", c, BLOCK_TRACK + b, "block slot", b, first);
     }
-    begin_event(out, first, "M", 0, SLICE_PROCESS, 0);
-    lw_put(out, ", \"name\": \"process_name\", \"args\": {\"name\": \"L2\"}}");
-    for (unsigned i = 0; i < config->l2_slices; i++)
-        put_name(out, "thread_name", SLICE_PROCESS, i, "slice", i, first);
-    begin_event(out, first, "M", 0, CHANNEL_PROCESS, 0);
-    lw_put(out, ", \"name\": \"process_name\", \"args\": {\"name\": \"DRAM\"}}");
-    for (unsigned i = 0; i < config->dram_channels; i++)
-        put_name(out, "thread_name", CHANNEL_PROCESS, i, "channel", i, first);
+    static const char *const process[TIM_TRACE_STAGES] = {
+        [TIM_TRACE_REQUEST] = "crossbar to L2", [TIM_TRACE_SLICE] = "L2", [TIM_TRACE_DRAM] = "DRAM",
+        [TIM_TRACE_REPLY] = "crossbar to the cores"};
+    static const char *const track[TIM_TRACE_STAGES] = {
+        [TIM_TRACE_REQUEST] = "to slice", [TIM_TRACE_SLICE] = "slice", [TIM_TRACE_REPLY] = "to core"};
+    for (unsigned s = 0; s < TIM_TRACE_STAGES; s++) {
+        unsigned id = process_of((enum tim_trace_stage)s);
+        unsigned tracks = tracks_of(config, (enum tim_trace_stage)s);
+        if (tracks == 0)
+            continue;
+        begin_event(out, first, "M", 0, id, 0);
+        lw_printf(out, ", \"name\": \"process_name\", \"args\": {\"name\": \"%s\"}}", process[s]);
+        for (unsigned i = 0; i < tracks; i++) {
+            char name[40];
+            snprintf(name, sizeof name, "channel %u bank", i / config->dram_banks);
+            if (track[s] != NULL)
+                put_name(out, "thread_name", id, i, track[s], i, first);
+            else
+                put_name(out, "thread_name", id, i, name, i % config->dram_banks, first);
+        }
+    }
 }
 
 static void put_event(struct lw_sink *out, const struct event *e, bool *first)

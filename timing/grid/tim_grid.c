@@ -147,7 +147,7 @@ static bool next_command(const struct tim_grid *g, struct command *best)
     return found;
 }
 
-static void distribute(struct tim_grid *g)
+static void distribute(struct tim_grid *g, uint64_t now)
 {
     struct tim_launch *l = g->resumes ? launch_of(g, g->resume[g->dispatching].grid)
                                       : &g->launch[g->dispatching];
@@ -158,6 +158,8 @@ static void distribute(struct tim_grid *g)
         l->entered = ++g->entered;
     l->distributed = true;
     g->busy = false;
+    if (g->distributed != NULL)
+        g->distributed(g->context, l->stats, now);
 }
 
 /** Kernels that can do nothing give their entries back. */
@@ -178,7 +180,7 @@ static void dispatch(struct tim_grid *g, uint64_t now)
     struct command c;
 
     if (g->busy && now >= g->ready_at)
-        distribute(g);
+        distribute(g, now);
     give_back(g);
     if (g->busy || !next_command(g, &c) || c.arrived > now)
         return;
@@ -188,7 +190,7 @@ static void dispatch(struct tim_grid *g, uint64_t now)
     g->entries += !launch_of(g, c.grid)->distributed;
     g->ready_at = now + g->config->kernels_latency;
     if (g->config->kernels_latency == 0)
-        distribute(g);
+        distribute(g, now);
 }
 
 /* ---- blocks ----------------------------------------------------------------------------------------- */

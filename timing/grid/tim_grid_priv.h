@@ -46,6 +46,9 @@ struct tim_grid {
     struct tim_resume *resume;  /* in the order in which they came */
     size_t resume_count, resume_room;
     struct tim_core *const *cores;
+    /** May be set: the launch of these statistics, or a block of it, is in the distributor. */
+    void (*distributed)(void *context, size_t stats, uint64_t now);
+    void *context;
     uint64_t entries, entered;  /* in the distributor; ever */
     bool busy;                  /* the dispatcher has one: */
     bool resumes;               /* a block that comes back, else a launch; */

@@ -26,6 +26,12 @@ uint32_t tim_net_grant(struct tim_mem *mem, struct tim_net *net, unsigned input,
     cycle = tim_clock_cycle(&mem->icnt, free - 1 + net->latency) + behind;
     node->when = cycle > now ? cycle : now + 1;
     tim_list_push(mem->node, &net->out[output], index);
+    if (mem->base.trace != NULL) {
+        uint64_t last = tim_clock_cycle(&mem->icnt, free - 1);
+        tim_trace_packet(mem->base.trace, now,
+                         net == &mem->replies ? TIM_TRACE_REPLY : TIM_TRACE_REQUEST, output,
+                         &node->packet, last < now ? 1 : (unsigned)(last + 1 - now));
+    }
     if (mem->base.wake != NULL) {
         if (net == &mem->replies)
             mem->base.wake(mem->base.context, output, node->when);

@@ -49,6 +49,21 @@ void tim_channel_precharge(struct tim_mem *mem, struct tim_channel *channel, uns
         b->act_ok = edge + mem->config->dram_tRP;
 }
 
+/** The time of a burst on the bus, on its bank's track. */
+static void trace_burst(const struct tim_mem *mem, const struct tim_channel *channel,
+                        const struct tim_request *r)
+{
+    uint64_t from = tim_clock_cycle(&mem->dram, channel->bus_free - mem->burst_cycles);
+    uint64_t last = tim_clock_cycle(&mem->dram, channel->bus_free - 1);
+    struct tim_packet back = {.sent = from, .core = 0xffff, .warp = 0xffff,
+                              .kind = TIM_PACKET_WRITE};
+
+    tim_trace_packet(mem->base.trace, from, TIM_TRACE_DRAM,
+                     channel->index * mem->config->dram_banks + r->bank,
+                     r->asked != TIM_NONE ? &mem->node[r->asked].packet : &back,
+                     (unsigned)(last + 1 - from));
+}
+
 bool tim_channel_column(struct tim_mem *mem, struct tim_channel *channel, unsigned at,
                         uint64_t edge)
 {
@@ -72,6 +87,8 @@ bool tim_channel_column(struct tim_mem *mem, struct tim_channel *channel, unsign
     channel->counted = channel->bus_free;
     b->fresh = false;
     r->started = true;
+    if (mem->base.trace != NULL)
+        trace_burst(mem, channel, r);
     if (--r->bursts != 0)
         return false;
     b->streak++;

@@ -75,6 +75,7 @@ struct tim_request { /* to DRAM: bursts of one line */
     uint32_t next;
     uint32_t next_of_bank; /* fast */
     uint32_t packet; /* who waits, without an L2; else TIM_NONE */
+    uint32_t asked;  /* who made a read, for traces; TIM_NONE: a write */
     uint32_t row;
     uint16_t slice, bank;
     uint8_t bursts;  /* left */

@@ -55,8 +55,8 @@ static uint32_t make_request(struct tim_mem *mem, const struct tim_slice *slice,
     uint32_t index = tim_request_take(mem);
     struct tim_request *r = &mem->request[index];
 
-    *r = (struct tim_request){.line = line, .packet = TIM_NONE, .slice = (uint16_t)slice->index,
-                              .bursts = (uint8_t)bursts, .write = write};
+    *r = (struct tim_request){.line = line, .packet = TIM_NONE, .asked = TIM_NONE,
+                              .slice = (uint16_t)slice->index, .bursts = (uint8_t)bursts, .write = write};
     tim_dram_place(mem->config, slice, line, &r->bank, &r->row);
     return index;
 }
@@ -192,6 +192,7 @@ static bool look_up_read(struct tim_mem *mem, struct tim_slice *slice, uint32_t 
         return true;
     request = make_request(mem, slice, seen->line, bursts, false);
     mem->request[request].sectors = (uint8_t)result.fetch;
+    mem->request[request].asked = index;
     if (slice->cache == NULL)
         mem->request[request].packet = index;
     tim_channel_push(mem, channel, request, now);
@@ -204,6 +205,7 @@ static bool look_up(struct tim_mem *mem, struct tim_slice *slice, uint64_t edge,
     struct tim_list *input = &mem->requests.out[slice->index];
     uint32_t index = input->first;
     struct seen seen;
+    struct tim_packet packet;
     uint64_t came;
 
     if (input->count == 0 || mem->node[index].when > now || slice->busy > edge ||
@@ -215,11 +217,13 @@ static bool look_up(struct tim_mem *mem, struct tim_slice *slice, uint64_t edge,
     struct tim_list rest = {.first = mem->node[index].next, .last = input->last,
                             .count = input->count - 1};
     see(mem, &mem->node[index], &seen);
+    packet = mem->node[index].packet;
     if (mem->node[index].packet.kind == TIM_PACKET_WRITE
             ? !look_up_write(mem, slice, index, &seen, edge)
             : !look_up_read(mem, slice, index, &seen, edge, now))
         return false;
     *input = rest;
+    tim_trace_packet(mem->base.trace, now, TIM_TRACE_SLICE, slice->index, &packet, 1);
     slice->counts[TIM_SLICE_queue_cycles] += edge + 1 - came;
     slice->counts[TIM_SLICE_blocked] += edge - (came > slice->head_since ? came
                                                                          : slice->head_since);
