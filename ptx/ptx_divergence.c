@@ -50,7 +50,7 @@ static void written_diverge(struct divergence *d, const struct ptx_mi *mi)
     }
 }
 
-static bool is_source(const struct ptx_mi *mi)
+bool ptx_diverges_itself(const struct ptx_mi *mi)
 {
     const struct isa_op_info *info = isa_op_info((enum isa_op)mi->in.op);
 
@@ -126,13 +126,17 @@ static bool defined_in_region(const struct divergence *d, uint32_t v, bool regio
 
 static void join_diverges(struct divergence *d, uint32_t block, bool regions)
 {
-    const struct ptx_unit *unit = d->unit;
+    struct ptx_unit *unit = d->unit;
 
     for (size_t i = 0; i < unit->live_in[block].count; i++) {
         uint32_t v = unit->live_in[block].at[i];
 
-        if (!unit->vregs.at[v].divergent && defined_in_region(d, v, regions))
-            value_diverges(d, v);
+        if ((unit->mixed != NULL ? unit->mixed[v] : unit->vregs.at[v].divergent) ||
+            !defined_in_region(d, v, regions))
+            continue;
+        if (unit->mixed != NULL)
+            unit->mixed[v] = 1;
+        value_diverges(d, v);
     }
 }
 
@@ -308,6 +312,10 @@ void ptx_divergence(struct ptx_unit *unit)
     uint32_t branch;
 
     ptx_liveness(unit);
+    if (unit->wants_affine) {
+        unit->mixed = PTX_ARRAY(unit->job, uint8_t, n + 1);
+        unit->mixed_count = n;
+    }
     d.use_first = PTX_ARRAY(unit->job, uint32_t, n + 2);
     d.def_first = PTX_ARRAY(unit->job, uint32_t, n + 2);
     d.block_of = PTX_ARRAY(unit->job, uint32_t, unit->code.count + 1);
@@ -328,7 +336,7 @@ void ptx_divergence(struct ptx_unit *unit)
     for (size_t v = 0; v < n; v++)
         unit->vregs.at[v].divergent = false;
     for (size_t i = 0; i < unit->code.count; i++) {
-        if (is_source(&unit->code.at[i]))
+        if (ptx_diverges_itself(&unit->code.at[i]))
             written_diverge(&d, &unit->code.at[i]);
     }
     for (;;) {

@@ -497,6 +497,18 @@ struct ptx_vreg {
     bool kept;         /* holds a variable of the source: copies of it stay */
 };
 
+/** How a value differs between lanes that execute an instruction together (ptx_affine.c). */
+enum ptx_lanes { PTX_LANES_UNKNOWN, PTX_LANES_AFFINE, PTX_LANES_VARYING };
+enum ptx_lane_dim { PTX_LANE_X, PTX_LANE_Y, PTX_LANE_Z, PTX_LANE_ID, PTX_LANE_DIMS };
+struct ptx_affine {
+    uint8_t kind;    /* enum ptx_lanes; uniform: affine, all strides zero */
+    uint8_t some;    /* bits by enum ptx_lane_dim: the stride is uniform, but not known */
+    bool assumed;    /* only if no 32-bit value on the way wraps */
+    bool narrow;     /* for printing: of 32 bits */
+    uint64_t stride[PTX_LANE_DIMS]; /* modulo 2^32 or 2^64 */
+    uint64_t low, high; /* it is in this range, unsigned, if high < 2^32 */
+};
+
 #define PTX_GIVE_UP (UINT32_C(1) << 31)
 enum ptx_end { PTX_END_NEXT, PTX_END_BRANCH, PTX_END_FINAL, PTX_END_EXIT };
 struct ptx_block {
@@ -581,6 +593,11 @@ struct ptx_unit {
     struct ptx_clobber clobber;  /* of all its calls */
     unsigned breg_base;          /* barrier registers below are those of callees */
     PTX_LIST(struct ptx_wrap) wraps;
+    /* ptx_affine, if it is wanted; by vreg */
+    bool wants_affine;
+    uint8_t *mixed;            /* lanes come together with values of other definitions or rounds */
+    size_t mixed_count, affine_count;
+    struct ptx_affine *affine;
     /* live-in virtual registers of each block (ptx_liveness) */
     PTX_LIST(uint32_t) *live_in;
     /* ptx_alloc */
@@ -633,6 +650,13 @@ void ptx_addresses(struct ptx_unit *unit);
 /** Fills unit->live_in, one list a block, for virtual registers that live across. */
 void ptx_liveness(struct ptx_unit *unit);
 void ptx_divergence(struct ptx_unit *unit);
+/** Its result may differ between lanes though what it reads does not. */
+bool ptx_diverges_itself(const struct ptx_mi *mi);
+/** Fills unit->affine; behind ptx_divergence, with unit->wants_affine since before it. */
+void ptx_affine(struct ptx_unit *unit);
+bool ptx_affine_is_uniform(const struct ptx_affine *a);
+/** The classes of the registers of the source, a line each. */
+void ptx_affine_print(const struct ptx_unit *unit, struct lw_sink *out);
 /** Short arms of divergent branches become guarded instructions; graph and divergence are
  *  those of the new code. */
 void ptx_ifconv(struct ptx_unit *unit);

@@ -30,6 +30,8 @@ void ptx_unit_analyse(struct ptx_unit *unit)
     ptx_postdominators(unit);
     ptx_divergence(unit);
     ptx_ifconv(unit);
+    if (unit->wants_affine)
+        ptx_affine(unit);
     ptx_barriers(unit);
     ptx_scalar(unit);
 }
@@ -561,6 +563,7 @@ static void print_block(const struct ptx_unit *unit, uint32_t id, struct lw_sink
 
 static void print_unit(struct ptx_unit *unit, struct lw_sink *out)
 {
+    unit->wants_affine = true;
     ptx_unit_analyse(unit);
     lw_printf(out, "%s: %u blocks, %zu loops, %zu regions, %u barrier registers%s\n",
               unit->function->name, unit->rpo_count, unit->loops.count, unit->regions.count,
@@ -569,6 +572,7 @@ static void print_unit(struct ptx_unit *unit, struct lw_sink *out)
         if (unit->blocks.at[unit->order.at[i]].rpo != PTX_NONE)
             print_block(unit, unit->order.at[i], out);
     }
+    ptx_affine_print(unit, out);
 }
 
 static void print_module(struct ptx_job *job, const struct work *work)

@@ -28,6 +28,9 @@ tests_prop_ptx_eval_SOURCES = tests/prop_ptx_eval.c tests/ptx_make.c tests/ptx_m
 	tests/ptx_eval_priv.h tests/ref_root.c tests/ref_root.h
 tests_prop_ptx_eval_CFLAGS = $(AM_CFLAGS) -frounding-math
 tests_prop_ptx_eval_LDADD = liblanewise.a $(TEST_LIBS) -lm
+check_PROGRAMS += tests/prop_ptx_affine
+tests_prop_ptx_affine_SOURCES = tests/prop_ptx_affine.c
+tests_prop_ptx_affine_LDADD = liblanewise.a $(TEST_LIBS)
 tests_fuzz_ptx_SOURCES = tests/fuzz_ptx.c tests/fuzz_isa_replay.h
 tests_fuzz_ptx_LDADD = liblanewise.a $(TEST_LIBS)
 check_PROGRAMS += tests/test_ptx_growth

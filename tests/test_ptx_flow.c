@@ -17,13 +17,31 @@
     "setp.lt.u32 %p0,%r0,7; setp.lt.u32 %p1,%r0,%r1; setp.eq.u32 %p2,%r1,3;\n"
 #define TAIL "\nst.global.u32 [%rd1],%r2; ret; }\n"
 
-static void graph(const char *text, struct lw_buffer *out)
+static void graph_and_classes(const char *text, struct lw_buffer *out)
 {
     struct lw_error err;
 
     lw_buffer_init(out);
     if (ptx_print_cfg("t.ptx", text, strlen(text), &out->sink, &err) != LW_OK)
         fail_msg("%s", err.text);
+}
+
+/* Without the lines of registers. */
+static void graph(const char *text, struct lw_buffer *out)
+{
+    char *to, *line;
+
+    graph_and_classes(text, out);
+    for (to = line = out->text; *line != '\0';) {
+        size_t size = strcspn(line, "\n") + 1;
+
+        if (strncmp(line, "  %", 3) != 0) {
+            memmove(to, line, size);
+            to += size;
+        }
+        line += size;
+    }
+    *to = '\0';
 }
 
 static void expect_graph(const char *text, const char *want)
@@ -200,6 +218,47 @@ static void a_jump_into_a_loop_is_refused_by_name(void **state)
             "M), which is not supported");
 }
 
+/* What the graph says of a register. */
+static void expect_class(const struct lw_buffer *out, const char *line)
+{
+    char text[80];
+
+    snprintf(text, sizeof text, "\n  %s\n", line);
+    if (strstr(out->text, text) == NULL)
+        fail_msg("no \"%s\" in\n%s", line, out->text);
+}
+
+static void registers_are_uniform_affine_or_varying(void **state)
+{
+    struct lw_buffer out;
+
+    (void)state;
+    graph_and_classes(HEAD
+          "mov.u32 %r2,%tid.y; mul.lo.u32 %r3,%r2,%r1; mad.lo.u32 %r4,%r0,-12,%r3;\n"
+          "shl.b32 %r5,%r0,2; cvt.u64.u32 %rd2,%r5; mul.wide.s32 %rd3,%r4,4; sub.u32 %r6,%r5,%r3;\n"
+          "add.u32 %r7,%r5,%r1; setp.eq.u32 %p3,%r7,%r5; setp.lt.u32 %p4,%r7,%r5; ld.global.u32 %r8,[%rd1];\n"
+          "and.b32 %r9,%r0,%r1; mov.u32 %r10,3; @%p0 bra L; add.u32 %r10,%r5,4; ld.global.u32 %r12,[%rd1+4];\n"
+          "st.global.u32 [%rd1+8],%r12;\nL: mov.u32 %r11,0;\nM: add.u32 %r11,%r11,4; add.u32 %r14,%r11,1;\n"
+          "st.global.u32 [%rd1+16],%r14; setp.lt.u32 %p5,%r11,%r8; @%p5 bra M; st.global.u32 [%rd1+20],%r11;\n"
+          "st.global.u32 [%rd1+24],%r4; st.global.u64 [%rd1],%rd2; st.global.u64 [%rd1],%rd3;\n"
+          "st.global.u32 [%rd1],%r6; selp.b32 %r13,%r7,%r9,%p3; st.global.u32 [%rd1],%r13; selp.b32 %r15,1,%r10,%p4;\n"
+          "st.global.u32 [%rd1],%r15;" TAIL, &out);
+    expect_class(&out, "%r3: affine, s*tid.y"); /* n may be anything */
+    expect_class(&out, "%r4: affine, -12*tid.x + s*tid.y");
+    expect_class(&out, "%rd2: affine, 4*tid.x"); /* a block is not so large that this could wrap */
+    expect_class(&out, "%rd3: affine, -48*tid.x + s*tid.y, if no index wraps");
+    expect_class(&out, "%r6: affine, 4*tid.x + s*tid.y");
+    expect_class(&out, "%r7: affine, 4*tid.x");
+    expect_class(&out, "%p3: uniform"); /* the difference is n */
+    expect_class(&out, "%p4: varying"); /* but where it wraps depends on the lane */
+    expect_class(&out, "%r8: varying");
+    expect_class(&out, "%r9: varying");
+    expect_class(&out, "%r10: varying"); /* 3 or 4 * tid.x + 4, by lane */
+    expect_class(&out, "%r11: varying"); /* lanes leave the loop in different rounds */
+    expect_class(&out, "%r13: varying");
+    lw_buffer_fini(&out);
+}
+
 static unsigned count_op(const struct isa_object *object, enum isa_op op)
 {
     unsigned n = 0;
@@ -315,6 +374,7 @@ int main(void)
         cmocka_unit_test(a_block_barrier_in_an_arm_makes_barriers_soft),
         cmocka_unit_test(a_chain_of_jumps_to_one_place_is_one_region),
         cmocka_unit_test(a_jump_into_a_loop_is_refused_by_name),
+        cmocka_unit_test(registers_are_uniform_affine_or_varying),
         cmocka_unit_test(more_than_sixteen_nested_regions_save_registers_of_outer_ones),
         cmocka_unit_test(the_verifier_finds_a_missing_bsync_and_a_missing_bbreak),
     };
