@@ -124,7 +124,7 @@ struct tim_core *tim_core_create(const struct tim_config *config, struct emu_mac
         }
         hot->waiting[s][0] = (uint16_t)hot->count[s];
         hot->present[s] = hot->count[s] != 0;
-        hot->again_min[s] = UINT64_MAX;
+        hot->known[hot->first[s] / 64].again_min = UINT64_MAX;
     }
     core->flight.free = TIM_NONE;
     for (unsigned s = 0; s < TIM_MAX_SCHEDS; s++)

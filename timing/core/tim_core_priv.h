@@ -190,10 +190,13 @@ struct tim_pipe {
 struct tim_warps {
     uint64_t word[TIM_MAX_WARPS / 64];
 };
-/** A scheduler's warps have neighbouring places, from a whole word of a set of places on. */
+/** A scheduler's warps have neighbouring places, from a whole word of a set of places on. Of 64: */
 enum { TIM_PLACES = 384 };
-struct tim_places {
-    uint64_t word[TIM_PLACES / 64];
+struct tim_known {
+    uint64_t look;      /* something of it has changed */
+    uint64_t timed;     /* `cause` holds before cycle `again` */
+    uint64_t can[4];    /* only room on its path, enum tim_path, can keep it */
+    uint64_t again_min; /* the least `again` of those timed, of all the scheduler's: in its first */
 };
 /**
  * What is known of warps without a look at them. The sets may_... hold all warps for which a phase
@@ -205,10 +208,7 @@ struct tim_places {
 struct tim_hot {
     unsigned first[TIM_MAX_SCHEDS], count[TIM_MAX_SCHEDS]; /* places of a scheduler's warps */
     unsigned words, warp_words;    /* of a set of places, for one scheduler; of warps */
-    struct tim_places look;        /* something of it has changed */
-    struct tim_places timed;       /* `cause` holds before cycle `again` */
-    struct tim_places can[4];      /* only room on its path, enum tim_path, can keep it */
-    uint64_t again_min[TIM_MAX_SCHEDS]; /* the least `again` of those timed */
+    struct tim_known known[TIM_PLACES / 64];
     uint32_t present[TIM_MAX_SCHEDS];   /* causes that some warp has */
     uint16_t waiting[TIM_MAX_SCHEDS][TIM_CAUSE_COUNT]; /* warps by `cause` */
     uint8_t nearest[TIM_MAX_SCHEDS]; /* of the last slot that issued nothing */
@@ -450,23 +450,19 @@ static inline unsigned tim_next_in(const struct tim_warps *set, unsigned from, u
     }
     return end;
 }
-static inline bool tim_in_places(const struct tim_places *set, unsigned at)
-{
-    return set->word[at / 64] >> at % 64 & 1;
-}
 /** Something of the warp has changed: what was known of its cause is void. */
 static inline void tim_touch(struct tim_core *core, unsigned warp)
 {
     unsigned at = core->hot.place[warp];
 
-    core->hot.look.word[at / 64] |= UINT64_C(1) << at % 64;
+    core->hot.known[at / 64].look |= UINT64_C(1) << at % 64;
 }
 /** Something has changed that can end these causes only: a bit for each. */
 static inline void tim_touch_if(struct tim_core *core, unsigned warp, uint32_t causes)
 {
     unsigned at = core->hot.place[warp];
 
-    core->hot.look.word[at / 64] |= (uint64_t)(causes >> core->hot.cause[at] & 1) << at % 64;
+    core->hot.known[at / 64].look |= (uint64_t)(causes >> core->hot.cause[at] & 1) << at % 64;
 }
 /** Its buffer, or where it fetches, has changed. */
 static inline void tim_want_fetch(struct tim_core *core, unsigned warp)

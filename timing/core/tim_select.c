@@ -9,23 +9,20 @@
 #include <assert.h>
 
 /** Those whose time has come are to be looked at. */
-static void expire(struct tim_hot *hot, unsigned s, uint64_t now)
+static void expire(struct tim_hot *hot, unsigned first, uint64_t now)
 {
     uint64_t least = UINT64_MAX;
 
-    for (unsigned i = 0; i < hot->words; i++) {
-        unsigned word = hot->first[s] / 64 + i;
-
-        for (LW_EACH_BIT(b, hot->timed.word[word])) {
+    for (unsigned word = first; word < first + hot->words; word++)
+        for (LW_EACH_BIT(b, hot->known[word].timed)) {
             uint64_t again = hot->again[word * 64 + b];
 
             if (again <= now)
-                hot->look.word[word] |= UINT64_C(1) << b;
+                hot->known[word].look |= UINT64_C(1) << b;
             else
                 least = again < least ? again : least;
         }
-    }
-    hot->again_min[s] = least;
+    hot->known[first].again_min = least;
 }
 
 /** What is known of the warp at place @at from now on. */
@@ -42,41 +39,35 @@ static void look_at(struct tim_core *core, unsigned s, unsigned at, uint64_t now
         tim_issue_switch(core, warp, now);
         cause = tim_issue_but_room(core, w, now);
         tim_set_cause(core, s, at, cause);
-        hot->look.word[at / 64] |= bit; /* another split may be ready in the next cycle */
+        hot->known[at / 64].look |= bit; /* another split may be ready in the next cycle */
         return;
     }
     tim_set_cause(core, s, at, cause);
     if (cause == TIM_CAUSE_PICKED) {
         hot->head[at] = tim_head(w);
-        hot->can[hot->head[at]->path].word[at / 64] |= bit;
+        hot->known[at / 64].can[hot->head[at]->path] |= bit;
         return;
     }
     again = tim_issue_holds(w, cause, now);
     if (again == UINT64_MAX)
         return;
     hot->again[at] = again;
-    hot->timed.word[at / 64] |= bit;
-    if (again < hot->again_min[s])
-        hot->again_min[s] = again;
+    hot->known[at / 64].timed |= bit;
+    if (again < hot->known[hot->first[s] / 64].again_min)
+        hot->known[hot->first[s] / 64].again_min = again;
 }
 
-static void look_at_touched(struct tim_core *core, unsigned s, uint64_t now)
+static void look_at_touched(struct tim_core *core, unsigned s, unsigned word, uint64_t now)
 {
-    struct tim_hot *hot = &core->hot;
+    struct tim_known *known = &core->hot.known[word];
+    uint64_t look = known->look;
 
-    for (unsigned i = 0; i < hot->words; i++) {
-        unsigned word = hot->first[s] / 64 + i;
-        uint64_t look = hot->look.word[word];
-
-        if (look == 0)
-            continue;
-        hot->look.word[word] = 0;
-        hot->timed.word[word] &= ~look;
-        for (unsigned p = 0; p < LW_COUNT_OF(hot->can); p++)
-            hot->can[p].word[word] &= ~look;
-        for (LW_EACH_BIT(b, look))
-            look_at(core, s, word * 64 + (unsigned)b, now);
-    }
+    known->look = 0;
+    known->timed &= ~look;
+    for (unsigned p = 0; p < LW_COUNT_OF(known->can); p++)
+        known->can[p] &= ~look;
+    for (LW_EACH_BIT(b, look))
+        look_at(core, s, word * 64 + (unsigned)b, now);
 }
 
 /** Takes out of @ready whom the policy holds back. True: somebody. */
@@ -86,8 +77,6 @@ static bool hold_back(struct tim_core *core, unsigned s, uint64_t *ready)
     struct tim_hot *hot = &core->hot;
     bool held = false;
 
-    if (policy->can_issue == NULL)
-        return false;
     if (hot->ages_stale)
         hot->age_count = tim_running_ages(core, hot->ages);
     hot->ages_stale = false;
@@ -108,35 +97,34 @@ enum tim_cause tim_select(struct tim_core *core, unsigned s, uint64_t *ready, ui
     unsigned first = hot->first[s] / 64;
     bool collector = core->flight.collectors[s] < c->registers_collectors;
     bool lsu = core->lsu_used != c->lsu_queue;
-    uint64_t direct = 0, collect = 0, memory = 0;
+    uint64_t collect = 0, memory = 0;
     uint32_t causes = 0;
 
-    if (now >= hot->again_min[s])
-        expire(hot, s, now);
-    look_at_touched(core, s, now);
+    if (now >= hot->known[first].again_min)
+        expire(hot, first, now);
     for (unsigned i = 0; i < hot->words; i++) {
-        ready[i] = hot->can[TIM_PATH_NONE].word[first + i];
-        collect |= hot->can[TIM_PATH_COLLECT].word[first + i];
+        const struct tim_known *known = &hot->known[first + i];
+
+        if (known->look != 0)
+            look_at_touched(core, s, first + i, now);
+        collect |= known->can[TIM_PATH_COLLECT];
+        memory |= known->can[TIM_PATH_MEMORY];
+        ready[i] = known->can[TIM_PATH_NONE];
         if (collector)
-            ready[i] |= hot->can[TIM_PATH_COLLECT].word[first + i];
-        memory |= hot->can[TIM_PATH_MEMORY].word[first + i];
-        if (collector && lsu)
-            ready[i] |= hot->can[TIM_PATH_MEMORY].word[first + i];
-        direct |= hot->can[TIM_PATH_DIRECT].word[first + i];
-    }
-    for (unsigned i = 0; i < hot->words && direct != 0; i++)
-        for (LW_EACH_BIT(b, hot->can[TIM_PATH_DIRECT].word[first + i])) {
+            ready[i] |= known->can[TIM_PATH_COLLECT] | (lsu ? known->can[TIM_PATH_MEMORY] : 0);
+        for (LW_EACH_BIT(b, known->can[TIM_PATH_DIRECT])) {
             enum tim_cause cause = tim_pipe_room(core, s, hot->head[(first + i) * 64 + b], now);
 
             ready[i] |= (uint64_t)(cause == TIM_CAUSE_ISSUED) << b;
             causes |= UINT32_C(1) << cause;
         }
+    }
     causes &= ~(UINT32_C(1) << TIM_CAUSE_ISSUED);
     if (memory != 0 && !lsu)
         causes |= UINT32_C(1) << TIM_CAUSE_LSU;
     if (!collector && (collect | (lsu ? memory : 0)) != 0)
         causes |= UINT32_C(1) << TIM_CAUSE_COLLECTOR;
-    if (hold_back(core, s, ready))
+    if (tim_sched_policies[c->issue_policy].can_issue != NULL && hold_back(core, s, ready))
         causes |= UINT32_C(1) << TIM_CAUSE_THROTTLED;
     causes |= hot->present[s] & ~(UINT32_C(1) << TIM_CAUSE_PICKED); /* of them room is the cause */
     return causes != 0 ? (enum tim_cause)lw_lowest(causes) : TIM_CAUSE_EMPTY;
@@ -148,11 +136,12 @@ uint64_t tim_select_next(const struct tim_core *core, uint64_t now)
     uint64_t next = UINT64_MAX;
 
     for (unsigned s = 0; s < core->config->issue_schedulers; s++) {
-        if (hot->again_min[s] < next)
-            next = hot->again_min[s];
-        for (unsigned i = 0; i < hot->words; i++) {
-            unsigned word = hot->first[s] / 64 + i;
-            for (LW_EACH_BIT(b, hot->can[TIM_PATH_DIRECT].word[word])) {
+        unsigned first = hot->first[s] / 64;
+
+        if (hot->known[first].again_min < next)
+            next = hot->known[first].again_min;
+        for (unsigned word = first; word < first + hot->words; word++) {
+            for (LW_EACH_BIT(b, hot->known[word].can[TIM_PATH_DIRECT])) {
                 uint64_t at = tim_pipe_free_at(core, hot->head[word * 64 + b]->pipes, s);
                 if (at > now + 1 && at - 1 < next) /* it needs the pipe in the next cycle */
                     next = at - 1;
