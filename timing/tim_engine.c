@@ -269,6 +269,10 @@ static enum lw_status issue(struct tim_engine *e, struct tim_core *core, struct 
     bool stopped;
 
     while (e->at.sched < e->config.issue_schedulers) {
+        if (e->at.slot == 0 && tim_core_idles(core, e->at.sched, e->now)) {
+            e->at.sched++;
+            continue;
+        }
         status = tim_core_issue(core, e->at.sched, e->at.slot, e->now, e->event, &turn, &stopped,
                                 err);
         if (status != LW_OK)

@@ -518,14 +518,31 @@ void tim_core_before_issue(struct tim_core *core, uint64_t now)
     keep(core);
     core->moved = core->poked;
     core->poked = core->no_room = false;
+    if (core->skips) {
+        const struct tim_flight *f = &core->flight;
+
+        if (core->has_packet || core->crowded >= now ||
+            (core->wakes != 0 && core->wake_at[0] <= now)) /* it told */
+            tim_lsu_receive(core, now);
+        if (f->writing != 0 || f->ring_map >> now % TIM_RING & 1)
+            tim_pipe_writeback(core, now);
+        if (f->entering + f->ready != 0)
+            tim_pipe_dispatch(core, now);
+        if (core->queued != 0)
+            tim_lsu_tick(core, now);
+        if (f->collecting != 0)
+            tim_pipe_collect(core, now);
+        if (tim_any(&core->hot.may_look, core->hot.warp_words) ||
+            tim_any(&core->hot.sleeps, core->hot.warp_words))
+            look_at_some(core, true, now);
+        return;
+    }
     tim_lsu_receive(core, now);
     tim_pipe_writeback(core, now);
     tim_pipe_dispatch(core, now);
     tim_lsu_tick(core, now);
     tim_pipe_collect(core, now);
-    if (core->skips)
-        look_at_some(core, true, now);
-    for (unsigned w = 0; !core->skips && w < core->config->core_warps; w++)
+    for (unsigned w = 0; w < core->config->core_warps; w++)
         if (core->warp[w].used && (core->warp[w].look || sleep_is_over(&core->warp[w], now)))
             tim_warp_look(core, w, now);
 }
@@ -535,12 +552,14 @@ void tim_core_after_issue(struct tim_core *core, uint64_t now)
     uint64_t *count = core->stats->count;
     bool tracing = core->trace != NULL && tim_trace_wants(core->trace, now);
 
-    if (core->skips)
+    if (core->skips && tim_any(&core->hot.may_look, core->hot.warp_words))
         look_at_some(core, false, now);
     for (unsigned w = 0; !core->skips && w < core->config->core_warps; w++)
         if (core->warp[w].used && core->warp[w].look)
             tim_warp_look(core, w, now);
-    tim_fetch_tick(core, now);
+    if (!core->quick || tim_any(&core->hot.may_fetch, core->hot.warp_words) ||
+        tim_any(&core->hot.may_ask, core->hot.warp_words))
+        tim_fetch_tick(core, now);
     if (core->launch_waits || core->moving != 0)
         tim_suspend_tick(core, now);
     count[TIM_CORE_active_cycles] += core->blocks != 0;

@@ -402,6 +402,9 @@ enum tim_turn {
     TIM_TURN_DONE,  /* nothing more in this cycle */
     TIM_TURN_ISSUED /* an instruction was issued: see event; call again for the next slot */
 };
+/** The slots of scheduler @s in cycle @now issue nothing, without a look at any warp: they have been
+ *  counted. */
+bool tim_core_idles(struct tim_core *core, unsigned s, uint64_t now);
 /** One issue slot of scheduler @s (slot 0 or 1) in cycle @now. The engine may refuse what was
  *  picked (a breakpoint): then nothing happens, *stopped is set and the same call is made again
  *  when the run goes on. */
@@ -435,6 +438,15 @@ static inline void tim_set(struct tim_warps *set, unsigned warp, bool in)
 static inline bool tim_in(const struct tim_warps *set, unsigned warp)
 {
     return set->word[warp / 64] >> warp % 64 & 1;
+}
+/** Is anybody in it? @words: of the core's warps. */
+static inline bool tim_any(const struct tim_warps *set, unsigned words)
+{
+    uint64_t all = 0;
+
+    for (unsigned i = 0; i < words; i++)
+        all |= set->word[i];
+    return all != 0;
 }
 /** The first warp of the set from @from on, @end if there is none before that. */
 static inline unsigned tim_next_in(const struct tim_warps *set, unsigned from, unsigned end)
@@ -594,6 +606,19 @@ static inline void tim_set_alive(struct tim_core *core, unsigned warp, bool aliv
 }
 /** Cycle from which on a pipe of @unit is free for scheduler @s. */
 uint64_t tim_pipe_free_at(const struct tim_core *core, unsigned unit, unsigned s);
+/** What a slot of scheduler @s is counted as of which no warp can be ready in this cycle, nor need
+ *  be looked at; ISSUED: that is not known. */
+static inline enum tim_cause tim_sched_idles(const struct tim_core *core, unsigned s, uint64_t now)
+{
+    const struct tim_hot *hot = &core->hot;
+    const struct tim_known *k = &hot->known[hot->first[s] / 64];
+    uint32_t causes = hot->present[s] & ~(UINT32_C(1) << TIM_CAUSE_PICKED);
+
+    if (!core->quick || hot->words != 1 || k->again_min <= now ||
+        (k->look | k->can[0] | k->can[1] | k->can[2] | k->can[3]) != 0)
+        return TIM_CAUSE_ISSUED;
+    return causes != 0 ? (enum tim_cause)lw_lowest(causes) : TIM_CAUSE_EMPTY;
+}
 /** Room for one more instruction on this path? Else the cause. */
 enum tim_cause tim_pipe_room(const struct tim_core *core, unsigned sched,
                              const struct tim_static *what, uint64_t now);

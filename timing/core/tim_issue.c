@@ -260,6 +260,24 @@ static void hold_back(struct tim_core *core, unsigned s, uint64_t *ready)
         }
 }
 
+/** The slots of a scheduler in this cycle issue nothing. */
+static void count_idle(struct tim_core *core, unsigned s, enum tim_cause cause)
+{
+    core->hot.nearest[s] = (uint8_t)cause;
+    for (unsigned slot = 0; slot < core->config->issue_width; slot++)
+        core->stats->sched[s].cause[slot][cause]++;
+}
+
+bool tim_core_idles(struct tim_core *core, unsigned s, uint64_t now)
+{
+    enum tim_cause cause = tim_sched_idles(core, s, now);
+
+    if (cause == TIM_CAUSE_ISSUED)
+        return false;
+    count_idle(core, s, cause);
+    return true;
+}
+
 static bool any(const uint64_t *words, unsigned count)
 {
     uint64_t all = 0;
@@ -303,10 +321,7 @@ enum lw_status tim_core_issue(struct tim_core *core, unsigned s, unsigned slot, 
         if (core->quick) {
             nearest = tim_select(core, s, ready, now);
             if (!any(ready, core->hot.words)) {
-                core->hot.nearest[s] = (uint8_t)nearest;
-                causes[nearest]++;
-                if (c->issue_width == 2)
-                    core->stats->sched[s].cause[1][nearest]++;
+                count_idle(core, s, nearest);
                 return LW_OK;
             }
         } else {
@@ -324,10 +339,7 @@ enum lw_status tim_core_issue(struct tim_core *core, unsigned s, unsigned slot, 
             core->sched[s] = before;
             pick = tim_sched_policies[c->issue_policy].pick(&core->sched[s], &view);
             if (pick < 0) {
-                core->hot.nearest[s] = (uint8_t)nearest;
-                causes[nearest]++;
-                if (c->issue_width == 2)
-                    core->stats->sched[s].cause[1][nearest]++;
+                count_idle(core, s, nearest);
                 return LW_OK;
             }
             warp = (unsigned)pick * n + s;
