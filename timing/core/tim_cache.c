@@ -326,6 +326,16 @@ void tim_cache_read(struct tim_cache *cache, uint64_t line, const uint64_t mask[
     add_waiter(cache, way, waiter, need);
 }
 
+bool tim_cache_read_hit(struct tim_cache *cache, uint64_t line, const uint64_t mask[4])
+{
+    size_t index = find(cache, line);
+
+    if (index == SIZE_MAX || missing_sectors(cache, mask, cache->way[index].valid) != 0)
+        return false;
+    touch(cache, index);
+    return true;
+}
+
 static size_t look_write(const struct tim_cache *c, uint64_t line, bool allocate,
                          struct tim_cache_result *out)
 {

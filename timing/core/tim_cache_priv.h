@@ -59,6 +59,9 @@ void tim_cache_look(const struct tim_cache *cache, uint64_t line, const uint64_t
 void tim_cache_read(struct tim_cache *cache, uint64_t line, const uint64_t mask[4],
                     uint32_t waiter, uint16_t owner, struct tim_cache_result *out);
 
+/** tim_cache_read, if that is a hit; else nothing. True: it was. */
+bool tim_cache_read_hit(struct tim_cache *cache, uint64_t line, const uint64_t mask[4]);
+
 /** Write bytes @mask. A line that is there (under way, too) has them from now on; hit.
  *  @allocate  else a way is taken without a read (bytes are valid singly); answer MISS, or NO_WAY.
  *             Without it an absent line is left so; answer MISS

@@ -26,9 +26,37 @@ static void byte_mask(uint64_t mask[4], unsigned first, unsigned count)
 {
     unsigned end = first + count;
 
+    if (first / 64 == (end - 1) / 64) {
+        memset(mask, 0, 4 * sizeof *mask);
+        mask[first / 64] = lw_mask(count) << first % 64;
+        return;
+    }
     for (unsigned w = 0; w < 4; w++, first = first > 64 ? first - 64 : 0,
                   end = end > 64 ? end - 64 : 0)
         mask[w] = first >= 64 ? 0 : lw_mask(end) & ~lw_mask(first);
+}
+
+/** A fetch that is no hit. False: it was not its turn after all (blocked). */
+static bool fetch_below(struct tim_core *core, unsigned warp, uint64_t line,
+                        const uint64_t mask[4], uint64_t now)
+{
+    struct tim_cache_result r;
+
+    tim_cache_look(core->icache, line, mask, &r);
+    if (tim_cache_is_blocked(r.answer))
+        return false;
+    if (r.answer == TIM_CACHE_MISS && !core->memory->ops->can_send(core->memory, core->index)) {
+        core->stats->count[TIM_CORE_icnt_blocked]++;
+        core->no_room = true;
+        return false;
+    }
+    tim_cache_read(core->icache, line, mask, warp, 0xffff, &r);
+    core->stats->count[TIM_CORE_fetches]++;
+    core->stats->count[TIM_CORE_fetch_misses]++;
+    core->warp[warp].fetching = true;
+    if (r.fetch != 0)
+        tim_send_read(core, core->icache, line, r.fetch, TIM_CLIENT_FETCH, 0xffff, now);
+    return true;
 }
 
 /** One warp's fetch. False: it was not its turn after all (blocked). */
@@ -49,27 +77,12 @@ static bool fetch(struct tim_core *core, unsigned warp, uint64_t now)
     if (w->held == line + 1) { /* it waited for this one */
         core->stats->count[TIM_CORE_fetches]++;
     } else if (!c->fetch_perfect) {
-        struct tim_cache_result r;
         uint64_t mask[4];
 
         byte_mask(mask, (unsigned)(w->fetch_pc - line), count * ISA_WORD_BYTES);
-        tim_cache_look(core->icache, line, mask, &r);
-        if (tim_cache_is_blocked(r.answer))
-            return false;
-        if (r.answer == TIM_CACHE_MISS && !core->memory->ops->can_send(core->memory, core->index)) {
-            core->stats->count[TIM_CORE_icnt_blocked]++;
-            core->no_room = true;
-            return false;
-        }
-        tim_cache_read(core->icache, line, mask, warp, 0xffff, &r);
+        if (!tim_cache_read_hit(core->icache, line, mask))
+            return fetch_below(core, warp, line, mask, now);
         core->stats->count[TIM_CORE_fetches]++;
-        if (r.answer != TIM_CACHE_HIT) {
-            core->stats->count[TIM_CORE_fetch_misses]++;
-            w->fetching = true;
-            if (r.fetch != 0)
-                tim_send_read(core, core->icache, line, r.fetch, TIM_CLIENT_FETCH, 0xffff, now);
-            return true;
-        }
     } else {
         core->stats->count[TIM_CORE_fetches]++;
     }
@@ -160,15 +173,14 @@ static void ask_constants(struct tim_core *core, unsigned warp, uint64_t now)
             continue;
         }
         byte_mask(mask, (unsigned)(address - line), what->constant_bytes);
-        tim_cache_look(core->constant, line, mask, &r);
-        if (r.answer == TIM_CACHE_HIT) {
-            tim_cache_read(core->constant, line, mask, TIM_NONE, 0xffff, &r);
+        if (tim_cache_read_hit(core->constant, line, mask)) {
             core->stats->count[TIM_CORE_constant_hits] += !b->constant_asked;
             b->constant_there = true;
             tim_touch(core, warp);
             core->moved = true;
             continue;
         }
+        tim_cache_look(core->constant, line, mask, &r);
         if (r.answer == TIM_CACHE_MERGE)
             continue; /* it comes; look again then */
         if (r.answer != TIM_CACHE_MISS)
