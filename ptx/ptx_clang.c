@@ -85,6 +85,9 @@ static enum lw_status compile(struct ptx_job *job, const char *path, const char 
     /* User options stand behind these and may override them. */
     static const char *const before[] = {"-cl-std=CL1.2", "-O3", "-gdwarf-2",
                                          "-fgnu89-inline", "-target", "nvptx64-nvidia-nvcl",
+                                         /* the first with rotations of 32 bits: below it clang
+                                            writes them as shifts that lose numbers above 31 */
+                                         "-Xclang", "-target-cpu", "-Xclang", "sm_35",
                                          /* libclc and our overrides have them; clang 14 knows
                                             vload_half with the first only */
                                          "-Xclang", "-cl-ext=+cl_khr_fp16,"
