@@ -22,7 +22,7 @@ kernel void grid_past_the_end_good(global int *a, int n)
 kernel void neighbour_of_the_last_bad(global int *a, int n)
 {
     int i = get_global_id(0), next = 0;
-    if (i < n)
+    if (i >= n / 2 && i < n)
         next = a[i + 1];                           /* @2 */
     if (i < n / 2)
         a[i] = next + 1;
@@ -30,7 +30,7 @@ kernel void neighbour_of_the_last_bad(global int *a, int n)
 kernel void neighbour_of_the_last_good(global int *a, int n)
 {
     int i = get_global_id(0), next = 0;
-    if (i + 1 < n)
+    if (i >= n / 2 && i + 1 < n)
         next = a[i + 1];
     if (i < n / 2)
         a[i] = next + 1;
@@ -82,7 +82,7 @@ kernel void private_array_bad(global int *a, int n)
         p[k] = a[k];
     p[a[0] + 100000] = 1;                          /* @5 */
     if (get_global_id(0) == 0)
-        a[0] = p[a[1]];
+        a[150] = p[a[1]];
 }
 kernel void private_array_good(global int *a, int n)
 {
@@ -91,7 +91,7 @@ kernel void private_array_good(global int *a, int n)
         p[k] = a[k];
     p[(a[0] + 100000) & 15] = 1;
     if (get_global_id(0) == 0)
-        a[0] = p[a[1]];
+        a[150] = p[a[1]];
 }
 
 /* find: null-access @6 0xffffffff */
