@@ -13,7 +13,8 @@ enum chk_kind {
 #include "check/kinds.def"
     CHK_KIND_COUNT
 };
-enum chk_class { CHK_CLASS_MEMORY, CHK_CLASS_PROGRESS, CHK_CLASS_RACES, CHK_CLASS_PERFORMANCE, CHK_CLASS_COUNT };
+enum chk_class { CHK_CLASS_MEMORY, CHK_CLASS_PROGRESS, CHK_CLASS_RACES, CHK_CLASS_UNINITIALISED,
+                 CHK_CLASS_PERFORMANCE, CHK_CLASS_COUNT };
 
 /** A row of kinds.def. */
 struct chk_kind_info {
@@ -86,6 +87,8 @@ enum { CHK_POISON = 0x5A5A5A5A };
 enum lw_status chk_create(struct emu_machine *machine, const struct chk_options *options,
                           struct chk **out, struct lw_error *err) LW_MUST_CHECK;
 void chk_destroy(struct chk *chk);
+/** Global memory that was there before the checker, and that nobody has written. */
+void chk_unwritten(struct chk *chk, uint64_t address, uint64_t bytes);
 /**
  * The run stands at its end: what ended it becomes a finding if its kind is on, and what can be
  * looked for only now is. Findings are sorted by file, line, kind, pc. Once.

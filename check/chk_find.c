@@ -48,7 +48,8 @@ int chk_add(struct chk *chk, struct chk_finding *finding)
         struct chk_finding *f = &chk->findings[i];
 
         if (f->kind == finding->kind && f->place.pc == finding->place.pc &&
-            f->other.pc == finding->other.pc) {
+            f->other.pc == finding->other.pc &&
+            (f->place.pc != 0 || strcmp(f->allocation, finding->allocation) == 0)) {
             f->count += finding->count;
             return (int)i;
         }

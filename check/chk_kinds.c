@@ -4,7 +4,8 @@
 
 #include <stdio.h>
 
-const char *const chk_class_names[CHK_CLASS_COUNT] = {"memory", "progress", "races", "performance"};
+const char *const chk_class_names[CHK_CLASS_COUNT] = {"memory", "progress", "races",
+                                                      "uninitialised", "performance"};
 /* Those that cost no time. */
 static const bool usual[CHK_CLASS_COUNT] = {[CHK_CLASS_MEMORY] = true, [CHK_CLASS_PROGRESS] = true};
 
@@ -108,7 +109,7 @@ enum lw_status chk_explain(const char *name, struct lw_sink *out, struct lw_erro
 {
     if (name == NULL) {
         for (unsigned k = 0; k < CHK_KIND_COUNT; k++)
-            lw_printf(out, "%-10s %-22s %s%s\n", chk_class_names[chk_kinds[k].group],
+            lw_printf(out, "%-13s %-22s %s%s\n", chk_class_names[chk_kinds[k].group],
                       chk_kinds[k].name, chk_kinds[k].summary,
                       chk_kinds[k].on ? "" : " (by name only)");
         return LW_OK;

@@ -23,6 +23,7 @@ struct chk {
     struct emu_tap tap;
     struct chk_race *race; /* NULL: nobody looks for races */
     struct chk_counters *counters; /* NULL: nothing is counted */
+    struct chk_init *init; /* NULL: nor for values that were never written */
     struct chk_options options;
     struct lw_arena strings;
     struct chk_finding *findings;
@@ -48,6 +49,21 @@ bool chk_tap_short_of_memory(const struct chk *chk);
 
 /** Findings about speed (chk_lint.c), from what was counted. */
 void chk_lint(struct chk *chk);
+/* ---- values that were never written (chk_init.c) ---- */
+struct chk_init *chk_init_create(struct chk *chk);
+void chk_init_destroy(struct chk_init *init);
+bool chk_init_wants(const struct isa_insn *insn);
+void chk_init_insn(struct chk_init *init, const struct emu_tap_site *site);
+/** Does the warp go in single steps already? */
+bool chk_init_follows(struct chk_init *init, const struct emu_tap_site *site);
+/** True: the warp goes in single steps from this access on. */
+bool chk_init_access(struct chk_init *init, const struct emu_tap_access *access);
+void chk_init_step(struct chk_init *init, const struct emu_tap_site *site);
+bool chk_init_stepped(struct chk_init *init, const struct emu_tap_site *site, bool retired);
+void chk_init_block(struct chk_init *init, struct emu_core *core, unsigned slot, bool begins);
+void chk_init_unwritten(struct chk_init *init, uint64_t address, uint64_t bytes);
+void chk_init_life(struct chk_init *init, const struct emu_life *life);
+bool chk_init_short_of_memory(const struct chk_init *init);
 
 bool chk_suppressed(const struct chk_suppressions *suppressions,
                     const struct chk_finding *finding);

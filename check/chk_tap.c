@@ -10,7 +10,10 @@ static struct chk *chk_of(struct emu_tap *tap)
 
 static bool wants(struct emu_tap *tap, const struct isa_insn *insn)
 {
-    return chk_of(tap)->counters != NULL || (chk_of(tap)->race != NULL && chk_race_wants(insn));
+    const struct chk *chk = chk_of(tap);
+
+    return chk->counters != NULL || (chk->race != NULL && chk_race_wants(insn)) ||
+           (chk->init != NULL && chk_init_wants(insn));
 }
 
 static void on_insn(struct emu_tap *tap, const struct emu_tap_site *site)
@@ -21,34 +24,48 @@ static void on_insn(struct emu_tap *tap, const struct emu_tap_site *site)
         chk_count_insn(chk->counters, site);
     if (chk->race != NULL && chk_race_wants(site->insn))
         chk_race_insn(chk->race, site);
+    if (chk->init != NULL && chk_init_wants(site->insn))
+        chk_init_insn(chk->init, site);
 }
 
 static bool on_access(struct emu_tap *tap, const struct emu_tap_access *access)
 {
     struct chk *chk = chk_of(tap);
+    bool steps = false, stepped = chk->init != NULL && chk_init_follows(chk->init, &access->at);
 
+    /* who goes in single steps from here on executes it later: it is told again */
+    if (chk->init != NULL)
+        steps = chk_init_access(chk->init, access);
+    if (steps && !stepped)
+        return true;
     if (chk->counters != NULL)
         chk_count_access(chk->counters, access);
     if (chk->race != NULL)
         chk_race_access(chk->race, access);
-    return false;
+    return steps;
 }
 
 static void on_step(struct emu_tap *tap, const struct emu_tap_site *site)
 {
-    (void)tap, (void)site;
+    if (chk_of(tap)->init != NULL)
+        chk_init_step(chk_of(tap)->init, site);
 }
 
 static bool on_stepped(struct emu_tap *tap, const struct emu_tap_site *site, bool retired)
 {
-    (void)tap, (void)site, (void)retired;
-    return true;
+    struct chk_init *init = chk_of(tap)->init;
+
+    return init == NULL || chk_init_stepped(init, site, retired);
 }
 
 static void on_block(struct emu_tap *tap, struct emu_core *core, unsigned slot, bool begins)
 {
-    if (chk_of(tap)->race != NULL)
-        chk_race_block(chk_of(tap)->race, core, slot, begins);
+    const struct chk *chk = chk_of(tap);
+
+    if (chk->race != NULL)
+        chk_race_block(chk->race, core, slot, begins);
+    if (chk->init != NULL)
+        chk_init_block(chk->init, core, slot, begins);
 }
 
 static void on_cta(struct emu_tap *tap, struct emu_core *core, unsigned slot, unsigned id,
@@ -85,11 +102,12 @@ static uint64_t class_kinds(enum chk_class group)
 enum lw_status chk_tap_begin(struct chk *chk, struct lw_error *err)
 {
     bool races = (chk->options.kinds & class_kinds(CHK_CLASS_RACES)) != 0;
+    bool unwritten = (chk->options.kinds & class_kinds(CHK_CLASS_UNINITIALISED)) != 0;
     bool speed = (chk->options.kinds & class_kinds(CHK_CLASS_PERFORMANCE)) != 0;
     bool count = speed || chk->options.counting != CHK_COUNT_NOTHING;
     enum lw_status status;
 
-    if (!races && !count)
+    if (!races && !unwritten && !count)
         return LW_OK;
     chk->tap = (struct emu_tap){.wants = wants, .on_insn = on_insn, .on_access = on_access,
                                 .on_step = on_step, .on_stepped = on_stepped,
@@ -100,10 +118,13 @@ enum lw_status chk_tap_begin(struct chk *chk, struct lw_error *err)
         return status;
     if (races)
         chk->race = chk_race_create(chk);
+    if (unwritten)
+        chk->init = chk_init_create(chk);
     if (count)
         chk->counters =
             chk_counters_create(speed || chk->options.counting == CHK_COUNT_REQUESTS);
-    if ((races && chk->race == NULL) || (count && chk->counters == NULL)) {
+    if ((races && chk->race == NULL) || (unwritten && chk->init == NULL) ||
+        (count && chk->counters == NULL)) {
         chk_tap_end(chk);
         return LW_FAIL(err, LW_ENOMEM, "no memory for a checker");
     }
@@ -112,9 +133,10 @@ enum lw_status chk_tap_begin(struct chk *chk, struct lw_error *err)
 
 void chk_tap_end(struct chk *chk)
 {
-    if (chk->race != NULL || chk->counters != NULL)
+    if (chk->tap.on_access != NULL)
         untap(chk);
     chk_race_destroy(chk->race);
+    chk_init_destroy(chk->init);
     chk_counters_destroy(chk->counters);
 }
 
@@ -122,10 +144,19 @@ void chk_tap_life(struct chk *chk, const struct emu_life *life)
 {
     if (chk->race != NULL)
         chk_race_life(chk->race, life);
+    if (chk->init != NULL)
+        chk_init_life(chk->init, life);
+}
+
+void chk_unwritten(struct chk *chk, uint64_t address, uint64_t bytes)
+{
+    if (chk->init != NULL)
+        chk_init_unwritten(chk->init, address, bytes);
 }
 
 bool chk_tap_short_of_memory(const struct chk *chk)
 {
     return (chk->race != NULL && chk->race->short_of_memory) ||
+           (chk->init != NULL && chk_init_short_of_memory(chk->init)) ||
            (chk->counters != NULL && chk->counters->short_of_memory);
 }

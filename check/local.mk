@@ -5,8 +5,14 @@ liblanewise_a_SOURCES += \
 	%D%/chk_count_priv.h \
 	%D%/chk_cover.c \
 	%D%/chk_find.c \
+	%D%/chk_init.c \
+	%D%/chk_init_find.c \
+	%D%/chk_init_memory.c \
+	%D%/chk_init_priv.h \
+	%D%/chk_init_rules.c \
 	%D%/chk_kinds.c \
 	%D%/chk_lint.c \
+	%D%/chk_live.c \
 	%D%/chk_priv.h \
 	%D%/chk_profile.c \
 	%D%/chk_race.c \

@@ -73,7 +73,7 @@ enum lw_status cmd_check_prepare(struct cmd_check *c, struct lw_error *err)
 }
 
 enum lw_status cmd_check_begin(struct cmd_check *c, struct emu_machine *machine,
-                               struct lw_error *err)
+                               const struct lnc_session *session, struct lw_error *err)
 {
     const struct chk_options options = {.kinds = c->kinds,
                                         .counting = c->profile != NULL    ? CHK_COUNT_REQUESTS
@@ -81,10 +81,13 @@ enum lw_status cmd_check_begin(struct cmd_check *c, struct emu_machine *machine,
                                                                           : CHK_COUNT_NOTHING,
                                         .max_findings = c->most != 0 ? c->most : FINDINGS_USUAL,
                                         .suppressions = c->suppressions};
+    const bool watches = c->asked || c->coverage != NULL || c->profile != NULL;
+    enum lw_status status = watches ? chk_create(machine, &options, &c->chk, err) : LW_OK;
+    uint64_t address, size;
 
-    return c->asked || c->coverage != NULL || c->profile != NULL
-               ? chk_create(machine, &options, &c->chk, err)
-               : LW_OK;
+    for (unsigned i = 0; c->chk != NULL && lnc_session_unfilled(session, i, &address, &size); i++)
+        chk_unwritten(c->chk, address, size);
+    return status;
 }
 
 int cmd_check_end(struct cmd_check *c, const struct emu_stop *stop, const char *run,

@@ -213,6 +213,7 @@ enum lw_status cmd_check_take(struct cmd_check *c, const char *name, const char 
 /** All options are known: do they fit each other? Reads the suppressions, tries the files. */
 enum lw_status cmd_check_prepare(struct cmd_check *c, struct lw_error *err) LW_MUST_CHECK;
 enum lw_status cmd_check_begin(struct cmd_check *c, struct emu_machine *machine,
+                               const struct lnc_session *session,
                                struct lw_error *err) LW_MUST_CHECK;
 /** The run stands at @stop: tell what was found, write the files; @found: how much.
  *  @run: the launch file. Returns an exit status. */

@@ -512,7 +512,7 @@ int cmd_run_with(const struct cmd *cmd, int argc, char **argv, struct cmd_gdb *g
             goto cleanup;
         }
     }
-    if (cmd_check_begin(&o.check, m.machine, &err) != LW_OK) {
+    if (cmd_check_begin(&o.check, m.machine, m.session, &err) != LW_OK) {
         status = cmd_error(&err);
         goto cleanup;
     }

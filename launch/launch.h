@@ -93,6 +93,10 @@ double lnc_session_progress(const struct lnc_session *session);
 /** Address and size of a buffer by name; false: none. */
 bool lnc_session_buffer(const struct lnc_session *session, const char *name,
                         uint64_t *address, uint64_t *size_bytes);
+/** Address and size of the @index-th of the buffers that begin with nothing that the file gives: they
+ *  are zero. False: there are not so many. */
+bool lnc_session_unfilled(const struct lnc_session *session, unsigned index, uint64_t *address,
+                          uint64_t *size_bytes);
 /** Name of the type of its elements ("f32"), and their count; NULL: no such buffer. */
 const char *lnc_session_elements(const struct lnc_session *session, const char *name,
                                  uint64_t *count);

@@ -711,6 +711,19 @@ bool lnc_session_buffer(const struct lnc_session *session, const char *name,
     return true;
 }
 
+bool lnc_session_unfilled(const struct lnc_session *session, unsigned index, uint64_t *address,
+                          uint64_t *size_bytes)
+{
+    for (const struct lnc_buffer *b = session->file->buffers; b != NULL; b = b->next) {
+        if (b->variable != NULL || b->init.kind != LNC_ZERO || index-- != 0)
+            continue;
+        *address = session->addresses[b->index];
+        *size_bytes = b->count * b->type->bytes;
+        return true;
+    }
+    return false;
+}
+
 const char *lnc_session_elements(const struct lnc_session *session, const char *name,
                                  uint64_t *count)
 {

@@ -1,0 +1,718 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Values that were never written: warps on the fast path, and those in single steps. */
+#include "check/chk_init_priv.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+/* ---- blocks and warps -------------------------------------------------------------------- */
+
+static struct init_block *block_at(struct chk_init *init, const struct emu_core *core, unsigned slot)
+{
+    struct init_block *b = init->last;
+
+    if (b != NULL && b->core == core && b->slot == slot)
+        return b->live ? b : NULL;
+    for (size_t i = 0; i < init->block_count; i++) {
+        b = init->blocks[i];
+        if (b->core == core && b->slot == slot) {
+            init->last = b;
+            return b->live ? b : NULL;
+        }
+    }
+    return NULL;
+}
+
+static void warp_free(struct init_warp *w)
+{
+    if (w != NULL)
+        free(w->v);
+    free(w);
+}
+
+static void block_fini(struct init_block *b)
+{
+    for (unsigned i = 0; i < b->warp_room; i++) {
+        free(b->local[i]);
+        warp_free(b->warp[i]);
+    }
+    free(b->local);
+    free(b->warp);
+    free(b->shared);
+    free(b);
+}
+
+/** The record of a slot, made at its first block; NULL: no memory. */
+static struct init_block *slot_of(struct chk_init *init, const struct emu_core *core, unsigned slot)
+{
+    struct init_block *b;
+
+    for (size_t i = 0; i < init->block_count; i++)
+        if (init->blocks[i]->core == core && init->blocks[i]->slot == slot)
+            return init->blocks[i];
+    b = calloc(1, sizeof *b);
+    if (b == NULL || !lw_grow(&init->blocks, &init->block_room, init->block_count + 1,
+                              sizeof *init->blocks)) {
+        free(b);
+        return NULL;
+    }
+    b->core = core;
+    b->slot = slot;
+    init->blocks[init->block_count++] = b;
+    return b;
+}
+
+static const struct init_set *live_of(struct chk_init *init, const struct emu_program *program)
+{
+    for (size_t i = 0; i < init->program_count; i++)
+        if (init->programs[i].program == program)
+            return init->programs[i].live;
+    struct init_set *live = chk_live(program);
+    if (live == NULL || !lw_grow(&init->programs, &init->program_room, init->program_count + 1,
+                                 sizeof *init->programs)) {
+        free(live);
+        init->memory.short_of_memory = true;
+        return NULL;
+    }
+    init->programs[init->program_count].program = program;
+    init->programs[init->program_count++].live = live;
+    return live;
+}
+
+/** A warp goes in single steps; all of its registers are defined so far. */
+static struct init_warp *warp_track(struct chk_init *init, struct init_block *b,
+                                    const struct emu_core *core, unsigned warp)
+{
+    struct emu_warp_view view;
+    struct init_warp *w = b->warp[warp];
+
+    if (w != NULL)
+        return w;
+    if (!emu_warp_view(core, b->slot, warp, &view) || (w = calloc(1, sizeof *w)) == NULL)
+        goto lost;
+    w->vregs = view.vreg_count;
+    w->v = calloc(2 * ((size_t)w->vregs + 1), sizeof *w->v);
+    if (w->v == NULL)
+        goto lost;
+    w->v_from = w->v + w->vregs + 1;
+    b->warp[warp] = w;
+    return w;
+lost:
+    free(w);
+    init->memory.short_of_memory = true;
+    return NULL;
+}
+
+/** Registers that are read before they are written: undefined at the start. */
+static void begin_warps(struct chk_init *init, struct init_block *b, struct emu_core *core,
+                        const struct emu_grid *grid)
+{
+    const struct init_set *live = live_of(init, grid->launch.program);
+    const struct isa_function *kernel = grid->launch.kernel;
+    const uint64_t pc = emu_program_base(grid->launch.program) +
+                        (uint64_t)kernel->first * ISA_WORD_BYTES;
+    bool any = false;
+
+    if (live == NULL)
+        return;
+    for (unsigned i = 0; i < INIT_SET_WORDS; i++)
+        any |= live[kernel->first].w[i] != 0;
+    for (unsigned i = 0; any && i < b->warp_count; i++) {
+        struct init_warp *w = warp_track(init, b, core, i);
+        struct isa_reg_use one = {.count = 1};
+
+        if (w == NULL)
+            return;
+        for (unsigned r = 0; r < w->vregs; r++) {
+            one = (struct isa_reg_use){.reg_class = ISA_REG_V, .first = (uint8_t)r, .count = 1};
+            if (!init_set_has(&live[kernel->first], isa_reg_number(&one)))
+                continue;
+            uint32_t from = init_origin_add(init, &(struct init_origin){
+                                                      .where = INIT_REGISTER, .number = r, .pc = pc});
+            for (unsigned l = 0; l < EMU_MAX_LANES; l++) {
+                w->v[r][l] = ~0u;
+                w->v_from[r][l] = from;
+            }
+        }
+        uint32_t other = init_origin_add(init, &(struct init_origin){.where = INIT_REGISTER,
+                                                                     .number = 512, .pc = pc});
+        for (unsigned p = 0; p < ISA_PT; p++) {
+            one = (struct isa_reg_use){.reg_class = ISA_REG_P, .first = (uint8_t)p, .count = 1};
+            if (init_set_has(&live[kernel->first], isa_reg_number(&one)))
+                w->p[p] = ~UINT64_C(0);
+            for (unsigned l = 0; l < EMU_MAX_LANES; l++)
+                w->p_from[p][l] = other;
+            one.reg_class = ISA_REG_SP;
+            if (init_set_has(&live[kernel->first], isa_reg_number(&one)))
+                w->sp |= (uint8_t)(1u << p);
+        }
+        w->sp_from = other;
+        for (unsigned s = 0; s < 126; s++) {
+            one = (struct isa_reg_use){.reg_class = ISA_REG_S, .first = (uint8_t)s, .count = 1};
+            w->s[s] = init_set_has(&live[kernel->first], isa_reg_number(&one)) ? ~0u : 0;
+            w->s_from[s] = other;
+        }
+        emu_tap_step(core, b->slot, i, true);
+    }
+}
+
+void chk_init_block(struct chk_init *init, struct emu_core *core, unsigned slot, bool begins)
+{
+    struct emu_block_view view;
+    struct init_block *b = slot_of(init, core, slot);
+
+    if (b == NULL || !emu_block_view(core, slot, &view)) {
+        init->memory.short_of_memory |= b == NULL;
+        return;
+    }
+    for (unsigned i = 0; i < b->warp_room; i++) {
+        warp_free(b->warp[i]);
+        b->warp[i] = NULL;
+    }
+    b->live = begins;
+    if (!begins)
+        return;
+    b->width = emu_machine_config(init->chk->machine)->warp_width;
+    if (b->warp_room < view.warp_count) {
+        struct init_warp **warps = calloc(view.warp_count, sizeof(struct init_warp *));
+        uint8_t **locals = calloc(view.warp_count, sizeof *locals);
+        if (warps == NULL || locals == NULL) {
+            free(warps);
+            free(locals);
+            b->live = false;
+            init->memory.short_of_memory = true;
+            return;
+        }
+        for (unsigned i = 0; i < b->warp_room; i++)
+            free(b->local[i]);
+        free(b->warp);
+        free(b->local);
+        b->warp = warps;
+        b->local = locals;
+        b->warp_room = view.warp_count;
+        b->local_room = 0;
+    }
+    b->grid = view.grid->sequence;
+    b->block = view.block;
+    b->warp_count = view.warp_count;
+    b->shared_bytes = view.shared_bytes;
+    b->shared_undefined = view.shared_bytes == 0 ? 0 : UINT32_MAX; /* made at the first access */
+    for (unsigned i = 0; i < b->warp_room; i++) {
+        if (b->local[i] == NULL)
+            continue;
+        if (view.local_bytes != b->local_bytes) {
+            free(b->local[i]);
+            b->local[i] = NULL;
+        } else {
+            memset(b->local[i], 0xff, (size_t)(b->local_bytes + 15) / 16 * 16 * b->width);
+        }
+    }
+    b->local_bytes = view.local_bytes;
+    begin_warps(init, b, core, view.grid);
+}
+
+/* ---- memory ------------------------------------------------------------------------------------ */
+
+/** Where undefined bits at an address of a lane came from. */
+static uint32_t origin_of(struct chk_init *init, struct init_block *b,
+                          const struct emu_tap_access *a, unsigned lane, uint64_t at)
+{
+    const uint64_t pc =
+        emu_program_base(a->at.program) + (uint64_t)a->at.index * ISA_WORD_BYTES;
+    uint32_t from = init_mark_get(&init->memory, init_mark_key(b, a->at.warp, lane, at));
+    struct init_origin o = {.pc = pc};
+    struct emu_allocation allocation;
+    bool inside;
+
+    if (from != 0)
+        return from;
+    if (at >= ISA_GLOBAL_BASE) {
+        o.where = INIT_GLOBAL;
+        o.address = emu_allocation_at(init->chk->machine, at, &allocation, &inside)
+                        ? allocation.address
+                        : at;
+    } else if (at >= ISA_LOCAL_BASE) {
+        o.where = INIT_LOCAL;
+        o.number = (uint32_t)(at - ISA_LOCAL_BASE);
+    } else {
+        const struct isa_object *object = emu_program_object(a->at.program);
+        o.where = INIT_SHARED;
+        o.number = (uint32_t)(at - ISA_SHARED_BASE);
+        for (unsigned i = 0; i < object->variable_count; i++) { /* a variable is one place */
+            const struct isa_variable *v = &object->variables[i];
+            if (v->space == ISA_SPACE_SHARED && o.number - v->shared_offset < v->size_bytes) {
+                o.number = v->shared_offset;
+                break;
+            }
+        }
+    }
+    return init_origin_add(init, &o);
+}
+
+/** Lanes with undefined bits in vector registers [r, r + n); they count as defined from now on. */
+static uint64_t take_vector(struct init_warp *w, unsigned r, unsigned n, uint64_t lanes,
+                            uint32_t *from)
+{
+    uint64_t found = 0;
+
+    for (unsigned i = r; i < r + n && i < w->vregs; i++)
+        for (LW_EACH_BIT(l, lanes)) {
+            if (w->v[i][l] == 0)
+                continue;
+            if (found == 0)
+                *from = w->v_from[i][l];
+            found |= UINT64_C(1) << l;
+            w->v[i][l] = 0;
+        }
+    return found;
+}
+static bool take_scalar(struct init_warp *w, unsigned s, unsigned n, uint32_t *from)
+{
+    bool found = false;
+
+    for (unsigned i = s; i < s + n && i < 126; i++) {
+        if (w->s[i] == 0)
+            continue;
+        *from = w->s_from[i];
+        w->s[i] = 0;
+        found = true;
+    }
+    return found;
+}
+
+static const char *const access_names[] = {[EMU_ACCESS_LOAD] = "load", [EMU_ACCESS_STORE] = "store",
+                                           [EMU_ACCESS_ATOMIC] = "atomic",
+                                           [EMU_ACCESS_REDUCE] = "reduction",
+                                           [EMU_ACCESS_CONSTANT] = "load"};
+
+static void check_address(struct chk_init *init, struct init_warp *w, const struct emu_tap_access *a)
+{
+    const struct isa_insn *insn = a->at.insn;
+    const struct isa_op_info *info = isa_op_info((enum isa_op)insn->op);
+    const unsigned mode = info->flags & ISA_F_SCALAR || insn->op == ISA_TEX ||
+                                  a->space == ISA_SPACE_CONST
+                              ? ISA_AMODE_32
+                              : isa_mod_get(insn, ISA_MOD_AMODE);
+    char use[64];
+    uint32_t from = 0;
+    uint64_t lanes = 0;
+
+    if (info->flags & ISA_F_SCALAR) {
+        struct isa_reg_use uses[ISA_MAX_USES];
+        unsigned n = isa_insn_uses(insn, uses);
+        for (unsigned i = 0; i < n; i++)
+            if (!uses[i].written && uses[i].reg_class == ISA_REG_S &&
+                take_scalar(w, uses[i].first, uses[i].count, &from))
+                lanes = a->at.lanes;
+    } else if (insn->op == ISA_TEX) {
+        struct isa_reg_use uses[ISA_MAX_USES];
+        unsigned n = isa_insn_uses(insn, uses);
+        for (unsigned i = 0; i < n; i++)
+            if (!uses[i].written && uses[i].reg_class == ISA_REG_V)
+                lanes |= take_vector(w, uses[i].first, uses[i].count, a->at.lanes, &from);
+    } else {
+        lanes = take_vector(w, insn->a, mode == ISA_AMODE_PAIR ? 2 : 1, a->at.lanes, &from);
+        if ((mode == ISA_AMODE_SU32 || mode == ISA_AMODE_SS32) && take_scalar(w, insn->c, 2, &from))
+            lanes = a->at.lanes;
+    }
+    if (lanes == 0)
+        return;
+    snprintf(use, sizeof use, "the address of a %s", access_names[a->kind]);
+    init_found(init, CHK_UNINIT_ADDRESS, &a->at, lanes, use, from,
+               init_address(a, lw_lowest(lanes)));
+}
+
+static void load(struct chk_init *init, struct init_block *b, const struct emu_tap_access *a)
+{
+    const struct isa_insn *insn = a->at.insn;
+    const bool is_scalar = isa_op_info((enum isa_op)insn->op)->flags & ISA_F_SCALAR;
+    struct init_result *r = &init->result;
+    struct isa_reg_use uses[ISA_MAX_USES];
+    unsigned n = isa_insn_uses(insn, uses);
+
+    memset(r->mask, 0, sizeof r->mask);
+    memset(r->from, 0, sizeof r->from);
+    r->lanes = a->at.lanes;
+    r->words = r->s_words = r->pred_written = r->sp_written = 0;
+    for (unsigned i = 0; i < n; i++) {
+        if (uses[i].written && uses[i].reg_class == ISA_REG_V) {
+            r->d = uses[i].first;
+            r->words = uses[i].count > 4 ? 4 : uses[i].count;
+        } else if (uses[i].written && uses[i].reg_class == ISA_REG_S) {
+            r->s = uses[i].first;
+            r->s_words = uses[i].count > 4 ? 4 : uses[i].count;
+            memset(r->s_mask, 0, sizeof r->s_mask);
+        }
+    }
+    init->pending = true;
+    uint64_t undefined = init_access_undefined(&init->memory, b, a);
+    for (LW_EACH_BIT(l, undefined)) {
+        uint8_t mask[16] = {0};
+        uint64_t at = init_address(a, (unsigned)l);
+        (void)init_lane_get(&init->memory, b, a->at.warp, (unsigned)l, at, a->bytes, mask);
+        unsigned first = 0;
+        while (first < a->bytes && mask[first] == 0)
+            first++;
+        uint32_t from = origin_of(init, b, a, (unsigned)l, at + first);
+        bool sign = !is_scalar && insn->op != ISA_TEX &&
+                    (isa_mod_get(insn, ISA_MOD_SIZE) == ISA_SIZE_S8 ||
+                     isa_mod_get(insn, ISA_MOD_SIZE) == ISA_SIZE_S16);
+        for (unsigned k = 0; k < 4; k++) {
+            uint32_t word = (uint32_t)mask[4 * k] | (uint32_t)mask[4 * k + 1] << 8 |
+                            (uint32_t)mask[4 * k + 2] << 16 | (uint32_t)mask[4 * k + 3] << 24;
+            if (k == 0 && sign && word >> (8 * a->bytes - 1) & 1)
+                word |= ~(uint32_t)lw_mask(8 * a->bytes);
+            if (insn->op == ISA_TEX)
+                word = ~0u; /* what a texel's bytes become depends on its type */
+            if (is_scalar) {
+                r->s_mask[k] = word;
+                r->s_from = from;
+            } else {
+                r->mask[k][l] = word;
+                r->from[k][l] = word != 0 ? from : 0;
+            }
+        }
+    }
+}
+
+static void store(struct chk_init *init, struct init_block *b, struct init_warp *w,
+                  const struct emu_tap_access *a)
+{
+    const unsigned data = isa_x_reg(a->at.insn->x), words = (a->bytes + 3) / 4;
+    uint64_t undefined = 0;
+
+    for (unsigned i = data; i < data + words && i < w->vregs; i++)
+        for (LW_EACH_BIT(l, a->at.lanes))
+            undefined |= (uint64_t)(w->v[i][l] != 0) << l;
+    if (undefined == 0) {
+        init_access_define(&init->memory, b, a);
+        return;
+    }
+    for (LW_EACH_BIT(l, a->at.lanes)) {
+        const uint64_t at = init_address(a, (unsigned)l);
+        uint8_t mask[16] = {0};
+        for (unsigned i = 0; i < a->bytes && data + i / 4 < w->vregs; i++)
+            mask[i] = (uint8_t)(w->v[data + i / 4][l] >> 8 * (i % 4));
+        init_lane_put(&init->memory, b, a->at.warp, (unsigned)l, at, a->bytes, mask);
+        for (unsigned i = 0; i < words && data + i < w->vregs; i++)
+            if (w->v[data + i][l] != 0)
+                init_mark_put(&init->memory, init_mark_key(b, a->at.warp, (unsigned)l, at + 4 * i),
+                              w->v_from[data + i][l]);
+    }
+}
+
+/** Memory that an atomic reads, which nobody has written. An exchange only copies it. */
+static void atomic_memory(struct chk_init *init, struct init_block *b, const struct emu_tap_access *a)
+{
+    uint64_t undefined = init_access_undefined(&init->memory, b, a);
+    unsigned low = lw_lowest(undefined);
+    char use[64];
+
+    if (undefined == 0)
+        return;
+    uint64_t at = init_address(a, low);
+    snprintf(use, sizeof use, "the result of %s %s", a->kind == EMU_ACCESS_ATOMIC ? "an" : "a",
+             access_names[a->kind]);
+    init_found(init, CHK_UNINIT_ATOMIC, &a->at, undefined, use, origin_of(init, b, a, low, at), at);
+    init_access_define(&init->memory, b, a);
+}
+
+static void atomic(struct chk_init *init, struct init_block *b, struct init_warp *w,
+                   const struct emu_tap_access *a)
+{
+    const struct isa_insn *insn = a->at.insn;
+    const bool swaps = isa_mod_get(insn, ISA_MOD_AOP) == ISA_AOP_CAS;
+    const unsigned words = (a->bytes + 3) / 4;
+    uint32_t from = 0;
+    uint64_t lanes = take_vector(w, isa_x_reg(insn->x), words, a->at.lanes, &from);
+
+    if (swaps)
+        lanes |= take_vector(w, insn->c, words, a->at.lanes, &from);
+    if (lanes != 0)
+        init_found(init, CHK_UNINIT_ATOMIC, &a->at, lanes, "an operand of an atomic", from,
+                   init_address(a, lw_lowest(lanes)));
+    if (isa_mod_get(insn, ISA_MOD_AOP) == ISA_AOP_EXCH && a->kind == EMU_ACCESS_ATOMIC) {
+        load(init, b, a);
+        init_access_define(&init->memory, b, a);
+        return;
+    }
+    atomic_memory(init, b, a);
+    load(init, b, a); /* defined by now: so is the result */
+}
+
+bool chk_init_follows(struct chk_init *init, const struct emu_tap_site *site)
+{
+    const struct init_block *b = block_at(init, site->core, site->slot);
+
+    return b != NULL && site->warp < b->warp_count && b->warp[site->warp] != NULL;
+}
+
+bool chk_init_access(struct chk_init *init, const struct emu_tap_access *a)
+{
+    struct init_block *b = block_at(init, a->at.core, a->at.slot);
+    struct init_warp *w = b != NULL && a->at.warp < b->warp_count ? b->warp[a->at.warp] : NULL;
+
+    if (b == NULL)
+        return false;
+    if (w != NULL) {
+        check_address(init, w, a);
+        switch (a->kind) {
+        case EMU_ACCESS_STORE: store(init, b, w, a); break;
+        case EMU_ACCESS_ATOMIC:
+        case EMU_ACCESS_REDUCE: atomic(init, b, w, a); break;
+        default: load(init, b, a); break;
+        }
+        return true;
+    }
+    switch (a->kind) {
+    case EMU_ACCESS_STORE: init_access_define(&init->memory, b, a); return false;
+    case EMU_ACCESS_ATOMIC:
+    case EMU_ACCESS_REDUCE:
+        if (isa_mod_get(a->at.insn, ISA_MOD_AOP) != ISA_AOP_EXCH || a->kind == EMU_ACCESS_REDUCE) {
+            atomic_memory(init, b, a);
+            return false;
+        }
+        break;
+    default: break;
+    }
+    return init_access_undefined(&init->memory, b, a) != 0 &&
+           warp_track(init, b, a->at.core, a->at.warp) != NULL;
+}
+
+/* ---- single steps -------------------------------------------------------------------------------- */
+
+/** A guard decides: what it stands on is used. */
+static void check_guard(struct chk_init *init, struct init_warp *w, const struct emu_tap_site *site)
+{
+    const struct isa_insn *insn = site->insn;
+    const bool branch = isa_op_info((enum isa_op)insn->op)->flags & ISA_F_BRANCH;
+    struct emu_warp_view view;
+    uint64_t lanes;
+    uint32_t from;
+
+    if (insn->guard >= ISA_PT || !emu_warp_view(site->core, site->slot, site->warp, &view))
+        return;
+    if (insn->guard_scalar) {
+        lanes = w->sp >> insn->guard & 1 ? site->split_lanes : 0;
+        from = w->sp_from;
+        w->sp &= (uint8_t)~(1u << insn->guard);
+    } else {
+        lanes = w->p[insn->guard] & site->split_lanes & view.exec;
+        from = lanes != 0 ? w->p_from[insn->guard][lw_lowest(lanes)] : 0;
+        w->p[insn->guard] &= ~lanes;
+    }
+    if (lanes != 0)
+        init_found(init, CHK_UNINIT_BRANCH, site, lanes, branch ? "a branch" : "a guard", from, 0);
+}
+
+/** Operands of rows that act on what runs: targets, masks, counts, pointers. */
+static void check_control(struct chk_init *init, struct init_warp *w, const struct emu_tap_site *site)
+{
+    const struct isa_insn *insn = site->insn;
+    const struct isa_op_info *info = isa_op_info((enum isa_op)insn->op);
+    const bool jumps = info->flags & ISA_F_BRANCH;
+    struct isa_reg_use uses[ISA_MAX_USES];
+    unsigned n = isa_insn_uses(insn, uses);
+    uint64_t lanes = 0;
+    uint32_t from = 0;
+
+    for (unsigned i = 0; i < n; i++)
+        if (!uses[i].written && uses[i].reg_class == ISA_REG_V)
+            lanes |= take_vector(w, uses[i].first, uses[i].count, site->lanes, &from);
+    if (lanes == 0)
+        return;
+    if (info->unit == ISA_UNIT_SYNC || jumps)
+        init_found(init, CHK_UNINIT_BRANCH, site, lanes,
+                   jumps ? "the target of a branch" : "an operand of a barrier", from, 0);
+    else
+        init_found(init, CHK_UNINIT_ADDRESS, site, lanes, "a pointer or size", from, 0);
+}
+
+void chk_init_step(struct chk_init *init, const struct emu_tap_site *site)
+{
+    struct init_block *b = block_at(init, site->core, site->slot);
+    struct init_warp *w = b != NULL && site->warp < b->warp_count ? b->warp[site->warp] : NULL;
+    const unsigned flags = isa_op_info((enum isa_op)site->insn->op)->flags;
+
+    init->pending = false;
+    if (w == NULL)
+        return;
+    check_guard(init, w, site);
+    if (flags & ISA_F_MEMORY)
+        return;
+    if (flags & ISA_F_CONTROL && !(flags & ISA_F_CROSS) &&
+        site->insn->op != ISA_V_MOV_GIVE_B)
+        check_control(init, w, site);
+    init_rules_apply(init, w, site, &init->result);
+    init->pending = true;
+}
+
+static void commit(struct init_warp *w, const struct init_result *r)
+{
+    for (unsigned i = 0; i < r->words && r->d + i < w->vregs; i++)
+        for (LW_EACH_BIT(l, r->lanes)) {
+            w->v[r->d + i][l] = r->mask[i][l];
+            w->v_from[r->d + i][l] = r->from[i][l];
+        }
+    for (unsigned i = 0; i < r->s_words && r->s + i < 126; i++) {
+        w->s[r->s + i] = r->s_mask[i];
+        w->s_from[r->s + i] = r->s_from;
+    }
+    for (LW_EACH_BIT(p, (uint64_t)r->pred_written & 0x7f)) {
+        w->p[p] = (w->p[p] & ~r->lanes) | (r->pred[p] & r->lanes);
+        for (LW_EACH_BIT(l, r->lanes & r->pred[p]))
+            w->p_from[p][l] = r->pred_from[l];
+    }
+    if (r->sp_written != 0) {
+        w->sp = (uint8_t)((w->sp & ~r->sp_written) | (r->sp & r->sp_written));
+        w->sp_from = r->s_from;
+    }
+}
+
+/** Nothing that may still be read has undefined bits. */
+static bool is_clean(struct chk_init *init, const struct init_warp *w, const struct emu_tap_site *site)
+{
+    struct emu_split_view split[EMU_MAX_LANES];
+    struct emu_warp_view view;
+    const struct init_set *live = live_of(init, site->program);
+    const uint64_t base = emu_program_base(site->program);
+    unsigned n = emu_split_views(site->core, site->slot, site->warp, split, EMU_MAX_LANES);
+    struct init_set may = {{0}};
+
+    if (live == NULL || !emu_warp_view(site->core, site->slot, site->warp, &view))
+        return true;
+    for (unsigned i = 0; i < n; i++) {
+        uint64_t index = (split[i].pc - base) / ISA_WORD_BYTES;
+        for (unsigned k = 0; k < INIT_SET_WORDS; k++)
+            may.w[k] |= live[index].w[k];
+    }
+    for (unsigned r = 0; r < w->vregs; r++) {
+        const struct isa_reg_use one = {.reg_class = ISA_REG_V, .first = (uint8_t)r, .count = 1};
+        uint32_t any = 0;
+        if (!init_set_has(&may, isa_reg_number(&one)))
+            continue;
+        for (LW_EACH_BIT(l, view.live))
+            any |= w->v[r][l];
+        if (any != 0)
+            return false;
+    }
+    for (unsigned p = 0; p < ISA_PT; p++) {
+        const struct isa_reg_use one = {.reg_class = ISA_REG_P, .first = (uint8_t)p, .count = 1};
+        const struct isa_reg_use two = {.reg_class = ISA_REG_SP, .first = (uint8_t)p, .count = 1};
+        if ((w->p[p] & view.live) != 0 && init_set_has(&may, isa_reg_number(&one)))
+            return false;
+        if (w->sp >> p & 1 && init_set_has(&may, isa_reg_number(&two)))
+            return false;
+    }
+    for (unsigned s = 0; s < 126; s++) {
+        const struct isa_reg_use one = {.reg_class = ISA_REG_S, .first = (uint8_t)s, .count = 1};
+        if (w->s[s] != 0 && init_set_has(&may, isa_reg_number(&one)))
+            return false;
+    }
+    return true;
+}
+
+enum { LOOK_EVERY = 8 };
+
+bool chk_init_stepped(struct chk_init *init, const struct emu_tap_site *site, bool retired)
+{
+    struct init_block *b = block_at(init, site->core, site->slot);
+    struct init_warp *w = b != NULL && site->warp < b->warp_count ? b->warp[site->warp] : NULL;
+
+    if (w == NULL)
+        return true;
+    if (retired && init->pending)
+        commit(w, &init->result);
+    init->pending = false;
+    if (++w->steps % LOOK_EVERY != 0 || !is_clean(init, w, site))
+        return false;
+    warp_free(w);
+    b->warp[site->warp] = NULL;
+    return true;
+}
+
+/* ---- what else happens ----------------------------------------------------------------------------- */
+
+bool chk_init_wants(const struct isa_insn *insn)
+{
+    return isa_op_info((enum isa_op)insn->op)->flags & ISA_F_CALL;
+}
+
+/** A call: below the stack pointer nothing is anybody's. */
+void chk_init_insn(struct chk_init *init, const struct emu_tap_site *site)
+{
+    enum { STACK_POINTER = 2 };
+    struct init_block *b = block_at(init, site->core, site->slot);
+    uint32_t end[EMU_MAX_LANES] = {0};
+
+    if (b == NULL || site->warp >= b->warp_count || b->local[site->warp] == NULL)
+        return;
+    for (LW_EACH_BIT(l, site->lanes)) {
+        uint64_t value = 0;
+        (void)emu_reg_read(site->core, site->slot, site->warp, ISA_REG_V, STACK_POINTER, (unsigned)l,
+                           &value);
+        end[l] = (uint32_t)value;
+    }
+    init_local_fresh(b, site->warp, site->lanes, end);
+}
+
+void chk_init_life(struct chk_init *init, const struct emu_life *life)
+{
+    struct emu_allocation a;
+    bool inside;
+
+    switch (life->kind) {
+    case EMU_LIFE_ALLOC:
+        /* module variables begin as the program says; parameter buffers are the runtime's */
+        if (emu_allocation_at(init->chk->machine, life->address, &a, &inside) && inside &&
+            (a.flags & (EMU_ALLOC_MODULE | EMU_ALLOC_PARAMETERS | EMU_ALLOC_READ_ONLY)) == 0)
+            init_memory_range(&init->memory, life->address, life->size_bytes, false);
+        break;
+    case EMU_LIFE_FREE:
+        init_memory_range(&init->memory, life->address, life->size_bytes, true);
+        break;
+    case EMU_LIFE_HOST_WRITE:
+        init_memory_range(&init->memory, life->address, life->size_bytes, true);
+        break;
+    case EMU_LIFE_HOST_READ:
+        init_found_output(init, life->address, life->size_bytes);
+        break;
+    default: break;
+    }
+}
+
+void chk_init_unwritten(struct chk_init *init, uint64_t address, uint64_t bytes)
+{
+    init_memory_range(&init->memory, address, bytes, false);
+}
+
+struct chk_init *chk_init_create(struct chk *chk)
+{
+    struct chk_init *init = calloc(1, sizeof *init);
+
+    if (init == NULL)
+        return NULL;
+    init->chk = chk;
+    init_memory_begin(&init->memory, chk->machine);
+    return init;
+}
+
+bool chk_init_short_of_memory(const struct chk_init *init)
+{
+    return init->memory.short_of_memory;
+}
+
+void chk_init_destroy(struct chk_init *init)
+{
+    if (init == NULL)
+        return;
+    for (size_t i = 0; i < init->block_count; i++)
+        block_fini(init->blocks[i]);
+    free(init->blocks);
+    for (size_t i = 0; i < init->program_count; i++)
+        free(init->programs[i].live);
+    free(init->programs);
+    free(init->origins);
+    init_memory_end(&init->memory);
+    free(init);
+}

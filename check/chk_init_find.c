@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Values that were never written: origins in words. */
+#include "check/chk_init_priv.h"
+
+uint32_t init_origin_add(struct chk_init *init, const struct init_origin *origin)
+{
+    for (size_t i = init->origin_count; i-- > 1 && init->origin_count - i < 64;) {
+        const struct init_origin *o = &init->origins[i];
+        if (o->where == origin->where && o->number == origin->number &&
+            o->address == origin->address && o->pc == origin->pc)
+            return (uint32_t)i;
+    }
+    if (!lw_grow(&init->origins, &init->origin_room, init->origin_count + 2,
+                 sizeof *init->origins)) {
+        init->memory.short_of_memory = true;
+        return 0;
+    }
+    if (init->origin_count == 0)
+        init->origins[init->origin_count++] = (struct init_origin){0};
+    init->origins[init->origin_count] = *origin;
+    return (uint32_t)init->origin_count++;
+}
+
+static const struct isa_line *line_at(const struct isa_object *object, const struct emu_program *program,
+                                      uint64_t pc, uint32_t *index)
+{
+    *index = (uint32_t)((pc - emu_program_base(program)) / ISA_WORD_BYTES);
+    return isa_object_line_at(object, *index);
+}
+
+/** The shared variable at @offset, or NULL. */
+static const struct isa_variable *shared_variable(const struct isa_object *object, uint32_t offset)
+{
+    for (unsigned i = 0; i < object->variable_count; i++) {
+        const struct isa_variable *v = &object->variables[i];
+        if (v->space == ISA_SPACE_SHARED && offset - v->shared_offset < v->size_bytes)
+            return v;
+    }
+    return NULL;
+}
+
+/** Bytes of a type; 0: not known. */
+static uint64_t type_bytes(const struct isa_debug *d, uint32_t die, unsigned depth)
+{
+    const struct isa_attr *size = isa_die_attr(d, die, ISA_AT_BYTE_SIZE);
+    const struct isa_attr *type = isa_die_attr(d, die, ISA_AT_TYPE);
+    uint64_t bytes, count = 1;
+
+    if (size != NULL)
+        return size->value;
+    if (type == NULL || depth == 0)
+        return 0;
+    bytes = type_bytes(d, (uint32_t)type->value, depth - 1);
+    if (d->dies[die].tag != ISA_TAG_ARRAY)
+        return bytes;
+    for (uint32_t c = die + 1; c < d->dies[die].end; c = d->dies[c].end) {
+        const struct isa_attr *n = isa_die_attr(d, c, ISA_AT_COUNT);
+        const struct isa_attr *upper = isa_die_attr(d, c, ISA_AT_UPPER_BOUND);
+        count *= n != NULL ? n->value : upper != NULL ? upper->value + 1 : 1;
+    }
+    return bytes * count;
+}
+
+/** The variable of the source whose place in local memory, from the CFA, holds @offset. */
+static bool local_variable(const struct isa_object *object, uint32_t function, int64_t offset,
+                           const char **name, uint64_t *line)
+{
+    const struct isa_debug *d = object->debug;
+    const struct isa_function *f = &object->functions[function];
+
+    for (uint32_t i = 0; d != NULL && i < d->die_count; i++) {
+        const struct isa_attr *place, *text, *decl;
+        if (d->dies[i].tag != ISA_TAG_VARIABLE && d->dies[i].tag != ISA_TAG_PARAMETER)
+            continue;
+        place = isa_die_attr(d, i, ISA_AT_LOCATION);
+        text = isa_die_attr(d, i, ISA_AT_NAME);
+        decl = isa_die_attr(d, i, ISA_AT_DECL_LINE);
+        for (uint32_t k = 0; place != NULL && text != NULL && k < place->count; k++) {
+            const struct isa_place *p = &d->places[place->value + k];
+            if (p->kind != ISA_PLACE_FRAME || offset < (int64_t)p->value ||
+                offset - (int64_t)p->value >= (int64_t)type_bytes(d, i, 6))
+                continue;
+            if (p->to != 0 && (p->to <= f->first || p->from >= f->first + f->count))
+                continue;
+            *name = text->text;
+            *line = decl != NULL ? decl->value : 0;
+            return true;
+        }
+    }
+    return false;
+}
+
+/** "'tile' in shared memory", ... ; @allocation gets a name for suppressions. */
+static void describe(const struct chk_init *init, const struct init_origin *o, struct lw_sink *out,
+                     const char **allocation)
+{
+    const struct emu_program *program = emu_machine_program_at(init->chk->machine, o->pc);
+    const struct isa_object *object = program != NULL ? emu_program_object(program) : NULL;
+    const struct isa_function *function = NULL;
+    const struct isa_variable *v;
+    struct emu_allocation a;
+    const char *name;
+    uint64_t line = 0;
+    uint32_t index = 0;
+    bool inside;
+
+    *allocation = "";
+    if (object != NULL) {
+        (void)line_at(object, program, o->pc, &index);
+        function = isa_object_function_at(object, index);
+    }
+    switch ((enum init_where)o->where) {
+    case INIT_GLOBAL:
+        if (emu_allocation_at(init->chk->machine, o->address, &a, &inside)) {
+            *allocation = a.name;
+            lw_printf(out, "%s%s%s (%llu bytes at 0x%llx)", a.name[0] ? "'" : "an allocation",
+                      a.name, a.name[0] ? "'" : "", (unsigned long long)a.size_bytes,
+                      (unsigned long long)a.address);
+        } else {
+            lw_printf(out, "global memory at 0x%llx", (unsigned long long)o->address);
+        }
+        return;
+    case INIT_SHARED:
+        v = object != NULL ? shared_variable(object, o->number) : NULL;
+        if (v != NULL)
+            lw_printf(out, "shared '%s', byte %u", v->name, o->number - v->shared_offset);
+        else
+            lw_printf(out, "shared memory at offset %u", o->number);
+        *allocation = v != NULL ? v->name : "";
+        return;
+    case INIT_LOCAL:
+        if (function != NULL && function->kernel &&
+            local_variable(object, (uint32_t)(function - object->functions),
+                           (int64_t)o->number - function->local_bytes, &name, &line)) {
+            *allocation = name;
+            lw_printf(out, "local '%s'", name);
+            if (line != 0)
+                lw_printf(out, ", declared in line %llu", (unsigned long long)line);
+            return;
+        }
+        lw_printf(out, "local memory at offset %u", o->number);
+        return;
+    case INIT_REGISTER:
+        if (o->number >= 512)
+            lw_put(out, "a predicate or scalar register");
+        else
+            lw_printf(out, "register v%u", o->number);
+        return;
+    }
+}
+
+void init_found(struct chk_init *init, enum chk_kind kind, const struct emu_tap_site *site,
+                uint64_t lanes, const char *use, uint32_t from, uint64_t address)
+{
+    const uint64_t pc = emu_program_base(site->program) + (uint64_t)site->index * ISA_WORD_BYTES;
+    struct chk_finding f = {.kind = kind, .other = {.kernel = "", .function = "", .file = ""},
+                            .allocation = "", .address = address, .count = lw_popcount(lanes)};
+    struct init_origin none = {0};
+    const struct init_origin *o = from < init->origin_count ? &init->origins[from] : &none;
+    struct lw_buffer text;
+
+    if ((init->chk->options.kinds >> kind & 1) == 0)
+        return;
+    chk_place_at(init->chk, site->grid->sequence, site->block, site->warp, lanes, pc, &f.place);
+    lw_buffer_init(&text);
+    lw_printf(&text.sink, "%s depends on what was never written: ", use);
+    describe(init, o, &text.sink, &f.allocation);
+    if (o->pc != 0 && o->pc != pc) {
+        const struct emu_program *program = emu_machine_program_at(init->chk->machine, o->pc);
+        uint32_t index;
+        const struct isa_line *line =
+            program != NULL ? line_at(emu_program_object(program), program, o->pc, &index) : NULL;
+        if (line != NULL && line->file < emu_program_object(program)->file_count)
+            lw_printf(&text.sink, ", read at %s:%u", emu_program_object(program)->files[line->file],
+                      line->line);
+        else
+            lw_printf(&text.sink, ", read at pc 0x%llx", (unsigned long long)o->pc);
+    }
+    f.sentence = text.text != NULL ? text.text : "";
+    (void)chk_add(init->chk, &f);
+    lw_buffer_fini(&text);
+}
+
+void init_found_output(struct chk_init *init, uint64_t address, uint64_t bytes)
+{
+    struct chk_finding f = {.kind = CHK_UNINIT_OUTPUT,
+                            .place = {.kernel = "", .function = "", .file = ""},
+                            .other = {.kernel = "", .function = "", .file = ""}};
+    struct emu_allocation a;
+    bool inside;
+
+    if (!(init->chk->options.kinds >> CHK_UNINIT_OUTPUT & 1))
+        return;
+    f.count = init_memory_count(&init->memory, address, bytes, &f.address);
+    if (f.count == 0 || !emu_allocation_at(init->chk->machine, f.address, &a, &inside))
+        return;
+    uint32_t from = init_mark_get(&init->memory, init_mark_key(NULL, 0, 0, f.address));
+    struct lw_buffer text;
+    lw_buffer_init(&text);
+    lw_printf(&text.sink, "the host reads %llu byte%s of '%s' that ", (unsigned long long)f.count,
+              f.count == 1 ? "" : "s", a.name);
+    if (from == 0 || from >= init->origin_count) {
+        lw_printf(&text.sink, "nothing has written; the first is byte %llu",
+                  (unsigned long long)(f.address - a.address));
+    } else {
+        const char *unused;
+        lw_printf(&text.sink, "depend on what was never written; the first is byte %llu, from ",
+                  (unsigned long long)(f.address - a.address));
+        describe(init, &init->origins[from], &text.sink, &unused);
+    }
+    f.allocation = a.name;
+    f.sentence = text.text != NULL ? text.text : "";
+    (void)chk_add(init->chk, &f);
+    lw_buffer_fini(&text);
+}

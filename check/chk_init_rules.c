@@ -1,0 +1,577 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What of a result depends on undefined bits of its sources. Rows without a rule here have the
+ * strictest: any undefined bit of a source makes all bits of what they write undefined. */
+#include "check/chk_init_priv.h"
+
+enum rule {
+    ALL, /* the strictest */
+    COPY, EACH, /* bit by bit: of X; of A and X, if either is undefined */
+    AND, OR, ANDN2, ORN2,
+    LEFT, /* a carry goes from lower bits to higher ones */
+    SHL, SHR, SHR_SIGN, FIELD, FIELD_SIGN, INSERT, PERMUTE, CONVERT, TABLE,
+    CHOOSE, COMPARE, LOGIC, PACK, UNPACK,
+    SHUFFLE_IDX, SHUFFLE_UP, SHUFFLE_DOWN, SHUFFLE_BUTTERFLY, LANE_FIRST, LANE_READ, BALLOT
+};
+static const uint8_t rules[ISA_OP_COUNT] = {
+    [ISA_V_MOV_B32] = COPY, [ISA_V_MOV_B64] = COPY, [ISA_S_MOV_B32] = COPY, [ISA_S_MOV_B64] = COPY,
+    [ISA_V_NOT_B32] = COPY, [ISA_V_NOT_B64] = COPY, [ISA_S_NOT_B32] = COPY, [ISA_S_NOT_B64] = COPY,
+    [ISA_V_NEG_F32] = COPY, [ISA_V_NEG_F64] = COPY, [ISA_V_ABS_F32] = COPY, [ISA_V_ABS_F64] = COPY,
+    [ISA_V_XOR_B32] = EACH, [ISA_V_XOR_B64] = EACH, [ISA_S_XOR_B32] = EACH, [ISA_S_XOR_B64] = EACH,
+    [ISA_V_AND_B32] = AND, [ISA_V_AND_B64] = AND, [ISA_S_AND_B32] = AND, [ISA_S_AND_B64] = AND,
+    [ISA_V_OR_B32] = OR, [ISA_V_OR_B64] = OR, [ISA_S_OR_B32] = OR, [ISA_S_OR_B64] = OR,
+    [ISA_S_ANDN2_B32] = ANDN2, [ISA_S_ANDN2_B64] = ANDN2,
+    [ISA_S_ORN2_B32] = ORN2, [ISA_S_ORN2_B64] = ORN2,
+    [ISA_V_ADD_U32] = LEFT, [ISA_V_SUB_U32] = LEFT, [ISA_V_MUL_U32] = LEFT, [ISA_V_MAD_U32] = LEFT,
+    [ISA_V_ADD_U64] = LEFT, [ISA_V_SUB_U64] = LEFT, [ISA_V_MUL_U64] = LEFT, [ISA_V_MAD_U64] = LEFT,
+    [ISA_V_NEG_S32] = LEFT, [ISA_V_NEG_S64] = LEFT,
+    [ISA_V_MULWIDE_U32] = LEFT, [ISA_V_MADWIDE_U32] = LEFT,
+    [ISA_S_ADD_U32] = LEFT, [ISA_S_SUB_U32] = LEFT, [ISA_S_MUL_U32] = LEFT, [ISA_S_MAD_U32] = LEFT,
+    [ISA_S_ADD_U64] = LEFT, [ISA_S_SUB_U64] = LEFT, [ISA_S_MUL_U64] = LEFT,
+    [ISA_V_SHL_B32] = SHL, [ISA_V_SHL_B64] = SHL, [ISA_S_SHL_B32] = SHL, [ISA_S_SHL_B64] = SHL,
+    [ISA_V_SHR_U32] = SHR, [ISA_V_SHR_U64] = SHR, [ISA_S_SHR_U32] = SHR, [ISA_S_SHR_U64] = SHR,
+    [ISA_V_SHR_S32] = SHR_SIGN, [ISA_V_SHR_S64] = SHR_SIGN, [ISA_S_SHR_S32] = SHR_SIGN,
+    [ISA_S_SHR_S64] = SHR_SIGN,
+    [ISA_V_BFE_U32] = FIELD, [ISA_V_BFE_U64] = FIELD, [ISA_S_BFE_U32] = FIELD,
+    [ISA_S_BFE_U64] = FIELD,
+    [ISA_V_BFE_S32] = FIELD_SIGN, [ISA_V_BFE_S64] = FIELD_SIGN, [ISA_S_BFE_S32] = FIELD_SIGN,
+    [ISA_S_BFE_S64] = FIELD_SIGN,
+    [ISA_V_BFI_B32] = INSERT, [ISA_V_BFI_B64] = INSERT, [ISA_V_PRMT_B32] = PERMUTE,
+    [ISA_V_CVT] = CONVERT, [ISA_V_LOP3_B32] = TABLE,
+    [ISA_V_SELP_B32] = CHOOSE, [ISA_V_SELP_B64] = CHOOSE, [ISA_S_CSELECT_B32] = CHOOSE,
+    [ISA_S_CSELECT_B64] = CHOOSE,
+    [ISA_V_SETP_U32] = COMPARE, [ISA_V_SETP_S32] = COMPARE, [ISA_V_SETP_U64] = COMPARE,
+    [ISA_V_SETP_S64] = COMPARE, [ISA_V_SETP_F32] = COMPARE, [ISA_V_SETP_F64] = COMPARE,
+    [ISA_V_PLOP3] = LOGIC, [ISA_V_P2R] = PACK, [ISA_V_R2P] = UNPACK,
+    [ISA_SHFL_IDX] = SHUFFLE_IDX, [ISA_SHFL_UP] = SHUFFLE_UP, [ISA_SHFL_DOWN] = SHUFFLE_DOWN,
+    [ISA_SHFL_BFLY] = SHUFFLE_BUTTERFLY,
+    [ISA_S_BALLOT] = BALLOT, [ISA_VOTE_BALLOT] = BALLOT, [ISA_VOTE_BALLOT_B32] = BALLOT,
+    [ISA_V_READFIRSTLANE_B32] = LANE_FIRST, [ISA_V_READLANE_B32] = LANE_READ,
+};
+
+/** A source of one lane: undefined bits, where the lowest came from, and its value. */
+struct source {
+    uint64_t mask, value;
+    uint32_t from;
+    bool known; /* the value may be used: no modifiers */
+};
+struct look {
+    const struct init_warp *w;
+    const struct emu_tap_site *site;
+    unsigned lane, width;
+};
+
+static uint64_t value_of(const struct look *k, enum isa_reg_class c, unsigned r, unsigned words)
+{
+    uint64_t low = 0, high = 0;
+
+    (void)emu_reg_read(k->site->core, k->site->slot, k->site->warp, c, r, k->lane, &low);
+    if (words == 2)
+        (void)emu_reg_read(k->site->core, k->site->slot, k->site->warp, c, r + 1, k->lane, &high);
+    return (uint32_t)low | high << 32;
+}
+
+static void vector(const struct look *k, unsigned r, unsigned words, struct source *out)
+{
+    for (unsigned i = 0; i < words && r + i < k->w->vregs; i++) {
+        uint32_t mask = k->w->v[r + i][k->lane];
+        out->mask |= (uint64_t)mask << 32 * i;
+        if (mask != 0 && out->from == 0)
+            out->from = k->w->v_from[r + i][k->lane];
+    }
+    out->value = r < k->w->vregs ? value_of(k, ISA_REG_V, r, words) : 0;
+}
+static void scalar(const struct look *k, unsigned r, unsigned words, struct source *out)
+{
+    for (unsigned i = 0; i < words && r + i < 128; i++) {
+        out->mask |= (uint64_t)k->w->s[r + i] << 32 * i;
+        if (k->w->s[r + i] != 0 && out->from == 0)
+            out->from = k->w->s_from[r + i];
+    }
+    out->value = r < 128 ? value_of(k, ISA_REG_S, r, words) : 0;
+}
+
+static bool has(const struct isa_op_info *info, const char *name)
+{
+    size_t n = strlen(name);
+
+    for (const char *at = info->operands; (at = strstr(at, name)) != NULL; at += n)
+        if ((at == info->operands || at[-1] == ',') && (at[n] == ',' || at[n] == '\0'))
+            return true;
+    return false;
+}
+/** Words of an operand whose token is one of these; 0: there is none. */
+static unsigned words_of(const struct isa_op_info *info, const char *one, const char *two)
+{
+    return has(info, one) ? 1 : has(info, two) ? 2 : 0;
+}
+
+/** The @which-th source as written (0..2): A, X and C, of which the variant bit swaps the last two. */
+static struct source source_of(const struct look *k, unsigned which)
+{
+    const struct isa_insn *insn = k->site->insn;
+    const struct isa_op_info *info = isa_op_info((enum isa_op)insn->op);
+    const bool vector_row = !(info->flags & ISA_F_SCALAR);
+    unsigned a = words_of(info, "va", "va2") + words_of(info, "sa", "sa2");
+    unsigned x = words_of(info, "xb", "xb2") + words_of(info, "sx", "sx2");
+    unsigned c = words_of(info, "vc", "vc2") + has(info, "sc");
+    struct source out = {.known = true};
+
+    if (has(info, "xt")) {
+        unsigned stype = isa_mod_get(insn, ISA_MOD_STYPE);
+        x = stype == ISA_ST_U64 || stype == ISA_ST_S64 || stype == ISA_ST_F64 ? 2 : 1;
+    }
+    if (!(info->flags & ISA_F_NOSRCMOD) && isa_insn_srcmod(insn, which) != 0)
+        out.known = false;
+    if (which != 0 && insn->variant && x != 0 && c != 0)
+        which = 3 - which;
+    if (which == 0 && a != 0) {
+        if (vector_row && !insn->a_scalar)
+            vector(k, insn->a, a, &out);
+        else
+            scalar(k, insn->a, a, &out);
+    } else if (which == 2 && c != 0) {
+        if (vector_row && !insn->c_scalar)
+            vector(k, insn->c, c, &out);
+        else
+            scalar(k, insn->c, c, &out);
+    } else if (which == 1 && x != 0) {
+        switch (insn->xkind) {
+        case ISA_X_VECTOR: vector(k, insn->x & 255, x, &out); break;
+        case ISA_X_SCALAR: scalar(k, insn->x & 255, x, &out); break;
+        case ISA_X_CONST:
+            (void)emu_mem_peek(k->site->core, k->site->slot, k->site->warp, k->lane,
+                               ISA_CONST_BASE + isa_x_bank(insn->x) * ISA_CONST_STRIDE +
+                                   isa_x_offset(insn->x),
+                               &out.value, 4 * x);
+            break;
+        default: out.value = x == 2 ? (uint64_t)(int64_t)(int32_t)insn->x : insn->x; break;
+        }
+    }
+    return out;
+}
+
+/** From the lowest bit of @mask to the highest of the word. */
+static uint64_t to_left(uint64_t mask)
+{
+    return mask | (0 - mask);
+}
+
+static unsigned type_bits(unsigned type)
+{
+    return type == ISA_DT_U8 || type == ISA_DT_S8     ? 8
+           : type == ISA_DT_U16 || type == ISA_DT_S16 ? 16
+           : type == ISA_DT_U64 || type == ISA_DT_S64 ? 64
+                                                      : 32;
+}
+
+static uint64_t convert(const struct isa_insn *insn, uint64_t mask, uint64_t all)
+{
+    unsigned d = isa_mod_get(insn, ISA_MOD_DTYPE), s = isa_mod_get(insn, ISA_MOD_STYPE);
+
+    if (s < ISA_DT_F16)
+        mask &= lw_mask(type_bits(s));
+    else if (s == ISA_DT_F16 || s == ISA_DT_BF16)
+        mask &= 0xffff;
+    if (mask == 0 || d >= ISA_DT_F16 || s >= ISA_DT_F16 || isa_mod_get(insn, ISA_MOD_CSAT) != 0)
+        return mask == 0 ? 0 : all;
+    if ((s & 1) && mask >> (type_bits(s) - 1) & 1)
+        mask |= ~lw_mask(type_bits(s)); /* copies of the sign */
+    if (mask >> (type_bits(d) - 1) & 1 && (d & 1))
+        mask |= ~lw_mask(type_bits(d));
+    else
+        mask &= lw_mask(type_bits(d)) | (d & 1 ? 0 : lw_mask(type_bits(d)));
+    return mask & all;
+}
+
+static uint64_t permute(const struct source *a, const struct source *x, const struct source *c)
+{
+    uint64_t bytes = (uint32_t)a->mask | (c->mask << 32), out = 0;
+
+    for (unsigned i = 0; i < 4; i++) {
+        unsigned pick = (unsigned)(x->value >> 4 * i) & 15;
+        uint8_t byte = (uint8_t)(bytes >> 8 * (pick & 7));
+        if (pick & 8) /* the sign, eight times */
+            byte = byte & 0x80 ? 0xff : 0;
+        out |= (uint64_t)byte << 8 * i;
+    }
+    return out;
+}
+
+/** A field's position and length in one operand. */
+static uint64_t field(uint64_t mask, uint64_t packed, unsigned bits, bool sign)
+{
+    unsigned at = packed & 255, n = packed >> 8 & 255;
+
+    mask = at >= bits ? (sign && mask >> (bits - 1) ? UINT64_MAX : 0) : (mask & lw_mask(bits)) >> at;
+    n = n > bits ? bits : n;
+    if (n == 0)
+        return 0;
+    mask &= lw_mask(n);
+    return sign && mask >> (n - 1) & 1 ? mask | ~lw_mask(n) : mask;
+}
+
+/** The truth table of a bit may see any combination of its undefined sources. */
+static uint64_t table(unsigned truth, const struct source *a, const struct source *b,
+                      const struct source *c)
+{
+    uint64_t value[8], out = 0;
+
+    for (unsigned flip = 0; flip < 8; flip++) {
+        uint64_t x = a->value ^ (flip & 4 ? a->mask : 0), y = b->value ^ (flip & 2 ? b->mask : 0);
+        uint64_t z = c->value ^ (flip & 1 ? c->mask : 0), r = 0;
+        for (unsigned k = 0; k < 8; k++)
+            if (truth >> k & 1)
+                r |= (k & 4 ? x : ~x) & (k & 2 ? y : ~y) & (k & 1 ? z : ~z);
+        value[flip] = r;
+        out |= r ^ value[0];
+    }
+    return out;
+}
+
+/** Lanes in which predicate @p (@negate as read) is undefined, and its value. */
+static bool predicate_undefined(const struct look *k, unsigned p)
+{
+    return p < ISA_PT && k->w->p[p] >> k->lane & 1;
+}
+static bool predicate_value(const struct look *k, unsigned p, bool negate)
+{
+    uint64_t lanes = ~UINT64_C(0);
+
+    if (p < ISA_PT)
+        (void)emu_reg_read(k->site->core, k->site->slot, k->site->warp, ISA_REG_P, p, 0, &lanes);
+    return (lanes >> k->lane & 1) != negate;
+}
+
+static uint64_t choose(const struct look *k, const struct source *a, const struct source *x,
+                       uint32_t *from)
+{
+    const struct isa_insn *insn = k->site->insn;
+    const bool is_scalar = isa_op_info((enum isa_op)insn->op)->flags & ISA_F_SCALAR;
+    unsigned r = isa_insn_r(insn);
+    bool unsure = is_scalar ? r < ISA_PT && k->w->sp >> r & 1 : predicate_undefined(k, r), yes;
+    uint64_t bit = 1;
+
+    if (unsure) { /* what differs between the two */
+        uint64_t mask = a->mask | x->mask | (a->value ^ x->value);
+        *from = is_scalar ? k->w->sp_from : k->w->p_from[r][k->lane];
+        return mask;
+    }
+    if (is_scalar && r < ISA_PT)
+        (void)emu_reg_read(k->site->core, k->site->slot, k->site->warp, ISA_REG_SP, r, 0, &bit);
+    yes = is_scalar ? (bit != 0) != isa_insn_r_neg(insn) : predicate_value(k, r, isa_insn_r_neg(insn));
+    *from = yes ? a->from : x->from;
+    return yes ? a->mask : x->mask;
+}
+
+/** Is the outcome of a comparison undefined? Of (in)equality: not if defined bits differ. */
+static bool compare(const struct look *k, const struct source *a, const struct source *b,
+                    uint32_t *from)
+{
+    const struct isa_insn *insn = k->site->insn;
+    unsigned how = isa_mod_get(insn, ISA_MOD_CMP), bool_op = isa_mod_get(insn, ISA_MOD_BOOL);
+    unsigned r = isa_insn_r(insn);
+    bool mine = (a->mask | b->mask) != 0, other = predicate_undefined(k, r);
+
+    *from = a->from != 0 ? a->from : b->from;
+    if (mine && how <= ISA_CMP_NE && insn->op != ISA_V_SETP_F32 && insn->op != ISA_V_SETP_F64 &&
+        a->known && b->known && ((a->value ^ b->value) & ~(a->mask | b->mask)) != 0)
+        mine = false;
+    if (bool_op == ISA_BOOL_NONE)
+        return mine;
+    if (mine && !other && bool_op != ISA_BOOL_XOR &&
+        predicate_value(k, r, isa_insn_r_neg(insn)) == (bool_op == ISA_BOOL_OR))
+        return false; /* the other decides */
+    if (!mine && other)
+        *from = k->w->p_from[r][k->lane];
+    return mine || other;
+}
+
+/** Is a function of three predicates undefined, of which some are? */
+static bool logic(const struct look *k)
+{
+    const struct isa_insn *insn = k->site->insn;
+    const unsigned source[3] = {insn->mod >> 16 & 15, insn->mod >> 20 & 15,
+                                isa_insn_r(insn) | (unsigned)isa_insn_r_neg(insn) << 3};
+    unsigned unsure = 0, value = 0, seen = 0;
+
+    for (unsigned i = 0; i < 3; i++) {
+        unsure |= (unsigned)predicate_undefined(k, source[i] & 7) << (2 - i);
+        value |= (unsigned)predicate_value(k, source[i] & 7, source[i] >> 3) << (2 - i);
+    }
+    for (unsigned flip = 0; flip < 8; flip++)
+        seen |= 1u << (insn->x >> (value ^ (flip & unsure)) & 1);
+    return seen == 3;
+}
+
+/** Any undefined source of an instruction, registers of all classes. */
+static bool any_source(const struct look *k, uint32_t *from)
+{
+    const struct isa_insn *insn = k->site->insn;
+    const bool half = isa_op_info((enum isa_op)insn->op)->flags & ISA_F_HALF &&
+                      strstr(isa_op_info((enum isa_op)insn->op)->mnemonic, "x2") == NULL;
+    struct isa_reg_use uses[ISA_MAX_USES];
+    unsigned count = isa_insn_uses(insn, uses);
+
+    for (unsigned i = 0; i < count; i++) {
+        const struct isa_reg_use *u = &uses[i];
+        for (unsigned r = u->first; !u->written && r < u->first + u->count; r++) {
+            if (u->reg_class == ISA_REG_V && r < k->w->vregs &&
+                (k->w->v[r][k->lane] & (half ? 0xffff : ~0u)) != 0) {
+                *from = k->w->v_from[r][k->lane];
+                return true;
+            }
+            if (u->reg_class == ISA_REG_S && r < 128 && k->w->s[r] != 0) {
+                *from = k->w->s_from[r];
+                return true;
+            }
+            if (u->reg_class == ISA_REG_P && r != insn->guard && predicate_undefined(k, r)) {
+                *from = k->w->p_from[r][k->lane];
+                return true;
+            }
+            if (u->reg_class == ISA_REG_SP && r < ISA_PT && k->w->sp >> r & 1) {
+                *from = k->w->sp_from;
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+/** Bits of a ballot over @lanes: each is a lane's predicate. */
+static uint64_t ballot(const struct look *k, uint64_t lanes, uint32_t *from)
+{
+    unsigned r = isa_insn_r(k->site->insn);
+    uint64_t mask = r < ISA_PT ? k->w->p[r] & lanes : 0;
+
+    *from = mask != 0 ? k->w->p_from[r][lw_lowest(mask)] : 0;
+    return mask;
+}
+
+/** The lane that a shuffle reads: the rules of PTX for virtual warps of 32 lanes. */
+static unsigned shuffle_source(const struct look *k, enum rule rule)
+{
+    const struct isa_insn *insn = k->site->insn;
+    uint32_t l = k->lane & 31, b, c = 0;
+
+    if (insn->xkind == ISA_X_VECTOR)
+        b = (uint32_t)value_of(k, ISA_REG_V, isa_x_reg(insn->x), 1) & 31;
+    else if (insn->xkind == ISA_X_IMM)
+        b = isa_x_reg(insn->x) & 31;
+    else
+        b = (uint32_t)value_of(k, ISA_REG_S, isa_x_reg(insn->x), 1) & 31;
+    if (insn->variant)
+        c = (uint32_t)value_of(k, insn->c_scalar ? ISA_REG_S : ISA_REG_V, insn->c, 1);
+    uint32_t clamp = insn->variant ? c & 31 : isa_x_clamp(insn->x) & 31;
+    uint32_t segment = insn->variant ? c >> 8 & 31 : insn->x >> 14 & 31;
+    int32_t high = (int32_t)((l & segment) | (clamp & ~segment)), j;
+    bool ok;
+
+    switch (rule) {
+    case SHUFFLE_IDX: j = (int32_t)((l & segment) | (b & ~segment)); ok = j <= high; break;
+    case SHUFFLE_UP: j = (int32_t)l - (int32_t)b; ok = j >= high; break;
+    case SHUFFLE_DOWN: j = (int32_t)(l + b); ok = j <= high; break;
+    default: j = (int32_t)(l ^ b); ok = j <= high; break;
+    }
+    unsigned from = ok ? (k->lane & 32) + (unsigned)j : k->lane;
+    return k->site->lanes >> from & 1 ? from : k->lane;
+}
+
+/** Undefined bits of what a lane computes: of D, at most 64. */
+static uint64_t lane_result(const struct look *k, enum rule rule, unsigned words, uint32_t *from)
+{
+    const struct isa_insn *insn = k->site->insn;
+    const unsigned bits = words == 2 ? 64 : 32;
+    const uint64_t all = lw_mask(bits);
+    struct source a = source_of(k, 0), x = source_of(k, 1), c = source_of(k, 2);
+
+    *from = a.from != 0 ? a.from : x.from != 0 ? x.from : c.from;
+    if ((a.mask | x.mask | c.mask) == 0 && rule != CHOOSE && rule != ALL)
+        return 0;
+    if (!a.known || !x.known || !c.known)
+        rule = rule == COPY || rule == EACH || rule == LEFT ? LEFT : ALL;
+    switch (rule) {
+    case COPY: return x.mask & all;
+    case EACH: return (a.mask | x.mask) & all;
+    case AND: return (a.mask | x.mask) & (a.mask | a.value) & (x.mask | x.value) & all;
+    case OR: return (a.mask | x.mask) & (a.mask | ~a.value) & (x.mask | ~x.value) & all;
+    case ANDN2: return (a.mask | x.mask) & (a.mask | a.value) & (x.mask | ~x.value) & all;
+    case ORN2: return (a.mask | x.mask) & (a.mask | ~a.value) & (x.mask | x.value) & all;
+    case LEFT: return to_left(a.mask | x.mask | c.mask) & all;
+    case TABLE: return table(insn->mod >> 16 & 255, &a, &x, &c) & all;
+    case SHL:
+        return (uint32_t)x.mask != 0 ? all : (uint32_t)x.value >= bits ? 0 : a.mask << x.value & all;
+    case SHR:
+        return (uint32_t)x.mask != 0 ? all : (uint32_t)x.value >= bits ? 0 : a.mask >> x.value;
+    case SHR_SIGN: {
+        unsigned by = (uint32_t)x.value >= bits ? bits - 1 : (unsigned)x.value;
+        if ((uint32_t)x.mask != 0)
+            return all;
+        return (a.mask >> by | (a.mask >> (bits - 1) & 1 ? ~(all >> by) : 0)) & all;
+    }
+    case FIELD:
+    case FIELD_SIGN:
+        return (uint32_t)x.mask != 0 ? all : field(a.mask, x.value, bits, rule == FIELD_SIGN) & all;
+    case INSERT: {
+        unsigned at = x.value & 255, n = x.value >> 8 & 255;
+        if ((uint32_t)x.mask != 0)
+            return all;
+        if (at >= bits)
+            return c.mask;
+        uint64_t hole = lw_mask(n > 64 ? 64 : n) << at & all;
+        return (c.mask & ~hole) | (a.mask << at & hole);
+    }
+    case PERMUTE:
+        return (uint32_t)x.mask != 0 || isa_mod_get(insn, ISA_MOD_PRMT) != ISA_PRMT_IDX
+                   ? all
+                   : permute(&a, &x, &c);
+    case CONVERT: return convert(insn, x.mask, all);
+    case CHOOSE: return choose(k, &a, &x, from) & all;
+    default: return any_source(k, from) ? all : 0;
+    }
+}
+
+static unsigned written_words(const struct isa_insn *insn, enum isa_reg_class c, uint8_t *first)
+{
+    struct isa_reg_use uses[ISA_MAX_USES];
+    unsigned count = isa_insn_uses(insn, uses);
+
+    for (unsigned i = 0; i < count; i++)
+        if (uses[i].written && uses[i].reg_class == c) {
+            *first = uses[i].first;
+            return uses[i].count;
+        }
+    return 0;
+}
+
+/** Predicates: R2P writes all, others P and Q alike. */
+static void apply_predicates(const struct look *at, enum rule rule, struct init_result *out)
+{
+    const struct isa_insn *insn = at->site->insn;
+    struct isa_reg_use uses[ISA_MAX_USES];
+    unsigned count = isa_insn_uses(insn, uses);
+    struct look k = *at;
+
+    for (unsigned i = 0; i < count; i++)
+        for (unsigned p = uses[i].first;
+             uses[i].written && uses[i].reg_class == ISA_REG_P && p < uses[i].first + uses[i].count;
+             p++) {
+            out->pred_written |= (uint8_t)(1u << p);
+            out->pred[p] = 0;
+        }
+    if (out->pred_written == 0)
+        return;
+    for (LW_EACH_BIT(l, out->lanes)) {
+        uint32_t from = 0;
+        bool undefined;
+        k.lane = (unsigned)l;
+        if (rule == UNPACK) {
+            struct source a = source_of(&k, 0);
+            for (LW_EACH_BIT(p, (uint64_t)out->pred_written & a.mask))
+                out->pred[p] |= UINT64_C(1) << l;
+            out->pred_from[l] = a.from;
+            continue;
+        }
+        if (rule == COMPARE) {
+            struct source a = source_of(&k, 0), b = source_of(&k, 1);
+            undefined = compare(&k, &a, &b, &from);
+        } else {
+            undefined = any_source(&k, &from) && (rule != LOGIC || logic(&k));
+        }
+        out->pred_from[l] = from;
+        for (LW_EACH_BIT(p, undefined ? out->pred_written : 0))
+            out->pred[p] |= UINT64_C(1) << l;
+    }
+}
+
+static void apply_scalar(const struct look *at, enum rule rule, struct init_result *out)
+{
+    const struct isa_insn *insn = at->site->insn;
+    struct look k = *at;
+    uint8_t first = 0;
+    uint32_t from = 0;
+    uint64_t lanes = at->site->split_lanes, mask = 0;
+
+    out->s_words = (uint8_t)written_words(insn, ISA_REG_S, &out->s);
+    out->sp_written = written_words(insn, ISA_REG_SP, &first) != 0 ? (uint8_t)(1u << first) : 0;
+    if (insn->op == ISA_S_R2SP)
+        out->sp_written = 0x7f;
+    if (out->s_words == 0 && out->sp_written == 0)
+        return;
+    k.lane = lw_lowest(lanes);
+    if (rule == LANE_READ && source_of(&k, 1).mask == 0)
+        lanes = UINT64_C(1) << (source_of(&k, 1).value & (at->width - 1u));
+    if (rule == LANE_FIRST || rule == LANE_READ) {
+        k.lane = lw_lowest(lanes);
+        mask = source_of(&k, 0).mask;
+        from = source_of(&k, 0).from;
+    } else if (rule == BALLOT) {
+        mask = ballot(&k, lanes, &from);
+    } else if (isa_op_info((enum isa_op)insn->op)->flags & ISA_F_CROSS) {
+        for (LW_EACH_BIT(l, lanes)) {
+            k.lane = (unsigned)l;
+            if (mask == 0 && any_source(&k, &from))
+                mask = UINT64_MAX;
+        }
+    } else if (out->s_words != 0) {
+        mask = lane_result(&k, rule, out->s_words, &from);
+    } else {
+        mask = any_source(&k, &from) ? 1 : 0;
+    }
+    out->s_from = from;
+    for (unsigned i = 0; i < out->s_words && i < 4; i++)
+        out->s_mask[i] = i < 2 ? (uint32_t)(mask >> 32 * i) : (uint32_t)(mask != 0 ? ~0u : 0);
+    out->sp = mask != 0 ? out->sp_written : 0;
+}
+
+void init_rules_apply(struct chk_init *init, const struct init_warp *w,
+                      const struct emu_tap_site *site, struct init_result *out)
+{
+    const struct isa_insn *insn = site->insn;
+    const unsigned flags = isa_op_info((enum isa_op)insn->op)->flags;
+    const enum rule rule = (enum rule)rules[insn->op];
+    struct look k = {.w = w, .site = site,
+                     .width = emu_machine_config(init->chk->machine)->warp_width};
+
+    out->lanes = flags & ISA_F_SCALAR ? site->split_lanes : site->lanes;
+    out->words = out->s_words = out->pred_written = out->sp_written = 0;
+    if (out->lanes == 0)
+        return;
+    apply_scalar(&k, rule, out);
+    apply_predicates(&k, rule, out);
+    out->words = (uint8_t)written_words(insn, ISA_REG_V, &out->d);
+    out->words = out->words > 4 ? 4 : out->words;
+    if (out->words == 0)
+        return;
+    /* who reads other lanes gets something undefined from any of them, shuffles from one */
+    bool cross = flags & ISA_F_CROSS && rule < SHUFFLE_IDX, any = false;
+    uint32_t any_from = 0;
+    for (LW_EACH_BIT(l, cross ? out->lanes : 0)) {
+        k.lane = (unsigned)l;
+        if (!any)
+            any = any_source(&k, &any_from);
+    }
+    for (LW_EACH_BIT(l, out->lanes)) {
+        uint32_t from = any_from;
+        uint64_t mask = any ? UINT64_MAX : 0;
+        k.lane = (unsigned)l;
+        if (rule >= SHUFFLE_IDX && rule <= SHUFFLE_BUTTERFLY) {
+            k.lane = shuffle_source(&k, rule);
+            mask = source_of(&k, 0).mask;
+            from = source_of(&k, 0).from;
+        } else if (rule == BALLOT) {
+            mask = ballot(&k, out->lanes, &from) >> (insn->op == ISA_VOTE_BALLOT_B32 ? l & 32 : 0);
+        } else if (rule == PACK) {
+            for (unsigned p = 0; p < ISA_PT; p++)
+                if (predicate_undefined(&k, p)) {
+                    mask |= UINT64_C(1) << p;
+                    from = w->p_from[p][l];
+                }
+        } else if (!cross) {
+            mask = lane_result(&k, rule, out->words, &from);
+        }
+        for (unsigned i = 0; i < out->words; i++) {
+            out->mask[i][l] = i < 2 ? (uint32_t)(mask >> 32 * i) : mask != 0 ? ~0u : 0;
+            out->from[i][l] = out->mask[i][l] != 0 ? from : 0;
+        }
+    }
+}
