@@ -145,8 +145,9 @@ static enum lw_status fit_timing(const char *path, const struct cmd_machine_opti
                                            "log's"
                                          : "a checkpoint has no cycles to go on from");
     if (o->history != NULL)
-        return LW_FAIL(err, LW_EUSAGE, "--history: the timing model cannot go back in time: leave "
-                       "--timing or this option out");
+        return LW_FAIL(err, LW_EUSAGE, "--history: the timing model cannot go back in time, but its "
+                       "schedule can: leave this option out, add --log FILE, and debug with "
+                       "--replay FILE in place of --timing");
     if (config->tags != EMU_TAGS_OFF)
         return LW_FAIL(err, LW_EINPUT, "%s: asks for tags: %s, and the timing model does not look "
                        "at tags: leave --timing or that line out", path,

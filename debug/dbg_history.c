@@ -97,8 +97,11 @@ enum lw_status dbg_history_ready(struct dbg *dbg, struct dbg_stop *stop, struct 
 
     memset(stop, 0, sizeof *stop);
     if (!dbg_history_info(dbg, &info))
-        return LW_FAIL(err, LW_ESTATE, "no history is kept, so there is no way back: start with "
-                       "--history MIB");
+        return dbg->engine->ops->cycles != NULL
+                   ? LW_FAIL(err, LW_ESTATE, "no history is kept while cycles are counted: start with "
+                             "--log FILE, and go back in that run by --replay FILE without --timing")
+                   : LW_FAIL(err, LW_ESTATE, "no history is kept, so there is no way back: start "
+                             "with --history MIB");
     if (!info.kept)
         return LW_FAIL(err, LW_ESTATE, "history is kept no more: %s; start with a larger --history "
                        "MIB", info.why);

@@ -282,10 +282,20 @@ static enum lw_status place_block(struct emu_functional *f, const struct emu_log
         grid = grid->next;
     if (grid == NULL || e->place.block >= grid->block_count)
         return misfit(f, err, "a block is started that does not exist");
-    if (!f->placed) { /* what stands ready for the fixed order does not count */
-        for (unsigned i = 0; i < f->count; i++)
-            if (f->resident[i].slot >= 0)
+    if (!f->placed) { /* what stands ready for the fixed order, or was looked at, does not count */
+        for (unsigned i = 0; i < f->count; i++) {
+            const struct emu_block *block = emu_resident_block(f, &f->resident[i]);
+            if (block != NULL && block->retired != 0)
                 return misfit(f, err, "a block is started by hand within the fixed order");
+        }
+        for (unsigned i = 0; i < f->count; i++)
+            if (f->resident[i].slot >= 0) {
+                struct emu_grid *looked_at = f->resident[i].grid;
+                looked_at->blocks_started--;
+                f->core->stats.blocks--;
+                f->core->stats.warps -= looked_at->block_warps;
+                emu_core_block_free(f->core, (unsigned)f->resident[i].slot);
+            }
         f->placed = true;
         f->count = 0;
         f->grid = NULL;

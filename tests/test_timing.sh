@@ -173,6 +173,13 @@ expect 0 '^ok' run --timing fermi good.yaml --log x.log --hash
 grep '^hash' out >want
 expect 0 '^ok' run good.yaml --replay x.log --hash
 grep '^hash' out | cmp -s - want || fail "the replay of a timed run has other hashes"
+# ... and backwards, in a debugger that has looked at the fixed order's blocks first.
+printf 'stepi 4\nreverse-stepi 2\nhistory\nstepi 2\ngoto start\ncontinue\n' |
+    "$lanewise" debug good.yaml --replay x.log >out 2>&1
+grep -q '^at instruction .*history goes from 0 to' out && ! grep '^error' out && grep -q '^every launch has ended' out || {
+    cat out
+    fail "no way back in a replay of a timed run"
+}
 expect 0 '^ok' run --timing rogers good.yaml --log x.log --hash
 grep '^hash' out >want
 expect 0 '^ok' run --reconv stack good.yaml --replay x.log --hash
@@ -248,7 +255,7 @@ expect 0 '^ok' run --timing --threads 1 good.yaml
 refuse '--checkpoint and --timing: ' run --timing --checkpoint x.lwc good.yaml
 refuse '--replay: .*; leave --timing out' run --timing --replay x.log good.yaml
 refuse '--resume: .*; leave --timing out' run --timing --resume x.lwc good.yaml
-refuse '--history: the timing model cannot go back in time' debug --timing --history 3 good.yaml
+refuse '--history: the timing model cannot go back in time, but its schedule can: leave this option out, add --log FILE, and debug with --replay FILE' debug --timing --history 3 good.yaml
 refuse '--timing-window: no trace is written: add --timing-trace FILE' run --timing --timing-window 0:1 good.yaml
 refuse '--timing-window: expected FROM:TO in cycles, such as 0:5000, found "7:7"' run --timing --timing-trace t --timing-window 7:7 good.yaml
 refuse '--timing-sample: expected a number of cycles, found "0"' run --timing --timing-sample 0 --timing-report r good.yaml
