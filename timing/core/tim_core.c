@@ -397,28 +397,45 @@ void tim_core_unseat(struct tim_core *core, unsigned b)
                     false);
 }
 
+/** Has the warp nothing under way? Once it has ended that stays so. */
+static bool is_idle(const struct tim_core *core, const struct tim_block *block, unsigned k)
+{
+    const struct tim_warp *w = &core->warp[block->warp_slot[k]];
+
+    return w->in_flight == 0 && w->writes_out == 0;
+}
+
+static void end_block(struct tim_core *core, unsigned b)
+{
+    struct tim_block *block = &core->block[b];
+
+    core->hot.over &= ~(UINT64_C(1) << b);
+    core->stats->count[TIM_CORE_blocks]++;
+    tim_core_unseat(core, b);
+    core->ended(core->context, block->grid);
+    emu_core_block_free(core->emu, block->slot);
+}
+
 /** Blocks whose warps have ended and have nothing under way give their room back. */
 static void end_blocks(struct tim_core *core)
 {
-    const struct tim_config *c = core->config;
-
-    if (core->skips && core->hot.over == 0)
-        return; /* the reference looks at all blocks */
-    for (unsigned b = 0; b < c->core_blocks; b++) {
-        struct tim_block *block = &core->block[b];
-        bool over = core->skips ? core->hot.over >> b & 1
-                                : block->used && block->ended == block->warps;
-        for (unsigned k = 0; over && k < block->warps; k++) {
-            const struct tim_warp *w = &core->warp[block->warp_slot[k]];
-            over = w->in_flight == 0 && w->writes_out == 0;
+    if (core->skips) {
+        for (LW_EACH_BIT(b, core->hot.over)) {
+            struct tim_block *block = &core->block[b];
+            while (block->idle < block->warps && is_idle(core, block, block->idle))
+                block->idle++;
+            if (block->idle == block->warps)
+                end_block(core, (unsigned)b);
         }
-        if (!over)
-            continue;
-        core->hot.over &= ~(UINT64_C(1) << b);
-        core->stats->count[TIM_CORE_blocks]++;
-        tim_core_unseat(core, b);
-        core->ended(core->context, block->grid);
-        emu_core_block_free(core->emu, block->slot);
+        return;
+    }
+    for (unsigned b = 0; b < core->config->core_blocks; b++) {
+        const struct tim_block *block = &core->block[b];
+        bool over = block->used && block->ended == block->warps;
+        for (unsigned k = 0; over && k < block->warps; k++)
+            over = is_idle(core, block, k);
+        if (over)
+            end_block(core, b);
     }
 }
 

@@ -168,6 +168,7 @@ struct tim_block {
     struct emu_grid *grid;
     uint64_t linear;
     unsigned warps, ended;
+    unsigned idle;       /* when all have ended: the first of them have nothing under way */
     unsigned registers, shared_bytes, local_bytes, threads;
     uint16_t *warp_slot; /* [warp of the block] */
     uint64_t progress;
