@@ -22,6 +22,7 @@ struct chk {
     struct emu_life_listener life;
     struct emu_tap tap;
     struct chk_race *race; /* NULL: nobody looks for races */
+    struct chk_barrier *barrier; /* NULL: not looked at */
     struct chk_counters *counters; /* NULL: nothing is counted */
     struct chk_init *init; /* NULL: nor for values that were never written */
     struct chk_options options;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What looks at instructions: the machine's tap, for those kinds that were asked for. */
+#include "check/chk_barrier_priv.h"
 #include "check/chk_count_priv.h"
 #include "check/chk_race_priv.h"
 
@@ -12,7 +13,9 @@ static bool wants(struct emu_tap *tap, const struct isa_insn *insn)
 {
     const struct chk *chk = chk_of(tap);
 
-    return chk->counters != NULL || (chk->race != NULL && chk_race_wants(insn)) ||
+    if (isa_op_info((enum isa_op)insn->op)->flags & ISA_F_MEMORY)
+        return chk->counters != NULL || chk->race != NULL || chk->init != NULL;
+    return (chk->barrier != NULL && chk_barrier_wants(insn)) || chk->counters != NULL || (chk->race != NULL && chk_race_wants(insn)) ||
            (chk->init != NULL && chk_init_wants(insn));
 }
 
@@ -22,6 +25,8 @@ static void on_insn(struct emu_tap *tap, const struct emu_tap_site *site)
 
     if (chk->counters != NULL)
         chk_count_insn(chk->counters, site);
+    if (chk->barrier != NULL && chk_barrier_wants(site->insn))
+        chk_barrier_insn(chk->barrier, site);
     if (chk->race != NULL && chk_race_wants(site->insn))
         chk_race_insn(chk->race, site);
     if (chk->init != NULL && chk_init_wants(site->insn))
@@ -62,6 +67,8 @@ static void on_block(struct emu_tap *tap, struct emu_core *core, unsigned slot, 
 {
     const struct chk *chk = chk_of(tap);
 
+    if (chk->barrier != NULL)
+        chk_barrier_block(chk->barrier, core, slot);
     if (chk->race != NULL)
         chk_race_block(chk->race, core, slot, begins);
     if (chk->init != NULL)
@@ -71,6 +78,8 @@ static void on_block(struct emu_tap *tap, struct emu_core *core, unsigned slot, 
 static void on_cta(struct emu_tap *tap, struct emu_core *core, unsigned slot, unsigned id,
                    const uint64_t *lanes)
 {
+    if (chk_of(tap)->barrier != NULL)
+        chk_barrier_cta(chk_of(tap)->barrier, core, slot, id);
     if (chk_of(tap)->race != NULL)
         chk_race_cta(chk_of(tap)->race, core, slot, id, lanes);
 }
@@ -104,10 +113,12 @@ enum lw_status chk_tap_begin(struct chk *chk, struct lw_error *err)
     bool races = (chk->options.kinds & class_kinds(CHK_CLASS_RACES)) != 0;
     bool unwritten = (chk->options.kinds & class_kinds(CHK_CLASS_UNINITIALISED)) != 0;
     bool speed = (chk->options.kinds & class_kinds(CHK_CLASS_PERFORMANCE)) != 0;
+    bool barriers = (chk->options.kinds & (UINT64_C(1) << CHK_BARRIER_PLACES |
+                                           UINT64_C(1) << CHK_BARRIER_EXITED)) != 0;
     bool count = speed || chk->options.counting != CHK_COUNT_NOTHING;
     enum lw_status status;
 
-    if (!races && !unwritten && !count)
+    if (!races && !unwritten && !count && !barriers)
         return LW_OK;
     chk->tap = (struct emu_tap){.wants = wants, .on_insn = on_insn, .on_access = on_access,
                                 .on_step = on_step, .on_stepped = on_stepped,
@@ -116,6 +127,8 @@ enum lw_status chk_tap_begin(struct chk *chk, struct lw_error *err)
     status = emu_machine_tap(chk->machine, &chk->tap, err);
     if (status != LW_OK)
         return status;
+    if (barriers)
+        chk->barrier = chk_barrier_create(chk);
     if (races)
         chk->race = chk_race_create(chk);
     if (unwritten)
@@ -124,7 +137,7 @@ enum lw_status chk_tap_begin(struct chk *chk, struct lw_error *err)
         chk->counters =
             chk_counters_create(speed || chk->options.counting == CHK_COUNT_REQUESTS);
     if ((races && chk->race == NULL) || (unwritten && chk->init == NULL) ||
-        (count && chk->counters == NULL)) {
+        (count && chk->counters == NULL) || (barriers && chk->barrier == NULL)) {
         chk_tap_end(chk);
         return LW_FAIL(err, LW_ENOMEM, "no memory for a checker");
     }
@@ -135,6 +148,7 @@ void chk_tap_end(struct chk *chk)
 {
     if (chk->tap.on_access != NULL)
         untap(chk);
+    chk_barrier_destroy(chk->barrier);
     chk_race_destroy(chk->race);
     chk_init_destroy(chk->init);
     chk_counters_destroy(chk->counters);

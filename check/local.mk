@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 liblanewise_a_SOURCES += \
 	%D%/check.h \
+	%D%/chk_barrier.c \
+	%D%/chk_barrier_priv.h \
 	%D%/chk_count.c \
 	%D%/chk_count_priv.h \
 	%D%/chk_cover.c \

@@ -577,7 +577,7 @@ struct emu_tap_access {
  * emu_tap_step does.
  */
 struct emu_tap {
-    /** At decoding: shall on_insn be called before this instruction, which is none of memory? */
+    /** At decoding: shall on_access (of memory instructions) or on_insn be called before this one? */
     bool (*wants)(struct emu_tap *tap, const struct isa_insn *insn);
     void (*on_insn)(struct emu_tap *tap, const struct emu_tap_site *site);
     /** True: from this instruction on, and with it, the warp goes in single steps. For such a warp

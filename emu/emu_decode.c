@@ -510,7 +510,7 @@ static enum lw_status mark_taps(struct emu_code *code, const struct emu_level *l
         const struct isa_insn *insn = &program->insn[i];
         bool waits = code->behind != NULL && code->behind[i].full != NULL;
         struct emu_handlers *h = waits ? &code->behind[i] : &code->insn[i].h;
-        if (!(isa_op_info((enum isa_op)insn->op)->flags & ISA_F_MEMORY) && !tap->wants(tap, insn))
+        if (!tap->wants(tap, insn))
             continue;
         code->tapped[i] = *h;
         *h = level->tap;

@@ -69,6 +69,7 @@ for options in "-X -O3" "-X -O0 -X -g"; do
     verify "$zoo/memory.cl" memory,heap-leak "$options"
     verify "$zoo/memory.cu" memory,heap-leak "$options"
     verify "$zoo/progress.cu" progress "$options"
+    verify "$zoo/progress.cl" progress,barrier-exited "$options"
 done
 verify "$zoo/performance.cl" performance "-X -O3"
 [ $pairs -ge 50 ] || fail "only $pairs pairs were tried"

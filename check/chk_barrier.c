@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Barriers of a block that complete, but not as OpenCL C and CUDA want it: lanes came to it at
+ * different instructions, or lanes had ended and never came. A barrier that does not complete is a
+ * hang, and the verdicts tell of it.
+ */
+#include "check/chk_barrier_priv.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+/** Who came to a barrier: raw, a place is made of it only for a finding. */
+struct arrival {
+    uint64_t pc, block, lanes;
+    uint32_t grid;
+    unsigned warp;
+};
+/** A resident block. */
+struct state {
+    const struct emu_core *core;
+    unsigned slot;
+    uint64_t ended; /* lanes */
+    struct arrival end; /* of the first that ended */
+    struct {
+        bool used, counted, differs;
+        struct arrival first, other;
+    } at[ISA_CTA_BARRIER_COUNT];
+};
+struct chk_barrier {
+    struct chk *chk;
+    struct state **states;
+    size_t count, room;
+    struct state *last;
+};
+
+struct chk_barrier *chk_barrier_create(struct chk *chk)
+{
+    struct chk_barrier *b = calloc(1, sizeof *b);
+
+    if (b != NULL)
+        b->chk = chk;
+    return b;
+}
+
+void chk_barrier_destroy(struct chk_barrier *barrier)
+{
+    if (barrier == NULL)
+        return;
+    for (size_t i = 0; i < barrier->count; i++)
+        free(barrier->states[i]);
+    free(barrier->states);
+    free(barrier);
+}
+
+static bool is_barrier(const struct isa_insn *insn)
+{
+    switch (insn->op) {
+    case ISA_BAR_SYNC:
+    case ISA_BAR_ARRIVE:
+    case ISA_BAR_RED_POPC:
+    case ISA_BAR_RED_AND:
+    case ISA_BAR_RED_OR: return true;
+    default: return false;
+    }
+}
+
+bool chk_barrier_wants(const struct isa_insn *insn)
+{
+    return is_barrier(insn) || insn->op == ISA_EXIT;
+}
+
+/** NULL: no memory. */
+static struct state *state_of(struct chk_barrier *b, const struct emu_core *core, unsigned slot)
+{
+    if (b->last != NULL && b->last->core == core && b->last->slot == slot)
+        return b->last;
+    for (size_t i = 0; i < b->count; i++)
+        if (b->states[i]->core == core && b->states[i]->slot == slot)
+            return b->last = b->states[i];
+    struct state *s = calloc(1, sizeof *s);
+    if (s == NULL || !lw_grow(&b->states, &b->room, b->count + 1, sizeof *b->states)) {
+        free(s);
+        b->chk->short_of_memory = true;
+        return NULL;
+    }
+    s->core = core;
+    s->slot = slot;
+    return b->last = b->states[b->count++] = s;
+}
+
+void chk_barrier_block(struct chk_barrier *barrier, struct emu_core *core, unsigned slot)
+{
+    struct state *s = state_of(barrier, core, slot);
+
+    if (s != NULL)
+        *s = (struct state){.core = core, .slot = slot};
+}
+
+void chk_barrier_insn(struct chk_barrier *barrier, const struct emu_tap_site *site)
+{
+    struct state *s = state_of(barrier, site->core, site->slot);
+    uint64_t lanes = site->split_lanes & site->lanes;
+    struct arrival now = {.pc = emu_program_base(site->program) +
+                                (uint64_t)site->index * ISA_WORD_BYTES,
+                          .block = site->block, .lanes = lanes, .grid = site->grid->sequence,
+                          .warp = site->warp};
+
+    if (s == NULL || lanes == 0)
+        return;
+    if (site->insn->op == ISA_EXIT) {
+        if (s->ended == 0)
+            s->end = now;
+        s->ended += lw_popcount(lanes);
+        return;
+    }
+    unsigned id = site->insn->xkind == ISA_X_IMM ? (unsigned)site->insn->x : ISA_CTA_BARRIER_COUNT;
+    if (id >= ISA_CTA_BARRIER_COUNT) /* a register says which: not followed */
+        return;
+    if (!s->at[id].used) {
+        s->at[id].used = true;
+        s->at[id].counted = site->insn->variant;
+        s->at[id].first = now;
+    } else if (now.pc != s->at[id].first.pc && !s->at[id].differs) {
+        s->at[id].differs = true;
+        s->at[id].other = now;
+    }
+}
+
+static void find(struct chk *chk, enum chk_kind kind, const char *sentence,
+                 const struct arrival *at, const struct arrival *other)
+{
+    struct chk_finding f = {.kind = kind, .sentence = sentence, .allocation = "", .count = 1};
+
+    chk_place_at(chk, at->grid, at->block, at->warp, at->lanes, at->pc, &f.place);
+    chk_place_at(chk, other->grid, other->block, other->warp, other->lanes, other->pc, &f.other);
+    (void)chk_add(chk, &f);
+}
+
+/** Of a barrier with a count, who comes is the program's own business: there only places differ. */
+void chk_barrier_cta(struct chk_barrier *barrier, struct emu_core *core, unsigned slot, unsigned id)
+{
+    struct chk *chk = barrier->chk;
+    struct state *s = state_of(barrier, core, slot);
+
+    if (s == NULL || !s->at[id].used)
+        return;
+    if (s->at[id].differs && !s->at[id].counted && chk->options.kinds >> CHK_BARRIER_PLACES & 1)
+        find(chk, CHK_BARRIER_PLACES, "lanes of a block wait for each other at different barriers",
+             &s->at[id].other, &s->at[id].first);
+    if (s->ended != 0 && !s->at[id].counted && chk->options.kinds >> CHK_BARRIER_EXITED & 1) {
+        char sentence[96];
+
+        snprintf(sentence, sizeof sentence, "%llu lane%s of the block had ended when it completed",
+                 (unsigned long long)s->ended, s->ended == 1 ? "" : "s");
+        find(chk, CHK_BARRIER_EXITED, sentence, &s->at[id].first, &s->end);
+    }
+    s->at[id].used = s->at[id].differs = false;
+}
