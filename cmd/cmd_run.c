@@ -513,6 +513,12 @@ int cmd_run_with(const struct cmd *cmd, int argc, char **argv, struct cmd_gdb *g
         }
     }
     if (cmd_check_begin(&o.check, m.machine, m.session, &err) != LW_OK) {
+        if (err.status == LW_ESTATE && o.machine.resume != NULL)
+            (void)LW_FAIL(&err, LW_EUSAGE, "run: --%s and --resume: a kernel is looked at from its "
+                          "start; give one of them",
+                          o.check.coverage != NULL  ? "coverage"
+                          : o.check.profile != NULL ? "profile"
+                                                    : "check");
         status = cmd_error(&err);
         goto cleanup;
     }

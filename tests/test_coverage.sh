@@ -110,6 +110,8 @@ expect 0 '^ok: ' run k.yaml --check=performance -w 4 --check=local-traffic
 
 # ---- refused
 expect 2 'coverage and --gdb' run k.yaml --coverage c.info --gdb
+expect 0 '' run k.yaml --checkpoint k.ck --checkpoint-at 20
+expect 2 'coverage and --resume: a kernel is looked at from its start' run k.yaml --resume k.ck --coverage c.info
 expect 2 'coverage' run k.yaml --coverage none/c.info
 expect 2 'profile' run k.yaml --profile none/p.txt
 
