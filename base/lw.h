@@ -192,7 +192,13 @@ enum lw_status lw_file_try_write(const char *path, struct lw_error *err) LW_MUST
  *            `<location>`, `<register>`, `<expression>`, `<file>`, `...` for rest
  * @run       @argv[0] is the command's name; writes to @out; a failure is a
  *            status and one sentence in @err
+ * @does      what whoever runs it must know: bits of enum lw_command_does
  */
+enum lw_command_does {
+    LW_COMMAND_LOOKS = 1,   /* it only shows: nothing runs, moves or changes */
+    LW_COMMAND_CHANGES = 2, /* it runs the machine, or changes what the machine holds */
+    LW_COMMAND_REPEATS = 4  /* an empty line behind it does it again */
+};
 struct lw_command {
     const char *name;
     const char *abbreviation; /* shortest accepted prefix, or NULL: any unique one */
@@ -201,6 +207,7 @@ struct lw_command {
     const char *example; /* a line that runs, shown by help */
     enum lw_status (*run)(void *context, int argc, char **argv, struct lw_sink *out,
                           struct lw_error *err);
+    unsigned does;
 };
 
 /** Tables of commands, each with the context its handlers get. */

@@ -239,6 +239,16 @@ static enum lw_status do_launches(void *context, int argc, char **argv, struct l
     return status;
 }
 
+static enum lw_status do_stats(void *context, int argc, char **argv, struct lw_sink *out,
+                               struct lw_error *err)
+{
+    enum lw_status status = dbg_no_operands(argc, argv, err);
+
+    if (status == LW_OK)
+        dbg_show_stats(context, out);
+    return status;
+}
+
 static enum lw_status do_status(void *context, int argc, char **argv, struct lw_sink *out,
                                 struct lw_error *err)
 {
@@ -251,21 +261,22 @@ static enum lw_status do_status(void *context, int argc, char **argv, struct lw_
 
 /* clang-format off */
 static const struct lw_command rows[] = {
-    /* name        abbrev.  operands                      summary                                                       example */
-    {"focus",       "f",    "[warp] [lane]",              "Show the focus, or set it by the numbers that warps shows",  "focus 1 3", do_focus},
-    {"thread",      "th",   "[warp] [lane]",              "The same, as gdb calls it",                                  "thread 1", do_focus},
-    {"block",       "bl",   "<x,y,z>",                    "Focus on the first live warp of a block",                    "block 0,0,0", do_block},
-    {"warp",        "warp", "<number>",                   "Focus on a warp of the focus block",                         "warp 0", do_warp},
-    {"lane",        "lane", "<number>",                   "Focus on a lane of the focus warp",                          "lane 2", do_lane},
-    {"warps",       "w",    "[all]",                      "List the resident warps",                                    "warps", do_warps},
-    {"lanes",       "la",   "",                           "List the lanes of the focus warp: split, state and pc",      "lanes", do_lanes},
-    {"splits",      "sp",   "",                           "List the splits of the focus warp",                          "splits", do_splits},
-    {"barriers",    "ba",   "",                           "List barriers in use in the focus warp and block",           "barriers", do_barriers},
-    {"registers",   "r",    "[register|group] ...",       "Registers of the focus lane",                                "registers v0 exec", do_registers},
-    {"tags",        "ta",   "",                           "Uniform and affine registers of the focus warp",             "tags", do_tags},
-    {"allocations", "al",   "",                           "Global memory: addresses, sizes and names",                  "allocations", do_allocations},
-    {"launches",    "lau",  "",                           "Launches that are open, who launched them, what they wait for", "launches", do_launches},
-    {"status",      "sta",  "",                           "Machine, launch, focus and counts",                          "status", do_status},
+    /* name        abbrev.  operands                      summary                                                       example, does */
+    {"focus",       "f",    "[warp] [lane]",              "Show the focus, or set it by the numbers that warps shows",  "focus 1 3", do_focus, 0},
+    {"thread",      "th",   "[warp] [lane]",              "The same, as gdb calls it",                                  "thread 1", do_focus, 0},
+    {"block",       "bl",   "<x,y,z>",                    "Focus on the first live warp of a block",                    "block 0,0,0", do_block, 0},
+    {"warp",        "warp", "<number>",                   "Focus on a warp of the focus block",                         "warp 0", do_warp, 0},
+    {"lane",        "lane", "<number>",                   "Focus on a lane of the focus warp",                          "lane 2", do_lane, 0},
+    {"warps",       "w",    "[all]",                      "List the resident warps",                                    "warps", do_warps, LW_COMMAND_LOOKS},
+    {"lanes",       "la",   "",                           "List the lanes of the focus warp: split, state and pc",      "lanes", do_lanes, LW_COMMAND_LOOKS},
+    {"splits",      "sp",   "",                           "List the splits of the focus warp",                          "splits", do_splits, LW_COMMAND_LOOKS},
+    {"barriers",    "ba",   "",                           "List barriers in use in the focus warp and block",           "barriers", do_barriers, LW_COMMAND_LOOKS},
+    {"registers",   "r",    "[register|group] ...",       "Registers of the focus lane",                                "registers v0 exec", do_registers, LW_COMMAND_LOOKS},
+    {"tags",        "ta",   "",                           "Uniform and affine registers of the focus warp",             "tags", do_tags, LW_COMMAND_LOOKS},
+    {"allocations", "al",   "",                           "Global memory: addresses, sizes and names",                  "allocations", do_allocations, LW_COMMAND_LOOKS},
+    {"launches",    "lau",  "",                           "Launches that are open, who launched them, what they wait for", "launches", do_launches, LW_COMMAND_LOOKS},
+    {"stats",       "stats", "",                          "What the run has done so far, counted",                      "stats", do_stats, LW_COMMAND_LOOKS},
+    {"status",      "sta",  "",                           "Machine, launch, focus and counts",                          "status", do_status, LW_COMMAND_LOOKS},
 };
 /* clang-format on */
 const struct lw_command_table dbg_commands_state = {rows, LW_COUNT_OF(rows), NULL};

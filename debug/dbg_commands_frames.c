@@ -139,13 +139,13 @@ static enum lw_status do_frame(void *context, int argc, char **argv, struct lw_s
 
 /* clang-format off */
 static const struct lw_command rows[] = {
-    /* name        abbrev.  operands                      summary                                                       example */
-    {"where",       "wh",   "",                           "Frames of the focus lane, innermost first",                  "where", do_where},
-    {"backtrace",   "back", "",                           "The same as where",                                          "backtrace", do_where},
-    {"bt",          "bt",   "",                           "Short for backtrace",                                        "bt", do_where},
-    {"up",          "up",   "[count]",                    "Show the variables of the caller",                           "up", do_up},
-    {"down",        "dow",  "[count]",                    "Back to the frame that was called",                          "down", do_down},
-    {"frame",       "fr",   "[number]",                   "Show a frame, and its variables from now on",                "frame 0", do_frame},
+    /* name        abbrev.  operands                      summary                                                       example, does */
+    {"where",       "wh",   "",                           "Frames of the focus lane, innermost first",                  "where", do_where, LW_COMMAND_LOOKS},
+    {"backtrace",   "back", "",                           "The same as where",                                          "backtrace", do_where, LW_COMMAND_LOOKS},
+    {"bt",          "bt",   "",                           "Short for backtrace",                                        "bt", do_where, LW_COMMAND_LOOKS},
+    {"up",          "up",   "[count]",                    "Show the variables of the caller",                           "up", do_up, LW_COMMAND_REPEATS},
+    {"down",        "dow",  "[count]",                    "Back to the frame that was called",                          "down", do_down, LW_COMMAND_REPEATS},
+    {"frame",       "fr",   "[number]",                   "Show a frame, and its variables from now on",                "frame 0", do_frame, 0},
 };
 /* clang-format on */
 const struct lw_command_table dbg_commands_frames = {rows, LW_COUNT_OF(rows), NULL};

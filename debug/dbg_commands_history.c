@@ -227,22 +227,22 @@ static enum lw_status do_origin(void *context, int argc, char **argv, struct lw_
 /* clang-format off */
 static const struct lw_command rows[] = {
     /* name             abbrev.            operands            summary                                                         example */
-    {"reverse-continue", "reverse-continue", "",               "Run backwards to the last hit of a point, or to the start",    "reverse-continue", do_reverse_continue},
-    {"reverse-step",    "reverse-step",    "[count]",          "Undo the focus lane to the start of a source line, into calls", "reverse-step", do_reverse_step},
-    {"reverse-next",    "reverse-next",    "[count]",          "Undo the focus lane to the start of a source line, over calls", "reverse-next", do_reverse_next},
-    {"reverse-stepi",   "reverse-stepi",   "[count]",          "Undo the last instruction of the focus lane",                  "reverse-stepi 2", do_reverse_stepi},
-    {"reverse-nexti",   "reverse-nexti",   "[count]",          "Undo the last instruction of the focus lane, a call as one",   "reverse-nexti", do_reverse_nexti},
-    {"reverse-finish",  "reverse-finish",  "",                 "Go back to the call of the focus lane's function",             "reverse-finish", do_reverse_finish},
-    {"rc",              "rc",              "",                 "Short for reverse-continue",                                   "rc", do_reverse_continue},
-    {"rs",              "rs",              "[count]",          "Short for reverse-step",                                       "rs", do_reverse_step},
-    {"rn",              "rn",              "[count]",          "Short for reverse-next",                                       "rn", do_reverse_next},
-    {"rsi",             "rsi",             "[count]",          "Short for reverse-stepi",                                      "rsi 3", do_reverse_stepi},
-    {"rni",             "rni",             "[count]",          "Short for reverse-nexti",                                      "rni", do_reverse_nexti},
-    {"goto",            "goto",            "<mark|count|place>", "Go to a mark, a count of instructions, start or end",         "goto start", do_goto},
-    {"mark",            "mark",            "[name]",           "Name this place of the run, for goto",                         "mark here", do_mark},
-    {"wrote",           "wrote",           "<place> [bytes]",  "Who wrote a register, a variable or memory last",              "wrote v0", do_wrote},
-    {"origin",          "origin",          "<place>",          "Where a value comes from, through moves, loads and stores",    "origin v0", do_origin},
-    {"history",         "history",         "",                 "Show how far back and forth one can go, and the marks",        "history", do_history},
+    {"reverse-continue", "reverse-continue", "",               "Run backwards to the last hit of a point, or to the start",    "reverse-continue", do_reverse_continue, LW_COMMAND_CHANGES | LW_COMMAND_REPEATS},
+    {"reverse-step",    "reverse-step",    "[count]",          "Undo the focus lane to the start of a source line, into calls", "reverse-step", do_reverse_step, LW_COMMAND_CHANGES | LW_COMMAND_REPEATS},
+    {"reverse-next",    "reverse-next",    "[count]",          "Undo the focus lane to the start of a source line, over calls", "reverse-next", do_reverse_next, LW_COMMAND_CHANGES | LW_COMMAND_REPEATS},
+    {"reverse-stepi",   "reverse-stepi",   "[count]",          "Undo the last instruction of the focus lane",                  "reverse-stepi 2", do_reverse_stepi, LW_COMMAND_CHANGES | LW_COMMAND_REPEATS},
+    {"reverse-nexti",   "reverse-nexti",   "[count]",          "Undo the last instruction of the focus lane, a call as one",   "reverse-nexti", do_reverse_nexti, LW_COMMAND_CHANGES | LW_COMMAND_REPEATS},
+    {"reverse-finish",  "reverse-finish",  "",                 "Go back to the call of the focus lane's function",             "reverse-finish", do_reverse_finish, LW_COMMAND_CHANGES},
+    {"rc",              "rc",              "",                 "Short for reverse-continue",                                   "rc", do_reverse_continue, LW_COMMAND_CHANGES | LW_COMMAND_REPEATS},
+    {"rs",              "rs",              "[count]",          "Short for reverse-step",                                       "rs", do_reverse_step, LW_COMMAND_CHANGES | LW_COMMAND_REPEATS},
+    {"rn",              "rn",              "[count]",          "Short for reverse-next",                                       "rn", do_reverse_next, LW_COMMAND_CHANGES | LW_COMMAND_REPEATS},
+    {"rsi",             "rsi",             "[count]",          "Short for reverse-stepi",                                      "rsi 3", do_reverse_stepi, LW_COMMAND_CHANGES | LW_COMMAND_REPEATS},
+    {"rni",             "rni",             "[count]",          "Short for reverse-nexti",                                      "rni", do_reverse_nexti, LW_COMMAND_CHANGES | LW_COMMAND_REPEATS},
+    {"goto",            "goto",            "<mark|count|place>", "Go to a mark, a count of instructions, start or end",         "goto start", do_goto, LW_COMMAND_CHANGES},
+    {"mark",            "mark",            "[name]",           "Name this place of the run, for goto",                         "mark here", do_mark, 0},
+    {"wrote",           "wrote",           "<place> [bytes]",  "Who wrote a register, a variable or memory last",              "wrote v0", do_wrote, 0},
+    {"origin",          "origin",          "<place>",          "Where a value comes from, through moves, loads and stores",    "origin v0", do_origin, 0},
+    {"history",         "history",         "",                 "Show how far back and forth one can go, and the marks",        "history", do_history, LW_COMMAND_LOOKS},
 };
 /* clang-format on */
 const struct lw_command_table dbg_commands_history = {rows, LW_COUNT_OF(rows), NULL};

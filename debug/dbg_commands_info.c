@@ -436,12 +436,12 @@ static enum lw_status do_info(void *context, int argc, char **argv, struct lw_si
 
 /* clang-format off */
 static const struct lw_command rows[] = {
-    /* name        abbrev.  operands                      summary                                                       example */
-    {"whatis",      "wha",  "<expression|type>",          "Type of an expression",                                      "whatis v0 + 1", do_whatis},
-    {"ptype",       "pt",   "<expression|type>",          "Type of an expression, with the members of structures",      "ptype float", do_ptype},
-    {"find",        "find", "[/size] <address>, <bytes>, <expression>, ...", "Look for values in memory; of a buffer the bytes may be left out", "find 0x200000000000, 64, 7", do_find},
-    {"table",       "tab",  "[name]",                     "A table of the whole machine, without a name which there are", "table splits", do_table},
-    {"info",        "i",    "<topic>",                    "breakpoints, warps, lanes, splits, barriers, registers, locals, tags, allocations, launches, history, line, symbol, source, functions, status", "info breakpoints", do_info},
+    /* name        abbrev.  operands                      summary                                                       example, does */
+    {"whatis",      "wha",  "<expression|type>",          "Type of an expression",                                      "whatis v0 + 1", do_whatis, LW_COMMAND_LOOKS},
+    {"ptype",       "pt",   "<expression|type>",          "Type of an expression, with the members of structures",      "ptype float", do_ptype, LW_COMMAND_LOOKS},
+    {"find",        "find", "[/size] <address>, <bytes>, <expression>, ...", "Look for values in memory; of a buffer the bytes may be left out", "find 0x200000000000, 64, 7", do_find, LW_COMMAND_LOOKS},
+    {"table",       "tab",  "[name]",                     "A table of the whole machine, without a name which there are", "table splits", do_table, LW_COMMAND_LOOKS},
+    {"info",        "i",    "<topic>",                    "breakpoints, warps, lanes, splits, barriers, registers, locals, tags, allocations, launches, history, line, symbol, source, functions, status", "info breakpoints", do_info, LW_COMMAND_LOOKS},
 };
 /* clang-format on */
 const struct lw_command_table dbg_commands_info = {rows, LW_COUNT_OF(rows), NULL};

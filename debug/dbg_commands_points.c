@@ -349,20 +349,20 @@ static enum lw_status do_points(void *context, int argc, char **argv, struct lw_
 }
 /* clang-format off */
 static const struct lw_command rows[] = {
-    /* name        abbrev.  operands                      summary                                                       example */
-    {"break",       "b",    "[location] [if condition]",  "Stop before a place, for lanes where a condition holds",     "break saxpy if lane == 3", do_break},
-    {"tbreak",      "tb",   "[location] [if condition]",  "Stop once",                                                  "tbreak saxpy", do_tbreak},
-    {"watch",       "wa",   "[-location] <expression> [if condition]", "Stop behind what changes a variable, memory or a register", "watch v0 if lane == 3", do_watch},
-    {"rwatch",      "rw",   "[-location] <expression> [if condition]", "Stop behind what reads it",                     "rwatch v0", do_rwatch},
-    {"awatch",      "aw",   "[-location] <expression> [if condition]", "Stop behind what reads or writes it",           "awatch v0", do_awatch},
-    {"catch",       "cat",  "<what> [if condition]",      "Stop behind: diverge, reconverge, barrier, exit, launch, atomic", "catch diverge", do_catch},
-    {"tcatch",      "tca",  "<what> [if condition]",      "The same, once",                                             "tcatch exit", do_tcatch},
-    {"condition",   "cond", "<number> [condition]",       "Give a point another condition, or none",                    "condition 1 lane == 3", do_condition},
-    {"ignore",      "ig",   "<number> <count>",           "Do not stop for the next hits of a point",                   "ignore 1 10", do_ignore},
-    {"delete",      "d",    "[number] ...",               "Delete points, without numbers all",                         "delete 1", do_delete},
-    {"disable",     "dis",  "[number] ...",               "Keep points but do not stop for them",                       "disable", do_disable},
-    {"enable",      "en",   "[number] ...",               "Stop for disabled points again",                             "enable", do_enable},
-    {"points",      "po",   "",                           "List breakpoints, watchpoints and catchpoints",              "points", do_points},
+    /* name        abbrev.  operands                      summary                                                       example, does */
+    {"break",       "b",    "[location] [if condition]",  "Stop before a place, for lanes where a condition holds",     "break saxpy if lane == 3", do_break, 0},
+    {"tbreak",      "tb",   "[location] [if condition]",  "Stop once",                                                  "tbreak saxpy", do_tbreak, 0},
+    {"watch",       "wa",   "[-location] <expression> [if condition]", "Stop behind what changes a variable, memory or a register", "watch v0 if lane == 3", do_watch, 0},
+    {"rwatch",      "rw",   "[-location] <expression> [if condition]", "Stop behind what reads it",                     "rwatch v0", do_rwatch, 0},
+    {"awatch",      "aw",   "[-location] <expression> [if condition]", "Stop behind what reads or writes it",           "awatch v0", do_awatch, 0},
+    {"catch",       "cat",  "<what> [if condition]",      "Stop behind: diverge, reconverge, barrier, exit, launch, atomic", "catch diverge", do_catch, 0},
+    {"tcatch",      "tca",  "<what> [if condition]",      "The same, once",                                             "tcatch exit", do_tcatch, 0},
+    {"condition",   "cond", "<number> [condition]",       "Give a point another condition, or none",                    "condition 1 lane == 3", do_condition, 0},
+    {"ignore",      "ig",   "<number> <count>",           "Do not stop for the next hits of a point",                   "ignore 1 10", do_ignore, 0},
+    {"delete",      "d",    "[number] ...",               "Delete points, without numbers all",                         "delete 1", do_delete, 0},
+    {"disable",     "dis",  "[number] ...",               "Keep points but do not stop for them",                       "disable", do_disable, 0},
+    {"enable",      "en",   "[number] ...",               "Stop for disabled points again",                             "enable", do_enable, 0},
+    {"points",      "po",   "",                           "List breakpoints, watchpoints and catchpoints",              "points", do_points, LW_COMMAND_LOOKS},
 };
 /* clang-format on */
 const struct lw_command_table dbg_commands_points = {rows, LW_COUNT_OF(rows), NULL};

@@ -177,18 +177,18 @@ static enum lw_status do_returned(void *context, int argc, char **argv, struct l
 
 /* clang-format off */
 static const struct lw_command rows[] = {
-    /* name        abbrev.  operands                      summary                                                       example */
-    {"continue",    "c",    "",                           "Run everything until something stops it",                    "continue", do_continue},
-    {"step",        "s",    "[count]",                    "Step the focus lane to another source line, into calls",     "step", do_step},
-    {"next",        "n",    "[count]",                    "Step the focus lane to another source line, over calls",     "next", do_next},
-    {"stepi",       "stepi","[count]",                    "Step the focus lane by one instruction",                     "stepi 2", do_stepi},
-    {"nexti",       "nexti","[count]",                    "Step the focus lane by one instruction, over calls",         "nexti", do_nexti},
-    {"si",          "si",   "[count]",                    "Short for stepi",                                            "si", do_stepi},
-    {"ni",          "ni",   "[count]",                    "Short for nexti",                                            "ni", do_nexti},
-    {"until",       "u",    "[location]",                 "Run everything until the focus lane is at a place; without one, as next, but not back in a loop", "until +1", do_until},
-    {"advance",     "adv",  "<location>",                 "Run everything until the focus lane is at a place",          "advance +1", do_until},
-    {"finish",      "fin",  "",                           "Step the focus lane out of the chosen frame, and show what it returns", "finish", do_finish},
-    {"returned",    "returned", "",                       "Show again what the call before the focus lane's place has returned", "returned", do_returned},
+    /* name        abbrev.  operands                      summary                                                       example, does */
+    {"continue",    "c",    "",                           "Run everything until something stops it",                    "continue", do_continue, LW_COMMAND_CHANGES | LW_COMMAND_REPEATS},
+    {"step",        "s",    "[count]",                    "Step the focus lane to another source line, into calls",     "step", do_step, LW_COMMAND_CHANGES | LW_COMMAND_REPEATS},
+    {"next",        "n",    "[count]",                    "Step the focus lane to another source line, over calls",     "next", do_next, LW_COMMAND_CHANGES | LW_COMMAND_REPEATS},
+    {"stepi",       "stepi","[count]",                    "Step the focus lane by one instruction",                     "stepi 2", do_stepi, LW_COMMAND_CHANGES | LW_COMMAND_REPEATS},
+    {"nexti",       "nexti","[count]",                    "Step the focus lane by one instruction, over calls",         "nexti", do_nexti, LW_COMMAND_CHANGES | LW_COMMAND_REPEATS},
+    {"si",          "si",   "[count]",                    "Short for stepi",                                            "si", do_stepi, LW_COMMAND_CHANGES | LW_COMMAND_REPEATS},
+    {"ni",          "ni",   "[count]",                    "Short for nexti",                                            "ni", do_nexti, LW_COMMAND_CHANGES | LW_COMMAND_REPEATS},
+    {"until",       "u",    "[location]",                 "Run everything until the focus lane is at a place; without one, as next, but not back in a loop", "until +1", do_until, LW_COMMAND_CHANGES},
+    {"advance",     "adv",  "<location>",                 "Run everything until the focus lane is at a place",          "advance +1", do_until, LW_COMMAND_CHANGES},
+    {"finish",      "fin",  "",                           "Step the focus lane out of the chosen frame, and show what it returns", "finish", do_finish, LW_COMMAND_CHANGES},
+    {"returned",    "returned", "",                       "Show again what the call before the focus lane's place has returned", "returned", do_returned, LW_COMMAND_LOOKS},
 };
 /* clang-format on */
 const struct lw_command_table dbg_commands_run = {rows, LW_COUNT_OF(rows), NULL};

@@ -341,14 +341,14 @@ static enum lw_status do_list(void *context, int argc, char **argv, struct lw_si
 }
 /* clang-format off */
 static const struct lw_command rows[] = {
-    /* name        abbrev.  operands                      summary                                                       example */
-    {"print",       "p",    "[/format] <expression>",     "Value of an expression for the focus lane",                  "print /x v0 + 1", do_print},
-    {"locals",      "lo",   "",                           "Variables of the source in scope, with values",              "locals", do_locals},
-    {"plane",       "pl",   "[/format] <expression>",     "Value of an expression for every lane of the focus warp",    "plane v0", do_plane},
-    {"set",         "se",   "<target> = <expression>",    "Assign to a register, to the pc or to memory",               "set v1 = v0 * 2", do_set},
-    {"x",           "x",    "[/count format size] <address>", "Memory as the focus lane sees it",                       "x /4xw 0x200000000000", do_x},
-    {"disassemble", "disas","[/s] [location] [count]",    "Instructions, with /s and source lines",                     "disassemble /s saxpy", do_disassemble},
-    {"list",        "l",    "[location]",                 "Source lines, then the following ones",                      "list saxpy", do_list},
+    /* name        abbrev.  operands                      summary                                                       example, does */
+    {"print",       "p",    "[/format] <expression>",     "Value of an expression for the focus lane",                  "print /x v0 + 1", do_print, LW_COMMAND_LOOKS},
+    {"locals",      "lo",   "",                           "Variables of the source in scope, with values",              "locals", do_locals, LW_COMMAND_LOOKS},
+    {"plane",       "pl",   "[/format] <expression>",     "Value of an expression for every lane of the focus warp",    "plane v0", do_plane, LW_COMMAND_LOOKS},
+    {"set",         "se",   "<target> = <expression>",    "Assign to a register, to the pc or to memory",               "set v1 = v0 * 2", do_set, LW_COMMAND_CHANGES},
+    {"x",           "x",    "[/count format size] <address>", "Memory as the focus lane sees it",                       "x /4xw 0x200000000000", do_x, LW_COMMAND_LOOKS},
+    {"disassemble", "disas","[/s] [location] [count]",    "Instructions, with /s and source lines",                     "disassemble /s saxpy", do_disassemble, LW_COMMAND_LOOKS},
+    {"list",        "l",    "[location]",                 "Source lines, then the following ones",                      "list saxpy", do_list, LW_COMMAND_REPEATS},
 };
 /* clang-format on */
 const struct lw_command_table dbg_commands_values = {rows, LW_COUNT_OF(rows), NULL};

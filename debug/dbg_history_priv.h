@@ -59,20 +59,28 @@ enum lw_status dbg_mark_goto(struct dbg *dbg, const struct dbg_mark *mark, struc
 
 /* ---- looking back (dbg_trail.c) ---------------------------------------------------------- */
 
+/** Windows of the past grow from the first size. One of the largest takes some tenths of a second
+ *  where every instruction is looked at. */
+enum { DBG_FIRST_WINDOW = 4096, DBG_LARGEST_WINDOW = 1 << 20 };
+/** How far a warp has come: instructions; UINT64_MAX when it has ended. */
+uint64_t dbg_progress(const struct dbg *dbg, dbg_thread_id id);
+/** @only did nothing for a while before @low: to a count near the last place where it did, or to
+ *  the earliest one. The machine stands somewhere behind it. */
+enum lw_status dbg_skip_idle(struct dbg *dbg, dbg_thread_id only, uint64_t *low,
+                             struct lw_error *err) LW_MUST_CHECK;
+
 /**
  * Windows of the past, the nearest first and growing, each walked forward once: a search that
  * finds what it wants nearby has not looked at everything. Stops early when @seen says so.
  *
  * @seen  told of every instruction before the place where the search began, window by window;
  *        @at is the count before it. Returns true to leave the window
- * @done  behind each window: true ends the search
  * @only  the one thread whose instructions matter: where it does nothing the past is skipped; 0:
  *        all
  */
 struct dbg_search {
     struct dbg *dbg;
     bool (*seen)(struct dbg_search *search, const struct emu_event *ev, uint64_t at);
-    bool (*done)(struct dbg_search *search);
     void *context;
     dbg_thread_id only;
     /* its own: */
@@ -81,18 +89,16 @@ struct dbg_search {
     bool interrupted;
     bool idle; /* @only did nothing in the window */
 };
-/** Everything kept before @before, until done. The machine stands somewhere then. */
-enum lw_status dbg_search_back(struct dbg_search *search, uint64_t before, struct lw_error *err)
-    LW_MUST_CHECK;
 
 /**
  * The same for writes to what is watched, at nearly the speed of a run: @observer is told of the
  * instructions that may be one (and of some others), window by window, the nearest
  * first, until *@found behind one. The count before an instruction that has retired is
- * dbg_history_now() - 1 then. The machine stands somewhere behind it.
+ * dbg_history_now() - 1 then. @only as above. The machine stands somewhere behind it.
  */
-enum lw_status dbg_look_back(struct dbg *dbg, uint64_t before, struct emu_observer *observer,
-                             const bool *found, bool *interrupted, struct lw_error *err)
+enum lw_status dbg_look_back(struct dbg *dbg, uint64_t before, dbg_thread_id only,
+                             struct emu_observer *observer, const bool *found, bool *interrupted,
+                             struct lw_error *err)
     LW_MUST_CHECK;
 
 /** An instruction that a lane has retired. */

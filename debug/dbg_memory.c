@@ -19,7 +19,8 @@
  *   FA | warp<<40 | lane<<32 | off  as F4, but the frame's CFA in local memory for each return
  *                                   address: variables of functions count from it
  *
- * warp is a resident slot number: block slot * warps of a block + warp.
+ * warp is a resident slot number, over all cores: the engine's, else block slot * warps of a
+ * block + warp. slot is that of a block, as `info os blocks` shows it.
  */
 #include "debug/debug_priv.h"
 
@@ -34,8 +35,8 @@ struct view {
 
 enum { NO_SLOT = 0xffff }; /* window fields have 16 bits */
 
-/* Warps that the numbers of a slot are apart: of the launch that runs; where kernels launch others,
- * as many as any block can have. */
+/* Warps that the numbers of a slot are apart on a machine of one core: of the launch that runs;
+ * where kernels launch others, as many as any block can have. */
 static unsigned slot_warps(const struct emu_grid *grid, const struct dbg *dbg)
 {
     unsigned width = emu_machine_config(dbg->machine)->warp_width;
@@ -44,10 +45,39 @@ static unsigned slot_warps(const struct emu_grid *grid, const struct dbg *dbg)
                                                       : grid->block_warps;
 }
 
+static struct emu_place place_of(const struct dbg_warp *warp)
+{
+    return (struct emu_place){.grid = warp->grid->sequence, .block = warp->block,
+                              .warp = warp->warp};
+}
+
+/* Who is in a slot of an engine that numbers them. */
+static bool engine_slot(const struct dbg *dbg, enum emu_slot_kind kind, uint64_t number,
+                        struct dbg_warp *out)
+{
+    const struct emu_engine_ops *ops = dbg->engine->ops;
+    struct emu_block_view block;
+    struct emu_place place;
+
+    if (number > UINT32_MAX || !ops->slot_at(dbg->engine, kind, (unsigned)number, &place) ||
+        !ops->locate(dbg->engine, place.grid, place.block, &out->core, &out->slot) ||
+        !emu_block_view(out->core, out->slot, &block))
+        return false;
+    out->grid = block.grid;
+    out->block = block.block;
+    out->warp = place.warp;
+    return true;
+}
+
 unsigned dbg_warp_slot(const struct dbg *dbg, const struct dbg_warp *warp)
 {
+    const struct emu_engine_ops *ops = dbg->engine->ops;
+    struct emu_place place = place_of(warp);
     uint64_t number = (uint64_t)warp->slot * slot_warps(warp->grid, dbg) + warp->warp;
+    unsigned named;
 
+    if (ops->slot_of != NULL)
+        number = ops->slot_of(dbg->engine, EMU_SLOT_WARP, &place, &named) ? named : NO_SLOT;
     return number < NO_SLOT ? (unsigned)number : NO_SLOT;
 }
 
@@ -58,7 +88,11 @@ bool dbg_warp_by_slot(const struct dbg *dbg, uint64_t number, struct dbg_warp *o
     struct emu_place place;
     unsigned slot;
 
-    if (grid == NULL || number == NO_SLOT || !dbg->engine->ops->warp_at(dbg->engine, 0, &place) ||
+    if (number == NO_SLOT)
+        return false;
+    if (dbg->engine->ops->slot_at != NULL)
+        return engine_slot(dbg, EMU_SLOT_WARP, number, out);
+    if (grid == NULL || !dbg->engine->ops->warp_at(dbg->engine, 0, &place) ||
         !dbg->engine->ops->locate(dbg->engine, place.grid, place.block, &out->core, &slot))
         return false;
     out->slot = (unsigned)(number / slot_warps(grid, dbg));
@@ -69,6 +103,32 @@ bool dbg_warp_by_slot(const struct dbg *dbg, uint64_t number, struct dbg_warp *o
     out->block = block.block;
     return out->warp < block.warp_count &&
            slot_warps(block.grid, dbg) == slot_warps(grid, dbg);
+}
+
+unsigned dbg_block_slot(const struct dbg *dbg, const struct dbg_warp *warp)
+{
+    const struct emu_engine_ops *ops = dbg->engine->ops;
+    struct emu_place place = place_of(warp);
+    unsigned number;
+
+    return ops->slot_of != NULL && ops->slot_of(dbg->engine, EMU_SLOT_BLOCK, &place, &number)
+               ? number
+               : warp->slot;
+}
+
+bool dbg_block_by_slot(const struct dbg *dbg, uint64_t number, struct dbg_warp *warp)
+{
+    struct emu_block_view block;
+
+    if (dbg->engine->ops->slot_at != NULL)
+        return engine_slot(dbg, EMU_SLOT_BLOCK, number, warp);
+    if (!emu_block_view(warp->core, (unsigned)number, &block))
+        return false;
+    warp->slot = (unsigned)number;
+    warp->warp = 0;
+    warp->grid = block.grid;
+    warp->block = block.block;
+    return true;
 }
 
 static bool special(const struct view *v, enum isa_special sr, uint64_t *value)
@@ -313,16 +373,13 @@ static uint64_t shared_access(const struct view *v, uint64_t offset, void *data,
                               uint64_t size, bool write)
 {
     struct dbg_warp warp = v->warp;
-    struct emu_block_view block;
 
-    warp.slot = (unsigned)(offset >> 32 & 0xffffff);
-    if (!emu_block_view(warp.core, warp.slot, &block)) {
+    if (!dbg_block_by_slot(v->dbg, offset >> 32 & 0xffffff, &warp)) {
         if (write)
             return 0;
         memset(data, 0, size);
         return size;
     }
-    warp.warp = 0;
     return memory_access(&warp, 0, ISA_SHARED_BASE + (offset & UINT32_MAX), data, size, write,
                          true);
 }

@@ -352,7 +352,7 @@ enum lw_status dbg_reverse_finish(struct dbg *dbg, dbg_thread_id id, struct dbg_
 
 /* ---- the last hit ---------------------------------------------------------------------------- */
 
-enum { FIRST_WINDOW = 4096, WINDOW_GROWS = 16, STOPS_AT_ONE = 4096 };
+enum { WINDOW_GROWS = 16, STOPS_AT_ONE = 4096 };
 
 /** The last hit of a window. */
 struct hit {
@@ -484,20 +484,30 @@ static enum lw_status hits_between(struct dbg *dbg, uint64_t low, uint64_t high,
                         interrupted, err);
 }
 
-enum lw_status dbg_look_back(struct dbg *dbg, uint64_t before, struct emu_observer *observer,
-                             const bool *found, bool *interrupted, struct lw_error *err)
+enum lw_status dbg_look_back(struct dbg *dbg, uint64_t before, dbg_thread_id only,
+                             struct emu_observer *observer, const bool *found, bool *interrupted,
+                             struct lw_error *err)
 {
-    uint64_t low = before, size = FIRST_WINDOW, earliest = dbg_history_earliest(dbg);
+    uint64_t low = before, size = DBG_FIRST_WINDOW, earliest = dbg_history_earliest(dbg);
     struct dbg_sieve_look look = {.writes = true};
     enum lw_status status = LW_OK;
 
     *interrupted = false;
     while (status == LW_OK && low > earliest && !*found && !*interrupted) {
-        uint64_t high = low;
+        uint64_t high = low, behind;
 
         low = high - earliest > size ? high - size : earliest;
-        size *= WINDOW_GROWS;
+        if (!look.dense || size < DBG_LARGEST_WINDOW)
+            size *= WINDOW_GROWS;
         status = look_between(dbg, low, high, NULL, observer, &look, interrupted, err);
+        if (status != LW_OK || only == 0 || low == earliest || *found || *interrupted)
+            continue;
+        behind = dbg_progress(dbg, only);
+        status = dbg_history_move(dbg, low, err);
+        if (status == LW_OK && dbg_progress(dbg, only) == behind) {
+            status = dbg_skip_idle(dbg, only, &low, err);
+            size = DBG_FIRST_WINDOW;
+        }
     }
     return status;
 }
@@ -541,7 +551,7 @@ enum lw_status dbg_reverse_continue(struct dbg *dbg, struct dbg_stop *stop,
     struct hit hit = {0};
     struct start start = {0};
     bool interrupted = false;
-    uint64_t low, size = FIRST_WINDOW, earliest;
+    uint64_t low, size = DBG_FIRST_WINDOW, earliest;
     enum lw_status status = begin(dbg, dbg->focus[DBG_FOCUS_RUN], &start, stop, err);
 
     if (status != LW_OK)

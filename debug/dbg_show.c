@@ -538,3 +538,20 @@ void dbg_show_status(struct dbg *dbg, struct lw_sink *out)
     lw_printf(out, "executed   %llu warp instructions\n",
               (unsigned long long)dbg->engine->ops->instructions(dbg->engine));
 }
+
+void dbg_show_stats(const struct dbg *dbg, struct lw_sink *out)
+{
+    struct emu_stats stats;
+
+    emu_stats_get(dbg->machine, &stats);
+    for (size_t i = 0; i < emu_stat_row_count; i++) {
+        uint64_t count;
+
+        memcpy(&count, (const uint8_t *)&stats + emu_stat_rows[i].offset, sizeof count);
+        if (count != 0)
+            lw_printf(out, "%-20s %llu\n", emu_stat_rows[i].name, (unsigned long long)count);
+    }
+    if (dbg->engine->ops->cycles != NULL)
+        lw_printf(out, "%-20s %llu\n", "cycles",
+                  (unsigned long long)dbg->engine->ops->cycles(dbg->engine));
+}

@@ -18,7 +18,8 @@ enum { STOP_COST = 4, LOOK_STEPS = 4096 };
 struct sieve {
     unsigned access[ISA_SPACE_COUNT];
     unsigned any; /* of some space */
-    bool registers, atomics;
+    bool registers, writes; /* writes: reads of registers do not matter */
+    unsigned catches;       /* enum dbg_catch */
 };
 
 static enum isa_space space_of(uint64_t address)
@@ -29,19 +30,24 @@ static enum isa_space space_of(uint64_t address)
                                        : ISA_SPACE_SHARED;
 }
 
-/* False: something is caught that only an observer of everything sees. */
+/* False: something is caught that only an observer of everything sees: any instruction may be the
+ * first of a launch, and where a SIMT stack pops is told by the pc that lanes come to. */
 static bool sieve_make(const struct dbg *dbg, struct sieve *sieve)
 {
+    unsigned unseen = DBG_CATCH_LAUNCH;
+
     memset(sieve, 0, sizeof *sieve);
+    if (strcmp(emu_machine_config(dbg->machine)->reconv, "stack") == 0)
+        unseen |= DBG_CATCH_RECONVERGE;
     for (size_t i = 0; i < dbg->point_count; i++) {
         const struct dbg_point_record *point = &dbg->points[i];
 
         if (!point->pub.enabled || point->pub.kind == DBG_POINT_BREAK)
             continue;
         if (point->pub.kind == DBG_POINT_CATCH) {
-            if (point->pub.catches != DBG_CATCH_ATOMIC)
+            if ((point->pub.catches & unseen) != 0)
                 return false;
-            sieve->atomics = true;
+            sieve->catches |= point->pub.catches;
         } else if (point->watched->memory) {
             sieve->access[space_of(point->watched->low)] |= point->pub.access;
             sieve->any |= point->pub.access;
@@ -87,7 +93,7 @@ static bool use_meets(const struct dbg_watched *w, const struct isa_reg_use *use
     return use->first <= last && (uint64_t)use->first + use->count > first;
 }
 
-static bool meets_register(const struct dbg *dbg, const struct isa_insn *insn)
+static bool meets_register(const struct dbg *dbg, const struct isa_insn *insn, bool writes)
 {
     const struct dbg_watch *watch = dbg->watch;
     struct isa_reg_use uses[ISA_MAX_USES];
@@ -97,11 +103,26 @@ static bool meets_register(const struct dbg *dbg, const struct isa_insn *insn)
         const struct dbg_point_record *point = &dbg->points[watch->registers[k].point];
 
         for (unsigned i = 0; i < count; i++)
-            if ((uses[i].written || (point->pub.access & DBG_ACCESS_READ) != 0) &&
+            if ((uses[i].written || (!writes && (point->pub.access & DBG_ACCESS_READ) != 0)) &&
                 use_meets(point->watched, &uses[i]))
                 return true;
     }
     return false;
+}
+
+/* What of enum dbg_catch an instruction can do. */
+static unsigned can_happen(const struct isa_insn *insn, const struct isa_op_info *info)
+{
+    unsigned catches = info->flags & ISA_F_ATOMIC ? DBG_CATCH_ATOMIC : 0;
+    bool direct = insn->op == ISA_BRA || insn->op == ISA_CALL;
+
+    if (info->flags & (ISA_F_CONTROL | ISA_F_BRANCH | ISA_F_BARRIER | ISA_F_SYNC))
+        catches |= DBG_CATCH_DIVERGE | (direct ? 0 : DBG_CATCH_RECONVERGE);
+    if (info->flags & (ISA_F_BARRIER | ISA_F_SYNC))
+        catches |= DBG_CATCH_BARRIER;
+    if (insn->op == ISA_EXIT || ((info->flags & ISA_F_BRANCH) && !direct)) /* 0 is a way out */
+        catches |= DBG_CATCH_EXIT;
+    return catches;
 }
 
 /* Could this instruction touch some point? */
@@ -113,9 +134,9 @@ static bool passes(const struct dbg *dbg, const struct sieve *sieve, const struc
 
     if (info == NULL)
         return true;
-    if (sieve->registers && meets_register(dbg, insn))
+    if (sieve->registers && meets_register(dbg, insn, sieve->writes))
         return true;
-    if (sieve->atomics && (info->flags & ISA_F_ATOMIC))
+    if ((sieve->catches & can_happen(insn, info)) != 0)
         return true;
     if (insn->xkind == ISA_X_CONST && (sieve->access[ISA_SPACE_CONST] & DBG_ACCESS_READ))
         return true;
@@ -240,15 +261,11 @@ enum lw_status dbg_sieve_step(struct dbg *dbg, struct emu_stop *es, struct lw_er
 
 /* ---- a look at the past, with an observer of its own ----------------------------------------- */
 
-/* The past may go from one program to the next without a stop: all have theirs. They lie one behind
- * the other, each at the next multiple of PROGRAM_ALIGN behind the word that follows the last. */
+/* The past may go from one program to the next without a stop: all have theirs. */
 static bool sieve_arm_all(struct dbg *dbg, bool writes)
 {
-    enum { PROGRAM_ALIGN = 1 << 16 };
-    const struct emu_program *program;
+    const struct emu_program *program = NULL;
     struct sieve sieve;
-    uint64_t pc = ISA_CODE_BASE;
-    bool all = dbg_program(dbg) == NULL;
 
     dbg->watch->sieve_count = 0;
     if (!sieve_make(dbg, &sieve))
@@ -257,20 +274,14 @@ static bool sieve_arm_all(struct dbg *dbg, bool writes)
         for (unsigned i = 0; i < LW_COUNT_OF(sieve.access); i++)
             sieve.access[i] &= DBG_ACCESS_WRITE;
         sieve.any &= DBG_ACCESS_WRITE;
+        sieve.writes = true;
     }
-    while ((program = emu_machine_program_at(dbg->machine, pc)) != NULL) {
+    while ((program = emu_machine_program_next(dbg->machine, program)) != NULL)
         if (!sieve_program(dbg, &sieve, program)) {
-            all = false;
-            break;
+            sieve_disarm(dbg); /* better slow than with a hole */
+            return false;
         }
-        all = all || program == dbg_program(dbg);
-        while (emu_machine_program_at(dbg->machine, pc) == program)
-            pc += ISA_WORD_BYTES;
-        pc = (pc + ISA_WORD_BYTES + PROGRAM_ALIGN - 1) & ~(uint64_t)(PROGRAM_ALIGN - 1);
-    }
-    if (!all) /* the one that runs was not come to: better slow than with a hole */
-        sieve_disarm(dbg);
-    return all;
+    return true;
 }
 
 void dbg_sieve_look_begin(struct dbg *dbg, struct emu_observer *observer,

@@ -117,7 +117,7 @@ static void rows_blocks(struct row *row)
         }
         cell(row, "%u", grid);
         cell_index(row, block.index);
-        cell(row, "%u", slot);
+        cell(row, "%u", dbg_block_slot(row->dbg, &warp));
         cell(row, "%u", block.warp_count);
         cell(row, "%u", live);
         cell(row, "%u", block.shared_bytes);

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 /** Most that is looked for is near; a window of the largest size takes some tenths of a second. */
-enum { FIRST_WINDOW = 4096, WINDOW_GROWS = 8, LARGEST_WINDOW = 1 << 20 };
+enum { WINDOW_GROWS = 8 };
 
 struct watcher {
     struct emu_observer observer;
@@ -31,8 +31,7 @@ static bool on_event(struct emu_observer *observer, const struct emu_event *ev)
     return w->search->seen(w->search, ev, w->at++);
 }
 
-/** How far a warp has come: instructions; UINT64_MAX when it has ended. */
-static uint64_t progress(const struct dbg *dbg, dbg_thread_id id)
+uint64_t dbg_progress(const struct dbg *dbg, dbg_thread_id id)
 {
     struct emu_warp_view view;
     struct dbg_warp warp;
@@ -43,33 +42,30 @@ static uint64_t progress(const struct dbg *dbg, dbg_thread_id id)
     return dbg_thread_over(dbg, id) ? UINT64_MAX : 0;
 }
 
-/* The warp that alone matters has done nothing for a while: halve the past until the place is near
- * where it did. */
-static enum lw_status skip_idle(struct dbg_search *s, uint64_t earliest, struct lw_error *err)
+enum lw_status dbg_skip_idle(struct dbg *dbg, dbg_thread_id only, uint64_t *low,
+                             struct lw_error *err)
 {
-    struct emu_history *history = s->dbg->history;
-    uint64_t low = earliest, high = s->low, there;
+    struct emu_history *history = dbg->history;
+    uint64_t high = *low, there;
     enum lw_status status = emu_history_goto(history, high, err);
 
+    *low = dbg_history_earliest(dbg);
     if (status != LW_OK)
         return status;
-    there = progress(s->dbg, s->only);
-    status = emu_history_goto(history, low, err);
-    if (status == LW_OK && progress(s->dbg, s->only) == there) {
-        s->low = low;
+    there = dbg_progress(dbg, only);
+    status = emu_history_goto(history, *low, err);
+    if (status == LW_OK && dbg_progress(dbg, only) == there)
         return LW_OK;
-    }
-    while (status == LW_OK && high - low > FIRST_WINDOW && !s->dbg->engine->interrupted) {
-        uint64_t middle = low + (high - low) / 2;
+    while (status == LW_OK && high - *low > DBG_FIRST_WINDOW && !dbg->engine->interrupted) {
+        uint64_t middle = *low + (high - *low) / 2;
 
         status = emu_history_goto(history, middle, err);
-        if (status == LW_OK && progress(s->dbg, s->only) == there)
+        if (status == LW_OK && dbg_progress(dbg, only) == there)
             high = middle;
         else
-            low = middle;
+            *low = middle;
     }
-    s->low = high;
-    s->size = FIRST_WINDOW;
+    *low = high;
     return status;
 }
 
@@ -81,8 +77,10 @@ static enum lw_status next_window(struct dbg_search *s, bool *found, struct lw_e
 
     enum lw_status status = LW_OK;
 
-    if (s->idle && s->low > earliest)
-        status = skip_idle(s, earliest, err);
+    if (s->idle && s->low > earliest) {
+        status = dbg_skip_idle(s->dbg, s->only, &s->low, err);
+        s->size = DBG_FIRST_WINDOW;
+    }
     *found = s->low > earliest;
     if (status != LW_OK || !*found)
         return status;
@@ -92,7 +90,7 @@ static enum lw_status next_window(struct dbg_search *s, bool *found, struct lw_e
     s->low = s->high - earliest > s->size ? (s->high - s->size) / s->size * s->size : earliest;
     if (s->low < earliest)
         s->low = earliest;
-    if (s->size < LARGEST_WINDOW)
+    if (s->size < DBG_LARGEST_WINDOW)
         s->size *= WINDOW_GROWS;
     w.at = s->low;
     s->dbg->looks_back = true;
@@ -102,21 +100,6 @@ static enum lw_status next_window(struct dbg_search *s, bool *found, struct lw_e
     if (status == LW_OK)
         status = emu_history_walk(s->dbg->history, s->low, s->high, &w.observer, err);
     s->dbg->looks_back = false;
-    return status;
-}
-
-enum lw_status dbg_search_back(struct dbg_search *search, uint64_t before, struct lw_error *err)
-{
-    enum lw_status status = LW_OK;
-    bool found = true;
-
-    search->low = before;
-    search->size = FIRST_WINDOW;
-    while (status == LW_OK && !search->interrupted) {
-        status = next_window(search, &found, err);
-        if (status != LW_OK || !found || search->done(search))
-            break;
-    }
     return status;
 }
 
@@ -143,7 +126,7 @@ void dbg_trail_init(struct dbg_trail *trail, struct dbg *dbg, const struct dbg_l
     *trail = (struct dbg_trail){.dbg = dbg, .who = *who};
     trail->search = (struct dbg_search){
         .dbg = dbg, .seen = note, .context = trail, .only = who->id, .low = dbg_history_now(dbg),
-        .size = FIRST_WINDOW};
+        .size = DBG_FIRST_WINDOW};
     if (dbg_thread_get(dbg, who->id, &thread) && thread.lane == who->lane)
         trail->next_pc = thread.place.pc;
 }

@@ -222,7 +222,6 @@ static enum lw_status place_window(struct dbg *dbg, struct dbg_watched *w,
                                    struct lw_error *err)
 {
     uint64_t offset = address & lw_mask(56), index = offset / 8;
-    struct emu_block_view block;
     unsigned window = (unsigned)(address >> 56);
 
     w->low = offset;
@@ -241,12 +240,8 @@ static enum lw_status place_window(struct dbg *dbg, struct dbg_watched *w,
             return LW_OK;
         return not_there(address, "of this window predicates and exec can", err);
     case 0xF6:
-        warp->slot = (unsigned)(offset >> 32 & 0xffffff);
-        warp->warp = 0;
-        if (!emu_block_view(warp->core, warp->slot, &block))
+        if (!dbg_block_by_slot(dbg, offset >> 32 & 0xffffff, warp))
             return not_there(address, "no block is in that slot", err);
-        warp->grid = block.grid;
-        warp->block = block.block;
         return place_generic(dbg, w, warp, 0, ISA_SHARED_BASE + (offset & UINT32_MAX), err);
     case 0xF7:
     case 0xF8:

@@ -13,7 +13,7 @@
 /** Of a search for the last write. */
 struct wrote_search {
     struct emu_observer observer;
-    struct dbg_search search;
+    struct dbg *dbg;
     unsigned point;
     struct dbg_written *out;
 };
@@ -44,7 +44,7 @@ static void note_load(const struct emu_event *ev, unsigned lane, struct dbg_writ
 static void look_at(struct wrote_search *w, const struct emu_event *ev, uint64_t at)
 {
     const struct dbg_touch *touches;
-    size_t count = dbg_touched(w->search.dbg, ev, &touches);
+    size_t count = dbg_touched(w->dbg, ev, &touches);
 
     for (size_t i = 0; i < count; i++)
         if (touches[i].point == w->point && (touches[i].access & DBG_ACCESS_WRITE) != 0) {
@@ -60,25 +60,13 @@ static void look_at(struct wrote_search *w, const struct emu_event *ev, uint64_t
         }
 }
 
-static bool seen(struct dbg_search *search, const struct emu_event *ev, uint64_t at)
-{
-    look_at(search->context, ev, at);
-    return false;
-}
-
-/* Memory: everybody writes it, so all of the past is looked through, fast. */
 static bool on_touch(struct emu_observer *observer, const struct emu_event *ev)
 {
     struct wrote_search *w = (struct wrote_search *)(void *)observer;
 
     if (ev->kind == EMU_EV_RETIRED)
-        look_at(w, ev, dbg_history_now(w->search.dbg) - 1);
+        look_at(w, ev, dbg_history_now(w->dbg) - 1);
     return false;
-}
-
-static bool window_done(struct dbg_search *search)
-{
-    return ((struct wrote_search *)search->context)->out->found;
 }
 
 /* The last write to the place of a point before a count of instructions. The machine stands
@@ -86,20 +74,16 @@ static bool window_done(struct dbg_search *search)
 static enum lw_status last_write(struct dbg *dbg, unsigned point, unsigned last_point,
                                  uint64_t before, struct dbg_written *out, struct lw_error *err)
 {
-    struct wrote_search w = {.point = point, .out = out};
+    struct wrote_search w = {.observer = {.on_event = on_touch}, .dbg = dbg, .point = point,
+                             .out = out};
+    const struct dbg_point_record *record = dbg_point_find(dbg, point);
     struct dbg_stop stop = {0};
+    /* Memory is everybody's; registers are written by their own warp alone. */
+    dbg_thread_id only = record != NULL && !record->watched->memory ? record->watched->id : 0;
     enum lw_status status;
 
-    w.search = (struct dbg_search){.dbg = dbg, .seen = seen, .done = window_done, .context = &w};
-    w.observer.on_event = on_touch;
     out->found = false;
-    if (dbg_point_find(dbg, point) != NULL && !dbg_point_find(dbg, point)->watched->memory) {
-        w.search.only = dbg_point_find(dbg, point)->watched->id; /* only its warp writes registers */
-        status = dbg_search_back(&w.search, before, err);
-        out->interrupted = w.search.interrupted;
-    } else {
-        status = dbg_look_back(dbg, before, &w.observer, &out->found, &out->interrupted, err);
-    }
+    status = dbg_look_back(dbg, before, only, &w.observer, &out->found, &out->interrupted, err);
     if (out->found) {
         dbg_touch_stop(dbg, &out->touch, &stop);
         snprintf(out->text, sizeof out->text, "%s", stop.text);

@@ -339,6 +339,10 @@ const struct emu_grid *dbg_thread_grid(const struct dbg *dbg, dbg_thread_id id);
 unsigned dbg_warp_slot(const struct dbg *dbg, const struct dbg_warp *warp);
 /** Warp of a window's slot number. */
 bool dbg_warp_by_slot(const struct dbg *dbg, uint64_t number, struct dbg_warp *out);
+/** The same of blocks: number of the slot of a warp's block; and @warp, which is some warp of the
+ *  machine, becomes the first one of the block that is in slot @number. */
+unsigned dbg_block_slot(const struct dbg *dbg, const struct dbg_warp *warp);
+bool dbg_block_by_slot(const struct dbg *dbg, uint64_t number, struct dbg_warp *warp);
 
 /* ---- frames (dbg_frames.c) ------------------------------------------------------------- */
 
@@ -424,5 +428,7 @@ enum lw_status dbg_show_registers(struct dbg *dbg, dbg_thread_id id, int argc, c
                                   struct lw_sink *out, struct lw_error *err);
 void dbg_show_launches(struct dbg *dbg, struct lw_sink *out);
 void dbg_show_status(struct dbg *dbg, struct lw_sink *out);
+/** Counts of the whole run: a line each, but those that are zero. */
+void dbg_show_stats(const struct dbg *dbg, struct lw_sink *out);
 
 #endif

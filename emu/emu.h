@@ -144,6 +144,9 @@ uint64_t emu_program_variable(const struct emu_program *program, const char *nam
                               uint64_t *size_bytes);
 /** The program whose code holds @pc, or NULL; code starts at emu_program_base. */
 struct emu_program *emu_machine_program_at(const struct emu_machine *machine, uint64_t pc);
+/** Every program once: the one behind @program, the first one for NULL; NULL behind the last. */
+const struct emu_program *emu_machine_program_next(const struct emu_machine *machine,
+                                                   const struct emu_program *program);
 uint64_t emu_program_base(const struct emu_program *program);
 /** Decoded instruction at a guest address, NULL outside the code or misaligned. */
 const struct isa_insn *emu_program_insn(const struct emu_program *program, uint64_t pc);
@@ -642,6 +645,9 @@ struct emu_observer {
     struct emu_observer *next; /* the list's own */
 };
 
+/** Resident slots that are numbered over the whole machine. */
+enum emu_slot_kind { EMU_SLOT_BLOCK, EMU_SLOT_WARP };
+
 /** An engine, whatever its kind. The functional engine is a deterministic rotation. */
 struct emu_engine_ops {
     const char *name;
@@ -667,6 +673,13 @@ struct emu_engine_ops {
     /** Core and slot of a resident block; makes its state if it has not begun. */
     bool (*locate)(struct emu_engine *engine, uint32_t grid, uint64_t block,
                    struct emu_core **core, unsigned *slot);
+    /** The number of the slot that a resident block, or one of its warps, has; and who has slot
+     *  @number: grid, block and (of EMU_SLOT_WARP) warp of @place. Both NULL: the engine has one
+     *  core, whose block slots are the machine's. */
+    bool (*slot_of)(const struct emu_engine *engine, enum emu_slot_kind kind,
+                    const struct emu_place *place, unsigned *number);
+    bool (*slot_at)(const struct emu_engine *engine, enum emu_slot_kind kind, unsigned number,
+                    struct emu_place *place);
     uint64_t (*instructions)(const struct emu_engine *engine);
     uint64_t (*cycles)(const struct emu_engine *engine); /* NULL: no clock */
 };

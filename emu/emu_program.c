@@ -361,6 +361,11 @@ struct emu_program *emu_machine_program_at(const struct emu_machine *machine, ui
             return p;
     return NULL;
 }
+const struct emu_program *emu_machine_program_next(const struct emu_machine *machine,
+                                                   const struct emu_program *program)
+{
+    return program != NULL ? program->next : machine->programs;
+}
 uint64_t emu_program_base(const struct emu_program *program)
 {
     return program->base;

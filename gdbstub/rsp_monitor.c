@@ -76,11 +76,26 @@ static enum lw_status cmd_at_end(void *context, int argc, char **argv, struct lw
     return LW_OK;
 }
 
+/* The debugger that this command came through ends then: rsp_do_monitor() does it behind it. */
+static enum lw_status cmd_reset(void *context, int argc, char **argv, struct lw_sink *out,
+                                struct lw_error *err)
+{
+    struct rsp *rsp = context;
+
+    (void)out;
+    if (argc > 1)
+        return LW_FAIL(err, LW_EUSAGE, "reset takes no operands, found \"%.80s\"", argv[1]);
+    rsp->reset = true;
+    return LW_OK;
+}
+
 static const struct lw_command commands[] = {
     {"at-end", NULL, "[stop|exit]", "Whether there is a way back from the end of the run",
-     "at-end stop", cmd_at_end},
+     "at-end stop", cmd_at_end, 0},
+    {"reset", NULL, "", "Begin the run again, from its launch file", "reset", cmd_reset,
+     LW_COMMAND_CHANGES},
     {"threads", NULL, "[all|count|block X,Y,Z]", "Which warps gdb lists as threads",
-     "threads all", cmd_threads},
+     "threads all", cmd_threads, 0},
 };
 
 /* The debugger's, and ours behind them. */
@@ -124,11 +139,6 @@ static struct place where(const struct rsp *rsp)
  * looks the same: in another round of a loop the warp, the lane and the pc are equal. */
 static bool changes(const struct lw_command_set *set, const char *line)
 {
-    static const char *const names[] = {
-        "set", "load", "restore", "goto", "source", "continue", "step", "next", "stepi", "nexti",
-        "si", "ni", "until", "advance", "finish", "reverse-continue", "reverse-step",
-        "reverse-next", "reverse-stepi", "reverse-nexti", "reverse-finish", "rc", "rs", "rn",
-        "rsi", "rni"};
     const struct lw_command *command;
     char word[64];
     void *context;
@@ -136,10 +146,7 @@ static bool changes(const struct lw_command_set *set, const char *line)
     line += strspn(line, " \t");
     snprintf(word, sizeof word, "%.*s", (int)strcspn(line, " \t/"), line);
     command = lw_command_find(set, word, &context, NULL);
-    for (size_t i = 0; command != NULL && i < LW_COUNT_OF(names); i++)
-        if (strcmp(command->name, names[i]) == 0)
-            return true;
-    return false;
+    return command != NULL && (command->does & LW_COMMAND_CHANGES);
 }
 
 void rsp_do_monitor(struct rsp *rsp, const struct rsp_args *args)
@@ -163,6 +170,13 @@ void rsp_do_monitor(struct rsp *rsp, const struct rsp_args *args)
         lw_printf(&rsp->messages, "error: %s\n", err.text);
     else
         changed = changes(&set, line);
+    if (rsp->reset) {
+        rsp->reset = false;
+        if (rsp_restart(rsp, "", &err) != LW_OK)
+            lw_printf(&rsp->messages, "error: %s\n", err.text);
+        else
+            lw_put(&rsp->messages, "the run begins again\n");
+    }
     after = where(rsp);
     /* Only `set $lane` makes gdb forget registers and frames by itself. */
     if (changed || before.id != after.id || before.lane != after.lane || before.pc != after.pc ||

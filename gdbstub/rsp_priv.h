@@ -132,6 +132,7 @@ struct rsp {
     struct lw_buffer reply;  /* payload under construction */
     struct lw_sink messages; /* debug's notes: O packets while running */
     struct lw_buffer note;   /* an unfinished line of them */
+    bool reset; /* a monitor command wants the run to begin again */
     bool running, in_monitor;
 
     struct rsp_target target;
@@ -240,6 +241,9 @@ void rsp_do_attached(struct rsp *rsp, const struct rsp_args *args);
 void rsp_do_attach(struct rsp *rsp, const struct rsp_args *args);
 void rsp_do_extended(struct rsp *rsp, const struct rsp_args *args);
 void rsp_do_run(struct rsp *rsp, const struct rsp_args *args);
+/** The program begins again, from what @name says ("": the same launch). Breakpoints go.
+ *  Errors: LW_EUNSUPP when it cannot; those of the launch. */
+enum lw_status rsp_restart(struct rsp *rsp, const char *name, struct lw_error *err) LW_MUST_CHECK;
 void rsp_do_restart(struct rsp *rsp, const struct rsp_args *args);
 void rsp_do_detach(struct rsp *rsp, const struct rsp_args *args);
 void rsp_do_kill(struct rsp *rsp, const struct rsp_args *args);

@@ -23,8 +23,7 @@ void rsp_do_extended(struct rsp *rsp, const struct rsp_args *args)
     lw_put(&rsp->reply.sink, "OK");
 }
 
-
-static enum lw_status restart(struct rsp *rsp, const char *name, struct lw_error *err)
+enum lw_status rsp_restart(struct rsp *rsp, const char *name, struct lw_error *err)
 {
     struct rsp_config config = rsp->config;
     enum lw_status status;
@@ -70,7 +69,7 @@ void rsp_do_run(struct rsp *rsp, const struct rsp_args *args)
         rsp_put_error(&rsp->reply, "a launch takes no arguments: the launch file has them");
         return;
     }
-    if (restart(rsp, name, &err) != LW_OK)
+    if (rsp_restart(rsp, name, &err) != LW_OK)
         rsp_put_error(&rsp->reply, err.text);
     else
         rsp_do_why(rsp, &none);
@@ -81,7 +80,7 @@ void rsp_do_attach(struct rsp *rsp, const struct rsp_args *args)
 {
     struct lw_error err = {0};
 
-    if (rsp->killed && restart(rsp, "", &err) != LW_OK)
+    if (rsp->killed && rsp_restart(rsp, "", &err) != LW_OK)
         rsp_put_error(&rsp->reply, err.text);
     else
         rsp_do_why(rsp, args);
@@ -93,7 +92,7 @@ void rsp_do_restart(struct rsp *rsp, const struct rsp_args *args)
     struct lw_error err;
 
     (void)args;
-    if (restart(rsp, "", &err) != LW_OK)
+    if (rsp_restart(rsp, "", &err) != LW_OK)
         lw_printf(&rsp->messages, "error: %s; the run goes on as it stood\n", err.text);
 }
 

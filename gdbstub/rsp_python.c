@@ -43,19 +43,16 @@ void rsp_do_disassemble(struct rsp *rsp, const struct rsp_args *args)
     lw_buffer_fini(&text);
 }
 
-/* Of these alone, none of which runs or changes the machine behind gdb's back. */
-static bool only_looks(const char *line)
+/* Only such commands, which neither run nor change the machine behind gdb's back. */
+static bool only_looks(const struct lw_command_set *set, const char *line)
 {
-    static const char *const names[] = {"allocations", "barriers", "disassemble", "history",
-                                        "info",        "lanes",    "launches",    "locals",
-                                        "plane",       "print",    "registers",   "splits",
-                                        "status",      "tags",     "warps",       "where"};
-    size_t size = strcspn(line, " ");
+    const struct lw_command *command;
+    char word[64];
+    void *context;
 
-    for (size_t i = 0; i < LW_COUNT_OF(names); i++)
-        if (strlen(names[i]) == size && memcmp(line, names[i], size) == 0)
-            return true;
-    return false;
+    snprintf(word, sizeof word, "%.*s", (int)strcspn(line, " "), line);
+    command = lw_command_find(set, word, &context, NULL);
+    return command != NULL && (command->does & LW_COMMAND_LOOKS);
 }
 
 /* qGpuAsk:THREAD;HEX: a monitor command with the view on a thread. gdb selects a thread for
@@ -79,7 +76,7 @@ void rsp_do_ask(struct rsp *rsp, const struct rsp_args *args)
         rsp_put_error(&rsp->reply, "there are no monitor commands here");
         return;
     }
-    if (!only_looks(line)) {
+    if (!only_looks(rsp->config.monitor, line)) {
         rsp_put_error(&rsp->reply, "qGpuAsk only takes commands that look: use monitor");
         return;
     }

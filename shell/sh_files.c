@@ -174,10 +174,10 @@ static enum lw_status do_restore(void *context, int argc, char **argv, struct lw
 /* clang-format off */
 static const struct lw_command rows[] = {
     /* name      abbrev.  operands                   summary                                                          example */
-    {"dump",     "du",   "<file> <address> [bytes]", "Write memory to a file, without a size to the end of its allocation", "dump memory.bin 0x200000000000 64", do_dump},
-    {"load",     "loa",  "<file> <address>",        "Write the bytes of a file to memory",                            "load memory.bin 0x200000000000", do_load},
-    {"save",     "sav",  "<file>",                  "Write a checkpoint: the whole state, to come back to",           "save state.lwc", do_save},
-    {"restore",  "rest", "<file>",                  "Go to the state of a checkpoint; breakpoints stay",              "restore state.lwc", do_restore},
+    {"dump",     "du",   "<file> <address> [bytes]", "Write memory to a file, without a size to the end of its allocation", "dump memory.bin 0x200000000000 64", do_dump, 0},
+    {"load",     "loa",  "<file> <address>",        "Write the bytes of a file to memory",                            "load memory.bin 0x200000000000", do_load, LW_COMMAND_CHANGES},
+    {"save",     "sav",  "<file>",                  "Write a checkpoint: the whole state, to come back to",           "save state.lwc", do_save, 0},
+    {"restore",  "rest", "<file>",                  "Go to the state of a checkpoint; breakpoints stay",              "restore state.lwc", do_restore, LW_COMMAND_CHANGES},
 };
 /* clang-format on */
 const struct lw_command_table sh_file_commands = {rows, LW_COUNT_OF(rows), NULL};

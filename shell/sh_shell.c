@@ -152,10 +152,6 @@ static enum lw_status run_script(struct shell *shell, const char *path, struct l
 /* Commands that an empty line repeats. */
 static bool repeats(const struct shell *shell, const char *text)
 {
-    static const char *const names[] = {
-        "step", "next", "stepi", "nexti", "si", "ni", "continue", "list", "reverse-step",
-        "reverse-next", "reverse-stepi", "reverse-nexti", "reverse-continue", "rs", "rn", "rsi",
-        "rni", "rc", "up", "down"};
     const struct lw_command *row;
     char name[32];
     size_t size = 0;
@@ -168,10 +164,7 @@ static bool repeats(const struct shell *shell, const char *text)
     }
     name[size] = '\0';
     row = size != 0 ? lw_command_find(&shell->set, name, NULL, NULL) : NULL;
-    for (size_t i = 0; row != NULL && i < LW_COUNT_OF(names); i++)
-        if (strcmp(row->name, names[i]) == 0)
-            return true;
-    return false;
+    return row != NULL && (row->does & LW_COMMAND_REPEATS);
 }
 
 static void prompt(const struct shell *shell, char *text, size_t size)

@@ -57,7 +57,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static const struct lw_command rows[] = {{"say", NULL, "...", "Say", "say", say}};
+    static const struct lw_command rows[] = {{"say", NULL, "...", "Say", "say", say, 0}};
     const struct lw_command_set set = {.tables = {{rows, 1, NULL}}, .count = 1};
     struct fake_options options = {.warps = 3, .fault_at = -1};
     struct runs runs = {.count = 0};

@@ -74,7 +74,7 @@ END
 
 if command -v lldb-19 >/dev/null; then
     serve "$server_program" walk.yaml x86-64
-    timeout 120 lldb-19 --no-use-colors -b -o "gdb-remote 127.0.0.1:$port" \
+    timeout 400 lldb-19 --no-use-colors -b -o "gdb-remote 127.0.0.1:$port" \
         -o 'breakpoint set -a 0x1000000b0' -o 'process continue' -o 'thread list' \
         -o 'register read lane exec v7' -o 'thread step-inst' -o 'thread step-over' \
         -o 'process detach' </dev/null >"$work/raw" 2>&1

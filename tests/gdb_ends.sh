@@ -36,10 +36,10 @@ for signal in TERM HUP; do
     mkdir "$work/tmp"
     : >"$work/out"
     (cd "$work" && TMPDIR=$work/tmp exec "$lanewise" gdb walk.yaml -- -nx -batch -ex 'print 6 * 7' \
-        -ex 'python import time; time.sleep(60)') >"$work/out" 2>&1 </dev/null &
+        -ex 'python import time; time.sleep(600)') >"$work/out" 2>&1 </dev/null &
     server=$!
     tries=0
-    while ! grep -q ' = 42' "$work/out" && [ $tries -lt 200 ]; do
+    while ! grep -q ' = 42' "$work/out" && [ $tries -lt 1200 ]; do
         sleep 0.1
         tries=$((tries + 1))
     done

@@ -324,7 +324,7 @@ kill
 END
     # Ctrl-C goes to gdb only: a shell of our own finds its process id.
     (
-        sleep 2
+        wait_until_busy
         pid=$(cat "$work/gdb.pid")
         kill -INT "$pid"
     ) &

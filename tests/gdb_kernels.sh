@@ -100,7 +100,7 @@ walk gdb x86-64
 walk gdb-multiarch aarch64
 
 # Python leaves that frame out, and gdb knows a main to begin with.
-(cd "$work" && timeout 60 "$lanewise" gdb team.yaml -- -nx -batch -ex 'tbreak fourth' -ex continue \
+(cd "$work" && timeout 400 "$lanewise" gdb team.yaml -- -nx -batch -ex 'tbreak fourth' -ex continue \
     -ex backtrace -ex 'break main' -ex 'info symbol early' </dev/null) >"$work/transcript" 2>&1
 sed -i "s#$work/##g" "$work/transcript"
 expect "Python shows no frame below a kernel" <<'END'

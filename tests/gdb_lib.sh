@@ -42,7 +42,7 @@ serve() {
         port=$(sed -n -e 's/^gdb: target remote .*:\([1-9][0-9]*\)$/\1/p' \
             -e 's/^listening on .*:\([1-9][0-9]*\)$/\1/p' "$work/server.out" | head -n 1)
         tries=$((tries + 1))
-        if [ $tries -gt 300 ] || { [ -z "$port" ] && ! kill -0 "$server" 2>/dev/null; }; then
+        if [ $tries -gt 1200 ] || { [ -z "$port" ] && ! kill -0 "$server" 2>/dev/null; }; then
             echo "FAIL: $* does not serve gdb:"
             cat "$work/server.out"
             exit 1
@@ -58,24 +58,46 @@ serve_unix() {
     (cd "$work" && exec "$@") >"$work/server.out" 2>&1 &
     server=$!
     tries=0
-    while ! grep -q '^gdb: target remote /' "$work/server.out" && [ $tries -lt 300 ]; do
+    while ! grep -q '^gdb: target remote /' "$work/server.out" && [ $tries -lt 1200 ]; do
         kill -0 "$server" 2>/dev/null || { echo "FAIL: $*"; cat "$work/server.out"; exit 1; }
         sleep 0.1
         tries=$((tries + 1))
     done
 }
 
-# server_ends: waits for the server (10 seconds are enough), sets $status to its exit status
+# wait_until_busy: until a program under test in $work has used the processor for a while, as one that
+# runs does, however loaded the machine is
+wait_until_busy() {
+    tries=0 ticks_before=
+    while [ $tries -lt 1200 ]; do
+        ticks_now=0
+        for process in /proc/[0-9]*; do
+            case $(readlink "$process/cwd" 2>/dev/null):$(cat "$process/comm" 2>/dev/null) in
+            "$work":lanewise | "$work":gdb_server) ;;
+            *) continue ;;
+            esac
+            user=$(sed 's/.*) //' "$process/stat" 2>/dev/null | cut -d ' ' -f 12)
+            ticks_now=$((ticks_now + ${user:-0}))
+        done
+        : "${ticks_before:=$ticks_now}"
+        [ $((ticks_now - ticks_before)) -lt 20 ] || return 0
+        sleep 0.1
+        tries=$((tries + 1))
+    done
+    fail "nothing runs"
+}
+
+# server_ends: waits for the server (a minute at most), sets $status to its exit status
 # or "running"
 server_ends() {
     tries=0
-    while kill -0 "$server" 2>/dev/null && [ $tries -lt 100 ]; do
+    while kill -0 "$server" 2>/dev/null && [ $tries -lt 600 ]; do
         # A zombie counts as alive to kill.
         grep -q '^State:.*Z' "/proc/$server/status" 2>/dev/null && break
         sleep 0.1
         tries=$((tries + 1))
     done
-    if [ $tries -ge 100 ]; then
+    if [ $tries -ge 600 ]; then
         status=running
         return
     fi
@@ -97,7 +119,7 @@ session() {
     while read -r command; do
         set -- "$@" -ex "$command"
     done <"$work/session"
-    timeout 120 "$session_gdb" "$@" </dev/null >"$work/raw" 2>&1
+    timeout 400 "$session_gdb" "$@" </dev/null >"$work/raw" 2>&1
     session_status=$?
     sed -e "s#$work/##g" -e '/^warning: File transfers from remote/d' \
         -e '/^Use "set sysroot"/d' -e '/^Reading .* from remote target/d' \

@@ -13,18 +13,18 @@ start() {
     rm -f "$work/in"
     mkfifo "$work/in"
     : >"$work/mi"
-    (cd "$work" && exec timeout 60 gdb -nx -q -i mi3 -iex 'set debuginfod enabled off') \
+    (cd "$work" && exec timeout 400 gdb -nx -q -i mi3 -iex 'set debuginfod enabled off') \
         <"$work/in" >"$work/mi" 2>&1 &
     mi=$!
     exec 3>"$work/in"
 }
 
-# wait_for PATTERN: a line of the output behind line $from matches; at most 10 seconds
+# wait_for PATTERN: a line of the output behind line $from matches; at most a minute
 wait_for() {
     tries=0
     until tail -n "+$from" "$work/mi" | grep -qE "$1"; do
         tries=$((tries + 1))
-        [ $tries -lt 200 ] || return 1
+        [ $tries -lt 1200 ] || return 1
         sleep 0.05
     done
 }

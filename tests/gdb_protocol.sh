@@ -179,7 +179,7 @@ END
 second_client() {
     serve "$server_program" walk.yaml
     mkfifo "$work/hold"
-    timeout 60 gdb -nx -batch -iex 'set debuginfod enabled off' -ex "target remote :$port" \
+    timeout 400 gdb -nx -batch -iex 'set debuginfod enabled off' -ex "target remote :$port" \
         -ex "shell touch $work/there; read x <$work/hold" -ex detach >/dev/null 2>&1 </dev/null &
     first=$!
     while [ ! -e "$work/there" ] && kill -0 $first; do sleep 0.1; done

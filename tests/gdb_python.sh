@@ -122,7 +122,7 @@ stop_server
 ours() {
     name=$1 want=$2
     shift 2
-    (cd "$work" && timeout 60 "$lanewise" gdb "$@") </dev/null >"$work/transcript" 2>&1
+    (cd "$work" && timeout 400 "$lanewise" gdb "$@") </dev/null >"$work/transcript" 2>&1
     status=$?
     [ $status = "$want" ] || { fail "$name: status $status, not $want"; sed 's/^/    | /' "$work/transcript"; }
 }
@@ -165,10 +165,10 @@ expect "lanewise gdb: a wrong carrier" <<'END'
 END
 
 # In a terminal, which is written to when it shows what is waited for.
-# typed PATTERN TEXT: TEXT (of printf), when PATTERN is in the terminal; 10 seconds at most
+# typed PATTERN TEXT: TEXT (of printf), when PATTERN is in the terminal; a minute at most
 typed() {
     tries=0
-    until grep -aq "$1" "$work/typescript" 2>/dev/null || [ $tries -ge 200 ]; do
+    until grep -aq "$1" "$work/typescript" 2>/dev/null || [ $tries -ge 1200 ]; do
         tries=$((tries + 1))
         sleep 0.05
     done
@@ -178,7 +178,7 @@ typed() {
 }
 # terminal GDB-OPTIONS: lanewise gdb in one of 40 lines, with what comes from standard input
 terminal() {
-    (cd "$work" && TERM=xterm timeout 60 script -qfc "stty rows 40 cols 120; '$lanewise' gdb $1" \
+    (cd "$work" && TERM=xterm timeout 400 script -qfc "stty rows 40 cols 120; '$lanewise' gdb $1" \
         typescript >/dev/null 2>&1)
 }
 
@@ -186,7 +186,9 @@ terminal() {
 rm -f "$work/typescript"
 {
     typed '(gdb)' 'continue\n'
-    typed 'Continuing' '\003'
+    typed 'Continuing' ''
+    wait_until_busy >&2
+    printf '\003'
     typed 'SIGINT' 'print-lanes $lane < 2\n'
     typed '  24: 0' 'kill\n'
     typed '(y or n)' 'y\n'

@@ -131,7 +131,7 @@ END
 
 # Who leaves behind it has seen the end; who changed something has not.
 leave() {
-    (cd "$work" && timeout 60 "$lanewise" gdb walk.yaml -- -nx -ex 'set confirm off' "$@" -ex quit \
+    (cd "$work" && timeout 400 "$lanewise" gdb walk.yaml -- -nx -ex 'set confirm off' "$@" -ex quit \
         </dev/null) >"$work/transcript" 2>&1
     status=$?
 }

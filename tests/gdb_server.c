@@ -4,23 +4,15 @@
  * carrier, staying after a detach, and doing without a feature of the stub or work of the debugger
  * core (gdb_spoils.def), which shows in a test that a behaviour comes from it.
  *
- *   gdb_server LAUNCH.yaml [x86-64|aarch64] [--without NAME]...
+ *   gdb_server LAUNCH.yaml [x86-64|aarch64] [--timing] [--without NAME]...
  *   gdb_server --list-features
  */
 #include "gdbstub/gdbstub.h"
 #include "launch/launch.h"
 #include "tests/gdb_spoils.h"
+#include "timing/timing.h"
 
 #include <stdio.h>
-
-static enum lw_status next(void *context, bool *more, struct lw_error *err)
-{
-    enum lnc_state state = LNC_DONE;
-    enum lw_status status = lnc_session_next(context, &state, err);
-
-    *more = state == LNC_LAUNCHED;
-    return status;
-}
 
 static bool save_place(void *context, void **data, size_t *size)
 {
@@ -41,6 +33,7 @@ static void ready(void *context, unsigned port)
 
 /* A launch file with a debugger. */
 struct run {
+    bool timed;
     struct lnc_file *file;
     struct emu_machine *machine;
     struct emu_engine *engine;
@@ -48,6 +41,22 @@ struct run {
     struct dbg *dbg;
     struct lw_command_set set;
 };
+
+static enum lw_status next(void *context, bool *more, struct lw_error *err)
+{
+    struct run *run = context;
+    enum lnc_state state = LNC_DONE;
+    enum lw_status status = lnc_session_next(run->session, &state, err);
+
+    *more = state == LNC_LAUNCHED;
+    /* On to the cycle in which the first block is on a core. */
+    while (status == LW_OK && *more && run->timed && run->engine->ops->warp_count(run->engine) == 0) {
+        struct emu_stop stop;
+
+        status = tim_engine_run_cycles(run->engine, 1, &stop, err);
+    }
+    return status;
+}
 
 static void run_close(struct run *run)
 {
@@ -59,28 +68,46 @@ static void run_close(struct run *run)
     *run = (struct run){0};
 }
 
-static enum lw_status run_open(struct run *run, const char *path, struct lw_error *err)
+static enum lw_status machine_open(struct run *run, const char *path, struct lw_error *err)
 {
-    struct lnc_options options = {0};
+    static const struct tim_options plain = {0};
+    struct tim_config *timing = NULL;
     struct emu_config config;
     enum lw_status status;
 
-    *run = (struct run){0};
     emu_config_default(&config);
     status = lnc_file_load(path, &config, &run->file, err);
+    if (status == LW_OK && run->timed) {
+        status = tim_config_load("volta", &timing, err);
+        if (status == LW_OK)
+            tim_config_machine(timing, &config);
+    }
     if (status == LW_OK)
         status = emu_machine_create(&config, &run->machine, err);
     if (status == LW_OK)
-        status = emu_engine_functional_create(run->machine, &run->engine, err);
+        status = run->timed ? tim_engine_create(run->machine, timing, &plain, &run->engine, err)
+                            : emu_engine_functional_create(run->machine, &run->engine, err);
+    tim_config_destroy(timing);
+    return status;
+}
+
+static enum lw_status run_open(struct run *run, const char *path, bool timed,
+                               struct lw_error *err)
+{
+    struct lnc_options options = {0};
+    enum lw_status status;
+
+    *run = (struct run){.timed = timed};
+    status = machine_open(run, path, err);
     if (status == LW_OK)
         status = lnc_session_create(run->file, run->machine, &options, &run->session, err);
     if (status == LW_OK) {
         struct dbg_config dbg_config = {.machine = run->machine, .engine = run->engine,
-                                        .next = next, .next_context = run->session};
+                                        .next = next, .next_context = run};
 
         status = dbg_create(&dbg_config, &run->dbg, err);
     }
-    if (status == LW_OK)
+    if (status == LW_OK && !timed)
         status = dbg_history_start(run->dbg, 0, save_place, load_place, run->session, err);
     if (status != LW_OK) {
         run_close(run);
@@ -99,6 +126,7 @@ static void run_serve(const struct run *run, struct rsp_config *rsp)
 
 struct server {
     const char *path;
+    bool timed;
     struct run runs[2];
     unsigned now;
 };
@@ -107,7 +135,8 @@ static enum lw_status restart(void *context, const char *name, struct rsp_config
                               struct lw_error *err)
 {
     struct server *server = context;
-    enum lw_status status = run_open(&server->runs[!server->now], server->path, err);
+    enum lw_status status = run_open(&server->runs[!server->now], server->path, server->timed,
+                                     err);
 
     (void)name;
     if (status != LW_OK)
@@ -118,14 +147,15 @@ static enum lw_status restart(void *context, const char *name, struct rsp_config
     return LW_OK;
 }
 
-static int serve(const char *path, enum rsp_arch arch, uint64_t without, struct lw_error *err)
+static int serve(const char *path, bool timed, enum rsp_arch arch, uint64_t without,
+                 struct lw_error *err)
 {
-    struct server server = {.path = path};
+    struct server server = {.path = path, .timed = timed};
     struct rsp_config rsp = {.arch = arch, .without = without, .restart = restart,
                              .restart_context = &server};
     bool fine = false;
 
-    if (run_open(&server.runs[0], path, err) == LW_OK) {
+    if (run_open(&server.runs[0], path, timed, err) == LW_OK) {
         run_serve(&server.runs[0], &rsp);
         fine = rsp_serve(&rsp, "0", spoil_is(SPOIL_RECONNECT), ready, NULL, err) == LW_OK;
     }
@@ -139,6 +169,7 @@ int main(int argc, char **argv)
     enum rsp_arch arch = RSP_X86_64;
     const char *launch = NULL;
     uint64_t without = 0;
+    bool timed = false;
     int status;
 
     for (int i = 1; i < argc; i++) {
@@ -159,6 +190,8 @@ int main(int argc, char **argv)
                 return 2;
             }
             without |= UINT64_C(1) << feature;
+        } else if (strcmp(argv[i], "--timing") == 0) {
+            timed = true;
         } else if (strcmp(argv[i], "aarch64") == 0) {
             arch = RSP_AARCH64;
         } else if (strcmp(argv[i], "x86-64") != 0 && launch == NULL) {
@@ -169,10 +202,11 @@ int main(int argc, char **argv)
         }
     }
     if (launch == NULL) {
-        fprintf(stderr, "usage: gdb_server LAUNCH.yaml [x86-64|aarch64] [--without NAME]...\n");
+        fprintf(stderr, "usage: gdb_server LAUNCH.yaml [x86-64|aarch64] [--timing] "
+                        "[--without NAME]...\n");
         return 2;
     }
-    status = serve(launch, arch, without, &err);
+    status = serve(launch, timed, arch, without, &err);
     if (status != 0)
         fprintf(stderr, "gdb_server: %s\n", err.text);
     return status;

@@ -296,7 +296,7 @@ if command -v lldb-19 >/dev/null; then
     "$lanewise" compile -X -O0 -X -g -X -cl-opt-disable -o "$work/v.lwo" "$work/variables.cl"
     # an ELF of a machine that lldb knows, as the stub serves it to gdb
     printf '\076\000' | dd of="$work/v.lwo" bs=1 seek=18 conv=notrunc 2>/dev/null
-    timeout 60 lldb-19 --no-lldbinit --batch -o "target create $work/v.lwo" \
+    timeout 400 lldb-19 --no-lldbinit --batch -o "target create $work/v.lwo" \
         -o "gdb-remote $port" -o "breakpoint set -f variables.cl -l $behind" -o continue \
         -o 'frame variable' -o 'frame variable r.in.big arr[1]' -o kill \
         >"$work/transcript" 2>&1 </dev/null

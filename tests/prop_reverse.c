@@ -331,7 +331,9 @@ static void back_to_hits(struct run *t, bool watch)
     }
     if (most != 0) { /* none in the trace: one before it, or the beginning */
         check(t, dbg_reverse_continue(t->dbg, &stop, &err), &err);
-        if (now(t) >= limit || (stop.kind != DBG_STOP_HISTORY_BEGIN && now(t) >= from))
+        /* The last hit may have been at the very beginning: it is stood there then. */
+        if (stop.kind == DBG_STOP_HISTORY_BEGIN ? now(t) > limit
+                                                : now(t) >= limit || now(t) >= from)
             fail(t, "a hit was found that was none");
     }
     check(t, dbg_point_remove(t->dbg, point, &err), &err);

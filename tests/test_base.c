@@ -319,14 +319,14 @@ static enum lw_status record(void *context, int argc, char **argv, struct lw_sin
 }
 
 static const struct lw_command rows_a[] = {
-    {"break", "b", "<location>", "set a breakpoint", "break k.cl:3", record},
-    {"continue", "c", "", "run on", "continue", record},
-    {"condition", "cond", "<id> <expression>", "give a point a condition", "cond 1 x", record},
+    {"break", "b", "<location>", "set a breakpoint", "break k.cl:3", record, 0},
+    {"continue", "c", "", "run on", "continue", record, LW_COMMAND_CHANGES | LW_COMMAND_REPEATS},
+    {"condition", "cond", "<id> <expression>", "give a point a condition", "cond 1 x", record, 0},
 };
 static const struct lw_command rows_b[] = {
-    {"backtrace", "bt", "", "show frames", "bt", record},
-    {"lanes", NULL, "<expression>", "one value a lane", "lanes v1", record},
-    {"list", NULL, "", "source lines", "list", record},
+    {"backtrace", "bt", "", "show frames", "bt", record, 0},
+    {"lanes", NULL, "<expression>", "one value a lane", "lanes v1", record, 0},
+    {"list", NULL, "", "source lines", "list", record, 0},
 };
 
 static void a_command_is_found_by_name_short_form_or_unique_beginning(void **state)

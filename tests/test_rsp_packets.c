@@ -746,9 +746,9 @@ static void monitor_runs_the_commands_it_was_given(void **state)
 {
     static struct dbg *dbg;
     static const struct lw_command rows[] = {
-        {"say", NULL, "[word]", "Say a word", "say hello", say},
-        {"lane", NULL, "<lane>", "Set the lane", "lane 6", lane},
-        {"set", "se", "<word>", "Change something", "set hello", say},
+        {"say", NULL, "[word]", "Say a word", "say hello", say, 0},
+        {"lane", NULL, "<lane>", "Set the lane", "lane 6", lane, 0},
+        {"set", "se", "<word>", "Change something", "set hello", say, LW_COMMAND_CHANGES},
     };
     struct lw_command_set set = {.tables = {{rows, LW_COUNT_OF(rows), &dbg}}, .count = 1};
     struct fake_options options = {.warps = 1, .fault_at = -1};

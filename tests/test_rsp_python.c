@@ -56,8 +56,8 @@ static void a_question_is_answered_for_its_thread_and_leaves_the_view(void **sta
 {
     static struct dbg *dbg;
     static const struct lw_command rows[] = {
-        {"lanes", NULL, "", "Lanes", "lanes", lanes},
-        {"continue", NULL, "", "Run", "continue", lanes},
+        {"lanes", NULL, "", "Lanes", "lanes", lanes, LW_COMMAND_LOOKS},
+        {"continue", NULL, "", "Run", "continue", lanes, LW_COMMAND_CHANGES | LW_COMMAND_REPEATS},
     };
     struct lw_command_set set = {.tables = {{rows, LW_COUNT_OF(rows), &dbg}}, .count = 1};
     struct fake_options options = {.warps = 3, .fault_at = -1};

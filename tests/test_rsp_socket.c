@@ -72,7 +72,7 @@ static void server_end(struct server *server)
     dbg_destroy(server->config.dbg);
 }
 
-static int client(const struct server *server, in_addr_t address)
+static int client_at(const struct server *server, in_addr_t address)
 {
     struct sockaddr_in to = {.sin_family = AF_INET, .sin_port = htons((uint16_t)server->port)};
     struct timeval patience = {.tv_sec = 20};
@@ -86,6 +86,18 @@ static int client(const struct server *server, in_addr_t address)
         return -1;
     }
     return fd;
+}
+
+static int client(const struct server *server)
+{
+    return client_at(server, htonl(INADDR_LOOPBACK));
+}
+
+/* A server with its first client. */
+static int server_enter(struct server *server, bool endless, bool once)
+{
+    server_start(server, endless, once);
+    return client(server);
 }
 
 /* Sends a packet, or the one byte of Ctrl-C, and reads until @want stands in what came. */
@@ -116,22 +128,29 @@ static void talk(int fd, const char *payload, const char *want)
     }
 }
 
+/* The last words of a client end the server. */
+static void server_leave(struct server *server, int fd, const char *payload, const char *want)
+{
+    talk(fd, payload, want);
+    server_end(server);
+    close(fd);
+}
+
 static void a_client_detaches_and_another_connects(void **state)
 {
     struct server server;
     int fd;
 
     (void)state;
-    server_start(&server, false, false);
-    fd = client(&server, htonl(INADDR_LOOPBACK));
+    fd = server_enter(&server, false, false);
     talk(fd, "qAttached", "+$1#31");
     talk(fd, "Z0,100000020,1", "$OK#9a");
     talk(fd, "D", "$OK#9a");
     close(fd);
-    fd = client(&server, htonl(INADDR_LOOPBACK));
+    fd = client(&server);
     talk(fd, "?", "T05thread:1;");
     close(fd); /* without a word */
-    fd = client(&server, htonl(INADDR_LOOPBACK));
+    fd = client(&server);
     talk(fd, "vCont;c", "$W00#b7"); /* the breakpoint went with its owner */
     close(fd);
     server_end(&server);
@@ -143,11 +162,8 @@ static void once_means_one_client(void **state)
     int fd;
 
     (void)state;
-    server_start(&server, false, true);
-    fd = client(&server, htonl(INADDR_LOOPBACK));
-    talk(fd, "D", "$OK#9a");
-    server_end(&server);
-    close(fd);
+    fd = server_enter(&server, false, true);
+    server_leave(&server, fd, "D", "$OK#9a");
 }
 
 static void ctrl_c_stops_a_run_and_kill_ends_the_server(void **state)
@@ -156,14 +172,11 @@ static void ctrl_c_stops_a_run_and_kill_ends_the_server(void **state)
     int fd;
 
     (void)state;
-    server_start(&server, true, false);
-    fd = client(&server, htonl(INADDR_LOOPBACK));
+    fd = server_enter(&server, true, false);
     talk(fd, "vCont;c", "+");
     usleep(20000);
     talk(fd, "\x03", "$T02thread:");
-    talk(fd, "vKill;1", "$OK#9a");
-    server_end(&server);
-    close(fd);
+    server_leave(&server, fd, "vKill;1", "$OK#9a");
 }
 
 static void a_client_that_vanishes_during_a_run_ends_the_run(void **state)
@@ -172,15 +185,12 @@ static void a_client_that_vanishes_during_a_run_ends_the_run(void **state)
     int fd;
 
     (void)state;
-    server_start(&server, true, false);
-    fd = client(&server, htonl(INADDR_LOOPBACK));
+    fd = server_enter(&server, true, false);
     talk(fd, "vCont;c", "+");
     close(fd);
-    fd = client(&server, htonl(INADDR_LOOPBACK));
+    fd = client(&server);
     talk(fd, "?", "thread:1;");
-    talk(fd, "k", "+");
-    server_end(&server);
-    close(fd);
+    server_leave(&server, fd, "k", "+");
 }
 
 /* Sends @byte until the server has closed, or for a while. */
@@ -206,8 +216,7 @@ static void a_client_that_floods_does_not_keep_its_place(void **state)
     int fd;
 
     (void)state;
-    server_start(&server, true, false);
-    fd = client(&server, htonl(INADDR_LOOPBACK));
+    fd = server_enter(&server, true, false);
     talk(fd, "vCont;c", "+");
     /* Acknowledgements are kept nowhere: Ctrl-C is heard behind any number. */
     flood(fd, '+', FLOOD_BYTES);
@@ -215,11 +224,9 @@ static void a_client_that_floods_does_not_keep_its_place(void **state)
     talk(fd, "vCont;c", "+");
     flood(fd, 'x', FLOOD_BYTES);
     close(fd);
-    fd = client(&server, htonl(INADDR_LOOPBACK));
+    fd = client(&server);
     talk(fd, "?", "thread:1;");
-    talk(fd, "k", "+");
-    server_end(&server);
-    close(fd);
+    server_leave(&server, fd, "k", "+");
 }
 
 static void only_the_loopback_interface_listens(void **state)
@@ -230,11 +237,9 @@ static void only_the_loopback_interface_listens(void **state)
     (void)state;
     server_start(&server, false, false);
     /* 127.0.0.2 is this machine too, but not the address that was bound. */
-    assert_int_equal(client(&server, htonl(0x7f000002)), -1);
-    fd = client(&server, htonl(INADDR_LOOPBACK));
-    talk(fd, "k", "+");
-    server_end(&server);
-    close(fd);
+    assert_int_equal(client_at(&server, htonl(0x7f000002)), -1);
+    fd = client(&server);
+    server_leave(&server, fd, "k", "+");
 }
 
 /* What a server says to its first words, until it closes. */
@@ -259,23 +264,20 @@ static void a_second_client_is_refused_and_told_so(void **state)
     int first, second;
 
     (void)state;
-    server_start(&server, true, false);
-    first = client(&server, htonl(INADDR_LOOPBACK));
+    first = server_enter(&server, true, false);
     talk(first, "?", "T05thread:1;");
-    second = client(&server, htonl(INADDR_LOOPBACK));
+    second = client(&server);
     refused(second);
     /* Also while the first one's program runs. */
     talk(first, "vCont;c", "+");
-    second = client(&server, htonl(INADDR_LOOPBACK));
+    second = client(&server);
     refused(second);
     talk(first, "\x03", "$T02thread:");
     /* A silent one takes nobody's place. */
-    second = client(&server, htonl(INADDR_LOOPBACK));
+    second = client(&server);
     talk(first, "?", "T05thread:1;");
     close(second);
-    talk(first, "vKill;1", "$OK#9a");
-    server_end(&server);
-    close(first);
+    server_leave(&server, first, "vKill;1", "$OK#9a");
 }
 
 static void a_refused_client_cannot_keep_the_door(void **state)
@@ -286,10 +288,9 @@ static void a_refused_client_cannot_keep_the_door(void **state)
     bool closed = false;
 
     (void)state;
-    server_start(&server, true, false);
-    first = client(&server, htonl(INADDR_LOOPBACK));
+    first = server_enter(&server, true, false);
     talk(first, "?", "T05thread:1;");
-    second = client(&server, htonl(INADDR_LOOPBACK));
+    second = client(&server);
     for (int i = 0; i < DRIPS && !closed; i++) {
         char byte = 'x';
 
@@ -298,9 +299,7 @@ static void a_refused_client_cannot_keep_the_door(void **state)
         usleep(DRIP_US);
     }
     close(second);
-    talk(first, "vKill;1", "$OK#9a");
-    server_end(&server);
-    close(first);
+    server_leave(&server, first, "vKill;1", "$OK#9a");
     assert_true(closed);
 }
 
@@ -355,20 +354,17 @@ static void garbage_and_half_packets_leave_the_server_alive(void **state)
     int fd;
 
     (void)state;
-    server_start(&server, false, false);
-    fd = client(&server, htonl(INADDR_LOOPBACK));
+    fd = server_enter(&server, false, false);
     assert_int_equal(send(fd, garbage, sizeof garbage - 1, MSG_NOSIGNAL), sizeof garbage - 1);
     close(fd); /* in the middle of a packet */
-    fd = client(&server, htonl(INADDR_LOOPBACK));
+    fd = client(&server);
     talk(fd, "?", "T05thread:1;");
     memset(big, 'a', 1 << 20);
     big[0] = '$';
     memcpy(big + (1 << 20) - 3, "#00", 3);
     (void)!send(fd, big, 1 << 20, MSG_NOSIGNAL);
     talk(fd, "qC", "$QC1#");
-    talk(fd, "k", "+");
-    server_end(&server);
-    close(fd);
+    server_leave(&server, fd, "k", "+");
     free(big);
 }
 
@@ -403,10 +399,8 @@ static void an_address_in_use_is_the_systems_reason(void **state)
     snprintf(address, sizeof address, "127.0.0.1:%u", server.port);
     assert_int_equal(rsp_serve(&server.config, address, true, NULL, NULL, &err), LW_EIO);
     assert_non_null(strstr(err.text, "in use"));
-    fd = client(&server, htonl(INADDR_LOOPBACK));
-    talk(fd, "D", "$OK#9a");
-    server_end(&server);
-    close(fd);
+    fd = client(&server);
+    server_leave(&server, fd, "D", "$OK#9a");
 }
 
 int main(void)

@@ -37,10 +37,10 @@ static void completion_knows_commands_registers_functions_and_files(void **state
     static const struct {
         const char *line, *words;
     } cases[] = {
-        {"sta", "status"},
+        {"sta", "stats status"},
         {"ste", "step stepi"},
         {"  disas", "disassemble"},
-        {"help sta", "status"},
+        {"help sta", "stats status"},
         {"h br", "break"},
         {"break s", "saxpy saxpy.s:"},
         {"break saxpy.", "saxpy.s:"},

@@ -327,6 +327,12 @@ END
 set -- -c 'break 5' -c continue
 for verb in next stepi 'stepi 7' continue next next; do set -- "$@" -c "$verb"; done
 expect 0 'every launch has ended' debug --timing loop.yaml --batch "$@" -c delete -c continue
+# A condition that is false lets all of them go on; what is watched is of a warp on another core.
+expect 0 'every launch has ended' debug --timing loop.yaml --batch -c 'break 5 if v0 > 30' -c continue
+expect 0 ': v0 was written by lane 5 at .*: 18 -> 19$' debug --timing loop.yaml --batch \
+    -c 'break 5 if ctaid.x == 2 && tid.x == 37 && v0 == 18' -c continue -c 'watch v0' -c continue
+grep -q '^breakpoint 1, lanes 0x00000020: block(2,0,0) w1 lane 5 at loop+0x10 ' out ||
+    fail "debug --timing: the condition did not stop the lane that it names"
 
 # The shortest of the trends; `make nightly` has all. A part of the source's tree, not of its archive.
 if [ -x "$src/bench/timing_trends" ]; then

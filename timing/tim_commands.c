@@ -392,14 +392,14 @@ static enum lw_status do_timing(void *context, int argc, char **argv, struct lw_
 
 /* clang-format off */
 const struct lw_command tim_commands[] = {
-    {"cache",      NULL, "[l1|constant|texture|fetch] [set]", "Lines of a cache of the core in focus",              "cache l1 0",   do_cache},
-    {"collectors", NULL, "[core]",     "Instructions in flight on a core, and where each of them is",               "collectors",   do_collectors},
-    {"cycle",      NULL, "[count]",    "Run everything for a number of cycles: 1 if not given, 0 only says which",  "cycle 10",     do_cycle},
-    {"mshrs",      NULL, "[core]",     "Lines under way to the caches of a core",                                   "mshrs",        do_mshrs},
-    {"queues",     NULL, "",           "The memory side: packets, lines under way, requests before DRAM",           "queues",       do_queues},
-    {"scoreboard", NULL, "",           "Results that the warp in focus waits for",                                  "scoreboard",   do_scoreboard},
-    {"timing",     NULL, "[keys]",     "What was counted so far; or all keys of the machine",                       "timing keys",  do_timing},
-    {"why",        NULL, "[all]",      "What keeps the warp in focus from issuing now; or, of all, how many wait for what", "why",  do_why},
+    {"cache",      NULL, "[l1|constant|texture|fetch] [set]", "Lines of a cache of the core in focus",              "cache l1 0",   do_cache, LW_COMMAND_LOOKS},
+    {"collectors", NULL, "[core]",     "Instructions in flight on a core, and where each of them is",               "collectors",   do_collectors, LW_COMMAND_LOOKS},
+    {"cycle",      NULL, "[count]",    "Run everything for a number of cycles: 1 if not given, 0 only says which",  "cycle 10",     do_cycle, LW_COMMAND_CHANGES | LW_COMMAND_REPEATS},
+    {"mshrs",      NULL, "[core]",     "Lines under way to the caches of a core",                                   "mshrs",        do_mshrs, LW_COMMAND_LOOKS},
+    {"queues",     NULL, "",           "The memory side: packets, lines under way, requests before DRAM",           "queues",       do_queues, LW_COMMAND_LOOKS},
+    {"scoreboard", NULL, "",           "Results that the warp in focus waits for",                                  "scoreboard",   do_scoreboard, LW_COMMAND_LOOKS},
+    {"timing",     NULL, "[keys]",     "What was counted so far; or all keys of the machine",                       "timing keys",  do_timing, LW_COMMAND_LOOKS},
+    {"why",        NULL, "[all]",      "What keeps the warp in focus from issuing now; or, of all, how many wait for what", "why",  do_why, LW_COMMAND_LOOKS},
 };
 /* clang-format on */
 const size_t tim_command_count = LW_COUNT_OF(tim_commands);

@@ -180,13 +180,13 @@ static bool is_target(const struct tim_engine *e, const struct tim_core *core, u
            (e->target.lanes == 0 || (e->target.lanes & w->split_lanes) != 0);
 }
 
-/** A breakpoint stands at what would issue. It is not looked at for the warp that is stepped; others
- *  stay before theirs meanwhile, as they do where a step runs that warp alone. */
+/** A breakpoint stands at what would issue. It is not looked at for the warp that is stepped, nor where
+ *  any warp is; while one is, others stay before theirs, as they do where a step runs that warp alone. */
 static enum tim_leave on_refuse(void *context, struct tim_core *core, unsigned warp)
 {
     struct tim_engine *e = context;
 
-    if (!emu_breakpoint_at(e->base.machine, core->warp[warp].pc))
+    if (e->step_any || !emu_breakpoint_at(e->base.machine, core->warp[warp].pc))
         return TIM_MAY_ISSUE;
     if (e->stepping)
         return is_target(e, core, warp) ? TIM_MAY_ISSUE : TIM_HELD;
@@ -730,6 +730,47 @@ static bool engine_locate(struct emu_engine *engine, uint32_t grid, uint64_t blo
     return true;
 }
 
+static bool engine_slot_of(const struct emu_engine *engine, enum emu_slot_kind kind,
+                           const struct emu_place *place, unsigned *number)
+{
+    struct tim_engine *e = self((struct emu_engine *)engine);
+    struct tim_core *core;
+    const struct tim_warp *w = find(e, place, &core);
+
+    if (w == NULL)
+        return false;
+    *number = kind == EMU_SLOT_BLOCK
+                  ? core->index * e->config.core_blocks + w->block
+                  : core->index * e->config.core_warps + (unsigned)(w - core->warp);
+    return true;
+}
+
+static bool engine_slot_at(const struct emu_engine *engine, enum emu_slot_kind kind,
+                           unsigned number, struct emu_place *place)
+{
+    const struct tim_engine *e = (const struct tim_engine *)engine;
+    unsigned each = kind == EMU_SLOT_BLOCK ? e->config.core_blocks : e->config.core_warps;
+    const struct tim_core *core;
+    const struct tim_block *block;
+    unsigned at = number % each, warp = 0;
+
+    if (number / each >= e->config.core_count)
+        return false;
+    core = e->core[number / each];
+    if (kind == EMU_SLOT_WARP) {
+        if (!core->warp[at].used)
+            return false;
+        warp = core->warp[at].index;
+        at = core->warp[at].block;
+    }
+    block = &core->block[at];
+    if (!block->used)
+        return false;
+    *place = (struct emu_place){.grid = block->grid->sequence, .block = block->linear,
+                                .warp = warp};
+    return true;
+}
+
 static uint64_t engine_instructions(const struct emu_engine *engine)
 {
     return ((const struct tim_engine *)engine)->instructions;
@@ -779,6 +820,8 @@ static const struct emu_engine_ops ops = {
     .warp_count = engine_warp_count,
     .warp_at = engine_warp_at,
     .locate = engine_locate,
+    .slot_of = engine_slot_of,
+    .slot_at = engine_slot_at,
     .instructions = engine_instructions,
     .cycles = engine_cycles,
 };

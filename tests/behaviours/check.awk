@@ -4,7 +4,7 @@
 #   -v use=commands   the lines that the client of -v client gets for -v session; -v row: up to it
 #   -v use=check      the same rows against a transcript: the last file, named in -v transcript
 #   -v use=list       one line a row, by tabs
-#   -v use=launch     the launch file of a session
+#   -v use=launch     the launch file of a session, the server's options or "-"
 #
 # -v only=FEATURE -v row=ROW (check): the transcript is of a stub without it, the row must fail.
 
@@ -41,7 +41,7 @@ function broken(text) { printf "%s:%d: %s\n", FILENAME, FNR, text >"/dev/stderr"
 
 /^#/ || /^[ \t]*$/ { next }
 /^session / { current = $2; limit_session = ""; next }
-/^launch: / { launch[current] = $2; next }
+/^launch: / { launch[current] = $2; options[current] = $3 == "" ? "-" : $3; next }
 /^unconnected$/ { unconnected[current] = 1; next }
 /^row / {
     count++; name[count] = $2; session_of[count] = current; at = 0
@@ -215,5 +215,5 @@ END {
     if (use == "commands") print_commands()
     else if (use == "check") check()
     else if (use == "list") list()
-    else if (use == "launch") print launch[session] "\t" unconnected[session]
+    else if (use == "launch") print launch[session] "\t" options[session] "\t" unconnected[session]
 }

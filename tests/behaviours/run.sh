@@ -9,7 +9,7 @@
 #   LW_JOBS=N        so many sessions at once (one more than processors: twins often wait)
 #   LW_KEEP=1        keeps the folder and says where; LW_VERBOSE=1 shows what the twins answer
 #
-# A session is one debugger and one server, of `launch:`; its rows run one after the other, in order,
+# A session is one debugger and one server, of `launch:`, a launch file and an option of the server; its rows run one after the other, in order,
 # and hand the machine on. A row:
 #
 #   row NAME
@@ -170,11 +170,12 @@ run_session() {
     trap '[ -z "$client" ] || kill -KILL -- "-$client" 2>/dev/null; stop_server' EXIT
     trap 'exit 1' TERM
     table launch -v session="$3" >"$work/launch" || exit 1
-    IFS=$tab read -r file unconnected <"$work/launch"
+    IFS=$tab read -r file options unconnected <"$work/launch"
+    [ "$options" != - ] || options=
     arch=x86-64
     case $2 in *-aarch64) arch=aarch64 ;; esac
     # shellcheck disable=SC2086
-    serve "$server_program" "$file" $arch ${5:+--without "$5"}
+    serve "$server_program" "$file" $arch $options ${5:+--without "$5"}
     table commands -v session="$3" -v client="$2" -v port="$port" -v row="${6:-}" >"$work/commands" || exit 1
     began=$EPOCHREALTIME
     launch_with "$2" "$4"
