@@ -157,6 +157,7 @@ struct rsp {
      * another frame hits, and the focus has to be back where it was. Only a stop that is shown
      * is followed by a request for the thread list. */
     bool shown;
+    bool locks;           /* the last command let one warp run alone */
     dbg_thread_id shown_thread; /* 0: not known */
     unsigned shown_lane;
     dbg_thread_id absorb; /* its next step is gdb's own, over an access that is done: 0 none */

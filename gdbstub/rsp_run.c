@@ -66,6 +66,7 @@ struct action {
     enum verb verb;
     dbg_thread_id id; /* 0: the run focus, with continue: all */
     bool locked;      /* nothing else is resumed */
+    bool lifts;       /* gdb steps over its breakpoint, to let all go on then */
     uint64_t low, high;
     unsigned signal;
     uint64_t pc; /* where the thread stood */
@@ -203,7 +204,7 @@ static void focus_on(struct rsp *rsp, dbg_thread_id id)
 }
 
 /* What a stop has to say beyond its signal, as console text. */
-static void explain(struct rsp *rsp, const struct dbg_stop *stop)
+static void explain(struct rsp *rsp, const struct action *action, const struct dbg_stop *stop)
 {
     struct lw_buffer text;
     bool fault = stop->kind == DBG_STOP_FAULT || stop->kind == DBG_STOP_HANG;
@@ -212,7 +213,8 @@ static void explain(struct rsp *rsp, const struct dbg_stop *stop)
                    rsp_point_find(rsp, stop->point) == NULL;
 
     if ((fault && !rsp_has(rsp, RSP_F_FAULT_TEXT)) ||
-        (stop->kind == DBG_STOP_WAITS && !rsp_has(rsp, RSP_F_LOCKING_STOP)))
+        (stop->kind == DBG_STOP_WAITS &&
+         (!rsp_has(rsp, RSP_F_LOCKING_STOP) || action->lifts)))
         return;
     if (!fault && stop->kind != DBG_STOP_WAITS && !foreign && stop->text[0] == '\0')
         return;
@@ -357,7 +359,7 @@ static void report(struct rsp *rsp, const struct action *action, const struct db
         put_exit(rsp);
         return;
     }
-    explain(rsp, stop);
+    explain(rsp, action, stop);
     tell_others(rsp, stop);
     id = stopped_thread(rsp, stop);
     if (report_step_of_lldb(rsp, action, id))
@@ -531,6 +533,11 @@ static void run(struct rsp *rsp, struct action *action)
     lived = resident(rsp, action->id);
     if (dbg_thread_get(rsp->dbg, action->id, &thread))
         action->pc = thread.place.pc;
+    /* A client that has let all run at its last command wants no more than to get past it. */
+    action->lifts = action->locked && action->verb == VERB_STEP && !rsp->locks && last != NULL &&
+                    last->kind == DBG_STOP_BREAKPOINT && last->thread == action->id &&
+                    last->pc == action->pc;
+    rsp->locks = action->locked && !action->lifts;
     rsp_run_begin(rsp);
     if ((rsp_has(rsp, RSP_F_INTERRUPT) && rsp_interrupt_ahead(rsp)) || rsp_watch_ask(rsp->watch)) {
         stop.kind = DBG_STOP_INTERRUPT;

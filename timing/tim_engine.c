@@ -730,19 +730,59 @@ static bool engine_locate(struct emu_engine *engine, uint32_t grid, uint64_t blo
     return true;
 }
 
+/** Slots behind those of the cores are of blocks that wait for launches elsewhere: so many of them before
+ *  those of core @c, by emu's slots; of warps, as many as a block can have for each. */
+static uint64_t elsewhere(const struct tim_engine *e, enum emu_slot_kind kind, unsigned c,
+                          unsigned slot)
+{
+    unsigned slots = e->config.core_blocks *
+                     (emu_machine_config(e->base.machine)->launch_depth + 1);
+    uint64_t block = (uint64_t)c * slots + slot;
+    unsigned widest = EMU_MAX_BLOCK_THREADS / e->config.core_warp_width;
+
+    return kind == EMU_SLOT_BLOCK ? (uint64_t)e->config.core_count * e->config.core_blocks + block
+                                  : (uint64_t)e->config.core_count * e->config.core_warps +
+                                        block * widest;
+}
+
 static bool engine_slot_of(const struct emu_engine *engine, enum emu_slot_kind kind,
                            const struct emu_place *place, unsigned *number)
 {
-    struct tim_engine *e = self((struct emu_engine *)engine);
+    const struct tim_engine *e = (const struct tim_engine *)engine;
     struct tim_core *core;
-    const struct tim_warp *w = find(e, place, &core);
+    uint64_t at;
+    unsigned slot;
 
-    if (w == NULL)
+    if (!find(e, place->grid, place->block, &core, &slot))
         return false;
-    *number = kind == EMU_SLOT_BLOCK
-                  ? core->index * e->config.core_blocks + w->block
-                  : core->index * e->config.core_warps + (unsigned)(w - core->warp);
-    return true;
+    at = elsewhere(e, kind, core->index, slot) + (kind == EMU_SLOT_WARP ? place->warp : 0);
+    for (unsigned b = 0; b < e->config.core_blocks; b++) {
+        const struct tim_block *block = &core->block[b];
+        if (!block->used || block->slot != slot)
+            continue;
+        at = kind == EMU_SLOT_BLOCK ? core->index * e->config.core_blocks + b
+                                    : core->index * e->config.core_warps + block->warp_slot[place->warp];
+    }
+    *number = (unsigned)at;
+    return at <= UINT_MAX;
+}
+
+/** The block of a slot behind those of the cores. */
+static bool waits_at(const struct tim_engine *e, enum emu_slot_kind kind, unsigned number,
+                     struct emu_place *place)
+{
+    for (unsigned c = 0; c < e->config.core_count; c++)
+        for (unsigned i = 0; i < e->core[c]->suspended_count; i++) {
+            const struct tim_suspended *s = &e->core[c]->suspended[i];
+            uint64_t first = elsewhere(e, kind, c, s->slot);
+            if (number < first ||
+                number - first >= (kind == EMU_SLOT_BLOCK ? 1 : s->grid->block_warps))
+                continue;
+            *place = (struct emu_place){.grid = s->grid->sequence, .block = s->linear,
+                                        .warp = (unsigned)(number - first)};
+            return true;
+        }
+    return false;
 }
 
 static bool engine_slot_at(const struct emu_engine *engine, enum emu_slot_kind kind,
@@ -755,7 +795,7 @@ static bool engine_slot_at(const struct emu_engine *engine, enum emu_slot_kind k
     unsigned at = number % each, warp = 0;
 
     if (number / each >= e->config.core_count)
-        return false;
+        return waits_at(e, kind, number, place);
     core = e->core[number / each];
     if (kind == EMU_SLOT_WARP) {
         if (!core->warp[at].used)
