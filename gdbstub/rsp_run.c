@@ -440,9 +440,26 @@ static enum lw_status back_step(struct rsp *rsp, dbg_thread_id id, struct dbg_st
     return status;
 }
 
+/* lldb takes a breakpoint away while it steps over it. Where the lane comes to wait then, the others
+ * would pass: they run when the breakpoint is there again. It does not take an end of the step where
+ * it began. */
+static enum lw_status step_off_breakpoint(struct rsp *rsp, const struct action *action,
+                                          struct dbg_stop *stop, struct lw_error *err)
+{
+    struct dbg_thread thread;
+    enum lw_status status = dbg_step(rsp->dbg, action->id, true, stop, err);
+
+    if (status == LW_OK && stop->kind == DBG_STOP_WAITS &&
+        dbg_thread_get(rsp->dbg, action->id, &thread) && thread.place.pc == action->pc)
+        status = dbg_step(rsp->dbg, action->id, false, stop, err);
+    return status;
+}
+
 static enum lw_status resume(struct rsp *rsp, const struct action *action,
                              struct dbg_stop *stop, struct lw_error *err)
 {
+    if (action->lifts && rsp->lldb)
+        return step_off_breakpoint(rsp, action, stop, err);
     switch (action->verb) {
     case VERB_STEP: return dbg_step(rsp->dbg, action->id, action->locked, stop, err);
     case VERB_RANGE:
@@ -534,9 +551,9 @@ static void run(struct rsp *rsp, struct action *action)
     if (dbg_thread_get(rsp->dbg, action->id, &thread))
         action->pc = thread.place.pc;
     /* A client that has let all run at its last command wants no more than to get past it. */
-    action->lifts = action->locked && action->verb == VERB_STEP && !rsp->locks && last != NULL &&
-                    last->kind == DBG_STOP_BREAKPOINT && last->thread == action->id &&
-                    last->pc == action->pc;
+    action->lifts = (action->locked || rsp->lldb) && action->verb == VERB_STEP && !rsp->locks &&
+                    last != NULL && last->kind == DBG_STOP_BREAKPOINT &&
+                    last->thread == action->id && last->pc == action->pc;
     rsp->locks = action->locked && !action->lifts;
     rsp_run_begin(rsp);
     if ((rsp_has(rsp, RSP_F_INTERRUPT) && rsp_interrupt_ahead(rsp)) || rsp_watch_ask(rsp->watch)) {
