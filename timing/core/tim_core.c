@@ -88,7 +88,9 @@ struct tim_core *tim_core_create(const struct tim_config *config, struct emu_mac
     core->stats = stats;
     core->index = index;
     core->ripe = &core->ripe_own;
-    core->warp = calloc(config->core_warps, sizeof *core->warp);
+    core->warp = aligned_alloc(64, config->core_warps * sizeof *core->warp);
+    if (core->warp != NULL)
+        memset(core->warp, 0, config->core_warps * sizeof *core->warp);
     core->block = calloc(config->core_blocks, sizeof *core->block);
     core->bank_at = calloc(banks, sizeof *core->bank_at);
     core->bank_free = calloc(banks, sizeof *core->bank_free);

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A core of the timing model, the reference: every part looks at everything in every cycle, in
- * plain loops. docs/timing.md has the rules; what is here is meant to be read beside it.
+ * A core of the timing model. The reference looks at everything in every cycle, in plain loops; the
+ * shipped model leaves out what it knows to change nothing. docs/timing-core.md has the rules, and
+ * what is left out; what is here is meant to be read beside it.
  *
  *   tim_static.c    what the model needs to know of an instruction
  *   tim_core.c      warps, blocks, the phases of a cycle
  *   tim_fetch.c     instruction cache and buffers, constants of operands
  *   tim_depend.c    who may issue: scoreboard, vectors, control field, unread operands
  *   tim_issue.c     schedulers, issue, causes
+ *   tim_select.c    the same causes and ready warps, from what is known of them
  *   tim_pipe.c      collectors, pipes, write-back
  *   tim_replay.c    memory instructions that take issue slots again for what they have left
  *   tim_suspend.c   blocks that leave the core while they wait for launches, and come back
@@ -122,9 +124,9 @@ struct tim_buffered {
     bool constant;       /* it has a constant operand */
     bool constant_asked, constant_there;
 };
-/** What most cycles look at stands first. */
+/** What most cycles look at stands first, from a line of the host's cache on. */
 struct tim_warp {
-    bool used;           /* a warp lives here, or its instructions do */
+    _Alignas(64) bool used; /* a warp lives here, or its instructions do */
     bool ended;          /* no lane lives */
     bool look;           /* something may have made another split of it run: ask emu */
     bool launching;      /* not_before is that of a launch */
@@ -145,10 +147,10 @@ struct tim_warp {
     unsigned block;      /* index of tim_block */
     unsigned index;      /* in its block */
     uint8_t bar[8];      /* control: results to come by dependence barrier */
-    struct tim_buffered buffer[TIM_MAX_BUFFER];
     /* dependences */
     struct tim_registers to_come; /* a write to them is; where `lanes` is not asked for */
     struct tim_registers by_load; /* the last write to them is a load's */
+    struct tim_buffered buffer[TIM_MAX_BUFFER];
     uint64_t *lanes;     /* [ISA_REG_NUMBERS] of the writes to come: the reference, and split_lanes */
     uint16_t vector_reg[TIM_MAX_VECTOR];
     uint8_t vector_span[TIM_MAX_VECTOR]; /* registers from it on */
