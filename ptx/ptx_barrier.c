@@ -19,6 +19,20 @@
  */
 #include "ptx/ptx_priv.h"
 
+enum {
+    DEEPEST = 64,     /* regions inside each other that have barriers: the work is square in it */
+    LOOPS_LEFT = 16   /* loops around a branch in which its lanes join, the nearest ones */
+};
+
+/* Half a dozen for tests that have few registers. */
+static unsigned limit(const struct ptx_unit *unit, unsigned most)
+{
+    const struct ptx_options *options = unit->job->options;
+
+    return options == NULL || options->barrier_registers == 0 ? most
+           : most / 16 * options->barrier_registers + 1;
+}
+
 /* Whether region @g does for a branch with bssy block @start and the same join: then every
  * lane at the branch is a member of g and meets the others at the join anyway. g's start
  * must dominate, and lie in the loop of the join, so that no round passes it by. */
@@ -154,6 +168,7 @@ static bool parts_round(const struct ptx_unit *unit, uint32_t x, uint32_t l)
 static void find_regions(struct ptx_unit *unit)
 {
     size_t n = unit->blocks.count, room = 1;
+    unsigned most_left = limit(unit, LOOPS_LEFT);
     uint32_t *first_of = PTX_ARRAY(unit->job, uint32_t, n), *next;
     uint8_t *wanted = PTX_ARRAY(unit->job, uint8_t, unit->loops.count + 1);
     PTX_LIST(uint32_t) branches = { 0 };
@@ -171,9 +186,15 @@ static void find_regions(struct ptx_unit *unit)
             continue;
         *PTX_PUSH(unit->job, branches) = unit->rpo[k];
         room++;
+        unsigned left = 0;
+
         for (uint32_t l = b->loop; l != PTX_NONE; l = unit->loops.at[l].parent) {
             if (b->ipdom != PTX_NONE && ptx_in_loop(unit, b->ipdom, l))
                 break;
+            if (left++ == most_left) {
+                unit->lossy = true;
+                break;
+            }
             wanted[l] |= parts_round(unit, unit->rpo[k], l);
             room += parts_round(unit, unit->rpo[k], l);
         }
@@ -186,9 +207,10 @@ static void find_regions(struct ptx_unit *unit)
 
     for (size_t i = branches.count; i-- > 0;) {
         const struct ptx_block *b = &unit->blocks.at[branches.at[i]];
+        unsigned left = 0;
 
         for (uint32_t l = b->loop; l != PTX_NONE; l = unit->loops.at[l].parent) {
-            if (b->ipdom != PTX_NONE && ptx_in_loop(unit, b->ipdom, l))
+            if ((b->ipdom != PTX_NONE && ptx_in_loop(unit, b->ipdom, l)) || left++ == most_left)
                 break;
             if (!parts_round(unit, branches.at[i], l))
                 continue; /* one side leaves at once: the other is not split */
@@ -217,6 +239,37 @@ static void find_regions(struct ptx_unit *unit)
                 *PTX_PUSH(unit->job, region_for(unit, first_of, next, start_for(unit, x, join), join,
                                                 l)->branches) = x;
         }
+    }
+}
+
+/* Regions inside too many others have none: a number for each of those around would have to be
+ * kept. How many are open in a block is that of its dominator, which has them start, less those that
+ * end here. Regions of one loop's rounds are few (LOOPS_LEFT) or beside each other. */
+static void limit_nesting(struct ptx_unit *unit)
+{
+    uint32_t *starts = PTX_ARRAY(unit->job, uint32_t, unit->blocks.count);
+    uint32_t *ends = PTX_ARRAY(unit->job, uint32_t, unit->blocks.count);
+    uint32_t *open = PTX_ARRAY(unit->job, uint32_t, unit->blocks.count);
+    unsigned deepest = limit(unit, DEEPEST);
+
+    for (size_t i = 0; i < unit->regions.count; i++) {
+        const struct ptx_region *g = &unit->regions.at[i];
+
+        if (g->scope != PTX_NONE)
+            continue;
+        starts[g->start]++;
+        ends[g->join] += g->start != g->join && ptx_dominates(unit, g->start, g->join);
+    }
+    for (uint32_t k = 1; k < unit->rpo_count; k++) {
+        uint32_t b = unit->rpo[k], up = unit->blocks.at[b].idom;
+
+        open[b] = open[up] + starts[up] - ends[b];
+    }
+    for (size_t i = 0; i < unit->regions.count; i++) {
+        struct ptx_region *g = &unit->regions.at[i];
+
+        g->given_up = open[g->start] >= deepest;
+        unit->lossy |= g->given_up;
     }
 }
 
@@ -394,8 +447,11 @@ void ptx_barriers(struct ptx_unit *unit)
 
     find_regions(unit);
     add_wraps(unit);
-    for (size_t i = 0; i < unit->regions.count; i++)
-        extend_region(unit, &unit->regions.at[i], &scratch);
+    limit_nesting(unit);
+    for (size_t i = 0; i < unit->regions.count; i++) {
+        if (!unit->regions.at[i].given_up)
+            extend_region(unit, &unit->regions.at[i], &scratch);
+    }
     ptx_barrier_numbers(unit);
     name_wraps(unit);
     find_spins(unit);

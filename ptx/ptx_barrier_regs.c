@@ -14,6 +14,8 @@
  */
 #include "ptx/ptx_priv.h"
 
+enum { SHARED_BY = 4 }; /* regions inside each other: each that waits has a pair of registers */
+
 struct region_set {
     uint32_t below;  /* the set without its smallest region; 0: empty */
     uint32_t region; /* by size */
@@ -148,7 +150,7 @@ static bool share_register(struct numbering *n, uint32_t i, uint32_t refused)
     for (unsigned b = 0; b < ISA_BREG_COUNT; b++) {
         uint32_t set = refused >> b & 1 ? 0 : set_around(n, g, b);
 
-        if (set != 0 && (around == 0 || n->sets.at[set].count < n->sets.at[around].count)) {
+        if (set != 0 && n->sets.at[set].count < SHARED_BY && (around == 0 || n->sets.at[set].count < n->sets.at[around].count)) {
             around = set;
             best = b;
         }
@@ -189,6 +191,8 @@ static void number_region(struct numbering *n, uint32_t i, uint32_t absent, uint
         clash |= n->inside[b] | n->starts[b] | n->joins[b] | (n->calls[b] ? callees : 0);
     }
     g->saved = PTX_NONE;
+    if (g->given_up)
+        return;
     if ((clash & 0xffff) == 0xffff &&
         !share_register(n, i, absent | (has_call(g, n->calls) ? callees : 0))) {
         unit->lossy = true;

@@ -551,6 +551,7 @@ struct ptx_region {
     uint32_t start, join; /* blocks of bssy and bsync */
     uint32_t scope;       /* a loop that lanes leave with bbreak, PTX_NONE: the function */
     uint8_t barrier;      /* its register; PTX_NO_BARRIER: there was none left */
+    bool given_up;        /* too deep: it is not to have one */
     uint32_t saved;       /* vreg: pair that has the outer region's number, PTX_NONE: not needed */
     uint32_t size;
     PTX_LIST(uint32_t) inside;

@@ -296,6 +296,29 @@ static void more_than_sixteen_nested_regions_save_registers_of_outer_ones(void *
     lw_buffer_fini(&text);
 }
 
+static void regions_inside_64_others_have_no_barrier(void **state)
+{
+    struct lw_buffer text;
+    struct isa_object *object;
+    struct lw_error err;
+
+    (void)state;
+    lw_buffer_init(&text);
+    lw_put(&text.sink, HEAD "mov.u32 %r2,0;\n");
+    for (unsigned i = 0; i < 90; i++)
+        lw_printf(&text.sink, "setp.eq.u32 %%p4,%%r0,%u; @%%p4 bra L%u; st.global.u32 [%%rd1],%%r0;\n", i, i);
+    for (unsigned i = 90; i-- > 0;)
+        lw_printf(&text.sink, "st.volatile.global.u32 [%%rd1],%%r2; L%u: add.u32 %%r2,%%r2,%u;\n", i, i);
+    lw_put(&text.sink, TAIL);
+    if (ptx_translate("t.ptx", text.text, text.size, NULL, &object, &err) != LW_OK)
+        fail_msg("%s", err.text);
+    assert_int_equal(count_op(object, ISA_BSSY), 64);
+    assert_int_equal(count_op(object, ISA_V_MOV_TAKE_B), 64 - 16);
+    assert_int_equal(count_op(object, ISA_V_MOV_GIVE_B), 64 - 16);
+    isa_object_destroy(object);
+    lw_buffer_fini(&text);
+}
+
 /* Takes one instruction of this kind away after layout; the verifier must notice. */
 static enum lw_status verify_without(const char *text, enum isa_op op, struct lw_error *err)
 {
@@ -376,6 +399,7 @@ int main(void)
         cmocka_unit_test(a_jump_into_a_loop_is_refused_by_name),
         cmocka_unit_test(registers_are_uniform_affine_or_varying),
         cmocka_unit_test(more_than_sixteen_nested_regions_save_registers_of_outer_ones),
+        cmocka_unit_test(regions_inside_64_others_have_no_barrier),
         cmocka_unit_test(the_verifier_finds_a_missing_bsync_and_a_missing_bbreak),
     };
 
