@@ -29,40 +29,53 @@ static inline bool both_strong(const struct race_look *look, uint32_t me, uint32
            me >> RACE_THREAD_BITS == who >> RACE_THREAD_BITS;
 }
 
-/** An access meets a record that is not obviously ordered before it. True: nothing orders them. */
-static bool meets(struct race_look *look, unsigned lane, uint64_t at, uint32_t who, uint32_t time,
-                  uint32_t site, bool written)
+/** An access meets the record @k of a cell, which is not obviously ordered before it. True: nothing
+ *  orders them. */
+static bool meets(struct race_look *look, const struct race_cells *cells, uint32_t i, unsigned k,
+                  unsigned lane, uint64_t at)
 {
     const uint32_t me = look->me + lane;
-    bool strong = both_strong(look, me, who, site);
+    uint32_t who = cells->row[k + RACE_WHO][i], site = cells->row[k + RACE_SITE][i];
+    uint32_t time = cells->row[k + RACE_TIME][i];
+    enum race_order order = race_ordered(look, lane, cells, i, k);
 
-    if (who == me && level_of(site) == RACE_THREAD)
-        return false;
-    enum race_order order = race_ordered(look, lane, who, time, level_of(site));
     if (order == RACE_ORDERED)
         return false;
+    bool strong = both_strong(look, me, who, site);
+    if (level_of(site) != RACE_THREAD &&
+        race_ordered_one(look, lane, who, time) == RACE_ORDERED) { /* the one before it, then */
+        who = cells->row[k + RACE_WHO_2][i];
+        time = cells->row[k + RACE_TIME_2][i];
+        site = (cells->row[k + RACE_SITE_2][i] & (uint32_t)lw_mask(RACE_SITE_BITS)) |
+               (site & ~(uint32_t)lw_mask(RACE_SITE_BITS));
+    }
     /* volatile accesses race in no formal sense, but are told of by kinds of their own */
     if (!strong || ((look->site | site) & RACE_VOLATILE) != 0)
-        race_found(look, lane, at, who, time, site, written, order);
+        race_found(look, lane, at, who, time, site, k == RACE_W, order);
     return order == RACE_UNORDERED;
 }
 
-/** The record at @k of a cell, of reads or strong writes: @lane's is added. */
+/** The record @k of a cell, of reads or strong writes: @me is added, or is all. */
 static void note(struct race_look *look, struct race_cells *cells, uint32_t i, unsigned k,
                  uint32_t me, bool merge)
 {
-    uint32_t *time = &cells->row[k][i], *who = &cells->row[k + 1][i], *site = &cells->row[k + 2][i];
+    uint32_t *who = &cells->row[k + RACE_WHO][i], *site = &cells->row[k + RACE_SITE][i];
     uint32_t level = RACE_THREAD, how = look->site;
 
     if (merge) {
         uint32_t between = *who == me ? RACE_THREAD : level_between(look, me, *who);
         level = *site >> RACE_LEVEL_SHIFT;
         level = level > between ? level : between;
+        if (between == level && level != RACE_THREAD) {
+            cells->row[k + RACE_TIME_2][i] = cells->row[k + RACE_TIME][i];
+            cells->row[k + RACE_WHO_2][i] = *who;
+            cells->row[k + RACE_SITE_2][i] = *site;
+        }
         /* strong is what both are */
         how = (look->site & ~(uint32_t)RACE_HOW) | (look->site & *site & (uint32_t)RACE_HOW) |
               ((look->site | *site) & RACE_CTA);
     }
-    *time = look->race->now;
+    cells->row[k + RACE_TIME][i] = look->race->now;
     *who = me;
     *site = how | level << RACE_LEVEL_SHIFT;
 }
@@ -70,41 +83,30 @@ static void note(struct race_look *look, struct race_cells *cells, uint32_t i, u
 static void touch_read(struct race_look *look, struct race_cells *cells, uint32_t i, unsigned lane,
                        uint64_t at)
 {
-    const uint32_t me = look->me + lane;
-    uint32_t wt = cells->row[RACE_W_TIME][i], rt = cells->row[RACE_R_TIME][i];
+    const uint32_t me = look->me + lane, rt = cells->row[RACE_R + RACE_TIME][i];
 
-    if (wt > look->base && cells->row[RACE_W_WHO][i] != me)
-        (void)meets(look, lane, at, cells->row[RACE_W_WHO][i], wt, cells->row[RACE_W_SITE][i],
-                    true);
-    bool merge = rt > look->base;
-    if (merge) {
-        uint32_t who = cells->row[RACE_R_WHO][i], site = cells->row[RACE_R_SITE][i];
-        if (look->plain && who >> RACE_THREAD_BITS != look->block->actor)
-            merge = true;
-        else
-            merge = (who != me || level_of(site) != RACE_THREAD) &&
-                    race_ordered(look, lane, who, rt, level_of(site)) == RACE_UNORDERED;
-    }
-    note(look, cells, i, RACE_R_TIME, me, merge);
+    if (cells->row[RACE_W + RACE_TIME][i] > look->base)
+        (void)meets(look, cells, i, RACE_W, lane, at);
+    bool merge = rt > look->base &&
+                 ((look->plain &&
+                   cells->row[RACE_R + RACE_WHO][i] >> RACE_THREAD_BITS != look->block->actor) ||
+                  race_ordered(look, lane, cells, i, RACE_R) == RACE_UNORDERED);
+    note(look, cells, i, RACE_R, me, merge);
 }
 
 static void touch_write(struct race_look *look, struct race_cells *cells, uint32_t i, unsigned lane,
                         uint64_t at)
 {
-    const uint32_t me = look->me + lane;
-    uint32_t wt = cells->row[RACE_W_TIME][i], rt = cells->row[RACE_R_TIME][i];
     bool merge = false;
 
-    if (wt > look->base) {
-        uint32_t site = cells->row[RACE_W_SITE][i];
-        bool unordered = meets(look, lane, at, cells->row[RACE_W_WHO][i], wt, site, true);
-        merge = unordered && (look->site & site & RACE_STRONG) != 0;
+    if (cells->row[RACE_W + RACE_TIME][i] > look->base) {
+        uint32_t site = cells->row[RACE_W + RACE_SITE][i];
+        merge = meets(look, cells, i, RACE_W, lane, at) && (look->site & site & RACE_STRONG) != 0;
     }
-    if (rt > look->base)
-        (void)meets(look, lane, at, cells->row[RACE_R_WHO][i], rt, cells->row[RACE_R_SITE][i],
-                    false);
-    note(look, cells, i, RACE_W_TIME, me, merge);
-    cells->row[RACE_R_TIME][i] = 0;
+    if (cells->row[RACE_R + RACE_TIME][i] > look->base)
+        (void)meets(look, cells, i, RACE_R, lane, at);
+    note(look, cells, i, RACE_W, look->me + lane, merge);
+    cells->row[RACE_R + RACE_TIME][i] = 0;
 }
 
 /* ---- many cells at once ------------------------------------------------------------------------------ */
@@ -113,25 +115,41 @@ static void touch_write(struct race_look *look, struct race_cells *cells, uint32
 static bool one_read(const struct race_look *look, struct race_cells *cells, uint32_t i,
                      uint64_t lanes, uint32_t base)
 {
-    uint32_t *time = &cells->row[RACE_R_TIME][i], *who = &cells->row[RACE_R_WHO][i];
-    uint32_t *site = &cells->row[RACE_R_SITE][i];
-    const uint32_t wt = cells->row[RACE_W_TIME][i], actor = look->block->actor;
+    uint32_t *time = &cells->row[RACE_R + RACE_TIME][i], *who = &cells->row[RACE_R + RACE_WHO][i];
+    uint32_t *site = &cells->row[RACE_R + RACE_SITE][i];
+    const uint32_t wt = cells->row[RACE_W + RACE_TIME][i], actor = look->block->actor;
     const uint32_t me = look->me + lw_lowest(lanes);
     uint32_t level = (lanes & (lanes - 1)) != 0 ? RACE_WARP : RACE_THREAD;
+    uint32_t who2 = look->me + 63 - (unsigned)__builtin_clzll(lanes), site2 = look->site;
+    uint32_t time2 = look->race->now;
 
-    if (wt > base && (cells->row[RACE_W_WHO][i] >> RACE_THREAD_BITS != actor || wt > look->kb))
+    if (wt > base && (cells->row[RACE_W + RACE_WHO][i] >> RACE_THREAD_BITS != actor || wt > look->kb))
         return false;
     if (*time > base && (*who >> RACE_THREAD_BITS != actor || *time > look->kb)) {
-        uint32_t between = level_between(look, me, *who);
+        uint32_t old = *site >> RACE_LEVEL_SHIFT, between = level_between(look, me, *who);
 
         if (!look->plain || ((*site ^ look->site) & RACE_HOW) != 0)
             return false;
-        if (between == RACE_WARP && *time <= look->warp->kw && level_of(*site) <= RACE_WARP)
-            between = level; /* known: it is replaced */
-        else if (*who != me || level != RACE_THREAD || level_of(*site) != RACE_THREAD) {
-            level = level > level_of(*site) ? level : level_of(*site);
-            level = level > between ? level : between;
+        if (between != RACE_WARP || old > RACE_WARP) { /* beyond the warp */
+            level = old > between ? old : between;
+            who2 = cells->row[RACE_R + RACE_WHO_2][i];
+            site2 = cells->row[RACE_R + RACE_SITE_2][i];
+            time2 = cells->row[RACE_R + RACE_TIME_2][i];
         }
+        if (between == level && *who != me && (between != RACE_WARP || *time > look->warp->kw)) {
+            level = between;
+            who2 = *who;
+            site2 = *site;
+            time2 = *time;
+        } else if (level == RACE_THREAD && (*who != me || old != RACE_THREAD) &&
+                   *time > look->warp->kw) {
+            return false;
+        }
+    }
+    if (level != RACE_THREAD) {
+        cells->row[RACE_R + RACE_WHO_2][i] = who2;
+        cells->row[RACE_R + RACE_SITE_2][i] = site2;
+        cells->row[RACE_R + RACE_TIME_2][i] = time2;
     }
     *time = look->race->now;
     *who = me;
@@ -206,7 +224,7 @@ static void look_at(struct race_look *look, unsigned lane, uint64_t at)
 /** Lanes that are scattered over global memory: their cells are asked for before one is waited for. */
 static void fetch_ahead(struct race_look *look, uint64_t lanes)
 {
-    const unsigned first = look->write ? RACE_W_TIME : RACE_R_TIME;
+    const unsigned first = look->write ? RACE_W : RACE_R;
 
     for (LW_EACH_BIT(l, lanes)) {
         uint64_t at = look->access->address[l], offset = at - ISA_GLOBAL_BASE;
@@ -216,7 +234,7 @@ static void fetch_ahead(struct race_look *look, uint64_t lanes)
             (cells = race_shadow_near(&look->race->shadow, offset)) == NULL)
             continue;
         uint32_t i = (uint32_t)(offset & ((1 << RACE_PAGE_SHIFT) - 1)) >> cells->shift;
-        __builtin_prefetch(&cells->row[look->write ? RACE_R_TIME : RACE_W_TIME][i]);
+        __builtin_prefetch(&cells->row[look->write ? RACE_R : RACE_W][i]);
         for (unsigned k = first; k < first + 3; k++)
             __builtin_prefetch(&cells->row[k][i], 1);
     }

@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-enum { ROWS = 6 };
+enum { ROWS = RACE_ROWS };
 
 static uint64_t bytes_of(const struct race_cells *cells)
 {
@@ -153,7 +153,7 @@ void race_shadow_forget(struct race_shadow *shadow, uint64_t offset, uint64_t by
             uint64_t first = at >> cells->shift, last = (at + here - 1) >> cells->shift;
 
             for (uint64_t i = first; i <= last; i++)
-                cells->row[RACE_W_TIME][i] = cells->row[RACE_R_TIME][i] = 0;
+                cells->row[RACE_W][i] = cells->row[RACE_R][i] = 0;
         }
         offset += here;
         bytes -= here;

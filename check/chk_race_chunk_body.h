@@ -18,8 +18,8 @@ LEVEL_TARGET static inline uint32_t LEVEL(nonzero)(uint32_t x)
 LEVEL_TARGET static inline uint32_t LEVEL(chunk_writes)(const struct race_look *look, const struct race_cells *cells,
                                     uint32_t i, uint32_t me, unsigned shift, uint32_t base)
 {
-    const uint32_t *time = cells->row[RACE_W_TIME] + i, *who = cells->row[RACE_W_WHO] + i;
-    const uint32_t *site = cells->row[RACE_W_SITE] + i;
+    const uint32_t *time = cells->row[RACE_W + RACE_TIME] + i, *who = cells->row[RACE_W + RACE_WHO] + i;
+    const uint32_t *site = cells->row[RACE_W + RACE_SITE] + i;
     const uint32_t kb = look->kb, actor = look->block->actor;
     uint32_t late = 0, hot = 0;
 
@@ -53,8 +53,10 @@ LEVEL_TARGET static inline void LEVEL(chunk_set)(const struct race_look *look, s
 LEVEL_TARGET static void LEVEL(chunk_merge)(const struct race_look *look, struct race_cells *cells, uint32_t i,
                         uint32_t me, unsigned shift, uint32_t base)
 {
-    uint32_t *time = cells->row[RACE_R_TIME] + i, *site = cells->row[RACE_R_SITE] + i;
-    uint32_t *who = cells->row[RACE_R_WHO] + i;
+    uint32_t *time = cells->row[RACE_R + RACE_TIME] + i, *site = cells->row[RACE_R + RACE_SITE] + i;
+    uint32_t *who = cells->row[RACE_R + RACE_WHO] + i;
+    uint32_t *who2 = cells->row[RACE_R + RACE_WHO_2] + i, *site2 = cells->row[RACE_R + RACE_SITE_2] + i;
+    uint32_t *time2 = cells->row[RACE_R + RACE_TIME_2] + i;
     const uint32_t now = look->race->now, actor = look->block->actor, here = look->site;
     const uint32_t warp = ~(look->block->width - 1), kb = look->kb, kw = look->warp->kw;
 
@@ -65,6 +67,10 @@ LEVEL_TARGET static void LEVEL(chunk_merge)(const struct race_look *look, struct
         uint32_t between = lane + warps + blocks, level = old > between ? old : between;
         uint32_t known = (time[j] <= base) | (!blocks & (time[j] <= kb)) |
                          ((level <= RACE_WARP) & (time[j] <= kw));
+        uint32_t apart = !known & (between == level);
+        who2[j] = apart ? who[j] : who2[j];
+        site2[j] = apart ? site[j] : site2[j];
+        time2[j] = apart ? time[j] : time2[j];
         site[j] = here | (known ? 0 : level) << RACE_LEVEL_SHIFT;
         who[j] = mine;
         time[j] = now;
@@ -75,10 +81,10 @@ LEVEL_TARGET static void LEVEL(chunk_merge)(const struct race_look *look, struct
 LEVEL_TARGET static bool LEVEL(chunk_read)(const struct race_look *look, struct race_cells *cells, uint32_t i,
                        uint32_t me, unsigned shift, uint32_t base)
 {
-    uint32_t *time = cells->row[RACE_R_TIME] + i;
-    const uint32_t *site = cells->row[RACE_R_SITE] + i;
+    uint32_t *time = cells->row[RACE_R + RACE_TIME] + i;
+    const uint32_t *site = cells->row[RACE_R + RACE_SITE] + i;
     const uint32_t now = look->race->now;
-    const uint32_t *who = cells->row[RACE_R_WHO] + i, actor = look->block->actor;
+    const uint32_t *who = cells->row[RACE_R + RACE_WHO] + i, actor = look->block->actor;
     uint32_t late = 0, all_late = SIGN, level = ~UINT32_C(0), how = 0, blocks = 0;
 
     if (LEVEL(chunk_writes)(look, cells, i, me, shift, base) != 0)
@@ -88,7 +94,7 @@ LEVEL_TARGET static bool LEVEL(chunk_read)(const struct race_look *look, struct 
         all_late &= base - time[j];
     }
     if (!(late & SIGN)) {
-        LEVEL(chunk_set)(look, cells, i, RACE_R_TIME, me, shift);
+        LEVEL(chunk_set)(look, cells, i, RACE_R, me, shift);
         return true;
     }
     for (unsigned j = 0; j < CHUNK; j++) {
@@ -111,8 +117,8 @@ LEVEL_TARGET static bool LEVEL(chunk_read)(const struct race_look *look, struct 
 LEVEL_TARGET static bool LEVEL(chunk_write)(const struct race_look *look, struct race_cells *cells, uint32_t i,
                         uint32_t me, unsigned shift, uint32_t base)
 {
-    uint32_t *time = cells->row[RACE_R_TIME] + i;
-    const uint32_t *site = cells->row[RACE_R_SITE] + i, *who = cells->row[RACE_R_WHO] + i;
+    uint32_t *time = cells->row[RACE_R + RACE_TIME] + i;
+    const uint32_t *site = cells->row[RACE_R + RACE_SITE] + i, *who = cells->row[RACE_R + RACE_WHO] + i;
     const uint32_t actor = look->block->actor;
     uint32_t hot = 0, any = 0;
 
@@ -127,7 +133,7 @@ LEVEL_TARGET static bool LEVEL(chunk_write)(const struct race_look *look, struct
     }
     if (hot & SIGN)
         return false;
-    LEVEL(chunk_set)(look, cells, i, RACE_W_TIME, me, shift);
+    LEVEL(chunk_set)(look, cells, i, RACE_W, me, shift);
     for (unsigned j = 0; any != 0 && j < CHUNK; j++)
         time[j] = 0;
     return true;

@@ -221,6 +221,8 @@ void race_found(struct race_look *look, unsigned lane, uint64_t at, uint32_t who
         values = true;
         benign = is_benign(look, lane, at, &other, &mine, &theirs);
     }
+    if (order == RACE_PENDING && strong && !volatiles)
+        return; /* atomics of a small scope: a read in between does for them */
     if (order == RACE_PENDING)
         kind = CHK_MISSING_ACQUIRE;
     else if (benign)

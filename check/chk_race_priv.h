@@ -36,14 +36,19 @@ enum { RACE_MOST_TICKS = INT32_MAX - 1 };
 /* A record's thread: 22 bits of actor (a block of the running launches), 10 of the thread. */
 enum { RACE_THREAD_BITS = 10, RACE_MOST_ACTORS = 1 << 22 };
 
+/* Rows of a record, of writes or reads. Of several threads the last is kept, and of those that are in
+ * another lane, warp or block (as the level says) than it the last. */
+enum {
+    RACE_TIME, RACE_WHO, RACE_SITE, RACE_TIME_2, RACE_WHO_2, RACE_SITE_2, RACE_RECORD_ROWS
+};
+enum { RACE_W = 0, RACE_R = RACE_RECORD_ROWS, RACE_ROWS = 2 * RACE_RECORD_ROWS };
 /** The shadow of a range: rows of `count` cells, of 4 bytes each or of 1. Time 0 is no record. */
 struct race_cells {
-    uint32_t *row[6];
+    uint32_t *row[RACE_ROWS];
     uint32_t count;
     uint8_t shift; /* 2 or 0: bytes a cell, as a power of two */
     bool borrowed; /* the rows are in a slab */
 };
-enum { RACE_W_TIME, RACE_W_WHO, RACE_W_SITE, RACE_R_TIME, RACE_R_WHO, RACE_R_SITE };
 
 /** Cells for @bytes; false: no memory. */
 bool race_cells_make(struct race_cells *cells, uint32_t bytes, uint64_t *total);
@@ -147,7 +152,8 @@ struct race_block {
     uint32_t actor;  /* 0: too many blocks: not looked at */
     uint32_t start, base; /* before: another block's shared memory; known, whoever did it */
     uint32_t kb;          /* all threads know the block up to */
-    uint32_t fenced;      /* all threads had a fence of the device behind what they did up to */
+    uint32_t *fenced;     /* [warp]: its lanes had a fence of the device behind what they did up to,
+                             when all last met; NULL: never */
     bool any_fence, any_lane;
     unsigned warp_count, width;
     uint32_t threads, exited;
@@ -226,10 +232,13 @@ struct race_look {
 
 /* ---- order -------------------------------------------------------------------------------------- */
 
-enum race_order { RACE_UNORDERED, RACE_ORDERED, RACE_PENDING /* but for an acquire */ };
-/** Is what a record tells ordered before what @lane does now? */
-enum race_order race_ordered(const struct race_look *look, unsigned lane, uint32_t who,
-                             uint32_t time, enum race_level level);
+enum race_order { RACE_UNORDERED, RACE_PENDING /* but for an acquire */, RACE_ORDERED };
+/** Is what one thread did up to @time ordered before what @lane does now? */
+enum race_order race_ordered_one(const struct race_look *look, unsigned lane, uint32_t who,
+                                 uint32_t time);
+/** The same of the record @k of a cell, which is not empty. */
+enum race_order race_ordered(const struct race_look *look, unsigned lane,
+                             const struct race_cells *cells, uint32_t i, unsigned k);
 /** An access of a lane and what a record tells are not ordered (@order), and not both strong in each
  *  other's scope; or they are volatile ones of one warp. @at: the lane's generic address. @written:
  *  the record is of writes. */

@@ -41,6 +41,7 @@ static void block_destroy(struct chk_race *race, struct race_block *b)
     race_facts_drop(b->pending[RACE_FENCE_GPU]);
     race_facts_drop(b->pending[RACE_FENCE_CTA]);
     free(b->known);
+    free(b->fenced);
     free(b->arrived);
     if (b->shared.row[0] != NULL)
         race_cells_free(&b->shared, &race->shadow.bytes);
@@ -224,10 +225,11 @@ static struct race_facts *all_facts(struct chk_race *race, struct race_block *b,
     return facts;
 }
 
-/** What another learns who knows all that a thread did up to @fence. */
+/** What another learns who knows all that a thread did up to @fence; @device: and what its block had
+ *  behind fences of the device at a barrier. */
 static struct race_facts *facts_of(struct chk_race *race, struct race_block *b,
                                    struct race_warp *w, unsigned lane, const struct race_fence *fence,
-                                   uint32_t kb)
+                                   bool device)
 {
     const uint32_t thread = thread_of(b, w, lane);
     const unsigned index = (unsigned)(w - b->warp), count = b->warp_count;
@@ -241,12 +243,17 @@ static struct race_facts *facts_of(struct chk_race *race, struct race_block *b,
     }
     entry[n++] = (struct race_entry){race_key(RACE_KNOWS_THREAD, thread), fence->time};
     entry[n++] = (struct race_entry){race_key(RACE_KNOWS_WARP, thread - lane), fence->kw};
-    entry[n++] = (struct race_entry){race_key(RACE_KNOWS_BLOCK, b->actor), kb};
-    for (unsigned v = 0; b->known != NULL && v < count; v++)
-        if (v != index && b->known[index * count + v] != 0)
+    entry[n++] = (struct race_entry){race_key(RACE_KNOWS_BLOCK, b->actor), fence->kb};
+    for (unsigned v = 0; v < count; v++) {
+        uint32_t time = b->known != NULL ? b->known[index * count + v] : 0;
+
+        time = device && b->fenced != NULL ? race_max(time, b->fenced[v]) : time;
+        if (v == index)
+            entry[1].time = race_max(entry[1].time, device && b->fenced != NULL ? b->fenced[v] : 0);
+        else if (time != 0)
             entry[n++] = (struct race_entry){
-                race_key(RACE_KNOWS_WARP, thread_of(b, &b->warp[v], 0)),
-                b->known[index * count + v]};
+                race_key(RACE_KNOWS_WARP, thread_of(b, &b->warp[v], 0)), time};
+    }
     facts = race_facts_make(entry, n, &race->short_of_memory);
     free(entry);
     join(race, &facts, fence->facts);
@@ -269,7 +276,7 @@ static bool launch_over(const struct chk_race *race, const struct race_facts *fa
 }
 
 static bool facts_say(const struct chk_race *race, const struct race_facts *facts, uint32_t who,
-                      uint32_t warp, uint32_t time, enum race_level level)
+                      uint32_t warp, uint32_t time)
 {
     uint32_t actor = who >> RACE_THREAD_BITS;
 
@@ -277,10 +284,8 @@ static bool facts_say(const struct chk_race *race, const struct race_facts *fact
         return false;
     return race_facts_time(facts, race_key(RACE_KNOWS_ALL, 0)) >= time ||
            race_facts_time(facts, race_key(RACE_KNOWS_BLOCK, actor)) >= time ||
-           (level <= RACE_WARP &&
-            race_facts_time(facts, race_key(RACE_KNOWS_WARP, warp)) >= time) ||
-           (level == RACE_THREAD &&
-            race_facts_time(facts, race_key(RACE_KNOWS_THREAD, who)) >= time) ||
+           race_facts_time(facts, race_key(RACE_KNOWS_WARP, warp)) >= time ||
+           race_facts_time(facts, race_key(RACE_KNOWS_THREAD, who)) >= time ||
            launch_over(race, facts, actor);
 }
 
@@ -331,55 +336,48 @@ static bool in_block(const struct race_look *look, unsigned lane, uint32_t who, 
             look->warp->known[lane * b->width + thread % b->width] >= time);
 }
 
-/** Do @facts, and what is known of the own block, say that all blocks are known up to @time? */
-static bool knows_grid(const struct race_look *look, unsigned lane, const struct race_facts *facts,
-                       const struct race_facts *more, uint32_t time)
-{
-    const struct chk_race *race = look->race;
-
-    if (facts == NULL && more == NULL)
-        return false;
-    for (uint32_t a = 1; a <= race->actor_count; a++) {
-        uint32_t who = a << RACE_THREAD_BITS;
-
-        if (race->actors[a].start > time)
-            continue;
-        if (a == look->block->actor ? !in_block(look, lane, who, time, RACE_BLOCK)
-                                    : !facts_say(race, facts, who, who, time, RACE_BLOCK) &&
-                                          !facts_say(race, more, who, who, time, RACE_BLOCK))
-            return false;
-    }
-    return true;
-}
-
-enum race_order race_ordered(const struct race_look *look, unsigned lane, uint32_t who,
-                             uint32_t time, enum race_level level)
+enum race_order race_ordered_one(const struct race_look *look, unsigned lane, uint32_t who,
+                                 uint32_t time)
 {
     const struct race_block *b = look->block;
     const struct race_lane *own = look->warp->lane != NULL ? &look->warp->lane[lane] : NULL;
-    const uint32_t thread = who & ((1 << RACE_THREAD_BITS) - 1);
-    const uint32_t warp = who - thread % b->width;
+    const uint32_t warp = who - (who & ((1 << RACE_THREAD_BITS) - 1)) % b->width;
+
+    if (time <= look->base ||
+        (who >> RACE_THREAD_BITS == b->actor && in_block(look, lane, who, time, RACE_THREAD)))
+        return RACE_ORDERED;
+    if (look->plain)
+        return RACE_UNORDERED;
+    if (facts_say(look->race, b->facts, who, warp, time) ||
+        (own != NULL && facts_say(look->race, own->facts, who, warp, time)))
+        return RACE_ORDERED;
+    for (unsigned k = 0; k < 2; k++)
+        if (facts_say(look->race, b->pending[k], who, warp, time) ||
+            (own != NULL && facts_say(look->race, own->pending[k], who, warp, time)))
+            return RACE_PENDING;
+    return RACE_UNORDERED;
+}
+
+enum race_order race_ordered(const struct race_look *look, unsigned lane,
+                             const struct race_cells *cells, uint32_t i, unsigned k)
+{
+    const uint32_t time = cells->row[k + RACE_TIME][i], who = cells->row[k + RACE_WHO][i];
+    const enum race_level level =
+        (enum race_level)(cells->row[k + RACE_SITE][i] >> RACE_LEVEL_SHIFT);
 
     if (time <= look->base)
         return RACE_ORDERED;
-    if (level == RACE_GRID) {
-        if (knows_grid(look, lane, b->facts, own != NULL ? own->facts : NULL, time))
-            return RACE_ORDERED;
-        for (unsigned k = 0; k < 2; k++)
-            if (knows_grid(look, lane, b->pending[k], own != NULL ? own->pending[k] : NULL, time))
-                return RACE_PENDING;
-        return RACE_UNORDERED;
-    }
-    if (who >> RACE_THREAD_BITS == b->actor && in_block(look, lane, who, time, level))
+    if (level == RACE_THREAD)
+        return race_ordered_one(look, lane, who, time);
+    /* Who meets knows all up to then. By atomics others may be known up to a time before; of the
+     * two that are kept that is known exactly, and of more it is not asked. */
+    if (level <= RACE_BLOCK && who >> RACE_THREAD_BITS == look->block->actor &&
+        in_block(look, lane, who, time, level))
         return RACE_ORDERED;
-    if (facts_say(look->race, b->facts, who, warp, time, level) ||
-        (own != NULL && facts_say(look->race, own->facts, who, warp, time, level)))
-        return RACE_ORDERED;
-    for (unsigned k = 0; k < 2; k++)
-        if (facts_say(look->race, b->pending[k], who, warp, time, level) ||
-            (own != NULL && facts_say(look->race, own->pending[k], who, warp, time, level)))
-            return RACE_PENDING;
-    return RACE_UNORDERED;
+    enum race_order last = race_ordered_one(look, lane, who, time);
+    enum race_order before = race_ordered_one(look, lane, cells->row[k + RACE_WHO_2][i],
+                                              cells->row[k + RACE_TIME_2][i]);
+    return last < before ? last : before;
 }
 
 /** All that lanes know beside ticks. */
@@ -460,18 +458,19 @@ void chk_race_warpsync(struct chk_race *race, struct emu_core *core, unsigned sl
 /** All live threads of a block have met. */
 static void block_meets(struct chk_race *race, struct race_block *b)
 {
-    uint32_t fenced = b->any_fence ? UINT32_MAX : 0;
-
     b->kb = race->now;
     if (!b->any_lane)
         return;
+    if (b->any_fence && b->fenced == NULL) {
+        b->fenced = calloc(b->warp_count, sizeof *b->fenced);
+        race->short_of_memory |= b->fenced == NULL;
+    }
     for (unsigned i = 0; i < b->warp_count; i++) {
         struct race_warp *w = &b->warp[i];
+        uint32_t fenced = w->live != 0 ? UINT32_MAX : 0;
 
-        if (w->lane == NULL) {
-            fenced = w->live != 0 ? 0 : fenced;
+        if (w->lane == NULL)
             continue;
-        }
         for (unsigned l = 0; l < b->width; l++) {
             struct race_lane *lane = &w->lane[l];
 
@@ -486,9 +485,9 @@ static void block_meets(struct chk_race *race, struct race_block *b)
             if ((w->live >> l & 1) != 0 && lane->fence[RACE_FENCE_GPU].time < fenced)
                 fenced = lane->fence[RACE_FENCE_GPU].time;
         }
+        if (b->fenced != NULL)
+            b->fenced[i] = race_max(b->fenced[i], fenced);
     }
-    if (fenced != UINT32_MAX)
-        b->fenced = race_max(b->fenced, fenced);
 }
 
 /** Some warps of a block have met, or lanes of them: those that wait know those that arrived. */
@@ -633,24 +632,35 @@ static void acquire(struct race_look *look, unsigned lane, const struct race_var
         join(race, at_once ? &own->facts : &own->pending[k], facts[k]);
 }
 
+/** Does @set have what a thread would release? */
+static bool has(const struct race_facts *set, const struct race_block *b, uint32_t me,
+                const struct race_fence *f, bool device)
+{
+    if (race_facts_time(set, race_key(RACE_KNOWS_THREAD, me)) < f->time ||
+        race_facts_time(set, race_key(RACE_KNOWS_BLOCK, b->actor)) < f->kb)
+        return false;
+    for (unsigned v = 0; device && b->fenced != NULL && v < b->warp_count; v++)
+        if (race_facts_time(set, race_key(RACE_KNOWS_WARP, thread_of(b, &b->warp[v], 0))) <
+            b->fenced[v])
+            return false;
+    return true;
+}
+
 /** @set learns what a thread has behind its fence, or (@replace) is that alone. */
 static void release_to(struct race_look *look, unsigned lane, struct race_facts **set,
-                       const struct race_fence *f, uint32_t kb, bool replace)
+                       const struct race_fence *f, bool device, bool replace)
 {
     struct race_block *b = look->block;
-    const uint32_t me = thread_of(b, look->warp, lane);
 
-    if (f->time != 0 && !replace &&
-        race_facts_time(*set, race_key(RACE_KNOWS_THREAD, me)) >= f->time &&
-        race_facts_time(*set, race_key(RACE_KNOWS_BLOCK, b->actor)) >= kb)
-        return; /* it has */
+    if (f->time != 0 && !replace && has(*set, b, thread_of(b, look->warp, lane), f, device))
+        return;
     if (replace) {
         race_facts_drop(*set);
         *set = NULL;
     }
     if (f->time == 0)
         return;
-    struct race_facts *facts = facts_of(look->race, b, look->warp, lane, f, kb);
+    struct race_facts *facts = facts_of(look->race, b, look->warp, lane, f, device);
     join(look->race, set, facts);
     race_facts_drop(facts);
 }
@@ -668,8 +678,8 @@ static void release(struct race_look *look, unsigned lane, uint64_t key, bool re
     if (v == NULL)
         return;
     if (!of_block)
-        release_to(look, lane, &v->gpu, gpu, race_max(gpu->kb, b->fenced), replace);
-    release_to(look, lane, &v->cta, cta, cta->kb, replace || v->cta_actor != b->actor);
+        release_to(look, lane, &v->gpu, gpu, true, replace);
+    release_to(look, lane, &v->cta, cta, false, replace || v->cta_actor != b->actor);
     v->cta_actor = b->actor;
 }
 
@@ -806,7 +816,7 @@ static void launched(struct chk_race *race, const struct emu_grid *grid)
     g->stream = grid->stream;
     g->group = grid->group;
     g->base = base;
-    g->facts = facts_of(race, b, w, grid->parent.lane, &here, b->kb);
+    g->facts = facts_of(race, b, w, grid->parent.lane, &here, false);
     race_facts_drop(here.facts);
     for (size_t i = 0; i + 1 < race->grid_count && !grid->group; i++) {
         const struct race_grid *before = &race->grids[i];

@@ -1,3 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 check_SCRIPTS += tests/test_races.sh
 EXTRA_DIST += tests/test_races.sh tests/zoo/races.cu tests/zoo/races.cl
+check_PROGRAMS += tests/prop_races
+tests_prop_races_SOURCES = tests/prop_races.c tests/emu_fixture.h
+tests_prop_races_LDADD = liblanewise.a $(TEST_LIBS)

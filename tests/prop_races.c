@@ -1,0 +1,436 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Random kernels, whose accesses, barriers, fences and atomics are also followed by a plain model:
+ * a vector clock for each thread and a list of all accesses, nothing forgotten and nothing merged.
+ * What is found as a race is one in the model, and where the model has a race one is found.
+ *
+ * prop_races [SEED [COUNT]]
+ */
+#include <stdarg.h>
+
+#include "check/check.h"
+#include "tests/emu_fixture.h"
+
+enum { BLOCKS = 2, MOST = 128, COUNTED = 32, KEYS = 8, ACCESSES = 8192, PAIRS = 256 };
+
+struct clocks {
+    uint32_t at[MOST];
+};
+struct past {
+    unsigned thread, bytes;
+    uint32_t clock;
+    uint64_t address, pc; /* shared memory: with the block above */
+    bool write, strong;
+};
+struct pair {
+    uint64_t a, b;
+    bool strict; /* also when relaxed reads order */
+};
+struct variable {
+    uint64_t address;
+    struct clocks gpu, cta;
+    unsigned block;
+};
+struct model {
+    struct emu_observer observer;
+    unsigned width, threads; /* of a block */
+    struct clocks own[MOST], pending[2][MOST], fence[2][MOST], fenced[MOST];
+    bool has_fence[2][MOST];
+    uint64_t waits[BLOCKS][2], exited[BLOCKS]; /* threads of the block, at barriers 0 and 1 */
+    uint64_t meets[MOST]; /* by warp: lanes at warpsync */
+    uint32_t mask[MOST];  /* of a thread that waits there */
+    struct variable variable[KEYS];
+    struct past past[ACCESSES];
+    unsigned past_count;
+    struct pair pair[PAIRS];
+    unsigned pair_count;
+    bool full;
+};
+
+/* ---- the model ------------------------------------------------------------------------------- */
+
+static void join(struct clocks *a, const struct clocks *b)
+{
+    for (unsigned i = 0; i < MOST; i++)
+        a->at[i] = a->at[i] > b->at[i] ? a->at[i] : b->at[i];
+}
+
+/** Threads first + those in @set have met. */
+static void meet(struct model *m, unsigned first, uint64_t set)
+{
+    struct clocks all = {{0}}, pending[2] = {{{0}}};
+
+    for (LW_EACH_BIT(t, set)) {
+        join(&all, &m->own[first + t]);
+        for (unsigned k = 0; k < 2; k++)
+            join(&pending[k], &m->pending[k][first + t]);
+    }
+    for (LW_EACH_BIT(t, set)) {
+        m->own[first + t] = all;
+        m->own[first + t].at[first + t]++;
+        for (unsigned k = 0; k < 2; k++)
+            m->pending[k][first + t] = pending[k];
+    }
+}
+
+static void block_barrier(struct model *m, unsigned block)
+{
+    unsigned first = block * m->threads;
+    uint64_t live = lw_mask(m->threads) & ~m->exited[block];
+
+    if (m->waits[block][0] != 0 && (live & ~m->waits[block][0]) == 0) {
+        struct clocks fenced = {{0}};
+
+        for (LW_EACH_BIT(t, live))
+            if (m->has_fence[0][first + t])
+                fenced.at[first + t] = m->fence[0][first + t].at[first + t];
+        meet(m, first, m->waits[block][0]);
+        for (LW_EACH_BIT(t, live))
+            join(&m->fenced[first + t], &fenced);
+        m->waits[block][0] = 0;
+    }
+    if (lw_popcount(m->waits[block][1]) == COUNTED) {
+        meet(m, first, m->waits[block][1]);
+        m->waits[block][1] = 0;
+    }
+}
+
+static void warp_barrier(struct model *m, unsigned warp)
+{
+    unsigned first = warp * m->width, block = first / m->threads;
+    uint64_t live = ~m->exited[block] >> (first % m->threads) & lw_mask(m->width);
+
+    for (LW_EACH_BIT(l, m->meets[warp])) {
+        uint32_t mask = m->mask[first + l];
+        uint64_t same = 0;
+
+        for (LW_EACH_BIT(k, m->meets[warp]))
+            same |= (uint64_t)(m->mask[first + k] == mask) << k;
+        if ((mask & live & ~same) != 0)
+            continue;
+        meet(m, first, same);
+        m->meets[warp] &= ~same;
+        l_rest &= ~same | UINT64_C(1) << l;
+    }
+}
+
+static void fence(struct model *m, unsigned t, bool gpu)
+{
+    for (unsigned k = gpu ? 0 : 1; k < 2; k++)
+        join(&m->own[t], &m->pending[k][t]);
+    for (unsigned k = gpu ? 0 : 1; k < 2; k++) {
+        m->fence[k][t] = m->own[t];
+        m->has_fence[k][t] = true;
+    }
+    m->own[t].at[t]++;
+}
+
+static void atomic(struct model *m, unsigned t, uint64_t address, bool cta)
+{
+    struct variable *v = m->variable;
+    unsigned block = t / m->threads;
+
+    while (v->address != 0 && v->address != address)
+        v++;
+    assert_true(v < m->variable + KEYS);
+    v->address = address;
+    if (!cta)
+        join(&m->pending[0][t], &v->gpu);
+    if (v->block == block + 1)
+        join(&m->pending[1][t], &v->cta);
+    if (!m->has_fence[1][t])
+        return;
+    if (!cta && m->has_fence[0][t]) {
+        join(&v->gpu, &m->fence[0][t]);
+        join(&v->gpu, &m->fenced[t]);
+    }
+    if (v->block != block + 1)
+        v->cta = (struct clocks){{0}};
+    v->block = block + 1;
+    join(&v->cta, &m->fence[1][t]);
+}
+
+static void pair_add(struct model *m, uint64_t a, uint64_t b, bool strict)
+{
+    uint64_t low = a < b ? a : b, high = a < b ? b : a;
+
+    for (unsigned i = 0; i < m->pair_count; i++)
+        if (m->pair[i].a == low && m->pair[i].b == high) {
+            m->pair[i].strict |= strict;
+            return;
+        }
+    assert_true(m->pair_count < PAIRS);
+    m->pair[m->pair_count++] = (struct pair){low, high, strict};
+}
+
+static void access_one(struct model *m, const struct past *now)
+{
+    struct clocks more = m->own[now->thread];
+
+    join(&more, &m->pending[0][now->thread]);
+    join(&more, &m->pending[1][now->thread]);
+    for (unsigned i = 0; i < m->past_count; i++) {
+        const struct past *p = &m->past[i];
+
+        if (p->thread == now->thread || !(p->write || now->write) || (p->strong && now->strong) ||
+            p->address >= now->address + now->bytes || now->address >= p->address + p->bytes ||
+            p->clock <= m->own[now->thread].at[p->thread])
+            continue;
+        pair_add(m, p->pc, now->pc, p->clock > more.at[p->thread]);
+    }
+    if (m->past_count == ACCESSES)
+        m->full = true;
+    else
+        m->past[m->past_count++] = *now;
+}
+
+static bool on_event(struct emu_observer *observer, const struct emu_event *ev)
+{
+    struct model *m = (struct model *)(void *)observer;
+    unsigned block = (unsigned)ev->block, warp = block * m->threads / m->width + ev->warp;
+    unsigned first = warp * m->width, inside = first % m->threads;
+    uint64_t lanes = ev->split_lanes & ev->guard;
+
+    for (unsigned i = 0; i < ev->access_count; i++) {
+        const struct emu_access *a = &ev->access[i];
+
+        if (a->kind == EMU_ACCESS_CONSTANT)
+            continue;
+        for (LW_EACH_BIT(l, a->lanes)) {
+            unsigned t = first + (unsigned)l;
+            bool shared = a->address[l] < ISA_LOCAL_BASE;
+            uint64_t address = a->address[l] + (shared ? (uint64_t)block << 50 : 0);
+
+            access_one(m, &(struct past){t, a->bytes, m->own[t].at[t], address, ev->pc,
+                                         a->kind != EMU_ACCESS_LOAD, a->kind >= EMU_ACCESS_ATOMIC});
+            if (a->kind >= EMU_ACCESS_ATOMIC)
+                atomic(m, t, address, a->scope == ISA_SCOPE_CTA);
+        }
+    }
+    switch (ev->insn->op) {
+    case ISA_FENCE:
+        for (LW_EACH_BIT(l, lanes))
+            fence(m, first + (unsigned)l, isa_mod_get(ev->insn, ISA_MOD_FSCOPE) != ISA_FSCOPE_CTA);
+        break;
+    case ISA_BAR_SYNC:
+        m->waits[block][ev->insn->x] |= lanes << inside;
+        block_barrier(m, block);
+        break;
+    case ISA_WARPSYNC:
+        m->meets[warp] |= lanes;
+        for (LW_EACH_BIT(l, lanes))
+            m->mask[first + l] = ev->insn->x & (uint32_t)lw_mask(m->width);
+        warp_barrier(m, warp);
+        break;
+    case ISA_EXIT:
+        m->exited[block] |= lanes << inside;
+        block_barrier(m, block);
+        break;
+    default:
+        break;
+    }
+    return false;
+}
+
+/* ---- random kernels --------------------------------------------------------------------------- */
+
+struct random {
+    uint64_t state;
+};
+static unsigned draw(struct random *r, unsigned below)
+{
+    r->state = r->state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    return (unsigned)(r->state >> 33) % below;
+}
+
+/** v10: the word of a pattern, in [0, 32) of global or [0, 16) of shared memory. */
+static void put_word(struct random *r, bool shared, unsigned threads, struct lw_sink *out)
+{
+    switch (draw(r, 6)) {
+    case 0: /* a neighbour's */
+        lw_printf(out, "v_xor_b32 v10, v0, %u\n", 1u << draw(r, threads > COUNTED ? 6 : 2));
+        break;
+    case 1: /* one for all */
+        lw_printf(out, "v_mov_b32 v10, %u\n", draw(r, 4));
+        break;
+    case 2: /* the other block's */
+        lw_put(out, "v_xor_b32 v10, v1, 1\n");
+        lw_printf(out, "v_mul_u32 v10, v10, %u\nv_add_u32 v10, v10, v0\n", shared ? 0 : threads);
+        return;
+    default: /* the own */
+        lw_put(out, "v_mov_b32 v10, v0\n");
+        break;
+    }
+    if (!shared)
+        lw_printf(out, "v_mul_u32 v11, v1, %u\nv_add_u32 v10, v10, v11\n", threads);
+}
+
+static void put_access(struct random *r, unsigned threads, const char *guard, struct lw_sink *out)
+{
+    static const char *const how[] = {"ld.%s.b32%s v20, [%s]\n", "st.%s.b32%s [%s], v21\n",
+                                      "ld.%s.u8%s v20, [%s]\n", "st.%s.u8%s [%s], v21\n"};
+    bool shared = draw(r, 2) == 0;
+    unsigned k = draw(r, 8);
+    char text[64];
+
+    put_word(r, shared, threads, out);
+    bool bytes = k >= 6;
+    if (shared)
+        lw_printf(out, "v_mul_u32 v14, v10, %u\n", bytes ? 1 : 4);
+    else
+        lw_printf(out, "v_madwide_u32 v12:13, v10, %u, v8:9\n", bytes ? 1 : 4);
+    lw_printf(out, "v_add_u32 v21, v0, %u\n", 1 + draw(r, 50));
+    snprintf(text, sizeof text, how[(bytes ? 2 : 0) + (k & 1)], shared ? "shared" : "global", "",
+             shared ? "v14" : "v12:13");
+    lw_printf(out, "%s%s", guard, text);
+}
+
+/** A kernel for blocks of @threads in warps of @width. */
+static void put_kernel(struct random *r, unsigned width, unsigned threads, struct lw_sink *out)
+{
+    unsigned steps = 4 + draw(r, 14), calm = 1 + draw(r, 3);
+
+    lw_put(out, ".kernel k\n.param ptr.global out\n.shared tile 512\nv_s2r v0, %tid.x\n"
+                "v_s2r v1, %ctaid.x\nv_mov_b64 v8:9, c[out]\n");
+    lw_printf(out, "v_mov_b32 v3, 32\nv_setp_u32.lt p1, v0, v3\nv_and_b32 v2, v0, %u\nv_setp_u32.lt p2, v2, 2\n",
+              width - 1);
+    for (unsigned i = 0; i < steps; i++) {
+        switch (draw(r, 9)) {
+        case 0:
+        case 1:
+            lw_put(out, "bar.sync 0\n");
+            break;
+        case 2:
+            lw_put(out, draw(r, 3) == 0 ? "@p2 warpsync 3\n" : "warpsync -1\n");
+            break;
+        case 3:
+            lw_put(out, threads > COUNTED && draw(r, 2) == 0 ? "@p1 bar.sync 1, v3\n" : "nop\n");
+            break;
+        case 4: /* a fence and an atomic, for all or one thread of a block */
+            lw_put(out, draw(r, 4) == 0 ? "fence.cta\n" : "fence\n");
+            if (draw(r, 3) == 0)
+                lw_put(out, "bar.sync 0\n");
+            lw_printf(out, "v_setp_u32.lt p0, v0, %u\n", draw(r, 2) == 0 ? 1 : threads);
+            lw_printf(out, "@p0 atom.global.add.u32%s v22, [v8:9+%u], v1\n",
+                      draw(r, 5) == 0 ? ".cta" : "", 2048 + 4 * draw(r, 2));
+            if (draw(r, 3) != 0)
+                lw_put(out, "fence\n");
+            if (draw(r, 2) != 0)
+                lw_put(out, "bar.sync 0\n");
+            break;
+        case 5: /* some lanes by a branch */
+            lw_printf(out, "v_setp_u32.lt p0, v2, %u\nbssy b0, l%u\n@p0 bra l%u\n",
+                      1 + draw(r, width), i, i);
+            put_access(r, threads, "", out);
+            lw_printf(out, "l%u:\nbsync b0\n", i);
+            break;
+        case 6: /* some by a guard */
+            lw_printf(out, "v_setp_u32.lt p0, v0, %u\n", 1 + draw(r, threads));
+            put_access(r, threads, "@p0 ", out);
+            break;
+        default:
+            put_access(r, threads, "", out);
+            break;
+        }
+        for (unsigned k = draw(r, 4); k < calm; k++)
+            lw_put(out, "bar.sync 0\n");
+    }
+    lw_put(out, "exit\n.end\n");
+}
+
+/* ---- the comparison ------------------------------------------------------------------------------ */
+
+static unsigned racy, calm;
+
+static void run_one(uint64_t seed)
+{
+    struct random r = {seed * 7919 + 1};
+    struct model *m = calloc(1, sizeof *m);
+    struct lw_buffer text;
+    struct lw_error err;
+    struct chk *chk;
+    struct chk_options options = {.max_findings = 1000};
+    const struct chk_finding *f;
+    unsigned strict = 0, found = 0;
+
+    draw(&r, 2);
+    m->width = 4 << draw(&r, 2);
+    m->threads = m->width << draw(&r, 2);
+    m->threads = m->threads > 16 ? 16 : m->threads;
+    if (draw(&r, 12) == 0) /* enough for a counted barrier of some warps */
+        m->threads = 2 * COUNTED;
+    m->observer.on_event = on_event;
+    for (unsigned t = 0; t < MOST; t++)
+        m->own[t].at[t] = 1;
+    lw_buffer_init(&text);
+    put_kernel(&r, m->width, m->threads, &text.sink);
+    struct fix *fix = fix_new(m->width);
+    fix->config.warp_quantum = 1 + draw(&r, 20); /* warps take turns anywhere */
+    fix_load_grid(fix, text.text, BLOCKS, m->threads);
+    fix_check(chk_select("races,benign-race,volatile-race,missing-acquire", &options.kinds, &err),
+              &err);
+    fix_check(chk_create(fix->machine, &options, &chk, &err), &err);
+    emu_observer_add(fix->engine, &m->observer);
+    fix_go(fix);
+    if (fix->stop.kind != EMU_STOP_IDLE)
+        fail_msg("seed %llu: stop %d: %s%s\n%s", (unsigned long long)seed, fix->stop.kind,
+                 fix->stop.kind == EMU_STOP_FAULT ? fix->stop.fault.detail : "",
+                 fix->stop.kind == EMU_STOP_HANG ? fix->stop.hang.detail : "", text.text);
+    fix_check(chk_finish(chk, &fix->stop, &err), &err);
+    for (unsigned i = 0; i < m->pair_count; i++)
+        strict += m->pair[i].strict;
+    for (unsigned i = 0; !m->full && (f = chk_get(chk, i)) != NULL; i++) {
+        uint64_t low = f->place.pc < f->other.pc ? f->place.pc : f->other.pc;
+        uint64_t high = f->place.pc < f->other.pc ? f->other.pc : f->place.pc;
+        bool pending = f->kind == CHK_MISSING_ACQUIRE, known = f->kind == CHK_ATOMIC_SCOPE;
+
+        found += !pending && f->kind != CHK_ATOMIC_SCOPE;
+        for (unsigned k = 0; k < m->pair_count; k++)
+            known |= m->pair[k].a == low && m->pair[k].b == high && (pending || m->pair[k].strict);
+        if (!known) {
+            fprintf(stderr, "%s%s; width %u, threads %u\n", text.text, f->sentence, m->width,
+                    m->threads);
+            fail_msg("seed %llu: %s at lines %u and %u is none", (unsigned long long)seed,
+                     chk_kinds[f->kind].name, f->place.line, f->other.line);
+        }
+    }
+    if (!m->full && strict != 0 && found == 0) {
+        fputs(text.text, stderr);
+        for (unsigned i = 0; i < m->pair_count; i++)
+            fprintf(stderr, "0x%llx and 0x%llx%s\n", (unsigned long long)m->pair[i].a,
+                    (unsigned long long)m->pair[i].b, m->pair[i].strict ? "" : " (relaxed)");
+        fail_msg("seed %llu: %u pairs race, none is found", (unsigned long long)seed, strict);
+    }
+    racy += strict != 0;
+    calm += m->pair_count == 0 && m->past_count != 0;
+    chk_destroy(chk);
+    fix_free(fix);
+    lw_buffer_fini(&text);
+    free(m);
+}
+
+static uint64_t first_seed = 1, seed_count = 1500;
+
+static void findings_are_those_of_plain_vector_clocks(void **state)
+{
+    (void)state;
+    for (uint64_t s = 0; s < seed_count; s++)
+        run_one(first_seed + s);
+    if (seed_count >= 500) { /* both happen often */
+        assert_true(racy > seed_count / 10);
+        assert_true(calm > seed_count / 50);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(findings_are_those_of_plain_vector_clocks),
+    };
+
+    if (argc > 1)
+        first_seed = strtoull(argv[1], NULL, 0);
+    if (argc > 2 || argc == 2)
+        seed_count = argc > 2 ? strtoull(argv[2], NULL, 0) : 1;
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
