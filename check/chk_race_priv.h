@@ -142,7 +142,7 @@ struct race_grid {
     uint64_t stream;
     uint32_t base;             /* all up to here is known */
     struct race_facts *facts;
-    bool group;
+    bool group, begun;
 };
 struct race_block {
     struct emu_core *core;

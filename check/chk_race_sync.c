@@ -104,7 +104,7 @@ static struct race_grid *grid_add(struct chk_race *race, uint32_t sequence)
     return g;
 }
 
-/** A launch of the host begins: all before it is over, and known. */
+/** A launch of the host behind which nothing runs: all before it is over, and known. */
 static struct race_grid *root_begins(struct chk_race *race, uint32_t sequence)
 {
     enum { LATE = 1 << 30 };
@@ -122,6 +122,44 @@ static struct race_grid *root_begins(struct chk_race *race, uint32_t sequence)
         g->base = race->now;
     race_tick(race);
     return g;
+}
+
+/** The host queued a launch. Those that are queued beside others are ordered by stream alone. */
+static void host_launched(struct chk_race *race, const struct emu_grid *grid)
+{
+    const struct race_grid *root = grid_find(race, race->root);
+    bool alone = true;
+
+    for (size_t i = 0; i < race->grid_count; i++) {
+        const struct emu_grid *other = emu_grid_find(race->machine, race->grids[i].sequence);
+        alone = alone && (race->grids[i].parent != 0 || other == NULL || emu_grid_complete(other));
+    }
+    if (alone || root == NULL) {
+        (void)root_begins(race, grid->sequence);
+        return;
+    }
+    const uint32_t base = root->base;
+    struct race_grid *g = grid_add(race, grid->sequence);
+    if (g != NULL)
+        g->base = base;
+}
+
+/** The first block of a launch of the host: those before it in its stream are over. */
+static void host_begins(struct chk_race *race, struct race_grid *g, const struct emu_grid *grid)
+{
+    g->begun = true;
+    g->stream = grid->stream;
+    for (size_t i = 0; i < race->grid_count && race->grids[i].sequence < g->sequence; i++) {
+        const struct race_grid *before = &race->grids[i];
+        const struct emu_grid *other = emu_grid_find(race->machine, before->sequence);
+        struct race_entry over = {race_key(RACE_KNOWS_GRID, before->sequence), UINT32_MAX};
+
+        if (before->parent != 0 || other == NULL || other->stream != g->stream)
+            continue;
+        struct race_facts *facts = race_facts_make(&over, 1, &race->short_of_memory);
+        race_facts_join(&g->facts, facts, race->now, &race->short_of_memory);
+        race_facts_drop(facts);
+    }
 }
 
 struct race_block *race_block_at(struct chk_race *race, const struct emu_core *core, unsigned slot)
@@ -159,6 +197,8 @@ void chk_race_block(struct chk_race *race, struct emu_core *core, unsigned slot,
     struct race_grid *g = grid_find(race, view.grid->sequence);
     if (g == NULL)
         g = root_begins(race, view.grid->sequence);
+    if (g != NULL && g->parent == 0 && !g->begun)
+        host_begins(race, g, view.grid);
     b = calloc(1, sizeof *b + view.warp_count * sizeof b->warp[0]);
     if (g == NULL || b == NULL || race->actor_count >= RACE_MOST_ACTORS - 1 ||
         !lw_grow(&race->actors, &race->actor_room, race->actor_count + 2, sizeof *race->actors) ||
@@ -835,6 +875,8 @@ void chk_race_life(struct chk_race *race, const struct emu_life *life)
 {
     if (life->kind == EMU_LIFE_LAUNCH && life->grid->parent.grid != 0)
         launched(race, life->grid);
+    else if (life->kind == EMU_LIFE_LAUNCH)
+        host_launched(race, life->grid);
     else if (life->kind == EMU_LIFE_ALLOC && life->size_bytes != 0 &&
              life->address >= ISA_GLOBAL_BASE)
         race_shadow_forget(&race->shadow, life->address - ISA_GLOBAL_BASE, life->size_bytes);

@@ -156,6 +156,41 @@ grep -q 'benign-race: .*by another launch; both write' err || {
     head -n 4 err
 }
 
+# Launches of the host: those beside each other are ordered in their streams only.
+cat >h.s <<'END'
+.kernel next
+.param ptr.global g
+    v_mov_b64 v0:1, c[g]
+    ld.global.b32 v2, [v0:1]
+    v_add_u32 v2, v2, 1
+    st.global.b32 [v0:1], v2
+    exit
+.end
+END
+host() {
+    printf 'program: {source: h.s}\nbuffers: {g: {type: u32, count: 1}}\nsteps:\n'
+    for how in "$@"; do
+        echo "  - launch: {entry: next, grid: 1, block: 1, args: [g]$how}"
+    done
+}
+# host_finds STATUS TIMES: under both engines
+host_finds() {
+    for how in "" "--timing volta"; do
+        timeout 60 "$lanewise" run --check=races $how h.yaml >out 2>err
+        got=$?
+        [ $got = "$1" ] && [ "$(grep -c 'race: .*by another launch' err)" = "$2" ] ||
+            fail "host's launches $how: exit status $got: $(head -n 3 err)"
+    done
+}
+host '' '' >h.yaml
+host_finds 0 0
+host ', stream: 1' ', stream: 1' >h.yaml
+host_finds 0 0
+host ', stream: 1' ', stream: 2' >h.yaml
+host_finds 1 2
+host ', stream: 1' '' ', stream: 2' >h.yaml
+host_finds 0 0
+
 # It is not looked for unless asked for, and what is told of it stays the same.
 timeout 60 "$lanewise" run --check hurries.yaml >out 2>err || fail "races are looked for by default"
 "$lanewise" run --check=races --check-file a.json hurries.yaml >/dev/null 2>&1
