@@ -77,7 +77,7 @@ const struct emu_program *lnc_session_program(const struct lnc_session *session)
 const struct isa_object *lnc_session_object(const struct lnc_session *session);
 
 enum lnc_state {
-    LNC_LAUNCHED, /* a grid was queued: run the engine until it is idle, then call again */
+    LNC_LAUNCHED, /* a grid, or several in streams, were queued: run the engine until it is idle, then call again */
     LNC_DONE      /* all steps are carried out */
 };
 /** Carry out host steps (copy, fill, swap, check, repeat, until) up to and including the

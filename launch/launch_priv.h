@@ -126,6 +126,8 @@ struct lnc_step {
     uint32_t grid[3], block[3], offset[3], work_dim, shared_bytes;
     struct lnc_arg *args;
     unsigned arg_count;
+    uint64_t stream;
+    bool has_stream; /* it does not wait for the launches before it that have one */
     const struct isa_function *kernel; /* bound by the session */
     /* the others: buffer is what is written, swapped or checked */
     const struct lnc_buffer *buffer, *other; /* other: copied from, swapped with, expected */
@@ -140,7 +142,7 @@ struct lnc_step {
     uint64_t until_index, until_bits;
 };
 
-enum { LNC_MAX_NEST = 8, LNC_MAX_ARGS = 256 };
+enum { LNC_MAX_NEST = 8, LNC_MAX_ARGS = 256, LNC_MAX_STREAM = 65535 };
 
 struct lnc_file {
     struct lw_arena arena;

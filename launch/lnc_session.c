@@ -477,6 +477,7 @@ static enum lw_status launch(struct lnc_session *session, const struct lnc_step 
         at(session, step->node, err);
         goto cleanup;
     }
+    grid->stream = step->stream;
     session->grid = grid;
     session->result.launches++;
 cleanup:
@@ -632,6 +633,13 @@ static enum lw_status carry_out(struct lnc_session *session, const struct lnc_st
     return LW_OK;
 }
 
+/** The launch behind @step is queued beside it: both are in streams. */
+static bool goes_on(const struct lnc_step *step)
+{
+    return step->has_stream && step->next != NULL && step->next->kind == LNC_LAUNCH &&
+           step->next->has_stream;
+}
+
 enum lw_status lnc_session_next(struct lnc_session *session, enum lnc_state *state,
                                 struct lw_error *err)
 {
@@ -656,7 +664,7 @@ enum lw_status lnc_session_next(struct lnc_session *session, enum lnc_state *sta
         }
         if (status != LW_OK)
             return status;
-        if (step != NULL && step->kind == LNC_LAUNCH) {
+        if (step != NULL && step->kind == LNC_LAUNCH && !goes_on(step)) {
             *state = LNC_LAUNCHED;
             return LW_OK;
         }

@@ -290,7 +290,7 @@ static enum lw_status read_launch(struct lnc_file *file, const struct lw_yaml *n
                                   unsigned depth, struct lnc_step *step, struct lw_error *err)
 {
     static const char *const known[] = {"entry",  "grid", "global", "block",
-                                        "shared", "args", "offset", NULL};
+                                        "shared", "args", "offset", "stream", NULL};
     const struct lw_yaml *n;
     enum lw_status status =
         expect_mapping(file, node, err, "{entry: saxpy, grid: 4, block: 128, args: [A, B, 2]}");
@@ -342,6 +342,10 @@ static enum lw_status read_launch(struct lnc_file *file, const struct lw_yaml *n
     }
     if (status == LW_OK && (n = lw_yaml_get(node, "offset")) != NULL)
         status = read_size(file, n, 0, step->offset, &step->work_dim, err);
+    if (status == LW_OK && (n = lw_yaml_get(node, "stream")) != NULL) {
+        status = lw_yaml_u64(file->doc, n, 0, LNC_MAX_STREAM, &step->stream, err);
+        step->has_stream = status == LW_OK;
+    }
     if (status == LW_OK && (n = lw_yaml_get(node, "shared")) != NULL) {
         uint64_t bytes;
 

@@ -31,6 +31,18 @@ static const struct tim_code *code_of(struct tim_engine *e, const struct emu_pro
     return code;
 }
 
+/** A launch of the host behind another that is not complete, in the same hardware queue. */
+static bool is_queued(const struct tim_engine *e, const struct emu_grid *grid)
+{
+    unsigned queues = e->config.kernels_queues;
+
+    for (const struct emu_grid *g = emu_grid_current(e->base.machine); g != grid; g = g->next)
+        if (g->parent.grid == 0 && !emu_grid_complete(g) &&
+            g->stream % queues == grid->stream % queues)
+            return true;
+    return false;
+}
+
 /** Take up launches that may start and are not known yet. @delay: cycles until they arrive. */
 static enum lw_status take_launches(struct tim_engine *e, uint64_t delay, struct lw_error *err)
 {
@@ -40,7 +52,7 @@ static enum lw_status take_launches(struct tim_engine *e, uint64_t delay, struct
     e->grid.look = false;
     for (struct emu_grid *g = first; g != NULL; g = g->next) {
         if (g->before != NULL || g->blocks_placed == g->block_count ||
-            (g != first && g->parent.grid == 0) || tim_grid_knows(&e->grid, g))
+            (g->parent.grid == 0 && is_queued(e, g)) || tim_grid_knows(&e->grid, g))
             continue;
         status = tim_core_could_fit(&e->config, g, err);
         if (status != LW_OK)

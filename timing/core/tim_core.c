@@ -547,7 +547,7 @@ void tim_core_before_issue(struct tim_core *core, uint64_t now)
             tim_pipe_writeback(core, now);
         if (f->entering + f->ready != 0)
             tim_pipe_dispatch(core, now);
-        if (core->queued != 0)
+        if (core->queued + core->replays != 0)
             tim_lsu_tick(core, now);
         if (f->collecting != 0)
             tim_pipe_collect(core, now);

@@ -617,7 +617,7 @@ static inline enum tim_cause tim_sched_idles(const struct tim_core *core, unsign
     const struct tim_known *k = &hot->known[hot->first[s] / 64];
     uint32_t causes = hot->present[s] & ~(UINT32_C(1) << TIM_CAUSE_PICKED);
 
-    if (!core->quick || hot->words != 1 || k->again_min <= now ||
+    if (!core->quick || hot->words != 1 || core->replays_wait[s] != 0 || k->again_min <= now ||
         (k->look | k->can[0] | k->can[1] | k->can[2] | k->can[3]) != 0)
         return TIM_CAUSE_ISSUED;
     return causes != 0 ? (enum tim_cause)lw_lowest(causes) : TIM_CAUSE_EMPTY;
