@@ -751,6 +751,12 @@ void race_synchronize(struct race_look *look, unsigned lane, uint64_t at, unsign
 
 bool chk_race_wants(const struct isa_insn *insn)
 {
+    enum isa_space space = ISA_SPACE_GLOBAL;
+
+    if (isa_op_info((enum isa_op)insn->op)->flags & ISA_F_MEMORY) {
+        (void)isa_op_access((enum isa_op)insn->op, &space);
+        return space != ISA_SPACE_LOCAL && space != ISA_SPACE_CONST;
+    }
     return insn->op == ISA_FENCE || insn->op == ISA_EXIT || insn->op == ISA_BAR_ARRIVE ||
            insn->op == ISA_LAUNCH_SYNC;
 }

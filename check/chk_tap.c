@@ -14,8 +14,10 @@ static bool wants(struct emu_tap *tap, const struct isa_insn *insn)
     const struct chk *chk = chk_of(tap);
 
     if (isa_op_info((enum isa_op)insn->op)->flags & ISA_F_MEMORY)
-        return chk->counters != NULL || chk->race != NULL || chk->init != NULL;
-    return (chk->barrier != NULL && chk_barrier_wants(insn)) || chk->counters != NULL || (chk->race != NULL && chk_race_wants(insn)) ||
+        return chk->counters != NULL || chk->init != NULL ||
+               (chk->race != NULL && chk_race_wants(insn));
+    return chk->counters != NULL || (chk->barrier != NULL && chk_barrier_wants(insn)) ||
+           (chk->race != NULL && chk_race_wants(insn)) ||
            (chk->init != NULL && chk_init_wants(insn));
 }
 
