@@ -158,6 +158,7 @@ struct rsp {
      * is followed by a request for the thread list. */
     bool shown;
     bool locks;           /* the last command let one warp run alone */
+    uint64_t removed;     /* the last word on points took away the one here; 0: it did not */
     dbg_thread_id shown_thread; /* 0: not known */
     unsigned shown_lane;
     dbg_thread_id absorb; /* its next step is gdb's own, over an access that is done: 0 none */

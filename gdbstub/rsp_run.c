@@ -553,7 +553,9 @@ static void run(struct rsp *rsp, struct action *action)
     /* A client that has let all run at its last command wants no more than to get past it. */
     action->lifts = (action->locked || rsp->lldb) && action->verb == VERB_STEP && !rsp->locks &&
                     last != NULL && last->kind == DBG_STOP_BREAKPOINT &&
-                    last->thread == action->id && last->pc == action->pc;
+                    last->thread == action->id && last->pc == action->pc &&
+                    (!rsp->lldb || rsp->removed == action->pc);
+    rsp->removed = 0;
     rsp->locks = action->locked && !action->lifts;
     rsp_run_begin(rsp);
     if ((rsp_has(rsp, RSP_F_INTERRUPT) && rsp_interrupt_ahead(rsp)) || rsp_watch_ask(rsp->watch)) {
