@@ -147,6 +147,8 @@ static const struct signature {
     { PTX_VOTE, PTX_W_BALLOT, { T(B32) } },
     { PTX_VOTE, PTX_W_NONE, { FLAG } },
     { PTX_XOR, PTX_W_NONE, { BITS | FLAG } },
+    { PTX_VABSDIFF2, PTX_W_NONE, { WORD, WORD, WORD } },
+    { PTX_VABSDIFF4, PTX_W_NONE, { WORD, WORD, WORD } },
 };
 
 static const struct signature *signature_of(const struct ptx_insn *in)

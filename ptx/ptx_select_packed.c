@@ -53,6 +53,49 @@ void ptx_rule_packed_integers(struct ptx_sel *sel)
     put_bytes(sel, ptx_sel_dest(sel, &sel->in.operand[0], type), part[0], part[1], 0x5410);
 }
 
+/* Differences of two shorts or four bytes, side by side or (.add) summed up with the last operand. */
+void ptx_rule_vabsdiff(struct ptx_sel *sel)
+{
+    bool four = sel->in.op == PTX_VABSDIFF4, sum = ptx_take(&sel->in, PTX_W_ADD);
+    bool is_signed = ptx_sel_type(sel, 1) == PTX_T_S32;
+    unsigned n = four ? 4 : 2;
+    ptx_ref a, b, part[4], last = PTX_ZERO, d;
+
+    if (ptx_sel_type(sel, 2) != ptx_sel_type(sel, 1))
+        ptx_sel_fail(sel, LW_EUNSUPP, "sources of two types are not supported");
+    (void)ptx_sel_type(sel, 0);
+    ptx_sel_operands(sel, 4, 4);
+    a = ptx_sel_source(sel, 1, PTX_T_U32);
+    b = ptx_sel_source(sel, 2, PTX_T_U32);
+    if (sum)
+        last = ptx_sel_source(sel, 3, PTX_T_U32);
+    for (unsigned i = 0; i < n; i++) {
+        unsigned low = four ? i : 2 * i, high = four ? i : 2 * i + 1;
+        unsigned above = is_signed ? 8 | high : 4; /* its sign, or a byte of the zero */
+        uint32_t pick = low | (four ? above : high) << 4 | above << 8 | above << 12;
+        ptx_ref x = ptx_sel_temp(sel, 1), y = ptx_sel_temp(sel, 1);
+
+        put_bytes(sel, x, a, PTX_ZERO, pick);
+        put_bytes(sel, y, b, PTX_ZERO, pick);
+        part[i] = ptx_sel_temp(sel, 1);
+        ptx_sel_put(sel, is_signed ? ISA_V_SAD_S32 : ISA_V_SAD_U32, part[i], x, y, last, 1);
+        if (sum)
+            last = part[i];
+    }
+    d = ptx_sel_dest(sel, &sel->in.operand[0], PTX_T_U32);
+    if (sum) {
+        ptx_sel_move(sel, d, last, 1);
+        return;
+    }
+    for (unsigned i = 0; four && i < 4; i += 2) { /* low bytes side by side */
+        ptx_ref t = ptx_sel_temp(sel, 1);
+
+        put_bytes(sel, t, part[i], part[i + 1], 0x40);
+        part[i / 2] = t;
+    }
+    put_bytes(sel, d, part[0], part[1], 0x5410);
+}
+
 /* add, sub, mul and fma of two f32 in a pair of registers: one after the other */
 void ptx_rule_packed_floats(struct ptx_sel *sel)
 {

@@ -177,6 +177,7 @@ void ptx_rule_mask(struct ptx_sel *sel);
 void ptx_rule_fns(struct ptx_sel *sel);
 void ptx_rule_reciprocal(struct ptx_sel *sel);
 void ptx_rule_testp(struct ptx_sel *sel);
+void ptx_rule_vabsdiff(struct ptx_sel *sel);
 /** add, min and max of u16x2 and s16x2; f32x2; cvt.pack. */
 void ptx_rule_packed_integers(struct ptx_sel *sel);
 void ptx_rule_packed_floats(struct ptx_sel *sel);

@@ -587,6 +587,25 @@ static uint32_t dot(const struct pe_insn *in, uint32_t a, uint32_t b, uint32_t c
     return c;
 }
 
+/* Absolute differences of the parts of two words; with .add their sum and @c. */
+static uint32_t differences(const struct pe_insn *in, uint32_t a, uint32_t b, uint32_t c)
+{
+    unsigned width = in->op == PE_vabsdiff4 ? 8 : 16;
+    uint32_t apart = 0;
+
+    for (unsigned at = 0; at < 32; at += width) {
+        int64_t x = (int64_t)pe_cut(a >> at, width), y = (int64_t)pe_cut(b >> at, width);
+
+        if (in->type[1].kind == 's') {
+            x = pe_signed((uint64_t)x, width);
+            y = pe_signed((uint64_t)y, width);
+        }
+        c += (uint32_t)llabs(x - y);
+        apart |= (uint32_t)pe_cut((uint64_t)llabs(x - y), width) << at;
+    }
+    return pe_has(in, PE_W_add) ? c : apart;
+}
+
 static bool test_property(const struct pe_insn *in, const struct format *f, uint64_t x)
 {
     uint64_t magnitude = x & (sign_bit(f) - 1);
@@ -751,6 +770,9 @@ static bool compute_bits(const struct pe_insn *in, struct pe_type type, const ui
     case PE_prmt: r = permute(in, (uint32_t)s[0], (uint32_t)s[1], (uint32_t)s[2]); break;
     case PE_dp2a: case PE_dp4a:
         r = dot(in, (uint32_t)s[0], (uint32_t)s[1], (uint32_t)s[2]);
+        break;
+    case PE_vabsdiff2: case PE_vabsdiff4:
+        r = differences(in, (uint32_t)s[0], (uint32_t)s[1], (uint32_t)s[2]);
         break;
     case PE_selp: r = s[2] & 1 ? s[0] : s[1]; break;
     case PE_testp: r = test_property(in, format_of(type), s[0]); break;

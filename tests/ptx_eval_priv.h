@@ -14,7 +14,8 @@
     E(max) E(membar) E(min) E(mov) E(mul) E(mul24) E(nanosleep) E(neg) E(not) E(or)            \
     E(pmevent) E(popc) E(prefetch) E(prefetchu) E(prmt) E(rcp) E(red) E(redux) E(rem) E(ret) E(rsqrt)   \
     E(sad) E(selp) E(set) E(setp) E(shf) E(shfl) E(shl) E(shr) E(sin) E(slct) E(sqrt) E(st) E(sub)    \
-    E(subc) E(szext) E(tanh) E(testp) E(trap) E(vote) E(xor)
+    E(subc) E(szext) E(tanh) E(testp) E(trap) E(vabsdiff2) E(vabsdiff4) E(vote)    \
+    E(xor)
 #define PE_WORDS(E)                                                                            \
     E(rn) E(rz) E(rm) E(rp) E(rni) E(rzi) E(rmi) E(rpi) E(ftz) E(sat) E(wide) E(hi) E(lo)      \
     E(cc) E(relu) E(NaN) E(xorsign) E(abs) E(noftz) E(shiftamt) E(eq) E(ne) E(lt) E(le) E(gt)  \

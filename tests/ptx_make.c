@@ -100,6 +100,7 @@ static const char *const straight[] = {
     "prmt.b32 $R,$r,$r,<$r|$x>",
     "prmt.b32.<f4e|b4e|rc8|ecl|ecr|rc16> $R,$r,$r,<$n|$v>",
     "dp4a.<u32|s32>.<u32|s32> $R,$r,$r,$r",
+    "<vabsdiff2|vabsdiff4>.<u32|s32>.<u32.u32|s32.s32><|.add> $R,$r,$r,$r",
     "dp2a.<lo|hi>.<u32|s32>.<u32|s32> $R,$r,$r,$r",
     /* comparisons, selections */
     "setp.<eq|ne|lt|le|gt|ge>.<u16|s16> $P,$h,$h",

@@ -179,13 +179,24 @@ template <unsigned int Size, class Parent = void> class thread_block_tile {
 
 public:
     thread_block_tile() = default;
-    /* Whose tile it is makes no difference: thread_block_tile<32> is any of them. */
-    template <class Other> LW_CG thread_block_tile(const thread_block_tile<Size, Other> &) {}
+    /* Whose tile it is makes no difference to the type: thread_block_tile<32> is any of them. */
+    template <class Other> LW_CG thread_block_tile(const thread_block_tile<Size, Other> &other)
+        : parent_(other.lw_parent())
+    {
+    }
+    LW_CG explicit thread_block_tile(unsigned int parent) : parent_(parent) {}
     LW_CG static constexpr unsigned int size() { return Size; }
     LW_CG static constexpr unsigned int num_threads() { return Size; }
     LW_CG static unsigned int thread_rank() { return lw::thread_rank() & (Size - 1); }
-    LW_CG static unsigned int meta_group_rank() { return lw::thread_rank() / Size; }
-    LW_CG static unsigned int meta_group_size() { return (lw::block_size() + Size - 1) / Size; }
+    LW_CG unsigned int meta_group_rank() const
+    {
+        return (parent_ != 0 ? lw::thread_rank() & (parent_ - 1) : lw::thread_rank()) / Size;
+    }
+    LW_CG unsigned int meta_group_size() const
+    {
+        return ((parent_ != 0 ? parent_ : lw::block_size()) + Size - 1) / Size;
+    }
+    LW_CG unsigned int lw_parent() const { return parent_; }
     LW_CG static void sync() { __syncwarp(lw_mask()); }
     LW_CG static bool is_valid() { return true; }
     template <class T> LW_CG T shfl(T x, int rank) const
@@ -223,10 +234,16 @@ public:
 
 private:
     LW_CG static unsigned int first() { return lw_lane() & ~(Size - 1); }
+    unsigned int parent_ = 0; /* threads of the tile that it is a tile of; 0: of the block */
 };
-template <unsigned int Size, class Group> LW_CG thread_block_tile<Size, Group> tiled_partition(const Group &)
+template <class Group> LW_CG unsigned int lw_tile_size(const Group &) { return 0; }
+template <unsigned int Size, class Parent> LW_CG unsigned int lw_tile_size(const thread_block_tile<Size, Parent> &)
 {
-    return thread_block_tile<Size, Group>();
+    return Size;
+}
+template <unsigned int Size, class Group> LW_CG thread_block_tile<Size, Group> tiled_partition(const Group &group)
+{
+    return thread_block_tile<Size, Group>(lw_tile_size(group));
 }
 LW_CG thread_group tiled_partition(const thread_group &group, unsigned int size)
 {

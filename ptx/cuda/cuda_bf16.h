@@ -84,35 +84,83 @@ LW_HD __nv_bfloat16 __ushort_as_bfloat16(unsigned short x)
 LW_ARITHMETIC(__hadd, +, +=) LW_ARITHMETIC(__hsub, -, -=) LW_ARITHMETIC(__hmul, *, *=)
 LW_ARITHMETIC(__hdiv, /, /=)
 #undef LW_ARITHMETIC
-/* The float sum of an exact product is exact enough: 8 bits times 8 bits fit 24. */
+/* Rounded once, which a float's fma and another rounding are not. */
 LW_FN __nv_bfloat16 __hfma(__nv_bfloat16 a, __nv_bfloat16 b, __nv_bfloat16 c)
 {
-    return fmaf((float)a, (float)b, (float)c);
+    unsigned short r;
+
+    __asm__("fma.rn.bf16 %0, %1, %2, %3;" : "=h"(r) : "h"(a.__x), "h"(b.__x), "h"(c.__x));
+    return __ushort_as_bfloat16(r);
 }
 LW_FN __nv_bfloat162 __hfma2(__nv_bfloat162 a, __nv_bfloat162 b, __nv_bfloat162 c)
 {
     return __nv_bfloat162(__hfma(a.x, b.x, c.x), __hfma(a.y, b.y, c.y));
 }
-LW_FN __nv_bfloat16 __hneg(__nv_bfloat16 a)
+LW_FN __nv_bfloat16 lw_bf16_saturated(__nv_bfloat16 x) { return __saturatef((float)x); }
+#define LW_SATURATED(F, G, A, B)                                                                  \
+    LW_FN __nv_bfloat16 F A { return lw_bf16_saturated(G B); }
+LW_SATURATED(__hadd_sat, __hadd, (__nv_bfloat16 a, __nv_bfloat16 b), (a, b))
+LW_SATURATED(__hsub_sat, __hsub, (__nv_bfloat16 a, __nv_bfloat16 b), (a, b))
+LW_SATURATED(__hmul_sat, __hmul, (__nv_bfloat16 a, __nv_bfloat16 b), (a, b))
+LW_SATURATED(__hfma_sat, __hfma, (__nv_bfloat16 a, __nv_bfloat16 b, __nv_bfloat16 c), (a, b, c))
+#undef LW_SATURATED
+LW_FN __nv_bfloat162 __h2div(__nv_bfloat162 a, __nv_bfloat162 b) { return __hdiv2(a, b); }
+
+#define LW_H __nv_bfloat16
+#define LW_H2 __nv_bfloat162
+#define LW_BITS(x) __ushort_as_bfloat16(x)
+#define LW_PTX "bf16"
+#include "lanewise_half.h"
+
+/* ---- directed roundings, integers ------------------------------------------------------------- */
+
+/* Towards zero the lower half falls away; away from it the next magnitude follows. */
+LW_HD __nv_bfloat16 lw_bf16_cut(float x, int positive, int negative)
 {
-    return __ushort_as_bfloat16((unsigned short)(a.__x ^ 0x8000));
+    unsigned int u = __builtin_bit_cast(unsigned int, x);
+
+    if ((u & 0x7fffffffu) > 0x7f800000u)
+        return __ushort_as_bfloat16(0x7fff);
+    return __ushort_as_bfloat16(
+        (unsigned short)((u >> 16) + ((u & 0xffff) != 0 && (u >> 31 ? negative : positive))));
 }
-LW_FN __nv_bfloat16 __habs(__nv_bfloat16 a)
-{
-    return __ushort_as_bfloat16((unsigned short)(a.__x & 0x7fff));
-}
-LW_FN __nv_bfloat16 __hmin(__nv_bfloat16 a, __nv_bfloat16 b) { return fminf((float)a, (float)b); }
-LW_FN __nv_bfloat16 __hmax(__nv_bfloat16 a, __nv_bfloat16 b) { return fmaxf((float)a, (float)b); }
-#define LW_COMPARE(F, OP)                                                                         \
-    LW_FN bool F(__nv_bfloat16 a, __nv_bfloat16 b) { return (float)a OP (float)b; }               \
-    LW_FN bool operator OP(const __nv_bfloat16 &a, const __nv_bfloat16 &b)                        \
+LW_HD __nv_bfloat16 __float2bfloat16_rz(float x) { return lw_bf16_cut(x, 0, 0); }
+LW_HD __nv_bfloat16 __float2bfloat16_ru(float x) { return lw_bf16_cut(x, 1, 0); }
+LW_HD __nv_bfloat16 __float2bfloat16_rd(float x) { return lw_bf16_cut(x, 0, 1); }
+/* To nearest: towards zero first, the last bit of 24 set where something was cut off. */
+#define LW_BF16_INT(NAME, T, LONG, BACK)                                                          \
+    LW_FN __nv_bfloat16 __##NAME##2bfloat16_rn(T x)                                               \
     {                                                                                             \
-        return (float)a OP (float)b;                                                              \
-    }
-LW_COMPARE(__heq, ==) LW_COMPARE(__hneu, !=) LW_COMPARE(__hlt, <) LW_COMPARE(__hle, <=)
-LW_COMPARE(__hgt, >) LW_COMPARE(__hge, >=)
-#undef LW_COMPARE
-LW_FN bool __hisnan(__nv_bfloat16 a) { return (a.__x & 0x7fff) > 0x7f80; }
+        float f = __##LONG##2float_rz(x);                                                         \
+        unsigned int cut = (T)__float2##LONG##_rz(f) != x;                                        \
+                                                                                                  \
+        return __uint_as_float(__float_as_uint(f) | cut);                                         \
+    }                                                                                             \
+    LW_FN __nv_bfloat16 __##NAME##2bfloat16_rz(T x) { return __float2bfloat16_rz(__##LONG##2float_rz(x)); } \
+    LW_FN __nv_bfloat16 __##NAME##2bfloat16_ru(T x) { return __float2bfloat16_ru(__##LONG##2float_ru(x)); } \
+    LW_FN __nv_bfloat16 __##NAME##2bfloat16_rd(T x) { return __float2bfloat16_rd(__##LONG##2float_rd(x)); } \
+    LW_FN T __bfloat162##NAME##_rn(__nv_bfloat16 h) { return BACK(__float2##LONG##_rn((float)h)); } \
+    LW_FN T __bfloat162##NAME##_rz(__nv_bfloat16 h) { return BACK(__float2##LONG##_rz((float)h)); } \
+    LW_FN T __bfloat162##NAME##_ru(__nv_bfloat16 h) { return BACK(__float2##LONG##_ru((float)h)); } \
+    LW_FN T __bfloat162##NAME##_rd(__nv_bfloat16 h) { return BACK(__float2##LONG##_rd((float)h)); }
+#define LW_AS_SHORT(x) (short)lw_clamp(x, -32768, 32767)
+#define LW_AS_USHORT(x) (unsigned short)lw_clamp(x, 0, 65535)
+LW_BF16_INT(int, int, int, ) LW_BF16_INT(uint, unsigned int, uint, ) LW_BF16_INT(ll, long long, ll, )
+LW_BF16_INT(ull, unsigned long long, ull, ) LW_BF16_INT(short, short, int, LW_AS_SHORT)
+LW_BF16_INT(ushort, unsigned short, int, LW_AS_USHORT)
+#undef LW_AS_SHORT
+#undef LW_AS_USHORT
+#undef LW_BF16_INT
+LW_FN signed char __bfloat162char_rz(__nv_bfloat16 h) { return (signed char)lw_clamp(__float2int_rz((float)h), -128, 127); }
+LW_FN unsigned char __bfloat162uchar_rz(__nv_bfloat16 h) { return (unsigned char)lw_clamp(__float2int_rz((float)h), 0, 255); }
+LW_FN short __bfloat16_as_short(__nv_bfloat16 x) { return (short)x.__x; }
+LW_FN __nv_bfloat16 __short_as_bfloat16(short x) { return __ushort_as_bfloat16((unsigned short)x); }
+LW_FN __nv_bfloat162 make_bfloat162(__nv_bfloat16 a, __nv_bfloat16 b) { return __nv_bfloat162(a, b); }
+LW_FN __nv_bfloat162 __float22bfloat162_rn(float2 x) { return __nv_bfloat162(x.x, x.y); }
+LW_FN __nv_bfloat162 __low2bfloat162(__nv_bfloat162 a) { return __nv_bfloat162(a.x, a.x); }
+LW_FN __nv_bfloat162 __high2bfloat162(__nv_bfloat162 a) { return __nv_bfloat162(a.y, a.y); }
+LW_FN __nv_bfloat162 __lows2bfloat162(__nv_bfloat162 a, __nv_bfloat162 b) { return __nv_bfloat162(a.x, b.x); }
+LW_FN __nv_bfloat162 __highs2bfloat162(__nv_bfloat162 a, __nv_bfloat162 b) { return __nv_bfloat162(a.y, b.y); }
 
 #include "lanewise_names_end.h"
 #endif

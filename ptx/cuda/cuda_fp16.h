@@ -9,16 +9,27 @@
 struct __half_raw { unsigned short x; };
 struct __half2_raw { unsigned short x, y; };
 
-/* The host has these too, so that host code beside a kernel parses; only the device's run. */
-LW_HD unsigned short lw_half_bits(float x)
-{
-    unsigned short r = 0;
-
+/* The host has these too, so that host code beside a kernel parses; only the device's run. Each
+ * type is rounded once. */
 #ifdef __CUDA_ARCH__
-    __asm__("cvt.rn.f16.f32 %0, %1;" : "=h"(r) : "f"(x));
+#define LW_ON_DEVICE(ASM) ASM
+#else
+#define LW_ON_DEVICE(ASM)
 #endif
-    return r;
-}
+#define LW_HALF_BITS(T, PTX, C)                                                                   \
+    LW_HD unsigned short lw_half_bits(T x)                                                        \
+    {                                                                                             \
+        unsigned short r = 0;                                                                     \
+                                                                                                  \
+        LW_ON_DEVICE(__asm__("cvt.rn.f16." PTX " %0, %1;" : "=h"(r) : C(x));)                     \
+        return r;                                                                                 \
+    }
+LW_HALF_BITS(float, "f32", "f") LW_HALF_BITS(double, "f64", "d") LW_HALF_BITS(int, "s32", "r")
+LW_HALF_BITS(unsigned int, "u32", "r") LW_HALF_BITS(short, "s16", "h")
+LW_HALF_BITS(unsigned short, "u16", "h") LW_HALF_BITS(long long, "s64", "l")
+LW_HALF_BITS(unsigned long long, "u64", "l")
+#undef LW_HALF_BITS
+#undef LW_ON_DEVICE
 LW_HD float lw_half_value(unsigned short x)
 {
     float r = 0;
@@ -36,13 +47,13 @@ struct __align__(2) __half {
     __half() = default;
     LW_ND __host__ __device__ __half(const __half_raw &r) : __x(r.x) {}
     LW_ND __host__ __device__ __half(float x) : __x(lw_half_bits(x)) {}
-    LW_ND __host__ __device__ __half(double x) : __x(lw_half_bits((float)x)) {}
-    LW_ND __host__ __device__ __half(int x) : __x(lw_half_bits((float)x)) {}
-    LW_ND __host__ __device__ __half(unsigned int x) : __x(lw_half_bits((float)x)) {}
-    LW_ND __host__ __device__ __half(short x) : __x(lw_half_bits((float)x)) {}
-    LW_ND __host__ __device__ __half(unsigned short x) : __x(lw_half_bits((float)x)) {}
-    LW_ND __host__ __device__ __half(long long x) : __x(lw_half_bits((float)x)) {}
-    LW_ND __host__ __device__ __half(unsigned long long x) : __x(lw_half_bits((float)x)) {}
+    LW_ND __host__ __device__ __half(double x) : __x(lw_half_bits(x)) {}
+    LW_ND __host__ __device__ __half(int x) : __x(lw_half_bits(x)) {}
+    LW_ND __host__ __device__ __half(unsigned int x) : __x(lw_half_bits(x)) {}
+    LW_ND __host__ __device__ __half(short x) : __x(lw_half_bits(x)) {}
+    LW_ND __host__ __device__ __half(unsigned short x) : __x(lw_half_bits(x)) {}
+    LW_ND __host__ __device__ __half(long long x) : __x(lw_half_bits(x)) {}
+    LW_ND __host__ __device__ __half(unsigned long long x) : __x(lw_half_bits(x)) {}
     LW_ND __host__ __device__ operator float() const { return lw_half_value(__x); }
     LW_ND __host__ __device__ operator __half_raw() const { return __half_raw{__x}; }
     LW_ND __host__ __device__ __half &operator=(float x)
@@ -78,17 +89,17 @@ LW_FN __half2 lw_half2(unsigned int bits) { return __builtin_bit_cast(__half2, b
 
 LW_HD __half __float2half(float x) { return __half(x); }
 LW_HD __half __float2half_rn(float x) { return __half(x); }
-LW_HD __half __double2half(double x) { return __half((float)x); }
+LW_HD __half __double2half(double x) { return __half(x); }
 LW_HD float __half2float(__half x) { return (float)x; }
-#define LW_TO_HALF(R)                                                                             \
+#define LW_TO_HALF(R, PTX)                                                                             \
     LW_FN __half __float2half_##R(float x)                                                        \
     {                                                                                             \
         unsigned short r;                                                                         \
                                                                                                   \
-        __asm__("cvt." #R ".f16.f32 %0, %1;" : "=h"(r) : "f"(x));                                 \
+        __asm__("cvt." PTX ".f16.f32 %0, %1;" : "=h"(r) : "f"(x));                                \
         return lw_half(r);                                                                        \
     }
-LW_TO_HALF(rz)
+LW_TO_HALF(rz, "rz") LW_TO_HALF(rd, "rm") LW_TO_HALF(ru, "rp")
 #undef LW_TO_HALF
 #define LW_HALF_INT(NAME, T, C, PTX, K)                                                           \
     LW_FN T __half2##NAME##_rn(__half h) { T r; __asm__("cvt.rni." PTX ".f16 %0, %1;" : "=" K(r) : "h"(h.__x)); return r; } \
@@ -96,7 +107,9 @@ LW_TO_HALF(rz)
     LW_FN T __half2##NAME##_ru(__half h) { T r; __asm__("cvt.rpi." PTX ".f16 %0, %1;" : "=" K(r) : "h"(h.__x)); return r; } \
     LW_FN T __half2##NAME##_rd(__half h) { T r; __asm__("cvt.rmi." PTX ".f16 %0, %1;" : "=" K(r) : "h"(h.__x)); return r; } \
     LW_FN __half __##NAME##2half_rn(T x) { unsigned short r; __asm__("cvt.rn.f16." PTX " %0, %1;" : "=h"(r) : C(x)); return lw_half(r); } \
-    LW_FN __half __##NAME##2half_rz(T x) { unsigned short r; __asm__("cvt.rz.f16." PTX " %0, %1;" : "=h"(r) : C(x)); return lw_half(r); }
+    LW_FN __half __##NAME##2half_rz(T x) { unsigned short r; __asm__("cvt.rz.f16." PTX " %0, %1;" : "=h"(r) : C(x)); return lw_half(r); } \
+    LW_FN __half __##NAME##2half_ru(T x) { unsigned short r; __asm__("cvt.rp.f16." PTX " %0, %1;" : "=h"(r) : C(x)); return lw_half(r); } \
+    LW_FN __half __##NAME##2half_rd(T x) { unsigned short r; __asm__("cvt.rm.f16." PTX " %0, %1;" : "=h"(r) : C(x)); return lw_half(r); }
 LW_HALF_INT(int, int, "r", "s32", "r")
 LW_HALF_INT(uint, unsigned int, "r", "u32", "r")
 LW_HALF_INT(short, short, "h", "s16", "h")
@@ -104,6 +117,8 @@ LW_HALF_INT(ushort, unsigned short, "h", "u16", "h")
 LW_HALF_INT(ll, long long, "l", "s64", "l")
 LW_HALF_INT(ull, unsigned long long, "l", "u64", "l")
 #undef LW_HALF_INT
+LW_FN signed char __half2char_rz(__half h) { return (signed char)lw_clamp(__half2int_rz(h), -128, 127); }
+LW_FN unsigned char __half2uchar_rz(__half h) { return (unsigned char)lw_clamp(__half2int_rz(h), 0, 255); }
 LW_FN short __half_as_short(__half x) { return (short)x.__x; }
 LW_FN unsigned short __half_as_ushort(__half x) { return x.__x; }
 LW_FN __half __short_as_half(short x) { return lw_half((unsigned short)x); }
@@ -150,9 +165,6 @@ LW_ARITHMETIC(__hmul_sat, "mul.rn.sat")
 LW_FN __half2 __hadd2_sat(__half2 a, __half2 b) { return __hadd_sat2(a, b); }
 LW_FN __half2 __hsub2_sat(__half2 a, __half2 b) { return __hsub_sat2(a, b); }
 LW_FN __half2 __hmul2_sat(__half2 a, __half2 b) { return __hmul_sat2(a, b); }
-LW_FN __half __hadd_rn(__half a, __half b) { return __hadd(a, b); }
-LW_FN __half __hsub_rn(__half a, __half b) { return __hsub(a, b); }
-LW_FN __half __hmul_rn(__half a, __half b) { return __hmul(a, b); }
 #define LW_FMA(F, OP)                                                                             \
     LW_FN __half F(__half a, __half b, __half c)                                                  \
     {                                                                                             \
@@ -173,10 +185,6 @@ LW_FN __half __hmul_rn(__half a, __half b) { return __hmul(a, b); }
 LW_FMA(__hfma, "fma.rn") LW_FMA(__hfma_sat, "fma.rn.sat")
 #undef LW_FMA
 LW_FN __half2 __hfma2_sat(__half2 a, __half2 b, __half2 c) { return __hfma_sat2(a, b, c); }
-LW_FN __half __hneg(__half a) { return lw_half((unsigned short)(a.__x ^ 0x8000)); }
-LW_FN __half2 __hneg2(__half2 a) { return lw_half2(lw_pair(a) ^ 0x80008000u); }
-LW_FN __half __habs(__half a) { return lw_half((unsigned short)(a.__x & 0x7fff)); }
-LW_FN __half2 __habs2(__half2 a) { return lw_half2(lw_pair(a) & 0x7fff7fffu); }
 /* The quotient of two halves rounds once: 24 bits are enough for that. */
 LW_FN __half __hdiv(__half a, __half b) { return __half((float)a / (float)b); }
 LW_FN __half2 __h2div(__half2 a, __half2 b) { return __half2(__hdiv(a.x, b.x), __hdiv(a.y, b.y)); }
@@ -185,8 +193,6 @@ LW_FN __half operator+(const __half &a, const __half &b) { return __hadd(a, b); 
 LW_FN __half operator-(const __half &a, const __half &b) { return __hsub(a, b); }
 LW_FN __half operator*(const __half &a, const __half &b) { return __hmul(a, b); }
 LW_FN __half operator/(const __half &a, const __half &b) { return __hdiv(a, b); }
-LW_FN __half operator-(const __half &a) { return __hneg(a); }
-LW_FN __half operator+(const __half &a) { return a; }
 LW_FN __half &operator+=(__half &a, const __half &b) { return a = __hadd(a, b); }
 LW_FN __half &operator-=(__half &a, const __half &b) { return a = __hsub(a, b); }
 LW_FN __half &operator*=(__half &a, const __half &b) { return a = __hmul(a, b); }
@@ -195,85 +201,16 @@ LW_FN __half2 operator+(const __half2 &a, const __half2 &b) { return __hadd2(a, 
 LW_FN __half2 operator-(const __half2 &a, const __half2 &b) { return __hsub2(a, b); }
 LW_FN __half2 operator*(const __half2 &a, const __half2 &b) { return __hmul2(a, b); }
 LW_FN __half2 operator/(const __half2 &a, const __half2 &b) { return __h2div(a, b); }
-LW_FN __half2 operator-(const __half2 &a) { return __hneg2(a); }
 LW_FN __half2 &operator+=(__half2 &a, const __half2 &b) { return a = __hadd2(a, b); }
 LW_FN __half2 &operator-=(__half2 &a, const __half2 &b) { return a = __hsub2(a, b); }
 LW_FN __half2 &operator*=(__half2 &a, const __half2 &b) { return a = __hmul2(a, b); }
 LW_FN __half2 &operator/=(__half2 &a, const __half2 &b) { return a = __h2div(a, b); }
 
-/* ---- comparisons ------------------------------------------------------------------------------ */
-
-/* Unordered (u) ones hold where an operand is NaN. */
-#define LW_COMPARE(NAME, E)                                                                       \
-    LW_FN bool __h##NAME(__half a, __half b) { float x = a, y = b; return E; }                    \
-    LW_FN bool __h##NAME##u(__half a, __half b) { float x = a, y = b; return x != x || y != y || (E); } \
-    LW_FN __half2 __h##NAME##2(__half2 a, __half2 b)                                              \
-    {                                                                                             \
-        return __half2(__half(__h##NAME(a.x, b.x) ? 1.0f : 0.0f),                                 \
-                       __half(__h##NAME(a.y, b.y) ? 1.0f : 0.0f));                                \
-    }                                                                                             \
-    LW_FN bool __hb##NAME##2(__half2 a, __half2 b)                                                \
-    {                                                                                             \
-        return __h##NAME(a.x, b.x) && __h##NAME(a.y, b.y);                                        \
-    }
-LW_COMPARE(eq, x == y) LW_COMPARE(lt, x < y) LW_COMPARE(le, x <= y) LW_COMPARE(gt, x > y)
-LW_COMPARE(ge, x >= y) LW_COMPARE(ne, x < y || x > y)
-#undef LW_COMPARE
-LW_FN bool operator==(const __half &a, const __half &b) { return __heq(a, b); }
-LW_FN bool operator!=(const __half &a, const __half &b) { return __hneu(a, b); }
-LW_FN bool operator<(const __half &a, const __half &b) { return __hlt(a, b); }
-LW_FN bool operator<=(const __half &a, const __half &b) { return __hle(a, b); }
-LW_FN bool operator>(const __half &a, const __half &b) { return __hgt(a, b); }
-LW_FN bool operator>=(const __half &a, const __half &b) { return __hge(a, b); }
-LW_FN bool __hisnan(__half a) { return (a.__x & 0x7fff) > 0x7c00; }
-LW_FN int __hisinf(__half a) { return a.__x == 0x7c00 ? 1 : a.__x == 0xfc00 ? -1 : 0; }
-LW_FN __half __hmin(__half a, __half b) { return __half(fminf((float)a, (float)b)); }
-LW_FN __half __hmax(__half a, __half b) { return __half(fmaxf((float)a, (float)b)); }
-LW_FN __half2 __hmin2(__half2 a, __half2 b) { return __half2(__hmin(a.x, b.x), __hmin(a.y, b.y)); }
-LW_FN __half2 __hmax2(__half2 a, __half2 b) { return __half2(__hmax(a.x, b.x), __hmax(a.y, b.y)); }
-
-/* ---- mathematics ------------------------------------------------------------------------------ */
-
-#define LW_HALF_MATH(NAME, E)                                                                     \
-    LW_FN __half h##NAME(__half a) { float x = a; return __half(E); }                             \
-    LW_FN __half2 h2##NAME(__half2 a) { return __half2(h##NAME(a.x), h##NAME(a.y)); }
-LW_HALF_MATH(sqrt, sqrtf(x)) LW_HALF_MATH(rsqrt, rsqrtf(x)) LW_HALF_MATH(rcp, 1.0f / x)
-LW_HALF_MATH(exp, expf(x)) LW_HALF_MATH(exp2, exp2f(x)) LW_HALF_MATH(exp10, exp10f(x))
-LW_HALF_MATH(log, logf(x)) LW_HALF_MATH(log2, log2f(x)) LW_HALF_MATH(log10, log10f(x))
-LW_HALF_MATH(sin, sinf(x)) LW_HALF_MATH(cos, cosf(x)) LW_HALF_MATH(tanh, tanhf(x))
-LW_HALF_MATH(ceil, ceilf(x)) LW_HALF_MATH(floor, floorf(x)) LW_HALF_MATH(trunc, truncf(x))
-LW_HALF_MATH(rint, rintf(x))
-#undef LW_HALF_MATH
-
-/* ---- warps and atomics ------------------------------------------------------------------------- */
-
-#define LW_HALF_SHUFFLE(F, T)                                                                     \
-    LW_FN __half F(unsigned int m, __half x, T at, int width = 32)                                \
-    {                                                                                             \
-        return lw_half((unsigned short)F(m, (unsigned int)x.__x, at, width));                     \
-    }                                                                                             \
-    LW_FN __half2 F(unsigned int m, __half2 x, T at, int width = 32)                              \
-    {                                                                                             \
-        return lw_half2(F(m, lw_pair(x), at, width));                                             \
-    }
-LW_HALF_SHUFFLE(__shfl_sync, int) LW_HALF_SHUFFLE(__shfl_up_sync, unsigned int)
-LW_HALF_SHUFFLE(__shfl_down_sync, unsigned int) LW_HALF_SHUFFLE(__shfl_xor_sync, int)
-#undef LW_HALF_SHUFFLE
-LW_FN __half atomicAdd(__half *p, __half x)
-{
-    unsigned short *at = (unsigned short *)p, old = *at, seen;
-
-    for (;;) {
-        seen = atomicCAS(at, old, __hadd(lw_half(old), x).__x);
-        if (seen == old)
-            return lw_half(old);
-        old = seen;
-    }
-}
-LW_FN __half2 atomicAdd(__half2 *p, __half2 x)
-{
-    return __half2(atomicAdd(&p->x, x.x), atomicAdd(&p->y, x.y));
-}
+#define LW_H __half
+#define LW_H2 __half2
+#define LW_BITS(x) lw_half(x)
+#define LW_PTX "f16"
+#include "lanewise_half.h"
 #undef LW_ND
 
 #include "lanewise_names_end.h"

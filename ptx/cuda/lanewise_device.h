@@ -173,6 +173,92 @@ LW_FN unsigned int __vsadu4(unsigned int x, unsigned int y)
 
     return (d & 0xff) + (d >> 8 & 0xff) + (d >> 16 & 0xff) + (d >> 24);
 }
+LW_FN unsigned int __vavgu2(unsigned int x, unsigned int y)
+LW_SHORTS(unsigned short, (a + b + 1) >> 1)
+LW_FN unsigned int __vavgs4(unsigned int x, unsigned int y)
+LW_BYTES(signed char, (a + b + (a + b >= 0)) >> 1)
+LW_FN unsigned int __vavgs2(unsigned int x, unsigned int y)
+LW_SHORTS(short, (a + b + (a + b >= 0)) >> 1)
+LW_FN unsigned int __vhaddu4(unsigned int x, unsigned int y) LW_BYTES(unsigned char, (a + b) >> 1)
+LW_FN unsigned int __vhaddu2(unsigned int x, unsigned int y) LW_SHORTS(unsigned short, (a + b) >> 1)
+#define LW_ONE(NAME, E4, E2)                                                                      \
+    LW_FN unsigned int __v##NAME##4(unsigned int x) { const unsigned int y = 0; LW_BYTES(signed char, E4) } \
+    LW_FN unsigned int __v##NAME##2(unsigned int x) { const unsigned int y = 0; LW_SHORTS(short, E2) }
+LW_ONE(neg, -a, -a) LW_ONE(abs, a < 0 ? -a : a, a < 0 ? -a : a)
+LW_ONE(negss, a == -128 ? 127 : -a, a == -32768 ? 32767 : -a)
+LW_ONE(absss, a == -128 ? 127 : a < 0 ? -a : a, a == -32768 ? 32767 : a < 0 ? -a : a)
+#undef LW_ONE
+LW_FN unsigned int __vsads4(unsigned int x, unsigned int y)
+{
+    unsigned int d = __vabsdiffs4(x, y);
+
+    return (d & 0xff) + (d >> 8 & 0xff) + (d >> 16 & 0xff) + (d >> 24);
+}
+LW_FN unsigned int __vsads2(unsigned int x, unsigned int y)
+{
+    unsigned int d = __vabsdiffs2(x, y);
+
+    return (d & 0xffff) + (d >> 16);
+}
+LW_FN unsigned int __vsadu2(unsigned int x, unsigned int y)
+{
+    unsigned int d = __vabsdiffu2(x, y);
+
+    return (d & 0xffff) + (d >> 16);
+}
+/* Of words and pairs of shorts: the greater or smaller of two, of three, of a sum and a third;
+ * relu: at least 0; vib: and whether the first was it. */
+template <class T, class F> LW_FN unsigned int lw_shorts(unsigned int a, unsigned int b, unsigned int c, F f)
+{
+    unsigned int low = (unsigned short)f((T)a, (T)b, (T)c);
+
+    return low | (unsigned int)(unsigned short)f((T)(a >> 16), (T)(b >> 16), (T)(c >> 16)) << 16;
+}
+#define LW_VI(NAME, OP)                                                                           \
+    LW_VI1(NAME, OP, s32, int, int, s16x2, short) LW_VI1(NAME, OP, u32, unsigned int, unsigned int, u16x2, unsigned short) \
+    LW_FN int __vi##NAME##_s32_relu(int a, int b) { int r = OP(a, b); return r < 0 ? 0 : r; }     \
+    LW_FN int __vi##NAME##3_s32_relu(int a, int b, int c) { int r = OP(OP(a, b), c); return r < 0 ? 0 : r; } \
+    LW_FN int __viadd##NAME##_s32_relu(int a, int b, int c)                                       \
+    {                                                                                             \
+        int r = OP((int)((unsigned int)a + (unsigned int)b), c);                                  \
+                                                                                                  \
+        return r < 0 ? 0 : r;                                                                     \
+    }                                                                                             \
+    LW_FN unsigned int __vi##NAME##_s16x2_relu(unsigned int a, unsigned int b)                    \
+    {                                                                                             \
+        return lw_shorts<short>(a, b, 0, [](short x, short y, short) { return lw_most(OP((int)x, (int)y), 0); }); \
+    }                                                                                             \
+    LW_FN unsigned int __vi##NAME##3_s16x2_relu(unsigned int a, unsigned int b, unsigned int c)   \
+    {                                                                                             \
+        return lw_shorts<short>(a, b, c, [](short x, short y, short z) { return lw_most(OP(OP((int)x, (int)y), (int)z), 0); }); \
+    }                                                                                             \
+    LW_FN unsigned int __viadd##NAME##_s16x2_relu(unsigned int a, unsigned int b, unsigned int c) \
+    {                                                                                             \
+        return lw_shorts<short>(a, b, c, [](short x, short y, short z) { return lw_most(OP((int)(short)(x + y), (int)z), 0); }); \
+    }
+#define LW_VI1(NAME, OP, S, T, W, S2, H)                                                          \
+    LW_FN T __vi##NAME##3_##S(T a, T b, T c) { return OP(OP(a, b), c); }                          \
+    LW_FN T __viadd##NAME##_##S(T a, T b, T c) { return OP((T)((unsigned int)a + (unsigned int)b), c); } \
+    LW_FN T __vib##NAME##_##S(T a, T b, bool *first) { *first = OP(a, b) == a; return OP(a, b); } \
+    LW_FN unsigned int __vi##NAME##3_##S2(unsigned int a, unsigned int b, unsigned int c)         \
+    {                                                                                             \
+        return lw_shorts<H>(a, b, c, [](H x, H y, H z) { return OP(OP((int)x, (int)y), (int)z); }); \
+    }                                                                                             \
+    LW_FN unsigned int __viadd##NAME##_##S2(unsigned int a, unsigned int b, unsigned int c)       \
+    {                                                                                             \
+        return lw_shorts<H>(a, b, c, [](H x, H y, H z) { return OP((int)(H)(x + y), (int)z); });  \
+    }                                                                                             \
+    LW_FN unsigned int __vib##NAME##_##S2(unsigned int a, unsigned int b, bool *high, bool *low)  \
+    {                                                                                             \
+        *low = OP((int)(H)a, (int)(H)b) == (H)a;                                                  \
+        *high = OP((int)(H)(a >> 16), (int)(H)(b >> 16)) == (H)(a >> 16);                         \
+        return lw_shorts<H>(a, b, 0, [](H x, H y, H) { return OP((int)x, (int)y); });             \
+    }
+template <class T> LW_FN T lw_most(T a, T b) { return a < b ? b : a; }
+template <class T> LW_FN T lw_least(T a, T b) { return b < a ? b : a; }
+LW_VI(max, lw_most) LW_VI(min, lw_least)
+#undef LW_VI
+#undef LW_VI1
 #undef LW_PLAIN
 #undef LW_BOTH
 #undef LW_SHORTS
@@ -202,6 +288,21 @@ LW_FN size_t __cvta_generic_to_shared(const void *p)
 {
     return (size_t)(__attribute__((address_space(3))) const char *)p;
 }
+LW_FN size_t __cvta_generic_to_local(const void *p)
+{
+    return (size_t)(__attribute__((address_space(5))) const char *)p;
+}
+LW_FN size_t __cvta_generic_to_constant(const void *p)
+{
+    return (size_t)(__attribute__((address_space(4))) const char *)p;
+}
+#define LW_GENERIC(NAME, SPACE)                                                                   \
+    LW_FN void *__cvta_##NAME##_to_generic(size_t p)                                              \
+    {                                                                                             \
+        return (void *)(__attribute__((address_space(SPACE))) char *)p;                           \
+    }
+LW_GENERIC(global, 1) LW_GENERIC(shared, 3) LW_GENERIC(constant, 4) LW_GENERIC(local, 5)
+#undef LW_GENERIC
 LW_FN size_t __cvta_generic_to_global(const void *p)
 {
     return (size_t)(__attribute__((address_space(1))) const char *)p;
@@ -336,6 +437,8 @@ LW_SCOPES(LW_ATOMIC_ADD)
 
 /* ---- blocks and warps ------------------------------------------------------------------------- */
 
+LW_FN void __barrier_sync(unsigned int id) { __nvvm_barrier_sync(id); }
+LW_FN void __barrier_sync_count(unsigned int id, unsigned int n) { __nvvm_barrier_sync_cnt(id, n); }
 LW_FN int __syncthreads_count(int x) { return __nvvm_bar0_popc(x); }
 LW_FN int __syncthreads_and(int x) { return __nvvm_bar0_and(x); }
 LW_FN int __syncthreads_or(int x) { return __nvvm_bar0_or(x); }

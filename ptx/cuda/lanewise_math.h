@@ -197,6 +197,29 @@ LW_FN float norm4df(float x, float y, float z, float w)
     return (float)__nvvm_sqrt_rn_d((double)x * x + (double)y * y + (double)z * z + (double)w * w);
 }
 LW_FN double norm4d(double x, double y, double z, double w) { return hypot(hypot(x, y), hypot(z, w)); }
+LW_FN double norm(int n, const double *p)
+{
+    double most = 0, sum = 0; /* scaled, as a square may be infinite or 0 */
+
+    for (int i = 0; i < n; i++)
+        most = fmax(most, fabs(p[i]));
+    if (most == __builtin_inf())
+        return most;
+    most = most == 0 ? 1 : most;
+    for (int i = 0; i < n; i++)
+        sum += p[i] / most * (p[i] / most);
+    return most * __nvvm_sqrt_rn_d(sum);
+}
+LW_FN float normf(int n, const float *p)
+{
+    double sum = 0;
+
+    for (int i = 0; i < n; i++)
+        sum += (double)p[i] * p[i];
+    return (float)__nvvm_sqrt_rn_d(sum);
+}
+LW_FN double rnorm(int n, const double *p) { return 1.0 / norm(n, p); }
+LW_FN float rnormf(int n, const float *p) { return 1.0f / normf(n, p); }
 LW_FN float rnorm3df(float x, float y, float z) { return 1.0f / norm3df(x, y, z); }
 LW_FN double rnorm3d(double x, double y, double z) { return 1.0 / norm3d(x, y, z); }
 LW_FN float rnorm4df(float x, float y, float z, float w) { return 1.0f / norm4df(x, y, z, w); }
@@ -280,47 +303,54 @@ LW_FN float __frsqrt_rn(float x) { return __nvvm_rsqrt_approx_f(x); }
 LW_FN float __saturatef(float x) { return __nvvm_saturate_f(x); }
 LW_FN float __tanhf(float x) { return tanh(x); }
 
-/* Arithmetic with a rounding of its own: never contracted to fma. */
+/* Arithmetic with a rounding of its own, never contracted to fma. Written as text, since clang takes
+ * the intrinsics of rn and rz for plain operations, which it may fuse, or which round otherwise. */
+#define LW_ASM2(F, T, K, OP)                                                                      \
+    LW_FN T F(T x, T y) { T r; __asm__(OP " %0, %1, %2;" : "=" K(r) : K(x), K(y)); return r; }
 #define LW_ROUNDED(C, R)                                                                             \
-    LW_FN float __fadd_##C(float x, float y) { return __nvvm_add_##R##_f(x, y); }                 \
-    LW_FN float __fsub_##C(float x, float y) { return __nvvm_add_##R##_f(x, -y); }                \
-    LW_FN float __fmul_##C(float x, float y) { return __nvvm_mul_##R##_f(x, y); }                 \
+    LW_ASM2(__fadd_##C, float, "f", "add." #R ".f32")                                             \
+    LW_ASM2(__fsub_##C, float, "f", "sub." #R ".f32")                                             \
+    LW_ASM2(__fmul_##C, float, "f", "mul." #R ".f32")                                             \
     LW_FN float __fdiv_##C(float x, float y) { return __nvvm_div_##R##_f(x, y); }                 \
     LW_FN float __frcp_##C(float x) { return __nvvm_rcp_##R##_f(x); }                             \
     LW_FN float __fsqrt_##C(float x) { return __nvvm_sqrt_##R##_f(x); }                           \
     LW_FN float __fmaf_##C(float x, float y, float z) { return __nvvm_fma_##R##_f(x, y, z); }     \
-    LW_FN double __dadd_##C(double x, double y) { return __nvvm_add_##R##_d(x, y); }              \
-    LW_FN double __dsub_##C(double x, double y) { return __nvvm_add_##R##_d(x, -y); }             \
-    LW_FN double __dmul_##C(double x, double y) { return __nvvm_mul_##R##_d(x, y); }              \
+    LW_ASM2(__dadd_##C, double, "d", "add." #R ".f64")                                            \
+    LW_ASM2(__dsub_##C, double, "d", "sub." #R ".f64")                                            \
+    LW_ASM2(__dmul_##C, double, "d", "mul." #R ".f64")                                            \
     LW_FN double __ddiv_##C(double x, double y) { return __nvvm_div_##R##_d(x, y); }              \
     LW_FN double __drcp_##C(double x) { return __nvvm_rcp_##R##_d(x); }                           \
     LW_FN double __dsqrt_##C(double x) { return __nvvm_sqrt_##R##_d(x); }                         \
     LW_FN double __fma_##C(double x, double y, double z) { return __nvvm_fma_##R##_d(x, y, z); }
 LW_ROUNDED(rn, rn) LW_ROUNDED(rz, rz) LW_ROUNDED(ru, rp) LW_ROUNDED(rd, rm)
 #undef LW_ROUNDED
+#undef LW_ASM2
 
 /* Conversions with a rounding of their own. */
+#define LW_ASM1(F, T, K, FROM, FROM_K, OP)                                                        \
+    LW_FN T F(FROM x) { T r; __asm__(OP " %0, %1;" : "=" K(r) : FROM_K(x)); return r; }
 #define LW_CONVERT(C, R)                                                                          \
-    LW_FN unsigned int __float2uint_##C(float x) { return __nvvm_f2ui_##R(x); }                   \
-    LW_FN unsigned long long __float2ull_##C(float x) { return __nvvm_f2ull_##R(x); }             \
-    LW_FN int __double2int_##C(double x) { return __nvvm_d2i_##R(x); }                            \
-    LW_FN unsigned int __double2uint_##C(double x) { return __nvvm_d2ui_##R(x); }                 \
-    LW_FN unsigned long long __double2ull_##C(double x) { return __nvvm_d2ull_##R(x); }           \
-    LW_FN float __double2float_##C(double x) { return __nvvm_d2f_##R(x); }                        \
-    LW_FN float __int2float_##C(int x) { return __nvvm_i2f_##R(x); }                              \
-    LW_FN float __uint2float_##C(unsigned int x) { return __nvvm_ui2f_##R(x); }                   \
-    LW_FN float __ll2float_##C(long long x) { return __nvvm_ll2f_##R(x); }                        \
-    LW_FN float __ull2float_##C(unsigned long long x) { return __nvvm_ull2f_##R(x); }             \
-    LW_FN double __ll2double_##C(long long x) { return __nvvm_ll2d_##R(x); }                      \
-    LW_FN double __ull2double_##C(unsigned long long x) { return __nvvm_ull2d_##R(x); }
+    LW_ASM1(__float2uint_##C, unsigned int, "r", float, "f", "cvt." #R "i.u32.f32")               \
+    LW_ASM1(__float2ull_##C, unsigned long long, "l", float, "f", "cvt." #R "i.u64.f32")          \
+    LW_ASM1(__double2int_##C, int, "r", double, "d", "cvt." #R "i.s32.f64")                       \
+    LW_ASM1(__double2uint_##C, unsigned int, "r", double, "d", "cvt." #R "i.u32.f64")             \
+    LW_ASM1(__double2ull_##C, unsigned long long, "l", double, "d", "cvt." #R "i.u64.f64")        \
+    LW_ASM1(__double2float_##C, float, "f", double, "d", "cvt." #R ".f32.f64")                    \
+    LW_ASM1(__int2float_##C, float, "f", int, "r", "cvt." #R ".f32.s32")                          \
+    LW_ASM1(__uint2float_##C, float, "f", unsigned int, "r", "cvt." #R ".f32.u32")                \
+    LW_ASM1(__ll2float_##C, float, "f", long long, "l", "cvt." #R ".f32.s64")                     \
+    LW_ASM1(__ull2float_##C, float, "f", unsigned long long, "l", "cvt." #R ".f32.u64")           \
+    LW_ASM1(__ll2double_##C, double, "d", long long, "l", "cvt." #R ".f64.s64")                   \
+    LW_ASM1(__ull2double_##C, double, "d", unsigned long long, "l", "cvt." #R ".f64.u64")
 LW_CONVERT(rn, rn) LW_CONVERT(rz, rz) LW_CONVERT(ru, rp) LW_CONVERT(rd, rm)
 #undef LW_CONVERT
 #define LW_CONVERT(C, R)                                                                          \
-    LW_FN int __float2int_##C(float x) { return __nvvm_f2i_##R(x); }                              \
-    LW_FN long long __float2ll_##C(float x) { return __nvvm_f2ll_##R(x); }                        \
-    LW_FN long long __double2ll_##C(double x) { return __nvvm_d2ll_##R(x); }
+    LW_ASM1(__float2int_##C, int, "r", float, "f", "cvt." #R "i.s32.f32")                         \
+    LW_ASM1(__float2ll_##C, long long, "l", float, "f", "cvt." #R "i.s64.f32")                    \
+    LW_ASM1(__double2ll_##C, long long, "l", double, "d", "cvt." #R "i.s64.f64")
 LW_CONVERT(rz, rz) LW_CONVERT(ru, rp) LW_CONVERT(rd, rm)
 #undef LW_CONVERT
+#undef LW_ASM1
 LW_FN double __int2double_rn(int x) { return x; }
 LW_FN double __uint2double_rn(unsigned int x) { return x; }
 
