@@ -4,3 +4,5 @@ EXTRA_DIST += tests/test_races.sh tests/zoo/races.cu tests/zoo/races.cl
 check_PROGRAMS += tests/prop_races
 tests_prop_races_SOURCES = tests/prop_races.c tests/emu_fixture.h
 tests_prop_races_LDADD = liblanewise.a $(TEST_LIBS)
+check_SCRIPTS += tests/test_uninitialised.sh
+EXTRA_DIST += tests/test_uninitialised.sh tests/zoo/uninitialised.cl tests/zoo/uninitialised.cu

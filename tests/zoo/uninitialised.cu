@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+// As uninitialised.cl, in CUDA.
+
+// find: uninitialised-branch @1 0x1
+extern "C" __global__ void heap_bad(int *g, int *in, int *raw)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i == 0) {
+        volatile int *p = (volatile int *)malloc(8);
+        p[0] = in[1];
+        if (p[1] == 7) asm volatile("st.global.b32 [%0], 2;" ::"l"(g) : "memory"); /* @1 */
+        free((void *)p);
+    }
+}
+extern "C" __global__ void heap_good(int *g, int *in, int *raw)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i == 0) {
+        volatile int *p = (volatile int *)malloc(8);
+        p[0] = in[1];
+        p[1] = in[2];
+        if (p[1] == 7)
+            asm volatile("st.global.b32 [%0], 2;" ::"l"(g) : "memory");
+        free((void *)p);
+    }
+}
+
+// Its variable is set by the first thread, but after the barrier.
+// find: uninitialised-branch @2 0xffffffff
+extern "C" __global__ void late_bad(int *g, int *in, int *raw)
+{
+    __shared__ volatile int flag;
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (flag == in[3]) asm volatile("st.global.b32 [%0], 2;" ::"l"(g + i) : "memory"); /* @2 */
+    __syncthreads();
+    if (threadIdx.x == 0)
+        flag = 1;
+}
+extern "C" __global__ void late_good(int *g, int *in, int *raw)
+{
+    __shared__ volatile int flag;
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (threadIdx.x == 0)
+        flag = 1;
+    __syncthreads();
+    if (flag == in[3])
+        asm volatile("st.global.b32 [%0], 2;" ::"l"(g + i) : "memory");
+}
+
+// Lane 9 gets what lane 8 did not write, through a shuffle.
+// find: uninitialised-address @3 0x200
+extern "C" __global__ void shuffle_bad(int *g, int *in, int *raw)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x, lane = threadIdx.x & 31;
+    if (lane != 8)
+        raw[i] = in[lane];
+    int v = __shfl_up_sync(~0u, ((volatile int *)raw)[i], 1);
+    g[v & 127] = 1; /* @3 */
+}
+extern "C" __global__ void shuffle_good(int *g, int *in, int *raw)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x, lane = threadIdx.x & 31;
+    raw[i] = in[lane];
+    int v = __shfl_up_sync(~0u, ((volatile int *)raw)[i], 1);
+    g[v & 127] = 1;
+}
+
+// find: uninitialised-output raw -
+extern "C" __global__ void struct_bad(int *g, int *in, int *raw)
+{
+    struct pair { int a, b; };
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    struct pair *p = (struct pair *)raw + (i & 63);
+    p->a = in[i];
+    struct pair copy = *p;
+    g[i] = copy.a + copy.b;
+}
+extern "C" __global__ void struct_good(int *g, int *in, int *raw)
+{
+    struct pair { int a, b; };
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    struct pair *p = (struct pair *)raw + (i & 63);
+    p->a = in[i];
+    struct pair copy = *p; /* what is not used may be undefined */
+    g[i] = copy.a;
+}
