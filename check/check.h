@@ -14,7 +14,7 @@ enum chk_kind {
     CHK_KIND_COUNT
 };
 enum chk_class { CHK_CLASS_MEMORY, CHK_CLASS_PROGRESS, CHK_CLASS_RACES, CHK_CLASS_UNINITIALISED,
-                 CHK_CLASS_PERFORMANCE, CHK_CLASS_COUNT };
+                 CHK_CLASS_PERFORMANCE, CHK_CLASS_ARITHMETIC, CHK_CLASS_COUNT };
 
 /** A row of kinds.def. */
 struct chk_kind_info {

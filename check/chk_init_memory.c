@@ -396,7 +396,9 @@ static bool piece_may(struct init_memory *m, struct init_block *b, const struct 
 
     switch (space_of(at)) {
     case ISA_SPACE_GLOBAL: {
-        const struct init_page *p = page_of(m, at), *q = page_of(m, at + span - 1);
+        const struct init_page *p = page_of(m, at), *q = p;
+        if (at % INIT_PAGE + span > INIT_PAGE)
+            q = page_of(m, at + span - 1);
         if (p == NULL && q == NULL)
             return false;
         return p != q || p == &m->fresh || any(p->mask + at % INIT_PAGE, span);

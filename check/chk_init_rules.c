@@ -176,10 +176,9 @@ static uint64_t convert(const struct isa_insn *insn, uint64_t mask, uint64_t all
         return mask == 0 ? 0 : all;
     if ((s & 1) && mask >> (type_bits(s) - 1) & 1)
         mask |= ~lw_mask(type_bits(s)); /* copies of the sign */
-    if (mask >> (type_bits(d) - 1) & 1 && (d & 1))
+    mask &= lw_mask(type_bits(d));
+    if ((d & 1) && mask >> (type_bits(d) - 1) & 1)
         mask |= ~lw_mask(type_bits(d));
-    else
-        mask &= lw_mask(type_bits(d)) | (d & 1 ? 0 : lw_mask(type_bits(d)));
     return mask & all;
 }
 

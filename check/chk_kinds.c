@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 const char *const chk_class_names[CHK_CLASS_COUNT] = {"memory", "progress", "races",
-                                                      "uninitialised", "performance"};
+                                                      "uninitialised", "performance", "arithmetic"};
 /* Those that cost no time. */
 static const bool usual[CHK_CLASS_COUNT] = {[CHK_CLASS_MEMORY] = true, [CHK_CLASS_PROGRESS] = true};
 

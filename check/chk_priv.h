@@ -24,6 +24,7 @@ struct chk {
     struct chk_race *race; /* NULL: nobody looks for races */
     struct chk_barrier *barrier; /* NULL: not looked at */
     struct chk_counters *counters; /* NULL: nothing is counted */
+    bool arithmetic;       /* some kind of it is asked for */
     struct chk_init *init; /* NULL: nor for values that were never written */
     struct chk_options options;
     struct lw_arena strings;
@@ -50,6 +51,10 @@ bool chk_tap_short_of_memory(const struct chk *chk);
 
 /** Findings about speed (chk_lint.c), from what was counted. */
 void chk_lint(struct chk *chk);
+/* ---- arithmetic (chk_arith.c) ---- */
+bool chk_arith_wants(const struct chk *chk, const struct isa_insn *insn);
+void chk_arith_insn(struct chk *chk, const struct emu_tap_site *site);
+
 /* ---- values that were never written (chk_init.c) ---- */
 struct chk_init *chk_init_create(struct chk *chk);
 void chk_init_destroy(struct chk_init *init);

@@ -18,7 +18,8 @@ static bool wants(struct emu_tap *tap, const struct isa_insn *insn)
                (chk->race != NULL && chk_race_wants(insn));
     return chk->counters != NULL || (chk->barrier != NULL && chk_barrier_wants(insn)) ||
            (chk->race != NULL && chk_race_wants(insn)) ||
-           (chk->init != NULL && chk_init_wants(insn));
+           (chk->init != NULL && chk_init_wants(insn)) ||
+           (chk->arithmetic && chk_arith_wants(chk, insn));
 }
 
 static void on_insn(struct emu_tap *tap, const struct emu_tap_site *site)
@@ -33,13 +34,18 @@ static void on_insn(struct emu_tap *tap, const struct emu_tap_site *site)
         chk_race_insn(chk->race, site);
     if (chk->init != NULL && chk_init_wants(site->insn))
         chk_init_insn(chk->init, site);
+    if (chk->arithmetic && chk_arith_wants(chk, site->insn))
+        chk_arith_insn(chk, site);
 }
 
 static bool on_access(struct emu_tap *tap, const struct emu_tap_access *access)
 {
     struct chk *chk = chk_of(tap);
-    bool steps = false, stepped = chk->init != NULL && chk_init_follows(chk->init, &access->at);
+    bool steps = false, stepped;
 
+    if (chk->counters == NULL && chk->race == NULL)
+        return chk->init != NULL && chk_init_access(chk->init, access);
+    stepped = chk->init != NULL && chk_init_follows(chk->init, &access->at);
     /* who goes in single steps from here on executes it later: it is told again */
     if (chk->init != NULL)
         steps = chk_init_access(chk->init, access);
@@ -120,7 +126,8 @@ enum lw_status chk_tap_begin(struct chk *chk, struct lw_error *err)
     bool count = speed || chk->options.counting != CHK_COUNT_NOTHING;
     enum lw_status status;
 
-    if (!races && !unwritten && !count && !barriers)
+    chk->arithmetic = (chk->options.kinds & class_kinds(CHK_CLASS_ARITHMETIC)) != 0;
+    if (!races && !unwritten && !count && !barriers && !chk->arithmetic)
         return LW_OK;
     chk->tap = (struct emu_tap){.wants = wants, .on_insn = on_insn, .on_access = on_access,
                                 .on_step = on_step, .on_stepped = on_stepped,

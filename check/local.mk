@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 liblanewise_a_SOURCES += \
 	%D%/check.h \
+	%D%/chk_arith.c \
 	%D%/chk_barrier.c \
 	%D%/chk_barrier_priv.h \
 	%D%/chk_count.c \

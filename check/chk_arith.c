@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Arithmetic: divisions by zero, shifts too far, conversions out of range, infinities and NaNs made of
+ * finite values. Looked at before the instruction, lane by lane. */
+#include "check/chk_priv.h"
+
+#include <float.h>
+#include <math.h>
+
+enum test { NO_TEST, DIVIDE, SHIFT, CONVERT, ADD, SUB, MUL, FMA, QUOTIENT, RECIPROCAL, ROOT, INVERSE_ROOT,
+            LOGARITHM, POWER };
+struct row {
+    uint8_t test;    /* enum test */
+    uint8_t bits;    /* of operands */
+};
+static const struct row rows[ISA_OP_COUNT] = {
+    [ISA_V_DIV_U32] = {DIVIDE, 32}, [ISA_V_DIV_S32] = {DIVIDE, 32}, [ISA_V_REM_U32] = {DIVIDE, 32},
+    [ISA_V_REM_S32] = {DIVIDE, 32}, [ISA_V_DIV_U64] = {DIVIDE, 64}, [ISA_V_DIV_S64] = {DIVIDE, 64},
+    [ISA_V_REM_U64] = {DIVIDE, 64}, [ISA_V_REM_S64] = {DIVIDE, 64},
+    [ISA_V_SHL_B32] = {SHIFT, 32}, [ISA_V_SHR_U32] = {SHIFT, 32}, [ISA_V_SHR_S32] = {SHIFT, 32},
+    [ISA_V_SHL_B64] = {SHIFT, 64}, [ISA_V_SHR_U64] = {SHIFT, 64}, [ISA_V_SHR_S64] = {SHIFT, 64},
+    [ISA_S_SHL_B32] = {SHIFT, 32}, [ISA_S_SHR_U32] = {SHIFT, 32}, [ISA_S_SHR_S32] = {SHIFT, 32},
+    [ISA_S_SHL_B64] = {SHIFT, 64}, [ISA_S_SHR_U64] = {SHIFT, 64}, [ISA_S_SHR_S64] = {SHIFT, 64},
+    [ISA_V_CVT] = {CONVERT, 32},
+    [ISA_V_ADD_F32] = {ADD, 32}, [ISA_V_ADD_F64] = {ADD, 64}, [ISA_V_SUB_F32] = {SUB, 32},
+    [ISA_V_SUB_F64] = {SUB, 64}, [ISA_V_MUL_F32] = {MUL, 32}, [ISA_V_MUL_F64] = {MUL, 64},
+    [ISA_V_FMA_F32] = {FMA, 32}, [ISA_V_FMA_F64] = {FMA, 64},
+    [ISA_V_DIV_F32] = {QUOTIENT, 32}, [ISA_V_DIV_F64] = {QUOTIENT, 64},
+    [ISA_V_RCP_F32] = {RECIPROCAL, 32}, [ISA_V_RCP_F64] = {RECIPROCAL, 64},
+    [ISA_V_SQRT_F32] = {ROOT, 32}, [ISA_V_SQRT_F64] = {ROOT, 64},
+    [ISA_V_RSQ_F32] = {INVERSE_ROOT, 32}, [ISA_V_RSQ_F64] = {INVERSE_ROOT, 64},
+    [ISA_V_LG2_F32] = {LOGARITHM, 32}, [ISA_V_EX2_F32] = {POWER, 32},
+};
+
+static bool asked(const struct chk *chk, enum chk_kind kind)
+{
+    return chk->options.kinds >> kind & 1;
+}
+
+bool chk_arith_wants(const struct chk *chk, const struct isa_insn *insn)
+{
+    switch ((enum test)rows[insn->op].test) {
+    case NO_TEST: return false;
+    case DIVIDE: return asked(chk, CHK_DIVISION);
+    case SHIFT: return asked(chk, CHK_SHIFT) && !(insn->xkind == ISA_X_IMM && insn->x < 32);
+    case CONVERT:
+        return asked(chk, CHK_CONVERSION) && isa_mod_get(insn, ISA_MOD_STYPE) >= ISA_DT_F32 &&
+               isa_mod_get(insn, ISA_MOD_DTYPE) < ISA_DT_F16 &&
+               isa_mod_get(insn, ISA_MOD_CSAT) == 0;
+    default: return asked(chk, CHK_NAN) || asked(chk, CHK_INFINITY);
+    }
+}
+
+/* ---- operands --------------------------------------------------------------------------- */
+
+static uint64_t reg(const struct emu_tap_site *site, bool vector, unsigned r, unsigned words,
+                    unsigned lane)
+{
+    const enum isa_reg_class c = vector ? ISA_REG_V : ISA_REG_S;
+    uint64_t low = 0, high = 0;
+
+    if (r == ISA_VZ) /* sz has the same number */
+        return 0;
+    (void)emu_reg_read(site->core, site->slot, site->warp, c, r, lane, &low);
+    if (words == 2)
+        (void)emu_reg_read(site->core, site->slot, site->warp, c, r + 1, lane, &high);
+    return (uint32_t)low | high << 32;
+}
+
+static uint64_t operand_x(const struct emu_tap_site *site, unsigned words, bool is_double, unsigned lane)
+{
+    const struct isa_insn *insn = site->insn;
+    uint64_t value = 0;
+
+    switch (insn->xkind) {
+    case ISA_X_VECTOR: return reg(site, true, insn->x & 255, words, lane);
+    case ISA_X_SCALAR: return reg(site, false, insn->x & 255, words, lane);
+    case ISA_X_CONST:
+        (void)emu_mem_peek(site->core, site->slot, site->warp, lane,
+                           ISA_CONST_BASE + isa_x_bank(insn->x) * ISA_CONST_STRIDE +
+                               isa_x_offset(insn->x),
+                           &value, 4 * words);
+        return value;
+    default:
+        return words == 1 ? insn->x
+               : is_double ? (uint64_t)insn->x << 32
+                           : (uint64_t)(int64_t)(int32_t)insn->x;
+    }
+}
+
+static double number(uint64_t bits, unsigned width, unsigned mods)
+{
+    float f;
+    double d;
+    uint32_t low = (uint32_t)bits;
+
+    if (width == 32) {
+        memcpy(&f, &low, sizeof f);
+        d = (double)f;
+    } else {
+        memcpy(&d, &bits, sizeof d);
+    }
+    if (mods & 2)
+        d = fabs(d);
+    return mods & 1 ? -d : d;
+}
+
+/** The sources as written: a, b, c of a lane. */
+static void floats(const struct emu_tap_site *site, unsigned bits, bool three, bool one, unsigned lane,
+                   double out[3])
+{
+    const struct isa_insn *insn = site->insn;
+    const bool mods = !(isa_op_info((enum isa_op)insn->op)->flags & ISA_F_NOSRCMOD);
+    const unsigned words = bits / 32;
+    uint64_t a = one ? 0 : reg(site, !insn->a_scalar, insn->a, words, lane);
+    uint64_t x = operand_x(site, words, bits == 64, lane);
+    uint64_t c = three ? reg(site, !insn->c_scalar, insn->c, words, lane) : 0;
+
+    if (three && insn->variant) {
+        uint64_t t = x;
+        x = c;
+        c = t;
+    }
+    out[0] = number(a, bits, mods ? isa_insn_srcmod(insn, 0) : 0);
+    out[1] = number(x, bits, mods ? isa_insn_srcmod(insn, 1) : 0);
+    out[2] = number(c, bits, mods ? isa_insn_srcmod(insn, 2) : 0);
+}
+
+/* ---- tests -------------------------------------------------------------------------------- */
+
+static bool is_finite(double d)
+{
+    return d - d == 0;
+}
+
+/** What an operation makes of finite operands: 0, a finite value; 1, an infinity; 2, a NaN. */
+static int made(const struct emu_tap_site *site, const struct row *row, unsigned lane)
+{
+    const bool one = row->test >= RECIPROCAL;
+    double v[3], r;
+
+    floats(site, row->bits, row->test == FMA, one, lane, v);
+    if (!is_finite(v[0]) || !is_finite(v[1]) || !is_finite(v[2]))
+        return 0;
+    switch ((enum test)row->test) {
+    case ADD: r = v[0] + v[1]; break;
+    case SUB: r = v[0] - v[1]; break;
+    case MUL: r = v[0] * v[1]; break;
+    case FMA: /* a product may leave the range and the sum come back */
+        r = row->bits == 32 ? v[0] * v[1] + v[2] : fma(v[0], v[1], v[2]);
+        break;
+    case QUOTIENT: r = v[0] / v[1]; break;
+    case RECIPROCAL: r = 1 / v[1]; break;
+    case ROOT: r = v[1] < 0 ? (double)NAN : 0; break;
+    case INVERSE_ROOT: r = v[1] < 0 ? (double)NAN : v[1] == 0 ? (double)INFINITY : 0; break;
+    case LOGARITHM: r = v[1] < 0 ? (double)NAN : v[1] == 0 ? (double)-INFINITY : 0; break;
+    case POWER: r = v[1] >= 128 ? (double)INFINITY : 0; break;
+    default: return 0;
+    }
+    if (r != r)
+        return 2;
+    /* half a unit above the largest float is where rounding to nearest gives an infinity */
+    return !is_finite(r) || (row->bits == 32 && fabs(r) >= (double)FLT_MAX + ldexp(1.0, 103));
+}
+
+/** Is the value of a conversion to an integer out of its range, or a NaN? */
+static bool out_of_range(const struct emu_tap_site *site, unsigned lane)
+{
+    static const struct {
+        double low, beyond;
+    } ranges[] = {[ISA_DT_U8] = {0, 256}, [ISA_DT_S8] = {-128, 128}, [ISA_DT_U16] = {0, 65536},
+                  [ISA_DT_S16] = {-32768, 32768}, [ISA_DT_U32] = {0, 4294967296.0},
+                  [ISA_DT_S32] = {-2147483648.0, 2147483648.0}, [ISA_DT_U64] = {0, 18446744073709551616.0},
+                  [ISA_DT_S64] = {-9223372036854775808.0, 9223372036854775808.0}};
+    const unsigned from = isa_mod_get(site->insn, ISA_MOD_STYPE), to = isa_mod_get(site->insn, ISA_MOD_DTYPE);
+    const unsigned bits = from == ISA_DT_F64 ? 64 : 32;
+    double v = number(operand_x(site, bits / 32, bits == 64, lane), bits, 0);
+
+    /* what rounds to a value in the range is in it: the nearest integer towards zero is a bound */
+    return !(trunc(v) >= ranges[to].low && trunc(v) < ranges[to].beyond);
+}
+
+static void found(struct chk *chk, enum chk_kind kind, const struct emu_tap_site *site, uint64_t lanes)
+{
+    const uint64_t pc = emu_program_base(site->program) + (uint64_t)site->index * ISA_WORD_BYTES;
+    struct chk_finding f = {.kind = kind, .other = {.kernel = "", .function = "", .file = ""},
+                            .allocation = "", .count = lw_popcount(lanes)};
+    struct lw_buffer text;
+
+    if (lanes == 0 || !asked(chk, kind))
+        return;
+    chk_place_at(chk, site->grid->sequence, site->block, site->warp, lanes, pc, &f.place);
+    lw_buffer_init(&text);
+    lw_printf(&text.sink, "%s: %s", isa_op_info((enum isa_op)site->insn->op)->mnemonic,
+              chk_kinds[kind].summary);
+    f.sentence = text.text != NULL ? text.text : "";
+    (void)chk_add(chk, &f);
+    lw_buffer_fini(&text);
+}
+
+void chk_arith_insn(struct chk *chk, const struct emu_tap_site *site)
+{
+    const struct row *row = &rows[site->insn->op];
+    const bool is_scalar = isa_op_info((enum isa_op)site->insn->op)->flags & ISA_F_SCALAR;
+    uint64_t lanes[3] = {0};
+
+    for (LW_EACH_BIT(lane, is_scalar ? site->split_lanes & (0 - site->split_lanes) : site->lanes)) {
+        const unsigned l = (unsigned)lane;
+        int what;
+        switch ((enum test)row->test) {
+        case DIVIDE: what = operand_x(site, row->bits / 32, false, l) == 0; break;
+        case SHIFT: what = (uint32_t)operand_x(site, 1, false, l) >= row->bits; break;
+        case CONVERT: what = out_of_range(site, l); break;
+        default: what = made(site, row, l); break;
+        }
+        lanes[what] |= UINT64_C(1) << lane;
+    }
+    switch ((enum test)row->test) {
+    case DIVIDE: found(chk, CHK_DIVISION, site, lanes[1]); break;
+    case SHIFT: found(chk, CHK_SHIFT, site, lanes[1]); break;
+    case CONVERT: found(chk, CHK_CONVERSION, site, lanes[1]); break;
+    default:
+        found(chk, CHK_INFINITY, site, lanes[1]);
+        found(chk, CHK_NAN, site, lanes[2]);
+        break;
+    }
+}
