@@ -136,30 +136,30 @@ static bool is_finite(double d)
 static int made(const struct emu_tap_site *site, const struct row *row, unsigned lane)
 {
     const bool one = row->test >= RECIPROCAL;
-    double v[3], r;
+    double v[3];
+    long double r; /* no product or sum of two doubles leaves its range */
 
     floats(site, row->bits, row->test == FMA, one, lane, v);
     if (!is_finite(v[0]) || !is_finite(v[1]) || !is_finite(v[2]))
         return 0;
     switch ((enum test)row->test) {
-    case ADD: r = v[0] + v[1]; break;
-    case SUB: r = v[0] - v[1]; break;
-    case MUL: r = v[0] * v[1]; break;
-    case FMA: /* a product may leave the range and the sum come back */
-        r = row->bits == 32 ? v[0] * v[1] + v[2] : fma(v[0], v[1], v[2]);
-        break;
-    case QUOTIENT: r = v[0] / v[1]; break;
-    case RECIPROCAL: r = 1 / v[1]; break;
-    case ROOT: r = v[1] < 0 ? (double)NAN : 0; break;
-    case INVERSE_ROOT: r = v[1] < 0 ? (double)NAN : v[1] == 0 ? (double)INFINITY : 0; break;
-    case LOGARITHM: r = v[1] < 0 ? (double)NAN : v[1] == 0 ? (double)-INFINITY : 0; break;
-    case POWER: r = v[1] >= 128 ? (double)INFINITY : 0; break;
+    case ADD: r = (long double)v[0] + v[1]; break;
+    case SUB: r = (long double)v[0] - v[1]; break;
+    case MUL: r = (long double)v[0] * v[1]; break;
+    case FMA: r = (long double)v[0] * v[1] + v[2]; break;
+    case QUOTIENT: r = (long double)v[0] / v[1]; break;
+    case RECIPROCAL: r = 1 / (long double)v[1]; break;
+    case ROOT: r = v[1] < 0 ? (long double)NAN : 0; break;
+    case INVERSE_ROOT: r = v[1] < 0 ? (long double)NAN : v[1] == 0 ? (long double)INFINITY : 0; break;
+    case LOGARITHM: r = v[1] < 0 ? (long double)NAN : v[1] == 0 ? -(long double)INFINITY : 0; break;
+    case POWER: r = v[1] >= 128 ? (long double)INFINITY : 0; break;
     default: return 0;
     }
     if (r != r)
         return 2;
-    /* half a unit above the largest float is where rounding to nearest gives an infinity */
-    return !is_finite(r) || (row->bits == 32 && fabs(r) >= (double)FLT_MAX + ldexp(1.0, 103));
+    r = r < 0 ? -r : r;
+    /* half a unit above the largest value is where rounding to nearest gives an infinity */
+    return r >= (row->bits == 32 ? (long double)FLT_MAX + 0x1p103L : (long double)DBL_MAX + 0x1p970L);
 }
 
 /** Is the value of a conversion to an integer out of its range, or a NaN? */
@@ -175,8 +175,8 @@ static bool out_of_range(const struct emu_tap_site *site, unsigned lane)
     const unsigned bits = from == ISA_DT_F64 ? 64 : 32;
     double v = number(operand_x(site, bits / 32, bits == 64, lane), bits, 0);
 
-    /* what rounds to a value in the range is in it: the nearest integer towards zero is a bound */
-    return !(trunc(v) >= ranges[to].low && trunc(v) < ranges[to].beyond);
+    /* what is rounded to a value in the range is in it: towards zero, values up to 1 below are */
+    return !((v > ranges[to].low - 1 || v >= ranges[to].low) && v < ranges[to].beyond);
 }
 
 static void found(struct chk *chk, enum chk_kind kind, const struct emu_tap_site *site, uint64_t lanes)
