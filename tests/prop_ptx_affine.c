@@ -518,7 +518,7 @@ static void one_program(uint64_t seed, struct record *log, struct count *n)
     struct shape shape = { .width = widths[seed % 3] };
     struct lw_error err = { LW_OK, "" };
     struct lw_buffer graph;
-    char why[500] = "";
+    char why[600] = "";
 
     assert_non_null(p);
     p->state = seed * 1000003;
