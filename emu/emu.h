@@ -393,6 +393,13 @@ enum emu_access_kind {
     EMU_ACCESS_REDUCE,  /* atomic without a result */
     EMU_ACCESS_CONSTANT /* operand: all lanes read one place of a bank */
 };
+/** Lanes whose addresses are affine: lane l of `lanes`, which is not empty, has
+ *  base + stride * (l - the lowest of them). */
+struct emu_access_piece {
+    uint64_t lanes, base;
+    int64_t stride; /* 0 of one lane */
+};
+enum { EMU_ACCESS_PIECES = 8 };
 /**
  * One access list of a step. What vprintf and assertfail read of guest memory (format, arguments,
  * names) is in none: strings have no size before they are read. Their text says what it was. Nor is
@@ -422,6 +429,10 @@ struct emu_access {
     /** Atomics: lanes in the order in which they were served; else all at once. */
     const uint8_t *service; /* [service_count] */
     unsigned service_count;
+    /** EMU_TELL_PLACES: all lanes in closed form, each in one piece, by ascending lowest lanes; 0:
+     *  there are more pieces than fit, or nobody asked for them; then the rows say it. */
+    unsigned piece_count;
+    struct emu_access_piece piece[EMU_ACCESS_PIECES];
 };
 
 /** What one step did. Pointers are borrowed until the next step on the same core. */
@@ -539,6 +550,20 @@ void emu_core_block_free(struct emu_core *core, unsigned slot);
 enum lw_status emu_warp_step(struct emu_core *core, unsigned slot, unsigned warp,
                              unsigned split, uint64_t lanes, struct emu_event *ev,
                              struct lw_error *err);
+/** How much the events of a core's steps say. */
+enum emu_tell {
+    EMU_TELL_ALL,
+    /** For engines that only charge time. What happens is the same, but of an event only these hold:
+     *  kind, core, grid, block, slot, warp, split, pc, insn, the lanes (split_lanes, exec, guard,
+     *  effective), exited, cta.used, cta.completed, access, warp_ended, block_ended, grid_ended,
+     *  grid_started, and the fault. Constant operands are in no list. Of an access there are kind,
+     *  space, bytes, order, scope, cache, texture and lanes; then either the pieces (piece_count is
+     *  not 0; address and lane_space are NULL; all lanes are in `space`), or the rows `address` and
+     *  `lane_space` (NULL: all lanes are in `space`). With tags other than off all is told. */
+    EMU_TELL_PLACES
+};
+/** From the next step on; at first EMU_TELL_ALL. */
+void emu_core_tell(struct emu_core *core, enum emu_tell tell);
 /** The split that the policy gives the next turn in this warp (its id), or -1: nothing is
  *  ready. Yielded splits become ready here when nothing else is. */
 int emu_warp_select(struct emu_core *core, unsigned slot, unsigned warp);

@@ -413,6 +413,11 @@ static inline void run_chain(struct emu_warp *w, int64_t budget, bool past_break
         run_chain_stepped(w, true); /* it wants single steps from this instruction on */
 }
 
+void emu_run_one(struct emu_warp *w)
+{
+    run_chain(w, 1, true);
+}
+
 /** Go on where the chain of a turn of @budget, begun at the count @before, was left before its end. */
 static __attribute__((noinline)) void run_chain_on(struct emu_warp *w, int64_t budget, uint64_t before)
 {
@@ -520,7 +525,7 @@ void emu_raise_memory(struct emu_warp *w, const struct emu_dinsn *di, enum emu_f
 
 /* ---- the watched step ------------------------------------------------------------------------------ */
 
-static enum emu_access_kind kind_of(enum isa_op op)
+enum emu_access_kind emu_access_kind_of(enum isa_op op)
 {
     enum isa_space space;
 
@@ -640,8 +645,8 @@ static void fill_access(struct emu_warp *w, struct emu_step_scratch *scratch,
     struct emu_access *access = &ev->access[ev->access_count++];
     struct run found, *run;
 
-    memset(access, 0, sizeof *access);
-    access->kind = kind_of((enum isa_op)insn->op);
+    memset(access, 0, offsetof(struct emu_access, piece));
+    access->kind = emu_access_kind_of((enum isa_op)insn->op);
     access->bytes = (uint8_t)isa_mem_bytes(insn);
     access->order = (uint8_t)isa_mod_get(insn, ISA_MOD_MORDER);
     access->scope = (uint8_t)isa_mod_get(insn, ISA_MOD_SCOPE);
@@ -685,7 +690,7 @@ static void fill_constant(struct emu_warp *w, struct emu_step_scratch *scratch,
                        isa_x_offset(insn->x);
     uint8_t value[16] = {0};
 
-    memset(access, 0, sizeof *access);
+    memset(access, 0, offsetof(struct emu_access, piece));
     access->kind = EMU_ACCESS_CONSTANT;
     access->space = ISA_SPACE_CONST;
     access->bytes = (uint8_t)isa_insn_x_bytes(insn);
@@ -871,11 +876,19 @@ enum lw_status emu_warp_step(struct emu_core *core, unsigned slot, unsigned warp
     bool noted = core->machine->log != NULL && !core->notes_itself && block != NULL;
     bool whole = noted && warp < block->warp_count && split < EMU_MAX_LANES &&
                  block->warp[warp].split[split].lanes == lanes;
-    enum lw_status status = step(core, slot, warp, split, lanes, ev, err);
+    enum lw_status status = LW_OK;
+
+    if (core->tell == EMU_TELL_ALL || !emu_brief_step(core, slot, warp, split, lanes, ev))
+        status = step(core, slot, warp, split, lanes, ev, err);
 
     if (noted && (status == LW_OK || status == LW_EAGAIN))
         note(block, EMU_LOG_STEP, warp, split, whole ? 0 : lanes);
     return status;
+}
+
+void emu_core_tell(struct emu_core *core, enum emu_tell tell)
+{
+    core->tell = tell;
 }
 
 int emu_warp_select(struct emu_core *core, unsigned slot, unsigned warp)

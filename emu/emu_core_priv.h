@@ -19,6 +19,14 @@ enum emu_turn_end {
 };
 /** Run a warp on the fast path for up to @limit instructions. *count gets those retired. */
 enum emu_turn_end emu_warp_turn(struct emu_warp *w, uint64_t limit, uint64_t *count);
+/** Execute exactly the next instruction of the running split, also one with a breakpoint. */
+void emu_run_one(struct emu_warp *w);
+/** emu_warp_step under EMU_TELL_PLACES. False: nothing has happened, the full step is to be made (or
+ *  refuses the arguments). */
+bool emu_brief_step(struct emu_core *core, unsigned slot, unsigned warp, unsigned split,
+                    uint64_t lanes, struct emu_event *ev);
+/** What a memory instruction does. */
+enum emu_access_kind emu_access_kind_of(enum isa_op op);
 /** Add the warp's instruction counts to its block and core. */
 void emu_counts_sync(struct emu_warp *w);
 /** Add what a warp has counted for itself. */

@@ -201,6 +201,15 @@ static void LEVEL(expand_mask)(uint32_t *out, uint64_t lanes, unsigned n)
     expand(out, lanes, n);
 }
 
+static uint64_t LEVEL(bends)(const uint32_t *row, unsigned n)
+{
+    return emu_row_bends(row, n);
+}
+static bool LEVEL(is_splat)(const uint32_t *row, unsigned n, uint64_t lanes, uint32_t value)
+{
+    return emu_row_affine(row, n, lanes, false, value, false, 0);
+}
+
 /* ---- lane semantics ------------------------------------------------------------- */
 
 /* Parameters of every body:
@@ -817,5 +826,7 @@ const struct emu_level LEVEL(emu_level) = {
 #endif
     .make_row = LEVEL(make_row),
     .tagged_memory = LEVEL(tagged_memory),
+    .bends = LEVEL(bends),
+    .is_splat = LEVEL(is_splat),
     .rows_only = LEVEL(rows_only),
 };

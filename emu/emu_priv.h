@@ -11,6 +11,7 @@
  *   emu_reconv.c    reconvergence engines as rows, reconvergence pcs; emu_stack.c the SIMT stack
  *   emu_decode.c    isa_insn -> emu_dinsn
  *   emu_core.c      blocks, warps, the turn of a warp, the watched step
+ *   emu_brief.c     the same step for engines that only charge time
  *   emu_engine.c    the functional engine
  *   emu_grid.c      launches: the host's and the device's
  *   emu_launch.c    the rows that launch
@@ -134,10 +135,26 @@ static inline void emu_icache_set(struct emu_code *code, uint32_t index, uint64_
     code->icache[index] = (struct emu_icache){.base = base, .limit = limit};
 }
 
+/** What steps that are told in brief need to know of an instruction. */
+struct emu_form {
+    uint8_t flags;              /* EMU_FORM_* */
+    uint8_t kind, bytes, space; /* of memory instructions: as in struct emu_access; as computed */
+    uint8_t order, scope, cache;
+    uint8_t mode;               /* enum isa_amode | scale << 4 */
+};
+enum {
+    EMU_FORM_MEMORY = 1, EMU_FORM_SCALAR = 2, EMU_FORM_TEXTURE = 4,
+    EMU_FORM_WHOLE = 8,
+    EMU_FORM_FLOW = 16 /* acts on the split */
+};
+/** Fill @form of @insn (emu_brief.c). */
+void emu_form_fill(const struct isa_insn *insn, struct emu_form *form);
+
 struct emu_program {
     struct emu_machine *machine;
     const struct isa_object *object;
     struct isa_insn *insn; /* decoded, object->text_count */
+    struct emu_form *form; /* [count] */
     uint32_t count;
     uint64_t base;         /* guest address of instruction 0 */
     uint8_t *bank1;        /* ISA_CONST_BANK_BYTES or NULL */
@@ -408,6 +425,7 @@ struct emu_core {
     uint64_t passes;         /* steps that retired nothing (emu_pass), of them */
     uint64_t pass_retired;   /* at this count of instructions, the last, */
     uint64_t pass_run;       /* so many */
+    enum emu_tell tell;
 };
 
 /** Lanes of @w came to wait without an instruction being retired. */
@@ -448,6 +466,11 @@ struct emu_level {
                           struct emu_handlers *out);
     /** Fill mask_row from e. */
     void (*expand_mask)(uint32_t *row, uint64_t lanes, unsigned n);
+    /** Lanes l of 1 .. n - 2 whose word is not half way between its neighbours' (modulo 2^32; l's
+     *  place between them, that is): where a row stops to be affine. */
+    uint64_t (*bends)(const uint32_t *row, unsigned n);
+    /** row[l] == value for all lanes of @lanes. */
+    bool (*is_splat)(const uint32_t *row, unsigned n, uint64_t lanes, uint32_t value);
     /** The handlers of row @op read X from a row only. */
     bool (*rows_only)(unsigned op);
 };

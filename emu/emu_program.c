@@ -16,6 +16,7 @@ static void program_destroy(struct emu_program *p)
     free(p->breakpoint);
     free(p->vregs);
     free(p->rpc);
+    free(p->form);
     free(p->order);
     free(p);
 }
@@ -216,10 +217,11 @@ enum lw_status emu_program_load(struct emu_machine *machine, const struct isa_ob
     p->base = machine->next_code;
     p->insn = calloc((size_t)p->count + 1, sizeof *p->insn);
     p->breakpoint = calloc((size_t)p->count + 1, 1);
+    p->form = calloc((size_t)p->count + 1, sizeof *p->form);
     p->variable_address = calloc(object->variable_count + 1, sizeof *p->variable_address);
     p->bank1 = calloc(1, ISA_CONST_BANK_BYTES + 8);
     p->rpc = malloc(((size_t)p->count + 1) * sizeof *p->rpc);
-    if (p->insn == NULL || p->rpc == NULL || p->breakpoint == NULL || p->variable_address == NULL ||
+    if (p->insn == NULL || p->form == NULL || p->rpc == NULL || p->breakpoint == NULL || p->variable_address == NULL ||
         p->bank1 == NULL) {
         status = LW_FAIL(err, LW_ENOMEM, "program of %u instructions", p->count);
         goto cleanup;
@@ -270,6 +272,8 @@ enum lw_status emu_program_load(struct emu_machine *machine, const struct isa_ob
         status = emu_program_try_decode(machine, p, err);
     if (status != LW_OK)
         goto cleanup;
+    for (uint32_t i = 0; i < p->count; i++)
+        emu_form_fill(&p->insn[i], &p->form[i]);
     uint64_t bytes = (uint64_t)(p->count + 1) * ISA_WORD_BYTES;
     machine->next_code += (bytes + 0xffff) & ~UINT64_C(0xffff);
     p->next = machine->programs;

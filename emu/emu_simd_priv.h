@@ -415,6 +415,29 @@ EMU_ROW bool emu_row_affine(const uint32_t *row, unsigned n, uint64_t m, bool al
     return emu_rows_affine(row, NULL, false, n, m, all, first, 0, ramp, bytes);
 }
 
+/** A bit for each l of 1 .. n - 2 with row[l] - row[l - 1] != row[l + 1] - row[l]. */
+EMU_ROW uint64_t emu_row_bends(const uint32_t *row, unsigned n)
+{
+    uint64_t bends = 0;
+
+#if defined(__AVX2__)
+    if (n >= 16) {
+        for (unsigned l = 1; l < n - 1; l += 8) {
+            unsigned at = l < n - 9 ? l : n - 9; /* the last eight overlap those before */
+            __m256i before = emu_load8(row + at - 1), here = emu_load8(row + at);
+            __m256i behind = emu_load8(row + at + 1);
+            __m256i equal = _mm256_cmpeq_epi32(_mm256_sub_epi32(here, before),
+                                               _mm256_sub_epi32(behind, here));
+            bends |= (uint64_t)(uint8_t)~_mm256_movemask_ps(_mm256_castsi256_ps(equal)) << at;
+        }
+        return bends;
+    }
+#endif
+    for (unsigned l = 1; l + 1 < n; l++)
+        bends |= (uint64_t)(row[l] - row[l - 1] != row[l + 1] - row[l]) << l;
+    return bends;
+}
+
 /** (row[l] ^ flip) - low <= span, and row[l] + add has none of the odd bits. */
 EMU_ROW bool emu_row_within(const uint32_t *row, unsigned n, uint64_t m, bool all,
                             uint32_t flip, uint32_t low, uint32_t span, uint32_t add,

@@ -32,6 +32,7 @@ liblanewise_a_SOURCES += \
 	%D%/emu_address.c \
 	%D%/emu_barrier.c \
 	%D%/emu_block.c \
+	%D%/emu_brief.c \
 	%D%/emu_bytes.c \
 	%D%/emu_call.c \
 	%D%/emu_checkpoint.c \

@@ -293,42 +293,96 @@ static void lanes_on_shared_memory_are_not_the_coalescers(void **state)
     assert_int_equal(tim_shared_passes(&config, &m.access), 0);
 }
 
-/** What emu says of regular addresses spares a look at each lane, and changes nothing. */
-static void regular_addresses_are_coalesced_as_any(void **state)
+/** Random lanes in pieces, as EMU_TELL_PLACES tells them; the rows beside it say the same. */
+static void make_pieces(struct made *m, uint64_t *seed, unsigned bytes, enum isa_space space)
 {
+    static const uint64_t start[ISA_SPACE_COUNT] = {[ISA_SPACE_GLOBAL] = UINT64_C(1) << 45,
+                                                    [ISA_SPACE_SHARED] = ISA_SHARED_BASE,
+                                                    [ISA_SPACE_LOCAL] = ISA_LOCAL_BASE};
+    unsigned lane = tim_fix_between(seed, 0, 31), most = tim_fix_between(seed, 1, EMU_ACCESS_PIECES);
+
+    make(m, tim_fix_between(seed, 0, 3) == 0 ? EMU_ACCESS_ATOMIC : EMU_ACCESS_LOAD, bytes, 0, space,
+         0, at_0);
+    while (lane < 64 && m->access.piece_count < most) {
+        struct emu_access_piece *p = &m->access.piece[m->access.piece_count++];
+        unsigned count = tim_fix_between(seed, 1, 64 - lane < 20 ? 64 - lane : 20);
+
+        p->lanes = lw_mask(count) << lane;
+        if (tim_fix_between(seed, 0, 4) == 0)
+            p->lanes &= tim_fix_random(seed) | UINT64_C(1) << lane;
+        p->base = start[space] + 4096 + bytes * (tim_fix_random(seed) % 64);
+        p->stride = (p->lanes & (p->lanes - 1)) == 0
+                        ? 0 : ((int64_t)tim_fix_between(seed, 0, 4) - 1) * (int64_t)bytes;
+        if (tim_fix_between(seed, 0, 3) == 0)
+            p->stride *= 8;
+        for (LW_EACH_BIT(l, p->lanes))
+            m->address[l] = p->base + (uint64_t)p->stride * (l - lane);
+        m->access.lanes |= p->lanes;
+        lane += count + tim_fix_between(seed, 0, 2);
+    }
+}
+
+/** What emu says of regular addresses spares a look at each lane, and changes nothing. */
+static void pieces_are_coalesced_as_their_lanes(void **state)
+{
+    static struct tim_line one[TIM_LINES_MOST], other[TIM_LINES_MOST];
     uint64_t seed = 3;
-    unsigned affine = 0;
+    unsigned several = 0;
 
     (void)state;
     for (unsigned k = 0; k < 20000; k++) {
         struct tim_config config = tim_fix_config();
-        static struct tim_line one[TIM_LINES_MOST], other[TIM_LINES_MOST];
-        unsigned bytes = 1u << tim_fix_between(&seed, 0, 4), n, line_bytes;
-        unsigned first = tim_fix_between(&seed, 0, 63), count = tim_fix_between(&seed, 1, 64 - first);
-        uint64_t lanes = lw_mask(count) << first;
-        uint64_t base = (UINT64_C(1) << 45) + bytes * (tim_fix_random(&seed) % 64);
-        int64_t stride = tim_fix_between(&seed, 0, 2) * (int64_t)bytes;
+        unsigned n, line_bytes = 32u << tim_fix_between(&seed, 0, 3);
         struct made m;
 
-        line_bytes = 32u << tim_fix_between(&seed, 0, 3);
+        config.core_warp_width = 64;
         config.lsu_coalesce = tim_fix_between(&seed, 0, 5) == 0 ? TIM_COALESCE_HALF_SEGMENT
                                                                 : TIM_COALESCE_LINE;
         config.lsu_coalesce_lanes = 4u << tim_fix_between(&seed, 0, 4);
-        if (tim_fix_between(&seed, 0, 4) == 0)
-            lanes &= tim_fix_random(&seed) | UINT64_C(1) << first;
-        make(&m, EMU_ACCESS_LOAD, bytes, lanes, ISA_SPACE_GLOBAL, 0, at_0);
-        for (unsigned l = first; l < 64; l++)
-            m.address[l] = base + (uint64_t)stride * (l - first);
-        n = tim_coalesce(&config, &m.access, line_bytes, 0, one);
-        m.access.affine = true;
-        m.access.base = base;
-        m.access.stride = lanes == UINT64_C(1) << first ? 0 : stride;
-        assert_int_equal(tim_coalesce(&config, &m.access, line_bytes, 0, other), n);
-        if (memcmp(one, other, n * sizeof one[0]) != 0)
-            fail_msg("trial %u", k);
-        affine += n > 1;
+        make_pieces(&m, &seed, 1u << tim_fix_between(&seed, 0, 4),
+                    tim_fix_between(&seed, 0, 2) == 0 ? ISA_SPACE_LOCAL : ISA_SPACE_GLOBAL);
+        struct emu_access rows = m.access;
+
+        rows.piece_count = 0;
+        m.access.address = NULL;
+        m.access.lane_space = NULL;
+        n = tim_coalesce(&config, &rows, line_bytes, 0x40000, one);
+        assert_int_equal(tim_coalesce(&config, &m.access, line_bytes, 0x40000, other), n);
+        for (unsigned i = 0; i < n; i++)
+            if (one[i].line != other[i].line || one[i].lanes != other[i].lanes ||
+                memcmp(one[i].mask, other[i].mask, sizeof one[i].mask) != 0)
+                fail_msg("trial %u, access %u", k, i);
+        several += n > 1;
     }
-    assert_true(affine > 1000);
+    assert_true(several > 1000);
+}
+
+static void pieces_pass_over_the_banks_as_their_lanes(void **state)
+{
+    uint64_t seed = 5;
+    unsigned several = 0;
+
+    (void)state;
+    for (unsigned k = 0; k < 20000; k++) {
+        struct tim_config config = tim_fix_config();
+        struct made m;
+        unsigned passes;
+
+        config.core_warp_width = 64;
+        config.shared_banks = 8u << tim_fix_between(&seed, 0, 3);
+        config.shared_bank_bytes = 4u << tim_fix_between(&seed, 0, 1);
+        make_pieces(&m, &seed, 2u << tim_fix_between(&seed, 0, 3), ISA_SPACE_SHARED);
+        struct emu_access rows = m.access;
+
+        rows.piece_count = 0;
+        m.access.address = NULL;
+        m.access.lane_space = NULL;
+        passes = tim_shared_passes(&config, &rows);
+        if (tim_shared_passes(&config, &m.access) != passes)
+            fail_msg("trial %u: %u passes, not %u", k, tim_shared_passes(&config, &m.access), passes);
+        several += passes > 1;
+    }
+    assert_true(several > 1000);
 }
 
 static void passes_over_the_banks_are_those_of_the_table(void **state)
@@ -386,7 +440,8 @@ int main(void)
         cmocka_unit_test(older_rules_cut_transactions_at_lines_and_stores_keep_to_their_bytes),
         cmocka_unit_test(local_memory_lies_in_rows_of_words),
         cmocka_unit_test(lanes_on_shared_memory_are_not_the_coalescers),
-        cmocka_unit_test(regular_addresses_are_coalesced_as_any),
+        cmocka_unit_test(pieces_are_coalesced_as_their_lanes),
+        cmocka_unit_test(pieces_pass_over_the_banks_as_their_lanes),
         cmocka_unit_test(passes_over_the_banks_are_those_of_the_table),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

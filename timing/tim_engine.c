@@ -317,6 +317,16 @@ static unsigned next_ripe(const struct tim_engine *e, unsigned core)
     return core;
 }
 
+/** Somebody but this engine reads events, or nobody does any more. */
+static void tell_all(struct tim_engine *e, bool all)
+{
+    if (e->tells_all == all)
+        return;
+    e->tells_all = all;
+    for (unsigned c = 0; c < e->config.core_count; c++)
+        emu_core_tell(e->core[c]->emu, all ? EMU_TELL_ALL : EMU_TELL_PLACES);
+}
+
 /** The rest of the cycle that runs. stop->kind set: it is not over. */
 static enum lw_status cycle(struct tim_engine *e, struct emu_stop *stop, struct lw_error *err)
 {
@@ -513,6 +523,7 @@ static enum lw_status run_until(struct tim_engine *e, uint64_t until, struct emu
     if (tim_grid_empty(&e->grid))
         e->grid.look = true;
     for (;;) {
+        tell_all(e, e->base.observers != NULL || e->stepping || e->step_any || !e->core[0]->skips);
         if (__atomic_load_n(&e->base.interrupted, __ATOMIC_RELAXED)) {
             __atomic_store_n(&e->base.interrupted, 0, __ATOMIC_RELAXED);
             stop->kind = EMU_STOP_INTERRUPTED;
@@ -899,6 +910,7 @@ enum lw_status tim_engine_create_over(struct emu_machine *machine, const struct 
                                   .threads = 1};
     e->config = *config;
     e->stop_cycle = UINT64_MAX;
+    e->tells_all = true;
     e->name = strdup(config->name != NULL ? config->name : "");
     e->config.name = e->name;
     e->samples.every = options->sample_cycles;

@@ -35,6 +35,7 @@ struct tim_engine {
     bool ticked;              /* some core did not rest in this cycle */
     struct emu_event *event;  /* of the run that goes on */
     bool stepping, step_any;  /* until `target` has issued; until anybody has */
+    bool tells_all;           /* cores' events say all: somebody reads them */
     struct emu_place target;
     unsigned refused;         /* warp slot that stands at a breakpoint */
     bool wake;                /* a launch is complete */

@@ -315,9 +315,12 @@ enum { TIM_LINES_MOST = 4 * EMU_MAX_LANES };
  *               @line_bytes: word w of lane l is at local_base + (w * W + l) * 4
  *  @out         room for TIM_LINES_MOST. Masks are the bytes of the lanes; of loads by the older
  *               rules the whole transaction
+ *  Addresses are in pieces or in rows (EMU_TELL_PLACES): both give the same accesses.
  *  Returns their number. */
 unsigned tim_coalesce(const struct tim_config *config, const struct emu_access *access,
                       unsigned line_bytes, uint64_t local_base, struct tim_line *out);
+/** Rows of the addresses of an access that is in pieces: into @address [lane], which it returns. */
+uint64_t *tim_access_rows(const struct emu_access *access, uint64_t *address);
 /** Passes over the banks of shared memory; accesses of 8 and 16 bytes go by halves and quarters of
  *  the warp, atomics one lane a word at a time. 0: no lane. */
 unsigned tim_shared_passes(const struct tim_config *config, const struct emu_access *access);

@@ -170,41 +170,91 @@ static void half_segment(struct making *m, const struct emu_access *a, uint64_t 
     }
 }
 
-/** One element for each of some neighbouring lanes, or one for all lanes, of global memory: no look
- *  at each lane. False: something else. */
-static bool regular(const struct tim_config *config, const struct emu_access *access,
-                    struct making *m)
-{
-    uint64_t lanes = access->lanes, address = access->base;
-    unsigned lane, count, bytes = access->bytes;
+/* ---- accesses in closed form -------------------------------------------------------------- */
 
-    if (!access->affine || access->space != ISA_SPACE_GLOBAL || lanes == 0 ||
-        config->lsu_coalesce != TIM_COALESCE_LINE ||
-        (lanes & ~lw_mask(config->lsu_coalesce_lanes)) != 0)
-        return false;
-    if (access->stride == 0) {
-        m->last = m->from = 0;
-        begin_group(m);
-        add_piece(m, address, bytes, lanes);
-        return true;
+uint64_t *tim_access_rows(const struct emu_access *access, uint64_t *address)
+{
+    for (unsigned k = 0; k < access->piece_count; k++) {
+        const struct emu_access_piece *p = &access->piece[k];
+        unsigned first = lw_lowest(p->lanes);
+
+        for (LW_EACH_BIT(l, p->lanes))
+            address[l] = p->base + (uint64_t)p->stride * (l - first);
     }
-    lane = lw_lowest(lanes);
-    count = lw_popcount(lanes);
-    if (access->stride != bytes || lanes >> lane != lw_mask(count) || address % bytes != 0 ||
-        m->line_bytes % bytes != 0)
-        return false;
+    return address;
+}
+
+/** Neighbouring elements of @bytes for @count lanes from @lane on; @address is a multiple of it. */
+static void add_dense(struct making *m, uint64_t address, unsigned bytes, unsigned lane,
+                      unsigned count)
+{
     while (count > 0) {
         unsigned at = (unsigned)(address & (m->line_bytes - 1));
         unsigned n = (m->line_bytes - at) / bytes < count ? (m->line_bytes - at) / bytes : count;
-        struct tim_line *to = &m->out[m->count++];
+        struct tim_line *to = find_line(m, address - at);
 
-        *to = (struct tim_line){.line = address - at, .lanes = lw_mask(n) << lane};
+        to->lanes |= lw_mask(n) << lane;
         add_bytes(to->mask, at, n * bytes);
         address += (uint64_t)n * bytes;
         lane += n;
         count -= n;
     }
-    return true;
+}
+
+/** Lane l of @lanes has @base + @stride * (l - the lowest of them). */
+static void add_run(struct making *m, uint64_t base, int64_t stride, unsigned bytes, uint64_t lanes)
+{
+    unsigned first = lw_lowest(lanes);
+
+    if (stride == 0)
+        add_piece(m, base, bytes, lanes);
+    else if (stride == bytes && base % bytes == 0 && bytes <= m->line_bytes &&
+             lanes >> first == lw_mask(lw_popcount(lanes)))
+        add_dense(m, base, bytes, first, lw_popcount(lanes));
+    else
+        for (LW_EACH_BIT(l, lanes))
+            add_piece(m, base + (uint64_t)stride * (l - first), bytes, UINT64_C(1) << l);
+}
+
+/** Lanes @lanes of a piece. */
+static void add_some(struct making *m, const struct tim_config *config,
+                     const struct emu_access *access, uint64_t local_base,
+                     const struct emu_access_piece *piece, uint64_t lanes)
+{
+    unsigned first = lw_lowest(lanes);
+    uint64_t base = piece->base + (uint64_t)piece->stride * (first - lw_lowest(piece->lanes));
+
+    if (access->space != ISA_SPACE_LOCAL) {
+        add_run(m, base, piece->stride, access->bytes, lanes);
+        return;
+    }
+    base -= ISA_LOCAL_BASE;
+    if (piece->stride == 0 && access->bytes == 4 && base % 4 == 0) { /* a row of words */
+        add_run(m, local_base + (base / 4 * config->core_warp_width + first) * 4, 4, 4, lanes);
+        return;
+    }
+    for (LW_EACH_BIT(l, lanes))
+        add_local(m, config, local_base, base + (uint64_t)piece->stride * (l - first),
+                  access->bytes, (unsigned)l);
+}
+
+/** All that is in closed form, without a look at each lane where that can be. */
+static void add_pieces(struct making *m, const struct tim_config *config,
+                       const struct emu_access *access, uint64_t local_base)
+{
+    unsigned group = config->lsu_coalesce_lanes;
+
+    for (unsigned start = 0; start < EMU_MAX_LANES; start += group) {
+        uint64_t lanes = access->lanes & lw_mask(group) << start;
+
+        if (lanes == 0)
+            continue;
+        begin_group(m);
+        for (unsigned k = 0; k < access->piece_count; k++)
+            if ((access->piece[k].lanes & lanes) != 0)
+                add_some(m, config, access, local_base, &access->piece[k],
+                         access->piece[k].lanes & lanes);
+    }
 }
 
 unsigned tim_coalesce(const struct tim_config *config, const struct emu_access *access,
@@ -213,13 +263,24 @@ unsigned tim_coalesce(const struct tim_config *config, const struct emu_access *
     struct making m; /* its slots are set for each group */
     bool halves = config->lsu_coalesce != TIM_COALESCE_LINE;
     unsigned group = halves ? 16 : config->lsu_coalesce_lanes;
+    uint64_t address[EMU_MAX_LANES];
+    struct emu_access rows;
 
     m.out = out;
     m.count = 0;
     m.line_bytes = line_bytes;
     m.write = access->kind != EMU_ACCESS_LOAD;
-    if (regular(config, access, &m))
-        return m.count;
+    if (access->piece_count != 0) {
+        if (access->space == ISA_SPACE_SHARED)
+            return 0;
+        if (!halves) {
+            add_pieces(&m, config, access, local_base);
+            return m.count;
+        }
+        rows = *access;
+        rows.address = tim_access_rows(access, address);
+        access = &rows;
+    }
     for (unsigned start = 0; start < EMU_MAX_LANES; start += group) {
         uint64_t lanes = access->lanes & lw_mask(group) << start, global = 0;
 
@@ -227,9 +288,12 @@ unsigned tim_coalesce(const struct tim_config *config, const struct emu_access *
             continue;
         begin_group(&m);
         for (LW_EACH_BIT(l, lanes)) {
-            if (access->lane_space[l] == ISA_SPACE_SHARED)
+            enum isa_space space = access->lane_space != NULL
+                                       ? (enum isa_space)access->lane_space[l] : access->space;
+
+            if (space == ISA_SPACE_SHARED)
                 continue;
-            if (access->lane_space[l] == ISA_SPACE_LOCAL)
+            if (space == ISA_SPACE_LOCAL)
                 add_local(&m, config, local_base, access->address[l] - ISA_LOCAL_BASE,
                           access->bytes, (unsigned)l);
             else if (halves)

@@ -85,6 +85,7 @@ struct tim_core *tim_core_create(const struct tim_config *config, struct emu_mac
         return NULL;
     core->config = config;
     core->memory = memory;
+    core->machine = machine;
     core->stats = stats;
     core->index = index;
     core->ripe = &core->ripe_own;

@@ -282,6 +282,7 @@ struct tim_core {
     struct tim_memory *memory;
     unsigned index;
     struct emu_core *emu;
+    const struct emu_machine *machine;
     /* resources in use */
     unsigned blocks, warps, threads, registers, shared_bytes;
     struct tim_warp *warp;   /* [config->core_warps] */

@@ -75,17 +75,17 @@ static bool add_lines(struct tim_core *core, struct tim_op *op, const struct emu
     return true;
 }
 
-static bool add_constant(struct tim_core *core, struct tim_op *op, const struct emu_access *access,
-                         uint64_t lanes)
+static bool add_constant(struct tim_core *core, struct tim_op *op, const struct emu_access *access)
 {
     const struct emu_grid *grid = core->block[core->warp[op->warp].block].grid;
     struct emu_access part = *access;
     uint64_t address[EMU_MAX_LANES];
 
-    for (LW_EACH_BIT(l, lanes))
-        address[l] = tim_constant_address(grid, access->address[l] - (UINT64_C(1) << 42));
-    part.lanes = lanes;
-    part.address = address;
+    part.address = tim_access_rows(access, address);
+    for (LW_EACH_BIT(l, access->lanes))
+        address[l] = tim_constant_address(
+            grid, (access->piece_count != 0 ? address[l] : access->address[l]) - (UINT64_C(1) << 42));
+    part.piece_count = 0;
     part.affine = false;
     return add_lines(core, op, &part, core->config->constant_line, TIM_TO_CONSTANT);
 }
@@ -99,74 +99,100 @@ static bool is_cached(const struct tim_core *core, const struct emu_access *acce
         return false;
     if (access->cache == ISA_CACHE_CG || access->cache == ISA_CACHE_CV)
         return false;
-    return c->l1_global == TIM_L1_CACHE || access->cache == ISA_CACHE_NC ||
-           (access->in_allocation && access->allocation.flags & EMU_ALLOC_READ_ONLY);
+    if (c->l1_global == TIM_L1_CACHE || access->cache == ISA_CACHE_NC)
+        return true;
+    struct emu_allocation allocation;
+    bool inside;
+    uint64_t first = access->piece_count != 0 ? access->piece[0].base
+                                              : access->address[lw_lowest(access->lanes)];
+
+    return emu_allocation_at(core->machine, first, &allocation, &inside) && inside &&
+           allocation.flags & EMU_ALLOC_READ_ONLY;
+}
+
+/** Lanes that are all in one space. */
+static bool add_access(struct tim_core *core, struct tim_op *op, const struct emu_access *access,
+                       enum isa_space space)
+{
+    const struct tim_config *c = core->config;
+    uint64_t *count = core->stats->count;
+    unsigned below = c->l1_bytes != 0 ? c->l1_line : c->l2_line;
+
+    switch (space) {
+    case ISA_SPACE_SHARED:
+        op->passes += tim_shared_passes(c, access);
+        count[TIM_CORE_shared_accesses]++;
+        count[TIM_CORE_shared_passes] += op->passes;
+        tim_histogram_add(&core->stats->shared_passes, op->passes);
+        return true;
+    case ISA_SPACE_GLOBAL:
+        if (op->what->texture)
+            return add_lines(core, op, access, c->texture_line, TIM_TO_TEXTURE);
+        if (op->what->scalar)
+            return add_lines(core, op, access, c->constant_line, TIM_TO_CONSTANT);
+        count[TIM_CORE_access_lanes] += lw_popcount(access->lanes);
+        count[access->kind == EMU_ACCESS_LOAD    ? TIM_CORE_global_loads
+              : access->kind == EMU_ACCESS_STORE ? TIM_CORE_global_stores
+                                                 : TIM_CORE_global_atomics]++;
+        return add_lines(core, op, access, below, TIM_TO_GLOBAL);
+    case ISA_SPACE_LOCAL:
+        count[TIM_CORE_local_accesses]++;
+        count[TIM_CORE_access_lanes] += lw_popcount(access->lanes);
+        return add_lines(core, op, access, below, TIM_TO_LOCAL);
+    case ISA_SPACE_CONST:
+        return add_constant(core, op, access);
+    default:
+        return true;
+    }
+}
+
+/** Lanes in several spaces: those of each. */
+static bool add_by_space(struct tim_core *core, struct tim_op *op, const struct emu_access *access)
+{
+    static const enum isa_space order[] = {ISA_SPACE_SHARED, ISA_SPACE_GLOBAL, ISA_SPACE_LOCAL,
+                                           ISA_SPACE_CONST};
+    uint64_t in[ISA_SPACE_COUNT] = {0};
+
+    for (LW_EACH_BIT(l, access->lanes))
+        in[access->lane_space[l]] |= UINT64_C(1) << l;
+    for (unsigned i = 0; i < LW_COUNT_OF(order); i++) {
+        struct emu_access part = *access;
+
+        if (in[order[i]] == 0)
+            continue;
+        part.lanes = in[order[i]];
+        if (!add_access(core, op, &part, order[i]))
+            return false;
+    }
+    return true;
 }
 
 bool tim_lsu_issue(struct tim_core *core, struct tim_op *op, const struct emu_event *ev)
 {
-    const struct tim_config *c = core->config;
     uint64_t *count = core->stats->count;
+    unsigned below = 0;
 
     op->passes = op->line_count = op->line_next = op->lines_pending = 0;
     op->data_at = 0;
     for (unsigned i = 0; i < ev->access_count; i++) {
         const struct emu_access *access = &ev->access[i];
-        uint64_t in[ISA_SPACE_COUNT] = {0};
-        struct emu_access part = *access;
+
         if (access->kind == EMU_ACCESS_CONSTANT || access->lanes == 0)
             continue;
         op->kind = (uint8_t)access->kind;
         op->cached = is_cached(core, access);
-        for (LW_EACH_BIT(l, access->lanes))
-            in[access->lane_space != NULL ? access->lane_space[l] : access->space] |=
-                UINT64_C(1) << l;
-        if (in[ISA_SPACE_SHARED] != 0) {
-            part.lanes = in[ISA_SPACE_SHARED];
-            op->passes += tim_shared_passes(c, &part);
-            count[TIM_CORE_shared_accesses]++;
-            count[TIM_CORE_shared_passes] += op->passes;
-            tim_histogram_add(&core->stats->shared_passes, op->passes);
-        }
-        if (in[ISA_SPACE_GLOBAL] != 0) {
-            enum tim_access_kind to = op->what->texture  ? TIM_TO_TEXTURE
-                                      : op->what->scalar ? TIM_TO_CONSTANT
-                                                         : TIM_TO_GLOBAL;
-            unsigned line = to == TIM_TO_TEXTURE    ? c->texture_line
-                            : to == TIM_TO_CONSTANT ? c->constant_line
-                            : c->l1_bytes != 0      ? c->l1_line
-                                                    : c->l2_line;
-            part = *access;
-            part.lanes = in[ISA_SPACE_GLOBAL];
-            part.affine = access->affine && part.lanes == access->lanes;
-            if (!add_lines(core, op, &part, line, to))
-                return false;
-            if (to == TIM_TO_GLOBAL)
-                count[TIM_CORE_access_lanes] += lw_popcount(part.lanes);
-            if (to == TIM_TO_GLOBAL)
-                count[access->kind == EMU_ACCESS_LOAD    ? TIM_CORE_global_loads
-                      : access->kind == EMU_ACCESS_STORE ? TIM_CORE_global_stores
-                                                         : TIM_CORE_global_atomics]++;
-        }
-        if (in[ISA_SPACE_LOCAL] != 0) {
-            count[TIM_CORE_local_accesses]++;
-            part = *access;
-            part.lanes = in[ISA_SPACE_LOCAL];
-            count[TIM_CORE_access_lanes] += lw_popcount(part.lanes);
-            if (!add_lines(core, op, &part, c->l1_bytes != 0 ? c->l1_line : c->l2_line,
-                           TIM_TO_LOCAL))
-                return false;
-        }
-        if (in[ISA_SPACE_CONST] != 0 && !add_constant(core, op, access, in[ISA_SPACE_CONST]))
+        if (access->lane_space == NULL ? !add_access(core, op, access, access->space)
+                                       : !add_by_space(core, op, access))
             return false;
     }
-    unsigned below = 0;
     for (unsigned i = 0; i < op->line_count; i++)
         if (op->line[i].to == TIM_TO_GLOBAL || op->line[i].to == TIM_TO_LOCAL) {
             below++;
-            for (unsigned s = 0; s < 8; s++)
-                count[TIM_CORE_sectors] +=
-                    (op->line[i].line.mask[s / 2] >> s % 2 * 32 & 0xffffffffu) != 0;
+            for (unsigned w = 0; w < 4; w++) {
+                uint64_t bytes = op->line[i].line.mask[w];
+
+                count[TIM_CORE_sectors] += ((uint32_t)bytes != 0) + (bytes >> 32 != 0);
+            }
         }
     count[TIM_CORE_accesses] += below;
     if (op->what->load && below != 0)

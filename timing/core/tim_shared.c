@@ -37,18 +37,89 @@ static unsigned passes_of(const struct tim_config *config, const struct emu_acce
     return most;
 }
 
+/** The same for pieces of lanes that share a word or have words in a row, of at most one pass for
+ *  each row of banks that they touch. 0: something else. */
+static unsigned passes_of_pieces(const struct tim_config *config, const struct emu_access *access)
+{
+    uint32_t row[2 * EMU_ACCESS_PIECES];
+    uint64_t used[2 * EMU_ACCESS_PIECES], all = 0, twice = 0;
+    unsigned shift = lw_lowest(config->shared_bank_bytes), banks = config->shared_banks;
+    unsigned count = 0, most = 0;
+
+    if (access->bytes != config->shared_bank_bytes || access->space != ISA_SPACE_SHARED)
+        return 0;
+    for (unsigned k = 0; k < access->piece_count; k++) {
+        const struct emu_access_piece *p = &access->piece[k];
+        uint32_t word = (uint32_t)(p->base - ISA_SHARED_BASE) >> shift;
+        unsigned first = lw_lowest(p->lanes), words = 1;
+        uint64_t set = 1;
+
+        if (p->stride != 0) {
+            set = p->lanes >> first;
+            words = 64 - (unsigned)__builtin_clzll(set);
+            if (p->stride != access->bytes)
+                return 0;
+        }
+        if (words > banks || p->base % access->bytes != 0)
+            return 0;
+        for (unsigned part = 0; part < 2; part++) {
+            unsigned at = word & (banks - 1);
+            uint64_t here = part == 0 ? set << at & lw_mask(banks)
+                                      : at == 0 ? 0 : set >> (banks - at);
+            uint32_t in = word / banks + part;
+            unsigned i = 0;
+
+            if (here == 0)
+                continue;
+            while (i < count && row[i] != in)
+                i++;
+            if (i == count) {
+                row[count] = in;
+                used[count++] = 0;
+            }
+            used[i] |= here;
+        }
+    }
+    for (unsigned i = 0; i < count; i++) {
+        twice |= all & used[i];
+        all |= used[i];
+    }
+    if (twice == 0)
+        return 1;
+    for (LW_EACH_BIT(bank, twice)) {
+        unsigned n = 0;
+
+        for (unsigned i = 0; i < count; i++)
+            n += used[i] >> bank & 1;
+        most = n > most ? n : most;
+    }
+    return most;
+}
+
 unsigned tim_shared_passes(const struct tim_config *config, const struct emu_access *access)
 {
     bool single = access->kind == EMU_ACCESS_ATOMIC || access->kind == EMU_ACCESS_REDUCE;
     unsigned parts = access->bytes > config->shared_bank_bytes
                          ? access->bytes / config->shared_bank_bytes : 1;
     unsigned group = config->core_warp_width > parts ? config->core_warp_width / parts : 1;
-    uint64_t lanes = 0;
+    uint64_t lanes = 0, address[EMU_MAX_LANES];
+    struct emu_access rows;
     unsigned passes = 0;
 
-    for (LW_EACH_BIT(l, access->lanes))
-        if (access->lane_space[l] == ISA_SPACE_SHARED)
-            lanes |= UINT64_C(1) << l;
+    if (access->piece_count != 0) {
+        passes = single || parts != 1 ? 0 : passes_of_pieces(config, access);
+        if (passes != 0)
+            return passes;
+        rows = *access;
+        rows.address = tim_access_rows(access, address);
+        access = &rows;
+    }
+    if (access->lane_space == NULL)
+        lanes = access->space == ISA_SPACE_SHARED ? access->lanes : 0;
+    else
+        for (LW_EACH_BIT(l, access->lanes))
+            if (access->lane_space[l] == ISA_SPACE_SHARED)
+                lanes |= UINT64_C(1) << l;
     for (unsigned start = 0; start < config->core_warp_width; start += group)
         passes += passes_of(config, access, lanes & lw_mask(group) << start, single);
     return passes;

@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The watched step for engines that only charge time (EMU_TELL_PLACES): the same instruction by the
+ * same handler, but its event says no more than where memory was accessed, in closed form where the
+ * addresses are. A step is some tens of nanoseconds then, less than the values alone would take.
+ */
+#include "emu/emu_core_priv.h"
+#include "emu/emu_mem_priv.h"
+
+void emu_form_fill(const struct isa_insn *insn, struct emu_form *form)
+{
+    enum isa_op op = (enum isa_op)insn->op;
+    unsigned flags = isa_op_info(op)->flags;
+
+    *form = (struct emu_form){
+        .flags = (uint8_t)((flags & ISA_F_MEMORY ? EMU_FORM_MEMORY : 0) |
+                           (flags & ISA_F_SCALAR ? EMU_FORM_SCALAR : 0) |
+                           (flags & ISA_F_WHOLE ? EMU_FORM_WHOLE : 0) |
+                           (op == ISA_TEX ? EMU_FORM_TEXTURE : 0) |
+                           (emu_control_handler(op) != NULL ? EMU_FORM_FLOW : 0))};
+    if ((flags & ISA_F_MEMORY) == 0)
+        return;
+    form->kind = (uint8_t)emu_access_kind_of(op);
+    form->bytes = (uint8_t)isa_mem_bytes(insn);
+    form->space = emu_mem_info[op].space;
+    form->order = (uint8_t)isa_mod_get(insn, ISA_MOD_MORDER);
+    form->scope = (uint8_t)isa_mod_get(insn, ISA_MOD_SCOPE);
+    form->cache = (uint8_t)isa_mod_get(insn, ISA_MOD_CACHE);
+    form->mode = form->space == ISA_SPACE_CONST ? ISA_AMODE_32 : (uint8_t)EMU_MOD(insn, AMODE);
+    if (form->mode == ISA_AMODE_SU32 || form->mode == ISA_AMODE_SS32)
+        form->mode |= (uint8_t)(EMU_MOD(insn, ASCALE) << 4);
+}
+
+/* ---- accesses ---------------------------------------------------------------------------- */
+
+/** The space that a whole range of generic addresses belongs to; GENERIC: there is no such range,
+ *  or nothing but the page map knows. */
+static enum isa_space space_of(uint64_t address)
+{
+    if (address >= ISA_GLOBAL_BASE)
+        return ISA_SPACE_GLOBAL;
+    if (address - ISA_SHARED_BASE < ISA_APERTURE_BYTES)
+        return ISA_SPACE_SHARED;
+    if (address - ISA_LOCAL_BASE < ISA_APERTURE_BYTES)
+        return ISA_SPACE_LOCAL;
+    return ISA_SPACE_GENERIC;
+}
+
+/** The lanes' addresses in few pieces of one space. False: there are more. */
+static bool find_pieces(const struct emu_warp *w, const struct emu_dinsn *di,
+                        const struct emu_form *form, uint64_t lanes, struct emu_access *access)
+{
+    const uint32_t *low = emu_row(w, di->a), *high = emu_row(w, di->a + w->stride);
+    const struct emu_level *level = w->core->level;
+    unsigned mode = form->mode & 15, scale = form->mode >> 4, count = 0;
+    uint64_t base = (uint64_t)(int64_t)di->disp, bends, rest = lanes;
+    enum isa_space space = ISA_SPACE_GENERIC;
+
+    if (mode == ISA_AMODE_PAIR) {
+        uint32_t top = high[lw_lowest(lanes)];
+        if (!level->is_splat(high, w->n, lanes, top))
+            return false;
+        base += (uint64_t)top << 32;
+    } else if (mode != ISA_AMODE_32) {
+        base += emu_scalar_pair(w, di->reg);
+    }
+    if (form->space == ISA_SPACE_SHARED)
+        base += ISA_SHARED_BASE;
+    else if (form->space == ISA_SPACE_LOCAL)
+        base += ISA_LOCAL_BASE;
+    else if (form->space == ISA_SPACE_CONST)
+        return false;
+    bends = level->bends(low, w->n);
+    while (rest != 0) {
+        unsigned first = lw_lowest(rest), last;
+        uint64_t after = first >= 62 ? 0 : bends >> (first + 1) << (first + 1), here, start, end;
+        int64_t stride;
+
+        here = rest & lw_mask(after != 0 ? lw_lowest(after) + 1 : EMU_MAX_LANES);
+        last = 63 - (unsigned)__builtin_clzll(here);
+        stride = first == last ? 0 : (int32_t)(low[first + 1] - low[first]);
+        if (mode == ISA_AMODE_SS32) {
+            start = (uint64_t)(int64_t)(int32_t)low[first];
+            end = (uint64_t)(int64_t)(int32_t)low[last];
+        } else {
+            start = low[first];
+            end = low[last];
+        }
+        /* the row is affine modulo 2^32: does it wrap? */
+        if (start + (uint64_t)stride * (last - first) != end || count == EMU_ACCESS_PIECES)
+            return false;
+        start = base + (start << scale);
+        end = base + (end << scale);
+        if (count == 0)
+            space = space_of(start);
+        if (space == ISA_SPACE_GENERIC || space_of(start) != space || space_of(end) != space)
+            return false;
+        access->piece[count++] = (struct emu_access_piece){
+            .lanes = here, .base = start, .stride = (int64_t)((uint64_t)stride << scale)};
+        rest &= ~here;
+    }
+    access->space = space;
+    access->piece_count = count;
+    return true;
+}
+
+/** Rows of addresses; of spaces where there are several. */
+static void find_rows(struct emu_warp *w, struct emu_step_scratch *scratch,
+                      const struct isa_insn *insn, const struct emu_dinsn *di,
+                      struct emu_access *access)
+{
+    uint64_t *address = scratch->address, least = UINT64_MAX;
+
+    if (insn->op == ISA_TEX) {
+        unsigned bytes;
+
+        access->lanes = emu_texture_addresses(w, insn, di, access->lanes, address, &bytes);
+        access->bytes = (uint8_t)bytes;
+        access->texture = true;
+        access->order = access->scope = 0;
+        access->cache = ISA_CACHE_NC;
+    } else {
+        emu_addresses(w, insn, di, access->lanes, address);
+    }
+    access->address = address;
+    if (access->lanes == 0)
+        return;
+    for (LW_EACH_BIT(l, access->lanes))
+        least = address[l] < least ? address[l] : least;
+    access->space = ISA_SPACE_GLOBAL;
+    if (least >= ISA_GLOBAL_BASE)
+        return;
+    access->lane_space = scratch->space;
+    for (LW_EACH_BIT(l, access->lanes)) {
+        enum isa_space real = ISA_SPACE_GENERIC;
+
+        (void)emu_resolve(w, (unsigned)l, address[l], access->bytes, false, &real);
+        scratch->space[l] = (uint8_t)real;
+    }
+    access->space = (enum isa_space)scratch->space[lw_lowest(access->lanes)];
+}
+
+static void find_access(struct emu_warp *w, const struct isa_insn *insn,
+                        const struct emu_dinsn *di, const struct emu_form *form, uint64_t lanes,
+                        struct emu_access *access)
+{
+    memset(access, 0, offsetof(struct emu_access, piece));
+    access->kind = (enum emu_access_kind)form->kind;
+    access->bytes = form->bytes;
+    access->order = form->order;
+    access->scope = form->scope;
+    access->cache = form->cache;
+    access->lanes = lanes;
+    if (lanes == 0)
+        return;
+    if (form->flags & EMU_FORM_SCALAR) {
+        uint64_t address = emu_scalar_address(w, di);
+
+        access->space = space_of(address);
+        if (access->space != ISA_SPACE_GENERIC) {
+            access->piece_count = 1;
+            access->piece[0] = (struct emu_access_piece){.lanes = lanes, .base = address};
+            return;
+        }
+    } else if (!(form->flags & EMU_FORM_TEXTURE) && find_pieces(w, di, form, lanes, access)) {
+        return;
+    }
+    find_rows(w, w->core->scratch, insn, di, access);
+}
+
+/* ---- the step ------------------------------------------------------------------------------ */
+
+static void begin_event(struct emu_warp *w, const struct isa_insn *insn,
+                        const struct emu_dinsn *di, struct emu_event *ev)
+{
+    struct emu_block *block = w->block;
+
+    ev->core = w->core;
+    ev->grid = block->grid;
+    ev->block = block->linear;
+    ev->slot = block->slot;
+    ev->warp = w->index;
+    ev->split = (unsigned)w->running;
+    ev->pc = w->code->program->base + (uint64_t)di->index * ISA_WORD_BYTES;
+    ev->insn = insn;
+    ev->split_lanes = w->m;
+    ev->exec = emu_exec_mask(w);
+    ev->guard = emu_guard(w, di);
+    ev->effective = w->m & ev->exec & ev->guard;
+    ev->outcomes = NULL;
+    ev->outcome_count = 0;
+    ev->access_count = 0;
+    ev->tags = NULL;
+    ev->tag_count = ev->expansions = 0;
+    ev->grid_started = block->retired == 0 &&
+                       !__atomic_load_n(&block->grid->begun, __ATOMIC_RELAXED);
+}
+
+bool emu_brief_step(struct emu_core *core, unsigned slot, unsigned warp, unsigned split,
+                    uint64_t lanes, struct emu_event *ev)
+{
+    struct emu_block *block = emu_core_block(core, slot);
+    struct emu_step_scratch *scratch = core->scratch;
+
+    if (block == NULL || warp >= block->warp_count)
+        return false;
+    struct emu_warp *w = &block->warp[warp];
+    if (w->shadow != NULL || w->ctag != NULL || w->running < 0 || w->running != (int)split ||
+        w->m != lanes || w->split[split].lanes != lanes || w->split[split].family != 0)
+        return false; /* not simply the next instruction of the split that has the turn */
+    const struct emu_dinsn *di = w->di;
+    if (di->index >= w->code->program->count)
+        return false;
+    const struct isa_insn *insn = &w->code->program->insn[di->index];
+    const struct emu_form *form = &w->code->program->form[di->index];
+    uint64_t before = w->retired, live = w->live;
+
+    w->turn_start = before;
+    begin_event(w, insn, di, ev);
+    if (form->flags & EMU_FORM_MEMORY)
+        find_access(w, insn, di, form,
+                    form->flags & EMU_FORM_SCALAR ? w->m & ev->guard & (0 - w->m) : ev->effective,
+                    &ev->access[ev->access_count++]);
+    ev->cta.used = ev->cta.completed = false;
+    if (form->flags & EMU_FORM_FLOW) {
+        memset((char *)&scratch->flow + offsetof(struct emu_flow, count), 0, /* behind its rows */
+               sizeof scratch->flow - offsetof(struct emu_flow, count));
+        w->flow = &scratch->flow;
+    }
+    emu_run_one(w);
+    emu_counts_sync(w);
+    if (w->leave == EMU_LEAVE_BUDGET)
+        emu_split_ran(w, (unsigned)(w->retired - before)); /* a SIMT stack may pop here */
+    if (form->flags & EMU_FORM_FLOW) {
+        w->flow = NULL;
+        ev->cta.used = scratch->flow.cta_used;
+        ev->cta.completed = scratch->flow.cta_completed;
+    }
+    if (ev->grid_started && w->retired != before)
+        ev->grid_started = emu_grid_begin(core->machine, block->grid);
+    ev->exited = live & ~w->live;
+    ev->warp_ended = w->live == 0;
+    ev->block_ended = block->threads_live == 0;
+    ev->grid_ended = block->ends_grid;
+    ev->kind = w->retired != before ? EMU_EV_RETIRED : EMU_EV_ARRIVED;
+    if (w->leave == EMU_LEAVE_FAULT) {
+        ev->kind = EMU_EV_FAULT;
+        ev->fault = w->fault;
+        ev->exited = 0;
+        ev->warp_ended = ev->block_ended = ev->grid_ended = false;
+    }
+    return true;
+}
