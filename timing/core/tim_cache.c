@@ -10,16 +10,24 @@
 #define NO_MSHR UINT16_MAX
 #define NO_WAITER UINT32_MAX
 
+/* What every access looks at: eight bytes. */
 struct way {
-    uint64_t valid[4], dirty[4]; /* bytes; dirty is a part of valid */
-    uint16_t mshr;               /* NO_MSHR: nothing is under way */
+    uint8_t full;    /* sectors that are there whole, */
+    uint8_t partial; /* and those of which only some bytes are: struct bytes knows them */
+    uint8_t dirty;   /* sectors with bytes to be written below */
+    uint8_t pending; /* sectors under way */
+    uint16_t mshr;   /* NO_MSHR: nothing is under way */
     uint16_t owner;
-    bool doomed; /* evicted while under way: goes when its waiters have been served */
+};
+/** Bytes of the sectors that a way calls partial or dirty; of others it says nothing. */
+struct bytes {
+    uint64_t valid[4], dirty[4];
 };
 struct mshr {
     uint32_t first, last; /* waiters, in order of arrival */
     uint16_t count;
     uint16_t next_free;
+    bool doomed; /* evicted while under way: the line goes when its waiters have been served */
 };
 struct waiter {
     uint32_t id;
@@ -33,15 +41,18 @@ struct tim_cache {
     uint32_t clock; /* of stamps */
     uint64_t *tag;  /* [set * ways + way]: line number + 1, or NO_LINE */
     uint32_t *stamp;
-    uint8_t *pending; /* sectors under way */
     struct way *way;
+    struct bytes *bytes;
     struct mshr *mshr;
     struct waiter *waiter;
     uint16_t free_mshr;
     uint32_t free_waiter; /* one for each access that may wait: never short */
     unsigned mshrs_used;
     uint64_t sector_bytes[8][4];
-    uint8_t fold[256]; /* pieces of 32 bytes, a set: the sectors that have them */
+    struct tim_divisor by_sets;
+    bool sets_are_a_power;
+    uint8_t fold[256];  /* pieces of 32 bytes, a set: the sectors that have any of them, */
+    uint8_t whole[256]; /* and those all of whose pieces are in it */
 };
 
 struct tim_cache *tim_cache_create(const struct tim_cache_shape *shape)
@@ -61,18 +72,22 @@ struct tim_cache *tim_cache_create(const struct tim_cache_shape *shape)
         for (unsigned piece = 0; piece < 8; piece++)
             if (set >> piece & 1 && piece * 32 < shape->line)
                 c->fold[set] |= (uint8_t)(1u << piece * 32 / shape->sector);
+    for (unsigned set = 0; set < 256; set++)
+        c->whole[set] = (uint8_t)(lw_mask(c->sector_count) & ~c->fold[~set & 0xff]);
     c->sets = shape->bytes / (shape->line * shape->ways);
     if (c->sets == 0)
         c->sets = 1;
+    c->sets_are_a_power = (c->sets & (c->sets - 1)) == 0;
+    tim_divisor_init(&c->by_sets, c->sets);
     lines = (size_t)c->sets * shape->ways;
     waiters = (size_t)shape->mshrs * shape->merges;
     c->tag = calloc(lines, sizeof *c->tag);
     c->stamp = calloc(lines, sizeof *c->stamp);
-    c->pending = calloc(lines, sizeof *c->pending);
     c->way = calloc(lines, sizeof *c->way);
+    c->bytes = calloc(lines, sizeof *c->bytes);
     c->mshr = calloc(c->shape.mshrs, sizeof *c->mshr);
     c->waiter = calloc(waiters, sizeof *c->waiter);
-    if (c->tag == NULL || c->stamp == NULL || c->pending == NULL || c->way == NULL ||
+    if (c->tag == NULL || c->stamp == NULL || c->way == NULL || c->bytes == NULL ||
         c->mshr == NULL || c->waiter == NULL) {
         tim_cache_destroy(c);
         return NULL;
@@ -95,8 +110,8 @@ void tim_cache_destroy(struct tim_cache *cache)
         return;
     free(cache->tag);
     free(cache->stamp);
-    free(cache->pending);
     free(cache->way);
+    free(cache->bytes);
     free(cache->mshr);
     free(cache->waiter);
     free(cache);
@@ -110,24 +125,29 @@ bool tim_cache_result_is_dirty(const struct tim_cache_result *result)
 
 /* ---- masks --------------------------------------------------------------------------------- */
 
-/** Sectors with a byte in @mask that is not in @valid (NULL: none is). */
-static unsigned missing_sectors(const struct tim_cache *c, const uint64_t mask[4],
-                                const uint64_t *valid)
+/** Pieces of 32 bytes with a byte in @mask, a set. */
+static unsigned pieces_of(const struct tim_cache *c, const uint64_t mask[4])
 {
     unsigned pieces = 0;
 
-    for (unsigned w = 0; w < c->words; w++) {
-        uint64_t left = valid == NULL ? mask[w] : mask[w] & ~valid[w];
-
-        pieces |= ((left & UINT32_MAX) != 0 ? 1u : 0u) << 2 * w |
-                  (left >> 32 != 0 ? 2u : 0u) << 2 * w;
-    }
-    return c->fold[pieces];
+    for (unsigned w = 0; w < c->words; w++)
+        pieces |= ((uint32_t)mask[w] != 0 ? 1u << 2 * w : 0) | (mask[w] >> 32 != 0 ? 2u << 2 * w : 0);
+    return pieces;
 }
 
 unsigned tim_cache_sectors(const struct tim_cache *cache, const uint64_t mask[4])
 {
-    return missing_sectors(cache, mask, NULL);
+    return cache->fold[pieces_of(cache, mask)];
+}
+
+/** Sectors all of whose bytes are in @mask. */
+static unsigned whole_sectors(const struct tim_cache *c, const uint64_t mask[4])
+{
+    uint64_t rest[4] = {0};
+
+    for (unsigned w = 0; w < c->words; w++)
+        rest[w] = ~mask[w];
+    return c->whole[~pieces_of(c, rest) & 0xff];
 }
 
 void tim_cache_sector_bytes(const struct tim_cache *cache, unsigned sectors, uint64_t out[4])
@@ -138,21 +158,78 @@ void tim_cache_sector_bytes(const struct tim_cache *cache, unsigned sectors, uin
             out[w] |= cache->sector_bytes[lw_lowest(sectors)][w];
 }
 
+/** Sectors with a byte in @mask that way @index has not. */
+static unsigned missing_sectors(const struct tim_cache *c, size_t index, const uint64_t mask[4])
+{
+    const struct way *way = &c->way[index];
+    unsigned missing = tim_cache_sectors(c, mask) & ~(unsigned)way->full;
+    unsigned partly = missing & way->partial;
+    uint64_t left[4] = {0};
+
+    if (partly == 0)
+        return missing;
+    for (unsigned w = 0; w < c->words; w++)
+        left[w] = mask[w] & ~c->bytes[index].valid[w];
+    return missing & ~(partly & ~tim_cache_sectors(c, left));
+}
+
+/** Set @to to @mask in sectors @sectors of those that it has, @have, and add them. */
+static void merge_bytes(const struct tim_cache *c, uint64_t to[4], unsigned have,
+                        const uint64_t mask[4], unsigned sectors)
+{
+    uint64_t old[4], new[4];
+
+    tim_cache_sector_bytes(c, have, old);
+    tim_cache_sector_bytes(c, sectors, new);
+    for (unsigned w = 0; w < c->words; w++)
+        to[w] = (to[w] & old[w]) | (mask[w] & new[w]);
+}
+
+/** Bytes of the way's sectors @sectors, of which it has @from. */
+static void bytes_of(const struct tim_cache *c, const uint64_t from[4], unsigned sectors,
+                     uint64_t out[4])
+{
+    tim_cache_sector_bytes(c, sectors, out);
+    for (unsigned w = 0; w < 4; w++)
+        out[w] &= from[w];
+}
+
+/** Way @index has bytes @mask from now on. */
+static void add_valid(struct tim_cache *c, size_t index, const uint64_t mask[4])
+{
+    struct way *way = &c->way[index];
+    unsigned touched = tim_cache_sectors(c, mask) & ~(unsigned)way->full;
+    unsigned whole = touched & whole_sectors(c, mask);
+    uint64_t there[4];
+
+    way->full |= (uint8_t)whole;
+    way->partial &= (uint8_t)~whole;
+    touched &= ~whole;
+    if (touched == 0)
+        return;
+    merge_bytes(c, c->bytes[index].valid, way->partial, mask, touched);
+    way->partial |= (uint8_t)touched;
+    bytes_of(c, c->bytes[index].valid, way->partial, there);
+    whole = whole_sectors(c, there);
+    way->full |= (uint8_t)whole;
+    way->partial &= (uint8_t)~whole;
+}
+
 /* ---- look-up ------------------------------------------------------------------------------- */
 
-static size_t set_start(const struct tim_cache *c, uint64_t line)
+static unsigned set_of(const struct tim_cache *c, uint64_t line)
 {
     uint64_t number = line >> c->line_shift;
 
-    return (c->sets & (c->sets - 1)) == 0 ? (number & (c->sets - 1)) * c->shape.ways
-                                          : number % c->sets * c->shape.ways;
+    return (unsigned)(c->sets_are_a_power ? number & (c->sets - 1)
+                                          : number - tim_divide(&c->by_sets, number) * c->sets);
 }
 
-/** Index of the line's way, or SIZE_MAX. */
-static size_t find(const struct tim_cache *c, uint64_t line)
+/** Index of the line's way in set @set, or SIZE_MAX. */
+static size_t find_in(const struct tim_cache *c, unsigned set, uint64_t line)
 {
     uint64_t tag = (line >> c->line_shift) + 1;
-    size_t start = set_start(c, line);
+    size_t start = (size_t)set * c->shape.ways;
 
     for (size_t i = start; i < start + c->shape.ways; i++)
         if (c->tag[i] == tag)
@@ -160,89 +237,106 @@ static size_t find(const struct tim_cache *c, uint64_t line)
     return SIZE_MAX;
 }
 
-/** The first empty way of the line's set, else the oldest that is not under way, else SIZE_MAX. */
-static size_t find_victim(const struct tim_cache *c, uint64_t line)
+static size_t find(const struct tim_cache *c, uint64_t line)
 {
-    size_t start = set_start(c, line), best = SIZE_MAX;
+    return find_in(c, set_of(c, line), line);
+}
+
+/** The first empty way of a set, else the oldest that is not under way, else SIZE_MAX. */
+static size_t find_victim(const struct tim_cache *c, unsigned set)
+{
+    size_t start = (size_t)set * c->shape.ways, best = SIZE_MAX;
+    uint32_t oldest = UINT32_MAX;
 
     for (size_t i = start; i < start + c->shape.ways; i++) {
         if (c->tag[i] == NO_LINE)
             return i;
-        if (c->pending[i] == 0 && (best == SIZE_MAX || c->stamp[i] < c->stamp[best]))
+        if (c->stamp[i] <= oldest && c->way[i].pending == 0 &&
+            (c->stamp[i] < oldest || best == SIZE_MAX)) {
+            oldest = c->stamp[i];
             best = i;
+        }
     }
     return best;
 }
 
-static void place(const struct tim_cache *c, size_t index, struct tim_cache_result *out)
+static void place(const struct tim_cache *c, unsigned set, size_t index,
+                  struct tim_cache_result *out)
 {
-    out->set = (unsigned)(index / c->shape.ways);
-    out->way = (unsigned)(index % c->shape.ways);
+    out->set = set;
+    out->way = (unsigned)(index - (size_t)set * c->shape.ways);
+    out->index = index;
 }
 
 /** Of an absent line that would take way @index. */
-static void describe_victim(const struct tim_cache *c, size_t index, struct tim_cache_result *out)
+static void describe_victim(const struct tim_cache *c, unsigned set, size_t index,
+                            struct tim_cache_result *out)
 {
-    place(c, index, out);
+    const struct way *way = &c->way[index];
+
+    place(c, set, index, out);
     if (c->tag[index] == NO_LINE)
         return;
     out->evicted = true;
     out->victim = (c->tag[index] - 1) << c->line_shift;
-    out->victim_owner = c->way[index].owner;
-    memcpy(out->dirty, c->way[index].dirty, sizeof out->dirty);
+    out->victim_owner = way->owner;
+    if (way->dirty != 0)
+        bytes_of(c, c->bytes[index].dirty, way->dirty, out->dirty);
+    else
+        memset(out->dirty, 0, sizeof out->dirty);
 }
 
-/** What a read would do; returns its way, SIZE_MAX when blocked. */
-static size_t look(const struct tim_cache *c, uint64_t line, const uint64_t mask[4],
-                   struct tim_cache_result *out)
+static void begin_result(struct tim_cache_result *out)
 {
-    size_t index = find(c, line);
-    const struct way *way;
-    unsigned missing;
-
-    memset(out, 0, sizeof *out);
-    if (index == SIZE_MAX) {
-        if (c->free_mshr == NO_MSHR) {
-            out->answer = TIM_CACHE_NO_MSHR;
-            return SIZE_MAX;
-        }
-        index = find_victim(c, line);
-        if (index == SIZE_MAX) {
-            out->answer = TIM_CACHE_NO_WAY;
-            return SIZE_MAX;
-        }
-        out->answer = TIM_CACHE_MISS;
-        out->fetch = missing_sectors(c, mask, NULL);
-        describe_victim(c, index, out);
-        return index;
-    }
-    way = &c->way[index];
-    missing = missing_sectors(c, mask, way->valid);
-    place(c, index, out);
-    if (missing == 0) {
-        out->answer = TIM_CACHE_HIT;
-        out->owner = way->owner;
-    } else if (c->pending[index] != 0) {
-        if (c->mshr[way->mshr].count >= c->shape.merges) {
-            out->answer = TIM_CACHE_NO_MERGE;
-            return SIZE_MAX;
-        }
-        out->answer = TIM_CACHE_MERGE;
-        out->fetch = missing & ~(unsigned)c->pending[index];
-    } else if (c->free_mshr == NO_MSHR) {
-        out->answer = TIM_CACHE_NO_MSHR;
-        return SIZE_MAX;
-    } else {
-        out->answer = TIM_CACHE_MISS;
-        out->fetch = missing;
-    }
-    return index;
+    out->answer = TIM_CACHE_HIT;
+    out->set = out->way = out->fetch = 0;
+    out->evicted = false;
+    out->owner = out->victim_owner = 0;
+    out->index = SIZE_MAX;
 }
 
 void tim_cache_look(const struct tim_cache *cache, uint64_t line, const uint64_t mask[4],
                     struct tim_cache_result *out)
 {
-    look(cache, line, mask, out);
+    const struct tim_cache *c = cache;
+    unsigned set = set_of(c, line), missing;
+    size_t index = find_in(c, set, line);
+    const struct way *way;
+
+    begin_result(out);
+    if (index == SIZE_MAX) {
+        if (c->free_mshr == NO_MSHR) {
+            out->answer = TIM_CACHE_NO_MSHR;
+            return;
+        }
+        index = find_victim(c, set);
+        if (index == SIZE_MAX) {
+            out->answer = TIM_CACHE_NO_WAY;
+            return;
+        }
+        out->answer = TIM_CACHE_MISS;
+        out->fetch = tim_cache_sectors(c, mask);
+        describe_victim(c, set, index, out);
+        return;
+    }
+    way = &c->way[index];
+    missing = missing_sectors(c, index, mask);
+    place(c, set, index, out);
+    if (missing == 0) {
+        out->owner = way->owner;
+    } else if (way->pending != 0) {
+        if (c->mshr[way->mshr].count >= c->shape.merges) {
+            out->answer = TIM_CACHE_NO_MERGE;
+            return;
+        }
+        out->answer = TIM_CACHE_MERGE;
+        out->fetch = missing & ~(unsigned)way->pending;
+    } else if (c->free_mshr == NO_MSHR) {
+        out->answer = TIM_CACHE_NO_MSHR;
+    } else {
+        out->answer = TIM_CACHE_MISS;
+        out->fetch = missing;
+    }
 }
 
 /* ---- changes ------------------------------------------------------------------------------- */
@@ -295,17 +389,13 @@ static void take_way(struct tim_cache *c, size_t index, uint64_t line, uint16_t 
     c->way[index] = (struct way){.mshr = NO_MSHR, .owner = owner};
 }
 
-void tim_cache_read(struct tim_cache *cache, uint64_t line, const uint64_t mask[4],
-                    uint32_t waiter, uint16_t owner, struct tim_cache_result *out)
+void tim_cache_go(struct tim_cache *cache, uint64_t line, const uint64_t mask[4], uint32_t waiter,
+                  uint16_t owner, const struct tim_cache_result *looked)
 {
-    size_t index = look(cache, line, mask, out);
-    struct way *way;
-    unsigned need;
+    size_t index = looked->index;
+    struct way *way = &cache->way[index];
 
-    if (index == SIZE_MAX)
-        return;
-    way = &cache->way[index];
-    switch (out->answer) {
+    switch (looked->answer) {
     case TIM_CACHE_HIT:
         touch(cache, index);
         return;
@@ -316,73 +406,81 @@ void tim_cache_read(struct tim_cache *cache, uint64_t line, const uint64_t mask[
         way->mshr = cache->free_mshr;
         cache->free_mshr = cache->mshr[way->mshr].next_free;
         cache->mshr[way->mshr].count = 0;
+        cache->mshr[way->mshr].doomed = false;
         cache->mshrs_used++;
         break;
-    default:
+    case TIM_CACHE_MERGE:
         break;
+    default:
+        return;
     }
-    need = missing_sectors(cache, mask, way->valid);
-    cache->pending[index] |= (uint8_t)out->fetch;
-    add_waiter(cache, way, waiter, need);
+    way->pending |= (uint8_t)looked->fetch;
+    add_waiter(cache, way, waiter, missing_sectors(cache, index, mask));
 }
 
 bool tim_cache_read_hit(struct tim_cache *cache, uint64_t line, const uint64_t mask[4])
 {
     size_t index = find(cache, line);
 
-    if (index == SIZE_MAX || missing_sectors(cache, mask, cache->way[index].valid) != 0)
+    if (index == SIZE_MAX || missing_sectors(cache, index, mask) != 0)
         return false;
     touch(cache, index);
     return true;
 }
 
-static size_t look_write(const struct tim_cache *c, uint64_t line, bool allocate,
-                         struct tim_cache_result *out)
+void tim_cache_read(struct tim_cache *cache, uint64_t line, const uint64_t mask[4],
+                    uint32_t waiter, uint16_t owner, struct tim_cache_result *out)
 {
-    size_t index = find(c, line);
-
-    memset(out, 0, sizeof *out);
-    if (index != SIZE_MAX) {
-        out->answer = TIM_CACHE_HIT;
-        out->owner = c->way[index].owner;
-        place(c, index, out);
-        return index;
-    }
-    out->answer = TIM_CACHE_MISS;
-    if (!allocate)
-        return SIZE_MAX;
-    index = find_victim(c, line);
-    if (index == SIZE_MAX)
-        out->answer = TIM_CACHE_NO_WAY;
-    else
-        describe_victim(c, index, out);
-    return index;
+    tim_cache_look(cache, line, mask, out);
+    if (!tim_cache_is_blocked(out->answer))
+        tim_cache_go(cache, line, mask, waiter, owner, out);
 }
 
 void tim_cache_look_write(const struct tim_cache *cache, uint64_t line, bool allocate,
                           struct tim_cache_result *out)
 {
-    look_write(cache, line, allocate, out);
+    const struct tim_cache *c = cache;
+    unsigned set = set_of(c, line);
+    size_t index = find_in(c, set, line);
+
+    begin_result(out);
+    if (index != SIZE_MAX) {
+        out->owner = c->way[index].owner;
+        place(c, set, index, out);
+        return;
+    }
+    out->answer = TIM_CACHE_MISS;
+    if (!allocate)
+        return;
+    index = find_victim(c, set);
+    if (index == SIZE_MAX)
+        out->answer = TIM_CACHE_NO_WAY;
+    else
+        describe_victim(c, set, index, out);
 }
 
 void tim_cache_write(struct tim_cache *cache, uint64_t line, const uint64_t mask[4], bool allocate,
                      bool dirty, uint16_t owner, struct tim_cache_result *out)
 {
-    size_t index = look_write(cache, line, allocate, out);
     struct way *way;
+    size_t index;
 
+    tim_cache_look_write(cache, line, allocate, out);
+    index = out->index;
     if (index == SIZE_MAX)
         return;
     if (out->answer == TIM_CACHE_MISS)
         take_way(cache, index, line, owner);
     way = &cache->way[index];
-    for (unsigned w = 0; w < 4; w++) {
-        way->valid[w] |= mask[w];
-        if (dirty)
-            way->dirty[w] |= mask[w];
+    add_valid(cache, index, mask);
+    if (dirty) {
+        unsigned sectors = tim_cache_sectors(cache, mask);
+
+        merge_bytes(cache, cache->bytes[index].dirty, way->dirty, mask, sectors);
+        way->dirty |= (uint8_t)sectors;
+        if (way->pending != 0)
+            cache->mshr[way->mshr].doomed = false; /* its new bytes must not be lost */
     }
-    if (dirty)
-        way->doomed = false; /* its new bytes must not be lost */
     touch(cache, index);
 }
 
@@ -392,18 +490,16 @@ unsigned tim_cache_fill(struct tim_cache *cache, uint64_t line, unsigned sectors
     size_t index = find(cache, line);
     struct way *way;
     struct mshr *m;
-    uint64_t bytes[4];
     uint32_t *link, last = NO_WAITER;
     unsigned released = 0;
 
     assert(index != SIZE_MAX);
     way = &cache->way[index];
-    assert((sectors & ~(unsigned)cache->pending[index]) == 0 && sectors != 0);
+    assert((sectors & ~(unsigned)way->pending) == 0 && sectors != 0);
     m = &cache->mshr[way->mshr];
-    tim_cache_sector_bytes(cache, sectors, bytes);
-    for (unsigned w = 0; w < 4; w++)
-        way->valid[w] |= bytes[w];
-    cache->pending[index] &= (uint8_t)~sectors;
+    way->full |= (uint8_t)sectors;
+    way->partial &= (uint8_t)~sectors;
+    way->pending &= (uint8_t)~sectors;
     link = &m->first;
     for (unsigned left = m->count; left > 0; left--) {
         uint32_t slot = *link;
@@ -422,13 +518,13 @@ unsigned tim_cache_fill(struct tim_cache *cache, uint64_t line, unsigned sectors
         m->count--;
     }
     m->last = last;
-    if (cache->pending[index] == 0) {
+    if (way->pending == 0) {
         assert(m->count == 0);
         m->next_free = cache->free_mshr;
         cache->free_mshr = way->mshr;
         cache->mshrs_used--;
         way->mshr = NO_MSHR;
-        if (way->doomed)
+        if (m->doomed)
             cache->tag[index] = NO_LINE;
     }
     return released;
@@ -438,13 +534,12 @@ static void drop(struct tim_cache *c, size_t index)
 {
     struct way *way = &c->way[index];
 
-    if (c->pending[index] == 0) {
+    if (way->pending == 0) {
         c->tag[index] = NO_LINE;
         return;
     }
-    memset(way->valid, 0, sizeof way->valid);
-    memset(way->dirty, 0, sizeof way->dirty);
-    way->doomed = true;
+    way->full = way->partial = way->dirty = 0;
+    c->mshr[way->mshr].doomed = true;
 }
 
 bool tim_cache_evict(struct tim_cache *cache, uint64_t line)
@@ -488,12 +583,17 @@ bool tim_cache_line(const struct tim_cache *cache, unsigned set, unsigned way,
         return false;
     *out = (struct tim_cache_line){
         .line = (cache->tag[index] - 1) << cache->line_shift,
-        .pending = cache->pending[index],
-        .waiters = cache->pending[index] != 0 ? cache->mshr[w->mshr].count : 0,
+        .pending = w->pending,
+        .waiters = w->pending != 0 ? cache->mshr[w->mshr].count : 0,
         .owner = w->owner,
     };
-    memcpy(out->valid, w->valid, sizeof out->valid);
-    memcpy(out->dirty, w->dirty, sizeof out->dirty);
+    uint64_t full[4];
+
+    tim_cache_sector_bytes(cache, w->full, full);
+    bytes_of(cache, cache->bytes[index].valid, w->partial, out->valid);
+    bytes_of(cache, cache->bytes[index].dirty, w->dirty, out->dirty);
+    for (unsigned k = 0; k < 4; k++)
+        out->valid[k] |= full[k];
     for (size_t i = start; i < start + cache->shape.ways; i++)
         out->age += cache->tag[i] != NO_LINE && cache->stamp[i] > cache->stamp[index];
     return true;

@@ -12,6 +12,21 @@
 
 #include "timing/tim_priv.h"
 
+/** Division by a number that is known: a product, while the quotient is exact so. */
+struct tim_divisor {
+    uint64_t by, magic, limit;
+};
+static inline void tim_divisor_init(struct tim_divisor *d, uint64_t by)
+{
+    d->by = by;
+    d->magic = UINT64_MAX / by + 1; /* 2^64 / by + e, e <= 1: exact for x * by < 2^64 */
+    d->limit = by == 1 ? 0 : UINT64_MAX / by;
+}
+static inline uint64_t tim_divide(const struct tim_divisor *d, uint64_t x)
+{
+    return x < d->limit ? (uint64_t)((unsigned __int128)x * d->magic >> 64) : x / d->by;
+}
+
 struct tim_cache_shape {
     unsigned bytes, line, sector, ways; /* line, sector: powers of two, sector <= line <= 256 */
     unsigned mshrs;                     /* lines under way */
@@ -45,12 +60,16 @@ struct tim_cache_result {
     uint16_t victim_owner;  /* evicted: who brought that line */
     uint64_t victim;        /* evicted: its address */
     uint64_t dirty[4];      /* evicted: bytes of it that must be written below; often none */
+    size_t index;           /* the cache's own */
 };
 bool tim_cache_result_is_dirty(const struct tim_cache_result *result);
 
 /** What tim_cache_read would answer now. Changes nothing. */
 void tim_cache_look(const struct tim_cache *cache, uint64_t line, const uint64_t mask[4],
                     struct tim_cache_result *out);
+/** What tim_cache_read does after a look that was not blocked, and behind which nothing has changed. */
+void tim_cache_go(struct tim_cache *cache, uint64_t line, const uint64_t mask[4], uint32_t waiter,
+                  uint16_t owner, const struct tim_cache_result *looked);
 /** Read bytes @mask of the line at @line (a multiple of the line size; @mask is not empty).
  *  A miss takes a way and an MSHR; a miss and a merge put @waiter in the line's list, and
  *  tim_cache_fill hands it back when all its bytes are there. A hit and a miss make the line the

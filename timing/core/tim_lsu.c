@@ -303,7 +303,7 @@ static bool read_line(struct tim_core *core, struct tim_op *op, struct tim_cache
         return false;
     if (r.fetch != 0 && r.answer != TIM_CACHE_HIT && !can_send(core))
         return false;
-    tim_cache_read(cache, line->line, line->mask, (uint32_t)(op - core->op), op->warp, &r);
+    tim_cache_go(cache, line->line, line->mask, (uint32_t)(op - core->op), op->warp, &r);
     op->lines_pending++;
     if (r.answer == TIM_CACHE_HIT) {
         count[hits]++;

@@ -19,21 +19,6 @@
 
 /* ---- clocks -------------------------------------------------------------------------------- */
 
-/** Division by a number that is known: a product, while the quotient is exact so. */
-struct tim_divisor {
-    uint64_t by, magic, limit;
-};
-static inline void tim_divisor_init(struct tim_divisor *d, uint64_t by)
-{
-    d->by = by;
-    d->magic = UINT64_MAX / by + 1; /* 2^64 / by + e, e <= 1: exact for x * by < 2^64 */
-    d->limit = by == 1 ? 0 : UINT64_MAX / by;
-}
-static inline uint64_t tim_divide(const struct tim_divisor *d, uint64_t x)
-{
-    return x < d->limit ? (uint64_t)((unsigned __int128)x * d->magic >> 64) : x / d->by;
-}
-
 /** A clock with @edges edges in @cycles cycles of clocks.core, in lowest terms. */
 struct tim_clock {
     struct tim_divisor edges, cycles;

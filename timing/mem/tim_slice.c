@@ -166,16 +166,11 @@ static bool look_up_read(struct tim_mem *mem, struct tim_slice *slice, uint32_t 
         result = (struct tim_cache_result){.answer = TIM_CACHE_MISS, .fetch = 1};
         bursts = bursts_of(mem, seen->mask);
     } else {
-        if (!room) { /* then only what needs nothing of DRAM goes on */
-            tim_cache_look(slice->cache, seen->line, seen->mask, &result);
-            slice->no_room = result.fetch != 0;
-            if (slice->no_room)
-                return false;
-        }
-        slice->no_room = false;
-        tim_cache_read(slice->cache, seen->line, seen->mask, index, packet->warp, &result);
-        if (tim_cache_is_blocked(result.answer))
+        tim_cache_look(slice->cache, seen->line, seen->mask, &result);
+        slice->no_room = !room && result.fetch != 0; /* then only what needs nothing of DRAM goes on */
+        if (slice->no_room || tim_cache_is_blocked(result.answer))
             return false;
+        tim_cache_go(slice->cache, seen->line, seen->mask, index, packet->warp, &result);
         write_back(mem, slice, &result);
         bursts = lw_popcount(result.fetch) * (mem->config->l2_sector /
                                               mem->config->dram_burst_bytes);
