@@ -553,13 +553,13 @@ enum lw_status emu_warp_step(struct emu_core *core, unsigned slot, unsigned warp
 /** How much the events of a core's steps say. */
 enum emu_tell {
     EMU_TELL_ALL,
-    /** For engines that only charge time. What happens is the same, but of an event only these hold:
-     *  kind, core, grid, block, slot, warp, split, pc, insn, the lanes (split_lanes, exec, guard,
-     *  effective), exited, cta.used, cta.completed, access, warp_ended, block_ended, grid_ended,
-     *  grid_started, and the fault. Constant operands are in no list. Of an access there are kind,
-     *  space, bytes, order, scope, cache, texture and lanes; then either the pieces (piece_count is
-     *  not 0; address and lane_space are NULL; all lanes are in `space`), or the rows `address` and
-     *  `lane_space` (NULL: all lanes are in `space`). With tags other than off all is told. */
+    /** For engines that only charge time. What happens is the same, but an event holds only: kind,
+     *  core, grid, block, slot, warp, split, pc, insn, split_lanes, exec, guard, effective, exited,
+     *  cta.used, cta.completed, access, warp_ended, block_ended, grid_ended, grid_started, the fault;
+     *  and one outcome if the warp is one split that goes on, else none. No constant operands. Of an
+     *  access: kind, space, bytes, order, scope, cache, texture, lanes; then either the pieces (where
+     *  piece_count is not 0: no rows; all lanes are in `space`), or the rows `address` and
+     *  `lane_space` (NULL: all lanes are in `space`). More is told with tags other than off. */
     EMU_TELL_PLACES
 };
 /** From the next step on; at first EMU_TELL_ALL. */

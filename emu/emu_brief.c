@@ -144,13 +144,20 @@ static void find_access(struct emu_warp *w, const struct isa_insn *insn,
                         const struct emu_dinsn *di, const struct emu_form *form, uint64_t lanes,
                         struct emu_access *access)
 {
-    memset(access, 0, offsetof(struct emu_access, piece));
     access->kind = (enum emu_access_kind)form->kind;
+    access->space = (enum isa_space)form->space;
     access->bytes = form->bytes;
     access->order = form->order;
     access->scope = form->scope;
     access->cache = form->cache;
+    access->texture = false;
     access->lanes = lanes;
+    access->lane_space = NULL;
+    access->address = NULL;
+    access->old_value = access->new_value = NULL;
+    access->affine = access->in_allocation = false;
+    access->service = NULL;
+    access->service_count = access->piece_count = 0;
     if (lanes == 0)
         return;
     if (form->flags & EMU_FORM_SCALAR) {
@@ -187,13 +194,26 @@ static void begin_event(struct emu_warp *w, const struct isa_insn *insn,
     ev->exec = emu_exec_mask(w);
     ev->guard = emu_guard(w, di);
     ev->effective = w->m & ev->exec & ev->guard;
-    ev->outcomes = NULL;
-    ev->outcome_count = 0;
     ev->access_count = 0;
     ev->tags = NULL;
     ev->tag_count = ev->expansions = 0;
     ev->grid_started = block->retired == 0 &&
                        !__atomic_load_n(&block->grid->begun, __ATOMIC_RELAXED);
+}
+
+void emu_brief_outcome(const struct emu_warp *w, struct emu_event *ev)
+{
+    struct emu_outcome *outcome = &w->core->scratch->flow.outcome[0];
+
+    ev->outcome_count = 0;
+    if (ev->kind != EMU_EV_RETIRED || w->running < 0 || w->split_count != 1)
+        return;
+    *outcome = (struct emu_outcome){.pc = w->code->program->base + (uint64_t)(w->di - w->code->insn) *
+                                                                       ISA_WORD_BYTES,
+                                    .lanes = w->m,
+                                    .split = (unsigned)w->running};
+    ev->outcomes = outcome;
+    ev->outcome_count = 1;
 }
 
 bool emu_brief_step(struct emu_core *core, unsigned slot, unsigned warp, unsigned split,
@@ -249,5 +269,6 @@ bool emu_brief_step(struct emu_core *core, unsigned slot, unsigned warp, unsigne
         ev->exited = 0;
         ev->warp_ended = ev->block_ended = ev->grid_ended = false;
     }
+    emu_brief_outcome(w, ev);
     return true;
 }

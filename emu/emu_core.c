@@ -878,8 +878,13 @@ enum lw_status emu_warp_step(struct emu_core *core, unsigned slot, unsigned warp
                  block->warp[warp].split[split].lanes == lanes;
     enum lw_status status = LW_OK;
 
-    if (core->tell == EMU_TELL_ALL || !emu_brief_step(core, slot, warp, split, lanes, ev))
+    if (core->tell == EMU_TELL_ALL) {
         status = step(core, slot, warp, split, lanes, ev, err);
+    } else if (!emu_brief_step(core, slot, warp, split, lanes, ev)) {
+        status = step(core, slot, warp, split, lanes, ev, err);
+        if (status == LW_OK)
+            emu_brief_outcome(&block->warp[warp], ev);
+    }
 
     if (noted && (status == LW_OK || status == LW_EAGAIN))
         note(block, EMU_LOG_STEP, warp, split, whole ? 0 : lanes);

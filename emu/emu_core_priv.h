@@ -25,6 +25,8 @@ void emu_run_one(struct emu_warp *w);
  *  refuses the arguments). */
 bool emu_brief_step(struct emu_core *core, unsigned slot, unsigned warp, unsigned split,
                     uint64_t lanes, struct emu_event *ev);
+/** Behind a step under EMU_TELL_PLACES: the outcome that it tells. */
+void emu_brief_outcome(const struct emu_warp *w, struct emu_event *ev);
 /** What a memory instruction does. */
 enum emu_access_kind emu_access_kind_of(enum isa_op op);
 /** Add the warp's instruction counts to its block and core. */

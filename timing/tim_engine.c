@@ -323,8 +323,10 @@ static void tell_all(struct tim_engine *e, bool all)
     if (e->tells_all == all)
         return;
     e->tells_all = all;
-    for (unsigned c = 0; c < e->config.core_count; c++)
+    for (unsigned c = 0; c < e->config.core_count; c++) {
+        e->core[c]->brief = !all;
         emu_core_tell(e->core[c]->emu, all ? EMU_TELL_ALL : EMU_TELL_PLACES);
+    }
 }
 
 /** The rest of the cycle that runs. stop->kind set: it is not over. */

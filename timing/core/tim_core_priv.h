@@ -283,6 +283,7 @@ struct tim_core {
     unsigned index;
     struct emu_core *emu;
     const struct emu_machine *machine;
+    bool brief;              /* emu tells EMU_TELL_PLACES */
     /* resources in use */
     unsigned blocks, warps, threads, registers, shared_bytes;
     struct tim_warp *warp;   /* [config->core_warps] */

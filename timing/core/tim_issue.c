@@ -171,9 +171,20 @@ static enum lw_status execute(struct tim_core *core, unsigned s, unsigned warp, 
         if (++block->ended == block->warps)
             core->hot.over |= UINT64_C(1) << w->block;
     }
-    /* Who is told of the instruction sees the state that it left: nothing is chosen yet. */
-    tim_want_look(core, warp);
     w->look_from = now + 1 + (ev->kind == EMU_EV_RETIRED ? c->issue_branch_latency : 0);
+    if (core->brief && ev->outcome_count == 1) { /* the usual case: nothing is to be chosen */
+        const struct emu_outcome *on = ev->outcomes;
+
+        w->split = (int)on->split;
+        w->split_lanes = on->lanes;
+        w->split_count = 1;
+        if (w->pc != on->pc) {
+            w->pc = on->pc;
+            tim_fetch_flush(core, warp, w->look_from);
+        }
+    } else { /* who is told of the instruction sees the state that it left: nothing is chosen yet */
+        tim_want_look(core, warp);
+    }
     if (ev->cta.used || ev->exited != 0 || ev->warp_ended)
         wake_block(core, block);
     return LW_OK;

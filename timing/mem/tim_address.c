@@ -17,10 +17,11 @@ void tim_clock_init(struct tim_clock *clock, unsigned mhz, unsigned core_mhz)
     tim_divisor_init(&clock->cycles, core_mhz / a);
 }
 
-unsigned tim_address_slice(const struct tim_config *config, uint64_t address, uint64_t *local)
+unsigned tim_address_place(const struct tim_config *config, const struct tim_divisor *by_slices,
+                           uint64_t address, uint64_t *local)
 {
     uint64_t chunk = address >> lw_lowest(config->icnt_interleave);
-    uint64_t round = chunk / config->l2_slices;
+    uint64_t round = tim_divide(by_slices, chunk);
     uint64_t slice = chunk - round * config->l2_slices;
 
     /* Each round of chunks visits every slice once, in an order that its number turns. */
@@ -29,11 +30,20 @@ unsigned tim_address_slice(const struct tim_config *config, uint64_t address, ui
 
         for (unsigned shift = 32; shift >= 4; shift /= 2)
             fold ^= fold >> shift;
-        slice = (slice + (fold & 0xff)) % config->l2_slices;
+        slice += fold & 0xff;
+        slice -= tim_divide(by_slices, slice) * config->l2_slices;
     }
     if (local != NULL)
         *local = round * config->icnt_interleave + (address & (config->icnt_interleave - 1));
     return (unsigned)slice;
+}
+
+unsigned tim_address_slice(const struct tim_config *config, uint64_t address, uint64_t *local)
+{
+    struct tim_divisor by_slices;
+
+    tim_divisor_init(&by_slices, config->l2_slices);
+    return tim_address_place(config, &by_slices, address, local);
 }
 
 void tim_dram_place(const struct tim_config *config, const struct tim_slice *slice, uint64_t local,
@@ -48,28 +58,30 @@ void tim_dram_place(const struct tim_config *config, const struct tim_slice *sli
     *row = (uint32_t)(address >> lw_lowest(config->dram_banks));
 }
 
-unsigned tim_packet_flits(const struct tim_config *config, const struct tim_packet *packet,
-                          bool answer)
+static unsigned bytes_in(uint64_t mask)
 {
-    unsigned bytes = config->icnt_header_bytes, flits;
-    bool data = false;
+    return mask == 0 ? 0 : mask == UINT64_MAX ? 64 : lw_popcount(mask);
+}
 
-    switch ((enum tim_packet_kind)packet->kind) {
-    case TIM_PACKET_READ: data = answer; break;
-    case TIM_PACKET_WRITE: data = !answer; break;
-    case TIM_PACKET_ATOMIC: data = true; break;
-    case TIM_PACKET_REDUCE: data = !answer; break;
-    }
-    if (data) {
-        unsigned touched = 0;
+/** Flits of a header and @bytes of data. */
+static uint16_t flits_of(const struct tim_mem *mem, unsigned bytes)
+{
+    uint64_t flits = tim_divide(&mem->by_flit_bytes, (uint64_t)mem->config->icnt_header_bytes + bytes +
+                                                         mem->config->icnt_flit_bytes - 1);
 
-        for (unsigned w = 0; w < 4; w++)
-            touched += lw_popcount(packet->mask[w]);
-        /* each lane of an atomic has an operand of its own, also for one word */
-        if (packet->kind >= TIM_PACKET_ATOMIC && touched < 4u * packet->lanes)
-            touched = 4u * packet->lanes;
-        bytes += touched;
-    }
-    flits = (bytes + config->icnt_flit_bytes - 1) / config->icnt_flit_bytes;
-    return flits == 0 ? 1 : flits;
+    return (uint16_t)(flits == 0 ? 1 : flits);
+}
+
+void tim_packet_flits(const struct tim_mem *mem, const struct tim_packet *packet, uint16_t *flits,
+                      uint16_t *answer_flits)
+{
+    unsigned bytes = 0, kind = packet->kind;
+
+    for (unsigned w = 0; w < 4; w++)
+        bytes += bytes_in(packet->mask[w]);
+    /* each lane of an atomic has an operand of its own, also for one word */
+    if (kind >= TIM_PACKET_ATOMIC && bytes < 4u * packet->lanes)
+        bytes = 4u * packet->lanes;
+    *flits = flits_of(mem, kind == TIM_PACKET_READ ? 0 : bytes);
+    *answer_flits = flits_of(mem, kind == TIM_PACKET_READ || kind == TIM_PACKET_ATOMIC ? bytes : 0);
 }

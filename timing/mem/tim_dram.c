@@ -64,11 +64,10 @@ static void trace_burst(const struct tim_mem *mem, const struct tim_channel *cha
                      (unsigned)(last + 1 - from));
 }
 
-bool tim_channel_column(struct tim_mem *mem, struct tim_channel *channel, unsigned at,
+bool tim_channel_column(struct tim_mem *mem, struct tim_channel *channel, uint32_t index, unsigned at,
                         uint64_t edge)
 {
     const struct tim_config *c = mem->config;
-    uint32_t index = channel->queue[at];
     struct tim_request *r = &mem->request[index];
     struct tim_bank *b = &channel->bank[r->bank];
     uint64_t pre;
@@ -147,7 +146,7 @@ void tim_channel_tick(struct tim_mem *mem, struct tim_channel *channel, uint64_t
             channel->col_ok > edge || (!r->write && channel->read_ok > edge) ||
             edge + (r->write ? c->dram_tWL : c->dram_tCL) < channel->bus_free)
             continue;
-        tim_channel_column(mem, channel, i, edge);
+        tim_channel_column(mem, channel, channel->queue[i], i, edge);
         return;
     }
     for (unsigned i = 0; i < channel->count; i++) { /* then rows */

@@ -128,6 +128,8 @@ struct tim_slice {
     struct tim_list writes;        /* requests that go to DRAM as soon as it has room */
     unsigned reading;              /* without an L2: reads under way */
     bool no_room;                  /* the first of the input needs DRAM's room, until a fill */
+    struct tim_cache_result looked; /* fast: while no_room, what was found */
+    bool stuck;                    /* fast: it needs a fill: an MSHR, a merge, a way */
     uint64_t busy;                 /* edge before which an atomic holds it */
     uint64_t head_since;           /* edge from which the first of the input stands there */
     uint64_t counts[TIM_SLICE_COUNT];
@@ -151,6 +153,7 @@ struct tim_mem {
     uint32_t *waiters;       /* that one fill lets go */
     uint64_t *received;      /* of a core: the cycle behind its last answer */
     unsigned burst_cycles, line_bytes;
+    struct tim_divisor by_slices, by_flit_bytes;
     struct tim_wheel *wheel; /* fast only */
 };
 
@@ -203,8 +206,11 @@ static inline uint32_t tim_requests_pop(struct tim_request *request, struct tim_
 }
 
 /** Flits of a packet towards memory, and of its answer. */
-unsigned tim_packet_flits(const struct tim_config *config, const struct tim_packet *packet,
-                          bool answer);
+void tim_packet_flits(const struct tim_mem *mem, const struct tim_packet *packet, uint16_t *flits,
+                      uint16_t *answer_flits);
+/** tim_address_slice with a divisor for the machine's slices. */
+unsigned tim_address_place(const struct tim_config *config, const struct tim_divisor *by_slices,
+                           uint64_t address, uint64_t *local);
 /** Place in DRAM of an address of a slice's own. */
 void tim_dram_place(const struct tim_config *config, const struct tim_slice *slice, uint64_t local,
                     uint16_t *bank, uint32_t *row);
@@ -243,8 +249,9 @@ void tim_channel_activate(struct tim_mem *mem, struct tim_channel *channel, unsi
                           uint32_t row, uint64_t edge);
 void tim_channel_precharge(struct tim_mem *mem, struct tim_channel *channel, unsigned bank,
                            uint64_t edge);
-/** True: the request has left the queue. */
-bool tim_channel_column(struct tim_mem *mem, struct tim_channel *channel, unsigned at,
+/** A burst of @index, whose place in the queue is @at: read for its last burst alone. True: the
+ *  request has left the queue. */
+bool tim_channel_column(struct tim_mem *mem, struct tim_channel *channel, uint32_t index, unsigned at,
                         uint64_t edge);
 
 #endif

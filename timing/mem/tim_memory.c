@@ -137,6 +137,8 @@ struct tim_mem *tim_mem_create(const struct tim_config *config)
     tim_clock_init(&mem->dram, config->clocks_dram, config->clocks_core);
     mem->burst_cycles = config->dram_burst_bytes / config->dram_bus_bytes;
     mem->line_bytes = config->l2_line;
+    tim_divisor_init(&mem->by_slices, config->l2_slices);
+    tim_divisor_init(&mem->by_flit_bytes, config->icnt_flit_bytes);
     /* A packet is in one place at a time: these are the places. Beyond a million the cores wait. */
     nodes = (uint64_t)config->core_count * (2ull * config->icnt_queue + config->icnt_latency) +
             slices * (config->l2_queue + config->icnt_latency + config->l2_latency + waiting +
@@ -204,9 +206,8 @@ uint32_t tim_mem_enter(struct tim_mem *mem, const struct tim_packet *packet)
 
     assert(packet->core < mem->config->core_count);
     node->packet = *packet;
-    node->to = (uint16_t)tim_address_slice(mem->config, packet->line, &node->local);
-    node->flits = (uint16_t)tim_packet_flits(mem->config, packet, false);
-    node->answer_flits = (uint16_t)tim_packet_flits(mem->config, packet, true);
+    node->to = (uint16_t)tim_address_place(mem->config, &mem->by_slices, packet->line, &node->local);
+    tim_packet_flits(mem, packet, &node->flits, &node->answer_flits);
     mem->in_flight++;
     return index;
 }

@@ -138,6 +138,18 @@ static void aim(const struct tim_mem *mem, struct tim_channel *channel, unsigned
     channel->waiting[a->command] |= UINT64_C(1) << bank;
 }
 
+/** @fresh, the youngest, makes no difference to what its bank works for: that one's row is open, or
+ *  its own is another than the open one, too. */
+static bool keeps_aim(const struct tim_mem *mem, const struct tim_channel *channel,
+                      const struct tim_request *fresh)
+{
+    uint32_t target = channel->aim[fresh->bank].target, row = channel->bank[fresh->bank].row;
+
+    if (target == TIM_NONE || mem->config->dram_policy == TIM_DRAM_FCFS)
+        return false;
+    return mem->request[target].row == row ? mem->config->dram_row_cap == 0 : fresh->row != row;
+}
+
 void tim_fast_requested(struct tim_mem *mem, struct tim_channel *channel, uint32_t request)
 {
     struct tim_request *r = &mem->request[request];
@@ -150,7 +162,8 @@ void tim_fast_requested(struct tim_mem *mem, struct tim_channel *channel, uint32
     else
         mem->request[a->last].next_of_bank = request;
     a->last = request;
-    aim(mem, channel, r->bank);
+    if (!keeps_aim(mem, channel, r))
+        aim(mem, channel, r->bank);
     wake_at_edge(mem, CHANNELS, channel->index, &mem->dram, r->since);
 }
 
@@ -191,17 +204,15 @@ static void column(struct tim_mem *mem, struct tim_channel *channel, unsigned ba
     unsigned at = 0, slice = mem->request[request].slice;
     bool write = mem->request[request].write;
 
-    if (mem->request[request].bursts > 1) { /* its place in the queue does not matter */
-        while (channel->queue[at] != request)
-            at++;
-        tim_channel_column(mem, channel, at, edge);
+    if (mem->request[request].bursts > 1) {
+        tim_channel_column(mem, channel, request, at, edge);
         limit_bursts(mem, channel);
         return;
     }
     while (channel->queue[at] != request)
         at++;
     forget(mem, a, request);
-    tim_channel_column(mem, channel, at, edge);
+    tim_channel_column(mem, channel, request, at, edge);
     limit_bursts(mem, channel);
     aim(mem, channel, bank);
     if (mem->config->dram_policy == TIM_DRAM_FCFS && channel->count != 0)

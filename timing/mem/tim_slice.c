@@ -128,6 +128,16 @@ static void serve(struct tim_mem *mem, struct tim_slice *slice, uint32_t index, 
 
 /* ---- the look-up ----------------------------------------------------------------------------- */
 
+/** Only what DRAM brings lets such a request go on: the fast one looks no sooner. */
+static bool is_blocked(const struct tim_mem *mem, struct tim_slice *slice,
+                       const struct tim_cache_result *result)
+{
+    bool blocked = tim_cache_is_blocked(result->answer);
+
+    slice->stuck = blocked && mem->wheel != NULL;
+    return blocked;
+}
+
 static bool look_up_write(struct tim_mem *mem, struct tim_slice *slice, uint32_t index,
                           const struct seen *seen, uint64_t edge)
 {
@@ -137,7 +147,7 @@ static bool look_up_write(struct tim_mem *mem, struct tim_slice *slice, uint32_t
     if (slice->cache != NULL) {
         tim_cache_write(slice->cache, seen->line, seen->mask, back, back,
                         mem->node[index].packet.warp, &result);
-        if (tim_cache_is_blocked(result.answer))
+        if (is_blocked(mem, slice, &result))
             return false;
         write_back(mem, slice, &result);
     }
@@ -166,9 +176,14 @@ static bool look_up_read(struct tim_mem *mem, struct tim_slice *slice, uint32_t 
         result = (struct tim_cache_result){.answer = TIM_CACHE_MISS, .fetch = 1};
         bursts = bursts_of(mem, seen->mask);
     } else {
-        tim_cache_look(slice->cache, seen->line, seen->mask, &result);
+        if (slice->no_room && mem->wheel != NULL) { /* nothing has changed since but the room */
+            result = slice->looked;
+        } else {
+            tim_cache_look(slice->cache, seen->line, seen->mask, &result);
+            slice->looked = result;
+        }
         slice->no_room = !room && result.fetch != 0; /* then only what needs nothing of DRAM goes on */
-        if (slice->no_room || tim_cache_is_blocked(result.answer))
+        if (slice->no_room || is_blocked(mem, slice, &result))
             return false;
         tim_cache_go(slice->cache, seen->line, seen->mask, index, packet->warp, &result);
         write_back(mem, slice, &result);
@@ -203,7 +218,7 @@ static bool look_up(struct tim_mem *mem, struct tim_slice *slice, uint64_t edge,
     struct tim_packet packet;
     uint64_t came;
 
-    if (input->count == 0 || mem->node[index].when > now || slice->busy > edge ||
+    if (slice->stuck || input->count == 0 || mem->node[index].when > now || slice->busy > edge ||
         slice->writes.count != 0 || slice->pipe.count >= mem->config->l2_latency ||
         (slice->no_room && !tim_channel_has_room(mem, &mem->channel[slice->channel])))
         return false;
@@ -239,7 +254,7 @@ static void take_fill(struct tim_mem *mem, struct tim_slice *slice, uint64_t edg
         serve(mem, slice, request.packet, edge);
         return;
     }
-    slice->no_room = false;
+    slice->no_room = slice->stuck = false;
     unsigned n = tim_cache_fill(slice->cache, request.line, request.sectors, mem->waiters);
 
     for (unsigned i = 0; i < n; i++)
