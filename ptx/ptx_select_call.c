@@ -245,14 +245,20 @@ static uint64_t gather(struct ptx_sel *sel, const struct ptx_insn *in, const str
                 isa_mod_set(&mi->in, ISA_MOD_SIZE,
                             s->size_bytes == 1 ? ISA_SIZE_U8 : ISA_SIZE_U16);
         } else if (in != NULL) {
-            for (uint32_t at = 0; at < s->size_bytes; at += 4) {
+            uint32_t unit = s->align < 4 ? s->align : 4;
+
+            while (s->size_bytes % unit != 0)
+                unit /= 2;
+            for (uint32_t at = 0; at < s->size_bytes; at += unit) {
                 ptx_ref word = ptx_sel_temp(sel, 1);
 
-                if (s->align < 4 || s->size_bytes % 4 != 0)
-                    ptx_sel_fail(sel, LW_EUNSUPP, "an argument of %llu bytes to printf",
-                                 (unsigned long long)s->size_bytes);
-                (void)ptx_sel_local(sel, false, word, s->offset + at, 1);
-                (void)ptx_sel_local(sel, true, word, (uint32_t)top + at, 1);
+                for (int store = 0; store < 2; store++) {
+                    uint32_t place = store ? (uint32_t)top + at : s->offset + at;
+                    struct ptx_mi *mi = ptx_sel_local(sel, store, word, place, 1);
+
+                    if (unit < 4)
+                        isa_mod_set(&mi->in, ISA_MOD_SIZE, unit == 1 ? ISA_SIZE_U8 : ISA_SIZE_U16);
+                }
             }
         }
         top += s->size_bytes;

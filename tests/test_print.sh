@@ -31,6 +31,51 @@ word 0,1,0,1 A
 word 1,2,1,2 B
 word 2,3,2,3 C
 END
+# clang 14's: vectors of bytes, two of them in two bytes.
+cat >"$work/bytes.ptx" <<'END'
+.version 3.2
+.target sm_35, texmode_independent
+.address_size 64
+.func  (.param .b32 func_retval0) printf (.param .b64 printf_param_0) ;
+.const .align 1 .b8 _$_str[18] = {37, 118, 50, 104, 104, 100, 32, 37, 118, 51, 104, 104, 117, 32, 37, 100, 10, 0};
+.entry k()
+{
+	.reg .b16 	%rs<6>;
+	.reg .b32 	%r<4>;
+	.reg .b64 	%rd<2>;
+	mov.u64 	%rd1, _$_str;
+	mov.u16 	%rs1, 245;
+	mov.u16 	%rs2, 10;
+	mov.u16 	%rs3, 2;
+	mov.u16 	%rs4, 1;
+	mov.u16 	%rs5, 200;
+	mov.u32 	%r1, 7;
+	{
+	.param .b64 param0;
+	st.param.b64 	[param0+0], %rd1;
+	.param .align 2 .b8 param1[2];
+	st.param.v2.b8 	[param1+0], {%rs2, %rs1};
+	.param .align 4 .b8 param2[4];
+	st.param.v2.b8 	[param2+0], {%rs4, %rs3};
+	st.param.b8 	[param2+2], %rs5;
+	.param .b32 param3;
+	st.param.b32 	[param3+0], %r1;
+	.param .b32 retval0;
+	call.uni (retval0), printf, (param0, param1, param2, param3);
+	ld.param.b32 	%r2, [retval0+0];
+	}
+	ret;
+}
+END
+cat >"$work/bytes.yaml" <<'END'
+program: {source: bytes.ptx}
+steps:
+  - launch: {entry: k, grid: [1], block: [1], args: []}
+END
+run bytes.yaml --quiet
+same "OpenCL's printf of two bytes" 0 <<'END'
+10,-11 1,2,200 7
+END
 # A last line that the kernel leaves open does not run into the summary.
 sed 's/110, 101, 10, 0/110, 101, 0, 0/' "$src/tests/kernels/print.ptx" >"$work/open.ptx"
 sed 's/print\.ptx/open.ptx/' "$work/print_cuda.yaml" >"$work/open.yaml"
