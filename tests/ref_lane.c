@@ -417,7 +417,7 @@ static enum result execute(struct ref_lane *t, const struct isa_insn *i, bool pr
         x = ref_flush_d(i->op == ISA_V_RCP64H ? 1 / x : ref_rsq_d(x), true);
         u64 bits;
         memcpy(&bits, &x, 8);
-        D1(isnan(x) ? 0x7fffffff : bits >> 32);
+        D1(isnan(x) ? 0x7ff80000 : bits >> 32);
     }
     case ISA_V_ADDC_U32: case ISA_V_SUBC_U32: {
         u64 x = (u64)ua + (i->op == ISA_V_SUBC_U32 ? (u32)~ub : ub) + r;
