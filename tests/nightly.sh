@@ -39,6 +39,7 @@ step builtins env LW_BUILTINS=all "$src/tests/test_ptx_builtins.sh"
 [ ! -x tests/prop_tim_memory ] || step timing-memory tests/prop_tim_memory 1000 20000
 [ ! -x tests/prop_tim ] || step timing-machines env LW_RANDOM_COUNT=5000 tests/prop_tim
 step timing-kernels env LW_TIMING=all "$src/tests/test_tim_kernels.sh"
+step timing-micro env LW_TIMING=all "$src/tests/test_tim_micro.sh"
 [ ! -x tests/prop_ptx ] || step front-end env LW_RANDOM_COUNT="$programs" tests/prop_ptx
 [ ! -x tests/prop_ptx_affine ] || step lane-classes env LW_RANDOM_COUNT="$programs" tests/prop_ptx_affine
 [ ! -x tests/prop_ptx_eval ] || step ptx-evaluator env LW_RANDOM_COUNT="$programs" tests/prop_ptx_eval
