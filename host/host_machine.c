@@ -169,8 +169,10 @@ int lanewise_load(lanewise_machine *m, const char *path, const char *const *opti
     if (status == LW_OK)
         status = lnc_object_load_stack(path, options, count_options(options),
                                        m->settings.compiler, 0, &words.sink, &object, &err);
-    return status == LW_OK ? add_module(m, strdup(path), object, out)
-                           : fail_with(m, &err, &words);
+    if (status != LW_OK)
+        return fail_with(m, &err, &words);
+    lw_buffer_fini(&words);
+    return add_module(m, strdup(path), object, out);
 }
 
 int lanewise_load_text(lanewise_machine *m, const char *name, const void *text, size_t size,
@@ -197,8 +199,10 @@ int lanewise_load_text(lanewise_machine *m, const char *name, const void *text, 
                                       m->settings.compiler, &words.sink, &object, &err);
     }
     free(copy);
-    return status == LW_OK ? add_module(m, strdup(name), object, out)
-                           : fail_with(m, &err, &words);
+    if (status != LW_OK)
+        return fail_with(m, &err, &words);
+    lw_buffer_fini(&words);
+    return add_module(m, strdup(name), object, out);
 }
 
 lanewise_kernel *lanewise_kernel_at(lanewise_module *module, unsigned index)
