@@ -111,7 +111,8 @@ enum lw_status chk_explain(const char *name, struct lw_sink *out, struct lw_erro
         for (unsigned k = 0; k < CHK_KIND_COUNT; k++)
             lw_printf(out, "%-13s %-22s %s%s\n", chk_class_names[chk_kinds[k].group],
                       chk_kinds[k].name, chk_kinds[k].summary,
-                      chk_kinds[k].on ? "" : " (by name only)");
+                      chk_kinds[k].on && usual[chk_kinds[k].group] ? ""
+                      : chk_kinds[k].on ? " (with its class)" : " (by name only)");
         return LW_OK;
     }
     int kind = chk_kind_named(name);

@@ -29,7 +29,7 @@ extern "C" {
 /** What functions return: the exit statuses of `lanewise run`, and one more. */
 enum lanewise_result {
     LANEWISE_OK = 0,
-    LANEWISE_FINDING = 1,     /* lanewise_wait: it ended, and checks found something */
+    LANEWISE_FINDING = 1,     /* kept for findings of checks; not given yet */
     LANEWISE_ERROR = 2,       /* refused, nothing was changed: input, names, sizes, memory */
     LANEWISE_FAULT = 3,       /* lanewise_wait: a kernel did what the machine forbids */
     LANEWISE_HANG = 4,        /* lanewise_wait: nothing can go on */
