@@ -405,11 +405,11 @@ static void store(struct chk_init *init, struct init_block *b, struct init_warp 
 static void atomic_memory(struct chk_init *init, struct init_block *b, const struct emu_tap_access *a)
 {
     uint64_t undefined = init_access_undefined(&init->memory, b, a);
-    unsigned low = lw_lowest(undefined);
     char use[64];
 
     if (undefined == 0)
         return;
+    unsigned low = lw_lowest(undefined);
     uint64_t at = init_address(a, low);
     snprintf(use, sizeof use, "the result of %s %s", a->kind == EMU_ACCESS_ATOMIC ? "an" : "a",
              access_names[a->kind]);
