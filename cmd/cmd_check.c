@@ -90,6 +90,18 @@ enum lw_status cmd_check_begin(struct cmd_check *c, struct emu_machine *machine,
     return status;
 }
 
+/** @text into a file, if it was @made; ends it. Returns @status, or that of a failure. */
+static int put(const char *path, struct lw_buffer *text, enum lw_status made,
+               const struct lw_error *err, int status)
+{
+    if (made != LW_OK)
+        status = cmd_error(err);
+    else if (cmd_write(path, text->text, text->size) != CMD_FINE)
+        status = CMD_USAGE;
+    lw_buffer_fini(text);
+    return status;
+}
+
 int cmd_check_end(struct cmd_check *c, const struct emu_stop *stop, const char *run,
                   unsigned *found)
 {
@@ -111,26 +123,18 @@ int cmd_check_end(struct cmd_check *c, const struct emu_stop *stop, const char *
     }
     if (c->coverage != NULL) {
         lw_buffer_init(&text);
-        if (chk_write_coverage(c->chk, &text.sink, &err) != LW_OK)
-            status = cmd_error(&err);
-        else if (cmd_write(c->coverage, text.text, text.size) != CMD_FINE)
-            status = CMD_USAGE;
-        lw_buffer_fini(&text);
+        enum lw_status made = chk_write_coverage(c->chk, &text.sink, &err);
+        status = put(c->coverage, &text, made, &err, status);
     }
     if (c->profile != NULL) {
         lw_buffer_init(&text);
-        if (chk_write_profile(c->chk, run, &text.sink, &err) != LW_OK)
-            status = cmd_error(&err);
-        else if (cmd_write(c->profile, text.text, text.size) != CMD_FINE)
-            status = CMD_USAGE;
-        lw_buffer_fini(&text);
+        enum lw_status made = chk_write_profile(c->chk, run, &text.sink, &err);
+        status = put(c->profile, &text, made, &err, status);
     }
     for (unsigned i = 0; i < c->file_count; i++) {
         lw_buffer_init(&text);
         chk_format_for(c->files[i])->write(c->chk, run, PACKAGE_VERSION, &text.sink);
-        if (cmd_write(c->files[i], text.text, text.size) != CMD_FINE)
-            status = CMD_USAGE;
-        lw_buffer_fini(&text);
+        status = put(c->files[i], &text, LW_OK, &err, status);
     }
     return status;
 }

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# The kernels of tests/zoo/ but the races: each NAME_bad has the finding that the comment above it
+# The kernels of tests/zoo/ with faults of memory, hangs and costs: each NAME_bad has the finding that the comment above it
 # names, at its line and lanes, and NAME_good has none; compiled without and with optimisation.
 set -u
 lanewise=${LANEWISE:-$(pwd)/lanewise}
