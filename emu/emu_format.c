@@ -11,9 +11,10 @@
 struct spec {
     bool minus, plus, space, hash, zero;
     bool has_precision;
+    /* LEN_SIZE: z, j, t, L and q, integers of 8 bytes; long double is double on devices */
     unsigned width, precision; /* at most EMU_FORMAT_LIMIT */
     unsigned vector;           /* elements, 0: no vector */
-    enum length { LEN_NONE, LEN_HH, LEN_H, LEN_HL, LEN_L, LEN_LL } length;
+    enum length { LEN_NONE, LEN_HH, LEN_H, LEN_HL, LEN_L, LEN_LL, LEN_SIZE } length;
     char conversion;
 };
 
@@ -307,7 +308,8 @@ static bool convert(struct work *w, const struct spec *spec, bool *known)
     uint64_t bits;
 
     *known = true;
-    if (spec->vector != 0 && (is_integer(c) || (is_float(c) && spec->length != LEN_HH)))
+    if (spec->vector != 0 && spec->length != LEN_SIZE &&
+        (is_integer(c) || (is_float(c) && spec->length != LEN_HH)))
         return put_vector(w, spec);
     if (spec->vector == 0 && spec->length != LEN_HL) {
         if (is_integer(c)) {
@@ -340,6 +342,8 @@ static bool convert(struct work *w, const struct spec *spec, bool *known)
             return put_pointer(w, spec);
     }
     *known = false;
+    if (c == 'n' && spec->vector == 0) /* nothing is stored, but its pointer is there */
+        (void)next_argument(w, 8, 8);
     return true;
 }
 
@@ -360,6 +364,13 @@ static bool accept(struct reader *r, const char *word)
         return false;
     r->p += n;
     return true;
+}
+static bool accept_one(struct reader *r, const char *of)
+{
+    bool found = peek(r) != '\0' && strchr(of, peek(r)) != NULL;
+
+    r->p += found;
+    return found;
 }
 static unsigned read_number(struct reader *r)
 {
@@ -397,6 +408,7 @@ static bool one(struct work *w, struct reader *r, bool *known)
         case ' ': spec.space = true; break;
         case '#': spec.hash = true; break;
         case '0': spec.zero = true; break;
+        case '\'': break; /* groups of digits, of which the C locale has none */
         default: more = false; break;
         }
         r->p += more;
@@ -431,7 +443,8 @@ static bool one(struct work *w, struct reader *r, bool *known)
                   : accept(r, "h")  ? LEN_H
                   : accept(r, "ll") ? LEN_LL
                   : accept(r, "l")  ? LEN_L
-                                    : LEN_NONE;
+                  : accept_one(r, "zjtLq") ? LEN_SIZE
+                                           : LEN_NONE;
     spec.conversion = peek(r);
     if (spec.conversion == '\0')
         return true;

@@ -99,7 +99,7 @@ static double random_double(void)
 static void formats_are_those_of_the_host(void **state)
 {
     static struct memory m = {.size = MEMORY};
-    static const char *const lengths[] = {"hh", "h", "", "l", "ll"};
+    static const char *const lengths[] = {"hh", "h", "", "l", "ll", "z", "j", "t", "q"};
     const char *seed = getenv("LW_SEED");
 
     (void)state;
@@ -113,7 +113,7 @@ static void formats_are_those_of_the_host(void **state)
             char spec[60] = "%", c = conversions[below(sizeof conversions - 1)], one[1000];
             char *s = spec + 1;
             bool integer = strchr("diuxXo", c) != NULL, real = strchr("fFeEgGaA", c) != NULL;
-            unsigned length = integer ? below(5) : 2;
+            unsigned length = integer ? below(9) : 2;
             int width = 0, precision = 0;
             bool star_width = false, star_precision = false;
             if (c == '%') {
@@ -123,6 +123,8 @@ static void formats_are_those_of_the_host(void **state)
             }
             if (below(2))
                 *s++ = '-';
+            if (below(8) == 0 && (strchr("diufFgG", c) != NULL))
+                *s++ = '\'';
             if (below(3) == 0 && (c == 'd' || c == 'i' || real))
                 *s++ = below(2) ? '+' : ' ';
             if (below(3) == 0 && (c == 'x' || c == 'X' || c == 'o' || real))
@@ -245,11 +247,31 @@ static void unknown_conversions_are_printed_as_they_stand(void **state)
     expect_text(&m, "%-5.3lq|%d", "%-5.3lq|7");
     expect_text(&m, "%v5d %d", "%v5d 7");
     expect_text(&m, "%hld %d", "%hld 7");
-    expect_text(&m, "%n%d", "%n7");
+    expect_text(&m, "%v2zd %d", "%v2zd 7");
+    expect_text(&m, "%zy %d", "%zy 7");
     expect_text(&m, "100%", "100%");
     expect_text(&m, "%", "%");
     expect_text(&m, "%-+ #05.", "%-+ #05.");
     expect_text(&m, "%v4s", "%v4s");
+}
+
+static void what_has_an_argument_leaves_the_next_one_its_own(void **state)
+{
+    static struct memory m = {.size = MEMORY};
+    struct args a = {&m, ARGS};
+    int32_t seven = 7;
+    int64_t wide = -5000000000;
+    double half = 0.5;
+
+    (void)state;
+    put_arg(&a, &seven, 4, 4);
+    put_arg(&a, &wide, 8, 8);
+    put_arg(&a, &seven, 4, 4);
+    put_arg(&a, &half, 8, 8);
+    put_arg(&a, &seven, 4, 4);
+    expect_text(&m, "%d %zd %d %.1Lf %d", "7 -5000000000 7 0.5 7");
+    expect_text(&m, "%d %n %d %n %d", "7 %n 7 %n 7");
+    expect_text(&m, "%d %5Lx %d %'.1Lg %d", "7 fffffffed5fa0e00 7 0.5 7");
 }
 
 static void numbers_that_are_none_have_one_spelling(void **state)
@@ -722,6 +744,7 @@ int main(void)
         cmocka_unit_test(formats_are_those_of_the_host),
         cmocka_unit_test(vectors_are_printed_element_by_element),
         cmocka_unit_test(unknown_conversions_are_printed_as_they_stand),
+        cmocka_unit_test(what_has_an_argument_leaves_the_next_one_its_own),
         cmocka_unit_test(numbers_that_are_none_have_one_spelling),
         cmocka_unit_test(text_beyond_the_limit_is_cut),
         cmocka_unit_test(missing_bytes_are_named),
