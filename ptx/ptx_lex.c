@@ -430,7 +430,8 @@ bool ptx_lex_constant(struct ptx_lexer *lex, uint64_t *bits, enum ptx_literal *l
     while (next < lex->end && (*next == ' ' || *next == '\t'))
         next++;
     if (c == '(' || c == '~' || c == '!' ||
-        ((c == '-' || c == '+') && next < lex->end && *next == '(')) {
+        ((c == '-' || c == '+') && next < lex->end && *next != '\0' &&
+         strchr("(~!-+", *next) != NULL)) {
         first = unary(&e);
     } else {
         if (!ptx_lex_number(lex, bits, literal))

@@ -219,6 +219,30 @@ static void parse_list(struct ptx_parser *parser, struct ptx_operand *out, char 
     out->count = (uint16_t)list.count;
 }
 
+/* %tid, %ntid, %ctaid, %nctaid: {x, y, z, 0}, for mov.v4. */
+static bool parse_special_vector(struct ptx_parser *parser, struct ptx_operand *out,
+                                 struct ptx_name name)
+{
+    char part[40];
+
+    if (name.size > 8)
+        return false;
+    out->element = PTX_ARRAY(parser->lex.job, struct ptx_operand, 4);
+    for (unsigned i = 0; i < 4; i++) {
+        int sr = 0, size = snprintf(part, sizeof part, "%.*s.%c", (int)name.size - 1, name.text + 1,
+                                    "xyz"[i % 3]);
+
+        if (i < 3 && (sr = ptx_special_find(part, (size_t)size)) < 0)
+            return false;
+        out->element[i] = (struct ptx_operand){ .kind = i < 3 ? PTX_O_SPECIAL : PTX_O_IMM,
+                                                .reg = i < 3 ? (uint32_t)sr : PTX_NONE,
+                                                .symbol = PTX_NONE };
+    }
+    out->kind = PTX_O_VECTOR;
+    out->count = 4;
+    return true;
+}
+
 static void parse_named(struct ptx_parser *parser, struct ptx_operand *out, struct ptx_name name)
 {
     struct ptx_lexer *lex = &parser->lex;
@@ -253,6 +277,8 @@ static void parse_named(struct ptx_parser *parser, struct ptx_operand *out, stru
             out->imm = name.size > 4 && memcmp(name.text + name.size - 3, "_hi", 3) == 0;
             return;
         }
+        if (parse_special_vector(parser, out, name))
+            return;
         ptx_fail(lex->job, lex->line, LW_EUNSUPP,
                  "'%.*s' is neither a declared register nor a special register we have",
                  (int)name.size, name.text);
@@ -285,10 +311,9 @@ static void parse_address(struct ptx_parser *parser, struct ptx_operand *out)
         else
             ptx_fail(lex->job, lex->line, LW_EINPUT,
                      "an address starts with a register or a variable");
-        char sign = ptx_lex_peek(lex);
-
-        if (sign == '+' || sign == '-') {
-            lex->p += sign == '+';
+        if (ptx_lex_peek(lex) == '-')
+            expected(parser, "']' or an offset such as '+4' or '+-4'");
+        if (ptx_lex_accept(lex, '+')) {
             if (!ptx_lex_constant(lex, &out->imm, &literal) || literal != PTX_LIT_INT)
                 expected(parser, "an offset in the address");
         }
@@ -296,6 +321,15 @@ static void parse_address(struct ptx_parser *parser, struct ptx_operand *out)
         expected(parser, "an address");
     }
     ptx_lex_expect(lex, ']', "behind the address");
+}
+
+/* Whether a '!' that stands here is that of a predicate, not of a constant expression. */
+static bool negates_name(struct ptx_lexer *lex)
+{
+    struct ptx_lexer ahead = *lex;
+    struct ptx_name name;
+
+    return ptx_lex_accept(&ahead, '!') && ptx_lex_identifier(&ahead, &name);
 }
 
 static void parse_operand(struct ptx_parser *parser, struct ptx_operand *out, bool is_label)
@@ -312,8 +346,7 @@ static void parse_operand(struct ptx_parser *parser, struct ptx_operand *out, bo
         return;
     }
 again:
-    /* '!' stands before predicates only */
-    if (ptx_lex_peek(lex) != '!' && ptx_lex_constant(lex, &out->imm, &literal)) {
+    if (!negates_name(lex) && ptx_lex_constant(lex, &out->imm, &literal)) {
         out->kind = PTX_O_IMM;
         out->literal = (uint8_t)literal;
     } else if (ptx_lex_accept(lex, '[')) {
@@ -348,12 +381,8 @@ again:
             *out = (struct ptx_operand){ .kind = PTX_O_PAIR, .count = 2, .element = pair,
                                          .symbol = PTX_NONE, .reg = PTX_NONE };
         } else if (out->kind == PTX_O_SYMBOL) {
-            char sign = ptx_lex_peek(lex);
-
-            if (sign == '+' || sign == '-') {
-                lex->p += sign == '+';
+            if (ptx_lex_accept(lex, '+'))
                 out->imm = ptx_lex_integer(lex, "an offset behind the name");
-            }
         }
     } else {
         expected(parser, "an operand");

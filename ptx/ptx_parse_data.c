@@ -75,12 +75,8 @@ static uint32_t parse_target_name(struct ptx_parser *parser, struct ptx_name nam
 
     if (generic)
         ptx_lex_expect(lex, ')', "behind generic(name");
-    char sign = ptx_lex_peek(lex);
-
-    if (sign == '+' || sign == '-') {
-        lex->p += sign == '+';
+    if (ptx_lex_accept(lex, '+'))
         *addend = ptx_lex_integer(lex, "an offset behind the name");
-    }
     return target;
 }
 

@@ -430,16 +430,40 @@ void ptx_rule_testp(struct ptx_sel *sel)
     mi->ref[PTX_S_R] = q;
 }
 
-/* cvt of two f32 into halves of a register, .relu of f16 and bf16 */
-static ptx_ref to_half(struct ptx_sel *sel, ptx_ref s, bool bf, unsigned rounding, bool relu)
+/* .satfinite: no more than the largest finite half, NaN stays one. That is a float, so what
+ * follows rounds it no more. */
+static ptx_ref clamp_to_half(struct ptx_sel *sel, ptx_ref s, bool bf)
 {
-    ptx_ref d = ptx_sel_temp(sel, 1);
-    struct ptx_mi *mi = ptx_sel_put(sel, ISA_V_CVT, d, PTX_NO_REF, s, PTX_NO_REF, 1);
+    uint32_t most = bf ? 0x7f7f0000 : 0x477fe000;
 
+    for (unsigned k = 0; k < 2; k++) {
+        ptx_ref d = ptx_sel_temp(sel, 1), limit = ptx_sel_literal(sel, most | k << 31);
+        struct ptx_mi *mi = ptx_sel_put(sel, k == 0 ? ISA_V_MIN_F32 : ISA_V_MAX_F32, d, s, limit,
+                                        PTX_NO_REF, 1);
+
+        isa_mod_set(&mi->in, ISA_MOD_MNAN, ISA_MNAN_ON);
+        s = d;
+    }
+    return s;
+}
+
+/* cvt of two f32 into halves of a register, .relu and .satfinite of f16 and bf16 */
+struct half_form {
+    bool bf, relu, finite;
+    unsigned rounding;
+};
+static ptx_ref to_half(struct ptx_sel *sel, ptx_ref s, const struct half_form *form)
+{
+    bool bf = form->bf;
+    ptx_ref d, from = form->finite ? clamp_to_half(sel, s, bf) : s;
+    struct ptx_mi *mi;
+
+    d = ptx_sel_temp(sel, 1);
+    mi = ptx_sel_put(sel, ISA_V_CVT, d, PTX_NO_REF, from, PTX_NO_REF, 1);
     isa_mod_set(&mi->in, ISA_MOD_DTYPE, bf ? ISA_DT_BF16 : ISA_DT_F16);
     isa_mod_set(&mi->in, ISA_MOD_STYPE, ISA_ST_F32);
-    isa_mod_set(&mi->in, ISA_MOD_CRND, rounding);
-    if (relu) {
+    isa_mod_set(&mi->in, ISA_MOD_CRND, form->rounding);
+    if (form->relu) {
         ptx_ref r = ptx_sel_temp(sel, 1);
 
         mi = ptx_sel_put(sel, bf ? ISA_V_MAX_BF16 : ISA_V_MAX_F16, r, d, PTX_ZERO, PTX_NO_REF, 1);
@@ -459,13 +483,15 @@ void ptx_rule_cvt_half(struct ptx_sel *sel)
         ptx_rule_cvt_pack(sel);
         return;
     }
-    if (!packed && !(half && ptx_has(&sel->in, PTX_W_RELU))) {
+    if (!packed && !(half && (ptx_has(&sel->in, PTX_W_RELU) ||
+                              ptx_has(&sel->in, PTX_W_SATFINITE)))) {
         ptx_rule_cvt(sel);
         return;
     }
     bool relu = ptx_take(&sel->in, PTX_W_RELU), zero = ptx_take(&sel->in, PTX_W_RZ);
     bool nearest = ptx_take(&sel->in, PTX_W_RN);
-    unsigned rounding = zero ? ISA_CRND_RZ : ISA_CRND_RN;
+    const struct half_form form = { bf, relu, ptx_take(&sel->in, PTX_W_SATFINITE),
+                                    zero ? ISA_CRND_RZ : ISA_CRND_RN };
 
     if (from != PTX_T_F32)
         ptx_sel_fail(sel, LW_EUNSUPP, "from .%s to .%s is not supported", ptx_type_name(from),
@@ -474,13 +500,13 @@ void ptx_rule_cvt_half(struct ptx_sel *sel)
         ptx_sel_fail(sel, LW_EINPUT, "one of .rn and .rz is missing");
     ptx_sel_operands(sel, packed ? 3 : 2, packed ? 3 : 2);
     if (!packed) {
-        ptx_ref t = to_half(sel, ptx_sel_source(sel, 1, from), bf, rounding, relu);
+        ptx_ref t = to_half(sel, ptx_sel_source(sel, 1, from), &form);
 
         ptx_sel_move(sel, ptx_sel_dest(sel, &sel->in.operand[0], to), t, 1);
         return;
     }
-    ptx_ref high = to_half(sel, ptx_sel_source(sel, 1, from), bf, rounding, relu);
-    ptx_ref low = to_half(sel, ptx_sel_source(sel, 2, from), bf, rounding, relu);
+    ptx_ref high = to_half(sel, ptx_sel_source(sel, 1, from), &form);
+    ptx_ref low = to_half(sel, ptx_sel_source(sel, 2, from), &form);
     ptx_ref selector = ptx_sel_literal(sel, 0x5410);
 
     ptx_sel_put(sel, ISA_V_PRMT_B32, ptx_sel_dest(sel, &sel->in.operand[0], to), low, selector, high,

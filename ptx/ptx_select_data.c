@@ -89,6 +89,27 @@ static void mov_pred(struct ptx_sel *sel)
     ptx_sel_pred_read(sel, mi, PTX_S_RA, &sel->in.operand[1]);
 }
 
+/* mov.v4 of a special register of three: the fourth is zero. */
+static void mov_special_vector(struct ptx_sel *sel, enum ptx_type type)
+{
+    const struct ptx_operand *to = &sel->in.operand[0], *from = &sel->in.operand[1];
+    unsigned bytes = ptx_type_bytes(type);
+
+    if (to->kind != PTX_O_VECTOR || to->count != 4 || from->kind != PTX_O_VECTOR ||
+        from->element[0].kind != PTX_O_SPECIAL || (bytes != 4 && bytes != 2) ||
+        ptx_type_class(type) == PTX_CLASS_FLOAT)
+        ptx_sel_fail(sel, LW_EUNSUPP, "'.v4' is for %%tid, %%ntid, %%ctaid and %%nctaid as .u32 or "
+                     ".u16: move other elements one by one");
+    for (unsigned i = 0; i < 4; i++) {
+        ptx_ref d;
+
+        if (to->element[i].kind == PTX_O_SINK)
+            continue;
+        d = ptx_sel_dest(sel, &to->element[i], type);
+        ptx_sel_move(sel, d, ptx_sel_value(sel, &from->element[i], PTX_T_U32), 1);
+    }
+}
+
 void ptx_rule_mov(struct ptx_sel *sel)
 {
     enum ptx_type type = ptx_sel_type(sel, 0);
@@ -98,7 +119,12 @@ void ptx_rule_mov(struct ptx_sel *sel)
     ptx_sel_operands(sel, 2, 2);
     to = &sel->in.operand[0];
     from = &sel->in.operand[1];
-    if (type == PTX_T_PRED) {
+    if (ptx_take(&sel->in, PTX_W_V4)) {
+        mov_special_vector(sel, type);
+    } else if (from->kind == PTX_O_VECTOR && from->element[0].kind == PTX_O_SPECIAL) {
+        ptx_sel_fail(sel, LW_EINPUT, "a special register of three elements is moved by 'mov.v4', or "
+                     "one of them by its name: %%tid.x");
+    } else if (type == PTX_T_PRED) {
         mov_pred(sel);
     } else if (to->kind == PTX_O_VECTOR) {
         unpack(sel, to, type);

@@ -43,7 +43,7 @@ static const struct signature {
     { PTX_ATOM, PTX_W_OR, { T(B32) | T(B64) } },
     { PTX_ATOM, PTX_W_XOR, { T(B32) | T(B64) } },
     { PTX_ATOM, PTX_W_NOFTZ, { HALF } },
-    { PTX_ATOM, PTX_W_ADD, { WIDE | FLOAT } },
+    { PTX_ATOM, PTX_W_ADD, { WORD | T(U64) | FLOAT } },
     { PTX_ATOM, PTX_W_INC, { T(U32) } },
     { PTX_ATOM, PTX_W_DEC, { T(U32) } },
     { PTX_ATOM, PTX_W_NONE, { WIDE } },
@@ -112,7 +112,7 @@ static const struct signature {
     { PTX_RED, PTX_W_OR, { T(B32) | T(B64) } },
     { PTX_RED, PTX_W_XOR, { T(B32) | T(B64) } },
     { PTX_RED, PTX_W_NOFTZ, { HALF } },
-    { PTX_RED, PTX_W_ADD, { WIDE | FLOAT } },
+    { PTX_RED, PTX_W_ADD, { WORD | T(U64) | FLOAT } },
     { PTX_RED, PTX_W_INC, { T(U32) } },
     { PTX_RED, PTX_W_DEC, { T(U32) } },
     { PTX_RED, PTX_W_NONE, { WIDE } },
@@ -193,7 +193,8 @@ static void check_types(struct ptx_sel *sel)
                          row->word != PTX_W_NONE ? "." : "",
                          ptx_type_name((enum ptx_type)in->type[i]));
     /* packed and unpacked as untyped bits only */
-    if (in->op == PTX_MOV && in->type_count != 0 && (BITS >> in->type[0] & 1) == 0)
+    if (in->op == PTX_MOV && in->type_count != 0 && (BITS >> in->type[0] & 1) == 0 &&
+        !ptx_has(in, PTX_W_V4))
         for (unsigned i = 0; i < in->operand_count; i++)
             if (in->operand[i].kind == PTX_O_VECTOR && in->operand[i].count > 1)
                 ptx_sel_fail(sel, LW_EINPUT, "a vector is moved as .b16, .b32 or .b64, not as .%s",
@@ -271,7 +272,7 @@ static const uint8_t cached[] = { PTX_W_CA, PTX_W_CG, PTX_W_CS, PTX_W_LU, PTX_W_
 
 static void check_fence(struct ptx_sel *sel)
 {
-    static const uint8_t orders[] = { PTX_W_SC, PTX_W_ACQ_REL };
+    static const uint8_t orders[] = { PTX_W_SC, PTX_W_ACQ_REL, PTX_W_ACQUIRE, PTX_W_RELEASE };
     static const uint8_t proxies[] = { PTX_W_ALIAS, PTX_W_ASYNC };
     static const uint8_t of_async[] = { PTX_W_GLOBAL, PTX_W_SHARED_CTA, PTX_W_SHARED_CLUSTER };
     const struct ptx_insn *in = &sel->in;
@@ -283,6 +284,12 @@ static void check_fence(struct ptx_sel *sel)
                          "its scope is missing: '.cta', '.cluster', '.gpu' or '.sys'");
         if (ptx_has(in, PTX_W_GL) || spaces != 0 || count_of(in, proxies, sizeof proxies) != 0)
             ptx_sel_fail(sel, LW_EINPUT, "that is for 'membar' or for 'fence.proxy'");
+        if ((ptx_has(in, PTX_W_RESTRICT_CTA) &&
+             !(ptx_has(in, PTX_W_RELEASE) && ptx_has(in, PTX_W_CLUSTER))) ||
+            (ptx_has(in, PTX_W_RESTRICT_CLUSTER) &&
+             !(ptx_has(in, PTX_W_ACQUIRE) && ptx_has(in, PTX_W_CLUSTER))))
+            ptx_sel_fail(sel, LW_EINPUT, "restricted fences are '.acquire.sync_restrict::"
+                         "shared::cluster.cluster' and '.release.sync_restrict::shared::cta.cluster'");
         return;
     }
     if (count_of(in, proxies, sizeof proxies) != 1 || spaces > ptx_has(in, PTX_W_ASYNC) ||
@@ -320,8 +327,13 @@ static void check_access(struct ptx_sel *sel, const struct access *a)
             ptx_sel_fail(sel, LW_EINPUT, "there is no '.%s' of it",
                          ptx_word_text((enum ptx_word)all[i]));
     if (ptx_has(in, PTX_W_MMIO)) {
-        if (!ptx_has(in, PTX_W_RELAXED) || !ptx_has(in, PTX_W_SYS))
-            ptx_sel_fail(sel, LW_EINPUT, "'.mmio' goes with '.relaxed.sys'");
+        static const uint8_t elsewhere[] = { PTX_W_SHARED, PTX_W_SHARED_CTA, PTX_W_SHARED_CLUSTER,
+                                             PTX_W_V2, PTX_W_V4, PTX_W_V8 };
+
+        if (atomic || !ptx_has(in, PTX_W_RELAXED) || !ptx_has(in, PTX_W_SYS))
+            ptx_sel_fail(sel, LW_EINPUT, "'.mmio' goes with '.relaxed.sys' of ld and st");
+        if (count_of(in, elsewhere, sizeof elsewhere) != 0)
+            ptx_sel_fail(sel, LW_EINPUT, "'.mmio' is for one value in global memory");
     }
     if (scope != 0 && plain)
         ptx_sel_fail(sel, LW_EINPUT, "a scope goes with '.relaxed', '.acquire' or '.release'");
@@ -360,6 +372,8 @@ static void check_hints(struct ptx_sel *sel)
 
     if (n1 + n2 + n3 == 0)
         return;
+    if (ptx_has(in, PTX_W_MMIO))
+        ptx_sel_fail(sel, LW_EINPUT, "'.mmio' goes past the caches: it has no hint for them");
     if (n1 > 1 || n3 > 1 || (n2 > 1 && in->op != PTX_CREATEPOLICY) ||
         (n2 != 0 && in->op == PTX_PREFETCH && (ptx_has(in, PTX_W_L1) || ptx_has(in, PTX_W_L2))))
         ptx_sel_fail(sel, LW_EINPUT, "one hint of a kind is enough");

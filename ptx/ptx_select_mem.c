@@ -80,6 +80,8 @@ void ptx_sel_order(struct ptx_sel *sel, struct ptx_mi *mi)
         { PTX_W_WB, ISA_MOD_CACHE, ISA_CACHE_NONE },
     };
 
+    (void)ptx_take(&sel->in, PTX_W_MMIO); /* each access is made once, as all ordered ones are */
+
     for (unsigned i = 0; i < LW_COUNT_OF(words); i++) {
         if (ptx_take(&sel->in, (enum ptx_word)words[i].word))
             isa_mod_set(&mi->in, (enum isa_mod)words[i].mod, words[i].value);
@@ -89,6 +91,9 @@ void ptx_sel_order(struct ptx_sel *sel, struct ptx_mi *mi)
 static void drop_policy(struct ptx_sel *sel);
 
 /* ---- addresses ----------------------------------------------------------- */
+
+static const char number_address[] = "an address that is a number is for .local only: move it into "
+                                     "a register";
 
 static bool fits_disp(int64_t v)
 {
@@ -148,6 +153,8 @@ static struct place address(struct ptx_sel *sel, unsigned index, enum ptx_space 
 
         p.rows = ptx_sel_reg_bytes(sel, &base) > 4 ? 2 : 1;
         p.base = ptx_sel_value(sel, &base, p.rows == 2 ? PTX_T_U64 : PTX_T_U32);
+    } else if (space != PTX_SP_LOCAL) {
+        ptx_sel_fail(sel, LW_EINPUT, number_address);
     }
     if (!fits_disp(disp)) {
         ptx_ref far = ptx_sel_temp(sel, p.rows), sum = far;
@@ -681,6 +688,8 @@ void ptx_rule_cp(struct ptx_sel *sel)
     }
     if (ptx_take(&sel->in, PTX_W_WAIT_GROUP)) {
         ptx_sel_operands(sel, 1, 1);
+        if (!ptx_sel_known(sel, &sel->in.operand[0], &part))
+            ptx_sel_fail(sel, LW_EINPUT, "the number of groups is a constant");
         return;
     }
     if (ptx_has(&sel->in, PTX_W_MBARRIER))
@@ -689,13 +698,17 @@ void ptx_rule_cp(struct ptx_sel *sel)
         ptx_sel_fail(sel, LW_EINPUT, "the destination is in .shared");
     if (!ptx_take(&sel->in, PTX_W_GLOBAL))
         ptx_sel_fail(sel, LW_EINPUT, "the source is in .global");
-    if (!ptx_take(&sel->in, PTX_W_CA) && !ptx_take(&sel->in, PTX_W_CG))
+    bool past_l1 = ptx_take(&sel->in, PTX_W_CG);
+
+    if (!past_l1 && !ptx_take(&sel->in, PTX_W_CA))
         ptx_sel_fail(sel, LW_EINPUT, "expected .ca or .cg");
     drop_policy(sel);
     ptx_sel_operands(sel, 3, 4);
     if (!ptx_sel_known(sel, &sel->in.operand[2], &bytes) ||
         (bytes != 4 && bytes != 8 && bytes != 16))
         ptx_sel_fail(sel, LW_EINPUT, "the size is 4, 8 or 16");
+    if (past_l1 && bytes != 16)
+        ptx_sel_fail(sel, LW_EINPUT, "the size of '.cg' is 16, of '.ca' 4, 8 or 16");
     rows = (unsigned)bytes / 4;
     struct place to = address(sel, 0, PTX_SP_SHARED), from = address(sel, 1, PTX_SP_GLOBAL);
     ptx_ref group = ptx_sel_temp(sel, rows);
@@ -703,6 +716,8 @@ void ptx_rule_cp(struct ptx_sel *sel)
     const struct ptx_operand *last = sel->in.operand_count > 3 ? &sel->in.operand[3] : NULL;
     struct ptx_mi *mi;
 
+    if (last != NULL && last->kind == PTX_O_IMM && last->imm > bytes)
+        ptx_sel_fail(sel, LW_EINPUT, "the bytes of the source are 0 to %u", (unsigned)bytes);
     if (last == NULL || (ptx_sel_known(sel, last, &part) && part == bytes)) {
         mi = put_memory(sel, ISA_LD_GLOBAL, from, group, PTX_NO_REF, PTX_NO_REF, rows);
         isa_mod_set(&mi->in, ISA_MOD_SIZE, size);
@@ -828,6 +843,13 @@ void ptx_rule_hint(struct ptx_sel *sel)
     static const uint8_t words[] = { PTX_W_L1, PTX_W_L2, PTX_W_FRACTIONAL, PTX_W_RANGE, PTX_W_CVT,
                                      PTX_W_MASK, PTX_W_LAUNCH_DEPENDENTS, PTX_W_WAIT };
 
+    for (unsigned i = 0; i < sel->in.operand_count; i++) {
+        const struct ptx_operand *o = &sel->in.operand[i];
+
+        if (o->kind == PTX_O_ADDRESS && o->reg == PTX_NONE && o->symbol == PTX_NONE &&
+            !ptx_has(&sel->in, PTX_W_LOCAL))
+            ptx_sel_fail(sel, LW_EINPUT, number_address);
+    }
     (void)take_space(sel);
     for (unsigned i = 0; i < LW_COUNT_OF(words); i++)
         (void)ptx_take(&sel->in, (enum ptx_word)words[i]);
@@ -858,6 +880,10 @@ void ptx_rule_fence(struct ptx_sel *sel)
     ptx_sel_operands(sel, 0, 0);
     (void)ptx_take(&sel->in, PTX_W_SC); /* issue order is sequentially consistent */
     (void)ptx_take(&sel->in, PTX_W_ACQ_REL);
+    if (ptx_take(&sel->in, PTX_W_ACQUIRE) || ptx_take(&sel->in, PTX_W_RELEASE)) {
+        (void)ptx_take(&sel->in, PTX_W_RESTRICT_CTA); /* a part of what the fence orders */
+        (void)ptx_take(&sel->in, PTX_W_RESTRICT_CLUSTER);
+    }
     if (ptx_take(&sel->in, PTX_W_PROXY)) { /* there is one way to memory only */
         static const uint8_t words[] = { PTX_W_ALIAS, PTX_W_ASYNC, PTX_W_GLOBAL, PTX_W_SHARED_CTA,
                                          PTX_W_SHARED_CLUSTER };

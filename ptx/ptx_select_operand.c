@@ -130,20 +130,24 @@ static uint64_t literal_bits(struct ptx_sel *sel, const struct ptx_operand *o, e
         sel->unit->needs_warp_32 = true;
         return o->imm;
     case PTX_LIT_INT:
-        if (type == PTX_T_F32) {
-            f = (float)(int64_t)o->imm;
-            memcpy(&w, &f, sizeof w);
-            return w;
-        }
-        if (type == PTX_T_F64) {
-            d = (double)(int64_t)o->imm;
-            memcpy(&bits, &d, sizeof bits);
-            return bits;
-        }
+        if (type == PTX_T_F32 || type == PTX_T_F64)
+            ptx_sel_fail(sel, LW_EINPUT, "the integer %lld stands where a .%s is needed: write it "
+                         "as a float, such as %lld.0", (long long)o->imm, ptx_type_name(type),
+                         (long long)o->imm);
+        if (ptx_type_class(type) == PTX_CLASS_FLOAT)
+            ptx_sel_fail(sel, LW_EINPUT, "there are no literals of type .%s: move one as .b%u into "
+                         "a register", ptx_type_name(type), 8 * ptx_type_bytes(type));
         return o->imm;
     case PTX_LIT_F32:
         if (f32)
             return o->imm;
+        if (type == PTX_T_F64) {
+            w = (uint32_t)o->imm;
+            memcpy(&f, &w, sizeof f);
+            d = (double)f;
+            memcpy(&bits, &d, sizeof bits);
+            return bits;
+        }
         break;
     case PTX_LIT_F64:
         if (f64)

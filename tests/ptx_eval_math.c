@@ -270,6 +270,8 @@ static uint64_t finish_float(const struct pe_insn *in, const struct format *f, u
         else if (r > one)
             r = one;
     }
+    if (pe_has(in, PE_W_satfinite) && (r & ~sign_bit(f)) == infinity_of(f))
+        r--; /* of infinity the number next to it */
     if (pe_has(in, PE_W_relu) && !is_nan(f, r) && (r & sign_bit(f)))
         r = 0;
     return r;

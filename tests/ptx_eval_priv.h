@@ -18,7 +18,7 @@
     E(xor)
 #define PE_WORDS(E)                                                                            \
     E(rn) E(rz) E(rm) E(rp) E(rni) E(rzi) E(rmi) E(rpi) E(ftz) E(sat) E(wide) E(hi) E(lo)      \
-    E(cc) E(relu) E(NaN) E(xorsign) E(abs) E(noftz) E(shiftamt) E(eq) E(ne) E(lt) E(le) E(gt)  \
+    E(cc) E(relu) E(satfinite) E(NaN) E(xorsign) E(abs) E(noftz) E(shiftamt) E(eq) E(ne) E(lt) E(le) E(gt)  \
     E(ge) E(ls) E(hs) E(equ) E(neu) E(ltu) E(leu) E(gtu) E(geu) E(num) E(nan) E(and) E(or)     \
     E(xor) E(add) E(min) E(max) E(inc) E(dec) E(exch) E(cas) E(popc) E(sync) E(arrive) E(red)  \
     E(aligned) E(warp) E(up) E(down) E(bfly) E(idx) E(all) E(any) E(uni) E(ballot) E(l) E(r)   \

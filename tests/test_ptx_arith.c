@@ -561,6 +561,27 @@ static void sixteen_bit_words_change_atomically(void **state)
           "ld.global.u32 %r2,[%d0+8]; cvt.u64.u32 %x,%r2; cvt.u64.u16 %y,%h10;", short_cas);
 }
 
+/* ---- words with more than one spelling --------------------------------------------------- */
+
+CASE(whole_of_a_block, (void)in; OUT((uint64_t)64 << 32 | 1, 0))
+CASE(signs_of_literals, (void)in; OUT((uint64_t)(uint32_t)~5 << 32, (uint64_t)6 << 32 | 1))
+CASE(same_place, OUT(A, A))
+static void registers_of_three_move_as_four_and_signs_stand_in_rows(void **state)
+{
+    (void)state;
+    /* the thread's own place is in it, too: less %r0, which the case's frame computes */
+    check("mov.v4.u32 {%r2,%r3,%r4,%r5},%tid; mov.v4.b32 {%r6,_,%r7,_},%ctaid; mad.lo.u32 %r2,%r6,64,%r2;\n"
+          "sub.u32 %r2,%r2,%r0; mov.v4.u32 {%r8,%r9,%r10,%r11},%ntid; mov.v4.u16 {_,%h6,_,%h7},%nctaid;\n"
+          "or.b32 %r2,%r2,%r3; or.b32 %r2,%r2,%r4; or.b32 %r2,%r2,%r5; or.b32 %r2,%r2,%r7;\n"
+          "or.b32 %r2,%r2,%r11; cvt.u32.u16 %r3,%h6; or.b32 %r2,%r2,%r3; cvt.u32.u16 %r3,%h7;\n"
+          "or.b32 %r2,%r2,%r3; mov.b64 %x,{%r2,%r8};", whole_of_a_block);
+    check("mov.u32 %r2,!5; mov.u32 %r3,~5; mov.b64 %x,{%r2,%r3}; mov.u32 %r4,!!7; mov.u32 %r5,-~5;\n"
+          "mov.b64 %y,{%r4,%r5};", signs_of_literals);
+    check("ld.mmio.relaxed.sys.global.u32 %r2,[%d0]; fence.acquire.gpu; st.mmio.relaxed.sys.u32 [%d1],%r2;\n"
+          "fence.release.sys; ld.global.u32 %r3,[%d1]; cvt.u64.u32 %x,%r2; cvt.u64.u32 %y,%r3;",
+          same_place);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -570,6 +591,7 @@ int main(void)
         cmocka_unit_test(floats_are_tested_inverted_and_ordered),
         cmocka_unit_test(sixteen_bit_floats_compute_compare_and_convert),
         cmocka_unit_test(sixteen_bit_words_change_atomically),
+        cmocka_unit_test(registers_of_three_move_as_four_and_signs_stand_in_rows),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
