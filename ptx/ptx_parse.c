@@ -377,7 +377,59 @@ static void parse_target(struct ptx_parser *parser)
             ptx_fail(parser->lex.job, parser->lex.line, LW_EUNSUPP,
                      "'.target %.*s' is not supported: there are sm_NN, debug, texmode_unified and "
                      "texmode_independent", (int)name.size, name.text);
+        parser->opencl |= ptx_name_is(name, "texmode_independent");
     } while (ptx_lex_accept(&parser->lex, ','));
+}
+
+/* ---- functions of OpenCL C ----------------------------------------------------- */
+
+/* clang marks no .func of OpenCL C as .extern or .visible, though all that are not static are one
+ * or the other. So a function without a body, which no PTX may call, is that of its name in
+ * another module of OpenCL C; two of them might both be static. */
+static void link_opencl(struct ptx_parser *parser, const bool *opencl)
+{
+    struct ptx_module *module = parser->module;
+    struct ptx_job *job = module->job;
+    struct ptx_map defined = { 0 };
+
+    for (uint32_t f = 0; f < module->functions.count; f++) {
+        const struct ptx_function *fn = &module->functions.at[f];
+
+        if (opencl[fn->source] && fn->has_body && !fn->kernel &&
+            ptx_map_find(&defined, fn->name, strlen(fn->name)) == NULL)
+            ptx_map_put(job, &defined, fn->name, strlen(fn->name), f);
+    }
+    for (size_t i = 0; i < module->symbols.count; i++) {
+        struct ptx_symbol *s = &module->symbols.at[i];
+        const uint32_t *shared, *first;
+
+        if (s->kind != PTX_SYM_FUNCTION || module->functions.at[s->function].has_body)
+            continue;
+        shared = ptx_map_find(&module->linked, s->name, strlen(s->name));
+        first = ptx_map_find(&defined, s->name, strlen(s->name));
+        if (opencl[s->source] && shared != NULL && (*shared & 3) == PTX_NAME_SYMBOL &&
+            module->symbols.at[*shared >> 2].kind == PTX_SYM_FUNCTION &&
+            module->functions.at[module->symbols.at[*shared >> 2].function].has_body) {
+            s->function = module->symbols.at[*shared >> 2].function;
+            continue;
+        }
+        if (first == NULL || !(opencl[s->source] || shared != NULL))
+            continue;
+        for (uint32_t f = *first + 1; f < module->functions.count; f++) {
+            const struct ptx_function *one = &module->functions.at[*first];
+            const struct ptx_function *two = &module->functions.at[f];
+
+            if (!opencl[two->source] || !two->has_body || two->kernel ||
+                strcmp(two->name, s->name) != 0)
+                continue;
+            ptx_job_source(job, s->source);
+            ptx_fail(job, s->line, LW_EINPUT,
+                     "'%s' is defined in %s:%u and in %s:%u: leave one of them, or give them "
+                     "different names", s->name, job->sources[one->source].name, one->line,
+                     job->sources[two->source].name, two->line);
+        }
+        s->function = *first;
+    }
 }
 
 /* .alias name, target; both are functions declared above */
@@ -503,6 +555,7 @@ struct ptx_module *ptx_parse(struct ptx_job *job)
 {
     struct ptx_module *module = PTX_NEW(job, struct ptx_module);
     struct ptx_parser parser = { .module = module };
+    bool *opencl = PTX_ARRAY(job, bool, job->source_count);
 
     module->job = job;
     for (unsigned i = 1; i < PTX_OP_COUNT; i++) {
@@ -525,11 +578,15 @@ struct ptx_module *ptx_parse(struct ptx_job *job)
         parser.source = (uint16_t)i;
         parser.file_base = (uint32_t)module->files.count;
         parser.loc = 0;
+        parser.opencl = false;
         if (i == 0)
             module->producer = find_producer(&parser, job->text, job->text_size);
         while (ptx_lex_peek(&parser.lex) != '\0' || parser.lex.p < parser.lex.end)
             parse_directive(&parser);
+        opencl[i] = parser.opencl;
     }
+    if (job->source_count > 1)
+        link_opencl(&parser, opencl);
     for (size_t i = 0; i < module->aliases.count; i++) {
         const struct ptx_alias *a = &module->aliases.at[i];
         const struct ptx_symbol *to = &module->symbols.at[a->target];

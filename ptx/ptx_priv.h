@@ -382,6 +382,7 @@ struct ptx_parser {
     uint16_t source;    /* module of several */
     uint32_t file_base; /* of its .file numbers */
     bool visible, weak, common, external; /* of the directive at hand */
+    bool opencl;        /* the module is of OpenCL C: its target is texmode_independent */
     struct ptx_lexer lex;
     struct ptx_module *module;
     struct ptx_function *function; /* being read */

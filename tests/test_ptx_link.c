@@ -151,6 +151,60 @@ static void clashes_and_missing_names_are_refused(void **state)
             "a.ptx:6: the alias 'f' is of 'g', which has no body here");
 }
 
+/* Text as clang writes it of OpenCL C: no .func is .extern or .visible. */
+#define OPENCL ".version 3.2\n.target sm_35, texmode_independent\n.address_size 64\n"
+static void functions_of_opencl_c_are_found_by_name(void **state)
+{
+    static const char *const texts[] = {
+        OPENCL ".func (.param .b32 r) f (.param .b32 a)\n;\n.func (.param .b32 r) g ();\n"
+               ".extern .const .align 4 .b8 table[8];\n.func (.param .b32 r) own ();\n"
+               ".entry k(.param .u64 out)\n{\n.reg .b32 %r<9>; .reg .b64 %d<5>;\nld.param.u64 %d0,[out];\n"
+               "{ .param .b32 a; .param .b32 r; st.param.b32 [a],20;\n"
+               " call.uni (r), f, (a); ld.param.b32 %r1,[r]; }\n"
+               "{ .param .b32 r; call.uni (r), g, (); ld.param.b32 %r2,[r]; }\n"
+               "{ .param .b32 r; call.uni (r), own, (); ld.param.b32 %r3,[r]; }\n"
+               "ld.const.u32 %r4,[table+4]; st.global.v4.u32 [%d0],{%r1,%r2,%r3,%r4}; ret;\n}\n"
+               ".func (.param .b32 r) own () { st.param.b32 [r], 3; ret; }\n",
+        OPENCL ".visible .const .align 4 .b8 table[8] = {1, 0, 0, 0, 9};\n"
+               ".func (.param .b32 r) own () { st.param.b32 [r], 4; ret; }\n"
+               ".func (.param .b32 r) f (.param .b32 a)\n{ .reg .b32 %r<4>; ld.param.b32 %r1,[a];\n"
+               "{ .param .b32 r; call.uni (r), own, (); ld.param.b32 %r2,[r]; }\n"
+               "add.u32 %r1,%r1,%r2; st.param.b32 [r],%r1; ret; }\n",
+        HEAD ".visible .func (.param .b32 r) g () { st.param.b32 [r], 7; ret; }\n",
+    };
+    static const char *const back[] = { texts[2], texts[1], texts[0] };
+    static const uint32_t want[] = { 24, 7, 3, 9 };
+
+    (void)state;
+    gives(texts, 3, want, 4);
+    gives(back, 3, want, 4);
+    /* one that another language declares, too, but not one that is static there */
+    refuses(HEAD ".func f ();\n.entry k() { call.uni f; ret; }\n", OPENCL ".func f () { ret; }\n",
+            "a.ptx:5: call to f: the function is declared, but this module does not define it: link "
+            "it with the one that does, or define it in the source");
+    refuses(OPENCL ".func f ();\n.entry k() { call.uni f; ret; }\n", HEAD ".func f () { ret; }\n",
+            "a.ptx:5: call to f: the function is declared, but this module does not define it: link "
+            "it with the one that does, or define it in the source");
+    static const char *const mixed[] = {
+        HEAD ".extern .func (.param .b32 r) f ();\n.visible .entry k(.param .u64 out) {\n"
+             ".reg .b32 %r<3>; .reg .b64 %d<3>; { .param .b32 q; call.uni (q), f; ld.param.b32 %r1,[q]; }\n"
+             "ld.param.u64 %d0,[out]; st.global.u32 [%d0],%r1; ret; }\n",
+        OPENCL ".func (.param .b32 r) f () { st.param.b32 [r], 11; ret; }\n"
+    };
+    static const uint32_t eleven[] = { 11 };
+
+    gives(mixed, 2, eleven, 1);
+    static const char *const two[] = { OPENCL ".func f ();\n.entry k() { call.uni f; ret; }\n",
+                                       OPENCL ".func f () { ret; }\n",
+                                       OPENCL "\n.func f () { ret; }\n" };
+    uint32_t got[MAX_WORDS];
+    struct lw_error err;
+
+    assert_string_equal(run(two, 3, 32, 1, got, &err),
+                        "a.ptx:4: 'f' is defined in b.ptx:4 and in c.ptx:5: leave one of them, or "
+                        "give them different names");
+}
+
 static void an_alias_is_its_function(void **state)
 {
     static const char *const texts[] = {
@@ -323,6 +377,7 @@ int main(void)
         cmocka_unit_test(externals_mean_what_other_modules_define),
         cmocka_unit_test(an_extern_array_has_one_place_in_all_modules),
         cmocka_unit_test(clashes_and_missing_names_are_refused),
+        cmocka_unit_test(functions_of_opencl_c_are_found_by_name),
         cmocka_unit_test(an_alias_is_its_function),
         cmocka_unit_test(constant_expressions_have_cs_values),
         cmocka_unit_test(literals_have_every_form),

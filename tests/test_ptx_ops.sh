@@ -31,6 +31,31 @@ for what in ops half lib fun; do
         done
     done
 done
+# Two files of OpenCL C, of which one calls what the other defines.
+cat >one.cl <<'E'
+extern constant int table[2];
+int twice(int);
+kernel void k(global int *o) { o[get_global_id(0)] = twice(get_global_id(0)) + table[1]; }
+E
+cat >two.cl <<'E'
+constant int table[2] = {1, 5};
+static int same(int x) { return x; }
+int twice(int x) { return same(x) + same(x); }
+E
+cat >two.yaml <<'E'
+program: {sources: [one.cl, two.cl], options: [-O3]}
+buffers: {o: {type: s32, count: 3}}
+steps:
+  - launch: {entry: k, grid: [1], block: [3], args: [o]}
+  - check: {buffer: o, values: [5, 7, 9]}
+E
+for clang in clang-14 clang-19; do
+    command -v $clang >/dev/null || continue
+    LANEWISE_CLANG=$clang "$lanewise" run two.yaml >out 2>&1 && continue
+    echo "FAIL: two files: $clang"
+    head -n 5 out
+    failures=$((failures + 1))
+done
 [ $tried != 0 ] || { echo "FAIL: no clang-14 or clang-19"; exit 1; }
 [ $failures = 0 ] && echo "all expressions agree"
 [ $failures = 0 ]
