@@ -152,8 +152,8 @@ static enum lw_status do_history(void *context, int argc, char **argv, struct lw
     (void)dbg_history_info(dbg, &info);
     lw_printf(out, "at instruction %" PRIu64 "; history goes from %" PRIu64 " to %" PRIu64 "%s%s\n",
               info.now, info.earliest, info.latest, info.why[0] != '\0' ? ": " : "", info.why);
-    lw_printf(out, "%u snapshots and the schedule take %.1f of %.0f MiB\n", info.snapshots,
-              (double)info.bytes / 1048576, (double)info.budget_bytes / 1048576);
+    lw_printf(out, "%u snapshot%s and the schedule take %.1f of %.0f MiB\n", info.snapshots,
+              info.snapshots == 1 ? "" : "s", (double)info.bytes / 1048576, (double)info.budget_bytes / 1048576);
     for (size_t i = 0; i < dbg->mark_count; i++)
         lw_printf(out, "mark %-12s %12" PRIu64 "  warp %" PRIu64 " lane %u\n", dbg->marks[i].name,
                   dbg->marks[i].at, dbg->marks[i].id, dbg->marks[i].lane);
@@ -194,15 +194,17 @@ static enum lw_status do_wrote(void *context, int argc, char **argv, struct lw_s
         status = dbg_wrote(dbg, thread.id, thread.lane, text, (unsigned)size, &w, err);
     if (status != LW_OK)
         return status;
+    if (w.edited)
+        lw_printf(out, "%s%s\n", w.edit, w.found ? "; the last instruction that wrote it:" : "");
     if (w.interrupted)
         lw_put(out, "interrupted\n");
-    else if (!w.found)
+    else if (!w.found && !w.edited)
         lw_printf(out, "nothing has written %s before, as far as history goes back: instruction %"
                   PRIu64 "\n", text, dbg_history_earliest(dbg));
-    else
+    if (w.found) {
         lw_printf(out, "%s\n", w.text);
-    if (w.found)
         dbg_written_print(dbg, &w, "", out);
+    }
     return LW_OK;
 }
 

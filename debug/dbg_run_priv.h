@@ -76,6 +76,7 @@ struct dbg_stepper {
     bool locked, told;
     unsigned own_turns;            /* rotations of its own warp alone, since it waits */
     int depth;                     /* calls less returns since the start */
+    uint64_t retired, progress;    /* of its block when that was seen to get on last */
     const struct isa_insn *insn;   /* executed last */
 };
 

@@ -448,6 +448,7 @@ enum lw_status dbg_stepper_step(struct dbg_stepper *s, enum dbg_outcome *outcome
 enum lw_status dbg_stepper_init(struct dbg_stepper *s, struct dbg *dbg, dbg_thread_id id,
                                 bool locked, struct lw_error *err)
 {
+    struct emu_block_view block;
     struct dbg_thread thread;
 
     memset(s, 0, sizeof *s);
@@ -459,7 +460,29 @@ enum lw_status dbg_stepper_init(struct dbg_stepper *s, struct dbg *dbg, dbg_thre
     s->locked = locked;
     dbg_focus_move(dbg, id, thread.lane);
     dbg->seen = thread;
+    if (emu_block_view(s->warp.core, s->warp.slot, &block))
+        s->retired = block.retired;
+    s->progress = emu_core_progress(s->warp.core, s->warp.slot);
     return LW_OK;
+}
+
+/* A walk of a lane that spins has no end: nothing but its warp, and whom that lets run, runs. The
+ * window is the machine's for a live-lock, of its block's instructions; others might end it, so
+ * that is no verdict. */
+static bool spins(struct dbg_stepper *s)
+{
+    uint64_t window = emu_machine_config(s->dbg->machine)->hang_window, progress;
+    struct emu_block_view block;
+
+    if (window == 0 || !emu_block_view(s->warp.core, s->warp.slot, &block) ||
+        block.retired - s->retired < window)
+        return false;
+    progress = emu_core_progress(s->warp.core, s->warp.slot);
+    if (progress == s->progress)
+        return true;
+    s->progress = progress;
+    s->retired = block.retired;
+    return false;
 }
 
 /* Where the lane stands now; true when that ends the step: a point hit there, an exit, an
@@ -482,6 +505,14 @@ enum lw_status dbg_stepper_look(struct dbg_stepper *s, enum dbg_outcome outcome,
     if (s->dbg->engine->interrupted) {
         s->dbg->engine->interrupted = 0;
         return dbg_settle(s->dbg, DBG_STOP_INTERRUPT, stop, err);
+    }
+    if (spins(s)) {
+        dbg_stop_on(s->dbg, stop, DBG_STOP_WAITS, s->id, s->lane);
+        snprintf(stop->text, sizeof stop->text,
+                 "lane %u spins: in %llu instructions of its block no store changed a byte, no lane "
+                 "exited and no barrier opened; `continue` runs the other blocks as well",
+                 s->lane,
+                 (unsigned long long)emu_machine_config(s->dbg->machine)->hang_window);
     }
     return LW_OK;
 }

@@ -134,6 +134,21 @@ static void read_registers(const struct dbg_watched *w, const struct bank *bank,
     }
 }
 
+bool dbg_watched_read(struct dbg *dbg, const struct dbg_watched *w, uint8_t *out)
+{
+    struct dbg_warp warp;
+
+    if (w->memory && w->scope == DBG_SCOPE_ALL)
+        return dbg_mem_access(dbg, 0, 0, w->low, out, w->bytes, false) == w->bytes;
+    if (!dbg_warp_locate(dbg, w->id, &warp))
+        return false;
+    if (w->memory)
+        return emu_mem_peek(warp.core, warp.slot, warp.warp, w->lane, w->low, out, w->bytes) ==
+               w->bytes;
+    read_registers(w, &(struct bank){warp.core, warp.slot, warp.warp}, out);
+    return true;
+}
+
 /* A step of lanes names them all: those of the words that changed, where words have lanes. */
 static uint64_t changed_lanes(const struct dbg_watched *w, const struct emu_event *ev,
                               const uint8_t *before, const uint8_t *after)

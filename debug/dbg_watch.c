@@ -457,7 +457,7 @@ enum lw_status dbg_catch_add(struct dbg *dbg, enum dbg_owner owner, unsigned cat
 
 /* ---- stops --------------------------------------------------------------------------------- */
 
-static void put_value(const struct dbg_watched *w, const uint8_t *bytes, struct lw_sink *out)
+void dbg_watched_print(const struct dbg_watched *w, const uint8_t *bytes, struct lw_sink *out)
 {
     uint8_t raw[8] = {0};
     struct dbg_value value = {DBG_U64, 0};
@@ -514,10 +514,10 @@ static void watch_text(const struct dbg *dbg, const struct dbg_point_record *poi
     dbg_place_print(dbg, touch->pc, out);
     lw_put(out, ": ");
     if (touch->access & DBG_ACCESS_WRITE) {
-        put_value(point->watched, touch->old_bytes, out);
+        dbg_watched_print(point->watched, touch->old_bytes, out);
         lw_put(out, " -> ");
     }
-    put_value(point->watched, touch->new_bytes, out);
+    dbg_watched_print(point->watched, touch->new_bytes, out);
 }
 
 /* Where the lanes that parted are now; on the way back they have not parted yet. */

@@ -69,8 +69,56 @@ static bool on_touch(struct emu_observer *observer, const struct emu_event *ev)
     return false;
 }
 
-/* The last write to the place of a point before a count of instructions. The machine stands
- * elsewhere then. The point goes. */
+/** What a place held at two counts between which no instruction wrote it. */
+struct held {
+    uint64_t from, to;
+    uint8_t then[DBG_WATCH_MAX], now[DBG_WATCH_MAX];
+};
+
+/* Edits and steps of the launch file are no instructions: where did the place come to hold what it
+ * holds at the end? */
+static enum lw_status last_edit(struct dbg *dbg, const struct dbg_point_record *point,
+                                struct held *h, struct dbg_written *out, struct lw_error *err)
+{
+    const struct dbg_watched *w = point->watched;
+    uint8_t there[DBG_WATCH_MAX];
+    struct lw_buffer text;
+
+    while (h->to - h->from > 1) {
+        uint64_t middle = h->from + (h->to - h->from) / 2;
+        enum lw_status status = dbg_history_move(dbg, middle, err);
+
+        if (status != LW_OK)
+            return status;
+        if (!dbg_watched_read(dbg, w, there)) {
+            h->from = middle;
+        } else if (memcmp(there, h->now, w->bytes) == 0) {
+            h->to = middle;
+        } else {
+            h->from = middle;
+            memcpy(h->then, there, w->bytes);
+        }
+    }
+    lw_buffer_init(&text);
+    if (point->text != NULL)
+        lw_put(&text.sink, point->text);
+    else
+        lw_printf(&text.sink, "%u bytes at 0x%" PRIx64, w->bytes, point->pub.address);
+    lw_printf(&text.sink, " was changed by %s, not by an instruction, at instruction %" PRIu64 ": ",
+              w->memory && w->scope == DBG_SCOPE_ALL ? "an edit, a step of the launch file or malloc"
+                                                     : "an edit",
+              h->to);
+    dbg_watched_print(w, h->then, &text.sink);
+    lw_put(&text.sink, " -> ");
+    dbg_watched_print(w, h->now, &text.sink);
+    snprintf(out->edit, sizeof out->edit, "%s", text.text != NULL ? text.text : "");
+    out->edited = true;
+    lw_buffer_fini(&text);
+    return LW_OK;
+}
+
+/* The last write to the place of a point before a count of instructions, where the
+ * machine stands now. It stands elsewhere then. The point goes. */
 static enum lw_status last_write(struct dbg *dbg, unsigned point, unsigned last_point,
                                  uint64_t before, struct dbg_written *out, struct lw_error *err)
 {
@@ -80,14 +128,25 @@ static enum lw_status last_write(struct dbg *dbg, unsigned point, unsigned last_
     struct dbg_stop stop = {0};
     /* Memory is everybody's; registers are written by their own warp alone. */
     dbg_thread_id only = record != NULL && !record->watched->memory ? record->watched->id : 0;
+    struct held held = {.from = dbg_history_earliest(dbg), .to = before};
+    bool known = record != NULL && dbg_watched_read(dbg, record->watched, held.now);
     enum lw_status status;
 
     out->found = false;
+    out->edited = false;
     status = dbg_look_back(dbg, before, only, &w.observer, &out->found, &out->interrupted, err);
     if (out->found) {
         dbg_touch_stop(dbg, &out->touch, &stop);
         snprintf(out->text, sizeof out->text, "%s", stop.text);
+        held.from = out->at;
+        memcpy(held.then, out->touch.new_bytes, sizeof held.then);
+    } else if (status == LW_OK && !out->interrupted && known) {
+        status = dbg_history_move(dbg, held.from, err);
+        known = status == LW_OK && dbg_watched_read(dbg, record->watched, held.then);
     }
+    if (status == LW_OK && known && !out->interrupted &&
+        memcmp(held.then, held.now, record->watched->bytes) != 0)
+        status = last_edit(dbg, record, &held, out, err);
     if (dbg_point_remove(dbg, point, NULL) == LW_OK)
         dbg->last_point = last_point; /* users never see its number */
     return status;
@@ -294,9 +353,11 @@ enum lw_status dbg_origin(struct dbg *dbg, dbg_thread_id id, unsigned lane, cons
         status = last_write(dbg, point, last, w.at, &w, err);
         if (status != LW_OK)
             break;
-        if (w.interrupted || !w.found) {
+        if (w.interrupted || !w.found || w.edited) {
             if (w.interrupted)
                 lw_put(out, "interrupted\n");
+            else if (w.edited)
+                lw_printf(out, "%2u.  %s\n", hop, w.edit);
             else
                 lw_printf(out, "%snothing has written %s before, as far as history goes back\n",
                           hop > 1 ? "     " : "", hop > 1 ? "it" : text);

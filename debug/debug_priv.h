@@ -244,6 +244,12 @@ void dbg_touch_begin(struct dbg *dbg);
  * Returns their count.
  */
 size_t dbg_touched(struct dbg *dbg, const struct emu_event *ev, const struct dbg_touch **touches);
+/** The bytes of a watched place, DBG_WATCH_MAX at most, as they are now. False: whose it is is not
+ *  there. */
+bool dbg_watched_read(struct dbg *dbg, const struct dbg_watched *watched, uint8_t *out);
+/** Bytes of it in words, as stops tell them. */
+void dbg_watched_print(const struct dbg_watched *watched, const uint8_t *bytes,
+                       struct lw_sink *out);
 /** The stop's point, watch fields and text are told from @touch; the rest is left alone. */
 void dbg_touch_stop(struct dbg *dbg, const struct dbg_touch *touch, struct dbg_stop *stop);
 /** "diverge", ..., in the order of enum dbg_catch; NULL at the end. */
