@@ -19,7 +19,7 @@ static enum lw_status do_continue(void *context, int argc, char **argv, struct l
     return status;
 }
 
-enum step_verb { STEP_LINE, STEP_NEXT, STEP_INSN, STEP_NEXT_INSN };
+enum step_verb { STEP_LINE, STEP_NEXT, STEP_INSN, STEP_NEXT_INSN, STEP_WARP, STEP_BLOCK };
 
 static enum lw_status step_times(struct dbg *dbg, int argc, char **argv, enum step_verb verb,
                                  struct lw_sink *out, struct lw_error *err)
@@ -41,6 +41,8 @@ static enum lw_status step_times(struct dbg *dbg, int argc, char **argv, enum st
             status = dbg_step(dbg, id, false, &stop, err);
         else if (verb == STEP_NEXT_INSN)
             status = dbg_next_insn(dbg, id, &stop, err);
+        else if (verb == STEP_WARP || verb == STEP_BLOCK)
+            status = dbg_step_together(dbg, id, verb == STEP_BLOCK, &stop, err);
         else
             status = dbg_step_line(dbg, id, verb == STEP_NEXT, false, &stop, err);
         /* The rest of the count was meant for this lane. */
@@ -74,6 +76,18 @@ static enum lw_status do_nexti(void *context, int argc, char **argv, struct lw_s
                                struct lw_error *err)
 {
     return step_times(context, argc, argv, STEP_NEXT_INSN, out, err);
+}
+
+static enum lw_status do_step_warp(void *context, int argc, char **argv, struct lw_sink *out,
+                                   struct lw_error *err)
+{
+    return step_times(context, argc, argv, STEP_WARP, out, err);
+}
+
+static enum lw_status do_step_block(void *context, int argc, char **argv, struct lw_sink *out,
+                                    struct lw_error *err)
+{
+    return step_times(context, argc, argv, STEP_BLOCK, out, err);
 }
 
 /* The lines behind this one: as next, but a loop's way back is run through. */
@@ -183,6 +197,10 @@ static const struct lw_command rows[] = {
     {"next",        "n",    "[count]",                    "Step the focus lane to another source line, over calls",     "next", do_next, LW_COMMAND_CHANGES | LW_COMMAND_REPEATS},
     {"stepi",       "stepi","[count]",                    "Step the focus lane by one instruction",                     "stepi 2", do_stepi, LW_COMMAND_CHANGES | LW_COMMAND_REPEATS},
     {"nexti",       "nexti","[count]",                    "Step the focus lane by one instruction, over calls",         "nexti", do_nexti, LW_COMMAND_CHANGES | LW_COMMAND_REPEATS},
+    {"step-warp",   "step-w","[count]",                   "Step all splits of the focus warp by one instruction each",   "step-warp 4", do_step_warp, LW_COMMAND_CHANGES | LW_COMMAND_REPEATS},
+    {"step-block",  "step-b","[count]",                   "Step all splits of all warps of the focus block by one instruction each", "step-block 4", do_step_block, LW_COMMAND_CHANGES | LW_COMMAND_REPEATS},
+    {"sw",          "sw",   "[count]",                    "Short for step-warp",                                        "sw", do_step_warp, LW_COMMAND_CHANGES | LW_COMMAND_REPEATS},
+    {"sb",          "sb",   "[count]",                    "Short for step-block",                                       "sb", do_step_block, LW_COMMAND_CHANGES | LW_COMMAND_REPEATS},
     {"si",          "si",   "[count]",                    "Short for stepi",                                            "si", do_stepi, LW_COMMAND_CHANGES | LW_COMMAND_REPEATS},
     {"ni",          "ni",   "[count]",                    "Short for nexti",                                            "ni", do_nexti, LW_COMMAND_CHANGES | LW_COMMAND_REPEATS},
     {"until",       "u",    "[location]",                 "Run everything until the focus lane is at a place; without one, as next, but not back in a loop", "until +1", do_until, LW_COMMAND_CHANGES},

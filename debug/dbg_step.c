@@ -516,3 +516,74 @@ enum lw_status dbg_stepper_look(struct dbg_stepper *s, enum dbg_outcome outcome,
     }
     return LW_OK;
 }
+
+/* ---- all splits side by side ------------------------------------------------------------- */
+
+/* One instruction of each split of a warp that can run. */
+static enum lw_status splits_of_warp(struct dbg_stepper *s, unsigned warp, struct dbg_stop *stop,
+                                     struct lw_error *err)
+{
+    uint64_t seen = 0;
+    struct emu_split_view splits[EMU_MAX_LANES];
+    struct emu_block_view block;
+    bool more = true;
+
+    while (more && emu_block_view(s->warp.core, s->warp.slot, &block) &&
+           block.block == s->warp.block && warp < block.warp_count) {
+        unsigned count = emu_split_views(s->warp.core, s->warp.slot, warp, splits, EMU_MAX_LANES);
+
+        more = false;
+        for (unsigned i = 0; i < count && i < EMU_MAX_LANES && !more; i++) {
+            bool ran;
+            enum lw_status status;
+
+            if ((splits[i].lanes & seen) != 0 ||
+                (splits[i].state != EMU_SPLIT_READY && splits[i].state != EMU_SPLIT_YIELDED))
+                continue;
+            seen |= splits[i].lanes;
+            more = true;
+            status = step_other(s, warp, &splits[i], &ran, stop, err);
+            if (status != LW_OK || stop->kind != DBG_STOP_NONE)
+                return status;
+        }
+    }
+    return LW_OK;
+}
+
+static enum lw_status step_together(struct dbg *dbg, dbg_thread_id id, bool all,
+                                    struct dbg_stop *stop, struct lw_error *err)
+{
+    uint64_t before = dbg->engine->ops->instructions(dbg->engine);
+    unsigned count = 0;
+    struct emu_block_view block;
+    struct emu_split_view split;
+    struct dbg_stepper s;
+    enum lw_status status = dbg_stepper_init(&s, dbg, id, false, err);
+
+    if (status != LW_OK)
+        return status;
+    if (emu_block_view(s.warp.core, s.warp.slot, &block))
+        count = block.warp_count;
+    dbg_arrival_prune(dbg);
+    if (!all)
+        status = splits_of_warp(&s, s.warp.warp, stop, err);
+    for (unsigned w = 0; all && status == LW_OK && stop->kind == DBG_STOP_NONE && w < count; w++)
+        status = splits_of_warp(&s, w, stop, err);
+    if (status != LW_OK || stop->kind != DBG_STOP_NONE)
+        return status;
+    if (dbg->engine->ops->instructions(dbg->engine) == before && stepper_where(&s, &split)) {
+        stop_waits(&s, &split, all ? ", and nothing else in the block can run"
+                                   : ", and nothing else in the warp can run", stop);
+        return LW_OK;
+    }
+    return dbg_settle(dbg, DBG_STOP_STEP, stop, err);
+}
+
+enum lw_status dbg_step_together(struct dbg *dbg, dbg_thread_id id, bool block,
+                                 struct dbg_stop *stop, struct lw_error *err)
+{
+    enum lw_status status = dbg_run_begin(dbg, stop, err);
+
+    return status != LW_OK ? status
+                           : dbg_run_end(dbg, step_together(dbg, id, block, stop, err), stop);
+}

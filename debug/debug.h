@@ -194,6 +194,11 @@ enum lw_status dbg_continue(struct dbg *dbg, struct dbg_stop *stop, struct lw_er
  *  DBG_STOP_WAITS when it would have to. */
 enum lw_status dbg_step(struct dbg *dbg, dbg_thread_id id, bool locked, struct dbg_stop *stop,
                         struct lw_error *err) LW_MUST_CHECK;
+/** Each split of the thread's warp, or (@block) of all warps of its block, retires one instruction
+ *  where it can run: lanes and warps side by side. Where none can, the stop is DBG_STOP_WAITS. The
+ *  focus stays. Errors: LW_ESTATE when the thread is gone. */
+enum lw_status dbg_step_together(struct dbg *dbg, dbg_thread_id id, bool block,
+                                 struct dbg_stop *stop, struct lw_error *err) LW_MUST_CHECK;
 /** Steps until the focus lane's pc leaves [low, high), or something stops. */
 enum lw_status dbg_step_range(struct dbg *dbg, dbg_thread_id id, uint64_t low, uint64_t high,
                               bool locked, struct dbg_stop *stop, struct lw_error *err)
