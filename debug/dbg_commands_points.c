@@ -153,8 +153,8 @@ static enum lw_status add_catch(struct dbg *dbg, int argc, char **argv, bool tem
             catches = 1u << i;
     if (catches == 0)
         return LW_FAIL(err, LW_EUSAGE,
-                       "%s takes what to stop for: diverge, reconverge, barrier, exit, launch or "
-                       "atomic",
+                       "%s takes what to stop for: diverge, reconverge, barrier, convergence, exit, "
+                       "launch or atomic",
                        argv[0]);
     status = condition_operand(argc, argv, 2, "it", condition, sizeof condition, err);
     if (status == LW_OK)
@@ -355,7 +355,7 @@ static const struct lw_command rows[] = {
     {"watch",       "wa",   "[-location] <expression> [if condition]", "Stop behind what changes a variable, memory or a register", "watch v0 if lane == 3", do_watch, 0},
     {"rwatch",      "rw",   "[-location] <expression> [if condition]", "Stop behind what reads it",                     "rwatch v0", do_rwatch, 0},
     {"awatch",      "aw",   "[-location] <expression> [if condition]", "Stop behind what reads or writes it",           "awatch v0", do_awatch, 0},
-    {"catch",       "cat",  "<what> [if condition]",      "Stop behind: diverge, reconverge, barrier, exit, launch, atomic", "catch diverge", do_catch, 0},
+    {"catch",       "cat",  "<what> [if condition]",      "Stop behind: diverge, reconverge, barrier, convergence, exit, launch, atomic", "catch diverge", do_catch, 0},
     {"tcatch",      "tca",  "<what> [if condition]",      "The same, once",                                             "tcatch exit", do_tcatch, 0},
     {"condition",   "cond", "<number> [condition]",       "Give a point another condition, or none",                    "condition 1 lane == 3", do_condition, 0},
     {"ignore",      "ig",   "<number> <count>",           "Do not stop for the next hits of a point",                   "ignore 1 10", do_ignore, 0},

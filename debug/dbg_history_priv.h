@@ -4,6 +4,7 @@
  *
  *   dbg_history.c   keeping history, going to a count, where the session stands then
  *   dbg_trail.c     what a lane has retired, read backwards
+ *   dbg_stay.c      of that, what lies in the middle of a long loop, skipped
  *   dbg_reverse.c   the doors: steps, lines, calls, the last hit of a point
  *   dbg_marks.c     places by name
  *   dbg_wrote.c     who wrote a value
@@ -88,17 +89,22 @@ struct dbg_search {
     uint64_t size;
     bool interrupted;
     bool idle; /* @only did nothing in the window */
+    uint64_t looked; /* at so many instructions */
 };
+/** A look at the past has come by @count instructions more, in all *@looked, to the one at @at: told
+ *  now and then where that is many. */
+void dbg_looked_at(struct dbg *dbg, uint64_t count, uint64_t at, uint64_t *looked);
 
 /**
  * The same for writes to what is watched, at nearly the speed of a run: @observer is told of the
  * instructions that may be one (and of some others), window by window, the nearest
  * first, until *@found behind one. The count before an instruction that has retired is
- * dbg_history_now() - 1 then. @only as above. The machine stands somewhere behind it.
+ * dbg_history_now() - 1 then. @only as above; @look says what is looked at. The machine stands
+ * somewhere behind it.
  */
 enum lw_status dbg_look_back(struct dbg *dbg, uint64_t before, dbg_thread_id only,
-                             struct emu_observer *observer, const bool *found, bool *interrupted,
-                             struct lw_error *err)
+                             struct emu_observer *observer, const bool *found,
+                             struct dbg_sieve_look *look, bool *interrupted, struct lw_error *err)
     LW_MUST_CHECK;
 
 /** An instruction that a lane has retired. */
@@ -125,6 +131,16 @@ void dbg_trail_init(struct dbg_trail *trail, struct dbg *dbg, const struct dbg_l
 enum lw_status dbg_trail_back(struct dbg_trail *trail, struct dbg_trace *out, bool *found,
                               struct lw_error *err) LW_MUST_CHECK;
 void dbg_trail_fini(struct dbg_trail *trail);
+
+/* ---- long stays (dbg_stay.c) -------------------------------------------------------------- */
+
+/** A walk that wants the beginning of a line (@row; NULL: a call or a return) passes this. */
+bool dbg_stay_holds(const struct dbg *dbg, const struct isa_line *row, uint64_t pc);
+/** Where the trail's window is read to its end, within a stay: to the stay's first instruction, or
+ *  nowhere, at nearly the speed of a run. trail->search.interrupted as above. */
+enum lw_status dbg_stay_skip(struct dbg_trail *trail, const struct isa_line *row,
+                             struct lw_error *err) LW_MUST_CHECK;
+
 /** The last write to a place. */
 struct dbg_written {
     bool found, interrupted;

@@ -276,6 +276,7 @@ enum lw_status dbg_reg_write(struct dbg *dbg, dbg_thread_id id, unsigned index,
         enum lw_status status =
             emu_pc_write(warp.core, warp.slot, warp.warp, thread.lane, value, err);
 
+        dbg->pc_changed |= status == LW_OK;
         if (status == LW_OK)
             dbg_arrival_moved(dbg, id, thread.place.lanes);
         return status;

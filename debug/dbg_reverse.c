@@ -114,6 +114,8 @@ static enum lw_status look(struct dbg *dbg, const struct dbg_lane *who,
     return LW_OK;
 }
 
+enum { LONG_STAY = 1 << 15 };
+
 /** A walk along the trail. */
 struct walk {
     struct dbg *dbg;
@@ -124,6 +126,7 @@ struct walk {
     struct dbg_trace target; /* where the walk is to end, if it has one */
     bool has_target;
     bool has_trace;
+    uint64_t stayed; /* instructions read one after the other at which it cannot end */
 };
 
 static enum lw_status walk_begin(struct walk *w, struct dbg *dbg, dbg_thread_id id,
@@ -161,6 +164,24 @@ static enum lw_status walk_back(struct walk *w, struct dbg_stop *stop, struct lw
     return LW_OK;
 }
 
+/* Of a long stay (dbg_stay.c) the middle is passed: @row as there. */
+static enum lw_status walk_skip(struct walk *w, const struct isa_line *row, struct dbg_stop *stop,
+                                struct lw_error *err)
+{
+    enum lw_status status;
+
+    if (!w->has_trace || !dbg_stay_holds(w->dbg, row, w->trace.pc))
+        w->stayed = 0;
+    else
+        w->stayed++;
+    if (w->trail.count != 0 || w->stayed < LONG_STAY)
+        return LW_OK;
+    w->stayed = 0;
+    status = dbg_stay_skip(&w->trail, row, err);
+    return status == LW_OK && w->trail.search.interrupted ? stay(w->dbg, &w->start, stop, err)
+                                                          : status;
+}
+
 /* To the target; a point there is reported as one. */
 static enum lw_status walk_land(struct walk *w, const struct dbg_trace *target,
                                 struct dbg_stop *stop, struct lw_error *err)
@@ -192,6 +213,8 @@ enum lw_status dbg_reverse_steps(struct dbg *dbg, dbg_thread_id id, uint64_t cou
         if (i != 0)
             status = look(dbg, &w.start.who, &w.trace, stop, err);
         do {
+            if (status == LW_OK && stop->kind == DBG_STOP_NONE && w.depth > depth)
+                status = walk_skip(&w, NULL, stop, err);
             if (status == LW_OK && stop->kind == DBG_STOP_NONE)
                 status = walk_back(&w, stop, err);
         } while (over && status == LW_OK && stop->kind == DBG_STOP_NONE && w.depth > depth);
@@ -302,6 +325,10 @@ enum lw_status dbg_reverse_step_line(struct dbg *dbg, dbg_thread_id id, bool ove
     if (status != LW_OK)
         return status;
     while (status == LW_OK && stop->kind == DBG_STOP_NONE) {
+        if (l.walk.depth > l.base ? l.over : l.row != NULL)
+            status = walk_skip(&l.walk, l.walk.depth > l.base ? NULL : l.row, stop, err);
+        if (status != LW_OK || stop->kind != DBG_STOP_NONE)
+            break;
         status = walk_back(&l.walk, stop, err);
         if (status == LW_OK && stop->kind == DBG_STOP_HISTORY_BEGIN && l.walk.has_target) {
             /* The line that the lane began with. */
@@ -338,7 +365,9 @@ enum lw_status dbg_reverse_finish(struct dbg *dbg, dbg_thread_id id, struct dbg_
     if (status != LW_OK)
         return status;
     while (status == LW_OK && stop->kind == DBG_STOP_NONE) {
-        status = walk_back(&w, stop, err);
+        status = walk_skip(&w, NULL, stop, err);
+        if (status == LW_OK && stop->kind == DBG_STOP_NONE)
+            status = walk_back(&w, stop, err);
         if (status != LW_OK || stop->kind != DBG_STOP_NONE)
             break;
         if (w.depth < 0) {
@@ -485,11 +514,11 @@ static enum lw_status hits_between(struct dbg *dbg, uint64_t low, uint64_t high,
 }
 
 enum lw_status dbg_look_back(struct dbg *dbg, uint64_t before, dbg_thread_id only,
-                             struct emu_observer *observer, const bool *found, bool *interrupted,
-                             struct lw_error *err)
+                             struct emu_observer *observer, const bool *found,
+                             struct dbg_sieve_look *look, bool *interrupted, struct lw_error *err)
 {
     uint64_t low = before, size = DBG_FIRST_WINDOW, earliest = dbg_history_earliest(dbg);
-    struct dbg_sieve_look look = {.writes = true};
+    uint64_t looked = 0;
     enum lw_status status = LW_OK;
 
     *interrupted = false;
@@ -497,9 +526,11 @@ enum lw_status dbg_look_back(struct dbg *dbg, uint64_t before, dbg_thread_id onl
         uint64_t high = low, behind;
 
         low = high - earliest > size ? high - size : earliest;
-        if (!look.dense || size < DBG_LARGEST_WINDOW)
+        if (!look->dense || size < DBG_LARGEST_WINDOW)
             size *= WINDOW_GROWS;
-        status = look_between(dbg, low, high, NULL, observer, &look, interrupted, err);
+        status = look_between(dbg, low, high, NULL, observer, look, interrupted, err);
+        if (status == LW_OK && !*interrupted && !*found && look->dense)
+            dbg_looked_at(dbg, high - low, low, &looked);
         if (status != LW_OK || only == 0 || low == earliest || *found || *interrupted)
             continue;
         behind = dbg_progress(dbg, only);
@@ -551,7 +582,7 @@ enum lw_status dbg_reverse_continue(struct dbg *dbg, struct dbg_stop *stop,
     struct hit hit = {0};
     struct start start = {0};
     bool interrupted = false;
-    uint64_t low, size = DBG_FIRST_WINDOW, earliest;
+    uint64_t low, size = DBG_FIRST_WINDOW, earliest, looked = 0;
     enum lw_status status = begin(dbg, dbg->focus[DBG_FOCUS_RUN], &start, stop, err);
 
     if (status != LW_OK)
@@ -562,8 +593,11 @@ enum lw_status dbg_reverse_continue(struct dbg *dbg, struct dbg_stop *stop,
         uint64_t high = low;
 
         low = high - earliest > size ? high - size : earliest;
-        size *= WINDOW_GROWS;
+        if (!look.dense || size < DBG_LARGEST_WINDOW)
+            size *= WINDOW_GROWS;
         status = hits_between(dbg, low, high, &hit, &look, &interrupted, err);
+        if (status == LW_OK && !interrupted && !hit.found && look.dense)
+            dbg_looked_at(dbg, high - low, low, &looked);
     }
     if (status != LW_OK)
         (void)!dbg_history_move(dbg, start.at, NULL); /* the first error is the one to tell */

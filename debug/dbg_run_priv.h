@@ -44,6 +44,9 @@ enum lw_status dbg_sieve_step(struct dbg *dbg, struct emu_stop *es, struct lw_er
 /** The same for a look at the past, with an observer that sees what may touch a point. */
 struct dbg_sieve_look {
     bool writes; /* of memory, only those; its reads are not asked for */
+    /** What is looked at in place of what may touch a point; NULL: that. */
+    bool (*wanted)(const void *context, uint64_t pc);
+    const void *context;
     bool dense; /* looking at all is cheaper: kept from window to window */
     /* its own: */
     struct emu_observer *observer;

@@ -30,13 +30,16 @@ static enum isa_space space_of(uint64_t address)
                                        : ISA_SPACE_SHARED;
 }
 
-/* False: something is caught that only an observer of everything sees: any instruction may be the
- * first of a launch, and where a SIMT stack pops is told by the pc that lanes come to. */
+/* False: something is caught that only an observer of everything sees: where a SIMT stack pops is
+ * told by the pc that lanes come to; and where a pc may have been changed before a launch began, any
+ * instruction may be its first. */
 static bool sieve_make(const struct dbg *dbg, struct sieve *sieve)
 {
-    unsigned unseen = DBG_CATCH_LAUNCH;
+    unsigned unseen = 0;
 
     memset(sieve, 0, sizeof *sieve);
+    if (dbg->pc_changed || strcmp(dbg->engine->ops->name, "replay") == 0)
+        unseen |= DBG_CATCH_LAUNCH;
     if (strcmp(emu_machine_config(dbg->machine)->reconv, "stack") == 0)
         unseen |= DBG_CATCH_RECONVERGE;
     for (size_t i = 0; i < dbg->point_count; i++) {
@@ -119,7 +122,7 @@ static unsigned can_happen(const struct isa_insn *insn, const struct isa_op_info
     if (info->flags & (ISA_F_CONTROL | ISA_F_BRANCH | ISA_F_BARRIER | ISA_F_SYNC))
         catches |= DBG_CATCH_DIVERGE | (direct ? 0 : DBG_CATCH_RECONVERGE);
     if (info->flags & (ISA_F_BARRIER | ISA_F_SYNC))
-        catches |= DBG_CATCH_BARRIER;
+        catches |= DBG_CATCH_BARRIER | DBG_CATCH_CONVERGENCE;
     if (insn->op == ISA_EXIT || ((info->flags & ISA_F_BRANCH) && !direct)) /* 0 is a way out */
         catches |= DBG_CATCH_EXIT;
     return catches;
@@ -152,6 +155,16 @@ static bool passes(const struct dbg *dbg, const struct sieve *sieve, const struc
     return (how & sieve->access[space]) != 0;
 }
 
+/* A launch begins with the first instruction of its kernel. */
+static bool is_entry(const struct emu_program *program, uint64_t pc)
+{
+    uint32_t index = (uint32_t)((pc - emu_program_base(program)) / ISA_WORD_BYTES);
+    const struct isa_function *function =
+        isa_object_function_at(emu_program_object(program), index);
+
+    return function != NULL && function->kernel && function->first == index;
+}
+
 static void sieve_disarm(struct dbg *dbg)
 {
     struct dbg_watch *watch = dbg->watch;
@@ -163,16 +176,18 @@ static void sieve_disarm(struct dbg *dbg)
     }
 }
 
-/* Adds what a program has; false: no memory. */
+/* Adds what a program has, of @look where that wants something else; false: no memory. */
 static bool sieve_program(struct dbg *dbg, const struct sieve *sieve,
-                          const struct emu_program *program)
+                          const struct dbg_sieve_look *look, const struct emu_program *program)
 {
     struct dbg_watch *watch = dbg->watch;
     const struct isa_insn *insn;
 
     for (uint64_t pc = emu_program_base(program);
          (insn = emu_program_insn(program, pc)) != NULL; pc += ISA_WORD_BYTES) {
-        if (!passes(dbg, sieve, insn))
+        if (look != NULL && look->wanted != NULL ? !look->wanted(look->context, pc)
+                                                 : !passes(dbg, sieve, insn) &&
+                      !((sieve->catches & DBG_CATCH_LAUNCH) && is_entry(program, pc)))
             continue;
         if (!lw_grow(&watch->sieve, &watch->sieve_capacity, watch->sieve_count + 1,
                      sizeof *watch->sieve) ||
@@ -193,7 +208,7 @@ static bool sieve_arm(struct dbg *dbg)
     watch->sieve_count = 0;
     if (!sieve_make(dbg, &sieve))
         return false;
-    if (watch->sieved == NULL || sieve_program(dbg, &sieve, watch->sieved))
+    if (watch->sieved == NULL || sieve_program(dbg, &sieve, NULL, watch->sieved))
         return true;
     sieve_disarm(dbg);
     return false;
@@ -262,22 +277,22 @@ enum lw_status dbg_sieve_step(struct dbg *dbg, struct emu_stop *es, struct lw_er
 /* ---- a look at the past, with an observer of its own ----------------------------------------- */
 
 /* The past may go from one program to the next without a stop: all have theirs. */
-static bool sieve_arm_all(struct dbg *dbg, bool writes)
+static bool sieve_arm_all(struct dbg *dbg, const struct dbg_sieve_look *look)
 {
     const struct emu_program *program = NULL;
     struct sieve sieve;
 
     dbg->watch->sieve_count = 0;
-    if (!sieve_make(dbg, &sieve))
+    if (!sieve_make(dbg, &sieve) && look->wanted == NULL)
         return false;
-    if (writes) {
+    if (look->writes) {
         for (unsigned i = 0; i < LW_COUNT_OF(sieve.access); i++)
             sieve.access[i] &= DBG_ACCESS_WRITE;
         sieve.any &= DBG_ACCESS_WRITE;
         sieve.writes = true;
     }
     while ((program = emu_machine_program_next(dbg->machine, program)) != NULL)
-        if (!sieve_program(dbg, &sieve, program)) {
+        if (!sieve_program(dbg, &sieve, look, program)) {
             sieve_disarm(dbg); /* better slow than with a hole */
             return false;
         }
@@ -290,7 +305,7 @@ void dbg_sieve_look_begin(struct dbg *dbg, struct emu_observer *observer,
     look->observer = observer;
     look->from = dbg->engine->ops->instructions(dbg->engine);
     look->steps = 0;
-    look->sieving = !look->dense && !dbg->watch->sieving && sieve_arm_all(dbg, look->writes);
+    look->sieving = !look->dense && !dbg->watch->sieving && sieve_arm_all(dbg, look);
     if (!look->sieving)
         emu_observer_add(dbg->engine, observer);
 }

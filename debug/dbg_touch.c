@@ -401,9 +401,13 @@ static unsigned happened(const struct emu_event *ev, unsigned wanted, uint64_t *
         catches |= DBG_CATCH_RECONVERGE;
         *lanes |= ev->conv.released;
     }
-    if ((wanted & DBG_CATCH_BARRIER) && (ev->conv.arrived != 0 || ev->cta.used)) {
+    if ((wanted & DBG_CATCH_BARRIER) && ev->cta.used) {
         catches |= DBG_CATCH_BARRIER;
         *lanes |= ev->conv.arrived != 0 ? ev->conv.arrived : ev->split_lanes & ev->guard;
+    }
+    if ((wanted & DBG_CATCH_CONVERGENCE) && ev->conv.arrived != 0 && !ev->cta.used) {
+        catches |= DBG_CATCH_CONVERGENCE;
+        *lanes |= ev->conv.arrived;
     }
     if ((wanted & DBG_CATCH_EXIT) && ev->exited != 0) {
         catches |= DBG_CATCH_EXIT;

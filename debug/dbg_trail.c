@@ -2,10 +2,24 @@
 /* Looking back: windows of the past walked forward, and what a lane has retired in them. */
 #include "debug/dbg_history_priv.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 
 /** Most that is looked for is near; a window of the largest size takes some tenths of a second. */
 enum { WINDOW_GROWS = 8 };
+
+/* Instructions between two lines on how far a look at the past has come: some seconds. */
+enum { TELL_EACH = 1 << 24 };
+
+void dbg_looked_at(struct dbg *dbg, uint64_t count, uint64_t at, uint64_t *looked)
+{
+    uint64_t told = *looked / TELL_EACH;
+
+    *looked += count;
+    if (*looked / TELL_EACH != told)
+        dbg_message(dbg, "looking back: %" PRIu64 " instructions so far, back to instruction %" PRIu64
+                    "; Ctrl-C ends it", *looked, at);
+}
 
 struct watcher {
     struct emu_observer observer;
@@ -100,6 +114,8 @@ static enum lw_status next_window(struct dbg_search *s, bool *found, struct lw_e
     if (status == LW_OK)
         status = emu_history_walk(s->dbg->history, s->low, s->high, &w.observer, err);
     s->dbg->looks_back = false;
+    if (status == LW_OK && !s->interrupted)
+        dbg_looked_at(s->dbg, s->high - s->low, s->low, &s->looked);
     return status;
 }
 

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 
 const char *const dbg_catch_names[] = {"diverge", "reconverge", "barrier", "exit",
-                                      "launch",  "atomic",     NULL};
+                                      "launch",  "atomic",     "convergence", NULL};
 
 /* ---- the observer ------------------------------------------------------------------ */
 
@@ -140,6 +140,11 @@ static bool watch_room(struct dbg *dbg)
         return false;
     watch->room = room;
     return true;
+}
+
+bool dbg_watch_ready(struct dbg *dbg)
+{
+    return dbg->watch != NULL || watch_room(dbg);
 }
 
 void dbg_watch_changed(struct dbg *dbg)
@@ -443,7 +448,7 @@ enum lw_status dbg_catch_add(struct dbg *dbg, enum dbg_owner owner, unsigned cat
                                               .temporary = temporary}};
     enum lw_status status;
 
-    if (catches == 0 || catches >= 2 * DBG_CATCH_ATOMIC)
+    if (catches == 0 || catches >= 2 * DBG_CATCH_CONVERGENCE)
         return LW_FAIL(err, LW_ERANGE, "there is no such thing to catch");
     status = dbg_point_copy_condition(dbg, condition, &record.condition, err);
     if (status != LW_OK)
@@ -546,8 +551,9 @@ static void put_parts(const struct dbg *dbg, const struct dbg_touch *touch, stru
 static void catch_text(const struct dbg *dbg, const struct dbg_touch *touch,
                        struct lw_sink *out)
 {
-    static const char *const what[] = {"parted", "came together", "came to a barrier", "exited",
-                                       "began a launch", "did an atomic operation"};
+    static const char *const what[] = {"parted", "came together", "came to a CTA barrier", "exited",
+                                       "began a launch", "did an atomic operation",
+                                       "came to a convergence barrier"};
     bool first = true;
 
     lw_put(out, "lanes ");

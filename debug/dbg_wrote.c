@@ -125,6 +125,7 @@ static enum lw_status last_write(struct dbg *dbg, unsigned point, unsigned last_
     struct wrote_search w = {.observer = {.on_event = on_touch}, .dbg = dbg, .point = point,
                              .out = out};
     const struct dbg_point_record *record = dbg_point_find(dbg, point);
+    struct dbg_sieve_look look = {.writes = true};
     struct dbg_stop stop = {0};
     /* Memory is everybody's; registers are written by their own warp alone. */
     dbg_thread_id only = record != NULL && !record->watched->memory ? record->watched->id : 0;
@@ -134,7 +135,8 @@ static enum lw_status last_write(struct dbg *dbg, unsigned point, unsigned last_
 
     out->found = false;
     out->edited = false;
-    status = dbg_look_back(dbg, before, only, &w.observer, &out->found, &out->interrupted, err);
+    status = dbg_look_back(dbg, before, only, &w.observer, &out->found, &look,
+                           &out->interrupted, err);
     if (out->found) {
         dbg_touch_stop(dbg, &out->touch, &stop);
         snprintf(out->text, sizeof out->text, "%s", stop.text);

@@ -88,10 +88,11 @@ enum dbg_access { DBG_ACCESS_WRITE = 1, DBG_ACCESS_READ = 2, DBG_ACCESS_BOTH = 3
 enum dbg_catch {
     DBG_CATCH_DIVERGE = 1,     /* a split divides */
     DBG_CATCH_RECONVERGE = 2,  /* splits become one */
-    DBG_CATCH_BARRIER = 4,     /* lanes arrive at a CTA or convergence barrier */
+    DBG_CATCH_BARRIER = 4,     /* lanes arrive at a CTA barrier */
     DBG_CATCH_EXIT = 8,        /* lanes exit */
     DBG_CATCH_LAUNCH = 16,     /* a launch begins */
-    DBG_CATCH_ATOMIC = 32      /* an atomic is done */
+    DBG_CATCH_ATOMIC = 32,     /* an atomic is done */
+    DBG_CATCH_CONVERGENCE = 64 /* lanes arrive at a convergence barrier */
 };
 struct dbg_point {
     unsigned id;

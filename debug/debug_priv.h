@@ -155,6 +155,7 @@ struct dbg {
     void (*load_host)(void *context, const void *data, size_t size);
     void *host_context;
     bool looks_back; /* what runs now is only looked at */
+    bool pc_changed; /* by the user, at some time */
     struct dbg_mark *marks;
     size_t mark_count, mark_capacity;
     unsigned last_mark;
@@ -261,6 +262,8 @@ enum lw_status dbg_watch_expression(struct dbg *dbg, dbg_thread_id id, unsigned 
                                     unsigned *point, struct lw_error *err) LW_MUST_CHECK;
 /** " w0 lane 5": whose a watchpoint is, in its block. */
 void dbg_watch_owner_print(const struct dbg *dbg, unsigned id, struct lw_sink *out);
+/** The tables of watchpoints are there, if empty. False: no memory. */
+bool dbg_watch_ready(struct dbg *dbg);
 /** Points were added, removed, enabled or disabled. */
 void dbg_watch_changed(struct dbg *dbg);
 void dbg_watch_free(struct dbg *dbg);

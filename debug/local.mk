@@ -35,6 +35,7 @@ liblanewise_a_SOURCES += \
 	%D%/dbg_step.c \
 	%D%/dbg_stop.c \
 	%D%/dbg_touch.c \
+	%D%/dbg_stay.c \
 	%D%/dbg_trail.c \
 	%D%/dbg_symbols.c \
 	%D%/dbg_types.c \

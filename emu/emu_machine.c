@@ -213,11 +213,18 @@ void emu_stats_get(const struct emu_machine *machine, struct emu_stats *out)
         const struct emu_core *core = machine->cores[i];
         out->warp_instructions += core->retired;
         emu_stats_add(out, &core->stats);
-        /* warps that still run have not been added yet */
-        for (unsigned b = 0; b < core->slots; b++)
-            if (core->block[b].in_use && !core->block[b].ended)
-                for (unsigned w = 0; w < core->block[b].warp_count; w++)
-                    emu_warp_count(&core->block[b].warp[w], out);
+        for (unsigned b = 0; b < core->slots; b++) {
+            const struct emu_block *block = &core->block[b];
+            if (!block->in_use || block->ended)
+                continue;
+            /* warps that still run have not been added yet */
+            for (unsigned w = 0; w < block->warp_count; w++)
+                emu_warp_count(&block->warp[w], out);
+            if (block->retired == 0) { /* placed, or made to be looked at: it has not begun */
+                out->blocks--;
+                out->warps -= block->warp_count;
+            }
+        }
     }
 }
 

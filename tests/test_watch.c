@@ -555,10 +555,11 @@ static void until_without_a_place_runs_a_loop_to_its_end(void **state)
 
 /* ---- all instructions, or only those that may touch ------------------------------------------- */
 
-/* A catchpoint of launches makes the debugger look at every instruction; without one it looks at
- * those that may touch a point. */
+/* A catchpoint of launches makes the debugger look at every instruction where a pc was changed; without
+ * one it looks at those that may touch a point. */
 static void look_at_every_instruction(struct fix *f)
 {
+    f->dbg->pc_changed = true;
     (void)catch(f, DBG_CATCH_LAUNCH, "0");
 }
 
@@ -650,9 +651,8 @@ static void catch_all(struct fix *f, unsigned what)
 static void catching_at_few_instructions_misses_nothing(void **state)
 {
     (void)state;
-    for (unsigned what = DBG_CATCH_DIVERGE; what <= DBG_CATCH_ATOMIC; what *= 2)
-        if (what != DBG_CATCH_LAUNCH)
-            assert_true(few_are_all(catch_all, what) != 0);
+    for (unsigned what = DBG_CATCH_DIVERGE; what <= DBG_CATCH_CONVERGENCE; what *= 2)
+        assert_true(few_are_all(catch_all, what) != 0);
 }
 
 static void a_watched_loop_goes_on_by_looking_at_all(void **state)
@@ -823,7 +823,7 @@ static void each_happening_is_caught(void **state)
     (void)catch(f, DBG_CATCH_DIVERGE | DBG_CATCH_RECONVERGE, NULL);
     (void)catch(f, DBG_CATCH_ATOMIC, "lane == 4");
     (void)catch(f, DBG_CATCH_LAUNCH, NULL);
-    (void)catch(f, DBG_CATCH_BARRIER, "pc >= 0x100000100");
+    (void)catch(f, DBG_CATCH_CONVERGENCE, "pc >= 0x100000100");
     expect_catch(f, DBG_CATCH_LAUNCH, 8, 0xff);
     expect_catch(f, DBG_CATCH_ATOMIC, 29, 0x10);
     expect_catch(f, DBG_CATCH_DIVERGE, 33, 0xff);
