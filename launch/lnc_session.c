@@ -61,13 +61,39 @@ static bool number_bits(const char *text, const struct isa_param *param, uint64_
     return param->kind != ISA_PARAM_INTEGER && size >= 4 && lnc_value_parse(real, text, bits);
 }
 
+enum { LABEL_BYTES = 80 };
+/* A parameter for messages: its name, but for those that compilers number (`saxpy_param_1`, not a
+ * name of the source's) what it is. */
+static const char *param_label(const struct isa_function *kernel, unsigned index, char *room)
+{
+    const struct isa_param *param = &kernel->params[index];
+    size_t size = strlen(kernel->name);
+    char number[24];
+
+    snprintf(number, sizeof number, "_param_%u", index);
+    if (param->name != NULL && (strncmp(param->name, kernel->name, size) != 0 ||
+                                strcmp(param->name + size, number) != 0))
+        return param->name;
+    if (param->kind == ISA_PARAM_POINTER)
+        return param->space == ISA_SPACE_SHARED ? "__local memory" : "a pointer";
+    if (param->kind == ISA_PARAM_FLOAT)
+        return param->size_bytes == 4 ? "a float" : "a double";
+    if (param->kind == ISA_PARAM_INTEGER && param->size_bytes == 8)
+        return "a pointer or an integer of 8 bytes"; /* CUDA's compilers tell no more */
+    snprintf(room, LABEL_BYTES, param->kind == ISA_PARAM_INTEGER ? "an integer of %u bytes"
+                                                                  : "a value of %u bytes",
+             param->size_bytes);
+    return room;
+}
+
 static enum lw_status check_arg(const struct lnc_session *session, const struct lnc_step *step,
                                 unsigned index, struct lw_error *err)
 {
     const struct lw_yaml_document *doc = session->file->doc;
     const struct lnc_arg *arg = &step->args[index];
     const struct isa_param *param = &step->kernel->params[index];
-    const char *name = param->name != NULL ? param->name : "";
+    char room[LABEL_BYTES];
+    const char *name = param_label(step->kernel, index, room);
     bool shared = param->kind == ISA_PARAM_POINTER && param->space == ISA_SPACE_SHARED;
     bool pointer = param->kind == ISA_PARAM_POINTER && !shared;
     uint64_t bits;
@@ -152,12 +178,12 @@ static enum lw_status bind_launch(struct lnc_session *session, struct lnc_step *
         return lw_yaml_fail(doc, lw_yaml_get(step->node, "entry"), err, "entry: %s", why.text);
     step->kernel = kernel;
     if (step->arg_count != kernel->param_count) {
-        char list[200] = "";
+        char list[240] = "", room[LABEL_BYTES];
         size_t used = 0;
 
         for (unsigned i = 0; i < kernel->param_count; i++) {
             int more = snprintf(list + used, sizeof list - used, "%s%s", i != 0 ? ", " : " (",
-                                kernel->params[i].name != NULL ? kernel->params[i].name : "?");
+                                param_label(kernel, i, room));
             if (more < 0 || (size_t)more >= sizeof list - used - 2)
                 break;
             used += (size_t)more;

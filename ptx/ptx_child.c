@@ -402,6 +402,8 @@ static unsigned first_errors(const char *text, char *out, size_t room)
     return count;
 }
 
+#define ANOTHER "another compiler can be named with --compiler, in LANEWISE_CLANG or LANEWISE_NVCC"
+
 static enum lw_status report(const char *path, const struct ptx_job *job, int wait_status,
                              const struct lw_buffer *output, struct lw_error *err)
 {
@@ -412,19 +414,20 @@ static enum lw_status report(const char *path, const struct ptx_job *job, int wa
     unsigned count = first_errors(text, said, sizeof said);
 
     if (WIFSIGNALED(wait_status))
-        return LW_FAIL(err, LW_EINPUT, "%s: %s crashed (signal %d)%s%s", path, name,
-                       WTERMSIG(wait_status), count ? ": " : "", said);
+        return LW_FAIL(err, LW_EINPUT, "%s: %s crashed (signal %d)%s%s; " ANOTHER, path,
+                       job->compiler, WTERMSIG(wait_status), count ? ": " : "", said);
     if (WEXITSTATUS(wait_status) >= 70)
-        return LW_FAIL(err, LW_EINPUT, "%s: %s crashed (exit status %d)%s%s", path, name,
-                       WEXITSTATUS(wait_status), count ? ": " : "", said);
+        return LW_FAIL(err, LW_EINPUT, "%s: %s crashed (exit status %d)%s%s; " ANOTHER, path,
+                       job->compiler, WEXITSTATUS(wait_status), count ? ": " : "", said);
     if (strstr(text, "cannot open file") != NULL && strstr(text, job->libclc) != NULL)
         return LW_FAIL(err, LW_ENOENT,
                        "%s cannot read %s, made by a newer compiler: install libclc of its own "
                        "version, or name another in LANEWISE_LIBCLC",
                        name, job->libclc);
     if (count == 0)
-        return LW_FAIL(err, LW_EINPUT, "%s: %s failed (exit status %d): %.*s", path, name,
-                       WEXITSTATUS(wait_status), (int)strcspn(text, "\n"), text);
+        return LW_FAIL(err, LW_EINPUT, "%s: %s failed (exit status %d)%s%.*s; " ANOTHER,
+                       path, job->compiler, WEXITSTATUS(wait_status),
+                       *text != '\0' ? ": " : " and said nothing", (int)strcspn(text, "\n"), text);
     return LW_FAIL(err, LW_EINPUT, "%s%s%s",
                    strncmp(said, path, strlen(path)) == 0 ? "" : path,
                    strncmp(said, path, strlen(path)) == 0 ? "" : ": ", said);
@@ -463,7 +466,8 @@ enum lw_status ptx_run_compiler(const struct ptx_job *job, const char *path, con
     if (status != LW_OK)
         return status;
     status = lw_file_read(result, ptx, size, err);
-    if (status != LW_OK)
-        (void)lw_error_prefix(err, "%s: %s made no output", path, job->compiler);
+    if (status == LW_ENOENT)
+        return LW_FAIL(err, LW_EINPUT, "%s: %s ended well and wrote nothing; " ANOTHER, path,
+                       job->compiler);
     return status;
 }

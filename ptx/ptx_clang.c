@@ -63,7 +63,7 @@ static enum lw_status build_overrides(struct ptx_job *job, struct lw_error *err)
                               "-cl-ext=+cl_khr_fp16", "-O2", "-w", "-fno-crash-diagnostics",
                               "-emit-llvm", "-c", source, "-o", bitcode, NULL};
 
-        status = ptx_run_compiler(job, "the override library", argv, bitcode, &data, &size, err);
+        status = ptx_run_compiler(job, "our library of OpenCL C's functions", argv, bitcode, &data, &size, err);
     }
     if (status != LW_OK)
         return status;

@@ -243,6 +243,10 @@ static void parse_function(struct ptx_parser *parser, bool kernel)
         for (size_t i = 0; i < function->params.count; i++) {
             const struct ptx_symbol *param = &module->symbols.at[function->params.at[i]];
 
+            if (param->size_bytes == 0 && strcmp(param->name, "%VAParam") == 0)
+                ptx_fail(lex->job, function->line, LW_EUNSUPP, "'%s' takes a variable number of "
+                         "arguments ('...'), which is not supported: pass an array, or one "
+                         "function for each number of them", function->name);
             if (param->size_bytes == 0)
                 ptx_fail(lex->job, function->line, LW_EUNSUPP,
                          "the parameter '%s' has no bytes", param->name);

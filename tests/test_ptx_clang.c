@@ -294,7 +294,15 @@ static void a_compiler_that_dies_of_a_signal_is_reported(void **state)
     snprintf(fake, sizeof fake, "%s/fake", f->root);
     put(fake, "#!/bin/sh\nkill -SEGV $$\n", 0700);
     err = refuse(f, plain, fake, LW_EINPUT);
-    expect_text(err.text, "fake crashed (signal 11)");
+    expect_text(err.text, "fake crashed (signal 11); another compiler can be named with --compiler, in "
+                          "LANEWISE_CLANG");
+    put(fake, "#!/bin/sh\nexit 1\n", 0700);
+    err = refuse(f, plain, fake, LW_EINPUT);
+    expect_text(err.text, "our library of OpenCL C's functions: /");
+    expect_text(err.text, "fake failed (exit status 1) and said nothing; another compiler can be named");
+    put(fake, "#!/bin/sh\nexit 0\n", 0700);
+    err = refuse(f, plain, fake, LW_EINPUT);
+    expect_text(err.text, "fake ended well and wrote nothing; another compiler");
 }
 
 static void missing_programs_and_libraries_name_the_packages(void **state)
