@@ -9,12 +9,12 @@ static const char *base_name(const char *path)
     return slash != NULL ? slash + 1 : path;
 }
 
-static void put_frame(struct dbg *dbg, unsigned index, const struct dbg_place *place,
-                      struct lw_sink *out)
+static void put_frame(struct dbg *dbg, const struct dbg_thread *thread, unsigned index,
+                      const struct dbg_place *place, struct lw_sink *out)
 {
     lw_printf(out, "#%u  ", index);
     if (place->inlined || place->inner >= 0) {
-        lw_put(out, place->name != NULL ? place->name : "?");
+        lw_put(out, place->name[0] != '\0' ? place->name : "?");
         if (place->file != NULL)
             lw_printf(out, " (%s:%u)", base_name(place->file), place->line);
         if (place->inlined)
@@ -22,6 +22,7 @@ static void put_frame(struct dbg *dbg, unsigned index, const struct dbg_place *p
     } else {
         dbg_place_print(dbg, place->pc, out);
     }
+    dbg_arguments_print(dbg, thread->id, thread->lane, place, out);
 }
 
 static enum lw_status do_where(void *context, int argc, char **argv, struct lw_sink *out,
@@ -39,7 +40,7 @@ static enum lw_status do_where(void *context, int argc, char **argv, struct lw_s
         return status;
     chosen = dbg_frame_number(dbg, thread.id, thread.lane);
     for (unsigned i = 0; dbg_place_at(dbg, thread.id, thread.lane, i, &place); i++) {
-        put_frame(dbg, i, &place, out);
+        put_frame(dbg, &thread, i, &place, out);
         lw_put(out, chosen != 0 && i == chosen ? "  <- chosen\n" : "\n");
     }
     return LW_OK;
@@ -55,7 +56,7 @@ static enum lw_status choose(struct dbg *dbg, const struct dbg_thread *thread, u
     if (!dbg_place_at(dbg, thread->id, thread->lane, index, &place))
         return LW_OK;
     dbg_frame_choose(dbg, thread->id, thread->lane, index);
-    put_frame(dbg, index, &place, out);
+    put_frame(dbg, thread, index, &place, out);
     lw_put(out, "\n");
     if (place.file != NULL)
         text = dbg_source_line(dbg, place.file, place.line);

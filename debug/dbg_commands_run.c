@@ -159,9 +159,10 @@ static enum lw_status do_finish(void *context, int argc, char **argv, struct lw_
         status = dbg_view(dbg, &thread, err);
     if (status != LW_OK)
         return status;
-    (void)!dbg_frame_chosen(dbg, thread.id, thread.lane, &place);
-    known = dbg_frame_at(dbg, thread.id, thread.lane, place.frame, &frame) &&
-            frame.function != NULL;
+    (void)!dbg_place_at(dbg, thread.id, thread.lane,
+                        dbg_frame_number(dbg, thread.id, thread.lane), &place);
+    known = !place.inlined &&
+            dbg_frame_at(dbg, thread.id, thread.lane, place.frame, &frame) && frame.function != NULL;
     status = dbg_finish(dbg, thread.id, &stop, err);
     if (status != LW_OK)
         return status;

@@ -118,7 +118,9 @@ static void number(struct dbg_expr *e, struct dbg_operand *o)
         uint64_t bits;
 
         if (!lw_parse_u64(text, &bits)) {
-            dbg_expr_fail(e, LW_EUSAGE, "%s does not fit 64 bits", text);
+            dbg_expr_fail(e, LW_EUSAGE, strcmp(text, "0x") == 0 ? "%s is no number: digits are missing"
+                                                                   : "%s does not fit 64 bits",
+                          text);
             return;
         }
         o->value = dbg_value_make(bits <= INT32_MAX    ? DBG_S32
@@ -343,6 +345,10 @@ static void primary(struct dbg_expr *e, struct dbg_operand *o)
     if (dbg_name_resolve(e, name, o)) {
         if (e->status == LW_OK)
             suffixes(e, o);
+        return;
+    }
+    if (!sigil && dbg_enumerator(e->dbg, name, o)) {
+        source_suffixes(e, o);
         return;
     }
     dbg_name_unknown(e, name);

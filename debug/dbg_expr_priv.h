@@ -124,6 +124,8 @@ void dbg_name_unknown(struct dbg_expr *e, const char *name);
 /** A variable in scope where the lane is: its type and place. False: there is none of the
  *  name; one that has no place is true, with the failure noted. */
 bool dbg_variable_resolve(struct dbg_expr *e, const char *name, struct dbg_operand *o);
+/** A value of an enumeration of the source by its name. */
+bool dbg_enumerator(const struct dbg *dbg, const char *name, struct dbg_operand *o);
 void dbg_variables_each(struct dbg *dbg, dbg_thread_id id, unsigned lane, dbg_name_fn fn,
                         void *context);
 /** Steps of a typed operand; a failure is noted. */

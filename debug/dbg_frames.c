@@ -11,6 +11,7 @@
  */
 #include "debug/debug_priv.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 enum {
@@ -271,7 +272,12 @@ bool dbg_place_at(struct dbg *dbg, dbg_thread_id id, unsigned lane, unsigned ind
             continue;
         }
         out->inlined = index < calls;
-        out->name = index < calls ? inlined[index].name : function != NULL ? function->name : NULL;
+        out->call = index < calls ? inlined[index].die : -1;
+        if (index < calls)
+            snprintf(out->name, sizeof out->name, "%s",
+                     inlined[index].name != NULL ? inlined[index].name : "");
+        else if (function != NULL)
+            dbg_function_short_name(dbg, function, out->name, sizeof out->name);
         program = emu_machine_program_at(dbg->machine, out->pc);
         if (index == 0) {
             (void)!dbg_source_at(dbg, out->pc, &out->file, &out->line);

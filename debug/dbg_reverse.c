@@ -357,9 +357,13 @@ enum lw_status dbg_reverse_finish(struct dbg *dbg, dbg_thread_id id, struct dbg_
     if (dbg_thread_get(dbg, id, &thread)) {
         const struct isa_function *function = dbg_function_at(dbg, thread.place.pc);
 
-        if (function != NULL && function->kernel)
+        char name[256];
+
+        if (function != NULL && function->kernel) {
+            dbg_function_short_name(dbg, function, name, sizeof name);
             return LW_FAIL(err, LW_ESTATE, "%s is the kernel: nothing called it; `goto start` goes "
-                           "to the beginning", function->name);
+                           "to the beginning", name);
+        }
     }
     status = walk_begin(&w, dbg, id, stop, err);
     if (status != LW_OK)

@@ -263,7 +263,7 @@ static enum lw_status line_parse(const struct dbg *dbg, const char *name, uint64
                                  (unsigned long long)line, name);
 }
 
-/* The functions that a name means, by symbol or by the source's name. */
+/* The functions that a name means, by symbol or by the source's name, and where they are inlined. */
 static enum lw_status function_parse(const struct dbg *dbg, const char *name, uint64_t *pcs,
                                      unsigned room, unsigned *count, struct lw_error *err)
 {
@@ -280,6 +280,7 @@ static enum lw_status function_parse(const struct dbg *dbg, const char *name, ui
                     pcs[(*count)++] = dbg_function_body(dbg, function);
             }
         }
+    *count = dbg_inlined_calls(dbg, name, pcs, *count, room);
     if (*count != 0)
         return LW_OK;
     if (object->function_count != 0)

@@ -156,16 +156,13 @@ static bool ends_with(const char *have, const char *name)
            (h == n || (h >= n + 2 && have[h - n - 1] == ':' && have[h - n - 2] == ':'));
 }
 
-bool dbg_function_is_called(const struct dbg *dbg, const struct isa_function *function,
-                            const char *name)
+/* @want means what is called @have, which is cut: all of it, or without parameters, or without the
+ * template's arguments. */
+static bool means(char *have, const char *want)
 {
-    char have[512], want[512], *bracket;
+    char *bracket;
 
-    if ((size_t)snprintf(want, sizeof want, "%s", name) >= sizeof want)
-        return false;
-    dbg_function_source_name(dbg, function, have, sizeof have);
     squeeze(have);
-    squeeze(want);
     if (*want == '\0')
         return false;
     if (ends_with(have, want))
@@ -177,6 +174,63 @@ bool dbg_function_is_called(const struct dbg *dbg, const struct isa_function *fu
         return true;
     cut_template(have);
     return ends_with(have, want);
+}
+
+bool dbg_function_is_called(const struct dbg *dbg, const struct isa_function *function,
+                            const char *name)
+{
+    char have[512], want[512];
+
+    if ((size_t)snprintf(want, sizeof want, "%s", name) >= sizeof want)
+        return false;
+    dbg_function_source_name(dbg, function, have, sizeof have);
+    squeeze(want);
+    return means(have, want);
+}
+
+static uint64_t first_insn(const struct isa_debug *debug, uint32_t die)
+{
+    const struct isa_attr *attr = isa_die_attr(debug, die, ISA_AT_RANGES);
+    uint64_t first = UINT64_MAX;
+
+    for (uint32_t i = 0; attr != NULL && i < attr->count; i++)
+        if (debug->spans[attr->value + i].from < first)
+            first = debug->spans[attr->value + i].from;
+    return first;
+}
+
+unsigned dbg_inlined_calls(const struct dbg *dbg, const char *name, uint64_t *pcs, unsigned count,
+                           unsigned room)
+{
+    const struct emu_program *program = dbg_program(dbg);
+    const struct isa_debug *debug = program != NULL ? emu_program_object(program)->debug : NULL;
+    char want[512];
+
+    if ((size_t)snprintf(want, sizeof want, "%s", name) >= sizeof want)
+        return count;
+    squeeze(want);
+    for (uint32_t i = 0; debug != NULL && i < debug->die_count && count < room; i++) {
+        const struct isa_attr *origin;
+        struct lw_buffer full;
+        uint64_t first, pc;
+        bool known = false;
+
+        if (debug->dies[i].tag != ISA_TAG_INLINED || dbg_die_name(debug, i) == NULL ||
+            (first = first_insn(debug, i)) == UINT64_MAX)
+            continue;
+        lw_buffer_init(&full);
+        origin = isa_die_attr(debug, i, ISA_AT_ABSTRACT_ORIGIN);
+        if (origin != NULL)
+            print_around(debug, (uint32_t)origin->value, &full.sink);
+        lw_put(&full.sink, dbg_die_name(debug, i));
+        pc = emu_program_base(program) + first * ISA_WORD_BYTES;
+        for (unsigned k = 0; k < count; k++)
+            known = known || pcs[k] == pc;
+        if (full.text != NULL && !known && means(full.text, want))
+            pcs[count++] = pc;
+        lw_buffer_fini(&full);
+    }
+    return count;
 }
 
 void dbg_names_each(struct dbg *dbg, dbg_thread_id id, unsigned lane, enum dbg_names which,

@@ -5,6 +5,9 @@
 #include <ctype.h>
 #include <stdio.h>
 
+/* DW_ATE_... */
+enum { ENCODING_FLOAT = 4, ENCODING_SIGNED = 5, ENCODING_SIGNED_CHAR = 6 };
+
 enum { MAX_TYPE_DEPTH = 32, MAX_STARS = 8 };
 
 uint64_t dbg_die_number(const struct isa_debug *debug, uint32_t die, unsigned name,
@@ -121,6 +124,40 @@ bool dbg_type_is_char(const struct isa_debug *debug, int64_t type)
         return false;
     name = dbg_die_name(debug, (uint32_t)type);
     return name != NULL && strcmp(name, "char") == 0;
+}
+
+bool dbg_type_scalar(const struct isa_debug *debug, int64_t type, enum dbg_type *out,
+                     unsigned *bytes)
+{
+    uint64_t size, encoding;
+    unsigned tag;
+
+    type = dbg_type_plain(debug, type);
+    if (type == DBG_NO_TYPE)
+        return false;
+    tag = debug->dies[type].tag;
+    size = dbg_type_bytes(debug, type, 0, 0);
+    if (size != 1 && size != 2 && size != 4 && size != 8)
+        return false;
+    *bytes = (unsigned)size;
+    if (dbg_tag_is_pointer(tag)) {
+        *out = DBG_U64;
+        return size == 8;
+    }
+    if (tag == ISA_TAG_ENUMERATION) {
+        *out = size == 8 ? DBG_S64 : DBG_S32;
+        return true;
+    }
+    if (tag != ISA_TAG_BASE)
+        return false;
+    encoding = dbg_die_number(debug, (uint32_t)type, ISA_AT_ENCODING, 0);
+    if (encoding == ENCODING_FLOAT && size >= 4)
+        *out = size == 8 ? DBG_F64 : DBG_F32;
+    else if (encoding == ENCODING_SIGNED || encoding == ENCODING_SIGNED_CHAR)
+        *out = size == 8 ? DBG_S64 : DBG_S32;
+    else
+        *out = size == 8 ? DBG_U64 : DBG_U32;
+    return true;
 }
 
 /* ---- names of types ------------------------------------------------------------------ */

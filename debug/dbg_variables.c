@@ -9,7 +9,6 @@
 #include <stdlib.h>
 
 enum { MAX_PRINT_DEPTH = 8, MAX_ELEMENTS = 200, REPEATS = 10 };
-enum { ENCODING_BOOLEAN = 2, ENCODING_FLOAT = 4, ENCODING_SIGNED = 5, ENCODING_SIGNED_CHAR = 6 };
 #define STACK_TO_FRAMES ((UINT64_C(0xFA) - 0xF4) << 56)
 
 /* ---- places ------------------------------------------------------------------------- */
@@ -23,6 +22,17 @@ struct where {
     int64_t inner;  /* an inlined call in it that is not looked into, or DBG_NO_TYPE */
 };
 
+static bool where_is(const struct dbg *dbg, uint64_t pc, struct where *out)
+{
+    *out = (struct where){.program = emu_machine_program_at(dbg->machine, pc),
+                          .inner = DBG_NO_TYPE};
+    if (out->program == NULL)
+        return false;
+    out->object = emu_program_object(out->program);
+    out->insn = (uint32_t)((pc - emu_program_base(out->program)) / ISA_WORD_BYTES);
+    return true;
+}
+
 static bool find_where(struct dbg *dbg, dbg_thread_id id, unsigned lane, struct where *out)
 {
     struct emu_split_view split;
@@ -32,14 +42,7 @@ static bool find_where(struct dbg *dbg, dbg_thread_id id, unsigned lane, struct 
     if (!dbg_warp_locate(dbg, id, &warp) ||
         !emu_lane_where(warp.core, warp.slot, warp.warp, lane, &split))
         return false;
-    out->program = emu_machine_program_at(dbg->machine, split.pc);
-    if (out->program == NULL)
-        return false;
-    out->object = emu_program_object(out->program);
-    out->insn = (uint32_t)((split.pc - emu_program_base(out->program)) / ISA_WORD_BYTES);
-    out->frame = 0;
-    out->inner = DBG_NO_TYPE;
-    if (out->object->debug == NULL)
+    if (!where_is(dbg, split.pc, out) || out->object->debug == NULL)
         return false;
     if (dbg_frame_chosen(dbg, id, lane, &chosen)) {
         out->insn = (uint32_t)((chosen.pc - emu_program_base(out->program)) / ISA_WORD_BYTES);
@@ -98,6 +101,19 @@ static unsigned find_scopes(const struct where *at, uint32_t *scopes, unsigned r
     return count;
 }
 
+/* Those of the frame itself, of an inlined call as of any other. */
+static unsigned own_scopes(const struct where *at, uint32_t *scopes, unsigned room)
+{
+    unsigned count = find_scopes(at, scopes, room), first = count;
+
+    while (first > 1 && at->object->debug->dies[scopes[first - 1]].tag != ISA_TAG_INLINED)
+        first--;
+    if (first > 0)
+        first--;
+    memmove(scopes, scopes + first, (count - first) * sizeof *scopes);
+    return count - first;
+}
+
 static int64_t find_in(const struct isa_debug *debug, uint32_t scope, const char *name)
 {
     for (uint32_t i = scope + 1; i < debug->dies[scope].end; i = debug->dies[i].end) {
@@ -114,7 +130,7 @@ static int64_t find_variable(const struct where *at, const char *name)
     const struct isa_debug *debug = at->object->debug;
     uint32_t scopes[64];
 
-    for (unsigned n = find_scopes(at, scopes, LW_COUNT_OF(scopes)); n-- > 0;) {
+    for (unsigned n = own_scopes(at, scopes, LW_COUNT_OF(scopes)); n-- > 0;) {
         int64_t die = find_in(debug, scopes[n], name);
 
         if (die != DBG_NO_TYPE)
@@ -140,7 +156,7 @@ void dbg_variables_each(struct dbg *dbg, dbg_thread_id id, unsigned lane, dbg_na
         return;
     const struct isa_debug *debug = at.object->debug;
 
-    for (unsigned n = find_scopes(&at, scopes, LW_COUNT_OF(scopes)); n-- > 0;)
+    for (unsigned n = own_scopes(&at, scopes, LW_COUNT_OF(scopes)); n-- > 0;)
         for (uint32_t i = scopes[n] + 1; i < debug->dies[scopes[n]].end; i = debug->dies[i].end)
             if (is_variable(debug, i) && dbg_die_name(debug, i) != NULL)
                 fn(context, dbg_die_name(debug, i));
@@ -217,17 +233,13 @@ unsigned dbg_inlined_at(const struct dbg *dbg, uint64_t pc, struct dbg_inlined *
                         unsigned room)
 {
     uint32_t scopes[64];
-    struct where at = {.program = emu_machine_program_at(dbg->machine, pc), .inner = DBG_NO_TYPE};
+    struct where at;
     const struct isa_debug *debug;
     unsigned count = 0;
 
-    if (at.program == NULL)
+    if (!where_is(dbg, pc, &at) || at.object->debug == NULL)
         return 0;
-    at.object = emu_program_object(at.program);
     debug = at.object->debug;
-    at.insn = (uint32_t)((pc - emu_program_base(at.program)) / ISA_WORD_BYTES);
-    if (debug == NULL)
-        return 0;
     for (unsigned n = find_scopes(&at, scopes, LW_COUNT_OF(scopes)); n-- > 0 && count < room;) {
         if (debug->dies[scopes[n]].tag != ISA_TAG_INLINED)
             continue;
@@ -241,50 +253,14 @@ unsigned dbg_inlined_at(const struct dbg *dbg, uint64_t pc, struct dbg_inlined *
 
 /* ---- scalars ---------------------------------------------------------------------------- */
 
-bool dbg_type_scalar(const struct isa_debug *debug, int64_t type, enum dbg_type *out,
-                     unsigned *bytes)
-{
-    uint64_t size, encoding;
-    unsigned tag;
-
-    type = dbg_type_plain(debug, type);
-    if (type == DBG_NO_TYPE)
-        return false;
-    tag = debug->dies[type].tag;
-    size = dbg_type_bytes(debug, type, 0, 0);
-    if (size != 1 && size != 2 && size != 4 && size != 8)
-        return false;
-    *bytes = (unsigned)size;
-    if (dbg_tag_is_pointer(tag)) {
-        *out = DBG_U64;
-        return size == 8;
-    }
-    if (tag == ISA_TAG_ENUMERATION) {
-        *out = size == 8 ? DBG_S64 : DBG_S32;
-        return true;
-    }
-    if (tag != ISA_TAG_BASE)
-        return false;
-    encoding = dbg_die_number(debug, (uint32_t)type, ISA_AT_ENCODING, 0);
-    if (encoding == ENCODING_FLOAT && size >= 4)
-        *out = size == 8 ? DBG_F64 : DBG_F32;
-    else if (encoding == ENCODING_SIGNED || encoding == ENCODING_SIGNED_CHAR)
-        *out = size == 8 ? DBG_S64 : DBG_S32;
-    else
-        *out = size == 8 ? DBG_U64 : DBG_U32;
-    return true;
-}
-
 bool dbg_result_type(const struct dbg *dbg, uint64_t pc, const struct isa_debug **debug,
                      int64_t *type)
 {
-    struct where at = {.program = emu_machine_program_at(dbg->machine, pc), .inner = DBG_NO_TYPE};
+    struct where at;
     uint32_t scope;
 
-    if (at.program == NULL)
+    if (!where_is(dbg, pc, &at))
         return false;
-    at.object = emu_program_object(at.program);
-    at.insn = (uint32_t)((pc - emu_program_base(at.program)) / ISA_WORD_BYTES);
     *debug = at.object->debug;
     if (*debug == NULL || find_scopes(&at, &scope, 1) != 1 ||
         (*debug)->dies[scope].tag != ISA_TAG_SUBPROGRAM)
@@ -321,6 +297,27 @@ static void set_type(struct dbg_operand *o, const struct isa_debug *debug, int64
     o->skip = 0;
     o->bit_count = 0;
     o->stars = 0;
+}
+
+bool dbg_enumerator(const struct dbg *dbg, const char *name, struct dbg_operand *o)
+{
+    const struct emu_program *program = dbg_program(dbg);
+    const struct isa_debug *debug = program != NULL ? emu_program_object(program)->debug : NULL;
+    uint32_t type = 0;
+
+    for (uint32_t i = 0; debug != NULL && i < debug->die_count; i++) {
+        if (debug->dies[i].tag == ISA_TAG_ENUMERATION)
+            type = i;
+        if (debug->dies[i].tag != ISA_TAG_ENUMERATOR || dbg_die_name(debug, i) == NULL ||
+            strcmp(dbg_die_name(debug, i), name) != 0)
+            continue;
+        set_type(o, debug, type);
+        o->in_memory = false;
+        o->value = dbg_value_make(DBG_U64,
+                                  dbg_die_number(debug, i, ISA_AT_CONST_VALUE, 0));
+        return true;
+    }
+    return false;
 }
 
 bool dbg_variable_resolve(struct dbg_expr *e, const char *name, struct dbg_operand *o)
@@ -916,6 +913,54 @@ void dbg_typed_print_row(struct dbg *dbg, dbg_thread_id id, unsigned lane,
     print_row(&pr, o, count, 0, print_at);
 }
 
+/* The value of a variable; @brief: not those of structures and arrays. False: it has none here. */
+static bool put_variable(struct dbg *dbg, dbg_thread_id id, unsigned lane, const struct where *at,
+                         uint32_t die, bool brief, struct lw_sink *out)
+{
+    const struct isa_debug *debug = at->object->debug;
+    struct dbg_operand o = {.in_memory = true};
+    struct found found;
+
+    locate(dbg, id, lane, at, die, &found);
+    if (!found.here) {
+        lw_put(out, "<optimized out>");
+        return false;
+    }
+    set_type(&o, debug, dbg_die_type(debug, die));
+    o.in_memory = found.in_memory;
+    o.address = found.address;
+    o.value = dbg_value_make(DBG_U64, found.value);
+    if (brief && (is_array(&o) || dbg_typed_is_structure(&o)))
+        lw_put(out, "{...}");
+    else
+        dbg_typed_print(dbg, id, lane, &o, 0, out);
+    return true;
+}
+
+void dbg_arguments_print(struct dbg *dbg, dbg_thread_id id, unsigned lane,
+                         const struct dbg_place *place, struct lw_sink *out)
+{
+    struct where at;
+    uint32_t scopes[64];
+    bool first = true;
+
+    if (!where_is(dbg, place->pc, &at) || at.object->debug == NULL)
+        return;
+    at.frame = place->frame;
+    at.inner = place->inner;
+    if (own_scopes(&at, scopes, LW_COUNT_OF(scopes)) == 0)
+        return;
+    const struct isa_debug *debug = at.object->debug;
+
+    for (uint32_t i = scopes[0] + 1; i < debug->dies[scopes[0]].end; i = debug->dies[i].end) {
+        if (debug->dies[i].tag != ISA_TAG_PARAMETER || dbg_die_name(debug, i) == NULL)
+            continue;
+        lw_printf(out, "%s%s = ", first ? "  " : ", ", dbg_die_name(debug, i));
+        (void)!put_variable(dbg, id, lane, &at, i, true, out);
+        first = false;
+    }
+}
+
 enum lw_status dbg_locals_print(struct dbg *dbg, dbg_thread_id id, unsigned lane,
                                 struct lw_sink *out, struct lw_error *err)
 {
@@ -931,29 +976,17 @@ enum lw_status dbg_locals_print(struct dbg *dbg, dbg_thread_id id, unsigned lane
         lw_put(out, "no variables: the program tells of none, compile it with -O0 -g\n");
         return LW_OK;
     }
-    for (unsigned n = find_scopes(&at, scopes, LW_COUNT_OF(scopes)); n-- > 0;) {
+    for (unsigned n = own_scopes(&at, scopes, LW_COUNT_OF(scopes)); n-- > 0;) {
         const struct isa_debug *debug = at.object->debug;
 
         for (uint32_t i = scopes[n] + 1; i < debug->dies[scopes[n]].end; i = debug->dies[i].end) {
             const char *name = is_variable(debug, i) ? dbg_die_name(debug, i) : NULL;
-            struct dbg_operand o = {.in_memory = true};
-            struct found found;
 
             if (name == NULL)
                 continue;
             shown++;
             lw_printf(out, "%s = ", name);
-            locate(dbg, id, lane, &at, i, &found);
-            if (found.here) {
-                set_type(&o, debug, dbg_die_type(debug, i));
-                o.in_memory = found.in_memory;
-                o.address = found.address;
-                o.value = dbg_value_make(DBG_U64, found.value);
-                dbg_typed_print(dbg, id, lane, &o, 0, out);
-            } else {
-                lw_put(out, "<optimized out>");
-                lost++;
-            }
+            lost += !put_variable(dbg, id, lane, &at, i, false, out);
             lw_put(out, "\n");
         }
     }

@@ -172,11 +172,22 @@ enum lw_status dbg_step_line(struct dbg *dbg, dbg_thread_id id, bool over, bool 
 /* ---- finish, advance -----------------------------------------------------------------------
  */
 
+/* Is the pc in the code of an inlined call? */
+static bool in_call(const struct dbg *dbg, uint64_t pc, int64_t call)
+{
+    struct dbg_inlined inlined[16];
+    unsigned count = dbg_inlined_at(dbg, pc, inlined, LW_COUNT_OF(inlined));
+
+    while (count > 0 && inlined[count - 1].die != call)
+        count--;
+    return count > 0;
+}
+
 static enum lw_status finish(struct dbg *dbg, dbg_thread_id id, struct dbg_stop *stop,
                              struct lw_error *err)
 {
     const struct isa_function *function;
-    struct dbg_place place = {0};
+    struct dbg_place place = {.call = -1};
     struct dbg_frame frame;
     struct dbg_thread thread;
     struct dbg_stepper s;
@@ -186,12 +197,15 @@ static enum lw_status finish(struct dbg *dbg, dbg_thread_id id, struct dbg_stop 
     if (!dbg_thread_get(dbg, id, &thread))
         return dbg_gone(dbg, id, err);
     /* Out of the frame that was chosen, and of all that it called. */
-    (void)!dbg_frame_chosen(dbg, id, thread.lane, &place);
+    (void)!dbg_place_at(dbg, id, thread.lane, dbg_frame_number(dbg, id, thread.lane), &place);
     function = dbg_frame_at(dbg, id, thread.lane, place.frame, &frame) ? frame.function : NULL;
-    if (function != NULL && function->kernel)
+    if (function != NULL && function->kernel && !place.inlined) {
+        char name[256];
+
+        dbg_function_short_name(dbg, function, name, sizeof name);
         return LW_FAIL(err, LW_ESTATE,
-                       "%s is the kernel: nothing called it; `continue` runs to its end",
-                       function->name);
+                       "%s is the kernel: nothing called it; `continue` runs to its end", name);
+    }
     status = dbg_stepper_init(&s, dbg, id, false, err);
     before = status == LW_OK ? company(&s) : 0;
     while (status == LW_OK) {
@@ -202,7 +216,8 @@ static enum lw_status finish(struct dbg *dbg, dbg_thread_id id, struct dbg_stop 
             status = dbg_stepper_look(&s, outcome, &pc, stop, err);
         if (status != LW_OK || stop->kind != DBG_STOP_NONE)
             break;
-        if (s.depth < -(int)place.frame) {
+        if (s.depth < -(int)place.frame ||
+            (place.inlined && s.depth == -(int)place.frame && !in_call(dbg, pc, place.call))) {
             status = dbg_settle(dbg, DBG_STOP_STEP, stop, err);
             break;
         }

@@ -364,6 +364,10 @@ struct dbg_inlined {
 /** Innermost first; the count. */
 unsigned dbg_inlined_at(const struct dbg *dbg, uint64_t pc, struct dbg_inlined *out,
                         unsigned room);
+/** Where inlined calls of the function that @name means begin: adds to the @count of @pcs, at most
+ *  @room; the count. */
+unsigned dbg_inlined_calls(const struct dbg *dbg, const char *name, uint64_t *pcs, unsigned count,
+                           unsigned room);
 /** Type of what the function around @pc returns, as the source tells it. False: nothing, or not
  *  known. */
 bool dbg_result_type(const struct dbg *dbg, uint64_t pc, const struct isa_debug **debug,
@@ -373,15 +377,19 @@ bool dbg_result_type(const struct dbg *dbg, uint64_t pc, const struct isa_debug 
 struct dbg_place {
     uint64_t pc;            /* where it is: of a caller, the call */
     unsigned frame;         /* the frame of dbg_frame_at that it is in */
-    const char *name;       /* of its function; NULL: none */
+    char name[256];         /* of its function; "": none */
     const char *file;       /* NULL: no line is known */
     unsigned line;
-    bool inlined;           /* it has no frame of its own */
+    bool inlined;           /* it has no frame of its own: */
+    int64_t call;           /* the inlined call that it is, -1: none */
     int64_t inner;          /* the inlined call in it that leads on, -1: none */
 };
 /** False when @index is past the last. */
 bool dbg_place_at(struct dbg *dbg, dbg_thread_id id, unsigned lane, unsigned index,
                   struct dbg_place *out);
+/** "  n = 3, p = {...}": the parameters of a frame's function; nothing where none are known. */
+void dbg_arguments_print(struct dbg *dbg, dbg_thread_id id, unsigned lane,
+                         const struct dbg_place *place, struct lw_sink *out);
 /** The frame that `up`, `down` and `frame` chose for the lane; false: the innermost. The choice
  *  ends when the lane moves, or another lane is shown. */
 bool dbg_frame_chosen(struct dbg *dbg, dbg_thread_id id, unsigned lane, struct dbg_place *out);

@@ -260,6 +260,10 @@ print arr
 plane i
 print global_id.x
 print \$lane
+print c == GREEN && c != RED
+set c = BLUE
+print c
+print (int)BLUE
 print r.nosuch
 END
 "$lanewise" debug "$work/variables.yaml" -x "$work/commands" >"$work/transcript" 2>&1
@@ -281,6 +285,9 @@ expect "variables in the shell" <<END
 ^  8: 72 73 74 75 76 77 78 79
 ^global_id.x = 70
 lane = 6
+^c == GREEN && c != RED = 1
+^c = BLUE
+^\(int\)BLUE = 6
 no member nosuch
 END
 printf 'break leaf\ncontinue\nlocals\n' >"$work/commands"
