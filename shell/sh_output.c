@@ -37,6 +37,13 @@ void sh_output_begin(struct sh_output *output, bool pages)
     output->dropped = false;
 }
 
+void sh_output_end(struct sh_output *output)
+{
+    fflush(stdout);
+    if (output->log != NULL)
+        fflush(output->log);
+}
+
 void sh_output_note(struct sh_output *output, const char *prompt, const char *text)
 {
     if (output->log != NULL)

@@ -89,6 +89,7 @@ enum lw_status sh_line_run(struct shell *shell, const char *text, struct lw_erro
         status = lw_command_run(&shell->set, line, &shell->output.sink, err);
         show_watches(shell);
     }
+    sh_output_end(&shell->output);
     if (mine) {
         sh_interrupt_end(shell->interrupt);
         shell->interrupt = NULL;

@@ -35,6 +35,9 @@ struct sh_output {
 void sh_output_init(struct sh_output *output, struct lw_sink *out);
 /** A command begins: count its lines anew. @pages: stop at full pages. */
 void sh_output_begin(struct sh_output *output, bool pages);
+/** A command has ended: whoever reads from a pipe or in the log has all that it said, also where the
+ *  next one is killed. */
+void sh_output_end(struct sh_output *output);
 /** Text for the log alone: what was typed. */
 void sh_output_note(struct sh_output *output, const char *prompt, const char *text);
 

@@ -27,6 +27,22 @@ session() {
 says() { grep -q -- "$1" out || { echo "no line '$1' in:"; sed 's/^/    /' out; failed=1; }; }
 lacks() { ! grep -q -- "$1" out || { echo "a line '$1' in:"; sed 's/^/    /' out; failed=1; }; }
 
+# What a command says is there when it has ended: the next one may be killed.
+mkfifo lines
+"$program" debug saxpy.yaml -c 'log said' -c 'print 40 + 1' -c 'source lines' >out 2>&1 &
+session=$!
+exec 3>lines
+tries=0
+until grep -q '= 41$' out && grep -q '= 41$' said || [ $tries = 100 ]; do
+    sleep 0.05
+    tries=$((tries + 1))
+done
+kill -9 $session
+{ wait $session; } 2>/dev/null
+exec 3>&-
+says '^40 + 1 = 41$'
+grep -q '^40 + 1 = 41$' said || { echo "the log of a killed session lacks a command"; failed=1; }
+
 # Memory to a file and back.
 session 0 saxpy.yaml --batch -c 'dump x.bin x' -c 'dump y.bin y+16 8' -c 'load x.bin y' \
     -c 'assert f32[y + 12] == 3' -c 'find y, 31.0'
