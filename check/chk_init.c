@@ -451,6 +451,7 @@ bool chk_init_access(struct chk_init *init, const struct emu_tap_access *a)
 {
     struct init_block *b = block_at(init, a->at.core, a->at.slot);
     struct init_warp *w = b != NULL && a->at.warp < b->warp_count ? b->warp[a->at.warp] : NULL;
+    bool loads = false;
 
     if (b == NULL)
         return false;
@@ -465,18 +466,21 @@ bool chk_init_access(struct chk_init *init, const struct emu_tap_access *a)
         return true;
     }
     switch (a->kind) {
-    case EMU_ACCESS_STORE: init_access_define(&init->memory, b, a); return false;
+    case EMU_ACCESS_STORE: init_access_define(&init->memory, b, a); break;
     case EMU_ACCESS_ATOMIC:
     case EMU_ACCESS_REDUCE:
-        if (isa_mod_get(a->at.insn, ISA_MOD_AOP) != ISA_AOP_EXCH || a->kind == EMU_ACCESS_REDUCE) {
+        loads = isa_mod_get(a->at.insn, ISA_MOD_AOP) == ISA_AOP_EXCH &&
+                a->kind == EMU_ACCESS_ATOMIC;
+        if (!loads)
             atomic_memory(init, b, a);
-            return false;
-        }
         break;
-    default: break;
+    default: loads = true; break;
     }
-    return init_access_undefined(&init->memory, b, a) != 0 &&
-           warp_track(init, b, a->at.core, a->at.warp) != NULL;
+    if (loads && init_access_undefined(&init->memory, b, a) != 0)
+        return warp_track(init, b, a->at.core, a->at.warp) != NULL;
+    /* what is defined stays so, whatever a warp without undefined registers does there */
+    (void)init_memory_quiet(&init->memory, init_address(a, lw_lowest(a->at.lanes)), a->quiet);
+    return false;
 }
 
 /* ---- single steps -------------------------------------------------------------------------------- */

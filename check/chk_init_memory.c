@@ -46,11 +46,14 @@ static inline struct init_page *page_of(const struct init_memory *m, uint64_t ad
     return place == NULL ? NULL : *place;
 }
 
-static void drop(struct init_memory *m, struct init_page **place)
+static void drop(struct init_memory *m, uint64_t address)
 {
+    struct init_page **place = place_of(m, address);
+
     if (*place == NULL)
         return;
     m->tracked--;
+    m->in_table[(address - ISA_GLOBAL_BASE) / INIT_PAGE / INIT_TABLE]--;
     if (*place != &m->fresh) {
         (*place)->next = m->spare;
         m->spare = *place;
@@ -84,7 +87,7 @@ static struct init_page *make(struct init_memory *m, struct init_page **place, u
         p = malloc(sizeof *p);
     if (p == NULL) {
         m->short_of_memory = true;
-        drop(m, place);
+        drop(m, address);
         return NULL;
     }
     p->undefined = valid_bytes(m, address / INIT_PAGE * INIT_PAGE);
@@ -107,9 +110,47 @@ static void set_fresh(struct init_memory *m, uint64_t address)
         m->short_of_memory = true;
         return;
     }
-    drop(m, &m->table[t][page % INIT_TABLE]);
+    if (m->table[t][page % INIT_TABLE] == NULL)
+        emu_tap_wake(m->machine);
+    drop(m, address);
     m->table[t][page % INIT_TABLE] = &m->fresh;
     m->tracked++;
+    m->in_table[t]++;
+}
+
+/** The table has no page but defined ones. */
+static inline bool is_quiet(const struct init_memory *m, uint64_t t)
+{
+    return m->in_table[t] == 0;
+}
+
+bool init_memory_quiet(const struct init_memory *m, uint64_t address, struct emu_tap_span *span)
+{
+    enum { MOST_PAGES = 512, MOST_TABLES = 64 };
+    const uint64_t page = (address - ISA_GLOBAL_BASE) / INIT_PAGE, t = page / INIT_TABLE;
+    uint64_t first = page, end = page + 1;
+
+    if (address < ISA_GLOBAL_BASE || t >= INIT_TABLE || page_of(m, address) != NULL)
+        return false;
+    if (is_quiet(m, t)) {
+        uint64_t low = t, high = t + 1;
+        while (low > 0 && t - low < MOST_TABLES && is_quiet(m, low - 1))
+            low--;
+        while (high < INIT_TABLE && high - t < MOST_TABLES && is_quiet(m, high))
+            high++;
+        first = low * INIT_TABLE;
+        end = high * INIT_TABLE;
+    } else {
+        struct init_page *const *table = m->table[t];
+        while (first % INIT_TABLE != 0 && page - first < MOST_PAGES &&
+               table[(first - 1) % INIT_TABLE] == NULL)
+            first--;
+        while (end % INIT_TABLE != 0 && end - page < MOST_PAGES && table[end % INIT_TABLE] == NULL)
+            end++;
+    }
+    *span = (struct emu_tap_span){ISA_GLOBAL_BASE + first * INIT_PAGE,
+                                  ISA_GLOBAL_BASE + end * INIT_PAGE};
+    return true;
 }
 
 /** Bytes of @mask that are not 0; they become 0. */
@@ -158,11 +199,11 @@ static void define(struct init_memory *m, uint64_t address, uint64_t bytes)
 
         if (place != NULL && *place != NULL) {
             if (in == 0 && n == INIT_PAGE) {
-                drop(m, place);
+                drop(m, address);
             } else if ((p = make(m, place, address)) != NULL) {
                 p->undefined -= clear(p->mask + in, n);
                 if (p->undefined == 0)
-                    drop(m, place);
+                    drop(m, address);
             }
         }
         address += n;
@@ -353,7 +394,7 @@ void init_lane_put(struct init_memory *m, struct init_block *b, unsigned warp, u
             p->undefined = p->undefined + (mask[k] != 0) - (*byte != 0);
             *byte = mask[k];
             if (p->undefined == 0)
-                drop(m, place);
+                drop(m, address + k);
         }
         break;
     case ISA_SPACE_SHARED:

@@ -51,6 +51,7 @@ struct init_memory {
     struct init_page fresh;               /* stands for a page that nothing has written */
     struct init_page *spare;
     uint64_t tracked;                     /* pages that are not defined */
+    uint32_t in_table[INIT_TABLE];        /* those of each table */
     struct init_mark *marks;
     size_t mark_count, mark_room;
     bool short_of_memory;
@@ -78,6 +79,8 @@ void init_memory_range(struct init_memory *m, uint64_t address, uint64_t bytes, 
 /** Bytes of a range that have undefined bits; *@first gets the first one's address. */
 uint64_t init_memory_count(const struct init_memory *m, uint64_t address, uint64_t bytes,
                            uint64_t *first);
+/** Pages around @address that are defined; false: its own is not. They stay so until emu_tap_wake. */
+bool init_memory_quiet(const struct init_memory *m, uint64_t address, struct emu_tap_span *span);
 /** Lanes of an access that meet undefined bits. Global memory is named by addresses, the other
  *  spaces are the block's. */
 uint64_t init_access_undefined(struct init_memory *m, struct init_block *b,

@@ -169,6 +169,8 @@ static inline struct race_cells *cells_at(struct race_look *look, uint64_t at, u
     if (at >= ISA_GLOBAL_BASE) {
         offset = at - ISA_GLOBAL_BASE;
         cells = race_shadow_near(&race->shadow, offset);
+        if (look->write && race->any_quiet)
+            race_quiet_ends(race, offset);
         race->short_of_memory |= cells == NULL && offset >> 36 == 0;
         offset &= (1 << RACE_PAGE_SHIFT) - 1;
         look->base = b->base;
@@ -349,15 +351,20 @@ void chk_race_access(struct chk_race *race, const struct emu_tap_access *access)
     race->access++;
     look.plain = b->facts == NULL && look.warp->lane == NULL && look.warp->known == NULL &&
                  b->known == NULL && b->pending[0] == NULL && b->pending[1] == NULL;
+    const uint64_t at = access->piece_count == 0 ? access->address[lw_lowest(rest)]
+                                                 : access->piece[0].address;
+    struct race_cells *known = race_quiet_may(&look, at);
+
     if (access->piece_count == 0) {
         fetch_ahead(&look, rest);
         for (LW_EACH_BIT(l, rest))
             look_at(&look, (unsigned)l, access->address[l]);
-        return;
     }
     for (unsigned k = 0; k < access->piece_count; k++) {
         const struct emu_tap_piece *p = &access->piece[k];
 
         piece(&look, p, rest & lw_mask(p->last + 1u) & ~lw_mask(p->first));
     }
+    if (known != NULL)
+        race_quiet_ask(&look, at, known);
 }

@@ -7,6 +7,7 @@
  *   chk_race_sync.c   blocks, barriers, fences, atomics, launches: what is ordered before what
  *   chk_race_facts.c  sets of what a thread knows of others
  *   chk_race_cells.c  the shadow: who last wrote and read each byte
+ *   chk_race_quiet.c  pages of which further reads say nothing new
  *   chk_race_find.c   sentences
  *
  * One clock for all, `now`, ticks at whatever orders something. An access carries the tick of its
@@ -48,6 +49,7 @@ struct race_cells {
     uint32_t count;
     uint8_t shift; /* 2 or 0: bytes a cell, as a power of two */
     bool borrowed; /* the rows are in a slab */
+    uint32_t agreed, agreed_at; /* reads that found their like, in this one of chk_race.roots */
 };
 
 /** Cells for @bytes; false: no memory. */
@@ -212,6 +214,10 @@ struct chk_race {
     size_t how_room;
     uint64_t access;            /* counts */
     race_chunk_fn *chunk[2]; /* [it writes] */
+    uint32_t *quiet[1 << RACE_TABLE_SHIFT]; /* [page]: stamps, 0: it is not quiet */
+    bool any_quiet, calm;    /* calm: of calm_of, no thread learns of others by fences */
+    const struct emu_program *calm_of;
+    uint32_t roots;          /* counts launches of the host behind which nothing ran */
     bool short_of_memory;
 };
 void race_chunk_choose(struct chk_race *race);
@@ -229,6 +235,17 @@ struct race_look {
     bool write, sets; /* sets: an atomic or ordered access: it may release or acquire */
     bool plain;       /* nobody has facts or met in part: ticks of block and warp say all */
 };
+
+/* ---- pages that are quiet ------------------------------------------------------------------------ */
+
+/** Before an access: did its instruction read the cell at @at before, as blocks that nothing orders did?
+ *  The page's cells, or NULL. */
+struct race_cells *race_quiet_may(struct race_look *look, uint64_t at);
+/** Behind it: says in look->access->quiet which pages need no look, if the one at @at is such. */
+void race_quiet_ask(struct race_look *look, uint64_t at, struct race_cells *cells);
+/** A page is written, or memory there is new. */
+void race_quiet_ends(struct chk_race *race, uint64_t offset);
+void race_quiet_forget(struct chk_race *race);
 
 /* ---- order -------------------------------------------------------------------------------------- */
 

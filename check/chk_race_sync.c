@@ -75,6 +75,7 @@ void chk_race_destroy(struct chk_race *race)
     grids_forget(race);
     variables_forget(race);
     race_shadow_forget(&race->shadow, 0, 0);
+    race_quiet_forget(race);
     free(race->blocks);
     free(race->actors);
     free(race->grids);
@@ -99,6 +100,8 @@ static struct race_grid *grid_add(struct chk_race *race, uint32_t sequence)
         race->short_of_memory = true;
         return NULL;
     }
+    if (race->grid_count != 0 && race->any_quiet)
+        emu_tap_wake(race->machine);
     struct race_grid *g = &race->grids[race->grid_count++];
     *g = (struct race_grid){.sequence = sequence};
     return g;
@@ -111,6 +114,7 @@ static struct race_grid *root_begins(struct chk_race *race, uint32_t sequence)
 
     grids_forget(race);
     variables_forget(race);
+    race_quiet_forget(race);
     race->actor_count = 0;
     race->root = sequence;
     if (race->now >= LATE) { /* ticks are few: none is needed of what is over */
@@ -884,6 +888,11 @@ void chk_race_life(struct chk_race *race, const struct emu_life *life)
     else if (life->kind == EMU_LIFE_LAUNCH)
         host_launched(race, life->grid);
     else if (life->kind == EMU_LIFE_ALLOC && life->size_bytes != 0 &&
-             life->address >= ISA_GLOBAL_BASE)
+             life->address >= ISA_GLOBAL_BASE) {
         race_shadow_forget(&race->shadow, life->address - ISA_GLOBAL_BASE, life->size_bytes);
+        for (uint64_t at = 0; race->any_quiet && at < life->size_bytes; at += 1 << RACE_PAGE_SHIFT)
+            race_quiet_ends(race, life->address - ISA_GLOBAL_BASE + at);
+        if (race->any_quiet)
+            race_quiet_ends(race, life->address - ISA_GLOBAL_BASE + life->size_bytes - 1);
+    }
 }

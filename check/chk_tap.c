@@ -41,20 +41,32 @@ static void on_insn(struct emu_tap *tap, const struct emu_tap_site *site)
 static bool on_access(struct emu_tap *tap, const struct emu_tap_access *access)
 {
     struct chk *chk = chk_of(tap);
+    struct emu_tap_span init_quiet = {0, 0}, *quiet = access->quiet;
     bool steps = false, stepped;
 
     if (chk->counters == NULL && chk->race == NULL)
         return chk->init != NULL && chk_init_access(chk->init, access);
     stepped = chk->init != NULL && chk_init_follows(chk->init, &access->at);
     /* who goes in single steps from here on executes it later: it is told again */
-    if (chk->init != NULL)
+    if (chk->init != NULL) {
         steps = chk_init_access(chk->init, access);
+        init_quiet = *quiet;
+        *quiet = (struct emu_tap_span){0, 0};
+    }
     if (steps && !stepped)
         return true;
     if (chk->counters != NULL)
         chk_count_access(chk->counters, access);
     if (chk->race != NULL)
         chk_race_access(chk->race, access);
+    if (chk->counters != NULL) {
+        *quiet = (struct emu_tap_span){0, 0};
+    } else if (chk->init != NULL) { /* where both want no word */
+        quiet->first = quiet->first > init_quiet.first ? quiet->first : init_quiet.first;
+        quiet->end = quiet->end < init_quiet.end ? quiet->end : init_quiet.end;
+        if (quiet->end < quiet->first)
+            *quiet = (struct emu_tap_span){0, 0};
+    }
     return steps;
 }
 

@@ -20,6 +20,7 @@ liblanewise_a_SOURCES += \
 	%D%/chk_profile.c \
 	%D%/chk_race.c \
 	%D%/chk_race_cells.c \
+	%D%/chk_race_quiet.c \
 	%D%/chk_race_chunk.c \
 	%D%/chk_race_chunk_body.h \
 	%D%/chk_race_facts.c \

@@ -588,6 +588,10 @@ struct emu_tap_piece {
     uint8_t first, last;
     bool run;         /* lane l is at address + (l - first) * bytes; else all are at address */
 };
+/** Generic addresses [first, end). */
+struct emu_tap_span {
+    uint64_t first, end;
+};
 /** A memory instruction before it is executed: nothing is said of whether its lanes may access what
  *  they name. A scalar load is of the lowest lane. */
 struct emu_tap_access {
@@ -598,6 +602,10 @@ struct emu_tap_access {
     unsigned piece_count;      /* 0: see address */
     struct emu_tap_piece piece[2];
     const uint64_t *address;   /* [lane] generic; piece_count 0 */
+    /** Filled by who is told, if need be: this instruction may go on without a word where all its
+     *  lanes are in there, until emu_tap_wake. A warp in single steps is told of all; so is one whose
+     *  split is not the one that it was told of last (local memory apart). One thread runs. */
+    struct emu_tap_span *quiet;
 };
 /**
  * Who looks at instructions on the fast path, whatever engine runs. All members are given. Calls
@@ -629,6 +637,8 @@ struct emu_tap {
  *  thread listens to the machine's life as well. Errors: LW_ESTATE when something has run. */
 enum lw_status emu_machine_tap(struct emu_machine *machine, struct emu_tap *tap,
                                struct lw_error *err) LW_MUST_CHECK;
+/** What on_access said of quiet spans holds no longer. */
+void emu_tap_wake(struct emu_machine *machine);
 /** A resident warp goes in single steps from its next instruction on, or no longer. */
 void emu_tap_step(struct emu_core *core, unsigned slot, unsigned warp, bool on);
 

@@ -504,7 +504,8 @@ static enum lw_status mark_taps(struct emu_code *code, const struct emu_level *l
     struct emu_tap *tap = program->machine->tap;
 
     code->tapped = calloc((size_t)program->count + 1, sizeof *code->tapped);
-    if (code->tapped == NULL)
+    code->quiet = calloc((size_t)program->count + 1, sizeof *code->quiet);
+    if (code->tapped == NULL || code->quiet == NULL)
         return LW_FAIL(err, LW_ENOMEM, "decoded program of %u instructions", program->count);
     for (uint32_t i = 0; i < program->count; i++) {
         const struct isa_insn *insn = &program->insn[i];
@@ -605,6 +606,7 @@ void emu_code_destroy(struct emu_code *code)
     free(code->normal);
     free(code->behind);
     free(code->tapped);
+    free(code->quiet);
     free(code->icache);
     free(code->cached);
     free(code->prelude);

@@ -107,6 +107,14 @@ struct emu_icache {
     uint64_t base, limit; /* guest addresses, [base, limit) */
 };
 
+/** Where accesses of an instruction are not told to the machine's tap. */
+struct emu_quiet {
+    struct emu_tap_span span;
+    uint64_t epoch;         /* the machine's, else it holds no longer; 0: never */
+    uint8_t mode, scale;    /* enum isa_amode; of offsets beside a scalar base */
+    uint8_t bytes;
+};
+
 /** A program decoded for a core: its own copy, so that handlers can be patched. */
 struct emu_code {
     const struct emu_program *program;
@@ -121,6 +129,7 @@ struct emu_code {
     uint32_t prelude_count;
     struct emu_handlers *behind; /* `stack`: of instructions that got emu_rpc_handler; or NULL */
     struct emu_handlers *tapped; /* of instructions that got the level's tap; NULL: no tap */
+    struct emu_quiet *quiet;     /* beside it: what the tap need not be told */
     struct emu_tag_insn *tag;    /* per instruction; NULL with the tags off */
     struct emu_plan *plan;       /* compact mode: per instruction, of those that need one */
     uint8_t shape;               /* emu_plan_shape() of the blocks that it is for */
@@ -309,6 +318,7 @@ struct emu_warp {
 
     /* cold */
     uint64_t launched, live;
+    uint64_t told;         /* lanes of the split whose access the machine's tap was told of last */
     unsigned index;        /* in the block */
     uint64_t retired;      /* warp instructions */
     uint64_t lane_retired; /* sum of split sizes */
@@ -500,6 +510,7 @@ struct emu_machine {
     struct emu_life_listener *listeners;
     struct emu_fault_filter *fault_filter; /* may be NULL */
     struct emu_tap *tap;                   /* may be NULL */
+    uint64_t tap_epoch;                    /* from 1: emu_quiet.epoch */
     bool scalar_warned;    /* scalar_rule warn: said once */
     bool threaded;         /* several host threads run on its memory now */
     unsigned helper_count; /* cores that guests do not count */

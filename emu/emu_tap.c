@@ -12,7 +12,13 @@ enum lw_status emu_machine_tap(struct emu_machine *machine, struct emu_tap *tap,
         if (machine->cores[i]->code_count != 0)
             return LW_FAIL(err, LW_ESTATE, "the machine has run something already");
     machine->tap = tap;
+    machine->tap_epoch++;
     return LW_OK;
+}
+
+void emu_tap_wake(struct emu_machine *machine)
+{
+    machine->tap_epoch++;
 }
 
 void emu_tap_step(struct emu_core *core, unsigned slot, unsigned warp, bool on)

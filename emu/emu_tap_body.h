@@ -58,6 +58,47 @@ MEM_INLINE void tap_pieces(struct emu_warp *w, const struct emu_dinsn *di, uint6
         address[l] = rows.base + ((uint64_t)(rows.off[l] ^ rows.flip) << rows.scale);
 }
 
+/** Are all lanes of a load or store where the tap need not be told of them? */
+MEM_INLINE bool tap_quiet(const struct emu_warp *w, const struct emu_dinsn *di,
+                          const struct emu_quiet *q, uint64_t m, bool all, unsigned n)
+{
+    const uint32_t *off = emu_row(w, di->a);
+    uint64_t base = (uint64_t)(int64_t)di->disp;
+    uint32_t flip = 0;
+
+    if (q->mode == ISA_AMODE_PAIR) {
+        const uint32_t *high = emu_row(w, di->a + w->stride);
+        const uint32_t first = high[all ? 0 : lw_lowest(m)];
+        base += (uint64_t)first << 32;
+        if (!emu_row_affine(high, n, m, all, first, false, 0))
+            return false;
+    } else if (q->mode != ISA_AMODE_32) {
+        base += emu_scalar_pair(w, di->reg);
+        if (q->mode == ISA_AMODE_SS32) {
+            flip = UINT32_C(1) << 31;
+            base -= UINT64_C(1) << (31 + q->scale);
+        }
+    }
+    /* offsets [low, high] reach what is within the span */
+    int64_t low = (int64_t)(q->span.first - base), high = (int64_t)(q->span.end - q->bytes - base);
+    low = low <= 0 ? 0 : (low + (1 << q->scale) - 1) >> q->scale;
+    high = high < 0 ? -1 : high >> q->scale;
+    high = high > (int64_t)UINT32_MAX ? (int64_t)UINT32_MAX : high;
+    return low <= high && emu_row_within(off, n, m, all, flip, (uint32_t)low,
+                                         (uint32_t)(high - low), 0, 0);
+}
+MEM_INLINE bool tap_skip(const struct emu_warp *w, const struct emu_dinsn *di)
+{
+    const struct emu_quiet *q = &w->code->quiet[di->index];
+
+    if (q->epoch != w->core->machine->tap_epoch || w->told != w->m || w->stepped || w->ctag != NULL)
+        return false;
+    const uint64_t m = w->e & emu_guard(w, di);
+    if (w->n == 32 && m == lw_mask(32))
+        return tap_quiet(w, di, q, m, true, 32);
+    return m != 0 && tap_quiet(w, di, q, m, false, w->n);
+}
+
 /** False: the chain was left. */
 MEM_OUTLINE bool LEVEL(tap_tell)(struct emu_warp *w, const struct emu_dinsn *di)
 {
@@ -98,18 +139,45 @@ MEM_OUTLINE bool LEVEL(tap_tell)(struct emu_warp *w, const struct emu_dinsn *di)
                                                            : emu_size_bytes(di->sub);
         tap_pieces(w, di, m, access.space, &access, address);
     }
-    if (!tap->on_access(tap, &access) || w->stepped)
+    struct emu_tap_span quiet = {0, 0};
+    access.quiet = &quiet;
+    if (access.space != ISA_SPACE_LOCAL && access.space != ISA_SPACE_CONST)
+        w->told = w->m;
+    const bool leaves = tap->on_access(tap, &access);
+    if (quiet.end - quiet.first >= access.bytes && !(info->flags & ISA_F_SCALAR) &&
+        di->op != ISA_TEX &&
+        (access.space == ISA_SPACE_GLOBAL || access.space == ISA_SPACE_GENERIC)) {
+        const uint8_t mode = (uint8_t)EMU_MOD(emu_insn_of(w, di), AMODE);
+        w->code->quiet[di->index] = (struct emu_quiet){
+            .span = quiet, .epoch = w->core->machine->tap_epoch, .mode = mode,
+            .scale = mode == ISA_AMODE_SU32 || mode == ISA_AMODE_SS32
+                         ? (uint8_t)EMU_MOD(emu_insn_of(w, di), ASCALE) : 0,
+            .bytes = (uint8_t)access.bytes};
+    }
+    if (!leaves || w->stepped)
         return true;
     emu_tap_leave(w, di);
     return false;
 }
-static void LEVEL(tap_full)(struct emu_warp *w, const struct emu_dinsn *di)
+MEM_OUTLINE void LEVEL(tap_told_full)(struct emu_warp *w, const struct emu_dinsn *di)
 {
     if (LEVEL(tap_tell)(w, di))
         EMU_TAIL w->code->tapped[di->index].full(w, di);
 }
-static void LEVEL(tap_part)(struct emu_warp *w, const struct emu_dinsn *di)
+static void LEVEL(tap_full)(struct emu_warp *w, const struct emu_dinsn *di)
+{
+    if (MEM_LIKELY(tap_skip(w, di)))
+        EMU_TAIL w->code->tapped[di->index].full(w, di);
+    EMU_TAIL LEVEL(tap_told_full)(w, di);
+}
+MEM_OUTLINE void LEVEL(tap_told_part)(struct emu_warp *w, const struct emu_dinsn *di)
 {
     if (LEVEL(tap_tell)(w, di))
         EMU_TAIL w->code->tapped[di->index].part(w, di);
+}
+static void LEVEL(tap_part)(struct emu_warp *w, const struct emu_dinsn *di)
+{
+    if (MEM_LIKELY(tap_skip(w, di)))
+        EMU_TAIL w->code->tapped[di->index].part(w, di);
+    EMU_TAIL LEVEL(tap_told_part)(w, di);
 }

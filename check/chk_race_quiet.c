@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Races: pages that many blocks have read. What further reads of them could be ordered with says
+ * their record already, so that they need not be looked at. */
+#include "check/chk_race_priv.h"
+
+#include <stdlib.h>
+
+/* A page is quiet when each of its cells was read in this launch of the host, by weak loads of blocks
+ * that nothing orders, and not written: the record of each is RACE_GRID. A write behind that meets two
+ * readers of which one is in another block. Without fences nothing that the writer could know tells of
+ * that one, whenever it last read: later reads would change nothing but the time. */
+
+enum { TABLE_PAGES = 1 << RACE_TABLE_SHIFT, MIXED = -1, LOOK_EVERY = 64 };
+
+/** May threads of a program learn of others by more than barriers? */
+static bool has_fences(const struct emu_program *program)
+{
+    const uint64_t base = emu_program_base(program);
+    const struct isa_insn *insn;
+
+    for (uint32_t i = 0; (insn = emu_program_insn(program, base + (uint64_t)i * ISA_WORD_BYTES)) != NULL;
+         i++) {
+        const unsigned flags = isa_op_info((enum isa_op)insn->op)->flags;
+
+        if (insn->op == ISA_FENCE)
+            return true;
+        if (!(flags & ISA_F_MEMORY) || flags & ISA_F_SCALAR || insn->op == ISA_TEX ||
+            insn->op == ISA_LDMATRIX)
+            continue;
+        const unsigned order = isa_mod_get(insn, ISA_MOD_MORDER);
+        if (order == ISA_MORDER_RELEASE || order == ISA_MORDER_ACQREL)
+            return true;
+    }
+    return false;
+}
+
+/** Bytes of a page that may be accessed; all of it where small objects share it. */
+static uint32_t bytes_of(const struct chk_race *race, uint64_t page)
+{
+    const uint64_t all = UINT64_C(1) << RACE_PAGE_SHIFT, base = ISA_GLOBAL_BASE + page * all;
+    struct emu_allocation a;
+    bool inside;
+
+    if (!emu_allocation_at(race->machine, base, &a, &inside) || !inside || a.flags & EMU_ALLOC_HEAP)
+        return (uint32_t)all;
+    const uint64_t left = a.address + a.size_bytes - base;
+    return (uint32_t)(left < all ? left : all);
+}
+
+/** The page's stamp: 0 if it is not quiet, the site of all last readers, or MIXED. */
+static uint32_t stamp_of(const struct race_cells *cells, uint32_t bytes, uint32_t base)
+{
+    const uint32_t *wt = cells->row[RACE_W + RACE_TIME], *rt = cells->row[RACE_R + RACE_TIME];
+    const uint32_t *site = cells->row[RACE_R + RACE_SITE];
+    const uint32_t count = (bytes + (1u << cells->shift) - 1) >> cells->shift;
+    const uint32_t mine = site[0] & (uint32_t)lw_mask(RACE_SITE_BITS);
+    uint32_t bad = 0, other = 0;
+
+    for (uint32_t i = 0; i < count; i++) {
+        bad |= (uint32_t)(wt[i] > base) | (uint32_t)(rt[i] <= base);
+        bad |= (site[i] & RACE_HOW) | (~site[i] >> RACE_LEVEL_SHIFT & RACE_GRID);
+        other |= (site[i] & (uint32_t)lw_mask(RACE_SITE_BITS)) ^ mine;
+    }
+    return bad != 0 ? 0 : other != 0 || mine == 0 ? (uint32_t)MIXED : mine;
+}
+
+struct race_cells *race_quiet_may(struct race_look *look, uint64_t at)
+{
+    struct chk_race *race = look->race;
+    const struct emu_program *program = look->access->at.program;
+    struct race_cells *cells;
+
+    if (at < ISA_GLOBAL_BASE || look->sets || look->write || !look->plain || race->grid_count != 1)
+        return NULL;
+    cells = race_shadow_near(&race->shadow, at - ISA_GLOBAL_BASE);
+    if (cells == NULL)
+        return NULL;
+    const uint32_t i = (uint32_t)(at & ((1 << RACE_PAGE_SHIFT) - 1)) >> cells->shift;
+    const uint32_t site = cells->row[RACE_R + RACE_SITE][i];
+    if ((site ^ look->site) & ((1u << RACE_SITE_BITS) - 1) ||
+        site >> RACE_LEVEL_SHIFT != RACE_GRID ||
+        cells->row[RACE_R + RACE_TIME][i] <= look->block->base ||
+        cells->row[RACE_W + RACE_TIME][i] > look->block->base)
+        return NULL;
+    if (race->calm_of != program) {
+        race->calm_of = program;
+        race->calm = !has_fences(program);
+    }
+    return race->calm ? cells : NULL;
+}
+
+void race_quiet_ask(struct race_look *look, uint64_t at, struct race_cells *cells)
+{
+    enum { MOST = 512 };
+    struct chk_race *race = look->race;
+    const uint64_t page = (at - ISA_GLOBAL_BASE) >> RACE_PAGE_SHIFT;
+    const uint64_t in = page & (TABLE_PAGES - 1);
+    uint32_t **table = &race->quiet[page >> RACE_TABLE_SHIFT];
+    uint64_t first = in, end = in + 1;
+
+    if (cells->agreed_at != race->roots) {
+        cells->agreed_at = race->roots;
+        cells->agreed = 0;
+    }
+    if (*table == NULL || (*table)[in] == 0) {
+        if (++cells->agreed % LOOK_EVERY != 0)
+            return;
+        const uint32_t stamp = stamp_of(cells, bytes_of(race, page), look->block->base);
+        if (stamp == 0)
+            return;
+        if (*table == NULL)
+            *table = calloc(TABLE_PAGES, sizeof **table);
+        if (*table == NULL)
+            return; /* it is looked at, then */
+        (*table)[in] = stamp;
+        race->any_quiet = true;
+    }
+    const uint32_t *stamp = *table, mine = stamp[in];
+    while (first > 0 && in - first < MOST && stamp[first - 1] == mine)
+        first--;
+    while (end < TABLE_PAGES && end - in < MOST && stamp[end] == mine)
+        end++;
+    const uint64_t base = ISA_GLOBAL_BASE + ((page - in) << RACE_PAGE_SHIFT);
+    *look->access->quiet = (struct emu_tap_span){base + (first << RACE_PAGE_SHIFT),
+                                                 base + (end << RACE_PAGE_SHIFT)};
+}
+
+void race_quiet_ends(struct chk_race *race, uint64_t offset)
+{
+    const uint64_t page = offset >> RACE_PAGE_SHIFT;
+    uint32_t *table = page >> RACE_TABLE_SHIFT < 1 << RACE_TABLE_SHIFT
+                          ? race->quiet[page >> RACE_TABLE_SHIFT]
+                          : NULL;
+
+    if (table == NULL || table[page & (TABLE_PAGES - 1)] == 0)
+        return;
+    table[page & (TABLE_PAGES - 1)] = 0;
+    emu_tap_wake(race->machine);
+}
+
+void race_quiet_forget(struct chk_race *race)
+{
+    race->roots++;
+    if (!race->any_quiet)
+        return;
+    for (unsigned t = 0; t < 1 << RACE_TABLE_SHIFT; t++) {
+        free(race->quiet[t]);
+        race->quiet[t] = NULL;
+    }
+    race->any_quiet = false;
+    emu_tap_wake(race->machine);
+}
