@@ -509,6 +509,11 @@ void dbg_name_unknown(struct dbg_expr *e, const char *name)
     if (n.distance != UINT32_MAX)
         dbg_expr_fail(e, LW_ENOENT, "nothing here is called \"%s\"; did you mean \"%s\"?", name,
                       n.found);
+    else if (e->dbg->ended)
+        dbg_expr_fail(e, LW_ENOENT,
+                      "nothing here is called \"%s\": every launch has ended, and registers and "
+                      "variables of the source with it; buffers, functions and types are left",
+                      name);
     else
         dbg_expr_fail(e, LW_ENOENT,
                       "nothing here is called \"%s\": there are registers (v0, s0, p0), tid.x "
