@@ -98,6 +98,7 @@ void rsp_do_reg_write(struct rsp *rsp, const struct rsp_args *args)
         return;
     }
     rsp->threads_valid = false; /* thread names hold the focus lane, states the pc */
+    rsp_chosen_written(rsp);
     if (rsp->view_parked)
         rsp_put_error(&rsp->reply, "this warp has ended");
     else if (rsp_reg_write(&rsp->target, rsp->dbg, view_thread(rsp), (unsigned)args->n[0],
@@ -385,7 +386,7 @@ static void threads_build(struct rsp *rsp)
 
 void rsp_do_threads_read(struct rsp *rsp, const struct rsp_args *args)
 {
-    rsp->shown = true;
+    rsp->shown = rsp->chosen.listed = true;
     /* gdb reads this in small pieces at every stop: made once, at the first of them. */
     if (args->n[0] == 0 && !rsp->threads_valid)
         threads_build(rsp);

@@ -113,6 +113,60 @@ static struct lw_command_set joined(struct rsp *rsp)
     return set;
 }
 
+/* ---- whose commands -------------------------------------------------------------------- */
+
+/*
+ * gdb does not say which thread is selected before it sends a command, and Hg names each thread that
+ * `info threads` looks at. What tells: the thread of a stop; a question whether a thread is alive, which
+ * `thread N` asks of that one and `thread apply all`, right behind the list of threads, of each of them in
+ * their order; and that registers were written.
+ */
+void rsp_chosen_ask(struct rsp *rsp, dbg_thread_id id)
+{
+    struct rsp_chosen *chosen = &rsp->chosen;
+    struct dbg_thread first;
+
+    if (chosen->was_listed) {
+        chosen->sweep = true;
+        chosen->down = !dbg_thread_at(rsp->dbg, 0, &first) || first.id != id;
+    } else if (!chosen->sweep || (chosen->down ? id >= chosen->swept : id <= chosen->swept)) {
+        chosen->sweep = false;
+        chosen->id = id;
+    }
+    chosen->swept = id;
+}
+
+void rsp_chosen_written(struct rsp *rsp)
+{
+    if (!rsp->chosen.sweep && !rsp->view_parked)
+        rsp->chosen.id = dbg_focus_get(rsp->dbg, DBG_FOCUS_VIEW);
+}
+
+/* To the thread of a command; returns the one that gdb named last, or 0 where it is that. */
+static dbg_thread_id choose(struct rsp *rsp)
+{
+    dbg_thread_id named = dbg_focus_get(rsp->dbg, DBG_FOCUS_VIEW), id = rsp->chosen.id;
+    struct dbg_thread thread;
+
+    if (rsp->lldb || !rsp_has(rsp, RSP_F_MONITOR_THREAD) || id == 0 || id == named ||
+        !dbg_thread_get(rsp->dbg, id, &thread) ||
+        dbg_focus_set(rsp->dbg, DBG_FOCUS_VIEW, id, NULL) != LW_OK)
+        return 0;
+    return named;
+}
+
+/* Back to that one: it is whose registers gdb reads next. A command may have gone to another thread. */
+static void unchoose(struct rsp *rsp, dbg_thread_id named)
+{
+    dbg_thread_id now = dbg_focus_get(rsp->dbg, DBG_FOCUS_VIEW);
+    struct dbg_thread thread;
+
+    if (now != rsp->chosen.id)
+        rsp->chosen = (struct rsp_chosen){.id = now};
+    else if (named != 0 && dbg_thread_get(rsp->dbg, named, &thread))
+        (void)!dbg_focus_set(rsp->dbg, DBG_FOCUS_VIEW, named, NULL); /* it is resident */
+}
+
 /* ---- monitor -------------------------------------------------------------------------- */
 
 struct place {
@@ -151,6 +205,7 @@ static bool changes(const struct lw_command_set *set, const char *line)
 
 void rsp_do_monitor(struct rsp *rsp, const struct rsp_args *args)
 {
+    dbg_thread_id named = choose(rsp);
     struct place before = where(rsp), after;
     struct lw_error err = {0};
     struct lw_command_set set;
@@ -183,6 +238,7 @@ void rsp_do_monitor(struct rsp *rsp, const struct rsp_args *args)
         before.ended != after.ended)
         lw_put(&rsp->messages, "note: gdb still shows the state before this command; "
                                "`maint flush register-cache` makes it look again\n");
+    unchoose(rsp, named);
     rsp_run_end(rsp);
     rsp->in_monitor = false;
     lw_put(&rsp->reply.sink, "OK");

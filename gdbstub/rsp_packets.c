@@ -72,11 +72,12 @@ static void do_thread_run(struct rsp *rsp, const struct rsp_args *args)
 static void do_thread_alive(struct rsp *rsp, const struct rsp_args *args)
 {
     struct dbg_thread thread;
+    bool alive = !rsp->killed && dbg_thread_get(rsp->dbg, args->n[0], &thread);
 
-    lw_put(&rsp->reply.sink, (!rsp->killed && dbg_thread_get(rsp->dbg, args->n[0], &thread)) ||
-                                     (rsp->parked != 0 && rsp->parked == args->n[0])
-                                 ? "OK"
-                                 : "E01");
+    if (alive)
+        rsp_chosen_ask(rsp, args->n[0]);
+    lw_put(&rsp->reply.sink,
+           alive || (rsp->parked != 0 && rsp->parked == args->n[0]) ? "OK" : "E01");
 }
 
 static void do_current(struct rsp *rsp, const struct rsp_args *args)
@@ -93,6 +94,7 @@ static void do_threads_next(struct rsp *rsp, const struct rsp_args *args)
     size_t n = 0;
 
     (void)args;
+    rsp->chosen.listed = true;
     while (n < PER_PACKET && !rsp->killed &&
            dbg_thread_at(rsp->dbg, (unsigned)rsp->thread_cursor, &thread)) {
         if (!rsp_thread_listed(rsp, (unsigned)rsp->thread_cursor++, &thread))
@@ -107,7 +109,7 @@ static void do_threads_next(struct rsp *rsp, const struct rsp_args *args)
 
 static void do_threads_first(struct rsp *rsp, const struct rsp_args *args)
 {
-    rsp->shown = true;
+    rsp->shown = rsp->chosen.listed = true;
     rsp->thread_cursor = 0;
     rsp_listing_begin(rsp);
     do_threads_next(rsp, args);
@@ -307,6 +309,8 @@ void rsp_packet(struct rsp *rsp, const char *payload, size_t size)
     if (rsp->end != RSP_RUNNING)
         return;
     lw_buffer_clear(&rsp->reply);
+    rsp->chosen.was_listed = rsp->chosen.listed;
+    rsp->chosen.listed = false;
     if (packet == NULL) {
         rsp_lldb_restore(rsp, before);
         rsp_send(rsp, "", 0);

@@ -161,6 +161,13 @@ struct rsp {
     uint64_t removed;     /* the last word on points took away the one here; 0: it did not */
     dbg_thread_id shown_thread; /* 0: not known */
     unsigned shown_lane;
+    struct rsp_chosen {
+        dbg_thread_id id;      /* 0: not known */
+        bool listed, was_listed; /* the packet, the one before it was for the list of threads */
+        bool sweep;            /* `thread apply all` is under way, */
+        dbg_thread_id swept;   /* has come to this thread, */
+        bool down;             /* and goes to lower ones */
+    } chosen; /* the thread that the user selected, as far as gdb tells (rsp_monitor.c) */
     dbg_thread_id absorb; /* its next step is gdb's own, over an access that is done: 0 none */
     /* The run has come to its end, which the client was told as a stop: it stands in the past,
      * which began at this count of instructions, plus one; 0: no */
@@ -229,6 +236,10 @@ void rsp_do_back_continue(struct rsp *rsp, const struct rsp_args *args);
 void rsp_to_end(struct rsp *rsp);
 /* rsp_monitor.c */
 void rsp_do_monitor(struct rsp *rsp, const struct rsp_args *args);
+/** The client asks whether a thread, which is resident, is alive. */
+void rsp_chosen_ask(struct rsp *rsp, dbg_thread_id id);
+/** It writes registers. */
+void rsp_chosen_written(struct rsp *rsp);
 /** A thread list is made now. */
 void rsp_listing_begin(struct rsp *rsp);
 /** Is a warp, the @index-th resident one, in the thread list? */

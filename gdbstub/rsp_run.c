@@ -160,6 +160,7 @@ static void put_stop(struct rsp *rsp, unsigned signal, dbg_thread_id id,
         put_exit(rsp);
         return;
     }
+    rsp->chosen = (struct rsp_chosen){.id = id};
     lw_printf(&rsp->reply.sink, "T%02xthread:%llx;", signal, (unsigned long long)id);
     if (stop != NULL)
         put_reason(rsp, stop);
