@@ -99,6 +99,7 @@ void rsp_do_reg_write(struct rsp *rsp, const struct rsp_args *args)
     }
     rsp->threads_valid = false; /* thread names hold the focus lane, states the pc */
     rsp_chosen_written(rsp);
+    rsp->reported.id = 0;
     if (rsp->view_parked)
         rsp_put_error(&rsp->reply, "this warp has ended");
     else if (rsp_reg_write(&rsp->target, rsp->dbg, view_thread(rsp), (unsigned)args->n[0],

@@ -219,6 +219,7 @@ void rsp_do_monitor(struct rsp *rsp, const struct rsp_args *args)
     }
     line[size] = '\0';
     rsp->in_monitor = true;
+    rsp->reported.id = 0;
     rsp_run_begin(rsp);
     set = joined(rsp);
     if (lw_command_run(&set, line, &rsp->messages, &err) != LW_OK)

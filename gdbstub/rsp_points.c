@@ -296,6 +296,7 @@ void rsp_do_point_add(struct rsp *rsp, const struct rsp_args *args, unsigned typ
         return;
     }
     rsp->removed = 0;
+    rsp->reported.id = 0;
     /* gdb sends Z again, without z, when only the condition changed. */
     point_drop(rsp, &point);
     if (!lw_grow(&rsp->points, &rsp->point_capacity, rsp->point_count + 1,
@@ -322,6 +323,7 @@ void rsp_do_point_remove(struct rsp *rsp, const struct rsp_args *args, unsigned 
     struct rsp_point point = point_of(args, type);
 
     rsp->removed = args->n[0];
+    rsp->reported.id = 0;
     /* Removing what is not there is fine: after an error gdb removes all it knows. */
     point_drop(rsp, &point);
     lw_put(&rsp->reply.sink, "OK");

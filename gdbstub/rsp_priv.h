@@ -168,6 +168,11 @@ struct rsp {
         dbg_thread_id swept;   /* has come to this thread, */
         bool down;             /* and goes to lower ones */
     } chosen; /* the thread that the user selected, as far as gdb tells (rsp_monitor.c) */
+    struct {
+        dbg_thread_id id; /* 0: none */
+        uint64_t pc;
+        bool told;
+    } reported; /* a breakpoint, and the client has set or written nothing since */
     dbg_thread_id absorb; /* its next step is gdb's own, over an access that is done: 0 none */
     /* The run has come to its end, which the client was told as a stop: it stands in the past,
      * which began at this count of instructions, plus one; 0: no */

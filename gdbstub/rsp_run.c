@@ -378,6 +378,10 @@ static void report(struct rsp *rsp, const struct action *action, const struct db
         (stop->kind == DBG_STOP_WAITS && rsp_has(rsp, RSP_F_LOCKING_STOP) &&
          (action->verb == VERB_CONTINUE || stands_in_range(rsp, id, action))))
         signal = 0;
+    if (stop->kind == DBG_STOP_BREAKPOINT && rsp_point_find(rsp, stop->point) != NULL) {
+        rsp->reported.id = stop->thread;
+        rsp->reported.pc = stop->pc;
+    }
     put_stop(rsp, signal, id, stop);
 }
 
@@ -456,6 +460,35 @@ static enum lw_status step_off_breakpoint(struct rsp *rsp, const struct action *
     return status;
 }
 
+/*
+ * gdb 13 goes on from a breakpoint without stepping over it where that is a dprintf of style agent that
+ * it could not hand over (of a float, or of a string in the command): it would be told of it for ever. The
+ * lane gets past it then, and all go on.
+ */
+static enum lw_status pass_reported(struct rsp *rsp, bool *passed, struct dbg_stop *stop,
+                                    struct lw_error *err)
+{
+    struct dbg_thread thread;
+    dbg_thread_id id = rsp->reported.id;
+
+    *passed = !rsp->lldb && rsp_has(rsp, RSP_F_DPRINTF_PASS) && dbg_thread_get(rsp->dbg, id, &thread) &&
+              thread.place.pc == rsp->reported.pc;
+    if (!*passed)
+        return LW_OK;
+    if (!rsp->reported.told) {
+        struct lw_buffer text;
+
+        rsp->reported.told = true;
+        lw_buffer_init(&text);
+        dbg_place_print(rsp->dbg, rsp->reported.pc, &text.sink);
+        lw_printf(&rsp->messages, "note: gdb goes on from the breakpoint at %s without stepping over it: a "
+                  "dprintf of style agent that it cannot hand over, of floats or strings, prints nothing; `set "
+                  "dprintf-style gdb` does\n", text.text != NULL ? text.text : "");
+        lw_buffer_fini(&text);
+    }
+    return dbg_step(rsp->dbg, id, false, stop, err);
+}
+
 static enum lw_status resume(struct rsp *rsp, const struct action *action,
                              struct dbg_stop *stop, struct lw_error *err)
 {
@@ -469,6 +502,15 @@ static enum lw_status resume(struct rsp *rsp, const struct action *action,
     case VERB_BACK_STEP: return back_step(rsp, action->id, stop, err);
     case VERB_BACK: return dbg_reverse_continue(rsp->dbg, stop, err);
     case VERB_CONTINUE: break;
+    }
+    if (rsp->reported.id != 0) {
+        bool passed;
+        enum lw_status status = pass_reported(rsp, &passed, stop, err);
+
+        rsp->reported.id = 0;
+        if (status != LW_OK || (passed && stop->kind != DBG_STOP_STEP))
+            return status;
+        memset(stop, 0, sizeof *stop);
     }
     /* One thread alone: the range that it cannot leave. */
     if (action->locked)
@@ -557,6 +599,8 @@ static void run(struct rsp *rsp, struct action *action)
                     last->thread == action->id && last->pc == action->pc &&
                     (!rsp->lldb || rsp->removed == action->pc);
     rsp->removed = 0;
+    if (action->verb != VERB_CONTINUE)
+        rsp->reported.id = 0;
     rsp->locks = action->locked && !action->lifts;
     rsp_run_begin(rsp);
     if ((rsp_has(rsp, RSP_F_INTERRUPT) && rsp_interrupt_ahead(rsp)) || rsp_watch_ask(rsp->watch)) {

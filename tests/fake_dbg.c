@@ -539,6 +539,12 @@ const struct dbg_stop *dbg_last_stop(const struct dbg *dbg)
     return &dbg->stop;
 }
 
+void dbg_place_print(const struct dbg *dbg, uint64_t pc, struct lw_sink *out)
+{
+    (void)dbg;
+    lw_printf(out, "0x%llx", (unsigned long long)pc);
+}
+
 void dbg_stop_print(const struct dbg *dbg, const struct dbg_stop *stop, struct lw_sink *out)
 {
     (void)dbg;
