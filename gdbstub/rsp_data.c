@@ -167,6 +167,8 @@ void rsp_do_mem_read(struct rsp *rsp, const struct rsp_args *args)
 
     if (read_pieces(rsp, args->n[0], size, piece_hex, &rsp->reply) == 0)
         lw_put(&rsp->reply.sink, "E01");
+    else
+        rsp_window_note(rsp, args->n[0], size);
 }
 
 /* lldb's form: the bytes and nothing else; a length of 0 asks whether it is known. */

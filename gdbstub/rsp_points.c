@@ -251,6 +251,45 @@ static struct rsp_point point_of(const struct rsp_args *args, unsigned type)
     return point;
 }
 
+void rsp_window_note(struct rsp *rsp, uint64_t address, uint64_t size)
+{
+    size_t at = 0;
+
+    if (!rsp->target.carrier->watch_low || address < ISA_SHARED_BASE)
+        return;
+    for (size_t i = 0; i < LW_COUNT_OF(rsp->windows); i++) {
+        if (rsp->windows[i].address == address && rsp->windows[i].size == size) {
+            at = i;
+            break;
+        }
+        if (rsp->windows[i].time < rsp->windows[at].time)
+            at = i;
+    }
+    rsp->windows[at].address = address;
+    rsp->windows[at].size = size;
+    rsp->windows[at].time = ++rsp->window_time;
+}
+
+/* The address that a watchpoint means. */
+static uint64_t place_of(const struct rsp *rsp, const struct rsp_point *point)
+{
+    uint64_t place = point->address, time = 0;
+
+    if (!rsp->target.carrier->watch_low || !rsp_has(rsp, RSP_F_WATCH_WINDOWS) || place >> 56 != 0)
+        return place;
+    for (size_t i = 0; i < LW_COUNT_OF(rsp->windows); i++) {
+        uint64_t low = rsp->windows[i].address & lw_mask(56);
+
+        if (rsp->windows[i].time > time && point->address >= low &&
+            point->address - low < rsp->windows[i].size &&
+            rsp->windows[i].size - (point->address - low) >= point->size) {
+            time = rsp->windows[i].time;
+            place = rsp->windows[i].address + (point->address - low);
+        }
+    }
+    return place;
+}
+
 static enum lw_status point_make(struct rsp *rsp, struct rsp_point *point, struct lw_error *err)
 {
     static const unsigned access[] = {
@@ -263,9 +302,10 @@ static enum lw_status point_make(struct rsp *rsp, struct rsp_point *point, struc
     if (point->size == 0 || point->size > 64)
         return LW_FAIL(err, LW_ERANGE, "a watchpoint watches 1 to 64 bytes, not %llu",
                        (unsigned long long)point->size);
+    point->place = place_of(rsp, point);
     /* No Hg comes before a Z: what is one warp's is the warp's that is shown. */
     return dbg_watch_add(rsp->dbg, DBG_OWNER_GDB, dbg_focus_get(rsp->dbg, DBG_FOCUS_VIEW),
-                         point->address, (unsigned)point->size, access[point->type], NULL, NULL,
+                         point->place, (unsigned)point->size, access[point->type], NULL, NULL,
                          &point->id, err);
 }
 

@@ -48,6 +48,7 @@ struct rsp_carrier {
     uint16_t elf_machine;
     unsigned fp, sp, pc;      /* register numbers, expedited in stop replies */
     bool watch_before;        /* gdb expects a watchpoint's stop before the access */
+    bool watch_low;           /* and drops the top byte of its address */
     bool reals;               /* it has floating-point registers, where results may be */
 };
 
@@ -94,7 +95,8 @@ bool rsp_agent_eval(const uint8_t *code, size_t size, const struct rsp_agent_ops
 
 /** A Z packet in force. */
 struct rsp_point {
-    uint64_t address, size; /* size: 0 for breakpoints */
+    uint64_t address, size; /* as the client has it; size: 0 for breakpoints */
+    uint64_t place;         /* the address that it means */
     unsigned type;          /* the digit behind the Z */
     unsigned id;   /* of dbg_point_add */
     const void *code; /* conditions and commands (rsp_points.c), of that point; NULL: none */
@@ -173,6 +175,11 @@ struct rsp {
         uint64_t pc;
         bool told;
     } reported; /* a breakpoint, and the client has set or written nothing since */
+    /* What was read lately in windows and above code: see rsp_window_note. */
+    struct {
+        uint64_t address, size, time; /* time 0: none */
+    } windows[64];
+    uint64_t window_time;
     dbg_thread_id absorb; /* its next step is gdb's own, over an access that is done: 0 none */
     /* The run has come to its end, which the client was told as a stop: it stands in the past,
      * which began at this count of instructions, plus one; 0: no */
@@ -245,6 +252,10 @@ void rsp_do_monitor(struct rsp *rsp, const struct rsp_args *args);
 void rsp_chosen_ask(struct rsp *rsp, dbg_thread_id id);
 /** It writes registers. */
 void rsp_chosen_written(struct rsp *rsp);
+/* rsp_points.c */
+/** The client has read there. An aarch64 gdb drops the top byte of the addresses that it watches, and with it
+ *  the window: it is that of what gdb has read last at such an address, as it does to know the old value. */
+void rsp_window_note(struct rsp *rsp, uint64_t address, uint64_t size);
 /** A thread list is made now. */
 void rsp_listing_begin(struct rsp *rsp);
 /** Is a warp, the @index-th resident one, in the thread list? */

@@ -425,7 +425,7 @@ static enum lw_status back_step(struct rsp *rsp, dbg_thread_id id, struct dbg_st
         return LW_FAIL(err, LW_ENOMEM, "no memory for a step back");
     for (size_t i = 0; i < count; i++)
         if (rsp_point_watches(&rsp->points[i]))
-            (void)dbg_mem_read(rsp->dbg, id, rsp->points[i].address, before + i * WATCHED_BYTES,
+            (void)dbg_mem_read(rsp->dbg, id, rsp->points[i].place, before + i * WATCHED_BYTES,
                                 rsp->points[i].size);
     status = dbg_reverse_step(rsp->dbg, id, stop, err);
     for (size_t i = 0; i < count && status == LW_OK &&
@@ -435,7 +435,7 @@ static enum lw_status back_step(struct rsp *rsp, dbg_thread_id id, struct dbg_st
         if (!rsp_point_watches(point))
             continue;
         memset(now, 0, sizeof now);
-        (void)dbg_mem_read(rsp->dbg, id, point->address, now, point->size);
+        (void)dbg_mem_read(rsp->dbg, id, point->place, now, point->size);
         if (memcmp(now, before + i * WATCHED_BYTES, point->size) != 0) {
             stop->kind = DBG_STOP_WATCH;
             stop->point = point->id;

@@ -73,10 +73,10 @@ struct carrier_row {
 };
 
 static const struct carrier_row carriers[] = {
-    [RSP_X86_64] = {{"i386:x86-64", "x86_64-unknown-unknown", 62, 6, 7, 16, false, true},
+    [RSP_X86_64] = {{"i386:x86-64", "x86_64-unknown-unknown", 62, 6, 7, 16, false, false, true},
                     "org.gnu.gdb.i386.core", x86_64_regs, LW_COUNT_OF(x86_64_regs),
                     "org.gnu.gdb.i386.sse", x86_64_reals, LW_COUNT_OF(x86_64_reals)},
-    [RSP_AARCH64] = {{"aarch64", "aarch64-unknown-unknown", 183, 29, 31, 32, true, false},
+    [RSP_AARCH64] = {{"aarch64", "aarch64-unknown-unknown", 183, 29, 31, 32, true, true, false},
                      "org.gnu.gdb.aarch64.core", aarch64_regs, LW_COUNT_OF(aarch64_regs), NULL, NULL,
                     0},
 };

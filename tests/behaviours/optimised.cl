@@ -1,0 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* As it comes out of the compiler: parameters have places, other variables have none. */
+__kernel void scale(float alpha, __global float *y, uint n)
+{
+    for (uint i = get_global_id(0); i < n; i += get_global_size(0))
+        y[i] = alpha * y[i]; /* scales */
+}
