@@ -10,6 +10,7 @@ liblanewise_a_SOURCES += \
 	%D%/ptx_affine.c \
 	%D%/ptx_alloc.c \
 	%D%/ptx_barrier.c \
+	%D%/ptx_barrier_circles.c \
 	%D%/ptx_barrier_regs.c \
 	%D%/ptx_call.c \
 	%D%/ptx_cfg.c \
@@ -35,6 +36,7 @@ liblanewise_a_SOURCES += \
 	%D%/ptx_parse_body.c \
 	%D%/ptx_parse_data.c \
 	%D%/ptx_scalar.c \
+	%D%/ptx_reduce.c \
 	%D%/ptx_schedule.c \
 	%D%/ptx_select.c \
 	%D%/ptx_select_alu.c \

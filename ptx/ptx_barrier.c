@@ -452,6 +452,7 @@ void ptx_barriers(struct ptx_unit *unit)
         if (!unit->regions.at[i].given_up)
             extend_region(unit, &unit->regions.at[i], &scratch);
     }
+    ptx_barrier_circles(unit);
     ptx_barrier_numbers(unit);
     name_wraps(unit);
     find_spins(unit);

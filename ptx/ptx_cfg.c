@@ -294,7 +294,8 @@ static void number_loops(struct ptx_unit *unit)
     }
 }
 
-static void find_loops(struct ptx_unit *unit)
+/* False: a loop is entered elsewhere than at its header. */
+static bool find_loops(struct ptx_unit *unit)
 {
     PTX_LIST(uint32_t) work = { 0 };
 
@@ -311,17 +312,8 @@ static void find_loops(struct ptx_unit *unit)
 
             if (unit->blocks.at[p].rpo < i)
                 continue;
-            if (!ptx_dominates(unit, h, p)) {
-                uint32_t line = header->count != 0 ? unit->code.at[header->first].line
-                                                   : header->line;
-
-                ptx_fail(unit->job, line != 0 ? line : unit->function->line, LW_EUNSUPP,
-                         "the control flow of '%s' is irreducible (a jump into the middle of a "
-                         "loop%s%s), which is not supported",
-                         unit->function->name, header->label != PTX_NONE ? " at " : "",
-                         header->label != PTX_NONE ? unit->function->label_names.at[header->label]
-                                                   : "");
-            }
+            if (!ptx_dominates(unit, h, p))
+                return false;
             if (loop == PTX_NONE) {
                 struct ptx_loop *l = PTX_PUSH(unit->job, unit->loops);
 
@@ -366,6 +358,7 @@ static void find_loops(struct ptx_unit *unit)
         l->depth = l->parent == PTX_NONE ? 1 : unit->loops.at[l->parent].depth + 1;
     }
     number_loops(unit);
+    return true;
 }
 
 bool ptx_in_loop(const struct ptx_unit *unit, uint32_t block, uint32_t loop)
@@ -442,11 +435,22 @@ static bool make_preheaders(struct ptx_unit *unit)
 
 static void build(struct ptx_unit *unit)
 {
+    bool reduced = false;
+
     for (int pass = 0; pass < 2; pass++) {
         number_blocks(unit);
         find_preds(unit);
         find_dominators(unit);
-        find_loops(unit);
+        if (!find_loops(unit)) {
+            if (pass != 0 || reduced)
+                ptx_fail(unit->job, unit->function->line, LW_ESTATE,
+                         "internal error: the control flow of '%s' is irreducible",
+                         unit->function->name);
+            ptx_reduce(unit);
+            reduced = true;
+            pass--;
+            continue;
+        }
         if (pass == 0 && !make_preheaders(unit))
             break;
         if (pass == 1)

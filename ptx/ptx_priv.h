@@ -659,12 +659,17 @@ void ptx_affine(struct ptx_unit *unit);
 bool ptx_affine_is_uniform(const struct ptx_affine *a);
 /** The classes of the registers of the source, a line each. */
 void ptx_affine_print(const struct ptx_unit *unit, struct lw_sink *out);
+/** Blocks are copied until no loop is entered elsewhere than at its header; the order of blocks is
+ *  known, what ptx_cfg finds must be found again. */
+void ptx_reduce(struct ptx_unit *unit);
 /** Short arms of divergent branches become guarded instructions; graph and divergence are
  *  those of the new code. */
 void ptx_ifconv(struct ptx_unit *unit);
 void ptx_barriers(struct ptx_unit *unit);
 /** Whether region @g does for a branch with bssy block @start and the same join. */
 bool ptx_region_serves(const struct ptx_unit *unit, const struct ptx_region *g, uint32_t start);
+/** Regions are left out where lanes could wait for each other in a circle; their blocks are known. */
+void ptx_barrier_circles(struct ptx_unit *unit);
 /** Registers of the regions, whose blocks are known; what stands at blocks and edges. */
 void ptx_barrier_numbers(struct ptx_unit *unit);
 /** Uniform work to the scalar unit, where all lanes are sure to be; after ptx_barriers. */

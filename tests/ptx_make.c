@@ -721,9 +721,18 @@ static void statements(struct pm_kernel *k, unsigned depth, unsigned count, bool
                 put(&t, "and.b32 %%c%u,%%s%u,3;\nadd.u32 %%c%u,%%c%u,1;\n", c, read_shared(k, &k->s), c, c);
             else
                 put(&t, "and.b32 %%c%u,%%r%u,3;\nadd.u32 %%c%u,%%c%u,1;\n", c, pick(k, WORDS), c, c);
+            bool entered = !k->scalar && pick(k, 4) == 0; /* in its middle, by some threads */
+
+            if (entered)
+                put(&t, "@%%p%u bra L%u;\n", pick(k, PREDICATES), l + 1);
             put(&t, "L%u:\n", l);
             open = add(k, &t);
             statements(k, depth - 1, 1 + pick(k, 4), false, may_call);
+            if (entered) {
+                put(&t, "L%u:\n", l + 1);
+                add_middle(k, &t);
+                statements(k, depth - 1, 1 + pick(k, 3), false, may_call);
+            }
             char kind = k->scalar && k->q.made < PM_SHARED ? 'q' : 'p';
             unsigned p = kind == 'q' ? k->q.made++ : c % PREDICATES;
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Library functions and rotations where compilers or libclc were found wrong. */
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable
+#include "lib_jumps.inc"
 __kernel void lib(__global const uint *in, __global uint *out, int n)
 {
     int i = get_global_id(0);
@@ -33,4 +34,6 @@ __kernel void lib(__global const uint *in, __global uint *out, int n)
     vstore_half2_rtp((double2)(x, -x), 1, h);
     vstorea_half4_rtn((float4)(x, -x, x * 2, x / 2), 1, h);
     o[24] = in[4 * i];
+    o[25] = wandered(i, a);
+    o[26] = unrolled(a, 1 + b % 40);
 }

@@ -59,6 +59,9 @@ static uint16_t down(double x)
     return isnan(x) ? 0x7fff : up(-x) ^ 0x8000;
 }
 
+#define uint uint32_t
+#include "lib_jumps.inc"
+
 int main(void)
 {
     FILE *f;
@@ -86,6 +89,8 @@ int main(void)
         memcpy(o + 16, in + 4 * i, 16);
         memcpy(o + 20, (char *)in + i % 100, 16);
         o[24] = in[4 * i];
+        o[25] = wandered((uint32_t)i, a);
+        o[26] = unrolled(a, 1 + b % 40);
         uint16_t h[8] = { up(x), down(x), up(x), up(-x), down(x), down(-x), down(x * 2), down(x / 2) };
 
         memcpy(o + 28, h, sizeof h);

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Regions whose lanes could wait for each other. A lane that waits at the end of one region may
+ * still belong to another that has that place inside; where each of two has the other's end inside
+ * (or three in a circle), some lanes wait for those of the other and they for these. Structured
+ * loops and ifs have no such regions: the end of an outer one is never inside an inner one. Jumps
+ * back and forth between the arms of a loop have. Then regions are left out until nothing is
+ * circular any more; lanes that they would have gathered meet where the next region around ends.
+ */
+#include "ptx/ptx_priv.h"
+
+enum { MOST_LEFT_OUT = 64 }; /* one by one; more go together */
+
+struct circles {
+    struct ptx_unit *unit;
+    uint32_t *holders; /* by block where regions end: regions of the search that have it inside */
+    uint32_t *ending;  /* by block: regions of the search that end there */
+    uint8_t *in;       /* by region: it may be part of a circle */
+    uint32_t *queue;
+};
+
+static bool exists(const struct ptx_region *g)
+{
+    return !g->given_up;
+}
+
+/* Regions that no circle leads to go first, each behind those around it. How many are left. */
+static size_t trim_from_outside(struct circles *c)
+{
+    const struct ptx_unit *unit = c->unit;
+    size_t n = unit->regions.count, count = 0, left = 0;
+    uint32_t *first = c->ending; /* a list for each block, meanwhile */
+    uint32_t *next = PTX_ARRAY(unit->job, uint32_t, n + 1);
+
+    memset(c->holders, 0, unit->blocks.count * sizeof *c->holders);
+    memset(first, 0, unit->blocks.count * sizeof *first);
+    for (size_t i = 0; i < n; i++) {
+        const struct ptx_region *g = &unit->regions.at[i];
+
+        c->in[i] = exists(g);
+        if (!exists(g))
+            continue;
+        left++;
+        next[i] = first[g->join];
+        first[g->join] = (uint32_t)i + 1;
+        for (size_t k = 0; k < g->inside.count; k++)
+            c->holders[g->inside.at[k]]++;
+    }
+    for (uint32_t i = 0; i < n; i++)
+        if (c->in[i] && c->holders[unit->regions.at[i].join] == 0)
+            c->queue[count++] = i;
+    for (size_t done = 0; done < count; done++) {
+        const struct ptx_region *g = &unit->regions.at[c->queue[done]];
+
+        c->in[c->queue[done]] = false;
+        left--;
+        for (size_t k = 0; k < g->inside.count; k++) {
+            uint32_t b = g->inside.at[k];
+
+            if (--c->holders[b] != 0)
+                continue;
+            for (uint32_t i = first[b]; i != 0; i = next[i - 1])
+                c->queue[count++] = i - 1;
+        }
+    }
+    return left;
+}
+
+/* Then those that lead to none. */
+static void trim_from_inside(struct circles *c)
+{
+    const struct ptx_unit *unit = c->unit;
+    bool changed = true;
+
+    memset(c->ending, 0, unit->blocks.count * sizeof *c->ending);
+    for (size_t i = 0; i < unit->regions.count; i++)
+        c->ending[unit->regions.at[i].join] += c->in[i];
+    while (changed) {
+        changed = false;
+        for (size_t i = 0; i < unit->regions.count; i++) {
+            const struct ptx_region *g = &unit->regions.at[i];
+            bool leads = false;
+
+            for (size_t k = 0; c->in[i] && k < g->inside.count && !leads; k++)
+                leads = c->ending[g->inside.at[k]] != 0;
+            if (!c->in[i] || leads)
+                continue;
+            c->in[i] = false;
+            c->ending[g->join]--;
+            changed = true;
+        }
+    }
+}
+
+void ptx_barrier_circles(struct ptx_unit *unit)
+{
+    struct circles c = { .unit = unit };
+
+    if (unit->regions.count < 2)
+        return;
+    c.holders = PTX_ARRAY(unit->job, uint32_t, unit->blocks.count);
+    c.ending = PTX_ARRAY(unit->job, uint32_t, unit->blocks.count);
+    c.in = PTX_ARRAY(unit->job, uint8_t, unit->regions.count);
+    c.queue = PTX_ARRAY(unit->job, uint32_t, unit->regions.count);
+    for (unsigned round = 0; trim_from_outside(&c) != 0; round++) {
+        struct ptx_region *least = NULL;
+
+        trim_from_inside(&c);
+        for (size_t i = 0; i < unit->regions.count; i++) {
+            struct ptx_region *g = &unit->regions.at[i];
+
+            if (!c.in[i])
+                continue;
+            if (round == MOST_LEFT_OUT)
+                g->given_up = true;
+            /* a second place to meet, in a loop's round, first; then the smallest */
+            if (least == NULL || (g->scope != PTX_NONE) > (least->scope != PTX_NONE) ||
+                ((g->scope != PTX_NONE) == (least->scope != PTX_NONE) && g->size < least->size))
+                least = g;
+        }
+        least->given_up = unit->lossy = true;
+    }
+}
