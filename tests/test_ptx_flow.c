@@ -409,6 +409,66 @@ static void the_verifier_finds_a_missing_bsync_and_a_missing_bbreak(void **state
     assert_int_equal(verify_without(nest, ISA_BBREAK, &err), LW_ESTATE);
 }
 
+/* Regions that have the end of others inside: (region, block) pairs. How many are left out. */
+static unsigned left_out(const uint32_t (*inside)[2], unsigned pairs, const uint32_t *joins,
+                         unsigned regions, uint64_t *which)
+{
+    struct ptx_job job = { 0 };
+    struct ptx_unit unit = { .job = &job };
+    struct lw_error err;
+    jmp_buf stop;
+
+    lw_arena_init(&job.arena);
+    job.err = &err;
+    job.stop = &stop;
+    if (setjmp(stop) != 0)
+        fail_msg("%s", err.text);
+    for (unsigned b = 0; b < 8; b++)
+        (void)ptx_block_new(&unit);
+    for (unsigned i = 0; i < regions; i++) {
+        struct ptx_region *g = PTX_PUSH(&job, unit.regions);
+
+        memset(g, 0, sizeof *g);
+        g->join = joins[i];
+        g->scope = PTX_NONE;
+        for (unsigned k = 0; k < pairs; k++)
+            if (inside[k][0] == i)
+                *PTX_PUSH(&job, g->inside) = inside[k][1];
+        g->size = (uint32_t)g->inside.count;
+    }
+    ptx_barrier_circles(&unit);
+
+    unsigned count = 0;
+
+    *which = 0;
+    for (unsigned i = 0; i < regions; i++) {
+        count += unit.regions.at[i].given_up;
+        *which |= (uint64_t)unit.regions.at[i].given_up << i;
+    }
+    assert_int_equal(unit.lossy, count != 0);
+    lw_arena_fini(&job.arena);
+    return count;
+}
+
+static void regions_whose_lanes_could_wait_for_each_other_are_left_out(void **state)
+{
+    static const uint32_t nest[][2] = { { 0, 2 }, { 0, 1 }, { 0, 3 }, { 1, 3 } };
+    static const uint32_t two[][2] = { { 0, 2 }, { 0, 3 }, { 1, 1 }, { 2, 4 } };
+    static const uint32_t three[][2] = { { 0, 2 }, { 0, 5 }, { 1, 3 }, { 2, 1 }, { 2, 4 },
+                                         { 3, 6 }, { 3, 1 }, { 1, 7 } };
+    static const uint32_t joins[] = { 1, 2, 3, 4 }, outer[] = { 4, 2, 3 };
+    uint64_t which;
+
+    (void)state;
+    assert_int_equal(left_out(nest, LW_COUNT_OF(nest), outer, 3, &which), 0);
+    /* regions 0 and 1 have each other's end inside: the smaller goes; 2 lies behind both */
+    assert_int_equal(left_out(two, LW_COUNT_OF(two), joins, 3, &which), 1);
+    assert_int_equal(which, 2);
+    /* 0 has the end of 1, that of 2, that of 0; region 3 only leads there */
+    assert_int_equal(left_out(three, LW_COUNT_OF(three), joins, 4, &which), 1);
+    assert_int_equal(which & 8, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -427,6 +487,7 @@ int main(void)
         cmocka_unit_test(registers_are_uniform_affine_or_varying),
         cmocka_unit_test(more_than_sixteen_nested_regions_save_registers_of_outer_ones),
         cmocka_unit_test(regions_inside_64_others_have_no_barrier),
+        cmocka_unit_test(regions_whose_lanes_could_wait_for_each_other_are_left_out),
         cmocka_unit_test(the_verifier_finds_a_missing_bsync_and_a_missing_bbreak),
     };
 
