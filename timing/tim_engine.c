@@ -253,7 +253,7 @@ static enum lw_status issued(struct tim_engine *e, struct tim_core *core,
         e->gpu[TIM_GPU_thread_instructions] += lw_popcount(ev->split_lanes);
         e->instructions++;
         count_kernel(e, ev);
-        if (isa_op_info((enum isa_op)ev->insn->op)->unit == ISA_UNIT_CTRL || core->launch_cycles) {
+        if (core->issued_what->flow || core->launch_cycles) {
             enum lw_status status = take_launches(e, core->launch_cycles, err);
             if (status != LW_OK)
                 return status;
@@ -517,8 +517,7 @@ static void jump(struct tim_engine *e, uint64_t until)
     e->now = due;
 }
 
-/** Run until something stops it, or cycle @until has come. */
-static enum lw_status run_until(struct tim_engine *e, uint64_t until, struct emu_stop *stop,
+static enum lw_status run_on(struct tim_engine *e, uint64_t until, struct emu_stop *stop,
                                 struct lw_error *err)
 {
     memset(stop, 0, sizeof *stop);
@@ -546,6 +545,16 @@ static enum lw_status run_until(struct tim_engine *e, uint64_t until, struct emu
         if (status != LW_OK || stop->kind != EMU_STOP_NONE)
             return status;
     }
+}
+
+/** Run until something stops it, or cycle @until has come. */
+static enum lw_status run_until(struct tim_engine *e, uint64_t until, struct emu_stop *stop,
+                                struct lw_error *err)
+{
+    enum lw_status status = run_on(e, until, stop, err);
+
+    tim_engine_account(e);
+    return status;
 }
 
 /* ---- the engine's interface ------------------------------------------------------------------------------------ */
@@ -975,20 +984,4 @@ enum lw_status tim_engine_run_cycles(struct emu_engine *engine, uint64_t cycles,
     e->event = &ev;
     e->stepping = e->step_any = false;
     return run_until(e, cycles > UINT64_MAX - e->now ? UINT64_MAX : e->now + cycles, stop, err);
-}
-
-/* ---- what was counted --------------------------------------------------------------------------------------------------- */
-
-void tim_engine_totals(const struct tim_engine *e, struct tim_totals *out)
-{
-    for (unsigned c = 0; c < e->config.core_count; c++) /* those before have had this cycle */
-        tim_core_account(e->core[c], e->at.phase != TIM_AT_BEGIN && c < e->at.core ? e->now
-                                     : e->now == 0                                 ? 0
-                                                                                   : e->now - 1);
-    *out = (struct tim_totals){.config = &e->config, .core = e->stats, .slice = e->slice,
-                               .channel = e->channel, .kernel = e->kernel,
-                               .kernel_count = e->kernel_count, .sample = e->samples.sample,
-                               .sample_count = e->samples.count,
-                               .sample_cycles = e->samples.every};
-    memcpy(out->gpu, e->gpu, sizeof out->gpu);
 }

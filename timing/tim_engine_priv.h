@@ -57,6 +57,8 @@ struct tim_engine {
     struct tim_trace *trace; /* NULL: none */
 };
 
+/** Bring the counters of all cores up to date. */
+void tim_engine_account(const struct tim_engine *engine);
 /** Borrowed until the engine runs on. */
 void tim_engine_totals(const struct tim_engine *engine, struct tim_totals *out);
 

@@ -40,3 +40,22 @@ void tim_trace_print(const struct emu_engine *engine, struct lw_sink *out)
     else
         lw_put(out, "{\"traceEvents\": []}\n");
 }
+
+void tim_engine_account(const struct tim_engine *e)
+{
+    for (unsigned c = 0; c < e->config.core_count; c++) /* those before have had this cycle */
+        tim_core_account(e->core[c], e->at.phase != TIM_AT_BEGIN && c < e->at.core ? e->now
+                                     : e->now == 0                                 ? 0
+                                                                                   : e->now - 1);
+}
+
+void tim_engine_totals(const struct tim_engine *e, struct tim_totals *out)
+{
+    tim_engine_account(e);
+    *out = (struct tim_totals){.config = &e->config, .core = e->stats, .slice = e->slice,
+                               .channel = e->channel, .kernel = e->kernel,
+                               .kernel_count = e->kernel_count, .sample = e->samples.sample,
+                               .sample_count = e->samples.count,
+                               .sample_cycles = e->samples.every};
+    memcpy(out->gpu, e->gpu, sizeof out->gpu);
+}

@@ -76,13 +76,14 @@ struct tim_core *tim_core_create(const struct tim_config *config, struct emu_mac
 {
     static const struct emu_core_ops answers = {answer_clock, answer_timer, answer_place,
                                                 answer_sleep, NULL};
-    struct tim_core *core = calloc(1, sizeof *core);
+    struct tim_core *core = aligned_alloc(64, sizeof *core);
     unsigned banks = config->issue_schedulers * config->registers_banks;
     struct lw_error err;
     bool fine;
 
     if (core == NULL)
         return NULL;
+    memset(core, 0, sizeof *core);
     core->config = config;
     core->memory = memory;
     core->machine = machine;
@@ -126,7 +127,7 @@ struct tim_core *tim_core_create(const struct tim_config *config, struct emu_mac
             tim_touch(core, w);
         }
         hot->waiting[s][0] = (uint16_t)hot->count[s];
-        hot->present[s] = hot->count[s] != 0;
+        hot->known[hot->first[s] / 64].present = hot->count[s] != 0;
         hot->known[hot->first[s] / 64].again_min = UINT64_MAX;
     }
     core->flight.free = TIM_NONE;
@@ -520,22 +521,16 @@ static void look_at_some(struct tim_core *core, bool over, uint64_t now)
 
 /* ---- the phases ------------------------------------------------------------------------------------------------ */
 
-/* Whatever else a tick counts, it has done something. */
+/* By enum tim_idle_count. Whatever else a tick counts, it has done something. */
 static const uint8_t idle_counts[TIM_IDLE_COUNTS] = {
     TIM_CORE_icnt_blocked, TIM_CORE_l1_blocked, TIM_CORE_active_cycles, TIM_CORE_warp_cycles,
     TIM_CORE_barrier_waits};
 
-/** The counters before a tick. */
-static void keep(struct tim_core *core)
-{
-    for (unsigned i = 0; i < TIM_IDLE_COUNTS; i++)
-        core->before.count[i] = core->stats->count[idle_counts[i]];
-}
-
 void tim_core_before_issue(struct tim_core *core, uint64_t now)
 {
     core->now = now;
-    keep(core);
+    memset(core->each, 0, sizeof core->each);
+    core->ticking = true;
     core->moved = core->poked;
     core->poked = core->no_room = false;
     if (core->skips) {
@@ -569,7 +564,7 @@ void tim_core_before_issue(struct tim_core *core, uint64_t now)
 
 void tim_core_after_issue(struct tim_core *core, uint64_t now)
 {
-    uint64_t *count = core->stats->count;
+    uint64_t *each = core->each;
     bool tracing = core->trace != NULL && tim_trace_wants(core->trace, now);
 
     if (core->skips && tim_any(&core->hot.may_look, core->hot.warp_words))
@@ -582,10 +577,10 @@ void tim_core_after_issue(struct tim_core *core, uint64_t now)
         tim_fetch_tick(core, now);
     if (core->launch_waits || core->moving != 0)
         tim_suspend_tick(core, now);
-    count[TIM_CORE_active_cycles] += core->blocks != 0;
+    each[TIM_IDLE_ACTIVE] += core->blocks != 0;
     if (core->skips && !tracing) {
-        count[TIM_CORE_warp_cycles] += core->hot.alive_count;
-        count[TIM_CORE_barrier_waits] += core->hot.at_barrier_count;
+        each[TIM_IDLE_WARPS] += core->hot.alive_count;
+        each[TIM_IDLE_BARRIER] += core->hot.at_barrier_count;
         end_blocks(core);
         return;
     }
@@ -601,8 +596,8 @@ void tim_core_after_issue(struct tim_core *core, uint64_t now)
         }
         if (!warp->used)
             continue;
-        count[TIM_CORE_warp_cycles] += !warp->ended;
-        count[TIM_CORE_barrier_waits] +=
+        each[TIM_IDLE_WARPS] += !warp->ended;
+        each[TIM_IDLE_BARRIER] +=
             !warp->ended && warp->split < 0 && warp->waits == TIM_CAUSE_BARRIER;
     }
     end_blocks(core);
@@ -681,6 +676,9 @@ static uint64_t next_time(const struct tim_core *core, uint64_t now)
 void tim_core_settle_down(struct tim_core *core, uint64_t now)
 {
     core->counted = now;
+    core->ticking = false;
+    for (unsigned i = 0; i < TIM_IDLE_COUNTS; i++)
+        core->sums[i] += core->each[i];
     if (!core->skips || core->moved || core->crowded > now || core->trace != NULL)
         return;
     core->due = next_time(core, now);
@@ -688,24 +686,33 @@ void tim_core_settle_down(struct tim_core *core, uint64_t now)
         return;
     core->resting = true;
     *core->ripe = core->wakes != 0 && core->wake_at[0] < core->due ? core->wake_at[0] : core->due;
-    for (unsigned i = 0; i < TIM_IDLE_COUNTS; i++)
-        core->each.count[i] = core->stats->count[idle_counts[i]] - core->before.count[i];
-    for (unsigned s = 0; s < core->config->issue_schedulers; s++)
-        core->each.cause[s] = core->hot.nearest[s];
 }
 
-void tim_core_account(struct tim_core *core, uint64_t through)
+/** The cycles that it rests, up to the end of cycle @through: as the last tick, again and again. */
+static void account_rest(struct tim_core *core, uint64_t through)
 {
     uint64_t cycles = through - core->counted;
 
     if (!core->resting || through <= core->counted)
         return;
     for (unsigned i = 0; i < TIM_IDLE_COUNTS; i++)
-        core->stats->count[idle_counts[i]] += core->each.count[i] * cycles;
+        core->sums[i] += core->each[i] * cycles;
     for (unsigned s = 0; s < core->config->issue_schedulers; s++)
-        for (unsigned slot = 0; slot < core->config->issue_width; slot++)
-            core->stats->sched[s].cause[slot][core->each.cause[s]] += cycles;
+        core->hot.idle[s] += cycles;
     core->counted = through;
+}
+
+void tim_core_account(struct tim_core *core, uint64_t through)
+{
+    account_rest(core, through);
+    for (unsigned i = 0; i < TIM_IDLE_COUNTS; i++) { /* of a tick that is not over: what it has */
+        uint64_t more = core->ticking ? core->each[i] : 0;
+
+        core->stats->count[idle_counts[i]] += core->sums[i] + more;
+        core->sums[i] = 0 - more;
+    }
+    for (unsigned s = 0; s < core->config->issue_schedulers; s++)
+        tim_flush_idle(core, s);
 }
 
 void tim_core_wake(struct tim_core *core, uint64_t cycle)
@@ -755,7 +762,7 @@ bool tim_core_rests(struct tim_core *core, uint64_t now)
             core->wakes != 0 && core->wake_at[0] < core->due ? core->wake_at[0] : core->due;
         return true;
     }
-    tim_core_account(core, now - 1);
+    account_rest(core, now - 1);
     core->resting = false;
     *core->ripe = 0;
     return false;

@@ -55,6 +55,7 @@ struct tim_static {
     struct tim_registers need; /* those that it reads or writes */
     bool scalar;      /* holds a pipe for one cycle */
     bool fence, sleep, texture;
+    bool flow;        /* a branch, exit or other control instruction */
     bool load;        /* its results come from memory */
     bool constant;    /* an operand of a constant bank: */
     uint64_t constant_at;    /* bank << 32 | offset */
@@ -196,10 +197,13 @@ struct tim_warps {
 /** A scheduler's warps have neighbouring places, from a whole word of a set of places on. Of 64: */
 enum { TIM_PLACES = 384 };
 struct tim_known {
-    uint64_t look;      /* something of it has changed */
+    _Alignas(64) uint64_t look; /* something of it has changed */
     uint64_t timed;     /* `cause` holds before cycle `again` */
     uint64_t can[4];    /* only room on its path, enum tim_path, can keep it */
-    uint64_t again_min; /* the least `again` of those timed, of all the scheduler's: in its first */
+    /* of all the scheduler's, in its first: */
+    uint64_t again_min; /* the least `again` of those timed */
+    uint32_t present;   /* causes that some warp has */
+    uint8_t nearest;    /* cause of the last slot that issued nothing */
 };
 /**
  * What is known of warps without a look at them. The sets may_... hold all warps for which a phase
@@ -211,10 +215,9 @@ struct tim_known {
 struct tim_hot {
     unsigned first[TIM_MAX_SCHEDS], count[TIM_MAX_SCHEDS]; /* places of a scheduler's warps */
     unsigned words, warp_words;    /* of a set of places, for one scheduler; of warps */
+    uint64_t idle[TIM_MAX_SCHEDS]; /* cycles that issued nothing, of `nearest`, not in the counters */
     struct tim_known known[TIM_PLACES / 64];
-    uint32_t present[TIM_MAX_SCHEDS];   /* causes that some warp has */
     uint16_t waiting[TIM_MAX_SCHEDS][TIM_CAUSE_COUNT]; /* warps by `cause` */
-    uint8_t nearest[TIM_MAX_SCHEDS]; /* of the last slot that issued nothing */
     struct tim_warps may_look;     /* its split may be another */
     struct tim_warps may_fetch, may_ask; /* its buffer has room; an operand's constant is missing */
     struct tim_warps sleeps;       /* no split can run until emu's sleep is over */
@@ -244,8 +247,7 @@ struct tim_aged {
     uint32_t op;
 };
 struct tim_flight {
-    uint64_t ring_map;       /* lists that are not empty */
-    uint32_t ring[TIM_RING]; /* by cycle: in a pipe, to be written, or in a reserved collector */
+    _Alignas(64) uint64_t ring_map; /* lists that are not empty */
     uint32_t free;
     unsigned collecting, ready, writing, entering;
     /* by age, with room for all instructions there are */
@@ -254,13 +256,12 @@ struct tim_flight {
     struct tim_aged *write;   /* writes rows in this cycle */
     struct tim_aged *enter;   /* reserved: enters its pipe in this cycle */
     unsigned collectors[TIM_MAX_SCHEDS]; /* in use */
+    uint32_t ring[TIM_RING]; /* by cycle: in a pipe, to be written, or in a reserved collector */
 };
 
 /** The counters that a tick may change that changes nothing else. */
-enum { TIM_IDLE_COUNTS = 5 };
-struct tim_idle {
-    uint64_t count[TIM_IDLE_COUNTS];
-    uint8_t cause[TIM_MAX_SCHEDS]; /* of the slots of each scheduler */
+enum tim_idle_count {
+    TIM_IDLE_ICNT, TIM_IDLE_L1, TIM_IDLE_ACTIVE, TIM_IDLE_WARPS, TIM_IDLE_BARRIER, TIM_IDLE_COUNTS
 };
 
 /** A memory instruction that has accesses left. */
@@ -277,67 +278,59 @@ enum tim_leave {
     TIM_HELD   /* not while another warp is stepped: the next is picked */
 };
 
+/** What every cycle looks at stands first, from a line of the host's cache on. */
 struct tim_core {
-    const struct tim_config *config;
-    struct tim_memory *memory;
-    unsigned index;
-    struct emu_core *emu;
-    const struct emu_machine *machine;
-    bool brief;              /* emu tells EMU_TELL_PLACES */
-    /* resources in use */
-    unsigned blocks, warps, threads, registers, shared_bytes;
-    struct tim_warp *warp;   /* [config->core_warps] */
-    uint64_t *lanes;         /* theirs */
-    struct tim_block *block; /* [config->core_blocks] */
-    uint64_t assigned;       /* warps ever: ages */
-    struct tim_suspended *suspended; /* in the order in which they left */
-    unsigned suspended_count;
-    size_t suspended_room;
-    bool launch_waits;       /* a warp may wait at launch.sync */
-    unsigned moving;         /* blocks whose state is on its way */
-    struct tim_sched sched[TIM_MAX_SCHEDS];
-    /* instructions in flight */
-    struct tim_op *op;
-    uint32_t op_count;       /* entries made */
-    size_t op_room, live_room;
-    uint32_t *live;          /* those in flight, in age order */
-    unsigned live_count;
-    uint64_t op_age;
-    unsigned stages[TIM_STAGE_COUNT]; /* instructions at each; FREE: of no use */
-    struct tim_pipe *pipe[ISA_UNIT_COUNT];
-    unsigned interval[ISA_UNIT_COUNT]; /* cycles for which a vector instruction holds a pipe */
-    uint64_t *bank_at;       /* [sched][bank] 1 + the last cycle in which it was used */
-    uint64_t *bank_free;     /* reserved: first cycle in which it is free */
+    _Alignas(64) const struct tim_config *config;
     uint64_t now;            /* the cycle that runs, for clocks */
-    /* Cycles that are not ticked: tim_core_rests */
+    bool resting, poked;     /* poked: a block came, or a launch that somebody waits for ended */
     bool moved;              /* this tick changed more than counters */
+    bool ticking;            /* in a tick: `each` is not in `sums` */
+    bool no_room;            /* something waits for room in the crossbar */
+    bool has_packet;         /* `packet` came while it rested */
     bool skips;              /* it may rest; false: the reference */
     bool quick;              /* what is known of warps is used; else all are looked at, as in the reference */
-    bool resting, poked;     /* poked: a block came, or a launch that somebody waits for ended */
-    bool no_room;            /* something waits for room in the crossbar */
-    uint64_t *ripe;          /* cycle in which it must be asked again; the engine's, or ripe_own */
-    uint64_t ripe_own;
-    struct tim_hot hot;      /* what need not be looked at: tim_touch */
-    struct tim_flight flight;
-    uint64_t wake_at[TIM_WAKES]; /* cycles of which memory told, ascending */
+    bool brief;              /* emu tells EMU_TELL_PLACES */
+    bool launch_waits;       /* a warp may wait at launch.sync */
     unsigned wakes;
-    uint64_t crowded;        /* there were more: no rest before this cycle */
-    bool has_packet;
-    struct tim_packet packet; /* came while it rested */
-    uint64_t due;            /* the next tick changes something, if nothing comes before */
-    uint64_t counted;        /* the last cycle whose rest is in the counters */
-    struct tim_idle before, each; /* counters at the start of a tick; what a cycle of rest counts */
-    uint32_t *queue;         /* load/store: ops in order */
-    struct tim_replay *replay; /* [lsu_queue], in the order in which they came */
-    unsigned replays, replays_wait[TIM_MAX_SCHEDS]; /* wait: for a slot of the scheduler */
-    unsigned queued, lsu_used; /* lsu_used: issued and not through the unit */
+    unsigned queued, replays;
+    unsigned lsu_used;       /* issued and not through the unit */
+    unsigned moving;         /* blocks whose state is on its way */
+    unsigned blocks;         /* resources in use */
     unsigned fetch_next;     /* loose round robin */
+    uint64_t *ripe;          /* cycle in which it must be asked again; the engine's, or ripe_own */
+    /* Cycles that are not ticked: tim_core_rests */
+    uint64_t crowded;        /* more wakes than have room: no rest before this cycle */
+    uint64_t due;            /* the next tick changes something, if nothing comes before */
+    uint64_t counted;        /* the last cycle whose rest is in `sums` */
+    uint64_t each[TIM_IDLE_COUNTS]; /* what this tick counted, and each cycle of the rest behind it */
+    uint64_t sums[TIM_IDLE_COUNTS]; /* not in the counters yet: tim_core_account */
+    unsigned replays_wait[TIM_MAX_SCHEDS]; /* for a slot of the scheduler */
+    struct tim_flight flight;
+    struct tim_hot hot;      /* what need not be looked at: tim_touch */
+    uint64_t wake_at[TIM_WAKES]; /* cycles of which memory told, ascending */
+    struct tim_memory *memory;
+    struct tim_core_stats *stats; /* borrowed: one of the engine's */
+    struct emu_core *emu;
+    struct tim_trace *trace; /* NULL: none */
+    struct tim_warp *warp;   /* [config->core_warps] */
+    struct tim_block *block; /* [config->core_blocks] */
+    struct tim_op *op;       /* instructions in flight */
+    uint32_t *queue;         /* load/store: ops in order */
+    uint64_t *bank_free;     /* reserved: first cycle in which it is free */
+    uint64_t *bank_at;       /* [sched][bank] 1 + the last cycle in which it was used */
+    uint64_t op_age;
+    uint32_t op_count;       /* entries made */
+    unsigned live_count;
+    struct tim_sched sched[TIM_MAX_SCHEDS];
     struct tim_cache *icache, *l1, *constant, *texture;
-    uint32_t *waiters;       /* room for those of a line */
-    uint32_t slept;          /* nanoseconds that the last nanosleep asked for */
+    struct tim_pipe *pipe[ISA_UNIT_COUNT];
+    unsigned interval[ISA_UNIT_COUNT]; /* cycles for which a vector instruction holds a pipe */
+    unsigned stages[TIM_STAGE_COUNT]; /* instructions at each; FREE: of no use */
     unsigned issued_warp;    /* of the last issue, for the second slot of dual issue */
     const struct tim_static *issued_what;
     uint64_t launch_cycles;  /* that the last instruction holds its warp, if it launched */
+    uint32_t slept;          /* nanoseconds that the last nanosleep asked for */
+    unsigned index;
     /* The engine's: may an instruction not issue now (a breakpoint)? A block has ended. */
     enum tim_leave (*refuses)(void *context, struct tim_core *core, unsigned warp);
     void (*ended)(void *context, struct emu_grid *grid);
@@ -345,8 +338,18 @@ struct tim_core {
     bool (*leaves)(void *context);
     void (*left)(void *context, struct emu_grid *grid);
     void *context;
-    struct tim_trace *trace; /* NULL: none */
-    struct tim_core_stats *stats; /* borrowed: one of the engine's */
+    uint32_t *waiters;       /* room for those of a line */
+    struct tim_replay *replay; /* [lsu_queue], in the order in which they came */
+    const struct emu_machine *machine;
+    unsigned warps, threads, registers, shared_bytes; /* resources in use */
+    uint64_t *lanes;         /* of all warps */
+    uint64_t assigned;       /* warps ever: ages */
+    struct tim_suspended *suspended; /* in the order in which they left */
+    unsigned suspended_count;
+    size_t suspended_room, op_room, live_room;
+    uint32_t *live;          /* instructions in flight, in age order */
+    uint64_t ripe_own;
+    struct tim_packet packet;
 };
 
 /** NULL: no memory. */
@@ -398,7 +401,7 @@ static inline void tim_core_poke(struct tim_core *core)
 }
 /** At the end of a tick of cycle @now: may the core rest? */
 void tim_core_settle_down(struct tim_core *core, uint64_t now);
-/** Bring the counters of a resting core up to the end of cycle @through. */
+/** Bring the counters of a core up to the end of cycle @through. */
 void tim_core_account(struct tim_core *core, uint64_t through);
 void tim_core_before_issue(struct tim_core *core, uint64_t now);
 void tim_core_after_issue(struct tim_core *core, uint64_t now);
@@ -407,9 +410,6 @@ enum tim_turn {
     TIM_TURN_DONE,  /* nothing more in this cycle */
     TIM_TURN_ISSUED /* an instruction was issued: see event; call again for the next slot */
 };
-/** The slots of scheduler @s in cycle @now issue nothing, without a look at any warp: they have been
- *  counted. */
-bool tim_core_idles(struct tim_core *core, unsigned s, uint64_t now);
 /** One issue slot of scheduler @s (slot 0 or 1) in cycle @now. The engine may refuse what was
  *  picked (a breakpoint): then nothing happens, *stopped is set and the same call is made again
  *  when the run goes on. */
@@ -588,15 +588,16 @@ static inline void tim_set_cause(struct tim_core *core, unsigned s, unsigned at,
                                  enum tim_cause cause)
 {
     uint16_t *waiting = core->hot.waiting[s];
+    uint32_t *present = &core->hot.known[core->hot.first[s] / 64].present;
     uint8_t before = core->hot.cause[at];
 
     if (before == cause)
         return;
     core->hot.cause[at] = (uint8_t)cause;
     if (--waiting[before] == 0)
-        core->hot.present[s] &= ~(UINT32_C(1) << before);
+        *present &= ~(UINT32_C(1) << before);
     waiting[cause]++;
-    core->hot.present[s] |= UINT32_C(1) << cause;
+    *present |= UINT32_C(1) << cause;
 }
 /** Has emu told that no lane of the warp lives, or that one does? */
 static inline void tim_set_alive(struct tim_core *core, unsigned warp, bool alive)
@@ -611,18 +612,55 @@ static inline void tim_set_alive(struct tim_core *core, unsigned warp, bool aliv
 }
 /** Cycle from which on a pipe of @unit is free for scheduler @s. */
 uint64_t tim_pipe_free_at(const struct tim_core *core, unsigned unit, unsigned s);
-/** What a slot of scheduler @s is counted as of which no warp can be ready in this cycle, nor need
- *  be looked at; ISSUED: that is not known. */
-static inline enum tim_cause tim_sched_idles(const struct tim_core *core, unsigned s, uint64_t now)
+/** Idle slots of scheduler @s go into the counters. */
+static inline void tim_flush_idle(struct tim_core *core, unsigned s)
+{
+    struct tim_hot *hot = &core->hot;
+
+    for (unsigned slot = 0; slot < core->config->issue_width; slot++)
+        core->stats->sched[s].cause[slot][hot->known[hot->first[s] / 64].nearest] += hot->idle[s];
+    hot->idle[s] = 0;
+}
+/** The slots of scheduler @s in this cycle issue nothing. */
+static inline void tim_count_idle(struct tim_core *core, unsigned s, enum tim_cause cause)
+{
+    struct tim_known *k = &core->hot.known[core->hot.first[s] / 64];
+
+    if (k->nearest != cause) {
+        tim_flush_idle(core, s);
+        k->nearest = (uint8_t)cause;
+    }
+    core->hot.idle[s]++;
+}
+/** Of causes that warps have, the one that counts. */
+static inline enum tim_cause tim_nearest(uint32_t causes)
+{
+    return causes != 0 ? (enum tim_cause)lw_lowest(causes) : TIM_CAUSE_EMPTY;
+}
+/** The slots of scheduler @s in cycle @now issue nothing, without a look at any warp: they have been
+ *  counted. */
+static inline bool tim_core_idles(struct tim_core *core, unsigned s, uint64_t now)
 {
     const struct tim_hot *hot = &core->hot;
-    const struct tim_known *k = &hot->known[hot->first[s] / 64];
-    uint32_t causes = hot->present[s] & ~(UINT32_C(1) << TIM_CAUSE_PICKED);
+    const struct tim_known *k = &hot->known[s];
+    uint32_t causes = k->present & ~(UINT32_C(1) << TIM_CAUSE_PICKED);
+    bool lsu, collector;
 
     if (!core->quick || hot->words != 1 || core->replays_wait[s] != 0 || k->again_min <= now ||
-        (k->look | k->can[0] | k->can[1] | k->can[2] | k->can[3]) != 0)
-        return TIM_CAUSE_ISSUED;
-    return causes != 0 ? (enum tim_cause)lw_lowest(causes) : TIM_CAUSE_EMPTY;
+        (k->look | k->can[TIM_PATH_NONE] | k->can[TIM_PATH_DIRECT]) != 0)
+        return false;
+    if ((k->can[TIM_PATH_MEMORY] | k->can[TIM_PATH_COLLECT]) != 0) { /* as tim_select */
+        lsu = core->lsu_used != core->config->lsu_queue;
+        collector = core->flight.collectors[s] < core->config->registers_collectors;
+        uint64_t takes = k->can[TIM_PATH_COLLECT] | (lsu ? k->can[TIM_PATH_MEMORY] : 0);
+
+        if (collector && takes != 0)
+            return false;
+        causes |= (uint32_t)(k->can[TIM_PATH_MEMORY] != 0 && !lsu) << TIM_CAUSE_LSU |
+                  (uint32_t)(takes != 0) << TIM_CAUSE_COLLECTOR;
+    }
+    tim_count_idle(core, s, tim_nearest(causes));
+    return true;
 }
 /** Room for one more instruction on this path? Else the cause. */
 enum tim_cause tim_pipe_room(const struct tim_core *core, unsigned sched,

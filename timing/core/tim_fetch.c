@@ -46,7 +46,7 @@ static bool fetch_below(struct tim_core *core, unsigned warp, uint64_t line,
     if (tim_cache_is_blocked(r.answer))
         return false;
     if (r.answer == TIM_CACHE_MISS && !core->memory->ops->can_send(core->memory, core->index)) {
-        core->stats->count[TIM_CORE_icnt_blocked]++;
+        core->each[TIM_IDLE_ICNT]++;
         core->no_room = true;
         return false;
     }
@@ -186,7 +186,7 @@ static void ask_constants(struct tim_core *core, unsigned warp, uint64_t now)
         if (r.answer != TIM_CACHE_MISS)
             continue;
         if (!core->memory->ops->can_send(core->memory, core->index)) {
-            core->stats->count[TIM_CORE_icnt_blocked]++;
+            core->each[TIM_IDLE_ICNT]++;
             core->no_room = true;
             continue;
         }

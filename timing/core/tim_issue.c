@@ -271,24 +271,6 @@ static void hold_back(struct tim_core *core, unsigned s, uint64_t *ready)
         }
 }
 
-/** The slots of a scheduler in this cycle issue nothing. */
-static void count_idle(struct tim_core *core, unsigned s, enum tim_cause cause)
-{
-    core->hot.nearest[s] = (uint8_t)cause;
-    for (unsigned slot = 0; slot < core->config->issue_width; slot++)
-        core->stats->sched[s].cause[slot][cause]++;
-}
-
-bool tim_core_idles(struct tim_core *core, unsigned s, uint64_t now)
-{
-    enum tim_cause cause = tim_sched_idles(core, s, now);
-
-    if (cause == TIM_CAUSE_ISSUED)
-        return false;
-    count_idle(core, s, cause);
-    return true;
-}
-
 static bool any(const uint64_t *words, unsigned count)
 {
     uint64_t all = 0;
@@ -332,14 +314,13 @@ enum lw_status tim_core_issue(struct tim_core *core, unsigned s, unsigned slot, 
         if (core->quick) {
             nearest = tim_select(core, s, ready, now);
             if (!any(ready, core->hot.words)) {
-                count_idle(core, s, nearest);
+                tim_count_idle(core, s, nearest);
                 return LW_OK;
             }
         } else {
             look_at_all(core, s, ready, now);
             hold_back(core, s, ready);
-            if (core->hot.present[s] != 0)
-                nearest = (enum tim_cause)lw_lowest(core->hot.present[s]);
+            nearest = tim_nearest(core->hot.known[core->hot.first[s] / 64].present);
         }
         struct tim_sched_view view = {c, core->hot.count[s], ready,
                                       core->hot.age + core->hot.first[s],
@@ -350,7 +331,7 @@ enum lw_status tim_core_issue(struct tim_core *core, unsigned s, unsigned slot, 
             core->sched[s] = before;
             pick = tim_sched_policies[c->issue_policy].pick(&core->sched[s], &view);
             if (pick < 0) {
-                count_idle(core, s, nearest);
+                tim_count_idle(core, s, nearest);
                 return LW_OK;
             }
             warp = (unsigned)pick * n + s;

@@ -17,7 +17,7 @@ static bool can_send(struct tim_core *core)
 {
     if (core->memory->ops->can_send(core->memory, core->index))
         return true;
-    core->stats->count[TIM_CORE_icnt_blocked]++;
+    core->each[TIM_IDLE_ICNT]++;
     core->no_room = true; /* memory tells when there is */
     return false;
 }
@@ -295,7 +295,7 @@ static bool read_line(struct tim_core *core, struct tim_op *op, struct tim_cache
     tim_cache_look(cache, line->line, line->mask, &r);
     if (tim_cache_is_blocked(r.answer)) {
         if (client == TIM_CLIENT_L1)
-            count[TIM_CORE_l1_blocked]++;
+            core->each[TIM_IDLE_L1]++;
         return false;
     }
     if (r.answer == TIM_CACHE_MISS && client == TIM_CLIENT_L1 &&
@@ -333,7 +333,7 @@ static bool write_line(struct tim_core *core, struct tim_op *op, const struct ti
     if (step->to == TIM_TO_LOCAL && c->l1_bytes != 0) {
         tim_cache_look_write(core->l1, line->line, true, &r);
         if (tim_cache_is_blocked(r.answer)) {
-            core->stats->count[TIM_CORE_l1_blocked]++;
+            core->each[TIM_IDLE_L1]++;
             return false;
         }
         if (write_back_first(core, &r, now, &blocked))

@@ -126,8 +126,8 @@ enum tim_cause tim_select(struct tim_core *core, unsigned s, uint64_t *ready, ui
         causes |= UINT32_C(1) << TIM_CAUSE_COLLECTOR;
     if (tim_sched_policies[c->issue_policy].can_issue != NULL && hold_back(core, s, ready))
         causes |= UINT32_C(1) << TIM_CAUSE_THROTTLED;
-    causes |= hot->present[s] & ~(UINT32_C(1) << TIM_CAUSE_PICKED); /* of them room is the cause */
-    return causes != 0 ? (enum tim_cause)lw_lowest(causes) : TIM_CAUSE_EMPTY;
+    causes |= hot->known[first].present & ~(UINT32_C(1) << TIM_CAUSE_PICKED); /* room is theirs */
+    return tim_nearest(causes);
 }
 
 uint64_t tim_select_next(const struct tim_core *core, uint64_t now)

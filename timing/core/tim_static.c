@@ -42,6 +42,7 @@ static void fill(const struct tim_config *config, const struct isa_insn *insn,
     out->unit = (uint8_t)info->unit;
     out->control = insn->control;
     out->scalar = info->flags & ISA_F_SCALAR;
+    out->flow = info->unit == ISA_UNIT_CTRL;
     out->fence = insn->op == ISA_FENCE;
     out->sleep = insn->op == ISA_NANOSLEEP;
     out->texture = info->unit == ISA_UNIT_TEX;
