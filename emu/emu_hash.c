@@ -9,6 +9,8 @@
 #include "emu/emu_core_priv.h"
 #include "emu/emu_log_priv.h"
 
+#include <stdlib.h>
+
 /** What a lane of a register holds, whether it has a row or a tag. */
 static uint32_t lane_of(const struct emu_warp *w, unsigned number, unsigned lane)
 {
@@ -153,9 +155,57 @@ static const struct emu_block *next_block(const struct emu_machine *machine, uin
     return best;
 }
 
-uint64_t emu_hash_state(const struct emu_machine *machine)
+static int by_name(const void *a, const void *b)
+{
+    const struct emu_block *x = *(const struct emu_block *const *)a;
+    const struct emu_block *y = *(const struct emu_block *const *)b;
+
+    if (x->grid != y->grid)
+        return x->grid->sequence < y->grid->sequence ? -1 : 1;
+    return x->linear < y->linear ? -1 : x->linear > y->linear;
+}
+
+/** Resident blocks in the order of next_block, by one look at all slots; the caller's to free. NULL:
+ *  there is no memory for the list, or it is empty. */
+static const struct emu_block **list_blocks(const struct emu_machine *machine, size_t *count)
+{
+    const struct emu_block **list = NULL;
+    size_t room = 0;
+
+    *count = 0;
+    for (unsigned i = 0; i < machine->core_count; i++)
+        for (unsigned s = 0; s < machine->cores[i]->slots; s++) {
+            if (!machine->cores[i]->block[s].in_use)
+                continue;
+            if (!lw_grow(&list, &room, *count + 1, sizeof *list)) {
+                free(list);
+                return NULL;
+            }
+            list[(*count)++] = &machine->cores[i]->block[s];
+        }
+    if (list != NULL)
+        qsort(list, *count, sizeof *list, by_name);
+    return list;
+}
+
+static void hash_blocks(const struct emu_machine *machine, struct lw_hash *hash)
 {
     const struct emu_block *block = NULL;
+    size_t count;
+    const struct emu_block **list = list_blocks(machine, &count);
+
+    for (size_t i = 0; list != NULL && i < count; i++)
+        if (!block_is_fresh(list[i]))
+            hash_block(hash, list[i]);
+    while (list == NULL && (block = next_block(machine, block != NULL ? block->grid->sequence : 0,
+                                               block != NULL ? block->linear : 0)) != NULL)
+        if (!block_is_fresh(block))
+            hash_block(hash, block);
+    free(list);
+}
+
+uint64_t emu_hash_state(const struct emu_machine *machine)
+{
     struct lw_hash hash;
 
     lw_hash_init(&hash);
@@ -170,9 +220,6 @@ uint64_t emu_hash_state(const struct emu_machine *machine)
     for (const struct emu_grid *g = machine->grids; g != NULL; g = g->next)
         hash_grid(&hash, g);
     lw_hash_u64(&hash, emu_machine_retired(machine));
-    while ((block = next_block(machine, block != NULL ? block->grid->sequence : 0,
-                               block != NULL ? block->linear : 0)) != NULL)
-        if (!block_is_fresh(block))
-            hash_block(&hash, block);
+    hash_blocks(machine, &hash);
     return lw_hash_value(&hash);
 }

@@ -217,14 +217,14 @@ static bool tell(struct tim_engine *e, const struct emu_event *ev)
     return stop;
 }
 
-static void count_kernel(struct tim_engine *e, const struct emu_event *ev)
+static void count_kernel(struct tim_engine *e, const struct emu_event *ev, unsigned lanes)
 {
     for (size_t i = e->kernel_count; i > 0; i--) {
         struct tim_kernel_stats *k = &e->kernel[i - 1];
         if (k->grid != ev->grid->sequence)
             continue;
         k->warp_instructions++;
-        k->thread_instructions += lw_popcount(ev->split_lanes);
+        k->thread_instructions += lanes;
         if (k->begun == 0) {
             struct tim_totals totals;
             k->begun = e->now;
@@ -250,9 +250,9 @@ static enum lw_status issued(struct tim_engine *e, struct tim_core *core,
     }
     if (ev->kind == EMU_EV_RETIRED) {
         e->gpu[TIM_GPU_warp_instructions]++;
-        e->gpu[TIM_GPU_thread_instructions] += lw_popcount(ev->split_lanes);
+        e->gpu[TIM_GPU_thread_instructions] += core->issued_lanes;
         e->instructions++;
-        count_kernel(e, ev);
+        count_kernel(e, ev, core->issued_lanes);
         if (core->issued_what->flow || core->launch_cycles) {
             enum lw_status status = take_launches(e, core->launch_cycles, err);
             if (status != LW_OK)

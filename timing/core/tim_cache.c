@@ -38,6 +38,7 @@ struct waiter {
 struct tim_cache {
     struct tim_cache_shape shape;
     unsigned sets, line_shift, sector_count, words;
+    unsigned all; /* sectors of a line, a set */
     uint32_t clock; /* of stamps */
     uint64_t *tag;  /* [set * ways + way]: line number + 1, or NO_LINE */
     uint32_t *stamp;
@@ -68,6 +69,7 @@ struct tim_cache *tim_cache_create(const struct tim_cache_shape *shape)
     c->line_shift = lw_lowest(shape->line);
     c->sector_count = shape->line / shape->sector;
     c->words = (shape->line + 63) / 64;
+    c->all = (unsigned)lw_mask(c->sector_count);
     for (unsigned set = 0; set < 256; set++)
         for (unsigned piece = 0; piece < 8; piece++)
             if (set >> piece & 1 && piece * 32 < shape->line)
@@ -162,10 +164,13 @@ void tim_cache_sector_bytes(const struct tim_cache *cache, unsigned sectors, uin
 static unsigned missing_sectors(const struct tim_cache *c, size_t index, const uint64_t mask[4])
 {
     const struct way *way = &c->way[index];
-    unsigned missing = tim_cache_sectors(c, mask) & ~(unsigned)way->full;
-    unsigned partly = missing & way->partial;
+    unsigned missing, partly;
     uint64_t left[4] = {0};
 
+    if (way->full == c->all)
+        return 0;
+    missing = tim_cache_sectors(c, mask) & ~(unsigned)way->full;
+    partly = missing & way->partial;
     if (partly == 0)
         return missing;
     for (unsigned w = 0; w < c->words; w++)
@@ -416,6 +421,16 @@ void tim_cache_go(struct tim_cache *cache, uint64_t line, const uint64_t mask[4]
     }
     way->pending |= (uint8_t)looked->fetch;
     add_waiter(cache, way, waiter, missing_sectors(cache, index, mask));
+}
+
+bool tim_cache_read_whole(struct tim_cache *cache, uint64_t line)
+{
+    size_t index = find(cache, line);
+
+    if (index == SIZE_MAX || cache->way[index].full != cache->all)
+        return false;
+    touch(cache, index);
+    return true;
 }
 
 bool tim_cache_read_hit(struct tim_cache *cache, uint64_t line, const uint64_t mask[4])

@@ -80,6 +80,8 @@ void tim_cache_read(struct tim_cache *cache, uint64_t line, const uint64_t mask[
 
 /** tim_cache_read, if that is a hit; else nothing. True: it was. */
 bool tim_cache_read_hit(struct tim_cache *cache, uint64_t line, const uint64_t mask[4]);
+/** The same of whatever bytes of a line all of which is there; false also where it may be a hit. */
+bool tim_cache_read_whole(struct tim_cache *cache, uint64_t line);
 
 /** Write bytes @mask. A line that is there (under way, too) has them from now on; hit.
  *  @allocate  else a way is taken without a read (bytes are valid singly); answer MISS, or NO_WAY.

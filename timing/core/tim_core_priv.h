@@ -327,6 +327,7 @@ struct tim_core {
     unsigned interval[ISA_UNIT_COUNT]; /* cycles for which a vector instruction holds a pipe */
     unsigned stages[TIM_STAGE_COUNT]; /* instructions at each; FREE: of no use */
     unsigned issued_warp;    /* of the last issue, for the second slot of dual issue */
+    unsigned issued_lanes;   /* how many its split has */
     const struct tim_static *issued_what;
     uint64_t launch_cycles;  /* that the last instruction holds its warp, if it launched */
     uint32_t slept;          /* nanoseconds that the last nanosleep asked for */

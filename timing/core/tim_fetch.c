@@ -76,7 +76,7 @@ static bool fetch(struct tim_core *core, unsigned warp, uint64_t now)
         count = (unsigned)((behind - w->fetch_pc) / ISA_WORD_BYTES);
     if (w->held == line + 1) { /* it waited for this one */
         core->stats->count[TIM_CORE_fetches]++;
-    } else if (!c->fetch_perfect) {
+    } else if (!c->fetch_perfect && !tim_cache_read_whole(core->icache, line)) {
         uint64_t mask[4];
 
         byte_mask(mask, (unsigned)(w->fetch_pc - line), count * ISA_WORD_BYTES);
@@ -173,7 +173,8 @@ static void ask_constants(struct tim_core *core, unsigned warp, uint64_t now)
             continue;
         }
         byte_mask(mask, (unsigned)(address - line), what->constant_bytes);
-        if (tim_cache_read_hit(core->constant, line, mask)) {
+        if (tim_cache_read_whole(core->constant, line) ||
+            tim_cache_read_hit(core->constant, line, mask)) {
             core->stats->count[TIM_CORE_constant_hits] += !b->constant_asked;
             b->constant_there = true;
             tim_touch(core, warp);

@@ -125,15 +125,19 @@ static enum lw_status execute(struct tim_core *core, unsigned s, unsigned warp, 
     if (ev->kind == EMU_EV_FAULT)
         return LW_OK;
     if (ev->kind == EMU_EV_RETIRED) {
-        tim_trace_warp(core->trace, now, core->index, warp, TIM_CAUSE_ISSUED, ev->insn, pc,
-                       ev->split_lanes);
+        if (core->trace != NULL)
+            tim_trace_warp(core->trace, now, core->index, warp, TIM_CAUSE_ISSUED, ev->insn, pc,
+                           ev->split_lanes);
         struct tim_buffered entry = w->buffer[0];
 
         count[TIM_SCHED_instructions]++;
-        count[TIM_SCHED_thread_instructions] += lw_popcount(ev->split_lanes);
-        count[TIM_SCHED_effective] += lw_popcount(ev->effective);
+        core->issued_lanes = lw_popcount(ev->split_lanes);
+        count[TIM_SCHED_thread_instructions] += core->issued_lanes;
+        count[TIM_SCHED_effective] += ev->effective == ev->split_lanes ? core->issued_lanes
+                                                                       : lw_popcount(ev->effective);
         w->buffered--;
-        memmove(w->buffer, w->buffer + 1, w->buffered * sizeof *w->buffer);
+        for (unsigned i = 0; i < w->buffered; i++) /* few */
+            w->buffer[i] = w->buffer[i + 1];
         w->pc = pc + ISA_WORD_BYTES;
         tim_want_fetch(core, warp);
         if (what->path != TIM_PATH_NONE) {
@@ -311,7 +315,7 @@ enum lw_status tim_core_issue(struct tim_core *core, unsigned s, unsigned slot, 
     } else if (tim_replay_issue(core, s, now)) {
         return LW_OK;
     } else {
-        if (core->quick) {
+        if (core->quick) { /* as the reference, from what is known */
             nearest = tim_select(core, s, ready, now);
             if (!any(ready, core->hot.words)) {
                 tim_count_idle(core, s, nearest);
