@@ -197,25 +197,28 @@ static bool random_lane(struct run *t, dbg_thread_id *id)
     return true;
 }
 
-static void step(struct run *t, dbg_thread_id id, bool *stepped)
+/** @how: the focus lane; its warp; its block. */
+static void step(struct run *t, dbg_thread_id id, unsigned how, bool *stepped)
 {
     struct dbg_stop stop;
     struct lw_error err = {0};
 
     *stepped = dbg_focus_get(t->dbg, DBG_FOCUS_RUN) == id && !dbg_ended(t->dbg);
     if (*stepped)
-        check(t, dbg_step(t->dbg, id, false, &stop, &err), &err);
+        check(t, how == 0 ? dbg_step(t->dbg, id, false, &stop, &err)
+                          : dbg_step_together(t->dbg, id, how == 2, &stop, &err), &err);
 }
 
 static void steps(struct run *t, unsigned count)
 {
     dbg_thread_id id;
     bool more = true;
+    unsigned how = prop_below(&t->r, 3) ? 0 : 1 + prop_below(&t->r, 2);
 
     if (!random_lane(t, &id))
         return;
     while (count-- != 0 && more)
-        step(t, id, &more);
+        step(t, id, how, &more);
 }
 
 /** Some word of a register or of a buffer becomes another; false: nothing was there. */
