@@ -219,6 +219,13 @@ static void source_suffixes(struct dbg_expr *e, struct dbg_operand *o)
             dbg_typed_is_vector(o)) { /* OpenCL's names of the first four */
             dbg_typed_index(e, o, e->at[1] == 'w' ? 3 : e->at[1] - 'x');
             e->at += 2;
+        } else if (e->at[0] == '.' && (e->at[1] == 's' || e->at[1] == 'S') &&
+                   isxdigit((unsigned char)e->at[2]) && !dbg_name_char(e->at[3]) &&
+                   dbg_typed_is_vector(o)) { /* and of all sixteen */
+            const char digit[] = {e->at[2], '\0'};
+
+            e->at += 3;
+            dbg_typed_index(e, o, strtol(digit, NULL, 16));
         } else if (*e->at == '.' && dbg_typed_is_structure(o)) {
             e->at++;
             if (take_name(e, name) == 0)
