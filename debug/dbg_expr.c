@@ -223,9 +223,16 @@ static void source_suffixes(struct dbg_expr *e, struct dbg_operand *o)
                    isxdigit((unsigned char)e->at[2]) && !dbg_name_char(e->at[3]) &&
                    dbg_typed_is_vector(o)) { /* and of all sixteen */
             const char digit[] = {e->at[2], '\0'};
+            struct dbg_operand element = *o;
+            long index = strtol(digit, NULL, 16);
+            uint64_t all = dbg_typed_bytes(o);
 
             e->at += 3;
-            dbg_typed_index(e, o, strtol(digit, NULL, 16));
+            dbg_typed_index(e, &element, 0);
+            if ((uint64_t)(index + 1) * dbg_typed_bytes(&element) > all)
+                dbg_expr_fail(e, LW_ERANGE, "there is no element .s%s: the vector has %u bytes",
+                              digit, (unsigned)all);
+            dbg_typed_index(e, o, index);
         } else if (*e->at == '.' && dbg_typed_is_structure(o)) {
             e->at++;
             if (take_name(e, name) == 0)
