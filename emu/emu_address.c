@@ -194,6 +194,10 @@ void emu_addresses_raw(const struct emu_warp *w, const struct isa_insn *insn,
                                                : low[l];
         address[l] = base + (at << scale);
     }
+    /* spaces of 32-bit addresses: nvcc counts on sums that wrap there */
+    if (mode == ISA_AMODE_32 && (space == ISA_SPACE_SHARED || space == ISA_SPACE_LOCAL))
+        for (LW_EACH_BIT(l, lanes))
+            address[l] = (uint32_t)address[l];
 }
 
 void emu_addresses(const struct emu_warp *w, const struct isa_insn *insn,

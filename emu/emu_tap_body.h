@@ -5,6 +5,12 @@
  */
 #include "emu/emu_tap_priv.h"
 
+/** Does a piece leave its aperture? Then its addresses wrap there, or are wrong. */
+MEM_INLINE bool tap_beyond(uint64_t aperture, uint64_t at, unsigned rise)
+{
+    return at - aperture >= ISA_APERTURE_BYTES || at - aperture + rise >= ISA_APERTURE_BYTES;
+}
+
 /** The lanes of a load, store or atomic, as pieces where they are equal or consecutive. */
 MEM_INLINE void tap_pieces(struct emu_warp *w, const struct emu_dinsn *di, uint64_t m,
                            enum isa_space space, struct emu_tap_access *access, uint64_t *address)
@@ -17,6 +23,7 @@ MEM_INLINE void tap_pieces(struct emu_warp *w, const struct emu_dinsn *di, uint6
                               : space == ISA_SPACE_LOCAL ? ISA_LOCAL_BASE
                                                          : 0;
     struct mem_rows rows;
+    uint64_t beyond = 0;
 
     if (space == ISA_SPACE_CONST || !mem_rows(w, di, space, MEM_MODE_ANY, m, all, &rows)) {
         (void)emu_tap_lanes(w, di, access, address);
@@ -35,8 +42,12 @@ MEM_INLINE void tap_pieces(struct emu_warp *w, const struct emu_dinsn *di, uint6
     if ((!ramp || (unit != 0 && unit << rows.scale == bytes &&
                    step == (lw_lowest(rest) - low) * unit &&
                    zero <= UINT32_MAX - (last - low) * unit)) &&
-        emu_row_affine(rows.off, n, m, all, first - (ramp ? low * unit : 0), ramp, unit))
+        emu_row_affine(rows.off, n, m, all, first - (ramp ? low * unit : 0), ramp, unit)) {
+        if (aperture == 0 || !tap_beyond(aperture, at, ramp ? (last - low) * bytes : 0))
+            return;
+        (void)emu_tap_lanes(w, di, access, address);
         return;
+    }
     if (n == 32 && all && unit << rows.scale == bytes) {
         const uint32_t *off = rows.off;
         const bool run = off[1] != off[0];
@@ -44,10 +55,14 @@ MEM_INLINE void tap_pieces(struct emu_warp *w, const struct emu_dinsn *di, uint6
         if (run == (off[17] != off[16]) && (!run || (zero <= most && zero1 <= most)) &&
             (run ? emu_halves_affine(off, off, false, true, unit)
                  : emu_halves_affine(off, off, false, false, unit))) {
+            const uint64_t at1 = rows.base + ((uint64_t)zero1 << rows.scale);
+            const unsigned rise = run ? 15 * bytes : 0;
             access->piece_count = 2;
             access->piece[0] = (struct emu_tap_piece){at, 0, 15, run};
-            access->piece[1] = (struct emu_tap_piece){
-                rows.base + ((uint64_t)zero1 << rows.scale), 16, 31, run};
+            access->piece[1] = (struct emu_tap_piece){at1, 16, 31, run};
+            if (aperture != 0 &&
+                (tap_beyond(aperture, at, rise) || tap_beyond(aperture, at1, rise)))
+                (void)emu_tap_lanes(w, di, access, address);
             return;
         }
     }
@@ -56,6 +71,13 @@ MEM_INLINE void tap_pieces(struct emu_warp *w, const struct emu_dinsn *di, uint6
     EMU_LANE_LOOP
     for (unsigned l = 0; l < n; l++)
         address[l] = rows.base + ((uint64_t)(rows.off[l] ^ rows.flip) << rows.scale);
+    if (aperture == 0)
+        return;
+    EMU_LANE_LOOP
+    for (unsigned l = 0; l < n; l++)
+        beyond |= (address[l] - aperture) / ISA_APERTURE_BYTES;
+    if (beyond != 0)
+        (void)emu_tap_lanes(w, di, access, address);
 }
 
 /** Are all lanes of a load or store where the tap need not be told of them? */

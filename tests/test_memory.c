@@ -787,6 +787,55 @@ static void stores_mark_the_pages_they_touch(void **state)
     fix_free(f);
 }
 
+/* ---- addresses of 32 bits ---------------------------------------------------------------- */
+
+/* nvcc forms such sums: a row's neighbour at [v + 64] where v is the first row's less 64. */
+static void check_narrow_sums(struct fix *f)
+{
+    static const enum isa_op loads[] = {ISA_LD_SHARED, ISA_LD_LOCAL},
+                             stores[] = {ISA_ST_SHARED, ISA_ST_LOCAL};
+
+    for (unsigned o = 0; o < 2; o++) {
+        for (unsigned wrap = 0; wrap <= 32; wrap++) {
+            for (unsigned form = 0; form < 3; form++) { /* consecutive, descending, equal */
+                uint64_t lanes = wrap % 2 ? f->warp->all : 0x7ffeffff;
+                for (unsigned l = 0; l < 32; l++) {
+                    unsigned i = form == 0 ? l % 16 : form == 1 ? (31 - l) % 16 : 3;
+                    fix_row(f, V_ADDRESS)[l] = 4 * i - 4 * wrap;
+                    fix_row(f, V_ADDRESS + 1)[l] = 0xdead0000 + l; /* not looked at */
+                    fix_row(f, V_DATA)[l] = 100 * wrap + i;
+                    fix_row(f, V_DEST)[l] = 1;
+                }
+                for (unsigned write = 2; write-- > 0;) {
+                    fix_insn(f, (write ? stores : loads)[o], ISA_SIZE_B32, ISA_AMODE_32, V_DEST,
+                             V_ADDRESS, V_DATA, V_OTHER);
+                    f->di[0].disp = 4 * (int32_t)wrap;
+                    fix_lanes(f, lanes);
+                    assert_true(fix_run(f, at_level));
+                }
+                for (unsigned l = 0; l < 32; l++)
+                    assert_int_equal(fix_row(f, V_DEST)[l],
+                                     lanes >> l & 1 ? fix_row(f, V_DATA)[l] : 1);
+            }
+        }
+        /* What is wrong is so below 2^32, too. */
+        for (unsigned l = 0; l < 32; l++)
+            fix_row(f, V_ADDRESS)[l] = l == 9 ? 0 : 4;
+        fix_insn(f, loads[o], ISA_SIZE_B32, ISA_AMODE_32, V_DEST, V_ADDRESS, V_DATA, V_OTHER);
+        f->di[0].disp = -4;
+        fix_lanes(f, f->warp->all);
+        assert_false(fix_run(f, at_level));
+        assert_int_equal(f->warp->fault.lanes, 1u << 9);
+        assert_int_equal(f->warp->fault.address, 0xfffffffc);
+    }
+}
+
+static void sums_of_32_bits_wrap_in_shared_and_local_memory(void **state)
+{
+    (void)state;
+    each_level(check_narrow_sums);
+}
+
 /* ---- views -------------------------------------------------------------- */
 
 static void peek_and_poke_reach_what_a_lane_sees_and_stop_at_its_end(void **state)
@@ -839,6 +888,7 @@ int main(void)
         cmocka_unit_test(a_load_may_overwrite_its_own_address),
         cmocka_unit_test(the_highest_of_lanes_storing_to_one_place_wins),
         cmocka_unit_test(rows_across_a_4_gib_line_are_right),
+        cmocka_unit_test(sums_of_32_bits_wrap_in_shared_and_local_memory),
         cmocka_unit_test(atomics_act_lane_by_lane_lowest_first),
         cmocka_unit_test(float_atomics_have_canonical_nans_and_ordered_zeros),
         cmocka_unit_test(atomics_that_do_not_exist_are_refused_with_a_reason),

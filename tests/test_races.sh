@@ -135,6 +135,23 @@ launcher >hurries.s <<'END'
     launch.sync
 END
 expect 1 hurries 'race: .*by another launch'
+# Addresses of shared memory wrap modulo 2^32 for the checker as for the machine: consecutive ones
+# of the store, descending ones of the load.
+cat >wraps.s <<'END'
+.kernel parent
+.param ptr.global g
+.shared 32
+    v_s2r v0, %tid.x
+    v_shl_b32 v1, v0, 2
+    v_add_u32 v2, v1, -64
+    st.shared.b32 [v2+64], v0
+    v_xor_b32 v3, v1, 28
+    v_add_u32 v3, v3, -64
+    ld.shared.b32 v4, [v3+64]
+    exit
+.end
+END
+expect 1 wraps 'warp-synchronous: shared load of 4 bytes at 0x1000000001c'
 launcher >stream.s <<'END'
     launch.buffer v2:3, 8
     st.global.b64 [v2:3], v4:5
