@@ -85,6 +85,8 @@ static enum lw_status compile(struct ptx_job *job, const char *path, const char 
     /* User options stand behind these and may override them. */
     static const char *const before[] = {"-cl-std=CL1.2", "-O3", "-gdwarf-2",
                                          "-fgnu89-inline", "-target", "nvptx64-nvidia-nvcl",
+                                         /* what a runtime defines: sources ask for it */
+                                         "-D__OPENCL_VERSION__=120",
                                          /* the first with rotations of 32 bits: below it clang
                                             writes them as shifts that lose numbers above 31 */
                                          "-Xclang", "-target-cpu", "-Xclang", "sm_35",
@@ -95,7 +97,7 @@ static enum lw_status compile(struct ptx_job *job, const char *path, const char 
                                          "+cl_khr_int64_extended_atomics"};
     enum lw_status status;
     char result[PTX_PATH_BYTES + 16];
-    const char **argv = calloc(flag_count + 32, sizeof *argv);
+    const char **argv = calloc(flag_count + 40, sizeof *argv);
     size_t n = 0;
 
     if (argv == NULL)

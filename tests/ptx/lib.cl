@@ -2,6 +2,9 @@
 /* Library functions and rotations where compilers or libclc were found wrong. */
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable
 #include "lib_jumps.inc"
+#if __OPENCL_VERSION__ != 120
+#error "a runtime defines this"
+#endif
 __kernel void lib(__global const uint *in, __global uint *out, int n)
 {
     int i = get_global_id(0);
