@@ -2,7 +2,8 @@
 check_PROGRAMS += tests/prop_exec
 tests_prop_exec_SOURCES = tests/prop_exec.c tests/ref_lane.c tests/ref_float.c tests/ref_scalar.c \
 	tests/ref_root.c tests/ref_root.h \
-	tests/ref_lane.h tests/ref_parts.h tests/prop_setup.h tests/prop_isa_random.h
+	tests/ref_lane.h tests/ref_parts.h tests/prop_setup.h tests/prop_isa_random.h \
+	tests/prop_exec_gen.h
 tests_prop_exec_LDADD = liblanewise.a $(TEST_LIBS) -lm
 
 check_PROGRAMS += tests/test_emu

@@ -612,6 +612,15 @@ static void statement(struct gen *g, unsigned depth, bool top)
     }
 }
 
+static void exec(struct gen *g, uint32_t lanes)
+{
+    struct isa_insn *i = emit(g, ISA_S_MOV_B64);
+
+    i->d = ISA_S_EXEC;
+    i->xkind = ISA_X_IMM;
+    i->x = lanes;
+}
+
 static void sequence(struct gen *g, unsigned depth, bool top)
 {
     for (unsigned n = 1 + prop_below(&g->r, top ? 5 : 3); n > 0; n--) {
@@ -621,6 +630,13 @@ static void sequence(struct gen *g, unsigned depth, bool top)
             i->xkind = ISA_X_IMM;
             i->x = 1;
             g->scalars = true;
+            if (prop_below(&g->r, 2)) { /* nor is there another split: exec may leave lanes out */
+                exec(g, prop_below(&g->r, 4) ? (uint32_t)prop_next(&g->r) : 0);
+                for (unsigned k = 1 + prop_below(&g->r, 3); k > 0; k--)
+                    alu(g, prop_below(&g->r, 2) ? ISA_V_ADD_U32 : ISA_V_XOR_B32, ACC, ACC,
+                        prop_below(&g->r, 2) ? ISA_X_VECTOR : ISA_X_IMM, prop_below(&g->r, 2) ? TID : BIT);
+                exec(g, UINT32_MAX);
+            }
         }
     }
 }
@@ -831,6 +847,7 @@ static enum ref_end reference(struct trial *t, uint64_t seed, uint8_t *memory)
     for (unsigned n = 0; n < g->threads; n++)
         lane[n] = (struct ref_lane){.bank0 = bank0, .tid = {n, 0, 0}, .lane = n % g->width,
                                     .width = g->width, .block = block, .grid = grid,
+                                    .s = {[ISA_S_EXEC] = UINT32_MAX, [ISA_S_EXEC + 1] = UINT32_MAX},
                                     .local = local + (size_t)n * LOCALS,
                                     .local_bytes = LOCALS, .global = memory,
                                     .global_bytes = t->bytes,

@@ -595,8 +595,12 @@ enum ref_step ref_step(struct ref_lane *t, const struct isa_insn *code, uint32_t
         return REF_UNKNOWN;
     }
     const struct isa_insn *i = &code[t->pc++];
+    const unsigned flags = isa_op_info((enum isa_op)i->op)->flags;
     bool on = i->guard_scalar ? ref_sp(t, i->guard, i->guard_neg)
                               : ref_p(t, i->guard, i->guard_neg);
+    /* exec: effects reach its lanes only; the scalar unit and, but for exit, flow ignore it */
+    if (!(flags & (ISA_F_SCALAR | ISA_F_CONTROL)) || i->op == ISA_EXIT)
+        on = on && (u64)t->s[ISA_S_EXEC + t->lane / 32] >> t->lane % 32 & 1;
     if (!on)
         return REF_NEXT;
     target = (uint32_t)((s64)t->pc + (s32)i->x);
