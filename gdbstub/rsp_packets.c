@@ -310,6 +310,8 @@ void rsp_packet(struct rsp *rsp, const char *payload, size_t size)
         return;
     lw_buffer_clear(&rsp->reply);
     rsp->chosen.was_listed = rsp->chosen.listed;
+    if (rsp->chosen.listed)
+        rsp->interrupt_late = false;
     rsp->chosen.listed = false;
     if (packet == NULL) {
         rsp_lldb_restore(rsp, before);

@@ -603,7 +603,9 @@ static void run(struct rsp *rsp, struct action *action)
         rsp->reported.id = 0;
     rsp->locks = action->locked && !action->lifts;
     rsp_run_begin(rsp);
-    if ((rsp_has(rsp, RSP_F_INTERRUPT) && rsp_interrupt_ahead(rsp)) || rsp_watch_ask(rsp->watch)) {
+    if ((rsp_has(rsp, RSP_F_INTERRUPT) && (rsp->interrupt_late || rsp_interrupt_ahead(rsp))) ||
+        rsp_watch_ask(rsp->watch)) {
+        rsp->interrupt_late = false;
         stop.kind = DBG_STOP_INTERRUPT;
         stop.thread = action->id;
         status = LW_OK;

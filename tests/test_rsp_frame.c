@@ -129,6 +129,25 @@ static void an_interrupt_while_stopped_is_ignored(void **state)
     assert_string_equal(fix->out.text, "");
 }
 
+/* gdb steps on by itself, or else it asks for the threads at the user's stop. */
+static void an_interrupt_between_two_steps_stops_the_second(void **state)
+{
+    static const char *const asks[] = {"", "$qXfer:threads:read::0,1000#92"};
+    struct fixture *fix = *state;
+
+    feed(fix, "$QStartNoAckMode#b0");
+    for (size_t i = 0; i < LW_COUNT_OF(asks); i++) {
+        feed(fix, "\x03");
+        if (asks[i][0] != '\0')
+            feed(fix, asks[i]);
+        lw_buffer_clear(&fix->out);
+        rsp_feed(fix->rsp, (const uint8_t *)"$vCont;c#a8", 11);
+        fix_decode(fix);
+        assert_int_equal(memcmp(fix->last.text, "T02", 3) == 0, i == 0);
+        assert_int_equal(fake_dbg_trace(fix->dbg)[0] == '\0', i == 0);
+    }
+}
+
 static void nothing_is_answered_after_a_kill(void **state)
 {
     struct fixture *fix = *state;
@@ -174,6 +193,7 @@ int main(void)
         TEST(an_oversize_packet_is_refused_and_the_next_is_served),
         TEST(an_interrupt_right_behind_a_continue_stops_it_at_once),
         TEST(an_interrupt_while_stopped_is_ignored),
+        TEST(an_interrupt_between_two_steps_stops_the_second),
         TEST(nothing_is_answered_after_a_kill),
         cmocka_unit_test(the_poll_function_stops_an_endless_run),
     };
