@@ -35,8 +35,8 @@ static bool meets(struct race_look *look, const struct race_cells *cells, uint32
                   unsigned lane, uint64_t at)
 {
     const uint32_t me = look->me + lane;
-    uint32_t who = cells->row[k + RACE_WHO][i], site = cells->row[k + RACE_SITE][i];
-    uint32_t time = cells->row[k + RACE_TIME][i];
+    uint32_t who = *race_at(cells, k + RACE_WHO, i), site = *race_at(cells, k + RACE_SITE, i);
+    uint32_t time = *race_at(cells, k + RACE_TIME, i);
     enum race_order order = race_ordered(look, lane, cells, i, k);
 
     if (order == RACE_ORDERED)
@@ -44,9 +44,9 @@ static bool meets(struct race_look *look, const struct race_cells *cells, uint32
     bool strong = both_strong(look, me, who, site);
     if (level_of(site) != RACE_THREAD &&
         race_ordered_one(look, lane, who, time) == RACE_ORDERED) { /* the one before it, then */
-        who = cells->row[k + RACE_WHO_2][i];
-        time = cells->row[k + RACE_TIME_2][i];
-        site = (cells->row[k + RACE_SITE_2][i] & (uint32_t)lw_mask(RACE_SITE_BITS)) |
+        who = *race_at(cells, k + RACE_WHO_2, i);
+        time = *race_at(cells, k + RACE_TIME_2, i);
+        site = (*race_at(cells, k + RACE_SITE_2, i) & (uint32_t)lw_mask(RACE_SITE_BITS)) |
                (site & ~(uint32_t)lw_mask(RACE_SITE_BITS));
     }
     /* volatile accesses race in no formal sense, but are told of by kinds of their own */
@@ -59,7 +59,7 @@ static bool meets(struct race_look *look, const struct race_cells *cells, uint32
 static void note(struct race_look *look, struct race_cells *cells, uint32_t i, unsigned k,
                  uint32_t me, bool merge)
 {
-    uint32_t *who = &cells->row[k + RACE_WHO][i], *site = &cells->row[k + RACE_SITE][i];
+    uint32_t *who = race_at(cells, k + RACE_WHO, i), *site = race_at(cells, k + RACE_SITE, i);
     uint32_t level = RACE_THREAD, how = look->site;
 
     if (merge) {
@@ -67,15 +67,15 @@ static void note(struct race_look *look, struct race_cells *cells, uint32_t i, u
         level = *site >> RACE_LEVEL_SHIFT;
         level = level > between ? level : between;
         if (between == level && level != RACE_THREAD) {
-            cells->row[k + RACE_TIME_2][i] = cells->row[k + RACE_TIME][i];
-            cells->row[k + RACE_WHO_2][i] = *who;
-            cells->row[k + RACE_SITE_2][i] = *site;
+            *race_at(cells, k + RACE_TIME_2, i) = *race_at(cells, k + RACE_TIME, i);
+            *race_at(cells, k + RACE_WHO_2, i) = *who;
+            *race_at(cells, k + RACE_SITE_2, i) = *site;
         }
         /* strong is what both are */
         how = (look->site & ~(uint32_t)RACE_HOW) | (look->site & *site & (uint32_t)RACE_HOW) |
               ((look->site | *site) & RACE_CTA);
     }
-    cells->row[k + RACE_TIME][i] = look->race->now;
+    *race_at(cells, k + RACE_TIME, i) = look->race->now;
     *who = me;
     *site = how | level << RACE_LEVEL_SHIFT;
 }
@@ -83,13 +83,13 @@ static void note(struct race_look *look, struct race_cells *cells, uint32_t i, u
 static void touch_read(struct race_look *look, struct race_cells *cells, uint32_t i, unsigned lane,
                        uint64_t at)
 {
-    const uint32_t me = look->me + lane, rt = cells->row[RACE_R + RACE_TIME][i];
+    const uint32_t me = look->me + lane, rt = *race_at(cells, RACE_R + RACE_TIME, i);
 
-    if (cells->row[RACE_W + RACE_TIME][i] > look->base)
+    if (*race_at(cells, RACE_W + RACE_TIME, i) > look->base)
         (void)meets(look, cells, i, RACE_W, lane, at);
     bool merge = rt > look->base &&
                  ((look->plain &&
-                   cells->row[RACE_R + RACE_WHO][i] >> RACE_THREAD_BITS != look->block->actor) ||
+                   *race_at(cells, RACE_R + RACE_WHO, i) >> RACE_THREAD_BITS != look->block->actor) ||
                   race_ordered(look, lane, cells, i, RACE_R) == RACE_UNORDERED);
     note(look, cells, i, RACE_R, me, merge);
 }
@@ -99,14 +99,14 @@ static void touch_write(struct race_look *look, struct race_cells *cells, uint32
 {
     bool merge = false;
 
-    if (cells->row[RACE_W + RACE_TIME][i] > look->base) {
-        uint32_t site = cells->row[RACE_W + RACE_SITE][i];
+    if (*race_at(cells, RACE_W + RACE_TIME, i) > look->base) {
+        uint32_t site = *race_at(cells, RACE_W + RACE_SITE, i);
         merge = meets(look, cells, i, RACE_W, lane, at) && (look->site & site & RACE_STRONG) != 0;
     }
-    if (cells->row[RACE_R + RACE_TIME][i] > look->base)
+    if (*race_at(cells, RACE_R + RACE_TIME, i) > look->base)
         (void)meets(look, cells, i, RACE_R, lane, at);
     note(look, cells, i, RACE_W, look->me + lane, merge);
-    cells->row[RACE_R + RACE_TIME][i] = 0;
+    *race_at(cells, RACE_R + RACE_TIME, i) = 0;
 }
 
 /* ---- many cells at once ------------------------------------------------------------------------------ */
@@ -115,15 +115,15 @@ static void touch_write(struct race_look *look, struct race_cells *cells, uint32
 static bool one_read(const struct race_look *look, struct race_cells *cells, uint32_t i,
                      uint64_t lanes, uint32_t base)
 {
-    uint32_t *time = &cells->row[RACE_R + RACE_TIME][i], *who = &cells->row[RACE_R + RACE_WHO][i];
-    uint32_t *site = &cells->row[RACE_R + RACE_SITE][i];
-    const uint32_t wt = cells->row[RACE_W + RACE_TIME][i], actor = look->block->actor;
+    uint32_t *time = race_at(cells, RACE_R + RACE_TIME, i), *who = race_at(cells, RACE_R + RACE_WHO, i);
+    uint32_t *site = race_at(cells, RACE_R + RACE_SITE, i);
+    const uint32_t wt = *race_at(cells, RACE_W + RACE_TIME, i), actor = look->block->actor;
     const uint32_t me = look->me + lw_lowest(lanes);
     uint32_t level = (lanes & (lanes - 1)) != 0 ? RACE_WARP : RACE_THREAD;
     uint32_t who2 = look->me + 63 - (unsigned)__builtin_clzll(lanes), site2 = look->site;
     uint32_t time2 = look->race->now;
 
-    if (wt > base && (cells->row[RACE_W + RACE_WHO][i] >> RACE_THREAD_BITS != actor || wt > look->kb))
+    if (wt > base && (*race_at(cells, RACE_W + RACE_WHO, i) >> RACE_THREAD_BITS != actor || wt > look->kb))
         return false;
     if (*time > base && (*who >> RACE_THREAD_BITS != actor || *time > look->kb)) {
         uint32_t old = *site >> RACE_LEVEL_SHIFT, between = level_between(look, me, *who);
@@ -132,9 +132,9 @@ static bool one_read(const struct race_look *look, struct race_cells *cells, uin
             return false;
         if (between != RACE_WARP || old > RACE_WARP) { /* beyond the warp */
             level = old > between ? old : between;
-            who2 = cells->row[RACE_R + RACE_WHO_2][i];
-            site2 = cells->row[RACE_R + RACE_SITE_2][i];
-            time2 = cells->row[RACE_R + RACE_TIME_2][i];
+            who2 = *race_at(cells, RACE_R + RACE_WHO_2, i);
+            site2 = *race_at(cells, RACE_R + RACE_SITE_2, i);
+            time2 = *race_at(cells, RACE_R + RACE_TIME_2, i);
         }
         if (between == level && *who != me && (between != RACE_WARP || *time > look->warp->kw)) {
             level = between;
@@ -147,9 +147,9 @@ static bool one_read(const struct race_look *look, struct race_cells *cells, uin
         }
     }
     if (level != RACE_THREAD) {
-        cells->row[RACE_R + RACE_WHO_2][i] = who2;
-        cells->row[RACE_R + RACE_SITE_2][i] = site2;
-        cells->row[RACE_R + RACE_TIME_2][i] = time2;
+        *race_at(cells, RACE_R + RACE_WHO_2, i) = who2;
+        *race_at(cells, RACE_R + RACE_SITE_2, i) = site2;
+        *race_at(cells, RACE_R + RACE_TIME_2, i) = time2;
     }
     *time = look->race->now;
     *who = me;
@@ -169,15 +169,16 @@ static inline struct race_cells *cells_at(struct race_look *look, uint64_t at, u
     if (at >= ISA_GLOBAL_BASE) {
         offset = at - ISA_GLOBAL_BASE;
         cells = race_shadow_near(&race->shadow, offset);
-        if (look->write && race->any_quiet)
-            race_quiet_ends(race, offset);
+        if (race->any_quiet)
+            race_quiet_ends(race, offset,
+                            look->write ? 0 : look->site & (uint32_t)lw_mask(RACE_SITE_BITS));
         race->short_of_memory |= cells == NULL && offset >> 36 == 0;
         offset &= (1 << RACE_PAGE_SHIFT) - 1;
         look->base = b->base;
     } else if (at >= ISA_SHARED_BASE && at < ISA_LOCAL_BASE) {
         offset = at - ISA_SHARED_BASE;
         cells = &b->shared;
-        if (cells->row[0] == NULL) {
+        if (cells->base == NULL) {
             struct emu_block_view view;
 
             if (!emu_block_view(b->core, b->slot, &view) ||
@@ -194,9 +195,12 @@ static inline struct race_cells *cells_at(struct race_look *look, uint64_t at, u
     }
     if (cells == NULL || (at & (bytes - 1) & 15) != 0) /* misaligned: it faults */
         return NULL;
-    if (bytes < 4 && cells->shift != 0 && !race_cells_split(cells, &race->shadow.bytes)) {
-        race->short_of_memory = true;
-        return NULL;
+    if (bytes < 4 && cells->shift != 0) {
+        if (!race_cells_split(cells, &race->shadow.bytes)) {
+            race->short_of_memory = true;
+            return NULL;
+        }
+        race_shadow_lost(&race->shadow, cells);
     }
     *first = (uint32_t)(offset >> cells->shift);
     *count = bytes >> cells->shift;
@@ -223,23 +227,59 @@ static void look_at(struct race_look *look, unsigned lane, uint64_t at)
                          kind != EMU_ACCESS_STORE, look->write);
 }
 
-/** Lanes that are scattered over global memory: their cells are asked for before one is waited for. */
-static void fetch_ahead(struct race_look *look, uint64_t lanes)
+/** Lanes that each have a place of their own: whole words of global memory, of which nothing is known
+ *  that could meet them, need no more than a new record. Their cells are asked for before one is waited
+ *  for. */
+static void each_lane(struct race_look *look, const uint64_t *address, uint64_t lanes)
 {
-    const unsigned first = look->write ? RACE_W : RACE_R;
+    struct chk_race *race = look->race;
+    const uint32_t now = race->now, base = look->block->base;
+    const bool words = look->access->bytes == 4 && !look->sets && !(look->write && race->any_quiet);
+    uint32_t *quads[EMU_MAX_LANES];
+    uint64_t rest = words ? 0 : lanes;
 
-    for (LW_EACH_BIT(l, lanes)) {
-        uint64_t at = look->access->address[l], offset = at - ISA_GLOBAL_BASE;
-        struct race_cells *cells;
+    for (LW_EACH_BIT(l, words ? lanes : 0)) {
+        const uint64_t offset = address[l] - ISA_GLOBAL_BASE;
 
-        if (at < ISA_GLOBAL_BASE ||
-            (cells = race_shadow_near(&look->race->shadow, offset)) == NULL)
+        quads[l] = NULL;
+        if (address[l] < ISA_GLOBAL_BASE || address[l] % 4 != 0 ||
+            race_shadow_near(&race->shadow, offset) == NULL)
             continue;
-        uint32_t i = (uint32_t)(offset & ((1 << RACE_PAGE_SHIFT) - 1)) >> cells->shift;
-        __builtin_prefetch(&cells->row[look->write ? RACE_R : RACE_W][i]);
-        for (unsigned k = first; k < first + 3; k++)
-            __builtin_prefetch(&cells->row[k][i], 1);
+        quads[l] = race->shadow.near[race_near_of(offset)].quads;
+        if (quads[l] == NULL)
+            continue;
+        quads[l] += (offset & ((1 << RACE_PAGE_SHIFT) - 1)) / 4 * RACE_QUAD;
+        __builtin_prefetch(quads[l], 1);
     }
+    for (LW_EACH_BIT(l, words ? lanes : 0)) {
+        uint32_t *quad = quads[l], *all;
+        const uint32_t i = (uint32_t)(address[l] & ((1 << RACE_PAGE_SHIFT) - 1)) / 4;
+
+        if (quad == NULL) {
+            rest |= UINT64_C(1) << l;
+            continue;
+        }
+        all = quad - (size_t)i * RACE_QUAD;
+        if (quad[RACE_QUAD_WRITE] > base || quad[RACE_QUAD_READ] > base) {
+            /* so does each lane behind it that has the same place: their order stays */
+            rest |= UINT64_C(1) << l;
+            if (quad[RACE_QUAD_WRITE] > base)
+                __builtin_prefetch(&all[RACE_QUAD * RACE_PAGE_WORDS + 2 * i]);
+            if (quad[RACE_QUAD_READ] > base)
+                __builtin_prefetch(&all[(RACE_QUAD + 5) * RACE_PAGE_WORDS + 3 * i], 1);
+        } else if (look->write) {
+            quad[RACE_QUAD_READ] = 0;
+            quad[RACE_QUAD_WRITE] = now;
+            all[RACE_QUAD * RACE_PAGE_WORDS + 2 * i] = look->me + (uint32_t)l;
+            all[RACE_QUAD * RACE_PAGE_WORDS + 2 * i + 1] = look->site;
+        } else {
+            quad[RACE_QUAD_READ] = now;
+            quad[RACE_QUAD_WHO] = look->me + (uint32_t)l;
+            quad[RACE_QUAD_SITE] = look->site;
+        }
+    }
+    for (LW_EACH_BIT(l, rest))
+        look_at(look, (unsigned)l, address[l]);
 }
 
 /** @lanes of the access, which are those of a piece. */
@@ -271,8 +311,10 @@ static void piece(struct race_look *look, const struct emu_tap_piece *p, uint64_
         }
         lanes &= ~lw_mask(lane);
     }
+    uint64_t address[EMU_MAX_LANES];
     for (LW_EACH_BIT(l, lanes))
-        look_at(look, (unsigned)l, p->address + (p->run ? (l - p->first) * bytes : 0));
+        address[l] = p->address + (p->run ? (l - p->first) * bytes : 0);
+    each_lane(look, address, lanes);
 }
 
 /** What a site's word says of how its instruction accesses. */
@@ -353,13 +395,12 @@ void chk_race_access(struct chk_race *race, const struct emu_tap_access *access)
                  b->known == NULL && b->pending[0] == NULL && b->pending[1] == NULL;
     const uint64_t at = access->piece_count == 0 ? access->address[lw_lowest(rest)]
                                                  : access->piece[0].address;
-    struct race_cells *known = race_quiet_may(&look, at);
+    /* of scattered lanes the first one's cell is far away: some are asked */
+    struct race_cells *known =
+        access->piece_count != 0 || race->access % 8 == 0 ? race_quiet_may(&look, at) : NULL;
 
-    if (access->piece_count == 0) {
-        fetch_ahead(&look, rest);
-        for (LW_EACH_BIT(l, rest))
-            look_at(&look, (unsigned)l, access->address[l]);
-    }
+    if (access->piece_count == 0)
+        each_lane(&look, access->address, rest);
     for (unsigned k = 0; k < access->piece_count; k++) {
         const struct emu_tap_piece *p = &access->piece[k];
 

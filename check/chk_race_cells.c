@@ -8,7 +8,7 @@ enum { ROWS = RACE_ROWS };
 
 static uint64_t bytes_of(const struct race_cells *cells)
 {
-    return cells->row[0] == NULL ? 0 : (uint64_t)ROWS * cells->count * sizeof(uint32_t);
+    return cells->base == NULL ? 0 : (uint64_t)ROWS * cells->count * sizeof(uint32_t);
 }
 
 static bool make(struct race_cells *cells, uint32_t count, uint8_t shift)
@@ -17,8 +17,7 @@ static bool make(struct race_cells *cells, uint32_t count, uint8_t shift)
 
     if (rows == NULL)
         return false;
-    for (unsigned k = 0; k < ROWS; k++)
-        cells->row[k] = rows + (size_t)k * count;
+    cells->base = rows;
     cells->count = count;
     cells->shift = shift;
     cells->borrowed = false;
@@ -37,7 +36,7 @@ void race_cells_free(struct race_cells *cells, uint64_t *total)
 {
     *total -= bytes_of(cells);
     if (!cells->borrowed)
-        free(cells->row[0]);
+        free(cells->base);
     *cells = (struct race_cells){0};
 }
 
@@ -51,7 +50,7 @@ bool race_cells_split(struct race_cells *cells, uint64_t *total)
     }
     for (unsigned k = 0; k < ROWS; k++)
         for (uint32_t i = 0; i < cells->count; i++)
-            cells->row[k][i] = whole.row[k][i / 4];
+            *race_at(cells, k, i) = *race_at(&whole, k, i / 4);
     *total += bytes_of(cells);
     race_cells_free(&whole, total);
     return true;
@@ -73,8 +72,7 @@ static bool page_make(struct race_shadow *shadow, struct race_cells *cells)
         shadow->slabs[shadow->slab_count++] = shadow->slab = slab;
         shadow->slab_used = 0;
     }
-    for (unsigned k = 0; k < ROWS; k++)
-        cells->row[k] = shadow->slab + (size_t)shadow->slab_used * PAGE_WORDS + k * COUNT;
+    cells->base = shadow->slab + (size_t)shadow->slab_used * PAGE_WORDS;
     shadow->slab_used++;
     cells->count = COUNT;
     cells->shift = 2;
@@ -107,6 +105,13 @@ struct race_cells *race_shadow_page(struct race_shadow *shadow, uint64_t offset)
     if (shadow->bytes > shadow->most)
         shadow->most = shadow->bytes;
     return table[low] = cells;
+}
+
+void race_shadow_lost(struct race_shadow *shadow, const struct race_cells *cells)
+{
+    for (unsigned i = 0; i < RACE_NEAR; i++)
+        if (shadow->near[i].cells == cells)
+            memset(&shadow->near[i], 0, sizeof shadow->near[i]);
 }
 
 static void forget_all(struct race_shadow *shadow)
@@ -153,7 +158,7 @@ void race_shadow_forget(struct race_shadow *shadow, uint64_t offset, uint64_t by
             uint64_t first = at >> cells->shift, last = (at + here - 1) >> cells->shift;
 
             for (uint64_t i = first; i <= last; i++)
-                cells->row[RACE_W][i] = cells->row[RACE_R][i] = 0;
+                *race_at(cells, RACE_W, i) = *race_at(cells, RACE_R, i) = 0;
         }
         offset += here;
         bytes -= here;

@@ -2,15 +2,23 @@
 /* Races: an access to consecutive words, for the processor that is here. */
 #include "check/chk_race_priv.h"
 
+#define LEVEL_FOUR(read, who, site, write) read, who, site, write
+
 #define LEVEL(name) name##_plain
 #define LEVEL_TARGET
+#define LEVEL_CELLS 1
+#define LEVEL_QUADS(four) {LEVEL_FOUR four}
 #include "check/chk_race_chunk_body.h"
 #undef LEVEL
 #undef LEVEL_TARGET
+#undef LEVEL_CELLS
+#undef LEVEL_QUADS
 
 #if defined __x86_64__ && !defined LW_ONE_LEVEL
 #define LEVEL(name) name##_avx2
 #define LEVEL_TARGET __attribute__((target("avx2")))
+#define LEVEL_CELLS 2
+#define LEVEL_QUADS(four) {LEVEL_FOUR four, LEVEL_FOUR four}
 #include "check/chk_race_chunk_body.h"
 #endif
 

@@ -8,72 +8,99 @@
 #define CHUNK RACE_CHUNK
 #define SIGN (UINT32_C(1) << 31)
 
+/* LEVEL_CELLS quads of cells make a vector */
+typedef uint32_t LEVEL(quads) __attribute__((vector_size(4 * RACE_QUAD * LEVEL_CELLS)));
+#define EACH_QUADS(j) (unsigned j = 0; j < CHUNK; j += LEVEL_CELLS)
+
 /** Bit 31: @x is not 0. */
 LEVEL_TARGET static inline uint32_t LEVEL(nonzero)(uint32_t x)
 {
     return x | (0 - x);
 }
-
-/** Bit 31: some write of the cells is none of the own lane, and not known. */
-LEVEL_TARGET static inline uint32_t LEVEL(chunk_writes)(const struct race_look *look, const struct race_cells *cells,
-                                    uint32_t i, uint32_t me, unsigned shift, uint32_t base)
+/** What some cell has in a word of its quad. */
+LEVEL_TARGET static inline uint32_t LEVEL(some)(const LEVEL(quads) *all, unsigned word)
 {
-    const uint32_t *time = cells->row[RACE_W + RACE_TIME] + i, *who = cells->row[RACE_W + RACE_WHO] + i;
-    const uint32_t *site = cells->row[RACE_W + RACE_SITE] + i;
-    const uint32_t kb = look->kb, actor = look->block->actor;
-    uint32_t late = 0, hot = 0;
+    uint32_t bits = 0;
 
-    for (unsigned j = 0; j < CHUNK; j++)
-        late |= base - time[j];
-    if (!(late & SIGN))
-        return 0;
-    for (unsigned j = 0; j < CHUNK; j++) {
-        uint32_t other = LEVEL(nonzero)((who[j] ^ (me + (j >> shift))) | site[j] >> RACE_LEVEL_SHIFT);
-        uint32_t unknown = LEVEL(nonzero)(who[j] >> RACE_THREAD_BITS ^ actor) | (kb - time[j]);
-        hot |= (base - time[j]) & other & unknown;
+    for (unsigned c = 0; c < LEVEL_CELLS; c++)
+        bits |= (*all)[RACE_QUAD * c + word];
+    return bits;
+}
+
+/** Bit 31: some record of the cells, of writes or (@read) reads, which are not all at or before @base,
+ *  is none of the own lane, and not known. */
+LEVEL_TARGET static uint32_t LEVEL(chunk_hot)(const struct race_look *look,
+                                              const struct race_cells *cells, uint32_t i, bool read,
+                                              uint32_t me, unsigned shift, uint32_t base)
+{
+    const uint32_t *quad = cells->base + (size_t)RACE_QUAD * i;
+    const uint32_t *pair = race_at(cells, RACE_W + RACE_WHO, i);
+    const uint32_t kb = look->kb, actor = look->block->actor;
+    uint32_t hot = 0;
+
+    for (unsigned j = 0; j < CHUNK; j++, quad += RACE_QUAD, pair += 2) {
+        uint32_t time = read ? quad[RACE_QUAD_READ] : quad[RACE_QUAD_WRITE];
+        uint32_t who = read ? quad[RACE_QUAD_WHO] : pair[0];
+        uint32_t site = read ? quad[RACE_QUAD_SITE] : pair[1];
+        uint32_t other = LEVEL(nonzero)((who ^ (me + (j >> shift))) | site >> RACE_LEVEL_SHIFT);
+        uint32_t unknown = LEVEL(nonzero)(who >> RACE_THREAD_BITS ^ actor) | (kb - time);
+        hot |= (base - time) & other & unknown;
     }
     return hot & SIGN;
 }
 
-LEVEL_TARGET static inline void LEVEL(chunk_set)(const struct race_look *look, struct race_cells *cells, uint32_t i,
-                             unsigned k, uint32_t me, unsigned shift)
+/** Each word of a quad is @read, whose lane, @site and @write where it is in @words, else as it was. */
+LEVEL_TARGET static inline void LEVEL(chunk_set)(uint32_t *quad, uint32_t read, uint32_t me,
+                                                 unsigned shift, uint32_t site, uint32_t write,
+                                                 const LEVEL(quads) *words)
 {
-    uint32_t *time = cells->row[k] + i, *who = cells->row[k + 1] + i, *site = cells->row[k + 2] + i;
-    const uint32_t now = look->race->now, here = look->site;
+    LEVEL(quads) here = LEVEL_QUADS((read, me, site, write)), old;
 
-    for (unsigned j = 0; j < CHUNK; j++)
-        time[j] = now;
-    for (unsigned j = 0; j < CHUNK; j++)
-        who[j] = me + (j >> shift);
-    for (unsigned j = 0; j < CHUNK; j++)
-        site[j] = here;
+    for (unsigned c = 1; c < LEVEL_CELLS; c++)
+        here[RACE_QUAD * c + RACE_QUAD_WHO] += c >> shift;
+    if (shift == 0 || (*words)[RACE_QUAD_WHO] == 0) {
+        const LEVEL(quads) step = LEVEL_QUADS((0, LEVEL_CELLS, 0, 0));
+        for (unsigned j = 0; j < CHUNK; j += LEVEL_CELLS, quad += RACE_QUAD * LEVEL_CELLS, here += step) {
+            memcpy(&old, quad, sizeof old);
+            old = (old & ~*words) | (here & *words);
+            memcpy(quad, &old, sizeof old);
+        }
+        return;
+    }
+    for (unsigned j = 0; j < CHUNK; j++, quad += RACE_QUAD) {
+        quad[RACE_QUAD_READ] = (*words)[RACE_QUAD_READ] != 0 ? read : quad[RACE_QUAD_READ];
+        quad[RACE_QUAD_WHO] = me + (j >> shift);
+        quad[RACE_QUAD_SITE] = site;
+        quad[RACE_QUAD_WRITE] = (*words)[RACE_QUAD_WRITE] != 0 ? write : quad[RACE_QUAD_WRITE];
+    }
 }
 
 /** Readers that nothing orders are one record: of the least that holds them all. */
 LEVEL_TARGET static void LEVEL(chunk_merge)(const struct race_look *look, struct race_cells *cells, uint32_t i,
                         uint32_t me, unsigned shift, uint32_t base)
 {
-    uint32_t *time = cells->row[RACE_R + RACE_TIME] + i, *site = cells->row[RACE_R + RACE_SITE] + i;
-    uint32_t *who = cells->row[RACE_R + RACE_WHO] + i;
-    uint32_t *who2 = cells->row[RACE_R + RACE_WHO_2] + i, *site2 = cells->row[RACE_R + RACE_SITE_2] + i;
-    uint32_t *time2 = cells->row[RACE_R + RACE_TIME_2] + i;
+    uint32_t *quad = cells->base + (size_t)RACE_QUAD * i;
+    uint32_t *second = race_at(cells, RACE_R + RACE_TIME_2, i);
     const uint32_t now = look->race->now, actor = look->block->actor, here = look->site;
     const uint32_t warp = ~(look->block->width - 1), kb = look->kb, kw = look->warp->kw;
 
-    for (unsigned j = 0; j < CHUNK; j++) {
-        uint32_t mine = me + (j >> shift), old = site[j] >> RACE_LEVEL_SHIFT;
-        uint32_t lane = who[j] != mine, warps = ((who[j] ^ mine) & warp) != 0;
-        uint32_t blocks = who[j] >> RACE_THREAD_BITS != actor;
+    for (unsigned j = 0; j < CHUNK; j++, quad += RACE_QUAD, second += 3) {
+        const uint32_t time = quad[RACE_QUAD_READ], who = quad[RACE_QUAD_WHO];
+        const uint32_t site = quad[RACE_QUAD_SITE], mine = me + (j >> shift);
+        uint32_t old = site >> RACE_LEVEL_SHIFT;
+        uint32_t lane = who != mine, warps = ((who ^ mine) & warp) != 0;
+        uint32_t blocks = who >> RACE_THREAD_BITS != actor;
         uint32_t between = lane + warps + blocks, level = old > between ? old : between;
-        uint32_t known = (time[j] <= base) | (!blocks & (time[j] <= kb)) |
-                         ((level <= RACE_WARP) & (time[j] <= kw));
-        uint32_t apart = !known & (between == level);
-        who2[j] = apart ? who[j] : who2[j];
-        site2[j] = apart ? site[j] : site2[j];
-        time2[j] = apart ? time[j] : time2[j];
-        site[j] = here | (known ? 0 : level) << RACE_LEVEL_SHIFT;
-        who[j] = mine;
-        time[j] = now;
+        uint32_t known = (time <= base) | (!blocks & (time <= kb)) |
+                         ((level <= RACE_WARP) & (time <= kw));
+        if (!known && between == level) {
+            second[0] = time;
+            second[1] = who;
+            second[2] = site;
+        }
+        quad[RACE_QUAD_SITE] = here | (known ? 0 : level) << RACE_LEVEL_SHIFT;
+        quad[RACE_QUAD_WHO] = mine;
+        quad[RACE_QUAD_READ] = now;
     }
 }
 
@@ -81,62 +108,77 @@ LEVEL_TARGET static void LEVEL(chunk_merge)(const struct race_look *look, struct
 LEVEL_TARGET static bool LEVEL(chunk_read)(const struct race_look *look, struct race_cells *cells, uint32_t i,
                        uint32_t me, unsigned shift, uint32_t base)
 {
-    uint32_t *time = cells->row[RACE_R + RACE_TIME] + i;
-    const uint32_t *site = cells->row[RACE_R + RACE_SITE] + i;
-    const uint32_t now = look->race->now;
-    const uint32_t *who = cells->row[RACE_R + RACE_WHO] + i, actor = look->block->actor;
-    uint32_t late = 0, all_late = SIGN, level = ~UINT32_C(0), how = 0, blocks = 0;
+    uint32_t *quad = cells->base + (size_t)RACE_QUAD * i;
+    const LEVEL(quads) bases = LEVEL_QUADS((base, base, base, base));
+    const uint32_t actor = look->block->actor, now = look->race->now;
+    LEVEL(quads) late = bases ^ bases, all_late, all, differ, at;
 
-    if (LEVEL(chunk_writes)(look, cells, i, me, shift, base) != 0)
-        return false;
-    for (unsigned j = 0; j < CHUNK; j++) {
-        late |= base - time[j];
-        all_late &= base - time[j];
+    for EACH_QUADS(j) {
+        memcpy(&at, quad + RACE_QUAD * j, sizeof at);
+        late |= bases - at;
     }
-    if (!(late & SIGN)) {
-        LEVEL(chunk_set)(look, cells, i, RACE_R, me, shift);
+    if ((LEVEL(some)(&late, RACE_QUAD_WRITE) & SIGN) != 0 &&
+        LEVEL(chunk_hot)(look, cells, i, false, me, shift, base) != 0)
+        return false;
+    if (!(LEVEL(some)(&late, RACE_QUAD_READ) & SIGN)) {
+        const LEVEL(quads) words = LEVEL_QUADS((~0u, ~0u, ~0u, 0));
+        LEVEL(chunk_set)(quad, now, me, shift, look->site, 0, &words);
         return true;
     }
-    for (unsigned j = 0; j < CHUNK; j++) {
-        level &= site[j];
-        how |= site[j] ^ look->site;
-        blocks |= who[j] >> RACE_THREAD_BITS ^ actor;
+    const LEVEL(quads) mine = LEVEL_QUADS((0, actor << RACE_THREAD_BITS, look->site, 0));
+    late ^= late;
+    all_late = all = ~late;
+    differ = late;
+    for EACH_QUADS(j) {
+        memcpy(&at, quad + RACE_QUAD * j, sizeof at);
+        all_late &= bases - at;
+        all &= at;
+        differ |= at ^ mine;
     }
-    if (!look->plain || (how & RACE_HOW) != 0)
+    if (!look->plain || (LEVEL(some)(&differ, RACE_QUAD_SITE) & RACE_HOW) != 0)
         return false;
     /* records that hold this one already */
-    level >>= RACE_LEVEL_SHIFT;
-    if ((all_late & SIGN) != 0 && (level == RACE_GRID || (level == RACE_BLOCK && blocks == 0)))
-        for (unsigned j = 0; j < CHUNK; j++)
-            time[j] = now;
-    else
+    uint32_t level = RACE_GRID, is_late = SIGN;
+    for (unsigned c = 0; c < LEVEL_CELLS; c++) {
+        level &= all[RACE_QUAD * c + RACE_QUAD_SITE] >> RACE_LEVEL_SHIFT;
+        is_late &= all_late[RACE_QUAD * c + RACE_QUAD_READ];
+    }
+    if (is_late != 0 &&
+        (level == RACE_GRID ||
+         (level == RACE_BLOCK && LEVEL(some)(&differ, RACE_QUAD_WHO) >> RACE_THREAD_BITS == 0))) {
+        const LEVEL(quads) words = LEVEL_QUADS((~0u, 0, 0, 0));
+        LEVEL(chunk_set)(quad, now, 0, shift, 0, 0, &words);
+    } else {
         LEVEL(chunk_merge)(look, cells, i, me, shift, base);
+    }
     return true;
 }
 
 LEVEL_TARGET static bool LEVEL(chunk_write)(const struct race_look *look, struct race_cells *cells, uint32_t i,
                         uint32_t me, unsigned shift, uint32_t base)
 {
-    uint32_t *time = cells->row[RACE_R + RACE_TIME] + i;
-    const uint32_t *site = cells->row[RACE_R + RACE_SITE] + i, *who = cells->row[RACE_R + RACE_WHO] + i;
-    const uint32_t actor = look->block->actor;
-    uint32_t hot = 0, any = 0;
+    uint32_t *quad = cells->base + (size_t)RACE_QUAD * i;
+    uint32_t *pair = race_at(cells, RACE_W + RACE_WHO, i);
+    const LEVEL(quads) bases = LEVEL_QUADS((base, base, base, base));
+    const LEVEL(quads) words = LEVEL_QUADS((~0u, 0, 0, ~0u));
+    LEVEL(quads) late = bases ^ bases, at;
 
-    if (LEVEL(chunk_writes)(look, cells, i, me, shift, base) != 0)
-        return false;
-    for (unsigned j = 0; j < CHUNK; j++)
-        any |= time[j];
-    for (unsigned j = 0; any != 0 && j < CHUNK; j++) {
-        uint32_t other = LEVEL(nonzero)((who[j] ^ (me + (j >> shift))) | site[j] >> RACE_LEVEL_SHIFT);
-        uint32_t unknown = LEVEL(nonzero)(who[j] >> RACE_THREAD_BITS ^ actor) | (look->kb - time[j]);
-        hot |= (base - time[j]) & other & unknown;
+    for EACH_QUADS(j) {
+        memcpy(&at, quad + RACE_QUAD * j, sizeof at);
+        late |= bases - at;
     }
-    if (hot & SIGN)
+    if (((LEVEL(some)(&late, RACE_QUAD_WRITE) & SIGN) != 0 &&
+         LEVEL(chunk_hot)(look, cells, i, false, me, shift, base) != 0) ||
+        ((LEVEL(some)(&late, RACE_QUAD_READ) & SIGN) != 0 &&
+         LEVEL(chunk_hot)(look, cells, i, true, me, shift, base) != 0))
         return false;
-    LEVEL(chunk_set)(look, cells, i, RACE_W, me, shift);
-    for (unsigned j = 0; any != 0 && j < CHUNK; j++)
-        time[j] = 0;
+    LEVEL(chunk_set)(quad, 0, 0, shift, 0, look->race->now, &words);
+    for (unsigned j = 0; j < CHUNK; j++) {
+        pair[2 * j] = me + (j >> shift);
+        pair[2 * j + 1] = look->site;
+    }
     return true;
 }
 #undef CHUNK
 #undef SIGN
+#undef EACH_QUADS

@@ -43,14 +43,33 @@ enum {
     RACE_TIME, RACE_WHO, RACE_SITE, RACE_TIME_2, RACE_WHO_2, RACE_SITE_2, RACE_RECORD_ROWS
 };
 enum { RACE_W = 0, RACE_R = RACE_RECORD_ROWS, RACE_ROWS = 2 * RACE_RECORD_ROWS };
-/** The shadow of a range: rows of `count` cells, of 4 bytes each or of 1. Time 0 is no record. */
+/** The shadow of a range: `count` cells, of 4 bytes each or of 1. Time 0 is no record. Rows that are
+ *  looked at together are: of all cells the quad { time, who and site of the read, time of the write };
+ *  then who and site of the write; then what else is kept of writes, and of reads. */
 struct race_cells {
-    uint32_t *row[RACE_ROWS];
+    uint32_t *base; /* 16-byte aligned; NULL: none */
     uint32_t count;
     uint8_t shift; /* 2 or 0: bytes a cell, as a power of two */
     bool borrowed; /* the rows are in a slab */
     uint32_t agreed, agreed_at; /* reads that found their like, in this one of chk_race.roots */
 };
+
+enum { RACE_QUAD_READ, RACE_QUAD_WHO, RACE_QUAD_SITE, RACE_QUAD_WRITE, RACE_QUAD };
+/** A row's word of a cell; @row is best a constant. */
+static inline uint32_t *race_at(const struct race_cells *cells, unsigned row, size_t i)
+{
+    const size_t count = cells->count;
+
+    if (row == RACE_W + RACE_TIME)
+        return &cells->base[RACE_QUAD * i + RACE_QUAD_WRITE];
+    if (row >= RACE_R && row <= RACE_R + RACE_SITE)
+        return &cells->base[RACE_QUAD * i + (row - RACE_R)];
+    if (row <= RACE_W + RACE_SITE)
+        return &cells->base[RACE_QUAD * count + 2 * i + (row - RACE_WHO)];
+    if (row < RACE_R)
+        return &cells->base[(RACE_QUAD + 2) * count + 3 * i + (row - RACE_TIME_2)];
+    return &cells->base[(RACE_QUAD + 5) * count + 3 * i + (row - RACE_R - RACE_TIME_2)];
+}
 
 /** Cells for @bytes; false: no memory. */
 bool race_cells_make(struct race_cells *cells, uint32_t bytes, uint64_t *total);
@@ -58,7 +77,8 @@ void race_cells_free(struct race_cells *cells, uint64_t *total);
 /** One cell a byte from now on. */
 bool race_cells_split(struct race_cells *cells, uint64_t *total);
 
-enum { RACE_PAGE_SHIFT = 12, RACE_TABLE_SHIFT = 12, RACE_NEAR = 1024 };
+enum { RACE_PAGE_SHIFT = 12, RACE_TABLE_SHIFT = 12, RACE_NEAR = 4096,
+       RACE_PAGE_WORDS = 1 << (RACE_PAGE_SHIFT - 2) };
 /** Pages of global memory that were accessed. */
 struct race_shadow {
     struct race_cells **table[1 << RACE_TABLE_SHIFT]; /* of 2^12 pages each */
@@ -69,14 +89,20 @@ struct race_shadow {
     struct {
         uint64_t page; /* and 1 */
         struct race_cells *cells;
+        uint32_t *quads; /* of whole words; NULL: it has bytes */
     } near[RACE_NEAR]; /* found lately */
 };
 /** The page at @offset in global memory, made if need be; NULL: no memory, or beyond 64 GiB. */
 struct race_cells *race_shadow_page(struct race_shadow *shadow, uint64_t offset);
+/** Where race_shadow_near leaves what it found. */
+static inline unsigned race_near_of(uint64_t offset)
+{
+    return ((offset >> RACE_PAGE_SHIFT) + 1) % RACE_NEAR;
+}
 static inline struct race_cells *race_shadow_near(struct race_shadow *shadow, uint64_t offset)
 {
     const uint64_t page = (offset >> RACE_PAGE_SHIFT) + 1;
-    const unsigned at = page % RACE_NEAR;
+    const unsigned at = race_near_of(offset);
 
     if (shadow->near[at].page != page) {
         struct race_cells *cells = race_shadow_page(shadow, offset);
@@ -84,9 +110,12 @@ static inline struct race_cells *race_shadow_near(struct race_shadow *shadow, ui
             return NULL;
         shadow->near[at].page = page;
         shadow->near[at].cells = cells;
+        shadow->near[at].quads = cells->shift != 0 ? cells->base : NULL;
     }
     return shadow->near[at].cells;
 }
+/** The cells of a page have another place. */
+void race_shadow_lost(struct race_shadow *shadow, const struct race_cells *cells);
 /** Forget what was accessed in a range, or (@bytes 0) everywhere. */
 void race_shadow_forget(struct race_shadow *shadow, uint64_t offset, uint64_t bytes);
 
@@ -243,8 +272,8 @@ struct race_look {
 struct race_cells *race_quiet_may(struct race_look *look, uint64_t at);
 /** Behind it: says in look->access->quiet which pages need no look, if the one at @at is such. */
 void race_quiet_ask(struct race_look *look, uint64_t at, struct race_cells *cells);
-/** A page is written, or memory there is new. */
-void race_quiet_ends(struct chk_race *race, uint64_t offset);
+/** A page is written, or memory there is new, or another instruction than that of the site @reader reads. */
+void race_quiet_ends(struct chk_race *race, uint64_t offset, uint32_t reader);
 void race_quiet_forget(struct chk_race *race);
 
 /* ---- order -------------------------------------------------------------------------------------- */

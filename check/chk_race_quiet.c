@@ -5,8 +5,9 @@
 
 #include <stdlib.h>
 
-/* A page is quiet when each of its cells was read in this launch of the host, by weak loads of blocks
- * that nothing orders, and not written: the record of each is RACE_GRID. A write behind that meets two
+/* A page is quiet for an instruction when each of its cells was read in this launch of the host, by weak
+ * loads of blocks that nothing orders, by that instruction last (or by several, each its own cells, as
+ * unrolled loops do), and not written: the record of each is RACE_GRID. A write behind that meets two
  * readers of which one is in another block. Without fences nothing that the writer could know tells of
  * that one, whenever it last read: later reads would change nothing but the time. */
 
@@ -47,21 +48,23 @@ static uint32_t bytes_of(const struct chk_race *race, uint64_t page)
     return (uint32_t)(left < all ? left : all);
 }
 
-/** The page's stamp: 0 if it is not quiet, the site of all last readers, or MIXED. */
+/** The page's stamp: the site of all last readers, or MIXED; 0: it is not quiet. */
 static uint32_t stamp_of(const struct race_cells *cells, uint32_t bytes, uint32_t base)
 {
-    const uint32_t *wt = cells->row[RACE_W + RACE_TIME], *rt = cells->row[RACE_R + RACE_TIME];
-    const uint32_t *site = cells->row[RACE_R + RACE_SITE];
+    const uint32_t *quad = cells->base;
     const uint32_t count = (bytes + (1u << cells->shift) - 1) >> cells->shift;
-    const uint32_t mine = site[0] & (uint32_t)lw_mask(RACE_SITE_BITS);
+    const uint32_t mine = quad[RACE_QUAD_SITE] & (uint32_t)lw_mask(RACE_SITE_BITS);
     uint32_t bad = 0, other = 0;
 
-    for (uint32_t i = 0; i < count; i++) {
-        bad |= (uint32_t)(wt[i] > base) | (uint32_t)(rt[i] <= base);
-        bad |= (site[i] & RACE_HOW) | (~site[i] >> RACE_LEVEL_SHIFT & RACE_GRID);
-        other |= (site[i] & (uint32_t)lw_mask(RACE_SITE_BITS)) ^ mine;
+    for (uint32_t i = 0; i < count; i++, quad += RACE_QUAD) {
+        const uint32_t site = quad[RACE_QUAD_SITE];
+        bad |= (uint32_t)(quad[RACE_QUAD_WRITE] > base) | (uint32_t)(quad[RACE_QUAD_READ] <= base);
+        bad |= (site & RACE_HOW) | (~site >> RACE_LEVEL_SHIFT & RACE_GRID);
+        other |= (site & (uint32_t)lw_mask(RACE_SITE_BITS)) ^ mine;
+        if (bad != 0)
+            return 0;
     }
-    return bad != 0 ? 0 : other != 0 || mine == 0 ? (uint32_t)MIXED : mine;
+    return other != 0 || mine == 0 ? (uint32_t)MIXED : mine;
 }
 
 struct race_cells *race_quiet_may(struct race_look *look, uint64_t at)
@@ -76,12 +79,16 @@ struct race_cells *race_quiet_may(struct race_look *look, uint64_t at)
     if (cells == NULL)
         return NULL;
     const uint32_t i = (uint32_t)(at & ((1 << RACE_PAGE_SHIFT) - 1)) >> cells->shift;
-    const uint32_t site = cells->row[RACE_R + RACE_SITE][i];
-    if ((site ^ look->site) & ((1u << RACE_SITE_BITS) - 1) ||
-        site >> RACE_LEVEL_SHIFT != RACE_GRID ||
-        cells->row[RACE_R + RACE_TIME][i] <= look->block->base ||
-        cells->row[RACE_W + RACE_TIME][i] > look->block->base)
+    const uint32_t site = *race_at(cells, RACE_R + RACE_SITE, i);
+    if (site >> RACE_LEVEL_SHIFT != RACE_GRID ||
+        *race_at(cells, RACE_R + RACE_TIME, i) <= look->block->base ||
+        *race_at(cells, RACE_W + RACE_TIME, i) > look->block->base)
         return NULL;
+    if ((site ^ look->site) & ((1u << RACE_SITE_BITS) - 1)) { /* instructions that share cells */
+        cells->agreed = 0;
+        race_quiet_ends(race, at - ISA_GLOBAL_BASE, 0);
+        return NULL;
+    }
     if (race->calm_of != program) {
         race->calm_of = program;
         race->calm = !has_fences(program);
@@ -125,14 +132,16 @@ void race_quiet_ask(struct race_look *look, uint64_t at, struct race_cells *cell
                                                  base + (end << RACE_PAGE_SHIFT)};
 }
 
-void race_quiet_ends(struct chk_race *race, uint64_t offset)
+void race_quiet_ends(struct chk_race *race, uint64_t offset, uint32_t reader)
 {
     const uint64_t page = offset >> RACE_PAGE_SHIFT;
     uint32_t *table = page >> RACE_TABLE_SHIFT < 1 << RACE_TABLE_SHIFT
                           ? race->quiet[page >> RACE_TABLE_SHIFT]
                           : NULL;
 
-    if (table == NULL || table[page & (TABLE_PAGES - 1)] == 0)
+    if (table == NULL || table[page & (TABLE_PAGES - 1)] == 0 ||
+        (reader != 0 && (table[page & (TABLE_PAGES - 1)] == reader ||
+                         table[page & (TABLE_PAGES - 1)] == (uint32_t)MIXED)))
         return;
     table[page & (TABLE_PAGES - 1)] = 0;
     emu_tap_wake(race->machine);

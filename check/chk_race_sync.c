@@ -43,7 +43,7 @@ static void block_destroy(struct chk_race *race, struct race_block *b)
     free(b->known);
     free(b->fenced);
     free(b->arrived);
-    if (b->shared.row[0] != NULL)
+    if (b->shared.base != NULL)
         race_cells_free(&b->shared, &race->shadow.bytes);
     free(b);
 }
@@ -405,9 +405,9 @@ enum race_order race_ordered_one(const struct race_look *look, unsigned lane, ui
 enum race_order race_ordered(const struct race_look *look, unsigned lane,
                              const struct race_cells *cells, uint32_t i, unsigned k)
 {
-    const uint32_t time = cells->row[k + RACE_TIME][i], who = cells->row[k + RACE_WHO][i];
+    const uint32_t time = *race_at(cells, k + RACE_TIME, i), who = *race_at(cells, k + RACE_WHO, i);
     const enum race_level level =
-        (enum race_level)(cells->row[k + RACE_SITE][i] >> RACE_LEVEL_SHIFT);
+        (enum race_level)(*race_at(cells, k + RACE_SITE, i) >> RACE_LEVEL_SHIFT);
 
     if (time <= look->base)
         return RACE_ORDERED;
@@ -419,8 +419,8 @@ enum race_order race_ordered(const struct race_look *look, unsigned lane,
         in_block(look, lane, who, time, level))
         return RACE_ORDERED;
     enum race_order last = race_ordered_one(look, lane, who, time);
-    enum race_order before = race_ordered_one(look, lane, cells->row[k + RACE_WHO_2][i],
-                                              cells->row[k + RACE_TIME_2][i]);
+    enum race_order before = race_ordered_one(look, lane, *race_at(cells, k + RACE_WHO_2, i),
+                                              *race_at(cells, k + RACE_TIME_2, i));
     return last < before ? last : before;
 }
 
@@ -891,8 +891,8 @@ void chk_race_life(struct chk_race *race, const struct emu_life *life)
              life->address >= ISA_GLOBAL_BASE) {
         race_shadow_forget(&race->shadow, life->address - ISA_GLOBAL_BASE, life->size_bytes);
         for (uint64_t at = 0; race->any_quiet && at < life->size_bytes; at += 1 << RACE_PAGE_SHIFT)
-            race_quiet_ends(race, life->address - ISA_GLOBAL_BASE + at);
+            race_quiet_ends(race, life->address - ISA_GLOBAL_BASE + at, 0);
         if (race->any_quiet)
-            race_quiet_ends(race, life->address - ISA_GLOBAL_BASE + life->size_bytes - 1);
+            race_quiet_ends(race, life->address - ISA_GLOBAL_BASE + life->size_bytes - 1, 0);
     }
 }

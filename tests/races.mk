@@ -11,3 +11,6 @@ EXTRA_DIST += tests/test_arithmetic.sh
 check_PROGRAMS += tests/prop_uninitialised
 tests_prop_uninitialised_SOURCES = tests/prop_uninitialised.c
 tests_prop_uninitialised_LDADD = liblanewise.a $(TEST_LIBS)
+check_PROGRAMS += tests/prop_quiet
+tests_prop_quiet_SOURCES = tests/prop_quiet.c
+tests_prop_quiet_LDADD = liblanewise.a $(TEST_LIBS)
