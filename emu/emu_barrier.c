@@ -14,6 +14,7 @@
  */
 #include <stdio.h>
 
+#include "emu/emu_next_priv.h"
 #include "emu/emu_split_priv.h"
 
 /* ---- barrier registers -------------------------------------------------------------- */
@@ -522,7 +523,9 @@ static void cta_finish(struct emu_block *block, unsigned id)
             struct emu_split *s = &w->split[lw_lowest(w->split_ids)];
             if (s->state == EMU_SPLIT_CTA && s->barrier == id && s->reduction == 0 &&
                 s->family == 0) {
-                split_set_state(w, s->id, EMU_SPLIT_READY);
+                s->state = EMU_SPLIT_READY;
+                w->split_in[EMU_SPLIT_CTA] = 0;
+                w->split_in[EMU_SPLIT_READY] = w->split_ids;
                 s->flags = 0;
                 s->since = w->retired;
                 s->seq = ++w->seq_counter;
@@ -555,6 +558,67 @@ static unsigned phantoms(const struct emu_warp *w, uint64_t lanes)
     return 32 - over;
 }
 
+/** The turn of @x begins, inside the handler chain. */
+static inline void take_turn(struct emu_warp *x, const struct emu_dinsn *di)
+{
+    x->core->hand.start = x->turn_start = x->retired;
+    x->leave = EMU_RUNNING;
+    x->budget = x->core->hand.quantum;
+    x->run_start = di;
+    EMU_GO(x, di);
+}
+static __attribute__((noinline)) void take_turn_with_lanes(struct emu_warp *x,
+                                                           const struct emu_dinsn *di)
+{
+    emu_warp_set_lanes(x, x->split[x->running].lanes);
+    take_turn(x, di);
+}
+
+/* What the engine does between turns (emu_engine.c: rotate), where core->hand says that it does no
+ * more than choose the next warp of the rotation, and that warp is one split. */
+void emu_hand_on(struct emu_warp *w)
+{
+    struct emu_core *core = w->core;
+    struct emu_block *block = w->block;
+    const uint64_t count = w->retired - w->turn_start, before = block->retired;
+    const struct emu_dinsn *di;
+    struct emu_split *s;
+    unsigned at = w->index + 1;
+
+    w->leave = EMU_LEAVE_TURN;
+    w->turn_start = w->retired; /* emu_counts_sync(): its counts are complete */
+    w->run_done = 0;
+    block->retired = before + count;
+    core->retired += count;
+    if (core->retired + core->hand.quantum > core->hand.until || before == 0 || w->stepped ||
+        core->hand.launches != core->machine->launch_changes)
+        return; /* a block's first turn begins its grid */
+    w++;
+    if (at == block->warp_count) {
+        at = 0;
+        w = block->warp;
+    }
+    if (w->split_count != 1 || !emu_split_has_ready(w) || w->parts || w->stepped)
+        return;
+    s = &w->split[lw_lowest(w->split_ids)];
+    di = w->running >= 0 ? w->di : w->code->insn + s->pc;
+    if (di->run > core->hand.quantum)
+        return;
+    core->hand.handed = true;
+    block->next_warp = at;
+    if (w->running < 0) { /* emu_split_select_soon() */
+        w->running = s->id;
+        s->since = w->retired;
+        w->turn_used = 0;
+        w->last_low = lw_lowest(s->lanes);
+        w->di = di;
+        if (s->lanes != w->m || (s->lanes & emu_exec_mask(w)) != w->mask_lanes ||
+            w->e != w->mask_lanes)
+            EMU_TAIL take_turn_with_lanes(w, di);
+    }
+    take_turn(w, di);
+}
+
 void emu_split_bar_alone(struct emu_warp *w, unsigned id, uint32_t next)
 {
     struct emu_block *block = w->block;
@@ -573,14 +637,18 @@ void emu_split_bar_alone(struct emu_warp *w, unsigned id, uint32_t next)
     c->arrived_live += w->m_count;
     c->lanes[w->index] = w->m;
     w->running = -1;
+    w->split_in[EMU_SPLIT_READY] = 0; /* it is the only one */
+    w->split_in[EMU_SPLIT_CTA] = w->split_ids;
     s->since = w->retired;
     s->pc = next;
-    split_set_state(w, s->id, EMU_SPLIT_CTA);
+    s->state = EMU_SPLIT_CTA;
     s->barrier = (uint8_t)id;
     s->flags = 0;
     s->reduction = 0;
-    if (c->arrived_live == block->threads_live)
-        cta_finish(block, id);
+    if (c->arrived_live != block->threads_live)
+        EMU_TAIL emu_hand_on(w);
+    w->leave = EMU_LEAVE_TURN;
+    cta_finish(block, id);
 }
 
 enum emu_cta_result emu_split_bar(struct emu_warp *w, unsigned id, uint64_t lanes,

@@ -25,6 +25,9 @@ struct emu_stencil {
     struct block_plan plan;
     struct emu_layout layout;
     uint64_t stamp; /* from 1: another number for each grid */
+    const struct emu_code *scanned; /* whose program's registers these are: */
+    unsigned scalars; /* it writes none from here on, but exec */
+    bool joins;       /* it names barrier registers */
     struct emu_warp warp;
 };
 
@@ -85,6 +88,30 @@ static void plan_block(const struct emu_core *core, const struct emu_grid *grid,
     plan->total = plan->rows_at + grid->block_warps * plan->step;
 }
 
+enum { SCAN_LIMIT = 20000 }; /* instructions: the first block should not wait long for it */
+/** Which of the registers that a warp starts with any instruction of the program can change. */
+static void scan_registers(struct emu_stencil *t, const struct emu_code *code)
+{
+    struct isa_reg_use use[ISA_MAX_USES];
+
+    t->scanned = code;
+    t->scalars = ISA_S_EXEC;
+    t->joins = true;
+    if (code->program->count > SCAN_LIMIT)
+        return;
+    t->scalars = 0;
+    t->joins = false;
+    for (uint32_t i = 0; i < code->program->count; i++) {
+        unsigned n = isa_insn_uses(&code->program->insn[i], use);
+        for (unsigned k = 0; k < n; k++) {
+            unsigned end = use[k].first + use[k].count;
+            if (use[k].reg_class == ISA_REG_S && use[k].first < ISA_S_EXEC && end > t->scalars)
+                t->scalars = end < ISA_S_EXEC ? end : ISA_S_EXEC;
+            t->joins = t->joins || use[k].reg_class == ISA_REG_B;
+        }
+    }
+}
+
 /** What new warps of @grid are copied from; made again when it is another's. */
 static const struct emu_stencil *stencil_of(struct emu_core *core, const struct emu_grid *grid,
                                             struct emu_code *code)
@@ -98,6 +125,8 @@ static const struct emu_stencil *stencil_of(struct emu_core *core, const struct 
         t->warps == grid->block_warps && t->shared_bytes == grid->shared_bytes)
         return t;
     t->stamp++;
+    if (t->scanned != code)
+        scan_registers(t, code);
     t->code = code;
     t->kernel = launch->kernel;
     t->bank0 = grid->bank0;
@@ -130,14 +159,29 @@ static const struct emu_stencil *stencil_of(struct emu_core *core, const struct 
     return t;
 }
 
-/** Warp @index of a new block, but for its parts that have a place of their own. */
+#define COPY_PART(from, to)                                                                   \
+    copy((char *)w + offsetof(struct emu_warp, from),                                         \
+         (const char *)&t->warp + offsetof(struct emu_warp, from),                            \
+         offsetof(struct emu_warp, to) - offsetof(struct emu_warp, from))
+
+/** Warp @index of a new block, but for its parts that have a place of their own. @formed: the
+ *  place had a warp of this grid, whose program left alone what is not copied again. */
 static struct emu_warp *init_warp(struct emu_block *block, const struct emu_stencil *t,
-                                  unsigned index)
+                                  unsigned index, bool formed)
 {
     struct emu_warp *w = &block->warp[index];
     uint32_t left = block->threads - index * t->warp.width;
 
-    copy(w, &t->warp, offsetof(struct emu_warp, fault));
+    if (formed) {
+        copy(w, &t->warp, offsetof(struct emu_warp, s) + t->scalars * sizeof t->warp.s[0]);
+        COPY_PART(s[ISA_S_EXEC], bform);
+        if (t->joins)
+            memset(w->bform, 0, sizeof w->bform);
+        COPY_PART(policy, simt.base);
+        COPY_PART(flow, fault);
+    } else {
+        copy(w, &t->warp, offsetof(struct emu_warp, fault));
+    }
     w->block = block;
     w->index = index;
     w->ubase[EMU_U_SCALAR] = (const char *)w->s;
@@ -171,7 +215,9 @@ static enum lw_status take_slot(struct emu_block *block, const struct block_plan
     void *memory = block->memory;
     size_t memory_bytes = block->memory_bytes;
     uint64_t formed_by = block->formed_by;
+    uint32_t cta_open = block->cta_open;
     zero(block, sizeof *block);
+    block->cta_open = cta_open; /* until their lanes are taken back */
     block->memory = memory;
     block->memory_bytes = memory_bytes;
     block->formed_by = formed_by;
@@ -228,18 +274,23 @@ enum lw_status emu_core_block_start(struct emu_core *core, struct emu_grid *grid
     char *tags = at; /* made below */
     at += grid->block_warps * plan->tags;
     /* registers, local and shared memory start as zero (MACHINE 6) */
-    zero(at, plan->shared + plan->cta);
+    const bool formed = block->formed_by == t->stamp;
+    zero(at, plan->shared + (formed ? 0 : plan->cta));
     block->shared = (uint8_t *)at;
     at += plan->shared;
     for (unsigned i = 0; i < ISA_CTA_BARRIER_COUNT; i++)
         block->cta[i].lanes = (uint64_t *)(void *)at + (size_t)i * grid->block_warps;
+    for (LW_EACH_BIT(id, formed ? block->cta_open : 0)) /* a barrier that opened left zeros */
+        zero(block->cta[id].lanes, grid->block_warps * sizeof block->cta[id].lanes[0]);
+    block->cta_open = 0;
     for (unsigned i = 0; i < grid->block_warps; i++) {
-        struct emu_warp *w = init_warp(block, t, i);
+        struct emu_warp *w = init_warp(block, t, i, formed);
         w->regs = memory + plan->rows_at + i * plan->step;
-        if (block->formed_by != t->stamp)
+        if (!formed)
             form_warp(w);
         /* the registers; scratch rows and the sink are written before they are read */
-        zero(w->regs + EMU_ROW_V0 * w->stride, plan->rows - EMU_ROW_V0 * w->stride);
+        zero(w->regs + EMU_ROW_V0 * w->stride,
+             formed ? (size_t)plan->vregs * w->stride : plan->rows - EMU_ROW_V0 * w->stride);
         w->breg = (uint64_t(*)[EMU_MAX_LANES])(void *)(bregs + i * plan->bregs);
         w->local = (uint8_t *)w->regs + plan->rows;
         if (plan->local_bytes != 0)

@@ -222,8 +222,15 @@ static void go(struct emu_warp *w, struct emu_handlers h)
     w->leave = EMU_RUNNING;
     (w->full ? h.full : h.part)(w, w->di);
 #ifdef LW_LOOP
-    while (w->leave == EMU_RUNNING)
-        (w->full ? w->di->h.full : w->di->h.part)(w, w->di);
+    for (;;) {
+        while (w->leave == EMU_RUNNING)
+            (w->full ? w->di->h.full : w->di->h.part)(w, w->di);
+        if (!w->core->hand.handed)
+            break;
+        w = &w->block->warp[w->block->next_warp]; /* the turn was handed on */
+        if (w->leave != EMU_RUNNING)
+            break;
+    }
 #endif
 }
 
@@ -427,14 +434,28 @@ static __attribute__((noinline)) void run_chain_on(struct emu_warp *w, int64_t b
         (void)skip_faults(w, before, budget);
 }
 
-enum emu_turn_end emu_warp_turn(struct emu_warp *w, uint64_t limit, uint64_t *count)
+/** The chain handed the turn of *@w on: *@w is who has it now. */
+static inline bool was_handed(struct emu_warp **w)
 {
-    const uint64_t start = w->retired;
+    struct emu_core *core = (*w)->core;
+
+    if (!core->hand.handed)
+        return false;
+    core->hand.handed = false;
+    *w = &(*w)->block->warp[(*w)->block->next_warp];
+    return true;
+}
+
+enum emu_turn_end emu_warp_turn(struct emu_warp **warp, uint64_t limit, uint64_t *count)
+{
+    struct emu_warp *w = *warp;
+    uint64_t start = w->retired;
     enum emu_turn_end end = EMU_TURN_DONE;
 
     w->turn_start = start;
     for (;;) {
-        const uint64_t before = w->retired, left = limit - (before - start);
+        uint64_t before = w->retired;
+        const uint64_t left = limit - (before - start);
         int64_t budget = left < INT64_MAX ? (int64_t)left : INT64_MAX;
         if (left == 0 || !emu_split_select_soon(w))
             break;
@@ -451,6 +472,13 @@ enum emu_turn_end emu_warp_turn(struct emu_warp *w, uint64_t limit, uint64_t *co
                 run_chain_on(w, budget, before);
         } else {
             run_chain(w, w->shadow != NULL || w->stepped ? 1 : budget, false);
+        }
+        while (was_handed(&w)) { /* once, and again when the rest of its turn handed it on */
+            start = before = w->core->hand.start;
+            limit = w->core->hand.quantum;
+            budget = (int64_t)limit;
+            if ((w->leave == EMU_LEAVE_BUDGET && w->budget > 0) || w->leave == EMU_LEAVE_FAULT)
+                run_chain_on(w, budget, before);
         }
         counts_sync(w);
         if (w->leave == EMU_LEAVE_TURN) {
@@ -472,6 +500,7 @@ enum emu_turn_end emu_warp_turn(struct emu_warp *w, uint64_t limit, uint64_t *co
             break;
         }
     }
+    *warp = w;
     *count = w->retired - start;
     if (*count != 0 && w->block->retired == *count) /* the block's first turn */
         emu_grid_begin(w->core->machine, w->block->grid);

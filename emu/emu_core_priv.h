@@ -17,8 +17,10 @@ enum emu_turn_end {
     EMU_TURN_FAULT,
     EMU_TURN_WARP_ENDED
 };
-/** Run a warp on the fast path for up to @limit instructions. *count gets those retired. */
-enum emu_turn_end emu_warp_turn(struct emu_warp *w, uint64_t limit, uint64_t *count);
+/** Run a warp on the fast path for up to @limit instructions. *count gets those retired. Where
+ *  core->hand allows it the turn is handed on: then *@w is the warp that had it last, the end and
+ *  *count are of its turn, and those of all of them are in core->retired. */
+enum emu_turn_end emu_warp_turn(struct emu_warp **w, uint64_t limit, uint64_t *count);
 /** Execute exactly the next instruction of the running split, also one with a breakpoint. */
 void emu_run_one(struct emu_warp *w);
 /** emu_warp_step under EMU_TELL_PLACES. False: nothing has happened, the full step is to be made (or

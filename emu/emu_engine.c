@@ -10,6 +10,8 @@
 #include "emu/emu_history_priv.h"
 #include "emu/emu_threads_priv.h"
 
+/* Instructions of turns handed on in a row, before the engine looks whether it was interrupted. */
+enum { MOST_HANDED = 1 << 16 };
 /* Other engines may start more blocks than the fixed order would. */
 enum { REPLAY_SLOTS = 4096 };
 
@@ -400,16 +402,32 @@ static bool stands_settled(const struct emu_stop *stop)
            stop->kind == EMU_STOP_HANG;
 }
 
-/** A turn of @w, a warp of the current block; retires nothing. */
-static enum emu_turn_end turn(struct emu_functional *f, struct emu_warp *w, uint64_t limit)
+/** A turn of *@w, a warp of the current block; retires nothing. @hand: it may be handed on to the
+ *  next ones while all their turns fit @limit; *@w is the last. */
+static enum emu_turn_end turn(struct emu_functional *f, struct emu_warp **w, uint64_t limit,
+                              bool hand)
 {
-    uint64_t count;
+    struct emu_core *core = f->core;
+    const struct emu_warp *first = *w;
+    const uint64_t before = core->retired;
+    uint64_t count, earlier;
     enum emu_turn_end end;
 
-    limit = limit < f->warp_left ? limit : f->warp_left;
     limit = limit < f->turn_left ? limit : f->turn_left;
-    end = emu_warp_turn(w, limit, &count);
-    account(f, count, emu_split_has_ready(w));
+    if (hand && (*w)->shadow == NULL && !(*w)->reaches) { /* the same in all warps */
+        core->hand.quantum = f->base.machine->config.warp_quantum;
+        core->hand.launches = f->launches_seen;
+        core->hand.until = before + (limit < MOST_HANDED ? limit : MOST_HANDED);
+    }
+    end = emu_warp_turn(w, limit < f->warp_left ? limit : f->warp_left, &count);
+    earlier = core->retired - before - count;
+    if (*w != first || earlier != 0) { /* handed on: that warp began with a whole quantum */
+        f->warp_left = core->hand.quantum;
+        if (f->turn_left != UINT64_MAX)
+            f->turn_left -= earlier;
+    }
+    core->hand.until = 0;
+    account(f, count, emu_split_has_ready(*w));
     return end;
 }
 
@@ -441,7 +459,7 @@ static enum emu_turn_end rotate(struct emu_functional *f, struct emu_warp **w)
     due = due - start < most ? due : start + most;
     for (;;) {
         struct emu_warp *next;
-        end = turn(f, *w, due - f->core->retired);
+        end = turn(f, w, due - f->core->retired, true);
         if (end == EMU_TURN_BREAK || end == EMU_TURN_FAULT || block->warps_live == 0 ||
             f->turn_left == 0 || f->core->retired >= due || f->probe != NULL ||
             f->launches_seen != engine->machine->launch_changes ||
@@ -529,9 +547,10 @@ enum lw_status emu_fixed_on_threads(struct lw_error *err)
 
 enum emu_turn_end emu_fixed_turn(struct emu_functional *f, struct emu_warp *w, uint64_t limit)
 {
-    enum emu_turn_end end = turn(f, w, until_due(f, limit));
+    struct emu_block *block = w->block;
+    enum emu_turn_end end = turn(f, &w, until_due(f, limit), false);
 
-    retire_ended_current(f, w->block);
+    retire_ended_current(f, block);
     return end;
 }
 

@@ -412,6 +412,16 @@ struct emu_block {
     uint64_t formed_by;      /* the stencil's stamp: what its warps leave behind fits; or 0 */
 };
 
+/** What lets a warp whose turn ends inside its handler chain hand it to the next one of its block's
+ *  rotation without a return to the engine (emu_hand_on). */
+struct emu_hand {
+    uint64_t until;    /* core->retired that no turn handed on may pass; 0: not allowed */
+    uint64_t launches; /* machine->launch_changes when it was allowed */
+    uint64_t start;    /* w->retired at the start of the turn that was handed on last */
+    uint32_t quantum;  /* of each turn */
+    bool handed;       /* it was done: the turn is that of warp block->next_warp */
+};
+
 struct emu_answers;
 struct emu_core {
     struct emu_machine *machine;
@@ -424,6 +434,7 @@ struct emu_core {
     unsigned free_hint;      /* slot to try first */
     const struct emu_level *level;
     uint64_t retired;
+    struct emu_hand hand;
     struct emu_stats stats;
     struct emu_step_scratch *scratch; /* rows behind the event */
     struct emu_text_room text_room;

@@ -244,7 +244,7 @@ static enum lw_status run_turn(struct emu_functional *f, const struct want *want
                 most = log->front.done - log->cursor.done;
             if (most > want->until - f->core->retired)
                 most = want->until - f->core->retired;
-            enum emu_turn_end end = emu_warp_turn(w, most, &count);
+            enum emu_turn_end end = emu_warp_turn(&w, most, &count);
             if (end == EMU_TURN_FAULT)
                 return misfit(f, err, "an instruction faults, but the log goes on");
             if (end == EMU_TURN_BREAK) {

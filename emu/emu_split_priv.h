@@ -76,4 +76,8 @@ void emu_conv_release(struct emu_warp *w, uint32_t regs);
 /** Everything, after lanes exited: CTA barriers of the block, warpsync, bsync. */
 void emu_barriers_after_exit(struct emu_warp *w, uint64_t lanes);
 
+/** In a handler, as its last act: the turn of @w is over, and nothing of it is ready. Goes on with
+ *  the next warp where core->hand allows it; else @w leaves its chain. */
+void emu_hand_on(struct emu_warp *w);
+
 #endif

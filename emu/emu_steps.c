@@ -130,7 +130,7 @@ static bool turn_of_other(struct emu_functional *f, struct emu_warp *w, uint64_t
     if (w->live == 0)
         return false;
     if (f->base.observers == NULL && !emu_split_divided(w)) {
-        end = emu_warp_turn(w, quantum, &count);
+        end = emu_warp_turn(&w, quantum, &count);
     } else {
         while (count < quantum && (selected = true) && emu_split_select(w)) {
             struct emu_event ev;

@@ -133,6 +133,7 @@ static bool reg_write(struct emu_core *core, unsigned slot, unsigned warp,
         (void)LW_FAIL(err, LW_ERANGE, "there is no such register");
         return false;
     }
+    w->block->formed_by = 0; /* the next block here must not take over what the program never writes */
     switch (reg_class) {
     case ISA_REG_V:
         emu_shadow_forget(w, number);
