@@ -613,8 +613,10 @@ void emu_hand_on(struct emu_warp *w)
         w->last_low = lw_lowest(s->lanes);
         w->di = di;
         if (s->lanes != w->m || (s->lanes & emu_exec_mask(w)) != w->mask_lanes ||
-            w->e != w->mask_lanes)
-            EMU_TAIL take_turn_with_lanes(w, di);
+            w->e != w->mask_lanes) {
+            take_turn_with_lanes(w, di);
+            return;
+        }
     }
     take_turn(w, di);
 }
@@ -645,8 +647,10 @@ void emu_split_bar_alone(struct emu_warp *w, unsigned id, uint32_t next)
     s->barrier = (uint8_t)id;
     s->flags = 0;
     s->reduction = 0;
-    if (c->arrived_live != block->threads_live)
-        EMU_TAIL emu_hand_on(w);
+    if (c->arrived_live != block->threads_live) {
+        emu_hand_on(w);
+        return;
+    }
     w->leave = EMU_LEAVE_TURN;
     cta_finish(block, id);
 }

@@ -297,7 +297,7 @@ static void emu_c_exit(struct emu_warp *w, const struct emu_dinsn *di)
     emu_split_exit(w, on, di->index + 1);
     turn_over(w, di);
     if (!emu_split_has_ready(w))
-        EMU_TAIL emu_hand_on(w);
+        emu_hand_on(w);
 }
 
 /* ---- convergence barriers ---------------------------------------------------------------- */
@@ -492,7 +492,8 @@ static void emu_c_bar_sync(struct emu_warp *w, const struct emu_dinsn *di)
         emu_uniform32(w, di) < ISA_CTA_BARRIER_COUNT &&
         emu_split_bar_usual(w, emu_uniform32(w, di))) {
         emu_count_run(w, di);
-        EMU_TAIL emu_split_bar_alone(w, emu_uniform32(w, di), di->index + 1);
+        emu_split_bar_alone(w, emu_uniform32(w, di), di->index + 1);
+        return;
     }
     cta_barrier(w, di, true, false);
 }
