@@ -48,6 +48,7 @@ struct chk_place {
     uint64_t pc;
     uint32_t grid;        /* sequence of the launch */
     uint32_t block[3];
+    uint64_t block_number; /* linear */
     unsigned warp;        /* in the block */
     uint64_t lanes;
 };
@@ -77,6 +78,12 @@ struct chk_options {
     uint64_t kinds;        /* of chk_select */
     unsigned max_findings; /* sites kept, suppressed ones apart; at least 1 */
     const struct chk_suppressions *suppressions; /* borrowed; may be NULL */
+    /** Told of a finding at a new place, that is kept and not suppressed, when it is found: in the
+     *  middle of an instruction, or of a step of the host. It must change nothing. May be NULL. */
+    void (*found)(void *context, unsigned index);
+    /** A sentence for people, without full stop. May be NULL. */
+    void (*note)(void *context, const char *sentence);
+    void *context;
 };
 struct chk;
 /** What loads that are dropped read in each 32-bit register. */
@@ -101,6 +108,23 @@ unsigned chk_count(const struct chk *chk);
 unsigned chk_beyond(const struct chk *chk);
 /** All that are kept, suppressed ones too; NULL behind the last. Sorted after chk_finish. */
 const struct chk_finding *chk_get(const struct chk *chk, unsigned index);
+
+/** "k.cl:3: race: ..." as the list of findings has it, without newline. */
+void chk_print(const struct chk_finding *finding, struct lw_sink *out);
+
+/** Context of chk_commands: a debugger's checker. */
+struct chk_view {
+    struct chk *chk;
+    /** Instructions of the run before the one that was told of as @index; UINT64_MAX: not known. */
+    uint64_t (*when)(void *context, unsigned index);
+    void *context;
+};
+/** Commands of a debugger: which findings stop the run, and what was found. */
+extern const struct lw_command chk_commands[];
+extern const size_t chk_command_count;
+/** The rows of a table of findings: number, kind, times, instruction, at, finding. */
+void chk_rows(const struct chk_view *view,
+              void (*row)(void *context, const char *const *cells, unsigned count), void *context);
 
 /** A form of the list of findings. */
 struct chk_format {

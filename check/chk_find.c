@@ -24,6 +24,7 @@ void chk_place_at(const struct chk *chk, uint32_t sequence, uint64_t block, unsi
         out->block[0] = (uint32_t)(block % g[0]);
         out->block[1] = (uint32_t)(block / g[0] % g[1]);
         out->block[2] = (uint32_t)(block / g[0] / g[1]);
+        out->block_number = block;
     }
     if (program == NULL)
         return;
@@ -67,8 +68,11 @@ int chk_add(struct chk *chk, struct chk_finding *finding)
         return CHK_LOST;
     }
     chk->suppressed += finding->suppressed;
-    chk->findings[chk->count] = *finding;
-    return (int)chk->count++;
+    chk->findings[chk->count++] = *finding;
+    if (!finding->suppressed && !chk->finished && chk->options.found != NULL &&
+        (chk->stops >> finding->kind & 1) != 0)
+        chk->options.found(chk->options.context, (unsigned)chk->count - 1);
+    return (int)chk->count - 1;
 }
 
 static void add_fault(struct chk *chk, int kind, const struct emu_fault *fault)
@@ -105,7 +109,8 @@ static bool skip(struct emu_fault_filter *filter, const struct emu_fault *fault,
     /* bytes: a memory access; what else faults cannot be left out, and chk_finish gets it */
     if (!wanted(chk, kind) || fault->bytes == 0)
         return false;
-    add_fault(chk, kind, fault);
+    if (!emu_machine_again(chk->machine))
+        add_fault(chk, kind, fault);
     *read_value = CHK_POISON;
     return true;
 }
@@ -124,6 +129,7 @@ enum lw_status chk_create(struct emu_machine *machine, const struct chk_options 
         return LW_FAIL(err, LW_ENOMEM, "no memory for a checker");
     chk->machine = machine;
     chk->options = *options;
+    chk->stops = options->kinds;
     chk->filter.skip = skip;
     chk->life.on_life = on_life;
     lw_arena_init(&chk->strings);
@@ -211,6 +217,7 @@ enum lw_status chk_finish(struct chk *chk, const struct emu_stop *stop, struct l
                : stop->kind == EMU_STOP_HANG ? chk_kind_of(CHK_FROM_HANG, stop->hang.kind)
                                              : -1;
 
+    chk->finished = true;
     if (wanted(chk, kind) && stop->kind == EMU_STOP_FAULT)
         add_fault(chk, kind, &stop->fault);
     else if (wanted(chk, kind))

@@ -211,6 +211,17 @@ void chk_init_block(struct chk_init *init, struct emu_core *core, unsigned slot,
     begin_warps(init, b, core, view.grid);
 }
 
+void chk_init_present(struct chk_init *init)
+{
+    for (size_t i = 0; i < init->block_count; i++) {
+        const struct init_block *b = init->blocks[i];
+
+        for (unsigned w = 0; b->live && w < b->warp_count; w++)
+            if (b->warp[w] != NULL)
+                emu_tap_step((struct emu_core *)(uintptr_t)b->core, b->slot, w, true);
+    }
+}
+
 /* ---- memory ------------------------------------------------------------------------------------ */
 
 /** Where undefined bits at an address of a lane came from. */

@@ -27,6 +27,8 @@ struct chk {
     bool arithmetic;       /* some kind of it is asked for */
     struct chk_init *init; /* NULL: nor for values that were never written */
     struct chk_options options;
+    uint64_t stops; /* kinds that options.found is told of */
+    bool finished;
     struct lw_arena strings;
     struct chk_finding *findings;
     size_t count, room;
@@ -67,6 +69,8 @@ bool chk_init_access(struct chk_init *init, const struct emu_tap_access *access)
 void chk_init_step(struct chk_init *init, const struct emu_tap_site *site);
 bool chk_init_stepped(struct chk_init *init, const struct emu_tap_site *site, bool retired);
 void chk_init_block(struct chk_init *init, struct emu_core *core, unsigned slot, bool begins);
+/** Warps that went in single steps are to do so again. */
+void chk_init_present(struct chk_init *init);
 void chk_init_unwritten(struct chk_init *init, uint64_t address, uint64_t bytes);
 void chk_init_life(struct chk_init *init, const struct emu_life *life);
 bool chk_init_short_of_memory(const struct chk_init *init);

@@ -111,6 +111,29 @@ static void on_warpsync(struct emu_tap *tap, struct emu_core *core, unsigned slo
         chk_race_warpsync(chk_of(tap)->race, core, slot, warp, lanes);
 }
 
+/** What was seen of a future that does not exist is of no use any more. */
+static void on_present(struct emu_tap *tap, bool same)
+{
+    struct chk *chk = chk_of(tap);
+
+    if (same) {
+        if (chk->init != NULL)
+            chk_init_present(chk->init);
+        return;
+    }
+    if (chk->options.note != NULL &&
+        (chk->race != NULL || chk->init != NULL || chk->barrier != NULL))
+        chk->options.note(chk->options.context, "the past was changed: what is found by its history "
+                          "(races, uninitialised values, mismatched barriers) is not looked for any "
+                          "more");
+    chk_barrier_destroy(chk->barrier);
+    chk_race_destroy(chk->race);
+    chk_init_destroy(chk->init);
+    chk->barrier = NULL;
+    chk->race = NULL;
+    chk->init = NULL;
+}
+
 static void untap(struct chk *chk)
 {
     enum lw_status status = emu_machine_tap(chk->machine, NULL, NULL);
@@ -144,7 +167,7 @@ enum lw_status chk_tap_begin(struct chk *chk, struct lw_error *err)
     chk->tap = (struct emu_tap){.wants = wants, .on_insn = on_insn, .on_access = on_access,
                                 .on_step = on_step, .on_stepped = on_stepped,
                                 .on_block = on_block, .on_cta = on_cta,
-                                .on_warpsync = on_warpsync};
+                                .on_warpsync = on_warpsync, .on_present = on_present};
     status = emu_machine_tap(chk->machine, &chk->tap, err);
     if (status != LW_OK)
         return status;
@@ -177,6 +200,8 @@ void chk_tap_end(struct chk *chk)
 
 void chk_tap_life(struct chk *chk, const struct emu_life *life)
 {
+    if (emu_machine_again(chk->machine))
+        return; /* it was told when it was done */
     if (chk->race != NULL)
         chk_race_life(chk->race, life);
     if (chk->init != NULL)

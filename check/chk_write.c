@@ -71,6 +71,13 @@ static void put_line(const struct chk_finding *f, struct lw_sink *out)
         lw_printf(out, "; %" PRIu64 " times", f->count);
 }
 
+void chk_print(const struct chk_finding *f, struct lw_sink *out)
+{
+    if (f->place.line != 0)
+        lw_printf(out, "%s:%u: ", f->place.file, f->place.line);
+    put_line(f, out);
+}
+
 static void write_text(const struct chk *chk, const char *run, const char *version,
                        struct lw_sink *out)
 {
@@ -81,9 +88,7 @@ static void write_text(const struct chk *chk, const char *run, const char *versi
     for (unsigned i = 0; (f = chk_get(chk, i)) != NULL; i++) {
         if (f->suppressed)
             continue;
-        if (f->place.line != 0)
-            lw_printf(out, "%s:%u: ", f->place.file, f->place.line);
-        put_line(f, out);
+        chk_print(f, out);
         lw_put(out, "\n");
     }
     lw_printf(out, "%s: %u finding%s", run, n, n == 1 ? "" : "s");

@@ -39,37 +39,93 @@ enum lw_status cmd_check_take(struct cmd_check *c, const char *name, const char 
 }
 
 /** Could @path be written at the end? */
-static enum lw_status try_file(const char *option, const char *path, struct lw_error *err)
+static enum lw_status try_file(const char *command, const char *option, const char *path,
+                               struct lw_error *err)
 {
     enum lw_status status = LW_OK;
 
     if (path != NULL && strcmp(path, "-") != 0 &&
         (status = lw_file_try_write(path, err)) != LW_OK)
-        lw_error_prefix(err, "run: --%s", option);
+        lw_error_prefix(err, "%s: --%s", command, option);
     return status;
 }
 
-enum lw_status cmd_check_prepare(struct cmd_check *c, struct lw_error *err)
+enum lw_status cmd_check_prepare(struct cmd_check *c, const char *command, struct lw_error *err)
 {
     enum lw_status status = LW_OK;
 
     if (!c->asked && (c->suppress != NULL || c->most != 0 || c->file_count != 0))
-        return LW_FAIL(err, LW_EUSAGE, "run: --%s: nothing is looked for: add --check",
+        return LW_FAIL(err, LW_EUSAGE, "%s: --%s: nothing is looked for: add --check", command,
                        c->file_count != 0 ? "check-file"
                        : c->most != 0     ? "max-findings"
                                           : "check-suppress");
     for (unsigned i = 0; i < c->file_count && status == LW_OK; i++)
-        status = try_file("check-file", c->files[i], err);
+        status = try_file(command, "check-file", c->files[i], err);
     if (status == LW_OK)
-        status = try_file("coverage", c->coverage, err);
+        status = try_file(command, "coverage", c->coverage, err);
     if (status == LW_OK)
-        status = try_file("profile", c->profile, err);
+        status = try_file(command, "profile", c->profile, err);
     if (status == LW_OK && c->suppress != NULL) {
         status = chk_suppressions_load(c->suppress, &c->suppressions, err);
         if (status != LW_OK)
-            lw_error_prefix(err, "run: --check-suppress");
+            lw_error_prefix(err, "%s: --check-suppress", command);
     }
     return status;
+}
+
+/* ---- a debugger stops at findings ---------------------------------------------------------- */
+
+static void on_found(void *context, unsigned index)
+{
+    const struct cmd_check *c = context;
+
+    if (c->dbg != NULL)
+        dbg_notice(c->dbg, index);
+}
+
+void cmd_check_finding(void *context, unsigned number, struct dbg_notice *out,
+                       struct lw_sink *text)
+{
+    const struct cmd_check *c = context;
+    const struct chk_finding *f = c->chk != NULL ? chk_get(c->chk, number) : NULL;
+
+    if (f == NULL)
+        return;
+    chk_print(f, text);
+    *out = (struct dbg_notice){.grid = f->place.kernel[0] != '\0' ? f->place.grid : 0,
+                               .block = f->place.block_number,
+                               .warp = f->place.warp,
+                               .lanes = f->place.lanes,
+                               .pc = f->place.pc};
+}
+
+static void on_note(void *context, const char *sentence)
+{
+    const struct cmd_check *c = context;
+
+    if (c->dbg != NULL)
+        dbg_notice_note(c->dbg, sentence);
+}
+
+static uint64_t when(void *context, unsigned index)
+{
+    const struct cmd_check *c = context;
+
+    return c->dbg != NULL ? dbg_notice_at(c->dbg, index) : UINT64_MAX;
+}
+
+void cmd_check_attach(struct cmd_check *c, struct dbg *dbg)
+{
+    c->dbg = dbg;
+    c->view = (struct chk_view){c->chk, when, c};
+}
+
+void cmd_check_rows(void *context, dbg_row_fn row, void *row_context)
+{
+    const struct cmd_check *c = context;
+
+    if (c->chk != NULL && c->view.chk == c->chk)
+        chk_rows(&c->view, row, row_context);
 }
 
 enum lw_status cmd_check_begin(struct cmd_check *c, struct emu_machine *machine,
@@ -80,14 +136,29 @@ enum lw_status cmd_check_begin(struct cmd_check *c, struct emu_machine *machine,
                                                     : c->coverage != NULL ? CHK_COUNT_RUNS
                                                                           : CHK_COUNT_NOTHING,
                                         .max_findings = c->most != 0 ? c->most : FINDINGS_USUAL,
-                                        .suppressions = c->suppressions};
-    const bool watches = c->asked || c->coverage != NULL || c->profile != NULL;
+                                        .suppressions = c->suppressions,
+                                        .found = c->debugged ? on_found : NULL,
+                                        .note = c->debugged ? on_note : NULL,
+                                        .context = c};
+    const bool watches = c->debugged || c->asked || c->coverage != NULL || c->profile != NULL;
     enum lw_status status = watches ? chk_create(machine, &options, &c->chk, err) : LW_OK;
     uint64_t address, size;
 
     for (unsigned i = 0; c->chk != NULL && lnc_session_unfilled(session, i, &address, &size); i++)
         chk_unwritten(c->chk, address, size);
     return status;
+}
+
+int cmd_check_begin_error(const struct cmd_check *c, const char *command, const char *resume,
+                          struct lw_error *err)
+{
+    if (err->status == LW_ESTATE && resume != NULL)
+        (void)LW_FAIL(err, LW_EUSAGE, "%s: --%s and --resume: a kernel is looked at from its start; "
+                      "give one of them", command,
+                      c->coverage != NULL  ? "coverage"
+                      : c->profile != NULL ? "profile"
+                                           : "check");
+    return cmd_error(err);
 }
 
 /** @text into a file, if it was @made; ends it. Returns @status, or that of a failure. */

@@ -14,6 +14,7 @@ struct options {
     const struct cmd *cmd;
     struct cmd_machine_options machine;
     const char *gdb;
+    struct cmd_check check;
     struct sh_given given[MAX_GIVEN]; /* -x and -c */
     unsigned given_count;
     bool batch, serve;
@@ -47,6 +48,8 @@ static enum lw_status take(void *context, unsigned option, const char *value,
             *texts[i].to = value;
     if (strncmp(name, "timing", 6) == 0) {
         return cmd_timing_take(&o->machine.timing, name, value, err);
+    } else if (strncmp(name, "check", 5) == 0 || strcmp(name, "max-findings") == 0) {
+        return cmd_check_take(&o->check, name, value, err);
     } else if (strcmp(name, "gdb") == 0) {
         o->serve = true;
     } else if (strcmp(name, "batch") == 0) {
@@ -92,8 +95,9 @@ static bool buffer_of(void *context, const char *name, struct dbg_buffer *out)
     return out->type != NULL && lnc_session_buffer(m->session, name, &out->address, &size);
 }
 
-static enum lw_status open_debugger(struct cmd_machine *m, struct lw_sink *messages,
-                                    struct dbg **dbg, struct lw_error *err)
+static enum lw_status open_debugger(struct cmd_machine *m, struct cmd_check *check,
+                                    struct lw_sink *messages, struct dbg **dbg,
+                                    struct lw_error *err)
 {
     struct dbg_config config = {
         .machine = m->machine,
@@ -102,10 +106,16 @@ static enum lw_status open_debugger(struct cmd_machine *m, struct lw_sink *messa
         .next_context = m,
         .buffer = buffer_of,
         .buffer_context = m,
+        .finding = cmd_check_finding,
+        .findings = cmd_check_rows,
+        .findings_context = check,
         .messages = messages,
     };
+    enum lw_status status = dbg_create(&config, dbg, err);
 
-    return dbg_create(&config, dbg, err);
+    if (status == LW_OK)
+        cmd_check_attach(check, *dbg);
+    return status;
 }
 
 static bool save_place(void *context, void **data, size_t *size)
@@ -160,11 +170,14 @@ static enum lw_status run_cycles(void *context, struct lw_sink *out, struct lw_e
     return status;
 }
 
-static struct lw_command_set commands_for(struct cmd_machine *m, struct dbg *dbg)
+static struct lw_command_set commands_for(struct cmd_machine *m, struct cmd_check *check,
+                                          struct dbg *dbg)
 {
     struct lw_command_set set = {0};
 
     dbg_commands_join(dbg, &set);
+    set.tables[set.count] = (struct lw_command_table){chk_commands, chk_command_count, &check->view};
+    set.themes[set.count++] = "Findings";
     if (m->timing != NULL) {
         m->view = (struct tim_view){m->engine, focus_place, run_cycles, dbg};
         set.tables[set.count] = (struct lw_command_table){tim_commands, tim_command_count, &m->view};
@@ -215,7 +228,7 @@ static enum lw_status serve_run(struct serving *serving, struct cmd_machine *m,
                                 struct rsp_config *config, struct lw_error *err)
 {
     struct dbg *dbg = NULL;
-    enum lw_status status = open_debugger(m, &serving->out.sink, &dbg, err);
+    enum lw_status status = open_debugger(m, serving->how->check, &serving->out.sink, &dbg, err);
 
     if (status != LW_OK)
         return status;
@@ -224,7 +237,7 @@ static enum lw_status serve_run(struct serving *serving, struct cmd_machine *m,
         dbg_destroy(dbg);
         return status;
     }
-    serving->set = commands_for(m, dbg);
+    serving->set = commands_for(m, serving->how->check, dbg);
     config->dbg = dbg;
     config->monitor = &serving->set;
     config->object = lnc_session_object(m->session);
@@ -237,6 +250,7 @@ static enum lw_status begin_again(void *context, const char *name, struct rsp_co
 {
     struct serving *serving = context;
     const char *file = serving->how->launch_file, *slash = strrchr(file, '/');
+    struct cmd_check *check = serving->how->check, past = *check;
     struct dbg *before = config->dbg;
     struct cmd_machine *m;
     enum lw_status status;
@@ -250,15 +264,22 @@ static enum lw_status begin_again(void *context, const char *name, struct rsp_co
         return LW_FAIL(err, LW_ENOMEM, "run: no memory");
     status = cmd_machine_open(file, serving->how->options, serving->how->print,
                               serving->how->messages, m, err);
+    check->chk = NULL;
+    check->dbg = NULL;
+    if (status == LW_OK)
+        status = cmd_check_begin(check, m->machine, m->session, err);
     if (status == LW_OK)
         status = serve_run(serving, m, config, err);
     if (status != LW_OK) {
         (void)cmd_error(err); /* gdb 13 says that it failed, and not why */
+        chk_destroy(check->chk);
+        *check = past;
         cmd_machine_close(m);
         free(m);
         return status;
     }
     dbg_destroy(before);
+    chk_destroy(past.chk);
     if (serving->again != NULL)
         cmd_machine_close(serving->again);
     free(serving->again);
@@ -314,6 +335,7 @@ enum lw_status cmd_serve_gdb(struct cmd_machine *m, const struct cmd_serve *how,
     }
     *detached = end == RSP_DETACHED;
     stop_of(serving.dbg, stop);
+    how->check->dbg = NULL;
     dbg_destroy(serving.dbg);
     if (serving.again != NULL) { /* the debugger was the last to point to it */
         cmd_machine_close(m);
@@ -327,6 +349,7 @@ enum lw_status cmd_serve_gdb(struct cmd_machine *m, const struct cmd_serve *how,
 struct host {
     const char *path;
     const struct cmd_machine_options *options;
+    struct cmd_check *check, check_before;
     struct lw_sink *out;
     struct cmd_machine *now, *before; /* owned; sessions keep pointers to them */
     struct dbg *dbg, *dbg_before;
@@ -359,14 +382,25 @@ static enum lw_status restore(void *context, const char *path, struct dbg **out,
     if (m == NULL)
         return LW_FAIL(err, LW_ENOMEM, "restore: no memory");
     status = cmd_machine_open(host->path, &options, host->out, host->out, m, err);
+    host->check_before = *host->check;
+    host->check->chk = NULL;
+    host->check->dbg = NULL;
+    if (status == LW_OK) {
+        status = cmd_check_begin(host->check, m->machine, m->session, err);
+        if (status == LW_ESTATE)
+            status = LW_FAIL(err, LW_EUSAGE, "restore: not with --check of races, uninitialised "
+                             "values or performance: a kernel is looked at from its start");
+    }
     if (status == LW_OK)
-        status = open_debugger(m, host->out, out, err);
+        status = open_debugger(m, host->check, host->out, out, err);
     if (status == LW_OK) {
         status = cmd_history_start(m, options.history, *out, err);
         if (status != LW_OK)
             dbg_destroy(*out);
     }
     if (status != LW_OK) {
+        chk_destroy(host->check->chk);
+        *host->check = host->check_before;
         cmd_machine_close(m);
         free(m);
         return status;
@@ -383,6 +417,7 @@ static void restored(void *context)
     struct host *host = context;
 
     dbg_destroy(host->dbg_before);
+    chk_destroy(host->check_before.chk);
     cmd_machine_close(host->before);
     free(host->before);
     host->before = NULL;
@@ -394,7 +429,8 @@ int cmd_debug(const struct cmd *cmd, int argc, char **argv)
     struct options o = {.cmd = cmd};
     struct lw_command_set set;
     struct lw_file_sink out;
-    struct host host = {.options = &o.machine, .out = &out.sink};
+    struct host host = {.options = &o.machine, .check = &o.check, .out = &out.sink};
+    unsigned found = 0;
     struct emu_stop stop;
     struct lw_error err;
     int status, quit = 0, operands = cmd_parse(cmd, argc, argv, take, &o, &status);
@@ -411,6 +447,9 @@ int cmd_debug(const struct cmd *cmd, int argc, char **argv)
         return cmd_wrong_usage(cmd, CMD_GDB_ARCH_ALONE);
     if (o.machine.gdb_file != NULL && !o.serve)
         return cmd_wrong_usage(cmd, CMD_GDB_FILE_ALONE);
+    if (cmd_check_prepare(&o.check, cmd->name, &err) != LW_OK)
+        return cmd_error(&err);
+    o.check.debugged = true;
     lw_file_sink_init(&out, stdout);
     host.path = argv[1];
     host.now = calloc(1, sizeof *host.now);
@@ -420,27 +459,37 @@ int cmd_debug(const struct cmd *cmd, int argc, char **argv)
     }
     if (cmd_machine_open(argv[1], &o.machine, &out.sink, &out.sink, host.now, &err) != LW_OK) {
         free(host.now);
+        cmd_check_close(&o.check);
         return cmd_open_error(&err, o.machine.clang);
+    }
+    if (cmd_check_begin(&o.check, host.now->machine, host.now->session, &err) != LW_OK) {
+        status = cmd_check_begin_error(&o.check, cmd->name, o.machine.resume, &err);
+        goto cleanup;
     }
     if (o.serve) {
         bool detached;
         struct cmd_serve how = {.launch_file = argv[1],
                                 .address = o.gdb,
                                 .options = &o.machine,
+                                .check = &o.check,
                                 .print = &out.sink,
                                 .messages = &out.sink};
 
         status = cmd_serve_gdb(host.now, &how, &stop, &detached, &err) != LW_OK
                      ? cmd_error(&err)
                      : (int)cmd_verdict(host.now, &stop);
+        if (cmd_check_end(&o.check, &stop, argv[1], &found) != CMD_FINE)
+            status = CMD_USAGE;
+        else if (status == CMD_FINE && found != 0)
+            status = CMD_WRONG;
         goto cleanup;
     }
-    if (open_debugger(host.now, &out.sink, &host.dbg, &err) != LW_OK ||
+    if (open_debugger(host.now, &o.check, &out.sink, &host.dbg, &err) != LW_OK ||
         cmd_history_start(host.now, o.machine.history, host.dbg, &err) != LW_OK) {
         status = cmd_error(&err);
         goto cleanup;
     }
-    set = commands_for(host.now, host.dbg);
+    set = commands_for(host.now, &o.check, host.dbg);
     struct sh_config shell = {
         .dbg = host.dbg,
         .commands = &set,
@@ -463,8 +512,15 @@ int cmd_debug(const struct cmd *cmd, int argc, char **argv)
     stop_of(host.dbg, &stop);
     if (status == CMD_FINE && o.batch)
         status = (int)cmd_verdict(host.now, &stop);
+    o.check.dbg = NULL;
+    if (cmd_check_end(&o.check, &stop, argv[1], &found) != CMD_FINE)
+        status = CMD_USAGE;
+    else if (status == CMD_FINE && o.batch && quit == 0 && found != 0)
+        status = CMD_WRONG;
 cleanup:
     dbg_destroy(host.dbg);
+    if (host.now->machine != NULL)
+        cmd_check_close(&o.check);
     if (host.now->log_path != NULL && cmd_machine_finish(host.now, false, &err) != LW_OK &&
         status == CMD_FINE)
         status = cmd_error(&err);

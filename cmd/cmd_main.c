@@ -19,9 +19,13 @@ static const char out_help[] = "write to this file; - is standard output";
     {"timing-trace", 0, "FILE", "write what each warp did as trace events, for Perfetto", NULL}, \
     {"timing-window", 0, "FROM:TO", "cycles to trace (0:10000)", NULL}
 
-#define NO_CHECK_OPTION                                                                    \
-    {"check", 0, "[LIST]", NULL, "findings are collected by \"lanewise run\"; here the run stops " \
-                                 "where something is wrong"}
+#define CHECK_OPTIONS                                                                      \
+    {"check", 0, "[LIST]", "collect what is wrong with kernels and go on: kinds, classes or all "  \
+                           "(\"lanewise explain\"); a debugger stops there", NULL},         \
+    {"check-file", 0, "FILE", "write what was found, too: .txt, .json, .xml (JUnit) or .sarif (may " \
+                              "be repeated)", NULL},                                        \
+    {"check-suppress", 0, "FILE", "a list of findings that are known", NULL},               \
+    {"max-findings", 0, "N", "places of which findings are kept (100)", NULL}
 #define MACHINE_OPTIONS                                                                    \
     {"warp", 'w', "W", "lanes of a warp: 4, 8, 16, 32 or 64", NULL},                       \
     {"reconv", 0, "NAME", "reconvergence engine: cbar or stack", NULL},                    \
@@ -65,12 +69,7 @@ static const struct cmd_option run_options[] = {
     {"checkpoint-at", 0, "N", "at this count of warp instructions (may be repeated, with %n in "
                               "FILE), or", NULL},
     {"checkpoint-every", 0, "N", "whenever so many warp instructions have run", NULL},
-    {"check", 0, "[LIST]", "collect what is wrong with kernels and go on: kinds, classes or all "
-                           "(\"lanewise explain\")", NULL},
-    {"check-file", 0, "FILE", "write what was found, too: .txt, .json, .xml (JUnit) or .sarif (may "
-                              "be repeated)", NULL},
-    {"check-suppress", 0, "FILE", "a list of findings that are known", NULL},
-    {"max-findings", 0, "N", "places of which findings are kept (100)", NULL},
+    CHECK_OPTIONS,
     {"coverage", 0, "FILE", "write which lines and branches ran, for how many lanes, for lcov and "
                             "genhtml", NULL},
     {"profile", 0, "FILE", "write the source with the instructions, lanes and memory requests of "
@@ -89,7 +88,7 @@ static const struct cmd_option gdb_options[] = {
     {"hash", 0, NULL, "print hash_mem and hash_state of the end", NULL},
     {"dump", 'd', "BUFFER=FILE", "write a buffer's bytes after the run", NULL},
     {"quiet", 'q', NULL, "no line about success", NULL},
-    NO_CHECK_OPTION,
+    CHECK_OPTIONS,
     REPORT_OPTIONS,
     MACHINE_OPTIONS,
 };
@@ -102,7 +101,7 @@ static const struct cmd_option debug_options[] = {
      NULL},
     {"gdb-file", 0, "FILE", "write the program that gdb is served, for front ends that want a file",
      NULL},
-    NO_CHECK_OPTION,
+    CHECK_OPTIONS,
     MACHINE_OPTIONS,
 };
 static const struct cmd_option compile_options[] = {

@@ -156,6 +156,7 @@ struct cmd_serve {
     const char *address; /* NULL: a free port of this machine */
     const struct cmd_machine_options *options; /* all: `run` in gdb begins again with them */
     struct lw_sink *print, *messages;          /* as for cmd_machine_open */
+    struct cmd_check *check; /* of this run; `run` in gdb begins another one's */
     bool once;           /* false: after a detach the next gdb may come */
     struct cmd_gdb *gdb; /* it is started when its port is known; NULL: somebody else does */
 };
@@ -206,15 +207,28 @@ struct cmd_check {
     struct chk_suppressions *suppressions;
     const char *coverage, *profile; /* files, "-" is standard output; NULL: not asked */
     struct chk *chk; /* NULL: nothing is looked for, and nothing counted */
+    bool debugged;   /* a debugger is there: it may ask for kinds later, and stops at findings */
+    struct dbg *dbg; /* that one, or NULL */
+    struct chk_view view;
 };
 /** One of these options; @name is the one without the dashes. */
 enum lw_status cmd_check_take(struct cmd_check *c, const char *name, const char *value,
                               struct lw_error *err) LW_MUST_CHECK;
 /** All options are known: do they fit each other? Reads the suppressions, tries the files. */
-enum lw_status cmd_check_prepare(struct cmd_check *c, struct lw_error *err) LW_MUST_CHECK;
+enum lw_status cmd_check_prepare(struct cmd_check *c, const char *command, struct lw_error *err)
+    LW_MUST_CHECK;
 enum lw_status cmd_check_begin(struct cmd_check *c, struct emu_machine *machine,
                                const struct lnc_session *session,
                                struct lw_error *err) LW_MUST_CHECK;
+/** That failed; @resume: the checkpoint that was asked for, or NULL. Returns an exit status. */
+int cmd_check_begin_error(const struct cmd_check *c, const char *command, const char *resume,
+                          struct lw_error *err);
+/** Findings are stops of @dbg from now on; NULL: of nobody. */
+void cmd_check_attach(struct cmd_check *c, struct dbg *dbg);
+/** A debugger's questions about findings (struct dbg_config); @context is a struct cmd_check. */
+void cmd_check_finding(void *context, unsigned number, struct dbg_notice *out,
+                       struct lw_sink *text);
+void cmd_check_rows(void *context, dbg_row_fn row, void *row_context);
 /** The run stands at @stop: tell what was found, write the files; @found: how much.
  *  @run: the launch file. Returns an exit status. */
 int cmd_check_end(struct cmd_check *c, const struct emu_stop *stop, const char *run,

@@ -461,20 +461,13 @@ int cmd_run_with(const struct cmd *cmd, int argc, char **argv, struct cmd_gdb *g
         status = cmd_error(&err);
         goto cleanup;
     }
-    if (o.check.asked && (o.serve || o.machine.replay != NULL)) {
-        status = cmd_wrong_usage(cmd, "--check and --%s: %s; give one of them",
-                                 o.serve ? "gdb" : "replay",
-                                 o.serve ? "under gdb the run stops where something is wrong"
-                                         : "a replay goes on where the logged run did");
-        goto cleanup;
-    }
     if ((o.check.coverage != NULL || o.check.profile != NULL) && o.serve) {
         status = cmd_wrong_usage(cmd, "--%s and --gdb: under gdb a kernel runs back and forth, and "
                                  "nothing is counted; give one of them",
                                  o.check.coverage != NULL ? "coverage" : "profile");
         goto cleanup;
     }
-    if (cmd_check_prepare(&o.check, &err) != LW_OK) {
+    if (cmd_check_prepare(&o.check, cmd->name, &err) != LW_OK) {
         status = cmd_error(&err);
         goto cleanup;
     }
@@ -512,14 +505,9 @@ int cmd_run_with(const struct cmd *cmd, int argc, char **argv, struct cmd_gdb *g
             goto cleanup;
         }
     }
+    o.check.debugged = o.serve;
     if (cmd_check_begin(&o.check, m.machine, m.session, &err) != LW_OK) {
-        if (err.status == LW_ESTATE && o.machine.resume != NULL)
-            (void)LW_FAIL(&err, LW_EUSAGE, "run: --%s and --resume: a kernel is looked at from its "
-                          "start; give one of them",
-                          o.check.coverage != NULL  ? "coverage"
-                          : o.check.profile != NULL ? "profile"
-                                                    : "check");
-        status = cmd_error(&err);
+        status = cmd_check_begin_error(&o.check, cmd->name, o.machine.resume, &err);
         goto cleanup;
     }
     if (cmd_checkpoint_begin(&o.checkpoint, m.engine->ops->instructions(m.engine), &err) !=
@@ -545,6 +533,7 @@ int cmd_run_with(const struct cmd *cmd, int argc, char **argv, struct cmd_gdb *g
     struct cmd_serve how = {.launch_file = argv[1],
                             .address = o.gdb,
                             .options = &o.machine,
+                            .check = &o.check,
                             .print = &out.sink,
                             .messages = &messages.sink,
                             .once = true,

@@ -136,6 +136,7 @@ enum lw_status dbg_history_move(struct dbg *dbg, uint64_t at, struct lw_error *e
      * has not happened. */
     dbg->arrival_count = 0;
     dbg_watch_forget(dbg);
+    dbg_notice_tell(dbg);
     dbg->ended = dbg_thread_count(dbg) == 0 && emu_grid_current(dbg->machine) == NULL;
     if (dbg->ended)
         dbg->focus[0] = dbg->focus[1] = 0;

@@ -182,6 +182,7 @@ enum lw_status dbg_engine_stop(struct dbg *dbg, const struct emu_stop *es,
             return LW_OK;
         return over_breakpoint(dbg, &es->place, stop, err);
     case EMU_STOP_FAULT:
+        dbg_notice_tell(dbg);
         stop->fault = es->fault;
         id = dbg_place_id(dbg, es->fault.grid, es->fault.block, es->fault.warp);
         stop->hit_lanes = es->fault.lanes;
@@ -199,6 +200,8 @@ enum lw_status dbg_engine_stop(struct dbg *dbg, const struct emu_stop *es,
         return dbg_settle(dbg, DBG_STOP_INTERRUPT, stop, err);
     case EMU_STOP_IDLE:
         status = next_launch(dbg, &more, err);
+        if (status == LW_OK && dbg_notice_pending(dbg))
+            return dbg_notice_stop(dbg, stop, err);
         if (status == LW_OK && !more)
             stop_ended(dbg, stop);
         return status;

@@ -31,6 +31,9 @@ enum lw_status dbg_engine_stop(struct dbg *dbg, const struct emu_stop *es,
 enum lw_status dbg_watch_stop(struct dbg *dbg, struct dbg_stop *stop, struct lw_error *err)
     LW_MUST_CHECK;
 
+/** The stop behind an instruction of a thread, on @lane: what stands there now is seen to. */
+void dbg_watch_stand(struct dbg *dbg, dbg_thread_id id, unsigned lane, struct dbg_stop *stop);
+
 /** While all runs, stop before the instructions that may touch a watchpoint, instead of looking at
  *  each one; where that is possible. */
 void dbg_sieve_begin(struct dbg *dbg);

@@ -84,6 +84,7 @@ void dbg_destroy(struct dbg *dbg)
             (void)!emu_breakpoint_set(dbg->machine, point->pub.pc, false, NULL);
         dbg_point_free(point);
     }
+    dbg_notice_free(dbg);
     dbg_watch_free(dbg);
     dbg_displays_free(dbg);
     free(dbg->points);

@@ -58,6 +58,14 @@ void dbg_stop_print(const struct dbg *dbg, const struct dbg_stop *stop, struct l
     case DBG_STOP_WAITS:
         lw_printf(out, "waiting: %s\n", stop->text);
         break;
+    case DBG_STOP_FINDING:
+        lw_printf(out, "%s\n", stop->text);
+        if (stop->breakpoint != 0) {
+            lw_printf(out, "breakpoint %u, lanes ", stop->breakpoint);
+            dbg_show_mask(dbg, stop->breakpoint_lanes, out);
+            lw_put(out, ": ");
+        }
+        break;
     case DBG_STOP_WATCH:
     case DBG_STOP_CATCH:
         lw_printf(out, "%s %u: %s\n",

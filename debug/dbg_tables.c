@@ -315,6 +315,14 @@ static void rows_allocations(struct row *row)
     }
 }
 
+static void rows_findings(struct row *row)
+{
+    const struct dbg_config *config = &row->dbg->config;
+
+    if (config->findings != NULL)
+        config->findings(config->findings_context, row->emit, row->context);
+}
+
 #define COLUMNS(...) ((const char *const[]){__VA_ARGS__, NULL})
 
 static const struct {
@@ -342,6 +350,9 @@ static const struct {
      rows_barriers},
     {{"allocations", "Global memory", COLUMNS("address", "bytes", "name", "state", "module")},
      rows_allocations},
+    {{"findings", "What checks have found",
+      COLUMNS("number", "kind", "times", "instruction", "at", "finding")},
+     rows_findings},
 };
 
 const struct dbg_table *dbg_table_at(unsigned index)

@@ -42,7 +42,7 @@ static bool on_event(struct emu_observer *observer, const struct emu_event *ev)
 
 bool dbg_watch_pending(const struct dbg *dbg)
 {
-    return dbg->watch != NULL && dbg->watch->pending.point != 0;
+    return (dbg->watch != NULL && dbg->watch->pending.point != 0) || dbg_notice_pending(dbg);
 }
 
 void dbg_watch_begin(struct dbg *dbg)
@@ -614,29 +614,37 @@ static void remove_temporary(struct dbg *dbg, unsigned id)
         (void)!dbg_point_remove(dbg, id, NULL);
 }
 
+void dbg_watch_stand(struct dbg *dbg, dbg_thread_id id, unsigned lane, struct dbg_stop *stop)
+{
+    char others[sizeof stop->text] = "";
+    struct dbg_thread thread;
+    uint64_t lanes = 0;
+    unsigned breakpoint = 0;
+
+    /* A breakpoint where they stand now is met as well: nobody comes to it again. */
+    dbg_lane_pin(dbg, id, lane);
+    if (dbg_thread_get(dbg, id, &thread) && dbg_point_armed(dbg, thread.place.pc))
+        breakpoint = dbg_point_hit(dbg, id, thread.place.pc, thread.active, &lanes, others,
+                                   sizeof others);
+    dbg_stop_on(dbg, stop, DBG_STOP_WATCH, id, lane);
+    stop->breakpoint = breakpoint;
+    stop->breakpoint_lanes = lanes;
+}
+
 enum lw_status dbg_watch_stop(struct dbg *dbg, struct dbg_stop *stop, struct lw_error *err)
 {
     struct dbg_watch *watch = dbg->watch;
-    struct dbg_touch touch = watch->pending;
+    struct dbg_touch touch;
     struct dbg_thread thread;
     enum lw_status status = LW_OK;
 
+    if (watch == NULL || watch->pending.point == 0)
+        return dbg_notice_stop(dbg, stop, err);
+    touch = watch->pending;
+    dbg_notice_tell(dbg);
     watch->pending.point = 0;
     if (dbg_thread_get(dbg, touch.thread, &thread)) {
-        unsigned lane = lane_shown(dbg, &touch, &thread), breakpoint;
-        uint64_t lanes = 0;
-        char others[sizeof stop->text] = "";
-
-        /* A breakpoint where they stand now is met as well: nobody comes to it again. */
-        dbg_lane_pin(dbg, touch.thread, lane);
-        (void)!dbg_thread_get(dbg, touch.thread, &thread);
-        breakpoint = dbg_point_armed(dbg, thread.place.pc)
-                         ? dbg_point_hit(dbg, touch.thread, thread.place.pc, thread.active,
-                                         &lanes, others, sizeof others)
-                         : 0;
-        dbg_stop_on(dbg, stop, DBG_STOP_WATCH, touch.thread, lane);
-        stop->breakpoint = breakpoint;
-        stop->breakpoint_lanes = lanes;
+        dbg_watch_stand(dbg, touch.thread, lane_shown(dbg, &touch, &thread), stop);
     } else {
         /* The warp has ended by it: what happened is told, and shown where the focus goes. */
         dbg_touch_stop(dbg, &touch, stop);

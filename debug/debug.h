@@ -18,8 +18,18 @@ struct dbg_buffer {
     const char *type; /* "f32" */
 };
 typedef bool (*dbg_buffer_fn)(void *context, const char *name, struct dbg_buffer *out);
+/** @cells are borrowed until it returns; one for each column. */
+typedef void (*dbg_row_fn)(void *context, const char *const *cells, unsigned count);
 
 struct dbg;
+
+/** Where a checker found something: it is no part of debug/, and whoever joins the two passes it on. */
+struct dbg_notice {
+    uint32_t grid;    /* sequence; 0: no kernel did it */
+    uint64_t block;   /* linear */
+    unsigned warp;    /* in the block */
+    uint64_t lanes, pc;
+};
 
 struct dbg_config {
     struct emu_machine *machine;  /* borrowed */
@@ -28,6 +38,12 @@ struct dbg_config {
     void *next_context;
     dbg_buffer_fn buffer;         /* may be NULL: names of allocations are addresses only; */
     void *buffer_context;         /* false is its answer to a name that no buffer has */
+    /** What a checker has found, which dbg_notice() tells of by number: the sentence into @text (no
+     *  full stop), and the rest. Asked when the stop is made: one instruction may add to it. */
+    void (*finding)(void *context, unsigned number, struct dbg_notice *out, struct lw_sink *text);
+    /** The rows of the table "findings"; both may be NULL: there are none. */
+    void (*findings)(void *context, dbg_row_fn row, void *row_context);
+    void *findings_context;
     struct lw_sink *messages;     /* notes while running ("lane 5 exited, ..."), and what kernels
                                    * print, when they do; may be NULL */
 };
@@ -159,6 +175,7 @@ enum dbg_stop_kind {
     DBG_STOP_INTERRUPT, DBG_STOP_ENDED, /* everything ran to its end */
     DBG_STOP_WAITS,                     /* a locked warp waits for others */
     DBG_STOP_WATCH, DBG_STOP_CATCH,
+    DBG_STOP_FINDING,                   /* a checker found something: text says what */
     DBG_STOP_HISTORY_BEGIN,             /* nothing earlier is kept: text says why */
     DBG_STOP_HISTORY_END                /* a replay came to where the run has come */
 };
@@ -207,6 +224,13 @@ enum lw_status dbg_step_range(struct dbg *dbg, dbg_thread_id id, uint64_t low, u
 /** A source line: step into calls, or over them (by the lane's frame). */
 enum lw_status dbg_step_line(struct dbg *dbg, dbg_thread_id id, bool over, bool locked,
                              struct dbg_stop *stop, struct lw_error *err) LW_MUST_CHECK;
+/** To be called while an instruction, or a step of the host, is carried out: the run stops behind it
+ *  with DBG_STOP_FINDING, and the first of its lanes that lives is in focus. */
+void dbg_notice(struct dbg *dbg, unsigned number);
+/** A line among the notes while running. */
+void dbg_notice_note(struct dbg *dbg, const char *text);
+/** Instructions before the one that a notice was about; UINT64_MAX: not known. */
+uint64_t dbg_notice_at(const struct dbg *dbg, unsigned number);
 /** Async-signal-safe: the current run stops at the next chance. */
 void dbg_interrupt(struct dbg *dbg);
 
@@ -378,8 +402,6 @@ struct dbg_table {
 };
 /** NULL past the last. */
 const struct dbg_table *dbg_table_at(unsigned index);
-/** @cells are borrowed until it returns; one for each column. */
-typedef void (*dbg_row_fn)(void *context, const char *const *cells, unsigned count);
 /** Give the rows of a table; none for an index that does not exist. */
 void dbg_table_rows(struct dbg *dbg, unsigned index, dbg_row_fn emit, void *context);
 

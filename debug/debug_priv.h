@@ -25,6 +25,7 @@
  *   dbg_watch.c        watchpoints and catchpoints: adding them, their stops
  *   dbg_touch.c        what one instruction did to them
  *   dbg_sieve.c        which instructions may do something to them
+ *   dbg_notice.c       stops for what a checker found
  *   dbg_history.c      back in time, with dbg_trail.c, dbg_reverse.c, dbg_marks.c,
  *                      dbg_wrote.c (dbg_history_priv.h)
  *   dbg_commands*.c    the command tables
@@ -107,6 +108,7 @@ struct dbg_mark {
 
 struct dbg_source_file;
 struct dbg_watch;
+struct dbg_notices;
 struct dbg_display;
 
 struct dbg {
@@ -127,6 +129,7 @@ struct dbg {
     struct dbg_point_record *points;
     size_t point_count, point_capacity;
     unsigned last_point;
+    struct dbg_notices *notices; /* NULL until there was one */
     struct dbg_watch *watch; /* NULL until there was a watchpoint or catchpoint */
     bool looking; /* behind an instruction, from inside the engine: ended warps are still there */
 
@@ -269,7 +272,8 @@ void dbg_watch_changed(struct dbg *dbg);
 void dbg_watch_free(struct dbg *dbg);
 /** A watchpoint is about to be removed. */
 void dbg_watch_removed(struct dbg *dbg, const struct dbg_point_record *point);
-/** An instruction touched something since the run began, and the stop was not made yet. */
+/** An instruction touched something since the run began, or something was found, and the stop was not
+ *  made yet. */
 bool dbg_watch_pending(const struct dbg *dbg);
 /** What the last instruction touched has not happened: the run stands before it. */
 void dbg_watch_forget(struct dbg *dbg);
@@ -278,6 +282,17 @@ void dbg_watch_begin(struct dbg *dbg);
 /** Behind a stop: points whose lane, warp or block has ended go, with a message; where history is
  *  kept they stay for the way back. */
 void dbg_watch_sweep(struct dbg *dbg);
+
+/* ---- what a checker found (dbg_notice.c) ------------------------------------------- */
+
+/** Something was found, and the stop was not made yet. */
+bool dbg_notice_pending(const struct dbg *dbg);
+/** That stop. */
+enum lw_status dbg_notice_stop(struct dbg *dbg, struct dbg_stop *stop, struct lw_error *err)
+    LW_MUST_CHECK;
+/** What is pending is told as a message: the stop is for something else. */
+void dbg_notice_tell(struct dbg *dbg);
+void dbg_notice_free(struct dbg *dbg);
 
 /* ---- running --------------------------------------------------------------------- */
 

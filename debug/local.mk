@@ -23,6 +23,7 @@ liblanewise_a_SOURCES += \
 	%D%/dbg_marks.c \
 	%D%/dbg_memory.c \
 	%D%/dbg_names.c \
+	%D%/dbg_notice.c \
 	%D%/dbg_points.c \
 	%D%/dbg_regs.c \
 	%D%/dbg_result.c \

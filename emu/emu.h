@@ -118,8 +118,17 @@ const struct emu_config *emu_machine_config(const struct emu_machine *machine);
 void emu_life_listen(struct emu_machine *machine, struct emu_life_listener *listener);
 void emu_life_ignore(struct emu_machine *machine, struct emu_life_listener *listener);
 /** One a machine; borrowed until it is replaced or the machine ends; NULL: none. It is asked on the
- *  thread that runs the block: who wants one thread listens to the machine's life as well. */
+ *  thread that runs the block: who wants one thread listens to the machine's life as well. It is
+ *  asked again where history runs something again (emu_machine_again), and says the same then. */
 void emu_machine_filter_faults(struct emu_machine *machine, struct emu_fault_filter *filter);
+/** For taps, filters and listeners: the engine stops behind the instruction that is being executed
+ *  (EMU_STOP_OBSERVER), or, set between runs, behind the next one. False: it does not. */
+void emu_machine_halt(struct emu_machine *machine, bool halt);
+/** For engines elsewhere: was that asked for? It is answered then. */
+bool emu_machine_halt_take(struct emu_machine *machine);
+/** What runs now has run before: history goes to a place of the past, or forward from there. Taps are
+ *  not called then, life listeners are. */
+bool emu_machine_again(const struct emu_machine *machine);
 /** Where printed text goes; borrowed; NULL drops it. It comes out in block order: what a
  *  block prints is kept until all lower (grid, block) have ended. */
 void emu_machine_set_print(struct emu_machine *machine, struct lw_sink *sink);
@@ -632,6 +641,10 @@ struct emu_tap {
     /** Lanes of a warp, each other's members, have met: at warpsync or at .sync operations. */
     void (*on_warpsync)(struct emu_tap *tap, struct emu_core *core, unsigned slot, unsigned warp,
                         uint64_t lanes);
+    /** History has left the past, in which nobody was called. @same: the machine stands as it did
+     *  when it went there, but no warp goes in single steps. Else something was changed in the
+     *  past, and what was known of the run is of one that does not exist. */
+    void (*on_present)(struct emu_tap *tap, bool same);
 };
 /** One a machine; borrowed until it is replaced or the machine ends; NULL: none. Who wants one
  *  thread listens to the machine's life as well. Errors: LW_ESTATE when something has run. */
@@ -652,7 +665,7 @@ enum emu_stop_kind {
     EMU_STOP_HANG,
     EMU_STOP_INTERRUPTED, /* emu_engine_interrupt */
     EMU_STOP_STEPPED,     /* one instruction was executed */
-    EMU_STOP_OBSERVER,    /* an observer asked to stop after this instruction */
+    EMU_STOP_OBSERVER,    /* an observer, or emu_machine_halt, asked to stop after this instruction */
     EMU_STOP_WAITS,       /* step_warp: the warp or split cannot run now */
     EMU_STOP_COUNT        /* run: emu_engine.stop_at instructions have been retired */
 };

@@ -261,6 +261,7 @@ static void run_chain_once(struct emu_warp *w, int64_t budget, bool past_break)
         }
         if (w->leave != EMU_LEAVE_BUDGET || w->budget <= 0)
             return;
+        past_break = w->halting;
     }
 }
 
@@ -270,16 +271,22 @@ static bool ask_skip(const struct emu_core *core, const struct emu_fault *fault,
     struct emu_fault_filter *filter = core->machine->fault_filter;
     uint64_t yes = 0, value = 0;
 
-    if (core->answers != NULL) {
-        (void)emu_answer_take(core, EMU_ANSWER_SKIP, &yes);
-        if (yes != 0)
+    if (emu_answer_take(core, EMU_ANSWER_SKIP, &yes)) {
+        uint32_t same = 0;
+
+        if (yes != 0) {
             (void)emu_answer_take(core, EMU_ANSWER_SKIP_VALUE, &value);
+            if (filter != NULL) /* who said so hears of it again */
+                (void)filter->skip(filter, fault, &same);
+        }
         *read = (uint32_t)value;
         return yes != 0;
     }
     yes = core->ops.skip_fault != NULL && core->ops.skip_fault(core->context, fault, read);
     if (yes == 0 && filter != NULL)
         yes = filter->skip(filter, fault, read);
+    if (core->ops.skip_fault == NULL && core->ops.clock == NULL)
+        return yes != 0; /* the fixed order, which is noted as such: a filter says the same again */
     emu_answer_note(core, EMU_ANSWER_SKIP, yes);
     if (yes != 0)
         emu_answer_note(core, EMU_ANSWER_SKIP_VALUE, *read);
@@ -354,7 +361,7 @@ static __attribute__((noinline)) bool skip_faults(struct emu_warp *w, uint64_t b
     while (w->leave == EMU_LEAVE_FAULT && may_skip(w->core) && skip_fault(w)) {
         int64_t left = budget - (int64_t)(w->retired - before);
         skipped = true;
-        if (left <= 0)
+        if (left <= 0 || w->core->machine->halt)
             break;
         run_chain_once(w, left, false);
     }
@@ -429,7 +436,7 @@ void emu_run_one(struct emu_warp *w)
 static __attribute__((noinline)) void run_chain_on(struct emu_warp *w, int64_t budget, uint64_t before)
 {
     if (w->leave == EMU_LEAVE_BUDGET)
-        run_chain_once(w, w->budget, false);
+        run_chain_once(w, w->budget, w->halting);
     if (w->leave == EMU_LEAVE_FAULT)
         (void)skip_faults(w, before, budget);
 }
@@ -457,7 +464,7 @@ enum emu_turn_end emu_warp_turn(struct emu_warp **warp, uint64_t limit, uint64_t
         uint64_t before = w->retired;
         const uint64_t left = limit - (before - start);
         int64_t budget = left < INT64_MAX ? (int64_t)left : INT64_MAX;
-        if (left == 0 || !emu_split_select_soon(w))
+        if (left == 0 || w->core->machine->halt || !emu_split_select_soon(w))
             break;
         if (w->split_count != 1) { /* else nothing limits it */
             int64_t allowance = emu_split_allowance(w);

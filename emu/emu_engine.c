@@ -351,7 +351,7 @@ enum lw_status emu_fixed_step(struct emu_functional *f, struct emu_warp *w,
     }
     account(f, ev->kind == EMU_EV_RETIRED, emu_split_has_ready(w));
     stop->kind = EMU_STOP_STEPPED;
-    if (emu_fixed_tell(observers, ev))
+    if (emu_fixed_tell(observers, ev) | emu_halt_take(f->base.machine))
         stop->kind = EMU_STOP_OBSERVER;
     retire_ended_current(f, w->block);
     return LW_OK;
@@ -463,7 +463,7 @@ static enum emu_turn_end rotate(struct emu_functional *f, struct emu_warp **w)
         if (end == EMU_TURN_BREAK || end == EMU_TURN_FAULT || block->warps_live == 0 ||
             f->turn_left == 0 || f->core->retired >= due || f->probe != NULL ||
             f->launches_seen != engine->machine->launch_changes ||
-            __atomic_load_n(&engine->interrupted, __ATOMIC_RELAXED))
+            engine->machine->halt || __atomic_load_n(&engine->interrupted, __ATOMIC_RELAXED))
             break;
         next = next_warp(f, block);
         if (next == NULL || (next->parts && emu_split_divided(next)))
@@ -530,6 +530,10 @@ static enum lw_status run_on(struct emu_functional *f, struct emu_mark *mark,
             break;
         } else if (end == EMU_TURN_FAULT) {
             emu_fixed_fault(w, stop);
+            break;
+        }
+        if (f->claims == NULL && emu_halt_take(engine->machine)) {
+            stop->kind = EMU_STOP_OBSERVER;
             break;
         }
         /* behind the turn: however often a run is interrupted, it gets on */

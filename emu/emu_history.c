@@ -379,6 +379,7 @@ static enum lw_status restore(struct emu_history *h, size_t k, struct lw_error *
             emu_page_put(memory, page, page_at(h, k, page));
     }
     h->at = k;
+    emu_machine_past(h->machine);
     h->log->applying = true; /* what is launched again is not noted */
     status = emu_state_load(h->f, &in, true, err);
     h->log->applying = false;
@@ -457,6 +458,7 @@ static void on_forget(void *context)
                              h->mark[h->mark_count - 1].size);
     h->host_steps = h->log->host_steps;
     plan(h);
+    emu_machine_present(h->machine, false);
     if (h->options.forgotten != NULL)
         h->options.forgotten(h->options.context);
 }

@@ -144,6 +144,36 @@ void emu_machine_filter_faults(struct emu_machine *machine, struct emu_fault_fil
     machine->fault_filter = filter;
 }
 
+void emu_machine_halt(struct emu_machine *machine, bool halt)
+{
+    machine->halt = halt;
+}
+bool emu_machine_halt_take(struct emu_machine *machine)
+{
+    return emu_halt_take(machine);
+}
+bool emu_machine_again(const struct emu_machine *machine)
+{
+    return machine->again;
+}
+void emu_machine_past(struct emu_machine *machine)
+{
+    if (machine->again)
+        return;
+    machine->again = true;
+    machine->tap_away = machine->tap;
+    machine->tap = NULL;
+}
+void emu_machine_present(struct emu_machine *machine, bool same)
+{
+    if (!machine->again)
+        return;
+    machine->again = false;
+    machine->tap = machine->tap_away;
+    if (machine->tap != NULL)
+        machine->tap->on_present(machine->tap, same);
+}
+
 void emu_life_ignore(struct emu_machine *machine, struct emu_life_listener *listener)
 {
     for (struct emu_life_listener **at = &machine->listeners; *at != NULL; at = &(*at)->next) {

@@ -344,6 +344,7 @@ struct emu_warp {
     unsigned quantum, window;
     bool merge, stacked;
     bool stepped;          /* in single steps, for the machine's tap */
+    bool halting;          /* the tap knows of the instruction that is to be executed, and halts */
     bool parts;            /* emu_split_force divided a split; may be stale */
     bool reaches;          /* reconv->reach is to be asked at the end of each turn */
     const struct emu_reconv *reconv;
@@ -499,6 +500,10 @@ extern const struct emu_level emu_level_v1, emu_level_v3, emu_level_v4;
 const struct emu_level *emu_level_choose(unsigned wanted);
 /** Tell the machine's listeners. */
 void emu_life_tell(const struct emu_machine *machine, const struct emu_life *life);
+/** The machine goes to the past, and comes back: as it was, or (not @same) otherwise. Twice is as
+ *  once. */
+void emu_machine_past(struct emu_machine *machine);
+void emu_machine_present(struct emu_machine *machine, bool same);
 
 struct emu_log;
 struct emu_machine {
@@ -522,6 +527,9 @@ struct emu_machine {
     struct emu_fault_filter *fault_filter; /* may be NULL */
     struct emu_tap *tap;                   /* may be NULL */
     uint64_t tap_epoch;                    /* from 1: emu_quiet.epoch */
+    struct emu_tap *tap_away;              /* while @again: the tap, and tap is NULL */
+    bool again;            /* what runs has run before */
+    bool halt;             /* the engine is to stop behind this instruction */
     bool scalar_warned;    /* scalar_rule warn: said once */
     bool threaded;         /* several host threads run on its memory now */
     unsigned helper_count; /* cores that guests do not count */
@@ -534,6 +542,15 @@ struct emu_machine {
     uint32_t pending;             /* of them, that have not begun */
     uint64_t launch_changes;      /* grows when a device launch comes or is complete */
 };
+
+/** A checker asked to stop behind the instruction that was executed, and that is answered now. */
+static inline bool emu_halt_take(struct emu_machine *machine)
+{
+    bool halt = machine->halt;
+
+    machine->halt = false;
+    return halt;
+}
 
 /** Add one to a count of a grid, which other cores may do at the same time; the new value. */
 static inline uint64_t emu_count_one(const struct emu_machine *machine, uint64_t *count)

@@ -98,6 +98,8 @@ static enum lw_status run_order(struct emu_functional *f, const struct want *wan
     emu_log_advance(log, f->core->retired - mark.retired);
     if (end == EMU_TURN_FAULT)
         return misfit(f, err, "an instruction faults, but the log goes on");
+    if (emu_halt_take(f->base.machine))
+        stop->kind = EMU_STOP_OBSERVER;
     if (end == EMU_TURN_BREAK) {
         stop->kind = EMU_STOP_BREAK;
         emu_fixed_place(w, w->running, &stop->place);
@@ -158,7 +160,7 @@ static enum lw_status step(struct emu_functional *f, const struct want *want, st
     }
     if (wanted(want, ev))
         stop->kind = EMU_STOP_STEPPED;
-    if (emu_fixed_tell(want->observers, ev))
+    if (emu_fixed_tell(want->observers, ev) | emu_halt_take(f->base.machine))
         stop->kind = EMU_STOP_OBSERVER;
     return LW_OK;
 }
@@ -247,6 +249,8 @@ static enum lw_status run_turn(struct emu_functional *f, const struct want *want
             enum emu_turn_end end = emu_warp_turn(&w, most, &count);
             if (end == EMU_TURN_FAULT)
                 return misfit(f, err, "an instruction faults, but the log goes on");
+            if (emu_halt_take(f->base.machine))
+                stop->kind = EMU_STOP_OBSERVER;
             if (end == EMU_TURN_BREAK) {
                 stop->kind = EMU_STOP_BREAK;
                 emu_fixed_place(w, w->running, &stop->place);
@@ -536,9 +540,12 @@ static enum lw_status replay(struct emu_functional *f, const struct want *want,
         struct want again = *want;
         again.front = true;
         machine->print = NULL;
+        emu_machine_past(machine);
         status = walk(f, &again, stop, err);
         machine->print = print;
     }
+    if (!emu_log_again(log))
+        emu_machine_present(machine, true);
     if (status == LW_OK && stop->kind == EMU_STOP_NONE && !want->front)
         status = walk(f, want, stop, err);
     f->replaying = false;

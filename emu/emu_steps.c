@@ -112,7 +112,7 @@ enum lw_status emu_fixed_step_warp(struct emu_engine *engine, const struct emu_p
         return LW_OK;
     }
     stop->kind = EMU_STOP_STEPPED;
-    if (emu_fixed_tell(engine->observers, ev))
+    if (emu_fixed_tell(engine->observers, ev) | emu_halt_take(engine->machine))
         stop->kind = EMU_STOP_OBSERVER;
     emu_fixed_retire(f);
     return LW_OK;
@@ -131,6 +131,8 @@ static bool turn_of_other(struct emu_functional *f, struct emu_warp *w, uint64_t
         return false;
     if (f->base.observers == NULL && !emu_split_divided(w)) {
         end = emu_warp_turn(&w, quantum, &count);
+        if (emu_halt_take(f->base.machine) && end != EMU_TURN_BREAK && end != EMU_TURN_FAULT)
+            stop->kind = EMU_STOP_OBSERVER;
     } else {
         while (count < quantum && (selected = true) && emu_split_select(w)) {
             struct emu_event ev;
@@ -153,7 +155,7 @@ static bool turn_of_other(struct emu_functional *f, struct emu_warp *w, uint64_t
                 break;
             }
             count += ev.kind == EMU_EV_RETIRED;
-            if (emu_fixed_tell(f->base.observers, &ev))
+            if (emu_fixed_tell(f->base.observers, &ev) | emu_halt_take(f->base.machine))
                 stop->kind = EMU_STOP_OBSERVER;
             if (stop->kind != EMU_STOP_NONE || w->live == 0 || !emu_split_has_ready(w))
                 break;

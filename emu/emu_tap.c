@@ -11,7 +11,8 @@ enum lw_status emu_machine_tap(struct emu_machine *machine, struct emu_tap *tap,
     for (unsigned i = 0; tap != NULL && i < machine->core_count; i++)
         if (machine->cores[i]->code_count != 0)
             return LW_FAIL(err, LW_ESTATE, "the machine has run something already");
-    machine->tap = tap;
+    machine->tap = machine->again ? NULL : tap;
+    machine->tap_away = tap;
     machine->tap_epoch++;
     return LW_OK;
 }
@@ -50,11 +51,12 @@ bool emu_tap_lanes(struct emu_warp *w, const struct emu_dinsn *di, struct emu_ta
     return true;
 }
 
-void emu_tap_leave(struct emu_warp *w, const struct emu_dinsn *di)
+void emu_tap_leave(struct emu_warp *w, const struct emu_dinsn *di, bool steps)
 {
-    w->stepped = true;
+    w->stepped = steps;
+    w->halting = !steps;
     if (w->run_start <= di)
         emu_count_before(w, di);
-    w->budget = 0; /* the chain ends here, whatever was left */
+    w->budget = steps ? 0 : 1; /* the chain ends here, or behind @di, whatever was left */
     emu_leave(w, EMU_LEAVE_BUDGET, di);
 }

@@ -113,12 +113,22 @@ MEM_INLINE bool tap_skip(const struct emu_warp *w, const struct emu_dinsn *di)
 {
     const struct emu_quiet *q = &w->code->quiet[di->index];
 
-    if (q->epoch != w->core->machine->tap_epoch || w->told != w->m || w->stepped || w->ctag != NULL)
+    if (q->epoch != w->core->machine->tap_epoch || w->told != w->m || w->stepped || w->halting ||
+        w->ctag != NULL)
         return false;
     const uint64_t m = w->e & emu_guard(w, di);
     if (w->n == 32 && m == lw_mask(32))
         return tap_quiet(w, di, q, m, true, 32);
     return m != 0 && tap_quiet(w, di, q, m, false, w->n);
+}
+
+/** The tap knows of @di. False: it halts the engine, so the chain was left before @di. */
+MEM_INLINE bool tap_goes_on(struct emu_warp *w, const struct emu_dinsn *di)
+{
+    if (!w->core->machine->halt || w->stepped)
+        return true;
+    emu_tap_leave(w, di, false);
+    return false;
 }
 
 /** False: the chain was left. */
@@ -136,12 +146,14 @@ MEM_OUTLINE bool LEVEL(tap_tell)(struct emu_warp *w, const struct emu_dinsn *di)
     uint64_t address[EMU_MAX_LANES];
     struct emu_tap_access access;
 
-    if (tap == NULL)
+    if (tap == NULL || w->halting) {
+        w->halting = false;
         return true;
+    }
     if (!(info->flags & ISA_F_MEMORY)) {
         emu_tap_site(w, di, m, &access.at);
         tap->on_insn(tap, &access.at);
-        return true;
+        return tap_goes_on(w, di);
     }
     if (info->flags & ISA_F_SCALAR)
         emu_tap_site(w, di, w->m & emu_guard(w, di), &access.at);
@@ -177,8 +189,8 @@ MEM_OUTLINE bool LEVEL(tap_tell)(struct emu_warp *w, const struct emu_dinsn *di)
             .bytes = (uint8_t)access.bytes};
     }
     if (!leaves || w->stepped)
-        return true;
-    emu_tap_leave(w, di);
+        return tap_goes_on(w, di);
+    emu_tap_leave(w, di, true);
     return false;
 }
 MEM_OUTLINE void LEVEL(tap_told_full)(struct emu_warp *w, const struct emu_dinsn *di)

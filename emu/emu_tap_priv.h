@@ -26,7 +26,8 @@ static inline void emu_tap_site(const struct emu_warp *w, const struct emu_dinsn
  *  windows. Fills kind, space, bytes and address; at.lanes may become fewer. False: none is left. */
 bool emu_tap_lanes(struct emu_warp *w, const struct emu_dinsn *di, struct emu_tap_access *access,
                    uint64_t *address);
-/** Leave the chain before @di: the warp goes in single steps. */
-void emu_tap_leave(struct emu_warp *w, const struct emu_dinsn *di);
+/** Leave the chain before @di, of which the tap knows: the warp goes in single steps (@steps), or @di
+ *  alone is executed yet. */
+void emu_tap_leave(struct emu_warp *w, const struct emu_dinsn *di, bool steps);
 
 #endif

@@ -18,7 +18,7 @@ enum {
 /** gdb's own signal numbers, equal on every carrier. */
 enum rsp_signal {
     RSP_SIGINT = 0x02, RSP_SIGILL = 0x04, RSP_SIGTRAP = 0x05, RSP_SIGABRT = 0x06,
-    RSP_SIGBUS = 0x0a, RSP_SIGSEGV = 0x0b
+    RSP_SIGBUS = 0x0a, RSP_SIGSEGV = 0x0b, RSP_SIGUSR1 = 0x1e
 };
 
 /* ---- registers of the target description (rsp_target.c) ------------------------- */

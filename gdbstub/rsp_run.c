@@ -100,6 +100,8 @@ static unsigned stop_signal(const struct rsp *rsp, const struct dbg_stop *stop)
     switch (stop->kind) {
     case DBG_STOP_FAULT: return !rsp_has(rsp, RSP_F_FAULT_SIGNAL) ? RSP_SIGTRAP : fault_signal(stop->fault.kind);
     case DBG_STOP_HANG: return RSP_SIGABRT;
+    /* Not SIGTRAP: gdb would take it for the end of a step. Whoever resumes passes it on to nobody. */
+    case DBG_STOP_FINDING: return RSP_SIGUSR1;
     case DBG_STOP_INTERRUPT: return RSP_SIGINT;
     default: return RSP_SIGTRAP;
     }

@@ -259,7 +259,7 @@ static enum lw_status issued(struct tim_engine *e, struct tim_core *core,
                 return status;
         }
     }
-    if (tell(e, ev))
+    if (tell(e, ev) | emu_machine_halt_take(e->base.machine))
         stop->kind = EMU_STOP_OBSERVER;
     else if (is_stepped || e->step_any)
         stop->kind = EMU_STOP_STEPPED;

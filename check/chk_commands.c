@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Commands about findings, for the shell and gdb's monitor; their context is a chk_view. */
+#include "check/chk_priv.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+/** Found only by looking at instructions, which must be done from the start. */
+static uint64_t looking(void)
+{
+    uint64_t kinds = 0;
+
+    for (unsigned k = 0; k < CHK_KIND_COUNT; k++)
+        if (chk_origins[k].from == CHK_FROM_WATCH ||
+            chk_kinds[k].group == CHK_CLASS_PERFORMANCE)
+            kinds |= UINT64_C(1) << k;
+    return kinds;
+}
+
+static void put_kinds(uint64_t kinds, struct lw_sink *out)
+{
+    const char *comma = " ";
+
+    for (LW_EACH_BIT(k, kinds)) {
+        lw_printf(out, "%s%s", comma, chk_kinds[k].name);
+        comma = ", ";
+    }
+    lw_put(out, kinds == 0 ? " nothing\n" : "\n");
+}
+
+static enum lw_status do_check(void *context, int argc, char **argv, struct lw_sink *out,
+                               struct lw_error *err)
+{
+    struct chk *chk = ((struct chk_view *)context)->chk;
+    uint64_t kinds = chk->options.kinds;
+
+    if (argc > 2)
+        return LW_FAIL(err, LW_EUSAGE, "check takes one LIST, \"%.40s\" is too much", argv[2]);
+    if (argc == 2 && strcmp(argv[1], "off") == 0) {
+        chk->stops = 0;
+    } else if (argc == 2 && strcmp(argv[1], "on") == 0) {
+        chk->stops = kinds;
+    } else if (argc == 2) {
+        enum lw_status status = chk_select(argv[1], &kinds, err);
+        uint64_t late = kinds & looking() & ~chk->options.kinds;
+
+        if (status != LW_OK)
+            return lw_error_prefix(err, "check");
+        if (late != 0)
+            return LW_FAIL(err, LW_ESTATE, "check: %s is looked for from the start of a run or not at "
+                           "all: begin with --check=%.200s", chk_kinds[lw_lowest(late)].name,
+                           argv[1]);
+        chk->options.kinds |= kinds;
+        chk->stops = kinds;
+    }
+    lw_put(out, "looked for:");
+    put_kinds(chk->options.kinds, out);
+    lw_put(out, "stops:");
+    put_kinds(chk->stops, out);
+    return LW_OK;
+}
+
+void chk_rows(const struct chk_view *view,
+              void (*row)(void *context, const char *const *cells, unsigned count), void *context)
+{
+    const struct chk_finding *f;
+
+    for (unsigned i = 0; (f = chk_get(view->chk, i)) != NULL; i++) {
+        const uint64_t at = view->when != NULL ? view->when(view->context, i) : UINT64_MAX;
+        char number[16], times[24], when[24] = "", place[300] = "";
+        const char *cells[] = {number, chk_kinds[f->kind].name, times, when, place, f->sentence};
+
+        if (f->suppressed)
+            continue;
+        snprintf(number, sizeof number, "%u", i + 1);
+        snprintf(times, sizeof times, "%" PRIu64, f->count);
+        if (at != UINT64_MAX)
+            snprintf(when, sizeof when, "%" PRIu64, at);
+        if (f->place.line != 0)
+            snprintf(place, sizeof place, "%s:%u", f->place.file, f->place.line);
+        row(context, cells, LW_COUNT_OF(cells));
+    }
+}
+
+static enum lw_status do_findings(void *context, int argc, char **argv, struct lw_sink *out,
+                                  struct lw_error *err)
+{
+    const struct chk_view *view = context;
+    const struct chk_finding *f;
+    uint64_t only = 0;
+
+    if (argc > 2 || (argc == 2 && (!lw_parse_u64(argv[1], &only) || only == 0)))
+        return LW_FAIL(err, LW_EUSAGE, "findings: expected a number, or nothing, found \"%.40s\"",
+                       argv[argc - 1]);
+    for (unsigned i = 0; (f = chk_get(view->chk, i)) != NULL; i++) {
+        const uint64_t at = view->when != NULL ? view->when(view->context, i) : UINT64_MAX;
+
+        if (f->suppressed || (only != 0 && i + 1 != only))
+            continue;
+        lw_printf(out, "%u  ", i + 1);
+        chk_print(f, out);
+        if (at != UINT64_MAX)
+            lw_printf(out, "; `goto %" PRIu64 "` goes before it", at);
+        lw_put(out, "\n");
+        if (only != 0)
+            return LW_OK;
+    }
+    if (only != 0)
+        return LW_FAIL(err, LW_ENOENT, "findings: there is no number %" PRIu64, only);
+    if (chk_count(view->chk) == 0)
+        lw_put(out, chk_beyond(view->chk) != 0 || view->chk->options.kinds != 0
+                        ? "nothing was found\n"
+                        : "nothing is looked for: begin with --check, or say `check LIST`\n");
+    return LW_OK;
+}
+
+const struct lw_command chk_commands[] = {
+    {"check", "check", "[LIST|on|off]", "Which kinds of findings stop the run", "check memory",
+     do_check, 0},
+    {"findings", "findin", "[number]", "What was found so far", "findings", do_findings,
+     LW_COMMAND_LOOKS},
+};
+const size_t chk_command_count = LW_COUNT_OF(chk_commands);
