@@ -109,10 +109,8 @@ enum lw_status dbg_notice_stop(struct dbg *dbg, struct dbg_stop *stop, struct lw
                         lanes == 0 || lanes >> thread.lane & 1 ? thread.lane : lw_lowest(lanes),
                         stop);
     } else { /* the warp has ended by it, or it is the host's: then what follows is shown */
-        if (id != 0)
-            dbg_message(dbg, "%s", text);
         status = dbg_settle(dbg, DBG_STOP_FINDING, stop, err);
-        if (status == LW_OK && stop->kind == DBG_STOP_ENDED && id == 0)
+        if (status == LW_OK && stop->kind == DBG_STOP_ENDED)
             dbg_message(dbg, "%s", text);
         if (status != LW_OK || stop->kind == DBG_STOP_ENDED)
             return status;

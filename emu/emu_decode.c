@@ -501,7 +501,7 @@ static enum lw_status mark_taps(struct emu_code *code, const struct emu_level *l
                                 struct lw_error *err)
 {
     const struct emu_program *program = code->program;
-    struct emu_tap *tap = program->machine->tap;
+    struct emu_tap *tap = program->machine->tap_set;
 
     code->tapped = calloc((size_t)program->count + 1, sizeof *code->tapped);
     code->quiet = calloc((size_t)program->count + 1, sizeof *code->quiet);
@@ -584,7 +584,7 @@ enum lw_status emu_code_create(struct emu_program *program, const struct emu_lay
         if (status != LW_OK)
             goto cleanup;
     }
-    if (program->machine->tap != NULL) {
+    if (program->machine->tap_set != NULL) {
         status = mark_taps(code, level, err);
         if (status != LW_OK)
             goto cleanup;

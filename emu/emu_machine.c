@@ -161,7 +161,6 @@ void emu_machine_past(struct emu_machine *machine)
     if (machine->again)
         return;
     machine->again = true;
-    machine->tap_away = machine->tap;
     machine->tap = NULL;
 }
 void emu_machine_present(struct emu_machine *machine, bool same)
@@ -169,7 +168,7 @@ void emu_machine_present(struct emu_machine *machine, bool same)
     if (!machine->again)
         return;
     machine->again = false;
-    machine->tap = machine->tap_away;
+    machine->tap = machine->tap_set;
     if (machine->tap != NULL)
         machine->tap->on_present(machine->tap, same);
 }

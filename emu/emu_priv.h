@@ -525,9 +525,9 @@ struct emu_machine {
     unsigned breakpoint_count;
     struct emu_life_listener *listeners;
     struct emu_fault_filter *fault_filter; /* may be NULL */
-    struct emu_tap *tap;                   /* may be NULL */
+    struct emu_tap *tap;                   /* who is told now: tap_set, or NULL while @again */
     uint64_t tap_epoch;                    /* from 1: emu_quiet.epoch */
-    struct emu_tap *tap_away;              /* while @again: the tap, and tap is NULL */
+    struct emu_tap *tap_set;               /* may be NULL */
     bool again;            /* what runs has run before */
     bool halt;             /* the engine is to stop behind this instruction */
     bool scalar_warned;    /* scalar_rule warn: said once */

@@ -409,7 +409,7 @@ static void save_residents(const struct emu_functional *f, struct emu_bytes *out
         emu_put_number(out, p->grid->sequence);
 #define RESIDENT(how, member) EMU_SAVE_##how(member)
 #include "emu/emu_state.def"
-        emu_put_number(out, p->slot >= 0);
+        emu_put_number(out, (uint64_t)(p->slot + 1)); /* taps know blocks by it */
         if (p->slot >= 0)
             emu_block_save(emu_core_block(f->core, (unsigned)p->slot), out);
     }
@@ -474,7 +474,8 @@ static enum lw_status load_residents(struct emu_functional *f, struct emu_reader
 #define RESIDENT(how, member) EMU_LOAD_##how(member)
 #include "emu/emu_state.def"
         p->slot = -1;
-        bool begun = emu_get_limited(in, 1) != 0;
+        uint64_t place = emu_get_limited(in, f->core->slots);
+        bool begun = place != 0;
         if (in->bad || p->grid == NULL || p->linear >= p->grid->block_count ||
             (i > 0 && (p->grid->sequence < before.grid->sequence ||
                        (p->grid == before.grid && p->linear <= before.linear))) ||
@@ -484,6 +485,7 @@ static enum lw_status load_residents(struct emu_functional *f, struct emu_reader
         if (!begun)
             continue;
         uint64_t started = p->grid->blocks_started;
+        f->core->free_hint = (unsigned)place - 1;
         enum lw_status status = emu_core_block_start(f->core, p->grid, p->linear, &slot, err);
         if (status != LW_OK)
             return status;

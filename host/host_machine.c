@@ -63,6 +63,7 @@ lanewise_machine *lanewise_create(void)
         return NULL;
     emu_config_default(&m->settings.config);
     m->settings.threads = 1;
+    m->stop.kind = EMU_STOP_IDLE;
     m->print = (struct host_print){.sink = {.write = to_user}, .print = to_stdout};
     lw_buffer_init(&m->error);
     return m;
@@ -72,6 +73,7 @@ void lanewise_destroy(lanewise_machine *m)
 {
     if (m == NULL)
         return;
+    host_check_end(m);
     emu_engine_destroy(m->engine);
     emu_machine_destroy(m->machine);
     tim_config_destroy(m->timing);

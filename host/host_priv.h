@@ -3,6 +3,7 @@
 #ifndef HOST_PRIV_H
 #define HOST_PRIV_H
 
+#include "check/check.h"
 #include "host/lanewise.h"
 #include "launch/launch.h"
 #include "timing/timing.h"
@@ -40,6 +41,10 @@ struct host_settings {
     bool reference;
     bool warp, reconv, push_order; /* were given: a timing machine has its own */
     struct emu_config config;
+    bool check;                /* was given: */
+    uint64_t kinds;
+    char *suppress;
+    unsigned max_findings;     /* 0: not given */
 };
 
 struct lanewise_machine {
@@ -51,7 +56,12 @@ struct lanewise_machine {
     struct host_print print;
     struct lw_buffer error;
     unsigned buffers; /* named so far */
-    bool stopped;     /* by a fault or a hang: nothing runs any more */
+    bool stopped;     /* by a fault or a hang, or lanewise_finish: nothing runs any more */
+    struct chk *chk;  /* NULL: nothing is looked for */
+    struct chk_suppressions *suppressions;
+    struct emu_stop stop;           /* where it stands */
+    unsigned found, told;           /* findings, and of them those that a wait has told of */
+    bool finished;
 };
 
 /** Keep the sentence of @err; LANEWISE_ERROR. */
@@ -60,6 +70,12 @@ int host_fail(struct lanewise_machine *m, const struct lw_error *err);
 int host_refuse(struct lanewise_machine *m, const char *fmt, ...) LW_PRINTF(2, 3);
 /** The machine itself, made at the first use. */
 enum lw_status host_begin(struct lanewise_machine *m, struct lw_error *err) LW_MUST_CHECK;
+/** Look for findings, if that was asked for: the machine is new. */
+enum lw_status host_check_begin(struct lanewise_machine *m, struct lw_error *err) LW_MUST_CHECK;
+void host_check_end(struct lanewise_machine *m);
+/** LANEWISE_FINDING with a sentence, if there is something that was not told of; else
+ *  LANEWISE_OK. */
+int host_check_tell(struct lanewise_machine *m);
 /** Free what lanewise_set and host_begin made. */
 void host_settings_fini(struct host_settings *settings);
 

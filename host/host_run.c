@@ -53,8 +53,9 @@ int lanewise_launch(lanewise_machine *m, const lanewise_kernel *kernel, const ui
     if (kernel->module->machine != m)
         return host_refuse(m, "%.200s: the kernel was loaded on another machine", f->name);
     if (m->stopped)
-        return host_refuse(m, "%.200s: the machine has stopped at a fault or a hang, and nothing can "
-                           "be launched on it any more", f->name);
+        return host_refuse(m, "%.200s: the machine has %s, and nothing can be launched on it any more",
+                           f->name, m->stop.kind == EMU_STOP_IDLE ? "finished"
+                                                                   : "stopped at a fault or a hang");
     params = calloc(1, f->param_bytes + 1u);
     if (params == NULL)
         return host_refuse(m, "no memory for %u bytes of parameters", f->param_bytes);
@@ -84,14 +85,18 @@ int lanewise_wait(lanewise_machine *m)
     if (m->machine == NULL)
         return LANEWISE_OK;
     if (m->stopped)
-        return host_refuse(m, "the machine has stopped at a fault or a hang");
+        return host_refuse(m, "the machine has %s", m->stop.kind == EMU_STOP_IDLE
+                                                        ? "finished"
+                                                        : "stopped at a fault or a hang");
     if (emu_grid_current(m->machine) != NULL &&
         m->engine->ops->run(m->engine, &stop, &err) != LW_OK)
         return host_fail(m, &err);
     lw_buffer_clear(&m->error);
+    if (stop.kind == EMU_STOP_FAULT || stop.kind == EMU_STOP_HANG)
+        m->stop = stop;
     switch (stop.kind) {
     case EMU_STOP_IDLE:
-        return LANEWISE_OK;
+        return host_check_tell(m);
     case EMU_STOP_FAULT:
         emu_fault_print(m->machine, &stop.fault, &m->error.sink);
         m->stopped = true;
@@ -185,6 +190,30 @@ static void put_timing_json(struct lanewise_machine *m, struct lw_sink *out)
     tim_report_json(m->engine, out);
 }
 
+static void put_findings(struct lanewise_machine *m, struct lw_sink *out)
+{
+    if (m->chk != NULL)
+        chk_format_for("")->write(m->chk, "lanewise.h", lanewise_version(), out);
+}
+
+static void put_findings_json(struct lanewise_machine *m, struct lw_sink *out)
+{
+    if (m->chk != NULL)
+        chk_format_for(".json")->write(m->chk, "lanewise.h", lanewise_version(), out);
+}
+
+static void put_findings_sarif(struct lanewise_machine *m, struct lw_sink *out)
+{
+    if (m->chk != NULL)
+        chk_format_for(".sarif")->write(m->chk, "lanewise.h", lanewise_version(), out);
+}
+
+static void put_findings_junit(struct lanewise_machine *m, struct lw_sink *out)
+{
+    if (m->chk != NULL)
+        chk_format_for(".xml")->write(m->chk, "lanewise.h", lanewise_version(), out);
+}
+
 static const struct {
     const char *kind;
     bool timed; /* is of the timing model */
@@ -193,6 +222,10 @@ static const struct {
     {"statistics", false, put_statistics},
     {"timing", true, put_timing},
     {"timing-json", true, put_timing_json},
+    {"findings", false, put_findings},
+    {"findings-json", false, put_findings_json},
+    {"findings-sarif", false, put_findings_sarif},
+    {"findings-junit", false, put_findings_junit},
 };
 
 int lanewise_report(lanewise_machine *m, const char *kind, char **out)
@@ -208,11 +241,14 @@ int lanewise_report(lanewise_machine *m, const char *kind, char **out)
                                kind);
         lw_buffer_init(&text);
         reports[i].put(m, &text.sink);
-        *out = text.text != NULL ? strdup(text.text) : NULL;
+        if (text.text == NULL) /* nothing was looked for, or there is no memory */
+            lw_put(&text.sink, "");
+        *out = strdup(text.text != NULL ? text.text : "");
         lw_buffer_fini(&text);
         return *out != NULL ? LANEWISE_OK : host_refuse(m, "no memory for the report");
     }
-    return host_refuse(m, "unknown report \"%.40s\"; there are statistics, timing and timing-json",
+    return host_refuse(m, "unknown report \"%.40s\"; there are statistics, timing, timing-json, findings, "
+                       "findings-json, findings-sarif and findings-junit",
                        kind);
 }
 

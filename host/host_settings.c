@@ -159,11 +159,36 @@ static enum lw_status set_reference(struct host_settings *s, const struct key *k
     return status;
 }
 
+static enum lw_status set_check(struct host_settings *s, const struct key *key, const char *value,
+                                struct lw_error *err)
+{
+    enum lw_status status = chk_select(value, &s->kinds, err);
+
+    (void)key;
+    s->check = s->check || status == LW_OK;
+    return status;
+}
+
+static enum lw_status set_suppress(struct host_settings *s, const struct key *key,
+                                   const char *value, struct lw_error *err)
+{
+    (void)key;
+    return keep(&s->suppress, value, err);
+}
+
+static enum lw_status set_most(struct host_settings *s, const struct key *key, const char *value,
+                               struct lw_error *err)
+{
+    (void)key;
+    return number(value, 1, 1000000, &s->max_findings, err);
+}
+
 static const struct key keys[] = {
     {"warp", set_warp},         {"reconv", set_name},         {"push-order", set_name},
     {"policy", set_name},       {"tags", set_tags},           {"threads", set_threads},
     {"compiler", set_compiler}, {"timing", set_timing},       {"timing-set", set_timing_key},
-    {"timing-reference", set_reference},
+    {"timing-reference", set_reference}, {"check", set_check}, {"check-suppress", set_suppress},
+    {"max-findings", set_most},
 };
 
 const char *lanewise_key(unsigned index)
@@ -195,6 +220,7 @@ void host_settings_fini(struct host_settings *s)
 {
     free(s->timing);
     free(s->compiler);
+    free(s->suppress);
     for (unsigned i = 0; i < s->set_count; i++)
         free(s->sets[i]);
 }
@@ -251,7 +277,12 @@ enum lw_status host_begin(struct lanewise_machine *m, struct lw_error *err)
         status = m->timing != NULL
                      ? tim_engine_create(m->machine, m->timing, &timing, &m->engine, err)
                      : emu_engine_functional_create(m->machine, &m->engine, err);
+    if (status == LW_OK)
+        status = host_check_begin(m, err);
     if (status != LW_OK) { /* it may be told otherwise and tried again */
+        host_check_end(m);
+        emu_engine_destroy(m->engine);
+        m->engine = NULL;
         emu_machine_destroy(m->machine);
         tim_config_destroy(m->timing);
         m->machine = NULL;

@@ -29,7 +29,7 @@ extern "C" {
 /** What functions return: the exit statuses of `lanewise run`, and one more. */
 enum lanewise_result {
     LANEWISE_OK = 0,
-    LANEWISE_FINDING = 1,     /* kept for findings of checks; not given yet */
+    LANEWISE_FINDING = 1,     /* lanewise_wait, lanewise_finish: done, and a check found something */
     LANEWISE_ERROR = 2,       /* refused, nothing was changed: input, names, sizes, memory */
     LANEWISE_FAULT = 3,       /* lanewise_wait: a kernel did what the machine forbids */
     LANEWISE_HANG = 4,        /* lanewise_wait: nothing can go on */
@@ -53,8 +53,9 @@ LANEWISE_API void lanewise_destroy(lanewise_machine *machine);
  * Say what the machine is to be, before anything is loaded or allocated on it.
  *
  * @key    an option of `lanewise run` without its dashes: "warp", "reconv", "push-order", "policy",
- *         "tags", "threads", "compiler", "timing", "timing-set", "timing-reference" ("yes"), and
- *         those that lanewise_key() lists
+ *         "tags", "threads", "compiler", "timing", "timing-set", "timing-reference" ("yes"),
+ *         "check" (kinds of findings: "memory,races"), "check-suppress", "max-findings", and those
+ *         that lanewise_key() lists
  * @value  as on the command line
  */
 LANEWISE_API int lanewise_set(lanewise_machine *machine, const char *key, const char *value);
@@ -120,10 +121,44 @@ LANEWISE_API int lanewise_launch(lanewise_machine *machine, const lanewise_kerne
                                  const uint32_t grid[3], const uint32_t block[3],
                                  uint32_t shared_bytes, const void *const *arguments);
 /** Run all that was launched to its end. After a fault or a hang memory can be read, nothing can be
- *  launched any more. */
+ *  launched any more. LANEWISE_FINDING: it has come to its end, and something was found at a place
+ *  that had not been told of before; lanewise_error() has the first such sentence. */
 LANEWISE_API int lanewise_wait(lanewise_machine *machine);
 /** Let lanewise_wait come back soon. May be called from a signal handler or another thread. */
 LANEWISE_API void lanewise_interrupt(lanewise_machine *machine);
+
+/* ---- findings of checks ---------------------------------------------------------------------- */
+
+/** Where something happened. Strings are "" where nothing is known, and live as long as the machine. */
+typedef struct lanewise_place {
+    const char *kernel, *function, *file;
+    uint32_t line;     /* 0: not known */
+    uint32_t block[3];
+    uint32_t warp;     /* in the block */
+    uint32_t launch;   /* 1, 2, ... in the order of the launches */
+    uint64_t lanes;    /* a mask */
+    uint64_t pc;
+} lanewise_place;
+/** What was found at one place; place and sentence are those of the first time. */
+typedef struct lanewise_finding {
+    const char *kind;       /* "race", as `lanewise explain` lists them */
+    const char *sentence;   /* no full stop */
+    lanewise_place place;
+    lanewise_place other;   /* the other side of a race; its kernel is "" where there is none */
+    uint64_t address;       /* 0: none */
+    const char *allocation; /* name of the buffer at or below it */
+    uint64_t count;         /* of lanes, over all times */
+} lanewise_finding;
+/** Findings so far, in the order in which they were found; known ones (check-suppress) are left out. */
+LANEWISE_API unsigned lanewise_finding_count(const lanewise_machine *machine);
+/** Finding @index, from 0, into @out, which has @out_bytes: sizeof *out. Later versions may have more
+ *  members at its end. */
+LANEWISE_API int lanewise_finding_get(lanewise_machine *machine, unsigned index,
+                                      lanewise_finding *out, size_t out_bytes);
+/** Nothing more will be launched: what is looked for at the end of a run ("heap-leak", "performance",
+ *  and what ended it) is found now, and findings are sorted by file and line. LANEWISE_FINDING: there
+ *  are some, told of before or not. */
+LANEWISE_API int lanewise_finish(lanewise_machine *machine);
 
 /* ---- what happened --------------------------------------------------------------------------- */
 
@@ -135,7 +170,8 @@ LANEWISE_API const char *lanewise_statistic_name(unsigned index);
  * A report as text, to be freed by lanewise_report_free.
  *
  * @kind  "statistics": all counts, as a JSON object; "timing": the tables of the timing model;
- *        "timing-json": its object
+ *        "timing-json": its object; "findings": a line each; "findings-json", "findings-sarif",
+ *        "findings-junit"
  */
 LANEWISE_API int lanewise_report(lanewise_machine *machine, const char *kind, char **out);
 LANEWISE_API void lanewise_report_free(char *text);

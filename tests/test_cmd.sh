@@ -201,11 +201,11 @@ refuse '--threads: at most 1024' run good.yaml --threads 5000
 expect 0 ok run good.yaml --threads 8
 expect 0 'up to 1 thread' run good.yaml --threads 1 -v
 expect 0 'the schedule is logged; blocks run in the fixed order' run good.yaml --threads 2 --log x.log
-for o in check seed; do
+for o in seed; do
     refuse "--$o: " run good.yaml --$o=x
     refuse "--$o: " debug good.yaml --$o
 done
-refuse '--check and --gdb' run good.yaml --check --gdb
+refuse "coverage and --gdb" run good.yaml --coverage x --gdb
 refuse '--max-findings: nothing is looked for' run good.yaml --max-findings 3
 refuse 'did you mean "misaligned"' run good.yaml --check=misalined
 refuse 'k.s: is a program, not a launch file' run k.s

@@ -285,6 +285,66 @@ static void tells(void **state)
     lanewise_destroy(g.gpu);
 }
 
+/* The last lane writes one element behind the buffer; it goes on, and each place is told of once. */
+static void finds(void **state)
+{
+    const uint32_t grid[3] = {1, 1, 1}, block[3] = {32, 1, 1};
+    struct fixture f = make("check", "memory,uninitialised");
+    lanewise_finding finding;
+    uint64_t out, size = 31 * 4;
+    uint32_t n = 32, add = 3, first;
+    const void *arguments[] = {&out, &n, &add};
+    struct { lanewise_finding now; uint64_t more; } later;
+    char *text;
+
+    (void)state;
+    assert_int_equal(lanewise_alloc(f.gpu, size, "out", &out), LANEWISE_OK);
+    assert_int_equal(lanewise_launch(f.gpu, f.ramp, grid, block, 0, arguments), LANEWISE_OK);
+    assert_int_equal(lanewise_finding_count(f.gpu), 0);
+    assert_int_equal(lanewise_wait(f.gpu), LANEWISE_FINDING);
+    assert_non_null(strstr(lanewise_error(f.gpu), "out-of-bounds: global store of 4 bytes"));
+    assert_int_equal(lanewise_finding_count(f.gpu), 1);
+    assert_int_equal(lanewise_finding_get(f.gpu, 0, &finding, sizeof finding), LANEWISE_OK);
+    assert_string_equal(finding.kind, "out-of-bounds");
+    assert_string_equal(finding.place.kernel, "ramp");
+    assert_string_equal(finding.allocation, "out");
+    assert_string_equal(finding.other.kernel, "");
+    assert_int_equal(finding.place.lanes, UINT64_C(1) << 31);
+    assert_int_equal(finding.address, out + size);
+    assert_int_equal(finding.count, 1);
+    memset(&later, 0xff, sizeof later);
+    assert_int_equal(lanewise_finding_get(f.gpu, 0, &later.now, sizeof later), LANEWISE_OK);
+    assert_int_equal(later.more, 0);
+    assert_int_equal(later.now.address, out + size);
+    said(f.gpu, lanewise_finding_get(f.gpu, 1, &finding, sizeof finding), "there are 1");
+
+    /* the same place again is no news, and what was written can be read */
+    assert_int_equal(lanewise_launch(f.gpu, f.ramp, grid, block, 0, arguments), LANEWISE_OK);
+    assert_int_equal(lanewise_wait(f.gpu), LANEWISE_OK);
+    assert_int_equal(lanewise_read(f.gpu, out, &first, sizeof first), LANEWISE_OK);
+    assert_int_equal(first, 3);
+    assert_int_equal(lanewise_finding_get(f.gpu, 0, &finding, sizeof finding), LANEWISE_OK);
+    assert_int_equal(finding.count, 2);
+    assert_int_equal(lanewise_report(f.gpu, "findings", &text), LANEWISE_OK);
+    assert_non_null(strstr(text, "2 times\nlanewise.h: 1 finding\n"));
+    lanewise_report_free(text);
+
+    /* memory that nobody wrote is found when the host reads it */
+    assert_int_equal(lanewise_alloc(f.gpu, 8, "never", &out), LANEWISE_OK);
+    assert_int_equal(lanewise_read(f.gpu, out, &first, sizeof first), LANEWISE_OK);
+    assert_int_equal(lanewise_finding_count(f.gpu), 2);
+    assert_int_equal(lanewise_wait(f.gpu), LANEWISE_FINDING);
+    assert_non_null(strstr(lanewise_error(f.gpu), "uninitialised-output"));
+    assert_int_equal(lanewise_finish(f.gpu), LANEWISE_FINDING);
+    said(f.gpu, lanewise_launch(f.gpu, f.ramp, grid, block, 0, arguments), "has finished");
+    lanewise_destroy(f.gpu);
+
+    f = make(NULL, NULL);
+    said(f.gpu, lanewise_finding_get(f.gpu, 0, &finding, sizeof finding), "nothing is looked for");
+    assert_int_equal(lanewise_finish(f.gpu), LANEWISE_OK);
+    lanewise_destroy(f.gpu);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -292,6 +352,7 @@ int main(void)
         cmocka_unit_test(refuses),
         cmocka_unit_test(faults),
         cmocka_unit_test(tells),
+        cmocka_unit_test(finds),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

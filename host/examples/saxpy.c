@@ -30,6 +30,21 @@ static void check(lanewise_machine *gpu, int result)
     exit(result);
 }
 
+/* What was found, a line each; how many. */
+static int tell(lanewise_machine *gpu)
+{
+    unsigned count = lanewise_finding_count(gpu);
+    lanewise_finding f;
+
+    for (unsigned i = 0; i < count; i++) {
+        check(gpu, lanewise_finding_get(gpu, i, &f, sizeof f));
+        printf("%s:%u: %s in %s, block (%u,%u,%u): %s\n", f.place.file, (unsigned)f.place.line, f.kind,
+               f.place.kernel, (unsigned)f.place.block[0], (unsigned)f.place.block[1],
+               (unsigned)f.place.block[2], f.sentence);
+    }
+    return count != 0;
+}
+
 int main(int argc, char **argv)
 {
     static float x[N], y[N];
@@ -39,10 +54,14 @@ int main(int argc, char **argv)
     uint64_t gx, gy, count;
     int n = N, wrong = 0;
     float a = 2;
+    int checks = argc > 1 && strcmp(argv[1], "check") == 0;
+    size_t y_bytes = checks ? sizeof y - sizeof *y : sizeof y;
 
     if (gpu == NULL)
         return 2;
-    if (argc > 1)
+    if (checks)
+        check(gpu, lanewise_set(gpu, "check", "memory,races"));
+    else if (argc > 1)
         check(gpu, lanewise_set(gpu, "timing", argv[1]));
     check(gpu, lanewise_load_text(gpu, "saxpy.cu", source, strlen(source), NULL, &module));
     saxpy = lanewise_kernel_find(module, "saxpy");
@@ -53,14 +72,20 @@ int main(int argc, char **argv)
         y[i] = 1;
     }
     check(gpu, lanewise_alloc(gpu, sizeof x, "x", &gx));
-    check(gpu, lanewise_alloc(gpu, sizeof y, "y", &gy));
+    check(gpu, lanewise_alloc(gpu, y_bytes, "y", &gy));
     check(gpu, lanewise_write(gpu, gx, x, sizeof x));
-    check(gpu, lanewise_write(gpu, gy, y, sizeof y));
+    check(gpu, lanewise_write(gpu, gy, y, y_bytes));
 
     const void *arguments[] = {&n, &a, &gx, &gy};
     const uint32_t grid[3] = {(N + BLOCK - 1) / BLOCK, 1, 1}, block[3] = {BLOCK, 1, 1};
     check(gpu, lanewise_launch(gpu, saxpy, grid, block, 0, arguments));
-    check(gpu, lanewise_wait(gpu));
+    int result = lanewise_wait(gpu);
+    if (result == LANEWISE_FINDING) {
+        wrong = tell(gpu);
+        lanewise_destroy(gpu);
+        return wrong;
+    }
+    check(gpu, result);
 
     check(gpu, lanewise_read(gpu, gy, y, sizeof y));
     for (int i = 0; i < N; i++)

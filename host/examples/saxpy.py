@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """A CUDA kernel from Python, on a machine without a GPU: python3 saxpy.py [MACHINE]
 
-With a machine's name, such as volta, it is timed. The library is found as the system finds
+With a machine's name, such as volta, it is timed; with "check" the buffer y is an element short,
+and what a check of memory finds is told. The library is found as the system finds
 libraries; LANEWISE_LIBRARY names another one.
 """
 import array
@@ -26,6 +27,21 @@ for name in ("lanewise_create", "lanewise_kernel_find"):
 lib.lanewise_error.restype = ctypes.c_char_p
 
 
+FINDING = 1
+
+
+class Place(ctypes.Structure):
+    _fields_ = [("kernel", ctypes.c_char_p), ("function", ctypes.c_char_p), ("file", ctypes.c_char_p),
+                ("line", ctypes.c_uint32), ("block", ctypes.c_uint32 * 3), ("warp", ctypes.c_uint32),
+                ("launch", ctypes.c_uint32), ("lanes", ctypes.c_uint64), ("pc", ctypes.c_uint64)]
+
+
+class Finding(ctypes.Structure):
+    _fields_ = [("kind", ctypes.c_char_p), ("sentence", ctypes.c_char_p), ("place", Place),
+                ("other", Place), ("address", ctypes.c_uint64), ("allocation", ctypes.c_char_p),
+                ("count", ctypes.c_uint64)]
+
+
 class Machine:
     """One machine; a call that fails raises RuntimeError with the sentence."""
 
@@ -41,8 +57,10 @@ class Machine:
         lib.lanewise_destroy(self.handle)
 
     def call(self, name, *arguments):
-        if getattr(lib, "lanewise_" + name)(self.handle, *arguments) != 0:
+        result = getattr(lib, "lanewise_" + name)(self.handle, *arguments)
+        if result not in (0, FINDING):
             raise RuntimeError(lib.lanewise_error(self.handle).decode())
+        return result
 
     def load(self, name, text):
         module = ctypes.c_void_p()
@@ -73,7 +91,14 @@ class Machine:
             *[ctypes.cast(ctypes.pointer(v), ctypes.c_void_p) for v in values])
         self.call("launch", kernel, (ctypes.c_uint32 * 3)(*grid), (ctypes.c_uint32 * 3)(*block),
                   ctypes.c_uint32(0), pointers)
-        self.call("wait")
+        return self.call("wait")
+
+    def findings(self):
+        for index in range(lib.lanewise_finding_count(self.handle)):
+            finding = Finding()
+            self.call("finding_get", ctypes.c_uint(index), ctypes.byref(finding),
+                      ctypes.c_size_t(ctypes.sizeof(finding)))
+            yield finding
 
     def count(self, name):
         value = ctypes.c_uint64()
@@ -85,10 +110,18 @@ def main(arguments):
     n = 1000
     x = array.array("f", range(n))
     y = array.array("f", [1.0] * n)
-    with Machine(**({"timing": arguments[0]} if arguments else {})) as gpu:
+    checks = arguments == ["check"]
+    with Machine(**({"check": "memory,races"} if checks else
+                    {"timing": arguments[0]} if arguments else {})) as gpu:
         saxpy = gpu.kernel(gpu.load("saxpy.cu", SOURCE), "saxpy")
-        gx, gy = gpu.buffer("x", x), gpu.buffer("y", y)
-        gpu.launch(saxpy, (8, 1, 1), (128, 1, 1), ctypes.c_int(n), ctypes.c_float(2), gx, gy)
+        gx, gy = gpu.buffer("x", x), gpu.buffer("y", y[:-1] if checks else y)
+        result = gpu.launch(saxpy, (8, 1, 1), (128, 1, 1), ctypes.c_int(n), ctypes.c_float(2), gx, gy)
+        if result == FINDING:
+            for f in gpu.findings():
+                print("%s:%d: %s in %s, block (%d,%d,%d): %s"
+                      % (f.place.file.decode(), f.place.line, f.kind.decode(), f.place.kernel.decode(),
+                         *f.place.block, f.sentence.decode()))
+            return True
         gpu.read(gy, y)
         wrong = sum(y[i] != 2.0 * i + 1.0 for i in range(n))
         unit = "cycles" if arguments else "thread_instructions"

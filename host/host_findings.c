@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What checks have found, as records. */
+#include "host/host_priv.h"
+
+enum { FINDINGS_USUAL = 100 };
+
+static void on_found(void *context, unsigned index)
+{
+    struct lanewise_machine *m = context;
+
+    (void)index;
+    m->found++;
+}
+
+enum lw_status host_check_begin(struct lanewise_machine *m, struct lw_error *err)
+{
+    const struct host_settings *s = &m->settings;
+    struct chk_options options = {.kinds = s->kinds,
+                                  .max_findings = s->max_findings != 0 ? s->max_findings
+                                                                       : FINDINGS_USUAL,
+                                  .found = on_found,
+                                  .context = m};
+    enum lw_status status;
+
+    if (!s->check)
+        return s->suppress == NULL && s->max_findings == 0
+                   ? LW_OK
+                   : LW_FAIL(err, LW_EUSAGE, "%s: nothing is looked for: set \"check\" too",
+                             s->suppress != NULL ? "check-suppress" : "max-findings");
+    if (s->suppress != NULL && m->suppressions == NULL) {
+        status = chk_suppressions_load(s->suppress, &m->suppressions, err);
+        if (status != LW_OK)
+            return lw_error_prefix(err, "check-suppress");
+    }
+    options.suppressions = m->suppressions;
+    return chk_create(m->machine, &options, &m->chk, err);
+}
+
+void host_check_end(struct lanewise_machine *m)
+{
+    chk_destroy(m->chk);
+    chk_suppressions_destroy(m->suppressions);
+    m->chk = NULL;
+    m->suppressions = NULL;
+}
+
+/** Those that are not suppressed. */
+static const struct chk_finding *finding_at(const struct lanewise_machine *m, unsigned index)
+{
+    const struct chk_finding *f = NULL;
+
+    for (unsigned i = 0; m->chk != NULL && (f = chk_get(m->chk, i)) != NULL; i++)
+        if (!f->suppressed && index-- == 0)
+            return f;
+    return NULL;
+}
+
+int host_check_tell(struct lanewise_machine *m)
+{
+    const struct chk_finding *f = m->found > m->told ? finding_at(m, m->told) : NULL;
+
+    m->told = m->found;
+    if (f == NULL)
+        return LANEWISE_OK;
+    lw_buffer_clear(&m->error);
+    chk_print(f, &m->error.sink);
+    return LANEWISE_FINDING;
+}
+
+unsigned lanewise_finding_count(const lanewise_machine *m)
+{
+    return m->chk != NULL ? chk_count(m->chk) : 0;
+}
+
+static lanewise_place place(const struct chk_place *p)
+{
+    return (lanewise_place){.kernel = p->kernel,
+                            .function = p->function,
+                            .file = p->file,
+                            .line = p->line,
+                            .block = {p->block[0], p->block[1], p->block[2]},
+                            .warp = p->warp,
+                            .launch = p->grid,
+                            .lanes = p->lanes,
+                            .pc = p->pc};
+}
+
+int lanewise_finding_get(lanewise_machine *m, unsigned index, lanewise_finding *out,
+                         size_t out_bytes)
+{
+    const struct chk_finding *f = finding_at(m, index);
+    lanewise_finding all;
+
+    if (f == NULL)
+        return host_refuse(m, "finding %u: there are %u%s", index, lanewise_finding_count(m),
+                           m->settings.check ? "" : ", as nothing is looked for: set \"check\" before "
+                                                    "the machine is used");
+    all = (lanewise_finding){.kind = chk_kinds[f->kind].name,
+                             .sentence = f->sentence,
+                             .place = place(&f->place),
+                             .other = place(&f->other),
+                             .address = f->address,
+                             .allocation = f->allocation,
+                             .count = f->count};
+    memset(out, 0, out_bytes); /* what a later version's program has more */
+    memcpy(out, &all, out_bytes < sizeof all ? out_bytes : sizeof all);
+    return LANEWISE_OK;
+}
+
+int lanewise_finish(lanewise_machine *m)
+{
+    struct lw_error err;
+    unsigned count;
+
+    if (m->chk == NULL)
+        return LANEWISE_OK;
+    if (m->machine != NULL && !m->stopped && emu_grid_current(m->machine) != NULL)
+        return host_refuse(m, "what was launched has not run yet: lanewise_wait() first");
+    if (!m->finished && chk_finish(m->chk, &m->stop, &err) != LW_OK)
+        return host_fail(m, &err);
+    m->finished = m->stopped = true;
+    count = chk_count(m->chk);
+    if (count == 0)
+        return LANEWISE_OK;
+    lw_buffer_clear(&m->error);
+    chk_print(finding_at(m, 0), &m->error.sink);
+    return LANEWISE_FINDING;
+}

@@ -1,0 +1,132 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# Findings as stops of the shell and of real gdb: each place once, whatever goes back and forth in between, and the list at
+# the end is that of a run without a debugger; what stops can be chosen; a change in the past ends what needs its history.
+set -u
+lanewise=${LANEWISE:-$(pwd)/lanewise}
+case $lanewise in /*) ;; *) lanewise=$(pwd)/$lanewise ;; esac
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 1
+failures=0
+
+fail() {
+    echo "FAIL: $*"
+    head -n 4 out err 2>/dev/null | cut -c 1-100 | sed 's/^/    /'
+    failures=$((failures + 1))
+}
+
+cat >k.cl <<'E2'
+kernel void k(global int *o, global int *a, global int *never, int n)
+{
+    local int s[64];
+    int i = get_local_id(0);
+
+    s[i] = a[i];
+    o[i] = s[i ^ 32]; /* a race with line 6 */
+    if (i == 63)
+        o[i + n] = 1; /* out of bounds */
+    if (never[i] == 3) /* a branch on what was never written */
+        o[i] = 2;
+}
+kernel void after(global int *o) { o[get_local_id(0) + 40] = 1; }
+E2
+"$lanewise" compile -X -O0 -X -g -o k.lwo k.cl 2>err || { fail "k.cl does not compile"; exit 1; }
+cat >k.yaml <<'E2'
+program: {source: k.lwo}
+buffers:
+  o: {type: i32, count: 64, init: {constant: 0}}
+  a: {type: i32, count: 64, init: {ramp: {start: 0, step: 1}}}
+  never: {type: i32, count: 64}
+steps:
+  - launch: {entry: k, grid: 1, block: 64, args: [o, a, never, 1]}
+  - launch: {entry: after, grid: 1, block: 64, args: [o]}
+E2
+kinds=memory,races,uninitialised
+
+# shell WHAT WANTED-STATUS OPTION... -- COMMAND...
+shell() {
+    what=$1
+    wanted=$2
+    shift 2
+    options=
+    while [ "$1" != -- ]; do options="$options $1"; shift; done
+    shift
+    : >script
+    for command in "$@"; do echo "$command" >>script; done
+    # shellcheck disable=SC2086
+    timeout 60 "$lanewise" debug $options k.yaml --batch -x script >out 2>err </dev/null
+    got=$?
+    [ $got = "$wanted" ] || fail "$what: exit status $got, expected $wanted"
+}
+stops() {
+    [ "$(grep -c '^finding [0-9]*: ' out)" = "$1" ] || fail "$what: $(grep -c '^finding' out) stops, expected $1"
+}
+same() {
+    tail -n 5 err | cmp -s - list || fail "$what: the list is not that of a run"
+}
+
+"$lanewise" run -q --check=$kinds k.yaml >out 2>list
+[ $? = 1 ] || fail "run"
+tail -n 1 list | grep -q '^k.yaml: 4 findings$' || fail "run: other findings"
+
+shell plain 1 --check=$kinds -- c c c c c
+stops 4
+same
+grep -q 'k.cl:6: race: .*lanes 0xffffffff, .*that is .*k.cl:7' out || fail "no race with all of its lanes"
+grep -A 1 'k.cl:9: out-of-bounds' out | grep -q '^block(0,0,0) w1 lane 31 at k+' || fail "the focus is not on the lane"
+shell back 1 --check=$kinds -- c rsi rs 'goto end' c rc stepi c 'goto start' 'goto end' c rsi rsi c
+stops 4
+same
+shell steps 1 --check=$kinds -- c next next c c c
+tail -n 1 err | grep -q '^k.yaml: 4 findings$' || fail "steps: other findings" # in another order of the warps
+shell where 1 --check=$kinds -- c c c 'findings 3' 'table findings' c c
+stops 4
+at=$(sed -n 's/^3  .*out-of-bounds.*`goto \([0-9]*\)` goes before it$/\1/p' out)
+grep -q "^3 *out-of-bounds *1 *$at *.*k.cl:9 " out || fail "no row of the table"
+shell goto 1 -- "goto 0" 'check memory' c "goto $at" 'print pc' 'quit 0'
+grep -q 'k.cl:9' out || fail "\`goto\` does not go before it"
+shell off 1 --check=$kinds -- 'check off' c
+stops 0
+same
+shell some 1 --check=$kinds -- 'check races' c c
+stops 1
+same
+shell late 3 -- c
+grep -q '^fault: out-of-bounds' out || fail "no fault without --check"
+shell late 1 -- c 'check memory' c c c
+stops 2 # it goes on from the fault
+shell refused 2 -- stepi 'check races'
+grep -q 'race is looked for from the start of a run' err || fail "late races are not refused"
+shell changed 1 --check=$kinds -- c 'goto 5' 'set v0 = 0' c c c
+grep -q '^the past was changed: what is found by its history' out || fail "nothing is said of a changed past"
+grep -q '^finding.*race' out && fail "something is found by a history that does not exist"
+
+for timing in '--timing' '--replay k.log'; do
+    [ "$timing" = --timing ] || "$lanewise" run -q --check=$kinds --log k.log k.yaml >out 2>err
+    # shellcheck disable=SC2086
+    "$lanewise" run -q --check=$kinds $timing k.yaml >out 2>err
+    [ $? = 1 ] || fail "run $timing"
+    what=$timing
+    [ "$timing" = --timing ] || same
+    cp err timed
+    shell "$timing" 1 --check=$kinds $timing -- c c c c c
+    stops 4
+    tail -n 5 err | cmp -s - timed || fail "$timing: the list is not that of a run"
+done
+
+# gdb: a signal and a sentence, the table, and the same list
+command -v gdb >/dev/null || fail "gdb is not installed"
+HOME=$work "$lanewise" gdb --check=$kinds k.yaml -- -nx -batch -ex 'set width 0' -ex c -ex 'info os findings' -ex c \
+    -ex reverse-stepi -ex stepi -ex 'handle SIGUSR1 nostop noprint' -ex 'monitor check off' -ex c >out 2>err </dev/null
+[ $? = 1 ] || fail "gdb: exit status"
+what=gdb
+same
+[ "$(grep -c '^Thread 2 .* received signal SIGUSR1' out)" = 2 ] || fail "gdb: no two signals"
+grep -q '^1 *uninitialised-branch *[0-9]* *[0-9]* *.*k.cl:10' out || fail "gdb: no table"
+[ "$(cat out err | grep -c '^finding [0-9]*: ')" = 2 ] || fail "gdb: no two sentences"
+HOME=$work "$lanewise" gdb --check=memory k.yaml -- -nx -batch -ex c -ex run -ex c -ex c -ex c >out 2>err </dev/null
+[ $? = 1 ] || fail "gdb run: exit status"
+[ "$(cat out err | grep -c '^finding 1: .*k.cl:9: out-of-bounds')" = 2 ] || fail "gdb run: not found again"
+tail -n 1 err | grep -q '^k.yaml: 2 findings$' || fail "gdb run: the list"
+[ $failures = 0 ]
