@@ -12,7 +12,6 @@ enum lw_status emu_machine_tap(struct emu_machine *machine, struct emu_tap *tap,
         if (machine->cores[i]->code_count != 0)
             return LW_FAIL(err, LW_ESTATE, "the machine has run something already");
     machine->tap = machine->again ? NULL : tap;
-    machine->tap = machine->again ? NULL : tap;
     machine->tap_set = tap;
     machine->tap_epoch++;
     return LW_OK;
