@@ -591,8 +591,8 @@ void emu_hand_on(struct emu_warp *w)
     block->retired = before + count;
     core->retired += count;
     if (core->retired + core->hand.quantum > core->hand.until || before == 0 || w->stepped ||
-        core->hand.launches != core->machine->launch_changes)
-        return; /* a block's first turn begins its grid */
+        core->hand.launches != core->machine->launch_changes || core->machine->halt)
+        return; /* a block's first turn begins its grid; a checker wants to stop here */
     w++;
     if (at == block->warp_count) {
         at = 0;
