@@ -3,6 +3,7 @@
  * The peer: the kernels of bench.cl on the first OpenCL device, on one core when that is a
  * CPU with PoCL: reference BENCH_CL FOLDER REPEATS [NAME...]. Prints a line a kernel: name
  * and seconds of each repetition, from launch to end. Inputs are those of `inputs FOLDER`.
+ * GEMM_SIZE in the environment, a multiple of 16, is another size than 512 for the two gemms.
  */
 #define CL_TARGET_OPENCL_VERSION 120
 #include <CL/cl.h>
@@ -132,7 +133,8 @@ static void run_vecadd(const struct peer *peer, const char *name)
 
 static void run_gemm(const struct peer *peer, const char *name)
 {
-    size_t n = 512;
+    const char *size = getenv("GEMM_SIZE");
+    size_t n = size != NULL ? strtoul(size, NULL, 10) : 512;
     cl_kernel k = kernel(peer, name);
 
     set_memory(k, 0, ramp(peer, n * n, 0, 0.5f, 7));

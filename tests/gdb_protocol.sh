@@ -121,7 +121,7 @@ w0 has ended; the focus is on block\(0,0,0\) w1
 ^thread +launch +block
 ^2 +1 +\(0,0,0\) +1 +0x
 ^0x200000000000 384 +out
-Can not fetch data now
+^findings +What checks have found
 END
 
     serve "$server_program" walk.yaml "$carrier"

@@ -205,7 +205,9 @@ static void set_addresses(struct fix *f, enum isa_op op, unsigned mode, unsigned
         base = ISA_CONST_BASE;
         mode = ISA_AMODE_32;
     }
-    if (mode == ISA_AMODE_32 && disp > 0)
+    /* spaces of 32-bit addresses: any register will do */
+    const bool wraps = mode == ISA_AMODE_32 && op != ISA_LD_CONST;
+    if (mode == ISA_AMODE_32 && disp > 0 && !wraps)
         disp = -disp; /* registers hold no negative numbers */
     if (mode == ISA_AMODE_SU32 || mode == ISA_AMODE_SS32) {
         base = address[lw_lowest(lanes)] - (uint64_t)(int64_t)disp;
@@ -216,7 +218,7 @@ static void set_addresses(struct fix *f, enum isa_op op, unsigned mode, unsigned
         w->s[S_BASE + 1] = (uint32_t)(base >> 32);
     }
     for (unsigned l = 0; l < w->n; l++)
-        if (mode == ISA_AMODE_32 && (lanes >> l & 1) &&
+        if (mode == ISA_AMODE_32 && !wraps && (lanes >> l & 1) &&
             address[l] - (uint64_t)(int64_t)disp - base > UINT32_MAX)
             disp = -10000;
     f->di[0].disp = disp;
@@ -230,6 +232,8 @@ static void set_addresses(struct fix *f, enum isa_op op, unsigned mode, unsigned
             fix_pair(f, V_ADDRESS, l, next_random(seed));
             continue;
         }
+        if (wraps)
+            value = (uint32_t)value;
         if (mode == ISA_AMODE_32 || mode == ISA_AMODE_SU32)
             assert_true(value <= UINT32_MAX);
         if (mode == ISA_AMODE_SS32)
@@ -300,6 +304,9 @@ static void sweep_end(struct fix *f, struct oracle *o, const struct sweep *s, ui
                 address[l] = end + (uint64_t)(int64_t)at +
                              (uint64_t)pattern_offset((enum pattern)p, (unsigned)l, pivot,
                                                       emu_size_bytes(size), seed);
+            if (s->mode == ISA_AMODE_32 && s->space != ISA_SPACE_CONST) /* modulo 2^32 (MACHINE 6) */
+                for (LW_EACH_BIT(l, lanes))
+                    address[l] = (uint32_t)address[l];
             unsigned scales = lw_lowest(emu_size_bytes(size)) + 1;
             unsigned scale = s->scaled ? (unsigned)(next_random(seed) % (2 * scales)) : 0;
             if (scale >= scales) /* mostly times the size: there is a form of its own for it */
