@@ -414,7 +414,8 @@ static enum emu_turn_end turn(struct emu_functional *f, struct emu_warp **w, uin
     enum emu_turn_end end;
 
     limit = limit < f->turn_left ? limit : f->turn_left;
-    if (hand && (*w)->shadow == NULL && !(*w)->reaches) { /* the same in all warps */
+    /* a probe looks at each turn; shadow and reaches are the same in all warps */
+    if (hand && f->probe == NULL && (*w)->shadow == NULL && !(*w)->reaches) {
         core->hand.quantum = f->base.machine->config.warp_quantum;
         core->hand.launches = f->launches_seen;
         core->hand.until = before + (limit < MOST_HANDED ? limit : MOST_HANDED);
