@@ -162,7 +162,8 @@ static void put_variables(struct ptx_job *job, struct ptx_module *module,
     }
 }
 
-/* Names in an object differ; variables of two functions, or of two braces, may not. */
+/* Names in an object differ; variables of two functions, or of two braces, may not, nor functions
+ * that belong to two modules. */
 static const char *unique_name(struct ptx_job *job, struct ptx_map *names, const char *name)
 {
     uint32_t *used = ptx_map_find(names, name, strlen(name));
@@ -192,8 +193,14 @@ static void make_names_unique(struct ptx_job *job, struct isa_object *object)
 {
     struct ptx_map names = { 0 };
 
+    for (unsigned i = 0; i < object->function_count; i++) /* launches name them */
+        if (object->functions[i].kernel)
+            ptx_map_put(job, &names, object->functions[i].name,
+                        strlen(object->functions[i].name), 0);
     for (unsigned i = 0; i < object->function_count; i++)
-        ptx_map_put(job, &names, object->functions[i].name, strlen(object->functions[i].name), 0);
+        if (!object->functions[i].kernel)
+            object->functions[i].name =
+                arena_text(job, object, unique_name(job, &names, object->functions[i].name));
     for (unsigned i = 0; i < object->variable_count; i++)
         object->variables[i].name =
             arena_text(job, object, unique_name(job, &names, object->variables[i].name));

@@ -30,6 +30,8 @@ static const char *run(const char *const *texts, unsigned count, unsigned width,
     struct emu_config config;
     struct emu_stop stop;
     uint64_t out = 0;
+    uint8_t *file = NULL;
+    size_t size;
 
     *err = (struct lw_error){ LW_OK, "" };
     memset(got, 0, MAX_WORDS * sizeof *got);
@@ -39,6 +41,7 @@ static const char *run(const char *const *texts, unsigned count, unsigned width,
     config.arena_bytes = 1 << 26;
     config.warp_width = width;
     if (ptx_translate_all(sources, count, NULL, &object, err) != LW_OK ||
+        isa_object_write(object, &file, &size, err) != LW_OK || /* so that gdb can have it */
         emu_machine_create(&config, &machine, err) != LW_OK ||
         emu_program_load(machine, object, &program, err) != LW_OK ||
         emu_alloc(machine, MAX_WORDS * sizeof *got, "out", 0, &out, err) != LW_OK ||
@@ -59,6 +62,7 @@ cleanup:
     emu_engine_destroy(engine);
     emu_machine_destroy(machine);
     isa_object_destroy(object);
+    free(file);
     return err->text;
 }
 
@@ -371,6 +375,24 @@ static void votes_without_sync_are_of_the_lanes_that_are_there(void **state)
         assert_int_equal(got[t], t % 2 ? 0xaa : 0x55555555 + (t + 2 < 32 ? t + 2 : t));
 }
 
+static void functions_that_are_not_visible_may_share_a_name(void **state)
+{
+    static const char *const texts[] = {
+        HEAD ".func (.param .b32 r) f() { .reg .b32 %r<2>; mov.u32 %r0,7; st.param.b32 [r],%r0; ret; }\n"
+             ".visible .func (.param .b32 r) g() { .reg .b32 %r<2>; .param .b32 q;\n"
+             "call (q),f,(); ld.param.b32 %r0,[q]; st.param.b32 [r],%r0; ret; }\n",
+        HEAD ".extern .func (.param .b32 r) g();\n"
+             ".func (.param .b32 r) f() { .reg .b32 %r<2>; mov.u32 %r0,9; st.param.b32 [r],%r0; ret; }\n"
+             ".visible .entry k(.param .u64 out) { .reg .b32 %r<2>; .reg .b64 %d<2>; .param .b32 q; .param .b32 p;\n"
+             "ld.param.u64 %d0,[out]; call (q),f,(); ld.param.b32 %r0,[q]; st.global.u32 [%d0],%r0;\n"
+             "call (p),g,(); ld.param.b32 %r0,[p]; st.global.u32 [%d0+4],%r0; ret; }\n"
+    };
+    static const uint32_t want[] = { 9, 7 };
+
+    (void)state;
+    gives(texts, 2, want, 2);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -378,6 +400,7 @@ int main(void)
         cmocka_unit_test(an_extern_array_has_one_place_in_all_modules),
         cmocka_unit_test(clashes_and_missing_names_are_refused),
         cmocka_unit_test(functions_of_opencl_c_are_found_by_name),
+        cmocka_unit_test(functions_that_are_not_visible_may_share_a_name),
         cmocka_unit_test(an_alias_is_its_function),
         cmocka_unit_test(constant_expressions_have_cs_values),
         cmocka_unit_test(literals_have_every_form),
