@@ -485,6 +485,8 @@ uint32_t ptx_parse_variable(struct ptx_parser *parser, enum ptx_space space, boo
                      "'%s' is external: its initial value stands where it is defined", symbol.name);
         if (space != PTX_SP_PARAM && ptx_lex_accept(lex, '='))
             parse_initialiser(parser, index, type, &d);
-    } while (space != PTX_SP_PARAM && ptx_lex_accept(lex, ','));
+        /* between parameters, outside of a body, the comma is the caller's */
+    } while ((space != PTX_SP_PARAM || (parser->function != NULL && parser->function->has_body)) &&
+             ptx_lex_accept(lex, ','));
     return first;
 }

@@ -383,7 +383,7 @@ static void functions_that_are_not_visible_may_share_a_name(void **state)
              "call (q),f,(); ld.param.b32 %r0,[q]; st.param.b32 [r],%r0; ret; }\n",
         HEAD ".extern .func (.param .b32 r) g();\n"
              ".func (.param .b32 r) f() { .reg .b32 %r<2>; mov.u32 %r0,9; st.param.b32 [r],%r0; ret; }\n"
-             ".visible .entry k(.param .u64 out) { .reg .b32 %r<2>; .reg .b64 %d<2>; .param .b32 q; .param .b32 p;\n"
+             ".visible .entry k(.param .u64 out) { .reg .b32 %r<2>; .reg .b64 %d<2>; .param .b32 q, p;\n"
              "ld.param.u64 %d0,[out]; call (q),f,(); ld.param.b32 %r0,[q]; st.global.u32 [%d0],%r0;\n"
              "call (p),g,(); ld.param.b32 %r0,[p]; st.global.u32 [%d0+4],%r0; ret; }\n"
     };
