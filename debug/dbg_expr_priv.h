@@ -5,7 +5,7 @@
 
 #include "debug/debug_priv.h"
 
-enum { DBG_MAX_NAME = 64 };
+enum { DBG_MAX_NAME = 64, DBG_MAX_TYPE_DEPTH = 8 /* structures in structures */ };
 
 /* What an assignment may write to. */
 enum dbg_target {
@@ -128,6 +128,10 @@ bool dbg_variable_resolve(struct dbg_expr *e, const char *name, struct dbg_opera
 bool dbg_enumerator(const struct dbg *dbg, const char *name, struct dbg_operand *o);
 void dbg_variables_each(struct dbg *dbg, dbg_thread_id id, unsigned lane, dbg_name_fn fn,
                         void *context);
+/** Become the member that the entry @die tells of, @offset bytes from the structure's start. */
+void dbg_typed_become_member(struct dbg_operand *o, uint32_t die, uint64_t offset);
+/** Is the member one of all objects of the type, so in none of them? */
+bool dbg_member_is_static(const struct isa_debug *debug, uint32_t member);
 /** Steps of a typed operand; a failure is noted. */
 void dbg_typed_member(struct dbg_expr *e, struct dbg_operand *o, const char *name);
 void dbg_typed_index(struct dbg_expr *e, struct dbg_operand *o, int64_t index);
@@ -139,12 +143,6 @@ bool dbg_typed_is_structure(const struct dbg_operand *o);
 bool dbg_typed_is_vector(const struct dbg_operand *o);
 /** Read a scalar's value; false: an aggregate, whose value is its address. */
 bool dbg_typed_finish(struct dbg_expr *e, struct dbg_operand *o);
-void dbg_typed_print(struct dbg *dbg, dbg_thread_id id, unsigned lane, struct dbg_operand *o,
-                     char format, struct lw_sink *out);
-/** @count values side by side from the one that @o is: pointer@count. */
-void dbg_typed_print_row(struct dbg *dbg, dbg_thread_id id, unsigned lane,
-                         const struct dbg_operand *o, uint64_t count, char format,
-                         struct lw_sink *out);
 /** It has a type beyond its value's. */
 static inline bool dbg_typed(const struct dbg_operand *o)
 {
@@ -171,6 +169,15 @@ bool dbg_type_scalar(const struct isa_debug *debug, int64_t type, enum dbg_type 
  *  one that was called; NULL: as the call names it. False: nothing, or it cannot be told. */
 bool dbg_returned(struct dbg *dbg, dbg_thread_id id, unsigned lane,
                   const struct isa_function *function, struct dbg_operand *out);
+
+/* ---- values by type (dbg_print.c) ------------------------------------------------------- */
+
+void dbg_typed_print(struct dbg *dbg, dbg_thread_id id, unsigned lane, struct dbg_operand *o,
+                     char format, struct lw_sink *out);
+/** @count values side by side from the one that @o is: pointer@count. */
+void dbg_typed_print_row(struct dbg *dbg, dbg_thread_id id, unsigned lane,
+                         const struct dbg_operand *o, uint64_t count, char format,
+                         struct lw_sink *out);
 
 /* ---- types of the source (dbg_types.c) ------------------------------------------------- */
 

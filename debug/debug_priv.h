@@ -14,7 +14,8 @@
  *   dbg_functions.c    functions in them: any, sum, at, sizeof
  *   dbg_assign.c       assignments
  *   dbg_names.c        what names in them stand for
- *   dbg_variables.c    variables of the source: where they are, walking into them, printing
+ *   dbg_variables.c    variables of the source: where they are, walking into them
+ *   dbg_print.c        values printed by type
  *   dbg_types.c        types of the source: sizes, names
  *   dbg_value.c        values: conversions, printing
  *   dbg_source.c       locations, lines, source text, disassembly

@@ -25,6 +25,7 @@ liblanewise_a_SOURCES += \
 	%D%/dbg_names.c \
 	%D%/dbg_notice.c \
 	%D%/dbg_points.c \
+	%D%/dbg_print.c \
 	%D%/dbg_regs.c \
 	%D%/dbg_result.c \
 	%D%/dbg_reverse.c \

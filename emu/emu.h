@@ -171,6 +171,12 @@ bool emu_program_launches(const struct emu_program *program);
 bool emu_kernel_order_free(const struct emu_program *program,
                            const struct isa_function *kernel);
 
+/** The host code of the first instruction of @object's text, as this machine would run it:
+ *  the handler for all lanes and the one for some. Errors: as emu_program_load; LW_EUNSUPP on
+ *  a processor whose code cannot be shown. */
+enum lw_status emu_host_print(const struct isa_object *object, const struct emu_config *config,
+                              struct lw_sink *out, struct lw_error *err) LW_MUST_CHECK;
+
 /* ---- global memory, from the host ------------------------------------------ */
 
 enum emu_alloc_flag {
@@ -779,111 +785,6 @@ bool emu_breakpoint_at(const struct emu_machine *machine, uint64_t pc);
 enum lw_status emu_breakpoint_set(struct emu_machine *machine, uint64_t pc, bool on,
                                   struct lw_error *err) LW_MUST_CHECK;
 
-/* ---- schedule log and replay (docs/history.md) -------------------------------------------- */
-
-/**
- * What ran in which order, and what the host and a debugger did in between: enough to run it
- * again, exactly. While a log is attached to a machine, emu notes all of it by itself: host
- * steps, edits, blocks that an engine starts and frees, steps of its warps, its answers; the
- * functional engine's fixed order is noted as such, so a plain run is a few bytes.
- */
-struct emu_log;
-/** An empty log of what @machine does from now on; created before programs are loaded if it is
- *  to be saved. One a machine. Errors: LW_ESTATE when it has one. */
-enum lw_status emu_log_create(struct emu_machine *machine, struct emu_log **out,
-                              struct lw_error *err) LW_MUST_CHECK;
-/** A saved log (@size bytes at @data; @name in messages), to be replayed by
- *  emu_engine_replay_create on a machine that is still empty. The host does its steps again,
- *  as when the log was made; where one differs it gets LW_EINPUT with the sentence.
- *  Errors: LW_EFORMAT, LW_EUNSUPP (version), LW_EINPUT (other options). */
-enum lw_status emu_log_open(struct emu_machine *machine, const char *name, const void *data,
-                            size_t size, struct emu_log **out, struct lw_error *err)
-    LW_MUST_CHECK;
-/** Detach and free. The machine may be gone already. */
-void emu_log_destroy(struct emu_log *log);
-/** Before the engine is destroyed. */
-enum lw_status emu_log_save(struct emu_log *log, const char *path, struct lw_error *err)
-    LW_MUST_CHECK;
-/** Did a replay end where the log ends? Errors: LW_EINPUT. */
-enum lw_status emu_log_finish(const struct emu_log *log, struct lw_error *err) LW_MUST_CHECK;
-/** An engine that runs what the machine's log says, and behind its end the fixed order.
- *  Errors: LW_ESTATE when the machine has no log. */
-enum lw_status emu_engine_replay_create(struct emu_machine *machine, struct emu_engine **out,
-                                        struct lw_error *err) LW_MUST_CHECK;
-
-/** The host code of the first instruction of @object's text, as this machine would run it:
- *  the handler for all lanes and the one for some. Errors: as emu_program_load; LW_EUNSUPP on
- *  a processor whose code cannot be shown. */
-enum lw_status emu_host_print(const struct isa_object *object, const struct emu_config *config,
-                              struct lw_sink *out, struct lw_error *err) LW_MUST_CHECK;
-
-/* ---- history (docs/history.md) -------------------------------------------------------------- */
-
-struct emu_history;
-struct emu_history_options {
-    uint64_t budget_bytes; /* for snapshots and the log; 0: 256 MiB */
-    uint64_t interval;     /* warp instructions between snapshots; 0: by time, some 2 % of it */
-    /** The host's own state (where it is in its steps): a heap block. May be NULL. Called when
-     *  it has taken steps since. False: no memory. */
-    bool (*save_host)(void *context, void **data, size_t *size);
-    /** Back to it: what the host did later is forgotten. */
-    void (*load_host)(void *context, const void *data, size_t size);
-    /** Something was changed in the past: the later history is gone. May be NULL. */
-    void (*forgotten)(void *context);
-    void *context;
-};
-/**
- * Keep snapshots and a schedule log (the machine's, or one of its own) of what @engine does from
- * now on, and be able to go back. While the machine stands in the past, the engine replays what
- * was recorded: run, step and step_warp follow the log up to its end, and print nothing again.
- * An edit there forgets the later history. Destroy it before engine and machine.
- * Errors: LW_EUNSUPP when the engine keeps none.
- */
-enum lw_status emu_history_create(struct emu_engine *engine,
-                                  const struct emu_history_options *options,
-                                  struct emu_history **out, struct lw_error *err) LW_MUST_CHECK;
-void emu_history_destroy(struct emu_history *history);
-/** The history of an engine, or NULL. */
-struct emu_history *emu_history_of(const struct emu_engine *engine);
-/** Go to where @instructions warp instructions have been retired and what was done then, before
- *  the next, is done; UINT64_MAX: to where the run has come. Nothing is printed, observers and
- *  breakpoints are not asked. Errors: LW_ERANGE, with the reason, when that is out of reach. */
-enum lw_status emu_history_goto(struct emu_history *history, uint64_t instructions,
-                                struct lw_error *err) LW_MUST_CHECK;
-struct emu_history_info {
-    bool kept;    /* false: it has ended, see why */
-    bool in_past;
-    uint64_t earliest, now, latest; /* instructions */
-    unsigned snapshots;
-    uint64_t bytes, budget_bytes;
-    const char *why; /* nothing earlier is kept; "" if history begins where it was created */
-};
-void emu_history_info(const struct emu_history *history, struct emu_history_info *out);
-/** Go to @from and from there to @to, telling @observer alone of every instruction; it may stop
- *  that by returning true. */
-enum lw_status emu_history_walk(struct emu_history *history, uint64_t from, uint64_t to,
-                                struct emu_observer *observer, struct lw_error *err)
-    LW_MUST_CHECK;
-/** Instructions at the last snapshot that has fewer than @instructions, or at the first one. */
-uint64_t emu_history_before(const struct emu_history *history, uint64_t instructions);
-
-/* ---- checkpoints (docs/history.md) ---------------------------------------------------------- */
-
-/** The state of @engine and its machine as a file, all or nothing; with @host_bytes of the
- *  host's own. Errors: LW_EUNSUPP, LW_ESTATE (running on threads), LW_EIO. */
-enum lw_status emu_checkpoint_save(struct emu_engine *engine, const void *host, size_t host_bytes,
-                                   const char *path, struct lw_error *err) LW_MUST_CHECK;
-/**
- * Bring a machine on which the same programs are loaded, and nothing was launched, to a saved
- * state. The bytes may be hostile: everything is checked. On an error the machine is of no use.
- *
- * @host  the host's own bytes, borrowed from @data
- * Errors: LW_EFORMAT; LW_EUNSUPP, another version; LW_EINPUT, other programs or options.
- */
-enum lw_status emu_checkpoint_load(struct emu_engine *engine, const char *name, const void *data,
-                                   size_t size, const void **host, size_t *host_bytes,
-                                   struct lw_error *err) LW_MUST_CHECK;
-
 /* ---- statistics ------------------------------------------------------------------------ */
 
 /** Counts of the tags (docs/tags.md), indexed by enum emu_tag_kind. Shadow mode counts what
@@ -930,86 +831,8 @@ struct emu_stat_row {
 extern const struct emu_stat_row emu_stat_rows[];
 extern const size_t emu_stat_row_count;
 
-/* ---- views and edits, for debuggers and tests ------------------------------------------- */
-
-enum emu_split_state {
-    EMU_SPLIT_READY, EMU_SPLIT_BLOCKED, EMU_SPLIT_YIELDED, EMU_SPLIT_WARPSYNC,
-    EMU_SPLIT_CTA, EMU_SPLIT_SLEEPING, EMU_SPLIT_SUSPENDED,
-    EMU_SPLIT_STACKED, /* `stack`: below the top of the warp's SIMT stack */
-    EMU_SPLIT_LAUNCH   /* at launch.sync: until the kernels that its block launched are complete */
-};
-enum { EMU_SPLIT_STATE_COUNT = EMU_SPLIT_LAUNCH + 1 };
-const char *emu_split_state_name(enum emu_split_state state);
-struct emu_split_view {
-    unsigned id;
-    uint64_t pc, lanes;
-    enum emu_split_state state;
-    uint8_t barrier; /* BLOCKED: convergence register; CTA: barrier */
-    bool soft, running; /* running: has the turn */
-};
-struct emu_warp_view {
-    uint64_t launched, live, exec; /* lanes */
-    unsigned split_count;
-    unsigned vreg_count, sreg_count, breg_count;
-    uint64_t retired;
-};
-struct emu_block_view {
-    const struct emu_grid *grid;
-    uint64_t block;
-    uint32_t index[3];
-    unsigned warp_count;
-    uint32_t shared_bytes, local_bytes;
-    uint64_t retired;
-    bool ended;
-};
-bool emu_block_view(const struct emu_core *core, unsigned slot, struct emu_block_view *out);
-bool emu_warp_view(const struct emu_core *core, unsigned slot, unsigned warp,
-                   struct emu_warp_view *out);
-/** Splits in id order; returns the count (at most @room are filled). */
-unsigned emu_split_views(const struct emu_core *core, unsigned slot, unsigned warp,
-                         struct emu_split_view *out, unsigned room);
-/** An entry of a warp's SIMT stack: lanes that go on at @pc, together until @rpc. */
-struct emu_stack_view {
-    uint64_t pc, rpc; /* rpc 0: none */
-    uint64_t lanes;
-    int depth;        /* calls it is in, counted from the kernel */
-};
-/** Entries of the `stack` engine, bottom first; returns the count (at most @room are filled),
- *  0 under other engines. */
-unsigned emu_stack_views(const struct emu_core *core, unsigned slot, unsigned warp,
-                         struct emu_stack_view *out, unsigned room);
-/** pc and split of a lane; false when the lane is not live. */
-bool emu_lane_where(const struct emu_core *core, unsigned slot, unsigned warp, unsigned lane,
-                    struct emu_split_view *out);
-/** Lanes whose barrier register @reg holds the same group as @lane's; 0: none. */
-uint64_t emu_barrier_group(const struct emu_core *core, unsigned slot, unsigned warp,
-                           unsigned reg, unsigned lane, uint64_t *number);
-
-/** Registers: V per lane, S, P as lane masks, SP as a bit, exec as S 126:127. False when
- *  there is no such register or lane. Dead lanes may be read. */
-bool emu_reg_read(const struct emu_core *core, unsigned slot, unsigned warp,
-                  enum isa_reg_class reg_class, unsigned number, unsigned lane,
-                  uint64_t *value);
-/** Tag of a vector register; false when there is no such register. V with the tags off. */
-bool emu_reg_tag(const struct emu_core *core, unsigned slot, unsigned warp, unsigned number,
-                 struct emu_tag *out);
-bool emu_reg_write(struct emu_core *core, unsigned slot, unsigned warp,
-                   enum isa_reg_class reg_class, unsigned number, unsigned lane,
-                   uint64_t value, struct lw_error *err);
-/** Special register of a lane (tid.x ...). */
-bool emu_special_read(const struct emu_core *core, unsigned slot, unsigned warp,
-                      enum isa_special sr, unsigned lane, uint64_t *value);
-/** Move a lane's whole split to @pc (a debugger's jump). */
-enum lw_status emu_pc_write(struct emu_core *core, unsigned slot, unsigned warp, unsigned lane,
-                            uint64_t pc, struct lw_error *err);
-/** Generic memory as a lane of a warp sees it (shared and local apertures are its own;
- *  constant banks and code can be read). Returns the bytes copied from the start: fewer
- *  than @size_bytes where memory ends. Null page and windows: 0. */
-uint64_t emu_mem_peek(const struct emu_core *core, unsigned slot, unsigned warp, unsigned lane,
-                      uint64_t address, void *data, uint64_t size_bytes);
-uint64_t emu_mem_poke(struct emu_core *core, unsigned slot, unsigned warp, unsigned lane,
-                      uint64_t address, const void *data, uint64_t size_bytes);
-/** hash_state of MACHINE 4 over everything resident, and the memory hash. */
-uint64_t emu_hash_state(const struct emu_machine *machine);
+/* Parts of this door. */
+#include "emu/emu_history_door.h"
+#include "emu/emu_views_door.h"
 
 #endif

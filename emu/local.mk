@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 liblanewise_a_SOURCES += \
-	%D%/emu.h \
+	%D%/emu.h %D%/emu_history_door.h %D%/emu_views_door.h \
 	%D%/emu_priv.h \
 	%D%/emu_core_priv.h \
 	%D%/emu_decode_priv.h \

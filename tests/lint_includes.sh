@@ -40,8 +40,8 @@ for dir in base isa ptx emu launch check timing debug gdbstub shell host cmd; do
     [ -d "$dir" ] || continue
     for file in "$dir"/*.h $(under "$dir" h); do
         case ${file##*/} in
-        "$(door "$dir")" | *_priv.h | *_body.h | '*.h') ;;
-        *) echo "$file: a header that is not the door is named *_priv.h (or *_body.h)"; bad=1 ;;
+        "$(door "$dir")" | *_priv.h | *_body.h | *_door.h | '*.h') ;;
+        *) echo "$file: a header that is not the door, nor a part of it (*_door.h), is named *_priv.h (or *_body.h)"; bad=1 ;;
         esac
     done
     for file in "$dir"/*.c "$dir"/*.h "$dir"/*.def "$dir"/*.inc $(under "$dir" c) $(under "$dir" h); do
@@ -49,6 +49,10 @@ for dir in base isa ptx emu launch check timing debug gdbstub shell host cmd; do
         for inc in $(sed -n 's/^ *# *include *"\([^"]*\)".*/\1/p' "$file"); do
             [ "$inc" = config.h ] && continue
             to=${inc%%/*}
+            case $inc in
+            *_door.h) [ "$file" = "$to/$(door "$to")" ] ||
+                { echo "$file includes $inc, a part of a door: only the door $to/$(door "$to") does"; bad=1; } ;;
+            esac
             case " $(allowed "$dir") " in
             *" $to "*) ;;
             *) echo "$file includes $inc: $dir may include only: $(allowed "$dir")"; bad=1 ;;

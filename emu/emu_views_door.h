@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Views and edits of the state, for debuggers and tests: a part of the door, which includes it. */
+#ifndef EMU_VIEWS_DOOR_H
+#define EMU_VIEWS_DOOR_H
+
+#include "emu/emu.h"
+
+/* ---- views and edits, for debuggers and tests ------------------------------------------- */
+
+enum emu_split_state {
+    EMU_SPLIT_READY, EMU_SPLIT_BLOCKED, EMU_SPLIT_YIELDED, EMU_SPLIT_WARPSYNC,
+    EMU_SPLIT_CTA, EMU_SPLIT_SLEEPING, EMU_SPLIT_SUSPENDED,
+    EMU_SPLIT_STACKED, /* `stack`: below the top of the warp's SIMT stack */
+    EMU_SPLIT_LAUNCH   /* at launch.sync: until the kernels that its block launched are complete */
+};
+enum { EMU_SPLIT_STATE_COUNT = EMU_SPLIT_LAUNCH + 1 };
+const char *emu_split_state_name(enum emu_split_state state);
+struct emu_split_view {
+    unsigned id;
+    uint64_t pc, lanes;
+    enum emu_split_state state;
+    uint8_t barrier; /* BLOCKED: convergence register; CTA: barrier */
+    bool soft, running; /* running: has the turn */
+};
+struct emu_warp_view {
+    uint64_t launched, live, exec; /* lanes */
+    unsigned split_count;
+    unsigned vreg_count, sreg_count, breg_count;
+    uint64_t retired;
+};
+struct emu_block_view {
+    const struct emu_grid *grid;
+    uint64_t block;
+    uint32_t index[3];
+    unsigned warp_count;
+    uint32_t shared_bytes, local_bytes;
+    uint64_t retired;
+    bool ended;
+};
+bool emu_block_view(const struct emu_core *core, unsigned slot, struct emu_block_view *out);
+bool emu_warp_view(const struct emu_core *core, unsigned slot, unsigned warp,
+                   struct emu_warp_view *out);
+/** Splits in id order; returns the count (at most @room are filled). */
+unsigned emu_split_views(const struct emu_core *core, unsigned slot, unsigned warp,
+                         struct emu_split_view *out, unsigned room);
+/** An entry of a warp's SIMT stack: lanes that go on at @pc, together until @rpc. */
+struct emu_stack_view {
+    uint64_t pc, rpc; /* rpc 0: none */
+    uint64_t lanes;
+    int depth;        /* calls it is in, counted from the kernel */
+};
+/** Entries of the `stack` engine, bottom first; returns the count (at most @room are filled),
+ *  0 under other engines. */
+unsigned emu_stack_views(const struct emu_core *core, unsigned slot, unsigned warp,
+                         struct emu_stack_view *out, unsigned room);
+/** pc and split of a lane; false when the lane is not live. */
+bool emu_lane_where(const struct emu_core *core, unsigned slot, unsigned warp, unsigned lane,
+                    struct emu_split_view *out);
+/** Lanes whose barrier register @reg holds the same group as @lane's; 0: none. */
+uint64_t emu_barrier_group(const struct emu_core *core, unsigned slot, unsigned warp,
+                           unsigned reg, unsigned lane, uint64_t *number);
+
+/** Registers: V per lane, S, P as lane masks, SP as a bit, exec as S 126:127. False when
+ *  there is no such register or lane. Dead lanes may be read. */
+bool emu_reg_read(const struct emu_core *core, unsigned slot, unsigned warp,
+                  enum isa_reg_class reg_class, unsigned number, unsigned lane,
+                  uint64_t *value);
+/** Tag of a vector register; false when there is no such register. V with the tags off. */
+bool emu_reg_tag(const struct emu_core *core, unsigned slot, unsigned warp, unsigned number,
+                 struct emu_tag *out);
+bool emu_reg_write(struct emu_core *core, unsigned slot, unsigned warp,
+                   enum isa_reg_class reg_class, unsigned number, unsigned lane,
+                   uint64_t value, struct lw_error *err);
+/** Special register of a lane (tid.x ...). */
+bool emu_special_read(const struct emu_core *core, unsigned slot, unsigned warp,
+                      enum isa_special sr, unsigned lane, uint64_t *value);
+/** Move a lane's whole split to @pc (a debugger's jump). */
+enum lw_status emu_pc_write(struct emu_core *core, unsigned slot, unsigned warp, unsigned lane,
+                            uint64_t pc, struct lw_error *err);
+/** Generic memory as a lane of a warp sees it (shared and local apertures are its own;
+ *  constant banks and code can be read). Returns the bytes copied from the start: fewer
+ *  than @size_bytes where memory ends. Null page and windows: 0. */
+uint64_t emu_mem_peek(const struct emu_core *core, unsigned slot, unsigned warp, unsigned lane,
+                      uint64_t address, void *data, uint64_t size_bytes);
+uint64_t emu_mem_poke(struct emu_core *core, unsigned slot, unsigned warp, unsigned lane,
+                      uint64_t address, const void *data, uint64_t size_bytes);
+/** hash_state of MACHINE 4 over everything resident, and the memory hash. */
+uint64_t emu_hash_state(const struct emu_machine *machine);
+
+#endif
