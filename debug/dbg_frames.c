@@ -238,12 +238,13 @@ void dbg_stack_read(const struct dbg *dbg, dbg_thread_id id, unsigned lane, uint
         data[i] = 0;
         if (at >= STACK_TOP)
             continue;
-        /* Slot d, counted from the top, is at the bottom of frame d's 8 bytes; the kernel's
-         * is 0 and holds nothing. */
+        /* Slot d, counted from the top, is at the bottom of frame d's 8 bytes; the kernel's is 0. */
         slot = (STACK_TOP - 1 - at) / 8;
-        if (slot < 1 || slot >= count)
+        if (slot >= count || (slot == 0 && frames))
             continue;
-        value = frames ? ISA_LOCAL_BASE + cfas[count - slot - 1] : pcs[count - slot];
+        value = frames      ? ISA_LOCAL_BASE + cfas[count - slot - 1]
+                : slot == 0 ? DBG_LAUNCH_PC
+                            : pcs[count - slot];
         data[i] = (uint8_t)(value >> 8 * (at % 8));
     }
 }

@@ -362,6 +362,10 @@ uint64_t dbg_mem_read(struct dbg *dbg, dbg_thread_id id, uint64_t address, void 
 uint64_t dbg_mem_write(struct dbg *dbg, dbg_thread_id id, uint64_t address, const void *data,
                        uint64_t size_bytes);
 
+/** Where a kernel returns to, in the stack window: the function <launch> of the ELF that debuggers
+ *  are served (docs/object.md). No code is there. */
+#define DBG_LAUNCH_PC (ISA_CODE_BASE - ISA_WORD_BYTES)
+
 /** A lane's frames, innermost first; false when @index is past the last. */
 struct dbg_frame {
     uint64_t pc, cfa;
@@ -372,7 +376,7 @@ bool dbg_frame_at(struct dbg *dbg, dbg_thread_id id, unsigned lane, unsigned ind
 /** The lane's stack pointer as an address in the stack window,
  *  0xF4<<56 | warp slot<<40 | lane<<32 | offset. The window shows return addresses alone, 8
  *  bytes a frame: at every pc of every function CFA = sp + 8 and [CFA - 8] is the return
- *  address. 0 when the thread is gone. */
+ *  address, a kernel's is DBG_LAUNCH_PC. 0 when the thread is gone. */
 uint64_t dbg_stack_pointer(const struct dbg *dbg, dbg_thread_id id, unsigned lane);
 
 /** What the call that a lane stands right behind has returned, cut as the System V ABI of x86-64

@@ -466,7 +466,7 @@ if _FrameDecorator is not None:
         def below(frame):
             """gdb's idea of who called a kernel, where it does not know that nobody did."""
             try:
-                return frame.inferior_frame().level() > 0 and frame.inferior_frame().pc() == 0
+                return frame.inferior_frame().level() > 0 and frame.inferior_frame().name() == "<launch>"
             except Exception:
                 return False
 

@@ -118,11 +118,22 @@ static bool hidden(const struct rsp *rsp, uint64_t address)
     return address >> 56 >= 0xF0 && !rsp_has(rsp, RSP_F_WINDOWS);
 }
 
+/* An aarch64 gdb takes the frame rules of <launch> only where its code can be read. */
+static bool in_launch(uint64_t address, uint64_t size)
+{
+    return address < ISA_CODE_BASE && size <= ISA_CODE_BASE - address &&
+           ISA_CODE_BASE - address <= 2 * ISA_WORD_BYTES;
+}
+
 uint64_t rsp_mem_read(const struct rsp *rsp, dbg_thread_id id, uint64_t address, void *data,
                       uint64_t size)
 {
     uint64_t got = hidden(rsp, address) ? 0 : dbg_mem_read(rsp->dbg, id, address, data, size);
 
+    if (got == 0 && in_launch(address, size)) {
+        memset(data, 0, size);
+        got = size;
+    }
     if (rsp->lldb && !hidden(rsp, address))
         got = rsp_lldb_line(rsp, id, address, data, size, got);
     return rsp->lldb ? rsp_lldb_memory(rsp, address, data, got, size) : got;

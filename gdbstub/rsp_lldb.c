@@ -238,6 +238,18 @@ static void stand_in_for_code(const struct rsp *rsp, uint64_t address, void *dat
             bytes[i] = stand_in[(address + i) % ISA_WORD_BYTES];
 }
 
+/* lldb ends a backtrace where the return address is 0, at the kernel: gdb's frame below it is not wanted. */
+static void nobody_called(uint64_t address, uint8_t *bytes, uint64_t size)
+{
+    enum { STACK_WINDOW = 0xF4 };
+
+    if (address >> 56 != STACK_WINDOW)
+        return;
+    for (uint64_t i = 0; i + 8 <= size; i++)
+        if ((address + i) % 8 == 0 && lw_get64(bytes + i) == DBG_LAUNCH_PC)
+            memset(bytes + i, 0, 8);
+}
+
 /* It reads lines of 512 bytes, and takes one that ends early for an error: memory that ends in a
  * line is followed by zeros. */
 uint64_t rsp_lldb_memory(const struct rsp *rsp, uint64_t address, void *data, uint64_t got,
@@ -246,6 +258,7 @@ uint64_t rsp_lldb_memory(const struct rsp *rsp, uint64_t address, void *data, ui
     enum { LINE_BYTES = 512 };
 
     stand_in_for_code(rsp, address, data, got);
+    nobody_called(address, data, got);
     if (got == 0 || got >= size || size > LINE_BYTES)
         return got;
     memset((uint8_t *)data + got, 0, size - got);

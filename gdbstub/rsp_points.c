@@ -330,7 +330,7 @@ void rsp_do_point_add(struct rsp *rsp, const struct rsp_args *args, unsigned typ
         return;
     }
     /* What called a kernel: `until` and `advance` want a breakpoint there, which nothing hits. */
-    if (type < TYPE_WATCH && args->n[0] == 0) {
+    if (type < TYPE_WATCH && args->n[0] == DBG_LAUNCH_PC) {
         code_release(code);
         lw_put(&rsp->reply.sink, "OK");
         return;

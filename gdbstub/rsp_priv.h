@@ -12,8 +12,8 @@ enum {
     RSP_SEARCH_BYTES = 64 << 20,  /* longest qCRC and qSearch */
     RSP_NAME_BYTES = 128
 };
-/** No program has code there. */
-#define RSP_PARKED_PC (ISA_CODE_BASE - ISA_WORD_BYTES)
+/** Where a warp that has ended is shown: where kernels return to. */
+#define RSP_PARKED_PC DBG_LAUNCH_PC
 
 /** gdb's own signal numbers, equal on every carrier. */
 enum rsp_signal {

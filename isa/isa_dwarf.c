@@ -12,7 +12,7 @@ enum {
     DW_LNS_copy = 1, DW_LNS_advance_pc = 2, DW_LNS_advance_line = 3, DW_LNS_set_file = 4,
     DW_LNS_set_column = 5, DW_LNS_negate_stmt = 6, DW_LNS_set_prologue_end = 10,
     DW_LNE_end_sequence = 1, DW_LNE_set_address = 2,
-    DW_CFA_def_cfa = 0x0c, DW_CFA_val_offset = 0x14,
+    DW_CFA_undefined = 0x07, DW_CFA_def_cfa = 0x0c, DW_CFA_val_offset = 0x14,
     DW_CFA_offset = 0x80, DW_CFA_nop = 0
 };
 
@@ -202,10 +202,10 @@ static void close_entry(struct isa_bytes *out, size_t at)
 }
 
 /*
- * A kernel has a caller by these rules, too, at address 0: gdb takes all frames of which it reads
- * that they are outermost for the same, and `next` over a call would end where any lane returns.
- * It ends a backtrace at the function of the entry point and at main, which are two kernels
- * (isa_elf.c).
+ * A kernel has a caller by these rules, too: gdb takes all frames of which it reads that they are
+ * outermost for the same, and `next` over a call would end where any lane returns. It ends a
+ * backtrace at the function of the entry point and at main, which are two kernels (isa_elf.c);
+ * below others stands what launched them, which is outermost.
  */
 static uint32_t make_cie(struct isa_bytes *out)
 {
@@ -234,7 +234,7 @@ static uint32_t make_cie(struct isa_bytes *out)
     return (uint32_t)at;
 }
 
-static void make_frame(const struct isa_object *object, struct isa_bytes *out)
+static void make_frame(const struct isa_object *object, bool loaded, struct isa_bytes *out)
 {
     uint32_t cie = make_cie(out);
 
@@ -246,6 +246,17 @@ static void make_frame(const struct isa_object *object, struct isa_bytes *out)
         isa_bytes_u64(out, (uint64_t)function->count * ISA_WORD_BYTES);
         close_entry(out, at);
     }
+    if (loaded) {
+        size_t at = open_entry(out, cie);
+
+        isa_bytes_u64(out, ISA_LAUNCH_BASE);
+        isa_bytes_u64(out, ISA_LAUNCH_BYTES);
+        isa_bytes_u8(out, DW_CFA_undefined);
+        isa_bytes_uleb(out, FRAME_RA_X86);
+        isa_bytes_u8(out, DW_CFA_undefined);
+        isa_bytes_uleb(out, FRAME_RA_ARM);
+        close_entry(out, at);
+    }
 }
 
 void isa_dwarf_make(const struct isa_object *object, const uint64_t *variables,
@@ -254,7 +265,7 @@ void isa_dwarf_make(const struct isa_object *object, const uint64_t *variables,
     memset(out, 0, sizeof *out);
     make_line(object, &out->line);
     isa_dwarf_make_info(object, variables, out);
-    make_frame(object, &out->frame);
+    make_frame(object, variables != NULL, &out->frame);
 }
 
 void isa_dwarf_fini(struct isa_dwarf *dwarf)

@@ -41,12 +41,16 @@ static const struct isa_function *kernel_at(const struct isa_object *object, uns
 /* A program that is debugged has a main, the first kernel: gdb ends backtraces there, `start` and
  * `list` begin there. */
 static void make_symbols(const struct isa_object *object, const uint64_t *variables,
-                         unsigned text_section, struct isa_bytes *symbols, struct isa_bytes *strings)
+                         unsigned text_section, unsigned launch_section,
+                         struct isa_bytes *symbols, struct isa_bytes *strings)
 {
     static const Elf64_Sym none;
 
     isa_bytes_u8(strings, 0);
     isa_bytes_put(symbols, &none, sizeof none);
+    if (variables != NULL)
+        put_symbol(symbols, strings, ISA_LAUNCH_NAME, STT_FUNC, launch_section,
+                   ISA_LAUNCH_BASE, ISA_LAUNCH_BYTES);
     if (variables != NULL && kernel_at(object, 0) != NULL)
         put_symbol(symbols, strings, "main", STT_FUNC, text_section,
                    ISA_CODE_BASE + (uint64_t)kernel_at(object, 0)->first * ISA_WORD_BYTES, 0);
@@ -73,11 +77,11 @@ static void make_symbols(const struct isa_object *object, const uint64_t *variab
 
 /* ---- writing --------------------------------------------------------------------------- */
 
-/** Sections in file order; the null section comes first in the file. */
+/** Sections in file order; the null section comes first in the file. The last is for debuggers alone. */
 enum section {
     SECTION_TEXT, SECTION_META, SECTION_DEBUG, SECTION_LOOPS, SECTION_LINE, SECTION_INFO, SECTION_ABBREV,
     SECTION_FRAME, SECTION_LOC, SECTION_RANGES,
-    SECTION_SYMTAB, SECTION_STRTAB, SECTION_NAMES, SECTION_COUNT
+    SECTION_SYMTAB, SECTION_STRTAB, SECTION_NAMES, SECTION_LAUNCH, SECTION_COUNT
 };
 
 static const struct {
@@ -98,6 +102,7 @@ static const struct {
     [SECTION_SYMTAB] = { ".symtab", SHT_SYMTAB, 0, 8, sizeof(Elf64_Sym) },
     [SECTION_STRTAB] = { ".strtab", SHT_STRTAB, 0, 1, 0 },
     [SECTION_NAMES] = { ".shstrtab", SHT_STRTAB, 0, 1, 0 },
+    [SECTION_LAUNCH] = { ".launch", SHT_NOBITS, SHF_ALLOC | SHF_EXECINSTR, 16, 0 },
 };
 
 static enum lw_status elf_fail(struct lw_error *err)
@@ -115,7 +120,7 @@ static enum lw_status add_section(Elf *elf, enum section id, const struct isa_by
     if (data == NULL || header == NULL)
         return elf_fail(err);
     data->d_buf = content->data;
-    data->d_size = content->size;
+    data->d_size = id == SECTION_LAUNCH ? ISA_LAUNCH_BYTES : content->size;
     data->d_align = sections[id].align;
     data->d_type = ELF_T_BYTE; /* contents are little-endian already */
     data->d_version = EV_CURRENT;
@@ -124,7 +129,9 @@ static enum lw_status add_section(Elf *elf, enum section id, const struct isa_by
     header->sh_flags = sections[id].flags;
     header->sh_addralign = sections[id].align;
     header->sh_entsize = sections[id].entry;
-    header->sh_addr = id == SECTION_TEXT ? ISA_CODE_BASE : 0;
+    header->sh_addr = id == SECTION_TEXT     ? ISA_CODE_BASE
+                      : id == SECTION_LAUNCH ? ISA_LAUNCH_BASE
+                                             : 0;
     if (id == SECTION_SYMTAB) {
         header->sh_link = SECTION_STRTAB + 1;
         header->sh_info = 1; /* the first global symbol */
@@ -165,8 +172,8 @@ static uint64_t entry_point(const struct isa_object *object)
     return entry != NULL ? ISA_CODE_BASE + (uint64_t)entry->first * ISA_WORD_BYTES : 0;
 }
 
-static enum lw_status build_elf(int fd, const struct isa_bytes *contents, uint64_t entry,
-                                struct lw_error *err)
+static enum lw_status build_elf(int fd, const struct isa_bytes *contents, unsigned count,
+                                uint64_t entry, struct lw_error *err)
 {
     Elf *elf = elf_begin(fd, ELF_C_WRITE, NULL);
     enum lw_status status = LW_OK;
@@ -186,7 +193,7 @@ static enum lw_status build_elf(int fd, const struct isa_bytes *contents, uint64
     header->e_version = EV_CURRENT;
     header->e_entry = entry;
     header->e_shstrndx = SECTION_NAMES + 1;
-    for (unsigned id = 0; id < SECTION_COUNT && status == LW_OK; id++) {
+    for (unsigned id = 0; id < count && status == LW_OK; id++) {
         status = add_section(elf, id, &contents[id], name, err);
         name += (uint32_t)strlen(sections[id].name) + 1;
     }
@@ -261,8 +268,8 @@ enum lw_status isa_object_write_loaded(const struct isa_object *object,
     isa_meta_write(object, &contents[SECTION_META]);
     isa_debug_write(object, &contents[SECTION_DEBUG]);
     isa_loops_write(object, &contents[SECTION_LOOPS]);
-    make_symbols(object, variables, SECTION_TEXT + 1, &contents[SECTION_SYMTAB],
-                 &contents[SECTION_STRTAB]);
+    make_symbols(object, variables, SECTION_TEXT + 1, SECTION_LAUNCH + 1,
+                 &contents[SECTION_SYMTAB], &contents[SECTION_STRTAB]);
     isa_bytes_u8(&contents[SECTION_NAMES], 0);
     for (unsigned id = 0; id < SECTION_COUNT; id++)
         isa_bytes_string(&contents[SECTION_NAMES], sections[id].name);
@@ -281,7 +288,8 @@ enum lw_status isa_object_write_loaded(const struct isa_object *object,
         status = LW_FAIL(err, LW_EIO, "object file: %s", strerror(errno));
         goto cleanup;
     }
-    status = build_elf(fd, contents, entry_point(object), err);
+    status = build_elf(fd, contents, variables != NULL ? SECTION_COUNT : SECTION_LAUNCH,
+                       entry_point(object), err);
     if (status == LW_OK)
         status = read_back(fd, bytes, size, err);
 cleanup:

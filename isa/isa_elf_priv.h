@@ -25,6 +25,15 @@ void isa_bytes_string(struct isa_bytes *bytes, const char *text); /* with its NU
 void isa_bytes_patch32(struct isa_bytes *bytes, size_t at, uint32_t value);
 void isa_bytes_fini(struct isa_bytes *bytes);
 
+/**
+ * What called the kernels, for debuggers: a function without code below the text, 0xffffffe0 to
+ * 0xffffffff, of which the frame rules say that nobody called it. Kernels return to its middle
+ * (docs/object.md).
+ */
+#define ISA_LAUNCH_NAME "<launch>"
+enum { ISA_LAUNCH_BYTES = 2 * ISA_WORD_BYTES };
+#define ISA_LAUNCH_BASE (ISA_CODE_BASE - ISA_LAUNCH_BYTES)
+
 /** DWARF 4 sections of an object (isa_dwarf.c, isa_dwarf_info.c). */
 struct isa_dwarf {
     struct isa_bytes line, info, abbrev, frame, loc, ranges;

@@ -77,7 +77,7 @@ Temporary breakpoint [0-9]+, $k \\(
 ^\\+backtrace
 ^#0 +$k
 END
-        [ $k != fourth ] || echo '^#1 +0x0+ in '
+        [ $k != fourth ] || echo '^#1 +0x0+fffffff0 in <launch> \(\)$'
         cat <<END
 ^\\+step
 ^\\+finish
