@@ -2,14 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # Going back is exact, on every kernel of kernels/: tests/prop_reverse.c. Kernels are compiled
 # once; without a clang only those in assembly take part.
-set -u
-src=$(cd "${srcdir:-.}" && pwd)
-lanewise=${LANEWISE:-$(pwd)/lanewise}
-program=$(pwd)/tests/prop_reverse
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+. "${srcdir:-.}/tests/cli_lib.sh"
+program=$build/tests/prop_reverse
 sh "$src/kernels/prepare" "$work" || exit 1
-cd "$work" || exit 1
 for source in *.cl *.cu *.s; do
     options=$(grep -h "source: $source" -- *.yaml | sed -n 's/.*options: \["\{0,1\}\([^]"]*\).*/-X \1/p')
     # shellcheck disable=SC2086

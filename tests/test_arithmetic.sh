@@ -2,18 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Arithmetic as findings: each line that is marked BAD has the finding it names in the lanes it names, no
 # other line has any.
-set -u
-lanewise=${LANEWISE:-$(pwd)/lanewise}
-case $lanewise in /*) ;; *) lanewise=$(pwd)/$lanewise ;; esac
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$work" || exit 1
-failures=0
-
-fail() {
-    echo "FAIL: $*"
-    failures=$((failures + 1))
-}
+. "${srcdir:-.}/tests/cli_lib.sh"
 
 cat >a.s <<'END'
 .kernel a

@@ -2,29 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # run --check from outside: kernels with a planted bug and clean twins, on several machines; the
 # files, suppressions, limits. Kernels are assembly, so that no compiler is needed.
-set -u
-lanewise=${LANEWISE:-$(pwd)/lanewise}
-case $lanewise in /*) ;; *) lanewise=$(pwd)/$lanewise ;; esac
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$work" || exit 1
-failures=0
-
-fail() {
-    echo "FAIL: $*"
-    sed 's/^/    /' out err 2>/dev/null | head -n 8
-    failures=$((failures + 1))
-}
-# expect STATUS PATTERN ARGUMENT...: the exit status, and a line of either output
-expect() {
-    want=$1
-    pattern=$2
-    shift 2
-    timeout 60 "$lanewise" "$@" >out 2>err </dev/null
-    got=$?
-    [ $got = "$want" ] || fail "lanewise $*: exit status $got, expected $want"
-    [ -z "$pattern" ] || cat out err | grep -q -- "$pattern" || fail "lanewise $*: no line with '$pattern'"
-}
+. "${srcdir:-.}/tests/cli_lib.sh"
 
 # Line numbers are those of the expectations below.
 cat >k.s <<'END'

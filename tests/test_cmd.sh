@@ -2,40 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # The program from outside: exit statuses, sentences, files that it writes. Kernels are
 # assembly, so that no compiler is needed. LANEWISE names the program (default: ./lanewise).
-set -u
-src=$(cd "${srcdir:-.}" && pwd)
-lanewise=${LANEWISE:-$(pwd)/lanewise}
-case $lanewise in /*) ;; *) lanewise=$(pwd)/$lanewise ;; esac
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$work" || exit 1
-failures=0
-cases=0
-
-fail() {
-    echo "FAIL: $*"
-    sed 's/^/    /' out err 2>/dev/null | head -n 8
-    failures=$((failures + 1))
-}
-
-# expect STATUS PATTERN ARGUMENT...: the exit status, and a line of either output
-expect() {
-    want=$1
-    pattern=$2
-    shift 2
-    cases=$((cases + 1))
-    timeout 60 "$lanewise" "$@" >out 2>err </dev/null
-    got=$?
-    [ $got = "$want" ] || fail "lanewise $*: exit status $got, expected $want"
-    [ -z "$pattern" ] || cat out err | grep -q -- "$pattern" || fail "lanewise $*: no line with '$pattern'"
-}
-
-# Usage errors say one sentence on standard error and nothing on standard output.
-refuse() {
-    expect 2 "$@"
-    [ ! -s out ] || fail "the error is on standard output"
-    [ "$(wc -l <err)" = 1 ] || fail "the error is not one line"
-}
+. "${srcdir:-.}/tests/cli_lib.sh"
 
 cat >k.s <<'END'
 .kernel add

@@ -2,28 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # --coverage, --profile and the findings about speed: counts that are worked out by hand, the same on
 # every machine where they must be; the tracefile as lcov reads it, where it is installed.
-set -u
-lanewise=${LANEWISE:-$(pwd)/lanewise}
-case $lanewise in /*) ;; *) lanewise=$(pwd)/$lanewise ;; esac
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$work" || exit 1
-failures=0
-
-fail() {
-    echo "FAIL: $*"
-    sed 's/^/    /' out err 2>/dev/null | head -n 12
-    failures=$((failures + 1))
-}
-expect() { # STATUS PATTERN ARGUMENT...
-    want=$1
-    pattern=$2
-    shift 2
-    timeout 60 "$lanewise" "$@" >out 2>err </dev/null
-    got=$?
-    [ $got = "$want" ] || fail "lanewise $*: exit status $got, expected $want"
-    [ -z "$pattern" ] || cat out err | grep -q -- "$pattern" || fail "lanewise $*: no line with '$pattern'"
-}
+. "${srcdir:-.}/tests/cli_lib.sh"
 
 # 2 blocks of 48 threads. Line numbers are those of the expectations below.
 cat >k.s <<'END'

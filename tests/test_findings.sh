@@ -2,19 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Findings as stops of the shell and of real gdb: each place once, whatever goes back and forth in between, and the list at
 # the end is that of a run without a debugger; what stops can be chosen; a change in the past ends what needs its history.
-set -u
-lanewise=${LANEWISE:-$(pwd)/lanewise}
-case $lanewise in /*) ;; *) lanewise=$(pwd)/$lanewise ;; esac
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$work" || exit 1
-failures=0
-
-fail() {
-    echo "FAIL: $*"
-    head -n 4 out err 2>/dev/null | cut -c 1-100 | sed 's/^/    /'
-    failures=$((failures + 1))
-}
+. "${srcdir:-.}/tests/cli_lib.sh"
 
 cat >k.cl <<'E2'
 kernel void k(global int *o, global int *a, global int *never, int n)

@@ -5,11 +5,7 @@
 # runs of a kernel that is order-free (no instruction whose result tells in which order threads
 # ran). A lock between lanes of a warp hangs on a SIMT stack: that is the verdict it must give.
 # Words after the name restrict the kernels: tests/test_matrix.sh vadd bfs
-set -u
-src=$(cd "${srcdir:-.}" && pwd)
-lanewise=${LANEWISE:-$(pwd)/lanewise}
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+. "${srcdir:-.}/tests/cli_lib.sh"
 widths='4 8 16 32 64'
 policies='rr_quantum rr minpc minpc_step maxpc most_lanes stack_like'
 orders='smaller larger fall_through'
@@ -32,13 +28,7 @@ any_block=' vadd saxpy reduction scan histogram mandelbrot bfs nbody spinlock bi
 any_grid=' saxpy reduction scan histogram bitonic '
 # They exchange values among 32 lanes, as CUDA fixes it: narrower warps are refused.
 of_32=' cuda_reduction cuda_histogram '
-failures=0
 runs=0
-
-fail() {
-    echo "FAIL: $*"
-    failures=$((failures + 1))
-}
 
 # verify LAUNCH HASH NAME OPTION...: one run; the first hash of HASH is kept, others compared
 verify() {
@@ -104,7 +94,6 @@ in_blocks() {
 }
 
 sh "$src/kernels/prepare" "$work" || exit 1
-cd "$work" || exit 1
 for launch in *.yaml; do
     name=${launch%.yaml}
     [ $# = 0 ] || case " $* " in *" $name "*) ;; *) continue ;; esac

@@ -4,16 +4,10 @@
 # compilers and libclc were found wrong in (lib; of CUDA C++ fun) give
 # on the machine, through every clang that is installed and two levels of optimisation, what
 # the host's compiler (a soft float for halves) makes of them.
-set -u
-src=$(cd "${srcdir:-.}" && pwd)
-lanewise=${LANEWISE:-$(pwd)/lanewise}
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-failures=0
+. "${srcdir:-.}/tests/cli_lib.sh"
 tried=0
 
 cp "$src"/tests/ptx/ops* "$src"/tests/ptx/half* "$src"/tests/ptx/lib* "$src"/tests/ptx/fun* "$src/tests/soft_float.h" "$work" || exit 1
-cd "$work" || exit 1
 for what in ops half lib fun; do
     ${CC:-cc} -std=gnu11 -O1 -fwrapv -w -ffp-contract=off ${what}_host.c -o host -lm && ./host ||
         exit 1

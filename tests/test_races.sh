@@ -3,19 +3,8 @@
 # The races of tests/zoo/: each kernel NAME_bad has the finding that the comment above it names, at
 # its lines and lanes, and NAME_good has none; compiled without and with optimisation, on several
 # machines and under timing.
-set -u
-lanewise=${LANEWISE:-$(pwd)/lanewise}
-case $lanewise in /*) ;; *) lanewise=$(pwd)/$lanewise ;; esac
-zoo=$(cd "${srcdir:-.}" && pwd)/tests/zoo
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$work" || exit 1
-failures=0
-
-fail() {
-    echo "FAIL: $*"
-    failures=$((failures + 1))
-}
+. "${srcdir:-.}/tests/cli_lib.sh"
+zoo=$src/tests/zoo
 
 # launches SOURCE OPTIONS FILE: each kernel on memory of its own
 launches() {

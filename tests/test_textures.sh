@@ -2,17 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Textures from source to result: every type of texel that CUDA C++ has, by every compiler that is
 # there, optimised and for debuggers; what launch files say wrongly; a watchpoint on a texel.
-set -u
-lanewise=${LANEWISE:-$(pwd)/lanewise}
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$work" || exit 99
-failures=0
-
-fail() {
-    echo "FAIL: $*"
-    failures=$((failures + 1))
-}
+. "${srcdir:-.}/tests/cli_lib.sh"
 
 # Components of texel 2, one a thread; 1000 marks what is not there.
 cat >types.cu <<'END'

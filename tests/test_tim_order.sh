@@ -3,20 +3,8 @@
 # The timing model drives execution: what a kernel does in an order that is nobody's but the
 # schedulers' differs between two of them, and is the same in every run of one. The clock that a
 # kernel reads is the cycle in which the trace has that instruction issue.
-set -u
-src=$(cd "${srcdir:-.}" && pwd)
-lanewise=${LANEWISE:-$(pwd)/lanewise}
-case $lanewise in /*) ;; *) lanewise=$(pwd)/$lanewise ;; esac
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+. "${srcdir:-.}/tests/cli_lib.sh"
 cp "$src"/tests/kernels/turns.* "$work"
-cd "$work" || exit 1
-failures=0
-fail() {
-    echo "FAIL: $*"
-    failures=$((failures + 1))
-}
-
 # ---- the order of turns ---------------------------------------------------------------
 for machine in fermi kepler-k20c rogers rogers-vws tesla-dwr volta; do
     for policy in lrr gto; do

@@ -3,12 +3,7 @@
 # Streams of the host: which kernels run at the same time, where their blocks go and when they begin,
 # as hardware queues, the distributor's entries and the dispatcher say. Each block notes its core and
 # the cycles in which it began and ended. Source: the dynamic parallelism thesis, 3.2 and 3.3.
-set -u
-lanewise=${LANEWISE:-$(pwd)/lanewise}
-case $lanewise in /*) ;; *) lanewise=$(pwd)/$lanewise ;; esac
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$work" || exit 1
+. "${srcdir:-.}/tests/cli_lib.sh"
 cat >note.s <<'END'
 .kernel note
 .param ptr.global out

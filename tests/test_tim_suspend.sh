@@ -4,19 +4,8 @@
 # runs on every machine, on cores with room for one block, with one entry in the distributor; each
 # block that waits leaves once and comes back once, with as many lines as its state has; and without
 # kernels.suspend it is refused by name.
-set -u
-src=$(cd "${srcdir:-.}" && pwd)
-lanewise=${LANEWISE:-$(pwd)/lanewise}
-case $lanewise in /*) ;; *) lanewise=$(pwd)/$lanewise ;; esac
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+. "${srcdir:-.}/tests/cli_lib.sh"
 cp "$src"/tests/kernels/nest.* "$work"
-cd "$work" || exit 1
-failures=0
-fail() {
-    echo "FAIL: $*"
-    failures=$((failures + 1))
-}
 soon='--timing-set kernels.latency=20 --timing-set kernels.buffer_base=50 --timing-set kernels.launch_base=100'
 run() { # options
     # shellcheck disable=SC2086

@@ -1,40 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # The timing model from outside: machines, options and what is refused, reports and traces.
-set -u
-src=$(cd "${srcdir:-.}" && pwd)
-lanewise=${LANEWISE:-$(pwd)/lanewise}
-case $lanewise in /*) ;; *) lanewise=$(pwd)/$lanewise ;; esac
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$work" || exit 1
-failures=0
-cases=0
-
-fail() {
-    echo "FAIL: $*"
-    sed 's/^/    /' out err 2>/dev/null | head -n 8
-    failures=$((failures + 1))
-}
-
-# expect STATUS PATTERN ARGUMENT...: the exit status, and a line of either output
-expect() {
-    want=$1
-    pattern=$2
-    shift 2
-    cases=$((cases + 1))
-    timeout 120 "$lanewise" "$@" >out 2>err </dev/null
-    got=$?
-    [ $got = "$want" ] || fail "lanewise $*: exit status $got, expected $want"
-    [ -z "$pattern" ] || cat out err | grep -q -- "$pattern" || fail "lanewise $*: no line with '$pattern'"
-}
-
-# Usage errors say one sentence on standard error and nothing on standard output.
-refuse() {
-    expect 2 "$@"
-    [ ! -s out ] || fail "the error is on standard output"
-    [ "$(wc -l <err)" = 1 ] || fail "the error is not one line"
-}
+. "${srcdir:-.}/tests/cli_lib.sh"
 
 # ---- lanewise timing ------------------------------------------------------------------
 expect 0 '^volta  *A Volta-like machine' timing

@@ -3,20 +3,9 @@
 # Values that were never written, in tests/zoo/: each kernel NAME_bad has the finding that the comment
 # above it names, at its line and lanes, and NAME_good has none; without and with optimisation, on
 # several machines and under timing.
-set -u
-lanewise=${LANEWISE:-$(pwd)/lanewise}
-case $lanewise in /*) ;; *) lanewise=$(pwd)/$lanewise ;; esac
-zoo=$(cd "${srcdir:-.}" && pwd)/tests/zoo
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$work" || exit 1
-failures=0
+. "${srcdir:-.}/tests/cli_lib.sh"
+zoo=$src/tests/zoo
 pairs=0
-
-fail() {
-    echo "FAIL: $*"
-    failures=$((failures + 1))
-}
 
 # launches SOURCE: each kernel on memory of its own, all of which the host reads, of the program object.lwo
 launches() {

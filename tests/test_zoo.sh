@@ -2,21 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # The kernels of tests/zoo/ with faults of memory, hangs and costs: each NAME_bad has the finding that the comment above it
 # names, at its line and lanes, and NAME_good has none; compiled without and with optimisation.
-set -u
-lanewise=${LANEWISE:-$(pwd)/lanewise}
-case $lanewise in /*) ;; *) lanewise=$(pwd)/$lanewise ;; esac
-zoo=$(cd "${srcdir:-.}" && pwd)/tests/zoo
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$work" || exit 1
-failures=0
+. "${srcdir:-.}/tests/cli_lib.sh"
+zoo=$src/tests/zoo
 pairs=0
-
-fail() {
-    echo "FAIL: $*"
-    sed 's/^/    /' err | head -n 4
-    failures=$((failures + 1))
-}
 
 # run KERNEL KINDS ARGUMENT...: one launch of object.lwo; the exit status in $got
 run() {

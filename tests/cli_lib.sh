@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: Apache-2.0
+# For tests of the program from outside, which source this first: they go on in an empty folder, $work. $src is the
+# source tree, $build the folder of the build, $lanewise the program (LANEWISE names another). fail SENTENCE counts in $failures and shows what the
+# program printed last; expect and refuse run it.
+set -u
+src=$(cd "${srcdir:-.}" && pwd)
+lanewise=${LANEWISE:-$(pwd)/lanewise}
+case $lanewise in /*) ;; *) lanewise=$(pwd)/$lanewise ;; esac
+build=$(pwd)
+work=$(mktemp -d) || exit 99
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 99
+failures=0
+cases=0
+
+fail() {
+    echo "FAIL: $*"
+    head -n 12 out err 2>/dev/null | cut -c 1-200 | sed 's/^/    /'
+    failures=$((failures + 1))
+}
+
+# expect STATUS PATTERN ARGUMENT...: the exit status, and a line of either output
+expect() {
+    want=$1
+    pattern=$2
+    shift 2
+    cases=$((cases + 1))
+    timeout 120 "$lanewise" "$@" >out 2>err </dev/null
+    got=$?
+    [ $got = "$want" ] || fail "lanewise $*: exit status $got, expected $want"
+    [ -z "$pattern" ] || cat out err | grep -q -- "$pattern" || fail "lanewise $*: no line with '$pattern'"
+}
+
+# Usage errors say one sentence on standard error and nothing on standard output.
+refuse() {
+    expect 2 "$@"
+    [ ! -s out ] || fail "the error is on standard output"
+    [ "$(wc -l <err)" = 1 ] || fail "the error is not one line"
+}
