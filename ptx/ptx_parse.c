@@ -256,7 +256,9 @@ static void parse_function(struct ptx_parser *parser, bool kernel)
         function->has_body = true;
         parser->loc = 0;
         parser->targets.count = 0;
+        parser->in_body = true;
         ptx_parse_body(parser);
+        parser->in_body = false;
         function->has_body = !yields;
     } else {
         ptx_lex_expect(lex, ';', "or a body behind the function's head");

@@ -468,8 +468,7 @@ uint32_t ptx_parse_variable(struct ptx_parser *parser, enum ptx_space space, boo
             ptx_fail(lex->job, lex->line, LW_EINPUT, "'%s' is too large", symbol.name);
         /* The rest of a variadic function's arguments: only declarations may have it. */
         if (space == PTX_SP_PARAM && symbol.size_bytes == 0 &&
-            (!open || parser->function == NULL || parser->function->kernel ||
-             parser->function->has_body))
+            (!open || parser->function == NULL || parser->function->kernel || parser->in_body))
             ptx_fail(lex->job, lex->line, LW_EINPUT, "the parameter '%s' has no bytes",
                      symbol.name);
         if (open && space != PTX_SP_SHARED && space != PTX_SP_PARAM && !external &&
@@ -486,7 +485,6 @@ uint32_t ptx_parse_variable(struct ptx_parser *parser, enum ptx_space space, boo
         if (space != PTX_SP_PARAM && ptx_lex_accept(lex, '='))
             parse_initialiser(parser, index, type, &d);
         /* between parameters, outside of a body, the comma is the caller's */
-    } while ((space != PTX_SP_PARAM || (parser->function != NULL && parser->function->has_body)) &&
-             ptx_lex_accept(lex, ','));
+    } while ((space != PTX_SP_PARAM || parser->in_body) && ptx_lex_accept(lex, ','));
     return first;
 }

@@ -386,6 +386,7 @@ struct ptx_parser {
     struct ptx_lexer lex;
     struct ptx_module *module;
     struct ptx_function *function; /* being read */
+    bool in_body;                  /* its body is, not its head */
     struct ptx_scope *scope;
     struct ptx_map ops, words; /* the tables, by name */
     PTX_LIST(struct ptx_targets) targets; /* of the function being read */

@@ -90,4 +90,9 @@ for f in base/*.[ch] isa/*.[ch] isa/*.def ptx/*.[ch] emu/*.[ch] emu/*.def launch
     head -n 3 "$f" | grep -q 'SPDX-License-Identifier: Apache-2.0' ||
         { echo "$f: no SPDX line"; bad=1; }
 done
+# Long files are hard to read.
+long=$(wc -l base/*.[ch] isa/*.[ch] ptx/*.[ch] emu/*.[ch] launch/*.[ch] debug/*.[ch] check/*.[ch] timing/*.[ch] \
+    timing/*/*.[ch] gdbstub/*.[ch] shell/*.[ch] host/*.[ch] cmd/*.[ch] tests/*.[ch] tests/*.sh 2>/dev/null |
+    awk '$1 > 1000 && $2 != "total" { print $2 ": " $1 " lines: at most 1,000" }')
+[ -z "$long" ] || { echo "$long"; bad=1; }
 exit $bad

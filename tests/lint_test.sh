@@ -26,6 +26,7 @@ plant launch/a.c '#include <yaml.h>'
 plant emu/a.h '#include <immintrin.h>'
 plant emu/a.c 'void f(void) { _mm_setcsr(0); }'
 plant base/a.h 'static inline void f(void) { __asm__("nop"); }'
+plant emu/a.c "$(yes ';' | head -n 1001)"
 rm -rf "$tmp"/* && mkdir "$tmp/isa"
 printf '/* SPDX-License-Identifier: Apache-2.0 */\n#include "base/lw.h"\n' >"$tmp/isa/a.c"
 "$lint" "$tmp" || { echo "a lawful tree is refused"; exit 1; }
