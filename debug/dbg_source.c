@@ -207,8 +207,14 @@ static bool file_matches(const char *have, const char *want)
            (h == w || have[h - w - 1] == '/' || *want == '/');
 }
 
-/* The lowest statement of each function on @line of the files named @name; with @next,
- * when the line has no code, on the next line that has. */
+static uint32_t scope_of(const struct emu_program *program, uint64_t pc)
+{
+    return dbg_scope_at(program, (uint32_t)((pc - emu_program_base(program)) / ISA_WORD_BYTES));
+}
+
+/* The lowest statement of each scope on @line of the files named @name, as gdb has it: where a
+ * function is inlined, or code is copied, is a scope. When the line has no code, on the next
+ * line that has. */
 static enum lw_status line_parse(const struct dbg *dbg, const char *name, uint64_t line,
                                  uint64_t *pcs, unsigned room, unsigned *count,
                                  struct lw_error *err)
@@ -241,23 +247,23 @@ static enum lw_status line_parse(const struct dbg *dbg, const char *name, uint64
     *count = 0;
     for (unsigned f = 0; f < object->function_count; f++) {
         const struct isa_function *function = &object->functions[f];
+        unsigned first = *count;
 
-        for (unsigned i = 0; i < object->line_count; i++) {
+        for (unsigned i = 0; i < object->line_count && *count < room; i++) {
             const struct isa_line *row = &object->lines[i];
+            bool known = false;
 
-            if (row->is_stmt && row->line == best && row->insn >= function->first &&
-                row->insn < function->first + function->count &&
-                file_matches(file_name(object, row->file), name)) {
-                if (*count < room)
-                    pcs[*count] =
-                        emu_program_base(program) + (uint64_t)row->insn * ISA_WORD_BYTES;
-                ++*count;
-                break; /* rows are sorted: the first is the lowest */
-            }
+            if (!row->is_stmt || row->line != best || row->insn < function->first ||
+                row->insn >= function->first + function->count ||
+                !file_matches(file_name(object, row->file), name))
+                continue;
+            for (unsigned k = first; k < *count && !known; k++)
+                known = scope_of(program, pcs[k]) == dbg_scope_at(program, row->insn);
+            if (!known) /* rows are sorted: the first is the lowest */
+                pcs[(*count)++] =
+                    emu_program_base(program) + (uint64_t)row->insn * ISA_WORD_BYTES;
         }
     }
-    if (*count > room)
-        *count = room;
     return *count != 0 ? LW_OK
                        : LW_FAIL(err, LW_ENOENT, "line %llu of %s is in no function",
                                  (unsigned long long)line, name);

@@ -113,6 +113,17 @@ static unsigned own_scopes(const struct where *at, uint32_t *scopes, unsigned ro
     return count - first;
 }
 
+uint32_t dbg_scope_at(const struct emu_program *program, uint32_t insn)
+{
+    struct where at = {.program = program, .object = emu_program_object(program), .insn = insn,
+                       .inner = DBG_NO_TYPE};
+    uint32_t scopes[64];
+    unsigned count =
+        at.object->debug != NULL ? find_scopes(&at, scopes, LW_COUNT_OF(scopes)) : 0;
+
+    return count != 0 ? scopes[count - 1] : UINT32_MAX;
+}
+
 static int64_t find_in(const struct isa_debug *debug, uint32_t scope, const char *name)
 {
     for (uint32_t i = scope + 1; i < debug->dies[scope].end; i = debug->dies[i].end) {

@@ -281,7 +281,7 @@ bool dbg_history_info(const struct dbg *dbg, struct emu_history_info *out);
 
 /** "file:line", "line" (file of the focus), "function", "*address", "+n/-n". Several pcs
  *  may match (one for each is_stmt row that starts the line in a function); the lowest of
- *  each function is given. */
+ *  each scope (function, block, inlined call, copy of code) is given. */
 enum lw_status dbg_location_parse(const struct dbg *dbg, const char *text, uint64_t *pcs,
                                   unsigned room, unsigned *count, struct lw_error *err)
     LW_MUST_CHECK;

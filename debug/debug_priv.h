@@ -337,6 +337,8 @@ void dbg_print_text(struct dbg *dbg, dbg_thread_id id, unsigned lane, uint64_t a
 enum lw_status dbg_print_type(struct dbg *dbg, dbg_thread_id id, unsigned lane, const char *text,
                               bool whole, struct lw_sink *out, struct lw_error *err)
     LW_MUST_CHECK;
+/** The innermost scope of the source that has the instruction, UINT32_MAX: none. */
+uint32_t dbg_scope_at(const struct emu_program *program, uint32_t insn);
 /** All variables in scope where the lane is. */
 enum lw_status dbg_locals_print(struct dbg *dbg, dbg_thread_id id, unsigned lane,
                                 struct lw_sink *out, struct lw_error *err) LW_MUST_CHECK;

@@ -14,7 +14,7 @@ enum {
     DW_TAG_formal_parameter = 0x05, DW_TAG_member = 0x0d, DW_TAG_pointer_type = 0x0f,
     DW_TAG_compile_unit = 0x11, DW_TAG_structure_type = 0x13, DW_TAG_base_type = 0x24,
     DW_TAG_subprogram = 0x2e, DW_TAG_variable = 0x34, DW_TAG_array_type = 0x01,
-    DW_TAG_subrange_type = 0x21,
+    DW_TAG_label = 0x0a, DW_TAG_subrange_type = 0x21,
     DW_AT_location = 0x02, DW_AT_name = 0x03, DW_AT_byte_size = 0x0b, DW_AT_stmt_list = 0x10,
     DW_AT_low_pc = 0x11, DW_AT_high_pc = 0x12, DW_AT_language = 0x13, DW_AT_comp_dir = 0x1b,
     DW_AT_producer = 0x25, DW_AT_prototyped = 0x27, DW_AT_upper_bound = 0x2f,
@@ -65,7 +65,8 @@ struct maker {
 enum abbrev {
     ABBREV_NONE, ABBREV_UNIT, ABBREV_UNIT_DIR, ABBREV_BASE, ABBREV_STRUCT, ABBREV_MEMBER,
     ABBREV_POINTER, ABBREV_ARRAY, ABBREV_RANGE, ABBREV_VARIABLE, ABBREV_FUNCTION,
-    ABBREV_FUNCTION_PARAMS, ABBREV_PLACELESS, ABBREV_PLACELESS_PARAMS, ABBREV_PARAM, ABBREV_COUNT
+    ABBREV_FUNCTION_PARAMS, ABBREV_PLACELESS, ABBREV_PLACELESS_PARAMS, ABBREV_PARAM, ABBREV_LABEL,
+    ABBREV_COUNT
 };
 
 struct abbrev_row {
@@ -111,6 +112,8 @@ static const struct abbrev_row abbrevs[ABBREV_COUNT] = {
     [ABBREV_PARAM] = { DW_TAG_formal_parameter, 0,
                        { { DW_AT_name, DW_FORM_string }, { DW_AT_type, DW_FORM_ref4 },
                          { DW_AT_location, DW_FORM_exprloc } } },
+    [ABBREV_LABEL] = { DW_TAG_label, 0,
+                       { { DW_AT_name, DW_FORM_string }, { DW_AT_low_pc, DW_FORM_addr } } },
 #undef UNIT
 #undef PLACE
 #undef FUNCTION
@@ -194,12 +197,20 @@ static const struct isa_function *nameless_params(const struct maker *mk, uint32
                ? function : NULL;
 }
 
+/* A scope with nothing in it, as a copy of code is (ptx_reduce.c). gdb drops those, and with them
+ * the breakpoints of lines that stand in them again: a label keeps it. */
+static bool is_bare(const struct maker *mk, uint32_t die)
+{
+    return mk->debug->dies[die].tag == ISA_TAG_BLOCK && mk->debug->dies[die].end == die + 1 &&
+           isa_die_attr(mk->debug, die, ISA_AT_RANGES) != NULL;
+}
+
 static void put_shape(const struct maker *mk, uint32_t die, struct isa_bytes *out)
 {
     const struct isa_die *d = &mk->debug->dies[die];
 
     isa_bytes_uleb(out, d->tag);
-    isa_bytes_u8(out, d->end > die + 1 || nameless_params(mk, die) != NULL);
+    isa_bytes_u8(out, d->end > die + 1 || nameless_params(mk, die) != NULL || is_bare(mk, die));
     for (uint32_t k = 0; k < d->attr_count; k++) {
         const struct isa_attr *attr = &mk->debug->attrs[d->first_attr + k];
         uint16_t rows[3][2];
@@ -624,6 +635,14 @@ static void make_source(struct maker *mk)
         }
         if (nameless != NULL)
             put_params(mk, nameless);
+        if (is_bare(mk, i)) {
+            const struct isa_attr *spans = isa_die_attr(debug, i, ISA_AT_RANGES);
+
+            isa_bytes_uleb(mk->out, ABBREV_LABEL);
+            isa_bytes_string(mk->out, "(copy)");
+            isa_bytes_u64(mk->out, address_of(debug->spans[spans->value].from));
+            isa_bytes_u8(mk->out, 0);
+        }
         if (die->end > i + 1)
             ends[depth++] = die->end; /* isa_debug_check() bounds the depth */
         else if (nameless != NULL)

@@ -40,6 +40,11 @@ struct ptx_value {
     const struct ptx_fixup *fixup; /* of an address or offset; may be NULL */
     const char *text;
 };
+/** Words of one copy of a scope's code (ptx_reduce.c). */
+struct ptx_copied {
+    struct isa_span *spans;
+    uint32_t span_count;
+};
 struct ptx_die {
     uint64_t offset; /* in .debug_info, all of them in a row */
     uint16_t tag;
@@ -56,6 +61,8 @@ struct ptx_die {
     uint32_t place_count;
     struct isa_span *spans;
     uint32_t span_count;
+    struct ptx_copied *copies;
+    uint32_t copy_count;
 };
 struct ptx_mark { /* a label of a function */
     uint32_t function, line;

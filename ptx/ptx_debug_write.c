@@ -372,6 +372,15 @@ static void put_convention(struct writing *wr, uint32_t index)
     }
 }
 
+static void put_spans(struct writing *wr, const struct isa_span *spans, uint32_t count)
+{
+    *PTX_PUSH(wr->job, wr->attrs) = (struct isa_attr){
+        .name = ISA_AT_RANGES, .value = wr->spans.count, .count = count
+    };
+    for (uint32_t i = 0; i < count; i++)
+        *PTX_PUSH(wr->job, wr->spans) = spans[i];
+}
+
 static void put_die(struct writing *wr, uint32_t index, struct isa_die *out)
 {
     struct ptx_debug *debug = wr->debug;
@@ -401,13 +410,8 @@ static void put_die(struct writing *wr, uint32_t index, struct isa_die *out)
     if (is_code(debug, index))
         *PTX_PUSH(wr->job, wr->attrs) =
             (struct isa_attr){ .name = ISA_AT_LOW_PC, .value = d->object_function };
-    if (d->span_count != 0) {
-        *PTX_PUSH(wr->job, wr->attrs) = (struct isa_attr){
-            .name = ISA_AT_RANGES, .value = wr->spans.count, .count = d->span_count
-        };
-        for (uint32_t i = 0; i < d->span_count; i++)
-            *PTX_PUSH(wr->job, wr->spans) = d->spans[i];
-    }
+    if (d->span_count != 0)
+        put_spans(wr, d->spans, d->span_count);
     if (d->place_count != 0) {
         *PTX_PUSH(wr->job, wr->attrs) = (struct isa_attr){
             .name = ISA_AT_LOCATION, .value = wr->places.count, .count = d->place_count
@@ -467,7 +471,8 @@ void ptx_debug_write(struct ptx_job *job, struct ptx_module *module)
     for (uint32_t i = 0; i < debug->dies.count; i++) {
         before[i] = count;
         debug->dies.at[i].out = count;
-        count += debug->dies.at[i].keep;
+        if (debug->dies.at[i].keep) /* and its copies, behind it */
+            count += 1 + debug->dies.at[i].copy_count;
     }
     before[debug->dies.count] = count;
     if (count == 0)
@@ -476,8 +481,17 @@ void ptx_debug_write(struct ptx_job *job, struct ptx_module *module)
     for (uint32_t i = 0; i < debug->dies.count; i++) {
         if (!debug->dies.at[i].keep)
             continue;
-        put_die(&wr, i, &dies[debug->dies.at[i].out]);
-        dies[debug->dies.at[i].out].end = before[debug->dies.at[i].end];
+        const struct ptx_die *d = &debug->dies.at[i];
+
+        put_die(&wr, i, &dies[d->out]);
+        dies[d->out].end = before[d->end];
+        for (uint32_t k = 0; k < d->copy_count; k++) {
+            uint32_t first = (uint32_t)wr.attrs.count;
+
+            put_spans(&wr, d->copies[k].spans, d->copies[k].span_count);
+            dies[d->out + 1 + k] = (struct isa_die){ .tag = ISA_TAG_BLOCK, .end = d->out + 2 + k,
+                                                     .first_attr = first, .attr_count = 1 };
+        }
     }
     out = to_object(&wr, NULL, 0, sizeof *out);
     out->dies = to_object(&wr, dies, count, sizeof *dies);

@@ -523,6 +523,7 @@ struct ptx_block {
     bool may_diverge, barrier_flow; /* its branch; it is in a divergent region */
     uint32_t loc, line;    /* of the terminator */
     uint32_t label;        /* of the source, PTX_NONE */
+    uint32_t copy;         /* ptx_reduce: which copy of the source's code it is part of, 0: its own */
     /* ptx_cfg */
     uint32_t *pred;
     uint32_t pred_count;

@@ -33,6 +33,7 @@ struct work {
     PTX_LIST(uint32_t) members, path, stack, order;
     PTX_LIST(struct slice) sets, parts;
     PTX_LIST(uint32_t) fresh;         /* copies, in the order they were made */
+    uint32_t copies;                  /* of parts of the code */
     uint32_t stamp, *home;            /* by virtual register: 1 + its only block, or SEVERAL */
     uint32_t home_count;
     size_t room, visits;
@@ -241,6 +242,7 @@ static void copy_block(struct work *w, uint32_t from, uint32_t *names)
     b->first = (uint32_t)unit->code.count;
     b->pred = NULL;
     b->pred_count = 0;
+    b->copy = w->copies;
     for (uint32_t i = 0; i < b->count; i++) {
         struct ptx_mi mi = unit->code.at[unit->blocks.at[from].first + i];
 
@@ -262,6 +264,7 @@ static void split(struct work *w, uint32_t header, uint32_t *names)
     size_t count = w->path.count, old = unit->blocks.count;
     uint32_t part = w->nodes.at[header].part;
 
+    w->copies++;
     for (size_t i = 0; i < count; i++)
         copy_block(w, w->path.at[i], names);
     for (uint32_t b = 0; b < unit->blocks.count; b++) {

@@ -64,5 +64,7 @@ tests_test_ptx_legal_LDADD = liblanewise.a $(TEST_LIBS)
 EXTRA_DIST += tests/ptx_legal.txt
 check_SCRIPTS += tests/gdb_inlined.sh
 EXTRA_DIST += tests/gdb_inlined.sh
+check_SCRIPTS += tests/gdb_copies.sh
+EXTRA_DIST += tests/gdb_copies.sh
 check_SCRIPTS += tests/test_compiler_words.sh
 EXTRA_DIST += tests/test_compiler_words.sh

@@ -1,0 +1,66 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# A line of which the front end made copies (a loop that is entered in several places) stops lanes
+# in each: gdb 13, lldb 19, the shell. The reference is the lane's own way through the source.
+. "${srcdir:-.}/tests/gdb_lib.sh"
+need gdb
+need "${LLDB:-lldb-19}"
+need llvm-dwarfdump
+cp "$src"/tests/golden/gdb/circle.cl "$work/"
+cat >"$work/circle.yaml" <<END
+program: {source: circle.cl, options: [-O0, -g]}
+buffers:
+  out: {type: s32, count: 4}
+steps:
+  - launch: {entry: circle, grid: [1], block: [4], args: [out, 2]}
+  - check: {buffer: out, values: [252, 225, 245, 248]}
+END
+
+# Lane 3 enters there, with 0, and is there again with 3 + 20 + 100 + 2.
+cat >"$work/session" <<'END'
+break circle.cl:14 if i == 3
+continue
+print sum
+continue
+print sum
+continue
+END
+serve "$lanewise" run circle.yaml --gdb 127.0.0.1:0
+session gdb
+expect "gdb stops in each copy" <<'END'
+^Breakpoint 1 at .*2 locations
+^\$1 = 0
+^\$2 = 125
+exited normally
+END
+server_ends
+[ "$status" = 0 ] || fail "gdb: the run ended with status $status"
+
+serve "$lanewise" run circle.yaml --gdb 127.0.0.1:0
+(cd "$work" && timeout 400 "${LLDB:-lldb-19}" -X -x -b -o "gdb-remote $port" \
+    -o 'breakpoint set -f circle.cl -l 14 -c "i == 3"' -o continue -o 'print sum' -o continue \
+    -o 'print sum' -o continue) </dev/null >"$work/transcript" 2>&1
+expect "lldb stops in each copy" <<'END'
+^Breakpoint 1: 2 locations
+^\(int\) .*0$
+^\(int\) .*125$
+^Process 1 exited with status = 0
+END
+server_ends
+[ "$status" = 0 ] || fail "lldb: the run ended with status $status"
+
+(cd "$work" && "$lanewise" debug circle.yaml --batch -c 'break circle.cl:14 if i == 3' -c continue \
+    -c 'print sum' -c continue -c 'print sum' -c continue) >"$work/transcript" 2>&1
+expect "the shell stops in each copy" <<'END'
+^breakpoint 1 at .*circle.cl:14
+^breakpoint 2 at .*circle.cl:14
+^sum = 0
+^sum = 125
+END
+
+(cd "$work" && "$lanewise" compile circle.cl -X -O0 -X -g -o circle.lwo &&
+    llvm-dwarfdump --verify circle.lwo) >"$work/transcript" 2>/dev/null
+expect "the scopes of copies are well formed" <<'END'
+^No errors
+END
+finish
