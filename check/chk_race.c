@@ -173,6 +173,8 @@ static inline struct race_cells *cells_at(struct race_look *look, uint64_t at, u
             race_quiet_ends(race, offset,
                             look->write ? 0 : look->site & (uint32_t)lw_mask(RACE_SITE_BITS));
         race->short_of_memory |= cells == NULL && offset >> 36 == 0;
+        if (cells != NULL && cells->awake_at != race->shadow.epoch)
+            race_later_wake(race, cells, offset);
         offset &= (1 << RACE_PAGE_SHIFT) - 1;
         look->base = b->base;
     } else if (at >= ISA_SHARED_BASE && at < ISA_LOCAL_BASE) {
@@ -227,12 +229,47 @@ static void look_at(struct race_look *look, unsigned lane, uint64_t at)
                          kind != EMU_ACCESS_STORE, look->write);
 }
 
+/** May a read be kept for later, if its page is one? */
+static inline bool may_wait(const struct race_look *look, uint64_t address)
+{
+    return look->waits && address >= ISA_GLOBAL_BASE &&
+           (address & (look->access->bytes - 1)) == 0;
+}
+
+/** Keep what can be kept of reads of places that are near each other; returns the other lanes. */
+static uint64_t lanes_wait(struct race_look *look, const uint64_t *address, uint64_t lanes)
+{
+    enum { FEW = 4 }; /* fewer lanes a page are looked at, unless there are no others */
+
+    while (lanes != 0) {
+        const unsigned low = lw_lowest(lanes);
+        const uint64_t page = address[low] >> RACE_PAGE_SHIFT;
+        uint64_t here = 0, all = 0;
+
+        for (LW_EACH_BIT(l, lanes)) {
+            if (address[l] >> RACE_PAGE_SHIFT != page)
+                break;
+            here |= UINT64_C(1) << l;
+            all |= address[l];
+        }
+        if ((here != lanes && lw_popcount(here) < FEW) ||
+            (all & (look->access->bytes - 1)) != 0 || !may_wait(look, address[low]) ||
+            !race_later(look, address[low], 0, address, here))
+            break;
+        lanes &= ~here;
+    }
+    return lanes;
+}
+
 /** Lanes that each have a place of their own: whole words of global memory, of which nothing is known
  *  that could meet them, need no more than a new record. Their cells are asked for before one is waited
  *  for. */
 static void each_lane(struct race_look *look, const uint64_t *address, uint64_t lanes)
 {
     struct chk_race *race = look->race;
+
+    if (look->waits && (lanes = lanes_wait(look, address, lanes)) == 0)
+        return;
     const uint32_t now = race->now, base = look->block->base;
     const bool words = look->access->bytes == 4 && !look->sets && !(look->write && race->any_quiet);
     uint32_t *quads[EMU_MAX_LANES];
@@ -289,6 +326,15 @@ static void piece(struct race_look *look, const struct emu_tap_piece *p, uint64_
     unsigned lane = p->first;
     uint32_t first, count;
 
+    if (may_wait(look, p->address)) {
+        const unsigned low = lw_lowest(lanes);
+        const uint64_t at = p->address + (p->run ? (uint64_t)(low - p->first) * bytes : 0);
+        const uint64_t end = p->address + (p->run ? (uint64_t)(p->last - p->first) * bytes : 0);
+
+        if (at >> RACE_PAGE_SHIFT == end >> RACE_PAGE_SHIFT &&
+            race_later(look, at, p->run ? bytes : 0, NULL, lanes))
+            return;
+    }
     if (bytes < 4 || look->sets) { /* each lane by itself */
     } else if (!p->run && !look->write) {
         struct race_cells *cells = cells_at(look, p->address, bytes, &first, &count);
@@ -315,6 +361,16 @@ static void piece(struct race_look *look, const struct emu_tap_piece *p, uint64_
     for (LW_EACH_BIT(l, lanes))
         address[l] = p->address + (p->run ? (l - p->first) * bytes : 0);
     each_lane(look, address, lanes);
+}
+
+void race_look_again(struct race_look *look, const uint64_t *address, uint64_t lanes)
+{
+    each_lane(look, address, lanes);
+}
+
+void race_look_piece(struct race_look *look, const struct emu_tap_piece *p, uint64_t lanes)
+{
+    piece(look, p, lanes);
 }
 
 /** What a site's word says of how its instruction accesses. */
@@ -393,6 +449,7 @@ void chk_race_access(struct chk_race *race, const struct emu_tap_access *access)
     race->access++;
     look.plain = b->facts == NULL && look.warp->lane == NULL && look.warp->known == NULL &&
                  b->known == NULL && b->pending[0] == NULL && b->pending[1] == NULL;
+    look.waits = race->keeps && look.plain && !look.write && !look.sets && access->bytes >= 4;
     const uint64_t at = access->piece_count == 0 ? access->address[lw_lowest(rest)]
                                                  : access->piece[0].address;
     /* of scattered lanes the first one's cell is far away: some are asked */

@@ -7,6 +7,7 @@
  *   chk_race_sync.c   blocks, barriers, fences, atomics, launches: what is ordered before what
  *   chk_race_facts.c  sets of what a thread knows of others
  *   chk_race_cells.c  the shadow: who last wrote and read each byte
+ *   chk_race_later.c  reads of pages that nothing has written yet: kept, not looked at
  *   chk_race_quiet.c  pages of which further reads say nothing new
  *   chk_race_find.c   sentences
  *
@@ -52,6 +53,10 @@ struct race_cells {
     uint8_t shift; /* 2 or 0: bytes a cell, as a power of two */
     bool borrowed; /* the rows are in a slab */
     uint32_t agreed, agreed_at; /* reads that found their like, in this one of chk_race.roots */
+    /* of a page, each good in this race_shadow.epoch: its cells say all; what they do not say yet */
+    uint32_t awake_at, later_at;
+    struct race_later_chunk *first, *last;
+    unsigned chunk_count, repeat_at; /* of the last read in the last chunk, and 1; 0: none */
 };
 
 enum { RACE_QUAD_READ, RACE_QUAD_WHO, RACE_QUAD_SITE, RACE_QUAD_WRITE, RACE_QUAD };
@@ -86,10 +91,13 @@ struct race_shadow {
     uint32_t **slabs, *slab;                           /* of pages of whole words; the last */
     size_t slab_count, slab_room;
     unsigned slab_used;
+    uint32_t epoch; /* changes where nothing that was kept for later matters any more */
+    struct race_later_chunk **pools, *spare; /* of chunks: all; those that are free */
+    size_t pool_count, pool_room, pool_used; /* used: chunks of the pools */
     struct {
         uint64_t page; /* and 1 */
         struct race_cells *cells;
-        uint32_t *quads; /* of whole words; NULL: it has bytes */
+        uint32_t *quads; /* of whole words; NULL: it has bytes, or is not awake */
     } near[RACE_NEAR]; /* found lately */
 };
 /** The page at @offset in global memory, made if need be; NULL: no memory, or beyond 64 GiB. */
@@ -110,7 +118,8 @@ static inline struct race_cells *race_shadow_near(struct race_shadow *shadow, ui
             return NULL;
         shadow->near[at].page = page;
         shadow->near[at].cells = cells;
-        shadow->near[at].quads = cells->shift != 0 ? cells->base : NULL;
+        shadow->near[at].quads =
+            cells->shift != 0 && cells->awake_at == shadow->epoch ? cells->base : NULL;
     }
     return shadow->near[at].cells;
 }
@@ -118,6 +127,25 @@ static inline struct race_cells *race_shadow_near(struct race_shadow *shadow, ui
 void race_shadow_lost(struct race_shadow *shadow, const struct race_cells *cells);
 /** Forget what was accessed in a range, or (@bytes 0) everywhere. */
 void race_shadow_forget(struct race_shadow *shadow, uint64_t offset, uint64_t bytes);
+
+/* ---- reads that are kept for later ---------------------------------------------------------------- */
+
+struct race_look;
+/** A plain read by @lanes of a page that nothing has written, nor sets or atomics looked at, since the
+ *  host's last launch: kept as it is, to be looked at when something else comes. Lane l is at
+ *  @address + (l - first of @lanes) * @step, or (@each not NULL) each[l]. False: it is not kept. */
+bool race_later(struct race_look *look, uint64_t address, uint32_t step, const uint64_t *each,
+                uint64_t lanes);
+/** Look at what was kept of a page; from now on its cells say all. */
+void race_later_wake(struct chk_race *race, struct race_cells *cells, uint64_t offset);
+/** The same of all pages of a range. */
+void race_later_wake_all(struct chk_race *race, uint64_t offset, uint64_t bytes);
+/** Nothing that was kept matters any more. */
+void race_later_forget(struct race_shadow *shadow);
+void race_later_end(struct race_shadow *shadow);
+/** The reads of @address, as each lane of @look had them. */
+void race_look_again(struct race_look *look, const uint64_t *address, uint64_t lanes);
+void race_look_piece(struct race_look *look, const struct emu_tap_piece *piece, uint64_t lanes);
 
 /* ---- facts -------------------------------------------------------------------------------- */
 
@@ -211,7 +239,6 @@ struct race_pair {
     uint64_t access, other; /* the access and other warp of its first time */
 };
 
-struct race_look;
 /** Words that are looked at together, and how: @i is the first cell, @me the thread of the first
  *  lane, which has 1 << @shift words; what is at or before @base is known. False: nothing was done,
  *  each lane must be looked at by itself. */
@@ -244,6 +271,8 @@ struct chk_race {
     uint64_t access;            /* counts */
     race_chunk_fn *chunk[2]; /* [it writes] */
     uint32_t *quiet[1 << RACE_TABLE_SHIFT]; /* [page]: stamps, 0: it is not quiet */
+    struct race_block *again; /* in whose place reads are looked at that were kept */
+    bool keeps;              /* reads for later, where that may be */
     bool any_quiet, calm;    /* calm: of calm_of, no thread learns of others by fences */
     const struct emu_program *calm_of;
     uint32_t roots;          /* counts launches of the host behind which nothing ran */
@@ -263,6 +292,7 @@ struct race_look {
     uint32_t base;    /* of the space that is accessed */
     bool write, sets; /* sets: an atomic or ordered access: it may release or acquire */
     bool plain;       /* nobody has facts or met in part: ticks of block and warp say all */
+    bool waits;       /* it may be kept for later */
 };
 
 /* ---- pages that are quiet ------------------------------------------------------------------------ */

@@ -76,7 +76,7 @@ struct race_cells *race_quiet_may(struct race_look *look, uint64_t at)
     if (at < ISA_GLOBAL_BASE || look->sets || look->write || !look->plain || race->grid_count != 1)
         return NULL;
     cells = race_shadow_near(&race->shadow, at - ISA_GLOBAL_BASE);
-    if (cells == NULL)
+    if (cells == NULL || cells->awake_at != race->shadow.epoch)
         return NULL;
     const uint32_t i = (uint32_t)(at & ((1 << RACE_PAGE_SHIFT) - 1)) >> cells->shift;
     const uint32_t site = *race_at(cells, RACE_R + RACE_SITE, i);

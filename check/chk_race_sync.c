@@ -16,6 +16,8 @@ struct chk_race *chk_race_create(struct chk *chk)
     race->machine = chk->machine;
     race->kinds = chk->options.kinds;
     race->now = 1;
+    race->shadow.epoch = 1;
+    race->keeps = chk->options.counting != CHK_COUNT_REQUESTS; /* those are told of all */
     race_chunk_choose(race);
     return race;
 }
@@ -75,7 +77,9 @@ void chk_race_destroy(struct chk_race *race)
     grids_forget(race);
     variables_forget(race);
     race_shadow_forget(&race->shadow, 0, 0);
+    race_later_end(&race->shadow);
     race_quiet_forget(race);
+    free(race->again);
     free(race->blocks);
     free(race->actors);
     free(race->grids);
@@ -115,6 +119,7 @@ static struct race_grid *root_begins(struct chk_race *race, uint32_t sequence)
     grids_forget(race);
     variables_forget(race);
     race_quiet_forget(race);
+    race_later_forget(&race->shadow);
     race->actor_count = 0;
     race->root = sequence;
     if (race->now >= LATE) { /* ticks are few: none is needed of what is over */
@@ -889,6 +894,7 @@ void chk_race_life(struct chk_race *race, const struct emu_life *life)
         host_launched(race, life->grid);
     else if (life->kind == EMU_LIFE_ALLOC && life->size_bytes != 0 &&
              life->address >= ISA_GLOBAL_BASE) {
+        race_later_wake_all(race, life->address - ISA_GLOBAL_BASE, life->size_bytes);
         race_shadow_forget(&race->shadow, life->address - ISA_GLOBAL_BASE, life->size_bytes);
         for (uint64_t at = 0; race->any_quiet && at < life->size_bytes; at += 1 << RACE_PAGE_SHIFT)
             race_quiet_ends(race, life->address - ISA_GLOBAL_BASE + at, 0);

@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Races: reads of what nothing writes. They find nothing, and what they would leave in the shadow is
+ * asked for only when something is written in their page, which is seldom: it is kept as a list. */
+#include "check/chk_race_priv.h"
+
+#include <stdlib.h>
+
+/* Lists are a quarter of what shadow cells take; a page that is read so often that it is not may become
+ * quiet, for which cells are needed. */
+enum { CHUNK_BYTES = 1024, MOST_CHUNKS = 8, POOL_CHUNKS = 64, MOST_POOLS = 1024 };
+enum { LATER_ONE, LATER_RUN, LATER_EACH };
+
+struct race_later_chunk {
+    struct race_later_chunk *next;
+    uint32_t used; /* bytes of data */
+    uint32_t data[(CHUNK_BYTES - sizeof(void *) - sizeof(uint32_t)) / sizeof(uint32_t)];
+};
+/** A read, when it was made; LATER_EACH is followed by the word of each lane, 16 bits. */
+struct later {
+    uint32_t now, kb, kw, site, me;
+    uint16_t word; /* in the page, of the first lane */
+    uint8_t shift, form; /* shift: bytes a lane, as a power of two */
+    uint32_t lanes[2];
+};
+
+static struct race_later_chunk *chunk_take(struct race_shadow *shadow)
+{
+    struct race_later_chunk *chunk = shadow->spare;
+
+    if (chunk != NULL) {
+        shadow->spare = chunk->next;
+    } else {
+        if (shadow->pool_used == shadow->pool_count * POOL_CHUNKS) {
+            if (shadow->pool_count == MOST_POOLS ||
+                !lw_grow(&shadow->pools, &shadow->pool_room, shadow->pool_count + 1,
+                         sizeof *shadow->pools))
+                return NULL;
+            struct race_later_chunk *pool = malloc(POOL_CHUNKS * sizeof *pool);
+            if (pool == NULL)
+                return NULL;
+            shadow->pools[shadow->pool_count++] = pool;
+        }
+        chunk = &shadow->pools[shadow->pool_used / POOL_CHUNKS][shadow->pool_used % POOL_CHUNKS];
+        shadow->pool_used++;
+    }
+    chunk->next = NULL;
+    chunk->used = 0;
+    return chunk;
+}
+
+/** Where reads are looked at again: a block of which nothing but ticks is known. */
+static struct race_block *stand_in(struct chk_race *race, unsigned width)
+{
+    const unsigned warps = (1 << RACE_THREAD_BITS) / width;
+
+    if (race->again == NULL) {
+        race->again = calloc(1, sizeof *race->again + warps * sizeof race->again->warp[0]);
+        if (race->again == NULL)
+            return NULL;
+        race->again->warp_count = warps;
+        race->again->width = width;
+    }
+    return race->again;
+}
+
+/** Room for @bytes at the end of a page's list; NULL: none. */
+static void *room_for(struct race_shadow *shadow, struct race_cells *cells, unsigned bytes)
+{
+    struct race_later_chunk *chunk = cells->last;
+
+    if (chunk == NULL || chunk->used + bytes > sizeof chunk->data) {
+        if (cells->chunk_count == MOST_CHUNKS)
+            return NULL;
+        chunk = chunk_take(shadow);
+        if (chunk == NULL)
+            return NULL;
+        *(cells->last != NULL ? &cells->last->next : &cells->first) = chunk;
+        cells->last = chunk;
+        cells->chunk_count++;
+        cells->repeat_at = 0;
+    }
+    void *at = &chunk->data[chunk->used / sizeof chunk->data[0]];
+    chunk->used += bytes;
+    return at;
+}
+
+bool race_later(struct race_look *look, uint64_t address, uint32_t step, const uint64_t *each,
+                uint64_t lanes)
+{
+    struct chk_race *race = look->race;
+    struct race_shadow *shadow = &race->shadow;
+    const uint64_t offset = address - ISA_GLOBAL_BASE;
+    struct race_cells *cells = race_shadow_near(shadow, offset);
+
+    if (cells == NULL || cells->awake_at == shadow->epoch)
+        return false;
+    if (cells->later_at != shadow->epoch) {
+        cells->later_at = shadow->epoch;
+        cells->first = cells->last = NULL;
+        cells->chunk_count = cells->repeat_at = 0;
+    }
+    const struct later here = {
+        .now = race->now, .kb = look->kb, .kw = look->warp->kw, .site = look->site, .me = look->me,
+        .word = (uint16_t)((offset & ((1 << RACE_PAGE_SHIFT) - 1)) / 4),
+        .shift = (uint8_t)lw_lowest(look->access->bytes),
+        .form = each != NULL ? LATER_EACH : step != 0 ? LATER_RUN : LATER_ONE,
+        .lanes = {(uint32_t)lanes, (uint32_t)(lanes >> 32)}};
+    if (here.form == LATER_RUN && cells->repeat_at != 0) { /* a loop reads the same once more */
+        struct later *before =
+            (void *)&cells->last->data[(cells->repeat_at - 1) / sizeof cells->last->data[0]];
+        struct later same = here;
+        same.now = before->now;
+        if (memcmp(before, &same, sizeof same) == 0) {
+            before->now = here.now;
+            return true;
+        }
+    }
+    const unsigned words = each != NULL ? (lw_popcount(lanes) + 1) / 2 : 0;
+    struct later *at = stand_in(race, look->block->width) != NULL
+                           ? room_for(shadow, cells, sizeof here + 4 * words) : NULL;
+    if (at == NULL)
+        return false; /* its page is woken */
+    *at = here;
+    cells->repeat_at =
+        here.form == LATER_RUN ? (unsigned)((char *)at - (char *)cells->last->data) + 1 : 0;
+    uint16_t *word = (uint16_t *)(at + 1);
+    for (LW_EACH_BIT(l, each != NULL ? lanes : 0))
+        *word++ = (uint16_t)((each[l] & ((1 << RACE_PAGE_SHIFT) - 1)) / 4);
+    race->again->base = look->block->base;
+    return true;
+}
+
+/** Look at a read as it was made. */
+static const void *look_again(struct chk_race *race, const struct later *at, uint64_t page)
+{
+    struct race_block *b = race->again;
+    struct emu_tap_access access = {.kind = EMU_ACCESS_LOAD, .space = ISA_SPACE_GLOBAL,
+                                    .bytes = 1u << at->shift};
+    const unsigned warp = (at->me & ((1 << RACE_THREAD_BITS) - 1)) / b->width;
+    const uint64_t lanes = at->lanes[0] | (uint64_t)at->lanes[1] << 32;
+    const uint16_t *word = (const uint16_t *)(at + 1);
+    struct race_look look = {.race = race, .access = &access, .block = b, .warp = &b->warp[warp],
+                             .me = at->me, .site = at->site, .kb = at->kb, .plain = true};
+    uint64_t address[EMU_MAX_LANES];
+
+    b->actor = at->me >> RACE_THREAD_BITS;
+    b->kb = at->kb;
+    b->warp[warp].kw = at->kw;
+    race->now = at->now;
+    if (at->form != LATER_EACH) {
+        const struct emu_tap_piece piece = {
+            page + 4u * at->word, (uint8_t)lw_lowest(lanes),
+            (uint8_t)(63 - __builtin_clzll(lanes)), at->form == LATER_RUN};
+        race_look_piece(&look, &piece, lanes);
+        return at + 1;
+    }
+    for (LW_EACH_BIT(l, lanes))
+        address[l] = page + 4u * *word++;
+    race_look_again(&look, address, lanes);
+    return (const uint32_t *)(at + 1) + (lw_popcount(lanes) + 1) / 2;
+}
+
+void race_later_wake(struct chk_race *race, struct race_cells *cells, uint64_t offset)
+{
+    struct race_shadow *shadow = &race->shadow;
+    const uint64_t page = ISA_GLOBAL_BASE + (offset >> RACE_PAGE_SHIFT << RACE_PAGE_SHIFT);
+    const unsigned near = race_near_of(offset);
+    const uint32_t now = race->now;
+
+    cells->awake_at = shadow->epoch;
+    if (shadow->near[near].cells == cells)
+        shadow->near[near].quads = cells->shift != 0 ? cells->base : NULL;
+    if (cells->later_at != shadow->epoch)
+        return;
+    for (struct race_later_chunk *chunk = cells->first, *next; chunk != NULL; chunk = next) {
+        const char *at = (const char *)chunk->data, *end = at + chunk->used;
+
+        while (at < end)
+            at = look_again(race, (const void *)at, page);
+        next = chunk->next;
+        chunk->next = shadow->spare;
+        shadow->spare = chunk;
+    }
+    cells->first = cells->last = NULL;
+    race->now = now;
+}
+
+void race_later_wake_all(struct chk_race *race, uint64_t offset, uint64_t bytes)
+{
+    const uint64_t end = (offset + bytes - 1) >> RACE_PAGE_SHIFT;
+
+    for (uint64_t page = offset >> RACE_PAGE_SHIFT;
+         race->shadow.pool_used != 0 && page <= end && page >> (2 * RACE_TABLE_SHIFT) == 0; page++) {
+        struct race_cells **table = race->shadow.table[page >> RACE_TABLE_SHIFT];
+        struct race_cells *cells =
+            table != NULL ? table[page & ((1 << RACE_TABLE_SHIFT) - 1)] : NULL;
+
+        if (cells != NULL && cells->awake_at != race->shadow.epoch)
+            race_later_wake(race, cells, page << RACE_PAGE_SHIFT);
+    }
+}
+
+void race_later_forget(struct race_shadow *shadow)
+{
+    shadow->epoch++;
+    shadow->pool_used = 0;
+    shadow->spare = NULL;
+    memset(shadow->near, 0, sizeof shadow->near);
+}
+
+void race_later_end(struct race_shadow *shadow)
+{
+    for (size_t i = 0; i < shadow->pool_count; i++)
+        free(shadow->pools[i]);
+    free(shadow->pools);
+}
