@@ -18,6 +18,7 @@ liblanewise_a_SOURCES += \
 	%D%/ptx_debug.c \
 	%D%/ptx_debug_inline.c \
 	%D%/ptx_debug_place.c \
+	%D%/ptx_debug_copies.c \
 	%D%/ptx_debug_spot.c \
 	%D%/ptx_debug_tree.c \
 	%D%/ptx_debug_write.c \

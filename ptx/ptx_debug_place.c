@@ -240,66 +240,6 @@ static void place_scopes(struct placing *pl, uint32_t parent)
         place_scopes(pl, inside.at[i].die);
 }
 
-/* ---- copies ------------------------------------------------------------------------------ */
-
-struct copied {
-    uint32_t die, copy, word;
-};
-
-static int compare_copied(const void *a, const void *b)
-{
-    const struct copied *x = a, *y = b;
-
-    if (x->die != y->die)
-        return x->die < y->die ? -1 : 1;
-    if (x->copy != y->copy)
-        return x->copy < y->copy ? -1 : 1;
-    return x->word < y->word ? -1 : x->word > y->word;
-}
-
-/* Debuggers set a breakpoint on a line once in each scope that has it, so each copy of code is a
- * scope of its own in the scope of the source that it stands in. */
-static void place_copies(struct placing *pl)
-{
-    PTX_LIST(struct copied) words = { 0 };
-
-    for (size_t b = 0; b < pl->unit->blocks.count; b++) {
-        const struct ptx_block *block = &pl->unit->blocks.at[b];
-
-        if (block->copy == 0)
-            continue;
-        for (uint32_t w = pl->index[block->first]; w < pl->index[block->first + block->count]; w++)
-            *PTX_PUSH(pl->job, words) = (struct copied){ pl->owner[w], block->copy, w };
-    }
-    if (words.count > 1)
-        qsort(words.at, words.count, sizeof *words.at, compare_copied);
-    for (size_t from = 0, end; from < words.count; from = end) {
-        struct ptx_die *die = &pl->debug->dies.at[words.at[from].die];
-        PTX_LIST(struct ptx_copied) copies = { 0 };
-
-        for (end = from; end < words.count && words.at[end].die == words.at[from].die;) {
-            uint32_t copy = words.at[end].copy;
-
-            pl->spans.count = 0;
-            for (; end < words.count && words.at[end].die == words.at[from].die &&
-                   words.at[end].copy == copy; end++) {
-                uint32_t word = pl->base + words.at[end].word;
-
-                if (pl->spans.count != 0 && pl->spans.at[pl->spans.count - 1].to == word)
-                    pl->spans.at[pl->spans.count - 1].to++;
-                else
-                    *PTX_PUSH(pl->job, pl->spans) = (struct isa_span){ word, word + 1 };
-            }
-            *PTX_PUSH(pl->job, copies) = (struct ptx_copied){
-                keep(pl, pl->spans.at, pl->spans.count, sizeof *pl->spans.at),
-                (uint32_t)pl->spans.count
-            };
-        }
-        die->copies = keep(pl, copies.at, copies.count, sizeof *copies.at);
-        die->copy_count = (uint32_t)copies.count;
-    }
-}
-
 /* ---- expressions ------------------------------------------------------------------------- */
 
 /* A variable of the function, else one of the module. */
@@ -980,7 +920,7 @@ void ptx_debug_function(struct ptx_unit *unit, uint32_t base, const uint32_t *in
     for (uint32_t w = 0; w < pl.count; w++)
         pl.owner[w] = root;
     place_scopes(&pl, root);
-    place_copies(&pl);
+    ptx_debug_copies(unit, base, index, pl.owner);
     find_holders(&pl, root);
     for (uint32_t i = root + 1; i < debug->dies.at[root].end; i++) {
         struct ptx_die *die = &debug->dies.at[i];

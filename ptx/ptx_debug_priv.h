@@ -139,6 +139,11 @@ bool ptx_debug_variable_place(const struct ptx_symbol *s, uint64_t offset, struc
 bool ptx_debug_module_place(const struct ptx_module *module, const struct ptx_value *value,
                             struct isa_place *place);
 
+/** The words of each copy of code in the scopes of a function; @owner: the innermost scope of each
+ *  word, @index: the words of each instruction. */
+void ptx_debug_copies(struct ptx_unit *unit, uint32_t base, const uint32_t *index,
+                      const uint32_t *owner);
+
 /** For modules without .debug_info (ptx_debug_inline.c): the words of inlined functions of a
  *  unit; then entries of all of them. */
 void ptx_debug_inlines(struct ptx_unit *unit, uint32_t base, const uint32_t *index);
