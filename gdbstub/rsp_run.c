@@ -95,16 +95,30 @@ static unsigned fault_signal(enum emu_fault_kind kind)
     }
 }
 
-static unsigned stop_signal(const struct rsp *rsp, const struct dbg_stop *stop)
+static unsigned gdb_signal(const struct rsp *rsp, const struct dbg_stop *stop)
 {
+    if (!rsp_has(rsp, RSP_F_FAULT_SIGNAL) &&
+        (stop->kind == DBG_STOP_FAULT || stop->kind == DBG_STOP_FINDING))
+        return RSP_SIGTRAP;
     switch (stop->kind) {
-    case DBG_STOP_FAULT: return !rsp_has(rsp, RSP_F_FAULT_SIGNAL) ? RSP_SIGTRAP : fault_signal(stop->fault.kind);
+    case DBG_STOP_FAULT: return fault_signal(stop->fault.kind);
     case DBG_STOP_HANG: return RSP_SIGABRT;
     /* Not SIGTRAP: gdb would take it for the end of a step. Whoever resumes passes it on to nobody. */
     case DBG_STOP_FINDING: return RSP_SIGUSR1;
     case DBG_STOP_INTERRUPT: return RSP_SIGINT;
     default: return RSP_SIGTRAP;
     }
+}
+
+/* lldb takes numbers for those of the system that it takes the program for: Linux. */
+static unsigned stop_signal(const struct rsp *rsp, const struct dbg_stop *stop)
+{
+    enum { LINUX_SIGBUS = 7, LINUX_SIGUSR1 = 10 }; /* the others have the same numbers */
+    unsigned signal = gdb_signal(rsp, stop);
+
+    if (!rsp->lldb)
+        return signal;
+    return signal == RSP_SIGBUS ? LINUX_SIGBUS : signal == RSP_SIGUSR1 ? LINUX_SIGUSR1 : signal;
 }
 
 /* The end of the run; a stub that does not know of ends says "stopped" for ever. */
@@ -215,7 +229,7 @@ static void explain(struct rsp *rsp, const struct action *action, const struct d
                     stop->kind == DBG_STOP_CATCH) &&
                    rsp_point_find(rsp, stop->point) == NULL;
 
-    if ((fault && !rsp_has(rsp, RSP_F_FAULT_TEXT)) ||
+    if (((fault || stop->kind == DBG_STOP_FINDING) && !rsp_has(rsp, RSP_F_FAULT_TEXT)) ||
         (stop->kind == DBG_STOP_WAITS &&
          (!rsp_has(rsp, RSP_F_LOCKING_STOP) || action->lifts)))
         return;

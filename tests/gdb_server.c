@@ -4,9 +4,10 @@
  * carrier, staying after a detach, and doing without a feature of the stub or work of the debugger
  * core (gdb_spoils.def), which shows in a test that a behaviour comes from it.
  *
- *   gdb_server LAUNCH.yaml [x86-64|aarch64] [--timing] [--without NAME]...
+ *   gdb_server LAUNCH.yaml [x86-64|aarch64] [--timing] [--check=LIST] [--without NAME]...
  *   gdb_server --list-features
  */
+#include "check/check.h"
 #include "gdbstub/gdbstub.h"
 #include "launch/launch.h"
 #include "tests/gdb_spoils.h"
@@ -34,6 +35,9 @@ static void ready(void *context, unsigned port)
 /* A launch file with a debugger. */
 struct run {
     bool timed;
+    uint64_t kinds; /* what is looked for */
+    struct chk *chk;
+    struct chk_view view;
     struct lnc_file *file;
     struct emu_machine *machine;
     struct emu_engine *engine;
@@ -58,9 +62,43 @@ static enum lw_status next(void *context, bool *more, struct lw_error *err)
     return status;
 }
 
+static void found(void *context, unsigned index)
+{
+    const struct run *run = context;
+
+    if (!spoil_is(SPOIL_FINDINGS))
+        dbg_notice(run->dbg, index);
+}
+
+static void finding(void *context, unsigned number, struct dbg_notice *out, struct lw_sink *text)
+{
+    const struct run *run = context;
+    const struct chk_finding *f = chk_get(run->chk, number);
+
+    chk_print(f, text);
+    *out = (struct dbg_notice){.grid = f->place.grid, .block = f->place.block_number,
+                               .warp = f->place.warp, .lanes = f->place.lanes, .pc = f->place.pc};
+}
+
+static uint64_t when(void *context, unsigned index)
+{
+    const struct run *run = context;
+
+    return dbg_notice_at(run->dbg, index);
+}
+
+static void findings(void *context, dbg_row_fn row, void *row_context)
+{
+    const struct run *run = context;
+
+    if (run->chk != NULL)
+        chk_rows(&run->view, row, row_context);
+}
+
 static void run_close(struct run *run)
 {
     dbg_destroy(run->dbg);
+    chk_destroy(run->chk);
     lnc_session_destroy(run->session);
     emu_engine_destroy(run->engine);
     emu_machine_destroy(run->machine);
@@ -91,22 +129,27 @@ static enum lw_status machine_open(struct run *run, const char *path, struct lw_
     return status;
 }
 
-static enum lw_status run_open(struct run *run, const char *path, bool timed,
+static enum lw_status run_open(struct run *run, const char *path, bool timed, uint64_t kinds,
                                struct lw_error *err)
 {
+    struct chk_options checks = {.kinds = kinds, .max_findings = 100, .found = found, .context = run};
     struct lnc_options options = {0};
     enum lw_status status;
 
-    *run = (struct run){.timed = timed};
+    *run = (struct run){.timed = timed, .kinds = kinds};
     status = machine_open(run, path, err);
     if (status == LW_OK)
         status = lnc_session_create(run->file, run->machine, &options, &run->session, err);
     if (status == LW_OK) {
         struct dbg_config dbg_config = {.machine = run->machine, .engine = run->engine,
-                                        .next = next, .next_context = run};
+                                        .next = next, .next_context = run,
+                                        .finding = finding, .findings = findings,
+                                        .findings_context = run};
 
         status = dbg_create(&dbg_config, &run->dbg, err);
     }
+    if (status == LW_OK && kinds != 0)
+        status = chk_create(run->machine, &checks, &run->chk, err);
     if (status == LW_OK && !timed)
         status = dbg_history_start(run->dbg, 0, save_place, load_place, run->session, err);
     if (status != LW_OK) {
@@ -114,6 +157,12 @@ static enum lw_status run_open(struct run *run, const char *path, bool timed,
         return status;
     }
     dbg_commands_join(run->dbg, &run->set);
+    run->view = (struct chk_view){run->chk, when, run};
+    if (kinds != 0) {
+        run->set.tables[run->set.count] =
+            (struct lw_command_table){chk_commands, chk_command_count, &run->view};
+        run->set.themes[run->set.count++] = "Findings";
+    }
     return LW_OK;
 }
 
@@ -127,6 +176,7 @@ static void run_serve(const struct run *run, struct rsp_config *rsp)
 struct server {
     const char *path;
     bool timed;
+    uint64_t kinds;
     struct run runs[2];
     unsigned now;
 };
@@ -136,7 +186,7 @@ static enum lw_status restart(void *context, const char *name, struct rsp_config
 {
     struct server *server = context;
     enum lw_status status = run_open(&server->runs[!server->now], server->path, server->timed,
-                                     err);
+                                     server->kinds, err);
 
     (void)name;
     if (status != LW_OK)
@@ -147,15 +197,15 @@ static enum lw_status restart(void *context, const char *name, struct rsp_config
     return LW_OK;
 }
 
-static int serve(const char *path, bool timed, enum rsp_arch arch, uint64_t without,
-                 struct lw_error *err)
+static int serve(const char *path, bool timed, uint64_t kinds, enum rsp_arch arch,
+                 uint64_t without, struct lw_error *err)
 {
-    struct server server = {.path = path, .timed = timed};
+    struct server server = {.path = path, .timed = timed, .kinds = kinds};
     struct rsp_config rsp = {.arch = arch, .without = without, .restart = restart,
                              .restart_context = &server};
     bool fine = false;
 
-    if (run_open(&server.runs[0], path, timed, err) == LW_OK) {
+    if (run_open(&server.runs[0], path, timed, kinds, err) == LW_OK) {
         run_serve(&server.runs[0], &rsp);
         fine = rsp_serve(&rsp, "0", spoil_is(SPOIL_RECONNECT), ready, NULL, err) == LW_OK;
     }
@@ -168,7 +218,7 @@ int main(int argc, char **argv)
     struct lw_error err = {0};
     enum rsp_arch arch = RSP_X86_64;
     const char *launch = NULL;
-    uint64_t without = 0;
+    uint64_t without = 0, kinds = 0;
     bool timed = false;
     int status;
 
@@ -192,6 +242,11 @@ int main(int argc, char **argv)
             without |= UINT64_C(1) << feature;
         } else if (strcmp(argv[i], "--timing") == 0) {
             timed = true;
+        } else if (strncmp(argv[i], "--check=", 8) == 0) {
+            if (chk_select(argv[i] + 8, &kinds, &err) != LW_OK) {
+                fprintf(stderr, "gdb_server: %s\n", err.text);
+                return 2;
+            }
         } else if (strcmp(argv[i], "aarch64") == 0) {
             arch = RSP_AARCH64;
         } else if (strcmp(argv[i], "x86-64") != 0 && launch == NULL) {
@@ -203,10 +258,10 @@ int main(int argc, char **argv)
     }
     if (launch == NULL) {
         fprintf(stderr, "usage: gdb_server LAUNCH.yaml [x86-64|aarch64] [--timing] "
-                        "[--without NAME]...\n");
+                        "[--check=LIST] [--without NAME]...\n");
         return 2;
     }
-    status = serve(launch, timed, arch, without, &err);
+    status = serve(launch, timed, kinds, arch, without, &err);
     if (status != 0)
         fprintf(stderr, "gdb_server: %s\n", err.text);
     return status;
