@@ -191,6 +191,60 @@ static void host_code_beside_a_kernel_only_has_to_parse(void **state)
     with_all(*state, text, parts);
 }
 
+/* nvcc has all these without an #include; kernels beside them may be compiled alone. */
+static const char no_include[] =
+    "#ifndef __CUDACC__\n"
+    "#error not CUDA\n"
+    "#endif\n"
+    "struct pair { char a; int b; };\n"
+    "__constant__ float table[4];\n"
+    "__global__ void k(float *f, double *d, int64_t *l, uint8_t *b, int *i)\n"
+    "{\n"
+    "    uint64_t big = UINT64_MAX;\n"
+    "    ptrdiff_t off = offsetof(pair, b) + CHAR_BIT;\n"
+    "    intptr_t at = (intptr_t)f;\n"
+    "    i[0] = INT_MAX; i[1] = (int)(SIZE_MAX >> 40) + __CUDACC_VER_MAJOR__ + (int)off;\n"
+    "    i[2] = std::abs(i[3]) + (int)std::lround(f[1]) + std::move(i[4]) + (FLT_MAX > f[3]);\n"
+    "    l[0] = std::abs(l[1]) + LLONG_MIN + (long long)big + at + min(3l, 4ul);\n"
+    "    f[0] = std::sqrt(f[1]) + std::fma(f[2], f[3], f[4]) + std::abs(f[5]) + std::pow(f[6], 2);\n"
+    "    d[0] = std::floor(d[1]) + std::fmax(d[2], d[3]) + std::isnan(d[4]) + std::abs(d[5]);\n"
+    "    memset(b, 0, 4); memcpy(b + 4, b + 8, 4);\n"
+    "    __stwt((float4 *)f + 4, __ldcv((const float4 *)f + 5));\n"
+    "    assert(i[9] != 1);\n"
+    "}\n"
+    "int main(int argc, char **argv)\n"
+    "{\n"
+    "    cudaDeviceProp prop;\n"
+    "    cudaStream_t s;\n"
+    "    void *p;\n"
+    "    if (cudaGetDeviceProperties(&prop, 0) != cudaSuccess)\n"
+    "        fprintf(stderr, \"%s %d\\n\", prop.name, prop.concurrentManagedAccess);\n"
+    "    printf(\"%d\\n\", std::max(argc, std::min(argc, atoi(argv[1]))));\n"
+    "    cudaStreamCreateWithPriority(&s, cudaStreamNonBlocking, 0);\n"
+    "    cudaMallocAsync(&p, 64, s); cudaFreeAsync(p, s); cudaFreeAsync(p, cudaStreamPerThread);\n"
+    "    return strcmp(argv[0], \"x\") + isalpha(argv[0][0]) + (int)std::sqrt(2.0);\n"
+    "}\n";
+
+static void names_that_nvcc_declares_are_there_without_an_include(void **state)
+{
+    static const char *const parts[] = {"sqrt.rn.f32", "fma.rn.f32", "cvt.rmi.f64.f64", "max.f64",
+                                        "st.volatile.", "ld.volatile.", NULL};
+    static const char includes[] = "#include <cmath>\n#include <algorithm>\n#include <cstdlib>\n"
+                                   "#include <cstdint>\n#include <climits>\n";
+    char text[sizeof includes + sizeof no_include], *ptx;
+
+    for (size_t i = 0; i < LW_COUNT_OF(versions); i++) {
+        if (!installed(versions[i]))
+            continue;
+        /* The standard's own headers behind ours change nothing. */
+        snprintf(text, sizeof text, "%s%s", i % 2 != 0 ? includes : "", no_include);
+        ptx = compile(*state, text, i == 0 ? "-std=c++11" : NULL, versions[i]);
+        for (size_t p = 0; parts[p] != NULL; p++)
+            expect_text(ptx, parts[p]);
+        free(ptx);
+    }
+}
+
 static void mathematics_comes_from_libclc_or_is_one_instruction(void **state)
 {
     static const char text[] =
@@ -214,7 +268,7 @@ static void mathematics_comes_from_libclc_or_is_one_instruction(void **state)
     with_all(*state, text, parts);
 }
 
-static void integer_and_bit_functions_are_instructions(void **state)
+static void integer_bit_and_atomic_functions_are_instructions(void **state)
 {
     static const char text[] =
         "__global__ void k(unsigned *p, unsigned long long *d)\n"
@@ -226,18 +280,8 @@ static void integer_and_bit_functions_are_instructions(void **state)
         "    d[0] = __umul64hi(d[1], d[2]) + __brevll(d[3]) + __popcll(d[4]);\n"
         "    p[4] = __float_as_uint(__uint_as_float(p[5]) + 1) + __vaddus4(p[6], p[7]);\n"
         "    p[5] = __ldg(p + 9) + min(p[8], 3) + __uhadd(p[3], p[4]);\n"
-        "}\n";
-    static const char *const parts[] = {"clz.b32", "popc.b32", "brev.b32", "prmt.b32", "mul.hi.u32",
-                                        "dp4a.u32.u32", "shf.l.wrap.b32", "shf.r.clamp.b32",
-                                        "mul.hi.u64", NULL};
-
-    with_all(*state, text, parts);
-}
-
-static void atomics_have_their_types_and_scopes(void **state)
-{
-    static const char text[] =
-        "__global__ void k(int *i, unsigned *u, unsigned long long *l, float *f, double *d,\n"
+        "}\n"
+        "__global__ void atomics(int *i, unsigned *u, unsigned long long *l, float *f, double *d,\n"
         "                  unsigned short *h)\n"
         "{\n"
         "    __shared__ int s;\n"
@@ -250,8 +294,11 @@ static void atomics_have_their_types_and_scopes(void **state)
         "    i[2] = atomicAdd_block(i, 1) + atomicMax_system(i, 7) + atomicAdd(&s, 1);\n"
         "    __threadfence();\n"
         "}\n";
-    static const char *const parts[] = {".add.u32", ".cas.b32", ".exch.b32", ".xor.b32", ".inc.u32",
-                                        ".dec.u32", ".min.u32", ".max.u64", ".add.f32", ".add.f64",
+    static const char *const parts[] = {"clz.b32", "popc.b32", "brev.b32", "prmt.b32",
+                                        "mul.hi.u32", "dp4a.u32.u32", "shf.l.wrap.b32",
+                                        "shf.r.clamp.b32", "mul.hi.u64", ".add.u32", ".cas.b32",
+                                        ".exch.b32", ".xor.b32", ".inc.u32", ".dec.u32",
+                                        ".min.u32", ".max.u64", ".add.f32", ".add.f64",
                                         "atom.cta.", "atom.sys.", "atom.shared", "membar.gl",
                                         NULL};
 
@@ -481,9 +528,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(every_installed_clang_makes_an_entry_with_lines_of_the_source_only),
         TEST(host_code_beside_a_kernel_only_has_to_parse),
+        TEST(names_that_nvcc_declares_are_there_without_an_include),
         TEST(mathematics_comes_from_libclc_or_is_one_instruction),
-        TEST(integer_and_bit_functions_are_instructions),
-        TEST(atomics_have_their_types_and_scopes),
+        TEST(integer_bit_and_atomic_functions_are_instructions),
         TEST(warps_shuffle_vote_match_and_reduce),
         TEST(halves_and_bfloats_have_their_headers),
         TEST(cooperative_groups_become_shuffles_votes_and_barriers),

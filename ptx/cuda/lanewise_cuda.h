@@ -7,16 +7,24 @@
 #include "lanewise_host.h"
 #include "lanewise_texture.h"
 #include "lanewise_math.h"
+#include "lanewise_std.h"
 #include "lanewise_device.h"
 /* The host's C functions, without libstdc++: its using-declarations would all appear in the
  * debug information of every kernel. */
 #define _GLIBCXX_INCLUDE_NEXT_C_HEADERS
 #include <assert.h>
+#include <ctype.h>
+#include <float.h>
+#include <limits.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <math.h>
 #undef _GLIBCXX_INCLUDE_NEXT_C_HEADERS
+#include <utility>
 #include <new> /* clang puts the device's new and delete there */
 #undef signbit
 #undef isnan

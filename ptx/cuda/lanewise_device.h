@@ -271,11 +271,32 @@ template <class T> LW_FN T __ldca(const T *p) { return *p; }
 template <class T> LW_FN T __ldcg(const T *p) { return *p; }
 template <class T> LW_FN T __ldcs(const T *p) { return *p; }
 template <class T> LW_FN T __ldlu(const T *p) { return *p; }
-template <class T> LW_FN T __ldcv(const T *p) { return *(const volatile T *)p; }
 template <class T> LW_FN void __stwb(T *p, T x) { *p = x; }
 template <class T> LW_FN void __stcg(T *p, T x) { *p = x; }
 template <class T> LW_FN void __stcs(T *p, T x) { *p = x; }
-template <class T> LW_FN void __stwt(T *p, T x) { *(volatile T *)p = x; }
+/* Volatile, of vectors each element. */
+template <class T, bool Vector = __is_class(T)> struct lw_volatile {
+    LW_FN T load(const T *p) { return *(const volatile T *)p; }
+    LW_FN void store(T *p, T x) { *(volatile T *)p = x; }
+};
+template <class T> struct lw_volatile<T, true> {
+    typedef decltype(T::x) element;
+    LW_FN T load(const T *p)
+    {
+        T x;
+
+        for (unsigned int i = 0; i < sizeof x / sizeof(element); i++)
+            ((element *)&x)[i] = ((const volatile element *)p)[i];
+        return x;
+    }
+    LW_FN void store(T *p, T x)
+    {
+        for (unsigned int i = 0; i < sizeof x / sizeof(element); i++)
+            ((volatile element *)p)[i] = ((const element *)&x)[i];
+    }
+};
+template <class T> LW_FN T __ldcv(const T *p) { return lw_volatile<T>::load(p); }
+template <class T> LW_FN void __stwt(T *p, T x) { lw_volatile<T>::store(p, x); }
 
 LW_FN void __threadfence_block(void) { __nvvm_membar_cta(); }
 LW_FN void __threadfence(void) { __nvvm_membar_gl(); }

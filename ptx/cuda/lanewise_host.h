@@ -27,8 +27,8 @@ enum cudaError {
     cudaErrorTextureNotBound = 24, cudaErrorSynchronizationError = 25,
     cudaErrorInvalidFilterSetting = 26, cudaErrorInvalidNormSetting = 27,
     cudaErrorMixedDeviceExecution = 28, cudaErrorNotYetImplemented = 31,
-    cudaErrorMemoryValueTooLarge = 32, cudaErrorInsufficientDriver = 35,
-    cudaErrorInvalidSurface = 37, cudaErrorDuplicateVariableName = 43,
+    cudaErrorMemoryValueTooLarge = 32, cudaErrorStubLibrary = 34, cudaErrorInsufficientDriver = 35,
+    cudaErrorCallRequiresNewerDriver = 36, cudaErrorInvalidSurface = 37, cudaErrorDuplicateVariableName = 43,
     cudaErrorDuplicateTextureName = 44, cudaErrorDuplicateSurfaceName = 45,
     cudaErrorDevicesUnavailable = 46, cudaErrorIncompatibleDriverContext = 49,
     cudaErrorMissingConfiguration = 52, cudaErrorPriorLaunchFailure = 53,
@@ -36,7 +36,7 @@ enum cudaError {
     cudaErrorLaunchFileScopedSurf = 67, cudaErrorSyncDepthExceeded = 68,
     cudaErrorLaunchPendingCountExceeded = 69, cudaErrorInvalidDeviceFunction = 98,
     cudaErrorNoDevice = 100, cudaErrorInvalidDevice = 101, cudaErrorStartupFailure = 127,
-    cudaErrorInvalidKernelImage = 200, cudaErrorMapBufferObjectFailed = 205,
+    cudaErrorInvalidKernelImage = 200, cudaErrorDeviceUninitialized = 201, cudaErrorMapBufferObjectFailed = 205,
     cudaErrorUnmapBufferObjectFailed = 206, cudaErrorArrayIsMapped = 207,
     cudaErrorAlreadyMapped = 208, cudaErrorNoKernelImageForDevice = 209,
     cudaErrorAlreadyAcquired = 210, cudaErrorNotMapped = 211, cudaErrorNotMappedAsArray = 212,
@@ -46,19 +46,26 @@ enum cudaError {
     cudaErrorNvlinkUncorrectable = 220, cudaErrorUnsupportedPtxVersion = 222,
     cudaErrorInvalidSource = 300, cudaErrorFileNotFound = 301,
     cudaErrorSharedObjectSymbolNotFound = 302, cudaErrorSharedObjectInitFailed = 303,
-    cudaErrorOperatingSystem = 304, cudaErrorInvalidResourceHandle = 400, cudaErrorNotReady = 600,
+    cudaErrorOperatingSystem = 304, cudaErrorInvalidResourceHandle = 400, cudaErrorIllegalState = 401,
+    cudaErrorSymbolNotFound = 500, cudaErrorNotReady = 600,
     cudaErrorIllegalAddress = 700, cudaErrorLaunchOutOfResources = 701,
     cudaErrorLaunchTimeout = 702, cudaErrorLaunchIncompatibleTexturing = 703,
     cudaErrorPeerAccessAlreadyEnabled = 704, cudaErrorPeerAccessNotEnabled = 705,
-    cudaErrorSetOnActiveProcess = 708, cudaErrorAssert = 710, cudaErrorTooManyPeers = 711,
+    cudaErrorSetOnActiveProcess = 708, cudaErrorContextIsDestroyed = 709,
+    cudaErrorAssert = 710, cudaErrorTooManyPeers = 711,
     cudaErrorHostMemoryAlreadyRegistered = 712, cudaErrorHostMemoryNotRegistered = 713,
     cudaErrorHardwareStackError = 714, cudaErrorIllegalInstruction = 715,
     cudaErrorMisalignedAddress = 716, cudaErrorInvalidAddressSpace = 717,
     cudaErrorInvalidPc = 718, cudaErrorLaunchFailure = 719,
     cudaErrorCooperativeLaunchTooLarge = 720, cudaErrorNotPermitted = 800,
     cudaErrorNotSupported = 801, cudaErrorSystemNotReady = 802,
-    cudaErrorSystemDriverMismatch = 803, cudaErrorStreamCaptureUnsupported = 900,
-    cudaErrorTimeout = 909, cudaErrorUnknown = 999, cudaErrorApiFailureBase = 10000
+    cudaErrorSystemDriverMismatch = 803, cudaErrorCompatNotSupportedOnDevice = 804,
+    cudaErrorStreamCaptureUnsupported = 900, cudaErrorStreamCaptureInvalidated = 901,
+    cudaErrorStreamCaptureMerge = 902, cudaErrorStreamCaptureUnmatched = 903,
+    cudaErrorStreamCaptureUnjoined = 904, cudaErrorStreamCaptureIsolation = 905,
+    cudaErrorStreamCaptureImplicit = 906, cudaErrorCapturedEvent = 907,
+    cudaErrorStreamCaptureWrongThread = 908, cudaErrorTimeout = 909,
+    cudaErrorGraphExecUpdateFailure = 910, cudaErrorUnknown = 999, cudaErrorApiFailureBase = 10000
 };
 /* clang-format on */
 typedef enum cudaError cudaError_t;
@@ -88,17 +95,54 @@ enum cudaFuncAttribute {
 enum cudaLimit {
     cudaLimitStackSize,
     cudaLimitPrintfFifoSize,
-    cudaLimitMallocHeapSize
+    cudaLimitMallocHeapSize,
+    cudaLimitDevRuntimeSyncDepth,
+    cudaLimitDevRuntimePendingLaunchCount,
+    cudaLimitMaxL2FetchGranularity,
+    cudaLimitPersistingL2CacheSize
 };
+/* clang-format off */
 enum cudaDeviceAttr {
-    cudaDevAttrMaxThreadsPerBlock = 1,
-    cudaDevAttrMaxSharedMemoryPerBlock = 8,
-    cudaDevAttrWarpSize = 10,
-    cudaDevAttrClockRate = 13,
-    cudaDevAttrMultiProcessorCount = 16,
-    cudaDevAttrCooperativeLaunch = 95
+    cudaDevAttrMaxThreadsPerBlock = 1, cudaDevAttrMaxBlockDimX = 2, cudaDevAttrMaxBlockDimY = 3,
+    cudaDevAttrMaxBlockDimZ = 4, cudaDevAttrMaxGridDimX = 5, cudaDevAttrMaxGridDimY = 6,
+    cudaDevAttrMaxGridDimZ = 7, cudaDevAttrMaxSharedMemoryPerBlock = 8,
+    cudaDevAttrTotalConstantMemory = 9, cudaDevAttrWarpSize = 10, cudaDevAttrMaxPitch = 11,
+    cudaDevAttrMaxRegistersPerBlock = 12, cudaDevAttrClockRate = 13,
+    cudaDevAttrTextureAlignment = 14, cudaDevAttrGpuOverlap = 15,
+    cudaDevAttrMultiProcessorCount = 16, cudaDevAttrKernelExecTimeout = 17,
+    cudaDevAttrIntegrated = 18, cudaDevAttrCanMapHostMemory = 19, cudaDevAttrComputeMode = 20,
+    cudaDevAttrMaxTexture1DWidth = 21, cudaDevAttrMaxTexture2DWidth = 22,
+    cudaDevAttrMaxTexture2DHeight = 23, cudaDevAttrMaxTexture3DWidth = 24,
+    cudaDevAttrMaxTexture3DHeight = 25, cudaDevAttrMaxTexture3DDepth = 26,
+    cudaDevAttrSurfaceAlignment = 30, cudaDevAttrConcurrentKernels = 31,
+    cudaDevAttrEccEnabled = 32, cudaDevAttrPciBusId = 33, cudaDevAttrPciDeviceId = 34,
+    cudaDevAttrTccDriver = 35, cudaDevAttrMemoryClockRate = 36,
+    cudaDevAttrGlobalMemoryBusWidth = 37, cudaDevAttrL2CacheSize = 38,
+    cudaDevAttrMaxThreadsPerMultiProcessor = 39, cudaDevAttrAsyncEngineCount = 40,
+    cudaDevAttrUnifiedAddressing = 41, cudaDevAttrPciDomainId = 50,
+    cudaDevAttrComputeCapabilityMajor = 75, cudaDevAttrComputeCapabilityMinor = 76,
+    cudaDevAttrStreamPrioritiesSupported = 78, cudaDevAttrGlobalL1CacheSupported = 79,
+    cudaDevAttrLocalL1CacheSupported = 80, cudaDevAttrMaxSharedMemoryPerMultiprocessor = 81,
+    cudaDevAttrMaxRegistersPerMultiprocessor = 82, cudaDevAttrManagedMemory = 83,
+    cudaDevAttrIsMultiGpuBoard = 84, cudaDevAttrHostNativeAtomicSupported = 86,
+    cudaDevAttrSingleToDoublePrecisionPerfRatio = 87, cudaDevAttrPageableMemoryAccess = 88,
+    cudaDevAttrConcurrentManagedAccess = 89, cudaDevAttrComputePreemptionSupported = 90,
+    cudaDevAttrCanUseHostPointerForRegisteredMem = 91, cudaDevAttrCooperativeLaunch = 95,
+    cudaDevAttrMaxSharedMemoryPerBlockOptin = 97, cudaDevAttrHostRegisterSupported = 99,
+    cudaDevAttrPageableMemoryAccessUsesHostPageTables = 100,
+    cudaDevAttrDirectManagedMemAccessFromHost = 101, cudaDevAttrMaxBlocksPerMultiprocessor = 106,
+    cudaDevAttrMaxPersistingL2CacheSize = 108, cudaDevAttrMaxAccessPolicyWindowSize = 109,
+    cudaDevAttrReservedSharedMemoryPerBlock = 111, cudaDevAttrMemoryPoolsSupported = 115
 };
-enum cudaMemoryAdvise { cudaMemAdviseSetReadMostly = 1, cudaMemAdviseSetPreferredLocation = 3 };
+/* clang-format on */
+enum cudaMemoryAdvise {
+    cudaMemAdviseSetReadMostly = 1,
+    cudaMemAdviseUnsetReadMostly,
+    cudaMemAdviseSetPreferredLocation,
+    cudaMemAdviseUnsetPreferredLocation,
+    cudaMemAdviseSetAccessedBy,
+    cudaMemAdviseUnsetAccessedBy
+};
 enum cudaComputeMode { cudaComputeModeDefault, cudaComputeModeExclusive, cudaComputeModeProhibited };
 enum {
     cudaHostAllocDefault = 0,
@@ -106,18 +150,60 @@ enum {
     cudaHostAllocMapped = 2,
     cudaHostAllocWriteCombined = 4,
     cudaHostRegisterDefault = 0,
+    cudaHostRegisterPortable = 1,
+    cudaHostRegisterMapped = 2,
+    cudaHostRegisterIoMemory = 4,
+    cudaHostRegisterReadOnly = 8,
+    cudaPeerAccessDefault = 0,
     cudaEventDefault = 0,
     cudaEventBlockingSync = 1,
     cudaEventDisableTiming = 2,
+    cudaEventInterprocess = 4,
+    cudaEventRecordDefault = 0,
+    cudaOccupancyDefault = 0,
+    cudaOccupancyDisableCachingOverride = 1,
+    cudaArrayDefault = 0,
+    cudaArrayLayered = 1,
+    cudaArraySurfaceLoadStore = 2,
+    cudaArrayCubemap = 4,
+    cudaArrayTextureGather = 8,
     cudaStreamDefault = 0,
     cudaStreamNonBlocking = 1,
     cudaDeviceScheduleAuto = 0,
     cudaDeviceScheduleSpin = 1,
+    cudaDeviceScheduleYield = 2,
+    cudaDeviceScheduleBlockingSync = 4,
     cudaDeviceBlockingSync = 4,
     cudaDeviceMapHost = 8,
     cudaMemAttachGlobal = 1,
-    cudaCpuDeviceId = -1
+    cudaMemAttachHost = 2,
+    cudaMemAttachSingle = 4,
+    cudaCpuDeviceId = -1,
+    cudaInvalidDeviceId = -2
 };
+enum cudaRoundMode { cudaRoundNearest, cudaRoundZero, cudaRoundPosInf, cudaRoundMinInf };
+enum cudaStreamCaptureMode {
+    cudaStreamCaptureModeGlobal,
+    cudaStreamCaptureModeThreadLocal,
+    cudaStreamCaptureModeRelaxed
+};
+enum cudaStreamCaptureStatus {
+    cudaStreamCaptureStatusNone,
+    cudaStreamCaptureStatusActive,
+    cudaStreamCaptureStatusInvalidated
+};
+enum cudaMemPoolAttr {
+    cudaMemPoolReuseFollowEventDependencies = 1,
+    cudaMemPoolReuseAllowOpportunistic,
+    cudaMemPoolReuseAllowInternalDependencies,
+    cudaMemPoolAttrReleaseThreshold,
+    cudaMemPoolAttrReservedMemCurrent,
+    cudaMemPoolAttrReservedMemHigh,
+    cudaMemPoolAttrUsedMemCurrent,
+    cudaMemPoolAttrUsedMemHigh
+};
+enum cudaSurfaceBoundaryMode { cudaBoundaryModeZero, cudaBoundaryModeClamp, cudaBoundaryModeTrap };
+enum cudaSurfaceFormatMode { cudaFormatModeForced, cudaFormatModeAuto };
 
 typedef struct CUstream_st *cudaStream_t;
 typedef struct CUevent_st *cudaEvent_t;
@@ -125,6 +211,14 @@ typedef struct CUgraph_st *cudaGraph_t;
 typedef struct CUgraphExec_st *cudaGraphExec_t;
 typedef struct cudaArray *cudaArray_t;
 typedef const struct cudaArray *cudaArray_const_t;
+typedef struct CUgraphNode_st *cudaGraphNode_t;
+typedef struct CUfunc_st *cudaFunction_t;
+typedef struct CUkern_st *cudaKernel_t;
+typedef struct CUmemPoolHandle_st *cudaMemPool_t;
+typedef struct CUexternalMemory_st *cudaExternalMemory_t;
+typedef struct cudaMipmappedArray *cudaMipmappedArray_t;
+#define cudaStreamLegacy ((cudaStream_t)1)
+#define cudaStreamPerThread ((cudaStream_t)2)
 typedef unsigned long long cudaTextureObject_t;
 typedef unsigned long long cudaSurfaceObject_t;
 typedef void (*cudaStreamCallback_t)(cudaStream_t stream, cudaError_t status, void *data);
@@ -137,8 +231,10 @@ struct cudaFuncAttributes {
     size_t sharedSizeBytes, constSizeBytes, localSizeBytes;
     int maxThreadsPerBlock, numRegs, ptxVersion, binaryVersion;
 };
+typedef struct CUuuid_st { char bytes[16]; } cudaUUID_t;
 struct cudaDeviceProp {
     char name[256];
+    cudaUUID_t uuid;
     size_t totalGlobalMem, sharedMemPerBlock;
     int regsPerBlock, warpSize;
     size_t memPitch;
@@ -152,6 +248,15 @@ struct cudaDeviceProp {
     int maxThreadsPerMultiProcessor, managedMemory, maxTexture1D, maxTexture2D[2], maxTexture3D[3];
     size_t sharedMemPerMultiprocessor, sharedMemPerBlockOptin;
     int regsPerMultiprocessor, cooperativeLaunch, maxBlocksPerMultiProcessor;
+    int pciDomainID, tccDriver, streamPrioritiesSupported, hostNativeAtomicSupported;
+    int globalL1CacheSupported, localL1CacheSupported, isMultiGpuBoard, multiGpuBoardGroupID;
+    int pageableMemoryAccess, concurrentManagedAccess, computePreemptionSupported;
+    int canUseHostPointerForRegisteredMem, pageableMemoryAccessUsesHostPageTables;
+    int directManagedMemAccessFromHost, persistingL2CacheMaxSize, accessPolicyMaxWindowSize;
+    int singleToDoublePrecisionPerfRatio, cooperativeMultiDeviceLaunch, hostRegisterSupported;
+    int memoryPoolsSupported, clusterLaunch, maxTexture1DLinear, maxTexture1DLayered[2];
+    int maxTexture2DLinear[3], maxTexture2DLayered[3], maxSurface1D, maxSurface2D[2], maxSurface3D[3];
+    size_t surfaceAlignment, reservedSharedMemPerBlock;
 };
 enum cudaMemoryType { cudaMemoryTypeUnregistered, cudaMemoryTypeHost, cudaMemoryTypeDevice,
                       cudaMemoryTypeManaged };
@@ -220,6 +325,44 @@ struct __attribute__((device_builtin_texture_type)) texture : textureReference {
     texture() = default;
     texture(int, enum cudaTextureFilterMode, enum cudaTextureAddressMode) {}
 };
+struct cudaMemcpy3DParms {
+    cudaArray_t srcArray;
+    struct cudaPos srcPos;
+    struct cudaPitchedPtr srcPtr;
+    cudaArray_t dstArray;
+    struct cudaPos dstPos;
+    struct cudaPitchedPtr dstPtr;
+    struct cudaExtent extent;
+    enum cudaMemcpyKind kind;
+};
+#define CUDA_IPC_HANDLE_SIZE 64
+typedef struct { char reserved[CUDA_IPC_HANDLE_SIZE]; } cudaIpcMemHandle_t, cudaIpcEventHandle_t;
+struct cudaAccessPolicyWindow {
+    void *base_ptr;
+    size_t num_bytes;
+    float hitRatio;
+    int hitProp, missProp;
+};
+enum cudaLaunchAttributeID {
+    cudaLaunchAttributeIgnore,
+    cudaLaunchAttributeAccessPolicyWindow,
+    cudaLaunchAttributeCooperative,
+    cudaLaunchAttributeClusterDimension = 4,
+    cudaLaunchAttributeProgrammaticStreamSerialization = 6
+};
+typedef union {
+    struct cudaAccessPolicyWindow accessPolicyWindow;
+    int cooperative, programmaticStreamSerializationAllowed;
+    struct { unsigned int x, y, z; } clusterDim;
+} cudaLaunchAttributeValue;
+typedef struct { cudaLaunchAttributeID id; cudaLaunchAttributeValue val; } cudaLaunchAttribute;
+typedef struct {
+    dim3 gridDim, blockDim;
+    size_t dynamicSmemBytes;
+    cudaStream_t stream;
+    cudaLaunchAttribute *attrs;
+    unsigned int numAttrs;
+} cudaLaunchConfig_t;
 extern "C" {
 /* Both ways in which clang spells a launch with <<<>>>. */
 int cudaConfigureCall(dim3 grid, dim3 block, size_t shared = 0, cudaStream_t stream = 0);
@@ -248,6 +391,27 @@ cudaError_t cudaMemcpy2DToArray(cudaArray_t to, size_t x, size_t y, const void *
                                 enum cudaMemcpyKind kind);
 cudaError_t cudaMemcpyToArray(cudaArray_t to, size_t x, size_t y, const void *from, size_t size,
                               enum cudaMemcpyKind kind);
+cudaError_t cudaMalloc3DArray(cudaArray_t *array, const struct cudaChannelFormatDesc *desc,
+                              struct cudaExtent extent, unsigned int flags = 0);
+cudaError_t cudaFreeAsync(void *p, cudaStream_t stream);
+cudaError_t cudaHostGetFlags(unsigned int *flags, void *p);
+cudaError_t cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from, size_t from_pitch,
+                              size_t width, size_t height, enum cudaMemcpyKind kind,
+                              cudaStream_t stream = 0);
+cudaError_t cudaMemcpy2DFromArray(void *to, size_t pitch, cudaArray_const_t from, size_t x, size_t y,
+                                  size_t width, size_t height, enum cudaMemcpyKind kind);
+cudaError_t cudaMemcpyFromArray(void *to, cudaArray_const_t from, size_t x, size_t y, size_t size,
+                                enum cudaMemcpyKind kind);
+cudaError_t cudaMemcpy3D(const struct cudaMemcpy3DParms *copy);
+cudaError_t cudaMemcpy3DAsync(const struct cudaMemcpy3DParms *copy, cudaStream_t stream = 0);
+cudaError_t cudaMemcpyPeer(void *to, int to_device, const void *from, int from_device, size_t size);
+cudaError_t cudaMemcpyPeerAsync(void *to, int to_device, const void *from, int from_device,
+                                size_t size, cudaStream_t stream = 0);
+cudaError_t cudaMemset2DAsync(void *p, size_t pitch, int value, size_t width, size_t height,
+                              cudaStream_t stream = 0);
+cudaError_t cudaMemset3D(struct cudaPitchedPtr p, int value, struct cudaExtent extent);
+cudaError_t cudaMemset3DAsync(struct cudaPitchedPtr p, int value, struct cudaExtent extent,
+                              cudaStream_t stream = 0);
 cudaError_t cudaMemset(void *p, int value, size_t size);
 cudaError_t cudaMemsetAsync(void *p, int value, size_t size, cudaStream_t stream = 0);
 cudaError_t cudaMemset2D(void *p, size_t pitch, int value, size_t width, size_t height);
@@ -263,24 +427,43 @@ cudaError_t cudaCreateTextureObject(cudaTextureObject_t *object,
                                     const struct cudaTextureDesc *texture,
                                     const struct cudaResourceViewDesc *view);
 cudaError_t cudaDestroyTextureObject(cudaTextureObject_t object);
+cudaError_t cudaCreateSurfaceObject(cudaSurfaceObject_t *object,
+                                    const struct cudaResourceDesc *resource);
+cudaError_t cudaDestroySurfaceObject(cudaSurfaceObject_t object);
+cudaError_t cudaIpcGetMemHandle(cudaIpcMemHandle_t *handle, void *p);
+cudaError_t cudaIpcOpenMemHandle(void **p, cudaIpcMemHandle_t handle, unsigned int flags);
+cudaError_t cudaIpcCloseMemHandle(void *p);
+cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t *pool, int device);
+cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t pool, enum cudaMemPoolAttr attribute, void *value);
+cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t pool, enum cudaMemPoolAttr attribute, void *value);
+cudaError_t cudaMemPoolTrimTo(cudaMemPool_t pool, size_t size);
 cudaError_t cudaUnbindTexture(const struct textureReference *t);
 cudaError_t cudaBindTexture(size_t *offset, const struct textureReference *t, const void *p,
                             const struct cudaChannelFormatDesc *desc, size_t size);
 cudaError_t cudaBindTextureToArray(const struct textureReference *t, cudaArray_const_t array,
                                    const struct cudaChannelFormatDesc *desc);
 
-cudaError_t cudaGetLastError(void);
-cudaError_t cudaPeekAtLastError(void);
-const char *cudaGetErrorString(cudaError_t error);
-const char *cudaGetErrorName(cudaError_t error);
+/* Kernels may call these; the translator refuses such a kernel by the name. */
+__host__ __device__ cudaError_t cudaGetLastError(void);
+__host__ __device__ cudaError_t cudaPeekAtLastError(void);
+__host__ __device__ const char *cudaGetErrorString(cudaError_t error);
+__host__ __device__ const char *cudaGetErrorName(cudaError_t error);
 
 cudaError_t cudaGetDeviceCount(int *count);
-cudaError_t cudaGetDevice(int *device);
+__host__ __device__ cudaError_t cudaGetDevice(int *device);
+cudaError_t cudaGetDeviceFlags(unsigned int *flags);
+cudaError_t cudaDeviceGetCacheConfig(enum cudaFuncCache *config);
+cudaError_t cudaDeviceGetStreamPriorityRange(int *least, int *greatest);
+cudaError_t cudaDeviceGetPCIBusId(char *id, int size, int device);
+cudaError_t cudaDeviceCanAccessPeer(int *can, int device, int peer);
+cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned int flags);
+cudaError_t cudaDeviceDisablePeerAccess(int peer);
+cudaError_t cudaCtxResetPersistingL2Cache(void);
 cudaError_t cudaSetDevice(int device);
 cudaError_t cudaSetDeviceFlags(unsigned int flags);
 cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *properties, int device);
 cudaError_t cudaChooseDevice(int *device, const struct cudaDeviceProp *wanted);
-cudaError_t cudaDeviceGetAttribute(int *value, enum cudaDeviceAttr attribute, int device);
+__host__ __device__ cudaError_t cudaDeviceGetAttribute(int *value, enum cudaDeviceAttr attribute, int device);
 cudaError_t cudaDeviceSetLimit(enum cudaLimit limit, size_t value);
 cudaError_t cudaDeviceGetLimit(size_t *value, enum cudaLimit limit);
 cudaError_t cudaDeviceSetCacheConfig(enum cudaFuncCache config);
@@ -293,6 +476,8 @@ cudaError_t cudaDriverGetVersion(int *version);
 cudaError_t cudaRuntimeGetVersion(int *version);
 
 cudaError_t cudaEventCreate(cudaEvent_t *event);
+cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream = 0,
+                                     unsigned int flags = 0);
 cudaError_t cudaEventCreateWithFlags(cudaEvent_t *event, unsigned int flags);
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream = 0);
 cudaError_t cudaEventQuery(cudaEvent_t event);
@@ -301,6 +486,19 @@ cudaError_t cudaEventElapsedTime(float *ms, cudaEvent_t start, cudaEvent_t end);
 cudaError_t cudaEventDestroy(cudaEvent_t event);
 cudaError_t cudaStreamCreate(cudaStream_t *stream);
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned int flags);
+cudaError_t cudaStreamCreateWithPriority(cudaStream_t *stream, unsigned int flags, int priority);
+cudaError_t cudaStreamGetPriority(cudaStream_t stream, int *priority);
+cudaError_t cudaStreamGetFlags(cudaStream_t stream, unsigned int *flags);
+cudaError_t cudaStreamBeginCapture(cudaStream_t stream, enum cudaStreamCaptureMode mode);
+cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t *graph);
+cudaError_t cudaStreamIsCapturing(cudaStream_t stream, enum cudaStreamCaptureStatus *status);
+cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void *data);
+cudaError_t cudaGraphCreate(cudaGraph_t *graph, unsigned int flags);
+cudaError_t cudaGraphInstantiate(cudaGraphExec_t *exec, cudaGraph_t graph,
+                                 unsigned long long flags = 0);
+cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream);
+cudaError_t cudaGraphDestroy(cudaGraph_t graph);
+cudaError_t cudaGraphExecDestroy(cudaGraphExec_t exec);
 cudaError_t cudaStreamDestroy(cudaStream_t stream);
 cudaError_t cudaStreamSynchronize(cudaStream_t stream);
 cudaError_t cudaStreamQuery(cudaStream_t stream);
@@ -311,8 +509,13 @@ cudaError_t cudaProfilerStart(void);
 cudaError_t cudaProfilerStop(void);
 }
 __host__ __device__ cudaError_t cudaDeviceSynchronize(void);
+cudaError_t cudaEventCreate(cudaEvent_t *event, unsigned int flags);
 
 template <class T> cudaError_t cudaMalloc(T **p, size_t size);
+template <class T> cudaError_t cudaMallocAsync(T **p, size_t size, cudaStream_t stream);
+template <class T>
+cudaError_t cudaStreamAttachMemAsync(cudaStream_t stream, T *p, size_t size = 0,
+                                     unsigned int flags = cudaMemAttachSingle);
 template <class T> cudaError_t cudaMallocManaged(T **p, size_t size, unsigned int flags = 1);
 template <class T> cudaError_t cudaMallocHost(T **p, size_t size, unsigned int flags = 0);
 template <class T> cudaError_t cudaHostAlloc(T **p, size_t size, unsigned int flags);
@@ -327,6 +530,9 @@ cudaError_t cudaMemcpyToSymbolAsync(const T &symbol, const void *from, size_t si
 template <class T>
 cudaError_t cudaMemcpyFromSymbol(void *to, const T &symbol, size_t size, size_t offset = 0,
                                  enum cudaMemcpyKind kind = cudaMemcpyDeviceToHost);
+template <class T>
+cudaError_t cudaMemcpyFromSymbolAsync(void *to, const T &symbol, size_t size, size_t offset,
+                                      enum cudaMemcpyKind kind, cudaStream_t stream = 0);
 template <class T> cudaError_t cudaGetSymbolAddress(void **p, const T &symbol);
 template <class T> cudaError_t cudaGetSymbolSize(size_t *size, const T &symbol);
 template <class F> cudaError_t cudaFuncSetCacheConfig(F *kernel, enum cudaFuncCache config);
@@ -341,6 +547,12 @@ cudaError_t cudaLaunchKernel(F *kernel, dim3 grid, dim3 block, void **args, size
 template <class F>
 cudaError_t cudaLaunchCooperativeKernel(F *kernel, dim3 grid, dim3 block, void **args,
                                         size_t shared = 0, cudaStream_t stream = 0);
+template <class... Formal, class... Actual>
+cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t *config, void (*kernel)(Formal...),
+                               Actual &&...arguments);
+template <class S, class F>
+cudaError_t cudaOccupancyMaxPotentialBlockSizeVariableSMem(int *grid, int *block, F kernel,
+                                                           S shared_of_block, int limit = 0);
 template <class F>
 cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *count, F kernel, int block,
                                                           size_t shared);
@@ -374,6 +586,18 @@ static inline struct cudaExtent make_cudaExtent(size_t w, size_t h, size_t d)
     struct cudaExtent e = {w, h, d};
 
     return e;
+}
+static inline struct cudaPos make_cudaPos(size_t x, size_t y, size_t z)
+{
+    struct cudaPos p = {x, y, z};
+
+    return p;
+}
+static inline struct cudaPitchedPtr make_cudaPitchedPtr(void *data, size_t pitch, size_t x, size_t y)
+{
+    struct cudaPitchedPtr p = {data, pitch, x, y};
+
+    return p;
 }
 
 #endif

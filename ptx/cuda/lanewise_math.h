@@ -285,6 +285,10 @@ extern "C" __device__ double bessel_function_is_not_supported(double x);
     LW_FN float F##f(float x) { return (float)bessel_function_is_not_supported(x); }
 LW_BESSEL(j0) LW_BESSEL(j1) LW_BESSEL(y0) LW_BESSEL(y1)
 LW_BESSEL(cyl_bessel_i0) LW_BESSEL(cyl_bessel_i1)
+LW_FN double jn(int, double x) { return bessel_function_is_not_supported(x); }
+LW_FN float jnf(int, float x) { return (float)bessel_function_is_not_supported(x); }
+LW_FN double yn(int, double x) { return bessel_function_is_not_supported(x); }
+LW_FN float ynf(int, float x) { return (float)bessel_function_is_not_supported(x); }
 #undef LW_BESSEL
 
 /* Approximations: the instructions of that name. */
@@ -324,6 +328,9 @@ LW_FN float __tanhf(float x) { return tanh(x); }
     LW_FN double __fma_##C(double x, double y, double z) { return __nvvm_fma_##R##_d(x, y, z); }
 LW_ROUNDED(rn, rn) LW_ROUNDED(rz, rz) LW_ROUNDED(ru, rp) LW_ROUNDED(rd, rm)
 #undef LW_ROUNDED
+#define LW_IEEE(C) LW_FN float __fmaf_ieee_##C(float x, float y, float z) { return __fmaf_##C(x, y, z); }
+LW_IEEE(rn) LW_IEEE(rz) LW_IEEE(ru) LW_IEEE(rd)
+#undef LW_IEEE
 #undef LW_ASM2
 
 /* Conversions with a rounding of their own. */
@@ -380,6 +387,10 @@ LW_HD unsigned long long min(unsigned long long x, long long y) { return min(x, 
 LW_HD unsigned long long min(long long x, unsigned long long y) { return min((unsigned long long)x, y); }
 LW_HD unsigned long long max(unsigned long long x, long long y) { return max(x, (unsigned long long)y); }
 LW_HD unsigned long long max(long long x, unsigned long long y) { return max((unsigned long long)x, y); }
+LW_HD unsigned long min(unsigned long x, long y) { return min(x, (unsigned long)y); }
+LW_HD unsigned long min(long x, unsigned long y) { return min((unsigned long)x, y); }
+LW_HD unsigned long max(unsigned long x, long y) { return max(x, (unsigned long)y); }
+LW_HD unsigned long max(long x, unsigned long y) { return max((unsigned long)x, y); }
 LW_HD double min(float x, double y) { return min((double)x, y); }
 LW_HD double min(double x, float y) { return min(x, (double)y); }
 LW_HD double max(float x, double y) { return max((double)x, y); }

@@ -3,6 +3,13 @@
 #ifndef LANEWISE_TYPES_H
 #define LANEWISE_TYPES_H
 
+/* nvcc's name of itself, __NVCC__, stays away: clang is another compiler. */
+#define __CUDACC__ 1
+#define __CUDACC_VER_MAJOR__ 12
+#define __CUDACC_VER_MINOR__ 0
+#define __CUDACC_VER_BUILD__ 0
+#define __CUDA_ARCH_LIST__ __CUDA_ARCH__
+
 #define __host__ __attribute__((host))
 #define __device__ __attribute__((device))
 #define __global__ __attribute__((global))
