@@ -15,23 +15,30 @@
 
 /* ---- levels ------------------------------------------------------------------------ */
 
+#if defined __x86_64__ && !defined LW_ONE_LEVEL && !defined LW_NO_LEVEL_3
+#define HAS_LEVEL_3
+#ifndef LW_NO_LEVEL_4
+#define HAS_LEVEL_4
+#endif
+#endif
+
 const struct emu_level *emu_level_choose(unsigned wanted)
 {
-#if defined __x86_64__ && !defined LW_ONE_LEVEL
+#ifdef HAS_LEVEL_3
     __builtin_cpu_init();
     bool v3 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
               __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("popcnt");
-    bool v4 = v3 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-              __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
 
-    if ((wanted == 0 || wanted == 4) && v4)
+#ifdef HAS_LEVEL_4
+    if ((wanted == 0 || wanted == 4) && v3 && __builtin_cpu_supports("avx512f") &&
+        __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
+        __builtin_cpu_supports("avx512vl"))
         return &emu_level_v4;
+#endif
     if ((wanted == 0 || wanted == 3) && v3)
         return &emu_level_v3;
-    return wanted == 0 || wanted == 1 ? &emu_level_v1 : NULL;
-#else
-    return wanted == 0 || wanted == 1 ? &emu_level_v1 : NULL;
 #endif
+    return wanted == 0 || wanted == 1 ? &emu_level_v1 : NULL;
 }
 
 /* ---- cores and decoded programs ------------------------------------------------------- */

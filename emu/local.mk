@@ -91,13 +91,17 @@ libcore_v1_a_SOURCES = %D%/emu_exec.c
 libcore_v1_a_CPPFLAGS = $(AM_CPPFLAGS) -DEMU_LEVEL=1 '-DEMU_LEVEL_TEXT="1"'
 libcore_v1_a_CFLAGS = $(CORE_CFLAGS)
 CORE_LIBS = libcore_v1.a
-if ALL_LEVELS
-noinst_LIBRARIES += libcore_v3.a libcore_v4.a
+if LEVEL_3
+noinst_LIBRARIES += libcore_v3.a
 libcore_v3_a_SOURCES = %D%/emu_exec.c
 libcore_v3_a_CPPFLAGS = $(AM_CPPFLAGS) -DEMU_LEVEL=3 '-DEMU_LEVEL_TEXT="3"'
 libcore_v3_a_CFLAGS = $(CORE_CFLAGS) -march=x86-64-v3
+CORE_LIBS += libcore_v3.a
+endif
+if LEVEL_4
+noinst_LIBRARIES += libcore_v4.a
 libcore_v4_a_SOURCES = %D%/emu_exec.c
 libcore_v4_a_CPPFLAGS = $(AM_CPPFLAGS) -DEMU_LEVEL=4 '-DEMU_LEVEL_TEXT="4"'
 libcore_v4_a_CFLAGS = $(CORE_CFLAGS) -march=x86-64-v4 -mprefer-vector-width=512
-CORE_LIBS += libcore_v3.a libcore_v4.a
+CORE_LIBS += libcore_v4.a
 endif
