@@ -37,6 +37,7 @@ liblanewise_a_SOURCES += \
 	%D%/ptx_parse_body.c \
 	%D%/ptx_parse_data.c \
 	%D%/ptx_scalar.c \
+	%D%/ptx_print.c \
 	%D%/ptx_reduce.c \
 	%D%/ptx_schedule.c \
 	%D%/ptx_select.c \

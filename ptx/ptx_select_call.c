@@ -212,11 +212,39 @@ static void set_value(struct ptx_sel *sel, const struct ptx_symbol *s, ptx_ref f
     }
 }
 
+/* ---- arguments without gaps ------------------------------------------------------------------------- */
+
+/** clang 16 lays OpenCL's arguments without gaps, vectors by their elements: where each goes is
+ *  for the format to say (ptx_print.c). */
+static bool is_packed(const struct ptx_module *module, const struct call *call)
+{
+    return is_variadic(module, call) && call->function->params.count > 1 && call->arg_count == 2;
+}
+
 /* ---- rows that print -------------------------------------------------------------------------------- */
 
 static bool gathers(const struct ptx_module *module, const struct call *call)
 {
     return callee_of(call) == CALL_ASSERT || is_variadic(module, call);
+}
+
+/** In the frame, by units that both places and the size are multiples of. */
+static void copy_bytes(struct ptx_sel *sel, uint32_t from, uint32_t to, uint32_t bytes)
+{
+    uint32_t unit = 4;
+
+    while ((from | to | bytes) % unit != 0)
+        unit /= 2;
+    for (uint32_t at = 0; at < bytes; at += unit) {
+        ptx_ref word = ptx_sel_temp(sel, 1);
+
+        for (int store = 0; store < 2; store++) {
+            struct ptx_mi *mi = ptx_sel_local(sel, store, word, (store ? to : from) + at, 1);
+
+            if (unit < 4)
+                isa_mod_set(&mi->in, ISA_MOD_SIZE, unit == 1 ? ISA_SIZE_U8 : ISA_SIZE_U16);
+        }
+    }
 }
 
 /** Copies the arguments, each at its natural alignment, to the area from @top on; returns the
@@ -245,21 +273,7 @@ static uint64_t gather(struct ptx_sel *sel, const struct ptx_insn *in, const str
                 isa_mod_set(&mi->in, ISA_MOD_SIZE,
                             s->size_bytes == 1 ? ISA_SIZE_U8 : ISA_SIZE_U16);
         } else if (in != NULL) {
-            uint32_t unit = s->align < 4 ? s->align : 4;
-
-            while (s->size_bytes % unit != 0)
-                unit /= 2;
-            for (uint32_t at = 0; at < s->size_bytes; at += unit) {
-                ptx_ref word = ptx_sel_temp(sel, 1);
-
-                for (int store = 0; store < 2; store++) {
-                    uint32_t place = store ? (uint32_t)top + at : s->offset + at;
-                    struct ptx_mi *mi = ptx_sel_local(sel, store, word, place, 1);
-
-                    if (unit < 4)
-                        isa_mod_set(&mi->in, ISA_MOD_SIZE, unit == 1 ? ISA_SIZE_U8 : ISA_SIZE_U16);
-                }
-            }
+            copy_bytes(sel, s->offset, (uint32_t)top, (uint32_t)s->size_bytes);
         }
         top += s->size_bytes;
     }
@@ -283,7 +297,9 @@ void ptx_sel_call_room(struct ptx_sel *sel)
         if (call.target == NULL)
             ptx_fail(sel->job, in->line, LW_EINPUT, "call: the function is missing");
         if (callee_of(&call) != CALL_FUNCTION) {
-            uint64_t end = gathers(module, &call)
+            uint64_t end = is_packed(module, &call)
+                               ? ptx_print_room(module, &call.args[1])
+                           : gathers(module, &call)
                                ? gather(sel, NULL, &call, is_variadic(module, &call), 0) : 0;
 
             area = end > area ? end : area;
@@ -336,14 +352,25 @@ static ptx_ref pair_of(struct ptx_sel *sel, const struct ptx_operand *o)
 
 static void print(struct ptx_sel *sel, const struct call *call)
 {
-    bool variadic = is_variadic(sel->unit->module, call);
+    const struct ptx_module *module = sel->unit->module;
+    bool variadic = is_variadic(module, call);
     ptx_ref a, x, d = ptx_sel_temp(sel, 1);
 
     if (call->arg_count < 1 || (!variadic && call->arg_count != 2) || call->result_count > 1)
         ptx_sel_fail(sel, LW_EUNSUPP, "%s with %u parameters and %u results", call->callee->name,
                      call->arg_count, call->result_count);
     a = pair_of(sel, &call->args[0]);
-    if (variadic) {
+    if (is_packed(module, call)) {
+        const struct ptx_symbol *args = param_of(sel, &sel->in, &call->args[1]);
+        size_t count;
+        const struct ptx_piece *piece =
+            ptx_print_pieces(sel, param_of(sel, &sel->in, &call->args[0]), args, &count);
+
+        for (size_t i = 0; i < count; i++)
+            copy_bytes(sel, args->offset + piece[i].from, sel->call_area + piece[i].to,
+                       piece[i].bytes);
+        x = generic_local(sel, sel->call_area);
+    } else if (variadic) {
         (void)gather(sel, &sel->in, call, 1, sel->call_area);
         x = generic_local(sel, sel->call_area);
     } else {

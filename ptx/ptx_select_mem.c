@@ -395,6 +395,40 @@ void ptx_rule_ld(struct ptx_sel *sel)
         deliver(sel, element(&sel->in.operand[0], i), group + i * rows, type);
 }
 
+/* clang 16 lays the arguments of printf without gaps: a store at an offset that is no multiple of
+ * its size, in pieces of up to a word. */
+static bool is_odd_param(const struct ptx_sel *sel, unsigned bytes)
+{
+    const struct ptx_operand *o = &sel->in.operand[0];
+    const struct ptx_symbol *s = o->kind == PTX_O_ADDRESS && o->symbol != PTX_NONE
+                                     ? &sel->unit->module->symbols.at[o->symbol] : NULL;
+
+    return s != NULL && s->kind == PTX_SYM_PARAM && s->home == PTX_HOME_FRAME &&
+           o->imm % bytes != 0;
+}
+
+static void store_pieces(struct ptx_sel *sel, struct place place, ptx_ref x, unsigned bytes)
+{
+    uint32_t disp = (uint32_t)place.disp;
+    unsigned unit = disp % 4 == 0 && bytes >= 4 ? 4 : disp % 2 == 0 ? 2 : 1;
+
+    for (unsigned at = 0; at < bytes; at += unit) {
+        ptx_ref piece = x + at / 4;
+
+        if (at % 4 != 0) {
+            piece = ptx_sel_temp(sel, 1);
+            ptx_sel_put(sel, ISA_V_SHR_U32, piece, x + at / 4, ptx_sel_literal(sel, at % 4 * 8),
+                        PTX_NO_REF, 1);
+        }
+        struct ptx_mi *mi = put_memory(sel, ISA_ST_LOCAL, place, PTX_NO_REF, piece, PTX_NO_REF, 1);
+
+        isa_mod_set(&mi->in, ISA_MOD_SIZE,
+                    unit == 4 ? ISA_SIZE_B32 : unit == 2 ? ISA_SIZE_U16 : ISA_SIZE_U8);
+        ptx_sel_order(sel, mi);
+        place.disp += (int32_t)unit;
+    }
+}
+
 void ptx_rule_st(struct ptx_sel *sel)
 {
     enum ptx_type type = ptx_sel_type(sel, 0);
@@ -426,6 +460,10 @@ void ptx_rule_st(struct ptx_sel *sel)
         part[i] = ptx_sel_value_wide(sel, element(&sel->in.operand[1], i), type);
     struct place place = address(sel, 0, space);
 
+    if (n == 1 && is_odd_param(sel, bytes)) {
+        store_pieces(sel, place, part[0], bytes);
+        return;
+    }
     if (n == 1) {
         x = part[0];
         size = size_of(type);

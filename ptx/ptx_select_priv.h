@@ -18,6 +18,7 @@ struct ptx_sel {
     const struct ptx_reg *local; /* an access's register, if it points to a local variable */
     uint32_t wrap;       /* block of a call's results, PTX_NONE: the same */
     uint32_t call_area;  /* in the frame: arguments of print and assertion rows */
+    uint32_t *definition; /* by register: the mov or cvta that defines it + 1 (ptx_print.c) */
 };
 typedef void (*ptx_rule_fn)(struct ptx_sel *sel);
 
@@ -183,5 +184,16 @@ void ptx_rule_packed_integers(struct ptx_sel *sel);
 void ptx_rule_packed_floats(struct ptx_sel *sel);
 void ptx_rule_cvt_pack(struct ptx_sel *sel);
 void ptx_rule_cvt_half(struct ptx_sel *sel);
+
+/** @bytes of an argument, from where the compiler has laid it to where it belongs. */
+struct ptx_piece {
+    uint32_t from, to, bytes;
+};
+/** Of a call of printf whose arguments @args lie without gaps: where they belong, by the format
+ *  that the parameter @format points to. */
+const struct ptx_piece *ptx_print_pieces(struct ptx_sel *sel, const struct ptx_symbol *format,
+                                         const struct ptx_symbol *args, size_t *count);
+/** The bytes they have room in then. */
+uint64_t ptx_print_room(const struct ptx_module *module, const struct ptx_operand *args);
 
 #endif

@@ -76,6 +76,45 @@ run bytes.yaml --quiet
 same "OpenCL's printf of two bytes" 0 <<'END'
 10,-11 1,2,200 7
 END
+# Each clang lays the arguments its own way; 16 without gaps, where only the format tells floats from vectors.
+cat >"$work/gaps.cl" <<'END'
+__constant char shape[] = "%v2lf|%c|%5.1f\n";
+__kernel void k(int n)
+{
+    float x = n * 0.5f;
+    char3 c = (char3)(n, -2, 3);
+    printf("%d %f %d\n", n, x, 77);
+    printf("%v3hhd %%%d %v2lf %ld %s\n", c, 77, (double2)(x, 1.5), 99L, "end");
+    printf("%*d %v4hlf %v2hd %.*f\n", 4, n, (float4)(x, 1, 2, 3), (short2)(n, 9), 1, x);
+    printf("%hhd %v8hlx %v16hhu %v3hle\n", c.x, (int8)(n), (uchar16)(200), (float3)(x, 1, 2));
+    printf(shape, (double2)(3, x), 'z', x);
+    printf("nothing\n");
+}
+END
+for clang in clang-14 clang-15 clang-16 clang-19; do
+    command -v $clang >/dev/null || continue
+    cat >"$work/gaps.yaml" <<END
+program: {source: gaps.cl, compiler: $clang, options: [-O$([ $clang = clang-15 ] && echo 0 || echo 3)]}
+steps:
+  - launch: {entry: k, grid: [1], block: [1], args: [5]}
+END
+    run gaps.yaml --quiet
+    same "arguments of $clang" 0 <<'END'
+5 2.500000 77
+5,-2,3 %77 2.500000,1.500000 99 end
+   5 2.500000,1.000000,2.000000,3.000000 5,9 2.5
+5 5,5,5,5,5,5,5,5 200,200,200,200,200,200,200,200,200,200,200,200,200,200,200,200 2.500000e+00,1.000000e+00,2.000000e+00
+3.000000,2.500000|z|  2.5
+nothing
+END
+done
+if command -v clang-16 >/dev/null; then
+    sed -i 's/"nothing.n"/n > 1 ? "%d" : "%f", n/' "$work/gaps.cl"
+    sed -i 's/clang-19/clang-16/' "$work/gaps.yaml"
+    run gaps.yaml --quiet
+    [ "$status" = 2 ] && grep -q 'gaps.cl:11: .*the format is no literal, .*another clang' "$work/err" ||
+        fail "a format that is chosen at run time: $(cat "$work/err")"
+fi
 # A last line that the kernel leaves open does not run into the summary.
 sed 's/110, 101, 10, 0/110, 101, 0, 0/' "$src/tests/kernels/print.ptx" >"$work/open.ptx"
 sed 's/print\.ptx/open.ptx/' "$work/print_cuda.yaml" >"$work/open.yaml"
