@@ -209,6 +209,18 @@ static size_t take_name(struct dbg_expr *e, char name[DBG_MAX_NAME])
     return size;
 }
 
+/* .x to .w, .s0 to .sf of a vector, by OpenCL's names. */
+static void vector_element(struct dbg_expr *e, struct dbg_operand *o, unsigned index, int name_size)
+{
+    uint64_t count = dbg_type_dimension(o->debug, (uint32_t)dbg_type_plain(o->debug, o->type), 0);
+
+    if (index >= count)
+        dbg_expr_fail(e, LW_ERANGE, "there is no element %.*s: the vector has %llu", name_size, e->at,
+                      (unsigned long long)count);
+    e->at += name_size;
+    dbg_typed_index(e, o, index);
+}
+
 /* .member ->member [index] of a variable of the source, as far as its type goes. */
 static void source_suffixes(struct dbg_expr *e, struct dbg_operand *o)
 {
@@ -216,23 +228,14 @@ static void source_suffixes(struct dbg_expr *e, struct dbg_operand *o)
 
     while (e->status == LW_OK && dbg_typed(o)) {
         if (*e->at == '.' && e->at[1] >= 'w' && e->at[1] <= 'z' && !dbg_name_char(e->at[2]) &&
-            dbg_typed_is_vector(o)) { /* OpenCL's names of the first four */
-            dbg_typed_index(e, o, e->at[1] == 'w' ? 3 : e->at[1] - 'x');
-            e->at += 2;
+            dbg_typed_is_vector(o)) {
+            vector_element(e, o, e->at[1] == 'w' ? 3 : (unsigned)(e->at[1] - 'x'), 2);
         } else if (e->at[0] == '.' && (e->at[1] == 's' || e->at[1] == 'S') &&
                    isxdigit((unsigned char)e->at[2]) && !dbg_name_char(e->at[3]) &&
-                   dbg_typed_is_vector(o)) { /* and of all sixteen */
+                   dbg_typed_is_vector(o)) {
             const char digit[] = {e->at[2], '\0'};
-            struct dbg_operand element = *o;
-            long index = strtol(digit, NULL, 16);
-            uint64_t all = dbg_typed_bytes(o);
 
-            e->at += 3;
-            dbg_typed_index(e, &element, 0);
-            if ((uint64_t)(index + 1) * dbg_typed_bytes(&element) > all)
-                dbg_expr_fail(e, LW_ERANGE, "there is no element .s%s: the vector has %u bytes",
-                              digit, (unsigned)all);
-            dbg_typed_index(e, o, index);
+            vector_element(e, o, (unsigned)strtoul(digit, NULL, 16), 3);
         } else if (*e->at == '.' && dbg_typed_is_structure(o)) {
             e->at++;
             if (take_name(e, name) == 0)

@@ -97,6 +97,17 @@ static void stop_waits(struct dbg_stepper *s, const struct emu_split_view *split
     snprintf(stop->text, sizeof stop->text, "%s%s", reason, behind);
 }
 
+/* Nothing but its block ran: others might end that, so it is no verdict. */
+static void add_no_progress(const struct dbg_stepper *s, struct dbg_stop *stop)
+{
+    size_t used = strlen(stop->text);
+
+    snprintf(stop->text + used, sizeof stop->text - used,
+             ": in %llu instructions of its block no store changed a byte, no lane exited and no barrier "
+             "opened; `continue` runs the other blocks as well",
+             (unsigned long long)emu_machine_config(s->dbg->machine)->hang_window);
+}
+
 /** Stops the others as soon as the lane is free: it must not run on in their turn. */
 struct release_watch {
     struct emu_observer observer;
@@ -131,6 +142,11 @@ static enum lw_status others_by_engine(struct dbg_stepper *s,
     if (status != LW_OK || es.kind == EMU_STOP_IDLE ||
         (es.kind == EMU_STOP_OBSERVER && watch.fired && !dbg_watch_pending(s->dbg)))
         return status;
+    if (es.kind == EMU_STOP_WAITS) {
+        stop_waits(s, split, "", stop);
+        add_no_progress(s, stop);
+        return LW_OK;
+    }
     return dbg_engine_stop(s->dbg, &es, stop, err);
 }
 
@@ -508,11 +524,8 @@ enum lw_status dbg_stepper_look(struct dbg_stepper *s, enum dbg_outcome outcome,
     }
     if (spins(s)) {
         dbg_stop_on(s->dbg, stop, DBG_STOP_WAITS, s->id, s->lane);
-        snprintf(stop->text, sizeof stop->text,
-                 "lane %u spins: in %llu instructions of its block no store changed a byte, no lane "
-                 "exited and no barrier opened; `continue` runs the other blocks as well",
-                 s->lane,
-                 (unsigned long long)emu_machine_config(s->dbg->machine)->hang_window);
+        snprintf(stop->text, sizeof stop->text, "lane %u spins", s->lane);
+        add_no_progress(s, stop);
     }
     return LW_OK;
 }

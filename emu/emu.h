@@ -672,7 +672,7 @@ enum emu_stop_kind {
     EMU_STOP_INTERRUPTED, /* emu_engine_interrupt */
     EMU_STOP_STEPPED,     /* one instruction was executed */
     EMU_STOP_OBSERVER,    /* an observer, or emu_machine_halt, asked to stop after this instruction */
-    EMU_STOP_WAITS,       /* step_warp: the warp or split cannot run now */
+    EMU_STOP_WAITS,       /* step_warp: the warp or split cannot run now; run_others: below */
     EMU_STOP_COUNT        /* run: emu_engine.stop_at instructions have been retired */
 };
 
@@ -717,7 +717,8 @@ struct emu_engine_ops {
     enum lw_status (*step_warp)(struct emu_engine *engine, const struct emu_place *place,
                                 struct emu_event *ev, struct emu_stop *stop,
                                 struct lw_error *err);
-    /** One rotation of all others: each other warp of the block one turn, other splits too. */
+    /** One rotation of all others: each other warp of the block one turn, other splits too. EMU_STOP_WAITS:
+     *  the block makes no progress, but blocks that had no turn might help it. */
     enum lw_status (*run_others)(struct emu_engine *engine, const struct emu_place *place,
                                  struct emu_stop *stop, struct lw_error *err);
     /** Resident warps in (grid, block, warp) order; blocks not yet begun are listed with

@@ -189,6 +189,13 @@ static bool look(struct emu_functional *f, struct emu_block *block)
     return found;
 }
 
+/** Could blocks that had no turn end a live-lock of this one? */
+static bool not_all_ran(const struct emu_functional *f, const struct emu_resident *r)
+{
+    return !f->order_free && (f->count > 1 || r->grid->blocks_started < r->grid->block_count ||
+                              f->base.machine->pending != 0);
+}
+
 enum lw_status emu_fixed_run_others(struct emu_engine *engine, const struct emu_place *place,
                                     struct emu_stop *stop, struct lw_error *err)
 {
@@ -241,8 +248,12 @@ enum lw_status emu_fixed_run_others(struct emu_engine *engine, const struct emu_
     }
     if (ran == 0 && emu_fixed_deadlocked(f))
         emu_fixed_hang(f, block, false, stop);
-    else if (look(f, block))
-        emu_fixed_hang(f, block, true, stop);
+    else if (look(f, block)) {
+        if (not_all_ran(f, r))
+            stop->kind = EMU_STOP_WAITS;
+        else
+            emu_fixed_hang(f, block, true, stop);
+    }
 done:
     emu_fixed_retire(f);
     return status;

@@ -177,8 +177,8 @@ cat >vector.cl <<'END'
 kernel void k(global float4 *x, global float *y)
 {
     int i = get_global_id(0);
-    float4 v = x[i] * 2;
-    y[i] = v.y; /* here */
+    float4 v = x[i] * 2; float3 t = v.xyz;
+    y[i] = v.y + t.z; /* here */
 }
 END
 cat >vector.yaml <<'END'
@@ -190,14 +190,17 @@ steps:
   - launch: {entry: k, grid: [2], block: [32], args: [x, y]}
 END
 session 0 vector.yaml --batch -c 'tbreak 5' -c continue -c 'lane 1' -c 'print v' -c 'set v.z = 9' \
-    -c 'print v.x + v.w' -c 'print x[1].z' -c 'print v[2]' -c 'print v.s3' -c 'whatis v'
+    -c 'print v.x + v.w' -c 'print x[1].z' -c 'print v[2]' -c 'print v.s3' -c 'whatis v' -c 'print t.z'
 says '^v = {8, 10, 12, 14}$'
 says '^v.x + v.w = 22$'
 says '^x\[1\].z = 6$'
 says '^v\[2\] = 9$'
 says '^v.s3 = 14$'
 says '^type = float4$'
+says '^t\.z = 12$'
 session 2 vector.yaml --batch -c 'tbreak 5' -c continue -c 'print v.q'
 session 2 vector.yaml --batch -c 'tbreak 5' -c continue -c 'print v.s4'
+session 2 vector.yaml --batch -c 'tbreak 5' -c continue -c 'print t.w'
+says 'there is no element \.w: the vector has 3$'
 [ $failed = 0 ] && echo "files, checkpoints, statuses and names are as they should be"
 exit $failed
