@@ -80,18 +80,23 @@ static void note(struct race_look *look, struct race_cells *cells, uint32_t i, u
     *site = how | level << RACE_LEVEL_SHIFT;
 }
 
+static void note_read(struct race_look *look, struct race_cells *cells, uint32_t i, unsigned lane)
+{
+    const bool merge =
+        *race_at(cells, RACE_R + RACE_TIME, i) > look->base &&
+        ((look->plain &&
+          *race_at(cells, RACE_R + RACE_WHO, i) >> RACE_THREAD_BITS != look->block->actor) ||
+         race_ordered(look, lane, cells, i, RACE_R) == RACE_UNORDERED);
+
+    note(look, cells, i, RACE_R, look->me + lane, merge);
+}
+
 static void touch_read(struct race_look *look, struct race_cells *cells, uint32_t i, unsigned lane,
                        uint64_t at)
 {
-    const uint32_t me = look->me + lane, rt = *race_at(cells, RACE_R + RACE_TIME, i);
-
     if (*race_at(cells, RACE_W + RACE_TIME, i) > look->base)
         (void)meets(look, cells, i, RACE_W, lane, at);
-    bool merge = rt > look->base &&
-                 ((look->plain &&
-                   *race_at(cells, RACE_R + RACE_WHO, i) >> RACE_THREAD_BITS != look->block->actor) ||
-                  race_ordered(look, lane, cells, i, RACE_R) == RACE_UNORDERED);
-    note(look, cells, i, RACE_R, me, merge);
+    note_read(look, cells, i, lane);
 }
 
 static void touch_write(struct race_look *look, struct race_cells *cells, uint32_t i, unsigned lane,
@@ -112,48 +117,28 @@ static void touch_write(struct race_look *look, struct race_cells *cells, uint32
 /* ---- many cells at once ------------------------------------------------------------------------------ */
 
 /** All of @lanes read one word. False: nothing was done. */
-static bool one_read(const struct race_look *look, struct race_cells *cells, uint32_t i,
-                     uint64_t lanes, uint32_t base)
+static bool one_read(struct race_look *look, struct race_cells *cells, uint32_t i, uint64_t lanes,
+                     uint32_t base)
 {
-    uint32_t *time = race_at(cells, RACE_R + RACE_TIME, i), *who = race_at(cells, RACE_R + RACE_WHO, i);
-    uint32_t *site = race_at(cells, RACE_R + RACE_SITE, i);
-    const uint32_t wt = *race_at(cells, RACE_W + RACE_TIME, i), actor = look->block->actor;
-    const uint32_t me = look->me + lw_lowest(lanes);
-    uint32_t level = (lanes & (lanes - 1)) != 0 ? RACE_WARP : RACE_THREAD;
-    uint32_t who2 = look->me + 63 - (unsigned)__builtin_clzll(lanes), site2 = look->site;
-    uint32_t time2 = look->race->now;
+    uint32_t *site = race_at(cells, RACE_R + RACE_SITE, i), *who = race_at(cells, RACE_R + RACE_WHO, i);
+    const uint32_t wt = *race_at(cells, RACE_W + RACE_TIME, i);
 
-    if (wt > base && (*race_at(cells, RACE_W + RACE_WHO, i) >> RACE_THREAD_BITS != actor || wt > look->kb))
+    if (wt > base &&
+        (*race_at(cells, RACE_W + RACE_WHO, i) >> RACE_THREAD_BITS != look->block->actor ||
+         wt > look->kb || level_of(*race_at(cells, RACE_W + RACE_SITE, i)) == RACE_GRID))
         return false;
-    if (*time > base && (*who >> RACE_THREAD_BITS != actor || *time > look->kb)) {
-        uint32_t old = *site >> RACE_LEVEL_SHIFT, between = level_between(look, me, *who);
-
-        if (!look->plain || ((*site ^ look->site) & RACE_HOW) != 0)
-            return false;
-        if (between != RACE_WARP || old > RACE_WARP) { /* beyond the warp */
-            level = old > between ? old : between;
-            who2 = *race_at(cells, RACE_R + RACE_WHO_2, i);
-            site2 = *race_at(cells, RACE_R + RACE_SITE_2, i);
-            time2 = *race_at(cells, RACE_R + RACE_TIME_2, i);
-        }
-        if (between == level && *who != me && (between != RACE_WARP || *time > look->warp->kw)) {
-            level = between;
-            who2 = *who;
-            site2 = *site;
-            time2 = *time;
-        } else if (level == RACE_THREAD && (*who != me || old != RACE_THREAD) &&
-                   *time > look->warp->kw) {
-            return false;
-        }
+    note_read(look, cells, i, lw_lowest(lanes));
+    if ((lanes & (lanes - 1)) == 0)
+        return true;
+    /* the other lanes: nothing orders them with the first */
+    if (level_of(*site) <= RACE_WARP) {
+        *race_at(cells, RACE_R + RACE_TIME_2, i) = look->race->now;
+        *race_at(cells, RACE_R + RACE_WHO_2, i) = *who;
+        *race_at(cells, RACE_R + RACE_SITE_2, i) = *site;
+        *site = (*site & (uint32_t)lw_mask(RACE_LEVEL_SHIFT)) |
+                (uint32_t)RACE_WARP << RACE_LEVEL_SHIFT;
     }
-    if (level != RACE_THREAD) {
-        *race_at(cells, RACE_R + RACE_WHO_2, i) = who2;
-        *race_at(cells, RACE_R + RACE_SITE_2, i) = site2;
-        *race_at(cells, RACE_R + RACE_TIME_2, i) = time2;
-    }
-    *time = look->race->now;
-    *who = me;
-    *site = look->site | level << RACE_LEVEL_SHIFT;
+    *who = look->me + 63 - (unsigned)__builtin_clzll(lanes);
     return true;
 }
 
@@ -195,7 +180,8 @@ static inline struct race_cells *cells_at(struct race_look *look, uint64_t at, u
     } else {
         return NULL;
     }
-    if (cells == NULL || (at & (bytes - 1) & 15) != 0) /* misaligned: it faults */
+    if (cells == NULL || cells->base == NULL ||
+        (at & (bytes - 1) & 15) != 0) /* misaligned: it faults */
         return NULL;
     if (bytes < 4 && cells->shift != 0) {
         if (!race_cells_split(cells, &race->shadow.bytes)) {
@@ -261,6 +247,47 @@ static uint64_t lanes_wait(struct race_look *look, const uint64_t *address, uint
     return lanes;
 }
 
+/** A word that a block has read which nothing orders with @me, who reads it now. @second: what else is
+ *  kept of readers. */
+static inline void join_readers(const struct race_look *look, uint32_t *quad, uint32_t *second,
+                                uint32_t me)
+{
+    const uint32_t known = (uint32_t)RACE_GRID << RACE_LEVEL_SHIFT | look->site;
+
+    if (quad[RACE_QUAD_SITE] != known) { /* else the record holds this one already */
+        second[0] = quad[RACE_QUAD_READ];
+        second[1] = quad[RACE_QUAD_WHO];
+        second[2] = quad[RACE_QUAD_SITE];
+        quad[RACE_QUAD_WHO] = me;
+        quad[RACE_QUAD_SITE] = known;
+    }
+    quad[RACE_QUAD_READ] = look->race->now;
+}
+
+/** @me reads a word that another block has written, and both were told of. False: nothing was done.
+ *  @write: who and site of the write; @second: as above. */
+static inline bool reads_behind(const struct race_look *look, uint32_t *quad, const uint32_t *write,
+                                uint32_t *second, uint32_t me)
+{
+    const uint32_t base = look->block->base, actor = look->block->actor;
+    const bool read = quad[RACE_QUAD_READ] > base;
+
+    if (quad[RACE_QUAD_WRITE] <= base || write[0] >> RACE_THREAD_BITS == actor ||
+        write[1] & (RACE_HOW | (uint32_t)RACE_GRID << RACE_LEVEL_SHIFT) ||
+        (read && (quad[RACE_QUAD_WHO] >> RACE_THREAD_BITS == actor ||
+                  quad[RACE_QUAD_SITE] & RACE_HOW)) ||
+        !race_found_again(look, write[1]))
+        return false;
+    if (read) {
+        join_readers(look, quad, second, me);
+        return true;
+    }
+    quad[RACE_QUAD_READ] = look->race->now;
+    quad[RACE_QUAD_WHO] = me;
+    quad[RACE_QUAD_SITE] = look->site;
+    return true;
+}
+
 /** Lanes that each have a place of their own: whole words of global memory, of which nothing is known
  *  that could meet them, need no more than a new record. Their cells are asked for before one is waited
  *  for. */
@@ -272,7 +299,8 @@ static void each_lane(struct race_look *look, const uint64_t *address, uint64_t 
         return;
     const uint32_t now = race->now, base = look->block->base;
     const bool words = look->access->bytes == 4 && !look->sets && !(look->write && race->any_quiet);
-    uint32_t *quads[EMU_MAX_LANES];
+    const bool joins = look->plain && !look->write && !(look->site & RACE_HOW);
+    uint32_t *quads[EMU_MAX_LANES], *rests[EMU_MAX_LANES];
     uint64_t rest = words ? 0 : lanes;
 
     for (LW_EACH_BIT(l, words ? lanes : 0)) {
@@ -282,41 +310,54 @@ static void each_lane(struct race_look *look, const uint64_t *address, uint64_t 
         if (address[l] < ISA_GLOBAL_BASE || address[l] % 4 != 0 ||
             race_shadow_near(&race->shadow, offset) == NULL)
             continue;
-        quads[l] = race->shadow.near[race_near_of(offset)].quads;
+        const unsigned near = race_near_of(offset);
+        quads[l] = race->shadow.near[near].quads;
+        rests[l] = race->shadow.near[near].rest;
         if (quads[l] == NULL)
             continue;
         quads[l] += (offset & ((1 << RACE_PAGE_SHIFT) - 1)) / 4 * RACE_QUAD;
         __builtin_prefetch(quads[l], 1);
     }
     for (LW_EACH_BIT(l, words ? lanes : 0)) {
-        uint32_t *quad = quads[l], *all;
+        uint32_t *quad = quads[l];
         const uint32_t i = (uint32_t)(address[l] & ((1 << RACE_PAGE_SHIFT) - 1)) / 4;
 
         if (quad == NULL) {
             rest |= UINT64_C(1) << l;
             continue;
         }
-        all = quad - (size_t)i * RACE_QUAD;
-        if (quad[RACE_QUAD_WRITE] > base || quad[RACE_QUAD_READ] > base) {
+        const bool written = quad[RACE_QUAD_WRITE] > base, read = quad[RACE_QUAD_READ] > base;
+        if (joins && !written && read && quad[RACE_QUAD_WHO] >> RACE_THREAD_BITS != look->block->actor &&
+            !(quad[RACE_QUAD_SITE] & RACE_HOW)) {
+            join_readers(look, quad, &rests[l][RACE_REST_READ_2 * RACE_PAGE_WORDS + 3 * i],
+                         look->me + (uint32_t)l);
+        } else if (written || read) {
             /* so does each lane behind it that has the same place: their order stays */
             rest |= UINT64_C(1) << l;
-            if (quad[RACE_QUAD_WRITE] > base)
-                __builtin_prefetch(&all[RACE_QUAD * RACE_PAGE_WORDS + 2 * i]);
-            if (quad[RACE_QUAD_READ] > base)
-                __builtin_prefetch(&all[(RACE_QUAD + 5) * RACE_PAGE_WORDS + 3 * i], 1);
+            if (written)
+                __builtin_prefetch(&rests[l][RACE_REST_WRITE * i]);
+            if (read)
+                __builtin_prefetch(&rests[l][RACE_REST_READ_2 * RACE_PAGE_WORDS + 3 * i], 1);
         } else if (look->write) {
             quad[RACE_QUAD_READ] = 0;
             quad[RACE_QUAD_WRITE] = now;
-            all[RACE_QUAD * RACE_PAGE_WORDS + 2 * i] = look->me + (uint32_t)l;
-            all[RACE_QUAD * RACE_PAGE_WORDS + 2 * i + 1] = look->site;
+            rests[l][RACE_REST_WRITE * i] = look->me + (uint32_t)l;
+            rests[l][RACE_REST_WRITE * i + 1] = look->site;
         } else {
             quad[RACE_QUAD_READ] = now;
             quad[RACE_QUAD_WHO] = look->me + (uint32_t)l;
             quad[RACE_QUAD_SITE] = look->site;
         }
     }
-    for (LW_EACH_BIT(l, rest))
-        look_at(look, (unsigned)l, address[l]);
+    for (LW_EACH_BIT(l, rest)) {
+        const uint32_t i = (uint32_t)(address[l] & ((1 << RACE_PAGE_SHIFT) - 1)) / 4;
+
+        if (!joins || !words || quads[l] == NULL ||
+            !reads_behind(look, quads[l], &rests[l][RACE_REST_WRITE * i],
+                          &rests[l][RACE_REST_READ_2 * RACE_PAGE_WORDS + 3 * i],
+                          look->me + (uint32_t)l))
+            look_at(look, (unsigned)l, address[l]);
+    }
 }
 
 /** @lanes of the access, which are those of a piece. */
@@ -336,6 +377,14 @@ static void piece(struct race_look *look, const struct emu_tap_piece *p, uint64_
             return;
     }
     if (bytes < 4 || look->sets) { /* each lane by itself */
+    } else if (!p->run && look->write && (lanes & (lanes - 1)) != 0 &&
+               race_stores_same(look, lanes)) {
+        const unsigned last = 63 - (unsigned)__builtin_clzll(lanes);
+        look_at(look, lw_lowest(lanes), p->address);
+        struct race_cells *cells = cells_at(look, p->address, bytes, &first, &count);
+        for (uint32_t i = first; cells != NULL && i < first + count; i++)
+            note(look, cells, i, RACE_W, look->me + last, false);
+        return;
     } else if (!p->run && !look->write) {
         struct race_cells *cells = cells_at(look, p->address, bytes, &first, &count);
         if (cells != NULL && cells->shift != 0) {
@@ -361,6 +410,21 @@ static void piece(struct race_look *look, const struct emu_tap_piece *p, uint64_
     for (LW_EACH_BIT(l, lanes))
         address[l] = p->address + (p->run ? (l - p->first) * bytes : 0);
     each_lane(look, address, lanes);
+}
+
+/** The plain form of each_lane and piece. */
+static void lane_by_lane(struct race_look *look, uint64_t lanes)
+{
+    const struct emu_tap_access *access = look->access;
+
+    for (LW_EACH_BIT(l, access->piece_count == 0 ? lanes : 0))
+        look_at(look, (unsigned)l, access->address[l]);
+    for (unsigned k = 0; k < access->piece_count; k++) {
+        const struct emu_tap_piece *p = &access->piece[k];
+
+        for (LW_EACH_BIT(l, lanes & lw_mask(p->last + 1u) & ~lw_mask(p->first)))
+            look_at(look, (unsigned)l, p->address + (p->run ? (l - p->first) * access->bytes : 0));
+    }
 }
 
 void race_look_again(struct race_look *look, const uint64_t *address, uint64_t lanes)
@@ -449,16 +513,18 @@ void chk_race_access(struct chk_race *race, const struct emu_tap_access *access)
     race->access++;
     look.plain = b->facts == NULL && look.warp->lane == NULL && look.warp->known == NULL &&
                  b->known == NULL && b->pending[0] == NULL && b->pending[1] == NULL;
-    look.waits = race->keeps && look.plain && !look.write && !look.sets && access->bytes >= 4;
+    look.waits = race->fast && look.plain && !look.write && !look.sets && access->bytes >= 4;
     const uint64_t at = access->piece_count == 0 ? access->address[lw_lowest(rest)]
                                                  : access->piece[0].address;
     /* of scattered lanes the first one's cell is far away: some are asked */
     struct race_cells *known =
         access->piece_count != 0 || race->access % 8 == 0 ? race_quiet_may(&look, at) : NULL;
 
-    if (access->piece_count == 0)
+    if (!race->fast)
+        lane_by_lane(&look, rest);
+    else if (access->piece_count == 0)
         each_lane(&look, access->address, rest);
-    for (unsigned k = 0; k < access->piece_count; k++) {
+    for (unsigned k = 0; race->fast && k < access->piece_count; k++) {
         const struct emu_tap_piece *p = &access->piece[k];
 
         piece(&look, p, rest & lw_mask(p->last + 1u) & ~lw_mask(p->first));

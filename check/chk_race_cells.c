@@ -3,6 +3,7 @@
 #include "check/chk_race_priv.h"
 
 #include <stdlib.h>
+#include <sys/mman.h>
 
 enum { ROWS = RACE_ROWS };
 
@@ -18,6 +19,7 @@ static bool make(struct race_cells *cells, uint32_t count, uint8_t shift)
     if (rows == NULL)
         return false;
     cells->base = rows;
+    cells->rest = rows + (size_t)RACE_QUAD * count;
     cells->count = count;
     cells->shift = shift;
     cells->borrowed = false;
@@ -56,28 +58,55 @@ bool race_cells_split(struct race_cells *cells, uint64_t *total)
     return true;
 }
 
-/** Cells of a page, in a slab: what nobody touches of it takes no memory of the host. */
-static bool page_make(struct race_shadow *shadow, struct race_cells *cells)
-{
-    enum { COUNT = 1 << (RACE_PAGE_SHIFT - 2), PAGE_WORDS = ROWS * COUNT, SLAB_PAGES = 64 };
+enum { SLAB_PAGES = 128 };
+/* the quads of a slab are one large page of the host, the rest are two */
+#define LARGE_BYTES ((size_t)SLAB_PAGES * RACE_PAGE_WORDS * RACE_QUAD * sizeof(uint32_t))
+#define REST_BYTES ((size_t)SLAB_PAGES * RACE_PAGE_WORDS * RACE_REST * sizeof(uint32_t))
+#define SLAB_BYTES (LARGE_BYTES + REST_BYTES)
 
-    if (shadow->slab == NULL || shadow->slab_used == SLAB_PAGES) {
-        uint32_t *slab = calloc((size_t)SLAB_PAGES * PAGE_WORDS, sizeof *slab);
-        if (slab == NULL ||
-            !lw_grow(&shadow->slabs, &shadow->slab_room, shadow->slab_count + 1,
-                     sizeof *shadow->slabs)) {
-            free(slab);
+/** Zero, on a boundary of large pages; NULL: no memory. */
+static uint32_t *slab_make(bool large)
+{
+    char *at = mmap(NULL, SLAB_BYTES + LARGE_BYTES, PROT_READ | PROT_WRITE,
+                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (at == MAP_FAILED)
+        return NULL;
+    const size_t less = -(uintptr_t)at & (LARGE_BYTES - 1);
+    if (less != 0)
+        (void)munmap(at, less);
+    (void)munmap(at + less + SLAB_BYTES, LARGE_BYTES - less);
+    /* places that are far apart are nearer then; not where a few pages are all. Only advice. */
+    if (large)
+        (void)madvise(at + less, SLAB_BYTES, MADV_HUGEPAGE);
+    return (void *)(at + less);
+}
+
+bool race_shadow_rows(struct race_shadow *shadow, struct race_cells *cells)
+{
+    if (cells->base != NULL)
+        return true;
+    if (shadow->slab_count == 0 || shadow->slab_used == SLAB_PAGES) {
+        uint32_t *slab = slab_make(shadow->slab_count != 0);
+        if (slab == NULL || !lw_grow(&shadow->slabs, &shadow->slab_room, shadow->slab_count + 1,
+                                     sizeof *shadow->slabs)) {
+            if (slab != NULL)
+                (void)munmap(slab, SLAB_BYTES);
             return false;
         }
-        shadow->slabs[shadow->slab_count++] = shadow->slab = slab;
+        shadow->slabs[shadow->slab_count++] = slab;
         shadow->slab_used = 0;
     }
-    cells->base = shadow->slab + (size_t)shadow->slab_used * PAGE_WORDS;
+    uint32_t *slab = shadow->slabs[shadow->slab_count - 1];
+    cells->base = slab + (size_t)shadow->slab_used * RACE_PAGE_WORDS * RACE_QUAD;
+    cells->rest = slab + LARGE_BYTES / sizeof *slab +
+                  (size_t)shadow->slab_used * RACE_PAGE_WORDS * RACE_REST;
     shadow->slab_used++;
-    cells->count = COUNT;
+    cells->count = RACE_PAGE_WORDS;
     cells->shift = 2;
     cells->borrowed = true;
     shadow->bytes += bytes_of(cells);
+    if (shadow->bytes > shadow->most)
+        shadow->most = shadow->bytes;
     return true;
 }
 
@@ -97,14 +126,7 @@ struct race_cells *race_shadow_page(struct race_shadow *shadow, uint64_t offset)
     }
     if (table[low] != NULL)
         return table[low];
-    struct race_cells *cells = calloc(1, sizeof *cells);
-    if (cells == NULL || !page_make(shadow, cells)) {
-        free(cells);
-        return NULL;
-    }
-    if (shadow->bytes > shadow->most)
-        shadow->most = shadow->bytes;
-    return table[low] = cells;
+    return table[low] = calloc(1, sizeof *table[low]);
 }
 
 void race_shadow_lost(struct race_shadow *shadow, const struct race_cells *cells)
@@ -129,10 +151,9 @@ static void forget_all(struct race_shadow *shadow)
         shadow->table[t] = NULL;
     }
     for (size_t i = 0; i < shadow->slab_count; i++)
-        free(shadow->slabs[i]);
+        (void)munmap(shadow->slabs[i], SLAB_BYTES);
     free(shadow->slabs);
     shadow->slabs = NULL;
-    shadow->slab = NULL;
     shadow->slab_count = shadow->slab_room = 0;
     memset(shadow->near, 0, sizeof shadow->near);
 }
@@ -154,7 +175,7 @@ void race_shadow_forget(struct race_shadow *shadow, uint64_t offset, uint64_t by
             return;
         if (shadow->table[high] != NULL)
             cells = shadow->table[high][page & ((1 << RACE_TABLE_SHIFT) - 1)];
-        if (cells != NULL) {
+        if (cells != NULL && cells->base != NULL) {
             uint64_t first = at >> cells->shift, last = (at + here - 1) >> cells->shift;
 
             for (uint64_t i = first; i <= last; i++)

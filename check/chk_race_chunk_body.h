@@ -43,7 +43,9 @@ LEVEL_TARGET static uint32_t LEVEL(chunk_hot)(const struct race_look *look,
         uint32_t who = read ? quad[RACE_QUAD_WHO] : pair[0];
         uint32_t site = read ? quad[RACE_QUAD_SITE] : pair[1];
         uint32_t other = LEVEL(nonzero)((who ^ (me + (j >> shift))) | site >> RACE_LEVEL_SHIFT);
-        uint32_t unknown = LEVEL(nonzero)(who >> RACE_THREAD_BITS ^ actor) | (kb - time);
+        /* of a grid: the other reader is in another block */
+        uint32_t grid = site & site << 1;
+        uint32_t unknown = LEVEL(nonzero)(who >> RACE_THREAD_BITS ^ actor) | (kb - time) | grid;
         hot |= (base - time) & other & unknown;
     }
     return hot & SIGN;
@@ -91,8 +93,14 @@ LEVEL_TARGET static void LEVEL(chunk_merge)(const struct race_look *look, struct
         uint32_t lane = who != mine, warps = ((who ^ mine) & warp) != 0;
         uint32_t blocks = who >> RACE_THREAD_BITS != actor;
         uint32_t between = lane + warps + blocks, level = old > between ? old : between;
-        uint32_t known = (time <= base) | (!blocks & (time <= kb)) |
-                         ((level <= RACE_WARP) & (time <= kw));
+        /* as race_ordered: all that the record holds is known, or both that it names are */
+        const uint32_t time2 = second[0], who2 = second[1];
+        uint32_t last = (time <= base) | !lane | (!blocks & (time <= kb)) | (!warps & (time <= kw));
+        uint32_t before = (old == RACE_THREAD) | (time2 <= base) | (who2 == mine) |
+                          ((who2 >> RACE_THREAD_BITS == actor) & (time2 <= kb)) |
+                          ((((who2 ^ mine) & warp) == 0) & (time2 <= kw));
+        uint32_t known = (time <= base) | (!blocks & (old <= RACE_BLOCK) & (time <= kb)) |
+                         (!warps & (old <= RACE_WARP) & (time <= kw)) | (last & before);
         if (!known && between == level) {
             second[0] = time;
             second[1] = who;
@@ -110,7 +118,7 @@ LEVEL_TARGET static bool LEVEL(chunk_read)(const struct race_look *look, struct 
 {
     uint32_t *quad = cells->base + (size_t)RACE_QUAD * i;
     const LEVEL(quads) bases = LEVEL_QUADS((base, base, base, base));
-    const uint32_t actor = look->block->actor, now = look->race->now;
+    const uint32_t actor = look->block->actor, now = look->race->now, kb = look->kb;
     LEVEL(quads) late = bases ^ bases, all_late, all, differ, at;
 
     for EACH_QUADS(j) {
@@ -143,9 +151,9 @@ LEVEL_TARGET static bool LEVEL(chunk_read)(const struct race_look *look, struct 
         level &= all[RACE_QUAD * c + RACE_QUAD_SITE] >> RACE_LEVEL_SHIFT;
         is_late &= all_late[RACE_QUAD * c + RACE_QUAD_READ];
     }
-    if (is_late != 0 &&
+    if (is_late != 0 && (LEVEL(some)(&differ, RACE_QUAD_SITE) << 2) == 0 &&
         (level == RACE_GRID ||
-         (level == RACE_BLOCK && LEVEL(some)(&differ, RACE_QUAD_WHO) >> RACE_THREAD_BITS == 0))) {
+         (level == RACE_BLOCK && kb <= base && LEVEL(some)(&differ, RACE_QUAD_WHO) >> RACE_THREAD_BITS == 0))) {
         const LEVEL(quads) words = LEVEL_QUADS((~0u, 0, 0, 0));
         LEVEL(chunk_set)(quad, now, 0, shift, 0, 0, &words);
     } else {

@@ -140,6 +140,40 @@ static struct race_pair *pair_of(struct chk_race *race, uint64_t key, bool *is_n
     return pair;
 }
 
+static uint64_t key_of(uint32_t site, uint32_t other, enum chk_kind kind)
+{
+    uint64_t low = site & lw_mask(RACE_SITE_BITS), high = other & lw_mask(RACE_SITE_BITS);
+
+    return (low < high ? low << RACE_SITE_BITS | high : high << RACE_SITE_BITS | low) << 6 |
+           (unsigned)kind;
+}
+
+bool race_found_again(const struct race_look *look, uint32_t site)
+{
+    struct chk_race *race = look->race;
+
+    if (race->pair_room == 0)
+        return false;
+    const uint64_t key = key_of(look->site, site, CHK_RACE);
+    const struct race_pair *pair = pair_slot(race->pairs, race->pair_room, key);
+    if (pair->key == 0 || pair->finding < 0 || pair->access == race->access)
+        return false;
+    race->chk->findings[pair->finding].count++;
+    return true;
+}
+
+bool race_stores_same(const struct race_look *look, uint64_t lanes)
+{
+    if (look->race->kinds >> CHK_BENIGN_RACE & 1 || look->access->kind != EMU_ACCESS_STORE ||
+        look->access->bytes > 8)
+        return false;
+    const uint64_t value = stored(look, lw_lowest(lanes));
+    for (LW_EACH_BIT(l, lanes))
+        if (stored(look, (unsigned)l) != value)
+            return false;
+    return true;
+}
+
 /** @mine and @theirs: what was written, where both are known. */
 static void tell(struct race_look *look, enum chk_kind kind, unsigned lane, uint64_t at,
                  const struct other *other, bool values, uint64_t mine, uint64_t theirs,
@@ -236,9 +270,7 @@ void race_found(struct race_look *look, unsigned lane, uint64_t at, uint32_t who
         kind = CHK_ATOMIC_SCOPE;
     if (!(race->kinds >> kind & 1))
         return;
-    uint64_t low = look->site & lw_mask(RACE_SITE_BITS), high = site & lw_mask(RACE_SITE_BITS);
-    uint64_t key = (low < high ? low << RACE_SITE_BITS | high : high << RACE_SITE_BITS | low) << 6 |
-                   (unsigned)kind;
+    const uint64_t key = key_of(look->site, site, kind);
     struct race_pair *pair = pair_of(race, key, &is_new);
     if (pair == NULL) {
         race->short_of_memory = true;

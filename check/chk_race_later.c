@@ -167,9 +167,15 @@ void race_later_wake(struct chk_race *race, struct race_cells *cells, uint64_t o
     const unsigned near = race_near_of(offset);
     const uint32_t now = race->now;
 
+    if (!race_shadow_rows(shadow, cells)) {
+        race->short_of_memory = true;
+        return;
+    }
     cells->awake_at = shadow->epoch;
-    if (shadow->near[near].cells == cells)
+    if (shadow->near[near].cells == cells) {
         shadow->near[near].quads = cells->shift != 0 ? cells->base : NULL;
+        shadow->near[near].rest = cells->rest;
+    }
     if (cells->later_at != shadow->epoch)
         return;
     for (struct race_later_chunk *chunk = cells->first, *next; chunk != NULL; chunk = next) {

@@ -48,7 +48,8 @@ enum { RACE_W = 0, RACE_R = RACE_RECORD_ROWS, RACE_ROWS = 2 * RACE_RECORD_ROWS }
  *  looked at together are: of all cells the quad { time, who and site of the read, time of the write };
  *  then who and site of the write; then what else is kept of writes, and of reads. */
 struct race_cells {
-    uint32_t *base; /* 16-byte aligned; NULL: none */
+    uint32_t *base; /* quads, 16-byte aligned; NULL: none */
+    uint32_t *rest; /* the other rows */
     uint32_t count;
     uint8_t shift; /* 2 or 0: bytes a cell, as a power of two */
     bool borrowed; /* the rows are in a slab */
@@ -60,6 +61,8 @@ struct race_cells {
 };
 
 enum { RACE_QUAD_READ, RACE_QUAD_WHO, RACE_QUAD_SITE, RACE_QUAD_WRITE, RACE_QUAD };
+/** In `rest`, by count: who and site of writes, two words a cell; then what else, three words each. */
+enum { RACE_REST_WRITE = 2, RACE_REST_WRITE_2 = 2, RACE_REST_READ_2 = 5, RACE_REST = 8 };
 /** A row's word of a cell; @row is best a constant. */
 static inline uint32_t *race_at(const struct race_cells *cells, unsigned row, size_t i)
 {
@@ -70,10 +73,10 @@ static inline uint32_t *race_at(const struct race_cells *cells, unsigned row, si
     if (row >= RACE_R && row <= RACE_R + RACE_SITE)
         return &cells->base[RACE_QUAD * i + (row - RACE_R)];
     if (row <= RACE_W + RACE_SITE)
-        return &cells->base[RACE_QUAD * count + 2 * i + (row - RACE_WHO)];
+        return &cells->rest[RACE_REST_WRITE * i + (row - RACE_WHO)];
     if (row < RACE_R)
-        return &cells->base[(RACE_QUAD + 2) * count + 3 * i + (row - RACE_TIME_2)];
-    return &cells->base[(RACE_QUAD + 5) * count + 3 * i + (row - RACE_R - RACE_TIME_2)];
+        return &cells->rest[RACE_REST_WRITE_2 * count + 3 * i + (row - RACE_TIME_2)];
+    return &cells->rest[RACE_REST_READ_2 * count + 3 * i + (row - RACE_R - RACE_TIME_2)];
 }
 
 /** Cells for @bytes; false: no memory. */
@@ -88,20 +91,23 @@ enum { RACE_PAGE_SHIFT = 12, RACE_TABLE_SHIFT = 12, RACE_NEAR = 4096,
 struct race_shadow {
     struct race_cells **table[1 << RACE_TABLE_SHIFT]; /* of 2^12 pages each */
     uint64_t bytes, most;                              /* of all cells, now and at most */
-    uint32_t **slabs, *slab;                           /* of pages of whole words; the last */
+    uint32_t **slabs; /* rows of many pages of whole words: all quads, then the rest of each */
     size_t slab_count, slab_room;
-    unsigned slab_used;
+    unsigned slab_used; /* pages of the last */
     uint32_t epoch; /* changes where nothing that was kept for later matters any more */
     struct race_later_chunk **pools, *spare; /* of chunks: all; those that are free */
     size_t pool_count, pool_room, pool_used; /* used: chunks of the pools */
     struct {
         uint64_t page; /* and 1 */
         struct race_cells *cells;
-        uint32_t *quads; /* of whole words; NULL: it has bytes, or is not awake */
+        uint32_t *quads, *rest; /* of whole words; NULL: it has bytes, or is not awake */
     } near[RACE_NEAR]; /* found lately */
 };
-/** The page at @offset in global memory, made if need be; NULL: no memory, or beyond 64 GiB. */
+/** The page at @offset in global memory, made without rows if need be; NULL: no memory, or beyond 64 GiB. */
 struct race_cells *race_shadow_page(struct race_shadow *shadow, uint64_t offset);
+/** Rows for a page that has none, in a slab: what nobody touches of them takes no memory of the host.
+ *  False: no memory. */
+bool race_shadow_rows(struct race_shadow *shadow, struct race_cells *cells);
 /** Where race_shadow_near leaves what it found. */
 static inline unsigned race_near_of(uint64_t offset)
 {
@@ -118,6 +124,7 @@ static inline struct race_cells *race_shadow_near(struct race_shadow *shadow, ui
             return NULL;
         shadow->near[at].page = page;
         shadow->near[at].cells = cells;
+        shadow->near[at].rest = cells->rest;
         shadow->near[at].quads =
             cells->shift != 0 && cells->awake_at == shadow->epoch ? cells->base : NULL;
     }
@@ -136,7 +143,8 @@ struct race_look;
  *  @address + (l - first of @lanes) * @step, or (@each not NULL) each[l]. False: it is not kept. */
 bool race_later(struct race_look *look, uint64_t address, uint32_t step, const uint64_t *each,
                 uint64_t lanes);
-/** Look at what was kept of a page; from now on its cells say all. */
+/** Look at what was kept of a page; from now on its cells say all. Without memory for them it has no
+ *  rows. */
 void race_later_wake(struct chk_race *race, struct race_cells *cells, uint64_t offset);
 /** The same of all pages of a range. */
 void race_later_wake_all(struct chk_race *race, uint64_t offset, uint64_t bytes);
@@ -272,7 +280,7 @@ struct chk_race {
     race_chunk_fn *chunk[2]; /* [it writes] */
     uint32_t *quiet[1 << RACE_TABLE_SHIFT]; /* [page]: stamps, 0: it is not quiet */
     struct race_block *again; /* in whose place reads are looked at that were kept */
-    bool keeps;              /* reads for later, where that may be */
+    bool fast;               /* not each lane by itself, where that may be */
     bool any_quiet, calm;    /* calm: of calm_of, no thread learns of others by fences */
     const struct emu_program *calm_of;
     uint32_t roots;          /* counts launches of the host behind which nothing ran */
@@ -320,6 +328,11 @@ enum race_order race_ordered(const struct race_look *look, unsigned lane,
  *  the record is of writes. */
 void race_found(struct race_look *look, unsigned lane, uint64_t at, uint32_t who, uint32_t time,
                 uint32_t site, bool written, enum race_order order);
+/** The same of a weak load and a weak store of another block, which nothing orders, if their race was
+ *  told before this access. False: it was not, nothing is done. */
+bool race_found_again(const struct race_look *look, uint32_t site);
+/** Do @lanes store one value, so that between them there is no race that somebody asked for? */
+bool race_stores_same(const struct race_look *look, uint64_t lanes);
 /** An atomic or strong access of @lane to a place, in this order: it reads, it writes. */
 void race_synchronize(struct race_look *look, unsigned lane, uint64_t at, unsigned order,
                       bool reads, bool writes);

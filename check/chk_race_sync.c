@@ -17,7 +17,7 @@ struct chk_race *chk_race_create(struct chk *chk)
     race->kinds = chk->options.kinds;
     race->now = 1;
     race->shadow.epoch = 1;
-    race->keeps = chk->options.counting != CHK_COUNT_REQUESTS; /* those are told of all */
+    race->fast = chk->options.counting != CHK_COUNT_REQUESTS; /* those are told of all */
     race_chunk_choose(race);
     return race;
 }

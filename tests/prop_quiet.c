@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Random kernels that read small buffers again and again and write them now and then: what is found is
- * the same whether checkers are told of each access or only of those that may say something new.
- * Counters of requests are told of all.
+ * the same whether checkers are told of each access and look at each lane by itself, or are told only of
+ * what may say something new and look at many lanes at once, some of them later. Counters of requests
+ * are told of all. Where two readers are to blame, either form may tell of another one: places agree,
+ * and times in all.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -17,7 +19,7 @@
 enum { ROUNDS = 24, BYTES = 256, BUFFERS = 3, LOOPS = 40, BLOCKS = 4, THREADS = 64, MOST = 200 };
 
 struct finding {
-    uint64_t kind, pc, other, block, count, address;
+    uint64_t kind, pc, other, count;
 };
 
 static unsigned draw(uint64_t *state, unsigned below)
@@ -39,7 +41,8 @@ static void put_place(uint64_t *r, struct lw_sink *out)
 {
     static const char *const words[] = {
         "v_mov_b32 v10, v0\n", "v_mov_b32 v10, v4\n", "v_add_u32 v10, v0, v4\n",
-        "v_mul_u32 v10, v0, 5\n", "v_mov_b32 v10, v1\n", "v_and_b32 v10, v0, 15\n"};
+        "v_mul_u32 v10, v0, 5\n", "v_mov_b32 v10, v1\n", "v_and_b32 v10, v0, 15\n",
+        "v_xor_b32 v10, v0, v4\n", "v_mad_u32 v10, v0, v4, v1\n"};
 
     lw_put(out, words[draw(r, sizeof words / sizeof words[0])]);
     lw_put(out, "v_and_b32 v10, v10, 63\nv_madwide_u32 v10:11, v10, 4, v12:13\n");
@@ -112,8 +115,7 @@ static unsigned run(const char *text, const char *list, unsigned unwritten, bool
     }
     must(chk_finish(chk, &stop, &err), &err);
     for (; (f = chk_get(chk, count)) != NULL && count < MOST; count++)
-        found[count] = (struct finding){f->kind, f->place.pc, f->other.pc, f->place.block[0],
-                                        f->count, f->address};
+        found[count] = (struct finding){f->kind, f->place.pc, f->other.pc, f->count};
     emu_engine_destroy(engine);
     chk_destroy(chk);
     emu_machine_destroy(machine);
@@ -123,34 +125,41 @@ static unsigned run(const char *text, const char *list, unsigned unwritten, bool
 
 static void what_need_not_be_told_changes_no_finding(void **state)
 {
-    static const char *const lists[] = {"races,benign-race", "uninitialised",
+    static const char *const lists[] = {"races,benign-race", "uninitialised", "races",
                                         "races,benign-race,uninitialised"};
     const char *given = getenv("LW_SEED");
-    uint64_t seed = given != NULL ? strtoull(given, NULL, 0) | 1 : UINT64_C(0x5DEECE66D);
+    uint64_t seed = given != NULL ? strtoull(given, NULL, 0) | 1 : 3;
     unsigned total = 0;
 
     (void)state;
     for (unsigned round = 0; round < ROUNDS; round++) {
         struct finding some[MOST], all[MOST];
-        const char *list = lists[round % 3];
+        const char *list = lists[round % 4];
         struct lw_buffer text;
 
         lw_buffer_init(&text);
         put_kernel(&seed, &text.sink);
         /* warps with undefined registers go in single steps, which is slow */
-        unsigned unwritten = round % 6 == 1 ? 4 : 0;
+        unsigned unwritten = round % 8 == 1 ? 4 : 0;
         unsigned n = run(text.text, list, unwritten, false, some);
         unsigned m = run(text.text, list, unwritten, true, all);
         total += n;
-        for (unsigned i = 0; i < n || i < m; i++)
-            if (i >= n || i >= m || memcmp(&some[i], &all[i], sizeof some[i]) != 0) {
+        uint64_t times = 0;
+        for (unsigned i = 0; i < n || i < m; i++) {
+            if (i >= n || i >= m || some[i].kind != all[i].kind || some[i].pc != all[i].pc ||
+                some[i].other != all[i].other) {
                 fprintf(stderr, "%s", text.text);
                 fail_msg("round %u, %s: %u and %u findings; number %u differs: pc %llx and %llx, "
-                         "other %llx and %llx, times %llu and %llu", round, list, n, m, i,
+                         "other %llx and %llx", round, list, n, m, i,
                          (unsigned long long)some[i].pc, (unsigned long long)all[i].pc,
-                         (unsigned long long)some[i].other, (unsigned long long)all[i].other,
-                         (unsigned long long)some[i].count, (unsigned long long)all[i].count);
+                         (unsigned long long)some[i].other, (unsigned long long)all[i].other);
             }
+            times += some[i].count - all[i].count;
+        }
+        if (times != 0) {
+            fprintf(stderr, "%s", text.text);
+            fail_msg("round %u, %s: %lld times more", round, list, (long long)times);
+        }
         lw_buffer_fini(&text);
     }
     if (total < ROUNDS)
