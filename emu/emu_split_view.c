@@ -97,10 +97,13 @@ unsigned emu_stack_views(const struct emu_core *core, unsigned slot, unsigned wa
 /** Live lanes that hold @number (not 0) in @reg. */
 static uint64_t members_of(const struct emu_warp *w, unsigned reg, uint64_t number)
 {
+    const struct emu_breg_form *b = &w->bform[reg];
     uint64_t lanes = 0;
 
-    for (LW_EACH_BIT(l, w->bform[reg].lanes & w->live))
-        lanes |= (uint64_t)(emu_breg_number(w, reg, (unsigned)l) == number) << l;
+    if (b->number != 0)
+        return b->number == number ? b->lanes & w->live : 0;
+    for (LW_EACH_BIT(l, b->lanes & w->live))
+        lanes |= (uint64_t)(w->breg[reg][l] == number) << l;
     return lanes;
 }
 
@@ -176,6 +179,7 @@ static bool nothing_releasable(const struct emu_warp *w)
             past |= w->split[id].lanes;
     for (LW_EACH_BIT(id, w->split_ids)) {
         const struct emu_split *s = &w->split[id];
+        uint64_t last = 0; /* that number's group is known */
         for (LW_EACH_BIT(l, s->lanes)) {
             uint64_t need = 0, here = 0;
             bool soft = false;
@@ -188,6 +192,9 @@ static bool nothing_releasable(const struct emu_warp *w)
                             here |= UINT64_C(1) << o;
             } else if (s->state == EMU_SPLIT_BLOCKED) {
                 uint64_t number = emu_breg_number(w, s->barrier, (unsigned)l);
+                if (number != 0 && number == last)
+                    continue;
+                last = number;
                 need = members_of(w, s->barrier, number);
                 for (LW_EACH_BIT(k, w->split_ids))
                     if (w->split[k].state == EMU_SPLIT_BLOCKED &&
@@ -291,8 +298,8 @@ bool emu_split_check(const struct emu_warp *w, char *why, size_t why_size)
             return broken(why, why_size, "a barrier register does not know who is blocked");
         if (arrived[reg] & ~b->lanes)
             return broken(why, why_size, "blocked without membership");
-        for (LW_EACH_BIT(l, b->lanes & w->live))
-            if (emu_breg_number(w, reg, (unsigned)l) == 0)
+        for (LW_EACH_BIT(l, b->number != 0 ? 0 : b->lanes & w->live))
+            if (w->breg[reg][l] == 0)
                 return broken(why, why_size, "a member without a number");
     }
     if (!nothing_releasable(w))

@@ -177,14 +177,23 @@ const struct isa_token *isa_token_info(unsigned tok)
     return &tokens[tok];
 }
 
-static unsigned token_find(const char *name, size_t size)
-{
-    for (unsigned tok = 0; tok < LW_COUNT_OF(tokens); tok++) {
-        const char *t = tokens[tok].name;
+/* Names are two or three characters: here as numbers, which are compared faster than text. */
+#define NAME_KEY(a, b, c) ((uint32_t)(a) | (uint32_t)(b) << 8 | (uint32_t)(c) << 16)
+static const uint32_t token_keys[] = {
+#define TOKEN(id, name, kind, classes, count, flags, summary)                              \
+    NAME_KEY(name[0], name[1], name[2]),
+#include "isa/tokens.def"
+};
 
-        if (t[0] == name[0] && t[1] == name[1] && strncmp(t, name, size) == 0 && t[size] == '\0')
+#define TOKEN(id, name, ...)                                                                \
+    _Static_assert(sizeof name == 3 || sizeof name == 4, "two or three characters");
+#include "isa/tokens.def"
+
+static unsigned token_find(uint32_t key)
+{
+    for (unsigned tok = 0; tok < LW_COUNT_OF(token_keys); tok++)
+        if (token_keys[tok] == key)
             return tok;
-    }
     return ISA_TOK_NONE;
 }
 
@@ -193,17 +202,13 @@ void isa_operands_read(const struct isa_op_info *info, struct isa_operands *out)
     const char *p = info->operands;
 
     out->count = 0;
-    while (*p != '\0' && out->count < ISA_MAX_TOKENS) {
-        size_t size = 0; /* a few characters: faster than a call of strcspn */
-        unsigned tok;
-
-        while (p[size] != '\0' && p[size] != ',')
-            size++;
-        tok = token_find(p, size);
+    while (p[0] != '\0' && p[1] != '\0' && out->count < ISA_MAX_TOKENS) {
+        bool three = p[1] != '\0' && p[2] != '\0' && p[2] != ',';
+        unsigned tok = token_find(NAME_KEY(p[0], p[1], three ? p[2] : 0));
 
         if (tok != ISA_TOK_NONE)
             out->tok[out->count++] = (uint8_t)tok;
-        p += size;
+        p += three ? 3 : 2;
         if (*p == ',')
             p++;
     }

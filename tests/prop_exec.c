@@ -423,12 +423,15 @@ struct trial {
     uint32_t block[3];
     size_t bytes;
     uint8_t *before, *after, *want, *params;
+    uint64_t wanted_at; /* `want` is of the program as it is and a buffer here; 0: of neither */
     char why[700];
 };
 
 static void encode_trial(struct trial *t)
 {
     struct lw_error err = {0};
+
+    t->wanted_at = 0;
 
     for (uint32_t i = 0; i < t->g->count; i++)
         if (isa_insn_encode(&t->g->code[i], &t->object.text[i], &err) != LW_OK)
@@ -474,8 +477,11 @@ static bool agrees(struct trial *t, const struct setup *setup, const char **stop
     run_emulator(&t->object, t->width, setup, t->block, t->before, t->after, t->bytes,
                  t->params, &base, t->why, sizeof t->why);
     *stops = NULL;
-    if (!run_reference(t, base, stops))
-        return false;
+    if (t->wanted_at != base) { /* configurations change nothing of it */
+        if (!run_reference(t, base, stops))
+            return false;
+        t->wanted_at = base;
+    }
     return t->why[0] == '\0' && memcmp(t->after, t->want, t->bytes) == 0;
 }
 

@@ -757,8 +757,10 @@ struct trial {
     char why[700];
 };
 
+/* Behind each step its warp, and all of the block where the step may reach others, or now and then. */
 struct checker {
     struct emu_observer observer;
+    unsigned steps;
     char *why;
     size_t why_size;
 };
@@ -766,10 +768,11 @@ static bool check_step(struct emu_observer *observer, const struct emu_event *ev
 {
     struct checker *c = (struct checker *)(void *)observer;
     const struct emu_block *block = &ev->core->block[ev->slot];
+    bool all = ev->cta.used || ev->warp_ended || ++c->steps % 16 == 0;
     char what[200];
 
     for (unsigned i = 0; i < block->warp_count; i++) {
-        if (emu_split_check(&block->warp[i], what, sizeof what))
+        if ((!all && i != ev->warp) || emu_split_check(&block->warp[i], what, sizeof what))
             continue;
         snprintf(c->why, c->why_size, "behind pc 0x%" PRIx64 ": %s", ev->pc, what);
         return true;
