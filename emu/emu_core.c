@@ -59,6 +59,43 @@ enum lw_status emu_program_try_decode(struct emu_machine *machine, struct emu_pr
     return status;
 }
 
+/** Cores that answer for an engine elsewhere are all driven by its one thread: they share what one of
+ *  them decoded, and the last that has it frees it. Others have their own: steps patch handlers. */
+static bool shares_code(const struct emu_core *core)
+{
+    return core->context != NULL;
+}
+
+/** A program that another core decoded, in the same way; NULL: none. */
+static struct emu_code *decoded_elsewhere(const struct emu_core *core,
+                                          const struct emu_program *program, uint8_t shape)
+{
+    const struct emu_machine *machine = core->machine;
+
+    for (unsigned c = 0; shares_code(core) && c < machine->core_count; c++) {
+        const struct emu_core *other = machine->cores[c];
+
+        if (!shares_code(other) || other->level != core->level)
+            continue;
+        for (unsigned i = 0; i < other->code_count; i++)
+            if (other->code[i]->program == program && other->code[i]->shape == shape)
+                return other->code[i];
+    }
+    return NULL;
+}
+
+/** Does a core but @core have it, too? */
+static bool is_shared(const struct emu_core *core, const struct emu_code *code)
+{
+    const struct emu_machine *machine = core->machine;
+
+    for (unsigned c = 0; c < machine->core_count; c++)
+        for (unsigned i = 0; machine->cores[c] != core && i < machine->cores[c]->code_count; i++)
+            if (machine->cores[c]->code[i] == code)
+                return true;
+    return false;
+}
+
 enum lw_status emu_core_code(struct emu_core *core, const struct emu_launch *launch,
                              struct emu_code **out, struct lw_error *err)
 {
@@ -77,7 +114,12 @@ enum lw_status emu_core_code(struct emu_core *core, const struct emu_launch *lau
     if (!lw_grow(&core->code, &capacity, core->code_count + 1u, sizeof *core->code))
         return LW_FAIL(err, LW_ENOMEM, "decoded programs");
     core->code_capacity = (unsigned)capacity;
-    struct emu_code *code = calloc(1, sizeof *code);
+    struct emu_code *code = decoded_elsewhere(core, program, shape);
+    if (code != NULL) {
+        *out = core->code[core->code_count++] = code;
+        return LW_OK;
+    }
+    code = calloc(1, sizeof *code);
     if (code == NULL)
         return LW_FAIL(err, LW_ENOMEM, "decoded program");
     emu_layout_make(&layout, core->machine->config.warp_width, core->level);
@@ -164,6 +206,8 @@ void emu_core_destroy(struct emu_core *core)
         free(core->block[i].memory);
     }
     for (unsigned i = 0; i < core->code_count; i++) {
+        if (is_shared(core, core->code[i]))
+            continue;
         emu_code_destroy(core->code[i]);
         free(core->code[i]);
     }

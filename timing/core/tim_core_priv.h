@@ -147,7 +147,8 @@ struct tim_warp {
     uint64_t look_from;  /* fetches at another pc begin then, or in the next cycle */
     unsigned block;      /* index of tim_block */
     unsigned index;      /* in its block */
-    uint8_t bar[8];      /* control: results to come by dependence barrier */
+    uint8_t bar[6];      /* control: results to come by dependence barrier */
+    uint8_t bars;        /* of them, those that are not 0 */
     /* dependences */
     struct tim_registers to_come; /* a write to them is; where `lanes` is not asked for */
     struct tim_registers by_load; /* the last write to them is a load's */
@@ -291,6 +292,7 @@ struct tim_core {
     bool quick;              /* what is known of warps is used; else all are looked at, as in the reference */
     bool brief;              /* emu tells EMU_TELL_PLACES */
     bool launch_waits;       /* a warp may wait at launch.sync */
+    bool l1_stuck;           /* what heads the load/store queue can do nothing before L1 has a line */
     unsigned wakes;
     unsigned queued, replays;
     unsigned lsu_used;       /* issued and not through the unit */
@@ -434,6 +436,13 @@ static inline unsigned tim_sched_of(const struct tim_core *core, unsigned warp)
 static inline const struct tim_static *tim_head(const struct tim_warp *w)
 {
     return &w->code->insn[(w->pc - w->code->base) / ISA_WORD_BYTES];
+}
+/** lw_popcount of lanes of a warp, which are mostly all of them. */
+static inline unsigned tim_count_lanes(const struct tim_core *core, uint64_t lanes)
+{
+    unsigned width = core->config->core_warp_width;
+
+    return lanes == lw_mask(width) ? width : lw_popcount(lanes);
 }
 static inline void tim_set(struct tim_warps *set, unsigned warp, bool in)
 {

@@ -63,10 +63,19 @@ static enum tim_cause look_vector(const struct tim_warp *w)
 
 static enum tim_cause look_control(const struct tim_warp *w, const struct tim_static *what)
 {
-    for (unsigned b = 0; b < 6; b++)
-        if (what->control.wait_mask >> b & 1 && w->bar[b] != 0)
-            return TIM_CAUSE_CONTROL;
-    return TIM_CAUSE_ISSUED;
+    return (what->control.wait_mask & w->bars) != 0 ? TIM_CAUSE_CONTROL : TIM_CAUSE_ISSUED;
+}
+
+/** One more, or one less, is to come by barrier @b. */
+static void bar_add(struct tim_warp *w, unsigned b)
+{
+    w->bar[b]++;
+    w->bars |= (uint8_t)(1u << b);
+}
+static void bar_take(struct tim_warp *w, unsigned b)
+{
+    if (--w->bar[b] == 0)
+        w->bars &= (uint8_t)~(1u << b);
 }
 
 /* ---- operands not yet read ------------------------------------------------------------------- */
@@ -151,11 +160,11 @@ void tim_depend_issue(struct tim_core *core, struct tim_warp *w, struct tim_op *
         op->write_bar = what->control.write_bar;
         op->read_bar = what->control.read_bar;
         if (op->write_bar < 6)
-            w->bar[op->write_bar]++;
+            bar_add(w, op->write_bar);
         if (op->read_bar < 6)
-            w->bar[op->read_bar]++;
+            bar_add(w, op->read_bar);
         if (op->read_bar < 6 && op->operands == 0) {
-            w->bar[op->read_bar]--;
+            bar_take(w, op->read_bar);
             op->read_bar = 7;
         }
     }
@@ -172,7 +181,7 @@ void tim_depend_read(struct tim_core *core, struct tim_op *op)
     if (core->config->issue_war == TIM_WAR_BLOOM)
         bloom(w, op->what, -1);
     if (op->read_bar < 6)
-        w->bar[op->read_bar]--;
+        bar_take(w, op->read_bar);
     op->read_bar = 7;
 }
 
@@ -200,7 +209,7 @@ void tim_depend_done(struct tim_core *core, struct tim_op *op)
             w->buffer[i].vector &= ~op->vector;
     }
     if (op->write_bar < 6)
-        w->bar[op->write_bar]--;
+        bar_take(w, op->write_bar);
     op->write_bar = 7;
 }
 

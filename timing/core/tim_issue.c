@@ -131,7 +131,7 @@ static enum lw_status execute(struct tim_core *core, unsigned s, unsigned warp, 
         struct tim_buffered entry = w->buffer[0];
 
         count[TIM_SCHED_instructions]++;
-        core->issued_lanes = lw_popcount(ev->split_lanes);
+        core->issued_lanes = tim_count_lanes(core, ev->split_lanes);
         count[TIM_SCHED_thread_instructions] += core->issued_lanes;
         count[TIM_SCHED_effective] += ev->effective == ev->split_lanes ? core->issued_lanes
                                                                        : lw_popcount(ev->effective);

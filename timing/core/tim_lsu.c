@@ -130,14 +130,14 @@ static bool add_access(struct tim_core *core, struct tim_op *op, const struct em
             return add_lines(core, op, access, c->texture_line, TIM_TO_TEXTURE);
         if (op->what->scalar)
             return add_lines(core, op, access, c->constant_line, TIM_TO_CONSTANT);
-        count[TIM_CORE_access_lanes] += lw_popcount(access->lanes);
+        count[TIM_CORE_access_lanes] += tim_count_lanes(core, access->lanes);
         count[access->kind == EMU_ACCESS_LOAD    ? TIM_CORE_global_loads
               : access->kind == EMU_ACCESS_STORE ? TIM_CORE_global_stores
                                                  : TIM_CORE_global_atomics]++;
         return add_lines(core, op, access, below, TIM_TO_GLOBAL);
     case ISA_SPACE_LOCAL:
         count[TIM_CORE_local_accesses]++;
-        count[TIM_CORE_access_lanes] += lw_popcount(access->lanes);
+        count[TIM_CORE_access_lanes] += tim_count_lanes(core, access->lanes);
         return add_lines(core, op, access, below, TIM_TO_LOCAL);
     case ISA_SPACE_CONST:
         return add_constant(core, op, access);
@@ -227,6 +227,7 @@ void tim_lsu_receive(struct tim_core *core, uint64_t now)
         tim_trace_packet(core->trace, now, TIM_TRACE_REPLIED, core->index, &packet, 0);
         switch (packet.id >> 28) {
         case TIM_CLIENT_L1:
+            core->l1_stuck = false;
             waiters = tim_cache_fill(core->l1, packet.line, tim_cache_sectors(core->l1, packet.mask),
                                      core->waiters);
             for (uint32_t i = 0; i < waiters; i++)
@@ -282,6 +283,14 @@ static bool write_back_first(struct tim_core *core, const struct tim_cache_resul
     return true;
 }
 
+/** L1 has no MSHR, merge or way for the head of the queue. Nobody else changes L1: so it is until a
+ *  line comes. */
+static void l1_blocks(struct tim_core *core)
+{
+    core->each[TIM_IDLE_L1]++;
+    core->l1_stuck = core->skips;
+}
+
 /** A load of a line through a cache. True: the access is made. */
 static bool read_line(struct tim_core *core, struct tim_op *op, struct tim_cache *cache,
                       enum tim_client client, unsigned latency, unsigned hits, unsigned misses,
@@ -295,7 +304,7 @@ static bool read_line(struct tim_core *core, struct tim_op *op, struct tim_cache
     tim_cache_look(cache, line->line, line->mask, &r);
     if (tim_cache_is_blocked(r.answer)) {
         if (client == TIM_CLIENT_L1)
-            core->each[TIM_IDLE_L1]++;
+            l1_blocks(core);
         return false;
     }
     if (r.answer == TIM_CACHE_MISS && client == TIM_CLIENT_L1 &&
@@ -333,7 +342,7 @@ static bool write_line(struct tim_core *core, struct tim_op *op, const struct ti
     if (step->to == TIM_TO_LOCAL && c->l1_bytes != 0) {
         tim_cache_look_write(core->l1, line->line, true, &r);
         if (tim_cache_is_blocked(r.answer)) {
-            core->each[TIM_IDLE_L1]++;
+            l1_blocks(core);
             return false;
         }
         if (write_back_first(core, &r, now, &blocked))
@@ -383,6 +392,10 @@ static bool access_line(struct tim_core *core, struct tim_op *op, uint64_t now)
     const struct tim_config *c = core->config;
     const struct tim_step *step = &op->line[op->line_next];
 
+    if (core->l1_stuck) {
+        core->each[TIM_IDLE_L1]++;
+        return false;
+    }
     if (op->kind == EMU_ACCESS_ATOMIC || op->kind == EMU_ACCESS_REDUCE)
         return atomic_line(core, op, step, now);
     if (op->kind == EMU_ACCESS_STORE)
@@ -415,6 +428,7 @@ static bool access_line(struct tim_core *core, struct tim_op *op, uint64_t now)
 /** The head of the queue leaves it. */
 static void dequeue(struct tim_core *core)
 {
+    core->l1_stuck = false;
     core->queued--;
     memmove(core->queue, core->queue + 1, core->queued * sizeof *core->queue);
 }
