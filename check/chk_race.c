@@ -29,6 +29,21 @@ static inline bool both_strong(const struct race_look *look, uint32_t me, uint32
            me >> RACE_THREAD_BITS == who >> RACE_THREAD_BITS;
 }
 
+/** An access meets an atomic write that nothing orders before it: nor need it order the weak write
+ *  before that. Whoever knows the atomic one knows both. */
+static void meets_weak(struct race_look *look, const struct race_cells *cells, uint32_t i,
+                       unsigned lane, uint64_t at)
+{
+    const uint32_t time = *race_at(cells, RACE_WEAK + RACE_TIME, i);
+    const uint32_t who = *race_at(cells, RACE_WEAK + RACE_WHO, i);
+
+    if (time <= look->base)
+        return;
+    const enum race_order order = race_ordered_one(look, lane, who, time);
+    if (order != RACE_ORDERED)
+        race_found(look, lane, at, who, time, *race_at(cells, RACE_WEAK + RACE_SITE, i), true, order);
+}
+
 /** An access meets the record @k of a cell, which is not obviously ordered before it. True: nothing
  *  orders them. */
 static bool meets(struct race_look *look, const struct race_cells *cells, uint32_t i, unsigned k,
@@ -41,6 +56,8 @@ static bool meets(struct race_look *look, const struct race_cells *cells, uint32
 
     if (order == RACE_ORDERED)
         return false;
+    if (k == RACE_W && site & RACE_STRONG)
+        meets_weak(look, cells, i, lane, at);
     bool strong = both_strong(look, me, who, site);
     if (level_of(site) != RACE_THREAD &&
         race_ordered_one(look, lane, who, time) == RACE_ORDERED) { /* the one before it, then */
@@ -110,8 +127,14 @@ static void touch_write(struct race_look *look, struct race_cells *cells, uint32
     }
     if (*race_at(cells, RACE_R + RACE_TIME, i) > look->base)
         (void)meets(look, cells, i, RACE_R, lane, at);
+    /* an atomic does not stand for what came before it: another's atomic races with that alone */
+    const bool strong = (look->site & RACE_STRONG) != 0;
+    if (strong && !(*race_at(cells, RACE_W + RACE_SITE, i) & RACE_STRONG))
+        for (unsigned k = RACE_TIME; k <= RACE_SITE; k++)
+            *race_at(cells, RACE_WEAK + k, i) = *race_at(cells, RACE_W + k, i);
     note(look, cells, i, RACE_W, look->me + lane, merge);
-    *race_at(cells, RACE_R + RACE_TIME, i) = 0;
+    if (!strong || *race_at(cells, RACE_R + RACE_SITE, i) & RACE_STRONG)
+        *race_at(cells, RACE_R + RACE_TIME, i) = 0;
 }
 
 /* ---- many cells at once ------------------------------------------------------------------------------ */

@@ -59,7 +59,7 @@ bool race_cells_split(struct race_cells *cells, uint64_t *total)
 }
 
 enum { SLAB_PAGES = 128 };
-/* the quads of a slab are one large page of the host, the rest are two */
+/* the quads of a slab are one large page of the host, the rest are nearly three */
 #define LARGE_BYTES ((size_t)SLAB_PAGES * RACE_PAGE_WORDS * RACE_QUAD * sizeof(uint32_t))
 #define REST_BYTES ((size_t)SLAB_PAGES * RACE_PAGE_WORDS * RACE_REST * sizeof(uint32_t))
 #define SLAB_BYTES (LARGE_BYTES + REST_BYTES)
@@ -179,7 +179,8 @@ void race_shadow_forget(struct race_shadow *shadow, uint64_t offset, uint64_t by
             uint64_t first = at >> cells->shift, last = (at + here - 1) >> cells->shift;
 
             for (uint64_t i = first; i <= last; i++)
-                *race_at(cells, RACE_W, i) = *race_at(cells, RACE_R, i) = 0;
+                *race_at(cells, RACE_W, i) = *race_at(cells, RACE_R, i) =
+                    *race_at(cells, RACE_WEAK, i) = 0;
         }
         offset += here;
         bytes -= here;

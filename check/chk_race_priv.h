@@ -43,10 +43,12 @@ enum { RACE_THREAD_BITS = 10, RACE_MOST_ACTORS = 1 << 22 };
 enum {
     RACE_TIME, RACE_WHO, RACE_SITE, RACE_TIME_2, RACE_WHO_2, RACE_SITE_2, RACE_RECORD_ROWS
 };
-enum { RACE_W = 0, RACE_R = RACE_RECORD_ROWS, RACE_ROWS = 2 * RACE_RECORD_ROWS };
+enum { RACE_W = 0, RACE_R = RACE_RECORD_ROWS,
+       RACE_WEAK = 2 * RACE_RECORD_ROWS, /* one thread's: the weak write before atomic ones */
+       RACE_ROWS = RACE_WEAK + RACE_SITE + 1 };
 /** The shadow of a range: `count` cells, of 4 bytes each or of 1. Time 0 is no record. Rows that are
  *  looked at together are: of all cells the quad { time, who and site of the read, time of the write };
- *  then who and site of the write; then what else is kept of writes, and of reads. */
+ *  then who and site of the write; then what else is kept of writes, and of reads; then weak writes. */
 struct race_cells {
     uint32_t *base; /* quads, 16-byte aligned; NULL: none */
     uint32_t *rest; /* the other rows */
@@ -62,7 +64,8 @@ struct race_cells {
 
 enum { RACE_QUAD_READ, RACE_QUAD_WHO, RACE_QUAD_SITE, RACE_QUAD_WRITE, RACE_QUAD };
 /** In `rest`, by count: who and site of writes, two words a cell; then what else, three words each. */
-enum { RACE_REST_WRITE = 2, RACE_REST_WRITE_2 = 2, RACE_REST_READ_2 = 5, RACE_REST = 8 };
+enum { RACE_REST_WRITE = 2, RACE_REST_WRITE_2 = 2, RACE_REST_READ_2 = 5, RACE_REST_WEAK = 8,
+       RACE_REST = 11 };
 /** A row's word of a cell; @row is best a constant. */
 static inline uint32_t *race_at(const struct race_cells *cells, unsigned row, size_t i)
 {
@@ -76,6 +79,8 @@ static inline uint32_t *race_at(const struct race_cells *cells, unsigned row, si
         return &cells->rest[RACE_REST_WRITE * i + (row - RACE_WHO)];
     if (row < RACE_R)
         return &cells->rest[RACE_REST_WRITE_2 * count + 3 * i + (row - RACE_TIME_2)];
+    if (row >= RACE_WEAK)
+        return &cells->rest[RACE_REST_WEAK * count + 3 * i + (row - RACE_WEAK)];
     return &cells->rest[RACE_REST_READ_2 * count + 3 * i + (row - RACE_R - RACE_TIME_2)];
 }
 

@@ -295,7 +295,7 @@ static void put_kernel(struct random *r, unsigned width, unsigned threads, struc
     lw_printf(out, "v_mov_b32 v3, 32\nv_setp_u32.lt p1, v0, v3\nv_and_b32 v2, v0, %u\nv_setp_u32.lt p2, v2, 2\n",
               width - 1);
     for (unsigned i = 0; i < steps; i++) {
-        switch (draw(r, 9)) {
+        switch (draw(r, 10)) {
         case 0:
         case 1:
             lw_put(out, "bar.sync 0\n");
@@ -317,6 +317,12 @@ static void put_kernel(struct random *r, unsigned width, unsigned threads, struc
                 lw_put(out, "fence\n");
             if (draw(r, 2) != 0)
                 lw_put(out, "bar.sync 0\n");
+            break;
+        case 9: /* a plain access where atomics are made */
+            lw_printf(out, "v_setp_u32.lt p0, v0, %u\n", draw(r, 2) == 0 ? 1 : threads);
+            lw_printf(out, draw(r, 2) == 0 ? "@p0 ld.global.b32 v20, [v8:9+%u]\n"
+                                           : "@p0 st.global.b32 [v8:9+%u], v1\n",
+                      2048 + 4 * draw(r, 2));
             break;
         case 5: /* some lanes by a branch */
             lw_printf(out, "v_setp_u32.lt p0, v2, %u\nbssy b0, l%u\n@p0 bra l%u\n",
