@@ -395,6 +395,10 @@ enum lw_status isa_assemble(const char *name, const char *text, size_t size,
         goto cleanup;
     }
     *slot = "";
+    if (size >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0) { /* a byte order mark */
+        text += 3;
+        size -= 3;
+    }
     status = all_lines(&as, text, size);
     if (status == LW_OK)
         status = finish(&as);

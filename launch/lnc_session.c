@@ -368,10 +368,21 @@ enum lw_status lnc_session_create(struct lnc_file *file, struct emu_machine *mac
     if (status != LW_OK) {
         /* The compiler's and assembler's own sentences have a place; a missing file, or a
          * suffix of no meaning, is this file's mistake. */
-        if (strncmp(err != NULL ? err->text : "", file->source, strlen(file->source)) == 0 &&
-            err != NULL && err->text[strlen(file->source)] == ':' &&
-            err->text[strlen(file->source) + 1] == ' ')
-            at(session, file->source_node, err);
+        const struct lw_yaml *node = file->source_node;
+        const char *const *source = file->source_count != 0 ? file->sources : &file->source;
+
+        for (node = file->source_count != 0 ? node->first : node; node != NULL && err != NULL;
+             node = node->next, source++) {
+            size_t size = strlen(*source);
+
+            if (strncmp(err->text, *source, size) == 0 && err->text[size] == ':' &&
+                err->text[size + 1] == ' ') {
+                at(session, node, err);
+                break;
+            }
+            if (file->source_count == 0)
+                break;
+        }
         goto cleanup;
     }
     status = bind_steps(session, file->steps, err);

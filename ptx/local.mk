@@ -52,6 +52,7 @@ liblanewise_a_SOURCES += \
 	%D%/ptx_select_packed.c \
 	%D%/ptx_select_texture.c \
 	%D%/ptx_select_warp.c \
+	%D%/ptx_source.c \
 	%D%/ptx_split.c \
 	%D%/ptx_tables.c \
 	%D%/ptx_translate.c

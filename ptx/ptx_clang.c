@@ -144,6 +144,10 @@ enum lw_status ptx_compile_cl(const char *path, const char *const *flags, size_t
         return LW_FAIL(err, LW_ENOMEM, "compilation of %s", path);
     job->words = words;
     status = ptx_find_clang(clang, job->compiler, err);
+    if (status != LW_OK ? clang != NULL && ptx_is_nvcc(clang) : ptx_is_nvcc(job->compiler))
+        status = LW_FAIL(err, LW_EINPUT,
+                         "%s: nvcc does not compile OpenCL C: name a clang, or leave the compiler "
+                         "out", path);
     if (status == LW_OK)
         status = ptx_find_libclc(job->libclc, err);
     if (status == LW_OK)

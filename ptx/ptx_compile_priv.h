@@ -21,6 +21,8 @@ bool ptx_is_file(const char *path);
  *  along PATH. */
 bool ptx_find_program(const char *name, char *out);
 /** @wanted, else LANEWISE_CLANG, else the first of the known names. */
+/** Whether a program's name asks for nvcc: its last part begins so. */
+bool ptx_is_nvcc(const char *name);
 enum lw_status ptx_find_clang(const char *wanted, char *out, struct lw_error *err) LW_MUST_CHECK;
 enum lw_status ptx_find_libclc(char *out, struct lw_error *err) LW_MUST_CHECK;
 

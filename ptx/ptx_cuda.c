@@ -250,8 +250,7 @@ static enum lw_status by_clang(struct ptx_job *job, const char *path, const char
 
 /* ---- nvcc ------------------------------------------------------------------------------------------- */
 
-/** Whether @name asks for nvcc: its last part begins so. */
-static bool is_nvcc(const char *name)
+bool ptx_is_nvcc(const char *name)
 {
     const char *slash = strrchr(name, '/');
 
@@ -329,7 +328,7 @@ enum lw_status ptx_compile_cu(const char *path, const char *const *flags, size_t
     if (job == NULL)
         return LW_FAIL(err, LW_ENOMEM, "compilation of %s", path);
     job->words = words;
-    nvcc = compiler != NULL && is_nvcc(compiler);
+    nvcc = compiler != NULL && ptx_is_nvcc(compiler);
     if (nvcc && !find_nvcc(compiler, job->compiler)) {
         status = LW_FAIL(err, LW_ENOENT,
                          "%s: no such program (LANEWISE_NVCC names another)", compiler);

@@ -430,9 +430,9 @@ static void link_opencl(struct ptx_parser *parser, const bool *opencl)
                 continue;
             ptx_job_source(job, s->source);
             ptx_fail(job, s->line, LW_EINPUT,
-                     "'%s' is defined in %s:%u and in %s:%u: leave one of them, or give them "
-                     "different names", s->name, job->sources[one->source].name, one->line,
-                     job->sources[two->source].name, two->line);
+                     "'%s' is defined in %s and in %s: leave one of them, or give them "
+                     "different names", s->name, ptx_job_place(job, one->source, one->line),
+                     ptx_job_place(job, two->source, two->line));
         }
         s->function = *first;
     }
@@ -580,6 +580,11 @@ struct ptx_module *ptx_parse(struct ptx_job *job)
 
         ptx_job_source(job, i);
         parser.lex = (struct ptx_lexer){ job, job->text, job->text + job->text_size, 1 };
+        if (job->text_size >= 3 && memcmp(job->text, "\xef\xbb\xbf", 3) == 0)
+            parser.lex.p += 3; /* a byte order mark, as editors write it */
+        else if (job->text_size >= 2 && (memcmp(job->text, "\xff\xfe", 2) == 0 ||
+                                         memcmp(job->text, "\xfe\xff", 2) == 0))
+            ptx_fail(job, 1, LW_EINPUT, "the text is UTF-16: save it as UTF-8");
         parser.scope = &scope;
         parser.source = (uint16_t)i;
         parser.file_base = (uint32_t)module->files.count;

@@ -4,6 +4,8 @@
 
 #include "ptx/ptx_priv.h"
 
+enum { MOST_NAMES = 4096 }; /* that a name nobody declared is compared with */
+
 static void parse_operand(struct ptx_parser *parser, struct ptx_operand *out, bool is_label);
 
 static _Noreturn void expected(struct ptx_parser *parser, const char *what)
@@ -243,6 +245,33 @@ static bool parse_special_vector(struct ptx_parser *parser, struct ptx_operand *
     return true;
 }
 
+static _Noreturn void not_declared(struct ptx_parser *parser, struct ptx_name name)
+{
+    struct ptx_lexer *lex = &parser->lex;
+    PTX_LIST(const char *) names = { 0 };
+    const char *near, *text = ptx_text(parser, name);
+    char advice[200];
+
+    for (const struct ptx_scope *scope = parser->scope; scope != NULL; scope = scope->parent) {
+        for (size_t i = 0; i < scope->names.capacity && names.count < MOST_NAMES; i++) {
+            const struct ptx_map_entry *e = &scope->names.entry[i];
+
+            if (e->text != NULL)
+                *PTX_PUSH(lex->job, names) =
+                    ptx_text(parser, (struct ptx_name){ e->text, e->size });
+        }
+    }
+    near = names.count != 0 ? lw_nearest(text, names.at, names.count, sizeof *names.at) : NULL;
+    if (near != NULL)
+        snprintf(advice, sizeof advice, " (did you mean %.150s?)", near);
+    else
+        snprintf(advice, sizeof advice, "%s", *text == '%' ? "" : ": declare it before it is used");
+    if (*text == '%')
+        ptx_fail(lex->job, lex->line, LW_EUNSUPP,
+                 "'%s' is neither a declared register nor a special register we have%s", text, advice);
+    ptx_fail(lex->job, lex->line, LW_EINPUT, "'%s' is not declared%s", text, advice);
+}
+
 static void parse_named(struct ptx_parser *parser, struct ptx_operand *out, struct ptx_name name)
 {
     struct ptx_lexer *lex = &parser->lex;
@@ -279,9 +308,11 @@ static void parse_named(struct ptx_parser *parser, struct ptx_operand *out, stru
         }
         if (parse_special_vector(parser, out, name))
             return;
-        ptx_fail(lex->job, lex->line, LW_EUNSUPP,
-                 "'%.*s' is neither a declared register nor a special register we have",
-                 (int)name.size, name.text);
+        if (ptx_name_is(name, "%envreg1") || ptx_name_is(name, "%envreg2"))
+            ptx_fail(lex->job, lex->line, LW_EUNSUPP,
+                     "grid synchronisation is not supported: '%.*s' would be set by a cooperative "
+                     "launch", (int)name.size, name.text);
+        not_declared(parser, name);
     }
     if (ptx_name_is(name, "WARP_SZ")) {
         out->kind = PTX_O_IMM;
@@ -289,7 +320,7 @@ static void parse_named(struct ptx_parser *parser, struct ptx_operand *out, stru
         out->imm = 32;
         return;
     }
-    ptx_fail(lex->job, lex->line, LW_EINPUT, "'%.*s' is not declared", (int)name.size, name.text);
+    not_declared(parser, name);
 }
 
 static void parse_address(struct ptx_parser *parser, struct ptx_operand *out)

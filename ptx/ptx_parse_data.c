@@ -273,8 +273,10 @@ void ptx_declared_twice(struct ptx_parser *parser, const struct ptx_symbol *old,
     struct ptx_job *job = parser->lex.job;
 
     if (old != NULL && old->source != parser->source)
-        ptx_fail(job, parser->lex.line, LW_EINPUT, "'%s' is defined in %s:%u, too: one of them can "
-                 "be .weak", name, job->sources[old->source].name, old->line);
+        ptx_fail(job, parser->lex.line, LW_EINPUT, "'%s' is defined in %s, too: %s", name,
+                 ptx_job_place(job, old->source, old->line),
+                 job->from_source ? "leave one of them, or give them different names"
+                                  : "one of them can be .weak");
     ptx_fail(job, parser->lex.line, LW_EINPUT, "'%s' is declared twice", name);
 }
 

@@ -41,6 +41,8 @@ struct ptx_job {
 /** Give up with "name:line: sentence" (line 0: "name: sentence"). */
 _Noreturn void ptx_fail(struct ptx_job *job, unsigned line, enum lw_status status,
                         const char *fmt, ...) LW_PRINTF(4, 5);
+/** "name:line" of a line of text @source; of compiled text where its compiler says: "inc.h:3". */
+const char *ptx_job_place(struct ptx_job *job, size_t source, unsigned line);
 /** Zeroed arena memory for @count elements; never NULL. */
 void *ptx_new(struct ptx_job *job, size_t count, size_t size);
 /** As lw_grow, in the arena; never fails. */

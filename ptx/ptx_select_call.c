@@ -103,10 +103,16 @@ static void refuse(struct ptx_sel *sel, const struct ptx_insn *in, const struct 
     if (call->function->kernel)
         ptx_fail(sel->job, in->line, LW_EINPUT,
                  "call to %s, which is a kernel: call a .func, or launch it", name);
+    if (strncmp(name, "__cudaCDP", 9) == 0 || strncmp(name, "cudaLaunchDevice", 16) == 0 ||
+        strncmp(name, "cudaGetParameterBuffer", 22) == 0)
+        ptx_fail(sel->job, in->line, LW_EUNSUPP,
+                 "call to %s: launches by kernels are not supported in CUDA C++ (in assembly they "
+                 "are: docs/launches.md)", name);
     ptx_fail(sel->job, in->line, LW_EUNSUPP,
              "call to %s: the function is declared, but this module does not define it: link it "
-             "with the one that does, or define it in the source",
-             name);
+             "with the one that does%s, or define it in the source", name,
+             strncmp(sel->unit->module->producer, "nvcc", 4) == 0
+                 ? " (nvcc keeps functions for others only with -rdc=true)" : "");
 }
 
 static const struct ptx_symbol *param_of(struct ptx_sel *sel, const struct ptx_insn *in,

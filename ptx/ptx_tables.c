@@ -1,60 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Names and types of PTX, and the job's arena, errors and maps. */
+/* Names and types of PTX, and the job's arena and maps. */
 #include <stdio.h>
 
 #include "ptx/ptx_priv.h"
 
 /* ---- job ------------------------------------------------------------------- */
-
-/** Source line in force at line @line of the text: of the last .loc; 0: none. */
-static unsigned source_line(const struct ptx_job *job, unsigned line)
-{
-    const char *p = job->text, *end = p + job->text_size;
-    unsigned found = 0;
-
-    for (unsigned at = 1; at <= line && p < end; at++) {
-        const char *next = memchr(p, '\n', (size_t)(end - p));
-        const char *stop = next != NULL ? next : end;
-
-        while (p < stop && (*p == ' ' || *p == '\t'))
-            p++;
-        if (stop - p > 5 && memcmp(p, ".loc", 4) == 0 && (p[4] == ' ' || p[4] == '\t')) {
-            p += 5;
-            while (p < stop && *p != ' ' && *p != '\t') /* the file's number */
-                p++;
-            while (p < stop && (*p == ' ' || *p == '\t'))
-                p++;
-            for (found = 0; p < stop && *p >= '0' && *p <= '9' && found < 100000000; p++)
-                found = found * 10 + (unsigned)(*p - '0');
-        }
-        p = stop < end ? stop + 1 : end;
-    }
-    return found;
-}
-
-void ptx_fail(struct ptx_job *job, unsigned line, enum lw_status status, const char *fmt, ...)
-{
-    char text[LW_ERROR_BYTES];
-    va_list args;
-
-    va_start(args, fmt);
-    vsnprintf(text, sizeof text, fmt, args);
-    va_end(args);
-    if (line != 0 && job->from_source && job->text != NULL) {
-        unsigned source = source_line(job, line);
-
-        if (source != 0)
-            job->status = LW_FAIL(job->err, status, "%s:%u: %s (line %u of its PTX)", job->name,
-                                  source, text, line);
-        else
-            job->status = LW_FAIL(job->err, status, "%s: %s (line %u of its PTX)", job->name, text,
-                                  line);
-        longjmp(*job->stop, 1);
-    }
-    job->status = line != 0 ? LW_FAIL(job->err, status, "%s:%u: %s", job->name, line, text)
-                            : LW_FAIL(job->err, status, "%s: %s", job->name, text);
-    longjmp(*job->stop, 1);
-}
 
 void *ptx_new(struct ptx_job *job, size_t count, size_t size)
 {

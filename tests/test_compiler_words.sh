@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # A source with many errors: compile, run and debug show all that the compiler said, then one
-# sentence, and end with status 2.
+# sentence, and end with status 2. Sentences of our own name the source's places.
 set -u
 lanewise=$(realpath "${LANEWISE:-./lanewise}")
 work=$(mktemp -d "${TMPDIR:-/tmp}/lanewise-words.XXXXXX")
@@ -53,4 +53,42 @@ grep -q 'm takes 3 arguments (a pointer, an integer of 4 bytes, __local memory),
     cat err
     bad=1
 }
+says() { # WHAT SENTENCE arguments
+    what=$1 sentence=$2
+    shift 2
+    "$lanewise" "$@" >out 2>err </dev/null
+    status=$?
+    { [ $status = 2 ] && grep -q "$sentence" err; } || {
+        echo "FAIL: $what: status $status"
+        sed 's/^/    /' err
+        bad=1
+    }
+}
+says "nvcc for OpenCL C" '^lanewise: m.cl: nvcc does not compile OpenCL C: name a clang' \
+    compile m.cl --compiler nvcc
+sed 's/source: k.cl/source: m.cl, compiler: nvcc/' k.yaml >nvcc.yaml
+says "nvcc in a launch file" '^lanewise: nvcc.yaml:1: m.cl: nvcc does not compile' run nvcc.yaml
+printf 'program:\n  sources: [m.cl,\n    nope.cl]\n' >nope.yaml
+sed 1d k.yaml >>nope.yaml
+says "a source that is not there" '^lanewise: nope.yaml:3: nope.cl: No such file' run nope.yaml
+# What a header has is the header's.
+printf 'int gone(int x);\n\nint wrap(int x)\n{\n    return gone(x);\n}\n' >wrap.h
+printf '#include "wrap.h"\n__kernel void w(__global int *p) { p[0] = wrap(p[0]); }\n' >w.cl
+says "a call in a header" 'wrap.h:5: call to gone: .*(line [0-9]* of the PTX of w.cl)$' \
+    compile w.cl -X -O0
+printf '\n\nint gone(int x) { return 1; }\n' >one.cl
+printf 'int gone(int x) { return 2; }\n' >two.cl
+says "two definitions" "'gone' is defined in one.cl:3 and in two.cl:1: leave one" \
+    compile w.cl one.cl two.cl -o x.lwo
+# Editors put a byte order mark before UTF-8.
+printf '\357\273\277__kernel void m(__global int *p) { p[0] = 1; }\n' >mark.cl
+"$lanewise" compile mark.cl -o mark.lwo && "$lanewise" compile m.cl --emit ptx >m.ptx &&
+    "$lanewise" compile m.ptx --emit asm >m.s &&
+    for f in ptx s; do (printf '\357\273\277' && cat m.$f) >mark.$f; done &&
+    "$lanewise" compile mark.ptx -o mark.lwo && "$lanewise" asm mark.s -o mark.lwo || {
+    echo "FAIL: a byte order mark"
+    bad=1
+}
+(printf '\377\376' && cat m.ptx) >wide.ptx
+says "UTF-16" '^lanewise: wide.ptx:1: the text is UTF-16: save it as UTF-8' compile wide.ptx
 exit $bad

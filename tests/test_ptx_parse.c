@@ -67,7 +67,7 @@ static void refusals_name_line_construct_and_reason(void **state)
           "lists", LW_EUNSUPP },
         { KERNEL("add.s32 %r1, %r2;"), "t.ptx:6: add: expected 3 operands, found 2", LW_EINPUT },
         { KERNEL("add.s32 %r1, %r2, %r99;"),
-          "t.ptx:6: '%r99' is neither a declared register nor a special register we have",
+          "t.ptx:6: '%r99' is neither a declared register nor a special register we have (did you mean %r1?)",
           LW_EUNSUPP },
         { KERNEL("add.s32 %r1, %r2, %rs1;"),
           "t.ptx:6: add: register '%rs1' is .b16, expected .u32, .s32 or .b32", LW_EINPUT },
@@ -270,6 +270,48 @@ static void refusals_name_line_construct_and_reason(void **state)
 }
 
 /* What one kernel has and we have not keeps only that kernel from running. */
+/* Lines of the compiler's source: of the file that .loc names, and where it was inlined. */
+static void messages_name_the_file_and_the_call_of_inlined_code(void **state)
+{
+#define SOURCE(body)                                                                              \
+    ".version 7.5\n.target sm_75\n.address_size 64\n.visible .entry k()\n{\n" body "ret;\n}\n"    \
+    "\t.file\t1 \"/home/me/k.cu\", 7, 9\n\t.file\t2 \"/opt/sdk/group.h\"\n"
+    static const struct {
+        const char *text, *message;
+    } cases[] = {
+        { SOURCE(".loc 1 5 3\nfoo;\n"), "dir/k.cu:5: unknown instruction 'foo'" },
+        { SOURCE(".loc 2 40 3\nfoo;\n"),
+          "/opt/sdk/group.h:40: unknown instruction 'foo': docs/front-end.md lists those there are "
+          "(line 7 of the PTX of dir/k.cu)" },
+        { SOURCE(".loc 1 9 3\n.loc 2 40 5, function_name name, inlined_at 1 9 3\n.loc 2 0 0\nfoo;\n"),
+          "/opt/sdk/group.h:40: unknown instruction 'foo': docs/front-end.md lists those there are "
+          "(inlined at dir/k.cu:9; line 9 of its PTX)" },
+        { SOURCE(".loc 1 9 3\n.loc 2 40 5, function_name a, inlined_at 1 9 3\n"
+                 "{ // callseq {\n.loc 2 12 7, function_name b, inlined_at 2 40 5\nfoo;\n}\n"),
+          "/opt/sdk/group.h:12: unknown instruction 'foo': docs/front-end.md lists those there are "
+          "(inlined at dir/k.cu:9; line 10 of its PTX)" },
+        /* the line before a function is not of it, and that of its head is its first */
+        { SOURCE(".loc 1 5 3\n") ".visible .entry k()\n{\n.loc 1 31 1\nret;\n}\n",
+          "dir/k.cu:31: 'k' has two bodies (line 11 of its PTX)" },
+        { SOURCE(".loc 1 5 3\n") ".global .wrong x;\n", "dir/k.cu: " },
+    };
+    struct ptx_options options;
+
+    (void)state;
+    ptx_options_default(&options);
+    options.from_source = true;
+    for (size_t i = 0; i < LW_COUNT_OF(cases); i++) {
+        struct isa_object *object = NULL;
+        struct lw_error err = { 0 };
+
+        assert_int_not_equal(ptx_translate("dir/k.cu", cases[i].text, strlen(cases[i].text),
+                                           &options, &object, &err), LW_OK);
+        if (strncmp(err.text, cases[i].message, strlen(cases[i].message)) != 0)
+            fail_msg("case %zu: %s", i, err.text);
+    }
+#undef SOURCE
+}
+
 static void a_refused_kernel_leaves_the_others(void **state)
 {
 #define KERNELS(one, two, three)                                                             \
@@ -590,6 +632,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(refusals_name_line_construct_and_reason),
+        cmocka_unit_test(messages_name_the_file_and_the_call_of_inlined_code),
         cmocka_unit_test(a_refused_kernel_leaves_the_others),
         cmocka_unit_test(rows_of_initialisers_lie_where_they_belong),
         cmocka_unit_test(every_truncation_is_answered_and_never_crashes),

@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Places for messages. PTX that a compiler made names its source by .loc and .file lines, which
+ * are looked for in the text when there is something to say: it need not be PTX all through.
+ */
+#include <stdio.h>
+
+#include "ptx/ptx_priv.h"
+
+enum { MOST_CALLS = 16, PLACE_BYTES = 300 };
+
+struct spot {
+    unsigned long file, line, column; /* file 0: none */
+};
+struct loc {
+    struct spot at, call; /* call: where it was inlined */
+};
+struct scan {
+    const char *p, *end;
+    unsigned depth;
+    bool comment; /* of several lines */
+};
+
+static void skip_blanks(const char **p, const char *end)
+{
+    while (*p < end && (**p == ' ' || **p == '\t'))
+        ++*p;
+}
+
+static bool word(const char **p, const char *end, const char *text)
+{
+    size_t n = strlen(text);
+
+    skip_blanks(p, end);
+    if ((size_t)(end - *p) <= n || memcmp(*p, text, n) != 0)
+        return false;
+    *p += n;
+    return true;
+}
+
+static unsigned long number(const char **p, const char *end)
+{
+    unsigned long n = 0;
+
+    skip_blanks(p, end);
+    for (; *p < end && **p >= '0' && **p <= '9'; ++*p)
+        n = n < 100000000 ? n * 10 + (unsigned long)(**p - '0') : n;
+    return n;
+}
+
+static struct spot spot(const char **p, const char *end)
+{
+    struct spot s;
+
+    s.file = number(p, end);
+    s.line = number(p, end);
+    s.column = number(p, end);
+    return s;
+}
+
+/* .loc FILE LINE COLUMN [, function_name NAME, inlined_at FILE LINE COLUMN]; code of line 0 stays
+ * with the line before it. */
+static bool read_loc(const char *p, const char *end, struct loc *out)
+{
+    struct loc loc = { 0 };
+
+    if (!word(&p, end, ".loc") || (*p != ' ' && *p != '\t'))
+        return false;
+    loc.at = spot(&p, end);
+    for (; p < end && *p != '\n' && (*p != '/' || p + 1 == end || p[1] != '/'); p++)
+        if (word(&p, end, "inlined_at"))
+            loc.call = spot(&p, end);
+    if (loc.at.line == 0 || loc.at.file == 0)
+        return false;
+    *out = loc;
+    return true;
+}
+
+/* Past a line: braces that open and close in it. True: a scope of the module ended. */
+static bool pass_line(struct scan *s, const char *end)
+{
+    bool ended = false, text = false;
+
+    for (; s->p < end; s->p++) {
+        char next = s->p + 1 < end ? s->p[1] : '\0';
+
+        if (s->comment) {
+            s->comment = *s->p != '*' || next != '/';
+            s->p += !s->comment;
+        } else if (*s->p == '"') {
+            text = !text;
+        } else if (!text && *s->p == '/' && (next == '/' || next == '*')) {
+            s->comment = next == '*';
+            if (next == '/')
+                break;
+            s->p++;
+        } else if (!text && *s->p == '{') {
+            s->depth++;
+        } else if (!text && *s->p == '}' && s->depth != 0) {
+            ended = --s->depth == 0;
+        }
+    }
+    s->p = end < s->end ? end + 1 : end;
+    return ended;
+}
+
+/* What line @line of the text is of; of the head of a function, the function's first line. */
+static bool find_loc(const char *text, size_t size, unsigned line, struct loc *out)
+{
+    struct scan s = { .p = text, .end = text + size };
+    bool found = false, head = false;
+
+    for (unsigned at = 1; s.p < s.end && (at <= line || head); at++) {
+        const char *next = memchr(s.p, '\n', (size_t)(s.end - s.p));
+        const char *end = next != NULL ? next : s.end, *start = s.p;
+        bool loc = read_loc(start, end, out), outside = s.depth == 0;
+
+        found = found || loc;
+        if (loc && head)
+            break;
+        if (at == line)
+            head = outside;
+        if (pass_line(&s, end)) {
+            if (at >= line)
+                return found && !head;
+            found = false;
+        }
+        if (at >= line && s.depth == 0 && memchr(start, ';', (size_t)(end - start)) != NULL)
+            return false; /* a declaration */
+    }
+    return found;
+}
+
+/* The path of a file by its number; the length, 0: it has none. */
+static size_t find_file(const char *text, size_t size, unsigned long file, const char **path)
+{
+    const char *end = text + size;
+    size_t length = 0;
+
+    for (const char *line = text; line < end;) {
+        const char *next = memchr(line, '\n', (size_t)(end - line)), *p = line;
+        const char *stop = next != NULL ? next : end;
+
+        if (word(&p, stop, ".file") && number(&p, stop) == file) {
+            while (p < stop && (p = memchr(p, '"', (size_t)(stop - p))) != NULL) {
+                const char *close = memchr(p + 1, '"', (size_t)(stop - p - 1));
+
+                if (close == NULL)
+                    break;
+                *path = p + 1; /* the last text is the name, behind its folder */
+                length = (size_t)(close - p - 1);
+                p = close + 1;
+            }
+            return length;
+        }
+        line = stop < end ? stop + 1 : end;
+    }
+    return 0;
+}
+
+static const char *base_name(const char *path, size_t size)
+{
+    while (size != 0 && path[size - 1] != '/')
+        size--;
+    return path + size;
+}
+
+/* "file:line"; @own: it is the source itself. */
+static void put_spot(const struct ptx_source *source, const struct spot *at, char *room, size_t size,
+                     bool *own)
+{
+    const char *path, *name = base_name(source->name, strlen(source->name));
+    size_t length = find_file(source->text, source->size, at->file, &path);
+    const char *base = length != 0 ? base_name(path, length) : NULL;
+
+    *own = base == NULL || ((size_t)(path + length - base) == strlen(name) &&
+                            memcmp(base, name, strlen(name)) == 0);
+    if (*own)
+        snprintf(room, size, "%s:%lu", source->name, at->line);
+    else
+        snprintf(room, size, "%.*s:%lu", (int)(length < 200 ? length : 200), path, at->line);
+}
+
+/* Where a call stood that was inlined itself: the last .loc of its place before @line says. */
+static bool call_of(const struct ptx_source *source, unsigned line, const struct spot *at,
+                    struct spot *call)
+{
+    const char *p = source->text, *end = p + source->size;
+    bool found = false;
+
+    for (unsigned n = 1; n <= line && p < end; n++) {
+        const char *next = memchr(p, '\n', (size_t)(end - p));
+        struct loc loc;
+
+        if (read_loc(p, next != NULL ? next : end, &loc) && loc.call.file != 0 &&
+            loc.at.file == at->file && loc.at.line == at->line && loc.at.column == at->column) {
+            *call = loc.call;
+            found = true;
+        }
+        p = next != NULL ? next + 1 : end;
+    }
+    return found;
+}
+
+static bool is_compiled(const struct ptx_job *job, size_t source)
+{
+    return job->sources[source].text != NULL &&
+           (job->sources[source].from_source ||
+            (job->options != NULL && job->options->from_source));
+}
+
+const char *ptx_job_place(struct ptx_job *job, size_t source, unsigned line)
+{
+    char room[PLACE_BYTES], *copy;
+    struct loc loc;
+    bool own;
+
+    if (is_compiled(job, source) &&
+        find_loc(job->sources[source].text, job->sources[source].size, line, &loc))
+        put_spot(&job->sources[source], &loc.at, room, sizeof room, &own);
+    else
+        snprintf(room, sizeof room, is_compiled(job, source) ? "%s (line %u of its PTX)" : "%s:%u",
+                 job->sources[source].name, line);
+    copy = PTX_ARRAY(job, char, strlen(room) + 1);
+    strcpy(copy, room);
+    return copy;
+}
+
+/* "sentence" with its places: "k.cl:7: sentence (line 92 of its PTX)". */
+static void fail_in_source(struct ptx_job *job, const struct ptx_source *source, unsigned line,
+                           enum lw_status status, const char *text)
+{
+    char place[PLACE_BYTES], caller[PLACE_BYTES];
+    struct loc loc;
+    bool own;
+
+    if (!find_loc(source->text, source->size, line, &loc)) {
+        job->status = LW_FAIL(job->err, status, "%s: %s (line %u of its PTX)", source->name, text,
+                              line);
+        return;
+    }
+    put_spot(source, &loc.at, place, sizeof place, &own);
+    if (own) {
+        job->status = LW_FAIL(job->err, status, "%s: %s (line %u of its PTX)", place, text, line);
+        return;
+    }
+    if (loc.call.file == 0) {
+        job->status = LW_FAIL(job->err, status, "%s: %s (line %u of the PTX of %s)", place, text,
+                              line, source->name);
+        return;
+    }
+    for (unsigned i = 0; i < MOST_CALLS; i++) { /* out to the source */
+        put_spot(source, &loc.call, caller, sizeof caller, &own);
+        if (own || !call_of(source, line, &loc.call, &loc.call))
+            break;
+    }
+    job->status = LW_FAIL(job->err, status, "%s: %s (inlined at %s; line %u of its PTX)", place, text,
+                          caller, line);
+}
+
+void ptx_fail(struct ptx_job *job, unsigned line, enum lw_status status, const char *fmt, ...)
+{
+    struct ptx_source source = { .name = job->name, .text = job->text, .size = job->text_size };
+    char text[LW_ERROR_BYTES];
+    va_list args;
+
+    va_start(args, fmt);
+    vsnprintf(text, sizeof text, fmt, args);
+    va_end(args);
+    if (line != 0 && job->from_source && job->text != NULL)
+        fail_in_source(job, &source, line, status, text);
+    else
+        job->status = line != 0 ? LW_FAIL(job->err, status, "%s:%u: %s", job->name, line, text)
+                                : LW_FAIL(job->err, status, "%s: %s", job->name, text);
+    longjmp(*job->stop, 1);
+}
