@@ -234,7 +234,7 @@ static const struct lw_command rows[] = {
     {"reverse-next",    "reverse-next",    "[count]",          "Undo the focus lane to the start of a source line, over calls", "reverse-next", do_reverse_next, LW_COMMAND_CHANGES | LW_COMMAND_REPEATS},
     {"reverse-stepi",   "reverse-stepi",   "[count]",          "Undo the last instruction of the focus lane",                  "reverse-stepi 2", do_reverse_stepi, LW_COMMAND_CHANGES | LW_COMMAND_REPEATS},
     {"reverse-nexti",   "reverse-nexti",   "[count]",          "Undo the last instruction of the focus lane, a call as one",   "reverse-nexti", do_reverse_nexti, LW_COMMAND_CHANGES | LW_COMMAND_REPEATS},
-    {"reverse-finish",  "reverse-finish",  "",                 "Go back to the call of the focus lane's function",             "reverse-finish", do_reverse_finish, LW_COMMAND_CHANGES},
+    {"reverse-finish",  "reverse-finish",  "",                 "Go back to the call of the chosen frame",             "reverse-finish", do_reverse_finish, LW_COMMAND_CHANGES},
     {"rc",              "rc",              "",                 "Short for reverse-continue",                                   "rc", do_reverse_continue, LW_COMMAND_CHANGES | LW_COMMAND_REPEATS},
     {"rs",              "rs",              "[count]",          "Short for reverse-step",                                       "rs", do_reverse_step, LW_COMMAND_CHANGES | LW_COMMAND_REPEATS},
     {"rn",              "rn",              "[count]",          "Short for reverse-next",                                       "rn", do_reverse_next, LW_COMMAND_CHANGES | LW_COMMAND_REPEATS},

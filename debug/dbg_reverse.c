@@ -347,34 +347,51 @@ enum lw_status dbg_reverse_step_line(struct dbg *dbg, dbg_thread_id id, bool ove
     return walk_end(&l.walk, status, stop);
 }
 
+/* Out of the frame that was chosen: to its call, or where the code of an inlined one begins. */
 enum lw_status dbg_reverse_finish(struct dbg *dbg, dbg_thread_id id, struct dbg_stop *stop,
                                   struct lw_error *err)
 {
+    struct dbg_place place = {.call = -1};
+    struct dbg_frame frame;
     struct dbg_thread thread;
     struct walk w;
     enum lw_status status;
 
-    if (dbg_thread_get(dbg, id, &thread)) {
-        const struct isa_function *function = dbg_function_at(dbg, thread.place.pc);
-
+    if (dbg_thread_get(dbg, id, &thread) &&
+        dbg_place_at(dbg, id, thread.lane, dbg_frame_number(dbg, id, thread.lane), &place) &&
+        !place.inlined && dbg_frame_at(dbg, id, thread.lane, place.frame, &frame) &&
+        frame.function != NULL && frame.function->kernel) {
         char name[256];
 
-        if (function != NULL && function->kernel) {
-            dbg_function_short_name(dbg, function, name, sizeof name);
-            return LW_FAIL(err, LW_ESTATE, "%s is the kernel: nothing called it; `goto start` goes "
-                           "to the beginning", name);
-        }
+        dbg_function_short_name(dbg, frame.function, name, sizeof name);
+        return LW_FAIL(err, LW_ESTATE,
+                       "%s is the kernel: nothing called it; `goto start` goes to the beginning",
+                       name);
     }
     status = walk_begin(&w, dbg, id, stop, err);
     if (status != LW_OK)
         return status;
     while (status == LW_OK && stop->kind == DBG_STOP_NONE) {
-        status = walk_skip(&w, NULL, stop, err);
+        if (!place.inlined || w.depth != -(int)place.frame)
+            status = walk_skip(&w, NULL, stop, err);
         if (status == LW_OK && stop->kind == DBG_STOP_NONE)
             status = walk_back(&w, stop, err);
+        if (status == LW_OK && stop->kind == DBG_STOP_HISTORY_BEGIN && w.has_target) {
+            memset(stop, 0, sizeof *stop); /* the kernel begins with it */
+            status = walk_land(&w, &w.target, stop, err);
+            break;
+        }
         if (status != LW_OK || stop->kind != DBG_STOP_NONE)
             break;
-        if (w.depth < 0) {
+        if (place.inlined && w.depth == -(int)place.frame) {
+            if (!dbg_in_call(dbg, w.trace.pc, place.call)) {
+                status = walk_land(&w, w.has_target ? &w.target : &w.trace, stop, err);
+                break;
+            }
+            w.target = w.trace;
+            w.has_target = true;
+        }
+        if (w.depth < -(int)place.frame) {
             status = walk_land(&w, &w.trace, stop, err);
             break;
         }

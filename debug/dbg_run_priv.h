@@ -96,4 +96,7 @@ enum lw_status dbg_stepper_step(struct dbg_stepper *s, enum dbg_outcome *outcome
 enum lw_status dbg_stepper_look(struct dbg_stepper *s, enum dbg_outcome outcome, uint64_t *pc,
                                 struct dbg_stop *stop, struct lw_error *err) LW_MUST_CHECK;
 
+/** Is the pc in the code of an inlined call, a struct dbg_place's @call? (dbg_walk.c) */
+bool dbg_in_call(const struct dbg *dbg, uint64_t pc, int64_t call);
+
 #endif

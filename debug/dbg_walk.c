@@ -172,8 +172,7 @@ enum lw_status dbg_step_line(struct dbg *dbg, dbg_thread_id id, bool over, bool 
 /* ---- finish, advance -----------------------------------------------------------------------
  */
 
-/* Is the pc in the code of an inlined call? */
-static bool in_call(const struct dbg *dbg, uint64_t pc, int64_t call)
+bool dbg_in_call(const struct dbg *dbg, uint64_t pc, int64_t call)
 {
     struct dbg_inlined inlined[16];
     unsigned count = dbg_inlined_at(dbg, pc, inlined, LW_COUNT_OF(inlined));
@@ -217,7 +216,7 @@ static enum lw_status finish(struct dbg *dbg, dbg_thread_id id, struct dbg_stop 
         if (status != LW_OK || stop->kind != DBG_STOP_NONE)
             break;
         if (s.depth < -(int)place.frame ||
-            (place.inlined && s.depth == -(int)place.frame && !in_call(dbg, pc, place.call))) {
+            (place.inlined && s.depth == -(int)place.frame && !dbg_in_call(dbg, pc, place.call))) {
             status = dbg_settle(dbg, DBG_STOP_STEP, stop, err);
             break;
         }
