@@ -423,6 +423,34 @@ static void put_frame_base(struct isa_bytes *out)
     isa_bytes_u8(out, DW_OP_call_frame_cfa);
 }
 
+/* A function of which no debug information tells: _Z3addii is add, _ZN4tool4workEi is work, as gdb
+ * itself shows symbols. What is not understood stays as it is. */
+static void put_plain_name(struct isa_bytes *out, const char *symbol)
+{
+    const char *at = symbol + 2, *name = symbol;
+    size_t size = strlen(symbol);
+    bool nested = strncmp(symbol, "_ZN", 3) == 0;
+
+    if (strncmp(symbol, "_Z", 2) == 0)
+        for (at += nested; *at >= '0' && *at <= '9';) {
+            char *end;
+            unsigned long n = strtoul(at, &end, 10);
+
+            if (n == 0 || n > strlen(end)) {
+                name = symbol;
+                size = strlen(symbol);
+                break;
+            }
+            name = end;
+            size = n;
+            at = end + n;
+            if (!nested)
+                break;
+        }
+    isa_bytes_put(out, name, size);
+    isa_bytes_u8(out, 0);
+}
+
 static void make_function(struct maker *mk, const struct isa_function *function)
 {
     struct isa_bytes *out = mk->out;
@@ -431,7 +459,7 @@ static void make_function(struct maker *mk, const struct isa_function *function)
 
     isa_bytes_uleb(out, placed ? (params ? ABBREV_FUNCTION_PARAMS : ABBREV_FUNCTION)
                                : (params ? ABBREV_PLACELESS_PARAMS : ABBREV_PLACELESS));
-    isa_bytes_string(out, function->name);
+    put_plain_name(out, function->name);
     if (placed) {
         isa_bytes_u16(out, function->file);
         isa_bytes_u32(out, function->line);

@@ -11,8 +11,8 @@ for k in first second third fourth; do
 .param ptr.global out
     v_s2r v3, %laneid
     v_setp_u32.lt p0, _, v3, 8
-    call v0:1, early                    # $k calls
-    call v0:1, early                    # $k calls again
+    call v0:1, _Z5earlyi                    # $k calls
+    call v0:1, _Z5earlyi                    # $k calls again
     v_mov_b64 v6:7, c[out]              # $k goes on
     v_madwide_u32 v6:7, v3, 4, v6:7
     st.global.b32 [v6:7], v4
@@ -22,7 +22,7 @@ END
 done
 cat >>"$work/team.s" <<'END'
 # Lanes 8 to 31 return before the others.
-.func early
+.func _Z5earlyi
     v_mov_b32 v4, 5
     @p0 bra slow
     ret v0:1
@@ -80,6 +80,7 @@ END
         [ $k != fourth ] || echo '^#1 +0x0+fffffff0 in <launch> \(\)$'
         cat <<END
 ^\\+step
+^early \\(\\) at
 ^\\+finish
 # $k goes on
 ^\\+print \\\$lane
@@ -107,7 +108,7 @@ expect "Python shows no frame below a kernel" <<'END'
 Temporary breakpoint 1, fourth \(
 ^#0  fourth \[lane 0\] \(
 ^Breakpoint 2 at .* file .*team\.s, line 3
-^early in section
+^early\(int\) in section
 END
 ! grep -q '^#1' "$work/transcript" || fail "a frame below the kernel: $(grep '^#1' "$work/transcript")"
 finish
