@@ -46,7 +46,7 @@ liblanewise_a_SOURCES += \
 	%D%/ptx_select_call.c \
 	%D%/ptx_select_check.c \
 	%D%/ptx_select_data.c \
-	%D%/ptx_select_legal.c \
+	%D%/ptx_select_legal.c %D%/ptx_select_since.c \
 	%D%/ptx_select_mem.c \
 	%D%/ptx_select_operand.c \
 	%D%/ptx_select_packed.c \

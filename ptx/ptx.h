@@ -9,7 +9,8 @@ struct ptx_options {
     bool verify;          /* check the barrier placement (on by default) */
     bool no_scalar;       /* nothing on the scalar unit: for engines that divide warps freely */
     bool from_source;     /* @name is the source the text was compiled from: messages give the file
-                             and line of the last .loc, and the PTX's line behind it */
+                             and line of the last .loc, and the PTX's line behind it; its instructions
+                             need not keep to its .version and .target, which are the compiler's */
     uint32_t stack_bytes; /* of local memory for functions that call each other in a circle, which
                              has no natural end; 0: 8,192 */
     unsigned vector_registers;  /* a kernel that calls nothing has at most so many, not less than

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Module level: directives and functions' heads. */
+#include <stdlib.h>
+
 #include "ptx/ptx_debug_priv.h"
 
 const char *ptx_text(struct ptx_parser *parser, struct ptx_name name)
@@ -368,6 +370,38 @@ void ptx_parse_section(struct ptx_parser *parser)
         ptx_fail(lex->job, start, LW_EINPUT, "the section is not closed with '}'");
 }
 
+static struct ptx_dialect *parser_dialect(struct ptx_parser *parser)
+{
+    return &parser->module->dialects.at[parser->source];
+}
+
+/* major.minor, both decimal. */
+static void parse_version(struct ptx_parser *parser)
+{
+    struct ptx_lexer *lex = &parser->lex;
+    char room[40];
+    const char *end;
+    unsigned part[2] = { 0, 0 };
+
+    ptx_lex_space(lex);
+    end = lex->p;
+    for (unsigned i = 0; i < 2; i++) {
+        const char *start = end;
+
+        while (end < lex->end && *end >= '0' && *end <= '9' && part[i] < 100)
+            part[i] = part[i] * 10 + (unsigned)(*end++ - '0');
+        if (end == start || (i == 0 && (end >= lex->end || *end++ != '.')))
+            ptx_fail(lex->job, lex->line, LW_EINPUT,
+                     "expected a number such as 8.0 behind .version, found %s",
+                     ptx_lex_here(lex, room, sizeof room));
+    }
+    if (part[1] > 9 || !ptx_version_known(10 * part[0] + part[1]))
+        ptx_fail(lex->job, lex->line, LW_EINPUT, "there is no .version %.*s: versions are 1.0 to 9.0",
+                 (int)(end - lex->p), lex->p);
+    parser_dialect(parser)->version = (uint16_t)(10 * part[0] + part[1]);
+    lex->p = end;
+}
+
 static void parse_target(struct ptx_parser *parser)
 {
     struct ptx_name name;
@@ -384,6 +418,21 @@ static void parse_target(struct ptx_parser *parser)
                      "'.target %.*s' is not supported: there are sm_NN, debug, texmode_unified and "
                      "texmode_independent", (int)name.size, name.text);
         parser->opencl |= ptx_name_is(name, "texmode_independent");
+        if (name.text[0] == 's') {
+            struct ptx_dialect *d = parser_dialect(parser);
+            unsigned since = ptx_target_since(name.text, name.size);
+
+            if (since == 0)
+                ptx_fail(parser->lex.job, parser->lex.line, LW_EINPUT,
+                         "there is no target '%.*s': targets are sm_75, sm_80, sm_90a ...",
+                         (int)name.size, name.text);
+            if (d->asked && d->version != 0 && d->version < since)
+                ptx_fail(parser->lex.job, parser->lex.line, LW_EINPUT,
+                         "'%.*s' needs .version %u.%u or later, and this module has %u.%u",
+                         (int)name.size, name.text, since / 10, since % 10, d->version / 10,
+                         d->version % 10);
+            d->target = (uint16_t)strtoul(name.text + 3, NULL, 10);
+        }
     } while (ptx_lex_accept(&parser->lex, ','));
 }
 
@@ -501,12 +550,7 @@ static void parse_directive(struct ptx_parser *parser)
                                      parser->external);
             ptx_lex_expect(lex, ';', "behind the declaration");
         } else if (ptx_name_is(word, "version")) {
-            uint64_t bits;
-            enum ptx_literal literal;
-
-            if (!ptx_lex_number(lex, &bits, &literal))
-                ptx_fail(lex->job, line, LW_EINPUT, "expected a number behind .version, found %s",
-                         ptx_lex_here(lex, room, sizeof room));
+            parse_version(parser);
         } else if (ptx_name_is(word, "target")) {
             parse_target(parser);
         } else if (ptx_name_is(word, "address_size")) {
@@ -557,6 +601,16 @@ void ptx_job_source(struct ptx_job *job, size_t source)
                        (job->options != NULL && job->options->from_source);
 }
 
+/* Where there is anything at all. */
+static void check_head(struct ptx_parser *parser)
+{
+    const struct ptx_dialect *d = parser_dialect(parser);
+
+    if (parser->directives != 0 && (d->version == 0 || d->target == 0))
+        ptx_fail(parser->lex.job, 1, LW_EINPUT, "the directive .%s is missing: PTX begins with "
+                 ".version, .target and .address_size", d->version == 0 ? "version" : "target");
+}
+
 struct ptx_module *ptx_parse(struct ptx_job *job)
 {
     struct ptx_module *module = PTX_NEW(job, struct ptx_module);
@@ -590,11 +644,15 @@ struct ptx_module *ptx_parse(struct ptx_job *job)
         parser.file_base = (uint32_t)module->files.count;
         parser.loc = 0;
         parser.opencl = false;
+        *PTX_PUSH(job, module->dialects) = (struct ptx_dialect){ .asked = !job->from_source };
         if (i == 0)
             module->producer = find_producer(&parser, job->text, job->text_size);
-        while (ptx_lex_peek(&parser.lex) != '\0' || parser.lex.p < parser.lex.end)
+        parser.directives = 0;
+        for (; ptx_lex_peek(&parser.lex) != '\0' || parser.lex.p < parser.lex.end;
+             parser.directives++)
             parse_directive(&parser);
         opencl[i] = parser.opencl;
+        check_head(&parser);
     }
     if (job->source_count > 1)
         link_opencl(&parser, opencl);

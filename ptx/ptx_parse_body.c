@@ -242,6 +242,58 @@ static bool parse_special_vector(struct ptx_parser *parser, struct ptx_operand *
     }
     out->kind = PTX_O_VECTOR;
     out->count = 4;
+    out->reg = out->element[0].reg; /* no list of operands has one */
+    return true;
+}
+
+/* %reserved_smem_offset_begin and its like: shared memory that is set aside for what stands between
+ * programs and machine, in front of all others' memory in a GPU. Here it is a variable of the blocks
+ * that ask; cooperative groups of CUDA keep the barriers of their large tiles there. */
+enum { RESERVED_BYTES = 1024 };
+
+static void need_dialect(struct ptx_parser *parser, const char *name, unsigned version,
+                         unsigned target)
+{
+    const struct ptx_dialect *d = &parser->module->dialects.at[parser->source];
+
+    if (d->asked && (d->version < version || d->target < target))
+        ptx_fail(parser->lex.job, parser->lex.line, LW_EINPUT,
+                 "%s needs .version %u.%u and .target sm_%u or later", name, version / 10,
+                 version % 10, target);
+}
+
+static bool parse_reserved(struct ptx_parser *parser, struct ptx_operand *out, struct ptx_name name)
+{
+    static const struct {
+        const char *name;
+        uint16_t offset;
+        bool size;
+    } parts[] = {
+        { "%reserved_smem_offset_begin", 0, false }, { "%reserved_smem_offset_0", 0, false },
+        { "%reserved_smem_offset_1", RESERVED_BYTES / 2, false },
+        { "%reserved_smem_offset_end", RESERVED_BYTES, false },
+        { "%reserved_smem_offset_cap", RESERVED_BYTES, true },
+    };
+    struct ptx_module *module = parser->module;
+    struct ptx_job *job = parser->lex.job;
+    unsigned i = 0;
+
+    while (i < LW_COUNT_OF(parts) && !ptx_name_is(name, parts[i].name))
+        i++;
+    if (i == LW_COUNT_OF(parts))
+        return false;
+    need_dialect(parser, parts[i].name, 76, 80);
+    if (module->reserved_shared == 0) {
+        *PTX_PUSH(job, module->symbols) = (struct ptx_symbol){
+            .name = "__reserved_smem", .kind = PTX_SYM_VARIABLE, .space = PTX_SP_SHARED,
+            .type = PTX_T_B8, .align = 128, .line = parser->lex.line, .source = parser->source,
+            .size_bytes = RESERVED_BYTES
+        };
+        module->reserved_shared = (uint32_t)module->symbols.count;
+    }
+    out->kind = parts[i].size ? PTX_O_IMM : PTX_O_SYMBOL;
+    out->symbol = parts[i].size ? PTX_NONE : module->reserved_shared - 1;
+    out->imm = parts[i].offset;
     return true;
 }
 
@@ -299,6 +351,8 @@ static void parse_named(struct ptx_parser *parser, struct ptx_operand *out, stru
         if (lex->p < lex->end && *lex->p == '.' && ptx_lex_dotted(lex, &part))
             name.size = (size_t)(part.text + part.size - name.text);
         sr = ptx_special_find(name.text + 1, name.size - 1);
+        if (ptx_name_is(name, "%aggr_smem_size"))
+            need_dialect(parser, "%aggr_smem_size", 81, 90);
         if (sr >= 0) {
             out->kind = PTX_O_SPECIAL;
             out->reg = (uint32_t)sr;
@@ -306,7 +360,7 @@ static void parse_named(struct ptx_parser *parser, struct ptx_operand *out, stru
             out->imm = name.size > 4 && memcmp(name.text + name.size - 3, "_hi", 3) == 0;
             return;
         }
-        if (parse_special_vector(parser, out, name))
+        if (parse_special_vector(parser, out, name) || parse_reserved(parser, out, name))
             return;
         if (ptx_name_is(name, "%envreg1") || ptx_name_is(name, "%envreg2"))
             ptx_fail(lex->job, lex->line, LW_EUNSUPP,

@@ -297,7 +297,19 @@ struct ptx_function {
 struct ptx_alias { /* .alias name, target: function symbols */
     uint32_t symbol, target, line;
 };
+/** A module's .version (63: 6.3) and .target (75: sm_75), and whether its instructions must keep to
+ *  them: not where a compiler wrote it. */
+struct ptx_dialect {
+    uint16_t version, target;
+    bool asked;
+};
+/** Whether there is such a .version. */
+bool ptx_version_known(unsigned version);
+/** The .version that knows a target first, 0: there is none of this name. */
+unsigned ptx_target_since(const char *name, size_t size);
 struct ptx_module {
+    PTX_LIST(struct ptx_dialect) dialects; /* by source */
+    uint32_t reserved_shared; /* symbol + 1 of what %reserved_smem_offset_... tell, 0: nobody asks */
     struct ptx_map linked; /* names that all modules of a program share */
     PTX_LIST(struct ptx_alias) aliases;
     struct ptx_job *job;
@@ -384,6 +396,7 @@ struct ptx_parser {
     uint16_t source;    /* module of several */
     uint32_t file_base; /* of its .file numbers */
     bool visible, weak, common, external; /* of the directive at hand */
+    size_t directives;  /* of the module, read */
     bool opencl;        /* the module is of OpenCL C: its target is texmode_independent */
     struct ptx_lexer lex;
     struct ptx_module *module;

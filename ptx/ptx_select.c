@@ -245,6 +245,9 @@ static void select_one(struct ptx_sel *sel, const struct ptx_insn *insn)
     for (unsigned k = 0; k < insn->operand_count; k++) {
         const struct ptx_operand *o = &insn->operand[k];
 
+        if (o->kind == PTX_O_SPECIAL && insn->op != PTX_MOV && insn->op != PTX_CVT)
+            ptx_sel_fail(sel, LW_EINPUT, "a special register is read by 'mov' only: move %%%s into a "
+                         "register", isa_special_info((enum isa_special)o->reg)->name);
         if (o->kind == PTX_O_REG)
             (void)ptx_sel_reg(sel, o->reg);
         for (unsigned e = 0; o->element != NULL && e < o->count; e++) {
@@ -263,6 +266,8 @@ static void select_one(struct ptx_sel *sel, const struct ptx_insn *insn)
     ptx_sel_legal(sel);
     rule(sel);
     refuse_leftovers(sel, 4);
+    sel->in = *insn;
+    ptx_sel_since(sel);
     if (ptx_effect(insn) != PTX_EFFECT_NONE)
         mark_effect(sel, ptx_effect(insn), first);
     if (insn->guard != PTX_NONE)

@@ -131,6 +131,19 @@ static void check_conversion(struct ptx_sel *sel, enum ptx_type to, enum ptx_typ
     bool between_floats = ptx_type_class(to) == PTX_CLASS_FLOAT &&
                           ptx_type_class(from) == PTX_CLASS_FLOAT;
 
+    bool brain = to == PTX_T_BF16 || from == PTX_T_BF16;
+
+    if (brain && (ptx_type_bytes(to) == 1 || ptx_type_bytes(from) == 1))
+        ptx_sel_fail(sel, LW_EINPUT, "there is none between .bf16 and 8 bits: go by way of 16 or 32");
+    if (from == PTX_T_BF16 && ptx_has(&sel->in, PTX_W_SAT))
+        ptx_sel_fail(sel, LW_EINPUT, "there is no '.sat' of .bf16");
+    if (brain && between_floats && to != from) { /* any rounding of floats, though often exact */
+        if (has_any(&sel->in, to_integer) || ptx_has(&sel->in, PTX_W_RNA))
+            ptx_sel_fail(sel, LW_EINPUT, "from .%s to .%s nothing is rounded so",
+                         ptx_type_name(from), ptx_type_name(to));
+        if (ptx_type_bytes(to) >= ptx_type_bytes(from))
+            return;
+    }
     if ((between_integers && (has_any(&sel->in, to_float) || has_any(&sel->in, to_integer))) ||
         (between_floats && !is_packed(to) && ptx_type_bytes(to) >= ptx_type_bytes(from) &&
          (has_any(&sel->in, to_float) ||
@@ -157,8 +170,12 @@ static bool never_flushes(const struct ptx_insn *in, enum ptx_type type, enum pt
 {
     switch (in->op) {
     case PTX_TANH: return true;
+    case PTX_CVT: return type != PTX_T_F32 && last != PTX_T_F32;
     case PTX_EX2: return type == PTX_T_F16 || type == PTX_T_F16X2;
-    case PTX_SET: case PTX_SLCT: return ptx_type_class(last) != PTX_CLASS_FLOAT;
+    case PTX_SET:
+        return ptx_type_class(last) != PTX_CLASS_FLOAT || last == PTX_T_F64 ||
+               type == PTX_T_BF16 || last == PTX_T_BF16;
+    case PTX_SLCT: return ptx_type_class(last) != PTX_CLASS_FLOAT;
     default: return false;
     }
 }
@@ -177,6 +194,17 @@ static bool saturates(const struct ptx_insn *in, enum ptx_type type)
            in->op != PTX_RCP && in->op != PTX_SQRT;
 }
 
+/* Of set not every pair of types is there. */
+static void check_set(struct ptx_sel *sel, enum ptx_type to, enum ptx_type from)
+{
+    bool half = from == PTX_T_F16 || from == PTX_T_BF16;
+
+    if (((to == PTX_T_U16 || to == PTX_T_S16) && !half) || (to == PTX_T_F32 && half) ||
+        (to == PTX_T_F16 && from == PTX_T_BF16))
+        ptx_sel_fail(sel, LW_EINPUT, "there is no '.%s.%s' of it", ptx_type_name(to),
+                     ptx_type_name(from));
+}
+
 void ptx_sel_check(struct ptx_sel *sel)
 {
     const struct ptx_insn *in = &sel->in;
@@ -193,6 +221,8 @@ void ptx_sel_check(struct ptx_sel *sel)
         check_precision(sel, type);
     if (in->op == PTX_CVT && in->type_count == 2 && !ptx_has(in, PTX_W_PACK))
         check_conversion(sel, type, last);
+    if (in->op == PTX_SET && in->type_count == 2)
+        check_set(sel, type, last);
     if (in->op == PTX_EX2 && (type == PTX_T_BF16 || type == PTX_T_BF16X2) && !ptx_has(in, PTX_W_FTZ))
         ptx_sel_fail(sel, LW_EINPUT, "type .%s needs '.ftz'", ptx_type_name(type));
     if (words == 0)

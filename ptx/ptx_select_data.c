@@ -121,7 +121,7 @@ void ptx_rule_mov(struct ptx_sel *sel)
     from = &sel->in.operand[1];
     if (ptx_take(&sel->in, PTX_W_V4)) {
         mov_special_vector(sel, type);
-    } else if (from->kind == PTX_O_VECTOR && from->element[0].kind == PTX_O_SPECIAL) {
+    } else if (from->kind == PTX_O_VECTOR && from->reg != PTX_NONE) {
         ptx_sel_fail(sel, LW_EINPUT, "a special register of three elements is moved by 'mov.v4', or "
                      "one of them by its name: %%tid.x");
     } else if (type == PTX_T_PRED) {
@@ -133,18 +133,12 @@ void ptx_rule_mov(struct ptx_sel *sel)
     } else {
         ptx_ref d = ptx_sel_dest(sel, to, type), s;
 
-        /* %clock64 read as 32 bits, %tid read as 16: the low part */
-        if (from->kind == PTX_O_SPECIAL && rows == 2 &&
-            isa_special_info((enum isa_special)from->reg)->width == 32) {
-            struct ptx_mi *mi;
+        if (from->kind == PTX_O_SPECIAL &&
+            (ptx_type_class(type) == PTX_CLASS_FLOAT ||
+             (rows == 1 && from->imm == 0 && from->reg == ISA_SR_CLOCK64)))
+            ptx_sel_fail(sel, LW_EINPUT, "%%%s is no .%s",
+                         isa_special_info((enum isa_special)from->reg)->name, ptx_type_name(type));
 
-            s = ptx_sel_value(sel, from, PTX_T_U32);
-            mi = ptx_sel_put(sel, ISA_V_CVT, d, PTX_NO_REF, s, PTX_NO_REF, 1);
-            mi->rows[PTX_S_D] = 2;
-            isa_mod_set(&mi->in, ISA_MOD_DTYPE, ISA_DT_U64);
-            isa_mod_set(&mi->in, ISA_MOD_STYPE, ISA_ST_U32);
-            return;
-        }
         s = ptx_sel_value(sel, from, type);
         ptx_sel_move(sel, d, s, rows);
     }
@@ -353,6 +347,10 @@ void ptx_rule_setp(struct ptx_sel *sel)
     ptx_sel_operands(sel, 3, 4);
     to = &sel->in.operand[0];
     if (to->kind == PTX_O_PAIR) {
+        if ((ptx_sel_type(sel, 0) == PTX_T_F16 || ptx_sel_type(sel, 0) == PTX_T_BF16) &&
+            to->element[1].kind != PTX_O_SINK)
+            ptx_sel_fail(sel, LW_EINPUT, "of .%s there is one predicate, not two",
+                         ptx_type_name(ptx_sel_type(sel, 0)));
         p = ptx_sel_pred_dest(sel, &to->element[0]);
         q = ptx_sel_pred_dest(sel, &to->element[1]);
     } else {

@@ -66,6 +66,8 @@ unsigned ptx_sel_reg_bytes(const struct ptx_sel *sel, const struct ptx_operand *
 void ptx_sel_check(struct ptx_sel *sel);
 /** Refuse types and modifiers that the operation does not have (ptx_select_legal.c). */
 void ptx_sel_legal(struct ptx_sel *sel);
+/** Refuse what came later than the module's .version or .target (ptx_select_since.c). */
+void ptx_sel_since(struct ptx_sel *sel);
 /** Advice for caches, which nothing here takes. */
 bool ptx_is_hint(enum ptx_word word);
 /** The predicate register that an operand is. */

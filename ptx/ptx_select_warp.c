@@ -238,8 +238,14 @@ static struct barrier barrier_of(struct ptx_sel *sel, unsigned first, unsigned o
         b.x = ptx_sel_source(sel, first, PTX_T_U32);
     else if (b.number >= ISA_CTA_BARRIER_COUNT)
         ptx_sel_fail(sel, LW_EINPUT, "there is no barrier %llu", (unsigned long long)b.number);
-    if (operands > 1)
+    if (operands > 1) {
+        const struct ptx_operand *count = &sel->in.operand[first + 1];
+
+        if (count->kind == PTX_O_IMM && count->imm % 32 != 0)
+            ptx_sel_fail(sel, LW_EINPUT, "%lld threads are no multiple of 32: whole warps come to a "
+                         "barrier", (long long)count->imm);
         b.c = ptx_sel_source(sel, first + 1, PTX_T_U32);
+    }
     return b;
 }
 

@@ -442,7 +442,7 @@ void ptx_module_translate(struct ptx_job *job, struct ptx_module *module)
 {
     struct isa_object *object = job->object;
 
-    if (module->symbols.count == 0)
+    if (module->symbols.count == 0 && module->dialects.at[0].version == 0)
         ptx_fail(job, 1, LW_EINPUT,
                  "there is nothing to translate: expected a kernel (.visible .entry ...) behind "
                  ".version, .target and .address_size");

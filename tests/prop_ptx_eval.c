@@ -132,6 +132,7 @@ static bool open_module(struct module *m, const char *text, uint64_t seed, bool 
     *m = (struct module){ 0 };
     ptx_options_default(&options);
     options.no_scalar = seed % 5 == 0;
+    options.from_source = true; /* the kernels mix what is new with what is no longer there */
     options.vector_registers = seed % 4 == 1 ? 16 + (unsigned)(seed / 4 % 8) : 0;
     emu_config_default(&config);
     config.arena_bytes = 1 << 26;

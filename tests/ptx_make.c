@@ -221,7 +221,7 @@ static const char *const straight[] = {
     "<min|max><|.ftz><|.NaN><|.xorsign.abs>.f16x2 $R,$v,$v",
     "<min|max><|.NaN><|.xorsign.abs>.bf16x2 $R,$v,$v",
     "setp.<eq|lt|neu|num>.<and|or|xor><|.ftz>.f16x2 $2,$v,$v,$q",
-    "setp.<eq|lt|neu|num>.<and|or|xor>.<f16|bf16> $2,$y,$y,$q",
+    "setp.<eq|lt|neu|num>.<and|or|xor>.<f16|bf16> $P,$y,$y,$q",
     "set.<lt|ge|nan>.<u32|s32>.<f16|bf16> $R,$y,$y",
     "set.<lt|ge|nan>.<u16|s16>.f16 $H,$y,$y",
     "set.<lt|ge|neu>.<and|or|xor>.f32.f64 $F,$g,$g,$q",
@@ -837,7 +837,7 @@ char *pm_head(uint64_t seed, bool with_calls)
     struct pm_kernel k = { .state = seed ^ 0x5ca1ab1e };
     struct text t = { 0 };
 
-    put(&t, ".version 8.3\n.target sm_90\n.address_size 64\n"
+    put(&t, ".version 8.8\n.target sm_100\n.address_size 64\n"
             ".const .align 4 .b32 ctab[4] = {1, -2, 0x12345678, 99};\n"
             ".global .align 16 .u16 gtab[8] = {1, 2, 3, 65535, 32768, 6, 7, 8};\n");
     if (!with_calls)

@@ -78,7 +78,7 @@ static void check(const char *code, case_fn *host)
     }
     lw_buffer_init(&text);
     lw_printf(&text.sink,
-              ".version 8.0\n.target sm_90\n.address_size 64\n"
+              ".version 8.8\n.target sm_100\n.address_size 64\n"
               ".visible .entry k(.param .u64 in, .param .u64 out) {\n"
               ".reg .pred %%t<8>; .reg .b16 %%h<16>; .reg .b32 %%r<24>; .reg .b64 %%d<12>;\n"
               ".reg .b32 %%a, %%b, %%c, %%d, %%lo, %%hi; .reg .b64 %%p, %%q, %%x, %%y;\n"

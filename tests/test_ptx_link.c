@@ -357,7 +357,8 @@ static void kernels_of_32_lanes_are_kept_from_narrow_warps(void **state)
 static void votes_without_sync_are_of_the_lanes_that_are_there(void **state)
 {
     static const char *const texts[] = {
-        HEAD ".visible .entry k(.param .u64 out) { .reg .b32 %r<9>; .reg .b64 %d<9>;\n"
+        ".version 6.0\n.target sm_70\n.address_size 64\n"
+        ".visible .entry k(.param .u64 out) { .reg .b32 %r<9>; .reg .b64 %d<9>;\n"
              ".reg .pred %p<5>; ld.param.u64 %d0,[out]; mov.u32 %r0,%tid.x;\n"
              "mul.wide.u32 %d1,%r0,4; add.u64 %d0,%d0,%d1; and.b32 %r1,%r0,1; mov.u32 %r2,0;\n"
              "setp.eq.u32 %p1,%r1,1; setp.lt.u32 %p2,%r0,8; mov.pred %p3,-1;\n"
@@ -373,6 +374,35 @@ static void votes_without_sync_are_of_the_lanes_that_are_there(void **state)
     assert_string_equal(run(texts, 1, 32, 32, got, &err), "");
     for (unsigned t = 0; t < 32; t++)
         assert_int_equal(got[t], t % 2 ? 0xaa : 0x55555555 + (t + 2 < 32 ? t + 2 : t));
+}
+
+static void reserved_shared_memory_is_one_place_in_all_modules(void **state)
+{
+    static const char *const texts[] = {
+        HEAD ".extern .func (.param .b32 r) other (.param .b32 x);\n"
+             ".visible .entry k(.param .u64 out) { .reg .b32 %r<9>; .reg .b64 %d<9>; .reg .pred %p<3>;\n"
+             ".shared .align 4 .b8 own[64];\n.param .b32 a, b;\n"
+             "ld.param.u64 %d0,[out]; mov.u32 %r0,%tid.x; mul.wide.u32 %d1,%r0,4;\n"
+             "add.u64 %d0,%d0,%d1; mov.u32 %r1,own; st.shared.u32 [%r1+60],%r0;\n"
+             "mov.u32 %r2,%reserved_smem_offset_1; mov.u32 %r3,%reserved_smem_offset_begin;\n"
+             "mov.u32 %r4,%reserved_smem_offset_end; mov.u32 %r5,%reserved_smem_offset_cap;\n"
+             "sub.u32 %r6,%r4,%r3; setp.eq.u32 %p1,%r6,%r5; setp.ge.and.u32 %p2,%r2,%r3,%p1;\n"
+             "setp.lt.and.u32 %p2,%r2,%r4,%p2; selp.u32 %r6,1000,0,%p2;\n"
+             "mad.lo.u32 %r2,%r0,4,%r2; st.shared.u32 [%r2],%r0; bar.sync 0;\n"
+             "st.param.b32 [a],%r0; call (b), other, (a); ld.param.b32 %r7,[b];\n"
+             "add.u32 %r6,%r6,%r7; ld.shared.u32 %r7,[%r1+60]; mov.u32 %r8,%total_smem_size;\n"
+             "setp.lt.u32 %p1,%r8,1088; @%p1 mov.u32 %r6,0; st.global.u32 [%d0],%r6; ret; }\n",
+        HEAD ".visible .func (.param .b32 r) other (.param .b32 x) { .reg .b32 %r<9>;\n"
+             "ld.param.b32 %r1,[x]; xor.b32 %r1,%r1,1; mov.u32 %r2,%reserved_smem_offset_1;\n"
+             "mad.lo.u32 %r2,%r1,4,%r2; ld.shared.u32 %r3,[%r2]; st.param.b32 [r],%r3; ret; }\n"
+    };
+    uint32_t got[MAX_WORDS];
+    struct lw_error err;
+
+    (void)state;
+    assert_string_equal(run(texts, 2, 32, 64, got, &err), "");
+    for (unsigned t = 0; t < 64; t++)
+        assert_int_equal(got[t], 1000 + (t ^ 1));
 }
 
 static void functions_that_are_not_visible_may_share_a_name(void **state)
@@ -408,6 +438,8 @@ int main(void)
         cmocka_unit_test(each_function_has_its_own_tables_of_branches),
         cmocka_unit_test(kernels_of_32_lanes_are_kept_from_narrow_warps),
         cmocka_unit_test(votes_without_sync_are_of_the_lanes_that_are_there),
+        cmocka_unit_test(
+            reserved_shared_memory_is_one_place_in_all_modules),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

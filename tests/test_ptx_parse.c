@@ -57,8 +57,24 @@ static void refusals_name_line_construct_and_reason(void **state)
           LW_EUNSUPP },
         { "", "t.ptx:1: there is nothing to translate: expected a kernel (.visible .entry ...) behind "
           ".version, .target and .address_size", LW_EINPUT },
-        { HEAD, "t.ptx:1: there is nothing to translate: expected a kernel (.visible .entry ...) "
-          "behind .version, .target and .address_size", LW_EINPUT },
+        { ".target sm_75\n.address_size 64\n", "t.ptx:1: the directive .version is missing: PTX begins "
+          "with .version, .target and .address_size", LW_EINPUT },
+        { ".version 7.0\n.address_size 64\n", "t.ptx:1: the directive .target is missing: PTX begins "
+          "with .version, .target and .address_size", LW_EINPUT },
+        { ".version 99.9\n", "t.ptx:1: there is no .version 99.9: versions are 1.0 to 9.0", LW_EINPUT },
+        { ".version 5.5\n", "t.ptx:1: there is no .version 5.5: versions are 1.0 to 9.0", LW_EINPUT },
+        { ".version 7.0\n.target sm_banana\n", "t.ptx:2: there is no target 'sm_banana': targets are "
+          "sm_75, sm_80, sm_90a ...", LW_EINPUT },
+        { ".version 7.0\n.target sm_89\n", "t.ptx:2: 'sm_89' needs .version 7.8 or later, and this "
+          "module has 7.0", LW_EINPUT },
+        { KERNEL("add.u32 %r1, %tid.x, 4;"), "t.ptx:6: add: a special register is read by 'mov' only: "
+          "move %tid.x into a register", LW_EINPUT },
+        { KERNEL("barrier.sync 1, 33;"), "t.ptx:6: barrier: 33 threads are no multiple of 32: whole "
+          "warps come to a barrier", LW_EINPUT },
+        { KERNEL("redux.sync.add.u32 %r1, %r2, -1;"), "t.ptx:6: redux: it needs .target sm_80 or "
+          "higher, and this module has sm_75", LW_EINPUT },
+        { KERNEL("mov.u32 %r1, %reserved_smem_offset_1;"), "t.ptx:6: %reserved_smem_offset_1 needs "
+          ".version 7.6 and .target sm_80 or later", LW_EINPUT },
         { KERNEL("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%f0}, {%f1};"),
           "t.ptx:6: the instruction 'mma' is not supported: write it with those that docs/front-end.md "
           "lists", LW_EUNSUPP },
