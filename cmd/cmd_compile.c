@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* lanewise compile, asm and dis. */
+/* lanewise compile, template, asm and dis. */
 #include "cmd/cmd_priv.h"
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 enum { MAX_FLAGS = 256 };
 
@@ -242,6 +243,67 @@ int cmd_dis(const struct cmd *cmd, int argc, char **argv)
         status = write_assembly(&o, object);
     isa_object_destroy(object);
 cleanup:
+    lw_arena_fini(&o.arena);
+    return status;
+}
+
+/** The program at @path with the names and types of its source, if its compiler can give them. */
+static enum lw_status load_described(struct options *o, const char *path,
+                                     struct isa_object **object, struct lw_error *err)
+{
+    static const char *const how[][3] = {
+        {"-O0", "-g", "-cl-opt-disable"}, {"-O0", "-g", "--cuda-noopt-device-debug"}, {"-G"}};
+    const char *slash = o->clang != NULL ? strrchr(o->clang, '/') : NULL;
+    const char *compiler = slash != NULL ? slash + 1 : o->clang;
+    bool nvcc = compiler != NULL && strncmp(compiler, "nvcc", 4) == 0;
+    const char *const *more = how[nvcc ? 2 : has_suffix(path, ".cu") ? 1 : 0];
+    const char *flags[MAX_FLAGS + 3];
+    unsigned count = o->flag_count;
+
+    if (!ptx_is_compiled(path))
+        return lnc_object_load(path, o->flags, o->flag_count, NULL, object, err);
+    memcpy(flags, o->flags, count * sizeof *flags);
+    for (unsigned i = 0; i < 3 && more[i] != NULL; i++)
+        flags[count++] = more[i];
+    if (lnc_object_load(path, flags, count, o->clang, object, err) == LW_OK)
+        return LW_OK;
+    return lnc_object_load(path, o->flags, o->flag_count, o->clang, object, err);
+}
+
+int cmd_template(const struct cmd *cmd, int argc, char **argv)
+{
+    struct isa_object *object = NULL;
+    struct options o;
+    struct lw_buffer text;
+    struct lw_error err;
+    const char *path, *source;
+    char *whole = NULL;
+    bool file;
+    int status = operand(cmd, &o, argc, argv, &path);
+
+    lw_buffer_init(&text);
+    if (path == NULL)
+        goto cleanup;
+    source = path;
+    file = o.output != NULL && strcmp(o.output, "-") != 0;
+    if (file && access(o.output, F_OK) == 0) {
+        status = cmd_wrong_usage(cmd, "%s: is there already and would be lost; name another, or "
+                                      "remove it", o.output);
+        goto cleanup;
+    }
+    /* a launch file names its program relative to its own folder */
+    if (file && strchr(o.output, '/') != NULL && *path != '/' && (whole = realpath(path, NULL)) != NULL)
+        source = whole;
+    if (load_described(&o, path, &object, &err) != LW_OK)
+        status = cmd_open_error(&err, o.clang);
+    else if (lnc_template_print(object, source, o.flags, o.flag_count, &text.sink, &err) != LW_OK)
+        status = cmd_error(&err);
+    else
+        status = cmd_write(o.output, text.text, text.size);
+    isa_object_destroy(object);
+cleanup:
+    free(whole);
+    lw_buffer_fini(&text);
     lw_arena_fini(&o.arena);
     return status;
 }

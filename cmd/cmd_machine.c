@@ -251,9 +251,9 @@ enum lw_status cmd_machine_open(const char *path, const struct cmd_machine_optio
 
     if (is_source(path))
         return LW_FAIL(err, LW_EINPUT,
-                       "%s: is a program, not a launch file: write one that names it by "
-                       "\"program: {source: ...}\"",
-                       path);
+                       "%s: is a program, not a launch file: \"lanewise template %s\" writes one to "
+                       "start from",
+                       path, path);
     struct tim_options timing_options;
 
     lw_file_sink_init(&words, stderr);

@@ -120,6 +120,14 @@ static const struct cmd_option compile_options[] = {
     {"no-scalar", 0, NULL, "keep addresses off the scalar unit, for engines that divide warps freely",
      NULL},
 };
+static const struct cmd_option template_options[] = {
+    {"output", 'o', "FILE", "a file that is not there yet, in place of standard output", NULL},
+    {"define", 'D', "NAME[=VALUE]", "for the compiler of .cl and .cu sources", NULL},
+    {"include", 'I', "FOLDER", "for the compiler of .cl and .cu sources", NULL},
+    {"option", 'X', "OPTION", "any other option of that compiler, such as -X -O1", NULL},
+    {"compiler", 0, "PROGRAM", "for .cl and .cu sources: a clang, or nvcc", NULL},
+    {"clang", 0, "PROGRAM", "the same", NULL},
+};
 static const struct cmd_option output_options[] = {
     {"output", 'o', "FILE", out_help, NULL},
 };
@@ -163,6 +171,8 @@ const struct cmd cmd_table[] = {
     {"gdb", "LAUNCH.yaml", "the same in gdb, started and connected; what stands behind -- is gdb's", gdb_options, LW_COUNT_OF(gdb_options), cmd_gdb},
     {"debug", "LAUNCH.yaml", "the shell, stopped at the first kernel's entry", debug_options,
      LW_COUNT_OF(debug_options), cmd_debug},
+    {"template", "FILE", "a launch file to start from: the kernels of a program and their arguments",
+     template_options, LW_COUNT_OF(template_options), cmd_template},
     {"compile", "FILE...", "a .cl, .cu or .ptx source, or several linked, to an object", compile_options,
      LW_COUNT_OF(compile_options), cmd_compile},
     {"asm", "FILE.s", "assembly to an object", output_options, LW_COUNT_OF(output_options),

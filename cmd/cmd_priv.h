@@ -258,6 +258,7 @@ int cmd_run_with(const struct cmd *cmd, int argc, char **argv, struct cmd_gdb *g
 int cmd_gdb(const struct cmd *cmd, int argc, char **argv);
 int cmd_debug(const struct cmd *cmd, int argc, char **argv);
 int cmd_compile(const struct cmd *cmd, int argc, char **argv);
+int cmd_template(const struct cmd *cmd, int argc, char **argv);
 int cmd_asm(const struct cmd *cmd, int argc, char **argv);
 int cmd_timing(const struct cmd *cmd, int argc, char **argv);
 int cmd_dis(const struct cmd *cmd, int argc, char **argv);

@@ -52,6 +52,7 @@ _lanewise()
     timing) COMPREPLY=($(compgen -W "$("$program" timing 2>/dev/null | cut -d ' ' -f 1)" -f -- "$cur")); return ;;
     run | debug | gdb) files='yaml' ;;
     compile) files='cl|cu|ptx' ;;
+    template) files='cl|cu|ptx|s|lwo' ;;
     asm) files='s' ;;
     dis) files='lwo|s|ptx|cl|cu' ;;
     esac

@@ -59,6 +59,17 @@ enum lw_status lnc_kernel_named(const struct isa_object *object, const char *sou
 const struct isa_variable *lnc_variable_find(const struct isa_object *object, const char *wanted,
                                              unsigned *count);
 
+/**
+ * A launch file to start from: all kernels of @object with buffers and numbers for their parameters,
+ * as text. It can be run as it is, as far as a guess of sizes can.
+ *
+ * @source, @options  of `program`; names and types come from the object's debug information, if any
+ * Errors: LW_ENOENT, no kernel; LW_ENOMEM.
+ */
+enum lw_status lnc_template_print(const struct isa_object *object, const char *source,
+                                  const char *const *options, size_t option_count,
+                                  struct lw_sink *out, struct lw_error *err) LW_MUST_CHECK;
+
 /** A launch file on a machine: program loaded, buffers made. Steps are carried out by
  *  lnc_session_next. The machine is borrowed, @file too. The machine's program borrows the
  *  session's object: destroy engine and machine first, then the session, then the file. */

@@ -8,5 +8,6 @@ liblanewise_a_SOURCES += \
 	%D%/lnc_object.c \
 	%D%/lnc_session.c \
 	%D%/lnc_steps.c \
+	%D%/lnc_template.c \
 	%D%/lnc_texture.c \
 	%D%/lnc_value.c

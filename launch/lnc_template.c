@@ -1,0 +1,380 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A launch file to start from: a program's kernels with a buffer for each pointer and a number for
+ * each other parameter. Names and types are those of the source where the object has them.
+ */
+#include "launch/launch_priv.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { THREADS = 1024, BLOCK = 256, MAX_DEPTH = 32, NO_TYPE = -1, NO_DIE = -1 };
+
+/* DW_ATE_... */
+enum { ENCODING_BOOL = 2, ENCODING_FLOAT = 4, ENCODING_SIGNED = 5, ENCODING_SIGNED_CHAR = 6 };
+
+struct buffer {
+    const char *name;
+    char type[8];
+    uint64_t count;
+    bool input; /* the kernel may not write it */
+};
+struct template {
+    const struct isa_object *object;
+    struct lw_sink *out;
+    struct buffer *buffers;
+    size_t buffer_count, buffer_capacity;
+    struct lw_arena arena;
+};
+/** What one element is: "f32" and how many of them; `type` empty: not known. */
+struct element {
+    char type[8];
+    uint64_t count;
+    bool is_const;
+};
+
+static int64_t type_of(const struct isa_debug *debug, int64_t die)
+{
+    const struct isa_attr *attr = isa_die_attr(debug, (uint32_t)die, ISA_AT_TYPE);
+
+    return attr != NULL ? (int64_t)attr->value : NO_TYPE;
+}
+
+static uint64_t number(const struct isa_debug *debug, int64_t die, unsigned name, uint64_t otherwise)
+{
+    const struct isa_attr *attr = isa_die_attr(debug, (uint32_t)die, name);
+
+    return attr != NULL ? attr->value : otherwise;
+}
+
+/** Past names and qualifiers; @is_const: `const` is among them. */
+static int64_t plain(const struct isa_debug *debug, int64_t type, bool *is_const)
+{
+    for (unsigned depth = 0; type != NO_TYPE && depth < MAX_DEPTH; depth++) {
+        unsigned tag = debug->dies[type].tag;
+
+        *is_const = *is_const || tag == ISA_TAG_CONST;
+        if (tag != ISA_TAG_TYPEDEF && tag != ISA_TAG_CONST && tag != ISA_TAG_VOLATILE &&
+            tag != ISA_TAG_RESTRICT)
+            return type;
+        type = type_of(debug, type);
+    }
+    return NO_TYPE;
+}
+
+/** Numbers as launch files have them; structures are their bytes. */
+static void element_of(const struct isa_debug *debug, int64_t type, struct element *out)
+{
+    uint64_t bytes;
+
+    *out = (struct element){.count = 1};
+    type = plain(debug, type, &out->is_const);
+    if (type == NO_TYPE) { /* void */
+        snprintf(out->type, sizeof out->type, "u8");
+        return;
+    }
+    bytes = number(debug, type, ISA_AT_BYTE_SIZE, 0);
+    switch (debug->dies[type].tag) {
+    case ISA_TAG_BASE: {
+        uint64_t encoding = number(debug, type, ISA_AT_ENCODING, 0);
+        bool is_float = encoding == ENCODING_FLOAT && bytes >= 4;
+        bool is_signed = encoding == ENCODING_SIGNED || encoding == ENCODING_SIGNED_CHAR;
+
+        if (bytes == 1 || bytes == 2 || bytes == 4 || bytes == 8)
+            snprintf(out->type, sizeof out->type, "%c%u", is_float ? 'f' : is_signed ? 's' : 'u',
+                     (unsigned)bytes * 8);
+        return;
+    }
+    case ISA_TAG_ENUMERATION: snprintf(out->type, sizeof out->type, "s32"); return;
+    case ISA_TAG_POINTER: snprintf(out->type, sizeof out->type, "u64"); return;
+    case ISA_TAG_ARRAY: /* a vector: those of three take the room of four */
+        element_of(debug, type_of(debug, type), out);
+        for (uint32_t i = (uint32_t)type + 1; i < debug->dies[type].end; i = debug->dies[i].end) {
+            uint64_t n = number(debug, i, ISA_AT_COUNT, number(debug, i, ISA_AT_UPPER_BOUND, 0) + 1);
+
+            if (debug->dies[i].tag == ISA_TAG_SUBRANGE && n <= 1u << 16)
+                out->count *= n == 3 ? 4 : n;
+        }
+        return;
+    default:
+        if (bytes == 2) { /* CUDA's half */
+            snprintf(out->type, sizeof out->type, "u16");
+            return;
+        }
+        snprintf(out->type, sizeof out->type, "u8");
+        out->count = bytes != 0 && bytes <= 1u << 16 ? bytes : 1;
+    }
+}
+
+/** The entry of a kernel in the source, or NO_DIE. */
+static int64_t kernel_die(const struct isa_object *object, const struct isa_function *kernel)
+{
+    const struct isa_debug *debug = object->debug;
+
+    for (uint32_t i = 0; debug != NULL && i < debug->die_count; i++) {
+        const struct isa_attr *linkage, *name;
+
+        if (debug->dies[i].tag != ISA_TAG_SUBPROGRAM)
+            continue;
+        linkage = isa_die_attr(debug, i, ISA_AT_LINKAGE_NAME);
+        name = isa_die_attr(debug, i, ISA_AT_NAME);
+        if ((linkage != NULL && strcmp(linkage->text, kernel->name) == 0) ||
+            (linkage == NULL && name != NULL && strcmp(name->text, kernel->name) == 0))
+            return i;
+    }
+    return NO_DIE;
+}
+
+/** The entry of a kernel's parameter @nth, or NO_DIE. */
+static int64_t parameter_die(const struct isa_debug *debug, int64_t kernel, unsigned nth)
+{
+    if (kernel == NO_DIE)
+        return NO_DIE;
+    for (uint32_t i = (uint32_t)kernel + 1; i < debug->dies[kernel].end; i = debug->dies[i].end)
+        if (debug->dies[i].tag == ISA_TAG_PARAMETER && nth-- == 0)
+            return i;
+    return NO_DIE;
+}
+
+/** A word that YAML takes for text, in all places. */
+static bool is_word(const char *text)
+{
+    if (!isalpha((unsigned char)*text) && *text != '_' && *text != '/')
+        return false;
+    for (const char *p = text; *p != '\0'; p++)
+        if (!isalnum((unsigned char)*p) && *p != '_' && *p != '.' && *p != '-' && *p != '/')
+            return false;
+    return true;
+}
+
+static void put_word(const char *text, struct lw_sink *out)
+{
+    if (is_word(text)) {
+        lw_put(out, text);
+        return;
+    }
+    lw_put(out, "\"");
+    for (const char *p = text; *p != '\0'; p++)
+        if (*p == '"' || *p == '\\')
+            lw_printf(out, "\\%c", *p);
+        else if ((unsigned char)*p < ' ')
+            lw_printf(out, "\\x%02x", (unsigned char)*p);
+        else
+            lw_printf(out, "%c", *p);
+    lw_put(out, "\"");
+}
+
+static uint64_t bytes_of(const struct element *element)
+{
+    const struct lnc_type *type = lnc_type_find(element->type);
+
+    return type != NULL ? type->bytes : 1;
+}
+
+/** The buffer of this name and kind: kernels that follow each other hand their data on so. One of
+ *  another kind gets a name of its own. NULL: no memory. */
+static const struct buffer *buffer_add(struct template *t, const char *wanted,
+                                       const struct element *element)
+{
+    const char *name = lw_arena_strdup(&t->arena, wanted);
+    uint64_t count = element->count * THREADS;
+
+    for (unsigned again = 2;; again++) {
+        struct buffer *b = NULL;
+
+        for (size_t i = 0; name != NULL && i < t->buffer_count && b == NULL; i++)
+            if (strcmp(t->buffers[i].name, name) == 0)
+                b = &t->buffers[i];
+        if (name == NULL || b == NULL)
+            break;
+        if (strcmp(b->type, element->type) == 0 && b->count == count) {
+            b->input = b->input && element->is_const;
+            return b;
+        }
+        name = lw_arena_printf(&t->arena, "%s_%u", wanted, again);
+    }
+    if (name == NULL || !lw_grow(&t->buffers, &t->buffer_capacity, t->buffer_count + 1,
+                                 sizeof *t->buffers))
+        return NULL;
+    struct buffer *b = &t->buffers[t->buffer_count++];
+
+    *b = (struct buffer){.name = name, .count = count, .input = element->is_const};
+    memcpy(b->type, element->type, sizeof b->type);
+    return b;
+}
+
+/** The argument for one parameter. False: no memory. */
+static bool put_argument(struct template *t, const struct isa_param *param, unsigned nth,
+                         int64_t kernel, struct lw_sink *out)
+{
+    const struct isa_debug *debug = t->object->debug;
+    int64_t die = parameter_die(debug, kernel, nth);
+    const struct isa_attr *name =
+        die != NO_DIE ? isa_die_attr(debug, (uint32_t)die, ISA_AT_NAME) : NULL;
+    int64_t type = die != NO_DIE ? type_of(debug, die) : NO_TYPE;
+    struct element element = {.type = "u32", .count = 1};
+    bool is_const = false, pointer = param->kind == ISA_PARAM_POINTER;
+
+    type = type != NO_TYPE ? plain(debug, type, &is_const) : type;
+    if (type != NO_TYPE && debug->dies[type].tag == ISA_TAG_POINTER) {
+        pointer = pointer || param->size_bytes == 8;
+        element_of(debug, type_of(debug, type), &element);
+    } else if (type != NO_TYPE) {
+        element_of(debug, type, &element);
+    } else if (pointer) {
+        element.count = 4; /* room for most types */
+    } else if (param->kind != ISA_PARAM_FLOAT) {
+        snprintf(element.type, sizeof element.type, "u%u",
+                 param->size_bytes <= 8 ? param->size_bytes * 8 : 8);
+        element.count = param->size_bytes <= 8 ? 1 : param->size_bytes;
+    } else {
+        snprintf(element.type, sizeof element.type, "f%u", param->size_bytes == 8 ? 64 : 32);
+    }
+    if (element.type[0] == '\0')
+        snprintf(element.type, sizeof element.type, "u8");
+    if (pointer && param->space == ISA_SPACE_SHARED) {
+        lw_printf(out, "{local: %llu}", (unsigned long long)(BLOCK * element.count * bytes_of(&element)));
+    } else if (pointer) {
+        char generic[32];
+        const struct buffer *b;
+
+        element.is_const |= param->space == ISA_SPACE_CONST;
+        snprintf(generic, sizeof generic, "p%u", nth);
+        b = buffer_add(t, name != NULL          ? name->text
+                          : param->name != NULL ? param->name
+                                                : generic, &element);
+        if (b == NULL)
+            return false;
+        put_word(b->name, out);
+    } else if (param->size_bytes > 8 || element.count > 1) {
+        uint64_t each = bytes_of(&element);
+
+        if (param->size_bytes % each != 0) {
+            snprintf(element.type, sizeof element.type, "u8");
+            each = 1;
+        }
+        lw_printf(out, "{%s: [", element.type);
+        for (uint64_t i = 0; i < param->size_bytes / each; i++)
+            lw_put(out, i == 0 ? "0" : ", 0");
+        lw_put(out, "]}");
+    } else {
+        lw_put(out, element.type[0] == 'f'      ? "1.0"
+                    : param->size_bytes >= 4    ? "1024"
+                                                : "1");
+    }
+    return true;
+}
+
+/** Does one plain name stand for this kernel alone? */
+static bool plain_name(const struct template *t, const struct isa_function *kernel, char *name,
+                       size_t room)
+{
+    struct lw_buffer words;
+    unsigned count = 0;
+    bool fits;
+
+    lw_buffer_init(&words);
+    lnc_name_print(kernel->name, &words.sink);
+    fits = words.text != NULL && (size_t)snprintf(name, room, "%s", words.text) < room;
+    lw_buffer_fini(&words);
+    return fits && lnc_kernel_find(t->object, name, &count) == kernel && count == 1;
+}
+
+static bool put_launch(struct template *t, const struct isa_function *kernel, struct lw_sink *out)
+{
+    int64_t die = kernel_die(t->object, kernel);
+    uint32_t block[3] = {BLOCK, 1, 1}, threads;
+    char name[256];
+
+    if (kernel->max_threads != 0 && kernel->max_threads < BLOCK)
+        block[0] = kernel->max_threads;
+    if (kernel->required_block[0] != 0)
+        for (unsigned i = 0; i < 3; i++)
+            block[i] = kernel->required_block[i] != 0 ? kernel->required_block[i] : 1;
+    threads = block[0] * block[1] * block[2];
+    lw_put(out, "  - launch: {entry: ");
+    put_word(plain_name(t, kernel, name, sizeof name) ? name : kernel->name, out);
+    lw_printf(out, ", grid: [%u], block: [%u", (THREADS + threads - 1) / threads, block[0]);
+    if (block[1] != 1 || block[2] != 1)
+        lw_printf(out, ", %u", block[1]);
+    if (block[2] != 1)
+        lw_printf(out, ", %u", block[2]);
+    lw_put(out, "], args: [");
+    for (unsigned i = 0; i < kernel->param_count; i++) {
+        if (i != 0)
+            lw_put(out, ", ");
+        if (!put_argument(t, &kernel->params[i], i, die, out))
+            return false;
+    }
+    lw_put(out, "]}\n");
+    return true;
+}
+
+static void put_buffers(const struct template *t, struct lw_sink *out)
+{
+    unsigned seed = 1;
+
+    lw_put(out, t->buffer_count != 0 ? "buffers:\n" : "");
+    for (size_t i = 0; i < t->buffer_count; i++) {
+        const struct buffer *b = &t->buffers[i];
+
+        lw_put(out, "  ");
+        put_word(b->name, out);
+        lw_printf(out, ": {type: %s, count: %llu", b->type, (unsigned long long)b->count);
+        if (b->input && b->type[0] == 'f')
+            lw_printf(out, ", init: {random: %u}", seed++);
+        else if (b->input)
+            lw_printf(out, ", init: {random: {seed: %u, low: 0, high: %u}}", seed++,
+                      strcmp(b->type + 1, "8") == 0 ? 100 : THREADS - 1);
+        lw_put(out, "}\n");
+    }
+}
+
+enum lw_status lnc_template_print(const struct isa_object *object, const char *source,
+                                  const char *const *options, size_t option_count,
+                                  struct lw_sink *out, struct lw_error *err)
+{
+    struct template t = {.object = object, .out = out};
+    struct lw_buffer launches;
+    enum lw_status status = LW_OK;
+    unsigned kernels = 0;
+
+    lw_arena_init(&t.arena);
+    lw_buffer_init(&launches);
+    for (unsigned i = 0; i < object->function_count && status == LW_OK; i++) {
+        if (!object->functions[i].kernel)
+            continue;
+        kernels++;
+        if (!put_launch(&t, &object->functions[i], &launches.sink))
+            status = LW_FAIL(err, LW_ENOMEM, "the launches of %s", source);
+    }
+    if (status == LW_OK && kernels == 0)
+        status = LW_FAIL(err, LW_ENOENT, "%s: there is no kernel to launch in it", source);
+    if (status == LW_OK) {
+        lw_put(out, "# Sizes, numbers and contents are guesses: put yours in their place. `man lanewise` and docs/launch-files.md\n"
+                    "# have all keys; inputs may come from files, `init: {file: in.bin}`.\n"
+                    "program: {source: ");
+        put_word(source, out);
+        for (size_t i = 0; i < option_count; i++) {
+            lw_put(out, i == 0 ? ", options: [" : ", ");
+            put_word(options[i], out);
+        }
+        lw_put(out, option_count != 0 ? "]}\n" : "}\n");
+        put_buffers(&t, out);
+        lw_put(out, "steps:\n");
+        lw_put(out, launches.text);
+        for (size_t i = 0; i < t.buffer_count; i++)
+            if (!t.buffers[i].input) {
+                lw_put(out, "  # what must come out:\n  # - check: {buffer: ");
+                put_word(t.buffers[i].name, out);
+                lw_put(out, t.buffers[i].type[0] == 'f' ? ", file: expected.bin, tolerance: 1e-5}\n"
+                                                        : ", file: expected.bin}\n");
+                break;
+            }
+    }
+    lw_buffer_fini(&launches);
+    free(t.buffers);
+    lw_arena_fini(&t.arena);
+    return status;
+}

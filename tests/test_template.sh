@@ -1,0 +1,70 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# A launch file to start from: names and types of the source, one buffer for what several kernels share, and a file
+# that runs as it is; from assembly, OpenCL C, CUDA C++ and PTX.
+. "${srcdir:-.}/tests/cli_lib.sh"
+
+cat >k.cl <<'END'
+typedef struct { float weight; int place[3]; } item;
+kernel void fill(global float4 *points, const global int *index, constant float *table, local double *room, float scale, uint n)
+{
+    int i = get_global_id(0);
+    room[get_local_id(0)] = table[i];
+    points[i] = (float4)(scale * index[i], (float)room[get_local_id(0)], SHIFT, n);
+}
+kernel void use(global float4 *points, global float *index, item by, float2 pair, char c)
+{
+    index[get_global_id(0)] = points[get_global_id(0)].x + by.weight + pair.y + c;
+}
+END
+expect 0 '' template k.cl -D SHIFT=1
+grep -v '^ *#' out >got
+cat >want <<'END'
+program: {source: k.cl, options: ["-DSHIFT=1"]}
+buffers:
+  points: {type: f32, count: 4096}
+  index: {type: s32, count: 1024, init: {random: {seed: 1, low: 0, high: 1023}}}
+  table: {type: f32, count: 1024, init: {random: 2}}
+  index_2: {type: f32, count: 1024}
+steps:
+  - launch: {entry: fill, grid: [4], block: [256], args: [points, index, table, {local: 2048}, 1.0, 1024]}
+  - launch: {entry: use, grid: [4], block: [256], args: [points, index_2, {u8: [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]}, {f32: [0, 0]}, 1]}
+END
+diff want got || fail "the launch file of k.cl"
+cp out k.yaml
+expect 0 'ok: nothing to check, 2 launches' run k.yaml
+
+cat >t.cu <<'END'
+template <typename T> __global__ void scale(T *values, const T *__restrict__ by, size_t n) { values[threadIdx.x] *= by[threadIdx.x % n]; }
+template __global__ void scale<double>(double *, const double *, size_t);
+template __global__ void scale<short>(short *, const short *, size_t);
+namespace tool { __global__ void __launch_bounds__(64) plain(void *any, bool flag) { *(char *)any = flag; } }
+END
+mkdir below
+expect 0 '' template t.cu -o below/t.yaml
+grep -q 'entry: "scale<double>".*args: \[values, by, 1024\]' below/t.yaml &&
+    grep -q 'entry: "scale<short>".*args: \[values_2, by_2, 1024\]' below/t.yaml &&
+    grep -q 'values_2: {type: s16, count: 1024}$' below/t.yaml && grep -q 'any: {type: u8' below/t.yaml &&
+    grep -q 'entry: "tool::plain", grid: \[16\], block: \[64\]' below/t.yaml ||
+    fail "the launch file of t.cu: $(cat below/t.yaml)"
+expect 0 'ok: nothing to check, 3 launches' run below/t.yaml # from another folder
+cp below/t.yaml kept
+expect 2 't.yaml: is there already' template t.cu -o below/t.yaml
+cmp -s kept below/t.yaml || fail "a file that was there is another one"
+
+# PTX has them, too, or numbers in place of names; assembly has no types.
+"$lanewise" compile k.cl -D SHIFT=1 -X -g0 --emit ptx -o k.ptx || fail "no PTX"
+expect 0 'args: \[fill_param_0, fill_param_1, fill_param_2, {local: 4096}, 1.0, 1024\]' template k.ptx
+cp out ptx.yaml
+expect 0 'ok: nothing' run ptx.yaml
+printf '.kernel go\n.param ptr.global yes\n.param f64 x\n.param b32 many\nexit\n.end\n' >a.s
+expect 0 'args: \[yes, 1.0, 1024\]' template a.s
+cp out a.yaml
+expect 0 'ok: nothing' run a.yaml
+
+printf '.version 7.0\n.target sm_70\n.address_size 64\n.visible .func f() { ret; }\n' >none.ptx
+refuse 'none.ptx: there is no kernel' template none.ptx
+refuse 'k.cl' template k.cl # SHIFT is not defined
+refuse 'nosuch.cl' template nosuch.cl
+refuse 'lanewise template k.cl' run k.cl
+[ $failures = 0 ]
