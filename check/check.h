@@ -39,12 +39,20 @@ enum lw_status chk_select(const char *list, uint64_t *kinds, struct lw_error *er
 enum lw_status chk_explain(const char *name, struct lw_sink *out, struct lw_error *err)
     LW_MUST_CHECK;
 
+/** A call that the compiler has put into its caller. */
+struct chk_call {
+    const char *function; /* that was called; "" not known */
+    const char *file;     /* of the call; "" not known */
+    uint32_t line;        /* 0 not known */
+};
 /** Where something happened: one side of a finding. */
 struct chk_place {
     const char *kernel;   /* "" when no kernel did it */
     const char *function; /* that holds the pc; "" not known */
     const char *file;     /* "" not known */
     uint32_t line;        /* 0 not known */
+    const struct chk_call *calls; /* that hold the line, innermost first; of findings only */
+    unsigned call_count;
     uint64_t pc;
     uint32_t grid;        /* sequence of the launch */
     uint32_t block[3];

@@ -63,6 +63,7 @@ int chk_add(struct chk *chk, struct chk_finding *finding)
     finding->sentence = lw_arena_strdup(&chk->strings, finding->sentence);
     finding->allocation = lw_arena_strdup(&chk->strings, finding->allocation);
     if (finding->sentence == NULL || finding->allocation == NULL ||
+        !chk_inline_calls(chk, &finding->place) || !chk_inline_calls(chk, &finding->other) ||
         !lw_grow(&chk->findings, &chk->room, chk->count + 1, sizeof *chk->findings)) {
         chk->short_of_memory = true;
         return CHK_LOST;

@@ -39,6 +39,8 @@ struct chk {
 /** The grid @sequence, which may have left the machine: @out is filled as far as is known. */
 void chk_place_at(const struct chk *chk, uint32_t sequence, uint64_t block, unsigned warp,
                   uint64_t lanes, uint64_t pc, struct chk_place *out);
+/** Fill calls of a place, once. False: no memory. */
+bool chk_inline_calls(struct chk *chk, struct chk_place *place);
 enum { CHK_BEYOND = -1, CHK_LOST = -2 };
 /** Keep @finding, whose sentence is borrowed, or count it at its site. Returns its index, CHK_BEYOND
  *  where there are too many, CHK_LOST without memory. */

@@ -55,6 +55,10 @@ static void put_place(const struct chk_place *p, bool other, struct lw_sink *out
         return;
     if (other && p->line != 0)
         lw_printf(out, "; that is %s:%u", p->file, p->line);
+    for (unsigned i = 0; i < p->call_count; i++)
+        lw_printf(out, "%s in %s, inlined at %s:%u", i != 0 ? "," : other ? "" : ";",
+                  p->calls[i].function[0] != '\0' ? p->calls[i].function : "a function",
+                  p->calls[i].file, p->calls[i].line);
     lw_printf(out, "; kernel %s, block (%u,%u,%u), warp %u, lanes 0x%" PRIx64 ", pc 0x%" PRIx64,
               p->kernel, p->block[0], p->block[1], p->block[2], p->warp, p->lanes, p->pc);
     if (p->function[0] != '\0' && strcmp(p->function, p->kernel) != 0)
@@ -114,6 +118,14 @@ static void json_place(const struct chk_place *p, struct lw_sink *out)
     for (LW_EACH_BIT(l, p->lanes)) {
         lw_printf(out, "%s%u", comma, (unsigned)l);
         comma = ", ";
+    }
+    lw_put(out, "], \"inlined\": [");
+    for (unsigned i = 0; i < p->call_count; i++) {
+        lw_put(out, i == 0 ? "{\"function\": " : ", {\"function\": ");
+        put_json(out, p->calls[i].function);
+        lw_put(out, ", \"file\": ");
+        put_json(out, p->calls[i].file);
+        lw_printf(out, ", \"line\": %u}", p->calls[i].line);
     }
     lw_put(out, "]}");
 }
@@ -210,15 +222,53 @@ static void put_uri(struct lw_sink *out, const char *path)
     lw_put(out, "\"");
 }
 
-/** A list of one location, if its line is known. */
-static void put_location(const char *name, const struct chk_place *place, struct lw_sink *out)
+static void put_physical(const char *file, uint32_t line, struct lw_sink *out)
 {
-    if (place->line == 0)
-        return;
-    lw_printf(out, ",\n       \"%s\": [{\"physicalLocation\": {\"artifactLocation\": {\"uri\": ",
-              name);
-    put_uri(out, place->file);
-    lw_printf(out, "}, \"region\": {\"startLine\": %u}}}]", place->line);
+    lw_put(out, "{\"physicalLocation\": {\"artifactLocation\": {\"uri\": ");
+    put_uri(out, file);
+    lw_printf(out, "}, \"region\": {\"startLine\": %u}}", line);
+}
+
+/** Locations of a place, between commas: its line, and (@calls) the inlined calls around it. */
+static void put_locations(const struct chk_place *place, bool calls, const char *comma,
+                          struct lw_sink *out)
+{
+    if (!calls && place->line != 0) {
+        lw_put(out, comma);
+        put_physical(place->file, place->line, out);
+        lw_put(out, "}");
+    }
+    for (unsigned i = 0; calls && i < place->call_count; i++) {
+        const struct chk_call *call = &place->calls[i];
+        struct lw_buffer text;
+
+        if (call->line == 0)
+            continue;
+        lw_put(out, comma);
+        comma = ", ";
+        put_physical(call->file, call->line, out);
+        lw_put(out, ", \"message\": {\"text\": ");
+        lw_buffer_init(&text);
+        lw_printf(&text.sink, "%s is inlined here",
+                  call->function[0] != '\0' ? call->function : "a function");
+        put_json(out, text.text != NULL ? text.text : "");
+        lw_buffer_fini(&text);
+        lw_put(out, "}}");
+    }
+}
+
+/** The other side of a race, and inlined calls around either. */
+static void put_related(const struct chk_finding *f, struct lw_sink *out)
+{
+    struct lw_buffer text;
+
+    lw_buffer_init(&text);
+    put_locations(&f->other, false, "", &text.sink);
+    put_locations(&f->place, true, f->other.line != 0 ? ", " : "", &text.sink);
+    put_locations(&f->other, true, text.text != NULL && text.text[0] != '\0' ? ", " : "", &text.sink);
+    if (text.text != NULL && text.text[0] != '\0')
+        lw_printf(out, ",\n       \"relatedLocations\": [%s]", text.text);
+    lw_buffer_fini(&text);
 }
 
 static void write_sarif(const struct chk *chk, const char *run, const char *version,
@@ -258,8 +308,12 @@ static void write_sarif(const struct chk *chk, const char *run, const char *vers
         put_json(out, text.text != NULL ? text.text : "");
         lw_buffer_fini(&text);
         lw_put(out, "}");
-        put_location("locations", &f->place, out);
-        put_location("relatedLocations", &f->other, out);
+        if (f->place.line != 0) {
+            lw_put(out, ",\n       \"locations\": [");
+            put_locations(&f->place, false, "", out);
+            lw_put(out, "]");
+        }
+        put_related(f, out);
         if (f->suppressed)
             lw_put(out, ", \"suppressions\": [{\"kind\": \"external\"}]");
         lw_printf(out, ", \"occurrenceCount\": %" PRIu64 "}", f->count == 0 ? 1 : f->count);

@@ -14,6 +14,7 @@ liblanewise_a_SOURCES += \
 	%D%/chk_init_memory.c \
 	%D%/chk_init_priv.h \
 	%D%/chk_init_rules.c \
+	%D%/chk_inline.c \
 	%D%/chk_kinds.c \
 	%D%/chk_lint.c \
 	%D%/chk_live.c \

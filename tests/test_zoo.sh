@@ -59,6 +59,18 @@ for options in "-X -O3" "-X -O0 -X -g"; do
     verify "$zoo/progress.cu" progress "$options"
     verify "$zoo/progress.cl" progress,barrier-exited "$options"
 done
+# calls that -O3 inlines are told of, innermost first, in each form of the list
+at() { grep -n "/\* $1 \*/" "$zoo/memory.cl" | cut -d: -f1; }
+"$lanewise" compile -X -O3 -o object.lwo "$zoo/memory.cl" 2>err || fail "memory.cl does not compile"
+run helper_bad memory --check-file calls.json --check-file calls.sarif
+inner=$(at "call of element")
+outer=$(at "call of next_two")
+grep -q "in element, inlined at .*memory.cl:$inner, in next_two, inlined at .*memory.cl:$outer; kernel helper_bad" err ||
+    fail "no inlined calls: $(cat err)"
+grep -q "\"inlined\": \[{\"function\": \"element\", .*\"line\": $inner}, {\"function\": \"next_two\", .*\"line\": $outer}\]" calls.json ||
+    fail "no inlined calls in JSON: $(cat calls.json)"
+grep -q "\"relatedLocations\": .*\"startLine\": $inner}}, \"message\": {\"text\": \"element is inlined here\"}}, .*\"startLine\": $outer}}" calls.sarif ||
+    fail "no inlined calls in SARIF: $(cat calls.sarif)"
 verify "$zoo/performance.cl" performance "-X -O3"
 [ $pairs -ge 50 ] || fail "only $pairs pairs were tried"
 [ $failures = 0 ] || exit 1

@@ -161,3 +161,25 @@ kernel void long_in_a_tile_good(global int *a, int n)
     if (get_group_id(0) == 0)
         a[i] = (int)(x >> 32) - (int)x;
 }
+
+/* In a function of a function, which -O3 puts into the kernel.
+ * find: out-of-bounds @10 0xff000000 */
+int element(global int *a, int i)
+{
+    return a[i];                                   /* @10 */
+}
+int next_two(global int *a, int i)
+{
+    return element(a, i + 80) + 1;                 /* call of element */
+}
+kernel void helper_bad(global int *a, int n)
+{
+    int i = get_global_id(0);
+    a[i % 128] = next_two(a, i);                   /* call of next_two */
+}
+kernel void helper_good(global int *a, int n)
+{
+    int i = get_global_id(0);
+    if (get_group_id(0) == 0)
+        a[i] = i + 1;
+}
