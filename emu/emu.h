@@ -286,6 +286,11 @@ struct emu_grid {
     const uint8_t *bank0; /* parameters, ISA_CONST_BANK_BYTES, rest zero */
     unsigned bank0_valid; /* bytes of it that exist */
     struct emu_grid *next, *previous;
+    /** emu's: its place among the launches that may start, and in the index of streams. */
+    struct {
+        struct emu_grid *next, *previous, *stream;
+        bool may_start, ends_stream;
+    } in;
 };
 /** All blocks of it have ended, and so have all launches by it or aggregated onto it. */
 static inline bool emu_grid_complete(const struct emu_grid *grid)

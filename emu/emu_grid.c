@@ -234,18 +234,97 @@ struct emu_grid *emu_grid_current(const struct emu_machine *machine)
 
 /* ---- launches of the device --------------------------------------------------------------- */
 
+/* Nothing here may look at all launches for each that comes or goes: there may be thousands. */
+
+/** @grid, of the device, has blocks to place and waits for none in its stream: into the list of these,
+ *  which is in the order of launches. */
+static void start_add(struct emu_machine *machine, struct emu_grid *grid)
+{
+    struct emu_grid *at = machine->last_start;
+
+    while (at != NULL && at->sequence > grid->sequence)
+        at = at->in.previous;
+    grid->in.previous = at;
+    grid->in.next = at != NULL ? at->in.next : machine->first_start;
+    *(at != NULL ? &at->in.next : &machine->first_start) = grid;
+    *(grid->in.next != NULL ? &grid->in.next->in.previous : &machine->last_start) = grid;
+    grid->in.may_start = true;
+    if (machine->starts[grid->depth]++ == 0)
+        machine->start_levels |= UINT64_C(1) << grid->depth;
+}
+
+void emu_grid_started(struct emu_machine *machine, struct emu_grid *grid)
+{
+    struct emu_grid *next = grid->in.next, *previous = grid->in.previous;
+
+    if (!grid->in.may_start)
+        return;
+    grid->in.may_start = false;
+    *(previous != NULL ? &previous->in.next : &machine->first_start) = next;
+    *(next != NULL ? &next->in.previous : &machine->last_start) = previous;
+    grid->in.next = grid->in.previous = NULL;
+    if (--machine->starts[grid->depth] == 0)
+        machine->start_levels &= ~(UINT64_C(1) << grid->depth);
+}
+
+/** Where the last launch of stream @stream of block @block of grid @sequence is listed. */
+static struct emu_grid **stream_list(struct emu_machine *machine, uint32_t sequence, uint64_t block,
+                                     uint64_t stream)
+{
+    const uint64_t odd = UINT64_C(0x9e3779b97f4a7c15); /* 2^64 by the golden ratio: Knuth 6.4 */
+    uint64_t h = ((sequence * odd ^ block) * odd ^ stream) * odd;
+
+    return &machine->stream[(h >> 32) % EMU_STREAM_LISTS];
+}
+
+static void stream_add(struct emu_machine *machine, struct emu_grid *grid)
+{
+    struct emu_grid **list =
+        stream_list(machine, grid->parent.grid, grid->parent.block, grid->stream);
+
+    grid->in.stream = *list;
+    grid->in.ends_stream = true;
+    *list = grid;
+}
+
+/** It is not the last of its stream any more, or nobody waits for it. */
+static void stream_remove(struct emu_machine *machine, struct emu_grid *grid)
+{
+    struct emu_grid **at;
+
+    if (!grid->in.ends_stream)
+        return;
+    at = stream_list(machine, grid->parent.grid, grid->parent.block, grid->stream);
+    while (*at != grid)
+        at = &(*at)->in.stream;
+    *at = grid->in.stream;
+    grid->in.ends_stream = false;
+}
+
 /** The last launch in @how's stream, or NULL: the next one waits for it. */
-static struct emu_grid *last_in_stream(const struct emu_machine *machine,
+static struct emu_grid *last_in_stream(struct emu_machine *machine,
                                        const struct emu_device_launch *how)
 {
     const struct emu_block *block = how->block;
-    struct emu_grid *g = machine->last_grid;
+    struct emu_grid *g = *stream_list(machine, block->grid->sequence, block->linear, how->stream);
 
-    for (; g != NULL && g->sequence > block->grid->sequence; g = g->previous)
+    for (; g != NULL; g = g->in.stream)
         if (g->parent.grid == block->grid->sequence && g->parent.block == block->linear &&
-            !g->group && g->stream == how->stream)
-            return emu_grid_complete(g) ? NULL : g;
+            g->stream == how->stream)
+            return g;
     return NULL;
+}
+
+void emu_grids_index(struct emu_machine *machine)
+{
+    for (struct emu_grid *g = machine->grids; g != NULL; g = g->next) {
+        if (!emu_grid_of_device(g) || emu_grid_complete(g))
+            continue;
+        if (g->before == NULL && g->blocks_placed < g->block_count)
+            start_add(machine, g);
+        if (!g->group && g->behind == NULL)
+            stream_add(machine, g);
+    }
 }
 
 /** Blocks or groups of it are there or will come: a group may be added to them. A launch that
@@ -305,8 +384,14 @@ enum lw_status emu_grid_launch_device(struct emu_machine *machine, const struct 
     launcher->children_open++;
     block->children += !how->group;
     grid->before = before;
-    if (before != NULL)
+    if (before != NULL) {
         before->behind = grid;
+        stream_remove(machine, before);
+    } else {
+        start_add(machine, grid);
+    }
+    if (!grid->group)
+        stream_add(machine, grid);
     grid->joined = joined;
     if (joined != NULL)
         joined->groups_open++;
@@ -347,8 +432,12 @@ static void complete(struct emu_machine *machine, struct emu_grid *grid)
             return;
         machine->device_open--;
         machine->launch_changes++;
-        if (grid->behind != NULL)
+        emu_grid_started(machine, grid); /* where the engine has lists of its own */
+        stream_remove(machine, grid);
+        if (grid->behind != NULL) {
             grid->behind->before = NULL;
+            start_add(machine, grid->behind);
+        }
         if (!grid->group && block->in_use && block->grid == launcher &&
             block->linear == grid->parent.block && --block->children == 0)
             emu_block_launches_done(block);
@@ -394,6 +483,10 @@ void emu_grids_drop_device(struct emu_machine *machine)
             append(machine, grid);
     }
     machine->device_open = machine->pending = 0;
+    machine->first_start = machine->last_start = NULL;
+    machine->start_levels = 0;
+    memset(machine->starts, 0, sizeof machine->starts);
+    memset(machine->stream, 0, sizeof machine->stream);
     machine->launch_changes++;
 }
 

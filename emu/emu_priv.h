@@ -505,6 +505,9 @@ void emu_life_tell(const struct emu_machine *machine, const struct emu_life *lif
 void emu_machine_past(struct emu_machine *machine);
 void emu_machine_present(struct emu_machine *machine, bool same);
 
+enum { EMU_LAUNCH_NESTING = 64 }; /* levels of launches, the host's included */
+enum { EMU_STREAM_LISTS = 1 << 10 };
+
 struct emu_log;
 struct emu_machine {
     struct emu_config config;
@@ -541,6 +544,12 @@ struct emu_machine {
     uint32_t device_open;         /* device launches that are not complete, */
     uint32_t pending;             /* of them, that have not begun */
     uint64_t launch_changes;      /* grows when a device launch comes or is complete */
+    /* Launches of the device that wait for none in their stream and have blocks that no engine has
+     * placed, in order; how many of each depth, and a bit for each depth that has some. */
+    struct emu_grid *first_start, *last_start;
+    uint32_t starts[EMU_LAUNCH_NESTING];
+    uint64_t start_levels;
+    struct emu_grid *stream[EMU_STREAM_LISTS]; /* the last of each stream, by a hash of its name */
 };
 
 /** A checker asked to stop behind the instruction that was executed, and that is answered now. */
@@ -558,8 +567,6 @@ static inline uint64_t emu_count_one(const struct emu_machine *machine, uint64_t
     /* a locked addition waits for all stores before it: 60 ns behind those of a new block */
     return machine->core_count == 1 ? ++*count : __atomic_add_fetch(count, 1, __ATOMIC_ACQ_REL);
 }
-
-enum { EMU_LAUNCH_NESTING = 64 }; /* levels of launches, the host's included */
 
 /* ---- grids (emu_grid.c) --------------------------------------------------------------- */
 
@@ -582,6 +589,10 @@ enum lw_status emu_grid_launch_device(struct emu_machine *machine, const struct 
 enum lw_status emu_grid_restore(struct emu_machine *machine, const struct emu_launch *launch,
                                 uint32_t sequence, uint64_t first_warp_id, bool device,
                                 struct emu_grid **out, struct lw_error *err) LW_MUST_CHECK;
+/** No block of @grid is left to place: it leaves the list of those that may start, if it is in it. */
+void emu_grid_started(struct emu_machine *machine, struct emu_grid *grid);
+/** List what may start and what ends a stream, of a state that was loaded. */
+void emu_grids_index(struct emu_machine *machine);
 /** Forget all device launches; their memory is kept for others. */
 void emu_grids_drop_device(struct emu_machine *machine);
 void emu_grids_free(struct emu_grid *grids);

@@ -119,23 +119,29 @@ static bool take_place(struct places *p, const struct emu_grid *grid)
  *  whether this is done once or several times between two ends of blocks. */
 static void fill_many(struct emu_functional *f, const struct emu_resident *turn)
 {
-    struct places p = {.room = f->base.machine->config.resident_warps};
-    bool rare = f->count + EMU_LAUNCH_NESTING >= emu_fixed_slots(f->base.machine);
+    struct emu_machine *machine = f->base.machine;
+    struct places p = {.room = machine->config.resident_warps};
+    const bool rare = f->count + EMU_LAUNCH_NESTING >= emu_fixed_slots(machine);
+    struct emu_grid *g = f->grid, *next = machine->first_start;
     unsigned i = 0;
 
-    for (struct emu_grid *g = f->grid; g != NULL; g = g->next) {
-        for (; i < f->count && f->resident[i].grid == g; i++) {
+    for (;;) {
+        for (; i < f->count && f->resident[i].grid->sequence <= g->sequence; i++) {
             const struct emu_block *b = emu_resident_block(f, &f->resident[i]);
             if (b == NULL || (b->warps_live != 0 && (rare || !emu_block_suspended(b))))
-                (void)take_place(&p, g);
+                (void)take_place(&p, f->resident[i].grid);
         }
-        if (g->before != NULL || (g != f->grid && !emu_grid_of_device(g)))
-            continue;
         for (; g->blocks_placed < g->block_count; i++) {
-            p.full = p.full || f->count + EMU_LAUNCH_NESTING >= emu_fixed_slots(f->base.machine);
+            p.full = p.full || f->count + EMU_LAUNCH_NESTING >= emu_fixed_slots(machine);
             if (!take_place(&p, g) || !make_resident(f, g, turn))
                 break;
         }
+        if (g->blocks_placed == g->block_count)
+            emu_grid_started(machine, g);
+        if (next == NULL || (p.full && (machine->start_levels & ~p.levels) == 0))
+            return; /* nobody behind gets a place */
+        g = next;
+        next = g->in.next;
     }
 }
 _Static_assert(EMU_LAUNCH_NESTING <= 64, "a bit for each level");

@@ -266,6 +266,7 @@ static bool count_open(struct emu_machine *machine)
             return false;
         p->before->behind = p;
     }
+    emu_grids_index(machine);
     return true;
 }
 

@@ -3,6 +3,7 @@
  * Launches by the device: order, waiting, groups, limits, faults, who is resident. Expected
  * results come from plain C in this file or from a closed form.
  */
+#include "emu/emu_priv.h"
 #include "tests/emu_fixture.h"
 
 /* Threads launch kernel `child` of one block; params are {out, n, m}. */
@@ -21,6 +22,7 @@
 
 struct launch_log {
     struct emu_life_listener listener;
+    const struct emu_machine *machine;
     unsigned count, groups, joined;
     struct {
         uint32_t sequence, parent, before;
@@ -28,10 +30,55 @@ struct launch_log {
         uint64_t first_warp_id;
     } seen[4096];
 };
+/** The last launch of the stream of @g, by looking at all. */
+static const struct emu_grid *end_of_stream(const struct emu_machine *machine, const struct emu_grid *g)
+{
+    const struct emu_grid *last = NULL;
+
+    for (const struct emu_grid *p = machine->grids; p != NULL; p = p->next)
+        if (!p->group && p->parent.grid == g->parent.grid && p->parent.block == g->parent.block &&
+            p->stream == g->stream)
+            last = p;
+    return last;
+}
+
+/** What is listed of launches is what looking at all of them finds. */
+static void check_lists(const struct emu_machine *machine)
+{
+    const struct emu_grid *listed = machine->first_start, *last = NULL;
+    unsigned ends = 0, found = 0, depth[EMU_LAUNCH_NESTING] = {0};
+
+    for (const struct emu_grid *g = machine->grids; g != NULL; g = g->next) {
+        if (g->parent.grid == 0 || emu_grid_complete(g))
+            continue;
+        if (g->before == NULL && g->blocks_placed < g->block_count) {
+            assert_ptr_equal(listed, g);
+            assert_ptr_equal(g->in.previous, last);
+            depth[g->depth]++;
+            last = g;
+            listed = g->in.next;
+        }
+        assert_int_equal(g->in.ends_stream, !g->group && end_of_stream(machine, g) == g);
+        ends += g->in.ends_stream;
+    }
+    assert_null(listed);
+    assert_ptr_equal(machine->last_start, last);
+    for (unsigned d = 0; d < EMU_LAUNCH_NESTING; d++) {
+        assert_int_equal(machine->starts[d], depth[d]);
+        assert_int_equal(machine->start_levels >> d & 1, depth[d] != 0);
+    }
+    for (unsigned i = 0; i < EMU_STREAM_LISTS; i++)
+        for (const struct emu_grid *g = machine->stream[i]; g != NULL; g = g->in.stream)
+            found++;
+    assert_int_equal(found, ends);
+}
+
 static void on_life(struct emu_life_listener *listener, const struct emu_life *life)
 {
     struct launch_log *log = (struct launch_log *)(void *)listener;
 
+    if (life->kind == EMU_LIFE_LAUNCH && log->count < 40) /* it looks at each stream for each launch */
+        check_lists(log->machine);
     if (life->kind != EMU_LIFE_LAUNCH || log->count == LW_COUNT_OF(log->seen))
         return;
     log->seen[log->count].sequence = life->grid->sequence;
@@ -57,6 +104,7 @@ static struct fix *start_tagged(const char *text, unsigned width, unsigned threa
     if (log != NULL) {
         memset(log, 0, sizeof *log);
         log->listener.on_life = on_life;
+        log->machine = f->machine;
         emu_life_listen(f->machine, &log->listener);
     }
     fix_go(f);
@@ -73,10 +121,11 @@ static struct fix *start(const char *text, unsigned width, unsigned threads, con
 static void expect(const char *text, unsigned threads, const uint32_t *words, unsigned count)
 {
     static const unsigned resident[] = {1, 3, 2048}, widths[] = {4, 32, 64};
+    static struct launch_log log;
 
     for (unsigned i = 0; i < 54; i++) {
         struct fix *f = start_tagged(text, widths[i / 6 % 3], threads, emu_reconv_names[i % 2],
-                                     resident[i / 2 % 3], (enum emu_tag_mode)(i / 18), NULL);
+                                     resident[i / 2 % 3], (enum emu_tag_mode)(i / 18), i % 5 == 0 ? &log : NULL);
         struct emu_stats stats;
         fix_expect_words(f, words, count);
         emu_stats_get(f->machine, &stats);
