@@ -13,6 +13,7 @@
  * complete nothing.
  */
 #include <stdio.h>
+#include <string.h>
 
 #include "emu/emu_next_priv.h"
 #include "emu/emu_split_priv.h"
@@ -503,6 +504,24 @@ static bool cta_complete(const struct emu_block *block, const struct emu_cta_bar
     return c->has_count ? c->arrived == c->count : c->arrived_live == block->threads_live;
 }
 
+/** All warps of the block wait at @c, each as emu_split_bar_alone() left it: they go on. The same as
+ *  emu_split_awake() of each. */
+static void wake_alone(struct emu_block *block, struct emu_cta_barrier *c)
+{
+    const unsigned count = block->warp_count;
+
+    memset(c->lanes, 0, count * sizeof c->lanes[0]);
+    block->releases += count;
+    for (struct emu_warp *w = block->warp, *end = w + count; w < end; w++) {
+        struct emu_split *s = &w->split[lw_lowest(w->split_ids)];
+        s->state = EMU_SPLIT_READY;
+        w->split_in[EMU_SPLIT_CTA] = 0;
+        w->split_in[EMU_SPLIT_READY] = w->split_ids;
+        s->since = w->retired;
+        s->seq = ++w->seq_counter;
+    }
+}
+
 static void cta_finish(struct emu_block *block, unsigned id)
 {
     struct emu_cta_barrier *c = &block->cta[id];
@@ -514,6 +533,10 @@ static void cta_finish(struct emu_block *block, unsigned id)
     if (block->core->machine->tap != NULL)
         block->core->machine->tap->on_cta(block->core->machine->tap, block->core, block->slot, id,
                                           c->lanes);
+    if (c->alone == block->warp_count && block->warp->reconv->woken == NULL) {
+        wake_alone(block, c);
+        return;
+    }
     for (unsigned i = 0; i < block->warp_count; i++) {
         struct emu_warp *w = &block->warp[i];
         uint64_t ids = 0;
@@ -630,13 +653,14 @@ void emu_split_bar_alone(struct emu_warp *w, unsigned id, uint32_t next)
     if (!c->in_use) {
         c->in_use = true;
         c->has_count = false;
-        c->count = c->arrived = c->arrived_live = 0;
+        c->count = c->arrived = c->arrived_live = c->alone = 0;
         c->brought = c->yes = 0;
         c->generation = ++block->cta_generation;
         block->cta_open |= UINT32_C(1) << id;
     }
     c->arrived += w->m_count;
     c->arrived_live += w->m_count;
+    c->alone++;
     c->lanes[w->index] = w->m;
     w->running = -1;
     w->split_in[EMU_SPLIT_READY] = 0; /* it is the only one */
@@ -691,7 +715,7 @@ enum emu_cta_result emu_split_bar(struct emu_warp *w, unsigned id, uint64_t lane
         c->in_use = true;
         c->has_count = has_count;
         c->count = count;
-        c->arrived_live = 0;
+        c->arrived_live = c->alone = 0;
         c->brought = c->yes = 0;
         c->generation = ++block->cta_generation;
         block->cta_open |= UINT32_C(1) << id;

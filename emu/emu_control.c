@@ -7,6 +7,7 @@
  * so that w->retired includes it when the split functions look.
  */
 #include <stdio.h>
+#include <string.h>
 
 #include "emu/emu_call_priv.h"
 #include "emu/emu_log_priv.h"
@@ -488,11 +489,14 @@ static void cta_barrier(struct emu_warp *w, const struct emu_dinsn *di, bool wai
 }
 static void emu_c_bar_sync(struct emu_warp *w, const struct emu_dinsn *di)
 {
-    if (di->ukind == EMU_U_IMM && !(di->flags & EMU_D_COUNTED) && (di->guard & 31) == ISA_PT &&
-        emu_uniform32(w, di) < ISA_CTA_BARRIER_COUNT &&
-        emu_split_bar_usual(w, emu_uniform32(w, di))) {
+    cta_barrier(w, di, true, false);
+}
+/** The same where the instruction names barrier di->reg, and has no count and no guard. */
+static void bar_sync_known(struct emu_warp *w, const struct emu_dinsn *di)
+{
+    if (emu_split_bar_usual(w, di->reg)) {
         emu_count_run(w, di);
-        emu_split_bar_alone(w, emu_uniform32(w, di), di->index + 1);
+        emu_split_bar_alone(w, di->reg, di->index + 1);
         return;
     }
     cta_barrier(w, di, true, false);
@@ -723,31 +727,70 @@ static inline void call_row(struct emu_warp *w, const struct emu_dinsn *di, unsi
 #define CONTROL(f) f(w, di)
 #define CALL(f) call_row(w, di, row_flags, f)
 
-#define ROW(where, name, slow_, flags, ...)                                                   \
+#define ROW(where, name, known, slow_, flags, ...)                                            \
     static where void name(struct emu_warp *w, const struct emu_dinsn *di)                      \
     {                                                                                         \
         const unsigned row_flags = (flags);                                                   \
         emu_handler_fn *const slow = slow_;                                                   \
-        const bool is_slow = slow == NULL;                                                    \
+        const bool is_known = known, is_slow = slow == NULL;                                  \
         (void)row_flags;                                                                      \
-        (void)is_slow, (void)slow;                                                            \
+        (void)is_known, (void)is_slow, (void)slow;                                            \
         __VA_ARGS__;                                                                          \
     }
 #define INSN(id, mnemonic, format, opcode, unit, order, tag, flags, operands, ...)                 \
-    ROW(__attribute__((noinline)), control_slow_##id, NULL, flags, __VA_ARGS__)
+    ROW(__attribute__((noinline)), control_slow_##id, false, NULL, flags, __VA_ARGS__)
 #include "isa/insns.def"
 #define INSN(id, mnemonic, format, opcode, unit, order, tag, flags, operands, ...)                 \
-    ROW(, control_##id, control_slow_##id, flags, __VA_ARGS__)
+    ROW(, control_##id, false, control_slow_##id, flags, __VA_ARGS__)
+#include "isa/insns.def"
+#define INSN(id, mnemonic, format, opcode, unit, order, tag, flags, operands, ...)                 \
+    ROW(, control_known_##id, true, control_slow_##id, flags, __VA_ARGS__)
 #include "isa/insns.def"
 
 static emu_handler_fn *const handlers[ISA_OP_COUNT] = {
 #define INSN(id, ...) [ISA_##id] = control_##id,
 #include "isa/insns.def"
 };
+/* of arithmetic on scalar registers */
+#define IS_SCALAR(flags) (((flags) & (ISA_F_SCALAR | ISA_F_CONTROL | ISA_F_MEMORY | ISA_F_CROSS)) == ISA_F_SCALAR)
+static emu_handler_fn *const known[ISA_OP_COUNT] = {
+#define INSN(id, mnemonic, format, opcode, unit, order, tag, flags, operands, ...)                 \
+    [ISA_##id] = IS_SCALAR(flags) ? control_known_##id : NULL,
+#include "isa/insns.def"
+};
 
 emu_handler_fn *emu_control_handler(enum isa_op op)
 {
     return handlers[op];
+}
+
+/** A scalar row without a guard, that writes registers below exec and reads no sz: in the full chain,
+ *  where all lanes of the warp run, nothing of it depends on more than values. */
+static bool scalar_known(const struct isa_insn *insn, const struct isa_op_info *info,
+                         const struct emu_dinsn *di)
+{
+    if ((di->guard & 15) != ISA_PT)
+        return false;
+    if (strstr(info->operands, "sa") != NULL && insn->a >= ISA_S_EXEC)
+        return false;
+    if (strstr(info->operands, "sc") != NULL && insn->c >= ISA_S_EXEC)
+        return false;
+    if (info->format == ISA_FMT_CMP)
+        return (di->sub >> 4 & 3) == ISA_BOOL_NONE && di->q < ISA_PT;
+    return di->reg + (unsigned)di->delta <= ISA_S_EXEC;
+}
+
+void emu_control_handlers(const struct isa_insn *insn, const struct emu_dinsn *di,
+                          struct emu_handlers *out)
+{
+    const enum isa_op op = di->ukind == EMU_U_SPECIAL ? ISA_S_MOV_B32 : (enum isa_op)insn->op;
+
+    out->full = out->part = handlers[op];
+    if (known[op] != NULL && scalar_known(insn, isa_op_info((enum isa_op)insn->op), di))
+        out->full = known[op];
+    if (op == ISA_BAR_SYNC && insn->xkind == ISA_X_IMM && insn->x < ISA_CTA_BARRIER_COUNT &&
+        !(di->flags & EMU_D_COUNTED) && (di->guard & 31) == ISA_PT)
+        out->full = out->part = bar_sync_known;
 }
 
 /* ---- breakpoints, the end of the budget ----------------------------------------------------------- */

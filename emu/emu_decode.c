@@ -412,6 +412,8 @@ enum lw_status emu_decode(struct emu_decoder *dec, uint32_t index, struct emu_di
             di->flags |= EMU_D_SOFT;
         if (has(info, "cn") && insn->variant)
             di->flags |= EMU_D_COUNTED;
+        if (has(info, "cb") && insn->xkind == ISA_X_IMM && insn->x < ISA_CTA_BARRIER_COUNT)
+            di->reg = (uint8_t)insn->x;
         if (has(info, "im") || has(info, "cb") || has(info, "xb") || has(info, "xb2") ||
             has(info, "xm")) {
             if (has(info, "im")) {

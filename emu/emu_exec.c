@@ -232,7 +232,7 @@ static bool LEVEL(is_splat)(const uint32_t *row, unsigned n, uint64_t lanes, uin
 /* A loop over the lanes; whole rows of 32 lanes, the usual case, without its control. */
 #define EACH_LANE(...)                                                                        \
     if (EMU_LEVEL != 1 && mask == NULL && !mod && n == 32) {                                  \
-        EMU_LANE_LOOP                                                                         \
+        EMU_LANE_LOOP_32                                                                      \
         for (unsigned l = 0; l < 32; l++)                                                     \
             __VA_ARGS__                                                                       \
     } else {                                                                                  \
@@ -345,18 +345,16 @@ INLINE void finish_compare(struct emu_warp *w, const struct emu_dinsn *di, uint6
         bits = emu_bits_of_bytes(truth, n);                                                         \
     }                                                                                         \
     break;
-/* Of 32 lanes, the usual case, without a loop's control: n is a constant there. */
-#define EMU_UNROLLED(compare, ...) (n == 32 ? compare(__VA_ARGS__, 32) : compare(__VA_ARGS__, n))
 #define EMU_COMPARE_u32(op)                                                                   \
-    EMU_UNROLLED(emu_compare_row, EMU_CMP_##op, false, a0, b0, bu, (uint32_t)b_)
+    emu_compare_row(EMU_CMP_##op, false, a0, b0, bu, (uint32_t)b_, n)
 #define EMU_COMPARE_s32(op)                                                                   \
-    EMU_UNROLLED(emu_compare_row, EMU_CMP_##op, true, a0, b0, bu, (uint32_t)b_)
+    emu_compare_row(EMU_CMP_##op, true, a0, b0, bu, (uint32_t)b_, n)
 #define EMU_COMPARE_u64(op)                                                                   \
     emu_compare_pair(EMU_CMP_##op, false, a0, a1, b0, b1, bu, (uint64_t)b_, n)
 #define EMU_COMPARE_s64(op)                                                                   \
     emu_compare_pair(EMU_CMP_##op, true, a0, a1, b0, b1, bu, (uint64_t)b_, n)
 #define EMU_COMPARE_f32(op)                                                                   \
-    EMU_UNROLLED(emu_compare_float, EMU_CMP_##op, a0, b0, bu, bits_of_f32((float)b_))
+    emu_compare_float(EMU_CMP_##op, a0, b0, bu, bits_of_f32((float)b_), n)
 #define EMU_COMPARE_f64(op) 0
 #define EMU_FAST_COMPARE_u32 EMU_HAVE_COMPARE
 #define EMU_FAST_COMPARE_s32 EMU_HAVE_COMPARE
@@ -782,8 +780,7 @@ static void LEVEL(handlers)(const struct isa_insn *insn, const struct emu_dinsn 
 
     out->full = out->part = NULL;
     if (info->flags & (ISA_F_CONTROL | ISA_F_SCALAR)) {
-        out->full = out->part =
-            emu_control_handler(is_move ? ISA_S_MOV_B32 : (enum isa_op)insn->op);
+        emu_control_handlers(insn, di, out);
     } else if (info->flags & ISA_F_ATOMIC) {
         LEVEL(atomic_handlers)(insn, di, out, why);
     } else if (info->flags & ISA_F_STORE) {

@@ -203,8 +203,8 @@ MEM_INLINE void mem_prefer(struct emu_warp *w, const struct emu_dinsn *di, emu_h
 
 /* _f: all lanes of a warp of 32; _h: what _f left, by halves; _U and _R: halves of equal and of
  * consecutive lanes at once, where that served the last time; _bU, _bR: back to _f; _a: all
- * lanes of a warp of MEM_LEAST or more; _p: the lanes that mask and guard leave, if any by _w, of a
- * warp of 32; _q: the same, any width. A warp may have fewer lanes than its row, at the end of a
+ * lanes of a warp of MEM_LEAST or more; _p: the lanes that mask and guard leave, all by _f, else if
+ * any by _w, of a warp of 32; _q: the same, any width. A warp may have fewer lanes than its row, at the end of a
  * block. */
 #define MEM_HALF_FORM(space, mode, kind, rw, write, form, back, ramp)                         \
     static void LEVEL(mem_##rw##_##space##_##kind##_##mode##_##form)(                         \
@@ -273,11 +273,15 @@ MEM_INLINE void mem_prefer(struct emu_warp *w, const struct emu_dinsn *di, emu_h
             EMU_NEXT(w, di);                                                                  \
         EMU_TAIL LEVEL(mem_##rw##_##space##_##kind)(w, di);                                   \
     }                                                                                         \
+    static emu_handler_fn LEVEL(mem_##rw##_##space##_##kind##_##mode##_f);                    \
     static void LEVEL(mem_##rw##_##space##_##kind##_##mode##_p)(struct emu_warp * w,          \
                                                                 const struct emu_dinsn *di)   \
     {                                                                                         \
-        if ((w->e & emu_guard(w, di)) == 0) /* often: it should not pay for a frame */        \
+        const uint64_t m = w->e & emu_guard(w, di);                                           \
+        if (m == 0) /* often: it should not pay for a frame */                                \
             EMU_NEXT(w, di);                                                                  \
+        if (m == w->all) /* so the chain is the full one */                                   \
+            EMU_TAIL LEVEL(mem_##rw##_##space##_##kind##_##mode##_f)(w, di);                  \
         EMU_TAIL LEVEL(mem_##rw##_##space##_##kind##_##mode##_w)(w, di);                      \
     }                                                                                         \
     MEM_OUTLINE void LEVEL(mem_##rw##_##space##_##kind##_##mode##_a)(                         \

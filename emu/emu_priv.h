@@ -367,6 +367,7 @@ struct emu_cta_barrier {
     uint32_t count;
     uint32_t arrived;      /* lanes, phantom lanes of a partial group included */
     uint32_t arrived_live; /* arrived lanes that are still live, phantoms not counted */
+    uint32_t alone;        /* warps that came by emu_split_bar_alone() and were not changed since */
     uint64_t generation;   /* numbered through the block's barriers, in order of opening */
     uint64_t *lanes;       /* [warp] arrived lanes */
     uint32_t brought, yes; /* by bar.red: active lanes, and those with a true predicate */
@@ -465,6 +466,9 @@ static inline void emu_pass(const struct emu_warp *w)
 typedef void emu_call_fn(struct emu_warp *w, const struct emu_dinsn *di, uint64_t lanes);
 /** Handler of a row that acts on the split or the scalar unit (emu_control.c). */
 emu_handler_fn *emu_control_handler(enum isa_op op);
+/** The same of a decoded instruction, on both chains. */
+void emu_control_handlers(const struct isa_insn *insn, const struct emu_dinsn *di,
+                          struct emu_handlers *out);
 void emu_break_handler(struct emu_warp *w, const struct emu_dinsn *di);
 void emu_budget_handler(struct emu_warp *w, const struct emu_dinsn *di);
 void emu_bad_pc_handler(struct emu_warp *w, const struct emu_dinsn *di);

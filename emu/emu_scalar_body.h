@@ -6,10 +6,13 @@
 #ifndef EMU_SCALAR_BODY_H
 #define EMU_SCALAR_BODY_H
 
-static uint64_t scalar_read(const struct emu_warp *w, unsigned reg, unsigned words)
+/** @known: decoding has seen that all of the register is there. */
+static inline uint64_t scalar_read(const struct emu_warp *w, unsigned reg, unsigned words, bool known)
 {
     uint64_t v;
 
+    if (known)
+        return words == 2 ? lw_get64(&w->s[reg]) : w->s[reg];
     if (reg > 127)
         return 0;
     v = w->s[reg];
@@ -17,12 +20,12 @@ static uint64_t scalar_read(const struct emu_warp *w, unsigned reg, unsigned wor
         v |= (uint64_t)(reg < 127 ? w->s[reg + 1] : 0) << 32;
     return v;
 }
-static void scalar_write(struct emu_warp *w, unsigned reg, unsigned words, uint64_t v)
+static inline void scalar_write(struct emu_warp *w, unsigned reg, unsigned words, uint64_t v, bool known)
 {
-    if (reg > 127)
+    if (!known && reg > 127)
         return;
     w->s[reg] = (uint32_t)v;
-    if (words == 2 && reg < 127)
+    if (words == 2 && (known || reg < 127))
         w->s[reg + 1] = (uint32_t)(v >> 32);
 }
 
@@ -46,10 +49,15 @@ static __attribute__((noinline)) bool scalar_begin(struct emu_warp *w, const str
     return scalar_allowed(w, di);
 }
 
-/* Each row has two handlers from one body: `slow` (control_slow_ID) does everything, the other
- * what is plain and leaves the rest to it by a tail call, so that it needs no frame. */
+/* Each row has three handlers from one body: `slow` (control_slow_ID) does everything, `known`
+ * (control_known_ID) stands in full chains where emu_scalar_known() has seen that nothing is to be
+ * asked, and the third does what is plain and leaves the rest to `slow` by a tail call, so that it
+ * needs no frame. */
 #define SCALAR_ROW(words, predicate, body)                                                    \
-    if (is_slow) {                                                                            \
+    if (is_known) {                                                                           \
+        body                                                                                  \
+        EMU_NEXT_FULL(w, di);                                                                 \
+    } else if (is_slow) {                                                                     \
         if (!scalar_begin(w, di, words, predicate))                                           \
             return;                                                                           \
         if (scalar_guard(w, di)) {                                                            \
@@ -66,10 +74,10 @@ static __attribute__((noinline)) bool scalar_begin(struct emu_warp *w, const str
     }
 #define SCALAR_OP(TD, TA, TB, e)                                                              \
     SCALAR_ROW(WORDS(TD), false,                                                              \
-        const T_##TA a = (T_##TA)scalar_read(w, di->p, WORDS(TA));                            \
+        const T_##TA a = (T_##TA)scalar_read(w, di->p, WORDS(TA), is_known);                            \
         const T_##TB b = SCALAR_X(TB);                                                        \
         (void)a;                                                                              \
-        scalar_write(w, di->reg, WORDS(TD), (uint64_t)(T_##TD)(e));)
+        scalar_write(w, di->reg, WORDS(TD), (uint64_t)(T_##TD)(e), is_known);)
 #define SCALAR(T, e) SCALAR_OP(T, T, T, e)
 #define SCALAR1(T, e) SCALAR_OP(T, T, T, e)
 #define SCALARX1(TD, TB, e) SCALAR_OP(TD, TB, TB, e)
@@ -77,10 +85,10 @@ static __attribute__((noinline)) bool scalar_begin(struct emu_warp *w, const str
 /* with the variant X has the third source and C the second */
 #define SCALAR3(T, e)                                                                         \
     SCALAR_ROW(WORDS(T), false,                                                               \
-        const T_##T a = (T_##T)scalar_read(w, di->p, WORDS(T)); const T_##T at_x = SCALAR_X(T); \
-        const T_##T at_c = (T_##T)scalar_read(w, di->c, WORDS(T));                            \
+        const T_##T a = (T_##T)scalar_read(w, di->p, WORDS(T), is_known); const T_##T at_x = SCALAR_X(T); \
+        const T_##T at_c = (T_##T)scalar_read(w, di->c, WORDS(T), is_known);                            \
         const T_##T b = di->sub ? at_c : at_x; const T_##T c = di->sub ? at_x : at_c;         \
-        scalar_write(w, di->reg, WORDS(T), (uint64_t)(T_##T)(e));)
+        scalar_write(w, di->reg, WORDS(T), (uint64_t)(T_##T)(e), is_known);)
 #define SCALARR(T, e)                                                                         \
     const bool r = w->sp[di->r & 7] != (di->r >> 3 & 1);                                      \
     SCALAR_OP(T, T, T, e)
@@ -103,11 +111,11 @@ static bool scalar_combine(unsigned how, bool t, bool r)
 }
 /* combining with R is seldom: slow */
 #define SCALAR_COMPARE(T)                                                                     \
-    if (!is_slow && ((di->sub >> 4 & 3) != ISA_BOOL_NONE || di->q >= ISA_PT))                 \
+    if (!is_slow && !is_known && ((di->sub >> 4 & 3) != ISA_BOOL_NONE || di->q >= ISA_PT))                 \
         EMU_TAIL slow(w, di);                                                                 \
     SCALAR_ROW(1, true,                                                                       \
-        const T_##T a = (T_##T)scalar_read(w, di->p, WORDS(T)); const T_##T b = SCALAR_X(T);  \
-        const bool t = relations[di->sub & 15] >> ((a == b) + 2 * (a > b)) & 1;               \
+        const T_##T a = (T_##T)scalar_read(w, di->p, WORDS(T), is_known); const T_##T b = SCALAR_X(T);  \
+        const bool t = (relations[di->sub & 15] & 1u << ((a == b) + 2 * (a > b))) != 0;       \
         if (!is_slow)                                                                         \
             w->sp[di->q] = t;                                                                 \
         else if (di->q < ISA_PT)                                                              \

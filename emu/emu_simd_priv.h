@@ -339,16 +339,32 @@ EMU_ROW uint64_t emu_chunk_float(enum emu_cmp op, emu_chunk a, emu_chunk b)
 #endif
 
 #if EMU_HAVE_COMPARE
+/* A loop over the chunks of a row; of 32 lanes, the usual case, without its control. */
+#if defined(__clang__)
+#define EMU_UNROLL
+#else
+#define EMU_UNROLL _Pragma("GCC unroll 4")
+#endif
+#define EMU_EACH_CHUNK(n, ...)                                                                \
+    if ((n) == 32) {                                                                          \
+        EMU_UNROLL                                                                            \
+        for (unsigned l = 0; l < 32; l += EMU_CMP_LANES)                                      \
+            __VA_ARGS__                                                                       \
+    } else {                                                                                  \
+        for (unsigned l = 0; l < (n); l += EMU_CMP_LANES)                                     \
+            __VA_ARGS__                                                                       \
+    }
+
 /** a[l] op b[l], or op @u for all lanes with @bu, of 32-bit integers; @op eq, lt or le. */
 EMU_ROW uint64_t emu_compare_row(enum emu_cmp op, bool is_signed, const uint32_t *a,
                                  const uint32_t *b, bool bu, uint32_t u, unsigned n)
 {
     uint64_t bits = 0;
 
-    for (unsigned l = 0; l < n; l += EMU_CMP_LANES) {
+    EMU_EACH_CHUNK(n, {
         emu_chunk y = bu ? emu_chunk_splat(u) : emu_chunk_load(b + l);
         bits |= emu_chunk_compare(op, is_signed, emu_chunk_load(a + l), y) << l;
-    }
+    })
     return bits;
 }
 /** The same of 64-bit integers in two rows: the high words decide unless they are equal. */
@@ -376,10 +392,10 @@ EMU_ROW uint64_t emu_compare_float(enum emu_cmp op, const uint32_t *a, const uin
 {
     uint64_t bits = 0;
 
-    for (unsigned l = 0; l < n; l += EMU_CMP_LANES) {
+    EMU_EACH_CHUNK(n, {
         emu_chunk y = bu ? emu_chunk_splat(u) : emu_chunk_load(b + l);
         bits |= emu_chunk_float(op, emu_chunk_load(a + l), y) << l;
-    }
+    })
     return bits;
 }
 #endif

@@ -332,7 +332,7 @@ static bool load_cta(struct emu_block *block, struct emu_reader *in)
 #define CTA(how, member) EMU_LOAD_##how(member)
 #include "emu/emu_state.def"
         p->in_use = true;
-        p->arrived_live = 0;
+        p->arrived_live = p->alone = 0;
         for (unsigned i = 0; i < block->warp_count; i++)
             p->lanes[i] = emu_get_number(in) & block->warp[i].launched;
     }
