@@ -252,6 +252,7 @@ static uint32_t origin_of(struct chk_init *init, struct init_block *b,
         for (unsigned i = 0; i < object->variable_count; i++) { /* a variable is one place */
             const struct isa_variable *v = &object->variables[i];
             if (v->space == ISA_SPACE_SHARED && o.number - v->shared_offset < v->size_bytes) {
+                o.byte = o.number - v->shared_offset; /* of the first time */
                 o.number = v->shared_offset;
                 break;
             }

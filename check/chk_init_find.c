@@ -61,6 +61,76 @@ static uint64_t type_bytes(const struct isa_debug *d, uint32_t die, unsigned dep
     return bytes * count;
 }
 
+/** How many elements a dimension of an array has; 0: not known. */
+static uint64_t dimension(const struct isa_debug *d, uint32_t die)
+{
+    const struct isa_attr *n = isa_die_attr(d, die, ISA_AT_COUNT);
+    const struct isa_attr *upper = isa_die_attr(d, die, ISA_AT_UPPER_BOUND);
+
+    return n != NULL ? n->value : upper != NULL ? upper->value + 1 : 0;
+}
+
+/** The entry of a shared variable in the source, or d->die_count. */
+static uint32_t shared_die(const struct isa_object *object, const struct isa_variable *v)
+{
+    const struct isa_debug *d = object->debug;
+
+    for (uint32_t i = 0; i < d->die_count; i++) {
+        const struct isa_attr *place = isa_die_attr(d, i, ISA_AT_LOCATION);
+
+        if (d->dies[i].tag != ISA_TAG_VARIABLE || place == NULL || place->count == 0 ||
+            isa_die_attr(d, i, ISA_AT_NAME) == NULL)
+            continue;
+        const struct isa_place *p = &d->places[place->value];
+        if (p->kind == ISA_PLACE_VARIABLE ? &object->variables[p->variable] == v
+                                          : p->kind == ISA_PLACE_ADDRESS &&
+                                                p->value == ISA_SHARED_BASE + v->shared_offset)
+            return i;
+    }
+    return d->die_count;
+}
+
+/** "shared 's[5]', declared in line 3" where the source is known; else "shared 's', byte 20": of a
+ *  compiler's own name, kernel_$_s, the source's part. */
+static void describe_shared(const struct isa_object *object, const struct isa_variable *v,
+                            uint32_t offset, struct lw_sink *out)
+{
+    const struct isa_debug *d = object->debug;
+    const uint32_t die = d != NULL ? shared_die(object, v) : 0;
+    const char *name = v->name;
+
+    for (const char *at = name; (at = strstr(at, "_$_")) != NULL;)
+        name = at += 3;
+    if (d == NULL || die == d->die_count) {
+        lw_printf(out, "shared '%s', byte %u", name, offset);
+        return;
+    }
+    const struct isa_attr *type = isa_die_attr(d, die, ISA_AT_TYPE);
+    const struct isa_attr *decl = isa_die_attr(d, die, ISA_AT_DECL_LINE);
+    const uint32_t array = type != NULL ? (uint32_t)type->value : 0;
+    uint64_t bytes = 0, step;
+
+    lw_printf(out, "shared '%s", isa_die_attr(d, die, ISA_AT_NAME)->text);
+    if (type != NULL && d->dies[array].tag == ISA_TAG_ARRAY &&
+        isa_die_attr(d, array, ISA_AT_TYPE) != NULL)
+        bytes = type_bytes(d, (uint32_t)isa_die_attr(d, array, ISA_AT_TYPE)->value, 6);
+    step = type_bytes(d, array, 6);
+    for (uint32_t c = array + 1; bytes != 0 && c < d->dies[array].end; c = d->dies[c].end) {
+        const uint64_t count = dimension(d, c);
+
+        if (count == 0 || step / count == 0)
+            break;
+        step /= count;
+        lw_printf(out, "[%llu]", (unsigned long long)(offset / step));
+        offset = (uint32_t)(offset % step);
+    }
+    lw_put(out, "'");
+    if (bytes == 0 || offset != 0)
+        lw_printf(out, ", byte %u", offset);
+    if (decl != NULL)
+        lw_printf(out, ", declared in line %llu", (unsigned long long)decl->value);
+}
+
 /** The variable of the source whose place in local memory, from the CFA, holds @offset. */
 static bool local_variable(const struct isa_object *object, uint32_t function, int64_t offset,
                            const char **name, uint64_t *line)
@@ -123,7 +193,7 @@ static void describe(const struct chk_init *init, const struct init_origin *o, s
     case INIT_SHARED:
         v = object != NULL ? shared_variable(object, o->number) : NULL;
         if (v != NULL)
-            lw_printf(out, "shared '%s', byte %u", v->name, o->number - v->shared_offset);
+            describe_shared(object, v, o->byte, out);
         else
             lw_printf(out, "shared memory at offset %u", o->number);
         *allocation = v != NULL ? v->name : "";

@@ -158,7 +158,8 @@ enum init_where { INIT_REGISTER, INIT_GLOBAL, INIT_SHARED, INIT_LOCAL };
 /** Where undefined bits came from: a place that nothing has written, and who read it. */
 struct init_origin {
     uint8_t where; /* enum init_where */
-    uint32_t number; /* register, or offset in shared or local memory */
+    uint32_t number; /* register, or offset in shared or local memory; a shared variable is one place */
+    uint32_t byte;   /* in that, of the first read */
     uint64_t address; /* of the allocation */
     uint64_t pc;      /* of the load; of a register: of the first read */
 };

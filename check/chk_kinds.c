@@ -105,25 +105,37 @@ enum lw_status chk_select(const char *list, uint64_t *kinds, struct lw_error *er
     return LW_OK;
 }
 
-enum lw_status chk_explain(const char *name, struct lw_sink *out, struct lw_error *err)
+/** Kinds of a class, a line each; -1: of all. */
+static void list(int group, struct lw_sink *out)
 {
-    if (name == NULL) {
-        for (unsigned k = 0; k < CHK_KIND_COUNT; k++)
+    for (unsigned k = 0; k < CHK_KIND_COUNT; k++)
+        if (group < 0 || chk_kinds[k].group == (enum chk_class)group)
             lw_printf(out, "%-13s %-22s %s%s\n", chk_class_names[chk_kinds[k].group],
                       chk_kinds[k].name, chk_kinds[k].summary,
                       chk_kinds[k].on && usual[chk_kinds[k].group] ? ""
                       : chk_kinds[k].on ? " (with its class)" : " (by name only)");
+}
+
+enum lw_status chk_explain(const char *name, struct lw_sink *out, struct lw_error *err)
+{
+    if (name == NULL) {
+        list(-1, out);
         return LW_OK;
     }
+    for (int c = 0; c < CHK_CLASS_COUNT; c++)
+        if (strcmp(chk_class_names[c], name) == 0) {
+            list(c, out);
+            return LW_OK;
+        }
     int kind = chk_kind_named(name);
     if (kind < 0) {
         const char *near = nearest(name);
 
-        if (near != NULL && chk_kind_named(near) >= 0)
-            return LW_FAIL(err, LW_ENOENT, "\"%.60s\" is no kind of finding; did you mean \"%s\"?",
-                           name, near);
-        return LW_FAIL(err, LW_ENOENT, "\"%.60s\" is no kind of finding; \"lanewise explain\" "
-                       "lists them", name);
+        if (near != NULL && strcmp(near, "all") != 0 && strcmp(near, "default") != 0)
+            return LW_FAIL(err, LW_ENOENT, "\"%.60s\" is no kind of finding and no class; did you "
+                           "mean \"%s\"?", name, near);
+        return LW_FAIL(err, LW_ENOENT, "\"%.60s\" is no kind of finding and no class; \"lanewise "
+                       "explain\" lists them", name);
     }
     const struct chk_kind_info *info = &chk_kinds[kind];
     lw_printf(out, "%s (class %s%s): %s.\n\nwrong:\n    %s\nright:\n    %s\n", info->name,

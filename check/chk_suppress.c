@@ -3,6 +3,7 @@
 #include "check/chk_priv.h"
 
 #include <fnmatch.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 /** A member that is NULL (line: 0) holds for every finding. */
@@ -115,6 +116,49 @@ static bool fits(const char *pattern, const char *text)
     return pattern == NULL || fnmatch(pattern, text, 0) == 0;
 }
 
+/** A C++ symbol's name as the source writes it, without arguments: "scope::sum" of _ZN5scope3sumIiEEvPT_
+ *  (Itanium C++ ABI, 5.1.2: source names, alone or nested). False: it is none, or of another form. */
+static bool plain_name(const char *symbol, char *out, size_t room)
+{
+    const bool nested = strncmp(symbol, "_ZN", 3) == 0;
+    size_t used = 0;
+
+    if (strncmp(symbol, "_Z", 2) != 0)
+        return false;
+    for (const char *at = symbol + (nested ? 3 : 2); *at >= '1' && *at <= '9';) {
+        size_t size = 0;
+
+        while (*at >= '0' && *at <= '9' && size < room)
+            size = size * 10 + (size_t)(*at++ - '0');
+        if (size >= room || strnlen(at, size) != size || used + size + 3 > room)
+            return false;
+        used += (size_t)snprintf(out + used, room - used, "%s%.*s", used != 0 ? "::" : "", (int)size,
+                                 at);
+        at += size;
+        if (!nested)
+            break;
+    }
+    return used != 0;
+}
+
+/** A kernel's symbol, or its name in the source. */
+static bool fits_kernel(const char *pattern, const char *kernel)
+{
+    char plain[256];
+
+    return fits(pattern, kernel) ||
+           (plain_name(kernel, plain, sizeof plain) && fits(pattern, plain));
+}
+
+/** The whole path; of a pattern without "/" its last part. */
+static bool fits_file(const char *pattern, const char *file)
+{
+    const char *last = strrchr(file, '/');
+
+    return fits(pattern, file) ||
+           (last != NULL && strchr(pattern, '/') == NULL && fits(pattern, last + 1));
+}
+
 bool chk_suppressed(const struct chk_suppressions *suppressions,
                     const struct chk_finding *finding)
 {
@@ -122,7 +166,8 @@ bool chk_suppressed(const struct chk_suppressions *suppressions,
         const struct suppression *s = &suppressions->rows[i];
 
         if (fits(s->kind, chk_kinds[finding->kind].name) &&
-            fits(s->kernel, finding->place.kernel) && fits(s->file, finding->place.file) &&
+            fits_kernel(s->kernel, finding->place.kernel) &&
+            fits_file(s->file, finding->place.file) &&
             fits(s->allocation, finding->allocation) &&
             (s->line == 0 || s->line == finding->place.line))
             return true;

@@ -181,7 +181,7 @@ const struct cmd cmd_table[] = {
      dis_options, LW_COUNT_OF(dis_options), cmd_dis},
     {"timing", "[MACHINE]", "machines of the timing model, or all keys of one", timing_options,
      LW_COUNT_OF(timing_options), cmd_timing},
-    {"explain", "[KIND]", "kinds of findings of run --check, or one with a wrong and a right kernel",
+    {"explain", "[KIND]", "kinds of findings of run --check, all or of a class, or one with a wrong and a right kernel",
      NULL, 0, cmd_explain},
     {"manual", "", "print the manual of the instruction set", NULL, 0, manual},
     {"help", "[COMMAND]", "this list, or a command's options", NULL, 0, help},

@@ -113,6 +113,18 @@ echo '- {kernel: "a*", allocation: x}' >known.yaml
 expect 0 '^ok: ' run wild.yaml --check --check-suppress known.yaml
 echo '- {kernel: "b*", allocation: x}' >known.yaml
 expect 1 '2 findings' run wild.yaml --check --check-suppress known.yaml
+# the last part of a path; a C++ kernel by its symbol and by its name
+mkdir -p deep
+sed 's/^\.kernel add$/.kernel _ZN5scope3addIiEEvPT_/' k.s >deep/cxx.s
+sed 's|k\.s|deep/cxx.s|; s/entry: add/entry: _ZN5scope3addIiEEvPT_/' wild.yaml >cxx.yaml
+for row in 'file: cxx.s' 'file: "*/cxx.s"' 'kernel: "_ZN5scope*"' 'kernel: "scope::add"'; do
+    echo "- {$row}" >known.yaml
+    expect 0 '^ok: ' run cxx.yaml --check --check-suppress known.yaml
+done
+for row in 'file: deep' 'file: "deep/x.s"' 'kernel: add' 'kernel: "scope::ad"'; do
+    echo "- {$row}" >known.yaml
+    expect 1 '2 findings' run cxx.yaml --check --check-suppress known.yaml
+done
 echo '- {kind: out-of-bonds}' >known.yaml
 expect 2 'known.yaml:1: ' run wild.yaml --check --check-suppress known.yaml
 echo '- {lines: 3}' >known.yaml
@@ -121,6 +133,9 @@ expect 1 '"status": "finding"' run wild.yaml --check --stats -
 expect 0 '^memory *out-of-bounds ' explain
 expect 0 '^wrong:' explain misaligned
 expect 2 'did you mean "misaligned"' explain misalined
+expect 0 '^races *race ' explain races
+expect 2 'did you mean "races"' explain racess
+"$lanewise" explain races | grep -v '^races ' && fail "a class of another name"
 expect 0 '' run good.yaml --check --threads 4
 
 [ $failures = 0 ] || exit 1

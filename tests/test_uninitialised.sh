@@ -56,6 +56,9 @@ verify() {
         fi
         grep -q -- "$pattern" err || fail "$base $options $*: $name: no '$pattern': $(grep "$name" err)"
     done <wanted
+    # the element that nobody wrote
+    [ "$base" != uninitialised.cl ] || grep -q "shared 's\[4\]', declared in line 9, .*kernel hole_bad" err ||
+        fail "$base $options $*: no s[4]: $(grep hole_bad err)"
 }
 
 for source in "$zoo/uninitialised.cl" "$zoo/uninitialised.cu"; do
