@@ -231,7 +231,7 @@ static unsigned set_of(const struct tim_cache *c, uint64_t line)
 }
 
 /** Index of the line's way in set @set, or SIZE_MAX. */
-static size_t find_in(const struct tim_cache *c, unsigned set, uint64_t line)
+static inline size_t find_in(const struct tim_cache *c, unsigned set, uint64_t line)
 {
     uint64_t tag = (line >> c->line_shift) + 1;
     size_t start = (size_t)set * c->shape.ways;
@@ -248,7 +248,7 @@ static size_t find(const struct tim_cache *c, uint64_t line)
 }
 
 /** The first empty way of a set, else the oldest that is not under way, else SIZE_MAX. */
-static size_t find_victim(const struct tim_cache *c, unsigned set)
+static inline size_t find_victim(const struct tim_cache *c, unsigned set)
 {
     size_t start = (size_t)set * c->shape.ways, best = SIZE_MAX;
     uint32_t oldest = UINT32_MAX;
@@ -364,7 +364,7 @@ static void renumber(struct tim_cache *c)
     c->clock = c->shape.ways + 1;
 }
 
-static void touch(struct tim_cache *c, size_t index)
+static inline void touch(struct tim_cache *c, size_t index)
 {
     if (c->clock == UINT32_MAX)
         renumber(c);

@@ -200,7 +200,7 @@ static void ask_constants(struct tim_core *core, unsigned warp, uint64_t now)
 }
 
 /** It could fetch, but for the time. */
-static bool wants_fetch(const struct tim_core *core, const struct tim_warp *w)
+static inline bool wants_fetch(const struct tim_core *core, const struct tim_warp *w)
 {
     return w->used && !w->ended && w->split >= 0 && !w->fetching &&
            w->buffered != core->config->fetch_buffer &&

@@ -49,7 +49,7 @@ static void pipes_of(const struct tim_config *c, unsigned unit, unsigned s, unsi
 }
 
 /** The pipe that is free first, of equals the lowest. */
-static struct tim_pipe *best_pipe(struct tim_core *core, unsigned unit, unsigned s)
+static inline struct tim_pipe *best_pipe(struct tim_core *core, unsigned unit, unsigned s)
 {
     unsigned first, step;
     struct tim_pipe *best = NULL;
@@ -74,7 +74,7 @@ static unsigned interval(const struct tim_core *core, const struct tim_static *w
     return what->scalar ? 1 : core->interval[what->unit];
 }
 
-static void enter(struct tim_core *core, struct tim_op *op, struct tim_pipe *pipe, uint64_t at)
+static inline void enter(struct tim_core *core, struct tim_op *op, struct tim_pipe *pipe, uint64_t at)
 {
     core->moved = true;
     core->flight.collectors[op->sched] -=
@@ -93,7 +93,7 @@ static void enter(struct tim_core *core, struct tim_op *op, struct tim_pipe *pip
 /* ---- the shipped model's lists ---------------------------------------------------------------- */
 
 /** Behind all that are older. */
-static void put_by_age(const struct tim_core *core, struct tim_aged *list, unsigned *count,
+static inline void put_by_age(const struct tim_core *core, struct tim_aged *list, unsigned *count,
                        uint32_t index)
 {
     uint64_t age = core->op[index].age;
