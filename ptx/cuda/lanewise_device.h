@@ -298,9 +298,14 @@ template <class T> struct lw_volatile<T, true> {
 template <class T> LW_FN T __ldcv(const T *p) { return lw_volatile<T>::load(p); }
 template <class T> LW_FN void __stwt(T *p, T x) { lw_volatile<T>::store(p, x); }
 
-LW_FN void __threadfence_block(void) { __nvvm_membar_cta(); }
-LW_FN void __threadfence(void) { __nvvm_membar_gl(); }
-LW_FN void __threadfence_system(void) { __nvvm_membar_sys(); }
+/* clang 14 takes intrinsics for functions that leave static __shared__ variables alone, and would
+ * keep what it has read of them across barriers and fences. */
+#define LW_ORDERED(e) ({ __asm__ volatile("" ::: "memory"); e; __asm__ volatile("" ::: "memory"); })
+#define LW_ORDERED_INT(e) ({ __asm__ volatile("" ::: "memory"); int r_ = (e); \
+                             __asm__ volatile("" ::: "memory"); r_; })
+LW_FN void __threadfence_block(void) { LW_ORDERED(__nvvm_membar_cta()); }
+LW_FN void __threadfence(void) { LW_ORDERED(__nvvm_membar_gl()); }
+LW_FN void __threadfence_system(void) { LW_ORDERED(__nvvm_membar_sys()); }
 LW_FN unsigned int __isGlobal(const void *p) { return __nvvm_isspacep_global(p); }
 LW_FN unsigned int __isShared(const void *p) { return __nvvm_isspacep_shared(p); }
 LW_FN unsigned int __isLocal(const void *p) { return __nvvm_isspacep_local(p); }
@@ -458,12 +463,21 @@ LW_SCOPES(LW_ATOMIC_ADD)
 
 /* ---- blocks and warps ------------------------------------------------------------------------- */
 
-LW_FN void __barrier_sync(unsigned int id) { __nvvm_barrier_sync(id); }
-LW_FN void __barrier_sync_count(unsigned int id, unsigned int n) { __nvvm_barrier_sync_cnt(id, n); }
-LW_FN int __syncthreads_count(int x) { return __nvvm_bar0_popc(x); }
-LW_FN int __syncthreads_and(int x) { return __nvvm_bar0_and(x); }
-LW_FN int __syncthreads_or(int x) { return __nvvm_bar0_or(x); }
-LW_FN void __syncwarp(unsigned int mask = 0xffffffffu) { __nvvm_bar_warp_sync(mask); }
+#if __clang_major__ < 15
+LW_FN void lw_syncthreads(void) { LW_ORDERED(__syncthreads()); }
+#define __syncthreads lw_syncthreads /* a builtin */
+#endif
+LW_FN void __barrier_sync(unsigned int id) { LW_ORDERED(__nvvm_barrier_sync(id)); }
+LW_FN void __barrier_sync_count(unsigned int id, unsigned int n)
+{
+    LW_ORDERED(__nvvm_barrier_sync_cnt(id, n));
+}
+LW_FN int __syncthreads_count(int x) { return LW_ORDERED_INT(__nvvm_bar0_popc(x)); }
+LW_FN int __syncthreads_and(int x) { return LW_ORDERED_INT(__nvvm_bar0_and(x)); }
+LW_FN int __syncthreads_or(int x) { return LW_ORDERED_INT(__nvvm_bar0_or(x)); }
+LW_FN void __syncwarp(unsigned int mask = 0xffffffffu) { LW_ORDERED(__nvvm_bar_warp_sync(mask)); }
+#undef LW_ORDERED
+#undef LW_ORDERED_INT
 __attribute__((convergent)) LW_FN unsigned int __activemask(void)
 {
     unsigned int r;
