@@ -356,6 +356,10 @@ static bool find_loops(struct ptx_unit *unit)
         struct ptx_loop *l = &unit->loops.at[i];
 
         l->depth = l->parent == PTX_NONE ? 1 : unit->loops.at[l->parent].depth + 1;
+        if (l->depth > PTX_MOST_NESTED)
+            ptx_fail(unit->job, unit->blocks.at[l->header].line, LW_EUNSUPP, "more than %u loops in "
+                     "each other are not supported: make functions of the inner ones",
+                     PTX_MOST_NESTED);
     }
     number_loops(unit);
     return true;

@@ -559,6 +559,7 @@ struct ptx_block {
     PTX_LIST(uint32_t) break_gives[2]; /* with PTX_GIVE_UP the number is only dropped */
     bool yields[2];
 };
+enum { PTX_MOST_NESTED = 2000 }; /* loops in each other: time and memory go with the square */
 struct ptx_loop {
     uint32_t header, preheader, parent, depth;
     uint32_t nest_in, nest_out; /* its interval in the tree of loops: ptx_in_loop */

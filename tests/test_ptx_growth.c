@@ -184,6 +184,23 @@ GROWS(cases_of_a_switch, 2000, 9)
 GROWS(ifs_in_a_row, 2000, 9)
 GROWS(one_straight_line, 10000, 9)
 
+static void more_loops_in_each_other_than_there_is_memory_for_are_refused(void **state)
+{
+    struct lw_buffer text = { 0 };
+    struct isa_object *object = NULL;
+    struct lw_error err = { 0 };
+
+    (void)state;
+    lw_buffer_init(&text);
+    lw_put(&text.sink, head);
+    nested_uniform_loops(&text.sink, 2001);
+    lw_put(&text.sink, tail);
+    assert_int_equal(ptx_translate("growth.ptx", text.text, text.size, NULL, &object, &err),
+                     LW_EUNSUPP);
+    assert_non_null(strstr(err.text, "more than 2000 loops in each other are not supported"));
+    lw_buffer_fini(&text);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -198,6 +215,7 @@ int main(void)
         cmocka_unit_test(time_of_cases_of_a_switch),
         cmocka_unit_test(time_of_ifs_in_a_row),
         cmocka_unit_test(time_of_one_straight_line),
+        cmocka_unit_test(more_loops_in_each_other_than_there_is_memory_for_are_refused),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
