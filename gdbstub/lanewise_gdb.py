@@ -299,7 +299,19 @@ frame. `where`: the first live lane in which EXPR is true; the frame stays where
                 raise LanewiseError("lane %d has exited" % lane)
         lanewise_set_lane(lane)
         gdb.write("[%s lane %d]\n" % (warp.title(), lane))
-        gdb.execute("frame", from_tty)
+        self.show_frame(from_tty)
+
+    @staticmethod
+    def show_frame(from_tty):
+        """What gdb 13 prints itself in Python's name goes past the TUI and scrolls its windows."""
+        try:
+            plain = "not active" in gdb.execute("info win", False, True)
+        except gdb.error:
+            plain = True  # a gdb without a TUI
+        if plain:
+            gdb.execute("frame", from_tty)
+        else:
+            gdb.write(gdb.execute("frame", False, True))
 
     @staticmethod
     def first(warp, expression):
@@ -346,7 +358,14 @@ def lanewise_value(value, form):
     return value.format_string(format=form) if form else value.format_string()
 
 
-def lanewise_table(warp, expression, form, styled, columns=8):
+def lanewise_columns(most, size, room):
+    """How many cells of a row fit beside its number: @most, or a half, a quarter, ... of it."""
+    while most > 1 and 5 + most * size > room:
+        most //= 2
+    return most
+
+
+def lanewise_table(warp, expression, form, styled, room=None):
     cells = []
     for lane, value, error in warp.each(expression):
         if error == "exited":
@@ -362,6 +381,7 @@ def lanewise_table(warp, expression, form, styled, columns=8):
     runs = sum(1 for lane in range(1, warp.width) if cells[lane] != cells[lane - 1])
     if size > 20 or (size > 10 and runs < 4):
         return lanewise_runs(cells, dim, styled)
+    columns = 8 if room is None else lanewise_columns(8, size + 1, room)
     lines = []
     for first in range(0, warp.width, columns):
         line = "%4d:" % first
@@ -535,7 +555,8 @@ class LanewiseWindow:
                 places.append(pc)
         lines = ["%s lane %d  %d of %d active" % (warp.title(), warp.lane,
                                                  bin(warp.active).count("1"), warp.width)]
-        columns = 16 if warp.width > 32 else 8
+        room = self.window.width - 1
+        columns = lanewise_columns(16 if warp.width > 32 else 8, 3, room)
         for first in range(0, warp.width, columns):
             line = "%3d " % first
             for lane in range(first, min(first + columns, warp.width)):
@@ -549,10 +570,11 @@ class LanewiseWindow:
         if LanewiseWindow.expression:
             lines.append(LanewiseWindow.expression + ":")
             try:
-                lines += lanewise_table(warp, LanewiseWindow.expression, "", styled, 4)
+                lines += lanewise_table(warp, LanewiseWindow.expression, "", styled, room)
             except (gdb.error, gdb.GdbError, LanewiseError) as error:
                 lines.append(lanewise_sentence(error))
-        return lines
+        # one that is too long would be wrapped; colours take no room
+        return [line if "\033" in line else line[:room] for line in lines]
 
     @staticmethod
     def cell(warp, lane, letters, styled):

@@ -208,7 +208,8 @@ rm -f "$work/typescript"
     typed 'hit Breakpoint 1' 'print-lanes $v7\n'
     typed '  24:' 'layout lanewise\n'
     typed '24 of 32 active' 'lanes-window $v7\n'
-    typed '\$v7:' 'lane 2\n'
+    typed '\$v7:' 'lanes-window $v7 * 1000000.5\n'
+    typed '28:' 'lane 2\n' # four wide values in a row, not eight
     typed 'w0 lane 2' 'quit\n'
     typed 'Quit anyway' 'y\n'
     typed 'left before' ''
@@ -223,6 +224,7 @@ block\(0,0,0\) w0 lane 1  24 of 32 active
 A 24 at walk\.s:18
 B  8 at walk\.s:2
 \$v7:
+28:
 lane 2
 END
 # A terminal is drawn more than once, so lines cannot be left out to see that they matter.
