@@ -31,7 +31,7 @@ int cmd_open_error(struct lw_error *err, const char *clang)
     size_t size = clang != NULL ? strlen(clang) : 0;
 
     if (size != 0 && strncmp(err->text, clang, size) == 0 && err->text[size] == ':')
-        lw_error_prefix(err, "--clang");
+        lw_error_prefix(err, "--compiler");
     return cmd_error(err);
 }
 

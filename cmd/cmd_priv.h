@@ -43,7 +43,7 @@ int cmd_parse(const struct cmd *cmd, int argc, char **argv, cmd_take_fn take, vo
               int *status);
 /** Print "lanewise: sentence" on stderr; returns CMD_USAGE. */
 int cmd_error(const struct lw_error *err);
-/** The same; an error about the program of --clang names the option. */
+/** The same; an error about the program of --compiler names the option. */
 int cmd_open_error(struct lw_error *err, const char *clang);
 int cmd_wrong_usage(const struct cmd *cmd, const char *fmt, ...) LW_PRINTF(2, 3);
 /** Is this stream a terminal that shows colours? */

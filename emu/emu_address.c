@@ -303,13 +303,13 @@ void emu_describe_address(const struct emu_warp *w, enum emu_fault_kind kind,
         if (offset >= ISA_APERTURE_BYTES - STACK_REACH && offset < ISA_APERTURE_BYTES)
             snprintf(text, text_size,
                      "%llu bytes below local memory, of which each lane has %u: the stack is full "
-                     "(recursion gets what --stack or stack: in the launch file say)",
+                     "(recursion gets what stack: in the launch file's program says, or compile --stack)",
                      (unsigned long long)(ISA_APERTURE_BYTES - offset), w->local_bytes);
         else if (offset >= ISA_APERTURE_BYTES && offset < ISA_APERTURE_BYTES + STACK_REACH)
             /* a base below 0, and an offset back into local memory: 32 bits do not wrap */
             snprintf(text, text_size,
                      "the base is some bytes below local memory, of which each lane has %u: the stack "
-                     "is full (recursion gets what --stack or stack: in the launch file say)",
+                     "is full (recursion gets what stack: in the launch file's program says, or compile --stack)",
                      w->local_bytes);
         else
             snprintf(text, text_size, "each lane has %u byte%s of local memory", w->local_bytes,

@@ -236,6 +236,23 @@ const struct isa_variable *lnc_variable_find(const struct isa_object *object, co
     return *count == 1 ? found : NULL;
 }
 
+/** The name in people's spelling, where that stands for this kernel alone: instances of a template. */
+static bool put_distinct(const struct isa_object *object, const struct isa_function *kernel,
+                         struct lw_sink *out)
+{
+    struct lw_buffer name;
+    unsigned count;
+    bool distinct;
+
+    lw_buffer_init(&name);
+    lnc_name_print(kernel->name, &name.sink);
+    distinct = name.text != NULL && lnc_kernel_find(object, name.text, &count) == kernel;
+    if (distinct)
+        lw_put(out, name.text);
+    lw_buffer_fini(&name);
+    return distinct;
+}
+
 /** The kernels' names in people's spelling, as far as they fit in one sentence. */
 static void list_kernels(const struct isa_object *object, const char *wanted, bool mangled,
                          struct lw_buffer *out)
@@ -252,10 +269,10 @@ static void list_kernels(const struct isa_object *object, const char *wanted, bo
             continue;
         }
         lw_put(&out->sink, shown++ != 0 ? ", " : "");
-        if (mangled)
-            lw_put(&out->sink, f->name);
-        else
+        if (!mangled)
             lnc_name_print(f->name, &out->sink);
+        else if (!put_distinct(object, f, &out->sink))
+            lw_put(&out->sink, f->name);
     }
     if (left != 0)
         lw_printf(&out->sink, " and %u more", left);

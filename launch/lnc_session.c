@@ -80,9 +80,9 @@ static const char *param_label(const struct isa_function *kernel, unsigned index
         return param->size_bytes == 4 ? "a float" : "a double";
     if (param->kind == ISA_PARAM_INTEGER && param->size_bytes == 8)
         return "a pointer or an integer of 8 bytes"; /* CUDA's compilers tell no more */
-    snprintf(room, LABEL_BYTES, param->kind == ISA_PARAM_INTEGER ? "an integer of %u bytes"
-                                                                  : "a value of %u bytes",
-             param->size_bytes);
+    snprintf(room, LABEL_BYTES, param->kind == ISA_PARAM_INTEGER ? "an integer of %u byte%s"
+                                                                  : "a value of %u byte%s",
+             param->size_bytes, param->size_bytes == 1 ? "" : "s");
     return room;
 }
 
@@ -126,9 +126,12 @@ static enum lw_status check_arg(const struct lnc_session *session, const struct 
     case LNC_ARG_TYPED:
         if (param->size_bytes != arg->size_bytes)
             return lw_yaml_fail(doc, arg->node, err,
-                                "argument %u (%s) of %s has %u bytes, found a value of %u",
-                                index + 1, name, step->entry, param->size_bytes,
-                                arg->size_bytes);
+                                "argument %u (%s) of %s has %u bytes, found a value of %u%s",
+                                index + 1, name, step->entry, param->size_bytes, arg->size_bytes,
+                                param->size_bytes > 8 && arg->size_bytes > 8
+                                    ? " (vectors lie at a multiple of their size: fill up before "
+                                      "them)"
+                                    : "");
         return LW_OK;
     case LNC_ARG_NUMBER:
         if (shared)
@@ -143,9 +146,10 @@ static enum lw_status check_arg(const struct lnc_session *session, const struct 
                                 index + 1, name, step->entry, arg->text);
         if (param->kind == ISA_PARAM_INTEGER && !number_bits(arg->text, param, &bits))
             return lw_yaml_fail(doc, arg->node, err,
-                                "argument %u (%s) of %s is an integer of %u bytes: \"%.40s\" "
-                                "does not fit",
-                                index + 1, name, step->entry, param->size_bytes, arg->text);
+                                "argument %u (%s) of %s: an integer of %u byte%s is wanted, which "
+                                "\"%.40s\" is not",
+                                index + 1, name, step->entry, param->size_bytes,
+                                param->size_bytes == 1 ? "" : "s", arg->text);
         if (!number_bits(arg->text, param, &bits))
             return lw_yaml_fail(doc, arg->node, err,
                                 "argument %u (%s) of %s has %u bytes: \"%.40s\" does not fit; "
@@ -184,8 +188,10 @@ static enum lw_status bind_launch(struct lnc_session *session, struct lnc_step *
         for (unsigned i = 0; i < kernel->param_count; i++) {
             int more = snprintf(list + used, sizeof list - used, "%s%s", i != 0 ? ", " : " (",
                                 param_label(kernel, i, room));
-            if (more < 0 || (size_t)more >= sizeof list - used - 2)
+            if (more < 0 || (size_t)more >= sizeof list - used - 8) {
+                used += (size_t)snprintf(list + used, 8, ", ...");
                 break;
+            }
             used += (size_t)more;
         }
         if (used != 0)

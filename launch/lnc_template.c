@@ -63,7 +63,43 @@ static int64_t plain(const struct isa_debug *debug, int64_t type, bool *is_const
     return NO_TYPE;
 }
 
+static uint64_t bytes_of(const struct element *element)
+{
+    const struct lnc_type *type = lnc_type_find(element->type);
+
+    return type != NULL ? type->bytes : 1;
+}
+
 /** Numbers as launch files have them; structures are their bytes. */
+static void element_of(const struct isa_debug *debug, int64_t type, struct element *out);
+
+/** A structure of members of one type that follow each other without gaps, CUDA's vectors among
+ *  them, is an array of that. False: it is none. */
+static bool alike(const struct isa_debug *debug, int64_t type, uint64_t bytes, struct element *out)
+{
+    struct element all = {.count = 0};
+
+    for (uint32_t i = (uint32_t)type + 1; i < debug->dies[type].end; i = debug->dies[i].end) {
+        struct element one;
+
+        if (debug->dies[i].tag == ISA_TAG_INHERITANCE ||
+            isa_die_attr(debug, i, ISA_AT_DATA_BIT_OFFSET) != NULL)
+            return false;
+        if (debug->dies[i].tag != ISA_TAG_MEMBER || isa_die_attr(debug, i, ISA_AT_EXTERNAL) != NULL)
+            continue;
+        element_of(debug, type_of(debug, i), &one);
+        if (one.type[0] == '\0' || (all.count != 0 && strcmp(all.type, one.type) != 0))
+            return false;
+        memcpy(all.type, one.type, sizeof all.type);
+        all.count += one.count;
+    }
+    if (all.count == 0 || all.count * bytes_of(&all) != bytes)
+        return false;
+    memcpy(out->type, all.type, sizeof out->type);
+    out->count = all.count;
+    return true;
+}
+
 static void element_of(const struct isa_debug *debug, int64_t type, struct element *out)
 {
     uint64_t bytes;
@@ -87,21 +123,30 @@ static void element_of(const struct isa_debug *debug, int64_t type, struct eleme
         return;
     }
     case ISA_TAG_ENUMERATION: snprintf(out->type, sizeof out->type, "s32"); return;
-    case ISA_TAG_POINTER: snprintf(out->type, sizeof out->type, "u64"); return;
-    case ISA_TAG_ARRAY: /* a vector: those of three take the room of four */
+    case ISA_TAG_POINTER:
+    case ISA_TAG_REFERENCE:
+    case ISA_TAG_RVALUE_REFERENCE: snprintf(out->type, sizeof out->type, "u64"); return;
+    case ISA_TAG_ARRAY: { /* or a vector: those of three take the room of four */
+        bool vector = isa_die_attr(debug, (uint32_t)type, ISA_AT_VECTOR) != NULL;
+        bool is_const = out->is_const;
+
         element_of(debug, type_of(debug, type), out);
+        out->is_const |= is_const;
         for (uint32_t i = (uint32_t)type + 1; i < debug->dies[type].end; i = debug->dies[i].end) {
             uint64_t n = number(debug, i, ISA_AT_COUNT, number(debug, i, ISA_AT_UPPER_BOUND, 0) + 1);
 
             if (debug->dies[i].tag == ISA_TAG_SUBRANGE && n <= 1u << 16)
-                out->count *= n == 3 ? 4 : n;
+                out->count *= vector && n == 3 ? 4 : n;
         }
         return;
+    }
     default:
         if (bytes == 2) { /* CUDA's half */
             snprintf(out->type, sizeof out->type, "u16");
             return;
         }
+        if (alike(debug, type, bytes, out))
+            return;
         snprintf(out->type, sizeof out->type, "u8");
         out->count = bytes != 0 && bytes <= 1u << 16 ? bytes : 1;
     }
@@ -165,13 +210,6 @@ static void put_word(const char *text, struct lw_sink *out)
     lw_put(out, "\"");
 }
 
-static uint64_t bytes_of(const struct element *element)
-{
-    const struct lnc_type *type = lnc_type_find(element->type);
-
-    return type != NULL ? type->bytes : 1;
-}
-
 /** The buffer of this name and kind: kernels that follow each other hand their data on so. One of
  *  another kind gets a name of its own. NULL: no memory. */
 static const struct buffer *buffer_add(struct template *t, const char *wanted,
@@ -204,6 +242,11 @@ static const struct buffer *buffer_add(struct template *t, const char *wanted,
     return b;
 }
 
+static bool is_pointer(unsigned tag)
+{
+    return tag == ISA_TAG_POINTER || tag == ISA_TAG_REFERENCE || tag == ISA_TAG_RVALUE_REFERENCE;
+}
+
 /** The argument for one parameter. False: no memory. */
 static bool put_argument(struct template *t, const struct isa_param *param, unsigned nth,
                          int64_t kernel, struct lw_sink *out)
@@ -214,10 +257,12 @@ static bool put_argument(struct template *t, const struct isa_param *param, unsi
         die != NO_DIE ? isa_die_attr(debug, (uint32_t)die, ISA_AT_NAME) : NULL;
     int64_t type = die != NO_DIE ? type_of(debug, die) : NO_TYPE;
     struct element element = {.type = "u32", .count = 1};
-    bool is_const = false, pointer = param->kind == ISA_PARAM_POINTER;
+    bool is_const = false; /* PTX alone may have only the size of a pointer */
+    bool pointer = param->kind == ISA_PARAM_POINTER ||
+                   (die == NO_DIE && param->kind == ISA_PARAM_INTEGER && param->size_bytes == 8);
 
     type = type != NO_TYPE ? plain(debug, type, &is_const) : type;
-    if (type != NO_TYPE && debug->dies[type].tag == ISA_TAG_POINTER) {
+    if (type != NO_TYPE && is_pointer(debug->dies[type].tag)) {
         pointer = pointer || param->size_bytes == 8;
         element_of(debug, type_of(debug, type), &element);
     } else if (type != NO_TYPE) {

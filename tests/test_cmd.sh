@@ -231,10 +231,10 @@ refuse '"oj" is none of obj, ptx, asm and cfg; did you mean "obj"?' compile k.s 
 refuse 'needs a .cl, .cu or .ptx file' compile k.s --emit ptx
 refuse 'none of .cl .cu .ptx .s .lwo' compile good.yaml
 echo '__kernel void empty(void) {}' >k.cl
-refuse '--clang: no-such-clang: ' compile k.cl --clang no-such-clang
+refuse '--compiler: no-such-clang: ' compile k.cl --clang no-such-clang
 sed 's/k.s/k.cl/' good.yaml >cl.yaml
-refuse '--clang: no-such-clang: ' run cl.yaml --clang no-such-clang
-refuse '--clang: no-such-clang: ' debug cl.yaml --clang no-such-clang
+refuse '--compiler: no-such-clang: ' run cl.yaml --clang no-such-clang
+refuse '--compiler: no-such-clang: ' debug cl.yaml --clang no-such-clang
 expect 0 '\.kernel add' dis k.s
 refuse 'no/such/k.lwo' asm k.s -o no/such/k.lwo
 

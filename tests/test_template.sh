@@ -6,11 +6,11 @@
 
 cat >k.cl <<'END'
 typedef struct { float weight; int place[3]; } item;
-kernel void fill(global float4 *points, const global int *index, constant float *table, local double *room, float scale, uint n)
+kernel void fill(global float4 *points, const global int *index, const global float4 *where, constant float *table, local double *room, float scale, uint n)
 {
     int i = get_global_id(0);
     room[get_local_id(0)] = table[i];
-    points[i] = (float4)(scale * index[i], (float)room[get_local_id(0)], SHIFT, n);
+    points[i] = (float4)(where[i].x + scale * index[i], (float)room[get_local_id(0)], SHIFT, n);
 }
 kernel void use(global float4 *points, global float *index, item by, float2 pair, char c)
 {
@@ -24,10 +24,11 @@ program: {source: k.cl, options: ["-DSHIFT=1"]}
 buffers:
   points: {type: f32, count: 4096}
   index: {type: s32, count: 1024, init: {random: {seed: 1, low: 0, high: 1023}}}
-  table: {type: f32, count: 1024, init: {random: 2}}
+  where: {type: f32, count: 4096, init: {random: 2}}
+  table: {type: f32, count: 1024, init: {random: 3}}
   index_2: {type: f32, count: 1024}
 steps:
-  - launch: {entry: fill, grid: [4], block: [256], args: [points, index, table, {local: 2048}, 1.0, 1024]}
+  - launch: {entry: fill, grid: [4], block: [256], args: [points, index, where, table, {local: 2048}, 1.0, 1024]}
   - launch: {entry: use, grid: [4], block: [256], args: [points, index_2, {u8: [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]}, {f32: [0, 0]}, 1]}
 END
 diff want got || fail "the launch file of k.cl"
@@ -38,6 +39,7 @@ cat >t.cu <<'END'
 template <typename T> __global__ void scale(T *values, const T *__restrict__ by, size_t n) { values[threadIdx.x] *= by[threadIdx.x % n]; }
 template __global__ void scale<double>(double *, const double *, size_t);
 template __global__ void scale<short>(short *, const short *, size_t);
+__global__ void vectors(const float4 *many, float3 one, int &r, const double (&four)[4]) { r = many[0].x + one.y + four[1]; }
 namespace tool { __global__ void __launch_bounds__(64) plain(void *any, bool flag) { *(char *)any = flag; } }
 END
 mkdir below
@@ -45,16 +47,19 @@ expect 0 '' template t.cu -o below/t.yaml
 grep -q 'entry: "scale<double>".*args: \[values, by, 1024\]' below/t.yaml &&
     grep -q 'entry: "scale<short>".*args: \[values_2, by_2, 1024\]' below/t.yaml &&
     grep -q 'values_2: {type: s16, count: 1024}$' below/t.yaml && grep -q 'any: {type: u8' below/t.yaml &&
+    grep -q 'many: {type: f32, count: 4096, init: {random' below/t.yaml &&
+    grep -q 'args: \[many, {f32: \[0, 0, 0\]}, r, four\]' below/t.yaml &&
+    grep -q 'four: {type: f64, count: 4096, init: {random' below/t.yaml &&
     grep -q 'entry: "tool::plain", grid: \[16\], block: \[64\]' below/t.yaml ||
     fail "the launch file of t.cu: $(cat below/t.yaml)"
-expect 0 'ok: nothing to check, 3 launches' run below/t.yaml # from another folder
+expect 0 'ok: nothing to check, 4 launches' run below/t.yaml # from another folder
 cp below/t.yaml kept
 expect 2 't.yaml: is there already' template t.cu -o below/t.yaml
 cmp -s kept below/t.yaml || fail "a file that was there is another one"
 
 # PTX has them, too, or numbers in place of names; assembly has no types.
 "$lanewise" compile k.cl -D SHIFT=1 -X -g0 --emit ptx -o k.ptx || fail "no PTX"
-expect 0 'args: \[fill_param_0, fill_param_1, fill_param_2, {local: 4096}, 1.0, 1024\]' template k.ptx
+expect 0 'args: \[fill_param_0, fill_param_1, fill_param_2, fill_param_3, {local: 4096}, 1.0, 1024\]' template k.ptx
 cp out ptx.yaml
 expect 0 'ok: nothing' run ptx.yaml
 printf '.kernel go\n.param ptr.global yes\n.param f64 x\n.param b32 many\nexit\n.end\n' >a.s
