@@ -128,7 +128,8 @@ static enum lw_status check_arg(const struct lnc_session *session, const struct 
             return lw_yaml_fail(doc, arg->node, err,
                                 "argument %u (%s) of %s has %u bytes, found a value of %u%s",
                                 index + 1, name, step->entry, param->size_bytes, arg->size_bytes,
-                                param->size_bytes > 8 && arg->size_bytes > 8
+                                param->size_bytes > arg->size_bytes && arg->size_bytes > 8 &&
+                                        param->size_bytes - arg->size_bytes < 16
                                     ? " (vectors lie at a multiple of their size: fill up before "
                                       "them)"
                                     : "");
@@ -146,8 +147,8 @@ static enum lw_status check_arg(const struct lnc_session *session, const struct 
                                 index + 1, name, step->entry, arg->text);
         if (param->kind == ISA_PARAM_INTEGER && !number_bits(arg->text, param, &bits))
             return lw_yaml_fail(doc, arg->node, err,
-                                "argument %u (%s) of %s: an integer of %u byte%s is wanted, which "
-                                "\"%.40s\" is not",
+                                "argument %u (%s) of %s is an integer of %u byte%s: \"%.40s\" "
+                                "does not fit",
                                 index + 1, name, step->entry, param->size_bytes,
                                 param->size_bytes == 1 ? "" : "s", arg->text);
         if (!number_bits(arg->text, param, &bits))

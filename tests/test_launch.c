@@ -643,7 +643,7 @@ static void kernels_of_cpp_are_found_by_the_names_that_people_write(void **state
         {"twin", "l.yaml:2: entry: cpp.s has 2 kernels that \"twin\" may mean; say which: "
                  "_Z4twini, _Z4twinPf"},
         {"reduce", "l.yaml:2: entry: cpp.s has 2 kernels that \"reduce\" may mean; say which: "
-                   "_Z6reduceIfLi256EEvPKT_i, _Z6reduceIdLin1ELb1EEvPKT_i"},
+                   "reduce<float, 256>, reduce<double, -1, true>"},
         {"saxpi", "l.yaml:2: entry: cpp.s has no kernel \"saxpi\"; did you mean \"saxpy\"?"},
         {"wholly_unknown",
          "l.yaml:2: entry: cpp.s has no kernel \"wholly_unknown\"; its kernels: saxpy, twin, twin, "
