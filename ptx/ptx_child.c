@@ -21,6 +21,7 @@
 
 enum {
     TIMEOUT_MS = 60000,
+    LOOK_MS = 50, /* between looks for a signal */
     KEPT_OUTPUT_BYTES = 1 << 16 /* of a compiler's messages; a crash prints megabytes */
 };
 
@@ -231,8 +232,36 @@ static char **child_environment(const char *scratch)
     return copy;
 }
 
-/** Read what the child prints until it closes its end; false: time is up. */
-static bool drain(int fd, int64_t deadline, struct lw_buffer *output)
+/** Signals that end a program, those that nobody ignores: they wait while a compiler runs, so that its
+ *  group and its folder do not outlive us. */
+static void ending_signals(sigset_t *set)
+{
+    static const int all[] = {SIGINT, SIGTERM, SIGHUP};
+
+    sigemptyset(set);
+    for (size_t i = 0; i < LW_COUNT_OF(all); i++) {
+        struct sigaction action;
+
+        if (sigaction(all[i], NULL, &action) == 0 && action.sa_handler != SIG_IGN)
+            sigaddset(set, all[i]);
+    }
+}
+
+/** Has one of @set come? */
+static bool is_interrupted(const sigset_t *set)
+{
+    sigset_t pending;
+
+    if (sigpending(&pending) != 0)
+        return false;
+    for (int n = 1; n < 32; n++)
+        if (sigismember(set, n) == 1 && sigismember(&pending, n) == 1)
+            return true;
+    return false;
+}
+
+/** Read what the child prints until it closes its end; false: time is up, or a signal of @ends came. */
+static bool drain(int fd, int64_t deadline, const sigset_t *ends, struct lw_buffer *output)
 {
     bool cut = false;
 
@@ -243,13 +272,13 @@ static bool drain(int fd, int64_t deadline, struct lw_buffer *output)
         ssize_t got;
         int ready;
 
-        if (left <= 0)
+        if (left <= 0 || is_interrupted(ends))
             return false;
-        ready = poll(&p, 1, (int)left);
-        if (ready < 0 && errno == EINTR)
+        ready = poll(&p, 1, (int)(left < LOOK_MS ? left : LOOK_MS));
+        if (ready == 0 || (ready < 0 && errno == EINTR))
             continue;
-        if (ready <= 0)
-            return ready < 0;
+        if (ready < 0)
+            return true;
         got = read(fd, chunk, sizeof chunk);
         if (got < 0 && errno == EINTR)
             continue;
@@ -283,7 +312,8 @@ static bool wait_until(pid_t pid, int64_t deadline, int *wait_status)
 /**
  * Run argv[0] without a shell, its two output streams into @output.
  * @status  as waitpid gives it
- * Errors: LW_EIO when it cannot be started, LW_EINPUT when it does not end in time.
+ * Errors: LW_EIO when it cannot be started, LW_EINPUT when it does not end in time, LW_ESTATE
+ * when a signal came that ends this program: it takes its way when this returns, @scratch is gone.
  */
 static enum lw_status run_child(char *const *argv, const char *scratch,
                                 struct lw_buffer *output, int *wait_status,
@@ -296,6 +326,7 @@ static enum lw_status run_child(char *const *argv, const char *scratch,
     int fds[2] = {-1, -1}, error;
     int64_t deadline;
     bool in_time;
+    sigset_t ends, before;
     pid_t pid;
 
     if (environment == NULL)
@@ -308,27 +339,36 @@ static enum lw_status run_child(char *const *argv, const char *scratch,
     posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
     posix_spawn_file_actions_adddup2(&actions, fds[1], 1);
     posix_spawn_file_actions_adddup2(&actions, fds[1], 2);
+    ending_signals(&ends);
+    pthread_sigmask(SIG_BLOCK, &ends, &before);
     /* A group of its own: what the compiler starts is killed with it. */
     posix_spawnattr_init(&attributes);
-    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
+    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK);
     posix_spawnattr_setpgroup(&attributes, 0);
+    posix_spawnattr_setsigmask(&attributes, &before);
     error = posix_spawn(&pid, argv[0], &actions, &attributes, argv, environment);
     posix_spawnattr_destroy(&attributes);
     posix_spawn_file_actions_destroy(&actions);
     if (error != 0) {
+        pthread_sigmask(SIG_SETMASK, &before, NULL);
         status = LW_FAIL(err, LW_EIO, "cannot start %s: %s", argv[0], strerror(error));
         goto cleanup;
     }
     close(fds[1]);
     fds[1] = -1;
     deadline = now_ms() + TIMEOUT_MS;
-    in_time = drain(fds[0], deadline, output) && wait_until(pid, deadline, wait_status);
+    in_time = drain(fds[0], deadline, &ends, output) && wait_until(pid, deadline, wait_status);
     if (!in_time) {
         (void)kill(-pid, SIGKILL);
         while (waitpid(pid, wait_status, 0) < 0 && errno == EINTR)
             ;
     }
-    if (!in_time)
+    if (is_interrupted(&ends)) {
+        ptx_remove_scratch(scratch);
+        status = LW_FAIL(err, LW_ESTATE, "%s was stopped by a signal", argv[0]);
+    }
+    pthread_sigmask(SIG_SETMASK, &before, NULL); /* by default, the end */
+    if (!in_time && status == LW_OK)
         status = LW_FAIL(err, LW_EINPUT, "%s did not end within %d s and was stopped", argv[0],
                          TIMEOUT_MS / 1000);
 cleanup:

@@ -91,4 +91,21 @@ printf '\357\273\277__kernel void m(__global int *p) { p[0] = 1; }\n' >mark.cl
 }
 (printf '\377\376' && cat m.ptx) >wide.ptx
 says "UTF-16" '^lanewise: wide.ptx:1: the text is UTF-16: save it as UTF-8' compile wide.ptx
+# Who is stopped while a compiler runs leaves neither it nor its folder.
+mkdir folder
+printf '#!/bin/sh\necho $$ >%s/pid\nsleep 60\n' "$work" >slow
+chmod +x slow
+for signal in TERM HUP; do
+    rm -f pid
+    TMPDIR=$work/folder "$lanewise" compile m.cl --compiler ./slow -o slow.lwo >out 2>err &
+    program=$!
+    for wait in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do [ -s pid ] && break; sleep 0.1; done
+    kill -$signal $program
+    wait $program
+    status=$?
+    { [ $status -gt 128 ] && [ -z "$(ls folder)" ] && ! kill -0 "$(cat pid)" 2>/dev/null; } || {
+        echo "FAIL: stopped by $signal: status $status, left: $(ls folder)"
+        bad=1
+    }
+done
 exit $bad
