@@ -10,7 +10,9 @@ static void refuse_type(struct ptx_sel *sel, enum ptx_type type)
 
 /* ---- carry chains -------------------------------------------------------------- */
 
-/* The condition code is a predicate of the function, as PTX has it: carry, or borrow. */
+/* The condition code is a predicate of the function and always a carry: a subtraction is
+ * a + ~b + carry, so 1 is "no borrow". nvcc reads it so (sub.cc before addc), as its hardware
+ * has it; PTX's text has sub.cc write a borrow. docs/front-end.md. */
 static ptx_ref carry_flag(struct ptx_sel *sel)
 {
     if (!sel->unit->has_carry) {
@@ -20,8 +22,7 @@ static ptx_ref carry_flag(struct ptx_sel *sel)
     return sel->unit->carry;
 }
 
-/* One word: d = a + b + in, or a - b - in; @in PTX_NO_REF: none; @out likewise. @in and @out
- * are carries; a borrow is the opposite. */
+/* One word: d = a + b + in, or a + ~b + in; @in PTX_NO_REF: none; @out likewise. */
 static void put_word(struct ptx_sel *sel, bool minus, ptx_ref d, ptx_ref a, ptx_ref b, ptx_ref in,
                      ptx_ref out)
 {
@@ -34,37 +35,14 @@ static void put_word(struct ptx_sel *sel, bool minus, ptx_ref d, ptx_ref a, ptx_
         ptx_mi_negate(mi, PTX_S_R, true);
 }
 
-/* d = a, negated. */
-static void put_not(struct ptx_sel *sel, ptx_ref d, ptx_ref a)
-{
-    struct ptx_mi *mi = ptx_sel_emit(sel, ISA_V_PLOP3);
-
-    mi->in.x = 0x80; /* and */
-    mi->in.xkind = ISA_X_VECTOR;
-    mi->ref[PTX_S_P] = d;
-    mi->ref[PTX_S_RA] = a;
-    mi->ref[PTX_S_RB] = mi->ref[PTX_S_R] = PTX_ZERO;
-    ptx_mi_negate(mi, PTX_S_RA, true);
-}
-
 /* @reads, @writes: the condition code. */
 static void put_chain(struct ptx_sel *sel, bool minus, ptx_ref d, ptx_ref a, ptx_ref b,
                       unsigned rows, bool reads, bool writes)
 {
-    ptx_ref in = PTX_NO_REF, out = PTX_NO_REF, low = PTX_NO_REF;
+    ptx_ref in = reads ? carry_flag(sel) : PTX_NO_REF;
+    ptx_ref out = writes ? carry_flag(sel) : PTX_NO_REF, low;
     ptx_ref whole = rows == 2 ? ptx_sel_temp(sel, 2) : d; /* d may be a or b */
 
-    if (reads) {
-        in = carry_flag(sel);
-        if (minus) { /* from a borrow */
-            ptx_ref t = ptx_sel_temp(sel, 0);
-
-            put_not(sel, t, in);
-            in = t;
-        }
-    }
-    if (writes)
-        out = minus ? ptx_sel_temp(sel, 0) : carry_flag(sel);
     if (rows == 2) {
         low = ptx_sel_temp(sel, 0);
         put_word(sel, minus, whole, a, b, in, low);
@@ -75,8 +53,6 @@ static void put_chain(struct ptx_sel *sel, bool minus, ptx_ref d, ptx_ref a, ptx
     } else {
         put_word(sel, minus, d, a, b, in, out);
     }
-    if (writes && minus)
-        put_not(sel, carry_flag(sel), out);
 }
 
 static bool is_chain_type(enum ptx_type type)

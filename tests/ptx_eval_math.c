@@ -640,8 +640,9 @@ static uint64_t sum(const struct pe_insn *in, struct pe_type type, uint64_t a, u
                     bool minus, bool reads, bool *carry)
 {
     unsigned bits = type.bits;
-    unsigned __int128 r = minus ? (unsigned __int128)a - b - (reads && *carry)
-                                : (unsigned __int128)a + b + (reads && *carry);
+    /* One carry for both: a - b is a + ~b + 1, and 1 behind it says that nothing was borrowed. */
+    unsigned __int128 r = (unsigned __int128)a + (minus ? pe_cut(~b, bits) : b) +
+                          (reads ? *carry : minus);
 
     if (pe_has(in, PE_W_sat)) {
         __int128 x = pe_signed(a, bits), y = pe_signed(b, bits);

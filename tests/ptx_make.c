@@ -67,6 +67,8 @@ static const char *const straight[] = {
     "add.cc.u64 $D,$d,$d;\naddc.<u64|s64> $D,$d,$d",
     "sub.cc.<u32|s32> $R,$r,$r;\nsubc.cc.u32 $R,$r,$r;\nsubc.<u32|s32> $R,$r,$r",
     "sub.cc.u64 $D,$d,$d;\nsubc.u64 $D,$d,$d",
+    "sub.cc.<u32|s32> $R,$r,$r;\nsubc.cc.u32 $R,$r,$r;\naddc.u32 $R,$r,$r",
+    "add.cc.u64 $D,$d,$d;\nsubc.cc.u64 $D,$d,$d;\naddc.u32 $R,$r,$r",
     "mad.lo.cc.u32 $R,$r,$r,$r;\nmadc.hi.cc.<u32|s32> $R,$r,$r,$r;\nmadc.lo.u32 $R,$r,$r,$r;\naddc.u32 $R,$r,$r",
     "mad.<lo|hi>.cc.u64 $D,$d,$d,$d;\nmadc.hi.u64 $D,$d,$d,$d",
     /* bits */

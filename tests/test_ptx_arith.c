@@ -146,11 +146,17 @@ CASE(add128, u128 s = ((u128)P << 64 | Q) + ((u128)A << 96 | (u128)B << 64 | (u1
 CASE(sub128, u128 s = ((u128)P << 64 | Q) - ((u128)A << 96 | (u128)B << 64 | (u128)C << 32 | D);
      OUT((uint64_t)s, (uint64_t)(s >> 64)))
 CASE(mul128, u128 s = (u128)P * Q; OUT((uint64_t)s, (uint64_t)(s >> 64)))
-CASE(borrow_is_the_carry, OUT(A - B, (uint32_t)(C + D + (A < B))))
+/* One carry for additions and subtractions, 1 where nothing is borrowed: how nvcc writes a
+ * comparison of two 128-bit integers, and 64-bit halves of the same. */
+CASE(no_borrow_is_a_carry, OUT(A - B, (uint32_t)(C + D + (A >= B))))
+CASE(not_less, u128 s = (u128)P << 64 | Q, t = (u128)A << 96 | (u128)B << 64 | (u128)C << 32 | D;
+     OUT(s >= t, P >= Q))
+CASE(carry_then_subtract, OUT((uint32_t)(A + B), (uint32_t)(C - D - 1 + ((uint64_t)A + B > UINT32_MAX))))
+CASE(by_hand, (void)in; OUT((uint64_t)1 << 32, (uint64_t)8 << 32 | 9))
 CASE(lone_carry, OUT((uint32_t)(A + B), (uint64_t)A + B > UINT32_MAX))
 CASE(mad_carry, uint64_t t = (uint64_t)(uint32_t)(A * B) + C;
      OUT((uint32_t)t, (uint32_t)(((uint64_t)A * B >> 32) + D + (t >> 32))))
-CASE(guarded_carry, OUT((uint32_t)(A + B), A < B ? 1 : (uint64_t)A + B > UINT32_MAX))
+CASE(guarded_carry, OUT((uint32_t)(A + B), A < B ? 0 : (uint64_t)A + B > UINT32_MAX))
 static void carry_chains_add_subtract_and_multiply(void **state)
 {
     (void)state;
@@ -172,7 +178,16 @@ static void carry_chains_add_subtract_and_multiply(void **state)
     check("mul.lo.u64 %x,%p,%q; mul.hi.u64 %y,%p,%q;", mul128);
     check("mov.u64 %d2,0; mad.lo.cc.u64 %x,%p,%q,0; madc.hi.u64 %y,%p,%q,%d2;", mul128);
     check("sub.cc.u32 %r2,%a,%b; addc.u32 %r3,%c,%d; cvt.u64.u32 %x,%r2; cvt.u64.u32 %y,%r3;",
-          borrow_is_the_carry);
+          no_borrow_is_a_carry);
+    check("mov.b64 {%r2,%r3},%q; mov.b64 {%r4,%r5},%p; sub.cc.u32 %r2,%r2,%d; subc.cc.u32 %r3,%r3,%c;\n"
+          "subc.cc.u32 %r4,%r4,%b; subc.cc.u32 %r5,%r5,%a; addc.u32 %r6,0,0; cvt.u64.u32 %x,%r6;\n"
+          "sub.cc.u64 %d2,%p,%q; addc.u64 %y,0,0;", not_less);
+    check("add.cc.u32 %r2,%a,%b; subc.u32 %r3,%c,%d; cvt.u64.u32 %x,%r2; cvt.u64.u32 %y,%r3;",
+          carry_then_subtract);
+    /* 3 - 5 and 5 - 3; 9 - 0 behind a sum with a carry and one without */
+    check("sub.cc.u32 %r2,3,5; addc.u32 %r2,0,0; sub.cc.u32 %r3,5,3; addc.u32 %r3,0,0; mov.b64 %x,{%r2,%r3};\n"
+          "add.cc.u32 %r4,-1,1; subc.u32 %r4,9,0; add.cc.u32 %r5,1,1; subc.u32 %r5,9,0; mov.b64 %y,{%r4,%r5};",
+          by_hand);
     check("add.cc.u32 %r2,%a,%b; addc.u32 %r3,0,0; cvt.u64.u32 %x,%r2; cvt.u64.u32 %y,%r3;", lone_carry);
     check("mad.lo.cc.u32 %r2,%a,%b,%c; madc.hi.u32 %r3,%a,%b,%d; cvt.u64.u32 %x,%r2; cvt.u64.u32 %y,%r3;",
           mad_carry);
