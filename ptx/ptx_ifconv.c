@@ -14,8 +14,8 @@
  * keeps other lanes from memory, so that they cannot fault, and from registers that live on
  * behind the arm. What only the arm itself reads, and what cannot fault, needs no guard.
  *
- * Arms with calls, atomics that loops may spin on, anything that lanes do together, or
- * with guards of their own stay; so do those with accesses to local and generic memory:
+ * Arms with calls, atomics that loops may spin on, anything that lanes do together, the mask of
+ * the lanes that are there, or with guards of their own stay; so do those with accesses to local and generic memory:
  * these are code for debuggers, where a line should be met by the lanes that come to it.
  */
 #include "ptx/ptx_priv.h"

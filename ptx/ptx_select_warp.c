@@ -23,6 +23,7 @@ static ptx_ref active(struct ptx_sel *sel)
     sel->unit->needs_warp_32 = true;
     mi = ptx_sel_put(sel, ISA_V_S2R, all, PTX_NO_REF, PTX_NO_REF, PTX_NO_REF, 1);
     mi->in.x = ISA_SR_ACTIVEMASK;
+    mi->flags |= PTX_MI_NO_GUARD; /* lanes that a guard keeps out are in it: nor an arm's guard */
     if (sel->in.guard == PTX_NONE)
         return all;
     const struct ptx_operand guard = { .kind = PTX_O_REG, .reg = sel->in.guard,
@@ -118,13 +119,10 @@ void ptx_rule_vote(struct ptx_sel *sel)
 
 void ptx_rule_activemask(struct ptx_sel *sel)
 {
-    struct ptx_mi *mi;
-
     ptx_sel_operands(sel, 1, 1);
-    sel->unit->needs_warp_32 = true;
-    mi = ptx_sel_put(sel, ISA_V_S2R, ptx_sel_dest(sel, &sel->in.operand[0], PTX_T_B32),
-                     PTX_NO_REF, PTX_NO_REF, PTX_NO_REF, 1);
-    mi->in.x = ISA_SR_ACTIVEMASK;
+    ptx_ref mask = active(sel);
+
+    ptx_sel_move(sel, ptx_sel_dest(sel, &sel->in.operand[0], PTX_T_B32), mask, 1);
 }
 
 void ptx_rule_match(struct ptx_sel *sel)

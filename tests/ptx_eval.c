@@ -658,8 +658,12 @@ static void at_barrier(struct runner *r, struct thread *t, const struct pe_insn 
     int k = pe_has(in, PE_W_red), counts = in->operand_count - (k ? 1 : 0);
 
     t->barrier = (uint32_t)value(r, t, &in->operand[k], u32) & 15;
-    if (counts > k + 1)
+    if (counts > k + 1) {
         r->expected[t->barrier] = (uint32_t)value(r, t, &in->operand[k + 1], u32);
+        /* a count is of whole warps: what a partial last one lacks comes with its first thread */
+        if (t == &r->threads[r->count / 32 * 32])
+            r->arrived[t->barrier] += 32 - r->count % 32;
+    }
     if (pe_has(in, PE_W_arrive)) {
         r->arrived[t->barrier]++;
         t->frame[t->depth].pc++;

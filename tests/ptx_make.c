@@ -393,7 +393,7 @@ static const char *const together[] = {
     "bar.sync 0", "barrier.sync 1", "bar.sync <2|3>",
     "bar.sync 0;\nst.shared.b32 [%xch],$v;\nbar.sync 0;\nadd.u32 %t0,%me,$i;\nrem.u32 %t0,%t0,%nt;\nshl.b32 %t0,%t0,2;\nmov.u32 %t1,xch;\nadd.u32 %t0,%t0,%t1;\nld.shared.b32 $R,[%t0]",
     "<bar|barrier>.red.popc.u32 $R,<0|3>,$q",
-    "bar.red.<and|or>.pred $P,0,$q", "barrier.cta.red.<and|or>.pred $P,<0|1>,%nt,$q",
+    "bar.red.<and|or>.pred $P,0,$q", "add.u32 %t0,%nt,31;\nand.b32 %t0,%t0,-32;\nbarrier.cta.red.<and|or>.pred $P,<0|1>,%t0,$q", /* whole warps */
     "bar.sync 0;\nld.shared.u32 $R,[cell+<0|4>];\nbar.sync 0",
 };
 static const char *const warps[] = {

@@ -14,7 +14,7 @@
 #include "ptx/ptx.h"
 
 #define HEAD ".version 7.8\n.target sm_80\n.address_size 64\n"
-#define MAX_WORDS 64
+#define MAX_WORDS 128
 
 /* Runs kernel k of the modules with one block of @threads at width @width; k's parameter is the
  * memory that @got is read from. Returns what went wrong, or "". */
@@ -376,6 +376,33 @@ static void votes_without_sync_are_of_the_lanes_that_are_there(void **state)
         assert_int_equal(got[t], t % 2 ? 0xaa : 0x55555555 + (t + 2 < 32 ? t + 2 : t));
 }
 
+static void activemask_is_of_the_lanes_that_ask(void **state)
+{
+    static const char *const texts[] = {
+        HEAD ".visible .entry k(.param .u64 out) { .reg .b32 %r<9>; .reg .b64 %d<9>;\n"
+             ".reg .pred %p<5>; ld.param.u64 %d0,[out]; mov.u32 %r0,%tid.x;\n"
+             "mul.wide.u32 %d1,%r0,16; add.u64 %d0,%d0,%d1; setp.lt.u32 %p1,%r0,5;\n"
+             "setp.lt.u32 %p2,%r0,20; mov.u32 %r1,0; mov.u32 %r3,0; mov.u32 %r4,0;\n"
+             "@%p1 activemask.b32 %r1;\n"                       /* a guard */
+             "@!%p1 bra A; activemask.b32 %r2; bra B;\n"        /* two arms */
+             "A: activemask.b32 %r2; B:\n"
+             "@!%p2 bra C; activemask.b32 %r3; @!%p1 bra C;\n"  /* an arm in an arm */
+             "activemask.b32 %r4; popc.b32 %r4,%r4; C:\n"
+             "st.global.v4.u32 [%d0],{%r1,%r2,%r3,%r4}; ret; }\n"
+    };
+    uint32_t got[MAX_WORDS];
+    struct lw_error err;
+
+    (void)state;
+    assert_string_equal(run(texts, 1, 32, 32, got, &err), "");
+    for (unsigned t = 0; t < 32; t++) {
+        assert_int_equal(got[4 * t], t < 5 ? 0x1f : 0);
+        assert_int_equal(got[4 * t + 1], t < 5 ? 0x1f : 0xffffffe0);
+        assert_int_equal(got[4 * t + 2], t < 20 ? 0xfffff : 0);
+        assert_int_equal(got[4 * t + 3], t < 5 ? 5 : 0);
+    }
+}
+
 static void reserved_shared_memory_is_one_place_in_all_modules(void **state)
 {
     static const char *const texts[] = {
@@ -438,6 +465,7 @@ int main(void)
         cmocka_unit_test(each_function_has_its_own_tables_of_branches),
         cmocka_unit_test(kernels_of_32_lanes_are_kept_from_narrow_warps),
         cmocka_unit_test(votes_without_sync_are_of_the_lanes_that_are_there),
+        cmocka_unit_test(activemask_is_of_the_lanes_that_ask),
         cmocka_unit_test(
             reserved_shared_memory_is_one_place_in_all_modules),
     };
