@@ -163,7 +163,7 @@ static enum lw_status link_text(const char *path, const char *const *options, si
     out->name = path;
     out->from_source = ptx_is_compiled(path);
     if (out->from_source)
-        status = ptx_compile(path, options, option_count, clang, &text, &out->size, words, err);
+        status = ptx_compile_module(path, options, option_count, clang, &text, &out->size, words, err);
     else if (n < 5 || strcmp(path + n - 4, ".ptx") != 0)
         status = LW_FAIL(err, LW_EINPUT, "%s: only .cl, .cu and .ptx sources can be linked", path);
     else

@@ -82,7 +82,12 @@ bool ptx_is_compiled(const char *path);
 enum lw_status ptx_compile(const char *path, const char *const *flags, size_t flag_count,
                            const char *compiler, char **ptx, size_t *size,
                            struct lw_sink *words, struct lw_error *err) LW_MUST_CHECK;
-/** The same for text in memory: it is compiled in a private folder, and @name (".cl", ".cu") stands
+/** The same for one of several modules that are linked: what they name of each other is kept, which nvcc
+ *  does with -rdc=true only. */
+enum lw_status ptx_compile_module(const char *path, const char *const *flags, size_t flag_count,
+                                  const char *compiler, char **ptx, size_t *size,
+                                  struct lw_sink *words, struct lw_error *err) LW_MUST_CHECK;
+/** As ptx_compile for text in memory: it is compiled in a private folder, and @name (".cl", ".cu") stands
  *  in messages and in the line table. Headers of the user's own need an -I. */
 enum lw_status ptx_compile_text(const char *name, const char *text, size_t size,
                                 const char *const *flags, size_t flag_count,

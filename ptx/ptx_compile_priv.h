@@ -13,6 +13,7 @@ struct ptx_job {
     char scratch[PTX_PATH_BYTES]; /* private folder, removed at the end; "" before it is made */
     char overrides[PTX_PATH_BYTES + 16]; /* our bitcode for OpenCL C */
     char headers[PTX_PATH_BYTES + 16];   /* folder of our headers for CUDA C++ */
+    bool linked;                         /* it is one module of several */
     struct lw_sink *words;               /* all that a failed compiler said; may be NULL */
 };
 
@@ -20,9 +21,9 @@ bool ptx_is_file(const char *path);
 /** Look @name up as a shell would, into @out of PTX_PATH_BYTES: a path as it stands, else
  *  along PATH. */
 bool ptx_find_program(const char *name, char *out);
-/** @wanted, else LANEWISE_CLANG, else the first of the known names. */
 /** Whether a program's name asks for nvcc: its last part begins so. */
 bool ptx_is_nvcc(const char *name);
+/** @wanted, else LANEWISE_CLANG, else the first of the known names. */
 enum lw_status ptx_find_clang(const char *wanted, char *out, struct lw_error *err) LW_MUST_CHECK;
 enum lw_status ptx_find_libclc(char *out, struct lw_error *err) LW_MUST_CHECK;
 

@@ -297,6 +297,8 @@ static enum lw_status by_nvcc(struct ptx_job *job, const char *path, const char 
         argv[n++] = "-O3";
         argv[n++] = "-lineinfo";
     }
+    if (job->linked)
+        argv[n++] = "-rdc=true";
     argv[n++] = "-w";
     argv[n++] = "-include";
     argv[n++] = compat;
@@ -313,9 +315,9 @@ static enum lw_status by_nvcc(struct ptx_job *job, const char *path, const char 
 
 /* ---- the door ----------------------------------------------------------------------------------------- */
 
-enum lw_status ptx_compile_cu(const char *path, const char *const *flags, size_t flag_count,
-                              const char *compiler, char **ptx, size_t *size,
-                              struct lw_sink *words, struct lw_error *err)
+static enum lw_status compile_cu(const char *path, bool linked, const char *const *flags,
+                                 size_t flag_count, const char *compiler, char **ptx, size_t *size,
+                                 struct lw_sink *words, struct lw_error *err)
 {
     enum lw_status status = ptx_check_source(path, err);
     const char *chosen = getenv("LANEWISE_CLANG");
@@ -328,6 +330,7 @@ enum lw_status ptx_compile_cu(const char *path, const char *const *flags, size_t
     if (job == NULL)
         return LW_FAIL(err, LW_ENOMEM, "compilation of %s", path);
     job->words = words;
+    job->linked = linked;
     nvcc = compiler != NULL && ptx_is_nvcc(compiler);
     if (nvcc && !find_nvcc(compiler, job->compiler)) {
         status = LW_FAIL(err, LW_ENOENT,
@@ -352,6 +355,13 @@ enum lw_status ptx_compile_cu(const char *path, const char *const *flags, size_t
     return status;
 }
 
+enum lw_status ptx_compile_cu(const char *path, const char *const *flags, size_t flag_count,
+                              const char *compiler, char **ptx, size_t *size,
+                              struct lw_sink *words, struct lw_error *err)
+{
+    return compile_cu(path, false, flags, flag_count, compiler, ptx, size, words, err);
+}
+
 static bool has_suffix(const char *path, const char *suffix)
 {
     size_t n = strlen(path), m = strlen(suffix);
@@ -370,4 +380,13 @@ enum lw_status ptx_compile(const char *path, const char *const *flags, size_t fl
 {
     return (has_suffix(path, ".cu") ? ptx_compile_cu : ptx_compile_cl)(
         path, flags, flag_count, compiler, ptx, size, words, err);
+}
+
+enum lw_status ptx_compile_module(const char *path, const char *const *flags, size_t flag_count,
+                                  const char *compiler, char **ptx, size_t *size,
+                                  struct lw_sink *words, struct lw_error *err)
+{
+    if (!has_suffix(path, ".cu"))
+        return ptx_compile(path, flags, flag_count, compiler, ptx, size, words, err);
+    return compile_cu(path, true, flags, flag_count, compiler, ptx, size, words, err);
 }

@@ -91,6 +91,17 @@ printf '\357\273\277__kernel void m(__global int *p) { p[0] = 1; }\n' >mark.cl
 }
 (printf '\377\376' && cat m.ptx) >wide.ptx
 says "UTF-16" '^lanewise: wide.ptx:1: the text is UTF-16: save it as UTF-8' compile wide.ptx
+# Files that are linked share what is extern, by clang and by nvcc.
+printf 'extern __device__ int shared_by; __global__ void k(int *p) { p[0] = shared_by; }\n' >a.cu
+printf '__device__ int shared_by = 5;\n' >b.cu
+{ command -v "${LANEWISE_NVCC:-nvcc}" || [ -x /usr/local/cuda/bin/nvcc ]; } >/dev/null && nvcc=nvcc || nvcc=
+for compiler in '' ${nvcc:+', compiler: nvcc' ', compiler: nvcc, options: [-G]'}; do
+    { echo "program: {sources: [a.cu, b.cu]$compiler}"; sed 1d k.yaml; echo '  - check: {buffer: p, values: [5]}'; } >ab.yaml
+    "$lanewise" run -q ab.yaml || {
+        echo "FAIL: extern over two files$compiler"
+        bad=1
+    }
+done
 # Who is stopped while a compiler runs leaves neither it nor its folder.
 mkdir folder
 printf '#!/bin/sh\necho $$ >%s/pid\nsleep 60\n' "$work" >slow
