@@ -438,6 +438,16 @@ static void parse_target(struct ptx_parser *parser)
 
 /* ---- functions of OpenCL C ----------------------------------------------------- */
 
+static void defined_twice(struct ptx_job *job, const struct ptx_symbol *use,
+                          const struct ptx_function *one, const struct ptx_function *two)
+{
+    ptx_job_source(job, use->source);
+    ptx_fail(job, use->line, LW_EINPUT,
+             "'%s' is defined in %s and in %s: leave one of them, or give them different names",
+             use->name, ptx_job_place(job, one->source, one->line),
+             ptx_job_place(job, two->source, two->line));
+}
+
 /* clang marks no .func of OpenCL C as .extern or .visible, though all that are not static are one
  * or the other. So a function without a body, which no PTX may call, is that of its name in
  * another module of OpenCL C; two of them might both be static. */
@@ -465,7 +475,11 @@ static void link_opencl(struct ptx_parser *parser, const bool *opencl)
         if (opencl[s->source] && shared != NULL && (*shared & 3) == PTX_NAME_SYMBOL &&
             module->symbols.at[*shared >> 2].kind == PTX_SYM_FUNCTION &&
             module->functions.at[module->symbols.at[*shared >> 2].function].has_body) {
-            s->function = module->symbols.at[*shared >> 2].function;
+            uint32_t visible = module->symbols.at[*shared >> 2].function;
+
+            if (first != NULL && !module->functions.at[visible].weak)
+                defined_twice(job, s, &module->functions.at[*first], &module->functions.at[visible]);
+            s->function = first != NULL ? *first : visible; /* a weak one yields */
             continue;
         }
         if (first == NULL || !(opencl[s->source] || shared != NULL))
@@ -477,11 +491,7 @@ static void link_opencl(struct ptx_parser *parser, const bool *opencl)
             if (!opencl[two->source] || !two->has_body || two->kernel ||
                 strcmp(two->name, s->name) != 0)
                 continue;
-            ptx_job_source(job, s->source);
-            ptx_fail(job, s->line, LW_EINPUT,
-                     "'%s' is defined in %s and in %s: leave one of them, or give them "
-                     "different names", s->name, ptx_job_place(job, one->source, one->line),
-                     ptx_job_place(job, two->source, two->line));
+            defined_twice(job, s, one, two);
         }
         s->function = *first;
     }

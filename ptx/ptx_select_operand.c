@@ -190,7 +190,7 @@ ptx_ref ptx_sel_symbol(struct ptx_sel *sel, uint32_t symbol, int64_t addend, uns
         break;
     }
     if (s->external)
-        ptx_sel_fail(sel, LW_EUNSUPP, "'%s' is external: it is defined in another module",
+        ptx_sel_fail(sel, LW_EUNSUPP, "'%s' is external, and no module here defines it",
                      s->name);
     if (rows != 2)
         ptx_sel_fail(sel, LW_EUNSUPP, "the address of '%s' needs a 64-bit register", s->name);

@@ -148,7 +148,7 @@ static void clashes_and_missing_names_are_refused(void **state)
             "b.ptx:4: 'x' is defined in a.ptx:4, too: one of them can be .weak");
     refuses(HEAD ".global .u32 x;\n",
             HEAD ".extern .global .u32 x;\n.entry k() { .reg .b32 %r1;\nld.global.u32 %r1,[x]; ret; }",
-            "b.ptx:6: ld: 'x' is external: it is defined in another module");
+            "b.ptx:6: ld: 'x' is external, and no module here defines it");
     refuses(HEAD ".entry k() { ret; }\n", HEAD ".entry k() { ret; }\n",
             "b.ptx:4: 'k' is defined in a.ptx:4, too: one of them can be .weak");
     refuses(HEAD ".func f ();\n.func g ();\n.alias f, g;\n", NULL,
@@ -207,6 +207,20 @@ static void functions_of_opencl_c_are_found_by_name(void **state)
     assert_string_equal(run(two, 3, 32, 1, got, &err),
                         "a.ptx:4: 'f' is defined in b.ptx:4 and in c.ptx:5: leave one of them, or "
                         "give them different names");
+    /* a visible one is another definition, a weak one yields */
+    static const char *const visible[] = { two[0], two[1],
+                                           HEAD "\n.visible .func f () { ret; }\n" };
+    assert_string_equal(run(visible, 3, 32, 1, got, &err),
+                        "a.ptx:4: 'f' is defined in b.ptx:4 and in c.ptx:5: leave one of them, or "
+                        "give them different names");
+    static const char *const weak[] = {
+        OPENCL ".func (.param .b32 r) f ();\n.entry k(.param .u64 out) {\n"
+               ".reg .b32 %r<3>; .reg .b64 %d<3>; { .param .b32 q; call.uni (q), f, (); ld.param.b32 %r1,[q]; }\n"
+               "ld.param.u64 %d0,[out]; st.global.u32 [%d0],%r1; ret; }\n",
+        HEAD ".weak .func (.param .b32 r) f () { st.param.b32 [r], 12; ret; }\n", mixed[1]
+    };
+
+    gives(weak, 3, eleven, 1);
 }
 
 static void an_alias_is_its_function(void **state)

@@ -230,7 +230,7 @@ static void refusals_name_line_construct_and_reason(void **state)
           "t.ptx:6: call to f: the function is declared, but this module does not define it: link "
           "it with the one that does, or define it in the source", LW_EUNSUPP },
         { HEAD ".extern .global .u32 x;\n.entry k() {\n.reg .b32 %r1;\nld.global.u32 %r1, [x];\nret; }",
-          "t.ptx:7: ld: 'x' is external: it is defined in another module", LW_EUNSUPP },
+          "t.ptx:7: ld: 'x' is external, and no module here defines it", LW_EUNSUPP },
         { HEAD ".func (.param .b32 r) f(.param .b32 n, .param .align 8 .b8 %VAParam[]) { ret; }\n",
           "t.ptx:4: 'f' takes a variable number of arguments ('...'), which is not supported: pass an "
           "array, or one function for each number of them", LW_EUNSUPP },
