@@ -13,6 +13,7 @@ struct segment { /* [start, end): instruction i reads at 2i and writes at 2i + 1
 struct range {
     PTX_LIST(struct segment) s; /* ascending, disjoint */
     float weight;               /* cost of a spill, by loop depth */
+    float cost; /* cost_of(), once a scan */
     uint32_t hint;              /* a range worth the same register, PTX_NONE */
     bool partial;               /* some write does not replace the whole value */
     bool crosses;               /* lives across a call */
@@ -434,6 +435,7 @@ static void spill(struct alloc *al, uint32_t v)
     al->unit->assigned[v] = 0xffff;
 }
 
+/* What it costs to have this range in memory, for each place that it would leave free. */
 static float cost_of(const struct alloc *al, uint32_t v)
 {
     const struct range *r = &al->range[v];
@@ -447,43 +449,47 @@ static float cost_of(const struct alloc *al, uint32_t v)
            (al->unit->vregs.at[v].level != 0 ? PIECE_WORTH : 1);
 }
 
+/* What those cost that a row would have to give up for @r; @cost: of the rows before it. A sum that
+ * reaches @limit is as good as any larger one. */
+static float add_row_cost(const struct alloc *al, const struct row *row, const struct range *r,
+                          float cost, float limit)
+{
+    size_t i = row->head, j = 0;
+    uint32_t last = PTX_NONE;
+
+    while (i < row->s.count && j < r->s.count && cost < limit) {
+        if (row->s.at[i].end <= r->s.at[j].start) {
+            i++;
+        } else if (r->s.at[j].end <= row->s.at[i].start) {
+            j++;
+        } else {
+            if (row->s.at[i].owner != last)
+                cost += al->range[row->s.at[i].owner].cost;
+            last = row->s.at[i++].owner;
+        }
+    }
+    return cost;
+}
+
 /* No place is free: give up the cheapest window of rows, or this range itself. */
 static void make_room(struct alloc *al, uint32_t v)
 {
     unsigned n, width = width_of(al, v), best = 0;
     struct row *rows = rows_of(al, v, &n);
     const struct range *r = &al->range[v];
-    float best_cost = 2e30f, row_cost[ISA_VREG_COUNT];
+    float best_cost = r->cost; /* a window that costs as much is not taken */
 
-    for (unsigned k = 0; k < n; k++) {
-        struct row *row = &rows[k];
-        size_t i = row->head, j = 0;
-        uint32_t last = PTX_NONE;
-
-        row_cost[k] = is_taken(al, v, k) ? 4e30f : 0;
-        while (i < row->s.count && j < r->s.count) {
-            if (row->s.at[i].end <= r->s.at[j].start) {
-                i++;
-            } else if (r->s.at[j].end <= row->s.at[i].start) {
-                j++;
-            } else {
-                if (row->s.at[i].owner != last)
-                    row_cost[k] += cost_of(al, row->s.at[i].owner);
-                last = row->s.at[i++].owner;
-            }
-        }
-    }
     for (unsigned base = 0; base + width <= n; base += width) {
         float cost = 0;
 
-        for (unsigned k = 0; k < width; k++)
-            cost += row_cost[base + k];
+        for (unsigned k = base; k < base + width && cost < best_cost; k++)
+            cost = is_taken(al, v, k) ? 4e30f : add_row_cost(al, &rows[k], r, cost, best_cost);
         if (cost < best_cost) {
             best_cost = cost;
             best = base;
         }
     }
-    if (cost_of(al, v) <= best_cost) {
+    if (al->range[v].cost <= best_cost) {
         if (al->unit->vregs.at[v].no_spill)
             ptx_fail(al->unit->job, al->unit->function->line, LW_EUNSUPP,
                      "an instruction of '%s' needs more registers than there are",
@@ -574,6 +580,7 @@ static void scan_ranges(struct alloc *al)
 
     find_crossings(al);
     for (uint32_t v = 0; v < n; v++) {
+        al->range[v].cost = cost_of(al, v);
         unit->assigned[v] = 0xffff;
         if (is_fixed(al, v)) {
             if (al->range[v].s.count != 0 && unit->vregs.at[v].fixed > RESERVED_ROWS)
