@@ -134,6 +134,8 @@ static struct chk_counts *make_counts(struct chk_counters *c, const struct emu_p
             counts->what[i] |= CHK_COUNT_BRANCH;
         if (isa_op_info((enum isa_op)insn->op)->flags & ISA_F_MEMORY)
             counts->what[i] |= CHK_COUNT_MEMORY;
+        if (insn->op == ISA_BSSY || insn->op == ISA_BSYNC)
+            counts->what[i] |= CHK_COUNT_JOIN;
     }
     c->programs[c->count++] = counts;
     return counts;
@@ -193,6 +195,7 @@ void chk_counters_destroy(struct chk_counters *counters)
     for (size_t i = 0; counters != NULL && i < counters->count; i++) {
         free(counters->programs[i]->what);
         free(counters->programs[i]->tally);
+        free(counters->programs[i]->scopes);
         free(counters->programs[i]);
     }
     if (counters != NULL)

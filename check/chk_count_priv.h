@@ -17,16 +17,23 @@ struct chk_tally {
     uint64_t local;     /* bytes of local memory */
 };
 
+/** Which scope of the source (entry of the object's debug information) an instruction is of, and,
+ *  in one of the copies that the front end made of code there, which; 0: none. */
+struct chk_scope {
+    uint32_t scope, copy;
+};
 /** Of one program. */
 struct chk_counts {
     const struct emu_program *program;
     const struct isa_object *object;
     uint8_t *what;           /* [text_count] CHK_COUNT_* */
     struct chk_tally *tally; /* [text_count] */
+    struct chk_scope *scopes; /* [text_count], of coverage; NULL: there are no copies */
 };
 enum {
     CHK_COUNT_BRANCH = 1, /* a guarded branch or exit: two ways */
-    CHK_COUNT_MEMORY = 2
+    CHK_COUNT_MEMORY = 2,
+    CHK_COUNT_JOIN = 4 /* where lanes meet again: not of the source, and for all of them */
 };
 struct chk_counters {
     bool memory, short_of_memory;

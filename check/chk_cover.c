@@ -89,22 +89,141 @@ static void put_branches(const struct chk_line_entry *e, size_t from, size_t to,
     }
 }
 
-/** The most that one of a line's instructions ran, in each program; their sum. */
+/* ---- copies that the front end made of code --------------------------------------------------- */
+
+/** A block with nothing in it (ptx_debug_copies.c). */
+static bool is_copy(const struct isa_debug *debug, uint32_t die)
+{
+    return debug->dies[die].tag == ISA_TAG_BLOCK && debug->dies[die].end == die + 1 &&
+           isa_die_attr(debug, die, ISA_AT_RANGES) != NULL;
+}
+
+static void mark(struct chk_counts *c, uint32_t die, uint32_t from, uint32_t to)
+{
+    bool copy = is_copy(c->object->debug, die);
+
+    for (uint32_t i = from; i < to && i < c->object->text_count; i++) {
+        if (copy)
+            c->scopes[i].copy = die;
+        else
+            c->scopes[i].scope = die;
+    }
+}
+
+/** False: no memory. */
+static bool find_copies(struct chk_counts *c)
+{
+    const struct isa_debug *debug = c->object->debug;
+    bool any = false;
+
+    for (uint32_t i = 0; debug != NULL && i < debug->die_count && !any; i++)
+        any = is_copy(debug, i);
+    if (!any || c->scopes != NULL)
+        return true;
+    c->scopes = calloc(c->object->text_count + 1u, sizeof *c->scopes);
+    for (uint32_t i = 0; i < debug->die_count && c->scopes != NULL; i++) {
+        const struct isa_attr *at = isa_die_attr(debug, i, ISA_AT_RANGES);
+
+        for (uint32_t k = 0; at != NULL && k < at->count; k++)
+            mark(c, i, debug->spans[at->value + k].from, debug->spans[at->value + k].to);
+        at = isa_die_attr(debug, i, ISA_AT_LOW_PC);
+        if (at != NULL) {
+            const struct isa_function *function = &c->object->functions[at->value];
+
+            mark(c, i, function->first, function->first + function->count);
+        }
+    }
+    return c->scopes != NULL;
+}
+
+/** An instruction of a line: which statement, which copy of it. */
+struct copied {
+    uint32_t scope, column, copy;
+    uint64_t lanes;
+};
+static int compare(const void *a, const void *b)
+{
+    const struct copied *x = a, *y = b;
+
+    if (x->scope != y->scope)
+        return x->scope < y->scope ? -1 : 1;
+    if (x->column != y->column)
+        return x->column < y->column ? -1 : 1;
+    return x->copy < y->copy ? -1 : x->copy > y->copy;
+}
+
+static bool is_join(const struct chk_line_entry *e)
+{
+    return (e->counts->what[e->index] & CHK_COUNT_JOIN) != 0;
+}
+
+static uint64_t lanes_of(const struct chk_line_entry *e)
+{
+    const struct chk_tally *t = &e->counts->tally[e->index];
+
+    return t->lanes + t->others; /* who comes to a branch has come to its line */
+}
+
+/** The most of any statement, all copies of it together; @joins: nothing else is there.
+ *  UINT64_MAX: no memory. */
+static uint64_t statement_lanes(const struct chk_line_entry *e, size_t count, bool joins)
+{
+    struct copied *list = calloc(count, sizeof *list);
+    uint64_t most = 0, sum = 0, part = 0;
+    size_t n = 0;
+
+    if (list == NULL)
+        return UINT64_MAX;
+    for (size_t i = 0; i < count; i++) {
+        const struct chk_scope *at = &e[i].counts->scopes[e[i].index];
+        const struct isa_line *line = isa_object_line_at(e[i].counts->object, e[i].index);
+
+        if (joins || !is_join(&e[i]))
+            list[n++] = (struct copied){ at->scope, line != NULL ? line->column : 0, at->copy,
+                                         lanes_of(&e[i]) };
+    }
+    if (n != 0)
+        qsort(list, n, sizeof *list, compare);
+    for (size_t i = 0; i < n; i++) {
+        if (i != 0 && compare(&list[i], &list[i - 1]) != 0) {
+            sum += part;
+            part = 0;
+        }
+        if (i != 0 && (list[i].scope != list[i - 1].scope || list[i].column != list[i - 1].column))
+            sum = 0;
+        part = list[i].lanes > part ? list[i].lanes : part;
+        most = sum + part > most ? sum + part : most;
+    }
+    free(list);
+    return most;
+}
+
+/** The most that one of a line's instructions ran, in each program; their sum. UINT64_MAX: no
+ *  memory. */
 static uint64_t line_lanes(const struct chk_line_entry *e, size_t from, size_t to)
 {
-    uint64_t sum = 0, most = 0;
+    uint64_t all = 0;
 
-    for (size_t i = from; i < to; i++) {
-        const struct chk_tally *t = &e[i].counts->tally[e[i].index];
-        uint64_t lanes = t->lanes + t->others; /* who comes to a branch has come to its line */
+    for (size_t end; from < to; from = end) {
+        uint64_t most = 0;
+        bool copies = false, joins = true;
 
-        if (i != from && e[i].counts != e[i - 1].counts) {
-            sum += most;
-            most = 0;
+        for (end = from; end < to && e[end].counts == e[from].counts; end++)
+            joins = joins && is_join(&e[end]);
+        for (size_t i = from; i < end; i++) {
+            uint64_t lanes = joins || !is_join(&e[i]) ? lanes_of(&e[i]) : 0;
+
+            most = lanes > most ? lanes : most;
+            copies = copies || (e[i].counts->scopes != NULL &&
+                                e[i].counts->scopes[e[i].index].copy != 0);
         }
-        most = lanes > most ? lanes : most;
+        if (copies)
+            most = statement_lanes(e + from, end - from, joins);
+        if (most == UINT64_MAX)
+            return most;
+        all += most;
     }
-    return sum + most;
+    return all;
 }
 
 enum lw_status chk_write_coverage(const struct chk *chk, struct lw_sink *out,
@@ -113,8 +232,11 @@ enum lw_status chk_write_coverage(const struct chk *chk, struct lw_sink *out,
     const struct chk_counters *counters = chk->counters;
     size_t count;
     struct chk_line_entry *e = chk_lines(counters, &count);
+    bool good = e != NULL && !counters->short_of_memory;
 
-    if (e == NULL || counters->short_of_memory) {
+    for (size_t i = 0; i < counters->count && good; i++)
+        good = find_copies(counters->programs[i]);
+    if (!good) {
         free(e);
         return LW_FAIL(err, LW_ENOMEM, "no memory for coverage");
     }
@@ -136,6 +258,10 @@ enum lw_status chk_write_coverage(const struct chk *chk, struct lw_sink *out,
 
             next = chk_line_end(e, end, at);
             lanes = line_lanes(e, at, next);
+            if (lanes == UINT64_MAX) {
+                free(e);
+                return LW_FAIL(err, LW_ENOMEM, "no memory for coverage");
+            }
             lw_printf(out, "DA:%" PRIu32 ",%" PRIu64 "\n", e[at].line, lanes);
             total(&lines, lanes);
         }

@@ -8,15 +8,15 @@
 #include <stdlib.h>
 
 struct copied {
-    uint32_t die, copy, word;
+    uint32_t owner, copy, word;
 };
 
 static int compare_copied(const void *a, const void *b)
 {
     const struct copied *x = a, *y = b;
 
-    if (x->die != y->die)
-        return x->die < y->die ? -1 : 1;
+    if (x->owner != y->owner)
+        return x->owner < y->owner ? -1 : 1;
     if (x->copy != y->copy)
         return x->copy < y->copy ? -1 : 1;
     return x->word < y->word ? -1 : x->word > y->word;
@@ -32,31 +32,42 @@ static void *keep(struct ptx_unit *unit, const void *list, size_t count, size_t 
     return copy;
 }
 
+bool ptx_debug_has_copies(const struct ptx_unit *unit)
+{
+    for (size_t i = 0; i < unit->code.count; i++) {
+        if (unit->module->locs.at[unit->code.at[i].loc].copy != 0)
+            return true;
+    }
+    return false;
+}
+
 void ptx_debug_copies(struct ptx_unit *unit, uint32_t base, const uint32_t *index,
-                      const uint32_t *owner)
+                      const uint32_t *owner, struct ptx_copies *of)
 {
     PTX_LIST(struct copied) words = { 0 };
     PTX_LIST(struct isa_span) spans = { 0 };
+    uint32_t at = 0;
 
-    for (size_t b = 0; b < unit->blocks.count; b++) {
-        const struct ptx_block *block = &unit->blocks.at[b];
+    for (size_t i = 0; i < unit->code.count; i++) {
+        uint32_t copy;
 
-        if (block->copy == 0)
-            continue;
-        for (uint32_t w = index[block->first]; w < index[block->first + block->count]; w++)
-            *PTX_PUSH(unit->job, words) = (struct copied){ owner[w], block->copy, w };
+        if (unit->code.at[i].loc != 0)
+            at = unit->code.at[i].loc;
+        copy = unit->module->locs.at[at].copy;
+        for (uint32_t w = index[i]; w < index[i + 1] && copy != 0; w++)
+            *PTX_PUSH(unit->job, words) = (struct copied){ owner[w], copy, w };
     }
     if (words.count > 1)
         qsort(words.at, words.count, sizeof *words.at, compare_copied);
     for (size_t from = 0, end; from < words.count; from = end) {
-        struct ptx_die *die = &unit->module->debug->dies.at[words.at[from].die];
+        uint32_t scope = words.at[from].owner;
         PTX_LIST(struct ptx_copied) copies = { 0 };
 
-        for (end = from; end < words.count && words.at[end].die == words.at[from].die;) {
+        for (end = from; end < words.count && words.at[end].owner == scope;) {
             uint32_t copy = words.at[end].copy;
 
             spans.count = 0;
-            for (; end < words.count && words.at[end].die == words.at[from].die &&
+            for (; end < words.count && words.at[end].owner == scope &&
                    words.at[end].copy == copy; end++) {
                 uint32_t word = base + words.at[end].word;
 
@@ -70,7 +81,7 @@ void ptx_debug_copies(struct ptx_unit *unit, uint32_t base, const uint32_t *inde
                 (uint32_t)spans.count
             };
         }
-        die->copies = keep(unit, copies.at, copies.count, sizeof *copies.at);
-        die->copy_count = (uint32_t)copies.count;
+        of[scope] = (struct ptx_copies){ keep(unit, copies.at, copies.count, sizeof *copies.at),
+                                         (uint32_t)copies.count };
     }
 }

@@ -2,7 +2,7 @@
 /*
  * Inlined functions from `.loc ..., function_name L, inlined_at F L C`, for PTX that has no
  * .debug_info (nvcc -lineinfo): a tree of instances for each function, and entries made of it
- * as if a compiler had written them.
+ * and of copies of code (ptx_reduce.c) as if a compiler had written them.
  */
 #include "ptx/ptx_debug_priv.h"
 
@@ -123,15 +123,17 @@ void ptx_debug_inlines(struct ptx_unit *unit, uint32_t base, const uint32_t *ind
     struct ptx_debug *debug = unit->module->debug;
     struct inlining in = { .unit = unit, .job = unit->job, .module = unit->module };
     struct ptx_inlined_list *out;
-    uint32_t at = 0;
+    bool copies = ptx_debug_has_copies(unit);
+    uint32_t at = 0, *owner;
 
-    if (debug->strings == NULL || debug->inlined == NULL)
+    if (debug->inlined == NULL || (debug->strings == NULL && !copies))
         return;
+    owner = PTX_ARRAY(unit->job, uint32_t, index[unit->code.count] + 1);
     for (size_t i = 0; i < unit->code.count; i++) {
         if (unit->code.at[i].loc != 0)
             at = unit->code.at[i].loc;
         if (index[i] != index[i + 1])
-            put_word(&in, instance_of(&in, at, 0), base + index[i]);
+            put_word(&in, owner[index[i]] = instance_of(&in, at, 0), base + index[i]);
     }
     out = &debug->inlined[unit->function - unit->module->functions.at];
     out->at = lw_arena_alloc(&unit->object->arena, (in.calls.count + 1) * sizeof *out->at);
@@ -140,6 +142,10 @@ void ptx_debug_inlines(struct ptx_unit *unit, uint32_t base, const uint32_t *ind
     if (in.calls.count != 0)
         memcpy(out->at, in.calls.at, in.calls.count * sizeof *out->at);
     out->count = (uint32_t)in.calls.count;
+    if (!copies)
+        return;
+    out->copies = PTX_ARRAY(unit->job, struct ptx_copies, in.calls.count + 1);
+    ptx_debug_copies(unit, base, index, owner, out->copies);
 }
 
 /* ---- entries ------------------------------------------------------------------------------ */
@@ -148,6 +154,7 @@ struct entries {
     struct ptx_job *job;
     struct ptx_debug *debug;
     struct ptx_map abstract; /* by name's bytes: entry */
+    bool mangled;            /* with linkage names: debuggers read those in C++ only */
 };
 
 static uint32_t open_die(struct entries *en, unsigned tag, uint32_t parent)
@@ -206,7 +213,7 @@ static void put_name(struct entries *en, uint32_t die, const char *linkage)
     const char *name = plain_name(en->job, linkage);
 
     put_value(en, die, ISA_AT_NAME, PTX_V_TEXT, 0, name);
-    if (name != linkage)
+    if (name != linkage && en->mangled)
         put_value(en, die, ISA_AT_LINKAGE_NAME, PTX_V_TEXT, 0, linkage);
 }
 
@@ -244,6 +251,8 @@ static void put_instances(struct entries *en, const struct ptx_inlined_list *lis
         put_value(en, die, ISA_AT_CALL_FILE, PTX_V_NUMBER, call->file, NULL);
         put_value(en, die, ISA_AT_CALL_LINE, PTX_V_NUMBER, call->line, NULL);
         put_value(en, die, ISA_AT_CALL_COLUMN, PTX_V_NUMBER, call->column, NULL);
+        if (list->copies != NULL)
+            en->debug->dies.at[die].copies = list->copies[i];
         put_instances(en, list, abstract, first, next, i, die);
         en->debug->dies.at[die].end = (uint32_t)en->debug->dies.count;
     }
@@ -257,19 +266,21 @@ void ptx_debug_make_inlines(struct ptx_job *job, struct ptx_module *module)
 
     if (debug->dies.count != 0 || debug->inlined == NULL)
         return;
-    for (size_t f = 0; f < module->functions.count; f++)
-        any = any || debug->inlined[f].count != 0;
+    for (size_t f = 0; f < module->functions.count; f++) {
+        any = any || debug->inlined[f].count != 0 || debug->inlined[f].copies != NULL;
+        en.mangled = en.mangled || debug->inlined[f].count != 0;
+    }
     if (!any)
         return;
-    /* debuggers read mangled names in C++ only */
-    put_value(&en, open_die(&en, ISA_TAG_UNIT, PTX_NONE), AT_LANGUAGE, PTX_V_NUMBER, LANG_CXX,
-              NULL);
+    (void)open_die(&en, ISA_TAG_UNIT, PTX_NONE);
+    if (en.mangled)
+        put_value(&en, 0, AT_LANGUAGE, PTX_V_NUMBER, LANG_CXX, NULL);
     for (size_t f = 0; f < module->functions.count; f++) {
         const struct ptx_inlined_list *list = &debug->inlined[f];
         const struct isa_function *function;
         uint32_t *abstract, *first, *next, die;
 
-        if (list->count == 0)
+        if (list->count == 0 && list->copies == NULL)
             continue;
         ptx_debug_look_at(debug, ptx_debug_source(module, &module->functions.at[f]));
         abstract = PTX_ARRAY(job, uint32_t, list->count + 1);
@@ -288,6 +299,8 @@ void ptx_debug_make_inlines(struct ptx_job *job, struct ptx_module *module)
         put_value(&en, die, ISA_AT_DECL_FILE, PTX_V_NUMBER, function->file, NULL);
         put_value(&en, die, ISA_AT_DECL_LINE, PTX_V_NUMBER, function->line, NULL);
         put_value(&en, die, ISA_AT_EXTERNAL, PTX_V_FLAG, 1, NULL);
+        if (list->copies != NULL)
+            debug->dies.at[die].copies = list->copies[0];
         put_instances(&en, list, abstract, first, next, 0, die);
         debug->dies.at[die].end = (uint32_t)debug->dies.count;
     }

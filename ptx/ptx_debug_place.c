@@ -920,7 +920,13 @@ void ptx_debug_function(struct ptx_unit *unit, uint32_t base, const uint32_t *in
     for (uint32_t w = 0; w < pl.count; w++)
         pl.owner[w] = root;
     place_scopes(&pl, root);
-    ptx_debug_copies(unit, base, index, pl.owner);
+    if (ptx_debug_has_copies(unit)) {
+        struct ptx_copies *copies = PTX_ARRAY(unit->job, struct ptx_copies, debug->dies.count);
+
+        ptx_debug_copies(unit, base, index, pl.owner, copies);
+        for (uint32_t i = root; i < debug->dies.at[root].end; i++)
+            debug->dies.at[i].copies = copies[i];
+    }
     find_holders(&pl, root);
     for (uint32_t i = root + 1; i < debug->dies.at[root].end; i++) {
         struct ptx_die *die = &debug->dies.at[i];

@@ -45,6 +45,10 @@ struct ptx_copied {
     struct isa_span *spans;
     uint32_t span_count;
 };
+struct ptx_copies {
+    struct ptx_copied *at;
+    uint32_t count;
+};
 struct ptx_die {
     uint64_t offset; /* in .debug_info, all of them in a row */
     uint16_t tag;
@@ -61,8 +65,7 @@ struct ptx_die {
     uint32_t place_count;
     struct isa_span *spans;
     uint32_t span_count;
-    struct ptx_copied *copies;
-    uint32_t copy_count;
+    struct ptx_copies copies;
 };
 struct ptx_mark { /* a label of a function */
     uint32_t function, line;
@@ -88,6 +91,7 @@ struct ptx_debug {
     struct ptx_map variables; /* module variables by name */
     struct ptx_inlined_list {
         struct ptx_inlined *at;
+        struct ptx_copies *copies; /* of the function, then of each of them; NULL: none */
         uint32_t count, number; /* number: of the function in the object */
     } *inlined;          /* by function of the module; NULL: the sections tell */
     const char *dropped; /* why nothing is kept, NULL: all is well */
@@ -139,13 +143,14 @@ bool ptx_debug_variable_place(const struct ptx_symbol *s, uint64_t offset, struc
 bool ptx_debug_module_place(const struct ptx_module *module, const struct ptx_value *value,
                             struct isa_place *place);
 
-/** The words of each copy of code in the scopes of a function; @owner: the innermost scope of each
- *  word, @index: the words of each instruction. */
+bool ptx_debug_has_copies(const struct ptx_unit *unit);
+/** The words of each copy of code in the scopes of a function, to @of; @owner: index there of the
+ *  innermost scope of each word, @index: the words of each instruction. */
 void ptx_debug_copies(struct ptx_unit *unit, uint32_t base, const uint32_t *index,
-                      const uint32_t *owner);
+                      const uint32_t *owner, struct ptx_copies *of);
 
-/** For modules without .debug_info (ptx_debug_inline.c): the words of inlined functions of a
- *  unit; then entries of all of them. */
+/** For modules without .debug_info (ptx_debug_inline.c): the words of inlined functions and of
+ *  copies of a unit; then entries of all of them. */
 void ptx_debug_inlines(struct ptx_unit *unit, uint32_t base, const uint32_t *index);
 void ptx_debug_make_inlines(struct ptx_job *job, struct ptx_module *module);
 /** A .loc says that it is of an inlined function. */

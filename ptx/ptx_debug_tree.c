@@ -380,10 +380,13 @@ static void find_marks(struct ptx_job *job, struct ptx_module *module)
 void ptx_debug_read(struct ptx_job *job, struct ptx_module *module)
 {
     struct ptx_debug *debug = module->debug;
-    struct reading rd = { .job = job, .debug = debug };
+    struct reading rd = { .job = job };
 
+    if (debug == NULL && module->locs.count > 1) /* lines, and no more */
+        module->debug = debug = PTX_NEW(job, struct ptx_debug);
     if (debug == NULL || debug->dropped != NULL)
         return;
+    rd.debug = debug;
     debug->part_count = (uint32_t)job->source_count;
     debug->part = PTX_ARRAY(job, struct ptx_debug_part, debug->part_count + 1);
     debug->budget = UINT64_C(1) << 22;

@@ -472,7 +472,7 @@ void ptx_debug_write(struct ptx_job *job, struct ptx_module *module)
         before[i] = count;
         debug->dies.at[i].out = count;
         if (debug->dies.at[i].keep) /* and its copies, behind it */
-            count += 1 + debug->dies.at[i].copy_count;
+            count += 1 + debug->dies.at[i].copies.count;
     }
     before[debug->dies.count] = count;
     if (count == 0)
@@ -485,10 +485,10 @@ void ptx_debug_write(struct ptx_job *job, struct ptx_module *module)
 
         put_die(&wr, i, &dies[d->out]);
         dies[d->out].end = before[d->end];
-        for (uint32_t k = 0; k < d->copy_count; k++) {
+        for (uint32_t k = 0; k < d->copies.count; k++) {
             uint32_t first = (uint32_t)wr.attrs.count;
 
-            put_spans(&wr, d->copies[k].spans, d->copies[k].span_count);
+            put_spans(&wr, d->copies.at[k].spans, d->copies.at[k].span_count);
             dies[d->out + 1 + k] = (struct isa_die){ .tag = ISA_TAG_BLOCK, .end = d->out + 2 + k,
                                                      .first_attr = first, .attr_count = 1 };
         }

@@ -122,7 +122,7 @@ static void put_lines(struct emit *emit, uint32_t base, uint32_t count)
             loc = &module->locs.at[at];
             old = &module->locs.at[shown];
             if (shown != 0 && loc->file == old->file && loc->line == old->line &&
-                loc->column == old->column)
+                loc->column == old->column && loc->copy == old->copy)
                 continue;
             shown = at;
             if (pass == 1) {

@@ -110,7 +110,6 @@ static uint32_t new_line(struct layout *lay, const struct ptx_block *like)
     line->label = PTX_NONE;
     line->ipdom = line->idom = PTX_NONE;
     line->loop = like->loop;
-    line->copy = like->copy;
     line->loc = like->loc;
     line->line = like->line;
     return (uint32_t)(lay->lines.count - 1);

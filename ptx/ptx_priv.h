@@ -239,6 +239,7 @@ struct ptx_loc {
     uint16_t call_column;
     uint32_t call_file, call_line;
     uint32_t parent; /* the call's own place, 0: not known */
+    uint32_t copy;   /* ptx_reduce: which copy of the source's code it is of, 0: its own */
     const char *name;
     uint32_t name_size, name_offset;
     uint32_t instance; /* ptx_debug_inline.c: + 1, 0: none yet; of the function: */
@@ -538,7 +539,6 @@ struct ptx_block {
     bool may_diverge, barrier_flow; /* its branch; it is in a divergent region */
     uint32_t loc, line;    /* of the terminator */
     uint32_t label;        /* of the source, PTX_NONE */
-    uint32_t copy;         /* ptx_reduce: which copy of the source's code it is part of, 0: its own */
     /* ptx_cfg */
     uint32_t *pred;
     uint32_t pred_count;

@@ -34,6 +34,7 @@ struct work {
     PTX_LIST(struct slice) sets, parts;
     PTX_LIST(uint32_t) fresh;         /* copies, in the order they were made */
     uint32_t copies;                  /* of parts of the code */
+    uint32_t loc, new_loc;            /* the place that was copied last, and its copy */
     uint32_t stamp, *home;            /* by virtual register: 1 + its only block, or SEVERAL */
     uint32_t home_count;
     size_t room, visits;
@@ -231,6 +232,24 @@ static ptx_ref renamed(struct work *w, ptx_ref ref, uint32_t block, uint32_t fir
     return ptx_ref_of(names[v], ptx_ref_row(ref));
 }
 
+/* The place of a copied instruction, which stays with it through all that follows. */
+static uint32_t copied_loc(struct work *w, uint32_t loc)
+{
+    struct ptx_module *module = w->unit->module;
+    struct ptx_loc copy;
+
+    if (loc == 0)
+        return 0;
+    if (loc != w->loc || module->locs.at[w->new_loc].copy != w->copies) {
+        copy = module->locs.at[loc];
+        copy.copy = w->copies;
+        *PTX_PUSH(w->unit->job, module->locs) = copy;
+        w->loc = loc;
+        w->new_loc = (uint32_t)module->locs.count - 1;
+    }
+    return w->new_loc;
+}
+
 static void copy_block(struct work *w, uint32_t from, uint32_t *names)
 {
     struct ptx_unit *unit = w->unit;
@@ -242,16 +261,17 @@ static void copy_block(struct work *w, uint32_t from, uint32_t *names)
     b->first = (uint32_t)unit->code.count;
     b->pred = NULL;
     b->pred_count = 0;
-    b->copy = w->copies;
     for (uint32_t i = 0; i < b->count; i++) {
         struct ptx_mi mi = unit->code.at[unit->blocks.at[from].first + i];
 
         for (unsigned s = 0; s < PTX_SLOT_COUNT; s++)
             mi.ref[s] = renamed(w, mi.ref[s], from, first, names);
+        mi.loc = copied_loc(w, mi.loc);
         *PTX_PUSH(unit->job, unit->code) = mi;
     }
     if (b->end == PTX_END_BRANCH)
         b->guard = renamed(w, b->guard, from, first, names);
+    b->loc = copied_loc(w, b->loc);
     (void)node_of(w, to);
     w->nodes.at[from].copy = to + 1;
     *PTX_PUSH(unit->job, w->fresh) = to;

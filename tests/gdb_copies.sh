@@ -63,4 +63,49 @@ END
 expect "the scopes of copies are well formed" <<'END'
 ^No errors
 END
+
+# i = 0 comes to line 12 in both rounds, the others in the second; 3 to 14 in both, 2 to 16.
+(cd "$work" && "$lanewise" run circle.yaml --coverage circle.info) >"$work/transcript" 2>&1
+for line in DA:12,5 DA:14,6 DA:16,7 DA:18,8 DA:19,8; do
+    grep -qx "$line" "$work/circle.info" || fail "no $line: $(grep '^DA' "$work/circle.info" | tr '\n' ' ')"
+done
+
+# Lines and no other debug information; 82 times a lane comes to line 9, 16 of them from outside,
+# as a count by the source's own code has it. Line 10 has another statement, for 32.
+cp "$src"/tests/golden/gdb/middle.ptx "$work/"
+cat >"$work/middle.yaml" <<END
+program: {source: middle.ptx}
+buffers: {out: {type: s32, count: 32}}
+steps:
+  - launch: {entry: _Z6middlePi, grid: [1], block: [32], args: [out]}
+  - check: {buffer: out, values: [-1, 1, 1, 3, 3, 5, 5, 7, 7, 9, 9, 7, 7, 9, 9, 7, 7, 9, 9, 7, 7, 9, 9, 7, 7, 9,
+                                  9, 7, 7, 9, 9, 7]}
+END
+(cd "$work" && "$lanewise" run middle.yaml --coverage middle.info) >"$work/transcript" 2>&1
+for line in DA:3,32 DA:6,98 DA:7,66 DA:9,82 DA:10,82; do
+    grep -qx "$line" "$work/middle.info" || fail "no $line: $(grep '^DA' "$work/middle.info" | tr '\n' ' ')"
+done
+cat >"$work/session" <<'END'
+break middle.cu:9
+continue
+continue
+delete
+continue
+END
+serve "$lanewise" run middle.yaml --gdb 127.0.0.1:0
+session gdb
+expect "gdb stops in each copy, without debug information" <<'END'
+^middle \(
+^Breakpoint 1 at .*2 locations
+^Breakpoint 1\.1, middle
+^Breakpoint 1\.2, middle
+exited normally
+END
+server_ends
+[ "$status" = 0 ] || fail "middle: the run ended with status $status"
+(cd "$work" && "$lanewise" debug middle.yaml --batch -c 'break middle.cu:9') >"$work/transcript" 2>&1
+expect "the shell stops in each copy, without debug information" <<'END'
+^breakpoint 1 at .*middle.cu:9
+^breakpoint 2 at .*middle.cu:9
+END
 finish
