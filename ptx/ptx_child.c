@@ -444,6 +444,27 @@ static unsigned first_errors(const char *text, char *out, size_t room)
 
 #define ANOTHER "another compiler can be named with --compiler, in LANEWISE_CLANG or LANEWISE_NVCC"
 
+/* Libraries whose headers nobody has here, by how their names begin; NULL: @text is about none. */
+static const char *missing_library(const char *text)
+{
+    static const struct {
+        const char *header, *what;
+    } libraries[] = {
+        {"'thrust/", "Thrust is not supported"}, {"'cub/", "CUB is not supported"},
+        {"'cuda/", "the C++ standard library of CUDA (<cuda/...>) is not supported"},
+        {"'nv/target", "the C++ standard library of CUDA is not supported"},
+        {"'cutlass/", "CUTLASS is not supported"}, {"'cute/", "CUTLASS is not supported"},
+        {"'cudnn", "cuDNN is not supported"}, {"'nccl", "NCCL is not supported"},
+    };
+
+    if (strstr(text, "file not found") == NULL)
+        return NULL;
+    for (size_t i = 0; i < LW_COUNT_OF(libraries); i++)
+        if (strstr(text, libraries[i].header) != NULL)
+            return libraries[i].what;
+    return NULL;
+}
+
 static enum lw_status report(const char *path, const struct ptx_job *job, int wait_status,
                              const struct lw_buffer *output, struct lw_error *err)
 {
@@ -452,6 +473,7 @@ static enum lw_status report(const char *path, const struct ptx_job *job, int wa
     const char *text = output->text != NULL ? output->text : "";
     char said[360];
     unsigned count = first_errors(text, said, sizeof said);
+    const char *library = missing_library(said);
 
     if (WIFSIGNALED(wait_status))
         return LW_FAIL(err, LW_EINPUT, "%s: %s crashed (signal %d)%s%s; " ANOTHER, path,
@@ -468,9 +490,10 @@ static enum lw_status report(const char *path, const struct ptx_job *job, int wa
         return LW_FAIL(err, LW_EINPUT, "%s: %s failed (exit status %d)%s%.*s; " ANOTHER,
                        path, job->compiler, WEXITSTATUS(wait_status),
                        *text != '\0' ? ": " : " and said nothing", (int)strcspn(text, "\n"), text);
-    return LW_FAIL(err, LW_EINPUT, "%s%s%s",
+    return LW_FAIL(err, LW_EINPUT, "%s%s%s%s%s",
                    strncmp(said, path, strlen(path)) == 0 ? "" : path,
-                   strncmp(said, path, strlen(path)) == 0 ? "" : ": ", said);
+                   strncmp(said, path, strlen(path)) == 0 ? "" : ": ", said,
+                   library != NULL ? "; " : "", library != NULL ? library : "");
 }
 
 /* ---- one compilation -------------------------------------------------------------------------- */

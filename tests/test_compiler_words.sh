@@ -91,6 +91,10 @@ printf '\357\273\277__kernel void m(__global int *p) { p[0] = 1; }\n' >mark.cl
 }
 (printf '\377\376' && cat m.ptx) >wide.ptx
 says "UTF-16" '^lanewise: wide.ptx:1: the text is UTF-16: save it as UTF-8' compile wide.ptx
+printf '#include <thrust/sort.h>\n__global__ void k(int *p) { p[0] = 1; }\n' >sort.cu
+says "a library that is not here" "sort.cu:1.*'thrust/sort.h' file not found; Thrust is not supported" compile sort.cu
+printf '#include <nosuch/sort.h>\n__global__ void k(int *p) { p[0] = 1; }\n' >sort.cu
+says "a header that is not here" "'nosuch/sort.h' file not found$" compile sort.cu
 # Files that are linked share what is extern, by clang and by nvcc.
 printf 'extern __device__ int shared_by; __global__ void k(int *p) { p[0] = shared_by; }\n' >a.cu
 printf '__device__ int shared_by = 5;\n' >b.cu
