@@ -510,6 +510,40 @@ enum lw_status ptx_check_source(const char *path, struct lw_error *err)
     return LW_OK;
 }
 
+static bool has_failed(int wait_status)
+{
+    return !WIFEXITED(wait_status) || WEXITSTATUS(wait_status) != 0;
+}
+
+/** run_child with the spelling of PTX_CLANG_MAYBE_UNWRITTEN that this clang knows: the name tells
+ *  clang 14 mostly, and what is unknown is refused at once. */
+static enum lw_status run_spelled(const char **argv, const char *scratch, struct lw_buffer *output,
+                                  int *wait_status, struct lw_error *err)
+{
+    /* clang 15 and later; 14; before, arguments were never taken for written */
+    static const char *const spellings[] = {PTX_CLANG_MAYBE_UNWRITTEN, "-disable-noundef-analysis",
+                                            "-w"};
+    const char *slash = strrchr(argv[0], '/');
+    size_t first = strstr(slash != NULL ? slash : argv[0], "-14") != NULL, at = 0;
+    enum lw_status status;
+
+    while (argv[at] != NULL && strcmp(argv[at], spellings[0]) != 0)
+        at++;
+    for (size_t k = 0;; k++) {
+        if (argv[at] != NULL)
+            argv[at] = spellings[k < 2 ? k ^ first : k];
+        /* posix_spawn does not write through argv; its type is older than const. */
+        status = run_child((char *const *)argv, scratch, output, wait_status, err);
+        if (status != LW_OK || !has_failed(*wait_status) || argv[at] == NULL ||
+            k + 1 == LW_COUNT_OF(spellings) || output->text == NULL ||
+            strstr(output->text, "unknown argument") == NULL ||
+            strstr(output->text, argv[at]) == NULL)
+            return status;
+        lw_buffer_fini(output);
+        lw_buffer_init(output);
+    }
+}
+
 enum lw_status ptx_run_compiler(const struct ptx_job *job, const char *path, const char **argv,
                                 const char *result, char **ptx, size_t *size,
                                 struct lw_error *err)
@@ -519,9 +553,8 @@ enum lw_status ptx_run_compiler(const struct ptx_job *job, const char *path, con
     int wait_status = 0;
 
     lw_buffer_init(&output);
-    /* posix_spawn does not write through argv; its type is older than const. */
-    status = run_child((char *const *)argv, job->scratch, &output, &wait_status, err);
-    if (status == LW_OK && (!WIFEXITED(wait_status) || WEXITSTATUS(wait_status) != 0))
+    status = run_spelled(argv, job->scratch, &output, &wait_status, err);
+    if (status == LW_OK && has_failed(wait_status))
         status = report(path, job, wait_status, &output, err);
     if (status == LW_EINPUT && job->words != NULL)
         put_words(&output, job->words);

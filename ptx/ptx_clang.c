@@ -90,6 +90,7 @@ static enum lw_status compile(struct ptx_job *job, const char *path, const char 
                                          /* the first with rotations of 32 bits: below it clang
                                             writes them as shifts that lose numbers above 31 */
                                          "-Xclang", "-target-cpu", "-Xclang", "sm_35",
+                                         "-Xclang", PTX_CLANG_MAYBE_UNWRITTEN,
                                          /* libclc and our overrides have them; clang 14 knows
                                             vload_half with the first only */
                                          "-Xclang", "-cl-ext=+cl_khr_fp16,"

@@ -35,6 +35,10 @@ bool ptx_cache_folder(char *out);
 
 /** The source can be read and is no option; the error says so. */
 enum lw_status ptx_check_source(const char *path, struct lw_error *err) LW_MUST_CHECK;
+/** Behind "-Xclang": an argument that one lane has not written is no undefined behaviour, for
+ *  shuffles take it from another. Otherwise clang drops the condition under which it is written.
+ *  ptx_run_compiler puts the spelling of the clang at hand in its place. */
+#define PTX_CLANG_MAYBE_UNWRITTEN "-no-enable-noundef-analysis"
 /**
  * Run the compiler @argv and read the PTX that it leaves in @result.
  * Errors: LW_EINPUT with the compiler's own words.

@@ -201,7 +201,8 @@ static enum lw_status by_clang(struct ptx_job *job, const char *path, const char
         "-Wno-c++11-narrowing", "-Wno-reserved-user-defined-literal",
         /* Names and types of parameters: the driver makes lines of -g in optimised CUDA C++.
          * Without call sites, which crash clang where a kernel prints: DWARF 2 has none. */
-        "-Xclang", "-debug-info-kind=constructor", "-Xclang", "-dwarf-version=2"};
+        "-Xclang", "-debug-info-kind=constructor", "-Xclang", "-dwarf-version=2",
+        "-Xclang", PTX_CLANG_MAYBE_UNWRITTEN};
     const char **argv = calloc(flag_count + 40, sizeof *argv);
     char result[PTX_PATH_BYTES + 16];
     enum lw_status status = put_headers(job, err);
