@@ -144,7 +144,10 @@ void ptx_debug_inlines(struct ptx_unit *unit, uint32_t base, const uint32_t *ind
     out->count = (uint32_t)in.calls.count;
     if (!copies)
         return;
-    out->copies = PTX_ARRAY(unit->job, struct ptx_copies, in.calls.count + 1);
+    out->copies =
+        lw_arena_alloc(&unit->object->arena, (in.calls.count + 1) * sizeof *out->copies);
+    if (out->copies == NULL)
+        ptx_fail(unit->job, 0, LW_ENOMEM, "out of memory");
     ptx_debug_copies(unit, base, index, owner, out->copies);
 }
 

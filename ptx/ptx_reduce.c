@@ -232,6 +232,25 @@ static ptx_ref renamed(struct work *w, ptx_ref ref, uint32_t block, uint32_t fir
     return ptx_ref_of(names[v], ptx_ref_row(ref));
 }
 
+/* In the module's memory: it stays when the function is done. */
+static void push_loc(struct ptx_unit *unit, const struct ptx_loc *loc)
+{
+    struct ptx_module *module = unit->module;
+
+    if (module->locs.count == module->locs.capacity) {
+        size_t room = module->locs.capacity * 2 + 8;
+        struct ptx_loc *more = lw_arena_alloc(&unit->job->module, room * sizeof *more);
+
+        if (more == NULL)
+            ptx_fail(unit->job, 0, LW_ENOMEM, "out of memory");
+        if (module->locs.count != 0)
+            memcpy(more, module->locs.at, module->locs.count * sizeof *more);
+        module->locs.at = more;
+        module->locs.capacity = room;
+    }
+    module->locs.at[module->locs.count++] = *loc;
+}
+
 /* The place of a copied instruction, which stays with it through all that follows. */
 static uint32_t copied_loc(struct work *w, uint32_t loc)
 {
@@ -243,7 +262,7 @@ static uint32_t copied_loc(struct work *w, uint32_t loc)
     if (loc != w->loc || module->locs.at[w->new_loc].copy != w->copies) {
         copy = module->locs.at[loc];
         copy.copy = w->copies;
-        *PTX_PUSH(w->unit->job, module->locs) = copy;
+        push_loc(w->unit, &copy);
         w->loc = loc;
         w->new_loc = (uint32_t)module->locs.count - 1;
     }
