@@ -139,9 +139,10 @@ bool ptx_debug_read_spot(const struct ptx_section *section, uint32_t at, uint32_
                          struct ptx_spot *spot);
 /** @offset in a variable of global memory; false: it is not one. */
 bool ptx_debug_variable_place(const struct ptx_symbol *s, uint64_t offset, struct isa_place *place);
-/** The place that an expression of a module variable gives; false: none. */
+/** The place that an expression of a module variable gives; false: none. @dynamic: the place counts
+ *  from where a kernel's dynamic shared memory begins. */
 bool ptx_debug_module_place(const struct ptx_module *module, const struct ptx_value *value,
-                            struct isa_place *place);
+                            struct isa_place *place, bool *dynamic);
 
 bool ptx_debug_has_copies(const struct ptx_unit *unit);
 /** The words of each copy of code in the scopes of a function, to @of; @owner: index there of the

@@ -113,7 +113,7 @@ bool ptx_debug_variable_place(const struct ptx_symbol *s, uint64_t offset, struc
 }
 
 bool ptx_debug_module_place(const struct ptx_module *module, const struct ptx_value *value,
-                            struct isa_place *place)
+                            struct isa_place *place, bool *dynamic)
 {
     const struct ptx_debug *debug = module->debug;
     char room[3 * PTX_NAME_BYTES];
@@ -130,8 +130,11 @@ bool ptx_debug_module_place(const struct ptx_module *module, const struct ptx_va
         return false;
     const struct ptx_symbol *s = &module->symbols.at[*known];
 
-    if (s->space == PTX_SP_SHARED && s->placed) {
-        *place = (struct isa_place){ .value = ISA_SHARED_BASE + s->offset + spot.offset };
+    *dynamic = s->space == PTX_SP_SHARED && s->size_bytes == 0;
+    if (*dynamic || (s->space == PTX_SP_SHARED && s->placed)) {
+        *place = (struct isa_place){
+            .value = ISA_SHARED_BASE + spot.offset + (*dynamic ? 0 : s->offset)
+        };
         return true;
     }
     return ptx_debug_variable_place(s, spot.offset, place);

@@ -113,13 +113,54 @@ static void keep_children(struct writing *wr, uint32_t die)
     }
 }
 
+static struct isa_place in_kernel(const struct isa_function *fn, struct isa_place place)
+{
+    place.value += (fn->shared_bytes + 15) & ~15u;
+    place.from = fn->first;
+    place.to = fn->first + fn->count;
+    return place;
+}
+
+/* Where a module's variable is. Dynamic shared memory begins behind a kernel's own: one place if
+ * that is the same in all kernels, else one for the code of each. */
+static void place_variable(struct writing *wr, uint32_t die)
+{
+    struct ptx_die *d = &wr->debug->dies.at[die];
+    const struct isa_object *object = wr->object;
+    struct isa_place place, *list;
+    bool dynamic, same = true;
+    uint32_t n = 0;
+
+    if (!ptx_debug_module_place(wr->module, ptx_debug_value(wr->debug, die, ISA_AT_LOCATION),
+                                &place, &dynamic))
+        return;
+    list = lw_arena_alloc(&wr->object->arena, (object->function_count + 1) * sizeof *list);
+    if (list == NULL)
+        ptx_fail(wr->job, 0, LW_ENOMEM, "out of memory");
+    for (unsigned f = 0; dynamic && f < object->function_count; f++) {
+        if (!object->functions[f].kernel || object->functions[f].count == 0)
+            continue;
+        list[n++] = in_kernel(&object->functions[f], place);
+        same &= list[n - 1].value == list[0].value;
+    }
+    if (dynamic && n == 0)
+        return;
+    if (same) {
+        list[0] = (struct isa_place){ .kind = place.kind, .variable = place.variable,
+                                      .value = dynamic ? list[0].value : place.value };
+        n = 1;
+    }
+    d->places = list;
+    d->place_count = n;
+    keep(wr, die);
+}
+
 static void find_kept(struct writing *wr)
 {
     struct ptx_debug *debug = wr->debug;
 
     for (uint32_t i = 0; i < debug->dies.count;) {
-        struct ptx_die *d = &debug->dies.at[i];
-        struct isa_place place;
+        const struct ptx_die *d = &debug->dies.at[i];
 
         if (is_code(debug, i) && reachable(wr, i)) {
             keep(wr, i);
@@ -129,16 +170,8 @@ static void find_kept(struct writing *wr)
             i = d->end;
         } else {
             ptx_debug_look_at(debug, d->source);
-            if (d->tag == ISA_TAG_VARIABLE && reachable(wr, i) &&
-                ptx_debug_module_place(wr->module, ptx_debug_value(debug, i, ISA_AT_LOCATION),
-                                       &place)) {
-                d->places = lw_arena_alloc(&wr->object->arena, sizeof place);
-                if (d->places == NULL)
-                    ptx_fail(wr->job, 0, LW_ENOMEM, "out of memory");
-                *d->places = place;
-                d->place_count = 1;
-                keep(wr, i);
-            }
+            if (d->tag == ISA_TAG_VARIABLE && reachable(wr, i))
+                place_variable(wr, i);
             i++;
         }
     }

@@ -127,6 +127,27 @@ static void registers_of_nvcc_have_lists_of_places(void **state)
     isa_object_destroy(object);
 }
 
+/* It begins behind the static memory: 36 bytes of one kernel, none of the other. */
+static void dynamic_shared_memory_is_where_its_kernel_has_it(void **state)
+{
+    struct isa_object *object = from_corpus("debug_dynamic.ptx");
+    unsigned count;
+    const struct isa_place *place = place_of(object, ISA_TAG_VARIABLE, "dyn", &count);
+
+    (void)state;
+    assert_int_equal(count, 2);
+    for (unsigned k = 0; k < 2; k++) {
+        const struct isa_function *fn = &object->functions[k];
+
+        assert_int_equal(place[k].kind, ISA_PLACE_ADDRESS);
+        assert_int_equal(place[k].from, fn->first);
+        assert_int_equal(place[k].to, fn->first + fn->count);
+        assert_int_equal(place[k].value,
+                         ISA_SHARED_BASE + (strcmp(fn->name, "one") == 0 ? 48 : 0));
+    }
+    isa_object_destroy(object);
+}
+
 /* 280 registers that live across the barrier leave no rows for variables. */
 static void variables_that_are_spilled_lie_in_local_memory(void **state)
 {
@@ -318,6 +339,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(locals_of_clang_lie_in_local_memory),
         cmocka_unit_test(registers_of_nvcc_have_lists_of_places),
+        cmocka_unit_test(dynamic_shared_memory_is_where_its_kernel_has_it),
         cmocka_unit_test(variables_that_are_spilled_lie_in_local_memory),
         cmocka_unit_test(bit_fields_count_from_the_low_end),
         cmocka_unit_test(types_that_nothing_needs_are_left_out),
