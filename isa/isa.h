@@ -729,7 +729,7 @@ enum lw_status isa_object_read(const char *name, const uint8_t *bytes, size_t si
 /** Function that contains instruction @index, or NULL. */
 const struct isa_function *isa_object_function_at(const struct isa_object *object,
                                                   uint32_t index);
-/** Line row in force at instruction @index, or NULL. */
+/** Line row in force at instruction @index, or NULL: rows end with their function, as .debug_line. */
 const struct isa_line *isa_object_line_at(const struct isa_object *object, uint32_t index);
 enum { ISA_ELF_MACHINE = 0x4C57 };
 

@@ -55,6 +55,8 @@ const struct isa_function *isa_object_function_at(const struct isa_object *objec
 const struct isa_line *isa_object_line_at(const struct isa_object *object, uint32_t index)
 {
     unsigned low = 0, high = object->line_count;
+    const struct isa_function *function;
+    const struct isa_line *row;
 
     while (low < high) {
         unsigned middle = low + (high - low) / 2;
@@ -64,7 +66,11 @@ const struct isa_line *isa_object_line_at(const struct isa_object *object, uint3
         else
             high = middle;
     }
-    return low == 0 ? NULL : &object->lines[low - 1];
+    if (low == 0)
+        return NULL;
+    row = &object->lines[low - 1];
+    function = isa_object_function_at(object, index);
+    return function != NULL && row->insn < function->first ? NULL : row;
 }
 
 /* ---- the rules ---------------------------------------------------------------- */

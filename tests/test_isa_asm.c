@@ -360,6 +360,31 @@ static void line_rows_follow_loc_where_there_is_one(void **state)
     isa_object_destroy(object);
 }
 
+static void a_function_has_no_line_of_the_one_before_it(void **state)
+{
+    struct isa_object *object = assemble(".file 1 \"k.cl\"\n"
+                                         ".kernel f\n"
+                                         ".loc 1 40\n"
+                                         " nop\n"
+                                         " exit\n"
+                                         ".end\n"
+                                         ".kernel g\n"
+                                         " nop\n"
+                                         ".loc 1 50\n"
+                                         " exit\n"
+                                         ".end\n"
+                                         ".kernel k\n"
+                                         " exit\n"
+                                         ".end\n");
+
+    (void)state;
+    assert_int_equal(isa_object_line_at(object, 1)->line, 40);
+    assert_null(isa_object_line_at(object, 2));
+    assert_int_equal(isa_object_line_at(object, 3)->line, 50);
+    assert_null(isa_object_line_at(object, 4));
+    isa_object_destroy(object);
+}
+
 static void kernels_carry_their_launch_properties(void **state)
 {
     struct isa_object *object = assemble(".kernel k\n"
@@ -603,6 +628,7 @@ int main(void)
         cmocka_unit_test(variables_have_typed_initial_values_and_addresses),
         cmocka_unit_test(line_rows_point_at_the_source_itself_without_loc),
         cmocka_unit_test(line_rows_follow_loc_where_there_is_one),
+        cmocka_unit_test(a_function_has_no_line_of_the_one_before_it),
         cmocka_unit_test(kernels_carry_their_launch_properties),
         cmocka_unit_test(the_constant_bank_holds_wide_values),
         cmocka_unit_test(errors_name_place_thing_and_cure),
