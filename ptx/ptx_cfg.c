@@ -153,6 +153,15 @@ bool ptx_just_ends(const struct ptx_unit *unit, uint32_t block)
     return false;
 }
 
+/* A jump to the kernel's end that is a line of its own, in code for debuggers, and nothing else. */
+static bool is_return(const struct ptx_unit *unit, uint32_t block)
+{
+    const struct ptx_block *b = &unit->blocks.at[block];
+
+    return b->count == 1 && unit->code.at[b->first].flags & PTX_MI_LINE &&
+           b->end == PTX_END_NEXT && ptx_just_ends(unit, b->succ[0]);
+}
+
 /* A branch to the kernel's end is a guarded exit. Paths that end in exit do not count for
  * post-dominance; but where such an edge is the only way to the end it must. */
 static void find_exit_sides(struct ptx_unit *unit)
@@ -161,6 +170,7 @@ static void find_exit_sides(struct ptx_unit *unit)
     uint8_t *ends = PTX_ARRAY(unit->job, uint8_t, n + 1);
     uint32_t *work = PTX_ARRAY(unit->job, uint32_t, n + 1);
     size_t count = 0;
+    bool cut = false;
 
     for (uint32_t i = 0; i < unit->rpo_count; i++) {
         struct ptx_block *b = &unit->blocks.at[unit->rpo[i]];
@@ -168,7 +178,7 @@ static void find_exit_sides(struct ptx_unit *unit)
         if (b->end != PTX_END_BRANCH)
             continue;
         for (unsigned k = 0; k < 2 && b->exit_side == 0; k++) {
-            if (ptx_just_ends(unit, b->succ[k]))
+            if (ptx_just_ends(unit, b->succ[k]) || is_return(unit, b->succ[k]))
                 b->exit_side = (uint8_t)(k + 1);
         }
     }
@@ -194,6 +204,34 @@ static void find_exit_sides(struct ptx_unit *unit)
 
         if (b->exit_side != 0)
             b->exit_ignored = ends[b->succ[2 - b->exit_side]];
+    }
+    /* a side that has an instruction is a block that exits, or goes to the end where that counts */
+    for (uint32_t i = 0; i < unit->rpo_count; i++) {
+        struct ptx_block *b = &unit->blocks.at[unit->rpo[i]];
+        bool ignored = is_return(unit, unit->rpo[i]);
+
+        for (uint32_t k = 0; ignored && k < b->pred_count; k++) {
+            const struct ptx_block *p = &unit->blocks.at[b->pred[k]];
+
+            ignored = p->exit_ignored && p->succ[p->exit_side - 1] == unit->rpo[i];
+        }
+        if (ignored) {
+            b->end = PTX_END_EXIT;
+            b->succ_count = 0;
+            cut = true;
+        }
+    }
+    for (uint32_t i = 0; i < unit->rpo_count; i++) {
+        struct ptx_block *b = &unit->blocks.at[unit->rpo[i]];
+
+        if (b->exit_side != 0 && unit->blocks.at[b->succ[b->exit_side - 1]].count != 0) {
+            b->exit_side = 0;
+            b->exit_ignored = false;
+        }
+    }
+    if (cut) {
+        find_preds(unit);
+        find_dominators(unit);
     }
 }
 

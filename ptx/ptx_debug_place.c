@@ -892,6 +892,38 @@ const struct ptx_keep *ptx_debug_keeps(struct ptx_unit *unit, size_t *count)
     return keeps;
 }
 
+bool ptx_debug_is_stepped(const struct ptx_unit *unit)
+{
+    struct ptx_debug *debug = unit->module->debug;
+    size_t function = (size_t)(unit->function - unit->module->functions.at);
+    bool some = false, all = true;
+    uint32_t root;
+
+    if (debug == NULL || debug->dies.count == 0 || debug->subprogram[function] == PTX_NONE)
+        return false;
+    root = debug->subprogram[function];
+    for (uint32_t i = root + 1; i < debug->dies.at[root].end; i++) {
+        const struct ptx_die *die = &debug->dies.at[i];
+        bool placed;
+
+        if (die->tag == ISA_TAG_INLINED) {
+            i = die->end - 1;
+            continue;
+        }
+        if (!is_variable(die))
+            continue;
+        placed = ptx_debug_value(debug, i, ISA_AT_LOCATION) != NULL;
+        if (die->tag == ISA_TAG_PARAMETER) {
+            if (placed)
+                return true;
+            continue; /* clang has none for a structure, at -O0 either */
+        }
+        some |= placed;
+        all &= placed;
+    }
+    return some && all;
+}
+
 void ptx_debug_function(struct ptx_unit *unit, uint32_t base, const uint32_t *index)
 {
     struct ptx_debug *debug = unit->module->debug;

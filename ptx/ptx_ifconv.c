@@ -37,7 +37,8 @@ static bool insn_fits(const struct ptx_mi *mi, uint32_t guard, unsigned *memory)
     if (info->flags & (ISA_F_CONTROL | ISA_F_BARRIER | ISA_F_CROSS | ISA_F_SYNC | ISA_F_CALL |
                        ISA_F_SCALAR) ||
         ptx_ref_is_vreg(mi->ref[PTX_S_GUARD]) ||
-        mi->flags & (PTX_MI_SPIN | PTX_MI_PIN | PTX_MI_PROLOGUE | PTX_MI_CFA | PTX_MI_NO_GUARD))
+        mi->flags & (PTX_MI_SPIN | PTX_MI_PIN | PTX_MI_PROLOGUE | PTX_MI_CFA | PTX_MI_NO_GUARD |
+                     PTX_MI_LINE))
         return false;
     if (info->flags & ISA_F_MEMORY) {
         switch (mi->in.op) {

@@ -86,6 +86,13 @@ static void copy_insn(struct layout *lay, const struct ptx_mi *mi)
     }
 }
 
+/* The nop of a jump's line at the end of the code is not needed: an instruction of it follows. */
+static void drop_mark(struct layout *lay, uint32_t first)
+{
+    if (lay->code.count > first && lay->code.at[lay->code.count - 1].flags & PTX_MI_LINE)
+        lay->code.count--;
+}
+
 static void put_edge(struct layout *lay, const struct ptx_block *b, unsigned k)
 {
     for (size_t i = 0; i < b->breaks[k].count; i++) {
@@ -147,6 +154,8 @@ static void lay_block(struct layout *lay, uint32_t old)
         lay->loc = b->loc;
         lay->line = b->line;
     }
+    if (b->joins.count != 0 || b->breaks[0].count != 0 || b->yields[0])
+        drop_mark(lay, lay->lines.at[line].first);
     for (size_t i = 0; i < b->joins.count; i++) {
         const struct ptx_region *g = &unit->regions.at[b->joins.at[i]];
 
@@ -268,6 +277,8 @@ static void finish(struct layout *lay, const uint32_t *kept, uint32_t count)
             lay->loc = b->loc;
             lay->line = b->line;
         }
+        if (b->end != PTX_END_NEXT || b->succ[0] != next)
+            drop_mark(lay, out->first);
         if (b->end == PTX_END_FINAL && !unit->function->kernel) {
             struct ptx_mi *mi = put(lay, ISA_RET);
 

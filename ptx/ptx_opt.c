@@ -488,7 +488,7 @@ static bool has_effect(const struct ptx_mi *mi)
 {
     const struct isa_op_info *info = isa_op_info((enum isa_op)mi->in.op);
 
-    if (info->flags & (ISA_F_STORE | ISA_F_CONTROL) || mi->flags & PTX_MI_PROLOGUE ||
+    if (info->flags & (ISA_F_STORE | ISA_F_CONTROL) || mi->flags & (PTX_MI_PROLOGUE | PTX_MI_LINE) ||
         (mi->flags & PTX_MI_PIN && mi->ref[PTX_S_D] == PTX_NO_REF))
         return true;
     return (info->flags & ISA_F_MEMORY) != 0 && (mi->flags & PTX_MI_SPIN) != 0;

@@ -484,6 +484,8 @@ enum ptx_mi_flag {
     PTX_MI_CFA = 1 << 10,       /* the offset counts from the frame's other end */
     PTX_MI_SYNCS = 1 << 11,     /* a block barrier, lanes meet, or a call of what has these */
     PTX_MI_READONLY = 1 << 12,  /* loads what nobody stores to while the kernel runs */
+    PTX_MI_LINE = 1 << 13,      /* a nop for the line of a jump: where an instruction of it follows,
+                                 * ptx_layout drops it */
     PTX_MI_NO_GUARD = 1 << 14   /* has the guard it needs: not that of its PTX instruction */
 };
 enum { PTX_NO_BARRIER = 0xff };
@@ -755,6 +757,9 @@ struct ptx_keep {
     uint32_t insn, reg;
 };
 const struct ptx_keep *ptx_debug_keeps(struct ptx_unit *unit, size_t *count);
+/** Whether the function is made for debuggers (-O0 -g, -G): its own variables have places, where
+ *  optimised code has lost those of its parameters. */
+bool ptx_debug_is_stepped(const struct ptx_unit *unit);
 /** Resolve places and scopes of a function's entries: it has its registers and its words.
  *  @index by instruction of the unit: its word in the function, one more than instructions */
 void ptx_debug_function(struct ptx_unit *unit, uint32_t base, const uint32_t *index);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Selection: blocks and rules. */
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "ptx/ptx_select_priv.h"
 
@@ -514,6 +515,54 @@ static void keep_register(struct ptx_sel *sel, uint32_t reg, const struct ptx_in
     mi->flags |= PTX_MI_PIN;
 }
 
+/* Lines of the function that have more than jumps. */
+struct full_lines {
+    uint64_t *at; /* file << 32 | line, ascending */
+    size_t count;
+};
+
+static uint64_t line_key(const struct ptx_loc *loc)
+{
+    return (uint64_t)loc->file << 32 | loc->line;
+}
+
+static int compare_lines(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+    return x < y ? -1 : x > y;
+}
+
+static struct full_lines find_full_lines(const struct ptx_sel *sel)
+{
+    const struct ptx_function *fn = sel->fn;
+    struct full_lines lines = { .at = PTX_ARRAY(sel->job, uint64_t, fn->insns.count + 1) };
+
+    for (size_t i = 0; i < fn->insns.count; i++) {
+        const struct ptx_insn *in = &fn->insns.at[i];
+
+        if (in->op != PTX_BRA || in->guard != PTX_NONE)
+            lines.at[lines.count++] = line_key(&sel->unit->module->locs.at[in->loc]);
+    }
+    qsort(lines.at, lines.count, sizeof *lines.at, compare_lines);
+    return lines;
+}
+
+/* In code for debuggers a jump that is a line of its own (goto, break, continue, return) leaves an
+ * instruction: a breakpoint on the line needs one, also where the jump itself turns into nothing. */
+static void mark_jump(struct ptx_sel *sel, const struct full_lines *lines, size_t index)
+{
+    const struct ptx_insn *before = index != 0 ? &sel->fn->insns.at[index - 1] : NULL;
+    const struct ptx_loc *loc = &sel->unit->module->locs.at[sel->in.loc];
+    uint64_t key = line_key(loc);
+
+    if (sel->in.guard != PTX_NONE || sel->in.loc == 0 || loc->line == 0 ||
+        (before != NULL && line_key(&sel->unit->module->locs.at[before->loc]) == key) ||
+        bsearch(&key, lines->at, lines->count, sizeof key, compare_lines) != NULL)
+        return;
+    ptx_sel_emit(sel, ISA_NOP)->flags |= PTX_MI_LINE;
+}
+
 void ptx_select(struct ptx_unit *unit)
 {
     struct ptx_function *fn = unit->function;
@@ -521,6 +570,8 @@ void ptx_select(struct ptx_unit *unit)
     size_t n = fn->insns.count;
     uint8_t *target = find_targets(&sel);
     size_t keeps;
+    bool stepped = ptx_debug_is_stepped(unit);
+    struct full_lines lines = { 0 };
     const struct ptx_keep *keep = ptx_debug_keeps(unit, &keeps);
 
     unit->sp = PTX_ZERO;
@@ -535,6 +586,8 @@ void ptx_select(struct ptx_unit *unit)
     ptx_sel_call_room(&sel);
     place_symbols(&sel);
     ptx_param_homes(&sel, target);
+    if (stepped)
+        lines = find_full_lines(&sel);
     sel.block_at = PTX_ARRAY(unit->job, uint32_t, n + 1);
     /* block numbers follow the text, so that layout order is their order */
     for (size_t i = 0; i <= n; i++)
@@ -592,6 +645,8 @@ void ptx_select(struct ptx_unit *unit)
             (void)ptx_take(&sel.in, PTX_W_UNI);
             refuse_leftovers(&sel, 0);
             ptx_sel_operands(&sel, 1, 1);
+            if (stepped)
+                mark_jump(&sel, &lines, i);
             end_block(&sel, sel.current, in, sel.block_at[fn->labels.at[in->operand[0].reg]], next);
             ended = true;
             break;

@@ -234,6 +234,47 @@ static void scopes_are_sets_of_words(void **state)
     isa_object_destroy(object);
 }
 
+static unsigned nops_of(const struct isa_object *object)
+{
+    unsigned count = 0;
+
+    for (uint32_t i = 0; i < object->text_count; i++) {
+        struct isa_insn in;
+
+        assert_true(isa_insn_decode(object->text[i], &in));
+        count += in.op == ISA_NOP;
+    }
+    return count;
+}
+
+/* clang -O0 -g of a kernel whose lines 5, 8, 11, 14, 17, 24 and 26 are nothing but a jump. */
+static void lines_that_only_jump_have_an_instruction_for_debuggers(void **state)
+{
+    static const unsigned jumps[] = { 5, 8, 11, 14, 17, 24, 26 };
+    size_t size;
+    char *text = read_corpus("debug_jumps.ptx", &size), *sections;
+    struct isa_object *object = translate(text, size);
+
+    (void)state;
+    for (unsigned k = 0; k < LW_COUNT_OF(jumps); k++) {
+        bool found = false;
+
+        for (unsigned i = 0; i < object->line_count; i++)
+            found |= object->lines[i].line == jumps[k] && object->lines[i].is_stmt;
+        if (!found)
+            fail_msg("line %u has no instruction", jumps[k]);
+    }
+    assert_true(nops_of(object) != 0);
+    isa_object_destroy(object);
+    /* not where no debugger asks */
+    sections = strstr(text, "\t.section\t.debug_abbrev");
+    assert_non_null(sections);
+    object = translate(text, (size_t)(sections - text));
+    assert_int_equal(nops_of(object), 0);
+    isa_object_destroy(object);
+    free(text);
+}
+
 static void an_object_keeps_its_debug_information(void **state)
 {
     static const char *const names[] = { "debug_clang19.ptx", "debug_clang14.ptx",
@@ -344,6 +385,7 @@ int main(void)
         cmocka_unit_test(bit_fields_count_from_the_low_end),
         cmocka_unit_test(types_that_nothing_needs_are_left_out),
         cmocka_unit_test(scopes_are_sets_of_words),
+        cmocka_unit_test(lines_that_only_jump_have_an_instruction_for_debuggers),
         cmocka_unit_test(an_object_keeps_its_debug_information),
         cmocka_unit_test(inlined_calls_of_lines_are_scopes),
         cmocka_unit_test(broken_sections_are_dropped),
