@@ -172,32 +172,6 @@ static void add_hang(struct chk *chk, int kind, const struct emu_hang *hang)
     (void)chk_add(chk, &f);
 }
 
-static void add_leaks(struct chk *chk)
-{
-    struct chk_finding f = {.kind = CHK_LEAK, .place = nowhere, .other = nowhere,
-                            .allocation = ""};
-    struct emu_allocation a;
-    uint64_t bytes = 0;
-
-    for (unsigned i = 0; i < emu_allocation_count(chk->machine); i++) {
-        if (!emu_allocation_get(chk->machine, i, &a) || !(a.flags & EMU_ALLOC_HEAP) ||
-            (a.flags & EMU_ALLOC_FREED))
-            continue;
-        if (f.count++ == 0)
-            f.address = a.address;
-        bytes += a.size_bytes;
-    }
-    if (f.count == 0)
-        return;
-    char *text = lw_arena_printf(&chk->strings, "%llu object%s of %llu bytes in all that kernels "
-                                 "got from malloc and did not free; the lowest is at 0x%llx",
-                                 (unsigned long long)f.count, f.count == 1 ? "" : "s",
-                                 (unsigned long long)bytes, (unsigned long long)f.address);
-    f.sentence = text != NULL ? text : "";
-    chk->short_of_memory = chk->short_of_memory || text == NULL;
-    (void)chk_add(chk, &f);
-}
-
 static int compare(const void *a, const void *b)
 {
     const struct chk_finding *x = a, *y = b;
@@ -224,7 +198,7 @@ enum lw_status chk_finish(struct chk *chk, const struct emu_stop *stop, struct l
     else if (wanted(chk, kind))
         add_hang(chk, kind, &stop->hang);
     if (wanted(chk, CHK_LEAK) && stop->kind == EMU_STOP_IDLE)
-        add_leaks(chk);
+        chk_leaks_add(chk);
     chk_lint(chk);
     if (chk->count != 0)
         qsort(chk->findings, chk->count, sizeof *chk->findings, compare);

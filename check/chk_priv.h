@@ -24,6 +24,7 @@ struct chk {
     struct chk_race *race; /* NULL: nobody looks for races */
     struct chk_barrier *barrier; /* NULL: not looked at */
     struct chk_counters *counters; /* NULL: nothing is counted */
+    struct chk_leaks *leaks; /* NULL: nobody asks who got what kernels have from malloc */
     bool arithmetic;       /* some kind of it is asked for */
     struct chk_init *init; /* NULL: nor for values that were never written */
     struct chk_options options;
@@ -58,6 +59,16 @@ void chk_lint(struct chk *chk);
 /* ---- arithmetic (chk_arith.c) ---- */
 bool chk_arith_wants(const struct chk *chk, const struct isa_insn *insn);
 void chk_arith_insn(struct chk *chk, const struct emu_tap_site *site);
+
+/* ---- objects of malloc (chk_leak.c) ---- */
+struct chk_leaks *chk_leaks_create(struct chk *chk);
+void chk_leaks_destroy(struct chk_leaks *leaks);
+/** A malloc is about to be executed; then its objects are made. */
+void chk_leaks_insn(struct chk_leaks *leaks, const struct emu_tap_site *site);
+void chk_leaks_alloc(struct chk_leaks *leaks, const struct emu_life *life);
+bool chk_leaks_short_of_memory(const struct chk_leaks *leaks);
+/** Findings of what lives at the end of the run, one for each malloc; chk->leaks may be NULL. */
+void chk_leaks_add(struct chk *chk);
 
 /* ---- values that were never written (chk_init.c) ---- */
 struct chk_init *chk_init_create(struct chk *chk);

@@ -19,6 +19,7 @@ static bool wants(struct emu_tap *tap, const struct isa_insn *insn)
     return chk->counters != NULL || (chk->barrier != NULL && chk_barrier_wants(insn)) ||
            (chk->race != NULL && chk_race_wants(insn)) ||
            (chk->init != NULL && chk_init_wants(insn)) ||
+           (chk->leaks != NULL && insn->op == ISA_MALLOC) ||
            (chk->arithmetic && chk_arith_wants(chk, insn));
 }
 
@@ -34,6 +35,8 @@ static void on_insn(struct emu_tap *tap, const struct emu_tap_site *site)
         chk_race_insn(chk->race, site);
     if (chk->init != NULL && chk_init_wants(site->insn))
         chk_init_insn(chk->init, site);
+    if (chk->leaks != NULL && site->insn->op == ISA_MALLOC)
+        chk_leaks_insn(chk->leaks, site);
     if (chk->arithmetic && chk_arith_wants(chk, site->insn))
         chk_arith_insn(chk, site);
 }
@@ -129,6 +132,8 @@ static void on_present(struct emu_tap *tap, bool same)
     chk_barrier_destroy(chk->barrier);
     chk_race_destroy(chk->race);
     chk_init_destroy(chk->init);
+    chk_leaks_destroy(chk->leaks);
+    chk->leaks = NULL;
     chk->barrier = NULL;
     chk->race = NULL;
     chk->init = NULL;
@@ -158,11 +163,13 @@ enum lw_status chk_tap_begin(struct chk *chk, struct lw_error *err)
     bool speed = (chk->options.kinds & class_kinds(CHK_CLASS_PERFORMANCE)) != 0;
     bool barriers = (chk->options.kinds & (UINT64_C(1) << CHK_BARRIER_PLACES |
                                            UINT64_C(1) << CHK_BARRIER_EXITED)) != 0;
+    bool leaks = (chk->options.kinds >> CHK_LEAK & 1) != 0;
     bool count = speed || chk->options.counting != CHK_COUNT_NOTHING;
     enum lw_status status;
 
     chk->arithmetic = (chk->options.kinds & class_kinds(CHK_CLASS_ARITHMETIC)) != 0;
-    if (!races && !unwritten && !count && !barriers && !chk->arithmetic)
+    if (!races && !unwritten && !count && !barriers && !leaks &&
+        !chk->arithmetic)
         return LW_OK;
     chk->tap = (struct emu_tap){.wants = wants, .on_insn = on_insn, .on_access = on_access,
                                 .on_step = on_step, .on_stepped = on_stepped,
@@ -177,11 +184,14 @@ enum lw_status chk_tap_begin(struct chk *chk, struct lw_error *err)
         chk->race = chk_race_create(chk);
     if (unwritten)
         chk->init = chk_init_create(chk);
+    if (leaks)
+        chk->leaks = chk_leaks_create(chk);
     if (count)
         chk->counters =
             chk_counters_create(speed || chk->options.counting == CHK_COUNT_REQUESTS);
     if ((races && chk->race == NULL) || (unwritten && chk->init == NULL) ||
-        (count && chk->counters == NULL) || (barriers && chk->barrier == NULL)) {
+        (count && chk->counters == NULL) || (barriers && chk->barrier == NULL) ||
+        (leaks && chk->leaks == NULL)) {
         chk_tap_end(chk);
         return LW_FAIL(err, LW_ENOMEM, "no memory for a checker");
     }
@@ -195,6 +205,7 @@ void chk_tap_end(struct chk *chk)
     chk_barrier_destroy(chk->barrier);
     chk_race_destroy(chk->race);
     chk_init_destroy(chk->init);
+    chk_leaks_destroy(chk->leaks);
     chk_counters_destroy(chk->counters);
 }
 
@@ -206,6 +217,8 @@ void chk_tap_life(struct chk *chk, const struct emu_life *life)
         chk_race_life(chk->race, life);
     if (chk->init != NULL)
         chk_init_life(chk->init, life);
+    if (chk->leaks != NULL && life->kind == EMU_LIFE_ALLOC)
+        chk_leaks_alloc(chk->leaks, life);
 }
 
 void chk_unwritten(struct chk *chk, uint64_t address, uint64_t bytes)
@@ -218,5 +231,6 @@ bool chk_tap_short_of_memory(const struct chk *chk)
 {
     return (chk->race != NULL && chk->race->short_of_memory) ||
            (chk->init != NULL && chk_init_short_of_memory(chk->init)) ||
+           (chk->leaks != NULL && chk_leaks_short_of_memory(chk->leaks)) ||
            (chk->counters != NULL && chk->counters->short_of_memory);
 }

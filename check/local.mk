@@ -16,6 +16,7 @@ liblanewise_a_SOURCES += \
 	%D%/chk_init_rules.c \
 	%D%/chk_inline.c \
 	%D%/chk_kinds.c \
+	%D%/chk_leak.c \
 	%D%/chk_lint.c \
 	%D%/chk_live.c \
 	%D%/chk_priv.h \

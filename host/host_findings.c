@@ -85,6 +85,13 @@ static lanewise_place place(const struct chk_place *p)
                             .pc = p->pc};
 }
 
+static int no_finding(lanewise_machine *m, unsigned index)
+{
+    return host_refuse(m, "finding %u: there are %u%s", index, lanewise_finding_count(m),
+                       m->settings.check ? "" : ", as nothing is looked for: set \"check\" before "
+                                                "the machine is used");
+}
+
 int lanewise_finding_get(lanewise_machine *m, unsigned index, lanewise_finding *out,
                          size_t out_bytes)
 {
@@ -92,17 +99,34 @@ int lanewise_finding_get(lanewise_machine *m, unsigned index, lanewise_finding *
     lanewise_finding all;
 
     if (f == NULL)
-        return host_refuse(m, "finding %u: there are %u%s", index, lanewise_finding_count(m),
-                           m->settings.check ? "" : ", as nothing is looked for: set \"check\" before "
-                                                    "the machine is used");
+        return no_finding(m, index);
     all = (lanewise_finding){.kind = chk_kinds[f->kind].name,
                              .sentence = f->sentence,
                              .place = place(&f->place),
                              .other = place(&f->other),
                              .address = f->address,
                              .allocation = f->allocation,
-                             .count = f->count};
+                             .count = f->count,
+                             .call_count = f->place.call_count,
+                             .other_call_count = f->other.call_count};
     memset(out, 0, out_bytes); /* what a later version's program has more */
+    memcpy(out, &all, out_bytes < sizeof all ? out_bytes : sizeof all);
+    return LANEWISE_OK;
+}
+
+int lanewise_finding_call(lanewise_machine *m, unsigned index, int other, unsigned number,
+                          lanewise_call *out, size_t out_bytes)
+{
+    const struct chk_finding *f = finding_at(m, index);
+    lanewise_call all;
+
+    if (f == NULL)
+        return no_finding(m, index);
+    const struct chk_place *p = other != 0 ? &f->other : &f->place;
+    if (number >= p->call_count)
+        return host_refuse(m, "call %u of finding %u: there are %u", number, index, p->call_count);
+    all = (lanewise_call){p->calls[number].function, p->calls[number].file, p->calls[number].line};
+    memset(out, 0, out_bytes);
     memcpy(out, &all, out_bytes < sizeof all ? out_bytes : sizeof all);
     return LANEWISE_OK;
 }

@@ -148,13 +148,25 @@ typedef struct lanewise_finding {
     uint64_t address;       /* 0: none */
     const char *allocation; /* name of the buffer at or below it */
     uint64_t count;         /* of lanes, over all times */
+    unsigned call_count;       /* calls that the compiler has put into their callers around place */
+    unsigned other_call_count; /* and around other: see lanewise_finding_call */
 } lanewise_finding;
+/** A call of @function, which the compiler has put into its caller. Strings as above. */
+typedef struct lanewise_call {
+    const char *function;
+    const char *file; /* of the call */
+    uint32_t line;    /* 0: not known */
+} lanewise_call;
 /** Findings so far, in the order in which they were found; known ones (check-suppress) are left out. */
 LANEWISE_API unsigned lanewise_finding_count(const lanewise_machine *machine);
 /** Finding @index, from 0, into @out, which has @out_bytes: sizeof *out. Later versions may have more
  *  members at its end. */
 LANEWISE_API int lanewise_finding_get(lanewise_machine *machine, unsigned index,
                                       lanewise_finding *out, size_t out_bytes);
+/** Call @number, from 0, the innermost first, around the place of finding @index or (@other not 0) around
+ *  its other side, into @out, which has @out_bytes: sizeof *out. */
+LANEWISE_API int lanewise_finding_call(lanewise_machine *machine, unsigned index, int other,
+                                       unsigned number, lanewise_call *out, size_t out_bytes);
 /** Nothing more will be launched: what is looked for at the end of a run ("heap-leak", "performance",
  *  and what ended it) is found now, and findings are sorted by file and line. LANEWISE_FINDING: there
  *  are some, told of before or not. */

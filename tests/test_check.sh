@@ -77,7 +77,7 @@ expect 1 '^k.s:10: misaligned: global load.*lanes 0xee.*6 times$' run odd.yaml -
 expect 3 '^k.s:19: bad-free: ' run twice.yaml --check
 expect 0 '' run once.yaml --check=all
 expect 0 '' run leak.yaml --check
-expect 1 '^heap-leak: 8 objects of 192 bytes' run leak.yaml --check=all
+expect 1 '^k.s:28: heap-leak: 8 objects of 192 bytes in all that kernels got from malloc here .*; kernel leak, block (0,0,0), warp 0, lanes 0x1, ' run leak.yaml --check=all
 expect 4 '^k.s:[0-9]*: livelock: ' run forever.yaml --check
 
 # ---- files, suppressions, limits

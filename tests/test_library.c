@@ -20,7 +20,7 @@ static const char ramp[] =
     "    v_s2r v0, %gtid.x\n";
 
 static const char ptx[] =
-    ".version 7.0\n.target sm_70\n.address_size 64\n"
+    ".version 7.2\n.target sm_70\n.address_size 64\n.file 1 \"two.cl\"\n"
     ".global .align 4 .u32 counter = 5;\n"
     ".visible .entry ramp(.param .u64 out, .param .u32 n, .param .u32 add)\n"
     "{\n"
@@ -39,7 +39,11 @@ static const char ptx[] =
     "    ld.param.u64 %rd0, [out];\n"
     "    mul.wide.u32 %rd1, %r3, 4;\n"
     "    add.u64 %rd2, %rd0, %rd1;\n"
+    "    .loc 1 9 5\n" /* one() is in put(), whose call is in line 9 */
+    "    .loc 1 5 3, function_name $put, inlined_at 1 9 5\n"
+    "    .loc 1 2 1, function_name $one, inlined_at 1 5 3\n"
     "    st.global.u32 [%rd2], %r6;\n"
+    "    .loc 1 10 1\n"
     "    ret;\n"
     "}\n"
     ".visible .entry spin(.param .u64 flag)\n"
@@ -53,6 +57,10 @@ static const char ptx[] =
     "    setp.eq.u32 %p, %r0, 0;\n"
     "    @%p bra again;\n"
     "    ret;\n"
+    "}\n"
+    ".section .debug_str {\n"
+    "$put:\n.b8 112,117,116,0\n"
+    "$one:\n.b8 111,110,101,0\n"
     "}\n";
 
 struct fixture {
@@ -291,6 +299,7 @@ static void finds(void **state)
     const uint32_t grid[3] = {1, 1, 1}, block[3] = {32, 1, 1};
     struct fixture f = make("check", "memory,uninitialised");
     lanewise_finding finding;
+    lanewise_call call;
     uint64_t out, size = 31 * 4;
     uint32_t n = 32, add = 3, first;
     const void *arguments[] = {&out, &n, &add};
@@ -312,6 +321,18 @@ static void finds(void **state)
     assert_int_equal(finding.place.lanes, UINT64_C(1) << 31);
     assert_int_equal(finding.address, out + size);
     assert_int_equal(finding.count, 1);
+    assert_int_equal(finding.place.line, 2);
+    assert_int_equal(finding.call_count, 2);
+    assert_int_equal(finding.other_call_count, 0);
+    for (unsigned i = 0; i < 2; i++) {
+        assert_int_equal(lanewise_finding_call(f.gpu, 0, 0, i, &call, sizeof call), LANEWISE_OK);
+        assert_string_equal(call.function, i == 0 ? "one" : "put");
+        assert_int_equal(call.line, i == 0 ? 5 : 9);
+        assert_non_null(strstr(call.file, "two.cl"));
+    }
+    said(f.gpu, lanewise_finding_call(f.gpu, 0, 0, 2, &call, sizeof call), "there are 2");
+    said(f.gpu, lanewise_finding_call(f.gpu, 0, 1, 0, &call, sizeof call), "there are 0");
+    said(f.gpu, lanewise_finding_call(f.gpu, 1, 0, 0, &call, sizeof call), "there are 1");
     memset(&later, 0xff, sizeof later);
     assert_int_equal(lanewise_finding_get(f.gpu, 0, &later.now, sizeof later), LANEWISE_OK);
     assert_int_equal(later.more, 0);

@@ -40,11 +40,15 @@ verify() {
         line=$(grep -n "/\* $mark \*/" "$source" | cut -d: -f1)
         run "$name" "$kinds" "$@"
         case $kind in
-        heap-leak) pattern='^heap-leak: ' ;;
+        heap-leak) pattern=":${line:-[0-9]*}: heap-leak: " ;; # without a mark: in a header
         *) pattern="$base:$line: $kind: " ;;
         esac
         # hexadecimal without leading zeros
-        [ "$lanes" = 0x0 ] || pattern="$pattern.*kernel $name, .*lanes 0x0*${lanes#0x},"
+        case $kind:$lanes in
+        heap-leak:0x0) pattern="$pattern.*kernel $name, " ;;
+        *:0x0) ;;
+        *) pattern="$pattern.*kernel $name, .*lanes 0x0*${lanes#0x}," ;;
+        esac
         pattern=$(echo "$pattern" | sed 's/lanes 0x0\*0*\([1-9a-f]\)/lanes 0x0*\1/')
         [ $got != 0 ] && grep -q -- "$pattern" err || fail "$base $options $*: $name: exit status $got, no '$pattern'"
         run "${name%_bad}_good" "$kinds" "$@"

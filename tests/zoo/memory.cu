@@ -103,6 +103,25 @@ extern "C" __global__ void list_not_freed_good(int *a, int n)
     }
 }
 
+/* find: heap-leak @40 0x2 */
+extern "C" __global__ void copy_not_freed_bad(int *a, int n)
+{
+    volatile int *p = (volatile int *)malloc(32); /* @40 */
+    for (int i = 0; i < 8; i++)
+        p[i] = a[i];
+    a[threadIdx.x] = p[threadIdx.x % 8];
+    if (threadIdx.x % 32 != 1)
+        free((void *)p);
+}
+extern "C" __global__ void copy_not_freed_good(int *a, int n)
+{
+    volatile int *p = (volatile int *)malloc(32);
+    for (int i = 0; i < 8; i++)
+        p[i] = a[i];
+    a[threadIdx.x] = p[threadIdx.x % 8];
+    free((void *)p);
+}
+
 /* find: null-access @6 0xffffffff */
 extern "C" __global__ void heap_exhausted_bad(int *a, int n)
 {
