@@ -255,6 +255,8 @@ static uint64_t lanes_wait(struct race_look *look, const uint64_t *address, uint
         const uint64_t page = address[low] >> RACE_PAGE_SHIFT;
         uint64_t here = 0, all = 0;
 
+        if (!race_later_may(look->race, address[low]))
+            break;
         for (LW_EACH_BIT(l, lanes)) {
             if (address[l] >> RACE_PAGE_SHIFT != page)
                 break;
@@ -311,18 +313,44 @@ static inline bool reads_behind(const struct race_look *look, uint32_t *quad, co
     return true;
 }
 
+/** @lane stores to a word that other blocks have read, as was told, or that it alone has. False: nothing
+ *  was done. @write: who and site of the last write; @second: as above. */
+static inline bool writes_behind(struct race_look *look, uint32_t *quad, uint32_t *write,
+                                 const uint32_t *second, unsigned lane, uint64_t at)
+{
+    const uint32_t base = look->block->base, actor = look->block->actor, me = look->me + lane;
+    uint32_t who = quad[RACE_QUAD_WHO], site = quad[RACE_QUAD_SITE];
+
+    if (quad[RACE_QUAD_WRITE] > base || site & RACE_HOW)
+        return false;
+    if (quad[RACE_QUAD_READ] > base && (who != me || site >> RACE_LEVEL_SHIFT != RACE_THREAD)) {
+        if (site >> RACE_LEVEL_SHIFT != RACE_GRID)
+            return false;
+        if (who == me) { /* the reader before it, then */
+            if (second[RACE_TIME] <= base)
+                return false;
+            who = second[RACE_WHO];
+            site = second[RACE_SITE];
+        }
+        if (who >> RACE_THREAD_BITS == actor || !race_found_behind(look, site, lane, at))
+            return false;
+    }
+    quad[RACE_QUAD_READ] = 0;
+    quad[RACE_QUAD_WRITE] = look->race->now;
+    write[0] = me;
+    write[1] = look->site;
+    return true;
+}
+
 /** Lanes that each have a place of their own: whole words of global memory, of which nothing is known
  *  that could meet them, need no more than a new record. Their cells are asked for before one is waited
  *  for. */
-static void each_lane(struct race_look *look, const uint64_t *address, uint64_t lanes)
+static void each_word(struct race_look *look, const uint64_t *address, uint64_t lanes)
 {
     struct chk_race *race = look->race;
-
-    if (look->waits && (lanes = lanes_wait(look, address, lanes)) == 0)
-        return;
     const uint32_t now = race->now, base = look->block->base;
     const bool words = look->access->bytes == 4 && !look->sets && !(look->write && race->any_quiet);
-    const bool joins = look->plain && !look->write && !(look->site & RACE_HOW);
+    const bool weak = look->plain && !(look->site & RACE_HOW), joins = weak && !look->write;
     uint32_t *quads[EMU_MAX_LANES], *rests[EMU_MAX_LANES];
     uint64_t rest = words ? 0 : lanes;
 
@@ -375,18 +403,31 @@ static void each_lane(struct race_look *look, const uint64_t *address, uint64_t 
     for (LW_EACH_BIT(l, rest)) {
         const uint32_t i = (uint32_t)(address[l] & ((1 << RACE_PAGE_SHIFT) - 1)) / 4;
 
-        if (!joins || !words || quads[l] == NULL ||
-            !reads_behind(look, quads[l], &rests[l][RACE_REST_WRITE * i],
-                          &rests[l][RACE_REST_READ_2 * RACE_PAGE_WORDS + 3 * i],
-                          look->me + (uint32_t)l))
-            look_at(look, (unsigned)l, address[l]);
+        if (weak && words && quads[l] != NULL) {
+            uint32_t *write = &rests[l][RACE_REST_WRITE * i];
+            uint32_t *second = &rests[l][RACE_REST_READ_2 * RACE_PAGE_WORDS + 3 * i];
+
+            if (look->write ? writes_behind(look, quads[l], write, second, (unsigned)l, address[l])
+                            : reads_behind(look, quads[l], write, second, look->me + (uint32_t)l))
+                continue;
+        }
+        look_at(look, (unsigned)l, address[l]);
     }
+}
+
+static void each_lane(struct race_look *look, const uint64_t *address, uint64_t lanes)
+{
+    if (look->waits)
+        lanes = lanes_wait(look, address, lanes);
+    if (lanes != 0)
+        each_word(look, address, lanes);
 }
 
 /** @lanes of the access, which are those of a piece. */
 static void piece(struct race_look *look, const struct emu_tap_piece *p, uint64_t lanes)
 {
     const unsigned bytes = look->access->bytes, shift = bytes >= 4 ? lw_lowest(bytes) - 2 : 0;
+    uint64_t address[EMU_MAX_LANES];
     unsigned lane = p->first;
     uint32_t first, count;
 
@@ -424,12 +465,13 @@ static void piece(struct race_look *look, const struct emu_tap_piece *p, uint64_
             if (cells != NULL && cells->shift != 0 && first + RACE_CHUNK <= cells->count &&
                 look->race->chunk[look->write](look, cells, first, look->me + lane, shift, look->base))
                 continue;
-            for (unsigned l = lane; l < lane + (RACE_CHUNK >> shift); l++)
-                look_at(look, l, at + (uint64_t)(l - lane) * bytes);
+            const unsigned end = lane + (RACE_CHUNK >> shift);
+            for (unsigned l = lane; l < end; l++)
+                address[l] = at + (uint64_t)(l - lane) * bytes;
+            each_word(look, address, lw_mask(end) & ~lw_mask(lane));
         }
         lanes &= ~lw_mask(lane);
     }
-    uint64_t address[EMU_MAX_LANES];
     for (LW_EACH_BIT(l, lanes))
         address[l] = p->address + (p->run ? (l - p->first) * bytes : 0);
     each_lane(look, address, lanes);
@@ -508,10 +550,13 @@ static uint32_t site_of(const struct chk_race *race, const struct emu_tap_site *
 }
 
 /** The split of a warp changes: what was done before it was together may count on lockstep. */
-static void converge(struct chk_race *race, struct race_warp *w, uint64_t lanes)
+static void converge(struct chk_race *race, const struct race_block *b, struct race_warp *w,
+                     uint64_t lanes)
 {
+    const uint64_t live = race_live(b, w);
+
     race_tick(race);
-    if (w->lanes == w->live || lanes == w->live)
+    if (w->lanes == live || lanes == live)
         w->converged = race->now;
     w->lanes = lanes;
 }
@@ -526,7 +571,7 @@ void chk_race_access(struct chk_race *race, const struct emu_tap_access *access)
         return;
     look.warp = &b->warp[access->at.warp];
     if (look.warp->lanes != access->at.split_lanes)
-        converge(race, look.warp, access->at.split_lanes);
+        converge(race, b, look.warp, access->at.split_lanes);
     look.me = b->actor << RACE_THREAD_BITS | access->at.warp * b->width;
     look.site = how_of(race, access);
     look.site |= site_of(race, &access->at);

@@ -162,6 +162,17 @@ bool race_found_again(const struct race_look *look, uint32_t site)
     return true;
 }
 
+bool race_found_behind(const struct race_look *look, uint32_t site, unsigned lane, uint64_t at)
+{
+    uint64_t there;
+
+    if (look->race->kinds >> CHK_BENIGN_RACE & 1)
+        return false;
+    if (in_memory(look, lane, at, &there) && there == stored(look, lane))
+        return true;
+    return race_found_again(look, site);
+}
+
 bool race_stores_same(const struct race_look *look, uint64_t lanes)
 {
     if (look->race->kinds >> CHK_BENIGN_RACE & 1 || look->access->kind != EMU_ACCESS_STORE ||

@@ -84,6 +84,14 @@ static void *room_for(struct race_shadow *shadow, struct race_cells *cells, unsi
     return at;
 }
 
+bool race_later_may(struct chk_race *race, uint64_t address)
+{
+    const struct race_cells *cells =
+        address < ISA_GLOBAL_BASE ? NULL : race_shadow_near(&race->shadow, address - ISA_GLOBAL_BASE);
+
+    return cells != NULL && cells->awake_at != race->shadow.epoch;
+}
+
 bool race_later(struct race_look *look, uint64_t address, uint32_t step, const uint64_t *each,
                 uint64_t lanes)
 {

@@ -143,6 +143,8 @@ void race_shadow_forget(struct race_shadow *shadow, uint64_t offset, uint64_t by
 /* ---- reads that are kept for later ---------------------------------------------------------------- */
 
 struct race_look;
+/** Are reads at @address kept? */
+bool race_later_may(struct chk_race *race, uint64_t address);
 /** A plain read by @lanes of a page that nothing has written, nor sets or atomics looked at, since the
  *  host's last launch: kept as it is, to be looked at when something else comes. Lane l is at
  *  @address + (l - first of @lanes) * @step, or (@each not NULL) each[l]. False: it is not kept. */
@@ -202,7 +204,7 @@ struct race_lane {
     struct race_facts *pending[2]; /* by relaxed reads without a fence (of a scope) behind them */
 };
 struct race_warp {
-    uint64_t live, lanes; /* lanes of the split that accessed last */
+    uint64_t lanes;       /* of the split that accessed last */
     uint32_t kw;          /* each lane knows all lanes of the warp up to */
     uint32_t converged;   /* tick up to which accesses were made before all lanes were one split */
     uint32_t *known;      /* [lane][lane], where lanes differ; or NULL */
@@ -228,7 +230,6 @@ struct race_block {
                              when all last met; NULL: never */
     bool any_fence, any_lane;
     unsigned warp_count, width;
-    uint32_t threads, exited;
     struct race_facts *facts, *pending[2]; /* of all threads */
     uint32_t *known;      /* [warp][warp], where warps differ; or NULL */
     uint32_t *arrived;    /* [barrier][warp]: tick of bar.arrive; or NULL */
@@ -336,6 +337,8 @@ void race_found(struct race_look *look, unsigned lane, uint64_t at, uint32_t who
 /** The same of a weak load and a weak store of another block, which nothing orders, if their race was
  *  told before this access. False: it was not, nothing is done. */
 bool race_found_again(const struct race_look *look, uint32_t site);
+/** The same of a weak store of @lane and a weak load; true, too, if nobody asked for what their race is. */
+bool race_found_behind(const struct race_look *look, uint32_t site, unsigned lane, uint64_t at);
 /** Do @lanes store one value, so that between them there is no race that somebody asked for? */
 bool race_stores_same(const struct race_look *look, uint64_t lanes);
 /** An atomic or strong access of @lane to a place, in this order: it reads, it writes. */
@@ -344,6 +347,8 @@ void race_synchronize(struct race_look *look, unsigned lane, uint64_t at, unsign
 /** The resident block of a slot, NULL: it is not looked at. */
 struct race_block *race_block_at(struct chk_race *race, const struct emu_core *core,
                                  unsigned slot);
+/** Lanes of a warp of a resident block that have not ended. */
+uint64_t race_live(const struct race_block *b, const struct race_warp *w);
 static inline void race_tick(struct chk_race *race)
 {
     race->now += race->now < RACE_MOST_TICKS; /* beyond: all is in order, nothing is found */

@@ -229,15 +229,20 @@ void chk_race_block(struct chk_race *race, struct emu_core *core, unsigned slot,
     for (unsigned w = 0; w < b->warp_count; w++) {
         struct emu_warp_view warp;
 
-        if (!emu_warp_view(core, slot, w, &warp))
-            continue;
-        b->warp[w].live = b->warp[w].lanes = warp.launched;
-        b->threads += lw_popcount(warp.launched);
+        if (emu_warp_view(core, slot, w, &warp))
+            b->warp[w].lanes = warp.launched;
     }
     race->actors[b->actor] = (struct race_actor){b->grid, b->start, b->linear};
     race->blocks[race->block_count++] = b;
     race->last = b;
     race_tick(race);
+}
+
+uint64_t race_live(const struct race_block *b, const struct race_warp *w)
+{
+    struct emu_warp_view view;
+
+    return emu_warp_view(b->core, b->slot, (unsigned)(w - b->warp), &view) ? view.live : 0;
 }
 
 /* ---- what threads know ------------------------------------------------------------------------------ */
@@ -472,7 +477,7 @@ static void lanes_meet(struct chk_race *race, struct race_block *b, struct race_
             give(race, &w->lane[l], &all);
         knowledge_drop(&all);
     }
-    if ((w->live & ~lanes) == 0) {
+    if ((race_live(b, w) & ~lanes) == 0) {
         w->kw = race->now;
         return;
     }
@@ -516,7 +521,8 @@ static void block_meets(struct chk_race *race, struct race_block *b)
     }
     for (unsigned i = 0; i < b->warp_count; i++) {
         struct race_warp *w = &b->warp[i];
-        uint32_t fenced = w->live != 0 ? UINT32_MAX : 0;
+        const uint64_t live = w->lane != NULL ? race_live(b, w) : 0;
+        uint32_t fenced = live != 0 ? UINT32_MAX : 0;
 
         if (w->lane == NULL)
             continue;
@@ -531,7 +537,7 @@ static void block_meets(struct chk_race *race, struct race_block *b)
                 race_facts_drop(lane->pending[k]);
                 lane->pending[k] = NULL;
             }
-            if ((w->live >> l & 1) != 0 && lane->fence[RACE_FENCE_GPU].time < fenced)
+            if ((live >> l & 1) != 0 && lane->fence[RACE_FENCE_GPU].time < fenced)
                 fenced = lane->fence[RACE_FENCE_GPU].time;
         }
         if (b->fenced != NULL)
@@ -585,19 +591,19 @@ void chk_race_cta(struct chk_race *race, struct emu_core *core, unsigned slot, u
                   const uint64_t *lanes)
 {
     struct race_block *b = race_block_at(race, core, slot);
-    uint32_t threads = 0, *arrived = NULL;
-    bool only = false;
+    bool only = false, all = true;
+    uint32_t *arrived = NULL;
 
     if (b == NULL)
         return;
     for (unsigned w = 0; w < b->warp_count; w++)
-        threads += lw_popcount(lanes[w]);
+        all = all && (race_live(b, &b->warp[w]) & ~lanes[w]) == 0;
     if (b->arrived != NULL) {
         arrived = &b->arrived[id * b->warp_count];
         for (unsigned w = 0; w < b->warp_count; w++)
             only |= arrived[w] != 0;
     }
-    if (!only && threads + b->exited >= b->threads)
+    if (!only && all)
         block_meets(race, b);
     else
         warps_meet(race, b, lanes, arrived);
@@ -766,8 +772,7 @@ bool chk_race_wants(const struct isa_insn *insn)
         (void)isa_op_access((enum isa_op)insn->op, &space);
         return space != ISA_SPACE_LOCAL && space != ISA_SPACE_CONST;
     }
-    return insn->op == ISA_FENCE || insn->op == ISA_EXIT || insn->op == ISA_BAR_ARRIVE ||
-           insn->op == ISA_LAUNCH_SYNC;
+    return insn->op == ISA_FENCE || insn->op == ISA_BAR_ARRIVE || insn->op == ISA_LAUNCH_SYNC;
 }
 
 /** The CTA barrier that an instruction names; -1: not known here. */
@@ -818,10 +823,6 @@ void chk_race_insn(struct chk_race *race, const struct emu_tap_site *site)
             fence(race, b, w, (unsigned)l,
                   isa_mod_get(site->insn, ISA_MOD_FSCOPE) != ISA_FSCOPE_CTA);
         race_tick(race);
-        break;
-    case ISA_EXIT:
-        b->exited += lw_popcount(w->live & site->lanes);
-        w->live &= ~site->lanes;
         break;
     case ISA_LAUNCH_SYNC:
         launches_over(race, b, w, site->lanes);

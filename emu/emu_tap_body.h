@@ -155,12 +155,10 @@ MEM_OUTLINE bool LEVEL(tap_tell)(struct emu_warp *w, const struct emu_dinsn *di)
         tap->on_insn(tap, &access.at);
         return tap_goes_on(w, di);
     }
-    if (info->flags & ISA_F_SCALAR)
-        emu_tap_site(w, di, w->m & emu_guard(w, di), &access.at);
-    else
-        emu_tap_site(w, di, m, &access.at);
-    if (access.at.lanes == 0)
+    const uint64_t lanes = info->flags & ISA_F_SCALAR ? w->m & emu_guard(w, di) : m;
+    if (lanes == 0)
         return true;
+    emu_tap_site(w, di, lanes, &access.at);
     if (w->ctag != NULL)
         emu_compact_sources(w, di);
     access.kind = (enum emu_access_kind)kinds[memory->mem_class];
