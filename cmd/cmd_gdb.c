@@ -15,6 +15,9 @@
 static const char load_python[] =
     "python exec(bytes.fromhex(gdb.selected_inferior().connection.send_packet('qGpuPy').decode()))";
 
+/* An x86-64 gdb looks at the code at each stop, four times: it has it in the file. */
+static const char quick[] = "set trust-readonly-sections on";
+
 /* What ends us from outside. A thread waits for it, so no other may take it. */
 static void ending_signals(sigset_t *set)
 {
@@ -114,7 +117,7 @@ enum lw_status cmd_gdb_prepare(struct cmd_gdb *gdb, struct lw_error *err)
 static void become_gdb(const struct cmd_gdb *gdb, const char *target, const char *sources,
                        int failed_fd)
 {
-    const char *words[] = {program_of(gdb), "-q", "-ex", sources, "-ex", target,
+    const char *words[] = {program_of(gdb), "-q", "-ex", sources, "-ex", quick, "-ex", target,
                            "-ex", load_python, gdb->program_file};
     size_t count = LW_COUNT_OF(words);
     char **all = calloc(count + (size_t)gdb->option_count + 1, sizeof *all);

@@ -13,6 +13,7 @@
 #include <netinet/tcp.h>
 #include <poll.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/socket.h>
@@ -24,6 +25,9 @@ enum {
     READ_BYTES = 16384, PENDING_BYTES = 1 << 20, READ_TURNS = 1024, SEND_SECONDS = 30,
     /* A peer that is silent for IDLE seconds is asked PROBES times, every PROBE seconds. */
     KEEP_IDLE = 20, KEEP_PROBE = 5, KEEP_PROBES = 3,
+    /* A debugger asks in bursts, an answer each. Between two threads that sleep a round trip is four
+     * fifths waking up, so in a burst the next packet is waited for awake: BURST_US from the answer to it. */
+    BURST_US = 300,
     HANDOVER_SECONDS = 1, /* for a client that is gone to be seen as gone */
     REFUSE_MS = 1000      /* what a refused client gets: others wait behind it */
 };
@@ -115,6 +119,34 @@ static void feed_pending(struct rsp *rsp, struct client *client)
     }
 }
 
+static int64_t now_us(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
+}
+
+/* recv, awake for a while where a burst is @under_way: there the last packet came as soon. Who else
+ * wants this processor, as the client itself may, gets it. */
+static ssize_t receive(int fd, uint8_t *data, size_t size, bool *under_way)
+{
+    int64_t since = now_us();
+    ssize_t n = -1;
+
+    while (*under_way) {
+        n = recv(fd, data, size, MSG_DONTWAIT);
+        if (n >= 0 || (errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR))
+            return n;
+        if (now_us() - since > BURST_US)
+            break;
+        sched_yield();
+    }
+    n = recv(fd, data, size, 0);
+    *under_way = now_us() - since <= BURST_US;
+    return n;
+}
+
 /* @config changes when the client starts the program again. */
 static enum lw_status serve_client(struct rsp_config *config, int fd, enum rsp_end *end,
                                    struct lw_error *err)
@@ -123,6 +155,7 @@ static enum lw_status serve_client(struct rsp_config *config, int fd, enum rsp_e
                             .deaf = (config->without >> RSP_F_INTERRUPT & 1) != 0};
     struct rsp *rsp = NULL;
     uint8_t *data = malloc(READ_BYTES);
+    bool burst = false;
     enum lw_status status;
 
     if (data == NULL)
@@ -132,7 +165,7 @@ static enum lw_status serve_client(struct rsp_config *config, int fd, enum rsp_e
         goto cleanup;
     rsp_set_poll(rsp, client_interrupted, &client);
     while (!client.closed && rsp_ended(rsp) == RSP_RUNNING) {
-        ssize_t n = recv(fd, data, READ_BYTES, 0);
+        ssize_t n = receive(fd, data, READ_BYTES, &burst);
 
         if (n < 0 && (errno == EINTR || errno == EAGAIN))
             continue;
@@ -186,14 +219,6 @@ static bool input_within(const struct door *door, int fd, int ms)
     return n > 0 && fds[1].revents == 0 && fds[0].revents != 0;
 }
 
-static int64_t now_ms(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
 /* The sentence is an error reply to what the client asks first: gdb shows those. lldb does not, and
  * waits half a minute for what it asks next: it begins with QStartNoAckMode, and says at once that the
  * other side has shut down when that has no answer. */
@@ -205,13 +230,13 @@ static void refuse_client(const struct door *door, int fd)
     uint8_t bytes[512];
     unsigned sum = 0;
     bool told = false;
-    int64_t until = now_ms() + REFUSE_MS, left;
+    int64_t until = now_us() / 1000 + REFUSE_MS, left;
 
     for (const char *p = text; *p != '\0'; p++)
         sum += (uint8_t)*p;
     snprintf(frame, sizeof frame, "+$%s#%02x", text, sum & 255);
     /* Closing with input unread would reset the connection and lose the sentence. */
-    while ((left = until - now_ms()) > 0 && input_within(door, fd, (int)left)) {
+    while ((left = until - now_us() / 1000) > 0 && input_within(door, fd, (int)left)) {
         ssize_t n = recv(fd, bytes, sizeof bytes, MSG_DONTWAIT);
 
         if (n <= 0 || (!told && memmem(bytes, (size_t)n, "$QStartNoAckMode", 16) != NULL))

@@ -11,7 +11,9 @@
 #include <stdlib.h>
 #include <time.h>
 
-enum { POLL_MS = 5 };
+enum { POLL_MS = 5,
+    IDLE_POLLS = 20 /* without a run, before it sleeps: to wake it at each step costs more than the step */
+};
 
 struct rsp_watch {
     struct dbg *dbg;
@@ -20,7 +22,8 @@ struct rsp_watch {
     pthread_t thread;
     pthread_mutex_t mutex;
     pthread_cond_t changed;
-    bool running, asked, quit;
+    unsigned idle; /* polls since the last run */
+    bool running, asked, asleep, quit;
 };
 
 static void deadline(struct timespec *at)
@@ -41,14 +44,17 @@ static void *watch_main(void *argument)
     while (!watch->quit) {
         struct timespec at;
 
-        if (!watch->running) {
+        if (!watch->running && watch->idle >= IDLE_POLLS) {
+            watch->asleep = true;
             pthread_cond_wait(&watch->changed, &watch->mutex);
+            watch->asleep = false;
             continue;
         }
         deadline(&at);
-        if (pthread_cond_timedwait(&watch->changed, &watch->mutex, &at) != ETIMEDOUT)
+        if (pthread_cond_timedwait(&watch->changed, &watch->mutex, &at) != ETIMEDOUT || watch->quit)
             continue;
-        if (!watch->running || watch->quit)
+        watch->idle++;
+        if (!watch->running)
             continue;
         /* The poll function runs under the lock: none is under way once a run has ended.
          * An interrupt is repeated until then, lest it came before the run had begun. */
@@ -72,6 +78,7 @@ enum lw_status rsp_watch_create(struct dbg *dbg, bool (*interrupted)(void *conte
     watch->dbg = dbg;
     watch->interrupted = interrupted;
     watch->context = context;
+    watch->idle = IDLE_POLLS;
     pthread_mutex_init(&watch->mutex, NULL);
     pthread_condattr_init(&attr);
     pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
@@ -108,7 +115,9 @@ void rsp_watch_begin(struct rsp_watch *watch)
     pthread_mutex_lock(&watch->mutex);
     watch->running = true;
     watch->asked = false;
-    pthread_cond_signal(&watch->changed);
+    watch->idle = 0;
+    if (watch->asleep)
+        pthread_cond_signal(&watch->changed);
     pthread_mutex_unlock(&watch->mutex);
 }
 
