@@ -134,6 +134,10 @@ hit Breakpoint 1, square
 exited normally
 ^ok: 1 check passed, 1 launch
 END
+ours "packets of a step" 1 walk.yaml -- -nx -batch -ex stepi -ex 'set debug remote 1' -ex stepi -ex 'set debug remote 0'
+sent=$(grep -c 'Sending packet: \$[mv]' "$work/transcript")
+# the step, and its frame; `stop` looks at code, which is in the file
+[ "$sent" -ge 1 ] && [ "$sent" -le 2 ] || { fail "lanewise gdb: a step reads $sent times"; cat "$work/transcript"; }
 ours "gdb leaves" 1 walk.yaml -- -nx -batch -ex 'x/i $pc'
 expect "lanewise gdb: gdb leaves before the end" <<'END'
 ^=> 0x100000000 <walk>:	v_s2r v3, %ctaid\.x$

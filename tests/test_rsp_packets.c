@@ -380,17 +380,35 @@ static void the_thread_list_is_made_once_per_stop(void **state)
     assert_int_equal(fake_dbg_state_calls(fix->dbg), 9);
 }
 
-static void beyond_2048_warps_the_list_has_ids_only(void **state)
+/* Text of gdb's thread list with that many warps; those in focus have been told of in full. */
+static char *list_of(unsigned warps)
 {
-    struct fake_options options = {.warps = 2049, .fault_at = -1};
+    struct fake_options options = {.warps = warps, .fault_at = -1};
     struct fixture *fix = fix_create(&options, (struct rsp_config){.arch = RSP_X86_64});
     char *xml = read_document(fix, "threads:read:");
 
-    (void)state;
-    assert_non_null(strstr(xml, "<thread id=\"801\" core=\"0\"/>"));
-    assert_int_equal(fake_dbg_state_calls(fix->dbg), 0);
-    free(xml);
+    assert_int_equal(fake_dbg_state_calls(fix->dbg), 1);
+    assert_non_null(strstr(xml, "<thread id=\"1\" core=\"0\" name=\"block(0,0,0) w0 lane 0\">pc="));
     fix_destroy(fix);
+    return xml;
+}
+
+static void beyond_512_warps_the_list_has_names_without_states(void **state)
+{
+    char *xml = list_of(513);
+
+    (void)state;
+    assert_non_null(strstr(xml, "<thread id=\"201\" name=\"block(0,0,0) w512 lane 0\"/>"));
+    free(xml);
+}
+
+static void beyond_2048_warps_the_list_has_ids_only(void **state)
+{
+    char *xml = list_of(2049);
+
+    (void)state;
+    assert_non_null(strstr(xml, "<thread id=\"801\"/>"));
+    free(xml);
 }
 
 static void a_thread_is_chosen_for_viewing_and_for_running(void **state)
@@ -787,6 +805,7 @@ int main(void)
         TEST(the_pc_is_written_by_p_and_by_g),
         TEST(threads_are_listed_in_both_forms),
         TEST(the_thread_list_is_made_once_per_stop),
+        TEST(beyond_512_warps_the_list_has_names_without_states),
         TEST(beyond_2048_warps_the_list_has_ids_only),
         TEST(a_thread_is_chosen_for_viewing_and_for_running),
         TEST(memory_is_read_and_written),
