@@ -567,6 +567,7 @@ static enum lw_status functional_run(struct emu_engine *engine, struct emu_stop 
     enum lw_status status;
 
     memset(stop, 0, sizeof *stop);
+    f->listed.at = 0;
     if (f->history != NULL)
         emu_history_begin(f->history);
     if (emu_log_in_past(engine->machine->log)) {
@@ -590,6 +591,7 @@ static enum lw_status functional_step(struct emu_engine *engine, struct emu_even
     memset(stop, 0, sizeof *stop);
     if (emu_threads_under_way(f))
         return emu_fixed_on_threads(err);
+    f->listed.at = 0;
     if (f->history != NULL)
         emu_history_begin(f->history);
     if (emu_log_in_past(engine->machine->log)) {
@@ -610,6 +612,11 @@ static enum lw_status functional_step(struct emu_engine *engine, struct emu_even
 
 /* ---- views ------------------------------------------------------------------------------------------ */
 
+static uint64_t functional_instructions(const struct emu_engine *engine)
+{
+    return emu_threads_instructions(self_const(engine));
+}
+
 static unsigned functional_warp_count(const struct emu_engine *engine)
 {
     struct emu_functional *f = emu_threads_view(self((struct emu_engine *)(uintptr_t)engine));
@@ -624,20 +631,32 @@ static unsigned functional_warp_count(const struct emu_engine *engine)
     return n;
 }
 
+/* Who lists warps asks for one index after the other: each look begins where the last one ended. Nothing
+ * may have run since, and a list that begins anew looks anew. */
 static bool functional_warp_at(const struct emu_engine *engine, unsigned index,
                                struct emu_place *place)
 {
-    const struct emu_functional *f =
-        emu_threads_view(self((struct emu_engine *)(uintptr_t)engine));
+    struct emu_functional *f = emu_threads_view(self((struct emu_engine *)(uintptr_t)engine));
+    uint64_t now = functional_instructions(engine) + 1;
+    unsigned first = 0, i = 0;
 
-    for (unsigned i = 0; i < f->count; i++) {
+    if (f->listed.at == now && f->listed.place < f->count && index > f->listed.first) {
+        first = f->listed.first;
+        i = f->listed.place;
+        index -= first;
+    }
+    for (; i < f->count; i++) {
         const struct emu_block *b = emu_resident_block(f, &f->resident[i]);
         const struct emu_grid *grid = f->resident[i].grid;
         unsigned n = b != NULL ? b->warps_live : grid->block_warps;
         if (index >= n) {
             index -= n;
+            first += n;
             continue;
         }
+        f->listed.place = i;
+        f->listed.first = first;
+        f->listed.at = now;
         if (b == NULL) {
             unsigned width = f->base.machine->config.warp_width;
             uint32_t left = grid->block_threads - index * width;
@@ -678,11 +697,6 @@ static bool functional_locate(struct emu_engine *engine, uint32_t grid, uint64_t
     *core = f->core;
     *slot = block->slot;
     return true;
-}
-
-static uint64_t functional_instructions(const struct emu_engine *engine)
-{
-    return emu_threads_instructions(self_const(engine));
 }
 
 static void functional_destroy(struct emu_engine *engine)

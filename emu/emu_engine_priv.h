@@ -36,6 +36,10 @@ struct emu_functional {
     uint64_t watch_at;         /* core count of the next look for a live-lock */
     uint64_t gone;             /* blocks that gave their places back, */
     uint64_t gone_at;          /* and 1 + the core's count when the last one did */
+    struct {
+        unsigned place, first; /* a resident block and the index of its first warp, */
+        uint64_t at;           /* 1 + the core's count then; 0: none */
+    } listed;                  /* where the last look at a warp by its index ended */
     uint64_t launches_seen;    /* machine->launch_changes when places were filled */
     bool order_free;
     bool strong;               /* the last look: barriers did open (EMU_STRONG_WINDOWS) */

@@ -576,6 +576,7 @@ enum lw_status emu_state_load(struct emu_functional *f, struct emu_reader *in, b
     warp_left = f->warp_left;
     watch_at = f->watch_at;
     f->launches_seen = machine->launch_changes - emu_get_limited(in, 1);
+    f->listed.at = 0;
     status = load_residents(f, in, trusted, err);
     f->current = (unsigned)current;
     f->turn_left = turn_left;
