@@ -7,6 +7,37 @@
 
 /* ---- threads and focus -------------------------------------------------------------- */
 
+static void warps_are_the_same_in_any_order_of_looks_as_they_end(void **state)
+{
+    struct fix *f = fix_open("saxpy.s", 8, 6, 24, 1);
+    unsigned ended = 0;
+
+    (void)state;
+    for (unsigned step = 0; step < 400 && !dbg_ended(f->dbg); step++) {
+        unsigned count = dbg_thread_count(f->dbg);
+        dbg_thread_id seen[18], last = 0;
+        struct dbg_thread thread;
+        struct dbg_stop stop;
+
+        assert_true(count != 0 && count <= 18);
+        ended = 18 - count > ended ? 18 - count : ended;
+        for (unsigned i = count; i-- != 0;) { /* behind the run, where the last look was before it */
+            assert_true(dbg_thread_at(f->dbg, i, &thread));
+            seen[i] = thread.id;
+        }
+        for (unsigned i = 0; i < count; i++) {
+            assert_true(dbg_thread_at(f->dbg, i, &thread));
+            assert_true(thread.id > last);
+            assert_int_equal(thread.id, seen[i]);
+            last = thread.id;
+        }
+        assert_false(dbg_thread_at(f->dbg, count, &thread));
+        assert_int_equal(dbg_step(f->dbg, seen[step * 7 % count], false, &stop, NULL), LW_OK);
+    }
+    assert_true(ended > 2);
+    fix_close(f);
+}
+
 static void a_session_starts_at_the_kernels_entry(void **state)
 {
     struct fix *f = fix_open("saxpy.s", 8, 2, 16, 1);
@@ -803,6 +834,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_session_starts_at_the_kernels_entry),
         cmocka_unit_test(a_session_with_nothing_to_run_has_ended),
+        cmocka_unit_test(warps_are_the_same_in_any_order_of_looks_as_they_end),
         cmocka_unit_test(threads_are_listed_in_order_and_named),
         cmocka_unit_test(thread_ids_go_on_in_the_next_launch),
         cmocka_unit_test(the_focus_lane_is_checked),
