@@ -225,12 +225,11 @@ void chk_init_present(struct chk_init *init)
 /* ---- memory ------------------------------------------------------------------------------------ */
 
 /** Where undefined bits at an address of a lane came from. */
-static uint32_t origin_of(struct chk_init *init, struct init_block *b,
-                          const struct emu_tap_access *a, unsigned lane, uint64_t at)
+uint32_t init_origin_at(struct chk_init *init, struct init_block *b, const struct emu_tap_site *site,
+                        unsigned lane, uint64_t at)
 {
-    const uint64_t pc =
-        emu_program_base(a->at.program) + (uint64_t)a->at.index * ISA_WORD_BYTES;
-    uint32_t from = init_mark_get(&init->memory, init_mark_key(b, a->at.warp, lane, at));
+    const uint64_t pc = emu_program_base(site->program) + (uint64_t)site->index * ISA_WORD_BYTES;
+    uint32_t from = init_mark_get(&init->memory, init_mark_key(b, site->warp, lane, at));
     struct init_origin o = {.pc = pc};
     struct emu_allocation allocation;
     bool inside;
@@ -246,7 +245,7 @@ static uint32_t origin_of(struct chk_init *init, struct init_block *b,
         o.where = INIT_LOCAL;
         o.number = (uint32_t)(at - ISA_LOCAL_BASE);
     } else {
-        const struct isa_object *object = emu_program_object(a->at.program);
+        const struct isa_object *object = emu_program_object(site->program);
         o.where = INIT_SHARED;
         o.number = (uint32_t)(at - ISA_SHARED_BASE);
         for (unsigned i = 0; i < object->variable_count; i++) { /* a variable is one place */
@@ -259,6 +258,12 @@ static uint32_t origin_of(struct chk_init *init, struct init_block *b,
         }
     }
     return init_origin_add(init, &o);
+}
+
+static uint32_t origin_of(struct chk_init *init, struct init_block *b,
+                          const struct emu_tap_access *a, unsigned lane, uint64_t at)
+{
+    return init_origin_at(init, b, &a->at, lane, at);
 }
 
 /** Lanes with undefined bits in vector registers [r, r + n); they count as defined from now on. */
@@ -651,17 +656,17 @@ bool chk_init_stepped(struct chk_init *init, const struct emu_tap_site *site, bo
 
 bool chk_init_wants(const struct isa_insn *insn)
 {
-    return isa_op_info((enum isa_op)insn->op)->flags & ISA_F_CALL;
+    return isa_op_info((enum isa_op)insn->op)->flags & ISA_F_CALL || insn->op == ISA_VPRINTF ||
+           insn->op == ISA_LAUNCH_KERNEL || insn->op == ISA_LAUNCH_GROUP;
 }
 
 /** A call: below the stack pointer nothing is anybody's. */
-void chk_init_insn(struct chk_init *init, const struct emu_tap_site *site)
+static void call(struct init_block *b, const struct emu_tap_site *site)
 {
     enum { STACK_POINTER = 2 };
-    struct init_block *b = block_at(init, site->core, site->slot);
     uint32_t end[EMU_MAX_LANES] = {0};
 
-    if (b == NULL || site->warp >= b->warp_count || b->local[site->warp] == NULL)
+    if (site->warp >= b->warp_count || b->local[site->warp] == NULL)
         return;
     for (LW_EACH_BIT(l, site->lanes)) {
         uint64_t value = 0;
@@ -672,6 +677,20 @@ void chk_init_insn(struct chk_init *init, const struct emu_tap_site *site)
     init_local_fresh(b, site->warp, site->lanes, end);
 }
 
+void chk_init_insn(struct chk_init *init, const struct emu_tap_site *site)
+{
+    struct init_block *b = block_at(init, site->core, site->slot);
+
+    if (b == NULL)
+        return;
+    if (site->insn->op == ISA_VPRINTF)
+        init_args_print(init, b, site);
+    else if (site->insn->op == ISA_LAUNCH_KERNEL || site->insn->op == ISA_LAUNCH_GROUP)
+        init_args_launch(init, b, site);
+    else
+        call(b, site);
+}
+
 void chk_init_life(struct chk_init *init, const struct emu_life *life)
 {
     struct emu_allocation a;
@@ -679,9 +698,9 @@ void chk_init_life(struct chk_init *init, const struct emu_life *life)
 
     switch (life->kind) {
     case EMU_LIFE_ALLOC:
-        /* module variables begin as the program says; parameter buffers are the runtime's */
+        /* module variables begin as the program says */
         if (emu_allocation_at(init->chk->machine, life->address, &a, &inside) && inside &&
-            (a.flags & (EMU_ALLOC_MODULE | EMU_ALLOC_PARAMETERS | EMU_ALLOC_READ_ONLY)) == 0)
+            (a.flags & (EMU_ALLOC_MODULE | EMU_ALLOC_READ_ONLY)) == 0)
             init_memory_range(&init->memory, life->address, life->size_bytes, false);
         break;
     case EMU_LIFE_FREE:

@@ -5,6 +5,7 @@
  *   chk_init.c         the tap: warps on the fast path, and those in single steps
  *   chk_init_memory.c  which bits of memory were never written
  *   chk_init_rules.c   what of a result depends on undefined sources
+ *   chk_init_args.c    what printf prints, and what launches pass on
  *   chk_init_find.c    origins and sentences
  *   chk_live.c         registers that may be read before they are written
  *
@@ -168,6 +169,12 @@ uint32_t init_origin_add(struct chk_init *init, const struct init_origin *origin
  *  such as "the address of a load". @address: 0, or of the lowest lane. */
 void init_found(struct chk_init *init, enum chk_kind kind, const struct emu_tap_site *site,
                 uint64_t lanes, const char *use, uint32_t from, uint64_t address);
+/** The origin of undefined bits that @site reads for a lane at @at. */
+uint32_t init_origin_at(struct chk_init *init, struct init_block *b, const struct emu_tap_site *site,
+                        unsigned lane, uint64_t at);
+/** Arguments of a printf, and parameters of a launch, that is about to be executed. */
+void init_args_print(struct chk_init *init, struct init_block *b, const struct emu_tap_site *site);
+void init_args_launch(struct chk_init *init, struct init_block *b, const struct emu_tap_site *site);
 void init_found_output(struct chk_init *init, uint64_t address, uint64_t bytes);
 
 #endif

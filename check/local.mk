@@ -10,6 +10,7 @@ liblanewise_a_SOURCES += \
 	%D%/chk_cover.c \
 	%D%/chk_find.c \
 	%D%/chk_init.c \
+	%D%/chk_init_args.c \
 	%D%/chk_init_find.c \
 	%D%/chk_init_memory.c \
 	%D%/chk_init_priv.h \

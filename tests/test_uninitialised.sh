@@ -124,5 +124,43 @@ for tags in off compact shadow; do
         fail "a register without a value, tags $tags: $(cat err)"
 done
 
+# Parameters that a kernel passes on: the second was never stored, the third depends on what was never written.
+cat >launch.s <<'END'
+.const child_d 40 8 = addr child, u32 1, 1, 1, 1, 1, 1, 0, 0
+.kernel child
+.param ptr.global a
+.param u32 b
+.param u32 c
+.param u64 d
+    exit
+.end
+.kernel parent
+.param ptr.global a
+    s_mov_b64 s2:3, c[a]
+    v_mov_b64 v2:3, c[a]
+    v_mov_b32 v4, lo(child_d)
+    v_mov_b32 v5, hi(child_d)
+    ld.global.b32 v9, [v2:3]
+    launch.buffer v6:7, 24
+    st.global.b64 [v6:7], v2:3
+    st.global.b32 [v6:7+12], v9
+    st.global.b64 [v6:7+16], v2:3
+    launch.kernel v8, v4:5, v6:7, vz
+    exit
+.end
+END
+cat >launch.yaml <<'END'
+program: {source: launch.s}
+buffers: {a: {type: u32, count: 32}}
+steps:
+  - launch: {entry: parent, grid: 1, block: 1, args: [a]}
+END
+"$lanewise" run -q --check=uninitialised launch.yaml 2>err
+grep -q "^launch.s:20: uninitialised-output: parameter 2 of the launch of child depends on .*'parameters' (24 bytes .*kernel parent, .*; 2 times" err ||
+    fail "parameters of a launch: $(cat err)"
+sed -i 's/a: {type: u32, count: 32/&, init: {constant: 0}/' launch.yaml
+sed -i 's/st.global.b32 \[v6:7+12\], v9/st.global.b64 [v6:7+8], v2:3/' launch.s
+"$lanewise" run -q --check=uninitialised launch.yaml 2>err || fail "all parameters were stored: $(cat err)"
+
 [ $failures = 0 ] || exit 1
 echo "$pairs pairs"

@@ -134,3 +134,15 @@ kernel void output_good(global int *g, global int *in, global int *raw)
     raw[get_global_id(0)] = 3;
     g[get_global_id(0)] = raw[get_global_id(0)] + in[get_global_id(0)];
 }
+
+/* find: uninitialised-output @30 0x1 */
+kernel void printed_bad(global int *g, global int *in, global int *raw)
+{
+    if (get_global_id(0) == 0)
+        printf("%5d %.*f %s\n", in[1], 2, (float)raw[7], "of it"); /* @30 */
+}
+kernel void printed_good(global int *g, global int *in, global int *raw)
+{
+    if (get_global_id(0) == 0)
+        printf("%5d %.*f %s\n", in[1], 2, (float)in[7], "of it");
+}

@@ -84,3 +84,21 @@ extern "C" __global__ void struct_good(int *g, int *in, int *raw)
     struct pair copy = *p; /* what is not used may be undefined */
     g[i] = copy.a;
 }
+
+// find: uninitialised-output @30 0x4
+extern "C" __global__ void printed_bad(int *g, int *in, int *raw)
+{
+    double value;
+    if (threadIdx.x != 2)
+        value = in[threadIdx.x];
+    asm volatile("" : "+d"(value));
+    if (blockIdx.x == 0 && threadIdx.x < 3)
+        printf("%c: %lld %g\n", 'a', (long long)in[3], *(volatile double *)&value); /* @30 */
+}
+extern "C" __global__ void printed_good(int *g, int *in, int *raw)
+{
+    double value = in[threadIdx.x];
+    asm volatile("" : "+d"(value));
+    if (blockIdx.x == 0 && threadIdx.x < 3)
+        printf("%c: %lld %g\n", 'a', (long long)in[3], *(volatile double *)&value);
+}

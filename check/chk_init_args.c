@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Values that were never written: what printf prints, and what a launch by a kernel passes on. */
+#include "check/chk_init_priv.h"
+
+#include <stdio.h>
+
+/* as emu's own formatter: what it would not read is not looked at */
+enum { FORMAT_LIMIT = 1024, MOST_ARGUMENTS = 32, MOST_OFFSET = 4096 };
+/** Where one argument lies behind the first. */
+struct argument {
+    uint32_t offset, bytes;
+};
+
+static uint32_t add(struct argument *list, unsigned *count, uint32_t at, uint32_t bytes)
+{
+    at = (at + bytes - 1) / bytes * bytes;
+    if (*count < MOST_ARGUMENTS && at < MOST_OFFSET)
+        list[(*count)++] = (struct argument){at, bytes};
+    return at + bytes;
+}
+
+/** Widths, precisions and values that a format takes, in order; the count. */
+static unsigned arguments_of(const char *p, struct argument *list)
+{
+    static const struct {
+        const char *word;
+        uint8_t bytes, of_vector; /* of an integer; of an element, 0: there is none */
+    } lengths[] = {{"hh", 4, 1}, {"hl", 0, 4}, {"h", 4, 2}, {"ll", 8, 8}, {"l", 8, 8}, {"z", 8, 0},
+                   {"j", 8, 0},  {"t", 8, 0},  {"L", 8, 0}, {"q", 8, 0},  {"", 4, 4}};
+    uint32_t at = 0;
+    unsigned count = 0, k;
+
+    while ((p = strchr(p, '%')) != NULL) {
+        unsigned vector = 0;
+
+        p++;
+        if (*p == '%') {
+            p++;
+            continue;
+        }
+        p += strspn(p, "-+ #0'");
+        for (unsigned part = 0; part < 2; part++) {
+            if (*p == '*')
+                at = add(list, &count, at, 4);
+            p += *p == '*' ? 1 : strspn(p, "0123456789");
+            if (part != 0 || *p != '.')
+                break;
+            p++;
+        }
+        if (*p == 'v') {
+            for (p++; *p >= '0' && *p <= '9' && vector < 100; p++)
+                vector = 10 * vector + (unsigned)(*p - '0');
+            if (vector != 2 && vector != 3 && vector != 4 && vector != 8 && vector != 16)
+                continue;
+        }
+        for (k = 0; strncmp(p, lengths[k].word, strlen(lengths[k].word)) != 0;)
+            k++;
+        p += strlen(lengths[k].word);
+        const char c = *p;
+        if (c == '\0')
+            break;
+        p++;
+        const bool integer = strchr("diouxX", c) != NULL, real = strchr("fFeEgGaA", c) != NULL;
+        if (vector != 0 && (integer || real)) {
+            const uint32_t elements = vector == 3 ? 4 : vector;
+            if (lengths[k].of_vector != 0)
+                at = add(list, &count, at, elements * lengths[k].of_vector);
+        } else if (vector == 0 && lengths[k].bytes != 0 && integer) {
+            at = add(list, &count, at, lengths[k].bytes);
+        } else if (vector == 0 && lengths[k].bytes != 0 && (real || c == 's' || c == 'p')) {
+            at = add(list, &count, at, 8);
+        } else if (vector == 0 && lengths[k].bytes != 0 && c == 'c') {
+            at = add(list, &count, at, 4);
+        } else if (vector == 0 && c == 'n') {
+            at = (at + 7) / 8 * 8 + 8;
+        }
+    }
+    return count;
+}
+
+/** A 64-bit operand of a lane: registers from @reg on, or the instruction's third one. */
+static uint64_t pair(const struct emu_tap_site *site, enum isa_reg_class reg_class, unsigned reg,
+                     unsigned lane)
+{
+    uint64_t low = 0, high = 0;
+
+    (void)emu_reg_read(site->core, site->slot, site->warp, reg_class, reg, lane, &low);
+    (void)emu_reg_read(site->core, site->slot, site->warp, reg_class, reg + 1, lane, &high);
+    return high << 32 | (low & UINT32_MAX);
+}
+static uint64_t operand(const struct emu_tap_site *site, unsigned lane)
+{
+    const struct isa_insn *insn = site->insn;
+
+    if (insn->xkind != ISA_X_VECTOR && insn->xkind != ISA_X_SCALAR)
+        return 0; /* an address that no compiler knows */
+    return pair(site, insn->xkind == ISA_X_SCALAR ? ISA_REG_S : ISA_REG_V, isa_x_reg(insn->x), lane);
+}
+
+static unsigned read_format(const struct emu_tap_site *site, unsigned lane, uint64_t at,
+                            struct argument *list)
+{
+    char text[FORMAT_LIMIT + 1];
+    const uint64_t got =
+        emu_mem_peek(site->core, site->slot, site->warp, lane, at, text, FORMAT_LIMIT);
+
+    text[got] = '\0';
+    return arguments_of(text, list);
+}
+
+void init_args_print(struct chk_init *init, struct init_block *b, const struct emu_tap_site *site)
+{
+    struct argument list[MOST_ARGUMENTS];
+    uint64_t found[MOST_ARGUMENTS] = {0}, first[MOST_ARGUMENTS] = {0}, last = 0;
+    unsigned count = 0;
+    uint8_t mask[16 * 8];
+    char use[48];
+
+    for (LW_EACH_BIT(l, site->lanes)) {
+        const uint64_t format = pair(site, ISA_REG_V, site->insn->a, (unsigned)l);
+        const uint64_t args = operand(site, (unsigned)l);
+
+        if (format == 0 || args == 0)
+            continue;
+        if (format != last)
+            count = read_format(site, (unsigned)l, format, list);
+        last = format;
+        for (unsigned k = 0; k < count; k++) {
+            if (!init_lane_get(&init->memory, b, site->warp, (unsigned)l, args + list[k].offset,
+                               list[k].bytes, mask))
+                continue;
+            if (found[k] == 0)
+                for (first[k] = args + list[k].offset; mask[first[k] - args - list[k].offset] == 0;)
+                    first[k]++;
+            found[k] |= UINT64_C(1) << l;
+        }
+    }
+    for (unsigned k = 0; k < MOST_ARGUMENTS; k++) {
+        if (found[k] == 0)
+            continue;
+        snprintf(use, sizeof use, "argument %u of printf", k + 1);
+        init_found(init, CHK_UNINIT_OUTPUT, site, found[k], use,
+                   init_origin_at(init, b, site, lw_lowest(found[k]), first[k]), 0);
+    }
+}
+
+void init_args_launch(struct chk_init *init, struct init_block *b, const struct emu_tap_site *site)
+{
+    for (LW_EACH_BIT(l, site->lanes)) {
+        const uint64_t descriptor = pair(site, ISA_REG_V, site->insn->a, (unsigned)l);
+        const uint64_t buffer = operand(site, (unsigned)l);
+        uint8_t bytes[8];
+
+        if (emu_mem_peek(site->core, site->slot, site->warp, (unsigned)l, descriptor, bytes,
+                         sizeof bytes) != sizeof bytes)
+            continue;
+        const uint64_t entry = lw_get64(bytes);
+        const struct emu_program *program = emu_machine_program_at(init->chk->machine, entry);
+        const struct isa_function *f =
+            program == NULL ? NULL
+                            : isa_object_function_at(emu_program_object(program),
+                                                     (uint32_t)((entry - emu_program_base(program)) /
+                                                                ISA_WORD_BYTES));
+        for (unsigned k = 0; f != NULL && f->kernel && k < f->param_count; k++) {
+            const struct isa_param *p = &f->params[k];
+            uint64_t first;
+            char use[160];
+
+            /* others may be structures, which may have gaps */
+            if ((p->kind != ISA_PARAM_POINTER && p->kind != ISA_PARAM_INTEGER &&
+                 p->kind != ISA_PARAM_FLOAT) ||
+                init_memory_count(&init->memory, buffer + p->offset, p->size_bytes, &first) == 0)
+                continue;
+            snprintf(use, sizeof use, "parameter %u of the launch of %.100s", k + 1, f->name);
+            init_found(init, CHK_UNINIT_OUTPUT, site, UINT64_C(1) << l, use,
+                       init_origin_at(init, b, site, (unsigned)l, first), 0);
+        }
+    }
+}
