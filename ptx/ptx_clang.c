@@ -42,7 +42,7 @@ static bool cached_name(const struct ptx_job *job, char *out)
     return ok;
 }
 
-static enum lw_status build_overrides(struct ptx_job *job, struct lw_error *err)
+enum lw_status ptx_build_overrides(struct ptx_job *job, struct lw_error *err)
 {
     enum lw_status status;
     char source[PTX_PATH_BYTES + 16], bitcode[PTX_PATH_BYTES + 16], cached[PTX_PATH_BYTES];
@@ -98,7 +98,7 @@ static enum lw_status compile(struct ptx_job *job, const char *path, const char 
                                          "+cl_khr_int64_extended_atomics"};
     enum lw_status status;
     char result[PTX_PATH_BYTES + 16];
-    const char **argv = calloc(flag_count + 40, sizeof *argv);
+    const char **argv = calloc(flag_count + LW_COUNT_OF(before) + 40, sizeof *argv);
     size_t n = 0;
 
     if (argv == NULL)
@@ -154,7 +154,7 @@ enum lw_status ptx_compile_cl(const char *path, const char *const *flags, size_t
     if (status == LW_OK)
         status = ptx_make_scratch(job->scratch, err);
     if (status == LW_OK)
-        status = build_overrides(job, err);
+        status = ptx_build_overrides(job, err);
     if (status == LW_OK)
         status = compile(job, path, flags, flag_count, ptx, size, err);
     ptx_remove_scratch(job->scratch);

@@ -11,7 +11,7 @@ enum { PTX_PATH_BYTES = 4096 };
 struct ptx_job {
     char compiler[PTX_PATH_BYTES], libclc[PTX_PATH_BYTES];
     char scratch[PTX_PATH_BYTES]; /* private folder, removed at the end; "" before it is made */
-    char overrides[PTX_PATH_BYTES + 16]; /* our bitcode for OpenCL C */
+    char overrides[PTX_PATH_BYTES + 16]; /* our bitcode, linked before libclc */
     char headers[PTX_PATH_BYTES + 16];   /* folder of our headers for CUDA C++ */
     bool linked;                         /* it is one module of several */
     struct lw_sink *words;               /* all that a failed compiler said; may be NULL */
@@ -32,6 +32,9 @@ enum lw_status ptx_make_scratch(char *out, struct lw_error *err) LW_MUST_CHECK;
 void ptx_remove_scratch(const char *path);
 /** The folder for what lasts, made on the way; false: there is none. */
 bool ptx_cache_folder(char *out);
+
+/** Our override library as bitcode of the job's compiler, to job->overrides; kept for the next. */
+enum lw_status ptx_build_overrides(struct ptx_job *job, struct lw_error *err) LW_MUST_CHECK;
 
 /** The source can be read and is no option; the error says so. */
 enum lw_status ptx_check_source(const char *path, struct lw_error *err) LW_MUST_CHECK;

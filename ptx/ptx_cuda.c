@@ -203,7 +203,7 @@ static enum lw_status by_clang(struct ptx_job *job, const char *path, const char
          * Without call sites, which crash clang where a kernel prints: DWARF 2 has none. */
         "-Xclang", "-debug-info-kind=constructor", "-Xclang", "-dwarf-version=2",
         "-Xclang", PTX_CLANG_MAYBE_UNWRITTEN};
-    const char **argv = calloc(flag_count + 40, sizeof *argv);
+    const char **argv = calloc(flag_count + LW_COUNT_OF(before) + 40, sizeof *argv);
     char result[PTX_PATH_BYTES + 16];
     enum lw_status status = put_headers(job, err);
     size_t n = 0;
@@ -229,6 +229,10 @@ static enum lw_status by_clang(struct ptx_job *job, const char *path, const char
     argv[n++] = "-target-feature";
     argv[n++] = "-Xclang";
     argv[n++] = "+ptx63";
+    argv[n++] = "-Xclang";
+    argv[n++] = "-mlink-builtin-bitcode";
+    argv[n++] = "-Xclang";
+    argv[n++] = job->overrides;
     argv[n++] = "-Xclang";
     argv[n++] = "-mlink-builtin-bitcode";
     argv[n++] = "-Xclang";
@@ -349,6 +353,8 @@ static enum lw_status compile_cu(const char *path, bool linked, const char *cons
     }
     if (status == LW_OK)
         status = ptx_make_scratch(job->scratch, err);
+    if (status == LW_OK && !nvcc)
+        status = ptx_build_overrides(job, err);
     if (status == LW_OK)
         status = (nvcc ? by_nvcc : by_clang)(job, path, flags, flag_count, ptx, size, err);
     ptx_remove_scratch(job->scratch);

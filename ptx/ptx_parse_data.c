@@ -345,6 +345,24 @@ static void parse_attribute(struct ptx_parser *parser)
     ptx_lex_expect(lex, ')', "behind the attribute");
 }
 
+/* libclc reduces the arguments of sin, cos and tan of double that are beyond 2^30 with the bits of a
+ * table of 158 bytes, and loads the last of them sixteen at a time: two bytes more, which it shifts
+ * out. Accesses are checked to the byte, so the table has them. */
+static void pad_table(struct ptx_parser *parser, uint32_t index)
+{
+    enum { TABLE_BYTES = 158, READ_BYTES = 160 };
+    struct ptx_symbol *s = &parser->module->symbols.at[index];
+    uint8_t *init;
+
+    if (s->space != PTX_SP_CONST || s->size_bytes != TABLE_BYTES || s->init == NULL ||
+        strcmp(s->name, "PIBITS_TBL") != 0)
+        return;
+    init = PTX_ARRAY(parser->lex.job, uint8_t, READ_BYTES);
+    memcpy(init, s->init, TABLE_BYTES);
+    s->init = init;
+    s->size_bytes = READ_BYTES;
+}
+
 uint32_t ptx_parse_variable(struct ptx_parser *parser, enum ptx_space space, bool external)
 {
     struct ptx_lexer *lex = &parser->lex;
@@ -486,6 +504,7 @@ uint32_t ptx_parse_variable(struct ptx_parser *parser, enum ptx_space space, boo
                      "'%s' is external: its initial value stands where it is defined", symbol.name);
         if (space != PTX_SP_PARAM && ptx_lex_accept(lex, '='))
             parse_initialiser(parser, index, type, &d);
+        pad_table(parser, index);
         /* between parameters, outside of a body, the comma is the caller's */
     } while ((space != PTX_SP_PARAM || parser->in_body) && ptx_lex_accept(lex, ','));
     return first;

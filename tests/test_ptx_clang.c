@@ -21,6 +21,8 @@
 /** A folder for each test: sources in it, TMPDIR and the cache below it. */
 struct fixture {
     char root[64], tmp[96], cache[96], source[96];
+    char *outer; /* the surrounding cache, where it has its */
+    bool own;
 };
 
 static int setup(void **state)
@@ -36,16 +38,34 @@ static int setup(void **state)
     assert_int_equal(mkdir(f->tmp, 0700), 0);
     assert_int_equal(mkdir(f->cache, 0700), 0);
     setenv("TMPDIR", f->tmp, 1);
-    setenv("XDG_CACHE_HOME", f->cache, 1);
     unsetenv("LANEWISE_CLANG");
     *state = f;
     return 0;
+}
+
+/* For tests that look at what is kept: the others share what everybody's cache has. */
+static int setup_cache(void **state)
+{
+    int failed = setup(state);
+    struct fixture *f = *state;
+    const char *outer = getenv("XDG_CACHE_HOME");
+
+    f->outer = outer != NULL ? strdup(outer) : NULL;
+    f->own = true;
+    setenv("XDG_CACHE_HOME", f->cache, 1);
+    return failed;
 }
 
 static int teardown(void **state)
 {
     struct fixture *f = *state;
     char command[128];
+
+    if (f->own && f->outer != NULL)
+        setenv("XDG_CACHE_HOME", f->outer, 1);
+    else if (f->own)
+        unsetenv("XDG_CACHE_HOME");
+    free(f->outer);
 
     snprintf(command, sizeof command, "rm -rf '%s'", f->root);
     assert_int_equal(system(command), 0);
@@ -366,6 +386,7 @@ static void without_a_cache_folder_it_works_all_the_same(void **state)
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define TEST_CACHE(name) cmocka_unit_test_setup_teardown(name, setup_cache, teardown)
     const struct CMUnitTest tests[] = {
         TEST(every_installed_clang_makes_an_entry_with_source_lines),
         TEST(global_ids_include_the_offset_and_dimensions_are_known),
@@ -379,8 +400,8 @@ int main(void)
         TEST(a_compiler_that_dies_of_a_signal_is_reported),
         TEST(missing_programs_and_libraries_name_the_packages),
         TEST(missing_sources_and_folders_are_refused),
-        TEST(the_override_library_is_kept_and_the_scratch_folder_is_not),
-        TEST(without_a_cache_folder_it_works_all_the_same),
+        TEST_CACHE(the_override_library_is_kept_and_the_scratch_folder_is_not),
+        TEST_CACHE(without_a_cache_folder_it_works_all_the_same),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
