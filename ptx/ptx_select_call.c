@@ -5,6 +5,8 @@
  * ABI (docs/abi.md): moves into fixed registers, pins that hold them there, the call, pins for
  * the results.
  */
+#include <stdlib.h>
+
 #include "ptx/ptx_select_priv.h"
 
 enum callee {
@@ -82,10 +84,37 @@ static bool is_variadic(const struct ptx_module *module, const struct call *call
             module->symbols.at[function->params.at[1]].size_bytes == 0);
 }
 
+/* "convert_half_rtz" of "_Z16convert_half_rtzf"; a name that is not mangled, or is in a scope, as it
+ * is. */
+static const char *in_source(const char *name, char *room, size_t size)
+{
+    char *end;
+    unsigned long n;
+
+    if (strncmp(name, "_Z", 2) != 0 || name[2] < '1' || name[2] > '9')
+        return name;
+    n = strtoul(name + 2, &end, 10);
+    if (n >= size || n > strlen(end))
+        return name;
+    memcpy(room, end, n);
+    room[n] = '\0';
+    return room;
+}
+
+/* A function of OpenCL C, by its mangled name, that takes or gives a half. */
+static bool is_half(const char *name)
+{
+    char room[64];
+    const char *plain = in_source(name, room, sizeof room);
+
+    return plain == room && (strncmp(plain, "convert_half", 12) == 0 ||
+                             strstr(name + strlen(plain), "Dh") != NULL);
+}
+
 static void refuse(struct ptx_sel *sel, const struct ptx_insn *in, const struct call *call)
 {
     const char *name = call->callee->name;
-
+    char room[128];
     size_t size = strlen(name), end = strlen("_is_not_supported");
 
     /* Our headers for CUDA C++ name what they only declare so. */
@@ -108,6 +137,11 @@ static void refuse(struct ptx_sel *sel, const struct ptx_insn *in, const struct 
         ptx_fail(sel->job, in->line, LW_EUNSUPP,
                  "call to %s: launches by kernels are not supported in CUDA C++ (in assembly they "
                  "are: docs/launches.md)", name);
+    if (is_half(name))
+        ptx_fail(sel->job, in->line, LW_EUNSUPP,
+                 "call to %s: of half there are conversions to nearest even, vload_half and "
+                 "vstore_half, not this function: convert to float, and back",
+                 in_source(name, room, sizeof room));
     ptx_fail(sel->job, in->line, LW_EUNSUPP,
              "call to %s: the function is declared, but this module does not define it: link it "
              "with the one that does%s, or define it in the source", name,

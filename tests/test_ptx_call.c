@@ -811,6 +811,10 @@ static void wrong_calls_are_refused_with_a_reason(void **state)
         { HEAD ".func f(.param .u32 a);\n.entry k() {\n.param .b32 p;\ncall f, (p); ret; }\n",
           "t.ptx:7: call to f: the function is declared, but this module does not define it: link "
           "it with the one that does, or define it in the source" },
+        { HEAD ".func _Z16convert_half_rtzf(.param .b32 a);\n.entry k() {\n.param .b32 p;\n"
+               "call _Z16convert_half_rtzf, (p); ret; }\n",
+          "t.ptx:7: call to convert_half_rtz: of half there are conversions to nearest even, "
+          "vload_half and vstore_half, not this function: convert to float, and back" },
         { HEAD ".func f(.param .u32 a) { ret; }\n.entry k() {\ncall f; ret; }\n",
           "t.ptx:6: call: f has 1 parameters and 0 results, the call 0 and 0" },
         { HEAD ".func f(.param .u32 a) { ret; }\n.entry k() {\n.param .b64 p;\ncall f, (p); ret; }\n",

@@ -11,10 +11,10 @@
 #define FLESS(a, b) ((a) < (b))
 #define SAME(a, b) ((a) == (b))
 #define CHOOSE(c, a, b) ((c) ? (a) : (b))
-#define OF_FLOAT(f) ((half)(f))
-#define OF_INT(i) ((half)(i))
-#define TO_FLOAT(a) ((float)(a))
-#define TO_INT(a) ((int)(a))
+#define OF_FLOAT(f) convert_half_rte(f)
+#define OF_INT(i) convert_half(i)
+#define TO_FLOAT(a) convert_float2((half2)(a)).y
+#define TO_INT(a) convert_int(a)
 #define FBITS(f) as_int(f)
 #define HALF(n) ((half)(n))
 
