@@ -284,6 +284,20 @@ static struct constant parenthesis(struct expression *e)
     return x;
 }
 
+/* WARP_SZ, where an operand may be one. */
+static bool warp_size(struct ptx_lexer *lex)
+{
+    struct ptx_lexer ahead = *lex;
+    struct ptx_name name;
+
+    if (!lex->takes_warp_size || ptx_lex_peek(&ahead) != 'W' ||
+        !ptx_lex_identifier(&ahead, &name) || !ptx_name_is(name, "WARP_SZ"))
+        return false;
+    *lex = ahead;
+    lex->had_warp_size = true;
+    return true;
+}
+
 static struct constant unary(struct expression *e)
 {
     struct ptx_lexer *lex = e->lex;
@@ -304,6 +318,8 @@ static struct constant unary(struct expression *e)
             x.v = ~x.v;
         else if (c == '!')
             x = (struct constant){ x.v == 0, false };
+    } else if (warp_size(lex)) {
+        x.v = 32;
     } else {
         if (!ptx_lex_number(lex, &x.v, &literal) || literal != PTX_LIT_INT)
             ptx_fail(lex->job, lex->line, LW_EINPUT,
@@ -433,6 +449,8 @@ bool ptx_lex_constant(struct ptx_lexer *lex, uint64_t *bits, enum ptx_literal *l
         ((c == '-' || c == '+') && next < lex->end && *next != '\0' &&
          strchr("(~!-+", *next) != NULL)) {
         first = unary(&e);
+    } else if (warp_size(lex)) {
+        first = (struct constant){ 32, false };
     } else {
         if (!ptx_lex_number(lex, bits, literal))
             return false;

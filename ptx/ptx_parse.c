@@ -49,6 +49,14 @@ static bool range_get(struct ptx_parser *parser, struct ptx_scope *scope, struct
     return false;
 }
 
+bool ptx_scope_holds(struct ptx_parser *parser, struct ptx_name name)
+{
+    struct ptx_scope *s = parser->scope;
+
+    return ptx_map_find(&s->names, name.text, name.size) != NULL ||
+           (s->ranges.count != 0 && range_get(parser, s, name));
+}
+
 const uint32_t *ptx_scope_find(struct ptx_parser *parser, struct ptx_name name)
 {
     for (struct ptx_scope *s = parser->scope; s != NULL; s = s->parent) {
@@ -643,7 +651,8 @@ struct ptx_module *ptx_parse(struct ptx_job *job)
         struct ptx_scope scope = { 0 };
 
         ptx_job_source(job, i);
-        parser.lex = (struct ptx_lexer){ job, job->text, job->text + job->text_size, 1 };
+        parser.lex = (struct ptx_lexer){ .job = job, .p = job->text,
+                                         .end = job->text + job->text_size, .line = 1 };
         if (job->text_size >= 3 && memcmp(job->text, "\xef\xbb\xbf", 3) == 0)
             parser.lex.p += 3; /* a byte order mark, as editors write it */
         else if (job->text_size >= 2 && (memcmp(job->text, "\xff\xfe", 2) == 0 ||

@@ -18,6 +18,35 @@ static _Noreturn void expected(struct ptx_parser *parser, const char *what)
 
 /* ---- declarations -------------------------------------------------------------- */
 
+/* A range of registers may not have a name that its scope has already. */
+static void refuse_doubles(struct ptx_parser *parser, struct ptx_name prefix, uint64_t count)
+{
+    enum { FEW = 1000 }; /* more names are not looked through for each range: it would take long */
+    const struct ptx_scope *s = parser->scope;
+    struct ptx_job *job = parser->lex.job;
+
+    for (size_t i = 0; i < s->ranges.count && i < FEW; i++) {
+        if (s->ranges.at[i].prefix_size == prefix.size &&
+            memcmp(s->ranges.at[i].prefix, prefix.text, prefix.size) == 0)
+            ptx_fail(job, parser->lex.line, LW_EINPUT, "'%.*s<...>' is declared twice",
+                     (int)prefix.size, prefix.text);
+    }
+    for (size_t i = 0; i < s->names.capacity && s->names.count < FEW; i++) {
+        const struct ptx_map_entry *e = &s->names.entry[i];
+        uint64_t number = 0;
+        size_t k = prefix.size;
+
+        if (e->text == NULL || e->size <= k || e->size > k + 9 ||
+            memcmp(e->text, prefix.text, k) != 0 || (e->text[k] == '0' && e->size != k + 1))
+            continue;
+        for (; k < e->size && e->text[k] >= '0' && e->text[k] <= '9'; k++)
+            number = number * 10 + (uint64_t)(e->text[k] - '0');
+        if (k == e->size && number < count)
+            ptx_fail(job, parser->lex.line, LW_EINPUT, "'%.*s' is declared twice", (int)e->size,
+                     e->text);
+    }
+}
+
 static void parse_reg(struct ptx_parser *parser)
 {
     struct ptx_lexer *lex = &parser->lex;
@@ -41,12 +70,13 @@ static void parse_reg(struct ptx_parser *parser)
                 ptx_fail(lex->job, lex->line, LW_EINPUT, "%llu registers are too many",
                          (unsigned long long)count);
             ptx_lex_expect(lex, '>', "behind the number of registers");
+            refuse_doubles(parser, name, count);
             *PTX_PUSH(lex->job, parser->scope->ranges) = (struct ptx_range){
                 name.text, (uint32_t)name.size, (uint32_t)count, (uint8_t)type
             };
             continue;
         }
-        if (ptx_map_find(&parser->scope->names, name.text, name.size) != NULL)
+        if (ptx_scope_holds(parser, name))
             ptx_fail(lex->job, lex->line, LW_EINPUT, "'%.*s' is declared twice", (int)name.size,
                      name.text);
         struct ptx_reg *reg = PTX_PUSH(lex->job, parser->function->regs);
@@ -246,6 +276,22 @@ static bool parse_special_vector(struct ptx_parser *parser, struct ptx_operand *
     return true;
 }
 
+/* %tid.w and its like are 0. */
+static bool parse_special_w(struct ptx_operand *out, struct ptx_name name)
+{
+    char x[16];
+
+    if (name.size > sizeof x || name.size < 6 ||
+        memcmp(name.text + name.size - 2, ".w", 2) != 0)
+        return false;
+    memcpy(x, name.text + 1, name.size - 1);
+    x[name.size - 2] = 'x';
+    if (ptx_special_find(x, name.size - 1) < 0)
+        return false;
+    *out = (struct ptx_operand){ .kind = PTX_O_IMM, .reg = PTX_NONE, .symbol = PTX_NONE };
+    return true;
+}
+
 /* %reserved_smem_offset_begin and its like: shared memory that is set aside for what stands between
  * programs and machine, in front of all others' memory in a GPU. Here it is a variable of the blocks
  * that ask; cooperative groups of CUDA keep the barriers of their large tiles there. */
@@ -360,19 +406,13 @@ static void parse_named(struct ptx_parser *parser, struct ptx_operand *out, stru
             out->imm = name.size > 4 && memcmp(name.text + name.size - 3, "_hi", 3) == 0;
             return;
         }
-        if (parse_special_vector(parser, out, name) || parse_reserved(parser, out, name))
+        if (parse_special_w(out, name) || parse_special_vector(parser, out, name) || parse_reserved(parser, out, name))
             return;
         if (ptx_name_is(name, "%envreg1") || ptx_name_is(name, "%envreg2"))
             ptx_fail(lex->job, lex->line, LW_EUNSUPP,
                      "grid synchronisation is not supported: '%.*s' would be set by a cooperative "
                      "launch", (int)name.size, name.text);
         not_declared(parser, name);
-    }
-    if (ptx_name_is(name, "WARP_SZ")) {
-        out->kind = PTX_O_IMM;
-        out->literal = PTX_LIT_WARP_SIZE;
-        out->imm = 32;
-        return;
     }
     not_declared(parser, name);
 }
@@ -431,10 +471,16 @@ static void parse_operand(struct ptx_parser *parser, struct ptx_operand *out, bo
         return;
     }
 again:
+    lex->takes_warp_size = true;
+    lex->had_warp_size = false;
     if (!negates_name(lex) && ptx_lex_constant(lex, &out->imm, &literal)) {
         out->kind = PTX_O_IMM;
-        out->literal = (uint8_t)literal;
-    } else if (ptx_lex_accept(lex, '[')) {
+        out->literal = (uint8_t)(lex->had_warp_size ? PTX_LIT_WARP_SIZE : literal);
+        lex->takes_warp_size = false;
+        return;
+    }
+    lex->takes_warp_size = false;
+    if (ptx_lex_accept(lex, '[')) {
         parse_address(parser, out);
     } else if (ptx_lex_accept(lex, '{')) {
         out->kind = PTX_O_VECTOR;

@@ -342,6 +342,8 @@ struct ptx_lexer {
     struct ptx_job *job;
     const char *p, *end;
     unsigned line;
+    bool takes_warp_size; /* a constant expression may have WARP_SZ: an operand's */
+    bool had_warp_size;   /* and had it */
 };
 struct ptx_name {
     const char *text;
@@ -411,6 +413,8 @@ struct ptx_parser {
 /** Values of scope names: two bits of kind, the rest an index. */
 enum { PTX_NAME_SYMBOL = 0, PTX_NAME_REG = 1 };
 const uint32_t *ptx_scope_find(struct ptx_parser *parser, struct ptx_name name);
+/** Whether the innermost scope itself has the name, alone or in a range. */
+bool ptx_scope_holds(struct ptx_parser *parser, struct ptx_name name);
 /** A variable or parameter declaration behind its space word; the symbols are added to
  *  the current scope. Returns the first symbol's index. */
 uint32_t ptx_parse_variable(struct ptx_parser *parser, enum ptx_space space, bool external);

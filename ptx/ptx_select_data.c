@@ -506,6 +506,13 @@ static ptx_ref field(struct ptx_sel *sel, unsigned position, unsigned length)
     uint64_t pos, len;
     ptx_ref d = ptx_sel_temp(sel, 1);
 
+    for (unsigned k = position; k <= length; k += length - position) {
+        const struct ptx_operand *o = &sel->in.operand[k];
+
+        if (o->kind == PTX_O_IMM && o->imm > 255)
+            ptx_sel_fail(sel, LW_EINPUT, "operand %u is %lld, not from 0 to 255", k + 1,
+                         (long long)o->imm);
+    }
     if (ptx_sel_known(sel, &sel->in.operand[position], &pos) &&
         ptx_sel_known(sel, &sel->in.operand[length], &len)) {
         ptx_sel_imm(sel, d, 1, (pos & 255) | (len & 255) << 8);

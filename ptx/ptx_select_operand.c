@@ -234,6 +234,39 @@ static void check_type(struct ptx_sel *sel, const struct ptx_reg *r, enum ptx_ty
     }
 }
 
+static ptx_ref read_special(struct ptx_sel *sel, enum isa_special special)
+{
+    ptx_ref d = ptx_sel_temp(sel, 1);
+
+    ptx_sel_put(sel, ISA_V_S2R, d, PTX_NO_REF, PTX_NO_REF, PTX_NO_REF, 1)->in.x = special;
+    return d;
+}
+
+static ptx_ref three(struct ptx_sel *sel, enum isa_op op, ptx_ref a, ptx_ref x, ptx_ref c)
+{
+    ptx_ref d = ptx_sel_temp(sel, 1);
+
+    ptx_sel_put(sel, op, d, a, x, c, 1);
+    return d;
+}
+
+/* PTX's warps have 32 threads, whatever the machine's: %warpid is the thread's number in the block
+ * by 32, which also is unique in it, and %nwarpid how many of these there are. */
+static ptx_ref warp_number(struct ptx_sel *sel, bool count)
+{
+    ptx_ref nx = read_special(sel, ISA_SR_NTID_X), ny = read_special(sel, ISA_SR_NTID_Y);
+    ptx_ref z = read_special(sel, count ? ISA_SR_NTID_Z : ISA_SR_TID_Z), t;
+
+    if (count) {
+        t = three(sel, ISA_V_MUL_U32, three(sel, ISA_V_MUL_U32, nx, ny, PTX_NO_REF), z, PTX_NO_REF);
+        t = three(sel, ISA_V_ADD_U32, t, ptx_sel_literal(sel, 31), PTX_NO_REF);
+    } else {
+        t = three(sel, ISA_V_MAD_U32, z, ny, read_special(sel, ISA_SR_TID_Y));
+        t = three(sel, ISA_V_MAD_U32, t, nx, read_special(sel, ISA_SR_TID_X));
+    }
+    return three(sel, ISA_V_SHR_U32, t, ptx_sel_literal(sel, 5), PTX_NO_REF);
+}
+
 static ptx_ref value(struct ptx_sel *sel, const struct ptx_operand *o, enum ptx_type type,
                      bool wide)
 {
@@ -269,6 +302,8 @@ static ptx_ref value(struct ptx_sel *sel, const struct ptx_operand *o, enum ptx_
 
         if (have < rows)
             ptx_sel_fail(sel, LW_EINPUT, "%%%s has 32 bits only", info->name);
+        if (o->reg == ISA_SR_WARPID || o->reg == ISA_SR_NWARPID)
+            return warp_number(sel, o->reg == ISA_SR_NWARPID);
         d = ptx_sel_temp(sel, have);
         mi = ptx_sel_put(sel, have == 2 ? ISA_V_S2R_B64 : ISA_V_S2R, d, PTX_NO_REF, PTX_NO_REF,
                          PTX_NO_REF, have);

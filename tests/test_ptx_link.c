@@ -242,7 +242,7 @@ static void constant_expressions_have_cs_values(void **state)
 {
     static const char *const texts[] = {
         KERNEL("mov.u32 %r1, (1 + 2) * 3 - 8 / 2 % 3; mov.b32 %r2, ~0 ^ 0x0f << (4 | 1);\n"
-               "mov.s32 %r3, -(7) / 2 >= -3 ? 0b101 : 017; add.u32 %r4, WARP_SZ, 5 == 5 && !(3 < 2);\n"
+               "mov.s32 %r3, -(7) / 2 >= -3 ? 0b101 : 017; add.u32 %r4, 1 + WARP_SZ * 2 - 33, 5 == (WARP_SZ+ 8)/8 && !(3 < 2);\n"
                "ld.global.u32 %r5, [%d0 + 4 * 2 - 8];"),
         HEAD ".global .u32 t[2*2] = {1<<3, 100-1, -1 >> 1, (.u64)-1 >> 63};\n"
              ".visible .entry k(.param .u64 out) { .reg .b32 %r<9>; .reg .b64 %d<3>;\n"

@@ -105,6 +105,23 @@ static void small_vectors_are_loaded_and_stored_as_bytes(void **state)
     }
 }
 
+static void warps_have_thirty_two_threads_at_every_width(void **state)
+{
+    static const unsigned widths[] = { 4, 16, 32, 64 };
+
+    (void)state;
+    for (unsigned i = 0; i < 4; i++) {
+        run("mov.u32 %r1,%warpid; mov.u32 %r2,%nwarpid; mov.u32 %r3,%tid.w;\n"
+            "st.global.v2.u32 [%d0],{%r1,%r2}; st.global.u32 [%d0+8],%r3;", widths[i]);
+        EACH(t)
+        {
+            assert_int_equal(GOT(t, 0), t / 32);
+            assert_int_equal(GOT(t, 1), (THREADS + 31) / 32);
+            assert_int_equal(GOT(t, 2), 0);
+        }
+    }
+}
+
 static void generic_addresses_reach_every_space(void **state)
 {
     (void)state;
@@ -417,6 +434,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(small_vectors_are_loaded_and_stored_as_bytes),
+        cmocka_unit_test(warps_have_thirty_two_threads_at_every_width),
         cmocka_unit_test(generic_addresses_reach_every_space),
         cmocka_unit_test(scalar_loads_keep_their_offsets),
         cmocka_unit_test(bit_operations_match_their_definitions),
