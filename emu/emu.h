@@ -556,6 +556,10 @@ enum lw_status emu_core_block_start(struct emu_core *core, struct emu_grid *grid
     LW_MUST_CHECK;
 /** Give an ended block's slot back. */
 void emu_core_block_free(struct emu_core *core, unsigned slot);
+/** Where a warp's state lies, until its slot is given back; and: a step of it comes soon, its state is
+ *  to be in the host's cache by then. Any address does no harm. */
+const void *emu_warp_state(const struct emu_core *core, unsigned slot, unsigned warp);
+void emu_warp_ahead(const void *state);
 
 /**
  * Execute one instruction for some lanes of one split (the watched path).

@@ -175,6 +175,33 @@ static void find_access(struct emu_warp *w, const struct isa_insn *insn,
     find_rows(w, w->core->scratch, insn, di, access);
 }
 
+/* ---- ahead of a step ----------------------------------------------------------------------- */
+
+const void *emu_warp_state(const struct emu_core *core, unsigned slot, unsigned warp)
+{
+    const struct emu_block *block = emu_core_block(core, slot);
+
+    return block != NULL && warp < block->warp_count ? &block->warp[warp] : NULL;
+}
+
+void emu_warp_ahead(const void *state)
+{
+    const struct emu_warp *w = state;
+
+    __builtin_prefetch(&w->regs);
+    __builtin_prefetch(&w->ubase[1]);
+    __builtin_prefetch(&w->p[2]);
+    __builtin_prefetch(&w->block);
+    __builtin_prefetch(&w->s[0]);
+    __builtin_prefetch(&w->s[126]);
+    __builtin_prefetch(&w->live);
+    __builtin_prefetch(&w->split_ids);
+    __builtin_prefetch(&w->split_count);
+    __builtin_prefetch(&w->policy);
+    __builtin_prefetch(&w->shadow);
+    __builtin_prefetch(&w->split[0]);
+}
+
 /* ---- the step ------------------------------------------------------------------------------ */
 
 static void begin_event(struct emu_warp *w, const struct isa_insn *insn,

@@ -276,37 +276,40 @@ static enum lw_status issued(struct tim_engine *e, struct tim_core *core,
 static enum lw_status issue(struct tim_engine *e, struct tim_core *core, struct emu_stop *stop,
                             struct lw_error *err)
 {
-    enum lw_status status;
+    const unsigned schedulers = e->config.issue_schedulers, width = e->config.issue_width;
+    unsigned s = e->at.sched, slot = e->at.slot;
+    enum lw_status status = LW_OK;
     enum tim_turn turn;
     bool stopped;
 
-    while (e->at.sched < e->config.issue_schedulers) {
-        if (e->at.slot == 0 && tim_core_idles(core, e->at.sched, e->now)) {
-            e->at.sched++;
+    while (s < schedulers) {
+        if (slot == 0 && tim_core_idles(core, s, e->now)) {
+            s++;
             continue;
         }
-        status = tim_core_issue(core, e->at.sched, e->at.slot, e->now, e->event, &turn, &stopped,
-                                err);
+        status = tim_core_issue(core, s, slot, e->now, e->event, &turn, &stopped, err);
         if (status != LW_OK)
-            return status;
+            break;
         if (stopped) {
             stop->kind = EMU_STOP_BREAK;
             place_of(core, e->refused, UINT_MAX, &stop->place);
-            return LW_OK;
+            break;
         }
-        if (turn == TIM_TURN_ISSUED && e->at.slot + 1 < e->config.issue_width) {
-            e->at.slot++;
+        if (turn == TIM_TURN_ISSUED && slot + 1 < width) {
+            slot++;
         } else {
-            e->at.slot = 0;
-            e->at.sched++;
+            slot = 0;
+            s++;
         }
         if (turn == TIM_TURN_ISSUED) {
             status = issued(e, core, e->event, stop, err);
             if (status != LW_OK || stop->kind != EMU_STOP_NONE)
-                return status;
+                break;
         }
     }
-    return LW_OK;
+    e->at.sched = s;
+    e->at.slot = slot;
+    return status;
 }
 
 /** The first core from @core on that may not rest in this cycle; the count of cores: none. */
@@ -354,7 +357,7 @@ static enum lw_status cycle(struct tim_engine *e, struct emu_stop *stop, struct 
         }
         struct tim_core *core = e->core[e->at.core];
         if (e->at.phase == TIM_AT_CORE) {
-            if (tim_core_rests(core, e->now)) {
+            if (core->resting && tim_core_rests(core, e->now)) {
                 e->at.core++;
                 continue;
             }
@@ -957,6 +960,13 @@ enum lw_status tim_engine_create_over(struct emu_machine *machine, const struct 
             e->core[c]->skips = !options->reference;
             e->core[c]->quick = !options->reference && e->trace == NULL &&
                                 e->config.issue_dependence != TIM_DEP_VECTOR;
+            e->core[c]->brisk = e->core[c]->quick && e->core[c]->hot.words == 1;
+            if (e->config.issue_war == TIM_WAR_NONE && e->core[c]->skips)
+                e->core[c]->looks = e->config.issue_dependence == TIM_DEP_CONTROL ? TIM_LOOKS_BARS
+                                    : e->config.issue_dependence == TIM_DEP_SCOREBOARD &&
+                                            !e->config.issue_split_lanes
+                                        ? TIM_LOOKS_REGISTERS
+                                        : TIM_LOOKS_ALL;
         }
     }
     if (!fine) {

@@ -77,7 +77,7 @@ struct tim_core *tim_core_create(const struct tim_config *config, struct emu_mac
     static const struct emu_core_ops answers = {answer_clock, answer_timer, answer_place,
                                                 answer_sleep, NULL};
     struct tim_core *core = aligned_alloc(64, sizeof *core);
-    unsigned banks = config->issue_schedulers * config->registers_banks;
+    unsigned banks = config->issue_schedulers * config->registers_banks, pipes = 0;
     struct lw_error err;
     bool fine;
 
@@ -108,10 +108,19 @@ struct tim_core *tim_core_create(const struct tim_config *config, struct emu_mac
         core->block[b].warp_slot = calloc(config->core_warps, sizeof *core->block[b].warp_slot);
         fine = core->block[b].warp_slot != NULL;
     }
+    for (unsigned u = 0; u < ISA_UNIT_COUNT; u++)
+        pipes += config->unit[u].pipes;
+    core->pipes = calloc(pipes + 1, sizeof *core->pipes);
+    fine = fine && core->pipes != NULL;
+    pipes = 0;
     for (unsigned u = 0; fine && u < ISA_UNIT_COUNT; u++) {
-        core->pipe[u] = calloc(config->unit[u].pipes + 1, sizeof *core->pipe[u]);
-        fine = core->pipe[u] != NULL;
+        core->pipe[u] = core->pipes + pipes;
+        pipes += config->unit[u].pipes;
     }
+    for (unsigned u = 0; fine && u < ISA_UNIT_COUNT; u++)
+        for (unsigned s = 0; s < config->issue_schedulers; s++)
+            if (config->unit[u].pipes != 0 && config->unit[u].pipes <= config->issue_schedulers)
+                core->only_pipe[u][s] = &core->pipe[u][s % config->unit[u].pipes];
     for (unsigned u = 0; u < ISA_UNIT_COUNT; u++)
         core->interval[u] =
             (config->core_warp_width + config->unit[u].lanes - 1) / config->unit[u].lanes;
@@ -123,8 +132,12 @@ struct tim_core *tim_core_create(const struct tim_config *config, struct emu_mac
         struct tim_hot *hot = &core->hot;
         hot->first[s] = s * hot->words * 64;
         for (unsigned w = s; w < config->core_warps; w += config->issue_schedulers) {
-            hot->place[w] = (uint16_t)(hot->first[s] + hot->count[s]++);
-            tim_touch(core, w);
+            unsigned at = hot->first[s] + hot->count[s]++;
+            hot->warp[at] = (uint16_t)w;
+            if (fine) {
+                core->warp[w].place = (uint16_t)at;
+                tim_touch(core, w);
+            }
         }
         hot->waiting[s][0] = (uint16_t)hot->count[s];
         hot->known[hot->first[s] / 64].present = hot->count[s] != 0;
@@ -152,8 +165,7 @@ void tim_core_destroy(struct tim_core *core)
         emu_core_destroy(core->emu);
     for (unsigned b = 0; core->block != NULL && b < core->config->core_blocks; b++)
         free(core->block[b].warp_slot);
-    for (unsigned u = 0; u < ISA_UNIT_COUNT; u++)
-        free(core->pipe[u]);
+    free(core->pipes);
     for (uint32_t i = 0; i < core->op_count; i++)
         free(core->op[i].line);
     free(core->op);
@@ -220,9 +232,13 @@ uint32_t tim_op_take(struct tim_core *core)
         core->flight.free = core->op[i].next;
     }
     struct tim_op *op = &core->op[i];
-    struct tim_step *line = op->line;
-    unsigned line_room = op->line_room;
-    *op = (struct tim_op){.line = line, .line_room = line_room, .age = ++core->op_age};
+    op->stage = TIM_STAGE_FREE;
+    op->kind = 0;
+    op->cached = false;
+    op->operands = op->writes = 0;
+    op->age = ++core->op_age;
+    op->at = op->collecting_until = op->data_at = 0;
+    op->passes = op->line_count = op->line_next = op->lines_pending = 0;
     if (!core->skips)
         core->live[core->live_count] = i;
     core->live_count++;
@@ -352,16 +368,20 @@ void tim_core_seat(struct tim_core *core, struct emu_grid *grid, uint64_t linear
             w++;
         uint64_t *lanes = core->warp[w].lanes; /* all zero: nothing of the last one is to come */
         bool fetching = core->warp[w].fetching; /* a line that the last one asked for */
+        uint16_t place = core->warp[w].place;
+        uint8_t cause = core->warp[w].cause;
         struct emu_warp_view warp;
         core->warp[w] = (struct tim_warp){.used = true, .block = b, .index = k,
                                           .age = ++core->assigned, .code = code, .split = -1,
                                           .waits = moves_in ? TIM_CAUSE_LAUNCH : TIM_CAUSE_FETCH,
-                                          .lanes = lanes, .fetching = fetching};
+                                          .lanes = lanes, .fetching = fetching, .place = place,
+                                          .cause = cause,
+                                          .state = emu_warp_state(core->emu, slot, k)};
         core->warp[w].ended =
             moves_in && emu_warp_view(core->emu, slot, k, &warp) && warp.live == 0;
         block->ended += core->warp[w].ended;
         block->warp_slot[k] = (uint16_t)w;
-        core->hot.age[core->hot.place[w]] = core->assigned;
+        core->hot.age[place] = core->assigned;
         tim_set_alive(core, w, !core->warp[w].ended);
         if (!moves_in)
             tim_want_look(core, w);
@@ -586,7 +606,7 @@ void tim_core_after_issue(struct tim_core *core, uint64_t now)
     }
     for (unsigned w = 0; w < core->config->core_warps; w++) {
         const struct tim_warp *warp = &core->warp[w];
-        uint8_t cause = core->hot.cause[core->hot.place[w]];
+        uint8_t cause = warp->cause;
         if (tracing && cause != TIM_CAUSE_ISSUED) {
             const struct tim_code *code = warp->used ? warp->code : NULL;
             const struct isa_insn *insn =

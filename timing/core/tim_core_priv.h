@@ -23,7 +23,7 @@
 
 enum {
     TIM_MAX_READS = 24, TIM_MAX_WRITES = 8, TIM_MAX_ROWS = 12, TIM_MAX_BUFFER = 16,
-    TIM_MAX_SCHEDS = 4, TIM_MAX_VECTOR = 8,
+    TIM_MAX_SCHEDS = 4, TIM_MAX_VECTOR = 8, /* a bit of a byte each */
     TIM_WAKES = 32,
     TIM_NONE = 0xffffffff
 };
@@ -42,7 +42,8 @@ enum { TIM_REG_WORDS = (ISA_REG_NUMBERS + 63) / 64 };
 struct tim_registers {
     uint64_t word[TIM_REG_WORDS];
 };
-/** What the model needs to know of an instruction; one an instruction of a program. */
+/** What the model needs to know of an instruction; one an instruction of a program. What most of its
+ *  ways through a core look at stands first. */
 struct tim_static {
     uint8_t unit; /* enum isa_unit: whose lanes and latency it has, */
     uint8_t pipes; /* and in whose pipes: int where that unit has none */
@@ -50,17 +51,18 @@ struct tim_static {
     uint8_t need_words; /* words of `need` that are not empty */
     uint8_t read_count, write_count; /* registers of all classes, by isa_reg_number */
     uint8_t row_reads, row_writes;   /* vector registers, which lie in banks */
-    uint16_t read[TIM_MAX_READS], write[TIM_MAX_WRITES];
-    uint8_t row_read[TIM_MAX_ROWS], row_write[TIM_MAX_WRITES];
-    struct tim_registers need; /* those that it reads or writes */
     bool scalar;      /* holds a pipe for one cycle */
     bool fence, sleep, texture;
     bool flow;        /* a branch, exit or other control instruction */
     bool load;        /* its results come from memory */
-    bool constant;    /* an operand of a constant bank: */
+    bool launch;      /* its warp may be held for a launch */
+    bool constant;    /* an operand of a constant bank: constant_at */
+    struct isa_control control;
+    uint8_t row_read[TIM_MAX_ROWS], row_write[TIM_MAX_WRITES];
+    uint16_t write[TIM_MAX_WRITES], read[TIM_MAX_READS];
+    struct tim_registers need; /* those that it reads or writes */
     uint64_t constant_at;    /* bank << 32 | offset */
     unsigned constant_bytes;
-    struct isa_control control;
 };
 /** All instructions of a program; owned by the engine. */
 struct tim_code {
@@ -92,22 +94,23 @@ struct tim_op {
     uint8_t kind;   /* enum emu_access_kind */
     bool cached;    /* global loads: in L1 */
     bool dual;      /* issued second in its cycle */
+    uint8_t write_bar, read_bar; /* control: 7 none */
+    uint8_t vector; /* vector: entries that are its results' */
     uint16_t warp;
-    const struct tim_static *what;
-    uint64_t pc, lanes; /* lanes: of the split, which the scoreboard holds */
-    uint64_t issued, age, at;
     uint32_t operands; /* rows not read, by index into row_read */
     uint32_t writes;   /* rows not written */
+    uint32_t next;     /* in a list of tim_flight; TIM_NONE: the last */
+    const struct tim_static *what;
+    uint64_t lanes;    /* of the split, which the scoreboard holds */
+    uint64_t issued, age, at;
+    uint64_t pc;
     uint64_t collecting_until; /* reserved: when its collector is free */
-    uint8_t write_bar, read_bar; /* control: 7 none */
-    uint32_t vector;   /* vector: entries that are its results' */
     /* memory */
     unsigned passes;     /* over shared memory that are left */
     unsigned line_count, line_next, lines_pending;
-    unsigned line_room;
     uint64_t data_at;    /* the latest of its data is there */
     struct tim_step *line; /* owned by the pool entry */
-    uint32_t next;       /* in a list of tim_flight; TIM_NONE: the last */
+    unsigned line_room;
 };
 /** An access of an instruction, and where it goes. */
 struct tim_step {
@@ -119,13 +122,14 @@ struct tim_step {
 
 struct tim_buffered {
     uint64_t arrives;    /* cycle in which it can issue first */
-    uint32_t vector;     /* vector: entries that it waits for */
-    uint32_t own;        /* entries that are its results' */
+    uint8_t vector;      /* vector: entries that it waits for */
+    uint8_t own;         /* entries that are its results' */
     bool entered;        /* has its entries */
     bool constant;       /* it has a constant operand */
     bool constant_asked, constant_there;
 };
-/** What most cycles look at stands first, from a line of the host's cache on. */
+/** By lines of the host's cache: what keeps it from issuing; the buffer's first instructions; what an
+ *  issue, a fetch and a result change; registers to come; the rest. */
 struct tim_warp {
     _Alignas(64) bool used; /* a warp lives here, or its instructions do */
     bool ended;          /* no lane lives */
@@ -134,29 +138,33 @@ struct tim_warp {
     bool fetching;       /* waits for a line of the instruction cache */
     uint8_t waits;       /* split < 0: enum tim_cause of why */
     uint8_t buffered;    /* instructions from pc on */
+    uint8_t cause;       /* enum tim_cause: what kept it from issuing last */
     int split;           /* its running one, -1: none can run */
-    unsigned split_count;
-    unsigned in_flight, unread; /* ops; ops with rows not read */
-    unsigned writes_out; /* packets of stores not answered */
-    const struct tim_code *code;
+    uint16_t place;      /* among the places of warps: tim_hot */
+    uint8_t bars;        /* of `bar`, those that are not 0 */
     uint64_t pc, split_lanes;
     uint64_t sleep_until;
     uint64_t not_before; /* control: the stall count; launches: their latency */
+    const struct tim_static *head; /* what it issues next, where it stands in a set `can` */
+    const void *state;   /* emu's, for emu_warp_ahead */
+    _Alignas(64) struct tim_buffered buffer[TIM_MAX_BUFFER];
+    _Alignas(64) const struct tim_code *code;
     uint64_t fetch_pc, fetch_from;
     uint64_t held;       /* 1 + a line that came for it, whatever the cache does meanwhile; 0 */
     uint64_t look_from;  /* fetches at another pc begin then, or in the next cycle */
+    unsigned in_flight, unread; /* ops; ops with rows not read */
     unsigned block;      /* index of tim_block */
     unsigned index;      /* in its block */
-    uint8_t bar[6];      /* control: results to come by dependence barrier */
-    uint8_t bars;        /* of them, those that are not 0 */
+    unsigned split_count;
+    unsigned writes_out; /* packets of stores not answered */
     /* dependences */
-    struct tim_registers to_come; /* a write to them is; where `lanes` is not asked for */
-    struct tim_registers by_load; /* the last write to them is a load's */
-    struct tim_buffered buffer[TIM_MAX_BUFFER];
+    _Alignas(64) struct tim_registers to_come; /* a write to them is; where `lanes` is not asked for */
     uint64_t *lanes;     /* [ISA_REG_NUMBERS] of the writes to come: the reference, and split_lanes */
+    struct tim_registers by_load; /* the last write to them is a load's */
+    uint8_t bar[6];      /* control: results to come by dependence barrier */
+    uint8_t vector_used;
     uint16_t vector_reg[TIM_MAX_VECTOR];
     uint8_t vector_span[TIM_MAX_VECTOR]; /* registers from it on */
-    uint32_t vector_used;
     uint8_t bloom[16];
     uint64_t age;        /* assigned earlier: older */
 };
@@ -228,12 +236,10 @@ struct tim_hot {
     bool ages_stale;               /* of `ages`: those in `alive` and not in `at_barrier` have others */
     unsigned age_count;
     uint64_t ages[TIM_MAX_WARPS];  /* ascending; where the policy asks for them */
-    uint16_t place[TIM_MAX_WARPS]; /* by warp: its place; all below by place */
-    uint8_t cause[TIM_PLACES];     /* enum tim_cause: what kept it from issuing last */
+    uint16_t warp[TIM_PLACES]; /* all below by place, tim_warp's */
     bool live[TIM_PLACES];         /* has lanes that live */
     uint64_t age[TIM_PLACES];
     uint64_t again[TIM_PLACES];
-    const struct tim_static *head[TIM_PLACES]; /* of those in `can`: what they issue next */
 };
 
 /**
@@ -279,6 +285,9 @@ enum tim_leave {
     TIM_HELD   /* not while another warp is stepped: the next is picked */
 };
 
+/** By what alone registers are free. */
+enum tim_looks { TIM_LOOKS_ALL, TIM_LOOKS_REGISTERS, TIM_LOOKS_BARS };
+
 /** What every cycle looks at stands first, from a line of the host's cache on. */
 struct tim_core {
     _Alignas(64) const struct tim_config *config;
@@ -290,6 +299,8 @@ struct tim_core {
     bool has_packet;         /* `packet` came while it rested */
     bool skips;              /* it may rest; false: the reference */
     bool quick;              /* what is known of warps is used; else all are looked at, as in the reference */
+    bool brisk;              /* quick, and a word of places has all warps of a scheduler */
+    uint8_t looks;           /* enum tim_looks */
     bool brief;              /* emu tells EMU_TELL_PLACES */
     bool launch_waits;       /* a warp may wait at launch.sync */
     bool l1_stuck;           /* what heads the load/store queue can do nothing before L1 has a line */
@@ -326,6 +337,8 @@ struct tim_core {
     struct tim_sched sched[TIM_MAX_SCHEDS];
     struct tim_cache *icache, *l1, *constant, *texture;
     struct tim_pipe *pipe[ISA_UNIT_COUNT];
+    struct tim_pipe *pipes;  /* of all units; */
+    struct tim_pipe *only_pipe[ISA_UNIT_COUNT][TIM_MAX_SCHEDS]; /* that a scheduler has; NULL: several */
     unsigned interval[ISA_UNIT_COUNT]; /* cycles for which a vector instruction holds a pipe */
     unsigned stages[TIM_STAGE_COUNT]; /* instructions at each; FREE: of no use */
     unsigned issued_warp;    /* of the last issue, for the second slot of dual issue */
@@ -457,9 +470,9 @@ static inline bool tim_in(const struct tim_warps *set, unsigned warp)
 /** Is anybody in it? @words: of the core's warps. */
 static inline bool tim_any(const struct tim_warps *set, unsigned words)
 {
-    uint64_t all = 0;
+    uint64_t all = set->word[0];
 
-    for (unsigned i = 0; i < words; i++)
+    for (unsigned i = 1; i < words; i++)
         all |= set->word[i];
     return all != 0;
 }
@@ -480,16 +493,16 @@ static inline unsigned tim_next_in(const struct tim_warps *set, unsigned from, u
 /** Something of the warp has changed: what was known of its cause is void. */
 static inline void tim_touch(struct tim_core *core, unsigned warp)
 {
-    unsigned at = core->hot.place[warp];
+    unsigned at = core->warp[warp].place;
 
     core->hot.known[at / 64].look |= UINT64_C(1) << at % 64;
 }
 /** Something has changed that can end these causes only: a bit for each. */
 static inline void tim_touch_if(struct tim_core *core, unsigned warp, uint32_t causes)
 {
-    unsigned at = core->hot.place[warp];
+    const struct tim_warp *w = &core->warp[warp];
 
-    core->hot.known[at / 64].look |= (uint64_t)(causes >> core->hot.cause[at] & 1) << at % 64;
+    core->hot.known[w->place / 64].look |= (uint64_t)(causes >> w->cause & 1) << w->place % 64;
 }
 /** Its buffer, or where it fetches, has changed. */
 static inline void tim_want_fetch(struct tim_core *core, unsigned warp)
@@ -575,12 +588,72 @@ void tim_pipe_writeback(struct tim_core *core, uint64_t now);
 void tim_pipe_dispatch(struct tim_core *core, uint64_t now);
 void tim_pipe_collect(struct tim_core *core, uint64_t now);
 _Static_assert(TIM_CAUSE_COUNT <= 32, "a bit for each cause");
-/** What keeps a warp's next instruction from issuing, room aside; PICKED: nothing. */
-enum tim_cause tim_issue_but_room(const struct tim_core *core, const struct tim_warp *w,
-                                  uint64_t now);
-/** The cycle before which tim_issue_but_room answers @cause again unless the warp is touched;
- *  UINT64_MAX: it does until then. */
-uint64_t tim_issue_holds(const struct tim_warp *w, enum tim_cause cause, uint64_t now);
+/** The scoreboard by bits. */
+static inline enum tim_cause tim_registers_look(const struct tim_warp *w,
+                                                const struct tim_static *what)
+{
+    uint64_t waits = 0, loads = 0;
+
+    for (LW_EACH_BIT(i, what->need_words))
+        waits |= w->to_come.word[i] & what->need.word[i];
+    if (waits == 0)
+        return TIM_CAUSE_ISSUED;
+    for (LW_EACH_BIT(i, what->need_words))
+        loads |= w->to_come.word[i] & what->need.word[i] & w->by_load.word[i];
+    return loads != 0 ? TIM_CAUSE_LOAD : TIM_CAUSE_RESULT;
+}
+/** The control field's wait mask. */
+static inline enum tim_cause tim_bars_look(const struct tim_warp *w, const struct tim_static *what)
+{
+    return (what->control.wait_mask & w->bars) != 0 ? TIM_CAUSE_CONTROL : TIM_CAUSE_ISSUED;
+}
+/** tim_depend_look, at once in the usual cases. */
+static inline enum tim_cause tim_depend_look_soon(const struct tim_core *core,
+                                                  const struct tim_warp *w,
+                                                  const struct tim_static *what, uint64_t now)
+{
+    return core->looks == TIM_LOOKS_REGISTERS ? tim_registers_look(w, what)
+           : core->looks == TIM_LOOKS_BARS    ? tim_bars_look(w, what)
+                                              : tim_depend_look(core, w, what, now);
+}
+/** What keeps a warp's next instruction from issuing, room aside; PICKED: nothing. @again: the cycle
+ *  before which that is so unless the warp is touched; UINT64_MAX: it is until then. */
+static inline enum tim_cause tim_issue_but_room(const struct tim_core *core,
+                                                const struct tim_warp *w, uint64_t now,
+                                                uint64_t *again)
+{
+    const struct tim_static *what;
+    enum tim_cause cause;
+
+    *again = UINT64_MAX;
+    if (!w->used)
+        return TIM_CAUSE_EMPTY;
+    if (w->ended)
+        return TIM_CAUSE_ENDED;
+    if (w->sleep_until > now) {
+        *again = w->sleep_until;
+        return TIM_CAUSE_SLEEP;
+    }
+    if (w->split < 0)
+        return (enum tim_cause)w->waits;
+    if (w->buffered == 0)
+        return TIM_CAUSE_FETCH;
+    if (w->buffer[0].arrives > now) {
+        *again = w->buffer[0].arrives;
+        return TIM_CAUSE_FETCH;
+    }
+    what = tim_head(w);
+    if (w->buffer[0].constant && !w->buffer[0].constant_there)
+        return TIM_CAUSE_CONSTANT;
+    if (what->fence && w->writes_out != 0)
+        return TIM_CAUSE_FENCE;
+    if (w->not_before > now) {
+        *again = w->not_before;
+        return w->launching ? TIM_CAUSE_LAUNCH : TIM_CAUSE_CONTROL;
+    }
+    cause = tim_depend_look_soon(core, w, what, now);
+    return cause == TIM_CAUSE_ISSUED ? TIM_CAUSE_PICKED : cause;
+}
 /** Waiting for a register, a warp lets its next split run, by lowest lanes around. */
 void tim_issue_switch(struct tim_core *core, unsigned warp, uint64_t now);
 /** Which warps of scheduler @s may issue now, room and policies that hold back included: into
@@ -593,17 +666,17 @@ uint64_t tim_select_next(const struct tim_core *core, uint64_t now);
 uint64_t tim_pipe_next(const struct tim_core *core, uint64_t now);
 /** Ages of the warps that live and do not wait at a barrier, the oldest first. */
 unsigned tim_running_ages(const struct tim_core *core, uint64_t *ages);
-/** What keeps the warp at place @at of scheduler @s. */
-static inline void tim_set_cause(struct tim_core *core, unsigned s, unsigned at,
+/** What keeps the warp, one of scheduler @s. */
+static inline void tim_set_cause(struct tim_core *core, unsigned s, struct tim_warp *w,
                                  enum tim_cause cause)
 {
     uint16_t *waiting = core->hot.waiting[s];
     uint32_t *present = &core->hot.known[core->hot.first[s] / 64].present;
-    uint8_t before = core->hot.cause[at];
+    uint8_t before = w->cause;
 
     if (before == cause)
         return;
-    core->hot.cause[at] = (uint8_t)cause;
+    w->cause = (uint8_t)cause;
     if (--waiting[before] == 0)
         *present &= ~(UINT32_C(1) << before);
     waiting[cause]++;
@@ -613,7 +686,7 @@ static inline void tim_set_cause(struct tim_core *core, unsigned s, unsigned at,
 static inline void tim_set_alive(struct tim_core *core, unsigned warp, bool alive)
 {
     tim_set_at_barrier(core, warp, false);
-    core->hot.live[core->hot.place[warp]] = alive;
+    core->hot.live[core->warp[warp].place] = alive;
     if (tim_in(&core->hot.alive, warp) == alive)
         return;
     tim_set(&core->hot.alive, warp, alive);
@@ -651,25 +724,28 @@ static inline enum tim_cause tim_nearest(uint32_t causes)
  *  counted. */
 static inline bool tim_core_idles(struct tim_core *core, unsigned s, uint64_t now)
 {
-    const struct tim_hot *hot = &core->hot;
-    const struct tim_known *k = &hot->known[s];
+    struct tim_known *k = &core->hot.known[s];
+    uint64_t roomy = k->can[TIM_PATH_MEMORY] | k->can[TIM_PATH_COLLECT];
     uint32_t causes = k->present & ~(UINT32_C(1) << TIM_CAUSE_PICKED);
-    bool lsu, collector;
 
-    if (!core->quick || hot->words != 1 || core->replays_wait[s] != 0 || k->again_min <= now ||
+    if (!core->brisk || k->again_min <= now || core->replays_wait[s] != 0 ||
         (k->look | k->can[TIM_PATH_NONE] | k->can[TIM_PATH_DIRECT]) != 0)
         return false;
-    if ((k->can[TIM_PATH_MEMORY] | k->can[TIM_PATH_COLLECT]) != 0) { /* as tim_select */
-        lsu = core->lsu_used != core->config->lsu_queue;
-        collector = core->flight.collectors[s] < core->config->registers_collectors;
-        uint64_t takes = k->can[TIM_PATH_COLLECT] | (lsu ? k->can[TIM_PATH_MEMORY] : 0);
+    if (roomy != 0) { /* as tim_select */
+        bool lsu = core->lsu_used != core->config->lsu_queue;
+        uint64_t takes = lsu ? roomy : k->can[TIM_PATH_COLLECT];
 
-        if (collector && takes != 0)
+        if (takes != 0 && core->flight.collectors[s] < core->config->registers_collectors)
             return false;
-        causes |= (uint32_t)(k->can[TIM_PATH_MEMORY] != 0 && !lsu) << TIM_CAUSE_LSU |
+        causes |= (uint32_t)(!lsu && k->can[TIM_PATH_MEMORY] != 0) << TIM_CAUSE_LSU |
                   (uint32_t)(takes != 0) << TIM_CAUSE_COLLECTOR;
     }
-    tim_count_idle(core, s, tim_nearest(causes));
+    uint8_t nearest = (uint8_t)tim_nearest(causes);
+    if (k->nearest != nearest) {
+        tim_flush_idle(core, s);
+        k->nearest = nearest;
+    }
+    core->hot.idle[s]++;
     return true;
 }
 /** Room for one more instruction on this path? Else the cause. */

@@ -13,19 +13,6 @@ static bool keeps_lanes(const struct tim_core *core)
     return !core->skips || core->config->issue_split_lanes;
 }
 
-/** By bits. */
-static enum tim_cause look_registers(const struct tim_warp *w, const struct tim_static *what)
-{
-    uint64_t waits = 0, loads = 0;
-
-    for (LW_EACH_BIT(i, what->need_words)) {
-        uint64_t to_come = w->to_come.word[i] & what->need.word[i];
-        waits |= to_come;
-        loads |= to_come & w->by_load.word[i];
-    }
-    return waits == 0 ? TIM_CAUSE_ISSUED : loads != 0 ? TIM_CAUSE_LOAD : TIM_CAUSE_RESULT;
-}
-
 static bool waits_for(const struct tim_core *core, const struct tim_warp *w, unsigned reg)
 {
     return core->config->issue_split_lanes ? (w->lanes[reg] & w->split_lanes) != 0
@@ -59,11 +46,6 @@ static enum tim_cause look_vector(const struct tim_warp *w)
         if (head->vector >> e & 1)
             return tim_is_by_load(w, w->vector_reg[e]) ? TIM_CAUSE_LOAD : TIM_CAUSE_RESULT;
     return TIM_CAUSE_ISSUED;
-}
-
-static enum tim_cause look_control(const struct tim_warp *w, const struct tim_static *what)
-{
-    return (what->control.wait_mask & w->bars) != 0 ? TIM_CAUSE_CONTROL : TIM_CAUSE_ISSUED;
 }
 
 /** One more, or one less, is to come by barrier @b. */
@@ -123,10 +105,10 @@ enum tim_cause tim_depend_look(const struct tim_core *core, const struct tim_war
         cause = look_vector(w);
         break;
     case TIM_DEP_CONTROL:
-        cause = look_control(w, what);
+        cause = tim_bars_look(w, what);
         break;
     default:
-        cause = keeps_lanes(core) ? look_lanes(core, w, what) : look_registers(w, what);
+        cause = keeps_lanes(core) ? look_lanes(core, w, what) : tim_registers_look(w, what);
         break;
     }
     (void)now;
@@ -204,9 +186,9 @@ void tim_depend_done(struct tim_core *core, struct tim_op *op)
             w->to_come.word[reg / 64] &= ~(UINT64_C(1) << reg % 64);
     }
     if (op->vector != 0) {
-        w->vector_used &= ~op->vector;
+        w->vector_used &= (uint8_t)~op->vector;
         for (unsigned i = 0; i < w->buffered; i++)
-            w->buffer[i].vector &= ~op->vector;
+            w->buffer[i].vector &= (uint8_t)~op->vector;
     }
     if (op->write_bar < 6)
         bar_take(w, op->write_bar);
@@ -240,14 +222,14 @@ void tim_depend_enter(struct tim_core *core, struct tim_warp *w)
             for (unsigned r = 0; r < what->write_count; r++)
                 match |= what->write[r] - w->vector_reg[e] + 0u < w->vector_span[e];
             if (w->vector_used >> e & 1 && match)
-                b->vector |= 1u << e;
+                b->vector |= (uint8_t)(1u << e);
         }
         for (unsigned k = 0, e = 0; k < need; e++)
             if (!(w->vector_used >> e & 1)) {
-                w->vector_used |= 1u << e;
+                w->vector_used |= (uint8_t)(1u << e);
                 w->vector_reg[e] = what->write[k++];
                 w->vector_span[e] = (uint8_t)span;
-                b->own |= 1u << e;
+                b->own |= (uint8_t)(1u << e);
             }
         b->entered = true;
         core->moved = true;
@@ -259,9 +241,9 @@ void tim_depend_leave(struct tim_warp *w, unsigned first)
     if (w->vector_used == 0)
         return;
     for (unsigned i = first; i < w->buffered; i++) {
-        w->vector_used &= ~w->buffer[i].own;
+        w->vector_used &= (uint8_t)~w->buffer[i].own;
         for (unsigned k = 0; k < first; k++)
-            w->buffer[k].vector &= ~w->buffer[i].own;
+            w->buffer[k].vector &= (uint8_t)~w->buffer[i].own;
         w->buffer[i].own = w->buffer[i].vector = 0;
         w->buffer[i].entered = false;
     }

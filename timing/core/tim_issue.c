@@ -6,37 +6,11 @@
  */
 #include "timing/core/tim_core_priv.h"
 
-enum tim_cause tim_issue_but_room(const struct tim_core *core, const struct tim_warp *w,
-                                  uint64_t now)
-{
-    const struct tim_static *what;
-    enum tim_cause cause;
-
-    if (!w->used)
-        return TIM_CAUSE_EMPTY;
-    if (w->ended)
-        return TIM_CAUSE_ENDED;
-    if (w->sleep_until > now)
-        return TIM_CAUSE_SLEEP;
-    if (w->split < 0)
-        return (enum tim_cause)w->waits;
-    if (w->buffered == 0 || w->buffer[0].arrives > now)
-        return TIM_CAUSE_FETCH;
-    what = tim_head(w);
-    if (w->buffer[0].constant && !w->buffer[0].constant_there)
-        return TIM_CAUSE_CONSTANT;
-    if (what->fence && w->writes_out != 0)
-        return TIM_CAUSE_FENCE;
-    if (w->not_before > now)
-        return w->launching ? TIM_CAUSE_LAUNCH : TIM_CAUSE_CONTROL;
-    cause = tim_depend_look(core, w, what, now);
-    return cause == TIM_CAUSE_ISSUED ? TIM_CAUSE_PICKED : cause;
-}
-
 enum tim_cause tim_issue_look(const struct tim_core *core, const struct tim_warp *w, unsigned sched,
                               uint64_t now)
 {
-    enum tim_cause cause = tim_issue_but_room(core, w, now);
+    uint64_t again;
+    enum tim_cause cause = tim_issue_but_room(core, w, now, &again);
 
     if (cause == TIM_CAUSE_PICKED)
         cause = tim_pipe_room(core, sched, tim_head(w), now);
@@ -157,9 +131,9 @@ static enum lw_status execute(struct tim_core *core, unsigned s, unsigned warp, 
                 return LW_FAIL(err, LW_ENOMEM, "no memory for the accesses of an instruction");
             tim_pipe_issue(core, index, now);
         } else {
-            w->vector_used &= ~entry.own;
+            w->vector_used &= (uint8_t)~entry.own;
         }
-        w->not_before = launch_cycles(c, ev);
+        w->not_before = what->launch ? launch_cycles(c, ev) : 0;
         w->launching = w->not_before != 0;
         core->launch_cycles = w->not_before;
         if (w->launching)
@@ -194,22 +168,7 @@ static enum lw_status execute(struct tim_core *core, unsigned s, unsigned warp, 
     return LW_OK;
 }
 
-uint64_t tim_issue_holds(const struct tim_warp *w, enum tim_cause cause, uint64_t now)
-{
-    if (!w->used || w->ended)
-        return UINT64_MAX;
-    if (w->sleep_until > now)
-        return w->sleep_until;
-    if (w->split < 0 || w->buffered == 0)
-        return UINT64_MAX;
-    if (w->buffer[0].arrives > now)
-        return w->buffer[0].arrives;
-    if (cause == TIM_CAUSE_CONSTANT || cause == TIM_CAUSE_FENCE)
-        return UINT64_MAX;
-    return w->not_before > now ? w->not_before : UINT64_MAX;
-}
-
-/** The look at all warps of a scheduler: what each waits for, into hot.cause, and who is ready. */
+/** The look at all warps of a scheduler: what each waits for, and who is ready. */
 static void look_at_all(struct tim_core *core, unsigned s, uint64_t *ready, uint64_t now)
 {
     const struct tim_config *c = core->config;
@@ -218,14 +177,14 @@ static void look_at_all(struct tim_core *core, unsigned s, uint64_t *ready, uint
     memset(ready, 0, core->hot.words * sizeof *ready);
     for (unsigned i = 0; i < count; i++) {
         unsigned warp = i * c->issue_schedulers + s;
-        const struct tim_warp *w = &core->warp[warp];
+        struct tim_warp *w = &core->warp[warp];
         enum tim_cause cause = tim_issue_look(core, w, s, now);
 
         if (c->issue_switch_on_stall && cause == TIM_CAUSE_LOAD && w->split_count > 1) {
             tim_issue_switch(core, warp, now);
             cause = tim_issue_look(core, w, s, now);
         }
-        tim_set_cause(core, s, core->hot.first[s] + i, cause);
+        tim_set_cause(core, s, w, cause);
         ready[i / 64] |= (uint64_t)(cause == TIM_CAUSE_PICKED) << i % 64;
     }
 }
@@ -238,7 +197,7 @@ unsigned tim_running_ages(const struct tim_core *core, uint64_t *ages)
 
     for (unsigned i = 0; i < LW_COUNT_OF(core->hot.alive.word); i++)
         for (LW_EACH_BIT(b, core->hot.alive.word[i] & ~core->hot.at_barrier.word[i])) {
-            uint64_t age = core->hot.age[core->hot.place[i * 64 + b]];
+            uint64_t age = core->hot.age[core->warp[i * 64 + b].place];
             unsigned at = count++;
 
             for (; at > 0 && ages[at - 1] > age; at--)
@@ -257,7 +216,7 @@ bool tim_issue_held(const struct tim_core *core, unsigned warp)
     if (policy->can_issue == NULL)
         return false;
     view.count = tim_running_ages(core, ages);
-    return !policy->can_issue(&view, core->hot.age[core->hot.place[warp]]);
+    return !policy->can_issue(&view, core->hot.age[core->warp[warp].place]);
 }
 
 /** Takes out of @ready whom the policy holds back. */
@@ -271,7 +230,8 @@ static void hold_back(struct tim_core *core, unsigned s, uint64_t *ready)
         if ((ready[i / 64] >> i % 64 & 1) != 0 &&
             tim_issue_held(core, i * core->config->issue_schedulers + s)) {
             ready[i / 64] &= ~(UINT64_C(1) << i % 64);
-            tim_set_cause(core, s, core->hot.first[s] + i, TIM_CAUSE_THROTTLED);
+            tim_set_cause(core, s, &core->warp[i * core->config->issue_schedulers + s],
+                          TIM_CAUSE_THROTTLED);
         }
 }
 
@@ -292,7 +252,7 @@ enum lw_status tim_core_issue(struct tim_core *core, unsigned s, unsigned slot, 
     unsigned n = c->issue_schedulers, warp;
     uint64_t ready[TIM_MAX_WARPS / 64];
     bool issued = false;
-    uint64_t *causes = core->stats->sched[s].cause[slot];
+    uint64_t *causes;
     enum tim_cause nearest = TIM_CAUSE_EMPTY;
     enum lw_status status;
     int pick;
@@ -308,11 +268,11 @@ enum lw_status tim_core_issue(struct tim_core *core, unsigned s, unsigned slot, 
         if (w->split < 0 || w->ended || first->path == TIM_PATH_NONE ||
             tim_issue_look(core, w, s, now) != TIM_CAUSE_PICKED || tim_head(w)->unit == first->unit ||
             tim_head(w)->path == TIM_PATH_NONE) {
-            causes[TIM_CAUSE_SECOND]++;
+            core->stats->sched[s].cause[1][TIM_CAUSE_SECOND]++;
             return LW_OK;
         }
         warp = core->issued_warp;
-    } else if (tim_replay_issue(core, s, now)) {
+    } else if (core->replays_wait[s] != 0 && tim_replay_issue(core, s, now)) {
         return LW_OK;
     } else {
         if (core->quick) { /* as the reference, from what is known */
@@ -358,7 +318,7 @@ enum lw_status tim_core_issue(struct tim_core *core, unsigned s, unsigned slot, 
         enum tim_leave leave = core->refuses(core->context, core, warp);
 
         *stopped = leave == TIM_STOPS;
-        causes[TIM_CAUSE_SECOND] += leave == TIM_HELD;
+        core->stats->sched[s].cause[1][TIM_CAUSE_SECOND] += leave == TIM_HELD;
         core->moved |= leave == TIM_HELD;
         if (leave != TIM_MAY_ISSUE)
             return LW_OK;
@@ -367,6 +327,7 @@ enum lw_status tim_core_issue(struct tim_core *core, unsigned s, unsigned slot, 
     status = execute(core, s, warp, slot == 1, now, ev, &issued, err);
     if (status != LW_OK)
         return status;
+    causes = core->stats->sched[s].cause[slot];
     if (!issued) { /* lanes of it must come first: it waits as at a barrier */
         causes[TIM_CAUSE_BARRIER]++;
         if (slot == 0 && c->issue_width == 2)
@@ -375,7 +336,7 @@ enum lw_status tim_core_issue(struct tim_core *core, unsigned s, unsigned slot, 
     }
     causes[TIM_CAUSE_ISSUED]++;
     if (!core->quick)
-        tim_set_cause(core, s, core->hot.place[warp], TIM_CAUSE_ISSUED);
+        tim_set_cause(core, s, &core->warp[warp], TIM_CAUSE_ISSUED);
     core->issued_warp = warp;
     core->issued_what = what;
     *turn = TIM_TURN_ISSUED;

@@ -52,10 +52,10 @@ static void pipes_of(const struct tim_config *c, unsigned unit, unsigned s, unsi
 static inline struct tim_pipe *best_pipe(struct tim_core *core, unsigned unit, unsigned s)
 {
     unsigned first, step;
-    struct tim_pipe *best = NULL;
+    struct tim_pipe *best = core->only_pipe[unit][s];
 
-    if (core->config->unit[unit].pipes == 1)
-        return core->pipe[unit];
+    if (best != NULL)
+        return best;
     pipes_of(core->config, unit, s, &first, &step);
     for (unsigned p = first; p < core->config->unit[unit].pipes; p += step)
         if (best == NULL || core->pipe[unit][p].free_at < best->free_at)
@@ -333,8 +333,10 @@ void tim_pipe_dispatch(struct tim_core *core, uint64_t now)
             enter_reserved(core, &core->op[f->enter[n].op], now);
         f->entering = 0;
         for (unsigned n = 0; n < f->ready; n++)
-            if (!enter_ticked(core, &core->op[f->wait[n].op], now))
-                f->wait[left++] = f->wait[n];
+            if (!enter_ticked(core, &core->op[f->wait[n].op], now)) {
+                f->wait[left] = f->wait[n];
+                left++;
+            }
         f->ready = left;
         return;
     }

@@ -26,35 +26,36 @@ static void expire(struct tim_hot *hot, unsigned first, uint64_t now)
 }
 
 /** What is known of the warp at place @at from now on. */
-static void look_at(struct tim_core *core, unsigned s, unsigned at, uint64_t now)
+static inline void look_at(struct tim_core *core, unsigned s, unsigned at, uint64_t now)
 {
     const struct tim_config *c = core->config;
     struct tim_hot *hot = &core->hot;
-    unsigned warp = (at - hot->first[s]) * c->issue_schedulers + s;
+    struct tim_known *known = &hot->known[at / 64], *first = &hot->known[hot->first[s] / 64];
+    unsigned warp = hot->warp[at];
     struct tim_warp *w = &core->warp[warp];
     uint64_t bit = UINT64_C(1) << at % 64, again;
-    enum tim_cause cause = tim_issue_but_room(core, w, now);
+    enum tim_cause cause = tim_issue_but_room(core, w, now, &again);
 
-    if (c->issue_switch_on_stall && cause == TIM_CAUSE_LOAD && w->split_count > 1) {
+    if (cause == TIM_CAUSE_LOAD && w->split_count > 1 && c->issue_switch_on_stall) {
         tim_issue_switch(core, warp, now);
-        cause = tim_issue_but_room(core, w, now);
-        tim_set_cause(core, s, at, cause);
-        hot->known[at / 64].look |= bit; /* another split may be ready in the next cycle */
+        cause = tim_issue_but_room(core, w, now, &again);
+        tim_set_cause(core, s, w, cause);
+        known->look |= bit; /* another split may be ready in the next cycle */
         return;
     }
-    tim_set_cause(core, s, at, cause);
+    tim_set_cause(core, s, w, cause);
     if (cause == TIM_CAUSE_PICKED) {
-        hot->head[at] = tim_head(w);
-        hot->known[at / 64].can[hot->head[at]->path] |= bit;
+        w->head = tim_head(w);
+        emu_warp_ahead(w->state);
+        known->can[w->head->path] |= bit;
         return;
     }
-    again = tim_issue_holds(w, cause, now);
     if (again == UINT64_MAX)
         return;
     hot->again[at] = again;
-    hot->known[at / 64].timed |= bit;
-    if (again < hot->known[hot->first[s] / 64].again_min)
-        hot->known[hot->first[s] / 64].again_min = again;
+    known->timed |= bit;
+    if (again < first->again_min)
+        first->again_min = again;
 }
 
 static void look_at_touched(struct tim_core *core, unsigned s, unsigned word, uint64_t now)
@@ -90,6 +91,31 @@ static bool hold_back(struct tim_core *core, unsigned s, uint64_t *ready)
     return held;
 }
 
+/** Causes of those that can issue but for room; into @ready who has it. */
+static inline uint32_t select_in(struct tim_core *core, unsigned s, unsigned word, uint64_t *ready,
+                                 bool collector, bool lsu, uint64_t now)
+{
+    struct tim_known *known = &core->hot.known[word];
+    uint64_t collect, memory, takes;
+    uint32_t causes = 0;
+
+    if (known->look != 0)
+        look_at_touched(core, s, word, now);
+    collect = known->can[TIM_PATH_COLLECT];
+    memory = known->can[TIM_PATH_MEMORY];
+    takes = collect | (lsu ? memory : 0);
+    *ready = known->can[TIM_PATH_NONE] | (collector ? takes : 0);
+    for (LW_EACH_BIT(b, known->can[TIM_PATH_DIRECT])) {
+        const struct tim_warp *w = &core->warp[core->hot.warp[word * 64 + b]];
+        enum tim_cause cause = tim_pipe_room(core, s, w->head, now);
+
+        *ready |= (uint64_t)(cause == TIM_CAUSE_ISSUED) << b;
+        causes |= UINT32_C(1) << cause;
+    }
+    return causes | (uint32_t)(memory != 0 && !lsu) << TIM_CAUSE_LSU |
+           (uint32_t)(!collector && takes != 0) << TIM_CAUSE_COLLECTOR;
+}
+
 enum tim_cause tim_select(struct tim_core *core, unsigned s, uint64_t *ready, uint64_t now)
 {
     const struct tim_config *c = core->config;
@@ -97,35 +123,16 @@ enum tim_cause tim_select(struct tim_core *core, unsigned s, uint64_t *ready, ui
     unsigned first = hot->first[s] / 64;
     bool collector = core->flight.collectors[s] < c->registers_collectors;
     bool lsu = core->lsu_used != c->lsu_queue;
-    uint64_t collect = 0, memory = 0;
-    uint32_t causes = 0;
+    uint32_t causes;
 
     if (now >= hot->known[first].again_min)
         expire(hot, first, now);
-    for (unsigned i = 0; i < hot->words; i++) {
-        const struct tim_known *known = &hot->known[first + i];
-
-        if (known->look != 0)
-            look_at_touched(core, s, first + i, now);
-        collect |= known->can[TIM_PATH_COLLECT];
-        memory |= known->can[TIM_PATH_MEMORY];
-        ready[i] = known->can[TIM_PATH_NONE];
-        if (collector)
-            ready[i] |= known->can[TIM_PATH_COLLECT] | (lsu ? known->can[TIM_PATH_MEMORY] : 0);
-        for (LW_EACH_BIT(b, known->can[TIM_PATH_DIRECT])) {
-            enum tim_cause cause = tim_pipe_room(core, s, hot->head[(first + i) * 64 + b], now);
-
-            ready[i] |= (uint64_t)(cause == TIM_CAUSE_ISSUED) << b;
-            causes |= UINT32_C(1) << cause;
-        }
-    }
-    causes &= ~(UINT32_C(1) << TIM_CAUSE_ISSUED);
-    if (memory != 0 && !lsu)
-        causes |= UINT32_C(1) << TIM_CAUSE_LSU;
-    if (!collector && (collect | (lsu ? memory : 0)) != 0)
-        causes |= UINT32_C(1) << TIM_CAUSE_COLLECTOR;
+    causes = select_in(core, s, first, ready, collector, lsu, now);
+    for (unsigned i = 1; i < hot->words; i++)
+        causes |= select_in(core, s, first + i, ready + i, collector, lsu, now);
     if (tim_sched_policies[c->issue_policy].can_issue != NULL && hold_back(core, s, ready))
         causes |= UINT32_C(1) << TIM_CAUSE_THROTTLED;
+    causes &= ~(UINT32_C(1) << TIM_CAUSE_ISSUED);
     causes |= hot->known[first].present & ~(UINT32_C(1) << TIM_CAUSE_PICKED); /* room is theirs */
     return tim_nearest(causes);
 }
@@ -142,7 +149,8 @@ uint64_t tim_select_next(const struct tim_core *core, uint64_t now)
             next = hot->known[first].again_min;
         for (unsigned word = first; word < first + hot->words; word++) {
             for (LW_EACH_BIT(b, hot->known[word].can[TIM_PATH_DIRECT])) {
-                uint64_t at = tim_pipe_free_at(core, hot->head[word * 64 + b]->pipes, s);
+                const struct tim_warp *w = &core->warp[hot->warp[word * 64 + b]];
+                uint64_t at = tim_pipe_free_at(core, w->head->pipes, s);
                 if (at > now + 1 && at - 1 < next) /* it needs the pipe in the next cycle */
                     next = at - 1;
             }

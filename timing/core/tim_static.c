@@ -43,6 +43,8 @@ static void fill(const struct tim_config *config, const struct isa_insn *insn,
     out->control = insn->control;
     out->scalar = info->flags & ISA_F_SCALAR;
     out->flow = info->unit == ISA_UNIT_CTRL;
+    out->launch = insn->op == ISA_LAUNCH_STREAM || insn->op == ISA_LAUNCH_BUFFER ||
+                  insn->op == ISA_LAUNCH_KERNEL || insn->op == ISA_LAUNCH_GROUP;
     out->fence = insn->op == ISA_FENCE;
     out->sleep = insn->op == ISA_NANOSLEEP;
     out->texture = info->unit == ISA_UNIT_TEX;
