@@ -277,17 +277,19 @@ static enum lw_status issue(struct tim_engine *e, struct tim_core *core, struct 
                             struct lw_error *err)
 {
     const unsigned schedulers = e->config.issue_schedulers, width = e->config.issue_width;
+    const bool brisk = core->brisk && core->replays == 0;
+    const uint64_t now = e->now;
     unsigned s = e->at.sched, slot = e->at.slot;
     enum lw_status status = LW_OK;
     enum tim_turn turn;
     bool stopped;
 
     while (s < schedulers) {
-        if (slot == 0 && tim_core_idles(core, s, e->now)) {
+        if (brisk && slot == 0 && tim_core_idles(core, s, now)) {
             s++;
             continue;
         }
-        status = tim_core_issue(core, s, slot, e->now, e->event, &turn, &stopped, err);
+        status = tim_core_issue(core, s, slot, now, e->event, &turn, &stopped, err);
         if (status != LW_OK)
             break;
         if (stopped) {

@@ -96,6 +96,8 @@ struct tim_core *tim_core_create(const struct tim_config *config, struct emu_mac
     core->block = calloc(config->core_blocks, sizeof *core->block);
     core->bank_at = calloc(banks, sizeof *core->bank_at);
     core->bank_free = calloc(banks, sizeof *core->bank_free);
+    if ((config->registers_banks & (config->registers_banks - 1)) == 0)
+        core->bank_mask = config->registers_banks - 1;
     core->queue = calloc(config->lsu_queue, sizeof *core->queue);
     core->replay = calloc(config->lsu_queue, sizeof *core->replay);
     fine = core->replay != NULL && core->warp != NULL && core->block != NULL && core->bank_at != NULL &&
@@ -582,44 +584,54 @@ void tim_core_before_issue(struct tim_core *core, uint64_t now)
             tim_warp_look(core, w, now);
 }
 
-void tim_core_after_issue(struct tim_core *core, uint64_t now)
+/** The reference, and while a trace is taken: a look at all warps. */
+static __attribute__((noinline)) void count_warps(struct tim_core *core, uint64_t now)
 {
-    uint64_t *each = core->each;
     bool tracing = core->trace != NULL && tim_trace_wants(core->trace, now);
 
-    if (core->skips && tim_any(&core->hot.may_look, core->hot.warp_words))
-        look_at_some(core, false, now);
-    for (unsigned w = 0; !core->skips && w < core->config->core_warps; w++)
-        if (core->warp[w].used && core->warp[w].look)
-            tim_warp_look(core, w, now);
-    if (!core->quick || tim_any(&core->hot.may_fetch, core->hot.warp_words) ||
-        tim_any(&core->hot.may_ask, core->hot.warp_words))
-        tim_fetch_tick(core, now);
-    if (core->launch_waits || core->moving != 0)
-        tim_suspend_tick(core, now);
-    each[TIM_IDLE_ACTIVE] += core->blocks != 0;
-    if (core->skips && !tracing) {
-        each[TIM_IDLE_WARPS] += core->hot.alive_count;
-        each[TIM_IDLE_BARRIER] += core->hot.at_barrier_count;
-        end_blocks(core);
-        return;
-    }
     for (unsigned w = 0; w < core->config->core_warps; w++) {
         const struct tim_warp *warp = &core->warp[w];
-        uint8_t cause = warp->cause;
-        if (tracing && cause != TIM_CAUSE_ISSUED) {
+        if (tracing && warp->cause != TIM_CAUSE_ISSUED) {
             const struct tim_code *code = warp->used ? warp->code : NULL;
             const struct isa_insn *insn =
                 code == NULL || warp->split < 0 ? NULL : emu_program_insn(code->program, warp->pc);
-            tim_trace_warp(core->trace, now, core->index, w, (enum tim_cause)cause, insn,
+            tim_trace_warp(core->trace, now, core->index, w, (enum tim_cause)warp->cause, insn,
                            warp->pc, warp->split_lanes);
         }
         if (!warp->used)
             continue;
-        each[TIM_IDLE_WARPS] += !warp->ended;
-        each[TIM_IDLE_BARRIER] +=
+        core->each[TIM_IDLE_WARPS] += !warp->ended;
+        core->each[TIM_IDLE_BARRIER] +=
             !warp->ended && warp->split < 0 && warp->waits == TIM_CAUSE_BARRIER;
     }
+}
+
+void tim_core_after_issue(struct tim_core *core, uint64_t now)
+{
+    const struct tim_hot *hot = &core->hot;
+
+    if (core->skips) {
+        if (tim_any(&hot->may_look, hot->warp_words))
+            look_at_some(core, false, now);
+    } else {
+        for (unsigned w = 0; w < core->config->core_warps; w++)
+            if (core->warp[w].used && core->warp[w].look)
+                tim_warp_look(core, w, now);
+    }
+    if (!core->quick || tim_any(&hot->may_fetch, hot->warp_words) ||
+        tim_any(&hot->may_ask, hot->warp_words))
+        tim_fetch_tick(core, now);
+    if (core->launch_waits || core->moving != 0)
+        tim_suspend_tick(core, now);
+    core->each[TIM_IDLE_ACTIVE] = core->blocks != 0;
+    if (core->skips && core->trace == NULL) {
+        core->each[TIM_IDLE_WARPS] = hot->alive_count;
+        core->each[TIM_IDLE_BARRIER] = hot->at_barrier_count;
+        if (hot->over != 0)
+            end_blocks(core);
+        return;
+    }
+    count_warps(core, now);
     end_blocks(core);
 }
 
@@ -693,19 +705,24 @@ static uint64_t next_time(const struct tim_core *core, uint64_t now)
     return due;
 }
 
-void tim_core_settle_down(struct tim_core *core, uint64_t now)
+/** The tick of cycle @now changed nothing but counters: until when would the next ones? */
+static __attribute__((noinline)) void go_to_rest(struct tim_core *core, uint64_t now)
 {
-    core->counted = now;
-    core->ticking = false;
-    for (unsigned i = 0; i < TIM_IDLE_COUNTS; i++)
-        core->sums[i] += core->each[i];
-    if (!core->skips || core->moved || core->crowded > now || core->trace != NULL)
-        return;
     core->due = next_time(core, now);
     if (core->due == now + 1)
         return;
     core->resting = true;
     *core->ripe = core->wakes != 0 && core->wake_at[0] < core->due ? core->wake_at[0] : core->due;
+}
+
+void tim_core_settle_down(struct tim_core *core, uint64_t now)
+{
+    core->counted = now;
+    core->ticking = false;
+    for (unsigned i = 0; i < TIM_IDLE_ROOM; i++)
+        core->sums[i] += core->each[i];
+    if (!core->moved && core->skips && core->crowded <= now && core->trace == NULL)
+        go_to_rest(core, now);
 }
 
 /** The cycles that it rests, up to the end of cycle @through: as the last tick, again and again. */
@@ -749,7 +766,8 @@ void tim_core_wake(struct tim_core *core, uint64_t cycle)
             core->crowded = cycle;
         return;
     }
-    memmove(core->wake_at + i + 1, core->wake_at + i, (core->wakes - i) * sizeof *core->wake_at);
+    for (unsigned k = core->wakes; k > i; k--) /* few */
+        core->wake_at[k] = core->wake_at[k - 1];
     core->wake_at[i] = cycle;
     core->wakes++;
     if (cycle < *core->ripe)
@@ -763,8 +781,8 @@ void tim_core_woken(struct tim_core *core, uint64_t now)
     while (past < core->wakes && core->wake_at[past] <= now)
         past++;
     core->wakes -= past;
-    if (past != 0)
-        memmove(core->wake_at, core->wake_at + past, core->wakes * sizeof *core->wake_at);
+    for (unsigned i = 0; past != 0 && i < core->wakes; i++) /* few */
+        core->wake_at[i] = core->wake_at[i + past];
 }
 
 bool tim_core_rests(struct tim_core *core, uint64_t now)

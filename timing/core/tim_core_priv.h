@@ -97,6 +97,7 @@ struct tim_op {
     uint8_t write_bar, read_bar; /* control: 7 none */
     uint8_t vector; /* vector: entries that are its results' */
     uint16_t warp;
+    uint16_t swizzle;  /* its rows lie so many banks on */
     uint32_t operands; /* rows not read, by index into row_read */
     uint32_t writes;   /* rows not written */
     uint32_t next;     /* in a list of tim_flight; TIM_NONE: the last */
@@ -268,7 +269,8 @@ struct tim_flight {
 
 /** The counters that a tick may change that changes nothing else. */
 enum tim_idle_count {
-    TIM_IDLE_ICNT, TIM_IDLE_L1, TIM_IDLE_ACTIVE, TIM_IDLE_WARPS, TIM_IDLE_BARRIER, TIM_IDLE_COUNTS
+    TIM_IDLE_ICNT, TIM_IDLE_L1, TIM_IDLE_ACTIVE, TIM_IDLE_WARPS, TIM_IDLE_BARRIER, TIM_IDLE_COUNTS,
+    TIM_IDLE_ROOM = 6 /* an even number: host vectors */
 };
 
 /** A memory instruction that has accesses left. */
@@ -315,8 +317,8 @@ struct tim_core {
     uint64_t crowded;        /* more wakes than have room: no rest before this cycle */
     uint64_t due;            /* the next tick changes something, if nothing comes before */
     uint64_t counted;        /* the last cycle whose rest is in `sums` */
-    uint64_t each[TIM_IDLE_COUNTS]; /* what this tick counted, and each cycle of the rest behind it */
-    uint64_t sums[TIM_IDLE_COUNTS]; /* not in the counters yet: tim_core_account */
+    uint64_t each[TIM_IDLE_ROOM]; /* what this tick counted, and each cycle of the rest behind it */
+    uint64_t sums[TIM_IDLE_ROOM]; /* not in the counters yet: tim_core_account */
     unsigned replays_wait[TIM_MAX_SCHEDS]; /* for a slot of the scheduler */
     struct tim_flight flight;
     struct tim_hot hot;      /* what need not be looked at: tim_touch */
@@ -331,6 +333,7 @@ struct tim_core {
     uint32_t *queue;         /* load/store: ops in order */
     uint64_t *bank_free;     /* reserved: first cycle in which it is free */
     uint64_t *bank_at;       /* [sched][bank] 1 + the last cycle in which it was used */
+    unsigned bank_mask;      /* banks of a scheduler - 1, where that is a power of two; else 0 */
     uint64_t op_age;
     uint32_t op_count;       /* entries made */
     unsigned live_count;
@@ -720,16 +723,15 @@ static inline enum tim_cause tim_nearest(uint32_t causes)
 {
     return causes != 0 ? (enum tim_cause)lw_lowest(causes) : TIM_CAUSE_EMPTY;
 }
-/** The slots of scheduler @s in cycle @now issue nothing, without a look at any warp: they have been
- *  counted. */
+/** The slots of scheduler @s of a brisk core without replays issue nothing in cycle @now, without a
+ *  look at any warp: they have been counted. */
 static inline bool tim_core_idles(struct tim_core *core, unsigned s, uint64_t now)
 {
     struct tim_known *k = &core->hot.known[s];
     uint64_t roomy = k->can[TIM_PATH_MEMORY] | k->can[TIM_PATH_COLLECT];
     uint32_t causes = k->present & ~(UINT32_C(1) << TIM_CAUSE_PICKED);
 
-    if (!core->brisk || k->again_min <= now || core->replays_wait[s] != 0 ||
-        (k->look | k->can[TIM_PATH_NONE] | k->can[TIM_PATH_DIRECT]) != 0)
+    if (k->again_min <= now || (k->look | k->can[TIM_PATH_NONE] | k->can[TIM_PATH_DIRECT]) != 0)
         return false;
     if (roomy != 0) { /* as tim_select */
         bool lsu = core->lsu_used != core->config->lsu_queue;

@@ -121,18 +121,19 @@ void tim_depend_issue(struct tim_core *core, struct tim_warp *w, struct tim_op *
                       const struct tim_buffered *entry, uint64_t now)
 {
     const struct tim_static *what = op->what;
+    const bool lanes = keeps_lanes(core);
 
     w->in_flight++;
     for (unsigned i = 0; i < what->write_count; i++) {
         unsigned reg = what->write[i];
         uint64_t bit = UINT64_C(1) << reg % 64, *by_load = &w->by_load.word[reg / 64];
-        if (keeps_lanes(core))
+        if (lanes)
             w->lanes[reg] |= op->lanes;
         else
             w->to_come.word[reg / 64] |= bit;
         *by_load = what->load ? *by_load | bit : *by_load & ~bit;
     }
-    op->operands = what->path >= TIM_PATH_COLLECT ? (uint32_t)lw_mask(what->row_reads) : 0;
+    op->operands = what->path >= TIM_PATH_COLLECT ? (1u << what->row_reads) - 1 : 0;
     w->unread += op->operands != 0;
     if (op->operands != 0 && core->config->issue_war == TIM_WAR_BLOOM)
         bloom(w, what, 1);
@@ -175,12 +176,13 @@ void tim_depend_read(struct tim_core *core, struct tim_op *op)
 void tim_depend_done(struct tim_core *core, struct tim_op *op)
 {
     struct tim_warp *w = &core->warp[op->warp];
+    const bool lanes = keeps_lanes(core);
 
     tim_touch_if(core, op->warp, WAITS_FOR_RESULTS);
     w->in_flight--;
     for (unsigned i = 0; i < op->what->write_count; i++) {
         unsigned reg = op->what->write[i];
-        if (keeps_lanes(core))
+        if (lanes)
             w->lanes[reg] &= ~op->lanes;
         else
             w->to_come.word[reg / 64] &= ~(UINT64_C(1) << reg % 64);

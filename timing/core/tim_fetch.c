@@ -215,12 +215,12 @@ static bool misses_constant(const struct tim_warp *w)
     return false;
 }
 
-/** Warps [from, end) of those that may; how many may still. */
-static unsigned fetch_for(struct tim_core *core, unsigned from, unsigned end, unsigned left,
+/** Of warps @set of word @word those that may fetch now do, in order; how many may still. */
+static unsigned fetch_for(struct tim_core *core, unsigned word, uint64_t set, unsigned left,
                           uint64_t now)
 {
-    for (unsigned warp = tim_next_in(&core->hot.may_fetch, from, end); warp < end && left != 0;
-         warp = tim_next_in(&core->hot.may_fetch, warp + 1, end)) {
+    for (; set != 0 && left != 0; set &= set - 1) {
+        unsigned warp = word * 64 + lw_lowest(set);
         struct tim_warp *w = &core->warp[warp];
 
         if (!wants_fetch(core, w)) {
@@ -237,11 +237,17 @@ static unsigned fetch_for(struct tim_core *core, unsigned from, unsigned end, un
 /* What tim_fetch_tick does, for warps that may have something to do. */
 static void fetch_for_some(struct tim_core *core, uint64_t now)
 {
-    unsigned first = core->fetch_next;
-    unsigned left = fetch_for(core, first, core->config->core_warps, core->config->fetch_width,
-                              now);
+    const uint64_t *may = core->hot.may_fetch.word;
+    unsigned words = core->hot.warp_words, left = core->config->fetch_width;
+    unsigned first = core->fetch_next / 64;
+    uint64_t before = lw_mask(core->fetch_next % 64); /* of its word, those whose turn comes last */
 
-    (void)fetch_for(core, 0, first, left, now);
+    left = fetch_for(core, first, may[first] & ~before, left, now);
+    for (unsigned i = first + 1; i < words; i++)
+        left = fetch_for(core, i, may[i], left, now);
+    for (unsigned i = 0; i < first; i++)
+        left = fetch_for(core, i, may[i], left, now);
+    (void)fetch_for(core, first, may[first] & before, left, now);
     for (unsigned i = 0; i < core->hot.warp_words; i++)
         for (LW_EACH_BIT(b, core->hot.may_ask.word[i])) {
             unsigned warp = i * 64 + (unsigned)b;

@@ -430,7 +430,8 @@ static void dequeue(struct tim_core *core)
 {
     core->l1_stuck = false;
     core->queued--;
-    memmove(core->queue, core->queue + 1, core->queued * sizeof *core->queue);
+    for (unsigned i = 0; i < core->queued; i++) /* few */
+        core->queue[i] = core->queue[i + 1];
 }
 
 void tim_lsu_tick(struct tim_core *core, uint64_t now)

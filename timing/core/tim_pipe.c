@@ -19,17 +19,15 @@ static bool reserved(const struct tim_core *core)
     return core->config->registers_collector == TIM_COLLECTOR_RESERVED;
 }
 
-static unsigned bank_of(const struct tim_core *core, const struct tim_op *op, unsigned row)
+static inline unsigned bank_of(const struct tim_core *core, const struct tim_op *op, unsigned row)
 {
-    const struct tim_config *c = core->config;
-    unsigned banks = c->registers_banks;
-    unsigned bank = row + (c->registers_swizzle ? op->warp / c->issue_schedulers : 0);
+    unsigned banks = core->config->registers_banks, bank = row + op->swizzle;
 
-    return op->sched * banks + ((banks & (banks - 1)) == 0 ? bank & (banks - 1) : bank % banks);
+    return op->sched * banks + (core->bank_mask != 0 ? bank & core->bank_mask : bank % banks);
 }
 
 /** The bank's port in this cycle. False: somebody has it. */
-static bool claim(struct tim_core *core, unsigned bank, uint64_t now)
+static inline bool claim(struct tim_core *core, unsigned bank, uint64_t now)
 {
     if (core->bank_at[bank] == now + 1)
         return false;
@@ -211,7 +209,9 @@ void tim_pipe_issue(struct tim_core *core, uint32_t index, uint64_t now)
     struct tim_op *op = &core->op[index];
     const struct tim_static *what = op->what;
 
-    op->writes = (uint32_t)lw_mask(what->row_writes);
+    op->writes = (1u << what->row_writes) - 1;
+    op->swizzle = (uint16_t)(core->config->registers_swizzle
+                                 ? core->warp[op->warp].place - core->hot.first[op->sched] : 0);
     core->lsu_used += what->path == TIM_PATH_MEMORY;
     if (what->path == TIM_PATH_DIRECT) {
         enter(core, op, best_pipe(core, what->pipes, op->sched), now + 1);
