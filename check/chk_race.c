@@ -313,18 +313,51 @@ static inline bool reads_behind(const struct race_look *look, uint32_t *quad, co
     return true;
 }
 
-/** @lane stores to a word that other blocks have read, as was told, or that it alone has. False: nothing
- *  was done. @write: who and site of the last write; @second: as above. */
+/** The same where the own block has read it last. As chunk_merge in chk_race_chunk_body.h. */
+static inline void join_own(const struct race_look *look, uint32_t *quad, uint32_t *second, uint32_t me)
+{
+    const uint32_t base = look->block->base, kb = look->kb, kw = look->warp->kw;
+    const uint32_t warp = ~(look->block->width - 1), actor = look->block->actor;
+    const uint32_t time = quad[RACE_QUAD_READ], who = quad[RACE_QUAD_WHO];
+    const uint32_t old = quad[RACE_QUAD_SITE] >> RACE_LEVEL_SHIFT;
+    const bool lane = who != me, warps = ((who ^ me) & warp) != 0;
+    const uint32_t between = warps ? RACE_BLOCK : lane ? RACE_WARP : RACE_THREAD;
+    const uint32_t level = old > between ? old : between;
+    const bool last = !lane || time <= kb || (!warps && time <= kw);
+    const bool before = old == RACE_THREAD || second[RACE_TIME] <= base || second[RACE_WHO] == me ||
+                        (second[RACE_WHO] >> RACE_THREAD_BITS == actor && second[RACE_TIME] <= kb) ||
+                        (((second[RACE_WHO] ^ me) & warp) == 0 && second[RACE_TIME] <= kw);
+    const bool known = (old <= RACE_BLOCK && time <= kb) ||
+                       (!warps && old <= RACE_WARP && time <= kw) || (last && before);
+
+    if (!known && between == level && level != RACE_THREAD) {
+        second[RACE_TIME] = time;
+        second[RACE_WHO] = who;
+        second[RACE_SITE] = quad[RACE_QUAD_SITE];
+    }
+    quad[RACE_QUAD_SITE] = look->site | (known ? 0 : level) << RACE_LEVEL_SHIFT;
+    quad[RACE_QUAD_WHO] = me;
+    quad[RACE_QUAD_READ] = look->race->now;
+}
+
+/** @lane stores to a word that other blocks have read or written, as was told, or that it alone has. False:
+ *  nothing was done. @write: who and site of the last write; @second: as above. */
 static inline bool writes_behind(struct race_look *look, uint32_t *quad, uint32_t *write,
                                  const uint32_t *second, unsigned lane, uint64_t at)
 {
     const uint32_t base = look->block->base, actor = look->block->actor, me = look->me + lane;
-    uint32_t who = quad[RACE_QUAD_WHO], site = quad[RACE_QUAD_SITE];
+    uint32_t who = quad[RACE_QUAD_WHO], site = quad[RACE_QUAD_SITE], met[2];
+    unsigned count = 0;
 
-    if (quad[RACE_QUAD_WRITE] > base || site & RACE_HOW)
-        return false;
-    if (quad[RACE_QUAD_READ] > base && (who != me || site >> RACE_LEVEL_SHIFT != RACE_THREAD)) {
-        if (site >> RACE_LEVEL_SHIFT != RACE_GRID)
+    if (quad[RACE_QUAD_WRITE] > base) {
+        if (write[0] >> RACE_THREAD_BITS == actor ||
+            write[1] & (RACE_HOW | (uint32_t)RACE_GRID << RACE_LEVEL_SHIFT))
+            return false;
+        met[count++] = write[1];
+    }
+    if (quad[RACE_QUAD_READ] > base &&
+        (who != me || site >> RACE_LEVEL_SHIFT != RACE_THREAD || site & RACE_HOW)) {
+        if (site >> RACE_LEVEL_SHIFT != RACE_GRID || site & RACE_HOW)
             return false;
         if (who == me) { /* the reader before it, then */
             if (second[RACE_TIME] <= base)
@@ -332,9 +365,12 @@ static inline bool writes_behind(struct race_look *look, uint32_t *quad, uint32_
             who = second[RACE_WHO];
             site = second[RACE_SITE];
         }
-        if (who >> RACE_THREAD_BITS == actor || !race_found_behind(look, site, lane, at))
+        if (who >> RACE_THREAD_BITS == actor)
             return false;
+        met[count++] = site;
     }
+    if (count != 0 && !race_found_behind(look, met, count, lane, at))
+        return false;
     quad[RACE_QUAD_READ] = 0;
     quad[RACE_QUAD_WRITE] = look->race->now;
     write[0] = me;
@@ -378,10 +414,13 @@ static void each_word(struct race_look *look, const uint64_t *address, uint64_t 
             continue;
         }
         const bool written = quad[RACE_QUAD_WRITE] > base, read = quad[RACE_QUAD_READ] > base;
-        if (joins && !written && read && quad[RACE_QUAD_WHO] >> RACE_THREAD_BITS != look->block->actor &&
-            !(quad[RACE_QUAD_SITE] & RACE_HOW)) {
-            join_readers(look, quad, &rests[l][RACE_REST_READ_2 * RACE_PAGE_WORDS + 3 * i],
-                         look->me + (uint32_t)l);
+        if (joins && !written && read && !(quad[RACE_QUAD_SITE] & RACE_HOW)) {
+            uint32_t *second = &rests[l][RACE_REST_READ_2 * RACE_PAGE_WORDS + 3 * i];
+
+            if (quad[RACE_QUAD_WHO] >> RACE_THREAD_BITS != look->block->actor)
+                join_readers(look, quad, second, look->me + (uint32_t)l);
+            else
+                join_own(look, quad, second, look->me + (uint32_t)l);
         } else if (written || read) {
             /* so does each lane behind it that has the same place: their order stays */
             rest |= UINT64_C(1) << l;
@@ -423,6 +462,26 @@ static void each_lane(struct race_look *look, const uint64_t *address, uint64_t 
         each_word(look, address, lanes);
 }
 
+/** A lane writes what is there already, of which nobody asked to be told, where all did weak accesses: its
+ *  record would be the next lane's. */
+static bool stores_again(const struct race_look *look, struct race_cells *cells, uint32_t first,
+                         uint32_t count, unsigned lane, uint64_t at)
+{
+    if (cells == NULL || !look->plain || look->sets)
+        return false;
+    for (uint32_t i = first; i < first + count; i++)
+        if ((*race_at(cells, RACE_W + RACE_TIME, i) > look->base &&
+             *race_at(cells, RACE_W + RACE_SITE, i) & RACE_HOW) ||
+            (*race_at(cells, RACE_R + RACE_TIME, i) > look->base &&
+             *race_at(cells, RACE_R + RACE_SITE, i) & RACE_HOW))
+            return false;
+    if (!race_stores_what_is(look, lane, at))
+        return false;
+    for (uint32_t i = first; i < first + count; i++)
+        *race_at(cells, RACE_R + RACE_TIME, i) = 0;
+    return true;
+}
+
 /** @lanes of the access, which are those of a piece. */
 static void piece(struct race_look *look, const struct emu_tap_piece *p, uint64_t lanes)
 {
@@ -444,8 +503,11 @@ static void piece(struct race_look *look, const struct emu_tap_piece *p, uint64_
     } else if (!p->run && look->write && (lanes & (lanes - 1)) != 0 &&
                race_stores_same(look, lanes)) {
         const unsigned last = 63 - (unsigned)__builtin_clzll(lanes);
-        look_at(look, lw_lowest(lanes), p->address);
         struct race_cells *cells = cells_at(look, p->address, bytes, &first, &count);
+        if (!stores_again(look, cells, first, count, lw_lowest(lanes), p->address)) {
+            look_at(look, lw_lowest(lanes), p->address);
+            cells = cells_at(look, p->address, bytes, &first, &count);
+        }
         for (uint32_t i = first; cells != NULL && i < first + count; i++)
             note(look, cells, i, RACE_W, look->me + last, false);
         return;

@@ -148,29 +148,52 @@ static uint64_t key_of(uint32_t site, uint32_t other, enum chk_kind kind)
            (unsigned)kind;
 }
 
-bool race_found_again(const struct race_look *look, uint32_t site)
+/** The finding of a race of two weak accesses that was told before this one; NULL: there is none. */
+static struct chk_finding *told_before(const struct race_look *look, uint32_t site)
 {
     struct chk_race *race = look->race;
 
     if (race->pair_room == 0)
-        return false;
-    const uint64_t key = key_of(look->site, site, CHK_RACE);
-    const struct race_pair *pair = pair_slot(race->pairs, race->pair_room, key);
-    if (pair->key == 0 || pair->finding < 0 || pair->access == race->access)
-        return false;
-    race->chk->findings[pair->finding].count++;
-    return true;
+        return NULL;
+    const struct race_pair *pair =
+        pair_slot(race->pairs, race->pair_room, key_of(look->site, site, CHK_RACE));
+    return pair->key == 0 || pair->finding < 0 || pair->access == race->access
+               ? NULL
+               : &race->chk->findings[pair->finding];
 }
 
-bool race_found_behind(const struct race_look *look, uint32_t site, unsigned lane, uint64_t at)
+bool race_found_again(const struct race_look *look, uint32_t site)
+{
+    struct chk_finding *f = told_before(look, site);
+
+    if (f != NULL)
+        f->count++;
+    return f != NULL;
+}
+
+bool race_stores_what_is(const struct race_look *look, unsigned lane, uint64_t at)
 {
     uint64_t there;
 
+    return !(look->race->kinds >> CHK_BENIGN_RACE & 1) && look->access->bytes <= 8 &&
+           in_memory(look, lane, at, &there) && there == stored(look, lane);
+}
+
+bool race_found_behind(const struct race_look *look, const uint32_t *sites, unsigned count, unsigned lane,
+                       uint64_t at)
+{
+    struct chk_finding *f[2];
+
     if (look->race->kinds >> CHK_BENIGN_RACE & 1)
         return false;
-    if (in_memory(look, lane, at, &there) && there == stored(look, lane))
+    if (race_stores_what_is(look, lane, at))
         return true;
-    return race_found_again(look, site);
+    for (unsigned i = 0; i < count; i++)
+        if ((f[i] = told_before(look, sites[i])) == NULL)
+            return false;
+    for (unsigned i = 0; i < count; i++)
+        f[i]->count++;
+    return true;
 }
 
 bool race_stores_same(const struct race_look *look, uint64_t lanes)

@@ -337,8 +337,12 @@ void race_found(struct race_look *look, unsigned lane, uint64_t at, uint32_t who
 /** The same of a weak load and a weak store of another block, which nothing orders, if their race was
  *  told before this access. False: it was not, nothing is done. */
 bool race_found_again(const struct race_look *look, uint32_t site);
-/** The same of a weak store of @lane and a weak load; true, too, if nobody asked for what their race is. */
-bool race_found_behind(const struct race_look *look, uint32_t site, unsigned lane, uint64_t at);
+/** The same of a weak store of @lane and weak accesses of other blocks, at one or two sites; true, too, if
+ *  nobody asked for what their races are. */
+bool race_found_behind(const struct race_look *look, const uint32_t *sites, unsigned count, unsigned lane,
+                       uint64_t at);
+/** Does @lane store what is there, and did nobody ask to be told of such races? */
+bool race_stores_what_is(const struct race_look *look, unsigned lane, uint64_t at);
 /** Do @lanes store one value, so that between them there is no race that somebody asked for? */
 bool race_stores_same(const struct race_look *look, uint64_t lanes);
 /** An atomic or strong access of @lane to a place, in this order: it reads, it writes. */
