@@ -62,6 +62,13 @@ static void put_kernel(uint64_t *r, struct lw_sink *out)
             lw_put(out, "bar.sync 0\n");
         if (draw(r, 3) != 0)
             continue;
+        if (draw(r, 3) == 0) { /* all lanes the same, which may be there: of all blocks, or each its own */
+            lw_put(out, draw(r, 2) == 0 ? "v_mov_b32 v10, 9\n" : "v_add_u32 v10, v1, 20\n");
+            lw_put(out, "v_madwide_u32 v10:11, v10, 4, v12:13\n");
+            lw_put(out, draw(r, 3) != 0 ? "st.global.b32 [v10:11], vz\n"
+                                        : "v_shr_u32 v22, v4, 4\nst.global.b32 [v10:11], v22\n");
+            continue;
+        }
         /* once, late or early, by a few lanes of one block or of all */
         lw_printf(out, "v_setp_u32.eq p0, v4, %u\nv_setp_u32.lt.and p0, v0, %u, p0\n", draw(r, LOOPS),
                   1 + draw(r, THREADS));
