@@ -86,10 +86,14 @@ static void *room_for(struct race_shadow *shadow, struct race_cells *cells, unsi
 
 bool race_later_may(struct chk_race *race, uint64_t address)
 {
-    const struct race_cells *cells =
-        address < ISA_GLOBAL_BASE ? NULL : race_shadow_near(&race->shadow, address - ISA_GLOBAL_BASE);
+    const uint64_t offset = address - ISA_GLOBAL_BASE;
 
-    return cells != NULL && cells->awake_at != race->shadow.epoch;
+    if (address < ISA_GLOBAL_BASE)
+        return false;
+    const struct race_cells *cells = race_shadow_near(&race->shadow, offset);
+    /* an awake page of whole words needs no look at itself */
+    return race->shadow.near[race_near_of(offset)].quads == NULL && cells != NULL &&
+           cells->awake_at != race->shadow.epoch;
 }
 
 bool race_later(struct race_look *look, uint64_t address, uint32_t step, const uint64_t *each,

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# The kernels of tests/zoo/ with faults of memory, hangs and costs: each NAME_bad has the finding that the comment above it
+# The kernels of tests/zoo/ with faults of memory, wrong arithmetic, hangs and costs: each NAME_bad has the finding that the comment above it
 # names, at its line and lanes, and NAME_good has none; compiled without and with optimisation.
 . "${srcdir:-.}/tests/cli_lib.sh"
 zoo=$src/tests/zoo
@@ -60,6 +60,8 @@ verify() {
 for options in "-X -O3" "-X -O0 -X -g"; do
     verify "$zoo/memory.cl" memory,heap-leak "$options"
     verify "$zoo/memory.cu" memory,heap-leak "$options"
+    verify "$zoo/arithmetic.cl" arithmetic "$options"
+    verify "$zoo/arithmetic.cu" arithmetic "$options"
     verify "$zoo/progress.cu" progress "$options"
     verify "$zoo/progress.cl" progress,barrier-exited "$options"
 done

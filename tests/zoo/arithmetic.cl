@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* As memory.cl: arithmetic that has no result in the language, or none that is finite; a is zero. No shift
+ * is too far in OpenCL C, which takes its count modulo the bits. */
+
+/* find: division-by-zero @1 0x20 */
+kernel void divided_bad(global int *a, int n)
+{
+    int i = get_global_id(0);
+
+    if (i < n)
+        a[i] = n / (a[i] + i - 5); /* @1 */
+}
+kernel void divided_good(global int *a, int n)
+{
+    int i = get_global_id(0);
+
+    if (i < n)
+        a[i] = n / (a[i] + i + 5);
+}
+
+/* find: conversion-range @3 0x8 */
+kernel void converted_bad(global int *a, int n)
+{
+    int i = get_global_id(0);
+    float big = i == 3 ? 3e9f + a[0] : 3e4f;
+
+    if (i < n)
+        a[i] = (int)big; /* @3 */
+}
+kernel void converted_good(global int *a, int n)
+{
+    int i = get_global_id(0);
+    float big = i == 3 ? 2e9f + a[0] : 3e4f;
+
+    if (i < n)
+        a[i] = (int)big;
+}
+
+/* find: nan-made @4 0x1 */
+kernel void root_bad(global int *a, int n)
+{
+    int i = get_global_id(0);
+
+    if (i < n)
+        a[i] = native_sqrt((float)(a[i] + i - 1)) > 3; /* @4 */
+}
+kernel void root_good(global int *a, int n)
+{
+    int i = get_global_id(0);
+
+    if (i < n)
+        a[i] = native_sqrt((float)(a[i] + i)) > 3;
+}
+
+/* find: infinity-made @5 0xc0000000 */
+kernel void product_bad(global int *a, int n)
+{
+    int i = get_global_id(0);
+    double x = a[0] + 1e300;
+
+    if (i < n)
+        a[i] = x * (i % 32 < 30 ? 2 : 1e9) > n; /* @5 */
+}
+kernel void product_good(global int *a, int n)
+{
+    int i = get_global_id(0);
+    double x = a[0] + 1e300;
+
+    if (i < n)
+        a[i] = x * (i % 32 < 30 ? 2 : 1e7) > n;
+}
