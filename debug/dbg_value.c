@@ -165,8 +165,10 @@ void dbg_value_print(const struct dbg_value *value, char format, struct lw_sink 
 enum lw_status dbg_print_lanes(struct dbg *dbg, dbg_thread_id id, const char *text,
                                bool colour, struct lw_sink *out, struct lw_error *err)
 {
-    unsigned width = emu_machine_config(dbg->machine)->warp_width, longest = 1;
+    unsigned width = emu_machine_config(dbg->machine)->warp_width, longest = 1, without = width;
     enum lw_status status = LW_OK;
+    struct lw_error why = {0};
+    bool some = false; /* a lane has a value */
     struct emu_warp_view view;
     struct dbg_thread thread;
     struct dbg_warp warp;
@@ -182,28 +184,40 @@ enum lw_status dbg_print_lanes(struct dbg *dbg, dbg_thread_id id, const char *te
     }
     for (unsigned lane = 0; lane < width; lane++)
         lw_buffer_init(&cells[lane]);
-    for (unsigned lane = 0; lane < width && status == LW_OK; lane++) {
-        bool live = (view.live >> lane & 1) != 0;
+    for (unsigned lane = 0; lane < width; lane++) {
+        bool active = (thread.active >> lane & 1) != 0;
         struct dbg_value value;
+        struct lw_error error = {0};
+        enum lw_status got;
 
-        if (!live) {
+        if ((view.live >> lane & 1) == 0) {
             lw_put(&cells[lane].sink, "-");
-        } else {
-            bool active = (thread.active >> lane & 1) != 0;
-
-            status = dbg_eval(dbg, id, lane, text, &value, err);
-            if (status == LW_OK) {
-                /* Without colour the lanes that do not run now stand in parentheses. */
-                if (!active && !colour)
-                    lw_put(&cells[lane].sink, "(");
-                dbg_value_print(&value, format, &cells[lane].sink);
-                if (!active && !colour)
-                    lw_put(&cells[lane].sink, ")");
-            }
+            continue;
         }
+        /* Lanes in another function have no such variable: the others are shown. */
+        got = dbg_eval(dbg, id, lane, text, &value, &error);
+        if (got != LW_OK && (without == width || lane == thread.lane)) {
+            status = got;
+            without = lane;
+            why = error;
+        }
+        some |= got == LW_OK;
+        /* Without colour the lanes that do not run now stand in parentheses. */
+        if (!active && !colour)
+            lw_put(&cells[lane].sink, "(");
+        if (got == LW_OK)
+            dbg_value_print(&value, format, &cells[lane].sink);
+        else
+            lw_put(&cells[lane].sink, "?");
+        if (!active && !colour)
+            lw_put(&cells[lane].sink, ")");
         if (cells[lane].size > longest)
             longest = (unsigned)cells[lane].size;
     }
+    if (some)
+        status = LW_OK;
+    else if (status != LW_OK && err != NULL)
+        *err = why;
     for (unsigned lane = 0; lane < width && status == LW_OK; lane++) {
         bool dim = colour && (thread.active >> lane & 1) == 0;
 
@@ -214,6 +228,8 @@ enum lw_status dbg_print_lanes(struct dbg *dbg, dbg_thread_id id, const char *te
     }
     if (status == LW_OK)
         lw_put(out, "\n");
+    if (status == LW_OK && without != width)
+        lw_printf(out, "  ? lane %u: %s\n", without, why.text);
     for (unsigned lane = 0; lane < width; lane++)
         lw_buffer_fini(&cells[lane]);
     return status;

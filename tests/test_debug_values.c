@@ -289,6 +289,9 @@ static void plane_shows_every_lane_and_marks_the_inactive(void **state)
     assert_string_equal(fix_run(f, "plane v0", &out), "  0: (0)   1 (2)   3 (4)   5   -   -\n");
     assert_string_equal(fix_run(f, "plane /x v1 + 16", &out),
                         "  0: (0x10)   0x74 (0x10)   0x74 (0x10)   0x74      -      -\n");
+    /* a lane in which it has no value hides no other */
+    assert_string_equal(fix_run(f, "plane 12 / (v0 - 1)", &out),
+                        "  0:  (0)    ? (12)    6  (4)    3    -    -\n  ? lane 1: division by zero\n");
     dbg_set_colour(f->dbg, true);
     assert_string_equal(fix_run(f, "plane v0", &out),
                         "  0: \033[2m0\033[0m 1 \033[2m2\033[0m 3 \033[2m4\033[0m 5 "
