@@ -328,7 +328,7 @@ Usage: print-lanes[/FMT] EXPR
 EXPR is what `print` takes: variables of the source, registers, memory; $v3 is the lane's part of
 that vector register, $v3.f32 the same as a float. A lane that does not
 run with the focus lane is dim, or in parentheses where the terminal shows no styles; one that
-has exited is `-`."""
+has exited is `-`, one in which EXPR has no value `?`."""
 
     def __init__(self):
         super().__init__("print-lanes", gdb.COMMAND_DATA, gdb.COMPLETE_EXPRESSION)
@@ -366,12 +366,13 @@ def lanewise_columns(most, size, room):
 
 
 def lanewise_table(warp, expression, form, styled, room=None):
-    cells = []
+    cells, why = [], []
     for lane, value, error in warp.each(expression):
         if error == "exited":
             cells.append("-")
-        elif error is not None:
-            cells.append("<" + error.rstrip(".") + ">")
+        elif error is not None:  # in another function, say
+            cells.append("?")
+            why = why or ["   ? lane %d: %s" % (lane, error.rstrip("."))]
         else:
             cells.append(lanewise_value(value, form).replace("\n", " "))
     dim = [not warp.is_active(lane) and warp.live(lane) for lane in range(warp.width)]
@@ -380,7 +381,7 @@ def lanewise_table(warp, expression, form, styled, room=None):
     size = max(len(cell) for cell in cells)
     runs = sum(1 for lane in range(1, warp.width) if cells[lane] != cells[lane - 1])
     if size > 20 or (size > 10 and runs < 4):
-        return lanewise_runs(cells, dim, styled)
+        return lanewise_runs(cells, dim, styled) + why
     columns = 8 if room is None else lanewise_columns(8, size + 1, room)
     lines = []
     for first in range(0, warp.width, columns):
@@ -389,7 +390,7 @@ def lanewise_table(warp, expression, form, styled, room=None):
             text = " " + cells[lane].rjust(size)
             line += "\033[2m" + text + "\033[m" if styled and dim[lane] else text
         lines.append(line)
-    return lines
+    return lines + why
 
 
 def lanewise_runs(cells, dim, styled):
@@ -623,6 +624,106 @@ window is part of `layout lanewise`."""
         LanewiseWindow.redraw()
 
 
+# ---- watchpoints -------------------------------------------------------------------------------
+
+
+class LanewiseWatch:
+    """`watch out[1]` with a variable of a frame: gdb takes the watchpoint for over where it does not
+    find that frame, and lanes have frames of their own. The place is watched instead."""
+
+    COMMANDS = {gdb.BP_WATCHPOINT: "watch", gdb.BP_HARDWARE_WATCHPOINT: "watch",
+                gdb.BP_READ_WATCHPOINT: "rwatch", gdb.BP_ACCESS_WATCHPOINT: "awatch"}
+    MOST_BYTES = 64
+    LOCAL, LOCAL_BYTES = 0x20000000000, 1 << 32  # of the lane in focus; docs/gdb.md, Memory
+    LANE_LOCAL, STACK_PLACE = 0xF7 << 56, 0xFFFFFF << 32  # of any lane: $sp has warp and lane
+
+    busy = False
+
+    @classmethod
+    def created(cls, point):
+        if cls.busy or cls.COMMANDS.get(point.type) is None or point.expression is None or \
+                LanewiseLink.ours() is None or lanewise_is_mi():
+            return
+        cls.busy = True
+        try:
+            if cls.needs_frame(point.expression):
+                cls.replace(point)
+        except (gdb.error, LanewiseError) as error:
+            gdb.write("note: gdb drops watchpoint %d where another lane comes into focus (%s)\n" %
+                      (point.number, lanewise_sentence(error)))
+        finally:
+            cls.busy = False
+
+    @staticmethod
+    def needs_frame(expression):
+        for name in re.findall(r"(?<![\w$.>])[A-Za-z_]\w*", expression):
+            symbol = gdb.lookup_symbol(name)[0]
+            if symbol is not None and (symbol.is_variable or symbol.is_argument) and symbol.needs_frame:
+                return True
+        return False
+
+    @classmethod
+    def replace(cls, point):
+        if point.expression.startswith("-location"):
+            return
+        value = gdb.parse_and_eval(point.expression)
+        if value.address is None or value.type.sizeof > cls.MOST_BYTES:
+            raise LanewiseError("%s is no place of at most %d bytes" %
+                                (point.expression, cls.MOST_BYTES))
+        address = int(value.address)
+        what, whose = "-location " + point.expression, ""
+        if cls.LOCAL <= address < cls.LOCAL + cls.LOCAL_BYTES:
+            sp = int(gdb.selected_frame().read_register("sp"))
+            address += cls.LANE_LOCAL - cls.LOCAL + (sp & cls.STACK_PLACE)
+            what, whose = "*(%s) 0x%x" % (cls.pointer_name(value.type), address), " of this lane"
+        if point.condition is not None:
+            what += " if " + point.condition
+        gdb.execute("%s %s" % (cls.COMMANDS[point.type], what))
+        gdb.write("in place of %d, which gdb would drop where another lane comes into focus: the memory%s where %s "
+                  "is now; `delete` it when that is over\n" % (point.number, whose, point.expression))
+        point.delete()
+
+    @staticmethod
+    def pointer_name(kind):
+        """A pointer to that type, as an expression can say it, else to bytes."""
+        try:
+            if int(gdb.parse_and_eval("sizeof(%s)" % kind)) == kind.sizeof:
+                return "%s *" % kind
+        except gdb.error:
+            pass
+        return "unsigned char (*)[%d]" % kind.sizeof
+
+
+def lanewise_is_mi():
+    """An editor drives this gdb, and keeps the numbers of watchpoints itself."""
+    try:
+        with open("/proc/self/cmdline", "rb") as words:
+            return re.search(rb"\0(-i|--?interpreter)[=\0]mi|\0-i=?mi", words.read()) is not None
+    except OSError:
+        return False
+
+
+def lanewise_looks_again():
+    """Behind `monitor`, which may have moved the machine. The frame that was chosen stays if it did not."""
+    if LanewiseLink.ours() is None or gdb.selected_thread() is None:
+        return
+    try:
+        level, pc = gdb.selected_frame().level(), gdb.newest_frame().pc()
+    except gdb.error:
+        level, pc = 0, None
+    gdb.execute("maint flush register-cache", False, True)
+    try:
+        frame = gdb.newest_frame()
+        if level == 0 or frame.pc() != pc:
+            return
+        while frame is not None and frame.level() < level:
+            frame = frame.older()
+        if frame is not None:
+            frame.select()
+    except gdb.error:
+        pass  # the thread is gone: the next step tells where the machine stands
+
+
 # ---- all of it ---------------------------------------------------------------------------------
 
 
@@ -631,7 +732,8 @@ def lanewise_handlers():
     events = [("cont", LanewiseLink.forget), ("memory_changed", LanewiseLink.forget),
               ("new_objfile", LanewiseLink.forget), ("exited", LanewiseLink.forget),
               ("connection_removed", LanewiseLink.forget_all),
-              ("before_prompt", LanewiseWindow.redraw)]
+              ("before_prompt", LanewiseWindow.redraw),
+              ("breakpoint_created", LanewiseWatch.created)]
     for registry, handler in getattr(gdb, "lanewise_connected", []):
         try:
             registry.disconnect(handler)
@@ -669,6 +771,9 @@ def lanewise_start():
     if _disassembler is not None:
         _disassembler.register_disassembler(LanewiseDisassembler())
     lanewise_handlers()
+    if LanewiseLink.connection() is not None:
+        LanewiseLink.ours()  # the stub knows of us then
+    gdb.execute("define hookpost-monitor\npython lanewise_looks_again()\nend", False, True)
     if hasattr(gdb, "register_window_type"):
         gdb.register_window_type("lanes", LanewiseWindow)
         for layout in ["lanewise {-horizontal src 3 lanes 2} 3 status 0 cmd 2",

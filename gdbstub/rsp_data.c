@@ -28,6 +28,7 @@ enum lw_status rsp_view_read(const struct rsp *rsp, unsigned number, uint8_t *da
 void rsp_do_regs_read(struct rsp *rsp, const struct rsp_args *args)
 {
     (void)args;
+    rsp->moved = false;
     for (unsigned i = 0; i < rsp->target.mandatory; i++) {
         uint8_t data[RSP_REG_BYTES];
         struct lw_error err;

@@ -188,9 +188,9 @@ static void idle_byte(struct rsp *rsp, uint8_t byte)
         packet_begin(rsp);
     else if (byte == '-' && rsp->ack && rsp->frame.size != 0)
         put_bytes(rsp, rsp->frame.text, rsp->frame.size);
-    else if (byte == 0x03 && !rsp->lldb)
-        /* It crossed a stop reply on its way. If that was the user's stop, gdb asks for the threads next, and
-         * nothing is left to stop; if gdb only goes on in small steps, it is meant for the next of them. */
+    else if (byte == 0x03 && !rsp->lldb && !rsp->shown)
+        /* It crossed a stop reply on its way. If that was the user's stop, gdb asks for the threads next, or has
+         * asked, and nothing is left to stop; if gdb only goes on in small steps, it is meant for the next of them. */
         rsp->interrupt_late = true;
 }
 

@@ -234,11 +234,14 @@ void rsp_do_monitor(struct rsp *rsp, const struct rsp_args *args)
             lw_put(&rsp->messages, "the run begins again\n");
     }
     after = where(rsp);
-    /* Only `set $lane` makes gdb forget registers and frames by itself. */
-    if (changed || before.id != after.id || before.lane != after.lane || before.pc != after.pc ||
-        before.ended != after.ended)
+    /* Only `set $lane` makes gdb forget registers and frames by itself, and the Python file's hook. */
+    if (!rsp->python && (changed || before.id != after.id || before.lane != after.lane ||
+                         before.pc != after.pc || before.ended != after.ended))
         lw_put(&rsp->messages, "note: gdb still shows the state before this command; "
                                "`maint flush register-cache` makes it look again\n");
+    if (before.id != after.id || before.lane != after.lane || before.pc != after.pc ||
+        before.ended != after.ended)
+        rsp->moved = true;
     unchoose(rsp, named);
     rsp_run_end(rsp);
     rsp->in_monitor = false;

@@ -184,6 +184,8 @@ struct rsp {
     /* The run has come to its end, which the client was told as a stop: it stands in the past,
      * which began at this count of instructions, plus one; 0: no */
     uint64_t end_told;
+    bool python;         /* the Python file is there: gdb looks again behind monitor commands */
+    bool moved;          /* a monitor command moved what gdb shows, and it has not looked since */
     bool interrupt_late; /* Ctrl-C came between two steps */
     bool extended, killed; /* target extended-remote; its process is killed */
     bool swbreak, hwbreak, no_resumed; /* what the client said it knows */

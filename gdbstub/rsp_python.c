@@ -67,6 +67,7 @@ void rsp_do_ask(struct rsp *rsp, const struct rsp_args *args)
     char line[4096];
     enum lw_status status;
 
+    rsp->python = true; /* nobody else asks so */
     if (size >= sizeof line || !rsp_hex_decode(args->rest, args->rest_size, (uint8_t *)line)) {
         lw_put(&rsp->reply.sink, "E01");
         return;

@@ -567,6 +567,29 @@ static void focus_as_shown(struct rsp *rsp, struct action *action)
     }
 }
 
+/*
+ * gdb wants to step from where the machine does not stand: its thread is not there any more, or at another
+ * place than it knows. Nothing runs: it is told where the machine stands.
+ */
+static void tell_where(struct rsp *rsp)
+{
+    static const char text[] = "a monitor command has moved the machine: this is where it stands, and nothing "
+                               "has run\n";
+    struct dbg_stop none = {0};
+    dbg_thread_id id;
+
+    rsp->parked = 0;
+    rsp->threads_valid = rsp->moved = false;
+    if (dbg_ended(rsp->dbg)) {
+        put_exit(rsp);
+        return;
+    }
+    rsp_send_console(rsp, text, sizeof text - 1);
+    id = stopped_thread(rsp, &none);
+    focus_on(rsp, id);
+    put_stop(rsp, 0, id, NULL);
+}
+
 static void run(struct rsp *rsp, struct action *action)
 {
     const struct dbg_stop *last = dbg_last_stop(rsp->dbg);
@@ -583,6 +606,11 @@ static void run(struct rsp *rsp, struct action *action)
         put_exit(rsp);
         return;
     }
+    if (rsp->moved && !rsp->lldb && rsp_has(rsp, RSP_F_GONE_STEP) && action->verb != VERB_CONTINUE && action->verb != VERB_BACK) {
+        tell_where(rsp);
+        return;
+    }
+    rsp->moved = false;
     /* Continuing with the signal of a fault or a hang delivers it: that is the end. */
     if (action->signal != 0 && last != NULL && rsp_has(rsp, RSP_F_FAULT_EXIT) &&
         (last->kind == DBG_STOP_FAULT || last->kind == DBG_STOP_HANG) &&
@@ -720,7 +748,7 @@ void rsp_do_vcont(struct rsp *rsp, const struct rsp_args *args)
 {
     const char *p = args->rest, *end = p + args->rest_size;
     struct action chosen = {0};
-    bool have = false, others = false, dropped = false;
+    bool have = false, others = false, dropped = false, step_dropped = false;
 
     while (p < end) {
         struct action action;
@@ -734,6 +762,7 @@ void rsp_do_vcont(struct rsp *rsp, const struct rsp_args *args)
             continue; /* only non-stop has something to stop */
         if (action.id != 0 && !resident(rsp, action.id)) {
             dropped = true;
+            step_dropped |= action.verb != VERB_CONTINUE;
             continue;
         }
         if (action.verb == VERB_CONTINUE && action.id == 0)
@@ -754,6 +783,11 @@ void rsp_do_vcont(struct rsp *rsp, const struct rsp_args *args)
             put_exit(rsp);
         else
             lw_put(&rsp->reply.sink, dropped && rsp->no_resumed ? "N" : "E01");
+        return;
+    }
+    /* What the others may do is leave for that step, not an order. */
+    if (step_dropped && chosen.verb == VERB_CONTINUE && rsp_has(rsp, RSP_F_GONE_STEP)) {
+        tell_where(rsp);
         return;
     }
     chosen.locked = rsp_has(rsp, RSP_F_LOCKING) && !rsp->lldb && !others &&
