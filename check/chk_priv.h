@@ -25,6 +25,7 @@ struct chk {
     struct chk_barrier *barrier; /* NULL: not looked at */
     struct chk_counters *counters; /* NULL: nothing is counted */
     struct chk_leaks *leaks; /* NULL: nobody asks who got what kernels have from malloc */
+    struct chk_const *constant; /* NULL: nobody asks for writes of what is read as constant */
     bool arithmetic;       /* some kind of it is asked for */
     struct chk_init *init; /* NULL: nor for values that were never written */
     struct chk_options options;
@@ -69,6 +70,13 @@ void chk_leaks_alloc(struct chk_leaks *leaks, const struct emu_life *life);
 bool chk_leaks_short_of_memory(const struct chk_leaks *leaks);
 /** Findings of what lives at the end of the run, one for each malloc; chk->leaks may be NULL. */
 void chk_leaks_add(struct chk *chk);
+
+/* ---- writes of what loads say nobody writes (chk_const.c) ---- */
+struct chk_const *chk_const_create(struct chk *chk);
+void chk_const_destroy(struct chk_const *constant);
+bool chk_const_wants(const struct isa_insn *insn);
+void chk_const_access(struct chk_const *constant, const struct emu_tap_access *access);
+bool chk_const_short_of_memory(const struct chk_const *constant);
 
 /* ---- values that were never written (chk_init.c) ---- */
 struct chk_init *chk_init_create(struct chk *chk);

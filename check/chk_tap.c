@@ -15,7 +15,8 @@ static bool wants(struct emu_tap *tap, const struct isa_insn *insn)
 
     if (isa_op_info((enum isa_op)insn->op)->flags & ISA_F_MEMORY)
         return chk->counters != NULL || chk->init != NULL ||
-               (chk->race != NULL && chk_race_wants(insn));
+               (chk->race != NULL && chk_race_wants(insn)) ||
+               (chk->constant != NULL && chk_const_wants(insn));
     return chk->counters != NULL || (chk->barrier != NULL && chk_barrier_wants(insn)) ||
            (chk->race != NULL && chk_race_wants(insn)) ||
            (chk->init != NULL && chk_init_wants(insn)) ||
@@ -47,7 +48,7 @@ static bool on_access(struct emu_tap *tap, const struct emu_tap_access *access)
     struct emu_tap_span init_quiet = {0, 0}, *quiet = access->quiet;
     bool steps = false, stepped;
 
-    if (chk->counters == NULL && chk->race == NULL)
+    if (chk->counters == NULL && chk->race == NULL && chk->constant == NULL)
         return chk->init != NULL && chk_init_access(chk->init, access);
     stepped = chk->init != NULL && chk_init_follows(chk->init, &access->at);
     /* who goes in single steps from here on executes it later: it is told again */
@@ -62,7 +63,9 @@ static bool on_access(struct emu_tap *tap, const struct emu_tap_access *access)
         chk_count_access(chk->counters, access);
     if (chk->race != NULL)
         chk_race_access(chk->race, access);
-    if (chk->counters != NULL) {
+    if (chk->constant != NULL && chk_const_wants(access->at.insn))
+        chk_const_access(chk->constant, access);
+    if (chk->counters != NULL || chk->constant != NULL) {
         *quiet = (struct emu_tap_span){0, 0};
     } else if (chk->init != NULL) { /* where both want no word */
         quiet->first = quiet->first > init_quiet.first ? quiet->first : init_quiet.first;
@@ -133,7 +136,9 @@ static void on_present(struct emu_tap *tap, bool same)
     chk_race_destroy(chk->race);
     chk_init_destroy(chk->init);
     chk_leaks_destroy(chk->leaks);
+    chk_const_destroy(chk->constant);
     chk->leaks = NULL;
+    chk->constant = NULL;
     chk->barrier = NULL;
     chk->race = NULL;
     chk->init = NULL;
@@ -163,13 +168,14 @@ enum lw_status chk_tap_begin(struct chk *chk, struct lw_error *err)
     bool speed = (chk->options.kinds & class_kinds(CHK_CLASS_PERFORMANCE)) != 0;
     bool barriers = (chk->options.kinds & (UINT64_C(1) << CHK_BARRIER_PLACES |
                                            UINT64_C(1) << CHK_BARRIER_EXITED)) != 0;
+    bool constant = (chk->options.kinds >> CHK_CONST & 1) != 0;
     bool leaks = (chk->options.kinds >> CHK_LEAK & 1) != 0;
     bool count = speed || chk->options.counting != CHK_COUNT_NOTHING;
     enum lw_status status;
 
     chk->arithmetic = (chk->options.kinds & class_kinds(CHK_CLASS_ARITHMETIC)) != 0;
     if (!races && !unwritten && !count && !barriers && !leaks &&
-        !chk->arithmetic)
+        !constant && !chk->arithmetic)
         return LW_OK;
     chk->tap = (struct emu_tap){.wants = wants, .on_insn = on_insn, .on_access = on_access,
                                 .on_step = on_step, .on_stepped = on_stepped,
@@ -184,6 +190,8 @@ enum lw_status chk_tap_begin(struct chk *chk, struct lw_error *err)
         chk->race = chk_race_create(chk);
     if (unwritten)
         chk->init = chk_init_create(chk);
+    if (constant)
+        chk->constant = chk_const_create(chk);
     if (leaks)
         chk->leaks = chk_leaks_create(chk);
     if (count)
@@ -191,7 +199,7 @@ enum lw_status chk_tap_begin(struct chk *chk, struct lw_error *err)
             chk_counters_create(speed || chk->options.counting == CHK_COUNT_REQUESTS);
     if ((races && chk->race == NULL) || (unwritten && chk->init == NULL) ||
         (count && chk->counters == NULL) || (barriers && chk->barrier == NULL) ||
-        (leaks && chk->leaks == NULL)) {
+        (leaks && chk->leaks == NULL) || (constant && chk->constant == NULL)) {
         chk_tap_end(chk);
         return LW_FAIL(err, LW_ENOMEM, "no memory for a checker");
     }
@@ -206,6 +214,7 @@ void chk_tap_end(struct chk *chk)
     chk_race_destroy(chk->race);
     chk_init_destroy(chk->init);
     chk_leaks_destroy(chk->leaks);
+    chk_const_destroy(chk->constant);
     chk_counters_destroy(chk->counters);
 }
 
@@ -231,6 +240,7 @@ bool chk_tap_short_of_memory(const struct chk *chk)
 {
     return (chk->race != NULL && chk->race->short_of_memory) ||
            (chk->init != NULL && chk_init_short_of_memory(chk->init)) ||
+           (chk->constant != NULL && chk_const_short_of_memory(chk->constant)) ||
            (chk->leaks != NULL && chk_leaks_short_of_memory(chk->leaks)) ||
            (chk->counters != NULL && chk->counters->short_of_memory);
 }

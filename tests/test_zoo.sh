@@ -59,7 +59,7 @@ verify() {
 
 for options in "-X -O3" "-X -O0 -X -g"; do
     verify "$zoo/memory.cl" memory,heap-leak "$options"
-    verify "$zoo/memory.cu" memory,heap-leak "$options"
+    verify "$zoo/memory.cu" memory,heap-leak,const-written "$options"
     verify "$zoo/arithmetic.cl" arithmetic "$options"
     verify "$zoo/arithmetic.cu" arithmetic "$options"
     verify "$zoo/progress.cu" progress "$options"

@@ -122,6 +122,22 @@ extern "C" __global__ void copy_not_freed_good(int *a, int n)
     free((void *)p);
 }
 
+/* find: const-written @41 0xffffffff */
+extern "C" __global__ void neighbour_read_bad(int *a, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+
+    if (i < n)
+        a[i] = __ldg(&a[i ^ 1]) + 1; /* @41 */
+}
+extern "C" __global__ void neighbour_read_good(int *a, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+
+    if (i < n / 2)
+        a[i] = __ldg(&a[(i ^ 1) + n / 2]) + 1;
+}
+
 /* find: null-access @6 0xffffffff */
 extern "C" __global__ void heap_exhausted_bad(int *a, int n)
 {
