@@ -565,8 +565,10 @@ void tim_core_before_issue(struct tim_core *core, uint64_t now)
             tim_pipe_writeback(core, now);
         if (f->entering + f->ready != 0)
             tim_pipe_dispatch(core, now);
-        if (core->queued + core->replays != 0)
+        if (core->replays != 0 || (core->queued != 0 && core->head_at <= now && !core->l1_stuck))
             tim_lsu_tick(core, now);
+        else if (core->queued != 0 && core->head_at <= now) /* as its head's access finds */
+            core->each[TIM_IDLE_L1]++;
         if (f->collecting != 0)
             tim_pipe_collect(core, now);
         if (tim_any(&core->hot.may_look, core->hot.warp_words) ||

@@ -253,6 +253,7 @@ enum { TIM_RING = 64 };
 struct tim_aged {
     uint64_t age;
     uint32_t op;
+    uint8_t pipes, sched; /* the instruction's */
 };
 struct tim_flight {
     _Alignas(64) uint64_t ring_map; /* lists that are not empty */
@@ -308,6 +309,7 @@ struct tim_core {
     bool l1_stuck;           /* what heads the load/store queue can do nothing before L1 has a line */
     unsigned wakes;
     unsigned queued, replays;
+    uint64_t head_at;        /* queued: cycle from which on the first is in the queue */
     unsigned lsu_used;       /* issued and not through the unit */
     unsigned moving;         /* blocks whose state is on its way */
     unsigned blocks;         /* resources in use */
@@ -537,6 +539,13 @@ static inline void tim_stage(struct tim_core *core, struct tim_op *op, enum tim_
 static inline bool tim_none_at(const struct tim_core *core, enum tim_stage stage)
 {
     return core->skips && core->stages[stage] == 0;
+}
+/** It joins the load/store queue. */
+static inline void tim_enqueue(struct tim_core *core, uint32_t op)
+{
+    if (core->queued == 0)
+        core->head_at = core->op[op].at;
+    core->queue[core->queued++] = op;
 }
 uint32_t tim_op_take(struct tim_core *core);
 void tim_op_free(struct tim_core *core, uint32_t index);

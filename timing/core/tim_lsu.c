@@ -432,6 +432,8 @@ static void dequeue(struct tim_core *core)
     core->queued--;
     for (unsigned i = 0; i < core->queued; i++) /* few */
         core->queue[i] = core->queue[i + 1];
+    if (core->queued != 0)
+        core->head_at = core->op[core->queue[0]].at;
 }
 
 void tim_lsu_tick(struct tim_core *core, uint64_t now)
@@ -441,11 +443,9 @@ void tim_lsu_tick(struct tim_core *core, uint64_t now)
 
     if (core->replays != 0)
         tim_replay_tick(core, now);
-    if (core->queued == 0)
+    if (core->queued == 0 || core->head_at > now)
         return;
     op = &core->op[core->queue[0]];
-    if (op->at > now)
-        return;
     if (op->passes != 0) {
         core->moved = true;
         if (--op->passes == 0)

@@ -81,7 +81,7 @@ static inline void enter(struct tim_core *core, struct tim_op *op, struct tim_pi
     if (op->what->path == TIM_PATH_MEMORY) {
         tim_stage(core, op, TIM_STAGE_LSU);
         op->at = at + core->config->lsu_latency;
-        core->queue[core->queued++] = (uint32_t)(op - core->op);
+        tim_enqueue(core, (uint32_t)(op - core->op));
     } else {
         tim_stage(core, op, TIM_STAGE_PIPE);
         tim_op_await(core, op, at + core->config->unit[op->what->unit].latency);
@@ -94,12 +94,13 @@ static inline void enter(struct tim_core *core, struct tim_op *op, struct tim_pi
 static inline void put_by_age(const struct tim_core *core, struct tim_aged *list, unsigned *count,
                        uint32_t index)
 {
-    uint64_t age = core->op[index].age;
+    const struct tim_op *op = &core->op[index];
+    uint64_t age = op->age;
     unsigned n = (*count)++;
 
     for (; n > 0 && list[n - 1].age > age; n--)
         list[n] = list[n - 1];
-    list[n] = (struct tim_aged){age, index};
+    list[n] = (struct tim_aged){age, index, op->what->pipes, op->sched};
 }
 
 void tim_op_await(struct tim_core *core, struct tim_op *op, uint64_t at)
@@ -157,14 +158,12 @@ uint64_t tim_pipe_next(const struct tim_core *core, uint64_t now)
     uint64_t next = turned != 0 ? now + 1 + lw_lowest(turned) : UINT64_MAX;
 
     for (unsigned n = 0; n < f->ready; n++) {
-        const struct tim_op *op = &core->op[f->wait[n].op];
-        uint64_t at = tim_pipe_free_at(core, op->what->pipes, op->sched);
+        uint64_t at = tim_pipe_free_at(core, f->wait[n].pipes, f->wait[n].sched);
         if (at > now && at < next)
             next = at;
     }
-    if (core->queued != 0 && core->op[core->queue[0]].at > now &&
-        core->op[core->queue[0]].at < next)
-        next = core->op[core->queue[0]].at;
+    if (core->queued != 0 && core->head_at > now && core->head_at < next)
+        next = core->head_at;
     return next;
 }
 
@@ -323,6 +322,14 @@ static bool enter_ticked(struct tim_core *core, struct tim_op *op, uint64_t now)
     return fine;
 }
 
+/** May a pipe be free for it? Without a look at the instruction. */
+static inline bool has_pipe(const struct tim_core *core, const struct tim_aged *aged, uint64_t now)
+{
+    const struct tim_pipe *only = core->only_pipe[aged->pipes][aged->sched];
+
+    return only == NULL || only->free_at <= now;
+}
+
 void tim_pipe_dispatch(struct tim_core *core, uint64_t now)
 {
     struct tim_flight *f = &core->flight;
@@ -333,7 +340,8 @@ void tim_pipe_dispatch(struct tim_core *core, uint64_t now)
             enter_reserved(core, &core->op[f->enter[n].op], now);
         f->entering = 0;
         for (unsigned n = 0; n < f->ready; n++)
-            if (!enter_ticked(core, &core->op[f->wait[n].op], now)) {
+            if (!has_pipe(core, &f->wait[n], now) ||
+                !enter_ticked(core, &core->op[f->wait[n].op], now)) {
                 f->wait[left] = f->wait[n];
                 left++;
             }

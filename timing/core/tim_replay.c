@@ -48,7 +48,7 @@ void tim_replay_tick(struct tim_core *core, uint64_t now)
         struct tim_replay *r = &core->replay[i];
         if (r->issued && r->at <= now) {
             core->op[r->op].at = now;
-            core->queue[core->queued++] = r->op;
+            tim_enqueue(core, r->op);
         } else {
             core->replay[left++] = *r;
         }
