@@ -148,6 +148,21 @@ static void an_interrupt_between_two_steps_stops_the_second(void **state)
     }
 }
 
+/* gdb has asked for the threads, and for other things behind that: editors interrupt what stands. */
+static void an_interrupt_at_a_stop_that_is_shown_is_for_nobody(void **state)
+{
+    struct fixture *fix = *state;
+
+    feed(fix, "$QStartNoAckMode#b0");
+    feed(fix, "$qXfer:threads:read::0,1000#92$qC#b4");
+    feed(fix, "\x03");
+    lw_buffer_clear(&fix->out);
+    rsp_feed(fix->rsp, (const uint8_t *)"$vCont;c#a8", 11);
+    fix_decode(fix);
+    assert_memory_not_equal(fix->last.text, "T02", 3);
+    assert_string_not_equal(fake_dbg_trace(fix->dbg), "");
+}
+
 static void nothing_is_answered_after_a_kill(void **state)
 {
     struct fixture *fix = *state;
@@ -194,6 +209,7 @@ int main(void)
         TEST(an_interrupt_right_behind_a_continue_stops_it_at_once),
         TEST(an_interrupt_while_stopped_is_ignored),
         TEST(an_interrupt_between_two_steps_stops_the_second),
+        TEST(an_interrupt_at_a_stop_that_is_shown_is_for_nobody),
         TEST(nothing_is_answered_after_a_kill),
         cmocka_unit_test(the_poll_function_stops_an_endless_run),
     };
