@@ -332,6 +332,23 @@ static void number_loops(struct ptx_unit *unit)
     }
 }
 
+/* The line of the text where a block, or what follows it alone, begins. */
+static unsigned line_of(const struct ptx_unit *unit, uint32_t block)
+{
+    for (size_t steps = 0; steps < unit->blocks.count; steps++) {
+        const struct ptx_block *b = &unit->blocks.at[block];
+
+        if (b->count != 0 && unit->code.at[b->first].line != 0)
+            return unit->code.at[b->first].line;
+        if (b->line != 0)
+            return b->line;
+        if (b->succ_count != 1)
+            break;
+        block = b->succ[0];
+    }
+    return unit->function->line;
+}
+
 /* False: a loop is entered elsewhere than at its header. */
 static bool find_loops(struct ptx_unit *unit)
 {
@@ -395,7 +412,7 @@ static bool find_loops(struct ptx_unit *unit)
 
         l->depth = l->parent == PTX_NONE ? 1 : unit->loops.at[l->parent].depth + 1;
         if (l->depth > PTX_MOST_NESTED)
-            ptx_fail(unit->job, unit->blocks.at[l->header].line, LW_EUNSUPP, "more than %u loops in "
+            ptx_fail(unit->job, line_of(unit, l->header), LW_EUNSUPP, "more than %u loops in "
                      "each other are not supported: make functions of the inner ones",
                      PTX_MOST_NESTED);
     }

@@ -65,6 +65,16 @@ bool ptx_find_program(const char *name, char *out)
     return false;
 }
 
+/** "gcc", "/usr/bin/g++-12", "aarch64-linux-gnu-gcc". */
+static bool is_gcc(const char *name)
+{
+    const char *slash = strrchr(name, '/');
+
+    name = slash != NULL ? slash + 1 : name;
+    return strncmp(name, "gcc", 3) == 0 || strncmp(name, "g++", 3) == 0 ||
+           strstr(name, "-gcc") != NULL || strstr(name, "-g++") != NULL;
+}
+
 enum lw_status ptx_find_clang(const char *wanted, char *out, struct lw_error *err)
 {
     const char *from = "";
@@ -74,6 +84,10 @@ enum lw_status ptx_find_clang(const char *wanted, char *out, struct lw_error *er
         from = "LANEWISE_CLANG: ";
     }
     if (wanted != NULL && *wanted != '\0') {
+        if (is_gcc(wanted))
+            return LW_FAIL(err, LW_EINPUT,
+                           "%s%s: gcc makes no PTX: name a clang (or, for CUDA C++, nvcc)", from,
+                           wanted);
         if (ptx_find_program(wanted, out))
             return LW_OK;
         return LW_FAIL(err, LW_ENOENT, "%s%s: no such program", from, wanted);

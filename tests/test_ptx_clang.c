@@ -341,6 +341,8 @@ static void missing_programs_and_libraries_name_the_packages(void **state)
     err = refuse(f, plain, NULL, LW_ENOENT);
     expect_text(err.text, "LANEWISE_CLANG: clang-none");
     unsetenv("LANEWISE_CLANG");
+    err = refuse(f, plain, "/usr/bin/gcc-12", LW_EINPUT);
+    expect_text(err.text, "/usr/bin/gcc-12: gcc makes no PTX: name a clang");
     setenv("LANEWISE_LIBCLC", f->tmp, 1);
     err = refuse(f, plain, NULL, LW_ENOENT);
     unsetenv("LANEWISE_LIBCLC");

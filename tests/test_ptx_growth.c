@@ -9,6 +9,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 
 #include <cmocka.h>
 #include <string.h>
@@ -197,6 +198,11 @@ static void more_loops_in_each_other_than_there_is_memory_for_are_refused(void *
     lw_put(&text.sink, tail);
     assert_int_equal(ptx_translate("growth.ptx", text.text, text.size, NULL, &object, &err),
                      LW_EUNSUPP);
+    /* with the line of the innermost that is too deep */
+    const char *place = strstr(err.text, "growth.ptx:");
+
+    assert_non_null(place);
+    assert_true(atoi(place + strlen("growth.ptx:")) > 1000);
     assert_non_null(strstr(err.text, "more than 2000 loops in each other are not supported"));
     lw_buffer_fini(&text);
 }
