@@ -248,13 +248,12 @@ uint32_t init_origin_at(struct chk_init *init, struct init_block *b, const struc
         const struct isa_object *object = emu_program_object(site->program);
         o.where = INIT_SHARED;
         o.number = (uint32_t)(at - ISA_SHARED_BASE);
-        for (unsigned i = 0; i < object->variable_count; i++) { /* a variable is one place */
-            const struct isa_variable *v = &object->variables[i];
-            if (v->space == ISA_SPACE_SHARED && o.number - v->shared_offset < v->size_bytes) {
-                o.byte = o.number - v->shared_offset; /* of the first time */
-                o.number = v->shared_offset;
-                break;
-            }
+        const struct isa_variable *v;
+        o.kernel = site->grid->launch.kernel;
+        v = init_shared_variable(object, o.kernel, o.number);
+        if (v != NULL) { /* a variable is one place */
+            o.byte = o.number - v->shared_offset; /* of the first time */
+            o.number = v->shared_offset;
         }
     }
     return init_origin_add(init, &o);

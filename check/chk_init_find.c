@@ -2,12 +2,14 @@
 /* Values that were never written: origins in words. */
 #include "check/chk_init_priv.h"
 
+#include <stdlib.h>
+
 uint32_t init_origin_add(struct chk_init *init, const struct init_origin *origin)
 {
     for (size_t i = init->origin_count; i-- > 1 && init->origin_count - i < 64;) {
         const struct init_origin *o = &init->origins[i];
         if (o->where == origin->where && o->number == origin->number &&
-            o->address == origin->address && o->pc == origin->pc)
+            o->address == origin->address && o->pc == origin->pc && o->kernel == origin->kernel)
             return (uint32_t)i;
     }
     if (!lw_grow(&init->origins, &init->origin_room, init->origin_count + 2,
@@ -28,15 +30,42 @@ static const struct isa_line *line_at(const struct isa_object *object, const str
     return isa_object_line_at(object, *index);
 }
 
-/** The shared variable at @offset, or NULL. */
-static const struct isa_variable *shared_variable(const struct isa_object *object, uint32_t offset)
+/** Is a compiler's name of a shared variable one of a function's own: kernel_$_s, _ZZ6kernelPiE1s? */
+static bool is_of(const char *name, const char *function)
 {
+    const size_t n = strlen(function);
+    char *end;
+
+    if (strncmp(name, function, n) == 0 && (strncmp(name + n, "_$_", 3) == 0 || name[n] == '.'))
+        return true;
+    if (strncmp(name, "_ZZ", 3) != 0)
+        return false;
+    if (strncmp(function, "_Z", 2) == 0)
+        return strncmp(name + 3, function + 2, n - 2) == 0 && name[n + 1] == 'E';
+    return strtoul(name + 3, &end, 10) == n && strncmp(end, function, n) == 0;
+}
+
+const struct isa_variable *init_shared_variable(const struct isa_object *object,
+                                                const struct isa_function *kernel, uint32_t offset)
+{
+    const struct isa_variable *found = NULL;
+    bool several = false;
+
     for (unsigned i = 0; i < object->variable_count; i++) {
         const struct isa_variable *v = &object->variables[i];
-        if (v->space == ISA_SPACE_SHARED && offset - v->shared_offset < v->size_bytes)
+        bool foreign = false;
+
+        if (v->space != ISA_SPACE_SHARED || offset - v->shared_offset >= v->size_bytes)
+            continue;
+        if (kernel != NULL && is_of(v->name, kernel->name))
             return v;
+        for (unsigned f = 0; f < object->function_count && !foreign; f++)
+            foreign = object->functions[f].kernel && is_of(v->name, object->functions[f].name);
+        several |= !foreign && found != NULL;
+        if (!foreign)
+            found = v;
     }
-    return NULL;
+    return several ? NULL : found;
 }
 
 /** Bytes of a type; 0: not known. */
@@ -70,33 +99,49 @@ static uint64_t dimension(const struct isa_debug *d, uint32_t die)
     return n != NULL ? n->value : upper != NULL ? upper->value + 1 : 0;
 }
 
-/** The entry of a shared variable in the source, or d->die_count. */
-static uint32_t shared_die(const struct isa_object *object, const struct isa_variable *v)
+/** The entry of a shared variable in the source, or d->die_count: of several at one place that of the
+ *  kernel, or else of the same name. */
+static uint32_t shared_die(const struct isa_object *object, const struct isa_variable *v,
+                           const struct isa_function *kernel)
 {
     const struct isa_debug *d = object->debug;
+    uint32_t owner_end = 0, found = d->die_count;
+    bool owned = false;
 
     for (uint32_t i = 0; i < d->die_count; i++) {
         const struct isa_attr *place = isa_die_attr(d, i, ISA_AT_LOCATION);
+        const struct isa_attr *name = isa_die_attr(d, i, ISA_AT_NAME);
 
-        if (d->dies[i].tag != ISA_TAG_VARIABLE || place == NULL || place->count == 0 ||
-            isa_die_attr(d, i, ISA_AT_NAME) == NULL)
+        if (d->dies[i].tag == ISA_TAG_SUBPROGRAM) {
+            const struct isa_attr *low = isa_die_attr(d, i, ISA_AT_LOW_PC);
+            owned = low != NULL && &object->functions[low->value] == kernel;
+            owner_end = d->dies[i].end;
+        }
+        if (d->dies[i].tag != ISA_TAG_VARIABLE || place == NULL || place->count == 0 || name == NULL)
             continue;
         const struct isa_place *p = &d->places[place->value];
-        if (p->kind == ISA_PLACE_VARIABLE ? &object->variables[p->variable] == v
-                                          : p->kind == ISA_PLACE_ADDRESS &&
-                                                p->value == ISA_SHARED_BASE + v->shared_offset)
-            return i;
+        const size_t all = strlen(v->name), n = strlen(name->text);
+        if (p->kind == ISA_PLACE_VARIABLE) {
+            if (&object->variables[p->variable] == v)
+                return i;
+        } else if (p->kind == ISA_PLACE_ADDRESS && p->value == ISA_SHARED_BASE + v->shared_offset &&
+                   n <= all && strcmp(v->name + all - n, name->text) == 0) {
+            if (owned && i < owner_end)
+                return i;
+            if (found == d->die_count)
+                found = i;
+        }
     }
-    return d->die_count;
+    return found;
 }
 
 /** "shared 's[5]', declared in line 3" where the source is known; else "shared 's', byte 20": of a
  *  compiler's own name, kernel_$_s, the source's part. */
 static void describe_shared(const struct isa_object *object, const struct isa_variable *v,
-                            uint32_t offset, struct lw_sink *out)
+                            const struct isa_function *kernel, uint32_t offset, struct lw_sink *out)
 {
     const struct isa_debug *d = object->debug;
-    const uint32_t die = d != NULL ? shared_die(object, v) : 0;
+    const uint32_t die = d != NULL ? shared_die(object, v, kernel) : 0;
     const char *name = v->name;
 
     for (const char *at = name; (at = strstr(at, "_$_")) != NULL;)
@@ -125,7 +170,7 @@ static void describe_shared(const struct isa_object *object, const struct isa_va
         offset = (uint32_t)(offset % step);
     }
     lw_put(out, "'");
-    if (bytes == 0 || offset != 0)
+    if (offset != 0)
         lw_printf(out, ", byte %u", offset);
     if (decl != NULL)
         lw_printf(out, ", declared in line %llu", (unsigned long long)decl->value);
@@ -191,9 +236,9 @@ static void describe(const struct chk_init *init, const struct init_origin *o, s
         }
         return;
     case INIT_SHARED:
-        v = object != NULL ? shared_variable(object, o->number) : NULL;
+        v = object != NULL ? init_shared_variable(object, o->kernel, o->number) : NULL;
         if (v != NULL)
-            describe_shared(object, v, o->byte, out);
+            describe_shared(object, v, o->kernel, o->byte, out);
         else
             lw_printf(out, "shared memory at offset %u", o->number);
         *allocation = v != NULL ? v->name : "";

@@ -59,6 +59,9 @@ verify() {
     # the element that nobody wrote
     [ "$base" != uninitialised.cl ] || grep -q "shared 's\[4\]', declared in line 9, .*kernel hole_bad" err ||
         fail "$base $options $*: no s[4]: $(grep hole_bad err)"
+    # each kernel's own variable: all begin at 0
+    [ "$base" != uninitialised.cl ] || grep -q "shared 'sum', declared in line 59; kernel sum_bad" err ||
+        fail "$base $options $*: no sum: $(grep sum_bad err)"
 }
 
 for source in "$zoo/uninitialised.cl" "$zoo/uninitialised.cu"; do
