@@ -91,14 +91,14 @@ static void count_memory(struct chk_counters *c, const struct emu_tap_access *ac
         unsigned n = sectors(address, global, access->bytes), few =
             (lw_popcount(global) * access->bytes + SECTOR_BYTES - 1) / SECTOR_BYTES;
 
-        t->requests++;
-        t->parts += n;
-        t->least += few < n ? few : n;
+        t->global.count++;
+        t->global.parts += n;
+        t->global.least += few < n ? few : n;
     }
     if (shared != 0) {
-        t->requests++;
-        t->parts += passes(address, shared, access->bytes, &least);
-        t->least += least;
+        t->shared.count++;
+        t->shared.parts += passes(address, shared, access->bytes, &least);
+        t->shared.least += least;
     }
 }
 
@@ -150,6 +150,14 @@ static struct chk_counts *counts_of(struct chk_counters *c, const struct emu_pro
     return c->last;
 }
 
+static void note_kernel(struct chk_tally *t, const struct emu_tap_site *site)
+{
+    if (t->kernel != NULL)
+        return;
+    t->kernel = site->grid->launch.kernel;
+    t->grid = site->grid->sequence;
+}
+
 void chk_count_insn(struct chk_counters *counters, const struct emu_tap_site *site)
 {
     struct chk_counts *counts = counts_of(counters, site->program);
@@ -166,6 +174,7 @@ void chk_count_insn(struct chk_counters *counters, const struct emu_tap_site *si
     }
     t->times++;
     t->lanes += lw_popcount(lanes);
+    note_kernel(t, site);
 }
 
 void chk_count_access(struct chk_counters *counters, const struct emu_tap_access *access)
@@ -177,6 +186,7 @@ void chk_count_access(struct chk_counters *counters, const struct emu_tap_access
     struct chk_tally *t = &counts->tally[access->at.index];
     t->times++;
     t->lanes += lw_popcount(access->at.lanes);
+    note_kernel(t, &access->at);
     if (counters->memory)
         count_memory(counters, access, t);
 }
@@ -266,21 +276,33 @@ size_t chk_file_end(const struct chk_line_entry *entries, size_t count, size_t f
     return to;
 }
 
+static void add_requests(struct chk_requests *sum, const struct chk_requests *r)
+{
+    sum->count += r->count;
+    sum->parts += r->parts;
+    sum->least += r->least;
+}
+
+void chk_tally_add(struct chk_tally *sum, const struct chk_tally *t)
+{
+    sum->times += t->times;
+    sum->lanes += t->lanes;
+    sum->others += t->others;
+    sum->parted += t->parted;
+    add_requests(&sum->global, &t->global);
+    add_requests(&sum->shared, &t->shared);
+    sum->local += t->local;
+    if (t->kernel != NULL && (sum->kernel == NULL || t->grid < sum->grid)) {
+        sum->kernel = t->kernel;
+        sum->grid = t->grid;
+    }
+}
+
 struct chk_tally chk_line_sum(const struct chk_line_entry *entries, size_t from, size_t to)
 {
     struct chk_tally sum = {0};
 
-    for (size_t i = from; i < to; i++) {
-        const struct chk_tally *t = &entries[i].counts->tally[entries[i].index];
-
-        sum.times += t->times;
-        sum.lanes += t->lanes;
-        sum.others += t->others;
-        sum.parted += t->parted;
-        sum.requests += t->requests;
-        sum.parts += t->parts;
-        sum.least += t->least;
-        sum.local += t->local;
-    }
+    for (size_t i = from; i < to; i++)
+        chk_tally_add(&sum, &entries[i].counts->tally[entries[i].index]);
     return sum;
 }

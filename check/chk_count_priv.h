@@ -5,16 +5,22 @@
 
 #include "check/check.h"
 
+/** Requests of memory, of one space. */
+struct chk_requests {
+    uint64_t count;
+    uint64_t parts; /* 32-byte sectors of global, or passes of shared memory, that they took */
+    uint64_t least; /* of them with the same bytes side by side */
+};
 /** What an instruction did in a run. */
 struct chk_tally {
     uint64_t times;     /* warp instructions */
     uint64_t lanes;     /* that took part: mask and guard held */
     uint64_t others;    /* of branches and exits: the split's lanes whose guard did not hold */
     uint64_t parted;    /* times that the guard held for some lanes only */
-    uint64_t requests;  /* times that it went to global, or (passes) shared memory */
-    uint64_t parts;     /* 32-byte sectors of global, or passes of shared memory, that it took */
-    uint64_t least;     /* of them with the same bytes side by side */
+    struct chk_requests global, shared;
     uint64_t local;     /* bytes of local memory */
+    const struct isa_function *kernel; /* that ran it first; NULL: none */
+    uint32_t grid;      /* sequence of that launch */
 };
 
 /** Which scope of the source (entry of the object's debug information) an instruction is of, and,
@@ -59,6 +65,8 @@ struct chk_line_entry *chk_lines(const struct chk_counters *counters, size_t *co
 /** Behind the entries of one line that begin at @from; the same of a file. */
 size_t chk_line_end(const struct chk_line_entry *entries, size_t count, size_t from);
 size_t chk_file_end(const struct chk_line_entry *entries, size_t count, size_t from);
+/** Add to a sum: its kernel is that of the earliest launch. */
+void chk_tally_add(struct chk_tally *sum, const struct chk_tally *t);
 /** Sums of a line's entries [from, to). */
 struct chk_tally chk_line_sum(const struct chk_line_entry *entries, size_t from, size_t to);
 

@@ -18,19 +18,23 @@ static double per(uint64_t a, uint64_t b)
 
 static bool uncoalesced(const struct chk_tally *t, struct lw_sink *out)
 {
-    if (t->parts < PARTS_TIMES * t->least || t->requests == 0)
+    const struct chk_requests *r = &t->global;
+
+    if (r->parts < PARTS_TIMES * r->least || r->count == 0)
         return false;
     lw_printf(out, "%" PRIu64 " global requests of a warp take %.1f sectors of 32 bytes each, where "
-              "%.1f would do", t->requests, per(t->parts, t->requests), per(t->least, t->requests));
+              "%.1f would do", r->count, per(r->parts, r->count), per(r->least, r->count));
     return true;
 }
 
 static bool conflicts(const struct chk_tally *t, struct lw_sink *out)
 {
-    if (t->parts < PARTS_TIMES * t->least || t->requests == 0)
+    const struct chk_requests *r = &t->shared;
+
+    if (r->parts < PARTS_TIMES * r->least || r->count == 0)
         return false;
     lw_printf(out, "%" PRIu64 " shared requests of a warp take %.1f passes each, where %.1f would do",
-              t->requests, per(t->parts, t->requests), per(t->least, t->requests));
+              r->count, per(r->parts, r->count), per(r->least, r->count));
     return true;
 }
 
@@ -52,17 +56,37 @@ static bool local(const struct chk_tally *t, struct lw_sink *out)
     return true;
 }
 
+static uint64_t global_count(const struct chk_tally *t)
+{
+    return t->global.count;
+}
+
+static uint64_t shared_count(const struct chk_tally *t)
+{
+    return t->shared.count;
+}
+
+static uint64_t times(const struct chk_tally *t)
+{
+    return t->times;
+}
+
+static uint64_t local_bytes(const struct chk_tally *t)
+{
+    return t->local;
+}
+
 /** Kinds, what of a line's instructions they look at, and when there is something to tell. */
 static const struct {
     enum chk_kind kind;
     uint8_t what;   /* CHK_COUNT_* */
-    uint32_t spaces; /* of a memory instruction: bit of enum isa_space */
+    uint64_t (*weight)(const struct chk_tally *t); /* 0: the instruction is of no account */
     bool (*tell)(const struct chk_tally *t, struct lw_sink *out);
 } lints[] = {
-    {CHK_UNCOALESCED, CHK_COUNT_MEMORY, 1 << ISA_SPACE_GLOBAL | 1 << ISA_SPACE_GENERIC, uncoalesced},
-    {CHK_BANK_CONFLICT, CHK_COUNT_MEMORY, 1 << ISA_SPACE_SHARED, conflicts},
-    {CHK_DIVERGENT, CHK_COUNT_BRANCH, 0, divergent},
-    {CHK_LOCAL_TRAFFIC, CHK_COUNT_MEMORY, 1 << ISA_SPACE_LOCAL | 1 << ISA_SPACE_GENERIC, local},
+    {CHK_UNCOALESCED, CHK_COUNT_MEMORY, global_count, uncoalesced},
+    {CHK_BANK_CONFLICT, CHK_COUNT_MEMORY, shared_count, conflicts},
+    {CHK_DIVERGENT, CHK_COUNT_BRANCH, times, divergent},
+    {CHK_LOCAL_TRAFFIC, CHK_COUNT_MEMORY, local_bytes, local},
 };
 
 /** One line, one kind: its instructions [from, to) together. */
@@ -76,23 +100,13 @@ static void look(struct chk *chk, size_t lint, const struct chk_line_entry *e, s
     for (size_t i = from; i < to; i++) {
         const struct chk_counts *c = e[i].counts;
         const struct chk_tally *t = &c->tally[e[i].index];
-        const struct isa_insn *insn = emu_program_insn(
-            c->program, emu_program_base(c->program) + (uint64_t)e[i].index * ISA_WORD_BYTES);
-        enum isa_space space = ISA_SPACE_GENERIC;
 
-        if (!(c->what[e[i].index] & lints[lint].what))
+        const uint64_t weight = lints[lint].weight(t);
+        if (!(c->what[e[i].index] & lints[lint].what) || weight == 0)
             continue;
-        (void)isa_op_access((enum isa_op)insn->op, &space);
-        if (lints[lint].spaces != 0 && !(lints[lint].spaces >> space & 1))
-            continue;
-        if (most == NULL || t->times > most->counts->tally[most->index].times)
+        if (most == NULL || weight > lints[lint].weight(&most->counts->tally[most->index]))
             most = &e[i];
-        sum.times += t->times;
-        sum.parted += t->parted;
-        sum.requests += t->requests;
-        sum.parts += t->parts;
-        sum.least += t->least;
-        sum.local += t->local;
+        chk_tally_add(&sum, t);
     }
     if (most == NULL)
         return;
@@ -103,7 +117,8 @@ static void look(struct chk *chk, size_t lint, const struct chk_line_entry *e, s
         struct chk_finding f = {
             .kind = lints[lint].kind, .sentence = text.text != NULL ? text.text : "",
             .allocation = "", .count = 1,
-            .place = {.kernel = "", .function = fn != NULL ? fn->name : "", .file = e[from].file,
+            .place = {.kernel = sum.kernel != NULL ? sum.kernel->name : "", .grid = sum.grid,
+                      .function = fn != NULL ? fn->name : "", .file = e[from].file,
                       .line = e[from].line,
                       .pc = emu_program_base(most->counts->program) +
                             (uint64_t)most->index * ISA_WORD_BYTES},

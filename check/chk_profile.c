@@ -55,6 +55,8 @@ static const char head[] =
 static void put_line(const struct chk_tally *t, uint64_t all, uint32_t line, const char *text,
                      size_t size, struct lw_sink *out)
 {
+    const uint64_t requests = t != NULL ? t->global.count + t->shared.count : 0;
+
     if (t == NULL) {
         lw_printf(out, "%61s | ", "");
     } else {
@@ -64,10 +66,10 @@ static void put_line(const struct chk_tally *t, uint64_t all, uint32_t line, con
             lw_printf(out, " %6.2f", (double)(t->lanes + t->others) / (double)t->times);
         else
             lw_printf(out, " %6s", "");
-        if (t->requests != 0)
-            lw_printf(out, " %10" PRIu64 " %14.2f %6.2f ", t->requests,
-                      (double)t->parts / (double)t->requests,
-                      (double)t->least / (double)t->requests);
+        if (requests != 0)
+            lw_printf(out, " %10" PRIu64 " %14.2f %6.2f ", requests,
+                      (double)(t->global.parts + t->shared.parts) / (double)requests,
+                      (double)(t->global.least + t->shared.least) / (double)requests);
         else
             lw_printf(out, " %10s %14s %6s ", "", "", "");
         lw_put(out, " | ");

@@ -49,7 +49,8 @@ static void put_xml(struct lw_sink *out, const char *text)
     }
 }
 
-static void put_place(const struct chk_place *p, bool other, struct lw_sink *out)
+/** @whole: of one warp; else of all that ran it. */
+static void put_place(const struct chk_place *p, bool other, bool whole, struct lw_sink *out)
 {
     if (p->kernel[0] == '\0')
         return;
@@ -59,8 +60,11 @@ static void put_place(const struct chk_place *p, bool other, struct lw_sink *out
         lw_printf(out, "%s in %s, inlined at %s:%u", i != 0 ? "," : other ? "" : ";",
                   p->calls[i].function[0] != '\0' ? p->calls[i].function : "a function",
                   p->calls[i].file, p->calls[i].line);
-    lw_printf(out, "; kernel %s, block (%u,%u,%u), warp %u, lanes 0x%" PRIx64 ", pc 0x%" PRIx64,
-              p->kernel, p->block[0], p->block[1], p->block[2], p->warp, p->lanes, p->pc);
+    lw_printf(out, "; kernel %s", p->kernel);
+    if (whole)
+        lw_printf(out, ", block (%u,%u,%u), warp %u, lanes 0x%" PRIx64, p->block[0], p->block[1],
+                  p->block[2], p->warp, p->lanes);
+    lw_printf(out, ", pc 0x%" PRIx64, p->pc);
     if (p->function[0] != '\0' && strcmp(p->function, p->kernel) != 0)
         lw_printf(out, " in %s", p->function);
 }
@@ -68,9 +72,11 @@ static void put_place(const struct chk_place *p, bool other, struct lw_sink *out
 /** One finding in a line, without its place in the source; no newline. */
 static void put_line(const struct chk_finding *f, struct lw_sink *out)
 {
+    const bool warp = chk_kinds[f->kind].group != CHK_CLASS_PERFORMANCE;
+
     lw_printf(out, "%s: %s", chk_kinds[f->kind].name, f->sentence);
-    put_place(&f->place, false, out);
-    put_place(&f->other, true, out);
+    put_place(&f->place, false, warp, out);
+    put_place(&f->other, true, warp, out);
     if (f->count > 1)
         lw_printf(out, "; %" PRIu64 " times", f->count);
 }

@@ -78,6 +78,9 @@ grep -q "\"inlined\": \[{\"function\": \"element\", .*\"line\": $inner}, {\"func
 grep -q "\"relatedLocations\": .*\"startLine\": $inner}}, \"message\": {\"text\": \"element is inlined here\"}}, .*\"startLine\": $outer}}" calls.sarif ||
     fail "no inlined calls in SARIF: $(cat calls.sarif)"
 verify "$zoo/performance.cl" performance "-X -O3"
+for options in "-X -O3" "-X -O0 -X -g"; do
+    verify "$zoo/performance.cu" bank-conflict,uncoalesced "$options"
+done
 [ $pairs -ge 50 ] || fail "only $pairs pairs were tried"
 [ $failures = 0 ] || exit 1
 echo "$pairs pairs"
