@@ -243,6 +243,7 @@ uint32_t init_origin_at(struct chk_init *init, struct init_block *b, const struc
                         : at;
     } else if (at >= ISA_LOCAL_BASE) {
         o.where = INIT_LOCAL;
+        o.kernel = site->grid->launch.kernel;
         o.number = (uint32_t)(at - ISA_LOCAL_BASE);
     } else {
         const struct isa_object *object = emu_program_object(site->program);

@@ -135,6 +135,36 @@ static uint32_t shared_die(const struct isa_object *object, const struct isa_var
     return found;
 }
 
+/** "s[5]', byte 2, declared in line 3": the variable @die of the source at @offset in it. */
+static void put_variable(const struct isa_debug *d, uint32_t die, uint64_t offset,
+                         struct lw_sink *out)
+{
+    const struct isa_attr *type = isa_die_attr(d, die, ISA_AT_TYPE);
+    const struct isa_attr *decl = isa_die_attr(d, die, ISA_AT_DECL_LINE);
+    const uint32_t array = type != NULL ? (uint32_t)type->value : 0;
+    uint64_t bytes = 0, step;
+
+    lw_put(out, isa_die_attr(d, die, ISA_AT_NAME)->text);
+    if (type != NULL && d->dies[array].tag == ISA_TAG_ARRAY &&
+        isa_die_attr(d, array, ISA_AT_TYPE) != NULL)
+        bytes = type_bytes(d, (uint32_t)isa_die_attr(d, array, ISA_AT_TYPE)->value, 6);
+    step = type_bytes(d, array, 6);
+    for (uint32_t c = array + 1; bytes != 0 && c < d->dies[array].end; c = d->dies[c].end) {
+        const uint64_t count = dimension(d, c);
+
+        if (count == 0 || step / count == 0)
+            break;
+        step /= count;
+        lw_printf(out, "[%llu]", (unsigned long long)(offset / step));
+        offset %= step;
+    }
+    lw_put(out, "'");
+    if (offset != 0)
+        lw_printf(out, ", byte %llu", (unsigned long long)offset);
+    if (decl != NULL)
+        lw_printf(out, ", declared in line %llu", (unsigned long long)decl->value);
+}
+
 /** "shared 's[5]', declared in line 3" where the source is known; else "shared 's', byte 20": of a
  *  compiler's own name, kernel_$_s, the source's part. */
 static void describe_shared(const struct isa_object *object, const struct isa_variable *v,
@@ -150,59 +180,43 @@ static void describe_shared(const struct isa_object *object, const struct isa_va
         lw_printf(out, "shared '%s', byte %u", name, offset);
         return;
     }
-    const struct isa_attr *type = isa_die_attr(d, die, ISA_AT_TYPE);
-    const struct isa_attr *decl = isa_die_attr(d, die, ISA_AT_DECL_LINE);
-    const uint32_t array = type != NULL ? (uint32_t)type->value : 0;
-    uint64_t bytes = 0, step;
-
-    lw_printf(out, "shared '%s", isa_die_attr(d, die, ISA_AT_NAME)->text);
-    if (type != NULL && d->dies[array].tag == ISA_TAG_ARRAY &&
-        isa_die_attr(d, array, ISA_AT_TYPE) != NULL)
-        bytes = type_bytes(d, (uint32_t)isa_die_attr(d, array, ISA_AT_TYPE)->value, 6);
-    step = type_bytes(d, array, 6);
-    for (uint32_t c = array + 1; bytes != 0 && c < d->dies[array].end; c = d->dies[c].end) {
-        const uint64_t count = dimension(d, c);
-
-        if (count == 0 || step / count == 0)
-            break;
-        step /= count;
-        lw_printf(out, "[%llu]", (unsigned long long)(offset / step));
-        offset = (uint32_t)(offset % step);
-    }
-    lw_put(out, "'");
-    if (offset != 0)
-        lw_printf(out, ", byte %u", offset);
-    if (decl != NULL)
-        lw_printf(out, ", declared in line %llu", (unsigned long long)decl->value);
+    lw_put(out, "shared '");
+    put_variable(d, die, offset, out);
 }
 
-/** The variable of the source whose place in local memory, from the CFA, holds @offset. */
-static bool local_variable(const struct isa_object *object, uint32_t function, int64_t offset,
-                           const char **name, uint64_t *line)
+/** The kernel's variable of the source that holds @offset of local memory while instruction @index runs,
+ *  and where in it; the number of entries: none. Kernels have their variables at fixed addresses. */
+static uint32_t local_die(const struct isa_object *object, const struct isa_function *kernel,
+                          uint32_t index, uint32_t offset, uint64_t *inside)
 {
     const struct isa_debug *d = object->debug;
-    const struct isa_function *f = &object->functions[function];
+    const uint64_t address = ISA_LOCAL_BASE + offset;
+    uint32_t end = 0;
 
-    for (uint32_t i = 0; d != NULL && i < d->die_count; i++) {
-        const struct isa_attr *place, *text, *decl;
-        if (d->dies[i].tag != ISA_TAG_VARIABLE && d->dies[i].tag != ISA_TAG_PARAMETER)
+    *inside = 0;
+    for (uint32_t i = 0; i < d->die_count; i++) {
+        const struct isa_attr *place = isa_die_attr(d, i, ISA_AT_LOCATION);
+        const struct isa_attr *low = isa_die_attr(d, i, ISA_AT_LOW_PC);
+
+        if (d->dies[i].tag == ISA_TAG_SUBPROGRAM && low != NULL &&
+            &object->functions[low->value] == kernel)
+            end = d->dies[i].end;
+        const struct isa_attr *origin = isa_die_attr(d, i, ISA_AT_ABSTRACT_ORIGIN);
+        const uint32_t source = origin != NULL ? (uint32_t)origin->value : i; /* of what is inlined */
+        if (i >= end || place == NULL || isa_die_attr(d, source, ISA_AT_NAME) == NULL)
             continue;
-        place = isa_die_attr(d, i, ISA_AT_LOCATION);
-        text = isa_die_attr(d, i, ISA_AT_NAME);
-        decl = isa_die_attr(d, i, ISA_AT_DECL_LINE);
-        for (uint32_t k = 0; place != NULL && text != NULL && k < place->count; k++) {
+        for (uint32_t k = 0; k < place->count; k++) {
             const struct isa_place *p = &d->places[place->value + k];
-            if (p->kind != ISA_PLACE_FRAME || offset < (int64_t)p->value ||
-                offset - (int64_t)p->value >= (int64_t)type_bytes(d, i, 6))
-                continue;
-            if (p->to != 0 && (p->to <= f->first || p->from >= f->first + f->count))
-                continue;
-            *name = text->text;
-            *line = decl != NULL ? decl->value : 0;
-            return true;
+            const struct isa_attr *type = isa_die_attr(d, source, ISA_AT_TYPE);
+
+            *inside = address - p->value;
+            if (p->kind == ISA_PLACE_ADDRESS && p->value <= address && type != NULL &&
+                *inside < type_bytes(d, (uint32_t)type->value, 6) &&
+                (p->to == 0 || (index >= p->from && index < p->to)))
+                return source;
         }
     }
-    return false;
+    return d->die_count;
 }
 
 /** "'tile' in shared memory", ... ; @allocation gets a name for suppressions. */
@@ -211,19 +225,15 @@ static void describe(const struct chk_init *init, const struct init_origin *o, s
 {
     const struct emu_program *program = emu_machine_program_at(init->chk->machine, o->pc);
     const struct isa_object *object = program != NULL ? emu_program_object(program) : NULL;
-    const struct isa_function *function = NULL;
     const struct isa_variable *v;
     struct emu_allocation a;
-    const char *name;
-    uint64_t line = 0;
-    uint32_t index = 0;
+    uint64_t offset = 0;
+    uint32_t index = 0, die;
     bool inside;
 
     *allocation = "";
-    if (object != NULL) {
+    if (object != NULL)
         (void)line_at(object, program, o->pc, &index);
-        function = isa_object_function_at(object, index);
-    }
     switch ((enum init_where)o->where) {
     case INIT_GLOBAL:
         if (emu_allocation_at(init->chk->machine, o->address, &a, &inside)) {
@@ -244,13 +254,12 @@ static void describe(const struct chk_init *init, const struct init_origin *o, s
         *allocation = v != NULL ? v->name : "";
         return;
     case INIT_LOCAL:
-        if (function != NULL && function->kernel &&
-            local_variable(object, (uint32_t)(function - object->functions),
-                           (int64_t)o->number - function->local_bytes, &name, &line)) {
-            *allocation = name;
-            lw_printf(out, "local '%s'", name);
-            if (line != 0)
-                lw_printf(out, ", declared in line %llu", (unsigned long long)line);
+        die = object != NULL && object->debug != NULL
+                  ? local_die(object, o->kernel, index, o->number, &offset) : 0;
+        if (object != NULL && object->debug != NULL && die != object->debug->die_count) {
+            lw_put(out, "local '");
+            put_variable(object->debug, die, offset, out);
+            *allocation = isa_die_attr(object->debug, die, ISA_AT_NAME)->text;
             return;
         }
         lw_printf(out, "local memory at offset %u", o->number);

@@ -163,7 +163,7 @@ struct init_origin {
     uint32_t byte;   /* in that, of the first read */
     uint64_t address; /* of the allocation */
     uint64_t pc;      /* of the load; of a register: of the first read */
-    const struct isa_function *kernel; /* of shared memory: whose it is */
+    const struct isa_function *kernel; /* of shared and local memory: whose it is */
 };
 /** The shared variable of a kernel at @offset, where kernels of the object have different ones; NULL: not
  *  known. */

@@ -62,6 +62,13 @@ verify() {
     # each kernel's own variable: all begin at 0
     [ "$base" != uninitialised.cl ] || grep -q "shared 'sum', declared in line 59; kernel sum_bad" err ||
         fail "$base $options $*: no sum: $(grep sum_bad err)"
+    # unoptimised, a kernel's local variables have a place
+    case $base$options in
+    uninitialised.cl*-O0*)
+        grep -q "local 't\[[0-7]\]', declared in line 89, .*kernel [a-z_]*_bad" err || fail "$base $options $*: no t[]: $(grep ' local ' err)"
+        grep -q "local memory at" err && fail "$base $options $*: a local variable without a name: $(grep 'local memory at' err)"
+        ;;
+    esac
 }
 
 for source in "$zoo/uninitialised.cl" "$zoo/uninitialised.cu"; do
