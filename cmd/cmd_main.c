@@ -34,6 +34,8 @@ static const char out_help[] = "write to this file; - is standard output";
     {"policy", 'p', "NAME", "which split of a warp runs next", NULL},                      \
     {"quantum", 0, "N", "warp instructions a split runs before the policy is asked", NULL},\
     {"window", 0, "N", "fairness window in warp instructions; 0: none", NULL},             \
+    {"hang-window", 0, "N", "warp instructions without progress that are a hang (67108864); 0: " \
+                            "never", NULL},                                                \
     {"tags", 0, "MODE", "uniform and affine registers: off, shadow or compact", NULL},     \
     {"tag-rules", 0, "NAME", "how tags pass through instructions: table, exact or fold", NULL}, \
     {"tag-expansion", 0, "NAME", "when tagged registers become rows: lazy or eager", NULL}, \

@@ -112,6 +112,15 @@ static enum lw_status set_tags(struct host_settings *s, const struct key *key, c
     return status;
 }
 
+static enum lw_status set_hang_window(struct host_settings *s, const struct key *key,
+                                      const char *value, struct lw_error *err)
+{
+    (void)key;
+    return lw_parse_u64(value, &s->config.hang_window)
+               ? LW_OK
+               : LW_FAIL(err, LW_EUSAGE, "expected an integer of 0 or more, found \"%.40s\"", value);
+}
+
 static enum lw_status set_threads(struct host_settings *s, const struct key *key,
                                   const char *value, struct lw_error *err)
 {
@@ -188,7 +197,7 @@ static const struct key keys[] = {
     {"policy", set_name},       {"tags", set_tags},           {"threads", set_threads},
     {"compiler", set_compiler}, {"timing", set_timing},       {"timing-set", set_timing_key},
     {"timing-reference", set_reference}, {"check", set_check}, {"check-suppress", set_suppress},
-    {"max-findings", set_most},
+    {"max-findings", set_most}, {"hang-window", set_hang_window},
 };
 
 const char *lanewise_key(unsigned index)

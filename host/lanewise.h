@@ -54,7 +54,7 @@ LANEWISE_API void lanewise_destroy(lanewise_machine *machine);
  *
  * @key    an option of `lanewise run` without its dashes: "warp", "reconv", "push-order", "policy",
  *         "tags", "threads", "compiler", "timing", "timing-set", "timing-reference" ("yes"),
- *         "check" (kinds of findings: "memory,races"), "check-suppress", "max-findings", and those
+ *         "check" (kinds of findings: "memory,races"), "check-suppress", "max-findings", "hang-window", and those
  *         that lanewise_key() lists
  * @value  as on the command line
  */
