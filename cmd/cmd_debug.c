@@ -4,8 +4,11 @@
 #include "gdbstub/gdbstub.h"
 #include "shell/shell.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum { MAX_GIVEN = 256 };
@@ -187,6 +190,14 @@ static struct lw_command_set commands_for(struct cmd_machine *m, struct cmd_chec
     return set;
 }
 
+/** A run that gdb asked to be built ahead of `run`, with the debugger's commands on it. */
+struct built {
+    struct cmd_machine *m; /* owned; NULL: none */
+    struct dbg *dbg;
+    struct lw_command_set set;
+    struct cmd_check check; /* of this run */
+};
+
 /** A server for gdb: what it tells people, or does to start our gdb, when it is ready; and the
  *  run that it serves, which gdb may begin again. */
 struct serving {
@@ -197,7 +208,9 @@ struct serving {
     bool aarch64;
     struct dbg *dbg;           /* of the latest run */
     struct cmd_machine *again; /* owned: the latest one, when it is not the caller's */
+    struct built next;         /* owned: what `run` begins with */
     struct lw_command_set set;
+    const char *program; /* the program's file, which gdb was given; NULL: none */
     struct lw_file_sink out;   /* the debugger's messages while no gdb is there */
 };
 
@@ -226,7 +239,8 @@ static void announce(void *context, unsigned port)
 
 /* A debugger with history and commands for a run, into @config. */
 static enum lw_status serve_run(struct serving *serving, struct cmd_machine *m,
-                                struct rsp_config *config, struct lw_error *err)
+                                struct lw_command_set *set, struct rsp_config *config,
+                                struct lw_error *err)
 {
     struct dbg *dbg = NULL;
     enum lw_status status = open_debugger(m, serving->how->check, &serving->out.sink, &dbg, err);
@@ -238,11 +252,117 @@ static enum lw_status serve_run(struct serving *serving, struct cmd_machine *m,
         dbg_destroy(dbg);
         return status;
     }
-    serving->set = commands_for(m, serving->how->check, dbg);
+    *set = commands_for(m, serving->how->check, dbg);
     config->dbg = dbg;
-    config->monitor = &serving->set;
+    config->monitor = set;
     config->object = lnc_session_object(m->session);
     return LW_OK;
+}
+
+static void drop_built(struct built *built)
+{
+    if (built->m == NULL)
+        return;
+    dbg_destroy(built->dbg);
+    chk_destroy(built->check.chk);
+    cmd_machine_close(built->m);
+    free(built->m);
+    built->m = NULL;
+}
+
+/* The launch file's run anew, into serving->next. What runs stays as it is. */
+static enum lw_status build(struct serving *serving, const struct rsp_config *now,
+                            struct lw_error *err)
+{
+    struct cmd_check *check = serving->how->check, past = *check;
+    struct built *next = &serving->next;
+    struct rsp_config config = *now;
+    struct cmd_machine *m;
+    enum lw_status status;
+
+    drop_built(next);
+    m = calloc(1, sizeof *m);
+    if (m == NULL)
+        return LW_FAIL(err, LW_ENOMEM, "run: no memory");
+    status = cmd_machine_open(serving->how->launch_file, serving->how->options,
+                              serving->how->print, serving->how->messages, m, err);
+    check->chk = NULL;
+    check->dbg = NULL;
+    if (status == LW_OK)
+        status = cmd_check_begin(check, m->machine, m->session, err);
+    if (status == LW_OK)
+        status = serve_run(serving, m, &next->set, &config, err);
+    if (status == LW_OK) {
+        next->m = m;
+        next->dbg = config.dbg;
+        next->check = *check;
+    } else {
+        chk_destroy(check->chk);
+        cmd_machine_close(m);
+        free(m);
+    }
+    *check = past;
+    return status;
+}
+
+static bool same_files(const char *one, const char *other)
+{
+    FILE *a = fopen(one, "rb"), *b = fopen(other, "rb");
+    int x = EOF, y = 0;
+
+    if (a != NULL && b != NULL)
+        do {
+            x = getc(a);
+            y = getc(b);
+        } while (x == y && x != EOF);
+    if (a != NULL)
+        fclose(a);
+    if (b != NULL)
+        fclose(b);
+    return x == y;
+}
+
+/* The program at @path, where gdb has it open: another file, with another time of change, in seconds, since gdb looks
+ * at no more; or the same file if nothing has changed. */
+static enum lw_status replace_program(const struct rsp_config *config, const char *path,
+                                      struct lw_error *err)
+{
+    struct timespec times[2] = {{.tv_nsec = UTIME_OMIT}};
+    struct stat before, after;
+    enum lw_status status;
+    char next[200];
+
+    snprintf(next, sizeof next, "%s.next", path);
+    status = rsp_program_write(config, next, false, err);
+    if (status != LW_OK)
+        return status;
+    if (same_files(path, next))
+        return unlink(next) == 0 ? LW_OK : LW_FAIL(err, LW_EIO, "%s: %s", next, strerror(errno));
+    if (stat(path, &before) == 0 && stat(next, &after) == 0 &&
+        after.st_mtim.tv_sec <= before.st_mtim.tv_sec) {
+        times[1].tv_sec = before.st_mtim.tv_sec + 1;
+        (void)!utimensat(AT_FDCWD, next, times, 0); /* gdb would keep the old lines: no worse than a failure */
+    }
+    if (rename(next, path) != 0) {
+        status = LW_FAIL(err, LW_EIO, "%s: %s", path, strerror(errno));
+        unlink(next);
+    }
+    return status;
+}
+
+/* gdb is about to `run`: the program that it will run, in the file that gdb reads again then. */
+static enum lw_status build_ahead(void *context, struct rsp_config *config, struct lw_error *err)
+{
+    struct serving *serving = context;
+    struct rsp_config next = *config;
+    enum lw_status status = build(serving, config, err);
+
+    if (status != LW_OK)
+        return status;
+    next.dbg = serving->next.dbg;
+    next.monitor = &serving->next.set;
+    next.object = lnc_session_object(serving->next.m->session);
+    return replace_program(&next, serving->program, err);
 }
 
 /* `run` in gdb. The run that is left is not checked: only the last one is the command's. */
@@ -252,40 +372,33 @@ static enum lw_status begin_again(void *context, const char *name, struct rsp_co
     struct serving *serving = context;
     const char *file = serving->how->launch_file, *slash = strrchr(file, '/');
     struct cmd_check *check = serving->how->check, past = *check;
+    struct built *next = &serving->next;
     struct dbg *before = config->dbg;
-    struct cmd_machine *m;
-    enum lw_status status;
+    enum lw_status status = LW_OK;
 
     if (*name != '\0' && strcmp(name, file) != 0 &&
         strcmp(name, slash != NULL ? slash + 1 : file) != 0)
         return LW_FAIL(err, LW_EUSAGE, "run: only %s runs here, not \"%.200s\": start another "
                        "lanewise for that", file, name);
-    m = calloc(1, sizeof *m);
-    if (m == NULL)
-        return LW_FAIL(err, LW_ENOMEM, "run: no memory");
-    status = cmd_machine_open(file, serving->how->options, serving->how->print,
-                              serving->how->messages, m, err);
-    check->chk = NULL;
-    check->dbg = NULL;
-    if (status == LW_OK)
-        status = cmd_check_begin(check, m->machine, m->session, err);
-    if (status == LW_OK)
-        status = serve_run(serving, m, config, err);
+    if (next->m == NULL)
+        status = build(serving, config, err);
     if (status != LW_OK) {
         (void)cmd_error(err); /* gdb 13 says that it failed, and not why */
-        chk_destroy(check->chk);
-        *check = past;
-        cmd_machine_close(m);
-        free(m);
         return status;
     }
+    *check = next->check;
+    serving->set = next->set;
+    config->dbg = next->dbg;
+    config->monitor = &serving->set;
+    config->object = lnc_session_object(next->m->session);
     dbg_destroy(before);
     chk_destroy(past.chk);
     if (serving->again != NULL)
         cmd_machine_close(serving->again);
     free(serving->again);
-    serving->again = m;
+    serving->again = next->m;
     serving->dbg = config->dbg;
+    next->m = NULL;
     return LW_OK;
 }
 
@@ -318,13 +431,16 @@ enum lw_status cmd_serve_gdb(struct cmd_machine *m, const struct cmd_serve *how,
     }
     lw_file_sink_init(&serving.out, stdout);
     config.terminal = &serving.out.sink;
-    status = serve_run(&serving, m, &config, err);
+    status = serve_run(&serving, m, &serving.set, &config, err);
     if (status != LW_OK)
         return status;
     serving.dbg = config.dbg;
     if (file != NULL) {
         status = rsp_program_write(&config, file, how->gdb == NULL, err);
         config.has_file = true;
+        serving.program = file;
+        if (how->gdb != NULL)
+            config.renew = build_ahead;
         if (status != LW_OK)
             lw_error_prefix(err, how->gdb != NULL ? "gdb" : "--gdb-file");
     }
@@ -336,6 +452,7 @@ enum lw_status cmd_serve_gdb(struct cmd_machine *m, const struct cmd_serve *how,
     }
     *detached = end == RSP_DETACHED;
     stop_of(serving.dbg, stop);
+    drop_built(&serving.next);
     how->check->dbg = NULL;
     dbg_destroy(serving.dbg);
     if (serving.again != NULL) { /* the debugger was the last to point to it */

@@ -42,6 +42,11 @@ struct rsp_config {
      */
     enum lw_status (*restart)(void *context, const char *name, struct rsp_config *config,
                               struct lw_error *err);
+    /**
+     * Build now what the next `run` begins with, and put it into the file that the client was given: stock gdb
+     * reads that again before it asks for the run. What runs stays. NULL: there is no such file.
+     */
+    enum lw_status (*renew)(void *context, struct rsp_config *config, struct lw_error *err);
     void *restart_context;
     struct lw_sink *terminal; /* sentences that no reply can bring to gdb's user; may be NULL */
     bool has_file; /* the client has the program as a file: lldb needs none of ours */

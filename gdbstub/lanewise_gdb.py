@@ -724,6 +724,26 @@ def lanewise_looks_again():
         pass  # the thread is gone: the next step tells where the machine stands
 
 
+class LanewiseRenew(gdb.Command):
+    """Build what `run` will run, and put it into the file that gdb was given. `run` and `start` begin with
+this: gdb reads its file anew then, and at no other time."""
+
+    def __init__(self):
+        super().__init__("lanewise-renew", gdb.COMMAND_OBSCURE)
+        for command in ["run", "start", "starti"]:
+            try:
+                gdb.execute("show user hook-" + command, False, True)
+            except gdb.error:  # the user has none
+                gdb.execute("define hook-%s\nlanewise-renew\nend" % command, False, True)
+
+    @lanewise_guarded
+    def invoke(self, arg, from_tty):
+        connection = LanewiseLink.ours()
+        reply = connection.send_packet("qGpuRenew") if connection is not None else None
+        if reply and reply.startswith(b"E."):
+            raise LanewiseError(reply[2:].decode("utf-8", "replace"))
+
+
 # ---- all of it ---------------------------------------------------------------------------------
 
 
@@ -763,6 +783,7 @@ def lanewise_start():
                  "(vector, scalar, predicate, warp, special)", "registers")
     LanewiseLane()
     LanewisePrintLanes()
+    LanewiseRenew()
     LanewiseWindowCommand()
     LanewiseLaneOf()
     LanewiseLaneValue()

@@ -187,6 +187,7 @@ struct rsp {
     bool python;         /* the Python file is there: gdb looks again behind monitor commands */
     bool moved;          /* a monitor command moved what gdb shows, and it has not looked since */
     bool interrupt_late; /* Ctrl-C came between two steps */
+    bool renewed;        /* gdb reads the program of the next run by itself */
     bool extended, killed; /* target extended-remote; its process is killed */
     bool swbreak, hwbreak, no_resumed; /* what the client said it knows */
     struct rsp_watch *watch;
@@ -272,6 +273,7 @@ void rsp_messages_init(struct rsp *rsp);
 void rsp_do_attached(struct rsp *rsp, const struct rsp_args *args);
 void rsp_do_attach(struct rsp *rsp, const struct rsp_args *args);
 void rsp_do_extended(struct rsp *rsp, const struct rsp_args *args);
+void rsp_do_renew(struct rsp *rsp, const struct rsp_args *args);
 void rsp_do_run(struct rsp *rsp, const struct rsp_args *args);
 /** The program begins again, from what @name says ("": the same launch). Breakpoints go.
  *  Errors: LW_EUNSUPP when it cannot; those of the launch. */

@@ -23,10 +23,44 @@ void rsp_do_extended(struct rsp *rsp, const struct rsp_args *args)
     lw_put(&rsp->reply.sink, "OK");
 }
 
+/* qGpuRenew: `run` is about to be carried out (lanewise_gdb.py). "": gdb has no file of ours. */
+void rsp_do_renew(struct rsp *rsp, const struct rsp_args *args)
+{
+    struct lw_error err = {0};
+
+    (void)args;
+    rsp->renewed = false;
+    if (rsp->config.renew == NULL)
+        return;
+    if (rsp->config.renew(rsp->config.restart_context, &rsp->config, &err) != LW_OK) {
+        rsp_put_error(&rsp->reply, err.text);
+        return;
+    }
+    rsp->renewed = true;
+    lw_put(&rsp->reply.sink, "OK");
+}
+
+/* Behind a restart: lines and variables that gdb knows may be those of another program. */
+static void tell_of_program(struct rsp *rsp, const uint8_t *elf, size_t size)
+{
+    enum { ENTRY = 24, BEHIND = 32 }; /* of the kernel that runs when gdb connects */
+    bool same = elf != NULL && rsp->elf != NULL && size == rsp->elf_size && size >= BEHIND &&
+                memcmp(elf, rsp->elf, ENTRY) == 0 &&
+                memcmp(elf + BEHIND, rsp->elf + BEHIND, size - BEHIND) == 0;
+
+    if (elf != NULL && rsp->elf != NULL && !same && !rsp->renewed)
+        lw_printf(&rsp->messages,
+                  "note: the program is another one than before, and gdb may have the old one's lines and "
+                  "variables: `file target:%s` makes it read this one\n", rsp->elf_name);
+    rsp->renewed = false;
+}
+
 enum lw_status rsp_restart(struct rsp *rsp, const char *name, struct lw_error *err)
 {
     struct rsp_config config = rsp->config;
     enum lw_status status;
+    uint8_t *elf;
+    size_t elf_size;
 
     if (config.restart == NULL)
         return LW_FAIL(err, LW_EUNSUPP, "this program cannot be started again");
@@ -45,7 +79,13 @@ enum lw_status rsp_restart(struct rsp *rsp, const char *name, struct lw_error *e
         rsp->shown_thread = 0;
         rsp->shown_lane = 0;
         rsp->killed = false;
+        elf = rsp->elf;
+        elf_size = rsp->elf_size;
+        rsp->elf = NULL; /* ours now */
         status = rsp_describe(rsp, err);
+        if (status == LW_OK)
+            tell_of_program(rsp, elf, elf_size);
+        free(elf);
     }
     dbg_set_messages(rsp->dbg, &rsp->messages);
     return status;

@@ -157,6 +157,44 @@ expect "lanewise gdb: a fault" <<'END'
 ^fault: 
 received signal SIG
 END
+# A source that changes between two runs: gdb's own file changes with it, and not where nothing did.
+mkdir "$work/edited"
+cp "$work"/walk.* "$work/edited/"
+cp "$work/edited/walk.s" "$work/before.s"
+ours "edit and run" 1 edited/walk.yaml -- -nx -batch -ex 'break walk.s:24' -ex continue -ex run \
+    -ex 'shell sed -i "2i # a line more" edited/walk.s' -ex run -ex 'shell echo nonsense >>edited/walk.s' -ex run \
+    -ex 'print $retired'
+expect "lanewise gdb: edit and run" <<'END'
+hit Breakpoint 1, walk .*walk\.s:24$
+hit Breakpoint 1, walk .*walk\.s:24$
+has changed; re-reading symbols
+hit Breakpoint 1, walk .*walk\.s:24$
+^24	    call v0:1, square$
+walk\.s:36: nonsense
+^\$1 = 28$
+END
+[ "$(grep -c 're-reading symbols' "$work/transcript")" = 1 ] || fail "gdb reads a program again that is the same"
+cp "$work/before.s" "$work/edited/walk.s"
+# A server of its own, and no Python: a line says what to do, and it helps.
+serve "$lanewise" run edited/walk.yaml --gdb 127.0.0.1:0
+cat >"$work/session" <<'END'
+run
+stepi
+shell sed -i "2i # a line more" $work/edited/walk.s
+run
+stepi
+file target:/lanewise/walk.s.lwo
+info line square
+END
+sed -i "s#\$work#$work#" "$work/session"
+connect=extended-remote session gdb
+connect=
+expect "run behind an edit says that the program is another one" <<'END'
+^note: the program is another one than before, and gdb may have .*: `file target:/lanewise/walk\.s\.lwo` makes
+^Line 32 of
+END
+[ "$(grep -c '^note: the program' "$work/transcript")" = 1 ] || fail "a program that is the same is called another one"
+stop_server
 ours "no gdb" 2 walk.yaml --gdb-program /nonexistent/gdb
 expect "lanewise gdb: no gdb" <<'END'
 ^lanewise: gdb: cannot start "/nonexistent/gdb": No such file or directory; install the Debian package gdb,
