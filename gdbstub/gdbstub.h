@@ -28,6 +28,7 @@ struct rsp_config {
     const struct lw_command_set *monitor; /* `monitor` runs these; may be NULL */
     enum rsp_end *ended;                  /* rsp_serve: how gdb left; may be NULL */
     bool quit_kills; /* gdb started the run, so leaving gdb ends it; `detach` does not */
+    bool detach_stays; /* behind `detach` of an extended-remote client its link stays, for `attach` and `run` */
     /* where history is kept, the end of the run is a stop first, from which there is a way back;
      * `monitor at-end` changes it */
     bool stop_at_end;
@@ -77,7 +78,7 @@ enum lw_status rsp_program_write(const struct rsp_config *config, const char *pa
 
 /**
  * Serve connections on a TCP address until killed, detached with @once, or the end.
- * @ended of the config gets how the last connection ended.
+ * @ended of the config gets how the last connection ended; its @detach_stays is !@once.
  *
  * @address  "PORT", "HOST:PORT"; an empty host is 127.0.0.1; port 0 takes a free one. Or
  *           "unix:PATH": a socket that only its owner may use, removed at the end

@@ -362,7 +362,7 @@ enum { THREADS_WITH_STATES = 512, THREADS_WITH_NAMES = 2048 };
 static void threads_build(struct rsp *rsp)
 {
     struct lw_sink *xml = &rsp->threads.sink;
-    unsigned count = rsp->killed ? 0 : dbg_thread_count(rsp->dbg);
+    unsigned count = !rsp_has_process(rsp) ? 0 : dbg_thread_count(rsp->dbg);
     unsigned listed = rsp->listing.limit != 0 && rsp->listing.limit < count ? rsp->listing.limit
                                                                             : count;
     struct lw_buffer text;

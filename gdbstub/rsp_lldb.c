@@ -137,7 +137,7 @@ void rsp_do_threads_info(struct rsp *rsp, const struct rsp_args *args)
     lw_buffer_init(&name);
     lw_put(&json.sink, "[");
     rsp_listing_begin(rsp);
-    for (unsigned i = 0; !rsp->killed && dbg_thread_at(rsp->dbg, i, &thread); i++) {
+    for (unsigned i = 0; rsp_has_process(rsp) && dbg_thread_at(rsp->dbg, i, &thread); i++) {
         if (!rsp_thread_listed(rsp, i, &thread))
             continue;
         lw_printf(&json.sink, "%s{\"tid\":%llu", any ? "," : "", (unsigned long long)thread.id);

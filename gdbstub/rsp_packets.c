@@ -72,7 +72,7 @@ static void do_thread_run(struct rsp *rsp, const struct rsp_args *args)
 static void do_thread_alive(struct rsp *rsp, const struct rsp_args *args)
 {
     struct dbg_thread thread;
-    bool alive = !rsp->killed && dbg_thread_get(rsp->dbg, args->n[0], &thread);
+    bool alive = rsp_has_process(rsp) && dbg_thread_get(rsp->dbg, args->n[0], &thread);
 
     if (alive)
         rsp_chosen_ask(rsp, args->n[0]);
@@ -95,7 +95,7 @@ static void do_threads_next(struct rsp *rsp, const struct rsp_args *args)
 
     (void)args;
     rsp->chosen.listed = true;
-    while (n < PER_PACKET && !rsp->killed &&
+    while (n < PER_PACKET && rsp_has_process(rsp) &&
            dbg_thread_at(rsp->dbg, (unsigned)rsp->thread_cursor, &thread)) {
         if (!rsp_thread_listed(rsp, (unsigned)rsp->thread_cursor++, &thread))
             continue;

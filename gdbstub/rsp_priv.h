@@ -188,7 +188,8 @@ struct rsp {
     bool moved;          /* a monitor command moved what gdb shows, and it has not looked since */
     bool interrupt_late; /* Ctrl-C came between two steps */
     bool renewed;        /* gdb reads the program of the next run by itself */
-    bool extended, killed; /* target extended-remote; its process is killed */
+    bool extended, killed; /* target extended-remote; its process is killed, */
+    bool detached;         /* or left where it stands: the client may attach again */
     bool swbreak, hwbreak, no_resumed; /* what the client said it knows */
     struct rsp_watch *watch;
     bool watch_failed;
@@ -202,6 +203,12 @@ struct rsp {
 static inline bool rsp_has(const struct rsp *rsp, enum rsp_feature feature)
 {
     return (rsp->config.without >> feature & 1) == 0;
+}
+
+/** The client has a process, which stands somewhere. */
+static inline bool rsp_has_process(const struct rsp *rsp)
+{
+    return !rsp->killed && !rsp->detached;
 }
 
 /* framing: send a payload as it stands, and text as console output (O packets) */

@@ -78,7 +78,7 @@ enum lw_status rsp_restart(struct rsp *rsp, const char *name, struct lw_error *e
         rsp->view_parked = rsp->shown = false;
         rsp->shown_thread = 0;
         rsp->shown_lane = 0;
-        rsp->killed = false;
+        rsp->killed = rsp->detached = false;
         elf = rsp->elf;
         elf_size = rsp->elf_size;
         rsp->elf = NULL; /* ours now */
@@ -115,15 +115,18 @@ void rsp_do_run(struct rsp *rsp, const struct rsp_args *args)
         rsp_do_why(rsp, &none);
 }
 
-/* There is one process, whatever its number. gdb kills it before it attaches to it: it begins again. */
+/* There is one process, whatever its number. gdb kills the one that it has before it attaches: then it begins again. One
+ * that it has left stands where it was. */
 void rsp_do_attach(struct rsp *rsp, const struct rsp_args *args)
 {
     struct lw_error err = {0};
 
-    if (rsp->killed && rsp_restart(rsp, "", &err) != LW_OK)
+    if (rsp->killed && rsp_restart(rsp, "", &err) != LW_OK) {
         rsp_put_error(&rsp->reply, err.text);
-    else
-        rsp_do_why(rsp, args);
+        return;
+    }
+    rsp->detached = false;
+    rsp_do_why(rsp, args);
 }
 
 /* The one that is not answered: what cannot begin again goes on as it stands. */
@@ -140,6 +143,12 @@ void rsp_do_detach(struct rsp *rsp, const struct rsp_args *args)
 {
     (void)args;
     lw_put(&rsp->reply.sink, "OK");
+    if (rsp->extended && rsp->config.detach_stays && !rsp->killed) {
+        rsp_points_clear(rsp);
+        rsp->threads_valid = false;
+        rsp->detached = true;
+        return;
+    }
     rsp->end = rsp->killed ? RSP_KILLED : RSP_DETACHED;
 }
 

@@ -409,7 +409,7 @@ void rsp_do_why(struct rsp *rsp, const struct rsp_args *args)
     unsigned signal = RSP_SIGTRAP;
 
     (void)args;
-    if (dbg_ended(rsp->dbg) || rsp->killed) {
+    if (dbg_ended(rsp->dbg) || !rsp_has_process(rsp)) {
         put_exit(rsp);
         return;
     }

@@ -394,6 +394,7 @@ enum lw_status rsp_serve(const struct rsp_config *config, const char *address, b
 
     if (status != LW_OK)
         return status;
+    now.detach_stays = !once; /* else the run goes on alone, which nobody can be connected to */
     if (ready != NULL)
         ready(context, port);
     door.gone = config->gone_fd != NULL ? *config->gone_fd : -1;

@@ -399,6 +399,32 @@ static void attach_behind_a_kill_begins_again(void **state)
     dbg_destroy(owner.dbg[0]);
 }
 
+/* As gdbserver --multi: the machine is left as it stands, without the breakpoints, and the link is there. */
+static void detach_of_an_extended_client_keeps_its_link(void **state)
+{
+    struct fake_options options = {.warps = 1, .fault_at = -1};
+    struct owner owner = {.count = 0};
+    struct fixture *fix = fix_create(&options, (struct rsp_config){
+        .arch = RSP_X86_64, .restart = begin_again, .restart_context = &owner, .detach_stays = true});
+
+    (void)state;
+    fix_ask(fix, "!");
+    EXPECT_BEGINS(fix_ask(fix, "vCont;s:1"), "T05thread:1;10:1000000001000000;");
+    fix_ask(fix, "Z0,100000030,1");
+    assert_string_equal(fix_ask(fix, "D"), "OK");
+    assert_int_equal(rsp_ended(fix->rsp), RSP_RUNNING);
+    assert_int_equal(dbg_point_count(fix->dbg), 0);
+    assert_string_equal(fix_ask(fix, "qfThreadInfo"), "l");
+    assert_string_equal(fix_ask(fix, "?"), "W00");
+    EXPECT_BEGINS(fix_ask(fix, "vAttach;1"), "T05thread:1;10:1000000001000000;");
+    assert_string_equal(fix_ask(fix, "qfThreadInfo"), "m1");
+    assert_string_equal(fix_ask(fix, "D"), "OK");
+    EXPECT_BEGINS(fix_ask(fix, "vRun;"), "T05thread:1;10:0000000001000000;");
+    assert_int_equal(owner.count, 1);
+    fix_destroy(fix);
+    dbg_destroy(owner.dbg[0]);
+}
+
 static void kill_ends_a_plain_connection(void **state)
 {
     struct owner owner;
@@ -494,6 +520,7 @@ int main(void)
         TEST(restart_has_no_answer),
         TEST(a_run_that_fails_says_why_and_leaves_the_old_one),
         TEST(a_restart_that_fails_says_why_later),
+        TEST(detach_of_an_extended_client_keeps_its_link),
         TEST(attach_behind_a_kill_begins_again),
         TEST(kill_ends_a_plain_connection),
         TEST(detaching_behind_a_kill_is_a_kill),
