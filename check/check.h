@@ -104,6 +104,11 @@ enum lw_status chk_create(struct emu_machine *machine, const struct chk_options 
 void chk_destroy(struct chk *chk);
 /** Global memory that was there before the checker, and that nobody has written. */
 void chk_unwritten(struct chk *chk, uint64_t address, uint64_t bytes);
+/** What the host does next stands in @line of @file. */
+void chk_host_at(struct chk *chk, const char *file, uint32_t line);
+/** The host has compared something, as @line of @file says. @failed: what is wrong; NULL: nothing. It is
+ *  in the files of the list, once a line, and is no finding. */
+void chk_host_checked(struct chk *chk, const char *file, uint32_t line, const char *failed);
 /**
  * The run stands at its end: what ended it becomes a finding if its kind is on, and what can be
  * looked for only now is. Findings are sorted by file, line, kind, pc. Once.

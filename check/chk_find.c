@@ -133,6 +133,7 @@ enum lw_status chk_create(struct emu_machine *machine, const struct chk_options 
     chk->stops = options->kinds;
     chk->filter.skip = skip;
     chk->life.on_life = on_life;
+    chk->host_file = "";
     lw_arena_init(&chk->strings);
     enum lw_status status = chk_tap_begin(chk, err);
     if (status != LW_OK) {
@@ -154,6 +155,7 @@ void chk_destroy(struct chk *chk)
     chk_tap_end(chk);
     lw_arena_fini(&chk->strings);
     free(chk->findings);
+    free(chk->checks);
     free(chk);
 }
 
@@ -205,6 +207,38 @@ enum lw_status chk_finish(struct chk *chk, const struct emu_stop *stop, struct l
     if (chk->short_of_memory || chk_tap_short_of_memory(chk))
         return LW_FAIL(err, LW_ENOMEM, "no memory for some findings");
     return LW_OK;
+}
+
+void chk_host_at(struct chk *chk, const char *file, uint32_t line)
+{
+    const char *copy = strcmp(chk->host_file, file) == 0 ? chk->host_file
+                                                         : lw_arena_strdup(&chk->strings, file);
+
+    chk->short_of_memory = chk->short_of_memory || copy == NULL;
+    chk->host_file = copy != NULL ? copy : "";
+    chk->host_line = line;
+}
+
+void chk_host_checked(struct chk *chk, const char *file, uint32_t line, const char *failed)
+{
+    struct chk_check *c = NULL;
+
+    chk_host_at(chk, file, line);
+    for (size_t i = 0; i < chk->check_count && c == NULL; i++)
+        if (chk->checks[i].line == line && strcmp(chk->checks[i].file, file) == 0)
+            c = &chk->checks[i];
+    if (c == NULL) {
+        if (!lw_grow(&chk->checks, &chk->check_room, chk->check_count + 1, sizeof *chk->checks)) {
+            chk->short_of_memory = true;
+            return;
+        }
+        c = &chk->checks[chk->check_count++];
+        *c = (struct chk_check){.file = chk->host_file, .line = line};
+    }
+    if (failed == NULL || c->failed != NULL)
+        return;
+    c->failed = lw_arena_strdup(&chk->strings, failed);
+    chk->short_of_memory = chk->short_of_memory || c->failed == NULL;
 }
 
 unsigned chk_count(const struct chk *chk)

@@ -135,6 +135,9 @@ static uint32_t shared_die(const struct isa_object *object, const struct isa_var
     return found;
 }
 
+/** For an offset in a variable: which is of no interest. */
+#define SOMEWHERE UINT32_MAX
+
 /** "s[5]', byte 2, declared in line 3": the variable @die of the source at @offset in it. */
 static void put_variable(const struct isa_debug *d, uint32_t die, uint64_t offset,
                          struct lw_sink *out)
@@ -149,6 +152,8 @@ static void put_variable(const struct isa_debug *d, uint32_t die, uint64_t offse
         isa_die_attr(d, array, ISA_AT_TYPE) != NULL)
         bytes = type_bytes(d, (uint32_t)isa_die_attr(d, array, ISA_AT_TYPE)->value, 6);
     step = type_bytes(d, array, 6);
+    if (offset == SOMEWHERE)
+        bytes = offset = 0;
     for (uint32_t c = array + 1; bytes != 0 && c < d->dies[array].end; c = d->dies[c].end) {
         const uint64_t count = dimension(d, c);
 
@@ -177,7 +182,9 @@ static void describe_shared(const struct isa_object *object, const struct isa_va
     for (const char *at = name; (at = strstr(at, "_$_")) != NULL;)
         name = at += 3;
     if (d == NULL || die == d->die_count) {
-        lw_printf(out, "shared '%s', byte %u", name, offset);
+        lw_printf(out, "shared '%s'", name);
+        if (offset != SOMEWHERE)
+            lw_printf(out, ", byte %u", offset);
         return;
     }
     lw_put(out, "shared '");
@@ -219,9 +226,10 @@ static uint32_t local_die(const struct isa_object *object, const struct isa_func
     return d->die_count;
 }
 
-/** "'tile' in shared memory", ... ; @allocation gets a name for suppressions. */
-static void describe(const struct chk_init *init, const struct init_origin *o, struct lw_sink *out,
-                     const char **allocation)
+/** "'tile' in shared memory", ... ; @element: which of a shared array was read
+ *  first; @allocation gets a name for suppressions. */
+static void describe(const struct chk_init *init, const struct init_origin *o, bool element,
+                     struct lw_sink *out, const char **allocation)
 {
     const struct emu_program *program = emu_machine_program_at(init->chk->machine, o->pc);
     const struct isa_object *object = program != NULL ? emu_program_object(program) : NULL;
@@ -248,7 +256,7 @@ static void describe(const struct chk_init *init, const struct init_origin *o, s
     case INIT_SHARED:
         v = object != NULL ? init_shared_variable(object, o->kernel, o->number) : NULL;
         if (v != NULL)
-            describe_shared(object, v, o->kernel, o->byte, out);
+            describe_shared(object, v, o->kernel, element ? o->byte : SOMEWHERE, out);
         else
             lw_printf(out, "shared memory at offset %u", o->number);
         *allocation = v != NULL ? v->name : "";
@@ -288,7 +296,7 @@ void init_found(struct chk_init *init, enum chk_kind kind, const struct emu_tap_
     chk_place_at(init->chk, site->grid->sequence, site->block, site->warp, lanes, pc, &f.place);
     lw_buffer_init(&text);
     lw_printf(&text.sink, "%s depends on what was never written: ", use);
-    describe(init, o, &text.sink, &f.allocation);
+    describe(init, o, true, &text.sink, &f.allocation);
     if (o->pc != 0 && o->pc != pc) {
         const struct emu_program *program = emu_machine_program_at(init->chk->machine, o->pc);
         uint32_t index;
@@ -308,7 +316,8 @@ void init_found(struct chk_init *init, enum chk_kind kind, const struct emu_tap_
 void init_found_output(struct chk_init *init, uint64_t address, uint64_t bytes)
 {
     struct chk_finding f = {.kind = CHK_UNINIT_OUTPUT,
-                            .place = {.kernel = "", .function = "", .file = ""},
+                            .place = {.kernel = "", .function = "", .file = init->chk->host_file,
+                                      .line = init->chk->host_line},
                             .other = {.kernel = "", .function = "", .file = ""}};
     struct emu_allocation a;
     bool inside;
@@ -330,7 +339,7 @@ void init_found_output(struct chk_init *init, uint64_t address, uint64_t bytes)
         const char *unused;
         lw_printf(&text.sink, "depend on what was never written; the first is byte %llu, from ",
                   (unsigned long long)(f.address - a.address));
-        describe(init, &init->origins[from], &text.sink, &unused);
+        describe(init, &init->origins[from], false, &text.sink, &unused);
     }
     f.allocation = a.name;
     f.sentence = text.text != NULL ? text.text : "";

@@ -16,6 +16,12 @@ int chk_kind_of(enum chk_from from, unsigned value);
 /** By name; -1: none. */
 int chk_kind_named(const char *name);
 
+/** What the host compared, all times. */
+struct chk_check {
+    const char *file;
+    uint32_t line;
+    const char *failed; /* the first time that it did; NULL: never */
+};
 struct chk {
     struct emu_machine *machine;
     struct emu_fault_filter filter;
@@ -32,6 +38,10 @@ struct chk {
     uint64_t stops; /* kinds that options.found is told of */
     bool finished;
     struct lw_arena strings;
+    const char *host_file; /* where the host is; "" not known */
+    uint32_t host_line;
+    struct chk_check *checks; /* of the host, by line, as they came */
+    size_t check_count, check_room;
     struct chk_finding *findings;
     size_t count, room;
     unsigned suppressed, beyond;

@@ -164,7 +164,46 @@ static void write_json(const struct chk *chk, const char *run, const char *versi
         lw_printf(out, ", \"count\": %" PRIu64 ", \"suppressed\": %s}", f->count,
                   f->suppressed ? "true" : "false");
     }
+    lw_put(out, "\n  ],\n  \"checks\": [");
+    for (size_t i = 0; i < chk->check_count; i++) {
+        const struct chk_check *c = &chk->checks[i];
+
+        lw_put(out, i == 0 ? "\n    {\"file\": " : ",\n    {\"file\": ");
+        put_json(out, c->file);
+        lw_printf(out, ", \"line\": %u, \"passed\": %s, \"sentence\": ", c->line,
+                  c->failed == NULL ? "true" : "false");
+        put_json(out, c->failed != NULL ? c->failed : "");
+        lw_put(out, "}");
+    }
     lw_put(out, "\n  ]\n}\n");
+}
+
+/* Checks of the host, a test case each. */
+static void junit_checks(const struct chk *chk, struct lw_sink *out)
+{
+    for (size_t i = 0; i < chk->check_count; i++) {
+        const struct chk_check *c = &chk->checks[i];
+
+        lw_put(out, "    <testcase classname=\"check\" name=\"");
+        put_xml(out, c->file);
+        lw_printf(out, ":%u\"", c->line);
+        if (c->failed == NULL) {
+            lw_put(out, "/>\n");
+            continue;
+        }
+        lw_put(out, ">\n      <failure type=\"check\" message=\"");
+        put_xml(out, c->failed);
+        lw_put(out, "\"/>\n    </testcase>\n");
+    }
+}
+
+static unsigned failed_checks(const struct chk *chk)
+{
+    unsigned n = 0;
+
+    for (size_t i = 0; i < chk->check_count; i++)
+        n += chk->checks[i].failed != NULL;
+    return n;
 }
 
 /* A test case for each finding, which fails, and one for each kind that was looked for and not
@@ -183,7 +222,9 @@ static void write_junit(const struct chk *chk, const char *run, const char *vers
     lw_put(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n  <testsuite name=\"");
     put_xml(out, run);
     lw_printf(out, "\" tests=\"%u\" failures=\"%u\" errors=\"0\">\n",
-              failures + lw_popcount(quiet), failures);
+              failures + lw_popcount(quiet) + (unsigned)chk->check_count,
+              failures + failed_checks(chk));
+    junit_checks(chk, out);
     for (LW_EACH_BIT(k, quiet))
         lw_printf(out, "    <testcase classname=\"%s\" name=\"%s\"/>\n",
                   chk_class_names[chk_kinds[k].group], chk_kinds[k].name);
@@ -301,6 +342,9 @@ static void write_sarif(const struct chk *chk, const char *run, const char *vers
         lw_buffer_fini(&text);
         lw_put(out, "}}");
     }
+    if (failed_checks(chk) != 0)
+        lw_put(out, ",\n      {\"id\": \"check\", \"shortDescription\": {\"text\": "
+                    "\"a check of the launch file has failed\"}}");
     lw_put(out, "\n    ]}},\n    \"results\": [");
     for (unsigned i = 0; (f = chk_get(chk, i)) != NULL; i++) {
         struct lw_buffer text;
@@ -323,6 +367,20 @@ static void write_sarif(const struct chk *chk, const char *run, const char *vers
         if (f->suppressed)
             lw_put(out, ", \"suppressions\": [{\"kind\": \"external\"}]");
         lw_printf(out, ", \"occurrenceCount\": %" PRIu64 "}", f->count == 0 ? 1 : f->count);
+    }
+    const char *comma = chk_get(chk, 0) != NULL ? "," : "";
+    for (size_t i = 0; i < chk->check_count; i++) {
+        const struct chk_check *c = &chk->checks[i];
+
+        if (c->failed == NULL)
+            continue;
+        lw_printf(out, "%s\n      {\"ruleId\": \"check\", \"ruleIndex\": %u, \"level\": \"error\", "
+                       "\"message\": {\"text\": ", comma, (unsigned)CHK_KIND_COUNT);
+        put_json(out, c->failed);
+        lw_put(out, "},\n       \"locations\": [");
+        put_physical(c->file, c->line, out);
+        lw_put(out, "}]}");
+        comma = ",";
     }
     lw_put(out, "\n    ]\n  }]\n}\n");
 }

@@ -128,8 +128,26 @@ void cmd_check_rows(void *context, dbg_row_fn row, void *row_context)
         chk_rows(&c->view, row, row_context);
 }
 
+/* ---- steps of the host ------------------------------------------------------------------------ */
+
+static void on_step(void *context, const char *file, uint32_t line)
+{
+    const struct cmd_check *c = context;
+
+    if (c->chk != NULL)
+        chk_host_at(c->chk, file, line);
+}
+
+static void on_checked(void *context, const char *file, uint32_t line, const char *failed)
+{
+    const struct cmd_check *c = context;
+
+    if (c->chk != NULL)
+        chk_host_checked(c->chk, file, line, failed);
+}
+
 enum lw_status cmd_check_begin(struct cmd_check *c, struct emu_machine *machine,
-                               const struct lnc_session *session, struct lw_error *err)
+                               struct lnc_session *session, struct lw_error *err)
 {
     const struct chk_options options = {.kinds = c->kinds,
                                         .counting = c->profile != NULL    ? CHK_COUNT_REQUESTS
@@ -144,6 +162,7 @@ enum lw_status cmd_check_begin(struct cmd_check *c, struct emu_machine *machine,
     enum lw_status status = watches ? chk_create(machine, &options, &c->chk, err) : LW_OK;
     uint64_t address, size;
 
+    lnc_session_watch(session, (struct lnc_watch){on_step, on_checked, c});
     for (unsigned i = 0; c->chk != NULL && lnc_session_unfilled(session, i, &address, &size); i++)
         chk_unwritten(c->chk, address, size);
     return status;

@@ -218,7 +218,7 @@ enum lw_status cmd_check_take(struct cmd_check *c, const char *name, const char 
 enum lw_status cmd_check_prepare(struct cmd_check *c, const char *command, struct lw_error *err)
     LW_MUST_CHECK;
 enum lw_status cmd_check_begin(struct cmd_check *c, struct emu_machine *machine,
-                               const struct lnc_session *session,
+                               struct lnc_session *session,
                                struct lw_error *err) LW_MUST_CHECK;
 /** That failed; @resume: the checkpoint that was asked for, or NULL. Returns an exit status. */
 int cmd_check_begin_error(const struct cmd_check *c, const char *command, const char *resume,

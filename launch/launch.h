@@ -95,6 +95,14 @@ enum lnc_state {
  *  next launch. Failed checks are counted, described on @print, and do not stop. */
 enum lw_status lnc_session_next(struct lnc_session *session, enum lnc_state *state,
                                 struct lw_error *err) LW_MUST_CHECK;
+/** Who is told of steps of the host, each by its line in the launch file; NULL: nobody. */
+struct lnc_watch {
+    void (*step)(void *context, const char *file, uint32_t line); /* it is about to be carried out */
+    /** A check or until was. @failed: what is wrong, without place; NULL: nothing. */
+    void (*checked)(void *context, const char *file, uint32_t line, const char *failed);
+    void *context;
+};
+void lnc_session_watch(struct lnc_session *session, struct lnc_watch watch);
 struct lnc_result {
     unsigned checks, failed_checks, launches;
 };

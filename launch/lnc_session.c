@@ -19,6 +19,7 @@ struct lnc_session {
     struct lnc_file *file;
     struct emu_machine *machine;
     struct lw_sink *print;
+    struct lnc_watch watch;
     struct isa_object *object;
     struct emu_program *program;
     uint64_t *addresses; /* by buffer index; swap exchanges them */
@@ -553,6 +554,32 @@ static enum lw_status copy(struct lnc_session *session, const struct lnc_step *s
     return LW_OK;
 }
 
+/** What the host does next is of @node. */
+static void told(const struct lnc_session *session, const struct lw_yaml *node)
+{
+    if (session->watch.step != NULL)
+        session->watch.step(session->watch.context, lw_yaml_name(session->file->doc),
+                            node->key != NULL ? node->key_line : node->line);
+}
+
+/** A check of @step was carried out; @failed: its sentence, which is ended here, or NULL. */
+static void checked(struct lnc_session *session, const struct lnc_step *step,
+                    struct lw_buffer *failed)
+{
+    const char *file = lw_yaml_name(session->file->doc);
+    const uint32_t line = step->node->key_line;
+    const char *text = failed == NULL ? NULL : failed->text != NULL ? failed->text : "";
+
+    session->result.checks++;
+    session->result.failed_checks += failed != NULL;
+    if (failed != NULL)
+        lw_printf(session->print, "%s:%u: %s\n", file, line, text);
+    if (session->watch.checked != NULL)
+        session->watch.checked(session->watch.context, file, line, text);
+    if (failed != NULL)
+        lw_buffer_fini(failed);
+}
+
 static enum lw_status check(struct lnc_session *session, const struct lnc_step *step,
                             struct lw_error *err)
 {
@@ -581,21 +608,21 @@ static enum lw_status check(struct lnc_session *session, const struct lnc_step *
         lnc_compare(type, session->chunk, session->other_chunk, n, step->first + done,
                     step->absolute, step->relative, &difference);
     }
-    session->result.checks++;
-    if (difference.count == 0)
+    if (difference.count == 0) {
+        checked(session, step, NULL);
         return LW_OK;
-    session->result.failed_checks++;
+    }
+    struct lw_buffer text;
+    lw_buffer_init(&text);
     lnc_value_format(type, difference.got, got, sizeof got);
     lnc_value_format(type, difference.want, want, sizeof want);
-    lw_printf(session->print,
-              "%s:%u: check failed: %s[%" PRIu64 "] is %s, expected %s; %" PRIu64 " of %" PRIu64
+    lw_printf(&text.sink,
+              "check failed: %s[%" PRIu64 "] is %s, expected %s; %" PRIu64 " of %" PRIu64
               " elements differ",
-              lw_yaml_name(session->file->doc), step->node->key_line, step->buffer->name,
-              difference.first, got, want, difference.count, step->count);
+              step->buffer->name, difference.first, got, want, difference.count, step->count);
     if (step->absolute != 0 || step->relative != 0)
-        lw_printf(session->print, " by more than %g + %g * |expected|", step->absolute,
-                  step->relative);
-    lw_put(session->print, "\n");
+        lw_printf(&text.sink, " by more than %g + %g * |expected|", step->absolute, step->relative);
+    checked(session, step, &text);
     return LW_OK;
 }
 
@@ -626,15 +653,15 @@ static enum lw_status end_round(struct lnc_session *session, struct lw_error *er
             return LW_OK;
         }
         if (frame->iteration >= repeat->repeat_count) {
-            session->result.checks++;
-            session->result.failed_checks++;
+            struct lw_buffer text;
+
+            lw_buffer_init(&text);
             lnc_value_format(type, bits, got, sizeof got);
             lnc_value_format(type, repeat->until_bits, want, sizeof want);
-            lw_printf(session->print,
-                      "%s:%u: until failed: %s[%" PRIu64 "] is still %s, expected %s, after %" PRIu64
-                      " rounds\n",
-                      lw_yaml_name(session->file->doc), repeat->node->key_line,
-                      repeat->until->name, repeat->until_index, got, want, frame->iteration);
+            lw_printf(&text.sink, "until failed: %s[%" PRIu64 "] is still %s, expected %s, after %"
+                      PRIu64 " rounds", repeat->until->name, repeat->until_index, got, want,
+                      frame->iteration);
+            checked(session, repeat, &text);
         }
     }
     if (frame->iteration >= repeat->repeat_count) {
@@ -648,6 +675,7 @@ static enum lw_status end_round(struct lnc_session *session, struct lw_error *er
 static enum lw_status carry_out(struct lnc_session *session, const struct lnc_step *step,
                                 struct lw_error *err)
 {
+    told(session, step->node);
     switch (step->kind) {
     case LNC_LAUNCH:
         return launch(session, step, err);
@@ -761,6 +789,11 @@ bool lnc_session_buffer(const struct lnc_session *session, const char *name,
     *address = session->addresses[b->index];
     *size_bytes = b->count * b->type->bytes;
     return true;
+}
+
+void lnc_session_watch(struct lnc_session *session, struct lnc_watch watch)
+{
+    session->watch = watch;
 }
 
 bool lnc_session_unfilled(const struct lnc_session *session, unsigned index, uint64_t *address,
@@ -925,6 +958,7 @@ enum lw_status lnc_session_dump(const struct lnc_session *session, const char *b
         return LW_FAIL(err, LW_EUSAGE, "there is no buffer \"%.60s\" in %s", buffer,
                        lw_yaml_name(session->file->doc));
     }
+    told(session, b->node);
     size = b->count * b->type->bytes;
     data = malloc(size);
     if (data == NULL)

@@ -88,6 +88,7 @@ grep -q '"kind": "out-of-bounds", "class": "memory"' f.json || fail "no finding 
 grep -q '"lanes": \[5, 6, 7\]' f.json || fail "other lanes in f.json"
 grep -q '"allocation": "x"' f.json || fail "no allocation in f.json"
 cmp -s f.txt err || fail "f.txt is not what is told"
+cp err first
 if command -v python3 >/dev/null; then
     python3 - <<'END' || fail "a file is not as it should be"
 import json, xml.etree.ElementTree as tree
@@ -105,7 +106,32 @@ assert int(suite.get("failures")) == len(suite.findall("testcase/failure")) == 2
 assert int(suite.get("tests")) == len(suite.findall("testcase"))
 END
 fi
-cp err first
+# the launch file's own checks
+cp good.yaml checks.yaml
+cat >>checks.yaml <<'END'
+  - check: {buffer: x, values: [6, 7, 8, 9, 10, 11, 12, 13]}
+  - repeat:
+      count: 2
+      steps:
+      - check: {buffer: x, constant: 9}
+END
+expect 1 '2 of 3 checks failed' run checks.yaml --check --check-file c.json --check-file c.xml --check-file c.sarif
+if command -v python3 >/dev/null; then
+    python3 - <<'END' || fail "the launch file's checks are not in the files"
+import json, xml.etree.ElementTree as tree
+found = json.load(open("c.json"))
+assert found["count"] == 0 and [(c["line"], c["passed"]) for c in found["checks"]] == [(6, True), (10, False)]
+assert found["checks"][1]["sentence"].startswith("check failed: x[0] is 6, expected 9")
+suite = tree.parse("c.xml").getroot().find("testsuite")
+assert suite.get("failures") == "1" and int(suite.get("tests")) == len(suite.findall("testcase"))
+cases = [c for c in suite.findall("testcase") if c.get("classname") == "check"]
+assert [(c.get("name"), len(c)) for c in cases] == [("checks.yaml:6", 0), ("checks.yaml:10", 1)]
+run = json.load(open("c.sarif"))["runs"][0]
+(r,) = run["results"]
+assert run["tool"]["driver"]["rules"][r["ruleIndex"]]["id"] == r["ruleId"] == "check"
+assert r["locations"][0]["physicalLocation"]["region"]["startLine"] == 10
+END
+fi
 expect 1 '' run wild.yaml --check
 cmp -s first err || fail "two runs tell other things"
 expect 1 'found 3 more times at other places' run wild.yaml --check --max-findings 1

@@ -49,7 +49,8 @@ verify() {
         pairs=$((pairs + 1))
         [ "${WIDTH:-}" != other ] || [ "$lanes" = - ] || lanes='0x[0-9a-f]*'
         if [ "$lanes" = - ]; then # what the host reads
-            pattern="^$kind: .* of 'g_$name' .* from 'raw_$name'"
+            step=$(grep -n "from: g_$name, to" k.yaml | cut -d: -f1)
+            pattern="^k.yaml:$step: $kind: .* of 'g_$name' .* from 'raw_$name'"
         else
             line=$(grep -n "/\* $mark \*/" "$source" | cut -d: -f1)
             pattern="$base:$line: $kind: .*kernel $name, .*lanes $lanes,"
@@ -100,7 +101,7 @@ steps:
   - copy: {from: a, to: c}
 END
 "$lanewise" run -q --check=uninitialised host.yaml 2>err
-[ $? = 1 ] && grep -q "^uninitialised-output: the host reads 1 byte of 'a' that nothing has written; the first is byte 4999" err ||
+[ $? = 1 ] && grep -q "^host.yaml:9: uninitialised-output: the host reads 1 byte of 'a' that nothing has written; the first is byte 4999" err ||
     fail "a byte that no copy filled: $(cat err)"
 sed -i 's/count: 4999/count: 5000/' host.yaml
 "$lanewise" run -q --check=uninitialised host.yaml 2>err || fail "all bytes are filled: $(cat err)"
