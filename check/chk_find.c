@@ -55,7 +55,7 @@ int chk_add(struct chk *chk, struct chk_finding *finding)
             return (int)i;
         }
     }
-    finding->suppressed = chk_suppressed(chk->options.suppressions, finding);
+    finding->suppressed = chk_suppressed(chk, finding);
     if (!finding->suppressed && chk->count - chk->suppressed >= chk->options.max_findings) {
         chk->beyond += (unsigned)finding->count;
         return CHK_BEYOND;

@@ -2,8 +2,6 @@
 /* Calls that a compiler has put into their callers, around a place: what the source calls frames. */
 #include "check/chk_priv.h"
 
-enum { MOST_CALLS = 16 }; /* deeper ones are left out, the outermost first */
-
 static bool holds(const struct isa_object *object, uint32_t die, uint32_t insn)
 {
     const struct isa_debug *debug = object->debug;
@@ -44,15 +42,16 @@ static uint32_t number_of(const struct isa_debug *debug, uint32_t die, enum isa_
     return attr != NULL ? (uint32_t)attr->value : 0;
 }
 
-bool chk_inline_calls(struct chk *chk, struct chk_place *place)
+unsigned chk_inline_collect(const struct chk *chk, const struct chk_place *place,
+                            struct chk_call *out)
 {
     const struct emu_program *program = emu_machine_program_at(chk->machine, place->pc);
     const struct isa_object *object = program != NULL ? emu_program_object(program) : NULL;
-    struct chk_call call[MOST_CALLS];
+    struct chk_call call[CHK_MOST_CALLS];
     unsigned count = 0;
 
-    if (object == NULL || object->debug == NULL || place->calls != NULL)
-        return true;
+    if (object == NULL || object->debug == NULL)
+        return 0;
     const struct isa_debug *debug = object->debug;
     const uint32_t insn = (uint32_t)((place->pc - emu_program_base(program)) / ISA_WORD_BYTES);
     for (uint32_t i = 0, end = debug->die_count; i < end;) {
@@ -70,7 +69,7 @@ bool chk_inline_calls(struct chk *chk, struct chk_place *place)
         if (tag == ISA_TAG_INLINED) {
             const uint32_t file = number_of(debug, i, ISA_AT_CALL_FILE);
 
-            if (count == MOST_CALLS)
+            if (count == CHK_MOST_CALLS)
                 memmove(call, call + 1, --count * sizeof call[0]);
             call[count++] = (struct chk_call){
                 name_of(debug, i), file < object->file_count ? object->files[file] : "",
@@ -78,13 +77,22 @@ bool chk_inline_calls(struct chk *chk, struct chk_place *place)
         }
         end = debug->dies[i++].end; /* its scopes are all that is left */
     }
+    for (unsigned i = 0; i < count; i++)
+        out[i] = call[count - 1 - i];
+    return count;
+}
+
+bool chk_inline_calls(struct chk *chk, struct chk_place *place)
+{
+    struct chk_call call[CHK_MOST_CALLS];
+    const unsigned count = place->calls == NULL ? chk_inline_collect(chk, place, call) : 0;
+
     if (count == 0)
         return true;
     struct chk_call *calls = lw_arena_alloc(&chk->strings, count * sizeof *calls);
     if (calls == NULL)
         return false;
-    for (unsigned i = 0; i < count; i++)
-        calls[i] = call[count - 1 - i];
+    memcpy(calls, call, count * sizeof *calls);
     place->calls = calls;
     place->call_count = count;
     return true;

@@ -51,6 +51,10 @@ struct chk {
 /** The grid @sequence, which may have left the machine: @out is filled as far as is known. */
 void chk_place_at(const struct chk *chk, uint32_t sequence, uint64_t block, unsigned warp,
                   uint64_t lanes, uint64_t pc, struct chk_place *out);
+enum { CHK_MOST_CALLS = 16 }; /* deeper ones are left out, the outermost first */
+/** The calls that hold a place, innermost first, into @out[CHK_MOST_CALLS]; how many. */
+unsigned chk_inline_collect(const struct chk *chk, const struct chk_place *place,
+                            struct chk_call *out);
 /** Fill calls of a place, once. False: no memory. */
 bool chk_inline_calls(struct chk *chk, struct chk_place *place);
 enum { CHK_BEYOND = -1, CHK_LOST = -2 };
@@ -106,7 +110,6 @@ void chk_init_unwritten(struct chk_init *init, uint64_t address, uint64_t bytes)
 void chk_init_life(struct chk_init *init, const struct emu_life *life);
 bool chk_init_short_of_memory(const struct chk_init *init);
 
-bool chk_suppressed(const struct chk_suppressions *suppressions,
-                    const struct chk_finding *finding);
+bool chk_suppressed(const struct chk *chk, const struct chk_finding *finding);
 
 #endif

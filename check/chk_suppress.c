@@ -159,17 +159,32 @@ static bool fits_file(const char *pattern, const char *file)
            (last != NULL && strchr(pattern, '/') == NULL && fits(pattern, last + 1));
 }
 
-bool chk_suppressed(const struct chk_suppressions *suppressions,
-                    const struct chk_finding *finding)
+/** The finding's own line, or that of a call that its line was put into. */
+static bool fits_line(const struct suppression *s, const struct chk_finding *finding,
+                      const struct chk_call *call, unsigned count)
 {
+    bool fit = fits_file(s->file, finding->place.file) &&
+               (s->line == 0 || s->line == finding->place.line);
+
+    for (unsigned i = 0; i < count && !fit; i++)
+        fit = fits_file(s->file, call[i].file) && (s->line == 0 || s->line == call[i].line);
+    return fit;
+}
+
+bool chk_suppressed(const struct chk *chk, const struct chk_finding *finding)
+{
+    const struct chk_suppressions *suppressions = chk->options.suppressions;
+    struct chk_call call[CHK_MOST_CALLS];
+    const unsigned calls =
+        suppressions != NULL ? chk_inline_collect(chk, &finding->place, call) : 0;
+
     for (size_t i = 0; suppressions != NULL && i < suppressions->count; i++) {
         const struct suppression *s = &suppressions->rows[i];
 
         if (fits(s->kind, chk_kinds[finding->kind].name) &&
             fits_kernel(s->kernel, finding->place.kernel) &&
-            fits_file(s->file, finding->place.file) &&
-            fits(s->allocation, finding->allocation) &&
-            (s->line == 0 || s->line == finding->place.line))
+            fits_line(s, finding, call, calls) &&
+            fits(s->allocation, finding->allocation))
             return true;
     }
     return false;

@@ -304,14 +304,34 @@ static void put_locations(const struct chk_place *place, bool calls, const char 
     }
 }
 
+/** A compiler's or a system's own header: nobody's repository has it. */
+static bool is_foreign(const char *file)
+{
+    return strncmp(file, "/usr/", 5) == 0 || strncmp(file, "/opt/", 5) == 0 ||
+           strstr(file, "/lib/clang/") != NULL;
+}
+
+/** The place of @place that is shown first: its own line or, of a foreign header, the innermost call's
+ *  in another file. */
+static struct chk_call shown(const struct chk_place *place)
+{
+    if (place->line == 0 || is_foreign(place->file))
+        for (unsigned i = 0; i < place->call_count; i++)
+            if (place->calls[i].line != 0 && !is_foreign(place->calls[i].file))
+                return place->calls[i];
+    return (struct chk_call){"", place->file, place->line};
+}
+
 /** The other side of a race, and inlined calls around either. */
 static void put_related(const struct chk_finding *f, struct lw_sink *out)
 {
     struct lw_buffer text;
 
     lw_buffer_init(&text);
-    put_locations(&f->other, false, "", &text.sink);
-    put_locations(&f->place, true, f->other.line != 0 ? ", " : "", &text.sink);
+    if (shown(&f->place).line != f->place.line || strcmp(shown(&f->place).file, f->place.file) != 0)
+        put_locations(&f->place, false, "", &text.sink);
+    put_locations(&f->other, false, text.text != NULL && text.text[0] != '\0' ? ", " : "", &text.sink);
+    put_locations(&f->place, true, text.text != NULL && text.text[0] != '\0' ? ", " : "", &text.sink);
     put_locations(&f->other, true, text.text != NULL && text.text[0] != '\0' ? ", " : "", &text.sink);
     if (text.text != NULL && text.text[0] != '\0')
         lw_printf(out, ",\n       \"relatedLocations\": [%s]", text.text);
@@ -358,10 +378,10 @@ static void write_sarif(const struct chk *chk, const char *run, const char *vers
         put_json(out, text.text != NULL ? text.text : "");
         lw_buffer_fini(&text);
         lw_put(out, "}");
-        if (f->place.line != 0) {
+        if (shown(&f->place).line != 0) {
             lw_put(out, ",\n       \"locations\": [");
-            put_locations(&f->place, false, "", out);
-            lw_put(out, "]");
+            put_physical(shown(&f->place).file, shown(&f->place).line, out);
+            lw_put(out, "}]");
         }
         put_related(f, out);
         if (f->suppressed)

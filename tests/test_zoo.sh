@@ -77,6 +77,28 @@ grep -q "\"inlined\": \[{\"function\": \"element\", .*\"line\": $inner}, {\"func
     fail "no inlined calls in JSON: $(cat calls.json)"
 grep -q "\"relatedLocations\": .*\"startLine\": $inner}}, \"message\": {\"text\": \"element is inlined here\"}}, .*\"startLine\": $outer}}" calls.sarif ||
     fail "no inlined calls in SARIF: $(cat calls.sarif)"
+# suppressions know the calls' lines, and no pair of a line and another's file
+for known in "0 memory.cl, line: $inner" "0 memory.cl, line: $outer" "1 memory.cl, line: 1" "1 x.cl, line: $inner"; do
+    echo "- {file: ${known#* }}" >known.yaml
+    run helper_bad memory --check-suppress known.yaml
+    [ $got = "${known%% *}" ] || fail "suppressed ${known#* }: exit status $got"
+done
+# of a header of the system the first location is the call
+cat >header.cl <<'END'
+#line 7 "/usr/include/made-up.h"
+static inline void put(global int *a) { *a = 1; }
+#line 3 "user.cl"
+kernel void wild_bad(global int *a, int n)
+{
+    put(a + 200 + get_global_id(0));
+}
+END
+"$lanewise" compile -X -O3 -o object.lwo header.cl 2>err || fail "header.cl does not compile"
+run wild_bad memory --check-file header.sarif
+grep -q '"locations": \[{"physicalLocation": {"artifactLocation": {"uri": "[^"]*user.cl"}, "region": {"startLine": 5}}}\]' header.sarif ||
+    fail "not the user's file: $(grep -h ocations header.sarif)"
+grep -q '"relatedLocations": \[{"physicalLocation": {"artifactLocation": {"uri": "file:///usr/include/made-up.h"}, "region": {"startLine": 7}}}' header.sarif ||
+    fail "the header's line is not related: $(grep -h ocations header.sarif)"
 verify "$zoo/performance.cl" performance "-X -O3"
 for options in "-X -O3" "-X -O0 -X -g"; do
     verify "$zoo/performance.cu" bank-conflict,uncoalesced "$options"
