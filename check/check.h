@@ -39,11 +39,12 @@ enum lw_status chk_select(const char *list, uint64_t *kinds, struct lw_error *er
 enum lw_status chk_explain(const char *name, struct lw_sink *out, struct lw_error *err)
     LW_MUST_CHECK;
 
-/** A call that the compiler has put into its caller. */
+/** A call that the compiler has put into its caller; or the only one of a function of a compiler's header. */
 struct chk_call {
     const char *function; /* that was called; "" not known */
     const char *file;     /* of the call; "" not known */
     uint32_t line;        /* 0 not known */
+    bool called;          /* a call that is executed */
 };
 /** Where something happened: one side of a finding. */
 struct chk_place {

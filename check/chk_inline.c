@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Calls that a compiler has put into their callers, around a place: what the source calls frames. */
+/* Calls that a compiler has put into their callers, around a place: what the source calls frames. Of a
+ * compiler's own functions that are called, the call, too. */
 #include "check/chk_priv.h"
 
 static bool holds(const struct isa_object *object, uint32_t die, uint32_t insn)
@@ -42,18 +43,19 @@ static uint32_t number_of(const struct isa_debug *debug, uint32_t die, enum isa_
     return attr != NULL ? (uint32_t)attr->value : 0;
 }
 
-unsigned chk_inline_collect(const struct chk *chk, const struct chk_place *place,
-                            struct chk_call *out)
+bool chk_is_foreign(const char *file)
 {
-    const struct emu_program *program = emu_machine_program_at(chk->machine, place->pc);
-    const struct isa_object *object = program != NULL ? emu_program_object(program) : NULL;
+    return strncmp(file, "/usr/", 5) == 0 || strncmp(file, "/opt/", 5) == 0 ||
+           strstr(file, "/lib/clang/") != NULL;
+}
+
+/** Those around instruction @insn, innermost first; how many. */
+static unsigned inlined(const struct isa_object *object, uint32_t insn, struct chk_call *out)
+{
     struct chk_call call[CHK_MOST_CALLS];
+    const struct isa_debug *debug = object->debug;
     unsigned count = 0;
 
-    if (object == NULL || object->debug == NULL)
-        return 0;
-    const struct isa_debug *debug = object->debug;
-    const uint32_t insn = (uint32_t)((place->pc - emu_program_base(program)) / ISA_WORD_BYTES);
     for (uint32_t i = 0, end = debug->die_count; i < end;) {
         const unsigned tag = debug->dies[i].tag;
 
@@ -73,7 +75,7 @@ unsigned chk_inline_collect(const struct chk *chk, const struct chk_place *place
                 memmove(call, call + 1, --count * sizeof call[0]);
             call[count++] = (struct chk_call){
                 name_of(debug, i), file < object->file_count ? object->files[file] : "",
-                number_of(debug, i, ISA_AT_CALL_LINE)};
+                number_of(debug, i, ISA_AT_CALL_LINE), false};
         }
         end = debug->dies[i++].end; /* its scopes are all that is left */
     }
@@ -82,11 +84,97 @@ unsigned chk_inline_collect(const struct chk *chk, const struct chk_place *place
     return count;
 }
 
+/** As the source has it, else as the compiler does. */
+static const char *function_name(const struct isa_object *object, const struct isa_function *f)
+{
+    const struct isa_debug *debug = object->debug;
+
+    for (uint32_t i = 0; debug != NULL && i < debug->die_count; i++) {
+        const struct isa_attr *low = isa_die_attr(debug, i, ISA_AT_LOW_PC);
+
+        if (debug->dies[i].tag == ISA_TAG_SUBPROGRAM && low != NULL &&
+            &object->functions[low->value] == f && name_of(debug, i)[0] != '\0')
+            return name_of(debug, i);
+    }
+    return f->name;
+}
+
+/** The only call of @f that @kernel may come to; text_count: there is none, or there are several, or a
+ *  call of an address may be one. */
+static uint32_t only_call(const struct emu_program *program, const struct isa_function *f,
+                          const char *kernel)
+{
+    const struct isa_object *object = emu_program_object(program);
+    uint32_t found = object->text_count;
+
+    for (uint32_t i = 0; i < object->text_count; i++) {
+        const struct isa_insn *insn =
+            emu_program_insn(program, emu_program_base(program) + (uint64_t)i * ISA_WORD_BYTES);
+        const struct isa_function *caller;
+        int64_t target;
+
+        if (insn == NULL || insn->op == ISA_CALLX)
+            return object->text_count;
+        if (insn->op != ISA_CALL || !isa_insn_target(insn, i, &target) || target != f->first)
+            continue;
+        caller = isa_object_function_at(object, i);
+        if (caller != NULL && caller->kernel && strcmp(caller->name, kernel) != 0)
+            continue;
+        if (found != object->text_count)
+            return object->text_count;
+        found = i;
+    }
+    return found;
+}
+
+static const char *file_of(const struct isa_object *object, const struct isa_line *line)
+{
+    return line != NULL && line->file < object->file_count ? object->files[line->file] : "";
+}
+
+unsigned chk_inline_collect(const struct chk *chk, const struct chk_place *place,
+                            struct chk_call *out)
+{
+    const struct emu_program *program = emu_machine_program_at(chk->machine, place->pc);
+    const struct isa_object *object = program != NULL ? emu_program_object(program) : NULL;
+    unsigned count = 0;
+
+    if (object == NULL)
+        return 0;
+    uint32_t insn = (uint32_t)((place->pc - emu_program_base(program)) / ISA_WORD_BYTES);
+    if (object->debug != NULL)
+        count = inlined(object, insn, out);
+    const char *file = count != 0 ? out[count - 1].file
+                                  : file_of(object, isa_object_line_at(object, insn));
+    /* out of the compiler's own functions, as far as it is known who called them */
+    while (count < CHK_MOST_CALLS && (file[0] == '\0' || chk_is_foreign(file))) {
+        const struct isa_function *f = isa_object_function_at(object, insn);
+        const struct isa_line *line;
+        struct chk_call more[CHK_MOST_CALLS];
+
+        if (f == NULL || f->kernel ||
+            (insn = only_call(program, f, place->kernel)) == object->text_count)
+            break;
+        line = isa_object_line_at(object, insn);
+        file = file_of(object, line);
+        if (file[0] == '\0')
+            break;
+        out[count++] = (struct chk_call){function_name(object, f), file, line->line, true};
+        const unsigned n = object->debug != NULL ? inlined(object, insn, more) : 0;
+        for (unsigned i = 0; i < n && count < CHK_MOST_CALLS; i++) {
+            out[count++] = more[i];
+            file = more[i].file;
+        }
+    }
+    return count;
+}
+
 bool chk_inline_calls(struct chk *chk, struct chk_place *place)
 {
     struct chk_call call[CHK_MOST_CALLS];
     const unsigned count = place->calls == NULL ? chk_inline_collect(chk, place, call) : 0;
 
+    const bool none = place->line == 0;
     if (count == 0)
         return true;
     struct chk_call *calls = lw_arena_alloc(&chk->strings, count * sizeof *calls);
@@ -95,5 +183,11 @@ bool chk_inline_calls(struct chk *chk, struct chk_place *place)
     memcpy(calls, call, count * sizeof *calls);
     place->calls = calls;
     place->call_count = count;
+    /* who has no line has that of the first call which is nobody's header */
+    for (unsigned i = 0; none && i < count; i++)
+        if (place->line == 0 || chk_is_foreign(place->file)) {
+            place->file = calls[i].file;
+            place->line = calls[i].line;
+        }
     return true;
 }

@@ -52,6 +52,8 @@ struct chk {
 void chk_place_at(const struct chk *chk, uint32_t sequence, uint64_t block, unsigned warp,
                   uint64_t lanes, uint64_t pc, struct chk_place *out);
 enum { CHK_MOST_CALLS = 16 }; /* deeper ones are left out, the outermost first */
+/** A compiler's or a system's own header: nobody's repository has it. */
+bool chk_is_foreign(const char *file);
 /** The calls that hold a place, innermost first, into @out[CHK_MOST_CALLS]; how many. */
 unsigned chk_inline_collect(const struct chk *chk, const struct chk_place *place,
                             struct chk_call *out);

@@ -57,9 +57,9 @@ static void put_place(const struct chk_place *p, bool other, bool whole, struct 
     if (other && p->line != 0)
         lw_printf(out, "; that is %s:%u", p->file, p->line);
     for (unsigned i = 0; i < p->call_count; i++)
-        lw_printf(out, "%s in %s, inlined at %s:%u", i != 0 ? "," : other ? "" : ";",
+        lw_printf(out, "%s in %s, %s at %s:%u", i != 0 ? "," : other ? "" : ";",
                   p->calls[i].function[0] != '\0' ? p->calls[i].function : "a function",
-                  p->calls[i].file, p->calls[i].line);
+                  p->calls[i].called ? "called" : "inlined", p->calls[i].file, p->calls[i].line);
     lw_printf(out, "; kernel %s", p->kernel);
     if (whole)
         lw_printf(out, ", block (%u,%u,%u), warp %u, lanes 0x%" PRIx64, p->block[0], p->block[1],
@@ -296,30 +296,24 @@ static void put_locations(const struct chk_place *place, bool calls, const char 
         put_physical(call->file, call->line, out);
         lw_put(out, ", \"message\": {\"text\": ");
         lw_buffer_init(&text);
-        lw_printf(&text.sink, "%s is inlined here",
-                  call->function[0] != '\0' ? call->function : "a function");
+        lw_printf(&text.sink, "%s is %s here",
+                  call->function[0] != '\0' ? call->function : "a function",
+                  call->called ? "called" : "inlined");
         put_json(out, text.text != NULL ? text.text : "");
         lw_buffer_fini(&text);
         lw_put(out, "}}");
     }
 }
 
-/** A compiler's or a system's own header: nobody's repository has it. */
-static bool is_foreign(const char *file)
-{
-    return strncmp(file, "/usr/", 5) == 0 || strncmp(file, "/opt/", 5) == 0 ||
-           strstr(file, "/lib/clang/") != NULL;
-}
-
 /** The place of @place that is shown first: its own line or, of a foreign header, the innermost call's
  *  in another file. */
 static struct chk_call shown(const struct chk_place *place)
 {
-    if (place->line == 0 || is_foreign(place->file))
+    if (place->line == 0 || chk_is_foreign(place->file))
         for (unsigned i = 0; i < place->call_count; i++)
-            if (place->calls[i].line != 0 && !is_foreign(place->calls[i].file))
+            if (place->calls[i].line != 0 && !chk_is_foreign(place->calls[i].file))
                 return place->calls[i];
-    return (struct chk_call){"", place->file, place->line};
+    return (struct chk_call){"", place->file, place->line, false};
 }
 
 /** The other side of a race, and inlined calls around either. */

@@ -99,6 +99,24 @@ grep -q '"locations": \[{"physicalLocation": {"artifactLocation": {"uri": "[^"]*
     fail "not the user's file: $(grep -h ocations header.sarif)"
 grep -q '"relatedLocations": \[{"physicalLocation": {"artifactLocation": {"uri": "file:///usr/include/made-up.h"}, "region": {"startLine": 7}}}' header.sarif ||
     fail "the header's line is not related: $(grep -h ocations header.sarif)"
+# a function without lines: its only call below the kernel, or nothing
+cat >nodebug.cl <<'END'
+static __attribute__((noinline, nodebug)) void put(global int *a) { *a = 1; }
+kernel void once_bad(global int *a, int n)
+{
+    put(a + 200 + get_global_id(0));
+}
+kernel void twice_bad(global int *a, int n)
+{
+    put(a);
+    put(a + 200 + get_global_id(0));
+}
+END
+"$lanewise" compile -X -O0 -X -g -o object.lwo nodebug.cl 2>err || fail "nodebug.cl does not compile"
+run once_bad memory
+grep -q '^[^ ]*nodebug.cl:4: out-of-bounds: .*; in put, called at [^ ]*nodebug.cl:4; kernel once_bad' err || fail "no line of the only call: $(cat err)"
+run twice_bad memory
+grep -q '^out-of-bounds: .*; kernel twice_bad.* in put' err || fail "a line of one of two calls: $(cat err)"
 verify "$zoo/performance.cl" performance "-X -O3"
 for options in "-X -O3" "-X -O0 -X -g"; do
     verify "$zoo/performance.cu" bank-conflict,uncoalesced "$options"
