@@ -350,7 +350,7 @@ static bool state_name(struct dbg_expr *e, const char *name, struct dbg_operand 
         o->value.bits = mine && stop->kind == DBG_STOP_FAULT ? stop->fault.kind : 0;
         break;
     case 11:
-        o->value.bits = mine && stop->kind == DBG_STOP_FAULT ? stop->fault.address : 0;
+        o->value.bits = mine && stop->kind == DBG_STOP_FAULT ? dbg_fault_address(&stop->fault) : 0;
         break;
     case 12:
         o->value.bits = mine && stop->kind == DBG_STOP_FAULT ? stop->fault.lanes : 0;

@@ -132,6 +132,16 @@ static enum emu_fault_kind fault_of(const struct dbg *dbg, dbg_thread_id id)
                                                                       : EMU_FAULT_NONE;
 }
 
+uint64_t dbg_fault_address(const struct emu_fault *fault)
+{
+    uint64_t base = fault->space == ISA_SPACE_LOCAL    ? ISA_LOCAL_BASE
+                    : fault->space == ISA_SPACE_SHARED ? ISA_SHARED_BASE
+                                                       : 0;
+
+    /* An offset is 32 bits wide: large ones are below. */
+    return fault->address < base ? base + (uint64_t)(int64_t)(int32_t)fault->address : fault->address;
+}
+
 static enum isa_reg_class reg_class_of(enum dbg_reg_kind kind)
 {
     return kind == DBG_REG_VECTOR ? ISA_REG_V
@@ -209,7 +219,7 @@ enum lw_status dbg_reg_read(const struct dbg *dbg, dbg_thread_id id, unsigned in
         value = fault_of(dbg, id);
         break;
     case DBG_REG_FAULT_ADDR:
-        value = fault_of(dbg, id) != EMU_FAULT_NONE ? dbg->stop.fault.address : 0;
+        value = fault_of(dbg, id) != EMU_FAULT_NONE ? dbg_fault_address(&dbg->stop.fault) : 0;
         break;
     case DBG_REG_FAULT_LANES:
         value = fault_of(dbg, id) != EMU_FAULT_NONE ? dbg->stop.fault.lanes : 0;

@@ -481,8 +481,8 @@ enum lw_status dbg_lane_set(struct dbg *dbg, dbg_thread_id id, unsigned lane,
     if (!dbg_thread_get(dbg, id, &thread))
         return dbg_gone(dbg, id, err);
     if (lane >= width)
-        return LW_FAIL(err, LW_ERANGE, "lane %u does not exist: a warp has lanes 0 to %u",
-                       lane, width - 1);
+        return LW_FAIL(err, LW_ERANGE, "lane %d does not exist: a warp has lanes 0 to %u",
+                       (int)lane, width - 1); /* -1 was written as such */
     if ((thread.live >> lane & 1) == 0)
         return LW_FAIL(err, LW_ERANGE,
                        "lane %u has exited or was never launched (live lanes: 0x%llx)", lane,

@@ -186,6 +186,8 @@ void dbg_focus_move(struct dbg *dbg, dbg_thread_id id, unsigned lane);
 enum lw_status dbg_view(const struct dbg *dbg, struct dbg_thread *out, struct lw_error *err)
     LW_MUST_CHECK;
 /** Sentence for a thread that is not resident. */
+/** Where a fault of memory was, as an address that a debugger can read at: one of local or shared memory is an offset there. */
+uint64_t dbg_fault_address(const struct emu_fault *fault);
 enum lw_status dbg_gone(const struct dbg *dbg, dbg_thread_id id, struct lw_error *err);
 /** The program whose names are meant: of the current grid, else the last seen. */
 const struct emu_program *dbg_program(const struct dbg *dbg);

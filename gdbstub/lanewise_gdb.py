@@ -458,7 +458,39 @@ class LanewiseLaneValue(gdb.Function):
 
 if _FrameDecorator is not None:
 
-    class LanewiseFrame(_FrameDecorator):
+    class LanewiseUnread:
+        """An argument whose memory is not there, as on a stack that overflows. gdb would end the frame's line at it."""
+
+        def __init__(self, name, error):
+            self.name, self.error = name, "<error reading variable: %s>" % error
+
+        def symbol(self):
+            return self.name
+
+        def value(self):
+            return self.error
+
+    class LanewiseArguments(_FrameDecorator):
+        @staticmethod
+        def readable(frame, argument):
+            symbol = argument.symbol()
+            try:
+                if argument.value() is None and isinstance(symbol, gdb.Symbol):
+                    value = symbol.value(frame)
+                    if not value.is_optimized_out:
+                        value.fetch_lazy()
+            except gdb.MemoryError as error:
+                return LanewiseUnread(symbol.print_name, error)
+            except gdb.error:
+                pass  # gdb says so itself
+            return argument
+
+        def frame_args(self):
+            arguments = super().frame_args()
+            frame = self.inferior_frame()
+            return [self.readable(frame, argument) for argument in arguments] if arguments else arguments
+
+    class LanewiseFrame(LanewiseArguments):
         """The innermost frame of a backtrace says whose frames these are."""
 
         def function(self):
@@ -502,7 +534,7 @@ if _FrameDecorator is not None:
                         newest = frame.inferior_frame().level() == 0
                     except Exception:
                         newest = False
-                yield LanewiseFrame(frame) if newest else frame
+                yield LanewiseFrame(frame) if newest else LanewiseArguments(frame)
 
 
 # ---- the window of lanes -----------------------------------------------------------------------

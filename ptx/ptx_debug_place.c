@@ -760,7 +760,8 @@ static uint32_t prologue_end(const struct placing *pl)
 }
 
 /* Parameters of a kernel that the compiler tells no place of lie in the constant bank; and so
- * do those that the prologue copies to local memory, until it has. */
+ * do those that the prologue copies to local memory, until it has, and those that are loaded into
+ * registers, until they are. */
 static void place_params(struct placing *pl, uint32_t root)
 {
     const struct ptx_debug *debug = pl->debug;
@@ -792,6 +793,17 @@ static void place_params(struct placing *pl, uint32_t root)
                 both[1].to = pl->base + pl->count;
                 die->places = keep(pl, both, 2, sizeof *both);
                 die->place_count = 2;
+            } else if (pass == 1 && die->place_count - 1 < 15 && die->places->to != 0) {
+                struct isa_place all[16] = { place };
+
+                all[0].value = WINDOW_CONST + pl->module->symbols.at[pl->fn->params.at[n]].offset;
+                all[0].from = pl->base;
+                all[0].to = die->places->from;
+                memcpy(all + 1, die->places, die->place_count * sizeof *all);
+                for (uint32_t p = 0; p < die->place_count; p++)
+                    all[0].to = all[p + 1].from < all[0].to ? all[p + 1].from : all[0].to;
+                if (all[0].to > pl->base)
+                    die->places = keep(pl, all, ++die->place_count, sizeof *all);
             }
             n++;
         }

@@ -5,7 +5,7 @@
 . "${srcdir:-.}/tests/gdb_lib.sh"
 need gdb
 cp "$src"/tests/golden/gdb/variables.cl "$src"/tests/golden/gdb/calls.cl "$src"/tests/corpus/ptx/debug_nvcc.ptx \
-    "$src"/tests/corpus/ptx/debug_inlined.ptx "$work"/
+    "$src"/tests/corpus/ptx/debug_inlined.ptx "$src"/tests/corpus/ptx/debug_params.ptx "$work"/
 inner=$(sed -n '/in the loop/=' "$work/variables.cl")
 behind=$(sed -n '/behind the barrier/=' "$work/variables.cl")
 
@@ -213,6 +213,44 @@ exited normally
 END
 server_ends
 [ "$status" = 0 ] || fail "nvcc: the run ended with status $status"
+
+# Parameters that are loaded into registers have their values before that, too.
+cat >"$work/late.yaml" <<END
+program: {source: debug_params.ptx}
+buffers: {out: {type: s32, count: 32}}
+steps:
+  - launch: {entry: late, grid: [1], block: [32], args: [out, 1, 2.75]}
+END
+"$lanewise" debug --batch -c 'print flag' -c 'print weight' -c 'break late.cu:4' -c continue -c 'print flag' \
+    -c 'print weight + i' "$work/late.yaml" >"$work/transcript" 2>&1 </dev/null
+expect "parameters at the entry" <<END
+late.cu:1
+^flag = 1
+^weight = 2.75
+^flag = 1
+^weight \+ i = 2.75
+END
+
+# A stack that overflows: the innermost frame's argument lies outside, and so does what $fault_addr says.
+cat >"$work/deep.cl" <<'END'
+static int deep(int n) { volatile int room[8]; room[n & 7] = n; return deep(n + 1) + room[n & 7]; }
+__kernel void top(__global int *out) { out[0] = deep(1); }
+END
+cat >"$work/deep.yaml" <<END
+program: {source: deep.cl, options: [-O0, -g, -cl-opt-disable]}
+buffers: {out: {type: s32, count: 1}}
+steps:
+  - launch: {entry: top, grid: [1], block: [4], args: [out]}
+END
+(cd "$work" && exec "$lanewise" gdb deep.yaml -- -nx -batch -ex continue -ex 'backtrace 2' -ex 'x $fault_addr' \
+    -ex 'set $lane = -1') >"$work/transcript" 2>&1 </dev/null
+expect "a stack that overflows" <<'END'
+^fault: out-of-bounds: local
+^#0  0x[0-9a-f]+ in deep \[lane 0\] \(.*\) at .*deep\.cl:1$
+^#1  0x[0-9a-f]+ in deep \(n=[0-9]+\) at .*deep\.cl:1$
+^0x1ffffffffd0:.*Cannot access memory
+lane -1 does not exist
+END
 
 # nvcc -lineinfo: frames of inlined functions.
 cat >"$work/inlined.yaml" <<END
