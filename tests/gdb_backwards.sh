@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# The session of the README that goes from a symptom back to its cause: its commands, given to
-# real gdb, print what the README says; with UPDATE_GOLDEN=1 what they print is put there.
+# The sessions of the README, of which one goes from a symptom back to its cause: their commands, given to
+# real gdb, print what the README says; with UPDATE_GOLDEN=1 what the latter's print is put there.
 . "${srcdir:-.}/tests/gdb_lib.sh"
 readme=$src/README.md
 cp "$src"/docs/examples/overwrite.* "$work/"
@@ -47,6 +47,27 @@ for gdb in gdb gdb-multiarch; do
         cat "$work/diff"
     fi
 done
+
+# The first one, on a kernel of kernels/.
+cp "$src"/kernels/mandelbrot.* "$work/"
+${CC:-cc} -std=gnu11 -O2 -ffp-contract=off "$src/tests/expected/mandelbrot.c" -o "$work/make" -lm && "$work/make" "$work"
+sed -n '/^<!-- tests\/gdb_backwards.sh: forwards -->$/,/^```$/p' "$readme" | sed -e '1,2d' -e '$d' >"$work/block"
+sed -n -e '/^(gdb) /,$p' "$work/block" | sed -e '/^$/d' -e '/^ok: /d' >"$work/golden"
+sed -n "s/^\$ gdb -q -ex '\(set .*\)' -ex 'target remote :1234'$/\1/p" "$work/block" >"$work/session"
+[ -s "$work/session" ] || fail "README.md has no first session behind its marker"
+sed -n 's/^(gdb) //p' "$work/block" >>"$work/session"
+serve "$lanewise" run mandelbrot.yaml --gdb 127.0.0.1:0
+session gdb
+server_ends
+sed -n '/^+break/,$p' "$work/transcript" | sed -e '/^+continue $/d' -e '/^+next $/d' -e 's/^+/(gdb) /' -e '/^$/d' \
+    -e '/^  Id   Target Id/d' -e '/^\[Switching to Thread/d' >"$work/said"
+if diff -u "$work/golden" "$work/said" >"$work/diff" &&
+    grep -qF "$(grep '^ok: ' "$work/block")" "$work/server.out" && [ "$status" = 0 ]; then
+    echo "ok: the first session is as the README has it"
+else
+    fail "the first session of the README prints something else"
+    cat "$work/diff" "$work/server.out"
+fi
 
 # Without history the same commands must not lead there.
 serve "$lanewise" run overwrite.yaml --history 0 --gdb 127.0.0.1:0
