@@ -118,9 +118,53 @@ grep -q '^[^ ]*nodebug.cl:4: out-of-bounds: .*; in put, called at [^ ]*nodebug.c
 run twice_bad memory
 grep -q '^out-of-bounds: .*; kernel twice_bad.* in put' err || fail "a line of one of two calls: $(cat err)"
 verify "$zoo/performance.cl" performance "-X -O3"
-for options in "-X -O3" "-X -O0 -X -g"; do
-    verify "$zoo/performance.cu" bank-conflict,uncoalesced "$options"
+verify "$zoo/performance.cu" bank-conflict,uncoalesced "-X -O0 -X -g"
+# ---- explain's kernels: the wrong one has its kind, the right one has not
+explained=0
+"$lanewise" explain >kinds
+: >wrong.cl; : >wrong.cu; : >jobs
+while read -r class kind _; do
+    [ "$kind" != convergence-deadlock ] || continue # of assembly: compiled code has none
+    "$lanewise" explain "$kind" >explained.txt
+    for form in wrong right; do
+        text=$(sed -n "/^$form:/{n;p;}" explained.txt)
+        name=$(echo "$form-$kind" | tr - _)
+        case $text in *__global__*) suffix=cu ;; *) suffix=cl ;; esac
+        [ $suffix = cl ] || text=$(echo "$text" | sed 's/__global__/extern "C" __global__/')
+        echo "$text" | sed "s/void k(/void $name(/" >>wrong.$suffix
+        echo "$form $class $kind $name $suffix" >>jobs
+    done
+done <kinds
+for suffix in cl cu; do
+    "$lanewise" compile -X -O0 -X -g -o O0.$suffix.lwo wrong.$suffix 2>err || fail "explain's kernels do not compile: $(head -n 3 err)"
 done
+"$lanewise" compile -X -O3 -o O3.cl.lwo wrong.cl 2>err || fail "explain's kernels do not compile: $(head -n 3 err)"
+while read -r form class kind name suffix; do
+    level=O0 grid=1 init=', init: {constant: 0}' machine=
+    case $class in performance) level=O3 ;; esac
+    case $kind in
+    out-of-bounds | atomic-scope) grid=2 ;;
+    uninitialised-output) init= ;;
+    simt-deadlock) machine='--reconv stack' ;;
+    esac
+    cat >k.yaml <<END
+machine: {hang_window: 20000}
+program: {source: $level.$suffix.lwo}
+buffers: {a: {type: i32, count: 64$init}, b: {type: i32, count: 64}}
+steps:
+  - launch: {entry: $name, grid: $grid, block: 64, args: [a, 64]}
+  - copy: {from: a, to: b}
+END
+    # shellcheck disable=SC2086
+    "$lanewise" run -q $machine --check="$kind" k.yaml >out 2>err </dev/null
+    got=$?
+    explained=$((explained + 1))
+    case $form in
+    wrong) [ $got != 0 ] && grep -q "$kind: " err || fail "explain $kind: the wrong kernel has exit status $got" ;;
+    right) [ $got = 0 ] && [ ! -s err ] || fail "explain $kind: the right kernel has exit status $got" ;;
+    esac
+done <jobs
+[ $explained -ge 70 ] || fail "only $explained kernels of explain were tried"
 [ $pairs -ge 50 ] || fail "only $pairs pairs were tried"
 [ $failures = 0 ] || exit 1
 echo "$pairs pairs"
