@@ -122,7 +122,7 @@ verify "$zoo/performance.cu" bank-conflict,uncoalesced "-X -O0 -X -g"
 # ---- explain's kernels: the wrong one has its kind, the right one has not
 explained=0
 "$lanewise" explain >kinds
-: >wrong.cl; : >wrong.cu; : >jobs
+: >wrong.cl; : >wrong.cu; : >launches.txt
 while read -r class kind _; do
     [ "$kind" != convergence-deadlock ] || continue # of assembly: compiled code has none
     "$lanewise" explain "$kind" >explained.txt
@@ -132,7 +132,7 @@ while read -r class kind _; do
         case $text in *__global__*) suffix=cu ;; *) suffix=cl ;; esac
         [ $suffix = cl ] || text=$(echo "$text" | sed 's/__global__/extern "C" __global__/')
         echo "$text" | sed "s/void k(/void $name(/" >>wrong.$suffix
-        echo "$form $class $kind $name $suffix" >>jobs
+        echo "$form $class $kind $name $suffix" >>launches.txt
     done
 done <kinds
 for suffix in cl cu; do
@@ -163,7 +163,7 @@ END
     wrong) [ $got != 0 ] && grep -q "$kind: " err || fail "explain $kind: the wrong kernel has exit status $got" ;;
     right) [ $got = 0 ] && [ ! -s err ] || fail "explain $kind: the right kernel has exit status $got" ;;
     esac
-done <jobs
+done <launches.txt
 [ $explained -ge 70 ] || fail "only $explained kernels of explain were tried"
 [ $pairs -ge 50 ] || fail "only $pairs pairs were tried"
 [ $failures = 0 ] || exit 1
