@@ -90,33 +90,20 @@ static void scalar(const struct look *k, unsigned r, unsigned words, struct sour
     out->value = r < 128 ? value_of(k, ISA_REG_S, r, words) : 0;
 }
 
-static bool has(const struct isa_op_info *info, const char *name)
-{
-    size_t n = strlen(name);
-
-    for (const char *at = info->operands; (at = strstr(at, name)) != NULL; at += n)
-        if ((at == info->operands || at[-1] == ',') && (at[n] == ',' || at[n] == '\0'))
-            return true;
-    return false;
-}
-/** Words of an operand whose token is one of these; 0: there is none. */
-static unsigned words_of(const struct isa_op_info *info, const char *one, const char *two)
-{
-    return has(info, one) ? 1 : has(info, two) ? 2 : 0;
-}
-
 /** The @which-th source as written (0..2): A, X and C, of which the variant bit swaps the last two. */
 static struct source source_of(const struct look *k, unsigned which)
 {
     const struct isa_insn *insn = k->site->insn;
     const struct isa_op_info *info = isa_op_info((enum isa_op)insn->op);
     const bool vector_row = !(info->flags & ISA_F_SCALAR);
-    unsigned a = words_of(info, "va", "va2") + words_of(info, "sa", "sa2");
-    unsigned x = words_of(info, "xb", "xb2") + words_of(info, "sx", "sx2");
-    unsigned c = words_of(info, "vc", "vc2") + has(info, "sc");
+    unsigned a = isa_op_words(info, ISA_TOK_VA, ISA_TOK_VA2) +
+                 isa_op_words(info, ISA_TOK_SA, ISA_TOK_SA2);
+    unsigned x = isa_op_words(info, ISA_TOK_XB, ISA_TOK_XB2) +
+                 isa_op_words(info, ISA_TOK_SX, ISA_TOK_SX2);
+    unsigned c = isa_op_words(info, ISA_TOK_VC, ISA_TOK_VC2) + isa_op_has(info, ISA_TOK_SC);
     struct source out = {.known = true};
 
-    if (has(info, "xt")) {
+    if (isa_op_has(info, ISA_TOK_XT)) {
         unsigned stype = isa_mod_get(insn, ISA_MOD_STYPE);
         x = stype == ISA_ST_U64 || stype == ISA_ST_S64 || stype == ISA_ST_F64 ? 2 : 1;
     }

@@ -771,9 +771,9 @@ static bool scalar_known(const struct isa_insn *insn, const struct isa_op_info *
 {
     if ((di->guard & 15) != ISA_PT)
         return false;
-    if (strstr(info->operands, "sa") != NULL && insn->a >= ISA_S_EXEC)
+    if (isa_op_words(info, ISA_TOK_SA, ISA_TOK_SA2) != 0 && insn->a >= ISA_S_EXEC)
         return false;
-    if (strstr(info->operands, "sc") != NULL && insn->c >= ISA_S_EXEC)
+    if (isa_op_has(info, ISA_TOK_SC) && insn->c >= ISA_S_EXEC)
         return false;
     if (info->format == ISA_FMT_CMP)
         return (di->sub >> 4 & 3) == ISA_BOOL_NONE && di->q < ISA_PT;

@@ -397,7 +397,7 @@ static bool skip_fault(struct emu_warp *w)
     if (w->leave != EMU_LEAVE_BUDGET)
         return false;
     /* what they would have loaded; reductions and stores have no result */
-    bool result = !(info->flags & ISA_F_STORE) || strncmp(info->operands, "dt", 2) == 0;
+    bool result = !(info->flags & ISA_F_STORE) || isa_op_has(info, ISA_TOK_DT);
     for (unsigned r = 0; result && r < isa_mem_regs(insn); r++)
         for (LW_EACH_BIT(l, skipped))
             emu_row(w, di->d + r * w->stride)[l] = value[l];

@@ -11,32 +11,16 @@
 #include "emu/emu_decode_priv.h"
 #include "emu/emu_math_priv.h"
 
-/** The row's operand column has token @name, of two or three characters. Asked some twenty times
- *  an instruction: inlined, the name's characters are constants. */
-static inline __attribute__((always_inline)) bool has(const struct isa_op_info *info,
-                                                      const char *name)
-{
-    size_t size = strlen(name);
-
-    for (const char *p = info->operands; *p != '\0';) {
-        if (p[0] == name[0] && p[1] == name[1] && (size < 3 || p[2] == name[2]) &&
-            (p[size] == ',' || p[size] == '\0'))
-            return true;
-        while (*p != '\0' && *p++ != ',')
-            ;
-    }
-    return false;
-}
-
 /** An immediate as the 64 bits that the row reads (MACHINE 7). */
 static uint64_t immediate(const struct isa_insn *insn, const struct isa_op_info *info)
 {
-    bool third = insn->variant && (has(info, "vc") || has(info, "vc2")) &&
-                 (has(info, "xb") || has(info, "xb2"));
-    bool wide = third ? has(info, "vc2") : has(info, "xb2") || has(info, "sx2");
+    unsigned c_words = isa_op_words(info, ISA_TOK_VC, ISA_TOK_VC2);
+    unsigned x_words = isa_op_words(info, ISA_TOK_XB, ISA_TOK_XB2);
+    bool third = insn->variant && c_words != 0 && x_words != 0;
+    bool wide = third ? c_words == 2 : x_words == 2 || isa_op_has(info, ISA_TOK_SX2);
     bool is_double = info->unit == ISA_UNIT_DP || info->flags & ISA_F_FLOAT;
 
-    if (has(info, "xt")) {
+    if (isa_op_has(info, ISA_TOK_XT)) {
         unsigned stype = isa_mod_get(insn, ISA_MOD_STYPE);
         wide = stype == ISA_ST_U64 || stype == ISA_ST_S64 || stype == ISA_ST_F64;
         is_double = stype == ISA_ST_F64;
@@ -144,18 +128,14 @@ static enum lw_status splat(struct emu_decoder *dec, struct emu_dinsn *di, unsig
     return LW_OK;
 }
 
-static unsigned words_of(const struct isa_op_info *info, const char *one, const char *two)
-{
-    return has(info, two) ? 2 : has(info, one) ? 1 : 0;
-}
-
 /** Scalar A and C, source modifiers and a uniform third source go through scratch rows. */
 static enum lw_status decode_sources(struct emu_decoder *dec, const struct isa_insn *insn,
                                      const struct isa_op_info *info, struct emu_dinsn *di,
                                      struct lw_error *err)
 {
-    unsigned a_words = words_of(info, "va", "va2"), c_words = words_of(info, "vc", "vc2");
-    unsigned x_words = words_of(info, "xb", "xb2");
+    unsigned a_words = isa_op_words(info, ISA_TOK_VA, ISA_TOK_VA2);
+    unsigned c_words = isa_op_words(info, ISA_TOK_VC, ISA_TOK_VC2);
+    unsigned x_words = isa_op_words(info, ISA_TOK_XB, ISA_TOK_XB2);
     bool mods = !(info->flags & ISA_F_NOSRCMOD) && insn->mod & 63;
     struct emu_prelude *pre = NULL;
     enum lw_status status;
@@ -261,17 +241,18 @@ static enum lw_status decode_scalar(struct emu_decoder *dec, const struct isa_in
                                     const struct isa_op_info *info, struct emu_dinsn *di,
                                     struct lw_error *err)
 {
-    bool writes = has(info, "sd") || has(info, "sd2") || has(info, "sdn");
+    unsigned words = isa_op_has(info, ISA_TOK_SDN) ? isa_mem_regs(insn)
+                                                   : isa_op_words(info, ISA_TOK_SD, ISA_TOK_SD2);
 
-    di->reg = writes ? insn->d : ISA_SZ;
-    di->delta = has(info, "sd2") ? 2 : has(info, "sdn") ? (int32_t)isa_mem_regs(insn) : 1;
+    di->reg = words != 0 ? insn->d : ISA_SZ;
+    di->delta = words != 0 ? (int32_t)words : 1;
     di->p = insn->a;
     di->c = insn->c;
-    if (has(info, "spd"))
+    if (isa_op_has(info, ISA_TOK_SPD))
         di->q = (uint8_t)isa_insn_p(insn);
-    if (has(info, "sc"))
+    if (isa_op_has(info, ISA_TOK_SC))
         di->sub = insn->variant;
-    if (has(info, "va"))
+    if (isa_op_has(info, ISA_TOK_VA))
         di->a = row_of(dec->layout, insn->a, false);
     if (info->flags & ISA_F_MEMORY) {
         di->sub = (uint8_t)isa_mod_get(insn, ISA_MOD_SSIZE);
@@ -280,11 +261,11 @@ static enum lw_status decode_scalar(struct emu_decoder *dec, const struct isa_in
         di->c = isa_x_reg(insn->x);
         return LW_OK;
     }
-    if (has(info, "tg"))
+    if (isa_op_has(info, ISA_TOK_TG))
         return decode_target(dec, insn, info, di, err);
-    if (has(info, "sr"))
+    if (isa_op_has(info, ISA_TOK_SR))
         di->aux = insn->x;
-    else if (has(info, "sx") || has(info, "sx2"))
+    else if (isa_op_words(info, ISA_TOK_SX, ISA_TOK_SX2) != 0)
         return decode_x(dec, insn, info, di, err);
     return LW_OK;
 }
@@ -315,14 +296,16 @@ enum lw_status emu_decode(struct emu_decoder *dec, uint32_t index, struct emu_di
         return LW_FAIL(err, LW_EFORMAT, "%s takes a scalar guard (sp0..sp6)", info->mnemonic);
     /* only lane-wise sources go through a prelude that splats scalars */
     bool splats = !(info->flags & (ISA_F_MEMORY | ISA_F_SCALAR | ISA_F_CONTROL | ISA_F_CROSS));
-    if (insn->a_scalar && info->flags & ISA_F_SCALAR && has(info, "va"))
+    if (insn->a_scalar && info->flags & ISA_F_SCALAR && isa_op_has(info, ISA_TOK_VA))
         return LW_FAIL(err, LW_EUNSUPP, "%s of a scalar register: it is the same in all lanes, use "
                        "s_mov_b32", info->mnemonic);
-    if (has(info, "pd"))
+    if (isa_op_has(info, ISA_TOK_PD))
         di->p = isa_insn_p(insn) == ISA_PT ? 8 : (uint8_t)isa_insn_p(insn);
-    if (has(info, "qd"))
+    if (isa_op_has(info, ISA_TOK_QD))
         di->q = isa_insn_q(insn) == ISA_PT ? 8 : (uint8_t)isa_insn_q(insn);
-    di->r = has(info, "rr") || has(info, "rs") ? (uint8_t)(isa_insn_r(insn) | isa_insn_r_neg(insn) << 3) : ISA_PT;
+    di->r = ISA_PT;
+    if (isa_op_has(info, ISA_TOK_RR) || isa_op_has(info, ISA_TOK_RS))
+        di->r = (uint8_t)(isa_insn_r(insn) | isa_insn_r_neg(insn) << 3);
 
     switch (info->format) {
     case ISA_FMT_FLT:
@@ -378,7 +361,7 @@ enum lw_status emu_decode(struct emu_decoder *dec, uint32_t index, struct emu_di
         unsigned member = isa_x_member(insn->x);
         di->a = row_of(layout, insn->a, false);
         di->delta = member == 255 ? EMU_NO_MEMBERS : (int32_t)row_of(layout, member, false);
-        if (has(info, "wl")) {
+        if (isa_op_has(info, ISA_TOK_WL)) {
             if (insn->xkind == ISA_X_VECTOR)
                 di->b = row_of(layout, isa_x_reg(insn->x), false);
             else if (insn->xkind == ISA_X_IMM)
@@ -397,47 +380,45 @@ enum lw_status emu_decode(struct emu_decoder *dec, uint32_t index, struct emu_di
         di->a = row_of(layout, insn->a, false);
         di->c = row_of(layout, insn->c, false);
         di->sub = insn->d & 15;
-        if (has(info, "xd2"))
+        if (isa_op_has(info, ISA_TOK_XD2))
             di->b = row_of(layout, isa_x_reg(insn->x), false);
-        if (has(info, "vc2") && insn->c_scalar)
+        if (isa_op_has(info, ISA_TOK_VC2) && insn->c_scalar)
             status = splat(dec, di, 2, insn->c, 2, &di->c, err);
         if (status != LW_OK)
             return status;
-        if (has(info, "tg")) {
+        if (isa_op_has(info, ISA_TOK_TG)) {
             status = decode_target(dec, insn, info, di, err);
             if (status != LW_OK)
                 return status;
         }
-        if (has(info, "sf") && insn->variant)
+        if (isa_op_has(info, ISA_TOK_SF) && insn->variant)
             di->flags |= EMU_D_SOFT;
-        if (has(info, "cn") && insn->variant)
+        if (isa_op_has(info, ISA_TOK_CN) && insn->variant)
             di->flags |= EMU_D_COUNTED;
-        if (has(info, "cb") && insn->xkind == ISA_X_IMM && insn->x < ISA_CTA_BARRIER_COUNT)
+        if (isa_op_has(info, ISA_TOK_CB) && insn->xkind == ISA_X_IMM && insn->x < ISA_CTA_BARRIER_COUNT)
             di->reg = (uint8_t)insn->x;
-        if (has(info, "im") || has(info, "cb") || has(info, "xb") || has(info, "xb2") ||
-            has(info, "xm")) {
-            if (has(info, "im")) {
-                di->ukind = EMU_U_IMM;
-                status = pool_add(dec, insn->x, &di->b, err);
-            } else {
-                status = decode_x(dec, insn, info, di, err);
-            }
+        if (isa_op_has(info, ISA_TOK_IM)) {
+            di->ukind = EMU_U_IMM;
+            status = pool_add(dec, insn->x, &di->b, err);
+        } else if (isa_op_has(info, ISA_TOK_CB) || isa_op_has(info, ISA_TOK_XM) ||
+                   isa_op_words(info, ISA_TOK_XB, ISA_TOK_XB2) != 0) {
+            status = decode_x(dec, insn, info, di, err);
         }
     } else {
-        if (has(info, "sr"))
+        if (isa_op_has(info, ISA_TOK_SR))
             di->reg = (uint8_t)insn->x;
-        else if (has(info, "bx"))
+        else if (isa_op_has(info, ISA_TOK_BX))
             di->sub = insn->x & 15;
-        else if (has(info, "bn"))
+        else if (isa_op_has(info, ISA_TOK_BN))
             di->sub = insn->d & 15, di->a = row_of(layout, insn->a, false);
-        else if (has(info, "xt") || has(info, "sx2"))
+        else if (isa_op_has(info, ISA_TOK_XT) || isa_op_has(info, ISA_TOK_SX2))
             status = decode_x(dec, insn, info, di, err);
         else
             status = decode_sources(dec, insn, info, di, err);
     }
     if (status == LW_OK && insn->a_scalar && !splats && !(info->flags & ISA_F_SCALAR) &&
-        (has(info, "va") || has(info, "va2")))
-        status = splat(dec, di, 0, insn->a, has(info, "va2") ? 2 : 1, &di->a, err);
+        isa_op_words(info, ISA_TOK_VA, ISA_TOK_VA2) != 0)
+        status = splat(dec, di, 0, insn->a, isa_op_words(info, ISA_TOK_VA, ISA_TOK_VA2), &di->a, err);
     if (status != LW_OK)
         return status;
     if ((insn->op == ISA_V_S2R || insn->op == ISA_S_S2R) &&

@@ -86,16 +86,6 @@ static bool is_guarded(const struct emu_dinsn *di)
 {
     return (di->guard & 7) != ISA_PT || di->guard & 8;
 }
-static bool has_token(const struct isa_op_info *info, const char *name)
-{
-    size_t n = strlen(name);
-
-    for (const char *at = info->operands; (at = strstr(at, name)) != NULL; at += n)
-        if ((at == info->operands || at[-1] == ',') && (at[n] == ',' || at[n] == '\0'))
-            return true;
-    return false;
-}
-
 /** False: it has more operands than there is room for. */
 static bool read_node(struct plan *p, uint32_t i)
 {
@@ -126,7 +116,7 @@ static bool read_node(struct plan *p, uint32_t i)
             n->read[n->read_count++] = (uint8_t)(use[u].first + k);
         }
     }
-    n->boundary = info->flags & ISA_F_CALL || (jumps && (has_token(info, "va2")));
+    n->boundary = info->flags & ISA_F_CALL || (jumps && isa_op_has(info, ISA_TOK_VA2));
     if (n->guarded || info->flags & (ISA_F_CONTROL | ISA_F_CROSS | ISA_F_SCALAR | ISA_F_ATOMIC))
         return true;
     if (info->flags & ISA_F_MEMORY)
@@ -155,7 +145,7 @@ static bool find_blocks(struct plan *p)
         if (!(info->flags & ISA_F_BRANCH))
             continue;
         leader[i + 1] = true;
-        if (has_token(info, "tg") && !p->node[i].boundary)
+        if (isa_op_has(info, ISA_TOK_TG) && !p->node[i].boundary)
             leader[(int64_t)i + p->code->insn[i].delta] = true;
     }
     for (uint32_t i = 0; i < p->count; i++)
@@ -192,7 +182,7 @@ static void find_edges(struct plan *p)
         if (info->flags & ISA_F_BRANCH) {
             /* without a guard it may still not be taken, when exec has no lane */
             falls = n->guarded || p->code->insn[last].guard & 16 || p->exec_written;
-            if (has_token(info, "tg") && !n->boundary)
+            if (isa_op_has(info, ISA_TOK_TG) && !n->boundary)
                 k->target = p->block_of[(int64_t)last + p->code->insn[last].delta];
         }
         if (falls || info->flags & ISA_F_CALL)

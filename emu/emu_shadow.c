@@ -10,22 +10,6 @@
 
 /* ---- operands ------------------------------------------------------------------- */
 
-static bool has(const struct isa_op_info *info, const char *name)
-{
-    size_t size = strlen(name);
-
-    for (const char *p = info->operands; *p != '\0';) {
-        size_t n = strcspn(p, ",");
-        if (n == size && memcmp(p, name, n) == 0)
-            return true;
-        p += n + (p[n] == ',');
-    }
-    return false;
-}
-static uint8_t words_of(const struct isa_op_info *info, const char *one, const char *two)
-{
-    return has(info, two) ? 2 : has(info, one) ? 1 : 0;
-}
 static bool is_wide_type(unsigned type)
 {
     return type == ISA_DT_U64 || type == ISA_DT_S64 || type == ISA_DT_F64;
@@ -57,10 +41,10 @@ void emu_tag_insn_read(const struct isa_insn *insn, struct emu_tag_insn *out)
                                                                     : EMU_MOD(insn, AMODE)));
         return;
     }
-    out->words[0] = words_of(info, "va", "va2");
-    out->words[1] = words_of(info, "xb", "xb2");
-    out->words[2] = words_of(info, "vc", "vc2");
-    if (has(info, "xt"))
+    out->words[0] = (uint8_t)isa_op_words(info, ISA_TOK_VA, ISA_TOK_VA2);
+    out->words[1] = (uint8_t)isa_op_words(info, ISA_TOK_XB, ISA_TOK_XB2);
+    out->words[2] = (uint8_t)isa_op_words(info, ISA_TOK_VC, ISA_TOK_VC2);
+    if (isa_op_has(info, ISA_TOK_XT))
         out->words[1] = is_wide_type(EMU_MOD(insn, STYPE)) ? 2 : 1;
 }
 

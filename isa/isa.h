@@ -147,19 +147,6 @@ enum isa_op {
     ISA_OP_COUNT
 };
 
-struct isa_op_info {
-    const char *id;       /* "V_ADD_U32" */
-    const char *mnemonic; /* "v_add_u32" */
-    enum isa_format format;
-    uint16_t opcode; /* 10 bits: 5:0 low part 1..0x3f, 9:6 high part */
-    enum isa_unit unit;
-    enum isa_order order;
-    enum isa_tag_rule tag;
-    unsigned flags;
-    const char *operands; /* comma-separated tokens, see below */
-    const char *semantics; /* the table's last column as text, for the manual */
-};
-
 /**
  * Operand tokens (column `operands`). A number is the register count; `n` is the
  * count that the size modifier gives (1, 2 or 4).
@@ -233,6 +220,46 @@ struct isa_op_info {
  * 32-bit register, vz for none.
  * Source modifiers are refused on immediates.
  */
+enum isa_tok {
+#define TOKEN(id, ...) ISA_TOK_##id,
+#include "isa/tokens.def"
+    ISA_TOK_NONE
+};
+
+/** The operands of one row, in the order of its text. */
+enum { ISA_MAX_TOKENS = 8 };
+struct isa_operands {
+    uint8_t tok[ISA_MAX_TOKENS]; /* enum isa_tok; ISA_TOK_NONE behind the last */
+    uint8_t count;
+};
+
+struct isa_op_info {
+    const char *id;       /* "V_ADD_U32" */
+    const char *mnemonic; /* "v_add_u32" */
+    enum isa_format format;
+    uint16_t opcode; /* 10 bits: 5:0 low part 1..0x3f, 9:6 high part */
+    enum isa_unit unit;
+    enum isa_order order;
+    enum isa_tag_rule tag;
+    unsigned flags;
+    struct isa_operands operands;
+    const char *semantics; /* the table's last column as text, for the manual */
+};
+
+/** The row has operand token @tok. */
+static inline bool isa_op_has(const struct isa_op_info *info, enum isa_tok tok)
+{
+    for (unsigned i = 0; i < info->operands.count; i++)
+        if (info->operands.tok[i] == tok)
+            return true;
+    return false;
+}
+/** Registers of an operand that is @one in some rows and a pair, @two, in others: 1 or 2; 0: the row has
+ *  neither. */
+static inline unsigned isa_op_words(const struct isa_op_info *info, enum isa_tok one, enum isa_tok two)
+{
+    return isa_op_has(info, two) ? 2 : isa_op_has(info, one) ? 1 : 0;
+}
 
 /** Rows with a `variant` bit, etc.: what a decoded instruction holds. */
 enum isa_xkind { ISA_X_VECTOR, ISA_X_SCALAR, ISA_X_CONST, ISA_X_IMM };

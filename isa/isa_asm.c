@@ -205,10 +205,7 @@ static bool absorb_calls(struct asm_state *as, struct asm_function *function)
             !(isa_op_info(insn.op)->flags & ISA_F_BRANCH))
             continue;
 
-        struct isa_operands operands;
-
-        isa_operands_read(isa_op_info(insn.op), &operands);
-        if (isa_operands_find(&operands, ISA_TK_TARGET) >= 0) {
+        if (isa_operands_find(&isa_op_info(insn.op)->operands, ISA_TK_TARGET) >= 0) {
             const struct asm_function *callee =
                 function_at(as, (int64_t)index + 1 + (int32_t)insn.x);
 

@@ -180,7 +180,7 @@ static enum lw_status place_sources(struct parse *p, struct source *b, struct so
 static enum lw_status parse_operand(struct parse *p, unsigned index, struct cursor *c,
                                     struct source *b, struct source *third)
 {
-    unsigned tok = p->operands.tok[index];
+    unsigned tok = p->info->operands.tok[index];
     const struct isa_token *token = isa_token_info(tok);
     unsigned regs = isa_token_regs(tok, &p->insn);
     struct isa_insn *insn = &p->insn;
@@ -211,7 +211,7 @@ static enum lw_status parse_operand(struct parse *p, unsigned index, struct curs
         return LW_OK;
     case ISA_TK_X:
         status = asm_parse_source(p, c, tok, regs, b);
-        if (status == LW_OK && !isa_operands_swappable(&p->operands)) {
+        if (status == LW_OK && !isa_operands_swappable(&p->info->operands)) {
             asm_set_x(insn, b);
             if (b->srcmod != 0)
                 isa_insn_set_srcmod(insn, 1, b->srcmod);
@@ -222,7 +222,7 @@ static enum lw_status parse_operand(struct parse *p, unsigned index, struct curs
         static const unsigned wide[] = { [ISA_N1] = ISA_TOK_XB, [ISA_N2] = ISA_TOK_XB2 };
         static const unsigned scalar[] = { [ISA_N1] = ISA_TOK_SX, [ISA_N2] = ISA_TOK_SX2 };
 
-        if (isa_operands_swappable(&p->operands))
+        if (isa_operands_swappable(&p->info->operands))
             return asm_parse_source(p, c, token->classes == C_S ? scalar[regs] : wide[regs], regs,
                                     third);
         status = asm_parse_source(p, c, tok, regs, third);
@@ -369,11 +369,11 @@ static enum lw_status count_mismatch(struct parse *p)
 {
     unsigned low = 0, high = 0;
 
-    for (unsigned i = 0; i < p->operands.count; i++) {
-        unsigned texts = texts_of(p, p->operands.tok[i]);
+    for (unsigned i = 0; i < p->info->operands.count; i++) {
+        unsigned texts = texts_of(p, p->info->operands.tok[i]);
 
         high += texts;
-        if (!(isa_token_info(p->operands.tok[i])->flags & T_OPT))
+        if (!(isa_token_info(p->info->operands.tok[i])->flags & T_OPT))
             low += texts;
     }
     if (low == high)
@@ -390,12 +390,12 @@ static enum lw_status parse_operands(struct parse *p)
 
     memset(&b, 0, sizeof b);
     memset(&third, 0, sizeof third);
-    for (unsigned i = 0; i < p->operands.count; i++) {
-        if (!(isa_token_info(p->operands.tok[i])->flags & T_OPT))
-            required += texts_of(p, p->operands.tok[i]);
+    for (unsigned i = 0; i < p->info->operands.count; i++) {
+        if (!(isa_token_info(p->info->operands.tok[i])->flags & T_OPT))
+            required += texts_of(p, p->info->operands.tok[i]);
     }
-    for (unsigned i = 0; i < p->operands.count; i++) {
-        unsigned tok = p->operands.tok[i];
+    for (unsigned i = 0; i < p->info->operands.count; i++) {
+        unsigned tok = p->info->operands.tok[i];
         unsigned texts = texts_of(p, tok);
         bool optional = isa_token_info(tok)->flags & T_OPT;
 
@@ -428,7 +428,7 @@ static enum lw_status parse_operands(struct parse *p)
     }
     if (next != p->text_count)
         return count_mismatch(p);
-    if (isa_operands_swappable(&p->operands))
+    if (isa_operands_swappable(&p->info->operands))
         return place_sources(p, &b, &third);
     return LW_OK;
 }
@@ -485,11 +485,11 @@ static enum lw_status parse_suffix(struct parse *p, const char **text, uint64_t 
     }
     best = strcspn(s, ".");
     if (best == 4 && strncmp(s, "soft", 4) == 0 && !p->soft &&
-        isa_operands_find(&p->operands, ISA_TK_SOFT) >= 0) {
+        isa_operands_find(&p->info->operands, ISA_TK_SOFT) >= 0) {
         p->soft = true;
         p->insn.variant = true;
     } else if (best == 3 && strncmp(s, "alt", 3) == 0 && !p->alt &&
-               isa_operands_swappable(&p->operands)) {
+               isa_operands_swappable(&p->info->operands)) {
         p->alt = true;
     } else {
         return PARSE_FAIL(p, "there is no modifier .%.*s here",
@@ -523,7 +523,6 @@ static enum lw_status parse_mnemonic(struct parse *p, struct cursor *c)
     word[size] = '\0';
     c->p += size;
     p->info = isa_op_info(op);
-    isa_operands_read(p->info, &p->operands);
 
     /* guard and control were, or will be, set on top of the row's start values */
     isa_insn_init(&p->insn, op);

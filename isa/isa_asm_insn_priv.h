@@ -13,7 +13,6 @@ enum { ASM_MAX_TEXTS = 12 };
 struct parse {
     struct asm_state *as;
     const struct isa_op_info *info;
-    struct isa_operands operands;
     struct isa_insn insn;
     char *texts[ASM_MAX_TEXTS]; /* operands, split at commas */
     unsigned text_count;

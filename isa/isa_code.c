@@ -11,14 +11,12 @@
 void isa_insn_normalise(struct isa_insn *insn)
 {
     const struct isa_op_info *info = isa_op_info(insn->op);
-    struct isa_operands operands;
     bool kind_free = false; /* some operand reads the X kind */
 
     if (info == NULL)
         return;
-    isa_operands_read(info, &operands);
-    for (unsigned i = 0; i < operands.count; i++) {
-        const struct isa_token *token = isa_token_info(operands.tok[i]);
+    for (unsigned i = 0; i < info->operands.count; i++) {
+        const struct isa_token *token = isa_token_info(info->operands.tok[i]);
 
         switch ((enum isa_tok_kind)token->kind) {
         case ISA_TK_A:
@@ -432,7 +430,6 @@ static enum lw_status check_unused(const struct isa_insn *insn, const struct isa
 enum lw_status isa_insn_check(const struct isa_insn *insn, struct lw_error *err)
 {
     const struct isa_op_info *info = isa_op_info(insn->op);
-    struct isa_operands operands;
     struct used used = { 0 };
     enum lw_status status;
 
@@ -445,19 +442,18 @@ enum lw_status isa_insn_check(const struct isa_insn *insn, struct lw_error *err)
         insn->control.read_bar > 7 || insn->control.wait_mask > 63 || insn->control.reuse > 7)
         return LW_FAIL(err, LW_ERANGE, "%s: a value of the control field does not fit",
                        info->mnemonic);
-    isa_operands_read(info, &operands);
     status = check_mods(insn, info, &used, err); /* register counts depend on them */
-    for (unsigned i = 0; i < operands.count && status == LW_OK; i++)
-        status = check_operand(insn, info, &operands, i, &used, err);
+    for (unsigned i = 0; i < info->operands.count && status == LW_OK; i++)
+        status = check_operand(insn, info, &info->operands, i, &used, err);
     if (status == LW_OK && info->format == ISA_FMT_ATOM &&
         isa_mod_get(insn, ISA_MOD_AOP) == ISA_AOP_CAS &&
-        isa_operands_find(&operands, ISA_TK_SWAP) < 0)
+        isa_operands_find(&info->operands, ISA_TK_SWAP) < 0)
         return LW_FAIL(err, LW_ERANGE, "%s: a reduction cannot compare and swap: use atom",
                        info->mnemonic);
-    if (status == LW_OK && isa_operands_find(&operands, ISA_TK_ADDR) >= 0)
+    if (status == LW_OK && isa_operands_find(&info->operands, ISA_TK_ADDR) >= 0)
         status = check_address(insn, info, &used, err);
     if (status == LW_OK)
-        status = check_srcmod(insn, info, &operands, &used, err);
+        status = check_srcmod(insn, info, &info->operands, &used, err);
     if (status == LW_OK)
         status = check_unused(insn, info, &used, err);
     return status;

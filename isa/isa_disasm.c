@@ -66,11 +66,9 @@ static bool target_index(const struct isa_insn *insn, uint32_t index, uint32_t c
                          uint32_t *target)
 {
     const struct isa_op_info *info = isa_op_info(insn->op);
-    struct isa_operands operands;
     int64_t at = (int64_t)index + 1 + (int32_t)insn->x;
 
-    isa_operands_read(info, &operands);
-    if (isa_operands_find(&operands, ISA_TK_TARGET) < 0 || at < 0 || at >= count)
+    if (isa_operands_find(&info->operands, ISA_TK_TARGET) < 0 || at < 0 || at >= count)
         return false;
     *target = (uint32_t)at;
     return true;

@@ -83,11 +83,8 @@ static void put_flags(const struct isa_op_info *info, struct lw_sink *out)
 
 static void put_operands(const struct isa_op_info *info, struct lw_sink *out)
 {
-    struct isa_operands operands;
-
-    isa_operands_read(info, &operands);
-    for (unsigned i = 0; i < operands.count; i++)
-        lw_printf(out, "%s%s", i == 0 ? "" : ", ", isa_token_info(operands.tok[i])->name);
+    for (unsigned i = 0; i < info->operands.count; i++)
+        lw_printf(out, "%s%s", i == 0 ? "" : ", ", isa_token_info(info->operands.tok[i])->name);
 }
 
 static void put_mods(unsigned format, struct lw_sink *out)

@@ -278,12 +278,10 @@ static bool reloc_place_ok(const struct isa_object *object, const struct isa_rel
         return false;
 
     struct isa_insn insn;
-    struct isa_operands operands;
-
     if (!isa_insn_decode(object->text[reloc->insn], &insn))
         return false;
-    isa_operands_read(isa_op_info(insn.op), &operands);
-    return insn.xkind == ISA_X_IMM && isa_operands_find(&operands, ISA_TK_X) >= 0;
+    return insn.xkind == ISA_X_IMM &&
+           isa_operands_find(&isa_op_info(insn.op)->operands, ISA_TK_X) >= 0;
 }
 
 static enum lw_status check_relocs(const struct isa_object *object, struct lw_error *err)

@@ -476,7 +476,6 @@ void isa_insn_print_reloc(const struct isa_insn *insn, uint64_t pc, isa_symbol_f
     const struct isa_op_info *info = isa_op_info(insn->op);
     const struct place place = { pc, symbol, context, immediate };
     struct line line = { out };
-    struct isa_operands operands;
     const char *separator = " ";
 
     if (info == NULL) {
@@ -488,15 +487,14 @@ void isa_insn_print_reloc(const struct isa_insn *insn, uint64_t pc, isa_symbol_f
         add_pred(&line, insn->guard_neg, insn->guard_scalar ? "sp" : "p", insn->guard);
         add(&line, " ");
     }
-    isa_operands_read(info, &operands);
     add(&line, "%s", info->mnemonic);
-    add_suffixes(&line, insn, info, &operands);
-    for (unsigned i = 0; i < operands.count; i++) {
-        if (is_left_out(insn, &operands, i))
+    add_suffixes(&line, insn, info, &info->operands);
+    for (unsigned i = 0; i < info->operands.count; i++) {
+        if (is_left_out(insn, &info->operands, i))
             continue;
         add(&line, "%s", separator);
         separator = ", ";
-        add_operand(&line, insn, &operands, i, &place);
+        add_operand(&line, insn, &info->operands, i, &place);
     }
     add_control(&line, &insn->control);
 }

@@ -65,12 +65,6 @@ enum isa_tok_count {
     ISA_NMLD    /* by MLDN */
 };
 
-enum isa_tok {
-#define TOKEN(id, ...) ISA_TOK_##id,
-#include "isa/tokens.def"
-    ISA_TOK_NONE /* ends a row's list */
-};
-
 struct isa_token {
     const char *name;
     uint8_t kind;    /* enum isa_tok_kind */
@@ -80,14 +74,6 @@ struct isa_token {
     const char *summary; /* for the manual */
 };
 
-enum { ISA_MAX_TOKENS = 8 };
-
-/** The operands of one row, read from its column. */
-struct isa_operands {
-    uint8_t tok[ISA_MAX_TOKENS]; /* enum isa_tok */
-    unsigned count;
-};
-void isa_operands_read(const struct isa_op_info *info, struct isa_operands *out);
 enum { ISA_TOKEN_COUNT = ISA_TOK_NONE };
 const struct isa_token *isa_token_info(unsigned tok);
 /** Position in the row of a token of @kind, or -1. */

@@ -7,11 +7,19 @@
 
 /* ---- rows ------------------------------------------------------------------ */
 
+/* (VD, VA) as a struct isa_operands; a ninth token would count as many. */
+#define OPERANDS(...) OPERANDS_9(__VA_ARGS__, NONE, NONE, NONE, NONE, NONE, NONE, NONE, NONE, NONE)
+#define OPERANDS_9(a, b, c, d, e, f, g, h, i, ...)                                         \
+    { { ISA_TOK_##a, ISA_TOK_##b, ISA_TOK_##c, ISA_TOK_##d, ISA_TOK_##e, ISA_TOK_##f,      \
+        ISA_TOK_##g, ISA_TOK_##h },                                                        \
+      IS(a) + IS(b) + IS(c) + IS(d) + IS(e) + IS(f) + IS(g) + IS(h) + 99 * IS(i) }
+#define IS(id) (ISA_TOK_##id != ISA_TOK_NONE)
+
 static const struct isa_op_info op_infos[ISA_OP_COUNT] = {
 #define INSN(id, mnemonic, format, opcode, unit, order, tag, flags, operands, semantics)  \
     [ISA_##id] = { #id,           mnemonic,           ISA_FMT_##format, opcode,           \
                    ISA_UNIT_##unit, ISA_ORDER_##order, ISA_TAG_##tag,   flags,            \
-                   operands,        #semantics },
+                   OPERANDS operands, #semantics },
 #include "isa/insns.def"
 };
 
@@ -175,43 +183,6 @@ static const struct isa_token tokens[] = {
 const struct isa_token *isa_token_info(unsigned tok)
 {
     return &tokens[tok];
-}
-
-/* Names are two or three characters: here as numbers, which are compared faster than text. */
-#define NAME_KEY(a, b, c) ((uint32_t)(a) | (uint32_t)(b) << 8 | (uint32_t)(c) << 16)
-static const uint32_t token_keys[] = {
-#define TOKEN(id, name, kind, classes, count, flags, summary)                              \
-    NAME_KEY(name[0], name[1], name[2]),
-#include "isa/tokens.def"
-};
-
-#define TOKEN(id, name, ...)                                                                \
-    _Static_assert(sizeof name == 3 || sizeof name == 4, "two or three characters");
-#include "isa/tokens.def"
-
-static unsigned token_find(uint32_t key)
-{
-    for (unsigned tok = 0; tok < LW_COUNT_OF(token_keys); tok++)
-        if (token_keys[tok] == key)
-            return tok;
-    return ISA_TOK_NONE;
-}
-
-void isa_operands_read(const struct isa_op_info *info, struct isa_operands *out)
-{
-    const char *p = info->operands;
-
-    out->count = 0;
-    while (p[0] != '\0' && p[1] != '\0' && out->count < ISA_MAX_TOKENS) {
-        bool three = p[1] != '\0' && p[2] != '\0' && p[2] != ',';
-        unsigned tok = token_find(NAME_KEY(p[0], p[1], three ? p[2] : 0));
-
-        if (tok != ISA_TOK_NONE)
-            out->tok[out->count++] = (uint8_t)tok;
-        p += three ? 3 : 2;
-        if (*p == ',')
-            p++;
-    }
 }
 
 int isa_operands_find(const struct isa_operands *operands, enum isa_tok_kind kind)
@@ -435,11 +406,7 @@ bool isa_mod_applies(enum isa_mod mod, const struct isa_op_info *info)
         return false;
     if (mod_infos[mod].deflt != MOD_HIDDEN)
         return true;
-
-    struct isa_operands operands;
-
-    isa_operands_read(info, &operands); /* a hidden group belongs to an address */
-    return isa_operands_find(&operands, ISA_TK_ADDR) >= 0;
+    return isa_operands_find(&info->operands, ISA_TK_ADDR) >= 0; /* it belongs to an address */
 }
 
 static void mod_put(struct isa_insn *insn, unsigned shift, unsigned bits, unsigned value)
@@ -499,26 +466,22 @@ void isa_insn_set_srcmod(struct isa_insn *insn, unsigned source, unsigned bits)
 int isa_insn_bo(const struct isa_insn *insn)
 {
     const struct isa_op_info *info = isa_op_info(insn->op);
-    struct isa_operands operands;
 
     if (info == NULL || !insn->variant)
         return -1;
-    isa_operands_read(info, &operands);
-    if (isa_operands_find(&operands, ISA_TK_BOPT) < 0)
+    if (isa_operands_find(&info->operands, ISA_TK_BOPT) < 0)
         return -1;
-    return (isa_operands_find(&operands, ISA_TK_D) >= 0 ? insn->c : insn->d) & 15;
+    return (isa_operands_find(&info->operands, ISA_TK_D) >= 0 ? insn->c : insn->d) & 15;
 }
 
 void isa_insn_set_bo(struct isa_insn *insn, unsigned barrier)
 {
     const struct isa_op_info *info = isa_op_info(insn->op);
-    struct isa_operands operands;
 
     if (info == NULL)
         return;
-    isa_operands_read(info, &operands);
     insn->variant = true;
-    if (isa_operands_find(&operands, ISA_TK_D) >= 0)
+    if (isa_operands_find(&info->operands, ISA_TK_D) >= 0)
         insn->c = (uint8_t)(barrier & 15);
     else
         insn->d = (uint8_t)(barrier & 15);
@@ -534,11 +497,8 @@ void isa_insn_init(struct isa_insn *insn, enum isa_op op)
     if (info == NULL)
         return;
 
-    struct isa_operands operands;
-
-    isa_operands_read(info, &operands);
-    for (unsigned i = 0; i < operands.count; i++) {
-        switch ((enum isa_tok_kind)tokens[operands.tok[i]].kind) {
+    for (unsigned i = 0; i < info->operands.count; i++) {
+        switch ((enum isa_tok_kind)tokens[info->operands.tok[i]].kind) {
         case ISA_TK_P:
         case ISA_TK_SP:
             isa_insn_set_p(insn, ISA_PT);
@@ -563,7 +523,7 @@ void isa_insn_init(struct isa_insn *insn, enum isa_op op)
             insn->x |= 0xff000000u; /* all lanes */
             break;
         case ISA_TK_X:
-            if (!(tokens[operands.tok[i]].classes & C_V))
+            if (!(tokens[info->operands.tok[i]].classes & C_V))
                 insn->xkind = ISA_X_SCALAR;
             break;
         default:
@@ -608,14 +568,12 @@ static bool atomic_is_commutative(const struct isa_insn *insn)
 enum isa_order isa_insn_order(const struct isa_insn *insn)
 {
     const struct isa_op_info *info = isa_op_info(insn->op);
-    struct isa_operands operands;
     enum isa_space space;
 
     if (info == NULL)
         return ISA_ORDER_NONE;
     if (info->order != ISA_ORDER_ACCESS) {
-        isa_operands_read(info, &operands);
-        if (isa_operands_find(&operands, ISA_TK_SPECIAL) >= 0 && insn->x < ISA_SR_COUNT &&
+        if (isa_operands_find(&info->operands, ISA_TK_SPECIAL) >= 0 && insn->x < ISA_SR_COUNT &&
             specials[insn->x].order != ISA_ORDER_NONE)
             return specials[insn->x].order;
         return info->order;
@@ -645,14 +603,12 @@ enum isa_order isa_insn_order(const struct isa_insn *insn)
 unsigned isa_insn_x_bytes(const struct isa_insn *insn)
 {
     const struct isa_op_info *info = isa_op_info((enum isa_op)insn->op);
-    struct isa_operands operands;
     int index;
 
     if (info == NULL)
         return 0;
-    isa_operands_read(info, &operands);
-    index = isa_operands_find(&operands, ISA_TK_X);
-    return index < 0 ? 0 : 4 * isa_operand_regs(&operands, (unsigned)index, insn);
+    index = isa_operands_find(&info->operands, ISA_TK_X);
+    return index < 0 ? 0 : 4 * isa_operand_regs(&info->operands, (unsigned)index, insn);
 }
 
 /* ---- flow ------------------------------------------------------------------------------ */
@@ -668,12 +624,10 @@ bool isa_insn_ends(const struct isa_insn *insn)
 bool isa_insn_target(const struct isa_insn *insn, uint32_t index, int64_t *target)
 {
     const struct isa_op_info *info = isa_op_info((enum isa_op)insn->op);
-    struct isa_operands operands;
 
     if (info == NULL || !(info->flags & ISA_F_CONTROL))
         return false;
-    isa_operands_read(info, &operands);
-    if (isa_operands_find(&operands, ISA_TK_TARGET) < 0)
+    if (isa_operands_find(&info->operands, ISA_TK_TARGET) < 0)
         return false;
     *target = (int64_t)index + 1 + (int32_t)insn->x;
     return true;
@@ -691,7 +645,7 @@ bool isa_op_is_indirect(enum isa_op op)
 {
     const struct isa_op_info *info = isa_op_info(op);
 
-    return info != NULL && info->flags & ISA_F_BRANCH && strstr(info->operands, "va2") != NULL;
+    return info != NULL && info->flags & ISA_F_BRANCH && isa_op_has(info, ISA_TOK_VA2);
 }
 
 /* ---- registers read and written ---------------------------------------------------- */
@@ -727,15 +681,13 @@ unsigned isa_insn_uses(const struct isa_insn *insn, struct isa_reg_use *uses)
 {
     const struct isa_op_info *info = isa_op_info(insn->op);
     struct use_list list = { uses, 0 };
-    struct isa_operands operands;
 
     if (info == NULL)
         return 0;
     use_add(&list, insn->guard_scalar ? ISA_REG_SP : ISA_REG_P, insn->guard, 1, false);
-    isa_operands_read(info, &operands);
-    for (unsigned i = 0; i < operands.count; i++) {
-        const struct isa_token *token = &tokens[operands.tok[i]];
-        unsigned regs = isa_operand_regs(&operands, i, insn);
+    for (unsigned i = 0; i < info->operands.count; i++) {
+        const struct isa_token *token = &tokens[info->operands.tok[i]];
+        unsigned regs = isa_operand_regs(&info->operands, i, insn);
         enum isa_reg_class a_class = insn->a_scalar ? ISA_REG_S : ISA_REG_V;
         enum isa_reg_class c_class = insn->c_scalar ? ISA_REG_S : ISA_REG_V;
 

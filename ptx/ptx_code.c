@@ -45,7 +45,8 @@ bool ptx_op_wide_x(enum isa_op op)
 {
     const struct isa_op_info *info = isa_op_info(op);
 
-    return info != NULL && (strstr(info->operands, "xb") != NULL || strstr(info->operands, "xt"));
+    return info != NULL &&
+           (isa_op_words(info, ISA_TOK_XB, ISA_TOK_XB2) != 0 || isa_op_has(info, ISA_TOK_XT));
 }
 
 /* What the translator knows of operations beside the rows of isa/insns.def. */

@@ -17,7 +17,7 @@ struct opt {
 
 static bool has_c(enum isa_op op)
 {
-    return strstr(isa_op_info(op)->operands, "vc") != NULL;
+    return isa_op_words(isa_op_info(op), ISA_TOK_VC, ISA_TOK_VC2) != 0;
 }
 
 static bool is_compare(enum isa_op op)

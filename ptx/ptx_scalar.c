@@ -48,17 +48,39 @@ struct scalar {
 
 /* ---- rows ---------------------------------------------------------------- */
 
+/* Operand @tok of a vector row, in the row of the scalar unit; ISA_TOK_NONE: it has no such operand. */
+static enum isa_tok scalar_token(enum isa_tok tok)
+{
+    static const enum isa_tok pairs[][2] = {
+        { ISA_TOK_VD, ISA_TOK_SD }, { ISA_TOK_VD2, ISA_TOK_SD2 }, { ISA_TOK_VA, ISA_TOK_SA },
+        { ISA_TOK_VA2, ISA_TOK_SA2 }, { ISA_TOK_XB, ISA_TOK_SX }, { ISA_TOK_XB2, ISA_TOK_SX2 },
+        { ISA_TOK_VC, ISA_TOK_SC }, { ISA_TOK_PD, ISA_TOK_SPD }, { ISA_TOK_RR, ISA_TOK_RS },
+        { ISA_TOK_SR, ISA_TOK_SR },
+    };
+
+    for (size_t i = 0; i < LW_COUNT_OF(pairs); i++)
+        if (pairs[i][0] == tok)
+            return pairs[i][1];
+    return ISA_TOK_NONE;
+}
+
+/* The same operands, on scalars; a scalar comparison writes one predicate. */
+static bool operands_match(const struct isa_operands *vector, const struct isa_operands *scalar)
+{
+    unsigned count = 0;
+
+    for (unsigned i = 0; i < vector->count; i++) {
+        if (vector->tok[i] == ISA_TOK_QD)
+            continue;
+        if (count == scalar->count || scalar_token(vector->tok[i]) != scalar->tok[count++])
+            return false;
+    }
+    return count == scalar->count;
+}
+
 /* The scalar row of a vector row: the same name behind s_, the same operands on scalars. */
 static enum isa_op twin_of(const struct scalar *s, enum isa_op op)
 {
-    static const char *const pairs[][2] = {
-        { "vd,xb", "sd,sx" }, { "vd,va,xb", "sd,sa,sx" }, { "vd,va,xb,vc", "sd,sa,sx,sc" },
-        { "vd2,xb2", "sd2,sx2" }, { "vd2,va2,xb2", "sd2,sa2,sx2" }, { "vd2,va2,xb", "sd2,sa2,sx" },
-        { "vd2,va,xb", "sd2,sa,sx" }, { "vd,xb2", "sd,sx2" },
-        { "pd,qd,va,xb,rr", "spd,sa,sx,rs" }, { "pd,qd,va2,xb2,rr", "spd,sa2,sx2,rs" },
-        { "vd,sr", "sd,sr" }, { "vd2,sr", "sd2,sr" },
-        { "vd,va,xb,rr", "sd,sa,sx,rs" }, { "vd2,va2,xb2,rr", "sd2,sa2,sx2,rs" },
-    };
     const struct isa_op_info *info = isa_op_info(op), *to;
     char name[64];
     enum isa_op twin;
@@ -76,10 +98,8 @@ static enum isa_op twin_of(const struct scalar *s, enum isa_op op)
     if (twin == ISA_OP_NONE)
         return ISA_OP_NONE;
     to = isa_op_info(twin);
-    for (size_t i = 0; i < LW_COUNT_OF(pairs); i++) {
-        if (strcmp(info->operands, pairs[i][0]) == 0 && strcmp(to->operands, pairs[i][1]) == 0)
-            s->twin[op] = (uint16_t)twin;
-    }
+    if (operands_match(&info->operands, &to->operands))
+        s->twin[op] = (uint16_t)twin;
     return s->twin[op] == NO_TWIN ? ISA_OP_NONE : twin;
 }
 

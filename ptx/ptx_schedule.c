@@ -324,13 +324,13 @@ static void fill_reuse(struct schedule *s, uint32_t i)
         bool here, there;
         unsigned mine, other;
     } slot[] = {
-        { strstr(a->operands, "va") != NULL && !insn->a_scalar,
-          strstr(b->operands, "va") != NULL && !next->a_scalar, insn->a, next->a },
-        { strstr(a->operands, "xb") != NULL && insn->xkind == ISA_X_VECTOR,
-          strstr(b->operands, "xb") != NULL && next->xkind == ISA_X_VECTOR, isa_x_reg(insn->x),
+        { isa_op_words(a, ISA_TOK_VA, ISA_TOK_VA2) != 0 && !insn->a_scalar,
+          isa_op_words(b, ISA_TOK_VA, ISA_TOK_VA2) != 0 && !next->a_scalar, insn->a, next->a },
+        { isa_op_words(a, ISA_TOK_XB, ISA_TOK_XB2) != 0 && insn->xkind == ISA_X_VECTOR,
+          isa_op_words(b, ISA_TOK_XB, ISA_TOK_XB2) != 0 && next->xkind == ISA_X_VECTOR, isa_x_reg(insn->x),
           isa_x_reg(next->x) },
-        { strstr(a->operands, "vc") != NULL && !insn->c_scalar,
-          strstr(b->operands, "vc") != NULL && !next->c_scalar, insn->c, next->c },
+        { isa_op_words(a, ISA_TOK_VC, ISA_TOK_VC2) != 0 && !insn->c_scalar,
+          isa_op_words(b, ISA_TOK_VC, ISA_TOK_VC2) != 0 && !next->c_scalar, insn->c, next->c },
     };
 
     for (unsigned k = 0; k < LW_COUNT_OF(slot); k++) {

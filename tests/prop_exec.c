@@ -126,7 +126,7 @@ static void exec_write(struct gen *g)
     bool half = i->op == ISA_S_MOV_B32 || i->op == ISA_S_XOR_B32;
 
     i->d = ISA_S_EXEC + (half ? prop_below(&g->r, 2) : 0);
-    if (strstr(isa_op_info((enum isa_op)i->op)->operands, "sa") != NULL)
+    if (isa_op_words(isa_op_info((enum isa_op)i->op), ISA_TOK_SA, ISA_TOK_SA2) != 0)
         i->a = prop_below(&g->r, 2) ? i->d : (uint8_t)(2 * prop_below(&g->r, 3));
     i->xkind = prop_below(&g->r, 2) ? ISA_X_SCALAR : ISA_X_IMM;
     if (i->xkind == ISA_X_SCALAR)

@@ -60,12 +60,10 @@ static inline bool plain_alu(enum isa_op op)
 
 static inline void alu(struct gen *g)
 {
-    struct isa_operands operands;
     enum isa_op op = g->alu[prop_below(&g->r, g->alu_count)];
     const struct isa_op_info *info = isa_op_info(op);
     struct isa_insn *i = emit(g, op);
 
-    isa_operands_read(info, &operands);
     for (unsigned mod = 0; mod < ISA_MOD_COUNT; mod++) {
         const struct isa_mod_info *group = isa_mod_info((enum isa_mod)mod);
         if (isa_mod_applies((enum isa_mod)mod, info))
@@ -79,10 +77,10 @@ static inline void alu(struct gen *g)
         if (isa_mod_applies(ISA_MOD_RND, info))
             isa_mod_set(i, ISA_MOD_RND, 0);
     }
-    if (isa_operands_swappable(&operands))
+    if (isa_operands_swappable(&info->operands))
         i->variant = prop_below(&g->r, 2);
-    for (unsigned k = 0; k < operands.count; k++) {
-        const struct isa_token *token = isa_token_info(operands.tok[k]);
+    for (unsigned k = 0; k < info->operands.count; k++) {
+        const struct isa_token *token = isa_token_info(info->operands.tok[k]);
         switch ((enum isa_tok_kind)token->kind) {
         case ISA_TK_D: i->d = data_reg(g); break;
         case ISA_TK_A:
@@ -109,9 +107,10 @@ static inline void alu(struct gen *g)
         }
     }
     if (!(info->flags & ISA_F_NOSRCMOD) && prop_below(&g->r, 4) == 0) {
-        static const char *const source[3] = {"va", "xb", "vc"};
+        static const enum isa_tok source[3][2] = {
+            {ISA_TOK_VA, ISA_TOK_VA2}, {ISA_TOK_XB, ISA_TOK_XB2}, {ISA_TOK_VC, ISA_TOK_VC2}};
         for (unsigned k = 0; k < 3; k++)
-            if (strstr(info->operands, source[k]) != NULL && (k != 1 || i->xkind != ISA_X_IMM))
+            if (isa_op_words(info, source[k][0], source[k][1]) != 0 && (k != 1 || i->xkind != ISA_X_IMM))
                 isa_insn_set_srcmod(i, k, prop_below(&g->r, info->flags & ISA_F_FLOAT ? 4 : 3));
     }
     if (prop_below(&g->r, 4) == 0) {
@@ -143,19 +142,19 @@ static inline void scalar(struct gen *g)
     i->guard_scalar = true;
     if (prop_below(&g->r, 2))
         i->guard = ISA_PT, i->guard_neg = false;
-    if (info->operands[0] == 's' && info->operands[1] == 'd')
+    if (isa_operands_find(&info->operands, ISA_TK_D) >= 0)
         i->d = prop_below(&g->r, 16) ? (uint8_t)prop_below(&g->r, 8) : 255;
     if (info->flags & ISA_F_MEMORY) { /* aligned, in the parameters behind the first */
         unsigned bytes = isa_mem_bytes(i);
         i->a = 255;
         i->c = 0;
         i->x = (16 + prop_below(&g->r, 14) * 16 + (bytes < 16 ? prop_below(&g->r, 2) * 8 : 0)) << 8;
-    } else if (strstr(info->operands, "sa") != NULL) {
+    } else if (isa_op_words(info, ISA_TOK_SA, ISA_TOK_SA2) != 0) {
         i->a = prop_below(&g->r, 8) ? (uint8_t)prop_below(&g->r, 8) : 255;
     }
-    if (strstr(info->operands, "sc") != NULL)
+    if (isa_op_has(info, ISA_TOK_SC))
         i->c = (uint8_t)prop_below(&g->r, 8);
-    if (strstr(info->operands, "sx") != NULL && i->xkind == ISA_X_SCALAR)
+    if (isa_op_words(info, ISA_TOK_SX, ISA_TOK_SX2) != 0 && i->xkind == ISA_X_SCALAR)
         i->x = prop_below(&g->r, 8) ? prop_below(&g->r, 8) : 255;
     else if (i->xkind == ISA_X_CONST)
         i->x = 8 + prop_below(&g->r, 240);
@@ -211,7 +210,7 @@ static inline void memory(struct gen *g)
     }
     bytes = isa_mem_bytes(i);
     data = is_atomic ? 2 : isa_mem_regs(i);
-    i->d = info->flags & ISA_F_STORE && !strstr(info->operands, "dt")
+    i->d = info->flags & ISA_F_STORE && !isa_op_has(info, ISA_TOK_DT)
                ? 0
                : (uint8_t)prop_below(&g->r, DATA_REGS - data);
     if (info->flags & ISA_F_STORE)
@@ -313,7 +312,7 @@ static inline void linear_step(struct gen *g)
         i = emit(g, prop_below(&g->r, 12) ? narrow[prop_below(&g->r, LW_COUNT_OF(narrow))]
                                           : rare[prop_below(&g->r, LW_COUNT_OF(rare))]);
         i->d = linear_reg(g);
-        if (strstr(isa_op_info((enum isa_op)i->op)->operands, "va") != NULL)
+        if (isa_op_words(isa_op_info((enum isa_op)i->op), ISA_TOK_VA, ISA_TOK_VA2) != 0)
             i->a = linear_reg(g);
         linear_x(g, i, factor(g), false);
         if (i->op == ISA_V_MAD_U32)
@@ -324,7 +323,7 @@ static inline void linear_step(struct gen *g)
     case 3: case 4:
         i = emit(g, wide[prop_below(&g->r, LW_COUNT_OF(wide))]);
         i->d = wide_reg(g);
-        if (strstr(isa_op_info((enum isa_op)i->op)->operands, "va2") != NULL)
+        if (isa_op_has(isa_op_info((enum isa_op)i->op), ISA_TOK_VA2))
             i->a = wide_reg(g);
         linear_x(g, i, factor(g), i->op != ISA_V_SHL_B64 && i->op != ISA_V_SHR_U64);
         if (i->op == ISA_V_MAD_U64)
@@ -340,7 +339,7 @@ static inline void linear_step(struct gen *g)
             i->a = linear_reg(g);
         }
         linear_x(g, i, factor(g), false);
-        if (strstr(isa_op_info((enum isa_op)i->op)->operands, "vc2") != NULL)
+        if (isa_op_has(isa_op_info((enum isa_op)i->op), ISA_TOK_VC2))
             i->c = wide_reg(g);
         break;
     case 6: /* a half of a pair, or one half changed */

@@ -90,11 +90,9 @@ static inline void prop_x(struct prop_random *r, struct isa_insn *insn, unsigned
 static inline void prop_insn(struct prop_random *r, enum isa_op op, struct isa_insn *insn)
 {
     const struct isa_op_info *info = isa_op_info(op);
-    struct isa_operands operands;
     bool swap = false;
 
     isa_insn_init(insn, op);
-    isa_operands_read(info, &operands);
     insn->guard = (uint8_t)prop_below(r, 8);
     insn->guard_neg = prop_below(r, 2);
     insn->guard_scalar = prop_below(r, 4) == 0;
@@ -106,18 +104,18 @@ static inline void prop_insn(struct prop_random *r, enum isa_op op, struct isa_i
     }
     if (info->format == ISA_FMT_ATOM && isa_mod_get(insn, ISA_MOD_AOP) == ISA_AOP_CAS) {
         swap = true;
-        if (isa_operands_find(&operands, ISA_TK_SWAP) < 0) {
+        if (isa_operands_find(&info->operands, ISA_TK_SWAP) < 0) {
             isa_mod_set(insn, ISA_MOD_AOP, ISA_AOP_ADD);
             swap = false;
         }
         isa_mod_set(insn, ISA_MOD_AMODE, prop_below(r, 2));
     }
-    if (isa_operands_swappable(&operands))
+    if (isa_operands_swappable(&info->operands))
         insn->variant = prop_below(r, 2);
-    for (unsigned i = 0; i < operands.count; i++) {
-        unsigned tok = operands.tok[i];
+    for (unsigned i = 0; i < info->operands.count; i++) {
+        unsigned tok = info->operands.tok[i];
         const struct isa_token *token = isa_token_info(tok);
-        unsigned regs = isa_operand_regs(&operands, i, insn);
+        unsigned regs = isa_operand_regs(&info->operands, i, insn);
 
         switch ((enum isa_tok_kind)token->kind) {
         case ISA_TK_D:
@@ -200,7 +198,7 @@ static inline void prop_insn(struct prop_random *r, enum isa_op op, struct isa_i
             insn->c = insn->variant ? prop_register(r, false, 1) : 0;
             break;
         case ISA_TK_SPECIAL: {
-            unsigned room = isa_token_regs(operands.tok[0], insn) * 32;
+            unsigned room = isa_token_regs(info->operands.tok[0], insn) * 32;
 
             do
                 insn->x = prop_below(r, ISA_SR_COUNT);
@@ -245,7 +243,7 @@ static inline void prop_insn(struct prop_random *r, enum isa_op op, struct isa_i
         static const enum isa_tok_kind kinds[] = { ISA_TK_A, ISA_TK_X, ISA_TK_C };
 
         for (unsigned source = 0; source < 3; source++) {
-            if (isa_operands_find(&operands, kinds[source]) < 0 ||
+            if (isa_operands_find(&info->operands, kinds[source]) < 0 ||
                 (source == 1 && insn->xkind == ISA_X_IMM))
                 continue;
             isa_insn_set_srcmod(insn, source,
@@ -280,13 +278,12 @@ static inline bool prop_insn_equal(const struct isa_insn *a, const struct isa_in
 /** Moves each pair and quad of an instruction down to where it may start. */
 static inline void prop_align_groups(struct isa_insn *insn)
 {
-    struct isa_operands operands;
+    const struct isa_operands *operands = &isa_op_info((enum isa_op)insn->op)->operands;
 
-    isa_operands_read(isa_op_info((enum isa_op)insn->op), &operands);
-    for (unsigned i = 0; i < operands.count; i++) {
-        unsigned low = isa_operand_regs(&operands, i, insn) - 1;
+    for (unsigned i = 0; i < operands->count; i++) {
+        unsigned low = isa_operand_regs(operands, i, insn) - 1;
 
-        switch ((enum isa_tok_kind)isa_token_info(operands.tok[i])->kind) {
+        switch ((enum isa_tok_kind)isa_token_info(operands->tok[i])->kind) {
         case ISA_TK_D: insn->d = (uint8_t)(insn->d == 255 ? 255 : insn->d & ~low); break;
         case ISA_TK_A: insn->a = (uint8_t)(insn->a == 255 ? 255 : insn->a & ~low); break;
         case ISA_TK_C:

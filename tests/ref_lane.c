@@ -6,25 +6,6 @@
 
 /* ---- operands -------------------------------------------------------------------- */
 
-/* Registers of the token that starts with @prefix in the row: 0 none, 1, 2. */
-static int words(const char *operands, const char *prefix)
-{
-    const char *p = operands;
-    while (*p) {
-        const char *end = strchr(p, ',');
-        size_t n = end ? (size_t)(end - p) : strlen(p);
-        size_t k = strlen(prefix);
-        if (n >= k && !memcmp(p, prefix, k)) {
-            if (n == k)
-                return 1;
-            if (n == k + 1 && p[k] == '2')
-                return 2;
-        }
-        p += n + (end != NULL);
-    }
-    return 0;
-}
-
 static u64 x_value(const struct ref_lane *t, const struct isa_insn *i, int n, bool is_double)
 {
     switch (i->xkind) {
@@ -215,9 +196,9 @@ static const struct row *row_of(unsigned op)
     struct row *row = &rows[op];
     if (!row->known) {
         const struct isa_op_info *info = isa_op_info((enum isa_op)op);
-        row->a = words(info->operands, "va");
-        row->x = words(info->operands, "xb");
-        row->c = words(info->operands, "vc");
+        row->a = (int)isa_op_words(info, ISA_TOK_VA, ISA_TOK_VA2);
+        row->x = (int)isa_op_words(info, ISA_TOK_XB, ISA_TOK_XB2);
+        row->c = (int)isa_op_words(info, ISA_TOK_VC, ISA_TOK_VC2);
         row->is_half = ref_half_row(info, row->half, &row->bf16, &row->packed);
         row->known = true;
     }

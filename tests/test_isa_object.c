@@ -178,12 +178,10 @@ static struct isa_object *random_object(struct prop_random *r)
     }
     object->relocs = lw_arena_alloc(arena, 300 * sizeof *object->relocs);
     for (uint32_t i = 0; i < object->text_count; i++) {
-        struct isa_operands operands;
         struct isa_insn insn;
 
         assert_true(isa_insn_decode(object->text[i], &insn));
-        isa_operands_read(isa_op_info(insn.op), &operands);
-        if (insn.xkind != ISA_X_IMM || isa_operands_find(&operands, ISA_TK_X) < 0 ||
+        if (insn.xkind != ISA_X_IMM || isa_operands_find(&isa_op_info(insn.op)->operands, ISA_TK_X) < 0 ||
             prop_below(r, 2))
             continue;
         object->text[i].lo &= UINT32_MAX;
