@@ -88,7 +88,8 @@ static void line_row(struct isa_bytes *out, struct line_state *state, const stru
                                   true };
 }
 
-/* Instructions that others come to from another line; a byte each. NULL: no memory. */
+/* Instructions that others come to from another line, and loops' heads; a byte each. NULL: no
+ * memory. */
 static uint8_t *find_entered(const struct isa_object *object)
 {
     uint8_t *entered = calloc((size_t)object->text_count + 1, 1);
@@ -110,7 +111,8 @@ static uint8_t *find_entered(const struct isa_object *object)
             if (!isa_insn_jumps(&insn, i, &target) || target < 0 || target >= object->text_count)
                 continue;
             to = isa_object_line_at(object, (uint32_t)target);
-            if (from == NULL || to == NULL || from->line != to->line || from->file != to->file)
+            if (target <= i || from == NULL || to == NULL || from->line != to->line ||
+                from->file != to->file)
                 entered[target] = 1;
         }
     }
@@ -162,16 +164,27 @@ static void make_line(const struct isa_object *object, struct isa_bytes *out)
     for (unsigned i = 0; i < object->line_count && entered != NULL; i++) {
         const struct isa_line *row = &object->lines[i];
         const struct isa_function *here = isa_object_function_at(object, row->insn);
+        uint32_t end = i + 1 < object->line_count ? row[1].insn : object->text_count;
 
-        if (here == function && before != NULL && goes_on(row, before, entered))
-            continue;
-        before = row;
+        if (here != function || before == NULL || !goes_on(row, before, entered)) {
+            before = row;
+            if (i != 0 && here != function)
+                line_close(out, &state, function != NULL ? function->first + function->count
+                                                         : row->insn);
+            function = here;
+            line_row(out, &state, row);
+        }
+        /* a loop's head in the middle of a line: on the way back, gdb stops where a row begins */
+        if (function != NULL && end > function->first + function->count)
+            end = function->first + function->count;
+        for (uint32_t k = row->insn + 1; function != NULL && k < end; k++) {
+            struct isa_line again = *row;
 
-        if (i != 0 && here != function)
-            line_close(out, &state, function != NULL ? function->first + function->count
-                                                     : row->insn);
-        function = here;
-        line_row(out, &state, row);
+            again.insn = k;
+            again.prologue_end = false;
+            if (entered[k] != 0)
+                line_row(out, &state, &again);
+        }
     }
     line_close(out, &state,
                function != NULL ? function->first + function->count : object->text_count);

@@ -94,59 +94,74 @@ static void *object_grow(struct emit *emit, void *old, size_t count, size_t add,
     return fresh;
 }
 
-static void put_lines(struct emit *emit, uint32_t base, uint32_t count)
+static bool same_loc(const struct ptx_loc *a, const struct ptx_loc *b)
+{
+    return a->file == b->file && a->line == b->line && a->column == b->column && a->copy == b->copy;
+}
+
+static void put_lines(struct emit *emit, uint32_t base)
 {
     struct ptx_unit *unit = emit->unit;
     struct isa_object *object = emit->object;
     const struct ptx_module *module = unit->module;
-    uint32_t rows = 0, now = 0, last = 0;
-    unsigned nth = 0;
+    const struct ptx_loc *opening = &module->locs.at[unit->function->opening];
+    uint32_t rows = 0, now = 0, last = 0, at_first, first_shown = 0;
 
     /* code before the first .loc belongs to the first one there is */
     for (size_t i = 0; i < unit->code.count && now == 0; i++)
         now = unit->code.at[i].loc;
+    if (now == 0)
+        return;
+    at_first = now;
+    for (size_t i = 0; i < unit->code.count && first_shown == 0; i++) {
+        if (unit->code.at[i].loc != 0)
+            at_first = unit->code.at[i].loc;
+        if (emit->index[i] != emit->index[i + 1])
+            first_shown = at_first;
+    }
+    /* Debuggers take a function's second row for the end of its prologue. Where nothing is left of the
+     * opening brace, the first statement must be the second row: the brace has one of no instruction. */
+    bool bodied = unit->function->opening != 0 && !same_loc(opening, &module->locs.at[first_shown]);
+
     for (int pass = 0; pass < 2; pass++) {
         uint32_t at = now, shown = 0;
 
-        rows = 0;
-        nth = 0;
+        rows = bodied;
         last = UINT32_MAX;
         for (size_t i = 0; i < unit->code.count; i++) {
-            const struct ptx_loc *loc, *old;
+            const struct ptx_loc *loc;
 
             if (unit->code.at[i].loc != 0)
                 at = unit->code.at[i].loc;
-            if (at == 0 || emit->index[i] == last || emit->index[i] == emit->index[i + 1])
+            if (emit->index[i] == last || emit->index[i] == emit->index[i + 1])
                 continue;
             last = emit->index[i];
             loc = &module->locs.at[at];
-            old = &module->locs.at[shown];
-            if (shown != 0 && loc->file == old->file && loc->line == old->line &&
-                loc->column == old->column && loc->copy == old->copy)
+            if (shown != 0 && same_loc(loc, &module->locs.at[shown]))
                 continue;
             shown = at;
-            if (pass == 1) {
-                struct isa_line *line = &object->lines[object->line_count + rows];
-
-                *line = (struct isa_line){ .insn = base + emit->index[i],
-                                           .file = (uint16_t)loc->file, .line = loc->line,
-                                           .column = loc->column, .is_stmt = true,
-                                           .prologue_end = nth == 1 };
-            }
-            nth++;
+            if (pass == 1)
+                object->lines[object->line_count + rows] =
+                    (struct isa_line){ .insn = base + emit->index[i], .file = (uint16_t)loc->file,
+                                       .line = loc->line, .column = loc->column,
+                                       .is_stmt = true, .prologue_end = rows == 1 };
             rows++;
         }
-        if (pass == 0) {
+        if (rows == bodied)
+            return;
+        if (pass == 0)
             object->lines = object_grow(emit, object->lines, object->line_count, rows,
                                         &unit->job->line_room, sizeof *object->lines);
-            if (rows == 0)
-                return;
-        }
     }
+    struct isa_line *first = &object->lines[object->line_count];
+
+    if (bodied)
+        *first = (struct isa_line){ .insn = first[1].insn, .file = (uint16_t)opening->file,
+                                    .line = opening->line, .column = opening->column,
+                                    .is_stmt = true };
     if (rows == 1)
-        object->lines[object->line_count].prologue_end = true;
+        first->prologue_end = true;
     object->line_count += rows;
-    (void)count;
 }
 
 /* ---- loops --------------------------------------------------------------- */
@@ -364,7 +379,7 @@ void ptx_emit(struct ptx_unit *unit, struct isa_function *function)
     object->text_count = base + count;
     function->first = base;
     function->count = count;
-    put_lines(&emit, base, count);
+    put_lines(&emit, base);
     put_loops(&emit, base);
     ptx_debug_function(unit, base, emit.index);
 }

@@ -354,6 +354,8 @@ void ptx_parse_loc(struct ptx_parser *parser)
         return; /* code of no line: it stays with the line before it */
     parser->loc = (uint32_t)parser->module->locs.count;
     *PTX_PUSH(lex->job, parser->module->locs) = loc;
+    if (parser->in_body && parser->function->opening == 0)
+        parser->function->opening = parser->loc;
 }
 
 void ptx_parse_section(struct ptx_parser *parser)

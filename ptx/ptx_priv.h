@@ -283,6 +283,7 @@ struct ptx_function {
     bool kernel, has_body, weak;
     uint16_t source;
     uint32_t symbol, line;
+    uint32_t opening; /* its first .loc, 0: none; compilers give it the line of the opening brace */
     PTX_LIST(uint32_t) params;  /* symbols */
     PTX_LIST(uint32_t) results; /* symbols of a .func */
     PTX_LIST(struct ptx_reg) regs;
