@@ -88,8 +88,9 @@ static void line_row(struct isa_bytes *out, struct line_state *state, const stru
                                   true };
 }
 
-/* Instructions that others come to from another line, and loops' heads; a byte each. NULL: no
- * memory. */
+/* Instructions that others come to: from another line, or back from a jump of the same line that is
+ * line of its own, as the end of a `while` is. A byte each. NULL: no memory. */
+enum { ENTERED = 1, ENTERED_BACK };
 static uint8_t *find_entered(const struct isa_object *object)
 {
     uint8_t *entered = calloc((size_t)object->text_count + 1, 1);
@@ -111,9 +112,11 @@ static uint8_t *find_entered(const struct isa_object *object)
             if (!isa_insn_jumps(&insn, i, &target) || target < 0 || target >= object->text_count)
                 continue;
             to = isa_object_line_at(object, (uint32_t)target);
-            if (target <= i || from == NULL || to == NULL || from->line != to->line ||
-                from->file != to->file)
-                entered[target] = 1;
+            if (from == NULL || to == NULL || from->line != to->line || from->file != to->file)
+                entered[target] = ENTERED;
+            else if (target <= i && from->insn == i && from != object->lines &&
+                     (from[-1].line != from->line || from[-1].file != from->file))
+                entered[target] = ENTERED_BACK;
         }
     }
     return entered;
@@ -174,7 +177,7 @@ static void make_line(const struct isa_object *object, struct isa_bytes *out)
             function = here;
             line_row(out, &state, row);
         }
-        /* a loop's head in the middle of a line: on the way back, gdb stops where a row begins */
+        /* gdb stops where a row begins, on the way back too, but not at such a jump: at the head */
         if (function != NULL && end > function->first + function->count)
             end = function->first + function->count;
         for (uint32_t k = row->insn + 1; function != NULL && k < end; k++) {
@@ -182,7 +185,7 @@ static void make_line(const struct isa_object *object, struct isa_bytes *out)
 
             again.insn = k;
             again.prologue_end = false;
-            if (entered[k] != 0)
+            if (entered[k] == ENTERED_BACK)
                 line_row(out, &state, &again);
         }
     }

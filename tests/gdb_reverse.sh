@@ -74,6 +74,25 @@ there_and_back() {
 there_and_back gdb x86-64
 there_and_back gdb-multiarch aarch64
 
+# The head of a loop whose end is a jump alone.
+cat >"$work/while.cl" <<'END'
+__kernel void k(__global uint *a)
+{
+    uint b = 2;
+    while (b != 0) {
+        a[b] = b;
+        b--;
+    }
+    a[0] = 1;
+}
+END
+sed 's/loop\.cl/while.cl/' "$work/loop.yaml" >"$work/while.yaml"
+serve "$lanewise" run while.yaml --gdb 127.0.0.1:0
+{ echo 'tbreak while.cl:8'; echo continue; repeat 8 reverse-next; } >"$work/session"
+session gdb
+same "reverse-next through while" "4 6 5 4 6 5 4 3 " "$(lines reverse-next)"
+server_ends
+
 # The end as a stop: back from it, and to it again, by continue and by a step.
 back_from_end() {
     serve "$lanewise" run walk.yaml ${3:-} --gdb 127.0.0.1:0 --gdb-arch $2

@@ -275,6 +275,45 @@ static void lines_that_only_jump_have_an_instruction_for_debuggers(void **state)
     free(text);
 }
 
+/* Rows of function f whose first .loc, line 5, stands before @statement. */
+static struct isa_object *function_of_lines(const char *statement)
+{
+    char text[2000];
+
+    snprintf(text, sizeof text,
+             ".version 7.0\n.target sm_70\n.address_size 64\n.file 1 \"t.cu\"\n"
+             ".func (.param .b32 o) f(.param .b32 a)\n{\n\t.reg .b32 %%r<9>;\n"
+             "\t.loc 1 5 0\n\tld.param.u32 %%r1, [a];\n%s"
+             "\t.loc 1 7 5\n\tmul.lo.s32 %%r2, %%r1, %%r1;\n"
+             "\t.loc 1 8 5\n\tadd.s32 %%r3, %%r2, 1;\n\tst.param.b32 [o], %%r3;\n\tret;\n}\n"
+             ".visible .entry k(.param .u64 p)\n{\n\t.reg .b64 %%rd<3>;\n\t.reg .b32 %%r<9>;\n"
+             "\tmov.u32 %%r1, %%tid.x;\n\t{\n\t.param .b32 x;\n\tst.param.b32 [x], %%r1;\n"
+             "\t.param .b32 y;\n\tcall.uni (y), f, (x);\n\tld.param.b32 %%r2, [y];\n\t}\n"
+             "\tld.param.u64 %%rd1, [p];\n\tst.global.u32 [%%rd1], %%r2;\n\tret;\n}\n",
+             statement);
+    return translate(text, strlen(text));
+}
+
+/* Debuggers stop at a function's second row. */
+static void the_first_statement_ends_the_prologue(void **state)
+{
+    struct isa_object *object = function_of_lines("");
+
+    (void)state;
+    assert_int_equal(object->lines[0].line, 5); /* the brace, which has no instruction */
+    assert_int_equal(object->lines[0].insn, object->lines[1].insn);
+    assert_int_equal(object->lines[1].line, 7);
+    assert_true(object->lines[1].prologue_end && !object->lines[0].prologue_end);
+    assert_false(object->lines[2].prologue_end);
+    isa_object_destroy(object);
+    object = function_of_lines("\tmul.lo.s32 %r1, %r1, %r1;\n"); /* which has one */
+    assert_int_equal(object->lines[0].line, 5);
+    assert_true(object->lines[0].insn < object->lines[1].insn);
+    assert_int_equal(object->lines[1].line, 7);
+    assert_true(object->lines[1].prologue_end && !object->lines[0].prologue_end);
+    isa_object_destroy(object);
+}
+
 static void an_object_keeps_its_debug_information(void **state)
 {
     static const char *const names[] = { "debug_clang19.ptx", "debug_clang14.ptx",
@@ -386,6 +425,7 @@ int main(void)
         cmocka_unit_test(types_that_nothing_needs_are_left_out),
         cmocka_unit_test(scopes_are_sets_of_words),
         cmocka_unit_test(lines_that_only_jump_have_an_instruction_for_debuggers),
+        cmocka_unit_test(the_first_statement_ends_the_prologue),
         cmocka_unit_test(an_object_keeps_its_debug_information),
         cmocka_unit_test(inlined_calls_of_lines_are_scopes),
         cmocka_unit_test(broken_sections_are_dropped),
