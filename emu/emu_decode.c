@@ -562,6 +562,8 @@ enum lw_status emu_code_create(struct emu_program *program, const struct emu_lay
         unsigned run = di->flags & EMU_D_ENDS_RUN ? 1 : di[1].run + 1u;
         di->run = (uint16_t)(run > MAX_RUN ? MAX_RUN : run);
     }
+    if (program->machine->config.tags == EMU_TAGS_OFF)
+        emu_proof_mark(code);
     if (program->machine->reconv->lockstep) {
         status = mark_rpcs(code, err);
         if (status != LW_OK)

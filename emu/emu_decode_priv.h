@@ -29,5 +29,8 @@ enum lw_status emu_code_create(struct emu_program *program, const struct emu_lay
                                const struct emu_level *level, const uint8_t *shape,
                                struct emu_code *code, struct lw_error *err) LW_MUST_CHECK;
 void emu_code_destroy(struct emu_code *code);
+/** Mark the loads that share what the first of them finds (enum emu_proof_role): fills aux. Not
+ *  with tags, where rows may be stale. Uses flags of whole runs. */
+void emu_proof_mark(struct emu_code *code);
 
 #endif

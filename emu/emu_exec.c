@@ -231,7 +231,7 @@ static bool LEVEL(is_splat)(const uint32_t *row, unsigned n, uint64_t lanes, uin
 
 /* A loop over the lanes; whole rows of 32 lanes, the usual case, without its control. */
 #define EACH_LANE(...)                                                                        \
-    if (EMU_LEVEL != 1 && mask == NULL && !mod && n == 32) {                                  \
+    if (EMU_LEVEL != 1 && mask == NULL && !mod && __builtin_expect(n == 32, 1)) {                                  \
         EMU_LANE_LOOP_32                                                                      \
         for (unsigned l = 0; l < 32; l++)                                                     \
             __VA_ARGS__                                                                       \

@@ -128,18 +128,18 @@ MEM_INLINE bool mem_fast(struct emu_warp *w, const struct emu_dinsn *di, uint64_
                          mode == ISA_AMODE_PAIR, n, true);
 }
 
-/** A row of 32 lanes whose halves are both equal or (@ramp) both consecutive, words in one 4 GiB
- *  window: blocks that are 16 wide. False: nothing was done. */
-MEM_INLINE bool mem_half_form(struct emu_warp *w, const struct emu_dinsn *di,
-                              enum isa_space space, unsigned mode, bool write, bool ramp)
+/** Of a row of 32 lanes whose halves are both equal or (@ramp) both consecutive, words in one 4 GiB
+ *  window, as they are of blocks that are 16 wide: the addresses of the halves. @known: they are.
+ *  False: not so, or not simply. */
+MEM_INLINE bool mem_half_addresses(const struct emu_warp *w, const struct emu_dinsn *di, unsigned mode,
+                                   bool ramp, bool known, uint64_t *address0, uint64_t *address1)
 {
     enum { BYTES = 4, HALF = 16 };
     const unsigned plain = mode & ~(unsigned)MEM_SCALED, scale = mode & MEM_SCALED ? 2 : 0;
-    const unsigned unit = BYTES >> scale, span = ramp ? HALF * BYTES : BYTES;
     const bool pair = mode == ISA_AMODE_PAIR, is_signed = plain == ISA_AMODE_SS32;
     const uint32_t *off = emu_row(w, di->a), *high = off;
     const uint32_t first0 = off[0], first1 = off[HALF];
-    uint64_t address0, address1, base = (uint64_t)(int64_t)di->disp;
+    uint64_t base = (uint64_t)(int64_t)di->disp;
 
     if (pair) {
         high = emu_row(w, di->a + w->stride);
@@ -147,9 +147,9 @@ MEM_INLINE bool mem_half_form(struct emu_warp *w, const struct emu_dinsn *di,
     } else if (plain == ISA_AMODE_SU32 || is_signed) {
         base += (uint64_t)w->s[di->reg + 1] << 32 | w->s[di->reg];
     }
-    address0 = base + ((is_signed ? (uint64_t)(int64_t)(int32_t)first0 : first0) << scale);
-    address1 = base + ((is_signed ? (uint64_t)(int64_t)(int32_t)first1 : first1) << scale);
-    if ((address0 | address1) & (BYTES - 1))
+    *address0 = base + ((is_signed ? (uint64_t)(int64_t)(int32_t)first0 : first0) << scale);
+    *address1 = base + ((is_signed ? (uint64_t)(int64_t)(int32_t)first1 : first1) << scale);
+    if ((*address0 | *address1) & (BYTES - 1))
         return false;
     if (ramp) { /* the row may wrap, addresses do not */
         const uint32_t flip = is_signed ? UINT32_C(1) << 31 : 0;
@@ -158,31 +158,95 @@ MEM_INLINE bool mem_half_form(struct emu_warp *w, const struct emu_dinsn *di,
                       : first0 > most || first1 > most)
             return false;
     }
-    if (!emu_halves_affine(off, high, pair, ramp, unit))
+    return known || emu_halves_affine(off, high, pair, ramp, BYTES >> scale);
+}
+
+/** Load the halves of a row from where they lie. */
+MEM_INLINE void mem_half_load(struct emu_warp *w, const struct emu_dinsn *di, const uint8_t *host0,
+                              const uint8_t *host1, bool ramp)
+{
+    enum { HALF = 16 };
+    uint32_t *d = emu_row(w, di->d);
+
+    if (ramp) {
+        emu_row_load(d, host0, HALF, 0xffff, true);
+        emu_row_load(d + HALF, host1, HALF, 0xffff, true);
+    } else {
+        emu_row_splat(d, HALF, 0xffff, true, lw_get32(host0));
+        emu_row_splat(d + HALF, HALF, 0xffff, true, lw_get32(host1));
+    }
+    mem_count(w, false, false);
+}
+
+/** Such a row at once. False: nothing was done. */
+MEM_INLINE bool mem_half_form(struct emu_warp *w, const struct emu_dinsn *di,
+                              enum isa_space space, unsigned mode, bool write, bool ramp,
+                              bool known)
+{
+    enum { BYTES = 4, HALF = 16 };
+    const unsigned span = ramp ? HALF * BYTES : BYTES;
+    uint64_t address0, address1;
+
+    if (!mem_half_addresses(w, di, mode, ramp, known, &address0, &address1))
         return false;
     uint8_t *host0 = mem_reach(w, space, address0, span, write);
     if (host0 == NULL)
         return false;
-    uint8_t *host1 = mem_reach(w, space, address1, span, write);
+    uint8_t *host1 = host0; /* where each half is the same part of a row of the data */
+    if (address1 != address0)
+        host1 = mem_reach(w, space, address1, span, write);
     if (host1 == NULL)
         return false;
-    uint32_t *d = emu_row(w, write ? di->b : di->d);
     if (write) {
+        const uint32_t *d = emu_row(w, di->b);
         bool changed = ramp ? mem_store_run(host0, d, 0, HALF, 0xffff, true, ISA_SIZE_B32)
                             : mem_store_equal(host0, d, 0, HALF, 0xffff, true, ISA_SIZE_B32);
         changed |= ramp ? mem_store_run(host1, d + HALF, 0, HALF, 0xffff, true, ISA_SIZE_B32)
                         : mem_store_equal(host1, d + HALF, 0, HALF, 0xffff, true, ISA_SIZE_B32);
         mem_count(w, true, changed);
-    } else if (ramp) {
-        emu_row_load(d, host0, HALF, 0xffff, true);
-        emu_row_load(d + HALF, host1, HALF, 0xffff, true);
-        mem_count(w, false, false);
     } else {
-        emu_row_splat(d, HALF, 0xffff, true, lw_get32(host0));
-        emu_row_splat(d + HALF, HALF, 0xffff, true, lw_get32(host1));
-        mem_count(w, false, false);
+        mem_half_load(w, di, host0, host1, ramp);
     }
     return true;
+}
+
+/** The first of loads that share what it finds (enum emu_proof_role). */
+MEM_INLINE bool mem_half_open(struct emu_warp *w, const struct emu_dinsn *di, enum isa_space space,
+                              unsigned mode, bool ramp)
+{
+    enum { BYTES = 4, HALF = 16 };
+    const unsigned slot = (uint8_t)(di->aux >> EMU_PROOF_SLOT);
+    const unsigned below = (uint16_t)(di->aux >> EMU_PROOF_BELOW);
+    const unsigned all = below + (uint16_t)(di->aux >> EMU_PROOF_ABOVE);
+    const unsigned span = ramp ? HALF * BYTES : BYTES;
+    unsigned proved = ramp ? EMU_PROVED_RUN : EMU_PROVED_EQUAL;
+    uint64_t address0, address1;
+
+    if (!mem_half_addresses(w, di, mode, ramp, false, &address0, &address1))
+        return false;
+    uint8_t *host0 = mem_reach(w, space, address0 - below, span + all, false);
+    uint8_t *host1 = mem_reach(w, space, address1 - below, span + all, false);
+    if (MEM_LIKELY(host0 != NULL && host1 != NULL)) {
+        host0 += below;
+        host1 += below;
+        w->proof[slot].host[0] = host0;
+        w->proof[slot].host[1] = host1;
+        proved |= EMU_PROVED_REACHED;
+    } else { /* its own words may lie well for all that */
+        host0 = mem_reach(w, space, address0, span, false);
+        host1 = mem_reach(w, space, address1, span, false);
+        if (host0 == NULL || host1 == NULL)
+            return false;
+    }
+    w->proved[slot] = (uint8_t)proved;
+    mem_half_load(w, di, host0, host1, ramp);
+    return true;
+}
+
+/** EMU_PROVED_* that the first of the loads that @di shares with found in this run. */
+MEM_INLINE unsigned mem_proved(const struct emu_warp *w, const struct emu_dinsn *di)
+{
+    return w->proved[(uint8_t)(di->aux >> EMU_PROOF_SLOT)];
 }
 
 /** Which of its full handlers an instruction tries first: it follows what served it last.
@@ -210,38 +274,107 @@ MEM_INLINE void mem_prefer(struct emu_warp *w, const struct emu_dinsn *di, emu_h
     static void LEVEL(mem_##rw##_##space##_##kind##_##mode##_##form)(                         \
         struct emu_warp * w, const struct emu_dinsn *di)                                      \
     {                                                                                         \
-        if (MEM_LIKELY(w->width == 32 &&                                                      \
-                       mem_half_form(w, di, ISA_SPACE_##space, MEM_MODE_##mode, write, ramp))) \
+        if (MEM_LIKELY(w->width == 32 && mem_half_form(w, di, ISA_SPACE_##space,              \
+                                                       MEM_MODE_##mode, write, ramp, false))) \
             EMU_NEXT_FULL(w, di);                                                             \
         EMU_TAIL LEVEL(mem_##rw##_##space##_##kind##_##mode##_##back)(w, di);                 \
     }                                                                                         \
     MEM_OUTLINE void LEVEL(mem_##rw##_##space##_##kind##_##mode##_##back)(                    \
         struct emu_warp * w, const struct emu_dinsn *di)                                      \
     {                                                                                         \
-        mem_prefer(w, di, LEVEL(mem_##rw##_##space##_##kind##_##mode##_##form),               \
+        mem_prefer(w, di, LEVEL(mem_##rw##_##space##_##kind##_##mode##_halves)(di, ramp),     \
                    LEVEL(mem_##rw##_##space##_##kind##_##mode##_f));                          \
         EMU_TAIL LEVEL(mem_##rw##_##space##_##kind##_##mode##_f)(w, di);                      \
     }
+/* Loads that share what the first finds: _O: the first; _S: the form of the row is known; _L: and
+ * where its words lie. */
+#define MEM_PROVED_FORM(space, mode, kind, form, ramp)                                        \
+    static void LEVEL(mem_ld_##space##_##kind##_##mode##_O##form)(                            \
+        struct emu_warp * w, const struct emu_dinsn *di)                                      \
+    {                                                                                         \
+        if (MEM_LIKELY(w->width == 32 &&                                                      \
+                       mem_half_open(w, di, ISA_SPACE_##space, MEM_MODE_##mode, ramp)))       \
+            EMU_NEXT_FULL(w, di);                                                             \
+        EMU_TAIL LEVEL(mem_ld_##space##_##kind##_##mode##_b##form)(w, di);                    \
+    }                                                                                         \
+    static void LEVEL(mem_ld_##space##_##kind##_##mode##_S##form)(                            \
+        struct emu_warp * w, const struct emu_dinsn *di)                                      \
+    {                                                                                         \
+        if (MEM_LIKELY(mem_proved(w, di) & (ramp ? EMU_PROVED_RUN : EMU_PROVED_EQUAL) &&      \
+                       mem_half_form(w, di, ISA_SPACE_##space, MEM_MODE_##mode, false, ramp,  \
+                                     true)))                                                  \
+            EMU_NEXT_FULL(w, di);                                                             \
+        EMU_TAIL LEVEL(mem_ld_##space##_##kind##_##mode##_##form)(w, di);                     \
+    }                                                                                         \
+    static void LEVEL(mem_ld_##space##_##kind##_##mode##_L##form)(                            \
+        struct emu_warp * w, const struct emu_dinsn *di)                                      \
+    {                                                                                         \
+        if (MEM_LIKELY(mem_proved(w, di) ==                                                   \
+                       ((ramp ? EMU_PROVED_RUN : EMU_PROVED_EQUAL) | EMU_PROVED_REACHED))) {  \
+            const struct emu_proof *proof = &w->proof[(uint8_t)(di->aux >> EMU_PROOF_SLOT)];  \
+            const int32_t above = (int32_t)(uint32_t)(di->aux >> EMU_PROOF_ABOVE);            \
+            mem_half_load(w, di, proof->host[0] + above, proof->host[1] + above, ramp);       \
+            EMU_NEXT_FULL(w, di);                                                             \
+        }                                                                                     \
+        EMU_TAIL LEVEL(mem_ld_##space##_##kind##_##mode##_S##form)(w, di);                    \
+    }
+/* Which handler serves a row by halves. */
+#define MEM_HALF_PLAIN(space, mode, kind, rw, write)                                          \
+    MEM_INLINE emu_handler_fn *LEVEL(mem_##rw##_##space##_##kind##_##mode##_halves)(          \
+        const struct emu_dinsn *di, bool ramp)                                                \
+    {                                                                                         \
+        (void)di;                                                                             \
+        return ramp ? LEVEL(mem_##rw##_##space##_##kind##_##mode##_R)                         \
+                    : LEVEL(mem_##rw##_##space##_##kind##_##mode##_U);                        \
+    }                                                                                         \
+    MEM_HALF_FORM(space, mode, kind, rw, write, U, bU, false)                                 \
+    MEM_HALF_FORM(space, mode, kind, rw, write, R, bR, true)
+#define MEM_HALF_PROVED(space, mode, kind, rw, write)                                         \
+    static emu_handler_fn LEVEL(mem_ld_##space##_##kind##_##mode##_OU),                       \
+        LEVEL(mem_ld_##space##_##kind##_##mode##_OR), LEVEL(mem_ld_##space##_##kind##_##mode##_SU), \
+        LEVEL(mem_ld_##space##_##kind##_##mode##_SR), LEVEL(mem_ld_##space##_##kind##_##mode##_LU), \
+        LEVEL(mem_ld_##space##_##kind##_##mode##_LR);                                         \
+    static emu_handler_fn *LEVEL(mem_ld_##space##_##kind##_##mode##_halves)(                  \
+        const struct emu_dinsn *di, bool ramp)                                                \
+    {                                                                                         \
+        static emu_handler_fn *const by_role[][2] = {                                         \
+            [EMU_PROOF_NONE] = {LEVEL(mem_ld_##space##_##kind##_##mode##_U),                  \
+                                LEVEL(mem_ld_##space##_##kind##_##mode##_R)},                 \
+            [EMU_PROOF_OPENS] = {LEVEL(mem_ld_##space##_##kind##_##mode##_OU),                \
+                                 LEVEL(mem_ld_##space##_##kind##_##mode##_OR)},               \
+            [EMU_PROOF_FOLLOWS] = {LEVEL(mem_ld_##space##_##kind##_##mode##_SU),              \
+                                   LEVEL(mem_ld_##space##_##kind##_##mode##_SR)},             \
+            [EMU_PROOF_LIES] = {LEVEL(mem_ld_##space##_##kind##_##mode##_LU),                 \
+                                LEVEL(mem_ld_##space##_##kind##_##mode##_LR)},                \
+        };                                                                                    \
+        return by_role[di->flags & EMU_D_MODIFIED ? EMU_PROOF_NONE : (uint8_t)di->aux][ramp]; \
+    }                                                                                         \
+    MEM_HALF_FORM(space, mode, kind, ld, false, U, bU, false)                                 \
+    MEM_HALF_FORM(space, mode, kind, ld, false, R, bR, true)                                  \
+    MEM_PROVED_FORM(space, mode, kind, U, false)                                              \
+    MEM_PROVED_FORM(space, mode, kind, R, true)
 /* What _h of a form by halves has beside the general way; of all other forms: nothing. */
-#define MEM_HALVES(space, mode, kind, rw, write)                                              \
+#define MEM_HALVES(space, mode, kind, rw, write, HALF)                                        \
     MEM_OUTLINE void LEVEL(mem_##rw##_##space##_##kind##_##mode##_bU)(                        \
         struct emu_warp * w, const struct emu_dinsn *di);                                     \
     MEM_OUTLINE void LEVEL(mem_##rw##_##space##_##kind##_##mode##_bR)(                        \
         struct emu_warp * w, const struct emu_dinsn *di);                                     \
-    static emu_handler_fn LEVEL(mem_##rw##_##space##_##kind##_##mode##_f);                    \
-    MEM_HALF_FORM(space, mode, kind, rw, write, U, bU, false)                                 \
-    MEM_HALF_FORM(space, mode, kind, rw, write, R, bR, true)                                  \
+    static emu_handler_fn LEVEL(mem_##rw##_##space##_##kind##_##mode##_f),                    \
+        LEVEL(mem_##rw##_##space##_##kind##_##mode##_U),                                      \
+        LEVEL(mem_##rw##_##space##_##kind##_##mode##_R);                                      \
+    HALF(space, mode, kind, rw, write)                                                        \
     MEM_OUTLINE void LEVEL(mem_##rw##_##space##_##kind##_##mode##_h)(                         \
         struct emu_warp * w, const struct emu_dinsn *di)                                      \
     {                                                                                         \
         const uint32_t *off = emu_row(w, di->a);                                              \
         const bool ramp = off[0] != off[1];                                                   \
         if (ramp == (off[16] != off[17]) &&                                                   \
-            (ramp ? mem_half_form(w, di, ISA_SPACE_##space, MEM_MODE_##mode, write, true)     \
-                  : mem_half_form(w, di, ISA_SPACE_##space, MEM_MODE_##mode, write, false))) { \
+            (ramp ? mem_half_form(w, di, ISA_SPACE_##space, MEM_MODE_##mode, write, true,     \
+                                  false)                                                      \
+                  : mem_half_form(w, di, ISA_SPACE_##space, MEM_MODE_##mode, write, false,    \
+                                  false))) {                                                  \
             mem_prefer(w, di, LEVEL(mem_##rw##_##space##_##kind##_##mode##_f),                \
-                       ramp ? LEVEL(mem_##rw##_##space##_##kind##_##mode##_R)                 \
-                            : LEVEL(mem_##rw##_##space##_##kind##_##mode##_U));               \
+                       LEVEL(mem_##rw##_##space##_##kind##_##mode##_halves)(di, ramp));       \
             EMU_NEXT_FULL(w, di);                                                             \
         }                                                                                     \
         EMU_TAIL LEVEL(mem_##rw##_##space##_##kind)(w, di);                                   \
@@ -313,10 +446,11 @@ enum {
     MEM_MODE_SS32X = ISA_AMODE_SS32 | MEM_SCALED
 };
 /* Forms that have fast handlers; all others use the general ones. */
+#define MEM_PROVED_FORMS(FORM)                                                                \
+    FORM(GLOBAL, PAIR, B32) FORM(GLOBAL, SU32X, B32) FORM(GLOBAL, SS32X, B32)                 \
+    FORM(SHARED, M32, B32) FORM(SHARED, PAIR, B32)
 #define MEM_HALF_FORMS(FORM)                                                                  \
-    FORM(GLOBAL, PAIR, B32) FORM(GLOBAL, SU32, B32) FORM(GLOBAL, SS32, B32)                   \
-    FORM(GLOBAL, SU32X, B32) FORM(GLOBAL, SS32X, B32)                                         \
-    FORM(SHARED, M32, B32) FORM(SHARED, PAIR, B32) FORM(GENERIC, PAIR, B32)
+    FORM(GLOBAL, SU32, B32) FORM(GLOBAL, SS32, B32) FORM(GENERIC, PAIR, B32)
 #define MEM_WHOLE_FORMS(FORM)                                                                 \
     FORM(GLOBAL, PAIR, V2B32) FORM(GLOBAL, PAIR, V4B32)                                       \
     FORM(GLOBAL, SU32, V2B32) FORM(GLOBAL, SU32, V4B32)                                       \
@@ -326,9 +460,16 @@ enum {
     FORM(SHARED, PAIR, V2B32) FORM(SHARED, PAIR, V4B32)                                       \
     FORM(LOCAL, M32, B32) FORM(LOCAL, M32, V2B32)                                             \
     FORM(GENERIC, PAIR, V2B32)
-#define MEM_FAST_FORMS(FORM) MEM_HALF_FORMS(FORM) MEM_WHOLE_FORMS(FORM)
+#define MEM_FAST_FORMS(FORM) MEM_PROVED_FORMS(FORM) MEM_HALF_FORMS(FORM) MEM_WHOLE_FORMS(FORM)
 #define FORM(space, mode, kind)                                                               \
-    MEM_HALVES(space, mode, kind, ld, false) MEM_HALVES(space, mode, kind, st, true)          \
+    MEM_HALVES(space, mode, kind, ld, false, MEM_HALF_PROVED)                                 \
+    MEM_HALVES(space, mode, kind, st, true, MEM_HALF_PLAIN)                                   \
+    MEM_FAST(space, mode, kind, ld, false) MEM_FAST(space, mode, kind, st, true)
+MEM_PROVED_FORMS(FORM)
+#undef FORM
+#define FORM(space, mode, kind)                                                               \
+    MEM_HALVES(space, mode, kind, ld, false, MEM_HALF_PLAIN)                                  \
+    MEM_HALVES(space, mode, kind, st, true, MEM_HALF_PLAIN)                                   \
     MEM_FAST(space, mode, kind, ld, false) MEM_FAST(space, mode, kind, st, true)
 MEM_HALF_FORMS(FORM)
 #undef FORM

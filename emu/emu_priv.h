@@ -3,13 +3,12 @@
  * Inside emu/: the state of machine, core, block and warp, and the seams between
  *
  *   emu_memory.c    arena, allocations, page maps, host copies, hash_mem
- *   emu_mem_body.h  bodies of loads, stores and atomics, compiled once per x86-64 level
- *                   (and emu_mem_fast_body.h)
+ *   emu_mem_body.h  loads, stores and atomics (and emu_mem_fast_body.h), once per x86-64 level
  *   emu_exec.c      expansion of isa/insns.def, compiled once per level
  *   emu_control.c   branches, barriers, exit: what acts on the split
  *   emu_split.c     split table, policies, convergence and CTA barriers, verdicts
  *   emu_reconv.c    reconvergence engines as rows, reconvergence pcs; emu_stack.c the SIMT stack
- *   emu_decode.c    isa_insn -> emu_dinsn
+ *   emu_decode.c    isa_insn -> emu_dinsn; emu_proof.c marks what loads share
  *   emu_core.c      blocks, warps, the turn of a warp, the watched step
  *   emu_brief.c     the same step for engines that only charge time
  *   emu_engine.c    the functional engine
@@ -22,6 +21,7 @@
 #define EMU_PRIV_H
 
 #include "emu/emu.h"
+#include "emu/emu_proof_priv.h"
 #include "emu/emu_text_priv.h"
 
 struct emu_warp;
@@ -315,6 +315,7 @@ struct emu_warp {
     uint64_t served;       /* instructions of all W lanes done on tags */
     uint32_t s[128] __attribute__((aligned(64))); /* s0..s125, exec in 126:127 */
     uint8_t sp[8];         /* sp0..sp6 as 0/1, spt = 1 */
+    uint8_t proved[EMU_PROOFS]; /* EMU_PROVED_*: in this straight-line run */
 
     /* cold */
     uint64_t launched, live;
@@ -360,6 +361,7 @@ struct emu_warp {
     uint64_t member[EMU_MAX_LANES]; /* warpsync masks of waiting lanes */
     uint64_t mask_lanes;   /* what mask_row was filled from: emu_warp_set_lanes */
     uint32_t mask_row[EMU_MAX_LANES] __attribute__((aligned(64))); /* e as 0 / ~0 */
+    struct emu_proof proof[EMU_PROOFS]; /* where proved[] says so */
 };
 
 struct emu_cta_barrier {
@@ -630,6 +632,7 @@ static inline void emu_count_run(struct emu_warp *w, const struct emu_dinsn *las
     w->retired += (uint64_t)n;
     w->lane_retired += (uint64_t)n * w->m_count;
     w->run_start = last + 1;
+    memset(w->proved, 0, sizeof w->proved); /* whatever comes next may start anywhere */
 }
 
 /** The same for a run that ends before @di: it is not executed. */

@@ -499,14 +499,23 @@ EMU_ROW bool emu_halves_affine(const uint32_t *row, const uint32_t *high, bool p
     }
     return _mm512_test_epi32_mask(bad, bad) == 0;
 #elif defined(__AVX2__)
-    const __m256i want_high = emu_splat8(pair ? high[0] : 0);
-    __m256i bad = _mm256_setzero_si256();
-    for (unsigned l = 0; l < 32; l += 8) {
-        __m256i want = emu_ramp8(row[l & 16] + (ramp ? (l & 8) * unit : 0), ramp, unit);
-        bad = _mm256_or_si256(bad, _mm256_xor_si256(emu_load8(row + l), want));
-        if (pair)
-            bad = _mm256_or_si256(bad, _mm256_xor_si256(emu_load8(high + l), want_high));
+    /* written out: gcc -O2 leaves a loop a loop, with a splat from the row in each step */
+    const __m256i want0 = emu_ramp8(row[0], ramp, unit), want2 = emu_ramp8(row[16], ramp, unit);
+    const __m256i eight = emu_splat8(ramp ? 8 * unit : 0);
+    const __m256i want1 = ramp ? _mm256_add_epi32(want0, eight) : want0;
+    const __m256i want3 = ramp ? _mm256_add_epi32(want2, eight) : want2;
+    __m256i bad = _mm256_xor_si256(emu_load8(row), want0);
+    bad = _mm256_or_si256(bad, _mm256_xor_si256(emu_load8(row + 8), want1));
+    __m256i more = _mm256_xor_si256(emu_load8(row + 16), want2);
+    more = _mm256_or_si256(more, _mm256_xor_si256(emu_load8(row + 24), want3));
+    if (pair) {
+        const __m256i want_high = emu_splat8(high[0]);
+        bad = _mm256_or_si256(bad, _mm256_xor_si256(emu_load8(high), want_high));
+        more = _mm256_or_si256(more, _mm256_xor_si256(emu_load8(high + 8), want_high));
+        bad = _mm256_or_si256(bad, _mm256_xor_si256(emu_load8(high + 16), want_high));
+        more = _mm256_or_si256(more, _mm256_xor_si256(emu_load8(high + 24), want_high));
     }
+    bad = _mm256_or_si256(bad, more);
     return _mm256_testz_si256(bad, bad);
 #else
     uint32_t bad = 0;

@@ -20,7 +20,7 @@ liblanewise_a_SOURCES += \
 	%D%/emu_half_body.h \
 	%D%/emu_mem_priv.h \
 	%D%/emu_split_priv.h \
-	%D%/emu_text_priv.h \
+	%D%/emu_text_priv.h %D%/emu_proof_priv.h \
 	%D%/emu_compact_priv.h \
 	%D%/emu_compact_body.h \
 	%D%/emu_detect_priv.h \
@@ -41,7 +41,7 @@ liblanewise_a_SOURCES += \
 	%D%/emu_compact_view.c \
 	%D%/emu_control.c \
 	%D%/emu_core.c \
-	%D%/emu_decode.c \
+	%D%/emu_decode.c %D%/emu_proof.c \
 	%D%/emu_detect.c \
 	%D%/emu_engine.c \
 	%D%/emu_grid.c \

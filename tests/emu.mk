@@ -6,6 +6,13 @@ tests_prop_exec_SOURCES = tests/prop_exec.c tests/ref_lane.c tests/ref_float.c t
 	tests/prop_exec_gen.h
 tests_prop_exec_LDADD = liblanewise.a $(TEST_LIBS) -lm
 
+check_PROGRAMS += tests/prop_proof
+tests_prop_proof_SOURCES = tests/prop_proof.c tests/ref_lane.c tests/ref_float.c tests/ref_scalar.c \
+	tests/ref_root.c tests/ref_root.h \
+	tests/ref_lane.h tests/ref_parts.h tests/prop_setup.h tests/prop_isa_random.h \
+	tests/prop_exec_gen.h
+tests_prop_proof_LDADD = liblanewise.a $(TEST_LIBS) -lm
+
 check_PROGRAMS += tests/test_emu
 tests_test_emu_SOURCES = tests/test_emu.c tests/emu_fixture.h
 tests_test_emu_LDADD = liblanewise.a $(TEST_LIBS)
