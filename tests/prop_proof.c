@@ -26,7 +26,7 @@ enum {
     OFFSETS = 3,         /* v0..v2: offsets of lanes; */
     KEPT = 30,           /* from v30 what they are at the start of each round, */
     PAIR = 8, LOW = 10,  /* as v8:9, global addresses, and v10:11, shared ones */
-    SUMS = 16, SUM_COUNT = 4, LOADED = 24,
+    SUMS = 16, SUM_COUNT = 4, LOADED = 24, ADDED = 25,
     X = 50, Y = 51, OUT_AT = 46, SHARED_AT = 60,
     BASE = 8, COUNTER = 12, OUT_BYTES = 4 * (SUM_COUNT + OFFSETS)
 };
@@ -67,10 +67,11 @@ static int32_t displacement(struct gen *g)
     return 4 * ((int32_t)prop_below(&g->r, 32) - 16);
 }
 
-static void one_load(struct made *t)
+/** @r: a register of offsets; OFFSETS: the pair of global addresses; above: that of shared ones. */
+static void load_by(struct made *t, unsigned r)
 {
     struct gen *g = &t->g;
-    unsigned r = prop_below(&g->r, 2) ? 0 : prop_below(&g->r, OFFSETS + 2), into;
+    unsigned into;
     const int32_t disp = displacement(g);
     struct isa_insn *i;
 
@@ -98,6 +99,13 @@ static void one_load(struct made *t)
     }
     two(g, ISA_V_MUL_U32, into, into, ISA_X_IMM, 3);
     two(g, ISA_V_XOR_B32, into, into, ISA_X_VECTOR, LOADED);
+}
+
+static void one_load(struct made *t)
+{
+    struct prop_random *random = &t->g.r;
+
+    load_by(t, prop_below(random, 2) ? 0 : prop_below(random, OFFSETS + 2));
 }
 
 static uint32_t little(struct gen *g, enum how how)
@@ -136,18 +144,22 @@ static void change(struct made *t)
             little(g, t->how[r]));
         break;
     case 4: /* the same in some lanes only */
+        load_by(t, other);
         two(g, ISA_V_ADD_U32, r, other, ISA_X_IMM, little(g, t->how[r]));
         g->code[g->count - 1].guard = (uint8_t)prop_below(&g->r, 2);
-        break;
+        load_by(t, r);
+        return;
     case 5:
         two(g, ISA_V_MOV_B32, r, 0, ISA_X_VECTOR, other);
         break;
     case 6: /* a sum of two rows */
-        two(g, ISA_V_MOV_B32, LOADED, 0, ISA_X_IMM, 0);
-        two(g, ISA_V_AND_B32, LOADED, X, ISA_X_IMM, 4);
+        two(g, ISA_V_MOV_B32, ADDED, 0, ISA_X_IMM, 0);
+        two(g, ISA_V_AND_B32, ADDED, X, ISA_X_IMM, 4);
         in_last_rounds(g);
-        two(g, ISA_V_ADD_U32, r, other, ISA_X_VECTOR, LOADED);
-        break;
+        load_by(t, other);
+        two(g, ISA_V_ADD_U32, r, other, ISA_X_VECTOR, ADDED);
+        load_by(t, r);
+        return;
     case 7:
         two(g, ISA_V_ADD_U64, PAIR, PAIR, ISA_X_IMM, 4 * (prop_below(&g->r, 8) - 4));
         break;
