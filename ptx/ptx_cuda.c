@@ -274,6 +274,24 @@ static bool find_nvcc(const char *wanted, char *out)
     return ptx_find_program("nvcc", out) || ptx_find_program("/usr/local/cuda/bin/nvcc", out);
 }
 
+/** Names of files in @folder, which is gone when @ptx is used and has another name each time, without
+ *  it. @return the new size. */
+static size_t forget_folder(char *ptx, size_t size, const char *folder)
+{
+    const size_t length = strlen(folder);
+    char *to = ptx, *from = ptx, *at;
+
+    while ((at = memmem(from, (size_t)(ptx + size - from), folder, length)) != NULL) {
+        memmove(to, from, (size_t)(at - from));
+        to += at - from;
+        from = at + length + (at + length < ptx + size && at[length] == '/');
+    }
+    memmove(to, from, (size_t)(ptx + size - from));
+    to += ptx + size - from;
+    *to = '\0';
+    return (size_t)(to - ptx);
+}
+
 static enum lw_status by_nvcc(struct ptx_job *job, const char *path, const char *const *flags,
                               size_t flag_count, char **ptx, size_t *size,
                               struct lw_error *err)
@@ -314,6 +332,8 @@ static enum lw_status by_nvcc(struct ptx_job *job, const char *path, const char 
     argv[n++] = path;
     argv[n] = NULL;
     status = ptx_run_compiler(job, path, argv, result, ptx, size, err);
+    if (status == LW_OK)
+        *size = forget_folder(*ptx, *size, job->scratch);
     free(argv);
     return status;
 }

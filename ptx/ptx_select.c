@@ -549,14 +549,20 @@ static struct full_lines find_full_lines(const struct ptx_sel *sel)
 }
 
 /* In code for debuggers a jump that is a line of its own (goto, break, continue, return) leaves an
- * instruction: a breakpoint on the line needs one, also where the jump itself turns into nothing. */
-static void mark_jump(struct ptx_sel *sel, const struct full_lines *lines, size_t index)
+ * instruction: a breakpoint on the line needs one, also where the jump itself turns into nothing. As
+ * compilers for host processors have it: not behind other instructions of a block that flows on, as the
+ * closing brace of a loop does. */
+static void mark_jump(struct ptx_sel *sel, const struct full_lines *lines, const uint8_t *target,
+                      size_t index)
 {
     const struct ptx_insn *before = index != 0 ? &sel->fn->insns.at[index - 1] : NULL;
+    const bool flows_on = sel->fn->labels.at[sel->in.operand[0].reg] == index + 1;
+    const bool alone = before == NULL || target[index] != 0 ||
+                       (before->op == PTX_BRA && before->guard == PTX_NONE);
     const struct ptx_loc *loc = &sel->unit->module->locs.at[sel->in.loc];
     uint64_t key = line_key(loc);
 
-    if (sel->in.guard != PTX_NONE || sel->in.loc == 0 || loc->line == 0 ||
+    if ((flows_on && !alone) || sel->in.guard != PTX_NONE || sel->in.loc == 0 || loc->line == 0 ||
         (before != NULL && line_key(&sel->unit->module->locs.at[before->loc]) == key) ||
         bsearch(&key, lines->at, lines->count, sizeof key, compare_lines) != NULL)
         return;
@@ -646,7 +652,7 @@ void ptx_select(struct ptx_unit *unit)
             refuse_leftovers(&sel, 0);
             ptx_sel_operands(&sel, 1, 1);
             if (stepped)
-                mark_jump(&sel, &lines, i);
+                mark_jump(&sel, &lines, target, i);
             end_block(&sel, sel.current, in, sel.block_at[fn->labels.at[in->operand[0].reg]], next);
             ended = true;
             break;

@@ -140,6 +140,9 @@ done
 if [ $have_nvcc = yes ]; then
     try ", compiler: nvcc"
     try ", compiler: nvcc, options: [-G]"
+    # its own header lay in a folder that is gone, of another name each time
+    "$lanewise" compile --compiler nvcc types.cu -o types.lwo && "$lanewise" dis types.lwo >types.s
+    grep -q '^\.file [0-9]* "lanewise_compat\.h"' types.s || fail "nvcc: the header's name: $(grep '^\.file' types.s)"
 fi
 
 # __ldg goes the same way, as ld.global.nc. Bytes 0, 1, 2 ... 255, 0 ... behind each pointer, so that
