@@ -51,6 +51,8 @@ const struct isa_variable *init_shared_variable(const struct isa_object *object,
     const struct isa_variable *found = NULL;
     bool several = false;
 
+    if (kernel != NULL && offset >= kernel->shared_bytes)
+        return NULL; /* dynamic: that other kernels have variables there says nothing */
     for (unsigned i = 0; i < object->variable_count; i++) {
         const struct isa_variable *v = &object->variables[i];
         bool foreign = false;

@@ -699,6 +699,8 @@ class LanewiseWatch:
         if point.expression.startswith("-location"):
             return
         value = gdb.parse_and_eval(point.expression)
+        if value.type.strip_typedefs().code in (gdb.TYPE_CODE_REF, gdb.TYPE_CODE_RVALUE_REF):
+            value = value.referenced_value()
         if value.address is None or value.type.sizeof > cls.MOST_BYTES:
             raise LanewiseError("%s is no place of at most %d bytes" %
                                 (point.expression, cls.MOST_BYTES))
@@ -743,7 +745,11 @@ def lanewise_looks_again():
         level, pc = gdb.selected_frame().level(), gdb.newest_frame().pc()
     except gdb.error:
         level, pc = 0, None
-    gdb.execute("maint flush register-cache", False, True)
+    for cache in ["dcache", "register-cache"]:  # the stack is kept apart from registers
+        try:
+            gdb.execute("maint flush " + cache, False, True)
+        except gdb.error:
+            pass  # gdb 11 does not know the first
     try:
         frame = gdb.newest_frame()
         if level == 0 or frame.pc() != pc:

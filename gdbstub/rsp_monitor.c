@@ -238,7 +238,7 @@ void rsp_do_monitor(struct rsp *rsp, const struct rsp_args *args)
     if (!rsp->python && (changed || before.id != after.id || before.lane != after.lane ||
                          before.pc != after.pc || before.ended != after.ended))
         lw_put(&rsp->messages, "note: gdb still shows the state before this command; "
-                               "`maint flush register-cache` makes it look again\n");
+                               "`maint flush dcache` and `maint flush register-cache` make it look again\n");
     if (before.id != after.id || before.lane != after.lane || before.pc != after.pc ||
         before.ended != after.ended)
         rsp->moved = true;

@@ -79,6 +79,34 @@ hit Breakpoint 2, twice \(
 exited normally
 END
 server_ends
+
+# Behind a monitor command that moved the machine, frames are of where it stands now.
+serve "$lanewise" run fact.yaml --gdb 127.0.0.1:0
+cat >"$work/session" <<END
+source $src/gdbstub/lanewise_gdb.py
+break fact if n == 3 && \$lane == 5
+continue
+delete
+next
+next
+next
+backtrace
+monitor reverse-step
+monitor reverse-step
+backtrace
+kill
+END
+session gdb
+expect "frames behind monitor" <<'END'
+^\+backtrace
+^#0  fact .*n=3
+^#3  .* k \(
+^\+backtrace
+^#0  fact .*n=2
+^#1  .* fact .*n=3
+^#4  .* k \(
+END
+stop_server
 [ "$status" = 0 ] || fail "recursion: the run ended with status $status"
 
 # next steps over a call, step into it; every thread gets its own.

@@ -173,5 +173,31 @@ sed -i 's/a: {type: u32, count: 32/&, init: {constant: 0}/' launch.yaml
 sed -i 's/st.global.b32 \[v6:7+12\], v9/st.global.b64 [v6:7+8], v2:3/' launch.s
 "$lanewise" run -q --check=uninitialised launch.yaml 2>err || fail "all parameters were stored: $(cat err)"
 
+# Dynamic shared memory begins where a function that the kernel does not call has its own variable.
+cat >dynamic.cu <<'END'
+extern __shared__ int dyn[];
+__device__ __noinline__ int helper(int i)
+{
+    __shared__ int cache[64];
+    cache[i] = i;
+    __syncthreads();
+    return cache[i ^ 1];
+}
+__global__ void other(int *o) { o[threadIdx.x] = helper(threadIdx.x); }
+extern "C" __global__ void mine(int *o)
+{
+    if (dyn[threadIdx.x] > 3)
+        o[threadIdx.x] = 1;
+}
+END
+cat >dynamic.yaml <<'END'
+program: {source: dynamic.cu}
+buffers: {o: {type: s32, count: 32}}
+steps:
+  - launch: {entry: mine, grid: 1, block: 32, shared: 256, args: [o]}
+END
+"$lanewise" run -q --check=uninitialised dynamic.yaml 2>err
+grep -q 'dynamic.cu:12: uninitialised-branch: .*: shared memory at offset 0, read' err || fail "dynamic shared memory: $(cat err)"
+
 [ $failures = 0 ] || exit 1
 echo "$pairs pairs"
