@@ -50,7 +50,10 @@ int chk_add(struct chk *chk, struct chk_finding *finding)
 
         if (f->kind == finding->kind && f->place.pc == finding->place.pc &&
             f->other.pc == finding->other.pc &&
-            (f->place.pc != 0 || strcmp(f->allocation, finding->allocation) == 0)) {
+            (f->place.pc != 0 || /* the host's: a line of the launch file and an allocation */
+             (f->place.line == finding->place.line &&
+              strcmp(f->place.file, finding->place.file) == 0 &&
+              strcmp(f->allocation, finding->allocation) == 0))) {
             f->count += finding->count;
             return (int)i;
         }
@@ -88,7 +91,7 @@ static void add_fault(struct chk *chk, int kind, const struct emu_fault *fault)
     lw_buffer_init(&text);
     if (fault->bytes != 0) {
         f.address = fault->address;
-        if (fault->space == ISA_SPACE_GLOBAL &&
+        if ((fault->space == ISA_SPACE_GLOBAL || fault->space == ISA_SPACE_GENERIC) &&
             emu_allocation_at(chk->machine, fault->address, &allocation, &inside))
             f.allocation = allocation.name;
         lw_printf(&text.sink, "%s %s of %u bytes at 0x%llx: ", isa_space_name(fault->space),

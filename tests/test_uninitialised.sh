@@ -195,9 +195,15 @@ program: {source: dynamic.cu}
 buffers: {o: {type: s32, count: 32}}
 steps:
   - launch: {entry: mine, grid: 1, block: 32, shared: 256, args: [o]}
+  - check: {buffer: o, index: 5, count: 1, constant: 0}
+  - check: {buffer: o, index: 9, count: 2, constant: 0}
 END
 "$lanewise" run -q --check=uninitialised dynamic.yaml 2>err
 grep -q 'dynamic.cu:12: uninitialised-branch: .*: shared memory at offset 0, read' err || fail "dynamic shared memory: $(cat err)"
+# what the host reads is told at each of its lines
+for line in 5 6; do
+    grep -q "^dynamic.yaml:$line: uninitialised-output" err || fail "line $line of the launch file: $(cat err)"
+done
 
 [ $failures = 0 ] || exit 1
 echo "$pairs pairs"
