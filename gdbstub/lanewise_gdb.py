@@ -745,11 +745,11 @@ def lanewise_looks_again():
         level, pc = gdb.selected_frame().level(), gdb.newest_frame().pc()
     except gdb.error:
         level, pc = 0, None
-    for cache in ["dcache", "register-cache"]:  # the stack is kept apart from registers
-        try:
-            gdb.execute("maint flush " + cache, False, True)
-        except gdb.error:
-            pass  # gdb 11 does not know the first
+    try:
+        gdb.execute("maint flush dcache", False, True)  # the stack, which is kept apart from registers
+    except gdb.error:
+        pass  # gdb 11 does not know it
+    gdb.execute("maint flush register-cache", False, True)
     try:
         frame = gdb.newest_frame()
         if level == 0 or frame.pc() != pc:

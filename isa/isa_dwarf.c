@@ -88,7 +88,7 @@ static void line_row(struct isa_bytes *out, struct line_state *state, const stru
                                   true };
 }
 
-/* Instructions that others come to: from another line, or back from a jump of the same line that is
+/* Instructions that others come to: from another line, or back from a jump of the same line that is a
  * line of its own, as the end of a `while` is. A byte each. NULL: no memory. */
 enum { ENTERED = 1, ENTERED_BACK };
 static uint8_t *find_entered(const struct isa_object *object)
@@ -106,7 +106,7 @@ static uint8_t *find_entered(const struct isa_object *object)
             if (!isa_insn_decode(object->text[i], &insn))
                 continue;
             if (insn.op == ISA_BRX) {
-                memset(entered + f->first, 1, f->count); /* it may go anywhere */
+                memset(entered + f->first, ENTERED, f->count); /* it may go anywhere */
                 break;
             }
             if (!isa_insn_jumps(&insn, i, &target) || target < 0 || target >= object->text_count)

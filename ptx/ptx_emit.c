@@ -99,69 +99,44 @@ static bool same_loc(const struct ptx_loc *a, const struct ptx_loc *b)
     return a->file == b->file && a->line == b->line && a->column == b->column && a->copy == b->copy;
 }
 
+static void put_line(struct emit *emit, uint32_t insn, const struct ptx_loc *loc, bool prologue_end)
+{
+    struct isa_object *object = emit->object;
+
+    object->lines = object_grow(emit, object->lines, object->line_count, 1,
+                                &emit->unit->job->line_room, sizeof *object->lines);
+    object->lines[object->line_count++] =
+        (struct isa_line){ .insn = insn, .file = (uint16_t)loc->file, .line = loc->line,
+                           .column = loc->column, .is_stmt = true, .prologue_end = prologue_end };
+}
+
+/* Debuggers take a function's second row for the end of its prologue. Where nothing is left of the
+ * opening brace, the first statement must be that: the brace has a row of no instruction. */
 static void put_lines(struct emit *emit, uint32_t base)
 {
     struct ptx_unit *unit = emit->unit;
     struct isa_object *object = emit->object;
-    const struct ptx_module *module = unit->module;
-    const struct ptx_loc *opening = &module->locs.at[unit->function->opening];
-    uint32_t rows = 0, now = 0, last = 0, at_first, first_shown = 0;
+    const struct ptx_loc *locs = unit->module->locs.at, *shown = NULL;
+    const uint32_t start = object->line_count, opening = unit->function->opening;
+    uint32_t at = 0;
 
     /* code before the first .loc belongs to the first one there is */
-    for (size_t i = 0; i < unit->code.count && now == 0; i++)
-        now = unit->code.at[i].loc;
-    if (now == 0)
+    for (size_t i = 0; i < unit->code.count && at == 0; i++)
+        at = unit->code.at[i].loc;
+    if (at == 0)
         return;
-    at_first = now;
-    for (size_t i = 0; i < unit->code.count && first_shown == 0; i++) {
+    for (size_t i = 0; i < unit->code.count; i++) {
         if (unit->code.at[i].loc != 0)
-            at_first = unit->code.at[i].loc;
-        if (emit->index[i] != emit->index[i + 1])
-            first_shown = at_first;
+            at = unit->code.at[i].loc;
+        if (emit->index[i] == emit->index[i + 1] || (shown != NULL && same_loc(&locs[at], shown)))
+            continue;
+        if (shown == NULL && opening != 0 && !same_loc(&locs[at], &locs[opening]))
+            put_line(emit, base + emit->index[i], &locs[opening], false);
+        shown = &locs[at];
+        put_line(emit, base + emit->index[i], shown, object->line_count == start + 1);
     }
-    /* Debuggers take a function's second row for the end of its prologue. Where nothing is left of the
-     * opening brace, the first statement must be the second row: the brace has one of no instruction. */
-    bool bodied = unit->function->opening != 0 && !same_loc(opening, &module->locs.at[first_shown]);
-
-    for (int pass = 0; pass < 2; pass++) {
-        uint32_t at = now, shown = 0;
-
-        rows = bodied;
-        last = UINT32_MAX;
-        for (size_t i = 0; i < unit->code.count; i++) {
-            const struct ptx_loc *loc;
-
-            if (unit->code.at[i].loc != 0)
-                at = unit->code.at[i].loc;
-            if (emit->index[i] == last || emit->index[i] == emit->index[i + 1])
-                continue;
-            last = emit->index[i];
-            loc = &module->locs.at[at];
-            if (shown != 0 && same_loc(loc, &module->locs.at[shown]))
-                continue;
-            shown = at;
-            if (pass == 1)
-                object->lines[object->line_count + rows] =
-                    (struct isa_line){ .insn = base + emit->index[i], .file = (uint16_t)loc->file,
-                                       .line = loc->line, .column = loc->column,
-                                       .is_stmt = true, .prologue_end = rows == 1 };
-            rows++;
-        }
-        if (rows == bodied)
-            return;
-        if (pass == 0)
-            object->lines = object_grow(emit, object->lines, object->line_count, rows,
-                                        &unit->job->line_room, sizeof *object->lines);
-    }
-    struct isa_line *first = &object->lines[object->line_count];
-
-    if (bodied)
-        *first = (struct isa_line){ .insn = first[1].insn, .file = (uint16_t)opening->file,
-                                    .line = opening->line, .column = opening->column,
-                                    .is_stmt = true };
-    if (rows == 1)
-        first->prologue_end = true;
-    object->line_count += rows;
+    if (object->line_count == start + 1)
+        object->lines[start].prologue_end = true;
 }
 
 /* ---- loops --------------------------------------------------------------- */

@@ -1,16 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
+# single lanes, which the core is held against
+reference_lane = tests/ref_lane.c tests/ref_float.c tests/ref_scalar.c tests/ref_root.c tests/ref_root.h \
+	tests/ref_lane.h tests/ref_parts.h tests/prop_setup.h tests/prop_isa_random.h
+
 check_PROGRAMS += tests/prop_exec
-tests_prop_exec_SOURCES = tests/prop_exec.c tests/ref_lane.c tests/ref_float.c tests/ref_scalar.c \
-	tests/ref_root.c tests/ref_root.h \
-	tests/ref_lane.h tests/ref_parts.h tests/prop_setup.h tests/prop_isa_random.h \
-	tests/prop_exec_gen.h
+tests_prop_exec_SOURCES = tests/prop_exec.c tests/prop_exec_gen.h $(reference_lane)
 tests_prop_exec_LDADD = liblanewise.a $(TEST_LIBS) -lm
 
 check_PROGRAMS += tests/prop_proof
-tests_prop_proof_SOURCES = tests/prop_proof.c tests/ref_lane.c tests/ref_float.c tests/ref_scalar.c \
-	tests/ref_root.c tests/ref_root.h \
-	tests/ref_lane.h tests/ref_parts.h tests/prop_setup.h tests/prop_isa_random.h \
-	tests/prop_exec_gen.h
+tests_prop_proof_SOURCES = tests/prop_proof.c tests/prop_exec_gen.h $(reference_lane)
 tests_prop_proof_LDADD = liblanewise.a $(TEST_LIBS) -lm
 
 check_PROGRAMS += tests/test_emu
@@ -64,9 +62,7 @@ tests_test_event_SOURCES = tests/test_event.c tests/emu_fixture.h
 tests_test_event_LDADD = liblanewise.a $(TEST_LIBS)
 
 check_PROGRAMS += tests/prop_flow
-tests_prop_flow_SOURCES = tests/prop_flow.c tests/ref_lane.c tests/ref_float.c tests/ref_scalar.c \
-	tests/ref_root.c tests/ref_root.h \
-	tests/ref_block.c tests/ref_lane.h tests/ref_parts.h tests/prop_setup.h tests/prop_isa_random.h
+tests_prop_flow_SOURCES = tests/prop_flow.c tests/ref_block.c $(reference_lane)
 tests_prop_flow_LDADD = liblanewise.a $(TEST_LIBS) -lm
 
 check_PROGRAMS += tests/test_device_launch

@@ -70,6 +70,11 @@ for machine in '' '-w 4' '-w 8' '-w 64' '--tags compact -w 8' '--tags shadow -w 
     # the others did their access
     [ "$(od -An -tu4 x.bin | tr -s ' ')" = "$(printf ' 6 7 8 9\n 10')" ] || fail "$machine: other results"
 done
+# behind generic addresses, too, there is the buffer's name
+sed 's/\.global\./.generic./' k.s >generic.s
+sed 's/k\.s/generic.s/' wild.yaml >generic.yaml
+expect 1 '^generic.s:10: out-of-bounds: generic load of 4 bytes' run generic.yaml --check --check-file generic.json
+[ "$(grep -c '"allocation": "x"' generic.json)" = 2 ] || fail "generic addresses: $(grep allocation generic.json)"
 expect 1 'lanes 0xe0' run wild.yaml --check
 expect 3 'fault: out-of-bounds' run wild.yaml --check=misaligned
 expect 3 'fault: out-of-bounds' run wild.yaml

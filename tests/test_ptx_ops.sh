@@ -7,7 +7,7 @@
 . "${srcdir:-.}/tests/cli_lib.sh"
 tried=0
 
-cp "$src"/tests/ptx/ops* "$src"/tests/ptx/half* "$src"/tests/ptx/lib* "$src"/tests/ptx/fun* "$src"/tests/ptx/edges* "$src/tests/soft_float.h" "$work" || exit 1
+cp "$src"/tests/ptx/ops* "$src"/tests/ptx/half* "$src"/tests/ptx/lib* "$src"/tests/ptx/fun* "$src"/tests/ptx/edges* "$src"/tests/ptx/host* "$src/tests/soft_float.h" "$work" || exit 1
 for what in ops half lib fun edges; do
     ${CC:-cc} -std=gnu11 -O1 -fwrapv -w -ffp-contract=off ${what}_host.c -o host -lm && ./host ||
         exit 1

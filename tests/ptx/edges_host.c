@@ -7,19 +7,11 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "host_random.h"
+
 enum { N = 1024 };
 static float x[N], y[N], want[16 * N];
 static int32_t k[N];
-static uint64_t state = 88172645463325252u;
-
-static uint32_t next(void)
-{
-    state ^= state << 13;
-    state ^= state >> 7;
-    state ^= state << 17;
-    return (uint32_t)(state >> 16);
-}
-
 static long double turn(long double v) /* in half turns, in [-1, 1] */
 {
     return v - 2 * rintl(v / 2);

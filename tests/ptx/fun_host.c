@@ -6,18 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "host_random.h"
+
 enum { N = 1024, WORDS = 32 };
 static uint32_t in[4 * N], out[WORDS * N];
-static uint64_t state = 88172645463325252u;
-
-static uint32_t next(void)
-{
-    state ^= state << 13;
-    state ^= state >> 7;
-    state ^= state << 17;
-    return (uint32_t)(state >> 16);
-}
-
 static uint32_t bits_of(float x)
 {
     uint32_t w;

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "host_random.h"
 #include "soft_float.h"
 
 #define F (&soft_f16)
@@ -55,14 +56,6 @@ static float value(uint32_t bits)
 #define FBITS(f) ((int)(f))
 #define HALF(n) of_int(n)
 
-static uint64_t state = 88172645463325252u;
-static uint32_t next(void)
-{
-    state ^= state << 13;
-    state ^= state >> 7;
-    state ^= state << 17;
-    return (uint32_t)(state >> 16);
-}
 static int save(const char *name, const int *data, size_t count)
 {
     FILE *file = fopen(name, "wb");

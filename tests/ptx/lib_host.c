@@ -5,18 +5,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "host_random.h"
+
 enum { N = 1000, WORDS = 32 };
 static uint32_t in[4 * N], out[WORDS * N];
-static uint64_t state = 88172645463325252u;
-
-static uint32_t next(void)
-{
-    state ^= state << 13;
-    state ^= state >> 7;
-    state ^= state << 17;
-    return (uint32_t)(state >> 16);
-}
-
 static uint64_t turned(uint64_t x, unsigned n, unsigned bits)
 {
     uint64_t r = 0;

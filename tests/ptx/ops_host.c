@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "host_random.h"
+
 static int float_bits(float f)
 {
     int i;
@@ -25,16 +27,6 @@ static long double_bits(double d)
 
 enum { N = 1000, CASES = 64 };
 static int in[8 * N], out[CASES * N];
-static uint64_t state = 88172645463325252u;
-
-static unsigned next(void)
-{
-    state ^= state << 13;
-    state ^= state >> 7;
-    state ^= state << 17;
-    return (unsigned)(state >> 16);
-}
-
 static int save(const char *name, const int *data, size_t count)
 {
     FILE *f = fopen(name, "wb");
