@@ -341,12 +341,13 @@ static enum lw_status replace_program(const struct rsp_config *config, const cha
     if (stat(path, &before) == 0 && stat(next, &after) == 0 &&
         after.st_mtim.tv_sec <= before.st_mtim.tv_sec) {
         times[1].tv_sec = before.st_mtim.tv_sec + 1;
-        (void)!utimensat(AT_FDCWD, next, times, 0); /* gdb would keep the old lines: no worse than a failure */
+        if (utimensat(AT_FDCWD, next, times, 0) != 0) /* gdb would keep the old lines */
+            status = LW_FAIL(err, LW_EIO, "%s: its time cannot be set: %s", next, strerror(errno));
     }
-    if (rename(next, path) != 0) {
+    if (status == LW_OK && rename(next, path) != 0)
         status = LW_FAIL(err, LW_EIO, "%s: %s", path, strerror(errno));
+    if (status != LW_OK)
         unlink(next);
-    }
     return status;
 }
 

@@ -11,7 +11,8 @@
 #include <stdlib.h>
 #include <time.h>
 
-enum { POLL_MS = 5,
+enum {
+    POLL_MS = 5,
     IDLE_POLLS = 20 /* without a run, before it sleeps: to wake it at each step costs more than the step */
 };
 
