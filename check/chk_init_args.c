@@ -4,79 +4,7 @@
 
 #include <stdio.h>
 
-/* as emu's own formatter: what it would not read is not looked at */
-enum { FORMAT_LIMIT = 1024, MOST_ARGUMENTS = 32, MOST_OFFSET = 4096 };
-/** Where one argument lies behind the first. */
-struct argument {
-    uint32_t offset, bytes;
-};
-
-static uint32_t add(struct argument *list, unsigned *count, uint32_t at, uint32_t bytes)
-{
-    at = (at + bytes - 1) / bytes * bytes;
-    if (*count < MOST_ARGUMENTS && at < MOST_OFFSET)
-        list[(*count)++] = (struct argument){at, bytes};
-    return at + bytes;
-}
-
-/** Widths, precisions and values that a format takes, in order; the count. */
-static unsigned arguments_of(const char *p, struct argument *list)
-{
-    static const struct {
-        const char *word;
-        uint8_t bytes, of_vector; /* of an integer; of an element, 0: there is none */
-    } lengths[] = {{"hh", 4, 1}, {"hl", 0, 4}, {"h", 4, 2}, {"ll", 8, 8}, {"l", 8, 8}, {"z", 8, 0},
-                   {"j", 8, 0},  {"t", 8, 0},  {"L", 8, 0}, {"q", 8, 0},  {"", 4, 4}};
-    uint32_t at = 0;
-    unsigned count = 0, k;
-
-    while ((p = strchr(p, '%')) != NULL) {
-        unsigned vector = 0;
-
-        p++;
-        if (*p == '%') {
-            p++;
-            continue;
-        }
-        p += strspn(p, "-+ #0'");
-        for (unsigned part = 0; part < 2; part++) {
-            if (*p == '*')
-                at = add(list, &count, at, 4);
-            p += *p == '*' ? 1 : strspn(p, "0123456789");
-            if (part != 0 || *p != '.')
-                break;
-            p++;
-        }
-        if (*p == 'v') {
-            for (p++; *p >= '0' && *p <= '9' && vector < 100; p++)
-                vector = 10 * vector + (unsigned)(*p - '0');
-            if (vector != 2 && vector != 3 && vector != 4 && vector != 8 && vector != 16)
-                continue;
-        }
-        for (k = 0; strncmp(p, lengths[k].word, strlen(lengths[k].word)) != 0;)
-            k++;
-        p += strlen(lengths[k].word);
-        const char c = *p;
-        if (c == '\0')
-            break;
-        p++;
-        const bool integer = strchr("diouxX", c) != NULL, real = strchr("fFeEgGaA", c) != NULL;
-        if (vector != 0 && (integer || real)) {
-            const uint32_t elements = vector == 3 ? 4 : vector;
-            if (lengths[k].of_vector != 0)
-                at = add(list, &count, at, elements * lengths[k].of_vector);
-        } else if (vector == 0 && lengths[k].bytes != 0 && integer) {
-            at = add(list, &count, at, lengths[k].bytes);
-        } else if (vector == 0 && lengths[k].bytes != 0 && (real || c == 's' || c == 'p')) {
-            at = add(list, &count, at, 8);
-        } else if (vector == 0 && lengths[k].bytes != 0 && c == 'c') {
-            at = add(list, &count, at, 4);
-        } else if (vector == 0 && c == 'n') {
-            at = (at + 7) / 8 * 8 + 8;
-        }
-    }
-    return count;
-}
+enum { MOST_ARGUMENTS = 32 };
 
 /** A 64-bit operand of a lane: registers from @reg on, or the instruction's third one. */
 static uint64_t pair(const struct emu_tap_site *site, enum isa_reg_class reg_class, unsigned reg,
@@ -97,20 +25,9 @@ static uint64_t operand(const struct emu_tap_site *site, unsigned lane)
     return pair(site, insn->xkind == ISA_X_SCALAR ? ISA_REG_S : ISA_REG_V, isa_x_reg(insn->x), lane);
 }
 
-static unsigned read_format(const struct emu_tap_site *site, unsigned lane, uint64_t at,
-                            struct argument *list)
-{
-    char text[FORMAT_LIMIT + 1];
-    const uint64_t got =
-        emu_mem_peek(site->core, site->slot, site->warp, lane, at, text, FORMAT_LIMIT);
-
-    text[got] = '\0';
-    return arguments_of(text, list);
-}
-
 void init_args_print(struct chk_init *init, struct init_block *b, const struct emu_tap_site *site)
 {
-    struct argument list[MOST_ARGUMENTS];
+    struct emu_argument list[MOST_ARGUMENTS];
     uint64_t found[MOST_ARGUMENTS] = {0}, first[MOST_ARGUMENTS] = {0}, last = 0;
     unsigned count = 0;
     uint8_t mask[16 * 8];
@@ -123,11 +40,12 @@ void init_args_print(struct chk_init *init, struct init_block *b, const struct e
         if (format == 0 || args == 0)
             continue;
         if (format != last)
-            count = read_format(site, (unsigned)l, format, list);
+            count = emu_print_arguments(site->core, site->slot, site->warp, (unsigned)l, format,
+                                        args, list, MOST_ARGUMENTS);
         last = format;
         for (unsigned k = 0; k < count; k++) {
             if (!init_lane_get(&init->memory, b, site->warp, (unsigned)l, args + list[k].offset,
-                               list[k].bytes, mask))
+                               list[k].size_bytes, mask))
                 continue;
             if (found[k] == 0)
                 for (first[k] = args + list[k].offset; mask[first[k] - args - list[k].offset] == 0;)

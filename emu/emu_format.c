@@ -92,19 +92,27 @@ static bool read_string(struct work *w, uint64_t address, char *to, size_t limit
     return true;
 }
 
-/** Place of the next argument. */
-static uint64_t next_argument(struct work *w, unsigned size, unsigned align)
+/** Place of the next argument behind the first. */
+static uint64_t next_argument(struct work *w, unsigned size)
 {
-    uint64_t at = (w->offset + align - 1) / align * align;
+    uint64_t at = (w->offset + size - 1) / size * size;
 
     w->offset = at + size;
-    return w->args + at;
+    return at;
+}
+static bool read_argument(struct work *w, void *data, unsigned size)
+{
+    uint64_t at = next_argument(w, size);
+
+    if (w->source->argument != NULL)
+        w->source->argument(w->source->context, at, size);
+    return read_bytes(w, w->args + at, data, size);
 }
 static bool take_bits(struct work *w, unsigned size, uint64_t *bits)
 {
     uint8_t bytes[8] = {0};
 
-    if (!read_bytes(w, next_argument(w, size, size), bytes, size))
+    if (!read_argument(w, bytes, size))
         return false;
     *bits = lw_get64(bytes);
     return true;
@@ -242,10 +250,9 @@ static bool put_vector(struct work *w, const struct spec *spec)
     static const uint8_t sizes[] = {[LEN_NONE] = 4, [LEN_HH] = 1, [LEN_H] = 2,
                                     [LEN_HL] = 4,   [LEN_L] = 8,  [LEN_LL] = 8};
     unsigned size = sizes[spec->length], count = spec->vector == 3 ? 4 : spec->vector;
-    uint64_t at = next_argument(w, size * count, size * count);
     uint8_t bytes[128];
 
-    if (!read_bytes(w, at, bytes, (uint64_t)size * count))
+    if (!read_argument(w, bytes, size * count))
         return false;
     for (unsigned i = 0; i < spec->vector; i++) {
         uint8_t one[8] = {0};
@@ -343,7 +350,7 @@ static bool convert(struct work *w, const struct spec *spec, bool *known)
     }
     *known = false;
     if (c == 'n' && spec->vector == 0) /* nothing is stored, but its pointer is there */
-        (void)next_argument(w, 8, 8);
+        (void)next_argument(w, 8);
     return true;
 }
 

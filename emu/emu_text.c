@@ -413,6 +413,41 @@ static bool format_lanes(struct emu_warp *w, const struct emu_dinsn *di, uint64_
     return true;
 }
 
+/** Reads as a debugger does, and notes the arguments. */
+struct argument_reader {
+    const struct emu_core *core;
+    unsigned slot, warp, lane;
+    struct emu_argument *out;
+    unsigned count, limit;
+};
+static uint64_t peek_lane(void *context, uint64_t address, void *data, uint64_t size_bytes)
+{
+    const struct argument_reader *r = context;
+
+    return emu_mem_peek(r->core, r->slot, r->warp, r->lane, address, data, size_bytes);
+}
+static void note_argument(void *context, uint64_t offset, unsigned size_bytes)
+{
+    struct argument_reader *r = context;
+
+    if (r->count < r->limit)
+        r->out[r->count++] = (struct emu_argument){(uint32_t)offset, size_bytes};
+}
+
+unsigned emu_print_arguments(const struct emu_core *core, unsigned slot, unsigned warp,
+                             unsigned lane, uint64_t format, uint64_t args,
+                             struct emu_argument *out, unsigned limit)
+{
+    struct argument_reader reader = {core, slot, warp, lane, out, 0, limit};
+    struct emu_format_source source = {
+        .read = peek_lane, .argument = note_argument, .context = &reader};
+    char text[EMU_FORMAT_LIMIT + 1];
+    size_t size;
+
+    (void)emu_format(&source, format, args, text, &size); /* false: the note ends there */
+    return reader.count;
+}
+
 /** False: it raised a fault. Not part of the handler: with locals that others have seen a
  *  handler could not jump to the next one. */
 static __attribute__((noinline)) bool print_lanes(struct emu_warp *w, const struct emu_dinsn *di,

@@ -18,6 +18,8 @@ enum { EMU_FORMAT_LIMIT = 65536 }; /* bytes of one call's text, of its format, o
 struct emu_format_source {
     /** Copy from guest memory: the bytes from the start that are there. */
     uint64_t (*read)(void *context, uint64_t address, void *data, uint64_t size_bytes);
+    /** NULL, or told of each argument before it is read: where it lies behind the first. */
+    void (*argument)(void *context, uint64_t offset, unsigned size_bytes);
     void *context;
     uint64_t bad_address; /* emu_format answered false: the first byte that is not there */
 };

@@ -84,6 +84,23 @@ uint64_t emu_mem_peek(const struct emu_core *core, unsigned slot, unsigned warp,
                       uint64_t address, void *data, uint64_t size_bytes);
 uint64_t emu_mem_poke(struct emu_core *core, unsigned slot, unsigned warp, unsigned lane,
                       uint64_t address, const void *data, uint64_t size_bytes);
+/** Where an argument of printf lies behind the first. */
+struct emu_argument {
+    uint32_t offset, size_bytes;
+};
+/**
+ * What printf would read of its arguments, in order: widths and precisions of `*` too, a vector as
+ * one; a string's pointer and not its bytes.
+ *
+ * @format, @args  generic addresses as the lane sees them
+ * @out            room for @limit
+ *
+ * Returns the count: what lies behind the first @limit, or behind something that cannot be read, is
+ * left out. The rules are emu_format's (docs/printf.md).
+ */
+unsigned emu_print_arguments(const struct emu_core *core, unsigned slot, unsigned warp,
+                             unsigned lane, uint64_t format, uint64_t args,
+                             struct emu_argument *out, unsigned limit);
 /** hash_state of MACHINE 4 over everything resident, and the memory hash. */
 uint64_t emu_hash_state(const struct emu_machine *machine);
 
