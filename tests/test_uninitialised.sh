@@ -63,6 +63,9 @@ verify() {
     # each kernel's own variable: all begin at 0
     [ "$base" != uninitialised.cl ] || grep -q "shared 'sum', declared in line 59; kernel sum_bad" err ||
         fail "$base $options $*: no sum: $(grep sum_bad err)"
+    # of "%5d %.*f %s" the third: the precision is one of its own
+    [ "$base" != uninitialised.cl ] || grep -q "argument 3 of printf" err ||
+        fail "$base $options $*: no argument 3: $(grep printf err)"
     # unoptimised, a kernel's local variables have a place
     case $base$options in
     uninitialised.cl*-O0*)
