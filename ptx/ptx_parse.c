@@ -12,6 +12,31 @@ const char *ptx_text(struct ptx_parser *parser, struct ptx_name name)
     return copy;
 }
 
+void ptx_reg_declare(struct ptx_parser *parser, struct ptx_scope *scope, struct ptx_name name,
+                     enum ptx_type type, unsigned elements)
+{
+    struct ptx_job *job = parser->lex.job;
+    uint32_t first = (uint32_t)parser->function->regs.count;
+    const char *text = ptx_text(parser, name);
+
+    for (unsigned i = 0; i < (elements != 0 ? elements : 1); i++) {
+        struct ptx_reg *reg = PTX_PUSH(job, parser->function->regs);
+
+        reg->name = text;
+        reg->type = (uint8_t)type;
+        reg->elements = (uint8_t)(i == 0 ? elements : 0);
+        if (elements != 0) {
+            char *part = ptx_new(job, name.size + 3, 1);
+
+            memcpy(part, text, name.size);
+            part[name.size] = '.';
+            part[name.size + 1] = "xyzw"[i];
+            reg->name = part;
+        }
+    }
+    ptx_map_put(job, &scope->names, name.text, name.size,
+                first << 2 | (elements != 0 ? PTX_NAME_VECTOR : PTX_NAME_REG));
+}
 
 /* %r12 of a range %r<40> becomes a register when it is first met. */
 static bool range_get(struct ptx_parser *parser, struct ptx_scope *scope, struct ptx_name name)
@@ -36,12 +61,7 @@ static bool range_get(struct ptx_parser *parser, struct ptx_scope *scope, struct
 
             if (r->prefix_size == name.size - digits && number < r->count &&
                 memcmp(r->prefix, name.text, r->prefix_size) == 0) {
-                struct ptx_reg *reg = PTX_PUSH(parser->lex.job, parser->function->regs);
-
-                reg->name = ptx_text(parser, name);
-                reg->type = r->type;
-                ptx_map_put(parser->lex.job, &scope->names, name.text, name.size,
-                            (uint32_t)(parser->function->regs.count - 1) << 2 | PTX_NAME_REG);
+                ptx_reg_declare(parser, scope, name, (enum ptx_type)r->type, r->elements);
                 return true;
             }
         }
@@ -442,6 +462,9 @@ static void parse_target(struct ptx_parser *parser)
                          (int)name.size, name.text, since / 10, since % 10, d->version / 10,
                          d->version % 10);
             d->target = (uint16_t)strtoul(name.text + 3, NULL, 10);
+            d->variant = name.text[name.size - 1];
+            if (d->variant != 'a' && d->variant != 'f')
+                d->variant = 0;
         }
     } while (ptx_lex_accept(&parser->lex, ','));
 }

@@ -50,16 +50,28 @@ static void refuse_doubles(struct ptx_parser *parser, struct ptx_name prefix, ui
 static void parse_reg(struct ptx_parser *parser)
 {
     struct ptx_lexer *lex = &parser->lex;
-    struct ptx_name word, name;
-    enum ptx_type type;
+    struct ptx_name word = { "", 0 }, name;
+    enum ptx_type type = PTX_T_NONE;
+    unsigned elements = 0;
 
-    ptx_lex_space(lex);
-    if (!ptx_lex_dotted(lex, &word))
-        expected(parser, "a type behind .reg");
-    type = ptx_type_find(word.text, word.size);
-    if (type == PTX_T_NONE)
-        ptx_fail(lex->job, lex->line, LW_EUNSUPP, "registers of type '.%.*s' are not supported",
-                 (int)word.size, word.text);
+    while (type == PTX_T_NONE) {
+        ptx_lex_space(lex);
+        if (!ptx_lex_dotted(lex, &word))
+            expected(parser, "a type behind .reg");
+        if (ptx_name_is(word, "v2") || ptx_name_is(word, "v4")) {
+            elements = (unsigned)(word.text[1] - '0');
+        } else if (ptx_name_is(word, "align")) { /* it says nothing about registers */
+            (void)ptx_lex_integer(lex, "a number behind .align");
+        } else if ((type = ptx_type_find(word.text, word.size)) == PTX_T_NONE ||
+                   type == PTX_T_TF32) {
+            ptx_fail(lex->job, lex->line, LW_EUNSUPP, "registers of type '.%.*s' are not supported",
+                     (int)word.size, word.text);
+        }
+    }
+    if (elements != 0 && (type == PTX_T_PRED || elements * ptx_type_bytes(type) > 16))
+        ptx_fail(lex->job, lex->line, LW_EINPUT,
+                 "a vector of %u .%s is none: vectors have up to 128 bits, and no predicates",
+                 elements, ptx_type_name(type));
     do {
         if (!ptx_lex_identifier(lex, &name))
             expected(parser, "the name of a register");
@@ -72,19 +84,14 @@ static void parse_reg(struct ptx_parser *parser)
             ptx_lex_expect(lex, '>', "behind the number of registers");
             refuse_doubles(parser, name, count);
             *PTX_PUSH(lex->job, parser->scope->ranges) = (struct ptx_range){
-                name.text, (uint32_t)name.size, (uint32_t)count, (uint8_t)type
+                name.text, (uint32_t)name.size, (uint32_t)count, (uint8_t)type, (uint8_t)elements
             };
             continue;
         }
         if (ptx_scope_holds(parser, name))
             ptx_fail(lex->job, lex->line, LW_EINPUT, "'%.*s' is declared twice", (int)name.size,
                      name.text);
-        struct ptx_reg *reg = PTX_PUSH(lex->job, parser->function->regs);
-
-        reg->name = ptx_text(parser, name);
-        reg->type = (uint8_t)type;
-        ptx_map_put(lex->job, &parser->scope->names, name.text, name.size,
-                    (uint32_t)(parser->function->regs.count - 1) << 2 | PTX_NAME_REG);
+        ptx_reg_declare(parser, parser->scope, name, type, elements);
     } while (ptx_lex_accept(lex, ','));
 }
 
@@ -370,6 +377,35 @@ static _Noreturn void not_declared(struct ptx_parser *parser, struct ptx_name na
     ptx_fail(lex->job, lex->line, LW_EINPUT, "'%s' is not declared%s", text, advice);
 }
 
+/* v: all registers of a vector; v.x: one of them */
+static void parse_vector_name(struct ptx_parser *parser, struct ptx_operand *out, uint32_t first)
+{
+    static const char letters[] = "xyzwrgba";
+    struct ptx_lexer *lex = &parser->lex;
+    const struct ptx_reg *reg = &parser->function->regs.at[first];
+    unsigned n = reg->elements;
+    struct ptx_name part;
+
+    if (lex->p < lex->end && *lex->p == '.' && ptx_lex_dotted(lex, &part)) {
+        const char *letter = part.size == 1 ? strchr(letters, part.text[0]) : NULL;
+
+        if (letter == NULL || (letter - letters) % 4 >= n)
+            ptx_fail(lex->job, lex->line, LW_EINPUT,
+                     "the vector '%.*s' has %u elements and no '.%.*s': they are .x .y .z .w, or "
+                     ".r .g .b .a", (int)strlen(reg->name) - 2, reg->name, n, (int)part.size,
+                     part.text);
+        out->kind = PTX_O_REG;
+        out->reg = first + (uint32_t)((letter - letters) % 4);
+        return;
+    }
+    out->kind = PTX_O_VECTOR;
+    out->count = (uint16_t)n;
+    out->element = PTX_ARRAY(lex->job, struct ptx_operand, n);
+    for (unsigned i = 0; i < n; i++)
+        out->element[i] = (struct ptx_operand){ .kind = PTX_O_REG, .reg = first + i,
+                                                .symbol = PTX_NONE };
+}
+
 static void parse_named(struct ptx_parser *parser, struct ptx_operand *out, struct ptx_name name)
 {
     struct ptx_lexer *lex = &parser->lex;
@@ -383,6 +419,10 @@ static void parse_named(struct ptx_parser *parser, struct ptx_operand *out, stru
     if (known != NULL && (*known & 3) == PTX_NAME_REG) {
         out->kind = PTX_O_REG;
         out->reg = *known >> 2;
+        return;
+    }
+    if (known != NULL && (*known & 3) == PTX_NAME_VECTOR) {
+        parse_vector_name(parser, out, *known >> 2);
         return;
     }
     if (known != NULL) {

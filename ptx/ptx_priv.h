@@ -107,6 +107,7 @@ enum ptx_type {
     PTX_T_U64, PTX_T_S64, PTX_T_B64,
     PTX_T_F16, PTX_T_BF16, PTX_T_F16X2, PTX_T_BF16X2,
     PTX_T_F32, PTX_T_F64, PTX_T_PRED, PTX_T_U16X2, PTX_T_S16X2, PTX_T_F32X2,
+    PTX_T_TF32, /* of cvt alone: 19 bits of a float in a .b32 */
     PTX_T_COUNT
 };
 const char *ptx_type_name(enum ptx_type type);
@@ -221,7 +222,7 @@ static inline bool ptx_take(struct ptx_insn *insn, enum ptx_word word)
 
 struct ptx_reg {
     const char *name;
-    uint8_t type;
+    uint8_t type, elements; /* elements: of a vector whose first this is, 0 of one value */
     uint16_t definitions; /* saturates; counted by the parser's reader, ptx_select */
     bool constant;        /* defined once, by a mov of a literal: */
     uint64_t value;
@@ -303,6 +304,7 @@ struct ptx_alias { /* .alias name, target: function symbols */
  *  them: not where a compiler wrote it. */
 struct ptx_dialect {
     uint16_t version, target;
+    char variant; /* 'a' or 'f' of sm_100a and sm_100f, 0: neither */
     bool asked;
 };
 /** Whether there is such a .version. */
@@ -379,7 +381,7 @@ static inline bool ptx_name_is(struct ptx_name name, const char *text)
 struct ptx_range { /* .reg .b32 %r<40> */
     const char *prefix;
     uint32_t prefix_size, count;
-    uint8_t type;
+    uint8_t type, elements; /* elements: of a vector, 0 of one value */
 };
 struct ptx_label_use {
     struct ptx_name name;
@@ -412,8 +414,11 @@ struct ptx_parser {
     uint32_t loc;
 };
 /** Values of scope names: two bits of kind, the rest an index. */
-enum { PTX_NAME_SYMBOL = 0, PTX_NAME_REG = 1 };
+enum { PTX_NAME_SYMBOL = 0, PTX_NAME_REG = 1, PTX_NAME_VECTOR = 2 };
 const uint32_t *ptx_scope_find(struct ptx_parser *parser, struct ptx_name name);
+/** New registers of the innermost scope: one, or the @elements of a vector (.reg .v4), side by side. */
+void ptx_reg_declare(struct ptx_parser *parser, struct ptx_scope *scope, struct ptx_name name,
+                     enum ptx_type type, unsigned elements);
 /** Whether the innermost scope itself has the name, alone or in a range. */
 bool ptx_scope_holds(struct ptx_parser *parser, struct ptx_name name);
 /** A variable or parameter declaration behind its space word; the symbols are added to

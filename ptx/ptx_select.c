@@ -18,7 +18,7 @@ ptx_rule_fn ptx_rule(enum ptx_op op)
     static const ptx_rule_fn rules[PTX_OP_COUNT] = {
         [PTX_ADD] = ptx_rule_addsub, [PTX_SUB] = ptx_rule_addsub, [PTX_ADDC] = ptx_rule_addsub,
         [PTX_SUBC] = ptx_rule_addsub, [PTX_MUL] = ptx_rule_mulmad, [PTX_MADC] = ptx_rule_mulmad,
-        [PTX_MAD] = ptx_rule_mulmad, [PTX_FMA] = ptx_rule_alu, [PTX_DIV] = ptx_rule_alu,
+        [PTX_MAD] = ptx_rule_mulmad, [PTX_FMA] = ptx_rule_mixed, [PTX_DIV] = ptx_rule_alu,
         [PTX_REM] = ptx_rule_alu, [PTX_MIN] = ptx_rule_minmax, [PTX_MAX] = ptx_rule_minmax,
         [PTX_SHL] = ptx_rule_alu, [PTX_SHR] = ptx_rule_alu, [PTX_POPC] = ptx_rule_alu,
         [PTX_CLZ] = ptx_rule_alu, [PTX_BREV] = ptx_rule_alu, [PTX_RCP] = ptx_rule_reciprocal,

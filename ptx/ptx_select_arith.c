@@ -74,6 +74,10 @@ void ptx_rule_addsub(struct ptx_sel *sel)
         ptx_rule_packed_integers(sel);
         return;
     }
+    if (sel->in.type_count == 2) {
+        ptx_rule_mixed(sel);
+        return;
+    }
     if (!reads && !writes && type == PTX_T_S32 && ptx_take(&sel->in, PTX_W_SAT)) {
         ptx_sel_operands(sel, 3, 3);
         ptx_ref a = ptx_sel_source(sel, 1, type), x = ptx_sel_source(sel, 2, type);
@@ -92,6 +96,41 @@ void ptx_rule_addsub(struct ptx_sel *sel)
     ptx_ref a = ptx_sel_source(sel, 1, type), b = ptx_sel_source(sel, 2, type);
 
     put_chain(sel, minus, ptx_sel_dest(sel, &sel->in.operand[0], type), a, b, rows, reads, writes);
+}
+
+/* add, sub, fma .f32.f16 and .f32.bf16: of a and, of fma, b, which are floats exactly, and a float */
+void ptx_rule_mixed(struct ptx_sel *sel)
+{
+    bool three = sel->in.op == PTX_FMA;
+    enum ptx_type narrow;
+    unsigned n = three ? 3 : 2;
+    ptx_ref s[3] = { PTX_NO_REF, PTX_NO_REF, PTX_NO_REF };
+    struct ptx_mi *mi;
+
+    if (sel->in.type_count != 2) {
+        ptx_rule_alu(sel);
+        return;
+    }
+    narrow = ptx_sel_type(sel, 1);
+    ptx_sel_operands(sel, n + 1, n + 1);
+    for (unsigned i = 0; i < n; i++) {
+        bool last = i == n - 1;
+
+        s[i] = ptx_sel_source(sel, i + 1, last ? PTX_T_F32 : narrow);
+        if (!last && s[i] != PTX_ZERO) {
+            ptx_ref wide = ptx_sel_temp(sel, 1);
+
+            mi = ptx_sel_put(sel, ISA_V_CVT, wide, PTX_NO_REF, s[i], PTX_NO_REF, 1);
+            isa_mod_set(&mi->in, ISA_MOD_DTYPE, ISA_DT_F32);
+            isa_mod_set(&mi->in, ISA_MOD_STYPE, narrow == PTX_T_F16 ? ISA_ST_F16 : ISA_ST_BF16);
+            s[i] = wide;
+        }
+    }
+    mi = ptx_sel_put(sel, three ? ISA_V_FMA_F32 : sel->in.op == PTX_ADD ? ISA_V_ADD_F32 : ISA_V_SUB_F32,
+                     ptx_sel_dest(sel, &sel->in.operand[0], PTX_T_F32), s[0], s[1], s[2], 1);
+    isa_mod_set(&mi->in, ISA_MOD_RND, ptx_take_rounding(&sel->in, false, ISA_RND_RN));
+    if (ptx_take(&sel->in, PTX_W_SAT))
+        isa_mod_set(&mi->in, ISA_MOD_SAT, ISA_SAT_ON);
 }
 
 /* mul.hi and mad.hi of 16 bits, mad.hi of more, .sat and .cc of mad, madc: two steps */
@@ -423,6 +462,55 @@ static ptx_ref clamp_to_half(struct ptx_sel *sel, ptx_ref s, bool bf)
     return s;
 }
 
+/* Rounded to 10 bits of mantissa, the 13 below them zero: an integer's work, which carries into the
+ * exponent and up to infinity, denormals included. NaN becomes the one that arithmetic makes. */
+void ptx_rule_cvt_tf32(struct ptx_sel *sel)
+{
+    bool relu = ptx_take(&sel->in, PTX_W_RELU), finite = ptx_take(&sel->in, PTX_W_SATFINITE);
+    bool away = ptx_take(&sel->in, PTX_W_RNA), even = ptx_take(&sel->in, PTX_W_RN);
+    ptx_ref s, t, d, p = ptx_sel_temp(sel, 0);
+    struct ptx_mi *mi;
+
+    if (!away && !even)
+        (void)ptx_take(&sel->in, PTX_W_RZ);
+    ptx_sel_operands(sel, 2, 2);
+    s = ptx_sel_source(sel, 1, PTX_T_F32);
+    mi = ptx_sel_put(sel, ISA_V_SETP_F32, PTX_NO_REF, s, s, PTX_NO_REF, 1);
+    isa_mod_set(&mi->in, ISA_MOD_CMP, ISA_CMP_NAN);
+    mi->ref[PTX_S_P] = p;
+    mi->ref[PTX_S_R] = PTX_ZERO;
+    if (relu) {
+        t = ptx_sel_temp(sel, 1);
+        ptx_sel_put(sel, ISA_V_MAX_F32, t, s, PTX_ZERO, PTX_NO_REF, 1);
+        s = t;
+    }
+    if (even) { /* half of the last place, less one, and one more if the last place is odd */
+        ptx_ref odd = ptx_sel_temp(sel, 1), half = ptx_sel_temp(sel, 1);
+
+        ptx_sel_put(sel, ISA_V_BFE_U32, odd, s, ptx_sel_literal(sel, 13 | 1 << 8), PTX_NO_REF, 1);
+        ptx_sel_put(sel, ISA_V_ADD_U32, half, odd, ptx_sel_literal(sel, 0xfff), PTX_NO_REF, 1);
+        t = ptx_sel_temp(sel, 1);
+        ptx_sel_put(sel, ISA_V_ADD_U32, t, s, half, PTX_NO_REF, 1);
+        s = t;
+    } else if (away) {
+        t = ptx_sel_temp(sel, 1);
+        ptx_sel_put(sel, ISA_V_ADD_U32, t, s, ptx_sel_literal(sel, 0x1000), PTX_NO_REF, 1);
+        s = t;
+    }
+    t = ptx_sel_temp(sel, 1);
+    ptx_sel_put(sel, ISA_V_AND_B32, t, s, ptx_sel_literal(sel, 0xffffe000u), PTX_NO_REF, 1);
+    for (unsigned k = 0; finite && k < 2; k++) {
+        ptx_ref limit = ptx_sel_literal(sel, 0x7f7fe000u | k << 31);
+
+        s = t;
+        t = ptx_sel_temp(sel, 1);
+        ptx_sel_put(sel, k == 0 ? ISA_V_MIN_F32 : ISA_V_MAX_F32, t, s, limit, PTX_NO_REF, 1);
+    }
+    d = ptx_sel_dest(sel, &sel->in.operand[0], PTX_T_TF32);
+    mi = ptx_sel_put(sel, ISA_V_SELP_B32, d, ptx_sel_literal(sel, 0x7fffffff), t, PTX_NO_REF, 1);
+    mi->ref[PTX_S_R] = p;
+}
+
 /* cvt of two f32 into halves of a register, .relu and .satfinite of f16 and bf16 */
 struct half_form {
     bool bf, relu, finite;
@@ -457,6 +545,10 @@ void ptx_rule_cvt_half(struct ptx_sel *sel)
 
     if (ptx_take(&sel->in, PTX_W_PACK)) {
         ptx_rule_cvt_pack(sel);
+        return;
+    }
+    if (to == PTX_T_TF32) {
+        ptx_rule_cvt_tf32(sel);
         return;
     }
     if (!packed && !(half && (ptx_has(&sel->in, PTX_W_RELU) ||

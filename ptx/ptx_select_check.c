@@ -131,6 +131,19 @@ static void check_conversion(struct ptx_sel *sel, enum ptx_type to, enum ptx_typ
     bool between_floats = ptx_type_class(to) == PTX_CLASS_FLOAT &&
                           ptx_type_class(from) == PTX_CLASS_FLOAT;
 
+    if (to == PTX_T_TF32) {
+        static const uint8_t rounds[] = { PTX_W_RN, PTX_W_RZ, PTX_W_RNA, 0 };
+        static const uint8_t others[] = { PTX_W_RM, PTX_W_RP, PTX_W_RNI, PTX_W_RZI, PTX_W_RMI,
+                                          PTX_W_RPI, PTX_W_FTZ, PTX_W_SAT, 0 };
+
+        if (from != PTX_T_F32)
+            ptx_sel_fail(sel, LW_EINPUT, "to .tf32 there is one from .f32 only");
+        if (!has_any(&sel->in, rounds) || has_any(&sel->in, others) ||
+            (ptx_has(&sel->in, PTX_W_RNA) && ptx_has(&sel->in, PTX_W_RELU)))
+            ptx_sel_fail(sel, LW_EINPUT, "to .tf32 there are '.rna', '.rn' and '.rz', all with "
+                         "'.satfinite', the latter two with '.relu'");
+        return;
+    }
     bool brain = to == PTX_T_BF16 || from == PTX_T_BF16;
 
     if (brain && (ptx_type_bytes(to) == 1 || ptx_type_bytes(from) == 1))
@@ -231,8 +244,15 @@ void ptx_sel_check(struct ptx_sel *sel)
         in->op != PTX_RSQRT && in->op != PTX_EX2)
         ptx_sel_fail(sel, LW_EINPUT, "'.ftz' is for .f32 and .f16, not for .%s",
                      ptx_type_name(type));
+    if (ptx_has(in, PTX_W_FTZ) && in->op != PTX_CVT && in->op != PTX_SET && in->type_count == 2 &&
+        (last == PTX_T_F16 || last == PTX_T_BF16))
+        ptx_sel_fail(sel, LW_EINPUT, "there is no '.ftz' of .%s.%s", ptx_type_name(type),
+                     ptx_type_name(last));
     if (ptx_has(in, PTX_W_FTZ) && never_flushes(in, type, last))
         ptx_sel_fail(sel, LW_EINPUT, "there is no '.ftz' of it");
+    if (ptx_has(in, PTX_W_OOB))
+        ptx_sel_fail(sel, LW_EUNSUPP, "'.oob' is not supported: it looks for the NaN that copies of "
+                     "tensors leave where a tensor ends, and there are no such copies here");
     if (ptx_has(in, PTX_W_RELU) && (in->op == PTX_ADD || in->op == PTX_SUB || in->op == PTX_MUL))
         ptx_sel_fail(sel, LW_EINPUT, "'.relu' is for fma, max, min and cvt");
     if (ptx_has(in, PTX_W_NAN_WINS) && type == PTX_T_F64)

@@ -89,24 +89,37 @@ static void mov_pred(struct ptx_sel *sel)
     ptx_sel_pred_read(sel, mi, PTX_S_RA, &sel->in.operand[1]);
 }
 
-/* mov.v4 of a special register of three: the fourth is zero. */
-static void mov_special_vector(struct ptx_sel *sel, enum ptx_type type)
+/* mov.v2, mov.v4: element by element, all read before one is written. Of a special register of three
+ * the fourth is zero. */
+static void mov_vector(struct ptx_sel *sel, enum ptx_type type, unsigned n)
 {
     const struct ptx_operand *to = &sel->in.operand[0], *from = &sel->in.operand[1];
-    unsigned bytes = ptx_type_bytes(type);
+    unsigned bytes = ptx_type_bytes(type), rows = ptx_type_rows(type);
+    ptx_ref part[4];
 
-    if (to->kind != PTX_O_VECTOR || to->count != 4 || from->kind != PTX_O_VECTOR ||
-        from->element[0].kind != PTX_O_SPECIAL || (bytes != 4 && bytes != 2) ||
-        ptx_type_class(type) == PTX_CLASS_FLOAT)
-        ptx_sel_fail(sel, LW_EUNSUPP, "'.v4' is for %%tid, %%ntid, %%ctaid and %%nctaid as .u32 or "
-                     ".u16: move other elements one by one");
-    for (unsigned i = 0; i < 4; i++) {
-        ptx_ref d;
+    if (to->kind != PTX_O_VECTOR || to->count != n || from->kind != PTX_O_VECTOR || from->count != n)
+        ptx_sel_fail(sel, LW_EINPUT, "'.v%u' moves a vector of %u elements to another", n, n);
+    if (bytes == 0 || bytes * n > 16)
+        ptx_sel_fail(sel, LW_EINPUT, "a vector of %u .%s is none: vectors have up to 128 bits, and no "
+                     "predicates", n, ptx_type_name(type));
+    for (unsigned i = 0; i < n; i++) {
+        const struct ptx_operand *o = &from->element[i];
+        bool special = o->kind == PTX_O_SPECIAL;
 
-        if (to->element[i].kind == PTX_O_SINK)
-            continue;
-        d = ptx_sel_dest(sel, &to->element[i], type);
-        ptx_sel_move(sel, d, ptx_sel_value(sel, &from->element[i], PTX_T_U32), 1);
+        if (o->kind == PTX_O_SYMBOL || (special && (bytes > 4 || ptx_type_class(type) == PTX_CLASS_FLOAT)))
+            ptx_sel_fail(sel, LW_EINPUT, "an element of type .%s is a register or a number",
+                         ptx_type_name(type));
+        part[i] = ptx_sel_value(sel, o, special ? PTX_T_U32 : type);
+        if (o->kind == PTX_O_REG) { /* which may be a destination before its turn */
+            ptx_ref t = ptx_sel_temp(sel, rows);
+
+            ptx_sel_move(sel, t, part[i], rows);
+            part[i] = t;
+        }
+    }
+    for (unsigned i = 0; i < n; i++) {
+        if (to->element[i].kind != PTX_O_SINK)
+            ptx_sel_move(sel, ptx_sel_dest(sel, &to->element[i], type), part[i], rows);
     }
 }
 
@@ -119,8 +132,9 @@ void ptx_rule_mov(struct ptx_sel *sel)
     ptx_sel_operands(sel, 2, 2);
     to = &sel->in.operand[0];
     from = &sel->in.operand[1];
-    if (ptx_take(&sel->in, PTX_W_V4)) {
-        mov_special_vector(sel, type);
+    if (ptx_has(&sel->in, PTX_W_V2) || ptx_has(&sel->in, PTX_W_V4)) {
+        mov_vector(sel, type, ptx_take(&sel->in, PTX_W_V4) ? 4 : 2);
+        (void)ptx_take(&sel->in, PTX_W_V2);
     } else if (from->kind == PTX_O_VECTOR && from->reg != PTX_NONE) {
         ptx_sel_fail(sel, LW_EINPUT, "a special register of three elements is moved by 'mov.v4', or "
                      "one of them by its name: %%tid.x");

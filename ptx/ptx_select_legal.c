@@ -21,7 +21,10 @@ enum {
     CELL = LANE | T(B8) | T(U8) | T(S8), /* of memory */
     NUMBER = INT | T(U8) | T(S8) | FLOAT | HALF,
     FLAG = T(PRED),
+    SHORT = T(F16) | T(BF16),
+    OPTIONAL = (int)(UINT32_C(1) << 31), /* this type may be missing */
 };
+_Static_assert(PTX_T_COUNT < 31, "types and OPTIONAL are bits of one word");
 
 /* A row of an operation is for instructions that have @word; the first that fits holds. Types that
  * are 0 do not stand there. An operation without a row has no type at all, or its rule looks. */
@@ -32,7 +35,7 @@ static const struct signature {
     { PTX_ABS, PTX_W_NONE, { T(S16) | T(S32) | T(S64) | HALF | FLOAT } },
     { PTX_ACTIVEMASK, PTX_W_NONE, { T(B32) } },
     { PTX_ADD, PTX_W_CC, { WIDE } },
-    { PTX_ADD, PTX_W_NONE, { INT | PACKED | HALF | FLOAT | T(F32X2) } },
+    { PTX_ADD, PTX_W_NONE, { INT | PACKED | HALF | FLOAT | T(F32X2), SHORT | OPTIONAL } },
     { PTX_ADDC, PTX_W_NONE, { WIDE } },
     { PTX_ALLOCA, PTX_W_NONE, { T(U32) | T(U64) } },
     { PTX_AND, PTX_W_NONE, { BITS | FLAG } },
@@ -68,8 +71,8 @@ static const struct signature {
     { PTX_CP, PTX_W_MBARRIER, { T(B64) } },
     { PTX_CP, PTX_W_NONE, { 0 } },
     { PTX_CREATEPOLICY, PTX_W_NONE, { T(B64) } },
-    { PTX_CVT, PTX_W_PACK, { INT | T(U8) | T(S8), T(S32), T(B32) } }, /* the last of bytes */
-    { PTX_CVT, PTX_W_NONE, { NUMBER, NUMBER } },
+    { PTX_CVT, PTX_W_PACK, { INT | T(U8) | T(S8), T(S32), T(B32) | OPTIONAL } }, /* of bytes */
+    { PTX_CVT, PTX_W_NONE, { NUMBER | T(TF32), NUMBER } },
     { PTX_CVTA, PTX_W_NONE, { T(U32) | T(U64) } },
     { PTX_DISCARD, PTX_W_NONE, { 0 } },
     { PTX_DIV, PTX_W_NONE, { INT | FLOAT } },
@@ -78,7 +81,7 @@ static const struct signature {
     { PTX_EX2, PTX_W_NONE, { T(F32) | HALF } },
     { PTX_EXIT, PTX_W_NONE, { 0 } },
     { PTX_FENCE, PTX_W_NONE, { 0 } },
-    { PTX_FMA, PTX_W_NONE, { HALF | FLOAT | T(F32X2) } },
+    { PTX_FMA, PTX_W_NONE, { HALF | FLOAT | T(F32X2), SHORT | OPTIONAL } },
     { PTX_FNS, PTX_W_NONE, { T(B32) } },
     { PTX_ISSPACEP, PTX_W_NONE, { 0 } },
     { PTX_LD, PTX_W_NONE, { CELL } },
@@ -138,7 +141,7 @@ static const struct signature {
     { PTX_STACKRESTORE, PTX_W_NONE, { T(U32) | T(U64) } },
     { PTX_STACKSAVE, PTX_W_NONE, { T(U32) | T(U64) } },
     { PTX_SUB, PTX_W_CC, { WIDE } },
-    { PTX_SUB, PTX_W_NONE, { INT | PACKED | HALF | FLOAT | T(F32X2) } },
+    { PTX_SUB, PTX_W_NONE, { INT | PACKED | HALF | FLOAT | T(F32X2), SHORT | OPTIONAL } },
     { PTX_SUBC, PTX_W_NONE, { WIDE } },
     { PTX_SZEXT, PTX_W_NONE, { WORD } },
     { PTX_TANH, PTX_W_NONE, { T(F32) | HALF } },
@@ -174,16 +177,16 @@ static void check_types(struct ptx_sel *sel)
 {
     const struct ptx_insn *in = &sel->in;
     const struct signature *row = signature_of(in);
-    unsigned count = 0;
+    unsigned count = 0, needed = 0;
 
     if (row == NULL)
         return;
     while (count < LW_COUNT_OF(row->type) && row->type[count] != 0)
-        count++;
+        needed += (row->type[count++] & (uint32_t)OPTIONAL) == 0;
     if (in->type_count > count)
         ptx_sel_fail(sel, LW_EINPUT, count == 0 ? "there is no '.%s' of it" : "'.%s' is one type "
                      "too many", ptx_type_name((enum ptx_type)in->type[count]));
-    if (in->type_count + (row->word == PTX_W_PACK ? 1u : 0u) < count)
+    if (in->type_count < needed)
         ptx_sel_fail(sel, LW_EINPUT, in->type_count == 0 ? "its type is missing"
                                                          : "it needs %u types", count);
     for (unsigned i = 0; i < in->type_count; i++)
@@ -192,9 +195,13 @@ static void check_types(struct ptx_sel *sel)
                          row->word != PTX_W_NONE ? ptx_word_text((enum ptx_word)row->word) : "",
                          row->word != PTX_W_NONE ? "." : "",
                          ptx_type_name((enum ptx_type)in->type[i]));
+    if (needed < count && in->type_count == count && row->word == PTX_W_NONE &&
+        in->type[0] != PTX_T_F32)
+        ptx_sel_fail(sel, LW_EINPUT, "'.%s' is one type too many",
+                     ptx_type_name((enum ptx_type)in->type[count - 1]));
     /* packed and unpacked as untyped bits only */
     if (in->op == PTX_MOV && in->type_count != 0 && (BITS >> in->type[0] & 1) == 0 &&
-        !ptx_has(in, PTX_W_V4))
+        !ptx_has(in, PTX_W_V2) && !ptx_has(in, PTX_W_V4))
         for (unsigned i = 0; i < in->operand_count; i++)
             if (in->operand[i].kind == PTX_O_VECTOR && in->operand[i].count > 1)
                 ptx_sel_fail(sel, LW_EINPUT, "a vector is moved as .b16, .b32 or .b64, not as .%s",
@@ -275,9 +282,34 @@ static void check_fence(struct ptx_sel *sel)
     static const uint8_t orders[] = { PTX_W_SC, PTX_W_ACQ_REL, PTX_W_ACQUIRE, PTX_W_RELEASE };
     static const uint8_t proxies[] = { PTX_W_ALIAS, PTX_W_ASYNC };
     static const uint8_t of_async[] = { PTX_W_GLOBAL, PTX_W_SHARED_CTA, PTX_W_SHARED_CLUSTER };
+    static const uint8_t both[] = { PTX_W_TENSORMAP_GENERIC, PTX_W_ASYNC_GENERIC };
+    static const uint8_t directions[] = { PTX_W_ACQUIRE, PTX_W_RELEASE };
     const struct ptx_insn *in = &sel->in;
     unsigned spaces = count_of(in, of_async, sizeof of_async);
+    bool restricted = (ptx_has(in, PTX_W_ACQUIRE) && ptx_has(in, PTX_W_RESTRICT_CLUSTER)) ||
+                      (ptx_has(in, PTX_W_RELEASE) && ptx_has(in, PTX_W_RESTRICT_CTA));
 
+    if (ptx_has(in, PTX_W_MBARRIER_INIT)) {
+        if (count_of(in, orders, sizeof orders) != 1 || !ptx_has(in, PTX_W_RELEASE) ||
+            !ptx_has(in, PTX_W_CLUSTER) || ptx_has(in, PTX_W_PROXY) || spaces != 0)
+            ptx_sel_fail(sel, LW_EINPUT, "of '.mbarrier_init' there is '.release.cluster' only");
+        return;
+    }
+    if (count_of(in, both, sizeof both) != 0) { /* one direction between two proxies */
+        if (!ptx_has(in, PTX_W_PROXY) || count_of(in, both, sizeof both) != 1 ||
+            count_of(in, proxies, sizeof proxies) != 0 ||
+            count_of(in, orders, sizeof orders) != 1 ||
+            count_of(in, directions, sizeof directions) != 1 ||
+            count_of(in, scopes, sizeof scopes) != 1 || ptx_has(in, PTX_W_GL) ||
+            count_of(in, of_async + 1, 2) != 0 ||
+            (ptx_has(in, PTX_W_ASYNC_GENERIC) &&
+             (!restricted || !ptx_has(in, PTX_W_CLUSTER) || spaces != 0)))
+            ptx_sel_fail(sel, LW_EINPUT, "such fences are '.proxy.tensormap::generic.acquire.gpu [a], "
+                         "128', '.release.gpu' or of another scope, and '.proxy.async::generic.acquire."
+                         "sync_restrict::shared::cluster.cluster', '.release.sync_restrict::shared::cta."
+                         "cluster'");
+        return;
+    }
     if (!ptx_has(in, PTX_W_PROXY)) {
         if (count_of(in, scopes, sizeof scopes) == 0)
             ptx_sel_fail(sel, LW_EINPUT,

@@ -910,12 +910,31 @@ static void drop_policy(struct ptx_sel *sel)
 
 /* ---- fences, sleep, trap ------------------------------------------------------ */
 
+/* fence.proxy.tensormap::generic.acquire [a], 128: nothing reads such maps here, so that the fence
+ * is like any other; the operands are looked at. */
+static void check_tensormap_fence(struct ptx_sel *sel)
+{
+    const struct ptx_operand *o = sel->in.operand;
+    uint64_t bytes;
+
+    ptx_sel_operands(sel, 2, 2);
+    if (o[0].kind != PTX_O_ADDRESS || !ptx_sel_known(sel, &o[1], &bytes) || bytes != 128)
+        ptx_sel_fail(sel, LW_EINPUT, "expected the address of a tensor map, and 128 for its bytes");
+    if (o[0].reg != PTX_NONE)
+        (void)ptx_sel_value(sel, &(struct ptx_operand){ .kind = PTX_O_REG, .reg = o[0].reg,
+                                                        .symbol = PTX_NONE }, PTX_T_U64);
+}
+
 void ptx_rule_fence(struct ptx_sel *sel)
 {
     struct ptx_mi *mi;
     unsigned scope = ISA_FSCOPE_GPU;
 
-    ptx_sel_operands(sel, 0, 0);
+    if (ptx_has(&sel->in, PTX_W_TENSORMAP_GENERIC) && ptx_has(&sel->in, PTX_W_ACQUIRE))
+        check_tensormap_fence(sel);
+    else
+        ptx_sel_operands(sel, 0, 0);
+    (void)ptx_take(&sel->in, PTX_W_MBARRIER_INIT); /* there are none to begin with */
     (void)ptx_take(&sel->in, PTX_W_SC); /* issue order is sequentially consistent */
     (void)ptx_take(&sel->in, PTX_W_ACQ_REL);
     if (ptx_take(&sel->in, PTX_W_ACQUIRE) || ptx_take(&sel->in, PTX_W_RELEASE)) {
@@ -924,7 +943,8 @@ void ptx_rule_fence(struct ptx_sel *sel)
     }
     if (ptx_take(&sel->in, PTX_W_PROXY)) { /* there is one way to memory only */
         static const uint8_t words[] = { PTX_W_ALIAS, PTX_W_ASYNC, PTX_W_GLOBAL, PTX_W_SHARED_CTA,
-                                         PTX_W_SHARED_CLUSTER };
+                                         PTX_W_SHARED_CLUSTER, PTX_W_TENSORMAP_GENERIC,
+                                         PTX_W_ASYNC_GENERIC };
 
         for (unsigned i = 0; i < LW_COUNT_OF(words); i++)
             (void)ptx_take(&sel->in, (enum ptx_word)words[i]);

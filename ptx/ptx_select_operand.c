@@ -226,6 +226,9 @@ static void check_type(struct ptx_sel *sel, const struct ptx_reg *r, enum ptx_ty
         ptx_sel_fail(sel, LW_EINPUT, "register '%s' is .%s, expected .u%u, .s%u or .b%u%s", r->name,
                      ptx_type_name(have), bits, bits, bits, more);
     case PTX_CLASS_FLOAT:
+        if (type == PTX_T_TF32)
+            ptx_sel_fail(sel, LW_EINPUT, "register '%s' is .%s, expected .b32 for .tf32", r->name,
+                         ptx_type_name(have));
         ptx_sel_fail(sel, LW_EINPUT, "register '%s' is .%s, expected .%s or .b%u%s", r->name,
                      ptx_type_name(have), ptx_type_name(type), bits, more);
     default:

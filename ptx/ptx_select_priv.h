@@ -171,6 +171,8 @@ void ptx_rule_trap(struct ptx_sel *sel);
 void ptx_rule_negabs(struct ptx_sel *sel);
 void ptx_rule_alu(struct ptx_sel *sel);
 void ptx_rule_addsub(struct ptx_sel *sel);
+void ptx_rule_mixed(struct ptx_sel *sel);
+void ptx_rule_cvt_tf32(struct ptx_sel *sel);
 void ptx_rule_mulmad(struct ptx_sel *sel);
 void ptx_rule_mul24(struct ptx_sel *sel);
 void ptx_rule_sad(struct ptx_sel *sel);

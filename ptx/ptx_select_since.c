@@ -98,6 +98,12 @@ static const struct since {
     { PTX_CVT, { PTX_W_PACK }, 0, 65, 72 },
     { PTX_CVT, { PTX_W_SATFINITE }, HALF | BRAIN, 81, 0 },
     { PTX_CVT, { 0 }, T(F16X2), 70, 80 },
+    { PTX_CVT, { 0 }, T(TF32), 70, 80 },
+    { PTX_CVT, { PTX_W_RN }, T(TF32), 78, 90 },
+    { PTX_CVT, { PTX_W_RZ }, T(TF32), 78, 90 },
+    { PTX_CVT, { PTX_W_SATFINITE }, T(TF32), 81, 80 },
+    { PTX_CVT, { PTX_W_SATFINITE, PTX_W_RN }, T(TF32), 86, 100 },
+    { PTX_CVT, { PTX_W_SATFINITE, PTX_W_RZ }, T(TF32), 86, 100 },
     { PTX_CVTA, { PTX_W_CONST }, 0, 31, 0 },
     { PTX_CVTA, { PTX_W_PARAM }, 0, 77, 70 },
     { PTX_DISCARD, { 0 }, 0, 74, 80 },
@@ -109,6 +115,9 @@ static const struct since {
     { PTX_FENCE, { 0 }, 0, 60, 70 },
     { PTX_FENCE, { PTX_W_PROXY }, 0, 75, 70 },
     { PTX_FENCE, { PTX_W_ASYNC }, 0, 80, 90 },
+    { PTX_FENCE, { PTX_W_MBARRIER_INIT }, 0, 80, 90 },
+    { PTX_FENCE, { PTX_W_TENSORMAP_GENERIC }, 0, 83, 90 },
+    { PTX_FENCE, { PTX_W_ASYNC_GENERIC }, 0, 86, 90 },
     { PTX_FMA, { 0 }, HALF, 42, 53 },
     { PTX_FNS, { 0 }, 0, 60, 30 },
     { PTX_GRIDDEPCONTROL, { 0 }, 0, 78, 90 },
@@ -246,6 +255,15 @@ static void check_gone(struct ptx_sel *sel, const struct ptx_dialect *have)
         ptx_sel_fail(sel, LW_EINPUT, "without '.sync' it is only up to .version 6.3, or below sm_70");
 }
 
+/* What only some targets have, by the letter behind their number. */
+static void check_variant(struct ptx_sel *sel, const struct ptx_dialect *have)
+{
+    if (sel->in.op == PTX_REDUX && sel->in.type_count != 0 && sel->in.type[0] == PTX_T_F32 &&
+        (have->variant == 0 || have->target < 100 || have->target >= 110))
+        ptx_sel_fail(sel, LW_EINPUT, "'.f32' needs .target sm_100a, sm_100f, sm_103a or sm_103f, and "
+                     "this module has sm_%u%.1s", have->target, &have->variant);
+}
+
 static void check_special(struct ptx_sel *sel, const struct ptx_operand *o)
 {
     switch (o->reg) {
@@ -269,6 +287,7 @@ void ptx_sel_since(struct ptx_sel *sel)
     if (!have->asked)
         return;
     check_gone(sel, have);
+    check_variant(sel, have);
     if (have->version >= LAST_VERSION && have->target >= LAST_TARGET)
         return;
     for (unsigned i = 0; i < in->type_count; i++)
@@ -288,6 +307,8 @@ void ptx_sel_since(struct ptx_sel *sel)
             check_row(sel, &since[low], types);
     if (in->op == PTX_MOV && in->operand_count == 2 && in->operand[1].kind == PTX_O_SPECIAL)
         check_special(sel, &in->operand[1]);
+    if ((in->op == PTX_ADD || in->op == PTX_SUB || in->op == PTX_FMA) && in->type_count == 2)
+        require(sel, ptx_type_name((enum ptx_type)in->type[1]), 86, 100);
     if ((in->op == PTX_MIN || in->op == PTX_MAX) && in->operand_count == 4)
         require(sel, "", 88, 100);
     if (in->op == PTX_CVT && in->type_count == 2 && (types & BRAIN) != 0 &&

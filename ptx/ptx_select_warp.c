@@ -154,6 +154,53 @@ void ptx_rule_match(struct ptx_sel *sel)
     mi->ref[PTX_S_P] = p;
 }
 
+/* Floats to integers of the same order, -0 below 0, and back. */
+static ptx_ref in_order(struct ptx_sel *sel, ptx_ref s)
+{
+    ptx_ref sign = ptx_sel_temp(sel, 1), rest = ptx_sel_temp(sel, 1), d = ptx_sel_temp(sel, 1);
+
+    ptx_sel_put(sel, ISA_V_SHR_S32, sign, s, ptx_sel_literal(sel, 31), PTX_NO_REF, 1);
+    ptx_sel_put(sel, ISA_V_AND_B32, rest, sign, ptx_sel_literal(sel, 0x7fffffff), PTX_NO_REF, 1);
+    ptx_sel_put(sel, ISA_V_XOR_B32, d, s, rest, PTX_NO_REF, 1);
+    return d;
+}
+
+/* redux.min and .max of f32: of integers of the same order. A NaN is in front of or behind all, so
+ * that it wins with .NaN and loses without. */
+static void redux_float(struct ptx_sel *sel)
+{
+    bool max = ptx_take(&sel->in, PTX_W_MAX), min = ptx_take(&sel->in, PTX_W_MIN);
+    bool magnitude = ptx_take(&sel->in, PTX_W_MAGNITUDE), wins = ptx_take(&sel->in, PTX_W_NAN_WINS);
+    ptx_ref s, m, key = ptx_sel_temp(sel, 1), r = ptx_sel_temp(sel, 1), p = ptx_sel_temp(sel, 0);
+    struct ptx_mi *mi;
+
+    if (min == max)
+        ptx_sel_fail(sel, LW_EINPUT, "of type .f32 there are '.min' and '.max'");
+    ptx_sel_operands(sel, 3, 3);
+    s = ptx_sel_source(sel, 1, PTX_T_F32);
+    m = members(sel, 2);
+    if (magnitude) {
+        ptx_ref t = ptx_sel_temp(sel, 1);
+
+        ptx_sel_put(sel, ISA_V_ABS_F32, t, PTX_NO_REF, s, PTX_NO_REF, 1);
+        s = t;
+    }
+    mi = ptx_sel_put(sel, ISA_V_SETP_F32, PTX_NO_REF, s, s, PTX_NO_REF, 1);
+    isa_mod_set(&mi->in, ISA_MOD_CMP, ISA_CMP_NAN);
+    mi->ref[PTX_S_P] = p;
+    mi->ref[PTX_S_R] = PTX_ZERO;
+    s = in_order(sel, s);
+    mi = ptx_sel_put(sel, ISA_V_SELP_B32, key, ptx_sel_literal(sel, max == wins ? 0x7fffffffu : 0x80000000u),
+                     s, PTX_NO_REF, 1);
+    mi->ref[PTX_S_R] = p;
+    ptx_sel_put(sel, max ? ISA_REDUX_MAX_S32 : ISA_REDUX_MIN_S32, r, key, PTX_NO_REF, PTX_NO_REF, 1)
+        ->ref[PTX_S_M] = m;
+    s = in_order(sel, r);
+    /* of two NaN it is the one that arithmetic makes */
+    ptx_sel_put(sel, ISA_V_MAX_F32, ptx_sel_dest(sel, &sel->in.operand[0], PTX_T_F32), s, s, PTX_NO_REF,
+                1);
+}
+
 void ptx_rule_redux(struct ptx_sel *sel)
 {
     static const struct {
@@ -172,6 +219,10 @@ void ptx_rule_redux(struct ptx_sel *sel)
 
     if (!ptx_take(&sel->in, PTX_W_SYNC))
         ptx_sel_fail(sel, LW_EINPUT, "'.sync' is missing");
+    if (type == PTX_T_F32) {
+        redux_float(sel);
+        return;
+    }
     for (unsigned i = 0; i < LW_COUNT_OF(rows) && op == ISA_OP_NONE; i++) {
         if (rows[i].type == type && ptx_take(&sel->in, (enum ptx_word)rows[i].word))
             op = (enum isa_op)rows[i].op;

@@ -28,6 +28,7 @@ struct out {
     uint64_t x, y;
 };
 typedef struct out case_fn(const struct in *in);
+static struct in inputs[THREADS]; /* a warp is 32 of them */
 
 static uint64_t next(uint64_t *s)
 {
@@ -67,7 +68,7 @@ static void check(const char *code, case_fn *host)
     struct emu_stop stop;
     struct lw_error err;
     struct lw_buffer text;
-    static struct in in[THREADS];
+    struct in *in = inputs;
     static struct out got[THREADS];
     uint64_t seed = 3, params[2];
 
@@ -78,7 +79,7 @@ static void check(const char *code, case_fn *host)
     }
     lw_buffer_init(&text);
     lw_printf(&text.sink,
-              ".version 8.8\n.target sm_100\n.address_size 64\n"
+              ".version 8.8\n.target sm_100a\n.address_size 64\n"
               ".visible .entry k(.param .u64 in, .param .u64 out) {\n"
               ".reg .pred %%t<8>; .reg .b16 %%h<16>; .reg .b32 %%r<24>; .reg .b64 %%d<12>;\n"
               ".reg .b32 %%a, %%b, %%c, %%d, %%lo, %%hi; .reg .b64 %%p, %%q, %%x, %%y;\n"
@@ -98,9 +99,9 @@ static void check(const char *code, case_fn *host)
     config.arena_bytes = 1 << 26;
     ok(emu_machine_create(&config, &machine, &err), &err);
     ok(emu_program_load(machine, object, &program, &err), &err);
-    ok(emu_alloc(machine, sizeof in, "in", 0, &params[0], &err), &err);
+    ok(emu_alloc(machine, sizeof inputs, "in", 0, &params[0], &err), &err);
     ok(emu_alloc(machine, sizeof got, "out", 0, &params[1], &err), &err);
-    ok(emu_global_write(machine, params[0], in, sizeof in, &err), &err);
+    ok(emu_global_write(machine, params[0], in, sizeof inputs, &err), &err);
     ok(emu_engine_functional_create(machine, &engine, &err), &err);
     struct emu_launch launch = {.program = program, .kernel = &object->functions[0],
                                 .grid = {THREADS / 64, 1, 1}, .block = {64, 1, 1}, .work_dim = 1,
@@ -597,6 +598,147 @@ static void registers_of_three_move_as_four_and_signs_stand_in_rows(void **state
           same_place);
 }
 
+/* ---- vectors of registers ----------------------------------------------------------------- */
+
+CASE(turned, OUT((uint64_t)C << 32 | B, (uint64_t)A << 32 | D))
+CASE(halves_of_a_vector, OUT((uint64_t)(A << 16 | A >> 16) << 32 | (A + (B ^ 0xff)), Q))
+static void vectors_of_registers_load_move_and_have_elements(void **state)
+{
+    (void)state;
+    check(".reg .v4 .b32 %v<3>; .reg .v2 .u64 w; ld.global.v4.u32 %v1,[%d0]; mov.v4.b32 %v2,%v1;\n"
+          "{ .reg .v4 .b32 %v2; mov.b32 %v2.x,%v1.y; }\n"
+          "mov.v4.b32 %v2,{%v2.b,%v2.r,%v2.w,%v2.y}; mov.v2.b32 {%v2.x,%v2.y},{%v2.y,%v2.x};\n"
+          "mov.b64 w.x,{%v2.w,%v2.y}; mov.b64 w.y,{%v2.z,%v2.x}; st.global.v2.u64 [%d0],w;\n"
+          "ld.global.v2.b64 {%x,%y},[%d0];", turned);
+    check(".reg .align 4 .v2 .b16 h; .reg .v2 .b32 v; .reg .v2 .f64 f; mov.b32 h,%a;\n"
+          "mov.v2.b16 h,{h.y,h.x}; mov.b32 v.g,h; mov.b32 %r2,255; mov.v2.b32 {%r3,_},{%r2,%b};\n"
+          "xor.b32 %r3,%r3,%b; add.u32 v.r,%a,%r3; mov.b64 %x,v; mov.v2.f64 f,{%ga,%q};\n"
+          "mov.b64 %y,f.y;", halves_of_a_vector);
+}
+
+/* ---- floats of 19 bits, of two precisions, of a warp ---------------------------------------- */
+
+/* To the 13th bit from below, away from zero or to even in the middle, by the distances themselves. */
+static uint32_t tf32(uint32_t bits, char how, bool finite, bool relu)
+{
+    uint32_t sign = bits & 0x80000000u, magnitude = bits & 0x7fffffff, low, up, r;
+
+    if (magnitude > 0x7f800000)
+        return 0x7fffffff;
+    low = magnitude / 8192 * 8192;
+    up = low + 8192;
+    r = magnitude - low > up - magnitude    ? up
+        : magnitude - low < up - magnitude  ? low
+        : how == 'a' || low / 8192 % 2 != 0 ? up
+                                            : low;
+    if (how == 'z')
+        r = low;
+    if (finite && r >= 0x7f800000)
+        r = 0x7f7fe000;
+    return relu && sign != 0 ? 0 : sign | r;
+}
+CASE(to_tf32, OUT((uint64_t)tf32(A, 'a', true, false) << 32 | tf32(A, 'a', false, false),
+                  (uint64_t)tf32(A, 'e', false, true) << 32 | tf32(A, 'e', false, false)))
+CASE(to_tf32_finite, OUT((uint64_t)tf32(B, 'e', true, false) << 32 | tf32(B, 'e', true, true),
+                         (uint64_t)tf32(B, 'z', false, false) << 32 | tf32(B, 'z', true, true)))
+
+static float float_of(uint32_t bits)
+{
+    float f;
+    memcpy(&f, &bits, sizeof f);
+    return f;
+}
+static uint32_t bits_of(double exact) /* a value that a float holds, or a double rounded once */
+{
+    float f = (float)exact;
+    uint32_t bits;
+
+    memcpy(&bits, &f, sizeof bits);
+    return f != f ? 0x7fffffff : bits;
+}
+static double half_value(uint32_t h, bool brain)
+{
+    uint32_t e = h >> 10 & 31, m = h & 1023;
+    double v = e == 31 ? (m != 0 ? __builtin_nan("") : __builtin_inf())
+               : e == 0 ? m * 0x1p-24
+                        : (1024 + m) * __builtin_ldexp(1, (int)e - 25);
+
+    return brain ? (double)float_of(h << 16) : h >> 15 & 1 ? -v : v;
+}
+/* A half has 11 bits and bfloat 8: sums and products with them are rounded once in double, too, as
+ * long as the exponents are near each other; the test takes only such floats. */
+static float near(uint32_t bits)
+{
+    return float_of((bits & 0x80ffffff) | 0x3f000000);
+}
+static float sat(double v)
+{
+    return (float)(v != v || v <= 0 ? 0 : v >= 1 ? 1 : v);
+}
+CASE(mixed, double h = half_value((A & 0xbfff) | 0x2000, false), g = half_value((B & 0xbfff) | 0x2000, false);
+     OUT((uint64_t)bits_of(h + (double)near(C)) << 32 | bits_of(h - (double)near(C)),
+         (uint64_t)bits_of((double)sat(h + (double)near(D))) << 32 | bits_of(__builtin_fmaf((float)h, (float)g,
+                                                                                      near(C)))))
+CASE(mixed_brain, double h = half_value(A & 0xffff, true), g = half_value(B & 0xffff, true);
+     OUT((uint64_t)bits_of((double)((float)h + near(C))) << 32 | bits_of((double)((float)h - near(C))),
+         bits_of((double)__builtin_fmaf((float)h, (float)g, near(C)))))
+
+/* The order that IEEE's totalOrder has without NaN; of the members of the warp. */
+static uint32_t warp_float(const struct in *in, bool max, bool magnitude, bool nan_wins, uint32_t members)
+{
+    size_t first = (size_t)(in - inputs) / 32 * 32;
+    uint32_t best = 0x7fffffff;
+    bool any = false;
+
+    for (unsigned l = 0; l < 32; l++) {
+        uint32_t v = inputs[first + l].a & (magnitude ? 0x7fffffff : UINT32_MAX);
+        float f = float_of(v), b = float_of(best);
+
+        if ((members >> l & 1) == 0)
+            continue;
+        if (f != f) {
+            if (nan_wins)
+                return 0x7fffffff;
+            continue;
+        }
+        if (!any || (max ? f > b || (f == b && v < best && v == 0) : f < b || (f == b && v > best && v >> 31)))
+            best = v;
+        any = true;
+    }
+    return best;
+}
+CASE(warp_floats, OUT((uint64_t)warp_float(in, false, false, false, UINT32_MAX) << 32 |
+                          warp_float(in, true, false, false, UINT32_MAX),
+                      (uint64_t)warp_float(in, false, true, true, UINT32_MAX) << 32 |
+                          warp_float(in, true, true, false, UINT32_MAX)))
+CASE(part_of_a_warp, uint32_t all = (in - inputs) % 32 < 3 ? 7 : ~7u;
+     OUT((uint64_t)warp_float(in, false, false, true, all) << 32 | warp_float(in, true, false, true, all),
+         warp_float(in, true, false, false, all)))
+static void floats_are_shortened_mixed_and_reduced(void **state)
+{
+    (void)state;
+    check("cvt.rna.tf32.f32 %r2,%fa; cvt.rna.satfinite.tf32.f32 %r3,%fa; mov.b64 %x,{%r2,%r3};\n"
+          "cvt.rn.tf32.f32 %r4,%fa; cvt.rn.relu.tf32.f32 %r5,%fa; mov.b64 %y,{%r4,%r5};", to_tf32);
+    check("cvt.rn.satfinite.relu.tf32.f32 %r2,%fb; cvt.rn.satfinite.tf32.f32 %r3,%fb; mov.b64 %x,{%r2,%r3};\n"
+          "cvt.rz.relu.satfinite.tf32.f32 %r4,%fb; cvt.rz.tf32.f32 %r5,%fb; mov.b64 %y,{%r4,%r5};",
+          to_tf32_finite);
+    check("and.b32 %c,%c,0x80ffffff; or.b32 %c,%c,0x3f000000; and.b32 %d,%d,0x80ffffff; or.b32 %d,%d,0x3f000000;\n"
+          "and.b16 %h0,%h0,0xbfff; or.b16 %h0,%h0,0x2000; and.b16 %h2,%h2,0xbfff; or.b16 %h2,%h2,0x2000;\n"
+          "add.f32.f16 %r3,%h0,%c; sub.rn.f32.f16 %r2,%h0,%c; mov.b64 %x,{%r2,%r3}; add.sat.f32.f16 %r3,%h0,%d;\n"
+          "fma.rn.f32.f16 %r2,%h0,%h2,%c; mov.b64 %y,{%r2,%r3};", mixed);
+    check("and.b32 %c,%c,0x80ffffff; or.b32 %c,%c,0x3f000000;\n"
+          "add.f32.bf16 %r3,%h0,%c; sub.f32.bf16 %r2,%h0,%c; mov.b64 %x,{%r2,%r3};\n"
+          "fma.rn.f32.bf16 %r2,%h0,%h2,%c; cvt.u64.u32 %y,%r2;", mixed_brain);
+    check("redux.sync.max.f32 %r2,%a,-1; redux.sync.min.f32 %r3,%fa,-1; mov.b64 %x,{%r2,%r3};\n"
+          "redux.sync.max.abs.f32 %r2,%fa,-1; redux.sync.min.abs.NaN.f32 %r3,%a,-1; mov.b64 %y,{%r2,%r3};",
+          warp_floats);
+    check("mov.u32 %r5,%laneid; setp.lt.u32 %t1,%r5,3; selp.b32 %r4,7,0xfffffff8,%t1; @%t1 bra M;\n"
+          "redux.sync.max.NaN.f32 %r2,%a,%r4; redux.sync.min.NaN.f32 %r3,%a,%r4;\n"
+          "redux.sync.max.f32 %r6,%a,%r4; bra E; M: redux.sync.max.NaN.f32 %r2,%a,7;\n"
+          "redux.sync.min.NaN.f32 %r3,%a,7; redux.sync.max.f32 %r6,%a,7; E: mov.b64 %x,{%r2,%r3};\n"
+          "cvt.u64.u32 %y,%r6;", part_of_a_warp);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -607,6 +749,8 @@ int main(void)
         cmocka_unit_test(sixteen_bit_floats_compute_compare_and_convert),
         cmocka_unit_test(sixteen_bit_words_change_atomically),
         cmocka_unit_test(registers_of_three_move_as_four_and_signs_stand_in_rows),
+        cmocka_unit_test(vectors_of_registers_load_move_and_have_elements),
+        cmocka_unit_test(floats_are_shortened_mixed_and_reduced),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -204,7 +204,28 @@ static void refusals_name_line_construct_and_reason(void **state)
         { KERNEL("bar.red.popc.pred %p1, 0, %p1;"),
           "t.ptx:6: bar: there is no '.popc.pred' of it", LW_EINPUT },
         { KERNEL("redux.sync.add.f32 %f1, %f2, -1;"),
-          "t.ptx:6: redux: this operation of type .f32 is not supported", LW_EUNSUPP },
+          "t.ptx:6: redux: of type .f32 there are '.min' and '.max'", LW_EINPUT },
+        { KERNEL("cvt.rna.tf32.f32 %f1, %f2;"),
+          "t.ptx:6: cvt: register '%f1' is .f32, expected .b32 for .tf32", LW_EINPUT },
+        { KERNEL("cvt.rm.tf32.f32 %r1, %f2;"), "t.ptx:6: cvt: to .tf32 there are '.rna', '.rn' and "
+          "'.rz', all with '.satfinite', the latter two with '.relu'", LW_EINPUT },
+        { KERNEL("add.f64.f16 %rd1, %r1, %rd1;"), "t.ptx:6: add: '.f16' is one type too many",
+          LW_EINPUT },
+        { KERNEL("fma.rn.oob.f16x2 %r1, %r1, %r1, %r1;"), "t.ptx:6: fma: '.oob' is not supported: it "
+          "looks for the NaN that copies of tensors leave where a tensor ends, and there are no such "
+          "copies here", LW_EUNSUPP },
+        { KERNEL("fence.proxy.tensormap::generic.acquire.gpu [%rd1], 64;"), "t.ptx:6: fence: expected "
+          "the address of a tensor map, and 128 for its bytes", LW_EINPUT },
+        { KERNEL(".reg .v4 .f64 v;"), "t.ptx:6: a vector of 4 .f64 is none: vectors have up to 128 "
+          "bits, and no predicates", LW_EINPUT },
+        { KERNEL(".reg .v2 .f32 v; mov.f32 %f1, v.z;"), "t.ptx:6: the vector 'v' has 2 elements and no "
+          "'.z': they are .x .y .z .w, or .r .g .b .a", LW_EINPUT },
+        { KERNEL(".reg .v2 .f32 v; .reg .v2 .f32 v;"), "t.ptx:6: 'v' is declared twice", LW_EINPUT },
+        { KERNEL(".reg .v4 .f32 v; ld.global.v2.f32 v, [%rd1];"), "t.ptx:6: ld: the operand does not "
+          "match .v2", LW_EINPUT },
+        { KERNEL("mov.v2.b32 {%r1, %r2}, %rd1;"), "t.ptx:6: mov: '.v2' moves a vector of 2 elements to "
+          "another", LW_EINPUT },
+        { KERNEL(".reg .tf32 t;"), "t.ptx:6: registers of type '.tf32' are not supported", LW_EUNSUPP },
         { KERNEL("match.any.b32 %r1, %r2, -1;"), "t.ptx:6: match: expected .any.sync or .all.sync",
           LW_EINPUT },
         { KERNEL("elect.sync %r1, -1;"),
