@@ -92,14 +92,24 @@ void dbg_watch_removed(struct dbg *dbg, const struct dbg_point_record *point)
                                 *point->watched};
 }
 
-/* gdb puts in again what it took out: the same place, wherever the focus is now. */
-static bool ghost_take(struct dbg *dbg, const struct dbg_point *point, struct dbg_watched *w)
+static bool is_of(const struct dbg_watched *w, const struct dbg_whose *whose)
+{
+    uint64_t warps = w->scope == DBG_SCOPE_BLOCK ? w->warps : 1;
+
+    return whose->id - w->id < warps && (w->scope != DBG_SCOPE_LANE || whose->lane == w->lane);
+}
+
+/* gdb puts in again what it took out: the same place, wherever the focus is now. @whose: only what is
+ * that lane's; NULL: whatever it was. */
+static bool ghost_take(struct dbg *dbg, const struct dbg_point *point, const struct dbg_whose *whose,
+                       struct dbg_watched *w)
 {
     for (unsigned i = 0; point->owner == DBG_OWNER_GDB && i < DBG_GHOSTS; i++) {
         struct dbg_ghost *ghost = &dbg->watch->ghosts[i];
 
         if (ghost->access == point->access && ghost->address == point->address &&
-            ghost->size_bytes == point->size_bytes) {
+            ghost->size_bytes == point->size_bytes &&
+            (whose == NULL || is_of(&ghost->watched, whose))) {
             *w = ghost->watched;
             ghost->access = 0;
             return true;
@@ -298,11 +308,27 @@ static bool readable(struct dbg *dbg, const struct dbg_watched *w, struct dbg_wa
            dbg_mem_access(dbg, id, lane, address, data, w->bytes, false) == w->bytes;
 }
 
-static enum lw_status place(struct dbg *dbg, dbg_thread_id id, uint64_t address,
+/* Of a lane whose warp has ended, or has not begun: it may again. */
+static bool place_absent(struct dbg_watched *w, const struct dbg_whose *whose, uint64_t address)
+{
+    w->memory = address >= ISA_LOCAL_BASE && address < ISA_CONST_BASE;
+    if (!w->memory && address >> 56 != 0xF0)
+        return false;
+    w->window = w->memory ? 0 : 0xF0;
+    w->low = w->memory ? address : address & lw_mask(56);
+    w->scope = DBG_SCOPE_LANE;
+    w->id = whose->id;
+    w->lane = whose->lane;
+    w->warps = 1;
+    return true;
+}
+
+static enum lw_status place(struct dbg *dbg, const struct dbg_whose *whose, uint64_t address,
                             struct dbg_watched *w, struct lw_error *err)
 {
     struct dbg_warp warp = {0};
-    unsigned lane = dbg_lane_get(dbg, id);
+    dbg_thread_id id = whose->id;
+    unsigned lane = whose->lane;
     bool there = dbg_warp_locate(dbg, id, &warp);
     enum lw_status status;
 
@@ -319,11 +345,14 @@ static enum lw_status place(struct dbg *dbg, dbg_thread_id id, uint64_t address,
 
 /* ---- adding ------------------------------------------------------------------------------ */
 
-enum lw_status dbg_watch_add(struct dbg *dbg, enum dbg_owner owner, dbg_thread_id id,
-                             uint64_t address, unsigned size_bytes, unsigned access,
-                             const char *condition, const char *text, unsigned *point,
-                             struct lw_error *err)
+/* @whose: NULL: as the focus lane of @id sees it. */
+static enum lw_status watch_add(struct dbg *dbg, enum dbg_owner owner, dbg_thread_id id,
+                                const struct dbg_whose *whose, uint64_t address,
+                                unsigned size_bytes, unsigned access, const char *condition,
+                                const char *text, unsigned *point, struct lw_error *err)
 {
+    struct dbg_whose focus = {id, dbg_lane_get(dbg, id)};
+    struct dbg_warp warp;
     struct dbg_point_record record = {.pub = {.kind = DBG_POINT_WATCH,
                                               .owner = owner,
                                               .address = address,
@@ -348,8 +377,10 @@ enum lw_status dbg_watch_add(struct dbg *dbg, enum dbg_owner owner, dbg_thread_i
         return LW_FAIL(err, LW_ENOMEM, "no memory for another point");
     }
     w->bytes = size_bytes;
-    if (!ghost_take(dbg, &record.pub, w))
-        status = place(dbg, id, address, w, err);
+    if (!ghost_take(dbg, &record.pub, whose, w) &&
+        (whose == NULL || dbg_warp_locate(dbg, whose->id, &warp) ||
+         !place_absent(w, whose, address)))
+        status = place(dbg, whose != NULL ? whose : &focus, address, w, err);
     if (status != LW_OK) {
         dbg_point_free(&record);
         return status;
@@ -357,6 +388,21 @@ enum lw_status dbg_watch_add(struct dbg *dbg, enum dbg_owner owner, dbg_thread_i
     record.pub.thread = w->scope != DBG_SCOPE_ALL ? w->id : 0;
     record.pub.lane = w->scope == DBG_SCOPE_LANE ? w->lane : 0;
     return dbg_point_insert(dbg, &record, point, err);
+}
+
+enum lw_status dbg_watch_add(struct dbg *dbg, enum dbg_owner owner, dbg_thread_id id,
+                             uint64_t address, unsigned size_bytes, unsigned access,
+                             const char *condition, const char *text, unsigned *point,
+                             struct lw_error *err)
+{
+    return watch_add(dbg, owner, id, NULL, address, size_bytes, access, condition, text, point, err);
+}
+
+enum lw_status dbg_watch_add_of(struct dbg *dbg, enum dbg_owner owner, const struct dbg_whose *whose,
+                                uint64_t address, unsigned size_bytes, unsigned access,
+                                unsigned *point, struct lw_error *err)
+{
+    return watch_add(dbg, owner, whose->id, whose, address, size_bytes, access, NULL, NULL, point, err);
 }
 
 /* Where the windows show what the operand names. */

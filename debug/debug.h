@@ -148,6 +148,16 @@ enum lw_status dbg_watch_add(struct dbg *dbg, enum dbg_owner owner, dbg_thread_i
                              uint64_t address, unsigned size_bytes, unsigned access,
                              const char *condition, const char *text, unsigned *point,
                              struct lw_error *err) LW_MUST_CHECK;
+/** A lane of a thread. */
+struct dbg_whose {
+    dbg_thread_id id;
+    unsigned lane;
+};
+/** As dbg_watch_add, as @whose sees it, wherever the focus is; a lane's memory or register also where
+ *  its warp is not resident. */
+enum lw_status dbg_watch_add_of(struct dbg *dbg, enum dbg_owner owner, const struct dbg_whose *whose,
+                                uint64_t address, unsigned size_bytes, unsigned access,
+                                unsigned *id, struct lw_error *err) LW_MUST_CHECK;
 /** Stop when something of @catches (enum dbg_catch) happens, behind that instruction. */
 enum lw_status dbg_catch_add(struct dbg *dbg, enum dbg_owner owner, unsigned catches,
                              const char *condition, bool temporary, unsigned *point,

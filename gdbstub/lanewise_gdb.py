@@ -660,62 +660,131 @@ window is part of `layout lanewise`."""
 
 
 class LanewiseWatch:
-    """`watch out[1]` with a variable of a frame: gdb takes the watchpoint for over where it does not
-    find that frame, and lanes have frames of their own. The place is watched instead."""
+    """Watchpoints are the lane's that was in focus when they were set, which gdb does not tell the stub.
+
+    `watch out[1]` with a variable of a frame: gdb takes the watchpoint for over where it does not
+    find that frame, and lanes have frames of their own. The place is watched instead, as where two lanes'
+    are watched at one address."""
 
     COMMANDS = {gdb.BP_WATCHPOINT: "watch", gdb.BP_HARDWARE_WATCHPOINT: "watch",
                 gdb.BP_READ_WATCHPOINT: "rwatch", gdb.BP_ACCESS_WATCHPOINT: "awatch"}
+    PACKETS = {"watch": 2, "rwatch": 3, "awatch": 4}
     MOST_BYTES = 64
-    LOCAL, LOCAL_BYTES = 0x20000000000, 1 << 32  # of the lane in focus; docs/gdb.md, Memory
-    LANE_LOCAL, STACK_PLACE = 0xF7 << 56, 0xFFFFFF << 32  # of any lane: $sp has warp and lane
+    # as the lane in focus sees them, and of any lane, which is in $sp (docs/gdb.md, Memory)
+    WINDOWS = [(0x20000000000, 1 << 32, 0xF7 << 56), (0xF0 << 56, 1 << 32, 0xF8 << 56)]
+    PLACE = 0xFFFFFF << 32
 
     busy = False
+    pinned = {}  # number: {(address, size, packet): whose}
 
     @classmethod
     def created(cls, point):
         if cls.busy or cls.COMMANDS.get(point.type) is None or point.expression is None or \
-                LanewiseLink.ours() is None or lanewise_is_mi():
+                LanewiseLink.ours() is None or gdb.selected_thread() is None:
             return
         cls.busy = True
         try:
-            if cls.needs_frame(point.expression):
-                cls.replace(point)
+            if cls.needs_frame(point.expression) and not lanewise_is_mi():
+                cls.replace(point, "gdb would drop where another lane comes into focus")
+            else:
+                cls.pin(point)
         except (gdb.error, LanewiseError) as error:
-            gdb.write("note: gdb drops watchpoint %d where another lane comes into focus (%s)\n" %
+            gdb.write("note: watchpoint %d is not bound to this lane (%s)\n" %
                       (point.number, lanewise_sentence(error)))
         finally:
             cls.busy = False
 
+    @classmethod
+    def deleted(cls, point):
+        cls.pinned.pop(point.number, None)
+
     @staticmethod
-    def needs_frame(expression):
+    def symbols(expression):
         for name in re.findall(r"(?<![\w$.>])[A-Za-z_]\w*", expression):
             symbol = gdb.lookup_symbol(name)[0]
-            if symbol is not None and (symbol.is_variable or symbol.is_argument) and symbol.needs_frame:
-                return True
-        return False
+            if symbol is not None and (symbol.is_variable or symbol.is_argument):
+                yield name, symbol
 
     @classmethod
-    def replace(cls, point):
-        if point.expression.startswith("-location"):
-            return
-        value = gdb.parse_and_eval(point.expression)
+    def needs_frame(cls, expression):
+        return not expression.startswith("-location ") and \
+            any(symbol.needs_frame for _, symbol in cls.symbols(expression))
+
+    @classmethod
+    def value(cls, expression):
+        value = gdb.parse_and_eval(expression)
         if value.type.strip_typedefs().code in (gdb.TYPE_CODE_REF, gdb.TYPE_CODE_RVALUE_REF):
             value = value.referenced_value()
+        return value
+
+    @staticmethod
+    def whose(address, size, packet):
+        """Binds what is watched there to whose it is now, in words; 0: only tells."""
+        return LanewiseLink.ask("qGpuWatch:%x;%x,%x,%x" %
+                                (gdb.selected_thread().ptid[1], address, size, packet))
+
+    @classmethod
+    def pin(cls, point):
+        """Tells the stub whose the places are that gdb watches for this one."""
+        expression, packet = point.expression, cls.PACKETS[cls.COMMANDS[point.type]]
+        location = expression.startswith("-location ")
+        expression = expression[len("-location "):] if location else expression
+        wanted = [expression] + [name for name, _ in cls.symbols(expression) if not location]
+        whose = {}
+        for text in wanted:
+            try:
+                value = cls.value(text)
+                place = None if value.address is None else \
+                    (int(value.address), value.type.sizeof, packet)
+            except gdb.error:
+                continue  # gdb says so itself
+            if place is None or place[1] > cls.MOST_BYTES or place in whose:
+                continue
+            owner = cls.whose(place[0], place[1], 0)
+            if owner == "":
+                continue
+            others = [number for number, places in cls.pinned.items() if places.get(place, owner) != owner]
+            if others and lanewise_is_mi():  # an editor keeps the number, and gdb watches an address once
+                gdb.write("note: watchpoint %d has one address with %d: both are this lane's now\n" %
+                          (point.number, others[0]))
+            elif others and text == expression:
+                cls.replace(point, "has one address with %d, of another lane" % others[0])
+                return
+            whose[place] = cls.whose(*place)
+        cls.pinned[point.number] = whose
+        if whose:
+            gdb.write("[%s: %s]\n" % (point.expression, "; ".join(sorted(set(whose.values())))))
+
+    @classmethod
+    def replace(cls, point, why):
+        expression = point.expression
+        if expression.startswith("-location "):
+            expression = expression[len("-location "):]
+        value = cls.value(expression)
         if value.address is None or value.type.sizeof > cls.MOST_BYTES:
-            raise LanewiseError("%s is no place of at most %d bytes" %
-                                (point.expression, cls.MOST_BYTES))
+            raise LanewiseError("which %s, and %s is no place of at most %d bytes" %
+                                (why, expression, cls.MOST_BYTES))
         address = int(value.address)
-        what, whose = "-location " + point.expression, ""
-        if cls.LOCAL <= address < cls.LOCAL + cls.LOCAL_BYTES:
-            sp = int(gdb.selected_frame().read_register("sp"))
-            address += cls.LANE_LOCAL - cls.LOCAL + (sp & cls.STACK_PLACE)
-            what, whose = "*(%s) 0x%x" % (cls.pointer_name(value.type), address), " of this lane"
+        what, whose = "-location " + expression, ""
+        for low, size, window in cls.WINDOWS:
+            if low <= address < low + size:
+                what, whose = cls.of_lane(expression, value, address - low + window), " of this lane"
         if point.condition is not None:
             what += " if " + point.condition
         gdb.execute("%s %s" % (cls.COMMANDS[point.type], what))
-        gdb.write("in place of %d, which gdb would drop where another lane comes into focus: the memory%s where %s "
-                  "is now; `delete` it when that is over\n" % (point.number, whose, point.expression))
+        gdb.write("in place of %d, which %s: the memory%s where %s is now\n" % (point.number, why, whose, expression))
         point.delete()
+        if whose:
+            LanewiseScope.begin(gdb.breakpoints()[-1])
+
+    @classmethod
+    def of_lane(cls, expression, value, address):
+        """The place as an expression that says what it is: gdb shows it for what is watched."""
+        frame = gdb.selected_frame()
+        address += int(frame.read_register("sp")) & cls.PLACE
+        lane = "%s, %s lane %d" % (expression.replace("\\", "\\\\").replace('"', '\\"'), LanewiseWarp().title(),
+                                   int(frame.read_register("lane")))
+        return '"%s", *(%s) 0x%x' % (lane, cls.pointer_name(value.type), address)
 
     @staticmethod
     def pointer_name(kind):
@@ -726,6 +795,57 @@ class LanewiseWatch:
         except gdb.error:
             pass
         return "unsigned char (*)[%d]" % kind.sizeof
+
+
+class LanewiseScope(gdb.Breakpoint):
+    """Where the function returns to, in that lane: the watchpoint of one of its variables ends, as
+    gdb's own would."""
+
+    open = []
+
+    @classmethod
+    def begin(cls, point):
+        caller = gdb.selected_frame().older()
+        if caller is None or not caller.is_valid() or caller.name() in (None, "<launch>"):
+            return
+        sp = "$rsp" if caller.architecture().name().startswith("i386") else "$sp"
+        scope = cls("*0x%x" % caller.pc(), internal=True)
+        scope.condition = "%s == 0x%x" % (sp, int(caller.read_register("sp")))
+        scope.silent = True
+        scope.point = point
+        cls.open.append(scope)
+
+    def stop(self):
+        return self.point.is_valid()
+
+    @classmethod
+    def stopped(cls, event):
+        """Deletes what has ended, and is told by gdb's words for it: its own scopes print no stop."""
+        hit, told = getattr(event, "breakpoints", []), False
+        for scope in list(cls.open):
+            if scope.is_valid() and scope.point.is_valid() and scope in hit:
+                gdb.write("\nWatchpoint %d deleted because the program has left the block in\n"
+                          "which its expression is valid.\n" % scope.point.number)
+                scope.point.delete()
+                told = True
+            if not scope.is_valid() or not scope.point.is_valid():
+                cls.close(scope)
+        if told:
+            gdb.write(gdb.execute("frame", False, True))
+
+    @classmethod
+    def close(cls, scope):
+        cls.open.remove(scope)
+        if scope.is_valid():
+            scope.delete()
+
+    @classmethod
+    def close_all(cls):
+        """The run begins again: no frame of it is left."""
+        for scope in list(cls.open):
+            if scope.point.is_valid():
+                scope.point.delete()
+            cls.close(scope)
 
 
 def lanewise_is_mi():
@@ -776,6 +896,7 @@ this: gdb reads its file anew then, and at no other time."""
 
     @lanewise_guarded
     def invoke(self, arg, from_tty):
+        LanewiseScope.close_all()
         connection = LanewiseLink.ours()
         reply = connection.send_packet("qGpuRenew") if connection is not None else None
         if reply and reply.startswith(b"E."):
@@ -791,7 +912,8 @@ def lanewise_handlers():
               ("new_objfile", LanewiseLink.forget), ("exited", LanewiseLink.forget),
               ("connection_removed", LanewiseLink.forget_all),
               ("before_prompt", LanewiseWindow.redraw),
-              ("breakpoint_created", LanewiseWatch.created)]
+              ("breakpoint_created", LanewiseWatch.created),
+              ("breakpoint_deleted", LanewiseWatch.deleted), ("stop", LanewiseScope.stopped)]
     for registry, handler in getattr(gdb, "lanewise_connected", []):
         try:
             registry.disconnect(handler)

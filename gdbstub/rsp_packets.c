@@ -206,6 +206,7 @@ static const struct packet packets[] = {
     {"qGpuPy",                       EXACT,  "",         rsp_do_python,           RSP_F_PYTHON},
     {"qGpuAsk:",                     PREFIX, "x;*",      rsp_do_ask,              RSP_F_PYTHON},
     {"qGpuDis:",                     PREFIX, "x,x",      rsp_do_disassemble,      RSP_F_DISASSEMBLE},
+    {"qGpuWatch:",                   PREFIX, "x;x,x,x",  rsp_do_pin,              RSP_F_PYTHON},
     {"qGpuRenew",                    EXACT,  "",         rsp_do_renew,            RSP_F_RESTART},
     {"qAttached",                    PREFIX, "?:x",      rsp_do_attached,         ALWAYS},
     {"qHostInfo",                    EXACT,  "",         rsp_do_host_info,        RSP_F_LLDB},

@@ -290,11 +290,68 @@ static uint64_t place_of(const struct rsp *rsp, const struct rsp_point *point)
     return place;
 }
 
+static const unsigned access_of[] = {[TYPE_WATCH] = DBG_ACCESS_WRITE,
+                                     [TYPE_RWATCH] = DBG_ACCESS_READ,
+                                     [TYPE_AWATCH] = DBG_ACCESS_BOTH};
+
+/* The last pin that has all of the place: gdb watches parts of what it was told to, as a bit field's
+ * bytes. */
+static const struct rsp_pin *pin_find(const struct rsp *rsp, const struct rsp_point *point)
+{
+    unsigned count = LW_COUNT_OF(rsp->pins);
+
+    for (unsigned i = 1; i <= count; i++) {
+        const struct rsp_pin *pin = &rsp->pins[(rsp->pin_next + count - i) % count];
+
+        if (pin->type == point->type && point->place >= pin->address &&
+            point->place - pin->address < pin->size &&
+            pin->size - (point->place - pin->address) >= point->size)
+            return pin;
+    }
+    return NULL;
+}
+
+/* qGpuWatch:THREAD;ADDRESS,SIZE,TYPE: a watchpoint that is set there now is the thread's lane's that is in
+ * focus. The answer says whose in words; nothing, where it is the same for all. Type 0 only asks. */
+void rsp_do_pin(struct rsp *rsp, const struct rsp_args *args)
+{
+    struct rsp_pin pin = {args->n[1], args->n[2], (unsigned)args->n[3],
+                          {args->n[0], dbg_lane_get(rsp->dbg, args->n[0])}};
+    struct lw_error err = {0};
+    struct dbg_thread thread;
+    struct lw_buffer text;
+    bool is_lanes = pin.address < ISA_SHARED_BASE || pin.address >= ISA_LOCAL_BASE;
+    unsigned id;
+
+    if ((pin.type != 0 && args->n[3] < TYPE_WATCH) || args->n[3] > TYPE_AWATCH || pin.size == 0 || pin.size > 64) {
+        lw_put(&rsp->reply.sink, "E01");
+        return;
+    }
+    if ((pin.address >= ISA_CONST_BASE && pin.address >> 56 < 0xF0) ||
+        !dbg_thread_get(rsp->dbg, pin.whose.id, &thread))
+        return;
+    /* Tried, so that what cannot be watched is told now, and not where the run goes on. */
+    if (dbg_watch_add_of(rsp->dbg, DBG_OWNER_SHELL, &pin.whose, pin.address, (unsigned)pin.size,
+                         pin.type != 0 ? access_of[pin.type] : DBG_ACCESS_BOTH, &id, &err) != LW_OK) {
+        rsp_put_error(&rsp->reply, err.text);
+        return;
+    }
+    (void)!dbg_point_remove(rsp->dbg, id, NULL);
+    if (pin.type != 0)
+        rsp->pins[rsp->pin_next++ % LW_COUNT_OF(rsp->pins)] = pin;
+    lw_buffer_init(&text);
+    if (is_lanes)
+        dbg_thread_name(rsp->dbg, &thread, &text.sink);
+    else
+        lw_printf(&text.sink, "block(%u,%u,%u)", thread.block_index[0], thread.block_index[1],
+                  thread.block_index[2]);
+    rsp_put_hex(&rsp->reply, text.text, text.size);
+    lw_buffer_fini(&text);
+}
+
 static enum lw_status point_make(struct rsp *rsp, struct rsp_point *point, struct lw_error *err)
 {
-    static const unsigned access[] = {
-        [TYPE_WATCH] = DBG_ACCESS_WRITE, [TYPE_RWATCH] = DBG_ACCESS_READ,
-        [TYPE_AWATCH] = DBG_ACCESS_BOTH};
+    const struct rsp_pin *pin;
 
     if (point->type < TYPE_WATCH)
         return dbg_point_add(rsp->dbg, DBG_OWNER_GDB, point->address, NULL, false, &point->id,
@@ -303,9 +360,13 @@ static enum lw_status point_make(struct rsp *rsp, struct rsp_point *point, struc
         return LW_FAIL(err, LW_ERANGE, "a watchpoint watches 1 to 64 bytes, not %llu",
                        (unsigned long long)point->size);
     point->place = place_of(rsp, point);
+    pin = pin_find(rsp, point);
+    if (pin != NULL)
+        return dbg_watch_add_of(rsp->dbg, DBG_OWNER_GDB, &pin->whose, point->place,
+                                (unsigned)point->size, access_of[point->type], &point->id, err);
     /* No Hg comes before a Z: what is one warp's is the warp's that is shown. */
     return dbg_watch_add(rsp->dbg, DBG_OWNER_GDB, dbg_focus_get(rsp->dbg, DBG_FOCUS_VIEW),
-                         point->place, (unsigned)point->size, access[point->type], NULL, NULL,
+                         point->place, (unsigned)point->size, access_of[point->type], NULL, NULL,
                          &point->id, err);
 }
 

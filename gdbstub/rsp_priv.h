@@ -102,6 +102,14 @@ struct rsp_point {
     const void *code; /* conditions and commands (rsp_points.c), of that point; NULL: none */
 };
 
+/** Whose a watchpoint of that type is, in whose block, warp or lane: as the client was at when it was
+ *  set, which a Z packet, sent where the run goes on, does not tell. */
+struct rsp_pin {
+    uint64_t address, size; /* size 0: none */
+    unsigned type;          /* the digit behind the Z */
+    struct dbg_whose whose;
+};
+
 enum rsp_frame_state { RSP_IDLE, RSP_PAYLOAD, RSP_ESCAPED, RSP_SUM_HIGH, RSP_SUM_LOW };
 
 /** A thread that only calls the poll function while the target runs (rsp_watch.c). */
@@ -180,6 +188,8 @@ struct rsp {
         uint64_t address, size, time; /* time 0: none */
     } windows[64];
     uint64_t window_time;
+    struct rsp_pin pins[128]; /* a ring */
+    unsigned pin_next;
     dbg_thread_id absorb; /* its next step is gdb's own, over an access that is done: 0 none */
     /* The run has come to its end, which the client was told as a stop: it stands in the past,
      * which began at this count of instructions, plus one; 0: no */
@@ -361,6 +371,7 @@ void rsp_do_ask(struct rsp *rsp, const struct rsp_args *args);
 /* rsp_points.c: breakpoints with conditions and commands, watchpoints; rsp_format.c */
 void rsp_do_point_add(struct rsp *rsp, const struct rsp_args *args, unsigned type);
 void rsp_do_point_remove(struct rsp *rsp, const struct rsp_args *args, unsigned type);
+void rsp_do_pin(struct rsp *rsp, const struct rsp_args *args);
 void rsp_points_clear(struct rsp *rsp);
 /** A watchpoint that writes hit. */
 bool rsp_point_watches(const struct rsp_point *point);

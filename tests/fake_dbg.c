@@ -271,6 +271,26 @@ enum lw_status dbg_watch_add(struct dbg *dbg, enum dbg_owner owner, dbg_thread_i
     return status;
 }
 
+enum lw_status dbg_watch_add_of(struct dbg *dbg, enum dbg_owner owner, const struct dbg_whose *whose,
+                                uint64_t address, unsigned size_bytes, unsigned access,
+                                unsigned *point, struct lw_error *err)
+{
+    enum lw_status status = dbg_point_add(dbg, owner, ISA_CODE_BASE, NULL, false, point, err);
+    struct dbg_point *pub;
+
+    if (status != LW_OK)
+        return status;
+    pub = &dbg->points[dbg->point_count - 1].pub;
+    pub->kind = DBG_POINT_WATCH;
+    pub->pc = 0;
+    pub->address = address;
+    pub->size_bytes = size_bytes;
+    pub->access = access;
+    pub->thread = whose->id;
+    pub->lane = whose->lane;
+    return LW_OK;
+}
+
 enum lw_status dbg_point_remove(struct dbg *dbg, unsigned id, struct lw_error *err)
 {
     struct fake_point *point = point_find(dbg, id);
@@ -281,6 +301,14 @@ enum lw_status dbg_point_remove(struct dbg *dbg, unsigned id, struct lw_error *e
         point->release(point->context);
     *point = dbg->points[--dbg->point_count];
     return LW_OK;
+}
+
+bool dbg_point_at(const struct dbg *dbg, unsigned index, struct dbg_point *out)
+{
+    if (index >= dbg->point_count)
+        return false;
+    *out = dbg->points[index].pub;
+    return true;
 }
 
 unsigned dbg_point_count(const struct dbg *dbg)

@@ -177,6 +177,15 @@ ask '-var-list-children r.weight' 'done,numchild="3"'
 ask '-var-info-path-expression r.weight.1' 'done,path_expr="\(\(r\)\.weight\)\[1\]"'
 ask '-var-evaluate-expression r.id' 'done,value="70"'
 ask '-data-evaluate-expression blockIdx.x' 'done,value="1"'
+# A watchpoint is the lane's that is in focus when it is set, by the Python file.
+ask "-interpreter-exec console \"python exec(bytes.fromhex(gdb.selected_inferior().connection.send_packet('qGpuPy').decode()))\"" done
+ask '-interpreter-exec console "set $lane = 3"' done
+ask '-break-watch k' 'done,(hw-)?wpt=\{number="2",exp="k"\}'
+check note '^~"\[k: block\(1,0,0\) w0 lane 3\]'
+ask '-interpreter-exec console "set $lane = 9"' done
+go '-exec-continue' 'reason="watchpoint-trigger",(hw-)?wpt=\{number="2",exp="k"\}'
+ask '-data-evaluate-expression $lane' 'done,value="3"'
+ask '-break-delete 2' done
 say '-exec-run'
 wait_for "^$token\\^" && check refusal "^$token\\^error"
 leave

@@ -51,6 +51,8 @@ static void malformed_arguments_are_an_error_and_not_a_crash(void **state)
         "vCont;s:zz", "vFile:open:zz", "vFile:open:61,0", "vFile:pread:3", "c zz", "Czz", "S",
         "qRcmd,1", "qRcmd,zz", "qCRC:1", "qSearch:memory:1;2", "qSearch:memory:200000000000;10;",
         "D;", "Dx", "qThreadExtraInfo,99", "vCont;C100",
+        "qGpuWatch:1;20000000000,4,1", "qGpuWatch:1;20000000000,4,5", "qGpuWatch:1;20000000000,0,2",
+        "qGpuWatch:1;20000000000,41,2", "qGpuWatch:1;20000000000,4", "qGpuWatch:1",
     };
 
     for (size_t i = 0; i < LW_COUNT_OF(packets); i++) {

@@ -81,6 +81,59 @@ static void a_question_is_answered_for_its_thread_and_leaves_the_view(void **sta
     fix_destroy(fix);
 }
 
+static struct dbg_point only_point(struct fixture *fix)
+{
+    struct dbg_point point;
+
+    assert_int_equal(dbg_point_count(fix->dbg), 1);
+    assert_true(dbg_point_at(fix->dbg, 0, &point));
+    return point;
+}
+
+static void a_watchpoint_is_the_lanes_that_was_in_focus_when_it_was_set(void **state)
+{
+    struct fake_options options = {.warps = 3, .fault_at = -1};
+    struct fixture *fix = fix_create(&options, (struct rsp_config){.arch = RSP_X86_64});
+    struct dbg_point point;
+    char *text;
+
+    (void)state;
+    assert_int_equal(dbg_lane_set(fix->dbg, 2, 3, NULL), LW_OK);
+    text = text_of(fix_ask(fix, "qGpuWatch:2;20000000060,8,2"));
+    assert_non_null(strstr(text, "lane 3"));
+    free(text);
+    assert_int_equal(dbg_point_count(fix->dbg), 0); /* it was only tried */
+    /* Where the run goes on the focus is elsewhere. */
+    assert_int_equal(dbg_lane_set(fix->dbg, 2, 1, NULL), LW_OK);
+    assert_string_equal(fix_ask(fix, "Hg1"), "OK");
+    assert_string_equal(fix_ask(fix, "Z2,20000000060,8"), "OK");
+    point = only_point(fix);
+    assert_int_equal(point.thread, 2);
+    assert_int_equal(point.lane, 3);
+    fix_ask(fix, "z2,20000000060,8");
+    /* Part of it; another one behind it; asked only; of all lanes. */
+    assert_string_equal(fix_ask(fix, "Z2,20000000064,4"), "OK");
+    assert_int_equal(only_point(fix).lane, 3);
+    fix_ask(fix, "z2,20000000064,4");
+    text = text_of(fix_ask(fix, "qGpuWatch:2;20000000060,8,0"));
+    assert_non_null(strstr(text, "lane 1"));
+    free(text);
+    assert_string_equal(fix_ask(fix, "Z2,20000000060,8"), "OK");
+    assert_int_equal(only_point(fix).lane, 3);
+    fix_ask(fix, "z2,20000000060,8");
+    free(text_of(fix_ask(fix, "qGpuWatch:2;20000000060,8,2")));
+    assert_string_equal(fix_ask(fix, "Z2,20000000060,8"), "OK");
+    assert_int_equal(only_point(fix).lane, 1);
+    fix_ask(fix, "z2,20000000060,8");
+    assert_memory_equal(fix_ask(fix, "Z2,20000000064,8"), "E.", 2); /* more than what was bound */
+    fix_ask(fix, "qGpuWatch:2;200000001000,4,2");
+    assert_int_equal(fix->last.size, 0);
+    text = text_of(fix_ask(fix, "qGpuWatch:2;10000000000,4,4"));
+    assert_null(strstr(text, "lane"));
+    free(text);
+    fix_destroy(fix);
+}
+
 static void without_the_feature_the_packets_are_unknown(void **state)
 {
     struct fake_options options = {.warps = 1, .fault_at = -1};
@@ -91,6 +144,7 @@ static void without_the_feature_the_packets_are_unknown(void **state)
                                                  UINT64_C(1) << RSP_F_LLDB});
     static const char *const packets[] = {"qGpuPy",    "qGpuDis:100000000,1",
                                           "qGpuAsk:1;6c616e6573", "jThreadsInfo",
+                                          "qGpuWatch:1;20000000000,4,2",
                                           "qMemoryRegionInfo:0",  "QThreadSuffixSupported"};
 
     (void)state;
@@ -195,6 +249,7 @@ int main(void)
         TEST(the_python_text_is_sent_whole),
         TEST(instructions_come_in_blocks_up_to_the_end_of_the_program),
         TEST(a_question_is_answered_for_its_thread_and_leaves_the_view),
+        TEST(a_watchpoint_is_the_lanes_that_was_in_focus_when_it_was_set),
         TEST(without_the_feature_the_packets_are_unknown),
         TEST(a_suffix_names_the_thread_of_one_packet),
         TEST(lldb_hears_of_all_threads_by_name),

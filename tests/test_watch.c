@@ -729,6 +729,36 @@ static void what_gdb_puts_in_again_stays_the_lanes(void **state)
     fix_close(f);
 }
 
+static void what_is_set_for_a_lane_is_not_another_lanes_before_it(void **state)
+{
+    struct fix *f = fix_open("watch.s", 8, 1, 8, 1);
+    struct dbg_whose three = {1, 3}, gone = {99, 3};
+    struct lw_error err;
+    struct dbg_stop stop;
+    unsigned id;
+
+    (void)state;
+    assert_int_equal(dbg_lane_set(f->dbg, 1, 6, &err), LW_OK);
+    id = gdb_watch(f, ISA_LOCAL_BASE + 8);
+    (void)fix_break(f, 23, "lane == 2");
+    assert_int_equal(fix_continue(f).kind, DBG_STOP_BREAKPOINT);
+    /* gdb's user deletes it and sets one at this address for lane 3, and then looks at lane 2 */
+    assert_int_equal(dbg_point_remove(f->dbg, id, &err), LW_OK);
+    assert_int_equal(dbg_watch_add_of(f->dbg, DBG_OWNER_GDB, &three, ISA_LOCAL_BASE + 8, 4,
+                                      DBG_ACCESS_WRITE, &id, &err),
+                     LW_OK);
+    stop = fix_continue(f);
+    expect_watch(f, &stop, id, 25, 0x08, 0, 3);
+    /* A warp that is not there may come; only what is a lane's own is known to be its. */
+    assert_int_equal(dbg_watch_add_of(f->dbg, DBG_OWNER_GDB, &gone, ISA_LOCAL_BASE, 4,
+                                      DBG_ACCESS_WRITE, &id, &err),
+                     LW_OK);
+    assert_int_equal(dbg_watch_add_of(f->dbg, DBG_OWNER_GDB, &gone, ISA_SHARED_BASE, 4,
+                                      DBG_ACCESS_WRITE, &id, &err),
+                     LW_ERANGE);
+    fix_close(f);
+}
+
 static void gdb_is_told_of_each_watchpoint_of_one_instruction(void **state)
 {
     struct fix *f = fix_open("watch.s", 8, 1, 8, 1);
@@ -892,6 +922,7 @@ int main(void)
         cmocka_unit_test(a_watched_loop_goes_on_by_looking_at_all),
         cmocka_unit_test(a_run_with_points_has_the_order_of_one_without),
         cmocka_unit_test(what_gdb_puts_in_again_stays_the_lanes),
+        cmocka_unit_test(what_is_set_for_a_lane_is_not_another_lanes_before_it),
         cmocka_unit_test(gdb_is_told_of_each_watchpoint_of_one_instruction),
         cmocka_unit_test(what_cannot_be_watched_is_refused),
         cmocka_unit_test(each_happening_is_caught),
