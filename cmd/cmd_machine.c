@@ -280,6 +280,8 @@ enum lw_status cmd_machine_open(const char *path, const struct cmd_machine_optio
         emu_machine_set_print(m.machine, print);
         status = lnc_session_create(m.file, m.machine, &session_options, &m.session, err);
     }
+    if (status == LW_OK && m.timing != NULL)
+        cmd_timing_heap();
     if (status == LW_OK)
         status = m.timing != NULL
                      ? tim_engine_create(m.machine, m.timing, &timing_options, &m.engine, err)

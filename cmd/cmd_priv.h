@@ -72,6 +72,9 @@ enum lw_status cmd_timing_config(const struct cmd_timing *t, struct tim_config *
 /** For tim_engine_create. */
 enum lw_status cmd_timing_options(const struct cmd_timing *t, struct tim_options *out,
                                   struct lw_error *err) LW_MUST_CHECK;
+/** Before a timing model is made: its cores' state, some MiB that are looked at in turn, is not to wait
+ *  for look-ups of small pages. What the heap gives next lies on large ones, where the host allows it. */
+void cmd_timing_heap(void);
 /** Can the files be written? For those who write at the end of long work. */
 enum lw_status cmd_timing_try(const struct cmd_timing *t, struct lw_error *err) LW_MUST_CHECK;
 /** Report and trace, where they were asked for. Returns an exit status. */

@@ -3,7 +3,12 @@
 #include "cmd/cmd_priv.h"
 
 #include <inttypes.h>
+#include <limits.h>
+#include <malloc.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 /* ---- --timing and what belongs to it ---------------------------------------------------- */
 
@@ -87,6 +92,26 @@ static bool parse_window(const char *text, uint64_t *from, uint64_t *to)
     memcpy(first, text, (size_t)(colon - text));
     first[colon - text] = '\0';
     return lw_parse_u64(first, from) && lw_parse_u64(colon + 1, to) && *from < *to;
+}
+
+void cmd_timing_heap(void)
+{
+#ifdef __GLIBC__
+    enum { PART = 128 << 20, ONE = 24 << 20, PAGE = 2 << 20, MAPPED = 128 << 10 };
+    uintptr_t from = ((uintptr_t)sbrk(0) + PAGE - 1) / PAGE * PAGE, to;
+
+    /* One allocation grows the heap by all of the part, which is not given back when that is freed. */
+    if (mallopt(M_MMAP_THRESHOLD, ONE + PAGE) == 0 || mallopt(M_TRIM_THRESHOLD, INT_MAX) == 0 ||
+        mallopt(M_TOP_PAD, PART - ONE) == 0)
+        return;
+    void *volatile one = malloc(ONE);
+    to = (uintptr_t)sbrk(0) / PAGE * PAGE;
+    if (to > from) /* no more than advice: the answer changes nothing */
+        (void)madvise((void *)from, to - from, MADV_HUGEPAGE);
+    free(one);
+    (void)mallopt(M_TOP_PAD, MAPPED);
+    (void)mallopt(M_MMAP_THRESHOLD, MAPPED); /* what is large is often not touched */
+#endif
 }
 
 enum lw_status cmd_timing_options(const struct cmd_timing *t, struct tim_options *out,
