@@ -88,8 +88,9 @@ static void line_row(struct isa_bytes *out, struct line_state *state, const stru
                                   true };
 }
 
-/* Instructions that others come to: from another line, or back from a jump of the same line that is a
- * line of its own, as the end of a `while` is. A byte each. NULL: no memory. */
+/* Instructions that others come to: from another line; back from a later one, or from a jump of the same line
+ * that is a line of its own, as the end of a `while` is. nvcc's loops begin in the middle of a statement, where
+ * no debugger stops that comes from elsewhere. A byte each. NULL: no memory. */
 enum { ENTERED = 1, ENTERED_BACK };
 static uint8_t *find_entered(const struct isa_object *object)
 {
@@ -113,7 +114,7 @@ static uint8_t *find_entered(const struct isa_object *object)
                 continue;
             to = isa_object_line_at(object, (uint32_t)target);
             if (from == NULL || to == NULL || from->line != to->line || from->file != to->file)
-                entered[target] = ENTERED;
+                entered[target] = target <= i && from != NULL && to != NULL ? ENTERED_BACK : ENTERED;
             else if (target <= i && from->insn == i && from != object->lines &&
                      (from[-1].line != from->line || from[-1].file != from->file))
                 entered[target] = ENTERED_BACK;

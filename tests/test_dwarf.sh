@@ -85,5 +85,28 @@ done
 "$lanewise" compile -o "$work/o" "$src/tests/corpus/ptx/debug_clang19.ptx"
 $dump --debug-info "$work/o" 2>/dev/null | grep -q 'DW_AT_name.*"weight"' ||
     { echo "FAIL: the structure's member is not there"; failures=$((failures + 1)); }
+# nvcc's loops: other lines jump back behind the statement's beginning, and a row begins there
+cat >"$work/head.s" <<'END'
+.producer "nvcc"
+.file 1 "head.cu"
+.kernel k
+.regs v=4 s=4 b=0
+.loc 1 9 5
+    s_mov_b32 s1, 3
+.L1:
+    s_setp_s32.gt sp0, s1, 0
+    @!sp0 s_bra .L2
+.loc 1 10 9
+    s_sub_u32 s1, s1, 1
+    bra .L1
+.L2:
+.loc 1 12 5
+    exit
+.end
+END
+"$lanewise" asm -o "$work/o" "$work/head.s"
+rows=$($dump --debug-line "$work/o" | awk '/^0x/ { printf "%s:%s ", substr($1, length($1) - 1), $2 }')
+[ "$rows" = "00:9 10:9 30:10 50:12 60:12 " ] ||
+    { echo "FAIL: the rows of a loop like nvcc's are $rows"; failures=$((failures + 1)); }
 echo "$checked objects verified by $dump"
 [ $failures = 0 ] && [ $checked -ge 3 ]
