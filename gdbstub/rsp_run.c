@@ -590,6 +590,18 @@ static void tell_where(struct rsp *rsp)
     put_stop(rsp, 0, id, NULL);
 }
 
+/* The same where gdb runs one thread alone, over a breakpoint: of another's stop, and of none, gdb 13 makes
+ * an internal error. So it is that thread's, which ends with it. */
+static void tell_gone(struct rsp *rsp, dbg_thread_id id)
+{
+    static const char text[] = "a monitor command has moved the machine: this warp is not there, and nothing has "
+                               "run; `info threads` shows the others\n";
+
+    rsp_send_console(rsp, text, sizeof text - 1);
+    rsp->threads_valid = rsp->moved = false;
+    park(rsp, id);
+}
+
 static void run(struct rsp *rsp, struct action *action)
 {
     const struct dbg_stop *last = dbg_last_stop(rsp->dbg);
@@ -748,6 +760,7 @@ void rsp_do_vcont(struct rsp *rsp, const struct rsp_args *args)
 {
     const char *p = args->rest, *end = p + args->rest_size;
     struct action chosen = {0};
+    dbg_thread_id gone = 0;
     bool have = false, others = false, dropped = false, step_dropped = false;
 
     while (p < end) {
@@ -762,6 +775,7 @@ void rsp_do_vcont(struct rsp *rsp, const struct rsp_args *args)
             continue; /* only non-stop has something to stop */
         if (action.id != 0 && !resident(rsp, action.id)) {
             dropped = true;
+            gone = action.id;
             step_dropped |= action.verb != VERB_CONTINUE;
             continue;
         }
@@ -781,6 +795,8 @@ void rsp_do_vcont(struct rsp *rsp, const struct rsp_args *args)
         rsp->threads_valid = rsp->view_parked = false;
         if (dropped && dbg_ended(rsp->dbg))
             put_exit(rsp);
+        else if (dropped && rsp->moved && !rsp->lldb && rsp_has(rsp, RSP_F_GONE_STEP))
+            tell_gone(rsp, gone);
         else
             lw_put(&rsp->reply.sink, dropped && rsp->no_resumed ? "N" : "E01");
         return;
