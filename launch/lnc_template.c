@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { THREADS = 1024, BLOCK = 256, MAX_DEPTH = 32, NO_TYPE = -1, NO_DIE = -1 };
+enum { THREADS = 1024, BLOCK = 256, MAX_DEPTH = 32, NO_TYPE = -1, NO_DIE = -1, MOST_BYTES = 16 };
 
 /* DW_ATE_... */
 enum { ENCODING_BOOL = 2, ENCODING_FLOAT = 4, ENCODING_SIGNED = 5, ENCODING_SIGNED_CHAR = 6 };
@@ -25,6 +25,7 @@ struct template {
     struct lw_sink *out;
     struct buffer *buffers;
     size_t buffer_count, buffer_capacity;
+    bool unsure; /* a number of 64 bits may be a pointer */
     struct lw_arena arena;
 };
 /** What one element is: "f32" and how many of them; `type` empty: not known. */
@@ -257,9 +258,10 @@ static bool put_argument(struct template *t, const struct isa_param *param, unsi
         die != NO_DIE ? isa_die_attr(debug, (uint32_t)die, ISA_AT_NAME) : NULL;
     int64_t type = die != NO_DIE ? type_of(debug, die) : NO_TYPE;
     struct element element = {.type = "u32", .count = 1};
-    bool is_const = false; /* PTX alone may have only the size of a pointer */
-    bool pointer = param->kind == ISA_PARAM_POINTER ||
-                   (die == NO_DIE && param->kind == ISA_PARAM_INTEGER && param->size_bytes == 8);
+    bool is_const = false, pointer = param->kind == ISA_PARAM_POINTER;
+
+    if (die == NO_DIE && param->kind == ISA_PARAM_INTEGER && param->size_bytes == 8)
+        t->unsure = true; /* of PTX, which only adds to it */
 
     type = type != NO_TYPE ? plain(debug, type, &is_const) : type;
     if (type != NO_TYPE && is_pointer(debug->dies[type].tag)) {
@@ -311,6 +313,27 @@ static bool put_argument(struct template *t, const struct isa_param *param, unsi
     return true;
 }
 
+/** It accesses shared memory, but has no variable and no __local argument there: this is an `extern`
+ *  array. Of a kernel that has such variables, too, nobody tells. */
+static bool has_dynamic(const struct isa_object *object, const struct isa_function *kernel)
+{
+    if (kernel->shared_bytes != 0)
+        return false;
+    for (unsigned i = 0; i < kernel->param_count; i++)
+        if (kernel->params[i].space == ISA_SPACE_SHARED)
+            return false;
+    for (uint32_t i = kernel->first; i < kernel->first + kernel->count; i++) {
+        enum isa_space space = ISA_SPACE_GENERIC;
+        struct isa_insn insn;
+
+        if (isa_insn_decode(object->text[i], &insn) &&
+            isa_op_access((enum isa_op)insn.op, &space) != ISA_ACCESS_NONE &&
+            space == ISA_SPACE_SHARED)
+            return true;
+    }
+    return false;
+}
+
 /** Does one plain name stand for this kernel alone? */
 static bool plain_name(const struct template *t, const struct isa_function *kernel, char *name,
                        size_t room)
@@ -345,7 +368,10 @@ static bool put_launch(struct template *t, const struct isa_function *kernel, st
         lw_printf(out, ", %u", block[1]);
     if (block[2] != 1)
         lw_printf(out, ", %u", block[2]);
-    lw_put(out, "], args: [");
+    if (has_dynamic(t->object, kernel))
+        lw_printf(out, "], shared: %u, args: [", threads * MOST_BYTES);
+    else
+        lw_put(out, "], args: [");
     for (unsigned i = 0; i < kernel->param_count; i++) {
         if (i != 0)
             lw_put(out, ", ");
@@ -397,6 +423,8 @@ enum lw_status lnc_template_print(const struct isa_object *object, const char *s
     if (status == LW_OK && kernels == 0)
         status = LW_FAIL(err, LW_ENOENT, "%s: there is no kernel to launch in it", source);
     if (status == LW_OK) {
+        if (t.unsure)
+            lw_put(&launches.sink, "  # 64 bits that a kernel only computes with stand as numbers: where one is a pointer, name a buffer\n");
         lw_put(out, "# Sizes, numbers and contents are guesses: put yours in their place. `man lanewise` and docs/launch-files.md\n"
                     "# have all keys; inputs may come from files, `init: {file: in.bin}`.\n"
                     "program: {source: ");

@@ -289,6 +289,37 @@ static enum isa_param_kind param_kind(const struct ptx_symbol *s)
     }
 }
 
+/* Parameters of 64 bits that the text does not call pointers, but uses as such: as a generic address
+ * that becomes one of global memory, or as the address of an access. Sums with them tell nothing. */
+static void find_pointers(const struct ptx_unit *unit, struct isa_param *params)
+{
+    const struct ptx_function *fn = unit->function;
+    uint32_t *loaded = PTX_ARRAY(unit->job, uint32_t, fn->regs.count + 1); /* parameter + 1 */
+
+    for (size_t i = 0; i < fn->insns.count; i++) {
+        const struct ptx_insn *in = &fn->insns.at[i];
+        const struct ptx_operand *o = in->operand;
+        uint32_t reg = PTX_NONE;
+
+        if (in->op == PTX_LD && ptx_has(in, PTX_W_PARAM) && in->operand_count == 2 &&
+            o[0].kind == PTX_O_REG && fn->regs.at[o[0].reg].definitions == 1 &&
+            o[1].kind == PTX_O_ADDRESS && o[1].symbol != PTX_NONE && o[1].imm == 0) {
+            for (uint32_t p = 0; p < fn->params.count; p++)
+                if (fn->params.at[p] == o[1].symbol && params[p].size_bytes == 8)
+                    loaded[o[0].reg] = p + 1;
+        } else if (in->op == PTX_CVTA && ptx_has(in, PTX_W_TO) && ptx_has(in, PTX_W_GLOBAL) &&
+                   in->operand_count == 2 && o[1].kind == PTX_O_REG) {
+            reg = o[1].reg;
+        } else if (in->op == PTX_LD || in->op == PTX_ST || in->op == PTX_ATOM || in->op == PTX_RED) {
+            for (unsigned k = 0; k < in->operand_count && reg == PTX_NONE; k++)
+                if (o[k].kind == PTX_O_ADDRESS)
+                    reg = o[k].reg;
+        }
+        if (reg != PTX_NONE && loaded[reg] != 0 && params[loaded[reg] - 1].kind != ISA_PARAM_FLOAT)
+            params[loaded[reg] - 1].kind = ISA_PARAM_POINTER;
+    }
+}
+
 /* What the calls below a kernel add to these numbers is known when all are translated. */
 static void put_function(struct ptx_unit *unit, struct isa_function *out)
 {
@@ -324,6 +355,7 @@ static void put_function(struct ptx_unit *unit, struct isa_function *out)
             .offset = s->offset, .size_bytes = (uint32_t)s->size_bytes, .align = s->align
         };
     }
+    find_pointers(unit, out->params);
     out->param_bytes = fn->param_bytes;
     out->max_threads = fn->max_threads;
     memcpy(out->required_block, fn->required_block, sizeof out->required_block);

@@ -62,6 +62,26 @@ cmp -s kept below/t.yaml || fail "a file that was there is another one"
 expect 0 'args: \[fill_param_0, fill_param_1, fill_param_2, fill_param_3, {local: 4096}, 1.0, 1024\]' template k.ptx
 cp out ptx.yaml
 expect 0 'ok: nothing' run ptx.yaml
+# As nvcc writes it: pointers and sizes look alike, but for what is done with them; an extern array.
+cat >n.ptx <<'END'
+.version 7.0
+.target sm_70
+.address_size 64
+.extern .shared .align 8 .b8 room[];
+.visible .entry n(.param .u64 n_param_0, .param .u64 n_param_1, .param .u64 n_param_2)
+{
+.reg .b64 %rd<9>; .reg .b32 %r<4>; .reg .pred %p<2>;
+ld.param.u64 %rd1, [n_param_0]; ld.param.u64 %rd2, [n_param_1]; ld.param.u64 %rd3, [n_param_2];
+mov.u32 %r1, %tid.x; cvt.u64.u32 %rd4, %r1; setp.ge.u64 %p1, %rd4, %rd3; @%p1 bra E;
+cvta.to.global.u64 %rd5, %rd1; shl.b64 %rd6, %rd4, 3; add.s64 %rd7, %rd5, %rd6; shl.b32 %r2, %r1, 3;
+mov.u32 %r3, room; add.s32 %r2, %r3, %r2; ld.global.u64 %rd8, [%rd7]; st.shared.u64 [%r2], %rd8; st.u64 [%rd2], %rd8;
+E: ret;
+}
+END
+expect 0 'shared: 4096, args: \[n_param_0, n_param_1, 1024\]' template n.ptx
+grep -q '# 64 bits that a kernel only computes with' out || fail "a number that may be a pointer is not told"
+cp out n.yaml
+expect 0 'ok: nothing' run n.yaml
 printf '.kernel go\n.param ptr.global yes\n.param f64 x\n.param b32 many\nexit\n.end\n' >a.s
 expect 0 'args: \[yes, 1.0, 1024\]' template a.s
 cp out a.yaml
