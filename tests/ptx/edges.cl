@@ -10,8 +10,17 @@ static int wrong(float got, float want, int units)
         return as_int(got) != as_int(want);
     return abs(as_int(got) - as_int(want)) > units;
 }
+static int wrong_double(double got, double want, int units)
+{
+    if (isnan(want))
+        return !isnan(got);
+    if (want == 0 || isinf(want))
+        return as_long(got) != as_long(want);
+    return abs(as_long(got) - as_long(want)) > units;
+}
 __kernel void edges(__global const float *x, __global const float *y, __global const int *k,
-                    __global const float *want, __global int *out, int n)
+                    __global const float *want, __global const double *z,
+                    __global const double *gamma, __global int *out, int n)
 {
     int i = get_global_id(0), q;
     float3 whole;
@@ -30,7 +39,8 @@ __kernel void edges(__global const float *x, __global const float *y, __global c
     out[16 * i + 8] = wrong(cospi(x[i]), want_i[8], 4);
     out[16 * i + 9] = wrong(sinpi(x[i]), want_i[9], 4);
     out[16 * i + 10] = wrong(tanpi(x[i]), want_i[10], 6);
-    out[16 * i + 11] = wrong(tgamma(x[i]), want_i[11], 16);
+    out[16 * i + 11] = wrong(tgamma(x[i]), want_i[11], 16) |
+                       wrong_double(tgamma(z[i]), gamma[i], 16);
     out[16 * i + 12] = wrong(lgamma(x[i]), want_i[12], 200);
     out[16 * i + 13] = wrong(fract((float3)(x[i]), &whole).z, want_i[13], 0);
     out[16 * i + 14] = wrong((float)(cosh((double)x[i]) - sinh((double)y[i])), want_i[14], 2);

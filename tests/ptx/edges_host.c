@@ -11,6 +11,7 @@
 
 enum { N = 1024 };
 static float x[N], y[N], want[16 * N];
+static double z[N], gammas[N];
 static int32_t k[N];
 static long double turn(long double v) /* in half turns, in [-1, 1] */
 {
@@ -93,6 +94,8 @@ int main(void)
         int n = k[i] > 99999 ? 99999 : k[i] < -99999 ? -99999 : k[i];
         float part = x[i] - floorf(x[i]);
 
+        z[i] = i % 3 == 0 ? x[i] : ldexp((double)(int)next(), (int)(next() % 26) - 49 - (i % 32 == 1 ? 200 : 0));
+        gammas[i] = z[i] < -190 && z[i] != rint(z[i]) ? copysignl(0, turn(z[i])) : tgammal(z[i]);
         w[0] = expl(x[i]);
         w[1] = exp2l(x[i]);
         w[2] = erfcl(x[i]);
@@ -113,5 +116,7 @@ int main(void)
     save("y.bin", y, sizeof y);
     save("k.bin", k, sizeof k);
     save("want.bin", want, sizeof want);
+    save("z.bin", z, sizeof z);
+    save("gamma.bin", gammas, sizeof gammas);
     return 0;
 }
