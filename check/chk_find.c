@@ -45,6 +45,7 @@ static const struct chk_place nowhere = {.kernel = "", .function = "", .file = "
 
 int chk_add(struct chk *chk, struct chk_finding *finding)
 {
+    chk_race_settle(chk->race); /* findings stand in the order of what happened */
     for (size_t i = 0; i < chk->count; i++) {
         struct chk_finding *f = &chk->findings[i];
 
@@ -197,6 +198,7 @@ enum lw_status chk_finish(struct chk *chk, const struct emu_stop *stop, struct l
                : stop->kind == EMU_STOP_HANG ? chk_kind_of(CHK_FROM_HANG, stop->hang.kind)
                                              : -1;
 
+    chk_race_settle(chk->race);
     chk->finished = true;
     if (wanted(chk, kind) && stop->kind == EMU_STOP_FAULT)
         add_fault(chk, kind, &stop->fault);

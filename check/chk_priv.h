@@ -63,6 +63,8 @@ enum { CHK_BEYOND = -1, CHK_LOST = -2 };
 /** Keep @finding, whose sentence is borrowed, or count it at its site. Returns its index, CHK_BEYOND
  *  where there are too many, CHK_LOST without memory. */
 int chk_add(struct chk *chk, struct chk_finding *finding);
+/** What was told of memory accesses is looked at; @race may be NULL. */
+void chk_race_settle(struct chk_race *race);
 
 /* ---- the tap (chk_tap.c) ---- */
 /** Tap the machine for the kinds that look at instructions, if any is asked for. */

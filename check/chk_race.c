@@ -211,7 +211,8 @@ static inline struct race_cells *cells_at(struct race_look *look, uint64_t at, u
             race->short_of_memory = true;
             return NULL;
         }
-        race_shadow_lost(&race->shadow, cells);
+        if (at >= ISA_GLOBAL_BASE)
+            race_shadow_awake(&race->shadow, cells, at - ISA_GLOBAL_BASE);
     }
     *first = (uint32_t)(offset >> cells->shift);
     *count = bytes >> cells->shift;
@@ -378,87 +379,145 @@ static inline bool writes_behind(struct race_look *look, uint32_t *quad, uint32_
     return true;
 }
 
-/** Lanes that each have a place of their own: whole words of global memory, of which nothing is known
- *  that could meet them, need no more than a new record. Their cells are asked for before one is waited
- *  for. */
-static void each_word(struct race_look *look, const uint64_t *address, uint64_t lanes)
+/** The cells of @lanes, which each have a place of their own, are asked for before one is waited for.
+ *  Only whole words of global memory, of which all is known, are @near. */
+static void find_words(struct race_look *look, const uint64_t *address, uint64_t lanes,
+                       struct race_words *out)
 {
     struct chk_race *race = look->race;
-    const uint32_t now = race->now, base = look->block->base;
     const bool words = look->access->bytes == 4 && !look->sets && !(look->write && race->any_quiet);
-    const bool weak = look->plain && !(look->site & RACE_HOW), joins = weak && !look->write;
-    uint32_t *quads[EMU_MAX_LANES], *rests[EMU_MAX_LANES];
-    uint64_t rest = words ? 0 : lanes;
+    unsigned count = 0;
 
+    out->other = words ? 0 : lanes;
     for (LW_EACH_BIT(l, words ? lanes : 0)) {
         const uint64_t offset = address[l] - ISA_GLOBAL_BASE;
+        const uint32_t row = race_shadow_row(&race->shadow, offset);
 
-        quads[l] = NULL;
-        if (address[l] < ISA_GLOBAL_BASE || address[l] % 4 != 0 ||
-            race_shadow_near(&race->shadow, offset) == NULL)
-            continue;
-        const unsigned near = race_near_of(offset);
-        quads[l] = race->shadow.near[near].quads;
-        rests[l] = race->shadow.near[near].rest;
-        if (quads[l] == NULL)
-            continue;
-        quads[l] += (offset & ((1 << RACE_PAGE_SHIFT) - 1)) / 4 * RACE_QUAD;
-        __builtin_prefetch(quads[l], 1);
-    }
-    for (LW_EACH_BIT(l, words ? lanes : 0)) {
-        uint32_t *quad = quads[l];
-        const uint32_t i = (uint32_t)(address[l] & ((1 << RACE_PAGE_SHIFT) - 1)) / 4;
-
-        if (quad == NULL) {
-            rest |= UINT64_C(1) << l;
+        if (offset % 4 != 0 || row == 0 || row == RACE_ROW_BYTES) {
+            out->other |= UINT64_C(1) << l;
             continue;
         }
-        const bool written = quad[RACE_QUAD_WRITE] > base, read = quad[RACE_QUAD_READ] > base;
-        if (joins && !written && read && !(quad[RACE_QUAD_SITE] & RACE_HOW)) {
-            uint32_t *second = &rests[l][RACE_REST_READ_2 * RACE_PAGE_WORDS + 3 * i];
+        const uint32_t i = (uint32_t)(offset & ((1 << RACE_PAGE_SHIFT) - 1)) / 4;
+        struct race_word *word = &out->word[count++];
+        word->lane = (uint32_t)l;
+        word->index = i;
+        word->quad = race_shadow_quads(&race->shadow, row) + i * RACE_QUAD;
+        word->rest = race_shadow_rest(&race->shadow, row);
+        __builtin_prefetch(word->quad, 1);
+    }
+    out->count = count;
+}
 
-            if (quad[RACE_QUAD_WHO] >> RACE_THREAD_BITS != look->block->actor)
-                join_readers(look, quad, second, look->me + (uint32_t)l);
+/** Words of which nothing is known that could meet the lanes need no more than a new record. */
+static void look_words(struct race_look *look, const uint64_t *address, struct race_words *words)
+{
+    struct chk_race *race = look->race;
+    const uint32_t now = race->now, base = look->block->base, actor = look->block->actor;
+    const bool weak = look->plain && !(look->site & RACE_HOW), joins = weak && !look->write;
+    unsigned late = 0;
+
+    for (unsigned k = 0; k < words->count; k++) {
+        const struct race_word word = words->word[k];
+        uint32_t *quad = word.quad;
+        const bool written = quad[RACE_QUAD_WRITE] > base, read = quad[RACE_QUAD_READ] > base;
+
+        if (joins && !written && read && !(quad[RACE_QUAD_SITE] & RACE_HOW)) {
+            uint32_t *second = &word.rest[RACE_REST_READ_2 * RACE_PAGE_WORDS + 3 * word.index];
+
+            if (quad[RACE_QUAD_WHO] >> RACE_THREAD_BITS != actor)
+                join_readers(look, quad, second, look->me + word.lane);
             else
-                join_own(look, quad, second, look->me + (uint32_t)l);
+                join_own(look, quad, second, look->me + word.lane);
         } else if (written || read) {
             /* so does each lane behind it that has the same place: their order stays */
-            rest |= UINT64_C(1) << l;
+            words->word[late++] = word;
             if (written)
-                __builtin_prefetch(&rests[l][RACE_REST_WRITE * i]);
+                __builtin_prefetch(&word.rest[RACE_REST_WRITE * word.index]);
             if (read)
-                __builtin_prefetch(&rests[l][RACE_REST_READ_2 * RACE_PAGE_WORDS + 3 * i], 1);
+                __builtin_prefetch(&word.rest[RACE_REST_READ_2 * RACE_PAGE_WORDS + 3 * word.index], 1);
         } else if (look->write) {
             quad[RACE_QUAD_READ] = 0;
             quad[RACE_QUAD_WRITE] = now;
-            rests[l][RACE_REST_WRITE * i] = look->me + (uint32_t)l;
-            rests[l][RACE_REST_WRITE * i + 1] = look->site;
+            word.rest[RACE_REST_WRITE * word.index] = look->me + word.lane;
+            word.rest[RACE_REST_WRITE * word.index + 1] = look->site;
         } else {
             quad[RACE_QUAD_READ] = now;
-            quad[RACE_QUAD_WHO] = look->me + (uint32_t)l;
+            quad[RACE_QUAD_WHO] = look->me + word.lane;
             quad[RACE_QUAD_SITE] = look->site;
         }
     }
-    for (LW_EACH_BIT(l, rest)) {
-        const uint32_t i = (uint32_t)(address[l] & ((1 << RACE_PAGE_SHIFT) - 1)) / 4;
+    for (unsigned k = 0; k < late || words->other != 0; ) {
+        const unsigned low = words->other != 0 ? lw_lowest(words->other) : EMU_MAX_LANES;
+        unsigned lane = low;
 
-        if (weak && words && quads[l] != NULL) {
-            uint32_t *write = &rests[l][RACE_REST_WRITE * i];
-            uint32_t *second = &rests[l][RACE_REST_READ_2 * RACE_PAGE_WORDS + 3 * i];
+        if (k < late && words->word[k].lane < low) {
+            const struct race_word *word = &words->word[k++];
+            uint32_t *write = &word->rest[RACE_REST_WRITE * word->index];
+            uint32_t *second = &word->rest[RACE_REST_READ_2 * RACE_PAGE_WORDS + 3 * word->index];
 
-            if (look->write ? writes_behind(look, quads[l], write, second, (unsigned)l, address[l])
-                            : reads_behind(look, quads[l], write, second, look->me + (uint32_t)l))
+            lane = word->lane;
+            if (weak && (look->write ? writes_behind(look, word->quad, write, second, lane, address[lane])
+                                     : reads_behind(look, word->quad, write, second, look->me + lane)))
                 continue;
+        } else {
+            words->other &= words->other - 1;
         }
-        look_at(look, (unsigned)l, address[l]);
+        look_at(look, lane, address[lane]);
     }
+}
+
+static void each_word(struct race_look *look, const uint64_t *address, uint64_t lanes)
+{
+    struct race_words words;
+
+    find_words(look, address, lanes, &words);
+    look_words(look, address, &words);
+}
+
+void race_settle_later(struct chk_race *race)
+{
+    struct race_ahead *ahead = race->ahead;
+
+    race->is_ahead = false;
+    look_words(&ahead->look, ahead->address, &ahead->words);
+}
+
+/** Weak reads of scattered places are looked at before the next thing that happens: their cells are on
+ *  their way then. Where findings stop the run, there is no such delay. False: nothing was done. */
+static bool look_ahead(struct race_look *look, const uint64_t *address, uint64_t lanes)
+{
+    struct race_ahead *ahead = look->race->ahead;
+
+    if (look->access->bytes != 4)
+        return false;
+    find_words(look, address, lanes, &ahead->words);
+    if (ahead->words.other != 0) { /* other lanes may have their pages woken */
+        look_words(look, address, &ahead->words);
+        return true;
+    }
+    ahead->access = *look->access;
+    ahead->look = *look;
+    ahead->look.access = &ahead->access;
+    ahead->access.address = ahead->address;
+    ahead->access.piece_count = 0;
+    ahead->access.quiet = NULL;
+    for (LW_EACH_BIT(l, lanes))
+        ahead->address[l] = address[l];
+    for (unsigned k = 0; k < ahead->words.count; k++) {
+        const struct race_word *word = &ahead->words.word[k];
+
+        __builtin_prefetch(&word->rest[RACE_REST_WRITE * word->index]);
+        __builtin_prefetch(&word->rest[RACE_REST_READ_2 * RACE_PAGE_WORDS + 3 * word->index], 1);
+    }
+    look->race->is_ahead = true;
+    return true;
 }
 
 static void each_lane(struct race_look *look, const uint64_t *address, uint64_t lanes)
 {
     if (look->waits)
         lanes = lanes_wait(look, address, lanes);
-    if (lanes != 0)
+    if (lanes != 0 && !(look->ahead && look_ahead(look, address, lanes)))
         each_word(look, address, lanes);
 }
 
@@ -511,7 +570,7 @@ static void piece(struct race_look *look, const struct emu_tap_piece *p, uint64_
         for (uint32_t i = first; cells != NULL && i < first + count; i++)
             note(look, cells, i, RACE_W, look->me + last, false);
         return;
-    } else if (!p->run && !look->write) {
+    } else if (!p->run && !look->write && !(look->ahead && (lanes & (lanes - 1)) == 0)) {
         struct race_cells *cells = cells_at(look, p->address, bytes, &first, &count);
         if (cells != NULL && cells->shift != 0) {
             bool all = true;
@@ -564,30 +623,29 @@ void race_look_piece(struct race_look *look, const struct emu_tap_piece *p, uint
     piece(look, p, lanes);
 }
 
-/** What a site's word says of how its instruction accesses. */
-static uint32_t how_of(struct chk_race *race, const struct emu_tap_access *access)
+/* beside a site's word, where the level would be */
+#define SITE_KNOWN (UINT32_C(1) << RACE_LEVEL_SHIFT)
+
+/** A site's word of the instruction of @access, level 0. Its site is 0 beyond what a record holds. */
+static uint32_t site_make(struct chk_race *race, const struct emu_tap_access *access)
 {
     const struct emu_tap_site *at = &access->at;
-    enum { KNOWN = 1 };
-    size_t index = at->index;
-    uint32_t how = KNOWN;
+    const size_t index = at->index;
+    uint32_t how = 0;
 
     if (race->program != at->program) {
-        if (race->how_room != 0)
-            memset(race->how, 0, race->how_room * sizeof *race->how);
+        if (race->site_room != 0)
+            memset(race->site, 0, race->site_room * sizeof *race->site);
         race->program = at->program;
         race->program_base = emu_program_base(at->program);
     }
-    if (index >= race->how_room) {
-        size_t before = race->how_room;
-        if (!lw_grow(&race->how, &race->how_room, index + 1, sizeof *race->how)) {
+    if (index >= race->site_room) {
+        size_t before = race->site_room;
+        if (!lw_grow(&race->site, &race->site_room, index + 1, sizeof *race->site))
             race->short_of_memory = true;
-            return 0;
-        }
-        memset(race->how + before, 0, (race->how_room - before) * sizeof *race->how);
+        else
+            memset(race->site + before, 0, (race->site_room - before) * sizeof *race->site);
     }
-    if (race->how[index] & KNOWN)
-        return race->how[index] & ~(uint32_t)KNOWN;
     if (access->kind >= EMU_ACCESS_ATOMIC)
         how |= RACE_ATOMIC | RACE_STRONG;
     else if (at->insn->op != ISA_TEX && at->insn->op != ISA_LDMATRIX &&
@@ -599,16 +657,21 @@ static uint32_t how_of(struct chk_race *race, const struct emu_tap_access *acces
     if ((how & RACE_STRONG) != 0 && (how & RACE_VOLATILE) == 0 &&
         isa_mod_get(at->insn, ISA_MOD_SCOPE) == ISA_SCOPE_CTA)
         how |= RACE_CTA;
-    race->how[index] = how;
-    return how & ~(uint32_t)KNOWN;
+    const uint64_t site = (race->program_base - ISA_CODE_BASE) / ISA_WORD_BYTES + index + 1;
+    how |= site < 1 << RACE_SITE_BITS ? (uint32_t)site : 0;
+    if (index < race->site_room)
+        race->site[index] = how | SITE_KNOWN;
+    return how;
 }
 
-/** The number of an instruction's site; 0: beyond what a record holds. */
-static uint32_t site_of(const struct chk_race *race, const struct emu_tap_site *at)
+static inline uint32_t site_of(struct chk_race *race, const struct emu_tap_access *access)
 {
-    uint64_t site = (race->program_base - ISA_CODE_BASE) / ISA_WORD_BYTES + at->index + 1;
+    const struct emu_tap_site *at = &access->at;
 
-    return site < 1 << RACE_SITE_BITS ? (uint32_t)site : 0;
+    if (race->program == at->program && at->index < race->site_room &&
+        race->site[at->index] & SITE_KNOWN)
+        return race->site[at->index] & ~SITE_KNOWN;
+    return site_make(race, access);
 }
 
 /** The split of a warp changes: what was done before it was together may count on lockstep. */
@@ -625,18 +688,21 @@ static void converge(struct chk_race *race, const struct race_block *b, struct r
 
 void chk_race_access(struct chk_race *race, const struct emu_tap_access *access)
 {
-    struct race_block *b = race_block_at(race, access->at.core, access->at.slot);
-    struct race_look look = {.race = race, .access = access, .block = b};
+    struct race_block *b = race->last;
+    struct race_look look = {.race = race, .access = access};
     uint64_t rest = access->at.lanes;
 
+    race_settle(race);
+    if (b == NULL || b->core != access->at.core || b->slot != access->at.slot)
+        b = race_block_at(race, access->at.core, access->at.slot);
+    look.block = b;
     if (b == NULL || access->space == ISA_SPACE_LOCAL || access->space == ISA_SPACE_CONST)
         return;
     look.warp = &b->warp[access->at.warp];
     if (look.warp->lanes != access->at.split_lanes)
         converge(race, b, look.warp, access->at.split_lanes);
     look.me = b->actor << RACE_THREAD_BITS | access->at.warp * b->width;
-    look.site = how_of(race, access);
-    look.site |= site_of(race, &access->at);
+    look.site = site_of(race, access);
     look.kb = b->kb;
     look.write = access->kind != EMU_ACCESS_LOAD;
     look.sets = (look.site & RACE_STRONG) != 0;
@@ -650,6 +716,7 @@ void chk_race_access(struct chk_race *race, const struct emu_tap_access *access)
     struct race_cells *known =
         access->piece_count != 0 || race->access % 8 == 0 ? race_quiet_may(&look, at) : NULL;
 
+    look.ahead = look.waits && known == NULL && access->piece_count <= 1 && race->ahead != NULL;
     if (!race->fast)
         lane_by_lane(&look, rest);
     else if (access->piece_count == 0)

@@ -22,7 +22,7 @@ static bool make(struct race_cells *cells, uint32_t count, uint8_t shift)
     cells->rest = rows + (size_t)RACE_QUAD * count;
     cells->count = count;
     cells->shift = shift;
-    cells->borrowed = false;
+    cells->row = 0;
     return true;
 }
 
@@ -37,7 +37,7 @@ bool race_cells_make(struct race_cells *cells, uint32_t bytes, uint64_t *total)
 void race_cells_free(struct race_cells *cells, uint64_t *total)
 {
     *total -= bytes_of(cells);
-    if (!cells->borrowed)
+    if (cells->row == 0)
         free(cells->base);
     *cells = (struct race_cells){0};
 }
@@ -58,10 +58,9 @@ bool race_cells_split(struct race_cells *cells, uint64_t *total)
     return true;
 }
 
-enum { SLAB_PAGES = 128 };
 /* the quads of a slab are one large page of the host, the rest are nearly three */
-#define LARGE_BYTES ((size_t)SLAB_PAGES * RACE_PAGE_WORDS * RACE_QUAD * sizeof(uint32_t))
-#define REST_BYTES ((size_t)SLAB_PAGES * RACE_PAGE_WORDS * RACE_REST * sizeof(uint32_t))
+#define LARGE_BYTES ((size_t)RACE_SLAB_PAGES * RACE_PAGE_WORDS * RACE_QUAD * sizeof(uint32_t))
+#define REST_BYTES ((size_t)RACE_SLAB_PAGES * RACE_PAGE_WORDS * RACE_REST * sizeof(uint32_t))
 #define SLAB_BYTES (LARGE_BYTES + REST_BYTES)
 
 /** Zero, on a boundary of large pages; NULL: no memory. */
@@ -85,7 +84,7 @@ bool race_shadow_rows(struct race_shadow *shadow, struct race_cells *cells)
 {
     if (cells->base != NULL)
         return true;
-    if (shadow->slab_count == 0 || shadow->slab_used == SLAB_PAGES) {
+    if (shadow->slab_count == 0 || shadow->slab_used == RACE_SLAB_PAGES) {
         uint32_t *slab = slab_make(shadow->slab_count != 0);
         if (slab == NULL || !lw_grow(&shadow->slabs, &shadow->slab_room, shadow->slab_count + 1,
                                      sizeof *shadow->slabs)) {
@@ -96,14 +95,12 @@ bool race_shadow_rows(struct race_shadow *shadow, struct race_cells *cells)
         shadow->slabs[shadow->slab_count++] = slab;
         shadow->slab_used = 0;
     }
-    uint32_t *slab = shadow->slabs[shadow->slab_count - 1];
-    cells->base = slab + (size_t)shadow->slab_used * RACE_PAGE_WORDS * RACE_QUAD;
-    cells->rest = slab + LARGE_BYTES / sizeof *slab +
-                  (size_t)shadow->slab_used * RACE_PAGE_WORDS * RACE_REST;
     shadow->slab_used++;
+    cells->row = (uint32_t)((shadow->slab_count - 1) * RACE_SLAB_PAGES + shadow->slab_used);
+    cells->base = race_shadow_quads(shadow, cells->row);
+    cells->rest = race_shadow_rest(shadow, cells->row);
     cells->count = RACE_PAGE_WORDS;
     cells->shift = 2;
-    cells->borrowed = true;
     shadow->bytes += bytes_of(cells);
     if (shadow->bytes > shadow->most)
         shadow->most = shadow->bytes;
@@ -129,11 +126,23 @@ struct race_cells *race_shadow_page(struct race_shadow *shadow, uint64_t offset)
     return table[low] = calloc(1, sizeof *table[low]);
 }
 
-void race_shadow_lost(struct race_shadow *shadow, const struct race_cells *cells)
+void race_shadow_awake(struct race_shadow *shadow, const struct race_cells *cells, uint64_t offset)
 {
-    for (unsigned i = 0; i < RACE_NEAR; i++)
-        if (shadow->near[i].cells == cells)
-            memset(&shadow->near[i], 0, sizeof shadow->near[i]);
+    const uint64_t page = offset >> RACE_PAGE_SHIFT, high = page >> RACE_TABLE_SHIFT;
+    const uint64_t low = page & ((1 << RACE_TABLE_SHIFT) - 1);
+    const uint32_t row = cells->shift != 0 && cells->row != 0 ? cells->row : RACE_ROW_BYTES;
+
+    if (shadow->awake[high] == NULL) /* NULL will do: pages are looked for, then */
+        shadow->awake[high] = calloc((size_t)1 << RACE_TABLE_SHIFT, sizeof *shadow->awake[high]);
+    if (shadow->awake[high] != NULL)
+        shadow->awake[high][low] = row;
+}
+
+void race_shadow_asleep(struct race_shadow *shadow)
+{
+    for (size_t t = 0; t < (size_t)1 << RACE_TABLE_SHIFT; t++)
+        if (shadow->awake[t] != NULL)
+            memset(shadow->awake[t], 0, sizeof *shadow->awake[t] << RACE_TABLE_SHIFT);
 }
 
 static void forget_all(struct race_shadow *shadow)
@@ -149,6 +158,8 @@ static void forget_all(struct race_shadow *shadow)
         }
         free(shadow->table[t]);
         shadow->table[t] = NULL;
+        free(shadow->awake[t]);
+        shadow->awake[t] = NULL;
     }
     for (size_t i = 0; i < shadow->slab_count; i++)
         (void)munmap(shadow->slabs[i], SLAB_BYTES);

@@ -88,12 +88,10 @@ bool race_later_may(struct chk_race *race, uint64_t address)
 {
     const uint64_t offset = address - ISA_GLOBAL_BASE;
 
-    if (address < ISA_GLOBAL_BASE)
+    if (address < ISA_GLOBAL_BASE || race_shadow_row(&race->shadow, offset) != 0)
         return false;
     const struct race_cells *cells = race_shadow_near(&race->shadow, offset);
-    /* an awake page of whole words needs no look at itself */
-    return race->shadow.near[race_near_of(offset)].quads == NULL && cells != NULL &&
-           cells->awake_at != race->shadow.epoch;
+    return cells != NULL && cells->awake_at != race->shadow.epoch;
 }
 
 bool race_later(struct race_look *look, uint64_t address, uint32_t step, const uint64_t *each,
@@ -176,7 +174,6 @@ void race_later_wake(struct chk_race *race, struct race_cells *cells, uint64_t o
 {
     struct race_shadow *shadow = &race->shadow;
     const uint64_t page = ISA_GLOBAL_BASE + (offset >> RACE_PAGE_SHIFT << RACE_PAGE_SHIFT);
-    const unsigned near = race_near_of(offset);
     const uint32_t now = race->now;
 
     if (!race_shadow_rows(shadow, cells)) {
@@ -184,10 +181,7 @@ void race_later_wake(struct chk_race *race, struct race_cells *cells, uint64_t o
         return;
     }
     cells->awake_at = shadow->epoch;
-    if (shadow->near[near].cells == cells) {
-        shadow->near[near].quads = cells->shift != 0 ? cells->base : NULL;
-        shadow->near[near].rest = cells->rest;
-    }
+    race_shadow_awake(shadow, cells, offset);
     if (cells->later_at != shadow->epoch)
         return;
     for (struct race_later_chunk *chunk = cells->first, *next; chunk != NULL; chunk = next) {
@@ -223,7 +217,7 @@ void race_later_forget(struct race_shadow *shadow)
     shadow->epoch++;
     shadow->pool_used = 0;
     shadow->spare = NULL;
-    memset(shadow->near, 0, sizeof shadow->near);
+    race_shadow_asleep(shadow);
 }
 
 void race_later_end(struct race_shadow *shadow)

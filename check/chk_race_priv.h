@@ -54,7 +54,7 @@ struct race_cells {
     uint32_t *rest; /* the other rows */
     uint32_t count;
     uint8_t shift; /* 2 or 0: bytes a cell, as a power of two */
-    bool borrowed; /* the rows are in a slab */
+    uint32_t row; /* and 1: its place in the slabs, which its rows are in; 0: they are its own */
     uint32_t agreed, agreed_at; /* reads that found their like, in this one of chk_race.roots */
     /* of a page, each good in this race_shadow.epoch: its cells say all; what they do not say yet */
     uint32_t awake_at, later_at;
@@ -90,7 +90,7 @@ void race_cells_free(struct race_cells *cells, uint64_t *total);
 /** One cell a byte from now on. */
 bool race_cells_split(struct race_cells *cells, uint64_t *total);
 
-enum { RACE_PAGE_SHIFT = 12, RACE_TABLE_SHIFT = 12, RACE_NEAR = 4096,
+enum { RACE_PAGE_SHIFT = 12, RACE_TABLE_SHIFT = 12, RACE_NEAR = 4096, RACE_SLAB_PAGES = 128,
        RACE_PAGE_WORDS = 1 << (RACE_PAGE_SHIFT - 2) };
 /** Pages of global memory that were accessed. */
 struct race_shadow {
@@ -102,10 +102,11 @@ struct race_shadow {
     uint32_t epoch; /* changes where nothing that was kept for later matters any more */
     struct race_later_chunk **pools, *spare; /* of chunks: all; those that are free */
     size_t pool_count, pool_room, pool_used; /* used: chunks of the pools */
+    /* [page]: of those whose cells say all race_cells.row, or RACE_ROW_BYTES; 0: any other */
+    uint32_t *awake[1 << RACE_TABLE_SHIFT];
     struct {
         uint64_t page; /* and 1 */
         struct race_cells *cells;
-        uint32_t *quads, *rest; /* of whole words; NULL: it has bytes, or is not awake */
     } near[RACE_NEAR]; /* found lately */
 };
 /** The page at @offset in global memory, made without rows if need be; NULL: no memory, or beyond 64 GiB. */
@@ -113,15 +114,10 @@ struct race_cells *race_shadow_page(struct race_shadow *shadow, uint64_t offset)
 /** Rows for a page that has none, in a slab: what nobody touches of them takes no memory of the host.
  *  False: no memory. */
 bool race_shadow_rows(struct race_shadow *shadow, struct race_cells *cells);
-/** Where race_shadow_near leaves what it found. */
-static inline unsigned race_near_of(uint64_t offset)
-{
-    return ((offset >> RACE_PAGE_SHIFT) + 1) % RACE_NEAR;
-}
 static inline struct race_cells *race_shadow_near(struct race_shadow *shadow, uint64_t offset)
 {
     const uint64_t page = (offset >> RACE_PAGE_SHIFT) + 1;
-    const unsigned at = race_near_of(offset);
+    const unsigned at = page % RACE_NEAR;
 
     if (shadow->near[at].page != page) {
         struct race_cells *cells = race_shadow_page(shadow, offset);
@@ -129,14 +125,36 @@ static inline struct race_cells *race_shadow_near(struct race_shadow *shadow, ui
             return NULL;
         shadow->near[at].page = page;
         shadow->near[at].cells = cells;
-        shadow->near[at].rest = cells->rest;
-        shadow->near[at].quads =
-            cells->shift != 0 && cells->awake_at == shadow->epoch ? cells->base : NULL;
     }
     return shadow->near[at].cells;
 }
-/** The cells of a page have another place. */
-void race_shadow_lost(struct race_shadow *shadow, const struct race_cells *cells);
+/** Of a page that is awake: it has cells of bytes, or no row. */
+#define RACE_ROW_BYTES UINT32_MAX
+/** The row of the page at @offset, if it is awake; RACE_ROW_BYTES; 0: it is not awake, or no memory. */
+static inline uint32_t race_shadow_row(const struct race_shadow *shadow, uint64_t offset)
+{
+    const uint64_t page = offset >> RACE_PAGE_SHIFT, high = page >> RACE_TABLE_SHIFT;
+
+    if (high >> RACE_TABLE_SHIFT != 0 || shadow->awake[high] == NULL)
+        return 0;
+    return shadow->awake[high][page & ((1 << RACE_TABLE_SHIFT) - 1)];
+}
+/** The quads of a row, and the rest of it. */
+static inline uint32_t *race_shadow_quads(const struct race_shadow *shadow, uint32_t row)
+{
+    return shadow->slabs[(row - 1) / RACE_SLAB_PAGES] +
+           (size_t)((row - 1) % RACE_SLAB_PAGES) * RACE_PAGE_WORDS * RACE_QUAD;
+}
+static inline uint32_t *race_shadow_rest(const struct race_shadow *shadow, uint32_t row)
+{
+    return shadow->slabs[(row - 1) / RACE_SLAB_PAGES] +
+           (size_t)RACE_SLAB_PAGES * RACE_PAGE_WORDS * RACE_QUAD +
+           (size_t)((row - 1) % RACE_SLAB_PAGES) * RACE_PAGE_WORDS * RACE_REST;
+}
+/** The cells of the page at @offset say all from now on. */
+void race_shadow_awake(struct race_shadow *shadow, const struct race_cells *cells, uint64_t offset);
+/** No page's do. */
+void race_shadow_asleep(struct race_shadow *shadow);
 /** Forget what was accessed in a range, or (@bytes 0) everywhere. */
 void race_shadow_forget(struct race_shadow *shadow, uint64_t offset, uint64_t bytes);
 
@@ -278,13 +296,15 @@ struct chk_race {
     size_t variable_count, variable_room;
     struct race_pair *pairs;
     size_t pair_count, pair_room;
-    const struct emu_program *program; /* whose instructions `how` is of */
+    const struct emu_program *program; /* whose instructions `site` is of */
     uint64_t program_base;
-    uint32_t *how;
-    size_t how_room;
+    uint32_t *site; /* their words, and whether they are known */
+    size_t site_room;
     uint64_t access;            /* counts */
     race_chunk_fn *chunk[2]; /* [it writes] */
     uint32_t *quiet[1 << RACE_TABLE_SHIFT]; /* [page]: stamps, 0: it is not quiet */
+    struct race_ahead *ahead; /* NULL: all is looked at at once */
+    bool is_ahead;
     struct race_block *again; /* in whose place reads are looked at that were kept */
     bool fast;               /* not each lane by itself, where that may be */
     bool any_quiet, calm;    /* calm: of calm_of, no thread learns of others by fences */
@@ -307,7 +327,33 @@ struct race_look {
     bool write, sets; /* sets: an atomic or ordered access: it may release or acquire */
     bool plain;       /* nobody has facts or met in part: ticks of block and warp say all */
     bool waits;       /* it may be kept for later */
+    bool ahead;       /* it may be looked at before the next one */
 };
+
+/** A lane's word of global memory. */
+struct race_word {
+    uint32_t *quad, *rest; /* of the word; of its page */
+    uint32_t lane, index;  /* index: in the page */
+};
+struct race_words {
+    uint64_t other; /* lanes that have none, and are looked at by themselves */
+    unsigned count;
+    struct race_word word[EMU_MAX_LANES]; /* by lane */
+};
+/** An access that is looked at later. */
+struct race_ahead {
+    struct race_look look;
+    struct emu_tap_access access;
+    struct race_words words;
+    uint64_t address[EMU_MAX_LANES];
+};
+/** Before anything else is looked at, or happens: look at what is ahead. */
+void race_settle_later(struct chk_race *race);
+static inline void race_settle(struct chk_race *race)
+{
+    if (race->is_ahead)
+        race_settle_later(race);
+}
 
 /* ---- pages that are quiet ------------------------------------------------------------------------ */
 

@@ -75,6 +75,8 @@ struct race_cells *race_quiet_may(struct race_look *look, uint64_t at)
 
     if (at < ISA_GLOBAL_BASE || look->sets || look->write || !look->plain || race->grid_count != 1)
         return NULL;
+    if (race_shadow_row(&race->shadow, at - ISA_GLOBAL_BASE) == 0)
+        return NULL;
     cells = race_shadow_near(&race->shadow, at - ISA_GLOBAL_BASE);
     if (cells == NULL || cells->awake_at != race->shadow.epoch)
         return NULL;

@@ -19,6 +19,8 @@ struct chk_race *chk_race_create(struct chk *chk)
     race->shadow.epoch = 1;
     race->fast = chk->options.counting != CHK_COUNT_REQUESTS; /* those are told of all */
     race_chunk_choose(race);
+    if (race->fast && chk->options.found == NULL)
+        race->ahead = malloc(sizeof *race->ahead); /* NULL will do */
     return race;
 }
 
@@ -68,6 +70,12 @@ static void variables_forget(struct chk_race *race)
     race->variable_count = race->variable_room = 0;
 }
 
+void chk_race_settle(struct chk_race *race)
+{
+    if (race != NULL)
+        race_settle(race);
+}
+
 void chk_race_destroy(struct chk_race *race)
 {
     if (race == NULL)
@@ -84,7 +92,8 @@ void chk_race_destroy(struct chk_race *race)
     free(race->actors);
     free(race->grids);
     free(race->pairs);
-    free(race->how);
+    free(race->site);
+    free(race->ahead);
     free(race);
 }
 
@@ -199,6 +208,7 @@ void chk_race_block(struct chk_race *race, struct emu_core *core, unsigned slot,
     struct race_block *b = race_block_at(race, core, slot);
     struct emu_block_view view;
 
+    race_settle(race);
     if (b != NULL)
         block_ends(race, b);
     if (!begins || !emu_block_view(core, slot, &view))
@@ -503,6 +513,7 @@ void chk_race_warpsync(struct chk_race *race, struct emu_core *core, unsigned sl
 {
     struct race_block *b = race_block_at(race, core, slot);
 
+    race_settle(race);
     if (b == NULL || (lanes & (lanes - 1)) == 0)
         return;
     lanes_meet(race, b, &b->warp[warp], lanes);
@@ -594,6 +605,7 @@ void chk_race_cta(struct chk_race *race, struct emu_core *core, unsigned slot, u
     bool only = false, all = true;
     uint32_t *arrived = NULL;
 
+    race_settle(race);
     if (b == NULL)
         return;
     for (unsigned w = 0; w < b->warp_count; w++)
@@ -812,6 +824,7 @@ void chk_race_insn(struct chk_race *race, const struct emu_tap_site *site)
     struct race_block *b = race_block_at(race, site->core, site->slot);
     struct race_warp *w;
 
+    race_settle(race);
     if (b == NULL)
         return;
     w = &b->warp[site->warp];
@@ -889,6 +902,7 @@ static void launched(struct chk_race *race, const struct emu_grid *grid)
 
 void chk_race_life(struct chk_race *race, const struct emu_life *life)
 {
+    race_settle(race);
     if (life->kind == EMU_LIFE_LAUNCH && life->grid->parent.grid != 0)
         launched(race, life->grid);
     else if (life->kind == EMU_LIFE_LAUNCH)

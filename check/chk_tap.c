@@ -48,6 +48,10 @@ static bool on_access(struct emu_tap *tap, const struct emu_tap_access *access)
     struct emu_tap_span init_quiet = {0, 0}, *quiet = access->quiet;
     bool steps = false, stepped;
 
+    if (chk->race != NULL && chk->init == NULL && chk->counters == NULL && chk->constant == NULL) {
+        chk_race_access(chk->race, access);
+        return false;
+    }
     if (chk->counters == NULL && chk->race == NULL && chk->constant == NULL)
         return chk->init != NULL && chk_init_access(chk->init, access);
     stepped = chk->init != NULL && chk_init_follows(chk->init, &access->at);

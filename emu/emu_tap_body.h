@@ -11,6 +11,58 @@ MEM_INLINE bool tap_beyond(uint64_t aperture, uint64_t at, unsigned rise)
     return at - aperture >= ISA_APERTURE_BYTES || at - aperture + rise >= ISA_APERTURE_BYTES;
 }
 
+/** What scattered lanes are about to load is asked for before the tap is told, which takes longer than it
+ *  takes to come. Any address does no harm. */
+MEM_INLINE void tap_ahead(const struct emu_warp *w, uint64_t address)
+{
+    const uintptr_t host = (uintptr_t)w->core->machine->memory.host;
+
+    __builtin_prefetch((const void *)(host + (uintptr_t)(address - ISA_GLOBAL_BASE)));
+}
+
+enum { TAP_FEW = 8 };
+/** The same as tap_pieces of at most TAP_FEW lanes, one by one. False: they leave their aperture. */
+MEM_INLINE bool tap_few(const struct emu_warp *w, const struct emu_dinsn *di, uint64_t m,
+                        uint64_t aperture, struct emu_tap_access *access, uint64_t *address)
+{
+    const struct isa_insn *insn = access->at.insn;
+    const unsigned mode = EMU_MOD(insn, AMODE), low = lw_lowest(m);
+    const unsigned last = 63 - (unsigned)__builtin_clzll(m), bytes = access->bytes;
+    const uint32_t *off = emu_row(w, di->a), *high = emu_row(w, di->a + w->stride);
+    const bool pair = mode == ISA_AMODE_PAIR;
+    uint64_t base = (uint64_t)(int64_t)di->disp + aperture, beyond = 0, apart = 0, gaps = 0;
+    uint32_t flip = 0;
+    unsigned scale = 0;
+
+    if (!pair && mode != ISA_AMODE_32) {
+        base += emu_scalar_pair(w, di->reg);
+        scale = EMU_MOD(insn, ASCALE);
+        if (mode == ISA_AMODE_SS32) {
+            flip = UINT32_C(1) << 31;
+            base -= UINT64_C(1) << (31 + scale);
+        }
+    }
+    const uint64_t at = base + ((uint64_t)(off[low] ^ flip) << scale) +
+                        (pair ? (uint64_t)high[low] << 32 : 0);
+    const uint64_t zero = at - (uint64_t)low * bytes;
+    for (LW_EACH_BIT(l, m)) {
+        const uint64_t here = base + ((uint64_t)(off[l] ^ flip) << scale) +
+                              (pair ? (uint64_t)high[l] << 32 : 0);
+        address[l] = here;
+        apart |= here ^ at;
+        gaps |= here ^ (zero + (uint64_t)l * bytes);
+        beyond |= (here - aperture) / ISA_APERTURE_BYTES;
+    }
+    if (aperture != 0 && beyond != 0)
+        return false;
+    access->piece_count = apart == 0 || gaps == 0;
+    access->piece[0] = (struct emu_tap_piece){at, (uint8_t)low, (uint8_t)last, apart != 0};
+    access->address = address;
+    for (LW_EACH_BIT(l, access->piece_count == 0 && aperture == 0 ? m : 0))
+        tap_ahead(w, address[l]);
+    return true;
+}
+
 /** The lanes of a load, store or atomic, as pieces where they are equal or consecutive. */
 MEM_INLINE void tap_pieces(struct emu_warp *w, const struct emu_dinsn *di, uint64_t m,
                            enum isa_space space, struct emu_tap_access *access, uint64_t *address)
@@ -25,6 +77,9 @@ MEM_INLINE void tap_pieces(struct emu_warp *w, const struct emu_dinsn *di, uint6
     struct mem_rows rows;
     uint64_t beyond = 0;
 
+    if (lw_popcount(m) <= TAP_FEW && space != ISA_SPACE_CONST &&
+        tap_few(w, di, m, aperture, access, address))
+        return;
     if (space == ISA_SPACE_CONST || !mem_rows(w, di, space, MEM_MODE_ANY, m, all, &rows)) {
         (void)emu_tap_lanes(w, di, access, address);
         return;
@@ -71,8 +126,11 @@ MEM_INLINE void tap_pieces(struct emu_warp *w, const struct emu_dinsn *di, uint6
     EMU_LANE_LOOP
     for (unsigned l = 0; l < n; l++)
         address[l] = rows.base + ((uint64_t)(rows.off[l] ^ rows.flip) << rows.scale);
-    if (aperture == 0)
+    if (aperture == 0) {
+        for (LW_EACH_BIT(l, m))
+            tap_ahead(w, address[l]);
         return;
+    }
     EMU_LANE_LOOP
     for (unsigned l = 0; l < n; l++)
         beyond |= (address[l] - aperture) / ISA_APERTURE_BYTES;
@@ -120,6 +178,13 @@ MEM_INLINE bool tap_skip(const struct emu_warp *w, const struct emu_dinsn *di)
     if (w->n == 32 && m == lw_mask(32))
         return tap_quiet(w, di, q, m, true, 32);
     return m != 0 && tap_quiet(w, di, q, m, false, w->n);
+}
+
+/** A store or atomic of no lane. */
+MEM_INLINE bool tap_idle(const struct emu_warp *w, const struct emu_dinsn *di)
+{
+    return emu_mem_info[di->op].mem_class >= EMU_MEM_STORE && (w->e & emu_guard(w, di)) == 0 &&
+           !w->halting;
 }
 
 /** The tap knows of @di. False: it halts the engine, so the chain was left before @di. */
@@ -209,7 +274,7 @@ MEM_OUTLINE void LEVEL(tap_told_part)(struct emu_warp *w, const struct emu_dinsn
 }
 static void LEVEL(tap_part)(struct emu_warp *w, const struct emu_dinsn *di)
 {
-    if (MEM_LIKELY(tap_skip(w, di)))
+    if (tap_idle(w, di) || tap_skip(w, di))
         EMU_TAIL w->code->tapped[di->index].part(w, di);
     EMU_TAIL LEVEL(tap_told_part)(w, di);
 }
