@@ -126,6 +126,13 @@ static bool in_launch(uint64_t address, uint64_t size)
            ISA_CODE_BASE - address <= 2 * ISA_WORD_BYTES;
 }
 
+/* What is a block's, a warp's or a lane's is not another one's, where the client asks for one that is gone. */
+static bool of_gone(const struct rsp *rsp, uint64_t address)
+{
+    return rsp->view_parked &&
+           (address >> 56 >= 0xF0 || (address >= ISA_SHARED_BASE && address < ISA_CONST_BASE));
+}
+
 uint64_t rsp_mem_read(const struct rsp *rsp, dbg_thread_id id, uint64_t address, void *data,
                       uint64_t size)
 {
@@ -147,7 +154,7 @@ static uint64_t read_pieces(struct rsp *rsp, uint64_t address, uint64_t size,
 {
     uint64_t done = 0;
 
-    while (done < size) {
+    while (done < size && !of_gone(rsp, address)) {
         uint8_t data[PIECE_BYTES];
         uint64_t want = size - done < sizeof data ? size - done : sizeof data;
         uint64_t got = rsp_mem_read(rsp, view_thread(rsp), address + done, data, want);
@@ -198,7 +205,7 @@ void rsp_do_mem_read_binary(struct rsp *rsp, const struct rsp_args *args)
 static void mem_write(struct rsp *rsp, uint64_t address, const uint8_t *data, size_t size)
 {
     rsp->threads_valid = false; /* a window may hold what thread states show */
-    if (hidden(rsp, address) ||
+    if (hidden(rsp, address) || of_gone(rsp, address) ||
         (size != 0 && dbg_mem_write(rsp->dbg, view_thread(rsp), address, data, size) != size))
         lw_put(&rsp->reply.sink, "E01");
     else

@@ -48,14 +48,18 @@ static void set_focus(struct rsp *rsp, enum dbg_focus focus, uint64_t id)
 
     if (id != 0 && id != UINT64_MAX)
         rsp->view_parked = focus == DBG_FOCUS_VIEW && id == rsp->parked;
+    else if (focus == DBG_FOCUS_VIEW && rsp->parked == 0)
+        rsp->view_parked = false;
     if (rsp->parked != 0 && id == rsp->parked)
         id = 0;
     if (focus == DBG_FOCUS_VIEW && !rsp_has(rsp, RSP_F_THREAD_FOCUS))
         id = 0;
     /* 0 is any thread, -1 all of them: the focus stays. */
-    if (id != 0 && id != UINT64_MAX && dbg_focus_set(rsp->dbg, focus, id, &err) != LW_OK)
+    if (id != 0 && id != UINT64_MAX && dbg_focus_set(rsp->dbg, focus, id, &err) != LW_OK) {
+        /* gdb does not heed that, and asks on: no other warp's registers are this one's. */
+        rsp->view_parked = rsp->view_parked || focus == DBG_FOCUS_VIEW;
         lw_put(&rsp->reply.sink, "E01");
-    else
+    } else
         lw_put(&rsp->reply.sink, "OK");
 }
 

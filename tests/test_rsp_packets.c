@@ -424,6 +424,14 @@ static void a_thread_is_chosen_for_viewing_and_for_running(void **state)
     assert_string_equal(fix_ask(fix, "Hc-1"), "OK");
     assert_string_equal(fix_ask(fix, "qC"), "QC2");
     assert_string_equal(fix_ask(fix, "Hg9"), "E01");
+    /* What gdb asks then is not the other warp's. */
+    assert_string_equal(ask_reg(fix, "tid"), "000000000000000000000000");
+    assert_string_equal(fix_ask(fix, "m20000000000,4"), "E01");
+    assert_string_equal(fix_ask(fix, "mf000000000000000,4"), "E01");
+    assert_string_equal(fix_ask(fix, "M20000000000,4:00000000"), "E01");
+    assert_memory_equal(fix_ask(fix, "P10=0000000001000000"), "E.", 2);
+    assert_string_equal(fix_ask(fix, "Hg0"), "OK");
+    assert_string_equal(ask_reg(fix, "tid"), "200000000000000000000000");
     assert_string_equal(fix_ask(fix, "T3"), "OK");
     assert_string_equal(fix_ask(fix, "T4"), "E01");
     assert_string_equal(fix_ask(fix, "Hc3"), "OK");
