@@ -256,12 +256,13 @@ static uint64_t lanes_wait(struct race_look *look, const uint64_t *address, uint
         const uint64_t page = address[low] >> RACE_PAGE_SHIFT;
         uint64_t here = 0, all = 0;
 
-        if (!race_later_may(look->race, address[low]))
+        if (race_shadow_quads(&look->race->shadow, address[low] - ISA_GLOBAL_BASE) != NULL)
             break;
-        for (LW_EACH_BIT(l, lanes)) {
+        for (uint64_t rest = lanes; rest != 0; rest &= rest - 1) {
+            const unsigned l = lw_lowest(rest);
             if (address[l] >> RACE_PAGE_SHIFT != page)
                 break;
-            here |= UINT64_C(1) << l;
+            here |= rest & (0 - rest);
             all |= address[l];
         }
         if ((here != lanes && lw_popcount(here) < FEW) ||
@@ -379,85 +380,99 @@ static inline bool writes_behind(struct race_look *look, uint32_t *quad, uint32_
     return true;
 }
 
-/** The cells of @lanes, which each have a place of their own, are asked for before one is waited for.
- *  Only whole words of global memory, of which all is known, are @near. */
-static void find_words(struct race_look *look, const uint64_t *address, uint64_t lanes,
+/** The cells of @lanes, which each have a place of their own, are asked for before one is waited for:
+ *  those of whole words of global memory, of which all is known. */
+static void find_words(const struct race_look *look, const uint64_t *address, uint64_t lanes,
                        struct race_words *out)
 {
-    struct chk_race *race = look->race;
+    const struct chk_race *race = look->race;
     const bool words = look->access->bytes == 4 && !look->sets && !(look->write && race->any_quiet);
+    uint64_t other = words ? 0 : lanes;
     unsigned count = 0;
 
-    out->other = words ? 0 : lanes;
-    for (LW_EACH_BIT(l, words ? lanes : 0)) {
+    for (uint64_t rest = words ? lanes : 0; rest != 0; rest &= rest - 1) {
+        const unsigned l = lw_lowest(rest);
         const uint64_t offset = address[l] - ISA_GLOBAL_BASE;
-        const uint32_t row = race_shadow_row(&race->shadow, offset);
+        uint32_t *quad = race_shadow_quads(&race->shadow, offset);
 
-        if (offset % 4 != 0 || row == 0 || row == RACE_ROW_BYTES) {
-            out->other |= UINT64_C(1) << l;
+        if ((uintptr_t)quad <= (uintptr_t)RACE_AWAKE || offset % 4 != 0) {
+            other |= UINT64_C(1) << l;
             continue;
         }
-        const uint32_t i = (uint32_t)(offset & ((1 << RACE_PAGE_SHIFT) - 1)) / 4;
-        struct race_word *word = &out->word[count++];
-        word->lane = (uint32_t)l;
-        word->index = i;
-        word->quad = race_shadow_quads(&race->shadow, row) + i * RACE_QUAD;
-        word->rest = race_shadow_rest(&race->shadow, row);
-        __builtin_prefetch(word->quad, 1);
+        quad += (offset & ((1 << RACE_PAGE_SHIFT) - 1)) / 4 * RACE_QUAD;
+        __builtin_prefetch(quad, 1);
+        out->quad[count] = quad;
+        out->lane[count++] = (uint8_t)l;
     }
+    out->other = other;
     out->count = count;
 }
 
-/** Words of which nothing is known that could meet the lanes need no more than a new record. */
-static void look_words(struct race_look *look, const uint64_t *address, struct race_words *words)
+/** Words of which nothing is known that could meet the lanes need no more than a new record. The others
+ *  are left in @words, in their order. */
+static void look_new(const struct race_look *look, struct race_words *words)
 {
-    struct chk_race *race = look->race;
-    const uint32_t now = race->now, base = look->block->base, actor = look->block->actor;
-    const bool weak = look->plain && !(look->site & RACE_HOW), joins = weak && !look->write;
+    const uint32_t now = look->race->now, base = look->block->base, site = look->site;
+    const uint32_t actor = look->block->actor, me = look->me;
+    const bool weak = look->plain && !(site & RACE_HOW), joins = weak && !look->write;
     unsigned late = 0;
 
     for (unsigned k = 0; k < words->count; k++) {
-        const struct race_word word = words->word[k];
-        uint32_t *quad = word.quad;
+        uint32_t *quad = words->quad[k];
+        const uint32_t mine = me + words->lane[k];
         const bool written = quad[RACE_QUAD_WRITE] > base, read = quad[RACE_QUAD_READ] > base;
 
-        if (joins && !written && read && !(quad[RACE_QUAD_SITE] & RACE_HOW)) {
-            uint32_t *second = &word.rest[RACE_REST_READ_2 * RACE_PAGE_WORDS + 3 * word.index];
+        if (!written && !read) {
+            if (look->write) {
+                uint32_t *write = race_quad_rest(quad) + RACE_REST_WRITE * race_quad_index(quad);
+
+                quad[RACE_QUAD_READ] = 0;
+                quad[RACE_QUAD_WRITE] = now;
+                write[0] = mine;
+                write[1] = site;
+            } else {
+                quad[RACE_QUAD_READ] = now;
+                quad[RACE_QUAD_WHO] = mine;
+                quad[RACE_QUAD_SITE] = site;
+            }
+            continue;
+        }
+        if (joins && !written && !(quad[RACE_QUAD_SITE] & RACE_HOW)) {
+            uint32_t *second =
+                race_quad_rest(quad) + RACE_REST_READ_2 * RACE_PAGE_WORDS + 3 * race_quad_index(quad);
 
             if (quad[RACE_QUAD_WHO] >> RACE_THREAD_BITS != actor)
-                join_readers(look, quad, second, look->me + word.lane);
+                join_readers(look, quad, second, mine);
             else
-                join_own(look, quad, second, look->me + word.lane);
-        } else if (written || read) {
-            /* so does each lane behind it that has the same place: their order stays */
-            words->word[late++] = word;
-            if (written)
-                __builtin_prefetch(&word.rest[RACE_REST_WRITE * word.index]);
-            if (read)
-                __builtin_prefetch(&word.rest[RACE_REST_READ_2 * RACE_PAGE_WORDS + 3 * word.index], 1);
-        } else if (look->write) {
-            quad[RACE_QUAD_READ] = 0;
-            quad[RACE_QUAD_WRITE] = now;
-            word.rest[RACE_REST_WRITE * word.index] = look->me + word.lane;
-            word.rest[RACE_REST_WRITE * word.index + 1] = look->site;
-        } else {
-            quad[RACE_QUAD_READ] = now;
-            quad[RACE_QUAD_WHO] = look->me + word.lane;
-            quad[RACE_QUAD_SITE] = look->site;
+                join_own(look, quad, second, mine);
+            continue;
         }
+        /* so does each lane behind it that has the same place: their order stays */
+        words->lane[late] = words->lane[k];
+        words->quad[late++] = quad;
     }
-    for (unsigned k = 0; k < late || words->other != 0; ) {
+    words->count = late;
+}
+
+/** The words that look_new left, and the other lanes. */
+static void look_late(struct race_look *look, const uint64_t *address, struct race_words *words)
+{
+    const bool weak = look->plain && !(look->site & RACE_HOW);
+    unsigned k = 0;
+
+    while (k < words->count || words->other != 0) {
         const unsigned low = words->other != 0 ? lw_lowest(words->other) : EMU_MAX_LANES;
         unsigned lane = low;
 
-        if (k < late && words->word[k].lane < low) {
-            const struct race_word *word = &words->word[k++];
-            uint32_t *write = &word->rest[RACE_REST_WRITE * word->index];
-            uint32_t *second = &word->rest[RACE_REST_READ_2 * RACE_PAGE_WORDS + 3 * word->index];
+        if (k < words->count && words->lane[k] < low) {
+            uint32_t *quad = words->quad[k], *rest = race_quad_rest(quad);
+            const unsigned i = race_quad_index(quad);
+            uint32_t *write = &rest[RACE_REST_WRITE * i];
+            uint32_t *second = &rest[RACE_REST_READ_2 * RACE_PAGE_WORDS + 3 * i];
 
-            lane = word->lane;
-            if (weak && (look->write ? writes_behind(look, word->quad, write, second, lane, address[lane])
-                                     : reads_behind(look, word->quad, write, second, look->me + lane)))
+            lane = words->lane[k++];
+            if (weak && (look->write ? writes_behind(look, quad, write, second, lane, address[lane])
+                                     : reads_behind(look, quad, write, second, look->me + lane)))
                 continue;
         } else {
             words->other &= words->other - 1;
@@ -466,12 +481,28 @@ static void look_words(struct race_look *look, const uint64_t *address, struct r
     }
 }
 
+/** What else is known of them is asked for, too. */
+static void ask_rest(const struct race_words *words)
+{
+    for (unsigned k = 0; k < words->count; k++) {
+        const uint32_t *rest = race_quad_rest(words->quad[k]);
+        const unsigned i = race_quad_index(words->quad[k]);
+
+        __builtin_prefetch(&rest[RACE_REST_WRITE * i]);
+        __builtin_prefetch(&rest[RACE_REST_READ_2 * RACE_PAGE_WORDS + 3 * i], 1);
+    }
+}
+
 static void each_word(struct race_look *look, const uint64_t *address, uint64_t lanes)
 {
     struct race_words words;
 
     find_words(look, address, lanes, &words);
-    look_words(look, address, &words);
+    look_new(look, &words);
+    if (words.count > 1)
+        ask_rest(&words);
+    if (words.count != 0 || words.other != 0)
+        look_late(look, address, &words);
 }
 
 void race_settle_later(struct chk_race *race)
@@ -479,7 +510,9 @@ void race_settle_later(struct chk_race *race)
     struct race_ahead *ahead = race->ahead;
 
     race->is_ahead = false;
-    look_words(&ahead->look, ahead->address, &ahead->words);
+    look_new(&ahead->look, &ahead->words);
+    if (ahead->words.count != 0)
+        look_late(&ahead->look, ahead->address, &ahead->words);
 }
 
 /** Weak reads of scattered places are looked at before the next thing that happens: their cells are on
@@ -491,24 +524,20 @@ static bool look_ahead(struct race_look *look, const uint64_t *address, uint64_t
     if (look->access->bytes != 4)
         return false;
     find_words(look, address, lanes, &ahead->words);
-    if (ahead->words.other != 0) { /* other lanes may have their pages woken */
-        look_words(look, address, &ahead->words);
+    if (ahead->words.other != 0) { /* it may wake their pages */
+        look_new(look, &ahead->words);
+        look_late(look, address, &ahead->words);
         return true;
     }
+    ask_rest(&ahead->words);
     ahead->access = *look->access;
-    ahead->look = *look;
-    ahead->look.access = &ahead->access;
     ahead->access.address = ahead->address;
     ahead->access.piece_count = 0;
     ahead->access.quiet = NULL;
-    for (LW_EACH_BIT(l, lanes))
-        ahead->address[l] = address[l];
-    for (unsigned k = 0; k < ahead->words.count; k++) {
-        const struct race_word *word = &ahead->words.word[k];
-
-        __builtin_prefetch(&word->rest[RACE_REST_WRITE * word->index]);
-        __builtin_prefetch(&word->rest[RACE_REST_READ_2 * RACE_PAGE_WORDS + 3 * word->index], 1);
-    }
+    ahead->look = *look;
+    ahead->look.access = &ahead->access;
+    for (uint64_t rest = lanes; rest != 0; rest &= rest - 1)
+        ahead->address[lw_lowest(rest)] = address[lw_lowest(rest)];
     look->race->is_ahead = true;
     return true;
 }
@@ -675,8 +704,8 @@ static inline uint32_t site_of(struct chk_race *race, const struct emu_tap_acces
 }
 
 /** The split of a warp changes: what was done before it was together may count on lockstep. */
-static void converge(struct chk_race *race, const struct race_block *b, struct race_warp *w,
-                     uint64_t lanes)
+static __attribute__((noinline)) void converge(struct chk_race *race, const struct race_block *b,
+                                               struct race_warp *w, uint64_t lanes)
 {
     const uint64_t live = race_live(b, w);
 
@@ -712,9 +741,10 @@ void chk_race_access(struct chk_race *race, const struct emu_tap_access *access)
     look.waits = race->fast && look.plain && !look.write && !look.sets && access->bytes >= 4;
     const uint64_t at = access->piece_count == 0 ? access->address[lw_lowest(rest)]
                                                  : access->piece[0].address;
-    /* of scattered lanes the first one's cell is far away: some are asked */
+    /* the cell of one lane, and the first one's of scattered ones, is far away: some are asked */
     struct race_cells *known =
-        access->piece_count != 0 || race->access % 8 == 0 ? race_quiet_may(&look, at) : NULL;
+        (access->piece_count != 0 && (rest & (rest - 1)) != 0) || race->access % 8 == 0
+            ? race_quiet_may(&look, at) : NULL;
 
     look.ahead = look.waits && known == NULL && access->piece_count <= 1 && race->ahead != NULL;
     if (!race->fast)

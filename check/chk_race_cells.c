@@ -22,7 +22,7 @@ static bool make(struct race_cells *cells, uint32_t count, uint8_t shift)
     cells->rest = rows + (size_t)RACE_QUAD * count;
     cells->count = count;
     cells->shift = shift;
-    cells->row = 0;
+    cells->borrowed = false;
     return true;
 }
 
@@ -37,7 +37,7 @@ bool race_cells_make(struct race_cells *cells, uint32_t bytes, uint64_t *total)
 void race_cells_free(struct race_cells *cells, uint64_t *total)
 {
     *total -= bytes_of(cells);
-    if (cells->row == 0)
+    if (!cells->borrowed)
         free(cells->base);
     *cells = (struct race_cells){0};
 }
@@ -58,9 +58,8 @@ bool race_cells_split(struct race_cells *cells, uint64_t *total)
     return true;
 }
 
-/* the quads of a slab are one large page of the host, the rest are nearly three */
-#define LARGE_BYTES ((size_t)RACE_SLAB_PAGES * RACE_PAGE_WORDS * RACE_QUAD * sizeof(uint32_t))
-#define REST_BYTES ((size_t)RACE_SLAB_PAGES * RACE_PAGE_WORDS * RACE_REST * sizeof(uint32_t))
+#define LARGE_BYTES ((size_t)RACE_SLAB_QUADS)
+#define REST_BYTES ((size_t)RACE_SLAB_PAGES * RACE_PAGE_REST)
 #define SLAB_BYTES (LARGE_BYTES + REST_BYTES)
 
 /** Zero, on a boundary of large pages; NULL: no memory. */
@@ -95,10 +94,11 @@ bool race_shadow_rows(struct race_shadow *shadow, struct race_cells *cells)
         shadow->slabs[shadow->slab_count++] = slab;
         shadow->slab_used = 0;
     }
+    cells->base = shadow->slabs[shadow->slab_count - 1] +
+                  (size_t)shadow->slab_used * RACE_PAGE_WORDS * RACE_QUAD;
+    cells->rest = race_quad_rest(cells->base);
     shadow->slab_used++;
-    cells->row = (uint32_t)((shadow->slab_count - 1) * RACE_SLAB_PAGES + shadow->slab_used);
-    cells->base = race_shadow_quads(shadow, cells->row);
-    cells->rest = race_shadow_rest(shadow, cells->row);
+    cells->borrowed = true;
     cells->count = RACE_PAGE_WORDS;
     cells->shift = 2;
     shadow->bytes += bytes_of(cells);
@@ -130,12 +130,12 @@ void race_shadow_awake(struct race_shadow *shadow, const struct race_cells *cell
 {
     const uint64_t page = offset >> RACE_PAGE_SHIFT, high = page >> RACE_TABLE_SHIFT;
     const uint64_t low = page & ((1 << RACE_TABLE_SHIFT) - 1);
-    const uint32_t row = cells->shift != 0 && cells->row != 0 ? cells->row : RACE_ROW_BYTES;
+    uint32_t *quads = cells->borrowed ? cells->base : RACE_AWAKE;
 
     if (shadow->awake[high] == NULL) /* NULL will do: pages are looked for, then */
         shadow->awake[high] = calloc((size_t)1 << RACE_TABLE_SHIFT, sizeof *shadow->awake[high]);
     if (shadow->awake[high] != NULL)
-        shadow->awake[high][low] = row;
+        shadow->awake[high][low] = quads;
 }
 
 void race_shadow_asleep(struct race_shadow *shadow)

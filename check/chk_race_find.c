@@ -152,14 +152,18 @@ static uint64_t key_of(uint32_t site, uint32_t other, enum chk_kind kind)
 static struct chk_finding *told_before(const struct race_look *look, uint32_t site)
 {
     struct chk_race *race = look->race;
+    const uint64_t key = key_of(look->site, site, CHK_RACE);
 
+    if (race->told_key == key) /* what was told once is told for good */
+        return &race->chk->findings[race->told];
     if (race->pair_room == 0)
         return NULL;
-    const struct race_pair *pair =
-        pair_slot(race->pairs, race->pair_room, key_of(look->site, site, CHK_RACE));
-    return pair->key == 0 || pair->finding < 0 || pair->access == race->access
-               ? NULL
-               : &race->chk->findings[pair->finding];
+    const struct race_pair *pair = pair_slot(race->pairs, race->pair_room, key);
+    if (pair->key == 0 || pair->finding < 0 || pair->access == race->access)
+        return NULL;
+    race->told_key = key;
+    race->told = pair->finding;
+    return &race->chk->findings[pair->finding];
 }
 
 bool race_found_again(const struct race_look *look, uint32_t site)

@@ -53,13 +53,11 @@ static struct race_block *stand_in(struct chk_race *race, unsigned width)
 {
     const unsigned warps = (1 << RACE_THREAD_BITS) / width;
 
-    if (race->again == NULL) {
-        race->again = calloc(1, sizeof *race->again + warps * sizeof race->again->warp[0]);
-        if (race->again == NULL)
-            return NULL;
-        race->again->warp_count = warps;
-        race->again->width = width;
-    }
+    race->again = calloc(1, sizeof *race->again + warps * sizeof race->again->warp[0]);
+    if (race->again == NULL)
+        return NULL;
+    race->again->warp_count = warps;
+    race->again->width = width;
     return race->again;
 }
 
@@ -84,16 +82,6 @@ static void *room_for(struct race_shadow *shadow, struct race_cells *cells, unsi
     return at;
 }
 
-bool race_later_may(struct chk_race *race, uint64_t address)
-{
-    const uint64_t offset = address - ISA_GLOBAL_BASE;
-
-    if (address < ISA_GLOBAL_BASE || race_shadow_row(&race->shadow, offset) != 0)
-        return false;
-    const struct race_cells *cells = race_shadow_near(&race->shadow, offset);
-    return cells != NULL && cells->awake_at != race->shadow.epoch;
-}
-
 bool race_later(struct race_look *look, uint64_t address, uint32_t step, const uint64_t *each,
                 uint64_t lanes)
 {
@@ -115,27 +103,28 @@ bool race_later(struct race_look *look, uint64_t address, uint32_t step, const u
         .shift = (uint8_t)lw_lowest(look->access->bytes),
         .form = each != NULL ? LATER_EACH : step != 0 ? LATER_RUN : LATER_ONE,
         .lanes = {(uint32_t)lanes, (uint32_t)(lanes >> 32)}};
-    if (here.form == LATER_RUN && cells->repeat_at != 0) { /* a loop reads the same once more */
+    if (here.form != LATER_EACH && cells->repeat_at != 0) { /* a loop reads the same once more */
         struct later *before =
             (void *)&cells->last->data[(cells->repeat_at - 1) / sizeof cells->last->data[0]];
         struct later same = here;
         same.now = before->now;
-        if (memcmp(before, &same, sizeof same) == 0) {
+        if (before->me == here.me && before->word == here.word &&
+            memcmp(before, &same, sizeof same) == 0) {
             before->now = here.now;
             return true;
         }
     }
     const unsigned words = each != NULL ? (lw_popcount(lanes) + 1) / 2 : 0;
-    struct later *at = stand_in(race, look->block->width) != NULL
+    struct later *at = race->again != NULL || stand_in(race, look->block->width) != NULL
                            ? room_for(shadow, cells, sizeof here + 4 * words) : NULL;
     if (at == NULL)
         return false; /* its page is woken */
     *at = here;
     cells->repeat_at =
-        here.form == LATER_RUN ? (unsigned)((char *)at - (char *)cells->last->data) + 1 : 0;
+        here.form != LATER_EACH ? (unsigned)((char *)at - (char *)cells->last->data) + 1 : 0;
     uint16_t *word = (uint16_t *)(at + 1);
-    for (LW_EACH_BIT(l, each != NULL ? lanes : 0))
-        *word++ = (uint16_t)((each[l] & ((1 << RACE_PAGE_SHIFT) - 1)) / 4);
+    for (uint64_t rest = each != NULL ? lanes : 0; rest != 0; rest &= rest - 1)
+        *word++ = (uint16_t)((each[lw_lowest(rest)] & ((1 << RACE_PAGE_SHIFT) - 1)) / 4);
     race->again->base = look->block->base;
     return true;
 }

@@ -54,7 +54,7 @@ struct race_cells {
     uint32_t *rest; /* the other rows */
     uint32_t count;
     uint8_t shift; /* 2 or 0: bytes a cell, as a power of two */
-    uint32_t row; /* and 1: its place in the slabs, which its rows are in; 0: they are its own */
+    bool borrowed; /* the rows are in a slab */
     uint32_t agreed, agreed_at; /* reads that found their like, in this one of chk_race.roots */
     /* of a page, each good in this race_shadow.epoch: its cells say all; what they do not say yet */
     uint32_t awake_at, later_at;
@@ -102,8 +102,8 @@ struct race_shadow {
     uint32_t epoch; /* changes where nothing that was kept for later matters any more */
     struct race_later_chunk **pools, *spare; /* of chunks: all; those that are free */
     size_t pool_count, pool_room, pool_used; /* used: chunks of the pools */
-    /* [page]: of those whose cells say all race_cells.row, or RACE_ROW_BYTES; 0: any other */
-    uint32_t *awake[1 << RACE_TABLE_SHIFT];
+    /* [page]: quads of those whose cells say all, or RACE_AWAKE; NULL: any other */
+    uint32_t **awake[1 << RACE_TABLE_SHIFT];
     struct {
         uint64_t page; /* and 1 */
         struct race_cells *cells;
@@ -128,28 +128,32 @@ static inline struct race_cells *race_shadow_near(struct race_shadow *shadow, ui
     }
     return shadow->near[at].cells;
 }
-/** Of a page that is awake: it has cells of bytes, or no row. */
-#define RACE_ROW_BYTES UINT32_MAX
-/** The row of the page at @offset, if it is awake; RACE_ROW_BYTES; 0: it is not awake, or no memory. */
-static inline uint32_t race_shadow_row(const struct race_shadow *shadow, uint64_t offset)
+/** Of a page that is awake, whose rows are not in a slab. */
+#define RACE_AWAKE ((uint32_t *)(uintptr_t)4)
+/** The quads of the page at @offset, if it is awake and they are in a slab; else RACE_AWAKE. NULL: it is
+ *  not awake, or there was no memory to say so. */
+static inline uint32_t *race_shadow_quads(const struct race_shadow *shadow, uint64_t offset)
 {
     const uint64_t page = offset >> RACE_PAGE_SHIFT, high = page >> RACE_TABLE_SHIFT;
 
     if (high >> RACE_TABLE_SHIFT != 0 || shadow->awake[high] == NULL)
-        return 0;
+        return NULL;
     return shadow->awake[high][page & ((1 << RACE_TABLE_SHIFT) - 1)];
 }
-/** The quads of a row, and the rest of it. */
-static inline uint32_t *race_shadow_quads(const struct race_shadow *shadow, uint32_t row)
+/** The quads of a slab are one large page of the host, the rest are nearly three. */
+enum { RACE_PAGE_QUADS = RACE_PAGE_WORDS * RACE_QUAD * 4, RACE_PAGE_REST = RACE_PAGE_WORDS * RACE_REST * 4,
+       RACE_SLAB_QUADS = RACE_SLAB_PAGES * RACE_PAGE_QUADS };
+/** Of a quad in a slab: its number in its page, and the rest of that. */
+static inline unsigned race_quad_index(const uint32_t *quad)
 {
-    return shadow->slabs[(row - 1) / RACE_SLAB_PAGES] +
-           (size_t)((row - 1) % RACE_SLAB_PAGES) * RACE_PAGE_WORDS * RACE_QUAD;
+    return (unsigned)((uintptr_t)quad & (RACE_PAGE_QUADS - 1)) / (RACE_QUAD * 4);
 }
-static inline uint32_t *race_shadow_rest(const struct race_shadow *shadow, uint32_t row)
+static inline uint32_t *race_quad_rest(const uint32_t *quad)
 {
-    return shadow->slabs[(row - 1) / RACE_SLAB_PAGES] +
-           (size_t)RACE_SLAB_PAGES * RACE_PAGE_WORDS * RACE_QUAD +
-           (size_t)((row - 1) % RACE_SLAB_PAGES) * RACE_PAGE_WORDS * RACE_REST;
+    const uintptr_t at = (uintptr_t)quad, slab = at & ~(uintptr_t)(RACE_SLAB_QUADS - 1);
+
+    return (uint32_t *)(slab + RACE_SLAB_QUADS +
+                        (at - slab) / RACE_PAGE_QUADS * RACE_PAGE_REST);
 }
 /** The cells of the page at @offset say all from now on. */
 void race_shadow_awake(struct race_shadow *shadow, const struct race_cells *cells, uint64_t offset);
@@ -161,8 +165,6 @@ void race_shadow_forget(struct race_shadow *shadow, uint64_t offset, uint64_t by
 /* ---- reads that are kept for later ---------------------------------------------------------------- */
 
 struct race_look;
-/** Are reads at @address kept? */
-bool race_later_may(struct chk_race *race, uint64_t address);
 /** A plain read by @lanes of a page that nothing has written, nor sets or atomics looked at, since the
  *  host's last launch: kept as it is, to be looked at when something else comes. Lane l is at
  *  @address + (l - first of @lanes) * @step, or (@each not NULL) each[l]. False: it is not kept. */
@@ -296,6 +298,8 @@ struct chk_race {
     size_t variable_count, variable_room;
     struct race_pair *pairs;
     size_t pair_count, pair_room;
+    uint64_t told_key; /* of a pair of which `told` is the finding, since an access before; 0: none */
+    int told;
     const struct emu_program *program; /* whose instructions `site` is of */
     uint64_t program_base;
     uint32_t *site; /* their words, and whether they are known */
@@ -330,15 +334,12 @@ struct race_look {
     bool ahead;       /* it may be looked at before the next one */
 };
 
-/** A lane's word of global memory. */
-struct race_word {
-    uint32_t *quad, *rest; /* of the word; of its page */
-    uint32_t lane, index;  /* index: in the page */
-};
+/** Words of global memory, in slabs. */
 struct race_words {
     uint64_t other; /* lanes that have none, and are looked at by themselves */
     unsigned count;
-    struct race_word word[EMU_MAX_LANES]; /* by lane */
+    uint32_t *quad[EMU_MAX_LANES];
+    uint8_t lane[EMU_MAX_LANES]; /* in this order */
 };
 /** An access that is looked at later. */
 struct race_ahead {

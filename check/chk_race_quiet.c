@@ -75,7 +75,7 @@ struct race_cells *race_quiet_may(struct race_look *look, uint64_t at)
 
     if (at < ISA_GLOBAL_BASE || look->sets || look->write || !look->plain || race->grid_count != 1)
         return NULL;
-    if (race_shadow_row(&race->shadow, at - ISA_GLOBAL_BASE) == 0)
+    if (race_shadow_quads(&race->shadow, at - ISA_GLOBAL_BASE) == NULL)
         return NULL;
     cells = race_shadow_near(&race->shadow, at - ISA_GLOBAL_BASE);
     if (cells == NULL || cells->awake_at != race->shadow.epoch)
