@@ -248,15 +248,18 @@ void chk_host_checked(struct chk *chk, const char *file, uint32_t line, const ch
 
 unsigned chk_count(const struct chk *chk)
 {
+    chk_race_settle(chk->race);
     return (unsigned)chk->count - chk->suppressed;
 }
 
 unsigned chk_beyond(const struct chk *chk)
 {
+    chk_race_settle(chk->race);
     return chk->beyond;
 }
 
 const struct chk_finding *chk_get(const struct chk *chk, unsigned index)
 {
+    chk_race_settle(chk->race);
     return index < chk->count ? &chk->findings[index] : NULL;
 }
