@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Compact mode where there are lanes: rows of tags, and loads and stores at tagged addresses.
- * Included by emu_exec.c behind emu_mem_fast_body.h, compiled once per x86-64 level.
+ * Included by emu_mem_exec.c behind emu_mem_fast_body.h, compiled once per x86-64 level.
  */
 #include "emu/emu_compact_priv.h"
 
@@ -24,7 +24,7 @@ MEM_INLINE void tag_row(uint32_t *d, unsigned n, unsigned fold, uint32_t base, u
     }
 }
 
-static __attribute__((noinline)) void LEVEL(make_row)(struct emu_warp *w, unsigned index)
+__attribute__((noinline)) void LEVEL(make_row)(struct emu_warp *w, unsigned index)
 {
     const struct emu_ctag *t = &w->ctag[index];
     const unsigned fold = w->last_column + 1u, n = lanes_of(w);
@@ -220,7 +220,7 @@ MEM_INLINE bool mem_tagged(struct emu_warp *w, const struct emu_dinsn *di, enum 
 MEM_FAST_FORMS(FORM)
 #undef FORM
 
-static bool LEVEL(tagged_memory)(const struct isa_insn *insn, const struct emu_dinsn *di,
+bool LEVEL(tagged_memory)(const struct isa_insn *insn, const struct emu_dinsn *di,
                                  bool uniform, struct emu_handlers *out)
 {
     static const struct {

@@ -12,6 +12,7 @@
 #include "emu/emu_call_priv.h"
 #include "emu/emu_log_priv.h"
 #include "emu/emu_compact_priv.h"
+#include "emu/emu_decode_priv.h"
 #include "emu/emu_math_priv.h"
 #include "emu/emu_mem_priv.h"
 #include "emu/emu_next_priv.h"
@@ -149,6 +150,33 @@ static void emu_c_s_bra(struct emu_warp *w, const struct emu_dinsn *di)
     }
     emu_count_run(w, di);
     jump(w, di + di->delta);
+}
+
+void emu_loop_handler(struct emu_warp *w, const struct emu_dinsn *di)
+{
+    const struct emu_dinsn *target = di + di->delta;
+    const bool on = di->op == ISA_S_BRA ? w->sp[di->guard & 7] != (di->guard >> 3 & 1)
+                                        : w->e != 0 && (w->e & ~emu_guard(w, di)) == 0;
+    uint64_t keep;
+    _Static_assert(sizeof keep == sizeof w->proved, "aux has a byte of each");
+
+    if (!on) {
+        if (di->op == ISA_S_BRA)
+            emu_c_s_bra(w, di);
+        else
+            emu_c_bra(w, di);
+        return;
+    }
+    memcpy(&keep, w->proved, sizeof keep);
+    emu_count_run(w, di); /* forgets all */
+    w->run_start = target;
+    if (target->run > w->budget) {
+        emu_leave(w, EMU_LEAVE_BUDGET, target);
+        return;
+    }
+    keep &= di->aux;
+    memcpy(w->proved, &keep, sizeof keep);
+    EMU_GO(w, target);
 }
 
 /** Instruction at a 64-bit guest address for each lane of @lanes; false: raised. */

@@ -32,5 +32,8 @@ void emu_code_destroy(struct emu_code *code);
 /** Mark the loads that share what the first of them finds (enum emu_proof_role): fills aux. Not
  *  with tags, where rows may be stale. Uses flags of whole runs. */
 void emu_proof_mark(struct emu_code *code);
+/** Full handler of a branch that closes a loop of one run (emu_control.c): aux is what of w->proved
+ *  the next pass keeps, as it lies in memory. */
+void emu_loop_handler(struct emu_warp *w, const struct emu_dinsn *di);
 
 #endif

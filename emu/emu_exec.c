@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The interpreter: isa/insns.def expanded into handlers. Compiled once per x86-64 level
- * (EMU_LEVEL 1, 3, 4); emu_level_choose picks one at start.
+ * (EMU_LEVEL 1, 3, 4), as is emu_mem_exec.c, which has those of memory; emu_level_choose picks
+ * one at start.
  *
  * A row becomes one always-inline body and these handlers of it: X from a row or from a
  * uniform place (v, u); all lanes or blended by the mask row (f, p); guarded (g), which
@@ -11,33 +12,12 @@
  */
 #include "emu/emu_priv.h"
 #include "emu/emu_call_priv.h"
+#include "emu/emu_level_priv.h"
 #include "emu/emu_math_priv.h"
 #include "emu/emu_next_priv.h"
 #include "emu/emu_simd_priv.h"
 
-#if EMU_LEVEL == 1
-#define LEVEL(name) name##_v1
-#elif EMU_LEVEL == 3
-#define LEVEL(name) name##_v3
-#else
-#define LEVEL(name) name##_v4
-#endif
-
-/* Lanes of a vector; 8 where that is less: warps have 4 lanes at least. */
-enum { ROW_LANES = EMU_LEVEL == 4 ? 16 : 8 };
-
-#define INLINE static inline __attribute__((always_inline, unused))
-
 /* ---- rows and types --------------------------------------------------------- */
-
-INLINE const uint32_t *row(const struct emu_warp *w, uint32_t offset)
-{
-    return __builtin_assume_aligned(w->regs + offset, 32);
-}
-INLINE uint32_t *row_out(const struct emu_warp *w, uint32_t offset)
-{
-    return __builtin_assume_aligned(w->regs + offset, 32);
-}
 
 INLINE float f32_of(uint32_t bits)
 {
@@ -162,15 +142,6 @@ INLINE double fin_f64(double x, unsigned sub)
 #define FIN_s64(x, s) (x)
 #define FIN_f32(x, s) fin_f32(x, s)
 #define FIN_f64(x, s) fin_f64(x, s)
-
-INLINE unsigned lanes_of(const struct emu_warp *w)
-{
-    unsigned n = w->n;
-
-    if (n % ROW_LANES != 0 || n == 0)
-        __builtin_unreachable(); /* rows are padded: no loop has a remainder */
-    return n;
-}
 
 /* ---- masks -------------------------------------------------------------------- */
 
@@ -507,12 +478,33 @@ INLINE void finish_compare(struct emu_warp *w, const struct emu_dinsn *di, uint6
     }                                                                                         \
     next(w, di)
 
-#define WHOLE_ROWS(id)                                                                        \
-    static void LEVEL(h_##id##_vf)(struct emu_warp *w, const struct emu_dinsn *di)            \
+/* Whole rows: 32 lanes, the usual case, have a function without a frame for what other widths need. */
+#if EMU_LEVEL == 1
+#define WHOLE(id, name, bu)                                                                   \
+    static void LEVEL(h_##id##_##name)(struct emu_warp *w, const struct emu_dinsn *di)        \
     {                                                                                         \
-        LEVEL(body_##id)(w, di, 0, NULL, false, false);                                       \
+        LEVEL(body_##id)(w, di, 0, NULL, bu, false);                                          \
         EMU_NEXT_FULL(w, di);                                                                 \
     }
+#else
+#define WHOLE(id, name, bu)                                                                   \
+    static __attribute__((noinline)) void LEVEL(h_##id##_##name##_other)(                     \
+        struct emu_warp * w, const struct emu_dinsn *di)                                      \
+    {                                                                                         \
+        if (w->n == 32)                                                                       \
+            __builtin_unreachable();                                                          \
+        LEVEL(body_##id)(w, di, 0, NULL, bu, false);                                          \
+        EMU_NEXT_FULL(w, di);                                                                 \
+    }                                                                                         \
+    static void LEVEL(h_##id##_##name)(struct emu_warp *w, const struct emu_dinsn *di)        \
+    {                                                                                         \
+        if (__builtin_expect(w->n != 32, 0))                                                  \
+            EMU_TAIL LEVEL(h_##id##_##name##_other)(w, di);                                   \
+        LEVEL(body_##id)(w, di, 0, NULL, bu, false);                                          \
+        EMU_NEXT_FULL(w, di);                                                                 \
+    }
+#endif
+#define WHOLE_ROWS(id) WHOLE(id, vf, false)
 #define PLAIN(id)                                                                             \
     WHOLE_ROWS(id)                                                                            \
     static void LEVEL(h_##id##_vp)(struct emu_warp *w, const struct emu_dinsn *di)            \
@@ -520,11 +512,7 @@ INLINE void finish_compare(struct emu_warp *w, const struct emu_dinsn *di, uint6
         LEVEL(body_##id)(w, di, w->e, w->mask_row, false, false);                             \
         EMU_NEXT_PART(w, di);                                                                 \
     }                                                                                         \
-    static void LEVEL(h_##id##_uf)(struct emu_warp *w, const struct emu_dinsn *di)            \
-    {                                                                                         \
-        LEVEL(body_##id)(w, di, 0, NULL, true, false);                                        \
-        EMU_NEXT_FULL(w, di);                                                                 \
-    }                                                                                         \
+    WHOLE(id, uf, true)                                                                       \
     static void LEVEL(h_##id##_up)(struct emu_warp *w, const struct emu_dinsn *di)            \
     {                                                                                         \
         LEVEL(body_##id)(w, di, w->e, w->mask_row, true, false);                              \
@@ -643,13 +631,6 @@ static bool LEVEL(rows_only)(unsigned op)
 /* ---- conversions ------------------------------------------------------------------------- */
 
 #include "emu/emu_cvt_body.h"
-
-/* ---- memory ------------------------------------------------------------------------------ */
-
-#include "emu/emu_mem_body.h"
-#include "emu/emu_mem_fast_body.h"
-#include "emu/emu_compact_body.h"
-#include "emu/emu_tap_body.h"
 
 /* ---- preludes ------------------------------------------------------------------------------ */
 
@@ -781,12 +762,8 @@ static void LEVEL(handlers)(const struct isa_insn *insn, const struct emu_dinsn 
     out->full = out->part = NULL;
     if (info->flags & (ISA_F_CONTROL | ISA_F_SCALAR)) {
         emu_control_handlers(insn, di, out);
-    } else if (info->flags & ISA_F_ATOMIC) {
-        LEVEL(atomic_handlers)(insn, di, out, why);
-    } else if (info->flags & ISA_F_STORE) {
-        LEVEL(store_handlers)(insn, di, out, why);
     } else if (info->flags & ISA_F_MEMORY) {
-        LEVEL(load_handlers)(insn, di, out, why);
+        LEVEL(memory_handlers)(insn, di, out, why);
     } else if (info->format == ISA_FMT_CVT && LEVEL(cvt_handlers)(di, out)) {
         return;
     } else if (rows->modded[0] != NULL && di->flags & EMU_D_FLOAT_MODE) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Handlers of loads and stores in their general form; included by emu_exec.c, which is
+ * Handlers of loads and stores in their general form; included by emu_mem_exec.c, which is
  * compiled once per x86-64 level and defines LEVEL(name). emu_mem_fast_body.h goes on.
  *
  * Three stages, each leaving what it cannot do to the next by a tail call:
@@ -26,8 +26,16 @@
 enum {
     MEM_CHUNK = 16,
     MEM_MODE_ANY = 4, /* the instruction says */
-    MEM_SCALED = 8    /* beside a mode: the offset times the bytes of a lane */
+    MEM_SCALED = 8,   /* beside a mode: the offset times the bytes of a lane */
+    MEM_GATHER_LEAST = 4 /* lanes from which a scattered load is made by vectors */
 };
+#if defined(__clang__)
+#define MEM_UNROLL_8 _Pragma("clang loop unroll(full)")
+#define MEM_LOOP_HALF EMU_LANE_LOOP
+#else
+#define MEM_UNROLL_8 _Pragma("GCC unroll 8")
+#define MEM_LOOP_HALF _Pragma("GCC ivdep") _Pragma("GCC unroll 2")
+#endif
 /* Rows of fewer lanes take the masked form of fast handlers: the other has no loop for them. */
 #if defined(EMU_HAVE_16)
 enum { MEM_LEAST = 16 };
@@ -227,7 +235,23 @@ MEM_INLINE void mem_load_scattered(uint32_t *d, size_t stride, unsigned n, uint6
                                    const uint8_t *p, const uint32_t *off, uint32_t flip,
                                    unsigned scale, unsigned kind)
 {
-    if (all) {
+    if (kind <= ISA_SIZE_B32 && n % 8 == 0 && (all || lw_popcount(m) >= MEM_GATHER_LEAST)) {
+        const uint32_t first = off[all ? 0 : lw_lowest(m)];
+        for (unsigned l = 0; l < n; l += 8) {
+            const uint32_t *from = off + l;
+            uint32_t word[8], safe[8] __attribute__((aligned(32)));
+            if (!all && (m >> l & 0xff) == 0)
+                continue;
+            if (!all) { /* other lanes read what the lowest does, and drop it */
+                emu_row_pick(safe, off, l, m, first);
+                from = safe;
+            }
+            MEM_UNROLL_8
+            for (unsigned k = 0; k < 8; k++)
+                mem_get(&word[k], 1, p + ((uint64_t)(from[k] ^ flip) << scale), 4, kind);
+            emu_row_words(d, l, m, all, word);
+        }
+    } else if (all) {
         for (unsigned l = 0; l < n; l++)
             mem_get(d + l, stride, p + ((uint64_t)(off[l] ^ flip) << scale), 4, kind);
     } else {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The fast stage of loads and stores (emu_mem_body.h tells of the stages), atomics and
- * reductions, and which handlers an instruction gets. Included by emu_exec.c behind
+ * reductions, and which handlers an instruction gets. Included by emu_mem_exec.c behind
  * emu_mem_body.h, compiled once per x86-64 level.
  */
 /* ---- fast: the common forms ------------------------------------------------------------------ */
@@ -221,8 +221,12 @@ MEM_INLINE bool mem_half_open(struct emu_warp *w, const struct emu_dinsn *di, en
     const unsigned span = ramp ? HALF * BYTES : BYTES;
     unsigned proved = ramp ? EMU_PROVED_RUN : EMU_PROVED_EQUAL;
     uint64_t address0, address1;
+    /* the pass before knew the form, of low words: with a carry only one half may have moved on */
+    const uint32_t *high = emu_row(w, mode == ISA_AMODE_PAIR ? di->a + w->stride : di->a);
+    const bool known = (w->proved[slot] & proved) != 0 &&
+                       (mode != ISA_AMODE_PAIR || high[0] == high[HALF]);
 
-    if (!mem_half_addresses(w, di, mode, ramp, false, &address0, &address1))
+    if (!mem_half_addresses(w, di, mode, ramp, known, &address0, &address1))
         return false;
     uint8_t *host0 = mem_reach(w, space, address0 - below, span + all, false);
     uint8_t *host1 = mem_reach(w, space, address1 - below, span + all, false);

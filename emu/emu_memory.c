@@ -14,8 +14,8 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
-enum { HEAP_RECORDS = 4096, SLACK_BYTES = EMU_PAGE_BYTES, LARGE_BYTES = 16 << 20, HUGE_BYTES = 1 << 30,
-       POPULATE_BYTES = 1 << 28 };
+enum { HEAP_RECORDS = 4096, SLACK_BYTES = EMU_PAGE_BYTES, LARGE_BYTES = 1 << 20, HUGE_BYTES = 1 << 30,
+       POPULATE_BYTES = 1 << 28, HOST_HUGE_BYTES = 1 << 21 };
 #define WINDOW_BYTES (UINT64_C(1) << 32)
 
 /* ---- the arena ------------------------------------------------------------- */
@@ -197,6 +197,20 @@ static void forget_freed(struct emu_memory *memory, uint64_t address, uint64_t b
     memory->count = kept;
 }
 
+/** Fewer page faults and fewer misses of the host's table of pages; not where much may stay
+ *  untouched. The pages at both ends are asked for whole: neighbours lie in them. Only advice. */
+static void advise_huge(struct emu_memory *memory, uint64_t offset, uint64_t bytes)
+{
+    uintptr_t low = (uintptr_t)(memory->host - SLACK_BYTES), end = low + memory->bytes + 2 * SLACK_BYTES;
+    uintptr_t from = (uintptr_t)(memory->host + offset) / HOST_HUGE_BYTES * HOST_HUGE_BYTES;
+    uintptr_t to = ((uintptr_t)(memory->host + offset + bytes) + HOST_HUGE_BYTES - 1) / HOST_HUGE_BYTES *
+                   HOST_HUGE_BYTES;
+
+    from = from < low ? low : from;
+    to = to > end ? end : to;
+    (void)madvise((void *)from, to - from, MADV_HUGEPAGE);
+}
+
 enum lw_status emu_memory_alloc(struct emu_machine *machine, uint64_t size_bytes, const char *name,
                                 unsigned flags, uint64_t *address, struct lw_error *err)
 {
@@ -233,9 +247,8 @@ enum lw_status emu_memory_alloc(struct emu_machine *machine, uint64_t size_bytes
     if (offset + taken > memory->next_free)
         memory->next_free = offset + taken;
     set_valid(memory, &memory->record[i]);
-    /* Fewer page faults; not where much may stay untouched. Only advice. */
     if (size_bytes >= LARGE_BYTES && size_bytes <= HUGE_BYTES)
-        (void)madvise(memory->host + offset, taken, MADV_HUGEPAGE);
+        advise_huge(memory, offset, taken);
 #ifdef MADV_POPULATE_WRITE /* all at once: a third of what the faults of a kernel cost */
     if (size_bytes >= LARGE_BYTES && size_bytes <= POPULATE_BYTES)
         (void)madvise(memory->host + offset, taken, MADV_POPULATE_WRITE);

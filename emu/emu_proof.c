@@ -112,6 +112,64 @@ static void note_writes(struct opening *o, const struct isa_insn *first,
         o->alike[d / 64] |= UINT64_C(1) << d % 64;
 }
 
+/** @insn adds the same in all lanes to the address registers of @first. */
+static bool advances(const struct isa_insn *first, const struct isa_insn *insn,
+                     const struct emu_dinsn *di)
+{
+    return insn->op == (is_pair(first) ? ISA_V_ADD_U64 : ISA_V_ADD_U32) && insn->d == first->a &&
+           insn->a == first->a && !insn->a_scalar && di->flags == 0 && (di->guard & 15) == ISA_PT &&
+           di->ukind < EMU_U_ROW;
+}
+
+/** In one pass from @from to the branch @last the rows of addresses of load @at keep their form. */
+static bool keeps_form(const struct emu_code *code, uint32_t from, uint32_t last, uint32_t at)
+{
+    const struct isa_insn *first = &code->program->insn[at];
+
+    for (uint32_t i = from; i < last; i++) {
+        const struct isa_insn *insn = &code->program->insn[i];
+        struct isa_reg_use use[ISA_MAX_USES];
+        const unsigned uses = isa_insn_uses(insn, use);
+        const bool advance = advances(first, insn, &code->insn[i]);
+        for (unsigned u = 0; u < uses; u++) {
+            if (!use[u].written)
+                continue;
+            if (use[u].reg_class == ISA_REG_V && !advance &&
+                overlaps(use[u].first, use[u].count, first->a, is_pair(first) ? 2 : 1))
+                return false;
+            if (use[u].reg_class == ISA_REG_S &&
+                overlaps(use[u].first, use[u].count, ISA_S_EXEC, EXEC_END - ISA_S_EXEC))
+                return false;
+        }
+    }
+    return true;
+}
+
+/** The branch @last closes a loop of one run: what its loads keep goes into the next pass. */
+static void mark_loop(struct emu_code *code, const struct opening *opening, uint32_t last)
+{
+    struct emu_dinsn *di = &code->insn[last];
+    uint8_t keep[EMU_PROOFS] = {0};
+    bool any = false;
+    uint32_t from;
+
+    if ((di->op != ISA_BRA && di->op != ISA_S_BRA) || di->delta >= 0 || di->aux != 0 ||
+        di->flags != EMU_D_ENDS_RUN)
+        return;
+    from = last - (uint32_t)-di->delta;
+    for (uint32_t i = from; i < last; i++)
+        if (code->insn[i].flags & EMU_D_ENDS_RUN ||
+            isa_op_info((enum isa_op)code->insn[i].op)->flags & ISA_F_CONTROL)
+            return;
+    for (const struct opening *o = opening; o < opening + OPENINGS; o++)
+        if (o->open && o->slot >= 0 && o->at >= from && keeps_form(code, from, last, o->at))
+            any = true, keep[o->slot] = EMU_PROVED_EQUAL | EMU_PROVED_RUN;
+    if (any) {
+        memcpy(&di->aux, keep, sizeof keep);
+        di->h.full = emu_loop_handler;
+    }
+}
+
 void emu_proof_mark(struct emu_code *code)
 {
     const struct emu_program *program = code->program;
@@ -156,6 +214,8 @@ void emu_proof_mark(struct emu_code *code)
                     note_writes(&opening[k], &program->insn[opening[k].at], use, uses,
                                 alike_to(insn, di), insn->d);
         }
+        if (any)
+            mark_loop(code, opening, i);
         if (di->flags & EMU_D_ENDS_RUN || isa_op_info((enum isa_op)insn->op)->flags & ISA_F_CONTROL) {
             memset(opening, 0, sizeof opening);
             any = false;

@@ -121,6 +121,18 @@ EMU_ROW void emu_load_row8(uint32_t *d, const uint8_t *p, unsigned n, uint64_t m
     }
 }
 
+/** Eight words to lanes l and on of a row, by one store: what loads the row next gets its vectors
+ *  from the stores, where those of single words would first have to be in the cache. */
+EMU_ROW void emu_words_row8(uint32_t *d, unsigned l, uint64_t m, bool all, const uint32_t word[8])
+{
+    __m256i v = _mm256_setr_epi32((int)word[0], (int)word[1], (int)word[2], (int)word[3],
+                                  (int)word[4], (int)word[5], (int)word[6], (int)word[7]);
+
+    if (!all)
+        v = _mm256_blendv_epi8(emu_load8(d + l), v, emu_mask8(m, l));
+    emu_store8(d + l, v);
+}
+
 EMU_ROW bool emu_store_row8(uint8_t *p, const uint32_t *b, unsigned n, uint64_t m, bool all)
 {
     __m256i changed = _mm256_setzero_si256();
@@ -562,6 +574,27 @@ EMU_ROW void emu_row_load(uint32_t *d, const uint8_t *p, unsigned n, uint64_t m,
     else
         for (LW_EACH_BIT(l, m))
             d[l] = lw_get32(p + 4 * l);
+#endif
+}
+
+/** d[l + k] = word[k] for eight lanes from @l, a multiple of 8, on. */
+EMU_ROW void emu_row_words(uint32_t *d, unsigned l, uint64_t m, bool all, const uint32_t word[8])
+{
+#if defined(__AVX2__)
+    emu_words_row8(d, l, m, all, word);
+#else
+    for (unsigned k = 0; k < 8; k++)
+        d[l + k] = all || m >> (l + k) & 1 ? word[k] : d[l + k];
+#endif
+}
+/** out[k] = row[l + k], but @other where the mask has no bit: eight lanes from @l on. */
+EMU_ROW void emu_row_pick(uint32_t out[8], const uint32_t *row, unsigned l, uint64_t m, uint32_t other)
+{
+#if defined(__AVX2__)
+    emu_store8(out, _mm256_blendv_epi8(emu_splat8(other), emu_load8(row + l), emu_mask8(m, l)));
+#else
+    for (unsigned k = 0; k < 8; k++)
+        out[k] = m >> (l + k) & 1 ? row[l + k] : other;
 #endif
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Handlers that stand before those of instructions that the machine's tap looks at. Included by
- * emu_exec.c behind emu_compact_body.h, compiled once per x86-64 level.
+ * emu_mem_exec.c behind emu_compact_body.h, compiled once per x86-64 level.
  */
 #include "emu/emu_tap_priv.h"
 
@@ -261,7 +261,7 @@ MEM_OUTLINE void LEVEL(tap_told_full)(struct emu_warp *w, const struct emu_dinsn
     if (LEVEL(tap_tell)(w, di))
         EMU_TAIL w->code->tapped[di->index].full(w, di);
 }
-static void LEVEL(tap_full)(struct emu_warp *w, const struct emu_dinsn *di)
+void LEVEL(tap_full)(struct emu_warp *w, const struct emu_dinsn *di)
 {
     if (MEM_LIKELY(tap_skip(w, di)))
         EMU_TAIL w->code->tapped[di->index].full(w, di);
@@ -272,7 +272,7 @@ MEM_OUTLINE void LEVEL(tap_told_part)(struct emu_warp *w, const struct emu_dinsn
     if (LEVEL(tap_tell)(w, di))
         EMU_TAIL w->code->tapped[di->index].part(w, di);
 }
-static void LEVEL(tap_part)(struct emu_warp *w, const struct emu_dinsn *di)
+void LEVEL(tap_part)(struct emu_warp *w, const struct emu_dinsn *di)
 {
     if (tap_idle(w, di) || tap_skip(w, di))
         EMU_TAIL w->code->tapped[di->index].part(w, di);

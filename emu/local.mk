@@ -11,7 +11,7 @@ liblanewise_a_SOURCES += \
 	%D%/emu_state.def \
 	%D%/emu_state_priv.h \
 	%D%/emu_call_priv.h \
-	%D%/emu_math_priv.h \
+	%D%/emu_level_priv.h %D%/emu_math_priv.h \
 	%D%/emu_next_priv.h \
 	%D%/emu_simd_priv.h \
 	%D%/emu_mem_body.h %D%/emu_mem_fast_body.h \
@@ -87,20 +87,20 @@ liblanewise_a_SOURCES += \
 # more than half of the object, for handlers whose values nobody follows in a debugger.
 CORE_CFLAGS = $(AM_CFLAGS) -fno-var-tracking -ftree-vectorize -fno-tree-slp-vectorize -fno-trapping-math
 noinst_LIBRARIES += libcore_v1.a
-libcore_v1_a_SOURCES = %D%/emu_exec.c
+libcore_v1_a_SOURCES = %D%/emu_exec.c %D%/emu_mem_exec.c
 libcore_v1_a_CPPFLAGS = $(AM_CPPFLAGS) -DEMU_LEVEL=1 '-DEMU_LEVEL_TEXT="1"'
 libcore_v1_a_CFLAGS = $(CORE_CFLAGS)
 CORE_LIBS = libcore_v1.a
 if LEVEL_3
 noinst_LIBRARIES += libcore_v3.a
-libcore_v3_a_SOURCES = %D%/emu_exec.c
+libcore_v3_a_SOURCES = %D%/emu_exec.c %D%/emu_mem_exec.c
 libcore_v3_a_CPPFLAGS = $(AM_CPPFLAGS) -DEMU_LEVEL=3 '-DEMU_LEVEL_TEXT="3"'
 libcore_v3_a_CFLAGS = $(CORE_CFLAGS) -march=x86-64-v3
 CORE_LIBS += libcore_v3.a
 endif
 if LEVEL_4
 noinst_LIBRARIES += libcore_v4.a
-libcore_v4_a_SOURCES = %D%/emu_exec.c
+libcore_v4_a_SOURCES = %D%/emu_exec.c %D%/emu_mem_exec.c
 libcore_v4_a_CPPFLAGS = $(AM_CPPFLAGS) -DEMU_LEVEL=4 '-DEMU_LEVEL_TEXT="4"'
 libcore_v4_a_CFLAGS = $(CORE_CFLAGS) -march=x86-64-v4 -mprefer-vector-width=512
 CORE_LIBS += libcore_v4.a

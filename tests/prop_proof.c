@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Loops of loads through the same address registers, of rows whose halves are equal or consecutive
- * (blocks 16 wide): loads of one straight-line run share what the first finds of its row. Registers,
+ * (blocks 16 wide): loads of one straight-line run, and of a loop that is one, share what the first
+ * finds of its row. Registers,
  * scalar bases and exec change between them, lines are left by branches and exits, and some
  * accesses leave the allocation or are misaligned. Against single lanes (ref_lane.c); where one of
  * these faults the fast path must fault as the watched one does, which takes each access alone.
@@ -311,10 +312,13 @@ static void make(struct made *t, const uint32_t block[3])
     two(g, ISA_V_MOV_B64, KEPT + PAIR, 0, ISA_X_VECTOR, PAIR);
     two(g, ISA_V_MOV_B64, KEPT + LOW, 0, ISA_X_VECTOR, LOW);
     head = g->count;
-    for (unsigned r = 0; r < OFFSETS; r++)
-        two(g, ISA_V_MOV_B32, r, 0, ISA_X_VECTOR, KEPT + r);
-    two(g, ISA_V_MOV_B64, PAIR, 0, ISA_X_VECTOR, KEPT + PAIR);
-    two(g, ISA_V_MOV_B64, LOW, 0, ISA_X_VECTOR, KEPT + LOW);
+    for (unsigned r = 0; r < OFFSETS; r++) /* in each round; or they go on from it to the next */
+        if (prop_below(&g->r, 2))
+            two(g, ISA_V_MOV_B32, r, 0, ISA_X_VECTOR, KEPT + r);
+    if (prop_below(&g->r, 2))
+        two(g, ISA_V_MOV_B64, PAIR, 0, ISA_X_VECTOR, KEPT + PAIR);
+    if (prop_below(&g->r, 2))
+        two(g, ISA_V_MOV_B64, LOW, 0, ISA_X_VECTOR, KEPT + LOW);
     scalar_two(g, ISA_S_MUL_U32, COUNTER + 1, COUNTER, 6); /* p1: no lane but in the last rounds */
     i = emit(g, ISA_V_SETP_S32);
     isa_mod_set(i, ISA_MOD_CMP, ISA_CMP_GT);

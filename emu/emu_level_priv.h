@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the files that are compiled once per x86-64 level (EMU_LEVEL 1, 3, 4) share: their names,
+ * rows of lanes, and what one of them has for the other.
+ */
+#ifndef EMU_LEVEL_PRIV_H
+#define EMU_LEVEL_PRIV_H
+
+#include "emu/emu_priv.h"
+
+#if EMU_LEVEL == 1
+#define LEVEL(name) name##_v1
+#elif EMU_LEVEL == 3
+#define LEVEL(name) name##_v3
+#else
+#define LEVEL(name) name##_v4
+#endif
+
+/* Lanes of a vector; 8 where that is less: warps have 4 lanes at least. */
+enum { ROW_LANES = EMU_LEVEL == 4 ? 16 : 8 };
+
+#define INLINE static inline __attribute__((always_inline, unused))
+
+INLINE const uint32_t *row(const struct emu_warp *w, uint32_t offset)
+{
+    return __builtin_assume_aligned(w->regs + offset, 32);
+}
+INLINE uint32_t *row_out(const struct emu_warp *w, uint32_t offset)
+{
+    return __builtin_assume_aligned(w->regs + offset, 32);
+}
+
+INLINE unsigned lanes_of(const struct emu_warp *w)
+{
+    unsigned n = w->n;
+
+    if (n % ROW_LANES != 0 || n == 0)
+        __builtin_unreachable(); /* rows are padded: no loop has a remainder */
+    return n;
+}
+
+/** Handlers of loads, stores, atomics and fetches of texels (emu_mem_exec.c); false, and @why: none. */
+bool LEVEL(memory_handlers)(const struct isa_insn *insn, const struct emu_dinsn *di,
+                            struct emu_handlers *out, const char **why);
+/** As the members of struct emu_level. */
+bool LEVEL(tagged_memory)(const struct isa_insn *insn, const struct emu_dinsn *di, bool uniform,
+                          struct emu_handlers *out);
+void LEVEL(make_row)(struct emu_warp *w, unsigned index);
+emu_handler_fn LEVEL(tap_full), LEVEL(tap_part);
+
+#endif
