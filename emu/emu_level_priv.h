@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the files that are compiled once per x86-64 level (EMU_LEVEL 1, 3, 4) share: their names,
- * rows of lanes, and what one of them has for the other.
+ * What the files that are compiled once per x86-64 level (EMU_LEVEL 1, 3, 4) share: their names, rows
+ * in vectors of ROW_LANES (8 where fewer would do: warps have 4 lanes at least), what one has for the other.
  */
 #ifndef EMU_LEVEL_PRIV_H
 #define EMU_LEVEL_PRIV_H
 
 #include "emu/emu_priv.h"
-
+#ifndef EMU_LEVEL
+#define EMU_LEVEL 1 /* this header alone */
+#endif
 #if EMU_LEVEL == 1
 #define LEVEL(name) name##_v1
 #elif EMU_LEVEL == 3
@@ -15,8 +17,6 @@
 #else
 #define LEVEL(name) name##_v4
 #endif
-
-/* Lanes of a vector; 8 where that is less: warps have 4 lanes at least. */
 enum { ROW_LANES = EMU_LEVEL == 4 ? 16 : 8 };
 
 #define INLINE static inline __attribute__((always_inline, unused))
