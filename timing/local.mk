@@ -5,6 +5,10 @@ liblanewise_a_SOURCES += \
 	%D%/core/tim_cache_priv.h \
 	%D%/core/tim_core_priv.h \
 	%D%/core/tim_core.c \
+	%D%/core/tim_plain_body.h \
+	%D%/core/tim_plain_board.c \
+	%D%/core/tim_plain_field.c \
+	%D%/core/tim_tick.c \
 	%D%/core/tim_depend.c \
 	%D%/core/tim_fetch.c \
 	%D%/core/tim_issue.c \

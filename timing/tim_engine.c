@@ -289,7 +289,7 @@ static enum lw_status issue(struct tim_engine *e, struct tim_core *core, struct 
             s++;
             continue;
         }
-        status = tim_core_issue(core, s, slot, now, e->event, &turn, &stopped, err);
+        status = e->cycle->issue(core, s, slot, now, e->event, &turn, &stopped, err);
         if (status != LW_OK)
             break;
         if (stopped) {
@@ -364,14 +364,14 @@ static enum lw_status cycle(struct tim_engine *e, struct emu_stop *stop, struct 
                 continue;
             }
             e->ticked = true;
-            tim_core_before_issue(core, e->now);
+            e->cycle->before_issue(core, e->now);
             e->at.phase = TIM_AT_ISSUE;
         }
         status = issue(e, core, stop, err);
         if (status != LW_OK || stop->kind != EMU_STOP_NONE)
             return status;
-        tim_core_after_issue(core, e->now);
-        tim_core_settle_down(core, e->now);
+        e->cycle->after_issue(core, e->now);
+        e->cycle->settle_down(core, e->now);
         e->at = (struct tim_at){.phase = TIM_AT_CORE, .core = e->at.core + 1};
     }
     e->memory->ops->tick_requests(e->memory, e->now);
@@ -952,23 +952,15 @@ enum lw_status tim_engine_create_over(struct emu_machine *machine, const struct 
         e->core[c] = tim_core_create(&e->config, machine, e->memory, &e->stats[c], c);
         fine = e->core[c] != NULL;
         if (fine) {
-            e->core[c]->ripe = &e->ripe[c];
-            e->core[c]->refuses = on_refuse;
-            e->core[c]->ended = on_block_ended;
-            e->core[c]->leaves = on_block_leaves;
-            e->core[c]->left = on_block_left;
-            e->core[c]->context = e;
-            e->core[c]->trace = e->trace;
-            e->core[c]->skips = !options->reference;
-            e->core[c]->quick = !options->reference && e->trace == NULL &&
-                                e->config.issue_dependence != TIM_DEP_VECTOR;
-            e->core[c]->brisk = e->core[c]->quick && e->core[c]->hot.words == 1;
-            if (e->config.issue_war == TIM_WAR_NONE && e->core[c]->skips)
-                e->core[c]->looks = e->config.issue_dependence == TIM_DEP_CONTROL ? TIM_LOOKS_BARS
-                                    : e->config.issue_dependence == TIM_DEP_SCOREBOARD &&
-                                            !e->config.issue_split_lanes
-                                        ? TIM_LOOKS_REGISTERS
-                                        : TIM_LOOKS_ALL;
+            struct tim_core *core = e->core[c];
+            core->ripe = &e->ripe[c];
+            core->refuses = on_refuse;
+            core->ended = on_block_ended;
+            core->leaves = on_block_leaves;
+            core->left = on_block_left;
+            core->context = e;
+            core->trace = e->trace;
+            tim_core_set_looks(core, options->reference);
         }
     }
     if (!fine) {
@@ -976,6 +968,7 @@ enum lw_status tim_engine_create_over(struct emu_machine *machine, const struct 
         return LW_FAIL(err, LW_ENOMEM, "no memory for a timing model of %u cores",
                        config->core_count);
     }
+    e->cycle = tim_cycle_of(e->core[0]);
     e->memory->wake = on_memory_wake;
     e->memory->context = e;
     e->memory->trace = e->trace;

@@ -25,6 +25,7 @@ struct tim_engine {
     char *name;
     struct tim_memory *memory;
     struct tim_core **core;
+    const struct tim_cycle *cycle; /* what makes one, for the cores of this machine */
     uint64_t *ripe;           /* [core] the cycle in which it is asked whether it rests */
     struct tim_grid grid;
     struct tim_code **code;

@@ -445,6 +445,96 @@ enum tim_cause tim_issue_look(const struct tim_core *core, const struct tim_warp
 /** Anything under way that will change something by itself? */
 bool tim_core_is_busy(const struct tim_core *core, uint64_t now);
 
+/* ---- what a core is like ------------------------------------------------------------------------ */
+
+/* The functions of a cycle exist once for all cores, and once more for each kind of core that the
+ * shipped machines have: there these answers are constants (tim_plain_body.h, which gives PLAIN
+ * values). So they are asked for here, and not of the configuration. */
+#ifdef TIM_PLAIN_LOOKS
+#define TIM_FACT(asked, plain) (plain)
+#else
+#define TIM_FACT(asked, plain) (asked)
+#endif
+static inline bool tim_skips(const struct tim_core *core)
+{
+    (void)core;
+    return TIM_FACT(core->skips, true);
+}
+static inline bool tim_quick(const struct tim_core *core)
+{
+    (void)core;
+    return TIM_FACT(core->quick, true);
+}
+static inline bool tim_traces(const struct tim_core *core)
+{
+    (void)core;
+    return TIM_FACT(core->trace != NULL, false);
+}
+static inline unsigned tim_words(const struct tim_core *core)
+{
+    (void)core;
+    return TIM_FACT(core->hot.words, 1);
+}
+static inline unsigned tim_warp_words(const struct tim_core *core)
+{
+    (void)core;
+    return TIM_FACT(core->hot.warp_words, 1);
+}
+static inline unsigned tim_width(const struct tim_core *core)
+{
+    (void)core;
+    return TIM_FACT(core->config->issue_width, 1);
+}
+static inline unsigned tim_war(const struct tim_core *core)
+{
+    (void)core;
+    return TIM_FACT(core->config->issue_war, TIM_WAR_NONE);
+}
+static inline bool tim_splits_lanes(const struct tim_core *core)
+{
+    (void)core;
+    return TIM_FACT(core->config->issue_split_lanes, false);
+}
+static inline bool tim_replays(const struct tim_core *core)
+{
+    (void)core;
+    return TIM_FACT(core->config->lsu_replay == TIM_REPLAY_BUFFER, false);
+}
+static inline bool tim_limits(const struct tim_core *core)
+{
+    (void)core;
+    return TIM_FACT(tim_sched_policies[core->config->issue_policy].can_issue != NULL, false);
+}
+static inline enum tim_looks tim_looks(const struct tim_core *core)
+{
+    (void)core;
+    return TIM_FACT((enum tim_looks)core->looks, TIM_PLAIN_LOOKS);
+}
+static inline unsigned tim_dependence(const struct tim_core *core)
+{
+    (void)core;
+    return TIM_FACT(core->config->issue_dependence, TIM_PLAIN_DEPENDENCE);
+}
+static inline unsigned tim_collector(const struct tim_core *core)
+{
+    (void)core;
+    return TIM_FACT(core->config->registers_collector, TIM_PLAIN_COLLECTOR);
+}
+/** The functions of a cycle, of one kind. */
+struct tim_cycle {
+    void (*before_issue)(struct tim_core *core, uint64_t now);
+    enum lw_status (*issue)(struct tim_core *core, unsigned s, unsigned slot, uint64_t now,
+                            struct emu_event *ev, enum tim_turn *turn, bool *stopped,
+                            struct lw_error *err);
+    void (*after_issue)(struct tim_core *core, uint64_t now);
+    void (*settle_down)(struct tim_core *core, uint64_t now);
+};
+extern const struct tim_cycle tim_cycle_functions;
+/** How a core that has its trace, or none, looks at things from now on: at all of them, or as it knows. */
+void tim_core_set_looks(struct tim_core *core, bool reference);
+/** Those for a core like this one, whose configuration and way of looking are settled. */
+const struct tim_cycle *tim_cycle_of(const struct tim_core *core);
+
 /* ---- inside ------------------------------------------------------------------------------------ */
 
 static inline unsigned tim_sched_of(const struct tim_core *core, unsigned warp)
@@ -538,7 +628,7 @@ static inline void tim_stage(struct tim_core *core, struct tim_op *op, enum tim_
 /** No instruction is at a stage that a phase is about; the reference looks all the same. */
 static inline bool tim_none_at(const struct tim_core *core, enum tim_stage stage)
 {
-    return core->skips && core->stages[stage] == 0;
+    return tim_skips(core) && core->stages[stage] == 0;
 }
 /** It joins the load/store queue. */
 static inline void tim_enqueue(struct tim_core *core, uint32_t op)
@@ -624,9 +714,14 @@ static inline enum tim_cause tim_depend_look_soon(const struct tim_core *core,
                                                   const struct tim_warp *w,
                                                   const struct tim_static *what, uint64_t now)
 {
-    return core->looks == TIM_LOOKS_REGISTERS ? tim_registers_look(w, what)
-           : core->looks == TIM_LOOKS_BARS    ? tim_bars_look(w, what)
-                                              : tim_depend_look(core, w, what, now);
+    switch (tim_looks(core)) {
+    case TIM_LOOKS_REGISTERS:
+        return tim_registers_look(w, what);
+    case TIM_LOOKS_BARS:
+        return tim_bars_look(w, what);
+    default:
+        return tim_depend_look(core, w, what, now);
+    }
 }
 /** What keeps a warp's next instruction from issuing, room aside; PICKED: nothing. @again: the cycle
  *  before which that is so unless the warp is touched; UINT64_MAX: it is until then. */
@@ -712,7 +807,7 @@ static inline void tim_flush_idle(struct tim_core *core, unsigned s)
 {
     struct tim_hot *hot = &core->hot;
 
-    for (unsigned slot = 0; slot < core->config->issue_width; slot++)
+    for (unsigned slot = 0; slot < tim_width(core); slot++)
         core->stats->sched[s].cause[slot][hot->known[hot->first[s] / 64].nearest] += hot->idle[s];
     hot->idle[s] = 0;
 }

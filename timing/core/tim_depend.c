@@ -10,12 +10,12 @@
  *  no two write the same one. */
 static bool keeps_lanes(const struct tim_core *core)
 {
-    return !core->skips || core->config->issue_split_lanes;
+    return !tim_skips(core) || tim_splits_lanes(core);
 }
 
 static bool waits_for(const struct tim_core *core, const struct tim_warp *w, unsigned reg)
 {
-    return core->config->issue_split_lanes ? (w->lanes[reg] & w->split_lanes) != 0
+    return tim_splits_lanes(core) ? (w->lanes[reg] & w->split_lanes) != 0
                                            : w->lanes[reg] != 0;
 }
 
@@ -70,7 +70,7 @@ static unsigned bloom_bit(unsigned reg, unsigned which)
 static bool may_overtake(const struct tim_core *core, const struct tim_warp *w,
                          const struct tim_static *what)
 {
-    switch (core->config->issue_war) {
+    switch (tim_war(core)) {
     case TIM_WAR_COMMIT:
         return w->in_flight != 0;
     case TIM_WAR_READ:
@@ -100,7 +100,7 @@ enum tim_cause tim_depend_look(const struct tim_core *core, const struct tim_war
 {
     enum tim_cause cause;
 
-    switch (core->config->issue_dependence) {
+    switch (tim_dependence(core)) {
     case TIM_DEP_VECTOR:
         cause = look_vector(w);
         break;
@@ -135,11 +135,11 @@ void tim_depend_issue(struct tim_core *core, struct tim_warp *w, struct tim_op *
     }
     op->operands = what->path >= TIM_PATH_COLLECT ? (1u << what->row_reads) - 1 : 0;
     w->unread += op->operands != 0;
-    if (op->operands != 0 && core->config->issue_war == TIM_WAR_BLOOM)
+    if (op->operands != 0 && tim_war(core) == TIM_WAR_BLOOM)
         bloom(w, what, 1);
     op->vector = entry->own;
     op->write_bar = op->read_bar = 7;
-    if (core->config->issue_dependence == TIM_DEP_CONTROL) {
+    if (tim_dependence(core) == TIM_DEP_CONTROL) {
         op->write_bar = what->control.write_bar;
         op->read_bar = what->control.read_bar;
         if (op->write_bar < 6)
@@ -158,10 +158,10 @@ void tim_depend_read(struct tim_core *core, struct tim_op *op)
 {
     struct tim_warp *w = &core->warp[op->warp];
 
-    if (core->config->issue_war != TIM_WAR_NONE || op->read_bar < 6)
+    if (tim_war(core) != TIM_WAR_NONE || op->read_bar < 6)
         tim_touch(core, op->warp);
     w->unread--;
-    if (core->config->issue_war == TIM_WAR_BLOOM)
+    if (tim_war(core) == TIM_WAR_BLOOM)
         bloom(w, op->what, -1);
     if (op->read_bar < 6)
         bar_take(w, op->read_bar);

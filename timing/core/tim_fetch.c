@@ -238,7 +238,7 @@ static unsigned fetch_for(struct tim_core *core, unsigned word, uint64_t set, un
 static void fetch_for_some(struct tim_core *core, uint64_t now)
 {
     const uint64_t *may = core->hot.may_fetch.word;
-    unsigned words = core->hot.warp_words, left = core->config->fetch_width;
+    unsigned words = tim_warp_words(core), left = core->config->fetch_width;
     unsigned first = core->fetch_next / 64;
     uint64_t before = lw_mask(core->fetch_next % 64); /* of its word, those whose turn comes last */
 
@@ -248,7 +248,7 @@ static void fetch_for_some(struct tim_core *core, uint64_t now)
     for (unsigned i = 0; i < first; i++)
         left = fetch_for(core, i, may[i], left, now);
     (void)fetch_for(core, first, may[first] & before, left, now);
-    for (unsigned i = 0; i < core->hot.warp_words; i++)
+    for (unsigned i = 0; i < tim_warp_words(core); i++)
         for (LW_EACH_BIT(b, core->hot.may_ask.word[i])) {
             unsigned warp = i * 64 + (unsigned)b;
             struct tim_warp *w = &core->warp[warp];
@@ -265,7 +265,7 @@ uint64_t tim_fetch_next(const struct tim_core *core, uint64_t now)
 {
     uint64_t next = UINT64_MAX;
 
-    for (unsigned i = 0; i < core->hot.warp_words; i++) {
+    for (unsigned i = 0; i < tim_warp_words(core); i++) {
         for (LW_EACH_BIT(b, core->hot.may_fetch.word[i])) {
             uint64_t at = core->warp[i * 64 + b].fetch_from;
             if (at > now && at < next)
@@ -288,7 +288,7 @@ void tim_fetch_tick(struct tim_core *core, uint64_t now)
     const struct tim_config *c = core->config;
     unsigned left = c->fetch_width, first = core->fetch_next;
 
-    if (core->quick) {
+    if (tim_quick(core)) {
         fetch_for_some(core, now);
         return;
     }
@@ -308,7 +308,7 @@ void tim_fetch_tick(struct tim_core *core, uint64_t now)
         if (!w->used || w->ended || w->split < 0)
             continue;
         ask_constants(core, warp, now);
-        if (c->issue_dependence == TIM_DEP_VECTOR)
+        if (tim_dependence(core) == TIM_DEP_VECTOR)
             tim_depend_enter(core, w);
     }
 }

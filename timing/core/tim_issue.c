@@ -99,7 +99,7 @@ static enum lw_status execute(struct tim_core *core, unsigned s, unsigned warp, 
     if (ev->kind == EMU_EV_FAULT)
         return LW_OK;
     if (ev->kind == EMU_EV_RETIRED) {
-        if (core->trace != NULL)
+        if (tim_traces(core))
             tim_trace_warp(core->trace, now, core->index, warp, TIM_CAUSE_ISSUED, ev->insn, pc,
                            ev->split_lanes);
         struct tim_buffered entry = w->buffer[0];
@@ -138,7 +138,7 @@ static enum lw_status execute(struct tim_core *core, unsigned s, unsigned warp, 
         core->launch_cycles = w->not_before;
         if (w->launching)
             w->not_before += now;
-        else if (c->issue_dependence == TIM_DEP_CONTROL)
+        else if (tim_dependence(core) == TIM_DEP_CONTROL)
             w->not_before = now + (what->control.stall != 0 ? what->control.stall : 1);
         if (what->sleep)
             w->sleep_until = now + ((uint64_t)core->slept * c->clocks_core + 999) / 1000;
@@ -174,7 +174,7 @@ static void look_at_all(struct tim_core *core, unsigned s, uint64_t *ready, uint
     const struct tim_config *c = core->config;
     unsigned count = core->hot.count[s];
 
-    memset(ready, 0, core->hot.words * sizeof *ready);
+    memset(ready, 0, tim_words(core) * sizeof *ready);
     for (unsigned i = 0; i < count; i++) {
         unsigned warp = i * c->issue_schedulers + s;
         struct tim_warp *w = &core->warp[warp];
@@ -259,7 +259,7 @@ enum lw_status tim_core_issue(struct tim_core *core, unsigned s, unsigned slot, 
 
     *turn = TIM_TURN_DONE;
     *stopped = false;
-    if (slot == 1) { /* the same warp, another pipe, in the same state */
+    if (tim_width(core) == 2 && slot == 1) { /* the same warp, another pipe, in the same state */
         struct tim_warp *w = &core->warp[core->issued_warp];
         const struct tim_static *first = core->issued_what;
 
@@ -272,12 +272,12 @@ enum lw_status tim_core_issue(struct tim_core *core, unsigned s, unsigned slot, 
             return LW_OK;
         }
         warp = core->issued_warp;
-    } else if (core->replays_wait[s] != 0 && tim_replay_issue(core, s, now)) {
+    } else if (tim_replays(core) && core->replays_wait[s] != 0 && tim_replay_issue(core, s, now)) {
         return LW_OK;
     } else {
-        if (core->quick) { /* as the reference, from what is known */
+        if (tim_quick(core)) { /* as the reference, from what is known */
             nearest = tim_select(core, s, ready, now);
-            if (!any(ready, core->hot.words)) {
+            if (!any(ready, tim_words(core))) {
                 tim_count_idle(core, s, nearest);
                 return LW_OK;
             }
@@ -314,7 +314,7 @@ enum lw_status tim_core_issue(struct tim_core *core, unsigned s, unsigned slot, 
         }
         core->stats->sched[s].count[TIM_SCHED_switches] += before.last != pick;
     }
-    if (slot == 1 && core->refuses != NULL) {
+    if (tim_width(core) == 2 && slot == 1 && core->refuses != NULL) {
         enum tim_leave leave = core->refuses(core->context, core, warp);
 
         *stopped = leave == TIM_STOPS;
@@ -330,12 +330,12 @@ enum lw_status tim_core_issue(struct tim_core *core, unsigned s, unsigned slot, 
     causes = core->stats->sched[s].cause[slot];
     if (!issued) { /* lanes of it must come first: it waits as at a barrier */
         causes[TIM_CAUSE_BARRIER]++;
-        if (slot == 0 && c->issue_width == 2)
+        if (slot == 0 && tim_width(core) == 2)
             core->stats->sched[s].cause[1][TIM_CAUSE_BARRIER]++;
         return LW_OK;
     }
     causes[TIM_CAUSE_ISSUED]++;
-    if (!core->quick)
+    if (!tim_quick(core))
         tim_set_cause(core, s, &core->warp[warp], TIM_CAUSE_ISSUED);
     core->issued_warp = warp;
     core->issued_what = what;

@@ -32,7 +32,8 @@ void tim_send(struct tim_core *core, uint64_t line, const uint64_t mask[4],
     memcpy(packet.mask, mask, sizeof packet.mask);
     core->memory->ops->send(core->memory, &packet, now);
     core->stats->count[TIM_CORE_requests]++;
-    tim_trace_packet(core->trace, now, TIM_TRACE_SENT, core->index, &packet, 0);
+    if (tim_traces(core))
+        tim_trace_packet(core->trace, now, TIM_TRACE_SENT, core->index, &packet, 0);
 }
 
 void tim_send_read(struct tim_core *core, const struct tim_cache *cache, uint64_t line,
@@ -224,7 +225,8 @@ void tim_lsu_receive(struct tim_core *core, uint64_t now)
         core->moved = true;
         uint32_t index = packet.id & lw_mask(28), waiters;
         core->stats->count[TIM_CORE_replies]++;
-        tim_trace_packet(core->trace, now, TIM_TRACE_REPLIED, core->index, &packet, 0);
+        if (tim_traces(core))
+            tim_trace_packet(core->trace, now, TIM_TRACE_REPLIED, core->index, &packet, 0);
         switch (packet.id >> 28) {
         case TIM_CLIENT_L1:
             core->l1_stuck = false;
@@ -288,7 +290,7 @@ static bool write_back_first(struct tim_core *core, const struct tim_cache_resul
 static void l1_blocks(struct tim_core *core)
 {
     core->each[TIM_IDLE_L1]++;
-    core->l1_stuck = core->skips;
+    core->l1_stuck = tim_skips(core);
 }
 
 /** A load of a line through a cache. True: the access is made. */
@@ -438,10 +440,10 @@ static void dequeue(struct tim_core *core)
 
 void tim_lsu_tick(struct tim_core *core, uint64_t now)
 {
-    bool replays = core->config->lsu_replay == TIM_REPLAY_BUFFER, blocked = false;
+    bool replays = tim_replays(core), blocked = false;
     struct tim_op *op;
 
-    if (core->replays != 0)
+    if (replays && core->replays != 0)
         tim_replay_tick(core, now);
     if (core->queued == 0 || core->head_at > now)
         return;

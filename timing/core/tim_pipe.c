@@ -14,9 +14,11 @@
  */
 #include "timing/core/tim_core_priv.h"
 
+#include <stdlib.h>
+
 static bool reserved(const struct tim_core *core)
 {
-    return core->config->registers_collector == TIM_COLLECTOR_RESERVED;
+    return tim_collector(core) == TIM_COLLECTOR_RESERVED;
 }
 
 static inline unsigned bank_of(const struct tim_core *core, const struct tim_op *op, unsigned row)
@@ -88,6 +90,77 @@ static inline void enter(struct tim_core *core, struct tim_op *op, struct tim_pi
     }
 }
 
+/* ---- instructions in flight ---------------------------------------------------------------------- */
+
+/** Room for @need instructions in all lists of the shipped model. */
+static bool grow_lists(struct tim_core *core, size_t need)
+{
+    struct tim_flight *f = &core->flight;
+    struct tim_aged **list[] = {&f->collect, &f->wait, &f->write, &f->enter};
+
+    for (size_t i = 0; i < LW_COUNT_OF(list); i++) {
+        struct tim_aged *bigger = realloc(*list[i], need * sizeof *bigger);
+        if (bigger == NULL)
+            return false;
+        *list[i] = bigger;
+    }
+    return true;
+}
+
+uint32_t tim_op_take(struct tim_core *core)
+{
+    size_t room = core->op_room;
+    uint32_t i = 0;
+
+    if (tim_skips(core)) {
+        i = core->flight.free != TIM_NONE ? core->flight.free : core->op_count;
+    } else {
+        if (!lw_grow(&core->live, &core->live_room, core->live_count + 1u, sizeof *core->live))
+            return TIM_NONE;
+        while (i < core->op_count && core->op[i].stage != TIM_STAGE_FREE)
+            i++;
+    }
+    if (i == core->op_count) {
+        if (!lw_grow(&core->op, &room, core->op_count + 1u, sizeof *core->op))
+            return TIM_NONE;
+        memset(core->op + core->op_room, 0, (room - core->op_room) * sizeof *core->op);
+        core->op_room = room;
+        if (tim_skips(core) && !grow_lists(core, room))
+            return TIM_NONE;
+        core->op_count++;
+    } else if (tim_skips(core)) {
+        core->flight.free = core->op[i].next;
+    }
+    struct tim_op *op = &core->op[i];
+    op->stage = TIM_STAGE_FREE;
+    op->kind = 0;
+    op->cached = false;
+    op->operands = op->writes = 0;
+    op->age = ++core->op_age;
+    op->at = op->collecting_until = op->data_at = 0;
+    op->passes = op->line_count = op->line_next = op->lines_pending = 0;
+    if (!tim_skips(core))
+        core->live[core->live_count] = i;
+    core->live_count++;
+    return i;
+}
+
+void tim_op_free(struct tim_core *core, uint32_t index)
+{
+    unsigned n = 0;
+
+    tim_stage(core, &core->op[index], TIM_STAGE_FREE);
+    core->live_count--;
+    if (tim_skips(core)) {
+        core->op[index].next = core->flight.free;
+        core->flight.free = index;
+        return;
+    }
+    while (core->live[n] != index)
+        n++;
+    memmove(&core->live[n], &core->live[n + 1], (core->live_count - n) * sizeof *core->live);
+}
+
 /* ---- the shipped model's lists ---------------------------------------------------------------- */
 
 /** Behind all that are older. */
@@ -109,7 +182,7 @@ void tim_op_await(struct tim_core *core, struct tim_op *op, uint64_t at)
     uint64_t next = core->now + 1, slot = at < next ? next : at;
 
     op->at = at;
-    if (!core->skips)
+    if (!tim_skips(core))
         return;
     if (slot - core->now >= TIM_RING)
         slot = core->now + TIM_RING - 1;
@@ -174,7 +247,7 @@ static unsigned collectors_used(const struct tim_core *core, unsigned s, uint64_
 {
     unsigned count = 0;
 
-    if (core->skips)
+    if (tim_skips(core))
         return core->flight.collectors[s];
     for (unsigned n = 0; n < core->live_count; n++) {
         const struct tim_op *op = &core->op[core->live[n]];
@@ -219,7 +292,7 @@ void tim_pipe_issue(struct tim_core *core, uint32_t index, uint64_t now)
     tim_stage(core, op, TIM_STAGE_COLLECT);
     core->flight.collectors[op->sched]++;
     if (!reserved(core)) {
-        if (core->skips)
+        if (tim_skips(core))
             put_by_age(core, core->flight.collect, &core->flight.collecting, index);
         return;
     }
@@ -276,7 +349,7 @@ void tim_pipe_writeback(struct tim_core *core, uint64_t now)
     struct tim_flight *f = &core->flight;
     unsigned left = 0;
 
-    if (core->skips) {
+    if (tim_skips(core)) {
         turn_ring(core, now);
         for (unsigned n = 0; n < f->writing; n++)
             if (write_rows(core, &core->op[f->write[n].op], now))
@@ -335,7 +408,7 @@ void tim_pipe_dispatch(struct tim_core *core, uint64_t now)
     struct tim_flight *f = &core->flight;
     unsigned left = 0;
 
-    if (core->skips) {
+    if (tim_skips(core)) {
         for (unsigned n = 0; n < f->entering; n++)
             enter_reserved(core, &core->op[f->enter[n].op], now);
         f->entering = 0;
@@ -400,7 +473,7 @@ void tim_pipe_collect(struct tim_core *core, uint64_t now)
         else
             f->collect[left++] = f->collect[n];
     f->collecting = left;
-    for (unsigned n = 0; !core->skips && n < core->live_count; n++) {
+    for (unsigned n = 0; !tim_skips(core) && n < core->live_count; n++) {
         struct tim_op *op = &core->op[core->live[n]];
         if (op->stage == TIM_STAGE_COLLECT)
             (void)read_rows(core, op, now);

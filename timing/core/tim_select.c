@@ -9,11 +9,12 @@
 #include <assert.h>
 
 /** Those whose time has come are to be looked at. */
-static void expire(struct tim_hot *hot, unsigned first, uint64_t now)
+static void expire(struct tim_core *core, unsigned first, uint64_t now)
 {
+    struct tim_hot *hot = &core->hot;
     uint64_t least = UINT64_MAX;
 
-    for (unsigned word = first; word < first + hot->words; word++)
+    for (unsigned word = first; word < first + tim_words(core); word++)
         for (LW_EACH_BIT(b, hot->known[word].timed)) {
             uint64_t again = hot->again[word * 64 + b];
 
@@ -72,7 +73,7 @@ static void look_at_touched(struct tim_core *core, unsigned s, unsigned word, ui
 }
 
 /** Takes out of @ready whom the policy holds back. True: somebody. */
-static bool hold_back(struct tim_core *core, unsigned s, uint64_t *ready)
+static bool hold_back_ready(struct tim_core *core, unsigned s, uint64_t *ready)
 {
     const struct tim_sched_policy *policy = &tim_sched_policies[core->config->issue_policy];
     struct tim_hot *hot = &core->hot;
@@ -82,7 +83,7 @@ static bool hold_back(struct tim_core *core, unsigned s, uint64_t *ready)
         hot->age_count = tim_running_ages(core, hot->ages);
     hot->ages_stale = false;
     struct tim_limit_view view = {core->config, hot->age_count, hot->ages};
-    for (unsigned i = 0; i < hot->words; i++)
+    for (unsigned i = 0; i < tim_words(core); i++)
         for (LW_EACH_BIT(b, ready[i]))
             if (!policy->can_issue(&view, hot->age[hot->first[s] + i * 64 + b])) {
                 ready[i] &= ~(UINT64_C(1) << b);
@@ -126,11 +127,11 @@ enum tim_cause tim_select(struct tim_core *core, unsigned s, uint64_t *ready, ui
     uint32_t causes;
 
     if (now >= hot->known[first].again_min)
-        expire(hot, first, now);
+        expire(core, first, now);
     causes = select_in(core, s, first, ready, collector, lsu, now);
-    for (unsigned i = 1; i < hot->words; i++)
+    for (unsigned i = 1; i < tim_words(core); i++)
         causes |= select_in(core, s, first + i, ready + i, collector, lsu, now);
-    if (tim_sched_policies[c->issue_policy].can_issue != NULL && hold_back(core, s, ready))
+    if (tim_limits(core) && hold_back_ready(core, s, ready))
         causes |= UINT32_C(1) << TIM_CAUSE_THROTTLED;
     causes &= ~(UINT32_C(1) << TIM_CAUSE_ISSUED);
     causes |= hot->known[first].present & ~(UINT32_C(1) << TIM_CAUSE_PICKED); /* room is theirs */
@@ -147,7 +148,7 @@ uint64_t tim_select_next(const struct tim_core *core, uint64_t now)
 
         if (hot->known[first].again_min < next)
             next = hot->known[first].again_min;
-        for (unsigned word = first; word < first + hot->words; word++) {
+        for (unsigned word = first; word < first + tim_words(core); word++) {
             for (LW_EACH_BIT(b, hot->known[word].can[TIM_PATH_DIRECT])) {
                 const struct tim_warp *w = &core->warp[hot->warp[word * 64 + b]];
                 uint64_t at = tim_pipe_free_at(core, w->head->pipes, s);
