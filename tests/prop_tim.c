@@ -117,6 +117,16 @@ static void random_machine(struct rnd *r, unsigned width, const char *reconv, st
     for (unsigned u = 0; u < ISA_UNIT_COUNT; u++)
         c->unit[u] = (struct tim_unit_config){between(r, u == ISA_UNIT_INT || u == ISA_UNIT_MEM, 3),
                                               power(r, 4, 32), between(r, 1, 20)};
+    if (rnd_below(r, 2)) { /* of the kinds whose cycles have functions of their own */
+        c->issue_width = 1;
+        c->issue_policy = rnd_below(r, TIM_SCHED_SWL);
+        c->issue_war = TIM_WAR_NONE;
+        c->issue_split_lanes = false;
+        c->lsu_replay = TIM_REPLAY_NONE;
+        c->issue_dependence = rnd_below(r, 2) ? TIM_DEP_CONTROL : TIM_DEP_SCOREBOARD;
+        c->registers_collector = c->issue_dependence == TIM_DEP_CONTROL ? TIM_COLLECTOR_RESERVED
+                                                                        : TIM_COLLECTOR_TICKED;
+    }
 }
 
 struct outcome {

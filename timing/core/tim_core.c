@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A core: blocks and warps that live on it, and the phases of its cycle. */
+/* A core: how it is made, and the blocks and warps that live on it. */
 #include "timing/core/tim_core_priv.h"
 
 #include <stdlib.h>

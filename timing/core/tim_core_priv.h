@@ -5,7 +5,8 @@
  * what is left out; what is here is meant to be read beside it.
  *
  *   tim_static.c    what the model needs to know of an instruction
- *   tim_core.c      warps, blocks, the phases of a cycle
+ *   tim_core.c      warps, blocks
+ *   tim_tick.c      the phases of a cycle, which split a warp runs, cycles without a tick
  *   tim_fetch.c     instruction cache and buffers, constants of operands
  *   tim_depend.c    who may issue: scoreboard, vectors, control field, unread operands
  *   tim_issue.c     schedulers, issue, causes
@@ -14,6 +15,7 @@
  *   tim_replay.c    memory instructions that take issue slots again for what they have left
  *   tim_suspend.c   blocks that leave the core while they wait for launches, and come back
  *   tim_lsu.c       load/store unit, shared memory, L1, constant and texture caches, packets
+ *   tim_plain_*     the functions of a cycle again, for cores of one kind
  */
 #ifndef TIM_CORE_PRIV_H
 #define TIM_CORE_PRIV_H
@@ -89,7 +91,7 @@ enum tim_stage {
 /** What the load/store unit does for it, by the space of its lanes. */
 enum tim_access_kind { TIM_TO_SHARED, TIM_TO_GLOBAL, TIM_TO_LOCAL, TIM_TO_CONSTANT, TIM_TO_TEXTURE };
 struct tim_op {
-    uint8_t stage;  /* enum tim_stage */
+    _Alignas(64) uint8_t stage; /* enum tim_stage; the host's first line: all but memory, and pc */
     uint8_t sched;
     uint8_t kind;   /* enum emu_access_kind */
     bool cached;    /* global loads: in L1 */

@@ -107,9 +107,28 @@ static bool grow_lists(struct tim_core *core, size_t need)
     return true;
 }
 
+/** Room for more of them, each from a line of the host's cache on. */
+static __attribute__((noinline)) bool grow_ops(struct tim_core *core)
+{
+    size_t had = core->op_room, room = had + had / 2 + 8;
+    struct tim_op *bigger;
+
+    if (tim_skips(core) && !grow_lists(core, room))
+        return false;
+    bigger = aligned_alloc(64, room * sizeof *bigger);
+    if (bigger == NULL)
+        return false;
+    if (had != 0)
+        memcpy(bigger, core->op, had * sizeof *bigger);
+    memset(bigger + had, 0, (room - had) * sizeof *bigger);
+    free(core->op);
+    core->op = bigger;
+    core->op_room = room;
+    return true;
+}
+
 uint32_t tim_op_take(struct tim_core *core)
 {
-    size_t room = core->op_room;
     uint32_t i = 0;
 
     if (tim_skips(core)) {
@@ -121,11 +140,7 @@ uint32_t tim_op_take(struct tim_core *core)
             i++;
     }
     if (i == core->op_count) {
-        if (!lw_grow(&core->op, &room, core->op_count + 1u, sizeof *core->op))
-            return TIM_NONE;
-        memset(core->op + core->op_room, 0, (room - core->op_room) * sizeof *core->op);
-        core->op_room = room;
-        if (tim_skips(core) && !grow_lists(core, room))
+        if (core->op_count == core->op_room && !grow_ops(core))
             return TIM_NONE;
         core->op_count++;
     } else if (tim_skips(core)) {
