@@ -25,13 +25,15 @@ void ptx_debug_inlined_at(struct ptx_parser *parser, struct ptx_loc *loc, uint32
                           uint32_t line, uint32_t column)
 {
     const struct ptx_module *module = parser->module;
-    uint32_t low = parser->loc > LOOK_BACK ? parser->loc - LOOK_BACK : 1;
+    uint32_t count = (uint32_t)module->locs.count;
+    uint32_t last = parser->loc < count ? parser->loc : count - 1; /* the next one is not known yet */
+    uint32_t low = last > LOOK_BACK ? last - LOOK_BACK : 1;
 
     loc->inlined = true;
     loc->call_file = file;
     loc->call_line = line;
     loc->call_column = (uint16_t)(column > UINT16_MAX ? UINT16_MAX : column);
-    for (uint32_t i = parser->loc; i >= low && i != 0; i--) {
+    for (uint32_t i = last; i >= low && i != 0; i--) {
         const struct ptx_loc *old = &module->locs.at[i];
 
         if (old->file == file && old->line == line && old->column == loc->call_column) {

@@ -204,6 +204,28 @@ static void parse_performance(struct ptx_parser *parser, struct ptx_name word)
     }
 }
 
+enum { NEXT_LOC = 0x7fffffff }; /* the one that comes */
+
+static void settle_next(struct ptx_parser *parser, uint32_t loc)
+{
+    for (size_t i = parser->function->insns.count;
+         i > 0 && parser->function->insns.at[i - 1].loc == NEXT_LOC; i--)
+        parser->function->insns.at[i - 1].loc = loc;
+}
+
+/* Nothing comes: the line before it all the same. */
+static void settle_end(struct ptx_parser *parser)
+{
+    size_t i = parser->function->insns.count;
+
+    if (parser->loc != NEXT_LOC)
+        return;
+    while (i > 0 && parser->function->insns.at[i - 1].loc == NEXT_LOC)
+        i--;
+    parser->loc = i > 0 ? parser->function->insns.at[i - 1].loc : 0;
+    settle_next(parser, parser->loc);
+}
+
 static void parse_function(struct ptx_parser *parser, bool kernel)
 {
     struct ptx_lexer *lex = &parser->lex;
@@ -288,6 +310,7 @@ static void parse_function(struct ptx_parser *parser, bool kernel)
         parser->targets.count = 0;
         parser->in_body = true;
         ptx_parse_body(parser);
+        settle_end(parser);
         parser->in_body = false;
         function->has_body = !yields;
     } else {
@@ -370,10 +393,19 @@ void ptx_parse_loc(struct ptx_parser *parser)
                      (int)name.size, name.text);
         }
     }
-    if (line == 0 || file == 0)
-        return; /* code of no line: it stays with the line before it */
+    if (line == 0 || file == 0) {
+        /* Code of no line stays with the line before it; behind a label, where flow comes from elsewhere, with the
+         * next one: that before may be an arm that was not taken. */
+        if (parser->in_body && parser->function->labels.count != 0 &&
+            parser->function->labels.at[parser->function->labels.count - 1] ==
+                parser->function->insns.count)
+            parser->loc = NEXT_LOC;
+        return;
+    }
     parser->loc = (uint32_t)parser->module->locs.count;
     *PTX_PUSH(lex->job, parser->module->locs) = loc;
+    if (parser->in_body)
+        settle_next(parser, parser->loc);
     if (parser->in_body && parser->function->opening == 0)
         parser->function->opening = parser->loc;
 }

@@ -212,6 +212,31 @@ static void types_that_nothing_needs_are_left_out(void **state)
     isa_object_destroy(object);
 }
 
+/* clang's code of no line behind a label: what stands before it is an arm that may not have been taken. */
+static void code_of_no_line_behind_a_label_is_the_next_lines(void **state)
+{
+    static const char text[] =
+        ".version 7.0\n.target sm_70\n.address_size 64\n.file 1 \"t.cu\"\n"
+        ".visible .entry k(.param .u64 p)\n{\n\t.reg .pred %p<2>;\n\t.reg .b32 %r<9>;\n\t.reg .b64 %rd<3>;\n"
+        "\t.loc 1 13 9\n\tld.param.u64 %rd1, [p];\n\tmov.u32 %r1, %tid.x;\n"
+        "\t.loc 1 14 9\n\tsetp.lt.s32 %p1, %r1, 9;\n\t@%p1 bra L2;\n\tbra.uni L1;\n"
+        "L1:\n\t.loc 1 15 9\n\tbra.uni L3;\n"
+        "L2:\n\t.loc 1 0 9\n\tadd.s32 %r2, %r1, 7;\n"
+        "\t.loc 1 16 9\n\tst.global.u32 [%rd1], %r2;\nL3:\n\t.loc 1 17 1\n\tret;\n"
+        "L4:\n\t.loc 1 0 0\n\tret;\n}\n";
+    struct isa_object *object = translate(text, sizeof text - 1);
+    bool sixteen = false;
+
+    (void)state;
+    for (uint32_t i = 0; i < object->line_count; i++) {
+        assert_int_not_equal(object->lines[i].line, 15);
+        assert_in_range(object->lines[i].line, 13, 17);
+        sixteen = sixteen || object->lines[i].line == 16;
+    }
+    assert_true(sixteen);
+    isa_object_destroy(object);
+}
+
 static void scopes_are_sets_of_words(void **state)
 {
     struct isa_object *object = from_corpus("debug_clang19.ptx");
@@ -422,6 +447,7 @@ int main(void)
         cmocka_unit_test(variables_that_are_spilled_lie_in_local_memory),
         cmocka_unit_test(bit_fields_count_from_the_low_end),
         cmocka_unit_test(types_that_nothing_needs_are_left_out),
+        cmocka_unit_test(code_of_no_line_behind_a_label_is_the_next_lines),
         cmocka_unit_test(scopes_are_sets_of_words),
         cmocka_unit_test(lines_that_only_jump_have_an_instruction_for_debuggers),
         cmocka_unit_test(the_first_statement_ends_the_prologue),
