@@ -80,7 +80,7 @@ void ptx_map_put(struct ptx_job *job, struct ptx_map *map, const char *text, siz
 
 enum ptx_op {
     PTX_OP_NONE,
-#define OP(id, name) PTX_##id,
+#define OP(id, name, effect, rule) PTX_##id,
 #include "ptx/ptx_ops.def"
     PTX_OP_COUNT
 };

@@ -8,7 +8,7 @@
 /* ---- rules --------------------------------------------------------------- */
 
 /* The flow of control is made into blocks by ptx_select itself. */
-static void rule_flow(struct ptx_sel *sel)
+static void ptx_rule_flow(struct ptx_sel *sel)
 {
     (void)sel;
 }
@@ -16,40 +16,10 @@ static void rule_flow(struct ptx_sel *sel)
 ptx_rule_fn ptx_rule(enum ptx_op op)
 {
     static const ptx_rule_fn rules[PTX_OP_COUNT] = {
-        [PTX_ADD] = ptx_rule_addsub, [PTX_SUB] = ptx_rule_addsub, [PTX_ADDC] = ptx_rule_addsub,
-        [PTX_SUBC] = ptx_rule_addsub, [PTX_MUL] = ptx_rule_mulmad, [PTX_MADC] = ptx_rule_mulmad,
-        [PTX_MAD] = ptx_rule_mulmad, [PTX_FMA] = ptx_rule_mixed, [PTX_DIV] = ptx_rule_alu,
-        [PTX_REM] = ptx_rule_alu, [PTX_MIN] = ptx_rule_minmax, [PTX_MAX] = ptx_rule_minmax,
-        [PTX_SHL] = ptx_rule_alu, [PTX_SHR] = ptx_rule_alu, [PTX_POPC] = ptx_rule_alu,
-        [PTX_CLZ] = ptx_rule_alu, [PTX_BREV] = ptx_rule_alu, [PTX_RCP] = ptx_rule_reciprocal,
-        [PTX_SQRT] = ptx_rule_alu, [PTX_RSQRT] = ptx_rule_reciprocal, [PTX_EX2] = ptx_rule_alu,
-        [PTX_LG2] = ptx_rule_alu, [PTX_SIN] = ptx_rule_alu, [PTX_COS] = ptx_rule_alu,
-        [PTX_TANH] = ptx_rule_alu, [PTX_COPYSIGN] = ptx_rule_alu, [PTX_DP4A] = ptx_rule_dot, [PTX_DP2A] = ptx_rule_dot,
-        [PTX_MUL24] = ptx_rule_mul24, [PTX_MAD24] = ptx_rule_mul24, [PTX_SAD] = ptx_rule_sad,
-        [PTX_BMSK] = ptx_rule_mask, [PTX_SZEXT] = ptx_rule_mask, [PTX_FNS] = ptx_rule_fns,
-        [PTX_TESTP] = ptx_rule_testp, [PTX_VABSDIFF2] = ptx_rule_vabsdiff,
-        [PTX_VABSDIFF4] = ptx_rule_vabsdiff,
-        [PTX_NEG] = ptx_rule_negabs, [PTX_ABS] = ptx_rule_negabs,
-        [PTX_AND] = ptx_rule_bit, [PTX_OR] = ptx_rule_bit, [PTX_XOR] = ptx_rule_bit,
-        [PTX_NOT] = ptx_rule_bit, [PTX_CNOT] = ptx_rule_bit,
-        [PTX_MOV] = ptx_rule_mov, [PTX_CVT] = ptx_rule_cvt_half, [PTX_CVTA] = ptx_rule_cvta,
-        [PTX_SETP] = ptx_rule_setp, [PTX_SET] = ptx_rule_set, [PTX_SELP] = ptx_rule_selp,
-        [PTX_SLCT] = ptx_rule_slct, [PTX_BFE] = ptx_rule_bfe, [PTX_BFI] = ptx_rule_bfi,
-        [PTX_BFIND] = ptx_rule_bfind, [PTX_SHF] = ptx_rule_shf, [PTX_LOP3] = ptx_rule_lop3,
-        [PTX_PRMT] = ptx_rule_prmt, [PTX_SHFL] = ptx_rule_shfl, [PTX_VOTE] = ptx_rule_vote,
-        [PTX_ACTIVEMASK] = ptx_rule_activemask, [PTX_BAR] = ptx_rule_bar,
-        [PTX_BARRIER] = ptx_rule_bar, [PTX_MEMBAR] = ptx_rule_fence, [PTX_FENCE] = ptx_rule_fence,
-        [PTX_NANOSLEEP] = ptx_rule_nanosleep, [PTX_TRAP] = ptx_rule_trap,
-        [PTX_LD] = ptx_rule_ld, [PTX_LDU] = ptx_rule_ld, [PTX_ST] = ptx_rule_st,
-        [PTX_ATOM] = ptx_rule_atom, [PTX_RED] = ptx_rule_red,
-        [PTX_ISSPACEP] = ptx_rule_isspacep, [PTX_PREFETCH] = ptx_rule_hint,
-        [PTX_PREFETCHU] = ptx_rule_hint, [PTX_DISCARD] = ptx_rule_hint,
-        [PTX_APPLYPRIORITY] = ptx_rule_hint, [PTX_CREATEPOLICY] = ptx_rule_hint,
-        [PTX_PMEVENT] = ptx_rule_hint, [PTX_GRIDDEPCONTROL] = ptx_rule_hint,
-        [PTX_BRKPT] = ptx_rule_trap, [PTX_MATCH] = ptx_rule_match, [PTX_REDUX] = ptx_rule_redux,
-        [PTX_ELECT] = ptx_rule_elect, [PTX_CP] = ptx_rule_cp,
-        [PTX_BRA] = rule_flow, [PTX_BRX] = rule_flow, [PTX_RET] = rule_flow, [PTX_EXIT] = rule_flow,
-        [PTX_CALL] = ptx_rule_call, [PTX_TEX] = ptx_rule_tex,
+#define ptx_rule_none NULL
+#define OP(id, name, effect, rule) [PTX_##id] = ptx_rule_##rule,
+#include "ptx/ptx_ops.def"
+#undef ptx_rule_none
     };
 
     return (unsigned)op < PTX_OP_COUNT ? rules[op] : NULL;

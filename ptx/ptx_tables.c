@@ -94,7 +94,7 @@ const char *ptx_op_name(enum ptx_op op)
 {
     static const char *const names[] = {
         "",
-#define OP(id, name) name,
+#define OP(id, name, effect, rule) name,
 #include "ptx/ptx_ops.def"
     };
 
@@ -104,8 +104,7 @@ const char *ptx_op_name(enum ptx_op op)
 enum ptx_effect ptx_effect(const struct ptx_insn *insn)
 {
     static const uint8_t effects[PTX_OP_COUNT] = {
-#define OP(id, name)
-#define OP_EFFECT(id, name, effect) [PTX_##id] = PTX_EFFECT_##effect,
+#define OP(id, name, effect, rule) [PTX_##id] = PTX_EFFECT_##effect,
 #include "ptx/ptx_ops.def"
     };
     enum ptx_effect effect = (enum ptx_effect)effects[insn->op];
