@@ -77,7 +77,9 @@ struct dim3 {
     }
 };
 
-/* threadIdx and its like are reads of special registers, without storage. */
+/* threadIdx and its like are reads of special registers. Code that is not optimised takes their
+ * addresses where all three values are asked for at once (dim3 b = blockIdx), and reads nothing there;
+ * debuggers have variables of these names, which the object's name must not hide. */
 #define LW_COORDINATE(FIELD, REGISTER)                                                            \
     __declspec(property(get = lw_##FIELD)) unsigned int FIELD;                                    \
     LW_FN unsigned int lw_##FIELD(void) { return (unsigned int)__nvvm_read_ptx_sreg_##REGISTER(); }
@@ -94,10 +96,10 @@ struct dim3 {
         {                                                                                         \
             return uint3{lw_x(), lw_y(), lw_z()};                                                 \
         }                                                                                         \
-        lw_##NAME() = delete;                                                                     \
+        constexpr __host__ __device__ __attribute__((nodebug)) lw_##NAME() {}                      \
         lw_##NAME(const lw_##NAME &) = delete;                                                    \
     };                                                                                            \
-    extern const __device__ __attribute__((weak, nodebug)) lw_##NAME NAME;
+    static const __device__ __attribute__((unused, nodebug)) lw_##NAME NAME __asm__("lw_" #REGISTER);
 LW_COORDINATES(threadIdx, tid)
 LW_COORDINATES(blockIdx, ctaid)
 LW_COORDINATES(blockDim, ntid)

@@ -8,7 +8,9 @@ __constant__ int known[2] = {1, 2};
 __device__ int cell;
 extern "C" __global__ void fun(const unsigned *in, unsigned *out)
 {
-    unsigned i = blockIdx.x * blockDim.x + threadIdx.x, *o = out + 32 * i;
+    dim3 block = blockIdx, size(blockDim); /* all three values at once */
+    uint3 thread = threadIdx;
+    unsigned i = block.x * size.x + thread.x, *o = out + 32 * i;
     unsigned a = in[4 * i], b = in[4 * i + 1], c = in[4 * i + 2];
     float x = __uint_as_float(in[4 * i + 3]), y = (float)(int)a, z = (float)(int)b;
     bool low, high;
