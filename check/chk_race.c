@@ -717,41 +717,42 @@ static __attribute__((noinline)) void converge(struct chk_race *race, const stru
 
 void chk_race_access(struct chk_race *race, const struct emu_tap_access *access)
 {
+    const uint64_t rest = access->at.lanes;
+    const unsigned count = access->piece_count;
     struct race_block *b = race->last;
-    struct race_look look = {.race = race, .access = access};
-    uint64_t rest = access->at.lanes;
 
     race_settle(race);
     if (b == NULL || b->core != access->at.core || b->slot != access->at.slot)
         b = race_block_at(race, access->at.core, access->at.slot);
-    look.block = b;
     if (b == NULL || access->space == ISA_SPACE_LOCAL || access->space == ISA_SPACE_CONST)
         return;
-    look.warp = &b->warp[access->at.warp];
-    if (look.warp->lanes != access->at.split_lanes)
-        converge(race, b, look.warp, access->at.split_lanes);
-    look.me = b->actor << RACE_THREAD_BITS | access->at.warp * b->width;
-    look.site = site_of(race, access);
-    look.kb = b->kb;
-    look.write = access->kind != EMU_ACCESS_LOAD;
-    look.sets = (look.site & RACE_STRONG) != 0;
-    race->access++;
-    look.plain = b->facts == NULL && look.warp->lane == NULL && look.warp->known == NULL &&
-                 b->known == NULL && b->pending[0] == NULL && b->pending[1] == NULL;
-    look.waits = race->fast && look.plain && !look.write && !look.sets && access->bytes >= 4;
-    const uint64_t at = access->piece_count == 0 ? access->address[lw_lowest(rest)]
-                                                 : access->piece[0].address;
-    /* the cell of one lane, and the first one's of scattered ones, is far away: some are asked */
-    struct race_cells *known =
-        (access->piece_count != 0 && (rest & (rest - 1)) != 0) || race->access % 8 == 0
-            ? race_quiet_may(&look, at) : NULL;
+    struct race_warp *w = &b->warp[access->at.warp];
+    if (w->lanes != access->at.split_lanes)
+        converge(race, b, w, access->at.split_lanes);
+    const uint32_t site = site_of(race, access);
+    const bool write = access->kind != EMU_ACCESS_LOAD, sets = (site & RACE_STRONG) != 0;
+    const bool plain = b->facts == NULL && w->lane == NULL && w->known == NULL &&
+                       b->known == NULL && b->pending[0] == NULL && b->pending[1] == NULL;
+    struct race_look look = {
+        .race = race, .access = access, .block = b, .warp = w, .site = site, .kb = b->kb,
+        .me = b->actor << RACE_THREAD_BITS | access->at.warp * b->width,
+        .write = write, .sets = sets, .plain = plain,
+        .waits = race->fast && plain && !write && !sets && access->bytes >= 4};
+    const uint64_t at = count == 0 ? access->address[lw_lowest(rest)] : access->piece[0].address;
+    struct race_cells *known = NULL;
 
-    look.ahead = look.waits && known == NULL && access->piece_count <= 1 && race->ahead != NULL;
+    race->access++;
+    /* the cell of one lane, and the first one's of scattered ones, is far away: some are asked */
+    if ((count != 0 && (rest & (rest - 1)) != 0) || race->access % 8 == 0)
+        known = race_quiet_may(&look, at);
+    look.ahead = look.waits && known == NULL && count <= 1 && race->ahead != NULL;
     if (!race->fast)
         lane_by_lane(&look, rest);
-    else if (access->piece_count == 0)
+    else if (count == 0)
         each_lane(&look, access->address, rest);
-    for (unsigned k = 0; race->fast && k < access->piece_count; k++) {
+    else if (count == 1)
+        piece(&look, &access->piece[0], rest);
+    for (unsigned k = 0; race->fast && count > 1 && k < count; k++) {
         const struct emu_tap_piece *p = &access->piece[k];
 
         piece(&look, p, rest & lw_mask(p->last + 1u) & ~lw_mask(p->first));

@@ -206,7 +206,7 @@ bool race_stores_same(const struct race_look *look, uint64_t lanes)
         look->access->bytes > 8)
         return false;
     const uint64_t value = stored(look, lw_lowest(lanes));
-    for (LW_EACH_BIT(l, lanes))
+    for (LW_EACH_BIT(l, lanes & (lanes - 1)))
         if (stored(look, (unsigned)l) != value)
             return false;
     return true;
