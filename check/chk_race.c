@@ -44,6 +44,31 @@ static void meets_weak(struct race_look *look, const struct race_cells *cells, u
         race_found(look, lane, at, who, time, *race_at(cells, RACE_WEAK + RACE_SITE, i), true, order);
 }
 
+/** What PTX calls observation order: the strong write of the cell's record, and with atomics all of the
+ *  record, was read by an atomic or strong read that is ordered before what @lane does now. */
+static bool was_observed(const struct race_look *look, const struct race_cells *cells, uint32_t i,
+                         unsigned lane)
+{
+    const uint32_t who = *race_at(cells, RACE_W + RACE_WHO, i);
+    const uint32_t site = *race_at(cells, RACE_W + RACE_SITE, i);
+    const uint32_t reader = *race_at(cells, RACE_R + RACE_WHO, i);
+    const uint32_t read = *race_at(cells, RACE_R + RACE_SITE, i);
+    const uint32_t read_time = *race_at(cells, RACE_R + RACE_TIME, i);
+    const enum race_level level = level_of(site);
+
+    if (!(site & RACE_STRONG) || (level != RACE_THREAD && !(site & RACE_ATOMIC)) ||
+        (level == RACE_GRID && site & RACE_CTA))
+        return false; /* not each atomic has read what was before it, or not in its scope */
+    if (level != RACE_THREAD &&
+        race_ordered_one(look, lane, who, *race_at(cells, RACE_W + RACE_TIME, i)) == RACE_ORDERED)
+        return true;
+    /* a strong read that is kept came behind the write */
+    if (read_time == 0 || !(read & RACE_STRONG) ||
+        ((site | read) & RACE_CTA && who >> RACE_THREAD_BITS != reader >> RACE_THREAD_BITS))
+        return false;
+    return race_ordered_one(look, lane, reader, read_time) == RACE_ORDERED;
+}
+
 /** An access meets the record @k of a cell, which is not obviously ordered before it. True: nothing
  *  orders them. */
 static bool meets(struct race_look *look, const struct race_cells *cells, uint32_t i, unsigned k,
@@ -58,6 +83,8 @@ static bool meets(struct race_look *look, const struct race_cells *cells, uint32
         return false;
     if (k == RACE_W && site & RACE_STRONG)
         meets_weak(look, cells, i, lane, at);
+    if (k == RACE_W && was_observed(look, cells, i, lane))
+        return false;
     bool strong = both_strong(look, me, who, site);
     if (level_of(site) != RACE_THREAD &&
         race_ordered_one(look, lane, who, time) == RACE_ORDERED) { /* the one before it, then */

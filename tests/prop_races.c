@@ -20,11 +20,12 @@ struct past {
     unsigned thread, bytes;
     uint32_t clock;
     uint64_t address, pc; /* shared memory: with the block above */
-    bool write, strong;
+    bool write, strong, cta;
 };
 struct pair {
     uint64_t a, b;
     bool strict; /* also when relaxed reads order */
+    bool open;   /* in order, at a place that has a race: it may be told */
 };
 struct variable {
     uint64_t address;
@@ -150,17 +151,51 @@ static void atomic(struct model *m, unsigned t, uint64_t address, bool cta)
     join(&v->cta, &m->fence[1][t]);
 }
 
-static void pair_add(struct model *m, uint64_t a, uint64_t b, bool strict)
+static void pair_add(struct model *m, uint64_t a, uint64_t b, bool strict, bool open)
 {
     uint64_t low = a < b ? a : b, high = a < b ? b : a;
 
     for (unsigned i = 0; i < m->pair_count; i++)
         if (m->pair[i].a == low && m->pair[i].b == high) {
-            m->pair[i].strict |= strict;
+            m->pair[i].strict |= strict && !open;
+            m->pair[i].open |= open;
             return;
         }
     assert_true(m->pair_count < PAIRS);
-    m->pair[m->pair_count++] = (struct pair){low, high, strict};
+    m->pair[m->pair_count++] = (struct pair){low, high, strict && !open, open};
+}
+
+/** PTX's observation order: atomics that came behind @m->past[@i] have read it, each in the scope of the one
+ *  before, and the thread knows of one of them. @*amid: not of all, or not all are such, so that the place
+ *  has a race anyway, or blocks have met there with scopes of both kinds: then it may be told. */
+static bool was_observed(const struct model *m, unsigned i, const struct past *now, bool *amid)
+{
+    const struct past *last = &m->past[i];
+    bool known = false, cta = false, blocks = false;
+
+    *amid = false;
+    if (!last->strong)
+        return false;
+    for (unsigned k = 0; k < m->past_count; k++) {
+        const struct past *p = &m->past[k];
+
+        if (!p->write || p->address >= last->address + last->bytes ||
+            last->address >= p->address + p->bytes)
+            continue;
+        cta |= p->cta;
+        blocks |= p->thread / m->threads != last->thread / m->threads;
+        if (k <= i)
+            continue;
+        *amid = !p->strong ||
+                ((p->cta || last->cta) && p->thread / m->threads != last->thread / m->threads);
+        if (*amid)
+            return known;
+        *amid = p->clock > m->own[now->thread].at[p->thread];
+        known |= !*amid;
+        last = p;
+    }
+    *amid |= cta && blocks;
+    return known;
 }
 
 static void access_one(struct model *m, const struct past *now)
@@ -176,7 +211,9 @@ static void access_one(struct model *m, const struct past *now)
             p->address >= now->address + now->bytes || now->address >= p->address + p->bytes ||
             p->clock <= m->own[now->thread].at[p->thread])
             continue;
-        pair_add(m, p->pc, now->pc, p->clock > more.at[p->thread]);
+        bool amid, observed = was_observed(m, i, now, &amid);
+        if (!observed || amid)
+            pair_add(m, p->pc, now->pc, p->clock > more.at[p->thread], observed);
     }
     if (m->past_count == ACCESSES)
         m->full = true;
@@ -202,7 +239,8 @@ static bool on_event(struct emu_observer *observer, const struct emu_event *ev)
             uint64_t address = a->address[l] + (shared ? (uint64_t)block << 50 : 0);
 
             access_one(m, &(struct past){t, a->bytes, m->own[t].at[t], address, ev->pc,
-                                         a->kind != EMU_ACCESS_LOAD, a->kind >= EMU_ACCESS_ATOMIC});
+                                         a->kind != EMU_ACCESS_LOAD, a->kind >= EMU_ACCESS_ATOMIC,
+                                         a->scope == ISA_SCOPE_CTA});
             if (a->kind >= EMU_ACCESS_ATOMIC)
                 atomic(m, t, address, a->scope == ISA_SCOPE_CTA);
         }
@@ -392,7 +430,8 @@ static void run_one(uint64_t seed)
 
         found += !pending && f->kind != CHK_ATOMIC_SCOPE;
         for (unsigned k = 0; k < m->pair_count; k++)
-            known |= m->pair[k].a == low && m->pair[k].b == high && (pending || m->pair[k].strict);
+            known |= m->pair[k].a == low && m->pair[k].b == high &&
+                     (pending || m->pair[k].strict || m->pair[k].open);
         if (!known) {
             fprintf(stderr, "%s%s; width %u, threads %u\n", text.text, f->sentence, m->width,
                     m->threads);

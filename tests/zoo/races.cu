@@ -480,3 +480,28 @@ extern "C" __global__ void volatile_good(volatile int *g)
     if (threadIdx.x == 0)
         g[blockIdx.x] = blockIdx.x + 1;
 }
+
+/* find: race @23a @23b 0x1 0x1 */
+extern "C" __global__ void first_resets_bad(unsigned *g)
+{
+    if (threadIdx.x != 0)
+        return;
+    if (atomicAdd(&g[0], 1u) == 0)             /* @23a */
+        g[0] = 0;                              /* @23b */
+}
+extern "C" __global__ void last_resets_good(unsigned *g)
+{
+    if (threadIdx.x != 0)
+        return;
+    if (atomicAdd(&g[0], 1u) == gridDim.x - 1)
+        g[0] = 0;                              /* it has read what the other blocks added */
+    if (blockIdx.x == 0)
+        atomicExch(&g[1], 1u);
+    if (blockIdx.x != 1)
+        return;
+    unsigned seen;
+    do
+        asm volatile("ld.relaxed.gpu.u32 %0, [%1];" : "=r"(seen) : "l"(g + 1) : "memory");
+    while (seen != 1);
+    g[1] = 0;
+}
