@@ -83,9 +83,11 @@ static bool meets(struct race_look *look, const struct race_cells *cells, uint32
         return false;
     if (k == RACE_W && site & RACE_STRONG)
         meets_weak(look, cells, i, lane, at);
-    if (k == RACE_W && was_observed(look, cells, i, lane))
+    /* volatile accesses race in no formal sense, but are told of by kinds of their own */
+    const bool strong = both_strong(look, me, who, site);
+    const bool told = !strong || ((look->site | site) & RACE_VOLATILE) != 0;
+    if (k == RACE_W && !(strong && told) && was_observed(look, cells, i, lane))
         return false;
-    bool strong = both_strong(look, me, who, site);
     if (level_of(site) != RACE_THREAD &&
         race_ordered_one(look, lane, who, time) == RACE_ORDERED) { /* the one before it, then */
         who = *race_at(cells, k + RACE_WHO_2, i);
@@ -93,8 +95,7 @@ static bool meets(struct race_look *look, const struct race_cells *cells, uint32
         site = (*race_at(cells, k + RACE_SITE_2, i) & (uint32_t)lw_mask(RACE_SITE_BITS)) |
                (site & ~(uint32_t)lw_mask(RACE_SITE_BITS));
     }
-    /* volatile accesses race in no formal sense, but are told of by kinds of their own */
-    if (!strong || ((look->site | site) & RACE_VOLATILE) != 0)
+    if (told)
         race_found(look, lane, at, who, time, site, k == RACE_W, order);
     return order == RACE_UNORDERED;
 }
