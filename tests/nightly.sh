@@ -32,6 +32,9 @@ step checks env LW_RANDOM_COUNT=3000 tests/prop_quiet
 for t in test_checkpoint test_history test_replay; do
     [ ! -x "tests/$t" ] || step "$t" env LW_LONG=1 "tests/$t"
 done
+for t in test_checkpoint test_matrix test_kernels; do
+    step "$t.sh" env LW_LONG=1 "$src/tests/$t.sh"
+done
 for t in "$src"/tests/behaviours_*.sh; do # each behaviour of a debugger fails without what it shows
     step "$(basename "$t" .sh)" env LW_TWINS=all "$t"
 done

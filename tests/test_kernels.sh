@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # Every kernel of kernels/ gives the result that plain C gave on the host, with every clang
-# that is installed; a wrong result, a wild store and a missing file are told apart.
+# that is installed (15 and 16, which are between two others, take turns; LW_LONG=1: all take
+# all); a wrong result, a wild store and a missing file are told apart.
 set -u
 src=$(cd "${srcdir:-.}" && pwd)
 lanewise=${LANEWISE:-$(pwd)/lanewise}
@@ -32,7 +33,10 @@ cd "$work/k" || exit 1
 
 for clang in clang-14 clang-15 clang-16 clang-19; do
     command -v $clang >/dev/null || continue
+    turn=${clang#clang-}
     for launch in *.yaml; do
+        turn=$((turn + 1))
+        case ${LW_LONG:-}$clang in clang-1[56]) [ $((turn % 2)) = 0 ] || continue ;; esac
         expect 0 "$launch with $clang" env LANEWISE_CLANG=$clang "$lanewise" run "$launch"
     done
 done
