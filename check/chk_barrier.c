@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Barriers of a block that complete, but not as OpenCL C and CUDA want it: lanes came to it at
- * different instructions, or lanes had ended and never came. A barrier that does not complete is a
- * hang, and the verdicts tell of it.
+ * different instructions, or lanes had ended and never came; and members of a mask that meet at
+ * different cross-lane operations, of which none sees the others (MACHINE 2). A barrier that does not
+ * complete is a hang, and the verdicts tell of it.
  */
 #include "check/chk_barrier_priv.h"
 
@@ -15,6 +16,14 @@ struct arrival {
     uint32_t grid;
     unsigned warp;
 };
+/** Lanes of a warp that came to a warpsync or a .sync operation last, by instruction. */
+struct meeting {
+    unsigned count;
+    struct {
+        struct arrival arrival;
+        bool cross; /* no warpsync */
+    } at[8]; /* more places at a time: the oldest is forgotten */
+};
 /** A resident block. */
 struct state {
     const struct emu_core *core;
@@ -25,6 +34,8 @@ struct state {
         bool used, counted, differs;
         struct arrival first, other;
     } at[ISA_CTA_BARRIER_COUNT];
+    struct meeting *met; /* [warp]; owned */
+    size_t met_room;     /* elements */
 };
 struct chk_barrier {
     struct chk *chk;
@@ -46,8 +57,10 @@ void chk_barrier_destroy(struct chk_barrier *barrier)
 {
     if (barrier == NULL)
         return;
-    for (size_t i = 0; i < barrier->count; i++)
+    for (size_t i = 0; i < barrier->count; i++) {
+        free(barrier->states[i]->met);
         free(barrier->states[i]);
+    }
     free(barrier->states);
     free(barrier);
 }
@@ -64,9 +77,19 @@ static bool is_barrier(const struct isa_insn *insn)
     }
 }
 
-bool chk_barrier_wants(const struct isa_insn *insn)
+static bool is_cross(const struct isa_insn *insn)
 {
-    return is_barrier(insn) || insn->op == ISA_EXIT;
+    return (isa_op_info((enum isa_op)insn->op)->flags & ISA_F_SYNC) != 0;
+}
+
+bool chk_barrier_wants(const struct chk_barrier *barrier, const struct isa_insn *insn)
+{
+    const uint64_t kinds = barrier->chk->options.kinds;
+
+    if (insn->op == ISA_WARPSYNC || is_cross(insn))
+        return kinds >> CHK_CROSS_PLACES & 1;
+    return (is_barrier(insn) || insn->op == ISA_EXIT) &&
+           (kinds & (UINT64_C(1) << CHK_BARRIER_PLACES | UINT64_C(1) << CHK_BARRIER_EXITED)) != 0;
 }
 
 /** NULL: no memory. */
@@ -92,8 +115,46 @@ void chk_barrier_block(struct chk_barrier *barrier, struct emu_core *core, unsig
 {
     struct state *s = state_of(barrier, core, slot);
 
-    if (s != NULL)
-        *s = (struct state){.core = core, .slot = slot};
+    if (s == NULL)
+        return;
+    *s = (struct state){.core = core, .slot = slot, .met = s->met, .met_room = s->met_room};
+    memset(s->met, 0, s->met_room * sizeof *s->met);
+}
+
+/** @now came to @insn of its warp: to nothing else any more. */
+static void come(struct chk_barrier *barrier, struct state *s, const struct isa_insn *insn,
+                 const struct arrival *now)
+{
+    const size_t had = s->met_room;
+    unsigned kept = 0, at;
+
+    if (now->warp >= had) {
+        if (!lw_grow(&s->met, &s->met_room, now->warp + 1, sizeof *s->met)) {
+            barrier->chk->short_of_memory = true;
+            return;
+        }
+        memset(s->met + had, 0, (s->met_room - had) * sizeof *s->met);
+    }
+    struct meeting *m = &s->met[now->warp];
+    for (unsigned i = 0; i < m->count; i++) {
+        m->at[i].arrival.lanes &= ~now->lanes;
+        if (m->at[i].arrival.lanes != 0)
+            m->at[kept++] = m->at[i];
+    }
+    m->count = kept;
+    for (at = 0; at < m->count && m->at[at].arrival.pc != now->pc;)
+        at++;
+    if (at < m->count) {
+        m->at[at].arrival.lanes |= now->lanes;
+        return;
+    }
+    if (at == LW_COUNT_OF(m->at)) {
+        at--;
+        memmove(m->at, m->at + 1, at * sizeof *m->at);
+    }
+    m->at[at].arrival = *now;
+    m->at[at].cross = is_cross(insn);
+    m->count = at + 1;
 }
 
 void chk_barrier_insn(struct chk_barrier *barrier, const struct emu_tap_site *site)
@@ -107,6 +168,10 @@ void chk_barrier_insn(struct chk_barrier *barrier, const struct emu_tap_site *si
 
     if (s == NULL || lanes == 0)
         return;
+    if (site->insn->op == ISA_WARPSYNC || is_cross(site->insn)) {
+        come(barrier, s, site->insn, &now);
+        return;
+    }
     if (site->insn->op == ISA_EXIT) {
         if (s->ended == 0)
             s->end = now;
@@ -155,4 +220,30 @@ void chk_barrier_cta(struct chk_barrier *barrier, struct emu_core *core, unsigne
         find(chk, CHK_BARRIER_EXITED, sentence, &s->at[id].first, &s->end);
     }
     s->at[id].used = s->at[id].differs = false;
+}
+
+void chk_barrier_warpsync(struct chk_barrier *barrier, struct emu_core *core, unsigned slot,
+                          unsigned warp, uint64_t lanes)
+{
+    struct state *s = state_of(barrier, core, slot);
+
+    if (s == NULL || warp >= s->met_room)
+        return;
+    const struct meeting *m = &s->met[warp];
+    for (unsigned i = 0; i < m->count; i++) {
+        if (!m->at[i].cross || (m->at[i].arrival.lanes & lanes) == 0)
+            continue;
+        for (unsigned k = 0; k < m->count; k++) {
+            struct arrival here = m->at[i].arrival, other = m->at[k].arrival;
+
+            here.lanes &= lanes;
+            other.lanes &= lanes;
+            if (k == i || other.lanes == 0 || (k < i && m->at[k].cross))
+                continue; /* of two operations the later one is told, with the other beside it */
+            find(barrier->chk, CHK_CROSS_PLACES,
+                 "lanes of one mask wait for each other at different operations: none of them "
+                 "sees the others' values",
+                 k > i && m->at[k].cross ? &other : &here, k > i && m->at[k].cross ? &here : &other);
+        }
+    }
 }

@@ -96,7 +96,7 @@ static void add_fault(struct chk *chk, int kind, const struct emu_fault *fault)
             emu_allocation_at(chk->machine, fault->address, &allocation, &inside))
             f.allocation = allocation.name;
         lw_printf(&text.sink, "%s %s of %u bytes at 0x%llx: ", isa_space_name(fault->space),
-                  fault->write ? "store" : "load", fault->bytes,
+                  emu_fault_access(chk->machine, fault), fault->bytes,
                   (unsigned long long)fault->address);
     }
     lw_put(&text.sink, fault->detail[0] != '\0' ? fault->detail : chk_kinds[kind].summary);

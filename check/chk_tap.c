@@ -17,7 +17,7 @@ static bool wants(struct emu_tap *tap, const struct isa_insn *insn)
         return chk->counters != NULL || chk->init != NULL ||
                (chk->race != NULL && chk_race_wants(insn)) ||
                (chk->constant != NULL && chk_const_wants(insn));
-    return chk->counters != NULL || (chk->barrier != NULL && chk_barrier_wants(insn)) ||
+    return chk->counters != NULL || (chk->barrier != NULL && chk_barrier_wants(chk->barrier, insn)) ||
            (chk->race != NULL && chk_race_wants(insn)) ||
            (chk->init != NULL && chk_init_wants(insn)) ||
            (chk->leaks != NULL && insn->op == ISA_MALLOC) ||
@@ -30,7 +30,7 @@ static void on_insn(struct emu_tap *tap, const struct emu_tap_site *site)
 
     if (chk->counters != NULL)
         chk_count_insn(chk->counters, site);
-    if (chk->barrier != NULL && chk_barrier_wants(site->insn))
+    if (chk->barrier != NULL && chk_barrier_wants(chk->barrier, site->insn))
         chk_barrier_insn(chk->barrier, site);
     if (chk->race != NULL && chk_race_wants(site->insn))
         chk_race_insn(chk->race, site);
@@ -117,6 +117,8 @@ static void on_cta(struct emu_tap *tap, struct emu_core *core, unsigned slot, un
 static void on_warpsync(struct emu_tap *tap, struct emu_core *core, unsigned slot, unsigned warp,
                         uint64_t lanes)
 {
+    if (chk_of(tap)->barrier != NULL)
+        chk_barrier_warpsync(chk_of(tap)->barrier, core, slot, warp, lanes);
     if (chk_of(tap)->race != NULL)
         chk_race_warpsync(chk_of(tap)->race, core, slot, warp, lanes);
 }
@@ -170,7 +172,7 @@ enum lw_status chk_tap_begin(struct chk *chk, struct lw_error *err)
     bool races = (chk->options.kinds & class_kinds(CHK_CLASS_RACES)) != 0;
     bool unwritten = (chk->options.kinds & class_kinds(CHK_CLASS_UNINITIALISED)) != 0;
     bool speed = (chk->options.kinds & class_kinds(CHK_CLASS_PERFORMANCE)) != 0;
-    bool barriers = (chk->options.kinds & (UINT64_C(1) << CHK_BARRIER_PLACES |
+    bool barriers = (chk->options.kinds & (UINT64_C(1) << CHK_CROSS_PLACES | UINT64_C(1) << CHK_BARRIER_PLACES |
                                            UINT64_C(1) << CHK_BARRIER_EXITED)) != 0;
     bool constant = (chk->options.kinds >> CHK_CONST & 1) != 0;
     bool leaks = (chk->options.kinds >> CHK_LEAK & 1) != 0;

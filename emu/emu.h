@@ -335,6 +335,8 @@ struct emu_fault {
     unsigned warp;         /* in the block */
     char detail[200];      /* a clause: which allocation, how far outside, which rule */
 };
+/** What the instruction at its pc does to memory: "load", "store" or "atomic". */
+const char *emu_fault_access(const struct emu_machine *machine, const struct emu_fault *fault);
 /** "fault: out-of-bounds global store of 4 bytes at 0x... ..." one line, no newline. */
 void emu_fault_print(const struct emu_machine *machine, const struct emu_fault *fault,
                      struct lw_sink *out);

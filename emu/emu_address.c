@@ -227,6 +227,9 @@ static void name_allocation(const struct emu_alloc_record *record, char *text, s
              plural(record->size_bytes), (unsigned long long)record->address);
 }
 
+/** How far from an allocation an address may lie for that to be what was meant. */
+#define NEAR (UINT64_C(1) << 36)
+
 static void describe_global(const struct emu_memory *memory, enum emu_fault_kind kind,
                             uint64_t address, unsigned bytes, char *text, size_t text_size)
 {
@@ -257,6 +260,10 @@ static void describe_global(const struct emu_memory *memory, enum emu_fault_kind
     }
     if (below != NULL)
         after = address - (below->address + below->size_bytes);
+    if ((below == NULL || after > NEAR) && (above == NULL || above->address - address > NEAR)) {
+        snprintf(text, text_size, "no allocation is near it");
+        return;
+    }
     if (below == NULL || (above != NULL && above->address - address < after)) {
         uint64_t before = above->address - address;
         name_allocation(above, name, sizeof name);
@@ -279,7 +286,6 @@ void emu_describe_address(const struct emu_warp *w, enum emu_fault_kind kind,
     unsigned bank = 0;
     uint32_t limit = 0;
 
-    (void)write;
     if (space == ISA_SPACE_GENERIC || space == ISA_SPACE_CONST) {
         enum isa_space real = split_generic(address, &offset, &bank);
         space = space == ISA_SPACE_CONST ? ISA_SPACE_CONST : real;
@@ -326,7 +332,11 @@ void emu_describe_address(const struct emu_warp *w, enum emu_fault_kind kind,
                      (unsigned long long)offset, bank, limit, plural(limit));
         return;
     default:
-        describe_global(&w->core->machine->memory, kind, address, bytes, text, text_size);
+        if (emu_machine_program_at(w->core->machine, address) != NULL)
+            snprintf(text, text_size, "code lies there, which kernels may not %s",
+                     write ? "write" : "read");
+        else
+            describe_global(&w->core->machine->memory, kind, address, bytes, text, text_size);
     }
 }
 

@@ -272,6 +272,17 @@ const char *emu_fault_name(enum emu_fault_kind kind)
     return (unsigned)kind < EMU_FAULT_COUNT ? fault_info[kind].name : "unknown";
 }
 
+const char *emu_fault_access(const struct emu_machine *machine, const struct emu_fault *fault)
+{
+    const struct emu_program *p = emu_machine_program_at(machine, fault->pc);
+    const uint64_t index = p == NULL ? 0 : (fault->pc - p->base) / ISA_WORD_BYTES;
+
+    if (p != NULL && index < p->count &&
+        isa_op_info((enum isa_op)p->insn[index].op)->format == ISA_FMT_ATOM)
+        return "atomic";
+    return fault->write ? "store" : "load";
+}
+
 void emu_fault_print(const struct emu_machine *machine, const struct emu_fault *fault,
                      struct lw_sink *out)
 {
@@ -281,7 +292,7 @@ void emu_fault_print(const struct emu_machine *machine, const struct emu_fault *
     lw_printf(out, "fault: %s", emu_fault_name(fault->kind));
     if (fault->bytes != 0)
         lw_printf(out, ": %s %s of %u bytes at 0x%llx", isa_space_name(fault->space),
-                  fault->write ? "store" : "load", fault->bytes,
+                  emu_fault_access(machine, fault), fault->bytes,
                   (unsigned long long)fault->address);
     if (fault->detail[0] != '\0')
         lw_printf(out, ": %s", fault->detail);

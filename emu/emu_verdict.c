@@ -90,7 +90,8 @@ static void say_pc(struct words *out, const struct emu_warp *w, uint32_t index)
         say(out, " (%s:%u)", object->files[line->file], line->line);
 }
 
-static void say_place(struct words *out, const struct emu_warp *w, unsigned id)
+/** Of @lanes, all of split @id or of others that stand with it: one mask at a warpsync. */
+static void say_place(struct words *out, const struct emu_warp *w, unsigned id, uint64_t lanes)
 {
     const struct emu_split *s = &w->split[id];
 
@@ -107,7 +108,7 @@ static void say_place(struct words *out, const struct emu_warp *w, unsigned id)
         break;
     case EMU_SPLIT_WARPSYNC:
         say(out, "waiting at a warpsync with mask 0x%llx, ",
-            (unsigned long long)w->member[lw_lowest(s->lanes)]);
+            (unsigned long long)w->member[lw_lowest(lanes)]);
         break;
     case EMU_SPLIT_CTA:
         say(out, "waiting at CTA barrier %u, ", s->barrier);
@@ -135,9 +136,7 @@ static bool same_place(const struct emu_warp *w, unsigned a, unsigned b)
     return x->state == y->state && x->flags == y->flags &&
            emu_split_pc(w, a) == emu_split_pc(w, b) &&
            ((x->state != EMU_SPLIT_BLOCKED && x->state != EMU_SPLIT_CTA) ||
-            x->barrier == y->barrier) &&
-           (x->state != EMU_SPLIT_WARPSYNC ||
-            w->member[lw_lowest(x->lanes)] == w->member[lw_lowest(y->lanes)]);
+            x->barrier == y->barrier);
 }
 
 /** Where @lanes of a warp are: "lane 3 (blocked at bsync b0, pc ...), lane 5 (...)". */
@@ -155,15 +154,20 @@ static void say_where(struct words *out, const struct emu_warp *w, uint64_t lane
             here |= w->split[k].lanes & lanes;
             todo &= ~split_bit((unsigned)k);
         }
-        if (here == 0)
-            continue;
-        if (!first)
-            say(out, ", ");
-        first = false;
-        say_lanes(out, here);
-        say(out, " (");
-        say_place(out, w, id);
-        say(out, ")");
+        while (here != 0) {
+            uint64_t same = here; /* lanes that wait with different masks are told apart */
+            for (LW_EACH_BIT(l, w->split[id].state == EMU_SPLIT_WARPSYNC ? here : 0))
+                if (w->member[l] != w->member[lw_lowest(here)])
+                    same &= ~split_bit((unsigned)l);
+            here &= ~same;
+            if (!first)
+                say(out, ", ");
+            first = false;
+            say_lanes(out, same);
+            say(out, " (");
+            say_place(out, w, id, same);
+            say(out, ")");
+        }
     }
 }
 
@@ -346,6 +350,18 @@ static void say_polled(struct words *out, const struct emu_warp *w, const struct
     say(out, ", now 0x%llx", (unsigned long long)value_in(p, last));
 }
 
+/** Lanes that could run and have not for long: a pure policy need not be fair (MACHINE 2). */
+static uint64_t starved(const struct emu_warp *w)
+{
+    enum { LONG = 1024 }; /* warp instructions: the usual fairness window */
+    uint64_t lanes = 0;
+
+    for (LW_EACH_BIT(id, w->window == 0 ? w->split_in[EMU_SPLIT_READY] : 0))
+        if ((int)id != w->running && w->retired - w->split[id].since > LONG)
+            lanes |= w->split[id].lanes;
+    return lanes;
+}
+
 static void explain_spinning(struct report *r, const struct emu_warp *w)
 {
     uint64_t spin = w->split_in[EMU_SPLIT_READY] | w->split_in[EMU_SPLIT_YIELDED] |
@@ -380,13 +396,24 @@ static void explain_spinning(struct report *r, const struct emu_warp *w)
     }
     if (rest == 0)
         return;
+    r->values = false;
+    const uint64_t never = rest & starved(w);
+    if (never != 0) {
+        struct words out = {.text = text, .size = sizeof text};
+        say_where(&out, w, never);
+        say(&out, never & (never - 1) ? " are" : " is");
+        say(&out, " ready, and policy %s prefers others (fairness window 0)", w->policy->name);
+        put_line(r, w, text);
+        rest &= ~never;
+    }
+    if (rest == 0)
+        return;
     struct words out = {.text = text, .size = sizeof text};
     say_where(&out, w, rest);
     say(&out, rest & (rest - 1) ? " run" : " runs");
     if (seen)
         say(&out, " in a loop that waits for nothing in memory");
     put_line(r, w, text);
-    r->values = false;
 }
 
 /* ---- who waits ---------------------------------------------------------------------- */
