@@ -289,34 +289,86 @@ static enum isa_param_kind param_kind(const struct ptx_symbol *s)
     }
 }
 
+/* Where the values of a 64-bit register come from: a parameter (its number + 1), nothing that could be an
+ * address (products, widened integers), or an address or sum of which nothing is known. */
+enum { FROM_NOTHING = 0, FROM_ELSEWHERE = UINT32_MAX };
+
+static uint32_t either(uint32_t a, uint32_t b)
+{
+    return a == FROM_NOTHING || a == b ? b : b == FROM_NOTHING ? a : FROM_ELSEWHERE;
+}
+
+static uint32_t parameter_read(const struct ptx_function *fn, const struct isa_param *params,
+                               const struct ptx_operand *address)
+{
+    for (uint32_t p = 0; p < fn->params.count; p++)
+        if (fn->params.at[p] == address->symbol && params[p].size_bytes == 8 && address->imm == 0)
+            return p + 1;
+    return FROM_ELSEWHERE;
+}
+
+static uint32_t origin_of(const struct ptx_operand *o, const uint32_t *from)
+{
+    return o->kind == PTX_O_REG ? from[o->reg] : o->kind == PTX_O_IMM ? FROM_NOTHING : FROM_ELSEWHERE;
+}
+
+/* What an instruction writes into its first operand, a register. */
+static uint32_t origin_written(const struct ptx_function *fn, const struct isa_param *params,
+                               const struct ptx_insn *in, const uint32_t *from)
+{
+    const struct ptx_operand *o = in->operand;
+
+    switch (in->op) {
+    case PTX_LD:
+        return ptx_has(in, PTX_W_PARAM) && in->operand_count == 2 && o[1].kind == PTX_O_ADDRESS
+                   ? parameter_read(fn, params, &o[1])
+                   : FROM_ELSEWHERE;
+    case PTX_ATOM: return FROM_ELSEWHERE;
+    case PTX_MOV:
+    case PTX_CVTA: return in->operand_count == 2 ? origin_of(&o[1], from) : FROM_ELSEWHERE;
+    case PTX_ADD:
+    case PTX_SUB:
+    case PTX_SELP: return either(origin_of(&o[1], from), origin_of(&o[2], from));
+    case PTX_MAD: return origin_of(&o[3], from);
+    default: return FROM_NOTHING;
+    }
+}
+
 /* Parameters of 64 bits that the text does not call pointers, but uses as such: as a generic address
- * that becomes one of global memory, or as the address of an access. Sums with them tell nothing. */
+ * that becomes one of global memory, or in the address of an access, of which it is the only part that
+ * may be an address. */
 static void find_pointers(const struct ptx_unit *unit, struct isa_param *params)
 {
+    enum { PASSES = 3 }; /* round loops; chains as a rule go forward */
     const struct ptx_function *fn = unit->function;
-    uint32_t *loaded = PTX_ARRAY(unit->job, uint32_t, fn->regs.count + 1); /* parameter + 1 */
+    uint32_t *from = PTX_ARRAY(unit->job, uint32_t, fn->regs.count + 1);
 
+    for (unsigned pass = 0; pass < PASSES; pass++) {
+        for (size_t i = 0; i < fn->insns.count; i++) {
+            const struct ptx_insn *in = &fn->insns.at[i];
+            const struct ptx_operand *o = in->operand;
+
+            if (in->operand_count >= 2 && o[0].kind == PTX_O_REG)
+                from[o[0].reg] = either(from[o[0].reg], origin_written(fn, params, in, from));
+        }
+    }
     for (size_t i = 0; i < fn->insns.count; i++) {
         const struct ptx_insn *in = &fn->insns.at[i];
         const struct ptx_operand *o = in->operand;
         uint32_t reg = PTX_NONE;
 
-        if (in->op == PTX_LD && ptx_has(in, PTX_W_PARAM) && in->operand_count == 2 &&
-            o[0].kind == PTX_O_REG && fn->regs.at[o[0].reg].definitions == 1 &&
-            o[1].kind == PTX_O_ADDRESS && o[1].symbol != PTX_NONE && o[1].imm == 0) {
-            for (uint32_t p = 0; p < fn->params.count; p++)
-                if (fn->params.at[p] == o[1].symbol && params[p].size_bytes == 8)
-                    loaded[o[0].reg] = p + 1;
-        } else if (in->op == PTX_CVTA && ptx_has(in, PTX_W_TO) && ptx_has(in, PTX_W_GLOBAL) &&
-                   in->operand_count == 2 && o[1].kind == PTX_O_REG) {
+        if (in->op == PTX_CVTA && ptx_has(in, PTX_W_TO) && ptx_has(in, PTX_W_GLOBAL) &&
+            in->operand_count == 2 && o[1].kind == PTX_O_REG) {
             reg = o[1].reg;
         } else if (in->op == PTX_LD || in->op == PTX_ST || in->op == PTX_ATOM || in->op == PTX_RED) {
             for (unsigned k = 0; k < in->operand_count && reg == PTX_NONE; k++)
                 if (o[k].kind == PTX_O_ADDRESS)
                     reg = o[k].reg;
         }
-        if (reg != PTX_NONE && loaded[reg] != 0 && params[loaded[reg] - 1].kind != ISA_PARAM_FLOAT)
-            params[loaded[reg] - 1].kind = ISA_PARAM_POINTER;
+        if (reg == PTX_NONE || from[reg] == FROM_NOTHING || from[reg] == FROM_ELSEWHERE ||
+            params[from[reg] - 1].kind == ISA_PARAM_FLOAT)
+            continue;
+        params[from[reg] - 1].kind = ISA_PARAM_POINTER;
     }
 }
 

@@ -82,6 +82,23 @@ expect 0 'shared: 4096, args: \[n_param_0, n_param_1, 1024\]' template n.ptx
 grep -q '# 64 bits that a kernel only computes with' out || fail "a number that may be a pointer is not told"
 cp out n.yaml
 expect 0 'ok: nothing' run n.yaml
+# Pointers in place, in sums, round a loop; a number added to an address that was loaded is none.
+cat >sums.ptx <<'END'
+.version 7.0
+.target sm_70
+.address_size 64
+.visible .entry sums(.param .u64 in_place, .param .u64 in_sum, .param .u64 walked, .param .u64 number)
+{
+.reg .b64 %rd<9>; .reg .b32 %r<4>; .reg .pred %p<2>;
+ld.param.u64 %rd1, [in_place]; cvta.to.global.u64 %rd1, %rd1; ld.param.u64 %rd2, [in_sum]; ld.param.u64 %rd3, [number];
+mov.u32 %r1, %tid.x; mul.wide.u32 %rd4, %r1, 8; add.u64 %rd5, %rd1, %rd4; mad.wide.u32 %rd6, %r1, 4, %rd2;
+st.global.u32 [%rd6], %r1; ld.global.u64 %rd7, [%rd5]; setp.eq.u64 %p1, %rd7, 0; mov.u32 %r2, 0;
+add.u64 %rd7, %rd7, %rd3; @!%p1 st.global.u32 [%rd7], %r1; ld.param.u64 %rd8, [walked];
+L: st.global.u32 [%rd8], %r1; add.u64 %rd8, %rd8, 4; add.u32 %r2, %r2, 1; setp.lt.u32 %p1, %r2, 4; @%p1 bra L;
+ret;
+}
+END
+expect 0 'args: \[in_place, in_sum, walked, 1024\]' template sums.ptx
 printf '.kernel go\n.param ptr.global yes\n.param f64 x\n.param b32 many\nexit\n.end\n' >a.s
 expect 0 'args: \[yes, 1.0, 1024\]' template a.s
 cp out a.yaml
