@@ -296,7 +296,8 @@ int cmd_template(const struct cmd *cmd, int argc, char **argv)
         source = whole;
     if (load_described(&o, path, &object, &err) != LW_OK)
         status = cmd_open_error(&err, o.clang);
-    else if (lnc_template_print(object, source, o.flags, o.flag_count, &text.sink, &err) != LW_OK)
+    else if (lnc_template_print(object, source, o.flags, o.flag_count, o.clang,
+                                &text.sink, &err) != LW_OK)
         status = cmd_error(&err);
     else
         status = cmd_write(o.output, text.text, text.size);

@@ -63,12 +63,14 @@ const struct isa_variable *lnc_variable_find(const struct isa_object *object, co
  * A launch file to start from: all kernels of @object with buffers and numbers for their parameters,
  * as text. It can be run as it is, as far as a guess of sizes can.
  *
- * @source, @options  of `program`; names and types come from the object's debug information, if any
+ * @source, @options, @compiler  of `program`, NULL: none is named; names and types come from the object's
+ *                               debug information, if any
  * Errors: LW_ENOENT, no kernel; LW_ENOMEM.
  */
 enum lw_status lnc_template_print(const struct isa_object *object, const char *source,
                                   const char *const *options, size_t option_count,
-                                  struct lw_sink *out, struct lw_error *err) LW_MUST_CHECK;
+                                  const char *compiler, struct lw_sink *out,
+                                  struct lw_error *err) LW_MUST_CHECK;
 
 /** A launch file on a machine: program loaded, buffers made. Steps are carried out by
  *  lnc_session_next. The machine is borrowed, @file too. The machine's program borrows the

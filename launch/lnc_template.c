@@ -404,7 +404,7 @@ static void put_buffers(const struct template *t, struct lw_sink *out)
 
 enum lw_status lnc_template_print(const struct isa_object *object, const char *source,
                                   const char *const *options, size_t option_count,
-                                  struct lw_sink *out, struct lw_error *err)
+                                  const char *compiler, struct lw_sink *out, struct lw_error *err)
 {
     struct template t = {.object = object, .out = out};
     struct lw_buffer launches;
@@ -433,7 +433,12 @@ enum lw_status lnc_template_print(const struct isa_object *object, const char *s
             lw_put(out, i == 0 ? ", options: [" : ", ");
             put_word(options[i], out);
         }
-        lw_put(out, option_count != 0 ? "]}\n" : "}\n");
+        lw_put(out, option_count != 0 ? "]" : "");
+        if (compiler != NULL) {
+            lw_put(out, ", compiler: ");
+            put_word(compiler, out);
+        }
+        lw_put(out, "}\n");
         put_buffers(&t, out);
         lw_put(out, "steps:\n");
         lw_put(out, launches.text);

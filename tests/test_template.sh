@@ -62,6 +62,9 @@ cmp -s kept below/t.yaml || fail "a file that was there is another one"
 expect 0 'args: \[fill_param_0, fill_param_1, fill_param_2, fill_param_3, {local: 4096}, 1.0, 1024\]' template k.ptx
 cp out ptx.yaml
 expect 0 'ok: nothing' run ptx.yaml
+# Another compiler may give other parameters: it stands in the file.
+expect 0 'program: {source: k.cl, options: \["-DSHIFT=1"\], compiler: clang-[0-9]*}' template k.cl -D SHIFT=1 \
+    --compiler "$(for c in clang-19 clang-16 clang-15 clang-14; do command -v $c >/dev/null && echo $c && break; done)"
 # As nvcc writes it: pointers and sizes look alike, but for what is done with them; an extern array.
 cat >n.ptx <<'END'
 .version 7.0
