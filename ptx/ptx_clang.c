@@ -42,6 +42,23 @@ static bool cached_name(const struct ptx_job *job, char *out)
     return ok;
 }
 
+/** It is there and looks like bitcode: a full disk or a killed host may leave something else. */
+static bool is_bitcode(const char *path)
+{
+    static const char magic[4] = {'B', 'C', (char)0xc0, (char)0xde};
+    char begin[sizeof magic] = {0};
+    struct stat st;
+    FILE *f = fopen(path, "rb");
+    bool ok;
+
+    if (f == NULL)
+        return false;
+    ok = fread(begin, 1, sizeof begin, f) == sizeof begin && memcmp(begin, magic, sizeof magic) == 0 &&
+         fstat(fileno(f), &st) == 0 && st.st_size % 4 == 0;
+    fclose(f);
+    return ok;
+}
+
 enum lw_status ptx_build_overrides(struct ptx_job *job, struct lw_error *err)
 {
     enum lw_status status;
@@ -50,7 +67,7 @@ enum lw_status ptx_build_overrides(struct ptx_job *job, struct lw_error *err)
     size_t size = 0;
     bool keep = cached_name(job, cached);
 
-    if (keep && ptx_is_file(cached)) {
+    if (keep && is_bitcode(cached)) {
         memcpy(job->overrides, cached, sizeof cached);
         return LW_OK;
     }

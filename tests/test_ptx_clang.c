@@ -6,6 +6,7 @@
 
 #define COMPILER_SOURCE "k.cl"
 #include "tests/compiler_fixture.h"
+#include <glob.h>
 
 #include "ptx/ptx.h"
 
@@ -290,6 +291,13 @@ static void the_override_library_is_kept_and_the_scratch_folder_is_not(void **st
     free(compile(f, plain, NULL, NULL));
     assert_int_equal(entries(folder), 1);
     assert_int_equal(entries(f->tmp), 0);
+    /* a full disk left it empty: it is made again */
+    glob_t found;
+    strcat(folder, "/overrides-*.bc");
+    assert_int_equal(glob(folder, 0, NULL, &found), 0);
+    assert_int_equal(truncate(found.gl_pathv[0], 0), 0);
+    globfree(&found);
+    free(compile(f, plain, NULL, NULL));
 }
 
 static void without_a_cache_folder_it_works_all_the_same(void **state)
