@@ -328,6 +328,11 @@ static uint32_t origin_written(const struct ptx_function *fn, const struct isa_p
     case PTX_CVTA: return in->operand_count == 2 ? origin_of(&o[1], from) : FROM_ELSEWHERE;
     case PTX_ADD:
     case PTX_SUB:
+    case PTX_AND: /* rounded down */
+    case PTX_OR:
+    case PTX_XOR:
+    case PTX_MIN:
+    case PTX_MAX:
     case PTX_SELP: return either(origin_of(&o[1], from), origin_of(&o[2], from));
     case PTX_MAD: return origin_of(&o[3], from);
     default: return FROM_NOTHING;
