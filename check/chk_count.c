@@ -229,7 +229,8 @@ static int compare(const void *a, const void *b)
     return order != 0 ? order : (x->index > y->index) - (x->index < y->index);
 }
 
-struct chk_line_entry *chk_lines(const struct chk_counters *counters, size_t *count)
+/** Instructions with a line, or those without one of functions that are called. */
+static struct chk_line_entry *collect(const struct chk_counters *counters, bool lines, size_t *count)
 {
     size_t most = 0, n = 0;
 
@@ -244,8 +245,12 @@ struct chk_line_entry *chk_lines(const struct chk_counters *counters, size_t *co
 
         for (uint32_t k = 0; k < c->object->text_count && c->tally != NULL; k++) {
             const struct isa_line *line = isa_object_line_at(c->object, k);
+            const bool has = line != NULL && line->line != 0 && line->file < c->object->file_count;
+            const struct isa_function *f = lines || has ? NULL : isa_object_function_at(c->object, k);
 
-            if (line != NULL && line->line != 0 && line->file < c->object->file_count)
+            if (f != NULL && !f->kernel)
+                entries[n++] = (struct chk_line_entry){.file = "", .index = k, .counts = c};
+            else if (lines && has)
                 entries[n++] = (struct chk_line_entry){.file = c->object->files[line->file],
                                                        .line = line->line, .index = k,
                                                        .counts = c};
@@ -255,6 +260,16 @@ struct chk_line_entry *chk_lines(const struct chk_counters *counters, size_t *co
         qsort(entries, n, sizeof *entries, compare);
     *count = n;
     return entries;
+}
+
+struct chk_line_entry *chk_lines(const struct chk_counters *counters, size_t *count)
+{
+    return collect(counters, true, count);
+}
+
+struct chk_line_entry *chk_lineless(const struct chk_counters *counters, size_t *count)
+{
+    return collect(counters, false, count);
 }
 
 size_t chk_line_end(const struct chk_line_entry *entries, size_t count, size_t from)

@@ -62,6 +62,8 @@ struct chk_line_entry {
 };
 /** All of them, by file, line, program and index; NULL: no memory, or (@count 0) none. */
 struct chk_line_entry *chk_lines(const struct chk_counters *counters, size_t *count);
+/** Those without a line of functions that are no kernels: a compiler's own; by program and index. */
+struct chk_line_entry *chk_lineless(const struct chk_counters *counters, size_t *count);
 /** Behind the entries of one line that begin at @from; the same of a file. */
 size_t chk_line_end(const struct chk_line_entry *entries, size_t count, size_t from);
 size_t chk_file_end(const struct chk_line_entry *entries, size_t count, size_t from);

@@ -251,7 +251,7 @@ uint32_t init_origin_at(struct chk_init *init, struct init_block *b, const struc
         o.number = (uint32_t)(at - ISA_SHARED_BASE);
         const struct isa_variable *v;
         o.kernel = site->grid->launch.kernel;
-        v = init_shared_variable(object, o.kernel, o.number);
+        v = chk_shared_variable(object, o.kernel, o.number);
         if (v != NULL) { /* a variable is one place */
             o.byte = o.number - v->shared_offset; /* of the first time */
             o.number = v->shared_offset;

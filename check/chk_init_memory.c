@@ -149,7 +149,7 @@ bool init_memory_quiet(const struct init_memory *m, uint64_t address, struct emu
             end++;
     }
     *span = (struct emu_tap_span){ISA_GLOBAL_BASE + first * INIT_PAGE,
-                                  ISA_GLOBAL_BASE + end * INIT_PAGE};
+                                  ISA_GLOBAL_BASE + end * INIT_PAGE, false};
     return true;
 }
 

@@ -165,10 +165,6 @@ struct init_origin {
     uint64_t pc;      /* of the load; of a register: of the first read */
     const struct isa_function *kernel; /* of shared and local memory: whose it is */
 };
-/** The shared variable of a kernel at @offset, where kernels of the object have different ones; NULL: not
- *  known. */
-const struct isa_variable *init_shared_variable(const struct isa_object *object,
-                                                const struct isa_function *kernel, uint32_t offset);
 uint32_t init_origin_add(struct chk_init *init, const struct init_origin *origin);
 /** What @site does with undefined bits in @lanes, of which the lowest lane's are from @from: a clause
  *  such as "the address of a load". @address: 0, or of the lowest lane. */

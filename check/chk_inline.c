@@ -3,6 +3,8 @@
  * compiler's own functions that are called, the call, too. */
 #include "check/chk_priv.h"
 
+#include <stdlib.h>
+
 static bool holds(const struct isa_object *object, uint32_t die, uint32_t insn)
 {
     const struct isa_debug *debug = object->debug;
@@ -84,6 +86,18 @@ static unsigned inlined(const struct isa_object *object, uint32_t insn, struct c
     return count;
 }
 
+uint64_t chk_inline_key(const struct isa_object *object, uint32_t insn)
+{
+    struct chk_call call[CHK_MOST_CALLS];
+    const unsigned count = object->debug != NULL ? inlined(object, insn, call) : 0;
+    uint64_t key = count;
+
+    for (unsigned i = 0; i < count; i++) /* names and files are one text each */
+        key = (key ^ (uintptr_t)call[i].function ^ (uintptr_t)call[i].file << 16 ^ call[i].line) *
+              UINT64_C(0x9E3779B97F4A7C15);
+    return key;
+}
+
 /** As the source has it, else as the compiler does. */
 static const char *function_name(const struct isa_object *object, const struct isa_function *f)
 {
@@ -99,6 +113,50 @@ static const char *function_name(const struct isa_object *object, const struct i
     return f->name;
 }
 
+/** The function that instruction @index calls; NULL: none. A call through a register sets *@anything. */
+static const struct isa_function *callee_of(const struct emu_program *program, uint32_t index, bool *anything)
+{
+    const struct isa_object *object = emu_program_object(program);
+    const struct isa_insn *insn =
+        emu_program_insn(program, emu_program_base(program) + (uint64_t)index * ISA_WORD_BYTES);
+    int64_t target;
+
+    if (insn == NULL || insn->op == ISA_CALLX)
+        *anything = true;
+    if (insn == NULL || insn->op != ISA_CALL || !isa_insn_target(insn, index, &target) || target < 0 ||
+        target >= object->text_count)
+        return NULL;
+    return isa_object_function_at(object, (uint32_t)target);
+}
+
+/** Functions that @kernel may come to, by their number in the object; NULL: no memory, or all. */
+static bool *reachable_from(const struct emu_program *program, const char *kernel)
+{
+    const struct isa_object *object = emu_program_object(program);
+    bool *reached = calloc(object->function_count + 1u, sizeof *reached), anything = false, grew = true;
+
+    for (unsigned i = 0; reached != NULL && i < object->function_count; i++)
+        reached[i] = object->functions[i].kernel && strcmp(object->functions[i].name, kernel) == 0;
+    while (reached != NULL && grew && !anything) {
+        grew = false;
+        for (unsigned i = 0; i < object->function_count; i++) {
+            const struct isa_function *f = &object->functions[i];
+
+            for (uint32_t k = f->first; reached[i] && k < f->first + f->count; k++) {
+                const struct isa_function *to = callee_of(program, k, &anything);
+
+                if (to == NULL || reached[to - object->functions])
+                    continue;
+                reached[to - object->functions] = grew = true;
+            }
+        }
+    }
+    if (!anything)
+        return reached;
+    free(reached);
+    return NULL;
+}
+
 /** The only call of @f that @kernel may come to; text_count: there is none, or there are several, or a
  *  call of an address may be one. */
 static uint32_t only_call(const struct emu_program *program, const struct isa_function *f,
@@ -106,24 +164,21 @@ static uint32_t only_call(const struct emu_program *program, const struct isa_fu
 {
     const struct isa_object *object = emu_program_object(program);
     uint32_t found = object->text_count;
+    bool anything = false, *reached = reachable_from(program, kernel);
 
-    for (uint32_t i = 0; i < object->text_count; i++) {
-        const struct isa_insn *insn =
-            emu_program_insn(program, emu_program_base(program) + (uint64_t)i * ISA_WORD_BYTES);
-        const struct isa_function *caller;
-        int64_t target;
+    for (uint32_t i = 0; reached != NULL && i < object->text_count; i++) {
+        const struct isa_function *caller = isa_object_function_at(object, i);
 
-        if (insn == NULL || insn->op == ISA_CALLX)
-            return object->text_count;
-        if (insn->op != ISA_CALL || !isa_insn_target(insn, i, &target) || target != f->first)
+        if (caller == NULL || !reached[caller - object->functions] ||
+            callee_of(program, i, &anything) != f)
             continue;
-        caller = isa_object_function_at(object, i);
-        if (caller != NULL && caller->kernel && strcmp(caller->name, kernel) != 0)
-            continue;
-        if (found != object->text_count)
-            return object->text_count;
+        if (found != object->text_count) {
+            found = object->text_count;
+            break;
+        }
         found = i;
     }
+    free(reached);
     return found;
 }
 

@@ -89,24 +89,28 @@ static const struct {
     {CHK_LOCAL_TRAFFIC, CHK_COUNT_MEMORY, local_bytes, local},
 };
 
-/** One line, one kind: its instructions [from, to) together. */
+/** Is the instruction of account to a kind? */
+static uint64_t weight_of(size_t lint, const struct chk_line_entry *e)
+{
+    return e->counts->what[e->index] & lints[lint].what ? lints[lint].weight(&e->counts->tally[e->index]) : 0;
+}
+
+/** One line, one kind: those of its instructions [from, to) together that are in the same inlined calls. */
 static void look(struct chk *chk, size_t lint, const struct chk_line_entry *e, size_t from,
-                 size_t to)
+                 size_t to, const uint64_t *key, uint64_t calls)
 {
     struct chk_tally sum = {0};
     const struct chk_line_entry *most = NULL;
     struct lw_buffer text;
 
     for (size_t i = from; i < to; i++) {
-        const struct chk_counts *c = e[i].counts;
-        const struct chk_tally *t = &c->tally[e[i].index];
+        const uint64_t weight = key[i] == calls ? weight_of(lint, &e[i]) : 0;
 
-        const uint64_t weight = lints[lint].weight(t);
-        if (!(c->what[e[i].index] & lints[lint].what) || weight == 0)
+        if (weight == 0)
             continue;
-        if (most == NULL || weight > lints[lint].weight(&most->counts->tally[most->index]))
+        if (most == NULL || weight > weight_of(lint, most))
             most = &e[i];
-        chk_tally_add(&sum, t);
+        chk_tally_add(&sum, &e[i].counts->tally[e[i].index]);
     }
     if (most == NULL)
         return;
@@ -128,19 +132,61 @@ static void look(struct chk *chk, size_t lint, const struct chk_line_entry *e, s
     lw_buffer_fini(&text);
 }
 
+/** A line, one kind: a finding for each way of calls that the compiler has put the line into. */
+static void look_by_calls(struct chk *chk, size_t lint, const struct chk_line_entry *e, size_t from,
+                          size_t to, const uint64_t *key)
+{
+    uint64_t *seen = NULL;
+    size_t count = 0, room = 0;
+
+    for (size_t i = from; i < to; i++) {
+        bool is_new = weight_of(lint, &e[i]) != 0;
+
+        for (size_t k = 0; is_new && k < count; k++)
+            is_new = seen[k] != key[i];
+        if (!is_new)
+            continue;
+        if (!lw_grow(&seen, &room, count + 1, sizeof *seen)) {
+            chk->short_of_memory = true;
+            break;
+        }
+        seen[count++] = key[i];
+        look(chk, lint, e, from, to, key, key[i]);
+    }
+    free(seen);
+}
+
+/** Instructions without a line, of functions that are called: all of a function together. */
+static size_t lineless_end(const struct chk_line_entry *e, size_t count, size_t from)
+{
+    const struct isa_function *f = isa_object_function_at(e[from].counts->object, e[from].index);
+    size_t to = from;
+
+    while (to < count && isa_object_function_at(e[to].counts->object, e[to].index) == f)
+        to++;
+    return to;
+}
+
 void chk_lint(struct chk *chk)
 {
-    size_t count = 0;
-    struct chk_line_entry *e = chk->counters != NULL ? chk_lines(chk->counters, &count) : NULL;
+    for (unsigned pass = 0; chk->counters != NULL && pass < 2; pass++) {
+        size_t count = 0;
+        struct chk_line_entry *e = pass == 0 ? chk_lines(chk->counters, &count)
+                                             : chk_lineless(chk->counters, &count);
+        uint64_t *key = calloc(count + 1, sizeof *key);
 
-    if (chk->counters == NULL)
-        return;
-    chk->short_of_memory = chk->short_of_memory || e == NULL;
-    for (size_t at = 0, next; at < count; at = next) {
-        next = chk_line_end(e, count, at);
-        for (size_t k = 0; k < LW_COUNT_OF(lints); k++)
-            if (chk->options.kinds >> lints[k].kind & 1)
-                look(chk, k, e, at, next);
+        chk->short_of_memory = chk->short_of_memory || e == NULL || key == NULL;
+        for (size_t i = 0; e != NULL && key != NULL && i < count; i++)
+            for (size_t k = 0; k < LW_COUNT_OF(lints) && key[i] == 0; k++)
+                if (chk->options.kinds >> lints[k].kind & 1 && weight_of(k, &e[i]) != 0)
+                    key[i] = chk_inline_key(e[i].counts->object, e[i].index);
+        for (size_t at = 0, next; e != NULL && key != NULL && at < count; at = next) {
+            next = pass == 0 ? chk_line_end(e, count, at) : lineless_end(e, count, at);
+            for (size_t k = 0; k < LW_COUNT_OF(lints); k++)
+                if (chk->options.kinds >> lints[k].kind & 1)
+                    look_by_calls(chk, k, e, at, next, key);
+        }
+        free(e);
+        free(key);
     }
-    free(e);
 }

@@ -32,6 +32,7 @@ struct chk {
     struct chk_counters *counters; /* NULL: nothing is counted */
     struct chk_leaks *leaks; /* NULL: nobody asks who got what kernels have from malloc */
     struct chk_const *constant; /* NULL: nobody asks for writes of what is read as constant */
+    struct chk_bounds *bounds; /* NULL: nobody asks which variable an access is of */
     bool arithmetic;       /* some kind of it is asked for */
     struct chk_init *init; /* NULL: nor for values that were never written */
     struct chk_options options;
@@ -57,6 +58,8 @@ bool chk_is_foreign(const char *file);
 /** The calls that hold a place, innermost first, into @out[CHK_MOST_CALLS]; how many. */
 unsigned chk_inline_collect(const struct chk *chk, const struct chk_place *place,
                             struct chk_call *out);
+/** The same for instructions of one line that are in the same inlined calls. */
+uint64_t chk_inline_key(const struct isa_object *object, uint32_t insn);
 /** Fill calls of a place, once. False: no memory. */
 bool chk_inline_calls(struct chk *chk, struct chk_place *place);
 enum { CHK_BEYOND = -1, CHK_LOST = -2 };
@@ -72,6 +75,36 @@ enum lw_status chk_tap_begin(struct chk *chk, struct lw_error *err) LW_MUST_CHEC
 void chk_tap_end(struct chk *chk);
 void chk_tap_life(struct chk *chk, const struct emu_life *life);
 bool chk_tap_short_of_memory(const struct chk *chk);
+
+/* ---- variables of the source (chk_names.c) ---- */
+/** The shared variable of a kernel at @offset, where kernels of the object have different ones; NULL: not
+ *  known. */
+const struct isa_variable *chk_shared_variable(const struct isa_object *object,
+                                               const struct isa_function *kernel, uint32_t offset);
+/** Of a compiler's own name, kernel_$_s, the source's part. */
+const char *chk_own_name(const char *name);
+/** The entry of a variable of the object in the source; the number of entries: none. The object has debug
+ *  information. */
+uint32_t chk_variable_die(const struct isa_object *object, const struct isa_variable *v,
+                          const struct isa_function *kernel);
+/** The kernel's variable of the source that holds @offset of local memory while instruction @index runs,
+ *  and where in it; the number of entries: none. */
+uint32_t chk_local_die(const struct isa_object *object, const struct isa_function *kernel,
+                       uint32_t index, uint32_t offset, uint64_t *inside);
+/** Bytes of a variable or type; 0: not known. */
+uint64_t chk_die_bytes(const struct isa_debug *d, uint32_t die);
+/** For an offset in a variable: which is of no interest. */
+#define CHK_SOMEWHERE UINT32_MAX
+/** "s[5]', byte 2, declared in line 3": the variable @die at @offset in it. */
+void chk_put_element(const struct isa_debug *d, uint32_t die, uint64_t offset, struct lw_sink *out);
+
+/* ---- accesses beyond the variable that they are of (chk_bounds.c) ---- */
+struct chk_bounds *chk_bounds_create(struct chk *chk);
+void chk_bounds_destroy(struct chk_bounds *bounds);
+bool chk_bounds_wants(const struct emu_program *program, uint32_t index);
+/** Narrows access->quiet to what the instruction may reach without being told of. */
+void chk_bounds_access(struct chk_bounds *bounds, const struct emu_tap_access *access);
+bool chk_bounds_short_of_memory(const struct chk_bounds *bounds);
 
 /** Findings about speed (chk_lint.c), from what was counted. */
 void chk_lint(struct chk *chk);

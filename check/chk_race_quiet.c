@@ -131,7 +131,7 @@ void race_quiet_ask(struct race_look *look, uint64_t at, struct race_cells *cell
         end++;
     const uint64_t base = ISA_GLOBAL_BASE + ((page - in) << RACE_PAGE_SHIFT);
     *look->access->quiet = (struct emu_tap_span){base + (first << RACE_PAGE_SHIFT),
-                                                 base + (end << RACE_PAGE_SHIFT)};
+                                                 base + (end << RACE_PAGE_SHIFT), false};
 }
 
 void race_quiet_ends(struct chk_race *race, uint64_t offset, uint32_t reader)

@@ -9,12 +9,14 @@ static struct chk *chk_of(struct emu_tap *tap)
     return (struct chk *)(void *)((char *)tap - offsetof(struct chk, tap));
 }
 
-static bool wants(struct emu_tap *tap, const struct isa_insn *insn)
+static bool wants(struct emu_tap *tap, const struct emu_program *program, uint32_t index,
+                  const struct isa_insn *insn)
 {
     const struct chk *chk = chk_of(tap);
 
     if (isa_op_info((enum isa_op)insn->op)->flags & ISA_F_MEMORY)
         return chk->counters != NULL || chk->init != NULL ||
+               (chk->bounds != NULL && chk_bounds_wants(program, index)) ||
                (chk->race != NULL && chk_race_wants(insn)) ||
                (chk->constant != NULL && chk_const_wants(insn));
     return chk->counters != NULL || (chk->barrier != NULL && chk_barrier_wants(chk->barrier, insn)) ||
@@ -42,27 +44,42 @@ static void on_insn(struct emu_tap *tap, const struct emu_tap_site *site)
         chk_arith_insn(chk, site);
 }
 
+static void narrow(struct emu_tap_span *span, const struct emu_tap_span *to)
+{
+    span->first = span->first > to->first ? span->first : to->first;
+    span->end = span->end < to->end ? span->end : to->end;
+    if (span->end < span->first)
+        *span = (struct emu_tap_span){0, 0, false};
+}
+
 static bool on_access(struct emu_tap *tap, const struct emu_tap_access *access)
 {
     struct chk *chk = chk_of(tap);
-    struct emu_tap_span init_quiet = {0, 0}, *quiet = access->quiet;
+    const struct emu_tap_span none = {0, 0, false};
+    struct emu_tap_span init_quiet = none, within = {0, INT64_MAX, false}, *quiet = access->quiet;
     bool steps = false, stepped;
 
-    if (chk->race != NULL && chk->init == NULL && chk->counters == NULL && chk->constant == NULL) {
+    if (chk->race != NULL && chk->init == NULL && chk->counters == NULL && chk->constant == NULL &&
+        chk->bounds == NULL) {
         chk_race_access(chk->race, access);
         return false;
     }
-    if (chk->counters == NULL && chk->race == NULL && chk->constant == NULL)
-        return chk->init != NULL && chk_init_access(chk->init, access);
     stepped = chk->init != NULL && chk_init_follows(chk->init, &access->at);
     /* who goes in single steps from here on executes it later: it is told again */
     if (chk->init != NULL) {
         steps = chk_init_access(chk->init, access);
         init_quiet = *quiet;
-        *quiet = (struct emu_tap_span){0, 0};
+        *quiet = none;
     }
     if (steps && !stepped)
         return true;
+    if (chk->bounds != NULL) {
+        chk_bounds_access(chk->bounds, access);
+        within = *quiet;
+    }
+    if (chk->counters == NULL && chk->race == NULL && chk->constant == NULL && chk->init == NULL)
+        return false;
+    *quiet = chk->race == NULL ? init_quiet : none;
     if (chk->counters != NULL)
         chk_count_access(chk->counters, access);
     if (chk->race != NULL)
@@ -70,12 +87,11 @@ static bool on_access(struct emu_tap *tap, const struct emu_tap_access *access)
     if (chk->constant != NULL && chk_const_wants(access->at.insn))
         chk_const_access(chk->constant, access);
     if (chk->counters != NULL || chk->constant != NULL) {
-        *quiet = (struct emu_tap_span){0, 0};
-    } else if (chk->init != NULL) { /* where both want no word */
-        quiet->first = quiet->first > init_quiet.first ? quiet->first : init_quiet.first;
-        quiet->end = quiet->end < init_quiet.end ? quiet->end : init_quiet.end;
-        if (quiet->end < quiet->first)
-            *quiet = (struct emu_tap_span){0, 0};
+        *quiet = none;
+    } else { /* where nobody wants a word */
+        if (chk->init != NULL)
+            narrow(quiet, &init_quiet);
+        narrow(quiet, &within);
     }
     return steps;
 }
@@ -175,12 +191,13 @@ enum lw_status chk_tap_begin(struct chk *chk, struct lw_error *err)
     bool barriers = (chk->options.kinds & (UINT64_C(1) << CHK_CROSS_PLACES | UINT64_C(1) << CHK_BARRIER_PLACES |
                                            UINT64_C(1) << CHK_BARRIER_EXITED)) != 0;
     bool constant = (chk->options.kinds >> CHK_CONST & 1) != 0;
+    bool variables = (chk->options.kinds >> CHK_VARIABLE & 1) != 0;
     bool leaks = (chk->options.kinds >> CHK_LEAK & 1) != 0;
     bool count = speed || chk->options.counting != CHK_COUNT_NOTHING;
     enum lw_status status;
 
     chk->arithmetic = (chk->options.kinds & class_kinds(CHK_CLASS_ARITHMETIC)) != 0;
-    if (!races && !unwritten && !count && !barriers && !leaks &&
+    if (!races && !unwritten && !count && !barriers && !leaks && !variables &&
         !constant && !chk->arithmetic)
         return LW_OK;
     chk->tap = (struct emu_tap){.wants = wants, .on_insn = on_insn, .on_access = on_access,
@@ -198,6 +215,8 @@ enum lw_status chk_tap_begin(struct chk *chk, struct lw_error *err)
         chk->init = chk_init_create(chk);
     if (constant)
         chk->constant = chk_const_create(chk);
+    if (variables)
+        chk->bounds = chk_bounds_create(chk);
     if (leaks)
         chk->leaks = chk_leaks_create(chk);
     if (count)
@@ -205,7 +224,7 @@ enum lw_status chk_tap_begin(struct chk *chk, struct lw_error *err)
             chk_counters_create(speed || chk->options.counting == CHK_COUNT_REQUESTS);
     if ((races && chk->race == NULL) || (unwritten && chk->init == NULL) ||
         (count && chk->counters == NULL) || (barriers && chk->barrier == NULL) ||
-        (leaks && chk->leaks == NULL) || (constant && chk->constant == NULL)) {
+        (variables && chk->bounds == NULL) || (leaks && chk->leaks == NULL) || (constant && chk->constant == NULL)) {
         chk_tap_end(chk);
         return LW_FAIL(err, LW_ENOMEM, "no memory for a checker");
     }
@@ -221,6 +240,7 @@ void chk_tap_end(struct chk *chk)
     chk_init_destroy(chk->init);
     chk_leaks_destroy(chk->leaks);
     chk_const_destroy(chk->constant);
+    chk_bounds_destroy(chk->bounds);
     chk_counters_destroy(chk->counters);
 }
 
@@ -232,6 +252,8 @@ void chk_tap_life(struct chk *chk, const struct emu_life *life)
         chk_race_life(chk->race, life);
     if (chk->init != NULL)
         chk_init_life(chk->init, life);
+    if (chk->bounds != NULL && life->kind == EMU_LIFE_LAUNCH)
+        emu_tap_wake(chk->machine); /* its arguments lie elsewhere */
     if (chk->leaks != NULL && life->kind == EMU_LIFE_ALLOC)
         chk_leaks_alloc(chk->leaks, life);
 }
@@ -246,6 +268,7 @@ bool chk_tap_short_of_memory(const struct chk *chk)
 {
     return (chk->race != NULL && chk->race->short_of_memory) ||
            (chk->init != NULL && chk_init_short_of_memory(chk->init)) ||
+           (chk->bounds != NULL && chk_bounds_short_of_memory(chk->bounds)) ||
            (chk->constant != NULL && chk_const_short_of_memory(chk->constant)) ||
            (chk->leaks != NULL && chk_leaks_short_of_memory(chk->leaks)) ||
            (chk->counters != NULL && chk->counters->short_of_memory);

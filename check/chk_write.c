@@ -206,6 +206,17 @@ static unsigned failed_checks(const struct chk *chk)
     return n;
 }
 
+/** The place of @place that is shown first: its own line or, of a foreign header, the innermost call's
+ *  in another file. */
+static struct chk_call shown(const struct chk_place *place)
+{
+    if (place->line == 0 || chk_is_foreign(place->file))
+        for (unsigned i = 0; i < place->call_count; i++)
+            if (place->calls[i].line != 0 && !chk_is_foreign(place->calls[i].file))
+                return place->calls[i];
+    return (struct chk_call){"", place->file, place->line, false};
+}
+
 /* A test case for each finding, which fails, and one for each kind that was looked for and not
  * found: a case may have one failure only. */
 static void write_junit(const struct chk *chk, const char *run, const char *version,
@@ -239,10 +250,10 @@ static void write_junit(const struct chk *chk, const char *run, const char *vers
             lw_put(out, " in ");
             put_xml(out, f->place.kernel);
         }
-        if (f->place.line != 0) {
+        if (shown(&f->place).line != 0) {
             lw_put(out, " at ");
-            put_xml(out, f->place.file);
-            lw_printf(out, ":%u", f->place.line);
+            put_xml(out, shown(&f->place).file);
+            lw_printf(out, ":%u", shown(&f->place).line);
         }
         lw_put(out, "\">\n      <failure type=\"");
         lw_put(out, chk_kinds[f->kind].name);
@@ -303,17 +314,6 @@ static void put_locations(const struct chk_place *place, bool calls, const char 
         lw_buffer_fini(&text);
         lw_put(out, "}}");
     }
-}
-
-/** The place of @place that is shown first: its own line or, of a foreign header, the innermost call's
- *  in another file. */
-static struct chk_call shown(const struct chk_place *place)
-{
-    if (place->line == 0 || chk_is_foreign(place->file))
-        for (unsigned i = 0; i < place->call_count; i++)
-            if (place->calls[i].line != 0 && !chk_is_foreign(place->calls[i].file))
-                return place->calls[i];
-    return (struct chk_call){"", place->file, place->line, false};
 }
 
 /** The other side of a race, and inlined calls around either. */

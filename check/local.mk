@@ -4,6 +4,7 @@ liblanewise_a_SOURCES += \
 	%D%/chk_arith.c \
 	%D%/chk_barrier.c \
 	%D%/chk_barrier_priv.h \
+	%D%/chk_bounds.c \
 	%D%/chk_commands.c \
 	%D%/chk_const.c \
 	%D%/chk_count.c \
@@ -21,6 +22,7 @@ liblanewise_a_SOURCES += \
 	%D%/chk_leak.c \
 	%D%/chk_lint.c \
 	%D%/chk_live.c \
+	%D%/chk_names.c \
 	%D%/chk_priv.h \
 	%D%/chk_profile.c \
 	%D%/chk_race.c \

@@ -617,6 +617,7 @@ struct emu_tap_piece {
 /** Generic addresses [first, end). */
 struct emu_tap_span {
     uint64_t first, end;
+    bool any_split; /* whoever is told does not ask whose lanes they are */
 };
 /** A memory instruction before it is executed: nothing is said of whether its lanes may access what
  *  they name. A scalar load is of the lowest lane. */
@@ -629,8 +630,9 @@ struct emu_tap_access {
     struct emu_tap_piece piece[2];
     const uint64_t *address;   /* [lane] generic; piece_count 0 */
     /** Filled by who is told, if need be: this instruction may go on without a word where all its
-     *  lanes are in there, until emu_tap_wake. A warp in single steps is told of all; so is one whose
-     *  split is not the one that it was told of last (local memory apart). One thread runs. */
+     *  lanes are in there, until emu_tap_wake. A warp in single steps is told of all; so is, unless
+     *  any_split is set, one whose split is not the one that it was told of last (local memory apart).
+     *  One thread runs. */
     struct emu_tap_span *quiet;
 };
 /**
@@ -640,7 +642,8 @@ struct emu_tap_access {
  */
 struct emu_tap {
     /** At decoding: shall on_access (of memory instructions) or on_insn be called before this one? */
-    bool (*wants)(struct emu_tap *tap, const struct isa_insn *insn);
+    bool (*wants)(struct emu_tap *tap, const struct emu_program *program, uint32_t index,
+                  const struct isa_insn *insn);
     void (*on_insn)(struct emu_tap *tap, const struct emu_tap_site *site);
     /** True: from this instruction on, and with it, the warp goes in single steps. For such a warp
      *  the call comes (again) between on_step and on_stepped. */

@@ -494,7 +494,7 @@ static enum lw_status mark_taps(struct emu_code *code, const struct emu_level *l
         const struct isa_insn *insn = &program->insn[i];
         bool waits = code->behind != NULL && code->behind[i].full != NULL;
         struct emu_handlers *h = waits ? &code->behind[i] : &code->insn[i].h;
-        if (!tap->wants(tap, insn))
+        if (!tap->wants(tap, program, i, insn))
             continue;
         code->tapped[i] = *h;
         *h = level->tap;

@@ -171,8 +171,8 @@ MEM_INLINE bool tap_skip(const struct emu_warp *w, const struct emu_dinsn *di)
 {
     const struct emu_quiet *q = &w->code->quiet[di->index];
 
-    if (q->epoch != w->core->machine->tap_epoch || w->told != w->m || w->stepped || w->halting ||
-        w->ctag != NULL)
+    if (q->epoch != w->core->machine->tap_epoch || (w->told != w->m && !q->span.any_split) || w->stepped ||
+        w->halting || w->ctag != NULL)
         return false;
     const uint64_t m = w->e & emu_guard(w, di);
     if (w->n == 32 && m == lw_mask(32))
@@ -236,14 +236,20 @@ MEM_OUTLINE bool LEVEL(tap_tell)(struct emu_warp *w, const struct emu_dinsn *di)
                                                            : emu_size_bytes(di->sub);
         tap_pieces(w, di, m, access.space, &access, address);
     }
-    struct emu_tap_span quiet = {0, 0};
+    struct emu_tap_span quiet = {0, 0, false};
     access.quiet = &quiet;
     if (access.space != ISA_SPACE_LOCAL && access.space != ISA_SPACE_CONST)
         w->told = w->m;
     const bool leaves = tap->on_access(tap, &access);
+    /* shared and local addresses are offsets */
+    const uint64_t aperture = access.space == ISA_SPACE_SHARED  ? ISA_SHARED_BASE
+                              : access.space == ISA_SPACE_LOCAL ? ISA_LOCAL_BASE
+                                                                : 0;
     if (quiet.end - quiet.first >= access.bytes && !(info->flags & ISA_F_SCALAR) &&
-        di->op != ISA_TEX &&
-        (access.space == ISA_SPACE_GLOBAL || access.space == ISA_SPACE_GENERIC)) {
+        di->op != ISA_TEX && access.space != ISA_SPACE_CONST && (aperture == 0 || quiet.any_split)) {
+        quiet.first = quiet.first > aperture ? quiet.first - aperture : 0;
+        quiet.end = quiet.end - aperture < ISA_APERTURE_BYTES || aperture == 0 ? quiet.end - aperture
+                                                                               : ISA_APERTURE_BYTES;
         const uint8_t mode = (uint8_t)EMU_MOD(emu_insn_of(w, di), AMODE);
         w->code->quiet[di->index] = (struct emu_quiet){
             .span = quiet, .epoch = w->core->machine->tap_epoch, .mode = mode,

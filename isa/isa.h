@@ -580,6 +580,23 @@ struct isa_loop {
 struct isa_object;
 void isa_loop_print(const struct isa_object *object, unsigned index, struct lw_sink *out);
 
+/**
+ * What a load, store or atomic of translated code stays in if its source is right: its address is
+ * made of this one variable and of offsets (docs/object.md).
+ */
+enum isa_bound_kind {
+    ISA_BOUND_VARIABLE, /* @which: of the object */
+    ISA_BOUND_PARAM,    /* @which: parameter of the kernel, a pointer to shared memory: up to the next one */
+    ISA_BOUND_LOCAL,    /* @which: offset in the kernel's local memory, @bytes from there */
+    ISA_BOUND_SOURCE,   /* the source's variable that lies at offset @which of local memory */
+    ISA_BOUND_KIND_COUNT
+};
+struct isa_bound {
+    uint32_t insn;
+    uint8_t kind;           /* enum isa_bound_kind */
+    uint32_t which, bytes;
+};
+
 /** A module variable in global or constant memory (or a static shared one). */
 struct isa_variable {
     const char *name;
@@ -716,6 +733,8 @@ struct isa_object {
     const struct isa_debug *debug; /* of the source; may be NULL */
     struct isa_loop *loops;
     unsigned loop_count;
+    struct isa_bound *bounds; /* by instruction, one each */
+    unsigned bound_count;
     struct isa_refusal *refusals;
     unsigned refusal_count;
 };
@@ -758,6 +777,8 @@ const struct isa_function *isa_object_function_at(const struct isa_object *objec
                                                   uint32_t index);
 /** Line row in force at instruction @index, or NULL: rows end with their function, as .debug_line. */
 const struct isa_line *isa_object_line_at(const struct isa_object *object, uint32_t index);
+/** The bound of instruction @index, or NULL. */
+const struct isa_bound *isa_object_bound_at(const struct isa_object *object, uint32_t index);
 enum { ISA_ELF_MACHINE = 0x4C57 };
 
 /** What a kernel can observe of the order in which threads run (MACHINE 4). */

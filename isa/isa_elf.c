@@ -79,8 +79,8 @@ static void make_symbols(const struct isa_object *object, const uint64_t *variab
 
 /** Sections in file order; the null section comes first in the file. The last is for debuggers alone. */
 enum section {
-    SECTION_TEXT, SECTION_META, SECTION_DEBUG, SECTION_LOOPS, SECTION_LINE, SECTION_INFO, SECTION_ABBREV,
-    SECTION_FRAME, SECTION_LOC, SECTION_RANGES,
+    SECTION_TEXT, SECTION_META, SECTION_DEBUG, SECTION_LOOPS, SECTION_BOUNDS, SECTION_LINE, SECTION_INFO,
+    SECTION_ABBREV, SECTION_FRAME, SECTION_LOC, SECTION_RANGES,
     SECTION_SYMTAB, SECTION_STRTAB, SECTION_NAMES, SECTION_LAUNCH, SECTION_COUNT
 };
 
@@ -93,6 +93,7 @@ static const struct {
     [SECTION_META] = { ".lanewise", SHT_PROGBITS, 0, 1, 0 },
     [SECTION_DEBUG] = { ".lanewise.debug", SHT_PROGBITS, 0, 1, 0 },
     [SECTION_LOOPS] = { ".lanewise.loops", SHT_PROGBITS, 0, 1, 0 },
+    [SECTION_BOUNDS] = { ".lanewise.bounds", SHT_PROGBITS, 0, 1, 0 },
     [SECTION_LINE] = { ".debug_line", SHT_PROGBITS, 0, 1, 0 },
     [SECTION_INFO] = { ".debug_info", SHT_PROGBITS, 0, 1, 0 },
     [SECTION_ABBREV] = { ".debug_abbrev", SHT_PROGBITS, 0, 1, 0 },
@@ -268,6 +269,7 @@ enum lw_status isa_object_write_loaded(const struct isa_object *object,
     isa_meta_write(object, &contents[SECTION_META]);
     isa_debug_write(object, &contents[SECTION_DEBUG]);
     isa_loops_write(object, &contents[SECTION_LOOPS]);
+    isa_bounds_write(object, &contents[SECTION_BOUNDS]);
     make_symbols(object, variables, SECTION_TEXT + 1, SECTION_LAUNCH + 1,
                  &contents[SECTION_SYMTAB], &contents[SECTION_STRTAB]);
     isa_bytes_u8(&contents[SECTION_NAMES], 0);
@@ -311,7 +313,7 @@ struct extent {
 static enum lw_status find_sections(Elf *elf, const uint8_t *bytes, size_t size,
                                     struct extent *text, struct extent *meta,
                                     struct extent *debug, struct extent *loops,
-                                    struct lw_error *err)
+                                    struct extent *bounds, struct lw_error *err)
 {
     size_t names;
     Elf_Scn *scn = NULL;
@@ -336,6 +338,8 @@ static enum lw_status find_sections(Elf *elf, const uint8_t *bytes, size_t size,
             out = debug;
         else if (strcmp(name, sections[SECTION_LOOPS].name) == 0)
             out = loops;
+        else if (strcmp(name, sections[SECTION_BOUNDS].name) == 0)
+            out = bounds;
         else
             continue;
         if (out->data != NULL)
@@ -393,7 +397,7 @@ static enum lw_status read_elf(const uint8_t *bytes, size_t size, struct isa_obj
                                struct lw_error *err)
 {
     struct extent text = { NULL, 0 }, meta = { NULL, 0 }, debug = { NULL, 0 },
-                  loops = { NULL, 0 };
+                  loops = { NULL, 0 }, bounds = { NULL, 0 };
     uint8_t *copy = NULL;
     Elf *elf = NULL;
     enum lw_status status;
@@ -414,7 +418,7 @@ static enum lw_status read_elf(const uint8_t *bytes, size_t size, struct isa_obj
     elf = elf_memory((char *)copy, size);
     status = check_header(elf, err);
     if (status == LW_OK)
-        status = find_sections(elf, copy, size, &text, &meta, &debug, &loops, err);
+        status = find_sections(elf, copy, size, &text, &meta, &debug, &loops, &bounds, err);
     if (status != LW_OK)
         goto cleanup;
     object->text_count = (uint32_t)(text.size / ISA_WORD_BYTES);
@@ -429,6 +433,8 @@ static enum lw_status read_elf(const uint8_t *bytes, size_t size, struct isa_obj
         status = isa_debug_read(debug.data, debug.size, object, err);
     if (status == LW_OK && loops.size != 0)
         status = isa_loops_read(loops.data, loops.size, object, err);
+    if (status == LW_OK && bounds.size != 0)
+        status = isa_bounds_read(bounds.data, bounds.size, object, err);
     if (status == LW_OK)
         status = isa_object_check(object, err);
 cleanup:

@@ -65,6 +65,13 @@ enum lw_status isa_loops_read(const uint8_t *data, size_t size, struct isa_objec
 enum lw_status isa_loops_check(const struct isa_object *object, struct lw_error *err)
     LW_MUST_CHECK;
 
+/** The section .lanewise.bounds (isa_bounds.c); empty without bounds. */
+void isa_bounds_write(const struct isa_object *object, struct isa_bytes *out);
+enum lw_status isa_bounds_read(const uint8_t *data, size_t size, struct isa_object *object,
+                               struct lw_error *err) LW_MUST_CHECK;
+enum lw_status isa_bounds_check(const struct isa_object *object, struct lw_error *err)
+    LW_MUST_CHECK;
+
 /** A stream that is read; the first failure stays and then every read gives zero. */
 struct isa_reader {
     const char *section;

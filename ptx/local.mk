@@ -7,6 +7,7 @@ liblanewise_a_SOURCES += \
 	%D%/ptx_select_priv.h \
 	%D%/ptx_words.def \
 	%D%/ptx_address.c \
+	%D%/ptx_bounds.c \
 	%D%/ptx_affine.c \
 	%D%/ptx_alloc.c \
 	%D%/ptx_barrier.c \

@@ -341,6 +341,7 @@ void ptx_emit(struct ptx_unit *unit, struct isa_function *function)
                 .addend = (int64_t)mi->imm64
             };
         }
+        ptx_bounds_put(unit, mi, base + emit.index[i]);
         /* fills in what a row implies, such as register kinds */
         if (isa_insn_encode(&in, &object->text[base + emit.index[i]], &err) != LW_OK)
             ptx_fail(unit->job, mi->line, LW_ESTATE, "internal error: %s", err.text);

@@ -35,7 +35,7 @@ struct ptx_job {
     size_t text_size;
     const struct ptx_options *options;
     struct isa_object *object; /* being made; owned by the door */
-    size_t text_room, reloc_room, line_room, loop_room; /* elements that its arrays have room for */
+    size_t text_room, reloc_room, line_room, loop_room, bound_room; /* elements that its arrays have room for */
 };
 
 /** Give up with "name:line: sentence" (line 0: "name: sentence"). */
@@ -498,6 +498,11 @@ enum ptx_mi_flag {
                                  * ptx_layout drops it */
     PTX_MI_NO_GUARD = 1 << 14   /* has the guard it needs: not that of its PTX instruction */
 };
+/** The variable that an address is made of (ptx_bounds.c). */
+struct ptx_bound {
+    uint32_t symbol; /* + 1, 0: none */
+    uint32_t at;     /* of a local variable, where it is several of the source: an offset in that one */
+};
 enum { PTX_NO_BARRIER = 0xff };
 struct ptx_mi {
     struct isa_insn in;           /* operation, modifiers, immediate; registers later */
@@ -509,6 +514,7 @@ struct ptx_mi {
     uint32_t loc, line;
     uint32_t symbol;
     uint64_t imm64;
+    struct ptx_bound bound;
 };
 struct ptx_vreg {
     uint8_t rows;      /* 0: a predicate */
@@ -612,6 +618,7 @@ struct ptx_unit {
     uint32_t entry, final_block;
     ptx_ref carry;                     /* PTX's condition code, a predicate, where */
     bool has_carry;
+    struct ptx_bounds *bounds;         /* while instructions are selected */
     PTX_LIST(struct ptx_mi) prologue; /* goes in front of the entry block */
     bool lossy; /* some regions save barrier numbers, or have none: what is behind is not convergent */
     bool soft, needs_warp_32;
@@ -651,6 +658,14 @@ void ptx_dominators_find(struct ptx_dominators *d);
 
 void ptx_select(struct ptx_unit *unit);
 struct ptx_block *ptx_block_new(struct ptx_unit *unit);
+/** What addresses of the function are made of, by its registers; ptx_select. */
+void ptx_bounds_find(struct ptx_unit *unit);
+/** Bounds of the memory instructions from @first on, which @insn has become. */
+void ptx_bounds_mark(struct ptx_unit *unit, const struct ptx_insn *insn, size_t first);
+/** Into the object, as its instruction @index. */
+void ptx_bounds_put(struct ptx_unit *unit, const struct ptx_mi *mi, uint32_t index);
+/** All variables are in the object. */
+void ptx_bounds_finish(struct ptx_job *job, struct ptx_module *module);
 /** Blocks' predecessors, order, dominators, post-dominators, loops with preheaders.
  *  Irreducible flow is refused. */
 void ptx_cfg(struct ptx_unit *unit);

@@ -243,6 +243,7 @@ static void select_one(struct ptx_sel *sel, const struct ptx_insn *insn)
         mark_effect(sel, ptx_effect(insn), first);
     if (insn->guard != PTX_NONE)
         apply_guard(sel, first);
+    ptx_bounds_mark(sel->unit, insn, first);
 }
 
 static void end_block(struct ptx_sel *sel, uint32_t block, const struct ptx_insn *insn,
@@ -559,6 +560,7 @@ void ptx_select(struct ptx_unit *unit)
     }
     find_constants(fn);
     ptx_find_locals(&sel);
+    ptx_bounds_find(unit);
     ptx_sel_call_room(&sel);
     place_symbols(&sel);
     ptx_param_homes(&sel, target);

@@ -222,10 +222,11 @@ static void put_shared(struct ptx_job *job, struct ptx_module *module, struct is
         memcpy(all, object->variables, object->variable_count * sizeof *all);
     object->variables = all;
     for (size_t i = 0; i < module->symbols.count; i++) {
-        const struct ptx_symbol *s = &module->symbols.at[i];
+        struct ptx_symbol *s = &module->symbols.at[i];
 
         if (s->kind != PTX_SYM_VARIABLE || s->space != PTX_SP_SHARED || !s->placed)
             continue;
+        s->variable = object->variable_count;
         all[object->variable_count++] = (struct isa_variable){
             .name = arena_text(job, object, s->name), .space = ISA_SPACE_SHARED,
             .align = s->align, .size_bytes = s->size_bytes, .shared_offset = s->offset
@@ -488,6 +489,7 @@ static bool try_kernel(struct ptx_job *job, struct ptx_module *module, struct pt
     object->reloc_count = before.reloc_count;
     object->line_count = before.line_count;
     object->loop_count = before.loop_count;
+    object->bound_count = before.bound_count;
     object->function_count = before.function_count;
     if (!leave_out(job, module, fn))
         longjmp(*outer, 1);
@@ -550,6 +552,7 @@ void ptx_module_translate(struct ptx_job *job, struct ptx_module *module)
     ptx_job_source(job, 0);
     ptx_calls_finish(job, module);
     put_shared(job, module, object);
+    ptx_bounds_finish(job, module);
     ptx_debug_write(job, module);
     make_names_unique(job, object);
 }

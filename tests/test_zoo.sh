@@ -60,6 +60,8 @@ verify() {
 for options in "-X -O3" "-X -O0 -X -g"; do
     verify "$zoo/memory.cl" memory,heap-leak "$options"
     verify "$zoo/memory.cu" memory,heap-leak,const-written "$options"
+    verify "$zoo/variables.cl" memory "$options"
+    verify "$zoo/variables.cu" memory "$options"
     verify "$zoo/arithmetic.cl" arithmetic "$options"
     verify "$zoo/arithmetic.cu" arithmetic "$options"
     verify "$zoo/progress.cu" progress "$options"
@@ -117,6 +119,8 @@ run once_bad memory
 grep -q '^[^ ]*nodebug.cl:4: out-of-bounds: .*; in put, called at [^ ]*nodebug.cl:4; kernel once_bad' err || fail "no line of the only call: $(cat err)"
 run twice_bad memory
 grep -q '^out-of-bounds: .*; kernel twice_bad.* in put' err || fail "a line of one of two calls: $(cat err)"
+verify "$zoo/private.cl" memory "-X -O0 -X -g"
+verify "$zoo/private.cu" memory "-X -O0 -X -g"
 verify "$zoo/performance.cl" performance "-X -O3"
 verify "$zoo/performance.cu" bank-conflict,uncoalesced "-X -O0 -X -g"
 # ---- explain's kernels: the wrong one has its kind, the right one has not

@@ -1,0 +1,297 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Accesses that leave the variable that their address is made of (struct isa_bound), and land in other
+ * memory that is there. What is beyond all memory is a fault, and told as such.
+ */
+#include "check/chk_init_priv.h"
+
+#include <stdlib.h>
+
+/** Generic addresses of an instruction's variable. */
+struct bounds_limit {
+    uint64_t first, end; /* 0: not looked up; 0, INT64_MAX: everywhere */
+    uint32_t grid;       /* for which; 0: all */
+};
+struct bounds_program {
+    const struct emu_program *program;
+    struct bounds_limit *limit; /* by instruction */
+};
+struct chk_bounds {
+    struct chk *chk;
+    struct bounds_program *programs;
+    size_t count, room;
+    bool short_of_memory;
+};
+
+struct chk_bounds *chk_bounds_create(struct chk *chk)
+{
+    struct chk_bounds *b = calloc(1, sizeof *b);
+
+    if (b != NULL)
+        b->chk = chk;
+    return b;
+}
+
+void chk_bounds_destroy(struct chk_bounds *b)
+{
+    for (size_t i = 0; b != NULL && i < b->count; i++)
+        free(b->programs[i].limit);
+    if (b != NULL)
+        free(b->programs);
+    free(b);
+}
+
+bool chk_bounds_short_of_memory(const struct chk_bounds *b)
+{
+    return b->short_of_memory;
+}
+
+bool chk_bounds_wants(const struct emu_program *program, uint32_t index)
+{
+    return isa_object_bound_at(emu_program_object(program), index) != NULL;
+}
+
+/** NULL: no memory. */
+static struct bounds_limit *limit_of(struct chk_bounds *b, const struct emu_tap_site *site)
+{
+    for (size_t i = b->count; i-- > 0;)
+        if (b->programs[i].program == site->program)
+            return &b->programs[i].limit[site->index];
+    struct bounds_limit *limit = calloc(emu_program_object(site->program)->text_count + 1u, sizeof *limit);
+    if (limit == NULL || !lw_grow(&b->programs, &b->room, b->count + 1, sizeof *b->programs)) {
+        b->short_of_memory = true;
+        free(limit);
+        return NULL;
+    }
+    b->programs[b->count++] = (struct bounds_program){site->program, limit};
+    return &limit[site->index];
+}
+
+/** The shared memory that argument @which of a launch points to: up to that of the next one. */
+static void param_limit(const struct emu_grid *grid, unsigned which, struct bounds_limit *out)
+{
+    const struct isa_function *kernel = grid->launch.kernel;
+    uint64_t first = 0, end = grid->shared_bytes;
+
+    out->grid = grid->sequence;
+    if (which >= kernel->param_count || grid->bank0 == NULL)
+        return;
+    memcpy(&first, grid->bank0 + kernel->params[which].offset,
+           kernel->params[which].size_bytes < 8 ? 4 : 8);
+    if (first < kernel->shared_bytes || first >= end)
+        return; /* not what a launch of the host's gives */
+    for (unsigned i = 0; i < kernel->param_count; i++) {
+        const struct isa_param *p = &kernel->params[i];
+        uint64_t at = 0;
+
+        memcpy(&at, grid->bank0 + p->offset, p->size_bytes < 8 ? 4 : 8);
+        if (p->kind == ISA_PARAM_POINTER && p->space == ISA_SPACE_SHARED && at > first && at < end)
+            end = at;
+    }
+    out->first = ISA_SHARED_BASE + first;
+    out->end = ISA_SHARED_BASE + end;
+}
+
+static void look_up(const struct emu_tap_site *site, struct bounds_limit *out)
+{
+    const struct isa_object *object = emu_program_object(site->program);
+    const struct isa_bound *b = isa_object_bound_at(object, site->index);
+    uint64_t bytes, inside;
+    uint32_t die;
+
+    *out = (struct bounds_limit){0, INT64_MAX, 0};
+    if (b == NULL)
+        return;
+    switch ((enum isa_bound_kind)b->kind) {
+    case ISA_BOUND_VARIABLE: {
+        const struct isa_variable *v = &object->variables[b->which];
+        const uint64_t address = v->space == ISA_SPACE_SHARED
+                                     ? ISA_SHARED_BASE + v->shared_offset
+                                     : emu_program_variable(site->program, v->name, &bytes);
+        if (address != 0)
+            *out = (struct bounds_limit){address, address + v->size_bytes, 0};
+        return;
+    }
+    case ISA_BOUND_PARAM:
+        param_limit(site->grid, b->which, out);
+        return;
+    case ISA_BOUND_LOCAL:
+        *out = (struct bounds_limit){ISA_LOCAL_BASE + b->which, ISA_LOCAL_BASE + b->which + b->bytes, 0};
+        return;
+    case ISA_BOUND_SOURCE:
+        if (object->debug == NULL)
+            return;
+        die = chk_local_die(object, isa_object_function_at(object, site->index), site->index, b->which,
+                            &inside);
+        bytes = die != object->debug->die_count ? chk_die_bytes(object->debug, die) : 0;
+        if (bytes != 0)
+            *out = (struct bounds_limit){ISA_LOCAL_BASE + b->which - inside,
+                                         ISA_LOCAL_BASE + b->which - inside + bytes, 0};
+        return;
+    case ISA_BOUND_KIND_COUNT:
+        return;
+    }
+}
+
+/** Is there memory at all? Else the access faults. */
+static bool is_memory(const struct chk_bounds *b, const struct emu_tap_site *site, uint64_t address,
+                      unsigned bytes)
+{
+    struct emu_allocation a;
+    bool inside;
+
+    if (address - ISA_SHARED_BASE < ISA_APERTURE_BYTES)
+        return address - ISA_SHARED_BASE + bytes <= site->grid->shared_bytes;
+    if (address - ISA_LOCAL_BASE < ISA_APERTURE_BYTES)
+        return address - ISA_LOCAL_BASE + bytes <= site->grid->launch.kernel->local_bytes;
+    return emu_allocation_at(b->chk->machine, address, &a, &inside) && inside &&
+           address + bytes <= a.address + a.size_bytes;
+}
+
+/** The parameter @which of a kernel in the source; the number of entries: not known. */
+static uint32_t param_die(const struct isa_object *object, const struct isa_function *kernel, unsigned which)
+{
+    const struct isa_debug *d = object->debug;
+    uint32_t end = 0;
+
+    for (uint32_t i = 0; d != NULL && i < d->die_count; i++) {
+        const struct isa_attr *low = isa_die_attr(d, i, ISA_AT_LOW_PC);
+
+        if (d->dies[i].tag == ISA_TAG_SUBPROGRAM && low != NULL &&
+            &object->functions[low->value] == kernel)
+            end = d->dies[i].end;
+        if (i < end && d->dies[i].tag == ISA_TAG_PARAMETER && which-- == 0)
+            return isa_die_attr(d, i, ISA_AT_NAME) != NULL ? i : d->die_count;
+    }
+    return d != NULL ? d->die_count : 0;
+}
+
+/** "'a' (256 bytes, declared in line 3)"; its name. */
+static const char *put_bound(const struct emu_tap_site *site, const struct bounds_limit *limit,
+                             struct lw_sink *out)
+{
+    const struct isa_object *object = emu_program_object(site->program);
+    const struct isa_bound *b = isa_object_bound_at(object, site->index);
+    const struct isa_debug *d = object->debug;
+    const struct isa_function *kernel = site->grid->launch.kernel;
+    uint32_t die = d != NULL ? d->die_count : 0;
+    const char *name = "local memory";
+    uint64_t inside;
+
+    if (b->kind == ISA_BOUND_VARIABLE) {
+        name = chk_own_name(object->variables[b->which].name);
+        if (d != NULL)
+            die = chk_variable_die(object, &object->variables[b->which], kernel);
+    } else if (b->kind == ISA_BOUND_PARAM) {
+        name = kernel->params[b->which].name;
+        die = param_die(object, kernel, b->which);
+    } else if (b->kind == ISA_BOUND_SOURCE) {
+        die = chk_local_die(object, kernel, site->index, b->which, &inside);
+    }
+    if (d != NULL && die != d->die_count && isa_die_attr(d, die, ISA_AT_NAME) != NULL)
+        name = isa_die_attr(d, die, ISA_AT_NAME)->text;
+    else
+        die = UINT32_MAX;
+    lw_printf(out, b->kind == ISA_BOUND_LOCAL ? "the kernel's variables (" : "'%s' (", name);
+    lw_printf(out, "%llu bytes", (unsigned long long)(limit->end - limit->first));
+    if (d != NULL && die != UINT32_MAX && isa_die_attr(d, die, ISA_AT_DECL_LINE) != NULL)
+        lw_printf(out, ", declared in line %llu",
+                  (unsigned long long)isa_die_attr(d, die, ISA_AT_DECL_LINE)->value);
+    lw_put(out, ")");
+    return name;
+}
+
+/** ", in 'b[0]', declared in line 4": what lies there, if it is known. */
+static void put_other(const struct chk_bounds *b, const struct emu_tap_site *site, uint64_t address,
+                      struct lw_sink *out)
+{
+    const struct isa_object *object = emu_program_object(site->program);
+    const struct isa_function *kernel = site->grid->launch.kernel;
+    const struct isa_debug *d = object->debug;
+    struct emu_allocation a;
+    uint64_t offset = 0;
+    bool inside;
+
+    if (address - ISA_SHARED_BASE < ISA_APERTURE_BYTES) {
+        const uint32_t at = (uint32_t)(address - ISA_SHARED_BASE);
+        const struct isa_variable *v = chk_shared_variable(object, kernel, at);
+        const uint32_t die = v != NULL && d != NULL ? chk_variable_die(object, v, kernel) : 0;
+
+        if (v == NULL)
+            lw_put(out, at >= kernel->shared_bytes ? ", in dynamic shared memory" : "");
+        else if (d == NULL || die == d->die_count)
+            lw_printf(out, ", in '%s', byte %u", chk_own_name(v->name), at - v->shared_offset);
+        else {
+            lw_put(out, ", in '");
+            chk_put_element(d, die, at - v->shared_offset, out);
+        }
+    } else if (address - ISA_LOCAL_BASE < ISA_APERTURE_BYTES) {
+        const uint32_t die = d != NULL ? chk_local_die(object, kernel, site->index,
+                                                       (uint32_t)(address - ISA_LOCAL_BASE), &offset) : 0;
+        if (d == NULL || die == d->die_count)
+            return;
+        lw_put(out, ", in '");
+        chk_put_element(d, die, offset, out);
+    } else if (emu_allocation_at(b->chk->machine, address, &a, &inside) && a.name[0] != '\0') {
+        lw_printf(out, ", in '%s', byte %llu", a.name, (unsigned long long)(address - a.address));
+    }
+}
+
+static void tell(struct chk_bounds *b, const struct emu_tap_access *a, const struct bounds_limit *limit,
+                 uint64_t lanes, uint64_t address)
+{
+    struct chk_finding f = {.kind = CHK_VARIABLE, .other = {.kernel = "", .function = "", .file = ""},
+                            .allocation = "", .address = address, .count = lw_popcount(lanes)};
+    const uint64_t before = limit->first - address, after = address - limit->end;
+    struct lw_buffer text;
+
+    chk_place_at(b->chk, a->at.grid->sequence, a->at.block, a->at.warp, lanes,
+                 emu_program_base(a->at.program) + (uint64_t)a->at.index * ISA_WORD_BYTES, &f.place);
+    lw_buffer_init(&text);
+    lw_printf(&text.sink, "%s %s of %u bytes at 0x%llx: ",
+              address - ISA_SHARED_BASE < ISA_APERTURE_BYTES  ? "shared"
+              : address - ISA_LOCAL_BASE < ISA_APERTURE_BYTES ? "local"
+                                                              : "global",
+              a->kind == EMU_ACCESS_LOAD ? "load" : a->kind == EMU_ACCESS_STORE ? "store" : "atomic",
+              a->bytes, (unsigned long long)address);
+    if (address < limit->first)
+        lw_printf(&text.sink, "%llu byte%s before ", (unsigned long long)before, before == 1 ? "" : "s");
+    else if (address < limit->end)
+        lw_put(&text.sink, "it runs over the end of ");
+    else
+        lw_printf(&text.sink, "%llu byte%s behind the end of ", (unsigned long long)after,
+                  after == 1 ? "" : "s");
+    f.allocation = put_bound(&a->at, limit, &text.sink);
+    if (address < limit->first || address >= limit->end)
+        put_other(b, &a->at, address, &text.sink);
+    else
+        put_other(b, &a->at, limit->end, &text.sink);
+    f.sentence = text.text != NULL ? text.text : "";
+    (void)chk_add(b->chk, &f);
+    lw_buffer_fini(&text);
+}
+
+void chk_bounds_access(struct chk_bounds *b, const struct emu_tap_access *a)
+{
+    struct bounds_limit *limit = limit_of(b, &a->at);
+    uint64_t lanes = 0, first = 0;
+
+    if (limit == NULL)
+        return;
+    if (limit->end == 0 || (limit->grid != 0 && limit->grid != a->at.grid->sequence))
+        look_up(&a->at, limit);
+    *a->quiet = (struct emu_tap_span){limit->first, limit->end, true};
+    for (LW_EACH_BIT(l, a->at.lanes)) {
+        const uint64_t at = init_address(a, (unsigned)l);
+
+        if (at >= limit->first && at < limit->end && limit->end - at >= a->bytes)
+            continue;
+        if (!is_memory(b, &a->at, at, a->bytes))
+            continue;
+        if (lanes == 0)
+            first = at;
+        lanes |= UINT64_C(1) << l;
+    }
+    if (lanes != 0)
+        tell(b, a, limit, lanes, first);
+}

@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Variables of the source in words: which lies where, and which of its elements. */
+#include "check/chk_priv.h"
+
+#include <stdlib.h>
+
+const char *chk_own_name(const char *name)
+{
+    for (const char *at = name; (at = strstr(at, "_$_")) != NULL;)
+        name = at += 3;
+    return name;
+}
+
+/** Is a compiler's name of a shared variable one of a function's own: kernel_$_s, _ZZ6kernelPiE1s? */
+static bool is_of(const char *name, const char *function)
+{
+    const size_t n = strlen(function);
+    char *end;
+
+    if (strncmp(name, function, n) == 0 && (strncmp(name + n, "_$_", 3) == 0 || name[n] == '.'))
+        return true;
+    if (strncmp(name, "_ZZ", 3) != 0)
+        return false;
+    if (strncmp(function, "_Z", 2) == 0)
+        return strncmp(name + 3, function + 2, n - 2) == 0 && name[n + 1] == 'E';
+    return strtoul(name + 3, &end, 10) == n && strncmp(end, function, n) == 0;
+}
+
+const struct isa_variable *chk_shared_variable(const struct isa_object *object,
+                                               const struct isa_function *kernel, uint32_t offset)
+{
+    const struct isa_variable *found = NULL;
+    bool several = false;
+
+    if (kernel != NULL && offset >= kernel->shared_bytes)
+        return NULL; /* dynamic: that other kernels have variables there says nothing */
+    for (unsigned i = 0; i < object->variable_count; i++) {
+        const struct isa_variable *v = &object->variables[i];
+        bool foreign = false;
+
+        if (v->space != ISA_SPACE_SHARED || offset - v->shared_offset >= v->size_bytes)
+            continue;
+        if (kernel != NULL && is_of(v->name, kernel->name))
+            return v;
+        for (unsigned f = 0; f < object->function_count && !foreign; f++)
+            foreign = object->functions[f].kernel && is_of(v->name, object->functions[f].name);
+        several |= !foreign && found != NULL;
+        if (!foreign)
+            found = v;
+    }
+    return several ? NULL : found;
+}
+
+/** Bytes of a type; 0: not known. */
+static uint64_t type_bytes(const struct isa_debug *d, uint32_t die, unsigned depth)
+{
+    const struct isa_attr *size = isa_die_attr(d, die, ISA_AT_BYTE_SIZE);
+    const struct isa_attr *type = isa_die_attr(d, die, ISA_AT_TYPE);
+    uint64_t bytes, count = 1;
+
+    if (size != NULL)
+        return size->value;
+    if (type == NULL || depth == 0)
+        return 0;
+    bytes = type_bytes(d, (uint32_t)type->value, depth - 1);
+    if (d->dies[die].tag != ISA_TAG_ARRAY)
+        return bytes;
+    for (uint32_t c = die + 1; c < d->dies[die].end; c = d->dies[c].end) {
+        const struct isa_attr *n = isa_die_attr(d, c, ISA_AT_COUNT);
+        const struct isa_attr *upper = isa_die_attr(d, c, ISA_AT_UPPER_BOUND);
+        count *= n != NULL ? n->value : upper != NULL ? upper->value + 1 : 1;
+    }
+    return bytes * count;
+}
+
+uint64_t chk_die_bytes(const struct isa_debug *d, uint32_t die)
+{
+    return type_bytes(d, die, 7);
+}
+
+/** How many elements a dimension of an array has; 0: not known. */
+static uint64_t dimension(const struct isa_debug *d, uint32_t die)
+{
+    const struct isa_attr *n = isa_die_attr(d, die, ISA_AT_COUNT);
+    const struct isa_attr *upper = isa_die_attr(d, die, ISA_AT_UPPER_BOUND);
+
+    return n != NULL ? n->value : upper != NULL ? upper->value + 1 : 0;
+}
+
+/* Of several at one place that of the kernel, or else of the same name. */
+uint32_t chk_variable_die(const struct isa_object *object, const struct isa_variable *v,
+                          const struct isa_function *kernel)
+{
+    const struct isa_debug *d = object->debug;
+    uint32_t owner_end = 0, found = d->die_count;
+    bool owned = false;
+
+    for (uint32_t i = 0; i < d->die_count; i++) {
+        const struct isa_attr *place = isa_die_attr(d, i, ISA_AT_LOCATION);
+        const struct isa_attr *name = isa_die_attr(d, i, ISA_AT_NAME);
+
+        if (d->dies[i].tag == ISA_TAG_SUBPROGRAM) {
+            const struct isa_attr *low = isa_die_attr(d, i, ISA_AT_LOW_PC);
+            owned = low != NULL && &object->functions[low->value] == kernel;
+            owner_end = d->dies[i].end;
+        }
+        if (d->dies[i].tag != ISA_TAG_VARIABLE || place == NULL || place->count == 0 || name == NULL)
+            continue;
+        const struct isa_place *p = &d->places[place->value];
+        const size_t all = strlen(v->name), n = strlen(name->text);
+        if (p->kind == ISA_PLACE_VARIABLE) {
+            if (&object->variables[p->variable] == v)
+                return i;
+        } else if (p->kind == ISA_PLACE_ADDRESS && p->value == ISA_SHARED_BASE + v->shared_offset &&
+                   n <= all && strcmp(v->name + all - n, name->text) == 0) {
+            if (owned && i < owner_end)
+                return i;
+            if (found == d->die_count)
+                found = i;
+        }
+    }
+    return found;
+}
+
+void chk_put_element(const struct isa_debug *d, uint32_t die, uint64_t offset, struct lw_sink *out)
+{
+    const struct isa_attr *type = isa_die_attr(d, die, ISA_AT_TYPE);
+    const struct isa_attr *decl = isa_die_attr(d, die, ISA_AT_DECL_LINE);
+    const uint32_t array = type != NULL ? (uint32_t)type->value : 0;
+    uint64_t bytes = 0, step;
+
+    lw_put(out, isa_die_attr(d, die, ISA_AT_NAME)->text);
+    if (type != NULL && d->dies[array].tag == ISA_TAG_ARRAY &&
+        isa_die_attr(d, array, ISA_AT_TYPE) != NULL)
+        bytes = type_bytes(d, (uint32_t)isa_die_attr(d, array, ISA_AT_TYPE)->value, 6);
+    step = type_bytes(d, array, 6);
+    if (offset == CHK_SOMEWHERE)
+        bytes = offset = 0;
+    for (uint32_t c = array + 1; bytes != 0 && c < d->dies[array].end; c = d->dies[c].end) {
+        const uint64_t count = dimension(d, c);
+
+        if (count == 0 || step / count == 0)
+            break;
+        step /= count;
+        lw_printf(out, "[%llu]", (unsigned long long)(offset / step));
+        offset %= step;
+    }
+    lw_put(out, "'");
+    if (offset != 0)
+        lw_printf(out, ", byte %llu", (unsigned long long)offset);
+    if (decl != NULL)
+        lw_printf(out, ", declared in line %llu", (unsigned long long)decl->value);
+}
+
+/* Kernels have their variables at fixed addresses. */
+uint32_t chk_local_die(const struct isa_object *object, const struct isa_function *kernel,
+                       uint32_t index, uint32_t offset, uint64_t *inside)
+{
+    const struct isa_debug *d = object->debug;
+    const uint64_t address = ISA_LOCAL_BASE + offset;
+    uint32_t end = 0;
+
+    *inside = 0;
+    for (uint32_t i = 0; i < d->die_count; i++) {
+        const struct isa_attr *place = isa_die_attr(d, i, ISA_AT_LOCATION);
+        const struct isa_attr *low = isa_die_attr(d, i, ISA_AT_LOW_PC);
+
+        if (d->dies[i].tag == ISA_TAG_SUBPROGRAM && low != NULL &&
+            &object->functions[low->value] == kernel)
+            end = d->dies[i].end;
+        const struct isa_attr *origin = isa_die_attr(d, i, ISA_AT_ABSTRACT_ORIGIN);
+        const uint32_t source = origin != NULL ? (uint32_t)origin->value : i; /* of what is inlined */
+        if (i >= end || place == NULL || isa_die_attr(d, source, ISA_AT_NAME) == NULL)
+            continue;
+        for (uint32_t k = 0; k < place->count; k++) {
+            const struct isa_place *p = &d->places[place->value + k];
+            const struct isa_attr *type = isa_die_attr(d, source, ISA_AT_TYPE);
+
+            *inside = address - p->value;
+            if (p->kind == ISA_PLACE_ADDRESS && p->value <= address && type != NULL &&
+                *inside < type_bytes(d, (uint32_t)type->value, 6) &&
+                (p->to == 0 || (index >= p->from && index < p->to)))
+                return source;
+        }
+    }
+    return d->die_count;
+}
