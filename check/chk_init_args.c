@@ -62,6 +62,25 @@ void init_args_print(struct chk_init *init, struct init_block *b, const struct e
     }
 }
 
+/** Entry, sizes and shared bytes of a launch (docs/launches.md). */
+static void look_at_descriptor(struct chk_init *init, struct init_block *b,
+                               const struct emu_tap_site *site, unsigned lane, uint64_t descriptor)
+{
+    uint8_t mask[36];
+    unsigned k = 0;
+
+    if (!init_lane_get(&init->memory, b, site->warp, lane, descriptor, sizeof mask, mask))
+        return;
+    while (mask[k] == 0)
+        k++;
+    init_found(init, CHK_UNINIT_ADDRESS, site, UINT64_C(1) << lane,
+               k < 8    ? "the entry of a launch"
+               : k < 20 ? "the grid of a launch"
+               : k < 32 ? "the block of a launch"
+                        : "the dynamic shared memory of a launch",
+               init_origin_at(init, b, site, lane, descriptor + k), 0);
+}
+
 void init_args_launch(struct chk_init *init, struct init_block *b, const struct emu_tap_site *site)
 {
     for (LW_EACH_BIT(l, site->lanes)) {
@@ -72,6 +91,7 @@ void init_args_launch(struct chk_init *init, struct init_block *b, const struct 
         if (emu_mem_peek(site->core, site->slot, site->warp, (unsigned)l, descriptor, bytes,
                          sizeof bytes) != sizeof bytes)
             continue;
+        look_at_descriptor(init, b, site, (unsigned)l, descriptor);
         const uint64_t entry = lw_get64(bytes);
         const struct emu_program *program = emu_machine_program_at(init->chk->machine, entry);
         const struct isa_function *f =

@@ -6,6 +6,14 @@
 
 const char *chk_own_name(const char *name)
 {
+    /* _ZZ, the function, E, and the variable with its length */
+    for (const char *at = strncmp(name, "_ZZ", 3) == 0 ? name : ""; (at = strchr(at, 'E')) != NULL;) {
+        char *own;
+        const unsigned long size = strtoul(++at, &own, 10);
+
+        if (own != at && strlen(own) == size)
+            return own;
+    }
     for (const char *at = name; (at = strstr(at, "_$_")) != NULL;)
         name = at += 3;
     return name;
@@ -26,10 +34,22 @@ static bool is_of(const char *name, const char *function)
     return strtoul(name + 3, &end, 10) == n && strncmp(end, function, n) == 0;
 }
 
+/** Does a kernel, or what the compiler has put into it, access a variable? */
+static bool accesses(const struct isa_object *object, const struct isa_function *kernel, unsigned variable)
+{
+    for (unsigned i = 0; i < object->bound_count; i++) {
+        const struct isa_bound *b = &object->bounds[i];
+
+        if (b->kind == ISA_BOUND_VARIABLE && b->which == variable && b->insn - kernel->first < kernel->count)
+            return true;
+    }
+    return false;
+}
+
 const struct isa_variable *chk_shared_variable(const struct isa_object *object,
                                                const struct isa_function *kernel, uint32_t offset)
 {
-    const struct isa_variable *found = NULL;
+    const struct isa_variable *found = NULL, *named = NULL;
     bool several = false;
 
     if (kernel != NULL && offset >= kernel->shared_bytes)
@@ -44,11 +64,14 @@ const struct isa_variable *chk_shared_variable(const struct isa_object *object,
             return v;
         for (unsigned f = 0; f < object->function_count && !foreign; f++)
             foreign = object->functions[f].kernel && is_of(v->name, object->functions[f].name);
-        several |= !foreign && found != NULL;
-        if (!foreign)
-            found = v;
+        if (foreign)
+            continue;
+        several |= found != NULL;
+        found = v;
+        if (kernel != NULL && named == NULL && accesses(object, kernel, i))
+            named = v;
     }
-    return several ? NULL : found;
+    return !several ? found : named;
 }
 
 /** Bytes of a type; 0: not known. */

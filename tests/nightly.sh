@@ -27,6 +27,7 @@ step flow env LW_RANDOM_COUNT="$programs" tests/prop_flow
 step programs env LW_RANDOM_COUNT="$programs" tests/prop_exec
 step loads env LW_RANDOM_COUNT="$programs" tests/prop_proof
 step checks env LW_RANDOM_COUNT=3000 tests/prop_quiet
+step zoo env LW_ZOO=all "$src/tests/test_zoo.sh"
 [ ! -x tests/prop_split ] || step splits env LW_RANDOM_COUNT="$programs" tests/prop_split
 [ ! -x tests/prop_isa ] || step rows tests/prop_isa
 for t in test_checkpoint test_history test_replay; do

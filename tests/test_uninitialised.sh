@@ -175,6 +175,38 @@ grep -q "^launch.s:20: uninitialised-output: parameter 2 of the launch of child 
 sed -i 's/a: {type: u32, count: 32/&, init: {constant: 0}/' launch.yaml
 sed -i 's/st.global.b32 \[v6:7+12\], v9/st.global.b64 [v6:7+8], v2:3/' launch.s
 "$lanewise" run -q --check=uninitialised launch.yaml 2>err || fail "all parameters were stored: $(cat err)"
+# and the sizes of a launch
+cat >>launch.s <<'END'
+.kernel sized
+.param ptr.global a
+.param ptr.global d
+    v_mov_b64 v2:3, c[a]
+    v_mov_b64 v4:5, c[d]
+    v_mov_b32 v10, lo(child)
+    v_mov_b32 v11, hi(child)
+    st.global.b64 [v4:5], v10:11
+    ld.global.b32 v9, [v2:3]
+    v_add_u32 v9, v9, 1
+    st.global.b32 [v4:5+8], v9
+    launch.buffer v6:7, 24
+    st.global.b64 [v6:7], v2:3
+    st.global.b64 [v6:7+8], v2:3
+    st.global.b64 [v6:7+16], v2:3
+    launch.kernel v8, v4:5, v6:7, vz
+    exit
+.end
+END
+cat >sized.yaml <<'END'
+program: {source: launch.s}
+buffers: {a: {type: u32, count: 32}, d: {type: u32, count: 10, init: [0, 0, 1, 1, 1, 1, 1, 1, 0, 0]}}
+steps:
+  - launch: {entry: sized, grid: 1, block: 1, args: [a, d]}
+END
+"$lanewise" run -q --check=uninitialised sized.yaml 2>err
+grep -q "^launch.s:39: uninitialised-address: the grid of a launch depends on .*: 'a' (128 bytes .*, read at launch.s:32; kernel sized" err ||
+    fail "sizes of a launch: $(cat err)"
+sed -i 's/a: {type: u32, count: 32/&, init: {constant: 0}/' sized.yaml
+"$lanewise" run -q --check=uninitialised sized.yaml 2>err || fail "all sizes were stored: $(cat err)"
 
 # Dynamic shared memory begins where a function that the kernel does not call has its own variable.
 cat >dynamic.cu <<'END'

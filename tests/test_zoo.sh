@@ -5,6 +5,7 @@
 . "${srcdir:-.}/tests/cli_lib.sh"
 zoo=$src/tests/zoo
 pairs=0
+any_lanes= # not empty: not in warps of 32
 
 # run KERNEL KINDS ARGUMENT...: one launch of object.lwo; the exit status in $got
 run() {
@@ -47,7 +48,7 @@ verify() {
         case $kind:$lanes in
         heap-leak:0x0) pattern="$pattern.*kernel $name, " ;;
         *:0x0) ;;
-        *) pattern="$pattern.*kernel $name, .*lanes 0x0*${lanes#0x}," ;;
+        *) [ -n "$any_lanes" ] || pattern="$pattern.*kernel $name, .*lanes 0x0*${lanes#0x}," ;;
         esac
         pattern=$(echo "$pattern" | sed 's/lanes 0x0\*0*\([1-9a-f]\)/lanes 0x0*\1/')
         [ $got != 0 ] && grep -q -- "$pattern" err || fail "$base $options $*: $name: exit status $got, no '$pattern'"
@@ -114,6 +115,10 @@ kernel void twice_bad(global int *a, int n)
     put(a + 200 + get_global_id(0));
 }
 END
+cat >>nodebug.cl <<'END'
+static __attribute__((noinline)) void through(global int *a) { put(a); }
+kernel void other_good(global int *a, int n) { through(a); } /* of no account to the others */
+END
 "$lanewise" compile -X -O0 -X -g -o object.lwo nodebug.cl 2>err || fail "nodebug.cl does not compile"
 run once_bad memory
 grep -q '^[^ ]*nodebug.cl:4: out-of-bounds: .*; in put, called at [^ ]*nodebug.cl:4; kernel once_bad' err || fail "no line of the only call: $(cat err)"
@@ -121,7 +126,59 @@ run twice_bad memory
 grep -q '^out-of-bounds: .*; kernel twice_bad.* in put' err || fail "a line of one of two calls: $(cat err)"
 verify "$zoo/private.cl" memory "-X -O0 -X -g"
 verify "$zoo/private.cu" memory "-X -O0 -X -g"
+# under other engines and widths, too: nightly
+if [ "${LW_ZOO:-}" = all ]; then
+    for engine in --timing=volta --timing=fermi "--tags compact" "--reconv stack" "--warp 16" "--warp 64"; do
+        case $engine in --warp*) any_lanes=1 ;; esac
+        for options in "-X -O3" "-X -O0 -X -g"; do
+            for suffix in cl cu; do
+                # shellcheck disable=SC2086
+                for class in memory variables arithmetic uninitialised; do
+                    case $class.$suffix in
+                    variables.*) kinds=memory ;;
+                    memory.cl) kinds=memory,heap-leak ;;
+                    memory.cu) kinds=memory,heap-leak,const-written ;;
+                    *) kinds=$class ;;
+                    esac
+                    verify "$zoo/$class.$suffix" "$kinds" "$options" $engine
+                done
+            done
+        done
+        any_lanes=
+    done
+fi
 verify "$zoo/performance.cl" performance "-X -O3"
+# a line that is put into several calls is told with that which costs, and a lineless one at its only call
+cat >calls.cl <<'END'
+static void put(local int *s, int k) { s[k] = k; }
+static __attribute__((noinline, nodebug)) void bare(local int *s, int k) { s[k] = k; }
+kernel void inlined_bad(global int *a, int n)
+{
+    local int s[4096];
+    int i = get_local_id(0);
+    put(s, i);
+    barrier(CLK_LOCAL_MEM_FENCE);
+    put(s, i * 32);
+    barrier(CLK_LOCAL_MEM_FENCE);
+    a[i] = s[i];
+}
+kernel void called_bad(global int *a, int n)
+{
+    local int s[4096];
+    int i = get_local_id(0);
+    bare(s, i * 32);
+    barrier(CLK_LOCAL_MEM_FENCE);
+    a[i] = s[i];
+}
+END
+"$lanewise" compile -X -O3 -o object.lwo calls.cl 2>err || fail "calls.cl does not compile"
+run inlined_bad bank-conflict
+grep -q '^[^ ]*calls.cl:1: bank-conflict: 8 shared requests of a warp take 32.0 passes each.* inlined at [^ ]*calls.cl:9; kernel' err &&
+    [ "$(grep -c bank-conflict: err)" = 1 ] || fail "not the call that costs: $(cat err)"
+run called_bad bank-conflict --check-file called.xml
+grep -q '^[^ ]*calls.cl:17: bank-conflict: 8 shared requests of a warp take 32.0 passes each.* in bare, called at' err ||
+    fail "no call of a function without lines: $(cat err)"
+grep -q 'name="bank-conflict in called_bad at [^ ]*calls.cl:17"' called.xml || fail "not at the call: $(cat called.xml)"
 verify "$zoo/performance.cu" bank-conflict,uncoalesced "-X -O0 -X -g"
 # ---- explain's kernels: the wrong one has its kind, the right one has not
 explained=0

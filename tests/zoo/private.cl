@@ -10,16 +10,20 @@ kernel void past_a_private_bad(global int *a, int n)
     int front[4], own[4], back[4];
     int i = get_local_id(0);
     for (int k = 0; k < 4; k++)
-        front[k] = own[k] = back[k] = a[k];
-    a[i] = own[i % 4 + 1];                         /* @1 */
+        front[k] = own[k] = back[k] = k;
+    int next = own[i % 4 + 1];                     /* @1 */
+    if (get_group_id(0) == 0)
+        a[i] = next;
 }
 kernel void past_a_private_good(global int *a, int n)
 {
     int front[4], own[4], back[4];
     int i = get_local_id(0);
     for (int k = 0; k < 4; k++)
-        front[k] = own[k] = back[k] = a[k];
-    a[i] = own[i % 4];
+        front[k] = own[k] = back[k] = k;
+    int next = own[i % 4];
+    if (get_group_id(0) == 0)
+        a[i] = next;
 }
 
 /* find: variable-bounds @2 0x00000001 */
@@ -32,7 +36,8 @@ kernel void before_a_private_bad(global int *a, int n)
         one.of[k] = two.of[k] = rest[k] = k;
     if (i == 0)
         rest[i - 2] = n;                           /* @2 */
-    a[i] = one.of[i % 8] + two.of[i % 8] + rest[i % 8];
+    if (get_group_id(0) == 0)
+        a[i] = one.of[i % 8] + two.of[i % 8] + rest[i % 8];
 }
 kernel void before_a_private_good(global int *a, int n)
 {
@@ -43,5 +48,6 @@ kernel void before_a_private_good(global int *a, int n)
         one.of[k] = two.of[k] = rest[k] = k;
     if (i == 0)
         rest[i + 2] = n;
-    a[i] = one.of[i % 8] + two.of[i % 8] + rest[i % 8];
+    if (get_group_id(0) == 0)
+        a[i] = one.of[i % 8] + two.of[i % 8] + rest[i % 8];
 }

@@ -15,7 +15,7 @@ kernel void past_a_tile_bad(global int *a, int n)
     tile[i] = n;
     back[i] = n;
     barrier(CLK_LOCAL_MEM_FENCE);
-    tile[i + 1] = a[i];                            /* @1 */
+    tile[i + 1] = i;                               /* @1 */
     barrier(CLK_LOCAL_MEM_FENCE);
     if (get_group_id(0) == 0)
         a[i] = tile[i] + front[i] + back[i];
@@ -28,7 +28,7 @@ kernel void past_a_tile_good(global int *a, int n)
     tile[i] = n;
     back[i] = n;
     barrier(CLK_LOCAL_MEM_FENCE);
-    tile[i + 1] = a[i];
+    tile[i + 1] = i;
     barrier(CLK_LOCAL_MEM_FENCE);
     if (get_group_id(0) == 0)
         a[i] = tile[i + 1] + front[i] + back[i];

@@ -14,7 +14,7 @@ extern "C" __global__ void past_a_tile_bad(int *a, int n)
     tile[i] = n;
     after[i] = n;
     __syncthreads();
-    tile[i + 1] = a[i];                            /* @1 */
+    tile[i + 1] = i;                               /* @1 */
     __syncthreads();
     if (blockIdx.x == 0)
         a[i] = tile[i] + before[i] + after[i];
@@ -27,7 +27,7 @@ extern "C" __global__ void past_a_tile_good(int *a, int n)
     tile[i] = n;
     after[i] = n;
     __syncthreads();
-    tile[i + 1] = a[i];
+    tile[i + 1] = i;
     __syncthreads();
     if (blockIdx.x == 0)
         a[i] = tile[i + 1] + before[i] + after[i];
