@@ -42,6 +42,16 @@ _lanewise()
             $(compgen -f -- "$cur" | grep '\.yaml$') $(compgen -d -S / -- "$cur"))
         return
     fi
+    # --check=LIST: kinds of findings and classes, between commas, each with a "-" or not
+    if { [ "$prev" = = ] && [ "${COMP_WORDS[COMP_CWORD-2]}" = --check ]; } || { [ "$prev" = --check ] && [ "$cur" = = ]; }; then
+        local before=
+        [ "$cur" != = ] || cur=
+        case $cur in *,*) before=${cur%,*}, cur=${cur##*,} ;; esac
+        case $cur in -*) before=$before- cur=${cur#-} ;; esac
+        COMPREPLY=($(compgen -P "$before" -W "default all $("$program" explain 2>/dev/null | awk '{ print $1, $2 }')" -- "$cur" | sort -u))
+        compopt -o nospace 2>/dev/null
+        return
+    fi
     case $cur in
     -*)
         COMPREPLY=($(compgen -W "$("$program" help "$command" 2>/dev/null |
@@ -49,6 +59,7 @@ _lanewise()
         return ;;
     esac
     case $command in
+    explain) COMPREPLY=($(compgen -W "$("$program" explain 2>/dev/null | awk '{ print $1, $2 }')" -- "$cur" | sort -u)); return ;;
     timing) COMPREPLY=($(compgen -W "$("$program" timing 2>/dev/null | cut -d ' ' -f 1)" -f -- "$cur")); return ;;
     run | debug | gdb) files='yaml' ;;
     compile) files='cl|cu|ptx' ;;

@@ -286,6 +286,12 @@ if command -v bash >/dev/null; then
     reply=$(bash -c '. "$1/cmd/lanewise.bash"; COMP_WORDS=("$2" ru) COMP_CWORD=1
         _lanewise; echo "${COMPREPLY[@]}"' - "$src" "$lanewise")
     [ "$reply" = run ] || fail "completion of ru gives '$reply'"
+    reply=$(bash -c '. "$1/cmd/lanewise.bash"; COMP_WORDS=("$2" run --check = memory,-barrier-e) COMP_CWORD=4
+        _lanewise; echo "${COMPREPLY[@]}"' - "$src" "$lanewise")
+    [ "$reply" = memory,-barrier-exited ] || fail "completion of --check=memory,-barrier-e gives '$reply'"
+    reply=$(bash -c '. "$1/cmd/lanewise.bash"; COMP_WORDS=("$2" explain variable) COMP_CWORD=2
+        _lanewise; echo "${COMPREPLY[@]}"' - "$src" "$lanewise")
+    [ "$reply" = variable-bounds ] || fail "completion of explain variable gives '$reply'"
 fi
 
 echo "$cases cases, $failures failures"
