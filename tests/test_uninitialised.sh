@@ -208,6 +208,25 @@ grep -q "^launch.s:39: uninitialised-address: the grid of a launch depends on .*
 sed -i 's/a: {type: u32, count: 32/&, init: {constant: 0}/' sized.yaml
 "$lanewise" run -q --check=uninitialised sized.yaml 2>err || fail "all sizes were stored: $(cat err)"
 
+# A shared variable of a function that is inlined has its name, also where other functions have theirs at the same place.
+cat >inlined.cu <<'END'
+__device__ int part(int i) { __shared__ int tq[64]; if (i < 32) tq[i] = i; __syncthreads(); return tq[i & 63]; }
+__device__ int other(int i) { __shared__ int tr[64]; if (i < 32) tr[i] = i; __syncthreads(); return tr[i & 63]; }
+extern "C" __global__ void one(int *a) { if (part(threadIdx.x)) a[threadIdx.x] = 1; }
+extern "C" __global__ void two(int *a) { if (other(threadIdx.x)) a[threadIdx.x] = 1; }
+END
+cat >inlined.yaml <<'END'
+program: {source: inlined.cu, options: [-O2, -g]}
+buffers: {a: {type: u32, count: 64, init: {constant: 0}}}
+steps:
+  - launch: {entry: one, grid: 1, block: 64, args: [a]}
+  - launch: {entry: two, grid: 1, block: 64, args: [a]}
+END
+"$lanewise" run -q --check=uninitialised inlined.yaml 2>err
+grep -q "inlined.cu:3: uninitialised-branch: .*: shared 'tq', byte 128, read at .*inlined.cu:1; kernel one," err &&
+    grep -q "inlined.cu:4: uninitialised-branch: .*: shared 'tr', byte 128, read at .*inlined.cu:2; kernel two," err ||
+    fail "shared variables of inlined functions: $(cat err)"
+
 # Dynamic shared memory begins where a function that the kernel does not call has its own variable.
 cat >dynamic.cu <<'END'
 extern __shared__ int dyn[];
