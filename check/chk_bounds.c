@@ -20,6 +20,7 @@ struct chk_bounds {
     struct chk *chk;
     struct bounds_program *programs;
     size_t count, room;
+    bool params; /* some bound is an argument's */
     bool short_of_memory;
 };
 
@@ -39,6 +40,12 @@ void chk_bounds_destroy(struct chk_bounds *b)
     if (b != NULL)
         free(b->programs);
     free(b);
+}
+
+void chk_bounds_launch(struct chk_bounds *b)
+{
+    if (b->params)
+        emu_tap_wake(b->chk->machine); /* its arguments lie elsewhere */
 }
 
 bool chk_bounds_short_of_memory(const struct chk_bounds *b)
@@ -92,7 +99,7 @@ static void param_limit(const struct emu_grid *grid, unsigned which, struct boun
     out->end = ISA_SHARED_BASE + end;
 }
 
-static void look_up(const struct emu_tap_site *site, struct bounds_limit *out)
+static void look_up(struct chk_bounds *bounds, const struct emu_tap_site *site, struct bounds_limit *out)
 {
     const struct isa_object *object = emu_program_object(site->program);
     const struct isa_bound *b = isa_object_bound_at(object, site->index);
@@ -113,6 +120,7 @@ static void look_up(const struct emu_tap_site *site, struct bounds_limit *out)
         return;
     }
     case ISA_BOUND_PARAM:
+        bounds->params = true;
         param_limit(site->grid, b->which, out);
         return;
     case ISA_BOUND_LOCAL:
@@ -279,7 +287,7 @@ void chk_bounds_access(struct chk_bounds *b, const struct emu_tap_access *a)
     if (limit == NULL)
         return;
     if (limit->end == 0 || (limit->grid != 0 && limit->grid != a->at.grid->sequence))
-        look_up(&a->at, limit);
+        look_up(b, &a->at, limit);
     *a->quiet = (struct emu_tap_span){limit->first, limit->end, true};
     for (LW_EACH_BIT(l, a->at.lanes)) {
         const uint64_t at = init_address(a, (unsigned)l);

@@ -46,6 +46,10 @@ static enum lw_status do_check(void *context, int argc, char **argv, struct lw_s
 
         if (status != LW_OK)
             return lw_error_prefix(err, "check");
+        if (strstr(argv[1], chk_kinds[CHK_VARIABLE].name) == NULL) { /* its class is told without it */
+            kinds &= ~(late & UINT64_C(1) << CHK_VARIABLE);
+            late &= ~(UINT64_C(1) << CHK_VARIABLE);
+        }
         if (late != 0)
             return LW_FAIL(err, LW_ESTATE, "check: %s is looked for from the start of a run or not at "
                            "all: begin with --check=%.200s", chk_kinds[lw_lowest(late)].name,

@@ -104,6 +104,8 @@ void chk_bounds_destroy(struct chk_bounds *bounds);
 bool chk_bounds_wants(const struct emu_program *program, uint32_t index);
 /** Narrows access->quiet to what the instruction may reach without being told of. */
 void chk_bounds_access(struct chk_bounds *bounds, const struct emu_tap_access *access);
+/** A grid was launched. */
+void chk_bounds_launch(struct chk_bounds *bounds);
 bool chk_bounds_short_of_memory(const struct chk_bounds *bounds);
 
 /** Findings about speed (chk_lint.c), from what was counted. */

@@ -253,7 +253,7 @@ void chk_tap_life(struct chk *chk, const struct emu_life *life)
     if (chk->init != NULL)
         chk_init_life(chk->init, life);
     if (chk->bounds != NULL && life->kind == EMU_LIFE_LAUNCH)
-        emu_tap_wake(chk->machine); /* its arguments lie elsewhere */
+        chk_bounds_launch(chk->bounds);
     if (chk->leaks != NULL && life->kind == EMU_LIFE_ALLOC)
         chk_leaks_alloc(chk->leaks, life);
 }
