@@ -203,7 +203,7 @@ steps:
   - launch: {entry: sized, grid: 1, block: 1, args: [a, d]}
 END
 "$lanewise" run -q --check=uninitialised sized.yaml 2>err
-grep -q "^launch.s:39: uninitialised-address: the grid of a launch depends on .*: 'a' (128 bytes .*, read at launch.s:32; kernel sized" err ||
+grep -q "^launch.s:38: uninitialised-address: the grid of a launch depends on .*: 'a' (128 bytes .*, read at launch.s:31; kernel sized" err ||
     fail "sizes of a launch: $(cat err)"
 sed -i 's/a: {type: u32, count: 32/&, init: {constant: 0}/' sized.yaml
 "$lanewise" run -q --check=uninitialised sized.yaml 2>err || fail "all sizes were stored: $(cat err)"
