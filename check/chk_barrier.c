@@ -118,7 +118,8 @@ void chk_barrier_block(struct chk_barrier *barrier, struct emu_core *core, unsig
     if (s == NULL)
         return;
     *s = (struct state){.core = core, .slot = slot, .met = s->met, .met_room = s->met_room};
-    memset(s->met, 0, s->met_room * sizeof *s->met);
+    if (s->met != NULL)
+        memset(s->met, 0, s->met_room * sizeof *s->met);
 }
 
 /** @now came to @insn of its warp: to nothing else any more. */
