@@ -211,6 +211,7 @@ bool dbg_frame_at(struct dbg *dbg, dbg_thread_id id, unsigned lane, unsigned ind
     out->pc = pcs[index];
     out->cfa = window(dbg, &warp, lane, STACK_TOP - 8 * (uint64_t)(count - 1 - index));
     out->function = dbg_function_at(dbg, pcs[index]);
+    out->entry = out->function != NULL ? dbg_function_pc(dbg, out->function) : 0;
     return true;
 }
 

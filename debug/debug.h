@@ -379,6 +379,7 @@ uint64_t dbg_mem_write(struct dbg *dbg, dbg_thread_id id, uint64_t address, cons
 /** A lane's frames, innermost first; false when @index is past the last. */
 struct dbg_frame {
     uint64_t pc, cfa;
+    uint64_t entry; /* of the function; 0: it is not known */
     const struct isa_function *function;
 };
 bool dbg_frame_at(struct dbg *dbg, dbg_thread_id id, unsigned lane, unsigned index,

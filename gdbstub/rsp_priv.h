@@ -110,6 +110,14 @@ struct rsp_pin {
     struct dbg_whose whose;
 };
 
+/** The frame that a `reverse-finish` leaves, as far as it can be one (rsp_back.c). */
+struct rsp_leaving {
+    dbg_thread_id id;
+    unsigned lane;
+    uint64_t entry; /* of its function; 0: none */
+    uint64_t cfa;
+};
+
 enum rsp_frame_state { RSP_IDLE, RSP_PAYLOAD, RSP_ESCAPED, RSP_SUM_HIGH, RSP_SUM_LOW };
 
 /** A thread that only calls the poll function while the target runs (rsp_watch.c). */
@@ -171,6 +179,9 @@ struct rsp {
     uint64_t removed;     /* the last word on points took away the one here; 0: it did not */
     dbg_thread_id shown_thread; /* 0: not known */
     unsigned shown_lane;
+    struct rsp_leaving leaving;
+    uint64_t usual[64]; /* breakpoints that were there at the user's last command, */
+    unsigned usual_count; /* so many */
     struct rsp_chosen {
         dbg_thread_id id;      /* 0: not known */
         bool listed, was_listed; /* the packet, the one before it was for the list of threads */
@@ -265,6 +276,14 @@ void rsp_do_step(struct rsp *rsp, const struct rsp_args *args);
 void rsp_do_step_signal(struct rsp *rsp, const struct rsp_args *args);
 void rsp_do_back_step(struct rsp *rsp, const struct rsp_args *args);
 void rsp_do_back_continue(struct rsp *rsp, const struct rsp_args *args);
+/* rsp_back.c */
+/** The user resumes from what was shown; @back: by going back without end. */
+void rsp_back_begin(struct rsp *rsp, bool back);
+/** One instruction of the focus lane of @id is undone. gdb remembers what it watches as it was when it last
+ *  stopped for it. So a step back that changes that is a hit, too: else the same change on the way forward
+ *  would be none to gdb. The last one of a `reverse-finish` is that of the frame that was shown. */
+enum lw_status rsp_back_step(struct rsp *rsp, dbg_thread_id id, struct dbg_stop *stop, struct lw_error *err)
+    LW_MUST_CHECK;
 /** The run had come to its end, and stands before it only to be looked at: to the end. */
 void rsp_to_end(struct rsp *rsp);
 /* rsp_monitor.c */

@@ -426,41 +426,6 @@ void rsp_do_why(struct rsp *rsp, const struct rsp_args *args)
 
 /* ---- resuming ----------------------------------------------------------------------------- */
 
-enum { WATCHED_BYTES = 64 }; /* what one watchpoint may have at most */
-
-/* gdb remembers what it watches as it was when it last stopped for it. So a step back that changes
- * that is a hit, too: else the same change on the way forward would be none to gdb. */
-static enum lw_status back_step(struct rsp *rsp, dbg_thread_id id, struct dbg_stop *stop,
-                                struct lw_error *err)
-{
-    size_t count = rsp->point_count;
-    uint8_t *before = calloc(count + 1, WATCHED_BYTES), now[WATCHED_BYTES];
-    enum lw_status status;
-
-    if (before == NULL)
-        return LW_FAIL(err, LW_ENOMEM, "no memory for a step back");
-    for (size_t i = 0; i < count; i++)
-        if (rsp_point_watches(&rsp->points[i]))
-            (void)dbg_mem_read(rsp->dbg, id, rsp->points[i].place, before + i * WATCHED_BYTES,
-                                rsp->points[i].size);
-    status = dbg_reverse_step(rsp->dbg, id, stop, err);
-    for (size_t i = 0; i < count && status == LW_OK &&
-                       (stop->kind == DBG_STOP_STEP || stop->kind == DBG_STOP_BREAKPOINT); i++) {
-        const struct rsp_point *point = &rsp->points[i];
-
-        if (!rsp_point_watches(point))
-            continue;
-        memset(now, 0, sizeof now);
-        (void)dbg_mem_read(rsp->dbg, id, point->place, now, point->size);
-        if (memcmp(now, before + i * WATCHED_BYTES, point->size) != 0) {
-            stop->kind = DBG_STOP_WATCH;
-            stop->point = point->id;
-        }
-    }
-    free(before);
-    return status;
-}
-
 /* lldb takes a breakpoint away while it steps over it. Where the lane comes to wait then, the others
  * would pass: they run when the breakpoint is there again. It does not take an end of the step where
  * it began. */
@@ -515,7 +480,7 @@ static enum lw_status resume(struct rsp *rsp, const struct action *action,
     case VERB_RANGE:
         return dbg_step_range(rsp->dbg, action->id, action->low, action->high,
                               action->locked, stop, err);
-    case VERB_BACK_STEP: return back_step(rsp, action->id, stop, err);
+    case VERB_BACK_STEP: return rsp_back_step(rsp, action->id, stop, err);
     case VERB_BACK: return dbg_reverse_continue(rsp->dbg, stop, err);
     case VERB_CONTINUE: break;
     }
@@ -558,6 +523,7 @@ static void focus_as_shown(struct rsp *rsp, struct action *action)
         rsp->shown_thread = dbg_focus_get(rsp->dbg, DBG_FOCUS_VIEW);
         rsp->shown_lane = dbg_lane_get(rsp->dbg, rsp->shown_thread);
         rsp->shown = false;
+        rsp_back_begin(rsp, action->verb == VERB_BACK);
     } else if (action->id == 0 && (action->verb == VERB_CONTINUE || action->verb == VERB_BACK) &&
                rsp_has(rsp, RSP_F_KEEP_LANE) &&
                dbg_thread_get(rsp->dbg, rsp->shown_thread, &thread) &&

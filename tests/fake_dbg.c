@@ -748,6 +748,7 @@ bool dbg_frame_at(struct dbg *dbg, dbg_thread_id id, unsigned lane, unsigned ind
     out->pc = guest_pc(warp);
     out->cfa = UINT64_C(0xF4) << 56 | (uint64_t)(id - 1) << 40 | (uint64_t)lane << 32 | 0x1000;
     out->function = NULL;
+    out->entry = 0;
     return true;
 }
 

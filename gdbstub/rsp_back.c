@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Single steps back, and what gdb makes of them. Its `reverse-finish` is a breakpoint at the
+ * function's entry, the way back to it, and from there one step back. gdb 13 asks neither which lane
+ * nor which call came to the entry last, only which warp. When it wants that step, without having
+ * shown the stop, the stub knows what it is about, and goes back to the entry of the frame that the
+ * user saw.
+ */
+#include "gdbstub/rsp_priv.h"
+
+#include <stdlib.h>
+
+enum { WATCHED_BYTES = 64 }; /* what one watchpoint may have at most */
+
+static bool has_breakpoint(const struct rsp *rsp, uint64_t address, bool bare)
+{
+    for (size_t i = 0; i < rsp->point_count; i++)
+        if (rsp->points[i].size == 0 && rsp->points[i].address == address &&
+            (!bare || rsp->points[i].code == NULL))
+            return true;
+    return false;
+}
+
+/* A breakpoint that was there at the user's last command, too, is the user's. */
+static bool is_usual(const struct rsp *rsp, uint64_t address)
+{
+    for (unsigned i = 0; i < rsp->usual_count; i++)
+        if (rsp->usual[i] == address)
+            return true;
+    return false;
+}
+
+void rsp_back_begin(struct rsp *rsp, bool back)
+{
+    dbg_thread_id id = rsp->shown_thread;
+    unsigned lane = rsp->shown_lane;
+    struct dbg_frame frame;
+    uint64_t entry = 0;
+
+    rsp->leaving = (struct rsp_leaving){0};
+    if (back && !rsp->lldb && rsp_has(rsp, RSP_F_FINISH_LANE) &&
+        dbg_frame_at(rsp->dbg, id, lane, 0, &frame) && frame.function != NULL &&
+        !frame.function->kernel)
+        entry = frame.entry;
+    if (entry != 0 && has_breakpoint(rsp, entry, true) && !is_usual(rsp, entry))
+        rsp->leaving = (struct rsp_leaving){id, lane, entry, frame.cfa};
+    rsp->usual_count = 0;
+    for (size_t i = 0; i < rsp->point_count && rsp->usual_count < LW_COUNT_OF(rsp->usual); i++)
+        if (rsp->points[i].size == 0 && rsp->points[i].address != rsp->leaving.entry)
+            rsp->usual[rsp->usual_count++] = rsp->points[i].address;
+}
+
+static bool enters_frame(void *context, struct dbg *dbg, dbg_thread_id id, unsigned lane)
+{
+    const struct rsp_leaving *leaving = context;
+    struct dbg_frame frame;
+
+    return id == leaving->id && lane == leaving->lane && dbg_frame_at(dbg, id, lane, 0, &frame) &&
+           frame.cfa == leaving->cfa;
+}
+
+/* Is it the last step of `reverse-finish`, and gdb at the entry of another frame than the user's? */
+static bool is_elsewhere(struct rsp *rsp, dbg_thread_id id)
+{
+    struct dbg_thread thread;
+
+    return rsp->leaving.id == id && rsp->leaving.entry != 0 &&
+           !has_breakpoint(rsp, rsp->leaving.entry, false) && dbg_thread_get(rsp->dbg, id, &thread) &&
+           thread.place.pc == rsp->leaving.entry &&
+           !enters_frame(&rsp->leaving, rsp->dbg, id, thread.lane);
+}
+
+/* On the way back to the entry of the user's frame. The stop is a step's where it is come to. */
+static enum lw_status to_entry(struct rsp *rsp, struct dbg_stop *stop, struct lw_error *err)
+{
+    unsigned point;
+    enum lw_status status = dbg_point_add(rsp->dbg, DBG_OWNER_GDB, rsp->leaving.entry, NULL, false,
+                                          &point, err);
+
+    if (status != LW_OK)
+        return status;
+    status = dbg_point_set_condition(rsp->dbg, point, enters_frame, &rsp->leaving, NULL, err);
+    if (status == LW_OK)
+        status = dbg_reverse_continue(rsp->dbg, stop, err);
+    (void)!dbg_point_remove(rsp->dbg, point, NULL); /* it is there */
+    if (status == LW_OK && stop->kind == DBG_STOP_BREAKPOINT && stop->point == point)
+        stop->kind = DBG_STOP_STEP;
+    return status;
+}
+
+enum lw_status rsp_back_step(struct rsp *rsp, dbg_thread_id id, struct dbg_stop *stop,
+                             struct lw_error *err)
+{
+    size_t count = rsp->point_count;
+    uint8_t *before, now[WATCHED_BYTES];
+    enum lw_status status = LW_OK;
+
+    if (is_elsewhere(rsp, id)) {
+        status = to_entry(rsp, stop, err);
+        rsp->leaving.entry = 0;
+        if (status != LW_OK || stop->kind != DBG_STOP_STEP)
+            return status;
+    }
+    before = calloc(count + 1, WATCHED_BYTES);
+    if (before == NULL)
+        return LW_FAIL(err, LW_ENOMEM, "no memory for a step back");
+    for (size_t i = 0; i < count; i++)
+        if (rsp_point_watches(&rsp->points[i]))
+            (void)dbg_mem_read(rsp->dbg, id, rsp->points[i].place, before + i * WATCHED_BYTES,
+                                rsp->points[i].size);
+    status = dbg_reverse_step(rsp->dbg, id, stop, err);
+    for (size_t i = 0; i < count && status == LW_OK &&
+                       (stop->kind == DBG_STOP_STEP || stop->kind == DBG_STOP_BREAKPOINT); i++) {
+        const struct rsp_point *point = &rsp->points[i];
+
+        if (!rsp_point_watches(point))
+            continue;
+        memset(now, 0, sizeof now);
+        (void)dbg_mem_read(rsp->dbg, id, point->place, now, point->size);
+        if (memcmp(now, before + i * WATCHED_BYTES, point->size) != 0) {
+            stop->kind = DBG_STOP_WATCH;
+            stop->point = point->id;
+        }
+    }
+    free(before);
+    return status;
+}
