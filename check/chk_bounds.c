@@ -104,7 +104,7 @@ static void look_up(struct chk_bounds *bounds, const struct emu_tap_site *site, 
     const struct isa_object *object = emu_program_object(site->program);
     const struct isa_bound *b = isa_object_bound_at(object, site->index);
     uint64_t bytes, inside;
-    uint32_t die;
+    int64_t die;
 
     *out = (struct bounds_limit){0, INT64_MAX, 0};
     if (b == NULL)
@@ -127,11 +127,10 @@ static void look_up(struct chk_bounds *bounds, const struct emu_tap_site *site, 
         *out = (struct bounds_limit){ISA_LOCAL_BASE + b->which, ISA_LOCAL_BASE + b->which + b->bytes, 0};
         return;
     case ISA_BOUND_SOURCE:
-        if (object->debug == NULL)
-            return;
         die = chk_local_die(object, isa_object_function_at(object, site->index), site->index, b->which,
                             &inside);
-        bytes = die != object->debug->die_count ? chk_die_bytes(object->debug, die) : 0;
+        bytes = die != ISA_NO_DIE
+                    ? isa_type_bytes(object->debug, isa_die_type(object->debug, (uint32_t)die), 0) : 0;
         if (bytes != 0)
             *out = (struct bounds_limit){ISA_LOCAL_BASE + b->which - inside,
                                          ISA_LOCAL_BASE + b->which - inside + bytes, 0};
@@ -156,24 +155,6 @@ static bool is_memory(const struct chk_bounds *b, const struct emu_tap_site *sit
            address + bytes <= a.address + a.size_bytes;
 }
 
-/** The parameter @which of a kernel in the source; the number of entries: not known. */
-static uint32_t param_die(const struct isa_object *object, const struct isa_function *kernel, unsigned which)
-{
-    const struct isa_debug *d = object->debug;
-    uint32_t end = 0;
-
-    for (uint32_t i = 0; d != NULL && i < d->die_count; i++) {
-        const struct isa_attr *low = isa_die_attr(d, i, ISA_AT_LOW_PC);
-
-        if (d->dies[i].tag == ISA_TAG_SUBPROGRAM && low != NULL &&
-            &object->functions[low->value] == kernel)
-            end = d->dies[i].end;
-        if (i < end && d->dies[i].tag == ISA_TAG_PARAMETER && which-- == 0)
-            return isa_die_attr(d, i, ISA_AT_NAME) != NULL ? i : d->die_count;
-    }
-    return d != NULL ? d->die_count : 0;
-}
-
 /** "'a' (256 bytes, declared in line 3)"; its name. */
 static const char *put_bound(const struct emu_tap_site *site, const struct bounds_limit *limit,
                              struct lw_sink *out)
@@ -182,29 +163,28 @@ static const char *put_bound(const struct emu_tap_site *site, const struct bound
     const struct isa_bound *b = isa_object_bound_at(object, site->index);
     const struct isa_debug *d = object->debug;
     const struct isa_function *kernel = site->grid->launch.kernel;
-    uint32_t die = d != NULL ? d->die_count : 0;
+    int64_t die = ISA_NO_DIE;
     const char *name = "local memory";
     uint64_t inside;
 
     if (b->kind == ISA_BOUND_VARIABLE) {
         name = chk_own_name(object->variables[b->which].name);
-        if (d != NULL)
-            die = chk_variable_die(object, &object->variables[b->which], kernel);
+        die = chk_variable_die(object, &object->variables[b->which], kernel);
     } else if (b->kind == ISA_BOUND_PARAM) {
         name = kernel->params[b->which].name;
-        die = param_die(object, kernel, b->which);
+        die = isa_function_parameter(d, isa_function_die(object, kernel), b->which);
     } else if (b->kind == ISA_BOUND_SOURCE) {
         die = chk_local_die(object, kernel, site->index, b->which, &inside);
     }
-    if (d != NULL && die != d->die_count && isa_die_attr(d, die, ISA_AT_NAME) != NULL)
-        name = isa_die_attr(d, die, ISA_AT_NAME)->text;
+    if (die != ISA_NO_DIE && isa_die_name(d, (uint32_t)die) != NULL)
+        name = isa_die_name(d, (uint32_t)die);
     else
-        die = UINT32_MAX;
+        die = ISA_NO_DIE;
     lw_printf(out, b->kind == ISA_BOUND_LOCAL ? "the kernel's variables (" : "'%s' (", name);
     lw_printf(out, "%llu bytes", (unsigned long long)(limit->end - limit->first));
-    if (d != NULL && die != UINT32_MAX && isa_die_attr(d, die, ISA_AT_DECL_LINE) != NULL)
+    if (die != ISA_NO_DIE && isa_die_attr(d, (uint32_t)die, ISA_AT_DECL_LINE) != NULL)
         lw_printf(out, ", declared in line %llu",
-                  (unsigned long long)isa_die_attr(d, die, ISA_AT_DECL_LINE)->value);
+                  (unsigned long long)isa_die_attr(d, (uint32_t)die, ISA_AT_DECL_LINE)->value);
     lw_put(out, ")");
     return name;
 }
@@ -223,20 +203,21 @@ static void put_other(const struct chk_bounds *b, const struct emu_tap_site *sit
     if (address - ISA_SHARED_BASE < ISA_APERTURE_BYTES) {
         const uint32_t at = (uint32_t)(address - ISA_SHARED_BASE);
         const struct isa_variable *v = chk_shared_variable(object, kernel, at);
-        const uint32_t die = v != NULL && d != NULL ? chk_variable_die(object, v, kernel) : 0;
+        const int64_t die = v != NULL ? chk_variable_die(object, v, kernel) : ISA_NO_DIE;
 
         if (v == NULL)
             lw_put(out, at >= kernel->shared_bytes ? ", in dynamic shared memory" : "");
-        else if (d == NULL || die == d->die_count)
+        else if (die == ISA_NO_DIE)
             lw_printf(out, ", in '%s', byte %u", chk_own_name(v->name), at - v->shared_offset);
         else {
             lw_put(out, ", in '");
             chk_put_element(d, die, at - v->shared_offset, out);
         }
     } else if (address - ISA_LOCAL_BASE < ISA_APERTURE_BYTES) {
-        const uint32_t die = d != NULL ? chk_local_die(object, kernel, site->index,
-                                                       (uint32_t)(address - ISA_LOCAL_BASE), &offset) : 0;
-        if (d == NULL || die == d->die_count)
+        const int64_t die = chk_local_die(object, kernel, site->index,
+                                          (uint32_t)(address - ISA_LOCAL_BASE), &offset);
+
+        if (die == ISA_NO_DIE)
             return;
         lw_put(out, ", in '");
         chk_put_element(d, die, offset, out);
@@ -260,8 +241,7 @@ static void tell(struct chk_bounds *b, const struct emu_tap_access *a, const str
               address - ISA_SHARED_BASE < ISA_APERTURE_BYTES  ? "shared"
               : address - ISA_LOCAL_BASE < ISA_APERTURE_BYTES ? "local"
                                                               : "global",
-              a->kind == EMU_ACCESS_LOAD ? "load" : a->kind == EMU_ACCESS_STORE ? "store" : "atomic",
-              a->bytes, (unsigned long long)address);
+              chk_access_names[a->kind], a->bytes, (unsigned long long)address);
     if (address < limit->first)
         lw_printf(&text.sink, "%llu byte%s before ", (unsigned long long)before, before == 1 ? "" : "s");
     else if (address < limit->end)

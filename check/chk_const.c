@@ -124,8 +124,7 @@ static void tell(struct chk_const *c, const struct emu_tap_access *a, uint64_t l
     if (emu_allocation_at(c->chk->machine, address, &allocation, &inside))
         f.allocation = allocation.name;
     lw_buffer_init(&text);
-    lw_printf(&text.sink, "%s of %u bytes at 0x%llx, in '%s': ", load ? "load" : a->kind == EMU_ACCESS_STORE
-              ? "store" : "atomic", a->bytes, (unsigned long long)address, f.allocation);
+    lw_printf(&text.sink, "%s of %u bytes at 0x%llx, in '%s': ", chk_access_names[a->kind], a->bytes, (unsigned long long)address, f.allocation);
     lw_put(&text.sink, load ? "as of memory that nobody writes (const __restrict, __ldg), but this launch has "
                               "written it"
                             : "this launch has read it as memory that nobody writes (const __restrict, __ldg)");

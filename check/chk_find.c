@@ -4,6 +4,11 @@
 
 #include <stdlib.h>
 
+const char *const chk_access_names[] = {
+    [EMU_ACCESS_LOAD] = "load",     [EMU_ACCESS_STORE] = "store",   [EMU_ACCESS_ATOMIC] = "atomic",
+    [EMU_ACCESS_REDUCE] = "atomic", [EMU_ACCESS_CONSTANT] = "load",
+};
+
 static bool wanted(const struct chk *chk, int kind)
 {
     return kind >= 0 && (chk->options.kinds >> kind & 1) != 0;

@@ -297,11 +297,6 @@ static bool take_scalar(struct init_warp *w, unsigned s, unsigned n, uint32_t *f
     return found;
 }
 
-static const char *const access_names[] = {[EMU_ACCESS_LOAD] = "load", [EMU_ACCESS_STORE] = "store",
-                                           [EMU_ACCESS_ATOMIC] = "atomic",
-                                           [EMU_ACCESS_REDUCE] = "reduction",
-                                           [EMU_ACCESS_CONSTANT] = "load"};
-
 static void check_address(struct chk_init *init, struct init_warp *w, const struct emu_tap_access *a)
 {
     const struct isa_insn *insn = a->at.insn;
@@ -334,7 +329,8 @@ static void check_address(struct chk_init *init, struct init_warp *w, const stru
     }
     if (lanes == 0)
         return;
-    snprintf(use, sizeof use, "the address of a %s", access_names[a->kind]);
+    snprintf(use, sizeof use, "the address of %s %s",
+             chk_access_names[a->kind][0] == 'a' ? "an" : "a", chk_access_names[a->kind]);
     init_found(init, CHK_UNINIT_ADDRESS, &a->at, lanes, use, from,
                init_address(a, lw_lowest(lanes)));
 }
@@ -422,15 +418,12 @@ static void store(struct chk_init *init, struct init_block *b, struct init_warp 
 static void atomic_memory(struct chk_init *init, struct init_block *b, const struct emu_tap_access *a)
 {
     uint64_t undefined = init_access_undefined(&init->memory, b, a);
-    char use[64];
 
     if (undefined == 0)
         return;
     unsigned low = lw_lowest(undefined);
     uint64_t at = init_address(a, low);
-    snprintf(use, sizeof use, "the result of %s %s", a->kind == EMU_ACCESS_ATOMIC ? "an" : "a",
-             access_names[a->kind]);
-    init_found(init, CHK_UNINIT_ATOMIC, &a->at, undefined, use, origin_of(init, b, a, low, at), at);
+    init_found(init, CHK_UNINIT_ATOMIC, &a->at, undefined, "the result of an atomic", origin_of(init, b, a, low, at), at);
     init_access_define(&init->memory, b, a);
 }
 

@@ -36,9 +36,9 @@ static void describe_shared(const struct isa_object *object, const struct isa_va
                             const struct isa_function *kernel, uint32_t offset, struct lw_sink *out)
 {
     const struct isa_debug *d = object->debug;
-    const uint32_t die = d != NULL ? chk_variable_die(object, v, kernel) : 0;
+    const int64_t die = chk_variable_die(object, v, kernel);
 
-    if (d == NULL || die == d->die_count) {
+    if (die == ISA_NO_DIE) {
         lw_printf(out, "shared '%s'", chk_own_name(v->name));
         if (offset != CHK_SOMEWHERE)
             lw_printf(out, ", byte %u", offset);
@@ -58,7 +58,8 @@ static void describe(const struct chk_init *init, const struct init_origin *o, b
     const struct isa_variable *v;
     struct emu_allocation a;
     uint64_t offset = 0;
-    uint32_t index = 0, die;
+    int64_t die;
+    uint32_t index = 0;
     bool inside;
 
     *allocation = "";
@@ -84,12 +85,11 @@ static void describe(const struct chk_init *init, const struct init_origin *o, b
         *allocation = v != NULL ? v->name : "";
         return;
     case INIT_LOCAL:
-        die = object != NULL && object->debug != NULL
-                  ? chk_local_die(object, o->kernel, index, o->number, &offset) : 0;
-        if (object != NULL && object->debug != NULL && die != object->debug->die_count) {
+        die = object != NULL ? chk_local_die(object, o->kernel, index, o->number, &offset) : ISA_NO_DIE;
+        if (die != ISA_NO_DIE) {
             lw_put(out, "local '");
             chk_put_element(object->debug, die, offset, out);
-            *allocation = isa_die_attr(object->debug, die, ISA_AT_NAME)->text;
+            *allocation = isa_die_name(object->debug, (uint32_t)die);
             return;
         }
         lw_printf(out, "local memory at offset %u", o->number);

@@ -25,30 +25,15 @@ static bool holds(const struct isa_object *object, uint32_t die, uint32_t insn)
     return false;
 }
 
-/** Its own, or its origin's. */
-static const char *name_of(const struct isa_debug *debug, uint32_t die)
-{
-    const struct isa_attr *attr = isa_die_attr(debug, die, ISA_AT_NAME);
-
-    if (attr == NULL) {
-        const struct isa_attr *origin = isa_die_attr(debug, die, ISA_AT_ABSTRACT_ORIGIN);
-
-        attr = origin != NULL ? isa_die_attr(debug, (uint32_t)origin->value, ISA_AT_NAME) : NULL;
-    }
-    return attr != NULL && attr->text != NULL ? attr->text : "";
-}
-
-static uint32_t number_of(const struct isa_debug *debug, uint32_t die, enum isa_dw_at name)
-{
-    const struct isa_attr *attr = isa_die_attr(debug, die, name);
-
-    return attr != NULL ? (uint32_t)attr->value : 0;
-}
-
 bool chk_is_foreign(const char *file)
 {
     return strncmp(file, "/usr/", 5) == 0 || strncmp(file, "/opt/", 5) == 0 ||
            strstr(file, "/lib/clang/") != NULL;
+}
+
+static const char *name_or(const char *name, const char *otherwise)
+{
+    return name != NULL ? name : otherwise;
 }
 
 /** Those around instruction @insn, innermost first; how many. */
@@ -71,13 +56,13 @@ static unsigned inlined(const struct isa_object *object, uint32_t insn, struct c
             continue;
         }
         if (tag == ISA_TAG_INLINED) {
-            const uint32_t file = number_of(debug, i, ISA_AT_CALL_FILE);
+            const uint64_t file = isa_die_number(debug, i, ISA_AT_CALL_FILE, 0);
 
             if (count == CHK_MOST_CALLS)
                 memmove(call, call + 1, --count * sizeof call[0]);
             call[count++] = (struct chk_call){
-                name_of(debug, i), file < object->file_count ? object->files[file] : "",
-                number_of(debug, i, ISA_AT_CALL_LINE), false};
+                name_or(isa_die_name(debug, i), ""), file < object->file_count ? object->files[file] : "",
+                (uint32_t)isa_die_number(debug, i, ISA_AT_CALL_LINE, 0), false};
         }
         end = debug->dies[i++].end; /* its scopes are all that is left */
     }
@@ -101,16 +86,9 @@ uint64_t chk_inline_key(const struct isa_object *object, uint32_t insn)
 /** As the source has it, else as the compiler does. */
 static const char *function_name(const struct isa_object *object, const struct isa_function *f)
 {
-    const struct isa_debug *debug = object->debug;
+    const int64_t die = isa_function_die(object, f);
 
-    for (uint32_t i = 0; debug != NULL && i < debug->die_count; i++) {
-        const struct isa_attr *low = isa_die_attr(debug, i, ISA_AT_LOW_PC);
-
-        if (debug->dies[i].tag == ISA_TAG_SUBPROGRAM && low != NULL &&
-            &object->functions[low->value] == f && name_of(debug, i)[0] != '\0')
-            return name_of(debug, i);
-    }
-    return f->name;
+    return name_or(die != ISA_NO_DIE ? isa_die_name(object->debug, (uint32_t)die) : NULL, f->name);
 }
 
 /** The function that instruction @index calls; NULL: none. A call through a register sets *@anything. */

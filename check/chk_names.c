@@ -74,59 +74,18 @@ const struct isa_variable *chk_shared_variable(const struct isa_object *object,
     return !several ? found : named;
 }
 
-/** Bytes of a type; 0: not known. */
-static uint64_t type_bytes(const struct isa_debug *d, uint32_t die, unsigned depth)
-{
-    const struct isa_attr *size = isa_die_attr(d, die, ISA_AT_BYTE_SIZE);
-    const struct isa_attr *type = isa_die_attr(d, die, ISA_AT_TYPE);
-    uint64_t bytes, count = 1;
-
-    if (size != NULL)
-        return size->value;
-    if (type == NULL || depth == 0)
-        return 0;
-    bytes = type_bytes(d, (uint32_t)type->value, depth - 1);
-    if (d->dies[die].tag != ISA_TAG_ARRAY)
-        return bytes;
-    for (uint32_t c = die + 1; c < d->dies[die].end; c = d->dies[c].end) {
-        const struct isa_attr *n = isa_die_attr(d, c, ISA_AT_COUNT);
-        const struct isa_attr *upper = isa_die_attr(d, c, ISA_AT_UPPER_BOUND);
-        count *= n != NULL ? n->value : upper != NULL ? upper->value + 1 : 1;
-    }
-    return bytes * count;
-}
-
-uint64_t chk_die_bytes(const struct isa_debug *d, uint32_t die)
-{
-    return type_bytes(d, die, 7);
-}
-
-/** How many elements a dimension of an array has; 0: not known. */
-static uint64_t dimension(const struct isa_debug *d, uint32_t die)
-{
-    const struct isa_attr *n = isa_die_attr(d, die, ISA_AT_COUNT);
-    const struct isa_attr *upper = isa_die_attr(d, die, ISA_AT_UPPER_BOUND);
-
-    return n != NULL ? n->value : upper != NULL ? upper->value + 1 : 0;
-}
-
 /* Of several at one place that of the kernel, or else of the same name. */
-uint32_t chk_variable_die(const struct isa_object *object, const struct isa_variable *v,
-                          const struct isa_function *kernel)
+int64_t chk_variable_die(const struct isa_object *object, const struct isa_variable *v,
+                         const struct isa_function *kernel)
 {
     const struct isa_debug *d = object->debug;
-    uint32_t owner_end = 0, found = d->die_count;
-    bool owned = false;
+    const int64_t owner = isa_function_die(object, kernel);
+    int64_t found = ISA_NO_DIE;
 
-    for (uint32_t i = 0; i < d->die_count; i++) {
+    for (uint32_t i = 0; d != NULL && i < d->die_count; i++) {
         const struct isa_attr *place = isa_die_attr(d, i, ISA_AT_LOCATION);
         const struct isa_attr *name = isa_die_attr(d, i, ISA_AT_NAME);
 
-        if (d->dies[i].tag == ISA_TAG_SUBPROGRAM) {
-            const struct isa_attr *low = isa_die_attr(d, i, ISA_AT_LOW_PC);
-            owned = low != NULL && &object->functions[low->value] == kernel;
-            owner_end = d->dies[i].end;
-        }
         if (d->dies[i].tag != ISA_TAG_VARIABLE || place == NULL || place->count == 0 || name == NULL)
             continue;
         const struct isa_place *p = &d->places[place->value];
@@ -136,38 +95,33 @@ uint32_t chk_variable_die(const struct isa_object *object, const struct isa_vari
                 return i;
         } else if (p->kind == ISA_PLACE_ADDRESS && p->value == ISA_SHARED_BASE + v->shared_offset &&
                    n <= all && strcmp(v->name + all - n, name->text) == 0) {
-            if (owned && i < owner_end)
+            if (owner != ISA_NO_DIE && i > owner && i < d->dies[owner].end)
                 return i;
-            if (found == d->die_count)
+            if (found == ISA_NO_DIE)
                 found = i;
         }
     }
     return found;
 }
 
-void chk_put_element(const struct isa_debug *d, uint32_t die, uint64_t offset, struct lw_sink *out)
+void chk_put_element(const struct isa_debug *d, int64_t die, uint64_t offset, struct lw_sink *out)
 {
-    const struct isa_attr *type = isa_die_attr(d, die, ISA_AT_TYPE);
-    const struct isa_attr *decl = isa_die_attr(d, die, ISA_AT_DECL_LINE);
-    const uint32_t array = type != NULL ? (uint32_t)type->value : 0;
-    uint64_t bytes = 0, step;
+    const struct isa_attr *decl = isa_die_attr(d, (uint32_t)die, ISA_AT_DECL_LINE);
+    const int64_t array = isa_type_plain(d, isa_die_type(d, (uint32_t)die), NULL);
+    const bool is_array = array != ISA_NO_DIE && d->dies[array].tag == ISA_TAG_ARRAY;
 
-    lw_put(out, isa_die_attr(d, die, ISA_AT_NAME)->text);
-    if (type != NULL && d->dies[array].tag == ISA_TAG_ARRAY &&
-        isa_die_attr(d, array, ISA_AT_TYPE) != NULL)
-        bytes = type_bytes(d, (uint32_t)isa_die_attr(d, array, ISA_AT_TYPE)->value, 6);
-    step = type_bytes(d, array, 6);
+    lw_put(out, isa_die_name(d, (uint32_t)die));
     if (offset == CHK_SOMEWHERE)
-        bytes = offset = 0;
-    for (uint32_t c = array + 1; bytes != 0 && c < d->dies[array].end; c = d->dies[c].end) {
-        const uint64_t count = dimension(d, c);
+        offset = 0;
+    else if (is_array)
+        for (unsigned n = 0; n < isa_type_dimensions(d, (uint32_t)array); n++) {
+            const uint64_t step = isa_type_bytes(d, array, n + 1);
 
-        if (count == 0 || step / count == 0)
-            break;
-        step /= count;
-        lw_printf(out, "[%llu]", (unsigned long long)(offset / step));
-        offset %= step;
-    }
+            if (step == 0)
+                break;
+            lw_printf(out, "[%llu]", (unsigned long long)(offset / step));
+            offset %= step;
+        }
     lw_put(out, "'");
     if (offset != 0)
         lw_printf(out, ", byte %llu", (unsigned long long)offset);
@@ -176,35 +130,32 @@ void chk_put_element(const struct isa_debug *d, uint32_t die, uint64_t offset, s
 }
 
 /* Kernels have their variables at fixed addresses. */
-uint32_t chk_local_die(const struct isa_object *object, const struct isa_function *kernel,
-                       uint32_t index, uint32_t offset, uint64_t *inside)
+int64_t chk_local_die(const struct isa_object *object, const struct isa_function *kernel,
+                      uint32_t index, uint32_t offset, uint64_t *inside)
 {
     const struct isa_debug *d = object->debug;
     const uint64_t address = ISA_LOCAL_BASE + offset;
-    uint32_t end = 0;
+    const int64_t owner = isa_function_die(object, kernel);
 
     *inside = 0;
-    for (uint32_t i = 0; i < d->die_count; i++) {
+    if (owner == ISA_NO_DIE)
+        return ISA_NO_DIE;
+    for (uint32_t i = (uint32_t)owner + 1; i < d->dies[owner].end; i++) {
         const struct isa_attr *place = isa_die_attr(d, i, ISA_AT_LOCATION);
-        const struct isa_attr *low = isa_die_attr(d, i, ISA_AT_LOW_PC);
-
-        if (d->dies[i].tag == ISA_TAG_SUBPROGRAM && low != NULL &&
-            &object->functions[low->value] == kernel)
-            end = d->dies[i].end;
         const struct isa_attr *origin = isa_die_attr(d, i, ISA_AT_ABSTRACT_ORIGIN);
         const uint32_t source = origin != NULL ? (uint32_t)origin->value : i; /* of what is inlined */
-        if (i >= end || place == NULL || isa_die_attr(d, source, ISA_AT_NAME) == NULL)
+
+        if (place == NULL || isa_die_attr(d, source, ISA_AT_NAME) == NULL)
             continue;
         for (uint32_t k = 0; k < place->count; k++) {
             const struct isa_place *p = &d->places[place->value + k];
-            const struct isa_attr *type = isa_die_attr(d, source, ISA_AT_TYPE);
 
             *inside = address - p->value;
-            if (p->kind == ISA_PLACE_ADDRESS && p->value <= address && type != NULL &&
-                *inside < type_bytes(d, (uint32_t)type->value, 6) &&
+            if (p->kind == ISA_PLACE_ADDRESS && p->value <= address &&
+                *inside < isa_type_bytes(d, isa_die_type(d, source), 0) &&
                 (p->to == 0 || (index >= p->from && index < p->to)))
                 return source;
         }
     }
-    return d->die_count;
+    return ISA_NO_DIE;
 }

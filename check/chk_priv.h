@@ -68,6 +68,8 @@ enum { CHK_BEYOND = -1, CHK_LOST = -2 };
 int chk_add(struct chk *chk, struct chk_finding *finding);
 /** What was told of memory accesses is looked at; @race may be NULL. */
 void chk_race_settle(struct chk_race *race);
+/** How a sentence calls an access, by enum emu_access_kind: a reduction is an atomic of the source. */
+extern const char *const chk_access_names[];
 
 /* ---- the tap (chk_tap.c) ---- */
 /** Tap the machine for the kinds that look at instructions, if any is asked for. */
@@ -83,20 +85,18 @@ const struct isa_variable *chk_shared_variable(const struct isa_object *object,
                                                const struct isa_function *kernel, uint32_t offset);
 /** Of a compiler's own name, kernel_$_s, the source's part. */
 const char *chk_own_name(const char *name);
-/** The entry of a variable of the object in the source; the number of entries: none. The object has debug
- *  information. */
-uint32_t chk_variable_die(const struct isa_object *object, const struct isa_variable *v,
-                          const struct isa_function *kernel);
+/** The entry of a variable of the object in the source, or ISA_NO_DIE. Of several at one place that of the
+ *  kernel, or else of the same name. */
+int64_t chk_variable_die(const struct isa_object *object, const struct isa_variable *v,
+                         const struct isa_function *kernel);
 /** The kernel's variable of the source that holds @offset of local memory while instruction @index runs,
- *  and where in it; the number of entries: none. */
-uint32_t chk_local_die(const struct isa_object *object, const struct isa_function *kernel,
-                       uint32_t index, uint32_t offset, uint64_t *inside);
-/** Bytes of a variable or type; 0: not known. */
-uint64_t chk_die_bytes(const struct isa_debug *d, uint32_t die);
+ *  and where in it; or ISA_NO_DIE. */
+int64_t chk_local_die(const struct isa_object *object, const struct isa_function *kernel,
+                      uint32_t index, uint32_t offset, uint64_t *inside);
 /** For an offset in a variable: which is of no interest. */
 #define CHK_SOMEWHERE UINT32_MAX
 /** "s[5]', byte 2, declared in line 3": the variable @die at @offset in it. */
-void chk_put_element(const struct isa_debug *d, uint32_t die, uint64_t offset, struct lw_sink *out);
+void chk_put_element(const struct isa_debug *d, int64_t die, uint64_t offset, struct lw_sink *out);
 
 /* ---- accesses beyond the variable that they are of (chk_bounds.c) ---- */
 struct chk_bounds *chk_bounds_create(struct chk *chk);

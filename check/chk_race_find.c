@@ -94,7 +94,7 @@ static bool is_benign(const struct race_look *look, unsigned lane, uint64_t at,
 
 static const char *verb(bool atomic, bool write)
 {
-    return atomic ? "atomic" : write ? "store" : "load";
+    return chk_access_names[atomic ? EMU_ACCESS_ATOMIC : write ? EMU_ACCESS_STORE : EMU_ACCESS_LOAD];
 }
 
 static const char *by_whom(const struct race_look *look, const struct other *other)

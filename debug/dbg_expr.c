@@ -212,7 +212,7 @@ static size_t take_name(struct dbg_expr *e, char name[DBG_MAX_NAME])
 /* .x to .w, .s0 to .sf of a vector, by OpenCL's names. */
 static void vector_element(struct dbg_expr *e, struct dbg_operand *o, unsigned index, int name_size)
 {
-    uint64_t count = dbg_type_dimension(o->debug, (uint32_t)dbg_type_plain(o->debug, o->type), 0);
+    uint64_t count = isa_type_dimension(o->debug, (uint32_t)isa_type_plain(o->debug, o->type, NULL), 0);
 
     if (index >= count)
         dbg_expr_fail(e, LW_ERANGE, "there is no element %.*s: the vector has %llu", name_size, e->at,

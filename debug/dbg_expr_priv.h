@@ -181,22 +181,7 @@ void dbg_typed_print_row(struct dbg *dbg, dbg_thread_id id, unsigned lane,
 
 /* ---- types of the source (dbg_types.c) ------------------------------------------------- */
 
-enum { DBG_NO_TYPE = -1 };
-uint64_t dbg_die_number(const struct isa_debug *debug, uint32_t die, unsigned name,
-                        uint64_t otherwise);
-int64_t dbg_die_type(const struct isa_debug *debug, uint32_t die);
-/** Of an inlined thing: its origin's. NULL: none. */
-const char *dbg_die_name(const struct isa_debug *debug, uint32_t die);
-/** Past names and qualifiers. */
-int64_t dbg_type_plain(const struct isa_debug *debug, int64_t type);
-bool dbg_tag_is_pointer(unsigned tag);
 bool dbg_tag_is_structure(unsigned tag);
-/** Elements of the dimension @nth of an array; 0: it has no such dimension, or no end. */
-uint64_t dbg_type_dimension(const struct isa_debug *debug, uint32_t array, unsigned nth);
-unsigned dbg_type_dimensions(const struct isa_debug *debug, uint32_t array);
-/** Bytes of a type; of an array behind its first @skip dimensions. 0: not known. */
-uint64_t dbg_type_bytes(const struct isa_debug *debug, int64_t type, unsigned skip,
-                        unsigned depth);
 /** It is called char: text. */
 bool dbg_type_is_char(const struct isa_debug *debug, int64_t type);
 /** "const float *", as a declaration names it; behind @skip dimensions. */

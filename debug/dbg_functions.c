@@ -120,7 +120,7 @@ static void size_of(struct dbg_expr *e, struct dbg_operand *o)
 
     if (dbg_expr_take(e, "(") && dbg_type_parse(e, &type) && dbg_expr_take(e, ")")) {
         bytes = type.stars != 0       ? 8
-                : type.debug != NULL ? dbg_type_bytes(type.debug, type.type, 0, 0)
+                : type.debug != NULL ? isa_type_bytes(type.debug, type.type, 0)
                                      : type.own.bytes;
     } else {
         e->at = before;
@@ -130,7 +130,7 @@ static void size_of(struct dbg_expr *e, struct dbg_operand *o)
         if (of.stars != 0)
             bytes = 8;
         else if (of.debug != NULL)
-            bytes = dbg_type_bytes(of.debug, of.type, of.skip, 0);
+            bytes = isa_type_bytes(of.debug, of.type, of.skip);
         else if (of.kind == DBG_TARGET_MEMORY)
             bytes = of.bytes;
         else

@@ -55,9 +55,9 @@ static bool points_to_text(const struct dbg_operand *o)
     if (o->stars != 0)
         return o->stars == 1 && o->skip == 0 &&
                (o->debug != NULL ? dbg_type_is_char(o->debug, o->type) : o->own.character);
-    type = dbg_type_plain(o->debug, o->type);
-    return type != DBG_NO_TYPE && o->debug->dies[type].tag == ISA_TAG_POINTER &&
-           dbg_type_is_char(o->debug, dbg_die_type(o->debug, (uint32_t)type));
+    type = isa_type_plain(o->debug, o->type, NULL);
+    return type != ISA_NO_DIE && o->debug->dies[type].tag == ISA_TAG_POINTER &&
+           dbg_type_is_char(o->debug, isa_die_type(o->debug, (uint32_t)type));
 }
 
 static void print_pointer(struct printing *pr, const struct dbg_operand *o)
@@ -78,19 +78,19 @@ static void print_pointer(struct printing *pr, const struct dbg_operand *o)
 
 static void print_scalar(struct printing *pr, const struct dbg_operand *o)
 {
-    int64_t type = o->stars == 0 ? dbg_type_plain(o->debug, o->type) : DBG_NO_TYPE;
-    unsigned tag = type != DBG_NO_TYPE ? o->debug->dies[type].tag : 0;
+    int64_t type = o->stars == 0 ? isa_type_plain(o->debug, o->type, NULL) : ISA_NO_DIE;
+    unsigned tag = type != ISA_NO_DIE ? o->debug->dies[type].tag : 0;
 
     if (pr->format == 0 && tag == ISA_TAG_ENUMERATION) {
         for (uint32_t i = (uint32_t)type + 1; i < o->debug->dies[type].end; i++) {
             if (o->debug->dies[i].tag == ISA_TAG_ENUMERATOR &&
-                (uint32_t)dbg_die_number(o->debug, i, ISA_AT_CONST_VALUE, 0) == (uint32_t)o->value.bits) {
-                lw_put(pr->out, dbg_die_name(o->debug, i) != NULL ? dbg_die_name(o->debug, i) : "?");
+                (uint32_t)isa_die_number(o->debug, i, ISA_AT_CONST_VALUE, 0) == (uint32_t)o->value.bits) {
+                lw_put(pr->out, isa_die_name(o->debug, i) != NULL ? isa_die_name(o->debug, i) : "?");
                 return;
             }
         }
     }
-    if ((pr->format == 0 || pr->format == 's') && (o->stars != 0 || dbg_tag_is_pointer(tag)))
+    if ((pr->format == 0 || pr->format == 's') && (o->stars != 0 || isa_tag_is_pointer(tag)))
         print_pointer(pr, o);
     else
         dbg_value_print(&o->value,
@@ -110,19 +110,19 @@ static void print_members(struct printing *pr, const struct dbg_operand *o, int6
     for (uint32_t i = (uint32_t)type + 1; i < debug->dies[type].end; i = debug->dies[i].end) {
         bool base = debug->dies[i].tag == ISA_TAG_INHERITANCE;
         struct dbg_operand member = *o;
-        const char *name = dbg_die_name(debug, i);
+        const char *name = isa_die_name(debug, i);
 
         if ((debug->dies[i].tag != ISA_TAG_MEMBER && !base) || dbg_member_is_static(debug, i))
             continue;
         lw_put(pr->out, first ? "" : ", ");
         first = false;
-        dbg_typed_become_member(&member, i, dbg_die_number(debug, i, ISA_AT_MEMBER_LOCATION, 0));
+        dbg_typed_become_member(&member, i, isa_die_number(debug, i, ISA_AT_MEMBER_LOCATION, 0));
         if (base) {
-            int64_t of = dbg_type_plain(debug, member.type);
+            int64_t of = isa_type_plain(debug, member.type, NULL);
 
             lw_printf(pr->out, "<%s> = ",
-                      of != DBG_NO_TYPE && dbg_die_name(debug, (uint32_t)of) != NULL
-                          ? dbg_die_name(debug, (uint32_t)of)
+                      of != ISA_NO_DIE && isa_die_name(debug, (uint32_t)of) != NULL
+                          ? isa_die_name(debug, (uint32_t)of)
                           : "?");
         } else if (name != NULL) {
             lw_printf(pr->out, "%s = ", name);
@@ -189,10 +189,10 @@ static void print_row(struct printing *pr, const struct dbg_operand *o, uint64_t
 static void print_elements(struct printing *pr, const struct dbg_operand *o, int64_t type,
                            unsigned depth)
 {
-    uint64_t count = dbg_type_dimension(o->debug, (uint32_t)type, o->skip);
+    uint64_t count = isa_type_dimension(o->debug, (uint32_t)type, o->skip);
 
-    if (pr->format == 0 && o->skip + 1 == dbg_type_dimensions(o->debug, (uint32_t)type) &&
-        dbg_type_is_char(o->debug, dbg_die_type(o->debug, (uint32_t)type)) &&
+    if (pr->format == 0 && o->skip + 1 == isa_type_dimensions(o->debug, (uint32_t)type) &&
+        dbg_type_is_char(o->debug, isa_die_type(o->debug, (uint32_t)type)) &&
         print_text(pr, o->address, count))
         return;
     print_row(pr, o, count, depth, print_at);
@@ -202,7 +202,7 @@ static void print_at(struct printing *pr, struct dbg_operand *o, unsigned depth)
 {
     struct lw_error err;
     struct dbg_expr e = {.dbg = pr->dbg, .id = pr->id, .lane = pr->lane, .err = &err};
-    int64_t type = o->debug != NULL ? dbg_type_plain(o->debug, o->type) : DBG_NO_TYPE;
+    int64_t type = o->debug != NULL ? isa_type_plain(o->debug, o->type, NULL) : ISA_NO_DIE;
 
     if (pr->left == 0 || depth > DBG_MAX_TYPE_DEPTH) {
         lw_put(pr->out, "...");
@@ -220,9 +220,9 @@ static void print_at(struct printing *pr, struct dbg_operand *o, unsigned depth)
             lw_put(pr->out, "<no memory>");
         else
             print_scalar(pr, o);
-    } else if (type != DBG_NO_TYPE && dbg_tag_is_structure(o->debug->dies[type].tag)) {
+    } else if (type != ISA_NO_DIE && dbg_tag_is_structure(o->debug->dies[type].tag)) {
         print_members(pr, o, type, depth);
-    } else if (type != DBG_NO_TYPE && o->debug->dies[type].tag == ISA_TAG_ARRAY) {
+    } else if (type != ISA_NO_DIE && o->debug->dies[type].tag == ISA_TAG_ARRAY) {
         print_elements(pr, o, type, depth);
     } else {
         lw_printf(pr->out, "<no value at 0x%llx>", (unsigned long long)o->address);

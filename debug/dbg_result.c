@@ -161,8 +161,8 @@ static void classify(const struct isa_debug *debug, int64_t type, uint64_t offse
     unsigned bytes;
     enum word_class one;
 
-    type = dbg_type_plain(debug, type);
-    if (type == DBG_NO_TYPE || offset >= 16 || depth > 16) {
+    type = isa_type_plain(debug, type, NULL);
+    if (type == ISA_NO_DIE || offset >= 16 || depth > 16) {
         out[0] = CLASS_MEMORY;
         return;
     }
@@ -175,10 +175,10 @@ static void classify(const struct isa_debug *debug, int64_t type, uint64_t offse
         else if (one > out[offset / 8])
             out[offset / 8] = one;
     } else if (debug->dies[type].tag == ISA_TAG_ARRAY) {
-        uint64_t each, total = dbg_type_bytes(debug, type, 0, 0);
-        int64_t element = dbg_die_type(debug, (uint32_t)type);
+        uint64_t each, total = isa_type_bytes(debug, type, 0);
+        int64_t element = isa_die_type(debug, (uint32_t)type);
 
-        each = dbg_type_bytes(debug, element, 0, 0);
+        each = isa_type_bytes(debug, element, 0);
         if (each == 0 || total > 16)
             out[0] = CLASS_MEMORY;
         else
@@ -189,8 +189,8 @@ static void classify(const struct isa_debug *debug, int64_t type, uint64_t offse
             if ((debug->dies[i].tag == ISA_TAG_MEMBER ||
                  debug->dies[i].tag == ISA_TAG_INHERITANCE) &&
                 isa_die_attr(debug, i, ISA_AT_EXTERNAL) == NULL) /* not static */
-                classify(debug, dbg_die_type(debug, i),
-                         offset + dbg_die_number(debug, i, ISA_AT_MEMBER_LOCATION, 0), out,
+                classify(debug, isa_die_type(debug, i),
+                         offset + isa_die_number(debug, i, ISA_AT_MEMBER_LOCATION, 0), out,
                          depth + 1);
     } else {
         out[0] = CLASS_MEMORY;
@@ -208,7 +208,7 @@ bool dbg_returned_words(struct dbg *dbg, dbg_thread_id id, unsigned lane,
     memset(out, 0, sizeof *out);
     if (!dbg_returned(dbg, id, lane, NULL, &o))
         return false;
-    bytes = dbg_type_bytes(o.debug, o.type, 0, 0);
+    bytes = isa_type_bytes(o.debug, o.type, 0);
     if (bytes <= sizeof raw)
         classify(o.debug, o.type, 0, classes, 0);
     if (bytes == 0 || bytes > sizeof raw || classes[0] == CLASS_MEMORY) {

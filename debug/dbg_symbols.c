@@ -10,24 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* The subprogram of a function; DBG_NO_TYPE: none. */
-static int64_t find_subprogram(const struct isa_object *object,
-                               const struct isa_function *function)
-{
-    const struct isa_debug *debug = object->debug;
-
-    for (uint32_t i = 0; debug != NULL && i < debug->die_count; i++) {
-        const struct isa_attr *attr;
-
-        if (debug->dies[i].tag != ISA_TAG_SUBPROGRAM)
-            continue;
-        attr = isa_die_attr(debug, i, ISA_AT_LOW_PC);
-        if (attr != NULL && &object->functions[attr->value] == function)
-            return i;
-    }
-    return DBG_NO_TYPE;
-}
-
 /* "_ZN4util5twiceEf": "util::twice". False: it is no name of C++. */
 static bool unmangle(const char *symbol, char *text, size_t size)
 {
@@ -66,8 +48,8 @@ static void print_around(const struct isa_debug *debug, uint32_t die, struct lw_
         }
         if ((debug->dies[i].tag == ISA_TAG_NAMESPACE ||
              dbg_tag_is_structure(debug->dies[i].tag)) &&
-            dbg_die_name(debug, i) != NULL)
-            lw_printf(out, "%s::", dbg_die_name(debug, i));
+            isa_die_name(debug, i) != NULL)
+            lw_printf(out, "%s::", isa_die_name(debug, i));
         i++;
     }
 }
@@ -77,8 +59,8 @@ void dbg_function_source_name(const struct dbg *dbg, const struct isa_function *
 {
     const struct emu_program *program = dbg_program(dbg);
     const struct isa_object *object = program != NULL ? emu_program_object(program) : NULL;
-    int64_t die = object != NULL ? find_subprogram(object, function) : DBG_NO_TYPE;
-    const char *name = die != DBG_NO_TYPE ? dbg_die_name(object->debug, (uint32_t)die) : NULL;
+    int64_t die = object != NULL ? isa_function_die(object, function) : ISA_NO_DIE;
+    const char *name = die != ISA_NO_DIE ? isa_die_name(object->debug, (uint32_t)die) : NULL;
     const struct isa_debug *debug;
     struct lw_buffer full;
     bool first = true;
@@ -96,7 +78,7 @@ void dbg_function_source_name(const struct dbg *dbg, const struct isa_function *
         if (debug->dies[i].tag != ISA_TAG_PARAMETER)
             continue;
         lw_put(&full.sink, first ? "" : ", ");
-        dbg_type_print(debug, dbg_die_type(debug, i), 0, &full.sink);
+        dbg_type_print(debug, isa_die_type(debug, i), 0, &full.sink);
         first = false;
     }
     lw_put(&full.sink, ")");
@@ -215,14 +197,14 @@ unsigned dbg_inlined_calls(const struct dbg *dbg, const char *name, uint64_t *pc
         uint64_t first, pc;
         bool known = false;
 
-        if (debug->dies[i].tag != ISA_TAG_INLINED || dbg_die_name(debug, i) == NULL ||
+        if (debug->dies[i].tag != ISA_TAG_INLINED || isa_die_name(debug, i) == NULL ||
             (first = first_insn(debug, i)) == UINT64_MAX)
             continue;
         lw_buffer_init(&full);
         origin = isa_die_attr(debug, i, ISA_AT_ABSTRACT_ORIGIN);
         if (origin != NULL)
             print_around(debug, (uint32_t)origin->value, &full.sink);
-        lw_put(&full.sink, dbg_die_name(debug, i));
+        lw_put(&full.sink, isa_die_name(debug, i));
         pc = emu_program_base(program) + first * ISA_WORD_BYTES;
         for (unsigned k = 0; k < count; k++)
             known = known || pcs[k] == pc;

@@ -10,119 +10,19 @@ enum { ENCODING_FLOAT = 4, ENCODING_SIGNED = 5, ENCODING_SIGNED_CHAR = 6 };
 
 enum { MAX_TYPE_DEPTH = 32, MAX_STARS = 8 };
 
-uint64_t dbg_die_number(const struct isa_debug *debug, uint32_t die, unsigned name,
-                        uint64_t otherwise)
-{
-    const struct isa_attr *attr = isa_die_attr(debug, die, name);
-
-    return attr != NULL ? attr->value : otherwise;
-}
-
-int64_t dbg_die_type(const struct isa_debug *debug, uint32_t die)
-{
-    const struct isa_attr *attr = isa_die_attr(debug, die, ISA_AT_TYPE);
-
-    if (attr == NULL) { /* inlined: its origin tells */
-        const struct isa_attr *origin = isa_die_attr(debug, die, ISA_AT_ABSTRACT_ORIGIN);
-
-        attr = origin != NULL ? isa_die_attr(debug, (uint32_t)origin->value, ISA_AT_TYPE) : NULL;
-    }
-    return attr != NULL ? (int64_t)attr->value : DBG_NO_TYPE;
-}
-
-int64_t dbg_type_plain(const struct isa_debug *debug, int64_t type)
-{
-    for (unsigned depth = 0; type != DBG_NO_TYPE && depth < MAX_TYPE_DEPTH; depth++) {
-        switch (debug->dies[type].tag) {
-        case ISA_TAG_TYPEDEF:
-        case ISA_TAG_CONST:
-        case ISA_TAG_VOLATILE:
-        case ISA_TAG_RESTRICT: type = dbg_die_type(debug, (uint32_t)type); break;
-        default: return type;
-        }
-    }
-    return DBG_NO_TYPE;
-}
-
-bool dbg_tag_is_pointer(unsigned tag)
-{
-    return tag == ISA_TAG_POINTER || tag == ISA_TAG_REFERENCE || tag == ISA_TAG_RVALUE_REFERENCE;
-}
-
 bool dbg_tag_is_structure(unsigned tag)
 {
     return tag == ISA_TAG_STRUCTURE || tag == ISA_TAG_CLASS || tag == ISA_TAG_UNION;
-}
-
-uint64_t dbg_type_dimension(const struct isa_debug *debug, uint32_t array, unsigned nth)
-{
-    for (uint32_t i = array + 1; i < debug->dies[array].end; i = debug->dies[i].end) {
-        const struct isa_attr *count;
-
-        if (debug->dies[i].tag != ISA_TAG_SUBRANGE || nth-- != 0)
-            continue;
-        count = isa_die_attr(debug, i, ISA_AT_COUNT);
-        if (count != NULL)
-            return count->value;
-        count = isa_die_attr(debug, i, ISA_AT_UPPER_BOUND);
-        return count != NULL ? count->value + 1 : 0;
-    }
-    return 0;
-}
-
-unsigned dbg_type_dimensions(const struct isa_debug *debug, uint32_t array)
-{
-    unsigned n = 0;
-
-    for (uint32_t i = array + 1; i < debug->dies[array].end; i = debug->dies[i].end)
-        n += debug->dies[i].tag == ISA_TAG_SUBRANGE;
-    return n;
-}
-
-uint64_t dbg_type_bytes(const struct isa_debug *debug, int64_t type, unsigned skip,
-                        unsigned depth)
-{
-    uint64_t bytes;
-    unsigned tag;
-
-    type = dbg_type_plain(debug, type);
-    if (type == DBG_NO_TYPE || depth == MAX_TYPE_DEPTH)
-        return 0;
-    tag = debug->dies[type].tag;
-    if (tag == ISA_TAG_ARRAY) {
-        bytes = dbg_type_bytes(debug, dbg_die_type(debug, (uint32_t)type), 0, depth + 1);
-        for (unsigned i = skip; i < dbg_type_dimensions(debug, (uint32_t)type); i++) {
-            uint64_t count = dbg_type_dimension(debug, (uint32_t)type, i);
-
-            if (count != 0 && bytes > UINT64_MAX / count)
-                return 0;
-            bytes *= count;
-        }
-        return bytes;
-    }
-    return dbg_die_number(debug, (uint32_t)type, ISA_AT_BYTE_SIZE, dbg_tag_is_pointer(tag) ? 8 : 0);
-}
-
-const char *dbg_die_name(const struct isa_debug *debug, uint32_t die)
-{
-    const struct isa_attr *attr = isa_die_attr(debug, die, ISA_AT_NAME);
-
-    if (attr == NULL) {
-        const struct isa_attr *origin = isa_die_attr(debug, die, ISA_AT_ABSTRACT_ORIGIN);
-
-        attr = origin != NULL ? isa_die_attr(debug, (uint32_t)origin->value, ISA_AT_NAME) : NULL;
-    }
-    return attr != NULL ? attr->text : NULL;
 }
 
 bool dbg_type_is_char(const struct isa_debug *debug, int64_t type)
 {
     const char *name;
 
-    type = dbg_type_plain(debug, type);
-    if (type == DBG_NO_TYPE || debug->dies[type].tag != ISA_TAG_BASE)
+    type = isa_type_plain(debug, type, NULL);
+    if (type == ISA_NO_DIE || debug->dies[type].tag != ISA_TAG_BASE)
         return false;
-    name = dbg_die_name(debug, (uint32_t)type);
+    name = isa_die_name(debug, (uint32_t)type);
     return name != NULL && strcmp(name, "char") == 0;
 }
 
@@ -132,15 +32,15 @@ bool dbg_type_scalar(const struct isa_debug *debug, int64_t type, enum dbg_type 
     uint64_t size, encoding;
     unsigned tag;
 
-    type = dbg_type_plain(debug, type);
-    if (type == DBG_NO_TYPE)
+    type = isa_type_plain(debug, type, NULL);
+    if (type == ISA_NO_DIE)
         return false;
     tag = debug->dies[type].tag;
-    size = dbg_type_bytes(debug, type, 0, 0);
+    size = isa_type_bytes(debug, type, 0);
     if (size != 1 && size != 2 && size != 4 && size != 8)
         return false;
     *bytes = (unsigned)size;
-    if (dbg_tag_is_pointer(tag)) {
+    if (isa_tag_is_pointer(tag)) {
         *out = DBG_U64;
         return size == 8;
     }
@@ -150,7 +50,7 @@ bool dbg_type_scalar(const struct isa_debug *debug, int64_t type, enum dbg_type 
     }
     if (tag != ISA_TAG_BASE)
         return false;
-    encoding = dbg_die_number(debug, (uint32_t)type, ISA_AT_ENCODING, 0);
+    encoding = isa_die_number(debug, (uint32_t)type, ISA_AT_ENCODING, 0);
     if (encoding == ENCODING_FLOAT && size >= 4)
         *out = size == 8 ? DBG_F64 : DBG_F32;
     else if (encoding == ENCODING_SIGNED || encoding == ENCODING_SIGNED_CHAR)
@@ -176,34 +76,34 @@ static void declare(const struct isa_debug *debug, int64_t type, unsigned skip,
                     const char *inner, unsigned depth, struct lw_sink *out)
 {
     char text[512];
-    unsigned tag = type != DBG_NO_TYPE ? debug->dies[type].tag : 0;
-    const char *name = type != DBG_NO_TYPE ? dbg_die_name(debug, (uint32_t)type) : "void";
+    unsigned tag = type != ISA_NO_DIE ? debug->dies[type].tag : 0;
+    const char *name = type != ISA_NO_DIE ? isa_die_name(debug, (uint32_t)type) : "void";
 
     if (depth == MAX_TYPE_DEPTH) {
         lw_put(out, "...");
         return;
     }
-    if (type == DBG_NO_TYPE || tag == ISA_TAG_TYPEDEF || tag == ISA_TAG_BASE ||
+    if (type == ISA_NO_DIE || tag == ISA_TAG_TYPEDEF || tag == ISA_TAG_BASE ||
         tag == ISA_TAG_UNSPECIFIED_TYPE) {
         lw_printf(out, "%s%s%s", name != NULL ? name : "?", *inner == '*' || *inner == '(' ? " "
                                                                                            : "",
                   inner);
     } else if (tag == ISA_TAG_CONST || tag == ISA_TAG_VOLATILE || tag == ISA_TAG_RESTRICT) {
-        int64_t to = dbg_die_type(debug, (uint32_t)type);
+        int64_t to = isa_die_type(debug, (uint32_t)type);
         const char *word = tag == ISA_TAG_CONST      ? "const"
                            : tag == ISA_TAG_VOLATILE ? "volatile"
                                                      : "restrict";
 
-        if (to != DBG_NO_TYPE && dbg_tag_is_pointer(debug->dies[to].tag)) {
+        if (to != ISA_NO_DIE && isa_tag_is_pointer(debug->dies[to].tag)) {
             snprintf(text, sizeof text, "* %s%s%s", word, *inner != '\0' ? " " : "", inner);
-            declare(debug, dbg_die_type(debug, (uint32_t)to), 0, text, depth + 1, out);
+            declare(debug, isa_die_type(debug, (uint32_t)to), 0, text, depth + 1, out);
         } else {
             lw_printf(out, "%s ", word);
             declare(debug, to, skip, inner, depth + 1, out);
         }
-    } else if (dbg_tag_is_pointer(tag)) {
-        int64_t to = dbg_die_type(debug, (uint32_t)type);
-        unsigned behind = to != DBG_NO_TYPE ? debug->dies[to].tag : 0;
+    } else if (isa_tag_is_pointer(tag)) {
+        int64_t to = isa_die_type(debug, (uint32_t)type);
+        unsigned behind = to != ISA_NO_DIE ? debug->dies[to].tag : 0;
         bool group = behind == ISA_TAG_ARRAY || behind == ISA_TAG_SUBROUTINE;
         const char *star = tag == ISA_TAG_POINTER ? "*" : tag == ISA_TAG_REFERENCE ? "&" : "&&";
 
@@ -212,19 +112,19 @@ static void declare(const struct isa_debug *debug, int64_t type, unsigned skip,
     } else if (tag == ISA_TAG_ARRAY) {
         size_t used = (size_t)snprintf(text, sizeof text, "%s", inner);
 
-        for (unsigned i = skip; i < dbg_type_dimensions(debug, (uint32_t)type) &&
+        for (unsigned i = skip; i < isa_type_dimensions(debug, (uint32_t)type) &&
                                 used < sizeof text;
              i++) {
-            uint64_t count = dbg_type_dimension(debug, (uint32_t)type, i);
+            uint64_t count = isa_type_dimension(debug, (uint32_t)type, i);
 
             used += count != 0 ? (size_t)snprintf(text + used, sizeof text - used, "[%llu]",
                                                   (unsigned long long)count)
                                : (size_t)snprintf(text + used, sizeof text - used, "[]");
         }
-        declare(debug, dbg_die_type(debug, (uint32_t)type), 0, text, depth + 1, out);
+        declare(debug, isa_die_type(debug, (uint32_t)type), 0, text, depth + 1, out);
     } else if (tag == ISA_TAG_SUBROUTINE) {
         snprintf(text, sizeof text, "%s()", inner);
-        declare(debug, dbg_die_type(debug, (uint32_t)type), 0, text, depth + 1, out);
+        declare(debug, isa_die_type(debug, (uint32_t)type), 0, text, depth + 1, out);
     } else {
         lw_printf(out, "%s%s%s%s%s", keyword(tag), *keyword(tag) != '\0' ? " " : "",
                   name != NULL ? name : "{...}",
@@ -241,9 +141,9 @@ void dbg_type_print(const struct isa_debug *debug, int64_t type, unsigned skip,
 void dbg_type_print_whole(const struct isa_debug *debug, int64_t type, unsigned skip,
                           struct lw_sink *out)
 {
-    int64_t plain = dbg_type_plain(debug, type);
-    unsigned tag = plain != DBG_NO_TYPE ? debug->dies[plain].tag : 0;
-    const char *name = plain != DBG_NO_TYPE ? dbg_die_name(debug, (uint32_t)plain) : NULL;
+    int64_t plain = isa_type_plain(debug, type, NULL);
+    unsigned tag = plain != ISA_NO_DIE ? debug->dies[plain].tag : 0;
+    const char *name = plain != ISA_NO_DIE ? isa_die_name(debug, (uint32_t)plain) : NULL;
 
     if (dbg_tag_is_structure(tag)) {
         const char *before = " : ";
@@ -251,19 +151,19 @@ void dbg_type_print_whole(const struct isa_debug *debug, int64_t type, unsigned 
         lw_printf(out, "%s%s%s", keyword(tag), name != NULL ? " " : "", name != NULL ? name : "");
         for (uint32_t i = (uint32_t)plain + 1; i < debug->dies[plain].end; i = debug->dies[i].end)
             if (debug->dies[i].tag == ISA_TAG_INHERITANCE) {
-                int64_t of = dbg_type_plain(debug, dbg_die_type(debug, i));
+                int64_t of = isa_type_plain(debug, isa_die_type(debug, i), NULL);
 
                 lw_put(out, before);
-                lw_put(out, of != DBG_NO_TYPE && dbg_die_name(debug, (uint32_t)of) != NULL
-                                ? dbg_die_name(debug, (uint32_t)of)
+                lw_put(out, of != ISA_NO_DIE && isa_die_name(debug, (uint32_t)of) != NULL
+                                ? isa_die_name(debug, (uint32_t)of)
                                 : "?");
                 before = ", ";
             }
         lw_put(out, " {\n");
         for (uint32_t i = (uint32_t)plain + 1; i < debug->dies[plain].end;
              i = debug->dies[i].end) {
-            const char *member = dbg_die_name(debug, i);
-            uint64_t bits = dbg_die_number(debug, i, ISA_AT_BIT_SIZE, 0);
+            const char *member = isa_die_name(debug, i);
+            uint64_t bits = isa_die_number(debug, i, ISA_AT_BIT_SIZE, 0);
             struct lw_buffer line;
 
             if (debug->dies[i].tag != ISA_TAG_MEMBER)
@@ -271,7 +171,7 @@ void dbg_type_print_whole(const struct isa_debug *debug, int64_t type, unsigned 
             lw_put(out, "    ");
             lw_buffer_init(&line);
             /* the name goes where the mark is */
-            declare(debug, dbg_die_type(debug, i), 0, "\1", 0, &line.sink);
+            declare(debug, isa_die_type(debug, i), 0, "\1", 0, &line.sink);
             for (const char *at = line.text != NULL ? line.text : ""; *at != '\0'; at++) {
                 if (*at != '\1')
                     lw_printf(out, "%c", *at);
@@ -293,12 +193,12 @@ void dbg_type_print_whole(const struct isa_debug *debug, int64_t type, unsigned 
         lw_printf(out, "enum%s%s {", name != NULL ? " " : "", name != NULL ? name : "");
         for (uint32_t i = (uint32_t)plain + 1; i < debug->dies[plain].end;
              i = debug->dies[i].end) {
-            uint64_t value = dbg_die_number(debug, i, ISA_AT_CONST_VALUE, next);
+            uint64_t value = isa_die_number(debug, i, ISA_AT_CONST_VALUE, next);
 
             if (debug->dies[i].tag != ISA_TAG_ENUMERATOR)
                 continue;
             lw_printf(out, "%s%s", first ? "" : ", ",
-                      dbg_die_name(debug, i) != NULL ? dbg_die_name(debug, i) : "?");
+                      isa_die_name(debug, i) != NULL ? isa_die_name(debug, i) : "?");
             if (value != next)
                 lw_printf(out, " = %lld", (long long)(int32_t)value);
             next = value + 1;
@@ -345,10 +245,10 @@ void dbg_operand_type_print(const struct dbg_operand *o, bool whole, struct lw_s
         dbg_own_type_print(&o->own, out);
         lw_printf(out, " %s", stars);
     } else if (o->stars != 0) {
-        int64_t plain = dbg_type_plain(o->debug, o->type);
+        int64_t plain = isa_type_plain(o->debug, o->type, NULL);
         char group[sizeof stars + 2];
 
-        if (plain != DBG_NO_TYPE && o->debug->dies[plain].tag == ISA_TAG_ARRAY) {
+        if (plain != ISA_NO_DIE && o->debug->dies[plain].tag == ISA_TAG_ARRAY) {
             snprintf(group, sizeof group, "(%s)", stars);
             declare(o->debug, o->type, o->skip, group, 0, out);
         } else {
@@ -393,12 +293,12 @@ static int64_t find_type(const struct isa_debug *debug, const char *name, const 
                           : tag != ISA_TAG_TYPEDEF && tag != ISA_TAG_BASE &&
                                 tag != ISA_TAG_ENUMERATION && !dbg_tag_is_structure(tag))
             continue;
-        have = dbg_die_name(debug, i);
+        have = isa_die_name(debug, i);
         if (have != NULL && strcmp(have, name) == 0 &&
             isa_die_attr(debug, i, ISA_AT_DECLARATION) == NULL)
             return i;
     }
-    return DBG_NO_TYPE;
+    return ISA_NO_DIE;
 }
 
 /* Words of C's own types, in any order: unsigned long int. */
@@ -469,7 +369,7 @@ bool dbg_type_parse(struct dbg_expr *e, struct dbg_ctype *out)
     char name[DBG_MAX_NAME], word[DBG_MAX_NAME] = "";
     bool more = true;
 
-    *out = (struct dbg_ctype){.type = DBG_NO_TYPE};
+    *out = (struct dbg_ctype){.type = ISA_NO_DIE};
     while (more) {
         more = false;
         if (!word_at(at, name, sizeof name, &end))
@@ -489,8 +389,8 @@ bool dbg_type_parse(struct dbg_expr *e, struct dbg_ctype *out)
     out->type = find_type(debug, name, word);
     if (*word == '\0' && own_words(at, &out->own, &end)) {
         /* the source's own char is text, too; all others of these names are alike */
-        out->type = DBG_NO_TYPE;
-    } else if (out->type != DBG_NO_TYPE) {
+        out->type = ISA_NO_DIE;
+    } else if (out->type != ISA_NO_DIE) {
         struct dbg_operand o = {0};
         struct dbg_expr probe = *e;
 

@@ -18,13 +18,13 @@ struct where {
     const struct isa_object *object;
     uint32_t insn;
     unsigned frame; /* whose variables: 0 is the innermost */
-    int64_t inner;  /* an inlined call in it that is not looked into, or DBG_NO_TYPE */
+    int64_t inner;  /* an inlined call in it that is not looked into, or ISA_NO_DIE */
 };
 
 static bool where_is(const struct dbg *dbg, uint64_t pc, struct where *out)
 {
     *out = (struct where){.program = emu_machine_program_at(dbg->machine, pc),
-                          .inner = DBG_NO_TYPE};
+                          .inner = ISA_NO_DIE};
     if (out->program == NULL)
         return false;
     out->object = emu_program_object(out->program);
@@ -116,7 +116,7 @@ static unsigned own_scopes(const struct where *at, uint32_t *scopes, unsigned ro
 uint32_t dbg_scope_at(const struct emu_program *program, uint32_t insn)
 {
     struct where at = {.program = program, .object = emu_program_object(program), .insn = insn,
-                       .inner = DBG_NO_TYPE};
+                       .inner = ISA_NO_DIE};
     uint32_t scopes[64];
     unsigned count =
         at.object->debug != NULL ? find_scopes(&at, scopes, LW_COUNT_OF(scopes)) : 0;
@@ -127,12 +127,12 @@ uint32_t dbg_scope_at(const struct emu_program *program, uint32_t insn)
 static int64_t find_in(const struct isa_debug *debug, uint32_t scope, const char *name)
 {
     for (uint32_t i = scope + 1; i < debug->dies[scope].end; i = debug->dies[i].end) {
-        const char *have = is_variable(debug, i) ? dbg_die_name(debug, i) : NULL;
+        const char *have = is_variable(debug, i) ? isa_die_name(debug, i) : NULL;
 
         if (have != NULL && strcmp(have, name) == 0)
             return i;
     }
-    return DBG_NO_TYPE;
+    return ISA_NO_DIE;
 }
 
 static int64_t find_variable(const struct where *at, const char *name)
@@ -143,17 +143,17 @@ static int64_t find_variable(const struct where *at, const char *name)
     for (unsigned n = own_scopes(at, scopes, LW_COUNT_OF(scopes)); n-- > 0;) {
         int64_t die = find_in(debug, scopes[n], name);
 
-        if (die != DBG_NO_TYPE)
+        if (die != ISA_NO_DIE)
             return die;
     }
     for (uint32_t i = 0; i < debug->die_count;) {
-        const char *have = debug->dies[i].tag == ISA_TAG_VARIABLE ? dbg_die_name(debug, i) : NULL;
+        const char *have = debug->dies[i].tag == ISA_TAG_VARIABLE ? isa_die_name(debug, i) : NULL;
 
         if (have != NULL && strcmp(have, name) == 0)
             return i;
         i = debug->dies[i].tag == ISA_TAG_NAMESPACE ? i + 1 : debug->dies[i].end;
     }
-    return DBG_NO_TYPE;
+    return ISA_NO_DIE;
 }
 
 void dbg_variables_each(struct dbg *dbg, dbg_thread_id id, unsigned lane, dbg_name_fn fn,
@@ -168,11 +168,11 @@ void dbg_variables_each(struct dbg *dbg, dbg_thread_id id, unsigned lane, dbg_na
 
     for (unsigned n = own_scopes(&at, scopes, LW_COUNT_OF(scopes)); n-- > 0;)
         for (uint32_t i = scopes[n] + 1; i < debug->dies[scopes[n]].end; i = debug->dies[i].end)
-            if (is_variable(debug, i) && dbg_die_name(debug, i) != NULL)
-                fn(context, dbg_die_name(debug, i));
+            if (is_variable(debug, i) && isa_die_name(debug, i) != NULL)
+                fn(context, isa_die_name(debug, i));
     for (uint32_t i = 0; i < debug->die_count;) {
-        if (debug->dies[i].tag == ISA_TAG_VARIABLE && dbg_die_name(debug, i) != NULL)
-            fn(context, dbg_die_name(debug, i));
+        if (debug->dies[i].tag == ISA_TAG_VARIABLE && isa_die_name(debug, i) != NULL)
+            fn(context, isa_die_name(debug, i));
         i = debug->dies[i].tag == ISA_TAG_NAMESPACE ? i + 1 : debug->dies[i].end;
     }
 }
@@ -254,9 +254,9 @@ unsigned dbg_inlined_at(const struct dbg *dbg, uint64_t pc, struct dbg_inlined *
         if (debug->dies[scopes[n]].tag != ISA_TAG_INLINED)
             continue;
         out[count].die = scopes[n];
-        out[count].name = dbg_die_name(debug, scopes[n]);
-        out[count].line = (unsigned)dbg_die_number(debug, scopes[n], ISA_AT_CALL_LINE, 0);
-        out[count++].file = (unsigned)dbg_die_number(debug, scopes[n], ISA_AT_CALL_FILE, 0);
+        out[count].name = isa_die_name(debug, scopes[n]);
+        out[count].line = (unsigned)isa_die_number(debug, scopes[n], ISA_AT_CALL_LINE, 0);
+        out[count++].file = (unsigned)isa_die_number(debug, scopes[n], ISA_AT_CALL_FILE, 0);
     }
     return count;
 }
@@ -275,8 +275,8 @@ bool dbg_result_type(const struct dbg *dbg, uint64_t pc, const struct isa_debug 
     if (*debug == NULL || find_scopes(&at, &scope, 1) != 1 ||
         (*debug)->dies[scope].tag != ISA_TAG_SUBPROGRAM)
         return false;
-    *type = dbg_die_type(*debug, scope);
-    return *type != DBG_NO_TYPE;
+    *type = isa_die_type(*debug, scope);
+    return *type != ISA_NO_DIE;
 }
 
 struct dbg_value dbg_scalar(enum dbg_type type, unsigned bytes, uint64_t bits)
@@ -318,13 +318,13 @@ bool dbg_enumerator(const struct dbg *dbg, const char *name, struct dbg_operand 
     for (uint32_t i = 0; debug != NULL && i < debug->die_count; i++) {
         if (debug->dies[i].tag == ISA_TAG_ENUMERATION)
             type = i;
-        if (debug->dies[i].tag != ISA_TAG_ENUMERATOR || dbg_die_name(debug, i) == NULL ||
-            strcmp(dbg_die_name(debug, i), name) != 0)
+        if (debug->dies[i].tag != ISA_TAG_ENUMERATOR || isa_die_name(debug, i) == NULL ||
+            strcmp(isa_die_name(debug, i), name) != 0)
             continue;
         set_type(o, debug, type);
         o->in_memory = false;
         o->value = dbg_value_make(DBG_U64,
-                                  dbg_die_number(debug, i, ISA_AT_CONST_VALUE, 0));
+                                  isa_die_number(debug, i, ISA_AT_CONST_VALUE, 0));
         return true;
     }
     return false;
@@ -335,30 +335,30 @@ bool dbg_variable_resolve(struct dbg_expr *e, const char *name, struct dbg_opera
     const struct emu_program *program = dbg_program(e->dbg);
     struct where at;
     struct found found = {0};
-    int64_t die = DBG_NO_TYPE;
+    int64_t die = ISA_NO_DIE;
 
     if (find_where(e->dbg, e->id, e->lane, &at))
         die = find_variable(&at, name);
-    if (die == DBG_NO_TYPE && e->dry && program != NULL &&
+    if (die == ISA_NO_DIE && e->dry && program != NULL &&
         emu_program_object(program)->debug != NULL) {
         /* nobody stands anywhere yet: a condition is checked by any variable of the name */
         const struct isa_debug *debug = emu_program_object(program)->debug;
 
-        for (uint32_t i = 0; i < debug->die_count && die == DBG_NO_TYPE; i++) {
-            const char *have = is_variable(debug, i) ? dbg_die_name(debug, i) : NULL;
+        for (uint32_t i = 0; i < debug->die_count && die == ISA_NO_DIE; i++) {
+            const char *have = is_variable(debug, i) ? isa_die_name(debug, i) : NULL;
 
             if (have != NULL && strcmp(have, name) == 0)
                 die = i;
         }
-        if (die != DBG_NO_TYPE) {
-            set_type(o, debug, dbg_die_type(debug, (uint32_t)die));
+        if (die != ISA_NO_DIE) {
+            set_type(o, debug, isa_die_type(debug, (uint32_t)die));
             o->in_memory = true;
             return true;
         }
     }
-    if (die == DBG_NO_TYPE)
+    if (die == ISA_NO_DIE)
         return false;
-    set_type(o, at.object->debug, dbg_die_type(at.object->debug, (uint32_t)die));
+    set_type(o, at.object->debug, isa_die_type(at.object->debug, (uint32_t)die));
     o->in_memory = true;
     if (e->dry)
         return true;
@@ -377,7 +377,7 @@ bool dbg_variable_resolve(struct dbg_expr *e, const char *name, struct dbg_opera
 uint64_t dbg_typed_bytes(const struct dbg_operand *o)
 {
     return o->stars != 0      ? 8
-           : o->debug != NULL ? dbg_type_bytes(o->debug, o->type, o->skip, 0)
+           : o->debug != NULL ? isa_type_bytes(o->debug, o->type, o->skip)
                               : o->bytes;
 }
 
@@ -441,20 +441,20 @@ bool dbg_typed_finish(struct dbg_expr *e, struct dbg_operand *o)
 
 static bool is_array(const struct dbg_operand *o)
 {
-    int64_t type = dbg_type_plain(o->debug, o->type);
+    int64_t type = isa_type_plain(o->debug, o->type, NULL);
 
-    return o->stars == 0 && type != DBG_NO_TYPE && o->debug->dies[type].tag == ISA_TAG_ARRAY;
+    return o->stars == 0 && type != ISA_NO_DIE && o->debug->dies[type].tag == ISA_TAG_ARRAY;
 }
 
 /* Step into a dimension of an array's type. */
 static void choose_element(struct dbg_operand *o)
 {
-    int64_t type = dbg_type_plain(o->debug, o->type);
+    int64_t type = isa_type_plain(o->debug, o->type, NULL);
 
-    if (o->skip + 1 < dbg_type_dimensions(o->debug, (uint32_t)type))
+    if (o->skip + 1 < isa_type_dimensions(o->debug, (uint32_t)type))
         o->skip++;
     else
-        set_type(o, o->debug, dbg_die_type(o->debug, (uint32_t)type));
+        set_type(o, o->debug, isa_die_type(o->debug, (uint32_t)type));
 }
 
 bool dbg_typed_stride(const struct dbg_operand *o, uint64_t *bytes)
@@ -463,22 +463,22 @@ bool dbg_typed_stride(const struct dbg_operand *o, uint64_t *bytes)
 
     if (o->stars != 0) {
         *bytes = o->stars > 1       ? 8
-                 : o->debug != NULL ? dbg_type_bytes(o->debug, o->type, o->skip, 0)
+                 : o->debug != NULL ? isa_type_bytes(o->debug, o->type, o->skip)
                                     : o->own.bytes;
         return true;
     }
     if (o->debug == NULL)
         return false;
-    type = dbg_type_plain(o->debug, o->type);
-    if (type == DBG_NO_TYPE)
+    type = isa_type_plain(o->debug, o->type, NULL);
+    if (type == ISA_NO_DIE)
         return false;
     if (is_array(o)) {
-        *bytes = dbg_type_bytes(o->debug, type, o->skip + 1, 0);
+        *bytes = isa_type_bytes(o->debug, type, o->skip + 1);
         return true;
     }
-    if (!dbg_tag_is_pointer(o->debug->dies[type].tag))
+    if (!isa_tag_is_pointer(o->debug->dies[type].tag))
         return false;
-    *bytes = dbg_type_bytes(o->debug, dbg_die_type(o->debug, (uint32_t)type), 0, 0);
+    *bytes = isa_type_bytes(o->debug, isa_die_type(o->debug, (uint32_t)type), 0);
     return true;
 }
 
@@ -515,13 +515,13 @@ void dbg_typed_cast(struct dbg_expr *e, struct dbg_operand *o, const struct dbg_
     if (e->status != LW_OK)
         return;
     if (to->stars == 0 && to->debug != NULL) {
-        int64_t plain = dbg_type_plain(to->debug, to->type);
+        int64_t plain = isa_type_plain(to->debug, to->type, NULL);
 
         if (!dbg_type_scalar(to->debug, to->type, &type, &bytes)) {
             dbg_expr_fail(e, LW_EUSAGE, "a value cannot be converted to a structure or an array");
             return;
         }
-        pointer = dbg_tag_is_pointer(to->debug->dies[plain].tag);
+        pointer = isa_tag_is_pointer(to->debug->dies[plain].tag);
     } else if (to->stars == 0) {
         type = to->own.type;
         bytes = to->own.bytes;
@@ -552,7 +552,7 @@ static void arrive(struct dbg_expr *e, struct dbg_operand *o, int64_t index)
     o->in_memory = true;
     if (o->stars == 0) {
         set_type(o, o->debug,
-                 dbg_die_type(o->debug, (uint32_t)dbg_type_plain(o->debug, o->type)));
+                 isa_die_type(o->debug, (uint32_t)isa_type_plain(o->debug, o->type, NULL)));
     } else if (--o->stars == 0 && o->debug == NULL) {
         if (o->own.bytes == 0)
             dbg_expr_fail(e, LW_EUSAGE, "void has no values: convert the pointer first");
@@ -593,17 +593,17 @@ bool dbg_member_is_static(const struct isa_debug *debug, uint32_t member)
 static bool find_member(const struct isa_debug *debug, int64_t type, const char *name,
                         unsigned depth, uint32_t *die, uint64_t *offset)
 {
-    type = dbg_type_plain(debug, type);
-    if (type == DBG_NO_TYPE || depth > DBG_MAX_TYPE_DEPTH ||
+    type = isa_type_plain(debug, type, NULL);
+    if (type == ISA_NO_DIE || depth > DBG_MAX_TYPE_DEPTH ||
         !dbg_tag_is_structure(debug->dies[type].tag))
         return false;
     for (uint32_t i = (uint32_t)type + 1; i < debug->dies[type].end; i = debug->dies[i].end) {
         bool base = debug->dies[i].tag == ISA_TAG_INHERITANCE;
-        const char *have = base ? NULL : dbg_die_name(debug, i);
+        const char *have = base ? NULL : isa_die_name(debug, i);
 
         if ((debug->dies[i].tag != ISA_TAG_MEMBER && !base) || dbg_member_is_static(debug, i))
             continue;
-        *offset = dbg_die_number(debug, i, ISA_AT_MEMBER_LOCATION, 0);
+        *offset = isa_die_number(debug, i, ISA_AT_MEMBER_LOCATION, 0);
         if (have != NULL && strcmp(have, name) == 0) {
             *die = i;
             return true;
@@ -611,7 +611,7 @@ static bool find_member(const struct isa_debug *debug, int64_t type, const char 
         if (have == NULL) {
             uint64_t before = *offset;
 
-            if (find_member(debug, dbg_die_type(debug, i), name, depth + 1, die, offset)) {
+            if (find_member(debug, isa_die_type(debug, i), name, depth + 1, die, offset)) {
                 *offset += before;
                 return true;
             }
@@ -626,28 +626,28 @@ void dbg_typed_become_member(struct dbg_operand *o, uint32_t die, uint64_t offse
     const struct isa_attr *bit = isa_die_attr(debug, die, ISA_AT_DATA_BIT_OFFSET);
     uint64_t bytes;
 
-    set_type(o, debug, dbg_die_type(debug, die));
+    set_type(o, debug, isa_die_type(debug, die));
     o->address += offset;
     if (bit == NULL)
         return;
-    bytes = dbg_type_bytes(debug, o->type, 0, 0);
+    bytes = isa_type_bytes(debug, o->type, 0);
     if (bytes == 0 || bytes > 8)
         bytes = 4;
     o->address += bit->value / (8 * bytes) * bytes;
     o->bit_first = (unsigned)(bit->value % (8 * bytes));
-    o->bit_count = (unsigned)(dbg_die_number(debug, die, ISA_AT_BIT_SIZE, 1) & 63);
+    o->bit_count = (unsigned)(isa_die_number(debug, die, ISA_AT_BIT_SIZE, 1) & 63);
 }
 
 void dbg_typed_member(struct dbg_expr *e, struct dbg_operand *o, const char *name)
 {
     const struct isa_debug *debug = o->debug;
-    int64_t type = debug != NULL ? dbg_type_plain(debug, o->type) : DBG_NO_TYPE;
+    int64_t type = debug != NULL ? isa_type_plain(debug, o->type, NULL) : ISA_NO_DIE;
     uint64_t offset;
     uint32_t die;
 
     if (e->status != LW_OK)
         return;
-    if (o->stars != 0 || debug == NULL || type == DBG_NO_TYPE || o->skip != 0 ||
+    if (o->stars != 0 || debug == NULL || type == ISA_NO_DIE || o->skip != 0 ||
         !dbg_tag_is_structure(debug->dies[type].tag))
         dbg_expr_fail(e, LW_EUSAGE, "this is no structure, so it has no member %s", name);
     else if (!find_member(debug, type, name, 0, &die, &offset))
@@ -658,18 +658,18 @@ void dbg_typed_member(struct dbg_expr *e, struct dbg_operand *o, const char *nam
 
 bool dbg_typed_is_vector(const struct dbg_operand *o)
 {
-    int64_t type = o->debug != NULL ? dbg_type_plain(o->debug, o->type) : DBG_NO_TYPE;
+    int64_t type = o->debug != NULL ? isa_type_plain(o->debug, o->type, NULL) : ISA_NO_DIE;
 
-    return type != DBG_NO_TYPE && o->stars == 0 && o->skip == 0 &&
+    return type != ISA_NO_DIE && o->stars == 0 && o->skip == 0 &&
            o->debug->dies[type].tag == ISA_TAG_ARRAY &&
            isa_die_attr(o->debug, (uint32_t)type, ISA_AT_VECTOR) != NULL;
 }
 
 bool dbg_typed_is_structure(const struct dbg_operand *o)
 {
-    int64_t type = o->debug != NULL ? dbg_type_plain(o->debug, o->type) : DBG_NO_TYPE;
+    int64_t type = o->debug != NULL ? isa_type_plain(o->debug, o->type, NULL) : ISA_NO_DIE;
 
-    return type != DBG_NO_TYPE && o->stars == 0 && o->skip == 0 && dbg_tag_is_structure(o->debug->dies[type].tag);
+    return type != ISA_NO_DIE && o->stars == 0 && o->skip == 0 && dbg_tag_is_structure(o->debug->dies[type].tag);
 }
 
 /* ---- all of a frame -------------------------------------------------------------------- */
@@ -687,7 +687,7 @@ static bool put_variable(struct dbg *dbg, dbg_thread_id id, unsigned lane, const
         lw_put(out, "<optimized out>");
         return false;
     }
-    set_type(&o, debug, dbg_die_type(debug, die));
+    set_type(&o, debug, isa_die_type(debug, die));
     o.in_memory = found.in_memory;
     o.address = found.address;
     o.value = dbg_value_make(DBG_U64, found.value);
@@ -714,9 +714,9 @@ void dbg_arguments_print(struct dbg *dbg, dbg_thread_id id, unsigned lane,
     const struct isa_debug *debug = at.object->debug;
 
     for (uint32_t i = scopes[0] + 1; i < debug->dies[scopes[0]].end; i = debug->dies[i].end) {
-        if (debug->dies[i].tag != ISA_TAG_PARAMETER || dbg_die_name(debug, i) == NULL)
+        if (debug->dies[i].tag != ISA_TAG_PARAMETER || isa_die_name(debug, i) == NULL)
             continue;
-        lw_printf(out, "%s%s = ", first ? "  " : ", ", dbg_die_name(debug, i));
+        lw_printf(out, "%s%s = ", first ? "  " : ", ", isa_die_name(debug, i));
         (void)!put_variable(dbg, id, lane, &at, i, true, out);
         first = false;
     }
@@ -741,7 +741,7 @@ enum lw_status dbg_locals_print(struct dbg *dbg, dbg_thread_id id, unsigned lane
         const struct isa_debug *debug = at.object->debug;
 
         for (uint32_t i = scopes[n] + 1; i < debug->dies[scopes[n]].end; i = debug->dies[i].end) {
-            const char *name = is_variable(debug, i) ? dbg_die_name(debug, i) : NULL;
+            const char *name = is_variable(debug, i) ? isa_die_name(debug, i) : NULL;
 
             if (name == NULL)
                 continue;

@@ -705,6 +705,23 @@ enum isa_attr_kind isa_debug_attr_kind(unsigned name);
 bool isa_debug_tag_known(unsigned tag);
 /** The attribute @name of entry @die, or NULL. */
 const struct isa_attr *isa_die_attr(const struct isa_debug *debug, uint32_t die, unsigned name);
+/** An entry is named by its index, or there is none: void, or not known. */
+enum { ISA_NO_DIE = -1 };
+/** Its value; @otherwise: there is no such attribute. */
+uint64_t isa_die_number(const struct isa_debug *debug, uint32_t die, unsigned name,
+                        uint64_t otherwise);
+/** Of an inlined thing: its origin's. */
+int64_t isa_die_type(const struct isa_debug *debug, uint32_t die);
+/** The same; NULL: none. */
+const char *isa_die_name(const struct isa_debug *debug, uint32_t die);
+/** Past names and qualifiers; @is_const, which may be NULL, becomes true where const is among them. */
+int64_t isa_type_plain(const struct isa_debug *debug, int64_t type, bool *is_const);
+bool isa_tag_is_pointer(unsigned tag);
+/** Elements of the dimension @nth of an array; 0: it has no such dimension, or no end. */
+uint64_t isa_type_dimension(const struct isa_debug *debug, uint32_t array, unsigned nth);
+unsigned isa_type_dimensions(const struct isa_debug *debug, uint32_t array);
+/** Bytes of a type; of an array behind its first @skip dimensions. 0: not known. */
+uint64_t isa_type_bytes(const struct isa_debug *debug, int64_t type, unsigned skip);
 
 /** A kernel of the source that a translator left out, and why. Not kept in files. */
 struct isa_refusal {
@@ -775,6 +792,10 @@ enum lw_status isa_object_read(const char *name, const uint8_t *bytes, size_t si
 /** Function that contains instruction @index, or NULL. */
 const struct isa_function *isa_object_function_at(const struct isa_object *object,
                                                   uint32_t index);
+/** The entry of a function in the source (a DW_TAG_subprogram that names it), or ISA_NO_DIE. */
+int64_t isa_function_die(const struct isa_object *object, const struct isa_function *function);
+/** The entry of parameter @nth of the entry @function, or ISA_NO_DIE. */
+int64_t isa_function_parameter(const struct isa_debug *debug, int64_t function, unsigned nth);
 /** Line row in force at instruction @index, or NULL: rows end with their function, as .debug_line. */
 const struct isa_line *isa_object_line_at(const struct isa_object *object, uint32_t index);
 /** The bound of instruction @index, or NULL. */

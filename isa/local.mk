@@ -25,6 +25,7 @@ liblanewise_a_SOURCES += \
 	%D%/isa_disasm.c \
 	%D%/isa_meta.c \
 	%D%/isa_debug.c \
+	%D%/isa_types.c \
 	%D%/isa_dwarf.c \
 	%D%/isa_dwarf_info.c \
 	%D%/isa_elf.c \

@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { THREADS = 1024, BLOCK = 256, MAX_DEPTH = 32, NO_TYPE = -1, NO_DIE = -1, MOST_BYTES = 16 };
+enum { THREADS = 1024, BLOCK = 256, MOST_BYTES = 16 };
 
 /* DW_ATE_... */
 enum { ENCODING_BOOL = 2, ENCODING_FLOAT = 4, ENCODING_SIGNED = 5, ENCODING_SIGNED_CHAR = 6 };
@@ -35,35 +35,6 @@ struct element {
     bool is_const;
 };
 
-static int64_t type_of(const struct isa_debug *debug, int64_t die)
-{
-    const struct isa_attr *attr = isa_die_attr(debug, (uint32_t)die, ISA_AT_TYPE);
-
-    return attr != NULL ? (int64_t)attr->value : NO_TYPE;
-}
-
-static uint64_t number(const struct isa_debug *debug, int64_t die, unsigned name, uint64_t otherwise)
-{
-    const struct isa_attr *attr = isa_die_attr(debug, (uint32_t)die, name);
-
-    return attr != NULL ? attr->value : otherwise;
-}
-
-/** Past names and qualifiers; @is_const: `const` is among them. */
-static int64_t plain(const struct isa_debug *debug, int64_t type, bool *is_const)
-{
-    for (unsigned depth = 0; type != NO_TYPE && depth < MAX_DEPTH; depth++) {
-        unsigned tag = debug->dies[type].tag;
-
-        *is_const = *is_const || tag == ISA_TAG_CONST;
-        if (tag != ISA_TAG_TYPEDEF && tag != ISA_TAG_CONST && tag != ISA_TAG_VOLATILE &&
-            tag != ISA_TAG_RESTRICT)
-            return type;
-        type = type_of(debug, type);
-    }
-    return NO_TYPE;
-}
-
 static uint64_t bytes_of(const struct element *element)
 {
     const struct lnc_type *type = lnc_type_find(element->type);
@@ -88,7 +59,7 @@ static bool alike(const struct isa_debug *debug, int64_t type, uint64_t bytes, s
             return false;
         if (debug->dies[i].tag != ISA_TAG_MEMBER || isa_die_attr(debug, i, ISA_AT_EXTERNAL) != NULL)
             continue;
-        element_of(debug, type_of(debug, i), &one);
+        element_of(debug, isa_die_type(debug, i), &one);
         if (one.type[0] == '\0' || (all.count != 0 && strcmp(all.type, one.type) != 0))
             return false;
         memcpy(all.type, one.type, sizeof all.type);
@@ -106,15 +77,15 @@ static void element_of(const struct isa_debug *debug, int64_t type, struct eleme
     uint64_t bytes;
 
     *out = (struct element){.count = 1};
-    type = plain(debug, type, &out->is_const);
-    if (type == NO_TYPE) { /* void */
+    type = isa_type_plain(debug, type, &out->is_const);
+    if (type == ISA_NO_DIE) { /* void */
         snprintf(out->type, sizeof out->type, "u8");
         return;
     }
-    bytes = number(debug, type, ISA_AT_BYTE_SIZE, 0);
+    bytes = isa_die_number(debug, (uint32_t)type, ISA_AT_BYTE_SIZE, 0);
     switch (debug->dies[type].tag) {
     case ISA_TAG_BASE: {
-        uint64_t encoding = number(debug, type, ISA_AT_ENCODING, 0);
+        uint64_t encoding = isa_die_number(debug, (uint32_t)type, ISA_AT_ENCODING, 0);
         bool is_float = encoding == ENCODING_FLOAT && bytes >= 4;
         bool is_signed = encoding == ENCODING_SIGNED || encoding == ENCODING_SIGNED_CHAR;
 
@@ -131,10 +102,10 @@ static void element_of(const struct isa_debug *debug, int64_t type, struct eleme
         bool vector = isa_die_attr(debug, (uint32_t)type, ISA_AT_VECTOR) != NULL;
         bool is_const = out->is_const;
 
-        element_of(debug, type_of(debug, type), out);
+        element_of(debug, isa_die_type(debug, (uint32_t)type), out);
         out->is_const |= is_const;
         for (uint32_t i = (uint32_t)type + 1; i < debug->dies[type].end; i = debug->dies[i].end) {
-            uint64_t n = number(debug, i, ISA_AT_COUNT, number(debug, i, ISA_AT_UPPER_BOUND, 0) + 1);
+            uint64_t n = isa_die_number(debug, i, ISA_AT_COUNT, isa_die_number(debug, i, ISA_AT_UPPER_BOUND, 0) + 1);
 
             if (debug->dies[i].tag == ISA_TAG_SUBRANGE && n <= 1u << 16)
                 out->count *= vector && n == 3 ? 4 : n;
@@ -151,36 +122,6 @@ static void element_of(const struct isa_debug *debug, int64_t type, struct eleme
         snprintf(out->type, sizeof out->type, "u8");
         out->count = bytes != 0 && bytes <= 1u << 16 ? bytes : 1;
     }
-}
-
-/** The entry of a kernel in the source, or NO_DIE. */
-static int64_t kernel_die(const struct isa_object *object, const struct isa_function *kernel)
-{
-    const struct isa_debug *debug = object->debug;
-
-    for (uint32_t i = 0; debug != NULL && i < debug->die_count; i++) {
-        const struct isa_attr *linkage, *name;
-
-        if (debug->dies[i].tag != ISA_TAG_SUBPROGRAM)
-            continue;
-        linkage = isa_die_attr(debug, i, ISA_AT_LINKAGE_NAME);
-        name = isa_die_attr(debug, i, ISA_AT_NAME);
-        if ((linkage != NULL && strcmp(linkage->text, kernel->name) == 0) ||
-            (linkage == NULL && name != NULL && strcmp(name->text, kernel->name) == 0))
-            return i;
-    }
-    return NO_DIE;
-}
-
-/** The entry of a kernel's parameter @nth, or NO_DIE. */
-static int64_t parameter_die(const struct isa_debug *debug, int64_t kernel, unsigned nth)
-{
-    if (kernel == NO_DIE)
-        return NO_DIE;
-    for (uint32_t i = (uint32_t)kernel + 1; i < debug->dies[kernel].end; i = debug->dies[i].end)
-        if (debug->dies[i].tag == ISA_TAG_PARAMETER && nth-- == 0)
-            return i;
-    return NO_DIE;
 }
 
 /** A word that YAML takes for text, in all places. */
@@ -243,31 +184,26 @@ static const struct buffer *buffer_add(struct template *t, const char *wanted,
     return b;
 }
 
-static bool is_pointer(unsigned tag)
-{
-    return tag == ISA_TAG_POINTER || tag == ISA_TAG_REFERENCE || tag == ISA_TAG_RVALUE_REFERENCE;
-}
-
 /** The argument for one parameter. False: no memory. */
 static bool put_argument(struct template *t, const struct isa_param *param, unsigned nth,
                          int64_t kernel, struct lw_sink *out)
 {
     const struct isa_debug *debug = t->object->debug;
-    int64_t die = parameter_die(debug, kernel, nth);
+    int64_t die = isa_function_parameter(debug, kernel, nth);
     const struct isa_attr *name =
-        die != NO_DIE ? isa_die_attr(debug, (uint32_t)die, ISA_AT_NAME) : NULL;
-    int64_t type = die != NO_DIE ? type_of(debug, die) : NO_TYPE;
+        die != ISA_NO_DIE ? isa_die_attr(debug, (uint32_t)die, ISA_AT_NAME) : NULL;
+    int64_t type = die != ISA_NO_DIE ? isa_die_type(debug, (uint32_t)die) : ISA_NO_DIE;
     struct element element = {.type = "u32", .count = 1};
     bool is_const = false, pointer = param->kind == ISA_PARAM_POINTER;
 
-    if (die == NO_DIE && param->kind == ISA_PARAM_INTEGER && param->size_bytes == 8)
+    if (die == ISA_NO_DIE && param->kind == ISA_PARAM_INTEGER && param->size_bytes == 8)
         t->unsure = true; /* of PTX, which only adds to it */
 
-    type = type != NO_TYPE ? plain(debug, type, &is_const) : type;
-    if (type != NO_TYPE && is_pointer(debug->dies[type].tag)) {
+    type = type != ISA_NO_DIE ? isa_type_plain(debug, type, &is_const) : type;
+    if (type != ISA_NO_DIE && isa_tag_is_pointer(debug->dies[type].tag)) {
         pointer = pointer || param->size_bytes == 8;
-        element_of(debug, type_of(debug, type), &element);
-    } else if (type != NO_TYPE) {
+        element_of(debug, isa_die_type(debug, (uint32_t)type), &element);
+    } else if (type != ISA_NO_DIE) {
         element_of(debug, type, &element);
     } else if (pointer) {
         element.count = 4; /* room for most types */
@@ -351,7 +287,7 @@ static bool plain_name(const struct template *t, const struct isa_function *kern
 
 static bool put_launch(struct template *t, const struct isa_function *kernel, struct lw_sink *out)
 {
-    int64_t die = kernel_die(t->object, kernel);
+    int64_t die = isa_function_die(t->object, kernel);
     uint32_t block[3] = {BLOCK, 1, 1}, threads;
     char name[256];
 
