@@ -44,55 +44,49 @@ static void on_insn(struct emu_tap *tap, const struct emu_tap_site *site)
         chk_arith_insn(chk, site);
 }
 
-static void narrow(struct emu_tap_span *span, const struct emu_tap_span *to)
+/** What one of those that look has said is needed no more counts where all say it. */
+static void narrow(struct emu_tap_span *all, struct emu_tap_span *said)
 {
-    span->first = span->first > to->first ? span->first : to->first;
-    span->end = span->end < to->end ? span->end : to->end;
-    if (span->end < span->first)
-        *span = (struct emu_tap_span){0, 0, false};
+    all->first = all->first > said->first ? all->first : said->first;
+    all->end = all->end < said->end ? all->end : said->end;
+    all->any_split = all->any_split && said->any_split;
+    if (all->end < all->first)
+        all->end = all->first;
+    *said = (struct emu_tap_span){0, 0, false}; /* the next one's */
 }
 
 static bool on_access(struct emu_tap *tap, const struct emu_tap_access *access)
 {
     struct chk *chk = chk_of(tap);
-    const struct emu_tap_span none = {0, 0, false};
-    struct emu_tap_span init_quiet = none, within = {0, INT64_MAX, false}, *quiet = access->quiet;
-    bool steps = false, stepped;
+    struct emu_tap_span all = {0, INT64_MAX, true};
+    bool steps = false;
 
-    if (chk->race != NULL && chk->init == NULL && chk->counters == NULL && chk->constant == NULL &&
-        chk->bounds == NULL) {
-        chk_race_access(chk->race, access);
-        return false;
-    }
-    stepped = chk->init != NULL && chk_init_follows(chk->init, &access->at);
-    /* who goes in single steps from here on executes it later: it is told again */
     if (chk->init != NULL) {
+        const bool stepped = chk_init_follows(chk->init, &access->at);
+
         steps = chk_init_access(chk->init, access);
-        init_quiet = *quiet;
-        *quiet = none;
+        /* who goes in single steps from here on executes it later: it is told again */
+        if (steps && !stepped)
+            return true;
+        narrow(&all, access->quiet);
     }
-    if (steps && !stepped)
-        return true;
     if (chk->bounds != NULL) {
         chk_bounds_access(chk->bounds, access);
-        within = *quiet;
+        narrow(&all, access->quiet);
     }
-    if (chk->counters == NULL && chk->race == NULL && chk->constant == NULL && chk->init == NULL)
-        return false;
-    *quiet = chk->race == NULL ? init_quiet : none;
-    if (chk->counters != NULL)
+    if (chk->counters != NULL) {
         chk_count_access(chk->counters, access);
-    if (chk->race != NULL)
-        chk_race_access(chk->race, access);
-    if (chk->constant != NULL && chk_const_wants(access->at.insn))
-        chk_const_access(chk->constant, access);
-    if (chk->counters != NULL || chk->constant != NULL) {
-        *quiet = none;
-    } else { /* where nobody wants a word */
-        if (chk->init != NULL)
-            narrow(quiet, &init_quiet);
-        narrow(quiet, &within);
+        narrow(&all, access->quiet);
     }
+    if (chk->race != NULL) {
+        chk_race_access(chk->race, access);
+        narrow(&all, access->quiet);
+    }
+    if (chk->constant != NULL && chk_const_wants(access->at.insn)) {
+        chk_const_access(chk->constant, access);
+        narrow(&all, access->quiet);
+    }
+    *access->quiet = all;
     return steps;
 }
 
