@@ -231,20 +231,18 @@ void chk_barrier_warpsync(struct chk_barrier *barrier, struct emu_core *core, un
     if (s == NULL || warp >= s->met_room)
         return;
     const struct meeting *m = &s->met[warp];
-    for (unsigned i = 0; i < m->count; i++) {
-        if (!m->at[i].cross || (m->at[i].arrival.lanes & lanes) == 0)
-            continue;
-        for (unsigned k = 0; k < m->count; k++) {
-            struct arrival here = m->at[i].arrival, other = m->at[k].arrival;
+    unsigned last = m->count; /* the operation that was come to last: it is told, with each other one beside it */
+    for (unsigned i = 0; i < m->count; i++)
+        if (m->at[i].cross && (m->at[i].arrival.lanes & lanes) != 0)
+            last = i;
+    for (unsigned i = 0; last != m->count && i < m->count; i++) {
+        struct arrival here = m->at[last].arrival, other = m->at[i].arrival;
 
-            here.lanes &= lanes;
-            other.lanes &= lanes;
-            if (k == i || other.lanes == 0 || (k < i && m->at[k].cross))
-                continue; /* of two operations the later one is told, with the other beside it */
+        here.lanes &= lanes;
+        other.lanes &= lanes;
+        if (i != last && other.lanes != 0)
             find(barrier->chk, CHK_CROSS_PLACES,
                  "lanes of one mask wait for each other at different operations: none of them "
-                 "sees the others' values",
-                 k > i && m->at[k].cross ? &other : &here, k > i && m->at[k].cross ? &here : &other);
-        }
+                 "sees the others' values", &here, &other);
     }
 }
