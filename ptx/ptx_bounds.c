@@ -369,17 +369,8 @@ void ptx_bounds_put(struct ptx_unit *unit, const struct ptx_mi *mi, uint32_t ind
         bound.which = s->offset;
         bound.bytes = (uint32_t)s->size_bytes;
     }
-    if (object->bound_count == unit->job->bound_room) {
-        size_t room = 2 * unit->job->bound_room + 64;
-        struct isa_bound *more = lw_arena_alloc(&object->arena, room * sizeof *more);
-
-        if (more == NULL)
-            ptx_fail(unit->job, 0, LW_ENOMEM, "out of memory");
-        if (object->bound_count != 0)
-            memcpy(more, object->bounds, object->bound_count * sizeof *more);
-        object->bounds = more;
-        unit->job->bound_room = room;
-    }
+    object->bounds = ptx_object_grow(unit->job, object->bounds, &unit->job->bound_room,
+                                     object->bound_count + 1, sizeof *object->bounds);
     object->bounds[object->bound_count++] = bound;
 }
 

@@ -76,24 +76,6 @@ static void fill_registers(const struct ptx_unit *unit, const struct ptx_mi *mi,
         isa_insn_set_bo(in, mi->barrier);
 }
 
-/* Room for @add more elements in an array of the object; it grows by doubling. */
-static void *object_grow(struct emit *emit, void *old, size_t count, size_t add, size_t *room,
-                         size_t size)
-{
-    size_t more = *room * 2 > count + add ? *room * 2 : count + add + 16;
-    void *fresh;
-
-    if (count + add <= *room)
-        return old;
-    fresh = lw_arena_alloc(&emit->object->arena, more * size);
-    if (fresh == NULL)
-        ptx_fail(emit->unit->job, 0, LW_ENOMEM, "out of memory");
-    if (count != 0)
-        memcpy(fresh, old, count * size);
-    *room = more;
-    return fresh;
-}
-
 static bool same_loc(const struct ptx_loc *a, const struct ptx_loc *b)
 {
     return a->file == b->file && a->line == b->line && a->column == b->column && a->copy == b->copy;
@@ -103,8 +85,8 @@ static void put_line(struct emit *emit, uint32_t insn, const struct ptx_loc *loc
 {
     struct isa_object *object = emit->object;
 
-    object->lines = object_grow(emit, object->lines, object->line_count, 1,
-                                &emit->unit->job->line_room, sizeof *object->lines);
+    object->lines = ptx_object_grow(emit->unit->job, object->lines, &emit->unit->job->line_room,
+                                    object->line_count + 1, sizeof *object->lines);
     object->lines[object->line_count++] =
         (struct isa_line){ .insn = insn, .file = (uint16_t)loc->file, .line = loc->line,
                            .column = loc->column, .is_stmt = true, .prologue_end = prologue_end };
@@ -282,8 +264,8 @@ static void put_loops(struct emit *emit, uint32_t base)
     qsort(order, count, sizeof *order, by_header);
     for (uint32_t i = 0; i < count; i++)
         rank[order[i].index] = i;
-    object->loops = object_grow(emit, object->loops, object->loop_count, count,
-                                &unit->job->loop_room, sizeof *object->loops);
+    object->loops = ptx_object_grow(unit->job, object->loops, &unit->job->loop_room,
+                                    object->loop_count + count, sizeof *object->loops);
     for (uint32_t i = 0; i < count; i++) {
         struct isa_loop *loop = &object->loops[object->loop_count + i];
 
@@ -309,10 +291,10 @@ void ptx_emit(struct ptx_unit *unit, struct isa_function *function)
         relocs += (unit->code.at[i].flags & (PTX_MI_RELOC_LOW | PTX_MI_RELOC_HIGH)) != 0;
     }
     emit.index[unit->code.count] = count;
-    object->text = object_grow(&emit, object->text, base, count, &unit->job->text_room,
-                               sizeof *object->text);
-    object->relocs = object_grow(&emit, object->relocs, object->reloc_count, relocs,
-                                 &unit->job->reloc_room, sizeof *object->relocs);
+    object->text = ptx_object_grow(unit->job, object->text, &unit->job->text_room, base + count,
+                                   sizeof *object->text);
+    object->relocs = ptx_object_grow(unit->job, object->relocs, &unit->job->reloc_room,
+                                     object->reloc_count + relocs, sizeof *object->relocs);
     insns = PTX_ARRAY(unit->job, struct isa_insn, count + 1);
     for (size_t i = 0; i < unit->code.count; i++) {
         const struct ptx_mi *mi = &unit->code.at[i];

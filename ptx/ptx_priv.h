@@ -47,6 +47,8 @@ const char *ptx_job_place(struct ptx_job *job, size_t source, unsigned line);
 void *ptx_new(struct ptx_job *job, size_t count, size_t size);
 /** As lw_grow, in the arena; never fails. */
 void *ptx_grow(struct ptx_job *job, void *array, size_t *capacity, size_t need, size_t size);
+/** Room for @need elements in an array of the object. */
+void *ptx_object_grow(struct ptx_job *job, void *array, size_t *capacity, size_t need, size_t size);
 
 #define PTX_NEW(job, type) ((type *)ptx_new((job), 1, sizeof(type)))
 #define PTX_ARRAY(job, type, count) ((type *)ptx_new((job), (count), sizeof(type)))

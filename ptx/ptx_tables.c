@@ -17,18 +17,32 @@ void *ptx_new(struct ptx_job *job, size_t count, size_t size)
     return p;
 }
 
-void *ptx_grow(struct ptx_job *job, void *array, size_t *capacity, size_t need, size_t size)
+/* Twice the room of @array, and at least @need, zeroed behind what was there. */
+static void *grow(struct ptx_job *job, struct lw_arena *arena, void *array, size_t *capacity,
+                  size_t need, size_t size)
 {
     size_t room = *capacity < 8 ? 8 : *capacity * 2;
     void *p;
 
     if (room < need)
         room = need;
-    p = ptx_new(job, room, size);
+    p = room <= SIZE_MAX / 4 / size ? lw_arena_alloc(arena, room * size) : NULL;
+    if (p == NULL)
+        ptx_fail(job, 0, LW_ENOMEM, "out of memory");
     if (*capacity != 0)
         memcpy(p, array, *capacity * size);
     *capacity = room;
     return p;
+}
+
+void *ptx_grow(struct ptx_job *job, void *array, size_t *capacity, size_t need, size_t size)
+{
+    return grow(job, &job->arena, array, capacity, need, size);
+}
+
+void *ptx_object_grow(struct ptx_job *job, void *array, size_t *capacity, size_t need, size_t size)
+{
+    return need <= *capacity ? array : grow(job, &job->object->arena, array, capacity, need, size);
 }
 
 /* ---- maps ------------------------------------------------------------------- */
