@@ -31,10 +31,8 @@ enum {
 };
 #if defined(__clang__)
 #define MEM_UNROLL_8 _Pragma("clang loop unroll(full)")
-#define MEM_LOOP_HALF EMU_LANE_LOOP
 #else
 #define MEM_UNROLL_8 _Pragma("GCC unroll 8")
-#define MEM_LOOP_HALF _Pragma("GCC ivdep") _Pragma("GCC unroll 2")
 #endif
 /* Rows of fewer lanes take the masked form of fast handlers: the other has no loop for them. */
 #if defined(EMU_HAVE_16)

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What memory instructions stay in, and the section .lanewise.bounds that keeps it (docs/object.md). */
+#include <stdlib.h>
+
 #include "isa/isa_elf_priv.h"
 
 static const uint8_t bounds_magic[8] = { 'L', 'W', 'B', 'N', 'D', 0, 0, 1 };
@@ -73,18 +75,15 @@ enum lw_status isa_bounds_check(const struct isa_object *object, struct lw_error
     return LW_OK;
 }
 
+static int compare(const void *insn, const void *bound)
+{
+    const uint32_t a = *(const uint32_t *)insn, b = ((const struct isa_bound *)bound)->insn;
+
+    return (a > b) - (a < b);
+}
+
 const struct isa_bound *isa_object_bound_at(const struct isa_object *object, uint32_t index)
 {
-    unsigned low = 0, high = object->bound_count;
-
-    while (low < high) {
-        unsigned middle = low + (high - low) / 2;
-
-        if (object->bounds[middle].insn < index)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < object->bound_count && object->bounds[low].insn == index ? &object->bounds[low]
-                                                                          : NULL;
+    return object->bound_count != 0 ? bsearch(&index, object->bounds, object->bound_count,
+                                              sizeof *object->bounds, compare) : NULL;
 }

@@ -310,10 +310,14 @@ struct extent {
     size_t size;
 };
 
+/* Sections that are read; the others are for other tools. */
+static bool is_read(unsigned id)
+{
+    return id <= SECTION_BOUNDS;
+}
+
 static enum lw_status find_sections(Elf *elf, const uint8_t *bytes, size_t size,
-                                    struct extent *text, struct extent *meta,
-                                    struct extent *debug, struct extent *loops,
-                                    struct extent *bounds, struct lw_error *err)
+                                    struct extent found[SECTION_COUNT], struct lw_error *err)
 {
     size_t names;
     Elf_Scn *scn = NULL;
@@ -323,40 +327,32 @@ static enum lw_status find_sections(Elf *elf, const uint8_t *bytes, size_t size,
     while ((scn = elf_nextscn(elf, scn)) != NULL) {
         GElf_Shdr header;
         const char *name;
-        struct extent *out;
-        bool is_text;
+        unsigned id = 0;
 
         if (gelf_getshdr(scn, &header) == NULL ||
             (name = elf_strptr(elf, names, header.sh_name)) == NULL)
             return LW_FAIL(err, LW_EFORMAT, "section %zu has no name", elf_ndxscn(scn));
-        is_text = strcmp(name, sections[SECTION_TEXT].name) == 0;
-        if (is_text)
-            out = text;
-        else if (strcmp(name, sections[SECTION_META].name) == 0)
-            out = meta;
-        else if (strcmp(name, sections[SECTION_DEBUG].name) == 0)
-            out = debug;
-        else if (strcmp(name, sections[SECTION_LOOPS].name) == 0)
-            out = loops;
-        else if (strcmp(name, sections[SECTION_BOUNDS].name) == 0)
-            out = bounds;
-        else
+        while (is_read(id) && strcmp(name, sections[id].name) != 0)
+            id++;
+        if (!is_read(id))
             continue;
-        if (out->data != NULL)
+        if (found[id].data != NULL)
             return LW_FAIL(err, LW_EFORMAT, "there are two sections %s", name);
         if (header.sh_type != SHT_PROGBITS || (header.sh_flags & SHF_COMPRESSED) ||
             header.sh_offset > size || header.sh_size > size - header.sh_offset)
             return LW_FAIL(err, LW_EFORMAT, "section %s does not lie in the file", name);
-        if (is_text && (header.sh_addr != ISA_CODE_BASE || header.sh_size % ISA_WORD_BYTES != 0))
+        if (id == SECTION_TEXT &&
+            (header.sh_addr != ISA_CODE_BASE || header.sh_size % ISA_WORD_BYTES != 0))
             return LW_FAIL(err, LW_EFORMAT, "section .text has address 0x%llx and %llu bytes",
                            (unsigned long long)header.sh_addr,
                            (unsigned long long)header.sh_size);
-        out->data = bytes + header.sh_offset;
-        out->size = (size_t)header.sh_size;
+        found[id].data = bytes + header.sh_offset;
+        found[id].size = (size_t)header.sh_size;
     }
-    if (text->data == NULL || meta->data == NULL)
-        return LW_FAIL(err, LW_EFORMAT, "there is no section %s",
-                       text->data == NULL ? ".text" : ".lanewise");
+    for (unsigned id = SECTION_TEXT; id <= SECTION_META; id++) {
+        if (found[id].data == NULL)
+            return LW_FAIL(err, LW_EFORMAT, "there is no section %s", sections[id].name);
+    }
     return LW_OK;
 }
 
@@ -396,8 +392,18 @@ static enum lw_status check_whole(const uint8_t *bytes, size_t size, struct lw_e
 static enum lw_status read_elf(const uint8_t *bytes, size_t size, struct isa_object *object,
                                struct lw_error *err)
 {
-    struct extent text = { NULL, 0 }, meta = { NULL, 0 }, debug = { NULL, 0 },
-                  loops = { NULL, 0 }, bounds = { NULL, 0 };
+    /* objects may be stripped of the later ones; the order is that of what the checks of each ask for */
+    static const struct {
+        unsigned id;
+        enum lw_status (*read)(const uint8_t *, size_t, struct isa_object *, struct lw_error *);
+    } readers[] = {
+        { SECTION_META, isa_meta_read },
+        { SECTION_DEBUG, isa_debug_read },
+        { SECTION_LOOPS, isa_loops_read },
+        { SECTION_BOUNDS, isa_bounds_read },
+    };
+    struct extent found[SECTION_COUNT] = { { NULL, 0 } };
+    const struct extent *text = &found[SECTION_TEXT];
     uint8_t *copy = NULL;
     Elf *elf = NULL;
     enum lw_status status;
@@ -418,23 +424,22 @@ static enum lw_status read_elf(const uint8_t *bytes, size_t size, struct isa_obj
     elf = elf_memory((char *)copy, size);
     status = check_header(elf, err);
     if (status == LW_OK)
-        status = find_sections(elf, copy, size, &text, &meta, &debug, &loops, &bounds, err);
+        status = find_sections(elf, copy, size, found, err);
     if (status != LW_OK)
         goto cleanup;
-    object->text_count = (uint32_t)(text.size / ISA_WORD_BYTES);
-    object->text = lw_arena_alloc(&object->arena, text.size);
+    object->text_count = (uint32_t)(text->size / ISA_WORD_BYTES);
+    object->text = lw_arena_alloc(&object->arena, text->size);
     if (object->text == NULL) {
-        status = LW_FAIL(err, LW_ENOMEM, "text of %zu bytes", text.size);
+        status = LW_FAIL(err, LW_ENOMEM, "text of %zu bytes", text->size);
         goto cleanup;
     }
-    memcpy(object->text, text.data, text.size);
-    status = isa_meta_read(meta.data, meta.size, object, err);
-    if (status == LW_OK && debug.size != 0) /* objects may be stripped of it */
-        status = isa_debug_read(debug.data, debug.size, object, err);
-    if (status == LW_OK && loops.size != 0)
-        status = isa_loops_read(loops.data, loops.size, object, err);
-    if (status == LW_OK && bounds.size != 0)
-        status = isa_bounds_read(bounds.data, bounds.size, object, err);
+    memcpy(object->text, text->data, text->size);
+    for (unsigned i = 0; i < LW_COUNT_OF(readers) && status == LW_OK; i++) {
+        const struct extent *e = &found[readers[i].id];
+
+        if (e->size != 0 || readers[i].id == SECTION_META)
+            status = readers[i].read(e->data, e->size, object, err);
+    }
     if (status == LW_OK)
         status = isa_object_check(object, err);
 cleanup:
