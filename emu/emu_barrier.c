@@ -613,9 +613,14 @@ void emu_hand_on(struct emu_warp *w)
     w->run_done = 0;
     block->retired = before + count;
     core->retired += count;
-    if (core->retired + core->hand.quantum > core->hand.until || before == 0 || w->stepped ||
+    if (core->retired + core->hand.quantum > core->hand.until || w->stepped ||
         core->hand.launches != core->machine->launch_changes || core->machine->halt)
-        return; /* a block's first turn begins its grid; a checker wants to stop here */
+        return; /* a checker wants to stop here */
+    if (before == 0) { /* a block's first turn begins its grid */
+        if (count == 0)
+            return;
+        emu_grid_begin(core->machine, block->grid);
+    }
     w++;
     if (at == block->warp_count) {
         at = 0;
@@ -642,6 +647,22 @@ void emu_hand_on(struct emu_warp *w)
         }
     }
     take_turn(w, di);
+}
+
+void emu_split_exit_alone(struct emu_warp *w)
+{
+    struct emu_block *block = w->block;
+
+    w->running = -1;
+    w->split_ids = w->split_in[EMU_SPLIT_READY] = 0;
+    w->split_count = 0;
+    w->live = 0;
+    block->threads_live -= w->m_count;
+    block->warps_live--;
+    block->progress++;
+    if (block->threads_live == 0)
+        emu_split_block_ends(block);
+    emu_hand_on(w);
 }
 
 void emu_split_bar_alone(struct emu_warp *w, unsigned id, uint32_t next)

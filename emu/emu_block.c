@@ -25,9 +25,7 @@ struct emu_stencil {
     struct block_plan plan;
     struct emu_layout layout;
     uint64_t stamp; /* from 1: another number for each grid */
-    const struct emu_code *scanned; /* whose program's registers these are: */
-    unsigned scalars; /* it writes none from here on, but exec */
-    bool joins;       /* it names barrier registers */
+    struct emu_kernel_use use; /* beyond these registers, exec aside, it leaves all alone */
     struct emu_warp warp;
 };
 
@@ -88,30 +86,6 @@ static void plan_block(const struct emu_core *core, const struct emu_grid *grid,
     plan->total = plan->rows_at + grid->block_warps * plan->step;
 }
 
-enum { SCAN_LIMIT = 20000 }; /* instructions: the first block should not wait long for it */
-/** Which of the registers that a warp starts with any instruction of the program can change. */
-static void scan_registers(struct emu_stencil *t, const struct emu_code *code)
-{
-    struct isa_reg_use use[ISA_MAX_USES];
-
-    t->scanned = code;
-    t->scalars = ISA_S_EXEC;
-    t->joins = true;
-    if (code->program->count > SCAN_LIMIT)
-        return;
-    t->scalars = 0;
-    t->joins = false;
-    for (uint32_t i = 0; i < code->program->count; i++) {
-        unsigned n = isa_insn_uses(&code->program->insn[i], use);
-        for (unsigned k = 0; k < n; k++) {
-            unsigned end = use[k].first + use[k].count;
-            if (use[k].reg_class == ISA_REG_S && use[k].first < ISA_S_EXEC && end > t->scalars)
-                t->scalars = end < ISA_S_EXEC ? end : ISA_S_EXEC;
-            t->joins = t->joins || use[k].reg_class == ISA_REG_B;
-        }
-    }
-}
-
 /** What new warps of @grid are copied from; made again when it is another's. */
 static const struct emu_stencil *stencil_of(struct emu_core *core, const struct emu_grid *grid,
                                             struct emu_code *code)
@@ -125,8 +99,7 @@ static const struct emu_stencil *stencil_of(struct emu_core *core, const struct 
         t->warps == grid->block_warps && t->shared_bytes == grid->shared_bytes)
         return t;
     t->stamp++;
-    if (t->scanned != code)
-        scan_registers(t, code);
+    t->use = *emu_kernel_use(launch->program, launch->kernel);
     t->code = code;
     t->kernel = launch->kernel;
     t->bank0 = grid->bank0;
@@ -159,13 +132,16 @@ static const struct emu_stencil *stencil_of(struct emu_core *core, const struct 
     return t;
 }
 
-#define COPY_PART(from, to)                                                                   \
-    copy((char *)w + offsetof(struct emu_warp, from),                                         \
-         (const char *)&t->warp + offsetof(struct emu_warp, from),                            \
-         offsetof(struct emu_warp, to) - offsetof(struct emu_warp, from))
+/* What each new warp starts with anew, whoever had its place; sixteen bytes are copied at once. */
+enum {
+    FRESH = offsetof(struct emu_warp, s[ISA_S_EXEC - 2]),
+    FRESH_BYTES = offsetof(struct emu_warp, simt.base) - FRESH
+};
+_Static_assert(FRESH % 16 == 0 && FRESH_BYTES % 16 == 0, "whole vectors");
 
 /** Warp @index of a new block, but for its parts that have a place of their own. @formed: the
- *  place had a warp of this grid, whose program left alone what is not copied again. */
+ *  place had a warp of this grid, whose program left alone what is not made again. Its lanes were
+ *  those that mask_row stands for, and may stay so: nobody has the turn. */
 static struct emu_warp *init_warp(struct emu_block *block, const struct emu_stencil *t,
                                   unsigned index, bool formed)
 {
@@ -173,19 +149,18 @@ static struct emu_warp *init_warp(struct emu_block *block, const struct emu_sten
     uint32_t left = block->threads - index * t->warp.width;
 
     if (formed) {
-        copy(w, &t->warp, offsetof(struct emu_warp, s) + t->scalars * sizeof t->warp.s[0]);
-        COPY_PART(s[ISA_S_EXEC], bform);
-        if (t->joins)
-            memset(w->bform, 0, sizeof w->bform);
-        COPY_PART(policy, simt.base);
-        COPY_PART(flow, fault);
+        copy((char *)w + FRESH, (const char *)&t->warp + FRESH, FRESH_BYTES);
+        for (unsigned i = 0; i < t->use.scalars; i += 4)
+            memset(&w->s[i], 0, 4 * sizeof w->s[0]);
+        for (LW_EACH_BIT(reg, t->use.bregs))
+            w->bform[reg] = (struct emu_breg_form){0};
     } else {
         copy(w, &t->warp, offsetof(struct emu_warp, fault));
+        w->block = block;
+        w->index = index;
+        w->ubase[EMU_U_SCALAR] = (const char *)w->s;
+        w->ubase[EMU_U_SPECIAL] = (const char *)block->special;
     }
-    w->block = block;
-    w->index = index;
-    w->ubase[EMU_U_SCALAR] = (const char *)w->s;
-    w->ubase[EMU_U_SPECIAL] = (const char *)block->special;
     w->launched = lw_mask(left < t->warp.width ? left : t->warp.width);
     return w;
 }
@@ -199,10 +174,13 @@ static void form_warp(struct emu_warp *w)
     memset(w->mask_row, 0, sizeof w->mask_row);
 }
 
-/** Memory for a block, @block zeroed but for what belongs to its slot. */
-static enum lw_status take_slot(struct emu_block *block, const struct block_plan *plan,
-                                struct lw_error *err)
+/** Memory for a block, @block zeroed but for what belongs to its slot; *@formed: and but for its CTA
+ *  barriers, none of which is open. */
+static enum lw_status take_slot(struct emu_block *block, const struct emu_stencil *t,
+                                bool *formed, struct lw_error *err)
 {
+    const struct block_plan *plan = &t->plan;
+
     if (block->memory_bytes < plan->total) {
         free(block->memory);
         block->memory_bytes = 0;
@@ -215,9 +193,17 @@ static enum lw_status take_slot(struct emu_block *block, const struct block_plan
     void *memory = block->memory;
     size_t memory_bytes = block->memory_bytes;
     uint64_t formed_by = block->formed_by;
-    uint32_t cta_open = block->cta_open;
-    zero(block, sizeof *block);
-    block->cta_open = cta_open; /* until their lanes are taken back */
+    *formed = formed_by == t->stamp;
+    if (*formed) {
+        for (LW_EACH_BIT(id, block->cta_open)) { /* a barrier that opened left zeros */
+            block->cta[id].in_use = false;
+            zero(block->cta[id].lanes, block->warp_count * sizeof block->cta[id].lanes[0]);
+        }
+        zero(block, offsetof(struct emu_block, cta));
+        zero(&block->cta_open, offsetof(struct emu_block, memory) - offsetof(struct emu_block, cta_open));
+    } else {
+        zero(block, sizeof *block);
+    }
     block->memory = memory;
     block->memory_bytes = memory_bytes;
     block->formed_by = formed_by;
@@ -246,7 +232,8 @@ enum lw_status emu_core_block_start(struct emu_core *core, struct emu_grid *grid
         return LW_FAIL(err, LW_ESTATE, "all %u block slots of the core are in use", core->slots);
     const struct emu_stencil *t = stencil_of(core, grid, code);
     const struct block_plan *plan = &t->plan;
-    status = take_slot(block, plan, err);
+    bool formed = false;
+    status = take_slot(block, t, &formed, err);
     if (status != LW_OK)
         return status;
     block->core = core;
@@ -274,25 +261,22 @@ enum lw_status emu_core_block_start(struct emu_core *core, struct emu_grid *grid
     char *tags = at; /* made below */
     at += grid->block_warps * plan->tags;
     /* registers, local and shared memory start as zero (MACHINE 6) */
-    const bool formed = block->formed_by == t->stamp;
     zero(at, plan->shared + (formed ? 0 : plan->cta));
     block->shared = (uint8_t *)at;
     at += plan->shared;
-    for (unsigned i = 0; i < ISA_CTA_BARRIER_COUNT; i++)
+    for (unsigned i = 0; !formed && i < ISA_CTA_BARRIER_COUNT; i++)
         block->cta[i].lanes = (uint64_t *)(void *)at + (size_t)i * grid->block_warps;
-    for (LW_EACH_BIT(id, formed ? block->cta_open : 0)) /* a barrier that opened left zeros */
-        zero(block->cta[id].lanes, grid->block_warps * sizeof block->cta[id].lanes[0]);
-    block->cta_open = 0;
     for (unsigned i = 0; i < grid->block_warps; i++) {
         struct emu_warp *w = init_warp(block, t, i, formed);
-        w->regs = memory + plan->rows_at + i * plan->step;
-        if (!formed)
+        if (!formed) {
+            w->regs = memory + plan->rows_at + i * plan->step;
+            w->breg = (uint64_t(*)[EMU_MAX_LANES])(void *)(bregs + i * plan->bregs);
+            w->local = (uint8_t *)w->regs + plan->rows;
             form_warp(w);
+        }
         /* the registers; scratch rows and the sink are written before they are read */
         zero(w->regs + EMU_ROW_V0 * w->stride,
              formed ? (size_t)plan->vregs * w->stride : plan->rows - EMU_ROW_V0 * w->stride);
-        w->breg = (uint64_t(*)[EMU_MAX_LANES])(void *)(bregs + i * plan->bregs);
-        w->local = (uint8_t *)w->regs + plan->rows;
         if (plan->local_bytes != 0)
             zero(w->local, plan->local);
         if (core->machine->config.tags == EMU_TAGS_SHADOW) {

@@ -329,6 +329,27 @@ static void emu_c_exit(struct emu_warp *w, const struct emu_dinsn *di)
         emu_hand_on(w);
 }
 
+/** The same without a guard: what ends a warp as a rule. */
+static void exit_whole(struct emu_warp *w, const struct emu_dinsn *di)
+{
+    if (w->split_count == 1 && w->e == w->live && w->flow == NULL &&
+        w->reconv == &emu_reconv_cbar && w->block->cta_open == 0) {
+        emu_count_run(w, di);
+        emu_split_exit_alone(w);
+        return;
+    }
+    EMU_TAIL emu_control_handler(ISA_EXIT)(w, di);
+}
+/** With a guard, which is false in all lanes as a rule. */
+static void exit_guarded(struct emu_warp *w, const struct emu_dinsn *di)
+{
+    if ((w->e & emu_guard(w, di)) == 0 && !(di->flags & EMU_D_LAST)) {
+        emu_count_run(w, di);
+        EMU_TAIL jump(w, di + 1);
+    }
+    EMU_TAIL emu_control_handler(ISA_EXIT)(w, di);
+}
+
 /* ---- convergence barriers ---------------------------------------------------------------- */
 
 static void emu_c_bssy(struct emu_warp *w, const struct emu_dinsn *di)
@@ -819,6 +840,10 @@ void emu_control_handlers(const struct isa_insn *insn, const struct emu_dinsn *d
     if (op == ISA_BAR_SYNC && insn->xkind == ISA_X_IMM && insn->x < ISA_CTA_BARRIER_COUNT &&
         !(di->flags & EMU_D_COUNTED) && (di->guard & 31) == ISA_PT)
         out->full = out->part = bar_sync_known;
+    if (op == ISA_EXIT && (di->guard & 31) == ISA_PT)
+        out->full = out->part = exit_whole;
+    else if (op == ISA_EXIT)
+        out->full = out->part = exit_guarded;
 }
 
 /* ---- breakpoints, the end of the budget ----------------------------------------------------------- */

@@ -47,7 +47,19 @@ enum lw_status emu_core_code(struct emu_core *core, const struct emu_launch *lau
 struct emu_block *emu_core_block(const struct emu_core *core, unsigned slot);
 
 void emu_programs_destroy(struct emu_machine *machine);
-unsigned emu_kernel_vregs(const struct emu_program *program, const struct isa_function *kernel);
+/** Of the registers that a warp of a kernel starts with, those that code it can come to names. */
+struct emu_kernel_use {
+    uint16_t vregs;   /* v0.. on, those that it declares included */
+    uint16_t bregs;   /* convergence registers, a bit for each */
+    uint8_t scalars;  /* s0.. on, exec not counted */
+};
+const struct emu_kernel_use *emu_kernel_use(const struct emu_program *program,
+                                            const struct isa_function *kernel);
+static inline unsigned emu_kernel_vregs(const struct emu_program *program,
+                                        const struct isa_function *kernel)
+{
+    return emu_kernel_use(program, kernel)->vregs;
+}
 /** Decode once with the machine's level, so that load refuses what cannot run. */
 enum lw_status emu_program_try_decode(struct emu_machine *machine, struct emu_program *program,
                                       struct lw_error *err) LW_MUST_CHECK;

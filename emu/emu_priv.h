@@ -172,7 +172,7 @@ struct emu_program {
     bool prints;           /* has a vprintf */
     bool launches;         /* has a launch.kernel or launch.group */
     struct isa_order_verdict *order; /* per function of the object: of kernels */
-    uint16_t *vregs;       /* per function of the object: vector registers its warps need */
+    struct emu_kernel_use *use; /* per function of the object: registers that its warps need */
     uint32_t *rpc;         /* [count] reconvergence pc of branches that name one, else EMU_NO_RPC */
     struct emu_program *next;
 };
@@ -304,7 +304,6 @@ struct emu_warp {
     uint8_t width;         /* W */
     uint8_t m_count;       /* lanes in m */
     uint64_t all;          /* lw_mask(width) */
-    uint64_t p[9];         /* p0..p6, pt = ~0, sink */
     struct emu_core *core;
     struct emu_block *block;
     struct emu_code *code;
@@ -312,48 +311,49 @@ struct emu_warp {
     struct emu_ctag *ctag;   /* compact mode: by row index; NULL: not in that mode */
     uint8_t *cstate;
     uint8_t last_column, last_row; /* of lanes: W is (last_column + 1) * (last_row + 1) */
-    uint64_t served;       /* instructions of all W lanes done on tags */
+    bool reaches;          /* reconv->reach is to be asked at the end of each turn */
+    unsigned index;        /* in the block */
+    uint64_t launched;
+    const struct emu_reconv *reconv;
+    struct emu_shadow *shadow; /* tags beside the rows (emu_tags_priv.h), NULL: not in that mode */
     uint32_t s[128] __attribute__((aligned(64))); /* s0..s125, exec in 126:127 */
+
+    /* From exec to the base of the stack: what each new warp of a grid starts with (init_warp). */
+    uint64_t p[9];         /* p0..p6, pt = ~0, sink */
     uint8_t sp[8];         /* sp0..sp6 as 0/1, spt = 1 */
     uint8_t proved[EMU_PROOFS]; /* EMU_PROVED_*: in this straight-line run */
-
-    /* cold */
-    uint64_t launched, live;
-    uint64_t told;         /* lanes of the split whose access the machine's tap was told of last */
-    unsigned index;        /* in the block */
+    struct emu_flow *flow; /* NULL, or takes what a step did (watched path) */
+    uint64_t live;
     uint64_t retired;      /* warp instructions */
     uint64_t lane_retired; /* sum of split sizes */
-    uint8_t *local;        /* word-interleaved: [word][padded lane] uint32_t */
-    uint32_t local_bytes;  /* per lane */
-
     /* splits, owned by emu_split.c */
     uint64_t split_ids;
     uint64_t split_in[EMU_SPLIT_STATE_COUNT]; /* [state] ids; the running one is READY */
     unsigned split_count;
     int running;           /* id of the split with the turn, or -1 */
     unsigned turn_used;    /* instructions of the running split's turn */
+    uint32_t breg_blocked; /* registers with arrived lanes */
     uint64_t turn_start;   /* retired when the warp's counts were last added to its block */
     uint32_t run_done;     /* instructions of the current run before a clock is read */
     unsigned last_low;     /* lowest lane of the split selected last */
-    uint64_t seq_counter, group_counter, born_counter;
-    uint64_t (*breg)[EMU_MAX_LANES]; /* [breg_count][lane] group numbers: emu_breg_number() */
-    unsigned breg_count;
-    uint16_t vreg_count;
-    uint32_t breg_blocked; /* registers with arrived lanes */
-    struct emu_breg_form bform[ISA_BREG_COUNT];
-    const struct emu_policy *policy; /* copies of the machine's options */
-    unsigned quantum, window;
-    bool merge, stacked;
+    uint64_t seq_counter;
     bool stepped;          /* in single steps, for the machine's tap */
     bool halting;          /* the tap knows of the instruction that is to be executed, and halts */
     bool parts;            /* emu_split_force divided a split; may be stale */
-    bool reaches;          /* reconv->reach is to be asked at the end of each turn */
-    const struct emu_reconv *reconv;
+    uint64_t told;         /* lanes of the split whose access the machine's tap was told of last */
+    uint64_t group_counter, born_counter;
+    uint64_t served;       /* compact mode: instructions of all W lanes done on tags */
+    uint64_t lanes_saved, expansions, rows_made; /* by warps not whole; tags that ended; rows of tags */
     struct emu_simt simt;  /* `stack` only; owns memory: emu_split_fini() */
-    struct emu_flow *flow; /* NULL, or takes what a step did (watched path) */
-    /* compact mode: by warps that are not whole; tags that ended; rows made of tags */
-    uint64_t lanes_saved, expansions, rows_made;
-    struct emu_shadow *shadow; /* tags beside the rows (emu_tags_priv.h), NULL: not in that mode */
+    struct emu_breg_form bform[ISA_BREG_COUNT]; /* zeros, too */
+    uint8_t *local;        /* word-interleaved: [word][padded lane] uint32_t */
+    uint32_t local_bytes;  /* per lane */
+    uint64_t (*breg)[EMU_MAX_LANES]; /* [breg_count][lane] group numbers: emu_breg_number() */
+    unsigned breg_count;
+    uint16_t vreg_count;
+    const struct emu_policy *policy; /* copies of the machine's options */
+    unsigned quantum, window;
+    bool merge, stacked;
 
     /* From here on a new warp takes over what was there: what is above says what of it counts. */
     struct emu_fault fault;

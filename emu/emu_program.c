@@ -14,7 +14,7 @@ static void program_destroy(struct emu_program *p)
     free(p->bank1);
     free(p->variable_address);
     free(p->breakpoint);
-    free(p->vregs);
+    free(p->use);
     free(p->rpc);
     free(p->form);
     free(p->order);
@@ -82,22 +82,29 @@ static enum lw_status check_flow(const struct emu_program *p, const struct isa_f
 }
 
 /** @calls is set where flow can leave the function: calls, and jumps through registers. */
-static unsigned vregs_in(const struct emu_program *p, uint32_t first, uint32_t count,
-                         bool *calls)
+static struct emu_kernel_use used_in(const struct emu_program *p, uint32_t first, uint32_t count,
+                                     bool *calls)
 {
     struct isa_reg_use use[ISA_MAX_USES];
-    unsigned most = 0;
+    struct emu_kernel_use all = {0};
 
     for (uint32_t i = first; i < first + count; i++) {
         unsigned n = isa_insn_uses(&p->insn[i], use);
-        for (unsigned k = 0; k < n; k++)
-            if (use[k].reg_class == ISA_REG_V && use[k].first + use[k].count > (int)most)
-                most = use[k].first + use[k].count;
+        for (unsigned k = 0; k < n; k++) {
+            const unsigned end = use[k].first + (unsigned)use[k].count;
+            if (use[k].reg_class == ISA_REG_V && end > all.vregs)
+                all.vregs = (uint16_t)end;
+            if (use[k].reg_class == ISA_REG_S && use[k].first < ISA_S_EXEC && end > all.scalars)
+                all.scalars = (uint8_t)(end < ISA_S_EXEC ? end : ISA_S_EXEC);
+            if (use[k].reg_class == ISA_REG_B)
+                for (unsigned r = use[k].first; r < end; r++)
+                    all.bregs |= (uint16_t)(1u << r % ISA_BREG_COUNT);
+        }
         if (isa_op_info((enum isa_op)p->insn[i].op)->flags & ISA_F_CALL ||
             isa_op_is_indirect((enum isa_op)p->insn[i].op))
             *calls = true;
     }
-    return most;
+    return all;
 }
 
 /** What each kernel can observe of the order of threads. */
@@ -114,27 +121,30 @@ static enum lw_status find_order(struct emu_program *p, struct lw_error *err)
 static enum lw_status count_registers(struct emu_program *p, struct lw_error *err)
 {
     bool any = false;
-    unsigned all = vregs_in(p, 0, p->count, &any);
+    const struct emu_kernel_use all = used_in(p, 0, p->count, &any);
+    _Static_assert(ISA_BREG_COUNT == 16, "emu_kernel_use.bregs has a bit of each");
 
-    p->vregs = calloc(p->object->function_count + 1, sizeof *p->vregs);
-    if (p->vregs == NULL)
+    p->use = calloc(p->object->function_count + 1, sizeof *p->use);
+    if (p->use == NULL)
         return LW_FAIL(err, LW_ENOMEM, "program");
     for (unsigned k = 0; k < p->object->function_count; k++) {
         const struct isa_function *f = &p->object->functions[k];
         bool calls = false;
-        unsigned n = vregs_in(p, f->first, f->count, &calls);
+        p->use[k] = used_in(p, f->first, f->count, &calls);
         if (calls)
-            n = all;
-        if (f->vreg_count > n)
-            n = f->vreg_count;
-        p->vregs[k] = (uint16_t)(n > ISA_VREG_COUNT + 1 ? ISA_VREG_COUNT + 1 : n);
+            p->use[k] = all;
+        if (f->vreg_count > p->use[k].vregs)
+            p->use[k].vregs = f->vreg_count;
+        if (p->use[k].vregs > ISA_VREG_COUNT + 1)
+            p->use[k].vregs = ISA_VREG_COUNT + 1;
     }
     return LW_OK;
 }
 
-unsigned emu_kernel_vregs(const struct emu_program *program, const struct isa_function *kernel)
+const struct emu_kernel_use *emu_kernel_use(const struct emu_program *program,
+                                            const struct isa_function *kernel)
 {
-    return program->vregs[kernel - program->object->functions];
+    return &program->use[kernel - program->object->functions];
 }
 
 /* ---- variables and relocations ---------------------------------------------------------- */

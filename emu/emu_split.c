@@ -235,6 +235,15 @@ static void cbar_branch2(struct emu_warp *w, uint64_t taken, uint32_t target, ui
     }
 }
 
+void emu_split_block_ends(struct emu_block *block)
+{
+    block->ended = true;
+    block->ends_grid = emu_count_one(block->core->machine, &block->grid->blocks_ended) ==
+                       block->grid->block_count;
+    if (block->ends_grid)
+        emu_grid_blocks_done(block->core->machine, block->grid);
+}
+
 static inline void lanes_end(struct emu_warp *w, uint64_t gone)
 {
     struct emu_block *block = w->block;
@@ -243,13 +252,8 @@ static inline void lanes_end(struct emu_warp *w, uint64_t gone)
     block->threads_live -= lw_popcount(gone);
     if (w->live == 0)
         block->warps_live--;
-    if (block->threads_live == 0) {
-        block->ended = true;
-        block->ends_grid = emu_count_one(block->core->machine, &block->grid->blocks_ended) ==
-                           block->grid->block_count;
-        if (block->ends_grid)
-            emu_grid_blocks_done(block->core->machine, block->grid);
-    }
+    if (block->threads_live == 0)
+        emu_split_block_ends(block);
     block->progress++;
 }
 
@@ -274,7 +278,7 @@ static void cbar_exit(struct emu_warp *w, uint64_t lanes, uint32_t next)
 
     split_end_turn(w)->pc = next;
     if (w->split_count == 1 && lanes == w->live && w->flow == NULL) {
-        /* the usual end of a warp: none of its lanes is left that could wait */
+        /* the usual end of a warp (emu_split_exit_alone): none of its lanes is left that could wait */
         emu_split_drop(w, id);
         lanes_end(w, lanes);
         if (w->block->cta_open != 0)

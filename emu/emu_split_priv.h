@@ -68,6 +68,8 @@ unsigned emu_split_sides(uint64_t lanes, const uint32_t *target, struct split_si
 /** Make each side of split @id a split, standing at its target; side[].id gets the ids. */
 void emu_split_part_sides(struct emu_warp *w, unsigned id, struct split_side *side,
                           unsigned count);
+/** No lane of the block lives any more. */
+void emu_split_block_ends(struct emu_block *block);
 /** Lanes @gone of split *@id leave life; the survivors, if any, may change their id. */
 void emu_split_bury(struct emu_warp *w, unsigned *id, uint64_t gone);
 
@@ -79,5 +81,8 @@ void emu_barriers_after_exit(struct emu_warp *w, uint64_t lanes);
 /** In a handler, as its last act: the turn of @w is over, and nothing of it is ready. Goes on with
  *  the next warp where core->hand allows it; else @w leaves its chain. */
 void emu_hand_on(struct emu_warp *w);
+/** The same for a warp that ends there, counted: all its lanes are one split, which nobody watches; no
+ *  CTA barrier of the block is open, and lanes part and meet by convergence barriers. */
+void emu_split_exit_alone(struct emu_warp *w);
 
 #endif
