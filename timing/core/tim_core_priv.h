@@ -130,6 +130,7 @@ struct tim_buffered {
     bool entered;        /* has its entries */
     bool constant;       /* it has a constant operand */
     bool constant_asked, constant_there;
+    bool constant_comes; /* its line is under way: what brings it tells (tim_constant_filled) */
 };
 /** By lines of the host's cache: what keeps it from issuing; the buffer's first instructions; what an
  *  issue, a fetch and a result change; registers to come; the rest. */

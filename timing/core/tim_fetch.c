@@ -160,7 +160,7 @@ static void ask_constants(struct tim_core *core, unsigned warp, uint64_t now)
 
     for (unsigned i = 0; i < w->buffered && w->buffer[i].arrives <= now + 1; i++) {
         struct tim_buffered *b = &w->buffer[i];
-        if (!b->constant || b->constant_there)
+        if (!b->constant || b->constant_there || (b->constant_comes && tim_quick(core)))
             continue;
         const struct tim_static *what = tim_head(w) + i;
         uint64_t address = constant_of(core, w, what);
@@ -182,8 +182,7 @@ static void ask_constants(struct tim_core *core, unsigned warp, uint64_t now)
             continue;
         }
         tim_cache_look(core->constant, line, mask, &r);
-        if (r.answer == TIM_CACHE_MERGE)
-            continue; /* it comes; look again then */
+        b->constant_comes = r.answer == TIM_CACHE_MERGE;
         if (r.answer != TIM_CACHE_MISS)
             continue;
         if (!core->memory->ops->can_send(core->memory, core->index)) {
@@ -193,7 +192,7 @@ static void ask_constants(struct tim_core *core, unsigned warp, uint64_t now)
         }
         tim_cache_read(core->constant, line, mask, TIM_NONE, 0xffff, &r);
         core->stats->count[TIM_CORE_constant_misses]++;
-        b->constant_asked = true;
+        b->constant_asked = b->constant_comes = true;
         core->moved = true;
         tim_send_read(core, core->constant, line, r.fetch, TIM_CLIENT_CONSTANT, 0xffff, now);
     }
@@ -207,10 +206,11 @@ static inline bool wants_fetch(const struct tim_core *core, const struct tim_war
            w->fetch_pc < w->code->base + (uint64_t)w->code->count * ISA_WORD_BYTES;
 }
 
+/** Has it a constant to ask for? One that comes is not asked for again. */
 static bool misses_constant(const struct tim_warp *w)
 {
     for (unsigned i = 0; i < w->buffered; i++)
-        if (w->buffer[i].constant && !w->buffer[i].constant_there)
+        if (w->buffer[i].constant && !w->buffer[i].constant_there && !w->buffer[i].constant_comes)
             return true;
     return false;
 }
