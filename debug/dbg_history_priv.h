@@ -61,8 +61,8 @@ enum lw_status dbg_mark_goto(struct dbg *dbg, const struct dbg_mark *mark, struc
 /* ---- looking back (dbg_trail.c) ---------------------------------------------------------- */
 
 /** Windows of the past grow from the first size. One of the largest takes some tenths of a second
- *  where every instruction is looked at. */
-enum { DBG_FIRST_WINDOW = 4096, DBG_LARGEST_WINDOW = 1 << 20 };
+ *  where every instruction is looked at, some seconds where few are (fast). */
+enum { DBG_FIRST_WINDOW = 4096, DBG_LARGEST_WINDOW = 1 << 20, DBG_LARGEST_FAST_WINDOW = 1 << 28 };
 /** How far a warp has come: instructions; UINT64_MAX when it has ended. */
 uint64_t dbg_progress(const struct dbg *dbg, dbg_thread_id id);
 /** @only did nothing for a while before @low: to a count near the last place where it did, or to
@@ -92,8 +92,8 @@ struct dbg_search {
     uint64_t looked; /* at so many instructions */
 };
 /** A look at the past has come by @count instructions more, in all *@looked, to the one at @at: told
- *  now and then where that is many. */
-void dbg_looked_at(struct dbg *dbg, uint64_t count, uint64_t at, uint64_t *looked);
+ *  now and then where that is many; @fast: they were run rather than looked at. */
+void dbg_looked_at(struct dbg *dbg, uint64_t count, uint64_t at, bool fast, uint64_t *looked);
 
 /**
  * The same for writes to what is watched, at nearly the speed of a run: @observer is told of the
@@ -106,6 +106,11 @@ enum lw_status dbg_look_back(struct dbg *dbg, uint64_t before, dbg_thread_id onl
                              struct emu_observer *observer, const bool *found,
                              struct dbg_sieve_look *look, bool *interrupted, struct lw_error *err)
     LW_MUST_CHECK;
+
+/** One such window, from @low up to @high. */
+enum lw_status dbg_look_between(struct dbg *dbg, uint64_t low, uint64_t high,
+                                struct emu_observer *observer, struct dbg_sieve_look *look,
+                                bool *interrupted, struct lw_error *err) LW_MUST_CHECK;
 
 /** An instruction that a lane has retired. */
 struct dbg_trace {
@@ -123,6 +128,7 @@ struct dbg_trail {
     struct dbg_trace *trace; /* of the window, in their order */
     size_t count, capacity;
     bool short_of_memory;
+    bool restless; /* to skip waits does not pay */
 };
 /** From where the machine stands. */
 void dbg_trail_init(struct dbg_trail *trail, struct dbg *dbg, const struct dbg_lane *who);
@@ -140,6 +146,10 @@ bool dbg_stay_holds(const struct dbg *dbg, const struct isa_line *row, uint64_t 
  *  nowhere, at nearly the speed of a run. trail->search.interrupted as above. */
 enum lw_status dbg_stay_skip(struct dbg_trail *trail, const struct isa_line *row,
                              struct lw_error *err) LW_MUST_CHECK;
+
+/** The lane did nothing in the window that was read last: to near the place where it began to wait, or
+ *  nowhere, at nearly the speed of a run. trail->search.interrupted as above. */
+enum lw_status dbg_stay_skip_wait(struct dbg_trail *trail, struct lw_error *err) LW_MUST_CHECK;
 
 /** The last write to a place. */
 struct dbg_written {

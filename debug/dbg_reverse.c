@@ -534,6 +534,21 @@ static enum lw_status hits_between(struct dbg *dbg, uint64_t low, uint64_t high,
                         interrupted, err);
 }
 
+/* Of the window before one of @size. */
+static uint64_t next_size(uint64_t size, bool dense)
+{
+    uint64_t most = dense ? DBG_LARGEST_WINDOW : DBG_LARGEST_FAST_WINDOW;
+
+    return size < most / WINDOW_GROWS ? size * WINDOW_GROWS : most;
+}
+
+enum lw_status dbg_look_between(struct dbg *dbg, uint64_t low, uint64_t high,
+                                struct emu_observer *observer, struct dbg_sieve_look *look,
+                                bool *interrupted, struct lw_error *err)
+{
+    return look_between(dbg, low, high, NULL, observer, look, interrupted, err);
+}
+
 enum lw_status dbg_look_back(struct dbg *dbg, uint64_t before, dbg_thread_id only,
                              struct emu_observer *observer, const bool *found,
                              struct dbg_sieve_look *look, bool *interrupted, struct lw_error *err)
@@ -547,11 +562,10 @@ enum lw_status dbg_look_back(struct dbg *dbg, uint64_t before, dbg_thread_id onl
         uint64_t high = low, behind;
 
         low = high - earliest > size ? high - size : earliest;
-        if (!look->dense || size < DBG_LARGEST_WINDOW)
-            size *= WINDOW_GROWS;
         status = look_between(dbg, low, high, NULL, observer, look, interrupted, err);
-        if (status == LW_OK && !*interrupted && !*found && look->dense)
-            dbg_looked_at(dbg, high - low, low, &looked);
+        size = next_size(size, look->dense);
+        if (status == LW_OK && !*interrupted && !*found)
+            dbg_looked_at(dbg, high - low, low, !look->dense, &looked);
         if (status != LW_OK || only == 0 || low == earliest || *found || *interrupted)
             continue;
         behind = dbg_progress(dbg, only);
@@ -614,11 +628,10 @@ enum lw_status dbg_reverse_continue(struct dbg *dbg, struct dbg_stop *stop,
         uint64_t high = low;
 
         low = high - earliest > size ? high - size : earliest;
-        if (!look.dense || size < DBG_LARGEST_WINDOW)
-            size *= WINDOW_GROWS;
         status = hits_between(dbg, low, high, &hit, &look, &interrupted, err);
-        if (status == LW_OK && !interrupted && !hit.found && look.dense)
-            dbg_looked_at(dbg, high - low, low, &looked);
+        size = next_size(size, look.dense);
+        if (status == LW_OK && !interrupted && !hit.found)
+            dbg_looked_at(dbg, high - low, low, !look.dense, &looked);
     }
     if (status != LW_OK)
         (void)!dbg_history_move(dbg, start.at, NULL); /* the first error is the one to tell */

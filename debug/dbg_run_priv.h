@@ -64,6 +64,8 @@ void dbg_sieve_look_begin(struct dbg *dbg, struct emu_observer *observer,
 enum lw_status dbg_sieve_look_step(struct dbg *dbg, struct dbg_sieve_look *look,
                                    struct emu_stop *es, struct lw_error *err) LW_MUST_CHECK;
 void dbg_sieve_look_end(struct dbg *dbg, struct dbg_sieve_look *look);
+/** The user, or the log that is replayed, may have changed a pc at some time. */
+bool dbg_pc_edited(const struct dbg *dbg);
 
 /* ---- one instruction of a lane (dbg_step.c) ----------------------------------------- */
 

@@ -30,6 +30,11 @@ static enum isa_space space_of(uint64_t address)
                                        : ISA_SPACE_SHARED;
 }
 
+bool dbg_pc_edited(const struct dbg *dbg)
+{
+    return dbg->pc_changed || strcmp(dbg->engine->ops->name, "replay") == 0;
+}
+
 /* False: something is caught that only an observer of everything sees: where a SIMT stack pops is
  * told by the pc that lanes come to; and where a pc may have been changed before a launch began, any
  * instruction may be its first. */
@@ -38,7 +43,7 @@ static bool sieve_make(const struct dbg *dbg, struct sieve *sieve)
     unsigned unseen = 0;
 
     memset(sieve, 0, sizeof *sieve);
-    if (dbg->pc_changed || strcmp(dbg->engine->ops->name, "replay") == 0)
+    if (dbg_pc_edited(dbg))
         unseen |= DBG_CATCH_LAUNCH;
     if (strcmp(emu_machine_config(dbg->machine)->reconv, "stack") == 0)
         unseen |= DBG_CATCH_RECONVERGE;

@@ -4,6 +4,9 @@
  * walk along its trail cannot end: of the line that it goes to the beginning of, or none that calls
  * or returns. Only the others get breakpoints, so the past runs at nearly its full speed to the last
  * one that the lane retired, and the walk goes on where the stay began.
+ *
+ * A lane that waits while others of its warp spin has retired nothing. It stands at one pc, which it
+ * cannot leave without executing what is there: that alone gets a breakpoint.
  */
 #include "debug/dbg_history_priv.h"
 
@@ -114,4 +117,114 @@ enum lw_status dbg_stay_skip(struct dbg_trail *trail, const struct isa_line *row
     trail->search.idle = false;
     trail->next_pc = 0; /* neither calls nor returns are passed */
     return LW_OK;
+}
+
+/* ---- a lane that waits -------------------------------------------------------------------- */
+
+/** A look at windows of the past in which a lane may have stood still. */
+struct wait {
+    struct looker looker;
+    struct dbg_sieve_look look;
+    uint64_t pc;    /* where it stands */
+    uint64_t moved; /* behind it: the last time that it left that pc, in the window looked at last */
+    uint64_t looked;
+};
+
+static bool is_place(const void *context, uint64_t pc)
+{
+    const struct wait *wait = context;
+
+    return pc == wait->pc;
+}
+
+static bool on_leave(struct emu_observer *observer, const struct emu_event *ev)
+{
+    struct looker *l = (struct looker *)(void *)observer;
+
+    if (is_own(l, ev)) {
+        l->at = dbg_history_now(l->dbg);
+        l->found = true;
+    }
+    return false;
+}
+
+/* Where the lane stands at a count; false: it is not there. */
+static enum lw_status lane_pc(const struct dbg_trail *trail, uint64_t at, uint64_t *pc,
+                              bool *there, struct lw_error *err)
+{
+    struct emu_split_view split;
+    struct dbg_warp warp;
+    enum lw_status status = dbg_history_move(trail->dbg, at, err);
+
+    *there = status == LW_OK && dbg_warp_locate(trail->dbg, trail->who.id, &warp) &&
+             emu_lane_where(warp.core, warp.slot, warp.warp, trail->who.lane, &split);
+    *pc = *there ? split.pc : 0;
+    return status;
+}
+
+/* Has the lane retired nothing from @low up to @high, where it stands at wait->pc? */
+static enum lw_status stood(struct dbg_trail *trail, struct wait *wait, uint64_t low, uint64_t high,
+                            bool *yes, struct lw_error *err)
+{
+    struct looker *l = &wait->looker;
+    uint64_t pc;
+    enum lw_status status = lane_pc(trail, low, &pc, yes, err);
+
+    wait->moved = low;
+    *yes = *yes && pc == wait->pc;
+    if (status != LW_OK || !*yes)
+        return status;
+    l->found = false;
+    status = dbg_look_between(trail->dbg, low, high, &l->observer, &wait->look,
+                              &trail->search.interrupted, err);
+    if (l->found)
+        wait->moved = l->at;
+    *yes = !l->found;
+    trail->restless = trail->restless || wait->look.dense;
+    if (status == LW_OK && !trail->search.interrupted)
+        dbg_looked_at(trail->dbg, high - low, low, !wait->look.dense, &wait->looked);
+    return status;
+}
+
+enum lw_status dbg_stay_skip_wait(struct dbg_trail *trail, struct lw_error *err)
+{
+    enum { GROWS = 16 };
+    struct dbg_search *s = &trail->search;
+    struct wait wait = {.looker = {.observer = {.on_event = on_leave}, .dbg = trail->dbg, .trail = trail}};
+    uint64_t low, high = s->low, size = DBG_LARGEST_WINDOW, earliest = dbg_history_earliest(trail->dbg);
+    bool yes, all = false;
+    enum lw_status status;
+
+    wait.look = (struct dbg_sieve_look){.wanted = is_place, .context = &wait};
+    /* A pc that was changed by hand was left without that. */
+    if (trail->restless || dbg_pc_edited(trail->dbg) || !dbg_watch_ready(trail->dbg))
+        return LW_OK;
+    status = lane_pc(trail, high, &wait.pc, &yes, err);
+    if (status != LW_OK || !yes)
+        return status;
+    for (low = high; status == LW_OK && low > earliest && !all && !s->interrupted;) {
+        low = high - earliest > size ? high - size : earliest;
+        size = size < DBG_LARGEST_FAST_WINDOW ? size * GROWS : size;
+        status = stood(trail, &wait, low, high, &yes, err);
+        if (status == LW_OK && yes && !s->interrupted)
+            high = low;
+        all = !yes;
+    }
+    /* It moved in [low, high): the half of that in which it did last, and so on. */
+    low = wait.moved;
+    while (status == LW_OK && all && high - low > DBG_FIRST_WINDOW && !s->interrupted && !trail->restless) {
+        uint64_t middle = low + (high - low) / 2;
+
+        status = stood(trail, &wait, middle, high, &yes, err);
+        if (yes)
+            high = middle;
+        else
+            low = wait.moved;
+    }
+    if (status == LW_OK && !s->interrupted && high < s->low) {
+        s->low = high;
+        s->size = DBG_FIRST_WINDOW;
+        s->idle = false;
+    }
+    return status;
 }

@@ -6,17 +6,17 @@
 #include <stdlib.h>
 
 /** Most that is looked for is near; a window of the largest size takes some tenths of a second. */
-enum { WINDOW_GROWS = 8 };
+enum { WINDOW_GROWS = 8, LONG_WAIT = 1 << 15 };
 
 /* Instructions between two lines on how far a look at the past has come: some seconds. */
-enum { TELL_EACH = 1 << 24 };
+enum { TELL_EACH = 1 << 24, TELL_EACH_FAST = DBG_LARGEST_FAST_WINDOW };
 
-void dbg_looked_at(struct dbg *dbg, uint64_t count, uint64_t at, uint64_t *looked)
+void dbg_looked_at(struct dbg *dbg, uint64_t count, uint64_t at, bool fast, uint64_t *looked)
 {
-    uint64_t told = *looked / TELL_EACH;
+    uint64_t each = fast ? TELL_EACH_FAST : TELL_EACH, told = *looked / each;
 
     *looked += count;
-    if (*looked / TELL_EACH != told)
+    if (*looked / each != told)
         dbg_message(dbg, "looking back: %" PRIu64 " instructions so far, back to instruction %" PRIu64
                     "; Ctrl-C ends it", *looked, at);
 }
@@ -115,7 +115,7 @@ static enum lw_status next_window(struct dbg_search *s, bool *found, struct lw_e
         status = emu_history_walk(s->dbg->history, s->low, s->high, &w.observer, err);
     s->dbg->looks_back = false;
     if (status == LW_OK && !s->interrupted)
-        dbg_looked_at(s->dbg, s->high - s->low, s->low, &s->looked);
+        dbg_looked_at(s->dbg, s->high - s->low, s->low, false, &s->looked);
     return status;
 }
 
@@ -155,6 +155,9 @@ enum lw_status dbg_trail_back(struct dbg_trail *trail, struct dbg_trace *out, bo
     *found = true;
     while (trail->count == 0) {
         status = next_window(&trail->search, found, err);
+        if (status == LW_OK && *found && trail->count == 0 && !trail->short_of_memory &&
+            !trail->search.interrupted && trail->search.high - trail->search.low >= LONG_WAIT)
+            status = dbg_stay_skip_wait(trail, err);
         if (status == LW_OK && trail->short_of_memory)
             status = LW_FAIL(err, LW_ENOMEM, "no memory to look back");
         if (trail->search.interrupted)

@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # On the way back only instructions that may touch a watched place are looked at. What is found is
-# what is found when all are, which a catchpoint that never holds makes it do.
+# what is found when all are, which a catchpoint that never holds makes it do. So are steps back of a lane
+# that waited while its warp spun, which a pc that was changed by hand makes look at all.
 set -u
 lanewise=${LANEWISE:-$(pwd)/lanewise}
 work=$(mktemp -d)
@@ -62,4 +63,55 @@ END
 found few 'watch u32[a + 512]'
 [ "$(grep -c '^watchpoint 1: ' "$work/few")" = 3 ] ||
     { echo "FAIL: not three writes are found"; cat "$work/few"; failures=$((failures + 1)); }
+# waits TURNS ROUNDS: lanes 1, 5, ... wait in each round, in which the others spin so often
+waits() {
+    cat >"$work/waits.s" <<END
+.kernel waits
+    v_s2r v3, %tid.x
+    v_mov_b32 v7, 0
+    v_and_b32 v8, v3, 3
+    v_setp_u32.eq p0, _, v8, 1
+again:
+    v_mov_b32 v6, 0
+    bssy b0, joined
+    @p0 bra joined, b0
+loop:
+    v_add_u32 v6, v6, 1
+    v_setp_u32.lt p1, _, v6, $1
+    @p1 bra loop
+joined:
+    bsync b0
+    v_add_u32 v7, v7, 1
+    v_setp_u32.lt p2, _, v7, $2
+    @p2 bra again
+    exit
+.end
+END
+    printf '%s\n' 'program: {source: waits.s}' 'steps: [{launch: {entry: waits, grid: [2], block: [32]}}]' >"$work/waits.yaml"
+}
+# back FILE STEPS [FIRST]: where so many steps back of lane 5 come, from the end of the first block
+back() {
+    { echo "${3:-where}" && printf '%s\n' 'break 19' continue 'lane 5'; i=0
+      while [ $i -lt "$2" ]; do printf '%s\n' reverse-stepi 'history' 'print pc'; i=$((i + 1)); done; } >"$work/commands"
+    (cd "$work" && timeout 60 "$lanewise" debug waits.yaml -x commands) 2>&1 |
+        sed -n -e '/^pc = /p' -e '/^looking back/p' -e 's/^at instruction .*/&/p' >"$work/$1"
+}
+waits 30000 3
+back few 24
+back all 24 'set pc = pc'
+if cmp -s "$work/few" "$work/all" && grep -q '^at instruction 180023;' "$work/few" && grep -q '^at instruction 7;' "$work/few"; then
+    echo "ok: a lane that waited: $(grep -c '^pc' "$work/few") steps back"
+else
+    echo "FAIL: a lane that waited"
+    diff "$work/few" "$work/all" || cat "$work/few"
+    failures=$((failures + 1))
+fi
+# More than what is told of where each instruction is looked at.
+waits 6000000 1
+back few 5
+if [ "$(grep -c '^pc' "$work/few")" != 5 ] || grep -q '^looking back' "$work/few"; then
+    echo "FAIL: the instructions of others that a lane waited for are looked at"
+    cat "$work/few"
+    failures=$((failures + 1))
+fi
 exit $((failures > 0))
