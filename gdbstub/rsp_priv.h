@@ -382,7 +382,7 @@ void rsp_lldb_text(const struct rsp *rsp, uint8_t *elf, size_t size);
 void rsp_lldb_close(struct rsp *rsp);
 
 /* rsp_python.c: what the Python file asks for */
-extern const char rsp_python_text[]; /* gdbstub/lanewise_gdb.py */
+extern const char rsp_python_text[]; /* gdbstub/lanewise_gdb_*.py */
 void rsp_do_python(struct rsp *rsp, const struct rsp_args *args);
 void rsp_do_disassemble(struct rsp *rsp, const struct rsp_args *args);
 void rsp_do_ask(struct rsp *rsp, const struct rsp_args *args);

@@ -83,7 +83,7 @@ server_ends
 # Behind a monitor command that moved the machine, frames are of where it stands now.
 serve "$lanewise" run fact.yaml --gdb 127.0.0.1:0
 cat >"$work/session" <<END
-source $src/gdbstub/lanewise_gdb.py
+source $python_file
 break fact if n == 3 && \$lane == 5
 continue
 delete

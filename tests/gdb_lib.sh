@@ -5,6 +5,7 @@ set -u
 src=$(cd "${srcdir:-.}" && pwd)
 lanewise=${LANEWISE:-$(pwd)/lanewise}
 server_program=${GDB_SERVER:-$(pwd)/tests/gdb_server}
+python_file=$(pwd)/gdbstub/lanewise_gdb.py
 work=$(mktemp -d)
 server=
 failures=0

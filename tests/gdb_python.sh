@@ -89,14 +89,23 @@ done
 # As a file, twice: loading it again replaces what was there. Before it is connected: sentences.
 serve "$lanewise" run walk.yaml --gdb 127.0.0.1:0
 {
-    echo "source $src/gdbstub/lanewise_gdb.py"
-    echo "source $src/gdbstub/lanewise_gdb.py"
+    echo "source $python_file"
+    echo "source $python_file"
     cat "$work/looks"
+    printf '%s\n' delete 'tbreak walk.s:27' continue 'set scheduler-locking on' stepi stepi \
+        'monitor warps' lane 'info warps' 'print-lanes 1' # of a warp that has ended
     echo 'kill'
     printf '%s\n' 'lane' 'info warps' 'print-lanes 1' 'print $lane_of(1)' 'help lanewise'
 } >"$work/session"
 session gdb
 looks "gdb, as a file"
+expect "a warp that has ended" <<'END'
+^No unwaited-for children left\.$
+^ *3  block\(1,0,0\) w0 lane 0
+^no warp is selected; `info threads` lists them$
+^no warp is selected; `info threads` lists them$
+^no warp is selected; `info threads` lists them$
+END
 expect "a session that has ended" <<'END'
 ^\+kill$
 ^there is no connection; say: target remote :PORT$
@@ -108,7 +117,7 @@ END
 
 # The twins: without the features nothing of it is there.
 serve "$server_program" walk.yaml x86-64 --without python --without disassemble
-{ echo "source $src/gdbstub/lanewise_gdb.py"; printf '%s\n' 'info warps' 'lane' 'x/i $pc'; } >"$work/session"
+{ echo "source $python_file"; printf '%s\n' 'info warps' 'lane' 'x/i $pc'; } >"$work/session"
 session gdb
 expect "a stub that knows nothing of it" <<'END'
 ^the program at the other end is not Lanewise$

@@ -1,0 +1,267 @@
+# SPDX-License-Identifier: Apache-2.0
+# Of lanewise_gdb.py: instructions, commands and functions.
+
+
+# ---- instructions --------------------------------------------------------------------------
+
+if _disassembler is not None:
+
+    class LanewiseDisassembler(_disassembler.Disassembler):
+        """Our instructions in x/i, disassemble, display/i and the TUI: a block a packet."""
+
+        BLOCK = 64
+
+        def __init__(self):
+            super().__init__("lanewise")
+
+        def __call__(self, info):
+            try:
+                if LanewiseLink.ours() is None:
+                    return None
+                known = LanewiseLink.insns
+                if info.address not in known:
+                    text = LanewiseLink.ask("qGpuDis:%x,%x" % (info.address, self.BLOCK))
+                    at = info.address
+                    for line in text.splitlines():
+                        size, _, insn = line.partition(" ")
+                        known[at] = (int(size), insn)
+                        at += int(size)
+                size, insn = known[info.address]
+                return _disassembler.DisassemblerResult(length=size, string=insn)
+            except Exception:  # no code of ours there: gdb's own disassembler says what it can
+                return None
+
+
+# ---- commands --------------------------------------------------------------------------------
+
+
+class LanewiseHelp(gdb.Command):
+    """Warps and lanes of a GPU kernel that runs in Lanewise.
+
+lane [N]              the focus lane, or another one: the same as set $lane = N
+lane where EXPR       focus on the first lane of this warp where EXPR is true
+print-lanes EXPR      the value of EXPR in every lane of this warp
+info warps [all]      warps that are resident
+info lanes            lanes of this warp: split, state and place
+info splits           where the lanes of this warp are, by place
+info barriers         barriers in use by this warp and its block
+info lane-registers [REGISTER|GROUP]...
+                      registers of the focus lane, without gdb's own
+info launches         launches that are open
+info allocations      global memory by address, size and name
+lanes-window [EXPR]   what the window of lanes shows below the lanes
+layout lanewise       source, lanes and commands as a TUI; layout lanewise-asm with code
+$lane_of(X[,Y[,Z]])   lane of this warp whose threadIdx that is, else -1
+$lanev($v3, N)        value of a vector register in lane N; $lanev($v3, N, "f32") as a float
+
+x/i and disassemble show the machine's own instructions.
+All but these works without Python: see docs/gdb.md of Lanewise."""
+
+    def __init__(self):
+        super().__init__("lanewise", gdb.COMMAND_SUPPORT)
+
+    def invoke(self, arg, from_tty):
+        gdb.write(self.__doc__ + "\n")
+
+
+class LanewiseInfo(gdb.Command):
+    """`info NAME`: one of the shell's tables for the selected warp."""
+
+    def __init__(self, name, what, command=None):
+        self.__doc__ = what + ".\nUsage: info " + name
+        self.name = command or name
+        super().__init__("info " + name, gdb.COMMAND_STATUS)
+
+    @lanewise_guarded
+    def invoke(self, arg, from_tty):
+        gdb.write(LanewiseLink.show((self.name + " " + arg).strip()))
+
+
+class LanewiseLane(gdb.Command):
+    """Show or move the focus lane of the selected warp.
+Usage: lane [N]
+       lane where EXPR
+
+Without an operand: says which one it is. With a number: the same as `set $lane = N`, then shows the
+frame. `where`: the first live lane in which EXPR is true; the frame stays where it is if there is none."""
+
+    def __init__(self):
+        super().__init__("lane", gdb.COMMAND_DATA, gdb.COMPLETE_EXPRESSION)
+
+    @lanewise_guarded
+    def invoke(self, arg, from_tty):
+        warp = LanewiseWarp()
+        word, _, rest = arg.strip().partition(" ")
+        if word == "":
+            count = bin(warp.active).count("1")
+            state = ("active, %d of %d lanes run together" % (count, warp.width)
+                     if warp.is_active(warp.lane) else "not active")
+            gdb.write("[%s lane %d: %s]\n" % (warp.title(), warp.lane, state))
+            return
+        if word == "where":
+            if rest.strip() == "":
+                raise LanewiseError("lane where: an expression is missing, as in: lane where i == 3")
+            lane = self.first(warp, rest)
+            if lane is None:
+                raise LanewiseError("%s is true in no lane of this warp" % rest.strip())
+        else:
+            lane = int(gdb.parse_and_eval(arg))
+            if lane < 0 or lane >= warp.width:
+                raise LanewiseError("lane %d: this warp has lanes 0 to %d" % (lane, warp.width - 1))
+            if not warp.live(lane):
+                raise LanewiseError("lane %d has exited" % lane)
+        lanewise_set_lane(lane)
+        gdb.write("[%s lane %d]\n" % (warp.title(), lane))
+        self.show_frame(from_tty)
+
+    @staticmethod
+    def show_frame(from_tty):
+        """What gdb 13 prints itself in Python's name goes past the TUI and scrolls its windows."""
+        try:
+            plain = "not active" in gdb.execute("info win", False, True)
+        except gdb.error:
+            plain = True  # a gdb without a TUI
+        if plain:
+            gdb.execute("frame", from_tty)
+        else:
+            gdb.write(gdb.execute("frame", False, True))
+
+    @staticmethod
+    def first(warp, expression):
+        for lane, value, error in warp.each(expression):
+            if error is None and int(value) != 0:
+                return lane
+        return None
+
+
+class LanewisePrintLanes(gdb.Command):
+    """Print the value of an expression in every lane of the selected warp.
+Usage: print-lanes[/FMT] EXPR
+
+EXPR is what `print` takes: variables of the source, registers, memory; $v3 is the lane's part of
+that vector register, $v3.f32 the same as a float. A lane that does not
+run with the focus lane is dim, or in parentheses where the terminal shows no styles; one that
+has exited is `-`, one in which EXPR has no value `?`."""
+
+    def __init__(self):
+        super().__init__("print-lanes", gdb.COMMAND_DATA, gdb.COMPLETE_EXPRESSION)
+
+    @lanewise_guarded
+    def invoke(self, arg, from_tty):
+        form = ""
+        arg = arg.strip()
+        if arg.startswith("/"):
+            form, _, arg = arg[1:].partition(" ")
+        if arg.strip() == "":
+            raise LanewiseError("print-lanes: an expression is missing, as in: print-lanes $v3")
+        if form not in ("", "x", "d", "u", "o", "t", "z", "a", "c", "f", "s"):
+            raise LanewiseError("print-lanes: /%s is no format; one letter of xduotzacfs" % form)
+        gdb.write("\n".join(lanewise_table(LanewiseWarp(), arg, form, lanewise_styled())) + "\n")
+
+
+def lanewise_in_lane(expression):
+    """A vector register that stands alone means its part in the lane: $v3 is $v3.u32[$lane]."""
+    if "$lanev" in expression:  # takes the whole register
+        return expression
+    return re.sub(r"(\$v[0-9]+)(\.[uif]32)?(?![0-9.\[])",
+                  lambda found: found[1] + (found[2] or ".u32") + "[$lane]", expression)
+
+
+def lanewise_value(value, form):
+    return value.format_string(format=form) if form else value.format_string()
+
+
+def lanewise_columns(most, size, room):
+    """How many cells of a row fit beside its number: @most, or a half, a quarter, ... of it."""
+    while most > 1 and 5 + most * size > room:
+        most //= 2
+    return most
+
+
+def lanewise_table(warp, expression, form, styled, room=None):
+    cells, why = [], []
+    for lane, value, error in warp.each(expression):
+        if error == "exited":
+            cells.append("-")
+        elif error is not None:  # in another function, say
+            cells.append("?")
+            why = why or ["   ? lane %d: %s" % (lane, error.rstrip("."))]
+        else:
+            cells.append(lanewise_value(value, form).replace("\n", " "))
+    dim = [not warp.is_active(lane) and warp.live(lane) for lane in range(warp.width)]
+    if not styled:
+        cells = ["(" + cell + ")" if dim[lane] else cell for lane, cell in enumerate(cells)]
+    size = max(len(cell) for cell in cells)
+    runs = sum(1 for lane in range(1, warp.width) if cells[lane] != cells[lane - 1])
+    if size > 20 or (size > 10 and runs < 4):
+        return lanewise_runs(cells, dim, styled) + why
+    columns = 8 if room is None else lanewise_columns(8, size + 1, room)
+    lines = []
+    for first in range(0, warp.width, columns):
+        line = "%4d:" % first
+        for lane in range(first, min(first + columns, warp.width)):
+            text = " " + cells[lane].rjust(size)
+            line += "\033[2m" + text + "\033[m" if styled and dim[lane] else text
+        lines.append(line)
+    return lines + why
+
+
+def lanewise_runs(cells, dim, styled):
+    """Long values: a line for each run of lanes that have the same one."""
+    lines, first = [], 0
+    for lane in range(1, len(cells) + 1):
+        if lane < len(cells) and cells[lane] == cells[first] and dim[lane] == dim[first]:
+            continue
+        name = "%d" % first if lane - first == 1 else "%d-%d" % (first, lane - 1)
+        text = "%7s: %s" % (name, cells[first])
+        lines.append("\033[2m" + text + "\033[m" if styled and dim[first] else text)
+        first = lane
+    return lines
+
+
+# ---- functions ---------------------------------------------------------------------------------
+
+
+class LanewiseLaneOf(gdb.Function):
+    """$lane_of(X[, Y[, Z]]): the lane of the selected warp whose threadIdx that is, else -1."""
+
+    def __init__(self):
+        super().__init__("lane_of")
+
+    @lanewise_guarded
+    def invoke(self, *operands):
+        if not 1 <= len(operands) <= 3:
+            raise LanewiseError("$lane_of takes a thread's index in its block: $lane_of(X[, Y[, Z]])")
+        warp = LanewiseWarp()
+        size = [warp.number("ntid_" + axis) for axis in "xyz"]
+        at = ([int(index) for index in operands] + [0, 0])[:3]
+        if any(at[i] < 0 or at[i] >= size[i] for i in range(3)):
+            return -1
+        lane = at[0] + size[0] * (at[1] + size[1] * at[2]) - warp.number("warp") * warp.width
+        return lane if 0 <= lane < warp.width else -1
+
+
+class LanewiseLaneValue(gdb.Function):
+    """$lanev(REGISTER, LANE[, VIEW]): a vector register in one lane; VIEW: "u32", "i32" or "f32"."""
+
+    def __init__(self):
+        super().__init__("lanev")
+
+    @lanewise_guarded
+    def invoke(self, *operands):
+        if not 2 <= len(operands) <= 3:
+            raise LanewiseError("$lanev takes a register and a lane: $lanev($v3, 5[, \"f32\"])")
+        register, lane = operands[:2]
+        view = operands[2].string() if len(operands) == 3 else "u32"
+        kind = register.type.strip_typedefs()
+        if kind.code == gdb.TYPE_CODE_UNION:
+            if view not in [field.name for field in kind.fields()]:
+                raise LanewiseError('$lanev: "%s" is no view; use "u32", "i32" or "f32"' % view)
+            register = register[view]
+            kind = register.type.strip_typedefs()
+        if kind.code != gdb.TYPE_CODE_ARRAY:
+            raise LanewiseError("$lanev: expected a vector register, as in $lanev($v3, 5)")
+        low, high = kind.range()
+        if int(lane) < low or int(lane) > high:
+            raise LanewiseError("$lanev: lane %d: this warp has lanes 0 to %d" % (int(lane), high))
+        return register[int(lane)]

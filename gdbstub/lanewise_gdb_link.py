@@ -1,0 +1,197 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Lanes and warps in stock gdb, version 12 or later, on top of what works without Python.
+
+The stub sends this file (docs/gdb.md); `gdb -x lanewise_gdb.py` and `source` work as well.
+`help lanewise` lists what it adds. Loading it again replaces what was loaded before.
+"""
+
+import re
+import sys
+
+import gdb
+
+try:
+    import gdb.disassembler as _disassembler
+except ImportError:  # gdb 12: its own disassembler stays
+    _disassembler = None
+try:
+    from gdb.FrameDecorator import FrameDecorator as _FrameDecorator
+except ImportError:
+    _FrameDecorator = None
+
+
+# ---- the other end of the connection -----------------------------------------------------
+
+
+class LanewiseError(Exception):
+    """A sentence for the user."""
+
+
+def lanewise_guarded(call):
+    """Turns whatever goes wrong into one sentence: no traceback ever reaches the user."""
+
+    def guarded(*args):
+        try:
+            return call(*args)
+        except KeyboardInterrupt:
+            raise
+        except (gdb.GdbError, LanewiseError) as error:
+            text = str(error)
+        except gdb.error as error:
+            text = lanewise_sentence(error)
+        except Exception as error:  # a mistake of ours: still only a sentence
+            text = "lanewise_gdb.py: %s: %s" % (type(error).__name__, error)
+        raise gdb.GdbError(text)
+
+    guarded.__doc__ = call.__doc__
+    return guarded
+
+
+def lanewise_sentence(error):
+    """What the stub said, without gdb's words around it."""
+    text = str(error)
+    at = text.find("'E.")
+    if at >= 0 and text.endswith("'"):
+        return text[at + 3:-1]
+    return text
+
+
+def lanewise_thread():
+    """The selected thread; None where there is none, or it is one that has ended."""
+    try:
+        return gdb.selected_thread()
+    except SystemError:  # gdb 13, of one that has ended
+        return None
+
+
+class LanewiseLink:
+    """The connection of the selected inferior, and what is kept of it until the next stop."""
+
+    known = {}  # number of a connection: is Lanewise there
+    insns = {}  # address: (bytes, text)
+
+    @staticmethod
+    def connection():
+        connection = getattr(gdb.selected_inferior(), "connection", None)
+        kind = getattr(gdb, "RemoteTargetConnection", ())
+        if connection is None or not isinstance(connection, kind):
+            return None
+        return connection
+
+    @classmethod
+    def ours(cls):
+        """The connection if it leads to Lanewise, or None."""
+        connection = cls.connection()
+        if connection is None:
+            return None
+        if connection.num not in cls.known:
+            # None or nothing: a stub that does not know the packet
+            cls.known[connection.num] = bool(connection.send_packet("qGpuAsk:0;"))
+        return connection if cls.known[connection.num] else None
+
+    @classmethod
+    def ask(cls, packet):
+        if cls.connection() is None:
+            raise LanewiseError("there is no connection; say: target remote :PORT")
+        connection = cls.ours()
+        if connection is None:
+            raise LanewiseError("the program at the other end is not Lanewise")
+        reply = connection.send_packet(packet) or b"E.the stub does not know " + packet.encode()
+        if reply.startswith(b"E"):
+            raise LanewiseError(reply[2:].decode("utf-8", "replace")
+                                if reply.startswith(b"E.") else "the stub refused " + packet)
+        return bytes.fromhex(reply.decode("ascii")).decode("utf-8", "replace")
+
+    @classmethod
+    def show(cls, command):
+        """The output of one of the shell's commands, as of the selected thread."""
+        thread = lanewise_thread()
+        if cls.connection() is not None and thread is None:
+            raise LanewiseError("no warp is selected; `info threads` lists them")
+        number = thread.ptid[1] if thread is not None else 0
+        return cls.ask("qGpuAsk:%x;%s" % (number, command.encode("utf-8").hex()))
+
+    @classmethod
+    def forget(cls, *unused):
+        cls.insns.clear()
+
+    @classmethod
+    def forget_all(cls, *unused):
+        cls.insns.clear()
+        cls.known.clear()
+
+
+def lanewise_styled():
+    """Only a terminal that shows styles gets escapes."""
+    try:
+        return bool(gdb.parameter("style enabled")) and sys.__stdout__.isatty()
+    except (gdb.error, RuntimeError, AttributeError):
+        return False
+
+
+class LanewiseWarp:
+    """The selected warp: its lanes as registers show them."""
+
+    def __init__(self):
+        if LanewiseLink.ours() is None:
+            LanewiseLink.ask("qGpuAsk:0;")  # says why
+        if lanewise_thread() is None:
+            raise LanewiseError("no warp is selected; `info threads` lists them")
+        self.frame = gdb.newest_frame()
+        self.lane = self.number("lane")
+        self.active = self.number("active")
+        pcs = self.frame.read_register("lane_pcs")
+        low, high = pcs.type.range()
+        self.pcs = [int(pcs[i]) for i in range(low, high + 1)]
+        self.width = len(self.pcs)
+
+    def number(self, register):
+        return int(self.frame.read_register(register))
+
+    def live(self, lane):
+        return self.pcs[lane] != 0  # no code is there: such a lane has exited
+
+    def is_active(self, lane):
+        return self.active >> lane & 1 != 0
+
+    def title(self):
+        """"block(0,0,0) w1", from the thread's name, whose lane may be an old one."""
+        name = lanewise_thread().name or ""
+        return name.rsplit(" lane ", 1)[0]
+
+    def each(self, expression):
+        """[(lane, value or None, error)] of @expression; the focus lane is put back."""
+        expression = lanewise_in_lane(expression)
+        frame = gdb.selected_frame()
+        level, found = frame.level(), []
+        try:
+            for lane in range(self.width):
+                if not self.live(lane):
+                    found.append((lane, None, "exited"))
+                    continue
+                try:
+                    lanewise_set_lane(lane, level)
+                    value = gdb.parse_and_eval(expression)
+                    if value.is_lazy:
+                        value.fetch_lazy()
+                    found.append((lane, value, None))
+                except gdb.error as error:
+                    found.append((lane, None, lanewise_sentence(error)))
+        finally:
+            lanewise_set_lane(self.lane, level)
+        if all(error is not None for _, _, error in found):
+            raise LanewiseError(next((error for _, _, error in found if error != "exited"),
+                                     "all lanes have exited"))
+        return found
+
+
+def lanewise_set_lane(lane, level=0):
+    """Move the focus; gdb forgets registers and frames, so an upper frame is selected again."""
+    gdb.execute("set var $lane = %d" % lane, False, True)
+    frame = gdb.newest_frame()
+    while level > 0 and frame is not None:
+        frame = frame.older()
+        level -= 1
+    if frame is None:
+        raise gdb.error("this lane has fewer frames")
+    frame.select()

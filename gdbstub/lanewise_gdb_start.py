@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: Apache-2.0
+# Of lanewise_gdb.py: what is registered with gdb.
+
+
+# ---- all of it ---------------------------------------------------------------------------------
+
+
+def lanewise_handlers():
+    """Events that end what is kept; those of an earlier load of this file are undone."""
+    events = [("cont", LanewiseLink.forget), ("memory_changed", LanewiseLink.forget),
+              ("new_objfile", LanewiseLink.forget), ("exited", LanewiseLink.forget),
+              ("connection_removed", LanewiseLink.forget_all),
+              ("before_prompt", LanewiseWindow.redraw),
+              ("breakpoint_created", LanewiseWatch.created),
+              ("breakpoint_deleted", LanewiseWatch.deleted), ("stop", LanewiseScope.stopped)]
+    for registry, handler in getattr(gdb, "lanewise_connected", []):
+        try:
+            registry.disconnect(handler)
+        except ValueError:
+            pass
+    gdb.lanewise_connected = []
+    for name, handler in events:
+        registry = getattr(gdb.events, name, None)
+        if registry is not None:
+            registry.connect(handler)
+            gdb.lanewise_connected.append((registry, handler))
+
+
+def lanewise_start():
+    if not hasattr(gdb, "RemoteTargetConnection"):
+        gdb.write("lanewise_gdb.py needs gdb 12 or later; gdb works without it\n", gdb.STDERR)
+        return
+    LanewiseHelp()
+    for name, what in [("warps", "Warps that are resident"),
+                       ("lanes", "Lanes of the selected warp: split, state and place"),
+                       ("splits", "Splits of the selected warp: lanes that are together"),
+                       ("barriers", "Barriers in use by the selected warp and its block"),
+                       ("launches", "Launches that are open, and what they wait for"),
+                       ("allocations", "Global memory: addresses, sizes and names")]:
+        LanewiseInfo(name, what)
+    LanewiseInfo("lane-registers", "Registers of the focus lane: all, or by name or group "
+                 "(vector, scalar, predicate, warp, special)", "registers")
+    LanewiseLane()
+    LanewisePrintLanes()
+    LanewiseRenew()
+    LanewiseWindowCommand()
+    LanewiseLaneOf()
+    LanewiseLaneValue()
+    if _FrameDecorator is not None:
+        LanewiseFrameFilter()
+    if _disassembler is not None:
+        _disassembler.register_disassembler(LanewiseDisassembler())
+    lanewise_handlers()
+    if LanewiseLink.connection() is not None:
+        LanewiseLink.ours()  # the stub knows of us then
+    gdb.execute("define hookpost-monitor\npython lanewise_looks_again()\nend", False, True)
+    if hasattr(gdb, "register_window_type"):
+        gdb.register_window_type("lanes", LanewiseWindow)
+        for layout in ["lanewise {-horizontal src 3 lanes 2} 3 status 0 cmd 2",
+                       "lanewise-asm {-horizontal asm 3 lanes 2} 3 status 0 cmd 2"]:
+            try:
+                gdb.execute("tui new-layout " + layout, False, True)
+            except gdb.error:
+                pass  # this gdb has no TUI, or knows the layout
+
+
+lanewise_start()

@@ -1,0 +1,204 @@
+# SPDX-License-Identifier: Apache-2.0
+# Of lanewise_gdb.py: backtraces and the window of lanes.
+
+
+# ---- frames ------------------------------------------------------------------------------------
+
+if _FrameDecorator is not None:
+
+    class LanewiseUnread:
+        """An argument whose memory is not there, as on a stack that overflows. gdb would end the frame's line at it."""
+
+        def __init__(self, name, error):
+            self.name, self.error = name, "<error reading variable: %s>" % error
+
+        def symbol(self):
+            return self.name
+
+        def value(self):
+            return self.error
+
+    class LanewiseArguments(_FrameDecorator):
+        @staticmethod
+        def readable(frame, argument):
+            symbol = argument.symbol()
+            try:
+                if argument.value() is None and isinstance(symbol, gdb.Symbol):
+                    value = symbol.value(frame)
+                    if not value.is_optimized_out:
+                        value.fetch_lazy()
+            except gdb.MemoryError as error:
+                return LanewiseUnread(symbol.print_name, error)
+            except gdb.error:
+                pass  # gdb says so itself
+            return argument
+
+        def frame_args(self):
+            arguments = super().frame_args()
+            frame = self.inferior_frame()
+            return [self.readable(frame, argument) for argument in arguments] if arguments else arguments
+
+    class LanewiseFrame(LanewiseArguments):
+        """The innermost frame of a backtrace says whose frames these are."""
+
+        def function(self):
+            name = super().function()
+            try:
+                frame = self.inferior_frame()
+                lane = int(frame.read_register("lane"))
+                return "%s [lane %d]" % (name, lane) if isinstance(name, str) else name
+            except Exception:
+                return name
+
+    class LanewiseFrameFilter:
+        def __init__(self):
+            self.name, self.priority, self.enabled = "lanewise", 100, True
+            gdb.frame_filters[self.name] = self
+
+        def filter(self, frames):
+            try:
+                if LanewiseLink.ours() is None:
+                    return frames
+            except Exception:
+                return frames
+            return self.decorate(frames)
+
+        @staticmethod
+        def below(frame):
+            """gdb's idea of who called a kernel, where it does not know that nobody did."""
+            try:
+                return frame.inferior_frame().level() > 0 and frame.inferior_frame().name() == "<launch>"
+            except Exception:
+                return False
+
+        @staticmethod
+        def decorate(frames):
+            for index, frame in enumerate(frames):
+                newest = False
+                if LanewiseFrameFilter.below(frame):
+                    return
+                if index == 0:
+                    try:
+                        newest = frame.inferior_frame().level() == 0
+                    except Exception:
+                        newest = False
+                yield LanewiseFrame(frame) if newest else LanewiseArguments(frame)
+
+
+# ---- the window of lanes -----------------------------------------------------------------------
+
+
+class LanewiseWindow:
+    """A letter for each lane: which place it is at. Below them the places, and one expression."""
+
+    open = []
+    expression = ""
+
+    def __init__(self, window):
+        self.window = window
+        self.top = 0
+        window.title = "lanes"
+        LanewiseWindow.open.append(self)
+
+    def close(self):
+        if self in LanewiseWindow.open:
+            LanewiseWindow.open.remove(self)
+
+    def vscroll(self, lines):
+        self.top = max(0, self.top + lines)
+        self.render()
+
+    def hscroll(self, columns):
+        pass
+
+    def render(self):
+        try:
+            lines = self.lines()
+        except Exception as error:
+            lines = [str(error)]
+        room = max(1, self.window.height)
+        self.top = min(self.top, max(0, len(lines) - room))
+        if hasattr(self.window, "erase"):
+            self.window.erase()
+        self.window.write("\n".join(lines[self.top:self.top + room]))
+
+    def lines(self):
+        styled = bool(gdb.parameter("style enabled"))
+        if LanewiseLink.ours() is None or lanewise_thread() is None:
+            return ["no warp"]
+        warp = LanewiseWarp()
+        letters, places = {}, []
+        for lane in [warp.lane] + list(range(warp.width)):
+            pc = warp.pcs[lane]
+            if warp.live(lane) and pc not in letters:
+                # more places than letters: the last one stands for the rest
+                letters[pc] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ+"[min(len(places), 26)]
+                places.append(pc)
+        lines = ["%s lane %d  %d of %d active" % (warp.title(), warp.lane,
+                                                 bin(warp.active).count("1"), warp.width)]
+        room = self.window.width - 1
+        columns = lanewise_columns(16 if warp.width > 32 else 8, 3, room)
+        for first in range(0, warp.width, columns):
+            line = "%3d " % first
+            for lane in range(first, min(first + columns, warp.width)):
+                line += self.cell(warp, lane, letters, styled)
+            lines.append(line)
+        for pc in places[:26]:
+            count = sum(1 for lane in range(warp.width) if warp.pcs[lane] == pc)
+            lines.append("%s %2d at %s" % (letters[pc], count, self.place(pc)))
+        if any(not warp.live(lane) for lane in range(warp.width)):
+            lines.append("- exited")
+        if LanewiseWindow.expression:
+            lines.append(LanewiseWindow.expression + ":")
+            try:
+                lines += lanewise_table(warp, LanewiseWindow.expression, "", styled, room)
+            except (gdb.error, gdb.GdbError, LanewiseError) as error:
+                lines.append(lanewise_sentence(error))
+        # one that is too long would be wrapped; colours take no room
+        return [line if "\033" in line else line[:room] for line in lines]
+
+    @staticmethod
+    def cell(warp, lane, letters, styled):
+        if not warp.live(lane):
+            text = "-"
+        else:
+            text = letters[warp.pcs[lane]]
+            if not warp.is_active(lane):
+                text = text.lower()
+        if lane == warp.lane:
+            return "[" + text + "]" if not styled else "[\033[7m" + text + "\033[m]"
+        if styled and not warp.is_active(lane):
+            return " \033[2m" + text + "\033[m "
+        return " " + text + " "
+
+    @staticmethod
+    def place(pc):
+        line = gdb.find_pc_line(pc)
+        if line.symtab is not None and line.line != 0:
+            return "%s:%d" % (line.symtab.filename.rsplit("/", 1)[-1], line.line)
+        return "0x%x" % pc
+
+    @classmethod
+    def redraw(cls, *unused):
+        for window in list(cls.open):
+            try:
+                if window.window.is_valid():
+                    window.render()
+            except Exception:
+                pass
+
+
+class LanewiseWindowCommand(gdb.Command):
+    """Choose what the window of lanes shows below the lanes.
+Usage: lanes-window [EXPR]
+
+EXPR is shown for every lane, as print-lanes does; without one only the lanes are shown. The
+window is part of `layout lanewise`."""
+
+    def __init__(self):
+        super().__init__("lanes-window", gdb.COMMAND_TUI, gdb.COMPLETE_EXPRESSION)
+
+    @lanewise_guarded
+    def invoke(self, arg, from_tty):
+        LanewiseWindow.expression = arg.strip()
+        LanewiseWindow.redraw()

@@ -1,0 +1,249 @@
+# SPDX-License-Identifier: Apache-2.0
+# Of lanewise_gdb.py: watchpoints of a lane, and what gdb does not know to do by itself.
+
+
+# ---- watchpoints -------------------------------------------------------------------------------
+
+
+class LanewiseWatch:
+    """Watchpoints are the lane's that was in focus when they were set, which gdb does not tell the stub.
+
+    `watch out[1]` with a variable of a frame: gdb takes the watchpoint for over where it does not
+    find that frame, and lanes have frames of their own. The place is watched instead, as where two lanes'
+    are watched at one address."""
+
+    COMMANDS = {gdb.BP_WATCHPOINT: "watch", gdb.BP_HARDWARE_WATCHPOINT: "watch",
+                gdb.BP_READ_WATCHPOINT: "rwatch", gdb.BP_ACCESS_WATCHPOINT: "awatch"}
+    PACKETS = {"watch": 2, "rwatch": 3, "awatch": 4}
+    MOST_BYTES = 64
+    # as the lane in focus sees them, and of any lane, which is in $sp (docs/gdb.md, Memory)
+    WINDOWS = [(0x20000000000, 1 << 32, 0xF7 << 56), (0xF0 << 56, 1 << 32, 0xF8 << 56)]
+    PLACE = 0xFFFFFF << 32
+
+    busy = False
+    pinned = {}  # number: {(address, size, packet): whose}
+
+    @classmethod
+    def created(cls, point):
+        if cls.busy or cls.COMMANDS.get(point.type) is None or point.expression is None or \
+                LanewiseLink.ours() is None or lanewise_thread() is None:
+            return
+        cls.busy = True
+        try:
+            if cls.needs_frame(point.expression) and not lanewise_is_mi():
+                cls.replace(point, "gdb would drop where another lane comes into focus")
+            else:
+                cls.pin(point)
+        except (gdb.error, LanewiseError) as error:
+            gdb.write("note: watchpoint %d is not bound to this lane (%s)\n" %
+                      (point.number, lanewise_sentence(error)))
+        finally:
+            cls.busy = False
+
+    @classmethod
+    def deleted(cls, point):
+        cls.pinned.pop(point.number, None)
+
+    @staticmethod
+    def symbols(expression):
+        for name in re.findall(r"(?<![\w$.>])[A-Za-z_]\w*", expression):
+            symbol = gdb.lookup_symbol(name)[0]
+            if symbol is not None and (symbol.is_variable or symbol.is_argument):
+                yield name, symbol
+
+    @classmethod
+    def needs_frame(cls, expression):
+        return not expression.startswith("-location ") and \
+            any(symbol.needs_frame for _, symbol in cls.symbols(expression))
+
+    @classmethod
+    def value(cls, expression):
+        value = gdb.parse_and_eval(expression)
+        if value.type.strip_typedefs().code in (gdb.TYPE_CODE_REF, gdb.TYPE_CODE_RVALUE_REF):
+            value = value.referenced_value()
+        return value
+
+    @staticmethod
+    def whose(address, size, packet):
+        """Binds what is watched there to whose it is now, in words; 0: only tells."""
+        return LanewiseLink.ask("qGpuWatch:%x;%x,%x,%x" %
+                                (lanewise_thread().ptid[1], address, size, packet))
+
+    @classmethod
+    def pin(cls, point):
+        """Tells the stub whose the places are that gdb watches for this one."""
+        expression, packet = point.expression, cls.PACKETS[cls.COMMANDS[point.type]]
+        location = expression.startswith("-location ")
+        expression = expression[len("-location "):] if location else expression
+        wanted = [expression] + [name for name, _ in cls.symbols(expression) if not location]
+        whose = {}
+        for text in wanted:
+            try:
+                value = cls.value(text)
+                place = None if value.address is None else \
+                    (int(value.address), value.type.sizeof, packet)
+            except gdb.error:
+                continue  # gdb says so itself
+            if place is None or place[1] > cls.MOST_BYTES or place in whose:
+                continue
+            owner = cls.whose(place[0], place[1], 0)
+            if owner == "":
+                continue
+            others = [number for number, places in cls.pinned.items() if places.get(place, owner) != owner]
+            if others and lanewise_is_mi():  # an editor keeps the number, and gdb watches an address once
+                gdb.write("note: watchpoint %d has one address with %d: both are this lane's now\n" %
+                          (point.number, others[0]))
+            elif others and text == expression:
+                cls.replace(point, "has one address with %d, of another lane" % others[0])
+                return
+            whose[place] = cls.whose(*place)
+        cls.pinned[point.number] = whose
+        if whose:
+            gdb.write("[%s: %s]\n" % (point.expression, "; ".join(sorted(set(whose.values())))))
+
+    @classmethod
+    def replace(cls, point, why):
+        expression = point.expression
+        if expression.startswith("-location "):
+            expression = expression[len("-location "):]
+        value = cls.value(expression)
+        if value.address is None or value.type.sizeof > cls.MOST_BYTES:
+            raise LanewiseError("which %s, and %s is no place of at most %d bytes" %
+                                (why, expression, cls.MOST_BYTES))
+        address = int(value.address)
+        what, whose = "-location " + expression, ""
+        for low, size, window in cls.WINDOWS:
+            if low <= address < low + size:
+                what, whose = cls.of_lane(expression, value, address - low + window), " of this lane"
+        if point.condition is not None:
+            what += " if " + point.condition
+        gdb.execute("%s %s" % (cls.COMMANDS[point.type], what))
+        gdb.write("in place of %d, which %s: the memory%s where %s is now\n" % (point.number, why, whose, expression))
+        point.delete()
+        if whose:
+            LanewiseScope.begin(gdb.breakpoints()[-1])
+
+    @classmethod
+    def of_lane(cls, expression, value, address):
+        """The place as an expression that says what it is: gdb shows it for what is watched."""
+        frame = gdb.selected_frame()
+        address += int(frame.read_register("sp")) & cls.PLACE
+        lane = "%s, %s lane %d" % (expression.replace("\\", "\\\\").replace('"', '\\"'), LanewiseWarp().title(),
+                                   int(frame.read_register("lane")))
+        return '"%s", *(%s) 0x%x' % (lane, cls.pointer_name(value.type), address)
+
+    @staticmethod
+    def pointer_name(kind):
+        """A pointer to that type, as an expression can say it, else to bytes."""
+        try:
+            if int(gdb.parse_and_eval("sizeof(%s)" % kind)) == kind.sizeof:
+                return "%s *" % kind
+        except gdb.error:
+            pass
+        return "unsigned char (*)[%d]" % kind.sizeof
+
+
+class LanewiseScope(gdb.Breakpoint):
+    """Where the function returns to, in that lane: the watchpoint of one of its variables ends, as
+    gdb's own would."""
+
+    open = []
+
+    @classmethod
+    def begin(cls, point):
+        caller = gdb.selected_frame().older()
+        if caller is None or not caller.is_valid() or caller.name() in (None, "<launch>"):
+            return
+        sp = "$rsp" if caller.architecture().name().startswith("i386") else "$sp"
+        scope = cls("*0x%x" % caller.pc(), internal=True)
+        scope.condition = "%s == 0x%x" % (sp, int(caller.read_register("sp")))
+        scope.silent = True
+        scope.point = point
+        cls.open.append(scope)
+
+    def stop(self):
+        return self.point.is_valid()
+
+    @classmethod
+    def stopped(cls, event):
+        """Deletes what has ended, and is told by gdb's words for it: its own scopes print no stop."""
+        hit, told = getattr(event, "breakpoints", []), False
+        for scope in list(cls.open):
+            if scope.is_valid() and scope.point.is_valid() and scope in hit:
+                gdb.write("\nWatchpoint %d deleted because the program has left the block in\n"
+                          "which its expression is valid.\n" % scope.point.number)
+                scope.point.delete()
+                told = True
+            if not scope.is_valid() or not scope.point.is_valid():
+                cls.close(scope)
+        if told:
+            gdb.write(gdb.execute("frame", False, True))
+
+    @classmethod
+    def close(cls, scope):
+        cls.open.remove(scope)
+        if scope.is_valid():
+            scope.delete()
+
+    @classmethod
+    def close_all(cls):
+        """The run begins again: no frame of it is left."""
+        for scope in list(cls.open):
+            if scope.point.is_valid():
+                scope.point.delete()
+            cls.close(scope)
+
+
+def lanewise_is_mi():
+    """An editor drives this gdb, and keeps the numbers of watchpoints itself."""
+    try:
+        with open("/proc/self/cmdline", "rb") as words:
+            return re.search(rb"\0(-i|--?interpreter)[=\0]mi|\0-i=?mi", words.read()) is not None
+    except OSError:
+        return False
+
+
+def lanewise_looks_again():
+    """Behind `monitor`, which may have moved the machine. The frame that was chosen stays if it did not."""
+    if LanewiseLink.ours() is None or lanewise_thread() is None:
+        return
+    try:
+        level, pc = gdb.selected_frame().level(), gdb.newest_frame().pc()
+    except gdb.error:
+        level, pc = 0, None
+    try:
+        gdb.execute("maint flush dcache", False, True)  # the stack, which is kept apart from registers
+    except gdb.error:
+        pass  # gdb 11 does not know it
+    gdb.execute("maint flush register-cache", False, True)
+    try:
+        frame = gdb.newest_frame()
+        if level == 0 or frame.pc() != pc:
+            return
+        while frame is not None and frame.level() < level:
+            frame = frame.older()
+        if frame is not None:
+            frame.select()
+    except gdb.error:
+        pass  # the thread is gone: the next step tells where the machine stands
+
+
+class LanewiseRenew(gdb.Command):
+    """Build what `run` will run, and put it into the file that gdb was given. `run` and `start` begin with
+this: gdb reads its file anew then, and at no other time."""
+
+    def __init__(self):
+        super().__init__("lanewise-renew", gdb.COMMAND_OBSCURE)
+        for command in ["run", "start", "starti"]:
+            try:
+                gdb.execute("show user hook-" + command, False, True)
+            except gdb.error:  # the user has none
+                gdb.execute("define hook-%s\nlanewise-renew\nend" % command, False, True)
+
+    @lanewise_guarded
+    def invoke(self, arg, from_tty):
+        LanewiseScope.close_all()
+        connection = LanewiseLink.ours()
+        reply = connection.send_packet("qGpuRenew") if connection is not None else None
+        if reply and reply.startswith(b"E."):
+            raise LanewiseError(reply[2:].decode("utf-8", "replace"))
