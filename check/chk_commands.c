@@ -17,6 +17,16 @@ static uint64_t looking(void)
     return kinds;
 }
 
+/** All kinds of the classes of some. */
+static uint64_t beside(uint64_t some)
+{
+    uint64_t kinds = 0;
+
+    for (LW_EACH_BIT(k, some))
+        kinds |= chk_class_kinds(chk_kinds[k].group);
+    return kinds;
+}
+
 static void put_kinds(uint64_t kinds, struct lw_sink *out)
 {
     const char *comma = " ";
@@ -41,19 +51,23 @@ static enum lw_status do_check(void *context, int argc, char **argv, struct lw_s
     } else if (argc == 2 && strcmp(argv[1], "on") == 0) {
         chk->stops = kinds;
     } else if (argc == 2) {
-        enum lw_status status = chk_select(argv[1], &kinds, err);
-        uint64_t late = kinds & looking() & ~chk->options.kinds;
+        uint64_t by_name, late, left_out;
+        enum lw_status status = chk_select_named(argv[1], &kinds, &by_name, err);
 
         if (status != LW_OK)
             return lw_error_prefix(err, "check");
-        if (strstr(argv[1], chk_kinds[CHK_VARIABLE].name) == NULL) { /* its class is told without it */
-            kinds &= ~(late & UINT64_C(1) << CHK_VARIABLE);
-            late &= ~(UINT64_C(1) << CHK_VARIABLE);
-        }
+        late = kinds & looking() & ~chk->options.kinds;
+        left_out = late & ~by_name & beside(kinds & ~late);
+        late &= ~left_out;
         if (late != 0)
             return LW_FAIL(err, LW_ESTATE, "check: %s is looked for from the start of a run or not at "
                            "all: begin with --check=%.200s", chk_kinds[lw_lowest(late)].name,
                            argv[1]);
+        if (left_out != 0) {
+            lw_put(out, "left out, they are looked for from the start of a run or not at all:");
+            put_kinds(left_out, out);
+        }
+        kinds &= ~left_out;
         chk->options.kinds |= kinds;
         chk->stops = kinds;
     }

@@ -39,6 +39,15 @@ int chk_kind_named(const char *name)
     return -1;
 }
 
+uint64_t chk_class_kinds(enum chk_class group)
+{
+    uint64_t kinds = 0;
+
+    for (unsigned k = 0; k < CHK_KIND_COUNT; k++)
+        kinds |= (uint64_t)(chk_kinds[k].group == group) << k;
+    return kinds;
+}
+
 /** Kinds that a word of a list names; 0: none. */
 static uint64_t word_kinds(const char *word)
 {
@@ -72,9 +81,18 @@ static const char *nearest(const char *word)
 
 enum lw_status chk_select(const char *list, uint64_t *kinds, struct lw_error *err)
 {
+    uint64_t by_name;
+
+    return chk_select_named(list, kinds, &by_name, err);
+}
+
+enum lw_status chk_select_named(const char *list, uint64_t *kinds, uint64_t *by_name,
+                                struct lw_error *err)
+{
     uint64_t chosen = 0;
     bool first = true;
 
+    *by_name = 0;
     if (list == NULL)
         list = "default";
     for (;;) {
@@ -96,6 +114,7 @@ enum lw_status chk_select(const char *list, uint64_t *kinds, struct lw_error *er
         if (less && first) /* "-misaligned" alone is what is usual, less that */
             chosen = word_kinds("default");
         chosen = less ? chosen & ~named : chosen | named;
+        *by_name |= !less && chk_kind_named(word) >= 0 ? named : 0;
         first = false;
         if (list[size] == '\0')
             break;

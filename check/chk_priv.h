@@ -15,6 +15,10 @@ extern const struct chk_origin chk_origins[CHK_KIND_COUNT];
 int chk_kind_of(enum chk_from from, unsigned value);
 /** By name; -1: none. */
 int chk_kind_named(const char *name);
+uint64_t chk_class_kinds(enum chk_class group);
+/** As chk_select; @by_name: those that the list names themselves, not their class. */
+enum lw_status chk_select_named(const char *list, uint64_t *kinds, uint64_t *by_name,
+                                struct lw_error *err) LW_MUST_CHECK;
 
 /** What the host compared, all times. */
 struct chk_check {

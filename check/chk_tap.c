@@ -167,21 +167,11 @@ static void untap(struct chk *chk)
     (void)status; /* to take it away cannot fail */
 }
 
-/** Kinds of a class. */
-static uint64_t class_kinds(enum chk_class group)
-{
-    uint64_t kinds = 0;
-
-    for (unsigned k = 0; k < CHK_KIND_COUNT; k++)
-        kinds |= (uint64_t)(chk_kinds[k].group == group) << k;
-    return kinds;
-}
-
 enum lw_status chk_tap_begin(struct chk *chk, struct lw_error *err)
 {
-    bool races = (chk->options.kinds & class_kinds(CHK_CLASS_RACES)) != 0;
-    bool unwritten = (chk->options.kinds & class_kinds(CHK_CLASS_UNINITIALISED)) != 0;
-    bool speed = (chk->options.kinds & class_kinds(CHK_CLASS_PERFORMANCE)) != 0;
+    bool races = (chk->options.kinds & chk_class_kinds(CHK_CLASS_RACES)) != 0;
+    bool unwritten = (chk->options.kinds & chk_class_kinds(CHK_CLASS_UNINITIALISED)) != 0;
+    bool speed = (chk->options.kinds & chk_class_kinds(CHK_CLASS_PERFORMANCE)) != 0;
     bool barriers = (chk->options.kinds & (UINT64_C(1) << CHK_CROSS_PLACES | UINT64_C(1) << CHK_BARRIER_PLACES |
                                            UINT64_C(1) << CHK_BARRIER_EXITED)) != 0;
     bool constant = (chk->options.kinds >> CHK_CONST & 1) != 0;
@@ -190,7 +180,7 @@ enum lw_status chk_tap_begin(struct chk *chk, struct lw_error *err)
     bool count = speed || chk->options.counting != CHK_COUNT_NOTHING;
     enum lw_status status;
 
-    chk->arithmetic = (chk->options.kinds & class_kinds(CHK_CLASS_ARITHMETIC)) != 0;
+    chk->arithmetic = (chk->options.kinds & chk_class_kinds(CHK_CLASS_ARITHMETIC)) != 0;
     if (!races && !unwritten && !count && !barriers && !leaks && !variables &&
         !constant && !chk->arithmetic)
         return LW_OK;
