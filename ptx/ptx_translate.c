@@ -291,7 +291,9 @@ static enum isa_param_kind param_kind(const struct ptx_symbol *s)
 }
 
 /* Where the values of a 64-bit register come from: a parameter (its number + 1), nothing that could be an
- * address (products, widened integers), or an address or sum of which nothing is known. */
+ * address (products, widened integers), or an address or sum of which nothing is known. This is for a guess
+ * (a launch file to start from); ptx_bounds.c has the stricter question, of which a wrong answer would be a
+ * false finding: there null and an address do not meet in the address, nor is a product of one a number. */
 enum { FROM_NOTHING = 0, FROM_ELSEWHERE = UINT32_MAX };
 
 static uint32_t either(uint32_t a, uint32_t b)

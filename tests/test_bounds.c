@@ -1,14 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which variable an address is made of: found by the translator, kept in the file, checked when read. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <cmocka.h>
-
-#include "ptx/ptx.h"
+#include "tests/object_fixture.h"
 
 /* %r2 is a number; @code leaves an address of shared memory in %rd2 or reads it */
 static const char form[] =
@@ -62,14 +54,10 @@ static const struct {
 
 static struct isa_object *translate(const char *code)
 {
-    struct isa_object *object;
-    struct lw_error err;
     char text[4096];
 
     snprintf(text, sizeof text, form, code);
-    if (ptx_translate("t.ptx", text, strlen(text), NULL, &object, &err) != LW_OK)
-        fail_msg("%s: %s", code, err.text);
-    return object;
+    return object_of(text);
 }
 
 static const char *name_of(const struct isa_object *object, const struct isa_bound *b)
@@ -104,16 +92,10 @@ static const char two[] = "mov.u64 %rd2,s; add.s64 %rd3,%rd2,%rd9; ld.shared.u32
 
 static void the_file_keeps_them(void **state)
 {
-    struct isa_object *object = translate(two), *again;
-    struct lw_error err;
-    uint8_t *bytes;
-    size_t size;
+    struct isa_object *object = translate(two), *again = object_again(object);
 
     (void)state;
     assert_int_equal(object->bound_count, 2);
-    assert_int_equal(isa_object_write(object, &bytes, &size, &err), LW_OK);
-    if (isa_object_read("t.lwo", bytes, size, &again, &err) != LW_OK)
-        fail_msg("%s", err.text);
     assert_int_equal(again->bound_count, 2);
     for (unsigned i = 0; i < 2; i++) {
         const struct isa_bound *b = isa_object_bound_at(again, object->bounds[i].insn);
@@ -123,18 +105,8 @@ static void the_file_keeps_them(void **state)
     }
     assert_null(isa_object_bound_at(again, again->text_count - 1));
     assert_null(isa_object_bound_at(again, object->bounds[0].insn + 1));
-    free(bytes);
     isa_object_destroy(object);
     isa_object_destroy(again);
-}
-
-static void refuses(struct isa_object *object, const char *what)
-{
-    struct lw_error err;
-
-    assert_int_equal(isa_object_check(object, &err), LW_EFORMAT);
-    if (strstr(err.text, what) == NULL)
-        fail_msg("%s", err.text);
 }
 
 static void what_does_not_fit_is_refused(void **state)
@@ -145,7 +117,7 @@ static void what_does_not_fit_is_refused(void **state)
 
     (void)state;
     assert_int_equal(isa_object_check(object, &err), LW_OK);
-#define WITH(change, what) do { change; refuses(object, what); *b = was; } while (0)
+#define WITH(change, what) do { change; object_is_refused(object, what); *b = was; } while (0)
     WITH(b->insn = object->text_count, "bound 1: instruction ");
     WITH(b->insn = object->bounds[0].insn, "out of order");
     WITH(b->which = object->variable_count, "bound 1: there is no such variable");

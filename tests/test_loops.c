@@ -1,14 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The loop table of objects: made by the translator, kept in the file, checked when read. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <cmocka.h>
-
-#include "ptx/ptx.h"
+#include "tests/object_fixture.h"
 
 static const char nest[] =
     ".version 7.0\n.target sm_75\n.address_size 64\n.file 1 \"k.cl\"\n"
@@ -21,19 +13,9 @@ static const char nest[] =
     "OUT:\n.loc 1 20 1\nst.global.u32 [%rd1],%r5;\n"
     "L: add.u32 %r2,%r2,7; st.global.u32 [%rd1+4],%r2; setp.lt.u32 %p4,%r2,%r1; @%p4 bra L;\nret; }\n";
 
-static struct isa_object *translate(void)
-{
-    struct isa_object *object;
-    struct lw_error err;
-
-    if (ptx_translate("t.ptx", nest, strlen(nest), NULL, &object, &err) != LW_OK)
-        fail_msg("%s", err.text);
-    return object;
-}
-
 static void loops_have_headers_depths_ends_and_lines(void **state)
 {
-    struct isa_object *object = translate();
+    struct isa_object *object = object_of(nest);
 
     (void)state;
     assert_int_equal(object->loop_count, 3);
@@ -57,16 +39,10 @@ static void loops_have_headers_depths_ends_and_lines(void **state)
 
 static void the_file_keeps_them(void **state)
 {
-    struct isa_object *object = translate(), *again;
+    struct isa_object *object = object_of(nest), *again = object_again(object);
     struct lw_buffer a, b;
-    struct lw_error err;
-    uint8_t *bytes;
-    size_t size;
 
     (void)state;
-    assert_int_equal(isa_object_write(object, &bytes, &size, &err), LW_OK);
-    if (isa_object_read("t.lwo", bytes, size, &again, &err) != LW_OK)
-        fail_msg("%s", err.text);
     assert_int_equal(again->loop_count, 3);
     lw_buffer_init(&a);
     lw_buffer_init(&b);
@@ -77,29 +53,19 @@ static void the_file_keeps_them(void **state)
     assert_non_null(strstr(a.text, "depth 2 in 0, lines 12-12, latches 0x"));
     lw_buffer_fini(&a);
     lw_buffer_fini(&b);
-    free(bytes);
     isa_object_destroy(object);
     isa_object_destroy(again);
 }
 
-static void refuses(struct isa_object *object, const char *what)
-{
-    struct lw_error err;
-
-    assert_int_equal(isa_object_check(object, &err), LW_EFORMAT);
-    if (strstr(err.text, what) == NULL)
-        fail_msg("%s", err.text);
-}
-
 static void what_does_not_fit_is_refused(void **state)
 {
-    struct isa_object *object = translate();
+    struct isa_object *object = object_of(nest);
     struct isa_loop *loop = &object->loops[1];
     struct lw_error err;
 
     (void)state;
     assert_int_equal(isa_object_check(object, &err), LW_OK);
-#define WITH(change, undo, what) do { change; refuses(object, what); undo; } while (0)
+#define WITH(change, undo, what) do { change; object_is_refused(object, what); undo; } while (0)
     WITH(loop->header += 1000, loop->header -= 1000, "its header 10");
     WITH(loop->depth = 3, loop->depth = 2, "depth 3 does not fit its parent");
     WITH(loop->parent = 1, loop->parent = 0, "does not fit its parent");

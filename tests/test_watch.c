@@ -703,6 +703,19 @@ static unsigned gdb_watch(struct fix *f, uint64_t address)
     return id;
 }
 
+/** A watchpoint of gdb on lane 6's own memory, and then a stop in lane 2. */
+static unsigned watched_by_six(struct fix *f)
+{
+    struct lw_error err;
+    unsigned id;
+
+    assert_int_equal(dbg_lane_set(f->dbg, 1, 6, &err), LW_OK);
+    id = gdb_watch(f, ISA_LOCAL_BASE + 8);
+    (void)fix_break(f, 23, "lane == 2");
+    assert_int_equal(fix_continue(f).kind, DBG_STOP_BREAKPOINT);
+    return id;
+}
+
 static void what_gdb_puts_in_again_stays_the_lanes(void **state)
 {
     struct fix *f = fix_open("watch.s", 8, 1, 8, 1);
@@ -711,10 +724,7 @@ static void what_gdb_puts_in_again_stays_the_lanes(void **state)
     unsigned id;
 
     (void)state;
-    assert_int_equal(dbg_lane_set(f->dbg, 1, 6, &err), LW_OK);
-    id = gdb_watch(f, ISA_LOCAL_BASE + 8);
-    (void)fix_break(f, 23, "lane == 2");
-    assert_int_equal(fix_continue(f).kind, DBG_STOP_BREAKPOINT);
+    id = watched_by_six(f);
     assert_int_equal(dbg_lane_get(f->dbg, 1), 2);
     assert_int_equal(dbg_point_remove(f->dbg, id, &err), LW_OK);
     id = gdb_watch(f, ISA_LOCAL_BASE + 8);
@@ -738,10 +748,7 @@ static void what_is_set_for_a_lane_is_not_another_lanes_before_it(void **state)
     unsigned id;
 
     (void)state;
-    assert_int_equal(dbg_lane_set(f->dbg, 1, 6, &err), LW_OK);
-    id = gdb_watch(f, ISA_LOCAL_BASE + 8);
-    (void)fix_break(f, 23, "lane == 2");
-    assert_int_equal(fix_continue(f).kind, DBG_STOP_BREAKPOINT);
+    id = watched_by_six(f);
     /* gdb's user deletes it and sets one at this address for lane 3, and then looks at lane 2 */
     assert_int_equal(dbg_point_remove(f->dbg, id, &err), LW_OK);
     assert_int_equal(dbg_watch_add_of(f->dbg, DBG_OWNER_GDB, &three, ISA_LOCAL_BASE + 8, 4,
