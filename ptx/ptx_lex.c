@@ -475,3 +475,33 @@ bool ptx_lex_string(struct ptx_lexer *lex, struct ptx_name *text)
     text->size = (size_t)(lex->p++ - text->text);
     return true;
 }
+
+size_t ptx_string_text(const char *from, size_t size, char *text, size_t room)
+{
+    static const char letters[] = "b\bf\fn\nr\rt\t\"\"\\\\";
+    const char *end = from + size;
+    size_t n = 0;
+
+    while (from < end && n + 1 < room) {
+        unsigned digits = 0, value = 0;
+        char c = *from++;
+
+        for (; c == '\\' && digits < 3 && from + digits < end && from[digits] >= '0' && from[digits] <= '7'; digits++)
+            value = 8 * value + (unsigned)(from[digits] - '0');
+        if (digits == 3 && value < 256 && value != 0) {
+            c = (char)value;
+            from += 3;
+        } else if (c == '\\' && from < end) {
+            for (const char *l = letters; *l != '\0'; l += 2) {
+                if (*l == *from) {
+                    c = l[1];
+                    from++;
+                    break;
+                }
+            }
+        }
+        text[n++] = c;
+    }
+    text[n] = '\0';
+    return n;
+}

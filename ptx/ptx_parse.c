@@ -323,6 +323,14 @@ static void parse_function(struct ptx_parser *parser, bool kernel)
 
 /* ---- directives ---------------------------------------------------------- */
 
+static const char *file_text(struct ptx_parser *parser, struct ptx_name string)
+{
+    char *text = PTX_ARRAY(parser->lex.job, char, string.size + 1);
+
+    (void)ptx_string_text(string.text, string.size, text, string.size + 1);
+    return text;
+}
+
 void ptx_parse_file(struct ptx_parser *parser)
 {
     struct ptx_lexer *lex = &parser->lex;
@@ -337,9 +345,9 @@ void ptx_parse_file(struct ptx_parser *parser)
     if (!ptx_lex_string(lex, &first))
         ptx_fail(lex->job, lex->line, LW_EINPUT, "expected a file name in quotes, found %s",
                  ptx_lex_here(lex, room, sizeof room));
-    path = ptx_text(parser, first);
+    path = file_text(parser, first);
     if (ptx_lex_string(lex, &second)) { /* directory, name */
-        const char *name = ptx_text(parser, second);
+        const char *name = file_text(parser, second);
 
         path = name[0] == '/' ? name : lw_arena_printf(&lex->job->arena, "%s/%s", path, name);
         if (path == NULL)

@@ -371,6 +371,9 @@ uint64_t ptx_lex_integer(struct ptx_lexer *lex, const char *what);
 /** A constant expression: as ptx_lex_number, with C's operators on integers. */
 bool ptx_lex_constant(struct ptx_lexer *lex, uint64_t *bits, enum ptx_literal *literal);
 bool ptx_lex_string(struct ptx_lexer *lex, struct ptx_name *text);
+/** What a string of PTX says, as LLVM writes it: letters and three octal digits behind a backslash, bytes
+ *  beyond ASCII among them; into @text[@room], cut there. Bytes without the NUL. */
+size_t ptx_string_text(const char *from, size_t size, char *text, size_t room);
 /** What stands here, for messages: a static copy of at most 30 characters. */
 const char *ptx_lex_here(struct ptx_lexer *lex, char *room, size_t size);
 static inline bool ptx_name_is(struct ptx_name name, const char *text)

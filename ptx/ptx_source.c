@@ -131,54 +131,53 @@ static bool find_loc(const char *text, size_t size, unsigned line, struct loc *o
     return found;
 }
 
-/* The path of a file by its number; the length, 0: it has none. */
-static size_t find_file(const char *text, size_t size, unsigned long file, const char **path)
+/* The path of a file by its number, cut to @room; "": it has none. */
+static void find_file(const char *text, size_t size, unsigned long file, char *path, size_t room)
 {
     const char *end = text + size;
-    size_t length = 0;
 
+    *path = '\0';
     for (const char *line = text; line < end;) {
         const char *next = memchr(line, '\n', (size_t)(end - line)), *p = line;
         const char *stop = next != NULL ? next : end;
 
         if (word(&p, stop, ".file") && number(&p, stop) == file) {
             while (p < stop && (p = memchr(p, '"', (size_t)(stop - p))) != NULL) {
-                const char *close = memchr(p + 1, '"', (size_t)(stop - p - 1));
+                const char *close = p + 1;
 
-                if (close == NULL)
+                while (close < stop && *close != '"')
+                    close += *close == '\\' && stop - close > 1 ? 2 : 1;
+                if (close >= stop)
                     break;
-                *path = p + 1; /* the last text is the name, behind its folder */
-                length = (size_t)(close - p - 1);
+                /* the last text is the name, behind its folder */
+                (void)ptx_string_text(p + 1, (size_t)(close - p - 1), path, room);
                 p = close + 1;
             }
-            return length;
+            return;
         }
         line = stop < end ? stop + 1 : end;
     }
-    return 0;
 }
 
-static const char *base_name(const char *path, size_t size)
+static const char *base_name(const char *path)
 {
-    while (size != 0 && path[size - 1] != '/')
-        size--;
-    return path + size;
+    const char *slash = strrchr(path, '/');
+
+    return slash != NULL ? slash + 1 : path;
 }
 
 /* "file:line"; @own: it is the source itself. */
 static void put_spot(const struct ptx_source *source, const struct spot *at, char *room, size_t size,
                      bool *own)
 {
-    const char *path, *name = base_name(source->name, strlen(source->name));
-    size_t length = find_file(source->text, source->size, at->file, &path);
-    const char *base = length != 0 ? base_name(path, length) : NULL;
+    char path[1024];
 
-    *own = base == NULL || ((size_t)(path + length - base) == strlen(name) &&
-                            memcmp(base, name, strlen(name)) == 0);
+    find_file(source->text, source->size, at->file, path, sizeof path);
+    *own = path[0] == '\0' || strcmp(base_name(path), base_name(source->name)) == 0;
     if (*own)
         snprintf(room, size, "%s:%lu", source->name, at->line);
     else
-        snprintf(room, size, "%.*s:%lu", (int)(length < 200 ? length : 200), path, at->line);
+        snprintf(room, size, "%.200s:%lu", path, at->line);
 }
 
 /* Where a call stood that was inlined itself: the last .loc of its place before @line says. */

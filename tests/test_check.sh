@@ -171,5 +171,19 @@ expect 2 'did you mean "races"' explain racess
 "$lanewise" explain races | grep -v '^races ' && fail "a class of another name"
 expect 0 '' run good.yaml --check --threads 4
 
+# Sources have names of any letters; compilers write them into PTX in their own way.
+name='größe "k" \x.cl'
+printf 'kernel void k(global int *a) {\n    a[get_global_id(0)] = 3;\n}\n' >"$name"
+cat >any.yaml <<END
+program: {source: '$name'}
+buffers: {a: {type: s32, count: 16}}
+steps: [{launch: {entry: k, grid: [1], block: [32], args: [a]}}]
+END
+expect 1 '"k" .x.cl:2: out-of-bounds' run any.yaml --check --check-file n.sarif --check-file n.xml --coverage n.lcov
+grep -q 'gr%C3%B6%C3%9Fe%20%22k%22%20%5Cx.cl"' n.sarif && grep -qF "$name" n.lcov &&
+    grep -qF 'größe &quot;k&quot; \x.cl' n.xml || fail "the name of the source is lost"
+"$lanewise" debug --batch -c "break '$name':2" -c c -c list any.yaml </dev/null 2>&1 | grep -q '^=> 2.*= 3;$' ||
+    fail "no source of that name"
+
 [ $failures = 0 ] || exit 1
 echo "checks as expected"
