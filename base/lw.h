@@ -61,6 +61,11 @@ struct lw_sink {
 };
 
 void lw_put(struct lw_sink *sink, const char *text);
+/** Bytes of the character of UTF-8 at @text (RFC 3629: no surrogates, the shortest form), 1 to 4; 0: it is
+ *  none. NUL is one of 1. */
+unsigned lw_utf8(const char *text);
+/** A string of JSON (RFC 8259) with its quotes; bytes that are no UTF-8 become U+FFFD. */
+void lw_put_json(struct lw_sink *sink, const char *text);
 void lw_printf(struct lw_sink *sink, const char *fmt, ...) LW_PRINTF(2, 3);
 
 /** A sink that keeps what it gets; `text` is always terminated. */

@@ -5,24 +5,20 @@
 #include <stdio.h>
 
 /* Bytes of the UTF-8 character at @p that a terminal shows as it is; 0: it may obey it. */
-static size_t printable(const unsigned char *p)
+static size_t printable(const char *p)
 {
-    size_t size = *p < 0x80 ? 1 : *p >= 0xf0 ? 4 : *p >= 0xe0 ? 3 : 2;
+    const unsigned char c = (unsigned char)*p;
 
-    if (*p < ' ' || *p == 0x7f || (*p >= 0x80 && *p < 0xc2) || *p > 0xf4)
+    if (c < ' ' || c == 0x7f || (c == 0xc2 && (unsigned char)p[1] < 0xa0)) /* U+0080..U+009f are controls */
         return 0;
-    for (size_t i = 1; i < size; i++) {
-        if ((p[i] & 0xc0) != 0x80)
-            return 0;
-    }
-    return *p == 0xc2 && p[1] < 0xa0 ? 0 : size; /* U+0080..U+009f are controls */
+    return lw_utf8(p);
 }
 
 /* Sentences quote what was read, from files that anybody may have written: here, where all of
  * them pass, bytes that a terminal would obey become \xNN. */
 static void escape(char *to, const char *from)
 {
-    const unsigned char *p = (const unsigned char *)from;
+    const char *p = from;
     size_t used = 0;
 
     while (*p != '\0') {
@@ -33,7 +29,7 @@ static void escape(char *to, const char *from)
         if (size != 0) {
             memcpy(to + used, p, size);
         } else {
-            snprintf(to + used, 5, "\\x%02x", (unsigned)*p);
+            snprintf(to + used, 5, "\\x%02x", (unsigned)(unsigned char)*p);
         }
         used += size != 0 ? size : 4;
         p += size != 0 ? size : 1;

@@ -4,48 +4,27 @@
 
 #include <inttypes.h>
 
-/** A JSON string; bytes that are no UTF-8 become U+FFFD. */
-static void put_json(struct lw_sink *out, const char *text)
-{
-    const unsigned char *p = (const unsigned char *)text;
-
-    lw_put(out, "\"");
-    while (*p != '\0') {
-        unsigned more = *p < 0x80 ? 0 : *p >= 0xc2 && *p < 0xe0 ? 1
-                        : (*p & 0xf0) == 0xe0 ? 2 : *p >= 0xf0 && *p < 0xf5 ? 3 : 9;
-        unsigned n = 1;
-
-        while (more != 9 && n <= more && (p[n] & 0xc0) == 0x80)
-            n++;
-        if (more != 9 && n == more + 1 && more != 0)
-            lw_printf(out, "%.*s", (int)n, (const char *)p);
-        else if (more != 0)
-            lw_put(out, "\\ufffd"), n = 1;
-        else if (*p == '"' || *p == '\\')
-            lw_printf(out, "\\%c", *p);
-        else if (*p < 0x20 || *p == 0x7f)
-            lw_printf(out, "\\u%04x", *p);
-        else
-            lw_printf(out, "%c", *p);
-        p += n;
-    }
-    lw_put(out, "\"");
-}
-
 /** Text of an XML attribute or element. What XML 1.0 cannot hold becomes "?". */
 static void put_xml(struct lw_sink *out, const char *text)
 {
-    for (const unsigned char *p = (const unsigned char *)text; *p != '\0'; p++) {
-        if (*p == '<')
+    while (*text != '\0') {
+        const unsigned bytes = lw_utf8(text);
+        const unsigned char c = (unsigned char)*text;
+
+        if (c == '<')
             lw_put(out, "&lt;");
-        else if (*p == '&')
+        else if (c == '&')
             lw_put(out, "&amp;");
-        else if (*p == '"')
+        else if (c == '"')
             lw_put(out, "&quot;");
-        else if (*p == '>')
+        else if (c == '>')
             lw_put(out, "&gt;");
+        else if (bytes == 0 || c < ' ' || c == 0x7f || strncmp(text, "\xef\xbf\xbe", 3) == 0 ||
+                 strncmp(text, "\xef\xbf\xbf", 3) == 0)
+            lw_put(out, "?");
         else
-            lw_printf(out, "%c", *p < 0x20 || *p >= 0x7f ? '?' : *p);
+            lw_printf(out, "%.*s", (int)bytes, text);
+        text += bytes != 0 ? bytes : 1;
     }
 }
 
@@ -112,11 +91,11 @@ static void write_text(const struct chk *chk, const char *run, const char *versi
 static void json_place(const struct chk_place *p, struct lw_sink *out)
 {
     lw_put(out, "{\"kernel\": ");
-    put_json(out, p->kernel);
+    lw_put_json(out, p->kernel);
     lw_put(out, ", \"function\": ");
-    put_json(out, p->function);
+    lw_put_json(out, p->function);
     lw_put(out, ", \"file\": ");
-    put_json(out, p->file);
+    lw_put_json(out, p->file);
     lw_printf(out, ", \"line\": %u, \"pc\": \"0x%" PRIx64 "\", \"grid\": %u, "
                    "\"block\": [%u, %u, %u], \"warp\": %u, \"lanes\": [",
               p->line, p->pc, p->grid, p->block[0], p->block[1], p->block[2], p->warp);
@@ -128,9 +107,9 @@ static void json_place(const struct chk_place *p, struct lw_sink *out)
     lw_put(out, "], \"inlined\": [");
     for (unsigned i = 0; i < p->call_count; i++) {
         lw_put(out, i == 0 ? "{\"function\": " : ", {\"function\": ");
-        put_json(out, p->calls[i].function);
+        lw_put_json(out, p->calls[i].function);
         lw_put(out, ", \"file\": ");
-        put_json(out, p->calls[i].file);
+        lw_put_json(out, p->calls[i].file);
         lw_printf(out, ", \"line\": %u}", p->calls[i].line);
     }
     lw_put(out, "]}");
@@ -142,9 +121,9 @@ static void write_json(const struct chk *chk, const char *run, const char *versi
     const struct chk_finding *f;
 
     lw_put(out, "{\n  \"version\": ");
-    put_json(out, version);
+    lw_put_json(out, version);
     lw_put(out, ",\n  \"run\": ");
-    put_json(out, run);
+    lw_put_json(out, run);
     lw_printf(out, ",\n  \"count\": %u,\n  \"suppressed\": %u,\n  \"beyond\": %u,\n"
                    "  \"findings\": [",
               chk_count(chk), chk->suppressed, chk->beyond);
@@ -152,7 +131,7 @@ static void write_json(const struct chk *chk, const char *run, const char *versi
         lw_printf(out, "%s\n    {\"kind\": \"%s\", \"class\": \"%s\", \"sentence\": ",
                   i == 0 ? "" : ",", chk_kinds[f->kind].name,
                   chk_class_names[chk_kinds[f->kind].group]);
-        put_json(out, f->sentence);
+        lw_put_json(out, f->sentence);
         lw_put(out, ",\n     \"place\": ");
         json_place(&f->place, out);
         if (f->other.kernel[0] != '\0') {
@@ -160,7 +139,7 @@ static void write_json(const struct chk *chk, const char *run, const char *versi
             json_place(&f->other, out);
         }
         lw_printf(out, ",\n     \"address\": \"0x%" PRIx64 "\", \"allocation\": ", f->address);
-        put_json(out, f->allocation);
+        lw_put_json(out, f->allocation);
         lw_printf(out, ", \"count\": %" PRIu64 ", \"suppressed\": %s}", f->count,
                   f->suppressed ? "true" : "false");
     }
@@ -169,10 +148,10 @@ static void write_json(const struct chk *chk, const char *run, const char *versi
         const struct chk_check *c = &chk->checks[i];
 
         lw_put(out, i == 0 ? "\n    {\"file\": " : ",\n    {\"file\": ");
-        put_json(out, c->file);
+        lw_put_json(out, c->file);
         lw_printf(out, ", \"line\": %u, \"passed\": %s, \"sentence\": ", c->line,
                   c->failed == NULL ? "true" : "false");
-        put_json(out, c->failed != NULL ? c->failed : "");
+        lw_put_json(out, c->failed != NULL ? c->failed : "");
         lw_put(out, "}");
     }
     lw_put(out, "\n  ]\n}\n");
@@ -310,7 +289,7 @@ static void put_locations(const struct chk_place *place, bool calls, const char 
         lw_printf(&text.sink, "%s is %s here",
                   call->function[0] != '\0' ? call->function : "a function",
                   call->called ? "called" : "inlined");
-        put_json(out, text.text != NULL ? text.text : "");
+        lw_put_json(out, text.text != NULL ? text.text : "");
         lw_buffer_fini(&text);
         lw_put(out, "}}");
     }
@@ -341,18 +320,18 @@ static void write_sarif(const struct chk *chk, const char *run, const char *vers
     lw_put(out, "{\n  \"$schema\": \"https://json.schemastore.org/sarif-2.1.0.json\",\n"
                 "  \"version\": \"2.1.0\",\n  \"runs\": [{\n"
                 "    \"tool\": {\"driver\": {\"name\": \"lanewise\", \"version\": ");
-    put_json(out, version);
+    lw_put_json(out, version);
     lw_put(out, ", \"rules\": [");
     for (unsigned k = 0; k < CHK_KIND_COUNT; k++) {
         struct lw_buffer text;
 
         lw_printf(out, "%s\n      {\"id\": \"%s\", \"shortDescription\": {\"text\": ",
                   k == 0 ? "" : ",", chk_kinds[k].name);
-        put_json(out, chk_kinds[k].summary);
+        lw_put_json(out, chk_kinds[k].summary);
         lw_put(out, "},\n       \"help\": {\"text\": ");
         lw_buffer_init(&text);
         lw_printf(&text.sink, "Wrong: %s\nRight: %s", chk_kinds[k].wrong, chk_kinds[k].right);
-        put_json(out, text.text != NULL ? text.text : "");
+        lw_put_json(out, text.text != NULL ? text.text : "");
         lw_buffer_fini(&text);
         lw_put(out, "}}");
     }
@@ -369,7 +348,7 @@ static void write_sarif(const struct chk *chk, const char *run, const char *vers
                   chk_kinds[f->kind].group == CHK_CLASS_PERFORMANCE ? "warning" : "error");
         lw_buffer_init(&text);
         put_line(f, &text.sink);
-        put_json(out, text.text != NULL ? text.text : "");
+        lw_put_json(out, text.text != NULL ? text.text : "");
         lw_buffer_fini(&text);
         lw_put(out, "}");
         if (shown(&f->place).line != 0) {
@@ -390,7 +369,7 @@ static void write_sarif(const struct chk *chk, const char *run, const char *vers
             continue;
         lw_printf(out, "%s\n      {\"ruleId\": \"check\", \"ruleIndex\": %u, \"level\": \"error\", "
                        "\"message\": {\"text\": ", comma, (unsigned)CHK_KIND_COUNT);
-        put_json(out, c->failed);
+        lw_put_json(out, c->failed);
         lw_put(out, "},\n       \"locations\": [");
         put_physical(c->file, c->line, out);
         lw_put(out, "}]}");

@@ -5,40 +5,10 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-/* A JSON string. Bytes that are not UTF-8 (of a file name) become U+FFFD. */
-static void put_string(struct lw_sink *out, const char *text)
-{
-    const unsigned char *p = (const unsigned char *)text;
-
-    lw_put(out, "\"");
-    while (*p != '\0') {
-        unsigned n = *p < 0x80                  ? 1
-                     : *p >= 0xc2 && *p <= 0xdf ? 2
-                     : *p >= 0xe0 && *p <= 0xef ? 3
-                     : *p >= 0xf0 && *p <= 0xf4 ? 4
-                                                : 0;
-        bool good = n != 0;
-
-        for (unsigned i = 1; i < n && good; i++)
-            good = (p[i] & 0xc0) == 0x80;
-        if (!good) {
-            lw_put(out, "\\ufffd");
-            p++;
-        } else if (*p < 0x20 || *p == '"' || *p == '\\') {
-            lw_printf(out, "\\u%04x", *p);
-            p++;
-        } else {
-            lw_printf(out, "%.*s", (int)n, (const char *)p);
-            p += n;
-        }
-    }
-    lw_put(out, "\"");
-}
-
 static void put_text(struct lw_sink *out, const char *key, const char *text)
 {
     lw_printf(out, ",\n  \"%s\": ", key);
-    put_string(out, text);
+    lw_put_json(out, text);
 }
 
 static void put_number(struct lw_sink *out, const char *key, uint64_t value)
@@ -93,7 +63,7 @@ static void put_kernels(struct lw_sink *out, const struct cmd_machine *m)
         if (!f->kernel)
             continue;
         lw_printf(out, "%s\n    {\"name\": ", comma);
-        put_string(out, f->name);
+        lw_put_json(out, f->name);
         lw_printf(out, ", \"order\": \"%s\"", words[verdict->worst]);
         lw_buffer_init(&why);
         isa_order_print(object, verdict, &why.sink);
@@ -101,7 +71,7 @@ static void put_kernels(struct lw_sink *out, const struct cmd_machine *m)
             const char *reason = strstr(why.text, ": ");
 
             lw_put(out, ", \"because\": ");
-            put_string(out, reason != NULL ? reason + 2 : why.text);
+            lw_put_json(out, reason != NULL ? reason + 2 : why.text);
         }
         lw_buffer_fini(&why);
         lw_put(out, "}");
@@ -134,7 +104,7 @@ int cmd_stats_write(const char *path, const char *launch_file, const struct cmd_
     };
 
     lw_put(out, "{\n  \"launch_file\": ");
-    put_string(out, launch_file);
+    lw_put_json(out, launch_file);
     /* The same exit status as a wrong result, but none was found. */
     put_text(out, "status",
              outcome->exit == CMD_WRONG && outcome->stop.kind != EMU_STOP_IDLE
@@ -169,11 +139,11 @@ int cmd_stats_write(const char *path, const char *launch_file, const struct cmd_
               config->warp_width, config->split_quantum, config->fairness_window,
               config->merge ? "true" : "false", config->resident_warps, config->warp_quantum,
               config->level);
-    put_string(out, config->policy);
+    lw_put_json(out, config->policy);
     lw_put(out, ", \"reconv\": ");
-    put_string(out, config->reconv);
+    lw_put_json(out, config->reconv);
     lw_put(out, ", \"push_order\": ");
-    put_string(out, config->push_order);
+    lw_put_json(out, config->push_order);
     lw_printf(out, ", \"tags\": \"%s\", \"tag_rules\": \"%s\", \"tag_expansion\": \"%s\", "
                    "\"tag_plan\": \"%s\", \"launch_depth\": %u, \"pending_launches\": %u, "
                    "\"heap_bytes\": %u}",
@@ -193,24 +163,24 @@ int cmd_stats_write(const char *path, const char *launch_file, const struct cmd_
         const struct emu_fault *f = &outcome->stop.fault;
 
         lw_put(out, ",\n  \"fault\": {\"kind\": ");
-        put_string(out, emu_fault_name(f->kind));
+        lw_put_json(out, emu_fault_name(f->kind));
         lw_printf(out, ", \"grid\": %u, \"block\": %" PRIu64 ", \"warp\": %u, \"lanes\": \"0x%"
                        PRIx64 "\", \"pc\": \"0x%" PRIx64 "\", \"address\": \"0x%" PRIx64
                        "\", \"bytes\": %u, \"write\": %s, \"detail\": ",
                   f->grid, f->block, f->warp, f->lanes, f->pc, f->address, f->bytes,
                   f->write ? "true" : "false");
-        put_string(out, f->detail);
+        lw_put_json(out, f->detail);
         lw_put(out, "}");
     }
     if (outcome->exit == CMD_HANG) {
         const struct emu_hang *h = &outcome->stop.hang;
 
         lw_put(out, ",\n  \"hang\": {\"kind\": ");
-        put_string(out, emu_hang_name(h->kind));
+        lw_put_json(out, emu_hang_name(h->kind));
         lw_printf(out, ", \"grid\": %u, \"block\": %" PRIu64 ", \"warp\": %u, \"lanes\": \"0x%"
                        PRIx64 "\", \"pc\": \"0x%" PRIx64 "\", \"detail\": ",
                   h->grid, h->block, h->warp, h->lanes, h->pc);
-        put_string(out, h->detail);
+        lw_put_json(out, h->detail);
         lw_put(out, "}");
     }
     lw_put(out, "\n}\n");

@@ -99,17 +99,6 @@ void rsp_lldb_restore(struct rsp *rsp, dbg_thread_id before)
 
 /* ---- threads ------------------------------------------------------------------------------- */
 
-static void put_json_text(struct lw_sink *out, const char *text, size_t size)
-{
-    lw_put(out, "\"");
-    for (size_t i = 0; i < size; i++)
-        if (text[i] == '"' || text[i] == '\\')
-            lw_printf(out, "\\%c", text[i]);
-        else
-            lw_printf(out, "%c", (unsigned char)text[i] < ' ' ? ' ' : text[i]);
-    lw_put(out, "\"");
-}
-
 static void put_json_register(struct rsp *rsp, struct lw_buffer *json, dbg_thread_id id,
                               unsigned number, const char *separator)
 {
@@ -151,7 +140,7 @@ void rsp_do_threads_info(struct rsp *rsp, const struct rsp_args *args)
             lw_buffer_clear(&name);
             dbg_thread_name(rsp->dbg, &thread, &name.sink);
             lw_put(&json.sink, ",\"name\":");
-            put_json_text(&json.sink, name.text, name.size);
+            lw_put_json(&json.sink, name.text);
         }
         lw_put(&json.sink, ",\"registers\":{");
         put_json_register(rsp, &json, thread.id, carrier->pc, "");

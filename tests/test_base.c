@@ -45,6 +45,45 @@ static void a_sentence_has_no_bytes_that_a_terminal_obeys(void **state)
     assert_int_equal(strlen(err.text), (LW_ERROR_BYTES - 1) / 4 * 4);
 }
 
+/* RFC 3629 counts: 1,920 characters of two bytes, 61,440 of three, 1,048,576 of four. */
+static void utf8_has_as_many_characters_as_unicode(void **state)
+{
+    unsigned two = 0, three = 0, four = 0;
+    char text[5] = {0};
+    (void)state;
+
+    for (unsigned a = 1; a < 256; a++)
+        for (unsigned b = 0; b < 256; b++) {
+            text[0] = (char)a;
+            text[1] = (char)b;
+            text[2] = '\0';
+            two += lw_utf8(text) == 2;
+            assert_int_equal(lw_utf8(text) == 1, a < 0x80);
+            for (unsigned c = 0x7e; c < 0xc2; c++) {
+                text[2] = (char)c;
+                text[3] = '\0';
+                three += lw_utf8(text) == 3;
+                text[3] = (char)0xbf; /* one in 64 */
+                four += lw_utf8(text) == 4;
+            }
+        }
+    assert_int_equal(two, 1920);
+    assert_int_equal(three, 61440);
+    assert_int_equal(four, 1048576 / 64);
+}
+
+static void json_keeps_text_and_replaces_what_is_none(void **state)
+{
+    struct lw_buffer out;
+    (void)state;
+
+    lw_buffer_init(&out);
+    lw_put_json(&out.sink, "a\"\\\n\x7f \xc3\xa6 \xf0\x9d\x84\x9e \xed\xa0\x80 \xff\xe2\x82");
+    assert_string_equal(out.text, "\"a\\\"\\\\\\u000a\\u007f \xc3\xa6 \xf0\x9d\x84\x9e "
+                                  "\\ufffd\\ufffd\\ufffd \\ufffd\\ufffd\\ufffd\"");
+    lw_buffer_fini(&out);
+}
+
 static void a_long_sentence_is_cut_and_terminated(void **state)
 {
     struct lw_error err;
@@ -401,6 +440,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_prefix_stands_before_the_sentence),
         cmocka_unit_test(a_sentence_has_no_bytes_that_a_terminal_obeys),
+        cmocka_unit_test(utf8_has_as_many_characters_as_unicode),
+        cmocka_unit_test(json_keeps_text_and_replaces_what_is_none),
         cmocka_unit_test(a_long_sentence_is_cut_and_terminated),
         cmocka_unit_test(an_error_may_quote_itself),
         cmocka_unit_test(a_buffer_keeps_all_text),

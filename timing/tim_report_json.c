@@ -5,20 +5,6 @@
 #include <inttypes.h>
 #include <math.h>
 
-/* Names are identifiers of programs, keys and rows: quotes, backslashes and controls are all that
- * could end a string early. */
-static void put_string(struct lw_sink *out, const char *text)
-{
-    lw_put(out, "\"");
-    for (const unsigned char *p = (const unsigned char *)text; *p != '\0'; p++) {
-        if (*p < 0x20 || *p == '"' || *p == '\\' || *p >= 0x7f)
-            lw_printf(out, "\\u%04x", *p);
-        else
-            lw_printf(out, "%c", *p);
-    }
-    lw_put(out, "\"");
-}
-
 /* "name": value, ... */
 static void put_counts(struct lw_sink *out, const struct tim_counter *rows, unsigned count,
                        const uint64_t *value)
@@ -87,9 +73,9 @@ static void put_meaning(struct lw_sink *out, const char *name, const char *unit,
                         bool first)
 {
     lw_printf(out, "%s\n      \"%s\": {\"unit\": ", first ? "" : ",", name);
-    put_string(out, unit);
+    lw_put_json(out, unit);
     lw_put(out, ", \"help\": ");
-    put_string(out, help);
+    lw_put_json(out, help);
     lw_put(out, "}");
 }
 
@@ -158,7 +144,7 @@ void tim_totals_json(const struct tim_totals *totals, struct lw_sink *out)
 
     tim_sums_take(totals, &sums);
     lw_put(out, "{\n  \"machine\": ");
-    put_string(out, c->name);
+    lw_put_json(out, c->name);
     lw_printf(out, ",\n  \"cycles\": %" PRIu64 ",\n  \"seconds\": %.9g",
               totals->gpu[TIM_GPU_cycles],
               (double)totals->gpu[TIM_GPU_cycles] / c->clocks_core * 1e-6);
@@ -172,7 +158,7 @@ void tim_totals_json(const struct tim_totals *totals, struct lw_sink *out)
         const struct tim_kernel_stats *k = &totals->kernel[i];
 
         lw_printf(out, "%s\n    {\"name\": ", i != 0 ? "," : "");
-        put_string(out, k->name);
+        lw_put_json(out, k->name);
         lw_printf(out, ", \"grid\": %u, \"queued\": %" PRIu64 ", \"dispatched\": %" PRIu64
                        ", \"begun\": %" PRIu64, k->grid, k->queued, k->dispatched, k->begun);
         if (k->ended != 0)

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* UTF-8 and strings of JSON. */
+#include "base/lw.h"
+
+unsigned lw_utf8(const char *text)
+{
+    const unsigned char *p = (const unsigned char *)text;
+    /* what a second byte may be keeps longer forms, surrogates and what is beyond U+10FFFF out */
+    const unsigned low = *p == 0xe0 ? 0xa0 : *p == 0xf0 ? 0x90 : 0x80,
+                   high = *p == 0xed ? 0x9f : *p == 0xf4 ? 0x8f : 0xbf;
+    const unsigned bytes = *p < 0x80 ? 1 : *p < 0xc2 ? 0 : *p < 0xe0 ? 2 : *p < 0xf0 ? 3 : *p < 0xf5 ? 4 : 0;
+
+    if (bytes > 1 && (p[1] < low || p[1] > high))
+        return 0;
+    for (unsigned i = 2; i < bytes; i++) {
+        if ((p[i] & 0xc0) != 0x80)
+            return 0;
+    }
+    return bytes;
+}
+
+void lw_put_json(struct lw_sink *sink, const char *text)
+{
+    lw_put(sink, "\"");
+    while (*text != '\0') {
+        const unsigned bytes = lw_utf8(text);
+        const unsigned char c = (unsigned char)*text;
+
+        if (bytes == 0)
+            lw_put(sink, "\\ufffd");
+        else if (c == '"' || c == '\\')
+            lw_printf(sink, "\\%c", c);
+        else if (c < ' ' || c == 0x7f)
+            lw_printf(sink, "\\u%04x", c);
+        else
+            lw_printf(sink, "%.*s", (int)bytes, text);
+        text += bytes != 0 ? bytes : 1;
+    }
+    lw_put(sink, "\"");
+}
