@@ -597,30 +597,15 @@ static __attribute__((noinline)) void take_turn_with_lanes(struct emu_warp *x,
     take_turn(x, di);
 }
 
-/* What the engine does between turns (emu_engine.c: rotate), where core->hand says that it does no
- * more than choose the next warp of the rotation, and that warp is one split. */
-void emu_hand_on(struct emu_warp *w)
+/** The warp behind @w in the rotation has the turn, if that is simple: it is one split. */
+static inline void hand_to_next(struct emu_warp *w)
 {
     struct emu_core *core = w->core;
     struct emu_block *block = w->block;
-    const uint64_t count = w->retired - w->turn_start, before = block->retired;
     const struct emu_dinsn *di;
     struct emu_split *s;
     unsigned at = w->index + 1;
 
-    w->leave = EMU_LEAVE_TURN;
-    w->turn_start = w->retired; /* emu_counts_sync(): its counts are complete */
-    w->run_done = 0;
-    block->retired = before + count;
-    core->retired += count;
-    if (core->retired + core->hand.quantum > core->hand.until || w->stepped ||
-        core->hand.launches != core->machine->launch_changes || core->machine->halt)
-        return; /* a checker wants to stop here */
-    if (before == 0) { /* a block's first turn begins its grid */
-        if (count == 0)
-            return;
-        emu_grid_begin(core->machine, block->grid);
-    }
     w++;
     if (at == block->warp_count) {
         at = 0;
@@ -647,6 +632,34 @@ void emu_hand_on(struct emu_warp *w)
         }
     }
     take_turn(w, di);
+}
+/** A block's first turn, which begins its grid. */
+static __attribute__((noinline)) void begin_and_hand(struct emu_warp *w)
+{
+    emu_grid_begin(w->core->machine, w->block->grid);
+    hand_to_next(w);
+}
+
+/* What the engine does between turns (emu_engine.c: rotate), where core->hand says that it does no
+ * more than choose the next warp of the rotation. */
+void emu_hand_on(struct emu_warp *w)
+{
+    struct emu_core *core = w->core;
+    struct emu_block *block = w->block;
+    const uint64_t count = w->retired - w->turn_start, before = block->retired;
+
+    w->leave = EMU_LEAVE_TURN;
+    w->turn_start = w->retired; /* emu_counts_sync(): its counts are complete */
+    w->run_done = 0;
+    block->retired = before + count;
+    core->retired += count;
+    if (core->retired + core->hand.quantum > core->hand.until || w->stepped ||
+        core->hand.launches != core->machine->launch_changes || core->machine->halt)
+        return; /* a checker wants to stop here */
+    if (before != 0)
+        hand_to_next(w);
+    else if (count != 0)
+        begin_and_hand(w);
 }
 
 void emu_split_exit_alone(struct emu_warp *w)

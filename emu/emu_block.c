@@ -132,12 +132,13 @@ static const struct emu_stencil *stencil_of(struct emu_core *core, const struct 
     return t;
 }
 
-/* What each new warp starts with anew, whoever had its place; sixteen bytes are copied at once. */
+/* What each new warp starts with anew, whoever had its place, and is not zero: a copy of 256 bytes
+ * takes a library half the instructions of a longer one. */
 enum {
     FRESH = offsetof(struct emu_warp, s[ISA_S_EXEC - 2]),
-    FRESH_BYTES = offsetof(struct emu_warp, simt.base) - FRESH
+    FRESH_BYTES = offsetof(struct emu_warp, seq_counter) - FRESH
 };
-_Static_assert(FRESH % 16 == 0 && FRESH_BYTES % 16 == 0, "whole vectors");
+_Static_assert(FRESH % 16 == 0 && FRESH_BYTES <= 256, "whole vectors");
 
 /** Warp @index of a new block, but for its parts that have a place of their own. @formed: the
  *  place had a warp of this grid, whose program left alone what is not made again. Its lanes were
@@ -150,6 +151,10 @@ static struct emu_warp *init_warp(struct emu_block *block, const struct emu_sten
 
     if (formed) {
         copy((char *)w + FRESH, (const char *)&t->warp + FRESH, FRESH_BYTES);
+        w->seq_counter = w->told = w->group_counter = w->born_counter = 0;
+        w->served = w->lanes_saved = w->expansions = w->rows_made = 0;
+        w->simt.count = w->simt.capacity = 0;
+        w->simt.heap = NULL;
         for (unsigned i = 0; i < t->use.scalars; i += 4)
             memset(&w->s[i], 0, 4 * sizeof w->s[0]);
         for (LW_EACH_BIT(reg, t->use.bregs))
@@ -312,11 +317,15 @@ void emu_core_block_free(struct emu_core *core, unsigned slot)
         core->machine->tap->on_block(core->machine->tap, core, slot, false);
     if (block->ended)
         emu_text_block_ended(core->machine, block->grid, block->linear);
-    for (unsigned i = 0; i < block->warp_count; i++)
-        if (block->warp[i].simt.heap != NULL)
-            emu_split_fini(&block->warp[i]);
-    for (unsigned i = 0; block->ended && i < block->warp_count; i++)
-        emu_warp_count(&block->warp[i], &core->stats);
+    for (unsigned i = 0; i < block->warp_count; i++) {
+        struct emu_warp *w = &block->warp[i];
+        if (w->simt.heap != NULL)
+            emu_split_fini(w);
+        if (block->ended && w->ctag == NULL)
+            core->stats.thread_instructions += w->lane_retired;
+        else if (block->ended)
+            emu_warp_count(w, &core->stats);
+    }
     if (!core->notes_itself && emu_log_noting(core->machine))
         emu_log_add(core->machine->log,
                     &(struct emu_log_entry){.kind = EMU_LOG_END,

@@ -152,6 +152,15 @@ static void emu_c_s_bra(struct emu_warp *w, const struct emu_dinsn *di)
     jump(w, di + di->delta);
 }
 
+/** A turn ends within a loop or a straight line, and its split, alone in the warp, goes on there with
+ *  the registers that it has (emu_view.c forgets where somebody writes them): the forms of its rows
+ *  are known then, but not what is mapped. */
+static void keep_forms(struct emu_warp *w, const void *forms)
+{
+    if (w->split_count == 1)
+        memcpy(w->proved, forms, sizeof w->proved);
+}
+
 void emu_loop_handler(struct emu_warp *w, const struct emu_dinsn *di)
 {
     const struct emu_dinsn *target = di + di->delta;
@@ -170,11 +179,12 @@ void emu_loop_handler(struct emu_warp *w, const struct emu_dinsn *di)
     memcpy(&keep, w->proved, sizeof keep);
     emu_count_run(w, di); /* forgets all */
     w->run_start = target;
+    keep &= di->aux;
     if (target->run > w->budget) {
+        keep_forms(w, &keep);
         emu_leave(w, EMU_LEAVE_BUDGET, target);
         return;
     }
-    keep &= di->aux;
     memcpy(w->proved, &keep, sizeof keep);
     EMU_GO(w, target);
 }
@@ -877,7 +887,12 @@ void emu_break_handler(struct emu_warp *w, const struct emu_dinsn *di)
 }
 void emu_budget_handler(struct emu_warp *w, const struct emu_dinsn *di)
 {
+    uint8_t forms[EMU_PROOFS];
+
+    for (unsigned i = 0; i < EMU_PROOFS; i++)
+        forms[i] = w->proved[i] & (EMU_PROVED_EQUAL | EMU_PROVED_RUN);
     emu_count_before(w, di);
+    keep_forms(w, forms);
     emu_leave(w, EMU_LEAVE_BUDGET, di);
 }
 void emu_bad_pc_handler(struct emu_warp *w, const struct emu_dinsn *di)

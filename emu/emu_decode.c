@@ -10,6 +10,7 @@
 #include "emu/emu_compact_priv.h"
 #include "emu/emu_decode_priv.h"
 #include "emu/emu_math_priv.h"
+#include "emu/emu_mem_priv.h"
 
 /** An immediate as the 64 bits that the row reads (MACHINE 7). */
 static uint64_t immediate(const struct isa_insn *insn, const struct isa_op_info *info)
@@ -502,6 +503,29 @@ static enum lw_status mark_taps(struct emu_code *code, const struct emu_level *l
     return LW_OK;
 }
 
+/** EMU_D_AHEAD: an instruction is in a loop when a branch behind it goes to it or farther back. */
+static void mark_ahead(struct emu_code *code)
+{
+    const struct emu_program *program = code->program;
+
+    for (unsigned k = 0; k < program->object->function_count; k++) {
+        const struct isa_function *f = &program->object->functions[k];
+        uint32_t back = UINT32_MAX;
+        for (uint32_t i = f->first + f->count; f->kernel && i-- > f->first;) {
+            struct emu_dinsn *di = &code->insn[i];
+            const unsigned op = program->insn[i].op;
+            if ((op == ISA_BRA || op == ISA_S_BRA) && di->delta <= 0) {
+                const uint32_t to = i - (uint32_t)-di->delta;
+                back = to < back ? to : back;
+            } else if (isa_op_is_indirect((enum isa_op)op)) {
+                back = f->first;
+            } else if ((op == ISA_LD_GLOBAL || op == ISA_ST_GLOBAL) && i < back) {
+                di->flags |= EMU_D_AHEAD;
+            }
+        }
+    }
+}
+
 enum lw_status emu_code_create(struct emu_program *program, const struct emu_layout *layout,
                                const struct emu_level *level, const uint8_t *shape,
                                struct emu_code *code, struct lw_error *err)
@@ -564,6 +588,7 @@ enum lw_status emu_code_create(struct emu_program *program, const struct emu_lay
     }
     if (program->machine->config.tags == EMU_TAGS_OFF)
         emu_proof_mark(code);
+    mark_ahead(code);
     if (program->machine->reconv->lockstep) {
         status = mark_rpcs(code, err);
         if (status != LW_OK)

@@ -728,7 +728,7 @@ INLINE bool tid_ramp(const struct emu_warp *w, unsigned axis, uint32_t *d, unsig
     return true;
 }
 
-static void LEVEL(s2r_f)(struct emu_warp *w, const struct emu_dinsn *di)
+static __attribute__((noinline)) void LEVEL(s2r_row)(struct emu_warp *w, const struct emu_dinsn *di)
 {
     const enum isa_special sr = (enum isa_special)di->reg;
     const unsigned n = lanes_of(w);
@@ -741,7 +741,26 @@ static void LEVEL(s2r_f)(struct emu_warp *w, const struct emu_dinsn *di)
         else
             emu_special_rows(w, sr, d, NULL);
     }
+}
+/* What needs a frame stands apart: no handler may leave one on the stack behind its jump. */
+static __attribute__((noinline)) void LEVEL(s2r_any)(struct emu_warp *w, const struct emu_dinsn *di)
+{
+    LEVEL(s2r_row)(w, di);
     EMU_NEXT_FULL(w, di);
+}
+static void LEVEL(s2r_f)(struct emu_warp *w, const struct emu_dinsn *di)
+{
+    const uint32_t *size = &w->block->special[ISA_SR_NTID_X - ISA_SR_NTID_X];
+
+    if (di->reg == ISA_SR_TID_X && size[1] == 1 && size[2] == 1 && w->n == 32) {
+        const uint32_t first = w->index * w->width;
+        uint32_t *const d = row_out(w, di->d);
+        EMU_LANE_LOOP_32
+        for (unsigned l = 0; l < 32; l++)
+            d[l] = first + l;
+        EMU_NEXT_FULL(w, di);
+    }
+    EMU_TAIL LEVEL(s2r_any)(w, di);
 }
 /** What no engine is asked for and no log has to note. */
 static bool LEVEL(s2r_is_plain)(enum isa_special sr)

@@ -71,6 +71,10 @@ MEM_INLINE bool mem_fast_form(struct emu_warp *w, const struct emu_dinsn *di, ui
     host = mem_reach(w, space, address, span, write);
     if (host == NULL)
         return false;
+    if (ramp && all && __builtin_constant_p(n) && n == 32 && space == ISA_SPACE_GLOBAL &&
+        di->flags & EMU_D_AHEAD)
+        for (unsigned k = 0; k < n * bytes; k += 64)
+            __builtin_prefetch(host + EMU_AHEAD_BYTES + k);
     if (ramp)
         host -= low * bytes;
     if (write)
@@ -226,6 +230,7 @@ MEM_INLINE bool mem_half_open(struct emu_warp *w, const struct emu_dinsn *di, en
     const bool known = (w->proved[slot] & proved) != 0 &&
                        (mode != ISA_AMODE_PAIR || high[0] == high[HALF]);
 
+    w->proved[slot] = 0; /* nor is the form of the pass before that of those behind, if this one fails */
     if (!mem_half_addresses(w, di, mode, ramp, known, &address0, &address1))
         return false;
     uint8_t *host0 = mem_reach(w, space, address0 - below, span + all, false);

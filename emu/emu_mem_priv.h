@@ -20,6 +20,11 @@
 /** Bits of emu_memory.dirty. Stores set both; who takes snapshots clears the first only. */
 enum { EMU_DIRTY_CHANGED = 1, EMU_DIRTY_TOUCHED = 2, EMU_DIRTY_STORE = 3 };
 
+/** A bit of emu_dinsn.flags, of loads and stores of global memory that a kernel has outside of loops
+ *  (emu_decode.c): what the warps behind touch there lies so many bytes ahead as a rule, and is asked
+ *  for where a row is consecutive. */
+enum { EMU_D_AHEAD = 4, EMU_AHEAD_BYTES = 1024 };
+
 /** The first store to a page since it was clean (emu_memory.c). */
 void emu_dirty_first(struct emu_memory *memory, uint64_t page);
 

@@ -336,10 +336,10 @@ struct emu_warp {
     uint64_t turn_start;   /* retired when the warp's counts were last added to its block */
     uint32_t run_done;     /* instructions of the current run before a clock is read */
     unsigned last_low;     /* lowest lane of the split selected last */
-    uint64_t seq_counter;
     bool stepped;          /* in single steps, for the machine's tap */
     bool halting;          /* the tap knows of the instruction that is to be executed, and halts */
     bool parts;            /* emu_split_force divided a split; may be stale */
+    uint64_t seq_counter;  /* from here on zeros */
     uint64_t told;         /* lanes of the split whose access the machine's tap was told of last */
     uint64_t group_counter, born_counter;
     uint64_t served;       /* compact mode: instructions of all W lanes done on tags */

@@ -5,8 +5,8 @@
  * A full row of addresses is compared with what its halves should be at each load. Within one
  * straight-line run that is the same for loads through registers that nothing wrote in between,
  * and for sums of such a register and a value that is the same in all lanes. Nothing is kept
- * beyond a run: w->proved is forgotten where a run is counted, so also where a turn ends and
- * somebody may write registers or change what is mapped.
+ * beyond a run: w->proved is forgotten where a run is counted. A turn that ends because it was long
+ * enough keeps the forms of rows, which are the warp's own, but not what is mapped.
  */
 #include <stdlib.h>
 #include <string.h>

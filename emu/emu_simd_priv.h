@@ -57,6 +57,10 @@ EMU_ROW __m256i emu_ramp8(uint32_t first, bool ramp, unsigned bytes)
     return ramp ? _mm256_add_epi32(emu_splat8(first), steps) : emu_splat8(first);
 }
 
+/* gcc leaves a loop of four steps a loop, whose control is a half of it: rows of 32 lanes that are
+ * all wanted are written out. */
+#define EMU_ALL_32(n, all) (__builtin_constant_p(n) && (n) == 32 && (all))
+
 EMU_ROW bool emu_affine8(const uint32_t *row, const uint32_t *high, bool pair, unsigned n,
                          uint64_t m, bool all, uint32_t first, uint32_t high_first, bool ramp,
                          unsigned bytes)
@@ -64,6 +68,15 @@ EMU_ROW bool emu_affine8(const uint32_t *row, const uint32_t *high, bool pair, u
     __m256i want = emu_ramp8(first, ramp, bytes), next = emu_splat8(ramp ? 8 * bytes : 0);
     __m256i want_high = emu_splat8(high_first), bad = _mm256_setzero_si256();
 
+    if (EMU_ALL_32(n, all) && !pair) {
+        __m256i want1 = _mm256_add_epi32(want, next), want2 = _mm256_add_epi32(want1, next);
+        __m256i bad1 = _mm256_xor_si256(emu_load8(row + 8), want1);
+        __m256i bad2 = _mm256_xor_si256(emu_load8(row + 16), want2);
+        __m256i bad3 = _mm256_xor_si256(emu_load8(row + 24), _mm256_add_epi32(want2, next));
+        bad = _mm256_or_si256(_mm256_xor_si256(emu_load8(row), want), bad1);
+        bad = _mm256_or_si256(bad, _mm256_or_si256(bad2, bad3));
+        return _mm256_testz_si256(bad, bad);
+    }
     for (unsigned l = 0; l < n; l += 8) {
         __m256i differ = _mm256_xor_si256(emu_load8(row + l), want);
         if (pair)
@@ -110,6 +123,15 @@ EMU_ROW void emu_splat_row8(uint32_t *d, unsigned n, uint64_t m, bool all, uint3
 
 EMU_ROW void emu_load_row8(uint32_t *d, const uint8_t *p, unsigned n, uint64_t m, bool all)
 {
+    if (EMU_ALL_32(n, all)) {
+        __m256i v0 = emu_load8(p), v1 = emu_load8(p + 32), v2 = emu_load8(p + 64);
+        __m256i v3 = emu_load8(p + 96);
+        emu_store8(d, v0);
+        emu_store8(d + 8, v1);
+        emu_store8(d + 16, v2);
+        emu_store8(d + 24, v3);
+        return;
+    }
     for (unsigned l = 0; l < n; l += 8) {
         if (!all) {
             __m256i mask = emu_mask8(m, l);
@@ -137,6 +159,20 @@ EMU_ROW bool emu_store_row8(uint8_t *p, const uint32_t *b, unsigned n, uint64_t 
 {
     __m256i changed = _mm256_setzero_si256();
 
+    if (EMU_ALL_32(n, all)) {
+        __m256i v0 = emu_load8(b), v1 = emu_load8(b + 8), v2 = emu_load8(b + 16);
+        __m256i v3 = emu_load8(b + 24);
+        __m256i old0 = _mm256_xor_si256(emu_load8(p), v0);
+        __m256i old1 = _mm256_xor_si256(emu_load8(p + 32), v1);
+        __m256i old2 = _mm256_xor_si256(emu_load8(p + 64), v2);
+        __m256i old3 = _mm256_xor_si256(emu_load8(p + 96), v3);
+        emu_store8(p, v0);
+        emu_store8(p + 32, v1);
+        emu_store8(p + 64, v2);
+        emu_store8(p + 96, v3);
+        changed = _mm256_or_si256(_mm256_or_si256(old0, old1), _mm256_or_si256(old2, old3));
+        return !_mm256_testz_si256(changed, changed);
+    }
     for (unsigned l = 0; l < n; l += 8) {
         __m256i v = emu_load8(b + l);
         if (!all) {

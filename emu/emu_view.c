@@ -134,6 +134,7 @@ static bool reg_write(struct emu_core *core, unsigned slot, unsigned warp,
         return false;
     }
     w->block->formed_by = 0; /* the next block here must not take over what the program never writes */
+    memset(w->proved, 0, sizeof w->proved);
     switch (reg_class) {
     case ISA_REG_V:
         emu_shadow_forget(w, number);
@@ -215,6 +216,7 @@ enum lw_status emu_pc_write(struct emu_core *core, unsigned slot, unsigned warp,
         if (s->state != EMU_SPLIT_READY)
             return LW_FAIL(err, LW_ESTATE, "the lane waits: %s",
                            emu_split_state_name((enum emu_split_state)s->state));
+        memset(w->proved, 0, sizeof w->proved);
         if (w->ctag != NULL) /* the plan does not know this path */
             emu_compact_forget(w);
         if ((int)id == w->running)
