@@ -167,24 +167,21 @@ MEM_INLINE bool tap_quiet(const struct emu_warp *w, const struct emu_dinsn *di,
     return low <= high && emu_row_within(off, n, m, all, flip, (uint32_t)low,
                                          (uint32_t)(high - low), 0, 0);
 }
+/** The tap need not be told: no lane accesses memory, or all where nobody asks. */
 MEM_INLINE bool tap_skip(const struct emu_warp *w, const struct emu_dinsn *di)
 {
     const struct emu_quiet *q = &w->code->quiet[di->index];
+    const uint64_t m = w->e & emu_guard(w, di);
 
+    if (m == 0) /* a scalar load asks for no lane of the row */
+        return emu_mem_info[di->op].mem_class != EMU_MEM_NONE && !w->halting &&
+               !(isa_op_info((enum isa_op)di->op)->flags & ISA_F_SCALAR);
     if (q->epoch != w->core->machine->tap_epoch || (w->told != w->m && !q->span.any_split) || w->stepped ||
         w->halting || w->ctag != NULL)
         return false;
-    const uint64_t m = w->e & emu_guard(w, di);
     if (w->n == 32 && m == lw_mask(32))
         return tap_quiet(w, di, q, m, true, 32);
-    return m != 0 && tap_quiet(w, di, q, m, false, w->n);
-}
-
-/** A store or atomic of no lane. */
-MEM_INLINE bool tap_idle(const struct emu_warp *w, const struct emu_dinsn *di)
-{
-    return emu_mem_info[di->op].mem_class >= EMU_MEM_STORE && (w->e & emu_guard(w, di)) == 0 &&
-           !w->halting;
+    return tap_quiet(w, di, q, m, false, w->n);
 }
 
 /** The tap knows of @di. False: it halts the engine, so the chain was left before @di. */
@@ -280,7 +277,7 @@ MEM_OUTLINE void LEVEL(tap_told_part)(struct emu_warp *w, const struct emu_dinsn
 }
 void LEVEL(tap_part)(struct emu_warp *w, const struct emu_dinsn *di)
 {
-    if (tap_idle(w, di) || tap_skip(w, di))
+    if (tap_skip(w, di))
         EMU_TAIL w->code->tapped[di->index].part(w, di);
     EMU_TAIL LEVEL(tap_told_part)(w, di);
 }

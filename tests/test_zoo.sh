@@ -48,6 +48,7 @@ verify() {
         case $kind:$lanes in
         heap-leak:0x0) pattern="$pattern.*kernel $name, " ;;
         *:0x0) ;;
+        const-written:*) [ $# != 0 ] || pattern="$pattern.*kernel $name, .*lanes 0x0*${lanes#0x}," ;;
         *) [ -n "$any_lanes" ] || pattern="$pattern.*kernel $name, .*lanes 0x0*${lanes#0x}," ;;
         esac
         pattern=$(echo "$pattern" | sed 's/lanes 0x0\*0*\([1-9a-f]\)/lanes 0x0*\1/')
@@ -126,14 +127,14 @@ run twice_bad memory
 grep -q '^out-of-bounds: .*; kernel twice_bad.* in put' err || fail "a line of one of two calls: $(cat err)"
 verify "$zoo/private.cl" memory "-X -O0 -X -g"
 verify "$zoo/private.cu" memory "-X -O0 -X -g"
-# under other engines and widths, too: nightly
+# under other engines and widths, too: nightly. Which warp comes to a place first is the engine's business.
 if [ "${LW_ZOO:-}" = all ]; then
     for engine in --timing=volta --timing=fermi "--tags compact" "--reconv stack" "--warp 16" "--warp 64"; do
         case $engine in --warp*) any_lanes=1 ;; esac
         for options in "-X -O3" "-X -O0 -X -g"; do
             for suffix in cl cu; do
                 # shellcheck disable=SC2086
-                for class in memory variables arithmetic uninitialised; do
+                for class in memory variables arithmetic; do # the others have tests of their own
                     case $class.$suffix in
                     variables.*) kinds=memory ;;
                     memory.cl) kinds=memory,heap-leak ;;
