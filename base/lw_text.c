@@ -125,13 +125,15 @@ bool lw_parse_i64(const char *text, int64_t *out)
     return true;
 }
 
+enum { MOST_STREAM_BYTES = 1 << 28 };
+
 enum lw_status lw_file_read(const char *path, char **data, size_t *size, struct lw_error *err)
 {
     enum lw_status status = LW_OK;
     FILE *file = NULL;
     char *bytes = NULL;
     size_t used = 0, capacity = 0;
-    struct stat st;
+    struct stat st = {0};
 
     file = fopen(path, "rb");
     if (file == NULL)
@@ -162,6 +164,11 @@ enum lw_status lw_file_read(const char *path, char **data, size_t *size, struct 
         used += got;
         if (got == 0)
             break;
+        if (used > MOST_STREAM_BYTES && !S_ISREG(st.st_mode)) { /* as of /dev/zero */
+            status = LW_FAIL(err, LW_EIO, "%s: is no regular file, and has no end within %d MiB", path,
+                             MOST_STREAM_BYTES >> 20);
+            goto cleanup;
+        }
     }
     if (ferror(file)) {
         status = LW_FAIL(err, LW_EIO, "%s: cannot be read: %s", path, strerror(errno));

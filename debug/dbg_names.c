@@ -479,7 +479,8 @@ static void nearer(void *context, const char *candidate)
     struct nearest *n = context;
     unsigned distance = lw_edit_distance(n->name, candidate);
 
-    if (distance < n->distance && distance * 3 <= strlen(n->name) + 1 &&
+    /* 0: a variable behind a $, which is for registers */
+    if (distance != 0 && distance < n->distance && distance * 3 <= strlen(n->name) + 1 &&
         strlen(candidate) < sizeof n->found) {
         strcpy(n->found, candidate);
         n->distance = distance;

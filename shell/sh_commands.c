@@ -24,19 +24,10 @@ static enum lw_status do_quit(void *context, int argc, char **argv, struct lw_si
 static enum lw_status do_source(void *context, int argc, char **argv, struct lw_sink *out,
                                 struct lw_error *err)
 {
-    enum lw_status status;
-    char *text;
-    size_t size;
-
     (void)out;
     if (argc != 2)
         return LW_FAIL(err, LW_EUSAGE, "source takes one file");
-    status = lw_file_read(argv[1], &text, &size, err);
-    if (status == LW_OK) {
-        status = sh_text_run(context, argv[1], text, err);
-        free(text);
-    }
-    return status;
+    return sh_script_run(context, argv[1], err);
 }
 
 static enum lw_status do_history(void *context, int argc, char **argv, struct lw_sink *out,
@@ -306,6 +297,7 @@ static enum lw_status do_log(void *context, int argc, char **argv, struct lw_sin
 {
     struct shell *shell = context;
     FILE *file = NULL;
+    enum lw_status status;
 
     (void)out;
     if (argc != 2)
@@ -317,10 +309,9 @@ static enum lw_status do_log(void *context, int argc, char **argv, struct lw_sin
         if (file == NULL)
             return LW_FAIL(err, LW_EIO, "%s cannot be written", argv[1]);
     }
-    if (shell->output.log != NULL)
-        fclose(shell->output.log);
+    status = sh_output_close_log(&shell->output, err);
     shell->output.log = file;
-    return LW_OK;
+    return status;
 }
 
 /* clang-format off */

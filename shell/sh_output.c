@@ -2,6 +2,8 @@
 /* The way of text to the user: by pages on a terminal, copied to a log. */
 #include "shell/shell_priv.h"
 
+#include <errno.h>
+
 static void write_text(struct lw_sink *sink, const char *text, size_t size)
 {
     struct sh_output *o = (struct sh_output *)sink;
@@ -40,12 +42,26 @@ void sh_output_begin(struct sh_output *output, bool pages)
 void sh_output_end(struct sh_output *output)
 {
     fflush(stdout);
-    if (output->log != NULL)
-        fflush(output->log);
+    if (output->log != NULL && fflush(output->log) != 0 && output->log_error == 0)
+        output->log_error = errno;
 }
 
 void sh_output_note(struct sh_output *output, const char *prompt, const char *text)
 {
     if (output->log != NULL)
         fprintf(output->log, "%s%s\n", prompt, text);
+}
+
+enum lw_status sh_output_close_log(struct sh_output *output, struct lw_error *err)
+{
+    int error;
+
+    sh_output_end(output);
+    if (output->log != NULL && fclose(output->log) != 0 && output->log_error == 0)
+        output->log_error = errno;
+    error = output->log_error;
+    output->log = NULL;
+    output->log_error = 0;
+    return error == 0 ? LW_OK : LW_FAIL(err, LW_EIO, "the log could not be written whole: %s",
+                                        strerror(error));
 }

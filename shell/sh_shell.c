@@ -137,16 +137,19 @@ enum lw_status sh_text_run(struct shell *shell, const char *name, char *text,
     return status;
 }
 
-static enum lw_status run_script(struct shell *shell, const char *path, struct lw_error *err)
+enum lw_status sh_script_run(struct shell *shell, const char *path, struct lw_error *err)
 {
     char *text;
     size_t size;
     enum lw_status status = lw_file_read(path, &text, &size, err);
 
-    if (status == LW_OK) {
+    if (status != LW_OK)
+        return status;
+    if (strlen(text) != size)
+        status = LW_FAIL(err, LW_EUSAGE, "%s: is no script: a byte of it is 0", path);
+    else
         status = sh_text_run(shell, path, text, err);
-        free(text);
-    }
+    free(text);
     return status;
 }
 
@@ -235,7 +238,7 @@ static enum lw_status run_given(struct shell *shell, struct lw_error *err)
     for (size_t i = 0; i < config->given_count && !shell->quit; i++) {
         const struct sh_given *given = &config->given[i];
 
-        status = given->file ? run_script(shell, given->text, err)
+        status = given->file ? sh_script_run(shell, given->text, err)
                              : sh_line_run(shell, given->text, err);
         if (status != LW_OK && config->batch)
             return status;
@@ -332,8 +335,10 @@ enum lw_status sh_run(const struct sh_config *config, int *exit_status, struct l
     *exit_status = shell.status;
     if (status != LW_OK && shell.assert_failed)
         *exit_status = 1;
-    if (shell.output.log != NULL)
-        fclose(shell.output.log);
+    if (status == LW_OK)
+        status = sh_output_close_log(&shell.output, err);
+    else
+        (void)!sh_output_close_log(&shell.output, NULL); /* the first error is the one to tell */
     for (size_t i = 0; i < shell.watch_count; i++)
         free(shell.watches[i]);
     free(shell.watches);

@@ -25,6 +25,7 @@ struct sh_output {
     struct lw_sink sink;  /* first: the way back from it */
     struct lw_sink *out;
     FILE *log;            /* a copy of all; NULL: none */
+    int log_error;        /* errno where something of it could not be written; 0: all was */
     bool paged;           /* stop at each page of a command's text */
     unsigned rows, line;  /* of a page; printed since the command began */
     bool dropped;         /* the user has seen enough of this command */
@@ -40,6 +41,8 @@ void sh_output_begin(struct sh_output *output, bool pages);
 void sh_output_end(struct sh_output *output);
 /** Text for the log alone: what was typed. */
 void sh_output_note(struct sh_output *output, const char *prompt, const char *text);
+/** Ends the log, if there is one. Errors: LW_EIO where something of it could not be written. */
+enum lw_status sh_output_close_log(struct sh_output *output, struct lw_error *err) LW_MUST_CHECK;
 
 /* ---- the session -------------------------------------------------------------------- */
 
@@ -76,6 +79,8 @@ enum lw_status sh_line_run(struct shell *shell, const char *text, struct lw_erro
 /** Run lines; an error gets "NAME:LINE" in front. @text is cut. */
 enum lw_status sh_text_run(struct shell *shell, const char *name, char *text,
                            struct lw_error *err);
+/** The same of a file. */
+enum lw_status sh_script_run(struct shell *shell, const char *path, struct lw_error *err) LW_MUST_CHECK;
 /** Changes when the focus warp moves, or the focus to another one. */
 uint64_t sh_moment(const struct shell *shell);
 /** Another session takes the place of the one before. */

@@ -90,6 +90,18 @@ session 0 saxpy.yaml --batch -c 'log said.txt' -c 'echo before' -x one.lws -c 'e
     -c 'log off' -c 'echo unheard'
 [ "$(tr '\n' ' ' <said.txt)" = 'before from the script behind ' ] ||
     { echo "the log holds:"; cat said.txt; failed=1; }
+# A log that cannot be written says so at its end, also at the end of the session.
+session 2 saxpy.yaml --batch -c 'log /dev/full' -c 'echo lost' -c 'log off'
+says '^lanewise: the log could not be written whole: No space left'
+session 2 saxpy.yaml --batch -c 'log /dev/full' -c 'echo lost'
+says '^lanewise: the log could not be written whole: No space left'
+# What is no script is none, and no part of it runs.
+printf 'echo heard\0\necho unheard\n' >zero.lws
+session 2 saxpy.yaml --batch -x zero.lws
+says '^lanewise: zero.lws: is no script: a byte of it is 0$'
+lacks '^heard'
+session 2 saxpy.yaml --batch -x /dev/zero
+says '^lanewise: /dev/zero: is no regular file, and has no end within 256 MiB$'
 
 # How batches end.
 session 0 saxpy.yaml --batch -c 'assert 1'
@@ -198,6 +210,8 @@ says '^v\[2\] = 9$'
 says '^v.s3 = 14$'
 says '^type = float4$'
 says '^t\.z = 12$'
+session 2 vector.yaml --batch -c 'tbreak 5' -c continue -c 'print $v' # registers alone: v is no suggestion
+says '^lanewise: nothing here is called "v": there are registers'
 session 2 vector.yaml --batch -c 'tbreak 5' -c continue -c 'print v.q'
 session 2 vector.yaml --batch -c 'tbreak 5' -c continue -c 'print v.s4'
 session 2 vector.yaml --batch -c 'tbreak 5' -c continue -c 'print t.w'
