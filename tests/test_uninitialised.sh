@@ -85,6 +85,29 @@ done
 WIDTH=other verify "$zoo/uninitialised.cl" "-X -O3" --warp 8
 WIDTH=other verify "$zoo/uninitialised.cl" "-X -O3" --warp 64 --tags shadow
 
+# A scalar load asks for no lane: it is followed also where exec has none.
+cat >scalar.s <<'END'
+.kernel scalar
+.param ptr.global g
+    s_mov_b64 s0:1, c[0][0x0]
+    s_mov_b64 exec, 0
+    s_ld.global.b32 s2, [s0:1]
+    s_mov_b64 exec, -1
+    s_setp_u32.lt sp0, s2, 4
+    @sp0 s_bra .L
+.L:
+    exit
+.end
+END
+cat >scalar.yaml <<'END'
+program: {source: scalar.s}
+buffers: {a: {type: u32, count: 8}}
+steps: [{launch: {entry: scalar, grid: 1, block: 32, args: [a]}}]
+END
+"$lanewise" run -q --check=uninitialised scalar.yaml 2>err
+[ $? = 1 ] && grep -q "^[^ ]*scalar.s:8: uninitialised-branch: .*'a' .* read at [^ ]*scalar.s:5" err ||
+    fail "a scalar load without lanes: $(cat err)"
+
 # The host's own copies and fills are writes; what it never filled and reads is told.
 cat >host.s <<'END'
 .kernel none
