@@ -49,6 +49,22 @@ static enum lw_status unknown_name(const char *what, const char *name, const cha
                    near ? "'?" : "");
 }
 
+/* What is asked for, or nothing; of the default, which nobody chose, what the host's limits (ulimit -v)
+ * leave. Results do not depend on it. */
+static enum lw_status memory_init(struct emu_machine *machine, struct lw_error *err)
+{
+    enum { LEAST_BYTES = 1 << 28 };
+    uint64_t *bytes = &machine->config.arena_bytes;
+    enum lw_status status = emu_memory_init(&machine->memory, *bytes, err);
+
+    if (*bytes == defaults.arena_bytes)
+        while (status == LW_ENOMEM && *bytes > LEAST_BYTES) {
+            *bytes /= 2;
+            status = emu_memory_init(&machine->memory, *bytes, err);
+        }
+    return status;
+}
+
 enum lw_status emu_machine_create(const struct emu_config *config, struct emu_machine **out,
                                   struct lw_error *err)
 {
@@ -93,7 +109,7 @@ enum lw_status emu_machine_create(const struct emu_config *config, struct emu_ma
     machine->next_code = ISA_CODE_BASE;
     lw_hash_init(&machine->text_hash);
     emu_text_init(&machine->text);
-    status = emu_memory_init(&machine->memory, config->arena_bytes, err);
+    status = memory_init(machine, err);
     if (status != LW_OK) {
         emu_text_fini(&machine->text);
         free(machine);

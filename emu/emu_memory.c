@@ -51,7 +51,7 @@ enum lw_status emu_memory_init(struct emu_memory *memory, uint64_t bytes, struct
         emu_memory_fini(memory);
         return LW_FAIL(err, LW_ENOMEM,
                        "cannot reserve %llu MiB of address space for global memory: "
-                       "raise the limit (ulimit -v) or ask for a smaller arena",
+                       "raise the limit (ulimit -v) or ask for less (memory)",
                        (unsigned long long)(bytes >> 20));
     }
     return LW_OK;
