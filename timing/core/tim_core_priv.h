@@ -157,15 +157,16 @@ struct tim_warp {
     uint64_t held;       /* 1 + a line that came for it, whatever the cache does meanwhile; 0 */
     uint64_t look_from;  /* fetches at another pc begin then, or in the next cycle */
     unsigned in_flight, unread; /* ops; ops with rows not read */
-    unsigned block;      /* index of tim_block */
-    unsigned index;      /* in its block */
-    unsigned split_count;
     unsigned writes_out; /* packets of stores not answered */
+    uint16_t block;      /* index of tim_block */
+    uint16_t index;      /* in its block */
+    uint16_t split_count;
+    uint8_t bar[6];      /* control: results to come by dependence barrier */
     /* dependences */
-    _Alignas(64) struct tim_registers to_come; /* a write to them is; where `lanes` is not asked for */
+    /* A write to them is; where neither `lanes` nor `bar` is asked for. */
+    _Alignas(64) struct tim_registers to_come;
     uint64_t *lanes;     /* [ISA_REG_NUMBERS] of the writes to come: the reference, and split_lanes */
     struct tim_registers by_load; /* the last write to them is a load's */
-    uint8_t bar[6];      /* control: results to come by dependence barrier */
     uint8_t vector_used;
     uint16_t vector_reg[TIM_MAX_VECTOR];
     uint8_t vector_span[TIM_MAX_VECTOR]; /* registers from it on */
@@ -310,6 +311,7 @@ struct tim_core {
     bool brief;              /* emu tells EMU_TELL_PLACES */
     bool launch_waits;       /* a warp may wait at launch.sync */
     bool l1_stuck;           /* what heads the load/store queue can do nothing before L1 has a line */
+    bool l1_misses;          /* its line is not in L1, nor under way: all it waits for is room to ask */
     unsigned wakes;
     unsigned queued, replays;
     uint64_t head_at;        /* queued: cycle from which on the first is in the queue */

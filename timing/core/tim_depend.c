@@ -19,6 +19,12 @@ static bool waits_for(const struct tim_core *core, const struct tim_warp *w, uns
                                            : w->lanes[reg] != 0;
 }
 
+/** Are registers to come kept? Where only the control field is asked they are not. */
+static bool keeps_registers(const struct tim_core *core)
+{
+    return keeps_lanes(core) || tim_dependence(core) != TIM_DEP_CONTROL;
+}
+
 /** By lanes. */
 static enum tim_cause look_lanes(const struct tim_core *core, const struct tim_warp *w,
                                  const struct tim_static *what)
@@ -124,7 +130,7 @@ void tim_depend_issue(struct tim_core *core, struct tim_warp *w, struct tim_op *
     const bool lanes = keeps_lanes(core);
 
     w->in_flight++;
-    for (unsigned i = 0; i < what->write_count; i++) {
+    for (unsigned i = 0; keeps_registers(core) && i < what->write_count; i++) {
         unsigned reg = what->write[i];
         uint64_t bit = UINT64_C(1) << reg % 64, *by_load = &w->by_load.word[reg / 64];
         if (lanes)
@@ -180,7 +186,7 @@ void tim_depend_done(struct tim_core *core, struct tim_op *op)
 
     tim_touch_if(core, op->warp, WAITS_FOR_RESULTS);
     w->in_flight--;
-    for (unsigned i = 0; i < op->what->write_count; i++) {
+    for (unsigned i = 0; keeps_registers(core) && i < op->what->write_count; i++) {
         unsigned reg = op->what->write[i];
         if (lanes)
             w->lanes[reg] &= ~op->lanes;

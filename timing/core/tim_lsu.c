@@ -229,7 +229,7 @@ void tim_lsu_receive(struct tim_core *core, uint64_t now)
             tim_trace_packet(core->trace, now, TIM_TRACE_REPLIED, core->index, &packet, 0);
         switch (packet.id >> 28) {
         case TIM_CLIENT_L1:
-            core->l1_stuck = false;
+            core->l1_stuck = core->l1_misses = false;
             waiters = tim_cache_fill(core->l1, packet.line, tim_cache_sectors(core->l1, packet.mask),
                                      core->waiters);
             for (uint32_t i = 0; i < waiters; i++)
@@ -312,8 +312,10 @@ static bool read_line(struct tim_core *core, struct tim_op *op, struct tim_cache
     if (r.answer == TIM_CACHE_MISS && client == TIM_CLIENT_L1 &&
         write_back_first(core, &r, now, &blocked))
         return false;
-    if (r.fetch != 0 && r.answer != TIM_CACHE_HIT && !can_send(core))
+    if (r.fetch != 0 && r.answer != TIM_CACHE_HIT && !can_send(core)) {
+        core->l1_misses = client == TIM_CLIENT_L1 && tim_skips(core);
         return false;
+    }
     tim_cache_go(cache, line->line, line->mask, (uint32_t)(op - core->op), op->warp, &r);
     op->lines_pending++;
     if (r.answer == TIM_CACHE_HIT) {
@@ -398,6 +400,9 @@ static bool access_line(struct tim_core *core, struct tim_op *op, uint64_t now)
         core->each[TIM_IDLE_L1]++;
         return false;
     }
+    if (core->l1_misses && !can_send(core)) /* the look would find what it found */
+        return false;
+    core->l1_misses = false;
     if (op->kind == EMU_ACCESS_ATOMIC || op->kind == EMU_ACCESS_REDUCE)
         return atomic_line(core, op, step, now);
     if (op->kind == EMU_ACCESS_STORE)
@@ -430,7 +435,7 @@ static bool access_line(struct tim_core *core, struct tim_op *op, uint64_t now)
 /** The head of the queue leaves it. */
 static void dequeue(struct tim_core *core)
 {
-    core->l1_stuck = false;
+    core->l1_stuck = core->l1_misses = false;
     core->queued--;
     for (unsigned i = 0; i < core->queued; i++) /* few */
         core->queue[i] = core->queue[i + 1];
