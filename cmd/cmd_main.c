@@ -13,139 +13,130 @@
 
 static const char out_help[] = "write to this file; - is standard output";
 #define REPORT_OPTIONS                                                                     \
-    {"timing-report", 0, "FILE", "write what the timing model counted as JSON; - prints tables", \
-     NULL},                                                                                \
-    {"timing-sample", 0, "CYCLES", "count for every so many cycles, too, in that report", NULL}, \
-    {"timing-trace", 0, "FILE", "write what each warp did as trace events, for Perfetto", NULL}, \
-    {"timing-window", 0, "FROM:TO", "cycles to trace (0:10000)", NULL}
+    {"timing-report", 0, "FILE", "write what the timing model counted as JSON; - prints tables"}, \
+    {"timing-sample", 0, "CYCLES", "count for every so many cycles, too, in that report"}, \
+    {"timing-trace", 0, "FILE", "write what each warp did as trace events, for Perfetto"}, \
+    {"timing-window", 0, "FROM:TO", "cycles to trace (0:10000)"}
 
 #define CHECK_OPTIONS                                                                      \
-    {"check", 0, "[LIST]", "collect what is wrong with kernels and go on: kinds, classes or all "  \
-                           "(\"lanewise explain\"); a debugger stops there", NULL},         \
+    {"check", 0, "[LIST]", "collect what is wrong with kernels and go on: kinds, classes or all " \
+                           "(\"lanewise explain\"); a debugger stops there"},              \
     {"check-file", 0, "FILE", "write what was found, too: .txt, .json, .xml (JUnit) or .sarif (may " \
-                              "be repeated)", NULL},                                        \
-    {"check-suppress", 0, "FILE", "a list of findings that are known", NULL},               \
-    {"max-findings", 0, "N", "places of which findings are kept (100)", NULL}
+                              "be repeated)"},                                             \
+    {"check-suppress", 0, "FILE", "a list of findings that are known"},                    \
+    {"max-findings", 0, "N", "places of which findings are kept (100)"}
 #define MACHINE_OPTIONS                                                                    \
-    {"warp", 'w', "W", "lanes of a warp: 4, 8, 16, 32 or 64", NULL},                       \
-    {"reconv", 0, "NAME", "reconvergence engine: cbar or stack", NULL},                    \
-    {"push-order", 0, "NAME", "stack: the side of a branch that runs first: smaller, larger "\
-                              "or fall_through", NULL},                                    \
-    {"policy", 'p', "NAME", "which split of a warp runs next", NULL},                      \
-    {"quantum", 0, "N", "warp instructions a split runs before the policy is asked", NULL},\
-    {"window", 0, "N", "fairness window in warp instructions; 0: none", NULL},             \
+    {"warp", 'w', "W", "lanes of a warp: 4, 8, 16, 32 or 64"},                             \
+    {"reconv", 0, "NAME", "reconvergence engine: cbar or stack"},                          \
+    {"push-order", 0, "NAME", "stack: the side of a branch that runs first: smaller, larger " \
+                              "or fall_through"},                                          \
+    {"policy", 'p', "NAME", "which split of a warp runs next"},                            \
+    {"quantum", 0, "N", "warp instructions a split runs before the policy is asked"},      \
+    {"window", 0, "N", "fairness window in warp instructions; 0: none"},                   \
     {"hang-window", 0, "N", "warp instructions without progress that are a hang (67108864); 0: " \
-                            "never", NULL},                                                \
-    {"tags", 0, "MODE", "uniform and affine registers: off, shadow or compact", NULL},     \
-    {"tag-rules", 0, "NAME", "how tags pass through instructions: table, exact or fold", NULL}, \
-    {"tag-expansion", 0, "NAME", "when tagged registers become rows: lazy or eager", NULL}, \
-    {"tag-plan", 0, "NAME", "what compact mode keeps as tags: gain or all", NULL}, \
-    {"level", 0, "N", "x86-64 level of the interpreter: 1, 3 or 4; 0: the best here", NULL},\
-    {"compiler", 0, "PROGRAM", "for .cl and .cu sources: a clang, or nvcc", NULL},         \
-    {"clang", 0, "PROGRAM", "the same", NULL},                                             \
+                            "never"},                                                      \
+    {"tags", 0, "MODE", "uniform and affine registers: off, shadow or compact"},           \
+    {"tag-rules", 0, "NAME", "how tags pass through instructions: table, exact or fold"},  \
+    {"tag-expansion", 0, "NAME", "when tagged registers become rows: lazy or eager"},      \
+    {"tag-plan", 0, "NAME", "what compact mode keeps as tags: gain or all"},               \
+    {"level", 0, "N", "x86-64 level of the interpreter: 1, 3 or 4; 0: the best here"},     \
+    {"compiler", 0, "PROGRAM", "for .cl and .cu sources: a clang, or nvcc"},               \
+    {"clang", 0, "PROGRAM", "the same"},                                                   \
     {"timing", 0, "[MACHINE]", "run on the timing model: a machine of \"lanewise timing\" or a " \
-                               "file (fermi)", NULL},                                      \
-    {"timing-set", 0, "KEY=VALUE", "change a key of that machine (may be repeated)", NULL}, \
+                               "file (fermi)"},                                            \
+    {"timing-set", 0, "KEY=VALUE", "change a key of that machine (may be repeated)"},      \
     {"timing-reference", 0, NULL, "by the naive model that ticks every part in every cycle: " \
-                                  "same counts, slow", NULL},                              \
-    {"log", 0, "FILE", "write the schedule: what ran, in which order", NULL},              \
-    {"replay", 0, "FILE", "run what a schedule log says", NULL},                           \
-    {"resume", 0, "FILE", "go on from a checkpoint", NULL},                                \
-    {"history", 0, "MIB", "memory to go back in time in a debugger (256); 0: none", NULL}, \
-    {"seed", 0, "[N]", NULL, "random contents take their seed from the launch file"}
+                                  "same counts, slow"},                                    \
+    {"log", 0, "FILE", "write the schedule: what ran, in which order"},                    \
+    {"replay", 0, "FILE", "run what a schedule log says"},                                 \
+    {"resume", 0, "FILE", "go on from a checkpoint"},                                      \
+    {"history", 0, "MIB", "memory to go back in time in a debugger (256); 0: none"},       \
+    {"seed", 0, "N", "add N to the seed of all random contents of the launch file"}
 
 static const struct cmd_option run_options[] = {
     {"stats", 's', "FILE", "write statistics as JSON; - is standard output, the summary is on "
-                          "standard error then", NULL},
-    {"hash", 0, NULL, "print hash_mem and hash_state of the end", NULL},
-    {"dump", 'd', "BUFFER=FILE", "write a buffer's bytes after the run", NULL},
-    {"gdb", 'g', "[ADDR]", "wait for gdb at PORT, HOST:PORT or unix:PATH (a free port of this machine)",
-     NULL},
-    {"gdb-arch", 0, "ARCH", "what gdb takes us for: x86-64 (any gdb) or aarch64 (gdb-multiarch)",
-     NULL},
-    {"gdb-file", 0, "FILE", "write the program that gdb is served, for front ends that want a file",
-     NULL},
-    {"threads", 't', "N", "host threads for blocks, as far as results cannot tell (all cores)", NULL},
-    {"checkpoint", 0, "FILE", "write the whole state to go on from: where the run ends, or",
-     NULL},
+                          "standard error then"},
+    {"hash", 0, NULL, "print hash_mem and hash_state of the end"},
+    {"dump", 'd', "BUFFER=FILE", "write a buffer's bytes after the run"},
+    {"gdb", 'g', "[ADDR]", "wait for gdb at PORT, HOST:PORT or unix:PATH (a free port of this machine)"},
+    {"gdb-arch", 0, "ARCH", "what gdb takes us for: x86-64 (any gdb) or aarch64 (gdb-multiarch)"},
+    {"gdb-file", 0, "FILE", "write the program that gdb is served, for front ends that want a file"},
+    {"threads", 't', "N", "host threads for blocks, as far as results cannot tell (all cores)"},
+    {"checkpoint", 0, "FILE", "write the whole state to go on from: where the run ends, or"},
     {"checkpoint-at", 0, "N", "at this count of warp instructions (may be repeated, with %n in "
-                              "FILE), or", NULL},
-    {"checkpoint-every", 0, "N", "whenever so many warp instructions have run", NULL},
+                              "FILE), or"},
+    {"checkpoint-every", 0, "N", "whenever so many warp instructions have run"},
     CHECK_OPTIONS,
     {"coverage", 0, "FILE", "write which lines and branches ran, for how many lanes, for lcov and "
-                            "genhtml", NULL},
+                            "genhtml"},
     {"profile", 0, "FILE", "write the source with the instructions, lanes and memory requests of "
-                           "each line; - prints it", NULL},
-    {"verbose", 'v', NULL, "say of each kernel in which order its blocks run, and why", NULL},
-    {"quiet", 'q', NULL, "no line about success", NULL},
+                           "each line; - prints it"},
+    {"verbose", 'v', NULL, "say of each kernel in which order its blocks run, and why"},
+    {"quiet", 'q', NULL, "no line about success"},
     REPORT_OPTIONS,
     MACHINE_OPTIONS,
 };
 static const struct cmd_option gdb_options[] = {
-    {"arch", 'a', "ARCH", "what gdb takes us for: x86-64 (any gdb) or aarch64 (gdb-multiarch)",
-     NULL},
-    {"gdb-program", 0, "PROGRAM", "the gdb to start (that of GDB, or gdb)", NULL},
+    {"arch", 'a', "ARCH", "what gdb takes us for: x86-64 (any gdb) or aarch64 (gdb-multiarch)"},
+    {"gdb-program", 0, "PROGRAM", "the gdb to start (that of GDB, or gdb)"},
     {"stats", 's', "FILE", "write statistics as JSON; - is standard output, the summary is on "
-                          "standard error then", NULL},
-    {"hash", 0, NULL, "print hash_mem and hash_state of the end", NULL},
-    {"dump", 'd', "BUFFER=FILE", "write a buffer's bytes after the run", NULL},
-    {"quiet", 'q', NULL, "no line about success", NULL},
+                          "standard error then"},
+    {"hash", 0, NULL, "print hash_mem and hash_state of the end"},
+    {"dump", 'd', "BUFFER=FILE", "write a buffer's bytes after the run"},
+    {"quiet", 'q', NULL, "no line about success"},
     CHECK_OPTIONS,
     REPORT_OPTIONS,
     MACHINE_OPTIONS,
 };
 static const struct cmd_option debug_options[] = {
-    {"execute", 'x', "FILE", "run the shell commands of a file first", NULL},
-    {"command", 'c', "COMMAND", "run one shell command first", NULL},
-    {"batch", 'b', NULL, "leave behind them, and at the first that fails", NULL},
-    {"gdb", 'g', "[ADDR]", "wait for gdb instead: PORT, HOST:PORT or unix:PATH", NULL},
-    {"gdb-arch", 0, "ARCH", "what gdb takes us for: x86-64 (any gdb) or aarch64 (gdb-multiarch)",
-     NULL},
-    {"gdb-file", 0, "FILE", "write the program that gdb is served, for front ends that want a file",
-     NULL},
+    {"execute", 'x', "FILE", "run the shell commands of a file first"},
+    {"command", 'c', "COMMAND", "run one shell command first"},
+    {"batch", 'b', NULL, "leave behind them, and at the first that fails"},
+    {"gdb", 'g', "[ADDR]", "wait for gdb instead: PORT, HOST:PORT or unix:PATH"},
+    {"gdb-arch", 0, "ARCH", "what gdb takes us for: x86-64 (any gdb) or aarch64 (gdb-multiarch)"},
+    {"gdb-file", 0, "FILE", "write the program that gdb is served, for front ends that want a file"},
     CHECK_OPTIONS,
     MACHINE_OPTIONS,
 };
 static const struct cmd_option compile_options[] = {
-    {"output", 'o', "FILE", out_help, NULL},
-    {"emit", 'e', "KIND", "obj (an object, the default), ptx, asm or cfg", NULL},
-    {"define", 'D', "NAME[=VALUE]", "for the compiler of .cl and .cu sources", NULL},
-    {"include", 'I', "FOLDER", "for the compiler of .cl and .cu sources", NULL},
-    {"option", 'X', "OPTION", "any other option of that compiler, such as -X -O1", NULL},
-    {"compiler", 0, "PROGRAM", "for .cl and .cu sources: a clang, or nvcc", NULL},
-    {"clang", 0, "PROGRAM", "the same", NULL},
+    {"output", 'o', "FILE", out_help},
+    {"emit", 'e', "KIND", "obj (an object, the default), ptx, asm or cfg"},
+    {"define", 'D', "NAME[=VALUE]", "for the compiler of .cl and .cu sources"},
+    {"include", 'I', "FOLDER", "for the compiler of .cl and .cu sources"},
+    {"option", 'X', "OPTION", "any other option of that compiler, such as -X -O1"},
+    {"compiler", 0, "PROGRAM", "for .cl and .cu sources: a clang, or nvcc"},
+    {"clang", 0, "PROGRAM", "the same"},
     {"stack", 0, "BYTES", "of a thread's stack for functions that call each other in a circle "
-                          "(8192)", NULL},
+                          "(8192)"},
     {"registers", 0, "NUMBER", "of vectors that a kernel without calls may use, 16 to 255 (as "
-                               ".maxnreg says, else all)", NULL},
-    {"strip", 0, NULL, "leave types and variables of the source out of the object", NULL},
-    {"no-scalar", 0, NULL, "keep addresses off the scalar unit, for engines that divide warps freely",
-     NULL},
+                               ".maxnreg says, else all)"},
+    {"strip", 0, NULL, "leave types and variables of the source out of the object"},
+    {"no-scalar", 0, NULL, "keep addresses off the scalar unit, for engines that divide warps freely"},
 };
 static const struct cmd_option template_options[] = {
-    {"output", 'o', "FILE", "a file that is not there yet, in place of standard output", NULL},
-    {"define", 'D', "NAME[=VALUE]", "for the compiler of .cl and .cu sources", NULL},
-    {"include", 'I', "FOLDER", "for the compiler of .cl and .cu sources", NULL},
-    {"option", 'X', "OPTION", "any other option of that compiler, such as -X -O1", NULL},
-    {"compiler", 0, "PROGRAM", "for .cl and .cu sources: a clang, or nvcc", NULL},
-    {"clang", 0, "PROGRAM", "the same", NULL},
+    {"output", 'o', "FILE", "a file that is not there yet, in place of standard output"},
+    {"define", 'D', "NAME[=VALUE]", "for the compiler of .cl and .cu sources"},
+    {"include", 'I', "FOLDER", "for the compiler of .cl and .cu sources"},
+    {"option", 'X', "OPTION", "any other option of that compiler, such as -X -O1"},
+    {"compiler", 0, "PROGRAM", "for .cl and .cu sources: a clang, or nvcc"},
+    {"clang", 0, "PROGRAM", "the same"},
 };
 static const struct cmd_option output_options[] = {
-    {"output", 'o', "FILE", out_help, NULL},
+    {"output", 'o', "FILE", out_help},
 };
 
 static const struct cmd_option dis_options[] = {
-    {"output", 'o', "FILE", out_help, NULL},
+    {"output", 'o', "FILE", out_help},
     {"host", 0, "INSTRUCTION", "the host code that runs one instruction here: a mnemonic, or the "
-                               "whole text", NULL},
-    {"level", 0, "N", "x86-64 level for --host: 1, 3 or 4; 0: the best here", NULL},
-    {"warp", 'w', "W", "lanes of a warp for --host", NULL},
+                               "whole text"},
+    {"level", 0, "N", "x86-64 level for --host: 1, 3 or 4; 0: the best here"},
+    {"warp", 'w', "W", "lanes of a warp for --host"},
 };
 
 static const struct cmd_option timing_options[] = {
-    {"output", 'o', "FILE", out_help, NULL},
-    {"set", 's', "KEY=VALUE", "change a key, such as l1.bytes=32768 (may be repeated)", NULL},
-    {"source", 0, NULL, "the shipped file, which says of each value where it comes from", NULL},
+    {"output", 'o', "FILE", out_help},
+    {"set", 's', "KEY=VALUE", "change a key, such as l1.bytes=32768 (may be repeated)"},
+    {"source", 0, NULL, "the shipped file, which says of each value where it comes from"},
 };
 
 static int help(const struct cmd *cmd, int argc, char **argv);

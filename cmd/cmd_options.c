@@ -60,8 +60,6 @@ void cmd_help(const struct cmd *cmd, struct lw_sink *out)
         char left[64], letter[8] = "    ";
         bool optional = o->operand != NULL && o->operand[0] == '[';
 
-        if (o->refused != NULL)
-            continue;
         if (o->letter != 0)
             snprintf(letter, sizeof letter, "-%c, ", o->letter);
         if (optional)
@@ -84,8 +82,7 @@ static int unknown(const struct cmd *cmd, const char *word)
     if (word[0] == '-' && word[1] == '-') {
         snprintf(bare, sizeof bare, "%.*s", (int)strcspn(word + 2, "="), word + 2);
         for (size_t i = 0; i < cmd->option_count; i++)
-            if (cmd->options[i].refused == NULL)
-                names[count++] = cmd->options[i].name;
+            names[count++] = cmd->options[i].name;
         near = count != 0 ? lw_nearest(bare, names, count, sizeof *names) : NULL;
     }
     if (near != NULL)
@@ -184,10 +181,6 @@ int cmd_parse(const struct cmd *cmd, int argc, char **argv, cmd_take_fn take, vo
             if (got == FIRST_LONG + (int)i || got == cmd->options[i].letter)
                 break;
         o = &cmd->options[i];
-        if (o->refused != NULL) {
-            cmd_wrong_usage(cmd, "--%s: %s", o->name, o->refused);
-            return -1;
-        }
         if (optarg == NULL && o->operand != NULL && optind < argc &&
             (strcmp(o->operand, "[MACHINE]") == 0 ? looks_like_machine : looks_like_address)(
                 argv[optind]))

@@ -20,7 +20,6 @@ struct cmd_option {
     char letter;      /* 0: none */
     const char *operand;
     const char *help;
-    const char *refused; /* not here: the sentence why */
 };
 struct cmd {
     const char *name;
@@ -87,6 +86,7 @@ struct cmd_machine_options {
     const char *warp, *reconv, *push_order, *policy, *quantum, *window, *hang_window, *level, *clang;
     const char *tags, *tag_rules, *tag_expansion, *tag_plan;
     const char *gdb_arch, *gdb_file; /* of --gdb */
+    const char *seed;     /* of random contents, beside those of the launch file */
     const char *history;  /* MiB, of a debugger */
     const char *log, *replay;
     const char *resume; /* a checkpoint to go on from */

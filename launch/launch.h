@@ -81,6 +81,7 @@ struct lnc_options {
     struct lw_sink *print;  /* messages about checks, one line each; may be NULL */
     struct lw_sink *words;  /* all that a compiler said that failed, while the session is created;
                                may be NULL */
+    uint64_t seed;          /* added to the seed of all random contents (modulo 2^64) */
 };
 enum lw_status lnc_session_create(struct lnc_file *file, struct emu_machine *machine,
                                   const struct lnc_options *options, struct lnc_session **out,

@@ -47,12 +47,12 @@ struct lnc_init {
 /**
  * Elements [@first, @first + @count) of @init into @data.
  *
- * Random element i is made of z, the i-th output of splitmix64 seeded with `seed`
+ * Random element i is made of z, the i-th output of splitmix64 seeded with `seed` + @seed
  * (state = seed + (i + 1) * 0x9e3779b97f4a7c15, then its finisher), so that host programs
  * can make the same numbers. u = (z >> 11) * 2^-53.
  */
-void lnc_init_make(const struct lnc_init *init, const struct lnc_type *type, uint64_t first,
-                   uint64_t count, uint8_t *data);
+void lnc_init_make(const struct lnc_init *init, const struct lnc_type *type, uint64_t seed,
+                   uint64_t first, uint64_t count, uint8_t *data);
 /** Read numbers from a file: raw little-endian (.bin, .raw), else text separated by white
  *  space or commas, # to the end of the line being a comment. The data belongs to @arena. */
 enum lw_status lnc_data_read(const char *path, const struct lnc_type *type,

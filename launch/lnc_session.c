@@ -19,6 +19,7 @@ struct lnc_session {
     struct lnc_file *file;
     struct emu_machine *machine;
     struct lw_sink *print;
+    uint64_t seed;       /* added to those of random contents */
     struct lnc_watch watch;
     struct isa_object *object;
     struct emu_program *program;
@@ -254,7 +255,7 @@ static enum lw_status write_init(struct lnc_session *session, const struct lnc_i
         uint64_t n = count - done < step ? count - done : step;
         enum lw_status status;
 
-        lnc_init_make(init, type, done, n, session->chunk);
+        lnc_init_make(init, type, session->seed, done, n, session->chunk);
         status = emu_global_write(session->machine, address + done * type->bytes,
                                   session->chunk, n * type->bytes, err);
         if (status != LW_OK)
@@ -353,6 +354,7 @@ enum lw_status lnc_session_create(struct lnc_file *file, struct emu_machine *mac
     session->file = file;
     session->machine = machine;
     session->print = options != NULL ? options->print : NULL;
+    session->seed = options != NULL ? options->seed : 0;
     session->addresses = calloc(file->buffer_count + 1, sizeof *session->addresses);
     session->handles = calloc(file->texture_count + 1, sizeof *session->handles);
     session->chunk = malloc(CHUNK_BYTES);
@@ -602,7 +604,7 @@ static enum lw_status check(struct lnc_session *session, const struct lnc_step *
             status = emu_global_read(session->machine, other + at_byte, session->other_chunk,
                                      size, err);
         else if (status == LW_OK)
-            lnc_init_make(&step->value, type, done, n, session->other_chunk);
+            lnc_init_make(&step->value, type, session->seed, done, n, session->other_chunk);
         if (status != LW_OK)
             return status;
         lnc_compare(type, session->chunk, session->other_chunk, n, step->first + done,

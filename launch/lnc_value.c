@@ -157,8 +157,8 @@ static uint64_t splitmix64(uint64_t seed, uint64_t index)
     return z ^ z >> 31;
 }
 
-void lnc_init_make(const struct lnc_init *init, const struct lnc_type *type, uint64_t first,
-                   uint64_t count, uint8_t *data)
+void lnc_init_make(const struct lnc_init *init, const struct lnc_type *type, uint64_t seed,
+                   uint64_t first, uint64_t count, uint8_t *data)
 {
     switch (init->kind) {
     case LNC_ZERO:
@@ -185,7 +185,7 @@ void lnc_init_make(const struct lnc_init *init, const struct lnc_type *type, uin
         return;
     case LNC_RANDOM:
         for (uint64_t i = 0; i < count; i++) {
-            uint64_t z = splitmix64(init->seed, first + i);
+            uint64_t z = splitmix64(init->seed + seed, first + i);
 
             if (type->kind == LNC_FLOAT) {
                 double u = (double)(z >> 11) * 0x1p-53;

@@ -168,10 +168,8 @@ refuse '--threads: at most 1024' run good.yaml --threads 5000
 expect 0 ok run good.yaml --threads 8
 expect 0 'up to 1 thread' run good.yaml --threads 1 -v
 expect 0 'the schedule is logged; blocks run in the fixed order' run good.yaml --threads 2 --log x.log
-for o in seed; do
-    refuse "--$o: " run good.yaml --$o=x
-    refuse "--$o: " debug good.yaml --$o
-done
+refuse '--seed: expected an integer of 0 or more, found "x"' run good.yaml --seed=x
+refuse '--seed: ' debug good.yaml --seed=-1
 refuse "coverage and --gdb" run good.yaml --coverage x --gdb
 refuse '--max-findings: nothing is looked for' run good.yaml --max-findings 3
 refuse 'did you mean "misaligned"' run good.yaml --check=misalined
@@ -293,6 +291,20 @@ if command -v bash >/dev/null; then
         _lanewise; echo "${COMPREPLY[@]}"' - "$src" "$lanewise")
     [ "$reply" = variable-bounds ] || fail "completion of explain variable gives '$reply'"
 fi
+
+# --seed N gives what the launch file gives with seeds N higher, at the start and in steps.
+printf '.kernel none\n exit\n.end\n' >none.s
+random() { # SEED OTHER
+    printf 'program: {source: none.s}\nbuffers: {a: {type: f32, count: 9, init: {random: %s}}, b: {type: s32, count: 9}}\nsteps:\n' "$1"
+    printf '%s\n' '  - launch: {entry: none, grid: 1, block: 1, args: []}' "  - fill: {buffer: b, value: {random: {seed: $2, low: 0, high: 99}}}"
+}
+random 5 6 >five.yaml
+random 7 8 >seven.yaml
+expect 0 ok run five.yaml --dump a=five.a --dump b=five.b
+expect 0 ok run five.yaml --seed 2 --dump a=plus.a --dump b=plus.b
+expect 0 ok run seven.yaml --dump a=seven.a --dump b=seven.b
+cmp -s plus.a seven.a && cmp -s plus.b seven.b && ! cmp -s plus.a five.a && ! cmp -s plus.b five.b ||
+    fail "--seed 2 is not two higher"
 
 # Hosts with a limit of address space: less of it is taken, unless it was named; results are the same.
 if ! nm "$lanewise" 2>/dev/null | grep -q '__asan_init'; then # which wants terabytes
