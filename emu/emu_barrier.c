@@ -662,6 +662,57 @@ void emu_hand_on(struct emu_warp *w)
         begin_and_hand(w);
 }
 
+/** Is the turn of @w one that may be handed on where it is used up? It is as long as the engine wants,
+ *  no run is shortened by others, and a checker's taps have no end of it in mind. */
+static inline bool may_hand_spent(const struct emu_warp *w)
+{
+    enum { LONGEST = 32768 }; /* below the saturation of emu_dinsn.run */
+#ifdef LW_LOOP
+    const bool jumps = false;
+#else
+    const bool jumps = true; /* a handler to the next, of whichever warp */
+#endif
+
+    return jumps && w->core->hand.until != 0 && w->core->hand.quantum <= LONGEST && w->split_count == 1 &&
+           w->code->tapped == NULL;
+}
+
+/** The last instruction of a turn was done; @di has its own handlers again. */
+static void spent_handler(struct emu_warp *w, const struct emu_dinsn *di)
+{
+    w->code->insn[di->index].h = w->code->normal[di->index];
+    emu_count_and_keep(w, di);
+    w->di = di;
+    emu_hand_on(w);
+}
+
+void emu_turn_spent(struct emu_warp *w, const struct emu_dinsn *t)
+{
+    if (may_hand_spent(w)) {
+        const uint32_t at = t->index + (uint32_t)w->budget;
+        struct emu_handlers *stop = &w->code->insn[at].h;
+        const struct emu_handlers *normal = &w->code->normal[at];
+        if (w->budget == 0) {
+            w->di = t;
+            EMU_TAIL emu_hand_on(w);
+        }
+        if (stop->full == spent_handler || (stop->full == normal->full && stop->part == normal->part)) {
+            stop->full = stop->part = spent_handler;
+            EMU_GO(w, t);
+        }
+    }
+    emu_leave(w, EMU_LEAVE_BUDGET, t);
+}
+
+void emu_turn_unspent(struct emu_warp *w)
+{
+    const struct emu_code *code = w->code;
+    const uint64_t at = (uint64_t)(w->run_start - code->insn) + (uint64_t)w->budget;
+
+    if (w->budget > 0 && at < code->program->count && code->insn[at].h.full == spent_handler)
+        code->insn[at].h = code->normal[at];
+}
+
 void emu_split_exit_alone(struct emu_warp *w)
 {
     struct emu_block *block = w->block;

@@ -25,10 +25,8 @@
 static void jump(struct emu_warp *w, const struct emu_dinsn *t)
 {
     w->run_start = t;
-    if (t->run > w->budget) {
-        emu_leave(w, EMU_LEAVE_BUDGET, t);
-        return;
-    }
+    if (t->run > w->budget)
+        EMU_TAIL emu_turn_spent(w, t);
     EMU_GO(w, t);
 }
 
@@ -182,8 +180,7 @@ void emu_loop_handler(struct emu_warp *w, const struct emu_dinsn *di)
     keep &= di->aux;
     if (target->run > w->budget) {
         keep_forms(w, &keep);
-        emu_leave(w, EMU_LEAVE_BUDGET, target);
-        return;
+        EMU_TAIL emu_turn_spent(w, target);
     }
     memcpy(w->proved, &keep, sizeof keep);
     EMU_GO(w, target);
@@ -885,7 +882,7 @@ void emu_break_handler(struct emu_warp *w, const struct emu_dinsn *di)
     emu_count_before(w, di);
     emu_leave(w, EMU_LEAVE_BREAK, di);
 }
-void emu_budget_handler(struct emu_warp *w, const struct emu_dinsn *di)
+void emu_count_and_keep(struct emu_warp *w, const struct emu_dinsn *di)
 {
     uint8_t forms[EMU_PROOFS];
 
@@ -893,6 +890,10 @@ void emu_budget_handler(struct emu_warp *w, const struct emu_dinsn *di)
         forms[i] = w->proved[i] & (EMU_PROVED_EQUAL | EMU_PROVED_RUN);
     emu_count_before(w, di);
     keep_forms(w, forms);
+}
+void emu_budget_handler(struct emu_warp *w, const struct emu_dinsn *di)
+{
+    emu_count_and_keep(w, di);
     emu_leave(w, EMU_LEAVE_BUDGET, di);
 }
 void emu_bad_pc_handler(struct emu_warp *w, const struct emu_dinsn *di)

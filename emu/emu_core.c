@@ -11,6 +11,7 @@
 #include "emu/emu_mem_priv.h"
 #include "emu/emu_next_priv.h"
 #include "emu/emu_compact_priv.h"
+#include "emu/emu_split_priv.h"
 #include "emu/emu_tap_priv.h"
 
 /* ---- levels ------------------------------------------------------------------------ */
@@ -272,6 +273,7 @@ static void go(struct emu_warp *w, struct emu_handlers h)
 {
     w->leave = EMU_RUNNING;
     (w->full ? h.full : h.part)(w, w->di);
+    emu_turn_unspent(w->core->hand.handed ? &w->block->warp[w->block->next_warp] : w);
 #ifdef LW_LOOP
     for (;;) {
         while (w->leave == EMU_RUNNING)
@@ -287,10 +289,9 @@ static void go(struct emu_warp *w, struct emu_handlers h)
 
 enum { LONGEST_BUDGET = 32768 }; /* below the saturation of emu_dinsn.run */
 
-/** Execute exactly up to @budget instructions of the running split from w->di. Where a
- *  straight-line run is longer than what is left, the instruction behind the budget gets a
- *  handler that stops: exact, and free everywhere else. @past_break: the first instruction
- *  is executed even if it has a breakpoint. */
+/** Execute exactly up to @budget instructions of the running split from w->di. Where a straight-line
+ *  run is longer than what is left, the instruction behind the budget gets a handler that stops: exact,
+ *  and free everywhere else. @past_break: the first is executed even if it has a breakpoint. */
 static void run_chain_once(struct emu_warp *w, int64_t budget, bool past_break)
 {
     struct emu_code *code = w->code;

@@ -78,9 +78,17 @@ void emu_conv_release(struct emu_warp *w, uint32_t regs);
 /** Everything, after lanes exited: CTA barriers of the block, warpsync, bsync. */
 void emu_barriers_after_exit(struct emu_warp *w, uint64_t lanes);
 
-/** In a handler, as its last act: the turn of @w is over, and nothing of it is ready. Goes on with
- *  the next warp where core->hand allows it; else @w leaves its chain. */
+/** In a handler, as its last act: the turn of @w is over, and nothing of it is ready or its split goes
+ *  on at w->di. Goes on with the next warp where core->hand allows it; else @w leaves its chain. */
 void emu_hand_on(struct emu_warp *w);
+/** In a handler, as its last act, all counted: the run at @t is longer than what is left of the turn. It
+ *  is used up there, and handed on, where core->hand allows that; else @w leaves its chain. */
+void emu_turn_spent(struct emu_warp *w, const struct emu_dinsn *t);
+/** The chain was left: what emu_turn_spent() put behind the last instruction of the turn goes, if it is
+ *  still there. */
+void emu_turn_unspent(struct emu_warp *w);
+/** Count what is in front of @di, where the turn ends and the split goes on; forms of rows are kept. */
+void emu_count_and_keep(struct emu_warp *w, const struct emu_dinsn *di);
 /** The same for a warp that ends there, counted: all its lanes are one split, which nobody watches; no
  *  CTA barrier of the block is open, and lanes part and meet by convergence barriers. */
 void emu_split_exit_alone(struct emu_warp *w);
