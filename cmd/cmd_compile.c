@@ -92,7 +92,16 @@ static int write_object(struct options *o, const char *path, const struct isa_ob
     return status;
 }
 
-/** A comment for each kernel: what it can observe of the order of threads. */
+/** Names may hold anything; what was put since @start is one line. */
+static void end_comment(struct lw_buffer *out, size_t start)
+{
+    for (; start < out->size; start++)
+        if ((unsigned char)out->text[start] < ' ')
+            out->text[start] = '?';
+    lw_put(&out->sink, "\n");
+}
+
+/** A comment for each kernel: what it can observe of the order of threads; or why it is missing. */
 static void put_orders(const struct isa_object *object, struct lw_buffer *out)
 {
     struct isa_order_verdict *orders = isa_object_orders(object);
@@ -105,12 +114,16 @@ static void put_orders(const struct isa_object *object, struct lw_buffer *out)
             continue;
         lw_printf(&out->sink, "# kernel %s: ", f->name);
         isa_order_print(object, &orders[i], &out->sink);
-        for (; start < out->size; start++) /* names may hold anything */
-            if ((unsigned char)out->text[start] < ' ')
-                out->text[start] = '?';
-        lw_put(&out->sink, "\n");
+        end_comment(out, start);
     }
     free(orders);
+    for (unsigned i = 0; i < object->refusal_count; i++) {
+        size_t start = out->size;
+
+        lw_printf(&out->sink, "# kernel %s is left out: %s", object->refusals[i].name,
+                  object->refusals[i].sentence);
+        end_comment(out, start);
+    }
 }
 
 static int write_assembly(struct options *o, const struct isa_object *object)

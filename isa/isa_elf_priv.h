@@ -72,6 +72,11 @@ enum lw_status isa_bounds_read(const uint8_t *data, size_t size, struct isa_obje
 enum lw_status isa_bounds_check(const struct isa_object *object, struct lw_error *err)
     LW_MUST_CHECK;
 
+/** The section .lanewise.refusals (isa_refusals.c); empty without refusals. */
+void isa_refusals_write(const struct isa_object *object, struct isa_bytes *out);
+enum lw_status isa_refusals_read(const uint8_t *data, size_t size, struct isa_object *object,
+                                 struct lw_error *err) LW_MUST_CHECK;
+
 /** A stream that is read; the first failure stays and then every read gives zero. */
 struct isa_reader {
     const char *section;

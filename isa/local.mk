@@ -15,6 +15,7 @@ liblanewise_a_SOURCES += \
 	%D%/isa_lex.c \
 	%D%/isa_loops.c \
 	%D%/isa_bounds.c \
+	%D%/isa_refusals.c \
 	%D%/isa_asm_operand.c \
 	%D%/isa_asm_insn.c \
 	%D%/isa_asm_directive.c \

@@ -50,7 +50,8 @@ static void reach(struct graph *g, uint32_t function)
     *PTX_PUSH(g->job, g->work) = function;
 }
 
-static void take_address(struct graph *g, const struct ptx_symbol *symbol)
+/* @by: the function that does, NULL: an initialiser. */
+static void take_address(struct graph *g, struct ptx_calls *by, const struct ptx_symbol *symbol)
 {
     const struct ptx_function *fn;
 
@@ -59,16 +60,18 @@ static void take_address(struct graph *g, const struct ptx_symbol *symbol)
     fn = &g->module->functions.at[symbol->function];
     if (fn->kernel || !fn->has_body)
         return;
+    if (by != NULL)
+        *PTX_PUSH(g->job, by->names) = symbol->function;
     reach(g, symbol->function);
     if (!fn->calls.address_taken)
         *PTX_PUSH(g->job, g->taken) = symbol->function;
     calls_of(g, symbol->function)->address_taken = true;
 }
 
-static void look_at_operand(struct graph *g, const struct ptx_operand *o)
+static void look_at_operand(struct graph *g, struct ptx_calls *by, const struct ptx_operand *o)
 {
     if ((o->kind == PTX_O_SYMBOL || o->kind == PTX_O_ADDRESS) && o->symbol != PTX_NONE)
-        take_address(g, &g->module->symbols.at[o->symbol]);
+        take_address(g, by, &g->module->symbols.at[o->symbol]);
 }
 
 static void look_at_function(struct graph *g, uint32_t function)
@@ -95,9 +98,9 @@ static void look_at_function(struct graph *g, uint32_t function)
 
             if (callee != NULL && o->kind == PTX_O_SYMBOL)
                 continue;
-            look_at_operand(g, o);
+            look_at_operand(g, calls, o);
             for (unsigned e = 0; o->element != NULL && e < o->count; e++)
-                look_at_operand(g, &o->element[e]);
+                look_at_operand(g, calls, &o->element[e]);
         }
     }
 }
@@ -255,7 +258,7 @@ void ptx_calls_find(struct ptx_job *job, struct ptx_module *module)
             module->frame_align < s->align)
             module->frame_align = s->align;
         for (size_t k = 0; k < s->addresses.count; k++)
-            take_address(&g, &module->symbols.at[s->addresses.at[k].symbol]);
+            take_address(&g, NULL, &module->symbols.at[s->addresses.at[k].symbol]);
     }
     for (uint32_t f = 0; f < module->functions.count; f++) {
         module->functions.at[f].calls.scc = PTX_NONE;

@@ -372,7 +372,7 @@ static _Noreturn void not_declared(struct ptx_parser *parser, struct ptx_name na
     else
         snprintf(advice, sizeof advice, "%s", *text == '%' ? "" : ": declare it before it is used");
     if (*text == '%')
-        ptx_fail(lex->job, lex->line, LW_EUNSUPP,
+        ptx_fail(lex->job, lex->line, near != NULL ? LW_EINPUT : LW_EUNSUPP,
                  "'%s' is neither a declared register nor a special register we have%s", text, advice);
     ptx_fail(lex->job, lex->line, LW_EINPUT, "'%s' is not declared%s", text, advice);
 }
@@ -599,8 +599,8 @@ _Noreturn static void unknown_insn(struct ptx_job *job, struct ptx_name name, un
         names[i] = ptx_op_name((enum ptx_op)i);
     snprintf(text, sizeof text, "%.*s", (int)name.size, name.text);
     near = lw_nearest(text, names + 1, PTX_OP_COUNT - 1, sizeof names[0]);
-    if (near != NULL)
-        ptx_fail(job, line, LW_EUNSUPP, "unknown instruction '%.*s' (did you mean %s?)",
+    if (near != NULL) /* a slip; others may be of a PTX to come */
+        ptx_fail(job, line, LW_EINPUT, "unknown instruction '%.*s' (did you mean %s?)",
                  (int)name.size, name.text, near);
     ptx_fail(job, line, LW_EUNSUPP,
              "unknown instruction '%.*s': docs/front-end.md lists those there are", (int)name.size,
@@ -621,6 +621,8 @@ static void parse_insn(struct ptx_parser *parser, struct ptx_name name, uint32_t
                              .line = line, .loc = parser->loc };
 
     parse_modifiers(parser, &insn);
+    parser->op = (enum ptx_op)insn.op;
+    parser->unknown = insn.unknown;
     uint32_t index = (uint32_t)parser->function->insns.count;
 
     if (!ptx_op_supported((enum ptx_op)*op)) {
@@ -733,20 +735,21 @@ static void define_label(struct ptx_parser *parser, struct ptx_name name)
     *PTX_PUSH(job, parser->function->label_lines) = parser->lex.line;
 }
 
-void ptx_parse_body(struct ptx_parser *parser)
+static void parse_statements(struct ptx_parser *parser, const struct ptx_scope *function_scope)
 {
     struct ptx_lexer *lex = &parser->lex;
-    struct ptx_scope *function_scope = parser->scope;
-    unsigned depth = 1;
 
-    while (depth != 0) {
+    while (parser->depth != 0) {
         char c = ptx_lex_peek(lex);
         unsigned line = lex->line;
         struct ptx_name name;
 
+        parser->statement = lex->p;
+        parser->statement_line = line;
+        parser->unknown = NULL;
         if (c == '}') {
             lex->p++;
-            depth--;
+            parser->depth--;
             close_scope(parser);
             if (parser->scope != function_scope)
                 parser->scope = parser->scope->parent;
@@ -756,7 +759,7 @@ void ptx_parse_body(struct ptx_parser *parser)
             lex->p++;
             inner->parent = parser->scope;
             parser->scope = inner;
-            depth++;
+            parser->depth++;
         } else if (c == ';') {
             lex->p++;
         } else if (c == '.') {
@@ -796,4 +799,70 @@ void ptx_parse_body(struct ptx_parser *parser)
             expected(parser, "a statement");
         }
     }
+}
+
+/* To the end of a body with something in it that we do not have, from the statement at hand on. What
+ * follows may hang on that, so nothing of it is read but what others need: files, and labels, which
+ * debug information names. */
+static void pass_body(struct ptx_parser *parser)
+{
+    struct ptx_lexer *lex = &parser->lex;
+    struct ptx_name name;
+
+    lex->p = parser->statement;
+    lex->line = parser->statement_line;
+    lex->takes_warp_size = false;
+    while (parser->depth != 0) {
+        char c = ptx_lex_peek(lex);
+
+        if (lex->p >= lex->end)
+            ptx_fail(lex->job, parser->function->line, LW_EINPUT,
+                     "the body of '%s' is not closed with '}'", parser->function->name);
+        if (ptx_lex_identifier(lex, &name)) {
+            if (ptx_lex_accept(lex, ':') &&
+                ptx_map_find(&parser->scope->labels, name.text, name.size) == NULL)
+                define_label(parser, name);
+        } else if (c == '"') {
+            (void)ptx_lex_string(lex, &name);
+        } else if (c == '.' && ptx_lex_dotted(lex, &name)) {
+            if (ptx_name_is(name, "file"))
+                ptx_parse_file(parser);
+        } else {
+            lex->p++;
+            parser->depth += c == '{';
+            parser->depth -= c == '}';
+        }
+    }
+}
+
+void ptx_parse_body(struct ptx_parser *parser)
+{
+    struct ptx_job *job = parser->lex.job;
+    jmp_buf *outer = job->stop, stop;
+    struct ptx_scope *scope = parser->scope;
+
+    parser->depth = 1;
+    job->stop = &stop;
+    if (setjmp(stop) == 0) {
+        parse_statements(parser, scope);
+        job->stop = outer;
+        return;
+    }
+    if (job->status == LW_EINPUT && parser->unknown != NULL) { /* its operands may be of a new kind */
+        const char *unknown = parser->unknown;
+
+        parser->unknown = NULL;
+        ptx_fail(job, parser->statement_line, LW_EUNSUPP, "%s: the modifier '.%s' is not supported",
+                 ptx_op_name(parser->op), unknown);
+    }
+    job->stop = outer;
+    if (job->status != LW_EUNSUPP)
+        longjmp(*outer, 1);
+    parser->function->refusal =
+        lw_arena_strdup(&job->arena, job->err != NULL ? job->err->text : "");
+    if (parser->function->refusal == NULL)
+        ptx_fail(job, 0, LW_ENOMEM, "out of memory");
+    job->status = LW_OK;
+    parser->scope = scope;
+    pass_body(parser);
 }

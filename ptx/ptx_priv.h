@@ -41,6 +41,8 @@ struct ptx_job {
 /** Give up with "name:line: sentence" (line 0: "name: sentence"). */
 _Noreturn void ptx_fail(struct ptx_job *job, unsigned line, enum lw_status status,
                         const char *fmt, ...) LW_PRINTF(4, 5);
+/** Give up with a sentence that has its place, for want of something. */
+_Noreturn void ptx_refuse(struct ptx_job *job, const char *sentence);
 /** "name:line" of a line of text @source; of compiled text where its compiler says: "inc.h:3". */
 const char *ptx_job_place(struct ptx_job *job, size_t source, unsigned line);
 /** Zeroed arena memory for @count elements; never NULL. */
@@ -273,6 +275,7 @@ struct ptx_tree {
 /** A function's place in the graph of calls. */
 struct ptx_calls {
     PTX_LIST(uint32_t) callees;  /* functions with a body, called directly */
+    PTX_LIST(uint32_t) names;    /* others, of which it takes the address */
     bool any;                    /* has such a call, or one through a register */
     bool indirect, address_taken, reachable;
     bool recursive;              /* may come back to itself */
@@ -284,6 +287,7 @@ struct ptx_calls {
 struct ptx_function {
     const char *name;
     bool kernel, has_body, weak;
+    const char *refusal; /* the sentence, place and all, by which it is not translated; NULL: it may be */
     uint16_t source;
     uint32_t symbol, line;
     uint32_t opening; /* its first .loc, 0: none; compilers give it the line of the opening brace */
@@ -413,6 +417,11 @@ struct ptx_parser {
     struct ptx_module *module;
     struct ptx_function *function; /* being read */
     bool in_body;                  /* its body is, not its head */
+    unsigned depth;                /* of braces in it */
+    const char *statement;         /* of it, at hand: begins here, on this line */
+    unsigned statement_line;
+    enum ptx_op op;                /* of it, where @unknown is a modifier that we do not have */
+    const char *unknown;
     struct ptx_scope *scope;
     struct ptx_map ops, words; /* the tables, by name */
     PTX_LIST(struct ptx_targets) targets; /* of the function being read */

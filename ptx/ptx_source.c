@@ -257,6 +257,12 @@ static void fail_in_source(struct ptx_job *job, const struct ptx_source *source,
                           caller, line);
 }
 
+void ptx_refuse(struct ptx_job *job, const char *sentence)
+{
+    job->status = LW_FAIL(job->err, LW_EUNSUPP, "%s", sentence);
+    longjmp(*job->stop, 1);
+}
+
 void ptx_fail(struct ptx_job *job, unsigned line, enum lw_status status, const char *fmt, ...)
 {
     struct ptx_source source = { .name = job->name, .text = job->text, .size = job->text_size };

@@ -430,6 +430,8 @@ static void translate_function(struct ptx_job *job, struct ptx_module *module,
     struct ptx_unit unit;
 
     ptx_job_source(job, fn->source);
+    if (fn->refusal != NULL)
+        ptx_refuse(job, fn->refusal);
     job->module = job->arena;
     lw_arena_init(&job->arena);
     ptx_unit_init(&unit, job, module, fn, object);
@@ -449,17 +451,35 @@ static void translate_function(struct ptx_job *job, struct ptx_module *module,
     lw_arena_init(&job->module);
 }
 
-/* Functions behind @fn move up by one. False: something that is there already has its address. */
+/* What is in the object already and calls @fn: one that @fn itself may come back from. */
+static bool is_called(const struct ptx_module *module, const struct ptx_function *fn)
+{
+    uint32_t number = (uint32_t)(fn - module->functions.at);
+
+    for (size_t f = 0; fn->calls.recursive && f < module->functions.count; f++) {
+        const struct ptx_calls *calls = &module->functions.at[f].calls;
+
+        for (size_t i = 0; calls->reachable && calls->scc == fn->calls.scc &&
+                           calls->index < fn->calls.index && i < calls->callees.count; i++)
+            if (calls->callees.at[i] == number)
+                return true;
+    }
+    return false;
+}
+
+/* Functions behind @fn move up by one. False: something that is there already needs it. */
 static bool leave_out(struct ptx_job *job, struct ptx_module *module, struct ptx_function *fn)
 {
     struct isa_object *object = job->object;
     uint32_t number = fn->calls.index;
 
-    for (unsigned i = 0; i < object->reloc_count; i++) {
+    if (is_called(module, fn))
+        return false;
+    for (unsigned i = 0; i < object->reloc_count; i++)
         if (object->relocs[i].to_function && object->relocs[i].to == number)
             return false;
+    for (unsigned i = 0; i < object->reloc_count; i++)
         object->relocs[i].to -= object->relocs[i].to_function && object->relocs[i].to > number;
-    }
     for (size_t f = 0; f < module->functions.count; f++)
         module->functions.at[f].calls.index -= module->functions.at[f].calls.reachable &&
                                                module->functions.at[f].calls.index > number;
@@ -467,64 +487,73 @@ static bool leave_out(struct ptx_job *job, struct ptx_module *module, struct ptx
     return true;
 }
 
-/* A kernel with something that we do not have does not keep the others of its file from running:
- * what was put into the object for it goes, and its sentence stays. False: it was refused. */
-static bool try_kernel(struct ptx_job *job, struct ptx_module *module, struct ptx_function *fn)
+/* A function that calls, or names, one that is refused is so, too, by the same sentence. */
+static const char *refusal_below(const struct ptx_module *module, const struct ptx_function *fn)
+{
+    for (size_t i = 0; i < fn->calls.callees.count; i++)
+        if (module->functions.at[fn->calls.callees.at[i]].refusal != NULL)
+            return module->functions.at[fn->calls.callees.at[i]].refusal;
+    for (size_t i = 0; i < fn->calls.names.count; i++)
+        if (module->functions.at[fn->calls.names.at[i]].refusal != NULL)
+            return module->functions.at[fn->calls.names.at[i]].refusal;
+    return NULL;
+}
+
+/* A kernel with something that we do not have, in itself or in what it calls, does not keep the others
+ * of its file from running: what was put into the object for it goes, and its sentence stays. */
+static void try_function(struct ptx_job *job, struct ptx_module *module, struct ptx_function *fn)
 {
     struct isa_object *object = job->object, before = *object;
     jmp_buf *outer = job->stop, stop;
     struct isa_refusal *refusal;
 
+    if (fn->refusal == NULL)
+        fn->refusal = refusal_below(module, fn);
     job->stop = &stop;
     if (setjmp(stop) == 0) {
         translate_function(job, module, fn);
         job->stop = outer;
-        return true;
+        return;
     }
     job->stop = outer;
     if (job->status != LW_EUNSUPP)
         longjmp(*outer, 1);
-    lw_arena_fini(&job->arena); /* the function's; the module's waits */
-    job->arena = job->module;
-    lw_arena_init(&job->module);
+    if (fn->refusal == NULL) { /* the arena is the function's; the module's waits */
+        lw_arena_fini(&job->arena);
+        job->arena = job->module;
+        lw_arena_init(&job->module);
+    }
     object->text_count = before.text_count;
     object->reloc_count = before.reloc_count;
     object->line_count = before.line_count;
     object->loop_count = before.loop_count;
     object->bound_count = before.bound_count;
     object->function_count = before.function_count;
+    fn->refusal = arena_text(job, object, job->err != NULL ? job->err->text : "");
     if (!leave_out(job, module, fn))
         longjmp(*outer, 1);
+    job->status = LW_OK;
+    if (!fn->kernel)
+        return;
     refusal = &object->refusals[object->refusal_count++];
     refusal->name = arena_text(job, object, fn->name);
-    refusal->sentence = arena_text(job, object, job->err != NULL ? job->err->text : "");
-    job->status = LW_OK;
-    return false;
+    refusal->sentence = fn->refusal;
 }
 
-/* Kernels each on its own; with one that calls functions, or alone, a refusal is the file's. */
+/* Where no kernel is left, the first one's refusal is the file's. */
 static void translate_functions(struct ptx_job *job, struct ptx_module *module)
 {
     struct isa_object *object = job->object;
     unsigned kernels = 0;
 
     for (size_t f = 0; f < module->functions.count; f++)
-        kernels += module->functions.at[f].kernel;
+        kernels += module->functions.at[f].calls.reachable && module->functions.at[f].kernel;
     object->refusals = arena_array(job, object, kernels, sizeof *object->refusals);
-    for (size_t i = 0; i < module->order.count; i++) {
-        struct ptx_function *fn;
-
-        if (module->order.at[i] == module->functions.count)
-            continue;
-        fn = &module->functions.at[module->order.at[i]];
-        if (!fn->kernel || kernels < 2)
-            translate_function(job, module, fn);
-        else if (!try_kernel(job, module, fn) && object->refusal_count == kernels) {
-            LW_FAIL(job->err, LW_EUNSUPP, "%s", object->refusals[0].sentence);
-            job->status = LW_EUNSUPP;
-            longjmp(*job->stop, 1);
-        }
-    }
+    for (size_t i = 0; i < module->order.count; i++)
+        if (module->order.at[i] != module->functions.count)
+            try_function(job, module, &module->functions.at[module->order.at[i]]);
+    if (kernels != 0 && object->refusal_count == kernels)
+        ptx_refuse(job, object->refusals[0].sentence);
     for (unsigned i = 0; job->options != NULL && job->options->notes != NULL &&
                          i < object->refusal_count; i++)
         lw_printf(job->options->notes, "warning: the kernel %s is left out: %s\n",
@@ -689,6 +718,8 @@ static void print_module(struct ptx_job *job, const struct work *work)
         if (module->order.at[i] == module->functions.count)
             continue;
         ptx_unit_init(&unit, job, module, &module->functions.at[module->order.at[i]], NULL);
+        if (unit.function->refusal != NULL)
+            ptx_refuse(job, unit.function->refusal);
         print_unit(&unit, work->out);
         ptx_calls_barriers(&unit);
     }

@@ -113,6 +113,45 @@ LW_FETCH(tex3D, (float x, float y, float z), (x, y, z))
 #undef LW_FETCH
 #undef LW_REST
 
+/* Fetches of other kinds, and surfaces: NAME<T>(object, ...), NAME(&t, object, ...), NAME(t, object, ...),
+ * and of references. */
+#define LW_MISSING(NAME)                                                                          \
+    extern "C" __device__ void NAME##_is_not_supported(void);                                     \
+    template <class T, class... A> LW_FN T NAME(cudaTextureObject_t, A...)                        \
+    {                                                                                             \
+        NAME##_is_not_supported();                                                                \
+        return T();                                                                               \
+    }                                                                                             \
+    template <class T, class... A> LW_FN void NAME(T *, cudaTextureObject_t, A...)                \
+    {                                                                                             \
+        NAME##_is_not_supported();                                                                \
+    }                                                                                             \
+    template <class T, int D, enum cudaTextureReadMode M, class... A>                             \
+    LW_FN typename lw_texel<T, M>::type NAME(texture<T, D, M>, A...)                              \
+    {                                                                                             \
+        NAME##_is_not_supported();                                                                \
+        return typename lw_texel<T, M>::type();                                                   \
+    }
+#define LW_MISSING_WRITE(NAME)                                                                    \
+    extern "C" __device__ void NAME##_is_not_supported(void);                                     \
+    template <class T, class... A> LW_FN void NAME(T, cudaSurfaceObject_t, A...)                  \
+    {                                                                                             \
+        NAME##_is_not_supported();                                                                \
+    }
+#define LW_MISSING_TEXTURE(NAME) LW_MISSING(NAME) LW_MISSING(NAME##Lod) LW_MISSING(NAME##Grad)
+#define LW_MISSING_SURFACE(NAME) LW_MISSING(NAME##read) LW_MISSING_WRITE(NAME##write)
+LW_MISSING(tex1DLod) LW_MISSING(tex1DGrad) LW_MISSING(tex2DLod) LW_MISSING(tex2DGrad)
+LW_MISSING(tex3DLod) LW_MISSING(tex3DGrad) LW_MISSING(tex2Dgather)
+LW_MISSING_TEXTURE(tex1DLayered) LW_MISSING_TEXTURE(tex2DLayered) LW_MISSING_TEXTURE(texCubemap)
+LW_MISSING_TEXTURE(texCubemapLayered)
+LW_MISSING_SURFACE(surf1D) LW_MISSING_SURFACE(surf2D) LW_MISSING_SURFACE(surf3D)
+LW_MISSING_SURFACE(surf1DLayered) LW_MISSING_SURFACE(surf2DLayered) LW_MISSING_SURFACE(surfCubemap)
+LW_MISSING_SURFACE(surfCubemapLayered)
+#undef LW_MISSING
+#undef LW_MISSING_WRITE
+#undef LW_MISSING_TEXTURE
+#undef LW_MISSING_SURFACE
+
 /* Loads by the same path: ld.global.nc, of types that PTX has no such load for plain ones. */
 template <class T> LW_FN T __ldg(const T *p) { return *p; }
 #define LW_LDG(T, B) LW_FN T __ldg(const T *p) { return __nvvm_ldg_##B(p); }
