@@ -302,6 +302,8 @@ static void add_callee(struct ptx_unit *unit, const struct ptx_calls *callee)
         return;
     }
     join_clobber(&unit->clobber, &callee->tree.clobber);
+    if (unit->shared_below < unit->module->sccs.at[callee->scc].shared_end)
+        unit->shared_below = unit->module->sccs.at[callee->scc].shared_end;
     if (unit->function->calls.tree.below_bytes < unit->module->sccs.at[callee->scc].stack_bytes)
         unit->function->calls.tree.below_bytes = unit->module->sccs.at[callee->scc].stack_bytes;
     if (unit->breg_base < unit->module->sccs.at[callee->scc].barriers)
@@ -360,8 +362,10 @@ void ptx_calls_begin(struct ptx_unit *unit)
     if (calls->tree.below_bytes > 1u << 22)
         ptx_fail(unit->job, unit->function->line, LW_EUNSUPP,
                  "'%s' needs more than 4 MiB of stack", unit->function->name);
-    if (unit->function->kernel)
+    if (unit->function->kernel) { /* what the functions below have is theirs as long as the block runs */
         unit->frame_base = unit->local_bytes = (uint32_t)calls->tree.below_bytes;
+        unit->shared_bytes = unit->shared_below;
+    }
 }
 
 static bool saves_all(const struct ptx_unit *unit)
@@ -507,6 +511,10 @@ void ptx_calls_end(struct ptx_unit *unit)
     calls->tree.needs_warp_32 = unit->needs_warp_32;
     calls->tree.vreg_count = unit->vreg_count;
     calls->tree.shared_bytes = unit->shared_bytes;
+    if (unit->module->sccs.at[calls->scc].shared_end < unit->shared_bytes)
+        unit->module->sccs.at[calls->scc].shared_end = unit->shared_bytes;
+    if (unit->module->sccs.at[calls->scc].shared_end < unit->shared_below)
+        unit->module->sccs.at[calls->scc].shared_end = unit->shared_below;
     if (!unit->framed)
         calls->tree.frame_bytes = (unit->local_bytes + 15) & ~UINT64_C(15);
     add_stack(unit);

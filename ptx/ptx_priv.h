@@ -269,6 +269,7 @@ struct ptx_tree {
     bool below_known;
     unsigned breg_count, vreg_count;
     uint32_t shared_bytes;
+    uint32_t shared_end;     /* behind the shared variables of its functions and all below them */
     uint64_t frame_bytes, below_bytes; /* of its functions, and the deepest stack of callees */
     uint64_t stack_bytes;              /* of both, when the last of its functions is done */
 };
@@ -638,6 +639,7 @@ struct ptx_unit {
     bool soft, needs_warp_32;
     unsigned breg_count, vreg_count, sreg_count;
     uint32_t shared_bytes, dynamic_base, local_bytes;
+    uint32_t shared_below; /* end of the shared variables of functions that it calls */
     /* calls (docs/abi.md): a unit that has v2, because it is called or calls */
     bool framed;
     ptx_ref sp;                  /* where its local memory begins: v2 of a function; a kernel's */

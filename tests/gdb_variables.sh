@@ -252,6 +252,67 @@ expect "a stack that overflows" <<'END'
 lane -1 does not exist
 END
 
+# Static shared variables of one name in a kernel and in functions that it calls: each has its memory and its
+# entry. By clang, and as nvcc -G wrote it.
+cp "$src/tests/corpus/ptx/shared_nvcc.ptx" "$work/"
+cat >"$work/twice.cu" <<'END'
+__device__ __noinline__ int first(int x)
+{
+    __shared__ int tile[32];
+    tile[threadIdx.x] = x;
+    __syncthreads();
+    return tile[threadIdx.x ^ 1];
+}
+__device__ __noinline__ int second(int x)
+{
+    __shared__ int tile[64];
+    tile[threadIdx.x + 32] = x * 3;
+    __syncthreads();
+    return tile[(threadIdx.x ^ 1) + 32];
+}
+__global__ void twice(int *p)
+{
+    __shared__ char tile[8];
+    tile[threadIdx.x & 7] = 'a' + (threadIdx.x & 7);
+    int a = first(threadIdx.x + 100);
+    int b = second(threadIdx.x + 200);
+    p[threadIdx.x] = a + b + tile[0];
+}
+__global__ void beyond(int *p, int n)
+{
+    __shared__ int tile[16];
+    tile[threadIdx.x] = n;
+    __syncthreads();
+    p[threadIdx.x] = tile[threadIdx.x ^ 1];
+}
+END
+for program in 'twice.cu, options: [-O0, -g, --cuda-noopt-device-debug]' shared_nvcc.ptx; do
+    cat >"$work/twice.yaml" <<END
+program: {source: $program}
+buffers: {p: {type: s32, count: 32}}
+steps:
+  - launch: {entry: twice, grid: [1], block: [32], args: [p]}
+  - check: {buffer: p, values: [801, 797, 809, 805, 817, 813, 825, 821, 833, 829, 841, 837, 849, 845, 857, 853, 865, 861, 873, 869, 881, 877, 889, 885, 897, 893, 905, 901, 913, 909, 921, 917]}
+  - launch: {entry: beyond, grid: [1], block: [32], args: [p, 3]}
+END
+    (cd "$work" && exec "$lanewise" gdb twice.yaml -- -nx -batch -ex 'break twice.cu:6' -ex 'break twice.cu:13' \
+        -ex continue -ex 'print sizeof(tile)' -ex 'print tile[31]' -ex up -ex 'print tile' -ex continue \
+        -ex 'print sizeof(tile)' -ex 'print tile[33]' -ex up -ex 'print tile') >"$work/transcript" 2>&1 </dev/null
+    expect "static shared variables of one name, $program" <<'END'
+^\$1 = 128
+^\$2 = 131
+^\$3 = "abcdefgh"
+^\$4 = 256
+^\$5 = 603
+^\$6 = "abcdefgh"
+END
+    (cd "$work" && exec "$lanewise" run --check=memory twice.yaml) >"$work/transcript" 2>&1 </dev/null
+    expect "a finding in the shared memory of a kernel whose variable has another one's name, $program" <<'END'
+twice.cu:26: out-of-bounds: .*the block has 64 bytes of shared memory; kernel .*beyond
+^failed: 2 findings; 1 of 1 checks passed
+END
+done
+
 # nvcc -lineinfo: frames of inlined functions.
 cat >"$work/inlined.yaml" <<END
 program: {source: debug_inlined.ptx}

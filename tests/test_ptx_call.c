@@ -94,7 +94,7 @@ static void expect_in(const char *text, const char *name, unsigned count,
         struct emu_stop stop;
 
         memset(words, 0, sizeof words);
-        run_way(text, name, &ways[i], 256, &stop);
+        run_way(text, name, &ways[i], 384, &stop);
         if (stop.kind != EMU_STOP_IDLE)
             fail_msg("width %u, %s, %s: a fault", ways[i].width, ways[i].policy, ways[i].reconv);
         for (uint32_t t = 0; t < THREADS; t++) {
@@ -741,6 +741,37 @@ static void barriers_and_shared_memory_work_in_functions(void **state)
     expect(text, "second", 2, want_shared);
 }
 
+static uint32_t want_own(uint32_t t, unsigned k)
+{
+    (void)k;
+    return t + 1 + (t ^ 1) * 2;
+}
+
+/* A kernel's own shared memory, of static and of dynamic size, is none of its functions', nor of what
+ * they call. */
+static void shared_memory_of_kernels_and_functions_lies_apart(void **state)
+{
+#define KEEPS(name, size, before, after)                                                     \
+    ".func (.param .b32 ret) " name "(.param .b32 v) { .shared .align 4 .b8 own[" size "];\n" \
+    ".reg .b32 %r<9>; ld.param.u32 %r1,[v]; mov.u32 %r2,%tid.x; shl.b32 %r3,%r2,2; mov.u32 %r4,own;\n" \
+    "add.u32 %r3,%r3,%r4; st.shared.u32 [%r3],%r1; " before "bar.sync 0; xor.b32 %r5,%r3,4;\n" \
+    "ld.shared.u32 %r6,[%r5]; " after "st.param.b32 [ret],%r6; ret; }\n"
+#define USES(name, space, callee)                                                            \
+    ENTRY(name) space "add.u32 %r1,%r0,1; shl.b32 %r2,%r0,2; mov.u32 %r3,mine" name "; add.u32 %r2,%r2,%r3;\n" \
+    "st.shared.u32 [%r2],%r1; shl.b32 %r4,%r0,1; { .param .b32 a; .param .b32 r; st.param.b32 [a],%r4;\n" \
+    "call (r), " callee ", (a); ld.param.b32 %r5,[r]; } ld.shared.u32 %r6,[%r2]; add.u32 %r6,%r6,%r5;\n" \
+    "st.global.u32 [%d0],%r6; ret; }\n"
+    static const char text[] = HEAD ".extern .shared .align 4 .b8 minedynamic[];\n"
+        KEEPS("inner", "400", "", "")
+        KEEPS("outer", "384", "{ .param .b32 a; .param .b32 r; st.param.b32 [a],%r1; call (r), inner, (a);\n"
+                              "ld.param.b32 %r7,[r]; }\n", "min.u32 %r6,%r6,%r7;\n")
+        USES("fixed", ".shared .align 4 .b8 minefixed[384];\n", "outer") USES("dynamic", "", "outer");
+
+    (void)state;
+    expect(text, "fixed", 1, want_own);
+    expect(text, "dynamic", 1, want_own);
+}
+
 static uint32_t want_apart(uint32_t t, unsigned k)
 {
     (void)k;
@@ -946,6 +977,7 @@ int main(void)
         cmocka_unit_test(deep_chains_of_calls_have_barriers_enough),
         cmocka_unit_test(nests_deeper_than_the_registers_may_call),
         cmocka_unit_test(barriers_and_shared_memory_work_in_functions),
+        cmocka_unit_test(shared_memory_of_kernels_and_functions_lies_apart),
         cmocka_unit_test(lanes_at_a_barrier_in_a_function_hold_nobody_up),
         cmocka_unit_test(lanes_that_wait_in_a_function_let_others_go_on),
         cmocka_unit_test(wrong_calls_are_refused_with_a_reason),
