@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 liblanewise_a_SOURCES += \
 	%D%/ptx.h \
+	%D%/ptx_annotation_priv.h \
 	%D%/ptx_debug_priv.h \
 	%D%/ptx_ops.def \
 	%D%/ptx_priv.h \

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
+#include "ptx/ptx_annotation_priv.h"
 #include "ptx/ptx_compile_priv.h"
 
 static const char *const override_source =
@@ -99,11 +100,19 @@ static enum lw_status compile(struct ptx_job *job, const char *path, const char 
                               size_t flag_count, char **ptx, size_t *size,
                               struct lw_error *err)
 {
+    /* clang does not write reqd_work_group_size into PTX, but it writes annotations into its debug
+       information: the attribute takes one with it, which ptx_debug_tree.c reads. The macros of its
+       arguments are replaced by then. */
+    static const char block[] =
+        "-Dreqd_work_group_size(x,y,z)=reqd_work_group_size(x,y,z),"
+        "btf_decl_tag(\"" PTX_CLANG_BLOCK "\"__lanewise_text(x,y,z))";
     /* User options stand behind these and may override them. */
     static const char *const before[] = {"-cl-std=CL1.2", "-O3", "-gdwarf-2",
                                          "-fgnu89-inline", "-target", "nvptx64-nvidia-nvcl",
                                          /* what a runtime defines: sources ask for it */
                                          "-D__OPENCL_VERSION__=120",
+                                         "-D__lanewise_text(x,y,z)=#x\", \"#y\", \"#z", block,
+                                         "-D__reqd_work_group_size__(x,y,z)=reqd_work_group_size(x,y,z)",
                                          /* the first with rotations of 32 bits: below it clang
                                             writes them as shifts that lose numbers above 31 */
                                          "-Xclang", "-target-cpu", "-Xclang", "sm_35",

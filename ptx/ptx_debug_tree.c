@@ -3,11 +3,13 @@
  * .debug_abbrev and .debug_info of debug PTX (DWARF 2 to 4) to a tree of entries. Every
  * offset is checked; the first thing that is wrong ends the reading, and nothing is kept.
  */
+#include "ptx/ptx_annotation_priv.h"
 #include "ptx/ptx_debug_priv.h"
 
 #include <stdlib.h>
 
 enum {
+    TAG_ANNOTATION = 0x6000, /* DW_TAG_LLVM_annotation */
     MAX_ABBREVS = 1 << 16, MAX_DIES = 1 << 20, MAX_TREE_DEPTH = 150, MAX_DIE_ATTRS = 60,
     FORM_ADDR = 0x01, FORM_BLOCK2 = 0x03, FORM_BLOCK4 = 0x04, FORM_DATA2 = 0x05,
     FORM_DATA4 = 0x06, FORM_DATA8 = 0x07, FORM_STRING = 0x08, FORM_BLOCK = 0x09,
@@ -377,6 +379,79 @@ static void find_marks(struct ptx_job *job, struct ptx_module *module)
     }
 }
 
+/* ---- what sources say by annotations ------------------------------------------------------- */
+
+/* C's numbers as PTX's: without the u and l behind them. */
+static const char *without_suffixes(struct ptx_job *job, const char *text)
+{
+    char *copy = PTX_ARRAY(job, char, strlen(text) + 1), *to = copy;
+    bool number = false, word = false;
+
+    for (; *text != '\0'; text++) {
+        bool digit = *text >= '0' && *text <= '9';
+        bool letter = (*text >= 'a' && *text <= 'z') || (*text >= 'A' && *text <= 'Z') || *text == '_';
+
+        number = digit ? !word || number : letter && number;
+        word = digit || letter;
+        if (!number || strchr("uUlL", *text) == NULL)
+            *to++ = *text;
+    }
+    return copy;
+}
+
+/* "16, 2 * 8, 1", as the source has it behind its macros. */
+static bool read_sizes(struct ptx_job *job, const char *text, uint32_t sizes[3])
+{
+    const char *plain = without_suffixes(job, text);
+    struct ptx_lexer lex = { .job = job, .p = plain, .end = plain + strlen(plain), .line = 1 };
+    jmp_buf *outer = job->stop, stop;
+    bool good = true;
+
+    job->stop = &stop;
+    if (setjmp(stop) != 0) {
+        job->stop = outer;
+        job->status = LW_OK;
+        return false;
+    }
+    for (unsigned i = 0; good && i < 3; i++) {
+        enum ptx_literal literal;
+        uint64_t value = 0;
+
+        good = (i == 0 || ptx_lex_accept(&lex, ',')) && ptx_lex_constant(&lex, &value, &literal) &&
+               literal == PTX_LIT_INT && value != 0 && value <= UINT32_MAX;
+        sizes[i] = (uint32_t)value;
+    }
+    job->stop = outer;
+    return good && ptx_lex_peek(&lex) == '\0';
+}
+
+/* The size of blocks that OpenCL C's reqd_work_group_size asks for. The compiler does not write it into
+ * PTX; ptx_clang.c lets it say so in an annotation of the kernel. */
+static void read_annotation(struct ptx_job *job, struct ptx_module *module, uint32_t die)
+{
+    static const char mark[] = PTX_CLANG_BLOCK;
+    struct ptx_debug *debug = module->debug;
+    const struct ptx_value *value = ptx_debug_value(debug, die, ISA_AT_CONST_VALUE);
+    uint32_t parent = debug->dies.at[die].parent, sizes[3];
+    struct ptx_function *fn;
+
+    if (value == NULL || value->kind != PTX_V_TEXT || parent == PTX_NONE ||
+        strncmp(value->text, mark, sizeof mark - 1) != 0 || debug->dies.at[parent].function == PTX_NONE)
+        return;
+    fn = &module->functions.at[debug->dies.at[parent].function];
+    if (!fn->kernel)
+        return;
+    if (read_sizes(job, value->text + sizeof mark - 1, sizes)) {
+        uint64_t threads = (uint64_t)sizes[0] * sizes[1];
+
+        fn->max_threads = threads * sizes[2] <= UINT32_MAX ? (uint32_t)(threads * sizes[2]) : UINT32_MAX;
+        memcpy(fn->required_block, sizes, sizeof sizes);
+    } else if (job->options != NULL && job->options->notes != NULL) {
+        lw_printf(job->options->notes, "warning: the kernel %s: reqd_work_group_size(%s) is not kept: "
+                  "write numbers\n", fn->name, value->text + sizeof mark - 1);
+    }
+}
+
 void ptx_debug_read(struct ptx_job *job, struct ptx_module *module)
 {
     struct ptx_debug *debug = module->debug;
@@ -442,5 +517,9 @@ void ptx_debug_read(struct ptx_job *job, struct ptx_module *module)
             die->function = mark->function;
             debug->subprogram[mark->function] = i;
         }
+    }
+    for (uint32_t i = 0; i < debug->dies.count; i++) {
+        if (debug->dies.at[i].tag == TAG_ANNOTATION)
+            read_annotation(job, module, i);
     }
 }

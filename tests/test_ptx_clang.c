@@ -58,9 +58,47 @@ static const char plain[] = "__kernel void k(__global float *p)\n"
                             "    p[get_global_id(0)] += 1;\n"
                             "}\n";
 
-static void every_installed_clang_makes_an_entry_with_source_lines(void **state)
+static const char sized[] = "#define SIDE 8\n"
+                            "#define BLOCK reqd_work_group_size(SIDE * 2, SIDE, 2u - 1)\n"
+                            "kernel __attribute__((BLOCK)) void a(global int *p) { *p = 1; }\n"
+                            "kernel void b(global int *p) { *p = 1; }\n"
+                            "__attribute__((vec_type_hint(float4), __reqd_work_group_size__(64, 1, 1)))\n"
+                            "kernel void c(global int *p) { *p = 1; }\n"
+                            "enum { SIZE = 32 };\n"
+                            "kernel __attribute__((reqd_work_group_size(SIZE, 1, 1))) void d(global int *p)\n"
+                            "{ *p = 1; }\n";
+
+/* Of sized[]: clang's PTX does not say them, its debug information does. */
+static void expect_blocks(const char *ptx)
 {
+    static const uint32_t wanted[][4] = {{16, 8, 1, 128}, {0, 0, 0, 0}, {64, 1, 1, 64}, {0, 0, 0, 0}};
+    struct isa_object *object = NULL;
+    struct ptx_options options;
+    struct lw_buffer notes;
+    struct lw_error err;
+
+    ptx_options_default(&options);
+    lw_buffer_init(&notes);
+    options.from_source = true;
+    options.notes = &notes.sink;
+    if (ptx_translate("k.cl", ptx, strlen(ptx), &options, &object, &err) != LW_OK)
+        fail_msg("%s", err.text);
+    assert_int_equal(object->function_count, 1 + LW_COUNT_OF(wanted));
+    for (unsigned k = 0; k < LW_COUNT_OF(wanted); k++) {
+        assert_memory_equal(object->functions[k + 1].required_block, wanted[k], 3 * sizeof wanted[k][0]);
+        assert_int_equal(object->functions[k + 1].max_threads, wanted[k][3]);
+    }
+    expect_text(notes.text, "warning: the kernel d: reqd_work_group_size(SIZE, 1, 1) is not kept: write numbers\n");
+    isa_object_destroy(object);
+    lw_buffer_fini(&notes);
+}
+
+static void every_installed_clang_makes_an_entry_with_lines_and_blocks(void **state)
+{
+    char text[sizeof plain + sizeof sized];
     unsigned found = 0;
+
+    snprintf(text, sizeof text, "%s%s", plain, sized);
 
     for (size_t i = 0; i < LW_COUNT_OF(versions); i++) {
         char *ptx;
@@ -68,7 +106,8 @@ static void every_installed_clang_makes_an_entry_with_source_lines(void **state)
         if (!installed(versions[i]))
             continue;
         found++;
-        ptx = compile(*state, plain, NULL, versions[i]);
+        ptx = compile(*state, text, NULL, versions[i]);
+        expect_blocks(ptx);
         expect_text(ptx, ".entry k(");
         expect_text(ptx, ".ptr .global");
         expect_text(ptx, "k.cl\"");
@@ -314,7 +353,7 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 #define TEST_CACHE(name) cmocka_unit_test_setup_teardown(name, setup_cache, teardown)
     const struct CMUnitTest tests[] = {
-        TEST(every_installed_clang_makes_an_entry_with_source_lines),
+        TEST(every_installed_clang_makes_an_entry_with_lines_and_blocks),
         TEST(global_ids_include_the_offset_and_dimensions_are_known),
         TEST(native_functions_of_every_width_become_approximations),
         TEST(library_functions_come_from_libclc),
