@@ -322,6 +322,17 @@ cleanup:
     return status;
 }
 
+/** A file of functions alone compiles, as it does elsewhere; but nobody calls them here. */
+static void warn_without_kernels(const struct options *o, const struct isa_object *object)
+{
+    for (unsigned i = 0; i < object->function_count; i++)
+        if (object->functions[i].kernel)
+            return;
+    fprintf(stderr, "warning: %s: there is no kernel in %s, so there is nothing to launch: one is a "
+            "__global__ function in CUDA C++, a __kernel in OpenCL C, an .entry in PTX\n",
+            o->paths[0], o->path_count == 1 ? "it" : "these files");
+}
+
 int cmd_compile(const struct cmd *cmd, int argc, char **argv)
 {
     static const char *const kinds[] = {"obj", "ptx", "asm", "cfg"};
@@ -388,6 +399,8 @@ int cmd_compile(const struct cmd *cmd, int argc, char **argv)
         options.from_source = ptx_is_compiled(path);
         got = ptx_translate(path, ptx, size, &options, &object, &err);
     }
+    if (got == LW_OK && object != NULL)
+        warn_without_kernels(&o, object);
     if (object != NULL && o.strip)
         object->debug = NULL; /* its arena keeps the memory */
     if (got != LW_OK)

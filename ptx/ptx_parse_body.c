@@ -58,9 +58,9 @@ static void parse_reg(struct ptx_parser *parser)
         ptx_lex_space(lex);
         if (!ptx_lex_dotted(lex, &word))
             expected(parser, "a type behind .reg");
-        if (ptx_name_is(word, "v2") || ptx_name_is(word, "v4")) {
+        if (elements == 0 && (ptx_name_is(word, "v2") || ptx_name_is(word, "v4"))) {
             elements = (unsigned)(word.text[1] - '0');
-        } else if (ptx_name_is(word, "align")) { /* it says nothing about registers */
+        } else if (elements == 0 && ptx_name_is(word, "align")) { /* it says nothing about registers */
             (void)ptx_lex_integer(lex, "a number behind .align");
         } else if ((type = ptx_type_find(word.text, word.size)) == PTX_T_NONE ||
                    type == PTX_T_TF32) {
@@ -350,6 +350,18 @@ static bool parse_reserved(struct ptx_parser *parser, struct ptx_operand *out, s
     return true;
 }
 
+/* PTX has it, this machine has not. */
+static bool is_special_elsewhere(const char *text)
+{
+    static const char *const families[] = { "%cluster", "%ncluster", "%is_explicit_cluster", "%envreg",
+                                            "%pm", "%current_graph_exec" };
+
+    for (unsigned i = 0; i < LW_COUNT_OF(families); i++)
+        if (strncmp(text, families[i], strlen(families[i])) == 0)
+            return true;
+    return false;
+}
+
 static _Noreturn void not_declared(struct ptx_parser *parser, struct ptx_name name)
 {
     struct ptx_lexer *lex = &parser->lex;
@@ -372,7 +384,7 @@ static _Noreturn void not_declared(struct ptx_parser *parser, struct ptx_name na
     else
         snprintf(advice, sizeof advice, "%s", *text == '%' ? "" : ": declare it before it is used");
     if (*text == '%')
-        ptx_fail(lex->job, lex->line, near != NULL ? LW_EINPUT : LW_EUNSUPP,
+        ptx_fail(lex->job, lex->line, is_special_elsewhere(text) ? LW_EUNSUPP : LW_EINPUT,
                  "'%s' is neither a declared register nor a special register we have%s", text, advice);
     ptx_fail(lex->job, lex->line, LW_EINPUT, "'%s' is not declared%s", text, advice);
 }
@@ -599,10 +611,10 @@ _Noreturn static void unknown_insn(struct ptx_job *job, struct ptx_name name, un
         names[i] = ptx_op_name((enum ptx_op)i);
     snprintf(text, sizeof text, "%.*s", (int)name.size, name.text);
     near = lw_nearest(text, names + 1, PTX_OP_COUNT - 1, sizeof names[0]);
-    if (near != NULL) /* a slip; others may be of a PTX to come */
+    if (near != NULL)
         ptx_fail(job, line, LW_EINPUT, "unknown instruction '%.*s' (did you mean %s?)",
                  (int)name.size, name.text, near);
-    ptx_fail(job, line, LW_EUNSUPP,
+    ptx_fail(job, line, LW_EINPUT,
              "unknown instruction '%.*s': docs/front-end.md lists those there are", (int)name.size,
              name.text);
 }

@@ -219,6 +219,7 @@ static void integer_bit_and_atomic_functions_are_instructions(void **state)
         "                  unsigned short *h)\n"
         "{\n"
         "    __shared__ int s;\n"
+        "    atomicOr((long long *)l, 5ll); atomicAdd((float4 *)f, make_float4(1, 2, 3, 4));\n"
         "    i[1] = atomicAdd(i, 1) + atomicCAS(i, 2, 3) + atomicExch(i, 4) + atomicXor(i, 5);\n"
         "    u[1] = atomicInc(u, 9) + atomicDec(u, 9) + atomicMin(u, 3u) + atomicSub(u, 1u);\n"
         "    l[1] = atomicMax(l, 5ull) + atomicCAS(l, 1ull, 2ull) + atomicAnd(l, 3ull);\n"
@@ -281,6 +282,16 @@ static void halves_and_bfloats_have_their_headers(void **state)
         "    b[0] = b[1] + b[2] * __float2bfloat16(f[3]);\n"
         "    f[1] = __bfloat162float(b[4]);\n"
         "    h[12] = __shfl_down_sync(~0u, h[13], 1);\n"
+        "    __nv_bfloat162 c = __floats2bfloat162_rn(f[4], f[5]);\n"
+        "    f[6] = __low2float(__hadd2_sat(c, __lowhigh2highlow(c))) + __high2float(__hfma2_sat(c, c, c));\n"
+        "    __stwt(h + 14, __ldcv(h + 15)); __stwt(p + 8, __ldcv(p + 9));\n"
+        "}\n"
+        "#include <cuComplex.h>\n"
+        "__global__ void complex(cuFloatComplex *c, cuDoubleComplex *d, double4_32a *q)\n"
+        "{\n"
+        "    c[0] = cuCdivf(cuCmulf(c[1], cuConjf(c[2])), make_cuComplex(cuCabsf(c[3]), 1));\n"
+        "    d[0] = cuCadd(cuCfma(d[1], d[2], d[3]), make_cuDoubleComplex(cuCabs(d[4]), cuCreal(d[5])));\n"
+        "    q[0] = make_double4_32a(fdivide(q[1].x, q[1].y), copysign(q[1].z, c[4].x), cuCimag(d[6]), 1);\n"
         "}\n";
     static const char *const parts[] = {"mul.rn.f16", "fma.rn.f16", "add.rn.f16x2", "mul.rn.f16x2",
                                         "cvt.rn.f16.f32", "cvt.f32.f16", "cvt.rzi.s32.f16", NULL};
@@ -397,6 +408,34 @@ static void what_there_is_not_is_refused_by_name(void **state)
     expect_text(err.text, "mma.h");
 }
 
+/* A call of what the machine has not is its kernel's, not the file's. */
+static void surfaces_and_layers_are_refused_with_their_kernel_alone(void **state)
+{
+    static const char text[] = "__global__ void good(float *p) { *p = 1; }\n"
+                               "__global__ void a(cudaSurfaceObject_t s) { surf2Dwrite(1.0f, s, 4, 5); }\n"
+                               "__global__ void b(cudaSurfaceObject_t s, float *p) { surf3Dread(p, s, 4, 5, 6); }\n"
+                               "__global__ void c(cudaTextureObject_t t, float4 *p)\n"
+                               "{ *p = tex2DLayered<float4>(t, 4, 5, 1); }\n"
+                               "texture<float, 2> t;\n"
+                               "__global__ void d(float *p) { *p = tex2DLod(t, 4, 5, 1); }\n";
+    static const char *const reasons[] = {":2: surf2Dwrite is not supported", ":3: surf3Dread is not supported",
+                                          ":5: tex2DLayered is not supported", ":7: tex2DLod is not supported"};
+    char *ptx = compile(*state, text, NULL, NULL);
+    struct ptx_options options;
+    struct isa_object *object;
+    struct lw_error err;
+
+    ptx_options_default(&options);
+    options.from_source = true;
+    if (ptx_translate("k.cu", ptx, strlen(ptx), &options, &object, &err) != LW_OK)
+        fail_msg("%s", err.text);
+    assert_int_equal(object->refusal_count, LW_COUNT_OF(reasons));
+    for (unsigned i = 0; i < LW_COUNT_OF(reasons); i++)
+        expect_text(object->refusals[i].sentence, reasons[i]);
+    isa_object_destroy(object);
+    free(ptx);
+}
+
 static void an_error_in_the_source_is_told_with_its_line(void **state)
 {
     const struct fixture *f = *state;
@@ -473,6 +512,7 @@ int main(void)
         TEST(macros_of_one_letter_are_the_sources_own),
         TEST(helper_headers_of_samples_find_the_runtimes_names),
         TEST(what_there_is_not_is_refused_by_name),
+        TEST(surfaces_and_layers_are_refused_with_their_kernel_alone),
         TEST(an_error_in_the_source_is_told_with_its_line),
         TEST_CACHE(our_headers_are_kept_once_and_mended_when_damaged),
         TEST_CACHE(without_a_cache_folder_the_headers_are_private),

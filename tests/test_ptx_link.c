@@ -464,6 +464,90 @@ static void functions_that_are_not_visible_may_share_a_name(void **state)
     gives(texts, 2, want, 2);
 }
 
+/* What is refused in a kernel, or in what it calls or names, is its own: the others translate, and the
+ * object, also from a file, says why this one is missing. */
+static void refusals_are_of_the_kernels_that_meet_them(void **state)
+{
+#define GOOD ".entry good() { call fine; ret; }\n"
+#define FINE ".func fine() { ret; }\n"
+#define BODY(words) "{ .reg .b32 %r<9>; .reg .b64 %d<9>; .reg .pred %p; " words " ret; }\n"
+    static const struct {
+        const char *text, *bad, *message;
+    } rows[] = {
+        { FINE GOOD ".entry bad() " BODY("call f;"), NULL, "t.ptx:6: 'f' is not declared: declare it before it is used" },
+        { FINE ".func f() " BODY("mbarrier.init.b64 [%d1], 4;") GOOD ".entry bad() { call f; ret; }\n", "bad",
+          "t.ptx:5: the instruction 'mbarrier' is not supported: write it with those that "
+          "docs/front-end.md lists" },
+        { FINE ".func f() " BODY("stacksave.u64 %d1;") ".func g() { call f; ret; }\n"
+               ".entry bad() { call g; ret; }\n" GOOD, "bad",
+          "t.ptx:5: the instruction 'stacksave' is not supported: write it with those that "
+          "docs/front-end.md lists" },
+        { FINE ".func f() " BODY("cvt.rn.e4m3x2.f32 %r1, %r2, %r3;") GOOD
+               ".entry bad() " BODY("mov.u64 %d1, f;"), "bad",
+          "t.ptx:5: cvt: the modifier '.e4m3x2' is not supported" },
+        { FINE ".func f(); .func g() " BODY("call f; stacksave.u64 %d1;")
+               ".func f() { call g; ret; }\n" GOOD ".entry bad() { call f; ret; }\n", "bad",
+          "t.ptx:5: the instruction 'stacksave' is not supported: write it with those that "
+          "docs/front-end.md lists" },
+        { FINE GOOD ".entry bad() " BODY("\nbrand.new.b32 %r1, {%r2, %r3};\n"), NULL,
+          "t.ptx:7: unknown instruction 'brand' (did you mean and?)" },
+        { FINE GOOD ".entry bad() " BODY("\n.reg .b128 %q; add.b128 %q, %q, %q;\n { .reg .b32 %r1; L: } @!%p bra L;"),
+          "bad", "t.ptx:7: registers of type '.b128' are not supported" },
+        { FINE GOOD ".entry bad() " BODY("\n.reg .b128 %q; { mov.b128 %q, {%d1, %d2}; } // }"
+                                         "\n.pragma \"}\"; /* } */"),
+          "bad", "t.ptx:7: registers of type '.b128' are not supported" },
+        { FINE GOOD ".entry bad() " BODY("mov.u32 %r1, %clusterid.y;"), "bad",
+          "t.ptx:6: '%clusterid.y' is neither a declared register nor a special register we have" },
+        { FINE GOOD ".entry bad() " BODY("cp.async.bulk.tensor.1d.global.shared::cta.bulk_group [%d1, {%r1}], [%d2];"),
+          "bad", "t.ptx:6: cp: the modifier '.bulk_group' is not supported" },
+        { FINE GOOD ".entry bad() " BODY("ad.b32 %r1, %r2, %r3;"), NULL,
+          "t.ptx:6: unknown instruction 'ad' (did you mean add?)" },
+        { FINE GOOD ".entry bad() " BODY("mov.b32 %r1, %r99;"), NULL,
+          "t.ptx:6: '%r99' is neither a declared register nor a special register we have (did you mean %r1?)" },
+        { FINE GOOD ".entry bad() " BODY("\nstacksave.foo.bar %d1; .reg .b128 %q; /*"), NULL,
+          "t.ptx:7: a comment is not closed with */" },
+        { FINE GOOD ".entry bad() { .reg .b128 %q; {\n", NULL, "t.ptx:6: the body of 'bad' is not closed with '}'" },
+        { FINE ".func f() " BODY("stacksave.u64 %d1;") GOOD ".global .u64 table[1] = {f};\n", NULL,
+          "t.ptx:5: the instruction 'stacksave' is not supported: write it with those that "
+          "docs/front-end.md lists" },
+        { ".func f() " BODY("stacksave.u64 %d1;") ".entry k() { call f; ret; }\n", NULL,
+          "t.ptx:4: the instruction 'stacksave' is not supported: write it with those that "
+          "docs/front-end.md lists" },
+    };
+
+    (void)state;
+    for (unsigned i = 0; i < LW_COUNT_OF(rows); i++) {
+        struct isa_object *object = NULL, *back = NULL;
+        char text[2000];
+        uint8_t *file = NULL;
+        struct lw_error err;
+        bool good = false;
+        size_t size;
+
+        snprintf(text, sizeof text, "%s%s", HEAD, rows[i].text);
+        if (rows[i].bad == NULL) {
+            assert_int_not_equal(ptx_translate("t.ptx", text, strlen(text), NULL, &object, &err), LW_OK);
+            assert_string_equal(err.text, rows[i].message);
+            continue;
+        }
+        if (ptx_translate("t.ptx", text, strlen(text), NULL, &object, &err) != LW_OK ||
+            isa_object_write(object, &file, &size, &err) != LW_OK ||
+            isa_object_read("t.lwo", file, size, &back, &err) != LW_OK)
+            fail_msg("case %u: %s", i, err.text);
+        for (unsigned f = 0; f < back->function_count; f++) {
+            assert_string_not_equal(back->functions[f].name, "bad");
+            good |= strcmp(back->functions[f].name, "good") == 0;
+        }
+        assert_true(good);
+        assert_int_equal(back->refusal_count, 1);
+        assert_string_equal(back->refusals[0].name, rows[i].bad);
+        assert_string_equal(back->refusals[0].sentence, rows[i].message);
+        isa_object_destroy(object);
+        isa_object_destroy(back);
+        free(file);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -482,6 +566,7 @@ int main(void)
         cmocka_unit_test(activemask_is_of_the_lanes_that_ask),
         cmocka_unit_test(
             reserved_shared_memory_is_one_place_in_all_modules),
+        cmocka_unit_test(refusals_are_of_the_kernels_that_meet_them),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

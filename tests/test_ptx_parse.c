@@ -52,9 +52,9 @@ static void refusals_name_line_construct_and_reason(void **state)
           LW_EINPUT },
         { HEAD "/* no end", "t.ptx:4: a comment is not closed with */", LW_EINPUT },
         { KERNEL("frobnicate.b32 %r1;"), "t.ptx:6: unknown instruction 'frobnicate': docs/front-end.md lists those there are",
-          LW_EUNSUPP },
+          LW_EINPUT },
         { KERNEL("addd.b32 %r1;"), "t.ptx:6: unknown instruction 'addd' (did you mean add?)",
-          LW_EUNSUPP },
+          LW_EINPUT },
         { "", "t.ptx:1: there is nothing to translate: expected a kernel (.visible .entry ...) behind "
           ".version, .target and .address_size", LW_EINPUT },
         { ".target sm_75\n.address_size 64\n", "t.ptx:1: the directive .version is missing: PTX begins "
@@ -81,10 +81,13 @@ static void refusals_name_line_construct_and_reason(void **state)
         { KERNEL("tld4.r.2d.v4.f32.f32 {%f0,%f1,%f2,%f3}, [t, {%f0,%f1}];"),
           "t.ptx:6: the instruction 'tld4' is not supported: write it with those that docs/front-end.md "
           "lists", LW_EUNSUPP },
+        { KERNEL(".reg .v2 .v2 .f32 %v;"), "t.ptx:6: registers of type '.v2' are not supported", LW_EUNSUPP },
+        { KERNEL(".reg .v2 .align 8 .f32 %v;"), "t.ptx:6: registers of type '.align' are not supported",
+          LW_EUNSUPP },
         { KERNEL("add.s32 %r1, %r2;"), "t.ptx:6: add: expected 3 operands, found 2", LW_EINPUT },
         { KERNEL("add.s32 %r1, %r2, %r99;"),
           "t.ptx:6: '%r99' is neither a declared register nor a special register we have (did you mean %r1?)",
-          LW_EUNSUPP },
+          LW_EINPUT },
         { KERNEL("add.s32 %r1, %r2, %rs1;"),
           "t.ptx:6: add: register '%rs1' is .b16, expected .u32, .s32 or .b32", LW_EINPUT },
         { KERNEL("add.s32 %rd1, %r2, %r1;"),

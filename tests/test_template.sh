@@ -109,6 +109,10 @@ expect 0 'ok: nothing' run a.yaml
 
 printf '.version 7.0\n.target sm_70\n.address_size 64\n.visible .func f() { ret; }\n' >none.ptx
 refuse 'none.ptx: there is no kernel' template none.ptx
+expect 0 '^warning: none.ptx: there is no kernel in it' compile none.ptx
+expect 0 '' compile n.ptx
+[ ! -s err ] || fail "a warning of a file with a kernel"
+expect 0 'shared: 4096' template n.lwo
 refuse 'k.cl' template k.cl # SHIFT is not defined
 refuse 'nosuch.cl' template nosuch.cl
 refuse 'lanewise template k.cl' run k.cl

@@ -104,6 +104,18 @@ LW_SATURATED(__hsub_sat, __hsub, (__nv_bfloat16 a, __nv_bfloat16 b), (a, b))
 LW_SATURATED(__hmul_sat, __hmul, (__nv_bfloat16 a, __nv_bfloat16 b), (a, b))
 LW_SATURATED(__hfma_sat, __hfma, (__nv_bfloat16 a, __nv_bfloat16 b, __nv_bfloat16 c), (a, b, c))
 #undef LW_SATURATED
+#define LW_SATURATED2(F, G)                                                                       \
+    LW_FN __nv_bfloat162 F(__nv_bfloat162 a, __nv_bfloat162 b)                                    \
+    {                                                                                             \
+        return __nv_bfloat162(G(a.x, b.x), G(a.y, b.y));                                          \
+    }
+LW_SATURATED2(__hadd2_sat, __hadd_sat) LW_SATURATED2(__hsub2_sat, __hsub_sat)
+LW_SATURATED2(__hmul2_sat, __hmul_sat)
+#undef LW_SATURATED2
+LW_FN __nv_bfloat162 __hfma2_sat(__nv_bfloat162 a, __nv_bfloat162 b, __nv_bfloat162 c)
+{
+    return __nv_bfloat162(__hfma_sat(a.x, b.x, c.x), __hfma_sat(a.y, b.y, c.y));
+}
 LW_FN __nv_bfloat162 __h2div(__nv_bfloat162 a, __nv_bfloat162 b) { return __hdiv2(a, b); }
 
 #define LW_H __nv_bfloat16
@@ -157,6 +169,9 @@ LW_FN short __bfloat16_as_short(__nv_bfloat16 x) { return (short)x.__x; }
 LW_FN __nv_bfloat16 __short_as_bfloat16(short x) { return __ushort_as_bfloat16((unsigned short)x); }
 LW_FN __nv_bfloat162 make_bfloat162(__nv_bfloat16 a, __nv_bfloat16 b) { return __nv_bfloat162(a, b); }
 LW_FN __nv_bfloat162 __float22bfloat162_rn(float2 x) { return __nv_bfloat162(x.x, x.y); }
+LW_FN float __low2float(__nv_bfloat162 a) { return (float)a.x; }
+LW_FN float __high2float(__nv_bfloat162 a) { return (float)a.y; }
+LW_FN __nv_bfloat162 __lowhigh2highlow(__nv_bfloat162 a) { return __nv_bfloat162(a.y, a.x); }
 LW_FN __nv_bfloat162 __low2bfloat162(__nv_bfloat162 a) { return __nv_bfloat162(a.x, a.x); }
 LW_FN __nv_bfloat162 __high2bfloat162(__nv_bfloat162 a) { return __nv_bfloat162(a.y, a.y); }
 LW_FN __nv_bfloat162 __lows2bfloat162(__nv_bfloat162 a, __nv_bfloat162 b) { return __nv_bfloat162(a.x, b.x); }

@@ -108,6 +108,8 @@ LW_DOT2(__dp2a_lo, "dp2a.lo.u32.u32", unsigned int, unsigned int, unsigned int)
 LW_DOT2(__dp2a_hi, "dp2a.hi.u32.u32", unsigned int, unsigned int, unsigned int)
 LW_DOT2(__dp2a_lo, "dp2a.lo.s32.s32", int, short2, char4)
 LW_DOT2(__dp2a_hi, "dp2a.hi.s32.s32", int, short2, char4)
+LW_DOT2(__dp2a_lo, "dp2a.lo.u32.u32", unsigned int, ushort2, uchar4)
+LW_DOT2(__dp2a_hi, "dp2a.hi.u32.u32", unsigned int, ushort2, uchar4)
 #undef LW_DOT2
 
 /* Four bytes or two shorts in a word: CUDA's SIMD functions, in plain C. */
@@ -274,13 +276,17 @@ template <class T> LW_FN T __ldlu(const T *p) { return *p; }
 template <class T> LW_FN void __stwb(T *p, T x) { *p = x; }
 template <class T> LW_FN void __stcg(T *p, T x) { *p = x; }
 template <class T> LW_FN void __stcs(T *p, T x) { *p = x; }
-/* Volatile, of vectors each element. */
+/* Volatile, of vectors and other structures in as large pieces as their alignment allows. */
+template <size_t Align> struct lw_piece { typedef unsigned long long type; };
+template <> struct lw_piece<4> { typedef unsigned int type; };
+template <> struct lw_piece<2> { typedef unsigned short type; };
+template <> struct lw_piece<1> { typedef unsigned char type; };
 template <class T, bool Vector = __is_class(T)> struct lw_volatile {
     LW_FN T load(const T *p) { return *(const volatile T *)p; }
     LW_FN void store(T *p, T x) { *(volatile T *)p = x; }
 };
 template <class T> struct lw_volatile<T, true> {
-    typedef decltype(T::x) element;
+    typedef typename lw_piece<alignof(T)>::type __attribute__((may_alias)) element;
     LW_FN T load(const T *p)
     {
         T x;
@@ -374,6 +380,16 @@ LW_FN void *memmove(void *to, const void *from, size_t size)
     {                                                                                             \
         return LW_ATOM_##SCOPE(add, d)(p, x);                                                     \
     }                                                                                             \
+    /* Each element for itself. */                                                                \
+    LW_FN float2 atomicAdd##SUFFIX(float2 *p, float2 x)                                           \
+    {                                                                                             \
+        return make_float2(atomicAdd##SUFFIX(&p->x, x.x), atomicAdd##SUFFIX(&p->y, x.y));         \
+    }                                                                                             \
+    LW_FN float4 atomicAdd##SUFFIX(float4 *p, float4 x)                                           \
+    {                                                                                             \
+        return make_float4(atomicAdd##SUFFIX(&p->x, x.x), atomicAdd##SUFFIX(&p->y, x.y),          \
+                           atomicAdd##SUFFIX(&p->z, x.z), atomicAdd##SUFFIX(&p->w, x.w));         \
+    }                                                                                             \
     LW_FN int atomicSub##SUFFIX(int *p, int x)                                                    \
     {                                                                                             \
         return LW_ATOM_##SCOPE(add, i)(p, (int)(0u - (unsigned int)x));                           \
@@ -448,6 +464,7 @@ LW_FN void *memmove(void *to, const void *from, size_t size)
 #define LW_ATOMIC_LOGIC(SUFFIX, SCOPE, CUDA, OP)                                                  \
     LW_ATOMIC_PLAIN(SUFFIX, SCOPE, CUDA, OP, int, i, int)                                         \
     LW_ATOMIC_PLAIN(SUFFIX, SCOPE, CUDA, OP, unsigned int, i, int)                                \
+    LW_ATOMIC_PLAIN(SUFFIX, SCOPE, CUDA, OP, long long, ll, long long)                            \
     LW_ATOMIC_PLAIN(SUFFIX, SCOPE, CUDA, OP, unsigned long long, ll, long long)
 #define LW_ATOM_gen(OP, KIND) __nvvm_atom_##OP##_gen_##KIND
 #define LW_ATOM_cta_gen(OP, KIND) __nvvm_atom_cta_##OP##_gen_##KIND
@@ -472,6 +489,9 @@ LW_FN void __barrier_sync_count(unsigned int id, unsigned int n)
 {
     LW_ORDERED(__nvvm_barrier_sync_cnt(id, n));
 }
+/* Grids do not overlap, so these do not wait. */
+LW_FN void cudaGridDependencySynchronize(void) {}
+LW_FN void cudaTriggerProgrammaticLaunchCompletion(void) {}
 LW_FN int __syncthreads_count(int x) { return LW_ORDERED_INT(__nvvm_bar0_popc(x)); }
 LW_FN int __syncthreads_and(int x) { return LW_ORDERED_INT(__nvvm_bar0_and(x)); }
 LW_FN int __syncthreads_or(int x) { return LW_ORDERED_INT(__nvvm_bar0_or(x)); }

@@ -55,6 +55,8 @@ LW_BUILTIN1(fabs)
 LW_BUILTIN2(copysign) LW_BUILTIN2(fmin) LW_BUILTIN2(fmax)
 #undef LW_BUILTIN1
 #undef LW_BUILTIN2
+LW_FN double copysign(double x, float y) { return __builtin_copysign(x, y); }
+LW_FN double copysign(float x, double y) { return __builtin_copysign(x, y); }
 LW_FN float sqrtf(float x) { return __nvvm_sqrt_rn_f(x); }
 LW_FN float sqrt(float x) { return __nvvm_sqrt_rn_f(x); }
 LW_FN double sqrt(double x) { return __nvvm_sqrt_rn_d(x); }
@@ -65,6 +67,8 @@ LW_FN float fmaf(float x, float y, float z) { return __nvvm_fma_rn_f(x, y, z); }
 LW_FN float fma(float x, float y, float z) { return __nvvm_fma_rn_f(x, y, z); }
 LW_FN double fma(double x, double y, double z) { return __nvvm_fma_rn_d(x, y, z); }
 LW_FN float fdividef(float x, float y) { return x / y; }
+LW_FN float fdivide(float x, float y) { return x / y; }
+LW_FN double fdivide(double x, double y) { return x / y; }
 LW_FN float rcbrtf(float x) { return 1.0f / cbrt(x); }
 LW_FN double rcbrt(double x) { return 1.0 / cbrt(x); }
 
@@ -88,6 +92,7 @@ LW_FN bool signbit(float x) { return __float_as_int(x) < 0; }
 LW_FN bool signbit(double x) { return __double_as_longlong(x) < 0; }
 LW_FN int __signbitf(float x) { return __float_as_int(x) < 0; }
 LW_FN int __signbitd(double x) { return __double_as_longlong(x) < 0; }
+LW_FN int __signbit(double x) { return __double_as_longlong(x) < 0; }
 LW_FN bool isnan(float x) { return x != x; }
 LW_FN bool isnan(double x) { return x != x; }
 LW_FN bool isinf(float x) { return __builtin_fabsf(x) == __builtin_inff(); }
@@ -133,6 +138,7 @@ LW_FN void sincosf(float x, float *s, float *c) { *s = sin(x); *c = cos(x); }
 LW_FN void sincos(float x, float *s, float *c) { *s = sin(x); *c = cos(x); }
 LW_FN void sincos(double x, double *s, double *c) { *s = sin(x); *c = cos(x); }
 LW_FN void sincospif(float x, float *s, float *c) { *s = sinpi(x); *c = cospi(x); }
+LW_FN void sincospi(float x, float *s, float *c) { *s = sinpi(x); *c = cospi(x); }
 LW_FN void sincospi(double x, double *s, double *c) { *s = sinpi(x); *c = cospi(x); }
 LW_FN float modff(float x, float *whole)
 {

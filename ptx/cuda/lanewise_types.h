@@ -65,6 +65,20 @@ LW_VECTOR(unsigned long long, ulonglong, 8, 16, 16)
 LW_VECTOR(float, float, 4, 8, 16)
 LW_VECTOR(double, double, 8, 16, 16)
 #undef LW_VECTOR
+/* Four of 64 bits by the alignment in their names, as CUDA 13 has them. */
+#define LW_ALIGNED(T, N, A)                                                                       \
+    struct __attribute__((aligned(A))) N##4_##A##a { T x, y, z, w; };                             \
+    LW_HD N##4_##A##a make_##N##4_##A##a(T x, T y, T z, T w)                                      \
+    {                                                                                             \
+        N##4_##A##a v;                                                                            \
+        v.x = x; v.y = y; v.z = z; v.w = w;                                                       \
+        return v;                                                                                 \
+    }
+#define LW_BOTH(T, N) LW_ALIGNED(T, N, 16) LW_ALIGNED(T, N, 32)
+LW_BOTH(long, long) LW_BOTH(unsigned long, ulong) LW_BOTH(long long, longlong)
+LW_BOTH(unsigned long long, ulonglong) LW_BOTH(double, double)
+#undef LW_BOTH
+#undef LW_ALIGNED
 
 struct dim3 {
     unsigned int x, y, z;
