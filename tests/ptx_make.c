@@ -686,6 +686,23 @@ static void condition(struct pm_kernel *k, struct text *t)
     put(t, ";\n");
 }
 
+/* An arm of some threads in a loop, with a register that lives from round to round and is read in the arm
+ * alone. */
+static void kept(struct pm_kernel *k, unsigned counter)
+{
+    static const char *const changed[] = { "add.u32 %%k%u,%%k%u,%u", "mul.lo.u32 %%k%u,%%k%u,%u",
+                                           "xor.b32 %%k%u,%%k%u,%u" };
+    struct text t = { 0 };
+    unsigned l = k->labels++, p = pick(k, PREDICATES);
+
+    put(&t, "shr.u32 %%t0,%%me,%%c%u;\nand.b32 %%t0,%%t0,%u;\nsetp.%s.u32 %%p%u,%%t0,0;\n", counter,
+        1 + pick(k, 3), pick(k, 2) ? "eq" : "ne", p);
+    put(&t, "@%%p%u bra L%u;\n", p, l);
+    put(&t, changed[pick(k, COUNT_OF(changed))], counter, counter, 3 + 2 * pick(k, 9));
+    put(&t, ";\nst.global.u32 [%%row+%u],%%k%u;\nL%u:\n", 16 * pick(k, 8), counter, l);
+    (void)add(k, &t);
+}
+
 static void statements(struct pm_kernel *k, unsigned depth, unsigned count, bool top, bool may_call)
 {
     unsigned s = k->s.count, e = k->e.count, q = k->q.count;
@@ -724,11 +741,16 @@ static void statements(struct pm_kernel *k, unsigned depth, unsigned count, bool
             else
                 put(&t, "and.b32 %%c%u,%%r%u,3;\nadd.u32 %%c%u,%%c%u,1;\n", c, pick(k, WORDS), c, c);
             bool entered = !k->scalar && pick(k, 4) == 0; /* in its middle, by some threads */
+            bool keeps = !k->scalar && pick(k, 2) == 0;
 
+            if (keeps)
+                put(&t, "mov.u32 %%k%u,%u;\n", c, pick(k, 4));
             if (entered)
                 put(&t, "@%%p%u bra L%u;\n", pick(k, PREDICATES), l + 1);
             put(&t, "L%u:\n", l);
             open = add(k, &t);
+            if (keeps)
+                kept(k, c);
             statements(k, depth - 1, 1 + pick(k, 4), false, may_call);
             if (entered) {
                 put(&t, "L%u:\n", l + 1);
@@ -900,7 +922,7 @@ char *pm_text(const struct pm_kernel *k)
 
     put(&t, ".visible .entry %s(.param .u64 out, .param .u32 pa, .param .s16 pb, .param .u64 pc,"
             " .param .f32 pd, .param .align 4 .b8 pe[12])\n{\n", k->name);
-    put(&t, ".reg .b16 %%h<5>, %%th;\n.reg .b32 %%r<9>, %%t<3>, %%c<8>, %%me, %%nt, %%sh, %%lo, %%xch, %%s<64>;\n"
+    put(&t, ".reg .b16 %%h<5>, %%th;\n.reg .b32 %%r<9>, %%t<3>, %%c<8>, %%k<8>, %%me, %%nt, %%sh, %%lo, %%xch, %%s<64>;\n"
             ".reg .b64 %%d<5>, %%u<2>, %%in, %%row, %%sum, %%shg, %%log, %%first, %%e<64>;\n"
             ".reg .f32 %%f<5>;\n.reg .f64 %%g<3>;\n.reg .pred %%p<4>, %%q<64>;\n"
             ".shared .align 16 .b8 shm[12288];\n.shared .align 4 .b32 xch[96];\n"

@@ -68,6 +68,20 @@ static void what_only_the_arm_reads_needs_no_guard(void **state)
                 "@!p0 v_add_u32");
 }
 
+static void what_lives_from_round_to_round_keeps_the_guard(void **state)
+{
+    (void)state;
+    /* read in the arm alone, but by its next round */
+    struct lw_buffer out;
+
+    code_of(KERNEL("mov.u32 %r4,0; mov.u32 %r5,0;\nL: shr.u32 %r6,%r2,%r5; and.b32 %r6,%r6,1; setp.eq.u32 %p2,%r6,0;\n"
+                   "@%p2 bra M; add.u32 %r4,%r4,1; st.global.u32 [%rd3+4],%r4;\n"
+                   "M: add.u32 %r5,%r5,1; setp.lt.u32 %p3,%r5,%r1; @%p3 bra L;\n"), &out);
+    if (strstr(out.text, "@!p0 v_add_u32") == NULL || strstr(out.text, "@!p0 st.global") == NULL)
+        fail_msg("%s", out.text);
+    lw_buffer_fini(&out);
+}
+
 static void both_arms_of_an_if_with_else_go(void **state)
 {
     (void)state;
@@ -96,6 +110,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(accesses_of_an_arm_get_its_guard),
         cmocka_unit_test(what_only_the_arm_reads_needs_no_guard),
+        cmocka_unit_test(what_lives_from_round_to_round_keeps_the_guard),
         cmocka_unit_test(both_arms_of_an_if_with_else_go),
         cmocka_unit_test(long_arms_and_lone_reasons_to_stay_keep_their_branch),
     };
