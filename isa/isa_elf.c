@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Object files: ELF64 by libelf (docs/object.md). The sections .text and .lanewise are
- * the object; symbols and DWARF are made from them for other tools and never read back.
+ * Object files: ELF64 by libelf (docs/object.md). The sections .text and .lanewise... are
  */
 #include <errno.h>
 #include <gelf.h>

@@ -152,6 +152,18 @@ static void take_float(struct ptx_sel *sel, struct ptx_mi *mi)
     }
 }
 
+/* mul.u32: which half of the product is wanted is missing. */
+static void needs_mode(struct ptx_sel *sel, enum ptx_type type)
+{
+    for (unsigned i = 0; i < LW_COUNT_OF(alu_rows); i++) {
+        const struct alu_row *r = &alu_rows[i];
+
+        if (r->op == sel->in.op && r->mode != PTX_W_NONE && (r->types >> type & 1))
+            ptx_sel_fail(sel, LW_EINPUT, "'.lo', '.hi' or '.wide' is missing before '.%s'",
+                         ptx_type_name(type));
+    }
+}
+
 void ptx_rule_alu(struct ptx_sel *sel)
 {
     enum ptx_type type = ptx_sel_type(sel, 0);
@@ -178,6 +190,8 @@ void ptx_rule_alu(struct ptx_sel *sel)
         if (r->op == sel->in.op && r->mode == mode && (r->types >> type & 1))
             row = r;
     }
+    if (row == NULL && mode == PTX_W_NONE)
+        needs_mode(sel, type);
     if (row == NULL)
         ptx_sel_fail(sel, LW_EUNSUPP, "%s%stype .%s is not supported",
                      mode != PTX_W_NONE ? ptx_word_text((enum ptx_word)mode) : "",

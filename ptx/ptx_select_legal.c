@@ -202,10 +202,15 @@ static void check_types(struct ptx_sel *sel)
     /* packed and unpacked as untyped bits only */
     if (in->op == PTX_MOV && in->type_count != 0 && (BITS >> in->type[0] & 1) == 0 &&
         !ptx_has(in, PTX_W_V2) && !ptx_has(in, PTX_W_V4))
-        for (unsigned i = 0; i < in->operand_count; i++)
-            if (in->operand[i].kind == PTX_O_VECTOR && in->operand[i].count > 1)
-                ptx_sel_fail(sel, LW_EINPUT, "a vector is moved as .b16, .b32 or .b64, not as .%s",
-                             ptx_type_name((enum ptx_type)in->type[0]));
+        for (unsigned i = 0; i < in->operand_count; i++) {
+            if (in->operand[i].kind != PTX_O_VECTOR || in->operand[i].count < 2)
+                continue;
+            if (in->operand[i].element[0].kind == PTX_O_SPECIAL)
+                ptx_sel_fail(sel, LW_EINPUT, "a special register of three numbers is moved as .v4: name one "
+                             "of them, as in %%tid.x");
+            ptx_sel_fail(sel, LW_EINPUT, "a vector is moved as .b16, .b32 or .b64, not as .%s",
+                         ptx_type_name((enum ptx_type)in->type[0]));
+        }
 }
 
 /* ---- words ------------------------------------------------------------------------ */

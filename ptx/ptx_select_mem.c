@@ -107,6 +107,20 @@ struct place {
     unsigned rows;
     int32_t disp;
 };
+static _Noreturn void wrong_space(struct ptx_sel *sel, const struct ptx_symbol *s,
+                                  enum ptx_space space)
+{
+    static const char *const names[] = { [PTX_SP_GENERIC] = "generic", [PTX_SP_GLOBAL] = "global",
+                                         [PTX_SP_SHARED] = "shared",   [PTX_SP_LOCAL] = "local",
+                                         [PTX_SP_CONST] = "const",     [PTX_SP_PARAM] = "param" };
+
+    if (s->kind == PTX_SYM_FUNCTION)
+        ptx_sel_fail(sel, LW_EINPUT, "'%s' is a function, which is not in .%s", s->name, names[space]);
+    ptx_sel_fail(sel, LW_EINPUT, "'%s' is in .%s, not in .%s%s", s->name,
+                 s->space < LW_COUNT_OF(names) ? names[s->space] : "reg", names[space],
+                 s->kind == PTX_SYM_PARAM ? ": ld.param gives its value" : "");
+}
+
 static struct place address(struct ptx_sel *sel, unsigned index, enum ptx_space space)
 {
     const struct ptx_operand *o = &sel->in.operand[index];
@@ -129,7 +143,7 @@ static struct place address(struct ptx_sel *sel, unsigned index, enum ptx_space 
             return p;
         }
         if (space != PTX_SP_GENERIC && s->space != space)
-            ptx_sel_fail(sel, LW_EINPUT, "'%s' is not in this space", s->name);
+            wrong_space(sel, s, space);
         if (space == PTX_SP_GENERIC && offset)
             ptx_sel_fail(sel, LW_EUNSUPP, "'%s' in a generic access needs cvta", s->name);
         if (!offset) {

@@ -212,6 +212,12 @@ static void refusals_name_line_construct_and_reason(void **state)
           "t.ptx:6: cvt: register '%f1' is .f32, expected .b32 for .tf32", LW_EINPUT },
         { KERNEL("cvt.rm.tf32.f32 %r1, %f2;"), "t.ptx:6: cvt: to .tf32 there are '.rna', '.rn' and "
           "'.rz', all with '.satfinite', the latter two with '.relu'", LW_EINPUT },
+        { KERNEL("mul.u32 %r1, %r1, %r1;"), "t.ptx:6: mul: '.lo', '.hi' or '.wide' is missing before '.u32'",
+          LW_EINPUT },
+        { KERNEL("mov.u32 %r1, %tid;"), "t.ptx:6: mov: a special register of three numbers is moved as .v4: "
+          "name one of them, as in %tid.x", LW_EINPUT },
+        { KERNEL("ld.global.u64 %rd1, [p];"), "t.ptx:6: ld: 'p' is in .param, not in .global: ld.param "
+          "gives its value", LW_EINPUT },
         { KERNEL("add.f64.f16 %rd1, %r1, %rd1;"), "t.ptx:6: add: '.f16' is one type too many",
           LW_EINPUT },
         { KERNEL("fma.rn.oob.f16x2 %r1, %r1, %r1, %r1;"), "t.ptx:6: fma: '.oob' is not supported: it "
