@@ -59,15 +59,22 @@ static bool enters_frame(void *context, struct dbg *dbg, dbg_thread_id id, unsig
            frame.cfa == leaving->cfa;
 }
 
-/* Is it the last step of `reverse-finish`, and gdb at the entry of another frame than the user's? */
+/* Is it the last step of `reverse-finish`, and gdb at the entry of another frame than the user's? The
+ * user's lane may have come there with the one that gdb was told of. */
 static bool is_elsewhere(struct rsp *rsp, dbg_thread_id id)
 {
+    const struct rsp_leaving *leaving = &rsp->leaving;
     struct dbg_thread thread;
+    struct dbg_frame frame;
 
-    return rsp->leaving.id == id && rsp->leaving.entry != 0 &&
-           !has_breakpoint(rsp, rsp->leaving.entry, false) && dbg_thread_get(rsp->dbg, id, &thread) &&
-           thread.place.pc == rsp->leaving.entry &&
-           !enters_frame(&rsp->leaving, rsp->dbg, id, thread.lane);
+    if (leaving->id != id || leaving->entry == 0 || has_breakpoint(rsp, leaving->entry, false) ||
+        !dbg_thread_get(rsp->dbg, id, &thread) || thread.place.pc != leaving->entry)
+        return false;
+    if (!dbg_frame_at(rsp->dbg, id, leaving->lane, 0, &frame) || frame.pc != leaving->entry ||
+        frame.cfa != leaving->cfa)
+        return true;
+    (void)!dbg_lane_set(rsp->dbg, id, leaving->lane, NULL); /* it lives */
+    return false;
 }
 
 /* On the way back to the entry of the user's frame. The stop is a step's where it is come to. */

@@ -524,6 +524,10 @@ static void focus_as_shown(struct rsp *rsp, struct action *action)
         rsp->shown_lane = dbg_lane_get(rsp->dbg, rsp->shown_thread);
         rsp->shown = false;
         rsp_back_begin(rsp, action->verb == VERB_BACK);
+        /* `thread N` may have chosen another one since the last stop: it is that one's lane that counts. */
+        if (!rsp->lldb && action->id == 0 && (action->verb == VERB_CONTINUE || action->verb == VERB_BACK) &&
+            rsp_has(rsp, RSP_F_KEEP_LANE) && resident(rsp, rsp->shown_thread))
+            action->id = rsp->shown_thread;
     } else if (action->id == 0 && (action->verb == VERB_CONTINUE || action->verb == VERB_BACK) &&
                rsp_has(rsp, RSP_F_KEEP_LANE) &&
                dbg_thread_get(rsp->dbg, rsp->shown_thread, &thread) &&
