@@ -73,7 +73,8 @@ enum lw_status emu_checkpoint_save(struct emu_engine *engine, const void *host, 
     uint8_t hash[HASH_BYTES];
 
     if (f == NULL)
-        return LW_FAIL(err, LW_EUNSUPP, "the engine '%s' has no checkpoints", engine->ops->name);
+        return LW_FAIL(err, LW_EUNSUPP, "the engine '%s' has no checkpoints: run without it",
+                       engine->ops->name);
     if (emu_threads_under_way(f))
         return emu_fixed_on_threads(err);
     if (f->placed)
@@ -200,7 +201,8 @@ enum lw_status emu_checkpoint_load(struct emu_engine *engine, const char *name, 
     enum lw_status status;
 
     if (l.f == NULL)
-        return LW_FAIL(err, LW_EUNSUPP, "the engine '%s' has no checkpoints", engine->ops->name);
+        return LW_FAIL(err, LW_EUNSUPP, "the engine '%s' has no checkpoints: run without it",
+                       engine->ops->name);
     if (l.machine->grid_count != 0 || l.machine->log != NULL)
         return LW_FAIL(err, LW_ESTATE, "a checkpoint wants a machine that has run nothing, "
                        "without schedule log or history");

@@ -723,7 +723,7 @@ unsigned isa_type_dimensions(const struct isa_debug *debug, uint32_t array);
 /** Bytes of a type; of an array behind its first @skip dimensions. 0: not known. */
 uint64_t isa_type_bytes(const struct isa_debug *debug, int64_t type, unsigned skip);
 
-/** A kernel of the source that a translator left out, and why. Not kept in files. */
+/** A kernel of the source that a translator left out, and why. */
 struct isa_refusal {
     const char *name, *sentence;
 };
