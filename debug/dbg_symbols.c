@@ -54,6 +54,23 @@ static void print_around(const struct isa_debug *debug, uint32_t die, struct lw_
     }
 }
 
+/* Where the source declares the function of an entry: in its class, or at the entry itself. A method's code has
+ * an entry outside of the class. */
+static uint32_t declaration_of(const struct isa_debug *debug, uint32_t die, const char *symbol)
+{
+    for (uint32_t i = 0; i < debug->die_count; i++) {
+        const struct isa_attr *linkage;
+
+        if (i == die || debug->dies[i].tag != ISA_TAG_SUBPROGRAM ||
+            isa_die_attr(debug, i, ISA_AT_DECLARATION) == NULL)
+            continue;
+        linkage = isa_die_attr(debug, i, ISA_AT_LINKAGE_NAME);
+        if (linkage != NULL && strcmp(linkage->text, symbol) == 0)
+            return i;
+    }
+    return die;
+}
+
 void dbg_function_source_name(const struct dbg *dbg, const struct isa_function *function,
                               char *text, size_t size)
 {
@@ -72,7 +89,7 @@ void dbg_function_source_name(const struct dbg *dbg, const struct isa_function *
     }
     debug = object->debug;
     lw_buffer_init(&full);
-    print_around(debug, (uint32_t)die, &full.sink);
+    print_around(debug, declaration_of(debug, (uint32_t)die, function->name), &full.sink);
     lw_printf(&full.sink, "%s(", name);
     for (uint32_t i = (uint32_t)die + 1; i < debug->dies[die].end; i = debug->dies[i].end) {
         if (debug->dies[i].tag != ISA_TAG_PARAMETER)
