@@ -30,7 +30,7 @@ step checks env LW_RANDOM_COUNT=3000 tests/prop_quiet
 step zoo env LW_ZOO=all "$src/tests/test_zoo.sh"
 [ ! -x tests/prop_split ] || step splits env LW_RANDOM_COUNT="$programs" tests/prop_split
 [ ! -x tests/prop_isa ] || step rows tests/prop_isa
-for t in test_checkpoint test_history test_replay; do
+for t in test_checkpoint test_history test_replay test_ptx_cuda; do
     [ ! -x "tests/$t" ] || step "$t" env LW_LONG=1 "tests/$t"
 done
 for t in test_checkpoint test_matrix test_kernels; do

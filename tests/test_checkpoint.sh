@@ -89,17 +89,16 @@ sed -i 's/source: \([a-z_0-9]*\)\.c[lu]/source: \1.lwo/; s/, options: \[.*\]//' 
 sed 's/^program:/machine: {hang_window: 100000}\nprogram:/' spinlock.yaml >spinlock2.yaml
 mv spinlock2.yaml spinlock.yaml
 
-# in_turn LAUNCH OPTIONS: every second of these
+# in_turn LAUNCH OPTIONS: every third of these
 turn=0
 in_turn() {
     turn=$((turn + 1))
-    [ "${LW_LONG:-}" != 1 ] && [ $((turn % 2)) = 0 ] || goes_on "$@"
+    [ "${LW_LONG:-}" != 1 ] && [ $((turn % 3)) != 1 ] || goes_on "$@"
 }
 for launch in *.yaml; do
     goes_on "$launch" ''
     in_turn "$launch" '--reconv stack'
     in_turn "$launch" '--warp 8 --policy minpc --tags shadow'
-    turn=$((turn + 1))
 done
 for launch in collatz.yaml bfs.yaml spinlock.yaml styles.yaml text.yaml; do
     for policy in rr maxpc most_lanes stack_like minpc_step; do

@@ -50,15 +50,18 @@ static void expect_text(const char *text, const char *part)
 
 static const char *const versions[] = {"clang-14", "clang-15", "clang-16", "clang-19"};
 
-/** Compile with every installed clang; each result must hold all @parts and no call. */
+/** Compile with every installed clang (those between the oldest and the newest only where LW_LONG is 1: 14 and
+ *  19 differ most); each result must hold all @parts and no call. */
 static void with_all(const struct fixture *f, const char *text, const char *const *parts)
 {
+    const char *all = getenv("LW_LONG");
     unsigned found = 0;
 
     for (size_t i = 0; i < LW_COUNT_OF(versions); i++) {
+        const bool between = i != 0 && i + 1 != LW_COUNT_OF(versions);
         char *ptx;
 
-        if (!installed(versions[i]))
+        if (!installed(versions[i]) || (between && (all == NULL || strcmp(all, "1") != 0) && found != 0))
             continue;
         found++;
         ptx = compile(f, text, NULL, versions[i]);
