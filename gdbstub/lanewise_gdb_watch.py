@@ -32,6 +32,9 @@ class LanewiseWatch:
         try:
             if cls.needs_frame(point.expression) and not lanewise_is_mi():
                 cls.replace(point, "gdb would drop where another lane comes into focus")
+            elif not lanewise_is_mi() and not point.expression.startswith("-location ") and \
+                    cls.moves(point.expression):
+                cls.replace(point, "gdb would move where another lane comes into focus")
             else:
                 cls.pin(point)
         except (gdb.error, LanewiseError) as error:
@@ -68,6 +71,22 @@ class LanewiseWatch:
         """Binds what is watched there to whose it is now, in words; 0: only tells."""
         return LanewiseLink.ask("qGpuWatch:%x;%x,%x,%x" %
                                 (lanewise_thread().ptid[1], address, size, packet))
+
+    @classmethod
+    def moves(cls, expression):
+        """Gdb evaluates it anew in the lane that is in focus: `p->key` is elsewhere there, where p is a
+        variable of lanes. `k.x` is a part of one, which the stub knows."""
+        value = cls.value(expression)
+        if value.address is None:
+            return False
+        low, size, _ = cls.WINDOWS[0]
+        for name, _ in cls.symbols(expression):
+            own = cls.value(name)
+            inside = own.address is not None and \
+                0 <= int(value.address) - int(own.address) < own.type.sizeof
+            if own.address is not None and low <= int(own.address) < low + size and not inside:
+                return True
+        return False
 
     @classmethod
     def pin(cls, point):
