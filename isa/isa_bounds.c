@@ -28,13 +28,12 @@ void isa_bounds_write(const struct isa_object *object, struct isa_bytes *out)
 enum lw_status isa_bounds_read(const uint8_t *data, size_t size, struct isa_object *object,
                                struct lw_error *err)
 {
-    struct isa_reader r = { ".lanewise.bounds", data, data + size, object, LW_OK, err };
+    struct isa_reader r = isa_reader_begin(".lanewise.bounds", bounds_magic, data, size, object, err);
     uint64_t insn = 0;
     size_t count;
 
-    if (size < sizeof bounds_magic || memcmp(data, bounds_magic, sizeof bounds_magic) != 0)
-        return LW_FAIL(err, LW_EFORMAT, ".lanewise.bounds: not of this version");
-    r.p += sizeof bounds_magic;
+    if (r.status != LW_OK)
+        return r.status;
     count = isa_reader_count(&r, 4, "bound count");
     object->bounds = isa_reader_room(&r, count, sizeof *object->bounds);
     for (size_t i = 0; i < count && r.status == LW_OK; i++) {
@@ -47,9 +46,7 @@ enum lw_status isa_bounds_read(const uint8_t *data, size_t size, struct isa_obje
         b->bytes = (uint32_t)isa_reader_number(&r, UINT32_MAX, "bytes of a bound");
         object->bound_count = (unsigned)i + 1;
     }
-    if (r.status == LW_OK && r.p != r.end)
-        isa_reader_bad(&r, "bytes behind the last bound");
-    return r.status;
+    return isa_reader_end(&r, "bound");
 }
 
 enum lw_status isa_bounds_check(const struct isa_object *object, struct lw_error *err)

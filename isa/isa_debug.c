@@ -298,15 +298,12 @@ static void get_dies(struct isa_reader *r, struct isa_debug *debug)
 enum lw_status isa_debug_read(const uint8_t *data, size_t size, struct isa_object *object,
                               struct lw_error *err)
 {
-    struct isa_reader r = { ".lanewise.debug", data, data + size, object, LW_OK, err };
+    struct isa_reader r = isa_reader_begin(".lanewise.debug", debug_magic, data, size, object, err);
     struct isa_debug *debug = isa_reader_room(&r, 1, sizeof *debug);
     size_t count;
 
     if (r.status != LW_OK)
         return r.status;
-    if (size < sizeof debug_magic || memcmp(data, debug_magic, sizeof debug_magic) != 0)
-        return LW_FAIL(err, LW_EFORMAT, ".lanewise.debug: not of this version");
-    r.p += sizeof debug_magic;
     debug->language = (unsigned)isa_reader_number(&r, UINT16_MAX, "language");
     count = isa_reader_count(&r, 5, "place count");
     debug->places = isa_reader_room(&r, count, sizeof *debug->places);
@@ -332,8 +329,6 @@ enum lw_status isa_debug_read(const uint8_t *data, size_t size, struct isa_objec
         debug->span_count = (uint32_t)i + 1;
     }
     get_dies(&r, debug);
-    if (r.status == LW_OK && r.p != r.end)
-        isa_reader_bad(&r, "bytes behind the last table");
     object->debug = debug;
-    return r.status;
+    return isa_reader_end(&r, "table");
 }

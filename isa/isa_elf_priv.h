@@ -85,6 +85,11 @@ struct isa_reader {
     enum lw_status status;
     struct lw_error *err;
 };
+/** At the beginning of a section, behind its @magic. */
+struct isa_reader isa_reader_begin(const char *section, const uint8_t magic[8], const uint8_t *data,
+                                   size_t size, struct isa_object *object, struct lw_error *err);
+/** Nothing is left but what was read; @last is what ended it. */
+enum lw_status isa_reader_end(struct isa_reader *r, const char *last) LW_MUST_CHECK;
 void isa_reader_bad(struct isa_reader *r, const char *what);
 /** A number in its shortest form and at most @limit. */
 uint64_t isa_reader_number(struct isa_reader *r, uint64_t limit, const char *what);

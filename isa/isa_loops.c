@@ -45,12 +45,11 @@ static uint32_t *get_places(struct isa_reader *r, uint32_t *count, const char *w
 enum lw_status isa_loops_read(const uint8_t *data, size_t size, struct isa_object *object,
                               struct lw_error *err)
 {
-    struct isa_reader r = { ".lanewise.loops", data, data + size, object, LW_OK, err };
+    struct isa_reader r = isa_reader_begin(".lanewise.loops", loops_magic, data, size, object, err);
     size_t count;
 
-    if (size < sizeof loops_magic || memcmp(data, loops_magic, sizeof loops_magic) != 0)
-        return LW_FAIL(err, LW_EFORMAT, ".lanewise.loops: not of this version");
-    r.p += sizeof loops_magic;
+    if (r.status != LW_OK)
+        return r.status;
     count = isa_reader_count(&r, 8, "loop count");
     object->loops = isa_reader_room(&r, count, sizeof *object->loops);
     for (size_t i = 0; i < count && r.status == LW_OK; i++) {
@@ -68,9 +67,7 @@ enum lw_status isa_loops_read(const uint8_t *data, size_t size, struct isa_objec
         loop->exits = get_places(&r, &loop->exit_count, "exit of a loop");
         object->loop_count = (unsigned)i + 1;
     }
-    if (r.status == LW_OK && r.p != r.end)
-        isa_reader_bad(&r, "bytes behind the last loop");
-    return r.status;
+    return isa_reader_end(&r, "loop");
 }
 
 static enum lw_status check_places(const struct isa_object *object, unsigned i,

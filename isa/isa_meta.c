@@ -3,6 +3,7 @@
  * The section .lanewise (docs/object.md): functions, parameters, variables, relocations,
  * line rows and files of an object as a stream of LEB128 numbers and counted strings.
  */
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "isa/isa_elf_priv.h"
@@ -221,6 +222,28 @@ void isa_meta_write(const struct isa_object *object, struct isa_bytes *out)
 }
 
 /* ---- reading ---------------------------------------------------------------------- */
+
+struct isa_reader isa_reader_begin(const char *section, const uint8_t magic[8], const uint8_t *data,
+                                   size_t size, struct isa_object *object, struct lw_error *err)
+{
+    struct isa_reader r = { section, data, data + size, object, LW_OK, err };
+
+    if (size < 8 || memcmp(data, magic, 8) != 0)
+        r.status = LW_FAIL(err, LW_EFORMAT, "%s: not of this version", section);
+    else
+        r.p += 8;
+    return r;
+}
+
+enum lw_status isa_reader_end(struct isa_reader *r, const char *last)
+{
+    char what[80];
+
+    snprintf(what, sizeof what, "bytes behind the last %s", last);
+    if (r->status == LW_OK && r->p != r->end)
+        isa_reader_bad(r, what);
+    return r->status;
+}
 
 void isa_reader_bad(struct isa_reader *r, const char *what)
 {
@@ -471,12 +494,11 @@ static void get_files(struct isa_reader *r)
 enum lw_status isa_meta_read(const uint8_t *data, size_t size, struct isa_object *object,
                              struct lw_error *err)
 {
-    struct isa_reader r = { ".lanewise", data, data + size, object, LW_OK, err };
+    struct isa_reader r = isa_reader_begin(".lanewise", meta_magic, data, size, object, err);
     const char *text;
 
-    if (size < sizeof meta_magic || memcmp(data, meta_magic, sizeof meta_magic) != 0)
-        return LW_FAIL(err, LW_EFORMAT, ".lanewise: not of this version");
-    r.p += sizeof meta_magic;
+    if (r.status != LW_OK)
+        return r.status;
     text = isa_reader_text(&r, "producer");
     object->producer = *text != '\0' ? text : NULL;
     text = isa_reader_text(&r, "compilation directory");
@@ -489,7 +511,5 @@ enum lw_status isa_meta_read(const uint8_t *data, size_t size, struct isa_object
     get_variables(&r);
     get_relocs(&r);
     get_lines(&r);
-    if (r.status == LW_OK && r.p != r.end)
-        isa_reader_bad(&r, "bytes behind the last table");
-    return r.status;
+    return isa_reader_end(&r, "table");
 }

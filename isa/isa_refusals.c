@@ -24,12 +24,11 @@ void isa_refusals_write(const struct isa_object *object, struct isa_bytes *out)
 enum lw_status isa_refusals_read(const uint8_t *data, size_t size, struct isa_object *object,
                                  struct lw_error *err)
 {
-    struct isa_reader r = { ".lanewise.refusals", data, data + size, object, LW_OK, err };
+    struct isa_reader r = isa_reader_begin(".lanewise.refusals", refusals_magic, data, size, object, err);
     size_t count;
 
-    if (size < sizeof refusals_magic || memcmp(data, refusals_magic, sizeof refusals_magic) != 0)
-        return LW_FAIL(err, LW_EFORMAT, ".lanewise.refusals: not of this version");
-    r.p += sizeof refusals_magic;
+    if (r.status != LW_OK)
+        return r.status;
     count = isa_reader_count(&r, 2, "refusal count");
     object->refusals = isa_reader_room(&r, count, sizeof *object->refusals);
     for (size_t i = 0; i < count && r.status == LW_OK; i++) {
@@ -38,7 +37,5 @@ enum lw_status isa_refusals_read(const uint8_t *data, size_t size, struct isa_ob
         if (r.status == LW_OK)
             object->refusal_count = (unsigned)i + 1;
     }
-    if (r.status == LW_OK && r.p != r.end)
-        isa_reader_bad(&r, "bytes behind the last refusal");
-    return r.status;
+    return isa_reader_end(&r, "refusal");
 }
