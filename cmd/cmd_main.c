@@ -12,6 +12,14 @@
 #endif
 
 static const char out_help[] = "write to this file; - is standard output";
+#define COMPILER_OPTIONS                                                                   \
+    {"compiler", 0, "PROGRAM", "for .cl and .cu sources: a clang, or nvcc"},               \
+    {"clang", 0, "PROGRAM", "the same"}
+#define SOURCE_OPTIONS                                                                     \
+    {"define", 'D', "NAME[=VALUE]", "for the compiler of .cl and .cu sources"},            \
+    {"include", 'I', "FOLDER", "for the compiler of .cl and .cu sources"},                 \
+    {"option", 'X', "OPTION", "any other option of that compiler, such as -X -O1"},        \
+    COMPILER_OPTIONS
 #define REPORT_OPTIONS                                                                     \
     {"timing-report", 0, "FILE", "write what the timing model counted as JSON; - prints tables"}, \
     {"timing-sample", 0, "CYCLES", "count for every so many cycles, too, in that report"}, \
@@ -40,8 +48,7 @@ static const char out_help[] = "write to this file; - is standard output";
     {"tag-expansion", 0, "NAME", "when tagged registers become rows: lazy or eager"},      \
     {"tag-plan", 0, "NAME", "what compact mode keeps as tags: gain or all"},               \
     {"level", 0, "N", "x86-64 level of the interpreter: 1, 3 or 4; 0: the best here"},     \
-    {"compiler", 0, "PROGRAM", "for .cl and .cu sources: a clang, or nvcc"},               \
-    {"clang", 0, "PROGRAM", "the same"},                                                   \
+    COMPILER_OPTIONS,                                                                      \
     {"timing", 0, "[MACHINE]", "run on the timing model: a machine of \"lanewise timing\" or a " \
                                "file (fermi)"},                                            \
     {"timing-set", 0, "KEY=VALUE", "change a key of that machine (may be repeated)"},      \
@@ -101,11 +108,7 @@ static const struct cmd_option debug_options[] = {
 static const struct cmd_option compile_options[] = {
     {"output", 'o', "FILE", out_help},
     {"emit", 'e', "KIND", "obj (an object, the default), ptx, asm or cfg"},
-    {"define", 'D', "NAME[=VALUE]", "for the compiler of .cl and .cu sources"},
-    {"include", 'I', "FOLDER", "for the compiler of .cl and .cu sources"},
-    {"option", 'X', "OPTION", "any other option of that compiler, such as -X -O1"},
-    {"compiler", 0, "PROGRAM", "for .cl and .cu sources: a clang, or nvcc"},
-    {"clang", 0, "PROGRAM", "the same"},
+    SOURCE_OPTIONS,
     {"stack", 0, "BYTES", "of a thread's stack for functions that call each other in a circle "
                           "(8192)"},
     {"registers", 0, "NUMBER", "of vectors that a kernel without calls may use, 16 to 255 (as "
@@ -115,11 +118,7 @@ static const struct cmd_option compile_options[] = {
 };
 static const struct cmd_option template_options[] = {
     {"output", 'o', "FILE", "a file that is not there yet, in place of standard output"},
-    {"define", 'D', "NAME[=VALUE]", "for the compiler of .cl and .cu sources"},
-    {"include", 'I', "FOLDER", "for the compiler of .cl and .cu sources"},
-    {"option", 'X', "OPTION", "any other option of that compiler, such as -X -O1"},
-    {"compiler", 0, "PROGRAM", "for .cl and .cu sources: a clang, or nvcc"},
-    {"clang", 0, "PROGRAM", "the same"},
+    SOURCE_OPTIONS,
 };
 static const struct cmd_option output_options[] = {
     {"output", 'o', "FILE", out_help},
