@@ -50,31 +50,24 @@ void rsp_back_begin(struct rsp *rsp, bool back)
             rsp->usual[rsp->usual_count++] = rsp->points[i].address;
 }
 
+/* Is the lane that the user saw at the entry of the frame that the user saw? */
 static bool enters_frame(void *context, struct dbg *dbg, dbg_thread_id id, unsigned lane)
 {
     const struct rsp_leaving *leaving = context;
     struct dbg_frame frame;
 
     return id == leaving->id && lane == leaving->lane && dbg_frame_at(dbg, id, lane, 0, &frame) &&
-           frame.cfa == leaving->cfa;
+           frame.pc == leaving->entry && frame.cfa == leaving->cfa;
 }
 
-/* Is it the last step of `reverse-finish`, and gdb at the entry of another frame than the user's? The
- * user's lane may have come there with the one that gdb was told of. */
-static bool is_elsewhere(struct rsp *rsp, dbg_thread_id id)
+/* Is it the last step of `reverse-finish`, from the entry? */
+static bool is_last_step(struct rsp *rsp, dbg_thread_id id)
 {
     const struct rsp_leaving *leaving = &rsp->leaving;
     struct dbg_thread thread;
-    struct dbg_frame frame;
 
-    if (leaving->id != id || leaving->entry == 0 || has_breakpoint(rsp, leaving->entry, false) ||
-        !dbg_thread_get(rsp->dbg, id, &thread) || thread.place.pc != leaving->entry)
-        return false;
-    if (!dbg_frame_at(rsp->dbg, id, leaving->lane, 0, &frame) || frame.pc != leaving->entry ||
-        frame.cfa != leaving->cfa)
-        return true;
-    (void)!dbg_lane_set(rsp->dbg, id, leaving->lane, NULL); /* it lives */
-    return false;
+    return leaving->id == id && leaving->entry != 0 && !has_breakpoint(rsp, leaving->entry, false) &&
+           dbg_thread_get(rsp->dbg, id, &thread) && thread.place.pc == leaving->entry;
 }
 
 /* On the way back to the entry of the user's frame. The stop is a step's where it is come to. */
@@ -102,7 +95,9 @@ enum lw_status rsp_back_step(struct rsp *rsp, dbg_thread_id id, struct dbg_stop 
     uint8_t *before, now[WATCHED_BYTES];
     enum lw_status status = LW_OK;
 
-    if (is_elsewhere(rsp, id)) {
+    if (is_last_step(rsp, id) && enters_frame(&rsp->leaving, rsp->dbg, id, rsp->leaving.lane)) {
+        (void)!dbg_lane_set(rsp->dbg, id, rsp->leaving.lane, NULL); /* it came with another, and lives */
+    } else if (is_last_step(rsp, id)) { /* gdb is at the entry of another frame */
         status = to_entry(rsp, stop, err);
         rsp->leaving.entry = 0;
         if (status != LW_OK || stop->kind != DBG_STOP_STEP)

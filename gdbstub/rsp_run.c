@@ -517,6 +517,8 @@ static void park(struct rsp *rsp, dbg_thread_id id)
  */
 static void focus_as_shown(struct rsp *rsp, struct action *action)
 {
+    const bool on = action->id == 0 && (action->verb == VERB_CONTINUE || action->verb == VERB_BACK) &&
+                    rsp_has(rsp, RSP_F_KEEP_LANE);
     struct dbg_thread thread;
 
     if (rsp->shown) {
@@ -525,12 +527,9 @@ static void focus_as_shown(struct rsp *rsp, struct action *action)
         rsp->shown = false;
         rsp_back_begin(rsp, action->verb == VERB_BACK);
         /* `thread N` may have chosen another one since the last stop: it is that one's lane that counts. */
-        if (!rsp->lldb && action->id == 0 && (action->verb == VERB_CONTINUE || action->verb == VERB_BACK) &&
-            rsp_has(rsp, RSP_F_KEEP_LANE) && resident(rsp, rsp->shown_thread))
+        if (on && !rsp->lldb && resident(rsp, rsp->shown_thread))
             action->id = rsp->shown_thread;
-    } else if (action->id == 0 && (action->verb == VERB_CONTINUE || action->verb == VERB_BACK) &&
-               rsp_has(rsp, RSP_F_KEEP_LANE) &&
-               dbg_thread_get(rsp->dbg, rsp->shown_thread, &thread) &&
+    } else if (on && dbg_thread_get(rsp->dbg, rsp->shown_thread, &thread) &&
                (thread.live >> rsp->shown_lane & 1) != 0) {
         action->id = rsp->shown_thread;
         (void)!dbg_lane_set(rsp->dbg, action->id, rsp->shown_lane, NULL); /* it lives */
