@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "emu/emu_next_priv.h"
+#include "emu/emu_core_priv.h"
 #include "emu/emu_split_priv.h"
 
 /* ---- barrier registers -------------------------------------------------------------- */
@@ -666,14 +667,13 @@ void emu_hand_on(struct emu_warp *w)
  *  no run is shortened by others, and a checker's taps have no end of it in mind. */
 static inline bool may_hand_spent(const struct emu_warp *w)
 {
-    enum { LONGEST = 32768 }; /* below the saturation of emu_dinsn.run */
 #ifdef LW_LOOP
     const bool jumps = false;
 #else
     const bool jumps = true; /* a handler to the next, of whichever warp */
 #endif
 
-    return jumps && w->core->hand.until != 0 && w->core->hand.quantum <= LONGEST && w->split_count == 1 &&
+    return jumps && w->core->hand.until != 0 && w->core->hand.quantum <= EMU_LONGEST_BUDGET && w->split_count == 1 &&
            w->code->tapped == NULL;
 }
 

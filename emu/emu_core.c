@@ -287,8 +287,6 @@ static void go(struct emu_warp *w, struct emu_handlers h)
 #endif
 }
 
-enum { LONGEST_BUDGET = 32768 }; /* below the saturation of emu_dinsn.run */
-
 /** Execute exactly up to @budget instructions of the running split from w->di. Where a straight-line
  *  run is longer than what is left, the instruction behind the budget gets a handler that stops: exact,
  *  and free everywhere else. @past_break: the first is executed even if it has a breakpoint. */
@@ -296,7 +294,7 @@ static void run_chain_once(struct emu_warp *w, int64_t budget, bool past_break)
 {
     struct emu_code *code = w->code;
 
-    w->budget = budget < LONGEST_BUDGET ? budget : LONGEST_BUDGET;
+    w->budget = budget < EMU_LONGEST_BUDGET ? budget : EMU_LONGEST_BUDGET;
     for (;;) {
         const struct emu_dinsn *di = w->di;
         struct emu_handlers first = past_break ? code->normal[di->index] : di->h;
@@ -522,7 +520,7 @@ enum emu_turn_end emu_warp_turn(struct emu_warp **warp, uint64_t limit, uint64_t
             int64_t allowance = emu_split_allowance(w);
             budget = allowance < budget ? allowance : budget;
         }
-        if (w->shadow == NULL && !w->stepped && w->di->run <= budget && budget <= LONGEST_BUDGET) {
+        if (w->shadow == NULL && !w->stepped && w->di->run <= budget && budget <= EMU_LONGEST_BUDGET) {
             /* run_chain() where nothing is cut short */
             w->budget = budget;
             w->run_start = w->di;

@@ -47,6 +47,8 @@ enum lw_status emu_core_code(struct emu_core *core, const struct emu_launch *lau
 struct emu_block *emu_core_block(const struct emu_core *core, unsigned slot);
 
 void emu_programs_destroy(struct emu_machine *machine);
+/** Instructions of a warp without a look at it, at most: below the saturation of emu_dinsn.run. */
+enum { EMU_LONGEST_BUDGET = 32768 };
 /** Of the registers that a warp of a kernel starts with, those that code it can come to names. */
 struct emu_kernel_use {
     uint16_t vregs;   /* v0.. on, those that it declares included */
