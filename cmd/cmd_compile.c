@@ -328,8 +328,8 @@ static void warn_without_kernels(const struct options *o, const struct isa_objec
     for (unsigned i = 0; i < object->function_count; i++)
         if (object->functions[i].kernel)
             return;
-    fprintf(stderr, "warning: %s: there is no kernel in %s, so there is nothing to launch: one is a "
-            "__global__ function in CUDA C++, a __kernel in OpenCL C, an .entry in PTX\n",
+    fprintf(stderr, "warning: %s: there is no kernel in %s, so there is nothing to launch: one is "
+            LNC_KERNEL_WORDS "\n",
             o->paths[0], o->path_count == 1 ? "it" : "these files");
 }
 

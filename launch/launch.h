@@ -59,6 +59,9 @@ enum lw_status lnc_kernel_named(const struct isa_object *object, const char *sou
 const struct isa_variable *lnc_variable_find(const struct isa_object *object, const char *wanted,
                                              unsigned *count);
 
+/** What a file without kernels lacks, for people. */
+#define LNC_KERNEL_WORDS "a __global__ function in CUDA C++, a __kernel in OpenCL C, an .entry in PTX"
+
 /**
  * A launch file to start from: all kernels of @object with buffers and numbers for their parameters,
  * as text. It can be run as it is, as far as a guess of sizes can.

@@ -357,8 +357,8 @@ enum lw_status lnc_template_print(const struct isa_object *object, const char *s
             status = LW_FAIL(err, LW_ENOMEM, "the launches of %s", source);
     }
     if (status == LW_OK && kernels == 0)
-        status = LW_FAIL(err, LW_ENOENT, "%s: there is no kernel to launch in it: one is a __global__ function in CUDA C++, a "
-                         "__kernel in OpenCL C, an .entry in PTX, a .kernel in assembly", source);
+        status = LW_FAIL(err, LW_ENOENT, "%s: there is no kernel to launch in it: one is " LNC_KERNEL_WORDS
+                         ", a .kernel in assembly", source);
     if (status == LW_OK) {
         if (t.unsure)
             lw_put(&launches.sink, "  # 64 bits that a kernel only computes with stand as numbers: where one is a pointer, name a buffer\n");

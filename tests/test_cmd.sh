@@ -313,6 +313,8 @@ if ! nm "$lanewise" 2>/dev/null | grep -q '__asan_init'; then # which wants tera
     sed '1a machine: {memory: 8589934592}' small.yaml >named.yaml
     "$lanewise" run --hash small.yaml >all 2>&1 || fail "small.yaml does not run: $(cat all)"
     (ulimit -v 4000000 && "$lanewise" run --hash small.yaml) >less 2>&1 || fail "4 GB are too few: $(cat less)"
+    (ulimit -v 4000000 && "$lanewise" run -q --stats - small.yaml) | grep -q '"memory": 2147483648}' &&
+        "$lanewise" run -q --stats - small.yaml | grep -q '"memory": 68719476736}' || fail "the memory is not told"
     [ "$(grep hash all)" = "$(grep hash less)" ] || fail "other results where memory is limited: $(cat less)"
     (ulimit -v 4000000 && "$lanewise" run named.yaml) >out 2>&1
     [ $? = 2 ] && grep -q 'cannot reserve 8192 MiB .*ulimit -v.*ask for less' out || fail "8 GiB of 4: $(cat out)"
