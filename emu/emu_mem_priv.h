@@ -80,8 +80,6 @@ extern const struct emu_mem_info emu_mem_info[ISA_OP_COUNT];
 /** Bytes a lane moves, by SIZE and by ATYPE; 0: no such value, or one that is refused. */
 unsigned emu_size_bytes(unsigned size);
 unsigned emu_atype_bytes(unsigned atype);
-/** NULL, or a clause that says why there is no such atomic. */
-const char *emu_atomic_refused(const struct isa_insn *insn);
 
 /** A constant bank of a warp and its size in bytes; NULL when there is none. */
 const uint8_t *emu_const_bank(const struct emu_warp *w, unsigned bank, uint32_t *bytes);

@@ -120,45 +120,6 @@ unsigned emu_atype_bytes(unsigned atype)
     return atype < LW_COUNT_OF(bytes) ? bytes[atype] : 0;
 }
 
-const char *emu_atomic_refused(const struct isa_insn *insn)
-{
-    unsigned op = EMU_MOD(insn, AOP), type = EMU_MOD(insn, ATYPE), mode = EMU_MOD(insn, AMODE);
-    bool is_half = type == ISA_ATYPE_F16 || type == ISA_ATYPE_BF16 || type == ISA_ATYPE_F16X2 ||
-                   type == ISA_ATYPE_BF16X2;
-    bool is_float = type == ISA_ATYPE_F32 || type == ISA_ATYPE_F64 || is_half;
-    bool is_bits = type == ISA_ATYPE_B32 || type == ISA_ATYPE_B64;
-
-    if (emu_atype_bytes(type) == 0)
-        return "there is no such atomic type";
-    if (type == ISA_ATYPE_B16 && op != ISA_AOP_EXCH && op != ISA_AOP_CAS)
-        return "of 16 bits there are exch and cas only";
-    switch (op) {
-    case ISA_AOP_ADD:
-    case ISA_AOP_MIN:
-    case ISA_AOP_MAX:
-        return is_bits ? "add, min and max need an integer or float type" : NULL;
-    case ISA_AOP_INC:
-    case ISA_AOP_DEC:
-        return type == ISA_ATYPE_U32 || type == ISA_ATYPE_U64
-                   ? NULL
-                   : "inc and dec need type u32 or u64";
-    case ISA_AOP_AND:
-    case ISA_AOP_OR:
-    case ISA_AOP_XOR:
-        return is_float ? "and, or and xor need an integer or bit type" : NULL;
-    case ISA_AOP_EXCH:
-        return NULL;
-    case ISA_AOP_CAS:
-        if (emu_mem_info[insn->op].mem_class == EMU_MEM_REDUCE)
-            return "cas has no form without a result";
-        if (mode == ISA_AMODE_SU32 || mode == ISA_AMODE_SS32)
-            return "cas has no register left for a scalar base";
-        return is_float ? "cas needs an integer or bit type" : NULL;
-    default:
-        return "there is no such atomic operation";
-    }
-}
-
 static float f32_of(uint32_t bits)
 {
     float f;

@@ -449,6 +449,11 @@ bool isa_op_is_indirect(enum isa_op op);
  *  says how many) and registers it takes. */
 unsigned isa_mem_bytes(const struct isa_insn *insn);
 unsigned isa_mem_regs(const struct isa_insn *insn);
+/** NULL, or a clause that says why there is no atomic or reduction with these modifiers: types
+ *  that an operation lacks, operands without a place in the word. Neither the encoder nor the
+ *  decoder takes one. @insn: of format ISA_FMT_ATOM. Source: PTX ISA 8.5, 9.7.12.13 and 14, and
+ *  docs/isa.md. */
+const char *isa_atomic_refused(const struct isa_insn *insn);
 /** Bytes of the source in X (register, constant or immediate): 4 or 8; 0: it has none there. */
 unsigned isa_insn_x_bytes(const struct isa_insn *insn);
 

@@ -427,6 +427,42 @@ static enum lw_status check_unused(const struct isa_insn *insn, const struct isa
                    "it must be zero", info->mnemonic, field, insn->x, insn->mod);
 }
 
+const char *isa_atomic_refused(const struct isa_insn *insn)
+{
+    const struct isa_op_info *info = isa_op_info(insn->op);
+    unsigned op = isa_mod_get(insn, ISA_MOD_AOP), type = isa_mod_get(insn, ISA_MOD_ATYPE);
+    unsigned mode = isa_mod_get(insn, ISA_MOD_AMODE);
+    bool is_half = type == ISA_ATYPE_F16 || type == ISA_ATYPE_BF16 || type == ISA_ATYPE_F16X2 ||
+                   type == ISA_ATYPE_BF16X2;
+    bool is_float = type == ISA_ATYPE_F32 || type == ISA_ATYPE_F64 || is_half;
+    bool is_bits = type == ISA_ATYPE_B32 || type == ISA_ATYPE_B64;
+
+    if (type == ISA_ATYPE_B16 && op != ISA_AOP_EXCH && op != ISA_AOP_CAS)
+        return "of 16 bits there are exch and cas only";
+    switch (op) {
+    case ISA_AOP_ADD:
+    case ISA_AOP_MIN:
+    case ISA_AOP_MAX:
+        return is_bits ? "add, min and max need an integer or float type" : NULL;
+    case ISA_AOP_INC:
+    case ISA_AOP_DEC:
+        return type == ISA_ATYPE_U32 || type == ISA_ATYPE_U64 ? NULL
+                                                              : "inc and dec need type u32 or u64";
+    case ISA_AOP_AND:
+    case ISA_AOP_OR:
+    case ISA_AOP_XOR:
+        return is_float ? "and, or and xor need an integer or bit type" : NULL;
+    case ISA_AOP_CAS:
+        if (isa_operands_find(&info->operands, ISA_TK_SWAP) < 0)
+            return "a reduction cannot compare and swap: use atom";
+        if (mode == ISA_AMODE_SU32 || mode == ISA_AMODE_SS32)
+            return "cas has no register left for a scalar base";
+        return is_float ? "cas needs an integer or bit type" : NULL;
+    default:
+        return NULL; /* exch takes every type */
+    }
+}
+
 enum lw_status isa_insn_check(const struct isa_insn *insn, struct lw_error *err)
 {
     const struct isa_op_info *info = isa_op_info(insn->op);
@@ -443,13 +479,10 @@ enum lw_status isa_insn_check(const struct isa_insn *insn, struct lw_error *err)
         return LW_FAIL(err, LW_ERANGE, "%s: a value of the control field does not fit",
                        info->mnemonic);
     status = check_mods(insn, info, &used, err); /* register counts depend on them */
+    if (status == LW_OK && info->format == ISA_FMT_ATOM && isa_atomic_refused(insn) != NULL)
+        return LW_FAIL(err, LW_ERANGE, "%s: %s", info->mnemonic, isa_atomic_refused(insn));
     for (unsigned i = 0; i < info->operands.count && status == LW_OK; i++)
         status = check_operand(insn, info, &info->operands, i, &used, err);
-    if (status == LW_OK && info->format == ISA_FMT_ATOM &&
-        isa_mod_get(insn, ISA_MOD_AOP) == ISA_AOP_CAS &&
-        isa_operands_find(&info->operands, ISA_TK_SWAP) < 0)
-        return LW_FAIL(err, LW_ERANGE, "%s: a reduction cannot compare and swap: use atom",
-                       info->mnemonic);
     if (status == LW_OK && isa_operands_find(&info->operands, ISA_TK_ADDR) >= 0)
         status = check_address(insn, info, &used, err);
     if (status == LW_OK)

@@ -22,7 +22,10 @@ static const struct {
     [ISA_FMT_PRM] = { "Byte permutation", "" },
     [ISA_FMT_PLUT] = { "Predicate logic", "" },
     [ISA_FMT_MEM] = { "Loads and stores", "" },
-    [ISA_FMT_ATOM] = { "Atomics and reductions", "" },
+    [ISA_FMT_ATOM] = { "Atomics and reductions",
+                       "`.add`, `.min` and `.max` need a number type, `.inc` and `.dec` `.u32` or "
+                       "`.u64`, `.and`, `.or` and `.xor` integers or bits, `.cas` no float; of 16 "
+                       "bits there are `.exch`, `.cas` and the float operations." },
     [ISA_FMT_WARP] = { "Cross-lane operations", "" },
     [ISA_FMT_CTRL] = { "Control flow, barriers, system", "" },
     [ISA_FMT_FNC] = { "Fences", "" },

@@ -87,6 +87,15 @@ static inline void prop_x(struct prop_random *r, struct isa_insn *insn, unsigned
         insn->x = prop_below(r, 4) == 0 ? prop_below(r, 64) : (uint32_t)prop_next(r);
 }
 
+static inline void prop_mod(struct prop_random *r, struct isa_insn *insn,
+                            const struct isa_op_info *info, unsigned mod)
+{
+    const struct isa_mod_info *group = isa_mod_info(mod);
+
+    if (isa_mod_applies(mod, info))
+        isa_mod_set(insn, mod, group->values[prop_below(r, group->value_count)].value);
+}
+
 static inline void prop_insn(struct prop_random *r, enum isa_op op, struct isa_insn *insn)
 {
     const struct isa_op_info *info = isa_op_info(op);
@@ -96,19 +105,13 @@ static inline void prop_insn(struct prop_random *r, enum isa_op op, struct isa_i
     insn->guard = (uint8_t)prop_below(r, 8);
     insn->guard_neg = prop_below(r, 2);
     insn->guard_scalar = prop_below(r, 4) == 0;
-    for (unsigned mod = 0; mod < ISA_MOD_COUNT; mod++) {
-        const struct isa_mod_info *group = isa_mod_info(mod);
-
-        if (isa_mod_applies(mod, info))
-            isa_mod_set(insn, mod, group->values[prop_below(r, group->value_count)].value);
-    }
-    if (info->format == ISA_FMT_ATOM && isa_mod_get(insn, ISA_MOD_AOP) == ISA_AOP_CAS) {
-        swap = true;
-        if (isa_operands_find(&info->operands, ISA_TK_SWAP) < 0) {
-            isa_mod_set(insn, ISA_MOD_AOP, ISA_AOP_ADD);
-            swap = false;
-        }
-        isa_mod_set(insn, ISA_MOD_AMODE, prop_below(r, 2));
+    for (unsigned mod = 0; mod < ISA_MOD_COUNT; mod++)
+        prop_mod(r, insn, info, mod);
+    if (info->format == ISA_FMT_ATOM) {
+        while (isa_atomic_refused(insn) != NULL)
+            for (unsigned mod = 0; mod < ISA_MOD_COUNT; mod++)
+                prop_mod(r, insn, info, mod);
+        swap = isa_mod_get(insn, ISA_MOD_AOP) == ISA_AOP_CAS;
     }
     if (isa_operands_swappable(&info->operands))
         insn->variant = prop_below(r, 2);

@@ -506,7 +506,7 @@ static void check_atomics(struct fix *f)
                 bool changed = false;
                 fix_atomic(f, ops[o], op, type, ISA_AMODE_PAIR, V_DEST, V_ADDRESS, V_DATA,
                            V_OTHER);
-                if (emu_atomic_refused(&f->insn) != NULL)
+                if (isa_atomic_refused(&f->insn) != NULL)
                     continue;
                 fix_lanes(f, op % 2 ? lanes & w->all : w->all);
                 for (unsigned i = 0; i < 16; i++) {
@@ -606,37 +606,6 @@ static void float_atomics_have_canonical_nans_and_ordered_zeros(void **state)
 {
     (void)state;
     each_level(check_float_atomics);
-}
-
-static void atomics_that_do_not_exist_are_refused_with_a_reason(void **state)
-{
-    struct fix *f = fix_make(32);
-    struct emu_handlers handlers;
-    static const struct {
-        enum isa_op op;
-        unsigned aop, type, mode;
-    } bad[] = {
-        {ISA_RED_GLOBAL, ISA_AOP_AND, ISA_ATYPE_F16X2, ISA_AMODE_PAIR},
-        {ISA_ATOM_GLOBAL, ISA_AOP_ADD, ISA_ATYPE_B16, ISA_AMODE_PAIR},
-        {ISA_ATOM_GLOBAL, ISA_AOP_INC, ISA_ATYPE_S32, ISA_AMODE_PAIR},
-        {ISA_ATOM_GLOBAL, ISA_AOP_AND, ISA_ATYPE_F32, ISA_AMODE_PAIR},
-        {ISA_ATOM_GLOBAL, ISA_AOP_MIN, ISA_ATYPE_B32, ISA_AMODE_PAIR},
-        {ISA_RED_GLOBAL, ISA_AOP_CAS, ISA_ATYPE_B32, ISA_AMODE_PAIR},
-        {ISA_ATOM_GLOBAL, ISA_AOP_CAS, ISA_ATYPE_B32, ISA_AMODE_SU32},
-        {ISA_ATOM_GLOBAL, 15, ISA_ATYPE_U32, ISA_AMODE_PAIR},
-        {ISA_ATOM_GLOBAL, ISA_AOP_ADD, 15, ISA_AMODE_PAIR},
-    };
-
-    (void)state;
-    for (size_t i = 0; i < LW_COUNT_OF(bad); i++) {
-        const char *why = NULL;
-        fix_atomic(f, bad[i].op, bad[i].aop, bad[i].type, bad[i].mode, V_DEST, V_ADDRESS, V_DATA,
-                   V_OTHER);
-        emu_level_choose(1)->handlers(&f->insn, &f->di[0], &handlers, &why);
-        assert_null(handlers.full);
-        assert_non_null(why);
-    }
-    fix_free(f);
 }
 
 /* ---- allocations -------------------------------------------------------- */
@@ -891,7 +860,6 @@ int main(void)
         cmocka_unit_test(sums_of_32_bits_wrap_in_shared_and_local_memory),
         cmocka_unit_test(atomics_act_lane_by_lane_lowest_first),
         cmocka_unit_test(float_atomics_have_canonical_nans_and_ordered_zeros),
-        cmocka_unit_test(atomics_that_do_not_exist_are_refused_with_a_reason),
         cmocka_unit_test(allocations_start_on_pages_of_their_own_with_a_dead_one_behind),
         cmocka_unit_test(host_copies_must_lie_in_one_live_allocation),
         cmocka_unit_test(freed_pages_stay_dead_until_the_arena_is_full),
