@@ -459,6 +459,7 @@ static bool make_preheaders(struct ptx_unit *unit)
         fresh = (uint32_t)(ptx_block_new(unit) - unit->blocks.at);
         struct ptx_block *b = &unit->blocks.at[fresh];
 
+        b->made = true;
         b->end = PTX_END_NEXT;
         b->succ_count = 1;
         b->succ[0] = h;

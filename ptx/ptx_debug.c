@@ -221,3 +221,18 @@ uint64_t ptx_debug_bytes(const struct ptx_section *section, uint32_t at, unsigne
         value |= (uint64_t)section->bytes.at[at + i] << (8 * i);
     return value;
 }
+
+uint32_t ptx_debug_statement(const struct ptx_function *fn, uint32_t line)
+{
+    size_t low = 0, high = fn->early.count;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (fn->early.at[middle].from <= line)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low != 0 && line < fn->early.at[low - 1].to ? fn->early.at[low - 1].to : line;
+}

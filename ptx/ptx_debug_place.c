@@ -67,7 +67,7 @@ static void find_words(struct placing *pl)
 
     for (size_t i = 0; i < unit->code.count; i++) {
         if (pl->index[i] != pl->index[i + 1])
-            pl->by_line[n++] = (struct word){ unit->code.at[i].line, pl->index[i] };
+            pl->by_line[n++] = (struct word){ ptx_debug_statement(pl->fn, unit->code.at[i].line), pl->index[i] };
     }
     pl->count = n;
     if (n != 0)

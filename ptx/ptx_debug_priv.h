@@ -115,6 +115,9 @@ bool ptx_debug_target(const struct ptx_section *section, const struct ptx_fixup 
                       uint64_t *offset);
 uint64_t ptx_debug_bytes(const struct ptx_section *section, uint32_t at, unsigned size);
 
+/** The line of the text where the statement begins that the instruction of line @line is of. */
+uint32_t ptx_debug_statement(const struct ptx_function *fn, uint32_t line);
+
 /** Sections to entries; module->debug->dropped says if that failed. */
 void ptx_debug_read(struct ptx_job *job, struct ptx_module *module);
 const struct ptx_value *ptx_debug_value(const struct ptx_debug *debug, uint32_t die,

@@ -87,10 +87,12 @@ static void copy_insn(struct layout *lay, const struct ptx_mi *mi)
 }
 
 /* The nop of a jump's line at the end of the code is not needed: an instruction of it follows. */
-static void drop_mark(struct layout *lay, uint32_t first)
+static bool drop_mark(struct layout *lay, uint32_t first)
 {
-    if (lay->code.count > first && lay->code.at[lay->code.count - 1].flags & PTX_MI_LINE)
-        lay->code.count--;
+    bool has = lay->code.count > first && lay->code.at[lay->code.count - 1].flags & PTX_MI_LINE;
+
+    lay->code.count -= has;
+    return has;
 }
 
 static void put_edge(struct layout *lay, const struct ptx_block *b, unsigned k)
@@ -150,12 +152,15 @@ static void lay_block(struct layout *lay, uint32_t old)
     }
     for (uint32_t i = body; i < b->first + b->count; i++)
         copy_insn(lay, &unit->code.at[i]);
-    if (b->loc != 0) {
+    bool marked = (b->joins.count != 0 || b->breaks[0].count != 0 || b->yields[0]) &&
+                  drop_mark(lay, lay->lines.at[line].first);
+
+    /* Of the statement before it, where that runs on to here, as processors have no instruction for a jump
+     * to what follows: a breakpoint on a `while` is one at its head. */
+    if (b->loc != 0 && (marked || b->count == 0)) {
         lay->loc = b->loc;
         lay->line = b->line;
     }
-    if (b->joins.count != 0 || b->breaks[0].count != 0 || b->yields[0])
-        drop_mark(lay, lay->lines.at[line].first);
     for (size_t i = 0; i < b->joins.count; i++) {
         const struct ptx_region *g = &unit->regions.at[b->joins.at[i]];
 
@@ -163,6 +168,12 @@ static void lay_block(struct layout *lay, uint32_t old)
             put_take(lay, g->barrier, g->saved);
         put_barrier(lay, ISA_BSSY, g->barrier);
         lay->code.at[lay->code.count - 1].target = g->join;
+    }
+    for (uint32_t i = lay->lines.at[line].first; b->made && i < lay->code.count; i++)
+        lay->code.at[i].flags |= PTX_MI_QUIET; /* nor for a block that the text does not have */
+    if (b->loc != 0) {
+        lay->loc = b->loc;
+        lay->line = b->line;
     }
     uint8_t end = b->end;
     unsigned only = 0;

@@ -213,6 +213,25 @@ static void settle_next(struct ptx_parser *parser, uint32_t loc)
         parser->function->insns.at[i - 1].loc = loc;
 }
 
+static bool leaves(const struct ptx_insn *insn)
+{
+    return insn->op == PTX_BRA || insn->op == PTX_BRX || insn->op == PTX_RET || insn->op == PTX_EXIT;
+}
+
+/* The .loc of a statement has come: what stood before it without a line, a constant that the compiler
+ * loads ahead, is in the statement's scope as well, whose label stands between the two. */
+static void take_early(struct ptx_parser *parser)
+{
+    const struct ptx_function *fn = parser->function;
+    size_t first = fn->insns.count;
+
+    while (first > 0 && fn->insns.at[first - 1].loc == NEXT_LOC && !leaves(&fn->insns.at[first - 1]))
+        first--;
+    if (first != fn->insns.count)
+        *PTX_PUSH(parser->lex.job, parser->function->early) =
+            (struct ptx_early){ fn->insns.at[first].line, (uint32_t)parser->lex.line };
+}
+
 /* Nothing comes: the line before it all the same. */
 static void settle_end(struct ptx_parser *parser)
 {
@@ -412,8 +431,10 @@ void ptx_parse_loc(struct ptx_parser *parser)
     }
     parser->loc = (uint32_t)parser->module->locs.count;
     *PTX_PUSH(lex->job, parser->module->locs) = loc;
-    if (parser->in_body)
+    if (parser->in_body) {
+        take_early(parser);
         settle_next(parser, parser->loc);
+    }
     if (parser->in_body && parser->function->opening == 0)
         parser->function->opening = parser->loc;
 }

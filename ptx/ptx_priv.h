@@ -285,6 +285,10 @@ struct ptx_calls {
     uint32_t index;              /* in the object */
     struct ptx_tree tree;
 };
+/** Lines of the text from @from on whose instructions are of the statement that begins at @to. */
+struct ptx_early {
+    uint32_t from, to;
+};
 struct ptx_function {
     const char *name;
     bool kernel, has_body, weak;
@@ -299,6 +303,7 @@ struct ptx_function {
     PTX_LIST(uint32_t) labels;       /* instruction index */
     PTX_LIST(const char *) label_names;
     PTX_LIST(uint32_t) label_lines;
+    PTX_LIST(struct ptx_early) early; /* ascending */
     uint32_t first_symbol, end_symbol; /* declared in it: parameters, variables */
     uint32_t param_bytes, max_threads, required_block[3];
     uint32_t max_registers; /* .maxnreg, 0: none */
@@ -511,7 +516,8 @@ enum ptx_mi_flag {
     PTX_MI_READONLY = 1 << 12,  /* loads what nobody stores to while the kernel runs */
     PTX_MI_LINE = 1 << 13,      /* a nop for the line of a jump: where an instruction of it follows,
                                  * ptx_layout drops it */
-    PTX_MI_NO_GUARD = 1 << 14   /* has the guard it needs: not that of its PTX instruction */
+    PTX_MI_NO_GUARD = 1 << 14,  /* has the guard it needs: not that of its PTX instruction */
+    PTX_MI_QUIET = 1 << 15      /* no statement begins here: debuggers pass it by */
 };
 /** The variable that an address is made of (ptx_bounds.c). */
 struct ptx_bound {
@@ -571,6 +577,7 @@ struct ptx_block {
     bool guard_neg;
     bool may_diverge, barrier_flow; /* its branch; it is in a divergent region */
     uint32_t loc, line;    /* of the terminator */
+    bool made;             /* by ptx_cfg: the text has no such block */
     uint32_t label;        /* of the source, PTX_NONE */
     /* ptx_cfg */
     uint32_t *pred;

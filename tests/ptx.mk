@@ -69,5 +69,7 @@ check_SCRIPTS += tests/gdb_inlined.sh
 EXTRA_DIST += tests/gdb_inlined.sh
 check_SCRIPTS += tests/gdb_copies.sh
 EXTRA_DIST += tests/gdb_copies.sh
+check_SCRIPTS += tests/gdb_beside.sh
+EXTRA_DIST += tests/gdb_beside.sh
 check_SCRIPTS += tests/test_compiler_words.sh
 EXTRA_DIST += tests/test_compiler_words.sh
