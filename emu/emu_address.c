@@ -122,7 +122,7 @@ enum emu_fault_kind emu_resolve(const struct emu_warp *w, unsigned lane, uint64_
 /* ---- addresses of an instruction ------------------------------------------------- */
 
 const struct emu_mem_info emu_mem_info[ISA_OP_COUNT] = {
-#define NONE(...) {0, 0}
+#define NONE(...) 0, 0
 #define LANE1 NONE
 #define LANE NONE
 #define LANE3 NONE
@@ -146,13 +146,13 @@ const struct emu_mem_info emu_mem_info[ISA_OP_COUNT] = {
 #define CONTROL NONE
 #define REFUSED NONE
 /* their addresses come from textures (emu_texture.c) */
-#define FETCH(s) {EMU_MEM_NONE, ISA_SPACE_##s}
-#define LOAD(s) {EMU_MEM_LOAD, ISA_SPACE_##s}
-#define STORE(s) {EMU_MEM_STORE, ISA_SPACE_##s}
-#define ATOMIC(s) {EMU_MEM_ATOMIC, ISA_SPACE_##s}
-#define REDUCE(s) {EMU_MEM_REDUCE, ISA_SPACE_##s}
+#define FETCH(s) EMU_MEM_NONE, ISA_SPACE_##s
+#define LOAD(s) EMU_MEM_LOAD, ISA_SPACE_##s
+#define STORE(s) EMU_MEM_STORE, ISA_SPACE_##s
+#define ATOMIC(s) EMU_MEM_ATOMIC, ISA_SPACE_##s
+#define REDUCE(s) EMU_MEM_REDUCE, ISA_SPACE_##s
 #define INSN(id, mnemonic, format, opcode, unit, order, tag, flags, operands, semantics)           \
-    [ISA_##id] = semantics,
+    [ISA_##id] = {semantics, ((flags) & ISA_F_SCALAR) != 0},
 #include "isa/insns.def"
 };
 
@@ -169,7 +169,7 @@ unsigned emu_size_bytes(unsigned size)
 void emu_addresses_raw(const struct emu_warp *w, const struct isa_insn *insn,
                        const struct emu_dinsn *di, uint64_t lanes, uint64_t *address)
 {
-    if (isa_op_info((enum isa_op)insn->op)->flags & ISA_F_SCALAR) {
+    if (emu_mem_info[insn->op].scalar) {
         for (LW_EACH_BIT(l, lanes))
             address[l] = emu_scalar_address(w, di);
         return;

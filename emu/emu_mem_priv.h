@@ -74,6 +74,7 @@ enum emu_mem_class { EMU_MEM_NONE, EMU_MEM_LOAD, EMU_MEM_STORE, EMU_MEM_ATOMIC, 
 struct emu_mem_info {
     uint8_t mem_class; /* enum emu_mem_class */
     uint8_t space;     /* enum isa_space */
+    bool scalar;       /* its address is the warp's */
 };
 extern const struct emu_mem_info emu_mem_info[ISA_OP_COUNT];
 

@@ -113,6 +113,10 @@ struct emu_quiet {
     uint64_t epoch;         /* the machine's, else it holds no longer; 0: never */
     uint8_t mode, scale;    /* enum isa_amode; of offsets beside a scalar base */
     uint8_t bytes;
+    /* of a full warp of 32 it is enough to compare the address register with these; else `quick` is false */
+    bool quick;
+    uint32_t low, range; /* low words [low, low + range] */
+    uint32_t high;       /* ISA_AMODE_PAIR: and this high word */
 };
 
 /** A program decoded for a core: its own copy, so that handlers can be patched. */

@@ -167,6 +167,29 @@ MEM_INLINE bool tap_quiet(const struct emu_warp *w, const struct emu_dinsn *di,
     return low <= high && emu_row_within(off, n, m, all, flip, (uint32_t)low,
                                          (uint32_t)(high - low), 0, 0);
 }
+/** The same, of a full warp of 32, where what is quiet is as simple as that. */
+MEM_INLINE bool tap_quick(const struct emu_warp *w, const struct emu_dinsn *di, const struct emu_quiet *q)
+{
+    return q->quick && q->epoch == w->core->machine->tap_epoch && w->n == 32 && !w->stepped && !w->halting &&
+           emu_row_within(emu_row(w, di->a), 32, UINT32_MAX, true, 0, q->low, q->range, 0, 0) &&
+           (q->mode != ISA_AMODE_PAIR ||
+            emu_row_affine(emu_row(w, di->a + w->stride), 32, UINT32_MAX, true, q->high, false, 0));
+}
+/** Whose rows can be compared so? @q is complete but for that. */
+static void LEVEL(tap_make_quick)(const struct emu_warp *w, const struct emu_dinsn *di, struct emu_quiet *q)
+{
+    const int64_t low = (int64_t)q->span.first - di->disp, high = (int64_t)q->span.end - q->bytes - di->disp;
+    const uint64_t first = low > 0 ? (uint64_t)low : 0;
+
+    if ((q->mode != ISA_AMODE_PAIR && q->mode != ISA_AMODE_32) || !q->span.any_split || w->ctag != NULL ||
+        (di->guard & 15) != ISA_PT || high < 0 || first > (uint64_t)high || first >> 32 != (uint64_t)high >> 32 ||
+        (q->mode == ISA_AMODE_32 && first >> 32 != 0))
+        return;
+    q->quick = true;
+    q->low = (uint32_t)first;
+    q->range = (uint32_t)((uint64_t)high - first);
+    q->high = (uint32_t)(first >> 32);
+}
 /** The tap need not be told: no lane accesses memory, or all where nobody asks. */
 MEM_INLINE bool tap_skip(const struct emu_warp *w, const struct emu_dinsn *di)
 {
@@ -175,7 +198,7 @@ MEM_INLINE bool tap_skip(const struct emu_warp *w, const struct emu_dinsn *di)
 
     if (m == 0) /* a scalar load asks for no lane of the row */
         return emu_mem_info[di->op].mem_class != EMU_MEM_NONE && !w->halting &&
-               !(isa_op_info((enum isa_op)di->op)->flags & ISA_F_SCALAR);
+               !emu_mem_info[di->op].scalar;
     if (q->epoch != w->core->machine->tap_epoch || (w->told != w->m && !q->span.any_split) || w->stepped ||
         w->halting || w->ctag != NULL)
         return false;
@@ -217,7 +240,7 @@ MEM_OUTLINE bool LEVEL(tap_tell)(struct emu_warp *w, const struct emu_dinsn *di)
         tap->on_insn(tap, &access.at);
         return tap_goes_on(w, di);
     }
-    const uint64_t lanes = info->flags & ISA_F_SCALAR ? w->m & emu_guard(w, di) : m;
+    const uint64_t lanes = memory->scalar ? w->m & emu_guard(w, di) : m;
     if (lanes == 0)
         return true;
     emu_tap_site(w, di, lanes, &access.at);
@@ -225,7 +248,7 @@ MEM_OUTLINE bool LEVEL(tap_tell)(struct emu_warp *w, const struct emu_dinsn *di)
         emu_compact_sources(w, di);
     access.kind = (enum emu_access_kind)kinds[memory->mem_class];
     access.space = (enum isa_space)memory->space;
-    if (info->flags & ISA_F_SCALAR || di->op == ISA_TEX) {
+    if (memory->scalar || di->op == ISA_TEX) {
         if (!emu_tap_lanes(w, di, &access, address))
             return true;
     } else {
@@ -242,7 +265,7 @@ MEM_OUTLINE bool LEVEL(tap_tell)(struct emu_warp *w, const struct emu_dinsn *di)
     const uint64_t aperture = access.space == ISA_SPACE_SHARED  ? ISA_SHARED_BASE
                               : access.space == ISA_SPACE_LOCAL ? ISA_LOCAL_BASE
                                                                 : 0;
-    if (quiet.end - quiet.first >= access.bytes && !(info->flags & ISA_F_SCALAR) &&
+    if (quiet.end - quiet.first >= access.bytes && !memory->scalar &&
         di->op != ISA_TEX && access.space != ISA_SPACE_CONST && (aperture == 0 || quiet.any_split)) {
         quiet.first = quiet.first > aperture ? quiet.first - aperture : 0;
         quiet.end = quiet.end - aperture < ISA_APERTURE_BYTES || aperture == 0 ? quiet.end - aperture
@@ -253,6 +276,7 @@ MEM_OUTLINE bool LEVEL(tap_tell)(struct emu_warp *w, const struct emu_dinsn *di)
             .scale = mode == ISA_AMODE_SU32 || mode == ISA_AMODE_SS32
                          ? (uint8_t)EMU_MOD(emu_insn_of(w, di), ASCALE) : 0,
             .bytes = (uint8_t)access.bytes};
+        LEVEL(tap_make_quick)(w, di, &w->code->quiet[di->index]);
     }
     if (!leaves || w->stepped)
         return tap_goes_on(w, di);
@@ -264,11 +288,17 @@ MEM_OUTLINE void LEVEL(tap_told_full)(struct emu_warp *w, const struct emu_dinsn
     if (LEVEL(tap_tell)(w, di))
         EMU_TAIL w->code->tapped[di->index].full(w, di);
 }
-void LEVEL(tap_full)(struct emu_warp *w, const struct emu_dinsn *di)
+MEM_OUTLINE void LEVEL(tap_slow_full)(struct emu_warp *w, const struct emu_dinsn *di)
 {
     if (MEM_LIKELY(tap_skip(w, di)))
         EMU_TAIL w->code->tapped[di->index].full(w, di);
     EMU_TAIL LEVEL(tap_told_full)(w, di);
+}
+void LEVEL(tap_full)(struct emu_warp *w, const struct emu_dinsn *di)
+{
+    if (MEM_LIKELY(tap_quick(w, di, &w->code->quiet[di->index])))
+        EMU_TAIL w->code->tapped[di->index].full(w, di);
+    EMU_TAIL LEVEL(tap_slow_full)(w, di);
 }
 MEM_OUTLINE void LEVEL(tap_told_part)(struct emu_warp *w, const struct emu_dinsn *di)
 {
