@@ -2,6 +2,9 @@
 /*
  * Accesses that leave the variable that their address is made of (struct isa_bound), and land in other
  * memory that is there. What is beyond all memory is a fault, and told as such.
+ *
+ * Most need no look: one whose variable is all of the memory that it can reach, and one that another's look is
+ * enough for. Where nobody else looks at accesses, the tap is taken from them.
  */
 #include "check/chk_init_priv.h"
 
@@ -14,13 +17,20 @@ struct bounds_limit {
 };
 struct bounds_program {
     const struct emu_program *program;
-    struct bounds_limit *limit; /* by instruction */
+    /* by instruction */
+    struct bounds_limit *limit;
+    struct chk_bounds_lead *lead;
+    bool *alone; /* has no tap while grids stay what they are */
+    uint32_t alone_count;
 };
 struct chk_bounds {
     struct chk *chk;
     struct bounds_program *programs;
     size_t count, room;
-    bool params; /* some bound is an argument's */
+    uint32_t grid;      /* whose block began last */
+    uint64_t blocks;    /* that run */
+    bool mixed;         /* they are of several grids: what is true of one's memory is not of another's */
+    bool of_grid;       /* something was said that is true of `grid` alone */
     bool short_of_memory;
 };
 
@@ -35,17 +45,54 @@ struct chk_bounds *chk_bounds_create(struct chk *chk)
 
 void chk_bounds_destroy(struct chk_bounds *b)
 {
-    for (size_t i = 0; b != NULL && i < b->count; i++)
+    for (size_t i = 0; b != NULL && i < b->count; i++) {
         free(b->programs[i].limit);
+        free(b->programs[i].lead);
+        free(b->programs[i].alone);
+    }
     if (b != NULL)
         free(b->programs);
     free(b);
 }
 
-void chk_bounds_launch(struct chk_bounds *b)
+/** Everything is looked at again. */
+static void look_again(struct chk_bounds *b)
 {
-    if (b->params)
-        emu_tap_wake(b->chk->machine); /* its arguments lie elsewhere */
+    bool wake = b->of_grid;
+
+    for (size_t i = 0; i < b->count; i++) {
+        struct bounds_program *p = &b->programs[i];
+        for (uint32_t k = 0; p->alone_count != 0; k++) {
+            if (!p->alone[k])
+                continue;
+            p->alone[k] = false;
+            p->alone_count--;
+            emu_tap_look(p->program, k, true);
+            wake = true; /* to leave it alone once more */
+        }
+    }
+    if (wake)
+        emu_tap_wake(b->chk->machine);
+    b->of_grid = false;
+}
+
+void chk_bounds_block(struct chk_bounds *b, const struct emu_core *core, unsigned slot, bool begins)
+{
+    struct emu_block_view view;
+
+    if (!begins) {
+        b->blocks -= b->blocks != 0;
+        b->mixed = b->mixed && b->blocks != 0;
+        return;
+    }
+    if (!emu_block_view(core, slot, &view))
+        return;
+    if (view.grid->sequence != b->grid) {
+        look_again(b); /* its arguments and sizes are others */
+        b->grid = view.grid->sequence;
+        b->mixed = b->blocks != 0;
+    }
+    b->blocks++;
 }
 
 bool chk_bounds_short_of_memory(const struct chk_bounds *b)
@@ -59,19 +106,24 @@ bool chk_bounds_wants(const struct emu_program *program, uint32_t index)
 }
 
 /** NULL: no memory. */
-static struct bounds_limit *limit_of(struct chk_bounds *b, const struct emu_tap_site *site)
+static struct bounds_program *program_of(struct chk_bounds *b, const struct emu_program *program)
 {
     for (size_t i = b->count; i-- > 0;)
-        if (b->programs[i].program == site->program)
-            return &b->programs[i].limit[site->index];
-    struct bounds_limit *limit = calloc(emu_program_object(site->program)->text_count + 1u, sizeof *limit);
-    if (limit == NULL || !lw_grow(&b->programs, &b->room, b->count + 1, sizeof *b->programs)) {
+        if (b->programs[i].program == program)
+            return &b->programs[i];
+    const size_t count = emu_program_object(program)->text_count + 1u;
+    struct bounds_program p = {.program = program, .limit = calloc(count, sizeof *p.limit),
+                               .alone = calloc(count, sizeof *p.alone), .lead = chk_bounds_leads(program)};
+    if (p.limit == NULL || p.alone == NULL || p.lead == NULL ||
+        !lw_grow(&b->programs, &b->room, b->count + 1, sizeof *b->programs)) {
         b->short_of_memory = true;
-        free(limit);
+        free(p.limit);
+        free(p.alone);
+        free(p.lead);
         return NULL;
     }
-    b->programs[b->count++] = (struct bounds_program){site->program, limit};
-    return &limit[site->index];
+    b->programs[b->count] = p;
+    return &b->programs[b->count++];
 }
 
 /** The shared memory that argument @which of a launch points to: up to that of the next one. */
@@ -99,7 +151,7 @@ static void param_limit(const struct emu_grid *grid, unsigned which, struct boun
     out->end = ISA_SHARED_BASE + end;
 }
 
-static void look_up(struct chk_bounds *bounds, const struct emu_tap_site *site, struct bounds_limit *out)
+static void look_up(const struct emu_tap_site *site, struct bounds_limit *out)
 {
     const struct isa_object *object = emu_program_object(site->program);
     const struct isa_bound *b = isa_object_bound_at(object, site->index);
@@ -120,7 +172,6 @@ static void look_up(struct chk_bounds *bounds, const struct emu_tap_site *site, 
         return;
     }
     case ISA_BOUND_PARAM:
-        bounds->params = true;
         param_limit(site->grid, b->which, out);
         return;
     case ISA_BOUND_LOCAL:
@@ -259,21 +310,86 @@ static void tell(struct chk_bounds *b, const struct emu_tap_access *a, const str
     lw_buffer_fini(&text);
 }
 
-void chk_bounds_access(struct chk_bounds *b, const struct emu_tap_access *a)
+static void leave_alone(struct bounds_program *p, uint32_t index)
 {
-    struct bounds_limit *limit = limit_of(b, &a->at);
-    uint64_t lanes = 0, first = 0;
+    p->alone_count += !p->alone[index];
+    p->alone[index] = true;
+    emu_tap_look(p->program, index, false);
+}
 
-    if (limit == NULL)
-        return;
-    if (limit->end == 0 || (limit->grid != 0 && limit->grid != a->at.grid->sequence))
-        look_up(b, &a->at, limit);
-    *a->quiet = (struct emu_tap_span){limit->first, limit->end, true};
+/** What is behind the variable is behind all that the instruction can reach. */
+static bool is_everything(const struct chk_bounds *b, const struct emu_tap_access *a,
+                          const struct bounds_limit *limit)
+{
+    if (limit->first == 0 && limit->end == INT64_MAX)
+        return limit->grid == 0 || !b->mixed;
+    return !b->mixed && a->space == ISA_SPACE_SHARED && limit->first == ISA_SHARED_BASE &&
+           limit->end - ISA_SHARED_BASE >= a->at.grid->shared_bytes;
+}
+
+/** The lanes of @a that are not in the @limit. */
+static uint64_t lanes_beyond(const struct emu_tap_access *a, const struct bounds_limit *limit)
+{
+    uint64_t lanes = 0;
+
     for (LW_EACH_BIT(l, a->at.lanes)) {
         const uint64_t at = init_address(a, (unsigned)l);
 
-        if (at >= limit->first && at < limit->end && limit->end - at >= a->bytes)
+        if (at < limit->first || at >= limit->end || limit->end - at < a->bytes)
+            lanes |= UINT64_C(1) << l;
+    }
+    return lanes;
+}
+
+/** Those that @a leads need no look where it stays in what all are in; else all of them are looked at from now
+ *  on. Narrows *@limit to that. */
+static void lead(struct bounds_program *p, const struct emu_tap_access *a, struct bounds_limit *limit)
+{
+    const uint32_t index = a->at.index, last = p->lead[index].last;
+    const struct bounds_limit narrow = {limit->first + (uint64_t)-(int64_t)p->lead[index].below,
+                                        limit->end - (uint64_t)(int64_t)p->lead[index].above, limit->grid};
+    const bool stays = narrow.first < narrow.end && lanes_beyond(a, &narrow) == 0;
+
+    for (uint32_t i = index + 1; i <= last; i++) {
+        if (p->lead[i].lead != index)
             continue;
+        if (stays) {
+            leave_alone(p, i);
+        } else {
+            p->alone_count -= p->alone[i];
+            p->alone[i] = false;
+            p->lead[i].lead = i;
+            emu_tap_look(p->program, i, true);
+        }
+    }
+    if (stays)
+        *limit = narrow;
+    else
+        p->lead[index].last = index;
+}
+
+void chk_bounds_access(struct chk_bounds *b, const struct emu_tap_access *a, bool alone)
+{
+    struct bounds_program *p = program_of(b, a->at.program);
+    uint64_t lanes = 0, first = 0;
+
+    if (p == NULL)
+        return;
+    struct bounds_limit *limit = &p->limit[a->at.index];
+    if (limit->end == 0 || (limit->grid != 0 && limit->grid != a->at.grid->sequence))
+        look_up(&a->at, limit);
+    struct bounds_limit quiet = *limit;
+    if (alone && is_everything(b, a, limit))
+        leave_alone(p, a->at.index);
+    else if (alone && p->lead[a->at.index].last != a->at.index && !(limit->grid != 0 && b->mixed))
+        lead(p, a, &quiet);
+    if (limit->grid != 0 && b->mixed)
+        quiet = (struct bounds_limit){0, 0, 0};
+    b->of_grid = b->of_grid || limit->grid != 0;
+    *a->quiet = (struct emu_tap_span){quiet.first, quiet.end, true};
+    for (LW_EACH_BIT(l, lanes_beyond(a, limit))) {
+        const uint64_t at = init_address(a, (unsigned)l);
+
         if (!is_memory(b, &a->at, at, a->bytes))
             continue;
         if (lanes == 0)

@@ -106,11 +106,19 @@ void chk_put_element(const struct isa_debug *d, int64_t die, uint64_t offset, st
 struct chk_bounds *chk_bounds_create(struct chk *chk);
 void chk_bounds_destroy(struct chk_bounds *bounds);
 bool chk_bounds_wants(const struct emu_program *program, uint32_t index);
-/** Narrows access->quiet to what the instruction may reach without being told of. */
-void chk_bounds_access(struct chk_bounds *bounds, const struct emu_tap_access *access);
-/** A grid was launched. */
-void chk_bounds_launch(struct chk_bounds *bounds);
+/** Narrows access->quiet to what the instruction may reach without being told of. @alone: nobody else looks
+ *  at accesses, so that instructions may be left alone altogether. */
+void chk_bounds_access(struct chk_bounds *bounds, const struct emu_tap_access *access, bool alone);
+void chk_bounds_block(struct chk_bounds *bounds, const struct emu_core *core, unsigned slot, bool begins);
 bool chk_bounds_short_of_memory(const struct chk_bounds *bounds);
+
+/** Of an instruction: whose look is enough for it (chk_bounds_lead.c); itself: its own. */
+struct chk_bounds_lead {
+    uint32_t lead, last;  /* last: of those that it leads */
+    int32_t below, above; /* of its own bytes: what they reach beyond them */
+};
+/** [instruction], on the heap; NULL: no memory. */
+struct chk_bounds_lead *chk_bounds_leads(const struct emu_program *program);
 
 /** Findings about speed (chk_lint.c), from what was counted. */
 void chk_lint(struct chk *chk);

@@ -71,7 +71,8 @@ static bool on_access(struct emu_tap *tap, const struct emu_tap_access *access)
         narrow(&all, access->quiet);
     }
     if (chk->bounds != NULL) {
-        chk_bounds_access(chk->bounds, access);
+        chk_bounds_access(chk->bounds, access, chk->counters == NULL && chk->init == NULL &&
+                                                   chk->race == NULL && chk->constant == NULL);
         narrow(&all, access->quiet);
     }
     if (chk->counters != NULL) {
@@ -107,6 +108,8 @@ static void on_block(struct emu_tap *tap, struct emu_core *core, unsigned slot, 
 {
     const struct chk *chk = chk_of(tap);
 
+    if (chk->bounds != NULL)
+        chk_bounds_block(chk->bounds, core, slot, begins);
     if (chk->barrier != NULL)
         chk_barrier_block(chk->barrier, core, slot);
     if (chk->race != NULL)
@@ -236,8 +239,6 @@ void chk_tap_life(struct chk *chk, const struct emu_life *life)
         chk_race_life(chk->race, life);
     if (chk->init != NULL)
         chk_init_life(chk->init, life);
-    if (chk->bounds != NULL && life->kind == EMU_LIFE_LAUNCH)
-        chk_bounds_launch(chk->bounds);
     if (chk->leaks != NULL && life->kind == EMU_LIFE_ALLOC)
         chk_leaks_alloc(chk->leaks, life);
 }

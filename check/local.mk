@@ -5,6 +5,7 @@ liblanewise_a_SOURCES += \
 	%D%/chk_barrier.c \
 	%D%/chk_barrier_priv.h \
 	%D%/chk_bounds.c \
+	%D%/chk_bounds_lead.c \
 	%D%/chk_commands.c \
 	%D%/chk_const.c \
 	%D%/chk_count.c \

@@ -672,6 +672,9 @@ enum lw_status emu_machine_tap(struct emu_machine *machine, struct emu_tap *tap,
                                struct lw_error *err) LW_MUST_CHECK;
 /** What on_access said of quiet spans holds no longer. */
 void emu_tap_wake(struct emu_machine *machine);
+/** Is the tap called before instruction @index of @program, one that it `wants`, from now on? It is, until this
+ *  says no, and again in what is decoded later. */
+void emu_tap_look(const struct emu_program *program, uint32_t index, bool on);
 /** A resident warp goes in single steps from its next instruction on, or no longer. */
 void emu_tap_step(struct emu_core *core, unsigned slot, unsigned warp, bool on);
 

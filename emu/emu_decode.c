@@ -486,6 +486,7 @@ static enum lw_status mark_taps(struct emu_code *code, const struct emu_level *l
 {
     const struct emu_program *program = code->program;
     struct emu_tap *tap = program->machine->tap_set;
+    bool any = false;
 
     code->tapped = calloc((size_t)program->count + 1, sizeof *code->tapped);
     code->quiet = calloc((size_t)program->count + 1, sizeof *code->quiet);
@@ -497,8 +498,15 @@ static enum lw_status mark_taps(struct emu_code *code, const struct emu_level *l
         struct emu_handlers *h = waits ? &code->behind[i] : &code->insn[i].h;
         if (!tap->wants(tap, program, i, insn))
             continue;
+        any = true;
         code->tapped[i] = *h;
         *h = level->tap;
+    }
+    if (!any) { /* it runs as without a tap */
+        free(code->tapped);
+        free(code->quiet);
+        code->tapped = NULL;
+        code->quiet = NULL;
     }
     return LW_OK;
 }

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Accesses that need no look of their own, as another's is enough: one before them in the same straight
+ * line, through the same registers, in the same variable, so that theirs is its address and a number.
+ * Every lane that comes to them has come by it.
+ */
+#include "check/chk_priv.h"
+
+#include <stdlib.h>
+
+enum { LEADERS = 8 }; /* at a time */
+
+static bool overlaps(unsigned first, unsigned count, unsigned other, unsigned other_count)
+{
+    return first < other + other_count && other < first + count;
+}
+
+static bool has_base(const struct isa_insn *insn)
+{
+    const unsigned mode = isa_mod_get(insn, ISA_MOD_AMODE);
+
+    return mode == ISA_AMODE_SU32 || mode == ISA_AMODE_SS32;
+}
+
+/** Every lane that comes to it accesses memory, at a vector register's. */
+static bool may_lead(const struct isa_insn *insn)
+{
+    const struct isa_op_info *info = isa_op_info((enum isa_op)insn->op);
+
+    return info->format == ISA_FMT_MEM && !(info->flags & ISA_F_SCALAR) && !insn->a_scalar &&
+           insn->guard == ISA_PT && !insn->guard_neg;
+}
+
+static bool follows(const struct isa_object *object, const struct isa_insn *first, uint32_t lead,
+                    const struct isa_insn *insn, uint32_t index)
+{
+    const struct isa_bound *a = isa_object_bound_at(object, lead), *b = isa_object_bound_at(object, index);
+
+    return insn->op == first->op && insn->a == first->a &&
+           isa_mod_get(insn, ISA_MOD_AMODE) == isa_mod_get(first, ISA_MOD_AMODE) &&
+           isa_mod_get(insn, ISA_MOD_ASCALE) == isa_mod_get(first, ISA_MOD_ASCALE) &&
+           (!has_base(insn) || insn->c == first->c) && a->kind == b->kind && a->which == b->which &&
+           a->bytes == b->bytes;
+}
+
+/** Does @insn write what @lead computes its address of, or which lanes run? */
+static bool ends_lead(const struct isa_insn *insn, const struct isa_insn *lead)
+{
+    struct isa_reg_use use[ISA_MAX_USES];
+    const unsigned uses = isa_insn_uses(insn, use);
+
+    for (unsigned u = 0; u < uses; u++) {
+        if (!use[u].written)
+            continue;
+        if (use[u].reg_class == ISA_REG_V && overlaps(use[u].first, use[u].count, lead->a, 2))
+            return true;
+        if (use[u].reg_class == ISA_REG_S &&
+            (overlaps(use[u].first, use[u].count, ISA_S_EXEC, 2) ||
+             (has_base(lead) && overlaps(use[u].first, use[u].count, lead->c, 2))))
+            return true;
+    }
+    return false;
+}
+
+static void add(struct chk_bounds_lead *all, uint32_t lead, uint32_t index, const struct isa_insn *first,
+                const struct isa_insn *insn)
+{
+    struct chk_bounds_lead *to = &all[lead];
+    const int32_t above = isa_x_disp(insn->x) - isa_x_disp(first->x);
+    const int32_t over = above + (int32_t)isa_mem_bytes(insn) - (int32_t)isa_mem_bytes(first);
+
+    all[index].lead = lead;
+    to->last = index;
+    to->below = above < to->below ? above : to->below;
+    to->above = over > to->above ? over : to->above;
+}
+
+struct chk_bounds_lead *chk_bounds_leads(const struct emu_program *program)
+{
+    const struct isa_object *object = emu_program_object(program);
+    const uint64_t base = emu_program_base(program);
+    const uint32_t count = (uint32_t)object->text_count;
+    struct chk_bounds_lead *all = calloc((size_t)count + 1, sizeof *all);
+    bool *entered = calloc((size_t)count + 1, sizeof *entered); /* from elsewhere, too */
+    uint32_t open[LEADERS];
+    unsigned open_count = 0;
+
+    if (all == NULL || entered == NULL) {
+        free(all);
+        free(entered);
+        return NULL;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        const struct isa_insn *insn = emu_program_insn(program, base + (uint64_t)i * ISA_WORD_BYTES);
+        int64_t target;
+
+        all[i] = (struct chk_bounds_lead){.lead = i, .last = i};
+        if (isa_insn_target(insn, i, &target) && target >= 0 && target < count)
+            entered[target] = true;
+        entered[0] |= insn->op == ISA_BRX; /* it goes anywhere */
+    }
+    for (uint32_t i = 0; i < count && !entered[0]; i++) {
+        const struct isa_insn *insn = emu_program_insn(program, base + (uint64_t)i * ISA_WORD_BYTES);
+        unsigned k = 0, kept = 0;
+
+        if (entered[i])
+            open_count = 0;
+        if (may_lead(insn) && isa_object_bound_at(object, i) != NULL) {
+            while (k < open_count &&
+                   !follows(object, emu_program_insn(program, base + (uint64_t)open[k] * ISA_WORD_BYTES), open[k],
+                            insn, i))
+                k++;
+            if (k < open_count)
+                add(all, open[k], i, emu_program_insn(program, base + (uint64_t)open[k] * ISA_WORD_BYTES), insn);
+            else if (open_count < LEADERS)
+                open[open_count++] = i;
+        }
+        if (isa_op_info((enum isa_op)insn->op)->flags & (ISA_F_CONTROL | ISA_F_BRANCH | ISA_F_CALL | ISA_F_BARRIER))
+            open_count = 0;
+        for (k = 0; k < open_count; k++)
+            if (!ends_lead(insn, emu_program_insn(program, base + (uint64_t)open[k] * ISA_WORD_BYTES)))
+                open[kept++] = open[k];
+        open_count = kept;
+    }
+    free(entered);
+    return all;
+}
