@@ -65,16 +65,6 @@ static enum lw_status choose(struct dbg *dbg, const struct dbg_thread *thread, u
     return LW_OK;
 }
 
-static unsigned frame_count(struct dbg *dbg, const struct dbg_thread *thread)
-{
-    struct dbg_place place;
-    unsigned count = 0;
-
-    while (dbg_place_at(dbg, thread->id, thread->lane, count, &place))
-        count++;
-    return count;
-}
-
 static enum lw_status move(struct dbg *dbg, int argc, char **argv, bool up,
                            struct lw_sink *out, struct lw_error *err)
 {
@@ -88,7 +78,7 @@ static enum lw_status move(struct dbg *dbg, int argc, char **argv, bool up,
     if (status != LW_OK)
         return status;
     now = dbg_frame_number(dbg, thread.id, thread.lane);
-    count = frame_count(dbg, &thread);
+    count = dbg_frame_count(dbg, thread.id, thread.lane);
     if (up && now + 1 >= count) {
         lw_put(out, "this is the outermost frame: the kernel's\n");
         return LW_OK;
@@ -129,7 +119,7 @@ static enum lw_status do_frame(void *context, int argc, char **argv, struct lw_s
     if (status != LW_OK)
         return status;
     index = dbg_frame_number(dbg, thread.id, thread.lane);
-    count = frame_count(dbg, &thread);
+    count = dbg_frame_count(dbg, thread.id, thread.lane);
     if (argc > 2 || (argc == 2 && !lw_parse_u64(argv[1], &index)))
         return LW_FAIL(err, LW_EUSAGE, "frame takes the number of a frame; `where` lists them");
     if (index >= count)

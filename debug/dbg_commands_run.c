@@ -139,7 +139,7 @@ static bool put_result(struct dbg *dbg, dbg_thread_id id, unsigned lane,
     if (!dbg_returned(dbg, id, lane, function, &value))
         return false;
     lw_put(out, "value returned: ");
-    dbg_typed_print(dbg, id, lane, &value, '\0', out);
+    dbg_typed_print(dbg, id, lane, &value, '\0', DBG_MOST_VALUES, out);
     lw_put(out, "\n");
     return true;
 }

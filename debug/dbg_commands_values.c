@@ -56,7 +56,7 @@ static enum lw_status do_print(void *context, int argc, char **argv, struct lw_s
         return LW_FAIL(err, LW_EUSAGE, "print takes an expression, as in `print v0 + 1`");
     if (!lw_args_join(argc, argv, next, text, sizeof text))
         return dbg_too_long(err);
-    if (dbg_print_source(dbg, id, dbg_lane_get(dbg, id), text, format, out))
+    if (dbg_print_source(dbg, id, dbg_lane_get(dbg, id), text, format, false, out))
         return LW_OK;
     status = dbg_eval(dbg, id, dbg_lane_get(dbg, id), text, &value, err);
     if (status != LW_OK)

@@ -37,7 +37,7 @@ static void show(struct dbg *dbg, const struct dbg_display *display, struct lw_s
     }
     if (display->format != '\0')
         lw_printf(out, "/%c ", display->format);
-    if (dbg_print_source(dbg, thread.id, thread.lane, display->text, display->format, out))
+    if (dbg_print_source(dbg, thread.id, thread.lane, display->text, display->format, false, out))
         return;
     lw_printf(out, "%s = ", display->text);
     if (dbg_eval(dbg, thread.id, thread.lane, display->text, &value, &err) == LW_OK)
@@ -60,6 +60,7 @@ static enum lw_status do_display(void *context, int argc, char **argv, struct lw
     struct dbg_display display = {.id = dbg->last_display + 1};
     struct dbg_thread thread;
     struct dbg_value value;
+    struct lw_buffer shown;
     char text[512];
     int first = 1;
     enum lw_status status;
@@ -89,8 +90,10 @@ static enum lw_status do_display(void *context, int argc, char **argv, struct lw
         return dbg_too_long(err);
     status = dbg_view(dbg, &thread, err);
     /* What cannot be understood is refused; what has no value here may have one elsewhere. */
-    if (status == LW_OK)
+    lw_buffer_init(&shown);
+    if (status == LW_OK && !dbg_print_source(dbg, thread.id, thread.lane, text, 0, true, &shown.sink))
         status = dbg_eval(dbg, thread.id, thread.lane, text, &value, err);
+    lw_buffer_fini(&shown);
     if (status != LW_OK)
         return status;
     display.text = strdup(text);

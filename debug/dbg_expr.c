@@ -709,8 +709,9 @@ enum lw_status dbg_expr_place(struct dbg *dbg, dbg_thread_id id, unsigned lane,
 }
 
 bool dbg_print_source(struct dbg *dbg, dbg_thread_id id, unsigned lane, const char *text,
-                      char format, struct lw_sink *out)
+                      char format, bool cell, struct lw_sink *out)
 {
+    const unsigned most = cell ? DBG_MOST_CELL_VALUES : DBG_MOST_VALUES;
     struct dbg_value count = {DBG_S32, 1};
     struct dbg_operand o;
     struct lw_error err;
@@ -728,12 +729,14 @@ bool dbg_print_source(struct dbg *dbg, dbg_thread_id id, unsigned lane, const ch
     if (e.status != LW_OK || *e.at != '\0' || !dbg_typed(&o) ||
         (row && (dbg_value_u64(&count) == 0 || dbg_value_is_float(&count))))
         return false;
-    lw_printf(out, "%s = ", text);
+    if (!cell)
+        lw_printf(out, "%s = ", text);
     if (row)
-        dbg_typed_print_row(dbg, id, lane, &o, dbg_value_u64(&count), format, out);
+        dbg_typed_print_row(dbg, id, lane, &o, dbg_value_u64(&count), format, most, out);
     else
-        dbg_typed_print(dbg, id, lane, &o, format, out);
-    lw_put(out, "\n");
+        dbg_typed_print(dbg, id, lane, &o, format, most, out);
+    if (!cell)
+        lw_put(out, "\n");
     return true;
 }
 

@@ -172,12 +172,14 @@ bool dbg_returned(struct dbg *dbg, dbg_thread_id id, unsigned lane,
 
 /* ---- values by type (dbg_print.c) ------------------------------------------------------- */
 
+enum { DBG_MOST_VALUES = 800, DBG_MOST_CELL_VALUES = 32 };
+/** @most: so many values of an aggregate, then dots. */
 void dbg_typed_print(struct dbg *dbg, dbg_thread_id id, unsigned lane, struct dbg_operand *o,
-                     char format, struct lw_sink *out);
+                     char format, unsigned most, struct lw_sink *out);
 /** @count values side by side from the one that @o is: pointer@count. */
 void dbg_typed_print_row(struct dbg *dbg, dbg_thread_id id, unsigned lane,
                          const struct dbg_operand *o, uint64_t count, char format,
-                         struct lw_sink *out);
+                         unsigned most, struct lw_sink *out);
 
 /* ---- types of the source (dbg_types.c) ------------------------------------------------- */
 

@@ -324,11 +324,33 @@ unsigned dbg_frame_number(const struct dbg *dbg, dbg_thread_id id, unsigned lane
     return dbg->frame.index;
 }
 
-bool dbg_frame_chosen(struct dbg *dbg, dbg_thread_id id, unsigned lane, struct dbg_place *out)
+unsigned dbg_frame_count(struct dbg *dbg, dbg_thread_id id, unsigned lane)
 {
-    unsigned index = dbg_frame_number(dbg, id, lane);
+    struct dbg_place place;
+    unsigned count = 0;
 
-    return index != 0 && dbg_place_at(dbg, id, lane, index, out);
+    while (dbg_place_at(dbg, id, lane, count, &place))
+        count++;
+    return count;
+}
+
+bool dbg_frame_shown(struct dbg *dbg, dbg_thread_id id, unsigned lane, unsigned *index)
+{
+    unsigned focus, from, to;
+
+    *index = 0;
+    if (dbg->frame.index == 0 || dbg->frame.id != id)
+        return true;
+    focus = dbg_lane_get(dbg, id);
+    *index = dbg->frame.lane == focus ? dbg_frame_number(dbg, id, focus) : 0;
+    if (*index == 0 || lane == focus)
+        return true;
+    from = dbg_frame_count(dbg, id, focus);
+    to = dbg_frame_count(dbg, id, lane);
+    if (from - *index > to)
+        return false;
+    *index = to - (from - *index);
+    return true;
 }
 
 void dbg_frame_choose(struct dbg *dbg, dbg_thread_id id, unsigned lane, unsigned index)

@@ -492,8 +492,14 @@ void dbg_name_unknown(struct dbg_expr *e, const char *name)
     struct nearest n = {.name = name, .distance = UINT32_MAX};
     struct emu_allocation allocation;
     struct dbg_reg reg;
+    unsigned frame;
     char full[DBG_MAX_NAME + 4];
 
+    if (!dbg_frame_shown(e->dbg, e->id, e->lane, &frame)) {
+        dbg_expr_fail(e, LW_ENOENT, "lane %u has no such frame as is chosen, and nothing else is called \"%s\"",
+                      e->lane, name);
+        return;
+    }
     snprintf(full, sizeof full, "%s.x", special_alias(name));
     if (isa_special_find(full, strlen(full)) >= 0) {
         dbg_expr_fail(e, LW_ENOENT, "%s has three parts: write %s.x", name, name);

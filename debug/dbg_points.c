@@ -200,8 +200,10 @@ enum lw_status dbg_point_set_condition(struct dbg *dbg, unsigned id, dbg_conditi
 uint64_t dbg_point_lanes(struct dbg *dbg, size_t index, dbg_thread_id id, uint64_t lanes)
 {
     uint64_t hit = 0;
-    unsigned focus = dbg_lane_get(dbg, id);
+    unsigned focus = dbg_lane_get(dbg, id), frame = dbg->frame.index;
     bool told = false;
+
+    dbg->frame.index = 0; /* a condition is about where the lane stands, whatever is shown */
 
     for (LW_EACH_BIT(lane, lanes)) {
         struct dbg_point_record *point = &dbg->points[index];
@@ -229,6 +231,7 @@ uint64_t dbg_point_lanes(struct dbg *dbg, size_t index, dbg_thread_id id, uint64
         if (yes)
             hit |= UINT64_C(1) << lane;
     }
+    dbg->frame.index = frame;
     return hit;
 }
 

@@ -230,9 +230,9 @@ static void print_at(struct printing *pr, struct dbg_operand *o, unsigned depth)
 }
 
 void dbg_typed_print(struct dbg *dbg, dbg_thread_id id, unsigned lane, struct dbg_operand *o,
-                     char format, struct lw_sink *out)
+                     char format, unsigned most, struct lw_sink *out)
 {
-    struct printing pr = {dbg, id, lane, format, out, 4 * MAX_ELEMENTS};
+    struct printing pr = {dbg, id, lane, format, out, most};
 
     print_at(&pr, o, 0);
 }
@@ -243,14 +243,14 @@ void dbg_print_text(struct dbg *dbg, dbg_thread_id id, unsigned lane, uint64_t a
     struct dbg_operand o = {.value = dbg_value_make(DBG_U64, address), .stars = 1,
                             .own = {DBG_S32, 1, true}};
 
-    dbg_typed_print(dbg, id, lane, &o, 0, out);
+    dbg_typed_print(dbg, id, lane, &o, 0, DBG_MOST_VALUES, out);
 }
 
 void dbg_typed_print_row(struct dbg *dbg, dbg_thread_id id, unsigned lane,
                          const struct dbg_operand *o, uint64_t count, char format,
-                         struct lw_sink *out)
+                         unsigned most, struct lw_sink *out)
 {
-    struct printing pr = {dbg, id, lane, format, out, 4 * MAX_ELEMENTS};
+    struct printing pr = {dbg, id, lane, format, out, most};
 
     print_row(&pr, o, count, 0, print_at);
 }

@@ -162,17 +162,83 @@ void dbg_value_print(const struct dbg_value *value, char format, struct lw_sink 
         lw_printf(out, "%llu", (unsigned long long)bits);
 }
 
+/** What the lanes of a warp have, as text: @text of each. */
+struct cells {
+    unsigned width, longest;
+    bool colour;
+    uint64_t dim; /* lanes that do not run now, or not any more */
+    struct lw_buffer text[EMU_MAX_LANES];
+};
+
+static const char *cell_text(const struct cells *c, unsigned lane)
+{
+    return c->text[lane].text != NULL ? c->text[lane].text : "";
+}
+
+static void put_cell(const struct cells *c, unsigned lane, int columns, struct lw_sink *out)
+{
+    bool dim = c->colour && (c->dim >> lane & 1) != 0;
+
+    lw_printf(out, " %s%*s%s", dim ? "\033[2m" : "", columns, cell_text(c, lane), dim ? "\033[0m" : "");
+}
+
+static void put_table(const struct cells *c, struct lw_sink *out)
+{
+    for (unsigned lane = 0; lane < c->width; lane++) {
+        if (lane % 8 == 0)
+            lw_printf(out, "%s%3u:", lane != 0 ? "\n" : "", lane);
+        put_cell(c, lane, (int)c->longest, out);
+    }
+    lw_put(out, "\n");
+}
+
+static bool same_cell(const struct cells *c, unsigned a, unsigned b)
+{
+    return strcmp(cell_text(c, a), cell_text(c, b)) == 0 && (c->dim >> a & 1) == (c->dim >> b & 1);
+}
+
+/* Whether they are shown as runs. */
+static bool are_long(const struct cells *c)
+{
+    unsigned runs = 1;
+    bool nested = false;
+
+    for (unsigned lane = 1; lane < c->width; lane++) {
+        runs += !same_cell(c, lane - 1, lane);
+        nested |= strchr(cell_text(c, lane), '{') != NULL;
+    }
+    return c->longest > 20 || (c->longest > 10 && (nested || runs < 4));
+}
+
+/* Long ones, such as structures: a line for each run of lanes that have the same. */
+static void put_runs(const struct cells *c, struct lw_sink *out)
+{
+    for (unsigned first = 0, end; first < c->width; first = end) {
+        char name[32];
+
+        for (end = first + 1; end < c->width && same_cell(c, first, end); end++)
+            ;
+        if (end - first == 1)
+            snprintf(name, sizeof name, "%u", first);
+        else
+            snprintf(name, sizeof name, "%u-%u", first, end - 1);
+        lw_printf(out, "%5s:", name);
+        put_cell(c, first, 0, out);
+        lw_put(out, "\n");
+    }
+}
+
 enum lw_status dbg_print_lanes(struct dbg *dbg, dbg_thread_id id, const char *text,
                                bool colour, struct lw_sink *out, struct lw_error *err)
 {
-    unsigned width = emu_machine_config(dbg->machine)->warp_width, longest = 1, without = width;
+    unsigned width = emu_machine_config(dbg->machine)->warp_width, without = width;
     enum lw_status status = LW_OK;
     struct lw_error why = {0};
     bool some = false; /* a lane has a value */
     struct emu_warp_view view;
     struct dbg_thread thread;
     struct dbg_warp warp;
-    struct lw_buffer cells[EMU_MAX_LANES];
+    struct cells c = {.width = width, .longest = 1, .colour = colour};
     char format = 0;
 
     if (!dbg_thread_get(dbg, id, &thread) || !dbg_warp_locate(dbg, id, &warp) ||
@@ -180,57 +246,51 @@ enum lw_status dbg_print_lanes(struct dbg *dbg, dbg_thread_id id, const char *te
         return dbg_gone(dbg, id, err);
     if (text[0] == '/' && text[1] != '\0') {
         format = text[1];
-        text += 2;
+        text += 2 + strspn(text + 2, " ");
     }
+    c.dim = ~thread.active;
     for (unsigned lane = 0; lane < width; lane++)
-        lw_buffer_init(&cells[lane]);
+        lw_buffer_init(&c.text[lane]);
     for (unsigned lane = 0; lane < width; lane++) {
-        bool active = (thread.active >> lane & 1) != 0;
+        /* Without colour the lanes that do not run now stand in parentheses. */
+        bool marked = (c.dim >> lane & 1) != 0 && !colour;
+        struct lw_sink *cell = &c.text[lane].sink;
         struct dbg_value value;
         struct lw_error error = {0};
-        enum lw_status got;
+        enum lw_status got = LW_OK;
 
         if ((view.live >> lane & 1) == 0) {
-            lw_put(&cells[lane].sink, "-");
+            lw_put(cell, "-");
             continue;
         }
+        lw_put(cell, marked ? "(" : "");
+        if (!dbg_print_source(dbg, id, lane, text, format, true, cell)) {
+            got = dbg_eval(dbg, id, lane, text, &value, &error);
+            if (got == LW_OK)
+                dbg_value_print(&value, format, cell);
+            else
+                lw_put(cell, "?");
+        }
+        lw_put(cell, marked ? ")" : "");
         /* Lanes in another function have no such variable: the others are shown. */
-        got = dbg_eval(dbg, id, lane, text, &value, &error);
         if (got != LW_OK && (without == width || lane == thread.lane)) {
             status = got;
             without = lane;
             why = error;
         }
         some |= got == LW_OK;
-        /* Without colour the lanes that do not run now stand in parentheses. */
-        if (!active && !colour)
-            lw_put(&cells[lane].sink, "(");
-        if (got == LW_OK)
-            dbg_value_print(&value, format, &cells[lane].sink);
-        else
-            lw_put(&cells[lane].sink, "?");
-        if (!active && !colour)
-            lw_put(&cells[lane].sink, ")");
-        if (cells[lane].size > longest)
-            longest = (unsigned)cells[lane].size;
+        if (c.text[lane].size > c.longest)
+            c.longest = (unsigned)c.text[lane].size;
     }
     if (some)
         status = LW_OK;
     else if (status != LW_OK && err != NULL)
         *err = why;
-    for (unsigned lane = 0; lane < width && status == LW_OK; lane++) {
-        bool dim = colour && (thread.active >> lane & 1) == 0;
-
-        if (lane % 8 == 0)
-            lw_printf(out, "%s%3u:", lane != 0 ? "\n" : "", lane);
-        lw_printf(out, " %s%*s%s", dim ? "\033[2m" : "", (int)longest,
-                  cells[lane].text != NULL ? cells[lane].text : "", dim ? "\033[0m" : "");
-    }
     if (status == LW_OK)
-        lw_put(out, "\n");
+        (are_long(&c) ? put_runs : put_table)(&c, out);
     if (status == LW_OK && without != width)
         lw_printf(out, "  ? lane %u: %s\n", without, why.text);
     for (unsigned lane = 0; lane < width; lane++)
-        lw_buffer_fini(&cells[lane]);
+        lw_buffer_fini(&c.text[lane]);
     return status;
 }

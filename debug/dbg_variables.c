@@ -37,13 +37,16 @@ static bool find_where(struct dbg *dbg, dbg_thread_id id, unsigned lane, struct 
     struct emu_split_view split;
     struct dbg_place chosen;
     struct dbg_warp warp;
+    unsigned frame;
 
     if (!dbg_warp_locate(dbg, id, &warp) ||
         !emu_lane_where(warp.core, warp.slot, warp.warp, lane, &split))
         return false;
     if (!where_is(dbg, split.pc, out) || out->object->debug == NULL)
         return false;
-    if (dbg_frame_chosen(dbg, id, lane, &chosen)) {
+    if (!dbg_frame_shown(dbg, id, lane, &frame))
+        return false;
+    if (frame != 0 && dbg_place_at(dbg, id, lane, frame, &chosen)) {
         out->insn = (uint32_t)((chosen.pc - emu_program_base(out->program)) / ISA_WORD_BYTES);
         out->frame = chosen.frame;
         out->inner = chosen.inner;
@@ -694,7 +697,7 @@ static bool put_variable(struct dbg *dbg, dbg_thread_id id, unsigned lane, const
     if (brief && (is_array(&o) || dbg_typed_is_structure(&o)))
         lw_put(out, "{...}");
     else
-        dbg_typed_print(dbg, id, lane, &o, 0, out);
+        dbg_typed_print(dbg, id, lane, &o, 0, DBG_MOST_VALUES, out);
     return true;
 }
 

@@ -328,10 +328,11 @@ void dbg_built_in_each(dbg_name_fn fn, void *context);
 /** Check an expression without values: names and syntax. */
 enum lw_status dbg_expr_check(struct dbg *dbg, const char *text, struct lw_error *err)
     LW_MUST_CHECK;
-/** If @text is a variable of the source, or a part of one, print "text = value" by its type.
- *  False: it is something else, or cannot be read; dbg_eval() says why. */
+/** If @text is a variable of the source, or a part of one, print "text = value" by its type; in a cell,
+ *  beside other lanes, a short value alone. False: it is something else, or cannot be read;
+ *  dbg_eval() says why. */
 bool dbg_print_source(struct dbg *dbg, dbg_thread_id id, unsigned lane, const char *text,
-                      char format, struct lw_sink *out);
+                      char format, bool cell, struct lw_sink *out);
 /** An address and the text there. */
 void dbg_print_text(struct dbg *dbg, dbg_thread_id id, unsigned lane, uint64_t address,
                     struct lw_sink *out);
@@ -410,11 +411,13 @@ bool dbg_place_at(struct dbg *dbg, dbg_thread_id id, unsigned lane, unsigned ind
 /** "  n = 3, p = {...}": the parameters of a frame's function; nothing where none are known. */
 void dbg_arguments_print(struct dbg *dbg, dbg_thread_id id, unsigned lane,
                          const struct dbg_place *place, struct lw_sink *out);
-/** The frame that `up`, `down` and `frame` chose for the lane; false: the innermost. The choice
- *  ends when the lane moves, or another lane is shown. */
-bool dbg_frame_chosen(struct dbg *dbg, dbg_thread_id id, unsigned lane, struct dbg_place *out);
-/** Its number. */
+/** The number of the frame that `up`, `down` and `frame` chose for the lane. The choice ends when the
+ *  lane moves, or another lane is shown. */
 unsigned dbg_frame_number(const struct dbg *dbg, dbg_thread_id id, unsigned lane);
+unsigned dbg_frame_count(struct dbg *dbg, dbg_thread_id id, unsigned lane);
+/** The number of the frame whose variables an expression means in @lane: where one was chosen for the lane
+ *  in focus, the one as far from the kernel's. False: the lane has not been called so deep. */
+bool dbg_frame_shown(struct dbg *dbg, dbg_thread_id id, unsigned lane, unsigned *index);
 void dbg_frame_choose(struct dbg *dbg, dbg_thread_id id, unsigned lane, unsigned index);
 
 /* ---- source -------------------------------------------------------------------------- */

@@ -164,13 +164,19 @@ class LanewiseWarp:
         expression = lanewise_in_lane(expression)
         frame = gdb.selected_frame()
         level, found = frame.level(), []
+        above = len(lanewise_frames(frame)) if level > 0 else 0
         try:
             for lane in range(self.width):
                 if not self.live(lane):
                     found.append((lane, None, "exited"))
                     continue
                 try:
-                    lanewise_set_lane(lane, level)
+                    lanewise_set_lane(lane)
+                    if above != 0:  # as far from the kernel's as the one that is chosen
+                        frames = lanewise_frames(gdb.newest_frame())
+                        if len(frames) < above:
+                            raise gdb.error("this lane has no such frame")
+                        frames[-above].select()
                     value = gdb.parse_and_eval(expression)
                     if value.is_lazy:
                         value.fetch_lazy()
@@ -183,6 +189,15 @@ class LanewiseWarp:
             raise LanewiseError(next((error for _, _, error in found if error != "exited"),
                                      "all lanes have exited"))
         return found
+
+
+def lanewise_frames(frame):
+    """@frame and those that called it."""
+    frames = []
+    while frame is not None:
+        frames.append(frame)
+        frame = frame.older()
+    return frames
 
 
 def lanewise_set_lane(lane, level=0):
