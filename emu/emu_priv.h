@@ -111,12 +111,8 @@ struct emu_icache {
 struct emu_quiet {
     struct emu_tap_span span;
     uint64_t epoch;         /* the machine's, else it holds no longer; 0: never */
-    uint8_t mode, scale;    /* enum isa_amode; of offsets beside a scalar base */
-    uint8_t bytes;
-    /* of a full warp of 32 it is enough to compare the address register with these; else `quick` is false */
-    bool quick;
-    uint32_t low, range; /* low words [low, low + range] */
-    uint32_t high;       /* ISA_AMODE_PAIR: and this high word */
+    uint8_t mode, scale, bytes, quick; /* enum isa_amode; of offsets beside a scalar base; a lane's; see low */
+    uint32_t low, range, high; /* quick, full warps of 32: low words are in [low, low + range], high ones this */
 };
 
 /** A program decoded for a core: its own copy, so that handlers can be patched. */
