@@ -228,11 +228,41 @@ MEM_INLINE void mem_load_run(uint32_t *d, size_t stride, unsigned n, uint64_t m,
     }
 }
 
+#if defined(EMU_HAVE_16)
+/** The lanes of @m, of 32, read as below: eight at a time, wherever in the row they are. */
+MEM_INLINE void mem_load_packed(uint32_t *d, uint32_t m, const uint8_t *p, const uint32_t *off,
+                                uint32_t flip, unsigned scale, unsigned kind)
+{
+    uint32_t from[40] __attribute__((aligned(64))), word[32] __attribute__((aligned(64)));
+    const unsigned count = emu_row_pack(from, off, m, flip);
+
+    unsigned i = 0;
+
+    do {
+        uint32_t eight[8];
+        MEM_UNROLL_8
+        for (unsigned k = 0; k < 8; k++)
+            mem_get(&eight[k], 1, p + ((uint64_t)from[i + k] << scale), 4, kind);
+        emu_row_words(word, i, 0, true, eight);
+        i += 8;
+    } while (i < count);
+    emu_row_unpack(d, m, word, count);
+}
+#endif
+
 /** Lane l reads the element at @p + ((off[l] ^ flip) << scale). */
 MEM_INLINE void mem_load_scattered(uint32_t *d, size_t stride, unsigned n, uint64_t m, bool all,
                                    const uint8_t *p, const uint32_t *off, uint32_t flip,
                                    unsigned scale, unsigned kind)
 {
+#if defined(EMU_HAVE_16)
+    if (kind <= ISA_SIZE_B32 && n % 32 == 0 && !all) {
+        for (unsigned l = 0; l < n; l += 32)
+            if ((uint32_t)(m >> l) != 0)
+                mem_load_packed(d + l, (uint32_t)(m >> l), p, off + l, flip, scale, kind);
+        return;
+    }
+#endif
     if (kind <= ISA_SIZE_B32 && n % 8 == 0 && (all || lw_popcount(m) >= MEM_GATHER_LEAST)) {
         const uint32_t first = off[all ? 0 : lw_lowest(m)];
         for (unsigned l = 0; l < n; l += 8) {

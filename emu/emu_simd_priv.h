@@ -291,6 +291,40 @@ EMU_ROW bool emu_store_row16(uint8_t *p, const uint32_t *b, unsigned n, uint64_t
     }
     return changed != 0;
 }
+
+/** The words of the lanes of @m, of 32 from @row on, each ^ @flip, moved together: out[0], out[1],
+ *  ...; behind them eight times the first. How many. */
+EMU_ROW unsigned emu_row_pack(uint32_t out[40], const uint32_t *row, uint32_t m, uint32_t flip)
+{
+    const unsigned low = lw_popcount(m & 0xffff), count = lw_popcount(m);
+    const __m512i flips = emu_splat16(flip);
+    __m512i front = _mm512_xor_si512(_mm512_loadu_si512(row), flips);
+    __m512i back = _mm512_xor_si512(_mm512_loadu_si512(row + 16), flips);
+
+    _mm512_storeu_si512(out, _mm512_maskz_compress_epi32((__mmask16)m, front));
+    _mm512_storeu_si512(out + low, _mm512_maskz_compress_epi32((__mmask16)(m >> 16), back));
+    emu_store8(out + count, emu_splat8(row[lw_lowest(m)] ^ flip));
+    return count;
+}
+/** The other way: the first @count of @word, whose lanes are those of @m, into @d. By eights, as
+ *  they were stored: a wider load would wait until they have reached the cache. */
+EMU_ROW void emu_row_unpack(uint32_t *d, uint32_t m, const uint32_t word[32], unsigned count)
+{
+    const __m512i lanes = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+    const __m512i skip = emu_splat16(lw_popcount(m & 0xffff));
+    __m512i front = _mm512_zextsi256_si512(emu_load8(word)), back = _mm512_setzero_si512();
+
+    if (count > 8)
+        front = _mm512_inserti64x4(front, emu_load8(word + 8), 1);
+    if (count > 16)
+        back = _mm512_zextsi256_si512(emu_load8(word + 16));
+    if (count > 24)
+        back = _mm512_inserti64x4(back, emu_load8(word + 24), 1);
+    _mm512_storeu_si512(d, _mm512_mask_expand_epi32(_mm512_loadu_si512(d), (__mmask16)m, front));
+    back = _mm512_permutex2var_epi32(front, _mm512_add_epi32(lanes, skip), back);
+    _mm512_storeu_si512(d + 16, _mm512_mask_expand_epi32(_mm512_loadu_si512(d + 16),
+                                                         (__mmask16)(m >> 16), back));
+}
 #endif
 
 /* ---- comparisons: one bit a lane ------------------------------------------------------- */
