@@ -44,7 +44,7 @@ cd "$build"
 if [ -n "$sanitize" ]; then
     ../configure -q $configure CFLAGS='-O1 -g'
 else
-    ../configure -q $configure
+    ../configure -q $configure CFLAGS="${CFLAGS:--O2}" # a hundred programs link faster without -g
 fi
 build() { # quiet while it goes well
     make -j"$jobs" V=0 "$@" >>build.log 2>&1 && return
