@@ -12,7 +12,10 @@ def lanewise_handlers():
               ("connection_removed", LanewiseLink.forget_all),
               ("before_prompt", LanewiseWindow.redraw),
               ("breakpoint_created", LanewiseWatch.created),
-              ("breakpoint_deleted", LanewiseWatch.deleted), ("stop", LanewiseScope.stopped)]
+              ("breakpoint_deleted", LanewiseWatch.deleted), ("stop", LanewiseScope.stopped),
+              ("breakpoint_created", LanewiseConditions.looked_at),
+              ("breakpoint_modified", LanewiseConditions.looked_at),
+              ("breakpoint_deleted", LanewiseConditions.deleted)]
     for registry, handler in getattr(gdb, "lanewise_connected", []):
         try:
             registry.disconnect(handler)
@@ -54,6 +57,7 @@ def lanewise_start():
     if LanewiseLink.connection() is not None:
         LanewiseLink.ours()  # the stub knows of us then
     gdb.execute("define hookpost-monitor\npython lanewise_looks_again()\nend", False, True)
+    gdb.execute("define hookpost-dprintf\npython LanewiseDprintf.used()\nend", False, True)
     if hasattr(gdb, "register_window_type"):
         gdb.register_window_type("lanes", LanewiseWindow)
         for layout in ["lanewise {-horizontal src 3 lanes 2} 3 status 0 cmd 2",
