@@ -266,49 +266,68 @@ static void put_physical(const char *file, uint32_t line, struct lw_sink *out)
     lw_printf(out, "}, \"region\": {\"startLine\": %u}}", line);
 }
 
-/** Locations of a place, between commas: its line, and (@calls) the inlined calls around it. */
-static void put_locations(const struct chk_place *place, bool calls, const char *comma,
-                          struct lw_sink *out)
+/** The location in @one, which becomes empty, behind those that are told; a place is told once, as the standard
+ *  has it. */
+static void put_new(struct lw_buffer *one, struct lw_buffer *told)
 {
-    if (!calls && place->line != 0) {
-        lw_put(out, comma);
-        put_physical(place->file, place->line, out);
-        lw_put(out, "}");
-    }
-    for (unsigned i = 0; calls && i < place->call_count; i++) {
+    const bool any = told->text != NULL && told->text[0] != '\0';
+
+    /* an object's text is no part of another's: names in it are quoted */
+    if (one->text != NULL && (!any || strstr(told->text, one->text) == NULL))
+        lw_printf(&told->sink, "%s%s", any ? ", " : "", one->text);
+    lw_buffer_fini(one);
+}
+
+/** Its line. */
+static void add_line(const struct chk_place *place, struct lw_buffer *told)
+{
+    struct lw_buffer one;
+
+    if (place->line == 0)
+        return;
+    lw_buffer_init(&one);
+    put_physical(place->file, place->line, &one.sink);
+    lw_put(&one.sink, "}");
+    put_new(&one, told);
+}
+
+/** Inlined calls around it. */
+static void add_calls(const struct chk_place *place, struct lw_buffer *told)
+{
+    for (unsigned i = 0; i < place->call_count; i++) {
         const struct chk_call *call = &place->calls[i];
-        struct lw_buffer text;
+        struct lw_buffer one, text;
 
         if (call->line == 0)
             continue;
-        lw_put(out, comma);
-        comma = ", ";
-        put_physical(call->file, call->line, out);
-        lw_put(out, ", \"message\": {\"text\": ");
+        lw_buffer_init(&one);
+        put_physical(call->file, call->line, &one.sink);
+        lw_put(&one.sink, ", \"message\": {\"text\": ");
         lw_buffer_init(&text);
         lw_printf(&text.sink, "%s is %s here",
                   call->function[0] != '\0' ? call->function : "a function",
                   call->called ? "called" : "inlined");
-        lw_put_json(out, text.text != NULL ? text.text : "");
+        lw_put_json(&one.sink, text.text != NULL ? text.text : "");
         lw_buffer_fini(&text);
-        lw_put(out, "}}");
+        lw_put(&one.sink, "}}");
+        put_new(&one, told);
     }
 }
 
 /** The other side of a race, and inlined calls around either. */
 static void put_related(const struct chk_finding *f, struct lw_sink *out)
 {
-    struct lw_buffer text;
+    struct lw_buffer told;
 
-    lw_buffer_init(&text);
+    lw_buffer_init(&told);
     if (shown(&f->place).line != f->place.line || strcmp(shown(&f->place).file, f->place.file) != 0)
-        put_locations(&f->place, false, "", &text.sink);
-    put_locations(&f->other, false, text.text != NULL && text.text[0] != '\0' ? ", " : "", &text.sink);
-    put_locations(&f->place, true, text.text != NULL && text.text[0] != '\0' ? ", " : "", &text.sink);
-    put_locations(&f->other, true, text.text != NULL && text.text[0] != '\0' ? ", " : "", &text.sink);
-    if (text.text != NULL && text.text[0] != '\0')
-        lw_printf(out, ",\n       \"relatedLocations\": [%s]", text.text);
-    lw_buffer_fini(&text);
+        add_line(&f->place, &told);
+    add_line(&f->other, &told);
+    add_calls(&f->place, &told);
+    add_calls(&f->other, &told);
+    if (told.text != NULL && told.text[0] != '\0')
+        lw_printf(out, ",\n       \"relatedLocations\": [%s]", told.text);
+    lw_buffer_fini(&told);
 }
 
 static void write_sarif(const struct chk *chk, const char *run, const char *version,

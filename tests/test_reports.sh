@@ -1,0 +1,71 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# SARIF and JUnit files are in the form that their readers expect, whatever is found: tests/report_forms.py and tests/junit.xsd say which.
+. "${srcdir:-.}/tests/cli_lib.sh"
+command -v python3 >/dev/null || exit 77
+
+cat >all.cl <<'END'
+static inline void add(local int *s) { s[0] += 1; }
+static inline void twice(local int *s) { add(s); }
+kernel void k(global int *a, global int *never, int n)
+{
+    local int s[4], t[32];
+    int i = get_local_id(0);
+    twice(s);                  /* a race of one place with itself, in two calls */
+    t[i & 31] = i;             /* and without */
+    barrier(CLK_LOCAL_MEM_FENCE);
+    a[i] = s[0] + t[i & 31] + 8 / n;
+    a[i + 100] = 1 << (i + n);
+    if (never[i & 31] == 3)
+        a[i] = 1;
+}
+END
+cp all.cl 'größe "k" <x>&.cl'
+for source in all.cl 'größe "k" <x>&.cl'; do
+    sed 's/"/\\"/g' >k.yaml <<END
+program: {source: '$source'}
+buffers: {a: {type: i32, count: 64, init: {constant: 0}}, never: {type: i32, count: 64}}
+steps:
+  - launch: {entry: k, grid: 1, block: 64, args: [a, never, 0]}
+  - check: {buffer: a, constant: 7}
+  - check: {buffer: a, constant: 7}
+END
+    sed -i 's/\\"/"/g' k.yaml
+    echo "- {kind: race}" >known.yaml
+    n=0
+    for more in --check=all --check=memory "--check=all --max-findings 2" "--check=all --check-suppress known.yaml" \
+        "--check=memory,arithmetic"; do
+        n=$((n + 1))
+        # shellcheck disable=SC2086
+        timeout 120 "$lanewise" run -q $more --check-file $n.sarif --check-file $n.xml k.yaml >out 2>err </dev/null
+        [ $? = 1 ] || fail "$source $more: exit status"
+    done
+    python3 "$src/tests/report_forms.py" ./*.sarif ./*.xml >out 2>&1 || fail "$source: a file is not in its form"
+    if command -v xmllint >/dev/null; then
+        xmllint --noout --schema "$src/tests/junit.xsd" ./*.xml >out 2>&1 || fail "$source: not in the form of tests/junit.xsd"
+    fi
+done
+grep -q relatedLocations 1.sarif && grep -q suppressions 4.sarif || fail "what is to be looked at is not there"
+
+# what is not in the form is told
+spoil() { # WHAT FILE SED
+    sed "$3" "$2" >spoilt."${2##*.}"
+    cmp -s "$2" spoilt."${2##*.}" && fail "$1: nothing was changed"
+    python3 "$src/tests/report_forms.py" spoilt."${2##*.}" >out 2>&1 && fail "$1 is not told"
+}
+spoil "a level" 1.sarif 's/"level": "error"/"level": "bad"/'
+spoil "a line" 1.sarif 's/"startLine": [0-9]*/"startLine": 0/'
+spoil "no message" 1.sarif 's/"message"/"notes"/'
+spoil "a rule's number" 1.sarif 's/"ruleIndex": [0-9]*/"ruleIndex": 0/'
+spoil "a version" 1.sarif 's/"2\.1\.0"/"2.0.0"/'
+spoil "a URI" 1.sarif 's/"uri": "/"uri": "a b/'
+spoil "a place twice" 1.sarif 's/"relatedLocations": \[\({.*}\)\]/"relatedLocations": [\1, \1]/'
+spoil "a count" 1.xml 's/failures="/failures="1/'
+if command -v xmllint >/dev/null; then
+    for change in 's/ name="[^"]*"//' 's/<failure type/<failed type/; s/failure>/failed>/' 's/tests="/tests="-/' 's/ message="[^"]*"//'; do
+        sed "$change" 1.xml >spoilt.xml
+        cmp -s 1.xml spoilt.xml && fail "$change: nothing was changed"
+        xmllint --noout --schema "$src/tests/junit.xsd" spoilt.xml >out 2>&1 && fail "$change is not told"
+    done
+fi
+[ $failures = 0 ]
