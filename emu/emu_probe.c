@@ -150,10 +150,12 @@ bool emu_probe_written(const struct emu_probe *probe, const struct emu_poll *pol
 
     for (size_t i = 0; i < probe->count; i++) {
         const struct emu_poll *p = &probe->poll[i];
-        if (p->kind == 0 || (shared && (p->grid != poll->grid || p->block != poll->block)))
+        if (p->kind == EMU_ACCESS_LOAD || (shared && (p->grid != poll->grid || p->block != poll->block)))
             continue;
+        /* an atomic that had changed a byte would have been progress: where it stays it reads */
+        const bool stores = p->kind == EMU_ACCESS_STORE;
         for (LW_EACH_BIT(l, p->lanes))
-            if ((p->moved >> l & 1) || overlap(at, poll->bytes, p->address[l], p->bytes))
+            if ((p->moved >> l & 1) || (stores && overlap(at, poll->bytes, p->address[l], p->bytes)))
                 return true; /* one that moves may come there, too */
     }
     return false;

@@ -48,7 +48,8 @@ void emu_probe_destroy(struct emu_probe *probe);
 bool emu_probe_saw(struct emu_probe *probe, const struct emu_block *block);
 /** The same without noting it. */
 bool emu_probe_knows(const struct emu_probe *probe, const struct emu_block *block);
-/** Something that some lane wrote, or tried to, overlaps what @poll reads in lane @lane. */
+/** Something that some lane stored, if only what was there, overlaps what @poll reads in lane @lane, or may come
+ *  there. Atomics that changed nothing are reads. */
 bool emu_probe_written(const struct emu_probe *probe, const struct emu_poll *poll, unsigned lane);
 
 #endif

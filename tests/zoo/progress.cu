@@ -109,3 +109,56 @@ extern "C" __global__ void flag_nobody_sets_good(int *a, int n)
         ;
     a[threadIdx.x] = 1;
 }
+
+/* find: value-wait @13 0xffffffff */
+extern "C" __global__ void ticket_nobody_gives_bad(int *a, int n)
+{
+    while (atomicCAS(&a[150], 1, 2) == 0)          /* @13 */
+        ;
+    a[threadIdx.x] = 1;
+}
+extern "C" __global__ void ticket_nobody_gives_good(int *a, int n)
+{
+    if (threadIdx.x == 0)
+        atomicExch(&a[150], 1);
+    while (atomicCAS(&a[150], 1, 2) == 0)
+        ;
+    a[threadIdx.x] = 1;
+}
+
+/* find: value-wait @14 0xffffffff */
+extern "C" __global__ void sum_nobody_makes_bad(int *a, int n)
+{
+    while (atomicAdd(&a[150], 0) == 0)             /* @14 */
+        ;
+    a[threadIdx.x] = 1;
+}
+extern "C" __global__ void sum_nobody_makes_good(int *a, int n)
+{
+    if (threadIdx.x == 0)
+        atomicExch(&a[150], 1);
+    while (atomicAdd(&a[150], 0) == 0)
+        ;
+    a[threadIdx.x] = 1;
+}
+
+/* find: value-wait @15 0xffffffff */
+extern "C" __global__ void bits_nobody_sets_bad(int *a, int n)
+{
+    __shared__ int bits;
+    bits = 0;
+    __syncthreads();
+    while (atomicOr(&bits, 0) == 0)                /* @15 */
+        ;
+    a[threadIdx.x] = 1;
+}
+extern "C" __global__ void bits_nobody_sets_good(int *a, int n)
+{
+    __shared__ int bits;
+    bits = 0;
+    __syncthreads();
+    atomicOr(&bits, 1);
+    while (atomicOr(&bits, 0) == 0)
+        ;
+    a[threadIdx.x] = 1;
+}
