@@ -103,14 +103,17 @@ lost:
     return NULL;
 }
 
+static uint32_t unread_register(struct chk_init *init, unsigned number)
+{
+    return init_origin_add(init, &(struct init_origin){.where = INIT_REGISTER, .number = number});
+}
+
 /** Registers that are read before they are written: undefined at the start. */
 static void begin_warps(struct chk_init *init, struct init_block *b, struct emu_core *core,
                         const struct emu_grid *grid)
 {
     const struct init_set *live = live_of(init, grid->launch.program);
     const struct isa_function *kernel = grid->launch.kernel;
-    const uint64_t pc = emu_program_base(grid->launch.program) +
-                        (uint64_t)kernel->first * ISA_WORD_BYTES;
     bool any = false;
 
     if (live == NULL)
@@ -123,34 +126,34 @@ static void begin_warps(struct chk_init *init, struct init_block *b, struct emu_
 
         if (w == NULL)
             return;
+        w->unread = live[kernel->first];
+        w->any_unread = true;
         for (unsigned r = 0; r < w->vregs; r++) {
             one = (struct isa_reg_use){.reg_class = ISA_REG_V, .first = (uint8_t)r, .count = 1};
             if (!init_set_has(&live[kernel->first], isa_reg_number(&one)))
                 continue;
-            uint32_t from = init_origin_add(init, &(struct init_origin){
-                                                      .where = INIT_REGISTER, .number = r, .pc = pc});
+            uint32_t from = unread_register(init, r);
             for (unsigned l = 0; l < EMU_MAX_LANES; l++) {
                 w->v[r][l] = ~0u;
                 w->v_from[r][l] = from;
             }
         }
-        uint32_t other = init_origin_add(init, &(struct init_origin){.where = INIT_REGISTER,
-                                                                     .number = 512, .pc = pc});
         for (unsigned p = 0; p < ISA_PT; p++) {
+            const uint32_t from = unread_register(init, INIT_PREDICATE + p);
             one = (struct isa_reg_use){.reg_class = ISA_REG_P, .first = (uint8_t)p, .count = 1};
             if (init_set_has(&live[kernel->first], isa_reg_number(&one)))
                 w->p[p] = ~UINT64_C(0);
             for (unsigned l = 0; l < EMU_MAX_LANES; l++)
-                w->p_from[p][l] = other;
+                w->p_from[p][l] = from;
             one.reg_class = ISA_REG_SP;
             if (init_set_has(&live[kernel->first], isa_reg_number(&one)))
                 w->sp |= (uint8_t)(1u << p);
         }
-        w->sp_from = other;
+        w->sp_from = unread_register(init, INIT_SCALAR_PREDICATE);
         for (unsigned s = 0; s < 126; s++) {
             one = (struct isa_reg_use){.reg_class = ISA_REG_S, .first = (uint8_t)s, .count = 1};
             w->s[s] = init_set_has(&live[kernel->first], isa_reg_number(&one)) ? ~0u : 0;
-            w->s_from[s] = other;
+            w->s_from[s] = w->s[s] != 0 ? unread_register(init, INIT_SCALAR + s) : 0;
         }
         emu_tap_step(core, b->slot, i, true);
     }
@@ -542,6 +545,54 @@ static void check_control(struct chk_init *init, struct init_warp *w, const stru
         init_found(init, CHK_UNINIT_ADDRESS, site, lanes, "a pointer or size", from, 0);
 }
 
+/** *@from of what is read at @pc: where that is, if nothing has read it before. */
+static void note_read(struct chk_init *init, uint32_t *from, uint64_t pc)
+{
+    struct init_origin o;
+
+    if (*from >= init->origin_count)
+        return;
+    o = init->origins[*from];
+    if (o.where != INIT_REGISTER || o.pc != 0 || *from == 0)
+        return;
+    o.pc = pc;
+    *from = init_origin_add(init, &o);
+}
+
+/** Registers that nothing has written keep where they are read first. */
+static void note_reads(struct chk_init *init, struct init_warp *w, const struct emu_tap_site *site)
+{
+    const struct isa_insn *insn = site->insn;
+    const uint64_t pc = emu_program_base(site->program) + (uint64_t)site->index * ISA_WORD_BYTES;
+    struct isa_reg_use use[ISA_MAX_USES + 1];
+    unsigned count = isa_insn_uses(insn, use);
+
+    if (insn->guard < ISA_PT)
+        use[count++] = (struct isa_reg_use){.reg_class = insn->guard_scalar ? ISA_REG_SP : ISA_REG_P,
+                                            .first = insn->guard, .count = 1};
+    for (unsigned u = 0; u < count; u++) {
+        for (unsigned k = 0; k < use[u].count && !use[u].written; k++) {
+            struct isa_reg_use one = {.reg_class = use[u].reg_class, .first = (uint8_t)(use[u].first + k), .count = 1};
+            const bool guard = u == count - 1 && insn->guard < ISA_PT;
+
+            if (one.reg_class == ISA_REG_B || !init_set_has(&w->unread, isa_reg_number(&one)))
+                continue;
+            if (one.reg_class == ISA_REG_V && one.first < w->vregs) {
+                for (LW_EACH_BIT(l, site->lanes))
+                    if (w->v[one.first][l] != 0)
+                        note_read(init, &w->v_from[one.first][l], pc);
+            } else if (one.reg_class == ISA_REG_P) {
+                for (LW_EACH_BIT(l, w->p[one.first] & (guard ? site->split_lanes : site->lanes)))
+                    note_read(init, &w->p_from[one.first][l], pc);
+            } else if (one.reg_class == ISA_REG_S && w->s[one.first] != 0) {
+                note_read(init, &w->s_from[one.first], pc);
+            } else if (one.reg_class == ISA_REG_SP && w->sp >> one.first & 1) {
+                note_read(init, &w->sp_from, pc);
+            }
+        }
+    }
+}
+
 void chk_init_step(struct chk_init *init, const struct emu_tap_site *site)
 {
     struct init_block *b = block_at(init, site->core, site->slot);
@@ -551,6 +602,8 @@ void chk_init_step(struct chk_init *init, const struct emu_tap_site *site)
     init->pending = false;
     if (w == NULL)
         return;
+    if (w->any_unread)
+        note_reads(init, w, site);
     check_guard(init, w, site);
     if (flags & ISA_F_MEMORY)
         return;

@@ -95,8 +95,12 @@ static void describe(const struct chk_init *init, const struct init_origin *o, b
         lw_printf(out, "local memory at offset %u", o->number);
         return;
     case INIT_REGISTER:
-        if (o->number >= 512)
-            lw_put(out, "a predicate or scalar register");
+        if (o->number >= INIT_SCALAR_PREDICATE)
+            lw_put(out, "a scalar predicate");
+        else if (o->number >= INIT_SCALAR)
+            lw_printf(out, "register s%u", o->number - INIT_SCALAR);
+        else if (o->number >= INIT_PREDICATE)
+            lw_printf(out, "predicate p%u", o->number - INIT_PREDICATE);
         else
             lw_printf(out, "register v%u", o->number);
         return;

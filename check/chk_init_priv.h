@@ -121,6 +121,8 @@ struct init_warp {
     uint32_t p_from[8][EMU_MAX_LANES];
     uint8_t sp;
     uint32_t sp_from;
+    struct init_set unread; /* may have lanes that nothing has written or read */
+    bool any_unread;
 };
 /** What an instruction writes, known before it is executed. */
 struct init_result {
@@ -155,14 +157,16 @@ void init_rules_apply(struct chk_init *init, const struct init_warp *w,
 
 /* ---- origins and findings ------------------------------------------------------------------------ */
 
+/** Registers of the other classes than vector ones have numbers from here on. */
+enum init_number { INIT_PREDICATE = 512, INIT_SCALAR = 1024, INIT_SCALAR_PREDICATE = 2048 };
 enum init_where { INIT_REGISTER, INIT_GLOBAL, INIT_SHARED, INIT_LOCAL };
 /** Where undefined bits came from: a place that nothing has written, and who read it. */
 struct init_origin {
     uint8_t where; /* enum init_where */
-    uint32_t number; /* register, or offset in shared or local memory; a shared variable is one place */
+    uint32_t number; /* register (enum init_number), or offset in shared or local memory; a shared variable is one place */
     uint32_t byte;   /* in that, of the first read */
     uint64_t address; /* of the allocation */
-    uint64_t pc;      /* of the load; of a register: of the first read */
+    uint64_t pc;      /* of the load; of a register: of the first read, 0 before it */
     const struct isa_function *kernel; /* of shared and local memory: whose it is */
 };
 uint32_t init_origin_add(struct chk_init *init, const struct init_origin *origin);
