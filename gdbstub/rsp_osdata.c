@@ -12,16 +12,29 @@ static void put_column(struct rsp *rsp, const char *name, const char *text)
 struct table_context {
     struct rsp *rsp;
     const struct dbg_table *table;
+    unsigned rows;
 };
 
 static void put_row(void *context, const char *const *cells, unsigned count)
 {
-    const struct table_context *c = context;
+    struct table_context *c = context;
 
+    c->rows++;
     lw_put(&c->rsp->osdata.sink, "<item>");
     for (unsigned i = 0; i < count && c->table->columns[i] != NULL; i++)
         put_column(c->rsp, c->table->columns[i], cells[i]);
     lw_put(&c->rsp->osdata.sink, "</item>\n");
+}
+
+/* gdb takes the columns from the first row, and prints nothing at all where there is none. */
+static void put_none(struct table_context *context)
+{
+    const char *cells[16] = {"none"};
+    unsigned count = 1;
+
+    for (; count < LW_COUNT_OF(cells) && context->table->columns[count] != NULL; count++)
+        cells[count] = "";
+    put_row(context, cells, count);
 }
 
 /* What `info os` alone shows; gdb does not print a last column of this name. */
@@ -56,9 +69,11 @@ static bool build(struct rsp *rsp, const char *name, size_t size)
     if (size == 0) {
         put_list(rsp);
     } else {
-        struct table_context context = {rsp, table};
+        struct table_context context = {rsp, table, 0};
 
         dbg_table_rows(rsp->dbg, i, put_row, &context);
+        if (context.rows == 0)
+            put_none(&context);
     }
     lw_put(&rsp->osdata.sink, "</osdata>\n");
     return true;
