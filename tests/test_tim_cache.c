@@ -101,6 +101,31 @@ static void the_least_recently_used_line_goes(void **state)
     tim_cache_destroy(c);
 }
 
+static void the_order_of_use_outlasts_the_stamps(void **state)
+{
+    enum { ACCESSES = 3 * 65536 + 100 }; /* stamps have 16 bits */
+    struct tim_cache *c = make(2, 4, 128, 4, 4);
+    struct tim_cache_line line;
+
+    (void)state;
+    for (uint64_t i = 0; i < 4; i++)
+        bring(c, i * 0x100); /* set 0 */
+    bring(c, 0x0080);        /* set 1 */
+    for (uint64_t i = 0; i < ACCESSES; i++) {
+        uint64_t at = i % 8 == 7 ? 0x0080 : i % 8 % 3 * 0x100; /* never 0x0300 */
+
+        assert_true(tim_cache_read_hit(c, at, word_0));
+        if (i % 8 != 7) {
+            assert_true(tim_cache_line(c, 0, (unsigned)(at / 0x100), &line));
+            assert_int_equal(line.age, 0);
+        }
+        assert_true(tim_cache_line(c, 0, 3, &line));
+        assert_int_equal(line.age, i > 2 ? 3 : i + 1);
+    }
+    assert_int_equal(reads(c, 0x0400, whole, 1, TIM_CACHE_MISS).victim, 0x0300);
+    tim_cache_destroy(c);
+}
+
 static void a_merge_does_not_make_a_line_younger(void **state)
 {
     struct tim_cache *c = make(1, 2, 128, 4, 4);
@@ -463,6 +488,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_miss_is_asked_for_once_and_hits_when_it_has_come),
         cmocka_unit_test(the_least_recently_used_line_goes),
+        cmocka_unit_test(the_order_of_use_outlasts_the_stamps),
         cmocka_unit_test(a_merge_does_not_make_a_line_younger),
         cmocka_unit_test(limits_block_and_a_blocked_access_changes_nothing),
         cmocka_unit_test(sectors_come_one_by_one_and_waiters_go_when_theirs_are_there),

@@ -3,6 +3,7 @@
 #include "timing/core/tim_cache_priv.h"
 
 #include <assert.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,15 +11,18 @@
 #define NO_MSHR UINT16_MAX
 #define NO_WAITER UINT32_MAX
 
-/* What every access looks at: eight bytes. */
+/* All that accesses look at and change: four to a line of the host's cache, so that of a core's
+ * caches a set is one, and an access waits for the host's memory once. */
 struct way {
+    uint64_t tag;    /* line number + 1, or NO_LINE */
     uint8_t full;    /* sectors that are there whole, */
     uint8_t partial; /* and those of which only some bytes are: struct bytes knows them */
     uint8_t dirty;   /* sectors with bytes to be written below */
     uint8_t pending; /* sectors under way */
     uint16_t mshr;   /* NO_MSHR: nothing is under way */
-    uint16_t owner;
+    uint16_t stamp;  /* greater than those of the set's lines that were used before */
 };
+_Static_assert(sizeof(struct way) == 16, "four ways are a cache line");
 /** Bytes of the sectors that a way calls partial or dirty; of others it says nothing. */
 struct bytes {
     uint64_t valid[4], dirty[4];
@@ -39,10 +43,9 @@ struct tim_cache {
     struct tim_cache_shape shape;
     unsigned sets, line_shift, sector_count, words;
     unsigned all; /* sectors of a line, a set */
-    uint32_t clock; /* of stamps */
-    uint64_t *tag;  /* [set * ways + way]: line number + 1, or NO_LINE */
-    uint32_t *stamp;
-    struct way *way;
+    uint16_t clock; /* of stamps */
+    struct way *way; /* [set * ways + way] */
+    uint16_t *owner; /* the same: who brought the line */
     struct bytes *bytes;
     struct mshr *mshr;
     struct waiter *waiter;
@@ -83,19 +86,18 @@ struct tim_cache *tim_cache_create(const struct tim_cache_shape *shape)
     tim_divisor_init(&c->by_sets, c->sets);
     lines = (size_t)c->sets * shape->ways;
     waiters = (size_t)shape->mshrs * shape->merges;
-    c->tag = calloc(lines, sizeof *c->tag);
-    c->stamp = calloc(lines, sizeof *c->stamp);
-    c->way = calloc(lines, sizeof *c->way);
+    c->way = aligned_alloc(64, (lines * sizeof *c->way + 63) / 64 * 64);
+    c->owner = calloc(lines, sizeof *c->owner);
     c->bytes = calloc(lines, sizeof *c->bytes);
     c->mshr = calloc(c->shape.mshrs, sizeof *c->mshr);
     c->waiter = calloc(waiters, sizeof *c->waiter);
-    if (c->tag == NULL || c->stamp == NULL || c->way == NULL || c->bytes == NULL ||
+    if (c->way == NULL || c->owner == NULL || c->bytes == NULL ||
         c->mshr == NULL || c->waiter == NULL) {
         tim_cache_destroy(c);
         return NULL;
     }
     for (size_t i = 0; i < lines; i++)
-        c->way[i].mshr = NO_MSHR;
+        c->way[i] = (struct way){.tag = NO_LINE, .mshr = NO_MSHR};
     for (unsigned i = 0; i < c->shape.mshrs; i++)
         c->mshr[i].next_free = i + 1 < c->shape.mshrs ? (uint16_t)(i + 1) : NO_MSHR;
     for (size_t i = 0; i < waiters; i++)
@@ -110,9 +112,8 @@ void tim_cache_destroy(struct tim_cache *cache)
 {
     if (cache == NULL)
         return;
-    free(cache->tag);
-    free(cache->stamp);
     free(cache->way);
+    free(cache->owner);
     free(cache->bytes);
     free(cache->mshr);
     free(cache->waiter);
@@ -237,7 +238,7 @@ static inline size_t find_in(const struct tim_cache *c, unsigned set, uint64_t l
     size_t start = (size_t)set * c->shape.ways;
 
     for (size_t i = start; i < start + c->shape.ways; i++)
-        if (c->tag[i] == tag)
+        if (c->way[i].tag == tag)
             return i;
     return SIZE_MAX;
 }
@@ -251,14 +252,15 @@ static size_t find(const struct tim_cache *c, uint64_t line)
 static inline size_t find_victim(const struct tim_cache *c, unsigned set)
 {
     size_t start = (size_t)set * c->shape.ways, best = SIZE_MAX;
-    uint32_t oldest = UINT32_MAX;
+    unsigned oldest = UINT_MAX;
 
     for (size_t i = start; i < start + c->shape.ways; i++) {
-        if (c->tag[i] == NO_LINE)
+        const struct way *way = &c->way[i];
+
+        if (way->tag == NO_LINE)
             return i;
-        if (c->stamp[i] <= oldest && c->way[i].pending == 0 &&
-            (c->stamp[i] < oldest || best == SIZE_MAX)) {
-            oldest = c->stamp[i];
+        if (way->stamp < oldest && way->pending == 0) {
+            oldest = way->stamp;
             best = i;
         }
     }
@@ -280,11 +282,11 @@ static void describe_victim(const struct tim_cache *c, unsigned set, size_t inde
     const struct way *way = &c->way[index];
 
     place(c, set, index, out);
-    if (c->tag[index] == NO_LINE)
+    if (c->way[index].tag == NO_LINE)
         return;
     out->evicted = true;
-    out->victim = (c->tag[index] - 1) << c->line_shift;
-    out->victim_owner = way->owner;
+    out->victim = (c->way[index].tag - 1) << c->line_shift;
+    out->victim_owner = c->owner[index];
     if (way->dirty != 0)
         bytes_of(c, c->bytes[index].dirty, way->dirty, out->dirty);
     else
@@ -328,7 +330,7 @@ void tim_cache_look(const struct tim_cache *cache, uint64_t line, const uint64_t
     missing = missing_sectors(c, index, mask);
     place(c, set, index, out);
     if (missing == 0) {
-        out->owner = way->owner;
+        out->owner = c->owner[index];
     } else if (way->pending != 0) {
         if (c->mshr[way->mshr].count >= c->shape.merges) {
             out->answer = TIM_CACHE_NO_MERGE;
@@ -352,23 +354,24 @@ static void renumber(struct tim_cache *c)
     size_t lines = (size_t)c->sets * c->shape.ways;
 
     for (size_t start = 0; start < lines; start += c->shape.ways) {
-        uint32_t rank[64];
+        uint16_t rank[64];
 
         for (unsigned a = 0; a < c->shape.ways; a++) {
             rank[a] = 1;
             for (unsigned b = 0; b < c->shape.ways; b++)
-                rank[a] += c->stamp[start + b] < c->stamp[start + a];
+                rank[a] += c->way[start + b].stamp < c->way[start + a].stamp;
         }
-        memcpy(&c->stamp[start], rank, c->shape.ways * sizeof rank[0]);
+        for (unsigned a = 0; a < c->shape.ways; a++)
+            c->way[start + a].stamp = rank[a];
     }
-    c->clock = c->shape.ways + 1;
+    c->clock = (uint16_t)(c->shape.ways + 1);
 }
 
 static inline void touch(struct tim_cache *c, size_t index)
 {
-    if (c->clock == UINT32_MAX)
+    if (c->clock == UINT16_MAX)
         renumber(c);
-    c->stamp[index] = ++c->clock;
+    c->way[index].stamp = ++c->clock;
 }
 
 static void add_waiter(struct tim_cache *c, struct way *way, uint32_t id, unsigned need)
@@ -390,8 +393,9 @@ static void add_waiter(struct tim_cache *c, struct way *way, uint32_t id, unsign
 /** The way is @line's now, without a byte. */
 static void take_way(struct tim_cache *c, size_t index, uint64_t line, uint16_t owner)
 {
-    c->tag[index] = (line >> c->line_shift) + 1;
-    c->way[index] = (struct way){.mshr = NO_MSHR, .owner = owner};
+    c->way[index] = (struct way){.tag = (line >> c->line_shift) + 1, .mshr = NO_MSHR,
+                                 .stamp = c->way[index].stamp};
+    c->owner[index] = owner;
 }
 
 void tim_cache_go(struct tim_cache *cache, uint64_t line, const uint64_t mask[4], uint32_t waiter,
@@ -405,7 +409,7 @@ void tim_cache_go(struct tim_cache *cache, uint64_t line, const uint64_t mask[4]
         touch(cache, index);
         return;
     case TIM_CACHE_MISS:
-        if (cache->tag[index] != (line >> cache->line_shift) + 1)
+        if (cache->way[index].tag != (line >> cache->line_shift) + 1)
             take_way(cache, index, line, owner);
         touch(cache, index);
         way->mshr = cache->free_mshr;
@@ -460,7 +464,7 @@ void tim_cache_look_write(const struct tim_cache *cache, uint64_t line, bool all
 
     begin_result(out);
     if (index != SIZE_MAX) {
-        out->owner = c->way[index].owner;
+        out->owner = c->owner[index];
         place(c, set, index, out);
         return;
     }
@@ -540,7 +544,7 @@ unsigned tim_cache_fill(struct tim_cache *cache, uint64_t line, unsigned sectors
         cache->mshrs_used--;
         way->mshr = NO_MSHR;
         if (m->doomed)
-            cache->tag[index] = NO_LINE;
+            cache->way[index].tag = NO_LINE;
     }
     return released;
 }
@@ -550,7 +554,7 @@ static void drop(struct tim_cache *c, size_t index)
     struct way *way = &c->way[index];
 
     if (way->pending == 0) {
-        c->tag[index] = NO_LINE;
+        c->way[index].tag = NO_LINE;
         return;
     }
     way->full = way->partial = way->dirty = 0;
@@ -572,7 +576,7 @@ void tim_cache_clear(struct tim_cache *cache)
     size_t lines = (size_t)cache->sets * cache->shape.ways;
 
     for (size_t i = 0; i < lines; i++)
-        if (cache->tag[i] != NO_LINE)
+        if (cache->way[i].tag != NO_LINE)
             drop(cache, i);
 }
 
@@ -594,13 +598,13 @@ bool tim_cache_line(const struct tim_cache *cache, unsigned set, unsigned way,
     size_t start = (size_t)set * cache->shape.ways, index = start + way;
     const struct way *w = &cache->way[index];
 
-    if (cache->tag[index] == NO_LINE)
+    if (cache->way[index].tag == NO_LINE)
         return false;
     *out = (struct tim_cache_line){
-        .line = (cache->tag[index] - 1) << cache->line_shift,
+        .line = (cache->way[index].tag - 1) << cache->line_shift,
         .pending = w->pending,
         .waiters = w->pending != 0 ? cache->mshr[w->mshr].count : 0,
-        .owner = w->owner,
+        .owner = cache->owner[index],
     };
     uint64_t full[4];
 
@@ -610,6 +614,6 @@ bool tim_cache_line(const struct tim_cache *cache, unsigned set, unsigned way,
     for (unsigned k = 0; k < 4; k++)
         out->valid[k] |= full[k];
     for (size_t i = start; i < start + cache->shape.ways; i++)
-        out->age += cache->tag[i] != NO_LINE && cache->stamp[i] > cache->stamp[index];
+        out->age += cache->way[i].tag != NO_LINE && cache->way[i].stamp > cache->way[index].stamp;
     return true;
 }
