@@ -61,22 +61,44 @@ static uint64_t local_of(const struct tim_core *core, const struct tim_op *op)
     return local_base + ((uint64_t)core->index * core->config->core_warps + op->warp) * bytes;
 }
 
+/** Adds its accesses; to *below how many of them go to global or local memory. */
 static bool add_lines(struct tim_core *core, struct tim_op *op, const struct emu_access *access,
-                      unsigned line_bytes, enum tim_access_kind to)
+                      unsigned line_bytes, enum tim_access_kind to, unsigned *below)
 {
     struct tim_line line[TIM_LINES_MOST];
+    unsigned sectors = 0;
     unsigned count = tim_coalesce(core->config, access, line_bytes, local_of(core, op), line);
     size_t room = op->line_room;
 
     if (!lw_grow(&op->line, &room, op->line_count + count, sizeof *op->line))
         return false;
     op->line_room = (unsigned)room;
-    for (unsigned i = 0; i < count; i++)
-        op->line[op->line_count++] = (struct tim_step){.line = line[i], .to = (uint8_t)to};
+    for (unsigned i = 0; i < count; i++) {
+        struct tim_step *step = &op->line[op->line_count + i];
+        const struct tim_line *from = &line[i];
+
+        /* By words, as they were written: a wider load would wait for all these stores. */
+        step->line.line = from->line;
+        for (unsigned w = 0; w < LW_COUNT_OF(from->mask); w++) {
+            uint64_t bytes = from->mask[w];
+
+            sectors += ((uint32_t)bytes != 0) + (bytes >> 32 != 0);
+            step->line.mask[w] = bytes;
+        }
+        step->line.lanes = from->lanes;
+        step->to = (uint8_t)to;
+    }
+    op->line_count += count;
+    if (to == TIM_TO_GLOBAL || to == TIM_TO_LOCAL) {
+        core->stats->count[TIM_CORE_sectors] += sectors;
+        core->stats->count[TIM_CORE_accesses] += count;
+        *below += count;
+    }
     return true;
 }
 
-static bool add_constant(struct tim_core *core, struct tim_op *op, const struct emu_access *access)
+static bool add_constant(struct tim_core *core, struct tim_op *op, const struct emu_access *access,
+                         unsigned *below)
 {
     const struct emu_grid *grid = core->block[core->warp[op->warp].block].grid;
     struct emu_access part = *access;
@@ -88,7 +110,7 @@ static bool add_constant(struct tim_core *core, struct tim_op *op, const struct 
             grid, (access->piece_count != 0 ? address[l] : access->address[l]) - (UINT64_C(1) << 42));
     part.piece_count = 0;
     part.affine = false;
-    return add_lines(core, op, &part, core->config->constant_line, TIM_TO_CONSTANT);
+    return add_lines(core, op, &part, core->config->constant_line, TIM_TO_CONSTANT, below);
 }
 
 /** Is a load kept in L1? */
@@ -113,11 +135,11 @@ static bool is_cached(const struct tim_core *core, const struct emu_access *acce
 
 /** Lanes that are all in one space. */
 static bool add_access(struct tim_core *core, struct tim_op *op, const struct emu_access *access,
-                       enum isa_space space)
+                       enum isa_space space, unsigned *below)
 {
     const struct tim_config *c = core->config;
     uint64_t *count = core->stats->count;
-    unsigned below = c->l1_bytes != 0 ? c->l1_line : c->l2_line;
+    unsigned line_bytes = c->l1_bytes != 0 ? c->l1_line : c->l2_line;
 
     switch (space) {
     case ISA_SPACE_SHARED:
@@ -128,27 +150,28 @@ static bool add_access(struct tim_core *core, struct tim_op *op, const struct em
         return true;
     case ISA_SPACE_GLOBAL:
         if (op->what->texture)
-            return add_lines(core, op, access, c->texture_line, TIM_TO_TEXTURE);
+            return add_lines(core, op, access, c->texture_line, TIM_TO_TEXTURE, below);
         if (op->what->scalar)
-            return add_lines(core, op, access, c->constant_line, TIM_TO_CONSTANT);
+            return add_lines(core, op, access, c->constant_line, TIM_TO_CONSTANT, below);
         count[TIM_CORE_access_lanes] += tim_count_lanes(core, access->lanes);
         count[access->kind == EMU_ACCESS_LOAD    ? TIM_CORE_global_loads
               : access->kind == EMU_ACCESS_STORE ? TIM_CORE_global_stores
                                                  : TIM_CORE_global_atomics]++;
-        return add_lines(core, op, access, below, TIM_TO_GLOBAL);
+        return add_lines(core, op, access, line_bytes, TIM_TO_GLOBAL, below);
     case ISA_SPACE_LOCAL:
         count[TIM_CORE_local_accesses]++;
         count[TIM_CORE_access_lanes] += tim_count_lanes(core, access->lanes);
-        return add_lines(core, op, access, below, TIM_TO_LOCAL);
+        return add_lines(core, op, access, line_bytes, TIM_TO_LOCAL, below);
     case ISA_SPACE_CONST:
-        return add_constant(core, op, access);
+        return add_constant(core, op, access, below);
     default:
         return true;
     }
 }
 
 /** Lanes in several spaces: those of each. */
-static bool add_by_space(struct tim_core *core, struct tim_op *op, const struct emu_access *access)
+static bool add_by_space(struct tim_core *core, struct tim_op *op, const struct emu_access *access,
+                         unsigned *below)
 {
     static const enum isa_space order[] = {ISA_SPACE_SHARED, ISA_SPACE_GLOBAL, ISA_SPACE_LOCAL,
                                            ISA_SPACE_CONST};
@@ -162,7 +185,7 @@ static bool add_by_space(struct tim_core *core, struct tim_op *op, const struct 
         if (in[order[i]] == 0)
             continue;
         part.lanes = in[order[i]];
-        if (!add_access(core, op, &part, order[i]))
+        if (!add_access(core, op, &part, order[i], below))
             return false;
     }
     return true;
@@ -170,7 +193,6 @@ static bool add_by_space(struct tim_core *core, struct tim_op *op, const struct 
 
 bool tim_lsu_issue(struct tim_core *core, struct tim_op *op, const struct emu_event *ev)
 {
-    uint64_t *count = core->stats->count;
     unsigned below = 0;
 
     op->passes = op->line_count = op->line_next = op->lines_pending = 0;
@@ -182,20 +204,10 @@ bool tim_lsu_issue(struct tim_core *core, struct tim_op *op, const struct emu_ev
             continue;
         op->kind = (uint8_t)access->kind;
         op->cached = is_cached(core, access);
-        if (access->lane_space == NULL ? !add_access(core, op, access, access->space)
-                                       : !add_by_space(core, op, access))
+        if (access->lane_space == NULL ? !add_access(core, op, access, access->space, &below)
+                                       : !add_by_space(core, op, access, &below))
             return false;
     }
-    for (unsigned i = 0; i < op->line_count; i++)
-        if (op->line[i].to == TIM_TO_GLOBAL || op->line[i].to == TIM_TO_LOCAL) {
-            below++;
-            for (unsigned w = 0; w < 4; w++) {
-                uint64_t bytes = op->line[i].line.mask[w];
-
-                count[TIM_CORE_sectors] += ((uint32_t)bytes != 0) + (bytes >> 32 != 0);
-            }
-        }
-    count[TIM_CORE_accesses] += below;
     if (op->what->load && below != 0)
         tim_histogram_add(&core->stats->accesses_a_load, below);
     return true;
