@@ -185,6 +185,8 @@ void tim_depend_done(struct tim_core *core, struct tim_op *op)
     const bool lanes = keeps_lanes(core);
 
     tim_touch_if(core, op->warp, WAITS_FOR_RESULTS);
+    if (op->what->load) /* it waited long, and may issue soon */
+        emu_warp_ahead(w->state);
     w->in_flight--;
     for (unsigned i = 0; keeps_registers(core) && i < op->what->write_count; i++) {
         unsigned reg = op->what->write[i];

@@ -209,6 +209,10 @@ void tim_op_await(struct tim_core *core, struct tim_op *op, uint64_t at)
 
 void tim_op_write(struct tim_core *core, struct tim_op *op, uint64_t at)
 {
+    const struct tim_warp *w = &core->warp[op->warp];
+
+    __builtin_prefetch(&w->cause); /* in a cycle or more it is told */
+    __builtin_prefetch(&w->in_flight);
     tim_stage(core, op, TIM_STAGE_WRITE);
     tim_op_await(core, op, at);
 }
