@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # The sample kernels on the timing model: memory as the functional machine leaves it, replays of
 # its schedule, the same counts twice (tests/tim_kernels.c). One machine each, drawn by the seed;
-# LW_TIMING=all: every machine, scheduler and engine.
+# LW_TIMING=all: every machine, scheduler and engine; LW_TIMING=K/N: of these part K of N, K from 0.
+# With N = 8 a part has each kernel on each machine, with a scheduler and an engine of its own.
 set -u
 src=${srcdir:-.}
 src=$(cd "$src" && pwd)
@@ -10,11 +11,15 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 sh "$src/kernels/prepare" "$work" || exit 1
 program=$PWD/tests/tim_kernels
-all=
-[ "${LW_TIMING:-}" = all ] && all=--all
+lanewise=${LANEWISE:-$PWD/lanewise}
+case ${LW_TIMING:-} in
+'') part= ;;
+all) part='--part 0/1' ;;
+*) part="--part $LW_TIMING" ;;
+esac
 cd "$work" || exit 1
 files=
-if [ -n "$all" ]; then
+if [ -n "$part" ]; then
     files=$(echo *.yaml)
 else # the others take longer and show the same
     for k in bfs cuda_half cuda_reduction cuda_saxpy cuda_texture cuda_transpose gcn_branch gcn_saxpy \
@@ -22,5 +27,14 @@ else # the others take longer and show the same
         files="$files $k.yaml"
     done
 fi
+# Each file runs many times: its source is compiled once.
+for f in $files; do
+    source=$(sed -n 's/^program: {source: \([^,}]*\.c[lu]\)[,}].*/\1/p' "$f")
+    [ -n "$source" ] || continue
+    options=$(sed -n 's/^program: .*options: \[\(.*\)\].*/\1/p' "$f" | tr ',' '\n' | sed 's/^ *\(.\)/-X \1/')
+    # shellcheck disable=SC2086
+    "$lanewise" compile $options "$source" -o "$f.lwo" || exit 1
+    sed "s/^program: .*/program: {source: $f.lwo}/" "$f" >"$f.new" && mv "$f.new" "$f" || exit 1
+done
 # shellcheck disable=SC2086
-"$program" $all $files
+"$program" $part $files

@@ -2,10 +2,11 @@
 /*
  * Launch files on the timing model against the functional machine:
  *
- *   tim_kernels [--all] FILE.yaml ...
+ *   tim_kernels [--part K/N] FILE.yaml ...
  *
- * Each runs functionally, then on a machine drawn by its seed (--all: on every shipped machine,
- * scheduler and reconvergence engine) with the schedule log; then the log is replayed.
+ * Each runs functionally, then on a machine drawn by its seed (--part: on every shipped machine,
+ * scheduler and reconvergence engine, of which part K = 0..N-1 takes every N-th) with the schedule
+ * log; then the log is replayed.
  * - memory and checks are as the functional run leaves them, for order-free kernels;
  * - the replay has the same state at a hundred random counts of instructions, and at the end;
  * - a second run has the same counters.
@@ -214,20 +215,24 @@ int main(int argc, char **argv)
 {
     static const char *const schedulers[] = {"lrr", "gto", "two_level", "swl"};
     static const char *const engines[] = {"cbar", "stack"};
-    bool all = argc > 1 && strcmp(argv[1], "--all") == 0;
+    bool all = argc > 2 && strcmp(argv[1], "--part") == 0;
     const char *given = getenv("LW_SEED");
-    unsigned machines = 0;
+    unsigned machines = 0, part = 0, parts = 1;
     char name[200], text[80], log[] = "/tmp/lanewise-tim-XXXXXX";
     struct lw_error err;
     int fd = mkstemp(log);
 
     if (fd < 0)
         return 99;
+    if (all && (sscanf(argv[2], "%u/%u", &part, &parts) != 2 || part >= parts)) {
+        fprintf(stderr, "tim_kernels: --part %s: expected K/N with K below N\n", argv[2]);
+        return 99;
+    }
     log_path = log;
     seed = given != NULL ? strtoull(given, NULL, 0) : (uint64_t)time(NULL);
     while (tim_machines[machines].name != NULL)
         machines++;
-    for (int i = all ? 2 : 1; i < argc; i++) {
+    for (int i = all ? 3 : 1; i < argc; i++) {
         struct outcome functional = {0};
         uint64_t random = seed + (uint64_t)i * 1000;
         unsigned total = machines * 4 * 2;
@@ -236,6 +241,10 @@ int main(int argc, char **argv)
         combination = NULL;
         run(FUNCTIONAL, NULL, false, &functional);
         for (unsigned k = 0; k < (all ? total : 1u); k++) {
+            if (all && (k + (unsigned)i) % parts != part) /* other ones of the next file */
+                continue;
+            if (all) /* the same draws in whatever part */
+                random = seed + (uint64_t)i * 1000 + k + 1;
             unsigned n = all ? k : (unsigned)(draw(&random) % total);
             const char *sched = schedulers[n % 4], *engine = engines[n / 4 % 2];
             struct tim_config *config;
