@@ -218,12 +218,13 @@ static enum lw_status by_clang(struct ptx_job *job, const char *path, const char
     argv[n++] = job->compiler;
     for (size_t i = 0; i < LW_COUNT_OF(before); i++)
         argv[n++] = before[i];
+    /* Before an -include of the user's own, which may say __device__. */
+    argv[n++] = "-include";
+    argv[n++] = "lanewise_cuda.h";
     for (size_t i = 0; i < flag_count; i++)
         argv[n++] = flags[i];
     argv[n++] = "-isystem";
     argv[n++] = job->headers;
-    argv[n++] = "-include";
-    argv[n++] = "lanewise_cuda.h";
     /* Shuffles and votes with masks, which clang would leave out without an SDK. */
     argv[n++] = "-Xclang";
     argv[n++] = "-target-feature";

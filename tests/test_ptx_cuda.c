@@ -400,6 +400,21 @@ static void helper_headers_of_samples_find_the_runtimes_names(void **state)
                  NULL, NULL));
 }
 
+/** nvcc includes its own header before those of -include, too. */
+static void a_header_given_on_the_command_line_may_use_cudas_names(void **state)
+{
+    const struct fixture *f = *state;
+    char header[sizeof f->root + 16], flag[sizeof header + 16];
+    char *ptx;
+
+    snprintf(header, sizeof header, "%s/pre.h", f->root);
+    put(header, "__device__ inline int thrice(int x) { return 3 * x; }\n");
+    snprintf(flag, sizeof flag, "-include%s", header);
+    ptx = compile(f, "__global__ void k(int *p) { p[0] = thrice(p[1]); }\n", flag, NULL);
+    expect_text(ptx, ", 3;");
+    free(ptx);
+}
+
 static void what_there_is_not_is_refused_by_name(void **state)
 {
     struct lw_error err = refuse(*state, "#include <curand_kernel.h>\n__global__ void k() {}\n",
@@ -514,6 +529,7 @@ int main(void)
         TEST(text_assertions_and_memory_are_calls_of_cudas_names),
         TEST(macros_of_one_letter_are_the_sources_own),
         TEST(helper_headers_of_samples_find_the_runtimes_names),
+        TEST(a_header_given_on_the_command_line_may_use_cudas_names),
         TEST(what_there_is_not_is_refused_by_name),
         TEST(surfaces_and_layers_are_refused_with_their_kernel_alone),
         TEST(an_error_in_the_source_is_told_with_its_line),
