@@ -193,6 +193,30 @@ static bool one_read(struct race_look *look, struct race_cells *cells, uint32_t 
     return true;
 }
 
+/** The shadow of a block's shared memory, the last block's if that will do: what a record has of it is from before
+ *  the start of this one. False: no memory. */
+static bool shared_cells(struct chk_race *race, struct race_block *b)
+{
+    struct emu_block_view view;
+
+    if (!emu_block_view(b->core, b->slot, &view)) {
+        race->short_of_memory = true;
+        return false;
+    }
+    if (race->spare.base != NULL && race->spare.shift == 2 &&
+        race->spare.count == (view.shared_bytes + 3) / 4) {
+        b->shared = race->spare;
+        race->spare = (struct race_cells){0};
+        return true;
+    }
+    if (!race_cells_make(&b->shared, view.shared_bytes, &race->shadow.bytes)) {
+        race->short_of_memory = true;
+        return false;
+    }
+    race->shadow.most = race->shadow.bytes > race->shadow.most ? race->shadow.bytes : race->shadow.most;
+    return true;
+}
+
 /** The cells of a lane's access. NULL: memory without races, or none for the shadow. */
 static inline struct race_cells *cells_at(struct race_look *look, uint64_t at, unsigned bytes,
                                    uint32_t *first, uint32_t *count)
@@ -216,17 +240,8 @@ static inline struct race_cells *cells_at(struct race_look *look, uint64_t at, u
     } else if (at >= ISA_SHARED_BASE && at < ISA_LOCAL_BASE) {
         offset = at - ISA_SHARED_BASE;
         cells = &b->shared;
-        if (cells->base == NULL) {
-            struct emu_block_view view;
-
-            if (!emu_block_view(b->core, b->slot, &view) ||
-                !race_cells_make(cells, view.shared_bytes, &race->shadow.bytes)) {
-                race->short_of_memory = true;
-                return NULL;
-            }
-            race->shadow.most = race->shadow.bytes > race->shadow.most ? race->shadow.bytes
-                                                                       : race->shadow.most;
-        }
+        if (cells->base == NULL && !shared_cells(race, b))
+            return NULL;
         look->base = race_max(b->start, b->kb); /* all that the block's barriers made known */
     } else {
         return NULL;

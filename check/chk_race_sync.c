@@ -33,6 +33,12 @@ static void fence_drop(struct race_lane *lane)
     race_facts_drop(lane->pending[RACE_FENCE_CTA]);
 }
 
+static void spare_forget(struct chk_race *race)
+{
+    if (race->spare.base != NULL)
+        race_cells_free(&race->spare, &race->shadow.bytes);
+}
+
 static void block_destroy(struct chk_race *race, struct race_block *b)
 {
     for (unsigned w = 0; w < b->warp_count; w++) {
@@ -47,8 +53,10 @@ static void block_destroy(struct chk_race *race, struct race_block *b)
     free(b->known);
     free(b->fenced);
     free(b->arrived);
-    if (b->shared.base != NULL)
-        race_cells_free(&b->shared, &race->shadow.bytes);
+    if (b->shared.base != NULL) {
+        spare_forget(race);
+        race->spare = b->shared;
+    }
     free(b);
 }
 
@@ -82,6 +90,7 @@ void chk_race_destroy(struct chk_race *race)
         return;
     for (size_t i = 0; i < race->block_count; i++)
         block_destroy(race, race->blocks[i]);
+    spare_forget(race);
     grids_forget(race);
     variables_forget(race);
     race_shadow_forget(&race->shadow, 0, 0);
@@ -133,6 +142,7 @@ static struct race_grid *root_begins(struct chk_race *race, uint32_t sequence)
     race->root = sequence;
     if (race->now >= LATE) { /* ticks are few: none is needed of what is over */
         race_shadow_forget(&race->shadow, 0, 0);
+        spare_forget(race);
         race->now = 1;
     }
     struct race_grid *g = grid_add(race, sequence);
