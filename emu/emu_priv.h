@@ -110,7 +110,7 @@ struct emu_icache {
 /** Where accesses of an instruction are not told to the machine's tap. */
 struct emu_quiet {
     struct emu_tap_span span;
-    uint64_t epoch;         /* the machine's, else it holds no longer; 0: never */
+    uint64_t epoch, base; /* the machine's, else it holds no longer; 0: never. base: quick, the scalar one */
     uint8_t mode, scale, bytes, quick; /* enum isa_amode; of offsets beside a scalar base; a lane's; see low */
     uint32_t low, range, high; /* quick, full warps of 32: low words are in [low, low + range], high ones this */
 };

@@ -171,6 +171,8 @@ MEM_INLINE bool tap_quiet(const struct emu_warp *w, const struct emu_dinsn *di,
 MEM_INLINE bool tap_quick(const struct emu_warp *w, const struct emu_dinsn *di, const struct emu_quiet *q)
 {
     return q->quick && q->epoch == w->core->machine->tap_epoch && w->n == 32 && !w->stepped && !w->halting &&
+           (q->span.any_split || w->told == w->m) &&
+           (q->mode == ISA_AMODE_PAIR || q->mode == ISA_AMODE_32 || emu_scalar_pair(w, di->reg) == q->base) &&
            emu_row_within(emu_row(w, di->a), 32, UINT32_MAX, true, 0, q->low, q->range, 0, 0) &&
            (q->mode != ISA_AMODE_PAIR ||
             emu_row_affine(emu_row(w, di->a + w->stride), 32, UINT32_MAX, true, q->high, false, 0));
@@ -178,17 +180,25 @@ MEM_INLINE bool tap_quick(const struct emu_warp *w, const struct emu_dinsn *di, 
 /** Whose rows can be compared so? @q is complete but for that. */
 static void LEVEL(tap_make_quick)(const struct emu_warp *w, const struct emu_dinsn *di, struct emu_quiet *q)
 {
-    const int64_t low = (int64_t)q->span.first - di->disp, high = (int64_t)q->span.end - q->bytes - di->disp;
-    const uint64_t first = low > 0 ? (uint64_t)low : 0;
+    const bool scalar = q->mode == ISA_AMODE_SU32 || q->mode == ISA_AMODE_SS32;
+    const uint64_t base = scalar ? emu_scalar_pair(w, di->reg) : 0;
+    /* of signed offsets: as if the least were 0 */
+    const uint64_t less = q->mode == ISA_AMODE_SS32 ? UINT64_C(1) << (31 + q->scale) : 0;
+    const uint64_t from = base + (uint64_t)(int64_t)di->disp - less;
+    int64_t low = (int64_t)(q->span.first - from), high = (int64_t)(q->span.end - q->bytes - from);
 
-    if ((q->mode != ISA_AMODE_PAIR && q->mode != ISA_AMODE_32) || !q->span.any_split || w->ctag != NULL ||
-        (di->guard & 15) != ISA_PT || high < 0 || first > (uint64_t)high || first >> 32 != (uint64_t)high >> 32 ||
-        (q->mode == ISA_AMODE_32 && first >> 32 != 0))
+    low = low <= 0 ? 0 : (low + (1 << q->scale) - 1) >> q->scale;
+    high = high < 0 ? -1 : high >> q->scale;
+    if (scalar && high > (int64_t)UINT32_MAX)
+        high = (int64_t)UINT32_MAX;
+    if (w->ctag != NULL || (di->guard & 15) != ISA_PT || low > high || low >> 32 != high >> 32 ||
+        (q->mode != ISA_AMODE_PAIR && low >> 32 != 0))
         return;
     q->quick = true;
-    q->low = (uint32_t)first;
-    q->range = (uint32_t)((uint64_t)high - first);
-    q->high = (uint32_t)(first >> 32);
+    q->base = base;
+    q->low = (uint32_t)low ^ (less != 0 ? UINT32_C(1) << 31 : 0);
+    q->range = (uint32_t)(high - low);
+    q->high = (uint32_t)(low >> 32);
 }
 /** The tap need not be told: no lane accesses memory, or all where nobody asks. */
 MEM_INLINE bool tap_skip(const struct emu_warp *w, const struct emu_dinsn *di)
