@@ -126,6 +126,7 @@ void rsp_chosen_ask(struct rsp *rsp, dbg_thread_id id)
     struct rsp_chosen *chosen = &rsp->chosen;
     struct dbg_thread first;
 
+    chosen->alone = chosen->was_listed;
     if (chosen->was_listed) {
         chosen->sweep = true;
         chosen->down = !dbg_thread_at(rsp->dbg, 0, &first) || first.id != id;
@@ -140,6 +141,11 @@ void rsp_chosen_written(struct rsp *rsp)
 {
     if (!rsp->chosen.sweep && !rsp->view_parked)
         rsp->chosen.id = dbg_focus_get(rsp->dbg, DBG_FOCUS_VIEW);
+}
+
+dbg_thread_id rsp_chosen(const struct rsp *rsp)
+{
+    return rsp->chosen.sweep && rsp->chosen.alone ? rsp->chosen.swept : rsp->chosen.id;
 }
 
 /* To the thread of a command; returns the one that gdb named last, or 0 where it is that. */

@@ -70,6 +70,7 @@ static void do_thread_view(struct rsp *rsp, const struct rsp_args *args)
 
 static void do_thread_run(struct rsp *rsp, const struct rsp_args *args)
 {
+    rsp->runs_any = args->n[0] == 0 || args->n[0] == UINT64_MAX;
     set_focus(rsp, DBG_FOCUS_RUN, args->n[0]);
 }
 

@@ -175,6 +175,7 @@ struct rsp {
      * another frame hits, and the focus has to be back where it was. Only a stop that is shown
      * is followed by a request for the thread list. */
     bool shown;
+    bool runs_any;        /* the last Hc named none: the next command may be the chosen thread's */
     bool locks;           /* the last command let one warp run alone */
     uint64_t removed;     /* the last word on points took away the one here; 0: it did not */
     dbg_thread_id shown_thread; /* 0: not known */
@@ -185,7 +186,8 @@ struct rsp {
     struct rsp_chosen {
         dbg_thread_id id;      /* 0: not known */
         bool listed, was_listed; /* the packet, the one before it was for the list of threads */
-        bool sweep;            /* `thread apply all` is under way, */
+        bool sweep;            /* `thread apply all` is under way, perhaps, */
+        bool alone;            /* unless no other thread is asked for: it was `thread N` behind a stop, */
         dbg_thread_id swept;   /* has come to this thread, */
         bool down;             /* and goes to lower ones */
     } chosen; /* the thread that the user selected, as far as gdb tells (rsp_monitor.c) */
@@ -292,6 +294,8 @@ void rsp_do_monitor(struct rsp *rsp, const struct rsp_args *args);
 void rsp_chosen_ask(struct rsp *rsp, dbg_thread_id id);
 /** It writes registers. */
 void rsp_chosen_written(struct rsp *rsp);
+/** The thread that its user chose, as far as it tells; 0: not known. */
+dbg_thread_id rsp_chosen(const struct rsp *rsp);
 /* rsp_points.c */
 /** The client has read there. An aarch64 gdb drops the top byte of the addresses that it watches, and with it
  *  the window: it is that of what gdb has read last at such an address, as it does to know the old value. */

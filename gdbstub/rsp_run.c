@@ -816,12 +816,15 @@ void rsp_do_step(struct rsp *rsp, const struct rsp_args *args)
     plain(rsp, VERB_STEP, 0, args->rest, args->rest_size);
 }
 
-/* vCont has no way back: the thread comes from Hc. */
+/* vCont has no way back: the thread comes from Hc. Where that names any, gdb does not send it again behind
+ * `thread N`: it is the thread that the user chose, where it is the user's command and no step of gdb's own. */
 void rsp_do_back_step(struct rsp *rsp, const struct rsp_args *args)
 {
     struct action action = {.verb = VERB_BACK_STEP};
 
     (void)args;
+    if (rsp->shown && rsp->runs_any && !rsp->lldb && rsp_has(rsp, RSP_F_MONITOR_THREAD) && resident(rsp, rsp_chosen(rsp)))
+        action.id = rsp_chosen(rsp);
     run(rsp, &action);
 }
 

@@ -33,6 +33,8 @@ tests_prop_reverse_SOURCES = tests/prop_reverse.c tests/prop_isa_random.h
 tests_prop_reverse_LDADD = liblanewise.a $(TEST_LIBS)
 check_SCRIPTS += tests/prop_reverse.sh
 EXTRA_DIST += tests/prop_reverse.sh
+check_SCRIPTS += tests/prop_reverse_finish.sh
+EXTRA_DIST += tests/prop_reverse_finish.sh
 
 check_SCRIPTS += tests/gdb_backwards.sh
 EXTRA_DIST += tests/gdb_backwards.sh docs/examples
