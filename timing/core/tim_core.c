@@ -135,7 +135,6 @@ struct tim_core *tim_core_create(const struct tim_config *config, struct emu_mac
         hot->first[s] = s * hot->words * 64;
         for (unsigned w = s; w < config->core_warps; w += config->issue_schedulers) {
             unsigned at = hot->first[s] + hot->count[s]++;
-            hot->warp[at] = (uint16_t)w;
             if (fine) {
                 core->warp[w].place = (uint16_t)at;
                 tim_touch(core, w);

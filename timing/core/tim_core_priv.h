@@ -204,9 +204,13 @@ struct tim_pipe {
     uint64_t free_at;
 };
 
-/** Sets of warps. */
-struct tim_warps {
-    uint64_t word[TIM_MAX_WARPS / 64];
+/** Sets of 64 warps each, side by side: a cycle looks at most of them. The sets may_... hold all warps
+ *  for which a phase may have something to do, and perhaps others. */
+struct tim_sets {
+    uint64_t may_look;             /* its split may be another */
+    uint64_t may_fetch, may_ask;   /* its buffer has room; an operand's constant is missing */
+    uint64_t sleeps;               /* no split can run until emu's sleep is over */
+    uint64_t alive, at_barrier;    /* exact: have live lanes; of them, have none that can run */
 };
 /** A scheduler's warps have neighbouring places, from a whole word of a set of places on. Of 64: */
 enum { TIM_PLACES = 384 };
@@ -220,28 +224,25 @@ struct tim_known {
     uint8_t nearest;    /* cause of the last slot that issued nothing */
 };
 /**
- * What is known of warps without a look at them. The sets may_... hold all warps for which a phase
- * may have something to do, and perhaps others: whatever changes a warp puts it into them, a phase
+ * What is known of warps without a look at them. Whatever changes a warp puts it into the sets may_..., a phase
  * that finds nothing to do, and nothing that only time would change, takes it out. Of the places of
  * warps each is in `look`, `timed`, one of `can`, or in none: then its cause holds until it is
  * touched. The reference looks at all warps in every phase instead.
  */
 struct tim_hot {
-    unsigned first[TIM_MAX_SCHEDS], count[TIM_MAX_SCHEDS]; /* places of a scheduler's warps */
-    unsigned words, warp_words;    /* of a set of places, for one scheduler; of warps */
+    _Alignas(64) uint64_t over;    /* blocks all of whose warps have ended */
+    unsigned alive_count, at_barrier_count;
+    struct tim_sets set[TIM_MAX_WARPS / 64]; /* the first in the same line of the host's cache */
+    _Alignas(64) unsigned first[TIM_MAX_SCHEDS]; /* places of a scheduler's warps */
     uint64_t idle[TIM_MAX_SCHEDS]; /* cycles that issued nothing, of `nearest`, not in the counters */
+    unsigned words, warp_words;    /* of a set of places, for one scheduler; of warps */
+    unsigned count[TIM_MAX_SCHEDS]; /* places of a scheduler's warps */
     struct tim_known known[TIM_PLACES / 64];
     uint16_t waiting[TIM_MAX_SCHEDS][TIM_CAUSE_COUNT]; /* warps by `cause` */
-    struct tim_warps may_look;     /* its split may be another */
-    struct tim_warps may_fetch, may_ask; /* its buffer has room; an operand's constant is missing */
-    struct tim_warps sleeps;       /* no split can run until emu's sleep is over */
-    struct tim_warps alive, at_barrier; /* exact: have live lanes; of them, have none that can run */
-    unsigned alive_count, at_barrier_count;
-    uint64_t over;                 /* blocks all of whose warps have ended */
     bool ages_stale;               /* of `ages`: those in `alive` and not in `at_barrier` have others */
     unsigned age_count;
     uint64_t ages[TIM_MAX_WARPS];  /* ascending; where the policy asks for them */
-    uint16_t warp[TIM_PLACES]; /* all below by place, tim_warp's */
+    /* all below by place, tim_warp's */
     bool live[TIM_PLACES];         /* has lanes that live */
     uint64_t age[TIM_PLACES];
     uint64_t again[TIM_PLACES];
@@ -557,38 +558,43 @@ static inline unsigned tim_count_lanes(const struct tim_core *core, uint64_t lan
 
     return lanes == lw_mask(width) ? width : lw_popcount(lanes);
 }
-static inline void tim_set(struct tim_warps *set, unsigned warp, bool in)
+/** @set: a word of struct tim_sets, the one of @warp. */
+static inline void tim_set(uint64_t *set, unsigned warp, bool in)
 {
     uint64_t bit = UINT64_C(1) << warp % 64;
 
-    set->word[warp / 64] = in ? set->word[warp / 64] | bit : set->word[warp / 64] & ~bit;
+    *set = in ? *set | bit : *set & ~bit;
 }
-static inline bool tim_in(const struct tim_warps *set, unsigned warp)
+static inline bool tim_in(uint64_t set, unsigned warp)
 {
-    return set->word[warp / 64] >> warp % 64 & 1;
+    return set >> warp % 64 & 1;
 }
-/** Is anybody in it? @words: of the core's warps. */
-static inline bool tim_any(const struct tim_warps *set, unsigned words)
+/** The words of the sets that @warp is in. */
+static inline struct tim_sets *tim_sets_of(struct tim_core *core, unsigned warp)
 {
-    uint64_t all = set->word[0];
+    return &core->hot.set[warp / 64];
+}
+/** The warp at a place of scheduler @s. */
+static inline unsigned tim_warp_at(const struct tim_core *core, unsigned s, unsigned place)
+{
+    return (place - core->hot.first[s]) * core->config->issue_schedulers + s;
+}
+/** May a warp's split be another, or does one sleep; may one fetch, or ask for a constant? */
+static inline bool tim_any_looks(const struct tim_core *core, bool sleeping)
+{
+    uint64_t all = 0;
 
-    for (unsigned i = 1; i < words; i++)
-        all |= set->word[i];
+    for (unsigned i = 0; i < tim_warp_words(core); i++)
+        all |= core->hot.set[i].may_look | (sleeping ? core->hot.set[i].sleeps : 0);
     return all != 0;
 }
-/** The first warp of the set from @from on, @end if there is none before that. */
-static inline unsigned tim_next_in(const struct tim_warps *set, unsigned from, unsigned end)
+static inline bool tim_any_fetches(const struct tim_core *core)
 {
-    while (from < end) {
-        uint64_t rest = set->word[from / 64] >> from % 64;
+    uint64_t all = 0;
 
-        if (rest != 0) {
-            from += lw_lowest(rest);
-            return from < end ? from : end;
-        }
-        from = (from / 64 + 1) * 64;
-    }
-    return end;
+    for (unsigned i = 0; i < tim_warp_words(core); i++)
+        all |= core->hot.set[i].may_fetch | core->hot.set[i].may_ask;
+    return all != 0;
 }
 /** Something of the warp has changed: what was known of its cause is void. */
 static inline void tim_touch(struct tim_core *core, unsigned warp)
@@ -607,22 +613,22 @@ static inline void tim_touch_if(struct tim_core *core, unsigned warp, uint32_t c
 /** Its buffer, or where it fetches, has changed. */
 static inline void tim_want_fetch(struct tim_core *core, unsigned warp)
 {
-    tim_set(&core->hot.may_fetch, warp, true);
+    tim_set(&tim_sets_of(core, warp)->may_fetch, warp, true);
 }
 /** A warp that lives waits at a barrier, with all its lanes, or does no more. */
 static inline void tim_set_at_barrier(struct tim_core *core, unsigned warp, bool waits)
 {
-    if (tim_in(&core->hot.at_barrier, warp) == waits)
+    if (tim_in(tim_sets_of(core, warp)->at_barrier, warp) == waits)
         return;
     core->hot.ages_stale = true;
     core->hot.at_barrier_count += waits ? 1 : -1u;
-    tim_set(&core->hot.at_barrier, warp, waits);
+    tim_set(&tim_sets_of(core, warp)->at_barrier, warp, waits);
 }
 /** Ask emu which of its splits runs. */
 static inline void tim_want_look(struct tim_core *core, unsigned warp)
 {
     core->warp[warp].look = true;
-    tim_set(&core->hot.may_look, warp, true);
+    tim_set(&tim_sets_of(core, warp)->may_look, warp, true);
 }
 static inline void tim_stage(struct tim_core *core, struct tim_op *op, enum tim_stage stage)
 {
@@ -799,9 +805,9 @@ static inline void tim_set_alive(struct tim_core *core, unsigned warp, bool aliv
 {
     tim_set_at_barrier(core, warp, false);
     core->hot.live[core->warp[warp].place] = alive;
-    if (tim_in(&core->hot.alive, warp) == alive)
+    if (tim_in(tim_sets_of(core, warp)->alive, warp) == alive)
         return;
-    tim_set(&core->hot.alive, warp, alive);
+    tim_set(&tim_sets_of(core, warp)->alive, warp, alive);
     core->hot.alive_count += alive ? 1 : -1u;
     core->hot.ages_stale = true;
 }

@@ -96,7 +96,7 @@ static bool fetch(struct tim_core *core, unsigned warp, uint64_t now)
                                                        .constant = what[i].constant};
         w->buffered++;
         if (what[i].constant)
-            tim_set(&core->hot.may_ask, warp, true);
+            tim_set(&tim_sets_of(core, warp)->may_ask, warp, true);
     }
     w->fetch_pc += (uint64_t)count * ISA_WORD_BYTES;
     return true;
@@ -224,7 +224,7 @@ static unsigned fetch_for(struct tim_core *core, unsigned word, uint64_t set, un
         struct tim_warp *w = &core->warp[warp];
 
         if (!wants_fetch(core, w)) {
-            tim_set(&core->hot.may_fetch, warp, false);
+            tim_set(&tim_sets_of(core, warp)->may_fetch, warp, false);
         } else if (now >= w->fetch_from && fetch(core, warp, now)) {
             core->moved = true;
             left--;
@@ -237,19 +237,19 @@ static unsigned fetch_for(struct tim_core *core, unsigned word, uint64_t set, un
 /* What tim_fetch_tick does, for warps that may have something to do. */
 static void fetch_for_some(struct tim_core *core, uint64_t now)
 {
-    const uint64_t *may = core->hot.may_fetch.word;
+    const struct tim_sets *set = core->hot.set;
     unsigned words = tim_warp_words(core), left = core->config->fetch_width;
     unsigned first = core->fetch_next / 64;
     uint64_t before = lw_mask(core->fetch_next % 64); /* of its word, those whose turn comes last */
 
-    left = fetch_for(core, first, may[first] & ~before, left, now);
+    left = fetch_for(core, first, set[first].may_fetch & ~before, left, now);
     for (unsigned i = first + 1; i < words; i++)
-        left = fetch_for(core, i, may[i], left, now);
+        left = fetch_for(core, i, set[i].may_fetch, left, now);
     for (unsigned i = 0; i < first; i++)
-        left = fetch_for(core, i, may[i], left, now);
-    (void)fetch_for(core, first, may[first] & before, left, now);
+        left = fetch_for(core, i, set[i].may_fetch, left, now);
+    (void)fetch_for(core, first, set[first].may_fetch & before, left, now);
     for (unsigned i = 0; i < tim_warp_words(core); i++)
-        for (LW_EACH_BIT(b, core->hot.may_ask.word[i])) {
+        for (LW_EACH_BIT(b, core->hot.set[i].may_ask)) {
             unsigned warp = i * 64 + (unsigned)b;
             struct tim_warp *w = &core->warp[warp];
             bool runs = w->used && !w->ended && w->split >= 0;
@@ -257,7 +257,7 @@ static void fetch_for_some(struct tim_core *core, uint64_t now)
             if (runs)
                 ask_constants(core, warp, now);
             if (!runs || !misses_constant(w))
-                tim_set(&core->hot.may_ask, warp, false);
+                tim_set(&tim_sets_of(core, warp)->may_ask, warp, false);
         }
 }
 
@@ -266,12 +266,12 @@ uint64_t tim_fetch_next(const struct tim_core *core, uint64_t now)
     uint64_t next = UINT64_MAX;
 
     for (unsigned i = 0; i < tim_warp_words(core); i++) {
-        for (LW_EACH_BIT(b, core->hot.may_fetch.word[i])) {
+        for (LW_EACH_BIT(b, core->hot.set[i].may_fetch)) {
             uint64_t at = core->warp[i * 64 + b].fetch_from;
             if (at > now && at < next)
                 next = at;
         }
-        for (LW_EACH_BIT(b, core->hot.may_ask.word[i])) {
+        for (LW_EACH_BIT(b, core->hot.set[i].may_ask)) {
             const struct tim_warp *w = &core->warp[i * 64 + b];
             for (unsigned k = 0; k < w->buffered; k++) { /* asked for a cycle before it comes */
                 uint64_t at = w->buffer[k].arrives - 1;

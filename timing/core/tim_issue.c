@@ -195,8 +195,8 @@ unsigned tim_running_ages(const struct tim_core *core, uint64_t *ages)
 {
     unsigned count = 0;
 
-    for (unsigned i = 0; i < LW_COUNT_OF(core->hot.alive.word); i++)
-        for (LW_EACH_BIT(b, core->hot.alive.word[i] & ~core->hot.at_barrier.word[i])) {
+    for (unsigned i = 0; i < LW_COUNT_OF(core->hot.set); i++)
+        for (LW_EACH_BIT(b, core->hot.set[i].alive & ~core->hot.set[i].at_barrier)) {
             uint64_t age = core->hot.age[core->warp[i * 64 + b].place];
             unsigned at = count++;
 

@@ -32,7 +32,7 @@ static inline void look_at(struct tim_core *core, unsigned s, unsigned at, uint6
     const struct tim_config *c = core->config;
     struct tim_hot *hot = &core->hot;
     struct tim_known *known = &hot->known[at / 64], *first = &hot->known[hot->first[s] / 64];
-    unsigned warp = hot->warp[at];
+    unsigned warp = tim_warp_at(core, s, at);
     struct tim_warp *w = &core->warp[warp];
     uint64_t bit = UINT64_C(1) << at % 64, again;
     enum tim_cause cause = tim_issue_but_room(core, w, now, &again);
@@ -107,7 +107,7 @@ static inline uint32_t select_in(struct tim_core *core, unsigned s, unsigned wor
     takes = collect | (lsu ? memory : 0);
     *ready = known->can[TIM_PATH_NONE] | (collector ? takes : 0);
     for (LW_EACH_BIT(b, known->can[TIM_PATH_DIRECT])) {
-        const struct tim_warp *w = &core->warp[core->hot.warp[word * 64 + b]];
+        const struct tim_warp *w = &core->warp[tim_warp_at(core, s, word * 64 + (unsigned)b)];
         enum tim_cause cause = tim_pipe_room(core, s, w->head, now);
 
         *ready |= (uint64_t)(cause == TIM_CAUSE_ISSUED) << b;
@@ -150,7 +150,7 @@ uint64_t tim_select_next(const struct tim_core *core, uint64_t now)
             next = hot->known[first].again_min;
         for (unsigned word = first; word < first + tim_words(core); word++) {
             for (LW_EACH_BIT(b, hot->known[word].can[TIM_PATH_DIRECT])) {
-                const struct tim_warp *w = &core->warp[hot->warp[word * 64 + b]];
+                const struct tim_warp *w = &core->warp[tim_warp_at(core, s, word * 64 + (unsigned)b)];
                 uint64_t at = tim_pipe_free_at(core, w->head->pipes, s);
                 if (at > now + 1 && at - 1 < next) /* it needs the pipe in the next cycle */
                     next = at - 1;

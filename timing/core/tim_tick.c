@@ -27,8 +27,8 @@ void tim_warp_look(struct tim_core *core, unsigned warp, uint64_t now)
 
     w->look = false;
     core->moved = true;
-    tim_set(&core->hot.may_look, warp, false);
-    tim_set(&core->hot.sleeps, warp, false);
+    tim_set(&tim_sets_of(core, warp)->may_look, warp, false);
+    tim_set(&tim_sets_of(core, warp)->sleeps, warp, false);
     tim_touch(core, warp);
     if (w->ended)
         return;
@@ -48,10 +48,10 @@ void tim_warp_look(struct tim_core *core, unsigned warp, uint64_t now)
     if (w->split < 0) {
         w->waits = (uint8_t)why_not(views, count);
         core->launch_waits |= w->waits == TIM_CAUSE_LAUNCH;
-        tim_set(&core->hot.sleeps, warp, w->waits == TIM_CAUSE_SLEEP);
+        tim_set(&tim_sets_of(core, warp)->sleeps, warp, w->waits == TIM_CAUSE_SLEEP);
     } else if (was < 0) {
         tim_want_fetch(core, warp);
-        tim_set(&core->hot.may_ask, warp, true);
+        tim_set(&tim_sets_of(core, warp)->may_ask, warp, true);
     }
     tim_set_at_barrier(core, warp, w->split < 0 && w->waits == TIM_CAUSE_BARRIER);
 }
@@ -65,7 +65,7 @@ static bool sleep_is_over(const struct tim_warp *w, uint64_t now)
 static void look_at_some(struct tim_core *core, bool over, uint64_t now)
 {
     for (unsigned i = 0; i < tim_warp_words(core); i++) {
-        uint64_t some = core->hot.may_look.word[i] | (over ? core->hot.sleeps.word[i] : 0);
+        uint64_t some = core->hot.set[i].may_look | (over ? core->hot.set[i].sleeps : 0);
 
         for (LW_EACH_BIT(b, some)) {
             unsigned w = i * 64 + (unsigned)b;
@@ -73,7 +73,7 @@ static void look_at_some(struct tim_core *core, bool over, uint64_t now)
             if (warp->used && (warp->look || (over && sleep_is_over(warp, now))))
                 tim_warp_look(core, w, now);
             else if (!warp->used)
-                tim_set(&core->hot.may_look, w, false);
+                tim_set(&tim_sets_of(core, w)->may_look, w, false);
         }
     }
 }
@@ -151,8 +151,7 @@ void tim_core_before_issue(struct tim_core *core, uint64_t now)
             core->each[TIM_IDLE_L1]++;
         if (f->collecting != 0)
             tim_pipe_collect(core, now);
-        if (tim_any(&core->hot.may_look, tim_warp_words(core)) ||
-            tim_any(&core->hot.sleeps, tim_warp_words(core)))
+        if (tim_any_looks(core, true))
             look_at_some(core, true, now);
         return;
     }
@@ -193,15 +192,14 @@ void tim_core_after_issue(struct tim_core *core, uint64_t now)
     const struct tim_hot *hot = &core->hot;
 
     if (tim_skips(core)) {
-        if (tim_any(&hot->may_look, tim_warp_words(core)))
+        if (tim_any_looks(core, false))
             look_at_some(core, false, now);
     } else {
         for (unsigned w = 0; w < core->config->core_warps; w++)
             if (core->warp[w].used && core->warp[w].look)
                 tim_warp_look(core, w, now);
     }
-    if (!tim_quick(core) || tim_any(&hot->may_fetch, tim_warp_words(core)) ||
-        tim_any(&hot->may_ask, tim_warp_words(core)))
+    if (!tim_quick(core) || tim_any_fetches(core))
         tim_fetch_tick(core, now);
     if (core->launch_waits || core->moving != 0)
         tim_suspend_tick(core, now);
@@ -238,7 +236,7 @@ static uint64_t next_time(const struct tim_core *core, uint64_t now)
         next = tim_fetch_next(core, now);
         due = next < due ? next : due;
         for (unsigned i = 0; i < tim_warp_words(core); i++)
-            for (LW_EACH_BIT(b, core->hot.sleeps.word[i]))
+            for (LW_EACH_BIT(b, core->hot.set[i].sleeps))
                 sooner(&due, core->warp[i * 64 + b].sleep_until, now);
         return due;
     }
