@@ -308,6 +308,28 @@ static uint64_t steady(const struct emu_poll *p, uint64_t lanes)
     return p->again & ~p->moved & ~p->changed & lanes;
 }
 
+/** Did @w make the accesses of @p? */
+static bool made_by(const struct emu_poll *p, const struct emu_warp *w)
+{
+    return p->grid == grid_of(w) && p->block == w->block->linear && p->warp == w->index &&
+           /* of a checkpoint that somebody wrote it may lie anywhere */
+           (p->pc - w->code->program->base) / ISA_WORD_BYTES < w->code->program->count;
+}
+
+/** May @lanes, which run, wait for what others do? Not if they were looked at, and none of them reads
+ *  a place that stays what it is: then they compute. */
+static bool may_wait(const struct report *r, const struct emu_warp *w, uint64_t lanes)
+{
+    uint64_t waits = 0;
+
+    if (r->probe == NULL || !emu_probe_knows(r->probe, w->block))
+        return true;
+    for (size_t i = 0; i < r->probe->count; i++)
+        if (made_by(&r->probe->poll[i], w))
+            waits |= steady(&r->probe->poll[i], lanes);
+    return waits != 0;
+}
+
 static uint64_t value_in(const struct emu_poll *p, unsigned lane)
 {
     uint64_t value = 0;
@@ -377,11 +399,8 @@ static void explain_spinning(struct report *r, const struct emu_warp *w)
         for (size_t i = 0; i < r->probe->count; i++) {
             const struct emu_poll *p = &r->probe->poll[i];
             struct words out = {.text = text, .size = sizeof text};
-            uint64_t here, offset = p->pc - w->code->program->base;
-            if (offset / ISA_WORD_BYTES >= w->code->program->count)
-                continue; /* of a checkpoint that somebody wrote */
-            if (p->grid != grid_of(w) || p->block != w->block->linear || p->warp != w->index ||
-                p->ordered != ordered)
+            uint64_t here;
+            if (p->ordered != ordered || !made_by(p, w))
                 continue;
             here = steady(p, lanes) & ~(ordered ? 0 : by_order);
             if (here == 0)
@@ -432,7 +451,7 @@ static void explain_stack(struct report *r, const struct emu_warp *w)
     top = s->lanes;
     for (LW_EACH_BIT(l, s->state == EMU_SPLIT_WARPSYNC ? top : 0))
         waits_for |= w->member[l];
-    if (s->state == EMU_SPLIT_READY || s->state == EMU_SPLIT_SLEEPING ||
+    if (((s->state == EMU_SPLIT_READY || s->state == EMU_SPLIT_SLEEPING) && may_wait(r, w, top)) ||
         (s->state == EMU_SPLIT_CTA && !w->block->cta[s->barrier].has_count))
         waits_for = w->live;
     if (waits_for & ~top & w->live)

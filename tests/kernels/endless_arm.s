@@ -1,0 +1,16 @@
+# SPDX-License-Identifier: Apache-2.0
+# Two lanes count past the end of their loop. On a SIMT stack they lie above the two that have left it, but
+# wait for nobody.
+.kernel endless_arm
+    v_s2r v0, %tid.x
+    v_setp_u32.lt p0, _, v0, 2
+    bssy b0, join
+    @p0 bra join, b0
+loop:
+    v_add_u32 v0, v0, 2
+    v_setp_u32.ne p1, _, v0, 1 # always: v0 is even or 3 and more
+    @p1 bra loop, b0
+join:
+    bsync b0
+    exit
+.end
