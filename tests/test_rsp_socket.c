@@ -305,10 +305,11 @@ static void a_refused_client_cannot_keep_the_door(void **state)
 
 static void a_socket_in_the_file_system_is_its_owners_alone(void **state)
 {
-    char folder[] = "/tmp/lw-rsp-XXXXXX", address[64];
+    char folder[] = "/tmp/lw-rsp-XXXXXX";
     struct fake_options options = {.warps = 1, .fault_at = -1};
     struct server server = {0};
     struct sockaddr_un to = {.sun_family = AF_UNIX};
+    char address[sizeof to.sun_path + sizeof "unix:"];
     struct lw_error err = {0};
     struct stat st;
 
