@@ -197,18 +197,39 @@ static int compare(const void *a, const void *b)
     return order != 0 ? order : (x->other.pc > y->other.pc) - (x->other.pc < y->other.pc);
 }
 
+/** What ends a run is told whatever was asked for: a report of a run that broke off must not look good. */
+static void add_end(struct chk *chk, const struct emu_stop *stop)
+{
+    const bool fault = stop->kind == EMU_STOP_FAULT;
+    const int kind = fault ? chk_kind_of(CHK_FROM_FAULT, stop->fault.kind)
+                           : chk_kind_of(CHK_FROM_HANG, stop->hang.kind);
+    struct lw_buffer text;
+
+    lw_buffer_init(&text);
+    if (fault)
+        emu_fault_print(chk->machine, &stop->fault, &text.sink);
+    else
+        lw_printf(&text.sink, "hang: %.*s", (int)strcspn(stop->hang.detail, "\n"), stop->hang.detail);
+    chk->ended = text.text != NULL ? lw_arena_strdup(&chk->strings, text.text) : NULL;
+    lw_buffer_fini(&text);
+    if (chk->ended == NULL) {
+        chk->short_of_memory = true;
+        chk->ended = "the run broke off";
+    }
+    if (kind < 0)
+        chk->ended_kind = emu_fault_name(stop->fault.kind);
+    else if (fault)
+        add_fault(chk, kind, &stop->fault);
+    else
+        add_hang(chk, kind, &stop->hang);
+}
+
 enum lw_status chk_finish(struct chk *chk, const struct emu_stop *stop, struct lw_error *err)
 {
-    int kind = stop->kind == EMU_STOP_FAULT ? chk_kind_of(CHK_FROM_FAULT, stop->fault.kind)
-               : stop->kind == EMU_STOP_HANG ? chk_kind_of(CHK_FROM_HANG, stop->hang.kind)
-                                             : -1;
-
     chk_race_settle(chk->race);
     chk->finished = true;
-    if (wanted(chk, kind) && stop->kind == EMU_STOP_FAULT)
-        add_fault(chk, kind, &stop->fault);
-    else if (wanted(chk, kind))
-        add_hang(chk, kind, &stop->hang);
+    if (stop->kind == EMU_STOP_FAULT || stop->kind == EMU_STOP_HANG)
+        add_end(chk, stop);
     if (wanted(chk, CHK_LEAK) && stop->kind == EMU_STOP_IDLE)
         chk_leaks_add(chk);
     chk_lint(chk);

@@ -42,6 +42,8 @@ struct chk {
     struct chk_options options;
     uint64_t stops; /* kinds that options.found is told of */
     bool finished;
+    const char *ended;      /* NULL: the run came to its end; else the fault or hang, in a line */
+    const char *ended_kind; /* its name; NULL: a finding tells of it */
     struct lw_arena strings;
     const char *host_file; /* where the host is; "" not known */
     uint32_t host_line;

@@ -80,6 +80,8 @@ static void write_text(const struct chk *chk, const char *run, const char *versi
         chk_print(f, out);
         lw_put(out, "\n");
     }
+    if (chk->ended_kind != NULL)
+        lw_printf(out, "%s\n", chk->ended);
     lw_printf(out, "%s: %u finding%s", run, n, n == 1 ? "" : "s");
     if (chk->suppressed != 0)
         lw_printf(out, ", %u suppressed", chk->suppressed);
@@ -124,6 +126,11 @@ static void write_json(const struct chk *chk, const char *run, const char *versi
     lw_put_json(out, version);
     lw_put(out, ",\n  \"run\": ");
     lw_put_json(out, run);
+    lw_put(out, ",\n  \"ended\": ");
+    if (chk->ended != NULL)
+        lw_put_json(out, chk->ended);
+    else
+        lw_put(out, "null");
     lw_printf(out, ",\n  \"count\": %u,\n  \"suppressed\": %u,\n  \"beyond\": %u,\n"
                    "  \"findings\": [",
               chk_count(chk), chk->suppressed, chk->beyond);
@@ -211,10 +218,16 @@ static void write_junit(const struct chk *chk, const char *run, const char *vers
             quiet &= ~(UINT64_C(1) << f->kind);
     lw_put(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n  <testsuite name=\"");
     put_xml(out, run);
-    lw_printf(out, "\" tests=\"%u\" failures=\"%u\" errors=\"0\">\n",
-              failures + lw_popcount(quiet) + (unsigned)chk->check_count,
-              failures + failed_checks(chk));
+    lw_printf(out, "\" tests=\"%u\" failures=\"%u\" errors=\"%u\">\n",
+              failures + lw_popcount(quiet) + (unsigned)chk->check_count + (chk->ended_kind != NULL),
+              failures + failed_checks(chk), chk->ended_kind != NULL);
     junit_checks(chk, out);
+    if (chk->ended_kind != NULL) {
+        lw_printf(out, "    <testcase classname=\"run\" name=\"end\">\n      <error type=\"%s\" message=\"",
+                  chk->ended_kind);
+        put_xml(out, chk->ended);
+        lw_put(out, "\"/>\n    </testcase>\n");
+    }
     for (LW_EACH_BIT(k, quiet))
         lw_printf(out, "    <testcase classname=\"%s\" name=\"%s\"/>\n",
                   chk_class_names[chk_kinds[k].group], chk_kinds[k].name);
@@ -357,7 +370,14 @@ static void write_sarif(const struct chk *chk, const char *run, const char *vers
     if (failed_checks(chk) != 0)
         lw_put(out, ",\n      {\"id\": \"check\", \"shortDescription\": {\"text\": "
                     "\"a check of the launch file has failed\"}}");
-    lw_put(out, "\n    ]}},\n    \"results\": [");
+    lw_printf(out, "\n    ]}},\n    \"invocations\": [{\"executionSuccessful\": %s",
+              chk->ended == NULL ? "true" : "false");
+    if (chk->ended != NULL) {
+        lw_put(out, ", \"toolExecutionNotifications\": [{\"level\": \"error\", \"message\": {\"text\": ");
+        lw_put_json(out, chk->ended);
+        lw_put(out, "}}]");
+    }
+    lw_put(out, "}],\n    \"results\": [");
     for (unsigned i = 0; (f = chk_get(chk, i)) != NULL; i++) {
         struct lw_buffer text;
 

@@ -16,7 +16,12 @@ TEXT = {"type": str}
 FORMS = {
     "sarifLog": ({"$schema": {"type": str, "uri": True}, "version": {"type": str, "one_of": ["2.1.0"]},
                   "runs": {"type": list, "of": "run"}}, ["version", "runs"], []),
-    "run": ({"tool": {"type": dict, "of": "tool"}, "results": {"type": list, "of": "result"}}, ["tool"], []),
+    "run": ({"tool": {"type": dict, "of": "tool"}, "results": {"type": list, "of": "result"},
+             "invocations": {"type": list, "of": "invocation"}}, ["tool"], []),
+    "invocation": ({"executionSuccessful": {"type": bool},
+                    "toolExecutionNotifications": {"type": list, "of": "notification"}}, ["executionSuccessful"], []),
+    "notification": ({"level": {"type": str, "one_of": ["none", "note", "warning", "error"]},
+                      "message": {"type": dict, "of": "message"}}, ["message"], []),
     "tool": ({"driver": {"type": dict, "of": "toolComponent"}}, ["driver"], []),
     "toolComponent": ({"name": TEXT, "version": TEXT,
                        "rules": {"type": list, "of": "reportingDescriptor", "unique": True}}, ["name"], []),

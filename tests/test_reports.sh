@@ -47,6 +47,35 @@ END
 done
 grep -q relatedLocations 1.sarif && grep -q suppressions 4.sarif || fail "what is to be looked at is not there"
 
+# what ends a run is in its reports, whatever was asked for
+cat >end.cu <<'END'
+extern "C" __global__ void stray(int *a) { a[threadIdx.x + 4096] = 1; }
+extern "C" __global__ void traps(int *a) { if (a[0] == 0) __trap(); }
+extern "C" __global__ void waits(volatile int *a) { while (a[0] == 0) { } a[1] = 2; }
+END
+for entry in stray traps waits; do
+    cat >end.yaml <<END
+machine: {hang_window: 20000}
+program: {source: end.cu}
+buffers: {a: {type: i32, count: 64}}
+steps:
+  - launch: {entry: $entry, grid: 1, block: 32, args: [a]}
+  - check: {buffer: a, constant: 0}
+END
+    timeout 120 "$lanewise" run -q --check=races --check-file e.sarif --check-file e.xml --check-file e.json --check-file e.txt end.yaml >out 2>err </dev/null
+    status=$?
+    case $entry in
+    stray) [ $status = 3 ] && grep -q '<failure type="out-of-bounds"' e.xml && grep -q '"ended": "fault: .*out-of-bounds' e.json &&
+        grep -q 'out-of-bounds' e.txt && grep -q '"ruleId": "out-of-bounds"' e.sarif ;;
+    traps) [ $status = 3 ] && grep -q '<error type="trap"' e.xml && grep -q ' errors="1"' e.xml && grep -q '"ended": "fault: .*trap' e.json && grep -q trap e.txt ;;
+    waits) [ $status = 4 ] && grep -q '<failure type="value-wait"' e.xml && grep -q '"ended": "hang: ' e.json && grep -q '"ruleId": "value-wait"' e.sarif ;;
+    esac || fail "$entry: status $status; $(cat e.txt err)"
+    grep -q '"executionSuccessful": false, "toolExecutionNotifications"' e.sarif || fail "$entry: SARIF says that all went well"
+    python3 "$src/tests/report_forms.py" e.sarif e.xml >out 2>&1 || fail "$entry: a file is not in its form: $(cat out)"
+    ! command -v xmllint >/dev/null || xmllint --noout --schema "$src/tests/junit.xsd" e.xml >out 2>&1 || fail "$entry: not in the form of tests/junit.xsd"
+done
+grep -q '"executionSuccessful": true' 1.sarif || fail "a run that came to its end has ended"
+
 # what is not in the form is told
 spoil() { # WHAT FILE SED
     sed "$3" "$2" >spoilt."${2##*.}"
