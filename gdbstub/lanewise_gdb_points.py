@@ -12,10 +12,11 @@ class LanewiseConditions:
     @classmethod
     def looked_at(cls, point):
         """Behind a breakpoint that was made or changed."""
-        condition = point.condition
-        if condition is None or point.type not in (gdb.BP_BREAKPOINT, gdb.BP_HARDWARE_BREAKPOINT) or \
-                point.pending or not point.is_valid() or point.number <= 0 or point.location is None or \
-                cls.told.get(point.number) == condition or LanewiseLink.ours() is None:
+        condition = point.condition if point.is_valid() else None  # a watchpoint may have been replaced
+        # that of `start`; an error while gdb starts a program leaves it without a frame
+        if condition is None or re.fullmatch(r"\$_inferior == \d+", condition) or \
+                point.type not in (gdb.BP_BREAKPOINT, gdb.BP_HARDWARE_BREAKPOINT) or point.pending or \
+                point.number <= 0 or point.location is None or cls.told.get(point.number) == condition or LanewiseLink.ours() is None:
             return
         cls.told[point.number] = condition
         try:

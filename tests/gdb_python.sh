@@ -143,6 +143,14 @@ hit Breakpoint 1, square
 exited normally
 ^ok: 1 check passed, 1 launch
 END
+# its breakpoint has a condition of gdb's own
+ours "start" 1 walk.yaml -- -nx -batch -ex start -ex lane -ex stepi -ex lane
+expect "lanewise gdb: start" <<'END'
+hit Temporary breakpoint 1, walk
+^\[block\(0,0,0\) w0 lane 0: active
+^\[block\(0,0,0\) w0 lane 0: active
+END
+grep -q '^note:\|No frame' "$work/transcript" && fail "start: gdb's own condition is told of"
 ours "packets of a step" 1 walk.yaml -- -nx -batch -ex stepi -ex 'set debug remote 1' -ex stepi -ex 'set debug remote 0'
 sent=$(grep -c 'Sending packet: \$[mv]' "$work/transcript")
 # the step, and its frame; `stop` looks at code, which is in the file

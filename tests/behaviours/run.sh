@@ -184,6 +184,9 @@ run_session() {
     echo $(((${ended/./} - ${began/./}) / 100000)) >"$work/tenths"
     # Without a feature gdb may well wait for ever, or give up.
     [ "$client_status" -le 1 ] || [ -n "${5:-}" ] || fail "$2: session $3 ended with status $client_status"
+    if grep -q 'Python Exception' "$work/transcript" && [ -z "${5:-}" ]; then
+        fail "$2: session $3: $(grep -m 1 'Python Exception' "$work/transcript")"
+    fi
     table check -v session="$3" -v client="$2" -v port="$port" -v only="${5:-}" -v row="${6:-}" \
         -v verbose="${LW_VERBOSE:-}" -v transcript="$work/transcript" || failures=$((failures + 1))
     exit $((failures > 0))
