@@ -3,6 +3,8 @@
 #include "cmd/cmd_priv.h"
 
 #include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 /* configure gives it; other builds have no version. */
 #ifndef PACKAGE_VERSION
@@ -50,6 +52,15 @@ static enum lw_status try_file(const char *command, const char *option, const ch
     return status;
 }
 
+/** A run that cannot begin must not leave the report of an earlier one. */
+static void take_old(const char *path)
+{
+    struct stat at;
+
+    if (stat(path, &at) == 0 && S_ISREG(at.st_mode))
+        (void)unlink(path);
+}
+
 enum lw_status cmd_check_prepare(struct cmd_check *c, const char *command, struct lw_error *err)
 {
     enum lw_status status = LW_OK;
@@ -61,6 +72,8 @@ enum lw_status cmd_check_prepare(struct cmd_check *c, const char *command, struc
                                           : "check-suppress");
     for (unsigned i = 0; i < c->file_count && status == LW_OK; i++)
         status = try_file(command, "check-file", c->files[i], err);
+    for (unsigned i = 0; i < c->file_count && status == LW_OK; i++)
+        take_old(c->files[i]);
     if (status == LW_OK)
         status = try_file(command, "coverage", c->coverage, err);
     if (status == LW_OK)

@@ -76,6 +76,12 @@ END
 done
 grep -q '"executionSuccessful": true' 1.sarif || fail "a run that came to its end has ended"
 
+# the report of an earlier run does not stay behind one that could not begin
+sed 's/__trap();/__trap()/' end.cu >broken.cu
+sed 's/end.cu/broken.cu/' end.yaml >broken.yaml
+timeout 120 "$lanewise" run -q --check --check-file e.xml broken.yaml >out 2>err </dev/null
+[ $? = 2 ] && [ ! -e e.xml ] || fail "an old report stays"
+
 # what is not in the form is told
 spoil() { # WHAT FILE SED
     sed "$3" "$2" >spoilt."${2##*.}"
