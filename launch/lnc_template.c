@@ -249,24 +249,78 @@ static bool put_argument(struct template *t, const struct isa_param *param, unsi
     return true;
 }
 
-/** It accesses shared memory, but has no variable and no __local argument there: this is an `extern`
- *  array. Of a kernel that has such variables, too, nobody tells. */
+/** What an instruction does with register @reg of a class: 0 nothing, 1 reads it as the top half of a pair, 2 else. */
+static unsigned use_of(const struct isa_insn *insn, enum isa_reg_class reg_class, unsigned reg)
+{
+    struct isa_reg_use uses[ISA_MAX_USES];
+    unsigned count = isa_insn_uses(insn, uses), found = 0;
+
+    for (unsigned i = 0; i < count; i++) {
+        if (uses[i].reg_class != reg_class || reg < uses[i].first ||
+            reg >= uses[i].first + uses[i].count)
+            continue;
+        if (!uses[i].written && uses[i].count == 2 && uses[i].first + 1u == reg)
+            return 1;
+        found = 2;
+    }
+    return found;
+}
+
+/** Does instruction @i of @f put the top half of shared memory's addresses into a register that is then read as
+ *  half of a pair? Code that is not optimised has generic accesses there. */
+static bool makes_shared_address(const struct isa_object *object, const struct isa_function *f,
+                                 uint32_t i)
+{
+    struct isa_insn insn, next;
+    unsigned use = 0;
+
+    if (!isa_insn_decode(object->text[i], &insn) ||
+        (insn.op != ISA_V_MOV_B32 && insn.op != ISA_S_MOV_B32) || insn.xkind != ISA_X_IMM ||
+        insn.x != ISA_SHARED_BASE >> 32)
+        return false;
+    for (uint32_t k = i + 1; k < f->first + f->count && use == 0; k++)
+        if (isa_insn_decode(object->text[k], &next))
+            use = use_of(&next, insn.op == ISA_S_MOV_B32 ? ISA_REG_S : ISA_REG_V, insn.d);
+    return use == 1;
+}
+
+/** Do a function's own instructions reach shared memory? @calls becomes true if it calls others. */
+static bool reaches_shared(const struct isa_object *object, const struct isa_function *f,
+                           bool *calls)
+{
+    for (uint32_t i = f->first; i < f->first + f->count; i++) {
+        enum isa_space space = ISA_SPACE_GENERIC;
+        struct isa_insn insn;
+
+        if (!isa_insn_decode(object->text[i], &insn))
+            continue;
+        if (isa_op_access((enum isa_op)insn.op, &space) != ISA_ACCESS_NONE &&
+            space == ISA_SPACE_SHARED)
+            return true;
+        if (makes_shared_address(object, f, i))
+            return true;
+        *calls = *calls || insn.op == ISA_CALL || insn.op == ISA_CALLX;
+    }
+    return false;
+}
+
+/** It reaches shared memory, but has no variable and no __local argument there: this is an `extern`
+ *  array. Of a kernel that has such variables, too, nobody tells. Of one that calls functions, any
+ *  function may be the one that does: a size too many harms less than one that is missing. */
 static bool has_dynamic(const struct isa_object *object, const struct isa_function *kernel)
 {
+    bool calls = false;
+
     if (kernel->shared_bytes != 0)
         return false;
     for (unsigned i = 0; i < kernel->param_count; i++)
         if (kernel->params[i].space == ISA_SPACE_SHARED)
             return false;
-    for (uint32_t i = kernel->first; i < kernel->first + kernel->count; i++) {
-        enum isa_space space = ISA_SPACE_GENERIC;
-        struct isa_insn insn;
-
-        if (isa_insn_decode(object->text[i], &insn) &&
-            isa_op_access((enum isa_op)insn.op, &space) != ISA_ACCESS_NONE &&
-            space == ISA_SPACE_SHARED)
+    if (reaches_shared(object, kernel, &calls))
+        return true;
+    for (unsigned i = 0; calls && i < object->function_count; i++)
+        if (!object->functions[i].kernel && reaches_shared(object, &object->functions[i], &calls))
             return true;
-    }
     return false;
 }
 

@@ -85,6 +85,22 @@ expect 0 'shared: 4096, args: \[n_param_0, n_param_1, 1024\]' template n.ptx
 grep -q '# 64 bits that a kernel only computes with' out || fail "a number that may be a pointer is not told"
 cp out n.yaml
 expect 0 'ok: nothing' run n.yaml
+# The same from CUDA C++, whose names and types are those of a compilation without optimiser: accesses are generic there.
+cat >dynamic.cu <<'END'
+extern __shared__ float s[];
+__device__ __noinline__ float there(int i) { return s[i]; }
+__global__ void dynamic(float *out) { s[threadIdx.x] = out[threadIdx.x]; __syncthreads(); out[threadIdx.x] = s[threadIdx.x ^ 1]; }
+__global__ void calls(float *out) { out[threadIdx.x] = there(threadIdx.x); }
+__global__ void nothing(float *out) { int n = 0, many = 256; while (n < many) n += 3; out[threadIdx.x] = n % many; }
+END
+for how in '' '-X -O0' '-X -g0' '--compiler nvcc' '--compiler nvcc -X -G'; do
+    case $how in *nvcc*) command -v "${LANEWISE_NVCC:-nvcc}" >/dev/null || continue ;; esac
+    expect 0 'entry: dynamic, grid: \[4\], block: \[256\], shared: 4096, args: \[out\]' template dynamic.cu $how
+    cp out dynamic.yaml
+    grep -q 'entry: calls, .* shared: 4096' out || fail "shared memory of a function that a kernel calls ($how)"
+    [ "$(grep -c 'shared: ' out)" = 2 ] || fail "shared memory of a kernel without any ($how)"
+    expect 0 'ok: nothing' run dynamic.yaml
+done
 # Pointers in place, in sums, round a loop; a number added to an address that was loaded is none.
 cat >sums.ptx <<'END'
 .version 7.0
