@@ -3,8 +3,18 @@
 # Builds Lanewise and shows its main job: a real OpenCL C kernel, stopped in stock gdb, then
 # run to a result that is compared with what plain C computes on the host. On a terminal you
 # are left in gdb; elsewhere a batch session runs. Missing Debian packages are installed.
+#
+#   ./demo.sh [--help]
+#
+# The build lies in build/. Exit status 0: the result is right.
 set -eu
 cd "$(dirname "$0")"
+for argument; do
+    case $argument in
+    -h | --help) sed -n '3,9s/^# \{0,1\}//p' demo.sh; exit 0 ;;
+    *) echo "demo.sh: unknown argument '$argument'; see ./demo.sh --help" >&2; exit 2 ;;
+    esac
+done
 top=$(pwd)
 
 echo "== packages"

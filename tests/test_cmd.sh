@@ -269,6 +269,14 @@ refuse '99999x.*is no address' run --gdb 99999x good.yaml
 refuse '99999x.*is no address' run good.yaml --gdb 99999x
 refuse 'none.yaml: cannot be read' run --gdb none.yaml
 
+# ---- the demo says what it is before it installs or builds anything
+text=$("$src/demo.sh" --help) && [ "$(echo "$text" | head -n 1)" = 'Builds Lanewise and shows its main job: a real OpenCL C kernel, stopped in stock gdb, then' ] &&
+    [ "$(echo "$text" | tail -n 1)" = 'The build lies in build/. Exit status 0: the result is right.' ] ||
+    { cases=$((cases + 1)); fail "demo.sh --help says: $text"; }
+text=$("$src/demo.sh" --frobnicate 2>&1)
+[ "$?: $text" = "2: demo.sh: unknown argument '--frobnicate'; see ./demo.sh --help" ] ||
+    { cases=$((cases + 1)); fail "demo.sh --frobnicate says: $text"; }
+
 # ---- the manual page and the completion know every option
 for c in run debug compile asm dis; do
     for o in $("$lanewise" help $c | sed -n 's/^  [^-]*\(-., \)\{0,1\}--\([a-z-]*\).*/\2/p'); do
