@@ -21,9 +21,7 @@ _lanewise()
     --compiler | --clang) COMPREPLY=($(compgen -c -- "$cur" | grep -E '^(clang(-[0-9]+)?|nvcc)$' | sort -u)); return ;;
     --gdb-arch | -a | --arch) COMPREPLY=($(compgen -W 'x86-64 aarch64' -- "$cur")); return ;;
     --gdb-program) COMPREPLY=($(compgen -c -- "$cur" | grep -E '^gdb' | sort -u)); return ;;
-    -a | --arch | --gdb-arch) COMPREPLY=($(compgen -W 'x86-64 aarch64' -- "$cur")); return ;;
     --tag-plan) COMPREPLY=($(compgen -W 'gain all' -- "$cur")); return ;;
-    --gdb-program) COMPREPLY=($(compgen -c -- "$cur" | grep -E '^gdb' | sort -u)); return ;;
     --timing-set | --set) COMPREPLY=($(compgen -W "$("$program" timing fermi 2>/dev/null | awk '
             /^[a-z0-9_]*:/ { section = $1; sub(":", "", section) }
             section == "units" && /^  / { sub(":", "", $1); print section "." $1 ".pipes=", section "." $1 ".lanes=", section "." $1 ".latency="; next }

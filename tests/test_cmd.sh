@@ -285,6 +285,8 @@ for c in run debug compile asm dis; do
             { cases=$((cases + 1)); fail "docs/lanewise.1 does not know --$o of $c"; }
     done
 done
+twice=$(sed -n '/^    case \$prev in$/,/^    esac$/s/^    \(-[^)]*\)).*/\1/p' "$src/cmd/lanewise.bash" | tr -d ' ' | tr '|' '\n' | sort | uniq -d)
+[ -z "$twice" ] || { cases=$((cases + 1)); fail "cmd/lanewise.bash: values of $twice stand twice"; }
 if command -v bash >/dev/null; then
     reply=$(bash -c '. "$1/cmd/lanewise.bash"; COMP_WORDS=("$2" run --st) COMP_CWORD=2
         _lanewise; echo "${COMPREPLY[@]}"' - "$src" "$lanewise")
