@@ -129,16 +129,22 @@ static enum lw_status fit_timing(const char *path, const struct cmd_machine_opti
                 {"tag-plan", o->tag_plan}};
     const char *name = tim_config_name(timing);
     struct emu_config timed = *config;
+    enum lw_status status;
+    unsigned width;
 
     tim_config_machine(timing, &timed);
     for (unsigned i = 0; i < LW_COUNT_OF(tags); i++)
         if (tags[i].value != NULL)
             return LW_FAIL(err, LW_EUSAGE, "--%s: the timing model does not look at tags: leave "
                            "--timing or this option out", tags[i].option);
-    if (o->warp != NULL)
+    width = timed.warp_width;
+    status = cmd_number("warp", o->warp, 4, EMU_MAX_LANES, &width, err);
+    if (status != LW_OK)
+        return status;
+    if (width != timed.warp_width)
         return LW_FAIL(err, LW_EUSAGE, "--warp: the machine %s has warps of %u lanes: use "
                        "--timing-set core.warp_width=%.20s", name, timed.warp_width, o->warp);
-    if (o->reconv != NULL)
+    if (o->reconv != NULL && strcmp(o->reconv, timed.reconv) != 0)
         return LW_FAIL(err, LW_EUSAGE, "--reconv: the machine %s has %s: use --timing-set "
                        "core.reconvergence=%.20s", name, timed.reconv, o->reconv);
     if (o->replay != NULL || o->resume != NULL)
@@ -155,11 +161,11 @@ static enum lw_status fit_timing(const char *path, const struct cmd_machine_opti
         return LW_FAIL(err, LW_EINPUT, "%s: asks for tags: %s, and the timing model does not look "
                        "at tags: leave --timing or that line out", path,
                        emu_tag_mode_names[config->tags]);
-    if (config->warp_width != timed.warp_width)
+    if (o->warp == NULL && config->warp_width != timed.warp_width) /* options go before the file */
         return LW_FAIL(err, LW_EINPUT, "%s: asks for warps of %u lanes, and the machine %s has %u: "
                        "use --timing-set core.warp_width=%u", path, config->warp_width, name,
                        timed.warp_width, config->warp_width);
-    if (strcmp(config->reconv, timed.reconv) != 0)
+    if (o->reconv == NULL && strcmp(config->reconv, timed.reconv) != 0)
         return LW_FAIL(err, LW_EINPUT, "%s: asks for the engine %s, and the machine %s has %s: use "
                        "--timing-set core.reconvergence=%s", path, config->reconv, name,
                        timed.reconv, config->reconv);

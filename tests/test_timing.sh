@@ -208,6 +208,8 @@ done
 refuse '--timing-set: nothing is timed here' debug --timing-set l1.bytes=1 good.yaml
 refuse '--warp: the machine fermi has warps of 32 lanes: use --timing-set core.warp_width=8' run --timing --warp 8 good.yaml
 refuse '--reconv: the machine fermi has cbar: use --timing-set core.reconvergence=stack' run --timing --reconv stack good.yaml
+expect 0 '^ok' run --timing --warp 32 --reconv cbar good.yaml # what the machine has; options go before the file
+expect 0 '^ok' run --timing --warp 32 eight.yaml
 refuse 'eight.yaml: asks for warps of 8 lanes, and the machine fermi has 32: use --timing-set core.warp_width=8' run --timing eight.yaml
 refuse 'core.threads 1536 never fit into core.warps 48 of 8 lanes: set core.warps to 192' \
     run --timing --timing-set core.warp_width=8 eight.yaml
