@@ -125,6 +125,7 @@ void cmd_checkpoint_write(struct cmd_checkpoint *c, struct cmd_machine *m)
     }
     if (status != LW_OK)
         cmd_error(&err);
+    c->due = true;
     c->failed = c->failed || status != LW_OK;
     c->done += c->done < c->at_count;
 }
@@ -141,5 +142,8 @@ bool cmd_checkpoint_end(struct cmd_checkpoint *c, struct cmd_machine *m)
                 m->engine->ops->instructions(m->engine));
         c->failed = true;
     }
+    if (c->every != 0 && !c->due)
+        fprintf(stderr, "lanewise: --checkpoint-every %" PRIu64 ": none written: the run ended at "
+                "instruction %" PRIu64 "\n", c->every, m->engine->ops->instructions(m->engine));
     return !c->failed;
 }

@@ -181,6 +181,7 @@ struct cmd_checkpoint {
     uint64_t at[CMD_MAX_CHECKPOINTS]; /* ascending */
     unsigned at_count, done;          /* done: of those */
     uint64_t every;                   /* 0: not given */
+    bool due;                         /* the run has come to a place */
     bool failed;                      /* one was not written */
 };
 /** One of these options; @name is the one without the dashes. */
@@ -196,7 +197,8 @@ uint64_t cmd_checkpoint_next(const struct cmd_checkpoint *c, uint64_t now);
 /** It stands there: write the file. One that cannot be written is told and does not end a run. */
 void cmd_checkpoint_write(struct cmd_checkpoint *c, struct cmd_machine *m);
 /** The run has come to its end, whatever that is: without a place the file is written here.
- *  False, and told: some that were asked for are not written. */
+ *  False, and told: some that were asked for are not written. That no place of `every` has come
+ *  is told alone: where a run ends nobody need know before. */
 bool cmd_checkpoint_end(struct cmd_checkpoint *c, struct cmd_machine *m);
 
 /* ---- findings (cmd_check.c) ---------------------------------------------------------- */

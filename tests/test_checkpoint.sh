@@ -132,6 +132,11 @@ cmp -s "$work/want.out" "$work/got.out" || fail "checkpoints every 400 instructi
 one got collatz.yaml --resume "$work/last" --checkpoint "$work/%n of %n" --checkpoint-every 100000
 cmp -s "$work/want.out" "$work/got.out" || fail "the last checkpoint of collatz ends elsewhere"
 ls "$work"/*' of '* >/dev/null 2>&1 && fail "a checkpoint that was not due"
+printf '%s\n' "lanewise: --checkpoint-every 100000: none written: the run ended at instruction $(
+    sed -n 's/.*"warp_instructions": \([0-9]*\).*/\1/p' "$work/stats")" 'status 0' | cmp -s - "$work/got.err" ||
+    fail "that no checkpoint was written is told as: $(cat "$work/got.err")"
+one got collatz.yaml --checkpoint "$work/last" --checkpoint-every 400
+[ "$(cat "$work/got.err")" = 'status 0' ] || fail "with checkpoints something is told: $(cat "$work/got.err")"
 one got collatz.yaml --checkpoint "$work/end"
 one got collatz.yaml --resume "$work/end"
 cmp -s "$work/want.out" "$work/got.out" || fail "a checkpoint of the end has another end"
