@@ -66,8 +66,10 @@ static const struct header headers[] = {
 #undef FORWARD
 /* What there is not. */
 #define REFUSED(NAME, WHAT) {NAME, "#error Lanewise has no <" NAME ">: " WHAT "\n"}
-    REFUSED("curand_kernel.h", "random numbers of cuRAND are not supported"),
-    REFUSED("curand.h", "cuRAND is not supported"),
+/* ... but nvcc has, in headers of its own, of which kernels come. */
+#define NVCC_MAY(NAME, WHAT) REFUSED(NAME, WHAT "; with nvcc it may work: --compiler nvcc")
+    NVCC_MAY("curand_kernel.h", "random numbers of cuRAND are not supported"),
+    NVCC_MAY("curand.h", "cuRAND is not supported"),
     REFUSED("cublas_v2.h", "cuBLAS is not supported"),
     REFUSED("cublas.h", "cuBLAS is not supported"),
     REFUSED("cufft.h", "cuFFT is not supported"),
@@ -75,14 +77,15 @@ static const struct header headers[] = {
     REFUSED("cudnn.h", "cuDNN is not supported"),
     REFUSED("mma.h", "matrix fragments are not supported"),
     REFUSED("cuda_fp8.h", "8-bit floats are not supported"),
-    REFUSED("cuda_pipeline.h", "asynchronous copies are not supported"),
-    REFUSED("cuda/pipeline", "asynchronous copies are not supported"),
-    REFUSED("cuda/barrier", "barrier objects are not supported"),
-    REFUSED("cuda/atomic", "atomic objects are not supported: use atomicAdd and its like"),
-    REFUSED("cooperative_groups/memcpy_async.h", "asynchronous copies are not supported"),
-    REFUSED("cub/cub.cuh", "CUB is not supported"),
-    REFUSED("thrust/device_vector.h", "Thrust is not supported"),
-    REFUSED("thrust/host_vector.h", "Thrust is not supported"),
+    NVCC_MAY("cuda_pipeline.h", "asynchronous copies are not supported"),
+    NVCC_MAY("cuda/pipeline", "asynchronous copies are not supported"),
+    NVCC_MAY("cuda/barrier", "barrier objects are not supported"),
+    NVCC_MAY("cuda/atomic", "atomic objects are not supported: use atomicAdd and its like"),
+    NVCC_MAY("cooperative_groups/memcpy_async.h", "asynchronous copies are not supported"),
+    NVCC_MAY("cub/cub.cuh", "CUB is not supported"),
+    NVCC_MAY("thrust/device_vector.h", "Thrust is not supported"),
+    NVCC_MAY("thrust/host_vector.h", "Thrust is not supported"),
+#undef NVCC_MAY
 #undef REFUSED
 };
 

@@ -424,6 +424,9 @@ static void what_there_is_not_is_refused_by_name(void **state)
     expect_text(err.text, "not supported");
     err = refuse(*state, "#include <mma.h>\n__global__ void k() {}\n", NULL, LW_EINPUT);
     expect_text(err.text, "mma.h");
+    assert_null(strstr(err.text, "nvcc"));
+    err = refuse(*state, "#include <cub/cub.cuh>\n__global__ void k() {}\n", NULL, LW_EINPUT);
+    expect_text(err.text, "CUB is not supported; with nvcc it may work: --compiler nvcc");
 }
 
 /* A call of what the machine has not is its kernel's, not the file's. */
