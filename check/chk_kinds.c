@@ -135,6 +135,28 @@ static void list(int group, struct lw_sink *out)
                       : chk_kinds[k].on ? " (with its class)" : " (by name only)");
 }
 
+/** Where what is found depends on what the compiler made of the source; "" elsewhere. */
+static const char *by_compiler(enum chk_kind kind)
+{
+    switch (kind) {
+    case CHK_NULL_PAGE:
+    case CHK_READ_ONLY:
+    case CHK_BAD_FREE:
+    case CHK_LEAK:
+    case CHK_UNINIT_ADDRESS:
+    case CHK_UNINIT_BRANCH:
+        return "\nFound in this kernel when it is compiled with -O0 -g: an optimiser may leave out what is wrong.\n";
+    case CHK_SHIFT:
+    case CHK_CONVERSION:
+    case CHK_NAN:
+    case CHK_INFINITY:
+        return "\nAn optimiser may compute ahead of a guard (`if (n < 32) x = a << n;`) what the guard then drops; it is\n"
+               "told all the same. Compile with -O0 -g for what the source computes.\n";
+    default:
+        return "";
+    }
+}
+
 enum lw_status chk_explain(const char *name, struct lw_sink *out, struct lw_error *err)
 {
     if (name == NULL) {
@@ -157,8 +179,8 @@ enum lw_status chk_explain(const char *name, struct lw_sink *out, struct lw_erro
                        "explain\" lists them", name);
     }
     const struct chk_kind_info *info = &chk_kinds[kind];
-    lw_printf(out, "%s (class %s%s): %s.\n\nwrong:\n    %s\nright:\n    %s\n", info->name,
+    lw_printf(out, "%s (class %s%s): %s.\n\nwrong:\n    %s\nright:\n    %s\n%s", info->name,
               chk_class_names[info->group], info->on ? "" : ", by name only", info->summary,
-              info->wrong, info->right);
+              info->wrong, info->right, by_compiler((enum chk_kind)kind));
     return LW_OK;
 }

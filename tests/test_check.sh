@@ -165,6 +165,10 @@ expect 2 'line' run wild.yaml --check --check-suppress known.yaml
 expect 1 '"status": "finding"' run wild.yaml --check --stats -
 expect 0 '^memory *out-of-bounds ' explain
 expect 0 '^wrong:' explain misaligned
+for kind in null-access read-only bad-free heap-leak uninitialised-address uninitialised-branch shift-too-far conversion-range; do
+    expect 0 'with -O0 -g' explain $kind
+done
+"$lanewise" explain misaligned | grep -q O0 && fail "a kind that no compiler hides"
 expect 2 'did you mean "misaligned"' explain misalined
 expect 0 '^races *race ' explain races
 expect 2 'did you mean "races"' explain racess
