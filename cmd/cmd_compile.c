@@ -264,12 +264,7 @@ cleanup:
 static enum lw_status load_described(struct options *o, const char *path,
                                      struct isa_object **object, struct lw_error *err)
 {
-    static const char *const how[][3] = {
-        {"-O0", "-g", "-cl-opt-disable"}, {"-O0", "-g", "--cuda-noopt-device-debug"}, {"-G"}};
-    const char *slash = o->clang != NULL ? strrchr(o->clang, '/') : NULL;
-    const char *compiler = slash != NULL ? slash + 1 : o->clang;
-    bool nvcc = compiler != NULL && strncmp(compiler, "nvcc", 4) == 0;
-    const char *const *more = how[nvcc ? 2 : has_suffix(path, ".cu") ? 1 : 0];
+    const char *const *more = lnc_debug_options(path, o->clang);
     const char *flags[MAX_FLAGS + 3];
     unsigned count = o->flag_count;
 

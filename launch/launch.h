@@ -62,6 +62,10 @@ const struct isa_variable *lnc_variable_find(const struct isa_object *object, co
 /** What a file without kernels lacks, for people. */
 #define LNC_KERNEL_WORDS "a __global__ function in CUDA C++, a __kernel in OpenCL C, an .entry in PTX"
 
+/** What a compiler wants to leave all variables and lines of a .cl or .cu source @path to a debugger;
+ *  @compiler: NULL is a clang. Ends with NULL; nothing for other files. */
+const char *const *lnc_debug_options(const char *path, const char *compiler);
+
 /**
  * A launch file to start from: all kernels of @object with buffers and numbers for their parameters,
  * as text. It can be run as it is, as far as a guess of sizes can.

@@ -392,10 +392,28 @@ static void put_buffers(const struct template *t, struct lw_sink *out)
     }
 }
 
+const char *const *lnc_debug_options(const char *path, const char *compiler)
+{
+    static const char *const how[][4] = {{"-O0", "-g", "-cl-opt-disable", NULL},
+                                         {"-O0", "-g", "--cuda-noopt-device-debug", NULL},
+                                         {"-G", NULL},
+                                         {NULL}};
+    const char *slash = compiler != NULL ? strrchr(compiler, '/') : NULL;
+    const char *name = slash != NULL ? slash + 1 : compiler;
+    size_t n = strlen(path);
+
+    if (!ptx_is_compiled(path))
+        return how[3];
+    if (name != NULL && strncmp(name, "nvcc", 4) == 0)
+        return how[2];
+    return how[n >= 3 && strcmp(path + n - 3, ".cu") == 0];
+}
+
 enum lw_status lnc_template_print(const struct isa_object *object, const char *source,
                                   const char *const *options, size_t option_count,
                                   const char *compiler, struct lw_sink *out, struct lw_error *err)
 {
+    const char *const *debug = lnc_debug_options(source, compiler);
     struct template t = {.object = object, .out = out};
     struct lw_buffer launches;
     enum lw_status status = LW_OK;
@@ -430,6 +448,9 @@ enum lw_status lnc_template_print(const struct isa_object *object, const char *s
             put_word(compiler, out);
         }
         lw_put(out, "}\n");
+        for (unsigned i = 0; debug[i] != NULL; i++)
+            lw_printf(out, "%s%s", i == 0 ? "# for a debugger: options: [" : ", ", debug[i]);
+        lw_put(out, debug[0] != NULL ? "]\n" : "");
         put_buffers(&t, out);
         lw_put(out, "steps:\n");
         lw_put(out, launches.text);

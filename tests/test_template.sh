@@ -34,6 +34,10 @@ END
 diff want got || fail "the launch file of k.cl"
 cp out k.yaml
 expect 0 'ok: nothing to check, 2 launches' run k.yaml
+# What a debugger wants stands in a line behind it, and a source compiled so has its variables.
+grep -qx '# for a debugger: options: \[-O0, -g, -cl-opt-disable\]' k.yaml || fail "nothing in k.yaml for a debugger"
+sed -n 's/^# for a debugger: \(options: .*\)\]$/program: {source: k.cl, \1, "-DSHIFT=1"]}/p; /^buffers:/,$p' k.yaml >debugged.yaml
+expect 0 '^i = 0$' debug debugged.yaml -b -c 'break k.cl:5' -c 'continue' -c 'info locals'
 
 cat >t.cu <<'END'
 template <typename T> __global__ void scale(T *values, const T *__restrict__ by, size_t n) { values[threadIdx.x] *= by[threadIdx.x % n]; }
@@ -52,6 +56,7 @@ grep -q 'entry: "scale<double>".*args: \[values, by, 1024\]' below/t.yaml &&
     grep -q 'four: {type: f64, count: 4096, init: {random' below/t.yaml &&
     grep -q 'entry: "tool::plain", grid: \[16\], block: \[64\]' below/t.yaml ||
     fail "the launch file of t.cu: $(cat below/t.yaml)"
+grep -qx '# for a debugger: options: \[-O0, -g, --cuda-noopt-device-debug\]' below/t.yaml || fail "nothing in t.yaml for a debugger"
 expect 0 'ok: nothing to check, 4 launches' run below/t.yaml # from another folder
 cp below/t.yaml kept
 expect 2 't.yaml: is there already' template t.cu -o below/t.yaml
@@ -120,6 +125,7 @@ END
 expect 0 'args: \[in_place, in_sum, walked, 1024\]' template sums.ptx
 printf '.kernel go\n.param ptr.global yes\n.param f64 x\n.param b32 many\nexit\n.end\n' >a.s
 expect 0 'args: \[yes, 1.0, 1024\]' template a.s
+grep -q 'for a debugger' out && fail "assembly needs no options for a debugger"
 cp out a.yaml
 expect 0 'ok: nothing' run a.yaml
 
