@@ -197,7 +197,7 @@ static int compare(const void *a, const void *b)
     return order != 0 ? order : (x->other.pc > y->other.pc) - (x->other.pc < y->other.pc);
 }
 
-/** What ends a run is told whatever was asked for: a report of a run that broke off must not look good. */
+/** What ends a run is told whatever kinds were asked for, if any: a report of a run that broke off must not look good. */
 static void add_end(struct chk *chk, const struct emu_stop *stop)
 {
     const bool fault = stop->kind == EMU_STOP_FAULT;
@@ -228,7 +228,7 @@ enum lw_status chk_finish(struct chk *chk, const struct emu_stop *stop, struct l
 {
     chk_race_settle(chk->race);
     chk->finished = true;
-    if (stop->kind == EMU_STOP_FAULT || stop->kind == EMU_STOP_HANG)
+    if (chk->options.kinds != 0 && (stop->kind == EMU_STOP_FAULT || stop->kind == EMU_STOP_HANG))
         add_end(chk, stop);
     if (wanted(chk, CHK_LEAK) && stop->kind == EMU_STOP_IDLE)
         chk_leaks_add(chk);

@@ -187,6 +187,13 @@ bool emu_special_read(const struct emu_core *core, unsigned slot, unsigned warp,
 
     if (w == NULL || lane >= w->width || (unsigned)sr >= ISA_SR_COUNT)
         return false;
+    if (sr == ISA_SR_ACTIVEMASK) { /* what an instruction of this lane would read: others may run now */
+        *value = 0;
+        for (LW_EACH_BIT(id, w->split_ids))
+            if (w->split[id].lanes >> lane & 1)
+                *value = (uint32_t)((w->split[id].lanes & emu_exec_mask(w)) >> (lane & 32));
+        return true;
+    }
     emu_special_rows(w, sr, low, high);
     *value = (uint64_t)high[lane] << 32 | low[lane];
     return true;

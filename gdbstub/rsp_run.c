@@ -757,6 +757,8 @@ void rsp_do_vcont(struct rsp *rsp, const struct rsp_args *args)
             if (chosen.signal == 0)
                 chosen.signal = signal;
             have = true;
+        } else if (chosen.signal == 0) { /* lldb: c:2;C0b:1 */
+            chosen.signal = action.signal;
         }
     }
     if (!have) {

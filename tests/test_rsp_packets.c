@@ -734,6 +734,10 @@ static void a_fault_is_told_in_words_and_as_a_signal(void **state)
     assert_string_equal(fix_ask(fix, "vCont;C0b:1;c"), "X0b"); /* delivered */
     assert_int_equal(rsp_ended(fix->rsp), RSP_KILLED);
     fix_destroy(fix);
+    fix = fix_create(&options, (struct rsp_config){.arch = RSP_X86_64});
+    EXPECT_BEGINS(fix_ask(fix, "vCont;c"), "T0bthread:1;");
+    assert_string_equal(fix_ask(fix, "vCont;c:2;C0b:1"), "X0b"); /* as lldb names all threads */
+    fix_destroy(fix);
 }
 
 static void notes_of_a_run_are_console_text_before_the_stop(void **state)
