@@ -260,6 +260,19 @@ cleanup:
     return status;
 }
 
+/** The options as a launch file in another folder names them: by absolute paths, as its program. */
+static enum lw_status place_flags(struct options *o, const char **flags, struct lw_error *err)
+{
+    char *here = getcwd(NULL, 0);
+    const char *folder = here != NULL ? lw_arena_printf(&o->arena, "%s/", here) : NULL;
+
+    free(here);
+    memcpy(flags, o->flags, o->flag_count * sizeof *flags);
+    if (folder == NULL || !lnc_options_place(flags, o->flag_count, folder, &o->arena))
+        return LW_FAIL(err, LW_ENOMEM, "the options for %s in the working folder", o->output);
+    return LW_OK;
+}
+
 /** The program at @path with the names and types of its source, if its compiler can give them. */
 static enum lw_status load_described(struct options *o, const char *path,
                                      struct isa_object **object, struct lw_error *err)
@@ -284,9 +297,10 @@ int cmd_template(const struct cmd *cmd, int argc, char **argv)
     struct options o;
     struct lw_buffer text;
     struct lw_error err;
-    const char *path, *source;
+    const char *path, *source, *placed[MAX_FLAGS];
+    const char *const *flags;
     char *whole = NULL;
-    bool file;
+    bool file, elsewhere;
     int status = operand(cmd, &o, argc, argv, &path);
 
     lw_buffer_init(&text);
@@ -300,12 +314,18 @@ int cmd_template(const struct cmd *cmd, int argc, char **argv)
         goto cleanup;
     }
     /* a launch file names its program relative to its own folder */
-    if (file && strchr(o.output, '/') != NULL && *path != '/' && (whole = realpath(path, NULL)) != NULL)
+    elsewhere = file && strchr(o.output, '/') != NULL;
+    if (elsewhere && *path != '/' && (whole = realpath(path, NULL)) != NULL)
         source = whole;
+    if (elsewhere && place_flags(&o, placed, &err) != LW_OK) {
+        status = cmd_error(&err);
+        goto cleanup;
+    }
+    flags = elsewhere ? placed : o.flags;
     if (load_described(&o, path, &object, &err) != LW_OK)
         status = cmd_open_error(&err, o.clang);
-    else if (lnc_template_print(object, source, o.flags, o.flag_count, o.clang,
-                                &text.sink, &err) != LW_OK)
+    else if (lnc_template_print(object, source, flags, o.flag_count, o.clang, &text.sink,
+                                &err) != LW_OK)
         status = cmd_error(&err);
     else
         status = cmd_write(o.output, text.text, text.size);

@@ -65,6 +65,11 @@ const struct isa_variable *lnc_variable_find(const struct isa_object *object, co
 /** What a compiler wants to leave all variables and lines of a .cl or .cu source @path to a debugger;
  *  @compiler: NULL is a clang. Ends with NULL; nothing for other files. */
 const char *const *lnc_debug_options(const char *path, const char *compiler);
+/** Make the names in options for a compiler those of @folder ("", or with a slash at its end): relative folders of -I
+ *  and its like, and files of -include that are there; others the compiler looks for among its headers. What changes
+ *  is put into @arena. False: no memory. */
+bool lnc_options_place(const char **options, size_t count, const char *folder,
+                       struct lw_arena *arena) LW_MUST_CHECK;
 
 /**
  * A launch file to start from: all kernels of @object with buffers and numbers for their parameters,

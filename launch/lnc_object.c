@@ -3,6 +3,7 @@
 #include "launch/launch_priv.h"
 
 #include <stdlib.h>
+#include <unistd.h>
 
 static enum lw_status from_ptx(const char *path, bool compiled, uint32_t stack_bytes,
                                const char *text, size_t size, struct isa_object **out,
@@ -198,4 +199,50 @@ enum lw_status lnc_object_link(const char *const *paths, size_t count,
         free((char *)(uintptr_t)sources[i].text);
     free(sources);
     return status;
+}
+
+/** The name of a folder or file that an option of a compiler holds, "" where it is the next option; NULL: none.
+ *  @file  set where it may also be that of a header anywhere */
+static const char *named_by(const char *option, bool *file)
+{
+    static const struct {
+        const char *name;
+        bool file;
+    } known[] = {{"-I", false},         {"-isystem", false}, {"-iquote", false},
+                 {"-idirafter", false}, {"-include", true},  {"-imacros", true},
+                 {"--include-path=", false}, {"--include-directory=", false}};
+
+    for (size_t i = 0; i < LW_COUNT_OF(known); i++) {
+        size_t n = strlen(known[i].name);
+
+        if (strncmp(option, known[i].name, n) != 0)
+            continue;
+        *file = known[i].file;
+        return option + n;
+    }
+    return NULL;
+}
+
+bool lnc_options_place(const char **options, size_t count, const char *folder,
+                       struct lw_arena *arena)
+{
+    for (size_t i = 0; i < count; i++) {
+        bool file = false;
+        const char *name = named_by(options[i], &file);
+        size_t kept;
+        char *placed;
+
+        if (name != NULL && *name == '\0' && i + 1 < count)
+            name = options[++i];
+        /* "=" stands for the compiler's own root; "-" begins an option, as behind -Xclang */
+        if (name == NULL || *folder == '\0' || strchr("/=-", *name) != NULL)
+            continue;
+        kept = (size_t)(name - options[i]);
+        placed = lw_arena_printf(arena, "%.*s%s%s", (int)kept, options[i], folder, name);
+        if (placed == NULL)
+            return false;
+        if (!file || access(placed + kept, F_OK) == 0)
+            options[i] = placed;
+    }
+    return true;
 }

@@ -62,6 +62,34 @@ cp below/t.yaml kept
 expect 2 't.yaml: is there already' template t.cu -o below/t.yaml
 cmp -s kept below/t.yaml || fail "a file that was there is another one"
 
+# Headers of a launch file lie beside it, as its program does; what template writes into another folder finds them.
+mkdir away away/inc away/sys headers
+echo '#define BY 2' >away/inc/by.h
+echo '#define BY 3' >headers/by.h
+echo '#define PLUS 1' >away/sys/plus.h
+echo '#define EACH 4' >away/each.h
+echo '#include <by.h>
+kernel void h(global int *out) { out[get_global_id(0)] = BY
+#ifdef PLUS
+    + PLUS + EACH
+#endif
+    ; }' >away/h.cl
+for where in '-Iinc, -isystem, sys' '-I, inc, -isystemsys'; do
+    printf 'program: {source: h.cl, options: [%s, -include, each.h, -include, plus.h]}\nbuffers: {o: {type: s32, count: 4}}\nsteps: [{launch: {entry: h, grid: 1, block: 4, args: [o]}}, {check: {buffer: o, constant: 7}}]\n' "$where" >away/h.yaml
+    expect 0 'ok: 1 check' run away/h.yaml
+    (cd away && "$lanewise" run h.yaml >../out 2>../err) || fail "the same from its own folder ($where)"
+done
+sed '1s/options: .*\]/options: [-Iheaders]/' away/h.yaml >away/not.yaml
+expect 2 'by.h' run away/not.yaml
+for where in '-I headers' '-X -I -X headers' "-I $work/headers"; do
+    rm -f below/h.yaml h.yaml
+    expect 0 '' template away/h.cl $where -o below/h.yaml
+    expect 0 'ok: nothing' run below/h.yaml
+    expect 0 '' template away/h.cl $where -o h.yaml
+    expect 0 'ok: nothing' run h.yaml
+done
+grep -q '"-I/.*/headers"' below/h.yaml || fail "a folder of headers without its place: $(head -n 3 below/h.yaml)"
+
 # PTX has them, too, or numbers in place of names; assembly has no types.
 "$lanewise" compile k.cl -D SHIFT=1 -X -g0 --emit ptx -o k.ptx || fail "no PTX"
 expect 0 'args: \[fill_param_0, fill_param_1, fill_param_2, fill_param_3, {local: 4096}, 1.0, 1024\]' template k.ptx
