@@ -15,6 +15,11 @@ static bool overlaps(unsigned first, unsigned count, unsigned other, unsigned ot
     return first < other + other_count && other < first + count;
 }
 
+static const struct isa_insn *insn_at(const struct emu_program *program, uint32_t index)
+{
+    return emu_program_insn(program, emu_program_base(program) + (uint64_t)index * ISA_WORD_BYTES);
+}
+
 static bool has_base(const struct isa_insn *insn)
 {
     const unsigned mode = isa_mod_get(insn, ISA_MOD_AMODE);
@@ -78,7 +83,6 @@ static void add(struct chk_bounds_lead *all, uint32_t lead, uint32_t index, cons
 struct chk_bounds_lead *chk_bounds_leads(const struct emu_program *program)
 {
     const struct isa_object *object = emu_program_object(program);
-    const uint64_t base = emu_program_base(program);
     const uint32_t count = (uint32_t)object->text_count;
     struct chk_bounds_lead *all = calloc((size_t)count + 1, sizeof *all);
     bool *entered = calloc((size_t)count + 1, sizeof *entered); /* from elsewhere, too */
@@ -91,7 +95,7 @@ struct chk_bounds_lead *chk_bounds_leads(const struct emu_program *program)
         return NULL;
     }
     for (uint32_t i = 0; i < count; i++) {
-        const struct isa_insn *insn = emu_program_insn(program, base + (uint64_t)i * ISA_WORD_BYTES);
+        const struct isa_insn *insn = insn_at(program, i);
         int64_t target;
 
         all[i] = (struct chk_bounds_lead){.lead = i, .last = i};
@@ -100,25 +104,24 @@ struct chk_bounds_lead *chk_bounds_leads(const struct emu_program *program)
         entered[0] |= insn->op == ISA_BRX; /* it goes anywhere */
     }
     for (uint32_t i = 0; i < count && !entered[0]; i++) {
-        const struct isa_insn *insn = emu_program_insn(program, base + (uint64_t)i * ISA_WORD_BYTES);
+        const struct isa_insn *insn = insn_at(program, i);
         unsigned k = 0, kept = 0;
 
         if (entered[i])
             open_count = 0;
         if (may_lead(insn) && isa_object_bound_at(object, i) != NULL) {
             while (k < open_count &&
-                   !follows(object, emu_program_insn(program, base + (uint64_t)open[k] * ISA_WORD_BYTES), open[k],
-                            insn, i))
+                   !follows(object, insn_at(program, open[k]), open[k], insn, i))
                 k++;
             if (k < open_count)
-                add(all, open[k], i, emu_program_insn(program, base + (uint64_t)open[k] * ISA_WORD_BYTES), insn);
+                add(all, open[k], i, insn_at(program, open[k]), insn);
             else if (open_count < LEADERS)
                 open[open_count++] = i;
         }
         if (isa_op_info((enum isa_op)insn->op)->flags & (ISA_F_CONTROL | ISA_F_BRANCH | ISA_F_CALL | ISA_F_BARRIER))
             open_count = 0;
         for (k = 0; k < open_count; k++)
-            if (!ends_lead(insn, emu_program_insn(program, base + (uint64_t)open[k] * ISA_WORD_BYTES)))
+            if (!ends_lead(insn, insn_at(program, open[k])))
                 open[kept++] = open[k];
         open_count = kept;
     }

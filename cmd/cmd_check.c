@@ -57,7 +57,7 @@ static void take_old(const char *path)
 {
     struct stat at;
 
-    if (stat(path, &at) == 0 && S_ISREG(at.st_mode))
+    if (strcmp(path, "-") != 0 && stat(path, &at) == 0 && S_ISREG(at.st_mode))
         (void)unlink(path);
 }
 

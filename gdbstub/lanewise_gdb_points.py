@@ -16,7 +16,8 @@ class LanewiseConditions:
         # that of `start`; an error while gdb starts a program leaves it without a frame
         if condition is None or re.fullmatch(r"\$_inferior == \d+", condition) or \
                 point.type not in (gdb.BP_BREAKPOINT, gdb.BP_HARDWARE_BREAKPOINT) or point.pending or \
-                point.number <= 0 or point.location is None or cls.told.get(point.number) == condition or LanewiseLink.ours() is None:
+                point.number <= 0 or point.location is None or \
+                cls.told.get(point.number) == condition or LanewiseLink.ours() is None:
             return
         cls.told[point.number] = condition
         try:
