@@ -57,6 +57,18 @@ void dbg_expr_plain(struct dbg_operand *o, struct dbg_value value)
     o->value = value;
 }
 
+bool dbg_expr_read(const struct dbg_expr *e, uint64_t address, void *out, unsigned bytes)
+{
+    const struct dbg_image *image = e->image;
+
+    if (image != NULL && address >= image->address && address - image->address <= image->bytes &&
+        image->bytes - (address - image->address) >= bytes) {
+        memcpy(out, image->data + (address - image->address), bytes);
+        return true;
+    }
+    return dbg_mem_access(e->dbg, e->id, e->lane, address, out, bytes, false) == bytes;
+}
+
 void dbg_expr_load(struct dbg_expr *e, struct dbg_operand *o, enum dbg_type type,
                    unsigned bytes, uint64_t address)
 {
@@ -70,7 +82,7 @@ void dbg_expr_load(struct dbg_expr *e, struct dbg_operand *o, enum dbg_type type
     o->value = dbg_value_make(type, 0);
     if (e->dry)
         return;
-    if (dbg_mem_access(e->dbg, e->id, e->lane, address, raw, bytes, false) != bytes)
+    if (!dbg_expr_read(e, address, raw, bytes))
         dbg_expr_fail(e, LW_ERANGE,
                       "cannot read %u bytes at 0x%llx: this lane has no memory there", bytes,
                       (unsigned long long)address);
@@ -221,6 +233,19 @@ static void vector_element(struct dbg_expr *e, struct dbg_operand *o, unsigned i
     dbg_typed_index(e, o, index);
 }
 
+/* A member of what the pointer points to is meant by what is behind the dot, and not its bits as a type. */
+static bool points_to_member(const struct dbg_expr *e, const struct dbg_operand *o)
+{
+    struct dbg_expr behind = *e;
+    char name[DBG_MAX_NAME];
+    enum dbg_type type;
+    unsigned bytes;
+
+    behind.at++;
+    return take_name(&behind, name) != 0 &&
+           dbg_typed_points_to_member(o, dbg_type_by_name(name, &type, &bytes) ? name : NULL);
+}
+
 /* .member ->member [index] of a variable of the source, as far as its type goes. */
 static void source_suffixes(struct dbg_expr *e, struct dbg_operand *o)
 {
@@ -240,6 +265,11 @@ static void source_suffixes(struct dbg_expr *e, struct dbg_operand *o)
             e->at++;
             if (take_name(e, name) == 0)
                 dbg_expr_fail(e, LW_EUSAGE, "a member's name is missing behind the dot");
+            dbg_typed_member(e, o, name);
+        } else if (*e->at == '.' && points_to_member(e, o)) {
+            e->at++;
+            (void)take_name(e, name);
+            dbg_typed_follow(e, o);
             dbg_typed_member(e, o, name);
         } else if (e->at[0] == '-' && e->at[1] == '>') {
             e->at += 2;

@@ -51,8 +51,16 @@ struct dbg_operand {
     struct dbg_own own;
 };
 
+/** Bytes of memory as they were, for values of that time. */
+struct dbg_image {
+    uint64_t address;
+    unsigned bytes;
+    const uint8_t *data;
+};
+
 struct dbg_expr {
     struct dbg *dbg;
+    const struct dbg_image *image; /* what is in it is read there; NULL: none */
     dbg_thread_id id;
     unsigned lane, depth;
     const char *text, *at;
@@ -82,6 +90,8 @@ bool dbg_expr_take(struct dbg_expr *e, const char *token);
 /** The value of a whole expression; of operators in front of a value, as an operand. */
 struct dbg_value dbg_expr_value(struct dbg_expr *e);
 void dbg_expr_unary(struct dbg_expr *e, struct dbg_operand *o);
+/** Memory as the lane sees it; false: it has none there. */
+bool dbg_expr_read(const struct dbg_expr *e, uint64_t address, void *out, unsigned bytes);
 /** A value without type or place. */
 void dbg_expr_plain(struct dbg_operand *o, struct dbg_value value);
 struct dbg_value dbg_expr_compute(struct dbg_expr *e, const char *op, struct dbg_value x,
@@ -139,6 +149,9 @@ void dbg_typed_follow(struct dbg_expr *e, struct dbg_operand *o);
 /** Bytes that it takes; 0: not known. */
 uint64_t dbg_typed_bytes(const struct dbg_operand *o);
 bool dbg_typed_is_structure(const struct dbg_operand *o);
+/** A pointer to a structure that has a member of the name, or to any (NULL): `p.member` is then
+ *  `p->member`, as gdb has it. */
+bool dbg_typed_points_to_member(const struct dbg_operand *o, const char *name);
 /** A float4 of OpenCL: an array whose elements are called x, y, z and w, too. */
 bool dbg_typed_is_vector(const struct dbg_operand *o);
 /** Read a scalar's value; false: an aggregate, whose value is its address. */
@@ -176,6 +189,9 @@ enum { DBG_MOST_VALUES = 800, DBG_MOST_CELL_VALUES = 32 };
 /** @most: so many values of an aggregate, then dots. */
 void dbg_typed_print(struct dbg *dbg, dbg_thread_id id, unsigned lane, struct dbg_operand *o,
                      char format, unsigned most, struct lw_sink *out);
+/** The same as it was when the memory was as in @image. */
+void dbg_typed_print_image(struct dbg *dbg, struct dbg_operand *o, const struct dbg_image *image,
+                           unsigned most, struct lw_sink *out);
 /** @count values side by side from the one that @o is: pointer@count. */
 void dbg_typed_print_row(struct dbg *dbg, dbg_thread_id id, unsigned lane,
                          const struct dbg_operand *o, uint64_t count, char format,

@@ -160,9 +160,9 @@ struct dbg_written {
     struct dbg_touch touch;
     uint64_t load_address;       /* what it loaded; load_bytes 0: nothing */
     unsigned load_bytes;
-    char text[512];              /* "v7 was written by lane 3 at ..." */
+    char text[1024];              /* "v7 was written by lane 3 at ..." */
     bool edited;                 /* behind that no instruction, but something else changed it: */
-    char edit[512];              /* "v7 was changed by an edit at instruction 30: 1 -> 777" */
+    char edit[1024];              /* "v7 was changed by an edit at instruction 30: 1 -> 777" */
 };
 /** Who wrote last what @text names: with @size_bytes 0 a variable, memory or a register as
  *  `watch` has it, or an address of four bytes; else an address. The machine stands where it

@@ -48,6 +48,8 @@ void dbg_point_free(struct dbg_point_record *point)
         point->release(point->fn_context);
     free(point->condition);
     free(point->text);
+    if (point->watched != NULL)
+        free(point->watched->operand);
     free(point->watched);
 }
 

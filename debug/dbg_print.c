@@ -14,6 +14,7 @@ struct printing {
     char format;
     struct lw_sink *out;
     unsigned left; /* values that may still be printed */
+    const struct dbg_image *image; /* NULL: as memory is now */
 };
 
 static void print_at(struct printing *pr, struct dbg_operand *o, unsigned depth);
@@ -23,9 +24,11 @@ enum { MAX_TEXT = 200 };
 /* Text as C writes it, up to its end; false: the lane has no memory there. */
 static bool print_text(struct printing *pr, uint64_t address, uint64_t room)
 {
+    const struct dbg_expr e = {
+        .dbg = pr->dbg, .id = pr->id, .lane = pr->lane, .image = pr->image};
     uint8_t c;
 
-    if (dbg_mem_access(pr->dbg, pr->id, pr->lane, address, &c, 1, false) != 1)
+    if (!dbg_expr_read(&e, address, &c, 1))
         return false;
     lw_put(pr->out, "\"");
     for (uint64_t i = 0; i < room; i++) {
@@ -33,7 +36,7 @@ static bool print_text(struct printing *pr, uint64_t address, uint64_t room)
             lw_put(pr->out, "\"...");
             return true;
         }
-        if (dbg_mem_access(pr->dbg, pr->id, pr->lane, address + i, &c, 1, false) != 1 || c == 0)
+        if (!dbg_expr_read(&e, address + i, &c, 1) || c == 0)
             break;
         if (c == '"' || c == '\\')
             lw_printf(pr->out, "\\%c", c);
@@ -145,7 +148,7 @@ static void print_row(struct printing *pr, const struct dbg_operand *o, uint64_t
     lw_buffer_init(&next);
     lw_put(pr->out, "{");
     for (uint64_t i = 0; i <= count; i++) {
-        struct dbg_expr e = {.dbg = pr->dbg, .id = pr->id, .lane = pr->lane};
+        struct dbg_expr e = {.dbg = pr->dbg, .id = pr->id, .lane = pr->lane, .image = pr->image};
         struct printing one = *pr;
         struct dbg_operand element = *o;
         bool end = i == count || i == MAX_ELEMENTS || pr->left == 0;
@@ -201,7 +204,8 @@ static void print_elements(struct printing *pr, const struct dbg_operand *o, int
 static void print_at(struct printing *pr, struct dbg_operand *o, unsigned depth)
 {
     struct lw_error err;
-    struct dbg_expr e = {.dbg = pr->dbg, .id = pr->id, .lane = pr->lane, .err = &err};
+    struct dbg_expr e = {
+        .dbg = pr->dbg, .id = pr->id, .lane = pr->lane, .image = pr->image, .err = &err};
     int64_t type = o->debug != NULL ? isa_type_plain(o->debug, o->type, NULL) : ISA_NO_DIE;
 
     if (pr->left == 0 || depth > DBG_MAX_TYPE_DEPTH) {
@@ -232,7 +236,15 @@ static void print_at(struct printing *pr, struct dbg_operand *o, unsigned depth)
 void dbg_typed_print(struct dbg *dbg, dbg_thread_id id, unsigned lane, struct dbg_operand *o,
                      char format, unsigned most, struct lw_sink *out)
 {
-    struct printing pr = {dbg, id, lane, format, out, most};
+    struct printing pr = {dbg, id, lane, format, out, most, NULL};
+
+    print_at(&pr, o, 0);
+}
+
+void dbg_typed_print_image(struct dbg *dbg, struct dbg_operand *o, const struct dbg_image *image,
+                           unsigned most, struct lw_sink *out)
+{
+    struct printing pr = {dbg, 0, 0, '\0', out, most, image};
 
     print_at(&pr, o, 0);
 }
@@ -250,7 +262,7 @@ void dbg_typed_print_row(struct dbg *dbg, dbg_thread_id id, unsigned lane,
                          const struct dbg_operand *o, uint64_t count, char format,
                          unsigned most, struct lw_sink *out)
 {
-    struct printing pr = {dbg, id, lane, format, out, most};
+    struct printing pr = {dbg, id, lane, format, out, most, NULL};
 
     print_row(&pr, o, count, 0, print_at);
 }

@@ -394,8 +394,7 @@ static void finish_own(struct dbg_expr *e, struct dbg_operand *o)
         return;
     o->bytes = 8;
     o->kind = DBG_TARGET_MEMORY;
-    if (!e->dry &&
-        dbg_mem_access(e->dbg, e->id, e->lane, o->address, raw, 8, false) != 8)
+    if (!e->dry && !dbg_expr_read(e, o->address, raw, 8))
         dbg_expr_fail(e, LW_ERANGE,
                       "cannot read 8 bytes at 0x%llx: this lane has no memory there",
                       (unsigned long long)o->address);
@@ -428,7 +427,7 @@ bool dbg_typed_finish(struct dbg_expr *e, struct dbg_operand *o)
     o->value = dbg_value_make(type, 0);
     if (e->dry)
         return true;
-    if (dbg_mem_access(e->dbg, e->id, e->lane, o->address, raw, bytes, false) != bytes) {
+    if (!dbg_expr_read(e, o->address, raw, bytes)) {
         dbg_expr_fail(e, LW_ERANGE,
                       "cannot read %u bytes at 0x%llx: this lane has no memory there", bytes,
                       (unsigned long long)o->address);
@@ -673,6 +672,24 @@ bool dbg_typed_is_structure(const struct dbg_operand *o)
     int64_t type = o->debug != NULL ? isa_type_plain(o->debug, o->type, NULL) : ISA_NO_DIE;
 
     return type != ISA_NO_DIE && o->stars == 0 && o->skip == 0 && dbg_tag_is_structure(o->debug->dies[type].tag);
+}
+
+bool dbg_typed_points_to_member(const struct dbg_operand *o, const char *name)
+{
+    int64_t type = o->debug != NULL && o->stars <= 1 ? isa_type_plain(o->debug, o->type, NULL) : ISA_NO_DIE;
+    uint64_t offset;
+    uint32_t die;
+
+    if (type == ISA_NO_DIE || o->skip != 0)
+        return false;
+    if (o->stars == 0) {
+        if (!isa_tag_is_pointer(o->debug->dies[type].tag))
+            return false;
+        type = isa_die_type(o->debug, (uint32_t)type);
+    }
+    type = isa_type_plain(o->debug, type, NULL);
+    return name == NULL ? type != ISA_NO_DIE && dbg_tag_is_structure(o->debug->dies[type].tag)
+                        : find_member(o->debug, type, name, 0, &die, &offset);
 }
 
 /* ---- all of a frame -------------------------------------------------------------------- */

@@ -474,6 +474,14 @@ enum lw_status dbg_watch_expression(struct dbg *dbg, dbg_thread_id id, unsigned 
     w = record->watched;
     w->typed = (o.debug == NULL || o.typed) && bytes <= 8 && o.bit_count == 0;
     w->type = o.value.type;
+    if (dbg_typed(&o) && o.in_memory && o.bit_count == 0) {
+        w->operand = malloc(sizeof *w->operand);
+        if (w->operand == NULL) {
+            (void)!dbg_point_remove(dbg, *point, NULL);
+            return LW_FAIL(err, LW_ENOMEM, "no memory for another point");
+        }
+        *w->operand = o;
+    }
     if (o.kind == DBG_TARGET_P) { /* of the mask, the lane's bit */
         w->bit = true;
         w->bytes = record->pub.size_bytes = 1;
@@ -508,11 +516,19 @@ enum lw_status dbg_catch_add(struct dbg *dbg, enum dbg_owner owner, unsigned cat
 
 /* ---- stops --------------------------------------------------------------------------------- */
 
-void dbg_watched_print(const struct dbg_watched *w, const uint8_t *bytes, struct lw_sink *out)
+void dbg_watched_print(struct dbg *dbg, const struct dbg_watched *w, const uint8_t *bytes,
+                       struct lw_sink *out)
 {
     uint8_t raw[8] = {0};
     struct dbg_value value = {DBG_U64, 0};
 
+    if (w->operand != NULL) {
+        struct dbg_operand o = *w->operand;
+        const struct dbg_image image = {o.address, w->bytes, bytes};
+
+        dbg_typed_print_image(dbg, &o, &image, DBG_WATCH_MAX, out);
+        return;
+    }
     if (w->bytes > 8) {
         for (unsigned i = 0; i < w->bytes; i++)
             lw_printf(out, "%s%02x", i != 0 && i % 4 == 0 ? " " : "", bytes[i]);
@@ -545,7 +561,7 @@ void dbg_watch_owner_print(const struct dbg *dbg, unsigned id, struct lw_sink *o
         lw_printf(out, " lane %u", w->lane);
 }
 
-static void watch_text(const struct dbg *dbg, const struct dbg_point_record *point,
+static void watch_text(struct dbg *dbg, const struct dbg_point_record *point,
                        const struct dbg_touch *touch, struct lw_sink *out)
 {
     static const char *const done[] = {"", "written", "read", "read and written"};
@@ -565,10 +581,10 @@ static void watch_text(const struct dbg *dbg, const struct dbg_point_record *poi
     dbg_place_print(dbg, touch->pc, out);
     lw_put(out, ": ");
     if (touch->access & DBG_ACCESS_WRITE) {
-        dbg_watched_print(point->watched, touch->old_bytes, out);
+        dbg_watched_print(dbg, point->watched, touch->old_bytes, out);
         lw_put(out, " -> ");
     }
-    dbg_watched_print(point->watched, touch->new_bytes, out);
+    dbg_watched_print(dbg, point->watched, touch->new_bytes, out);
 }
 
 /* Where the lanes that parted are now; on the way back they have not parted yet. */

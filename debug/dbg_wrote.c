@@ -108,9 +108,9 @@ static enum lw_status last_edit(struct dbg *dbg, const struct dbg_point_record *
               w->memory && w->scope == DBG_SCOPE_ALL ? "an edit, a step of the launch file or malloc"
                                                      : "an edit",
               h->to);
-    dbg_watched_print(w, h->then, &text.sink);
+    dbg_watched_print(dbg, w, h->then, &text.sink);
     lw_put(&text.sink, " -> ");
-    dbg_watched_print(w, h->now, &text.sink);
+    dbg_watched_print(dbg, w, h->now, &text.sink);
     snprintf(out->edit, sizeof out->edit, "%s", text.text != NULL ? text.text : "");
     out->edited = true;
     lw_buffer_fini(&text);

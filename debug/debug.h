@@ -208,7 +208,7 @@ struct dbg_stop {
      *  well; 0: none. hit_lanes are those that touched the watched. */
     unsigned breakpoint;
     uint64_t breakpoint_lanes;
-    char text[512]; /* a sentence, when there is more to say than the kind; may be empty */
+    char text[1024]; /* a sentence, when there is more to say than the kind; may be empty */
 };
 void dbg_stop_print(const struct dbg *dbg, const struct dbg_stop *stop, struct lw_sink *out);
 const struct dbg_stop *dbg_last_stop(const struct dbg *dbg);

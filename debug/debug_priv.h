@@ -74,6 +74,7 @@ struct dbg_watched {
     uint8_t last[DBG_WATCH_MAX]; /* registers: their bytes behind the last instruction */
     bool typed;          /* the bytes are a number of this type */
     enum dbg_type type;
+    struct dbg_operand *operand; /* owned; what they are in the source, NULL: nothing */
     bool told;           /* that whose it is has ended */
 };
 
@@ -255,7 +256,7 @@ size_t dbg_touched(struct dbg *dbg, const struct emu_event *ev, const struct dbg
  *  there. */
 bool dbg_watched_read(struct dbg *dbg, const struct dbg_watched *watched, uint8_t *out);
 /** Bytes of it in words, as stops tell them. */
-void dbg_watched_print(const struct dbg_watched *watched, const uint8_t *bytes,
+void dbg_watched_print(struct dbg *dbg, const struct dbg_watched *watched, const uint8_t *bytes,
                        struct lw_sink *out);
 /** The stop's point, watch fields and text are told from @touch; the rest is left alone. */
 void dbg_touch_stop(struct dbg *dbg, const struct dbg_touch *touch, struct dbg_stop *stop);
