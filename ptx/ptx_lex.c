@@ -72,6 +72,10 @@ const char *ptx_lex_here(struct ptx_lexer *lex, char *room, size_t size)
     ptx_lex_space(lex);
     if (lex->p >= lex->end)
         return "the end of the text";
+    if (*lex->p < ' ' || *lex->p > 126) {
+        snprintf(room, size, "the byte 0x%02x", (unsigned char)*lex->p);
+        return room;
+    }
     room[n++] = '\'';
     for (const char *p = lex->p; p < lex->end && n + 2 < size && n < 30; p++) {
         bool word = is_next(*p) || *p == '.' || *p == ':';

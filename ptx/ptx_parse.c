@@ -303,7 +303,9 @@ static void parse_function(struct ptx_parser *parser, bool kernel)
         struct ptx_function *old = &module->functions.at[mine->function];
         bool yields = old->has_body && function->weak;
 
-        if (old->has_body && !old->weak && !function->weak) {
+        /* a weak one yields to another module's, not to one beside it */
+        if (old->has_body &&
+            (old->source == parser->source || (!old->weak && !function->weak))) {
             const struct ptx_symbol there = { .source = old->source, .line = old->line };
 
             if (old->source != parser->source)
@@ -392,8 +394,8 @@ void ptx_parse_loc(struct ptx_parser *parser)
     struct ptx_name name;
 
     if (file > 100000 || line > UINT32_MAX)
-        ptx_fail(lex->job, lex->line, LW_EINPUT, ".loc %llu %llu: out of range",
-                 (unsigned long long)file, (unsigned long long)line);
+        ptx_fail(lex->job, lex->line, LW_EINPUT, ".loc %lld %lld: out of range",
+                 (long long)file, (long long)line);
     while (ptx_lex_accept(lex, ',')) {
         char room[40];
 

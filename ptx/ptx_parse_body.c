@@ -79,8 +79,8 @@ static void parse_reg(struct ptx_parser *parser)
             uint64_t count = ptx_lex_integer(lex, "a number of registers");
 
             if (count > UINT32_MAX / 16)
-                ptx_fail(lex->job, lex->line, LW_EINPUT, "%llu registers are too many",
-                         (unsigned long long)count);
+                ptx_fail(lex->job, lex->line, LW_EINPUT, "%lld registers: expected 0 to %u",
+                         (long long)count, UINT32_MAX / 16);
             ptx_lex_expect(lex, '>', "behind the number of registers");
             refuse_doubles(parser, name, count);
             *PTX_PUSH(lex->job, parser->scope->ranges) = (struct ptx_range){
@@ -386,6 +386,8 @@ static _Noreturn void not_declared(struct ptx_parser *parser, struct ptx_name na
     if (*text == '%')
         ptx_fail(lex->job, lex->line, is_special_elsewhere(text) ? LW_EUNSUPP : LW_EINPUT,
                  "'%s' is neither a declared register nor a special register we have%s", text, advice);
+    if (known_label(parser, name) != NULL)
+        ptx_fail(lex->job, lex->line, LW_EINPUT, "'%s' is a label, and only branches take one", text);
     ptx_fail(lex->job, lex->line, LW_EINPUT, "'%s' is not declared%s", text, advice);
 }
 

@@ -474,6 +474,10 @@ uint32_t ptx_parse_variable(struct ptx_parser *parser, enum ptx_space space, boo
                 ptx_fail(lex->job, lex->line, LW_EINPUT, "expected a number of elements, found %s",
                          ptx_lex_here(lex, room, sizeof room));
             ptx_lex_expect(lex, ']', "behind the number of elements");
+            if (n >> 63 != 0)
+                ptx_fail(lex->job, lex->line, LW_EINPUT,
+                         "the number of elements of '%s' is negative, or exceeds 63 bits",
+                         symbol.name);
             if (n > UINT32_MAX || (n != 0 && count > (UINT64_C(1) << 40) / n))
                 ptx_fail(lex->job, lex->line, LW_EINPUT, "'%s' is too large", symbol.name);
             if (n == 0 && !(open && d.count == 0) && !external && space != PTX_SP_PARAM &&

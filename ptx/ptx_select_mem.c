@@ -151,6 +151,9 @@ static struct place address(struct ptx_sel *sel, unsigned index, enum ptx_space 
             p.rows = 2;
             return p;
         }
+        /* addresses there have 32 bits: what is farther away would come around to the variable */
+        if (disp < INT32_MIN || disp > INT32_MAX)
+            ptx_sel_fail(sel, LW_EINPUT, "'%s' is not so large: %+lld", s->name, (long long)disp);
         disp += s->offset;
         if (s->kind == PTX_SYM_PARAM && s->home != PTX_HOME_CONST && s->home != PTX_HOME_FRAME)
             ptx_sel_fail(sel, LW_EUNSUPP, "'%s' is a parameter of a call", s->name);
@@ -261,8 +264,9 @@ static void load_param(struct ptx_sel *sel, enum ptx_type type, unsigned n)
     unsigned bytes = ptx_type_bytes(type), rows = ptx_type_rows(type);
     struct place place = address(sel, 1, PTX_SP_PARAM);
 
-    if (place.base == PTX_ZERO &&
-        (place.disp < 0 || (uint32_t)place.disp + bytes * n > sel->fn->param_bytes))
+    if (place.base == PTX_ZERO /* else, of a name: so far from it that a register has the offset */
+            ? place.disp < 0 || (uint32_t)place.disp + bytes * n > sel->fn->param_bytes
+            : sel->in.operand[1].symbol != PTX_NONE)
         ptx_sel_fail(sel, LW_EINPUT, "reads behind the %u bytes of parameters",
                      sel->fn->param_bytes);
     for (unsigned i = 0; i < n; i++) {

@@ -2,14 +2,23 @@
 /* Selection of what lanes do together: shuffles, votes, matches, reductions, barriers. */
 #include "ptx/ptx_select_priv.h"
 
-/* The member mask: all lanes need no register. */
+/* The member mask: all lanes need no register. No lanes need one: the zero register's number means
+ * all of them there, and a mask without the lane's own bit is a fault. */
 static ptx_ref members(struct ptx_sel *sel, unsigned index)
 {
     uint64_t mask;
 
     sel->unit->needs_warp_32 = true;
-    if (ptx_sel_known(sel, &sel->in.operand[index], &mask) && (uint32_t)mask == UINT32_MAX)
-        return PTX_NO_REF;
+    if (ptx_sel_known(sel, &sel->in.operand[index], &mask)) {
+        if ((uint32_t)mask == UINT32_MAX)
+            return PTX_NO_REF;
+        if ((uint32_t)mask == 0) {
+            ptx_ref none = ptx_sel_temp(sel, 1);
+
+            ptx_sel_imm(sel, none, 1, 0);
+            return none;
+        }
+    }
     return ptx_sel_source(sel, index, PTX_T_B32);
 }
 
@@ -274,6 +283,8 @@ void ptx_rule_elect(struct ptx_sel *sel)
 
 /* ---- barriers ---------------------------------------------------------------- */
 
+enum { MOST_THREADS = 1024 }; /* of a block; more, of 32 bits, are good PTX and never complete */
+
 /* The number of a block's barrier and its count, of operands @first and the next. */
 struct barrier {
     ptx_ref x, c; /* PTX_NO_REF: a literal number; no count */
@@ -293,6 +304,9 @@ static struct barrier barrier_of(struct ptx_sel *sel, unsigned first, unsigned o
         if (count->kind == PTX_O_IMM && count->imm % 32 != 0)
             ptx_sel_fail(sel, LW_EINPUT, "%lld threads are no multiple of 32: whole warps come to a "
                          "barrier", (long long)count->imm);
+        if (count->kind == PTX_O_IMM && count->imm > UINT32_MAX)
+            ptx_sel_fail(sel, LW_EINPUT, "%lld threads cannot come to a barrier: a block has at most "
+                         "%d", (long long)count->imm, MOST_THREADS);
         b.c = ptx_sel_source(sel, first + 1, PTX_T_U32);
     }
     return b;
