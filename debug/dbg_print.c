@@ -189,10 +189,25 @@ static void print_row(struct printing *pr, const struct dbg_operand *o, uint64_t
     lw_buffer_fini(&next);
 }
 
+/* `extern __shared__ float s[]` has no length: what the launch asked for is behind it. */
+static uint64_t dynamic_bytes(const struct printing *pr, uint64_t address)
+{
+    struct dbg_warp warp;
+
+    if (address < ISA_SHARED_BASE || address >= ISA_LOCAL_BASE || !dbg_warp_locate(pr->dbg, pr->id, &warp))
+        return 0;
+    return address - ISA_SHARED_BASE == warp.grid->shared_bytes - warp.grid->launch.dynamic_shared_bytes
+               ? warp.grid->launch.dynamic_shared_bytes
+               : 0;
+}
+
 static void print_elements(struct printing *pr, const struct dbg_operand *o, int64_t type,
                            unsigned depth)
 {
-    uint64_t count = isa_type_dimension(o->debug, (uint32_t)type, o->skip);
+    uint64_t count = isa_type_dimension(o->debug, (uint32_t)type, o->skip), bytes;
+
+    if (count == 0 && o->skip == 0 && dbg_typed_stride(o, &bytes) && bytes != 0)
+        count = dynamic_bytes(pr, o->address) / bytes;
 
     if (pr->format == 0 && o->skip + 1 == isa_type_dimensions(o->debug, (uint32_t)type) &&
         dbg_type_is_char(o->debug, isa_die_type(o->debug, (uint32_t)type)) &&

@@ -446,7 +446,9 @@ static enum lw_status operand_address(struct dbg *dbg, dbg_thread_id id,
                        text);
     *address = o->address;
     *bytes = dbg_typed_bytes(o);
-    if (*bytes == 0 || *bytes > DBG_WATCH_MAX)
+    if (*bytes == 0)
+        return LW_FAIL(err, LW_ERANGE, "%s has no length in the program: name a part of it, as %s[0]", text, text);
+    if (*bytes > DBG_WATCH_MAX)
         return LW_FAIL(err, LW_ERANGE,
                        "%s takes %llu bytes: up to %u can be watched at once, name a part of it",
                        text, (unsigned long long)*bytes, (unsigned)DBG_WATCH_MAX);

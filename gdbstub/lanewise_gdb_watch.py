@@ -103,8 +103,8 @@ class LanewiseWatch:
                     (int(value.address), value.type.sizeof, packet)
             except gdb.error:
                 continue  # gdb says so itself
-            if place is None or place[1] > cls.MOST_BYTES or place in whose:
-                continue
+            if place is None or not 0 < place[1] <= cls.MOST_BYTES or place in whose:
+                continue  # none: `extern __shared__ float s[]` is an array without length
             owner = cls.whose(place[0], place[1], 0)
             if owner == "":
                 continue

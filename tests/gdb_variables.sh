@@ -313,6 +313,26 @@ twice.cu:26: out-of-bounds: .*the block has 64 bytes of shared memory; kernel .*
 END
 done
 
+# nvcc -G writes no length for `extern __shared__ float s[]`: it has what the launch asks for.
+cp "$src/tests/corpus/ptx/dynamic_nvcc.ptx" "$work/"
+cat >"$work/dynamic.yaml" <<END
+program: {source: dynamic_nvcc.ptx}
+buffers: {out: {type: f32, count: 8}}
+steps:
+  - launch: {entry: dynamic, grid: [1], block: [8], shared: 32, args: [out]}
+END
+(cd "$work" && exec "$lanewise" gdb dynamic.yaml -- -nx -batch -ex 'break 6' -ex continue -ex 'watch s[3]' -ex continue \
+    -ex 'print *s@4' -ex 'monitor print s' -ex 'monitor plane s[lane]' -ex 'monitor watch s') >"$work/transcript" 2>&1 </dev/null
+expect 'dynamic shared memory of nvcc -G' <<'END'
+^Hardware watchpoint 2: s\[3\]$
+^\[s\[3\]: block\(0,0,0\)\]$
+^4 bytes at 0x1000000001c was written by lane 3 
+^New value = 1\.5$
+^\$1 = \{0, 0\.5, 1, 1\.5\}$
+^s = \{0, 0\.5, 1, 1\.5, 2, 2\.5, 3, 3\.5\}$
+^  0: +0 +0\.5 +1 +1\.5
+^error: s has no length in the program: name a part of it, as s\[0\]$
+END
 # nvcc -lineinfo: frames of inlined functions.
 cat >"$work/inlined.yaml" <<END
 program: {source: debug_inlined.ptx}
