@@ -22,6 +22,8 @@ enum lw_status rsp_view_read(const struct rsp *rsp, unsigned number, uint8_t *da
     memset(data, 0, RSP_REG_BYTES);
     if (rsp->target.regs[number].role == RSP_ROLE_PC)
         lw_put64(data, RSP_PARKED_PC);
+    else if (rsp->lldb && (number == rsp->target.carrier->sp || number == rsp->target.carrier->fp))
+        lw_put64(data, UINT64_C(0xFA) << 56 | (RSP_PARKED_PC << 4)); /* an outer frame: lldb steps out of inner ones */
     return LW_OK;
 }
 

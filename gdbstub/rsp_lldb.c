@@ -80,6 +80,11 @@ size_t rsp_lldb_suffix(struct rsp *rsp, const char *payload, size_t size, dbg_th
     if (at == 0 || !rsp_hex_number(&p, payload + size, &id) || p != payload + size - 1)
         return size;
     *before = dbg_focus_get(rsp->dbg, DBG_FOCUS_VIEW);
+    rsp->view_parked = rsp->parked != 0 && id == rsp->parked;
+    if (rsp->view_parked) {
+        *before = 0;
+        return at;
+    }
     if (id != *before && dbg_focus_set(rsp->dbg, DBG_FOCUS_VIEW, id, &err) != LW_OK) {
         *before = 0;
         *gone = true; /* another warp's registers would be taken for its own */
@@ -93,6 +98,8 @@ void rsp_lldb_restore(struct rsp *rsp, dbg_thread_id before)
 {
     struct lw_error err;
 
+    if (rsp->lldb) /* memory is read without a thread's name: it is that of the warp in focus */
+        rsp->view_parked = false;
     if (before != 0 && dbg_focus_set(rsp->dbg, DBG_FOCUS_VIEW, before, &err) != LW_OK)
         rsp->view_parked = false;
 }
@@ -147,6 +154,9 @@ void rsp_do_threads_info(struct rsp *rsp, const struct rsp_args *args)
         put_json_register(rsp, &json, thread.id, carrier->sp, ",");
         lw_put(&json.sink, "}}");
     }
+    if (rsp->parked != 0)
+        lw_printf(&json.sink, "%s{\"tid\":%llu,\"name\":\"ended\"}", any ? "," : "",
+                  (unsigned long long)rsp->parked);
     lw_put(&json.sink, "]");
     rsp_put_binary(&rsp->reply, json.text, json.size);
     lw_buffer_fini(&json);

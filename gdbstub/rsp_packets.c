@@ -108,6 +108,11 @@ static void do_threads_next(struct rsp *rsp, const struct rsp_args *args)
                   (unsigned long long)thread.id);
         n++;
     }
+    if (n == 0 && rsp->lldb && rsp->parked != 0 && !rsp->parked_listed) {
+        rsp->parked_listed = true;
+        lw_printf(&rsp->reply.sink, "m%llx", (unsigned long long)rsp->parked);
+        n++;
+    }
     if (n == 0)
         lw_put(&rsp->reply.sink, "l");
 }
@@ -116,6 +121,7 @@ static void do_threads_first(struct rsp *rsp, const struct rsp_args *args)
 {
     rsp->shown = rsp->chosen.listed = true;
     rsp->thread_cursor = 0;
+    rsp->parked_listed = false;
     rsp_listing_begin(rsp);
     do_threads_next(rsp, args);
 }

@@ -171,6 +171,7 @@ struct rsp {
      * again. It stands at RSP_PARKED_PC until something else runs. 0: none. */
     dbg_thread_id parked;
     bool view_parked;     /* it is the one that is shown */
+    bool parked_listed;   /* qsThreadInfo has told it */
     /* What the user of gdb saw last: gdb goes on by itself from a breakpoint that a lane of
      * another frame hits, and the focus has to be back where it was. Only a stop that is shown
      * is followed by a request for the thread list. */

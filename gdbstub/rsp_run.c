@@ -342,6 +342,13 @@ void rsp_to_end(struct rsp *rsp)
         (void)!dbg_goto(rsp->dbg, UINT64_MAX, &stop, NULL); /* else it stays where it is */
 }
 
+static void put_exception(struct rsp *rsp, const char *text)
+{
+    lw_put(&rsp->reply.sink, "reason:exception;description:");
+    rsp_put_hex(&rsp->reply, text, strlen(text));
+    lw_put(&rsp->reply.sink, ";");
+}
+
 /* lldb steps one thread and takes a stop of another, which it has not let run, for nothing: it would
  * step for ever. So it is the one that steps that has stopped. Where it has not moved, a reason says
  * so: lldb would go on with the step. That is an exception, at which a batch ends. */
@@ -359,11 +366,8 @@ static bool report_step_of_lldb(struct rsp *rsp, const struct action *action, db
     text[strlen(text) - 1] = '\0';
     focus_on(rsp, action->id);
     put_stop(rsp, RSP_SIGTRAP, action->id, NULL);
-    if (thread.place.pc != action->pc)
-        return true;
-    lw_put(&rsp->reply.sink, "reason:exception;description:");
-    rsp_put_hex(&rsp->reply, text, strlen(text));
-    lw_put(&rsp->reply.sink, ";");
+    if (thread.place.pc == action->pc)
+        put_exception(rsp, text);
     return true;
 }
 
@@ -658,6 +662,14 @@ static void run(struct rsp *rsp, struct action *action)
         park(rsp, action->id);
         return;
     }
+    /* lldb goes on, to the end of all, where the thread that it steps is not there any more. */
+    if (rsp->lldb && rsp_has(rsp, RSP_F_GONE_STEP) && lived && stop.kind == DBG_STOP_STEP && !resident(rsp, action->id) && !dbg_ended(rsp->dbg) &&
+        (action->verb == VERB_STEP || action->verb == VERB_RANGE)) {
+        explain(rsp, action, &stop);
+        park(rsp, action->id);
+        lw_put(&rsp->reply.sink, "reason:trace;"); /* to lldb the end of its step */
+        return;
+    }
     /* The only thread that ran is gone, others are not: nothing is left to wait for. */
     if (action->locked && stop.kind == DBG_STOP_STEP && !resident(rsp, action->id) &&
         rsp->no_resumed && !dbg_ended(rsp->dbg)) {
@@ -760,6 +772,11 @@ void rsp_do_vcont(struct rsp *rsp, const struct rsp_args *args)
         } else if (chosen.signal == 0) { /* lldb: c:2;C0b:1 */
             chosen.signal = action.signal;
         }
+    }
+    if (dropped && !have && rsp->lldb && gone == rsp->parked) {
+        park(rsp, gone);
+        put_exception(rsp, "this warp has ended: `thread select` chooses another");
+        return;
     }
     if (!have) {
         rsp->parked = 0;
