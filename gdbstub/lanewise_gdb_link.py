@@ -15,7 +15,7 @@ try:
 except ImportError:  # gdb 12: its own disassembler stays
     _disassembler = None
 try:
-    from gdb.FrameDecorator import FrameDecorator as _FrameDecorator
+    from gdb.FrameDecorator import FrameDecorator as _FrameDecorator, FrameVars as _FrameVars
 except ImportError:
     _FrameDecorator = None
 
@@ -90,13 +90,14 @@ class LanewiseLink:
         return connection if cls.known[connection.num] else None
 
     @classmethod
-    def ask(cls, packet):
+    def ask(cls, packet, may_be_empty=False):
         if cls.connection() is None:
             raise LanewiseError("there is no connection; say: target remote :PORT")
         connection = cls.ours()
         if connection is None:
             raise LanewiseError("the program at the other end is not Lanewise")
-        reply = connection.send_packet(packet) or b"E.the stub does not know " + packet.encode()
+        reply = connection.send_packet(packet) or \
+            (b"" if may_be_empty else b"E.the stub does not know " + packet.encode())
         if reply.startswith(b"E"):
             raise LanewiseError(reply[2:].decode("utf-8", "replace")
                                 if reply.startswith(b"E.") else "the stub refused " + packet)

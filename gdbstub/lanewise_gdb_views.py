@@ -33,9 +33,23 @@ if _FrameDecorator is not None:
                 pass  # gdb says so itself
             return argument
 
+        def function(self):
+            """gdb has a name of C++ with the types of its parameters here, but not where it shows a frame itself."""
+            name = super().function()
+            try:
+                symbol = self.inferior_frame().function()
+                if isinstance(name, str) and symbol is not None and name == str(symbol):
+                    return self.inferior_frame().name() or name
+            except Exception:
+                pass
+            return name
+
         def frame_args(self):
             arguments = super().frame_args()
             frame = self.inferior_frame()
+            # gdb leaves those of a function without lines out
+            if arguments is None and frame.function() is not None and type(self._base) is _FrameDecorator:
+                arguments = _FrameVars(frame).fetch_frame_args()
             return [self.readable(frame, argument) for argument in arguments] if arguments else arguments
 
     class LanewiseFrame(LanewiseArguments):

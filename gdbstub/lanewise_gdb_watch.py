@@ -68,9 +68,9 @@ class LanewiseWatch:
 
     @staticmethod
     def whose(address, size, packet):
-        """Binds what is watched there to whose it is now, in words; 0: only tells."""
+        """Binds what is watched there to whose it is now, in words, none where it is everybody's; 0: only tells."""
         return LanewiseLink.ask("qGpuWatch:%x;%x,%x,%x" %
-                                (lanewise_thread().ptid[1], address, size, packet))
+                                (lanewise_thread().ptid[1], address, size, packet), True)
 
     @classmethod
     def moves(cls, expression):

@@ -135,6 +135,43 @@ ours() {
     status=$?
     [ $status = "$want" ] || { fail "$name: status $status, not $want"; sed 's/^/    | /' "$work/transcript"; }
 }
+# A backtrace has what a stop shows: parameters also where there are no lines, names without types. What is
+# everybody's is watched without a word.
+cat >"$work/bare.ptx" <<'END'
+.version 7.5
+.target sm_75
+.address_size 64
+.func _Z4leafi(.param .b32 x)
+{
+    ret;
+}
+.visible .entry _Z4barePii(.param .u64 out, .param .u32 n)
+{
+    .reg .b32 %r<2>;
+    ld.param.u32 %r0, [n];
+    { .param .b32 a;
+      st.param.b32 [a], %r0;
+      call _Z4leafi, (a); }
+    ret;
+}
+END
+sed -e 's/^\.func/.file 1 "lined.cu"\n&/' -e 's/^    /    .loc 1 7 1\n&/' "$work/bare.ptx" >"$work/lined.ptx"
+for bare in bare lined; do
+    cat >"$work/$bare.yaml" <<END
+program: {source: $bare.ptx}
+buffers: {out: {type: s32, count: 8}}
+steps:
+  - launch: {entry: bare, grid: [1], block: [8], args: [out, 3]}
+END
+    ours "a backtrace of $bare" 1 $bare.yaml -- -nx -batch -ex 'break _Z4leafi' -ex continue -ex backtrace \
+        -ex 'watch *(int *)0x200000000000'
+    expect "a backtrace of $bare" <<'END'
+^#0  .*leaf \[lane 0\] \(
+^#1  .* bare \(out=35184372088832, n=3\)
+^Hardware watchpoint 2: \*\(int \*\)0x200000000000$
+END
+    grep -q '^note: ' "$work/transcript" && fail "$bare: a note on what is everybody's"
+done
 ours "a run to its end" 0 walk.yaml -- -nx -batch -ex 'break square' -ex continue -ex 'lane' \
     -ex delete -ex continue
 expect "lanewise gdb: a run to its end" <<'END'
