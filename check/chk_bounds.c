@@ -31,6 +31,7 @@ struct chk_bounds {
     uint64_t blocks;    /* that run */
     bool mixed;         /* they are of several grids: what is true of one's memory is not of another's */
     bool of_grid;       /* something was said that is true of `grid` alone */
+    bool moved;         /* a debugger has set a pc: who comes to an access may not have come by the one that leads it */
     bool short_of_memory;
 };
 
@@ -74,6 +75,12 @@ static void look_again(struct chk_bounds *b)
     if (wake)
         emu_tap_wake(b->chk->machine);
     b->of_grid = false;
+}
+
+void chk_bounds_moved(struct chk_bounds *b)
+{
+    b->moved = true;
+    look_again(b);
 }
 
 void chk_bounds_block(struct chk_bounds *b, const struct emu_core *core, unsigned slot, bool begins)
@@ -381,7 +388,7 @@ void chk_bounds_access(struct chk_bounds *b, const struct emu_tap_access *a, boo
     struct bounds_limit quiet = *limit;
     if (alone && is_everything(b, a, limit))
         leave_alone(p, a->at.index);
-    else if (alone && p->lead[a->at.index].last != a->at.index && !(limit->grid != 0 && b->mixed))
+    else if (alone && !b->moved && p->lead[a->at.index].last != a->at.index && !(limit->grid != 0 && b->mixed))
         lead(p, a, &quiet);
     if (limit->grid != 0 && b->mixed)
         quiet = (struct bounds_limit){0, 0, 0};

@@ -110,6 +110,8 @@ void chk_bounds_destroy(struct chk_bounds *bounds);
 bool chk_bounds_wants(const struct emu_program *program, uint32_t index);
 /** Narrows access->quiet to what the instruction may reach without being told of. @alone: nobody else looks
  *  at accesses, so that instructions may be left alone altogether. */
+/** A debugger has moved a lane. */
+void chk_bounds_moved(struct chk_bounds *bounds);
 void chk_bounds_access(struct chk_bounds *bounds, const struct emu_tap_access *access, bool alone);
 void chk_bounds_block(struct chk_bounds *bounds, const struct emu_core *core, unsigned slot, bool begins);
 bool chk_bounds_short_of_memory(const struct chk_bounds *bounds);

@@ -136,6 +136,14 @@ static void on_warpsync(struct emu_tap *tap, struct emu_core *core, unsigned slo
         chk_race_warpsync(chk_of(tap)->race, core, slot, warp, lanes);
 }
 
+static void on_moved(struct emu_tap *tap)
+{
+    const struct chk *chk = chk_of(tap);
+
+    if (chk->bounds != NULL)
+        chk_bounds_moved(chk->bounds);
+}
+
 /** What was seen of a future that does not exist is of no use any more. */
 static void on_present(struct emu_tap *tap, bool same)
 {
@@ -146,6 +154,8 @@ static void on_present(struct emu_tap *tap, bool same)
             chk_init_present(chk->init);
         return;
     }
+    if (chk->bounds != NULL)
+        chk_bounds_moved(chk->bounds); /* a pc may have been set there */
     if (chk->options.note != NULL &&
         (chk->race != NULL || chk->init != NULL || chk->barrier != NULL))
         chk->options.note(chk->options.context, "the past was changed: what is found by its history "
@@ -190,7 +200,8 @@ enum lw_status chk_tap_begin(struct chk *chk, struct lw_error *err)
     chk->tap = (struct emu_tap){.wants = wants, .on_insn = on_insn, .on_access = on_access,
                                 .on_step = on_step, .on_stepped = on_stepped,
                                 .on_block = on_block, .on_cta = on_cta,
-                                .on_warpsync = on_warpsync, .on_present = on_present};
+                                .on_warpsync = on_warpsync, .on_present = on_present,
+                                .on_moved = on_moved};
     status = emu_machine_tap(chk->machine, &chk->tap, err);
     if (status != LW_OK)
         return status;

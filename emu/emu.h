@@ -665,6 +665,8 @@ struct emu_tap {
      *  when it went there, but no warp goes in single steps. Else something was changed in the
      *  past, and what was known of the run is of one that does not exist. */
     void (*on_present)(struct emu_tap *tap, bool same);
+    /** A debugger, or the log of a run with one, has set the pc of lanes. */
+    void (*on_moved)(struct emu_tap *tap);
 };
 /** One a machine; borrowed until it is replaced or the machine ends; NULL: none. Who wants one
  *  thread listens to the machine's life as well. Errors: LW_ESTATE when something has run. */

@@ -233,6 +233,8 @@ enum lw_status emu_pc_write(struct emu_core *core, unsigned slot, unsigned warp,
         if (w->running == (int)id && w->reconv->reach != NULL)
             (void)w->reconv->reach(w);
         note(w, EMU_LOG_PC, lane, 0, 0, pc);
+        if (w->core->machine->tap != NULL)
+            w->core->machine->tap->on_moved(w->core->machine->tap);
         return LW_OK;
     }
     return LW_FAIL(err, LW_ERANGE, "no live lane %u", lane);

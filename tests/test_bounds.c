@@ -2,6 +2,8 @@
 /* Which variable an address is made of: found by the translator, kept in the file, checked when read. */
 #include "tests/object_fixture.h"
 
+#include "check/check.h"
+
 /* %r2 is a number; @code leaves an address of shared memory in %rd2 or reads it */
 static const char form[] =
     ".version 7.0\n.target sm_75\n.address_size 64\n"
@@ -128,12 +130,82 @@ static void what_does_not_fit_is_refused(void **state)
     isa_object_destroy(object);
 }
 
+/* ---- an access that another's look is enough for ------------------------------------------------ */
+
+static void must(enum lw_status status, const struct lw_error *err)
+{
+    if (status != LW_OK)
+        fail_msg("%s", err->text);
+}
+
+/* s[4 * tid] leads s[4 * tid + 1]: in warps of 8 the second is beyond with both */
+static const char led[] = "mov.u64 %rd2,s; shl.b64 %rd4,%rd9,4; add.s64 %rd3,%rd2,%rd4; st.shared.u32 [%rd3],%r2;"
+                          "st.shared.u32 [%rd3+4],%r2; mov.u32 %r9,%r2;";
+
+static void a_lane_that_a_debugger_moves_past_the_look_is_looked_at(void **state)
+{
+    struct isa_object *object = translate(led);
+    struct emu_config config;
+    struct emu_machine *machine;
+    struct emu_program *program;
+    struct emu_engine *engine;
+    struct emu_stop stop;
+    struct emu_core *core;
+    struct chk_options options = {.max_findings = 10};
+    struct chk *chk;
+    struct lw_error err;
+    uint64_t params[2] = {0};
+    unsigned slot;
+
+    (void)state;
+    assert_int_equal(object->bound_count, 2);
+    emu_config_default(&config);
+    config.warp_width = 8;
+    must(emu_machine_create(&config, &machine, &err), &err);
+    must(emu_program_load(machine, object, &program, &err), &err);
+    must(emu_alloc(machine, 64, "p", 0, &params[0], &err), &err);
+    must(chk_select("memory", &options.kinds, &err), &err);
+    must(chk_create(machine, &options, &chk, &err), &err);
+    must(emu_engine_functional_create(machine, &engine, &err), &err);
+    struct emu_launch launch = {.program = program, .kernel = &object->functions[0], .grid = {1, 1, 1},
+                                .block = {16, 1, 1}, .work_dim = 1, .params = params};
+    must(emu_grid_launch(machine, &launch, NULL, &err), &err);
+
+    /* the first warp has done both, the second is about to do the one that leads */
+    const uint64_t lead = emu_program_base(program) + (uint64_t)object->bounds[0].insn * ISA_WORD_BYTES;
+    const uint64_t behind = lead + 2 * ISA_WORD_BYTES;
+    must(emu_breakpoint_set(machine, behind, true, &err), &err);
+    must(engine->ops->run(engine, &stop, &err), &err);
+    assert_int_equal(stop.kind, EMU_STOP_BREAK);
+    assert_int_equal(stop.place.warp, 0);
+    must(emu_breakpoint_set(machine, behind, false, &err), &err);
+    must(emu_breakpoint_set(machine, lead, true, &err), &err);
+    must(engine->ops->run(engine, &stop, &err), &err);
+    assert_int_equal(stop.kind, EMU_STOP_BREAK);
+    assert_int_equal(stop.place.warp, 1);
+    must(emu_breakpoint_set(machine, lead, false, &err), &err);
+    assert_true(engine->ops->locate(engine, stop.place.grid, stop.place.block, &core, &slot));
+    must(emu_pc_write(core, slot, 1, 0, lead + ISA_WORD_BYTES, &err), &err);
+    must(engine->ops->run(engine, &stop, &err), &err);
+    assert_int_equal(stop.kind, EMU_STOP_IDLE);
+    must(chk_finish(chk, &stop, &err), &err);
+    assert_non_null(chk_get(chk, 0));
+    assert_int_equal(chk_get(chk, 0)->place.pc, lead + ISA_WORD_BYTES);
+    assert_int_equal(chk_get(chk, 0)->place.lanes, 0xff);
+    assert_null(chk_get(chk, 1));
+    emu_engine_destroy(engine);
+    chk_destroy(chk);
+    emu_machine_destroy(machine);
+    isa_object_destroy(object);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_address_is_of_the_variable_that_it_is_made_of),
         cmocka_unit_test(the_file_keeps_them),
         cmocka_unit_test(what_does_not_fit_is_refused),
+        cmocka_unit_test(a_lane_that_a_debugger_moves_past_the_look_is_looked_at),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
