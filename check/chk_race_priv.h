@@ -9,6 +9,7 @@
  *   chk_race_cells.c  the shadow: who last wrote and read each byte
  *   chk_race_later.c  reads of pages that nothing has written yet: kept, not looked at
  *   chk_race_quiet.c  pages of which further reads say nothing new
+ *   chk_race_phase.c  shared memory between barriers where nobody writes it
  *   chk_race_find.c   sentences
  *
  * One clock for all, `now`, ticks at whatever orders something. An access carries the tick of its
@@ -314,6 +315,9 @@ struct chk_race {
     bool fast;               /* not each lane by itself, where that may be */
     bool any_quiet, calm;    /* calm: of calm_of, no thread learns of others by fences */
     const struct emu_program *calm_of;
+    struct race_phases **phases, *phases_last; /* of programs */
+    size_t phases_count, phases_room;
+    bool apart;              /* threads were where no phase says that they are, or each access is looked at */
     uint32_t roots;          /* counts launches of the host behind which nothing ran */
     bool short_of_memory;
 };
@@ -367,6 +371,17 @@ void race_quiet_ask(struct race_look *look, uint64_t at, struct race_cells *cell
 /** A page is written, or memory there is new, or another instruction than that of the site @reader reads. */
 void race_quiet_ends(struct chk_race *race, uint64_t offset, uint32_t reader);
 void race_quiet_forget(struct chk_race *race);
+
+/* ---- shared memory that nobody writes ------------------------------------------------------------ */
+
+/** A weak access: is it a load of shared memory in phases in which nothing writes it? Says in access->quiet that
+ *  the instruction needs no look in shared memory. */
+bool race_phase_still(struct chk_race *race, const struct emu_tap_access *access);
+/** All threads of a block have met, as on_cta says. */
+void race_phase_begins(struct chk_race *race, const struct race_block *b, const uint64_t *lanes);
+/** No phase is known any more. */
+void race_phases_end(struct chk_race *race);
+void race_phases_destroy(struct chk_race *race);
 
 /* ---- order -------------------------------------------------------------------------------------- */
 
@@ -422,6 +437,10 @@ void chk_race_cta(struct chk_race *race, struct emu_core *core, unsigned slot, u
                   const uint64_t *lanes);
 void chk_race_warpsync(struct chk_race *race, struct emu_core *core, unsigned slot, unsigned warp,
                        uint64_t lanes);
+/** Does nobody else look at accesses of this instruction? */
+bool chk_race_alone(const struct chk *chk, const struct emu_program *program, uint32_t index);
+/** A debugger has moved a lane. */
+void chk_race_moved(struct chk_race *race);
 void chk_race_life(struct chk_race *race, const struct emu_life *life);
 
 #endif

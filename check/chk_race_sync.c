@@ -21,6 +21,8 @@ struct chk_race *chk_race_create(struct chk *chk)
     race_chunk_choose(race);
     if (race->fast && chk->options.found == NULL)
         race->ahead = malloc(sizeof *race->ahead); /* NULL will do */
+    /* a debugger may move lanes, and then what was read before in their phase matters */
+    race->apart = !race->fast || chk->options.found != NULL;
     return race;
 }
 
@@ -96,6 +98,7 @@ void chk_race_destroy(struct chk_race *race)
     race_shadow_forget(&race->shadow, 0, 0);
     race_later_end(&race->shadow);
     race_quiet_forget(race);
+    race_phases_destroy(race);
     free(race->again);
     free(race->blocks);
     free(race->actors);
@@ -625,10 +628,12 @@ void chk_race_cta(struct chk_race *race, struct emu_core *core, unsigned slot, u
         for (unsigned w = 0; w < b->warp_count; w++)
             only |= arrived[w] != 0;
     }
-    if (!only && all)
+    if (!only && all) {
         block_meets(race, b);
-    else
+        race_phase_begins(race, b, lanes);
+    } else {
         warps_meet(race, b, lanes, arrived);
+    }
     if (arrived != NULL)
         memset(arrived, 0, b->warp_count * sizeof *arrived);
     race_tick(race);
@@ -908,6 +913,11 @@ static void launched(struct chk_race *race, const struct emu_grid *grid)
         race_facts_drop(facts);
     }
     race_tick(race);
+}
+
+void chk_race_moved(struct chk_race *race)
+{
+    race_phases_end(race);
 }
 
 void chk_race_life(struct chk_race *race, const struct emu_life *life)

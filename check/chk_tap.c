@@ -26,6 +26,12 @@ static bool wants(struct emu_tap *tap, const struct emu_program *program, uint32
            (chk->arithmetic && chk_arith_wants(chk, insn));
 }
 
+bool chk_race_alone(const struct chk *chk, const struct emu_program *program, uint32_t index)
+{
+    return chk->counters == NULL && chk->init == NULL && chk->constant == NULL &&
+           (chk->bounds == NULL || !chk_bounds_wants(program, index));
+}
+
 static void on_insn(struct emu_tap *tap, const struct emu_tap_site *site)
 {
     struct chk *chk = chk_of(tap);
@@ -140,6 +146,8 @@ static void on_moved(struct emu_tap *tap)
 {
     const struct chk *chk = chk_of(tap);
 
+    if (chk->race != NULL)
+        chk_race_moved(chk->race);
     if (chk->bounds != NULL)
         chk_bounds_moved(chk->bounds);
 }

@@ -34,6 +34,7 @@ liblanewise_a_SOURCES += \
 	%D%/chk_race_facts.c \
 	%D%/chk_race_find.c \
 	%D%/chk_race_later.c \
+	%D%/chk_race_phase.c \
 	%D%/chk_race_priv.h \
 	%D%/chk_race_sync.c \
 	%D%/chk_suppress.c \

@@ -5,7 +5,8 @@
  * what may say something new and look at many lanes at once, some of them later. Counters of requests
  * are told of all. Where two readers are to blame, either form may tell of another one, and so may meet
  * two places first from the one side or the other: kinds and pairs of places agree, and times in all; now
- * and then one of a pair only, where no other reader of that place was blamed.
+ * and then one of a pair only, where no other reader of that place was blamed. A second form of kernels
+ * has phases between barriers of shared memory, with and without writes in them.
  * LW_SEED repeats a run; LW_RANDOM_COUNT sets the number of kernels.
  */
 #include <setjmp.h>
@@ -18,7 +19,7 @@
 
 #include "check/check.h"
 
-enum { ROUNDS = 24, BYTES = 256, BUFFERS = 3, LOOPS = 40, BLOCKS = 4, THREADS = 64, MOST = 200 };
+enum { ROUNDS = 72, BYTES = 256, BUFFERS = 3, LOOPS = 40, BLOCKS = 4, THREADS = 64, MOST = 200 };
 
 /** Places in order of address. */
 struct finding {
@@ -94,6 +95,103 @@ static void put_kernel(uint64_t *r, struct lw_sink *out)
                                       : "@p0 st.global.b32 [v10:11], v4\n");
     }
     lw_printf(out, "v_add_u32 v4, v4, 1\nv_setp_u32.lt p1, v4, %u\n@p1 bra again\n", LOOPS);
+    lw_put(out, "v_setp_u32.eq p2, v21, 7\n@p2 v_mov_b32 v21, 0\nexit\n.end\n");
+}
+
+/** v10: a place in shared memory. */
+static void put_tile_place(uint64_t *r, struct lw_sink *out)
+{
+    static const char *const words[] = {
+        "v_mov_b32 v10, v0\n", "v_mov_b32 v10, v4\n", "v_add_u32 v10, v0, v4\n",
+        "v_mov_b32 v10, 9\n", "v_and_b32 v10, v0, 15\n", "v_xor_b32 v10, v0, v4\n",
+        "v_mov_b32 v10, v0\n", "v_mov_b32 v10, v0\n"};
+
+    lw_put(out, words[draw(r, sizeof words / sizeof words[0])]);
+    lw_put(out, "v_and_b32 v10, v10, 63\nv_shl_b32 v10, v10, 2\n");
+}
+
+static void put_tile_access(uint64_t *r, bool reads, struct lw_sink *out)
+{
+    const char *guard = draw(r, 3) == 0 ? "@p3 " : "";
+
+    if (draw(r, 6) == 0) { /* global memory, by the same window */
+        lw_put(out, "v_mov_b64 v12:13, c[a]\n");
+        put_place(r, out);
+        lw_put(out, reads ? "ld.generic.b32 v20, [v10:11]\n" : "st.global.b32 [v10:11], v4\n");
+        return;
+    }
+    put_tile_place(r, out);
+    if (reads || draw(r, 3) == 0) {
+        if (draw(r, 3) != 0) {
+            lw_printf(out, "%sld.shared.b32 v20, [v10]\n", guard);
+        } else { /* through the generic window */
+            lw_printf(out, "v_mov_b32 v11, 256\n%sld.generic.b32 v20, [v10:11]\n", guard);
+        }
+        lw_put(out, "v_xor_b32 v21, v21, v20\n");
+    } else if (draw(r, 5) == 0) {
+        lw_printf(out, "%sred.shared.add.u32 [v10], v0\n", guard);
+    } else {
+        lw_printf(out, "%sst.shared.b32 [v10], v%u\n", guard, draw(r, 2) == 0 ? 4u : 21u);
+    }
+}
+
+/** Threads, or half of the block, come to a barrier; here and there by a guard, with a count, or at two places. */
+static void put_meeting(uint64_t *r, unsigned i, struct lw_sink *out)
+{
+    switch (draw(r, 12)) {
+    case 0:
+        lw_put(out, "v_mov_b32 v3, 32\n@p3 bar.sync 1, v3\n");
+        return;
+    case 1: /* all, with a count */
+        lw_put(out, "v_mov_b32 v3, 64\nbar.sync 2, v3\n");
+        return;
+    case 2: /* one warp each: a phase that begins at two places */
+        lw_printf(out, "@p3 bra w%u\nbar.sync 0\n", i);
+        put_tile_access(r, true, out);
+        lw_printf(out, "bra o%u\nw%u:\nbar.sync 0\n", i, i);
+        put_tile_access(r, false, out);
+        lw_printf(out, "o%u:\n", i);
+        return;
+    case 3:
+        lw_put(out, "@p3 bar.sync 0\n@!p3 bar.sync 0\n");
+        return;
+    case 4: /* a half that comes later, or in the next round */
+        lw_printf(out, "@p3 bra w%u\nbar.sync 0\nw%u:\n", i, i);
+        lw_put(out, "@p3 bar.sync 0\n");
+        return;
+    case 5: /* half, with a count */
+        lw_printf(out, "v_mov_b32 v3, 32\n@p3 bra w%u\n", i);
+        put_tile_access(r, true, out);
+        lw_printf(out, "bra o%u\nw%u:\nbar.sync 1, v3\n", i, i);
+        put_tile_access(r, false, out);
+        lw_printf(out, "o%u:\nbar.sync 0\n", i);
+        return;
+    default:
+        lw_put(out, "bar.sync 0\n");
+        return;
+    }
+}
+
+static void put_phases(uint64_t *r, struct lw_sink *out)
+{
+    const unsigned count = 3 + draw(r, 7);
+
+    lw_put(out, ".kernel k\n.param ptr.global a\n.param ptr.global b\n.param ptr.global c\n.shared tile 512\n"
+                "v_s2r v0, %tid.x\nv_s2r v1, %ctaid.x\nv_mov_b32 v4, 0\nv_mov_b32 v21, 0\n"
+                "v_setp_u32.lt p3, v0, 32\n");
+    if (draw(r, 3) != 0) {
+        lw_put(out, "v_shl_b32 v10, v0, 2\nst.shared.b32 [v10], v0\n");
+        put_meeting(r, 100, out);
+    }
+    lw_put(out, "again:\n");
+    for (unsigned i = 0; i < count; i++) {
+        if (draw(r, 2) == 0)
+            put_meeting(r, i, out);
+        put_tile_access(r, draw(r, 3) != 0, out);
+    }
+    if (draw(r, 2) == 0)
+        lw_put(out, "bar.sync 0\n");
+    lw_printf(out, "v_add_u32 v4, v4, 1\nv_setp_u32.lt p1, v4, %u\n@p1 bra again\n", 8);
     lw_put(out, "v_setp_u32.eq p2, v21, 7\n@p2 v_mov_b32 v21, 0\nexit\n.end\n");
 }
 
@@ -175,7 +273,11 @@ static void what_need_not_be_told_changes_no_finding(void **state)
         struct lw_buffer text;
 
         lw_buffer_init(&text);
-        put_kernel(&seed, &text.sink);
+        const bool phases = round % 3 == 2;
+        if (phases)
+            put_phases(&seed, &text.sink);
+        else
+            put_kernel(&seed, &text.sink);
         /* warps with undefined registers go in single steps, which is slow */
         unsigned unwritten = round % 8 == 1 ? 4 : 0;
         unsigned n = run(text.text, list, unwritten, false, some);
