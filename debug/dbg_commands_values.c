@@ -274,7 +274,7 @@ static uint64_t lanes_on(struct dbg *dbg, const struct dbg_thread *thread, const
     return lanes;
 }
 
-static enum lw_status list_lines(struct dbg *dbg, const char *file, uint64_t first,
+static enum lw_status list_lines(struct dbg *dbg, const char *file, uint64_t first, uint64_t end,
                                  struct lw_sink *out, struct lw_error *err)
 {
     const char *here_file = NULL;
@@ -284,7 +284,7 @@ static enum lw_status list_lines(struct dbg *dbg, const char *file, uint64_t fir
 
     if (focused)
         (void)!dbg_source_at(dbg, thread.place.pc, &here_file, &here);
-    for (uint64_t line = first; line < first + LIST_LINES; line++) {
+    for (uint64_t line = first; line < end; line++) {
         const char *text = line <= UINT32_MAX ? dbg_source_line(dbg, file, (unsigned)line)
                                               : NULL;
         bool mark = here == line && here_file != NULL && strcmp(here_file, file) == 0;
@@ -303,7 +303,8 @@ static enum lw_status list_lines(struct dbg *dbg, const char *file, uint64_t fir
         return LW_FAIL(err, LW_ENOENT, "the source file %s cannot be read", file);
     if (!any)
         return LW_FAIL(err, LW_ERANGE, "%s has no line %llu", file, (unsigned long long)first);
-    dbg->list_next = first + LIST_LINES;
+    dbg->list_first = first;
+    dbg->list_next = end;
     return LW_OK;
 }
 
@@ -317,18 +318,26 @@ static enum lw_status do_list(void *context, int argc, char **argv, struct lw_si
     unsigned line, count;
     uint64_t pcs[MAX_PLACES], pc;
     enum lw_status status;
+    bool before = argc == 2 && strcmp(argv[1], "-") == 0;
 
     if (argc > 2)
         return LW_FAIL(err, LW_EUSAGE, "list takes one place, \"%s\" is too much", argv[2]);
     (void)!dbg_view(dbg, &thread, NULL);
     pc = thread.place.pc;
-    if (argc == 2) {
+    if (before && dbg->list_file != NULL && dbg->listed_pc == pc) {
+        if (dbg->list_first <= 1)
+            return LW_FAIL(err, LW_ERANGE, "nothing stands before line 1");
+        return list_lines(dbg, dbg->list_file,
+                          dbg->list_first > LIST_LINES ? dbg->list_first - LIST_LINES : 1,
+                          dbg->list_first, out, err);
+    }
+    if (argc == 2 && !before) {
         status = dbg_location_parse(dbg, argv[1], pcs, MAX_PLACES, &count, err);
         if (status != LW_OK)
             return status;
         pc = pcs[0];
     } else if (dbg->list_file != NULL && dbg->listed_pc == pc) {
-        return list_lines(dbg, dbg->list_file, dbg->list_next, out, err);
+        return list_lines(dbg, dbg->list_file, dbg->list_next, dbg->list_next + LIST_LINES, out, err);
     }
     if (!dbg_source_at(dbg, pc, &file, &line))
         return LW_FAIL(err, LW_ENOENT, "no source line is known for 0x%llx",
@@ -337,7 +346,8 @@ static enum lw_status do_list(void *context, int argc, char **argv, struct lw_si
     free(dbg->list_file);
     dbg->list_file = copy;
     dbg->listed_pc = thread.place.pc;
-    return list_lines(dbg, file, line > LIST_LINES / 2 ? line - LIST_LINES / 2 : 1, out, err);
+    line = line > LIST_LINES / 2 ? line - LIST_LINES / 2 : 1;
+    return list_lines(dbg, file, line, line + LIST_LINES, out, err);
 }
 /* clang-format off */
 static const struct lw_command rows[] = {
@@ -348,7 +358,7 @@ static const struct lw_command rows[] = {
     {"set",         "se",   "<target> = <expression>",    "Assign to a register, to the pc or to memory",               "set v1 = v0 * 2", do_set, LW_COMMAND_CHANGES},
     {"x",           "x",    "[/count format size] <address>", "Memory as the focus lane sees it",                       "x /4xw 0x200000000000", do_x, LW_COMMAND_LOOKS},
     {"disassemble", "disas","[/s] [location] [count]",    "Instructions, with /s and source lines",                     "disassemble /s saxpy", do_disassemble, LW_COMMAND_LOOKS},
-    {"list",        "l",    "[location]",                 "Source lines, then the following ones",                      "list saxpy", do_list, LW_COMMAND_REPEATS},
+    {"list",        "l",    "[location]",                 "Source lines, then the following ones; with -, those before","list saxpy", do_list, LW_COMMAND_REPEATS},
 };
 /* clang-format on */
 const struct lw_command_table dbg_commands_values = {rows, LW_COUNT_OF(rows), NULL};

@@ -150,7 +150,7 @@ struct dbg {
     unsigned last_display;
 
     struct dbg_source_file *sources;
-    uint64_t list_next; /* `list` without operands goes on here: line, */
+    uint64_t list_next, list_first; /* `list` without operands goes on here, `list -` before: lines, */
     char *list_file;    /* in this file (owned); NULL: start at the focus */
     uint64_t listed_pc; /* and forgets it when the focus has moved */
     uint64_t disassemble_next, disassembled_pc;
