@@ -774,7 +774,7 @@ void chk_race_access(struct chk_race *race, const struct emu_tap_access *access)
         converge(race, b, w, access->at.split_lanes);
     const uint32_t site = site_of(race, access);
     const bool write = access->kind != EMU_ACCESS_LOAD, sets = (site & RACE_STRONG) != 0;
-    if (!write && !sets && race_phase_still(race, access))
+    if (access->space != ISA_SPACE_GLOBAL && !write && !sets && race_phase_still(race, access))
         return;
     const bool plain = b->facts == NULL && w->lane == NULL && w->known == NULL &&
                        b->known == NULL && b->pending[0] == NULL && b->pending[1] == NULL;

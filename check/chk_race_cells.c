@@ -126,23 +126,36 @@ struct race_cells *race_shadow_page(struct race_shadow *shadow, uint64_t offset)
     return table[low] = calloc(1, sizeof *table[low]);
 }
 
+#define AWAKE_BYTES ((size_t)RACE_PAGES * sizeof(uint32_t *))
+
+bool race_shadow_begin(struct race_shadow *shadow)
+{
+    void *at = mmap(NULL, AWAKE_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+    if (at == MAP_FAILED)
+        return false;
+    shadow->awake = at;
+    shadow->awake_first = RACE_PAGES;
+    shadow->epoch = 1;
+    return true;
+}
+
 void race_shadow_awake(struct race_shadow *shadow, const struct race_cells *cells, uint64_t offset)
 {
-    const uint64_t page = offset >> RACE_PAGE_SHIFT, high = page >> RACE_TABLE_SHIFT;
-    const uint64_t low = page & ((1 << RACE_TABLE_SHIFT) - 1);
-    uint32_t *quads = cells->borrowed ? cells->base : RACE_AWAKE;
+    const size_t page = offset >> RACE_PAGE_SHIFT;
 
-    if (shadow->awake[high] == NULL) /* NULL will do: pages are looked for, then */
-        shadow->awake[high] = calloc((size_t)1 << RACE_TABLE_SHIFT, sizeof *shadow->awake[high]);
-    if (shadow->awake[high] != NULL)
-        shadow->awake[high][low] = quads;
+    shadow->awake[page] = cells->borrowed ? cells->base : RACE_AWAKE;
+    shadow->awake_first = page < shadow->awake_first ? page : shadow->awake_first;
+    shadow->awake_end = page >= shadow->awake_end ? page + 1 : shadow->awake_end;
 }
 
 void race_shadow_asleep(struct race_shadow *shadow)
 {
-    for (size_t t = 0; t < (size_t)1 << RACE_TABLE_SHIFT; t++)
-        if (shadow->awake[t] != NULL)
-            memset(shadow->awake[t], 0, sizeof *shadow->awake[t] << RACE_TABLE_SHIFT);
+    if (shadow->awake_first < shadow->awake_end)
+        memset(&shadow->awake[shadow->awake_first], 0,
+               (shadow->awake_end - shadow->awake_first) * sizeof(uint32_t *));
+    shadow->awake_first = RACE_PAGES;
+    shadow->awake_end = 0;
 }
 
 static void forget_all(struct race_shadow *shadow)
@@ -158,8 +171,6 @@ static void forget_all(struct race_shadow *shadow)
         }
         free(shadow->table[t]);
         shadow->table[t] = NULL;
-        free(shadow->awake[t]);
-        shadow->awake[t] = NULL;
     }
     for (size_t i = 0; i < shadow->slab_count; i++)
         (void)munmap(shadow->slabs[i], SLAB_BYTES);
@@ -167,6 +178,13 @@ static void forget_all(struct race_shadow *shadow)
     shadow->slabs = NULL;
     shadow->slab_count = shadow->slab_room = 0;
     memset(shadow->near, 0, sizeof shadow->near);
+    race_shadow_asleep(shadow);
+}
+
+void race_shadow_end(struct race_shadow *shadow)
+{
+    forget_all(shadow);
+    (void)munmap(shadow->awake, AWAKE_BYTES);
 }
 
 void race_shadow_forget(struct race_shadow *shadow, uint64_t offset, uint64_t bytes)

@@ -92,7 +92,7 @@ void race_cells_free(struct race_cells *cells, uint64_t *total);
 bool race_cells_split(struct race_cells *cells, uint64_t *total);
 
 enum { RACE_PAGE_SHIFT = 12, RACE_TABLE_SHIFT = 12, RACE_NEAR = 4096, RACE_SLAB_PAGES = 128,
-       RACE_PAGE_WORDS = 1 << (RACE_PAGE_SHIFT - 2) };
+       RACE_PAGES = 1 << 2 * RACE_TABLE_SHIFT, RACE_PAGE_WORDS = 1 << (RACE_PAGE_SHIFT - 2) };
 /** Pages of global memory that were accessed. */
 struct race_shadow {
     struct race_cells **table[1 << RACE_TABLE_SHIFT]; /* of 2^12 pages each */
@@ -103,8 +103,10 @@ struct race_shadow {
     uint32_t epoch; /* changes where nothing that was kept for later matters any more */
     struct race_later_chunk **pools, *spare; /* of chunks: all; those that are free */
     size_t pool_count, pool_room, pool_used; /* used: chunks of the pools */
-    /* [page]: quads of those whose cells say all, or RACE_AWAKE; NULL: any other */
-    uint32_t **awake[1 << RACE_TABLE_SHIFT];
+    /* [RACE_PAGES]: quads of those whose cells say all, or RACE_AWAKE; NULL: any other. The host gives it
+     * memory where something is written */
+    uint32_t **awake;
+    size_t awake_first, awake_end; /* pages beyond have none */
     struct {
         uint64_t page; /* and 1 */
         struct race_cells *cells;
@@ -135,12 +137,13 @@ static inline struct race_cells *race_shadow_near(struct race_shadow *shadow, ui
  *  not awake, or there was no memory to say so. */
 static inline uint32_t *race_shadow_quads(const struct race_shadow *shadow, uint64_t offset)
 {
-    const uint64_t page = offset >> RACE_PAGE_SHIFT, high = page >> RACE_TABLE_SHIFT;
+    const uint64_t page = offset >> RACE_PAGE_SHIFT;
 
-    if (high >> RACE_TABLE_SHIFT != 0 || shadow->awake[high] == NULL)
-        return NULL;
-    return shadow->awake[high][page & ((1 << RACE_TABLE_SHIFT) - 1)];
+    return page < RACE_PAGES ? shadow->awake[page] : NULL;
 }
+/** False: no memory. */
+bool race_shadow_begin(struct race_shadow *shadow);
+void race_shadow_end(struct race_shadow *shadow);
 /** The quads of a slab are one large page of the host, the rest are nearly three. */
 enum { RACE_PAGE_QUADS = RACE_PAGE_WORDS * RACE_QUAD * 4, RACE_PAGE_REST = RACE_PAGE_WORDS * RACE_REST * 4,
        RACE_SLAB_QUADS = RACE_SLAB_PAGES * RACE_PAGE_QUADS };

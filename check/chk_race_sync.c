@@ -10,13 +10,14 @@ struct chk_race *chk_race_create(struct chk *chk)
 {
     struct chk_race *race = calloc(1, sizeof *race);
 
-    if (race == NULL)
+    if (race == NULL || !race_shadow_begin(&race->shadow)) {
+        free(race);
         return NULL;
+    }
     race->chk = chk;
     race->machine = chk->machine;
     race->kinds = chk->options.kinds;
     race->now = 1;
-    race->shadow.epoch = 1;
     race->fast = chk->options.counting != CHK_COUNT_REQUESTS; /* those are told of all */
     race_chunk_choose(race);
     if (race->fast && chk->options.found == NULL)
@@ -95,7 +96,7 @@ void chk_race_destroy(struct chk_race *race)
     spare_forget(race);
     grids_forget(race);
     variables_forget(race);
-    race_shadow_forget(&race->shadow, 0, 0);
+    race_shadow_end(&race->shadow);
     race_later_end(&race->shadow);
     race_quiet_forget(race);
     race_phases_destroy(race);

@@ -97,6 +97,16 @@ static bool on_access(struct emu_tap *tap, const struct emu_tap_access *access)
     return steps;
 }
 
+/** The same where races are all that is looked for. */
+static bool on_access_races(struct emu_tap *tap, const struct emu_tap_access *access)
+{
+    const struct chk *chk = chk_of(tap);
+
+    if (chk->race != NULL)
+        chk_race_access(chk->race, access);
+    return false;
+}
+
 static void on_step(struct emu_tap *tap, const struct emu_tap_site *site)
 {
     if (chk_of(tap)->init != NULL)
@@ -234,6 +244,8 @@ enum lw_status chk_tap_begin(struct chk *chk, struct lw_error *err)
         chk_tap_end(chk);
         return LW_FAIL(err, LW_ENOMEM, "no memory for a checker");
     }
+    if (races && !unwritten && !constant && !variables && !count)
+        chk->tap.on_access = on_access_races;
     return LW_OK;
 }
 

@@ -235,7 +235,6 @@ MEM_OUTLINE bool LEVEL(tap_tell)(struct emu_warp *w, const struct emu_dinsn *di)
                                     [EMU_MEM_ATOMIC] = EMU_ACCESS_ATOMIC,
                                     [EMU_MEM_REDUCE] = EMU_ACCESS_REDUCE};
     struct emu_tap *tap = w->core->machine->tap;
-    const struct isa_op_info *info = isa_op_info((enum isa_op)di->op);
     const struct emu_mem_info *memory = &emu_mem_info[di->op];
     const uint64_t m = w->e & emu_guard(w, di);
     uint64_t address[EMU_MAX_LANES];
@@ -245,7 +244,8 @@ MEM_OUTLINE bool LEVEL(tap_tell)(struct emu_warp *w, const struct emu_dinsn *di)
         w->halting = false;
         return true;
     }
-    if (!(info->flags & ISA_F_MEMORY)) {
+    if (memory->mem_class == EMU_MEM_NONE && !memory->scalar &&
+        !(isa_op_info((enum isa_op)di->op)->flags & ISA_F_MEMORY)) {
         emu_tap_site(w, di, m, &access.at);
         tap->on_insn(tap, &access.at);
         return tap_goes_on(w, di);
