@@ -10,7 +10,7 @@ const char *const chk_class_names[CHK_CLASS_COUNT] = {"memory", "progress", "rac
 static const bool usual[CHK_CLASS_COUNT] = {[CHK_CLASS_MEMORY] = true, [CHK_CLASS_PROGRESS] = true};
 
 const struct chk_kind_info chk_kinds[CHK_KIND_COUNT] = {
-#define KIND(id, name, group, on, from, value, summary, wrong, right)                      \
+#define KIND(id, name, group, on, from, value, optimised, summary, wrong, right)           \
     {name, CHK_CLASS_##group, on, summary, wrong, right},
 #include "check/kinds.def"
 };
@@ -18,8 +18,8 @@ const struct chk_kind_info chk_kinds[CHK_KIND_COUNT] = {
 #define EMU_END_NONE 0
 #define EMU_WATCH_NONE 0
 const struct chk_origin chk_origins[CHK_KIND_COUNT] = {
-#define KIND(id, name, group, on, from, value, summary, wrong, right)                      \
-    {CHK_FROM_##from, EMU_##from##_##value},
+#define KIND(id, name, group, on, from, value, optimised, summary, wrong, right)           \
+    {CHK_FROM_##from, EMU_##from##_##value, CHK_OPTIMISED_##optimised},
 #include "check/kinds.def"
 };
 
@@ -135,27 +135,14 @@ static void list(int group, struct lw_sink *out)
                       : chk_kinds[k].on ? " (with its class)" : " (by name only)");
 }
 
-/** Where what is found depends on what the compiler made of the source; "" elsewhere. */
-static const char *by_compiler(enum chk_kind kind)
-{
-    switch (kind) {
-    case CHK_NULL_PAGE:
-    case CHK_READ_ONLY:
-    case CHK_BAD_FREE:
-    case CHK_LEAK:
-    case CHK_UNINIT_ADDRESS:
-    case CHK_UNINIT_BRANCH:
-        return "\nFound in this kernel when it is compiled with -O0 -g: an optimiser may leave out what is wrong.\n";
-    case CHK_SHIFT:
-    case CHK_CONVERSION:
-    case CHK_NAN:
-    case CHK_INFINITY:
-        return "\nAn optimiser may compute ahead of a guard (`if (n < 32) x = a << n;`) what the guard then drops; it is\n"
-               "told all the same. Compile with -O0 -g for what the source computes.\n";
-    default:
-        return "";
-    }
-}
+static const char *const optimised_words[] = {
+    [CHK_OPTIMISED_SAME] = "",
+    [CHK_OPTIMISED_DROPPED] =
+        "\nFound in this kernel when it is compiled with -O0 -g: an optimiser may leave out what is wrong.\n",
+    [CHK_OPTIMISED_AHEAD] =
+        "\nAn optimiser may compute ahead of a guard (`if (n < 32) x = a << n;`) what the guard then drops; it is\n"
+        "told all the same. Compile with -O0 -g for what the source computes.\n",
+};
 
 enum lw_status chk_explain(const char *name, struct lw_sink *out, struct lw_error *err)
 {
@@ -181,6 +168,6 @@ enum lw_status chk_explain(const char *name, struct lw_sink *out, struct lw_erro
     const struct chk_kind_info *info = &chk_kinds[kind];
     lw_printf(out, "%s (class %s%s): %s.\n\nwrong:\n    %s\nright:\n    %s\n%s", info->name,
               chk_class_names[info->group], info->on ? "" : ", by name only", info->summary,
-              info->wrong, info->right, by_compiler((enum chk_kind)kind));
+              info->wrong, info->right, optimised_words[chk_origins[kind].optimised]);
     return LW_OK;
 }

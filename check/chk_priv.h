@@ -6,9 +6,10 @@
 #include "check/check.h"
 
 enum chk_from { CHK_FROM_FAULT, CHK_FROM_HANG, CHK_FROM_END, CHK_FROM_WATCH };
+enum chk_optimised { CHK_OPTIMISED_SAME, CHK_OPTIMISED_DROPPED, CHK_OPTIMISED_AHEAD };
 /** Columns of kinds.def that only check/ reads. */
 struct chk_origin {
-    uint8_t from, value;
+    uint8_t from, value, optimised;
 };
 extern const struct chk_origin chk_origins[CHK_KIND_COUNT];
 /** The kind of a fault or verdict; -1: none has it. */
