@@ -15,11 +15,6 @@ static bool overlaps(unsigned first, unsigned count, unsigned other, unsigned ot
     return first < other + other_count && other < first + count;
 }
 
-static const struct isa_insn *insn_at(const struct emu_program *program, uint32_t index)
-{
-    return emu_program_insn(program, emu_program_base(program) + (uint64_t)index * ISA_WORD_BYTES);
-}
-
 static bool has_base(const struct isa_insn *insn)
 {
     const unsigned mode = isa_mod_get(insn, ISA_MOD_AMODE);
@@ -95,7 +90,7 @@ struct chk_bounds_lead *chk_bounds_leads(const struct emu_program *program)
         return NULL;
     }
     for (uint32_t i = 0; i < count; i++) {
-        const struct isa_insn *insn = insn_at(program, i);
+        const struct isa_insn *insn = chk_insn_at(program, i);
         int64_t target;
 
         all[i] = (struct chk_bounds_lead){.lead = i, .last = i};
@@ -104,24 +99,24 @@ struct chk_bounds_lead *chk_bounds_leads(const struct emu_program *program)
         entered[0] |= insn->op == ISA_BRX; /* it goes anywhere */
     }
     for (uint32_t i = 0; i < count && !entered[0]; i++) {
-        const struct isa_insn *insn = insn_at(program, i);
+        const struct isa_insn *insn = chk_insn_at(program, i);
         unsigned k = 0, kept = 0;
 
         if (entered[i])
             open_count = 0;
         if (may_lead(insn) && isa_object_bound_at(object, i) != NULL) {
             while (k < open_count &&
-                   !follows(object, insn_at(program, open[k]), open[k], insn, i))
+                   !follows(object, chk_insn_at(program, open[k]), open[k], insn, i))
                 k++;
             if (k < open_count)
-                add(all, open[k], i, insn_at(program, open[k]), insn);
+                add(all, open[k], i, chk_insn_at(program, open[k]), insn);
             else if (open_count < LEADERS)
                 open[open_count++] = i;
         }
         if (isa_op_info((enum isa_op)insn->op)->flags & (ISA_F_CONTROL | ISA_F_BRANCH | ISA_F_CALL | ISA_F_BARRIER))
             open_count = 0;
         for (k = 0; k < open_count; k++)
-            if (!ends_lead(insn, insn_at(program, open[k])))
+            if (!ends_lead(insn, chk_insn_at(program, open[k])))
                 open[kept++] = open[k];
         open_count = kept;
     }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* How often each instruction ran, for how many lanes, and what its memory requests took. */
 #include "check/chk_count_priv.h"
+#include "check/chk_priv.h"
 
 #include <stdlib.h>
 
@@ -125,8 +126,7 @@ static struct chk_counts *make_counts(struct chk_counters *c, const struct emu_p
     counts->program = program;
     counts->object = object;
     for (uint32_t i = 0; i < object->text_count; i++) {
-        const struct isa_insn *insn =
-            emu_program_insn(program, emu_program_base(program) + (uint64_t)i * ISA_WORD_BYTES);
+        const struct isa_insn *insn = chk_insn_at(program, i);
         int64_t target;
 
         if (insn->guard != ISA_PT &&

@@ -95,8 +95,7 @@ static const char *function_name(const struct isa_object *object, const struct i
 static const struct isa_function *callee_of(const struct emu_program *program, uint32_t index, bool *anything)
 {
     const struct isa_object *object = emu_program_object(program);
-    const struct isa_insn *insn =
-        emu_program_insn(program, emu_program_base(program) + (uint64_t)index * ISA_WORD_BYTES);
+    const struct isa_insn *insn = chk_insn_at(program, index);
     int64_t target;
 
     if (insn == NULL || insn->op == ISA_CALLX)

@@ -52,7 +52,6 @@ static void read_insn(const struct isa_insn *insn, bool exec_written, struct ini
 struct init_set *chk_live(const struct emu_program *program)
 {
     const struct isa_object *object = emu_program_object(program);
-    const uint64_t base = emu_program_base(program);
     const uint32_t count = (uint32_t)object->text_count;
     struct init_set *live = calloc((size_t)count + 1, sizeof *live);
     struct init_set returns = {{0}}, entries = {{0}}, anything = {{0}};
@@ -61,7 +60,7 @@ struct init_set *chk_live(const struct emu_program *program)
     if (live == NULL)
         return NULL;
     for (uint32_t i = 0; i < count; i++) {
-        const struct isa_insn *insn = emu_program_insn(program, base + (uint64_t)i * ISA_WORD_BYTES);
+        const struct isa_insn *insn = chk_insn_at(program, i);
         struct isa_reg_use uses[ISA_MAX_USES];
         unsigned n = isa_insn_uses(insn, uses);
 
@@ -73,8 +72,7 @@ struct init_set *chk_live(const struct emu_program *program)
     while (changed) {
         changed = false;
         for (uint32_t i = count; i-- > 0;) {
-            const struct isa_insn *insn =
-                emu_program_insn(program, base + (uint64_t)i * ISA_WORD_BYTES);
+            const struct isa_insn *insn = chk_insn_at(program, i);
             const unsigned flags = isa_op_info((enum isa_op)insn->op)->flags;
             struct init_set out = {{0}}, use, def;
             int64_t target;

@@ -21,6 +21,12 @@ uint64_t chk_class_kinds(enum chk_class group);
 enum lw_status chk_select_named(const char *list, uint64_t *kinds, uint64_t *by_name,
                                 struct lw_error *err) LW_MUST_CHECK;
 
+/** Instruction @index of a program; NULL: it has fewer. */
+static inline const struct isa_insn *chk_insn_at(const struct emu_program *program, uint32_t index)
+{
+    return emu_program_insn(program, emu_program_base(program) + (uint64_t)index * ISA_WORD_BYTES);
+}
+
 /** What the host compared, all times. */
 struct chk_check {
     const char *file;

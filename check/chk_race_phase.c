@@ -32,7 +32,7 @@ struct flow {
 
 static const struct isa_insn *insn_at(const struct flow *f, uint32_t index)
 {
-    return emu_program_insn(f->program, emu_program_base(f->program) + (uint64_t)index * ISA_WORD_BYTES);
+    return chk_insn_at(f->program, index);
 }
 
 static uint8_t what_does(const struct isa_insn *insn)

@@ -16,11 +16,9 @@ enum { TABLE_PAGES = 1 << RACE_TABLE_SHIFT, MIXED = -1, LOOK_EVERY = 64 };
 /** May threads of a program learn of others by more than barriers? */
 static bool has_fences(const struct emu_program *program)
 {
-    const uint64_t base = emu_program_base(program);
     const struct isa_insn *insn;
 
-    for (uint32_t i = 0; (insn = emu_program_insn(program, base + (uint64_t)i * ISA_WORD_BYTES)) != NULL;
-         i++) {
+    for (uint32_t i = 0; (insn = chk_insn_at(program, i)) != NULL; i++) {
         const unsigned flags = isa_op_info((enum isa_op)insn->op)->flags;
 
         if (insn->op == ISA_FENCE)
