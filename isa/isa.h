@@ -561,6 +561,7 @@ struct isa_function {
     uint32_t max_threads;     /* 0: no limit */
     uint32_t required_block[3]; /* 0: free */
     uint8_t needs_warp;       /* 0: any width; 32: see MACHINE 1 */
+    bool dynamic_shared;      /* it, or what it calls, names shared memory that its launch sizes */
 };
 
 /** A line-table row: instruction index -> source place. Sorted by index. */

@@ -663,7 +663,7 @@ static enum lw_status directive_loc(struct asm_state *as, struct cursor *c)
 
 enum directive_id {
     DIR_KERNEL, DIR_FUNC, DIR_END, DIR_PARAM, DIR_PARAMBYTES, DIR_SHARED, DIR_LOCAL, DIR_REGS,
-    DIR_MAXTHREADS, DIR_REQBLOCK, DIR_NEEDSWARP, DIR_DECL, DIR_GLOBAL, DIR_CONST, DIR_INIT,
+    DIR_MAXTHREADS, DIR_REQBLOCK, DIR_NEEDSWARP, DIR_DYNSHARED, DIR_DECL, DIR_GLOBAL, DIR_CONST, DIR_INIT,
     DIR_BANK, DIR_FILE, DIR_LOC, DIR_NOLINES, DIR_PRODUCER, DIR_COMPDIR, DIR_COUNT
 };
 static const char *const directive_names[DIR_COUNT] = {
@@ -672,12 +672,12 @@ static const char *const directive_names[DIR_COUNT] = {
     [DIR_PARAMBYTES] = ".parambytes", [DIR_SHARED] = ".shared",
     [DIR_LOCAL] = ".local",           [DIR_REGS] = ".regs",
     [DIR_MAXTHREADS] = ".maxthreads", [DIR_REQBLOCK] = ".reqblock",
-    [DIR_NEEDSWARP] = ".needswarp",   [DIR_DECL] = ".decl",
-    [DIR_GLOBAL] = ".global",         [DIR_CONST] = ".const",
-    [DIR_INIT] = ".init",             [DIR_BANK] = ".bank",
-    [DIR_FILE] = ".file",             [DIR_LOC] = ".loc",
-    [DIR_NOLINES] = ".nolines",       [DIR_PRODUCER] = ".producer",
-    [DIR_COMPDIR] = ".compdir",
+    [DIR_NEEDSWARP] = ".needswarp",   [DIR_DYNSHARED] = ".dynshared",
+    [DIR_DECL] = ".decl",             [DIR_GLOBAL] = ".global",
+    [DIR_CONST] = ".const",           [DIR_INIT] = ".init",
+    [DIR_BANK] = ".bank",             [DIR_FILE] = ".file",
+    [DIR_LOC] = ".loc",               [DIR_NOLINES] = ".nolines",
+    [DIR_PRODUCER] = ".producer",     [DIR_COMPDIR] = ".compdir",
 };
 
 static enum lw_status run_id(struct asm_state *as, unsigned id, struct cursor *c)
@@ -722,6 +722,11 @@ static enum lw_status run_id(struct asm_state *as, unsigned id, struct cursor *c
         if (status == LW_OK)
             function->out.needs_warp = (uint8_t)warp;
         return status;
+    case DIR_DYNSHARED:
+        if (function == NULL || !function->out.kernel)
+            return asm_fail(as, ".dynshared stands only between .kernel and .end");
+        function->out.dynamic_shared = true;
+        return LW_OK;
     case DIR_DECL:
         return directive_decl(as, c);
     case DIR_GLOBAL:

@@ -273,6 +273,8 @@ static void put_function_head(const struct isa_function *function, struct lw_sin
         lw_printf(out, ".reqblock %u, %u, %u\n", block[0], block[1], block[2]);
     if (function->needs_warp != 0)
         lw_printf(out, ".needswarp %u\n", function->needs_warp);
+    if (function->dynamic_shared)
+        lw_put(out, ".dynshared\n");
 }
 
 static void put_insn(struct disasm *d, uint32_t index)

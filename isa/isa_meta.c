@@ -138,7 +138,7 @@ static void put_functions(struct isa_bytes *out, const struct isa_object *object
         isa_bytes_uleb(out, function->vreg_count);
         isa_bytes_uleb(out, function->sreg_count);
         isa_bytes_uleb(out, function->breg_count);
-        isa_bytes_uleb(out, function->needs_warp);
+        isa_bytes_uleb(out, function->needs_warp + function->dynamic_shared);
         if (function->kernel)
             put_kernel(out, function);
     }
@@ -400,7 +400,10 @@ static void get_functions(struct isa_reader *r)
         function->vreg_count = (uint16_t)isa_reader_number(r, ISA_VREG_COUNT, "vector registers");
         function->sreg_count = (uint16_t)isa_reader_number(r, ISA_SREG_COUNT, "scalar registers");
         function->breg_count = (uint16_t)isa_reader_number(r, ISA_BREG_COUNT, "barrier registers");
-        function->needs_warp = (uint8_t)isa_reader_number(r, 64, "warp width");
+        uint8_t warp = (uint8_t)isa_reader_number(r, 64, "warp width");
+
+        function->needs_warp = warp & 0xfe;
+        function->dynamic_shared = warp & 1;
         if (function->kernel)
             get_kernel(r, function);
         r->object->function_count = (unsigned)i + 1;

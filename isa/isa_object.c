@@ -152,7 +152,8 @@ static bool kernel_fields_empty(const struct isa_function *function)
     return function->param_count == 0 && function->param_bytes == 0 &&
            function->shared_bytes == 0 && function->local_bytes == 0 &&
            function->max_threads == 0 && function->required_block[0] == 0 &&
-           function->required_block[1] == 0 && function->required_block[2] == 0;
+           function->required_block[1] == 0 && function->required_block[2] == 0 &&
+           !function->dynamic_shared;
 }
 
 static enum lw_status check_functions(const struct isa_object *object, struct lw_error *err)

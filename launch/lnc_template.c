@@ -304,13 +304,15 @@ static bool reaches_shared(const struct isa_object *object, const struct isa_fun
     return false;
 }
 
-/** It reaches shared memory, but has no variable and no __local argument there: this is an `extern`
- *  array. Of a kernel that has such variables, too, nobody tells. Of one that calls functions, any
+/** Translated code says whether it has an `extern` array. Of any other: it reaches shared memory, but
+ *  has no variable and no __local argument there, so this is one. Of a kernel that calls functions, any
  *  function may be the one that does: a size too many harms less than one that is missing. */
 static bool has_dynamic(const struct isa_object *object, const struct isa_function *kernel)
 {
     bool calls = false;
 
+    if (kernel->dynamic_shared)
+        return true;
     if (kernel->shared_bytes != 0)
         return false;
     for (unsigned i = 0; i < kernel->param_count; i++)

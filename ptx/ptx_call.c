@@ -509,6 +509,7 @@ void ptx_calls_end(struct ptx_unit *unit)
     calls->tree.breg_count = unit->breg_count;
     calls->tree.soft = unit->soft;
     calls->tree.needs_warp_32 = unit->needs_warp_32;
+    calls->tree.dynamic_shared = unit->dynamic_shared;
     calls->tree.vreg_count = unit->vreg_count;
     calls->tree.shared_bytes = unit->shared_bytes;
     if (unit->module->sccs.at[calls->scc].shared_end < unit->shared_bytes)
@@ -526,6 +527,7 @@ static void add_tree(struct ptx_tree *into, const struct ptx_tree *from)
 {
     into->soft |= from->soft;
     into->needs_warp_32 |= from->needs_warp_32;
+    into->dynamic_shared |= from->dynamic_shared;
     if (into->breg_count < from->breg_count)
         into->breg_count = from->breg_count;
     if (into->vreg_count < from->vreg_count)
@@ -630,5 +632,6 @@ void ptx_calls_finish(struct ptx_job *job, struct ptx_module *module)
         out->vreg_count = (uint16_t)tree->vreg_count;
         out->breg_count = (uint16_t)tree->breg_count;
         out->needs_warp = tree->needs_warp_32 ? 32 : 0;
+        out->dynamic_shared = tree->dynamic_shared;
     }
 }

@@ -262,7 +262,7 @@ struct ptx_tree {
     bool lossy;  /* its own regions may lose lanes: those that call it together may return apart */
     bool waits;  /* may wait for another lane: loops around a call of it yield */
     bool syncs;  /* has block barriers or .sync operations */
-    bool soft, needs_warp_32;
+    bool soft, needs_warp_32, dynamic_shared;
     struct ptx_clobber clobber;
     unsigned barriers;       /* registers 0..barriers-1 are not the caller's to use; 0: it saves its */
     unsigned below;          /* of a circle: what it calls outside itself needs of them, if known */
@@ -643,7 +643,7 @@ struct ptx_unit {
     struct ptx_bounds *bounds;         /* while instructions are selected */
     PTX_LIST(struct ptx_mi) prologue; /* goes in front of the entry block */
     bool lossy; /* some regions save barrier numbers, or have none: what is behind is not convergent */
-    bool soft, needs_warp_32;
+    bool soft, needs_warp_32, dynamic_shared;
     unsigned breg_count, vreg_count, sreg_count;
     uint32_t shared_bytes, dynamic_base, local_bytes;
     uint32_t shared_below; /* end of the shared variables of functions that it calls */

@@ -90,8 +90,10 @@ static void place_symbol(struct ptx_sel *sel, uint32_t index)
     s->used = true;
     if (s->kind != PTX_SYM_VARIABLE || (s->space != PTX_SP_SHARED && s->space != PTX_SP_LOCAL))
         return;
-    if (s->space == PTX_SP_SHARED && s->size_bytes == 0)
-        return; /* dynamic: placed behind all the others */
+    if (s->space == PTX_SP_SHARED && s->size_bytes == 0) { /* dynamic: placed behind all the others */
+        unit->dynamic_shared = true;
+        return;
+    }
     top = s->space == PTX_SP_SHARED ? &unit->shared_bytes : &unit->local_bytes;
     if (!s->placed) {
         uint64_t at = ((uint64_t)*top + s->align - 1) & ~(uint64_t)(s->align - 1);

@@ -47,6 +47,7 @@ static inline const char *prop_function_difference(const struct isa_function *a,
     PROP_SAME("required block", memcmp(a->required_block, b->required_block,
                                        sizeof a->required_block) == 0);
     PROP_SAME("warp width", a->needs_warp == b->needs_warp);
+    PROP_SAME("dynamic shared memory", a->dynamic_shared == b->dynamic_shared);
     return difference;
 }
 

@@ -393,6 +393,7 @@ static void kernels_carry_their_launch_properties(void **state)
                                          ".maxthreads 256\n"
                                          ".reqblock 16, 8\n"
                                          ".needswarp 32\n"
+                                         ".dynshared\n"
                                          " exit\n"
                                          ".end\n");
     const struct isa_function *k = &object->functions[0];
@@ -406,6 +407,7 @@ static void kernels_carry_their_launch_properties(void **state)
     assert_int_equal(k->required_block[1], 8);
     assert_int_equal(k->required_block[2], 1);
     assert_int_equal(k->needs_warp, 32);
+    assert_true(k->dynamic_shared);
     isa_object_destroy(object);
 }
 
@@ -553,6 +555,8 @@ static void errors_name_place_thing_and_cure(void **state)
         { ".file 2 \"x\"", "t.s:1: .file 2: the next file number is 1" },
         { ".producer \"x", "t.s:1: the string has no closing quote" },
         { ".needswarp 32", "t.s:1: .needswarp stands only between .kernel and .end" },
+        { ".dynshared", "t.s:1: .dynshared stands only between .kernel and .end" },
+        { ".func f\n.dynshared", "t.s:2: .dynshared stands only between .kernel and .end" },
         { "exit extra words", "t.s:1: exit: expected 0 operands, found 1" },
         { ".end", "t.s:1: .end without .kernel or .func" },
     };

@@ -137,6 +137,7 @@ static struct isa_object *random_object(struct prop_random *r)
         f->required_block[0] = prop_below(r, 3);
         f->required_block[2] = prop_below(r, 3);
         f->needs_warp = prop_below(r, 2) ? 32 : 0;
+        f->dynamic_shared = prop_below(r, 2);
         f->param_count = prop_below(r, 5);
         f->params = lw_arena_alloc(arena, f->param_count * sizeof *f->params);
         for (unsigned k = 0; k < f->param_count; k++) {

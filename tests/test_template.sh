@@ -124,6 +124,8 @@ extern __shared__ float s[];
 __device__ __noinline__ float there(int i) { return s[i]; }
 __global__ void dynamic(float *out) { s[threadIdx.x] = out[threadIdx.x]; __syncthreads(); out[threadIdx.x] = s[threadIdx.x ^ 1]; }
 __global__ void calls(float *out) { out[threadIdx.x] = there(threadIdx.x); }
+__global__ void both(float *out) { extern __shared__ float mine[]; __shared__ float one; if (threadIdx.x == 0) one = 1;
+    mine[threadIdx.x] = out[threadIdx.x]; __syncthreads(); out[threadIdx.x] = mine[threadIdx.x ^ 1] + one; }
 __global__ void nothing(float *out) { int n = 0, many = 256; while (n < many) n += 3; out[threadIdx.x] = n % many; }
 END
 for how in '' '-X -O0' '-X -g0' '--compiler nvcc' '--compiler nvcc -X -G'; do
@@ -131,7 +133,8 @@ for how in '' '-X -O0' '-X -g0' '--compiler nvcc' '--compiler nvcc -X -G'; do
     expect 0 'entry: dynamic, grid: \[4\], block: \[256\], shared: 4096, args: \[out\]' template dynamic.cu $how
     cp out dynamic.yaml
     grep -q 'entry: calls, .* shared: 4096' out || fail "shared memory of a function that a kernel calls ($how)"
-    [ "$(grep -c 'shared: ' out)" = 2 ] || fail "shared memory of a kernel without any ($how)"
+    grep -q 'entry: both, .* shared: 4096' out || fail "an extern array beside a variable in shared memory ($how)"
+    [ "$(grep -c 'shared: ' out)" = 3 ] || fail "shared memory of a kernel without any ($how)"
     expect 0 'ok: nothing' run dynamic.yaml
 done
 # Pointers in place, in sums, round a loop; a number added to an address that was loaded is none.
