@@ -2,6 +2,7 @@
 liblanewise_a_SOURCES += \
 	%D%/ptx.h \
 	%D%/ptx_annotation_priv.h \
+	%D%/ptx_debug_place_priv.h \
 	%D%/ptx_debug_priv.h \
 	%D%/ptx_ops.def \
 	%D%/ptx_priv.h \
@@ -21,6 +22,7 @@ liblanewise_a_SOURCES += \
 	%D%/ptx_debug_inline.c \
 	%D%/ptx_debug_place.c \
 	%D%/ptx_debug_copies.c \
+	%D%/ptx_debug_gaps.c \
 	%D%/ptx_debug_spot.c \
 	%D%/ptx_debug_tree.c \
 	%D%/ptx_debug_write.c \

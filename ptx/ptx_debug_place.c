@@ -6,7 +6,7 @@
  * write of it until the row is written for something else: a forward analysis over the
  * allocated code, 64 registers at a time.
  */
-#include "ptx/ptx_debug_priv.h"
+#include "ptx/ptx_debug_place_priv.h"
 
 #include <stdlib.h>
 
@@ -17,73 +17,35 @@ enum { MAX_LIST = 1 << 16, NO_ROW = 0xffff };
 #define WINDOW_SCALAR (UINT64_C(0xf2) << 56)
 #define WINDOW_CONST (UINT64_C(0xf9) << 56)
 
-struct word {
-    uint32_t line, word;
-};
-/** A virtual register that stands for a PTX register which holds a variable. */
-enum { FIRST_SCALAR = 256, ROW_COUNT = FIRST_SCALAR + ISA_SREG_COUNT };
-struct holder {
-    uint32_t reg, vreg;
-    uint16_t row, rows; /* scalar registers: behind the vector rows, from FIRST_SCALAR */
-    bool spilled;
-    uint32_t offset; /* then: in the frame; rows is 0 */
-    PTX_LIST(struct isa_span) spans; /* words of the function before which it has its value */
-};
-struct placing {
-    struct ptx_unit *unit;
-    struct ptx_job *job;
-    struct ptx_module *module;
-    struct ptx_debug *debug;
-    struct ptx_function *fn;
-    uint32_t function, base, count; /* words */
-    struct word *by_line;           /* sorted */
-    uint8_t *mark;                  /* by word */
-    uint32_t *owner;                /* by word: the innermost scope so far */
-    uint32_t marked_from, marked_to;
-    const uint32_t *index;
-    struct ptx_map reg_map; /* the function's registers by name */
-    PTX_LIST(struct holder) holders;
-    uint32_t *move_of;
-    uint32_t *wanted;               /* by PTX register: 1 + first holder, or 0 */
-    PTX_LIST(struct isa_place) places;
-    PTX_LIST(struct isa_span) spans;
-};
-
 /* ---- words of lines ------------------------------------------------------------------ */
 
 static int compare_words(const void *a, const void *b)
 {
-    const struct word *x = a, *y = b;
+    const struct ptx_line_word *x = a, *y = b;
 
     if (x->line != y->line)
         return x->line < y->line ? -1 : 1;
     return x->word < y->word ? -1 : x->word > y->word;
 }
 
-static void find_words(struct placing *pl)
+static void find_words(struct ptx_placing *pl)
 {
     const struct ptx_unit *unit = pl->unit;
     uint32_t n = 0;
 
     for (size_t i = 0; i < unit->code.count; i++) {
         if (pl->index[i] != pl->index[i + 1])
-            pl->by_line[n++] = (struct word){ ptx_debug_statement(pl->fn, unit->code.at[i].line), pl->index[i] };
+            pl->by_line[n++] = (struct ptx_line_word){ ptx_debug_statement(pl->fn, unit->code.at[i].line), pl->index[i] };
+        for (uint32_t w = pl->index[i]; w < pl->index[i + 1]; w++)
+            pl->line_at[w] = pl->by_line[n - 1].line;
     }
     pl->count = n;
     if (n != 0)
         qsort(pl->by_line, n, sizeof *pl->by_line, compare_words);
 }
 
-static bool spend(struct placing *pl, uint64_t steps)
-{
-    if (pl->debug->budget < steps)
-        return false;
-    pl->debug->budget -= steps;
-    return true;
-}
-
 /* Mark the words of lines [from, to); clear_marks() undoes all of it. */
-static void mark_lines(struct placing *pl, uint32_t from, uint32_t to)
+static void mark_lines(struct ptx_placing *pl, uint32_t from, uint32_t to)
 {
     uint32_t low = 0, high = pl->count;
 
@@ -95,7 +57,7 @@ static void mark_lines(struct placing *pl, uint32_t from, uint32_t to)
         else
             high = middle;
     }
-    for (; low < pl->count && pl->by_line[low].line < to && spend(pl, 4); low++) {
+    for (; low < pl->count && pl->by_line[low].line < to && ptx_spend(pl, 4); low++) {
         uint32_t word = pl->by_line[low].word;
 
         pl->mark[word] = 1;
@@ -106,7 +68,7 @@ static void mark_lines(struct placing *pl, uint32_t from, uint32_t to)
     }
 }
 
-static void clear_marks(struct placing *pl)
+static void clear_marks(struct ptx_placing *pl)
 {
     if (pl->marked_from < pl->marked_to)
         memset(pl->mark + pl->marked_from, 0, pl->marked_to - pl->marked_from);
@@ -114,7 +76,7 @@ static void clear_marks(struct placing *pl)
     pl->marked_to = 0;
 }
 
-static void mark_all(struct placing *pl)
+static void mark_all(struct ptx_placing *pl)
 {
     memset(pl->mark, 1, pl->count);
     pl->marked_from = 0;
@@ -123,7 +85,7 @@ static void mark_all(struct placing *pl)
 
 /* A label of this function; addresses count from the unit's low_pc only where they are
  * differences, which no compiler of PTX writes. */
-static bool line_of(const struct placing *pl, const struct ptx_fixup *fixup, uint32_t *line)
+static bool line_of(const struct ptx_placing *pl, const struct ptx_fixup *fixup, uint32_t *line)
 {
     const struct ptx_mark *mark = fixup != NULL && fixup->minus.size == 0 && fixup->addend == 0
                                       ? ptx_debug_mark(pl->debug, fixup) : NULL;
@@ -136,7 +98,7 @@ static bool line_of(const struct placing *pl, const struct ptx_fixup *fixup, uin
 
 /* ---- scopes ------------------------------------------------------------------------------ */
 
-static void *keep(struct placing *pl, const void *list, size_t count, size_t size)
+static void *keep(struct ptx_placing *pl, const void *list, size_t count, size_t size)
 {
     void *copy = lw_arena_alloc(&pl->unit->object->arena, (count + 1) * size);
 
@@ -147,12 +109,12 @@ static void *keep(struct placing *pl, const void *list, size_t count, size_t siz
     return copy;
 }
 
-static void take_spans(struct placing *pl, uint32_t index)
+static void take_spans(struct ptx_placing *pl, uint32_t index)
 {
     struct ptx_die *die = &pl->debug->dies.at[index];
 
     pl->spans.count = 0;
-    for (uint32_t w = pl->marked_from; w < pl->marked_to && spend(pl, 1); w++) {
+    for (uint32_t w = pl->marked_from; w < pl->marked_to && ptx_spend(pl, 1); w++) {
         uint32_t start = w;
 
         if (pl->owner[w] != index)
@@ -165,7 +127,7 @@ static void take_spans(struct placing *pl, uint32_t index)
     die->span_count = (uint32_t)pl->spans.count;
 }
 
-static void mark_scope(struct placing *pl, uint32_t index)
+static void mark_scope(struct ptx_placing *pl, uint32_t index)
 {
     const struct ptx_value *low = ptx_debug_value(pl->debug, index, ISA_AT_LOW_PC);
     const struct ptx_value *high = ptx_debug_value(pl->debug, index, 0x12);
@@ -179,7 +141,7 @@ static void mark_scope(struct placing *pl, uint32_t index)
         mark_lines(pl, from, to);
     if (ranges != NULL && ranges->fixup != NULL &&
         ptx_debug_target(section, ranges->fixup, &at)) {
-        for (; at + 16 <= section->bytes.count && spend(pl, 1); at += 16) {
+        for (; at + 16 <= section->bytes.count && ptx_spend(pl, 1); at += 16) {
             const struct ptx_fixup *a = ptx_debug_fixup(section, (uint32_t)at);
             const struct ptx_fixup *b = ptx_debug_fixup(section, (uint32_t)at + 8);
 
@@ -206,7 +168,7 @@ static int compare_scopes(const void *a, const void *b)
 
 /* A word belongs to one of the scopes in @parent: where the labels of two take it, as optimised
  * code has it (DWARF 2 knows no scopes of pieces), to the smaller one. */
-static void place_scopes(struct placing *pl, uint32_t parent)
+static void place_scopes(struct ptx_placing *pl, uint32_t parent)
 {
     const struct ptx_debug *debug = pl->debug;
     PTX_LIST(struct scope) inside = { 0 };
@@ -217,7 +179,7 @@ static void place_scopes(struct placing *pl, uint32_t parent)
         if (debug->dies.at[i].tag != ISA_TAG_BLOCK && debug->dies.at[i].tag != ISA_TAG_INLINED)
             continue;
         mark_scope(pl, i);
-        if (pl->marked_from < pl->marked_to && !spend(pl, pl->marked_to - pl->marked_from))
+        if (pl->marked_from < pl->marked_to && !ptx_spend(pl, pl->marked_to - pl->marked_from))
             clear_marks(pl);
         for (uint32_t w = pl->marked_from; w < pl->marked_to; w++)
             scope.size += pl->mark[w] && pl->owner[w] == parent;
@@ -243,7 +205,7 @@ static void place_scopes(struct placing *pl, uint32_t parent)
 /* ---- expressions ------------------------------------------------------------------------- */
 
 /* A variable of the function, else one of the module. */
-static bool symbol_place(struct placing *pl, const struct ptx_spot *spot, struct isa_place *place)
+static bool symbol_place(struct ptx_placing *pl, const struct ptx_spot *spot, struct isa_place *place)
 {
     char room[3 * PTX_NAME_BYTES];
     const char *name = ptx_debug_spelling(spot->address->name, room, sizeof room);
@@ -252,7 +214,7 @@ static bool symbol_place(struct placing *pl, const struct ptx_spot *spot, struct
 
     if (name == NULL)
         return false;
-    for (uint32_t i = pl->fn->first_symbol; i < pl->fn->end_symbol && s == NULL && spend(pl, 1);
+    for (uint32_t i = pl->fn->first_symbol; i < pl->fn->end_symbol && s == NULL && ptx_spend(pl, 1);
          i++) {
         if (strcmp(pl->module->symbols.at[i].name, name) == 0)
             s = &pl->module->symbols.at[i];
@@ -282,7 +244,7 @@ static bool symbol_place(struct placing *pl, const struct ptx_spot *spot, struct
 
 /* ---- registers ----------------------------------------------------------------------------- */
 
-static uint32_t find_register(struct placing *pl, const char *name)
+uint32_t ptx_debug_register(struct ptx_placing *pl, const char *name)
 {
     const uint32_t *known;
 
@@ -295,7 +257,7 @@ static uint32_t find_register(struct placing *pl, const char *name)
     return known != NULL ? *known : PTX_NONE;
 }
 
-static bool is_same_row_copy(const struct placing *pl, size_t i)
+static bool is_same_row_copy(const struct ptx_placing *pl, size_t i)
 {
     const struct ptx_mi *mi = &pl->unit->code.at[i];
 
@@ -305,7 +267,7 @@ static bool is_same_row_copy(const struct placing *pl, size_t i)
 }
 
 struct flow {
-    const struct holder *holder; /* the first of up to 64 */
+    const struct ptx_holder *holder; /* the first of up to 64 */
     unsigned count;
     uint64_t rows[ROW_COUNT]; /* by row: holders that lie there */
 };
@@ -330,7 +292,7 @@ static bool is_deposit(const struct ptx_unit *unit, const struct ptx_mi *mi)
 }
 
 /* What is known behind instruction @i, of what is known before it. */
-static uint64_t step(const struct placing *pl, const struct flow *flow, size_t i, uint64_t known)
+static uint64_t step(const struct ptx_placing *pl, const struct flow *flow, size_t i, uint64_t known)
 {
     const struct ptx_unit *unit = pl->unit;
     const struct ptx_mi *mi = &unit->code.at[i];
@@ -376,7 +338,7 @@ static uint64_t step(const struct placing *pl, const struct flow *flow, size_t i
     return known;
 }
 
-static void follow(struct placing *pl, uint32_t first)
+static void follow(struct ptx_placing *pl, uint32_t first)
 {
     const struct ptx_unit *unit = pl->unit;
     size_t blocks = unit->blocks.count;
@@ -388,7 +350,7 @@ static void follow(struct placing *pl, uint32_t first)
     flow->holder = &pl->holders.at[first];
     flow->count = pl->holders.count - first < 64 ? (unsigned)(pl->holders.count - first) : 64;
     for (unsigned h = 0; h < flow->count; h++) {
-        const struct holder *holder = &flow->holder[h];
+        const struct ptx_holder *holder = &flow->holder[h];
 
         for (unsigned k = 0; k < holder->rows && holder->row + k < ROW_COUNT; k++)
             flow->rows[holder->row + k] |= UINT64_C(1) << h;
@@ -402,7 +364,7 @@ static void follow(struct placing *pl, uint32_t first)
             const struct ptx_block *block = &unit->blocks.at[b];
             uint64_t known = in[b];
 
-            if (!spend(pl, block->count))
+            if (!ptx_spend(pl, block->count))
                 return;
             for (uint32_t i = block->first; i < block->first + block->count; i++)
                 known = step(pl, flow, i, known);
@@ -442,7 +404,7 @@ static void follow(struct placing *pl, uint32_t first)
     }
 }
 
-static void want(struct placing *pl, const struct ptx_section *section, uint32_t at,
+static void want(struct ptx_placing *pl, const struct ptx_section *section, uint32_t at,
                  uint32_t size)
 {
     struct ptx_spot spot;
@@ -450,25 +412,20 @@ static void want(struct placing *pl, const struct ptx_section *section, uint32_t
 
     if (!ptx_debug_read_spot(section, at, size, &spot) || spot.reg[0] == '\0')
         return;
-    reg = find_register(pl, spot.reg);
+    reg = ptx_debug_register(pl, spot.reg);
     if (reg != PTX_NONE)
         pl->wanted[reg] = 1;
 }
 
 /* ---- lists --------------------------------------------------------------------------------- */
 
-/** An entry of a location list: lines and an expression. */
-struct list_entry {
-    uint32_t from, to;
-    uint32_t at, size;
-};
-static bool next_entry(struct placing *pl, uint64_t *at, struct list_entry *entry, bool *ours)
+static bool next_entry(struct ptx_placing *pl, uint64_t *at, struct ptx_list_entry *entry, bool *ours)
 {
     const struct ptx_section *loc = pl->debug->loc;
     const struct ptx_fixup *a, *b;
     uint32_t size;
 
-    if (*at + 16 > loc->bytes.count || !spend(pl, 1))
+    if (*at + 16 > loc->bytes.count || !ptx_spend(pl, 1))
         return false;
     a = ptx_debug_fixup(loc, (uint32_t)*at);
     b = ptx_debug_fixup(loc, (uint32_t)*at + 8);
@@ -484,7 +441,7 @@ static bool next_entry(struct placing *pl, uint64_t *at, struct list_entry *entr
     return true;
 }
 
-static bool list_start(const struct placing *pl, const struct ptx_value *value, uint64_t *at)
+static bool list_start(const struct ptx_placing *pl, const struct ptx_value *value, uint64_t *at)
 {
     const struct ptx_section *loc = pl->debug->loc;
 
@@ -502,7 +459,7 @@ static bool is_variable(const struct ptx_die *die)
 }
 
 /* By register: 1 + the move that is its only definition, or 0. */
-static void find_moves(struct placing *pl)
+static void find_moves(struct ptx_placing *pl)
 {
     pl->move_of = PTX_ARRAY(pl->job, uint32_t, pl->fn->regs.count + 1);
     for (uint32_t i = 0; i < pl->fn->insns.count; i++) {
@@ -515,7 +472,7 @@ static void find_moves(struct placing *pl)
     }
 }
 
-static void find_holders(struct placing *pl, uint32_t root)
+static void find_holders(struct ptx_placing *pl, uint32_t root)
 {
     const struct ptx_unit *unit = pl->unit;
     bool any = false;
@@ -526,7 +483,7 @@ static void find_holders(struct placing *pl, uint32_t root)
         const struct ptx_value *value =
             is_variable(&pl->debug->dies.at[i])
                 ? ptx_debug_value(pl->debug, i, ISA_AT_LOCATION) : NULL;
-        struct list_entry entry;
+        struct ptx_list_entry entry;
         uint64_t at;
         bool ours;
 
@@ -544,7 +501,7 @@ static void find_holders(struct placing *pl, uint32_t root)
         if (vreg->origin >= pl->fn->regs.count || !pl->wanted[vreg->origin] || vreg->rows == 0 ||
             unit->assigned[v] == NO_ROW)
             continue;
-        *PTX_PUSH(pl->job, pl->holders) = (struct holder){
+        *PTX_PUSH(pl->job, pl->holders) = (struct ptx_holder){
             .reg = vreg->origin, .vreg = v, .row = row_of(unit, v), .rows = vreg->rows
         };
         any = true;
@@ -556,10 +513,10 @@ static void find_holders(struct placing *pl, uint32_t root)
         if (!is_deposit(unit, mi) || unit->vregs.at[mi->symbol].origin >= pl->fn->regs.count ||
             !pl->wanted[unit->vregs.at[mi->symbol].origin])
             continue;
-        for (size_t h = 0; h < pl->holders.count && !known && spend(pl, 1); h++)
+        for (size_t h = 0; h < pl->holders.count && !known && ptx_spend(pl, 1); h++)
             known = pl->holders.at[h].spilled && pl->holders.at[h].vreg == mi->symbol;
         if (!known)
-            *PTX_PUSH(pl->job, pl->holders) = (struct holder){
+            *PTX_PUSH(pl->job, pl->holders) = (struct ptx_holder){
                 .reg = unit->vregs.at[mi->symbol].origin, .vreg = mi->symbol, .spilled = true,
                 .offset = mi->in.x >> 8
             };
@@ -572,9 +529,9 @@ static void find_holders(struct placing *pl, uint32_t root)
 /* ---- variables ------------------------------------------------------------------------------ */
 
 /* A place for all marked words. */
-static void place_marked(struct placing *pl, struct isa_place place)
+static void place_marked(struct ptx_placing *pl, struct isa_place place)
 {
-    for (uint32_t w = pl->marked_from; w < pl->marked_to && spend(pl, 1); w++) {
+    for (uint32_t w = pl->marked_from; w < pl->marked_to && ptx_spend(pl, 1); w++) {
         uint32_t start = w;
 
         if (!pl->mark[w])
@@ -584,10 +541,12 @@ static void place_marked(struct placing *pl, struct isa_place place)
         place.from = pl->base + start;
         place.to = pl->base + w;
         *PTX_PUSH(pl->job, pl->places) = place;
+        for (uint32_t k = start; k < w; k++)
+            pl->at[k] = PTX_NONE;
     }
 }
 
-static struct isa_place holder_place(const struct placing *pl, const struct holder *holder,
+struct isa_place ptx_debug_holder_place(const struct ptx_placing *pl, const struct ptx_holder *holder,
                                      uint32_t from, uint32_t to)
 {
     struct isa_place place = { .from = pl->base + from, .to = pl->base + to };
@@ -610,7 +569,7 @@ static struct isa_place holder_place(const struct placing *pl, const struct hold
 
 /* A register that is written once, with a literal or a copy of such a register: the allocator
  * rather repeats the literal than keep the register. */
-static bool literal_of(struct placing *pl, uint32_t reg, uint64_t *value)
+static bool literal_of(struct ptx_placing *pl, uint32_t reg, uint64_t *value)
 {
     for (unsigned depth = 0; depth < 8; depth++) {
         const struct ptx_reg *r = &pl->fn->regs.at[reg];
@@ -633,28 +592,30 @@ static bool literal_of(struct placing *pl, uint32_t reg, uint64_t *value)
 }
 
 /* The marked words of a register's variable, where it has its value. */
-static void place_register(struct placing *pl, const char *name)
+static void place_register(struct ptx_placing *pl, const char *name)
 {
-    uint32_t reg = find_register(pl, name);
+    uint32_t reg = ptx_debug_register(pl, name);
     size_t before = pl->places.count;
     uint64_t value;
 
-    for (size_t h = 0; h < pl->holders.count && spend(pl, 1); h++) {
-        const struct holder *holder = &pl->holders.at[h];
+    for (size_t h = 0; h < pl->holders.count && ptx_spend(pl, 1); h++) {
+        const struct ptx_holder *holder = &pl->holders.at[h];
 
         if (holder->reg != reg)
             continue;
         for (size_t i = 0; i < holder->spans.count; i++) {
             const struct isa_span *span = &holder->spans.at[i];
 
-            for (uint32_t w = span->from; w < span->to && spend(pl, 1); w++) {
+            for (uint32_t w = span->from; w < span->to && ptx_spend(pl, 1); w++) {
                 uint32_t start = w;
 
                 if (!pl->mark[w])
                     continue;
                 while (w < span->to && pl->mark[w])
                     w++;
-                *PTX_PUSH(pl->job, pl->places) = holder_place(pl, holder, start, w);
+                *PTX_PUSH(pl->job, pl->places) = ptx_debug_holder_place(pl, holder, start, w);
+                for (uint32_t k = start; k < w; k++)
+                    pl->at[k] = (uint32_t)h + 1;
             }
         }
     }
@@ -662,7 +623,7 @@ static void place_register(struct placing *pl, const char *name)
         place_marked(pl, (struct isa_place){ .kind = ISA_PLACE_CONSTANT, .value = value });
 }
 
-static void place_spot(struct placing *pl, const struct ptx_section *section, uint32_t at,
+static void place_spot(struct ptx_placing *pl, const struct ptx_section *section, uint32_t at,
                        uint32_t size, bool always)
 {
     struct isa_place place;
@@ -695,7 +656,7 @@ static int compare_places(const void *a, const void *b)
 }
 
 /* Lists are ascending and disjoint, whatever the sections say. */
-static void tidy_places(struct placing *pl)
+static void tidy_places(struct ptx_placing *pl)
 {
     size_t kept = 0;
 
@@ -719,11 +680,11 @@ static void tidy_places(struct placing *pl)
         pl->places.count = kept;
 }
 
-static void place_variable(struct placing *pl, uint32_t index)
+static void place_variable(struct ptx_placing *pl, uint32_t index)
 {
     struct ptx_die *die = &pl->debug->dies.at[index];
     const struct ptx_value *value = ptx_debug_value(pl->debug, index, ISA_AT_LOCATION);
-    struct list_entry entry;
+    struct ptx_list_entry entry;
     uint64_t at;
     bool ours;
 
@@ -733,14 +694,19 @@ static void place_variable(struct placing *pl, uint32_t index)
     if (value->kind == PTX_V_BLOCK) {
         place_spot(pl, pl->debug->info, value->at, value->size, true);
         clear_marks(pl);
-    } else if (list_start(pl, value, &at)) {
+    } else if (list_start(pl, value, &at) && ptx_spend(pl, pl->count / 4)) {
+        memset(pl->listed, 0, pl->count * sizeof *pl->listed);
+        memset(pl->at, 0, pl->count * sizeof *pl->at);
+        pl->its.count = 0;
         for (unsigned n = 0; n < MAX_LIST && next_entry(pl, &at, &entry, &ours); n++) {
             if (!ours)
                 continue;
             mark_lines(pl, entry.from, entry.to);
+            ptx_debug_list_entry(pl, &entry, n);
             place_spot(pl, pl->debug->loc, entry.at, entry.size, false);
             clear_marks(pl);
         }
+        ptx_debug_gaps(pl);
     }
     tidy_places(pl);
     die->places = keep(pl, pl->places.at, pl->places.count, sizeof *die->places);
@@ -748,7 +714,7 @@ static void place_variable(struct placing *pl, uint32_t index)
 }
 
 /* Where the prologue ends: compilers have copied the parameters by then. */
-static uint32_t prologue_end(const struct placing *pl)
+static uint32_t prologue_end(const struct ptx_placing *pl)
 {
     const struct isa_object *object = pl->unit->object;
 
@@ -762,7 +728,7 @@ static uint32_t prologue_end(const struct placing *pl)
 /* Parameters of a kernel that the compiler tells no place of lie in the constant bank; and so
  * do those that the prologue copies to local memory, until it has, and those that are loaded into
  * registers, until they are. */
-static void place_params(struct placing *pl, uint32_t root)
+static void place_params(struct ptx_placing *pl, uint32_t root)
 {
     const struct ptx_debug *debug = pl->debug;
     uint32_t count = 0, end = prologue_end(pl);
@@ -826,7 +792,7 @@ static int compare_keeps(const void *a, const void *b)
     return x->reg < y->reg ? -1 : x->reg > y->reg;
 }
 
-static void put_keep(struct placing *pl, uint32_t at, uint32_t size,
+static void put_keep(struct ptx_placing *pl, uint32_t at, uint32_t size,
                      const struct ptx_section *section, uint32_t line,
                      struct ptx_keep *keeps, size_t *count)
 {
@@ -836,7 +802,7 @@ static void put_keep(struct placing *pl, uint32_t at, uint32_t size,
 
     if (*count == MAX_KEEPS || !ptx_debug_read_spot(section, at, size, &spot) || spot.reg[0] == '\0')
         return;
-    reg = find_register(pl, spot.reg);
+    reg = ptx_debug_register(pl, spot.reg);
     if (reg == PTX_NONE || high == 0)
         return;
     while (low < high) {
@@ -853,7 +819,7 @@ static void put_keep(struct placing *pl, uint32_t at, uint32_t size,
 }
 
 /* The line where the innermost scope around a variable ends. */
-static uint32_t scope_end(const struct placing *pl, uint32_t die)
+static uint32_t scope_end(const struct ptx_placing *pl, uint32_t die)
 {
     for (uint32_t at = pl->debug->dies.at[die].parent; at != PTX_NONE;
          at = pl->debug->dies.at[at].parent) {
@@ -869,7 +835,7 @@ static uint32_t scope_end(const struct placing *pl, uint32_t die)
 const struct ptx_keep *ptx_debug_keeps(struct ptx_unit *unit, size_t *count)
 {
     struct ptx_debug *debug = unit->module->debug;
-    struct placing pl = { .unit = unit, .job = unit->job, .module = unit->module, .debug = debug,
+    struct ptx_placing pl = { .unit = unit, .job = unit->job, .module = unit->module, .debug = debug,
                           .fn = unit->function };
     struct ptx_keep *keeps;
     uint32_t root;
@@ -886,7 +852,7 @@ const struct ptx_keep *ptx_debug_keeps(struct ptx_unit *unit, size_t *count)
     for (uint32_t i = root + 1; i < debug->dies.at[root].end; i++) {
         const struct ptx_value *value = is_variable(&debug->dies.at[i])
                                             ? ptx_debug_value(debug, i, ISA_AT_LOCATION) : NULL;
-        struct list_entry entry;
+        struct ptx_list_entry entry;
         uint64_t at;
         bool ours;
 
@@ -939,7 +905,7 @@ bool ptx_debug_is_stepped(const struct ptx_unit *unit)
 void ptx_debug_function(struct ptx_unit *unit, uint32_t base, const uint32_t *index)
 {
     struct ptx_debug *debug = unit->module->debug;
-    struct placing pl = { .unit = unit, .job = unit->job, .module = unit->module, .debug = debug,
+    struct ptx_placing pl = { .unit = unit, .job = unit->job, .module = unit->module, .debug = debug,
                           .fn = unit->function, .base = base, .index = index };
     uint32_t root;
 
@@ -956,8 +922,11 @@ void ptx_debug_function(struct ptx_unit *unit, uint32_t base, const uint32_t *in
     root = debug->subprogram[pl.function];
     if (root == PTX_NONE)
         return;
-    pl.by_line = PTX_ARRAY(unit->job, struct word, unit->code.count + 1);
+    pl.by_line = PTX_ARRAY(unit->job, struct ptx_line_word, unit->code.count + 1);
     pl.mark = PTX_ARRAY(unit->job, uint8_t, unit->code.count + 1);
+    pl.line_at = PTX_ARRAY(unit->job, uint32_t, unit->code.count + 1);
+    pl.listed = PTX_ARRAY(unit->job, uint32_t, unit->code.count + 1);
+    pl.at = PTX_ARRAY(unit->job, uint32_t, unit->code.count + 1);
     pl.owner = PTX_ARRAY(unit->job, uint32_t, unit->code.count + 1);
     find_words(&pl);
     clear_marks(&pl);

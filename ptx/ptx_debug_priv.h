@@ -97,6 +97,7 @@ struct ptx_debug {
     const char *dropped; /* why nothing is kept, NULL: all is well */
     bool noted;
     uint64_t budget;     /* steps that hostile input may still cost */
+    uint64_t gap_budget; /* those of ptx_debug_gaps.c: without them lists are taken as they are */
 };
 
 /** Read "{ ... }" behind the section's name. False: it was not understood; the reader stands

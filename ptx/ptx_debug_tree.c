@@ -467,6 +467,7 @@ void ptx_debug_read(struct ptx_job *job, struct ptx_module *module)
     debug->budget = UINT64_C(1) << 22;
     for (size_t i = 0; i < debug->sections.count; i++)
         debug->budget += 1024 * (uint64_t)debug->sections.at[i].bytes.count;
+    debug->gap_budget = debug->budget;
     for (uint32_t i = 0; i < debug->part_count; i++) {
         struct ptx_debug_part *part = &debug->part[i];
 

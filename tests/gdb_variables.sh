@@ -333,6 +333,23 @@ expect 'dynamic shared memory of nvcc -G' <<'END'
 ^  0: +0 +0\.5 +1 +1\.5
 ^error: s has no length in the program: name a part of it, as s\[0\]$
 END
+# nvcc's lists of a variable's registers follow the text, from one arm of an `if` into the other and from a loop's
+# body behind the loop: where the variable was on the way counts (arms.cu: `else v /= 2`; `for (j = n; j-- > 0;)`).
+cp "$src/tests/corpus/ptx/arms_nvcc.ptx" "$work/"
+cat >"$work/arms.yaml" <<END
+program: {source: arms_nvcc.ptx}
+buffers: {out: {type: s32, count: 8}}
+steps:
+  - launch: {entry: arms, grid: [1], block: [8], args: [out, 3]}
+END
+(cd "$work" && exec "$lanewise" gdb arms.yaml -- -nx -batch -ex 'break 8' -ex 'break 12' -ex continue \
+    -ex 'monitor plane /d v' -ex continue -ex 'monitor plane /d j' -ex 'print v') >"$work/transcript" 2>&1 </dev/null
+expect 'variables of nvcc -G where ways part and join' <<'END'
+^Breakpoint 1, arms 
+^  0: \(3\)   4 \(5\)   6 \(7\)   8 \(9\)  10$
+^Breakpoint 2, arms 
+^  0: -1 -1 -1 -1 -1 -1 -1 -1
+END
 # nvcc -lineinfo: frames of inlined functions.
 cat >"$work/inlined.yaml" <<END
 program: {source: debug_inlined.ptx}
