@@ -107,6 +107,8 @@ void chk_destroy(struct chk *chk);
 void chk_unwritten(struct chk *chk, uint64_t address, uint64_t bytes);
 /** What the host does next stands in @line of @file. */
 void chk_host_at(struct chk *chk, const char *file, uint32_t line);
+/** The host will compare something, if the run comes to @line of @file. */
+void chk_host_expects(struct chk *chk, const char *file, uint32_t line);
 /** The host has compared something, as @line of @file says. @failed: what is wrong; NULL: nothing. It is
  *  in the files of the list, once a line, and is no finding. */
 void chk_host_checked(struct chk *chk, const char *file, uint32_t line, const char *failed);
@@ -120,6 +122,7 @@ enum lw_status chk_finish(struct chk *chk, const struct emu_stop *stop, struct l
 /** Findings that are kept and not suppressed; times that something was found at other sites. */
 unsigned chk_count(const struct chk *chk);
 unsigned chk_beyond(const struct chk *chk);
+unsigned chk_known(const struct chk *chk); /* suppressed ones */
 /** All that are kept, suppressed ones too; NULL behind the last. Sorted after chk_finish. */
 const struct chk_finding *chk_get(const struct chk *chk, unsigned index);
 

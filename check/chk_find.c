@@ -250,22 +250,35 @@ void chk_host_at(struct chk *chk, const char *file, uint32_t line)
     chk->host_line = line;
 }
 
+/** The check at a line, made if need be; NULL: no memory. */
+static struct chk_check *check_at(struct chk *chk, const char *file, uint32_t line)
+{
+    for (size_t i = 0; i < chk->check_count; i++)
+        if (chk->checks[i].line == line && strcmp(chk->checks[i].file, file) == 0)
+            return &chk->checks[i];
+    const char *name = lw_arena_strdup(&chk->strings, file);
+    if (name == NULL ||
+        !lw_grow(&chk->checks, &chk->check_room, chk->check_count + 1, sizeof *chk->checks)) {
+        chk->short_of_memory = true;
+        return NULL;
+    }
+    chk->checks[chk->check_count] = (struct chk_check){.file = name, .line = line};
+    return &chk->checks[chk->check_count++];
+}
+
+void chk_host_expects(struct chk *chk, const char *file, uint32_t line)
+{
+    (void)check_at(chk, file, line);
+}
+
 void chk_host_checked(struct chk *chk, const char *file, uint32_t line, const char *failed)
 {
-    struct chk_check *c = NULL;
+    struct chk_check *c = check_at(chk, file, line);
 
     chk_host_at(chk, file, line);
-    for (size_t i = 0; i < chk->check_count && c == NULL; i++)
-        if (chk->checks[i].line == line && strcmp(chk->checks[i].file, file) == 0)
-            c = &chk->checks[i];
-    if (c == NULL) {
-        if (!lw_grow(&chk->checks, &chk->check_room, chk->check_count + 1, sizeof *chk->checks)) {
-            chk->short_of_memory = true;
-            return;
-        }
-        c = &chk->checks[chk->check_count++];
-        *c = (struct chk_check){.file = chk->host_file, .line = line};
-    }
+    if (c == NULL)
+        return;
+    c->came = true;
     if (failed == NULL || c->failed != NULL)
         return;
     c->failed = lw_arena_strdup(&chk->strings, failed);
@@ -276,6 +289,12 @@ unsigned chk_count(const struct chk *chk)
 {
     chk_race_settle(chk->race);
     return (unsigned)chk->count - chk->suppressed;
+}
+
+unsigned chk_known(const struct chk *chk)
+{
+    chk_race_settle(chk->race);
+    return chk->suppressed;
 }
 
 unsigned chk_beyond(const struct chk *chk)

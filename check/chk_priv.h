@@ -31,6 +31,7 @@ static inline const struct isa_insn *chk_insn_at(const struct emu_program *progr
 struct chk_check {
     const char *file;
     uint32_t line;
+    bool came; /* the run has come to it */
     const char *failed; /* the first time that it did; NULL: never */
 };
 struct chk {

@@ -117,6 +117,8 @@ static void json_place(const struct chk_place *p, struct lw_sink *out)
     lw_put(out, "]}");
 }
 
+#define NOT_REACHED "the run did not come to it"
+
 static void write_json(const struct chk *chk, const char *run, const char *version,
                        struct lw_sink *out)
 {
@@ -157,8 +159,8 @@ static void write_json(const struct chk *chk, const char *run, const char *versi
         lw_put(out, i == 0 ? "\n    {\"file\": " : ",\n    {\"file\": ");
         lw_put_json(out, c->file);
         lw_printf(out, ", \"line\": %u, \"passed\": %s, \"sentence\": ", c->line,
-                  c->failed == NULL ? "true" : "false");
-        lw_put_json(out, c->failed != NULL ? c->failed : "");
+                  !c->came ? "null" : c->failed == NULL ? "true" : "false");
+        lw_put_json(out, !c->came ? NOT_REACHED : c->failed != NULL ? c->failed : "");
         lw_put(out, "}");
     }
     lw_put(out, "\n  ]\n}\n");
@@ -173,6 +175,10 @@ static void junit_checks(const struct chk *chk, struct lw_sink *out)
         lw_put(out, "    <testcase classname=\"check\" name=\"");
         put_xml(out, c->file);
         lw_printf(out, ":%u\"", c->line);
+        if (!c->came) {
+            lw_put(out, ">\n      <skipped message=\"" NOT_REACHED "\"/>\n    </testcase>\n");
+            continue;
+        }
         if (c->failed == NULL) {
             lw_put(out, "/>\n");
             continue;
@@ -189,6 +195,15 @@ static unsigned failed_checks(const struct chk *chk)
 
     for (size_t i = 0; i < chk->check_count; i++)
         n += chk->checks[i].failed != NULL;
+    return n;
+}
+
+static unsigned skipped_checks(const struct chk *chk)
+{
+    unsigned n = 0;
+
+    for (size_t i = 0; i < chk->check_count; i++)
+        n += !chk->checks[i].came;
     return n;
 }
 
@@ -218,9 +233,9 @@ static void write_junit(const struct chk *chk, const char *run, const char *vers
             quiet &= ~(UINT64_C(1) << f->kind);
     lw_put(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n  <testsuite name=\"");
     put_xml(out, run);
-    lw_printf(out, "\" tests=\"%u\" failures=\"%u\" errors=\"%u\">\n",
+    lw_printf(out, "\" tests=\"%u\" failures=\"%u\" errors=\"%u\" skipped=\"%u\">\n",
               failures + lw_popcount(quiet) + (unsigned)chk->check_count + (chk->ended_kind != NULL),
-              failures + failed_checks(chk), chk->ended_kind != NULL);
+              failures + failed_checks(chk), chk->ended_kind != NULL, skipped_checks(chk));
     junit_checks(chk, out);
     if (chk->ended_kind != NULL) {
         lw_printf(out, "    <testcase classname=\"run\" name=\"end\">\n      <error type=\"%s\" message=\"",

@@ -174,10 +174,14 @@ enum lw_status cmd_check_begin(struct cmd_check *c, struct emu_machine *machine,
     const bool watches = c->debugged || c->asked || c->coverage != NULL || c->profile != NULL;
     enum lw_status status = watches ? chk_create(machine, &options, &c->chk, err) : LW_OK;
     uint64_t address, size;
+    const char *file;
+    uint32_t line;
 
     lnc_session_watch(session, (struct lnc_watch){on_step, on_checked, c});
     for (unsigned i = 0; c->chk != NULL && lnc_session_unfilled(session, i, &address, &size); i++)
         chk_unwritten(c->chk, address, size);
+    for (unsigned i = 0; c->chk != NULL && lnc_session_check(session, i, &file, &line); i++)
+        chk_host_expects(c->chk, file, line);
     return status;
 }
 
@@ -227,6 +231,9 @@ int cmd_check_end(struct cmd_check *c, const struct emu_stop *stop, const char *
     if (c->coverage != NULL) {
         lw_buffer_init(&text);
         enum lw_status made = chk_write_coverage(c->chk, &text.sink, &err);
+        if (made == LW_OK && text.size == 0)
+            fprintf(stderr, "lanewise: --coverage %s: nothing that ran has a source line: the file is empty; PTX has "
+                            "lines if it was made with -lineinfo or -g\n", c->coverage);
         status = put(c->coverage, &text, made, &err, status);
     }
     if (c->profile != NULL) {
@@ -240,6 +247,11 @@ int cmd_check_end(struct cmd_check *c, const struct emu_stop *stop, const char *
         status = put(c->files[i], &text, LW_OK, &err, status);
     }
     return status;
+}
+
+unsigned cmd_check_suppressed(const struct cmd_check *c)
+{
+    return c->chk != NULL ? chk_known(c->chk) : 0;
 }
 
 void cmd_check_close(struct cmd_check *c)

@@ -238,6 +238,8 @@ void cmd_check_rows(void *context, dbg_row_fn row, void *row_context);
  *  @run: the launch file. Returns an exit status. */
 int cmd_check_end(struct cmd_check *c, const struct emu_stop *stop, const char *run,
                   unsigned *found);
+/** Findings that were found, and are known. */
+unsigned cmd_check_suppressed(const struct cmd_check *c);
 /** Before the machine goes. */
 void cmd_check_close(struct cmd_check *c);
 int cmd_explain(const struct cmd *cmd, int argc, char **argv);
@@ -251,7 +253,7 @@ struct cmd_outcome {
     double load_seconds, run_seconds;
     double launch_seconds; /* of the run: kernels only, without host steps */
     bool hashed;
-    unsigned found; /* findings of --check */
+    unsigned found, suppressed; /* findings of --check */
     uint64_t hash_mem, hash_state;
 };
 int cmd_stats_write(const char *path, const char *launch_file, const struct cmd_machine *m,

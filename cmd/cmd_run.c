@@ -277,14 +277,19 @@ static void print_summary(const struct cmd_machine *m, const struct cmd_outcome 
         fprintf(out, "%sfailed:%s %u of %u checks failed", bad, *bad ? "\033[0m" : "",
                 r->failed_checks, r->checks);
     else if (outcome->found != 0)
-        fprintf(out, "%sfailed:%s %u finding%s; %u of %u checks passed", bad,
-                *bad ? "\033[0m" : "", outcome->found, outcome->found == 1 ? "" : "s",
-                r->checks, r->checks);
+        fprintf(out, "%sfailed:%s %u finding%s", bad, *bad ? "\033[0m" : "", outcome->found,
+                outcome->found == 1 ? "" : "s");
     else if (r->checks != 0)
         fprintf(out, "%sok:%s %u check%s passed", good, *good ? "\033[0m" : "",
                 r->checks, r->checks == 1 ? "" : "s");
     else
         fprintf(out, "%sok:%s nothing to check", good, *good ? "\033[0m" : "");
+    if (outcome->found != 0 && r->failed_checks != 0)
+        fprintf(out, ", %u finding%s", outcome->found, outcome->found == 1 ? "" : "s");
+    else if (outcome->found != 0 && r->checks != 0)
+        fprintf(out, "; %u check%s passed", r->checks, r->checks == 1 ? "" : "s");
+    if (outcome->suppressed != 0)
+        fprintf(out, ", %u finding%s suppressed", outcome->suppressed, outcome->suppressed == 1 ? "" : "s");
     fprintf(out, ", %u launch%s, ", r->launches, r->launches == 1 ? "" : "es");
     if (n >= 1e9)
         fprintf(out, "%.2f G", n * 1e-9);
@@ -354,6 +359,7 @@ static int finish(struct cmd_machine *m, struct options *o, const char *path,
     }
     if (cmd_check_end(&o->check, &outcome->stop, path, &outcome->found) != CMD_FINE)
         status = CMD_USAGE;
+    outcome->suppressed = cmd_check_suppressed(&o->check);
     if (outcome->stop.kind == EMU_STOP_FAULT) {
         outcome->exit = CMD_FAULT;
         emu_fault_print(m->machine, &outcome->stop.fault, &errors.sink);

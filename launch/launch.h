@@ -131,6 +131,9 @@ bool lnc_session_buffer(const struct lnc_session *session, const char *name,
  *  are zero. False: there are not so many. */
 bool lnc_session_unfilled(const struct lnc_session *session, unsigned index, uint64_t *address,
                           uint64_t *size_bytes);
+/** Line of the @index-th check of the launch file, in its order. False: there are not so many. */
+bool lnc_session_check(const struct lnc_session *session, unsigned index, const char **file,
+                       uint32_t *line);
 /** Name of the type of its elements ("f32"), and their count; NULL: no such buffer. */
 const char *lnc_session_elements(const struct lnc_session *session, const char *name,
                                  uint64_t *count);

@@ -811,6 +811,32 @@ bool lnc_session_unfilled(const struct lnc_session *session, unsigned index, uin
     return false;
 }
 
+/** The check that is @index behind those before; NULL: *@index is less by those in @step and behind. */
+static const struct lnc_step *find_check(const struct lnc_step *step, unsigned *index)
+{
+    for (; step != NULL; step = step->next) {
+        const struct lnc_step *in = step->kind == LNC_REPEAT ? find_check(step->steps, index) : NULL;
+
+        if (in != NULL)
+            return in;
+        if (step->kind == LNC_CHECK && (*index)-- == 0)
+            return step;
+    }
+    return NULL;
+}
+
+bool lnc_session_check(const struct lnc_session *session, unsigned index, const char **file,
+                       uint32_t *line)
+{
+    const struct lnc_step *step = find_check(session->file->steps, &index);
+
+    if (step == NULL)
+        return false;
+    *file = lw_yaml_name(session->file->doc);
+    *line = step->node->key_line;
+    return true;
+}
+
 const char *lnc_session_elements(const struct lnc_session *session, const char *name,
                                  uint64_t *count)
 {

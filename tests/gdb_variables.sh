@@ -309,7 +309,7 @@ END
     (cd "$work" && exec "$lanewise" run --check=memory twice.yaml) >"$work/transcript" 2>&1 </dev/null
     expect "a finding in the shared memory of a kernel whose variable has another one's name, $program" <<'END'
 twice.cu:26: out-of-bounds: .*the block has 64 bytes of shared memory; kernel .*beyond
-^failed: 2 findings; 1 of 1 checks passed
+^failed: 2 findings; 1 check passed
 END
 done
 

@@ -111,7 +111,8 @@ def junit(path):
     for suite in tree.parse(path).getroot().iter("testsuite"):
         cases = suite.findall("testcase")
         for name, count in (("tests", len(cases)), ("failures", len(suite.findall("testcase/failure"))),
-                            ("errors", len(suite.findall("testcase/error")))):
+                            ("errors", len(suite.findall("testcase/error"))),
+                            ("skipped", len(suite.findall("testcase/skipped")))):
             if suite.get(name) != str(count):
                 wrong.append(f"{name} is {suite.get(name)}, there are {count}")
         for c in cases:

@@ -142,8 +142,10 @@ cmp -s first err || fail "two runs tell other things"
 expect 1 'found 3 more times at other places' run wild.yaml --check --max-findings 1
 echo '- {kind: out-of-bounds, line: 10}' >known.yaml
 expect 1 '^wild.yaml: 1 finding, 1 suppressed$' run wild.yaml --check --check-suppress known.yaml
+expect 1 '^failed: 1 finding, 1 finding suppressed, 1 launch' run wild.yaml --check --check-suppress known.yaml
+expect 1 '^failed: 2 findings, 1 launch' run wild.yaml --check
 echo '- {kernel: "a*", allocation: x}' >known.yaml
-expect 0 '^ok: ' run wild.yaml --check --check-suppress known.yaml
+expect 0 '^ok: nothing to check, 2 findings suppressed, 1 launch' run wild.yaml --check --check-suppress known.yaml
 echo '- {kernel: "b*", allocation: x}' >known.yaml
 expect 1 '2 findings' run wild.yaml --check --check-suppress known.yaml
 # the last part of a path; a C++ kernel by its symbol and by its name

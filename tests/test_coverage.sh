@@ -92,6 +92,17 @@ expect 1 '^k.yaml: 3 findings$' run k.yaml --check=performance --check-suppress 
 expect 1 '^k.yaml: 3 findings$' run k.yaml --check=performance --timing=volta
 expect 0 '^ok: ' run k.yaml --check=performance -w 4 --check=local-traffic
 
+# ---- nothing has a line
+cat >bare.ptx <<'END'
+.version 7.0
+.target sm_70
+.address_size 64
+.visible .entry k(.param .u64 x) { ret; }
+END
+sed 's/source: k.s/source: bare.ptx/' k.yaml >bare.yaml
+expect 0 'coverage bare.info: nothing that ran has a source line: the file is empty' run bare.yaml --coverage bare.info
+[ -e bare.info ] && [ ! -s bare.info ] || fail "bare.info is not empty"
+
 # ---- refused
 expect 2 'coverage and --gdb' run k.yaml --coverage c.info --gdb
 expect 0 '' run k.yaml --checkpoint k.ck --checkpoint-at 20

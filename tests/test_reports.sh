@@ -71,9 +71,14 @@ END
     waits) [ $status = 4 ] && grep -q '<failure type="value-wait"' e.xml && grep -q '"ended": "hang: ' e.json && grep -q '"ruleId": "value-wait"' e.sarif ;;
     esac || fail "$entry: status $status; $(cat e.txt err)"
     grep -q '"executionSuccessful": false, "toolExecutionNotifications"' e.sarif || fail "$entry: SARIF says that all went well"
+    # the check that it did not come to
+    grep -q ' skipped="1"' e.xml && grep -A 1 'classname="check" name="end.yaml:[0-9]*"' e.xml | grep -q '<skipped message=' ||
+        fail "$entry: the check behind it is not skipped"
+    grep -q '"passed": null, "sentence": "the run did not come to it"' e.json || fail "$entry: JSON knows nothing of the check behind it"
     python3 "$src/tests/report_forms.py" e.sarif e.xml >out 2>&1 || fail "$entry: a file is not in its form: $(cat out)"
     ! command -v xmllint >/dev/null || xmllint --noout --schema "$src/tests/junit.xsd" e.xml >out 2>&1 || fail "$entry: not in the form of tests/junit.xsd"
 done
+grep -q ' skipped="0"' 1.xml || fail "a check was skipped"
 grep -q '"executionSuccessful": true' 1.sarif || fail "a run that came to its end has ended"
 
 # the report of an earlier run does not stay behind one that could not begin
