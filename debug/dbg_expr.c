@@ -252,6 +252,10 @@ static void source_suffixes(struct dbg_expr *e, struct dbg_operand *o)
     char name[DBG_MAX_NAME];
 
     while (e->status == LW_OK && dbg_typed(o)) {
+        if (dbg_typed_is_reference(o)) { /* in an expression it is what it refers to */
+            dbg_typed_follow(e, o);
+            continue;
+        }
         if (*e->at == '.' && e->at[1] >= 'w' && e->at[1] <= 'z' && !dbg_name_char(e->at[2]) &&
             dbg_typed_is_vector(o)) {
             vector_element(e, o, e->at[1] == 'w' ? 3 : (unsigned)(e->at[1] - 'x'), 2);

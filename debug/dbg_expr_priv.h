@@ -149,6 +149,7 @@ void dbg_typed_follow(struct dbg_expr *e, struct dbg_operand *o);
 /** Bytes that it takes; 0: not known. */
 uint64_t dbg_typed_bytes(const struct dbg_operand *o);
 bool dbg_typed_is_structure(const struct dbg_operand *o);
+bool dbg_typed_is_reference(const struct dbg_operand *o);
 /** A pointer to a structure that has a member of the name, or to any (NULL): `p.member` is then
  *  `p->member`, as gdb has it. */
 bool dbg_typed_points_to_member(const struct dbg_operand *o, const char *name);

@@ -103,6 +103,23 @@ static void print_scalar(struct printing *pr, const struct dbg_operand *o)
                         pr->out);
 }
 
+/* A reference stands for what it refers to. */
+static bool print_reference(struct printing *pr, const struct dbg_operand *o, unsigned depth)
+{
+    struct dbg_expr e = {.dbg = pr->dbg, .id = pr->id, .lane = pr->lane, .image = pr->image};
+    struct dbg_operand target = *o;
+
+    if (!dbg_typed_is_reference(o))
+        return false;
+    lw_printf(pr->out, "@0x%llx: ", (unsigned long long)o->value.bits);
+    dbg_typed_follow(&e, &target);
+    if (e.status != LW_OK)
+        lw_put(pr->out, "<no memory>");
+    else
+        print_at(pr, &target, depth + 1);
+    return true;
+}
+
 static void print_members(struct printing *pr, const struct dbg_operand *o, int64_t type,
                           unsigned depth)
 {
@@ -237,7 +254,7 @@ static void print_at(struct printing *pr, struct dbg_operand *o, unsigned depth)
     } else if (dbg_typed_finish(&e, o)) {
         if (e.status != LW_OK)
             lw_put(pr->out, "<no memory>");
-        else
+        else if (!print_reference(pr, o, depth))
             print_scalar(pr, o);
     } else if (type != ISA_NO_DIE && dbg_tag_is_structure(o->debug->dies[type].tag)) {
         print_members(pr, o, type, depth);

@@ -674,6 +674,15 @@ bool dbg_typed_is_structure(const struct dbg_operand *o)
     return type != ISA_NO_DIE && o->stars == 0 && o->skip == 0 && dbg_tag_is_structure(o->debug->dies[type].tag);
 }
 
+bool dbg_typed_is_reference(const struct dbg_operand *o)
+{
+    int64_t type = o->debug != NULL && o->stars == 0 && o->skip == 0 ? isa_type_plain(o->debug, o->type, NULL)
+                                                                     : ISA_NO_DIE;
+
+    return type != ISA_NO_DIE && (o->debug->dies[type].tag == ISA_TAG_REFERENCE ||
+                                  o->debug->dies[type].tag == ISA_TAG_RVALUE_REFERENCE);
+}
+
 bool dbg_typed_points_to_member(const struct dbg_operand *o, const char *name)
 {
     int64_t type = o->debug != NULL && o->stars <= 1 ? isa_type_plain(o->debug, o->type, NULL) : ISA_NO_DIE;
