@@ -216,6 +216,23 @@ static enum lw_status take_slot(struct emu_block *block, const struct emu_stenci
     return LW_OK;
 }
 
+void emu_block_specials(struct emu_block *block)
+{
+    const struct emu_launch *launch = &block->grid->launch;
+    const uint64_t linear = block->linear, row = linear / launch->grid[0];
+
+    block->index[0] = (uint32_t)(linear - row * launch->grid[0]);
+    block->index[1] = row == 0 ? 0 : (uint32_t)(row % launch->grid[1]);
+    block->index[2] = row == 0 ? 0 : (uint32_t)(row / launch->grid[1]);
+    for (unsigned k = 0; k < 3; k++) {
+        block->special[ISA_SR_NTID_X - ISA_SR_NTID_X + k] = launch->block[k];
+        block->special[ISA_SR_CTAID_X - ISA_SR_NTID_X + k] = block->index[k];
+        block->special[ISA_SR_NCTAID_X - ISA_SR_NTID_X + k] = launch->grid[k];
+        block->special[ISA_SR_OFFSET_X - ISA_SR_NTID_X + k] = launch->offset[k];
+    }
+    block->special[ISA_SR_WORKDIM - ISA_SR_NTID_X] = launch->work_dim;
+}
+
 enum lw_status emu_core_block_start(struct emu_core *core, struct emu_grid *grid,
                                     uint64_t linear, unsigned *slot, struct lw_error *err)
 {
@@ -244,16 +261,7 @@ enum lw_status emu_core_block_start(struct emu_core *core, struct emu_grid *grid
     block->core = core;
     block->grid = grid;
     block->linear = linear;
-    block->index[0] = (uint32_t)(linear % grid->launch.grid[0]);
-    block->index[1] = (uint32_t)(linear / grid->launch.grid[0] % grid->launch.grid[1]);
-    block->index[2] = (uint32_t)(linear / grid->launch.grid[0] / grid->launch.grid[1]);
-    for (unsigned k = 0; k < 3; k++) {
-        block->special[ISA_SR_NTID_X - ISA_SR_NTID_X + k] = grid->launch.block[k];
-        block->special[ISA_SR_CTAID_X - ISA_SR_NTID_X + k] = block->index[k];
-        block->special[ISA_SR_NCTAID_X - ISA_SR_NTID_X + k] = grid->launch.grid[k];
-        block->special[ISA_SR_OFFSET_X - ISA_SR_NTID_X + k] = grid->launch.offset[k];
-    }
-    block->special[ISA_SR_WORKDIM - ISA_SR_NTID_X] = grid->launch.work_dim;
+    emu_block_specials(block);
     block->slot = (unsigned)(block - core->block);
     block->in_use = true;
     block->threads = block->threads_live = grid->block_threads;

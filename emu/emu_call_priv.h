@@ -45,4 +45,7 @@ bool emu_special_uniform(const struct emu_warp *w, enum isa_special sr, uint64_t
 void emu_special_rows(const struct emu_warp *w, enum isa_special sr, uint32_t *low,
                       uint32_t *high);
 
+/** What a comparison of numbers (ISA_CMP_*) asks for, bit 0: a < b, 1: equal, 2: greater. */
+extern const uint8_t emu_relations[16];
+
 #endif

@@ -12,6 +12,7 @@
 #include "emu/emu_next_priv.h"
 #include "emu/emu_compact_priv.h"
 #include "emu/emu_split_priv.h"
+#include "emu/emu_sweep_priv.h"
 #include "emu/emu_tap_priv.h"
 
 /* ---- levels ------------------------------------------------------------------------ */
@@ -218,6 +219,7 @@ void emu_core_destroy(struct emu_core *core)
     free(core->scratch);
     free(core->tag_step);
     free(core->stencil);
+    emu_sweep_destroy(core->sweep);
     free(core);
 }
 

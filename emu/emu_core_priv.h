@@ -45,6 +45,8 @@ struct emu_stencil *emu_stencil_create(void);
 enum lw_status emu_core_code(struct emu_core *core, const struct emu_launch *launch,
                              struct emu_code **out, struct lw_error *err) LW_MUST_CHECK;
 struct emu_block *emu_core_block(const struct emu_core *core, unsigned slot);
+/** The place of @block (its linear id and grid are set) and the special registers that go by it. */
+void emu_block_specials(struct emu_block *block);
 
 void emu_programs_destroy(struct emu_machine *machine);
 /** Instructions of a warp without a look at it, at most: below the saturation of emu_dinsn.run. */

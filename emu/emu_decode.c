@@ -534,6 +534,97 @@ static void mark_ahead(struct emu_code *code)
     }
 }
 
+/** Does @insn write vector register @reg? */
+static bool writes(const struct isa_insn *insn, unsigned reg)
+{
+    struct isa_reg_use use[ISA_MAX_USES];
+    unsigned count = isa_insn_uses(insn, use);
+
+    for (unsigned u = 0; u < count; u++)
+        if (use[u].reg_class == ISA_REG_V && use[u].written && reg - use[u].first < use[u].count)
+            return true;
+    return false;
+}
+
+/** Bytes by which the address of load @insn grows in a round of the loop [first, last]: the one
+ *  instruction that writes its register adds a constant. 0: it is not so. */
+static int64_t advance_of(const struct emu_program *program, uint32_t first, uint32_t last,
+                          const struct isa_insn *load)
+{
+    const unsigned mode = isa_mod_get(load, ISA_MOD_AMODE);
+    const enum isa_op add = mode == ISA_AMODE_PAIR ? ISA_V_ADD_U64 : ISA_V_ADD_U32;
+    int64_t advance = 0;
+
+    for (uint32_t i = first; i <= last; i++) {
+        const struct isa_insn *insn = &program->insn[i];
+        if (!writes(insn, load->a))
+            continue;
+        if (advance != 0 || insn->op != add || insn->d != load->a || insn->a != load->a ||
+            insn->a_scalar || insn->xkind != ISA_X_IMM || insn->mod & 63)
+            return 0;
+        advance = (int32_t)insn->x;
+    }
+    return mode == ISA_AMODE_PAIR ? advance : advance << isa_mod_get(load, ISA_MOD_ASCALE);
+}
+
+/** The access in (@at, @last] that has what the load @at brings as its index behind a scalar base;
+ *  NULL: none. */
+static const struct isa_insn *chained(const struct emu_program *program, uint32_t at, uint32_t last)
+{
+    const unsigned word = program->insn[at].d;
+
+    for (uint32_t i = at + 1; i <= last; i++) {
+        const struct isa_insn *insn = &program->insn[i];
+        const unsigned mode = insn->op == ISA_LD_GLOBAL || insn->op == ISA_ST_GLOBAL
+                                  ? isa_mod_get(insn, ISA_MOD_AMODE) : ISA_AMODE_PAIR;
+        if ((mode == ISA_AMODE_SS32 || mode == ISA_AMODE_SU32) && insn->a == word && insn->c < 126)
+            return insn;
+        if (writes(insn, word))
+            return NULL;
+    }
+    return NULL;
+}
+
+enum { LONGEST_CHAINED = 256 }; /* instructions of a loop: what is asked for earlier is gone again */
+
+/** EMU_D_CHAIN, in loops. False: no memory. */
+static bool mark_chains(struct emu_code *code)
+{
+    const struct emu_program *program = code->program;
+
+    for (uint32_t last = 0; last < program->count; last++) {
+        const struct emu_dinsn *branch = &code->insn[last];
+        const unsigned op = program->insn[last].op;
+        if ((op != ISA_BRA && op != ISA_S_BRA) || branch->delta > 0 ||
+            branch->delta < -LONGEST_CHAINED)
+            continue;
+        const uint32_t first = last - (uint32_t)-branch->delta;
+        for (uint32_t i = first; i < last; i++) {
+            const struct isa_insn *insn = &program->insn[i], *other;
+            struct emu_dinsn *di = &code->insn[i];
+            if (insn->op != ISA_LD_GLOBAL || isa_mod_get(insn, ISA_MOD_SIZE) != ISA_SIZE_B32 ||
+                di->flags & EMU_D_CHAIN || insn->d == ISA_VZ || insn->a == insn->d)
+                continue;
+            const int64_t advance = advance_of(program, first, last, insn);
+            if (advance == 0 || advance > EMU_PAGE_BYTES || advance < -EMU_PAGE_BYTES)
+                continue;
+            other = chained(program, i, last);
+            if (other == NULL)
+                continue;
+            if (code->chain == NULL)
+                code->chain = calloc(program->count, sizeof *code->chain);
+            if (code->chain == NULL)
+                return false;
+            code->chain[i] = (struct emu_chain){
+                .advance = (int32_t)advance, .disp = isa_x_disp(other->x), .base = other->c,
+                .scale = (uint8_t)isa_mod_get(other, ISA_MOD_ASCALE),
+                .is_signed = isa_mod_get(other, ISA_MOD_AMODE) == ISA_AMODE_SS32};
+            di->flags |= EMU_D_CHAIN;
+        }
+    }
+    return true;
+}
+
 enum lw_status emu_code_create(struct emu_program *program, const struct emu_layout *layout,
                                const struct emu_level *level, const uint8_t *shape,
                                struct emu_code *code, struct lw_error *err)
@@ -597,6 +688,10 @@ enum lw_status emu_code_create(struct emu_program *program, const struct emu_lay
     if (program->machine->config.tags == EMU_TAGS_OFF)
         emu_proof_mark(code);
     mark_ahead(code);
+    if (!mark_chains(code)) {
+        status = LW_FAIL(err, LW_ENOMEM, "decoded program of %u instructions", count);
+        goto cleanup;
+    }
     if (program->machine->reconv->lockstep) {
         status = mark_rpcs(code, err);
         if (status != LW_OK)
@@ -625,6 +720,7 @@ void emu_code_destroy(struct emu_code *code)
     free(code->behind);
     free(code->tapped);
     free(code->quiet);
+    free(code->chain);
     free(code->icache);
     free(code->cached);
     free(code->prelude);

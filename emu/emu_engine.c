@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "emu/emu_history_priv.h"
+#include "emu/emu_sweep_priv.h"
 #include "emu/emu_threads_priv.h"
 
 /* Instructions of turns handed on in a row, before the engine looks whether it was interrupted. */
@@ -496,6 +497,8 @@ static enum lw_status run_on(struct emu_functional *f, struct emu_mark *mark,
                 return status;
             continue;
         }
+        if (observers == NULL)
+            emu_sweep_blocks(f);
         if (f->core->retired >= engine->stop_at) {
             stop->kind = EMU_STOP_COUNT;
             break;

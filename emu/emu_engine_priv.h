@@ -94,6 +94,8 @@ bool emu_fixed_take_up_next(struct emu_functional *f);
 void emu_fixed_new_turn(struct emu_functional *f);
 /** The block at @index has ended: its place goes to the next one. */
 void emu_fixed_retire_block(struct emu_functional *f, unsigned index);
+/** The same of one whose state is gone, or was never made. */
+void emu_fixed_leave(struct emu_functional *f, unsigned index);
 
 /* ---- the fixed order (emu_engine.c) ------------------------------------------------------- */
 

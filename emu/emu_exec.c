@@ -632,6 +632,13 @@ static bool LEVEL(rows_only)(unsigned op)
 
 #include "emu/emu_cvt_body.h"
 
+static bool LEVEL(converts_rows)(const struct emu_dinsn *di)
+{
+    struct emu_handlers h;
+
+    return LEVEL(cvt_handlers)(di, &h);
+}
+
 /* ---- preludes ------------------------------------------------------------------------------ */
 
 /** The sign of floats is in one word; a negated integer has a carry from word to word. */
@@ -822,4 +829,5 @@ const struct emu_level LEVEL(emu_level) = {
     .bends = LEVEL(bends),
     .is_splat = LEVEL(is_splat),
     .rows_only = LEVEL(rows_only),
+    .converts_rows = LEVEL(converts_rows),
 };

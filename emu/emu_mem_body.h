@@ -396,6 +396,32 @@ MEM_INLINE uint8_t *mem_scattered(const struct mem_rows *rows, const struct mem_
     return (uint8_t *)((uintptr_t)window->host + (uintptr_t)ahead);
 }
 
+/** What the lanes of @m will want behind the words that they load in the loop's next round: most of
+ *  those lie beside this round's, and the host has time until then (struct emu_chain). */
+MEM_OUTLINE void LEVEL(mem_ask_chained)(const struct emu_warp *w, const struct emu_dinsn *di,
+                                        uint64_t m, const struct mem_rows *rows,
+                                        const struct mem_window *window)
+{
+    const struct emu_chain *chain = &w->code->chain[di->index];
+    const uint64_t first = rows->base + (uint64_t)(int64_t)chain->advance - window->base;
+    const uint64_t room = window->size - 4; /* the window has this round's words */
+    const uint64_t flip = chain->is_signed ? UINT64_C(1) << 31 : 0;
+    /* modulo 2^64: an address that is nowhere is not looked at */
+    const uint8_t *to = w->core->machine->memory.host;
+    const uintptr_t ahead = (uintptr_t)(emu_scalar_pair(w, chain->base) +
+                                        (uint64_t)(int64_t)chain->disp - (flip << chain->scale) -
+                                        ISA_GLOBAL_BASE);
+
+    __asm__ volatile(""); /* else it has no effect, to a compiler, and is not called */
+    for (LW_EACH_BIT(l, m)) {
+        const uint64_t at = first + ((uint64_t)(rows->off[l] ^ rows->flip) << rows->scale);
+        if (at > room)
+            continue;
+        const uint64_t word = lw_get32(window->host + at) ^ flip;
+        __builtin_prefetch((const void *)((uintptr_t)to + ahead + (uintptr_t)(word << chain->scale)));
+    }
+}
+
 /** All lanes of @m scattered, with the host of offset 0. */
 MEM_INLINE bool mem_gather(struct emu_warp *w, const struct emu_dinsn *di, uint64_t m,
                            const struct mem_rows *rows, bool global, uint8_t *host, unsigned n,
@@ -433,8 +459,11 @@ MEM_INLINE bool mem_flat(struct emu_warp *w, const struct emu_dinsn *di, uint64_
     /* What came here is seldom equal or consecutive: the fast stage had it first. */
     if (n <= 32 || rows->scale != 0) {
         scattered_host = mem_scattered(rows, window, n, m, bytes);
-        if (scattered_host != NULL)
+        if (scattered_host != NULL) {
+            if (!write && kind == ISA_SIZE_B32 && di->flags & EMU_D_CHAIN)
+                LEVEL(mem_ask_chained)(w, di, m, rows, window);
             return mem_gather(w, di, m, rows, window->global, scattered_host, n, kind, write);
+        }
         if (rows->scale != 0 && !LEVEL(mem_unscale)(w, m, rows))
             return emu_mem_slow(w, di, m);
     }

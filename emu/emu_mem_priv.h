@@ -24,9 +24,29 @@ enum { EMU_DIRTY_CHANGED = 1, EMU_DIRTY_TOUCHED = 2, EMU_DIRTY_STORE = 3 };
  *  (emu_decode.c): what the warps behind touch there lies so many bytes ahead as a rule, and is asked
  *  for where a row is consecutive. */
 enum { EMU_D_AHEAD = 4, EMU_AHEAD_BYTES = 1024 };
+/** Another, of loads that have a struct emu_chain. */
+enum { EMU_D_CHAIN = 8 };
 
 /** The first store to a page since it was clean (emu_memory.c). */
 void emu_dirty_first(struct emu_memory *memory, uint64_t page);
+
+/** What is asked of the host ahead behind a load in a loop (EMU_D_CHAIN) whose words another access
+ *  has as indices: where it will find those that this load gets in the loop's next round. */
+struct emu_chain {
+    int32_t advance;   /* bytes from this round's word to the next one's */
+    int32_t disp;      /* of the other access: [s[base]:s[base + 1] + (word << scale) + disp] */
+    uint8_t base, scale;
+    bool is_signed;
+};
+
+/** Instruction @index remembers an allocation. */
+static inline void emu_icache_set(struct emu_code *code, uint32_t index, uint64_t base,
+                                  uint64_t limit)
+{
+    if (code->icache[index].limit == 0)
+        code->cached[code->cached_count++] = index;
+    code->icache[index] = (struct emu_icache){.base = base, .limit = limit};
+}
 
 /** A page is about to be stored to. Tested before it is set: cores of other threads share the
  *  line. The same instructions as plain ones, but defined where two threads do it at once. */

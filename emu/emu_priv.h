@@ -10,6 +10,7 @@
  *   emu_reconv.c    reconvergence engines as rows, reconvergence pcs; emu_stack.c the SIMT stack
  *   emu_decode.c    isa_insn -> emu_dinsn; emu_proof.c marks what loads share
  *   emu_core.c      blocks, warps, the turn of a warp, the watched step
+ *   emu_sweep.c     blocks that go straight to their end, row by row for all lanes
  *   emu_brief.c     the same step for engines that only charge time
  *   emu_engine.c    the functional engine
  *   emu_grid.c      launches: the host's and the device's
@@ -27,6 +28,7 @@
 struct emu_warp;
 struct emu_block;
 struct emu_dinsn;
+struct emu_chain;
 
 /* ---- decoded instructions -------------------------------------------------- */
 
@@ -129,20 +131,12 @@ struct emu_code {
     uint32_t prelude_count;
     struct emu_handlers *behind; /* `stack`: of instructions that got emu_rpc_handler; or NULL */
     struct emu_handlers *tapped; /* of instructions that got the level's tap; NULL: no tap */
+    struct emu_chain *chain;     /* per instruction; NULL: none has EMU_D_CHAIN */
     struct emu_quiet *quiet;     /* beside it: what the tap need not be told */
     struct emu_tag_insn *tag;    /* per instruction; NULL with the tags off */
     struct emu_plan *plan;       /* compact mode: per instruction, of those that need one */
     uint8_t shape;               /* emu_plan_shape() of the blocks that it is for */
 };
-
-/** Instruction @index remembers an allocation. */
-static inline void emu_icache_set(struct emu_code *code, uint32_t index, uint64_t base,
-                                  uint64_t limit)
-{
-    if (code->icache[index].limit == 0)
-        code->cached[code->cached_count++] = index;
-    code->icache[index] = (struct emu_icache){.base = base, .limit = limit};
-}
 
 /** What steps that are told in brief need to know of an instruction. */
 struct emu_form {
@@ -427,6 +421,7 @@ struct emu_hand {
 };
 
 struct emu_answers;
+struct emu_sweep;
 struct emu_core {
     struct emu_machine *machine;
     struct emu_core_ops ops;
@@ -446,6 +441,7 @@ struct emu_core {
     struct emu_tag_step *tag_step;    /* shadow mode: the instruction being executed */
     bool helper;           /* of one more host thread: guests do not count it */
     struct emu_answers *answers; /* of a replay, or NULL */
+    struct emu_sweep *sweep; /* of the kernel whose blocks came last, or NULL */
     bool notes_itself;       /* its engine writes the schedule log: the core does not */
     uint64_t passes;         /* steps that retired nothing (emu_pass), of them */
     uint64_t pass_retired;   /* at this count of instructions, the last, */
@@ -501,6 +497,8 @@ struct emu_level {
     bool (*is_splat)(const uint32_t *row, unsigned n, uint64_t lanes, uint32_t value);
     /** The handlers of row @op read X from a row only. */
     bool (*rows_only)(unsigned op);
+    /** The full handler of a v_cvt is a loop over a row of any length. */
+    bool (*converts_rows)(const struct emu_dinsn *di);
 };
 extern const struct emu_level emu_level_v1, emu_level_v3, emu_level_v4;
 const struct emu_level *emu_level_choose(unsigned wanted);

@@ -250,13 +250,11 @@ enum lw_status emu_fixed_begin(struct emu_functional *f, struct emu_resident *r,
     return LW_OK;
 }
 
-void emu_fixed_retire_block(struct emu_functional *f, unsigned index)
+void emu_fixed_leave(struct emu_functional *f, unsigned index)
 {
     struct emu_resident left = f->resident[index];
-    struct emu_block *block = emu_resident_block(f, &left);
     bool turn = index == f->current;
 
-    emu_core_block_free(f->core, block->slot);
     emu_resident_remove(f, index);
     f->gone++;
     f->gone_at = f->core->retired + 1;
@@ -273,6 +271,12 @@ void emu_fixed_retire_block(struct emu_functional *f, unsigned index)
         f->current = 0;
     if (f->claims == NULL && f->count == 0 && emu_grid_complete(f->grid))
         f->grid = NULL;
+}
+
+void emu_fixed_retire_block(struct emu_functional *f, unsigned index)
+{
+    emu_core_block_free(f->core, emu_resident_block(f, &f->resident[index])->slot);
+    emu_fixed_leave(f, index);
 }
 
 void emu_fixed_retire(struct emu_functional *f)

@@ -93,8 +93,7 @@ static __attribute__((noinline)) bool scalar_begin(struct emu_warp *w, const str
     const bool r = w->sp[di->r & 7] != (di->r >> 3 & 1);                                      \
     SCALAR_OP(T, T, T, e)
 
-/* What a comparison asks for, bit 0: a < b, 1: equal, 2: greater. */
-static const uint8_t relations[16] = {
+const uint8_t emu_relations[16] = {
     [ISA_CMP_EQ] = 2, [ISA_CMP_NE] = 5, [ISA_CMP_LT] = 1, [ISA_CMP_LE] = 3,
     [ISA_CMP_GT] = 4, [ISA_CMP_GE] = 6, [ISA_CMP_EQU] = 2, [ISA_CMP_NEU] = 5,
     [ISA_CMP_LTU] = 1, [ISA_CMP_LEU] = 3, [ISA_CMP_GTU] = 4, [ISA_CMP_GEU] = 6,
@@ -115,7 +114,7 @@ static bool scalar_combine(unsigned how, bool t, bool r)
         EMU_TAIL slow(w, di);                                                                 \
     SCALAR_ROW(1, true,                                                                       \
         const T_##T a = (T_##T)scalar_read(w, di->p, WORDS(T), is_known); const T_##T b = SCALAR_X(T);  \
-        const bool t = (relations[di->sub & 15] & 1u << ((a == b) + 2 * (a > b))) != 0;       \
+        const bool t = (emu_relations[di->sub & 15] & 1u << ((a == b) + 2 * (a > b))) != 0;       \
         if (!is_slow)                                                                         \
             w->sp[di->q] = t;                                                                 \
         else if (di->q < ISA_PT)                                                              \

@@ -26,7 +26,7 @@ liblanewise_a_SOURCES += \
 	%D%/emu_detect_priv.h \
 	%D%/emu_tags_priv.h \
 	%D%/emu_tap_body.h \
-	%D%/emu_tap_priv.h \
+	%D%/emu_tap_priv.h %D%/emu_sweep_priv.h \
 	%D%/emu_threads_priv.h \
 	%D%/faults.def \
 	%D%/emu_address.c \
@@ -75,6 +75,7 @@ liblanewise_a_SOURCES += \
 	%D%/emu_steps.c \
 	%D%/emu_text.c \
 	%D%/emu_texture.c \
+	%D%/emu_sweep.c %D%/emu_sweep_plan.c \
 	%D%/emu_tags.c \
 	%D%/emu_tap.c \
 	%D%/emu_threads.c \

@@ -7,6 +7,9 @@ check_PROGRAMS += tests/prop_exec
 tests_prop_exec_SOURCES = tests/prop_exec.c tests/prop_exec_gen.h $(reference_lane)
 tests_prop_exec_LDADD = liblanewise.a $(TEST_LIBS) -lm
 
+check_PROGRAMS += tests/prop_sweep
+tests_prop_sweep_SOURCES = tests/prop_sweep.c tests/prop_exec_gen.h $(reference_lane)
+tests_prop_sweep_LDADD = liblanewise.a $(TEST_LIBS) -lm
 check_PROGRAMS += tests/prop_proof
 tests_prop_proof_SOURCES = tests/prop_proof.c tests/prop_exec_gen.h $(reference_lane)
 tests_prop_proof_LDADD = liblanewise.a $(TEST_LIBS) -lm

@@ -25,6 +25,7 @@ if [ "${LW_NIGHTLY_SWEEP:-1}" != 0 ]; then # shared out among the processors
 fi
 step flow env LW_RANDOM_COUNT="$programs" tests/prop_flow
 step programs env LW_RANDOM_COUNT="$programs" tests/prop_exec
+step sweeps env LW_RANDOM_COUNT="$programs" tests/prop_sweep
 step loads env LW_RANDOM_COUNT="$programs" tests/prop_proof
 step checks env LW_RANDOM_COUNT=3000 tests/prop_quiet
 step zoo env LW_ZOO=all "$src/tests/test_zoo.sh"
