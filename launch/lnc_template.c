@@ -400,13 +400,11 @@ const char *const *lnc_debug_options(const char *path, const char *compiler)
                                          {"-O0", "-g", "--cuda-noopt-device-debug", NULL},
                                          {"-G", NULL},
                                          {NULL}};
-    const char *slash = compiler != NULL ? strrchr(compiler, '/') : NULL;
-    const char *name = slash != NULL ? slash + 1 : compiler;
     size_t n = strlen(path);
 
     if (!ptx_is_compiled(path))
         return how[3];
-    if (name != NULL && strncmp(name, "nvcc", 4) == 0)
+    if (compiler != NULL && ptx_is_nvcc(compiler))
         return how[2];
     return how[n >= 3 && strcmp(path + n - 3, ".cu") == 0];
 }

@@ -76,6 +76,8 @@ enum lw_status ptx_compile_cl(const char *path, const char *const *flags, size_t
 enum lw_status ptx_compile_cu(const char *path, const char *const *flags, size_t flag_count,
                               const char *compiler, char **ptx, size_t *size,
                               struct lw_sink *words, struct lw_error *err) LW_MUST_CHECK;
+/** Whether a program's name asks for nvcc: its last part begins so. */
+bool ptx_is_nvcc(const char *name);
 /** Whether a file is one that a compiler makes PTX of: .cl or .cu. */
 bool ptx_is_compiled(const char *path);
 /** One of the two above, by the suffix. */

@@ -21,8 +21,6 @@ bool ptx_is_file(const char *path);
 /** Look @name up as a shell would, into @out of PTX_PATH_BYTES: a path as it stands, else
  *  along PATH. */
 bool ptx_find_program(const char *name, char *out);
-/** Whether a program's name asks for nvcc: its last part begins so. */
-bool ptx_is_nvcc(const char *name);
 /** @wanted, else LANEWISE_CLANG, else the first of the known names. */
 enum lw_status ptx_find_clang(const char *wanted, char *out, struct lw_error *err) LW_MUST_CHECK;
 enum lw_status ptx_find_libclc(char *out, struct lw_error *err) LW_MUST_CHECK;
