@@ -90,14 +90,24 @@ static void write_text(const struct chk *chk, const char *run, const char *versi
     lw_put(out, "\n");
 }
 
-static void json_place(const struct chk_place *p, struct lw_sink *out)
+/** A file as reports name it: from the base, where it is below that. */
+static const char *named(const struct chk *chk, const char *file)
+{
+    const char *base = chk->options.base;
+    const size_t size = base != NULL ? strlen(base) : 0;
+
+    return size != 0 && strncmp(file, base, size) == 0 && file[size] == '/' && file[size + 1] != '\0'
+               ? file + size + 1 : file;
+}
+
+static void json_place(const struct chk *chk, const struct chk_place *p, struct lw_sink *out)
 {
     lw_put(out, "{\"kernel\": ");
     lw_put_json(out, p->kernel);
     lw_put(out, ", \"function\": ");
     lw_put_json(out, p->function);
     lw_put(out, ", \"file\": ");
-    lw_put_json(out, p->file);
+    lw_put_json(out, named(chk, p->file));
     lw_printf(out, ", \"line\": %u, \"pc\": \"0x%" PRIx64 "\", \"grid\": %u, "
                    "\"block\": [%u, %u, %u], \"warp\": %u, \"lanes\": [",
               p->line, p->pc, p->grid, p->block[0], p->block[1], p->block[2], p->warp);
@@ -111,7 +121,7 @@ static void json_place(const struct chk_place *p, struct lw_sink *out)
         lw_put(out, i == 0 ? "{\"function\": " : ", {\"function\": ");
         lw_put_json(out, p->calls[i].function);
         lw_put(out, ", \"file\": ");
-        lw_put_json(out, p->calls[i].file);
+        lw_put_json(out, named(chk, p->calls[i].file));
         lw_printf(out, ", \"line\": %u}", p->calls[i].line);
     }
     lw_put(out, "]}");
@@ -142,10 +152,10 @@ static void write_json(const struct chk *chk, const char *run, const char *versi
                   chk_class_names[chk_kinds[f->kind].group]);
         lw_put_json(out, f->sentence);
         lw_put(out, ",\n     \"place\": ");
-        json_place(&f->place, out);
+        json_place(chk, &f->place, out);
         if (f->other.kernel[0] != '\0') {
             lw_put(out, ",\n     \"other\": ");
-            json_place(&f->other, out);
+            json_place(chk, &f->other, out);
         }
         lw_printf(out, ",\n     \"address\": \"0x%" PRIx64 "\", \"allocation\": ", f->address);
         lw_put_json(out, f->allocation);
@@ -157,7 +167,7 @@ static void write_json(const struct chk *chk, const char *run, const char *versi
         const struct chk_check *c = &chk->checks[i];
 
         lw_put(out, i == 0 ? "\n    {\"file\": " : ",\n    {\"file\": ");
-        lw_put_json(out, c->file);
+        lw_put_json(out, named(chk, c->file));
         lw_printf(out, ", \"line\": %u, \"passed\": %s, \"sentence\": ", c->line,
                   !c->came ? "null" : c->failed == NULL ? "true" : "false");
         lw_put_json(out, !c->came ? NOT_REACHED : c->failed != NULL ? c->failed : "");
@@ -173,7 +183,7 @@ static void junit_checks(const struct chk *chk, struct lw_sink *out)
         const struct chk_check *c = &chk->checks[i];
 
         lw_put(out, "    <testcase classname=\"check\" name=\"");
-        put_xml(out, c->file);
+        put_xml(out, named(chk, c->file));
         lw_printf(out, ":%u\"", c->line);
         if (!c->came) {
             lw_put(out, ">\n      <skipped message=\"" NOT_REACHED "\"/>\n    </testcase>\n");
@@ -259,7 +269,7 @@ static void write_junit(const struct chk *chk, const char *run, const char *vers
         }
         if (shown(&f->place).line != 0) {
             lw_put(out, " at ");
-            put_xml(out, shown(&f->place).file);
+            put_xml(out, named(chk, shown(&f->place).file));
             lw_printf(out, ":%u", shown(&f->place).line);
         }
         lw_put(out, "\">\n      <failure type=\"");
@@ -287,10 +297,14 @@ static void put_uri(struct lw_sink *out, const char *path)
     lw_put(out, "\"");
 }
 
-static void put_physical(const char *file, uint32_t line, struct lw_sink *out)
+static void put_physical(const struct chk *chk, const char *file, uint32_t line, struct lw_sink *out)
 {
+    const char *name = named(chk, file);
+
     lw_put(out, "{\"physicalLocation\": {\"artifactLocation\": {\"uri\": ");
-    put_uri(out, file);
+    put_uri(out, name);
+    if (name != file)
+        lw_put(out, ", \"uriBaseId\": \"%SRCROOT%\"");
     lw_printf(out, "}, \"region\": {\"startLine\": %u}}", line);
 }
 
@@ -307,20 +321,20 @@ static void put_new(struct lw_buffer *one, struct lw_buffer *told)
 }
 
 /** Its line. */
-static void add_line(const struct chk_place *place, struct lw_buffer *told)
+static void add_line(const struct chk *chk, const struct chk_place *place, struct lw_buffer *told)
 {
     struct lw_buffer one;
 
     if (place->line == 0)
         return;
     lw_buffer_init(&one);
-    put_physical(place->file, place->line, &one.sink);
+    put_physical(chk, place->file, place->line, &one.sink);
     lw_put(&one.sink, "}");
     put_new(&one, told);
 }
 
 /** Inlined calls around it. */
-static void add_calls(const struct chk_place *place, struct lw_buffer *told)
+static void add_calls(const struct chk *chk, const struct chk_place *place, struct lw_buffer *told)
 {
     for (unsigned i = 0; i < place->call_count; i++) {
         const struct chk_call *call = &place->calls[i];
@@ -329,7 +343,7 @@ static void add_calls(const struct chk_place *place, struct lw_buffer *told)
         if (call->line == 0)
             continue;
         lw_buffer_init(&one);
-        put_physical(call->file, call->line, &one.sink);
+        put_physical(chk, call->file, call->line, &one.sink);
         lw_put(&one.sink, ", \"message\": {\"text\": ");
         lw_buffer_init(&text);
         lw_printf(&text.sink, "%s is %s here",
@@ -343,16 +357,16 @@ static void add_calls(const struct chk_place *place, struct lw_buffer *told)
 }
 
 /** The other side of a race, and inlined calls around either. */
-static void put_related(const struct chk_finding *f, struct lw_sink *out)
+static void put_related(const struct chk *chk, const struct chk_finding *f, struct lw_sink *out)
 {
     struct lw_buffer told;
 
     lw_buffer_init(&told);
     if (shown(&f->place).line != f->place.line || strcmp(shown(&f->place).file, f->place.file) != 0)
-        add_line(&f->place, &told);
-    add_line(&f->other, &told);
-    add_calls(&f->place, &told);
-    add_calls(&f->other, &told);
+        add_line(chk, &f->place, &told);
+    add_line(chk, &f->other, &told);
+    add_calls(chk, &f->place, &told);
+    add_calls(chk, &f->other, &told);
     if (told.text != NULL && told.text[0] != '\0')
         lw_printf(out, ",\n       \"relatedLocations\": [%s]", told.text);
     lw_buffer_fini(&told);
@@ -385,7 +399,18 @@ static void write_sarif(const struct chk *chk, const char *run, const char *vers
     if (failed_checks(chk) != 0)
         lw_put(out, ",\n      {\"id\": \"check\", \"shortDescription\": {\"text\": "
                     "\"a check of the launch file has failed\"}}");
-    lw_printf(out, "\n    ]}},\n    \"invocations\": [{\"executionSuccessful\": %s",
+    lw_put(out, "\n    ]}},\n");
+    if (chk->options.base != NULL) {
+        struct lw_buffer folder;
+
+        lw_buffer_init(&folder);
+        lw_printf(&folder.sink, "%s/", chk->options.base);
+        lw_put(out, "    \"originalUriBaseIds\": {\"%SRCROOT%\": {\"uri\": ");
+        put_uri(out, folder.text != NULL ? folder.text : "/");
+        lw_put(out, "}},\n");
+        lw_buffer_fini(&folder);
+    }
+    lw_printf(out, "    \"invocations\": [{\"executionSuccessful\": %s",
               chk->ended == NULL ? "true" : "false");
     if (chk->ended != NULL) {
         lw_put(out, ", \"toolExecutionNotifications\": [{\"level\": \"error\", \"message\": {\"text\": ");
@@ -407,10 +432,10 @@ static void write_sarif(const struct chk *chk, const char *run, const char *vers
         lw_put(out, "}");
         if (shown(&f->place).line != 0) {
             lw_put(out, ",\n       \"locations\": [");
-            put_physical(shown(&f->place).file, shown(&f->place).line, out);
+            put_physical(chk, shown(&f->place).file, shown(&f->place).line, out);
             lw_put(out, "}]");
         }
-        put_related(f, out);
+        put_related(chk, f, out);
         if (f->suppressed)
             lw_put(out, ", \"suppressions\": [{\"kind\": \"external\"}]");
         lw_printf(out, ", \"occurrenceCount\": %" PRIu64 "}", f->count == 0 ? 1 : f->count);
@@ -425,7 +450,7 @@ static void write_sarif(const struct chk *chk, const char *run, const char *vers
                        "\"message\": {\"text\": ", comma, (unsigned)CHK_KIND_COUNT);
         lw_put_json(out, c->failed);
         lw_put(out, "},\n       \"locations\": [");
-        put_physical(c->file, c->line, out);
+        put_physical(chk, c->file, c->line, out);
         lw_put(out, "}]}");
         comma = ",";
     }

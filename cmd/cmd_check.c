@@ -3,6 +3,7 @@
 #include "cmd/cmd_priv.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -22,6 +23,8 @@ enum lw_status cmd_check_take(struct cmd_check *c, const char *name, const char 
     }
     if (strcmp(name, "check-suppress") == 0)
         c->suppress = value;
+    else if (strcmp(name, "check-base") == 0)
+        c->base_given = value;
     else if (strcmp(name, "coverage") == 0)
         c->coverage = value;
     else if (strcmp(name, "profile") == 0)
@@ -61,15 +64,34 @@ static void take_old(const char *path)
         (void)unlink(path);
 }
 
+/** Where reports name files from: the folder that was given, or the current one. */
+static enum lw_status find_base(struct cmd_check *c, const char *command, struct lw_error *err)
+{
+    struct stat at;
+
+    if (c->base_given != NULL && c->base_given[0] == '\0')
+        return LW_OK;
+    c->base = realpath(c->base_given != NULL ? c->base_given : ".", NULL);
+    if (c->base_given != NULL && (c->base == NULL || stat(c->base, &at) != 0 || !S_ISDIR(at.st_mode)))
+        return LW_FAIL(err, LW_EUSAGE, "%s: --check-base %.200s: there is no such folder", command, c->base_given);
+    if (c->base != NULL && strcmp(c->base, "/") == 0)
+        c->base[0] = '\0';
+    return LW_OK;
+}
+
 enum lw_status cmd_check_prepare(struct cmd_check *c, const char *command, struct lw_error *err)
 {
     enum lw_status status = LW_OK;
 
+    if (c->base_given != NULL && c->file_count == 0)
+        return LW_FAIL(err, LW_EUSAGE, "%s: --check-base: no report names files: add --check-file", command);
     if (!c->asked && (c->suppress != NULL || c->most != 0 || c->file_count != 0))
         return LW_FAIL(err, LW_EUSAGE, "%s: --%s: nothing is looked for: add --check", command,
                        c->file_count != 0 ? "check-file"
                        : c->most != 0     ? "max-findings"
                                           : "check-suppress");
+    if (c->file_count != 0)
+        status = find_base(c, command, err);
     for (unsigned i = 0; i < c->file_count && status == LW_OK; i++)
         status = try_file(command, "check-file", c->files[i], err);
     for (unsigned i = 0; i < c->file_count && status == LW_OK; i++)
@@ -168,6 +190,7 @@ enum lw_status cmd_check_begin(struct cmd_check *c, struct emu_machine *machine,
                                                                           : CHK_COUNT_NOTHING,
                                         .max_findings = c->most != 0 ? c->most : FINDINGS_USUAL,
                                         .suppressions = c->suppressions,
+                                        .base = c->base,
                                         .found = c->debugged ? on_found : NULL,
                                         .note = c->debugged ? on_note : NULL,
                                         .context = c};
@@ -258,6 +281,7 @@ void cmd_check_close(struct cmd_check *c)
 {
     chk_destroy(c->chk);
     chk_suppressions_destroy(c->suppressions);
+    free(c->base);
     *c = (struct cmd_check){0};
 }
 

@@ -208,6 +208,8 @@ struct cmd_check {
     bool asked;
     uint64_t kinds;
     const char *suppress, *files[16];
+    const char *base_given; /* NULL: not given */
+    char *base;             /* of files in reports, owned; NULL: none */
     unsigned file_count, most; /* most 0: not given */
     struct chk_suppressions *suppressions;
     const char *coverage, *profile; /* files, "-" is standard output; NULL: not asked */

@@ -87,6 +87,31 @@ sed 's/end.cu/broken.cu/' end.yaml >broken.yaml
 timeout 120 "$lanewise" run -q --check --check-file e.xml broken.yaml >out 2>err </dev/null
 [ $? = 2 ] && [ ! -e e.xml ] || fail "an old report stays"
 
+# files are named from the current folder, from another one, or as they are
+mkdir -p src/deep
+cp end.cu src/deep/far.cu
+sed 's/end.cu/far.cu/; s/waits/stray/' end.yaml >src/deep/far.yaml
+named() { # WANTED-SARIF WANTED-REST OPTION...
+    wanted=$1
+    rest=$2
+    shift 2
+    timeout 120 "$lanewise" run -q --check --check-file b.sarif --check-file b.xml --check-file b.json "$@" src/deep/far.yaml >out 2>err </dev/null
+    [ $? = 1 ] || fail "named $*: $(cat err)"
+    grep -q "\"artifactLocation\": {$wanted}" b.sarif && grep -q "name=\"out-of-bounds in stray at $rest:1\"" b.xml &&
+        grep -q "\"file\": \"$rest\"" b.json || fail "$*: files are not named $rest"
+    python3 "$src/tests/report_forms.py" b.sarif b.xml >out 2>&1 || fail "named $*: a file is not in its form: $(cat out)"
+}
+here=$(pwd -P)
+named '"uri": "src/deep/far.cu", "uriBaseId": "%SRCROOT%"' src/deep/far.cu
+grep -q "\"originalUriBaseIds\": {\"%SRCROOT%\": {\"uri\": \"file://$here/\"}}" b.sarif || fail "the root is not named"
+named '"uri": "deep/far.cu", "uriBaseId": "%SRCROOT%"' deep/far.cu --check-base src
+named "\"uri\": \"file://$here/src/deep/far.cu\"" "$here/src/deep/far.cu" --check-base ''
+! grep -q uriBaseId b.sarif || fail "a base that was not asked for"
+"$lanewise" run --check --check-file b.xml --check-base none src/deep/far.yaml >out 2>err </dev/null
+[ $? = 2 ] && grep -q -e '--check-base none: there is no such folder' err || fail "a base that is none: $(cat err)"
+"$lanewise" run --check --check-base src src/deep/far.yaml >out 2>err </dev/null
+[ $? = 2 ] && grep -q -e '--check-base: no report names files' err || fail "a base of nothing: $(cat err)"
+
 # what is not in the form is told
 spoil() { # WHAT FILE SED
     sed "$3" "$2" >spoilt."${2##*.}"
