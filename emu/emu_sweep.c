@@ -584,6 +584,14 @@ static bool store(struct emu_sweep *s, struct sweep_step *step)
 
 /* ---- a block ------------------------------------------------------------------------------------------- */
 
+/** A guard, which is the same in all threads. */
+static bool holds(const struct emu_warp *w, unsigned guard)
+{
+    const bool p = guard & 16 ? w->sp[guard & 7] != 0 : w->p[guard & 7] != 0;
+
+    return p != ((guard & 8) != 0);
+}
+
 /** Instructions of a warp of the block, all of whose effects are done; 0: none, and nothing was
  *  changed. */
 static unsigned sweep(struct emu_sweep *s, unsigned *loads, unsigned *stores)
@@ -600,9 +608,8 @@ static unsigned sweep(struct emu_sweep *s, unsigned *loads, unsigned *stores)
     s->access_count = 0;
     for (i = 0; i < s->count; i++) {
         struct sweep_step *step = &s->step[i];
-        const struct emu_dinsn guard = {.guard = step->guard};
         bool done = true;
-        if (step->guard != ISA_PT && emu_guard(w, &guard) == 0)
+        if (step->guard != ISA_PT && !holds(w, step->guard))
             continue;
         if (step->exit)
             break;
