@@ -560,8 +560,8 @@ enum lw_status emu_core_block_start(struct emu_core *core, struct emu_grid *grid
 void emu_core_block_free(struct emu_core *core, unsigned slot);
 /** Where a warp's state lies, until its slot is given back; and: a step of it comes soon, its state is
  *  to be in the host's cache by then. Any address does no harm. */
-const void *emu_warp_state(const struct emu_core *core, unsigned slot, unsigned warp);
-void emu_warp_ahead(const void *state);
+struct emu_warp *emu_warp_state(const struct emu_core *core, unsigned slot, unsigned warp);
+void emu_warp_ahead(const struct emu_warp *state);
 
 /**
  * Execute one instruction for some lanes of one split (the watched path).
@@ -576,6 +576,9 @@ void emu_warp_ahead(const void *state);
 enum lw_status emu_warp_step(struct emu_core *core, unsigned slot, unsigned warp,
                              unsigned split, uint64_t lanes, struct emu_event *ev,
                              struct lw_error *err);
+/** The same for the warp whose state is at @state, without looking for it. */
+enum lw_status emu_warp_step_at(struct emu_warp *state, unsigned split, uint64_t lanes,
+                                struct emu_event *ev, struct lw_error *err);
 /** How much the events of a core's steps say. */
 enum emu_tell {
     EMU_TELL_ALL,
@@ -797,7 +800,8 @@ void emu_core_hang_stop(struct emu_core *core, unsigned slot, bool livelock,
                         struct emu_stop *stop);
 /** Grows with each step of the block that is progress (MACHINE 4, Progress). */
 uint64_t emu_core_progress(const struct emu_core *core, unsigned slot);
-/** Is a breakpoint set at @pc? */
+/** Is a breakpoint set, anywhere; at @pc? */
+bool emu_breakpoint_any(const struct emu_machine *machine);
 bool emu_breakpoint_at(const struct emu_machine *machine, uint64_t pc);
 
 /** Breakpoints are other handlers in the decoded instruction: nothing is paid when none

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The watched step for engines that only charge time (EMU_TELL_PLACES): the same instruction by the
- * same handler, but its event says no more than where memory was accessed, in closed form where the
- * addresses are. A step is some tens of nanoseconds then, less than the values alone would take.
+ * The watched step, and what it is for engines that only charge time (EMU_TELL_PLACES): the same
+ * instruction by the same handler, but its event says no more than where memory was accessed, in
+ * closed form where the addresses are. A step is some tens of nanoseconds then, less than the values
+ * alone would take.
  */
 #include "emu/emu_core_priv.h"
+#include "emu/emu_log_priv.h"
 #include "emu/emu_mem_priv.h"
+#include "emu/emu_split_priv.h"
 
 void emu_form_fill(const struct isa_insn *insn, struct emu_form *form)
 {
@@ -177,17 +180,15 @@ static void find_access(struct emu_warp *w, const struct isa_insn *insn,
 
 /* ---- ahead of a step ----------------------------------------------------------------------- */
 
-const void *emu_warp_state(const struct emu_core *core, unsigned slot, unsigned warp)
+struct emu_warp *emu_warp_state(const struct emu_core *core, unsigned slot, unsigned warp)
 {
     const struct emu_block *block = emu_core_block(core, slot);
 
     return block != NULL && warp < block->warp_count ? &block->warp[warp] : NULL;
 }
 
-void emu_warp_ahead(const void *state)
+void emu_warp_ahead(const struct emu_warp *w)
 {
-    const struct emu_warp *w = state;
-
     __builtin_prefetch(&w->regs);
     __builtin_prefetch(&w->ubase[1]);
     __builtin_prefetch(&w->p[2]);
@@ -202,7 +203,7 @@ void emu_warp_ahead(const void *state)
     __builtin_prefetch(&w->split[0]);
 }
 
-/* ---- the step ------------------------------------------------------------------------------ */
+/* ---- the brief step ------------------------------------------------------------------------------ */
 
 static void begin_event(struct emu_warp *w, const struct isa_insn *insn,
                         const struct emu_dinsn *di, struct emu_event *ev)
@@ -228,7 +229,7 @@ static void begin_event(struct emu_warp *w, const struct isa_insn *insn,
                        !__atomic_load_n(&block->grid->begun, __ATOMIC_RELAXED);
 }
 
-void emu_brief_outcome(const struct emu_warp *w, struct emu_event *ev)
+static inline void tell_outcome(const struct emu_warp *w, struct emu_event *ev)
 {
     struct emu_outcome *outcome = &w->core->scratch->flow.outcome[0];
 
@@ -243,15 +244,15 @@ void emu_brief_outcome(const struct emu_warp *w, struct emu_event *ev)
     ev->outcome_count = 1;
 }
 
-bool emu_brief_step(struct emu_core *core, unsigned slot, unsigned warp, unsigned split,
-                    uint64_t lanes, struct emu_event *ev)
+/** Under EMU_TELL_PLACES. False: nothing has happened, the step is to be told in full (or refuses the
+ *  arguments). */
+static inline bool brief_step(struct emu_warp *w, unsigned split, uint64_t lanes,
+                              struct emu_event *ev)
 {
-    struct emu_block *block = emu_core_block(core, slot);
+    struct emu_core *core = w->core;
+    struct emu_block *block = w->block;
     struct emu_step_scratch *scratch = core->scratch;
 
-    if (block == NULL || warp >= block->warp_count)
-        return false;
-    struct emu_warp *w = &block->warp[warp];
     if (w->shadow != NULL || w->ctag != NULL || w->running < 0 || w->running != (int)split ||
         w->m != lanes || w->split[split].lanes != lanes || w->split[split].family != 0)
         return false; /* not simply the next instruction of the split that has the turn */
@@ -296,6 +297,76 @@ bool emu_brief_step(struct emu_core *core, unsigned slot, unsigned warp, unsigne
         ev->exited = 0;
         ev->warp_ended = ev->block_ended = ev->grid_ended = false;
     }
-    emu_brief_outcome(w, ev);
+    tell_outcome(w, ev);
     return true;
+}
+
+/* ---- the step ----------------------------------------------------------------------------- */
+
+static void note(const struct emu_block *block, enum emu_log_kind kind, unsigned warp,
+                 unsigned split, uint64_t lanes)
+{
+    if (emu_log_noting(block->core->machine))
+        emu_log_add(block->core->machine->log,
+                    &(struct emu_log_entry){.kind = kind,
+                                            .place = {.grid = block->grid->sequence,
+                                                      .block = block->linear,
+                                                      .warp = warp,
+                                                      .split = split,
+                                                      .lanes = lanes},
+                                            .count = 1});
+}
+
+enum lw_status emu_warp_step(struct emu_core *core, unsigned slot, unsigned warp,
+                             unsigned split, uint64_t lanes, struct emu_event *ev,
+                             struct lw_error *err)
+{
+    const struct emu_block *block = emu_core_block(core, slot);
+    bool noted = core->machine->log != NULL && !core->notes_itself && block != NULL;
+    bool whole = noted && warp < block->warp_count && split < EMU_MAX_LANES &&
+                 block->warp[warp].split[split].lanes == lanes;
+    enum lw_status status = LW_OK;
+
+    if (core->tell == EMU_TELL_ALL) {
+        status = emu_told_step(core, slot, warp, split, lanes, ev, err);
+    } else if (block == NULL || warp >= block->warp_count ||
+               !brief_step(&block->warp[warp], split, lanes, ev)) {
+        status = emu_told_step(core, slot, warp, split, lanes, ev, err);
+        if (status == LW_OK)
+            tell_outcome(&block->warp[warp], ev);
+    }
+
+    if (noted && (status == LW_OK || status == LW_EAGAIN))
+        note(block, EMU_LOG_STEP, warp, split, whole ? 0 : lanes);
+    return status;
+}
+
+enum lw_status emu_warp_step_at(struct emu_warp *w, unsigned split, uint64_t lanes,
+                                struct emu_event *ev, struct lw_error *err)
+{
+    const struct emu_core *core = w->core;
+
+    if (core->tell == EMU_TELL_PLACES && core->machine->log == NULL &&
+        brief_step(w, split, lanes, ev))
+        return LW_OK;
+    return emu_warp_step(w->core, w->block->slot, w->index, split, lanes, ev, err);
+}
+
+void emu_core_tell(struct emu_core *core, enum emu_tell tell)
+{
+    core->tell = tell;
+}
+
+int emu_warp_select(struct emu_core *core, unsigned slot, unsigned warp)
+{
+    struct emu_block *block = emu_core_block(core, slot);
+
+    if (block == NULL || warp >= block->warp_count)
+        return -1;
+    struct emu_warp *w = &block->warp[warp];
+    if (w->running < 0 && !emu_log_in_past(core->machine->log)) {
+        (void)emu_split_select(w);
+        note(block, EMU_LOG_SELECT, warp, 0, 0);
+    }
+    return w->running;
 }

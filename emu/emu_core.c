@@ -479,9 +479,42 @@ static inline void run_chain(struct emu_warp *w, int64_t budget, bool past_break
         run_chain_stepped(w, true); /* it wants single steps from this instruction on */
 }
 
+/** run_chain_once with a budget of one, which most instructions retire at their first handler. */
+static inline void run_single(struct emu_warp *w)
+{
+    struct emu_code *code = w->code;
+    const struct emu_dinsn *di = w->di;
+    struct emu_handlers first = code->normal[di->index];
+
+    w->budget = 1;
+    w->run_start = di;
+    if (di->run > 1) {
+        struct emu_dinsn *stop = &code->insn[di->index + 1];
+        struct emu_handlers saved = stop->h;
+
+        stop->h.full = stop->h.part = emu_budget_handler;
+        go(w, first);
+        stop->h = saved;
+    } else {
+        go(w, first);
+    }
+    if (w->leave == EMU_LEAVE_BUDGET && w->budget > 0)
+        run_chain_once(w, w->budget, w->halting);
+}
+
 void emu_run_one(struct emu_warp *w)
 {
-    run_chain(w, 1, true);
+    if (w->stepped || w->shadow != NULL) {
+        run_chain(w, 1, true);
+        return;
+    }
+    uint64_t before = w->retired;
+
+    run_single(w);
+    if (w->leave == EMU_LEAVE_FAULT)
+        (void)skip_faults(w, before, 1);
+    if (w->stepped && w->retired == before && w->leave == EMU_LEAVE_BUDGET)
+        run_chain_stepped(w, true); /* it wants single steps from this instruction on */
 }
 
 /** Go on where the chain of a turn of @budget, begun at the count @before, was left before its end. */
@@ -827,8 +860,8 @@ static void fill_event(struct emu_warp *w, const struct isa_insn *insn,
     ev->effective = w->m & ev->exec & ev->guard;
 }
 
-static enum lw_status step(struct emu_core *core, unsigned slot, unsigned warp, unsigned split,
-                           uint64_t lanes, struct emu_event *ev, struct lw_error *err)
+enum lw_status emu_told_step(struct emu_core *core, unsigned slot, unsigned warp, unsigned split,
+                             uint64_t lanes, struct emu_event *ev, struct lw_error *err)
 {
     struct emu_block *block = emu_core_block(core, slot);
     struct emu_step_scratch *scratch = core->scratch;
@@ -940,60 +973,4 @@ static enum lw_status step(struct emu_core *core, unsigned slot, unsigned warp, 
     ev->block_ended = block->threads_live == 0;
     ev->grid_ended = block->ends_grid;
     return LW_OK;
-}
-
-static void note(const struct emu_block *block, enum emu_log_kind kind, unsigned warp,
-                 unsigned split, uint64_t lanes)
-{
-    if (emu_log_noting(block->core->machine))
-        emu_log_add(block->core->machine->log,
-                    &(struct emu_log_entry){.kind = kind,
-                                            .place = {.grid = block->grid->sequence,
-                                                      .block = block->linear,
-                                                      .warp = warp,
-                                                      .split = split,
-                                                      .lanes = lanes},
-                                            .count = 1});
-}
-
-enum lw_status emu_warp_step(struct emu_core *core, unsigned slot, unsigned warp,
-                             unsigned split, uint64_t lanes, struct emu_event *ev,
-                             struct lw_error *err)
-{
-    const struct emu_block *block = emu_core_block(core, slot);
-    bool noted = core->machine->log != NULL && !core->notes_itself && block != NULL;
-    bool whole = noted && warp < block->warp_count && split < EMU_MAX_LANES &&
-                 block->warp[warp].split[split].lanes == lanes;
-    enum lw_status status = LW_OK;
-
-    if (core->tell == EMU_TELL_ALL) {
-        status = step(core, slot, warp, split, lanes, ev, err);
-    } else if (!emu_brief_step(core, slot, warp, split, lanes, ev)) {
-        status = step(core, slot, warp, split, lanes, ev, err);
-        if (status == LW_OK)
-            emu_brief_outcome(&block->warp[warp], ev);
-    }
-
-    if (noted && (status == LW_OK || status == LW_EAGAIN))
-        note(block, EMU_LOG_STEP, warp, split, whole ? 0 : lanes);
-    return status;
-}
-
-void emu_core_tell(struct emu_core *core, enum emu_tell tell)
-{
-    core->tell = tell;
-}
-
-int emu_warp_select(struct emu_core *core, unsigned slot, unsigned warp)
-{
-    struct emu_block *block = emu_core_block(core, slot);
-
-    if (block == NULL || warp >= block->warp_count)
-        return -1;
-    struct emu_warp *w = &block->warp[warp];
-    if (w->running < 0 && !emu_log_in_past(core->machine->log)) {
-        (void)emu_split_select(w);
-        note(block, EMU_LOG_SELECT, warp, 0, 0);
-    }
-    return w->running;
 }

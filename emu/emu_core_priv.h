@@ -23,12 +23,10 @@ enum emu_turn_end {
 enum emu_turn_end emu_warp_turn(struct emu_warp **w, uint64_t limit, uint64_t *count);
 /** Execute exactly the next instruction of the running split, also one with a breakpoint. */
 void emu_run_one(struct emu_warp *w);
-/** emu_warp_step under EMU_TELL_PLACES. False: nothing has happened, the full step is to be made (or
- *  refuses the arguments). */
-bool emu_brief_step(struct emu_core *core, unsigned slot, unsigned warp, unsigned split,
-                    uint64_t lanes, struct emu_event *ev);
-/** Behind a step under EMU_TELL_PLACES: the outcome that it tells. */
-void emu_brief_outcome(const struct emu_warp *w, struct emu_event *ev);
+/** emu_warp_step with all that an event can say. */
+enum lw_status emu_told_step(struct emu_core *core, unsigned slot, unsigned warp, unsigned split,
+                             uint64_t lanes, struct emu_event *ev,
+                             struct lw_error *err) LW_MUST_CHECK;
 /** What a memory instruction does. */
 enum emu_access_kind emu_access_kind_of(enum isa_op op);
 /** Add the warp's instruction counts to its block and core. */

@@ -336,6 +336,11 @@ void emu_fault_print(const struct emu_machine *machine, const struct emu_fault *
 
 /* ---- breakpoints ------------------------------------------------------------------------------------ */
 
+bool emu_breakpoint_any(const struct emu_machine *machine)
+{
+    return machine->breakpoint_count != 0;
+}
+
 bool emu_breakpoint_at(const struct emu_machine *machine, uint64_t pc)
 {
     const struct emu_program *p;

@@ -424,6 +424,9 @@ struct emu_answers;
 struct emu_sweep;
 struct emu_core {
     struct emu_machine *machine;
+    struct emu_step_scratch *scratch; /* rows behind the event */
+    uint64_t retired;
+    enum emu_tell tell;
     struct emu_core_ops ops;
     void *context;
     struct emu_block *block; /* [slots] */
@@ -432,10 +435,8 @@ struct emu_core {
     unsigned code_count, code_capacity;
     unsigned free_hint;      /* slot to try first */
     const struct emu_level *level;
-    uint64_t retired;
     struct emu_hand hand;
     struct emu_stats stats;
-    struct emu_step_scratch *scratch; /* rows behind the event */
     struct emu_text_room text_room;
     struct emu_stencil *stencil;      /* of the warps of the grid that had the last block */
     struct emu_tag_step *tag_step;    /* shadow mode: the instruction being executed */
@@ -446,7 +447,6 @@ struct emu_core {
     uint64_t passes;         /* steps that retired nothing (emu_pass), of them */
     uint64_t pass_retired;   /* at this count of instructions, the last, */
     uint64_t pass_run;       /* so many */
-    enum emu_tell tell;
 };
 
 /** Lanes of @w came to wait without an instruction being retired. */

@@ -626,6 +626,47 @@ static void a_single_lane_can_be_stepped_ahead_of_its_split(void **state)
     fix_free(r);
 }
 
+/** By the state's place, told in brief or in full, a step is the same; a set breakpoint does not stop it. */
+static void a_warp_is_stepped_by_its_state(void **state)
+{
+    struct emu_config config;
+    struct lw_error err;
+
+    (void)state;
+    emu_config_default(&config);
+    config.warp_width = 8;
+    config.arena_bytes = 1 << 24;
+    for (unsigned told = 0; told < 2; told++) {
+        struct emu_event ev;
+        struct emu_core *core;
+        unsigned slot, steps = 0;
+        uint64_t access = 0;
+        struct fix *r = open_run(HEAD "v_mov_b32 v1, 3\n" STORE("v1") "exit\n.end\n", &config, 1, 8);
+
+        assert_true(r->engine->ops->locate(r->engine, 1, 0, &core, &slot));
+        emu_core_tell(core, told == 0 ? EMU_TELL_PLACES : EMU_TELL_ALL);
+        assert_false(emu_breakpoint_any(r->machine));
+        fix_check(emu_breakpoint_set(r->machine, ISA_CODE_BASE, true, &err), &err);
+        assert_true(emu_breakpoint_any(r->machine));
+        do {
+            fix_check(emu_warp_step_at(emu_warp_state(core, slot, 0), 0, 0xff, &ev, &err), &err);
+            assert_int_equal(ev.kind, EMU_EV_RETIRED);
+            assert_int_equal(ev.pc, ISA_CODE_BASE + ISA_WORD_BYTES * steps);
+            assert_int_equal(ev.effective, 0xff);
+            if (ev.access_count != 0 && ev.access[0].kind == EMU_ACCESS_STORE)
+                access = told == 0 ? ev.access[0].piece[0].base : ev.access[0].address[0];
+            steps++;
+        } while (!ev.warp_ended);
+        assert_int_equal(access, r->out);
+        fix_check(emu_breakpoint_set(r->machine, ISA_CODE_BASE, false, &err), &err);
+        assert_false(emu_breakpoint_any(r->machine));
+        fix_check(emu_global_read(r->machine, r->out, r->word, 32, &err), &err);
+        for (unsigned l = 0; l < 8; l++)
+            assert_int_equal(r->word[l], 3);
+        fix_free(r);
+    }
+}
+
 struct skipper {
     unsigned faults;
     uint64_t lanes;
@@ -904,6 +945,7 @@ int main(void)
         cmocka_unit_test(the_warp_quantum_is_exact_in_straight_line_code),
         cmocka_unit_test(breakpoints_stop_before_the_instruction_once_per_arrival),
         cmocka_unit_test(a_single_lane_can_be_stepped_ahead_of_its_split),
+        cmocka_unit_test(a_warp_is_stepped_by_its_state),
         cmocka_unit_test(an_engine_may_skip_the_lanes_that_fault),
         cmocka_unit_test(an_engine_that_stops_after_skipping_leaves_the_instruction_undone),
         cmocka_unit_test(listeners_hear_of_launches_allocations_and_host_copies),
