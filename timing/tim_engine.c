@@ -322,14 +322,17 @@ static unsigned next_ripe(const struct tim_engine *e, unsigned core)
     return core;
 }
 
-/** Somebody but this engine reads events, or nobody does any more. */
-static void tell_all(struct tim_engine *e, bool all)
+/** Are events told in full, since somebody but this engine reads them? Do cores ask before an issue,
+ *  since a step, a breakpoint or an observer, which may set one, may object? */
+static void tell_all(struct tim_engine *e, bool all, bool asks)
 {
-    if (e->tells_all == all)
+    if (e->tells_all == all && e->asks == asks)
         return;
     e->tells_all = all;
+    e->asks = asks;
     for (unsigned c = 0; c < e->config.core_count; c++) {
         e->core[c]->brief = !all;
+        e->core[c]->refuses = asks ? on_refuse : NULL;
         emu_core_tell(e->core[c]->emu, all ? EMU_TELL_ALL : EMU_TELL_PLACES);
     }
 }
@@ -364,14 +367,14 @@ static enum lw_status cycle(struct tim_engine *e, struct emu_stop *stop, struct 
                 continue;
             }
             e->ticked = true;
-            e->cycle->before_issue(core, e->now);
+            e->at.sched = e->cycle->begin(core, e->now);
             e->at.phase = TIM_AT_ISSUE;
         }
-        status = issue(e, core, stop, err);
+        if (e->at.sched < e->config.issue_schedulers)
+            status = issue(e, core, stop, err);
         if (status != LW_OK || stop->kind != EMU_STOP_NONE)
             return status;
-        e->cycle->after_issue(core, e->now);
-        e->cycle->settle_down(core, e->now);
+        e->cycle->end(core, e->now);
         e->at = (struct tim_at){.phase = TIM_AT_CORE, .core = e->at.core + 1};
     }
     e->memory->ops->tick_requests(e->memory, e->now);
@@ -529,7 +532,9 @@ static enum lw_status run_on(struct tim_engine *e, uint64_t until, struct emu_st
     if (tim_grid_empty(&e->grid))
         e->grid.look = true;
     for (;;) {
-        tell_all(e, e->base.observers != NULL || e->stepping || e->step_any || !e->core[0]->skips);
+        bool watched = e->base.observers != NULL || e->stepping;
+        tell_all(e, watched || e->step_any || !e->core[0]->skips,
+                 watched || emu_breakpoint_any(e->base.machine));
         if (__atomic_load_n(&e->base.interrupted, __ATOMIC_RELAXED)) {
             __atomic_store_n(&e->base.interrupted, 0, __ATOMIC_RELAXED);
             stop->kind = EMU_STOP_INTERRUPTED;
@@ -954,7 +959,6 @@ enum lw_status tim_engine_create_over(struct emu_machine *machine, const struct 
         if (fine) {
             struct tim_core *core = e->core[c];
             core->ripe = &e->ripe[c];
-            core->refuses = on_refuse;
             core->ended = on_block_ended;
             core->leaves = on_block_leaves;
             core->left = on_block_left;

@@ -37,6 +37,7 @@ struct tim_engine {
     struct emu_event *event;  /* of the run that goes on */
     bool stepping, step_any;  /* until `target` has issued; until anybody has */
     bool tells_all;           /* cores' events say all: somebody reads them */
+    bool asks;                /* cores ask before an issue: somebody may object */
     struct emu_place target;
     unsigned refused;         /* warp slot that stands at a breakpoint */
     bool wake;                /* a launch is complete */

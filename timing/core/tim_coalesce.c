@@ -190,7 +190,8 @@ static void add_dense(struct making *m, uint64_t address, unsigned bytes, unsign
 {
     while (count > 0) {
         unsigned at = (unsigned)(address & (m->line_bytes - 1));
-        unsigned n = (m->line_bytes - at) / bytes < count ? (m->line_bytes - at) / bytes : count;
+        unsigned room = m->line_bytes - at;
+        unsigned n = count * bytes <= room ? count : room / bytes;
         struct tim_line *to = find_line(m, address - at);
 
         to->lanes |= lw_mask(n) << lane;
@@ -201,6 +202,12 @@ static void add_dense(struct making *m, uint64_t address, unsigned bytes, unsign
     }
 }
 
+/** Mostly without a division. */
+static inline bool is_multiple(uint64_t address, unsigned bytes)
+{
+    return (bytes & (bytes - 1)) == 0 ? (address & (bytes - 1)) == 0 : address % bytes == 0;
+}
+
 /** Lane l of @lanes has @base + @stride * (l - the lowest of them). */
 static void add_run(struct making *m, uint64_t base, int64_t stride, unsigned bytes, uint64_t lanes)
 {
@@ -208,7 +215,7 @@ static void add_run(struct making *m, uint64_t base, int64_t stride, unsigned by
 
     if (stride == 0)
         add_piece(m, base, bytes, lanes);
-    else if (stride == bytes && base % bytes == 0 && bytes <= m->line_bytes &&
+    else if (stride == bytes && is_multiple(base, bytes) && bytes <= m->line_bytes &&
              lanes >> first == lw_mask(lw_popcount(lanes)))
         add_dense(m, base, bytes, first, lw_popcount(lanes));
     else

@@ -122,7 +122,8 @@ struct tim_core *tim_core_create(const struct tim_config *config, struct emu_mac
     for (unsigned u = 0; fine && u < ISA_UNIT_COUNT; u++)
         for (unsigned s = 0; s < config->issue_schedulers; s++)
             if (config->unit[u].pipes != 0 && config->unit[u].pipes <= config->issue_schedulers)
-                core->only_pipe[u][s] = &core->pipe[u][s % config->unit[u].pipes];
+                core->only_pipe[u][s] =
+                    (uint16_t)(core->pipe[u] - core->pipes + s % config->unit[u].pipes + 1);
     for (unsigned u = 0; u < ISA_UNIT_COUNT; u++)
         core->interval[u] =
             (config->core_warp_width + config->unit[u].lanes - 1) / config->unit[u].lanes;

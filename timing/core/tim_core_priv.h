@@ -150,7 +150,7 @@ struct tim_warp {
     uint64_t sleep_until;
     uint64_t not_before; /* control: the stall count; launches: their latency */
     const struct tim_static *head; /* what it issues next, where it stands in a set `can` */
-    const void *state;   /* emu's, for emu_warp_ahead */
+    struct emu_warp *state; /* emu's */
     _Alignas(64) struct tim_buffered buffer[TIM_MAX_BUFFER];
     _Alignas(64) const struct tim_code *code;
     uint64_t fetch_pc, fetch_from;
@@ -258,12 +258,14 @@ enum { TIM_RING = 64 };
 struct tim_aged {
     uint64_t age;
     uint32_t op;
-    uint8_t pipes, sched; /* the instruction's */
+    uint8_t pipes, sched; /* the instruction's, */
+    uint16_t only;        /* and of core->only_pipe */
 };
 struct tim_flight {
     _Alignas(64) uint64_t ring_map; /* lists that are not empty */
     uint32_t free;
     unsigned collecting, ready, writing, entering;
+    uint64_t pipes_at; /* before it none of `wait` finds its pipe free */
     /* by age, with room for all instructions there are */
     struct tim_aged *collect; /* operands are missing */
     struct tim_aged *wait;    /* complete; for a pipe */
@@ -275,8 +277,7 @@ struct tim_flight {
 
 /** The counters that a tick may change that changes nothing else. */
 enum tim_idle_count {
-    TIM_IDLE_ICNT, TIM_IDLE_L1, TIM_IDLE_ACTIVE, TIM_IDLE_WARPS, TIM_IDLE_BARRIER, TIM_IDLE_COUNTS,
-    TIM_IDLE_ROOM = 6 /* an even number: host vectors */
+    TIM_IDLE_ICNT, TIM_IDLE_L1, TIM_IDLE_ACTIVE, TIM_IDLE_WARPS, TIM_IDLE_BARRIER, TIM_IDLE_COUNTS
 };
 
 /** A memory instruction that has accesses left. */
@@ -325,8 +326,8 @@ struct tim_core {
     uint64_t crowded;        /* more wakes than have room: no rest before this cycle */
     uint64_t due;            /* the next tick changes something, if nothing comes before */
     uint64_t counted;        /* the last cycle whose rest is in `sums` */
-    uint64_t each[TIM_IDLE_ROOM]; /* what this tick counted, and each cycle of the rest behind it */
-    uint64_t sums[TIM_IDLE_ROOM]; /* not in the counters yet: tim_core_account */
+    uint64_t each[TIM_IDLE_COUNTS]; /* what this tick counted, and each cycle of the rest behind it */
+    uint64_t sums[TIM_IDLE_COUNTS]; /* not in the counters yet: tim_core_account */
     unsigned replays_wait[TIM_MAX_SCHEDS]; /* for a slot of the scheduler */
     struct tim_flight flight;
     struct tim_hot hot;      /* what need not be looked at: tim_touch */
@@ -349,9 +350,8 @@ struct tim_core {
     struct tim_cache *icache, *l1, *constant, *texture;
     struct tim_pipe *pipe[ISA_UNIT_COUNT];
     struct tim_pipe *pipes;  /* of all units; */
-    struct tim_pipe *only_pipe[ISA_UNIT_COUNT][TIM_MAX_SCHEDS]; /* that a scheduler has; NULL: several */
+    uint16_t only_pipe[ISA_UNIT_COUNT][TIM_MAX_SCHEDS]; /* of `pipes`, 1 + that a scheduler has; 0: several */
     unsigned interval[ISA_UNIT_COUNT]; /* cycles for which a vector instruction holds a pipe */
-    unsigned stages[TIM_STAGE_COUNT]; /* instructions at each; FREE: of no use */
     unsigned issued_warp;    /* of the last issue, for the second slot of dual issue */
     unsigned issued_lanes;   /* how many its split has */
     const struct tim_static *issued_what;
@@ -426,12 +426,13 @@ static inline void tim_core_poke(struct tim_core *core)
     core->poked = true;
     *core->ripe = 0;
 }
-/** At the end of a tick of cycle @now: may the core rest? */
-void tim_core_settle_down(struct tim_core *core, uint64_t now);
 /** Bring the counters of a core up to the end of cycle @through. */
 void tim_core_account(struct tim_core *core, uint64_t through);
-void tim_core_before_issue(struct tim_core *core, uint64_t now);
-void tim_core_after_issue(struct tim_core *core, uint64_t now);
+/** What comes before issue. Of the schedulers the first that may issue; those before it have had their
+ *  turn. The count of them: none may. */
+unsigned tim_core_begin(struct tim_core *core, uint64_t now);
+/** What comes behind it; and: may the core rest? */
+void tim_core_end(struct tim_core *core, uint64_t now);
 /** What a scheduler's turn came to. */
 enum tim_turn {
     TIM_TURN_DONE,  /* nothing more in this cycle */
@@ -481,6 +482,12 @@ static inline unsigned tim_words(const struct tim_core *core)
     (void)core;
     return TIM_FACT(core->hot.words, 1);
 }
+/** The first place of scheduler @s's warps. */
+static inline unsigned tim_first(const struct tim_core *core, unsigned s)
+{
+    (void)core;
+    return TIM_FACT(core->hot.first[s], s * 64);
+}
 static inline unsigned tim_warp_words(const struct tim_core *core)
 {
     (void)core;
@@ -526,14 +533,19 @@ static inline unsigned tim_collector(const struct tim_core *core)
     (void)core;
     return TIM_FACT(core->config->registers_collector, TIM_PLAIN_COLLECTOR);
 }
+/** May a scheduler be passed over without a look (tim_core_idles)? */
+static inline bool tim_brisk(const struct tim_core *core)
+{
+    (void)core;
+    return TIM_FACT(core->brisk && core->replays == 0, true);
+}
 /** The functions of a cycle, of one kind. */
 struct tim_cycle {
-    void (*before_issue)(struct tim_core *core, uint64_t now);
+    unsigned (*begin)(struct tim_core *core, uint64_t now);
     enum lw_status (*issue)(struct tim_core *core, unsigned s, unsigned slot, uint64_t now,
                             struct emu_event *ev, enum tim_turn *turn, bool *stopped,
                             struct lw_error *err);
-    void (*after_issue)(struct tim_core *core, uint64_t now);
-    void (*settle_down)(struct tim_core *core, uint64_t now);
+    void (*end)(struct tim_core *core, uint64_t now);
 };
 extern const struct tim_cycle tim_cycle_functions;
 /** How a core that has its trace, or none, looks at things from now on: at all of them, or as it knows. */
@@ -577,7 +589,7 @@ static inline struct tim_sets *tim_sets_of(struct tim_core *core, unsigned warp)
 /** The warp at a place of scheduler @s. */
 static inline unsigned tim_warp_at(const struct tim_core *core, unsigned s, unsigned place)
 {
-    return (place - core->hot.first[s]) * core->config->issue_schedulers + s;
+    return (place - tim_first(core, s)) * core->config->issue_schedulers + s;
 }
 /** May a warp's split be another, or does one sleep; may one fetch, or ask for a constant? */
 static inline bool tim_any_looks(const struct tim_core *core, bool sleeping)
@@ -630,16 +642,9 @@ static inline void tim_want_look(struct tim_core *core, unsigned warp)
     core->warp[warp].look = true;
     tim_set(&tim_sets_of(core, warp)->may_look, warp, true);
 }
-static inline void tim_stage(struct tim_core *core, struct tim_op *op, enum tim_stage stage)
+static inline void tim_stage(struct tim_op *op, enum tim_stage stage)
 {
-    core->stages[op->stage]--;
-    core->stages[stage]++;
     op->stage = (uint8_t)stage;
-}
-/** No instruction is at a stage that a phase is about; the reference looks all the same. */
-static inline bool tim_none_at(const struct tim_core *core, enum tim_stage stage)
-{
-    return tim_skips(core) && core->stages[stage] == 0;
 }
 /** It joins the load/store queue. */
 static inline void tim_enqueue(struct tim_core *core, uint32_t op)
@@ -789,7 +794,7 @@ static inline void tim_set_cause(struct tim_core *core, unsigned s, struct tim_w
                                  enum tim_cause cause)
 {
     uint16_t *waiting = core->hot.waiting[s];
-    uint32_t *present = &core->hot.known[core->hot.first[s] / 64].present;
+    uint32_t *present = &core->hot.known[tim_first(core, s) / 64].present;
     uint8_t before = w->cause;
 
     if (before == cause)
@@ -819,13 +824,13 @@ static inline void tim_flush_idle(struct tim_core *core, unsigned s)
     struct tim_hot *hot = &core->hot;
 
     for (unsigned slot = 0; slot < tim_width(core); slot++)
-        core->stats->sched[s].cause[slot][hot->known[hot->first[s] / 64].nearest] += hot->idle[s];
+        core->stats->sched[s].cause[slot][hot->known[tim_first(core, s) / 64].nearest] += hot->idle[s];
     hot->idle[s] = 0;
 }
 /** The slots of scheduler @s in this cycle issue nothing. */
 static inline void tim_count_idle(struct tim_core *core, unsigned s, enum tim_cause cause)
 {
-    struct tim_known *k = &core->hot.known[core->hot.first[s] / 64];
+    struct tim_known *k = &core->hot.known[tim_first(core, s) / 64];
 
     if (k->nearest != cause) {
         tim_flush_idle(core, s);

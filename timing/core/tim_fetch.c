@@ -239,15 +239,19 @@ static void fetch_for_some(struct tim_core *core, uint64_t now)
 {
     const struct tim_sets *set = core->hot.set;
     unsigned words = tim_warp_words(core), left = core->config->fetch_width;
-    unsigned first = core->fetch_next / 64;
+    unsigned i = words == 1 ? 0 : core->fetch_next / 64;
     uint64_t before = lw_mask(core->fetch_next % 64); /* of its word, those whose turn comes last */
 
-    left = fetch_for(core, first, set[first].may_fetch & ~before, left, now);
-    for (unsigned i = first + 1; i < words; i++)
-        left = fetch_for(core, i, set[i].may_fetch, left, now);
-    for (unsigned i = 0; i < first; i++)
-        left = fetch_for(core, i, set[i].may_fetch, left, now);
-    (void)fetch_for(core, first, set[first].may_fetch & before, left, now);
+    for (unsigned k = 0; k <= words && left != 0; k++) { /* that word is seen twice */
+        uint64_t some = set[i].may_fetch;
+
+        if (k == 0)
+            some &= ~before;
+        else if (k == words)
+            some &= before;
+        left = fetch_for(core, i, some, left, now);
+        i = i + 1 < words ? i + 1 : 0;
+    }
     for (unsigned i = 0; i < tim_warp_words(core); i++)
         for (LW_EACH_BIT(b, core->hot.set[i].may_ask)) {
             unsigned warp = i * 64 + (unsigned)b;

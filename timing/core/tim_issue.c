@@ -71,14 +71,13 @@ static uint64_t launch_cycles(const struct tim_config *c, const struct emu_event
 }
 
 /** Execute the head of a warp's buffer. *issued: false when emu wants other lanes first. */
-static enum lw_status execute(struct tim_core *core, unsigned s, unsigned warp, bool second,
-                              uint64_t now, struct emu_event *ev, bool *issued,
-                              struct lw_error *err)
+static enum lw_status execute(struct tim_core *core, unsigned s, unsigned warp,
+                              const struct tim_static *what, bool second, uint64_t now,
+                              struct emu_event *ev, bool *issued, struct lw_error *err)
 {
     const struct tim_config *c = core->config;
     struct tim_warp *w = &core->warp[warp];
     struct tim_block *block = &core->block[w->block];
-    const struct tim_static *what = tim_head(w);
     uint64_t *count = core->stats->sched[s].count;
     uint64_t pc = w->pc;
     enum lw_status status;
@@ -86,8 +85,7 @@ static enum lw_status execute(struct tim_core *core, unsigned s, unsigned warp, 
     *issued = false;
     core->moved = true;
     core->slept = 0;
-    status = emu_warp_step(core->emu, block->slot, w->index, (unsigned)w->split, w->split_lanes,
-                           ev, err);
+    status = emu_warp_step_at(w->state, (unsigned)w->split, w->split_lanes, ev, err);
     tim_touch(core, warp);
     if (status == LW_EAGAIN || status == LW_ESTATE) {
         tim_want_look(core, warp);
@@ -284,26 +282,27 @@ enum lw_status tim_core_issue(struct tim_core *core, unsigned s, unsigned slot, 
         } else {
             look_at_all(core, s, ready, now);
             hold_back(core, s, ready);
-            nearest = tim_nearest(core->hot.known[core->hot.first[s] / 64].present);
+            nearest = tim_nearest(core->hot.known[tim_first(core, s) / 64].present);
         }
         struct tim_sched_view view = {c, core->hot.count[s], ready,
-                                      core->hot.age + core->hot.first[s],
-                                      core->hot.live + core->hot.first[s]};
+                                      core->hot.age + tim_first(core, s),
+                                      core->hot.live + tim_first(core, s)};
         struct tim_sched before = core->sched[s];
         enum tim_leave leave = TIM_MAY_ISSUE;
         do {
-            core->sched[s] = before;
             pick = tim_sched_policies[c->issue_policy].pick(&core->sched[s], &view);
             if (pick < 0) {
                 tim_count_idle(core, s, nearest);
                 return LW_OK;
             }
             warp = (unsigned)pick * n + s;
-            if (core->refuses != NULL)
-                leave = core->refuses(core->context, core, warp);
+            if (core->refuses == NULL)
+                break;
+            leave = core->refuses(core->context, core, warp);
             if (leave == TIM_HELD) { /* ready, and another is picked, if any */
                 ready[pick / 64] &= ~(UINT64_C(1) << pick % 64);
                 nearest = TIM_CAUSE_PICKED;
+                core->sched[s] = before;
             }
             core->moved |= leave == TIM_HELD; /* it goes when the step is over: no rest */
         } while (leave == TIM_HELD);
@@ -323,8 +322,9 @@ enum lw_status tim_core_issue(struct tim_core *core, unsigned s, unsigned slot, 
         if (leave != TIM_MAY_ISSUE)
             return LW_OK;
     }
-    const struct tim_static *what = tim_head(&core->warp[warp]);
-    status = execute(core, s, warp, slot == 1, now, ev, &issued, err);
+    const struct tim_warp *w = &core->warp[warp];
+    const struct tim_static *what = tim_quick(core) && slot == 0 ? w->head : tim_head(w);
+    status = execute(core, s, warp, what, slot == 1, now, ev, &issued, err);
     if (status != LW_OK)
         return status;
     causes = core->stats->sched[s].cause[slot];

@@ -82,8 +82,9 @@ static bool add_lines(struct tim_core *core, struct tim_op *op, const struct emu
         for (unsigned w = 0; w < LW_COUNT_OF(from->mask); w++) {
             uint64_t bytes = from->mask[w];
 
-            sectors += ((uint32_t)bytes != 0) + (bytes >> 32 != 0);
             step->line.mask[w] = bytes;
+            if (bytes != 0)
+                sectors += ((uint32_t)bytes != 0) + (bytes >> 32 != 0);
         }
         step->line.lanes = from->lanes;
         step->to = (uint8_t)to;
@@ -489,7 +490,7 @@ void tim_lsu_tick(struct tim_core *core, uint64_t now)
     dequeue(core);
     core->lsu_used--;
     if (op->lines_pending != 0) {
-        tim_stage(core, op, TIM_STAGE_MEMORY);
+        tim_stage(op, TIM_STAGE_MEMORY);
         return;
     }
     tim_op_write(core, op, op->data_at > now ? op->data_at : now + 1);

@@ -52,10 +52,10 @@ static void pipes_of(const struct tim_config *c, unsigned unit, unsigned s, unsi
 static inline struct tim_pipe *best_pipe(struct tim_core *core, unsigned unit, unsigned s)
 {
     unsigned first, step;
-    struct tim_pipe *best = core->only_pipe[unit][s];
+    struct tim_pipe *best = NULL;
 
-    if (best != NULL)
-        return best;
+    if (core->only_pipe[unit][s] != 0)
+        return &core->pipes[core->only_pipe[unit][s] - 1];
     pipes_of(core->config, unit, s, &first, &step);
     for (unsigned p = first; p < core->config->unit[unit].pipes; p += step)
         if (best == NULL || core->pipe[unit][p].free_at < best->free_at)
@@ -81,11 +81,11 @@ static inline void enter(struct tim_core *core, struct tim_op *op, struct tim_pi
         op->stage == TIM_STAGE_COLLECT || op->stage == TIM_STAGE_READY;
     pipe->free_at = at + interval(core, op->what);
     if (op->what->path == TIM_PATH_MEMORY) {
-        tim_stage(core, op, TIM_STAGE_LSU);
+        tim_stage(op, TIM_STAGE_LSU);
         op->at = at + core->config->lsu_latency;
         tim_enqueue(core, (uint32_t)(op - core->op));
     } else {
-        tim_stage(core, op, TIM_STAGE_PIPE);
+        tim_stage(op, TIM_STAGE_PIPE);
         tim_op_await(core, op, at + core->config->unit[op->what->unit].latency);
     }
 }
@@ -164,7 +164,7 @@ void tim_op_free(struct tim_core *core, uint32_t index)
 {
     unsigned n = 0;
 
-    tim_stage(core, &core->op[index], TIM_STAGE_FREE);
+    tim_stage(&core->op[index], TIM_STAGE_FREE);
     core->live_count--;
     if (tim_skips(core)) {
         core->op[index].next = core->flight.free;
@@ -188,7 +188,8 @@ static inline void put_by_age(const struct tim_core *core, struct tim_aged *list
 
     for (; n > 0 && list[n - 1].age > age; n--)
         list[n] = list[n - 1];
-    list[n] = (struct tim_aged){age, index, op->what->pipes, op->sched};
+    list[n] = (struct tim_aged){age, index, op->what->pipes, op->sched,
+                                core->only_pipe[op->what->pipes][op->sched]};
 }
 
 void tim_op_await(struct tim_core *core, struct tim_op *op, uint64_t at)
@@ -213,7 +214,7 @@ void tim_op_write(struct tim_core *core, struct tim_op *op, uint64_t at)
 
     __builtin_prefetch(&w->cause); /* in a cycle or more it is told */
     __builtin_prefetch(&w->in_flight);
-    tim_stage(core, op, TIM_STAGE_WRITE);
+    tim_stage(op, TIM_STAGE_WRITE);
     tim_op_await(core, op, at);
 }
 
@@ -235,7 +236,7 @@ static void turn_ring(struct tim_core *core, uint64_t now)
             put_by_age(core, f->enter, &f->entering, i);
         } else {
             if (op->stage == TIM_STAGE_PIPE)
-                tim_stage(core, op, TIM_STAGE_WRITE);
+                tim_stage(op, TIM_STAGE_WRITE);
             put_by_age(core, f->write, &f->writing, i);
         }
     }
@@ -302,13 +303,13 @@ void tim_pipe_issue(struct tim_core *core, uint32_t index, uint64_t now)
 
     op->writes = (1u << what->row_writes) - 1;
     op->swizzle = (uint16_t)(core->config->registers_swizzle
-                                 ? core->warp[op->warp].place - core->hot.first[op->sched] : 0);
+                                 ? core->warp[op->warp].place - tim_first(core, op->sched) : 0);
     core->lsu_used += what->path == TIM_PATH_MEMORY;
     if (what->path == TIM_PATH_DIRECT) {
         enter(core, op, best_pipe(core, what->pipes, op->sched), now + 1);
         return;
     }
-    tim_stage(core, op, TIM_STAGE_COLLECT);
+    tim_stage(op, TIM_STAGE_COLLECT);
     core->flight.collectors[op->sched]++;
     if (!reserved(core)) {
         if (tim_skips(core))
@@ -381,7 +382,7 @@ void tim_pipe_writeback(struct tim_core *core, uint64_t now)
     for (unsigned n = 0; n < core->live_count; n++) {
         struct tim_op *op = &core->op[core->live[n]];
         if (op->stage == TIM_STAGE_PIPE && op->at <= now)
-            core->moved = true, tim_stage(core, op, TIM_STAGE_WRITE);
+            core->moved = true, tim_stage(op, TIM_STAGE_WRITE);
     }
     for (unsigned n = 0; n < core->live_count; n++) {
         struct tim_op *op = &core->op[core->live[n]];
@@ -414,12 +415,10 @@ static bool enter_ticked(struct tim_core *core, struct tim_op *op, uint64_t now)
     return fine;
 }
 
-/** May a pipe be free for it? Without a look at the instruction. */
-static inline bool has_pipe(const struct tim_core *core, const struct tim_aged *aged, uint64_t now)
+/** The cycle before which no pipe is free for it. Without a look at the instruction. */
+static inline uint64_t pipe_at(const struct tim_core *core, const struct tim_aged *aged, uint64_t now)
 {
-    const struct tim_pipe *only = core->only_pipe[aged->pipes][aged->sched];
-
-    return only == NULL || only->free_at <= now;
+    return aged->only == 0 ? now : core->pipes[aged->only - 1].free_at;
 }
 
 void tim_pipe_dispatch(struct tim_core *core, uint64_t now)
@@ -431,12 +430,19 @@ void tim_pipe_dispatch(struct tim_core *core, uint64_t now)
         for (unsigned n = 0; n < f->entering; n++)
             enter_reserved(core, &core->op[f->enter[n].op], now);
         f->entering = 0;
-        for (unsigned n = 0; n < f->ready; n++)
-            if (!has_pipe(core, &f->wait[n], now) ||
-                !enter_ticked(core, &core->op[f->wait[n].op], now)) {
-                f->wait[left] = f->wait[n];
-                left++;
-            }
+        if (f->pipes_at > now)
+            return;
+        f->pipes_at = UINT64_MAX;
+        for (unsigned n = 0; n < f->ready; n++) {
+            uint64_t at = pipe_at(core, &f->wait[n], now);
+
+            if (at <= now && enter_ticked(core, &core->op[f->wait[n].op], now))
+                continue;
+            f->wait[left++] = f->wait[n];
+            if (at <= now) /* of several pipes none was free */
+                at = now + 1;
+            f->pipes_at = at < f->pipes_at ? at : f->pipes_at;
+        }
         f->ready = left;
         return;
     }
@@ -474,7 +480,7 @@ static bool read_rows(struct tim_core *core, struct tim_op *op, uint64_t now)
     if (held)
         tim_depend_read(core, op);
     core->moved = true;
-    tim_stage(core, op, TIM_STAGE_READY);
+    tim_stage(op, TIM_STAGE_READY);
     op->at = now;
     return true;
 }
@@ -487,10 +493,12 @@ void tim_pipe_collect(struct tim_core *core, uint64_t now)
     if (reserved(core))
         return;
     for (unsigned n = 0; n < f->collecting; n++)
-        if (read_rows(core, &core->op[f->collect[n].op], now))
+        if (read_rows(core, &core->op[f->collect[n].op], now)) {
             put_by_age(core, f->wait, &f->ready, f->collect[n].op);
-        else
+            f->pipes_at = 0;
+        } else {
             f->collect[left++] = f->collect[n];
+        }
     f->collecting = left;
     for (unsigned n = 0; !tim_skips(core) && n < core->live_count; n++) {
         struct tim_op *op = &core->op[core->live[n]];

@@ -14,9 +14,8 @@
 #define TIM_PLAIN_NAME(name, kind) TIM_PLAIN_JOIN(name, kind)
 
 #define tim_warp_look TIM_PLAIN_NAME(tim_warp_look, TIM_PLAIN_KIND)
-#define tim_core_before_issue TIM_PLAIN_NAME(tim_core_before_issue, TIM_PLAIN_KIND)
-#define tim_core_after_issue TIM_PLAIN_NAME(tim_core_after_issue, TIM_PLAIN_KIND)
-#define tim_core_settle_down TIM_PLAIN_NAME(tim_core_settle_down, TIM_PLAIN_KIND)
+#define tim_core_begin TIM_PLAIN_NAME(tim_core_begin, TIM_PLAIN_KIND)
+#define tim_core_end TIM_PLAIN_NAME(tim_core_end, TIM_PLAIN_KIND)
 #define tim_core_account TIM_PLAIN_NAME(tim_core_account, TIM_PLAIN_KIND)
 #define tim_core_wake TIM_PLAIN_NAME(tim_core_wake, TIM_PLAIN_KIND)
 #define tim_core_woken TIM_PLAIN_NAME(tim_core_woken, TIM_PLAIN_KIND)

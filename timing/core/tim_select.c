@@ -31,7 +31,7 @@ static inline void look_at(struct tim_core *core, unsigned s, unsigned at, uint6
 {
     const struct tim_config *c = core->config;
     struct tim_hot *hot = &core->hot;
-    struct tim_known *known = &hot->known[at / 64], *first = &hot->known[hot->first[s] / 64];
+    struct tim_known *known = &hot->known[at / 64], *first = &hot->known[tim_first(core, s) / 64];
     unsigned warp = tim_warp_at(core, s, at);
     struct tim_warp *w = &core->warp[warp];
     uint64_t bit = UINT64_C(1) << at % 64, again;
@@ -85,7 +85,7 @@ static bool hold_back_ready(struct tim_core *core, unsigned s, uint64_t *ready)
     struct tim_limit_view view = {core->config, hot->age_count, hot->ages};
     for (unsigned i = 0; i < tim_words(core); i++)
         for (LW_EACH_BIT(b, ready[i]))
-            if (!policy->can_issue(&view, hot->age[hot->first[s] + i * 64 + b])) {
+            if (!policy->can_issue(&view, hot->age[tim_first(core, s) + i * 64 + b])) {
                 ready[i] &= ~(UINT64_C(1) << b);
                 held = true;
             }
@@ -121,7 +121,7 @@ enum tim_cause tim_select(struct tim_core *core, unsigned s, uint64_t *ready, ui
 {
     const struct tim_config *c = core->config;
     struct tim_hot *hot = &core->hot;
-    unsigned first = hot->first[s] / 64;
+    unsigned first = tim_first(core, s) / 64;
     bool collector = core->flight.collectors[s] < c->registers_collectors;
     bool lsu = core->lsu_used != c->lsu_queue;
     uint32_t causes;
@@ -144,7 +144,7 @@ uint64_t tim_select_next(const struct tim_core *core, uint64_t now)
     uint64_t next = UINT64_MAX;
 
     for (unsigned s = 0; s < core->config->issue_schedulers; s++) {
-        unsigned first = hot->first[s] / 64;
+        unsigned first = tim_first(core, s) / 64;
 
         if (hot->known[first].again_min < next)
             next = hot->known[first].again_min;

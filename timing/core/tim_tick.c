@@ -127,7 +127,7 @@ static const uint8_t idle_counts[TIM_IDLE_COUNTS] = {
     TIM_CORE_icnt_blocked, TIM_CORE_l1_blocked, TIM_CORE_active_cycles, TIM_CORE_warp_cycles,
     TIM_CORE_barrier_waits};
 
-void tim_core_before_issue(struct tim_core *core, uint64_t now)
+static inline void before_issue(struct tim_core *core, uint64_t now)
 {
     core->now = now;
     memset(core->each, 0, sizeof core->each);
@@ -142,7 +142,7 @@ void tim_core_before_issue(struct tim_core *core, uint64_t now)
             tim_lsu_receive(core, now);
         if (f->writing != 0 || f->ring_map >> now % TIM_RING & 1)
             tim_pipe_writeback(core, now);
-        if (f->entering + f->ready != 0)
+        if (f->entering != 0 || (f->ready != 0 && f->pipes_at <= now))
             tim_pipe_dispatch(core, now);
         if ((tim_replays(core) && core->replays != 0) ||
             (core->queued != 0 && core->head_at <= now && !core->l1_stuck))
@@ -163,6 +163,17 @@ void tim_core_before_issue(struct tim_core *core, uint64_t now)
     for (unsigned w = 0; w < core->config->core_warps; w++)
         if (core->warp[w].used && (core->warp[w].look || sleep_is_over(&core->warp[w], now)))
             tim_warp_look(core, w, now);
+}
+
+unsigned tim_core_begin(struct tim_core *core, uint64_t now)
+{
+    unsigned schedulers = core->config->issue_schedulers, s = 0;
+
+    before_issue(core, now);
+    if (tim_brisk(core))
+        while (s < schedulers && tim_core_idles(core, s, now))
+            s++;
+    return s;
 }
 
 /** The reference, and while a trace is taken: a look at all warps. */
@@ -187,7 +198,7 @@ static __attribute__((noinline)) void count_warps(struct tim_core *core, uint64_
     }
 }
 
-void tim_core_after_issue(struct tim_core *core, uint64_t now)
+static inline void after_issue(struct tim_core *core, uint64_t now)
 {
     const struct tim_hot *hot = &core->hot;
 
@@ -273,11 +284,12 @@ static __attribute__((noinline)) void go_to_rest(struct tim_core *core, uint64_t
     *core->ripe = core->wakes != 0 && core->wake_at[0] < core->due ? core->wake_at[0] : core->due;
 }
 
-void tim_core_settle_down(struct tim_core *core, uint64_t now)
+void tim_core_end(struct tim_core *core, uint64_t now)
 {
+    after_issue(core, now);
     core->counted = now;
     core->ticking = false;
-    for (unsigned i = 0; i < TIM_IDLE_ROOM; i++)
+    for (unsigned i = 0; i < TIM_IDLE_COUNTS; i++) /* one by one, as they were just written */
         core->sums[i] += core->each[i];
     if (!core->moved && tim_skips(core) && core->crowded <= now && !tim_traces(core))
         go_to_rest(core, now);
@@ -364,5 +376,4 @@ bool tim_core_rests(struct tim_core *core, uint64_t now)
     return false;
 }
 
-const struct tim_cycle tim_cycle_functions = {
-    tim_core_before_issue, tim_core_issue, tim_core_after_issue, tim_core_settle_down};
+const struct tim_cycle tim_cycle_functions = {tim_core_begin, tim_core_issue, tim_core_end};

@@ -37,12 +37,26 @@ static int rotate(const struct tim_sched_view *view, int last, unsigned first, u
  *  that was used before is young. */
 static int oldest(const struct tim_sched_view *view, unsigned first, unsigned count)
 {
+    uint64_t least = UINT64_MAX;
+    unsigned end = first + count;
     int found = -1;
 
-    for (unsigned w = next_ready(view, first, first + count); w < first + count;
-         w = next_ready(view, w + 1, first + count))
-        if (found < 0 || view->age[w] < view->age[found])
-            found = (int)w;
+    for (unsigned word = first / 64; word * 64 < end; word++) {
+        uint64_t set = view->ready[word];
+
+        if (word == first / 64)
+            set &= ~lw_mask(first % 64);
+        if (end - word * 64 < 64)
+            set &= lw_mask(end - word * 64);
+        for (LW_EACH_BIT(b, set)) {
+            unsigned w = word * 64 + (unsigned)b;
+
+            if (view->age[w] < least) { /* no ties */
+                least = view->age[w];
+                found = (int)w;
+            }
+        }
+    }
     return found;
 }
 
