@@ -244,7 +244,7 @@ MEM_OUTLINE bool LEVEL(tap_tell)(struct emu_warp *w, const struct emu_dinsn *di)
         w->halting = false;
         return true;
     }
-    if (memory->mem_class == EMU_MEM_NONE && !memory->scalar &&
+    if (memory->mem_class == EMU_MEM_NONE &&
         !(isa_op_info((enum isa_op)di->op)->flags & ISA_F_MEMORY)) {
         emu_tap_site(w, di, m, &access.at);
         tap->on_insn(tap, &access.at);
