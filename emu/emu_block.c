@@ -150,13 +150,13 @@ static struct emu_warp *init_warp(struct emu_block *block, const struct emu_sten
     uint32_t left = block->threads - index * t->warp.width;
 
     if (formed) {
+        for (unsigned i = 0; i < t->use.scalars; i += 4) /* of exec, too: it is made behind them */
+            memset(&w->s[i], 0, 4 * sizeof w->s[0]);
         copy((char *)w + FRESH, (const char *)&t->warp + FRESH, FRESH_BYTES);
         w->seq_counter = w->told = w->group_counter = w->born_counter = 0;
         w->served = w->lanes_saved = w->expansions = w->rows_made = 0;
         w->simt.count = w->simt.capacity = 0;
         w->simt.heap = NULL;
-        for (unsigned i = 0; i < t->use.scalars; i += 4)
-            memset(&w->s[i], 0, 4 * sizeof w->s[0]);
         for (LW_EACH_BIT(reg, t->use.bregs))
             w->bform[reg] = (struct emu_breg_form){0};
     } else {

@@ -534,82 +534,98 @@ static void mark_ahead(struct emu_code *code)
     }
 }
 
-/** Does @insn write vector register @reg? */
-static bool writes(const struct isa_insn *insn, unsigned reg)
-{
-    struct isa_reg_use use[ISA_MAX_USES];
-    unsigned count = isa_insn_uses(insn, use);
+/** Who writes a vector register in a loop: instructions, up to two, and the last of them. */
+struct writer {
+    uint8_t count;
+    uint32_t at;
+};
 
-    for (unsigned u = 0; u < count; u++)
-        if (use[u].reg_class == ISA_REG_V && use[u].written && reg - use[u].first < use[u].count)
-            return true;
-    return false;
+static void find_writers(const struct emu_program *program, uint32_t first, uint32_t last,
+                         struct writer writer[256])
+{
+    memset(writer, 0, 256 * sizeof *writer);
+    for (uint32_t i = first; i <= last; i++) {
+        struct isa_reg_use use[ISA_MAX_USES];
+        unsigned count = isa_insn_uses(&program->insn[i], use);
+        for (unsigned u = 0; u < count; u++) {
+            for (unsigned k = 0; k < use[u].count; k++) {
+                struct writer *w = &writer[use[u].first + k];
+                if (use[u].reg_class != ISA_REG_V || !use[u].written)
+                    continue;
+                w->count += w->count < 2;
+                w->at = i;
+            }
+        }
+    }
 }
 
-/** Bytes by which the address of load @insn grows in a round of the loop [first, last]: the one
- *  instruction that writes its register adds a constant. 0: it is not so. */
-static int64_t advance_of(const struct emu_program *program, uint32_t first, uint32_t last,
+/** Bytes by which the address of load @load grows in a round of a loop: the one instruction that
+ *  writes its register adds a constant. 0: it is not so. */
+static int64_t advance_of(const struct emu_program *program, const struct writer *writer,
                           const struct isa_insn *load)
 {
     const unsigned mode = isa_mod_get(load, ISA_MOD_AMODE);
-    const enum isa_op add = mode == ISA_AMODE_PAIR ? ISA_V_ADD_U64 : ISA_V_ADD_U32;
-    int64_t advance = 0;
+    const struct isa_insn *add = &program->insn[writer[load->a].at];
 
-    for (uint32_t i = first; i <= last; i++) {
-        const struct isa_insn *insn = &program->insn[i];
-        if (!writes(insn, load->a))
-            continue;
-        if (advance != 0 || insn->op != add || insn->d != load->a || insn->a != load->a ||
-            insn->a_scalar || insn->xkind != ISA_X_IMM || insn->mod & 63)
-            return 0;
-        advance = (int32_t)insn->x;
-    }
-    return mode == ISA_AMODE_PAIR ? advance : advance << isa_mod_get(load, ISA_MOD_ASCALE);
+    if (writer[load->a].count != 1 ||
+        add->op != (mode == ISA_AMODE_PAIR ? ISA_V_ADD_U64 : ISA_V_ADD_U32) || add->d != load->a ||
+        add->a != load->a || add->a_scalar || add->xkind != ISA_X_IMM || add->mod & 63)
+        return 0;
+    return (int64_t)(int32_t)add->x *
+           (mode == ISA_AMODE_PAIR ? 1 : 1 << isa_mod_get(load, ISA_MOD_ASCALE));
 }
 
+enum {
+    LONGEST_CHAINED = 256, /* instructions of a loop: what is asked for earlier is gone again */
+    FARTHEST_CHAINED = 32  /* from the load to who has its word as an index */
+};
+
 /** The access in (@at, @last] that has what the load @at brings as its index behind a scalar base;
- *  NULL: none. */
+ *  NULL: none near. */
 static const struct isa_insn *chained(const struct emu_program *program, uint32_t at, uint32_t last)
 {
     const unsigned word = program->insn[at].d;
 
-    for (uint32_t i = at + 1; i <= last; i++) {
+    for (uint32_t i = at + 1; i <= last && i - at <= FARTHEST_CHAINED; i++) {
         const struct isa_insn *insn = &program->insn[i];
         const unsigned mode = insn->op == ISA_LD_GLOBAL || insn->op == ISA_ST_GLOBAL
                                   ? isa_mod_get(insn, ISA_MOD_AMODE) : ISA_AMODE_PAIR;
         if ((mode == ISA_AMODE_SS32 || mode == ISA_AMODE_SU32) && insn->a == word && insn->c < 126)
             return insn;
-        if (writes(insn, word))
+        if (insn->d == word)
             return NULL;
     }
     return NULL;
 }
 
-enum { LONGEST_CHAINED = 256 }; /* instructions of a loop: what is asked for earlier is gone again */
-
-/** EMU_D_CHAIN, in loops. False: no memory. */
+/** EMU_D_CHAIN, in loops; each load is looked at in the innermost of them. False: no memory. */
 static bool mark_chains(struct emu_code *code)
 {
     const struct emu_program *program = code->program;
+    struct writer writer[256];
+    uint32_t done = 0; /* loads before it were looked at */
 
     for (uint32_t last = 0; last < program->count; last++) {
         const struct emu_dinsn *branch = &code->insn[last];
         const unsigned op = program->insn[last].op;
+        bool known = false;
         if ((op != ISA_BRA && op != ISA_S_BRA) || branch->delta > 0 ||
             branch->delta < -LONGEST_CHAINED)
             continue;
         const uint32_t first = last - (uint32_t)-branch->delta;
-        for (uint32_t i = first; i < last; i++) {
+        for (uint32_t i = first > done ? first : done; i < last; i++) {
             const struct isa_insn *insn = &program->insn[i], *other;
-            struct emu_dinsn *di = &code->insn[i];
             if (insn->op != ISA_LD_GLOBAL || isa_mod_get(insn, ISA_MOD_SIZE) != ISA_SIZE_B32 ||
-                di->flags & EMU_D_CHAIN || insn->d == ISA_VZ || insn->a == insn->d)
-                continue;
-            const int64_t advance = advance_of(program, first, last, insn);
-            if (advance == 0 || advance > EMU_PAGE_BYTES || advance < -EMU_PAGE_BYTES)
+                insn->d == ISA_VZ || insn->a == ISA_VZ || insn->a == insn->d)
                 continue;
             other = chained(program, i, last);
             if (other == NULL)
+                continue;
+            if (!known)
+                find_writers(program, first, last, writer);
+            known = true;
+            const int64_t advance = advance_of(program, writer, insn);
+            if (advance == 0 || advance > EMU_PAGE_BYTES || advance < -EMU_PAGE_BYTES)
                 continue;
             if (code->chain == NULL)
                 code->chain = calloc(program->count, sizeof *code->chain);
@@ -619,8 +635,9 @@ static bool mark_chains(struct emu_code *code)
                 .advance = (int32_t)advance, .disp = isa_x_disp(other->x), .base = other->c,
                 .scale = (uint8_t)isa_mod_get(other, ISA_MOD_ASCALE),
                 .is_signed = isa_mod_get(other, ISA_MOD_AMODE) == ISA_AMODE_SS32};
-            di->flags |= EMU_D_CHAIN;
+            code->insn[i].flags |= EMU_D_CHAIN;
         }
+        done = last;
     }
     return true;
 }

@@ -497,8 +497,8 @@ static enum lw_status run_on(struct emu_functional *f, struct emu_mark *mark,
                 return status;
             continue;
         }
-        if (observers == NULL)
-            emu_sweep_blocks(f);
+        if (observers == NULL && emu_sweep_blocks(f))
+            continue;
         if (f->core->retired >= engine->stop_at) {
             stop->kind = EMU_STOP_COUNT;
             break;

@@ -457,7 +457,8 @@ static bool place(struct emu_sweep *s, struct sweep_step *step, struct sweep_acc
     at.base += (uint64_t)(int64_t)di->disp - ISA_GLOBAL_BASE;
     if (step->mode == ISA_AMODE_SS32 || step->mode == ISA_AMODE_SU32)
         at.base += emu_scalar_pair(&s->warp, di->reg);
-    const int64_t stride = (int64_t)at.step, far = INT64_C(1) << 32;
+    /* farther apart, not each page between the ends is one that is touched */
+    const int64_t stride = (int64_t)at.step, far = EMU_PAGE_BYTES;
     if (((at.base | at.step) & (step->bytes - 1u)) != 0 || stride > far || stride < -far ||
         at.base >= memory->bytes || (write && at.step == 0 && s->threads != 1) ||
         s->access_count == SWEEP_ACCESSES)
@@ -602,7 +603,7 @@ static unsigned sweep(struct emu_sweep *s, unsigned *loads, unsigned *stores)
     memset(s->cell, 0, (s->vregs + 3) * sizeof *s->cell);
     for (unsigned r = 0; r < s->vregs + 3; r++)
         s->cell[r].state = SWEEP_CELL_LINE;
-    memset(w->s, 0, emu_round_up(s->scalars, 4) * sizeof *w->s);
+    memset(w->s, 0, s->scalars * sizeof *w->s); /* not exec */
     memset(w->p, 0, ISA_PT * sizeof *w->p);
     memset(w->sp, 0, ISA_PT * sizeof *w->sp);
     s->access_count = 0;
@@ -655,8 +656,8 @@ static bool sweep_block(struct emu_functional *f, struct emu_sweep *s, const str
     if ((uint64_t)s->count * s->warps > most)
         return false;
     if (s->tried_grid == grid->sequence && s->tried == r->linear)
-        return false;
-    if (s->tried_grid == grid->sequence && s->misses >= MISSES && r->linear % RARELY != 0)
+        return false; /* it is to be run as any other now */
+    if (s->misses >= MISSES && s->passed++ % RARELY != 0)
         return false;
     if (block->grid != grid || s->warp.ubase[EMU_U_BANK0] != (const char *)grid->bank0) {
         block->grid = grid;
@@ -666,7 +667,7 @@ static bool sweep_block(struct emu_functional *f, struct emu_sweep *s, const str
     emu_block_specials(block);
     rows = sweep(s, &loads, &stores);
     if (rows == 0) {
-        s->misses = s->tried_grid == grid->sequence ? s->misses + 1 : 1;
+        s->misses++;
         s->tried_grid = grid->sequence;
         s->tried = r->linear;
         return false;
@@ -693,10 +694,11 @@ static struct emu_sweep *sweep_for(struct emu_core *core, const struct emu_grid 
     struct emu_sweep *s = core->sweep;
     struct emu_code *code;
 
-    if (emu_core_code(core, &grid->launch, &code, NULL) != LW_OK)
+    if (grid->launch.block[0] != grid->block_threads || /* of one dimension are what is swept */
+        emu_core_code(core, &grid->launch, &code, NULL) != LW_OK)
         return NULL;
     if (s != NULL && s->of == code && s->kernel == grid->launch.kernel &&
-        s->threads == grid->block_threads && grid->launch.block[0] == grid->block_threads)
+        s->threads == grid->block_threads)
         return s;
     emu_sweep_destroy(s);
     return core->sweep = emu_sweep_plan(core, grid, code);
@@ -709,7 +711,7 @@ uint64_t emu_sweep_count(struct emu_engine *engine)
     return f != NULL && f->core->sweep != NULL ? f->core->sweep->done : 0;
 }
 
-void emu_sweep_blocks(struct emu_functional *f)
+bool emu_sweep_blocks(struct emu_functional *f)
 {
     const struct emu_machine *machine = f->base.machine;
     const struct emu_engine *engine = f->claims != NULL ? f->claims->engine : &f->base;
@@ -719,23 +721,26 @@ void emu_sweep_blocks(struct emu_functional *f)
 
     if (machine->tap != NULL || machine->breakpoint_count != 0 || machine->halt ||
         machine->config.tags != EMU_TAGS_OFF || f->placed || f->probe != NULL)
-        return;
-    while (emu_fixed_take_up_next(f) && f->order_free && f->count != 0 &&
-           !__atomic_load_n(&engine->interrupted, __ATOMIC_RELAXED)) {
+        return false;
+    while (f->core->retired < f->base.stop_at && emu_fixed_take_up_next(f) && f->order_free &&
+           f->count != 0 && !__atomic_load_n(&engine->interrupted, __ATOMIC_RELAXED)) {
         const struct emu_resident r = f->resident[f->current];
         uint64_t most = f->base.stop_at - f->core->retired;
         if (r.slot >= 0 || emu_grid_of_device(r.grid) || r.grid->block_threads == 0)
-            return;
+            return false;
         if (f->snapshot_at < f->base.stop_at)
             most = f->snapshot_at > f->core->retired ? f->snapshot_at - f->core->retired : 0;
         if (window != 0 && most > window)
             most = window;
-        if (grid != r.grid) {
+        if (grid == NULL) {
             grid = r.grid;
             s = sweep_for(f->core, grid);
         }
         if (s == NULL || !s->usable || !sweep_block(f, s, &r, most))
-            return;
+            return false;
         emu_fixed_leave(f, f->current);
+        if (f->claims == NULL && f->grid != grid) /* the next one may be for several threads */
+            return true;
     }
+    return false;
 }

@@ -275,8 +275,7 @@ struct emu_sweep *emu_sweep_plan(struct emu_core *core, const struct emu_grid *g
     s->vregs = use->vregs;
     s->scalars = use->scalars;
     const size_t bytes = (size_t)(EMU_ROW_V0 + s->vregs + 3) * s->stride;
-    if (launch->block[1] != 1 || launch->block[2] != 1 || bytes > MAX_ROW_BYTES ||
-        s->vregs > 250)
+    if (bytes > MAX_ROW_BYTES || s->vregs > 250)
         return s;
     s->code.program = launch->program;
     s->step = aligned_alloc(64, MAX_STEPS * sizeof *s->step);

@@ -14,8 +14,8 @@ struct emu_sweep;
 
 /** Sweep blocks, from the one whose turn it is, as long as they have not begun, can be swept, and
  *  nothing is due at an instruction inside. All is as behind the same instructions of the fixed
- *  order. Nobody may be watching. */
-void emu_sweep_blocks(struct emu_functional *f);
+ *  order. Nobody may be watching. True: a grid of the host ended with them. */
+bool emu_sweep_blocks(struct emu_functional *f);
 /** Blocks of the kernel that ran last which the engine's own thread swept, for tests. */
 uint64_t emu_sweep_count(struct emu_engine *engine);
 /** Of a core; may be NULL. */
@@ -34,7 +34,8 @@ struct sweep_step {
     uint8_t written, written_count;
     bool special;             /* of v_s2r: of threads, by insn.reg */
     bool exit, ends;          /* ends: who comes here is not for a sweep */
-    bool last;                /* nothing behind it can give the sweep up */
+    bool last;                /* nothing behind it can give the sweep up: exits, scalar rows, none of
+                               * which can fault where all lanes are there */
     uint8_t mode, scale;      /* of addresses */
     uint8_t bytes, words;     /* of a lane's access, and its registers */
     uint8_t size;
@@ -67,7 +68,8 @@ struct emu_sweep {
     bool usable;
     unsigned warps, count;
     uint64_t done;             /* blocks */
-    unsigned misses;           /* in a row */
+    unsigned misses;           /* in a row, */
+    unsigned passed;           /* and blocks that came when they were many */
     uint64_t tried_grid, tried; /* the block that was given up last */
     struct emu_code code;      /* immediates and preludes of the steps */
     struct sweep_step *step;         /* [count] */

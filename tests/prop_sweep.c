@@ -67,7 +67,7 @@ static void finish(struct gen *g, unsigned one_in)
     if (prop_below(&g->r, one_in) != 0)
         return;
     i->guard_scalar = prop_below(&g->r, 4) == 0;
-    i->guard = i->guard_scalar ? 0 : (uint8_t)prop_below(&g->r, 3);
+    i->guard = prop_below(&g->r, 12) == 0 ? ISA_PT : i->guard_scalar ? 0 : (uint8_t)prop_below(&g->r, 3);
     i->guard_neg = prop_below(&g->r, 2);
 }
 
@@ -134,8 +134,11 @@ static void data_row(struct gen *g)
     i->c = any_reg(g);
     if (i->op == ISA_V_ADD_U64)
         i->a &= 0xfe;
-    i->xkind = prop_below(&g->r, 3) ? ISA_X_VECTOR : ISA_X_IMM;
-    i->x = i->xkind == ISA_X_VECTOR ? any_reg(g) : (uint32_t)prop_next(&g->r);
+    i->xkind = prop_below(&g->r, 3) ? ISA_X_VECTOR : prop_below(&g->r, 2) ? ISA_X_IMM : ISA_X_SCALAR;
+    i->x = i->xkind == ISA_X_VECTOR   ? any_reg(g)
+           : i->xkind == ISA_X_SCALAR ? (prop_below(&g->r, 2) ? 2 * prop_below(&g->r, 5)
+                                                              : 124 + 2 * prop_below(&g->r, 2)) /* exec */
+                                      : (uint32_t)prop_next(&g->r);
     if (i->op == ISA_V_ADD_U64 && i->xkind == ISA_X_VECTOR)
         i->x &= 0xfe;
     if (!(isa_op_info((enum isa_op)i->op)->flags & ISA_F_NOSRCMOD) && i->op != ISA_V_SQRT_F32 &&
@@ -210,6 +213,10 @@ static void scalar_row(struct gen *g)
 {
     struct isa_insn *i;
 
+    if (prop_below(&g->r, 6) == 0) { /* beside exec, which each warp begins with anew */
+        two(g, ISA_S_MOV_B32, 124 + prop_below(&g->r, 2), 0, ISA_X_IMM, (uint32_t)prop_next(&g->r));
+        return;
+    }
     if (prop_below(&g->r, 2)) {
         two(g, ISA_S_ADD_U64, 2 * prop_below(&g->r, 3), 2 * prop_below(&g->r, 3), ISA_X_IMM,
             4 * (prop_below(&g->r, 8) - 4));
@@ -404,6 +411,10 @@ static uint64_t one_program(uint64_t seed, bool *faulted)
     g->r.state = seed;
     t.grid = 1 + prop_below(&g->r, 12);
     t.block = prop_below(&g->r, 3) ? 32 * (1 + prop_below(&g->r, 8)) : 1 + prop_below(&g->r, 300);
+    if (prop_below(&g->r, 20) == 0) {
+        t.grid = 1 + t.grid / 4;
+        t.block = prop_below(&g->r, 3) ? 1024 - prop_below(&g->r, 40) : 1;
+    }
     t.width = widths[prop_below(&g->r, LW_COUNT_OF(widths))];
     t.bytes = 4 * WORDS;
     for (unsigned k = 0; k < 3; k++) /* apart, next to each other, or over each other */
@@ -479,9 +490,61 @@ static void blocks_in_one_sweep_are_as_warp_by_warp(void **state)
     assert_true(count < 50 || (swept > count / 4 && faults < count / 2));
 }
 
+/* Registers are zero at a warp's start, and exec is not, whoever had its place. */
+static void exec_is_whole_beside_registers_that_are_cleared(void **state)
+{
+    static const char text[] = ".kernel line\n.parambytes 32\n"
+                               "s_mov_b64 s0:1, c[0][0x0]\n"
+                               "s_mov_b32 s125, 7\n"
+                               "v_s2r v0, %%tid.x\n"
+                               "v_mov_b32 v1, s126\n"
+                               "%s"
+                               "st.global.b32 [s0:1+v0.s*4], v1\n"
+                               "exit\n.end\n";
+
+    (void)state;
+    for (unsigned k = 0; k < 2; k++) { /* in a sweep; and not, for what it has */
+        char whole[600];
+        struct emu_config config;
+        struct emu_machine *machine;
+        struct emu_program *program;
+        struct emu_engine *engine;
+        struct isa_object *object;
+        struct emu_stop stop;
+        struct lw_error err = {0};
+        uint64_t params[4] = {0};
+        uint32_t out[128];
+
+        snprintf(whole, sizeof whole, text, k == 0 ? "" : "v_s2r v2, %laneid\n");
+        emu_config_default(&config);
+        config.arena_bytes = 1 << 20;
+        if (emu_machine_create(&config, &machine, &err) != LW_OK ||
+            isa_assemble("line.s", whole, strlen(whole), &object, &err) != LW_OK ||
+            emu_alloc(machine, sizeof out, "out", 0, &params[0], &err) != LW_OK ||
+            emu_program_load(machine, object, &program, &err) != LW_OK ||
+            emu_engine_functional_create(machine, &engine, &err) != LW_OK)
+            fail_msg("%s", err.text);
+        struct emu_launch launch = {.program = program, .kernel = &object->functions[0],
+                                    .grid = {3, 1, 1}, .block = {128, 1, 1}, .work_dim = 1,
+                                    .params = params};
+        if (emu_grid_launch(machine, &launch, NULL, &err) != LW_OK ||
+            engine->ops->run(engine, &stop, &err) != LW_OK ||
+            emu_global_read(machine, params[0], out, sizeof out, &err) != LW_OK)
+            fail_msg("%s", err.text);
+        assert_int_equal(stop.kind, EMU_STOP_IDLE);
+        assert_int_equal(emu_sweep_count(engine), k == 0 ? 3 : 0);
+        for (unsigned l = 0; l < 128; l++)
+            assert_int_equal(out[l], UINT32_MAX);
+        emu_engine_destroy(engine);
+        emu_machine_destroy(machine);
+        isa_object_destroy(object);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(exec_is_whole_beside_registers_that_are_cleared),
         cmocka_unit_test(blocks_in_one_sweep_are_as_warp_by_warp),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -549,6 +549,40 @@ static void engines_on_threads_are_destroyed_anywhere(void **state)
     }
 }
 
+/* Blocks of it are executed in one sweep: the grid behind it is taken up by all threads all the same,
+ * and a count that was passed stops the run at once. */
+static void a_grid_behind_a_swept_one_has_its_threads(void **state)
+{
+    static const char text[] = ".kernel k\n.param ptr.global out\n"
+                               "s_mov_b64 s0:1, c[out]\n"
+                               "s_s2r s2, %ctaid.x\n"
+                               "s_s2r s3, %ntid.x\n"
+                               "s_mul_u32 s2, s2, s3\n"
+                               "v_s2r v0, %tid.x\n"
+                               "v_add_u32 v0, v0, s2\n"
+                               "st.global.b32 [s0:1+v0*4], v0\n" END;
+    struct run r;
+
+    (void)state;
+    open_run(&r, text, 4);
+    launch(&r, 1, 64);
+    launch(&r, 1000, 64);
+    go(&r);
+    expect_stop(&r, EMU_STOP_IDLE);
+    assert_int_equal(threads_used(&r), 4);
+    close_run(&r);
+    open_run(&r, text, 1);
+    launch(&r, 100, 64);
+    r.engine->stop_at = 20;
+    go(&r);
+    expect_stop(&r, EMU_STOP_COUNT);
+    r.engine->stop_at = 1;
+    go(&r);
+    expect_stop(&r, EMU_STOP_COUNT);
+    assert_int_equal(r.engine->ops->instructions(r.engine), 20);
+    close_run(&r);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -564,6 +598,7 @@ int main(void)
         cmocka_unit_test(who_comes_in_the_middle_sees_the_next_grid),
         cmocka_unit_test(a_grid_that_has_begun_alone_ends_alone),
         cmocka_unit_test(reductions_of_several_threads_lose_nothing),
+        cmocka_unit_test(a_grid_behind_a_swept_one_has_its_threads),
         cmocka_unit_test(engines_on_threads_are_destroyed_anywhere),
     };
     return cmocka_run_group_tests_name("threads", tests, NULL, NULL);
