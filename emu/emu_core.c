@@ -289,9 +289,26 @@ static void go(struct emu_warp *w, struct emu_handlers h)
 #endif
 }
 
-/** Execute exactly up to @budget instructions of the running split from w->di. Where a straight-line
- *  run is longer than what is left, the instruction behind the budget gets a handler that stops: exact,
- *  and free everywhere else. @past_break: the first is executed even if it has a breakpoint. */
+/** From @di on by the handlers @first, up to w->budget instructions. Where the straight-line run is longer
+ *  than that, the instruction behind the budget gets a handler that stops: exact, and free everywhere
+ *  else. */
+static inline void go_within(struct emu_warp *w, const struct emu_dinsn *di, struct emu_handlers first)
+{
+    struct emu_dinsn *stop;
+
+    if (di->run <= w->budget) {
+        go(w, first);
+        return;
+    }
+    stop = &w->code->insn[di->index + (uint32_t)w->budget];
+    const struct emu_handlers saved = stop->h;
+    stop->h.full = stop->h.part = emu_budget_handler;
+    go(w, first);
+    stop->h = saved;
+}
+
+/** Execute exactly up to @budget instructions of the running split from w->di. @past_break: the first is
+ *  executed even if it has a breakpoint. */
 static void run_chain_once(struct emu_warp *w, int64_t budget, bool past_break)
 {
     struct emu_code *code = w->code;
@@ -302,15 +319,7 @@ static void run_chain_once(struct emu_warp *w, int64_t budget, bool past_break)
         struct emu_handlers first = past_break ? code->normal[di->index] : di->h;
         w->run_start = di;
         past_break = false;
-        if (di->run > w->budget) {
-            struct emu_dinsn *stop = &code->insn[di->index + (uint32_t)w->budget];
-            struct emu_handlers saved = stop->h;
-            stop->h.full = stop->h.part = emu_budget_handler;
-            go(w, first);
-            stop->h = saved;
-        } else {
-            go(w, first);
-        }
+        go_within(w, di, first);
         if (w->leave != EMU_LEAVE_BUDGET || w->budget <= 0)
             return;
         past_break = w->halting;
@@ -482,22 +491,11 @@ static inline void run_chain(struct emu_warp *w, int64_t budget, bool past_break
 /** run_chain_once with a budget of one, which most instructions retire at their first handler. */
 static inline void run_single(struct emu_warp *w)
 {
-    struct emu_code *code = w->code;
     const struct emu_dinsn *di = w->di;
-    struct emu_handlers first = code->normal[di->index];
 
     w->budget = 1;
     w->run_start = di;
-    if (di->run > 1) {
-        struct emu_dinsn *stop = &code->insn[di->index + 1];
-        struct emu_handlers saved = stop->h;
-
-        stop->h.full = stop->h.part = emu_budget_handler;
-        go(w, first);
-        stop->h = saved;
-    } else {
-        go(w, first);
-    }
+    go_within(w, di, w->code->normal[di->index]);
     if (w->leave == EMU_LEAVE_BUDGET && w->budget > 0)
         run_chain_once(w, w->budget, w->halting);
 }
