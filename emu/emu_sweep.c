@@ -568,7 +568,7 @@ static bool store(struct emu_sweep *s, struct sweep_step *step)
     const int64_t stride = (int64_t)at.step;
     if (s->threads != 1 && stride < step->bytes && -stride < step->bytes)
         return false;
-    const uint32_t *from = (const uint32_t *)(const void *)s->rows; /* zeros */
+    const uint32_t *from = (const uint32_t *)(const void *)(s->rows + s->layout.row_zero);
     for (unsigned k = 0; k < step->words && step->b != SWEEP_NO_REG; k++)
         make(s, step->b + k);
     if (step->b != SWEEP_NO_REG)

@@ -3,7 +3,6 @@
  * the block. */
 #include <stdlib.h>
 
-#include "emu/emu_decode_priv.h"
 #include "emu/emu_mem_priv.h"
 #include "emu/emu_sweep_priv.h"
 
@@ -175,12 +174,9 @@ static bool decode_step(const struct emu_sweep *s, struct emu_decoder *dec, stru
 static bool plan_steps(struct emu_sweep *s, const struct emu_core *core,
                        const struct emu_program *program)
 {
-    const struct emu_layout layout = {.stride = s->stride, .row_zero = 0,
-                                      .row_sink = 4 * s->stride, .row_a = 8 * s->stride,
-                                      .row_b = 10 * s->stride, .row_c = 12 * s->stride};
     struct isa_insn insn[MAX_STEPS];
     struct emu_program line = *program; /* these instructions, without their guards */
-    struct emu_decoder dec = {.program = &line, .code = &s->code, .layout = &layout,
+    struct emu_decoder dec = {.program = &line, .code = &s->code, .layout = &s->layout,
                               .level = core->level};
     bool exits = false, effects = true;
     unsigned kept = 0;
@@ -238,8 +234,8 @@ static void form(struct emu_sweep *s, struct emu_core *core, const struct emu_gr
     w->regs = s->rows;
     w->stride = s->stride;
     w->n = s->n;
-    w->row_zero = 0;
-    w->row_sink = 4 * s->stride;
+    w->row_zero = s->layout.row_zero;
+    w->row_sink = s->layout.row_sink;
     w->width = (uint8_t)core->machine->config.warp_width;
     w->all = w->m = w->live = w->e = lw_mask(w->width);
     w->m_count = w->width;
@@ -267,9 +263,8 @@ struct emu_sweep *emu_sweep_plan(struct emu_core *core, const struct emu_grid *g
     s->kernel = launch->kernel;
     s->threads = grid->block_threads;
     s->warps = grid->block_warps;
-    s->n = (s->threads + core->level->row_lanes - 1) / core->level->row_lanes *
-           core->level->row_lanes;
-    s->stride = (uint32_t)emu_round_up(s->n * 4, 64);
+    emu_layout_make(&s->layout, (unsigned)emu_round_up(s->threads, 16), core->level); /* whole lines of the host */
+    s->stride = s->layout.stride;
     s->n = s->stride / 4;
     const struct emu_kernel_use *use = emu_kernel_use(launch->program, launch->kernel);
     s->vregs = use->vregs;

@@ -8,6 +8,7 @@
 #define EMU_SWEEP_PRIV_H
 
 #include "emu/emu_core_priv.h"
+#include "emu/emu_decode_priv.h"
 
 struct emu_functional;
 struct emu_sweep;
@@ -74,7 +75,8 @@ struct emu_sweep {
     struct emu_code code;      /* immediates and preludes of the steps */
     struct sweep_step *step;         /* [count] */
     unsigned vregs, scalars;
-    uint32_t stride, n;
+    struct emu_layout layout;
+    uint32_t stride, n;        /* the layout's, and lanes of a row */
     char *rows;                /* as a warp's, of all lanes of the block */
     uint32_t *kept;            /* rows of stores */
     struct sweep_cell cell[256];
