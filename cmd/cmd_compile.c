@@ -6,27 +6,26 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-enum { MAX_FLAGS = 256 };
-
 struct options {
     const struct cmd *cmd;
     const char *output, *emit, *clang;
     const char *host, *level, *warp;
     bool no_scalar, strip;
     const char *stack, *registers;
-    const char *flags[MAX_FLAGS];
-    unsigned flag_count;
+    struct cmd_flags flags;
     const char *const *paths; /* compile takes several */
     unsigned path_count;
-    struct lw_arena arena;
 };
 
 static enum lw_status take(void *context, unsigned option, const char *value,
                            struct lw_error *err)
 {
     struct options *o = context;
-    const char *name = o->cmd->options[option].name, *flag = NULL;
+    const char *name = o->cmd->options[option].name;
+    enum lw_status status = LW_OK;
 
+    if (cmd_flags_take(&o->flags, name, value, &status, err))
+        return status;
     if (strcmp(name, "output") == 0)
         o->output = value;
     else if (strcmp(name, "emit") == 0)
@@ -47,16 +46,6 @@ static enum lw_status take(void *context, unsigned option, const char *value,
         o->no_scalar = true;
     else if (strcmp(name, "strip") == 0)
         o->strip = true;
-    else if (strcmp(name, "define") == 0)
-        flag = lw_arena_printf(&o->arena, "-D%s", value);
-    else if (strcmp(name, "include") == 0)
-        flag = lw_arena_printf(&o->arena, "-I%s", value);
-    else
-        flag = lw_arena_strdup(&o->arena, value);
-    if (flag != NULL && o->flag_count == MAX_FLAGS)
-        return LW_FAIL(err, LW_EUSAGE, "more than %d options for the compiler", MAX_FLAGS);
-    if (flag != NULL)
-        o->flags[o->flag_count++] = flag;
     return LW_OK;
 }
 
@@ -73,7 +62,7 @@ static const char *object_name(struct options *o, const char *path)
     const char *slash = strrchr(path, '/'), *base = slash != NULL ? slash + 1 : path;
     const char *dot = strrchr(base, '.');
 
-    return lw_arena_printf(&o->arena, "%.*s.lwo",
+    return lw_arena_printf(&o->flags.arena, "%.*s.lwo",
                            (int)(dot != NULL ? (size_t)(dot - base) : strlen(base)), base);
 }
 
@@ -145,7 +134,7 @@ static int operand(const struct cmd *cmd, struct options *o, int argc, char **ar
     int status, operands;
 
     *o = (struct options){.cmd = cmd, .emit = "obj"};
-    lw_arena_init(&o->arena);
+    lw_arena_init(&o->flags.arena);
     operands = cmd_parse(cmd, argc, argv, take, o, &status);
     *path = NULL;
     o->paths = (const char *const *)argv + 1;
@@ -179,7 +168,7 @@ int cmd_asm(const struct cmd *cmd, int argc, char **argv)
         status = write_object(&o, path, object);
     isa_object_destroy(object);
 cleanup:
-    lw_arena_fini(&o.arena);
+    lw_arena_fini(&o.flags.arena);
     return status;
 }
 
@@ -256,7 +245,7 @@ int cmd_dis(const struct cmd *cmd, int argc, char **argv)
         status = write_assembly(&o, object);
     isa_object_destroy(object);
 cleanup:
-    lw_arena_fini(&o.arena);
+    lw_arena_fini(&o.flags.arena);
     return status;
 }
 
@@ -264,11 +253,11 @@ cleanup:
 static enum lw_status place_flags(struct options *o, const char **flags, struct lw_error *err)
 {
     char *here = getcwd(NULL, 0);
-    const char *folder = here != NULL ? lw_arena_printf(&o->arena, "%s/", here) : NULL;
+    const char *folder = here != NULL ? lw_arena_printf(&o->flags.arena, "%s/", here) : NULL;
 
     free(here);
-    memcpy(flags, o->flags, o->flag_count * sizeof *flags);
-    if (folder == NULL || !lnc_options_place(flags, o->flag_count, folder, &o->arena))
+    memcpy(flags, o->flags.flag, o->flags.count * sizeof *flags);
+    if (folder == NULL || !lnc_options_place(flags, o->flags.count, folder, &o->flags.arena))
         return LW_FAIL(err, LW_ENOMEM, "the options for %s in the working folder", o->output);
     return LW_OK;
 }
@@ -278,17 +267,17 @@ static enum lw_status load_described(struct options *o, const char *path,
                                      struct isa_object **object, struct lw_error *err)
 {
     const char *const *more = lnc_debug_options(path, o->clang);
-    const char *flags[MAX_FLAGS + 3];
-    unsigned count = o->flag_count;
+    const char *flags[LW_COUNT_OF(o->flags.flag) + 3];
+    unsigned count = o->flags.count;
 
     if (!ptx_is_compiled(path))
-        return lnc_object_load(path, o->flags, o->flag_count, NULL, object, err);
-    memcpy(flags, o->flags, count * sizeof *flags);
+        return lnc_object_load(path, o->flags.flag, o->flags.count, NULL, object, err);
+    memcpy(flags, o->flags.flag, count * sizeof *flags);
     for (unsigned i = 0; i < 3 && more[i] != NULL; i++)
         flags[count++] = more[i];
     if (lnc_object_load(path, flags, count, o->clang, object, err) == LW_OK)
         return LW_OK;
-    return lnc_object_load(path, o->flags, o->flag_count, o->clang, object, err);
+    return lnc_object_load(path, o->flags.flag, o->flags.count, o->clang, object, err);
 }
 
 int cmd_template(const struct cmd *cmd, int argc, char **argv)
@@ -297,7 +286,7 @@ int cmd_template(const struct cmd *cmd, int argc, char **argv)
     struct options o;
     struct lw_buffer text;
     struct lw_error err;
-    const char *path, *source, *placed[MAX_FLAGS];
+    const char *path, *source, *placed[LW_COUNT_OF(o.flags.flag)];
     const char *const *flags;
     char *whole = NULL;
     bool file, elsewhere;
@@ -321,10 +310,10 @@ int cmd_template(const struct cmd *cmd, int argc, char **argv)
         status = cmd_error(&err);
         goto cleanup;
     }
-    flags = elsewhere ? placed : o.flags;
+    flags = elsewhere ? placed : o.flags.flag;
     if (load_described(&o, path, &object, &err) != LW_OK)
         status = cmd_open_error(&err, o.clang);
-    else if (lnc_template_print(object, source, flags, o.flag_count, o.clang, &text.sink,
+    else if (lnc_template_print(object, source, flags, o.flags.count, o.clang, &text.sink,
                                 &err) != LW_OK)
         status = cmd_error(&err);
     else
@@ -333,7 +322,7 @@ int cmd_template(const struct cmd *cmd, int argc, char **argv)
 cleanup:
     free(whole);
     lw_buffer_fini(&text);
-    lw_arena_fini(&o.arena);
+    lw_arena_fini(&o.flags.arena);
     return status;
 }
 
@@ -390,12 +379,12 @@ int cmd_compile(const struct cmd *cmd, int argc, char **argv)
         if (kind == 1 || kind == 3)
             got = LW_FAIL(&err, LW_EUSAGE, "--emit %s: one file at a time", o.emit);
         else
-            got = lnc_object_link(o.paths, o.path_count, o.flags, o.flag_count, o.clang, &options,
+            got = lnc_object_link(o.paths, o.path_count, o.flags.flag, o.flags.count, o.clang, &options,
                                   &notes.sink, &object, &err);
     } else if (ptx_is_compiled(path)) {
-        got = ptx_compile(path, o.flags, o.flag_count, o.clang, &ptx, &size, &notes.sink, &err);
+        got = ptx_compile(path, o.flags.flag, o.flags.count, o.clang, &ptx, &size, &notes.sink, &err);
     } else if (has_suffix(path, ".ptx")) {
-        if (o.flag_count != 0)
+        if (o.flags.count != 0)
             got = LW_FAIL(&err, LW_EUSAGE, "%s: compiler options are for .cl and .cu sources only", path);
         else
             got = lw_file_read(path, &ptx, &size, &err);
@@ -406,7 +395,7 @@ int cmd_compile(const struct cmd *cmd, int argc, char **argv)
             got = LW_FAIL(&err, LW_EUSAGE, "%s: --emit %s needs a .cl, .cu or .ptx file", path,
                           o.emit);
         else
-            got = lnc_object_load(path, o.flags, o.flag_count, o.clang, &object, &err);
+            got = lnc_object_load(path, o.flags.flag, o.flags.count, o.clang, &object, &err);
     }
     if (got == LW_OK && ptx != NULL && kind == 3) {
         got = ptx_print_cfg(path, ptx, size, &graph.sink, &err);
@@ -432,6 +421,6 @@ int cmd_compile(const struct cmd *cmd, int argc, char **argv)
 cleanup:
     free(ptx);
     lw_buffer_fini(&graph);
-    lw_arena_fini(&o.arena);
+    lw_arena_fini(&o.flags.arena);
     return status;
 }

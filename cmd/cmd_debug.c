@@ -28,6 +28,7 @@ static enum lw_status take(void *context, unsigned option, const char *value,
 {
     struct options *o = context;
     const char *name = o->cmd->options[option].name;
+    enum lw_status status = LW_OK;
     struct {
         const char *name;
         const char **to;
@@ -50,6 +51,8 @@ static enum lw_status take(void *context, unsigned option, const char *value,
     for (unsigned i = 0; i < LW_COUNT_OF(texts); i++)
         if (strcmp(name, texts[i].name) == 0)
             *texts[i].to = value;
+    if (cmd_flags_take(&o->machine.flags, name, value, &status, err))
+        return status;
     if (strncmp(name, "timing", 6) == 0) {
         return cmd_timing_take(&o->machine.timing, name, value, err);
     } else if (strncmp(name, "check", 5) == 0 || strcmp(name, "max-findings") == 0) {
@@ -543,32 +546,31 @@ static void restored(void *context)
     host->dbg_before = NULL;
 }
 
-int cmd_debug(const struct cmd *cmd, int argc, char **argv)
+static int debug(const struct cmd *cmd, struct options *o, int argc, char **argv)
 {
-    struct options o = {.cmd = cmd};
     struct lw_command_set set;
     struct lw_file_sink out;
-    struct host host = {.options = &o.machine, .check = &o.check, .out = &out.sink};
+    struct host host = {.options = &o->machine, .check = &o->check, .out = &out.sink};
     unsigned found = 0;
     struct emu_stop stop;
     struct lw_error err;
-    int status, quit = 0, operands = cmd_parse(cmd, argc, argv, take, &o, &status);
+    int status, quit = 0, operands = cmd_parse(cmd, argc, argv, take, o, &status);
 
     if (operands < 0)
         return status;
     if (operands != 1)
         return cmd_wrong_usage(cmd, operands == 0 ? "which launch file? give LAUNCH.yaml"
-                                  : o.machine.timing.machine != NULL
+                                  : o->machine.timing.machine != NULL
                                       ? "one launch file at a time (a machine's file is given as "
                                         "--timing=FILE)"
                                       : "one launch file at a time");
-    if (o.machine.gdb_arch != NULL && !o.serve)
+    if (o->machine.gdb_arch != NULL && !o->serve)
         return cmd_wrong_usage(cmd, CMD_GDB_ARCH_ALONE);
-    if (o.machine.gdb_file != NULL && !o.serve)
+    if (o->machine.gdb_file != NULL && !o->serve)
         return cmd_wrong_usage(cmd, CMD_GDB_FILE_ALONE);
-    if (cmd_check_prepare(&o.check, cmd->name, &err) != LW_OK)
+    if (cmd_check_prepare(&o->check, cmd->name, &err) != LW_OK)
         return cmd_error(&err);
-    o.check.debugged = true;
+    o->check.debugged = true;
     lw_file_sink_init(&out, stdout);
     host.path = argv[1];
     host.now = calloc(1, sizeof *host.now);
@@ -576,48 +578,48 @@ int cmd_debug(const struct cmd *cmd, int argc, char **argv)
         lw_fail(&err, LW_ENOMEM, "no memory for a session");
         return cmd_error(&err);
     }
-    if (cmd_machine_open(argv[1], &o.machine, &out.sink, &out.sink, host.now, &err) != LW_OK) {
+    if (cmd_machine_open(argv[1], &o->machine, &out.sink, &out.sink, host.now, &err) != LW_OK) {
         free(host.now);
-        cmd_check_close(&o.check);
-        return cmd_open_error(&err, o.machine.clang);
+        cmd_check_close(&o->check);
+        return cmd_open_error(&err, o->machine.clang);
     }
-    if (cmd_check_begin(&o.check, host.now->machine, host.now->session, &err) != LW_OK) {
-        status = cmd_check_begin_error(&o.check, cmd->name, o.machine.resume, &err);
+    if (cmd_check_begin(&o->check, host.now->machine, host.now->session, &err) != LW_OK) {
+        status = cmd_check_begin_error(&o->check, cmd->name, o->machine.resume, &err);
         goto cleanup;
     }
-    if (o.serve) {
+    if (o->serve) {
         bool detached;
         struct cmd_serve how = {.launch_file = argv[1],
-                                .address = o.gdb,
-                                .options = &o.machine,
-                                .check = &o.check,
+                                .address = o->gdb,
+                                .options = &o->machine,
+                                .check = &o->check,
                                 .print = &out.sink,
                                 .messages = &out.sink};
 
         status = cmd_serve_gdb(host.now, &how, &stop, &detached, &err) != LW_OK
                      ? cmd_error(&err)
                      : (int)cmd_verdict(host.now, &stop);
-        if (cmd_check_end(&o.check, &stop, argv[1], &found) != CMD_FINE)
+        if (cmd_check_end(&o->check, &stop, argv[1], &found) != CMD_FINE)
             status = CMD_USAGE;
         else if (status == CMD_FINE && found != 0)
             status = CMD_WRONG;
         goto cleanup;
     }
-    if (open_debugger(host.now, &o.check, &out.sink, &host.dbg, &err) != LW_OK ||
-        cmd_history_start(host.now, o.machine.history, host.dbg, &err) != LW_OK) {
+    if (open_debugger(host.now, &o->check, &out.sink, &host.dbg, &err) != LW_OK ||
+        cmd_history_start(host.now, o->machine.history, host.dbg, &err) != LW_OK) {
         status = cmd_error(&err);
         goto cleanup;
     }
-    set = commands_for(host.now, &o.check, host.dbg);
+    set = commands_for(host.now, &o->check, host.dbg);
     struct sh_config shell = {
         .dbg = host.dbg,
         .commands = &set,
         .out = &out.sink,
-        .interactive = !o.batch && isatty(STDIN_FILENO) && isatty(STDOUT_FILENO),
+        .interactive = !o->batch && isatty(STDIN_FILENO) && isatty(STDOUT_FILENO),
         .colour = cmd_colour(STDOUT_FILENO),
-        .batch = o.batch,
-        .given = o.given,
-        .given_count = o.given_count,
+        .batch = o->batch,
+        .given = o->given,
+        .given_count = o->given_count,
         .save = save,
         .restore = restore,
         .restored = restored,
@@ -629,21 +631,30 @@ int cmd_debug(const struct cmd *cmd, int argc, char **argv)
     if (quit != 0 || status == CMD_FINE) /* of an `assert` that failed: 1 */
         status = quit;
     stop_of(host.dbg, &stop);
-    if (status == CMD_FINE && o.batch)
+    if (status == CMD_FINE && o->batch)
         status = (int)cmd_verdict(host.now, &stop);
-    o.check.dbg = NULL;
-    if (cmd_check_end(&o.check, &stop, argv[1], &found) != CMD_FINE)
+    o->check.dbg = NULL;
+    if (cmd_check_end(&o->check, &stop, argv[1], &found) != CMD_FINE)
         status = CMD_USAGE;
-    else if (status == CMD_FINE && o.batch && quit == 0 && found != 0)
+    else if (status == CMD_FINE && o->batch && quit == 0 && found != 0)
         status = CMD_WRONG;
 cleanup:
     dbg_destroy(host.dbg);
     if (host.now->machine != NULL)
-        cmd_check_close(&o.check);
+        cmd_check_close(&o->check);
     if (host.now->log_path != NULL && cmd_machine_finish(host.now, false, &err) != LW_OK &&
         status == CMD_FINE)
         status = cmd_error(&err);
     cmd_machine_close(host.now);
     free(host.now);
+    return status;
+}
+
+int cmd_debug(const struct cmd *cmd, int argc, char **argv)
+{
+    struct options o = {.cmd = cmd};
+    int status = debug(cmd, &o, argc, argv);
+
+    lw_arena_fini(&o.machine.flags.arena);
     return status;
 }

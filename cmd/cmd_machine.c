@@ -254,7 +254,9 @@ enum lw_status cmd_machine_open(const char *path, const struct cmd_machine_optio
 {
     struct lw_file_sink words; /* before the sentence, which has room for three errors */
     struct lnc_options session_options = {.clang = options->clang, .print = messages,
-                                          .words = &words.sink};
+                                          .words = &words.sink,
+                                          .flags = options->flags.flag,
+                                          .flag_count = options->flags.count};
     struct cmd_machine m = {0};
     enum lw_status status;
 

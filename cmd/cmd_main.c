@@ -49,7 +49,7 @@ static const char out_help[] = "write to this file; - is standard output";
     {"tag-expansion", 0, "NAME", "when tagged registers become rows: lazy or eager"},      \
     {"tag-plan", 0, "NAME", "what compact mode keeps as tags: gain or all"},               \
     {"level", 0, "N", "x86-64 level of the interpreter: 1, 3 or 4; 0: the best here"},     \
-    COMPILER_OPTIONS,                                                                      \
+    SOURCE_OPTIONS,                                                                        \
     {"timing", 0, "[MACHINE]", "run on the timing model: a machine of \"lanewise timing\" or a " \
                                "file (fermi)"},                                            \
     {"timing-set", 0, "KEY=VALUE", "change a key of that machine (may be repeated)"},      \

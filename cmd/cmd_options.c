@@ -197,6 +197,31 @@ int cmd_parse(const struct cmd *cmd, int argc, char **argv, cmd_take_fn take, vo
     return argc - optind;
 }
 
+bool cmd_flags_take(struct cmd_flags *flags, const char *name, const char *value,
+                    enum lw_status *status, struct lw_error *err)
+{
+    const char *prefix = strcmp(name, "define") == 0    ? "-D"
+                         : strcmp(name, "include") == 0 ? "-I"
+                         : strcmp(name, "option") == 0  ? ""
+                                                        : NULL;
+    const char *flag;
+
+    if (prefix == NULL)
+        return false;
+    *status = LW_OK;
+    if (flags->count == LW_COUNT_OF(flags->flag)) {
+        *status = LW_FAIL(err, LW_EUSAGE, "more than %zu options for the compiler",
+                          LW_COUNT_OF(flags->flag));
+        return true;
+    }
+    flag = lw_arena_printf(&flags->arena, "%s%s", prefix, value);
+    if (flag == NULL)
+        *status = LW_FAIL(err, LW_ENOMEM, "no memory for an option");
+    else
+        flags->flag[flags->count++] = flag;
+    return true;
+}
+
 int cmd_write(const char *path, const void *data, size_t size)
 {
     struct lw_error err;

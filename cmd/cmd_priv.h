@@ -47,6 +47,15 @@ int cmd_open_error(struct lw_error *err, const char *clang);
 int cmd_wrong_usage(const struct cmd *cmd, const char *fmt, ...) LW_PRINTF(2, 3);
 /** Is this stream a terminal that shows colours? */
 bool cmd_colour(int fd);
+/** Options for the compiler of a source: -D, -I and -X of several commands. All zero: none. */
+struct cmd_flags {
+    const char *flag[256];
+    unsigned count;
+    struct lw_arena arena; /* has their texts */
+};
+/** One of them ("define", "include", "option"); false: another option. */
+bool cmd_flags_take(struct cmd_flags *flags, const char *name, const char *value,
+                    enum lw_status *status, struct lw_error *err);
 /** Text to a file, or to standard output for NULL and "-". */
 int cmd_write(const char *path, const void *data, size_t size);
 
@@ -90,6 +99,7 @@ struct cmd_machine_options {
     const char *history;  /* MiB, of a debugger */
     const char *log, *replay;
     const char *resume; /* a checkpoint to go on from */
+    struct cmd_flags flags; /* the owner of this gives its arena back */
     struct cmd_timing timing;
 };
 struct cmd_machine {

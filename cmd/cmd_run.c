@@ -32,6 +32,7 @@ static enum lw_status take(void *context, unsigned option, const char *value,
 {
     struct options *o = context;
     const char *name = o->cmd->options[option].name;
+    enum lw_status status = LW_OK;
     struct {
         const char *name;
         const char **to;
@@ -55,6 +56,8 @@ static enum lw_status take(void *context, unsigned option, const char *value,
     for (unsigned i = 0; i < LW_COUNT_OF(texts); i++)
         if (strcmp(name, texts[i].name) == 0)
             *texts[i].to = value;
+    if (cmd_flags_take(&o->machine.flags, name, value, &status, err))
+        return status;
     if (strncmp(name, "timing", 6) == 0) {
         return cmd_timing_take(&o->machine.timing, name, value, err);
     } else if (strcmp(name, "gdb") == 0) {
@@ -566,6 +569,7 @@ cleanup:
         cmd_gdb_wait(gdb);
     cmd_check_close(&o.check);
     cmd_machine_close(&m);
+    lw_arena_fini(&o.machine.flags.arena);
     for (unsigned i = 0; i < o.dump_count; i++)
         free(o.dump_name[i]);
     return status;

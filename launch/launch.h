@@ -90,6 +90,8 @@ enum lw_status lnc_template_print(const struct isa_object *object, const char *s
 struct lnc_session;
 struct lnc_options {
     const char *clang;      /* the compiler; NULL: as ptx_compile */
+    const char *const *flags; /* more options for it, behind those of the launch file; borrowed */
+    size_t flag_count;
     struct lw_sink *print;  /* messages about checks, one line each; may be NULL */
     struct lw_sink *words;  /* all that a compiler said that failed, while the session is created;
                                may be NULL */

@@ -201,6 +201,76 @@ enum lw_status lnc_object_link(const char *const *paths, size_t count,
     return status;
 }
 
+/** The compiler's options: the file's, then the caller's, so that these win. The array is the caller's. */
+static enum lw_status join_flags(const struct lnc_file *file, const struct lnc_options *options,
+                                 const char ***out, size_t *count, struct lw_error *err)
+{
+    size_t more = options != NULL ? options->flag_count : 0;
+    bool compiled = file->source_count == 0 && ptx_is_compiled(file->source);
+    const char **flags;
+
+    for (size_t i = 0; i < file->source_count; i++)
+        compiled |= ptx_is_compiled(file->sources[i]);
+    if (more != 0 && !compiled)
+        return LW_FAIL(err, LW_EUSAGE, "option \"%.80s\" is for the compiler of .cl and .cu sources, and "
+                       "%s%s needs none: leave it out", options->flags[0],
+                       file->source_count != 0 ? file->sources[0] : file->source,
+                       file->source_count > 1 ? ", as the others," : "");
+    *count = file->option_count + more;
+    flags = malloc((*count + 1) * sizeof *flags);
+    if (flags == NULL)
+        return LW_FAIL(err, LW_ENOMEM, "no memory for %zu options of the compiler", *count);
+    for (size_t i = 0; i < *count; i++)
+        flags[i] = i < file->option_count ? file->options[i] : options->flags[i - file->option_count];
+    *out = flags;
+    return LW_OK;
+}
+
+enum lw_status lnc_source_load(const struct lnc_file *file, const struct lnc_options *options,
+                               struct isa_object **out, struct lw_error *err)
+{
+    const char *clang = options != NULL && options->clang != NULL ? options->clang
+                                                                  : file->compiler;
+    struct lw_sink *words = options != NULL ? options->words : NULL;
+    const char **flags = NULL;
+    size_t flag_count = 0;
+    enum lw_status status = join_flags(file, options, &flags, &flag_count, err);
+
+    if (status != LW_OK)
+        return status;
+    if (file->source_count != 0) {
+        struct ptx_options translation;
+
+        ptx_options_default(&translation);
+        translation.stack_bytes = file->stack_bytes;
+        status = lnc_object_link(file->sources, file->source_count, flags, flag_count, clang,
+                                 &translation, words, out, err);
+    } else {
+        status = lnc_object_load_stack(file->source, flags, flag_count, clang, file->stack_bytes,
+                                       words, out, err);
+    }
+    free(flags);
+    if (status == LW_OK || err == NULL)
+        return status;
+    /* The compiler's and assembler's own sentences have a place; a missing file, or a suffix of no
+     * meaning, is this file's mistake. */
+    const struct lw_yaml *node = file->source_node;
+    const char *const *source = file->source_count != 0 ? file->sources : &file->source;
+
+    for (node = file->source_count != 0 ? node->first : node; node != NULL;
+         node = node->next, source++) {
+        size_t size = strlen(*source);
+
+        if (strncmp(err->text, *source, size) == 0 && err->text[size] == ':' &&
+            err->text[size + 1] == ' ')
+            return lw_error_prefix(err, "%s:%u", lw_yaml_name(file->doc),
+                                   node->key != NULL ? node->key_line : node->line);
+        if (file->source_count == 0)
+            break;
+    }
+    return status;
+}
+
 /** The name of a folder or file that an option of a compiler holds, "" where it is the next option; NULL: none.
  *  @file  set where it may also be that of a header anywhere */
 static const char *named_by(const char *option, bool *file)

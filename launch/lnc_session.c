@@ -344,9 +344,6 @@ enum lw_status lnc_session_create(struct lnc_file *file, struct emu_machine *mac
                                   struct lw_error *err)
 {
     struct lnc_session *session = calloc(1, sizeof *session);
-    const char *clang = options != NULL && options->clang != NULL ? options->clang
-                                                                  : file->compiler;
-    struct lw_sink *words = options != NULL ? options->words : NULL;
     enum lw_status status = LW_OK;
 
     if (session == NULL)
@@ -363,39 +360,9 @@ enum lw_status lnc_session_create(struct lnc_file *file, struct emu_machine *mac
         status = LW_FAIL(err, LW_ENOMEM, "no memory for a session");
         goto cleanup;
     }
-    if (file->source_count != 0) {
-        struct ptx_options translation;
-
-        ptx_options_default(&translation);
-        translation.stack_bytes = file->stack_bytes;
-        status = lnc_object_link(file->sources, file->source_count, file->options,
-                                 file->option_count, clang, &translation, words, &session->object,
-                                 err);
-    } else {
-        status = lnc_object_load_stack(file->source, file->options, file->option_count, clang,
-                                       file->stack_bytes, words, &session->object, err);
-    }
-    if (status != LW_OK) {
-        /* The compiler's and assembler's own sentences have a place; a missing file, or a
-         * suffix of no meaning, is this file's mistake. */
-        const struct lw_yaml *node = file->source_node;
-        const char *const *source = file->source_count != 0 ? file->sources : &file->source;
-
-        for (node = file->source_count != 0 ? node->first : node; node != NULL && err != NULL;
-             node = node->next, source++) {
-            size_t size = strlen(*source);
-
-            if (strncmp(err->text, *source, size) == 0 && err->text[size] == ':' &&
-                err->text[size + 1] == ' ') {
-                at(session, node, err);
-                break;
-            }
-            if (file->source_count == 0)
-                break;
-        }
-        goto cleanup;
-    }
-    status = bind_steps(session, file->steps, err);
+    status = lnc_source_load(file, options, &session->object, err);
+    if (status == LW_OK)
+        status = bind_steps(session, file->steps, err);
     if (status == LW_OK)
         status = make_buffers(session, err);
     if (status == LW_OK)

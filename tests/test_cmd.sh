@@ -236,6 +236,10 @@ refuse '--compiler: no-such-clang: ' debug cl.yaml --clang no-such-clang
 expect 0 '\.kernel add' dis k.s
 refuse 'no/such/k.lwo' asm k.s -o no/such/k.lwo
 
+for c in run debug gdb; do refuse 'option "-DN=1" is for the compiler of .cl and .cu sources, and k.s needs none' $c good.yaml -D N=1; done
+refuse '--define: more than 256 options for the compiler' run good.yaml $(yes -- -DN | head -n 257)
+refuse 'option "-X" needs an operand' run good.yaml -X
+
 # ---- addresses on the scalar unit, or not: the object's count of scalar registers tells
 cp "$src/tests/ptx/gemm_clang19.ptx" gemm.ptx
 cat >gemm.yaml <<'END'

@@ -89,6 +89,7 @@ printf '\357\273\277__kernel void m(__global int *p) { p[0] = 1; }\n' >mark.cl
     echo "FAIL: a byte order mark"
     bad=1
 }
+sed 's/k.cl/m.ptx/; s/entry: k/entry: m/' k.yaml >ptx.yaml
 (printf '\377\376' && cat m.ptx) >wide.ptx
 says "UTF-16" '^lanewise: wide.ptx:1: the text is UTF-16: save it as UTF-8' compile wide.ptx
 printf '#include <thrust/sort.h>\n__global__ void k(int *p) { p[0] = 1; }\n' >sort.cu
@@ -106,6 +107,42 @@ for compiler in '' ${nvcc:+', compiler: nvcc' ', compiler: nvcc, options: [-G]'}
         bad=1
     }
 done
+# Options of the command line come behind those of the launch file; their folders are those of who types them.
+mkdir -p there include
+echo '#define MORE 5' >include/more.h
+cat >there/n.cl <<'END'
+#ifdef WITH
+#include "more.h"
+#else
+#define MORE 0
+#endif
+__kernel void n(__global int *p) { p[0] = N + MORE; }
+END
+for n in 1 12; do
+    cat >there/n$n.yaml <<END
+program: {source: n.cl, options: [-DN=1]}
+buffers: {p: {type: s32, count: 1}}
+steps: [launch: {entry: n, grid: 1, block: 1, args: [p]}, check: {buffer: p, values: [$n]}]
+END
+done
+sed 's/source: n.cl/sources: [n.cl, ..\/m.cl]/' there/n12.yaml >there/linked.yaml
+runs() { # WHAT arguments
+    what=$1
+    shift
+    "$lanewise" "$@" >out 2>err </dev/null || {
+        echo "FAIL: $what: status $?"
+        sed 's/^/    /' out err
+        bad=1
+    }
+}
+runs "the launch file's options alone" run there/n1.yaml
+runs "-D, -I and -X of run" run -DN=7 -D WITH there/n12.yaml -I include -X -O1
+runs "of several sources" run -DN=7 -D WITH there/linked.yaml -I include
+runs "of debug" debug there/n12.yaml --define N=12 --batch -c continue
+! "${GDB:-gdb}" --version >/dev/null 2>&1 ||
+    runs "of gdb, and of its run" gdb -q there/n12.yaml --option -DN=12 -- -batch -ex run -ex continue
+says "options for a compiler without one" '^lanewise: option "-DN=7" is for the compiler of .cl and .cu sources, and m.ptx needs none: leave it out$' \
+    run -D N=7 ptx.yaml
 # Who is stopped while a compiler runs leaves neither it nor its folder.
 mkdir folder
 printf '#!/bin/sh\necho $$ >%s/pid\nsleep 60\n' "$work" >slow
