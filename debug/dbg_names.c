@@ -374,7 +374,10 @@ static bool buffer_name(struct dbg_expr *e, const char *name, struct dbg_operand
     if (config->buffer == NULL || !config->buffer(config->buffer_context, name, &buffer))
         return false;
     o->value = dbg_value_make(DBG_U64, buffer.address);
-    if (*e->at != '[' || !dbg_type_by_name(buffer.type, &type, &bytes))
+    if (*e->at != '[')
+        return true;
+    /* expressions have no half: its bits */
+    if (!dbg_type_by_name(strcmp(buffer.type, "f16") == 0 ? "u16" : buffer.type, &type, &bytes))
         return true;
     e->at++;
     index = dbg_expr_value(e);

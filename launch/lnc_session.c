@@ -47,11 +47,11 @@ static enum lw_status at(const struct lnc_session *session, const struct lw_yaml
 static bool number_bits(const char *text, const struct isa_param *param, uint64_t *bits)
 {
     unsigned size = param->size_bytes;
-    const struct lnc_type *real = lnc_type_find(size == 4 ? "f32" : "f64");
+    const struct lnc_type *real = lnc_type_find(size == 2 ? "f16" : size == 4 ? "f32" : "f64");
     int64_t s;
 
     if (param->kind == ISA_PARAM_FLOAT)
-        return (size == 4 || size == 8) && lnc_value_parse(real, text, bits);
+        return (size == 2 || size == 4 || size == 8) && lnc_value_parse(real, text, bits);
     if (size != 1 && size != 2 && size != 4 && size != 8)
         return false;
     if (lw_parse_u64(text, bits))
@@ -60,7 +60,7 @@ static bool number_bits(const char *text, const struct isa_param *param, uint64_
         *bits = (uint64_t)s & lw_mask(8 * size);
         return s >= -(int64_t)(lw_mask(8 * size) >> 1) - 1;
     }
-    return param->kind != ISA_PARAM_INTEGER && size >= 4 && lnc_value_parse(real, text, bits);
+    return param->kind != ISA_PARAM_INTEGER && size >= 2 && lnc_value_parse(real, text, bits);
 }
 
 enum { LABEL_BYTES = 80 };
@@ -79,7 +79,7 @@ static const char *param_label(const struct isa_function *kernel, unsigned index
     if (param->kind == ISA_PARAM_POINTER)
         return param->space == ISA_SPACE_SHARED ? "__local memory" : "a pointer";
     if (param->kind == ISA_PARAM_FLOAT)
-        return param->size_bytes == 4 ? "a float" : "a double";
+        return param->size_bytes == 2 ? "a half" : param->size_bytes == 4 ? "a float" : "a double";
     if (param->kind == ISA_PARAM_INTEGER && param->size_bytes == 8)
         return "a pointer or an integer of 8 bytes"; /* CUDA's compilers tell no more */
     snprintf(room, LABEL_BYTES, param->kind == ISA_PARAM_INTEGER ? "an integer of %u byte%s"

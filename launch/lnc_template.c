@@ -45,6 +45,18 @@ static uint64_t bytes_of(const struct element *element)
 /** Numbers as launch files have them; structures are their bytes. */
 static void element_of(const struct isa_debug *debug, int64_t type, struct element *out);
 
+/** A type of 16 bits whose values are those of f16; bfloat16 has its bits elsewhere. */
+static bool is_half(const struct isa_debug *debug, int64_t type)
+{
+    static const char *const names[] = {"half", "__half", "__fp16", "_Float16"};
+    const struct isa_attr *name = isa_die_attr(debug, (uint32_t)type, ISA_AT_NAME);
+
+    for (unsigned i = 0; name != NULL && name->text != NULL && i < LW_COUNT_OF(names); i++)
+        if (strcmp(name->text, names[i]) == 0)
+            return true;
+    return false;
+}
+
 /** A structure of members of one type that follow each other without gaps, CUDA's vectors among
  *  them, is an array of that. False: it is none. */
 static bool alike(const struct isa_debug *debug, int64_t type, uint64_t bytes, struct element *out)
@@ -86,7 +98,7 @@ static void element_of(const struct isa_debug *debug, int64_t type, struct eleme
     switch (debug->dies[type].tag) {
     case ISA_TAG_BASE: {
         uint64_t encoding = isa_die_number(debug, (uint32_t)type, ISA_AT_ENCODING, 0);
-        bool is_float = encoding == ENCODING_FLOAT && bytes >= 4;
+        bool is_float = encoding == ENCODING_FLOAT && (bytes >= 4 || is_half(debug, type));
         bool is_signed = encoding == ENCODING_SIGNED || encoding == ENCODING_SIGNED_CHAR;
 
         if (bytes == 1 || bytes == 2 || bytes == 4 || bytes == 8)
@@ -113,8 +125,8 @@ static void element_of(const struct isa_debug *debug, int64_t type, struct eleme
         return;
     }
     default:
-        if (bytes == 2) { /* CUDA's half */
-            snprintf(out->type, sizeof out->type, "u16");
+        if (bytes == 2) { /* CUDA's half and bfloat16 */
+            snprintf(out->type, sizeof out->type, is_half(debug, type) ? "f16" : "u16");
             return;
         }
         if (alike(debug, type, bytes, out))
@@ -242,7 +254,8 @@ static bool put_argument(struct template *t, const struct isa_param *param, unsi
             lw_put(out, i == 0 ? "0" : ", 0");
         lw_put(out, "]}");
     } else {
-        lw_put(out, element.type[0] == 'f'      ? "1.0"
+        lw_put(out, strcmp(element.type, "f16") == 0 ? "{f16: 1.0}"
+                    : element.type[0] == 'f'    ? "1.0"
                     : param->size_bytes >= 4    ? "1024"
                                                 : "1");
     }
@@ -458,8 +471,9 @@ enum lw_status lnc_template_print(const struct isa_object *object, const char *s
             if (!t.buffers[i].input) {
                 lw_put(out, "  # what must come out:\n  # - check: {buffer: ");
                 put_word(t.buffers[i].name, out);
-                lw_put(out, t.buffers[i].type[0] == 'f' ? ", file: expected.bin, tolerance: 1e-5}\n"
-                                                        : ", file: expected.bin}\n");
+                lw_put(out, t.buffers[i].type[0] != 'f'              ? ", file: expected.bin}\n"
+                       : strcmp(t.buffers[i].type, "f16") == 0 ? ", file: expected.bin, tolerance: 1e-3}\n"
+                                                               : ", file: expected.bin, tolerance: 1e-5}\n");
                 break;
             }
     }

@@ -20,11 +20,6 @@ static enum lw_status read_type(const struct lnc_file *file, const struct lw_yam
         if (status != LW_OK)
             return status;
         type = lnc_type_find(name);
-        if (type == NULL && strcmp(name, "f16") == 0) {
-            texture->what.bits = 16;
-            texture->what.kind = EMU_TEXEL_FLOAT;
-            return LW_OK;
-        }
     }
     if (type == NULL || type->bytes > 4)
         return lw_yaml_fail(file->doc, n != NULL ? n : node, err,

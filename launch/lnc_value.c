@@ -13,7 +13,7 @@ static const struct lnc_type types[] = {
     {"u8", LNC_UNSIGNED, 1},  {"s8", LNC_SIGNED, 1},   {"u16", LNC_UNSIGNED, 2},
     {"s16", LNC_SIGNED, 2},   {"u32", LNC_UNSIGNED, 4}, {"s32", LNC_SIGNED, 4},
     {"u64", LNC_UNSIGNED, 8}, {"s64", LNC_SIGNED, 8},  {"f32", LNC_FLOAT, 4},
-    {"f64", LNC_FLOAT, 8},
+    {"f64", LNC_FLOAT, 8},    {"f16", LNC_FLOAT, 2},
 };
 /* Names of OpenCL C for the same things. */
 static const struct {
@@ -21,7 +21,7 @@ static const struct {
 } aliases[] = {
     {"uchar", "u8"},  {"char", "s8"},  {"ushort", "u16"}, {"short", "s16"}, {"uint", "u32"},
     {"int", "s32"},   {"ulong", "u64"}, {"long", "s64"},  {"float", "f32"}, {"double", "f64"},
-    {"i8", "s8"},     {"i16", "s16"},  {"i32", "s32"},    {"i64", "s64"},
+    {"i8", "s8"},     {"i16", "s16"},  {"i32", "s32"},    {"i64", "s64"},   {"half", "f16"},
 };
 
 const struct lnc_type *lnc_type_find(const char *name)
@@ -42,6 +42,66 @@ const char *lnc_type_nearest(const char *name)
     return near != NULL ? near
                         : lw_nearest(name, &aliases[0].name, LW_COUNT_OF(aliases),
                                      sizeof *aliases);
+}
+
+/* ---- f16, which C has no type for ------------------------------------------------------ */
+
+/** Rounded to nearest even; NaN is the machine's (MACHINE 6). */
+static uint64_t half_bits(double value)
+{
+    uint64_t bits, sign, fraction, result, rest, tie;
+    int exponent;
+    unsigned shift;
+
+    memcpy(&bits, &value, sizeof bits);
+    sign = bits >> 48 & 0x8000;
+    exponent = (int)(bits >> 52 & 0x7ff) - 1023;
+    fraction = bits & lw_mask(52);
+    if (exponent == 1024)
+        return fraction != 0 ? 0x7fff : sign | 0x7c00;
+    if (exponent < -25) /* below half of the least denormal */
+        return sign;
+    fraction |= UINT64_C(1) << 52;
+    shift = exponent < -14 ? (unsigned)(42 - 14 - exponent) : 42;
+    result = fraction >> shift;
+    rest = fraction & lw_mask(shift);
+    tie = UINT64_C(1) << (shift - 1);
+    result += rest > tie || (rest == tie && (result & 1));
+    if (exponent >= -14) /* a carry out of the fraction goes where it belongs */
+        result += (uint64_t)(exponent + 14) << 10;
+    return sign | (result < 0x7c00 ? result : 0x7c00);
+}
+
+static double half_value(uint64_t bits)
+{
+    int exponent = (int)(bits >> 10 & 0x1f);
+    double fraction = (double)(bits & 0x3ff), value;
+
+    if (exponent == 0x1f)
+        value = fraction != 0 ? (double)NAN : (double)INFINITY;
+    else
+        value = exponent == 0 ? fraction * 0x1p-24
+                              : (1024 + fraction) * (double)(UINT64_C(1) << exponent) * 0x1p-25;
+    return bits & 0x8000 ? -value : value;
+}
+
+/** Text to a double that half_bits() rounds as it would the number itself, not one that lies in the
+ *  middle of two f16 because it was rounded to there: cut off, and odd where something was. (A number
+ *  that differs from a middle behind its 19th digit alone is taken for it.) */
+static double parse_for_half(const char *text, char **end)
+{
+    double value = strtod(text, end);
+    long double more = strtold(text, end);
+    uint64_t bits;
+
+    if (!(value - value == 0) || more == (long double)value)
+        return value;
+    memcpy(&bits, &value, sizeof bits);
+    if (bits << 1 != 0 && (more > (long double)value) != (value > 0))
+        bits--; /* it was rounded away from zero */
+    bits |= 1;
+    memcpy(&value, &bits, sizeof value);
+    return value;
 }
 
 bool lnc_value_parse(const struct lnc_type *type, const char *text, uint64_t *bits)
@@ -73,7 +133,14 @@ bool lnc_value_parse(const struct lnc_type *type, const char *text, uint64_t *bi
         text = word + 1; /* YAML's spelling */
     else
         negative = false; /* strto* sees the sign itself */
-    if (type->bytes == 4) {
+    if (type->bytes == 2) {
+        double value = parse_for_half(text, &end);
+
+        *bits = half_bits(negative ? -value : value);
+        /* 70000 would be an infinity that nobody wrote; the largest is 65504 */
+        if ((*bits & 0x7fff) == 0x7c00 && value - value == 0)
+            return false;
+    } else if (type->bytes == 4) {
         float value = strtof(text, &end);
 
         value = negative ? -value : value;
@@ -117,6 +184,8 @@ double lnc_value_double(const struct lnc_type *type, uint64_t bits)
         return (double)bits;
     if (type->kind == LNC_SIGNED)
         return (double)sign_extend(bits, type->bytes);
+    if (type->bytes == 2)
+        return half_value(bits);
     if (type->bytes == 4) {
         memcpy(&f, &bits, sizeof f);
         return f;
@@ -132,14 +201,17 @@ void lnc_value_format(const struct lnc_type *type, uint64_t bits, char *text, si
     else if (type->kind == LNC_SIGNED)
         snprintf(text, size, "%" PRId64, sign_extend(bits, type->bytes));
     else
-        snprintf(text, size, "%.*g", type->bytes == 4 ? 9 : 17, lnc_value_double(type, bits));
+        snprintf(text, size, "%.*g", type->bytes == 2 ? 5 : type->bytes == 4 ? 9 : 17,
+                 lnc_value_double(type, bits));
 }
 
 static uint64_t float_bits(const struct lnc_type *type, double value)
 {
     uint64_t bits = 0;
 
-    if (type->bytes == 4) {
+    if (type->bytes == 2) {
+        bits = half_bits(value);
+    } else if (type->bytes == 4) {
         float f = (float)value;
         memcpy(&bits, &f, sizeof f);
     } else {

@@ -290,6 +290,112 @@ static void buffers_begin_as_their_init_says(void **state)
     close_run(&r);
 }
 
+/* A finite f16, by its definition. */
+static double half(unsigned bits)
+{
+    double value = (bits & 0x3ff) / 1024.0 + (bits >= 0x400);
+    int power = bits >= 0x400 ? (int)(bits >> 10) - 15 : -14;
+
+    for (; power < 0; power++)
+        value /= 2;
+    for (; power > 0; power--)
+        value *= 2;
+    return value;
+}
+
+/* The double in front of a positive one. */
+static double before(double value)
+{
+    uint64_t bits;
+
+    memcpy(&bits, &value, sizeof bits);
+    bits--;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+static void halves_are_rounded_once_to_the_nearest_even(void **state)
+{
+    enum { FINITE = 0x7c00 };
+    static uint16_t got[4 * FINITE + 8], ramp[64], list[8];
+    struct lw_buffer text;
+    struct run r;
+    char *data;
+    size_t size;
+    unsigned n = 0;
+    (void)state;
+
+    lw_buffer_init(&text);
+    for (unsigned i = 0; i < FINITE; i++) {
+        double next = i + 1 < FINITE ? half(i + 1) : 65536, middle = (half(i) + next) / 2;
+
+        /* each number; what lies in the middle; a number in front of that, of the other sign; one behind
+         * it that a double does not tell from it */
+        if (i + 1 < FINITE)
+            lw_printf(&text.sink, "%.17g %.40g %.17g ", half(i), middle, -before(middle));
+        else
+            lw_printf(&text.sink, "%.17g 65504 -65519.9999 ", half(i));
+        if (i + 1 < FINITE && i >= 0x3800 && i < 0x4000) /* digits that the middle lacks */
+            lw_printf(&text.sink, "%.14f0001\n", middle);
+        else
+            lw_printf(&text.sink, "%.17g\n", half(i));
+    }
+    lw_put(&text.sink, "-0 .inf -.inf .nan 1e-9 -65519 0x1p-24 1e-7\n");
+    put("halves.txt", text.text, text.size);
+    lw_buffer_fini(&text);
+    run_all(&r, PROGRAM
+            "buffers:\n"
+            "  all: {type: f16, init: {file: halves.txt}}\n"
+            "  ramp: {type: half, count: 64, init: {ramp: {start: 2048, step: 0.5, modulo: 50}}}\n"
+            "  list: {type: f16, init: [0.1, -2.5, 65504, 1e-8]}\n"
+            "  rand: {type: f16, count: 64, init: {random: {seed: 9, low: 1000, high: 3000}}}\n"
+            "  one: {type: f16, count: 3, init: 1}\n"
+            "  got: {type: u16, count: 64}\n"
+            "steps: [launch: {entry: nothing, grid: 1, block: 1}]\n");
+    read_buffer(&r, "all", got, sizeof got);
+    for (unsigned i = 0; i < FINITE; i++, n += 4) {
+        bool last = i + 1 == FINITE, wide = !last && i >= 0x3800 && i < 0x4000;
+
+        assert_int_equal(got[n], i);
+        assert_int_equal(got[n + 1], last ? i : i + (i & 1));
+        assert_int_equal(got[n + 2], 0x8000 | i);
+        assert_int_equal(got[n + 3], wide ? i + 1 : i);
+    }
+    assert_memory_equal(&got[n], ((uint16_t[]){0x8000, 0x7c00, 0xfc00, 0x7fff, 0, 0xfbff, 1, 2}), 16);
+    read_buffer(&r, "ramp", ramp, sizeof ramp); /* units of 2 there: 2049 lies in the middle */
+    for (unsigned i = 0; i < 64; i++) {
+        double value = 2048 + 0.5 * (i % 50);
+        unsigned low = (unsigned)(value - 2048) / 2;
+        double over = value - 2048 - 2 * low;
+
+        assert_int_equal(ramp[i], 0x6800 + low + (over > 1 || (over == 1 && low % 2 != 0)));
+    }
+    read_buffer(&r, "list", list, 8);
+    assert_memory_equal(list, ((uint16_t[]){0x2e66, 0xc100, 0x7bff, 0}), 8);
+    read_buffer(&r, "rand", ramp, sizeof ramp);
+    for (unsigned i = 0; i < 64; i++)
+        assert_true(half(ramp[i]) >= 1000 && half(ramp[i]) <= 3000);
+    read_buffer(&r, "one", list, 6);
+    assert_memory_equal(list, ((uint16_t[]){0x3c00, 0x3c00, 0x3c00}), 6);
+    assert_int_equal(lnc_session_dump(r.session, "one", "one.bin", &r.err), LW_OK);
+    assert_int_equal(lw_file_read("one.bin", &data, &size, &r.err), LW_OK);
+    assert_int_equal(size, 6);
+    free(data);
+    close_run(&r);
+}
+
+static void a_half_that_is_too_large_is_refused(void **state)
+{
+    struct emu_config config;
+    struct lnc_file *file;
+    struct lw_error err;
+    (void)state;
+
+    assert_int_equal(load(PROGRAM "buffers: {A: {type: f16, init: [65520]}}\n" NOTHING, &file, &config, &err),
+                     LW_EINPUT);
+    assert_string_equal(err.text, "l.yaml:2: expected a number of type f16, found \"65520\"");
+}
+
 static void a_file_with_a_wrong_number_names_its_line(void **state)
 {
     struct emu_config config;
@@ -681,6 +787,8 @@ int main(void)
         T(programs_are_known_by_their_suffix),
         T(an_object_gives_what_its_source_gives),
         T(buffers_begin_as_their_init_says),
+        T(halves_are_rounded_once_to_the_nearest_even),
+        T(a_half_that_is_too_large_is_refused),
         T(a_file_with_a_wrong_number_names_its_line),
         T(a_dump_has_the_bytes_of_the_buffer),
         T(a_read_only_buffer_is_one_for_kernels),

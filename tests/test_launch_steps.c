@@ -70,6 +70,34 @@ static void tolerances_are_absolute_and_relative(void **state)
     close_run(&r);
 }
 
+static void halves_are_compared_as_numbers(void **state)
+{
+    struct lnc_result result;
+    struct run r;
+    (void)state;
+
+    result = run_all(&r, PROGRAM
+                     "buffers:\n"
+                     "  A: {type: f16, init: [1.0, 1000, .nan, -.inf, -0.0]}\n"
+                     "  B: {type: f16, count: 5}\n"
+                     "steps:\n"
+                     "  - copy: {from: A, to: B}\n"
+                     "  - check: {buffer: B, values: [1.0, 1000, .nan, -.inf, 0]}\n"
+                     "  - check: {buffer: B, values: [1.001, 1001], tolerance: 1e-3}\n"
+                     "  - check: {buffer: B, index: 1, count: 1, constant: 1002, tolerance: 1e-3}\n"
+                     "  - fill: {buffer: B, index: 0, count: 1, value: 0.1}\n"
+                     "  - check: {buffer: B, values: [0.1]}\n"
+                     "  - repeat: {until: {buffer: B, index: 0, equals: 0.1, max: 2}, steps: [fill: {buffer: A, value: 2.5}]}\n"
+                     "  - check: {buffer: A, constant: 2.51}\n");
+    assert_int_equal(result.checks, 5);
+    assert_int_equal(result.failed_checks, 2);
+    assert_string_equal(r.out.text,
+                        "l.yaml:9: check failed: B[1] is 1000, expected 1002; 1 of 1 elements differ "
+                        "by more than 0.001 + 0.001 * |expected|\n"
+                        "l.yaml:13: check failed: A[0] is 2.5, expected 2.5098; 5 of 5 elements differ\n");
+    close_run(&r);
+}
+
 static void an_expected_file_must_be_whole(void **state)
 {
     struct emu_config config;
@@ -175,6 +203,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         T(host_steps_change_buffers),
         T(tolerances_are_absolute_and_relative),
+        T(halves_are_compared_as_numbers),
         T(an_expected_file_must_be_whole),
         T(repeats_count_and_nest),
         T(until_ends_when_the_element_has_the_value),

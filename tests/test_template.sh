@@ -154,6 +154,29 @@ ret;
 }
 END
 expect 0 'args: \[in_place, in_sum, walked, 1024\]' template sums.ptx
+# Halves of OpenCL C and CUDA C++ are f16, and what they are becomes right results.
+cat >half.cl <<'END'
+#pragma OPENCL EXTENSION cl_khr_fp16 : enable
+__kernel void half_scale(__global half *y, __global const half *x, __global const half2 *z, half a)
+{
+    int i = get_global_id(0);
+    y[i] = x[i] * a + z[i].y;
+}
+END
+expect 0 'args: \[y, x, z, {f16: 1.0}\]' template half.cl
+for row in 'y: {type: f16, count: 1024}' 'x: {type: f16, count: 1024, init: {random: 1}}' 'z: {type: f16, count: 2048, init: {random: 2}}' \
+    '# - check: {buffer: y, file: expected.bin, tolerance: 1e-3}'; do
+    grep -qF -- "$row" out || fail "the template of halves has no '$row'"
+done
+sed 's/random: 1}/ramp: {step: 0.5, modulo: 4}}/; s/random: 2}/constant: 0.25}/; s/{f16: 1.0}/-1.5/' out >half.yaml
+echo '  - check: {buffer: y, values: [0.25, -0.5, -1.25, -2, 0.25]}' >>half.yaml
+expect 0 '1 check passed' run half.yaml
+expect 0 '14336' debug half.yaml --batch -c 'print x[1]' # the bits of 0.5, 0x3800
+printf '#include <cuda_fp16.h>\n#include <cuda_bf16.h>\n__global__ void k(__half *y, const __half2 *x, __half a, __nv_bfloat16 *b) { y[0] = x[0].x; }\n' >half.cu
+expect 0 'args: \[y, x, {f16: 1.0}, b\]' template half.cu
+grep -q 'b: {type: u16, count: 1024}' out || fail "bfloat16 is no f16"
+grep -q 'x: {type: f16, count: 2048' out || fail "half2 is two f16"
+
 printf '.kernel go\n.param ptr.global yes\n.param f64 x\n.param b32 many\nexit\n.end\n' >a.s
 expect 0 'args: \[yes, 1.0, 1024\]' template a.s
 grep -q 'for a debugger' out && fail "assembly needs no options for a debugger"
