@@ -264,6 +264,8 @@ enum lw_status emu_core_block_start(struct emu_core *core, struct emu_grid *grid
     emu_block_specials(block);
     block->slot = (unsigned)(block - core->block);
     block->in_use = true;
+    if (block->slot >= core->slots_used)
+        core->slots_used = block->slot + 1;
     block->threads = block->threads_live = grid->block_threads;
     block->warp_count = block->warps_live = grid->block_warps;
     block->shared_bytes = grid->shared_bytes;

@@ -202,7 +202,7 @@ void emu_core_destroy(struct emu_core *core)
         }
     }
     machine->helper_count -= core->helper;
-    for (unsigned i = 0; i < core->slots; i++) {
+    for (unsigned i = 0; i < core->slots_used; i++) {
         if (core->block[i].in_use)
             emu_core_block_free(core, i);
         free(core->block[i].memory);

@@ -141,7 +141,7 @@ static const struct emu_block *next_block(const struct emu_machine *machine, uin
 
     for (unsigned i = 0; i < machine->core_count; i++) {
         const struct emu_core *core = machine->cores[i];
-        for (unsigned s = 0; s < core->slots; s++) {
+        for (unsigned s = 0; s < core->slots_used; s++) {
             const struct emu_block *b = &core->block[s];
             if (!b->in_use)
                 continue;
@@ -174,7 +174,7 @@ static const struct emu_block **list_blocks(const struct emu_machine *machine, s
 
     *count = 0;
     for (unsigned i = 0; i < machine->core_count; i++)
-        for (unsigned s = 0; s < machine->cores[i]->slots; s++) {
+        for (unsigned s = 0; s < machine->cores[i]->slots_used; s++) {
             if (!machine->cores[i]->block[s].in_use)
                 continue;
             if (!lw_grow(&list, &room, *count + 1, sizeof *list)) {

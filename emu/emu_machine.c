@@ -258,7 +258,7 @@ void emu_stats_get(const struct emu_machine *machine, struct emu_stats *out)
         const struct emu_core *core = machine->cores[i];
         out->warp_instructions += core->retired;
         emu_stats_add(out, &core->stats);
-        for (unsigned b = 0; b < core->slots; b++) {
+        for (unsigned b = 0; b < core->slots_used; b++) {
             const struct emu_block *block = &core->block[b];
             if (!block->in_use || block->ended)
                 continue;

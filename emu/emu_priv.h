@@ -431,6 +431,7 @@ struct emu_core {
     void *context;
     struct emu_block *block; /* [slots] */
     unsigned slots;
+    unsigned slots_used;     /* of them the first: no block was ever in those behind */
     struct emu_code **code;  /* decoded copies, one per program used; owned */
     unsigned code_count, code_capacity;
     unsigned free_hint;      /* slot to try first */

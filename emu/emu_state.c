@@ -354,7 +354,7 @@ static enum lw_status find_launchers(struct emu_functional *f, struct lw_error *
         if (!emu_grid_of_device(p))
             continue;
         p->launcher_block = &f->core->block[0]; /* somebody else's, if it has ended */
-        for (unsigned s = 0; s < f->core->slots; s++) {
+        for (unsigned s = 0; s < f->core->slots_used; s++) {
             struct emu_block *b = &f->core->block[s];
             if (!b->in_use || b->grid->sequence != p->parent.grid || b->linear != p->parent.block)
                 continue;
@@ -365,7 +365,7 @@ static enum lw_status find_launchers(struct emu_functional *f, struct lw_error *
         if (p->blocks_held == 0 && emu_grid_complete(p))
             return emu_state_bad(err, "a launch that is over");
     }
-    for (unsigned s = 0; s < f->core->slots; s++) {
+    for (unsigned s = 0; s < f->core->slots_used; s++) {
         const struct emu_block *b = &f->core->block[s];
         for (unsigned i = 0; b->in_use && b->children == 0 && i < b->warp_count; i++)
             if (b->warp[i].split_in[EMU_SPLIT_LAUNCH] != 0)
@@ -501,7 +501,7 @@ static enum lw_status load_residents(struct emu_functional *f, struct emu_reader
 
 static void free_blocks(struct emu_functional *f)
 {
-    for (unsigned s = 0; s < f->core->slots; s++) {
+    for (unsigned s = 0; s < f->core->slots_used; s++) {
         struct emu_block *block = &f->core->block[s];
         if (!block->in_use)
             continue;

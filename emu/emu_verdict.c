@@ -663,7 +663,7 @@ static const struct emu_block *next_block(const struct emu_block *mine,
     const struct emu_core *core = mine->core;
     const struct emu_block *best = NULL;
 
-    for (unsigned i = 0; i < core->slots; i++) {
+    for (unsigned i = 0; i < core->slots_used; i++) {
         const struct emu_block *b = &core->block[i];
         if (b->in_use && b->warps_live != 0 && is_related(mine, b) &&
             (last == NULL || is_before(last, b)) && (best == NULL || is_before(b, best)))

@@ -2,6 +2,7 @@
 /* The machine's rules (docs of the machine: splits, exec, faults, order) on whole kernels
  * in assembly. */
 #include <inttypes.h>
+#include <sys/resource.h>
 
 #include "tests/emu_fixture.h"
 
@@ -851,6 +852,35 @@ static void the_order_analysis_tells_what_can_be_observed(void **state)
     }
 }
 
+static long pages_touched(void)
+{
+    struct rusage use;
+
+    getrusage(RUSAGE_SELF, &use);
+    return use.ru_minflt;
+}
+
+static void slots_without_a_block_are_not_touched(void **state)
+{
+    enum { SLOTS = 1 << 17, PAGES = SLOTS / 64 }; /* all of them are some 16 times as many pages */
+    struct emu_core *core;
+    struct emu_stats stats;
+    struct lw_error err;
+    unsigned slot;
+
+    (void)state;
+    struct fix *f = fix_new(8);
+    fix_load(f, HEAD "exit\n.end\n", 8);
+    long before = pages_touched();
+    fix_check(emu_core_create(f->machine, SLOTS, NULL, NULL, &core, &err), &err);
+    fix_check(emu_core_block_start(core, emu_grid_current(f->machine), 0, &slot, &err), &err);
+    emu_stats_get(f->machine, &stats);
+    (void)emu_hash_state(f->machine);
+    emu_core_destroy(core);
+    assert_in_range(pages_touched() - before, 0, PAGES);
+    fix_free(f);
+}
+
 static void limits_of_a_launch_are_sentences(void **state)
 {
     struct emu_config config;
@@ -952,6 +982,7 @@ int main(void)
         cmocka_unit_test(two_machines_run_side_by_side),
         cmocka_unit_test(the_order_analysis_tells_what_can_be_observed),
         cmocka_unit_test(limits_of_a_launch_are_sentences),
+        cmocka_unit_test(slots_without_a_block_are_not_touched),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
