@@ -964,7 +964,7 @@ enum lw_status tim_engine_create_over(struct emu_machine *machine, const struct 
             core->left = on_block_left;
             core->context = e;
             core->trace = e->trace;
-            tim_core_set_looks(core, options->reference);
+            fine = tim_core_set_looks(core, options->reference);
         }
     }
     if (!fine) {

@@ -102,10 +102,6 @@ struct tim_core *tim_core_create(const struct tim_config *config, struct emu_mac
     core->replay = calloc(config->lsu_queue, sizeof *core->replay);
     fine = core->replay != NULL && core->warp != NULL && core->block != NULL && core->bank_at != NULL &&
            core->bank_free != NULL && core->queue != NULL && make_caches(core);
-    core->lanes = calloc((size_t)config->core_warps * ISA_REG_NUMBERS, sizeof *core->lanes);
-    fine = fine && core->lanes != NULL;
-    for (unsigned w = 0; fine && w < config->core_warps; w++)
-        core->warp[w].lanes = core->lanes + (size_t)w * ISA_REG_NUMBERS;
     for (unsigned b = 0; fine && b < config->core_blocks; b++) {
         core->block[b].warp_slot = calloc(config->core_warps, sizeof *core->block[b].warp_slot);
         fine = core->block[b].warp_slot != NULL;
@@ -192,20 +188,34 @@ void tim_core_destroy(struct tim_core *core)
     free(core);
 }
 
-void tim_core_set_looks(struct tim_core *core, bool reference)
+/** Lanes of the writes to come are kept for each register of each warp: much, and seldom asked for. */
+static bool keep_lanes(struct tim_core *core)
+{
+    const unsigned warps = core->config->core_warps;
+
+    core->lanes = calloc((size_t)warps * ISA_REG_NUMBERS, sizeof *core->lanes);
+    for (unsigned w = 0; core->lanes != NULL && w < warps; w++)
+        core->warp[w].lanes = core->lanes + (size_t)w * ISA_REG_NUMBERS;
+    return core->lanes != NULL;
+}
+
+bool tim_core_set_looks(struct tim_core *core, bool reference)
 {
     const struct tim_config *c = core->config;
 
     core->skips = !reference;
+    if (tim_keeps_lanes(core) && !keep_lanes(core))
+        return false;
     core->quick = core->skips && core->trace == NULL && c->issue_dependence != TIM_DEP_VECTOR;
     core->brisk = core->quick && core->hot.words == 1;
     core->looks = TIM_LOOKS_ALL;
     if (c->issue_war != TIM_WAR_NONE || !core->skips)
-        return;
+        return true;
     if (c->issue_dependence == TIM_DEP_CONTROL)
         core->looks = TIM_LOOKS_BARS;
     else if (c->issue_dependence == TIM_DEP_SCOREBOARD && !c->issue_split_lanes)
         core->looks = TIM_LOOKS_REGISTERS;
+    return true;
 }
 
 extern const struct tim_cycle tim_cycle_functions_board, tim_cycle_functions_field;

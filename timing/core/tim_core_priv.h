@@ -165,7 +165,7 @@ struct tim_warp {
     /* dependences */
     /* A write to them is; where neither `lanes` nor `bar` is asked for. */
     _Alignas(64) struct tim_registers to_come;
-    uint64_t *lanes;     /* [ISA_REG_NUMBERS] of the writes to come: the reference, and split_lanes */
+    uint64_t *lanes;     /* [ISA_REG_NUMBERS] of the writes to come; NULL: not tim_keeps_lanes() */
     struct tim_registers by_load; /* the last write to them is a load's */
     uint8_t vector_used;
     uint16_t vector_reg[TIM_MAX_VECTOR];
@@ -369,7 +369,7 @@ struct tim_core {
     struct tim_replay *replay; /* [lsu_queue], in the order in which they came */
     const struct emu_machine *machine;
     unsigned warps, threads, registers, shared_bytes; /* resources in use */
-    uint64_t *lanes;         /* of all warps */
+    uint64_t *lanes;         /* of all warps, or NULL */
     uint64_t assigned;       /* warps ever: ages */
     struct tim_suspended *suspended; /* in the order in which they left */
     unsigned suspended_count;
@@ -523,6 +523,12 @@ static inline enum tim_looks tim_looks(const struct tim_core *core)
     (void)core;
     return TIM_FACT((enum tim_looks)core->looks, TIM_PLAIN_LOOKS);
 }
+/** Are lanes of writes to come kept? Else a bit for each register: of those that the scoreboard lets issue
+ *  no two writes are under way. */
+static inline bool tim_keeps_lanes(const struct tim_core *core)
+{
+    return !tim_skips(core) || tim_splits_lanes(core);
+}
 static inline unsigned tim_dependence(const struct tim_core *core)
 {
     (void)core;
@@ -548,8 +554,9 @@ struct tim_cycle {
     void (*end)(struct tim_core *core, uint64_t now);
 };
 extern const struct tim_cycle tim_cycle_functions;
-/** How a core that has its trace, or none, looks at things from now on: at all of them, or as it knows. */
-void tim_core_set_looks(struct tim_core *core, bool reference);
+/** How a core that has its trace, or none, looks at things: at all of them, or as it knows. Once, before
+ *  its first cycle. False: no memory. */
+bool tim_core_set_looks(struct tim_core *core, bool reference) LW_MUST_CHECK;
 /** Those for a core like this one, whose configuration and way of looking are settled. */
 const struct tim_cycle *tim_cycle_of(const struct tim_core *core);
 
@@ -685,7 +692,8 @@ uint64_t tim_constant_address(const struct emu_grid *grid, uint64_t bank_offset)
 /** Is a write to the register to come? Is it a load's? */
 static inline bool tim_is_to_come(const struct tim_warp *w, unsigned reg)
 {
-    return (w->to_come.word[reg / 64] >> reg % 64 & 1) != 0 || w->lanes[reg] != 0;
+    return (w->to_come.word[reg / 64] >> reg % 64 & 1) != 0 ||
+           (w->lanes != NULL && w->lanes[reg] != 0);
 }
 static inline bool tim_is_by_load(const struct tim_warp *w, unsigned reg)
 {

@@ -6,23 +6,15 @@
  */
 #include "timing/core/tim_core_priv.h"
 
-/** Are lanes of writes kept? Else a bit for each register: of those that the scoreboard lets issue
- *  no two write the same one. */
-static bool keeps_lanes(const struct tim_core *core)
-{
-    return !tim_skips(core) || tim_splits_lanes(core);
-}
-
 static bool waits_for(const struct tim_core *core, const struct tim_warp *w, unsigned reg)
 {
-    return tim_splits_lanes(core) ? (w->lanes[reg] & w->split_lanes) != 0
-                                           : w->lanes[reg] != 0;
+    return tim_splits_lanes(core) ? (w->lanes[reg] & w->split_lanes) != 0 : w->lanes[reg] != 0;
 }
 
 /** Are registers to come kept? Where only the control field is asked they are not. */
 static bool keeps_registers(const struct tim_core *core)
 {
-    return keeps_lanes(core) || tim_dependence(core) != TIM_DEP_CONTROL;
+    return tim_keeps_lanes(core) || tim_dependence(core) != TIM_DEP_CONTROL;
 }
 
 /** By lanes. */
@@ -114,7 +106,7 @@ enum tim_cause tim_depend_look(const struct tim_core *core, const struct tim_war
         cause = tim_bars_look(w, what);
         break;
     default:
-        cause = keeps_lanes(core) ? look_lanes(core, w, what) : tim_registers_look(w, what);
+        cause = tim_keeps_lanes(core) ? look_lanes(core, w, what) : tim_registers_look(w, what);
         break;
     }
     (void)now;
@@ -127,7 +119,7 @@ void tim_depend_issue(struct tim_core *core, struct tim_warp *w, struct tim_op *
                       const struct tim_buffered *entry, uint64_t now)
 {
     const struct tim_static *what = op->what;
-    const bool lanes = keeps_lanes(core);
+    const bool lanes = tim_keeps_lanes(core);
 
     w->in_flight++;
     for (unsigned i = 0; keeps_registers(core) && i < what->write_count; i++) {
@@ -182,7 +174,7 @@ void tim_depend_read(struct tim_core *core, struct tim_op *op)
 void tim_depend_done(struct tim_core *core, struct tim_op *op)
 {
     struct tim_warp *w = &core->warp[op->warp];
-    const bool lanes = keeps_lanes(core);
+    const bool lanes = tim_keeps_lanes(core);
 
     tim_touch_if(core, op->warp, WAITS_FOR_RESULTS);
     if (op->what->load) /* it waited long, and may issue soon */
