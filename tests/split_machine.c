@@ -206,7 +206,7 @@ struct sm *sm_create(struct sm_program *program, const struct sm_options *option
     m->core.machine = &m->machine;
     m->core.level = &m->level;
     m->core.block = &m->block;
-    m->core.slots = 1;
+    m->core.slots = m->core.slots_used = 1;
     m->guest.machine = &m->machine;
     m->guest.base = ISA_CODE_BASE;
     m->guest.count = (uint32_t)program->count;

@@ -57,7 +57,7 @@ static inline struct fix *fix_make(unsigned width)
     f->machine.core_count = 1;
     f->core.machine = &f->machine;
     f->core.block = &f->block;
-    f->core.slots = 1;
+    f->core.slots = f->core.slots_used = 1;
     f->code_list[0] = &f->code;
     f->core.code = f->code_list;
     f->core.code_count = 1;
