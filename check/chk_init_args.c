@@ -102,14 +102,14 @@ void init_args_launch(struct chk_init *init, struct init_block *b, const struct 
         for (unsigned k = 0; f != NULL && f->kernel && k < f->param_count; k++) {
             const struct isa_param *p = &f->params[k];
             uint64_t first;
-            char use[160];
+            char use[160], room[ISA_SYMBOL_BYTES];
 
             /* others may be structures, which may have gaps */
             if ((p->kind != ISA_PARAM_POINTER && p->kind != ISA_PARAM_INTEGER &&
                  p->kind != ISA_PARAM_FLOAT) ||
                 init_memory_count(&init->memory, buffer + p->offset, p->size_bytes, &first) == 0)
                 continue;
-            snprintf(use, sizeof use, "parameter %u of the launch of %.100s", k + 1, f->name);
+            snprintf(use, sizeof use, "parameter %u of the launch of %.100s", k + 1, isa_symbol_text(f->name, room));
             init_found(init, CHK_UNINIT_OUTPUT, site, UINT64_C(1) << l, use,
                        init_origin_at(init, b, site, (unsigned)l, first), 0);
         }

@@ -116,38 +116,19 @@ static bool fits(const char *pattern, const char *text)
     return pattern == NULL || fnmatch(pattern, text, 0) == 0;
 }
 
-/** A C++ symbol's name as the source writes it, without arguments: "scope::sum" of _ZN5scope3sumIiEEvPT_
- *  (Itanium C++ ABI, 5.1.2: source names, alone or nested). False: it is none, or of another form. */
-static bool plain_name(const char *symbol, char *out, size_t room)
+/** A symbol, or its name as people write it: with its scope, with the arguments of templates or without. */
+static bool fits_symbol(const char *pattern, const char *symbol)
 {
-    const bool nested = strncmp(symbol, "_ZN", 3) == 0;
-    size_t used = 0;
+    char name[ISA_SYMBOL_BYTES];
+    size_t base, bare;
 
-    if (strncmp(symbol, "_Z", 2) != 0)
-        return false;
-    for (const char *at = symbol + (nested ? 3 : 2); *at >= '1' && *at <= '9';) {
-        size_t size = 0;
-
-        while (*at >= '0' && *at <= '9' && size < room)
-            size = size * 10 + (size_t)(*at++ - '0');
-        if (size >= room || strnlen(at, size) != size || used + size + 3 > room)
-            return false;
-        used += (size_t)snprintf(out + used, room - used, "%s%.*s", used != 0 ? "::" : "", (int)size,
-                                 at);
-        at += size;
-        if (!nested)
-            break;
-    }
-    return used != 0;
-}
-
-/** A kernel's symbol, or its name in the source. */
-static bool fits_kernel(const char *pattern, const char *kernel)
-{
-    char plain[256];
-
-    return fits(pattern, kernel) ||
-           (plain_name(kernel, plain, sizeof plain) && fits(pattern, plain));
+    if (fits(pattern, symbol))
+        return true;
+    isa_symbol_read(symbol, name, sizeof name, &base, &bare);
+    if (fits(pattern, name))
+        return true;
+    name[bare] = '\0';
+    return fits(pattern, name);
 }
 
 /** The whole path; of a pattern without "/" its last part. */
@@ -182,9 +163,9 @@ bool chk_suppressed(const struct chk *chk, const struct chk_finding *finding)
         const struct suppression *s = &suppressions->rows[i];
 
         if (fits(s->kind, chk_kinds[finding->kind].name) &&
-            fits_kernel(s->kernel, finding->place.kernel) &&
+            fits_symbol(s->kernel, finding->place.kernel) &&
             fits_line(s, finding, call, calls) &&
-            fits(s->allocation, finding->allocation))
+            fits_symbol(s->allocation, finding->allocation))
             return true;
     }
     return false;

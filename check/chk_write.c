@@ -31,21 +31,23 @@ static void put_xml(struct lw_sink *out, const char *text)
 /** @whole: of one warp; else of all that ran it. */
 static void put_place(const struct chk_place *p, bool other, bool whole, struct lw_sink *out)
 {
+    char room[ISA_SYMBOL_BYTES];
+
     if (p->kernel[0] == '\0')
         return;
     if (other && p->line != 0)
         lw_printf(out, "; that is %s:%u", p->file, p->line);
     for (unsigned i = 0; i < p->call_count; i++)
         lw_printf(out, "%s in %s, %s at %s:%u", i != 0 ? "," : other ? "" : ";",
-                  p->calls[i].function[0] != '\0' ? p->calls[i].function : "a function",
+                  p->calls[i].function[0] != '\0' ? isa_symbol_text(p->calls[i].function, room) : "a function",
                   p->calls[i].called ? "called" : "inlined", p->calls[i].file, p->calls[i].line);
-    lw_printf(out, "; kernel %s", p->kernel);
+    lw_printf(out, "; kernel %s", isa_symbol_text(p->kernel, room));
     if (whole)
         lw_printf(out, ", block (%u,%u,%u), warp %u, lanes 0x%" PRIx64, p->block[0], p->block[1],
                   p->block[2], p->warp, p->lanes);
     lw_printf(out, ", pc 0x%" PRIx64, p->pc);
     if (p->function[0] != '\0' && strcmp(p->function, p->kernel) != 0)
-        lw_printf(out, " in %s", p->function);
+        lw_printf(out, " in %s", isa_symbol_text(p->function, room));
 }
 
 /** One finding in a line, without its place in the source; no newline. */
@@ -100,12 +102,23 @@ static const char *named(const struct chk *chk, const char *file)
                ? file + size + 1 : file;
 }
 
+/** Of a function by the compiler's name, and by the one that people write. */
+static void json_name(const char *key, const char *name, struct lw_sink *out)
+{
+    char room[ISA_SYMBOL_BYTES];
+
+    lw_printf(out, "\"%s\": ", key);
+    lw_put_json(out, name);
+    lw_printf(out, ", \"%s_name\": ", key);
+    lw_put_json(out, isa_symbol_text(name, room));
+}
+
 static void json_place(const struct chk *chk, const struct chk_place *p, struct lw_sink *out)
 {
-    lw_put(out, "{\"kernel\": ");
-    lw_put_json(out, p->kernel);
-    lw_put(out, ", \"function\": ");
-    lw_put_json(out, p->function);
+    lw_put(out, "{");
+    json_name("kernel", p->kernel, out);
+    lw_put(out, ", ");
+    json_name("function", p->function, out);
     lw_put(out, ", \"file\": ");
     lw_put_json(out, named(chk, p->file));
     lw_printf(out, ", \"line\": %u, \"pc\": \"0x%" PRIx64 "\", \"grid\": %u, "
@@ -258,6 +271,7 @@ static void write_junit(const struct chk *chk, const char *run, const char *vers
                   chk_class_names[chk_kinds[k].group], chk_kinds[k].name);
     for (unsigned i = 0; (f = chk_get(chk, i)) != NULL; i++) {
         struct lw_buffer text;
+        char room[ISA_SYMBOL_BYTES];
 
         if (f->suppressed)
             continue;
@@ -265,7 +279,7 @@ static void write_junit(const struct chk *chk, const char *run, const char *vers
                   chk_class_names[chk_kinds[f->kind].group], chk_kinds[f->kind].name);
         if (f->place.kernel[0] != '\0') {
             lw_put(out, " in ");
-            put_xml(out, f->place.kernel);
+            put_xml(out, isa_symbol_text(f->place.kernel, room));
         }
         if (shown(&f->place).line != 0) {
             lw_put(out, " at ");
@@ -339,6 +353,7 @@ static void add_calls(const struct chk *chk, const struct chk_place *place, stru
     for (unsigned i = 0; i < place->call_count; i++) {
         const struct chk_call *call = &place->calls[i];
         struct lw_buffer one, text;
+        char room[ISA_SYMBOL_BYTES];
 
         if (call->line == 0)
             continue;
@@ -347,7 +362,7 @@ static void add_calls(const struct chk *chk, const struct chk_place *place, stru
         lw_put(&one.sink, ", \"message\": {\"text\": ");
         lw_buffer_init(&text);
         lw_printf(&text.sink, "%s is %s here",
-                  call->function[0] != '\0' ? call->function : "a function",
+                  call->function[0] != '\0' ? isa_symbol_text(call->function, room) : "a function",
                   call->called ? "called" : "inlined");
         lw_put_json(&one.sink, text.text != NULL ? text.text : "");
         lw_buffer_fini(&text);

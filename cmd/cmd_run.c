@@ -198,6 +198,7 @@ static void tell_order(const struct cmd_machine *m, const struct options *o, boo
 {
     const struct emu_grid *grid = emu_grid_current(m->machine);
     struct lw_file_sink out;
+    char room[ISA_SYMBOL_BYTES];
 
     if (grid == NULL)
         return;
@@ -210,7 +211,7 @@ static void tell_order(const struct cmd_machine *m, const struct options *o, boo
     *last = kernel;
     *told = *told || fixed;
     lw_file_sink_init(&out, stderr);
-    lw_printf(&out.sink, "lanewise: kernel %s: ", kernel->name);
+    lw_printf(&out.sink, "lanewise: kernel %s: ", isa_symbol_text(kernel->name, room));
     isa_order_print(emu_program_object(program), emu_kernel_order(program, kernel), &out.sink);
     if (fixed)
         lw_put(&out.sink, "; its blocks run in the fixed order on one thread");

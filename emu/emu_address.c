@@ -221,8 +221,10 @@ static const char *plural(uint64_t n)
 /** "'name' (13 bytes at 0x...)", or without the name. */
 static void name_allocation(const struct emu_alloc_record *record, char *text, size_t text_size)
 {
+    char room[ISA_SYMBOL_BYTES];
+
     snprintf(text, text_size, "%s%.60s%s (%llu byte%s at 0x%llx)",
-             record->name[0] ? "'" : "an allocation", record->name,
+             record->name[0] ? "'" : "an allocation", isa_symbol_text(record->name, room),
              record->name[0] ? "'" : "", (unsigned long long)record->size_bytes,
              plural(record->size_bytes), (unsigned long long)record->address);
 }

@@ -24,47 +24,49 @@ static enum lw_status shape_of(const struct emu_machine *machine,
     const struct isa_function *kernel = launch->kernel;
     unsigned width = machine->config.warp_width;
     uint64_t blocks = 1, threads = 1;
+    char room[ISA_SYMBOL_BYTES];
+    const char *name = isa_symbol_text(kernel->name, room);
 
     for (unsigned i = 0; i < 3; i++) {
         if (launch->grid[i] == 0 || launch->block[i] == 0)
-            return LW_FAIL(err, LW_ERANGE, "kernel %s: a grid or block size of 0", kernel->name);
+            return LW_FAIL(err, LW_ERANGE, "kernel %s: a grid or block size of 0", name);
         if (launch->block[i] > EMU_MAX_BLOCK_THREADS)
             return LW_FAIL(err, LW_ERANGE, "kernel %s: block size %u; %u threads a block at most",
-                           kernel->name, launch->block[i], EMU_MAX_BLOCK_THREADS);
+                           name, launch->block[i], EMU_MAX_BLOCK_THREADS);
         if (launch->grid[i] > INT32_MAX || blocks > (UINT64_C(1) << 40) / launch->grid[i])
             return LW_FAIL(err, LW_ERANGE, "kernel %s: grid of more than 2^40 blocks",
-                           kernel->name);
+                           name);
         blocks *= launch->grid[i];
         threads *= launch->block[i];
         if (kernel->required_block[i] != 0 && launch->block[i] != kernel->required_block[i])
             return LW_FAIL(err, LW_ERANGE,
                            "kernel %s: block [%u, %u, %u], but it was compiled for [%u, %u, %u]",
-                           kernel->name, launch->block[0], launch->block[1], launch->block[2],
+                           name, launch->block[0], launch->block[1], launch->block[2],
                            kernel->required_block[0], kernel->required_block[1],
                            kernel->required_block[2]);
     }
     if (threads > EMU_MAX_BLOCK_THREADS)
         return LW_FAIL(err, LW_ERANGE, "kernel %s: %llu threads a block; at most %u",
-                       kernel->name, (unsigned long long)threads, EMU_MAX_BLOCK_THREADS);
+                       name, (unsigned long long)threads, EMU_MAX_BLOCK_THREADS);
     if (kernel->max_threads != 0 && threads > kernel->max_threads)
         return LW_FAIL(err, LW_ERANGE, "kernel %s: %llu threads a block; it was compiled for at "
-                       "most %u", kernel->name, (unsigned long long)threads, kernel->max_threads);
+                       "most %u", name, (unsigned long long)threads, kernel->max_threads);
     if (kernel->needs_warp != 0 && width < kernel->needs_warp)
         return LW_FAIL(err, LW_ERANGE, "kernel %s relies on warps of %u lanes; the machine has %u: "
-                       "run it with a warp width of %u or 64", kernel->name, kernel->needs_warp,
+                       "run it with a warp width of %u or 64", name, kernel->needs_warp,
                        width, kernel->needs_warp);
     uint64_t shared = ((uint64_t)kernel->shared_bytes + 15) / 16 * 16;
     shared = launch->dynamic_shared_bytes ? shared + launch->dynamic_shared_bytes
                                           : kernel->shared_bytes;
     if (shared > 1u << 24)
         return LW_FAIL(err, LW_ERANGE, "kernel %s: %llu bytes of shared memory; 16 MiB at most",
-                       kernel->name, (unsigned long long)shared);
+                       name, (unsigned long long)shared);
     if ((uint64_t)kernel->local_bytes > 1u << 24)
         return LW_FAIL(err, LW_ERANGE, "kernel %s: %u bytes of local memory a thread; 16 MiB at "
-                       "most", kernel->name, kernel->local_bytes);
+                       "most", name, kernel->local_bytes);
     if (kernel->param_bytes > ISA_CONST_BANK_BYTES)
         return LW_FAIL(err, LW_ERANGE, "kernel %s: %u bytes of parameters; 65536 at most",
-                       kernel->name, kernel->param_bytes);
+                       name, kernel->param_bytes);
     *shape = (struct shape){blocks, threads, shared};
     return LW_OK;
 }
@@ -496,6 +498,7 @@ void emu_grid_chain_print(const struct emu_machine *machine, uint32_t sequence,
                           struct lw_sink *out)
 {
     const struct emu_grid *grid = emu_grid_find(machine, sequence);
+    char room[ISA_SYMBOL_BYTES];
 
     for (unsigned said = 0; grid != NULL && emu_grid_of_device(grid); said++) {
         const struct emu_grid *by = emu_grid_find(machine, grid->parent.grid);
@@ -505,15 +508,15 @@ void emu_grid_chain_print(const struct emu_machine *machine, uint32_t sequence,
             while (first != NULL && emu_grid_of_device(first))
                 first = emu_grid_find(machine, first->parent.grid);
             lw_printf(out, "; %u levels up, by kernel %s (launch %u)", grid->depth,
-                      first != NULL ? first->launch.kernel->name : "?",
+                      first != NULL ? isa_symbol_text(first->launch.kernel->name, room) : "?",
                       first != NULL ? first->sequence : 0);
             return;
         }
         lw_put(out, said == 0 ? "launched by " : "; that by ");
         if (by != NULL) {
             const uint32_t *g = by->launch.grid;
-            lw_printf(out, "kernel %s (launch %u), block (%u,%u,%u), ", by->launch.kernel->name,
-                      by->sequence, (unsigned)(block % g[0]), (unsigned)(block / g[0] % g[1]),
+            lw_printf(out, "kernel %s (launch %u), block (%u,%u,%u), ",
+                      isa_symbol_text(by->launch.kernel->name, room), by->sequence, (unsigned)(block % g[0]), (unsigned)(block / g[0] % g[1]),
                       (unsigned)(block / g[0] / g[1]));
         }
         lw_printf(out, "warp %u, lane %u", grid->parent.warp, grid->parent.lane);

@@ -176,12 +176,14 @@ static bool check_buffer(const struct emu_warp *w, unsigned lane, struct lane_la
     struct emu_allocation a = {0};
     bool inside = false;
     uint32_t wanted = l->launch.kernel->param_bytes;
+    char room[ISA_SYMBOL_BYTES];
 
     if (l->buffer == 0 && wanted == 0)
         return true;
     if (l->buffer == 0)
         return refuse(no, EMU_FAULT_LAUNCH_BUFFER, "lane %u launches %s without a parameter buffer, "
-                      "but it has %u bytes of parameters", lane, l->launch.kernel->name, wanted);
+                      "but it has %u bytes of parameters", lane,
+                      isa_symbol_text(l->launch.kernel->name, room), wanted);
     if (!emu_allocation_at(w->core->machine, l->buffer, &a, &inside) ||
         !(a.flags & EMU_ALLOC_PARAMETERS) ||
         (a.address != l->buffer && !(inside && a.flags & EMU_ALLOC_FREED)))
@@ -193,7 +195,7 @@ static bool check_buffer(const struct emu_warp *w, unsigned lane, struct lane_la
     if (a.size_bytes != wanted)
         return refuse(no, EMU_FAULT_LAUNCH_BUFFER, "the parameter buffer of lane %u has %llu bytes, "
                       "and the parameters of %s have %u", lane, (unsigned long long)a.size_bytes,
-                      l->launch.kernel->name, wanted);
+                      isa_symbol_text(l->launch.kernel->name, room), wanted);
     l->launch.params = memory->host + (l->buffer - ISA_GLOBAL_BASE);
     return true;
 }

@@ -304,6 +304,7 @@ void emu_fault_print(const struct emu_machine *machine, const struct emu_fault *
 {
     const struct emu_grid *grid = emu_grid_find(machine, fault->grid);
     const struct emu_program *p = emu_machine_program_at(machine, fault->pc);
+    char room[ISA_SYMBOL_BYTES];
 
     lw_printf(out, "fault: %s", emu_fault_name(fault->kind));
     if (fault->bytes != 0)
@@ -317,7 +318,7 @@ void emu_fault_print(const struct emu_machine *machine, const struct emu_fault *
     if (grid != NULL) {
         const uint32_t *g = grid->launch.grid;
         lw_printf(out, "; kernel %s, block (%u,%u,%u), warp %u, lanes 0x%llx",
-                  grid->launch.kernel->name, (unsigned)(fault->block % g[0]),
+                  isa_symbol_text(grid->launch.kernel->name, room), (unsigned)(fault->block % g[0]),
                   (unsigned)(fault->block / g[0] % g[1]), (unsigned)(fault->block / g[0] / g[1]),
                   fault->warp, (unsigned long long)fault->lanes);
     }

@@ -37,11 +37,12 @@ const char *emu_program_place(const struct isa_object *object, uint32_t index, c
 {
     const struct isa_line *line = isa_object_line_at(object, index);
     const struct isa_function *f = isa_object_function_at(object, index);
+    char room[ISA_SYMBOL_BYTES];
 
     if (line != NULL && line->file < object->file_count)
         snprintf(text, size, "%s:%u", object->files[line->file], line->line);
     else
-        snprintf(text, size, "%s+0x%x", f != NULL ? f->name : "code",
+        snprintf(text, size, "%s+0x%x", f != NULL ? isa_symbol_text(f->name, room) : "code",
                  (index - (f != NULL ? f->first : 0)) * ISA_WORD_BYTES);
     return text;
 }

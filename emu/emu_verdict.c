@@ -594,7 +594,7 @@ static void explain_launches(struct report *r, const struct emu_warp *w)
 {
     uint64_t lanes = emu_split_lanes(w, w->split_in[EMU_SPLIT_LAUNCH]);
     const struct emu_machine *machine = w->core->machine;
-    char text[sizeof r->held.text];
+    char text[sizeof r->held.text], room[ISA_SYMBOL_BYTES];
     struct words out = {.text = text, .size = sizeof text};
     unsigned named = 0;
 
@@ -607,7 +607,7 @@ static void explain_launches(struct report *r, const struct emu_warp *w)
             emu_grid_complete(g))
             continue;
         say(&out, "%s launch %u of %s (", named++ != 0 ? "," : "", g->sequence,
-            g->launch.kernel->name);
+            isa_symbol_text(g->launch.kernel->name, room));
         if (g->before != NULL)
             say(&out, "behind launch %u in its stream)", g->before->sequence);
         else if (g->blocks_started == 0)

@@ -795,6 +795,20 @@ enum {
 /** Every field is checked: hostile bytes give LW_EFORMAT and a sentence. */
 enum lw_status isa_object_read(const char *name, const uint8_t *bytes, size_t size,
                                struct isa_object **out, struct lw_error *err) LW_MUST_CHECK;
+/* ---- names of C++ ---------------------------------------------------------------- */
+
+enum { ISA_SYMBOL_BYTES = 256 };
+/**
+ * A symbol as people write it: its qualified name with the arguments of templates,
+ * "ns::reduce<float, 256>"; what is no C++ name that is understood stays as it is, cut off at @room bytes.
+ *
+ * @base where the last part begins in @out
+ * @bare size of the name before its template arguments
+ */
+void isa_symbol_read(const char *symbol, char *out, size_t room, size_t *base, size_t *bare);
+/** The same for messages: @symbol itself or text in @room, of ISA_SYMBOL_BYTES. */
+const char *isa_symbol_text(const char *symbol, char *room);
+
 /** Function that contains instruction @index, or NULL. */
 const struct isa_function *isa_object_function_at(const struct isa_object *object,
                                                   uint32_t index);

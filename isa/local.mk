@@ -25,6 +25,7 @@ liblanewise_a_SOURCES += \
 	%D%/isa_control.c \
 	%D%/isa_disasm.c \
 	%D%/isa_meta.c \
+	%D%/isa_symbol.c \
 	%D%/isa_debug.c \
 	%D%/isa_types.c \
 	%D%/isa_dwarf.c \

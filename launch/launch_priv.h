@@ -214,7 +214,4 @@ void lnc_compare(const struct lnc_type *type, const uint8_t *got, const uint8_t 
 enum lw_status lnc_source_load(const struct lnc_file *file, const struct lnc_options *options,
                                struct isa_object **out, struct lw_error *err) LW_MUST_CHECK;
 
-/** A function's name as people write it. */
-void lnc_name_print(const char *name, struct lw_sink *out);
-
 #endif

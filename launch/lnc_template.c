@@ -343,15 +343,10 @@ static bool has_dynamic(const struct isa_object *object, const struct isa_functi
 static bool plain_name(const struct template *t, const struct isa_function *kernel, char *name,
                        size_t room)
 {
-    struct lw_buffer words;
+    char words[ISA_SYMBOL_BYTES];
     unsigned count = 0;
-    bool fits;
 
-    lw_buffer_init(&words);
-    lnc_name_print(kernel->name, &words.sink);
-    fits = words.text != NULL && (size_t)snprintf(name, room, "%s", words.text) < room;
-    lw_buffer_fini(&words);
-    return fits && lnc_kernel_find(t->object, name, &count) == kernel && count == 1;
+    return (size_t)snprintf(name, room, "%s", isa_symbol_text(kernel->name, words)) < room && lnc_kernel_find(t->object, name, &count) == kernel && count == 1;
 }
 
 static bool put_launch(struct template *t, const struct isa_function *kernel, struct lw_sink *out)

@@ -152,10 +152,37 @@ expect 1 '2 findings' run wild.yaml --check --check-suppress known.yaml
 mkdir -p deep
 sed 's/^\.kernel add$/.kernel _ZN5scope3addIiEEvPT_/' k.s >deep/cxx.s
 sed 's|k\.s|deep/cxx.s|; s/entry: add/entry: _ZN5scope3addIiEEvPT_/' wild.yaml >cxx.yaml
-for row in 'file: cxx.s' 'file: "*/cxx.s"' 'kernel: "_ZN5scope*"' 'kernel: "scope::add"'; do
+for row in 'file: cxx.s' 'file: "*/cxx.s"' 'kernel: "_ZN5scope*"' 'kernel: "scope::add"' 'kernel: "scope::add<int>"'; do
     echo "- {$row}" >known.yaml
     expect 0 '^ok: ' run cxx.yaml --check --check-suppress known.yaml
 done
+# whose name is as people write it, wherever one reads it
+expect 1 'out-of-bounds: global load .*; kernel scope::add<int>, block' run cxx.yaml --check --check-file cxx.json --check-file cxx.xml
+grep -q '"kernel": "_ZN5scope3addIiEEvPT_", "kernel_name": "scope::add<int>"' cxx.json || fail "JSON without both names"
+grep -q 'name="out-of-bounds in scope::add&lt;int&gt; at ' cxx.xml || fail "JUnit without the source's name"
+expect 3 '^fault: .*; kernel scope::add<int>, block' run cxx.yaml
+expect 0 'kernel scope::add<int>: order-free' run -v cxx.yaml --check --check-suppress known.yaml
+expect 3 'fault: .*; kernel scope::add<int>, block' debug cxx.yaml --batch -c continue
+sed 's/^\.kernel add$/.kernel _ZNK5scope5table3addIN2ns1VEEEvPT_/' k.s >deep/cxx.s # more than is understood
+sed 's/entry: [^,]*/entry: "scope::table::add"/' cxx.yaml >member.yaml
+expect 3 '^fault: .*; kernel scope::table::add, block' run member.yaml
+sed 's/^\.kernel add$/.kernel _ZTX/' k.s >deep/cxx.s
+sed 's/entry: [^,]*/entry: _ZTX/' cxx.yaml >other.yaml
+expect 3 '^fault: .*; kernel _ZTX, block' run other.yaml
+sed 's/^\.kernel add$/.kernel _ZN5scope3addIiEEvPT_/' k.s >deep/cxx.s
+cat >deep/table.s <<'END'
+.global _ZN5scope5tableE 16 4
+.kernel over
+    v_mov_b32 v2, lo(_ZN5scope5tableE)
+    v_mov_b32 v3, hi(_ZN5scope5tableE)
+    st.global.b32 [v2:3+16], vz
+    exit
+.end
+END
+echo '{program: {source: deep/table.s}, steps: [launch: {entry: over, grid: 1, block: 1}]}' >table.yaml
+expect 1 "0 bytes behind the end of 'scope::table' (16 bytes" run table.yaml --check
+echo '- {allocation: "scope::table"}' >known.yaml
+expect 0 '^ok: ' run table.yaml --check --check-suppress known.yaml
 for row in 'file: deep' 'file: "deep/x.s"' 'kernel: add' 'kernel: "scope::ad"'; do
     echo "- {$row}" >known.yaml
     expect 1 '2 findings' run cxx.yaml --check --check-suppress known.yaml

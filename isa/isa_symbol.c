@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Functions and variables by the names that people write: C++ compilers call saxpy _Z5saxpyifPfS_. Names,
+ * scopes and arguments of templates are read as the Itanium C++ ABI (5.1) writes them, as far as
+ * kernels have them; the types of parameters are left out.
+ */
+#include "isa/isa.h"
+
+#include <stdio.h>
+
+struct reader {
+    const char *at;
+    char *out;
+    size_t size, room;
+    unsigned depth;
+    bool failed;
+};
+
+static void put(struct reader *r, const char *text, size_t size)
+{
+    if (size >= r->room - r->size) {
+        r->failed = true;
+        return;
+    }
+    memcpy(r->out + r->size, text, size);
+    r->size += size;
+    r->out[r->size] = '\0';
+}
+
+/** <source-name>: its length, then the characters. */
+static bool source_name(struct reader *r)
+{
+    size_t size = 0;
+
+    while (*r->at >= '0' && *r->at <= '9' && size < 4096)
+        size = size * 10 + (size_t)(*r->at++ - '0');
+    if (size == 0 || strnlen(r->at, size) != size)
+        return false;
+    if (size >= 10 && strncmp(r->at, "_GLOBAL__N", 10) == 0)
+        put(r, "(anonymous namespace)", 21);
+    else
+        put(r, r->at, size);
+    r->at += size;
+    return true;
+}
+
+/** A builtin type, or a class by its plain name; pointers and const are accepted. */
+static bool type(struct reader *r)
+{
+    static const struct {
+        char code;
+        const char *name;
+    } names[] = {{'b', "bool"}, {'c', "char"}, {'a', "signed char"}, {'h', "unsigned char"},
+                 {'s', "short"}, {'t', "unsigned short"}, {'i', "int"}, {'j', "unsigned int"},
+                 {'l', "long"}, {'m', "unsigned long"}, {'x', "long long"},
+                 {'y', "unsigned long long"}, {'f', "float"}, {'d', "double"}, {'v', "void"}};
+
+    if (++r->depth > 16)
+        return false;
+    if (*r->at == 'P') {
+        r->at++;
+        if (!type(r))
+            return false;
+        put(r, "*", 1);
+        return true;
+    }
+    if (*r->at == 'K') {
+        r->at++;
+        if (!type(r))
+            return false;
+        put(r, " const", 6);
+        return true;
+    }
+    if (*r->at >= '0' && *r->at <= '9')
+        return source_name(r);
+    for (size_t i = 0; i < LW_COUNT_OF(names); i++) {
+        if (*r->at == names[i].code) {
+            r->at++;
+            put(r, names[i].name, strlen(names[i].name));
+            return true;
+        }
+    }
+    return false;
+}
+
+/** L type value E */
+static bool literal(struct reader *r)
+{
+    char kind = r->at[1];
+    size_t keep = r->size, size;
+
+    r->at++;
+    if (!type(r))
+        return false;
+    r->size = keep;
+    if (*r->at == 'n') {
+        put(r, "-", 1);
+        r->at++;
+    }
+    size = strspn(r->at, "0123456789");
+    if (size == 0 || r->at[size] != 'E')
+        return false;
+    if (kind == 'b')
+        put(r, *r->at == '0' ? "false" : "true", *r->at == '0' ? 5 : 4);
+    else
+        put(r, r->at, size);
+    r->at += size + 1;
+    return true;
+}
+
+static bool template_arguments(struct reader *r)
+{
+    put(r, "<", 1);
+    for (unsigned i = 0; *r->at != 'E'; i++) {
+        if (i != 0)
+            put(r, ", ", 2);
+        r->depth = 0;
+        if (r->failed || !(*r->at == 'L' ? literal(r) : type(r)))
+            return false;
+    }
+    r->at++;
+    put(r, ">", 1);
+    return true;
+}
+
+void isa_symbol_read(const char *name, char *out, size_t room, size_t *base, size_t *bare)
+{
+    struct reader r = {.at = name, .out = out, .room = room};
+    bool nested, understood = true;
+
+    out[0] = '\0';
+    *base = 0;
+    *bare = 0;
+    if (strncmp(name, "_Z", 2) == 0) {
+        r.at += 2;
+        r.at += *r.at == 'L';
+        nested = *r.at == 'N';
+        r.at += nested;
+        while (nested && (*r.at == 'K' || *r.at == 'V' || *r.at == 'r')) /* of a member function */
+            r.at++;
+        for (unsigned part = 0; understood && !r.failed; part++) {
+            if (part != 0 && (!nested || *r.at == 'E'))
+                break;
+            if (part != 0)
+                put(&r, "::", 2);
+            *base = r.size;
+            understood = source_name(&r);
+            *bare = r.size;
+            if (understood && *r.at == 'I') {
+                r.at++;
+                if (!template_arguments(&r)) {
+                    /* The name alone still serves. */
+                    r.size = *bare;
+                    out[r.size] = '\0';
+                    return;
+                }
+            }
+        }
+        if (understood && !r.failed)
+            return;
+    }
+    snprintf(out, room, "%s", name);
+    *base = 0;
+    *bare = strlen(out);
+}
+
+const char *isa_symbol_text(const char *name, char *room)
+{
+    size_t base, bare;
+
+    if (strncmp(name, "_Z", 2) != 0)
+        return name;
+    isa_symbol_read(name, room, ISA_SYMBOL_BYTES, &base, &bare);
+    return strncmp(room, "_Z", 2) != 0 ? room : name; /* a long one was cut off */
+}
