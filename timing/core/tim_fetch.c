@@ -229,6 +229,8 @@ static unsigned fetch_for(struct tim_core *core, unsigned word, uint64_t set, un
             core->moved = true;
             left--;
             core->fetch_next = warp + 1 == core->config->core_warps ? 0 : warp + 1;
+            if (!wants_fetch(core, w)) /* mostly: its buffer is full */
+                tim_set(&tim_sets_of(core, warp)->may_fetch, warp, false);
         }
     }
     return left;

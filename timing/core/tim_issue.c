@@ -108,7 +108,9 @@ static enum lw_status execute(struct tim_core *core, unsigned s, unsigned warp,
         count[TIM_SCHED_effective] += ev->effective == ev->split_lanes ? core->issued_lanes
                                                                        : lw_popcount(ev->effective);
         w->buffered--;
-        for (unsigned i = 0; i < w->buffered; i++) /* few */
+        if (w->buffered != 0)
+            w->buffer[0] = w->buffer[1];
+        for (unsigned i = 1; i < w->buffered; i++) /* few; most buffers have two */
             w->buffer[i] = w->buffer[i + 1];
         w->pc = pc + ISA_WORD_BYTES;
         tim_want_fetch(core, warp);
