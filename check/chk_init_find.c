@@ -95,6 +95,17 @@ static void describe(const struct chk_init *init, const struct init_origin *o, b
         lw_printf(out, "local memory at offset %u", o->number);
         return;
     case INIT_REGISTER:
+        die = object == NULL || (o->number >= INIT_PREDICATE && o->number < INIT_SCALAR) ||
+                      o->number >= INIT_SCALAR_PREDICATE
+                  ? ISA_NO_DIE
+                  : chk_register_die(object, index, o->number >= INIT_SCALAR,
+                                     o->number >= INIT_SCALAR ? o->number - INIT_SCALAR : o->number);
+        if (die != ISA_NO_DIE) {
+            lw_put(out, "'");
+            chk_put_element(object->debug, die, CHK_SOMEWHERE, out);
+            *allocation = isa_die_name(object->debug, (uint32_t)die);
+            lw_put(out, ", ");
+        }
         if (o->number >= INIT_SCALAR_PREDICATE)
             lw_put(out, "a scalar predicate");
         else if (o->number >= INIT_SCALAR)

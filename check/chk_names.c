@@ -129,13 +129,13 @@ void chk_put_element(const struct isa_debug *d, int64_t die, uint64_t offset, st
         lw_printf(out, ", declared in line %llu", (unsigned long long)decl->value);
 }
 
-/* Kernels have their variables at fixed addresses. */
-int64_t chk_local_die(const struct isa_object *object, const struct isa_function *kernel,
-                      uint32_t index, uint32_t offset, uint64_t *inside)
+/** The variable of a function's, or of what is inlined into it, that lies at @address, of the debugger's
+ *  space (docs/object.md): while instruction @index runs, or from it on. */
+static int64_t die_at(const struct isa_object *object, const struct isa_function *f, uint32_t index,
+                      bool from_it_on, uint64_t address, uint64_t *inside)
 {
     const struct isa_debug *d = object->debug;
-    const uint64_t address = ISA_LOCAL_BASE + offset;
-    const int64_t owner = isa_function_die(object, kernel);
+    const int64_t owner = isa_function_die(object, f);
 
     *inside = 0;
     if (owner == ISA_NO_DIE)
@@ -153,9 +153,33 @@ int64_t chk_local_die(const struct isa_object *object, const struct isa_function
             *inside = address - p->value;
             if (p->kind == ISA_PLACE_ADDRESS && p->value <= address &&
                 *inside < isa_type_bytes(d, isa_die_type(d, source), 0) &&
-                (p->to == 0 || (index >= p->from && index < p->to)))
+                (from_it_on ? p->to != 0 && p->from == index
+                            : p->to == 0 || (index >= p->from && index < p->to)))
                 return source;
         }
     }
     return ISA_NO_DIE;
+}
+
+/* Kernels have their variables at fixed addresses. */
+int64_t chk_local_die(const struct isa_object *object, const struct isa_function *kernel,
+                      uint32_t index, uint32_t offset, uint64_t *inside)
+{
+    return die_at(object, kernel, index, false, ISA_LOCAL_BASE + offset, inside);
+}
+
+/* Registers lie in windows of the debugger's space, 4 bytes each. */
+int64_t chk_register_die(const struct isa_object *object, uint32_t index, bool scalar, uint32_t number)
+{
+    const struct isa_function *f = isa_object_function_at(object, index);
+    const uint64_t address = (UINT64_C(0xf0) + (scalar ? 2 : 0)) << 56;
+    int64_t die = ISA_NO_DIE;
+    uint64_t inside;
+
+    if (f == NULL || object->debug == NULL)
+        return ISA_NO_DIE;
+    die = die_at(object, f, index, false, address + 4 * (uint64_t)number, &inside);
+    /* where ways meet, the copies that are made for that stand in front of the variable's place */
+    return die != ISA_NO_DIE ? die
+                             : die_at(object, f, index + 1, true, address + 4 * (uint64_t)number, &inside);
 }

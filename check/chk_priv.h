@@ -107,6 +107,9 @@ int64_t chk_variable_die(const struct isa_object *object, const struct isa_varia
  *  and where in it; or ISA_NO_DIE. */
 int64_t chk_local_die(const struct isa_object *object, const struct isa_function *kernel,
                       uint32_t index, uint32_t offset, uint64_t *inside);
+/** The variable of the source that lives in register v or s (@scalar) @number while instruction @index reads
+ *  that, or ISA_NO_DIE. */
+int64_t chk_register_die(const struct isa_object *object, uint32_t index, bool scalar, uint32_t number);
 /** For an offset in a variable: which is of no interest. */
 #define CHK_SOMEWHERE UINT32_MAX
 /** "s[5]', byte 2, declared in line 3": the variable @die at @offset in it. */

@@ -282,5 +282,48 @@ for line in 5 6; do
     grep -q "^dynamic.yaml:$line: uninitialised-output" err || fail "line $line of the launch file: $(cat err)"
 done
 
+# Variables that nvcc leaves in registers have their names.
+if command -v "${LANEWISE_NVCC:-nvcc}" >/dev/null || [ -x /usr/local/cuda/bin/nvcc ]; then
+    cat >best.cu <<'END'
+__device__ int pick(int n)
+{
+    int chosen;
+    if (n > 50)
+        chosen = n;
+    return chosen;
+}
+__global__ void choose(int *p, int n)
+{
+    int best;
+    double weight;
+    if (n > 40)
+        best = n;
+    if (p[threadIdx.x] > 3)
+        weight = 2.5;
+    if (best > 3)
+        p[0] = 1;
+    if (pick(n) > 7)
+        p[1] = 1;
+    p[2 + threadIdx.x] = weight * 2;
+}
+END
+    cat >best.yaml <<'END'
+program: {source: best.cu, compiler: nvcc, options: [-G]}
+buffers: {p: {type: s32, count: 100, init: 0}}
+steps:
+  - launch: {entry: choose, grid: 1, block: 32, args: [p, 0]}
+  - check: {buffer: p, index: 5, count: 1, constant: 0}
+END
+    "$lanewise" run -q --check=uninitialised best.yaml 2>err
+    grep -q "best.cu:16: uninitialised-branch: .*: 'best', declared in line 10, register [sv][0-9]*, read at [^ ]*best.cu:[0-9]*;" err ||
+        fail "no 'best': $(cat err)"
+    grep -q "uninitialised-branch: .*: 'chosen', declared in line 3, register [sv][0-9]*, read" err || fail "no 'chosen': $(cat err)"
+    grep -q "best.yaml:5: uninitialised-output: .* from 'weight', declared in line 11, register v[0-9]*;" err ||
+        fail "no 'weight': $(cat err)"
+    echo '- {allocation: best}' >known.yaml
+    "$lanewise" run -q --check=uninitialised best.yaml --check-suppress known.yaml 2>err
+    grep -q 'best.cu:16' err && fail "'best' is not suppressed"
+fi
+
 [ $failures = 0 ] || exit 1
 echo "$pairs pairs"
