@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -404,6 +405,30 @@ static void the_functional_machine_gets_width_and_reconvergence(void **state)
     tim_config_destroy(config);
 }
 
+/* Tables have room for the most that can be under way, which no kernel comes near. */
+static void making_a_large_machine_touches_what_it_needs(void **state)
+{
+    struct tim_config *config = load("volta");
+    struct tim_options options = {0};
+    struct emu_config emu;
+    struct emu_machine *machine = NULL;
+    struct emu_engine *engine = NULL;
+    struct rusage before, after;
+    struct lw_error err;
+
+    (void)state;
+    emu_config_default(&emu);
+    tim_config_machine(config, &emu);
+    assert_int_equal(emu_machine_create(&emu, &machine, &err), LW_OK);
+    getrusage(RUSAGE_SELF, &before);
+    assert_int_equal(tim_engine_create(machine, config, &options, &engine, &err), LW_OK);
+    emu_engine_destroy(engine);
+    getrusage(RUSAGE_SELF, &after);
+    assert_in_range(after.ru_minflt - before.ru_minflt, 0, 5000);
+    emu_machine_destroy(machine);
+    tim_config_destroy(config);
+}
+
 /* ---- docs/timing-machines.md ------------------------------------------------------------- */
 
 static void put_key(struct lw_sink *out, const struct tim_key *k)
@@ -518,6 +543,7 @@ int main(void)
         cmocka_unit_test(an_assignment_that_is_none_is_refused),
         cmocka_unit_test(a_machine_that_is_not_there_names_the_nearest),
         cmocka_unit_test(the_functional_machine_gets_width_and_reconvergence),
+        cmocka_unit_test(making_a_large_machine_touches_what_it_needs),
         cmocka_unit_test(the_page_of_keys_is_the_one_that_the_table_gives),
     };
 

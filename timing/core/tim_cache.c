@@ -42,6 +42,7 @@ struct waiter {
 struct tim_cache {
     struct tim_cache_shape shape;
     unsigned sets, line_shift, sector_count, words;
+    size_t lines;
     unsigned all; /* sectors of a line, a set */
     uint16_t clock; /* of stamps */
     struct way *way; /* [set * ways + way] */
@@ -50,7 +51,9 @@ struct tim_cache {
     struct mshr *mshr;
     struct waiter *waiter;
     uint16_t free_mshr;
-    uint32_t free_waiter; /* one for each access that may wait: never short */
+    uint32_t free_waiter; /* one for each access that may wait: never short; NO_WAITER: a fresh one */
+    uint32_t fresh_waiter;
+    size_t waiters;
     unsigned mshrs_used;
     uint64_t sector_bytes[8][4];
     struct tim_divisor by_sets;
@@ -62,7 +65,7 @@ struct tim_cache {
 struct tim_cache *tim_cache_create(const struct tim_cache_shape *shape)
 {
     struct tim_cache *c = calloc(1, sizeof *c);
-    size_t lines, waiters;
+    size_t lines;
 
     assert(shape->line <= 256 && shape->sector >= 32 && shape->sector <= shape->line);
     assert((shape->line & (shape->line - 1)) == 0 && (shape->sector & (shape->sector - 1)) == 0);
@@ -85,12 +88,13 @@ struct tim_cache *tim_cache_create(const struct tim_cache_shape *shape)
     c->sets_are_a_power = (c->sets & (c->sets - 1)) == 0;
     tim_divisor_init(&c->by_sets, c->sets);
     lines = (size_t)c->sets * shape->ways;
-    waiters = (size_t)shape->mshrs * shape->merges;
+    c->lines = lines;
+    c->waiters = (size_t)shape->mshrs * shape->merges;
     c->way = aligned_alloc(64, (lines * sizeof *c->way + 63) / 64 * 64);
     c->owner = calloc(lines, sizeof *c->owner);
-    c->bytes = calloc(lines, sizeof *c->bytes);
+    c->bytes = tim_reserve(lines, sizeof *c->bytes);
     c->mshr = calloc(c->shape.mshrs, sizeof *c->mshr);
-    c->waiter = calloc(waiters, sizeof *c->waiter);
+    c->waiter = tim_reserve(c->waiters, sizeof *c->waiter);
     if (c->way == NULL || c->owner == NULL || c->bytes == NULL ||
         c->mshr == NULL || c->waiter == NULL) {
         tim_cache_destroy(c);
@@ -100,8 +104,7 @@ struct tim_cache *tim_cache_create(const struct tim_cache_shape *shape)
         c->way[i] = (struct way){.tag = NO_LINE, .mshr = NO_MSHR};
     for (unsigned i = 0; i < c->shape.mshrs; i++)
         c->mshr[i].next_free = i + 1 < c->shape.mshrs ? (uint16_t)(i + 1) : NO_MSHR;
-    for (size_t i = 0; i < waiters; i++)
-        c->waiter[i].next = i + 1 < waiters ? (uint32_t)(i + 1) : NO_WAITER;
+    c->free_waiter = NO_WAITER;
     for (unsigned s = 0; s < c->sector_count; s++)
         for (unsigned b = s * shape->sector; b < (s + 1) * shape->sector; b++)
             c->sector_bytes[s][b / 64] |= UINT64_C(1) << b % 64;
@@ -114,9 +117,9 @@ void tim_cache_destroy(struct tim_cache *cache)
         return;
     free(cache->way);
     free(cache->owner);
-    free(cache->bytes);
+    tim_release(cache->bytes, cache->lines, sizeof *cache->bytes);
     free(cache->mshr);
-    free(cache->waiter);
+    tim_release(cache->waiter, cache->waiters, sizeof *cache->waiter);
     free(cache);
 }
 
@@ -377,10 +380,12 @@ static inline void touch(struct tim_cache *c, size_t index)
 static void add_waiter(struct tim_cache *c, struct way *way, uint32_t id, unsigned need)
 {
     struct mshr *m = &c->mshr[way->mshr];
-    uint32_t slot = c->free_waiter;
+    uint32_t slot = c->free_waiter != NO_WAITER ? c->free_waiter : c->fresh_waiter++;
     struct waiter *w = &c->waiter[slot];
 
-    c->free_waiter = w->next;
+    assert(slot < c->waiters);
+    if (c->free_waiter != NO_WAITER)
+        c->free_waiter = w->next;
     *w = (struct waiter){.id = id, .next = NO_WAITER, .need = (uint8_t)need};
     if (m->count == 0)
         m->first = slot;
