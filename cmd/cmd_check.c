@@ -191,7 +191,9 @@ enum lw_status cmd_check_begin(struct cmd_check *c, struct emu_machine *machine,
                                         .max_findings = c->most != 0 ? c->most : FINDINGS_USUAL,
                                         .suppressions = c->suppressions,
                                         .base = c->base,
-                                        .found = c->debugged ? on_found : NULL,
+                                        /* of a log, too: where lanes may be moved, checks keep
+                                         * what flow alone makes superfluous */
+                                        .found = c->debugged || c->replayed ? on_found : NULL,
                                         .note = c->debugged ? on_note : NULL,
                                         .context = c};
     const bool watches = c->debugged || c->asked || c->coverage != NULL || c->profile != NULL;

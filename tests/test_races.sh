@@ -206,4 +206,41 @@ grep -q '"other": {"kernel": "parent", ' a.json || fail "JSON without the other 
 for kind in race benign-race volatile-race warp-synchronous atomic-scope missing-acquire; do
     "$lanewise" explain $kind | grep -q 'right:' || fail "explain $kind"
 done
+# ---- a schedule log: what is found in its replay is what was found in the run
+cat >replay.s <<'END'
+.kernel replay
+.param ptr.global out
+.shared cell 128
+    v_s2r v0, %laneid
+    v_shl_b32 v1, v0, 2
+    v_s2r v0, %tid.x
+    st.shared.b32 [v1], v0
+    bar.sync 0
+    ld.shared.b32 v2, [v1]
+    bar.sync 0
+    v_mov_b64 v4:5, c[out]
+    ld.global.b32 v3, [v4:5]
+    st.global.b32 [v4:5], v2
+    st.global.b32 [v4:5+300], v3
+    exit
+.end
+END
+cat >replay.yaml <<'END'
+program: {source: replay.s}
+buffers: {p: {type: u32, count: 64}}
+steps: [launch: {entry: replay, grid: 2, block: 64, args: [p]}]
+END
+for list in races memory,races uninitialised all,-performance; do
+    case $list in races | uninitialised) status=3 ;; *) status=1 ;; esac # an access out of bounds is a fault then
+    expect $status 'finding' run replay.yaml --check=$list --log replay.log --check-file made.json
+    expect $status 'finding' run replay.yaml --check=$list --replay replay.log --check-file again.json
+    cmp -s made.json again.json || fail "a replay under --check=$list finds something else: $(diff made.json again.json | head -n 4)"
+done
+# also where a debugger has moved lanes: back to the store, behind the load of another warp
+expect 1 'every launch has ended' debug replay.yaml --batch --check=memory,race --log edited.log -c 'check off' -c 'break *0x100000060' -c continue \
+    -c continue -c delete -c 'set pc = 0x100000030' -c continue -c quit --check-file made.json
+expect 1 'replay.s:7: race: shared store .*: no order with the load by another warp' run replay.yaml --check=memory,race --replay edited.log --check-file again.json
+grep -v '"run"' made.json >made; grep -v '"run"' again.json >again
+cmp -s made again || fail "a session's replay finds something else: $(diff made again | head -n 4)"
+
 [ $failures = 0 ] || exit 1
