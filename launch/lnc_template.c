@@ -196,9 +196,151 @@ static const struct buffer *buffer_add(struct template *t, const char *wanted,
     return b;
 }
 
+/* ---- structures by value ------------------------------------------------------------ */
+
+/** Zeros of one type, as a member of a structure or an argument. */
+static void put_zeros(const char *type, uint64_t count, struct lw_sink *out)
+{
+    lw_printf(out, "{%s: [", type);
+    for (uint64_t i = 0; i < count; i++)
+        lw_put(out, i == 0 ? "0" : ", 0");
+    lw_put(out, "]}");
+}
+
+/** A structure that is being written: where the next member would lie, and the largest alignment. */
+struct layout {
+    struct lw_sink *out, *names;
+    uint64_t at, align;
+    bool any;
+};
+
+/** A member at @wanted, of @bytes that want @align: bytes before it where C would put it elsewhere. */
+static bool put_gap(struct layout *l, uint64_t wanted, uint64_t bytes, uint64_t align)
+{
+    const uint64_t natural = (l->at + align - 1) / align * align;
+
+    if (wanted % align != 0 || wanted < l->at)
+        return false;
+    lw_put(l->out, l->any ? ", " : "");
+    lw_put(l->names, l->any ? ", " : "");
+    if (natural != wanted) {
+        put_zeros("u8", wanted - l->at, l->out);
+        lw_put(l->out, ", ");
+        lw_put(l->names, "(gap), ");
+    }
+    l->any = true;
+    l->at = wanted + bytes;
+    l->align = l->align > align ? l->align : align;
+    return true;
+}
+
+static bool is_structure(const struct isa_debug *debug, int64_t type)
+{
+    return type != ISA_NO_DIE && (debug->dies[type].tag == ISA_TAG_STRUCTURE ||
+                                  debug->dies[type].tag == ISA_TAG_CLASS);
+}
+
+/**
+ * "{struct: [{s32: [0]}, A]}" for a structure of the source, with its members' names, "n, data", in @names;
+ * pointers in it get buffers, "PREFIX_data". False: it has something that launch files have no form for, or
+ * there was no memory, and what was written is of no use.
+ */
+static bool put_structure(struct template *t, int64_t type, const char *prefix, unsigned depth,
+                          struct lw_sink *out, struct lw_sink *names, uint64_t *align)
+{
+    const struct isa_debug *debug = t->object->debug;
+    const uint64_t bytes = isa_die_number(debug, (uint32_t)type, ISA_AT_BYTE_SIZE, 0);
+    struct layout l = {.out = out, .names = names, .align = 1};
+    bool fine = depth < 8 && bytes != 0;
+
+    lw_put(out, "{struct: [");
+    for (uint32_t i = (uint32_t)type + 1; fine && i < debug->dies[type].end; i = debug->dies[i].end) {
+        const uint64_t wanted = isa_die_number(debug, i, ISA_AT_MEMBER_LOCATION, 0);
+        const char *name = isa_die_name(debug, i) != NULL ? isa_die_name(debug, i) : "";
+        int64_t is = isa_type_plain(debug, isa_die_type(debug, i), NULL);
+        struct element element;
+
+        if (debug->dies[i].tag == ISA_TAG_INHERITANCE || isa_die_attr(debug, i, ISA_AT_BIT_SIZE) != NULL ||
+            isa_die_attr(debug, i, ISA_AT_DATA_BIT_OFFSET) != NULL)
+            fine = false;
+        if (!fine || debug->dies[i].tag != ISA_TAG_MEMBER || isa_die_attr(debug, i, ISA_AT_EXTERNAL) != NULL)
+            continue;
+        element_of(debug, is, &element);
+        if (is != ISA_NO_DIE && isa_tag_is_pointer(debug->dies[is].tag)) {
+            const char *wants = lw_arena_printf(&t->arena, "%s_%s", prefix, name);
+            const struct buffer *b;
+
+            element_of(debug, isa_die_type(debug, (uint32_t)is), &element);
+            if (element.type[0] == '\0')
+                snprintf(element.type, sizeof element.type, "u8");
+            b = wants != NULL ? buffer_add(t, wants, &element) : NULL;
+            fine = b != NULL && put_gap(&l, wanted, 8, 8);
+            if (fine)
+                put_word(b->name, out);
+            lw_put(names, name);
+        } else if (is_structure(debug, is) && strcmp(element.type, "u8") == 0) {
+            struct lw_buffer inner, inner_names;
+            uint64_t inner_align = 1;
+
+            lw_buffer_init(&inner);
+            lw_buffer_init(&inner_names);
+            fine = put_structure(t, is, prefix, depth + 1, &inner.sink, &inner_names.sink, &inner_align) &&
+                   put_gap(&l, wanted, isa_die_number(debug, (uint32_t)is, ISA_AT_BYTE_SIZE, 0), inner_align) &&
+                   inner.text != NULL && inner_names.text != NULL;
+            lw_put(out, fine ? inner.text : "");
+            lw_printf(names, "%s (%s)", name, fine ? inner_names.text : "");
+            lw_buffer_fini(&inner);
+            lw_buffer_fini(&inner_names);
+        } else if (element.type[0] == '\0') {
+            fine = false;
+        } else {
+            fine = put_gap(&l, wanted, element.count * bytes_of(&element), bytes_of(&element));
+            if (fine && element.count == 1)
+                lw_printf(out, "{%s: 0}", element.type);
+            else if (fine)
+                put_zeros(element.type, element.count, out);
+            lw_put(names, name);
+        }
+    }
+    if (fine && l.any && (l.at + l.align - 1) / l.align * l.align < bytes) { /* it wants more than its members do */
+        lw_put(out, ", ");
+        put_zeros("u8", bytes - l.at, out);
+        lw_put(names, ", (gap)");
+        l.at = bytes;
+    }
+    *align = l.align;
+    lw_put(out, "]}");
+    return fine && l.any && (l.at + l.align - 1) / l.align * l.align == bytes;
+}
+
+/** The same for an argument of @bytes; what its members are goes to @notes. */
+static bool put_structure_argument(struct template *t, int64_t type, const char *name, uint64_t bytes,
+                                   struct lw_sink *out, struct lw_sink *notes)
+{
+    const size_t buffers = t->buffer_count;
+    struct lw_buffer text, names;
+    uint64_t align;
+    bool fine;
+
+    lw_buffer_init(&text);
+    lw_buffer_init(&names);
+    fine = isa_die_number(t->object->debug, (uint32_t)type, ISA_AT_BYTE_SIZE, 0) == bytes &&
+           put_structure(t, type, name, 0, &text.sink, &names.sink, &align) && text.text != NULL &&
+           names.text != NULL;
+    if (fine) {
+        lw_put(out, text.text);
+        lw_printf(notes, "  # %s: %s\n", name, names.text);
+    } else {
+        t->buffer_count = buffers;
+    }
+    lw_buffer_fini(&text);
+    lw_buffer_fini(&names);
+    return fine;
+}
+
 /** The argument for one parameter. False: no memory. */
 static bool put_argument(struct template *t, const struct isa_param *param, unsigned nth,
-                         int64_t kernel, struct lw_sink *out)
+                         int64_t kernel, struct lw_sink *out, struct lw_sink *notes)
 {
     const struct isa_debug *debug = t->object->debug;
     int64_t die = isa_function_parameter(debug, kernel, nth);
@@ -242,6 +384,9 @@ static bool put_argument(struct template *t, const struct isa_param *param, unsi
         if (b == NULL)
             return false;
         put_word(b->name, out);
+    } else if (is_structure(debug, type) && strcmp(element.type, "u8") == 0 && name != NULL &&
+               put_structure_argument(t, type, name->text, param->size_bytes, out, notes)) {
+        /* it is written */
     } else if (param->size_bytes > 8 || element.count > 1) {
         uint64_t each = bytes_of(&element);
 
@@ -249,10 +394,7 @@ static bool put_argument(struct template *t, const struct isa_param *param, unsi
             snprintf(element.type, sizeof element.type, "u8");
             each = 1;
         }
-        lw_printf(out, "{%s: [", element.type);
-        for (uint64_t i = 0; i < param->size_bytes / each; i++)
-            lw_put(out, i == 0 ? "0" : ", 0");
-        lw_put(out, "]}");
+        put_zeros(element.type, param->size_bytes / each, out);
     } else {
         lw_put(out, strcmp(element.type, "f16") == 0 ? "{f16: 1.0}"
                     : element.type[0] == 'f'    ? "1.0"
@@ -353,7 +495,9 @@ static bool put_launch(struct template *t, const struct isa_function *kernel, st
 {
     int64_t die = isa_function_die(t->object, kernel);
     uint32_t block[3] = {BLOCK, 1, 1}, threads;
+    struct lw_buffer args, notes;
     char name[256];
+    bool fine = true;
 
     if (kernel->max_threads != 0 && kernel->max_threads < BLOCK)
         block[0] = kernel->max_threads;
@@ -361,6 +505,17 @@ static bool put_launch(struct template *t, const struct isa_function *kernel, st
         for (unsigned i = 0; i < 3; i++)
             block[i] = kernel->required_block[i] != 0 ? kernel->required_block[i] : 1;
     threads = block[0] * block[1] * block[2];
+    lw_buffer_init(&args);
+    lw_buffer_init(&notes);
+    for (unsigned i = 0; i < kernel->param_count && fine; i++) {
+        lw_put(&args.sink, i != 0 ? ", " : "");
+        fine = put_argument(t, &kernel->params[i], i, die, &args.sink, &notes.sink);
+    }
+    for (char *c = notes.text; c != NULL && *c != '\0'; c++) /* names may hold anything */
+        if ((unsigned char)*c < ' ' && *c != '\n')
+            *c = '?';
+    lw_put(out, notes.text != NULL ? notes.text : "");
+    lw_buffer_fini(&notes);
     lw_put(out, "  - launch: {entry: ");
     put_word(plain_name(t, kernel, name, sizeof name) ? name : kernel->name, out);
     lw_printf(out, ", grid: [%u], block: [%u", (THREADS + threads - 1) / threads, block[0]);
@@ -372,14 +527,10 @@ static bool put_launch(struct template *t, const struct isa_function *kernel, st
         lw_printf(out, "], shared: %u, args: [", threads * MOST_BYTES);
     else
         lw_put(out, "], args: [");
-    for (unsigned i = 0; i < kernel->param_count; i++) {
-        if (i != 0)
-            lw_put(out, ", ");
-        if (!put_argument(t, &kernel->params[i], i, die, out))
-            return false;
-    }
+    lw_put(out, fine && args.text != NULL ? args.text : "");
     lw_put(out, "]}\n");
-    return true;
+    lw_buffer_fini(&args);
+    return fine;
 }
 
 static void put_buffers(const struct template *t, struct lw_sink *out)

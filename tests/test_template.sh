@@ -29,9 +29,10 @@ buffers:
   index_2: {type: f32, count: 1024}
 steps:
   - launch: {entry: fill, grid: [4], block: [256], args: [points, index, where, table, {local: 2048}, 1.0, 1024]}
-  - launch: {entry: use, grid: [4], block: [256], args: [points, index_2, {u8: [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]}, {f32: [0, 0]}, 1]}
+  - launch: {entry: use, grid: [4], block: [256], args: [points, index_2, {struct: [{f32: 0}, {s32: [0, 0, 0]}]}, {f32: [0, 0]}, 1]}
 END
 diff want got || fail "the launch file of k.cl"
+grep -qx '  # by: weight, place' out || fail "the members of a structure have no names"
 cp out k.yaml
 expect 0 'ok: nothing to check, 2 launches' run k.yaml
 # What a debugger wants stands in a line behind it, and a source compiled so has its variables.
@@ -154,6 +155,29 @@ ret;
 }
 END
 expect 0 'args: \[in_place, in_sum, walked, 1024\]' template sums.ptx
+# Structures by value have their members, pointers among them; what C lays out otherwise is filled up.
+cat >struct.cu <<'END'
+struct inner { char kind; double weight; };
+struct alignas(16) wide { int a; float b; };
+union either { int i; float f; };
+struct view { float *data; const int *index; short rows; inner part; float4 colour; int size[2]; either one; wide last; bool on; };
+struct bits { int a : 3; int b : 5; double c; };
+struct derived : inner { int more; };
+__global__ void k(view v, bits b, derived d, inner i) { v.data[threadIdx.x] = v.index[threadIdx.x] + v.rows + v.last.b + b.c + d.more + i.weight; }
+END
+cat >want <<'END'
+steps:
+  # v: data, index, rows, part (kind, weight), (gap), colour, size, one, (gap), last (a, b, (gap)), on, (gap)
+  # i: kind, weight
+  - launch: {entry: k, grid: [4], block: [256], args: [{struct: [v_data, v_index, {s16: 0}, {struct: [{s8: 0}, {f64: 0}]}, {u8: [0, 0, 0, 0, 0, 0, 0, 0]}, {f32: [0, 0, 0, 0]}, {s32: [0, 0]}, {u8: [0, 0, 0, 0]}, {u8: [0, 0, 0, 0]}, {struct: [{s32: 0}, {f32: 0}, {u8: [0, 0, 0, 0, 0, 0, 0, 0]}]}, {u8: 0}, {u8: [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]}]}, {u8: [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]}, {u8: [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]}, {struct: [{s8: 0}, {f64: 0}]}]}
+END
+expect 0 '' template struct.cu # bit fields are bytes, and so is a base class
+sed -n '/^steps/,/launch/p' out >got
+diff want got || fail "structures by value"
+sed 's/random: .*}}}/constant: 1}}/; s/{s16: 0}/{s16: 5}/; s/{s32: 0}, {f32: 0}/{s32: 0}, {f32: 2.5}/; s/{f64: 0}]}]}$/{f64: 16}]}]}/' out >struct.yaml
+echo '  - check: {buffer: v_data, values: [24.5, 24.5]}' >>struct.yaml
+expect 0 '1 check passed' run struct.yaml # members lie where the kernel reads them
+
 # Halves of OpenCL C and CUDA C++ are f16, and what they are becomes right results.
 cat >half.cl <<'END'
 #pragma OPENCL EXTENSION cl_khr_fp16 : enable
