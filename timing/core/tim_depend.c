@@ -156,13 +156,13 @@ void tim_depend_read(struct tim_core *core, struct tim_op *op)
 {
     struct tim_warp *w = &core->warp[op->warp];
 
-    if (tim_war(core) != TIM_WAR_NONE || op->read_bar < 6)
-        tim_touch(core, op->warp);
     w->unread--;
     if (tim_war(core) == TIM_WAR_BLOOM)
         bloom(w, op->what, -1);
     if (op->read_bar < 6)
         bar_take(w, op->read_bar);
+    if (tim_war(core) != TIM_WAR_NONE || (op->read_bar < 6 && w->bar[op->read_bar] == 0))
+        tim_touch(core, op->warp);
     op->read_bar = 7;
 }
 
@@ -171,12 +171,34 @@ void tim_depend_read(struct tim_core *core, struct tim_op *op)
     (UINT32_C(1) << TIM_CAUSE_LOAD | UINT32_C(1) << TIM_CAUSE_RESULT |                       \
      UINT32_C(1) << TIM_CAUSE_CONTROL | UINT32_C(1) << TIM_CAUSE_WAR)
 
+/** Does the end of @op, whose dependence barrier has been counted, leave its warp's cause as it is?
+ *  Most results are not what the warp waits for. */
+static inline bool ends_nothing(const struct tim_core *core, const struct tim_warp *w,
+                                const struct tim_op *op)
+{
+    if (tim_looks(core) == TIM_LOOKS_BARS)
+        return op->write_bar >= 6 || w->bar[op->write_bar] != 0;
+    if (tim_looks(core) == TIM_LOOKS_REGISTERS &&
+        (w->cause == TIM_CAUSE_LOAD || w->cause == TIM_CAUSE_RESULT)) {
+        const struct tim_registers *need = &tim_head(w)->need;
+
+        for (unsigned i = 0; i < op->what->write_count; i++)
+            if (need->word[op->what->write[i] / 64] >> op->what->write[i] % 64 & 1)
+                return false;
+        return true;
+    }
+    return false;
+}
+
 void tim_depend_done(struct tim_core *core, struct tim_op *op)
 {
     struct tim_warp *w = &core->warp[op->warp];
     const bool lanes = tim_keeps_lanes(core);
 
-    tim_touch_if(core, op->warp, WAITS_FOR_RESULTS);
+    if (op->write_bar < 6)
+        bar_take(w, op->write_bar);
+    if (!ends_nothing(core, w, op))
+        tim_touch_if(core, op->warp, WAITS_FOR_RESULTS);
     if (op->what->load) /* it waited long, and may issue soon */
         emu_warp_ahead(w->state);
     w->in_flight--;
@@ -192,8 +214,6 @@ void tim_depend_done(struct tim_core *core, struct tim_op *op)
         for (unsigned i = 0; i < w->buffered; i++)
             w->buffer[i].vector &= (uint8_t)~op->vector;
     }
-    if (op->write_bar < 6)
-        bar_take(w, op->write_bar);
     op->write_bar = 7;
 }
 

@@ -70,6 +70,29 @@ static uint64_t launch_cycles(const struct tim_config *c, const struct emu_event
     }
 }
 
+/** It issued, and its stall count alone keeps it beyond the next cycle, as far as is known: then that
+ *  is its cause, without a look. Whatever changes touches it, as ever. */
+static inline void stall(struct tim_core *core, unsigned s, struct tim_warp *w, uint64_t now)
+{
+    struct tim_hot *hot = &core->hot;
+    unsigned at = w->place;
+    struct tim_known *known = &hot->known[at / 64], *first = &hot->known[tim_first(core, s) / 64];
+    uint64_t bit = UINT64_C(1) << at % 64;
+
+    if (w->not_before <= now + 1 || w->launching || w->ended || w->look || w->buffered == 0 ||
+        w->buffer[0].arrives > now + 1 || w->buffer[0].constant || tim_head(w)->fence ||
+        w->sleep_until > now)
+        return;
+    known->look &= ~bit;
+    known->timed |= bit;
+    for (unsigned p = 0; p < LW_COUNT_OF(known->can); p++)
+        known->can[p] &= ~bit;
+    hot->again[at] = w->not_before;
+    if (w->not_before < first->again_min)
+        first->again_min = w->not_before;
+    tim_set_cause(core, s, w, TIM_CAUSE_CONTROL);
+}
+
 /** Execute the head of a warp's buffer. *issued: false when emu wants other lanes first. */
 static enum lw_status execute(struct tim_core *core, unsigned s, unsigned warp,
                               const struct tim_static *what, bool second, uint64_t now,
@@ -160,6 +183,8 @@ static enum lw_status execute(struct tim_core *core, unsigned s, unsigned warp,
             w->pc = on->pc;
             tim_fetch_flush(core, warp, w->look_from);
         }
+        if (tim_looks(core) == TIM_LOOKS_BARS && tim_quick(core) && tim_width(core) == 1)
+            stall(core, s, w, now);
     } else { /* who is told of the instruction sees the state that it left: nothing is chosen yet */
         tim_want_look(core, warp);
     }
