@@ -182,6 +182,18 @@ static enum lw_status take_event(struct lw_yaml_document *doc, struct level *sta
     }
 }
 
+/** Does line @line, counted from 0, begin with a tab among its blanks? */
+static bool indents_by_tab(const char *text, size_t size, size_t line)
+{
+    size_t at = 0;
+
+    for (; line != 0 && at < size; at++)
+        line -= text[at] == '\n';
+    while (at < size && text[at] == ' ')
+        at++;
+    return at < size && text[at] == '\t';
+}
+
 enum lw_status lw_yaml_parse(const char *name, const char *text, size_t size,
                              struct lw_yaml_document **out, struct lw_error *err)
 {
@@ -217,6 +229,9 @@ enum lw_status lw_yaml_parse(const char *name, const char *text, size_t size,
             else if (parser.error == YAML_READER_ERROR)
                 status = LW_FAIL(err, LW_EINPUT, "%s: not a text in UTF-8: %s at byte %zu", name,
                                  parser.problem, parser.problem_offset);
+            else if (indents_by_tab(text, size, parser.problem_mark.line))
+                status = LW_FAIL(err, LW_EINPUT, "%s:%u: a tab is no indentation in YAML: write blanks",
+                                 name, line);
             else if (parser.context != NULL && parser.context_mark.line != parser.problem_mark.line)
                 status = LW_FAIL(err, LW_EINPUT, "%s:%u: %s %s that began on line %u", name,
                                  line, parser.problem, parser.context,

@@ -265,6 +265,9 @@ enum lw_status cmd_machine_open(const char *path, const struct cmd_machine_optio
                        "%s: is a program, not a launch file: \"lanewise template %s\" writes one to "
                        "start from",
                        path, path);
+    status = lnc_binary_refuse(path, err);
+    if (status != LW_OK)
+        return status;
     if (options->seed != NULL && !lw_parse_u64(options->seed, &session_options.seed))
         return LW_FAIL(err, LW_EUSAGE, "--seed: expected an integer of 0 or more, found \"%.40s\"",
                        options->seed);

@@ -30,6 +30,34 @@ _lanewise()
     -c | --command) COMPREPLY=(); return ;;
     --level) COMPREPLY=($(compgen -W '0 1 3 4' -- "$cur")); return ;;
     esac
+    # --dump BUFFER=FILE: names of the launch file's buffers, wherever it stands; bash splits at "="
+    if [ "$prev" = -d ] || [ "$prev" = --dump ]; then
+        local word names=
+        for word in "${COMP_WORDS[@]}"; do
+            case $word in
+            *.yaml | *.yml) [ ! -r "$word" ] || names="$names $(awk '
+                /^[^ #]/ { inside = /^buffers:/; sub(/^buffers:/, "") }
+                inside {
+                    if (!flow && $0 ~ /^ +[^ #{]+:/ && (indent == 0 || match($0, /[^ ]/) == indent)) {
+                        indent = match($0, /[^ ]/); name = $1; sub(/:.*/, "", name); gsub(/["\047]/, "", name); print name
+                    }
+                    if ($0 ~ /^ *\{/) flow = 1
+                    while (flow && match($0, /[{}]|[A-Za-z_][A-Za-z0-9_]*:/)) {
+                        token = substr($0, RSTART, RLENGTH); $0 = substr($0, RSTART + RLENGTH)
+                        if (token == "{") level++; else if (token == "}") level--; else if (level == 1) { sub(/:/, "", token); print token }
+                    }
+                }' "$word")" ;;
+            esac
+        done
+        COMPREPLY=($(compgen -S = -W "$names" -- "$cur"))
+        compopt -o nospace 2>/dev/null
+        return
+    fi
+    if [ "$prev" = = ] || [ "$cur" = = ]; then
+        case ${COMP_WORDS[COMP_CWORD-3]}${COMP_WORDS[COMP_CWORD-2]} in
+        -d* | --dump*) [ "$cur" != = ] || cur=; COMPREPLY=($(compgen -f -- "$cur")); return ;;
+        esac
+    fi
     # --timing=MACHINE: bash splits at "=". A machine also stands behind --timing alone.
     if [ "$prev" = = ] && [ "${COMP_WORDS[COMP_CWORD-2]}" = --timing ]; then
         COMPREPLY=($(compgen -W "$("$program" timing 2>/dev/null | cut -d ' ' -f 1)" -f -- "$cur"))

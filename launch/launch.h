@@ -17,6 +17,10 @@ enum lw_status lnc_file_load(const char *path, struct emu_config *config,
                              struct lnc_file **out, struct lw_error *err) LW_MUST_CHECK;
 void lnc_file_destroy(struct lnc_file *file);
 
+/** LW_EUNSUPP with a sentence about what to give instead, where @path is a binary of other tools: a cubin, a fatbin, an
+ *  object file or a program of the host. LW_OK: it is none, or cannot be read. */
+enum lw_status lnc_binary_refuse(const char *path, struct lw_error *err) LW_MUST_CHECK;
+
 /** Source to object by its suffix: .cl .cu .ptx .s .lwo.
  *  The object is the caller's. */
 enum lw_status lnc_object_load(const char *path, const char *const *options,

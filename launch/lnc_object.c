@@ -2,6 +2,7 @@
 /* Source to object, by the name's suffix. */
 #include "launch/launch_priv.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -77,6 +78,28 @@ static const char *suffix_of(const char *path)
     return suffix == NULL || (slash != NULL && suffix < slash) ? "" : suffix;
 }
 
+enum lw_status lnc_binary_refuse(const char *path, struct lw_error *err)
+{
+    enum { ELF_CUDA = 190, ELF_RELOCATABLE = 1 };
+    static const char ptx[] = "give its .cu source or its PTX (nvcc -ptx, or cuobjdump -ptx where it was kept)";
+    FILE *file = fopen(path, "rb");
+    uint8_t head[20] = {0};
+    size_t size = file != NULL ? fread(head, 1, sizeof head, file) : 0;
+
+    if (file != NULL)
+        fclose(file);
+    if (size == sizeof head && lw_get32(head) == 0xba55ed50u)
+        return LW_FAIL(err, LW_EUNSUPP, "%s: is a fatbin, machine code of NVIDIA's GPUs, which does not run "
+                       "here: %s", path, ptx);
+    if (size < sizeof head || memcmp(head, "\177ELF", 4) != 0)
+        return LW_OK;
+    if ((head[18] | head[19] << 8) == ELF_CUDA)
+        return LW_FAIL(err, LW_EUNSUPP, "%s: is a cubin, machine code of one NVIDIA GPU, which does not run "
+                       "here: %s", path, ptx);
+    return LW_FAIL(err, LW_EUNSUPP, "%s: is %s of the host, and kernels in it are machine code: %s", path,
+                   head[16] == ELF_RELOCATABLE ? "an object file" : "a program or library", ptx);
+}
+
 static enum lw_status check_suffix(const char *path, size_t option_count,
                                    const char *const *options, struct lw_error *err)
 {
@@ -84,6 +107,9 @@ static enum lw_status check_suffix(const char *path, size_t option_count,
 
     if (ptx_is_compiled(path))
         return LW_OK;
+    if (strcmp(suffix, ".ptx") != 0 && strcmp(suffix, ".s") != 0 && strcmp(suffix, ".lwo") != 0 &&
+        lnc_binary_refuse(path, err) != LW_OK)
+        return err != NULL ? err->status : LW_EUNSUPP;
     if (strcmp(suffix, ".ptx") != 0 && strcmp(suffix, ".s") != 0 && strcmp(suffix, ".lwo") != 0)
         return LW_FAIL(err, LW_EINPUT,
                        "%s: what it holds is told by its suffix, and \"%s\" is none of .cl .cu "

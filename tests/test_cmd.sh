@@ -240,6 +240,21 @@ for c in run debug gdb; do refuse 'option "-DN=1" is for the compiler of .cl and
 refuse '--define: more than 256 options for the compiler' run good.yaml $(yes -- -DN | head -n 257)
 refuse 'option "-X" needs an operand' run good.yaml -X
 
+# ---- files of other tools, by what they hold
+printf '\177ELF\002\001\001\063\007\0\0\0\0\0\0\0\002\0\276\0\001\0\0\0' >gpu.cubin
+printf '\120\355\125\272\001\0\020\0\0\0\0\0\0\0\0\0\0\0\0\0' >gpu.fatbin
+printf '\177ELF\002\001\001\0\0\0\0\0\0\0\0\0\001\0\076\0\001\0\0\0' >host.o
+for c in run debug gdb compile template; do
+    refuse 'gpu.cubin: is a cubin, machine code of one NVIDIA GPU, which does not run here: give its .cu source or its PTX' $c gpu.cubin
+    refuse 'gpu.fatbin: is a fatbin, .*: give its .cu source' $c gpu.fatbin
+    refuse 'host.o: is an object file of the host, .*: give its .cu source' $c host.o
+    refuse ': is a program or library of the host' $c "$lanewise"
+done
+sed 's/k\.s/gpu.cubin/' good.yaml >cubin.yaml
+refuse '^lanewise: cubin.yaml:1: gpu.cubin: is a cubin' run cubin.yaml
+printf 'program: {source: k.s}\nsteps:\n\t- launch: {entry: stop, grid: 1, block: 1}\n' >tab.yaml
+refuse '^lanewise: tab.yaml:3: a tab is no indentation in YAML: write blanks$' run tab.yaml
+
 # ---- addresses on the scalar unit, or not: the object's count of scalar registers tells
 cp "$src/tests/ptx/gemm_clang19.ptx" gemm.ptx
 cat >gemm.yaml <<'END'
@@ -301,6 +316,20 @@ if command -v bash >/dev/null; then
     reply=$(bash -c '. "$1/cmd/lanewise.bash"; COMP_WORDS=("$2" run --check = memory,-barrier-e) COMP_CWORD=4
         _lanewise; echo "${COMPREPLY[@]}"' - "$src" "$lanewise")
     [ "$reply" = memory,-barrier-exited ] || fail "completion of --check=memory,-barrier-e gives '$reply'"
+    cat >flow.yaml <<'END'
+program: {source: k.s}
+buffers: {input: {type: u32, count: 4}, output: {type: u32, init: {values: [1]},
+    count: 1}, index: {type: u8, count: 1}}
+steps: [fill: {buffer: input, value: 0}]
+END
+    for case in 'good.yaml: x= y=' 'flow.yaml:in input= index=' 'flow.yaml: input= output= index=' 'gemm.yaml: a= b= c='; do
+        reply=$(bash -c '. "$1/cmd/lanewise.bash"; COMP_WORDS=("$2" run "$3" --dump "$4") COMP_CWORD=4
+            _lanewise; echo "${COMPREPLY[@]}"' - "$src" "$lanewise" "${case%%:*}" "$(echo "${case#*:}" | cut -d ' ' -f 1)")
+        [ "$reply" = "${case#* }" ] || fail "completion of --dump with $case gives '$reply'"
+    done
+    reply=$(bash -c '. "$1/cmd/lanewise.bash"; COMP_WORDS=("$2" run good.yaml --dump x = k.lw) COMP_CWORD=6
+        _lanewise; echo "${COMPREPLY[@]}"' - "$src" "$lanewise")
+    [ "$reply" = k.lwo ] || fail "completion of --dump x=k.lw gives '$reply'"
     reply=$(bash -c '. "$1/cmd/lanewise.bash"; COMP_WORDS=("$2" explain variable) COMP_CWORD=2
         _lanewise; echo "${COMPREPLY[@]}"' - "$src" "$lanewise")
     [ "$reply" = variable-bounds ] || fail "completion of explain variable gives '$reply'"
