@@ -333,6 +333,17 @@ static void write_text(struct lw_sink *sink, const char *text, size_t size)
     t->file.sink.write(&t->file.sink, text, size);
 }
 
+/** A log that does not fit because a fault ended one of the runs, and was left out of the other as a finding. */
+static int run_error(const struct options *o, struct lw_error *err)
+{
+    const size_t used = strlen(err->text);
+
+    if (o->machine.replay != NULL && strstr(err->text, "does not fit this run") != NULL &&
+        (o->check.asked || strstr(err->text, "faults") != NULL))
+        snprintf(err->text + used, sizeof err->text - used, "; a log fits the --check that it was written with");
+    return cmd_error(err);
+}
+
 static int finish(struct cmd_machine *m, struct options *o, const char *path,
                   const struct text_sink *text, struct cmd_outcome *outcome)
 {
@@ -399,7 +410,7 @@ static int finish(struct cmd_machine *m, struct options *o, const char *path,
     bool whole = outcome->stop.kind == EMU_STOP_IDLE || outcome->stop.kind == EMU_STOP_FAULT ||
                  outcome->stop.kind == EMU_STOP_HANG;
     if (cmd_machine_finish(m, whole, &log_error) != LW_OK)
-        status = cmd_error(&log_error);
+        status = run_error(o, &log_error);
     if (m->timing != NULL && cmd_timing_write(&o->machine.timing, m->engine, out) != CMD_FINE)
         status = CMD_USAGE;
     if (o->stats != NULL && cmd_stats_write(o->stats, path, m, outcome) != CMD_FINE)
@@ -552,7 +563,7 @@ int cmd_run_with(const struct cmd *cmd, int argc, char **argv, struct cmd_gdb *g
                             .gdb = gdb};
     if ((o.serve ? cmd_serve_gdb(&m, &how, &outcome.stop, &detached, &err)
                  : run(&m, &o, emu_grid_current(m.machine) != NULL, &outcome, &err)) != LW_OK) {
-        status = cmd_error(&err);
+        status = run_error(&o, &err);
         goto cleanup;
     }
     if (gdb != NULL)

@@ -187,6 +187,12 @@ for row in 'file: deep' 'file: "deep/x.s"' 'kernel: add' 'kernel: "scope::ad"'; 
     echo "- {$row}" >known.yaml
     expect 1 '2 findings' run cxx.yaml --check --check-suppress known.yaml
 done
+# a log of a run that a fault ended, and of one that went on
+expect 3 '' run wild.yaml --log faulted.log
+expect 2 'faulted.log does not fit this run.*; a log fits the --check that it was written with$' run wild.yaml --check --replay faulted.log
+expect 1 '' run wild.yaml --check --log checked.log
+expect 2 'checked.log does not fit this run.*; a log fits the --check that it was written with$' run wild.yaml --replay checked.log
+expect 1 '2 findings' run wild.yaml --check --replay checked.log
 echo '- {kind: out-of-bonds}' >known.yaml
 expect 2 'known.yaml:1: ' run wild.yaml --check --check-suppress known.yaml
 echo '- {lines: 3}' >known.yaml
