@@ -7,8 +7,8 @@
 #include "emu/emu_decode_priv.h"
 #include "emu/emu_log_priv.h"
 
-/** Sizes of the parts of a block's one heap block: warps, barrier registers, tags, shared
- *  memory, lanes at CTA barriers; then for each warp, in steps, its rows and local memory. */
+/** Sizes of the parts of a block's one heap block: warps, tags, shared memory, lanes at CTA barriers;
+ *  then for each warp, in steps, its rows and local memory. Beside it: barrier registers of a warp. */
 struct block_plan {
     size_t warps, bregs, tags, shared, cta, rows_at, rows, local, step, total;
     unsigned vregs, bregs_count;
@@ -77,8 +77,7 @@ static void plan_block(const struct emu_core *core, const struct emu_grid *grid,
         plan->tags = emu_round_up(sizeof(struct emu_shadow) + plan->vregs * sizeof(struct emu_tag), 64);
     else if (core->machine->config.tags == EMU_TAGS_COMPACT)
         plan->tags = emu_round_up(emu_compact_bytes(EMU_ROW_V0 + plan->vregs + 3), 64);
-    plan->rows_at = plan->warps + grid->block_warps * (plan->bregs + plan->tags) + plan->shared +
-                    plan->cta;
+    plan->rows_at = plan->warps + grid->block_warps * plan->tags + plan->shared + plan->cta;
     v0 = plan->rows_at + EMU_ROW_V0 * layout->stride;
     plan->rows_at += (ALIAS_BYTES + ROW_V0_AHEAD - v0 % ALIAS_BYTES) % ALIAS_BYTES;
     plan->step = plan->rows + plan->local;
@@ -128,6 +127,7 @@ static const struct emu_stencil *stencil_of(struct emu_core *core, const struct 
     w->breg_count = t->plan.bregs_count;
     w->local_bytes = t->plan.local_bytes;
     w->vreg_count = (uint16_t)t->plan.vregs;
+    w->tagged = config->tags != EMU_TAGS_OFF;
     emu_split_stencil(w);
     return t;
 }
@@ -135,7 +135,7 @@ static const struct emu_stencil *stencil_of(struct emu_core *core, const struct 
 /* What each new warp starts with anew, whoever had its place, and is not zero: a copy of 256 bytes
  * takes a library half the instructions of a longer one. */
 enum {
-    FRESH = offsetof(struct emu_warp, s[ISA_S_EXEC - 2]),
+    FRESH = offsetof(struct emu_warp, s[ISA_S_EXEC]),
     FRESH_BYTES = offsetof(struct emu_warp, seq_counter) - FRESH
 };
 _Static_assert(FRESH % 16 == 0 && FRESH_BYTES <= 256, "whole vectors");
@@ -179,6 +179,19 @@ static void form_warp(struct emu_warp *w)
     memset(w->mask_row, 0, sizeof w->mask_row);
 }
 
+/** Memory for the rows of its barrier registers: as they were, for the forms in the warp say which
+ *  count. */
+static bool take_bregs(struct emu_block *block, size_t bytes)
+{
+    if (block->bregs_bytes >= bytes)
+        return true;
+    emu_release(block->bregs, block->bregs_bytes);
+    block->bregs = emu_reserve(bytes);
+    block->bregs_bytes = block->bregs != NULL ? bytes : 0;
+    block->formed_by = 0;
+    return block->bregs != NULL;
+}
+
 /** Memory for a block, @block zeroed but for what belongs to its slot; *@formed: and but for its CTA
  *  barriers, none of which is open. */
 static enum lw_status take_slot(struct emu_block *block, const struct emu_stencil *t,
@@ -195,8 +208,10 @@ static enum lw_status take_slot(struct emu_block *block, const struct emu_stenci
             return LW_FAIL(err, LW_ENOMEM, "state of a block, %zu bytes", plan->total);
         block->memory_bytes = plan->total;
     }
-    void *memory = block->memory;
-    size_t memory_bytes = block->memory_bytes;
+    if (!take_bregs(block, t->warps * plan->bregs))
+        return LW_FAIL(err, LW_ENOMEM, "barrier registers of a block, %zu bytes", t->warps * plan->bregs);
+    void *memory = block->memory, *bregs = block->bregs;
+    size_t memory_bytes = block->memory_bytes, bregs_bytes = block->bregs_bytes;
     uint64_t formed_by = block->formed_by;
     *formed = formed_by == t->stamp;
     if (*formed) {
@@ -211,6 +226,8 @@ static enum lw_status take_slot(struct emu_block *block, const struct emu_stenci
     }
     block->memory = memory;
     block->memory_bytes = memory_bytes;
+    block->bregs = bregs;
+    block->bregs_bytes = bregs_bytes;
     block->formed_by = formed_by;
     block->warp = memory;
     return LW_OK;
@@ -271,8 +288,6 @@ enum lw_status emu_core_block_start(struct emu_core *core, struct emu_grid *grid
     block->shared_bytes = grid->shared_bytes;
 
     char *memory = block->memory, *at = memory + plan->warps;
-    char *bregs = at; /* the forms in the warp say which rows count: no zeroing */
-    at += grid->block_warps * plan->bregs;
     char *tags = at; /* made below */
     at += grid->block_warps * plan->tags;
     /* registers, local and shared memory start as zero (MACHINE 6) */
@@ -285,7 +300,7 @@ enum lw_status emu_core_block_start(struct emu_core *core, struct emu_grid *grid
         struct emu_warp *w = init_warp(block, t, i, formed);
         if (!formed) {
             w->regs = memory + plan->rows_at + i * plan->step;
-            w->breg = (uint64_t(*)[EMU_MAX_LANES])(void *)(bregs + i * plan->bregs);
+            w->breg = (uint64_t(*)[EMU_MAX_LANES])(void *)((char *)block->bregs + i * plan->bregs);
             w->local = (uint8_t *)w->regs + plan->rows;
             form_warp(w);
         }

@@ -180,6 +180,15 @@ static void find_access(struct emu_warp *w, const struct isa_insn *insn,
 
 /* ---- ahead of a step ----------------------------------------------------------------------- */
 
+/* The lines of the host's cache that a step of most instructions touches: emu_warp_ahead(). */
+_Static_assert(offsetof(struct emu_warp, ubase) == 64 && offsetof(struct emu_warp, all) == 128 &&
+                   offsetof(struct emu_warp, s[126]) % 64 == 0 &&
+                   offsetof(struct emu_warp, flow) == offsetof(struct emu_warp, s[126]) + 64 &&
+                   offsetof(struct emu_warp, split_in[1]) <= offsetof(struct emu_warp, s[126]) + 128 &&
+                   offsetof(struct emu_warp, p[0]) / 64 + 1 == offsetof(struct emu_warp, p[7]) / 64 &&
+                   offsetof(struct emu_warp, bform) % sizeof(struct emu_breg_form) == 0,
+               "a step touches four lines of a warp");
+
 struct emu_warp *emu_warp_state(const struct emu_core *core, unsigned slot, unsigned warp)
 {
     const struct emu_block *block = emu_core_block(core, slot);
@@ -190,17 +199,10 @@ struct emu_warp *emu_warp_state(const struct emu_core *core, unsigned slot, unsi
 void emu_warp_ahead(const struct emu_warp *w)
 {
     __builtin_prefetch(&w->regs);
-    __builtin_prefetch(&w->ubase[1]);
-    __builtin_prefetch(&w->p[2]);
-    __builtin_prefetch(&w->block);
+    __builtin_prefetch(&w->ubase);
     __builtin_prefetch(&w->s[0]);
     __builtin_prefetch(&w->s[126]);
-    __builtin_prefetch(&w->live);
-    __builtin_prefetch(&w->split_ids);
-    __builtin_prefetch(&w->split_count);
-    __builtin_prefetch(&w->policy);
-    __builtin_prefetch(&w->shadow);
-    __builtin_prefetch(&w->split[0]);
+    __builtin_prefetch(&w->proved);
 }
 
 /* ---- the brief step ------------------------------------------------------------------------------ */
@@ -220,7 +222,7 @@ static void begin_event(struct emu_warp *w, const struct isa_insn *insn,
     ev->insn = insn;
     ev->split_lanes = w->m;
     ev->exec = emu_exec_mask(w);
-    ev->guard = emu_guard(w, di);
+    ev->guard = di->guard == ISA_PT ? ~UINT64_C(0) : emu_guard(w, di); /* pt: no look at a line of w */
     ev->effective = w->m & ev->exec & ev->guard;
     ev->access_count = 0;
     ev->tags = NULL;
@@ -253,8 +255,7 @@ static inline bool brief_step(struct emu_warp *w, unsigned split, uint64_t lanes
     struct emu_block *block = w->block;
     struct emu_step_scratch *scratch = core->scratch;
 
-    if (w->shadow != NULL || w->ctag != NULL || w->running < 0 || w->running != (int)split ||
-        w->m != lanes || w->split[split].lanes != lanes || w->split[split].family != 0)
+    if (w->tagged || w->parts || w->running < 0 || w->running != (int)split || w->m != lanes)
         return false; /* not simply the next instruction of the split that has the turn */
     const struct emu_dinsn *di = w->di;
     if (di->index >= w->code->program->count)

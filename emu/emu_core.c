@@ -4,7 +4,6 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/mman.h>
 
 #include "emu/emu_decode_priv.h"
 #include "emu/emu_log_priv.h"
@@ -135,21 +134,6 @@ enum lw_status emu_core_code(struct emu_core *core, const struct emu_launch *lau
     return LW_OK;
 }
 
-/** Slots are many where blocks can wait for launches, and most are never used: pages that nobody
- *  touches cost nothing. All zero; NULL: no memory. */
-static struct emu_block *make_slots(unsigned slots)
-{
-    void *p = mmap(NULL, slots * sizeof(struct emu_block), PROT_READ | PROT_WRITE,
-                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-
-    return p == MAP_FAILED ? NULL : p;
-}
-static void free_slots(struct emu_block *block, unsigned slots)
-{
-    if (block != NULL)
-        munmap(block, slots * sizeof *block);
-}
-
 enum lw_status emu_core_create(struct emu_machine *machine, unsigned slots,
                                const struct emu_core_ops *ops, void *context,
                                struct emu_core **out, struct lw_error *err)
@@ -167,7 +151,8 @@ enum lw_status emu_core_create(struct emu_machine *machine, unsigned slots,
         core->ops = *ops;
     core->context = context;
     core->slots = slots;
-    core->block = make_slots(slots);
+    /* slots are many where blocks can wait for launches, and most are never used */
+    core->block = emu_reserve(slots * sizeof *core->block);
     core->scratch = calloc(1, sizeof *core->scratch);
     core->tag_step = calloc(1, sizeof *core->tag_step);
     core->stencil = emu_stencil_create();
@@ -176,7 +161,7 @@ enum lw_status emu_core_create(struct emu_machine *machine, unsigned slots,
         machine->cores = cores;
     if (core->block == NULL || core->scratch == NULL || core->tag_step == NULL ||
         core->stencil == NULL || cores == NULL) {
-        free_slots(core->block, slots);
+        emu_release(core->block, slots * sizeof *core->block);
         free(core->scratch);
         free(core->tag_step);
         free(core->stencil);
@@ -206,6 +191,7 @@ void emu_core_destroy(struct emu_core *core)
         if (core->block[i].in_use)
             emu_core_block_free(core, i);
         free(core->block[i].memory);
+        emu_release(core->block[i].bregs, core->block[i].bregs_bytes);
     }
     for (unsigned i = 0; i < core->code_count; i++) {
         if (is_shared(core, core->code[i]))
@@ -214,7 +200,7 @@ void emu_core_destroy(struct emu_core *core)
         free(core->code[i]);
     }
     free(core->code);
-    free_slots(core->block, core->slots);
+    emu_release(core->block, core->slots * sizeof *core->block);
     free(core->text_room.data);
     free(core->scratch);
     free(core->tag_step);
@@ -502,7 +488,7 @@ static inline void run_single(struct emu_warp *w)
 
 void emu_run_one(struct emu_warp *w)
 {
-    if (w->stepped || w->shadow != NULL) {
+    if (w->stepped || (w->tagged && w->shadow != NULL)) {
         run_chain(w, 1, true);
         return;
     }

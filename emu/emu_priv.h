@@ -281,8 +281,8 @@ struct emu_simt {
 /** Rows before v0 in a warp's register file (emu_decode_priv.h). */
 enum { EMU_ROW_V0 = 16 };
 
-/** One warp. The first part is hot; 64-byte aligned, and laid out so that it does not
- *  alias low register rows modulo 4 KiB. */
+/** One warp, by lines of the host's cache: a step looks at two at its start, two from exec on and what
+ *  registers it has (emu_brief.c). It does not alias low register rows modulo 4 KiB. */
 struct emu_warp {
     char *regs;            /* rows: v0.., then the special rows below */
     uint32_t stride;       /* bytes of a row */
@@ -292,62 +292,62 @@ struct emu_warp {
     int64_t budget;        /* instructions this turn may still retire, after the current run */
     const struct emu_dinsn *run_start; /* first instruction not yet counted */
     const struct emu_dinsn *di;        /* where to go on, when the chain was left */
-    const char *ubase[EMU_U_COUNT];
+    struct emu_code *code;
+    const char *ubase[EMU_U_COUNT]; /* the second line */
     uint8_t leave;         /* enum emu_leave */
     bool full;             /* e covers all lanes of the row that exist: `full` chain */
     uint8_t width;         /* W */
     uint8_t m_count;       /* lanes in m */
-    uint64_t all;          /* lw_mask(width) */
+    unsigned index;        /* in the block */
     struct emu_core *core;
     struct emu_block *block;
-    struct emu_code *code;
+    uint64_t all;          /* lw_mask(width); what few instructions ask for */
     uint32_t row_zero, row_sink, row_a, row_b, row_c; /* byte offsets */
+    uint8_t last_column, last_row; /* of lanes: W is (last_column + 1) * (last_row + 1) */
+    uint16_t vreg_count;
     struct emu_ctag *ctag;   /* compact mode: by row index; NULL: not in that mode */
     uint8_t *cstate;
-    uint8_t last_column, last_row; /* of lanes: W is (last_column + 1) * (last_row + 1) */
-    bool reaches;          /* reconv->reach is to be asked at the end of each turn */
-    unsigned index;        /* in the block */
+    struct emu_shadow *shadow; /* tags beside the rows (emu_tags_priv.h), NULL: not in that mode */
     uint64_t launched;
     const struct emu_reconv *reconv;
-    struct emu_shadow *shadow; /* tags beside the rows (emu_tags_priv.h), NULL: not in that mode */
-    uint32_t s[128] __attribute__((aligned(64))); /* s0..s125, exec in 126:127 */
-
+    uint32_t s[128];       /* s0..s125, exec in 126:127: that in the line behind the others */
     /* From exec to the base of the stack: what each new warp of a grid starts with (init_warp). */
-    uint64_t p[9];         /* p0..p6, pt = ~0, sink */
-    uint8_t sp[8];         /* sp0..sp6 as 0/1, spt = 1 */
-    uint8_t proved[EMU_PROOFS]; /* EMU_PROVED_*: in this straight-line run */
-    struct emu_flow *flow; /* NULL, or takes what a step did (watched path) */
     uint64_t live;
     uint64_t retired;      /* warp instructions */
     uint64_t lane_retired; /* sum of split sizes */
+    uint64_t turn_start;   /* retired when the warp's counts were last added to its block */
     /* splits, owned by emu_split.c */
-    uint64_t split_ids;
-    uint64_t split_in[EMU_SPLIT_STATE_COUNT]; /* [state] ids; the running one is READY */
     unsigned split_count;
     int running;           /* id of the split with the turn, or -1 */
     unsigned turn_used;    /* instructions of the running split's turn */
-    uint32_t breg_blocked; /* registers with arrived lanes */
-    uint64_t turn_start;   /* retired when the warp's counts were last added to its block */
-    uint32_t run_done;     /* instructions of the current run before a clock is read */
     unsigned last_low;     /* lowest lane of the split selected last */
     bool stepped;          /* in single steps, for the machine's tap */
     bool halting;          /* the tap knows of the instruction that is to be executed, and halts */
-    bool parts;            /* emu_split_force divided a split; may be stale */
+    bool parts;            /* emu_split_force divided a split; may be stale. Else no split has a family */
+    bool reaches;          /* reconv->reach is to be asked at the end of each turn */
+    bool tagged;           /* has shadow or ctag */
+    bool merge, stacked;   /* copies of the machine's options */
+    struct emu_flow *flow; /* NULL, or takes what a step did (watched path); the line behind exec's */
+    uint8_t proved[EMU_PROOFS]; /* EMU_PROVED_*: in this straight-line run */
+    uint8_t sp[8];         /* sp0..sp6 as 0/1, spt = 1 */
+    uint64_t split_ids;
+    uint32_t breg_blocked; /* registers with arrived lanes */
+    uint32_t run_done;     /* instructions of the current run before a clock is read */
+    uint64_t split_in[EMU_SPLIT_STATE_COUNT]; /* [state] ids; the running one is READY */
+    uint64_t p[9];         /* p0..p6, pt = ~0, sink */
     uint64_t seq_counter;  /* from here on zeros */
     uint64_t told;         /* lanes of the split whose access the machine's tap was told of last */
     uint64_t group_counter, born_counter;
     uint64_t served;       /* compact mode: instructions of all W lanes done on tags */
     uint64_t lanes_saved, expansions, rows_made; /* by warps not whole; tags that ended; rows of tags */
     struct emu_simt simt;  /* `stack` only; owns memory: emu_split_fini() */
-    struct emu_breg_form bform[ISA_BREG_COUNT]; /* zeros, too */
     uint8_t *local;        /* word-interleaved: [word][padded lane] uint32_t */
     uint32_t local_bytes;  /* per lane */
-    uint64_t (*breg)[EMU_MAX_LANES]; /* [breg_count][lane] group numbers: emu_breg_number() */
     unsigned breg_count;
-    uint16_t vreg_count;
+    uint64_t (*breg)[EMU_MAX_LANES]; /* [breg_count][lane] group numbers: emu_breg_number() */
+    struct emu_breg_form bform[ISA_BREG_COUNT]; /* zeros, too */
     const struct emu_policy *policy; /* copies of the machine's options */
     unsigned quantum, window;
-    bool merge, stacked;
 
     /* From here on a new warp takes over what was there: what is above says what of it counts. */
     struct emu_fault fault;
@@ -357,7 +357,6 @@ struct emu_warp {
     uint32_t mask_row[EMU_MAX_LANES] __attribute__((aligned(64))); /* e as 0 / ~0 */
     struct emu_proof proof[EMU_PROOFS]; /* where proved[] says so */
 };
-
 struct emu_cta_barrier {
     bool in_use, has_count;
     uint32_t count;
@@ -407,6 +406,8 @@ struct emu_block {
     uint32_t streams;        /* launch.stream made so many */
     void *memory;            /* the one heap block behind warps, rows, shared */
     size_t memory_bytes;
+    void *bregs;             /* rows of barrier registers, which few kernels touch: emu_reserve */
+    size_t bregs_bytes;
     uint64_t formed_by;      /* the stencil's stamp: what its warps leave behind fits; or 0 */
 };
 
