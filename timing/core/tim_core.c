@@ -316,6 +316,24 @@ bool tim_core_fits(const struct tim_core *core, const struct emu_grid *grid)
     return tim_core_has_room(core, grid) && !tim_core_level_full(core, grid);
 }
 
+/** Zeros, but for what is the slot's: its place, what is known of it, lanes (all zero: nothing of the
+ *  last warp is to come), a line that the last one asked for. Of the buffer, whose instructions
+ *  `buffered` counts, nothing is touched. */
+static void clear_warp(struct tim_warp *w)
+{
+    uint64_t *lanes = w->lanes;
+    bool fetching = w->fetching;
+    uint16_t place = w->place;
+    uint8_t cause = w->cause;
+
+    memset(w, 0, offsetof(struct tim_warp, buffer));
+    memset(&w->code, 0, sizeof *w - offsetof(struct tim_warp, code));
+    w->lanes = lanes;
+    w->fetching = fetching;
+    w->place = place;
+    w->cause = cause;
+}
+
 void tim_core_seat(struct tim_core *core, struct emu_grid *grid, uint64_t linear, unsigned slot,
                    const struct tim_code *code, bool moves_in)
 {
@@ -343,22 +361,21 @@ void tim_core_seat(struct tim_core *core, struct emu_grid *grid, uint64_t linear
     for (unsigned k = 0, w = 0; k < need.warps; k++, w++) {
         while (core->warp[w].used)
             w++;
-        uint64_t *lanes = core->warp[w].lanes; /* all zero: nothing of the last one is to come */
-        bool fetching = core->warp[w].fetching; /* a line that the last one asked for */
-        uint16_t place = core->warp[w].place;
-        uint8_t cause = core->warp[w].cause;
         struct emu_warp_view warp;
-        core->warp[w] = (struct tim_warp){.used = true, .block = b, .index = k,
-                                          .age = ++core->assigned, .code = code, .split = -1,
-                                          .waits = moves_in ? TIM_CAUSE_LAUNCH : TIM_CAUSE_FETCH,
-                                          .lanes = lanes, .fetching = fetching, .place = place,
-                                          .cause = cause,
-                                          .state = emu_warp_state(core->emu, slot, k)};
+        clear_warp(&core->warp[w]);
+        core->warp[w].used = true;
+        core->warp[w].block = (uint16_t)b;
+        core->warp[w].index = (uint16_t)k;
+        core->warp[w].age = ++core->assigned;
+        core->warp[w].code = code;
+        core->warp[w].split = -1;
+        core->warp[w].waits = moves_in ? TIM_CAUSE_LAUNCH : TIM_CAUSE_FETCH;
+        core->warp[w].state = emu_warp_state(core->emu, slot, k);
         core->warp[w].ended =
             moves_in && emu_warp_view(core->emu, slot, k, &warp) && warp.live == 0;
         block->ended += core->warp[w].ended;
         block->warp_slot[k] = (uint16_t)w;
-        core->hot.age[place] = core->assigned;
+        core->hot.age[core->warp[w].place] = core->assigned;
         tim_set_alive(core, w, !core->warp[w].ended);
         if (!moves_in)
             tim_want_look(core, w);
